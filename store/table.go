@@ -1,0 +1,316 @@
+package store
+
+import (
+	"iter"
+	"math/bits"
+	"math/rand/v2"
+	"unsafe"
+)
+
+// Node is one element of a Table. Val comes first because a zero-size last
+// field would cost a word of padding (a set's Val is struct{}).
+type Node[V any] struct {
+	Val  V
+	Key  string
+	next uint32 // next node of the bucket, or of the free list
+	hash uint32 // low bits of the hash; liveBit tells a node in use from a free one
+}
+
+const (
+	liveBit   = 1 << 31
+	chunkBits = 7
+	chunkLen  = 1 << chunkBits
+	minSize   = 4 // buckets of the smallest table, as dict.h: DICT_HT_INITIAL_SIZE
+)
+
+// Table is Redis's dict: buckets of chained nodes, a power of two of them,
+// rehashed a bucket at a time so that no single command pays for a growth
+// (dict.c: dictRehash). The difference is where nodes live: in chunks, named by
+// number instead of pointer, so that the garbage collector sees a few large
+// objects and a link costs four bytes. A node never moves while it lives: a
+// *Node is good until that key is deleted.
+type Table[V any] struct {
+	seed     *Seed
+	chunks   []*[chunkLen]Node[V]
+	used     uint32 // nodes ever taken from chunks; node numbers are 1..used
+	free     uint32 // head of the list of freed nodes
+	live     int
+	buckets  [2][]uint32 // [1] is the target while rehashing
+	rehash   int         // next bucket of [0] to move, when [1] is there
+	keyBytes int
+}
+
+// NewTable returns an empty table that hashes with seed.
+func NewTable[V any](seed *Seed) *Table[V] { return &Table[V]{seed: seed} }
+
+// Len is the number of keys.
+func (t *Table[V]) Len() int { return t.live }
+
+// Mem estimates the bytes the table holds: buckets, nodes in use and their keys.
+func (t *Table[V]) Mem() int {
+	var n Node[V]
+	return (len(t.buckets[0])+len(t.buckets[1]))*4 + t.live*int(unsafe.Sizeof(n)) + t.keyBytes
+}
+
+func (t *Table[V]) at(i uint32) *Node[V] {
+	return &t.chunks[(i-1)>>chunkBits][(i-1)&(chunkLen-1)]
+}
+
+// Find returns the node of key, or nil.
+func (t *Table[V]) Find(key []byte) *Node[V] {
+	if i := t.find(key); i != 0 {
+		return t.at(i)
+	}
+	return nil
+}
+
+// FindString is Find for a string.
+func (t *Table[V]) FindString(key string) *Node[V] {
+	return t.Find(unsafe.Slice(unsafe.StringData(key), len(key)))
+}
+
+func (t *Table[V]) find(key []byte) uint32 {
+	if t.live == 0 {
+		return 0
+	}
+	return t.lookup(key, uint32(t.seed.hash(key))|liveBit)
+}
+
+func (t *Table[V]) lookup(key []byte, h uint32) uint32 {
+	if t.buckets[1] != nil {
+		t.step()
+	}
+	for _, b := range t.buckets {
+		if b == nil {
+			break
+		}
+		for i := b[h&uint32(len(b)-1)]; i != 0; {
+			n := t.at(i)
+			if n.hash == h && n.Key == string(key) {
+				return i
+			}
+			i = n.next
+		}
+	}
+	return 0
+}
+
+// Insert returns the node of key, new (added) or as it was. A new node holds a
+// copy of key and the zero value.
+func (t *Table[V]) Insert(key []byte) (n *Node[V], added bool) {
+	i, added := t.insert(key)
+	return t.at(i), added
+}
+
+func (t *Table[V]) insert(key []byte) (i uint32, added bool) {
+	h := uint32(t.seed.hash(key)) | liveBit
+	if t.live > 0 {
+		if i := t.lookup(key, h); i != 0 {
+			return i, false
+		}
+	}
+	return t.add(string(key), h), true
+}
+
+// add puts a key that is known to be absent into the table.
+func (t *Table[V]) add(key string, h uint32) uint32 {
+	t.grow()
+	i := t.alloc()
+	n := t.at(i)
+	n.Key, n.hash = key, h
+	b := t.buckets[0]
+	if t.buckets[1] != nil {
+		b = t.buckets[1]
+	}
+	head := &b[h&uint32(len(b)-1)]
+	n.next = *head
+	*head = i
+	t.live++
+	t.keyBytes += allocSize(len(key))
+	return i
+}
+
+func (t *Table[V]) alloc() uint32 {
+	if i := t.free; i != 0 {
+		t.free = t.at(i).next
+		return i
+	}
+	if int(t.used) == len(t.chunks)<<chunkBits {
+		t.chunks = append(t.chunks, new([chunkLen]Node[V]))
+	}
+	t.used++
+	return t.used
+}
+
+// Delete removes key and tells whether it was there.
+func (t *Table[V]) Delete(key []byte) bool {
+	i := t.find(key)
+	if i != 0 {
+		t.remove(i)
+	}
+	return i != 0
+}
+
+// remove unlinks node i, which is in the table.
+func (t *Table[V]) remove(i uint32) {
+	n := t.at(i)
+	for _, b := range t.buckets {
+		if b == nil {
+			break
+		}
+		link := &b[n.hash&uint32(len(b)-1)]
+		for *link != 0 && *link != i {
+			link = &t.at(*link).next
+		}
+		if *link == i {
+			*link = n.next
+			break
+		}
+	}
+	t.live--
+	t.keyBytes -= allocSize(len(n.Key))
+	*n = Node[V]{next: t.free}
+	t.free = i
+	t.shrink()
+}
+
+func (t *Table[V]) grow() {
+	if t.buckets[0] == nil {
+		t.buckets[0] = make([]uint32, minSize)
+	}
+	if t.buckets[1] == nil && t.live >= len(t.buckets[0]) {
+		t.resize(len(t.buckets[0]) * 2)
+	}
+}
+
+// shrink starts a rehash to fewer buckets below a tenth of their number, as
+// server.c: htNeedsResize. An empty table gives all its memory back.
+func (t *Table[V]) shrink() {
+	if t.live == 0 && len(t.chunks) > 1 {
+		*t = Table[V]{seed: t.seed}
+		return
+	}
+	if n := len(t.buckets[0]); t.buckets[1] == nil && n > minSize && t.live*10 < n {
+		t.resize(max(minSize, 1<<bits.Len(uint(t.live))))
+	}
+}
+
+func (t *Table[V]) resize(size int) {
+	t.buckets[1] = make([]uint32, size)
+	t.rehash = 0
+}
+
+// step moves one bucket, or skips ten empty ones, to the new array.
+func (t *Table[V]) step() {
+	from, to := t.buckets[0], t.buckets[1]
+	for range 10 {
+		if t.rehash == len(from) {
+			t.buckets = [2][]uint32{to, nil}
+			return
+		}
+		i := from[t.rehash]
+		from[t.rehash] = 0
+		t.rehash++
+		if i == 0 {
+			continue
+		}
+		for i != 0 {
+			n := t.at(i)
+			next := n.next
+			head := &to[n.hash&uint32(len(to)-1)]
+			n.next = *head
+			*head = i
+			i = next
+		}
+		return
+	}
+}
+
+// Scan calls fn for the nodes of the bucket that cursor names and returns the
+// next cursor, 0 at the end. The cursor counts with its bits reversed (dict.c:
+// dictScan), high bits first: buckets that a growth splits or a shrink joins
+// have been visited together or not at all, so a key that is there during the
+// whole scan is returned at least once whatever the table does meanwhile.
+// fn must not change the table.
+func (t *Table[V]) Scan(cursor uint64, fn func(*Node[V])) uint64 {
+	if t.live == 0 {
+		return 0
+	}
+	small, large := t.buckets[0], t.buckets[1]
+	if large == nil {
+		t.emit(small[cursor&mask(small)], fn)
+		return advance(cursor, mask(small))
+	}
+	if len(small) > len(large) {
+		small, large = large, small
+	}
+	m0, m1 := mask(small), mask(large)
+	t.emit(small[cursor&m0], fn)
+	for {
+		t.emit(large[cursor&m1], fn)
+		cursor = advance(cursor, m1)
+		if cursor&(m0^m1) == 0 {
+			return cursor
+		}
+	}
+}
+
+func mask(b []uint32) uint64 { return uint64(len(b) - 1) }
+
+// advance adds one to the masked bits of cursor, read from the highest down.
+func advance(cursor, mask uint64) uint64 {
+	return bits.Reverse64(bits.Reverse64(cursor|^mask) + 1)
+}
+
+func (t *Table[V]) emit(i uint32, fn func(*Node[V])) {
+	for i != 0 {
+		n := t.at(i)
+		i = n.next
+		fn(n)
+	}
+}
+
+// All ranges over the nodes in the order of their memory: oldest first, as long
+// as nothing was deleted. Deleting while ranging is allowed; a key added
+// meanwhile may or may not be seen.
+func (t *Table[V]) All() iter.Seq[*Node[V]] {
+	return func(yield func(*Node[V]) bool) {
+		for i := uint32(1); i <= t.used; i++ {
+			if n := t.at(i); n.hash&liveBit != 0 && !yield(n) {
+				return
+			}
+		}
+	}
+}
+
+// Random returns a node by chance, every one equally likely unless the table
+// has lost most of its keys; nil when it is empty.
+func (t *Table[V]) Random(r *rand.Rand) *Node[V] {
+	if t.live == 0 {
+		return nil
+	}
+	for range 64 {
+		if n := t.at(1 + r.Uint32N(t.used)); n.hash&liveBit != 0 {
+			return n
+		}
+	}
+	for i := r.Uint32N(t.used); ; i++ {
+		if n := t.at(1 + i%t.used); n.hash&liveBit != 0 {
+			return n
+		}
+	}
+}
+
+// allocSize is the size class the Go allocator rounds n bytes up to, near
+// enough for an estimate: steps of 8 up to 32, of 16 up to 256, then an eighth.
+func allocSize(n int) int {
+	switch {
+	case n <= 32:
+		return (n + 7) &^ 7
+	case n <= 256:
+		return (n + 15) &^ 15
+	default:
+		step := 1 << (bits.Len(uint(n)) - 4)
+		return (n + step - 1) &^ (step - 1)
+	}
+}

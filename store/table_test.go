@@ -1,0 +1,127 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestTableAgreesWithAMapUnderRandomChanges(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	table, model := NewTable[int](NewSeed(7)), map[string]int{}
+	for i := range 200_000 {
+		key := fmt.Sprintf("k%d", r.IntN(3000))
+		if i/20_000%2 == 0 || r.IntN(3) == 0 {
+			n, added := table.Insert([]byte(key))
+			_, had := model[key]
+			require.Equal(t, !had, added)
+			n.Val = i
+			model[key] = i
+		} else {
+			_, had := model[key]
+			require.Equal(t, had, table.Delete([]byte(key)))
+			delete(model, key)
+		}
+		require.Equal(t, len(model), table.Len())
+	}
+	for key, v := range model {
+		require.Equal(t, v, table.FindString(key).Val)
+	}
+	seen := 0
+	for n := range table.All() {
+		require.Equal(t, model[n.Key], n.Val)
+		seen++
+	}
+	require.Equal(t, len(model), seen)
+}
+
+func TestScanReturnsEveryKeyThatStaysWhileTheTableGrowsAndShrinks(t *testing.T) {
+	for seed := range uint64(20) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		table := NewTable[struct{}](NewSeed(seed))
+		for i := range 100 {
+			table.Insert(fmt.Appendf(nil, "stays%d", i))
+		}
+		seen := map[string]bool{}
+		churn := 0
+		for cursor := uint64(0); ; {
+			cursor = table.Scan(cursor, func(n *Node[struct{}]) { seen[n.Key] = true })
+			if cursor == 0 {
+				break
+			}
+			if grow := r.IntN(2) == 0; grow {
+				for range r.IntN(400) {
+					table.Insert(fmt.Appendf(nil, "churn%d", churn))
+					churn++
+				}
+			} else {
+				for ; churn > 0; churn-- {
+					table.Delete(fmt.Appendf(nil, "churn%d", churn-1))
+				}
+			}
+		}
+		for i := range 100 {
+			require.True(t, seen[fmt.Sprintf("stays%d", i)], "seed %d lost stays%d", seed, i)
+		}
+	}
+}
+
+func TestAllAllowsDeletingWhileRanging(t *testing.T) {
+	table := NewTable[int](NewSeed(1))
+	for i := range 1000 {
+		table.Insert(fmt.Appendf(nil, "%d", i))
+	}
+	count := 0
+	for n := range table.All() {
+		table.Delete([]byte(n.Key))
+		count++
+	}
+	require.Equal(t, 1000, count)
+	require.Zero(t, table.Len())
+	require.Nil(t, table.Random(rand.New(rand.NewPCG(1, 1))))
+}
+
+func TestRandomReachesEveryKey(t *testing.T) {
+	r := rand.New(rand.NewPCG(5, 6))
+	table := NewTable[int](NewSeed(1))
+	for i := range 1000 {
+		table.Insert(fmt.Appendf(nil, "%d", i))
+	}
+	for i := range 980 {
+		table.Delete(fmt.Appendf(nil, "%d", i))
+	}
+	seen := map[string]bool{}
+	for range 2000 {
+		seen[table.Random(r).Key] = true
+	}
+	require.Len(t, seen, 20)
+}
+
+func TestOrderDependsOnTheSeedAlone(t *testing.T) {
+	scan := func(seed uint64) (keys []string) {
+		table := NewTable[int](NewSeed(seed))
+		for i := range 50 {
+			table.Insert(fmt.Appendf(nil, "%d", i))
+		}
+		for cursor := uint64(0); ; {
+			cursor = table.Scan(cursor, func(n *Node[int]) { keys = append(keys, n.Key) })
+			if cursor == 0 {
+				return keys
+			}
+		}
+	}
+	require.Equal(t, scan(1), scan(1))
+	require.NotEqual(t, scan(1), scan(2))
+}
+
+func TestFindDoesNotAllocate(t *testing.T) {
+	table := NewTable[int](NewSeed(1))
+	key := []byte("lock:000000000001")
+	table.Insert(key)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		table.Find(key)
+		table.Insert(key)
+	}))
+}
