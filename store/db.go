@@ -1,0 +1,300 @@
+package store
+
+import (
+	"unsafe"
+)
+
+// DB is one database. Every method that takes a key finds it expired when its
+// time has come, whether or not the wheel got there first: this is the one door
+// to the keyspace (db.c: lookupKey), so that commands never think of expiry.
+// Keys are copied when they are stored; bytes that are returned belong to the
+// store and are good until the next change.
+type DB struct {
+	ID    int
+	ks    *Keyspace
+	keys  *Table[entry]
+	wheel wheel
+}
+
+func newDB(ks *Keyspace, id int) *DB {
+	return &DB{ID: id, ks: ks, keys: NewTable[entry](ks.Seed)}
+}
+
+// find returns the node number of a key that is alive, or 0.
+func (db *DB) find(key []byte) uint32 {
+	i := db.keys.find(key)
+	if i == 0 {
+		return 0
+	}
+	if at := db.keys.at(i).Val.expire; at != 0 && at <= db.ks.Now {
+		db.expire(i)
+		return 0
+	}
+	return i
+}
+
+// read is find for a command that reads: it counts and refreshes the LRU clock.
+func (db *DB) read(key []byte) *entry {
+	i := db.find(key)
+	if i == 0 {
+		db.ks.Stats.Misses++
+		return nil
+	}
+	db.ks.Stats.Hits++
+	e := &db.keys.at(i).Val
+	db.ks.access(e)
+	return e
+}
+
+// write is find for a command that writes.
+func (db *DB) write(key []byte) *entry {
+	i := db.find(key)
+	if i == 0 {
+		return nil
+	}
+	e := &db.keys.at(i).Val
+	db.ks.access(e)
+	return e
+}
+
+// peek is find without any side effect but expiry.
+func (db *DB) peek(key []byte) *entry {
+	if i := db.find(key); i != 0 {
+		return &db.keys.at(i).Val
+	}
+	return nil
+}
+
+// create returns the entry of key for a new value: the old value is gone from
+// the accounts, the TTL too unless keepTTL.
+func (db *DB) create(key []byte, keepTTL bool) *entry {
+	db.find(key)
+	i, added := db.keys.insert(key)
+	e := &db.keys.at(i).Val
+	if added {
+		e.lru = db.ks.newLRU()
+		return e
+	}
+	db.ks.valueBytes -= e.size()
+	if e.expire != 0 && !keepTTL {
+		db.wheel.remove(db.keys, i)
+		e.expire = 0
+	}
+	db.ks.access(e)
+	return e
+}
+
+// remove deletes node i.
+func (db *DB) remove(i uint32) {
+	e := &db.keys.at(i).Val
+	db.ks.valueBytes -= e.size()
+	if e.expire != 0 {
+		db.wheel.remove(db.keys, i)
+	}
+	db.keys.remove(i)
+}
+
+// expire deletes node i because its time has come.
+func (db *DB) expire(i uint32) {
+	key := db.keys.at(i).Key
+	db.remove(i)
+	db.ks.Stats.Expired++
+	if db.ks.OnExpired != nil {
+		db.ks.OnExpired(db, key)
+	}
+}
+
+// Len is the number of keys, those included whose time has come unnoticed.
+func (db *DB) Len() int { return db.keys.Len() }
+
+// Expires is the number of keys with a TTL.
+func (db *DB) Expires() int { return db.wheel.count }
+
+// Exists tells whether key is there, without a trace in statistics or LRU.
+func (db *DB) Exists(key []byte) bool { return db.find(key) != 0 }
+
+// Touch is Exists for EXISTS, TYPE and TOUCH: it counts as a read.
+func (db *DB) Touch(key []byte) bool { return db.read(key) != nil }
+
+// Type returns what key holds.
+func (db *DB) Type(key []byte) (Type, bool) {
+	e := db.peek(key)
+	if e == nil {
+		return 0, false
+	}
+	return e.typ, true
+}
+
+// Encoding is the answer of OBJECT ENCODING.
+func (db *DB) Encoding(key []byte) (string, bool) {
+	e := db.peek(key)
+	if e == nil {
+		return "", false
+	}
+	return e.encoding(), true
+}
+
+// MemUsage estimates the bytes key and value hold.
+func (db *DB) MemUsage(key []byte) (int, bool) {
+	i := db.find(key)
+	if i == 0 {
+		return 0, false
+	}
+	n := db.keys.at(i)
+	return int(unsafe.Sizeof(*n)) + 4 + allocSize(len(n.Key)) + n.Val.size(), true
+}
+
+// Delete removes key and tells whether it was there.
+func (db *DB) Delete(key []byte) bool {
+	i := db.find(key)
+	if i != 0 {
+		db.remove(i)
+	}
+	return i != 0
+}
+
+// Flush removes everything and returns how many keys went.
+func (db *DB) Flush() int {
+	n := db.Len()
+	for node := range db.keys.All() {
+		db.ks.valueBytes -= node.Val.size()
+	}
+	now := db.wheel.now
+	db.keys = NewTable[entry](db.ks.Seed)
+	db.wheel = wheel{now: now}
+	return n
+}
+
+// ExpireAt is the unix time in ms at which key expires, -1 for never.
+func (db *DB) ExpireAt(key []byte) (ms int64, ok bool) {
+	e := db.peek(key)
+	switch {
+	case e == nil:
+		return 0, false
+	case e.expire == 0:
+		return -1, true
+	}
+	return e.expire, true
+}
+
+// SetExpire has key expire at the unix time at, in ms. A time that has come
+// leaves the deletion to the next lookup or tick.
+func (db *DB) SetExpire(key []byte, at int64) bool {
+	i := db.find(key)
+	if i == 0 {
+		return false
+	}
+	db.setExpire(i, at)
+	return true
+}
+
+func (db *DB) setExpire(i uint32, at int64) {
+	e := &db.keys.at(i).Val
+	if e.expire != 0 {
+		db.wheel.remove(db.keys, i)
+	}
+	if db.wheel.count == 0 {
+		db.wheel.now = db.ks.Now
+	}
+	e.expire = max(at, 1) // 0 means none; both are long past
+	db.wheel.add(db.keys, i)
+}
+
+// Persist drops the TTL of key and tells whether there was one.
+func (db *DB) Persist(key []byte) bool {
+	i := db.find(key)
+	if i == 0 || db.keys.at(i).Val.expire == 0 {
+		return false
+	}
+	db.wheel.remove(db.keys, i)
+	db.keys.at(i).Val.expire = 0
+	return true
+}
+
+// Rename moves the value and TTL of src to dst, over whatever dst held. src must exist.
+func (db *DB) Rename(src, dst []byte) {
+	i := db.find(src)
+	if i == 0 || string(src) == string(dst) {
+		return
+	}
+	old := db.keys.at(i).Val
+	old.prev, old.next = 0, 0
+	db.remove(i)
+	db.adopt(dst, old)
+}
+
+// Move takes key to another database; false when it is absent here or present there.
+func (db *DB) Move(key []byte, to *DB) bool {
+	i := db.find(key)
+	if i == 0 || to.Exists(key) {
+		return false
+	}
+	old := db.keys.at(i).Val
+	old.prev, old.next = 0, 0
+	db.remove(i)
+	to.adopt(key, old)
+	return true
+}
+
+// Copy puts a deep copy of src, TTL included, under dst of another or the same
+// database, over whatever was there. src must exist.
+func (db *DB) Copy(src []byte, to *DB, dst []byte) {
+	e := db.peek(src)
+	if e == nil {
+		return
+	}
+	c := e.cloneValue()
+	c.expire = e.expire
+	to.adopt(dst, c)
+}
+
+// adopt stores an entry that is linked nowhere under key.
+func (db *DB) adopt(key []byte, value entry) {
+	e := db.create(key, false)
+	at := value.expire
+	value.expire = 0
+	*e = value
+	db.ks.valueBytes += e.size()
+	if at != 0 {
+		db.setExpire(db.keys.find(key), at)
+	}
+}
+
+// RandomKey returns a key by chance.
+func (db *DB) RandomKey() (key string, ok bool) {
+	for {
+		n := db.keys.Random(db.ks.Rand)
+		if n == nil {
+			return "", false
+		}
+		if !n.Val.due(db.ks.Now) {
+			return n.Key, true
+		}
+		db.Delete([]byte(n.Key))
+	}
+}
+
+func (e *entry) due(now int64) bool { return e.expire != 0 && e.expire <= now }
+
+// Scan is Table.Scan over the keys that are alive.
+func (db *DB) Scan(cursor uint64, fn func(key string, typ Type)) uint64 {
+	return db.keys.Scan(cursor, func(n *Node[entry]) {
+		if !n.Val.due(db.ks.Now) {
+			fn(n.Key, n.Val.typ)
+		}
+	})
+}
+
+// Each calls fn for every key that is alive. fn must not change the keyspace.
+func (db *DB) Each(fn func(key string, typ Type)) {
+	for n := range db.keys.All() {
+		if !n.Val.due(db.ks.Now) {
+			fn(n.Key, n.Val.typ)
+		}
+	}
+}
+
+// ScanBuckets is how many buckets a whole scan visits, for DEBUG and tests.
+func (db *DB) ScanBuckets() (main, rehashing int) {
+	return len(db.keys.buckets[0]), len(db.keys.buckets[1])
+}

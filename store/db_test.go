@@ -1,0 +1,169 @@
+package store
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestKeysExpireAtTheirMillisecondInOrder(t *testing.T) {
+	ks := NewKeyspace(Options{})
+	ks.Now = 1_700_000_000_123
+	ks.ExpireDue()
+	r := rand.New(rand.NewPCG(1, 1))
+	due := map[string]int64{}
+	db := ks.DBs[3]
+	for i := range 5000 {
+		key := fmt.Sprintf("k%d", i)
+		db.SetStr([]byte(key), []byte("v"), false)
+		due[key] = ks.Now + 1 + r.Int64N(1<<(1+r.IntN(22)))
+		db.SetExpire([]byte(key), due[key])
+	}
+	last := int64(0)
+	ks.OnExpired = func(_ *DB, key string) {
+		require.Equal(t, ks.Now, due[key], key)
+		require.GreaterOrEqual(t, due[key], last)
+		last = due[key]
+		delete(due, key)
+	}
+	for len(due) > 0 {
+		next := ks.NextDeadline()
+		require.Greater(t, next, int64(0))
+		ks.Now = next
+		for !ks.ExpireDue() {
+		}
+	}
+	require.Zero(t, db.Len())
+	require.Zero(t, db.Expires())
+	require.Equal(t, int64(-1), ks.NextDeadline())
+}
+
+func TestChangingATTLMovesItsDeadline(t *testing.T) {
+	ks := NewKeyspace(Options{})
+	ks.Now = 1000
+	db := ks.DBs[0]
+	key := []byte("k")
+	db.SetStr(key, []byte("v"), false)
+	db.SetExpire(key, 1500)
+	db.SetExpire(key, 900_000)
+	ks.Now = 2000
+	require.True(t, ks.ExpireDue())
+	require.True(t, db.Exists(key))
+	require.True(t, db.Persist(key))
+	require.False(t, db.Persist(key))
+	require.Equal(t, int64(-1), ks.NextDeadline())
+}
+
+func TestLookupFindsAKeyExpiredBeforeTheWheelTurns(t *testing.T) {
+	ks := NewKeyspace(Options{})
+	ks.Now = 1000
+	db := ks.DBs[0]
+	db.SetStr([]byte("k"), []byte("v"), false)
+	db.SetExpire([]byte("k"), 1001)
+	ks.Now = 1001
+	_, ok, err := db.Str([]byte("k"))
+	require.NoError(t, err)
+	require.False(t, ok)
+	require.Equal(t, int64(1), ks.Stats.Expired)
+}
+
+func TestAClockSetBackKeepsDeadlinesReachable(t *testing.T) {
+	ks := NewKeyspace(Options{})
+	ks.Now = 10_000_000
+	db := ks.DBs[0]
+	db.SetStr([]byte("a"), []byte("v"), false)
+	db.SetExpire([]byte("a"), 10_500_000)
+	ks.ExpireDue()
+	ks.Now = 5_000_000
+	ks.ExpireDue()
+	db.SetStr([]byte("b"), []byte("v"), false)
+	db.SetExpire([]byte("b"), 5_000_500)
+	require.LessOrEqual(t, ks.NextDeadline(), int64(5_000_500))
+	ks.Now = 5_000_500
+	ks.ExpireDue()
+	require.False(t, db.Exists([]byte("b")))
+	require.True(t, db.Exists([]byte("a")))
+	ks.Now = 10_500_000
+	ks.ExpireDue()
+	require.Zero(t, db.Len())
+}
+
+func TestAMillionKeysOfOneMillisecondLeaveInSlices(t *testing.T) {
+	ks := NewKeyspace(Options{})
+	ks.Now = 1
+	db := ks.DBs[0]
+	for i := range 3 * expireBudget {
+		key := fmt.Appendf(nil, "%d", i)
+		db.SetStr(key, []byte("v"), false)
+		db.SetExpire(key, 5_000_000)
+	}
+	ks.Now = 5_000_000
+	calls := 1
+	for ; !ks.ExpireDue(); calls++ {
+		require.Equal(t, int64(5_000_000), max(ks.NextDeadline(), 5_000_000))
+	}
+	require.Greater(t, calls, 3)
+	require.Zero(t, db.Len())
+}
+
+func TestStringsTakeTheEncodingRedisGives(t *testing.T) {
+	ks := NewKeyspace(Options{})
+	db := ks.DBs[0]
+	key := []byte("k")
+	for val, want := range map[string]string{
+		"0": "int", "-1": "int", "9223372036854775807": "int", "-9223372036854775808": "int",
+		"9223372036854775808": "embstr", "01": "embstr", "+1": "embstr", "-0": "embstr", "": "embstr", "-": "embstr", "1 ": "embstr",
+		"12345678901234567890123456789012345678901234": "embstr", "123456789012345678901234567890123456789012345": "raw",
+	} {
+		db.SetStr(key, []byte(val), false)
+		got, _ := db.Encoding(key)
+		require.Equal(t, want, got, val)
+		b, _, _ := db.Str(key)
+		require.Equal(t, val, string(b))
+	}
+	_, err := db.MutStr(key, 3)
+	require.NoError(t, err)
+	got, _ := db.Encoding(key)
+	require.Equal(t, "raw", got)
+}
+
+func TestOverwritingAStringDoesNotAllocate(t *testing.T) {
+	ks := NewKeyspace(Options{})
+	ks.Now = 1000
+	key, val := []byte("lock:000000000001"), []byte("0123456789abcdef0123456789abcdef")
+	db := ks.DBs[0]
+	db.SetStr(key, val, false)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		db.SetStr(key, val, false)
+		db.SetExpire(key, 100_000)
+		_, _, _ = db.Str(key)
+	}))
+}
+
+func TestAccountsReturnToZero(t *testing.T) {
+	ks := NewKeyspace(Options{})
+	db, other := ks.DBs[0], ks.DBs[1]
+	db.SetStr([]byte("a"), make([]byte, 1000), false)
+	db.Copy([]byte("a"), other, []byte("b"))
+	db.Rename([]byte("a"), []byte("c"))
+	require.Greater(t, ks.Bytes(), 2000)
+	require.True(t, other.Delete([]byte("b")))
+	require.Equal(t, 1, db.Flush())
+	require.Zero(t, ks.valueBytes)
+}
+
+func TestIncrByStopsAtTheEdges(t *testing.T) {
+	db := NewKeyspace(Options{}).DBs[0]
+	key := []byte("n")
+	db.SetInt(key, 1<<62)
+	_, err := db.IncrBy(key, 1<<62)
+	require.ErrorIs(t, err, ErrOverflow)
+	v, err := db.IncrBy(key, -(1 << 62))
+	require.NoError(t, err)
+	require.Zero(t, v)
+	db.SetStr(key, []byte("x"), false)
+	_, err = db.IncrBy(key, 1)
+	require.ErrorIs(t, err, ErrNotInt)
+}

@@ -1,0 +1,16 @@
+package store
+
+// Error is an error whose text is the reply line a client gets, without the
+// leading '-'.
+type Error string
+
+func (e Error) Error() string { return string(e) }
+
+// Errors of the keyspace, in Redis's words (object.c, server.c: shared).
+const (
+	ErrWrongType   Error = "WRONGTYPE Operation against a key holding the wrong kind of value"
+	ErrNotInt      Error = "ERR value is not an integer or out of range"
+	ErrNotFloat    Error = "ERR value is not a valid float"
+	ErrOverflow    Error = "ERR increment or decrement would overflow"
+	ErrStringLimit Error = "ERR string exceeds maximum allowed size (proto-max-bulk-len)"
+)

@@ -1,0 +1,184 @@
+package store
+
+import (
+	"math/rand/v2"
+	"unsafe"
+)
+
+// Limits are the sizes up to which a collection keeps its compact encoding
+// (redis.conf: hash-max-listpack-entries and friends).
+type Limits struct {
+	HashMaxListpackEntries int
+	HashMaxListpackValue   int // bytes
+	SetMaxIntsetEntries    int
+	SetMaxListpackEntries  int
+	SetMaxListpackValue    int // bytes
+	ZSetMaxListpackEntries int
+	ZSetMaxListpackValue   int // bytes
+	ListMaxListpackSize    int // entries, or -1..-5 for 4, 8, 16, 32, 64 KB
+	ListCompressDepth      int // accepted; nodes are never compressed
+	StreamNodeMaxBytes     int
+	StreamNodeMaxEntries   int
+}
+
+// DefaultLimits are those of redis.conf 7.2.
+func DefaultLimits() Limits {
+	return Limits{
+		HashMaxListpackEntries: 128, HashMaxListpackValue: 64,
+		SetMaxIntsetEntries: 512, SetMaxListpackEntries: 128, SetMaxListpackValue: 64,
+		ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64,
+		ListMaxListpackSize: -2,
+		StreamNodeMaxBytes:  4096, StreamNodeMaxEntries: 100,
+	}
+}
+
+// Options are what a Keyspace is made from. The zero value works: 16 databases
+// and seed 0.
+type Options struct {
+	Databases int
+	Seed      uint64
+}
+
+// Keyspace is all databases and what they share.
+type Keyspace struct {
+	DBs    []*DB
+	Limits Limits
+	Seed   *Seed
+	Rand   *rand.Rand // every choice by chance that a client can see
+
+	// Now is the unix time in milliseconds. It stands still while a command, a
+	// transaction or a script runs: what has not expired at its start lives to its end.
+	Now int64
+
+	// LFU has lookups count accesses instead of noting the time (maxmemory-policy *-lfu).
+	LFU          bool
+	LFULogFactor int // lfu-log-factor
+	LFUDecayTime int // lfu-decay-time, minutes
+
+	// Expired and Evicted are called after such a key is gone.
+	OnExpired func(db *DB, key string)
+	OnEvicted func(db *DB, key string)
+
+	// NoTouch keeps reads from refreshing a key's LRU clock (CLIENT NO-TOUCH).
+	NoTouch bool
+
+	Stats Stats
+
+	valueBytes int     // values of all keys, as accounted for
+	touched    []touch // collections handed out for writing since the last Settle
+	scratch    [20]byte
+}
+
+// Stats are INFO's counters of the keyspace.
+type Stats struct {
+	Hits, Misses, Expired, Evicted, Dirty int64
+}
+
+// touch remembers what a collection had been accounted for before a command
+// could change it.
+type touch struct {
+	ref    unsafe.Pointer
+	typ    Type
+	before int
+}
+
+// NewKeyspace makes the databases.
+func NewKeyspace(o Options) *Keyspace {
+	if o.Databases == 0 {
+		o.Databases = 16
+	}
+	ks := &Keyspace{
+		Limits:       DefaultLimits(),
+		Seed:         NewSeed(o.Seed),
+		Rand:         rand.New(rand.NewPCG(mix(o.Seed), mix(o.Seed+2))),
+		LFULogFactor: 10,
+		LFUDecayTime: 1,
+	}
+	for i := range o.Databases {
+		ks.DBs = append(ks.DBs, newDB(ks, i))
+	}
+	return ks
+}
+
+// Settle brings the accounting up to date with the collections that were
+// handed out for writing. The executor calls it after every command.
+func (ks *Keyspace) Settle() {
+	if len(ks.touched) == 0 {
+		return
+	}
+	for _, t := range ks.touched {
+		ks.valueBytes += sizerOf(t.typ, t.ref).size() - t.before
+	}
+	clear(ks.touched)
+	ks.touched = ks.touched[:0]
+}
+
+func (ks *Keyspace) touch(e *entry) {
+	for i := range ks.touched {
+		if ks.touched[i].ref == e.ref {
+			return
+		}
+	}
+	ks.touched = append(ks.touched, touch{e.ref, e.typ, e.size()})
+}
+
+// Bytes estimates the memory of everything in the keyspace.
+func (ks *Keyspace) Bytes() int {
+	sum := ks.valueBytes
+	for _, db := range ks.DBs {
+		sum += db.keys.Mem()
+	}
+	return sum
+}
+
+// NextDeadline is the unix time in ms at which ExpireDue has work, or -1.
+func (ks *Keyspace) NextDeadline() int64 {
+	earliest := int64(-1)
+	for _, db := range ks.DBs {
+		if db.wheel.count == 0 {
+			continue
+		}
+		if at, _, _, ok := db.wheel.next(); ok && (earliest < 0 || at < earliest) {
+			earliest = at
+		}
+	}
+	return earliest
+}
+
+// expireBudget is how many keys one ExpireDue moves or deletes in a database:
+// about a millisecond's work.
+const expireBudget = 10_000
+
+// ExpireDue deletes the keys whose time has come at Now. It returns false when
+// there is more to do than fits between two passes of the loop.
+func (ks *Keyspace) ExpireDue() bool {
+	all := true
+	for _, db := range ks.DBs {
+		if db.wheel.count == 0 {
+			db.wheel.now = ks.Now
+			continue
+		}
+		if ks.Now < db.wheel.now-1 {
+			db.wheel.rewind(db.keys, ks.Now)
+		}
+		if !db.wheel.advance(db.keys, ks.Now, expireBudget, db.expire) {
+			all = false
+		}
+	}
+	return all
+}
+
+// FlushAll empties every database and returns how many keys went.
+func (ks *Keyspace) FlushAll() int {
+	n := 0
+	for _, db := range ks.DBs {
+		n += db.Flush()
+	}
+	return n
+}
+
+// Swap exchanges two databases: whoever has selected one finds the other's keys.
+func (ks *Keyspace) Swap(i, j int) {
+	ks.DBs[i], ks.DBs[j] = ks.DBs[j], ks.DBs[i]
+	ks.DBs[i].ID, ks.DBs[j].ID = i, j
+}

@@ -1,0 +1,80 @@
+package store
+
+// Each entry has 24 bits for its past, as robj.lru: the second of the last
+// access, or, under an LFU policy, the minute of the last decay in 16 bits and a
+// logarithmic counter in 8 (evict.c).
+
+const (
+	lruBits     = 24
+	lruMask     = 1<<lruBits - 1
+	lfuInitial  = 5 // a new key must outlive its first moments
+	lfuTimeMask = 0xffff
+)
+
+func (ks *Keyspace) lruClock() uint32 { return uint32(ks.Now/1000) & lruMask }
+
+func (ks *Keyspace) lfuMinute() uint32 { return uint32(ks.Now/60_000) & lfuTimeMask }
+
+func (ks *Keyspace) newLRU() uint32 {
+	if ks.LFU {
+		return ks.lfuMinute()<<8 | lfuInitial
+	}
+	return ks.lruClock()
+}
+
+// access notes that a command looked e up.
+func (ks *Keyspace) access(e *entry) {
+	switch {
+	case ks.NoTouch:
+	case ks.LFU:
+		counter := ks.lfuIncr(ks.lfuDecayed(e))
+		e.lru = ks.lfuMinute()<<8 | uint32(counter)
+	default:
+		e.lru = ks.lruClock()
+	}
+}
+
+// lfuDecayed is the counter of e, less one for every lfu-decay-time minutes.
+func (ks *Keyspace) lfuDecayed(e *entry) uint8 {
+	counter := e.lru & 0xff
+	if ks.LFUDecayTime <= 0 {
+		return uint8(counter)
+	}
+	elapsed := (ks.lfuMinute() - e.lru>>8) & lfuTimeMask
+	return uint8(counter - min(counter, elapsed/uint32(ks.LFUDecayTime)))
+}
+
+// lfuIncr counts an access with a chance that falls as the counter rises, so
+// that 8 bits tell keys of a hundred hits from keys of a million.
+func (ks *Keyspace) lfuIncr(counter uint8) uint8 {
+	if counter == 255 {
+		return counter
+	}
+	base := max(int(counter)-lfuInitial, 0)
+	if ks.Rand.Float64() < 1/(float64(base)*float64(ks.LFULogFactor)+1) {
+		counter++
+	}
+	return counter
+}
+
+// IdleTime is the seconds since the last access to key.
+func (db *DB) IdleTime(key []byte) (seconds int64, ok bool) {
+	e := db.peek(key)
+	if e == nil {
+		return 0, false
+	}
+	return db.ks.idle(e), true
+}
+
+func (ks *Keyspace) idle(e *entry) int64 {
+	return int64((ks.lruClock() - e.lru) & lruMask)
+}
+
+// Freq is the access counter of key under an LFU policy.
+func (db *DB) Freq(key []byte) (counter int, ok bool) {
+	e := db.peek(key)
+	if e == nil {
+		return 0, false
+	}
+	return int(db.ks.lfuDecayed(e)), true
+}

@@ -1,0 +1,188 @@
+package store
+
+import (
+	"math"
+	"strconv"
+	"unsafe"
+)
+
+// Type is what a key holds.
+type Type uint8
+
+// The types of values; their numbers are ours alone.
+const (
+	TypeString Type = iota
+	TypeList
+	TypeSet
+	TypeZSet
+	TypeHash
+	TypeStream
+)
+
+// String is the type's name as TYPE answers it.
+func (t Type) String() string {
+	return [...]string{"string", "list", "set", "zset", "hash", "stream"}[t]
+}
+
+// strEnc is the encoding of a string (object.c: tryObjectEncoding).
+type strEnc uint8
+
+const (
+	encInt    strEnc = iota // the number is in entry.n, there are no bytes
+	encEmbstr               // set in one go and at most 44 bytes
+	encRaw                  // longer, or changed in place
+)
+
+// embstrLimit is object.c: OBJ_ENCODING_EMBSTR_SIZE_LIMIT.
+const embstrLimit = 44
+
+// entry is what the keyspace knows of a key: Redis's robj, its dictEntry and its
+// place among the expires in 40 bytes, 64 with the table's share. ref is the only
+// use of unsafe in this package besides string views: the tag typ says what it
+// points to (bytes, *List, *Hash ...). An interface and a slice header in its
+// place cost 24 bytes and one more cache miss a key, a fifth of a lock's memory.
+type entry struct {
+	ref    unsafe.Pointer
+	n      uint64 // string: length and capacity, 32 bits each; encInt: the number
+	expire int64  // unix ms, 0 for none
+	prev   uint32 // wheel links
+	next   uint32
+	lru    uint32 // 24 bits as in server.h: seconds, or LFU minutes and counter
+	typ    Type
+	enc    strEnc
+}
+
+// bytes is the value of a string that is not encInt.
+func (e *entry) bytes() []byte {
+	return unsafe.Slice((*byte)(e.ref), int(e.n>>32))[:uint32(e.n)]
+}
+
+func (e *entry) setBytes(b []byte) {
+	e.ref = unsafe.Pointer(unsafe.SliceData(b))
+	e.n = uint64(cap(b))<<32 | uint64(len(b))
+}
+
+// sizer is what every collection offers to the keyspace.
+type sizer interface {
+	Len() int
+	Encoding() string
+	size() int
+}
+
+func sizerOf(typ Type, ref unsafe.Pointer) sizer {
+	switch typ {
+	case TypeList:
+		return (*List)(ref)
+	case TypeSet:
+		return (*Set)(ref)
+	case TypeZSet:
+		return (*ZSet)(ref)
+	case TypeHash:
+		return (*Hash)(ref)
+	default:
+		return (*Stream)(ref)
+	}
+}
+
+// size is the bytes of the value alone.
+func (e *entry) size() int {
+	if e.typ != TypeString {
+		return sizerOf(e.typ, e.ref).size()
+	}
+	if e.enc == encInt {
+		return 0
+	}
+	return allocSize(int(e.n >> 32))
+}
+
+func (e *entry) encoding() string {
+	if e.typ != TypeString {
+		return sizerOf(e.typ, e.ref).Encoding()
+	}
+	return [...]string{"int", "embstr", "raw"}[e.enc]
+}
+
+// cloneValue is a deep copy of the value, without TTL and wheel links.
+func (e *entry) cloneValue() entry {
+	c := entry{typ: e.typ, enc: e.enc, lru: e.lru, n: e.n}
+	switch e.typ {
+	case TypeString:
+		if e.enc != encInt {
+			c.setBytes(append([]byte(nil), e.bytes()...))
+		}
+	case TypeList:
+		c.ref = unsafe.Pointer((*List)(e.ref).clone())
+	case TypeSet:
+		c.ref = unsafe.Pointer((*Set)(e.ref).clone())
+	case TypeZSet:
+		c.ref = unsafe.Pointer((*ZSet)(e.ref).clone())
+	case TypeHash:
+		c.ref = unsafe.Pointer((*Hash)(e.ref).clone())
+	case TypeStream:
+		c.ref = unsafe.Pointer((*Stream)(e.ref).clone())
+	}
+	return c
+}
+
+// setString stores val as Redis would have it: a number where the text is exactly
+// what printing the number gives, else bytes. Bytes of the old value are used
+// again when they fit, so that overwriting does not allocate.
+func (e *entry) setString(val []byte) {
+	if v, ok := ParseInt(val); ok {
+		e.setInt(v)
+		return
+	}
+	enc := encRaw
+	if len(val) <= embstrLimit {
+		enc = encEmbstr
+	}
+	if e.typ == TypeString && e.enc != encInt && fits(int(e.n>>32), len(val)) {
+		e.setBytes(append(e.bytes()[:0], val...))
+	} else {
+		e.setBytes(append([]byte(nil), val...))
+	}
+	e.typ, e.enc = TypeString, enc
+}
+
+// fits tells whether n bytes may use a block of size have without wasting a
+// larger size class than they need.
+func fits(have, n int) bool { return n <= have && have <= allocSize(n)+allocSize(n)/4 }
+
+func (e *entry) setInt(v int64) {
+	e.typ, e.enc, e.ref, e.n = TypeString, encInt, nil, uint64(v)
+}
+
+// ParseInt reads a decimal as object.c: string2l does: no sign '+', no leading
+// zero, no space, and within 64 bits.
+func ParseInt(b []byte) (int64, bool) {
+	if len(b) == 0 || len(b) > 20 {
+		return 0, false
+	}
+	digits, neg := b, b[0] == '-'
+	if neg {
+		digits = b[1:]
+	}
+	if len(digits) == 0 || digits[0] == '0' && len(b) > 1 {
+		return 0, false
+	}
+	var v uint64
+	for _, c := range digits {
+		d := uint64(c - '0')
+		if d > 9 || v > (math.MaxUint64-d)/10 {
+			return 0, false
+		}
+		v = v*10 + d
+	}
+	if neg {
+		return -int64(v), v <= 1<<63
+	}
+	return int64(v), v <= math.MaxInt64
+}
+
+// appendString appends the text of a string value.
+func (e *entry) appendString(dst []byte) []byte {
+	if e.enc == encInt {
+		return strconv.AppendInt(dst, int64(e.n), 10)
+	}
+	return append(dst, e.bytes()...)
+}

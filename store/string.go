@@ -1,0 +1,108 @@
+package store
+
+import (
+	"math"
+	"strconv"
+)
+
+// text is the value as bytes: its own, or a scratch holding the number.
+func (db *DB) text(e *entry) ([]byte, bool, error) {
+	switch {
+	case e == nil:
+		return nil, false, nil
+	case e.typ != TypeString:
+		return nil, false, ErrWrongType
+	case e.enc == encInt:
+		return strconv.AppendInt(db.ks.scratch[:0], int64(e.n), 10), true, nil
+	}
+	return e.bytes(), true, nil
+}
+
+// Str returns the string at key. The bytes are good until the next change of
+// the keyspace or the next call for another string.
+func (db *DB) Str(key []byte) (b []byte, ok bool, err error) { return db.text(db.read(key)) }
+
+// PeekStr is Str without counting and without refreshing the LRU clock.
+func (db *DB) PeekStr(key []byte) (b []byte, ok bool, err error) { return db.text(db.peek(key)) }
+
+// SetStr stores a string, over whatever was there.
+func (db *DB) SetStr(key, val []byte, keepTTL bool) {
+	e := db.create(key, keepTTL)
+	e.setString(val)
+	db.ks.valueBytes += e.size()
+}
+
+// SetInt stores a number as a string, keeping the TTL. The caller knows that
+// key holds a string or nothing.
+func (db *DB) SetInt(key []byte, v int64) {
+	e := db.create(key, true)
+	e.setInt(v)
+	db.ks.valueBytes += e.size()
+}
+
+// Int is the number at key; ErrNotInt when the string is none.
+func (db *DB) Int(key []byte) (v int64, ok bool, err error) {
+	e := db.write(key)
+	switch {
+	case e == nil:
+		return 0, false, nil
+	case e.typ != TypeString:
+		return 0, false, ErrWrongType
+	case e.enc == encInt:
+		return int64(e.n), true, nil
+	}
+	if v, ok = ParseInt(e.bytes()); !ok {
+		return 0, true, ErrNotInt
+	}
+	return v, true, nil
+}
+
+// IncrBy adds to the number at key (0 when absent), keeping the TTL.
+func (db *DB) IncrBy(key []byte, delta int64) (int64, error) {
+	if e := db.write(key); e != nil && e.typ == TypeString && e.enc == encInt {
+		old := int64(e.n)
+		if overflows(old, delta) {
+			return 0, ErrOverflow
+		}
+		e.n = uint64(old + delta)
+		return old + delta, nil
+	}
+	old, _, err := db.Int(key)
+	if err != nil {
+		return 0, err
+	}
+	if overflows(old, delta) {
+		return 0, ErrOverflow
+	}
+	db.SetInt(key, old+delta)
+	return old + delta, nil
+}
+
+func overflows(a, b int64) bool {
+	return b > 0 && a > math.MaxInt64-b || b < 0 && a < math.MinInt64-b
+}
+
+// MutStr returns the string at key as bytes to be changed in place, at least n
+// long, zeros added; the encoding becomes raw and the TTL stays. A longer result
+// is made by calling with the new length.
+func (db *DB) MutStr(key []byte, n int) ([]byte, error) {
+	e := db.write(key)
+	if e == nil {
+		e = db.create(key, true)
+		e.enc = encRaw
+	} else if e.typ != TypeString {
+		return nil, ErrWrongType
+	}
+	db.ks.valueBytes -= e.size()
+	if e.enc == encInt {
+		e.setBytes(e.appendString(nil))
+	}
+	b := e.bytes()
+	if short := n - len(b); short > 0 {
+		b = append(b, make([]byte, short)...)
+	}
+	e.enc = encRaw
+	e.setBytes(b)
+	db.ks.valueBytes += e.size()
+	return b, nil
+}
