@@ -1,0 +1,211 @@
+package resp
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// Value is one reply as a client sees it.
+type Value struct {
+	Kind  byte    // the type's first byte on the wire: + - : $ * _ , # ( = % ~ > | !
+	Null  bool    // `$-1`, `*-1` and `_`
+	Int   int64   // of ':' and, as 0 or 1, of '#'
+	Str   string  // the text of every kind but integers and aggregates; a verbatim string's starts with "txt:"
+	Elems []Value // of aggregates; of maps and attributes keys and values in turn; an attribute's last is the reply it describes
+}
+
+const (
+	maxDepth = 128     // reading recurses
+	maxElems = 1 << 32 // Redis announces no more
+)
+
+// ReadReply reads one reply of either protocol.
+func ReadReply(r *bufio.Reader) (Value, error) { return readReply(r, maxDepth) }
+
+func readReply(r *bufio.Reader, depth int) (Value, error) {
+	if depth == 0 {
+		return Value{}, errors.New("resp: reply nested too deeply")
+	}
+	line, err := readLine(r)
+	if err != nil {
+		return Value{}, err
+	}
+	v := Value{Kind: line[0]}
+	text := line[1:]
+	switch v.Kind {
+	case '+', '-', ',', '(':
+		v.Str = text
+		return v, nil
+	case '_':
+		v.Null = true
+		return v, nil
+	case '#':
+		if text != "t" && text != "f" {
+			return v, fmt.Errorf("resp: bad boolean %q", line)
+		}
+		v.Str = text
+		if text == "t" {
+			v.Int = 1
+		}
+		return v, nil
+	}
+	n, err := strconv.ParseInt(text, 10, 64)
+	if err != nil {
+		return v, fmt.Errorf("resp: bad reply line %q", line)
+	}
+	switch v.Kind {
+	case ':':
+		v.Int = n
+		return v, nil
+	case '$', '=', '!':
+		return readBulk(r, v, n)
+	case '*', '~', '>', '%', '|':
+		return readElems(r, v, n, depth)
+	}
+	return v, fmt.Errorf("resp: unknown reply type in %q", line)
+}
+
+func readLine(r *bufio.Reader) (string, error) {
+	line, err := r.ReadString('\n')
+	switch {
+	case err == io.EOF && line != "":
+		return "", io.ErrUnexpectedEOF
+	case err != nil:
+		return "", err
+	case len(line) < 3 || line[len(line)-2] != '\r':
+		return "", fmt.Errorf("resp: bad reply line %q", line)
+	}
+	return line[:len(line)-2], nil
+}
+
+func readBulk(r *bufio.Reader, v Value, n int64) (Value, error) {
+	if n < 0 {
+		v.Null = true
+		return v, nil
+	}
+	var body bytes.Buffer
+	if _, err := io.CopyN(&body, r, n); err != nil {
+		return v, cutShort(err)
+	}
+	var end [2]byte
+	if _, err := io.ReadFull(r, end[:]); err != nil {
+		return v, cutShort(err)
+	}
+	if end != [2]byte{'\r', '\n'} {
+		return v, fmt.Errorf("resp: %d bytes announced, followed by %q", n, end)
+	}
+	v.Str = body.String()
+	return v, nil
+}
+
+func readElems(r *bufio.Reader, v Value, n int64, depth int) (Value, error) {
+	if n < 0 {
+		v.Null = true
+		return v, nil
+	}
+	if n > maxElems {
+		return v, fmt.Errorf("resp: %d elements announced", n)
+	}
+	switch v.Kind {
+	case '%':
+		n *= 2
+	case '|':
+		n = 2*n + 1
+	}
+	for range n {
+		e, err := readReply(r, depth-1)
+		if err != nil {
+			return v, cutShort(err)
+		}
+		v.Elems = append(v.Elems, e)
+	}
+	return v, nil
+}
+
+// cutShort keeps io.EOF for the clean end between two replies.
+func cutShort(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// String is a form in which equal texts mean equal replies, types included:
+//
+//	+OK  -ERR no  :1  "bulk"  [:1, "a"]  (nil)  (nil array)
+//	(null)  ,1.5  #t  (12345)  =txt:"words"  %{"k": :1}  ~["a"]  >["message"]  |{"k": :1} +OK  !"ERR no"
+func (v Value) String() string {
+	var b strings.Builder
+	v.render(&b)
+	return b.String()
+}
+
+func (v Value) render(b *strings.Builder) {
+	switch {
+	case v.Null && v.Kind == '_':
+		b.WriteString("(null)")
+		return
+	case v.Null && v.Kind == '*':
+		b.WriteString("(nil array)")
+		return
+	case v.Null:
+		b.WriteString("(nil)")
+		return
+	}
+	switch v.Kind {
+	case '+', '-', ',', '#':
+		b.WriteByte(v.Kind)
+		b.WriteString(v.Str)
+	case ':':
+		b.WriteByte(':')
+		b.WriteString(strconv.FormatInt(v.Int, 10))
+	case '(':
+		b.WriteString("(" + v.Str + ")")
+	case '=':
+		ext, text, _ := strings.Cut(v.Str, ":")
+		b.WriteString("=" + ext + ":" + strconv.Quote(text))
+	case '!':
+		b.WriteString("!" + strconv.Quote(v.Str))
+	case '$':
+		b.WriteString(strconv.Quote(v.Str))
+	case '%':
+		b.WriteByte('%')
+		renderPairs(b, v.Elems)
+	case '|':
+		last := len(v.Elems) - 1
+		b.WriteByte('|')
+		renderPairs(b, v.Elems[:last])
+		b.WriteByte(' ')
+		v.Elems[last].render(b)
+	default:
+		if v.Kind != '*' {
+			b.WriteByte(v.Kind)
+		}
+		b.WriteByte('[')
+		for i, e := range v.Elems {
+			if i > 0 {
+				b.WriteString(", ")
+			}
+			e.render(b)
+		}
+		b.WriteByte(']')
+	}
+}
+
+func renderPairs(b *strings.Builder, pairs []Value) {
+	b.WriteByte('{')
+	for i := 0; i+1 < len(pairs); i += 2 {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		pairs[i].render(b)
+		b.WriteString(": ")
+		pairs[i+1].render(b)
+	}
+	b.WriteByte('}')
+}
