@@ -1,0 +1,362 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+)
+
+// Pos is the place of an entry in a Listpack: an offset, or -1 for none. Any
+// change of the pack makes the positions taken before it void, except those the
+// changing method returns.
+type Pos = int
+
+// Listpack is a list of byte strings in one allocation, for collections too
+// small to deserve an index: the collector sees one object without pointers.
+//
+//	 0      head                                  len(b)      cap(b)
+//	 | free | entry | entry | ...         | entry | free      |
+//
+//	entry = length of the bytes (uvarint) | the bytes | length of both (backwards)
+//
+// The free space may be at either end, so that a list node is as cheap to feed
+// and to drain at its head as at its tail. The zero value is an empty pack.
+type Listpack struct {
+	b    []byte
+	head uint32
+	n    uint32
+}
+
+// Len is the number of entries.
+func (l *Listpack) Len() int { return int(l.n) }
+
+// Bytes is what the entries take, their lengths included.
+func (l *Listpack) Bytes() int { return len(l.b) - int(l.head) }
+
+// Mem is what the pack holds on to, free space included.
+func (l *Listpack) Mem() int { return cap(l.b) }
+
+// First is the position of the first entry.
+func (l *Listpack) First() Pos {
+	if l.n == 0 {
+		return -1
+	}
+	return int(l.head)
+}
+
+// Last is the position of the last entry.
+func (l *Listpack) Last() Pos {
+	if l.n == 0 {
+		return -1
+	}
+	return l.before(len(l.b))
+}
+
+// Next is the position after p.
+func (l *Listpack) Next(p Pos) Pos {
+	if p = l.after(p); p == len(l.b) {
+		return -1
+	}
+	return p
+}
+
+// Prev is the position before p.
+func (l *Listpack) Prev(p Pos) Pos {
+	if p == int(l.head) {
+		return -1
+	}
+	return l.before(p)
+}
+
+// Get is the entry at p. It aliases the pack: valid until the next change.
+func (l *Listpack) Get(p Pos) []byte {
+	n := int(l.b[p])
+	if n < 0x80 {
+		p++
+	} else {
+		n, p = l.long(p)
+	}
+	return l.b[p : p+n : p+n]
+}
+
+// after is where the entry at p ends.
+func (l *Listpack) after(p Pos) int {
+	// Up to 126 bytes both lengths take one byte; 127 makes the backward one two.
+	if n := int(l.b[p]); n < 0x7f {
+		return p + n + 2
+	}
+	n, body := l.long(p)
+	size := body - p + n
+	return p + size + varintLen(size)
+}
+
+// before is where the entry that ends at end begins.
+func (l *Listpack) before(end int) Pos {
+	c := l.b[end-1]
+	if c < 0x80 {
+		return end - 1 - int(c)
+	}
+	size, shift := int(c&0x7f), 7
+	for i := end - 2; ; i-- {
+		c = l.b[i]
+		size |= int(c&0x7f) << shift
+		if c < 0x80 {
+			return i - size
+		}
+		shift += 7
+	}
+}
+
+// long reads a length of any width: its value and where the bytes start.
+func (l *Listpack) long(p Pos) (n, body int) {
+	for shift := 0; ; shift += 7 {
+		c := l.b[p]
+		p++
+		n |= int(c&0x7f) << shift
+		if c < 0x80 {
+			return n, p
+		}
+	}
+}
+
+func varintLen(n int) int {
+	size := 1
+	for ; n >= 0x80; n >>= 7 {
+		size++
+	}
+	return size
+}
+
+// entryLen is the room that n bytes take as an entry.
+func entryLen(n int) int {
+	if n < 0x7f {
+		return n + 2
+	}
+	size := varintLen(n) + n
+	return size + varintLen(size)
+}
+
+// put writes v as an entry at p, where entryLen(len(v)) bytes are reserved for it.
+func (l *Listpack) put(p Pos, v []byte) {
+	n := len(v)
+	if n < 0x7f {
+		b := l.b[p : p+n+2]
+		b[0] = byte(n)
+		copy(b[1:], v)
+		b[n+1] = byte(n + 1)
+		return
+	}
+	start := p
+	for ; n >= 0x80; n >>= 7 {
+		l.b[p] = byte(n) | 0x80
+		p++
+	}
+	l.b[p] = byte(n)
+	p++
+	p += copy(l.b[p:], v)
+	size := p - start
+	i := p + varintLen(size) - 1
+	for ; size >= 0x80; size >>= 7 {
+		l.b[i] = byte(size) | 0x80
+		i--
+	}
+	l.b[i] = byte(size)
+}
+
+// Append adds v at the tail.
+func (l *Listpack) Append(v []byte) {
+	need, end := entryLen(len(v)), len(l.b)
+	if cap(l.b)-end >= need {
+		l.b = l.b[:end+need]
+	} else {
+		end = l.open(end, need)
+	}
+	l.put(end, v)
+	l.n++
+}
+
+// Prepend adds v at the head.
+func (l *Listpack) Prepend(v []byte) {
+	need, p := entryLen(len(v)), int(l.head)
+	if p >= need {
+		p -= need
+		l.head = uint32(p)
+	} else {
+		p = l.open(p, need)
+	}
+	l.put(p, v)
+	l.n++
+}
+
+// InsertBefore adds v before the entry at p and returns its position.
+func (l *Listpack) InsertBefore(p Pos, v []byte) Pos {
+	p = l.open(p, entryLen(len(v)))
+	l.put(p, v)
+	l.n++
+	return p
+}
+
+// InsertAfter adds v after the entry at p and returns its position.
+func (l *Listpack) InsertAfter(p Pos, v []byte) Pos {
+	return l.InsertBefore(l.after(p), v)
+}
+
+// Replace puts v in the place of the entry at p and returns its position.
+func (l *Listpack) Replace(p Pos, v []byte) Pos {
+	old, size := l.after(p)-p, entryLen(len(v))
+	switch {
+	case size > old:
+		p = l.open(p, size-old)
+	case size < old:
+		p = l.close(p, old-size)
+	}
+	l.put(p, v)
+	return p
+}
+
+// Delete removes the entry at p and returns the position of the one after it.
+func (l *Listpack) Delete(p Pos) Pos { return l.DeleteN(p, 1) }
+
+// DeleteN removes n entries from p on, or as many as there are, and returns the
+// position of the one after them.
+func (l *Listpack) DeleteN(p Pos, n int) Pos {
+	end := p
+	for ; n > 0 && end < len(l.b); n-- {
+		end = l.after(end)
+		l.n--
+	}
+	if p = l.close(p, end-p); p == len(l.b) {
+		return -1
+	}
+	return p
+}
+
+// Index is the position of entry i, counted from the tail when negative.
+func (l *Listpack) Index(i int) Pos {
+	n := int(l.n)
+	if i < 0 {
+		i += n
+	}
+	if i < 0 || i >= n {
+		return -1
+	}
+	if i < n/2 {
+		p := int(l.head)
+		for ; i > 0; i-- {
+			p = l.after(p)
+		}
+		return p
+	}
+	p := len(l.b)
+	for ; i < n; i++ {
+		p = l.before(p)
+	}
+	return p
+}
+
+// Find looks for v from p on, passing over skip entries after each it compares.
+func (l *Listpack) Find(p Pos, v []byte, skip int) Pos {
+	if p < 0 {
+		return -1
+	}
+	for end := len(l.b); p < end; {
+		if bytes.Equal(l.Get(p), v) {
+			return p
+		}
+		p = l.after(p)
+		for i := skip; i > 0 && p < end; i-- {
+			p = l.after(p)
+		}
+	}
+	return -1
+}
+
+// open makes need bytes of room before offset p, which may be the end, and
+// returns where the room begins. Everything from p on then follows the room.
+func (l *Listpack) open(p, need int) Pos {
+	head, end := int(l.head), len(l.b)
+	front, back, live := head, cap(l.b)-end, end-head
+	// At an end, room at the other one is used by moving everything, provided
+	// that this buys enough further calls to pay for the move.
+	worth := need + live/8
+	switch {
+	case p == head && live > 0 && front >= need:
+		l.head -= uint32(need)
+		return p - need
+	case p == head && live > 0 && front+back >= worth:
+		at := cap(l.b) - live
+		l.moveTo(at)
+		l.head = uint32(at - need)
+		return at - need
+	case p < end && back >= need:
+		l.b = l.b[:end+need]
+		copy(l.b[p+need:], l.b[p:end])
+		return p
+	case p < end && front >= need:
+		copy(l.b[head-need:], l.b[head:p])
+		l.head -= uint32(need)
+		return p - need
+	case p == end && back >= need:
+		l.b = l.b[:end+need]
+		return p
+	case p == end && front+back >= worth:
+		l.moveTo(0)
+		l.b = l.b[:live+need]
+		return live
+	}
+	return l.grow(p, need)
+}
+
+// moveTo shifts all entries to the offset at.
+func (l *Listpack) moveTo(at int) {
+	live := l.b[l.head:]
+	l.b = l.b[:at+len(live)]
+	copy(l.b[at:], live)
+	l.head = uint32(at)
+}
+
+// reserve gives an empty pack size bytes, to be filled from the back if front.
+func (l *Listpack) reserve(size int, front bool) {
+	l.b, l.head = slices.Grow([]byte(nil), size), 0
+	if front {
+		l.b = l.b[:cap(l.b)]
+		l.head = uint32(len(l.b))
+	}
+}
+
+// grow is open with new memory: a quarter more than needed, and what the
+// allocator's size class gives on top.
+func (l *Listpack) grow(p, need int) Pos {
+	head, end := int(l.head), len(l.b)
+	size := end - head + need
+	b := slices.Grow([]byte(nil), size+(end-head)/4)
+	if p == head && end > head {
+		b = b[:cap(b)]
+		at := len(b) - size
+		copy(b[at+need:], l.b[head:])
+		l.b, l.head = b, uint32(at)
+		return at
+	}
+	b = b[:size]
+	copy(b, l.b[head:p])
+	copy(b[p-head+need:], l.b[p:])
+	l.b, l.head = b, 0
+	return p - head
+}
+
+// close removes n bytes from p on by moving the smaller side, and returns where
+// what followed them is now.
+func (l *Listpack) close(p, n int) Pos {
+	head, end := int(l.head), len(l.b)
+	switch {
+	case n == end-head:
+		l.b, l.head = l.b[:0], 0
+		return 0
+	case p-head < end-p-n:
+		copy(l.b[head+n:], l.b[head:p])
+		l.head += uint32(n)
+		return p + n
+	}
+	copy(l.b[p:], l.b[p+n:])
+	l.b = l.b[:end-n]
+	return p
+}
