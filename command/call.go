@@ -1,0 +1,56 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Call is one command being executed: what its function gets.
+//
+// The embedded Writer is the end of the client's output: c.Int(1) replies.
+type Call struct {
+	*resp.Writer
+	Args [][]byte // Args[0] is the name; they alias the input buffer: copy what is to be kept
+	DB   *store.DB
+	KS   *store.Keyspace
+	Sess *Session
+	Ex   *Executor
+	Cmd  *Command
+	Cfg  *config.Config
+	Now  int64 // unix ms, the same for a whole transaction or script
+}
+
+// Class is a class of keyspace events (server.h: NOTIFY_*).
+type Class uint16
+
+// The classes that commands fire; the letters are those of notify-keyspace-events.
+const (
+	ClassGeneric Class = 1 << iota // g
+	ClassString                    // $
+	ClassList                      // l
+	ClassSet                       // s
+	ClassHash                      // h
+	ClassZSet                      // z
+	ClassExpired                   // x
+	ClassEvicted                   // e
+	ClassStream                    // t
+	ClassNew                       // n
+)
+
+// Changed is called once for every key a command has changed, after the change.
+func (c *Call) Changed(class Class, event string, key []byte) {
+	c.KS.Stats.Dirty++
+}
+
+// Touched is Changed where Redis fires no keyspace event.
+func (c *Call) Touched(key []byte) {
+	c.KS.Stats.Dirty++
+}
+
+// Count adds n to the number of changes, for commands that change many elements
+// of one key (INFO: rdb_changes_since_last_save).
+func (c *Call) Count(n int) { c.KS.Stats.Dirty += int64(n) }
+
+// Notify fires a keyspace event that comes with a change told by Changed.
+func (c *Call) Notify(class Class, event string, key []byte) {}

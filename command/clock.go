@@ -1,0 +1,35 @@
+package command
+
+import "time"
+
+// Clock tells the two times of architecture: wall time, which TTLs are counted
+// in, and monotonic time for durations. Reading the monotonic one is half the
+// price, so the wall time is that plus an offset taken anew by Sync, once a pass.
+type Clock struct {
+	base   time.Time
+	offset int64 // unix ns minus monotonic ns
+}
+
+// NewClock starts the monotonic time at 0.
+func NewClock() *Clock {
+	now := time.Now()
+	return &Clock{base: now, offset: now.UnixNano()}
+}
+
+// Mono is the nanoseconds since the clock was made.
+func (c *Clock) Mono() int64 { return int64(time.Since(c.base)) }
+
+// Wall turns a monotonic time into unix milliseconds.
+func (c *Clock) Wall(mono int64) int64 { return (mono + c.offset) / 1e6 }
+
+// WallMicros turns a monotonic time into unix microseconds.
+func (c *Clock) WallMicros(mono int64) int64 { return (mono + c.offset) / 1e3 }
+
+// Sync follows the system's wall clock where it was set, and returns the
+// monotonic time.
+func (c *Clock) Sync() int64 {
+	now := time.Now()
+	mono := int64(now.Sub(c.base))
+	c.offset = now.UnixNano() - mono
+	return mono
+}

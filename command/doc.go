@@ -1,0 +1,21 @@
+// Package command turns a parsed request into an effect on the keyspace and one
+// reply: the table of commands, the executor that runs them one at a time, and
+// every command as one function and one row.
+//
+// All of it belongs to the goroutine of the event loop. That goroutine calls
+// Executor.Do with a client's Session, its arguments and the buffer its reply
+// goes to, and gets back when the command has run: no queue, no lock, no
+// goroutine in between, as in Redis (server.c: processCommand and call).
+//
+//	server's pass ──> Executor.Do ──> lookup, arity, permission, memory ──> run ──> Row.Do(*Call)
+//	                                  (dispatch.go)                      (clock, counters)  │
+//	                                                                    store.DB <──────────┘
+//
+// A command function either returns an error or has appended exactly one reply.
+// On an error the executor takes back what was appended and writes the error, so
+// half a reply cannot happen and errors are counted in one place.
+//
+// To add a command: write the function, add its row at the top of its group's
+// file. Everything else that knows commands (arity, permissions, keys, COMMAND,
+// statistics, README's table) reads the row.
+package command

@@ -1,0 +1,142 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Executor runs commands, one at a time, on the goroutine that owns it. It is
+// Redis's main thread between reading and writing (server.c: processCommand, call).
+type Executor struct {
+	KS    *store.Keyspace
+	Table *Table
+	Clock *Clock
+	Cfg   *config.Config
+
+	// Authorize tells whether the session may go on without AUTH.
+	// MonitorFeed, when set, is shown every command before it runs.
+	MonitorFeed func(s *Session, args [][]byte)
+
+	Errors  map[string]int64 // replies that were errors, by their first word
+	Stats   Stats
+	Slowlog Slowlog
+
+	call  Call  // of the command that is running; one at a time, so one is enough
+	mono  int64 // when the last command ended, which is when the next one starts
+	depth int   // commands executing inside each other: EXEC, scripts
+}
+
+// Stats are the executor's counters for INFO.
+type Stats struct {
+	Commands     int64
+	ErrorReplies int64
+}
+
+// New makes an executor over an empty keyspace. The server adds the rows of the
+// commands that need to see connections.
+func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *Executor {
+	ex := &Executor{KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{}}
+	ex.BeginPass()
+	return ex
+}
+
+// BeginPass reads the clocks for a new pass of the loop. Inside the pass each
+// command starts when the one before it ended: one reading of the clock a command.
+func (ex *Executor) BeginPass() {
+	ex.mono = ex.Clock.Sync()
+	ex.KS.Now = ex.Clock.Wall(ex.mono)
+}
+
+// Do executes one request of s and appends its reply to w.
+func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
+	mark := len(w.Buf)
+	s.Commands++
+	ex.KS.Now = ex.Clock.Wall(ex.mono)
+	cmd, err := ex.admit(s, args)
+	if err != nil {
+		if cmd != nil {
+			cmd.Calls.Rejected++
+		}
+		ex.fail(w, mark, err)
+	} else {
+		s.Last = cmd
+		ex.run(cmd, s, args, w, mark)
+	}
+	if s.Replies != ReplyOn {
+		suppress(s, w, mark)
+	}
+}
+
+// admit finds the command and decides whether it may run now
+// (server.c: processCommand). The command is returned also when it may not.
+func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
+	cmd := ex.Table.Lookup(args)
+	switch {
+	case cmd == nil:
+		return nil, errUnknownCommand(args)
+	case cmd.Do == nil && len(args) > 1:
+		return cmd, errUnknownSubcommand(cmd, args)
+	case !cmd.takes(len(args)):
+		return cmd, errArity(cmd.Name)
+	case !s.Authenticated && cmd.Flags&NoAuth == 0:
+		return cmd, errNoAuth
+	case cmd.Flags&ProtectedDebug != 0 && !ex.debugAllowed(s):
+		return cmd, errDebugRefused
+	case cmd.Flags&DenyOOM != 0 && ex.Cfg.MaxMemory > 0 && !ex.makeRoom():
+		return cmd, errOOM
+	}
+	return cmd, nil
+}
+
+// run executes cmd and accounts for it (server.c: call).
+func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer, mark int) {
+	if ex.MonitorFeed != nil && cmd.Flags&(SkipMonitor|Admin) == 0 {
+		ex.MonitorFeed(s, args)
+	}
+	c := &ex.call
+	*c = Call{Writer: w, Args: args, DB: ex.KS.DBs[s.DB], KS: ex.KS, Sess: s, Ex: ex, Cmd: cmd, Cfg: ex.Cfg, Now: ex.KS.Now}
+	ex.KS.NoTouch = s.NoTouch
+	if err := cmd.Do(c); err != nil {
+		cmd.Calls.Failed++
+		ex.fail(w, mark, err)
+	}
+	ex.KS.Settle()
+	end := ex.Clock.Mono()
+	took := end - ex.mono
+	ex.mono = end
+	ex.Stats.Commands++
+	cmd.Calls.Count++
+	cmd.Calls.Nanos += took
+}
+
+// fail takes back what the command has appended and writes the error instead.
+func (ex *Executor) fail(w *resp.Writer, mark int, err error) {
+	w.Buf = w.Buf[:mark]
+	text := err.Error()
+	w.Error(text)
+	ex.countError(text)
+}
+
+// countError counts an error reply under its first word, the error code.
+func (ex *Executor) countError(text string) {
+	ex.Stats.ErrorReplies++
+	for i := range len(text) {
+		if text[i] == ' ' {
+			text = text[:i]
+			break
+		}
+	}
+	ex.Errors[text]++
+}
+
+// suppress takes back the reply of a client that wants none (CLIENT REPLY).
+func suppress(s *Session, w *resp.Writer, mark int) {
+	w.Buf = w.Buf[:mark]
+	switch s.Replies {
+	case ReplySkipNext:
+		s.Replies = ReplySkip
+	case ReplySkip:
+		s.Replies = ReplyOn
+	}
+}

@@ -1,0 +1,41 @@
+package command
+
+// Session is the executor's half of a client: what commands know of it. The
+// other half, sockets and buffers, is an ioworkers.Conn; neither points at the
+// other.
+type Session struct {
+	ID    int64
+	DB    int // selected database
+	Proto int // 2 or 3
+	Name  string
+	User  string
+
+	LibName, LibVer string // CLIENT SETINFO
+
+	Authenticated bool
+	NoEvict       bool // CLIENT NO-EVICT
+	NoTouch       bool // CLIENT NO-TOUCH
+	Monitor       bool
+
+	Replies ReplyMode // CLIENT REPLY
+
+	// CloseAfterReply asks the server to close the connection once what has been
+	// answered is written; commands behind it are not executed.
+	CloseAfterReply bool
+
+	Last *Command // what it ran last, for CLIENT LIST
+
+	Commands int64 // commands executed
+}
+
+// ReplyMode is what CLIENT REPLY has chosen.
+type ReplyMode uint8
+
+// A client can switch replies off, or skip the next one: ReplySkipNext is set by
+// SKIP itself and becomes ReplySkip for the command behind it.
+const (
+	ReplyOn ReplyMode = iota
+	ReplyOff
+	ReplySkipNext
+	ReplySkip
+)

@@ -1,0 +1,108 @@
+package command
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Command is a row at work: what the table hands out.
+type Command struct {
+	*Row
+	Container *Command            // the command this is a subcommand of
+	Subs      map[string]*Command // subcommands by their own name
+	Calls     Calls
+}
+
+// Calls are the counters behind INFO commandstats.
+type Calls struct {
+	Count    int64 // executed
+	Nanos    int64 // spent executing
+	Rejected int64 // refused before execution
+	Failed   int64 // answered with an error by the command itself
+}
+
+// Table finds commands by name.
+type Table struct {
+	byName map[string]*Command
+}
+
+// groups are the rows of this package, a function a group.
+func groups() [][]Row {
+	return [][]Row{
+		connectionRows(),
+		stringRows(),
+		keyRows(),
+	}
+}
+
+// NewTable joins the rows of this package with those the server adds.
+func NewTable(extra ...[]Row) *Table {
+	t := &Table{byName: make(map[string]*Command, 256)}
+	for _, rows := range append(groups(), extra...) {
+		for i := range rows {
+			t.add(&rows[i])
+		}
+	}
+	return t
+}
+
+func (t *Table) add(row *Row) {
+	cmd := &Command{Row: row}
+	container, sub, isSub := strings.Cut(row.Name, "|")
+	where := t.byName
+	if isSub {
+		cmd.Container = t.byName[container]
+		if cmd.Container.Subs == nil {
+			cmd.Container.Subs = map[string]*Command{}
+		}
+		where, container = cmd.Container.Subs, sub
+	}
+	if where[container] != nil {
+		panic(fmt.Sprintf("command %s has two rows", row.Name))
+	}
+	where[container] = cmd
+}
+
+// Lookup finds a command, or the subcommand that the second argument names.
+// For a container with an unknown subcommand it returns the container itself
+// (whose Do is nil); nil for an unknown name.
+func (t *Table) Lookup(args [][]byte) *Command {
+	var buf [32]byte
+	cmd := t.byName[string(lower(&buf, args[0]))]
+	if cmd == nil || cmd.Subs == nil || len(args) < 2 {
+		return cmd
+	}
+	if sub := cmd.Subs[string(lower(&buf, args[1]))]; sub != nil {
+		return sub
+	}
+	return cmd
+}
+
+// Find finds a command by a name such as "get" or "client|list".
+func (t *Table) Find(name string) *Command {
+	container, sub, isSub := strings.Cut(strings.ToLower(name), "|")
+	cmd := t.byName[container]
+	if cmd == nil || !isSub {
+		return cmd
+	}
+	return cmd.Subs[sub]
+}
+
+// All returns the commands without subcommands, sorted by name.
+func (t *Table) All() []*Command {
+	return slices.SortedFunc(maps.Values(t.byName), byName)
+}
+
+// SubCommands returns the subcommands of a container, sorted by name.
+func (c *Command) SubCommands() []*Command {
+	return slices.SortedFunc(maps.Values(c.Subs), byName)
+}
+
+func byName(a, b *Command) int { return strings.Compare(a.Name, b.Name) }
+
+// takes tells whether n arguments, the name among them, are as many as cmd wants.
+func (c *Command) takes(n int) bool {
+	return n == c.Arity || c.Arity < 0 && n >= -c.Arity
+}

@@ -1,0 +1,168 @@
+// Package ioworkers is the half of a client that a thread other than main may
+// touch: a socket, the bytes read from it, the arguments found in them, and the
+// bytes to be written; and the pool that lends that half out.
+//
+//	main                                          worker (later: --io-threads)
+//	 │  Lend input and output buffers                │
+//	 ├─── Pool.Read(conns) ── *Conn ────────────────>│ Conn.Read: read(2), parse
+//	 │<────────────── all of them done ──────────────┤
+//	 │  execute every command: Conn.Next ...         │ (parked)
+//	 ├─── Pool.Write(conns) ─ *Conn ────────────────>│ Conn.Write: write(2)
+//	 │<────────────── all of them done ──────────────┤
+//
+// A Conn belongs to main, but to one worker between the two arrows. It leads
+// nowhere: no callback, no map, no session, nothing of the keyspace can be
+// reached from it. A worker that finds a protocol error notes it; main answers.
+//
+// What Redis does differently: its threads get the whole client
+// (networking.c: IOThreadMain), and a global says what they are allowed to do
+// with it right now.
+package ioworkers
+
+import (
+	"github.com/miniredisd/miniredisd/resp"
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// readChunk and writeLimit bound what one connection may move in a pass, so
+	// that a busy one does not starve the others
+	// (server.h: PROTO_IOBUF_LEN, NET_MAX_WRITES_PER_EVENT).
+	readChunk  = 16 << 10
+	writeLimit = 64 << 10
+
+	// keepOutput is the size up to which an output buffer is used again.
+	keepOutput = 256 << 10
+)
+
+// Conn is one connection's socket and bytes.
+type Conn struct {
+	FD     int
+	Parser resp.Parser
+
+	in     *input // nil while nothing is buffered
+	Out    []byte // replies that are not written yet, behind what sent counts
+	sent   int    // bytes of Out that are written
+	NetIn  int64  // bytes read
+	NetOut int64  // bytes written
+
+	// Err is what ended reading: a resp.ErrProtocol to be answered, or a
+	// unix.Errno. EOF tells that the other side has stopped sending. Lost tells that
+	// writing failed.
+	Err  error
+	EOF  bool
+	Lost bool
+}
+
+// input is what reading needs. Connections that wait for their client have none.
+type input struct {
+	buf   []byte // read and not yet given back
+	taken int    // bytes of buf whose commands are in batch
+	batch resp.Batch
+	next  int // command of batch to be executed next
+}
+
+// Read takes what the socket has, up to readChunk, and parses every command that
+// is complete. The Conn must have been lent its input.
+func (c *Conn) Read() {
+	in := c.in
+	in.compact()
+	if cap(in.buf)-len(in.buf) < readChunk/4 {
+		in.grow()
+	}
+	n, errno := read(c.FD, in.buf[len(in.buf):cap(in.buf)])
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		return
+	case errno != 0:
+		c.Err = errno
+		return
+	case n == 0:
+		c.EOF = true
+		return
+	}
+	in.buf = in.buf[:len(in.buf)+n]
+	c.NetIn += int64(n)
+	c.Parse()
+}
+
+// Parse looks for further commands in what was read before. Read calls it; main
+// does again after an AUTH, which lifts the parser's limits.
+func (c *Conn) Parse() {
+	in := c.in
+	if in == nil || in.taken == len(in.buf) || c.Err != nil {
+		return
+	}
+	n, err := c.Parser.Parse(in.buf[in.taken:], &in.batch)
+	in.taken += n
+	if err != nil {
+		c.Err = err
+	}
+}
+
+// Next returns the arguments of the next command to be executed; nil when there
+// is none. They are good until the next Read.
+func (c *Conn) Next() [][]byte {
+	in := c.in
+	if in == nil || in.next == in.batch.Len() {
+		return nil
+	}
+	in.next++
+	return in.batch.Args(in.next - 1)
+}
+
+// Unread takes the last Next back: the command has to wait.
+func (c *Conn) Unread() { c.in.next-- }
+
+// Pending tells whether commands are left to be executed.
+func (c *Conn) Pending() bool { return c.in != nil && c.in.next < c.in.batch.Len() }
+
+// Buffered is the bytes held in the input: room, and those that are not executed.
+func (c *Conn) Buffered() (room, used int) {
+	if c.in == nil {
+		return 0, 0
+	}
+	return cap(c.in.buf) + c.Parser.Mem(), len(c.in.buf) - c.in.taken
+}
+
+// Unsent is the bytes of output that are waiting to be written.
+func (c *Conn) Unsent() int { return len(c.Out) - c.sent }
+
+// Write writes up to writeLimit bytes. What is left stays for the next call.
+func (c *Conn) Write() {
+	n, errno := write(c.FD, c.Out[c.sent:min(len(c.Out), c.sent+writeLimit)])
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		return
+	case errno != 0:
+		c.Lost = true
+		return
+	}
+	c.sent += n
+	c.NetOut += int64(n)
+	if c.sent < len(c.Out) {
+		return
+	}
+	c.sent = 0
+	c.Out = c.Out[:0]
+	if cap(c.Out) > keepOutput {
+		c.Out = nil
+	}
+}
+
+// compact drops the bytes whose commands have been executed.
+func (in *input) compact() {
+	if in.next < in.batch.Len() {
+		return
+	}
+	rest := copy(in.buf, in.buf[in.taken:])
+	in.buf, in.taken, in.next = in.buf[:rest], 0, 0
+	in.batch.Reset()
+}
+
+// grow makes room for another readChunk, doubling for a command that is large.
+func (in *input) grow() {
+	bigger := make([]byte, len(in.buf), max(2*cap(in.buf), len(in.buf)+readChunk))
+	copy(bigger, in.buf)
+	in.buf = bigger
+}

@@ -1,0 +1,70 @@
+package ioworkers
+
+// Pool moves the bytes of many connections at once. It runs inline for now: the
+// two calls are where the connections fan out to threads and join again.
+//
+// It also keeps the buffers of connections that need none at the moment, so that
+// ten thousand idle ones cost little and the busy ones share what is in cache.
+type Pool struct {
+	inputs  []*input
+	outputs [][]byte
+}
+
+// spare bounds how many unused buffers of each kind are kept.
+const spare = 1024
+
+// Lend gives c an input to read into, if it has none.
+func (p *Pool) Lend(c *Conn) {
+	if c.in != nil {
+		return
+	}
+	if n := len(p.inputs); n > 0 {
+		c.in, p.inputs = p.inputs[n-1], p.inputs[:n-1]
+		return
+	}
+	c.in = &input{buf: make([]byte, 0, readChunk)}
+}
+
+// LendOutput gives c a buffer to reply into, if it has none.
+func (p *Pool) LendOutput(c *Conn) {
+	if c.Out != nil {
+		return
+	}
+	if n := len(p.outputs); n > 0 {
+		c.Out, p.outputs = p.outputs[n-1], p.outputs[:n-1]
+	}
+}
+
+// Reclaim takes back what c does not need: the input once every byte in it has
+// been executed, the output once all of it is written.
+func (p *Pool) Reclaim(c *Conn) {
+	if in := c.in; in != nil {
+		in.compact()
+		if len(in.buf) == 0 {
+			c.in = nil
+			if len(p.inputs) < spare && cap(in.buf) == readChunk {
+				p.inputs = append(p.inputs, in)
+			}
+		}
+	}
+	if len(c.Out) == 0 && c.Out != nil {
+		if len(p.outputs) < spare && cap(c.Out) <= keepOutput {
+			p.outputs = append(p.outputs, c.Out)
+		}
+		c.Out = nil
+	}
+}
+
+// Read has every connection read and parse.
+func (p *Pool) Read(conns []*Conn) {
+	for _, c := range conns {
+		c.Read()
+	}
+}
+
+// Write has every connection write.
+func (p *Pool) Write(conns []*Conn) {
+	for _, c := range conns {
+		c.Write()
+	}
+}

@@ -1,0 +1,265 @@
+// Package reactor is an event loop over epoll in the shape of Redis's ae.c: it
+// knows file descriptors and time, and nothing of clients or commands.
+//
+// One goroutine owns a Loop and runs everything in it. Post is the only method
+// another goroutine may call:
+//
+//	       the loop's goroutine                         any other
+//	┌─> BeforeSleep() ──> epoll_wait ──┐                Post(fn)
+//	│                                  v                   │ queue + eventfd
+//	└── timers <── posted functions <── handlers <─────────┘
+//
+// The triggers are level triggered, as in Redis: a handler that leaves bytes in
+// the socket is simply called again in the next pass, which gives every
+// connection its turn without a queue of our own.
+//
+// What Redis does differently: the file event table holds a C function and its
+// argument (ae.h: aeFileEvent), here that pair is a closure; and Go adds a cost
+// of its own, because a goroutine blocked in a system call keeps its processor
+// until the runtime's monitor takes it away. So the loop first polls without
+// waiting, by a raw system call that the runtime does not notice, and only when
+// nothing is ready does it block in one that the runtime knows about.
+package reactor
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Mask is what a handler is called for.
+type Mask uint8
+
+// Readable and Writable are ae.h's AE_READABLE and AE_WRITABLE.
+const (
+	Readable Mask = 1 << iota
+	Writable
+)
+
+// fileEvent is what is registered for one descriptor (ae.h: aeFileEvent).
+type fileEvent struct {
+	mask        Mask
+	read, write func()
+}
+
+// Loop is one event loop (ae.h: aeEventLoop).
+type Loop struct {
+	epfd        int
+	wakefd      int // eventfd that Post writes to
+	files       []fileEvent
+	fired       []unix.EpollEvent
+	timers      timers
+	beforeSleep func() time.Duration
+	afterSleep  func()
+	clock       func() int64 // monotonic ns
+	stopped     bool
+
+	mu     sync.Mutex // guards posted alone
+	posted []func()
+}
+
+// New makes a loop that tells the time by clock, in monotonic nanoseconds.
+func New(clock func() int64) (*Loop, error) {
+	epfd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, fmt.Errorf("epoll_create1: %w", err)
+	}
+	wakefd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	if err != nil {
+		_ = unix.Close(epfd)
+		return nil, fmt.Errorf("eventfd: %w", err)
+	}
+	l := &Loop{
+		epfd: epfd, wakefd: wakefd, clock: clock,
+		fired:       make([]unix.EpollEvent, 1024),
+		beforeSleep: func() time.Duration { return -1 },
+		afterSleep:  func() {},
+	}
+	if err := l.Watch(wakefd, Readable, l.drainWake); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+// Close releases the loop's descriptors; the loop is not running any more.
+func (l *Loop) Close() {
+	_ = unix.Close(l.epfd)
+	_ = unix.Close(l.wakefd)
+}
+
+// BeforeSleep sets the function that ends every pass, before the loop waits
+// (server.c: beforeSleep). It returns how long the loop may sleep at most;
+// negative for as long as nothing happens.
+func (l *Loop) BeforeSleep(fn func() time.Duration) { l.beforeSleep = fn }
+
+// AfterSleep sets the function that begins every pass, before the handlers.
+func (l *Loop) AfterSleep(fn func()) { l.afterSleep = fn }
+
+// Watch has handler called whenever fd is ready for mask, which is one of
+// Readable and Writable (ae.c: aeCreateFileEvent).
+func (l *Loop) Watch(fd int, mask Mask, handler func()) error {
+	for fd >= len(l.files) {
+		l.files = append(l.files, fileEvent{})
+	}
+	f := &l.files[fd]
+	if err := l.control(fd, f.mask, f.mask|mask); err != nil {
+		return err
+	}
+	f.mask |= mask
+	if mask == Readable {
+		f.read = handler
+	} else {
+		f.write = handler
+	}
+	return nil
+}
+
+// Unwatch takes mask back (ae.c: aeDeleteFileEvent). What was not watched is no
+// error.
+func (l *Loop) Unwatch(fd int, mask Mask) {
+	if fd >= len(l.files) {
+		return
+	}
+	f := &l.files[fd]
+	left := f.mask &^ mask
+	if left == f.mask {
+		return
+	}
+	_ = l.control(fd, f.mask, left) // fails only when fd is closed: then nothing is watched
+	f.mask = left
+	if mask&Readable != 0 {
+		f.read = nil
+	}
+	if mask&Writable != 0 {
+		f.write = nil
+	}
+}
+
+func (l *Loop) control(fd int, from, to Mask) error {
+	op := unix.EPOLL_CTL_MOD
+	switch {
+	case from == to:
+		return nil
+	case from == 0:
+		op = unix.EPOLL_CTL_ADD
+	case to == 0:
+		op = unix.EPOLL_CTL_DEL
+	}
+	ev := unix.EpollEvent{Fd: int32(fd)}
+	if to&Readable != 0 {
+		ev.Events |= unix.EPOLLIN
+	}
+	if to&Writable != 0 {
+		ev.Events |= unix.EPOLLOUT
+	}
+	if err := unix.EpollCtl(l.epfd, op, fd, &ev); err != nil {
+		return fmt.Errorf("epoll_ctl: %w", err)
+	}
+	return nil
+}
+
+// Post has fn run by the loop in its next pass. It may be called from any
+// goroutine; one wake-up serves all functions posted before the loop awakes.
+func (l *Loop) Post(fn func()) {
+	l.mu.Lock()
+	l.posted = append(l.posted, fn)
+	first := len(l.posted) == 1
+	l.mu.Unlock()
+	if first {
+		one := [8]byte{1}
+		_, _ = unix.Write(l.wakefd, one[:]) // a full counter wakes the loop just as well
+	}
+}
+
+func (l *Loop) drainWake() {
+	var buf [8]byte
+	_, _ = unix.Read(l.wakefd, buf[:])
+	l.mu.Lock()
+	posted := l.posted
+	l.posted = nil
+	l.mu.Unlock()
+	for _, fn := range posted {
+		fn()
+	}
+}
+
+// Stop ends Run after the pass that is under way. From another goroutine: Post it.
+func (l *Loop) Stop() { l.stopped = true }
+
+// Run passes until Stop (ae.c: aeMain).
+func (l *Loop) Run() error {
+	for !l.stopped {
+		if err := l.pass(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass is one turn of the loop (ae.c: aeProcessEvents).
+func (l *Loop) pass() error {
+	n, err := l.wait(l.sleep(l.beforeSleep()))
+	if err != nil {
+		return err
+	}
+	l.afterSleep()
+	for i := range l.fired[:n] {
+		l.handle(&l.fired[i])
+	}
+	l.timers.run(l.clock())
+	return nil
+}
+
+// handle calls the handlers of one event. Reading comes first, so that a query
+// can be answered right after it was taken. An earlier handler of this pass may
+// have closed or changed the descriptor: what counts is the mask as it is now.
+func (l *Loop) handle(ev *unix.EpollEvent) {
+	fd, got := int(ev.Fd), ev.Events
+	if got&(unix.EPOLLERR|unix.EPOLLHUP) != 0 {
+		got |= unix.EPOLLIN | unix.EPOLLOUT // the handler learns of it by reading or writing
+	}
+	if got&unix.EPOLLIN != 0 && l.files[fd].mask&Readable != 0 {
+		l.files[fd].read()
+	}
+	if got&unix.EPOLLOUT != 0 && l.files[fd].mask&Writable != 0 {
+		l.files[fd].write()
+	}
+}
+
+// sleep is how long to wait: until the next timer, and no longer than limit.
+func (l *Loop) sleep(limit time.Duration) time.Duration {
+	if l.stopped {
+		return 0
+	}
+	if at, ok := l.timers.next(); ok {
+		left := time.Duration(max(at-l.clock(), 0))
+		if limit < 0 || left < limit {
+			limit = left
+		}
+	}
+	return limit
+}
+
+// wait polls, and blocks only when nothing is ready (ae_epoll.c: aeApiPoll).
+func (l *Loop) wait(d time.Duration) (int, error) {
+	n, err := l.poll()
+	if n != 0 || d == 0 || err != nil {
+		return n, err
+	}
+	ms := -1
+	if d > 0 {
+		ms = int((d + time.Millisecond - 1) / time.Millisecond) // never wake before the deadline
+	}
+	n, err = unix.EpollWait(l.epfd, l.fired, ms)
+	if errors.Is(err, unix.EINTR) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("epoll_wait: %w", err)
+	}
+	return n, nil
+}

@@ -1,0 +1,197 @@
+package server
+
+import (
+	"errors"
+	"runtime/debug"
+	"time"
+
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// afterSleep begins a pass: everything in it happens at one time.
+func (s *Server) afterSleep() {
+	s.stats.Passes++
+	s.ex.BeginPass()
+}
+
+// wantRead is the read handler: it notes who has sent something.
+func (s *Server) wantRead(c *client) {
+	if !c.wantsRead && !c.closed {
+		c.wantsRead = true
+		s.reads = append(s.reads, c)
+	}
+}
+
+// beforeSleep is where the work of a pass is done (server.c: beforeSleep). It
+// returns how long the loop may sleep.
+func (s *Server) beforeSleep() time.Duration {
+	s.read()
+	for _, c := range s.reads {
+		c.wantsRead = false
+		s.execute(c)
+	}
+	clear(s.reads)
+	s.reads = s.reads[:0]
+	s.expire()
+	s.write()
+	for _, c := range s.closing {
+		s.free(c)
+	}
+	clear(s.closing)
+	s.closing = s.closing[:0]
+	return s.sleep()
+}
+
+// read fans the readable connections out and waits for all of them.
+func (s *Server) read() {
+	s.conns = s.conns[:0]
+	for _, c := range s.reads {
+		s.pool.Lend(&c.Conn)
+		s.conns = append(s.conns, &c.Conn)
+	}
+	s.pool.Read(s.conns)
+	s.stats.Reads += int64(len(s.conns))
+}
+
+// execute runs every complete command of c, in the order they came in.
+func (s *Server) execute(c *client) {
+	s.pool.LendOutput(&c.Conn)
+	s.w.Buf, s.w.Proto = c.Out, c.sess.Proto
+	s.executeAll(c)
+	c.Out = s.w.Buf
+	s.w.Buf = nil
+	s.finishRead(c)
+	s.wantWrite(c)
+	s.pool.Reclaim(&c.Conn)
+}
+
+func (s *Server) executeAll(c *client) {
+	defer s.recoverCommand(c)
+	for !c.closed {
+		args := c.Next()
+		if args == nil && c.Parser.Limits.Unauthenticated && c.sess.Authenticated {
+			c.Parser.Limits.Unauthenticated = false
+			c.Parse()
+			args = c.Next()
+		}
+		if args == nil {
+			return
+		}
+		s.ex.Do(&c.sess, args, &s.w)
+		if c.sess.CloseAfterReply {
+			return
+		}
+	}
+}
+
+// recoverCommand turns a panic of a command into the end of its client: a bug,
+// logged with its stack, but not the end of the other clients.
+func (s *Server) recoverCommand(c *client) {
+	if r := recover(); r != nil {
+		s.log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", c.sess.ID, r, debug.Stack())
+		s.close(c)
+	}
+}
+
+// finishRead deals with the end of what a client has to say.
+func (s *Server) finishRead(c *client) {
+	var protocol resp.ErrProtocol
+	switch {
+	case c.closed:
+	case c.sess.CloseAfterReply:
+	case errors.As(c.Err, &protocol):
+		w := resp.Writer{Buf: c.Out, Proto: c.sess.Proto}
+		w.Error("ERR " + protocol.Error())
+		c.Out = w.Buf
+		c.sess.CloseAfterReply = true
+		s.log('-', "Protocol error (%s) from client id=%d addr=%s", protocol, c.sess.ID, c.addr)
+	case c.Err != nil:
+		s.log('-', "Reading from client: %v", c.Err)
+		s.close(c)
+	case c.EOF:
+		s.log('-', "Client closed connection id=%d addr=%s", c.sess.ID, c.addr)
+		s.close(c)
+	default:
+		return
+	}
+	s.loop.Unwatch(c.FD, reactor.Readable)
+}
+
+// wantWrite queues c for the write phase when there is something to write. A
+// socket that was full is left to the reply handler.
+func (s *Server) wantWrite(c *client) {
+	if c.Unsent() == 0 {
+		if c.sess.CloseAfterReply {
+			s.close(c)
+		}
+		return
+	}
+	if !c.wantsWrite && !c.blocked {
+		c.wantsWrite = true
+		s.writes = append(s.writes, c)
+	}
+}
+
+// write fans the connections with replies out and waits for all of them.
+func (s *Server) write() {
+	s.conns = s.conns[:0]
+	for _, c := range s.writes {
+		s.conns = append(s.conns, &c.Conn)
+	}
+	s.pool.Write(s.conns)
+	s.stats.Writes += int64(len(s.conns))
+	for _, c := range s.writes {
+		c.wantsWrite = false
+		s.wrote(c)
+	}
+	clear(s.writes)
+	s.writes = s.writes[:0]
+}
+
+// wrote follows up on a write: only a connection that could not take everything
+// is watched for becoming writable (networking.c: handleClientsWithPendingWrites).
+func (s *Server) wrote(c *client) {
+	switch {
+	case c.closed:
+	case c.Lost:
+		s.close(c)
+	case c.Unsent() > 0:
+		if c.blocked {
+			return
+		}
+		if err := s.loop.Watch(c.FD, reactor.Writable, func() { s.replyHandler(c) }); err != nil {
+			s.close(c)
+			return
+		}
+		c.blocked = true
+	case c.sess.CloseAfterReply:
+		s.close(c)
+	default:
+		if c.blocked {
+			c.blocked = false
+			s.loop.Unwatch(c.FD, reactor.Writable)
+		}
+		s.pool.Reclaim(&c.Conn)
+	}
+}
+
+// replyHandler is called when the socket of a client with much output has room.
+func (s *Server) replyHandler(c *client) {
+	c.Write()
+	s.stats.Writes++
+	s.wrote(c)
+}
+
+// expire deletes what is due.
+func (s *Server) expire() { s.ks.ExpireDue() }
+
+// sleep is the time until the next key expires; negative when none will.
+func (s *Server) sleep() time.Duration {
+	at := s.ks.NextDeadline()
+	if at < 0 {
+		return -1
+	}
+	now := s.ex.Clock.Wall(s.ex.Clock.Mono())
+	return time.Duration(max(at-now, 0)) * time.Millisecond
+}

@@ -1,0 +1,130 @@
+// Package server is the wiring: it gives the event loop its handlers and is the
+// only place that sees both halves of a client, the connection and the session.
+//
+// One goroutine, the one that calls Run, does everything. Its pass:
+//
+//	epoll_wait ──> accept handler: new clients              accept.go
+//	           ├─> read handler: who has sent something     pass.go: wantRead
+//	           └─> reply handler: who can take more output  pass.go: replyHandler
+//	BeforeSleep:                                            pass.go: beforeSleep
+//	   read and parse   every socket that is readable      (may fan out to threads)
+//	   execute          every complete command, in order   (never does)
+//	   expire           keys whose time has come
+//	   write            every reply that is waiting        (may fan out to threads)
+//	   close            clients that are done for
+//
+// In Redis the phases are the same (server.c: beforeSleep), but without I/O
+// threads a query is read and executed in the read handler at once
+// (networking.c: readQueryFromClient). Here it is always two steps, so that the
+// threaded and the plain server are one and the same code.
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/ioworkers"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Log writes one line of the server's log. Level is the character Redis prints
+// for it: '.' debug, '-' verbose, '*' notice, '#' warning.
+type Log func(level byte, format string, args ...any)
+
+// Server is one master: a loop, a keyspace and its clients. Several can live in
+// one process, they share nothing.
+type Server struct {
+	cfg  *config.Config
+	log  Log
+	loop *reactor.Loop
+	ks   *store.Keyspace
+	ex   *command.Executor
+	pool ioworkers.Pool
+	w    resp.Writer // the output of the client that is being executed
+
+	listeners []*listener
+	clients   map[int64]*client
+	lastID    int64
+
+	reads   []*client // readable in this pass
+	writes  []*client // have output that is to be written in this pass
+	closing []*client // to be freed at the end of this pass
+	conns   []*ioworkers.Conn
+
+	stats Stats
+	start int64 // monotonic ns
+}
+
+// Stats are the server's counters for INFO.
+type Stats struct {
+	Connections, Rejected int64 // accepted ever; refused because of maxclients
+	NetIn, NetOut         int64 // bytes of clients that are gone
+	Reads, Writes         int64 // sockets read and written
+	Passes                int64 // turns of the loop
+	OutputLimitClosed     int64
+	QueryLimitClosed      int64
+}
+
+// New makes a server and has it listen, but answer nothing before Run.
+func New(cfg *config.Config, log Log) (*Server, error) {
+	clock := command.NewClock()
+	loop, err := reactor.New(clock.Mono)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{
+		cfg: cfg, log: log, loop: loop,
+		ks:      store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed}),
+		clients: map[int64]*client{},
+		start:   clock.Mono(),
+	}
+	s.ex = command.New(cfg, s.ks, clock)
+	loop.AfterSleep(s.afterSleep)
+	loop.BeforeSleep(s.beforeSleep)
+	loop.After(cronPeriod, s.cron)
+	if err := s.listen(); err != nil {
+		s.closeListeners()
+		loop.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Addrs are the addresses the server listens on, the port chosen by the system
+// filled in.
+func (s *Server) Addrs() []string {
+	var addrs []string
+	for _, l := range s.listeners {
+		addrs = append(addrs, l.addr)
+	}
+	return addrs
+}
+
+// Run serves until Stop. The calling goroutine becomes the one that executes
+// every command.
+func (s *Server) Run() error {
+	err := s.loop.Run()
+	s.closeListeners()
+	for _, c := range s.clients {
+		s.free(c)
+	}
+	s.loop.Close()
+	if err != nil {
+		return fmt.Errorf("event loop: %w", err)
+	}
+	return nil
+}
+
+// Stop ends Run after the pass under way. Any goroutine may call it.
+func (s *Server) Stop() { s.loop.Post(s.loop.Stop) }
+
+const cronPeriod = 100 * time.Millisecond
+
+// cron does what is not bound to a request (server.c: serverCron).
+func (s *Server) cron() time.Duration {
+	return cronPeriod
+}
