@@ -23,15 +23,25 @@ func (w *Writer) Int(n int64) {
 }
 
 // Bulk appends a string of any bytes.
-func (w *Writer) Bulk(v []byte) { w.Buf = appendBulk(w.Buf, '$', v) }
+func (w *Writer) Bulk(v []byte) {
+	b := w.Buf
+	if len(v) < 10 {
+		b = append(b, '$', byte('0'+len(v)), '\r', '\n')
+	} else {
+		b = appendHeader(b, '$', len(v))
+	}
+	w.Buf = append(append(b, v...), '\r', '\n')
+}
 
 // BulkString is Bulk for a string.
-func (w *Writer) BulkString(v string) { w.Buf = appendBulk(w.Buf, '$', v) }
+func (w *Writer) BulkString(v string) {
+	w.Buf = append(append(appendHeader(w.Buf, '$', len(v)), v...), '\r', '\n')
+}
 
 // BulkInt appends an integer as a bulk string.
 func (w *Writer) BulkInt(n int64) {
 	var text [20]byte
-	w.Buf = appendBulk(w.Buf, '$', strconv.AppendInt(text[:0], n, 10))
+	w.Bulk(strconv.AppendInt(text[:0], n, 10))
 }
 
 // Status appends a simple string. CR and LF in it become spaces, as they would end it.
@@ -50,12 +60,12 @@ func (w *Writer) Error(text string) {
 }
 
 // OK appends the most common status.
-func (w *Writer) OK() { w.Buf = append(w.Buf, "+OK\r\n"...) }
+func (w *Writer) OK() { w.Buf = redcon.AppendOK(w.Buf) }
 
 // Null appends the absence of a value.
 func (w *Writer) Null() {
 	if w.Proto < 3 {
-		w.Buf = append(w.Buf, "$-1\r\n"...)
+		w.Buf = redcon.AppendNull(w.Buf)
 		return
 	}
 	w.Buf = append(w.Buf, "_\r\n"...)
@@ -71,7 +81,7 @@ func (w *Writer) NullArray() {
 }
 
 // Array announces n elements, which the caller appends next.
-func (w *Writer) Array(n int) { w.Buf = appendHeader(w.Buf, '*', n) }
+func (w *Writer) Array(n int) { w.Buf = redcon.AppendArray(w.Buf, n) }
 
 // Map announces n pairs; in RESP2 an array of twice as many elements.
 func (w *Writer) Map(n int) {
@@ -103,7 +113,7 @@ func (w *Writer) mark(resp3 byte) byte {
 func (w *Writer) Double(f float64) {
 	if w.Proto < 3 {
 		var text [32]byte
-		w.Buf = appendBulk(w.Buf, '$', AppendFloat(text[:0], f))
+		w.Bulk(AppendFloat(text[:0], f))
 		return
 	}
 	w.Buf = append(AppendFloat(append(w.Buf, ','), f), '\r', '\n')
@@ -185,34 +195,3 @@ func (w *Writer) end(m Mark, mark byte, n int) {
 	}
 	copy(w.Buf[m:], header)
 }
-
-// appendHeader writes `<mark><n>\r\n`. Counts of a digit or two are most of a server's headers.
-func appendHeader(b []byte, mark byte, n int) []byte {
-	if uint(n) < 10 {
-		return append(b, mark, byte('0'+n), '\r', '\n')
-	}
-	if uint(n) < 100 {
-		return append(b, mark, byte('0'+n/10), byte('0'+n%10), '\r', '\n')
-	}
-	return append(strconv.AppendInt(append(b, mark), int64(n), 10), '\r', '\n')
-}
-
-func appendBulk[T []byte | string](b []byte, mark byte, v T) []byte {
-	b = appendHeader(b, mark, len(v))
-	b = append(b, v...)
-	return append(b, '\r', '\n')
-}
-
-func appendLine(b []byte, mark byte, text string) []byte {
-	b = append(b, mark)
-	from := len(b)
-	b = append(b, text...)
-	for i, c := range b[from:] {
-		if isLineEnd(c) {
-			b[from+i] = ' '
-		}
-	}
-	return append(b, '\r', '\n')
-}
-
-func isLineEnd(c byte) bool { return c == '\r' || c == '\n' }
