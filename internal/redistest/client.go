@@ -1,0 +1,88 @@
+package redistest
+
+import (
+	"bufio"
+	"net"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// replyLimit turns a server that never answers into a failed test instead of a hung one.
+const replyLimit = 20 * time.Second
+
+// Conn is one client connection. Do and Read end the test on an I/O error; Send and TryRead
+// are for tests that expect one.
+type Conn struct {
+	// Net is for tests about half-closed sockets, timeouts and the like.
+	Net net.Conn
+	t   testing.TB
+	r   *bufio.Reader
+}
+
+// Dial connects and closes the connection when the test ends.
+func Dial(t testing.TB, addr string) *Conn {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return &Conn{Net: c, t: t, r: bufio.NewReader(c)}
+}
+
+// Do sends one command and returns its reply; an error reply is a Value like any other.
+func (c *Conn) Do(args ...string) resp.Value {
+	c.t.Helper()
+	if err := c.Send(AppendCommand(nil, args...)); err != nil {
+		c.t.Fatalf("sending %q: %v", args, err)
+	}
+	v, err := c.TryRead()
+	if err != nil {
+		c.t.Fatalf("reply to %q: %v", args, err)
+	}
+	return v
+}
+
+// Send writes raw bytes.
+func (c *Conn) Send(raw []byte) error {
+	c.Net.SetWriteDeadline(time.Now().Add(replyLimit))
+	_, err := c.Net.Write(raw)
+	return err
+}
+
+// Read returns the next reply or push message.
+func (c *Conn) Read() resp.Value {
+	c.t.Helper()
+	v, err := c.TryRead()
+	if err != nil {
+		c.t.Fatalf("reading a reply: %v", err)
+	}
+	return v
+}
+
+// TryRead is Read for tests in which the server may close the connection (io.EOF).
+func (c *Conn) TryRead() (resp.Value, error) {
+	c.Net.SetReadDeadline(time.Now().Add(replyLimit))
+	return resp.ReadReply(c.r)
+}
+
+// Close closes the connection before the test ends.
+func (c *Conn) Close() { c.Net.Close() }
+
+// AppendCommand appends args to dst as one multibulk request.
+func AppendCommand(dst []byte, args ...string) []byte {
+	dst = append(dst, '*')
+	dst = strconv.AppendInt(dst, int64(len(args)), 10)
+	dst = append(dst, "\r\n"...)
+	for _, a := range args {
+		dst = append(dst, '$')
+		dst = strconv.AppendInt(dst, int64(len(a)), 10)
+		dst = append(dst, "\r\n"...)
+		dst = append(dst, a...)
+		dst = append(dst, "\r\n"...)
+	}
+	return dst
+}

@@ -1,0 +1,143 @@
+// Package redistest gives tests a real redis-server to compare with, and a RESP client
+// small enough to hide nothing.
+//
+// The client blocks and is for one goroutine. The server is a child process: it listens on
+// a free port of 127.0.0.1, keeps its files in a temporary directory and dies with the test.
+// On a machine without redis-server the test is skipped with that reason; under CI=true the
+// absence is a failure, so a misconfigured runner cannot pass by comparing nothing.
+package redistest
+
+import (
+	"bytes"
+	"net"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+const startLimit = 20 * time.Second
+
+// Server is a running redis-server.
+type Server struct {
+	Addr string
+	// Version as in INFO, such as "7.0.15".
+	Version string
+}
+
+// Installed says whether there is a redis-server in PATH.
+func Installed() bool {
+	_, err := exec.LookPath("redis-server")
+	return err == nil
+}
+
+// Require skips the test when redis-server is not in PATH; under CI=true it fails it.
+func Require(t testing.TB) {
+	t.Helper()
+	if Installed() {
+		return
+	}
+	if os.Getenv("CI") == "true" {
+		t.Fatal("redis-server is not in PATH, and CI=true asks for the comparison with it")
+	}
+	t.Skip("redis-server is not in PATH: nothing to compare with")
+}
+
+// Start runs redis-server with args (such as "--maxmemory", "1mb") and returns once it
+// accepts connections. Nothing is ever saved to disk unless args say so.
+func Start(t testing.TB, args ...string) *Server {
+	t.Helper()
+	Require(t)
+	// The port is free when it is picked and may be taken when redis-server binds it.
+	for range 5 {
+		port := freePort(t)
+		log, ready := run(t, port, args)
+		if ready {
+			s := &Server{Addr: net.JoinHostPort("127.0.0.1", port)}
+			s.Version = version(t, s.Addr)
+			return s
+		}
+		if !strings.Contains(log, "Address already in use") {
+			t.Fatalf("redis-server %v did not get ready:\n%s", args, log)
+		}
+	}
+	t.Fatal("redis-server found no free port in 5 attempts")
+	return nil
+}
+
+func run(t testing.TB, port string, args []string) (log string, ready bool) {
+	t.Helper()
+	all := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--enable-debug-command", "yes"}
+	cmd := exec.Command("redis-server", append(all, args...)...)
+	out := &readyWriter{ready: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = out, out
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	exited := make(chan struct{})
+	go func() {
+		cmd.Wait()
+		close(exited)
+	}()
+	t.Cleanup(func() {
+		cmd.Process.Kill()
+		<-exited
+	})
+	select {
+	case <-out.ready:
+		return "", true
+	case <-exited:
+	case <-time.After(startLimit):
+	}
+	return out.String(), false
+}
+
+// readyWriter takes the server's log and closes ready at the line that announces it listens.
+type readyWriter struct {
+	mu    sync.Mutex
+	log   bytes.Buffer
+	seen  bool
+	ready chan struct{}
+}
+
+func (w *readyWriter) Write(p []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.seen {
+		return len(p), nil
+	}
+	w.log.Write(p)
+	if bytes.Contains(w.log.Bytes(), []byte("Ready to accept connections")) {
+		w.seen = true
+		close(w.ready)
+	}
+	return len(p), nil
+}
+
+func (w *readyWriter) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.log.String()
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+}
+
+func version(t testing.TB, addr string) string {
+	t.Helper()
+	c := Dial(t, addr)
+	defer c.Close()
+	_, rest, _ := strings.Cut(c.Do("INFO", "server").Str, "redis_version:")
+	v, _, _ := strings.Cut(rest, "\r\n")
+	return v
+}

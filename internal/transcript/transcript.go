@@ -1,0 +1,174 @@
+// Package transcript runs conversations with a server that are written down as text: the
+// left side is what clients send, the right side what a real redis-server answered.
+//
+//	# Comments and empty lines may stand between the exchanges.
+//	> SET greeting "hello\r\n"
+//	+OK
+//	> GET greeting
+//	"hello\r\n"
+//	> LRANGE missing 0 -1
+//	*0
+//
+// # Sending
+//
+// A line "> WORDS" sends one command and takes one reply. Words are split as redis-cli does:
+// bare, 'single quoted', or "double quoted" with \n \r \t \\ \" \xNN. In bare words
+//
+//	{1..300}            300 arguments: 1 2 3 ...      key{1..3} is key1 key2 key3
+//	{x*70}              one argument of 70 times x
+//	{1..300: f# v#}     600 arguments: f1 v1 f2 v2 ...
+//
+// A name before the ">" is the connection, opened at its first use: "a> GET k", "b> GET k".
+// Characters after the ">" change the exchange:
+//
+//	>~ SMEMBERS s       elements of the reply count in any order, at every level
+//	>% HGETALL h        the same, two by two
+//	>& BLPOP q 0        does not wait: the reply, if one comes, is taken by a later "<"
+//	>= "*1\r\n$-2\r\n"  sends these bytes as they are (quoted or bare words, joined)
+//
+// A line "<" (also "a<", "a<~") sends nothing and takes the next reply or push message.
+//
+// # Replies
+//
+// A reply is its RESP type and its value, one line each, elements indented by two spaces:
+//
+//	+OK   -ERR text   :1   "bulk"   $-1   *-1         RESP2
+//	_   #t   ,1.5   (123   ="txt:text"   !"text"      RESP3 null, boolean, double, big number, verbatim, bulk error
+//	*2   ~2   >2   %2                                 array, set, push, map; %2 holds lines: "key" => "value"
+//	(closed)                                          the server closed the connection; its next use connects again
+//
+// Parts of a line that no run repeats are written as patterns. -update keeps a hand-written
+// pattern as long as it fits what the server answered:
+//
+//	<int> <float> <hex> <id> (a stream ID) <addr> <word> <any> (may be empty)
+//	<90..100>           an integer in this range
+//	<...>               alone in place of a value: any reply, with all its elements
+//	<me=int>            an <int>, remembered: <me> stands for it in later commands and replies
+//
+// # Redis 7.2
+//
+// The oracle is the redis-server at hand. Where it is older than 7.2 and 7.2 answers
+// differently, a comment directly above the command says so, and the reply below it is written
+// by hand: it is not compared with the older oracle, nor changed by -update.
+//
+//	# 7.2: small sets of strings are listpacks.
+//	> OBJECT ENCODING s
+//	"listpack"
+//
+// Lines "! --option value" at the top are arguments for the server of this file. Each file
+// gets a fresh server, with DEBUG allowed.
+package transcript
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+)
+
+// script is one parsed file.
+type script struct {
+	path  string
+	args  []string
+	head  []string // lines above the first step
+	steps []step
+}
+
+type step struct {
+	conn  string
+	op    byte // '>' or '<'
+	words string
+	line  int
+
+	anyOrder, pairs, later, raw bool
+	handWritten                 bool // under a "# 7.2:" comment
+
+	text  string   // the line as written
+	reply []string // expected lines
+	tail  []string // comments and empty lines up to the next step
+}
+
+var stepLine = regexp.MustCompile(`^([a-z]*)([<>])([~%&=]*)(?: (.*))?$`)
+
+func load(path string) (*script, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	s := &script{path: path}
+	in := bufio.NewScanner(f)
+	in.Buffer(nil, 1<<20)
+	newer := false
+	for n := 1; in.Scan(); n++ {
+		if err := s.add(in.Text(), n, &newer); err != nil {
+			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
+		}
+	}
+	return s, in.Err()
+}
+
+func (s *script) add(l string, n int, newer *bool) error {
+	if m := stepLine.FindStringSubmatch(l); m != nil {
+		st := step{conn: m[1], op: m[2][0], words: m[4], line: n, text: l, handWritten: *newer}
+		st.anyOrder = strings.ContainsAny(m[3], "~%")
+		st.pairs = strings.Contains(m[3], "%")
+		st.later = strings.Contains(m[3], "&")
+		st.raw = strings.Contains(m[3], "=")
+		if (st.op == '>') != (st.words != "") {
+			return fmt.Errorf("%q: a command stands after \"> \", nothing after \"<\"", l)
+		}
+		*newer = false
+		s.steps = append(s.steps, st)
+		return nil
+	}
+	free := l == "" || l == "#" || strings.HasPrefix(l, "# ")
+	*newer = free && (strings.HasPrefix(l, "# 7.2:") || *newer && l != "")
+	if len(s.steps) == 0 {
+		return s.addHead(l, free)
+	}
+	last := &s.steps[len(s.steps)-1]
+	switch {
+	case free:
+		last.tail = append(last.tail, l)
+	case len(last.tail) > 0:
+		return fmt.Errorf("%q: a reply line apart from its command", l)
+	case last.later:
+		return fmt.Errorf("%q: the reply of a \">&\" command is taken by a \"<\" line", l)
+	default:
+		last.reply = append(last.reply, l)
+	}
+	return nil
+}
+
+func (s *script) addHead(l string, free bool) error {
+	if args, ok := strings.CutPrefix(l, "! "); ok {
+		w, err := split(args, nil)
+		if err != nil {
+			return err
+		}
+		s.args = append(s.args, w...)
+	} else if !free {
+		return fmt.Errorf("%q: neither a comment nor a command", l)
+	}
+	s.head = append(s.head, l)
+	return nil
+}
+
+func (s *script) save() error {
+	var b strings.Builder
+	write := func(lines []string) {
+		for _, l := range lines {
+			b.WriteString(l)
+			b.WriteByte('\n')
+		}
+	}
+	write(s.head)
+	for _, st := range s.steps {
+		write([]string{st.text})
+		write(st.reply)
+		write(st.tail)
+	}
+	return os.WriteFile(s.path, []byte(b.String()), 0o644)
+}

@@ -1,0 +1,34 @@
+package server_test
+
+import (
+	"flag"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/transcript"
+	"github.com/miniredisd/miniredisd/server"
+)
+
+var update = flag.Bool("update", false, "rewrite the replies of the transcripts with those of a real redis-server")
+
+func TestTranscript(t *testing.T) {
+	transcript.Dir(t, "testdata/transcripts", *update, start)
+}
+
+// start runs a server in this process, on a free port, until the test ends.
+func start(t testing.TB, args []string) (addr string) {
+	t.Helper()
+	require.Empty(t, args, "arguments of a transcript need the parser of package config")
+	cfg := &config.Config{Bind: []string{"127.0.0.1"}, MaxClients: 10000, TCPBacklog: 511, TCPKeepAlive: 300}
+	s, err := server.New(cfg, func(level byte, format string, args ...any) { t.Logf(format, args...) })
+	require.NoError(t, err)
+	done := make(chan error)
+	go func() { done <- s.Run() }()
+	t.Cleanup(func() {
+		s.Stop()
+		require.NoError(t, <-done)
+	})
+	return s.Addrs()[0]
+}
