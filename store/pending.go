@@ -1,35 +1,29 @@
 package store
 
 type (
-	List   struct{}
-	Set    struct{}
-	ZSet   struct{}
-	Hash   struct{}
-	Stream struct{}
+	List struct{}
+	Set  struct{}
+	ZSet struct{}
+	Hash struct{}
 )
 
-func (*List) Len() int            { return 0 }
-func (*List) Encoding() string    { return "" }
-func (*List) size() int           { return 0 }
-func (v *List) clone() *List      { return v }
-func (*Set) Len() int             { return 0 }
-func (*Set) Encoding() string     { return "" }
-func (*Set) size() int            { return 0 }
-func (v *Set) clone() *Set        { return v }
-func (*ZSet) Len() int            { return 0 }
-func (*ZSet) Encoding() string    { return "" }
-func (*ZSet) size() int           { return 0 }
-func (v *ZSet) clone() *ZSet      { return v }
-func (*Hash) Len() int            { return 0 }
-func (*Hash) Encoding() string    { return "" }
-func (*Hash) size() int           { return 0 }
-func (v *Hash) clone() *Hash      { return v }
-func (*Stream) Len() int          { return 0 }
-func (*Stream) Encoding() string  { return "" }
-func (*Stream) size() int         { return 0 }
-func (v *Stream) clone() *Stream  { return v }
-func NewList(*Keyspace) *List     { return &List{} }
-func NewSet(*Keyspace) *Set       { return &Set{} }
-func NewZSet(*Keyspace) *ZSet     { return &ZSet{} }
-func NewHash(*Keyspace) *Hash     { return &Hash{} }
-func NewStream(*Keyspace) *Stream { return &Stream{} }
+func (*List) Len() int         { return 0 }
+func (*List) Encoding() string { return "" }
+func (*List) size() int        { return 0 }
+func (v *List) clone() *List   { return v }
+func (*Set) Len() int          { return 0 }
+func (*Set) Encoding() string  { return "" }
+func (*Set) size() int         { return 0 }
+func (v *Set) clone() *Set     { return v }
+func (*ZSet) Len() int         { return 0 }
+func (*ZSet) Encoding() string { return "" }
+func (*ZSet) size() int        { return 0 }
+func (v *ZSet) clone() *ZSet   { return v }
+func (*Hash) Len() int         { return 0 }
+func (*Hash) Encoding() string { return "" }
+func (*Hash) size() int        { return 0 }
+func (v *Hash) clone() *Hash   { return v }
+func NewList(*Keyspace) *List  { return &List{} }
+func NewSet(*Keyspace) *Set    { return &Set{} }
+func NewZSet(*Keyspace) *ZSet  { return &ZSet{} }
+func NewHash(*Keyspace) *Hash  { return &Hash{} }

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"slices"
+	"sort"
+	"unsafe"
+)
+
+// Stream is an append-only log of entries, each a list of field, value pairs under an ascending ID. Its nodes
+// lie in a slice sorted by ID: entries arrive at the end and mostly leave at the front, where a slice is
+// cheapest, and the binary search for an ID is over in a dozen steps.
+type Stream struct {
+	nodes  []*streamNode
+	length int
+	bytes  int // capacity of the packed nodes
+
+	LastID       StreamID // highest ever given out, also when its entry is gone
+	MaxDeletedID StreamID // highest that XDEL removed; trimming does not count
+	EntriesAdded uint64   // ever: consumer groups find their lag from it
+	firstID      StreamID
+}
+
+// StreamNodeLimits says when a node is full; zero means without limit.
+type StreamNodeLimits struct{ Bytes, Entries int }
+
+const (
+	streamMaxEntry = 1 << 30 // Redis's bound of a node, so of an entry as well
+	streamOverhead = int(unsafe.Sizeof(Stream{}))
+	nodeOverhead   = int(unsafe.Sizeof(streamNode{})) + int(unsafe.Sizeof((*streamNode)(nil)))
+)
+
+const (
+	ErrStreamID       = Error("ERR The ID specified in XADD is equal or smaller than the target stream top item")
+	ErrStreamTooLarge = Error("ERR Elements are too large to be stored")
+)
+
+// NewStream makes an empty stream.
+func NewStream(*Keyspace) *Stream { return &Stream{} }
+
+func (s *Stream) Len() int { return s.length }
+
+func (s *Stream) Encoding() string { return "stream" }
+
+func (s *Stream) size() int { return streamOverhead + s.bytes + len(s.nodes)*nodeOverhead }
+
+func (s *Stream) clone() *Stream {
+	c := *s
+	c.nodes = make([]*streamNode, len(s.nodes))
+	c.bytes = 0
+	for i, n := range s.nodes {
+		d := *n
+		d.b = slices.Clone(n.b)
+		c.nodes[i] = &d
+		c.bytes += cap(d.b)
+	}
+	return &c
+}
+
+// FirstID is the ID of the oldest entry, zero when the stream is empty.
+func (s *Stream) FirstID() StreamID { return s.firstID }
+
+// NewestID is the ID of the youngest entry that still exists; LastID may be higher.
+func (s *Stream) NewestID() StreamID {
+	it := s.Range(StreamID{}, MaxStreamID(), true)
+	it.Next()
+	return it.ID
+}
+
+// Add appends an entry of field, value pairs.
+func (s *Stream) Add(id StreamID, args [][]byte, lim StreamNodeLimits) error {
+	if !s.LastID.Less(id) {
+		return ErrStreamID
+	}
+	total := 0
+	for _, a := range args {
+		total += len(a)
+	}
+	if total > streamMaxEntry {
+		return ErrStreamTooLarge
+	}
+	n := s.tail(total, lim)
+	if n == nil {
+		n = newStreamNode(id, args)
+		s.nodes = append(s.nodes, n)
+	} else {
+		s.bytes -= cap(n.b)
+	}
+	n.add(id, args)
+	s.bytes += cap(n.b)
+	if s.length == 0 {
+		s.firstID = id
+	}
+	s.length++
+	s.EntriesAdded++
+	s.LastID = id
+	return nil
+}
+
+// tail is the last node when total more bytes fit in it by Redis's rule.
+func (s *Stream) tail(total int, lim StreamNodeLimits) *streamNode {
+	if len(s.nodes) == 0 {
+		return nil
+	}
+	n := s.nodes[len(s.nodes)-1]
+	if lim.Bytes == 0 || lim.Bytes > streamMaxEntry {
+		lim.Bytes = streamMaxEntry
+	}
+	if n.packed+total < lim.Bytes && (lim.Entries == 0 || n.live+n.dead < lim.Entries) {
+		return n
+	}
+	s.bytes -= cap(n.b)
+	n.seal()
+	s.bytes += cap(n.b)
+	return nil
+}
+
+// Delete removes one entry; false when there is none of this ID.
+func (s *Stream) Delete(id StreamID) bool {
+	it := s.Range(id, id, false)
+	if !it.Next() {
+		return false
+	}
+	if it.n.live == 1 {
+		s.dropNode(it.ni)
+	} else {
+		it.n.kill(it.off)
+	}
+	s.length--
+	if s.MaxDeletedID.Less(id) {
+		s.MaxDeletedID = id
+	}
+	if id == s.firstID {
+		s.findFirst()
+	}
+	return true
+}
+
+func (s *Stream) dropNode(i int) {
+	s.bytes -= cap(s.nodes[i].b)
+	if i == 0 { // a stream read as a queue: nothing to move
+		s.nodes[0] = nil
+		s.nodes = s.nodes[1:]
+		return
+	}
+	s.nodes = slices.Delete(s.nodes, i, i+1)
+}
+
+func (s *Stream) findFirst() {
+	it := s.Range(StreamID{}, MaxStreamID(), false)
+	it.Next()
+	s.firstID = it.ID
+}
+
+// nodeFor is the index of the node that holds id if any does: the last that begins at or before it, -1 when
+// id is before all of them.
+func (s *Stream) nodeFor(id StreamID) int {
+	if k := len(s.nodes) - 1; k < 0 || !id.Less(s.nodes[k].first) {
+		return k
+	}
+	return sort.Search(len(s.nodes), func(i int) bool { return id.Less(s.nodes[i].first) }) - 1
+}
+
+// Nodes is the number of packed nodes: the keys of Redis's radix tree.
+func (s *Stream) Nodes() int { return len(s.nodes) }
+
+// RadixNodes is how many nodes Redis's radix tree over the packed nodes' first IDs has; XINFO tells it.
+// Written as 16 bytes, high ones first, IDs form a tree with a node per branching, per leaf, and per run of
+// bytes in between.
+func (s *Stream) RadixNodes() int {
+	if len(s.nodes) == 0 {
+		return 1
+	}
+	total := 0
+	path := make([]int, 0, 17) // depths of the branchings above the newest leaf, root first
+	pop := func(depth, parent int) {
+		total++
+		if depth-parent > 1 {
+			total++
+		}
+	}
+	top := func() int {
+		if len(path) == 0 {
+			return -1
+		}
+		return path[len(path)-1]
+	}
+	for i := range s.nodes {
+		shared := -1
+		if i+1 < len(s.nodes) {
+			shared = s.nodes[i].first.sharedBytes(s.nodes[i+1].first)
+		}
+		for depth := 16; ; {
+			parent := max(top(), shared)
+			pop(depth, parent)
+			if parent == shared {
+				break
+			}
+			depth = parent
+			path = path[:len(path)-1]
+		}
+		if shared > top() {
+			path = append(path, shared)
+		}
+	}
+	return total
+}

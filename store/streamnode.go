@@ -1,0 +1,234 @@
+package store
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// streamNode is a run of consecutive entries packed into one byte slice, so that a stream of a million
+// entries is ten thousand objects to the garbage collector and not ten million.
+//
+//	b:      head entry entry ...
+//	head:   count, then the field names of the entry that opened the node
+//	entry:  flags, length of rest, rest, length of all the former read from the back
+//	rest:   ms - first.ms, seq - first.seq, then the values alone when the field names are those of the
+//	        head, or else count and field, value pairs
+//
+// Numbers are varints, the difference of sequences a zigzag one. Strings have their length before them.
+// A deleted entry stays in its place, flagged, until its whole node is dropped: so do Redis's, and what
+// XADD MAXLEN ~ leaves over depends on it.
+type streamNode struct {
+	first, last StreamID // of entries ever added: deleting one does not change them
+	b           []byte
+	body        int // offset of the first entry
+	live, dead  int
+	packed      int // bytes the same node would have in Redis: it decides when the node is full
+}
+
+const (
+	streamDead = 1 << iota
+	streamSameFields
+)
+
+// lpNumber and lpString are the sizes Redis's listpack gives an element. Nodes must end where Redis ends
+// them, or approximate trimming would keep a different number of entries.
+func lpNumber(v int64) int {
+	switch {
+	case v >= 0 && v < 1<<7:
+		return 2
+	case v >= -1<<12 && v < 1<<12:
+		return 3
+	case v >= -1<<15 && v < 1<<15:
+		return 4
+	case v >= -1<<23 && v < 1<<23:
+		return 5
+	case v >= -1<<31 && v < 1<<31:
+		return 6
+	}
+	return 10
+}
+
+func lpString(v []byte) int {
+	if n, ok := ParseInt(v); ok {
+		return lpNumber(n)
+	}
+	n := len(v)
+	switch {
+	case n < 1<<6:
+		n++
+	case n < 1<<12:
+		n += 2
+	default:
+		n += 5
+	}
+	switch {
+	case n < 1<<7:
+		return n + 1
+	case n < 1<<14-1:
+		return n + 2
+	case n < 1<<21-1:
+		return n + 3
+	case n < 1<<28-1:
+		return n + 4
+	}
+	return n + 5
+}
+
+const lpFrame = 7 // header and end mark of a listpack
+
+func newStreamNode(id StreamID, args [][]byte) *streamNode {
+	n := &streamNode{first: id, last: id}
+	fields := len(args) / 2
+	n.packed = lpFrame + lpNumber(0)*3 + lpNumber(int64(fields))
+	size := uvarintLen(uint64(fields))
+	for i := 0; i < len(args); i += 2 {
+		size += stringLen(args[i])
+		n.packed += lpString(args[i])
+	}
+	n.b = make([]byte, 0, size+n.bodySize(id, args, true)+8)
+	n.b = binary.AppendUvarint(n.b, uint64(fields))
+	for i := 0; i < len(args); i += 2 {
+		n.b = appendString(n.b, args[i])
+	}
+	n.body = len(n.b)
+	return n
+}
+
+// add appends an entry; id is above every other of the node.
+func (n *streamNode) add(id StreamID, args [][]byte) {
+	same := n.sameFields(args)
+	body := n.bodySize(id, args, same)
+	total := 1 + uvarintLen(uint64(body)) + body
+	b := slices.Grow(n.b, total+uvarintLen(uint64(total)))
+	fields := len(args) / 2
+	flags, elems := byte(0), 4+2*fields
+	if same {
+		flags, elems = streamSameFields, 3+fields
+	}
+	b = append(b, flags)
+	b = binary.AppendUvarint(b, uint64(body))
+	b = binary.AppendUvarint(b, id.Ms-n.first.Ms)
+	b = binary.AppendVarint(b, int64(id.Seq-n.first.Seq))
+	n.packed += lpNumber(0) + lpNumber(int64(id.Ms-n.first.Ms)) + lpNumber(int64(id.Seq-n.first.Seq)) +
+		lpNumber(int64(elems)) + lpNumber(int64(n.live+1)) - lpNumber(int64(n.live))
+	if !same {
+		b = binary.AppendUvarint(b, uint64(fields))
+		n.packed += lpNumber(int64(fields))
+	}
+	for i, v := range args {
+		if same && i%2 == 0 {
+			continue
+		}
+		b = appendString(b, v)
+		n.packed += lpString(v)
+	}
+	n.b = appendBackLen(b, total)
+	n.last = id
+	n.live++
+}
+
+// kill flags the entry at off, which is alive.
+func (n *streamNode) kill(off int) {
+	n.b[off] |= streamDead
+	n.packed += lpNumber(int64(n.live-1)) - lpNumber(int64(n.live)) +
+		lpNumber(int64(n.dead+1)) - lpNumber(int64(n.dead))
+	n.live--
+	n.dead++
+}
+
+func (n *streamNode) sameFields(args [][]byte) bool {
+	count, p := uvarint(n.b, 0)
+	if int(count) != len(args)/2 {
+		return false
+	}
+	for i := 0; i < len(args); i += 2 {
+		var f []byte
+		if f, p = stringAt(n.b, p); string(f) != string(args[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (n *streamNode) bodySize(id StreamID, args [][]byte, same bool) int {
+	d := int64(id.Seq - n.first.Seq)
+	size := uvarintLen(id.Ms-n.first.Ms) + uvarintLen(uint64(d<<1)^uint64(d>>63))
+	if !same {
+		size += uvarintLen(uint64(len(args) / 2))
+	}
+	for i, v := range args {
+		if !same || i%2 == 1 {
+			size += stringLen(v)
+		}
+	}
+	return size
+}
+
+// next is the offset after the entry at off.
+func (n *streamNode) next(off int) int {
+	body, p := uvarint(n.b, off+1)
+	end := p + int(body)
+	return end + uvarintLen(uint64(end-off))
+}
+
+// prev is the offset of the entry that ends at end.
+func (n *streamNode) prev(end int) int {
+	var total, shift int
+	for i := end - 1; ; i-- {
+		c := n.b[i]
+		total |= int(c&0x7f) << shift
+		if c < 0x80 {
+			return i - total
+		}
+		shift += 7
+	}
+}
+
+// id reads the entry at off; p is where its fields begin.
+func (n *streamNode) id(off int) (id StreamID, p int) {
+	_, p = uvarint(n.b, off+1)
+	ms, p := uvarint(n.b, p)
+	z, p := uvarint(n.b, p)
+	return StreamID{n.first.Ms + ms, n.first.Seq + (z>>1 ^ -(z & 1))}, p
+}
+
+func (n *streamNode) seal() {
+	if cap(n.b)-len(n.b) > len(n.b)/16 {
+		n.b = slices.Clone(n.b)
+	}
+}
+
+func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
+
+func stringLen(v []byte) int { return uvarintLen(uint64(len(v))) + len(v) }
+
+func appendString(b, v []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(v))), v...)
+}
+
+func uvarint(b []byte, p int) (uint64, int) {
+	if c := b[p]; c < 0x80 {
+		return uint64(c), p + 1
+	}
+	v, n := binary.Uvarint(b[p:])
+	return v, p + n
+}
+
+func stringAt(b []byte, p int) ([]byte, int) {
+	n, p := uvarint(b, p)
+	end := p + int(n)
+	return b[p:end:end], end
+}
+
+// appendBackLen writes a varint whose last byte holds the low bits, for reading from the back.
+func appendBackLen(b []byte, v int) []byte {
+	for i := uvarintLen(uint64(v)) - 1; i >= 0; i-- {
+		c := byte(v>>(7*i)) & 0x7f
+		if i < uvarintLen(uint64(v))-1 {
+			c |= 0x80
+		}
+		b = append(b, c)
+	}
+	return b
+}
