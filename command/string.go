@@ -117,11 +117,13 @@ func setGeneric(c *Call, key, val []byte, o *setOptions) error {
 		}
 		return nil
 	}
-	c.DB.SetStr(key, val, o.keepTTL)
-	c.Changed(ClassString, "set", key)
 	if o.ttl {
-		c.DB.SetExpire(key, o.expireAt)
+		c.DB.SetStrUntil(key, val, o.expireAt)
+		c.Changed(ClassString, "set", key)
 		c.Notify(ClassGeneric, "expire", key)
+	} else {
+		c.DB.SetStr(key, val, o.keepTTL)
+		c.Changed(ClassString, "set", key)
 	}
 	if !o.get {
 		c.OK()

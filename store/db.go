@@ -65,23 +65,28 @@ func (db *DB) peek(key []byte) *entry {
 	return nil
 }
 
-// create returns the entry of key for a new value: the old value is gone from
+// create returns the node of key for a new value: the old value is gone from
 // the accounts, the TTL too unless keepTTL.
-func (db *DB) create(key []byte, keepTTL bool) *entry {
-	db.find(key)
-	i, added := db.keys.insert(key)
-	e := &db.keys.at(i).Val
-	if added {
-		e.lru = db.ks.newLRU()
-		return e
+func (db *DB) create(key []byte, keepTTL bool) uint32 {
+	h := db.keys.hash(key)
+	i := db.keys.lookup(key, h)
+	if i != 0 && db.keys.at(i).Val.due(db.ks.Now) {
+		db.expire(i)
+		i = 0
 	}
+	if i == 0 {
+		i = db.keys.add(string(key), h)
+		db.keys.at(i).Val.lru = db.ks.newLRU()
+		return i
+	}
+	e := &db.keys.at(i).Val
 	db.ks.valueBytes -= e.size()
 	if e.expire != 0 && !keepTTL {
 		db.wheel.remove(db.keys, i)
 		e.expire = 0
 	}
 	db.ks.access(e)
-	return e
+	return i
 }
 
 // remove deletes node i.
@@ -250,13 +255,14 @@ func (db *DB) Copy(src []byte, to *DB, dst []byte) {
 
 // adopt stores an entry that is linked nowhere under key.
 func (db *DB) adopt(key []byte, value entry) {
-	e := db.create(key, false)
+	i := db.create(key, false)
+	e := &db.keys.at(i).Val
 	at := value.expire
 	value.expire = 0
 	*e = value
 	db.ks.valueBytes += e.size()
 	if at != 0 {
-		db.setExpire(db.keys.find(key), at)
+		db.setExpire(i, at)
 	}
 }
 

@@ -26,16 +26,25 @@ func (db *DB) Str(key []byte) (b []byte, ok bool, err error) { return db.text(db
 func (db *DB) PeekStr(key []byte) (b []byte, ok bool, err error) { return db.text(db.peek(key)) }
 
 // SetStr stores a string, over whatever was there.
-func (db *DB) SetStr(key, val []byte, keepTTL bool) {
-	e := db.create(key, keepTTL)
+func (db *DB) SetStr(key, val []byte, keepTTL bool) { db.setStr(key, val, keepTTL) }
+
+// SetStrUntil is SetStr with a TTL: the key expires at the unix time at, in ms.
+func (db *DB) SetStrUntil(key, val []byte, at int64) {
+	db.setExpire(db.setStr(key, val, true), at)
+}
+
+func (db *DB) setStr(key, val []byte, keepTTL bool) uint32 {
+	i := db.create(key, keepTTL)
+	e := &db.keys.at(i).Val
 	e.setString(val)
 	db.ks.valueBytes += e.size()
+	return i
 }
 
 // SetInt stores a number as a string, keeping the TTL. The caller knows that
 // key holds a string or nothing.
 func (db *DB) SetInt(key []byte, v int64) {
-	e := db.create(key, true)
+	e := &db.keys.at(db.create(key, true)).Val
 	e.setInt(v)
 	db.ks.valueBytes += e.size()
 }
@@ -88,7 +97,7 @@ func overflows(a, b int64) bool {
 func (db *DB) MutStr(key []byte, n int) ([]byte, error) {
 	e := db.write(key)
 	if e == nil {
-		e = db.create(key, true)
+		e = &db.keys.at(db.create(key, true)).Val
 		e.enc = encRaw
 	} else if e.typ != TypeString {
 		return nil, ErrWrongType

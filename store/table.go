@@ -73,8 +73,10 @@ func (t *Table[V]) find(key []byte) uint32 {
 	if t.live == 0 {
 		return 0
 	}
-	return t.lookup(key, uint32(t.seed.hash(key))|liveBit)
+	return t.lookup(key, t.hash(key))
 }
+
+func (t *Table[V]) hash(key []byte) uint32 { return uint32(t.seed.hash(key)) | liveBit }
 
 func (t *Table[V]) lookup(key []byte, h uint32) uint32 {
 	if t.buckets[1] != nil {
@@ -103,11 +105,9 @@ func (t *Table[V]) Insert(key []byte) (n *Node[V], added bool) {
 }
 
 func (t *Table[V]) insert(key []byte) (i uint32, added bool) {
-	h := uint32(t.seed.hash(key)) | liveBit
-	if t.live > 0 {
-		if i := t.lookup(key, h); i != 0 {
-			return i, false
-		}
+	h := t.hash(key)
+	if i := t.lookup(key, h); i != 0 {
+		return i, false
 	}
 	return t.add(string(key), h), true
 }

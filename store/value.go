@@ -81,7 +81,7 @@ func newCollection[T collection](ks *Keyspace) T {
 
 // Put stores a collection under key, over whatever was there, without a TTL.
 func Put[T collection](db *DB, key []byte, v T) {
-	e := db.create(key, false)
+	e := &db.keys.at(db.create(key, false)).Val
 	e.typ, e.enc, e.n = typeOf[T](), 0, 0
 	e.ref = *(*unsafe.Pointer)(unsafe.Pointer(&v))
 	db.ks.valueBytes += e.size()
