@@ -87,12 +87,14 @@ func (c *Conn) Read() {
 }
 
 // Parse looks for further commands in what was read before. Read calls it; main
-// does again after an AUTH, which lifts the parser's limits.
+// does again when the commands before have been executed and the parser's limits
+// may have changed by that.
 func (c *Conn) Parse() {
 	in := c.in
-	if in == nil || in.taken == len(in.buf) || c.Err != nil {
+	if in == nil || c.Err != nil {
 		return
 	}
+	in.compact()
 	n, err := c.Parser.Parse(in.buf[in.taken:], &in.batch)
 	in.taken += n
 	if err != nil {

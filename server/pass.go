@@ -70,8 +70,9 @@ func (s *Server) executeAll(c *client) {
 	defer s.recoverCommand(c)
 	for !c.closed {
 		args := c.Next()
-		if args == nil && c.Parser.Limits.Unauthenticated && c.sess.Authenticated {
-			c.Parser.Limits.Unauthenticated = false
+		if args == nil && c.Parser.Limits.Unauthenticated {
+			// the parser stopped where an AUTH among these commands may have lifted its limits
+			c.Parser.Limits.Unauthenticated = !c.sess.Authenticated
 			c.Parse()
 			args = c.Next()
 		}

@@ -1,0 +1,137 @@
+package ioworkers
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+func pair(t *testing.T) (c *Conn, peer int) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = unix.Close(fds[0])
+		_ = unix.Close(fds[1])
+	})
+	return &Conn{FD: fds[0]}, fds[1]
+}
+
+func send(t *testing.T, fd int, s string) {
+	t.Helper()
+	n, err := unix.Write(fd, []byte(s))
+	require.NoError(t, err)
+	require.Equal(t, len(s), n)
+}
+
+func readAll(pool *Pool, c *Conn) (commands []string) {
+	pool.Lend(c)
+	pool.Read([]*Conn{c})
+	for args := c.Next(); args != nil; args = c.Next() {
+		commands = append(commands, string(bytes.Join(args, []byte(" "))))
+	}
+	pool.Reclaim(c)
+	return commands
+}
+
+func TestACommandMayArriveInPieces(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	send(t, peer, "PING\r\n*2\r\n$4\r\nEC")
+	require.Equal(t, []string{"PING"}, readAll(pool, c))
+	send(t, peer, "HO\r\n$2\r\nhi\r\n*1\r\n$4\r\nPING\r\n")
+	require.Equal(t, []string{"ECHO hi", "PING"}, readAll(pool, c))
+	require.Nil(t, c.in, "an idle connection holds no input buffer")
+	require.Len(t, pool.inputs, 1)
+}
+
+func TestALargeArgumentGrowsTheBufferAndGivesItBack(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	want := bytes.Repeat([]byte("0123456789abcdef"), 20_000)
+	msg := fmt.Appendf(nil, "*2\r\n$4\r\nECHO\r\n$%d\r\n%s\r\n", len(want), want)
+	var got []string
+	for len(msg) > 0 || len(got) == 0 {
+		if n, err := unix.Write(peer, msg); err == nil {
+			msg = msg[n:]
+		}
+		got = append(got, readAll(pool, c)...)
+	}
+	require.Equal(t, []string{"ECHO " + string(want)}, got)
+	require.Empty(t, pool.inputs, "a buffer that had to grow is not kept")
+}
+
+func TestUnreadKeepsACommandForLater(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	send(t, peer, "GET a\r\nGET b\r\n")
+	pool.Lend(c)
+	c.Read()
+	require.Equal(t, "a", string(c.Next()[1]))
+	require.Equal(t, "b", string(c.Next()[1]))
+	c.Unread()
+	pool.Reclaim(c)
+	require.True(t, c.Pending())
+	require.Equal(t, "b", string(c.Next()[1]))
+	require.False(t, c.Pending())
+}
+
+func TestWriteStopsAtItsLimitAndGoesOn(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	want := bytes.Repeat([]byte("x"), writeLimit+1000)
+	c.Out = append(c.Out, want...)
+	pool.Write([]*Conn{c})
+	require.Equal(t, 1000, c.Unsent())
+	var got []byte
+	buf := make([]byte, 1<<20)
+	for len(got) < len(want) {
+		n, err := unix.Read(peer, buf)
+		require.NoError(t, err)
+		got = append(got, buf[:n]...)
+		pool.Write([]*Conn{c})
+	}
+	require.Zero(t, c.Unsent())
+	require.Equal(t, int64(len(want)), c.NetOut)
+}
+
+func TestWritingToAClosedPeerLosesTheConnection(t *testing.T) {
+	c, peer := pair(t)
+	require.NoError(t, unix.Shutdown(peer, unix.SHUT_RDWR))
+	c.Out = []byte("+OK\r\n")
+	c.Write()
+	require.True(t, c.Lost)
+}
+
+func TestTheEndOfInputIsNoted(t *testing.T) {
+	c, peer := pair(t)
+	send(t, peer, "PING\r\n")
+	require.NoError(t, unix.Shutdown(peer, unix.SHUT_WR))
+	pool := &Pool{}
+	require.Equal(t, []string{"PING"}, readAll(pool, c))
+	readAll(pool, c)
+	require.True(t, c.EOF)
+}
+
+func TestReadingAndWritingDoNotAllocate(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	conns := []*Conn{c}
+	request := []byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n")
+	buf := make([]byte, 100)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		_, _ = unix.Write(peer, request)
+		pool.Lend(c)
+		pool.Read(conns)
+		pool.LendOutput(c)
+		for c.Next() != nil {
+			c.Out = append(c.Out, "+OK\r\n"...)
+		}
+		pool.Write(conns)
+		pool.Reclaim(c)
+		_, _ = unix.Read(peer, buf)
+	}))
+}

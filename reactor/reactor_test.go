@@ -1,0 +1,145 @@
+package reactor
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// newLoop returns a loop whose clock only moves when the test says so.
+func newLoop(t *testing.T) (*Loop, *int64) {
+	t.Helper()
+	now := new(int64)
+	l, err := New(func() int64 { return *now })
+	require.NoError(t, err)
+	t.Cleanup(l.Close)
+	return l, now
+}
+
+func socketPair(t *testing.T) (a, b int) {
+	t.Helper()
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		_ = unix.Close(fds[0])
+		_ = unix.Close(fds[1])
+	})
+	return fds[0], fds[1]
+}
+
+func TestAHandlerThatLeavesBytesIsCalledAgain(t *testing.T) {
+	l, _ := newLoop(t)
+	a, b := socketPair(t)
+	_, err := unix.Write(b, []byte("xyz"))
+	require.NoError(t, err)
+	var got []byte
+	require.NoError(t, l.Watch(a, Readable, func() {
+		var one [1]byte
+		_, err := unix.Read(a, one[:])
+		require.NoError(t, err)
+		if got = append(got, one[0]); len(got) == 3 {
+			l.Stop()
+		}
+	}))
+	require.NoError(t, l.Run())
+	require.Equal(t, "xyz", string(got))
+}
+
+func TestAnUnwatchedEventOfTheSamePassIsNotHandled(t *testing.T) {
+	l, _ := newLoop(t)
+	a, b := socketPair(t)
+	calls := 0
+	handler := func() {
+		calls++
+		l.Unwatch(a, Readable)
+		l.Unwatch(b, Readable)
+		l.Stop()
+	}
+	for _, fd := range []int{a, b} {
+		_, err := unix.Write(fd, []byte("x"))
+		require.NoError(t, err)
+		require.NoError(t, l.Watch(fd, Readable, handler))
+	}
+	require.NoError(t, l.Run())
+	require.Equal(t, 1, calls)
+}
+
+func TestReadingComesBeforeWriting(t *testing.T) {
+	l, _ := newLoop(t)
+	a, b := socketPair(t)
+	_, err := unix.Write(b, []byte("x"))
+	require.NoError(t, err)
+	var order []Mask
+	require.NoError(t, l.Watch(a, Writable, func() { order = append(order, Writable) }))
+	require.NoError(t, l.Watch(a, Readable, func() {
+		order = append(order, Readable)
+		l.Stop()
+	}))
+	require.NoError(t, l.Run())
+	require.Equal(t, []Mask{Readable, Writable}, order)
+}
+
+func TestAHangUpReachesTheReadHandler(t *testing.T) {
+	l, _ := newLoop(t)
+	a, b := socketPair(t)
+	require.NoError(t, l.Watch(a, Readable, func() {
+		var one [1]byte
+		n, err := unix.Read(a, one[:])
+		require.NoError(t, err)
+		require.Zero(t, n)
+		l.Stop()
+	}))
+	require.NoError(t, unix.Shutdown(b, unix.SHUT_RDWR))
+	require.NoError(t, l.Run())
+}
+
+func TestPostWakesALoopThatSleeps(t *testing.T) {
+	l, _ := newLoop(t)
+	done := make(chan error)
+	go func() { done <- l.Run() }()
+	order := []int{}
+	for i := range 100 {
+		l.Post(func() { order = append(order, i) })
+	}
+	l.Post(l.Stop)
+	require.NoError(t, <-done)
+	require.Len(t, order, 100)
+	require.IsIncreasing(t, order)
+}
+
+func TestTimersRunInOrderAndRepeat(t *testing.T) {
+	l, now := newLoop(t)
+	l.BeforeSleep(func() time.Duration {
+		*now += int64(time.Millisecond) // every pass takes a millisecond
+		return 0
+	})
+	var ran []string
+	l.After(3*time.Millisecond, func() time.Duration {
+		ran = append(ran, "once")
+		return 0
+	})
+	l.After(2*time.Millisecond, func() time.Duration {
+		ran = append(ran, "every 2")
+		if len(ran) == 4 {
+			l.Stop()
+		}
+		return 2 * time.Millisecond
+	})
+	cancelled := l.After(time.Millisecond, func() time.Duration { panic("cancelled") })
+	l.Cancel(cancelled)
+	l.Cancel(cancelled)
+	require.NoError(t, l.Run())
+	require.Equal(t, []string{"every 2", "once", "every 2", "every 2"}, ran)
+}
+
+func TestTheLoopSleepsNoLongerThanToTheNextTimer(t *testing.T) {
+	l, now := newLoop(t)
+	l.After(7*time.Millisecond, func() time.Duration { return 0 })
+	*now = int64(2 * time.Millisecond)
+	require.Equal(t, 5*time.Millisecond, l.sleep(-1))
+	require.Equal(t, time.Millisecond, l.sleep(time.Millisecond))
+	*now = int64(time.Second)
+	require.Equal(t, time.Duration(0), l.sleep(-1))
+}
