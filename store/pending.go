@@ -3,7 +3,6 @@ package store
 type (
 	List struct{}
 	Set  struct{}
-	ZSet struct{}
 	Hash struct{}
 )
 
@@ -15,15 +14,10 @@ func (*Set) Len() int          { return 0 }
 func (*Set) Encoding() string  { return "" }
 func (*Set) size() int         { return 0 }
 func (v *Set) clone() *Set     { return v }
-func (*ZSet) Len() int         { return 0 }
-func (*ZSet) Encoding() string { return "" }
-func (*ZSet) size() int        { return 0 }
-func (v *ZSet) clone() *ZSet   { return v }
 func (*Hash) Len() int         { return 0 }
 func (*Hash) Encoding() string { return "" }
 func (*Hash) size() int        { return 0 }
 func (v *Hash) clone() *Hash   { return v }
 func NewList(*Keyspace) *List  { return &List{} }
 func NewSet(*Keyspace) *Set    { return &Set{} }
-func NewZSet(*Keyspace) *ZSet  { return &ZSet{} }
 func NewHash(*Keyspace) *Hash  { return &Hash{} }

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"cmp"
+	"slices"
+	"unsafe"
+)
+
+// zsetBound is a place between the members of a sorted set: before the members
+// equal to it or, with after, behind them. It compares by score, or by the bytes
+// of the member alone (lex), which is an order only where all scores are the same.
+type zsetBound struct {
+	score  float64
+	member string
+	lex    bool
+	after  bool
+}
+
+// above tells whether a member lies before the bound.
+func (b *zsetBound) above(score float64, member string) bool {
+	if b.lex {
+		return member < b.member || b.after && member == b.member
+	}
+	return score < b.score || b.after && score == b.score
+}
+
+// ScoreRange is the interval of ZRANGEBYSCORE.
+type ScoreRange struct {
+	Min, Max     float64
+	MinEx, MaxEx bool // the end itself is not included
+}
+
+// LexBound is one end of the interval of ZRANGEBYLEX.
+type LexBound struct {
+	Member []byte
+	Ex     bool // the member itself is not included
+	Inf    int  // -1 is before, 1 behind every member
+}
+
+// LexRange is the interval of ZRANGEBYLEX.
+type LexRange struct{ Min, Max LexBound }
+
+// ByScore returns the ranks of the members in r: from up to, not including, to.
+func (z *ZSet) ByScore(r *ScoreRange) (from, to int) {
+	from = z.below(&zsetBound{score: r.Min, after: r.MinEx})
+	return from, max(from, z.below(&zsetBound{score: r.Max, after: !r.MaxEx}))
+}
+
+// ByLex is ByScore for an interval of members. Where scores differ Redis promises
+// nothing, and neither does this.
+func (z *ZSet) ByLex(r *LexRange) (from, to int) {
+	from = z.belowLex(&r.Min, r.Min.Ex)
+	return from, max(from, z.belowLex(&r.Max, !r.Max.Ex))
+}
+
+func (z *ZSet) belowLex(b *LexBound, after bool) int {
+	switch b.Inf {
+	case -1:
+		return 0
+	case 1:
+		return z.Len()
+	}
+	return z.below(&zsetBound{member: string(b.Member), lex: true, after: after})
+}
+
+// below counts the members before b.
+func (z *ZSet) below(b *zsetBound) int {
+	if z.table != nil {
+		return z.tree.below(b)
+	}
+	n := 0
+	for p := z.pack.First(); p >= 0; p = z.pack.Next(p) {
+		e := z.pack.Get(p)
+		if !b.above(packedScore(e), unsafe.String(unsafe.SliceData(e[8:]), len(e)-8)) {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// ZIter walks over members in order. Member aliases the set: the set must not
+// change while the walk goes on.
+type ZIter struct {
+	Member []byte
+	Score  float64
+
+	z    *ZSet
+	left int
+	rev  bool
+	pos  Pos
+	leaf *zsetLeaf
+	i    int
+}
+
+// Range walks over the ranks from up to, not including, to; from the far end if rev.
+func (z *ZSet) Range(from, to int, rev bool) ZIter {
+	it := ZIter{z: z, left: to - from, rev: rev}
+	if it.left <= 0 {
+		return it
+	}
+	if rev {
+		from = to - 1
+	}
+	if z.table != nil {
+		it.leaf, it.i = z.tree.at(from)
+	} else {
+		it.pos = z.pack.Index(from)
+	}
+	return it
+}
+
+// Next steps to the next member, the first one included; false at the end.
+func (it *ZIter) Next() bool {
+	if it.left <= 0 {
+		return false
+	}
+	it.left--
+	if it.leaf == nil {
+		it.nextPacked()
+		return true
+	}
+	n := it.z.table.at(it.leaf.id[it.i])
+	it.Member, it.Score = view(n.Key), n.Val
+	switch {
+	case it.left == 0:
+	case it.rev:
+		if it.i--; it.i < 0 {
+			it.leaf = it.leaf.prev
+			it.i = it.leaf.n - 1
+		}
+	default:
+		if it.i++; it.i == it.leaf.n {
+			it.leaf, it.i = it.leaf.next, 0
+		}
+	}
+	return true
+}
+
+func (it *ZIter) nextPacked() {
+	pack := &it.z.pack
+	e := pack.Get(it.pos)
+	it.Member, it.Score = e[8:], packedScore(e)
+	if it.rev {
+		it.pos = pack.Prev(it.pos)
+	} else {
+		it.pos = pack.Next(it.pos)
+	}
+}
+
+// ZSetBuilder collects members and scores in any order and makes a sorted set of
+// them at the end, for the commands that store a combination of others.
+type ZSetBuilder struct {
+	ks      *Keyspace
+	table   *Table[float64]
+	longest int
+}
+
+// NewZSetBuilder returns an empty one.
+func NewZSetBuilder(ks *Keyspace) *ZSetBuilder {
+	return &ZSetBuilder{ks: ks, table: NewTable[float64](ks.Seed)}
+}
+
+// Slot is where the score of member belongs. It is good until the next call.
+func (b *ZSetBuilder) Slot(member []byte) (score *float64, added bool) {
+	n, added := b.table.Insert(member)
+	b.longest = max(b.longest, len(member))
+	return &n.Val, added
+}
+
+// Len is the number of members so far.
+func (b *ZSetBuilder) Len() int { return b.table.Len() }
+
+// Finish makes the set, compact if it may be so. The builder is used up.
+func (b *ZSetBuilder) Finish() *ZSet {
+	t := b.table
+	ids := make([]uint32, 0, t.Len())
+	for i := uint32(1); i <= t.used; i++ {
+		ids = append(ids, i)
+	}
+	slices.SortFunc(ids, func(i, j uint32) int {
+		a, b := t.at(i), t.at(j)
+		return cmp.Or(cmp.Compare(a.Val, b.Val), cmp.Compare(a.Key, b.Key))
+	})
+	z := NewZSet(b.ks)
+	var buf [80]byte
+	if len(ids) <= b.ks.Limits.ZSetMaxListpackEntries && b.longest <= b.ks.Limits.ZSetMaxListpackValue {
+		for _, i := range ids {
+			z.pack.Append(packedEntry(buf[:0], view(t.at(i).Key), t.at(i).Val))
+		}
+		return z
+	}
+	z.table, z.tree = t, newZSetTree(t)
+	for _, i := range ids {
+		z.tree.insert(t.at(i).Val, i)
+	}
+	return z
+}

@@ -1,0 +1,289 @@
+package store
+
+import "unsafe"
+
+// Fan-outs of zsetTree: a leaf fills the allocator's 896-byte class, an inner
+// node with its separators about 3 KiB.
+const (
+	zsetLeafCap  = 72
+	zsetInnerCap = 64
+)
+
+// zsetTree orders the members of a large sorted set by (score, member) and knows
+// the rank of each. It is a counted B+-tree where Redis has a skiplist with spans
+// (t_zset.c: zslInsert): a search among 100,000 members touches three or four
+// blocks that lie in the cache instead of some forty nodes that do not, and a
+// member costs about 17 bytes here instead of 45.
+//
+// A member is named by the number of its node in the set's table, so that the
+// tree holds no copy of its bytes and the collector finds two pointers in a leaf
+// instead of one a member.
+//
+//	zsetInner   | size 41 72 ... | least (score, member) of each child |
+//	               |  '----------------.
+//	zsetLeaf    | scores, members | <-> | scores, members | <-> ...
+type zsetTree struct {
+	members *Table[float64]
+	root    *zsetInner // always there, even if it has a single leaf
+	inners  int
+	leaves  int
+	path    []*int32 // sizes that descend has changed
+}
+
+type zsetLeaf struct {
+	prev, next *zsetLeaf
+	score      [zsetLeafCap]float64
+	id         [zsetLeafCap]uint32
+	n          int
+}
+
+// zsetInner has its children either in leaf (the lowest level) or in kid. Child i
+// holds what is not less than least i and less than least i+1; least 0 is unused.
+// The separators stay as they are when the member they were taken from goes, so
+// they keep its bytes rather than its number.
+type zsetInner struct {
+	n      int
+	size   [zsetInnerCap]int32 // members below each child
+	score  [zsetInnerCap]float64
+	member [zsetInnerCap]string
+	leaf   [zsetInnerCap]*zsetLeaf
+	kid    [zsetInnerCap]*zsetInner
+}
+
+func newZSetTree(members *Table[float64]) *zsetTree {
+	t := &zsetTree{members: members, root: &zsetInner{n: 1}, inners: 1, leaves: 1}
+	t.root.leaf[0] = &zsetLeaf{}
+	return t
+}
+
+func (t *zsetTree) mem() int {
+	return t.leaves*allocSize(int(unsafe.Sizeof(zsetLeaf{}))) + t.inners*allocSize(int(unsafe.Sizeof(zsetInner{})))
+}
+
+func (t *zsetTree) key(id uint32) string { return t.members.at(id).Key }
+
+// search is the place in the leaf of the first member not less than (score, key).
+func (t *zsetTree) search(l *zsetLeaf, score float64, key string) int {
+	lo, hi := 0, l.n
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if s := l.score[mid]; s < score || s == score && t.key(l.id[mid]) < key {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
+
+// child is the number of the child where (score, key) is or would be.
+func (in *zsetInner) child(score float64, key string) int {
+	lo, hi := 1, in.n
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if s := in.score[mid]; s < score || s == score && in.member[mid] <= key {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo - 1
+}
+
+// insert adds the member id, which is not in the tree. Full nodes are split on
+// the way down, so that there is always room for the half that a split adds.
+func (t *zsetTree) insert(score float64, id uint32) {
+	key := t.key(id)
+	if t.root.n == zsetInnerCap {
+		old := t.root
+		t.root = &zsetInner{n: 1}
+		t.root.kid[0], t.root.size[0] = old, int32(old.total())
+		t.inners++
+		t.splitInner(t.root, 0)
+	}
+	in := t.root
+	for {
+		i := in.child(score, key)
+		if kid := in.kid[i]; kid != nil {
+			if kid.n == zsetInnerCap {
+				t.splitInner(in, i)
+				i = in.child(score, key)
+			}
+			in.size[i]++
+			in = in.kid[i]
+			continue
+		}
+		if in.leaf[i].n == zsetLeafCap {
+			// A set that grows at its end keeps its leaves full.
+			l, at := in.leaf[i], zsetLeafCap/2
+			if l.next == nil && t.search(l, score, key) == l.n {
+				at = zsetLeafCap * 15 / 16
+			}
+			t.splitLeaf(in, i, at)
+			i = in.child(score, key)
+		}
+		in.size[i]++
+		l := in.leaf[i]
+		l.insertAt(t.search(l, score, key), score, id)
+		return
+	}
+}
+
+func (l *zsetLeaf) insertAt(i int, score float64, id uint32) {
+	copy(l.score[i+1:l.n+1], l.score[i:l.n])
+	copy(l.id[i+1:l.n+1], l.id[i:l.n])
+	l.score[i], l.id[i] = score, id
+	l.n++
+}
+
+// remove takes out the member id, which is in the tree with that score.
+func (t *zsetTree) remove(score float64, id uint32) {
+	in, i, at := t.descend(score, id)
+	t.takeOut(in, i, at)
+}
+
+// move gives a member a new score. In general it leaves one place for another,
+// but a small step stays between the same neighbours and changes one number.
+func (t *zsetTree) move(old, score float64, id uint32) {
+	in, i, at := t.descend(old, id)
+	l, key := in.leaf[i], t.key(id)
+	if at > 0 && at < l.n-1 && t.less(l, at-1, score, key) && !t.less(l, at+1, score, key) {
+		l.score[at] = score
+		for _, size := range t.path {
+			*size++
+		}
+		return
+	}
+	t.takeOut(in, i, at)
+	t.insert(score, id)
+}
+
+func (t *zsetTree) less(l *zsetLeaf, i int, score float64, key string) bool {
+	return l.score[i] < score || l.score[i] == score && t.key(l.id[i]) < key
+}
+
+// descend finds the member id, which is in the tree with that score: place at in
+// leaf i below in. It counts the member out of the nodes it passes through and
+// makes sure that they can lose a child.
+func (t *zsetTree) descend(score float64, id uint32) (in *zsetInner, i, at int) {
+	key := t.key(id)
+	in, t.path = t.root, t.path[:0]
+	for {
+		i = in.child(score, key)
+		kid := in.kid[i]
+		if kid != nil && kid.n <= zsetInnerCap/4 && in.n > 1 {
+			t.refillInner(in, i)
+			i = in.child(score, key)
+			kid = in.kid[i]
+		}
+		in.size[i]--
+		t.path = append(t.path, &in.size[i])
+		if kid == nil {
+			return in, i, in.leaf[i].find(score, id)
+		}
+		in = kid
+	}
+}
+
+// find is the place of the member id in the leaf that holds it. Comparing numbers
+// among equal scores is cheaper than fetching the members' bytes.
+func (l *zsetLeaf) find(score float64, id uint32) int {
+	lo, hi := 0, l.n
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if l.score[mid] < score {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	for l.id[lo] != id {
+		lo++
+	}
+	return lo
+}
+
+// takeOut removes the member at a place that descend has found.
+func (t *zsetTree) takeOut(in *zsetInner, i, at int) {
+	l := in.leaf[i]
+	copy(l.score[at:], l.score[at+1:l.n])
+	copy(l.id[at:], l.id[at+1:l.n])
+	l.n--
+	if l.n <= zsetLeafCap/4 {
+		t.refillLeaf(in, i)
+	}
+	for t.root.n == 1 && t.root.kid[0] != nil {
+		t.root = t.root.kid[0]
+		t.inners--
+	}
+}
+
+// rank counts the members less than (score, key).
+func (t *zsetTree) rank(score float64, key string) int {
+	in, sum := t.root, 0
+	for {
+		i := in.child(score, key)
+		for _, n := range in.size[:i] {
+			sum += int(n)
+		}
+		if in.kid[i] == nil {
+			return sum + t.search(in.leaf[i], score, key)
+		}
+		in = in.kid[i]
+	}
+}
+
+// at is where the member of that rank is. There must be one.
+func (t *zsetTree) at(rank int) (*zsetLeaf, int) {
+	in := t.root
+	for {
+		i := 0
+		for rank >= int(in.size[i]) {
+			rank -= int(in.size[i])
+			i++
+		}
+		if in.kid[i] == nil {
+			return in.leaf[i], rank
+		}
+		in = in.kid[i]
+	}
+}
+
+// below counts the members that b is above of.
+func (t *zsetTree) below(b *zsetBound) int {
+	in, sum := t.root, 0
+	for {
+		lo, hi := 1, in.n
+		for lo < hi {
+			mid := int(uint(lo+hi) >> 1)
+			if b.above(in.score[mid], in.member[mid]) {
+				lo = mid + 1
+			} else {
+				hi = mid
+			}
+		}
+		for _, n := range in.size[:lo-1] {
+			sum += int(n)
+		}
+		if in.kid[lo-1] == nil {
+			return sum + t.leafBelow(in.leaf[lo-1], b)
+		}
+		in = in.kid[lo-1]
+	}
+}
+
+func (t *zsetTree) leafBelow(l *zsetLeaf, b *zsetBound) int {
+	lo, hi, key := 0, l.n, ""
+	for lo < hi {
+		mid := int(uint(lo+hi) >> 1)
+		if b.lex {
+			key = t.key(l.id[mid])
+		}
+		if b.above(l.score[mid], key) {
+			lo = mid + 1
+		} else {
+			hi = mid
+		}
+	}
+	return lo
+}
