@@ -113,6 +113,21 @@ func (c *Conn) Next() [][]byte {
 	return in.batch.Args(in.next - 1)
 }
 
+// AppendKeys appends the second word, for most commands a key, of the commands
+// that are waiting to be executed, as far as keys has room for.
+func (c *Conn) AppendKeys(keys [][]byte) [][]byte {
+	in := c.in
+	if in == nil {
+		return keys
+	}
+	for i := in.next; i < in.batch.Len() && len(keys) < cap(keys); i++ {
+		if args := in.batch.Args(i); len(args) > 1 {
+			keys = append(keys, args[1])
+		}
+	}
+	return keys
+}
+
 // Unread takes the last Next back: the command has to wait.
 func (c *Conn) Unread() { c.in.next-- }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
 )
 
 // afterSleep begins a pass: everything in it happens at one time.
@@ -27,9 +28,11 @@ func (s *Server) wantRead(c *client) {
 // returns how long the loop may sleep.
 func (s *Server) beforeSleep() time.Duration {
 	s.read()
-	for _, c := range s.reads {
-		c.wantsRead = false
-		s.execute(c)
+	for i := 0; i < len(s.reads); {
+		for end := s.prefetch(i); i < end; i++ {
+			s.reads[i].wantsRead = false
+			s.execute(s.reads[i])
+		}
 	}
 	clear(s.reads)
 	s.reads = s.reads[:0]
@@ -52,6 +55,18 @@ func (s *Server) read() {
 	}
 	s.pool.Read(s.conns)
 	s.stats.Reads += int64(len(s.conns))
+}
+
+// prefetch warms the cache for the next commands, of as many clients as it takes,
+// and returns how far it got.
+func (s *Server) prefetch(from int) (end int) {
+	var room [store.PrefetchMax][]byte
+	keys, db := room[:0], s.reads[from].sess.DB
+	for end = from; end < len(s.reads) && len(keys) < cap(keys) && s.reads[end].sess.DB == db; end++ {
+		keys = s.reads[end].AppendKeys(keys)
+	}
+	s.ks.DBs[db].Prefetch(keys)
+	return end
 }
 
 // execute runs every complete command of c, in the order they came in.

@@ -67,6 +67,7 @@ type Keyspace struct {
 	valueBytes int     // values of all keys, as accounted for
 	touched    []touch // collections handed out for writing since the last Settle
 	scratch    [20]byte
+	prefetched byte
 }
 
 // Stats are INFO's counters of the keyspace.
