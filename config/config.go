@@ -1,14 +1,163 @@
+// Package config is what redis-server calls its configuration: one table of
+// every Redis 7.2 directive, and the Config it reads and writes.
+//
+// The table (table.go) says for each directive its name and alias, its kind and
+// range, its default, whether CONFIG SET may touch it, and whether it does
+// something here. Three states exist: implemented; inert, which is accepted,
+// answered by CONFIG GET and reported once by Inert; and refused, for what a
+// user must not believe to have (cluster mode, TLS, replication, ACL users).
+// The same rows drive the configuration file, the command line, CONFIG GET,
+// CONFIG SET and CONFIG REWRITE, so that these cannot disagree.
+//
+//	args, file, stdin --> Parse --> *Config --> plain fields, read by the server
+//	                                  ^   |
+//	               Set(pairs, apply) -+   +--> Get, Rewrite, Inert
+//
+// Hot code reads fields: cfg.MaxClients, cfg.Timeout. A row binds its directive
+// to a field by an accessor; an inert directive has no field and keeps its text.
+// A field may be assigned directly (the server stores the port it was given);
+// CONFIG GET renders from the field.
+//
+// In a program: start from Default(), assign fields, hand it to server.New.
+// In cmd/miniredisd: Parse(os.Args[1:], os.Stdin). For CONFIG SET the server
+// calls Set with an apply function, which is called once per changed name after
+// all values are stored; when it fails, every old value is put back and applied
+// again. Error texts are Redis's, without the leading '-'.
+//
+// A Config belongs to the goroutine that executes commands once the server runs.
 package config
 
+import "math"
+
+// RedisVersion is the version of Redis whose behaviour is offered; Version is
+// ours.
+const (
+	RedisVersion = "7.2.6"
+	Version      = "0.1.0"
+)
+
+// OutputLimit bounds the replies waiting for one class of clients; 0 is no
+// bound.
+type OutputLimit struct{ Hard, Soft, SoftSeconds int64 }
+
+// The classes of client-output-buffer-limit, indexes of Config.OutputLimits.
+const (
+	ClassNormal = iota
+	ClassReplica
+	ClassPubSub
+)
+
+// Config is the state of every directive; enumerations are their lower-case
+// word.
 type Config struct {
-	Bind         []string
-	Port         int
-	UnixSocket   string
-	MaxClients   int
-	MaxMemory    int64
-	TCPBacklog   int
-	TCPKeepAlive int
-	RequirePass  string
-	Databases    int
-	Seed         uint64
+	// File is the absolute path of the configuration file, "" without one.
+	File string
+
+	Bind           []string // a leading "-" marks an address that may be missing
+	Port           int      // 0 picks a free one, -1 is no TCP at all
+	PortFile       string
+	UnixSocket     string
+	UnixSocketPerm int
+	ProtectedMode  bool
+	TCPBacklog     int
+	TCPKeepAlive   int // seconds
+	Timeout        int // seconds, 0 = never
+	MaxClients     int
+	RequirePass    string
+	Databases      int
+	Seed           uint64 // of hashing and chance; 0 takes one from the system
+	Hz             int
+	IOThreads      int
+
+	Dir            string // absolute; "" is the directory of the process
+	LogLevel       string
+	LogFile        string
+	PIDFile        string
+	Daemonize      bool
+	Supervised     string
+	AlwaysShowLogo bool
+
+	EnableDebugCommand     string // no, yes, local
+	EnableProtectedConfigs string // no, yes, local
+	// Renames are the rename-command lines: old name, new name or "".
+	Renames [][2]string
+
+	MaxMemory        int64
+	MaxMemoryPolicy  string
+	MaxMemorySamples int
+	MaxMemoryClients int64 // negative: percent of MaxMemory
+	LFULogFactor     int
+	LFUDecayTime     int
+
+	QueryBufferLimit int64
+	OutputLimits     [3]OutputLimit
+	ProtoMaxBulkLen  int64
+
+	BusyReplyThreshold      int64 // milliseconds
+	SlowlogSlowerThan       int64 // microseconds, -1 = off
+	SlowlogMaxLen           int   // entries
+	LatencyMonitorThreshold int64 // milliseconds, 0 = off
+	LatencyTracking         bool
+	LatencyPercentiles      []float64
+	NotifyEvents            string // as CONFIG GET renders it: A or letters, then K, E, m
+	TrackingTableMaxKeys    int
+	ShutdownTimeout         int    // seconds
+	ShutdownOnSigterm       string // words joined by a space
+	ShutdownOnSigint        string
+
+	HashMaxListpackEntries int
+	HashMaxListpackValue   int
+	SetMaxIntsetEntries    int
+	SetMaxListpackEntries  int
+	SetMaxListpackValue    int
+	ZSetMaxListpackEntries int
+	ZSetMaxListpackValue   int
+	ListMaxListpackSize    int
+	ListCompressDepth      int
+	StreamNodeMaxBytes     int
+	StreamNodeMaxEntries   int
+
+	// text holds the value of each inert directive that is not at its default,
+	// by primary name.
+	text map[string]string
+	// noted are the inert directives that Inert has reported.
+	noted map[string]bool
 }
+
+// Default returns the configuration of a server started without arguments.
+func Default() *Config {
+	c := &Config{text: map[string]string{}, noted: map[string]bool{}}
+	for i := range table {
+		if r := &table[i]; r.field != nil {
+			c.store(r, r.def)
+		}
+	}
+	return c
+}
+
+// Inert returns the directives that were given a value without effect since the
+// last call, for the log: each is returned once in the life of a Config.
+func (c *Config) Inert() []string {
+	var names []string
+	for i := range table {
+		r := &table[i]
+		if r.flags&inert != 0 && !c.noted[r.name] && c.value(r) != r.def {
+			c.noted[r.name] = true
+			names = append(names, r.name)
+		}
+	}
+	return names
+}
+
+// Sensitive tells whether the values of a directive must not reach a log.
+func Sensitive(name string) bool {
+	r, _ := lookup(name)
+	return r != nil && r.flags&sensitive != 0
+}
+
+const (
+	maxInt  = math.MaxInt32
+	minInt  = math.MinInt32
+	maxUint = math.MaxUint32
+	maxLong = math.MaxInt64
+)

@@ -1,0 +1,285 @@
+package config
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func glob(pattern, name string) bool {
+	ok, _ := filepath.Match(pattern, name)
+	return ok
+}
+
+func pairs(list []string) map[string]string {
+	m := map[string]string{}
+	for i := 0; i+1 < len(list); i += 2 {
+		m[list[i]] = list[i+1]
+	}
+	return m
+}
+
+func TestEveryDefaultIsAcceptedAndReadBackAsItself(t *testing.T) {
+	c := Default()
+	for i := range table {
+		r := &table[i]
+		if r.kind == directory {
+			continue
+		}
+		value, why := c.parse(r, splitValue(r, r.def), false)
+		if r.kind == replicaOf {
+			require.Equal(t, errArgs, why)
+			continue
+		}
+		require.Empty(t, why, r.name)
+		require.Equal(t, r.def, value, r.name)
+		require.Equal(t, r.def, c.value(r), r.name)
+	}
+	require.Empty(t, c.Inert())
+}
+
+// other is a valid value that is not the default.
+func other(r *row) string {
+	switch r.kind {
+	case boolean:
+		return map[string]string{"yes": "no", "no": "yes"}[r.def]
+	case integer, memory, percent:
+		if r.def == "2" || r.hi == 2 {
+			return "1"
+		}
+		return map[bool]string{true: "2097152", false: "2"}[r.hi > 2097152]
+	case octal:
+		return "700"
+	case word, words:
+		if r.words[0] == r.def {
+			return r.words[1]
+		}
+		return r.words[0]
+	case text:
+		return "x"
+	case bind:
+		return "10.0.0.1 -::1"
+	case save:
+		return "60 1 7 3"
+	case outputLimit:
+		return "normal 1024 5 6 slave 3 2 1 pubsub 8388608 0 2"
+	case oomValues:
+		return "1 2 3"
+	case percentiles:
+		return "12.5 99.99"
+	case events:
+		return "g$KE"
+	}
+	return "/tmp"
+}
+
+func TestEveryDirectiveSurvivesSetRewriteAndParse(t *testing.T) {
+	for i := range table {
+		r := &table[i]
+		if r.flags&refused != 0 || r.name == "logfile" {
+			continue
+		}
+		t.Run(r.name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "redis.conf")
+			require.NoError(t, os.WriteFile(file, nil, 0o600))
+			c, err := Parse([]string{file}, nil)
+			require.NoError(t, err)
+			want := other(r)
+			c.EnableProtectedConfigs = "yes"
+			_, err = c.Set([]string{r.name, want}, false, nil)
+			if r.flags&immutable != 0 {
+				require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument '"+r.name+"') - can't set immutable config")
+				c.store(r, want)
+			} else {
+				require.NoError(t, err)
+			}
+			if r.name == "hz" {
+				want = "500"
+			}
+			require.Equal(t, []string{r.name, want}, c.Get([]string{r.name}, glob))
+			require.NoError(t, c.Rewrite())
+			again, err := Parse([]string{file}, nil)
+			require.NoError(t, err)
+			require.Equal(t, want, again.value(r))
+		})
+	}
+}
+
+func TestRefusedDirectivesSayWhy(t *testing.T) {
+	for line, why := range map[string]string{
+		"cluster-enabled yes":    "cluster mode is not supported by miniredisd",
+		"replicaof 127.0.0.1 1":  "replication is not supported by miniredisd",
+		"tls-port 6380":          "TLS is not supported by miniredisd",
+		"loadmodule a.so":        "modules are not supported by miniredisd",
+		"aclfile users.acl":      "ACL users are not supported by miniredisd, use requirepass",
+		"user alice on nopass":   "ACL users are not supported by miniredisd, use requirepass",
+		"sentinel monitor m x 1": "sentinel directive while not in sentinel mode",
+	} {
+		_, err := Parse([]string{"-"}, strings.NewReader("# first\n"+line))
+		require.Equal(t, &LineError{2, line, why}, err)
+	}
+	_, err := Parse([]string{"--cluster-enabled", "no", "--tls-port", "0", "--replicaof", "no", "one"}, nil)
+	require.NoError(t, err)
+}
+
+func TestInertDirectivesAreReportedOnce(t *testing.T) {
+	c, err := Parse([]string{"--appendonly", "yes", "--save", "60", "1", "--maxclients", "5", "--hz", "20"}, nil)
+	require.NoError(t, err)
+	require.ElementsMatch(t, []string{"appendonly", "save"}, c.Inert())
+	require.Empty(t, c.Inert())
+	_, err = c.Set([]string{"rdbcompression", "no", "appendonly", "no"}, false, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"rdbcompression"}, c.Inert())
+}
+
+func TestCommandLine(t *testing.T) {
+	conf := filepath.Join(t.TempDir(), "redis.conf")
+	require.NoError(t, os.WriteFile(conf, []byte("port 1\nsave 1 2\ntimeout 7\n"), 0o600))
+	for _, c := range []struct {
+		args []string
+		in   string
+		want map[string]string
+	}{
+		{[]string{"--save", "60", "1", "--save", "", "--port", "7"}, "", map[string]string{"save": "", "port": "7"}},
+		{[]string{"--save", "60 1", "--port", "7"}, "", nil},
+		{[]string{"--save", "60", "1", "--save", "7", "2"}, "", map[string]string{"save": "60 1 7 2"}},
+		{[]string{"--save", "--port", "8"}, "", map[string]string{"save": "", "port": "8"}},
+		{[]string{"--port", "8", "--save"}, "", map[string]string{"save": "", "port": "8"}},
+		{[]string{"--port 8", "--timeout", "3"}, "", map[string]string{"port": "8", "timeout": "3"}},
+		{[]string{"--bind", "127.0.0.1", "-::1", "--requirepass", "--x"}, "", map[string]string{"bind": "127.0.0.1 -::1", "requirepass": "--x"}},
+		{[]string{"--requirepass", "a b\"c"}, "", map[string]string{"requirepass": "a b\"c"}},
+		{[]string{conf, "--port", "2"}, "", map[string]string{"port": "2", "timeout": "7", "save": "1 2"}},
+		{[]string{"-"}, "port 3\nrequirepass \"\"\n", map[string]string{"port": "3", "requirepass": ""}},
+		{[]string{conf, "-", "--port", "4"}, "timeout 9\nport 3", map[string]string{"port": "4", "timeout": "9"}},
+		{[]string{conf, "--port", "4", "-"}, "timeout 9\nport 3", map[string]string{"port": "4", "timeout": "9"}},
+		{[]string{"--maxmemory", "2kb", "--hz", "9999"}, "", map[string]string{"maxmemory": "2048", "hz": "500"}},
+		{[]string{"-"}, "slaveof no one\nLUA-time-limit 7\nlua-replicate-commands yes\n", map[string]string{"busy-reply-threshold": "7"}},
+		{[]string{"-"}, "client-output-buffer-limit pubsub 1k 1kb 1\nclient-output-buffer-limit normal 2m 0 0", map[string]string{
+			"client-output-buffer-limit": "normal 2000000 0 0 slave 268435456 67108864 60 pubsub 1000 1024 1"}},
+	} {
+		cfg, err := Parse(c.args, strings.NewReader(c.in))
+		if c.want == nil {
+			require.Error(t, err, "%q", c.args)
+			continue
+		}
+		require.NoError(t, err, "%q", c.args)
+		got := pairs(cfg.Get([]string{"*"}, glob))
+		for name, value := range c.want {
+			require.Equal(t, value, got[name], "%q %s", c.args, name)
+		}
+	}
+}
+
+func TestPortZeroMeansFreePortOnlyWithoutUnixSocket(t *testing.T) {
+	c, err := Parse([]string{"--port", "0"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, 0, c.Port)
+	c, err = Parse([]string{"--port", "0", "--unixsocket", "/tmp/x"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, -1, c.Port)
+	require.Equal(t, []string{"port", "0"}, c.Get([]string{"port"}, glob))
+}
+
+func TestIncludeReadsFilesAndPatterns(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+		return path
+	}
+	write("a.inc", "port 5\n")
+	write("b.inc", "timeout 6\nport x\n")
+	main := write("main", "include "+dir+"/a*.inc\ninclude "+dir+"/none*.inc\n")
+	c, err := Parse([]string{main}, nil)
+	require.NoError(t, err)
+	require.Equal(t, 5, c.Port)
+	require.Equal(t, main, c.File)
+
+	_, err = Parse([]string{write("bad", "include "+dir+"/b.inc")}, nil)
+	require.Equal(t, &LineError{2, "port x", errNotInt}, err)
+
+	_, err = Parse([]string{write("missing", "include "+dir+"/none")}, nil)
+	require.EqualError(t, err, "Fatal error, can't open config file '"+dir+"/none': No such file or directory")
+
+	loop := filepath.Join(dir, "loop")
+	_, err = Parse([]string{write("loop", "include "+loop)}, nil)
+	require.ErrorContains(t, err, "too many nested includes")
+}
+
+func TestSetUndoesEverythingWhenApplyFails(t *testing.T) {
+	c := Default()
+	var applied []string
+	_, err := c.Set([]string{"timeout", "5", "hz", "10", "port", "1", "maxclients", "9"}, false, func(name string) error {
+		applied = append(applied, name)
+		if name == "port" && c.Port == 1 {
+			return errors.New("Unable to listen on this port. Check server logs.")
+		}
+		return nil
+	})
+	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this port. Check server logs.")
+	require.Equal(t, []string{"timeout", "port", "timeout", "port"}, applied)
+	require.Equal(t, Default(), c)
+
+	_, err = c.Set([]string{"timeout", "5", "maxmemory", "x"}, false, nil)
+	require.Error(t, err)
+	require.Equal(t, Default(), c)
+}
+
+func TestProtectedDirectivesNeedPermission(t *testing.T) {
+	c := Default()
+	for _, step := range []struct {
+		mode  string
+		local bool
+		ok    bool
+	}{{"no", true, false}, {"local", false, false}, {"local", true, true}, {"yes", false, true}} {
+		c.EnableProtectedConfigs = step.mode
+		_, err := c.Set([]string{"dbfilename", "x"}, step.local, nil)
+		require.Equal(t, step.ok, err == nil, "%v", step)
+	}
+}
+
+func TestPasswordsAreSensitive(t *testing.T) {
+	require.True(t, Sensitive("RequirePass"))
+	require.True(t, Sensitive("masterauth"))
+	require.False(t, Sensitive("port"))
+	require.False(t, Sensitive("nosuch"))
+}
+
+func TestWordsAreSplitAsRedisDoes(t *testing.T) {
+	for line, want := range map[string][]string{
+		``:                  nil,
+		`a  b	c`:            {"a", "b", "c"},
+		`a "b c" 'd e'`:     {"a", "b c", "d e"},
+		`"\x41\n\"\\" '\''`: {"A\n\"\\", "'"},
+		`a"b"`:              {"ab"},
+		`""`:                {""},
+		`'a\n'`:             {`a\n`},
+		`"\q\xzz"`:          {"qxzz"},
+		`a "b`:              {"!"},
+		`"a"b`:              {"!"},
+		`'a`:                {"!"},
+		`"a\`:               {"!"},
+	} {
+		got, ok := splitArgs(line)
+		if len(want) == 1 && want[0] == "!" {
+			require.False(t, ok, line)
+			continue
+		}
+		require.True(t, ok, line)
+		require.Equal(t, want, got, line)
+	}
+}
+
+func FuzzQuotedTextIsReadBack(f *testing.F) {
+	f.Add("a \"b\" \x00\xff\n")
+	f.Fuzz(func(t *testing.T, s string) {
+		got, ok := splitArgs("name " + quote(s))
+		require.True(t, ok)
+		require.Equal(t, []string{"name", s}, got)
+		_, _ = splitArgs(s)
+	})
+}

@@ -1,0 +1,132 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Get returns name and value, alternating, of every directive that one of the
+// patterns names. A pattern without glob characters must be the exact name and
+// is answered as it was spelled; match decides about the others.
+func (c *Config) Get(patterns []string, match func(pattern, name string) bool) []string {
+	var pairs, seen []string
+	add := func(name string, r *row) {
+		if !slices.Contains(seen, name) {
+			seen = append(seen, name)
+			pairs = append(pairs, name, c.value(r))
+		}
+	}
+	for _, p := range patterns {
+		if !strings.ContainsAny(p, "[*?") {
+			if r, _ := lookup(p); r != nil {
+				add(p, r)
+			}
+			continue
+		}
+		for i := range table {
+			r := &table[i]
+			for _, name := range [2]string{r.name, r.alias} {
+				if name != "" && r.flags&hidden == 0 && match(p, name) {
+					add(name, r)
+				}
+			}
+		}
+	}
+	return pairs
+}
+
+// change is one pair of CONFIG SET.
+type change struct {
+	row      *row
+	old, new string
+}
+
+// Set is CONFIG SET: pairs alternates names and values, all of which are taken
+// or none. local tells whether the client is on this machine, for protected
+// directives. apply, unless nil, makes each change effective; an error of it
+// undoes everything, and its text is the client's. changed names the directives
+// whose value differs from before.
+func (c *Config) Set(pairs []string, local bool, apply func(name string) error) (changed []string, err error) {
+	changes, err := c.changes(pairs, local)
+	if err != nil {
+		return nil, err
+	}
+	for i := range changes {
+		ch := &changes[i]
+		value, why := c.parse(ch.row, splitValue(ch.row, ch.new), false)
+		if why != "" {
+			c.restore(changes[:i])
+			return nil, setError(ch.row.name, why)
+		}
+		ch.new = value
+		c.store(ch.row, value)
+		if value != ch.old {
+			changed = append(changed, ch.row.name)
+		}
+	}
+	c.clamp()
+	if apply == nil {
+		return changed, nil
+	}
+	for i, name := range changed {
+		if err := apply(name); err != nil {
+			c.restore(changes)
+			for _, undo := range changed[:i+1] {
+				// It was in effect a moment ago; the client is told the first error.
+				_ = apply(undo)
+			}
+			return nil, setError(name, err.Error())
+		}
+	}
+	return changed, nil
+}
+
+// changes looks up what a CONFIG SET is about.
+func (c *Config) changes(pairs []string, local bool) ([]change, error) {
+	var list []change
+	seen := map[string]bool{} // by the name given: Redis does not compare aliases
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name := pairs[i]
+		r, _ := lookup(name)
+		key := strings.ToLower(name)
+		switch {
+		case r == nil:
+			return nil, fmt.Errorf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", name)
+		case r.flags&immutable != 0:
+			return nil, setError(name, "can't set immutable config")
+		case r.flags&protected != 0 && !c.allowProtected(local):
+			return nil, setError(name, "can't set protected config")
+		case seen[key]:
+			return nil, setError(name, "duplicate parameter")
+		}
+		seen[key] = true
+		list = append(list, change{r, c.value(r), pairs[i+1]})
+	}
+	return list, nil
+}
+
+func (c *Config) allowProtected(local bool) bool {
+	return c.EnableProtectedConfigs == "yes" || c.EnableProtectedConfigs == "local" && local
+}
+
+// splitValue cuts the one argument that CONFIG SET has for a list.
+func splitValue(r *row, value string) []string {
+	switch {
+	case !r.multi():
+		return []string{value}
+	case value == "":
+		return nil
+	}
+	return strings.Split(value, " ")
+}
+
+func (c *Config) restore(changes []change) {
+	for _, ch := range changes {
+		c.store(ch.row, ch.old)
+	}
+}
+
+func setError(name, why string) error {
+	return fmt.Errorf("ERR CONFIG SET failed (possibly related to argument '%s') - %s", name, why)
+}

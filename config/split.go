@@ -1,0 +1,107 @@
+package config
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// splitArgs splits a line into words. In double quotes the escapes \n \r \t \b
+// \a \xhh and a backslash before any other character are known, in single
+// quotes only \'. A closing quote must be followed by space or the end. ok is
+// false when the quotes do not balance.
+func splitArgs(line string) (args []string, ok bool) {
+	for {
+		line = strings.TrimLeft(line, " \t\r\n\v\f\x00")
+		if line == "" {
+			return args, true
+		}
+		arg, rest, ok := nextArg(line)
+		if !ok {
+			return nil, false
+		}
+		args, line = append(args, arg), rest
+	}
+}
+
+func nextArg(s string) (arg, rest string, ok bool) {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		switch c := s[i]; c {
+		case ' ', '\t', '\r', '\n', 0:
+			return b.String(), s[i:], true
+		case '"', '\'':
+			n := quoted(&b, s[i:])
+			if n == 0 || i+n < len(s) && !strings.ContainsRune(" \t\r\n\v\f", rune(s[i+n])) {
+				return "", "", false
+			}
+			return b.String(), s[i+n:], true
+		default:
+			b.WriteByte(c)
+			i++
+		}
+	}
+	return b.String(), "", true
+}
+
+// quoted reads the quoted text that s starts with and returns its length with
+// both quotes, or 0 when it does not end.
+func quoted(b *strings.Builder, s string) int {
+	quote := s[0]
+	for i := 1; i < len(s); i++ {
+		switch {
+		case s[i] == quote:
+			return i + 1
+		case s[i] != '\\' || i+1 == len(s):
+			b.WriteByte(s[i])
+		case quote == '\'':
+			if s[i+1] == '\'' {
+				i++
+			}
+			b.WriteByte(s[i])
+		default:
+			i += escape(b, s[i+1:])
+		}
+	}
+	return 0
+}
+
+// escape writes what the text after a backslash stands for and returns the
+// number of bytes it took.
+func escape(b *strings.Builder, s string) int {
+	if s[0] == 'x' && len(s) >= 3 {
+		if v, err := strconv.ParseUint(s[1:3], 16, 8); err == nil {
+			b.WriteByte(byte(v))
+			return 3
+		}
+	}
+	c := s[0]
+	if i := strings.IndexByte("nrtba", c); i >= 0 {
+		c = "\n\r\t\b\a"[i]
+	}
+	b.WriteByte(c)
+	return 1
+}
+
+// quote writes s so that splitArgs reads it back.
+func quote(s string) string {
+	var b strings.Builder
+	b.WriteByte('"')
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch j := strings.IndexByte("\n\r\t\b\a", c); {
+		case j >= 0:
+			b.WriteByte('\\')
+			b.WriteByte("nrtba"[j])
+		case c == '"' || c == '\\':
+			b.WriteByte('\\')
+			b.WriteByte(c)
+		case c < ' ' || c > '~':
+			fmt.Fprintf(&b, "\\x%02x", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('"')
+	return b.String()
+}

@@ -1,0 +1,252 @@
+package config
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+const (
+	errArgs   = "wrong number of arguments"
+	errNotInt = "argument couldn't be parsed into an integer"
+)
+
+// parse checks the values given to a directive and returns what CONFIG GET will
+// answer, or why they are refused. inFile is set while a file or the command
+// line is read, where a later line of some directives adds to an earlier one.
+func (c *Config) parse(r *row, args []string, inFile bool) (value, why string) {
+	if !r.multi() && len(args) != 1 {
+		return "", errArgs
+	}
+	switch r.kind {
+	case boolean:
+		value, why = parseBool(args[0])
+	case integer, memory, percent, octal:
+		value, why = parseNumber(r, args[0])
+	case word, words:
+		value, why = parseWords(r, args)
+	case text:
+		value, why = args[0], badText(r.name, args[0])
+	default:
+		value, why = c.parseSpecial(r, args, inFile)
+	}
+	if why == "" && r.flags&refused != 0 && value != r.def {
+		return "", refusal(r.name)
+	}
+	return value, why
+}
+
+func parseBool(s string) (value, why string) {
+	switch strings.ToLower(s) {
+	case "yes", "no":
+		return strings.ToLower(s), ""
+	}
+	return "", "argument must be 'yes' or 'no'"
+}
+
+func parseNumber(r *row, s string) (value, why string) {
+	n, why := readNumber(r.kind, s)
+	switch {
+	case why != "":
+		return "", why
+	case r.kind == percent && n < 0:
+		if n < r.lo {
+			return "", fmt.Sprintf("percentage argument must be less or equal to %d", -r.lo)
+		}
+		return strconv.FormatInt(-n, 10) + "%", ""
+	case r.kind == octal && (n < r.lo || n > r.hi):
+		return "", fmt.Sprintf("argument must be between %o and %o inclusive", r.lo, r.hi)
+	case n < r.lo || n > r.hi:
+		return "", fmt.Sprintf("argument must be between %d and %d inclusive", r.lo, r.hi)
+	case r.kind == octal:
+		return strconv.FormatInt(n, 8), ""
+	}
+	return strconv.FormatInt(n, 10), ""
+}
+
+func readNumber(k kind, s string) (n int64, why string) {
+	switch k {
+	case octal:
+		n, err := strconv.ParseInt(s, 8, 64)
+		if err != nil {
+			return 0, "argument couldn't be parsed as an octal number"
+		}
+		return n, ""
+	case integer:
+		n, ok := parseInt(s)
+		if !ok {
+			return 0, errNotInt
+		}
+		return n, ""
+	}
+	if n, ok := parseMemory(s); ok {
+		return n, ""
+	}
+	if k == memory {
+		return 0, "argument must be a memory value"
+	}
+	if digits, is := strings.CutSuffix(s, "%"); is {
+		if n, ok := parseInt(digits); ok && n >= 0 {
+			return -n, ""
+		}
+	}
+	return 0, "argument must be a memory or percent value"
+}
+
+// parseInt takes only the one spelling that Redis writes itself: no sign for
+// positive numbers, no leading zeros.
+func parseInt(s string) (int64, bool) {
+	n, err := strconv.ParseInt(s, 10, 64)
+	return n, err == nil && strconv.FormatInt(n, 10) == s
+}
+
+// parseMemory reads "100", "100b", "1k" (1000), "1kb" (1024) and so on to gb.
+// The empty string is 0, as in Redis.
+func parseMemory(s string) (int64, bool) {
+	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
+	var unit int64
+	switch strings.ToLower(s[digits:]) {
+	case "", "b":
+		unit = 1
+	case "k":
+		unit = 1e3
+	case "kb":
+		unit = 1 << 10
+	case "m":
+		unit = 1e6
+	case "mb":
+		unit = 1 << 20
+	case "g":
+		unit = 1e9
+	case "gb":
+		unit = 1 << 30
+	default:
+		return 0, false
+	}
+	if digits == 0 {
+		return 0, true
+	}
+	n, err := strconv.ParseInt(s[:digits], 10, 64)
+	return n * unit, err == nil && n <= math.MaxInt64/unit
+}
+
+func parseWords(r *row, args []string) (value, why string) {
+	var given []string
+	for _, a := range args {
+		w := strings.ToLower(a)
+		if !slices.Contains(r.words, w) {
+			return "", "argument(s) must be one of the following: " + strings.Join(r.words, ", ")
+		}
+		if r.name == "oom-score-adj" && w == "relative" {
+			w = "yes"
+		}
+		given = append(given, w)
+	}
+	if r.kind == word {
+		return given[0], ""
+	}
+	if slices.Contains(given, "save") && slices.Contains(given, "nosave") {
+		return "", "shutdown options SAVE and NOSAVE can't be used simultaneously"
+	}
+	// The words are bits and the default is none of them, so it disappears
+	// beside any other.
+	var set []string
+	for _, w := range r.words[1:] {
+		if slices.Contains(given, w) {
+			set = append(set, w)
+		}
+	}
+	if len(set) == 0 {
+		return r.words[0], ""
+	}
+	return strings.Join(set, " "), ""
+}
+
+// store writes a parsed value to its field, or keeps it as text.
+func (c *Config) store(r *row, value string) {
+	if r.field == nil {
+		if value == r.def {
+			delete(c.text, r.name)
+		} else {
+			c.text[r.name] = value
+		}
+		return
+	}
+	switch p := r.field(c).(type) {
+	case *bool:
+		*p = value == "yes"
+	case *string:
+		*p = value
+	case *int:
+		*p = int(number(r.kind, value))
+	case *int64:
+		*p = number(r.kind, value)
+	case *uint64:
+		*p = uint64(number(r.kind, value))
+	case *[]string:
+		*p = strings.Fields(value)
+	case *[]float64:
+		*p = nil
+		for _, f := range strings.Fields(value) {
+			v, _ := strconv.ParseFloat(f, 64)
+			*p = append(*p, v)
+		}
+	case *[3]OutputLimit:
+		*p, _ = mergeLimits(*p, strings.Fields(value))
+	}
+}
+
+// number reads back a value that parse has checked.
+func number(k kind, value string) int64 {
+	n, _ := readNumber(k, value)
+	return n
+}
+
+// value is what CONFIG GET answers for a directive.
+func (c *Config) value(r *row) string {
+	if r.field == nil {
+		if v, ok := c.text[r.name]; ok {
+			return v
+		}
+		return r.def
+	}
+	switch p := r.field(c).(type) {
+	case *bool:
+		if *p {
+			return "yes"
+		}
+		return "no"
+	case *string:
+		if r.kind == directory {
+			return c.dir()
+		}
+		return *p
+	case *int:
+		return renderNumber(r, int64(*p))
+	case *int64:
+		return renderNumber(r, *p)
+	case *uint64:
+		return strconv.FormatUint(*p, 10)
+	case *[]string:
+		return strings.Join(*p, " ")
+	case *[]float64:
+		return renderPercentiles(*p)
+	case *[3]OutputLimit:
+		return renderLimits(p)
+	}
+	return ""
+}
+
+func renderNumber(r *row, n int64) string {
+	switch {
+	case r.kind == octal:
+		return strconv.FormatInt(n, 8)
+	case r.kind == percent && n < 0:
+		return strconv.FormatInt(-n, 10) + "%"
+	case r.name == "port" && n < 0:
+		return "0"
+	}
+	return strconv.FormatInt(n, 10)
+}
