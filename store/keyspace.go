@@ -68,6 +68,7 @@ type Keyspace struct {
 	touched    []touch // collections handed out for writing since the last Settle
 	scratch    [20]byte
 	prefetched byte
+	spareNode  []byte // memory of the list node emptied last, for the next one
 }
 
 // Stats are INFO's counters of the keyspace.

@@ -39,7 +39,7 @@ func TestListpackReadsBackEveryLengthAroundTheWidthsOfItsLengths(t *testing.T) {
 }
 
 func TestListpackBehavesAsASliceOfByteStrings(t *testing.T) {
-	for seed := range uint64(40) {
+	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
 			m := packModel{t: t, r: r, model: []string{}, longest: []int{8, 140, 300, 20000}[seed%4]}

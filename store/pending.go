@@ -1,15 +1,10 @@
 package store
 
 type (
-	List struct{}
 	Set  struct{}
 	Hash struct{}
 )
 
-func (*List) Len() int         { return 0 }
-func (*List) Encoding() string { return "" }
-func (*List) size() int        { return 0 }
-func (v *List) clone() *List   { return v }
 func (*Set) Len() int          { return 0 }
 func (*Set) Encoding() string  { return "" }
 func (*Set) size() int         { return 0 }
@@ -18,6 +13,5 @@ func (*Hash) Len() int         { return 0 }
 func (*Hash) Encoding() string { return "" }
 func (*Hash) size() int        { return 0 }
 func (v *Hash) clone() *Hash   { return v }
-func NewList(*Keyspace) *List  { return &List{} }
 func NewSet(*Keyspace) *Set    { return &Set{} }
 func NewHash(*Keyspace) *Hash  { return &Hash{} }

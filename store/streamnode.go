@@ -31,52 +31,6 @@ const (
 	streamSameFields
 )
 
-// lpNumber and lpString are the sizes Redis's listpack gives an element. Nodes must end where Redis ends
-// them, or approximate trimming would keep a different number of entries.
-func lpNumber(v int64) int {
-	switch {
-	case v >= 0 && v < 1<<7:
-		return 2
-	case v >= -1<<12 && v < 1<<12:
-		return 3
-	case v >= -1<<15 && v < 1<<15:
-		return 4
-	case v >= -1<<23 && v < 1<<23:
-		return 5
-	case v >= -1<<31 && v < 1<<31:
-		return 6
-	}
-	return 10
-}
-
-func lpString(v []byte) int {
-	if n, ok := ParseInt(v); ok {
-		return lpNumber(n)
-	}
-	n := len(v)
-	switch {
-	case n < 1<<6:
-		n++
-	case n < 1<<12:
-		n += 2
-	default:
-		n += 5
-	}
-	switch {
-	case n < 1<<7:
-		return n + 1
-	case n < 1<<14-1:
-		return n + 2
-	case n < 1<<21-1:
-		return n + 3
-	case n < 1<<28-1:
-		return n + 4
-	}
-	return n + 5
-}
-
-const lpFrame = 7 // header and end mark of a listpack
-
 func newStreamNode(id StreamID, args [][]byte) *streamNode {
 	n := &streamNode{first: id, last: id}
 	fields := len(args) / 2

@@ -1,0 +1,268 @@
+package store
+
+import (
+	"math"
+	"slices"
+	"unsafe"
+)
+
+// List is a list of byte strings, by turns what Redis calls a listpack (one
+// node, however full) and a quicklist: linked nodes of bounded size, each a pack.
+//
+//	List ── head ⇄ node ⇄ node ⇄ tail
+//	        [  |▓▓▓] [▓▓▓▓] [▓▓|  ]
+//
+// An end node keeps its free space at the outer side, so pushing and popping at
+// either end moves nothing. A value larger than a node may be has one of its own.
+type List struct {
+	head, tail *listNode
+	n          int
+	mem        int // of the packs, and of the nodes but the first
+	ks         *Keyspace
+	quick      bool
+	first      listNode // most lists need no other
+}
+
+// listNode is one pack in the chain.
+type listNode struct {
+	prev, next *listNode
+	Listpack
+	// lp is what the entries would take in Redis's listpack, which stores numbers
+	// in binary: the limits, and so OBJECT ENCODING, go by that.
+	lp int
+}
+
+const (
+	listNodeMem = int(unsafe.Sizeof(listNode{}))
+
+	// listGuess is what quicklist.c reckons for an entry's own lengths before
+	// encoding it (SIZE_ESTIMATE_OVERHEAD).
+	listGuess = 8
+	// listSafetyLimit bounds nodes limited by their number of entries
+	// (quicklist.c: SIZE_SAFETY_LIMIT).
+	listSafetyLimit = 8192
+)
+
+// NewList makes an empty list.
+func NewList(ks *Keyspace) *List { return &List{ks: ks} }
+
+// Len is the number of elements.
+func (l *List) Len() int { return l.n }
+
+// Encoding is what OBJECT ENCODING answers.
+func (l *List) Encoding() string {
+	if l.quick {
+		return "quicklist"
+	}
+	return "listpack"
+}
+
+func (l *List) size() int { return int(unsafe.Sizeof(*l)) + l.mem }
+
+func (l *List) clone() *List {
+	c := &List{ks: l.ks, quick: l.quick}
+	for nd := l.head; nd != nil; nd = nd.next {
+		to := c.link(c.tail)
+		to.b, to.n, to.lp = slices.Clone(nd.b[nd.head:]), nd.n, nd.lp
+		c.n += nd.Len()
+		c.mem += to.Mem()
+	}
+	return c
+}
+
+// limit is how large a node may be, in bytes and in entries
+// (quicklist.c: quicklistNodeLimit).
+func (l *List) limit() (bytes, entries int) {
+	fill := l.ks.Limits.ListMaxListpackSize
+	if fill >= 0 {
+		return listSafetyLimit, max(fill, 1)
+	}
+	return 4096 << (min(-fill, 5) - 1), math.MaxInt
+}
+
+// Expect is told of n more elements of so many bytes before they are added: the
+// list becomes a quicklist if they might be too much for a listpack
+// (t_list.c: listTypeTryConversionAppend).
+func (l *List) Expect(n, bytes int) {
+	if l.quick {
+		return
+	}
+	lp := lpFrame + bytes
+	if l.head != nil {
+		lp += l.head.lp
+	}
+	maxBytes, maxEntries := l.limit()
+	l.quick = lp > maxBytes || l.n+n > maxEntries
+}
+
+// shrunk makes a quicklist a listpack again once half a node would do, so that
+// a list at the border does not change with every command
+// (t_list.c: listTypeTryConvertQuicklist).
+func (l *List) shrunk() {
+	if !l.quick || l.head != l.tail || l.head == nil {
+		return
+	}
+	maxBytes, maxEntries := l.limit()
+	if l.ks.Limits.ListMaxListpackSize >= 0 {
+		maxBytes = math.MaxInt
+	}
+	if l.head.lp+lpFrame <= maxBytes/2 && l.n <= maxEntries/2 {
+		l.quick = false
+	}
+}
+
+// fits tells whether nd may take a value of n bytes more.
+func (l *List) fits(nd *listNode, n int) bool {
+	maxBytes, maxEntries := l.limit()
+	return nd != nil && nd.lp+lpFrame+n+listGuess <= maxBytes && nd.Len() < maxEntries
+}
+
+// PushHead adds v before the first element.
+func (l *List) PushHead(v []byte) {
+	nd := l.head
+	if nd == nil || l.quick && !l.fits(nd, len(v)) {
+		nd = l.link(nil)
+		l.furnish(nd, len(v), true)
+	}
+	before := cap(nd.b)
+	nd.Prepend(v)
+	l.mem += cap(nd.b) - before
+	nd.lp += lpString(v)
+	l.n++
+}
+
+// PushTail adds v after the last element.
+func (l *List) PushTail(v []byte) {
+	nd := l.tail
+	if nd == nil || l.quick && !l.fits(nd, len(v)) {
+		nd = l.link(l.tail)
+		l.furnish(nd, len(v), false)
+	}
+	before := cap(nd.b)
+	nd.Append(v)
+	l.mem += cap(nd.b) - before
+	nd.lp += lpString(v)
+	l.n++
+}
+
+// PopHead takes the first element off, nil when there is none. It is valid
+// until the next change.
+func (l *List) PopHead() []byte {
+	if l.n == 0 {
+		return nil
+	}
+	return l.pop(l.head, l.head.First())
+}
+
+// PopTail is PopHead at the other end.
+func (l *List) PopTail() []byte {
+	if l.n == 0 {
+		return nil
+	}
+	return l.pop(l.tail, l.tail.Last())
+}
+
+func (l *List) pop(nd *listNode, p Pos) []byte {
+	v := nd.Get(p)
+	l.delete(nd, p)
+	if l.head == l.tail {
+		l.tidy(nd)
+		l.shrunk()
+	}
+	return v
+}
+
+// delete removes the entry at p, and nd with its last one. It returns the
+// position of the entry after it in nd, or -1.
+func (l *List) delete(nd *listNode, p Pos) Pos {
+	nd.lp -= lpString(nd.Get(p))
+	l.n--
+	if p = nd.Delete(p); nd.n == 0 {
+		l.unlink(nd)
+	}
+	return p
+}
+
+// link makes a node behind prev, in front of all when nil.
+func (l *List) link(prev *listNode) *listNode {
+	nd := &l.first
+	if l.head == nil {
+		*nd = listNode{}
+	} else {
+		nd = &listNode{}
+		l.mem += listNodeMem
+	}
+	next := l.head
+	if prev != nil {
+		next = prev.next
+	}
+	nd.prev, nd.next = prev, next
+	l.join(prev, nd)
+	l.join(nd, next)
+	return nd
+}
+
+// join makes b follow a; nil is the outside.
+func (l *List) join(a, b *listNode) {
+	if a == nil {
+		l.head = b
+	} else {
+		a.next = b
+	}
+	if b == nil {
+		l.tail = a
+	} else {
+		b.prev = a
+	}
+}
+
+func (l *List) unlink(nd *listNode) {
+	l.join(nd.prev, nd.next)
+	l.mem -= cap(nd.b)
+	l.putAside(nd.b)
+	nd.b, nd.prev, nd.next = nil, nil, nil // the first node stays reachable
+	if nd != &l.first {
+		l.mem -= listNodeMem
+	}
+}
+
+// furnish gives a further node of a quicklist its full memory at once: it is
+// going to be filled. The memory of the node emptied last is used again, so a
+// queue that is fed and drained at the same pace allocates nothing.
+func (l *List) furnish(nd *listNode, n int, front bool) {
+	size, _ := l.limit()
+	size = min(size, listSafetyLimit)
+	if !l.quick || l.head == l.tail || l.ks.Limits.ListMaxListpackSize >= 0 || n > size/4 {
+		return
+	}
+	if spare := l.ks.spareNode; cap(spare) >= size {
+		nd.b, l.ks.spareNode = spare[:0], nil
+		if front {
+			nd.b = nd.b[:cap(nd.b)]
+		}
+		nd.head = uint32(len(nd.b))
+	} else {
+		nd.reserve(size, front)
+	}
+	l.mem += cap(nd.b)
+}
+
+// putAside keeps a node's memory for the next node that needs one.
+func (l *List) putAside(b []byte) {
+	if 4096 <= cap(b) && cap(b) <= 2*listSafetyLimit {
+		l.ks.spareNode = b
+	}
+}
+
+// tidy gives memory back when a node has become much too large for what it holds.
+func (l *List) tidy(nd *listNode) {
+	live := nd.Bytes()
+	if live == 0 || cap(nd.b) <= max(512, 4*live) {
+		return
+	}
+	l.mem -= cap(nd.b)
+	b := append(slices.Grow([]byte(nil), live+live/4), nd.b[nd.head:]...)
+	l.putAside(nd.b)
+	nd.b, nd.head = b, 0
+	l.mem += cap(nd.b)
+}

@@ -1,0 +1,55 @@
+package store
+
+// What Redis's listpack would take for the same entries. Limits in bytes are
+// compared with that: nodes of lists and streams must end where Redis ends them,
+// or OBJECT ENCODING and approximate trimming would answer something else.
+
+// lpFrame is a listpack's header and end mark (listpack.c: LP_HDR_SIZE, LP_EOF).
+const lpFrame = 7
+
+// lpNumber is the size of a number (listpack.c: lpEncodeGetType).
+func lpNumber(v int64) int {
+	switch {
+	case v >= 0 && v < 1<<7:
+		return 2
+	case v >= -1<<12 && v < 1<<12:
+		return 3
+	case v >= -1<<15 && v < 1<<15:
+		return 4
+	case v >= -1<<23 && v < 1<<23:
+		return 5
+	case v >= -1<<31 && v < 1<<31:
+		return 6
+	}
+	return 10
+}
+
+// lpString is the size of bytes, which are stored as a number if they spell one.
+func lpString(v []byte) int {
+	n := len(v)
+	if 0 < n && n <= 20 && (v[0] == '-' || v[0]-'0' <= 9) {
+		if i, ok := ParseInt(v); ok {
+			return lpNumber(i)
+		}
+	}
+	switch {
+	case n < 1<<6:
+		n++
+	case n < 1<<12:
+		n += 2
+	default:
+		n += 5
+	}
+	// The way back: 7 bits a byte.
+	switch {
+	case n < 1<<7:
+		return n + 1
+	case n < 1<<14-1:
+		return n + 2
+	case n < 1<<21-1:
+		return n + 3
+	case n < 1<<28-1:
+		return n + 4
+	}
+	return n + 5
+}
