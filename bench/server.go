@@ -1,0 +1,142 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// contender is a server program.
+type contender struct {
+	name    string
+	command []string
+	dir     string
+}
+
+// server is a running contender.
+type server struct {
+	name    string
+	addr    string
+	cmd     *exec.Cmd
+	started time.Duration // from exec to the first PONG
+}
+
+const startLimit = 10 * time.Second
+
+func (c contender) start(core int) (*server, error) {
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	args := make([]string, len(c.command))
+	for i, a := range c.command {
+		args[i] = strings.ReplaceAll(a, "{port}", port)
+	}
+	s := &server{name: c.name, addr: "127.0.0.1:" + port, cmd: exec.Command(args[0], args[1:]...)}
+	s.cmd.Dir = c.dir
+	began := time.Now()
+	if err := startPinned(s.cmd, core); err != nil {
+		return nil, err
+	}
+	for time.Since(began) < startLimit {
+		if ping(s.addr) {
+			s.started = time.Since(began)
+			return s, nil
+		}
+		time.Sleep(100 * time.Microsecond)
+	}
+	s.stop()
+	return nil, fmt.Errorf("%s gave no PONG within %s", c.name, startLimit)
+}
+
+func (s *server) stop() {
+	s.cmd.Process.Kill()
+	s.cmd.Wait()
+}
+
+func ping(addr string) bool {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return false
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(startLimit))
+	fmt.Fprintf(c, "PING\r\n")
+	line, _ := bufio.NewReader(c).ReadString('\n')
+	return line == "+PONG\r\n"
+}
+
+func freePort() (string, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer l.Close()
+	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
+}
+
+// cpu is the time all threads have run so far: the kernel's nanoseconds where it keeps them
+// (schedstat), else its ticks of 10 ms.
+func (s *server) cpu() time.Duration {
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", s.cmd.Process.Pid))
+	var sum int64
+	for _, t := range tasks {
+		text, _ := os.ReadFile(t)
+		ran, _, _ := strings.Cut(string(text), " ")
+		ns, _ := strconv.ParseInt(ran, 10, 64)
+		sum += ns
+	}
+	if sum > 0 {
+		return time.Duration(sum)
+	}
+	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(f[11], 10, 64)
+	system, _ := strconv.ParseInt(f[12], 10, 64)
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// rss is the resident memory in MiB.
+func (s *server) rss() float64 {
+	kb, _ := strconv.ParseFloat(procField(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid), "VmRSS"), 64)
+	return kb / 1024
+}
+
+// procField returns the first word of a "name: value" line.
+func procField(path, name string) string {
+	text, _ := os.ReadFile(path)
+	for line := range strings.Lines(string(text)) {
+		k, v, _ := strings.Cut(line, ":")
+		if strings.TrimSpace(k) == name {
+			return strings.TrimSuffix(strings.TrimSpace(v), " kB")
+		}
+	}
+	return ""
+}
+
+// describe names the server and the versions its INFO gives.
+func (s *server) describe() string {
+	c, err := dial(s.addr)
+	if err != nil {
+		return s.name
+	}
+	defer c.close()
+	about := s.name
+	info, _ := c.do("INFO", "server")
+	for line := range strings.SplitSeq(info.Str, "\r\n") {
+		if k, v, ok := strings.Cut(line, ":"); ok && (k == "redis_version" || k == "miniredisd_version") {
+			about += ", " + k + " " + v
+		}
+	}
+	return about
+}
