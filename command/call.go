@@ -38,8 +38,13 @@ const (
 	ClassNew                       // n
 )
 
-// Changed is called once for every key a command has changed, after the change.
+// Changed is called once for every key a command has changed, after the change:
+// it counts the change and fires the keyspace event.
 func (c *Call) Changed(class Class, event string, key []byte) {
+	c.changedIn(c.DB.ID, class, event, key)
+}
+
+func (c *Call) changedIn(db int, class Class, event string, key []byte) {
 	c.KS.Stats.Dirty++
 }
 
@@ -48,9 +53,12 @@ func (c *Call) Touched(key []byte) {
 	c.KS.Stats.Dirty++
 }
 
-// Count adds n to the number of changes, for commands that change many elements
-// of one key (INFO: rdb_changes_since_last_save).
-func (c *Call) Count(n int) { c.KS.Stats.Dirty += int64(n) }
+// Moved is Changed for the other key of a change that has been counted.
+func (c *Call) Moved(class Class, event string, key []byte) {}
 
 // Notify fires a keyspace event that comes with a change told by Changed.
 func (c *Call) Notify(class Class, event string, key []byte) {}
+
+// Count adds n to the number of changes, for commands that change many elements
+// of one key (INFO: rdb_changes_since_last_save).
+func (c *Call) Count(n int) { c.KS.Stats.Dirty += int64(n) }

@@ -1,7 +1,5 @@
 package command
 
-import "github.com/miniredisd/miniredisd/store"
-
 func connectionRows() []Row {
 	return []Row{
 		{"ping", "[message]", -1, Fast, nil, "connection", "1.0.0", "O(1)", "Answers PONG, or the given message.", ping},
@@ -29,12 +27,9 @@ func echo(c *Call) error {
 }
 
 func selectDB(c *Call) error {
-	n, err := parseIndex(c.Args[1])
+	n, err := c.database(c.Args[1])
 	if err != nil {
 		return err
-	}
-	if n < 0 || n >= len(c.KS.DBs) {
-		return store.Error("ERR DB index is out of range")
 	}
 	c.Sess.DB = n
 	c.OK()

@@ -17,6 +17,7 @@ const (
 	errNaN          store.Error = "ERR increment would produce NaN or Infinity"
 	errNegative     store.Error = "ERR value is out of range, must be positive"
 	errSameObject   store.Error = "ERR source and destination objects are the same"
+	errDBIndex      store.Error = "ERR DB index is out of range"
 	errNoAuth       store.Error = "NOAUTH Authentication required."
 	errOOM          store.Error = "OOM command not allowed when used memory > 'maxmemory'."
 	errDebugRefused store.Error = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."

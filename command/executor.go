@@ -14,13 +14,15 @@ type Executor struct {
 	Clock *Clock
 	Cfg   *config.Config
 
-	// Authorize tells whether the session may go on without AUTH.
 	// MonitorFeed, when set, is shown every command before it runs.
 	MonitorFeed func(s *Session, args [][]byte)
 
-	Errors  map[string]int64 // replies that were errors, by their first word
-	Stats   Stats
-	Slowlog Slowlog
+	Errors map[string]int64 // replies that were errors, by their first word
+	Stats  Stats
+
+	// Overhead is the memory outside the keyspace that maxmemory counts in bytes:
+	// the process itself and the clients' buffers. The server keeps it up to date.
+	Overhead int
 
 	call  Call  // of the command that is running; one at a time, so one is enough
 	mono  int64 // when the last command ended, which is when the next one starts
@@ -37,6 +39,7 @@ type Stats struct {
 // commands that need to see connections.
 func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *Executor {
 	ex := &Executor{KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{}}
+	ex.Configure()
 	ex.BeginPass()
 	return ex
 }
@@ -83,7 +86,7 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 		return cmd, errNoAuth
 	case cmd.Flags&ProtectedDebug != 0 && !ex.debugAllowed(s):
 		return cmd, errDebugRefused
-	case cmd.Flags&DenyOOM != 0 && ex.Cfg.MaxMemory > 0 && !ex.makeRoom():
+	case cmd.Flags&DenyOOM != 0 && ex.KS.MaxMemory > 0 && !ex.makeRoom():
 		return cmd, errOOM
 	}
 	return cmd, nil

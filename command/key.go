@@ -1,9 +1,27 @@
 package command
 
+import "github.com/miniredisd/miniredisd/store"
+
 func keyRows() []Row {
 	return []Row{
 		{"del", "key ...", -2, Write, keys(span(1, -1, 1, RM|Delete)), "generic", "1.0.0", "O(N) where N is the number of keys that will be removed. When a key to remove holds a value other than a string, the individual complexity for this key is O(M) where M is the number of elements in the list, set, sorted set or hash. Removing a single key that holds a string value is O(1).", "Deletes keys.", del},
+		{"unlink", "key ...", -2, Write | Fast, keys(span(1, -1, 1, RM|Delete)), "generic", "4.0.0", "O(1) for each key removed regardless of its size. Then the command does O(N) work in a different thread in order to reclaim memory, where N is the number of allocations the deleted objects where composed of.", "Deletes keys and leaves the memory to be freed later.", del},
 		{"exists", "key ...", -2, ReadOnly | Fast, keys(span(1, -1, 1, RO)), "generic", "1.0.0", "O(N) where N is the number of keys to check.", "Counts how many of the keys exist.", exists},
+		{"touch", "key ...", -2, ReadOnly | Fast, keys(span(1, -1, 1, RO)), "generic", "3.2.1", "O(N) where N is the number of keys that will be touched.", "Counts the keys that exist and notes an access to each.", exists},
+		{"type", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "generic", "1.0.0", "O(1)", "Tells which type of value a key holds.", typeOf},
+		{"keys", "pattern", 2, ReadOnly | Dangerous, nil, "generic", "1.0.0", "O(N) with N being the number of keys in the database, under the assumption that the key names in the database and the given pattern have limited length.", "Lists every key that matches a pattern.", keysCommand},
+		{"scan", "cursor:integer [MATCH pattern] [COUNT count] [TYPE type]", -2, ReadOnly, nil, "generic", "2.8.0", "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection.", "Lists keys piece by piece.", scan},
+		{"randomkey", "", 1, ReadOnly, nil, "generic", "1.0.0", "O(1)", "Returns some key of the database.", randomKey},
+		{"rename", "key newkey", 3, Write, keys(at(1, RW|Access|Delete), at(2, OW|Update)), "generic", "1.0.0", "O(1)", "Gives a key another name, over whatever had it.", rename},
+		{"renamenx", "key newkey", 3, Write | Fast, keys(at(1, RW|Access|Delete), at(2, OW|Insert)), "generic", "1.0.0", "O(1)", "Gives a key another name if that is free.", renameNX},
+		{"copy", "source destination [DB destination-db:integer] [REPLACE]", -3, Write | DenyOOM, keys(at(1, RO|Access), at(2, OW|Update)), "generic", "6.2.0", "O(N) worst case for collections, where N is the number of nested items. O(1) for string values.", "Copies a value to another key.", copyKey},
+		{"move", "key db:integer", 3, Write | Fast, keys(at(1, RW|Access|Delete)), "generic", "1.0.0", "O(1)", "Takes a key to another database.", move},
+		{"object", "", -2, 0, nil, "generic", "2.2.3", "Depends on subcommand.", "Looks at how a value is kept.", nil},
+		{"object|encoding", "key", 3, ReadOnly, keys(at(2, RO)), "generic", "2.2.3", "O(1)", "Tells the encoding of a value.", objectEncoding},
+		{"object|refcount", "key", 3, ReadOnly, keys(at(2, RO)), "generic", "2.2.3", "O(1)", "Tells how many references a value has.", objectRefcount},
+		{"object|idletime", "key", 3, ReadOnly, keys(at(2, RO)), "generic", "2.2.3", "O(1)", "Tells the seconds since a key was last used.", objectIdleTime},
+		{"object|freq", "key", 3, ReadOnly, keys(at(2, RO)), "generic", "4.0.0", "O(1)", "Tells the logarithmic access counter of a key.", objectFreq},
+		{"object|help", "", 2, Loading | Stale, nil, "generic", "6.2.0", "O(1)", "Lists the subcommands.", help},
 	}
 }
 
@@ -27,5 +45,180 @@ func exists(c *Call) error {
 		}
 	}
 	c.Int(n)
+	return nil
+}
+
+func typeOf(c *Call) error {
+	typ, ok := c.DB.Type(c.Args[1])
+	if !ok {
+		c.Status("none")
+		return nil
+	}
+	c.Status(typ.String())
+	return nil
+}
+
+func keysCommand(c *Call) error {
+	pattern := c.Args[1]
+	everything := len(pattern) == 1 && pattern[0] == '*'
+	m, n := c.Defer(), 0
+	c.DB.Each(func(key string, _ store.Type) {
+		if everything || store.MatchString(pattern, key) {
+			c.BulkString(key)
+			n++
+		}
+	})
+	c.EndArray(m, n)
+	return nil
+}
+
+func randomKey(c *Call) error {
+	key, ok := c.DB.RandomKey()
+	if !ok {
+		c.Null()
+		return nil
+	}
+	c.BulkString(key)
+	return nil
+}
+
+func rename(c *Call) error {
+	if _, err := renameGeneric(c, false); err != nil {
+		return err
+	}
+	c.OK()
+	return nil
+}
+
+func renameNX(c *Call) error {
+	renamed, err := renameGeneric(c, true)
+	if err != nil {
+		return err
+	}
+	c.Int(renamed)
+	return nil
+}
+
+func renameGeneric(c *Call, onlyNew bool) (renamed int64, err error) {
+	src, dst := c.Args[1], c.Args[2]
+	if !c.DB.Exists(src) {
+		return 0, errNoSuchKey
+	}
+	if string(src) == string(dst) || onlyNew && c.DB.Exists(dst) {
+		return 0, nil
+	}
+	c.DB.Rename(src, dst)
+	c.Changed(ClassGeneric, "rename_from", src)
+	c.Moved(ClassGeneric, "rename_to", dst)
+	return 1, nil
+}
+
+func copyKey(c *Call) error {
+	src, dst := c.Args[1], c.Args[2]
+	to, replace := c.Sess.DB, false
+	for args := c.Args[3:]; len(args) > 0; args = args[1:] {
+		switch {
+		case is(args[0], "replace"):
+			replace = true
+		case is(args[0], "db") && len(args) > 1:
+			var err error
+			if to, err = c.database(args[1]); err != nil {
+				return err
+			}
+			args = args[1:]
+		default:
+			return errSyntax
+		}
+	}
+	if to == c.Sess.DB && string(src) == string(dst) {
+		return errSameObject
+	}
+	if !c.DB.Touch(src) || !replace && c.KS.DBs[to].Exists(dst) {
+		c.Int(0)
+		return nil
+	}
+	c.DB.Copy(src, c.KS.DBs[to], dst)
+	c.changedIn(to, ClassGeneric, "copy_to", dst)
+	c.Int(1)
+	return nil
+}
+
+func move(c *Call) error {
+	to, err := c.database(c.Args[2])
+	if err != nil {
+		return err
+	}
+	if to == c.Sess.DB {
+		return errSameObject
+	}
+	if !c.DB.Move(c.Args[1], c.KS.DBs[to]) {
+		c.Int(0)
+		return nil
+	}
+	c.Changed(ClassGeneric, "move_from", c.Args[1])
+	c.changedIn(to, ClassGeneric, "move_to", c.Args[1])
+	c.Int(1)
+	return nil
+}
+
+// database reads the number of a database.
+func (c *Call) database(arg []byte) (int, error) {
+	n, err := parseIndex(arg)
+	if err == nil && (n < 0 || n >= len(c.KS.DBs)) {
+		err = errDBIndex
+	}
+	return n, err
+}
+
+func objectEncoding(c *Call) error {
+	encoding, ok := c.DB.Encoding(c.Args[2])
+	if !ok {
+		c.Null()
+		return nil
+	}
+	c.BulkString(encoding)
+	return nil
+}
+
+// objectRefcount answers 1, but for the numbers that Redis keeps one copy of,
+// which have the count of a thing never freed (server.h: OBJ_SHARED_REFCOUNT).
+func objectRefcount(c *Call) error {
+	if !c.DB.Exists(c.Args[2]) {
+		c.Null()
+		return nil
+	}
+	if encoding, _ := c.DB.Encoding(c.Args[2]); encoding == "int" && !c.KS.KeepsAge() {
+		if v, _, _ := c.DB.PeekInt(c.Args[2]); v >= 0 && v < 10_000 {
+			c.Int(1<<31 - 1)
+			return nil
+		}
+	}
+	c.Int(1)
+	return nil
+}
+
+func objectIdleTime(c *Call) error {
+	seconds, ok := c.DB.IdleTime(c.Args[2])
+	switch {
+	case !ok:
+		c.Null()
+	case c.KS.LFU:
+		return store.Error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+	default:
+		c.Int(seconds)
+	}
+	return nil
+}
+
+func objectFreq(c *Call) error {
+	counter, ok := c.DB.Freq(c.Args[2])
+	switch {
+	case !ok:
+		c.Null()
+	case !c.KS.LFU:
+		return store.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+	default:
+		c.Int(int64(counter))
+	}
 	return nil
 }

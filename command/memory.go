@@ -1,6 +1,17 @@
 package command
 
-func (ex *Executor) makeRoom() bool               { return true }
-func (ex *Executor) debugAllowed(s *Session) bool { return false }
+// makeRoom evicts keys until the data fits maxmemory, and tells whether it does
+// (evict.c: performEvictions).
+func (ex *Executor) makeRoom() bool {
+	for int64(ex.KS.Bytes()+ex.Overhead) > ex.KS.MaxMemory {
+		if !ex.KS.EvictOne(ex.KS.Policy, ex.Cfg.MaxMemorySamples) {
+			return false
+		}
+	}
+	return true
+}
 
-type Slowlog struct{}
+// debugAllowed tells whether enable-debug-command lets this client in.
+func (ex *Executor) debugAllowed(s *Session) bool {
+	return ex.Cfg.EnableDebugCommand == "yes" || ex.Cfg.EnableDebugCommand == "local" && s.Local
+}

@@ -27,3 +27,9 @@ func clip(b []byte, n int) string {
 	}
 	return s
 }
+
+// errSubcommandUse refuses options a subcommand does not know (networking.c: addReplySubcommandSyntaxError).
+func errSubcommandUse(c *Call) error {
+	return errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.",
+		clip(c.Args[1], 128), strings.ToUpper(c.Cmd.Container.Name))
+}

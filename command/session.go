@@ -13,6 +13,7 @@ type Session struct {
 	LibName, LibVer string // CLIENT SETINFO
 
 	Authenticated bool
+	Local         bool // connected through a unix socket or the loopback interface
 	NoEvict       bool // CLIENT NO-EVICT
 	NoTouch       bool // CLIENT NO-TOUCH
 	Monitor       bool

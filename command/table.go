@@ -34,6 +34,8 @@ func groups() [][]Row {
 		connectionRows(),
 		stringRows(),
 		keyRows(),
+		streamRows(),
+		expireRows(),
 	}
 }
 

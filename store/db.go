@@ -182,6 +182,16 @@ func (db *DB) ExpireAt(key []byte) (ms int64, ok bool) {
 	return e.expire, true
 }
 
+// ReadExpire is ExpireAt for a command that reads: it counts as a hit or a miss.
+func (db *DB) ReadExpire(key []byte) (ms int64, ok bool) {
+	if db.find(key) == 0 {
+		db.ks.Stats.Misses++
+		return 0, false
+	}
+	db.ks.Stats.Hits++
+	return db.ExpireAt(key)
+}
+
 // SetExpire has key expire at the unix time at, in ms. A time that has come
 // leaves the deletion to the next lookup or tick.
 func (db *DB) SetExpire(key []byte, at int64) bool {

@@ -1,5 +1,7 @@
 package store
 
+import "unsafe"
+
 // Match reports whether s matches a glob-style pattern with the rules of
 // Redis's stringmatchlen (util.c): '*', '?', '[a-z]', '[^x]' and '\'.
 //
@@ -101,4 +103,9 @@ func lower(c byte) byte {
 		return c + 'a' - 'A'
 	}
 	return c
+}
+
+// MatchString is Match for a string, with case.
+func MatchString(pattern []byte, s string) bool {
+	return Match(pattern, unsafe.Slice(unsafe.StringData(s), len(s)), false)
 }

@@ -59,6 +59,10 @@ type Keyspace struct {
 	OnExpired func(db *DB, key string)
 	OnEvicted func(db *DB, key string)
 
+	// MaxMemory and Policy are maxmemory in bytes, 0 for no bound, and maxmemory-policy.
+	MaxMemory int64
+	Policy    Policy
+
 	// NoTouch keeps reads from refreshing a key's LRU clock (CLIENT NO-TOUCH).
 	NoTouch bool
 
@@ -67,8 +71,8 @@ type Keyspace struct {
 	valueBytes int     // values of all keys, as accounted for
 	touched    []touch // collections handed out for writing since the last Settle
 	scratch    [20]byte
-	prefetched byte
 	spareNode  []byte // memory of the list node emptied last, for the next one
+	prefetched byte
 }
 
 // Stats are INFO's counters of the keyspace.

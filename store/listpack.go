@@ -360,3 +360,8 @@ func (l *Listpack) close(p, n int) Pos {
 	l.b = l.b[:end-n]
 	return p
 }
+
+// clone is a copy that shares nothing, without free space.
+func (l *Listpack) clone() Listpack {
+	return Listpack{b: slices.Clone(l.b[l.head:]), n: l.n}
+}

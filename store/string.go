@@ -50,8 +50,12 @@ func (db *DB) SetInt(key []byte, v int64) {
 }
 
 // Int is the number at key; ErrNotInt when the string is none.
-func (db *DB) Int(key []byte) (v int64, ok bool, err error) {
-	e := db.write(key)
+func (db *DB) Int(key []byte) (v int64, ok bool, err error) { return number(db.write(key)) }
+
+// PeekInt is Int without refreshing the LRU clock.
+func (db *DB) PeekInt(key []byte) (v int64, ok bool, err error) { return number(db.peek(key)) }
+
+func number(e *entry) (v int64, ok bool, err error) {
 	switch {
 	case e == nil:
 		return 0, false, nil

@@ -286,17 +286,24 @@ func (t *Table[V]) All() iter.Seq[*Node[V]] {
 // Random returns a node by chance, every one equally likely unless the table
 // has lost most of its keys; nil when it is empty.
 func (t *Table[V]) Random(r *rand.Rand) *Node[V] {
+	if i := t.random(r); i != 0 {
+		return t.at(i)
+	}
+	return nil
+}
+
+func (t *Table[V]) random(r *rand.Rand) uint32 {
 	if t.live == 0 {
-		return nil
+		return 0
 	}
 	for range 64 {
-		if n := t.at(1 + r.Uint32N(t.used)); n.hash&liveBit != 0 {
-			return n
+		if i := 1 + r.Uint32N(t.used); t.at(i).hash&liveBit != 0 {
+			return i
 		}
 	}
-	for i := r.Uint32N(t.used); ; i++ {
-		if n := t.at(1 + i%t.used); n.hash&liveBit != 0 {
-			return n
+	for i := 1 + r.Uint32N(t.used); ; i = 1 + i%t.used {
+		if t.at(i).hash&liveBit != 0 {
+			return i
 		}
 	}
 }

@@ -44,12 +44,6 @@ const (
 	ZNaN // the sum is not a number; nothing was changed
 )
 
-// packSafeSize bounds a pack whatever the configuration allows (listpack.c:
-// LISTPACK_MAX_SAFETY_LIMIT).
-const packSafeSize = 1 << 30
-
-func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
-
 // NewZSet returns an empty sorted set.
 func NewZSet(ks *Keyspace) *ZSet { return &ZSet{ks: ks} }
 

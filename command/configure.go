@@ -1,0 +1,30 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Configure takes over what the configuration says about the keyspace. It is
+// called at the start and after every CONFIG SET.
+func (ex *Executor) Configure() {
+	cfg, ks := ex.Cfg, ex.KS
+	ks.MaxMemory = cfg.MaxMemory
+	ks.Policy = store.ParsePolicy(cfg.MaxMemoryPolicy)
+	ks.LFU = strings.HasSuffix(cfg.MaxMemoryPolicy, "-lfu")
+	ks.LFULogFactor, ks.LFUDecayTime = cfg.LFULogFactor, cfg.LFUDecayTime
+	ks.Limits = store.Limits{
+		HashMaxListpackEntries: cfg.HashMaxListpackEntries,
+		HashMaxListpackValue:   cfg.HashMaxListpackValue,
+		SetMaxIntsetEntries:    cfg.SetMaxIntsetEntries,
+		SetMaxListpackEntries:  cfg.SetMaxListpackEntries,
+		SetMaxListpackValue:    cfg.SetMaxListpackValue,
+		ZSetMaxListpackEntries: cfg.ZSetMaxListpackEntries,
+		ZSetMaxListpackValue:   cfg.ZSetMaxListpackValue,
+		ListMaxListpackSize:    cfg.ListMaxListpackSize,
+		ListCompressDepth:      cfg.ListCompressDepth,
+		StreamNodeMaxBytes:     cfg.StreamNodeMaxBytes,
+		StreamNodeMaxEntries:   cfg.StreamNodeMaxEntries,
+	}
+}

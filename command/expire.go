@@ -1,0 +1,126 @@
+package command
+
+import (
+	"math"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func expireRows() []Row {
+	const options = " [NX | XX | GT | LT]"
+	return []Row{
+		{"expire", "key seconds" + options, -3, Write | Fast, keys(at(1, RW|Update)), "generic", "1.0.0", "O(1)", "Has a key expire after so many seconds.", expire},
+		{"pexpire", "key milliseconds" + options, -3, Write | Fast, keys(at(1, RW|Update)), "generic", "2.6.0", "O(1)", "Has a key expire after so many milliseconds.", pexpire},
+		{"expireat", "key unix-time-seconds:unix-time" + options, -3, Write | Fast, keys(at(1, RW|Update)), "generic", "1.2.0", "O(1)", "Has a key expire at a unix time in seconds.", expireAt},
+		{"pexpireat", "key unix-time-milliseconds:unix-time" + options, -3, Write | Fast, keys(at(1, RW|Update)), "generic", "2.6.0", "O(1)", "Has a key expire at a unix time in milliseconds.", pexpireAt},
+		{"ttl", "key", 2, ReadOnly | Fast, keys(at(1, RO|Access)), "generic", "1.0.0", "O(1)", "Tells the seconds a key has left.", ttl},
+		{"pttl", "key", 2, ReadOnly | Fast, keys(at(1, RO|Access)), "generic", "2.6.0", "O(1)", "Tells the milliseconds a key has left.", pttl},
+		{"expiretime", "key", 2, ReadOnly | Fast, keys(at(1, RO|Access)), "generic", "7.0.0", "O(1)", "Tells the unix time in seconds at which a key expires.", expireTime},
+		{"pexpiretime", "key", 2, ReadOnly | Fast, keys(at(1, RO|Access)), "generic", "7.0.0", "O(1)", "Tells the unix time in milliseconds at which a key expires.", pexpireTime},
+		{"persist", "key", 2, Write | Fast, keys(at(1, RW|Update)), "generic", "2.2.0", "O(1)", "Drops the expiry of a key.", persist},
+	}
+}
+
+func expire(c *Call) error    { return expireGeneric(c, 1000, c.Now) }
+func pexpire(c *Call) error   { return expireGeneric(c, 1, c.Now) }
+func expireAt(c *Call) error  { return expireGeneric(c, 1000, 0) }
+func pexpireAt(c *Call) error { return expireGeneric(c, 1, 0) }
+
+// expireConditions are the words behind EXPIRE key time.
+type expireConditions struct{ nx, xx, gt, lt bool }
+
+func parseExpireConditions(args [][]byte) (o expireConditions, err error) {
+	for _, a := range args {
+		switch {
+		case is(a, "nx"):
+			o.nx = true
+		case is(a, "xx"):
+			o.xx = true
+		case is(a, "gt"):
+			o.gt = true
+		case is(a, "lt"):
+			o.lt = true
+		default:
+			return o, errorf("ERR Unsupported option %s", a)
+		}
+	}
+	switch {
+	case o.nx && (o.xx || o.gt || o.lt):
+		return o, store.Error("ERR NX and XX, GT or LT options at the same time are not compatible")
+	case o.gt && o.lt:
+		return o, store.Error("ERR GT and LT options at the same time are not compatible")
+	}
+	return o, nil
+}
+
+// allow tells whether a TTL of old (-1 for none, which counts as for ever) may
+// become at.
+func (o *expireConditions) allow(old, at int64) bool {
+	none := old < 0
+	return !(o.nx && !none ||
+		o.xx && none ||
+		o.gt && (none || at <= old) ||
+		o.lt && !none && at >= old)
+}
+
+// expireGeneric sets a TTL of so many units of unit ms from base on
+// (expire.c: expireGenericCommand). A time that has come deletes the key.
+func expireGeneric(c *Call, unit, base int64) error {
+	key := c.Args[1]
+	o, err := parseExpireConditions(c.Args[3:])
+	if err != nil {
+		return err
+	}
+	v, err := parseInt(c.Args[2])
+	if err != nil {
+		return err
+	}
+	if v > math.MaxInt64/unit || v < math.MinInt64/unit || v*unit > math.MaxInt64-base {
+		return errorf("ERR invalid expire time in '%s' command", c.Cmd.Name)
+	}
+	at := v*unit + base
+	old, ok := c.DB.ExpireAt(key)
+	if !ok || !o.allow(old, at) {
+		c.Int(0)
+		return nil
+	}
+	if at <= c.Now {
+		c.DB.Delete(key)
+		c.Changed(ClassGeneric, "del", key)
+	} else {
+		c.DB.SetExpire(key, at)
+		c.Changed(ClassGeneric, "expire", key)
+	}
+	c.Int(1)
+	return nil
+}
+
+func ttl(c *Call) error         { return ttlGeneric(c, c.Now, 1000) }
+func pttl(c *Call) error        { return ttlGeneric(c, c.Now, 1) }
+func expireTime(c *Call) error  { return ttlGeneric(c, 0, 1000) }
+func pexpireTime(c *Call) error { return ttlGeneric(c, 0, 1) }
+
+// ttlGeneric answers the time until expiry, counted from base in units of unit
+// ms and rounded to the nearest; -1 without one, -2 without the key.
+func ttlGeneric(c *Call, base, unit int64) error {
+	at, ok := c.DB.ReadExpire(c.Args[1])
+	switch {
+	case !ok:
+		c.Int(-2)
+	case at < 0:
+		c.Int(-1)
+	default:
+		c.Int((max(at-base, 0) + unit/2) / unit)
+	}
+	return nil
+}
+
+func persist(c *Call) error {
+	if !c.DB.Persist(c.Args[1]) {
+		c.Int(0)
+		return nil
+	}
+	c.Changed(ClassGeneric, "persist", c.Args[1])
+	c.Int(1)
+	return nil
+}

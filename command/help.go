@@ -1,0 +1,21 @@
+package command
+
+import "strings"
+
+// help answers X HELP from the rows of X's subcommands.
+func help(c *Call) error {
+	lines := []string{strings.ToUpper(c.Cmd.Container.Name) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
+	for _, sub := range c.Cmd.Container.SubCommands() {
+		_, name, _ := strings.Cut(sub.Name, "|")
+		line := strings.ToUpper(name)
+		if sub.Syntax != "" {
+			line += " " + sub.Syntax
+		}
+		lines = append(lines, line, "    "+sub.Summary)
+	}
+	c.Array(len(lines))
+	for _, line := range lines {
+		c.Status(line)
+	}
+	return nil
+}

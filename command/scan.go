@@ -1,0 +1,98 @@
+package command
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// scanOptions are the words behind the cursor of SCAN, HSCAN, SSCAN and ZSCAN.
+type scanOptions struct {
+	cursor uint64
+	count  int
+	match  []byte // nil for everything
+	typ    string // "" for every type
+}
+
+const errInvalidCursor store.Error = "ERR invalid cursor"
+
+// parseScan reads a cursor and the options behind it.
+func parseScan(args [][]byte, withType bool) (o scanOptions, err error) {
+	o.count = 10
+	if o.cursor, err = strconv.ParseUint(string(args[0]), 10, 64); err != nil {
+		return o, errInvalidCursor
+	}
+	for args = args[1:]; len(args) > 0; args = args[2:] {
+		switch {
+		case len(args) == 1:
+			return o, errSyntax
+		case is(args[0], "count"):
+			if o.count, err = parseIndex(args[1]); err != nil {
+				return o, err
+			}
+			if o.count < 1 {
+				return o, errSyntax
+			}
+		case is(args[0], "match"):
+			o.match = args[1]
+			if len(o.match) == 1 && o.match[0] == '*' {
+				o.match = nil
+			}
+		case is(args[0], "type") && withType:
+			o.typ = string(args[1])
+		default:
+			return o, errSyntax
+		}
+	}
+	return o, nil
+}
+
+// wants tells whether an element's name is asked for.
+func (o *scanOptions) wants(name []byte) bool {
+	return o.match == nil || store.Match(o.match, name, false)
+}
+
+// scanReply answers with the next cursor and the elements in between. step visits
+// one place of the collection, appends what is wanted from there to the reply,
+// and returns the next place and how many values it appended. As in Redis, COUNT
+// bounds the places visited to ten times as many (db.c: scanGenericCommand).
+func (c *Call) scanReply(o *scanOptions, step func(cursor uint64) (next uint64, appended int)) {
+	start := len(c.Buf)
+	m := c.Defer()
+	cursor, total := o.cursor, 0
+	for visits := 0; ; visits++ {
+		var n int
+		cursor, n = step(cursor)
+		total += n
+		if cursor == 0 || total >= o.count || visits >= 10*o.count {
+			break
+		}
+	}
+	c.EndArray(m, total)
+	var room [40]byte
+	head := append(room[:0], "*2\r\n$"...)
+	var digits [20]byte
+	text := strconv.AppendUint(digits[:0], cursor, 10)
+	head = strconv.AppendInt(head, int64(len(text)), 10)
+	head = append(append(append(head, "\r\n"...), text...), "\r\n"...)
+	c.Buf = slices.Insert(c.Buf, start, head...)
+}
+
+func scan(c *Call) error {
+	o, err := parseScan(c.Args[1:], true)
+	if err != nil {
+		return err
+	}
+	c.scanReply(&o, func(cursor uint64) (uint64, int) {
+		n := 0
+		next := c.DB.Scan(cursor, func(key string, typ store.Type) {
+			if (o.typ == "" || o.typ == typ.String()) && (o.match == nil || store.MatchString(o.match, key)) {
+				c.BulkString(key)
+				n++
+			}
+		})
+		return next, n
+	})
+	return nil
+}

@@ -1,0 +1,202 @@
+package command
+
+import (
+	"math"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func streamRows() []Row {
+	return []Row{
+		{"xadd", "key [NOMKSTREAM] [(MAXLEN | MINID) [= | ~] threshold:string [LIMIT count]] (* | id:string) (field:string value:string) ...", -5, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "stream", "5.0.0", "O(1) when adding a new entry, O(N) when trimming where N being the number of entries evicted.", "Appends an entry to a stream, which it creates when there is none.", xadd},
+		{"xdel", "key id:string ...", -3, Write | Fast, keys(at(1, RW|Delete)), "stream", "5.0.0", "O(1) for each single item to delete in the stream, regardless of the stream size.", "Removes entries from a stream and counts them.", xdel},
+		{"xinfo", "", -2, 0, nil, "stream", "5.0.0", "Depends on subcommand.", "Tells about streams.", nil},
+		{"xinfo|help", "", 2, Loading | Stale, nil, "stream", "5.0.0", "O(1)", "Lists the subcommands.", xinfoHelp},
+		{"xinfo|stream", "key [FULL [COUNT count]]", -3, ReadOnly, keys(at(2, RO|Access)), "stream", "5.0.0", "O(1)", "Describes a stream, with its entries on demand.", xinfoStream},
+		{"xlen", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "stream", "5.0.0", "O(1)", "Counts the entries of a stream.", xlen},
+		{"xrange", "key start:string end:string [COUNT count]", -4, ReadOnly, keys(at(1, RO|Access)), "stream", "5.0.0", "O(N) with N being the number of elements being returned. If N is constant (e.g. always asking for the first 10 elements with COUNT), you can consider it O(1).", "Returns the entries between two IDs.", xrange},
+		{"xread", "[COUNT count] [BLOCK milliseconds] STREAMS (key ... id:string ...)", -4, ReadOnly | Blocking, keys(KeySpec{Flags: RO | Access, Keyword: "STREAMS", Index: 1, Last: -1, Step: 1, Limit: 2}), "stream", "5.0.0", "For each stream mentioned: O(N) with N being the number of elements being returned, it means that XREAD-ing with a fixed COUNT is O(1). Note that when the BLOCK option is used, XADD will pay O(M) time in order to serve the M clients blocked on the stream getting new data.", "Returns what several streams have beyond an ID each.", xread},
+		{"xrevrange", "key end:string start:string [COUNT count]", -4, ReadOnly, keys(at(1, RO|Access)), "stream", "5.0.0", "O(N) with N being the number of elements returned. If N is constant (e.g. always asking for the first 10 elements with COUNT), you can consider it O(1).", "Returns the entries between two IDs, newest first.", xrevrange},
+		{"xsetid", "key last-id:string [ENTRIESADDED entries-added:integer] [MAXDELETEDID max-deleted-id:string]", -3, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "stream", "5.0.0", "O(1)", "Sets what a stream remembers of entries it no longer has.", xsetid},
+		{"xtrim", "key (MAXLEN | MINID) [= | ~] threshold:string [LIMIT count]", -4, Write, keys(at(1, RW|Delete)), "stream", "5.0.0", "O(N), with N being the number of evicted entries. Constant times are very small however, since entries are organized in macro nodes containing multiple entries that can be released with a single deallocation.", "Drops the oldest entries of a stream.", xtrim},
+	}
+}
+
+const (
+	errStreamZero store.Error = "ERR The ID specified in XADD must be greater than 0-0"
+	errStreamFull store.Error = "ERR The stream has exhausted the last possible ID, unable to add more items"
+)
+
+func xadd(c *Call) error {
+	o, err := parseTrim(c, true)
+	if err != nil {
+		return err
+	}
+	pairs := c.Args[min(o.next, len(c.Args)):]
+	if len(pairs) < 2 || len(pairs)%2 != 0 {
+		return errArity(c.Cmd.Name)
+	}
+	if o.form == idGiven && o.id.IsZero() {
+		return errStreamZero
+	}
+	key := c.Args[1]
+	var s *store.Stream
+	if o.noCreate {
+		s, err = store.Write[*store.Stream](c.DB, key)
+	} else {
+		s, err = store.WriteOrNew[*store.Stream](c.DB, key)
+	}
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		c.Null()
+		return nil
+	}
+	id, err := o.resolve(s, uint64(c.Now))
+	if err != nil {
+		return err
+	}
+	lim := store.StreamNodeLimits{Bytes: c.KS.Limits.StreamNodeMaxBytes, Entries: c.KS.Limits.StreamNodeMaxEntries}
+	if err := s.Add(id, pairs, lim); err != nil {
+		return err
+	}
+	c.Changed(ClassStream, "xadd", key)
+	if o.trims && s.Trim(o.trim) > 0 {
+		c.Notify(ClassStream, "xtrim", key)
+	}
+	bulkID(c, id)
+	return nil
+}
+
+// resolve turns what XADD was told into the ID of the new entry.
+func (o *trimOptions) resolve(s *store.Stream, now uint64) (store.StreamID, error) {
+	last := s.LastID
+	if last == store.MaxStreamID() {
+		return last, errStreamFull
+	}
+	switch {
+	case o.form == idAuto && now > last.Ms:
+		return store.StreamID{Ms: now}, nil
+	case o.form == idAuto:
+		next, _ := last.Next()
+		return next, nil
+	case o.form == idAutoSeq && o.id.Ms == last.Ms:
+		if last.Seq == math.MaxUint64 {
+			return last, store.ErrStreamID
+		}
+		return store.StreamID{Ms: last.Ms, Seq: last.Seq + 1}, nil
+	}
+	return o.id, nil
+}
+
+func xtrim(c *Call) error {
+	o, err := parseTrim(c, false)
+	if err != nil {
+		return err
+	}
+	s, err := store.Write[*store.Stream](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if s != nil {
+		n = s.Trim(o.trim)
+	}
+	if n > 0 {
+		c.Changed(ClassStream, "xtrim", c.Args[1])
+		c.Count(n - 1)
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func xdel(c *Call) error {
+	s, err := store.Write[*store.Stream](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		c.Int(0)
+		return nil
+	}
+	// All IDs are judged before any entry goes: an error must leave the stream as it was.
+	for _, arg := range c.Args[2:] {
+		if _, err := parseStreamID(arg, 0); err != nil {
+			return err
+		}
+	}
+	n := 0
+	for _, arg := range c.Args[2:] {
+		if id, _ := parseStreamID(arg, 0); s.Delete(id) {
+			n++
+		}
+	}
+	if n > 0 {
+		c.Changed(ClassStream, "xdel", c.Args[1])
+		c.Count(n - 1)
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func xlen(c *Call) error {
+	s, err := store.Read[*store.Stream](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if s != nil {
+		n = s.Len()
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func xsetid(c *Call) error {
+	id, err := parseStreamID(c.Args[2], 0)
+	if err != nil {
+		return err
+	}
+	added, maxDeleted := int64(-1), store.StreamID{}
+	for i := 3; i < len(c.Args); i += 2 {
+		switch more := i+1 < len(c.Args); {
+		case more && is(c.Args[i], "entriesadded"):
+			if added, err = parseInt(c.Args[i+1]); err == nil && added < 0 {
+				return store.Error("ERR entries_added must be positive")
+			}
+		case more && is(c.Args[i], "maxdeletedid"):
+			if maxDeleted, err = parseStreamID(c.Args[i+1], 0); err == nil && id.Less(maxDeleted) {
+				return store.Error("ERR The ID specified in XSETID is smaller than the provided max_deleted_entry_id")
+			}
+		default:
+			return errSyntax
+		}
+		if err != nil {
+			return err
+		}
+	}
+	s, err := store.Write[*store.Stream](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case s == nil:
+		return errNoSuchKey
+	case id.Less(s.MaxDeletedID):
+		return store.Error("ERR The ID specified in XSETID is smaller than current max_deleted_entry_id")
+	case s.Len() > 0 && id.Less(s.NewestID()):
+		return store.Error("ERR The ID specified in XSETID is smaller than the target stream top item")
+	case added >= 0 && int64(s.Len()) > added:
+		return store.Error("ERR The entries_added specified in XSETID is smaller than the target stream length")
+	}
+	s.LastID = id
+	if added >= 0 {
+		s.EntriesAdded = uint64(added)
+	}
+	if !maxDeleted.IsZero() {
+		s.MaxDeletedID = maxDeleted
+	}
+	c.Changed(ClassStream, "xsetid", c.Args[1])
+	c.OK()
+	return nil
+}

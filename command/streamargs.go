@@ -1,0 +1,205 @@
+package command
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// idForm is how XADD's ID is given.
+type idForm uint8
+
+const (
+	idAuto    idForm = iota // *
+	idAutoSeq               // ms-*
+	idGiven
+)
+
+// trimOptions are what XADD and XTRIM share, and XADD's ID.
+type trimOptions struct {
+	trim     store.StreamTrim
+	trims    bool // MAXLEN or MINID was given
+	noCreate bool
+	form     idForm
+	id       store.StreamID
+	next     int // first argument behind the ID
+}
+
+const (
+	errStreamID   store.Error = "ERR Invalid stream ID specified as stream command argument"
+	errTrimTwice  store.Error = "ERR syntax error, MAXLEN and MINID options at the same time are not compatible"
+	errMaxLen     store.Error = "ERR The MAXLEN argument must be >= 0."
+	errLimit      store.Error = "ERR The LIMIT argument must be >= 0."
+	errLimitAlone store.Error = "ERR syntax error, LIMIT cannot be used without specifying a trimming strategy"
+	errLimitExact store.Error = "ERR syntax error, LIMIT cannot be used without the special ~ option"
+	errNoStrategy store.Error = "ERR syntax error, XTRIM must be called with a trimming strategy"
+)
+
+// parseTrim reads the options behind the key, for XADD up to and with the ID.
+func parseTrim(c *Call, xadd bool) (o trimOptions, err error) {
+	limited := false
+	o.next = len(c.Args) + 1
+	for i := 2; i < len(c.Args); i++ {
+		arg, more := c.Args[i], i+1 < len(c.Args)
+		switch {
+		case xadd && len(arg) == 1 && arg[0] == '*':
+			o.next = i + 1
+		case more && (is(arg, "maxlen") || is(arg, "minid")):
+			i, err = o.parseStrategy(c.Args, i)
+		case more && is(arg, "limit"):
+			i++
+			limited = true
+			if o.trim.Limit, err = parseInt(c.Args[i]); err == nil && o.trim.Limit < 0 {
+				err = errLimit
+			}
+		case xadd && is(arg, "nomkstream"):
+			o.noCreate = true
+		case xadd:
+			o.id, o.form, err = parseNewID(arg)
+			o.next = i + 1
+		default:
+			return o, errSyntax
+		}
+		if err != nil {
+			return o, err
+		}
+		if o.next <= i+1 {
+			break
+		}
+	}
+	return o, o.settleLimit(c, xadd, limited)
+}
+
+// parseStrategy reads MAXLEN or MINID at i and what belongs to it, and returns the index of its last argument.
+func (o *trimOptions) parseStrategy(args [][]byte, i int) (int, error) {
+	o.trim.ByID, o.trim.Approx = is(args[i], "minid"), false
+	if o.trims {
+		return i, errTrimTwice
+	}
+	o.trims = true
+	i++
+	if i+1 < len(args) && len(args[i]) == 1 && (args[i][0] == '~' || args[i][0] == '=') {
+		o.trim.Approx = args[i][0] == '~'
+		i++
+	}
+	var err error
+	if o.trim.ByID {
+		o.trim.MinID, err = parseStreamID(args[i], 0)
+	} else if o.trim.MaxLen, err = parseInt(args[i]); err == nil && o.trim.MaxLen < 0 {
+		err = errMaxLen
+	}
+	return i, err
+}
+
+// settleLimit checks LIMIT against the rest and gives approximate trimming the one it has by default, so that
+// a single XADD cannot be charged with all the trimming that was never done.
+func (o *trimOptions) settleLimit(c *Call, xadd, limited bool) error {
+	switch {
+	case o.trim.Limit > 0 && !o.trims:
+		return errLimitAlone
+	case !xadd && !o.trims:
+		return errNoStrategy
+	case limited && !o.trim.Approx:
+		return errLimitExact
+	case !limited && o.trim.Approx:
+		o.trim.Limit = 100 * int64(c.KS.Limits.StreamNodeMaxEntries)
+		if o.trim.Limit <= 0 {
+			o.trim.Limit = 10_000
+		}
+		o.trim.Limit = min(o.trim.Limit, 1_000_000)
+	}
+	return nil
+}
+
+// parseNewID reads the ID of XADD when it is not "*".
+func parseNewID(arg []byte) (id store.StreamID, form idForm, err error) {
+	if ms, ok := bytes.CutSuffix(arg, []byte("-*")); ok && bytes.IndexByte(ms, '-') < 0 {
+		if id.Ms, ok = parseStreamNumber(ms); !ok {
+			return id, idAutoSeq, errStreamID
+		}
+		return id, idAutoSeq, nil
+	}
+	id, err = parseStreamID(arg, 0)
+	return id, idGiven, err
+}
+
+// parseStreamID reads "ms" or "ms-seq"; seq stands in for a missing sequence.
+func parseStreamID(arg []byte, seq uint64) (id store.StreamID, err error) {
+	ok := len(arg) < 128
+	ms, rest, both := bytes.Cut(arg, []byte{'-'})
+	if ok {
+		id.Ms, ok = parseStreamNumber(ms)
+	}
+	if id.Seq = seq; ok && both {
+		id.Seq, ok = parseStreamNumber(rest)
+	}
+	if !ok {
+		return id, errStreamID
+	}
+	return id, nil
+}
+
+// parseStreamNumber reads an unsigned number as util.c: string2ull does, which is more than digits: what is
+// not written canonically goes through strtoull, with its leading space, its signs and its wrapping around.
+func parseStreamNumber(b []byte) (uint64, bool) {
+	if v, ok := store.ParseInt(b); ok {
+		return uint64(v), v >= 0
+	}
+	for len(b) > 0 && (b[0] == ' ' || b[0] >= '\t' && b[0] <= '\r') {
+		b = b[1:]
+	}
+	negative := len(b) > 0 && b[0] == '-'
+	if negative || len(b) > 0 && b[0] == '+' {
+		b = b[1:]
+	}
+	var v uint64
+	for _, c := range b {
+		d := uint64(c - '0')
+		if d > 9 || v > (math.MaxUint64-d)/10 {
+			return 0, false
+		}
+		v = v*10 + d
+	}
+	if negative {
+		v = -v
+	}
+	return v, len(b) > 0
+}
+
+// parseInterval reads both ends of a range: "-", "+", an ID, or an ID behind "(" that is not part of it.
+// Without a sequence a start means the first of its millisecond and an end the last.
+func parseInterval(start, end []byte) (from, to store.StreamID, err error) {
+	from, excluded, err := parseBound(start, 0)
+	if err != nil {
+		return from, to, err
+	}
+	if excluded {
+		var ok bool
+		if from, ok = from.Next(); !ok {
+			return from, to, store.Error("ERR invalid start ID for the interval")
+		}
+	}
+	to, excluded, err = parseBound(end, math.MaxUint64)
+	if err == nil && excluded {
+		var ok bool
+		if to, ok = to.Prev(); !ok {
+			return from, to, store.Error("ERR invalid end ID for the interval")
+		}
+	}
+	return from, to, err
+}
+
+func parseBound(arg []byte, seq uint64) (id store.StreamID, excluded bool, err error) {
+	if len(arg) == 1 && arg[0] == '-' {
+		return id, false, nil
+	}
+	if len(arg) == 1 && arg[0] == '+' {
+		return store.MaxStreamID(), false, nil
+	}
+	if excluded = len(arg) > 1 && arg[0] == '('; excluded {
+		arg = arg[1:]
+	}
+	id, err = parseStreamID(arg, seq)
+	return id, excluded, err
+}

@@ -1,0 +1,82 @@
+package command
+
+import "github.com/miniredisd/miniredisd/store"
+
+func xinfoStream(c *Call) error {
+	s, err := store.Read[*store.Stream](c.DB, c.Args[2])
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return errNoSuchKey
+	}
+	full := len(c.Args) > 3
+	if full && !is(c.Args[3], "full") || len(c.Args) > 4 && (len(c.Args) != 6 || !is(c.Args[4], "count")) {
+		return errSubcommandUse(c)
+	}
+	count := int64(10)
+	if len(c.Args) == 6 {
+		if count, err = parseInt(c.Args[5]); err != nil {
+			return err
+		}
+		if count < 0 {
+			count = 10
+		}
+	}
+	if full {
+		c.Map(9)
+	} else {
+		c.Map(10)
+	}
+	writeStreamState(c, s)
+	if full {
+		c.BulkString("entries")
+		it := s.Range(store.StreamID{}, store.MaxStreamID(), false)
+		writeEntries(c, &it, count)
+		c.BulkString("groups")
+		c.Array(0)
+		return nil
+	}
+	c.BulkString("groups")
+	c.Int(0)
+	writeEdge(c, "first-entry", s, false)
+	writeEdge(c, "last-entry", s, true)
+	return nil
+}
+
+func writeStreamState(c *Call, s *store.Stream) {
+	c.BulkString("length")
+	c.Int(int64(s.Len()))
+	c.BulkString("radix-tree-keys")
+	c.Int(int64(s.Nodes()))
+	c.BulkString("radix-tree-nodes")
+	c.Int(int64(s.RadixNodes()))
+	c.BulkString("last-generated-id")
+	bulkID(c, s.LastID)
+	c.BulkString("max-deleted-entry-id")
+	bulkID(c, s.MaxDeletedID)
+	c.BulkString("entries-added")
+	c.Int(int64(s.EntriesAdded))
+	c.BulkString("recorded-first-entry-id")
+	bulkID(c, s.FirstID())
+}
+
+func writeEdge(c *Call, name string, s *store.Stream, newest bool) {
+	c.BulkString(name)
+	it := s.Range(store.StreamID{}, store.MaxStreamID(), newest)
+	if it.Next() {
+		writeEntry(c, &it)
+		return
+	}
+	c.Null()
+}
+
+func xinfoHelp(c *Call) error {
+	c.Array(5)
+	c.Status("XINFO <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
+	c.Status("STREAM <key> [FULL [COUNT <count>]]")
+	c.Status("    Describe a stream, with its entries on demand.")
+	c.Status("HELP")
+	c.Status("    Prints this help.")
+	return nil
+}

@@ -1,0 +1,173 @@
+package command
+
+import (
+	"math"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func xrange(c *Call) error { return rangeEntries(c, c.Args[2], c.Args[3], false) }
+
+func xrevrange(c *Call) error { return rangeEntries(c, c.Args[3], c.Args[2], true) }
+
+func rangeEntries(c *Call, start, end []byte, rev bool) error {
+	from, to, err := parseInterval(start, end)
+	if err != nil {
+		return err
+	}
+	count := int64(-1)
+	for i := 4; i < len(c.Args); i += 2 {
+		if i+1 == len(c.Args) || !is(c.Args[i], "count") {
+			return errSyntax
+		}
+		if count, err = parseInt(c.Args[i+1]); err != nil {
+			return err
+		}
+		count = max(count, 0)
+	}
+	s, err := store.Read[*store.Stream](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case s == nil:
+		c.Array(0)
+	case count == 0:
+		c.NullArray()
+	default:
+		it := s.Range(from, to, rev)
+		writeEntries(c, &it, count)
+	}
+	return nil
+}
+
+const (
+	errXReadGroup store.Error = "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead."
+	errXReadNoAck store.Error = "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead."
+	errXReadNew   store.Error = "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option."
+)
+
+// xread does not wait: with BLOCK it answers as Redis does where blocking is not allowed, inside MULTI.
+func xread(c *Call) error {
+	count, first, err := parseXRead(c)
+	if err != nil {
+		return err
+	}
+	streams := (len(c.Args) - first) / 2
+	reply, found := c.Defer(), 0
+	for i := range streams {
+		key, arg := c.Args[first+i], c.Args[first+streams+i]
+		s, err := store.Read[*store.Stream](c.DB, key)
+		if err != nil {
+			return err
+		}
+		after, err := parseXReadID(arg, s)
+		if err != nil {
+			return err
+		}
+		if s == nil || !after.Less(s.LastID) || !after.Less(s.NewestID()) {
+			continue
+		}
+		if c.Proto < 3 {
+			c.Array(2)
+		}
+		c.Bulk(key)
+		from, _ := after.Next()
+		it := s.Range(from, store.MaxStreamID(), false)
+		writeEntries(c, &it, count)
+		found++
+	}
+	switch {
+	case found == 0:
+		c.Buf = c.Buf[:reply]
+		c.NullArray()
+	case c.Proto < 3:
+		c.EndArray(reply, found)
+	default:
+		c.EndMap(reply, found)
+	}
+	return nil
+}
+
+// parseXRead reads the options; first is the index of the first key. count is 0 for no limit.
+func parseXRead(c *Call) (count int64, first int, err error) {
+	args := c.Args
+	for i := 1; i < len(args) && err == nil; i++ {
+		more := len(args) - i - 1
+		switch arg := args[i]; {
+		case more > 0 && is(arg, "block"):
+			i++
+			err = checkBlockMillis(args[i], c.Now)
+		case more > 0 && is(arg, "count"):
+			i++
+			count, err = parseInt(args[i])
+			count = max(count, 0)
+		case more > 0 && is(arg, "streams"):
+			if more%2 != 0 {
+				return 0, 0, store.Error("ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be specified.")
+			}
+			return count, i + 1, nil
+		case more > 1 && is(arg, "group"):
+			return 0, 0, errXReadGroup
+		case more > 0 && is(arg, "noack"):
+			return 0, 0, errXReadNoAck
+		default:
+			return 0, 0, errSyntax
+		}
+	}
+	if err == nil {
+		err = errSyntax
+	}
+	return 0, 0, err
+}
+
+func checkBlockMillis(arg []byte, now int64) error {
+	ms, ok := store.ParseInt(arg)
+	switch {
+	case !ok:
+		return store.Error("ERR timeout is not an integer or out of range")
+	case ms < 0:
+		return store.Error("ERR timeout is negative")
+	case ms > math.MaxInt64-now:
+		return store.Error("ERR timeout is out of range")
+	}
+	return nil
+}
+
+// parseXReadID reads the ID beyond which a stream is read; s is nil where there is none.
+func parseXReadID(arg []byte, s *store.Stream) (store.StreamID, error) {
+	switch {
+	case len(arg) == 1 && arg[0] == '>':
+		return store.StreamID{}, errXReadNew
+	case len(arg) != 1 || arg[0] != '$':
+		return parseStreamID(arg, 0)
+	case s == nil:
+		return store.StreamID{}, nil
+	}
+	return s.LastID, nil
+}
+
+// writeEntries writes the entries ahead of it as an array; limit counts when above zero.
+func writeEntries(c *Call, it *store.StreamIter, limit int64) {
+	array, n := c.Defer(), 0
+	for (limit <= 0 || int64(n) < limit) && it.Next() {
+		writeEntry(c, it)
+		n++
+	}
+	c.EndArray(array, n)
+}
+
+func writeEntry(c *Call, it *store.StreamIter) {
+	c.Array(2)
+	bulkID(c, it.ID)
+	c.Array(2 * it.Fields)
+	for range it.Fields {
+		field, value := it.Field()
+		c.Bulk(field)
+		c.Bulk(value)
+	}
+}
+
+func bulkID(c *Call, id store.StreamID) {
+	var text [41]byte
+	c.Bulk(id.Append(text[:0]))
+}
