@@ -1,0 +1,55 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+
+	"github.com/miniredisd/miniredisd/config"
+)
+
+// version is the output of -v. Tools parse v= of the first line.
+func version(strict bool) string {
+	build := "0000000000000000"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" && len(s.Value) >= len(build) {
+				build = s.Value[:len(build)]
+			}
+		}
+	}
+	line := fmt.Sprintf("Redis server v=%s sha=%s:0 malloc=go bits=64 build=%s\n", config.RedisVersion, build[:8], build)
+	if !strict {
+		line += fmt.Sprintf("miniredisd v=%s\n", config.Version)
+	}
+	return line
+}
+
+func usage(argv0 string) string {
+	return fmt.Sprintf(`Usage: %[1]s [/path/to/redis.conf] [options] [-]
+       %[1]s - (read config from stdin)
+       %[1]s -v or --version
+       %[1]s -h or --help
+
+An option is a line of the configuration with two dashes before it:
+       %[1]s --port 7777 --maxmemory 128mb --save ""
+Those that Redis does not have:
+       --port 0           listen on a free port (without --unixsocket)
+       --port-file PATH   write the port to a file once the server listens
+       --seed N           make hashing and chance repeatable
+`, argv0)
+}
+
+// logo carries what Redis's carries: its test suite finds the process number
+// there.
+func logo(cfg *config.Config) string {
+	return fmt.Sprintf(`
+      .---.
+     /  o  \      Redis %s, miniredisd %s, 64 bit
+    |  .-.  |     Running in standalone mode
+    |  '-'  |     Port: %d
+     \  o  /      PID: %d
+      '---'
+
+`, config.RedisVersion, config.Version, max(cfg.Port, 0), os.Getpid())
+}

@@ -1,0 +1,146 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/rlog"
+)
+
+// announce tells other processes that the server listens. remove takes it back.
+func announce(cfg *config.Config, log *rlog.Logger, addrs []string) (remove func(), err error) {
+	pidFile := cfg.PIDFile
+	if pidFile == "" && isDaemon() {
+		pidFile = "/var/run/redis.pid"
+	}
+	if pidFile != "" {
+		pid := strconv.Itoa(os.Getpid()) + "\n"
+		if err := os.WriteFile(pidFile, []byte(pid), 0o644); err != nil {
+			log.Log('#', "Failed to write PID file: %s", config.ErrorText(err))
+			pidFile = ""
+		}
+	}
+	if cfg.PortFile != "" {
+		if err := writePortFile(cfg.PortFile, addrs); err != nil {
+			return nil, fmt.Errorf("writing the port file: %w", err)
+		}
+	}
+	notify(cfg, log, "READY=1\nSTATUS=Ready to accept connections\n")
+	return func() {
+		notify(cfg, log, "STOPPING=1\n")
+		if pidFile != "" {
+			log.Log('*', "Removing the pid file.")
+			_ = os.Remove(pidFile)
+		}
+		if cfg.PortFile != "" {
+			_ = os.Remove(cfg.PortFile)
+		}
+	}, nil
+}
+
+// writePortFile writes each TCP port on a line. A reader sees either no file or
+// all of it.
+func writePortFile(path string, addrs []string) error {
+	var ports []string
+	for _, addr := range addrs {
+		ap, err := netip.ParseAddrPort(addr)
+		if err != nil {
+			continue // a unix socket
+		}
+		if port := strconv.Itoa(int(ap.Port())); !slices.Contains(ports, port) {
+			ports = append(ports, port)
+		}
+	}
+	part := path + ".part"
+	if err := os.WriteFile(part, []byte(strings.Join(append(ports, ""), "\n")), 0o644); err != nil {
+		return err
+	}
+	return os.Rename(part, path)
+}
+
+// notify sends a state to systemd (sd_notify(3)).
+func notify(cfg *config.Config, log *rlog.Logger, state string) {
+	socket := os.Getenv("NOTIFY_SOCKET")
+	switch cfg.Supervised {
+	case "systemd":
+		if socket == "" {
+			log.Log('#', "systemd supervision requested, but NOTIFY_SOCKET not found")
+			return
+		}
+	case "auto":
+		if socket == "" {
+			return
+		}
+	default:
+		return
+	}
+	conn, err := net.Dial("unixgram", socket)
+	if err == nil {
+		_, err = io.WriteString(conn, state)
+		_ = conn.Close()
+	}
+	if err != nil {
+		log.Log('#', "Can't send notification to systemd: %v", err)
+	}
+}
+
+// daemonMark tells the second process of a daemon that it is the second.
+const daemonMark = "MINIREDISD_DAEMON"
+
+func isDaemon() bool { return os.Getenv(daemonMark) != "" }
+
+// daemonize starts the program again without a terminal: a Go process cannot
+// fork. input is what the first process has read from standard input.
+func daemonize(argv []string, input io.Reader) int {
+	exe, err := os.Executable()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	cmd := &exec.Cmd{
+		Path: exe, Args: argv, Env: append(os.Environ(), daemonMark+"=1"),
+		SysProcAttr: &syscall.SysProcAttr{Setsid: true},
+	}
+	in, err := cmd.StdinPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err == nil {
+		_, err = io.Copy(in, input)
+		_ = in.Close()
+	}
+	if err != nil {
+		fmt.Fprintf(os.Stderr, "Can't start the daemon: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// reservedFDs are descriptors the server needs besides its clients
+// (server.h: CONFIG_MIN_RESERVED_FDS).
+const reservedFDs = 32
+
+// limitClients lowers maxclients to what the system allows; Go has raised the
+// soft limit already.
+func limitClients(cfg *config.Config, log *rlog.Logger) {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= uint64(cfg.MaxClients+reservedFDs) {
+		return
+	}
+	if limit.Cur <= reservedFDs {
+		return
+	}
+	wanted := cfg.MaxClients
+	cfg.MaxClients = int(limit.Cur) - reservedFDs
+	log.Log('#', "You requested maxclients of %d requiring at least %d max file descriptors.", wanted, wanted+reservedFDs)
+	log.Log('#', "Current maximum open files is %d. maxclients has been reduced to %d to compensate for low ulimit. If you need higher maxclients increase 'ulimit -n'.", limit.Cur, cfg.MaxClients)
+}

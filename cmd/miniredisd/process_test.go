@@ -1,0 +1,298 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
+)
+
+// bin is the directory of the binary and its links; TestMain sets it.
+var bin string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		var err error
+		if bin, err = os.MkdirTemp("", "miniredisd"); err != nil {
+			panic(err)
+		}
+		defer os.RemoveAll(bin)
+		build := exec.Command("go", "build", "-o", filepath.Join(bin, "miniredisd"), ".")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			panic(err)
+		}
+		if err := os.Symlink("miniredisd", filepath.Join(bin, "redis-server")); err != nil {
+			panic(err)
+		}
+		return m.Run()
+	}())
+}
+
+// process is a server under test.
+type process struct {
+	t     *testing.T
+	cmd   *exec.Cmd
+	lines *bufio.Scanner
+	out   strings.Builder
+	errs  bytes.Buffer
+}
+
+func start(t *testing.T, name, stdin string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(filepath.Join(bin, name), args...)}
+	p.cmd.Dir = t.TempDir()
+	p.cmd.Stdin = strings.NewReader(stdin)
+	p.cmd.Stderr = &p.errs
+	out, err := p.cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, p.cmd.Start())
+	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
+	p.lines = bufio.NewScanner(out)
+	return p
+}
+
+// waitFor reads lines up to one that contains text, and returns it.
+func (p *process) waitFor(text string) string {
+	p.t.Helper()
+	for p.lines.Scan() {
+		p.out.WriteString(p.lines.Text() + "\n")
+		if strings.Contains(p.lines.Text(), text) {
+			return p.lines.Text()
+		}
+	}
+	require.FailNow(p.t, "the output ended", "waiting for %q in:\n%s%s", text, p.out.String(), p.errs.String())
+	return ""
+}
+
+// exit reads the rest of the output and returns the exit code.
+func (p *process) exit() int {
+	p.t.Helper()
+	for p.lines.Scan() {
+		p.out.WriteString(p.lines.Text() + "\n")
+	}
+	_ = p.cmd.Wait()
+	return p.cmd.ProcessState.ExitCode()
+}
+
+func (p *process) port() int {
+	p.t.Helper()
+	var port int
+	line := p.waitFor("port=")
+	_, err := fmt.Sscanf(line[strings.Index(line, "port="):], "port=%d.", &port)
+	require.NoError(p.t, err)
+	p.waitFor("Ready to accept connections")
+	return port
+}
+
+func ping(t *testing.T, network, addr string) {
+	t.Helper()
+	conn, err := net.Dial(network, addr)
+	require.NoError(t, err)
+	defer conn.Close()
+	_, err = io.WriteString(conn, "PING\r\n")
+	require.NoError(t, err)
+	line, err := bufio.NewReader(conn).ReadString('\n')
+	require.NoError(t, err)
+	require.Equal(t, "+PONG\r\n", line)
+}
+
+func TestSignalsEndTheServerWithExitCodeZero(t *testing.T) {
+	for sig, name := range map[syscall.Signal]string{syscall.SIGTERM: "SIGTERM", syscall.SIGINT: "SIGINT"} {
+		p := start(t, "miniredisd", "", "--port", "0")
+		ping(t, "tcp", fmt.Sprintf("127.0.0.1:%d", p.port()))
+		require.NoError(t, p.cmd.Process.Signal(sig))
+		p.waitFor("Received " + name + " scheduling shutdown...")
+		p.waitFor("User requested shutdown...")
+		p.waitFor("Redis is now ready to exit, bye bye...")
+		require.Equal(t, 0, p.exit())
+		require.Empty(t, p.errs.String())
+	}
+}
+
+// TestWrappersSeeTheServerIsReady has the patterns that embedded-redis,
+// redis-memory-server, testcontainers and Redis's own test suite look for.
+func TestWrappersSeeTheServerIsReady(t *testing.T) {
+	p := start(t, "redis-server", "", "--save", "", "--appendonly", "no", "--bind", "127.0.0.1", "--port", "0", "--always-show-logo", "yes")
+	p.waitFor("Ready to accept connections")
+	pid := p.cmd.Process.Pid
+	for _, pattern := range []string{
+		`.*[Rr]eady to accept connections.*`,
+		`\* Ready to accept connections`,
+		fmt.Sprintf(`(?s) PID: %d.*Server initialized`, pid),
+		fmt.Sprintf(`(?m)^%d:M \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} \* Ready to accept connections tcp$`, pid),
+	} {
+		require.Regexp(t, pattern, p.out.String())
+	}
+}
+
+func TestUnderRedisNameNothingElseIsPrinted(t *testing.T) {
+	p := start(t, "redis-server", "", "--port", "0", "--appendonly", "yes")
+	p.port()
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 0, p.exit())
+	require.NotContains(t, p.out.String(), "miniredisd")
+	require.NotContains(t, p.out.String(), "appendonly")
+	own := start(t, "miniredisd", "", "--port", "0", "--appendonly", "yes")
+	own.waitFor("miniredisd version=")
+	own.waitFor("The directive 'appendonly' is accepted but has no effect here")
+}
+
+func TestPortInUse(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	port := l.Addr().(*net.TCPAddr).Port
+	p := start(t, "redis-server", "", "--port", strconv.Itoa(port), "--bind", "127.0.0.1")
+	require.Equal(t, 1, p.exit())
+	require.Contains(t, p.out.String(), fmt.Sprintf("# Warning: Could not create server TCP listening socket 127.0.0.1:%d: bind: Address already in use\n", port))
+	require.Contains(t, p.out.String(), fmt.Sprintf("# Failed listening on port %d (tcp), aborting.\n", port))
+}
+
+func TestUnusableUnixSocket(t *testing.T) {
+	p := start(t, "miniredisd", "", "--port", "0", "--unixsocket", "/nonexistent/s")
+	require.Equal(t, 1, p.exit())
+	require.Contains(t, p.out.String(), "# Failed opening Unix socket: bind: No such file or directory\n")
+}
+
+func TestNothingToListenOn(t *testing.T) {
+	p := start(t, "miniredisd", "", "--bind", "")
+	require.Equal(t, 1, p.exit())
+	require.Contains(t, p.out.String(), "# Configured to not listen anywhere, exiting.\n")
+}
+
+func TestBadConfigurationLine(t *testing.T) {
+	p := start(t, "miniredisd", "# first\nport 1\ntimeout soon\n", "-")
+	require.Equal(t, 1, p.exit())
+	require.Equal(t, "\n*** FATAL CONFIG FILE ERROR (Redis 7.2.6) ***\nReading the configuration file, at line 3\n>>> 'timeout soon'\nargument couldn't be parsed into an integer\n", p.errs.String())
+}
+
+func TestMissingConfigurationFile(t *testing.T) {
+	p := start(t, "miniredisd", "", "/nonexistent.conf")
+	require.Equal(t, 1, p.exit())
+	require.Contains(t, p.out.String(), "# Fatal error, can't open config file '/nonexistent.conf': No such file or directory\n")
+}
+
+// TestConfigurationFromStdinAndUnixSocket is how tempredis starts a server.
+func TestConfigurationFromStdinAndUnixSocket(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "redis.sock")
+	p := start(t, "redis-server", "port 0\nrequirepass \"\"\nsave \"\"\nunixsocketperm 700\nunixsocket "+socket+"\n", "-")
+	p.waitFor("Reading config from stdin")
+	p.waitFor("Ready to accept connections unix")
+	p.waitFor("The server is now ready to accept connections")
+	require.NotContains(t, p.out.String(), "connections tcp")
+	info, err := os.Stat(socket)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o700), info.Mode().Perm())
+	ping(t, "unix", socket)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 0, p.exit())
+	require.NoFileExists(t, socket)
+}
+
+func TestFilesAreWrittenWhenReadyAndRemovedAtExit(t *testing.T) {
+	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "the.port", "--pidfile", "the.pid", "--bind", "127.0.0.1", "-::1")
+	port := p.port()
+	text, err := os.ReadFile(filepath.Join(p.cmd.Dir, "the.port"))
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("%d\n", port), string(text))
+	text, err = os.ReadFile(filepath.Join(p.cmd.Dir, "the.pid"))
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf("%d\n", p.cmd.Process.Pid), string(text))
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 0, p.exit())
+	require.Contains(t, p.out.String(), "Removing the pid file.")
+	left, err := os.ReadDir(p.cmd.Dir)
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+func TestLogFileAndLevel(t *testing.T) {
+	dir := t.TempDir()
+	p := start(t, "miniredisd", "", "--dir", dir, "--logfile", "log", "--loglevel", "warning", "--port", "0", "--bind", "10.255.255.1")
+	require.Equal(t, 1, p.exit())
+	require.Empty(t, p.out.String())
+	text, err := os.ReadFile(filepath.Join(dir, "log"))
+	require.NoError(t, err)
+	require.Contains(t, string(text), "Failed listening on port 0 (tcp), aborting.")
+	require.NotContains(t, string(text), "Redis is starting")
+}
+
+func TestDaemon(t *testing.T) {
+	dir := t.TempDir()
+	fifo := filepath.Join(dir, "log")
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	log, err := os.OpenFile(fifo, os.O_RDWR, 0)
+	require.NoError(t, err)
+	defer log.Close()
+	p := start(t, "miniredisd", "daemonize yes\nport 0\ndir "+dir+"\npidfile the.pid\nlogfile log\n", "-")
+	require.Equal(t, 0, p.exit())
+
+	d := &process{t: t, lines: bufio.NewScanner(log)}
+	port := d.port()
+	ping(t, "tcp", fmt.Sprintf("127.0.0.1:%d", port))
+	text, err := os.ReadFile(filepath.Join(dir, "the.pid"))
+	require.NoError(t, err)
+	pid, err := strconv.Atoi(strings.TrimSpace(string(text)))
+	require.NoError(t, err)
+	sid, err := unix.Getsid(pid)
+	require.NoError(t, err)
+	require.Equal(t, pid, sid)
+	require.NoError(t, syscall.Kill(pid, syscall.SIGTERM))
+	d.waitFor("bye bye")
+}
+
+func TestSystemdIsToldWhenReady(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "notify")
+	conn, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: socket, Net: "unixgram"})
+	require.NoError(t, err)
+	defer conn.Close()
+	t.Setenv("NOTIFY_SOCKET", socket)
+	start(t, "miniredisd", "", "--port", "0", "--supervised", "systemd")
+	buf := make([]byte, 256)
+	n, err := conn.Read(buf)
+	require.NoError(t, err)
+	require.Equal(t, "READY=1\nSTATUS=Ready to accept connections\n", string(buf[:n]))
+}
+
+func TestVersion(t *testing.T) {
+	redis := regexp.MustCompile(`^Redis server v=7\.2\.\d+ sha=[0-9a-f]{8}:[01] malloc=\S+ bits=64 build=[0-9a-f]+\n$`)
+	for _, flag := range []string{"-v", "--version"} {
+		p := start(t, "redis-server", "", flag)
+		require.Equal(t, 0, p.exit())
+		require.Regexp(t, redis, p.out.String())
+	}
+	p := start(t, "miniredisd", "", "-v")
+	require.Equal(t, 0, p.exit())
+	first, second, _ := strings.Cut(p.out.String(), "\n")
+	require.Regexp(t, redis, first+"\n")
+	require.Regexp(t, `^miniredisd v=\d+\.\d+\.\d+\n$`, second)
+}
+
+func TestArgumentsThatStartNoServer(t *testing.T) {
+	for args, want := range map[string]string{
+		"-h":                    "Usage: ",
+		"--help":                "Usage: ",
+		"--test-memory 10":      "--test-memory is not supported by miniredisd",
+		"--check-system":        "--check-system is not supported by miniredisd",
+		"a.conf --sentinel":     "Sentinel mode is not supported by miniredisd",
+		"--cluster-enabled yes": "cluster mode is not supported by miniredisd",
+	} {
+		p := start(t, "miniredisd", "", strings.Fields(args)...)
+		require.Equal(t, 1, p.exit(), args)
+		require.Contains(t, p.errs.String(), want)
+		require.Empty(t, p.out.String())
+	}
+}

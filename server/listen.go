@@ -1,0 +1,169 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/netip"
+	"os"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/reactor"
+	"golang.org/x/sys/unix"
+)
+
+// listener is one socket that clients connect to.
+type listener struct {
+	fd   int
+	addr string // host:port, or the path of a unix socket
+	unix bool
+}
+
+// listen opens all listeners of the configuration, or none. Its errors are the
+// lines redis-server logs before it exits.
+func (s *Server) listen() error {
+	if s.cfg.Port >= 0 {
+		if err := s.listenTCP(); err != nil {
+			return err
+		}
+	}
+	if s.cfg.UnixSocket != "" {
+		if err := s.listenUnix(s.cfg.UnixSocket); err != nil {
+			return fmt.Errorf("Failed opening Unix socket: bind: %s", config.ErrorText(err))
+		}
+	}
+	if len(s.listeners) == 0 {
+		return errors.New("Configured to not listen anywhere, exiting.")
+	}
+	for _, l := range s.listeners {
+		if err := s.loop.Watch(l.fd, reactor.Readable, func() { s.accept(l) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// freePortTries is how often a port that the system chose for the first address
+// may be taken on another one.
+const freePortTries = 10
+
+func (s *Server) listenTCP() error {
+	port, err := s.bindAll()
+	for try := 1; s.cfg.Port == 0 && errors.Is(err, unix.EADDRINUSE) && try < freePortTries; try++ {
+		port, err = s.bindAll()
+	}
+	if err != nil {
+		return fmt.Errorf("Failed listening on port %d (tcp), aborting.", s.cfg.Port)
+	}
+	s.cfg.Port = port
+	return nil
+}
+
+// bindAll listens on every address of bind, on one and the same port.
+func (s *Server) bindAll() (port int, err error) {
+	port = s.cfg.Port
+	for _, host := range s.cfg.Bind {
+		l, err := bindTCP(strings.TrimPrefix(host, "-"), port, s.cfg.TCPBacklog)
+		switch {
+		case err == nil:
+			s.listeners = append(s.listeners, l)
+			if ap, err := netip.ParseAddrPort(l.addr); err == nil {
+				port = int(ap.Port())
+			}
+			continue
+		case noProtocol(err) || strings.HasPrefix(host, "-") && errors.Is(err, unix.EADDRNOTAVAIL):
+			s.log('-', "Not listening on %s:%d: %s", host, port, config.ErrorText(err))
+			continue
+		}
+		s.closeListeners()
+		if s.cfg.Port != 0 {
+			s.log('#', "Warning: Could not create server TCP listening socket %s:%d: bind: %s", host, port, config.ErrorText(err))
+		}
+		return 0, err
+	}
+	return port, nil
+}
+
+// noProtocol tells errors of a system without IPv6, which redis-server passes
+// over (server.c: listenToPort).
+func noProtocol(err error) bool {
+	for _, e := range []unix.Errno{unix.ENOPROTOOPT, unix.EPROTONOSUPPORT, unix.ESOCKTNOSUPPORT, unix.EPFNOSUPPORT, unix.EAFNOSUPPORT} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+func bindTCP(host string, port, backlog int) (*listener, error) {
+	switch host {
+	case "*":
+		host = "0.0.0.0"
+	case "::*":
+		host = "::"
+	}
+	addr, err := netip.ParseAddr(host)
+	if err != nil {
+		return nil, err
+	}
+	family, sa := sockaddr(netip.AddrPortFrom(addr, uint16(port)))
+	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
+	if family == unix.AF_INET6 {
+		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
+	}
+	if err := bindAndListen(fd, sa, backlog); err != nil {
+		return nil, err
+	}
+	bound, err := unix.Getsockname(fd)
+	return &listener{fd: fd, addr: addrString(bound)}, err
+}
+
+func (s *Server) listenUnix(path string) error {
+	_ = os.Remove(path)
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err := bindAndListen(fd, &unix.SockaddrUnix{Name: path}, s.cfg.TCPBacklog); err != nil {
+		return err
+	}
+	s.listeners = append(s.listeners, &listener{fd: fd, addr: path, unix: true})
+	if s.cfg.UnixSocketPerm == 0 {
+		return nil
+	}
+	return os.Chmod(path, os.FileMode(s.cfg.UnixSocketPerm))
+}
+
+// bindAndListen closes the socket when it fails.
+func bindAndListen(fd int, sa unix.Sockaddr, backlog int) error {
+	err := unix.Bind(fd, sa)
+	if err == nil {
+		err = unix.Listen(fd, backlog)
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+	}
+	return err
+}
+
+func (s *Server) closeListeners() {
+	for _, l := range s.listeners {
+		s.loop.Unwatch(l.fd, reactor.Readable)
+		_ = unix.Close(l.fd)
+		if l.unix {
+			_ = os.Remove(l.addr)
+		}
+	}
+	s.listeners = nil
+}
+
+func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr) {
+	if ap.Addr().Is4() {
+		return unix.AF_INET, &unix.SockaddrInet4{Port: int(ap.Port()), Addr: ap.Addr().As4()}
+	}
+	return unix.AF_INET6, &unix.SockaddrInet6{Port: int(ap.Port()), Addr: ap.Addr().As16()}
+}
