@@ -1,6 +1,8 @@
 package command
 
 import (
+	"strings"
+
 	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -14,7 +16,7 @@ type Executor struct {
 	Clock *Clock
 	Cfg   *config.Config
 
-	// MonitorFeed, when set, is shown every command before it runs.
+	// MonitorFeed, when set, is shown every command that has run.
 	MonitorFeed func(s *Session, args [][]byte)
 
 	Errors map[string]int64 // replies that were errors, by their first word
@@ -23,6 +25,9 @@ type Executor struct {
 	// Overhead is the memory outside the keyspace that maxmemory counts in bytes:
 	// the process itself and the clients' buffers. The server keeps it up to date.
 	Overhead int
+
+	// Pause holds clients back (CLIENT PAUSE); only the server sets it.
+	Pause Pause
 
 	call  Call  // of the command that is running; one at a time, so one is enough
 	mono  int64 // when the last command ended, which is when the next one starts
@@ -46,10 +51,15 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *
 
 // BeginPass reads the clocks for a new pass of the loop. Inside the pass each
 // command starts when the one before it ended: one reading of the clock a command.
-func (ex *Executor) BeginPass() {
+// The time is returned, in monotonic nanoseconds.
+func (ex *Executor) BeginPass() int64 {
 	ex.mono = ex.Clock.Sync()
 	ex.KS.Now = ex.Clock.Wall(ex.mono)
+	return ex.mono
 }
+
+// WallMicros is the unix time in microseconds at which the last command ended.
+func (ex *Executor) WallMicros() int64 { return ex.Clock.WallMicros(ex.mono) }
 
 // Do executes one request of s and appends its reply to w.
 func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
@@ -58,6 +68,11 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	cmd, err := ex.admit(s, args)
 	if err != nil {
+		if err == errPostponed {
+			s.Commands--
+			s.Hold = Postponed
+			return
+		}
 		if cmd != nil {
 			cmd.Calls.Rejected++
 		}
@@ -77,9 +92,9 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 	cmd := ex.Table.Lookup(args)
 	switch {
 	case cmd == nil:
-		return nil, errUnknownCommand(args)
+		return nil, unknownCommand(s, args)
 	case cmd.Do == nil && len(args) > 1:
-		return cmd, errUnknownSubcommand(cmd, args)
+		return nil, errUnknownSubcommand(cmd, args)
 	case !cmd.takes(len(args)):
 		return cmd, errArity(cmd.Name)
 	case !s.Authenticated && cmd.Flags&NoAuth == 0:
@@ -88,15 +103,14 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 		return cmd, errDebugRefused
 	case cmd.Flags&DenyOOM != 0 && ex.KS.MaxMemory > 0 && !ex.makeRoom():
 		return cmd, errOOM
+	case ex.Pause != PauseNone && ex.Pause.holds(cmd):
+		return cmd, errPostponed
 	}
 	return cmd, nil
 }
 
 // run executes cmd and accounts for it (server.c: call).
 func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer, mark int) {
-	if ex.MonitorFeed != nil && cmd.Flags&(SkipMonitor|Admin) == 0 {
-		ex.MonitorFeed(s, args)
-	}
 	c := &ex.call
 	*c = Call{Writer: w, Args: args, DB: ex.KS.DBs[s.DB], KS: ex.KS, Sess: s, Ex: ex, Cmd: cmd, Cfg: ex.Cfg, Now: ex.KS.Now}
 	ex.KS.NoTouch = s.NoTouch
@@ -111,6 +125,9 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	ex.Stats.Commands++
 	cmd.Calls.Count++
 	cmd.Calls.Nanos += took
+	if ex.MonitorFeed != nil && cmd.Flags&(SkipMonitor|Admin) == 0 {
+		ex.MonitorFeed(s, redact(cmd, args))
+	}
 }
 
 // fail takes back what the command has appended and writes the error instead.
@@ -121,16 +138,21 @@ func (ex *Executor) fail(w *resp.Writer, mark int, err error) {
 	ex.countError(text)
 }
 
-// countError counts an error reply under its first word, the error code.
+// maxErrors bounds the kinds of errors that are told apart: with scripts, clients
+// choose the words.
+const maxErrors = 128
+
+// countError counts an error reply under its first word, the error code
+// (networking.c: afterErrorReply).
 func (ex *Executor) countError(text string) {
 	ex.Stats.ErrorReplies++
-	for i := range len(text) {
-		if text[i] == ' ' {
-			text = text[:i]
-			break
-		}
+	code := "ERR"
+	if i := strings.IndexByte(text[:min(len(text), 32)], ' '); i > 0 {
+		code = text[:i]
 	}
-	ex.Errors[text]++
+	if _, known := ex.Errors[code]; known || len(ex.Errors) < maxErrors {
+		ex.Errors[code]++
+	}
 }
 
 // suppress takes back the reply of a client that wants none (CLIENT REPLY).

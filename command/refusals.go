@@ -1,6 +1,37 @@
 package command
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// errPostponed is not an answer: the client waits, its command unread.
+const errPostponed store.Error = "PAUSED"
+
+// Pause is which commands are held back (CLIENT PAUSE).
+type Pause uint8
+
+// PauseWrites holds what may change the keyspace, PauseAll everything.
+const (
+	PauseNone Pause = iota
+	PauseWrites
+	PauseAll
+)
+
+func (p Pause) holds(cmd *Command) bool {
+	return p == PauseAll || cmd.Flags&(Write|MayReplicate) != 0
+}
+
+// unknownCommand is the end for a browser that was lured into talking to a
+// database: a form sent by POST would be a list of commands (server.c:
+// processCommand, "Host:" and "POST").
+func unknownCommand(s *Session, args [][]byte) error {
+	if is(args[0], "post") || is(args[0], "host:") {
+		s.CloseAfterReply, s.Attack = true, true
+	}
+	return errUnknownCommand(args)
+}
 
 // errUnknownCommand shows the name and the first arguments, as
 // server.c: rejectCommandFormat in its bounds of 128 bytes each.
@@ -27,6 +58,9 @@ func clip(b []byte, n int) string {
 	}
 	return s
 }
+
+// SubcommandSyntax is errSubcommandUse for commands outside this package.
+func (c *Call) SubcommandSyntax() error { return errSubcommandUse(c) }
 
 // errSubcommandUse refuses options a subcommand does not know (networking.c: addReplySubcommandSyntaxError).
 func errSubcommandUse(c *Call) error {

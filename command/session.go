@@ -5,8 +5,9 @@ package command
 // other.
 type Session struct {
 	ID    int64
-	DB    int // selected database
-	Proto int // 2 or 3
+	Addr  string // of the other side, host:port or the path of a unix socket and :0
+	DB    int    // selected database
+	Proto int    // 2 or 3
 	Name  string
 	User  string
 
@@ -24,10 +25,28 @@ type Session struct {
 	// answered is written; commands behind it are not executed.
 	CloseAfterReply bool
 
+	// Attack tells, with CloseAfterReply, that the request was HTTP: the connection
+	// is closed without an answer.
+	Attack bool
+
+	// Hold asks the server to execute nothing more of this client for now.
+	Hold Hold
+
 	Last *Command // what it ran last, for CLIENT LIST
 
 	Commands int64 // commands executed
 }
+
+// Hold is why a client has to wait.
+type Hold uint8
+
+// Postponed is a command that has not run, because of CLIENT PAUSE: it is executed
+// when the client is let go. Blocked is one that has, and whose reply comes later.
+const (
+	NotHeld Hold = iota
+	Postponed
+	Blocked
+)
 
 // ReplyMode is what CLIENT REPLY has chosen.
 type ReplyMode uint8

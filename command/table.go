@@ -32,6 +32,7 @@ type Table struct {
 func groups() [][]Row {
 	return [][]Row{
 		connectionRows(),
+		clientRows(),
 		stringRows(),
 		keyRows(),
 		streamRows(),

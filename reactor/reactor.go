@@ -34,16 +34,19 @@ import (
 // Mask is what a handler is called for.
 type Mask uint8
 
-// Readable and Writable are ae.h's AE_READABLE and AE_WRITABLE.
+// Readable and Writable are ae.h's AE_READABLE and AE_WRITABLE. HangUp is for a
+// socket that nobody reads from at the moment, but whose end must not go unnoticed:
+// the other side has stopped sending, whether or not bytes are left to be read.
 const (
 	Readable Mask = 1 << iota
 	Writable
+	HangUp
 )
 
 // fileEvent is what is registered for one descriptor (ae.h: aeFileEvent).
 type fileEvent struct {
-	mask        Mask
-	read, write func()
+	mask                Mask
+	read, write, hangUp func()
 }
 
 // Loop is one event loop (ae.h: aeEventLoop).
@@ -102,7 +105,7 @@ func (l *Loop) BeforeSleep(fn func() time.Duration) { l.beforeSleep = fn }
 func (l *Loop) AfterSleep(fn func()) { l.afterSleep = fn }
 
 // Watch has handler called whenever fd is ready for mask, which is one of
-// Readable and Writable (ae.c: aeCreateFileEvent).
+// Readable, Writable and HangUp (ae.c: aeCreateFileEvent).
 func (l *Loop) Watch(fd int, mask Mask, handler func()) error {
 	for fd >= len(l.files) {
 		l.files = append(l.files, fileEvent{})
@@ -112,12 +115,23 @@ func (l *Loop) Watch(fd int, mask Mask, handler func()) error {
 		return err
 	}
 	f.mask |= mask
-	if mask == Readable {
+	switch mask {
+	case Readable:
 		f.read = handler
-	} else {
+	case Writable:
 		f.write = handler
+	default:
+		f.hangUp = handler
 	}
 	return nil
+}
+
+// Watched is what fd is watched for.
+func (l *Loop) Watched(fd int) Mask {
+	if fd >= len(l.files) {
+		return 0
+	}
+	return l.files[fd].mask
 }
 
 // Unwatch takes mask back (ae.c: aeDeleteFileEvent). What was not watched is no
@@ -139,6 +153,9 @@ func (l *Loop) Unwatch(fd int, mask Mask) {
 	if mask&Writable != 0 {
 		f.write = nil
 	}
+	if mask&HangUp != 0 {
+		f.hangUp = nil
+	}
 }
 
 func (l *Loop) control(fd int, from, to Mask) error {
@@ -157,6 +174,9 @@ func (l *Loop) control(fd int, from, to Mask) error {
 	}
 	if to&Writable != 0 {
 		ev.Events |= unix.EPOLLOUT
+	}
+	if to&HangUp != 0 {
+		ev.Events |= unix.EPOLLRDHUP
 	}
 	if err := unix.EpollCtl(l.epfd, op, fd, &ev); err != nil {
 		return fmt.Errorf("epoll_ctl: %w", err)
@@ -233,13 +253,16 @@ const yieldEvery = 5 * time.Millisecond
 func (l *Loop) handle(ev *unix.EpollEvent) {
 	fd, got := int(ev.Fd), ev.Events
 	if got&(unix.EPOLLERR|unix.EPOLLHUP) != 0 {
-		got |= unix.EPOLLIN | unix.EPOLLOUT // the handler learns of it by reading or writing
+		got |= unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP // the handler learns of it by reading or writing
 	}
 	if got&unix.EPOLLIN != 0 && l.files[fd].mask&Readable != 0 {
 		l.files[fd].read()
 	}
 	if got&unix.EPOLLOUT != 0 && l.files[fd].mask&Writable != 0 {
 		l.files[fd].write()
+	}
+	if got&unix.EPOLLRDHUP != 0 && l.files[fd].mask&HangUp != 0 {
+		l.files[fd].hangUp()
 	}
 }
 

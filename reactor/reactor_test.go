@@ -95,6 +95,25 @@ func TestAHangUpReachesTheReadHandler(t *testing.T) {
 	require.NoError(t, l.Run())
 }
 
+func TestAHangUpIsNoticedBehindBytesThatNobodyReads(t *testing.T) {
+	l, _ := newLoop(t)
+	a, b := socketPair(t)
+	calls := 0
+	require.NoError(t, l.Watch(a, HangUp, func() {
+		calls++
+		l.Unwatch(a, HangUp)
+		l.Stop()
+	}))
+	_, err := unix.Write(b, []byte("x"))
+	require.NoError(t, err)
+	l.BeforeSleep(func() time.Duration { return 0 })
+	require.NoError(t, l.pass())
+	require.Zero(t, calls)
+	require.NoError(t, unix.Shutdown(b, unix.SHUT_WR))
+	require.NoError(t, l.Run())
+	require.Equal(t, 1, calls)
+}
+
 func TestPostWakesALoopThatSleeps(t *testing.T) {
 	l, _ := newLoop(t)
 	done := make(chan error)

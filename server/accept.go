@@ -58,12 +58,19 @@ func (s *Server) welcome(l *listener, fd int, sa unix.Sockaddr) {
 		s.adopt(fd, l.addr+":0", l.addr+":0", true)
 		return
 	}
+	addr := addrString(sa)
+	if s.cfg.ProtectedMode && s.cfg.RequirePass == "" && !isLoopback(addr) {
+		_, _ = unix.Write(fd, []byte(deniedProtected))
+		_ = unix.Close(fd)
+		s.stats.Rejected++
+		return
+	}
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	if s.cfg.TCPKeepAlive > 0 {
 		keepAlive(fd, s.cfg.TCPKeepAlive)
 	}
 	local, _ := unix.Getsockname(fd)
-	s.adopt(fd, addrString(sa), addrString(local), false)
+	s.adopt(fd, addr, addrString(local), false)
 }
 
 // keepAlive has the kernel probe a silent connection after interval seconds

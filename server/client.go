@@ -12,31 +12,44 @@ type client struct {
 	ioworkers.Conn
 	sess command.Session
 
-	addr, laddr string
-	unix        bool
-	created     int64 // monotonic ns
-	active      int64 // monotonic ns of the last request
+	laddr   string // our side
+	unix    bool
+	index   int   // in Server.order
+	created int64 // monotonic ns
+	active  int64 // monotonic ns of the last request
+
+	softSince int64 // monotonic ns since which output is above the soft limit, 0 if it is not
+
+	readable  func()         // the read handler of this client
+	timer     *reactor.Timer // of what it is blocked in, if that times out
+	onTimeout func(*client)  // appends the reply of what it is blocked in
 
 	wantsRead  bool // is in Server.reads
 	wantsWrite bool // is in Server.writes
-	blocked    bool // the socket is full: waits for the reply handler
+	full       bool // the socket takes no more: waits for the reply handler
 	closed     bool // is in Server.closing
 }
 
 // adopt makes a client of a connected socket.
-func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) {
+func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.lastID++
-	now := s.ex.Clock.Mono()
-	c := &client{addr: addr, laddr: laddr, unix: isUnix, created: now, active: now}
+	c := &client{laddr: laddr, unix: isUnix, created: s.now, active: s.now, index: len(s.order)}
 	c.FD = fd
-	c.sess = command.Session{ID: s.lastID, Proto: 2, User: "default", Authenticated: s.cfg.RequirePass == ""}
+	c.sess = command.Session{
+		ID: s.lastID, Addr: addr, Local: isUnix || isLoopback(addr),
+		Proto: 2, User: "default", Authenticated: s.cfg.RequirePass == "",
+	}
 	c.Parser.Limits.Unauthenticated = !c.sess.Authenticated
-	if err := s.loop.Watch(fd, reactor.Readable, func() { s.wantRead(c) }); err != nil {
+	c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)
+	c.readable = func() { s.wantRead(c) }
+	if err := s.loop.Watch(fd, reactor.Readable, c.readable); err != nil {
 		s.log('#', "Error registering fd event for the new client connection: %v", err)
 		_ = unix.Close(fd)
-		return
+		return nil
 	}
 	s.clients[c.sess.ID] = c
+	s.order = append(s.order, c)
+	return c
 }
 
 // close has c freed at the end of the pass. Until then its descriptor stays
@@ -50,9 +63,41 @@ func (s *Server) close(c *client) {
 }
 
 func (s *Server) free(c *client) {
-	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable)
+	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	_ = unix.Close(c.FD)
+	if c.timer != nil {
+		s.loop.Cancel(c.timer)
+	}
+	if c.sess.Hold != command.NotHeld {
+		s.held--
+	}
 	s.stats.NetIn += c.NetIn
 	s.stats.NetOut += c.NetOut
+	if c.sess.Monitor {
+		s.leaveMonitors(c)
+	}
+	last := s.order[len(s.order)-1]
+	last.index = c.index
+	s.order[c.index] = last
+	s.order[len(s.order)-1] = nil
+	s.order = s.order[:len(s.order)-1]
 	delete(s.clients, c.sess.ID)
+}
+
+// push appends bytes that are no answer to what c has sent: a monitor's line, a
+// message. The output of the client that is being executed is in the server's
+// writer for that time, not in its connection.
+func (s *Server) push(c *client, b []byte) {
+	switch {
+	case c.closed || c.sess.CloseAfterReply || c.sess.Replies != command.ReplyOn:
+	case c == s.running:
+		s.w.Buf = append(s.w.Buf, b...)
+	default:
+		s.pool.LendOutput(&c.Conn)
+		c.Out = append(c.Out, b...)
+		if c.Unsent() > s.outputTrigger && s.overOutputLimit(c, c.Unsent()) {
+			return
+		}
+		s.wantWrite(c)
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -13,7 +14,7 @@ import (
 // afterSleep begins a pass: everything in it happens at one time.
 func (s *Server) afterSleep() {
 	s.stats.Passes++
-	s.ex.BeginPass()
+	s.now = s.ex.BeginPass()
 }
 
 // wantRead is the read handler: it notes who has sent something.
@@ -36,6 +37,11 @@ func (s *Server) beforeSleep() time.Duration {
 	}
 	clear(s.reads)
 	s.reads = s.reads[:0]
+	for i := 0; i < len(s.resumed); i++ { // executing one may let another go
+		s.execute(s.resumed[i])
+	}
+	clear(s.resumed)
+	s.resumed = s.resumed[:0]
 	s.expire()
 	s.write()
 	for _, c := range s.closing {
@@ -73,7 +79,10 @@ func (s *Server) prefetch(from int) (end int) {
 func (s *Server) execute(c *client) {
 	s.pool.LendOutput(&c.Conn)
 	s.w.Buf, s.w.Proto = c.Out, c.sess.Proto
+	s.running = c
+	c.active = s.now
 	s.executeAll(c)
+	s.running = nil
 	c.Out = s.w.Buf
 	s.w.Buf = nil
 	s.finishRead(c)
@@ -98,6 +107,13 @@ func (s *Server) executeAll(c *client) {
 		if c.sess.CloseAfterReply {
 			return
 		}
+		if c.sess.Hold != command.NotHeld {
+			s.hold(c)
+			return
+		}
+		if len(s.w.Buf) > s.outputTrigger && s.overOutputLimit(c, len(s.w.Buf)) {
+			s.w.Buf = nil
+		}
 	}
 }
 
@@ -115,35 +131,53 @@ func (s *Server) finishRead(c *client) {
 	var protocol resp.ErrProtocol
 	switch {
 	case c.closed:
+	case c.sess.Hold != command.NotHeld:
+		return
+	case c.sess.Attack:
+		s.logAttack()
+		s.close(c)
 	case c.sess.CloseAfterReply:
 	case errors.As(c.Err, &protocol):
 		w := resp.Writer{Buf: c.Out, Proto: c.sess.Proto}
 		w.Error("ERR " + protocol.Error())
 		c.Out = w.Buf
 		c.sess.CloseAfterReply = true
-		s.log('-', "Protocol error (%s) from client id=%d addr=%s", protocol, c.sess.ID, c.addr)
+		s.log('-', "Protocol error (%s) from client %s", protocol, s.describe(c))
 	case c.Err != nil:
 		s.log('-', "Reading from client: %v", c.Err)
 		s.close(c)
 	case c.EOF:
-		s.log('-', "Client closed connection id=%d addr=%s", c.sess.ID, c.addr)
+		s.log('-', "Client closed connection %s", s.describe(c))
 		s.close(c)
 	default:
+		s.overQueryLimit(c)
 		return
 	}
 	s.loop.Unwatch(c.FD, reactor.Readable)
 }
 
+// logAttack tells of a browser that was made to talk to us, once a minute.
+func (s *Server) logAttack() {
+	if s.attack != 0 && s.now-s.attack < int64(time.Minute) {
+		return
+	}
+	s.attack = s.now
+	s.log('#', "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. Connection aborted.")
+}
+
 // wantWrite queues c for the write phase when there is something to write. A
 // socket that was full is left to the reply handler.
 func (s *Server) wantWrite(c *client) {
+	if c.closed {
+		return
+	}
 	if c.Unsent() == 0 {
 		if c.sess.CloseAfterReply {
 			s.close(c)
 		}
 		return
 	}
-	if !c.wantsWrite && !c.blocked {
+	if !c.wantsWrite && !c.full {
 		c.wantsWrite = true
 		s.writes = append(s.writes, c)
 	}
@@ -173,19 +207,19 @@ func (s *Server) wrote(c *client) {
 	case c.Lost:
 		s.close(c)
 	case c.Unsent() > 0:
-		if c.blocked {
+		if c.full {
 			return
 		}
 		if err := s.loop.Watch(c.FD, reactor.Writable, func() { s.replyHandler(c) }); err != nil {
 			s.close(c)
 			return
 		}
-		c.blocked = true
+		c.full = true
 	case c.sess.CloseAfterReply:
 		s.close(c)
 	default:
-		if c.blocked {
-			c.blocked = false
+		if c.full {
+			c.full = false
 			s.loop.Unwatch(c.FD, reactor.Writable)
 		}
 		s.pool.Reclaim(&c.Conn)
@@ -199,13 +233,19 @@ func (s *Server) replyHandler(c *client) {
 	s.wrote(c)
 }
 
-// expire deletes what is due.
-func (s *Server) expire() { s.ks.ExpireDue() }
+// expire deletes what is due, but nothing while writes are paused.
+func (s *Server) expire() {
+	if s.expires() {
+		s.ks.ExpireDue()
+	}
+}
+
+func (s *Server) expires() bool { return !s.noExpire && s.ex.Pause == command.PauseNone }
 
 // sleep is the time until the next key expires; negative when none will.
 func (s *Server) sleep() time.Duration {
 	at := s.ks.NextDeadline()
-	if at < 0 {
+	if at < 0 || !s.expires() {
 		return -1
 	}
 	now := s.ex.Clock.Wall(s.ex.Clock.Mono())

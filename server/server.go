@@ -20,6 +20,7 @@
 package server
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -48,7 +49,24 @@ type Server struct {
 
 	listeners []*listener
 	clients   map[int64]*client
+	order     []*client // the same, to walk over some of them at a time
+	checked   int       // where in order that walk has come
 	lastID    int64
+	now       int64 // monotonic ns, when the pass began
+
+	running   *client   // the client that is being executed
+	resumed   []*client // go on after a wait
+	postponed []*client // have a command that CLIENT PAUSE holds back
+	held      int       // clients that wait
+	monitors  []*client
+	line      []byte // the monitors' line, made anew for every command
+
+	pauseTimer *reactor.Timer
+	pauseEnd   int64 // monotonic ns
+
+	outputTrigger int   // no output below this size is over any limit
+	attack        int64 // when the last attack was logged
+	noExpire      bool  // DEBUG SET-ACTIVE-EXPIRE 0
 
 	reads   []*client // readable in this pass
 	writes  []*client // have output that is to be written in this pass
@@ -82,7 +100,12 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		clients: map[int64]*client{},
 		start:   clock.Mono(),
 	}
-	s.ex = command.New(cfg, s.ks, clock)
+	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows())
+	s.setOutputTrigger()
+	if !s.fitMaxClients() {
+		loop.Close()
+		return nil, errors.New("too few open files allowed")
+	}
 	loop.AfterSleep(s.afterSleep)
 	loop.BeforeSleep(s.beforeSleep)
 	loop.After(cronPeriod, s.cron)
@@ -126,5 +149,6 @@ const cronPeriod = 100 * time.Millisecond
 
 // cron does what is not bound to a request (server.c: serverCron).
 func (s *Server) cron() time.Duration {
+	s.checkClients()
 	return cronPeriod
 }

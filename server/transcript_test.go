@@ -21,7 +21,8 @@ func TestTranscript(t *testing.T) {
 func start(t testing.TB, args []string) (addr string) {
 	t.Helper()
 	require.Empty(t, args, "arguments of a transcript need the parser of package config")
-	cfg := &config.Config{Bind: []string{"127.0.0.1"}, MaxClients: 10000, TCPBacklog: 511, TCPKeepAlive: 300}
+	cfg := config.Default()
+	cfg.Port = 0
 	s, err := server.New(cfg, func(level byte, format string, args ...any) { t.Logf(format, args...) })
 	require.NoError(t, err)
 	done := make(chan error)

@@ -1,0 +1,108 @@
+package command
+
+import "github.com/miniredisd/miniredisd/store"
+
+// clientRows are CLIENT and those of its subcommands that concern only the client
+// itself. The others stand in package server, which sees all clients.
+func clientRows() []Row {
+	return []Row{
+		{"client", "", -2, 0, nil, "connection", "2.4.0", "Depends on subcommand.", "Looks after client connections.", nil},
+		{"client|id", "", 2, NoScript | Loading | Stale, nil, "connection", "5.0.0", "O(1)", "Tells the number of this connection.", clientID},
+		{"client|getname", "", 2, NoScript | Loading | Stale, nil, "connection", "2.6.9", "O(1)", "Tells the name of this connection.", clientGetName},
+		{"client|setname", "connection-name", 3, NoScript | Loading | Stale, nil, "connection", "2.6.9", "O(1)", "Names this connection.", clientSetName},
+		{"client|setinfo", "LIB-NAME libname | LIB-VER libver", 4, NoScript | Loading | Stale, nil, "connection", "7.2.0", "O(1)", "Notes which client library is in use.", clientSetInfo},
+		{"client|reply", "ON | OFF | SKIP", 3, NoScript | Loading | Stale, nil, "connection", "3.2.0", "O(1)", "Switches replies to this connection off and on.", clientReply},
+		{"client|no-evict", "ON | OFF", 3, Admin | NoScript | Loading | Stale, nil, "connection", "7.0.0", "O(1)", "Spares this connection when clients use too much memory.", clientNoEvict},
+		{"client|no-touch", "ON | OFF", 3, NoScript | Loading | Stale, nil, "connection", "7.2.0", "O(1)", "Keeps this connection's commands from making keys look used.", clientNoTouch},
+		{"client|help", "", 2, Loading | Stale, nil, "connection", "5.0.0", "O(1)", "Lists the subcommands.", help},
+	}
+}
+
+const errClientName store.Error = "ERR Client names cannot contain spaces, newlines or special characters."
+
+func clientID(c *Call) error {
+	c.Int(c.Sess.ID)
+	return nil
+}
+
+func clientGetName(c *Call) error {
+	if c.Sess.Name == "" {
+		c.Null()
+		return nil
+	}
+	c.BulkString(c.Sess.Name)
+	return nil
+}
+
+// validName allows what CLIENT LIST can show as one word (networking.c: validateClientAttr).
+func validName(name []byte) bool {
+	for _, b := range name {
+		if b < '!' || b > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+func clientSetName(c *Call) error {
+	if !validName(c.Args[2]) {
+		return errClientName
+	}
+	c.Sess.Name = string(c.Args[2])
+	c.OK()
+	return nil
+}
+
+func clientSetInfo(c *Call) error {
+	opt, val := c.Args[2], c.Args[3]
+	var to *string
+	switch {
+	case is(opt, "lib-name"):
+		to = &c.Sess.LibName
+	case is(opt, "lib-ver"):
+		to = &c.Sess.LibVer
+	default:
+		return errorf("ERR Unrecognized option '%s'", opt)
+	}
+	if !validName(val) {
+		var buf [32]byte
+		return errorf("ERR %s cannot contain spaces, newlines or special characters.", lower(&buf, opt))
+	}
+	*to = string(val)
+	c.OK()
+	return nil
+}
+
+func clientReply(c *Call) error {
+	switch mode := c.Args[2]; {
+	case is(mode, "on"):
+		c.Sess.Replies = ReplyOn
+		c.OK()
+	case is(mode, "off"):
+		c.Sess.Replies = ReplyOff
+	case is(mode, "skip"):
+		if c.Sess.Replies != ReplyOff {
+			c.Sess.Replies = ReplySkipNext
+		}
+	default:
+		return errSyntax
+	}
+	return nil
+}
+
+func clientNoEvict(c *Call) error { return onOff(c, &c.Sess.NoEvict) }
+
+func clientNoTouch(c *Call) error { return onOff(c, &c.Sess.NoTouch) }
+
+func onOff(c *Call, flag *bool) error {
+	switch {
+	case is(c.Args[2], "on"):
+		*flag = true
+	case is(c.Args[2], "off"):
+		*flag = false
+	default:
+		return errSyntax
+	}
+	c.OK()
+	return nil
+}

@@ -1,0 +1,130 @@
+package server
+
+import (
+	"slices"
+	"strconv"
+	"unsafe"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/reactor"
+)
+
+// byAge returns the clients that are not about to be closed, the oldest first.
+func (s *Server) byAge() []*client {
+	all := make([]*client, 0, len(s.order))
+	for _, c := range s.order {
+		if !c.closed {
+			all = append(all, c)
+		}
+	}
+	slices.SortFunc(all, func(a, b *client) int { return int(a.sess.ID - b.sess.ID) })
+	return all
+}
+
+// describe is one client for the log.
+func (s *Server) describe(c *client) string { return string(s.appendClient(nil, c)) }
+
+// appendClient writes the line of CLIENT LIST, without its end
+// (networking.c: catClientInfoString).
+func (s *Server) appendClient(b []byte, c *client) []byte {
+	num := func(field string, n int64) {
+		b = append(b, field...)
+		b = strconv.AppendInt(b, n, 10)
+	}
+	str := func(field, v string) {
+		b = append(b, field...)
+		b = append(b, v...)
+	}
+	sess := &c.sess
+	room, used := c.Buffered()
+	unsent, outRoom := c.Unsent(), cap(c.Out)
+	if c == s.running {
+		unsent, outRoom = len(s.w.Buf), cap(s.w.Buf)
+	}
+	num("id=", sess.ID)
+	str(" addr=", sess.Addr)
+	str(" laddr=", c.laddr)
+	num(" fd=", int64(c.FD))
+	str(" name=", sess.Name)
+	num(" age=", (s.now-c.created)/1e9)
+	num(" idle=", (s.now-c.active)/1e9)
+	str(" flags=", flags(c))
+	num(" db=", int64(sess.DB))
+	str("", " sub=0 psub=0 ssub=0 multi=-1 watch=0")
+	num(" qbuf=", int64(used))
+	num(" qbuf-free=", int64(max(room-used, 0)))
+	str("", " argv-mem=0 multi-mem=0")
+	num(" rbs=", int64(outRoom))
+	num(" rbp=", int64(outRoom))
+	num(" obl=", int64(unsent))
+	str("", " oll=0 omem=0")
+	num(" tot-mem=", int64(c.memory()))
+	str(" events=", s.events(c))
+	cmd := "NULL"
+	if sess.Last != nil {
+		cmd = sess.Last.Name
+	}
+	str(" cmd=", cmd)
+	str(" user=", sess.User)
+	str("", " redir=-1")
+	num(" resp=", int64(sess.Proto))
+	str(" lib-name=", sess.LibName)
+	str(" lib-ver=", sess.LibVer)
+	return b
+}
+
+func flags(c *client) string {
+	var b []byte
+	for _, f := range [...]struct {
+		on   bool
+		flag byte
+	}{
+		{c.sess.Monitor, 'O'}, {c.sess.Hold != command.NotHeld, 'b'}, {c.sess.CloseAfterReply, 'c'}, {c.closed, 'A'},
+		{c.unix, 'U'}, {c.sess.NoEvict, 'e'}, {c.sess.NoTouch, 'T'},
+	} {
+		if f.on {
+			b = append(b, f.flag)
+		}
+	}
+	if len(b) == 0 {
+		return "N"
+	}
+	return string(b)
+}
+
+func (s *Server) events(c *client) string {
+	watched := s.loop.Watched(c.FD)
+	events := ""
+	if watched&reactor.Readable != 0 {
+		events = "r"
+	}
+	if watched&reactor.Writable != 0 {
+		events += "w"
+	}
+	return events
+}
+
+// memory estimates the bytes a client holds.
+func (c *client) memory() int {
+	room, _ := c.Buffered()
+	return int(unsafe.Sizeof(*c)) + room + cap(c.Out) + len(c.sess.Addr) + len(c.sess.Name)
+}
+
+// clientType is the type that CLIENT KILL and LIST can be asked for.
+func parseClass(name []byte) (class int, err error) {
+	switch {
+	case is(name, "normal"):
+		return config.ClassNormal, nil
+	case is(name, "slave") || is(name, "replica"):
+		return config.ClassReplica, nil
+	case is(name, "pubsub"):
+		return config.ClassPubSub, nil
+	case is(name, "master"):
+		return classMaster, nil
+	}
+	return 0, errorf("ERR Unknown client type '%s'", name)
+}
+
+// classMaster is the connection of a replica to its master: there is none here.
+const classMaster = -1

@@ -1,0 +1,83 @@
+package server
+
+import (
+	"slices"
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/command"
+)
+
+func (s *Server) monitor(c *command.Call) error {
+	if c.Sess.Monitor {
+		return nil // Redis does not answer the second one either
+	}
+	c.Sess.Monitor = true
+	s.monitors = append(s.monitors, s.running)
+	s.ex.MonitorFeed = s.feedMonitors
+	c.OK()
+	return nil
+}
+
+func (s *Server) leaveMonitors(c *client) {
+	c.sess.Monitor = false
+	s.monitors = slices.DeleteFunc(s.monitors, func(m *client) bool { return m == c })
+	if len(s.monitors) == 0 {
+		s.ex.MonitorFeed = nil
+	}
+}
+
+// feedMonitors shows the monitors a command (replication.c: replicationFeedMonitors).
+func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
+	us := s.ex.WallMicros()
+	b := append(s.line[:0], '+')
+	b = strconv.AppendInt(b, us/1e6, 10)
+	b = append(b, '.')
+	b = append(b, strconv.FormatInt(1e6+us%1e6, 10)[1:]...)
+	b = append(b, " ["...)
+	b = strconv.AppendInt(b, int64(sess.DB), 10)
+	b = append(b, ' ')
+	if len(sess.Addr) > 0 && sess.Addr[0] == '/' {
+		b = append(b, "unix:"...)
+		b = append(b, sess.Addr[:len(sess.Addr)-len(":0")]...)
+	} else {
+		b = append(b, sess.Addr...)
+	}
+	b = append(b, ']')
+	for _, a := range args {
+		b = append(b, ' ')
+		b = appendQuoted(b, a)
+	}
+	s.line = append(b, "\r\n"...)
+	for _, m := range s.monitors {
+		s.push(m, s.line)
+	}
+}
+
+// appendQuoted writes s as sds.c: sdscatrepr does.
+func appendQuoted(dst, s []byte) []byte {
+	const hex = "0123456789abcdef"
+	dst = append(dst, '"')
+	for _, c := range s {
+		switch c {
+		case '\\', '"':
+			dst = append(dst, '\\', c)
+		case '\n':
+			dst = append(dst, `\n`...)
+		case '\r':
+			dst = append(dst, `\r`...)
+		case '\t':
+			dst = append(dst, `\t`...)
+		case '\a':
+			dst = append(dst, `\a`...)
+		case '\b':
+			dst = append(dst, `\b`...)
+		default:
+			if c >= ' ' && c <= '~' {
+				dst = append(dst, c)
+			} else {
+				dst = append(dst, '\\', 'x', hex[c>>4], hex[c&15])
+			}
+		}
+	}
+	return append(dst, '"')
+}
