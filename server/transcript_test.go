@@ -20,9 +20,8 @@ func TestTranscript(t *testing.T) {
 // start runs a server in this process, on a free port, until the test ends.
 func start(t testing.TB, args []string) (addr string) {
 	t.Helper()
-	require.Empty(t, args, "arguments of a transcript need the parser of package config")
-	cfg := config.Default()
-	cfg.Port = 0
+	cfg, err := config.Parse(append([]string{"--port", "0", "--enable-debug-command", "yes"}, args...), nil)
+	require.NoError(t, err)
 	s, err := server.New(cfg, func(level byte, format string, args ...any) { t.Logf(format, args...) })
 	require.NoError(t, err)
 	done := make(chan error)
