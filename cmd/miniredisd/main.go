@@ -75,7 +75,6 @@ func isStrict(argv0 string) bool {
 func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int {
 	greet(cfg, log, argv, strict)
 	log.SetRole(rlog.Master)
-	limitClients(cfg, log)
 	s, err := server.New(cfg, log.Log)
 	if err != nil {
 		log.Log('#', "%v", err)

@@ -124,23 +124,3 @@ func daemonize(argv []string, input io.Reader) int {
 	}
 	return 0
 }
-
-// reservedFDs are descriptors the server needs besides its clients
-// (server.h: CONFIG_MIN_RESERVED_FDS).
-const reservedFDs = 32
-
-// limitClients lowers maxclients to what the system allows; Go has raised the
-// soft limit already.
-func limitClients(cfg *config.Config, log *rlog.Logger) {
-	var limit syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil || limit.Cur >= uint64(cfg.MaxClients+reservedFDs) {
-		return
-	}
-	if limit.Cur <= reservedFDs {
-		return
-	}
-	wanted := cfg.MaxClients
-	cfg.MaxClients = int(limit.Cur) - reservedFDs
-	log.Log('#', "You requested maxclients of %d requiring at least %d max file descriptors.", wanted, wanted+reservedFDs)
-	log.Log('#', "Current maximum open files is %d. maxclients has been reduced to %d to compensate for low ulimit. If you need higher maxclients increase 'ulimit -n'.", limit.Cur, cfg.MaxClients)
-}
