@@ -30,7 +30,7 @@ func TestStreamIDsAreReadAsStrtoullWould(t *testing.T) {
 }
 
 func TestReadingAndTrimmingAStreamAllocatesNothing(t *testing.T) {
-	ex := New(&config.Config{}, store.NewKeyspace(store.Options{}), NewClock())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock())
 	s, w := &Session{Authenticated: true}, &resp.Writer{Proto: 2}
 	do := func(line string) func() {
 		var args [][]byte

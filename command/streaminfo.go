@@ -70,13 +70,3 @@ func writeEdge(c *Call, name string, s *store.Stream, newest bool) {
 	}
 	c.Null()
 }
-
-func xinfoHelp(c *Call) error {
-	c.Array(5)
-	c.Status("XINFO <subcommand> [<arg> [value] [opt] ...]. Subcommands are:")
-	c.Status("STREAM <key> [FULL [COUNT <count>]]")
-	c.Status("    Describe a stream, with its entries on demand.")
-	c.Status("HELP")
-	c.Status("    Prints this help.")
-	return nil
-}

@@ -16,10 +16,15 @@ import (
 // leaves depends on where nodes end: so lengths and tree sizes are compared after many entries of all shapes.
 func TestStreamNodesEndWhereThoseOfRedisDo(t *testing.T) {
 	redistest.Require(t)
-	for seed := range uint64(4) {
-		t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
-			r := rand.New(rand.NewPCG(seed, 7))
-			ours, theirs := redistest.Dial(t, start(t, nil)), redistest.Dial(t, redistest.Start(t).Addr)
+	for seed, limits := range [][]string{
+		nil,
+		{"--stream-node-max-bytes", "700", "--stream-node-max-entries", "0"},
+		{"--stream-node-max-bytes", "0", "--stream-node-max-entries", "7"},
+		{"--stream-node-max-bytes", "20000", "--stream-node-max-entries", "200"},
+	} {
+		t.Run(strings.Join(limits, " "), func(t *testing.T) {
+			r := rand.New(rand.NewPCG(uint64(seed), 7))
+			ours, theirs := redistest.Dial(t, start(t, limits)), redistest.Dial(t, redistest.Start(t, limits...).Addr)
 			var ms, seq uint64
 			for i := range 3000 {
 				args := randomStreamCommand(r, &ms, &seq)
