@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"math"
 	"strconv"
 
@@ -39,25 +40,61 @@ func parseIndex(arg []byte) (int, error) {
 	return int(v), err
 }
 
-// parseFloat reads a double as object.c: getDoubleFromObject does: no space
-// around it, inf allowed, NaN not.
+// parseFloat reads a double as object.c: getDoubleFromObject does with strtod: no
+// space around it, hexadecimal and infinities allowed, NaN not, and neither what
+// is too large or too small for a double.
 func parseFloat(arg []byte) (float64, error) {
-	if len(arg) == 0 || arg[0] <= ' ' {
-		return 0, errNotFloat
+	if v, ok := parseShort(arg); ok {
+		return v, nil
 	}
-	for _, c := range arg {
-		if c == '_' { // a Go spelling
-			return 0, errNotFloat
-		}
-	}
-	v, err := strconv.ParseFloat(string(arg), 64)
-	if math.IsNaN(v) || err != nil && !math.IsInf(v, 0) {
-		return 0, errNotFloat
-	}
-	if err != nil { // strtod: ERANGE
+	v, err := strtod(arg)
+	if err != nil || math.IsNaN(v) || v == 0 && !isZero(arg) {
 		return 0, errNotFloat
 	}
 	return v, nil
+}
+
+// parseShort reads what most scores and increments are: a few digits.
+func parseShort(arg []byte) (float64, bool) {
+	if len(arg) == 0 || len(arg) > 15 {
+		return 0, false
+	}
+	n := int64(0)
+	for _, c := range arg {
+		d := c - '0'
+		if d > 9 {
+			return 0, false
+		}
+		n = n*10 + int64(d)
+	}
+	return float64(n), true
+}
+
+// strtod is the C function of that name for a whole argument. Out of range, it
+// returns an infinity and an error.
+func strtod(arg []byte) (float64, error) {
+	if bytes.IndexByte(arg, '_') >= 0 { // Go would allow it between digits
+		return 0, errNotFloat
+	}
+	if digits := bytes.TrimLeft(arg, "+-"); len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x' &&
+		!bytes.ContainsAny(digits, "pP") {
+		return strconv.ParseFloat(string(arg)+"p0", 64) // Go insists on an exponent
+	}
+	return strconv.ParseFloat(string(arg), 64)
+}
+
+// isZero tells a number that is written as zero from one that became zero because
+// it is too small.
+func isZero(arg []byte) bool {
+	for _, c := range arg {
+		if c|0x20 == 'e' {
+			break
+		}
+		if '1' <= c && c <= '9' {
+			return false
+		}
+	}
+	return true
 }
 
 // lower writes s in lower case into buf and returns it, or nil when s is longer

@@ -34,6 +34,7 @@ func groups() [][]Row {
 		connectionRows(),
 		clientRows(),
 		stringRows(),
+		zsetRows(),
 		keyRows(),
 		streamRows(),
 		expireRows(),

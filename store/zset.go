@@ -158,6 +158,9 @@ func (z *ZSet) addPacked(member []byte, score float64, flags ZFlags) (ZResult, f
 }
 
 func (z *ZSet) insertPacked(member []byte, score float64) {
+	if score == 0 {
+		score = 0 // without the sign, which gets lost in Redis's listpack too
+	}
 	var buf [80]byte
 	v := packedEntry(buf[:0], member, score)
 	for p := z.pack.First(); p >= 0; p = z.pack.Next(p) {

@@ -1,0 +1,60 @@
+package command
+
+import (
+	"math"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// parseScoreRange reads the ends of an interval of scores: numbers, a "(" in front
+// of one that is not to be included (t_zset.c: zslParseRange).
+func parseScoreRange(low, high []byte) (r store.ScoreRange, err error) {
+	if r.Min, r.MinEx, err = parseScoreEnd(low); err != nil {
+		return r, err
+	}
+	r.Max, r.MaxEx, err = parseScoreEnd(high)
+	return r, err
+}
+
+// parseScoreEnd reads with the bare strtod where parseFloat is strict: nothing is
+// zero, space in front does not matter, and a number out of range is an infinity.
+func parseScoreEnd(arg []byte) (v float64, ex bool, err error) {
+	if len(arg) > 0 && arg[0] == '(' {
+		arg, ex = arg[1:], true
+	}
+	for len(arg) > 0 && (arg[0] == ' ' || '\t' <= arg[0] && arg[0] <= '\r') {
+		arg = arg[1:]
+	}
+	if len(arg) == 0 {
+		return 0, ex, nil
+	}
+	if v, err = strtod(arg); err != nil && !math.IsInf(v, 0) || math.IsNaN(v) {
+		return 0, ex, errScoreRange
+	}
+	return v, ex, nil
+}
+
+// parseLexRange reads the ends of an interval of members: "[" in front of one that
+// is included, "(" of one that is not, "-" and "+" for the ends of everything
+// (t_zset.c: zslParseLexRange).
+func parseLexRange(low, high []byte) (r store.LexRange, err error) {
+	if r.Min, err = parseLexEnd(low); err != nil {
+		return r, err
+	}
+	r.Max, err = parseLexEnd(high)
+	return r, err
+}
+
+func parseLexEnd(arg []byte) (b store.LexBound, err error) {
+	switch {
+	case len(arg) == 0:
+		return b, errLexRange
+	case arg[0] == '[', arg[0] == '(':
+		return store.LexBound{Member: arg[1:], Ex: arg[0] == '('}, nil
+	case len(arg) == 1 && arg[0] == '-':
+		return store.LexBound{Inf: -1}, nil
+	case len(arg) == 1 && arg[0] == '+':
+		return store.LexBound{Inf: 1}, nil
+	}
+	return b, errLexRange
+}

@@ -1,0 +1,248 @@
+package command
+
+import (
+	"math"
+
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+const (
+	errNumKeys  store.Error = "ERR numkeys should be greater than 0"
+	errPopCount store.Error = "ERR count should be greater than 0"
+	errRange    store.Error = "ERR value is out of range"
+
+	errCountRange store.Error = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
+)
+
+func zpopmin(c *Call) error { return zpopGeneric(c, false) }
+func zpopmax(c *Call) error { return zpopGeneric(c, true) }
+
+func zpopGeneric(c *Call, highest bool) error {
+	count, withCount := 1, len(c.Args) == 3
+	if len(c.Args) > 3 {
+		return errSyntax
+	}
+	if withCount {
+		n, err := parseInt(c.Args[2])
+		if err != nil || n < 0 {
+			return errNegative
+		}
+		count = int(n)
+	}
+	z, err := store.Write[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if z == nil {
+		c.Array(0)
+		return nil
+	}
+	from, to := endRange(z, highest, count)
+	if n := to - from; withCount && c.Proto >= 3 {
+		c.Array(n)
+	} else {
+		c.Array(2 * n)
+	}
+	zpop(c, z, c.Args[1], highest, count, withCount && c.Proto >= 3)
+	return nil
+}
+
+// endRange is the range of the count lowest or highest members.
+func endRange(z *store.ZSet, highest bool, count int) (from, to int) {
+	n := z.Len()
+	count = min(count, n)
+	if highest {
+		return n - count, n
+	}
+	return 0, count
+}
+
+// zpop moves up to count members from an end of z into the reply, under the header
+// that the caller has written.
+func zpop(c *Call, z *store.ZSet, key []byte, highest bool, count int, nested bool) {
+	from, to := endRange(z, highest, count)
+	for it := z.Range(from, to, highest); it.Next(); {
+		if nested {
+			c.Array(2)
+		}
+		c.Bulk(it.Member)
+		c.Double(it.Score)
+	}
+	z.RemoveRange(from, to)
+	event := "zpopmin"
+	if highest {
+		event = "zpopmax"
+	}
+	zsetRemoved(c, z, key, to-from, event)
+}
+
+func zmpop(c *Call) error {
+	keys, highest, count, err := parseZMPop(c.Args[1:])
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		z, err := store.Write[*store.ZSet](c.DB, key)
+		if err != nil {
+			return err
+		}
+		if z != nil {
+			from, to := endRange(z, highest, count)
+			c.Array(2)
+			c.Bulk(key)
+			c.Array(to - from)
+			zpop(c, z, key, highest, count, true)
+			return nil
+		}
+	}
+	c.NullArray()
+	return nil
+}
+
+// parseZMPop reads "numkeys key ... MIN | MAX [COUNT count]".
+func parseZMPop(args [][]byte) (keys [][]byte, highest bool, count int, err error) {
+	numKeys, err := parseInt(args[0])
+	if err != nil || numKeys < 1 {
+		return nil, false, 0, errNumKeys
+	}
+	if numKeys > int64(len(args)-2) {
+		return nil, false, 0, errSyntax
+	}
+	keys, args = args[1:1+numKeys], args[1+numKeys:]
+	highest = is(args[0], "max")
+	if !highest && !is(args[0], "min") {
+		return nil, false, 0, errSyntax
+	}
+	switch {
+	case len(args) == 1:
+		return keys, highest, 1, nil
+	case len(args) != 3 || !is(args[1], "count"):
+		return nil, false, 0, errSyntax
+	}
+	n, err := parseInt(args[2])
+	if err != nil || n < 1 {
+		return nil, false, 0, errPopCount
+	}
+	return keys, highest, int(n), nil
+}
+
+func zrandmember(c *Call) error {
+	if len(c.Args) > 2 {
+		return zrandmembers(c)
+	}
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if z == nil {
+		c.Null()
+		return nil
+	}
+	rank := c.KS.Rand.IntN(z.Len())
+	it := z.Range(rank, rank+1, false)
+	it.Next()
+	c.Bulk(it.Member)
+	return nil
+}
+
+func zrandmembers(c *Call) error {
+	count, err := parseInt(c.Args[2])
+	if err != nil {
+		return err
+	}
+	withScores := len(c.Args) == 4 && is(c.Args[3], "withscores")
+	switch {
+	case len(c.Args) > 3 && !withScores:
+		return errSyntax
+	case count == math.MinInt64:
+		return errCountRange
+	case withScores && (count < -math.MaxInt64/2 || count > math.MaxInt64/2):
+		return errRange
+	}
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	switch {
+	case z == nil || count == 0:
+		c.Array(0)
+	case count >= int64(z.Len()):
+		zmembers(c, z, 0, z.Len(), false, withScores)
+	case count < 0:
+		zrandomRanks(c, z, int(-count), withScores, func() int { return c.KS.Rand.IntN(z.Len()) })
+	default:
+		zrandomRanks(c, z, int(count), withScores, distinct(c, z.Len(), int(count)))
+	}
+	return nil
+}
+
+// zrandomRanks replies with the n members whose ranks next returns.
+func zrandomRanks(c *Call, z *store.ZSet, n int, withScores bool, next func() int) {
+	nested := withScores && c.Proto >= 3
+	if withScores && !nested {
+		c.Array(2 * n)
+	} else {
+		c.Array(n)
+	}
+	for range n {
+		rank := next()
+		it := z.Range(rank, rank+1, false)
+		it.Next()
+		if nested {
+			c.Array(2)
+		}
+		c.Bulk(it.Member)
+		if withScores {
+			c.Double(it.Score)
+		}
+	}
+}
+
+// distinct returns k different numbers below n by chance, one a call: Floyd's
+// method, which needs no more memory than the answer.
+func distinct(c *Call, n, k int) func() int {
+	taken := make(map[int]struct{}, k)
+	top := n - k
+	return func() int {
+		v := c.KS.Rand.IntN(top + 1)
+		if _, ok := taken[v]; ok {
+			v = top
+		}
+		taken[v] = struct{}{}
+		top++
+		return v
+	}
+}
+
+func zscan(c *Call) error {
+	o, badOptions := parseScan(c.Args[2:], false)
+	if badOptions == errInvalidCursor {
+		return badOptions
+	}
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case z == nil: // Redis does not look at the options then
+		c.Array(2)
+		c.BulkString("0")
+		c.Array(0)
+		return nil
+	case badOptions != nil:
+		return badOptions
+	}
+	c.scanReply(&o, func(cursor uint64) (uint64, int) {
+		n := 0
+		next := z.Scan(cursor, func(member []byte, score float64) {
+			if o.wants(member) {
+				var text [32]byte
+				c.Bulk(member)
+				c.Bulk(resp.AppendFloat(text[:0], score))
+				n += 2
+			}
+		})
+		return next, n
+	})
+	return nil
+}

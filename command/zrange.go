@@ -1,0 +1,266 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/store"
+)
+
+const (
+	errScoreRange store.Error = "ERR min or max is not a float"
+	errLexRange   store.Error = "ERR min or max not valid string range item"
+	errRankLimit  store.Error = "ERR syntax error, LIMIT is only supported in combination with either BYSCORE or BYLEX"
+	errLexScores  store.Error = "ERR syntax error, WITHSCORES not supported in combination with BYLEX"
+)
+
+// zrangeBy is what the two ends of a range of members are.
+type zrangeBy uint8
+
+// A command that lets its options say is zAuto at first (t_zset.c: zrange_type).
+const (
+	zAuto zrangeBy = iota
+	zByRank
+	zByScore
+	zByLex
+)
+
+// zquery is a question for a range of members.
+type zquery struct {
+	by         zrangeBy
+	rev        bool
+	withScores bool
+	offset     int
+	limit      int // -1 for none
+
+	start, stop int // by rank
+	score       store.ScoreRange
+	lex         store.LexRange
+}
+
+func zrange(c *Call) error {
+	return zrangeReply(c, zquery{}, true)
+}
+
+func zrevrange(c *Call) error        { return zrangeReply(c, zquery{by: zByRank, rev: true}, false) }
+func zrangebyscore(c *Call) error    { return zrangeReply(c, zquery{by: zByScore}, false) }
+func zrevrangebyscore(c *Call) error { return zrangeReply(c, zquery{by: zByScore, rev: true}, false) }
+func zrangebylex(c *Call) error      { return zrangeReply(c, zquery{by: zByLex}, false) }
+func zrevrangebylex(c *Call) error   { return zrangeReply(c, zquery{by: zByLex, rev: true}, false) }
+
+func zrangeReply(c *Call, q zquery, open bool) error {
+	if err := q.parse(c.Args[2:], open, true); err != nil {
+		return err
+	}
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if z == nil {
+		c.Array(0)
+		return nil
+	}
+	from, to := q.ranks(z)
+	zmembers(c, z, from, to, q.rev, q.withScores)
+	return nil
+}
+
+func zrangestore(c *Call) error {
+	var q zquery
+	if err := q.parse(c.Args[3:], true, false); err != nil {
+		return err
+	}
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[2])
+	if err != nil {
+		return err
+	}
+	b := store.NewZSetBuilder(c.KS)
+	if z != nil {
+		from, to := q.ranks(z)
+		for it := z.Range(from, to, q.rev); it.Next(); {
+			score, _ := b.Slot(it.Member)
+			*score = it.Score
+		}
+	}
+	zstore(c, c.Args[1], b, "zrangestore")
+	return nil
+}
+
+// zstore puts what b has collected under key and replies how much that is;
+// nothing at all deletes the key.
+func zstore(c *Call, key []byte, b *store.ZSetBuilder, event string) {
+	n := b.Len()
+	switch {
+	case n > 0:
+		store.Put(c.DB, key, b.Finish())
+		c.Changed(ClassZSet, event, key)
+	case c.DB.Delete(key):
+		c.Changed(ClassGeneric, "del", key)
+	}
+	c.Int(int64(n))
+}
+
+// parse reads the two ends of the range and the options behind them
+// (t_zset.c: zrangeGenericCommand). Only an open query takes BYSCORE, BYLEX and REV.
+func (q *zquery) parse(args [][]byte, open, scores bool) error {
+	q.limit = -1
+	for i := 2; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case scores && is(a, "withscores"):
+			q.withScores = true
+		case is(a, "limit") && len(args)-i > 2:
+			var err error
+			if q.offset, err = parseIndex(args[i+1]); err != nil {
+				return err
+			}
+			if q.limit, err = parseIndex(args[i+2]); err != nil {
+				return err
+			}
+			i += 2
+		case open && !q.rev && is(a, "rev"):
+			q.rev = true
+		case q.by == zAuto && is(a, "bylex"):
+			q.by = zByLex
+		case q.by == zAuto && is(a, "byscore"):
+			q.by = zByScore
+		default:
+			return errSyntax
+		}
+	}
+	if q.by == zAuto {
+		q.by = zByRank
+	}
+	switch {
+	case q.by == zByRank && q.limit != -1:
+		return errRankLimit
+	case q.by == zByLex && q.withScores:
+		return errLexScores
+	case q.by != zByRank && q.rev:
+		return q.parseEnds(args[1], args[0])
+	}
+	return q.parseEnds(args[0], args[1])
+}
+
+func (q *zquery) parseEnds(low, high []byte) (err error) {
+	switch q.by {
+	case zByScore:
+		q.score, err = parseScoreRange(low, high)
+	case zByLex:
+		q.lex, err = parseLexRange(low, high)
+	default:
+		if q.start, err = parseIndex(low); err == nil {
+			q.stop, err = parseIndex(high)
+		}
+	}
+	return err
+}
+
+// ranks turns the query into ranks of z, counted from the lowest score whatever
+// the direction: from up to, not including, to.
+func (q *zquery) ranks(z *store.ZSet) (from, to int) {
+	switch q.by {
+	case zByScore:
+		from, to = z.ByScore(&q.score)
+	case zByLex:
+		from, to = z.ByLex(&q.lex)
+	default:
+		from, to = rankRange(q.start, q.stop, z.Len())
+		if q.rev {
+			from, to = z.Len()-to, z.Len()-from
+		}
+		return from, to
+	}
+	switch n := to - from; {
+	case q.offset < 0 || q.offset >= n:
+		return 0, 0
+	case q.rev:
+		to -= q.offset
+	default:
+		from += q.offset
+	}
+	if q.limit >= 0 && q.limit < to-from {
+		if q.rev {
+			from = to - q.limit
+		} else {
+			to = from + q.limit
+		}
+	}
+	return from, to
+}
+
+// rankRange turns start and stop, negative ones counted from the end, into a
+// range that excludes its end and lies within n.
+func rankRange(start, stop, n int) (from, to int) {
+	if start < 0 {
+		start = max(start+n, 0)
+	}
+	if stop < 0 {
+		stop += n
+	}
+	if stop = min(stop, n-1); start > stop {
+		return 0, 0
+	}
+	return start, stop + 1
+}
+
+// zmembers replies with members, in RESP3 in pairs with their scores.
+func zmembers(c *Call, z *store.ZSet, from, to int, rev, withScores bool) {
+	n := to - from
+	nested := withScores && c.Proto >= 3
+	if withScores && !nested {
+		n *= 2
+	}
+	c.Array(n)
+	for it := z.Range(from, to, rev); it.Next(); {
+		if nested {
+			c.Array(2)
+		}
+		c.Bulk(it.Member)
+		if withScores {
+			c.Double(it.Score)
+		}
+	}
+}
+
+func zcount(c *Call) error    { return zcountGeneric(c, zByScore) }
+func zlexcount(c *Call) error { return zcountGeneric(c, zByLex) }
+
+func zcountGeneric(c *Call, by zrangeBy) error {
+	q := zquery{by: by, limit: -1}
+	if err := q.parseEnds(c.Args[2], c.Args[3]); err != nil {
+		return err
+	}
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if z != nil {
+		from, to := q.ranks(z)
+		n = to - from
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func zremrangebyrank(c *Call) error  { return zremrange(c, zByRank, "zremrangebyrank") }
+func zremrangebyscore(c *Call) error { return zremrange(c, zByScore, "zremrangebyscore") }
+func zremrangebylex(c *Call) error   { return zremrange(c, zByLex, "zremrangebylex") }
+
+func zremrange(c *Call, by zrangeBy, event string) error {
+	q := zquery{by: by, limit: -1}
+	if err := q.parseEnds(c.Args[2], c.Args[3]); err != nil {
+		return err
+	}
+	z, err := store.Write[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if z != nil {
+		from, to := q.ranks(z)
+		n = to - from
+		z.RemoveRange(from, to)
+		zsetRemoved(c, z, c.Args[1], n, event)
+	}
+	c.Int(int64(n))
+	return nil
+}

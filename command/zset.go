@@ -1,0 +1,234 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/store"
+)
+
+const (
+	errNXandXX  store.Error = "ERR XX and NX options at the same time are not compatible"
+	errGTLTNX   store.Error = "ERR GT, LT, and/or NX options at the same time are not compatible"
+	errOneIncr  store.Error = "ERR INCR option supports a single increment-element pair"
+	errScoreNaN store.Error = "ERR resulting score is not a number (NaN)"
+)
+
+func zadd(c *Call) error {
+	var flags store.ZFlags
+	ch := false
+	at := 2
+options:
+	for ; at < len(c.Args); at++ {
+		switch a := c.Args[at]; {
+		case is(a, "nx"):
+			flags |= store.ZNX
+		case is(a, "xx"):
+			flags |= store.ZXX
+		case is(a, "gt"):
+			flags |= store.ZGT
+		case is(a, "lt"):
+			flags |= store.ZLT
+		case is(a, "incr"):
+			flags |= store.ZIncr
+		case is(a, "ch"):
+			ch = true
+		default:
+			break options
+		}
+	}
+	pairs := c.Args[at:]
+	const gtlt = store.ZGT | store.ZLT
+	switch {
+	case len(pairs) == 0 || len(pairs)%2 != 0:
+		return errSyntax
+	case flags&store.ZNX != 0 && flags&store.ZXX != 0:
+		return errNXandXX
+	case flags&store.ZNX != 0 && flags&gtlt != 0, flags&gtlt == gtlt:
+		return errGTLTNX
+	case flags&store.ZIncr != 0 && len(pairs) > 2:
+		return errOneIncr
+	}
+	return zaddGeneric(c, pairs, flags, ch)
+}
+
+func zincrby(c *Call) error { return zaddGeneric(c, c.Args[2:], store.ZIncr, false) }
+
+// zaddGeneric adds pairs of score and member. Nothing is changed unless every
+// score is a number.
+func zaddGeneric(c *Call, pairs [][]byte, flags store.ZFlags, ch bool) error {
+	var buf [16]float64
+	scores := buf[:0]
+	for i := 0; i < len(pairs); i += 2 {
+		score, err := parseFloat(pairs[i])
+		if err != nil {
+			return err
+		}
+		scores = append(scores, score)
+	}
+	z, err := zsetToAdd(c, flags)
+	if err != nil {
+		return err
+	}
+	incr := flags&store.ZIncr != 0
+	if z == nil {
+		if incr {
+			c.Null()
+		} else {
+			c.Int(0)
+		}
+		return nil
+	}
+	var added, updated int
+	var res store.ZResult
+	var last float64
+	for i, score := range scores {
+		switch res, last = z.Add(pairs[2*i+1], score, flags); res {
+		case store.ZAdded:
+			added++
+		case store.ZUpdated:
+			updated++
+		case store.ZNaN: // only an increment can do that, and there is only one
+			return errScoreNaN
+		}
+	}
+	if n := added + updated; n > 0 {
+		event := "zadd"
+		if incr {
+			event = "zincr"
+		}
+		c.Changed(ClassZSet, event, c.Args[1])
+		c.Count(n - 1)
+	}
+	switch {
+	case incr && res == store.ZRefused:
+		c.Null()
+	case incr:
+		c.Double(last)
+	case ch:
+		c.Int(int64(added + updated))
+	default:
+		c.Int(int64(added))
+	}
+	return nil
+}
+
+// zsetToAdd is the set that ZADD changes: nil when there is none and XX forbids
+// to make one.
+func zsetToAdd(c *Call, flags store.ZFlags) (*store.ZSet, error) {
+	if flags&store.ZXX != 0 {
+		return store.Write[*store.ZSet](c.DB, c.Args[1])
+	}
+	return store.WriteOrNew[*store.ZSet](c.DB, c.Args[1])
+}
+
+func zrem(c *Call) error {
+	z, err := store.Write[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if z != nil {
+		for _, member := range c.Args[2:] {
+			if z.Remove(member) {
+				n++
+			}
+		}
+		zsetRemoved(c, z, c.Args[1], n, "zrem")
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+// zsetRemoved tells that n members have left the set at key, and drops the key
+// with the last one.
+func zsetRemoved(c *Call, z *store.ZSet, key []byte, n int, event string) {
+	if n == 0 {
+		return
+	}
+	dropped := z.Len() == 0 && c.DB.DropIfEmpty(key)
+	c.Changed(ClassZSet, event, key)
+	c.Count(n - 1)
+	if dropped {
+		c.Notify(ClassGeneric, "del", key)
+	}
+}
+
+func zscore(c *Call) error {
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	zscoreReply(c, z, c.Args[2])
+	return nil
+}
+
+func zmscore(c *Call) error {
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.Array(len(c.Args) - 2)
+	for _, member := range c.Args[2:] {
+		zscoreReply(c, z, member)
+	}
+	return nil
+}
+
+func zscoreReply(c *Call, z *store.ZSet, member []byte) {
+	if z != nil {
+		if score, ok := z.Score(member); ok {
+			c.Double(score)
+			return
+		}
+	}
+	c.Null()
+}
+
+func zcard(c *Call) error {
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if z != nil {
+		n = z.Len()
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func zrank(c *Call) error    { return zrankGeneric(c, false) }
+func zrevrank(c *Call) error { return zrankGeneric(c, true) }
+
+func zrankGeneric(c *Call, rev bool) error {
+	withScore := len(c.Args) == 4
+	switch {
+	case len(c.Args) > 4:
+		return errArity(c.Cmd.Name)
+	case withScore && !is(c.Args[3], "withscore"):
+		return errSyntax
+	}
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if z != nil {
+		if rank, score, ok := z.Rank(c.Args[2]); ok {
+			if rev {
+				rank = z.Len() - 1 - rank
+			}
+			if withScore {
+				c.Array(2)
+				c.Int(int64(rank))
+				c.Double(score)
+				return nil
+			}
+			c.Int(int64(rank))
+			return nil
+		}
+	}
+	if withScore {
+		c.NullArray()
+	} else {
+		c.Null()
+	}
+	return nil
+}
