@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"unsafe"
 )
 
@@ -75,7 +74,7 @@ func (z *ZSet) size() int {
 func (z *ZSet) clone() *ZSet {
 	c := NewZSet(z.ks)
 	if z.table == nil {
-		c.pack = Listpack{b: slices.Clone(z.pack.b[z.pack.head:]), n: z.pack.n}
+		c.pack = z.pack.clone()
 		return c
 	}
 	c.enlarge()
