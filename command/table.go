@@ -36,6 +36,7 @@ func groups() [][]Row {
 		stringRows(),
 		zsetRows(),
 		keyRows(),
+		listRows(),
 		streamRows(),
 		expireRows(),
 	}

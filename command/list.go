@@ -1,0 +1,311 @@
+package command
+
+import "github.com/miniredisd/miniredisd/store"
+
+const (
+	pushCost = "O(1) for each element added, so O(N) to add N elements when the command is called with multiple arguments."
+	popCost  = "O(N) where N is the number of elements returned"
+)
+
+func listRows() []Row {
+	return []Row{
+		{"lpush", "key element ...", -3, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "list", "1.0.0", pushCost, "Puts elements in front of a list, each before the last.", lpush},
+		{"rpush", "key element ...", -3, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "list", "1.0.0", pushCost, "Puts elements at the end of a list.", rpush},
+		{"lpushx", "key element ...", -3, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "list", "2.2.0", pushCost, "LPUSH, if there is a list.", lpushx},
+		{"rpushx", "key element ...", -3, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "list", "2.2.0", pushCost, "RPUSH, if there is a list.", rpushx},
+		{"lpop", "key [count]", -2, Write | Fast, keys(at(1, RW|Access|Delete)), "list", "1.0.0", popCost, "Takes the first elements off a list.", lpop},
+		{"rpop", "key [count]", -2, Write | Fast, keys(at(1, RW|Access|Delete)), "list", "1.0.0", popCost, "Takes the last elements off a list.", rpop},
+		{"llen", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "list", "1.0.0", "O(1)", "Counts the elements of a list.", llen},
+		{"lindex", "key index", 3, ReadOnly, keys(at(1, RO|Access)), "list", "1.0.0", "O(N) where N is the number of elements to traverse to get to the element at index. This makes asking for the first or the last element of the list O(1).", "Reads one element of a list.", lindex},
+		{"lset", "key index element", 4, Write | DenyOOM, keys(at(1, RW|Update)), "list", "1.0.0", "O(N) where N is the length of the list. Setting either the first or the last element of the list is O(1).", "Replaces one element of a list.", lset},
+		{"lrange", "key start stop", 4, ReadOnly, keys(at(1, RO|Access)), "list", "1.0.0", "O(S+N) where S is the distance of start offset from HEAD for small lists, from nearest end (HEAD or TAIL) for large lists; and N is the number of elements in the specified range.", "Reads the elements between two positions, both included.", lrange},
+		{"ltrim", "key start stop", 4, Write, keys(at(1, RW|Delete)), "list", "1.0.0", "O(N) where N is the number of elements to be removed by the operation.", "Removes the elements outside two positions.", ltrim},
+		{"lrem", "key count element", 4, Write, keys(at(1, RW|Delete)), "list", "1.0.0", "O(N+M) where N is the length of the list and M is the number of elements removed.", "Removes elements equal to a value, from either end.", lrem},
+		{"linsert", "key (BEFORE | AFTER) pivot element", 5, Write | DenyOOM, keys(at(1, RW|Insert)), "list", "2.2.0", "O(N) where N is the number of elements to traverse before seeing the value pivot. This means that inserting somewhere on the left end on the list (head) can be considered O(1) and inserting somewhere on the right end (tail) is O(N).", "Puts an element beside the first one equal to a value.", linsert},
+		{"lpos", "key element [RANK rank:integer] [COUNT num-matches:integer] [MAXLEN len:integer]", -3, ReadOnly, keys(at(1, RO|Access)), "list", "6.0.6", "O(N) where N is the number of elements in the list, for the average case. When searching for elements near the head or the tail of the list, or when the MAXLEN option is provided, the command may run in constant time.", "Finds the positions of elements equal to a value.", lpos},
+		{"lmove", "source destination (LEFT | RIGHT) (LEFT | RIGHT)", 5, Write | DenyOOM, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "6.2.0", "O(1)", "Takes an element off one list and puts it on another.", lmove},
+		{"rpoplpush", "source destination", 3, Write | DenyOOM, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "1.2.0", "O(1)", "Takes the last element off a list and puts it in front of another.", rpoplpush},
+		{"lmpop", "numkeys key ... (LEFT | RIGHT) [COUNT count]", -4, Write | MovableKeys, keys(counted(1, RW|Access|Delete)), "list", "7.0.0", "O(N+M) where N is the number of provided keys and M is the number of elements returned.", "Takes elements off the first list that has any.", lmpop},
+	}
+}
+
+func lpush(c *Call) error  { return pushAll(c, true, false) }
+func rpush(c *Call) error  { return pushAll(c, false, false) }
+func lpushx(c *Call) error { return pushAll(c, true, true) }
+func rpushx(c *Call) error { return pushAll(c, false, true) }
+
+func pushAll(c *Call, head, existing bool) error {
+	key, values := c.Args[1], c.Args[2:]
+	l, err := store.Write[*store.List](c.DB, key)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		if existing {
+			c.Int(0)
+			return nil
+		}
+		l = store.NewList(c.KS)
+		store.Put(c.DB, key, l)
+	}
+	size := 0
+	for _, v := range values {
+		size += len(v)
+	}
+	l.Expect(len(values), size)
+	event := "rpush"
+	if head {
+		event = "lpush"
+		for _, v := range values {
+			l.PushHead(v)
+		}
+	} else {
+		for _, v := range values {
+			l.PushTail(v)
+		}
+	}
+	c.Changed(ClassList, event, key)
+	c.Count(len(values) - 1)
+	c.Int(int64(l.Len()))
+	return nil
+}
+
+func lpop(c *Call) error { return popSome(c, true) }
+func rpop(c *Call) error { return popSome(c, false) }
+
+func popSome(c *Call, head bool) error {
+	count, many := 1, len(c.Args) == 3
+	if len(c.Args) > 3 {
+		return errArity(c.Cmd.Name)
+	}
+	if many {
+		var err error
+		if count, err = parsePositive(c.Args[2]); err != nil {
+			return err
+		}
+	}
+	l, err := store.Write[*store.List](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case l == nil && many:
+		c.NullArray()
+	case l == nil:
+		c.Null()
+	case !many:
+		c.Bulk(popOne(l, head))
+		removed(c, c.Args[1], head, 1)
+	case count == 0:
+		c.Array(0)
+	default:
+		popMany(c, l, c.Args[1], head, count)
+	}
+	return nil
+}
+
+// popMany answers an array of up to count elements and takes them off.
+func popMany(c *Call, l *store.List, key []byte, head bool, count int) {
+	count = min(count, l.Len())
+	c.Array(count)
+	for range count {
+		c.Bulk(popOne(l, head))
+	}
+	removed(c, key, head, count)
+}
+
+func popOne(l *store.List, head bool) []byte {
+	if head {
+		return l.PopHead()
+	}
+	return l.PopTail()
+}
+
+// removed is what follows after taking n elements off an end
+// (t_list.c: listElementsRemoved).
+func removed(c *Call, key []byte, head bool, n int) {
+	event := "rpop"
+	if head {
+		event = "lpop"
+	}
+	listChanged(c, event, key, n)
+}
+
+// listChanged tells of a change that removed n elements and deletes the key of
+// an empty list.
+func listChanged(c *Call, event string, key []byte, n int) {
+	gone := c.DB.DropIfEmpty(key)
+	c.Changed(ClassList, event, key)
+	c.Count(n - 1)
+	if gone {
+		c.Notify(ClassGeneric, "del", key)
+	}
+}
+
+func llen(c *Call) error {
+	l, err := store.Read[*store.List](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if l != nil {
+		n = l.Len()
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func lindex(c *Call) error {
+	l, err := store.Read[*store.List](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		c.Null()
+		return nil
+	}
+	i, err := parseIndex(c.Args[2])
+	if err != nil {
+		return err
+	}
+	if v := l.Index(i); v != nil {
+		c.Bulk(v)
+	} else {
+		c.Null()
+	}
+	return nil
+}
+
+func lset(c *Call) error {
+	key, value := c.Args[1], c.Args[3]
+	l, err := store.Write[*store.List](c.DB, key)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		return errNoSuchKey
+	}
+	i, err := parseIndex(c.Args[2])
+	if err != nil {
+		return err
+	}
+	l.Expect(1, len(value))
+	if !l.Set(i, value) {
+		return errOutOfRange
+	}
+	c.Changed(ClassList, "lset", key)
+	c.OK()
+	return nil
+}
+
+// parseRange reads the two positions of LRANGE and LTRIM.
+func parseRange(c *Call) (start, stop int, err error) {
+	if start, err = parseIndex(c.Args[2]); err != nil {
+		return 0, 0, err
+	}
+	stop, err = parseIndex(c.Args[3])
+	return start, stop, err
+}
+
+// within turns positions, counted from the end when negative, into the first of
+// n elements that lies between them and how many do.
+func within(start, stop, n int) (from, count int) {
+	if start < 0 {
+		start = max(start+n, 0)
+	}
+	if stop < 0 {
+		stop += n
+	}
+	stop = min(stop, n-1)
+	if start > stop {
+		return 0, 0
+	}
+	return start, stop - start + 1
+}
+
+func lrange(c *Call) error {
+	start, stop, err := parseRange(c)
+	if err != nil {
+		return err
+	}
+	l, err := store.Read[*store.List](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	from, n := 0, 0
+	if l != nil {
+		from, n = within(start, stop, l.Len())
+	}
+	c.Array(n)
+	if n == 0 {
+		return nil
+	}
+	for it := l.From(from, false); n > 0; n-- {
+		v, _ := it.Next()
+		c.Bulk(v)
+	}
+	return nil
+}
+
+func ltrim(c *Call) error {
+	start, stop, err := parseRange(c)
+	if err != nil {
+		return err
+	}
+	key := c.Args[1]
+	l, err := store.Write[*store.List](c.DB, key)
+	if err != nil {
+		return err
+	}
+	if l != nil {
+		before := l.Len()
+		l.Trim(within(start, stop, before))
+		listChanged(c, "ltrim", key, before-l.Len())
+	}
+	c.OK()
+	return nil
+}
+
+func lrem(c *Call) error {
+	count, err := parseIndex(c.Args[2])
+	if err != nil {
+		return err
+	}
+	key := c.Args[1]
+	l, err := store.Write[*store.List](c.DB, key)
+	if err != nil {
+		return err
+	}
+	n := 0
+	if l != nil {
+		n = l.Remove(count, c.Args[3])
+	}
+	if n > 0 {
+		listChanged(c, "lrem", key, n)
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func linsert(c *Call) error {
+	after := is(c.Args[2], "after")
+	if !after && !is(c.Args[2], "before") {
+		return errSyntax
+	}
+	key, pivot, value := c.Args[1], c.Args[3], c.Args[4]
+	l, err := store.Write[*store.List](c.DB, key)
+	if err != nil {
+		return err
+	}
+	if l == nil {
+		c.Int(0)
+		return nil
+	}
+	l.Expect(1, len(value))
+	if !l.Insert(pivot, value, after) {
+		c.Int(-1)
+		return nil
+	}
+	c.Changed(ClassList, "linsert", key)
+	c.Int(int64(l.Len()))
+	return nil
+}

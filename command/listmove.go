@@ -1,0 +1,229 @@
+package command
+
+import (
+	"bytes"
+	"math"
+
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Errors of LPOS and LMPOP (t_list.c: lposCommand, lmpopGenericCommand).
+const (
+	errRankZero       store.Error = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list"
+	errRankRange      store.Error = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
+	errCountNegative  store.Error = "ERR COUNT can't be negative"
+	errMaxLenNegative store.Error = "ERR MAXLEN can't be negative"
+	errNumKeys        store.Error = "ERR numkeys should be greater than 0"
+	errCountZero      store.Error = "ERR count should be greater than 0"
+)
+
+// parsePositive reads a count that may be zero.
+func parsePositive(arg []byte) (int, error) {
+	n, err := parseIndex(arg)
+	if err == nil && n < 0 {
+		err = errNegative
+	}
+	return n, err
+}
+
+// parseAtLeast reads a number of which every fault has the same text.
+func parseAtLeast(arg []byte, least int, fault error) (int, error) {
+	n, err := parseIndex(arg)
+	if err != nil || n < least {
+		return 0, fault
+	}
+	return n, nil
+}
+
+// parseEnd reads LEFT or RIGHT.
+func parseEnd(arg []byte) (head bool, err error) {
+	if head = is(arg, "left"); !head && !is(arg, "right") {
+		err = errSyntax
+	}
+	return head, err
+}
+
+func lmove(c *Call) error {
+	from, err := parseEnd(c.Args[3])
+	if err != nil {
+		return err
+	}
+	to, err := parseEnd(c.Args[4])
+	if err != nil {
+		return err
+	}
+	return moveOne(c, from, to)
+}
+
+func rpoplpush(c *Call) error { return moveOne(c, false, true) }
+
+// moveOne takes an element off one end of a list and puts it to one end of
+// another, or the same (t_list.c: lmoveGenericCommand).
+func moveOne(c *Call, fromHead, toHead bool) error {
+	src, dst := c.Args[1], c.Args[2]
+	from, err := store.Write[*store.List](c.DB, src)
+	if err != nil {
+		return err
+	}
+	if from == nil {
+		c.Null()
+		return nil
+	}
+	to, err := store.WriteOrNew[*store.List](c.DB, dst)
+	if err != nil {
+		return err
+	}
+	// Where the element was may be overwritten: the reply is the copy to push.
+	value := popOne(from, fromHead)
+	c.Bulk(value)
+	value = c.Buf[len(c.Buf)-2-len(value) : len(c.Buf)-2]
+	to.Expect(1, len(value))
+	event := "rpush"
+	if toHead {
+		event = "lpush"
+		to.PushHead(value)
+	} else {
+		to.PushTail(value)
+	}
+	c.Changed(ClassList, event, dst)
+	removed(c, src, fromHead, 1)
+	return nil
+}
+
+func lmpop(c *Call) error {
+	n, err := parseAtLeast(c.Args[1], 1, errNumKeys)
+	if err != nil {
+		return err
+	}
+	if n > len(c.Args)-3 {
+		return errSyntax
+	}
+	head, err := parseEnd(c.Args[2+n])
+	if err != nil {
+		return err
+	}
+	count := 1
+	switch rest := c.Args[3+n:]; {
+	case len(rest) == 2 && is(rest[0], "count"):
+		if count, err = parseAtLeast(rest[1], 1, errCountZero); err != nil {
+			return err
+		}
+	case len(rest) > 0:
+		return errSyntax
+	}
+	for _, key := range c.Args[2 : 2+n] {
+		l, err := store.Write[*store.List](c.DB, key)
+		if err != nil {
+			return err
+		}
+		if l != nil {
+			c.Array(2)
+			c.Bulk(key)
+			popMany(c, l, key, head, count)
+			return nil
+		}
+	}
+	c.NullArray()
+	return nil
+}
+
+// lposOptions are the words behind LPOS key element.
+type lposOptions struct {
+	skip   int // matches to pass over
+	back   bool
+	many   bool // an array is wanted
+	count  int  // matches wanted
+	maxLen int  // elements to compare
+}
+
+func parseLposOptions(args [][]byte) (o lposOptions, err error) {
+	o = lposOptions{count: 1, maxLen: math.MaxInt}
+	for ; len(args) >= 2; args = args[2:] {
+		switch {
+		case is(args[0], "rank"):
+			err = o.setRank(args[1])
+		case is(args[0], "count"):
+			o.count, err = parseAtLeast(args[1], 0, errCountNegative)
+			o.many = true
+		case is(args[0], "maxlen"):
+			o.maxLen, err = parseAtLeast(args[1], 0, errMaxLenNegative)
+		default:
+			err = errSyntax
+		}
+		if err != nil {
+			return o, err
+		}
+	}
+	if len(args) > 0 {
+		return o, errSyntax
+	}
+	if o.count == 0 {
+		o.count = math.MaxInt
+	}
+	if o.maxLen == 0 {
+		o.maxLen = math.MaxInt
+	}
+	return o, nil
+}
+
+func (o *lposOptions) setRank(arg []byte) error {
+	rank, err := parseIndex(arg)
+	switch {
+	case err != nil:
+		return err
+	case rank == math.MinInt:
+		return errRankRange
+	case rank == 0:
+		return errRankZero
+	}
+	o.back = rank < 0
+	o.skip = max(rank, -rank) - 1
+	return nil
+}
+
+func lpos(c *Call) error {
+	o, err := parseLposOptions(c.Args[3:])
+	if err != nil {
+		return err
+	}
+	l, err := store.Read[*store.List](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	var mark resp.Mark
+	if o.many {
+		mark = c.Defer()
+	}
+	found := 0
+	if l != nil {
+		found = findAll(c, l, c.Args[2], &o)
+	}
+	if o.many {
+		c.EndArray(mark, found)
+	} else if found == 0 {
+		c.Null()
+	}
+	return nil
+}
+
+// findAll appends the positions of the matches.
+func findAll(c *Call, l *store.List, value []byte, o *lposOptions) (found int) {
+	i, step := 0, 1
+	if o.back {
+		i, step = l.Len()-1, -1
+	}
+	skip, it := o.skip, l.From(i, o.back)
+	for range min(o.maxLen, l.Len()) {
+		if v, _ := it.Next(); bytes.Equal(v, value) {
+			if skip--; skip < 0 {
+				c.Int(int64(i))
+				if found++; found == o.count {
+					break
+				}
+			}
+		}
+		i += step
+	}
+	return found
+}
