@@ -80,7 +80,7 @@ func popSome(c *Call, head bool) error {
 	}
 	if many {
 		var err error
-		if count, err = parsePositive(c.Args[2]); err != nil {
+		if count, err = parseAtLeast(c.Args[2], 0, errNegative); err != nil {
 			return err
 		}
 	}

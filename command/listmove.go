@@ -18,15 +18,6 @@ const (
 	errCountZero      store.Error = "ERR count should be greater than 0"
 )
 
-// parsePositive reads a count that may be zero.
-func parsePositive(arg []byte) (int, error) {
-	n, err := parseIndex(arg)
-	if err == nil && n < 0 {
-		err = errNegative
-	}
-	return n, err
-}
-
 // parseAtLeast reads a number of which every fault has the same text.
 func parseAtLeast(arg []byte, least int, fault error) (int, error) {
 	n, err := parseIndex(arg)
