@@ -8,14 +8,12 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Errors of LPOS and LMPOP (t_list.c: lposCommand, lmpopGenericCommand).
+// Errors of LPOS (t_list.c: lposCommand).
 const (
 	errRankZero       store.Error = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list"
 	errRankRange      store.Error = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
 	errCountNegative  store.Error = "ERR COUNT can't be negative"
 	errMaxLenNegative store.Error = "ERR MAXLEN can't be negative"
-	errNumKeys        store.Error = "ERR numkeys should be greater than 0"
-	errCountZero      store.Error = "ERR count should be greater than 0"
 )
 
 // parseAtLeast reads a number of which every fault has the same text.
@@ -97,7 +95,7 @@ func lmpop(c *Call) error {
 	count := 1
 	switch rest := c.Args[3+n:]; {
 	case len(rest) == 2 && is(rest[0], "count"):
-		if count, err = parseAtLeast(rest[1], 1, errCountZero); err != nil {
+		if count, err = parseAtLeast(rest[1], 1, errPopCount); err != nil {
 			return err
 		}
 	case len(rest) > 0:
