@@ -86,7 +86,8 @@ func (r reply) sorted(pairs bool) reply {
 
 func (r reply) groups(pairs bool) [][]reply {
 	n := 1
-	if r.isMap() || pairs && len(r.elems)%2 == 0 {
+	// RESP3 has a pair as an array of its own, in places.
+	if r.isMap() || pairs && len(r.elems)%2 == 0 && len(r.elems) > 0 && r.elems[0].elems == nil {
 		n = 2
 	}
 	return slices.Collect(slices.Chunk(slices.Clone(r.elems), n))

@@ -1,0 +1,82 @@
+package differential
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// agree says whether two replies to c mean the same; before is what miniredisd answered before.
+func (d *duel) agree(c command, want, got, before resp.Value) bool {
+	ok := false
+	switch c.mode {
+	case '@':
+		ok = sameTime(c.args[0], want, got)
+	case '?':
+		ok = want.Kind == got.Kind && want.Null == got.Null && len(want.Elems) == len(got.Elems) &&
+			(want.Kind != '-' || want.Str == got.Str)
+	case '^':
+		ok = canonical(want, '~') == canonical(got, '~') && within(before, got)
+	default:
+		ok = canonical(want, c.mode) == canonical(got, c.mode)
+	}
+	return ok || d.older && knownDifference(c, want, got)
+}
+
+// within says whether what was picked is in the collection it was picked from.
+func within(picked, from resp.Value) bool {
+	if picked.Kind == '-' || picked.Null {
+		return true
+	}
+	elems := picked.Elems
+	if picked.Kind == '$' {
+		elems = []resp.Value{picked}
+	}
+	for _, e := range elems {
+		if !slices.ContainsFunc(from.Elems, func(f resp.Value) bool { return f.Str == e.Str }) {
+			return false
+		}
+	}
+	return true
+}
+
+// canonical is v as text, with what may come in any order sorted.
+func canonical(v resp.Value, mode byte) string {
+	if mode == '~' || mode == '%' {
+		v = sorted(v, mode == '%')
+	}
+	return v.String()
+}
+
+func sorted(v resp.Value, pairs bool) resp.Value {
+	size := 1
+	// RESP3 has a pair as an array of its own, in places.
+	if v.Kind == '%' || pairs && len(v.Elems)%2 == 0 && len(v.Elems) > 0 && v.Elems[0].Elems == nil {
+		size = 2
+	}
+	var groups [][]resp.Value
+	for g := range slices.Chunk(v.Elems, size) {
+		g = slices.Clone(g)
+		for i := range g {
+			g[i] = sorted(g[i], pairs)
+		}
+		groups = append(groups, g)
+	}
+	slices.SortFunc(groups, func(a, b []resp.Value) int { return strings.Compare(a[0].String(), b[0].String()) })
+	v.Elems = slices.Concat(groups...)
+	return v
+}
+
+// sameTime allows for the time between the two servers' turns; the times in the table are
+// further apart than that.
+func sameTime(name string, want, got resp.Value) bool {
+	if want.Kind != ':' || got.Kind != ':' || want.Int < 0 || got.Int < 0 {
+		return want.String() == got.String()
+	}
+	tolerance := int64(20)
+	if name[0] == 'P' {
+		tolerance *= 1000
+	}
+	return max(want.Int-got.Int, got.Int-want.Int) <= tolerance
+}

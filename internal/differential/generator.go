@@ -1,0 +1,99 @@
+package differential
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// generator makes the commands of one sequence.
+type generator struct {
+	*rand.Rand
+	groups []group
+	// focus is the group most commands of a sequence come from: collections have to grow and
+	// shrink, which they do not if every command is about something else.
+	focus   group
+	numeric bool // only numbers as elements, so that integer encodings last
+}
+
+type group struct {
+	name  string
+	lines []line
+}
+
+type line struct {
+	mode   byte
+	syntax []node
+}
+
+func newGenerator(names []string, has func(command string) bool) (*generator, error) {
+	g := &generator{}
+	all := makers()
+	for _, t := range table() {
+		if len(names) > 0 && !slices.Contains(names, t.group) {
+			continue
+		}
+		gr := group{name: t.group}
+		for _, text := range t.lines {
+			l := line{mode: ' '}
+			if strings.IndexByte("~%@?", text[0]) >= 0 {
+				l.mode, text = text[0], text[2:]
+			}
+			var err error
+			if l.syntax, err = parseSyntax(text, all); err != nil {
+				return nil, fmt.Errorf("%s: %w", text, err)
+			}
+			if has(strings.Trim(strings.Fields(text)[0], "(")) {
+				gr.lines = append(gr.lines, l)
+			}
+		}
+		if len(gr.lines) > 0 {
+			g.groups = append(g.groups, gr)
+		}
+	}
+	if len(g.groups) == 0 {
+		return nil, fmt.Errorf("%v: no such groups", names)
+	}
+	return g, nil
+}
+
+func (g *generator) reset(r *rand.Rand) {
+	g.Rand = r
+	g.focus = g.groups[r.IntN(len(g.groups))]
+	g.numeric = r.IntN(4) == 0
+}
+
+func (g *generator) command() command {
+	gr := g.focus
+	if g.IntN(4) == 0 {
+		gr = g.groups[g.IntN(len(g.groups))]
+	}
+	l := gr.lines[g.IntN(len(gr.lines))]
+	return command{l.mode, g.expand(nil, l.syntax)}
+}
+
+func (g *generator) expand(args []string, nodes []node) []string {
+	for _, n := range nodes {
+		times := 1
+		if n.repeat {
+			times += g.IntN(4) * g.IntN(2)
+		}
+		if n.maybe && g.IntN(2) == 0 {
+			times = 0
+		}
+		for range times {
+			switch {
+			case n.choices != nil:
+				args = g.expand(args, n.choices[g.IntN(len(n.choices))])
+			case n.maker != nil:
+				args = append(args, n.maker(g))
+			default:
+				args = append(args, n.literal)
+			}
+		}
+	}
+	return args
+}
+
+func (g *generator) pick(from ...string) string { return from[g.IntN(len(from))] }

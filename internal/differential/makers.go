@@ -1,0 +1,127 @@
+package differential
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// keysOf names a few keys of each type: commands that meet often find something.
+var keysOf = []struct {
+	maker string
+	names []string
+}{
+	{"str", []string{"s1", "s2", "s3"}}, {"hash", []string{"h1", "h2"}}, {"list", []string{"l1", "l2"}}, {"set", []string{"t1", "t2", "t3"}},
+	{"zset", []string{"z1", "z2"}}, {"lex", []string{"x1", "x2"}}, {"stream", []string{"m1", "m2"}},
+}
+
+func allKeys() []string {
+	var all []string
+	for _, k := range keysOf {
+		all = append(all, k.names...)
+	}
+	return all
+}
+
+func isKey(s string) bool { return slices.Contains(allKeys(), s) }
+
+// oneOf makes one of its words.
+func oneOf(words string) maker {
+	list := strings.Fields(words)
+	return func(g *generator) string { return g.pick(list...) }
+}
+
+func makers() map[string]maker {
+	m := map[string]maker{
+		"key": anyKey, "value": value, "member": member, "field": member, "int": integer, "float": float,
+		"scored":   func(g *generator) string { return g.pick("z1", "z2", "x1", "t1", "z3") },
+		"sortable": func(g *generator) string { return g.pick("l1", "l2", "t1", "z1") },
+		"index":    func(g *generator) string { return strconv.Itoa(g.IntN(15) - 6) },
+		"small":    func(g *generator) string { return strconv.Itoa(g.IntN(8) - g.IntN(2)) },
+		"offset":   func(g *generator) string { return strconv.Itoa(g.IntN(70) - g.IntN(2)) },
+		"bit":      oneOf("0 1 0 1 0 1 0 1 2"),
+		"width":    oneOf("u1 u8 u16 u31 u63 i1 i5 i8 i32 i64 u64 x8"),
+		"boffset":  oneOf("0 1 7 8 13 64 #0 #1 #2 -1 #x"),
+		// Whole hundreds of seconds: a difference in the clock does not look like another time.
+		"ttl":  func(g *generator) string { return g.rare("0", "-1", "x", strconv.Itoa(100*(1+g.IntN(50)))) },
+		"pttl": func(g *generator) string { return g.rare("0", "-1", "x", strconv.Itoa(100000*(1+g.IntN(50)))) },
+		"at": func(g *generator) string {
+			return g.rare("0", "1", "9223372036854775807", strconv.Itoa(4000000000+1000*g.IntN(5)))
+		},
+		"pat": func(g *generator) string {
+			return g.rare("0", "1", "-1", strconv.Itoa(4000000000000+1000000*g.IntN(5)))
+		},
+		"pattern": oneOf("* s* [hl]? ?1 *1* [^s]* \\* a* f[0-9]"),
+		"type":    oneOf("string hash list set zset stream nothing"),
+		"score":   score,
+		"smin":    oneOf("-inf 0 1 (1 2 (2.5 -3 (-inf x"),
+		"smax":    oneOf("+inf 5 10 (3 2 1 (2.5 inf"),
+		"lmin":    oneOf("- [a [b (a (f1 [5 a"),
+		"lmax":    oneOf("+ [c (f3 [zz [b (9 +"),
+		"id":      streamID,
+		"xmin":    func(g *generator) string { return g.pick("-", streamID(g), "("+streamID(g), "0") },
+		"xmax":    func(g *generator) string { return g.pick("+", streamID(g), "("+streamID(g), "9") },
+		"partial": func(g *generator) string { return strconv.Itoa(g.IntN(40)) + "-*" },
+	}
+	for _, k := range keysOf {
+		m[k.maker] = func(g *generator) string {
+			if g.IntN(25) == 0 {
+				return anyKey(g)
+			}
+			return g.pick(k.names...)
+		}
+	}
+	return m
+}
+
+// rare gives the last of words most of the time.
+func (g *generator) rare(words ...string) string {
+	if g.IntN(6) > 0 {
+		return words[len(words)-1]
+	}
+	return g.pick(words...)
+}
+
+func anyKey(g *generator) string { return g.pick(allKeys()...) }
+
+func value(g *generator) string {
+	switch g.IntN(10) {
+	case 0:
+		return g.pick("", "\x00\xff\r\n", "1.5", strings.Repeat("v", 45), strings.Repeat("w", 21), "9223372036854775807", "-0", "01", " 1")
+	case 1, 2, 3, 4:
+		return strconv.Itoa(g.IntN(20) - 3)
+	}
+	if g.numeric {
+		return strconv.Itoa(g.IntN(100000) - 50000)
+	}
+	return g.pick("a", "b", "c", "f1", "abc", "xyzzy")
+}
+
+func member(g *generator) string {
+	if g.numeric {
+		return g.pick("1", "2", "3", "4", "5", "6", "70", "-8", "40000", "-2147483649")
+	}
+	if g.IntN(20) == 0 {
+		return g.pick("", strings.Repeat("m", 21), "\x80")
+	}
+	return g.pick("a", "b", "c", "d", "f1", "f2", "f3", "f4", "1", "2", "300")
+}
+
+func integer(g *generator) string {
+	return g.rare("9223372036854775807", "-9223372036854775808", "x", "1.5", "", "+1", strconv.Itoa(g.IntN(30)-10))
+}
+
+// float avoids fractions that have no short exact form: 7.0 and 7.2 write them differently.
+func float(g *generator) string {
+	return g.rare("inf", "-inf", "x", "nan", "1e3", "-0", fmt.Sprint(float64(g.IntN(40)-10)/4))
+}
+
+func score(g *generator) string {
+	return g.rare("inf", "-inf", "x", "nan", "1e3", "-0", "0x10", fmt.Sprint(float64(g.IntN(24)-4)/2))
+}
+
+func streamID(g *generator) string {
+	return g.rare("0", "0-0", "x", "5-x", "18446744073709551615-18446744073709551615",
+		fmt.Sprintf("%d-%d", g.IntN(40), g.IntN(3)))
+}

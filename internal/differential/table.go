@@ -1,0 +1,109 @@
+package differential
+
+// table is what is sent: a line for each form of a command, all equally likely within their
+// group. The notation is that of grammar.go, the lower-case words are in makers.go. The first
+// character may say how replies are compared: ~ in any order, % pairs in any order, @ times up
+// to a tolerance, ? a random pick (compared in shape, and looked up in what it was picked from).
+func table() []struct {
+	group string
+	lines []string
+} {
+	return []struct {
+		group string
+		lines []string
+	}{
+		{"string", []string{
+			"SET str value [NX|XX] [GET] [EX ttl|PX pttl|EXAT at|PXAT pat|KEEPTTL]",
+			"SET str value", "SET str int", "GET str", "GETSET str value", "GETDEL str",
+			"GETEX str [EX ttl|PX pttl|EXAT at|PXAT pat|PERSIST]",
+			"SETNX str value", "SETEX str ttl value", "PSETEX str pttl value",
+			"MSET (str value)+", "MSETNX (str value)+", "MGET key+",
+			"APPEND str value", "STRLEN str", "GETRANGE str index index", "SETRANGE str offset value", "SUBSTR str index index",
+			"INCR str", "DECR str", "INCRBY str int", "DECRBY str int", "INCRBYFLOAT str float",
+			"LCS str str [LEN] [IDX] [MINMATCHLEN small] [WITHMATCHLEN]",
+		}},
+		{"bitmap", []string{
+			"SETBIT str offset bit", "SETBIT str offset bit", "GETBIT str offset",
+			"BITCOUNT str [index index [BYTE|BIT]]", "BITPOS str bit [index [index [BYTE|BIT]]]",
+			"BITOP (AND|OR|XOR) str str+", "BITOP NOT str str", "BITOP (AND|NOT) str str str",
+			"BITFIELD str (GET width boffset|SET width boffset int|INCRBY width boffset int|OVERFLOW (WRAP|SAT|FAIL))+",
+			"BITFIELD_RO str (GET width boffset)+", "APPEND str value", "GET str",
+		}},
+		{"hash", []string{
+			"HSET hash (field value)+", "HSET hash (field value)+", "HMSET hash (field value)+", "HSETNX hash field value",
+			"HGET hash field", "HMGET hash field+", "HDEL hash field+", "HLEN hash", "HEXISTS hash field", "HSTRLEN hash field",
+			"HINCRBY hash field int", "HINCRBYFLOAT hash field float",
+			"~ HKEYS hash", "~ HVALS hash", "% HGETALL hash",
+			"~ HRANDFIELD hash 1000", "% HRANDFIELD hash 1000 WITHVALUES", "? HRANDFIELD hash", "? HRANDFIELD hash small",
+			"% HSCAN hash 0 [MATCH pattern] COUNT 1000",
+		}},
+		{"list", []string{
+			"LPUSH list value+", "RPUSH list value+", "RPUSH list value+", "LPUSHX list value+", "RPUSHX list value+",
+			"LPOP list [small]", "RPOP list [small]", "LLEN list", "LINDEX list index", "LSET list index value",
+			"LRANGE list index index", "LTRIM list index index", "LINSERT list (BEFORE|AFTER) value value", "LREM list index value",
+			"LPOS list value [RANK index] [COUNT small] [MAXLEN small]",
+			"LMOVE list list (LEFT|RIGHT) (LEFT|RIGHT)", "RPOPLPUSH list list", "LMPOP 2 list list (LEFT|RIGHT) [COUNT small]",
+		}},
+		{"set", []string{
+			"SADD set member+", "SADD set member+", "SADD set member+", "SREM set member+", "SISMEMBER set member", "SMISMEMBER set member+",
+			"SCARD set", "~ SMEMBERS set", "SMOVE set set member",
+			"~ SUNION set+", "~ SINTER set+", "~ SDIFF set+",
+			"SUNIONSTORE set set+", "SINTERSTORE set set+", "SDIFFSTORE set set+", "SINTERCARD 2 set set [LIMIT small]",
+			"~ SPOP set 1000", "? SRANDMEMBER set", "? SRANDMEMBER set small", "? SRANDMEMBER set -4", "~ SRANDMEMBER set 1000",
+			"~ SSCAN set 0 [MATCH pattern] COUNT 1000",
+		}},
+		{"zset", []string{
+			"ZADD zset [NX|XX] [GT|LT] [CH] [INCR] (score member)+", "ZADD zset (score member)+", "ZADD zset (score member)+",
+			"ZINCRBY zset score member", "ZREM zset member+", "ZSCORE zset member", "ZMSCORE zset member+", "ZCARD zset",
+			"ZCOUNT zset smin smax", "ZRANK zset member", "ZREVRANK zset member",
+			"ZRANGE zset index index [REV] [WITHSCORES]", "ZRANGE zset smin smax BYSCORE [LIMIT index index] [WITHSCORES]",
+			"ZRANGE zset smax smin BYSCORE REV [LIMIT index index] [WITHSCORES]",
+			"ZREVRANGE zset index index [WITHSCORES]", "ZRANGEBYSCORE zset smin smax [WITHSCORES] [LIMIT index index]",
+			"ZREVRANGEBYSCORE zset smax smin [WITHSCORES] [LIMIT index index]",
+			"ZRANGESTORE zset zset index index [REV]", "ZRANGESTORE zset zset smin smax BYSCORE [LIMIT index index]",
+			"ZREMRANGEBYRANK zset index index", "ZREMRANGEBYSCORE zset smin smax",
+			"ZPOPMIN zset [small]", "ZPOPMAX zset [small]", "ZMPOP 2 zset zset (MIN|MAX) [COUNT small]",
+			"(ZUNION|ZINTER) 2 scored scored [WEIGHTS float float] [AGGREGATE (SUM|MIN|MAX)] [WITHSCORES]",
+			"ZDIFF 2 scored scored [WITHSCORES]", "ZDIFFSTORE zset 2 scored scored", "ZINTERCARD 2 scored scored [LIMIT small]",
+			"(ZUNIONSTORE|ZINTERSTORE) zset 2 scored scored [WEIGHTS float float] [AGGREGATE (SUM|MIN|MAX)]",
+			"~ ZRANDMEMBER zset 1000", "% ZRANDMEMBER zset 1000 WITHSCORES", "? ZRANDMEMBER zset", "? ZRANDMEMBER zset small",
+			"% ZSCAN zset 0 [MATCH pattern] COUNT 1000",
+		}},
+		// Lexical ranges mean something only where all scores are the same.
+		{"lex", []string{
+			"ZADD lex (0 member)+", "ZADD lex (0 member)+", "ZREM lex member", "ZLEXCOUNT lex lmin lmax",
+			"ZRANGE lex lmin lmax BYLEX [LIMIT index index]", "ZRANGE lex lmax lmin BYLEX REV [LIMIT index index]",
+			"ZRANGEBYLEX lex lmin lmax [LIMIT index index]", "ZREVRANGEBYLEX lex lmax lmin [LIMIT index index]",
+			"ZRANGESTORE lex lex lmin lmax BYLEX", "ZREMRANGEBYLEX lex lmin lmax",
+		}},
+		{"stream", []string{
+			"XADD stream id (field value)+", "XADD stream id (field value)+", "XADD stream partial field value",
+			"XADD stream [NOMKSTREAM] [MAXLEN [=] small|MINID [=] id] id field value",
+			"XLEN stream", "XRANGE stream xmin xmax [COUNT index]", "XREVRANGE stream xmax xmin [COUNT index]", "XDEL stream id+",
+			"XTRIM stream MAXLEN [=] small", "XTRIM stream MINID [=] id", "XTRIM stream (MAXLEN|MINID) ~ small [LIMIT 4]",
+			"XREAD [COUNT index] STREAMS stream id", "XREAD STREAMS stream stream id id", "XSETID stream id [ENTRIESADDED small MAXDELETEDID id]",
+		}},
+		{"keys", []string{
+			"DEL key+", "UNLINK key+", "EXISTS key+", "TOUCH key+", "TYPE key", "RENAME key key", "RENAMENX key key", "COPY key key [REPLACE]",
+			"EXPIRE key ttl [NX|XX]", "PEXPIRE key pttl [NX|XX]", "EXPIREAT key at [NX|XX|GT|LT]", "PEXPIREAT key pat [NX|XX|GT|LT]",
+			"@ TTL key", "@ PTTL key", "@ EXPIRETIME key", "@ PEXPIRETIME key", "PERSIST key",
+			"~ KEYS pattern", "DBSIZE", "? RANDOMKEY", "~ SCAN 0 [MATCH pattern] COUNT 1000 [TYPE type]",
+			"MOVE key 1", "OBJECT ENCODING key",
+			"SORT sortable [LIMIT index index] [ASC|DESC] [ALPHA] [STORE list]", "SORT_RO sortable [ALPHA] [DESC]",
+			"SORT sortable BY 's* [GET #] [GET 's*]", "SORT list BY 'nosort [LIMIT index index] [GET 'h*->f1] [GET #]",
+		}},
+	}
+}
+
+// sourceOf is what the random pick of c came from.
+func sourceOf(c command) command {
+	switch c.args[0] {
+	case "HRANDFIELD":
+		return command{'^', []string{"HKEYS", c.args[1]}}
+	case "SRANDMEMBER":
+		return command{'^', []string{"SMEMBERS", c.args[1]}}
+	case "ZRANDMEMBER":
+		return command{'^', []string{"ZRANGE", c.args[1], "0", "-1"}}
+	}
+	return command{'^', []string{"KEYS", "*"}}
+}
