@@ -17,10 +17,12 @@ func TestTranscript(t *testing.T) {
 	transcript.Dir(t, "testdata/transcripts", *update, start)
 }
 
-// start runs a server in this process, on a free port, until the test ends.
+// start runs a server in this process, on a free port, until the test ends. args are options
+// as on the command line, such as "--databases", "2".
 func start(t testing.TB, args []string) (addr string) {
 	t.Helper()
-	cfg, err := config.Parse(append([]string{"--port", "0", "--enable-debug-command", "yes"}, args...), nil)
+	line := []string{"--port", "0", "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--enable-debug-command", "yes"}
+	cfg, err := config.Parse(append(line, args...), nil)
 	require.NoError(t, err)
 	s, err := server.New(cfg, func(level byte, format string, args ...any) { t.Logf(format, args...) })
 	require.NoError(t, err)
