@@ -97,9 +97,13 @@ func isZero(arg []byte) bool {
 	return true
 }
 
+// longestName bounds a command's name. Ours are shorter; rename-command is often
+// given a hash as the new one.
+const longestName = 64
+
 // lower writes s in lower case into buf and returns it, or nil when s is longer
 // than any command's name.
-func lower(buf *[32]byte, s []byte) []byte {
+func lower(buf *[longestName]byte, s []byte) []byte {
 	if len(s) > len(buf) {
 		return nil
 	}

@@ -65,7 +65,7 @@ func clientSetInfo(c *Call) error {
 		return errorf("ERR Unrecognized option '%s'", opt)
 	}
 	if !validName(val) {
-		var buf [32]byte
+		var buf [longestName]byte
 		return errorf("ERR %s cannot contain spaces, newlines or special characters.", lower(&buf, opt))
 	}
 	*to = string(val)

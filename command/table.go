@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -70,11 +71,31 @@ func (t *Table) add(row *Row) {
 	where[container] = cmd
 }
 
+// Rename is the directive rename-command: the command answers to another name
+// only, or to none when it is empty. INFO and COMMAND go on calling it by its own.
+func (t *Table) Rename(from, to string) error {
+	from, to = strings.ToLower(from), strings.ToLower(to)
+	cmd := t.byName[from]
+	switch {
+	case cmd == nil:
+		return errors.New("No such command in rename-command")
+	case to != from && t.byName[to] != nil:
+		return errors.New("Target command name already exists")
+	case len(to) > longestName:
+		return errors.New("Target command name is too long")
+	}
+	delete(t.byName, from)
+	if to != "" {
+		t.byName[to] = cmd
+	}
+	return nil
+}
+
 // Lookup finds a command, or the subcommand that the second argument names.
 // For a container with an unknown subcommand it returns the container itself
 // (whose Do is nil); nil for an unknown name.
 func (t *Table) Lookup(args [][]byte) *Command {
-	var buf [32]byte
+	var buf [longestName]byte
 	cmd := t.byName[string(lower(&buf, args[0]))]
 	if cmd == nil || cmd.Subs == nil || len(args) < 2 {
 		return cmd

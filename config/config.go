@@ -40,6 +40,14 @@ const (
 // bound.
 type OutputLimit struct{ Hard, Soft, SoftSeconds int64 }
 
+// Rename is a rename-command line. The server applies it, for it knows the
+// commands; Line and Text are for its complaint.
+type Rename struct {
+	From, To string // To is empty for a command that is to be gone
+	Line     int
+	Text     string
+}
+
 // The classes of client-output-buffer-limit, indexes of Config.OutputLimits.
 const (
 	ClassNormal = iota
@@ -79,8 +87,7 @@ type Config struct {
 
 	EnableDebugCommand     string // no, yes, local
 	EnableProtectedConfigs string // no, yes, local
-	// Renames are the rename-command lines: old name, new name or "".
-	Renames [][2]string
+	Renames                []Rename
 
 	MaxMemory        int64
 	MaxMemoryPolicy  string

@@ -147,7 +147,7 @@ func (l *loader) load(lines string) error {
 		why := "Unbalanced quotes in configuration line"
 		if ok {
 			var err error
-			if why, err = l.directive(args); err != nil {
+			if why, err = l.directive(args, n, line); err != nil {
 				return err
 			}
 		}
@@ -159,7 +159,7 @@ func (l *loader) load(lines string) error {
 }
 
 // directive applies one line. err is set when an included file is at fault.
-func (l *loader) directive(args []string) (why string, err error) {
+func (l *loader) directive(args []string, n int, line string) (why string, err error) {
 	name := strings.ToLower(args[0])
 	if r, _ := lookup(name); r != nil {
 		if !r.multi() && len(args) != 2 || len(args) == 1 {
@@ -179,7 +179,7 @@ func (l *loader) directive(args []string) (why string, err error) {
 	case name == "include" && len(args) == 2:
 		return l.include(args[1])
 	case name == "rename-command" && len(args) == 3:
-		l.c.Renames = append(l.c.Renames, [2]string{args[1], args[2]})
+		l.c.Renames = append(l.c.Renames, Rename{args[1], args[2], n, line})
 		return "", nil
 	case (name == "user" || name == "loadmodule") && len(args) >= 2:
 		return refusal(name), nil

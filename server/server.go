@@ -101,6 +101,12 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		start:   clock.Mono(),
 	}
 	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows())
+	for _, r := range cfg.Renames {
+		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
+			loop.Close()
+			return nil, &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
+		}
+	}
 	s.setOutputTrigger()
 	if !s.fitMaxClients() {
 		loop.Close()

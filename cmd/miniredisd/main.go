@@ -76,6 +76,11 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	greet(cfg, log, argv, strict)
 	log.SetRole(rlog.Master)
 	s, err := server.New(cfg, log.Log)
+	var line *config.LineError
+	if errors.As(err, &line) {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
 	if err != nil {
 		log.Log('#', "%v", err)
 		return 1
