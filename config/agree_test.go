@@ -1,6 +1,8 @@
 package config
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -124,4 +126,44 @@ func TestRefusedLinesAgreeWithRedis(t *testing.T) {
 		}
 		require.Equal(t, refusedBy(t, dir, args...), err.Error()+"\n", line)
 	}
+}
+
+// TestFilesRewrittenByRedisAreUnderstood has redis-server write a file of every
+// kind of line.
+func TestFilesRewrittenByRedisAreUnderstood(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "redis.conf")
+	require.NoError(t, os.WriteFile(file, []byte("save 60 1\n"), 0o600))
+	redis := startRedis(t, file)
+	require.Equal(t, []string{"OK"}, redis.do("CONFIG", "REWRITE"))
+	_, err := Parse([]string{file}, nil)
+	require.NoError(t, err)
+	for _, pair := range [][2]string{
+		{"maxmemory", "5gb"}, {"maxmemory-clients", "7%"}, {"notify-keyspace-events", "KEA"}, {"save", "1 2 3 4"},
+		{"latency-tracking-info-percentiles", "1.5 2"}, {"client-output-buffer-limit", "normal 1 2 3"}, {"syslog-ident", "x"},
+		{"requirepass", "secret"}, {"masterauth", "a \"b\x01"}, {"oom-score-adj-values", "1 2 3"}, {"shutdown-on-sigterm", "nosave now"}, {"appendfsync", "always"},
+	} {
+		redis.do("CONFIG", "SET", pair[0], pair[1])
+	}
+	require.Equal(t, []string{"OK"}, redis.do("CONFIG", "REWRITE"))
+	ours, err := Parse([]string{file}, nil)
+	require.NoError(t, err)
+	theirs := pairs(redis.do("CONFIG", "GET", "*"))
+	for name, value := range pairs(ours.Get([]string{"*"}, glob)) {
+		if differs()[name] == "" || name == "save" {
+			require.Equal(t, theirs[name], value, name)
+		}
+	}
+}
+
+func TestStockConfigurationFileIsAccepted(t *testing.T) {
+	const stock = "/etc/redis/redis.conf" // Debian's
+	if f, err := os.Open(stock); err != nil {
+		t.Skip(err)
+	} else {
+		f.Close()
+	}
+	c, err := Parse([]string{stock, "--logfile", ""}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"127.0.0.1", "-::1"}, c.Bind)
+	require.True(t, c.Daemonize)
 }

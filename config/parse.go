@@ -1,10 +1,12 @@
 package config
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -65,6 +67,11 @@ func Parse(args []string, stdin io.Reader) (*Config, error) {
 	l := loader{c: c}
 	if err := l.load(lines); err != nil {
 		return nil, err
+	}
+	for _, u := range l.users {
+		if !c.saysNothingNew(u.args) {
+			return nil, &u.refused
+		}
 	}
 	return c, c.finish()
 }
@@ -133,6 +140,13 @@ type loader struct {
 	c     *Config
 	saved bool // a save line has replaced the default
 	depth int  // of include
+	users []userLine
+}
+
+// userLine waits for the last line of all, for requirepass may follow it.
+type userLine struct {
+	args    []string
+	refused LineError
 }
 
 func (l *loader) load(lines string) error {
@@ -181,7 +195,10 @@ func (l *loader) directive(args []string, n int, line string) (why string, err e
 	case name == "rename-command" && len(args) == 3:
 		l.c.Renames = append(l.c.Renames, Rename{args[1], args[2], n, line})
 		return "", nil
-	case (name == "user" || name == "loadmodule") && len(args) >= 2:
+	case name == "user" && len(args) >= 2:
+		l.users = append(l.users, userLine{args[1:], LineError{n, line, refusal(name)}})
+		return "", nil
+	case name == "loadmodule" && len(args) >= 2:
 		return refusal(name), nil
 	case name == "sentinel":
 		return "sentinel directive while not in sentinel mode", nil
@@ -193,6 +210,27 @@ func (l *loader) directive(args []string, n int, line string) (why string, err e
 		return "Module config specified without value", nil
 	}
 	return "Bad directive or wrong number of arguments", nil
+}
+
+// saysNothingNew tells whether a user line describes what requirepass has made
+// of the default user already: Redis's CONFIG REWRITE adds such a line to every
+// file.
+func (c *Config) saysNothingNew(args []string) bool {
+	if len(args) < 2 || args[0] != "default" {
+		return false
+	}
+	for _, rule := range args[1:] {
+		hash, isPassword := strings.CutPrefix(rule, "#")
+		switch {
+		case isPassword && hash != fmt.Sprintf("%x", sha256.Sum256([]byte(c.RequirePass))):
+			return false
+		case rule == "nopass" && c.RequirePass != "":
+			return false
+		case !isPassword && !slices.Contains([]string{"on", "nopass", "sanitize-payload", "~*", "&*", "+@all"}, rule):
+			return false
+		}
+	}
+	return true
 }
 
 // maxIncludes is deeper than any sane nesting; a file that includes itself
