@@ -38,43 +38,29 @@ func zpopGeneric(c *Call, highest bool) error {
 		c.Array(0)
 		return nil
 	}
-	from, to := endRange(z, highest, count)
-	if n := to - from; withCount && c.Proto >= 3 {
-		c.Array(n)
-	} else {
-		c.Array(2 * n)
-	}
 	zpop(c, z, c.Args[1], highest, count, withCount && c.Proto >= 3)
 	return nil
 }
 
-// endRange is the range of the count lowest or highest members.
-func endRange(z *store.ZSet, highest bool, count int) (from, to int) {
-	n := z.Len()
-	count = min(count, n)
+// zpop replies with up to count members from an end of z, which it removes. Whether
+// they come in pairs with their scores is a matter of the command.
+func zpop(c *Call, z *store.ZSet, key []byte, highest bool, count int, pairs bool) {
+	from, to, event := 0, min(count, z.Len()), "zpopmin"
 	if highest {
-		return n - count, n
+		from, to, event = z.Len()-to, z.Len(), "zpopmax"
 	}
-	return 0, count
-}
-
-// zpop moves up to count members from an end of z into the reply, under the header
-// that the caller has written.
-func zpop(c *Call, z *store.ZSet, key []byte, highest bool, count int, nested bool) {
-	from, to := endRange(z, highest, count)
+	n := to - from
+	if pairs {
+		c.Array(n)
+	} else {
+		c.Array(2 * n)
+	}
+	r := zreply{c, true, pairs}
 	for it := z.Range(from, to, highest); it.Next(); {
-		if nested {
-			c.Array(2)
-		}
-		c.Bulk(it.Member)
-		c.Double(it.Score)
+		r.add(it.Member, it.Score)
 	}
 	z.RemoveRange(from, to)
-	event := "zpopmin"
-	if highest {
-		event = "zpopmax"
-	}
-	zsetRemoved(c, z, key, to-from, event)
+	zsetRemoved(c, z, key, n, event)
 }
 
 func zmpop(c *Call) error {
@@ -88,10 +74,8 @@ func zmpop(c *Call) error {
 			return err
 		}
 		if z != nil {
-			from, to := endRange(z, highest, count)
 			c.Array(2)
 			c.Bulk(key)
-			c.Array(to - from)
 			zpop(c, z, key, highest, count, true)
 			return nil
 		}
@@ -179,23 +163,12 @@ func zrandmembers(c *Call) error {
 
 // zrandomRanks replies with the n members whose ranks next returns.
 func zrandomRanks(c *Call, z *store.ZSet, n int, withScores bool, next func() int) {
-	nested := withScores && c.Proto >= 3
-	if withScores && !nested {
-		c.Array(2 * n)
-	} else {
-		c.Array(n)
-	}
+	r := newZReply(c, n, withScores)
 	for range n {
 		rank := next()
 		it := z.Range(rank, rank+1, false)
 		it.Next()
-		if nested {
-			c.Array(2)
-		}
-		c.Bulk(it.Member)
-		if withScores {
-			c.Double(it.Score)
-		}
+		r.add(it.Member, it.Score)
 	}
 }
 

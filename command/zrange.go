@@ -201,22 +201,38 @@ func rankRange(start, stop, n int) (from, to int) {
 	return start, stop + 1
 }
 
-// zmembers replies with members, in RESP3 in pairs with their scores.
+// zmembers replies with the members of a range.
 func zmembers(c *Call, z *store.ZSet, from, to int, rev, withScores bool) {
-	n := to - from
-	nested := withScores && c.Proto >= 3
-	if withScores && !nested {
+	r := newZReply(c, to-from, withScores)
+	for it := z.Range(from, to, rev); it.Next(); {
+		r.add(it.Member, it.Score)
+	}
+}
+
+// zreply is a reply of members: with scores, flat in RESP2 and in pairs in RESP3.
+type zreply struct {
+	c      *Call
+	scores bool
+	pairs  bool
+}
+
+// newZReply announces n members, which have to follow.
+func newZReply(c *Call, n int, withScores bool) zreply {
+	r := zreply{c, withScores, withScores && c.Proto >= 3}
+	if withScores && !r.pairs {
 		n *= 2
 	}
 	c.Array(n)
-	for it := z.Range(from, to, rev); it.Next(); {
-		if nested {
-			c.Array(2)
-		}
-		c.Bulk(it.Member)
-		if withScores {
-			c.Double(it.Score)
-		}
+	return r
+}
+
+func (r zreply) add(member []byte, score float64) {
+	if r.pairs {
+		r.c.Array(2)
+	}
+	r.c.Bulk(member)
+	if r.scores {
+		r.c.Double(score)
 	}
 }
 

@@ -32,7 +32,7 @@ func (in *zinput) len() int {
 	return 0
 }
 
-// score is that of member times the weight.
+// score is that of member times the weight, which may be NaN (0 times infinity).
 func (in *zinput) score(member []byte) (float64, bool) {
 	score, ok := 1.0, false
 	switch {
@@ -41,10 +41,10 @@ func (in *zinput) score(member []byte) (float64, bool) {
 	case in.s != nil:
 		ok = in.s.Has(member)
 	}
-	return in.weigh(score), ok
+	return score * in.weight, ok
 }
 
-// weigh takes 0 times infinity for 0.
+// weigh is score times the weight, with 0 times infinity taken for 0.
 func (in *zinput) weigh(score float64) float64 {
 	if score *= in.weight; math.IsNaN(score) {
 		return 0
@@ -82,8 +82,21 @@ func zsum(a, b float64) float64 {
 	return 0 // of infinities that cancel each other out
 }
 
-func zmin(a, b float64) float64 { return min(a, b) }
-func zmax(a, b float64) float64 { return max(a, b) }
+// zmin and zmax are not Go's min and max: what is not less (not greater) than a
+// leaves it as it is, be it NaN or a zero of the other sign.
+func zmin(a, b float64) float64 {
+	if b < a {
+		return b
+	}
+	return a
+}
+
+func zmax(a, b float64) float64 {
+	if b > a {
+		return b
+	}
+	return a
+}
 
 // zcombination is a parsed ZUNION, ZINTER or ZDIFF of any form.
 type zcombination struct {
@@ -122,8 +135,11 @@ func zreturn(c *Call, form zform, combine zcombine) error {
 	if err != nil {
 		return err
 	}
-	z := combine(c, q).Finish()
-	zmembers(c, z, 0, z.Len(), false, q.withScores)
+	b := combine(c, q)
+	r := newZReply(c, b.Len(), q.withScores)
+	for member, score := range b.Sorted() {
+		r.add(member, score)
+	}
 	return nil
 }
 

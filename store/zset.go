@@ -121,7 +121,7 @@ func (f ZFlags) decide(old, score float64) (ZResult, float64) {
 	case f&ZGT != 0 && score <= old, f&ZLT != 0 && score >= old:
 		return ZRefused, old
 	case score == old:
-		return ZSame, old
+		return ZSame, score // which may be a zero of another sign
 	}
 	return ZUpdated, score
 }
@@ -157,9 +157,6 @@ func (z *ZSet) addPacked(member []byte, score float64, flags ZFlags) (ZResult, f
 }
 
 func (z *ZSet) insertPacked(member []byte, score float64) {
-	if score == 0 {
-		score = 0 // without the sign, which gets lost in Redis's listpack too
-	}
 	var buf [80]byte
 	v := packedEntry(buf[:0], member, score)
 	for p := z.pack.First(); p >= 0; p = z.pack.Next(p) {
@@ -172,7 +169,12 @@ func (z *ZSet) insertPacked(member []byte, score float64) {
 	z.pack.Append(v)
 }
 
+// packedEntry appends the entry of member. Zero loses its sign, as it does in
+// Redis's listpack, where it becomes an integer.
 func packedEntry(buf, member []byte, score float64) []byte {
+	if score == 0 {
+		score = 0
+	}
 	return append(binary.LittleEndian.AppendUint64(buf, math.Float64bits(score)), member...)
 }
 

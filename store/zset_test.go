@@ -366,3 +366,18 @@ func BenchmarkZSetRescore(b *testing.B) {
 		z.Add(members[r.IntN(len(members))], float64(r.IntN(100_000)), 0)
 	}
 }
+
+func TestRescoringAllocatesNothing(t *testing.T) {
+	for _, packMax := range []int{1000, 0} {
+		z, r := newTestZSet(10, packMax)
+		members := make([][]byte, 500)
+		for i := range members {
+			members[i] = fmt.Append(nil, i)
+			z.Add(members[i], float64(i), 0)
+		}
+		allocs := testing.AllocsPerRun(2000, func() {
+			z.Add(members[r.IntN(len(members))], float64(r.IntN(500)), 0)
+		})
+		require.Zero(t, allocs)
+	}
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"unsafe"
 )
@@ -171,28 +172,44 @@ func (b *ZSetBuilder) Slot(member []byte) (score *float64, added bool) {
 // Len is the number of members so far.
 func (b *ZSetBuilder) Len() int { return b.table.Len() }
 
-// Finish makes the set, compact if it may be so. The builder is used up.
-func (b *ZSetBuilder) Finish() *ZSet {
+// Sorted ranges over members and scores in the order of a sorted set.
+func (b *ZSetBuilder) Sorted() iter.Seq2[[]byte, float64] {
+	return func(yield func(member []byte, score float64) bool) {
+		for _, i := range b.order() {
+			if n := b.table.at(i); !yield(view(n.Key), n.Val) {
+				return
+			}
+		}
+	}
+}
+
+// order is the numbers of all nodes in the order of a sorted set.
+func (b *ZSetBuilder) order() []uint32 {
 	t := b.table
-	ids := make([]uint32, 0, t.Len())
-	for i := uint32(1); i <= t.used; i++ {
-		ids = append(ids, i)
+	ids := make([]uint32, t.used)
+	for i := range ids {
+		ids[i] = uint32(i) + 1
 	}
 	slices.SortFunc(ids, func(i, j uint32) int {
 		a, b := t.at(i), t.at(j)
 		return cmp.Or(cmp.Compare(a.Val, b.Val), cmp.Compare(a.Key, b.Key))
 	})
-	z := NewZSet(b.ks)
-	var buf [80]byte
-	if len(ids) <= b.ks.Limits.ZSetMaxListpackEntries && b.longest <= b.ks.Limits.ZSetMaxListpackValue {
-		for _, i := range ids {
-			z.pack.Append(packedEntry(buf[:0], view(t.at(i).Key), t.at(i).Val))
+	return ids
+}
+
+// Finish makes the set, compact if it may be so. The builder is used up.
+func (b *ZSetBuilder) Finish() *ZSet {
+	z, l := NewZSet(b.ks), &b.ks.Limits
+	if b.Len() <= l.ZSetMaxListpackEntries && b.longest <= l.ZSetMaxListpackValue {
+		var buf [80]byte
+		for member, score := range b.Sorted() {
+			z.pack.Append(packedEntry(buf[:0], member, score))
 		}
 		return z
 	}
-	z.table, z.tree = t, newZSetTree(t)
-	for _, i := range ids {
-		z.tree.insert(t.at(i).Val, i)
+	z.table, z.tree = b.table, newZSetTree(b.table)
+	for _, i := range b.order() {
+		z.tree.insert(z.table.at(i).Val, i)
 	}
 	return z
 }
