@@ -93,7 +93,7 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 	switch {
 	case cmd == nil:
 		return nil, unknownCommand(s, args)
-	case cmd.Do == nil && len(args) > 1:
+	case cmd.Subs != nil && len(args) > 1:
 		return nil, errUnknownSubcommand(cmd, args)
 	case !cmd.takes(len(args)):
 		return cmd, errArity(cmd.Name)

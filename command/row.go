@@ -44,6 +44,27 @@ const (
 	Dangerous                        // ACL category only: @dangerous without being Admin
 	ProtectedDebug                   // refused unless enable-debug-command allows it
 	HiddenArgs                       // arguments are secrets: MONITOR and SLOWLOG blank them
+	NoAsyncLoading                   // not while data is replaced in the background
+
+	// What COMMAND INFO calls tips.
+	NondeterministicOutput // the answer depends on more than the arguments and the data
+	NondeterministicOrder  // the elements come in no order
+	RequestAllNodes        // how a proxy spreads the command over a cluster ...
+	RequestAllShards
+	RequestMultiShard
+	RequestSpecial
+	ResponseOneSucceeded // ... and joins the answers
+	ResponseAllSucceeded
+	ResponseAnd
+	ResponseSum
+	ResponseMin
+	ResponseSpecial
+
+	// ACL categories that neither group nor other flags tell.
+	NotKeyspace  // of the generic group but not in @keyspace
+	InKeyspace   // in @keyspace but not of the generic group
+	InConnection // in @connection too
+	OnAnyType    // in @set, @sortedset and @list: SORT
 )
 
 // KeyFlag says what a command does with a key (server.h: CMD_KEY_*).

@@ -40,6 +40,7 @@ func groups() [][]Row {
 		listRows(),
 		streamRows(),
 		expireRows(),
+		introspectRows(),
 	}
 }
 

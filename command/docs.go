@@ -1,0 +1,103 @@
+package command
+
+// commandDocs answers in the form that redis-cli reads its hints from: it stops
+// dead on any other (redis-cli.c: cliInitCommandHelpEntry).
+func commandDocs(c *Call) error {
+	if len(c.Args) == 2 {
+		all := c.Ex.Table.All()
+		c.Map(len(all))
+		for _, cmd := range all {
+			c.document(cmd)
+		}
+		return nil
+	}
+	m, n := c.Defer(), 0
+	for _, arg := range c.Args[2:] {
+		if cmd := c.Ex.Table.Find(string(arg)); cmd != nil {
+			c.document(cmd)
+			n++
+		}
+	}
+	c.EndMap(m, n)
+	return nil
+}
+
+// document writes the name and the documentation of one command.
+func (c *Call) document(cmd *Command) {
+	c.BulkString(cmd.Name)
+	m, n := c.Defer(), 4
+	for _, field := range [][2]string{
+		{"summary", cmd.Summary}, {"since", cmd.Since}, {"group", cmd.Group}, {"complexity", cmd.Complexity},
+	} {
+		c.BulkString(field[0])
+		c.BulkString(field[1])
+	}
+	if args := ParseSyntax(cmd.Syntax); len(args) > 0 {
+		c.BulkString("arguments")
+		keys := 0
+		c.arguments(args, &keys, len(cmd.Keys))
+		n++
+	}
+	if subs := cmd.SubCommands(); len(subs) > 0 {
+		c.BulkString("subcommands")
+		c.Map(len(subs))
+		for _, sub := range subs {
+			c.document(sub)
+		}
+		n++
+	}
+	c.EndMap(m, n)
+}
+
+// arguments writes a list of arguments. The n-th argument that is a key belongs
+// to the n-th key specification, or to the last one.
+func (c *Call) arguments(args []Argument, keys *int, specs int) {
+	c.Array(len(args))
+	for i := range args {
+		a := &args[i]
+		m, n := c.Defer(), 2
+		c.pair("name", a.Name)
+		c.pair("type", a.Type)
+		if a.Type == "key" && specs > 0 {
+			c.BulkString("key_spec_index")
+			c.Int(int64(min(*keys, specs-1)))
+			*keys++
+			n++
+		}
+		if a.Token != "" {
+			c.pair("token", a.Token)
+			n++
+		}
+		if a.Optional || a.Multiple {
+			c.BulkString("flags")
+			c.flagSet(a.flags(), argumentFlags(), "")
+			n++
+		}
+		if len(a.Args) > 0 {
+			c.BulkString("arguments")
+			c.arguments(a.Args, keys, specs)
+			n++
+		}
+		c.EndMap(m, n)
+	}
+}
+
+func (c *Call) pair(name, value string) {
+	c.BulkString(name)
+	c.BulkString(value)
+}
+
+func argumentFlags() []name { return []name{{1, "optional"}, {2, "multiple"}, {4, "multiple_token"}} }
+
+func (a *Argument) flags() (set uint64) {
+	if a.Optional {
+		set |= 1
+	}
+	if a.Multiple {
+		set |= 2
+	}
+	if a.MultipleToken {
+		set |= 4
+	}
+	return set
+}

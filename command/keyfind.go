@@ -1,0 +1,135 @@
+package command
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// FoundKey is a key among the arguments of a request.
+type FoundKey struct {
+	Index int // of the argument
+	Flags KeyFlag
+}
+
+const errInvalidKeys store.Error = "ERR Invalid arguments specified for command"
+
+// FindKeys returns the keys of a request that cmd would get, args[0] its name
+// (db.c: getKeysFromCommandWithSpecs).
+func (c *Command) FindKeys(args [][]byte) ([]FoundKey, error) {
+	var found []FoundKey
+	for i := range c.Keys {
+		k := &c.Keys[i]
+		if k.Flags&NotKey != 0 {
+			continue
+		}
+		if k.Find != nil {
+			for _, i := range k.Find(args) {
+				found = append(found, FoundKey{i, k.Flags})
+			}
+			continue
+		}
+		begin := k.begin(args)
+		if begin == 0 {
+			continue
+		}
+		indexes, ok := k.indexes(args, begin)
+		if !ok {
+			return nil, errInvalidKeys
+		}
+		for _, i := range indexes {
+			found = append(found, FoundKey{i, k.Flags})
+		}
+	}
+	return found, nil
+}
+
+// begin is the argument the search begins at, 0 when the keyword is not there.
+func (k *KeySpec) begin(args [][]byte) int {
+	if k.Keyword == "" {
+		return k.Index
+	}
+	word := strings.ToLower(k.Keyword)
+	if k.Index < 0 {
+		for i := len(args) + k.Index; i > 0; i-- {
+			if i+1 < len(args) && is(args[i], word) {
+				return i + 1
+			}
+		}
+		return 0
+	}
+	for i := k.Index; i+1 < len(args); i++ {
+		if is(args[i], word) {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// indexes lists the keys from begin on; false when the arguments do not hold them.
+func (k *KeySpec) indexes(args [][]byte, begin int) (found []int, ok bool) {
+	if begin >= len(args) {
+		return nil, false
+	}
+	first, last, step := begin, begin+k.Last, max(k.Step, 1)
+	switch {
+	case k.NumKeys:
+		n, err := strconv.Atoi(string(args[begin]))
+		if err != nil || n < 0 {
+			return nil, false
+		}
+		first = begin + k.First
+		last = first + (n-1)*step
+	case k.Last < 0 && k.Limit > 1:
+		last = begin + (len(args)-begin)/k.Limit - 1
+	case k.Last < 0:
+		last = len(args) + k.Last
+	}
+	for i := first; i <= last; i += step {
+		if i >= len(args) {
+			return nil, false
+		}
+		found = append(found, i)
+	}
+	return found, true
+}
+
+// legacyRange is how COMMAND told the keys before there were specs: first, last
+// and step, as far as they go in one regular row (server.c:
+// populateCommandLegacyRangeSpec).
+func (c *Command) legacyRange() (first, last, step int) {
+	for i := range c.Keys {
+		k := &c.Keys[i]
+		if k.Flags&NotKey != 0 || k.Keyword != "" || k.NumKeys || k.Find != nil {
+			continue
+		}
+		to := k.Last
+		if to >= 0 {
+			to += k.Index
+		}
+		switch {
+		case first == 0:
+			first, last, step = k.Index, to, max(k.Step, 1)
+		case last >= 0 && k.Index == last+1 && step == max(k.Step, 1):
+			last = to
+		}
+	}
+	return first, last, step
+}
+
+// movable tells whether legacyRange leaves keys out.
+func (c *Command) movable() bool {
+	first, ranges := 0, 0
+	for i := range c.Keys {
+		k := &c.Keys[i]
+		if k.Keyword != "" || k.NumKeys || k.Find != nil || k.Flags&Incomplete != 0 {
+			return true
+		}
+		if first == 0 || k.Index != first+1 {
+			ranges++
+		}
+		first = k.Index
+	}
+	return false
+}
