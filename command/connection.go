@@ -10,7 +10,7 @@ import (
 
 func connectionRows() []Row {
 	return []Row{
-		{"ping", "[message]", -1, Fast, nil, "connection", "1.0.0", "O(1)", "Answers PONG, or the given message.", ping},
+		{"ping", "[message]", -1, Fast | RequestAllShards | ResponseAllSucceeded, nil, "connection", "1.0.0", "O(1)", "Answers PONG, or the given message.", ping},
 		{"echo", "message", 2, Loading | Stale | Fast, nil, "connection", "1.0.0", "O(1)", "Answers with the given message.", echo},
 		{"select", "index:integer", 2, Loading | Stale | Fast, nil, "connection", "1.0.0", "O(1)", "Chooses the database of this connection.", selectDB},
 		{"quit", "", -1, AllowBusy | NoScript | Loading | Stale | Fast | NoAuth, nil, "connection", "1.0.0", "O(1)", "Closes the connection.", quit},

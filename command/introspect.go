@@ -10,14 +10,14 @@ import (
 func introspectRows() []Row {
 	const cost = "O(N) where N is the total number of Redis commands"
 	return []Row{
-		{"command", "", -1, Loading | Stale | NondeterministicOrder, nil, "server", "2.8.13", cost, "Describes every command.", commandAll},
-		{"command|count", "", 2, Loading | Stale, nil, "server", "2.8.13", "O(1)", "Counts the commands.", commandCount},
-		{"command|docs", "[command-name ...]", -2, Loading | Stale | NondeterministicOrder, nil, "server", "7.0.0", "O(N) where N is the number of commands to look up", "Documents commands: what they do and which arguments they take.", commandDocs},
-		{"command|getkeys", "command [arg ...]", -3, Loading | Stale, nil, "server", "2.8.13", "O(N) where N is the number of arguments to the command", "Finds the keys in a full command.", commandGetKeys},
-		{"command|getkeysandflags", "command [arg ...]", -3, Loading | Stale, nil, "server", "7.0.0", "O(N) where N is the number of arguments to the command", "Finds the keys in a full command and tells how each is used.", commandGetKeysAndFlags},
-		{"command|info", "[command-name ...]", -2, Loading | Stale | NondeterministicOrder, nil, "server", "2.8.13", "O(N) where N is the number of commands to look up", "Describes commands: arity, flags and keys.", commandInfo},
-		{"command|list", "[FILTERBY (MODULE module-name | ACLCAT category | PATTERN pattern)]", -2, Loading | Stale | NondeterministicOrder, nil, "server", "7.0.0", cost, "Lists the names of commands.", commandList},
-		{"command|help", "", 2, Loading | Stale, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"command", "", -1, Loading | Stale | InConnection | NondeterministicOrder, nil, "server", "2.8.13", cost, "Describes every command.", commandAll},
+		{"command|count", "", 2, Loading | Stale | InConnection, nil, "server", "2.8.13", "O(1)", "Counts the commands.", commandCount},
+		{"command|docs", "[command-name ...]", -2, Loading | Stale | InConnection | NondeterministicOrder, nil, "server", "7.0.0", "O(N) where N is the number of commands to look up", "Documents commands: what they do and which arguments they take.", commandDocs},
+		{"command|getkeys", "command [arg ...]", -3, Loading | Stale | InConnection, nil, "server", "2.8.13", "O(N) where N is the number of arguments to the command", "Finds the keys in a full command.", commandGetKeys},
+		{"command|getkeysandflags", "command [arg ...]", -3, Loading | Stale | InConnection, nil, "server", "7.0.0", "O(N) where N is the number of arguments to the command", "Finds the keys in a full command and tells how each is used.", commandGetKeysAndFlags},
+		{"command|info", "[command-name ...]", -2, Loading | Stale | InConnection | NondeterministicOrder, nil, "server", "2.8.13", "O(N) where N is the number of commands to look up", "Describes commands: arity, flags and keys.", commandInfo},
+		{"command|list", "[FILTERBY (MODULE module-name | ACLCAT category | PATTERN pattern)]", -2, Loading | Stale | InConnection | NondeterministicOrder, nil, "server", "7.0.0", cost, "Lists the names of commands.", commandList},
+		{"command|help", "", 2, Loading | Stale | InConnection, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", help},
 	}
 }
 
@@ -87,7 +87,10 @@ func (c *Command) Categories() (names []string) {
 	group := map[string]string{
 		"generic": "keyspace", "sorted-set": "sortedset", "transactions": "transaction",
 	}[c.Group]
-	if group == "" {
+	switch {
+	case c.Do == nil: // a container is in no category of its own
+		group = ""
+	case group == "":
 		group = c.Group
 	}
 	for _, cat := range []struct {

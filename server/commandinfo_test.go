@@ -1,0 +1,79 @@
+package server_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// newerThanTheOracle are rows that 7.2 has otherwise than 7.0.15, or has alone.
+func newerThanTheOracle(name string) bool {
+	return slices.Contains([]string{
+		"client|setinfo", "client|no-touch", "waitaof",
+		"command|getkeys", "command|getkeysandflags", // take a command without arguments
+		"zrank", "zrevrank", // WITHSCORE
+	}, name)
+}
+
+// The facts that clients rely on to route, pipeline and cache: arity, flags, ACL
+// categories, tips and key specifications of every row.
+func TestCommandInfoIsThatOfRedis(t *testing.T) {
+	redistest.Require(t)
+	ours, theirs := redistest.Dial(t, start(t, nil)), redistest.Dial(t, redistest.Start(t).Addr)
+	for _, name := range ours.Do("COMMAND", "LIST").Elems {
+		if newerThanTheOracle(string(name.Str)) {
+			continue
+		}
+		want := theirs.Do("COMMAND", "INFO", string(name.Str)).Elems[0]
+		got := ours.Do("COMMAND", "INFO", string(name.Str)).Elems[0]
+		require.Equal(t, len(want.Elems), len(got.Elems), "%s: not a command of Redis", name.Str)
+		for i, what := range []string{"name", "arity", "flags", "first key", "last key", "step", "categories", "tips", "keys"} {
+			if w, g := canonical(want.Elems[i]), canonical(got.Elems[i]); w != g {
+				t.Errorf("%s: %s\n  want %s\n  got  %s", name.Str, what, w, g)
+			}
+		}
+	}
+}
+
+// Redis's notes on key specifications are documentation, which ours is not copied from.
+func canonical(v resp.Value) string {
+	var parts []string
+	for i := 0; i < len(v.Elems); i++ {
+		if string(v.Elems[i].Str) == "notes" {
+			i++
+			continue
+		}
+		parts = append(parts, canonical(v.Elems[i]))
+	}
+	if v.Elems == nil {
+		return v.String()
+	}
+	sets := len(v.Elems) > 0 && v.Elems[0].Kind == '+'
+	if sets {
+		slices.Sort(parts)
+	}
+	return "[" + strings.Join(parts, " ") + "]"
+}
+
+// redis-cli asserts the shape of COMMAND DOCS; a tool that reads it wants every
+// command to be there with its arguments.
+func TestCommandDocsHasEveryCommandWithSummaryAndGroup(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	c.Do("HELLO", "3")
+	docs := c.Do("COMMAND", "DOCS")
+	require.Equal(t, c.Do("COMMAND", "COUNT").Int, int64(len(docs.Elems)/2))
+	for i := 0; i < len(docs.Elems); i += 2 {
+		fields := map[string]resp.Value{}
+		for j := 0; j+1 < len(docs.Elems[i+1].Elems); j += 2 {
+			fields[string(docs.Elems[i+1].Elems[j].Str)] = docs.Elems[i+1].Elems[j+1]
+		}
+		for _, name := range []string{"summary", "since", "group", "complexity"} {
+			require.NotEmpty(t, fields[name].Str, "%s of %s", name, docs.Elems[i].Str)
+		}
+	}
+}
