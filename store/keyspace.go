@@ -24,7 +24,7 @@ type Limits struct {
 // DefaultLimits are those of redis.conf 7.2.
 func DefaultLimits() Limits {
 	return Limits{
-		HashMaxListpackEntries: 128, HashMaxListpackValue: 64,
+		HashMaxListpackEntries: 512, HashMaxListpackValue: 64,
 		SetMaxIntsetEntries: 512, SetMaxListpackEntries: 128, SetMaxListpackValue: 64,
 		ZSetMaxListpackEntries: 128, ZSetMaxListpackValue: 64,
 		ListMaxListpackSize: -2,
