@@ -56,7 +56,7 @@ func TestHashLeavesTheListpackPastItsLimitsForGood(t *testing.T) {
 		}
 		return h
 	}
-	h := fill(128)
+	h := fill(ks.Limits.HashMaxListpackEntries)
 	require.Equal(t, "listpack", h.Encoding())
 	h.Set([]byte("0"), []byte("overwritten"))
 	require.Equal(t, "listpack", h.Encoding())
