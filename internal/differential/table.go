@@ -81,7 +81,7 @@ func table() []struct {
 			"XADD stream [NOMKSTREAM] [MAXLEN [=] small|MINID [=] id] id field value",
 			"XLEN stream", "XRANGE stream xmin xmax [COUNT index]", "XREVRANGE stream xmax xmin [COUNT index]", "XDEL stream id+",
 			"XTRIM stream MAXLEN [=] small", "XTRIM stream MINID [=] id", "XTRIM stream (MAXLEN|MINID) ~ small [LIMIT 4]",
-			"XREAD [COUNT index] STREAMS stream id", "XREAD STREAMS stream stream id id", "XSETID stream id [ENTRIESADDED small MAXDELETEDID id]",
+			"XREAD [COUNT index] STREAMS stream id", "XREAD STREAMS stream stream id id", "XSETID stream later [ENTRIESADDED small MAXDELETEDID id]",
 		}},
 		{"keys", []string{
 			"DEL key+", "UNLINK key+", "EXISTS key+", "TOUCH key+", "TYPE key", "RENAME key key", "RENAMENX key key", "COPY key key [REPLACE]",
