@@ -61,7 +61,9 @@ func makers() map[string]maker {
 		"lmax":    oneOf("+ [c (f3 [zz [b (9 +"),
 		"id":      streamID,
 		"xmin":    func(g *generator) string { return g.pick("-", streamID(g), "("+streamID(g), "0") },
-		"xmax":    func(g *generator) string { return g.pick("+", streamID(g), "("+streamID(g), "9", "18446744073709551615-18446744073709551615") },
+		"xmax": func(g *generator) string {
+			return g.pick("+", streamID(g), "("+streamID(g), "9", "18446744073709551615-18446744073709551615")
+		},
 		"later":   func(g *generator) string { return fmt.Sprintf("%d-0", 40+g.IntN(20)) },
 		"partial": func(g *generator) string { return strconv.Itoa(g.IntN(40)) + "-*" },
 	}
