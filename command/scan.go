@@ -20,8 +20,8 @@ const errInvalidCursor store.Error = "ERR invalid cursor"
 // parseScan reads a cursor and the options behind it.
 func parseScan(args [][]byte, withType bool) (o scanOptions, err error) {
 	o.count = 10
-	if o.cursor, err = strconv.ParseUint(string(args[0]), 10, 64); err != nil {
-		return o, errInvalidCursor
+	if o.cursor, err = parseCursor(args[0]); err != nil {
+		return o, err
 	}
 	for args = args[1:]; len(args) > 0; args = args[2:] {
 		switch {
@@ -46,6 +46,23 @@ func parseScan(args [][]byte, withType bool) (o scanOptions, err error) {
 		}
 	}
 	return o, nil
+}
+
+// parseCursor reads a cursor as strtoul does, which takes a sign and negates
+// without overflow (db.c: parseScanCursorOrReply).
+func parseCursor(arg []byte) (uint64, error) {
+	digits := arg
+	if len(arg) > 0 && (arg[0] == '-' || arg[0] == '+') {
+		digits = arg[1:]
+	}
+	v, err := strconv.ParseUint(string(digits), 10, 64)
+	if err != nil {
+		return 0, errInvalidCursor
+	}
+	if arg[0] == '-' {
+		v = -v
+	}
+	return v, nil
 }
 
 // wants tells whether an element's name is asked for.

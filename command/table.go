@@ -39,6 +39,8 @@ func groups() [][]Row {
 		keyRows(),
 		listRows(),
 		streamRows(),
+		hashRows(),
+		setRows(),
 		expireRows(),
 		introspectRows(),
 	}

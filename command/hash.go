@@ -1,0 +1,403 @@
+package command
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func hashRows() []Row {
+	return []Row{
+		{"hset", "key (field value) ...", -4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0", "O(1) for each field/value pair added, so O(N) to add N field/value pairs when the command is called with multiple field/value pairs.", "Sets fields of a hash and counts the new ones.", hset},
+		{"hmset", "key (field value) ...", -4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0", "O(N) where N is the number of fields being set.", "Sets fields of a hash.", hmset},
+		{"hsetnx", "key field value", 4, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "hash", "2.0.0", "O(1)", "Sets a field of a hash unless it is there.", hsetnx},
+		{"hget", "key field", 3, ReadOnly | Fast, keys(at(1, RO|Access)), "hash", "2.0.0", "O(1)", "Reads a field of a hash.", hget},
+		{"hmget", "key field ...", -3, ReadOnly | Fast, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) where N is the number of fields being requested.", "Reads several fields of a hash.", hmget},
+		{"hgetall", "key", 2, ReadOnly, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) where N is the size of the hash.", "Returns all fields and values of a hash.", hgetall},
+		{"hdel", "key field ...", -3, Write | Fast, keys(at(1, RW|Delete)), "hash", "2.0.0", "O(N) where N is the number of fields to be removed.", "Removes fields of a hash and counts them.", hdel},
+		{"hexists", "key field", 3, ReadOnly | Fast, keys(at(1, RO)), "hash", "2.0.0", "O(1)", "Tells whether a hash has a field.", hexists},
+		{"hlen", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "hash", "2.0.0", "O(1)", "Counts the fields of a hash.", hlen},
+		{"hstrlen", "key field", 3, ReadOnly | Fast, keys(at(1, RO)), "hash", "3.2.0", "O(1)", "Tells how long the value of a field is.", hstrlen},
+		{"hkeys", "key", 2, ReadOnly, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) where N is the size of the hash.", "Returns the fields of a hash.", hkeys},
+		{"hvals", "key", 2, ReadOnly, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) where N is the size of the hash.", "Returns the values of a hash.", hvals},
+		{"hincrby", "key field increment:integer", 4, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "hash", "2.0.0", "O(1)", "Adds to the integer in a field of a hash.", hincrby},
+		{"hincrbyfloat", "key field increment:double", 4, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "hash", "2.6.0", "O(1)", "Adds to the number in a field of a hash.", hincrbyfloat},
+		{"hrandfield", "key [count [WITHVALUES]]", -2, ReadOnly, keys(at(1, RO|Access)), "hash", "6.2.0", "O(N) where N is the number of fields returned", "Returns fields of a hash by chance.", hrandfield},
+		{"hscan", "key cursor:integer [MATCH pattern] [COUNT count]", -3, ReadOnly, keys(at(1, RO|Access)), "hash", "2.8.0", "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection.", "Lists fields and values of a hash piece by piece.", hscan},
+	}
+}
+
+const (
+	errHashNotInt   store.Error = "ERR hash value is not an integer"
+	errHashNotFloat store.Error = "ERR hash value is not a float"
+	errInfiniteStep store.Error = "ERR value is NaN or Infinity"
+)
+
+func hset(c *Call) error {
+	added, err := setFields(c)
+	if err == nil {
+		c.Int(int64(added))
+	}
+	return err
+}
+
+func hmset(c *Call) error {
+	_, err := setFields(c)
+	if err == nil {
+		c.OK()
+	}
+	return err
+}
+
+func setFields(c *Call) (added int, err error) {
+	pairs := len(c.Args)/2 - 1
+	if len(c.Args)%2 != 0 {
+		return 0, errArity(c.Cmd.Name)
+	}
+	h, err := store.WriteOrNew[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return 0, err
+	}
+	h.Expect(pairs)
+	for i := 2; i < len(c.Args); i += 2 {
+		if h.Set(c.Args[i], c.Args[i+1]) {
+			added++
+		}
+	}
+	c.Changed(ClassHash, "hset", c.Args[1])
+	c.Count(pairs - 1)
+	return added, nil
+}
+
+func hsetnx(c *Call) error {
+	h, err := store.WriteOrNew[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if _, ok := h.Get(c.Args[2]); ok {
+		c.Int(0)
+		return nil
+	}
+	h.Set(c.Args[2], c.Args[3])
+	c.Changed(ClassHash, "hset", c.Args[1])
+	c.Int(1)
+	return nil
+}
+
+// readField is the value of the field that the second argument names.
+func readField(c *Call) (value []byte, ok bool, err error) {
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	if h == nil {
+		return nil, false, err
+	}
+	value, ok = h.Get(c.Args[2])
+	return value, ok, nil
+}
+
+func hget(c *Call) error {
+	value, ok, err := readField(c)
+	switch {
+	case err != nil:
+		return err
+	case ok:
+		c.Bulk(value)
+	default:
+		c.Null()
+	}
+	return nil
+}
+
+func hexists(c *Call) error {
+	_, ok, err := readField(c)
+	if err != nil {
+		return err
+	}
+	c.flag(ok)
+	return nil
+}
+
+// flag answers yes or no as commands older than booleans do.
+func (c *Call) flag(yes bool) {
+	if yes {
+		c.Int(1)
+	} else {
+		c.Int(0)
+	}
+}
+
+func hstrlen(c *Call) error {
+	value, _, err := readField(c)
+	if err != nil {
+		return err
+	}
+	c.Int(int64(len(value)))
+	return nil
+}
+
+func hmget(c *Call) error {
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.Array(len(c.Args) - 2)
+	for _, field := range c.Args[2:] {
+		var value []byte
+		ok := false
+		if h != nil {
+			value, ok = h.Get(field)
+		}
+		if ok {
+			c.Bulk(value)
+		} else {
+			c.Null()
+		}
+	}
+	return nil
+}
+
+func hlen(c *Call) error {
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if h != nil {
+		n = h.Len()
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func hgetall(c *Call) error {
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if h == nil {
+		c.Map(0)
+		return nil
+	}
+	c.Map(h.Len())
+	for field, value := range h.All() {
+		c.Bulk(field)
+		c.Bulk(value)
+	}
+	return nil
+}
+
+func hkeys(c *Call) error { return oneOfEachPair(c, func(field, _ []byte) { c.Bulk(field) }) }
+func hvals(c *Call) error { return oneOfEachPair(c, func(_, value []byte) { c.Bulk(value) }) }
+
+func oneOfEachPair(c *Call, reply func(field, value []byte)) error {
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if h == nil {
+		c.Array(0)
+		return nil
+	}
+	c.Array(h.Len())
+	for field, value := range h.All() {
+		reply(field, value)
+	}
+	return nil
+}
+
+func hdel(c *Call) error {
+	h, err := store.Write[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if h != nil {
+		for _, field := range c.Args[2:] {
+			if h.Delete(field) {
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		c.shrunk(ClassHash, "hdel", c.Args[1], n)
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+// shrunk tells that a collection has lost n elements and deletes the key of one
+// that has none left.
+func (c *Call) shrunk(class Class, event string, key []byte, n int) {
+	gone := c.DB.DropIfEmpty(key)
+	c.Changed(class, event, key)
+	c.Count(n - 1)
+	if gone {
+		c.Notify(ClassGeneric, "del", key)
+	}
+}
+
+func hincrby(c *Call) error {
+	delta, err := parseInt(c.Args[3])
+	if err != nil {
+		return err
+	}
+	h, err := store.WriteOrNew[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	v := int64(0)
+	if old, ok := h.Get(c.Args[2]); ok {
+		if v, ok = store.ParseInt(old); !ok {
+			return errHashNotInt
+		}
+	}
+	if delta > 0 && v > math.MaxInt64-delta || delta < 0 && v < math.MinInt64-delta {
+		return store.ErrOverflow
+	}
+	v += delta
+	var digits [20]byte
+	h.Set(c.Args[2], strconv.AppendInt(digits[:0], v, 10))
+	c.Changed(ClassHash, "hincrby", c.Args[1])
+	c.Int(v)
+	return nil
+}
+
+func hincrbyfloat(c *Call) error {
+	delta, err := parseLongDouble(c.Args[3])
+	if err != nil {
+		return err
+	}
+	if delta.IsInf() {
+		return errInfiniteStep
+	}
+	h, err := store.WriteOrNew[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	sum := delta
+	if old, ok := h.Get(c.Args[2]); ok {
+		if sum, err = parseLongDouble(old); err != nil {
+			return errHashNotFloat
+		}
+		if err = addLongDouble(sum, delta); err != nil {
+			return err
+		}
+	}
+	text := appendLongDouble(nil, sum)
+	h.Set(c.Args[2], text)
+	c.Changed(ClassHash, "hincrbyfloat", c.Args[1])
+	c.Bulk(text)
+	return nil
+}
+
+func hscan(c *Call) error {
+	o, badOptions := parseScan(c.Args[2:], false)
+	if badOptions == errInvalidCursor {
+		return badOptions
+	}
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case h == nil: // Redis does not look at the options then
+		c.emptyScan()
+		return nil
+	case badOptions != nil:
+		return badOptions
+	}
+	c.scanReply(&o, func(cursor uint64) (uint64, int) {
+		n := 0
+		next := h.Scan(cursor, func(field, value []byte) {
+			if o.wants(field) {
+				c.Bulk(field)
+				c.Bulk(value)
+				n += 2
+			}
+		})
+		return next, n
+	})
+	return nil
+}
+
+// emptyScan is the reply of a scan that has nothing to go through.
+func (c *Call) emptyScan() {
+	c.Array(2)
+	c.BulkString("0")
+	c.Array(0)
+}
+
+func hrandfield(c *Call) error {
+	if len(c.Args) > 2 {
+		return hrandfields(c)
+	}
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if h == nil {
+		c.Null()
+		return nil
+	}
+	field, _ := h.Random(c.KS.Rand)
+	c.Bulk(field)
+	return nil
+}
+
+func hrandfields(c *Call) error {
+	count, err := parseRandomCount(c.Args[2])
+	if err != nil {
+		return err
+	}
+	withValues := len(c.Args) == 4 && is(c.Args[3], "withvalues")
+	switch {
+	case len(c.Args) > 3 && !withValues:
+		return errSyntax
+	case withValues && (count < -math.MaxInt64/2 || count > math.MaxInt64/2):
+		return errRange
+	}
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if h == nil || count == 0 {
+		c.Array(0)
+		return nil
+	}
+	nested := withValues && c.Proto >= 3
+	n := -count
+	if count > 0 {
+		n = min(count, h.Len())
+	}
+	if withValues && !nested {
+		c.Array(2 * n)
+	} else {
+		c.Array(n)
+	}
+	reply := func(field, value []byte) {
+		if nested {
+			c.Array(2)
+		}
+		c.Bulk(field)
+		if withValues {
+			c.Bulk(value)
+		}
+	}
+	if count > 0 {
+		h.Sample(c.KS.Rand, n, reply)
+		return nil
+	}
+	for range n {
+		reply(h.Random(c.KS.Rand))
+	}
+	return nil
+}
+
+// parseRandomCount reads how many elements to return by chance; a negative one
+// allows the same to be returned again.
+func parseRandomCount(arg []byte) (int, error) {
+	count, err := parseIndex(arg)
+	if err == nil && count == math.MinInt64 {
+		err = errCountRange
+	}
+	return count, err
+}

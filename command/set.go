@@ -1,0 +1,282 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func setRows() []Row {
+	return []Row{
+		{"sadd", "key member ...", -3, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "set", "1.0.0", "O(1) for each element added, so O(N) to add N elements when the command is called with multiple arguments.", "Adds members to a set and counts the new ones.", sadd},
+		{"srem", "key member ...", -3, Write | Fast, keys(at(1, RW|Delete)), "set", "1.0.0", "O(N) where N is the number of members to be removed.", "Removes members of a set and counts them.", srem},
+		{"smembers", "key", 2, ReadOnly, keys(at(1, RO|Access)), "set", "1.0.0", "O(N) where N is the set cardinality.", "Returns all members of a set.", smembers},
+		{"sismember", "key member", 3, ReadOnly | Fast, keys(at(1, RO)), "set", "1.0.0", "O(1)", "Tells whether a set has a member.", sismember},
+		{"smismember", "key member ...", -3, ReadOnly | Fast, keys(at(1, RO|Access)), "set", "6.2.0", "O(N) where N is the number of elements being checked for membership", "Tells of each of several members whether a set has it.", smismember},
+		{"scard", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "set", "1.0.0", "O(1)", "Counts the members of a set.", scard},
+		{"spop", "key [count]", -2, Write | Fast, keys(at(1, RW|Access|Delete)), "set", "1.0.0", "Without the count argument O(1), otherwise O(N) where N is the value of the passed count.", "Takes members out of a set by chance.", spop},
+		{"srandmember", "key [count]", -2, ReadOnly, keys(at(1, RO|Access)), "set", "1.0.0", "Without the count argument O(1), otherwise O(N) where N is the absolute value of the passed count.", "Returns members of a set by chance.", srandmember},
+		{"smove", "source destination member", 4, Write | Fast, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "set", "1.0.0", "O(1)", "Takes a member from one set to another.", smove},
+		{"sinter", "key ...", -2, ReadOnly, keys(span(1, -1, 1, RO|Access)), "set", "1.0.0", "O(N*M) worst case where N is the cardinality of the smallest set and M is the number of sets.", "Returns what all of several sets have.", sinter},
+		{"sintercard", "numkeys key ... [LIMIT limit:integer]", -3, ReadOnly | MovableKeys, keys(counted(1, RO|Access)), "set", "7.0.0", "O(N*M) worst case where N is the cardinality of the smallest set and M is the number of sets.", "Counts what all of several sets have.", sintercard},
+		{"sinterstore", "destination key ...", -3, Write | DenyOOM, keys(at(1, RW|Update), span(2, -1, 1, RO|Access)), "set", "1.0.0", "O(N*M) worst case where N is the cardinality of the smallest set and M is the number of sets.", "Stores what all of several sets have.", sinterstore},
+		{"sunion", "key ...", -2, ReadOnly, keys(span(1, -1, 1, RO|Access)), "set", "1.0.0", "O(N) where N is the total number of elements in all given sets.", "Returns what any of several sets has.", sunion},
+		{"sunionstore", "destination key ...", -3, Write | DenyOOM, keys(at(1, OW|Update), span(2, -1, 1, RO|Access)), "set", "1.0.0", "O(N) where N is the total number of elements in all given sets.", "Stores what any of several sets has.", sunionstore},
+		{"sdiff", "key ...", -2, ReadOnly, keys(span(1, -1, 1, RO|Access)), "set", "1.0.0", "O(N) where N is the total number of elements in all given sets.", "Returns what only the first of several sets has.", sdiff},
+		{"sdiffstore", "destination key ...", -3, Write | DenyOOM, keys(at(1, OW|Update), span(2, -1, 1, RO|Access)), "set", "1.0.0", "O(N) where N is the total number of elements in all given sets.", "Stores what only the first of several sets has.", sdiffstore},
+		{"sscan", "key cursor:integer [MATCH pattern] [COUNT count]", -3, ReadOnly, keys(at(1, RO|Access)), "set", "2.8.0", "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection.", "Lists members of a set piece by piece.", sscan},
+	}
+}
+
+func sadd(c *Call) error {
+	s, err := store.WriteOrNew[*store.Set](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	s.Expect(c.Args[2], len(c.Args)-2)
+	added := 0
+	for _, m := range c.Args[2:] {
+		if s.Add(m) {
+			added++
+		}
+	}
+	if added > 0 {
+		c.Changed(ClassSet, "sadd", c.Args[1])
+		c.Count(added - 1)
+	}
+	c.Int(int64(added))
+	return nil
+}
+
+func srem(c *Call) error {
+	s, err := store.Write[*store.Set](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if s != nil {
+		for _, m := range c.Args[2:] {
+			if s.Remove(m) {
+				n++
+			}
+		}
+	}
+	if n > 0 {
+		c.shrunk(ClassSet, "srem", c.Args[1], n)
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func smembers(c *Call) error {
+	s, err := store.Read[*store.Set](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.replySet(s)
+	return nil
+}
+
+// replySet answers with all members; s may be nil.
+func (c *Call) replySet(s *store.Set) {
+	if s == nil {
+		c.Set(0)
+		return
+	}
+	c.Set(s.Len())
+	for m := range s.All() {
+		c.Bulk(m)
+	}
+}
+
+func sismember(c *Call) error {
+	s, err := store.Read[*store.Set](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.flag(s != nil && s.Has(c.Args[2]))
+	return nil
+}
+
+func smismember(c *Call) error {
+	s, err := store.Read[*store.Set](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.Array(len(c.Args) - 2)
+	for _, m := range c.Args[2:] {
+		c.flag(s != nil && s.Has(m))
+	}
+	return nil
+}
+
+func scard(c *Call) error {
+	s, err := store.Read[*store.Set](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	n := 0
+	if s != nil {
+		n = s.Len()
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+func spop(c *Call) error {
+	if len(c.Args) > 2 {
+		return spopMany(c)
+	}
+	s, err := store.Write[*store.Set](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		c.Null()
+		return nil
+	}
+	popRandom(c, s)
+	c.shrunk(ClassSet, "spop", c.Args[1], 1)
+	return nil
+}
+
+func popRandom(c *Call, s *store.Set) {
+	m := s.Random(c.KS.Rand)
+	c.Bulk(m)
+	s.Remove(m)
+}
+
+func spopMany(c *Call) error {
+	if len(c.Args) > 3 {
+		return errSyntax
+	}
+	count, err := parseAtLeast(c.Args[2], 0, errNegative)
+	if err != nil {
+		return err
+	}
+	s, err := store.Write[*store.Set](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case s == nil || count == 0:
+		c.Set(0)
+		return nil
+	case count >= s.Len():
+		count = s.Len()
+		c.replySet(s)
+		c.DB.Delete(c.Args[1])
+		c.Changed(ClassSet, "spop", c.Args[1])
+		c.Count(count - 1)
+		c.Notify(ClassGeneric, "del", c.Args[1])
+		return nil
+	}
+	c.Set(count)
+	for range count {
+		popRandom(c, s)
+	}
+	c.shrunk(ClassSet, "spop", c.Args[1], count)
+	return nil
+}
+
+func srandmember(c *Call) error {
+	switch {
+	case len(c.Args) == 3:
+		return srandmembers(c)
+	case len(c.Args) > 3:
+		return errSyntax
+	}
+	s, err := store.Read[*store.Set](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		c.Null()
+		return nil
+	}
+	c.Bulk(s.Random(c.KS.Rand))
+	return nil
+}
+
+func srandmembers(c *Call) error {
+	count, err := parseRandomCount(c.Args[2])
+	if err != nil {
+		return err
+	}
+	s, err := store.Read[*store.Set](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case s == nil || count == 0:
+		c.Array(0)
+	case count > 0:
+		count = min(count, s.Len())
+		c.Array(count)
+		s.Sample(c.KS.Rand, count, func(m []byte) { c.Bulk(m) })
+	default:
+		c.Array(-count)
+		for range -count {
+			c.Bulk(s.Random(c.KS.Rand))
+		}
+	}
+	return nil
+}
+
+func smove(c *Call) error {
+	src, dst, m := c.Args[1], c.Args[2], c.Args[3]
+	from, err := store.Write[*store.Set](c.DB, src)
+	if err != nil {
+		return err
+	}
+	if from == nil {
+		c.Int(0)
+		return nil
+	}
+	to, err := store.Write[*store.Set](c.DB, dst)
+	if err != nil {
+		return err
+	}
+	if from == to {
+		c.flag(from.Has(m))
+		return nil
+	}
+	if !from.Remove(m) {
+		c.Int(0)
+		return nil
+	}
+	c.shrunk(ClassSet, "srem", src, 1)
+	if to, err = store.WriteOrNew[*store.Set](c.DB, dst); err != nil {
+		return err
+	}
+	to.Expect(m, 1)
+	if to.Add(m) {
+		c.Changed(ClassSet, "sadd", dst)
+	}
+	c.Int(1)
+	return nil
+}
+
+func sscan(c *Call) error {
+	o, badOptions := parseScan(c.Args[2:], false)
+	if badOptions == errInvalidCursor {
+		return badOptions
+	}
+	s, err := store.Read[*store.Set](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case s == nil: // Redis does not look at the options then
+		c.emptyScan()
+		return nil
+	case badOptions != nil:
+		return badOptions
+	}
+	c.scanReply(&o, func(cursor uint64) (uint64, int) {
+		n := 0
+		next := s.Scan(cursor, func(m []byte) {
+			if o.wants(m) {
+				c.Bulk(m)
+				n++
+			}
+		})
+		return next, n
+	})
+	return nil
+}
