@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
 )
 
 const report = `====== SET key:__rand_int__ x ======
@@ -61,4 +63,37 @@ func TestSummarySaysWhichBoundsHold(t *testing.T) {
 
 func TestRandomNumbersAreFilledIntoACommand(t *testing.T) {
 	require.Equal(t, []string{"SET", "key:000000000042", "x"}, numbered([]string{"SET", "key:__rand_int__", "x"}, 42))
+}
+
+func TestOwnGeneratorSendsWhatItCounts(t *testing.T) {
+	s := redistest.Start(t)
+	w := workload{args: []string{"INCR", "counter:__rand_int__"}}
+	require.NoError(t, w.prepare(s.Addr, 10, 1000))
+	m, err := ownLoad(s.Addr, job{args: w.args, n: 1000, clients: 5, pipeline: 4, keys: 10})
+	require.NoError(t, err)
+	require.Equal(t, 1000, m.requests)
+	c := redistest.Dial(t, s.Addr)
+	require.Equal(t, int64(10), c.Do("DBSIZE").Int)
+	require.Contains(t, c.Do("INFO", "commandstats").Str, "cmdstat_incr:calls=1000,")
+
+	_, err = ownLoad(s.Addr, job{args: []string{"INCR"}, n: 1000, clients: 5, pipeline: 4, keys: 10})
+	require.ErrorContains(t, err, "wrong number of arguments")
+}
+
+func TestPreparationFillsWhatTheRequestsNeed(t *testing.T) {
+	s := redistest.Start(t)
+	c := redistest.Dial(t, s.Addr)
+	for _, w := range loadWorkloads() {
+		require.NoError(t, w.prepare(s.Addr, 300, 500), w.name)
+		switch w.name {
+		case "get":
+			require.Equal(t, int64(300), c.Do("DBSIZE").Int)
+		case "rpop":
+			require.Equal(t, int64(500), c.Do("LLEN", "mylist").Int)
+		case "lrange100":
+			require.Equal(t, int64(300), c.Do("LLEN", "mylist").Int)
+		default:
+			require.Zero(t, c.Do("DBSIZE").Int, w.name)
+		}
+	}
 }
