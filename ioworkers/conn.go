@@ -46,12 +46,12 @@ type Conn struct {
 	NetIn  int64  // bytes read
 	NetOut int64  // bytes written
 
-	// Err is what ended reading: a resp.ErrProtocol to be answered, or a
-	// unix.Errno. EOF tells that the other side has stopped sending. Lost tells that
-	// writing failed.
-	Err  error
-	EOF  bool
-	Lost bool
+	// What ended reading: Wrong is to be answered, ReadErr is the system's, EOF tells
+	// that the other side has stopped sending. Lost tells that writing failed.
+	Wrong   resp.ErrProtocol
+	ReadErr unix.Errno
+	EOF     bool
+	Lost    bool
 }
 
 // input is what reading needs. Connections that wait for their client have none.
@@ -75,7 +75,7 @@ func (c *Conn) Read() {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return
 	case errno != 0:
-		c.Err = errno
+		c.ReadErr = errno
 		return
 	case n == 0:
 		c.EOF = true
@@ -91,14 +91,14 @@ func (c *Conn) Read() {
 // may have changed by that.
 func (c *Conn) Parse() {
 	in := c.in
-	if in == nil || c.Err != nil {
+	if in == nil || c.Wrong != "" {
 		return
 	}
 	in.compact()
 	n, err := c.Parser.Parse(in.buf[in.taken:], &in.batch)
 	in.taken += n
 	if err != nil {
-		c.Err = err
+		c.Wrong = err.(resp.ErrProtocol) // Parse returns no other
 	}
 }
 

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"runtime/debug"
 	"time"
 
@@ -128,7 +127,6 @@ func (s *Server) recoverCommand(c *client) {
 
 // finishRead deals with the end of what a client has to say.
 func (s *Server) finishRead(c *client) {
-	var protocol resp.ErrProtocol
 	switch {
 	case c.closed:
 	case c.sess.Hold != command.NotHeld:
@@ -137,14 +135,14 @@ func (s *Server) finishRead(c *client) {
 		s.logAttack()
 		s.close(c)
 	case c.sess.CloseAfterReply:
-	case errors.As(c.Err, &protocol):
+	case c.Wrong != "":
 		w := resp.Writer{Buf: c.Out, Proto: c.sess.Proto}
-		w.Error("ERR " + protocol.Error())
+		w.Error("ERR " + c.Wrong.Error())
 		c.Out = w.Buf
 		c.sess.CloseAfterReply = true
-		s.log('-', "Protocol error (%s) from client %s", protocol, s.describe(c))
-	case c.Err != nil:
-		s.log('-', "Reading from client: %v", c.Err)
+		s.log('-', "Protocol error (%s) from client %s", c.Wrong, s.describe(c))
+	case c.ReadErr != 0:
+		s.log('-', "Reading from client: %v", c.ReadErr)
 		s.close(c)
 	case c.EOF:
 		s.log('-', "Client closed connection %s", s.describe(c))

@@ -1,0 +1,151 @@
+// Package archtest holds the promises about the whole tree that the compiler does
+// not keep: who may import whom, what a thread can reach from a connection, where
+// state lives and where goroutines start.
+//
+// Each is a table here and a walk over the source. A table must fit exactly: a row
+// that nothing needs any more fails as well, so the tables say what is, not what
+// once was.
+package archtest
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/miniredisd/miniredisd/"
+
+// arrows are the imports of each package: ours, and those of other modules.
+func arrows() map[string][]string {
+	return map[string][]string{
+		"cmd/miniredisd": {"config", "rlog", "server"},
+		"server":         {"command", "config", "ioworkers", "reactor", "resp", "store", "golang.org/x/sys/unix"},
+		"command":        {"config", "resp", "store"},
+		"ioworkers":      {"resp", "golang.org/x/sys/unix"},
+		"reactor":        {"golang.org/x/sys/unix"},
+		"resp":           {"github.com/tidwall/redcon"},
+		"store":          {},
+		"config":         {},
+		"rlog":           {},
+
+		// These talk to servers, ours or not, through TCP alone.
+		"bench":                 {"resp", "golang.org/x/sys/unix"},
+		"internal/redistest":    {"resp"},
+		"internal/transcript":   {"internal/redistest", "resp"},
+		"internal/differential": {"internal/redistest", "resp"},
+	}
+}
+
+// file is one source file of the tree, tests left out.
+type file struct {
+	*ast.File
+	pkg string // its folder, from the top
+}
+
+func sources(t *testing.T) (*token.FileSet, []file) {
+	t.Helper()
+	set := token.NewFileSet()
+	var files []file
+	top := filepath.Join("..", "..")
+	err := filepath.WalkDir(top, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && p != top && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+			return filepath.SkipDir
+		case filepath.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go"):
+			return nil
+		}
+		f, err := parser.ParseFile(set, p, nil, 0)
+		if err != nil {
+			return err
+		}
+		pkg, err := filepath.Rel(top, filepath.Dir(p))
+		files = append(files, file{File: f, pkg: filepath.ToSlash(pkg)})
+		return err
+	})
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	return set, files
+}
+
+// imported returns the arrows as they are drawn in the source.
+func imported(t *testing.T) map[string][]string {
+	t.Helper()
+	_, files := sources(t)
+	found := map[string][]string{}
+	for _, f := range files {
+		to := found[f.pkg]
+		for _, spec := range f.Imports {
+			name, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+			if (ours || isForeign(name)) && !slices.Contains(to, name) {
+				to = append(to, name)
+			}
+		}
+		found[f.pkg] = to
+	}
+	return found
+}
+
+// isForeign tells a package of another module: those of Go and ours have no dot in
+// their first name.
+func isForeign(name string) bool {
+	first, _, _ := strings.Cut(name, "/")
+	return strings.Contains(first, ".")
+}
+
+func TestPackagesImportWhatTheTableSaysAndNothingElse(t *testing.T) {
+	found, table := imported(t), arrows()
+	for pkg, to := range found {
+		allowed, known := table[pkg]
+		require.True(t, known, "package %s has no row in the table of arrows", pkg)
+		for _, other := range to {
+			require.Contains(t, allowed, other, "%s may not import %s", pkg, other)
+		}
+		for _, other := range allowed {
+			require.Contains(t, to, other, "%s does not import %s any more: take it out of the table", pkg, other)
+		}
+	}
+	for pkg := range table {
+		require.Contains(t, found, pkg, "there is no package %s any more: take it out of the table", pkg)
+	}
+}
+
+// Whatever the table says of single arrows, chains of them must not lead from the
+// side of the threads to the side of the keyspace.
+func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
+	found := imported(t)
+	for _, from := range []string{"ioworkers", "reactor"} {
+		seen := map[string]bool{}
+		todo := []string{from}
+		for len(todo) > 0 {
+			pkg := todo[0]
+			todo = todo[1:]
+			if !seen[pkg] {
+				seen[pkg] = true
+				todo = append(todo, found[pkg]...)
+			}
+		}
+		for _, far := range []string{"command", "store", "pubsub", "luaeval", "server"} {
+			require.NotContains(t, seen, far, "%s reaches it through %v", from, slices.Sorted(maps.Keys(seen)))
+		}
+	}
+}
+
+// The packages at the bottom can be read, tested and used without any other.
+func TestTheLeavesImportNothingOfOurs(t *testing.T) {
+	found := imported(t)
+	for _, leaf := range []string{"reactor", "resp", "store", "config"} {
+		for _, name := range found[leaf] {
+			require.True(t, isForeign(name), "%s imports %s", leaf, name)
+		}
+	}
+}
