@@ -21,5 +21,5 @@ func TestDifferential(t *testing.T) {
 	if *groups != "" {
 		o.Groups = strings.Split(*groups, ",")
 	}
-	differential.Run(t, start(t, nil), oracle, o)
+	differential.Run(t, start(t, differential.Args()), oracle, o)
 }

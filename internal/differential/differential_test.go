@@ -13,7 +13,12 @@ import (
 
 func TestTwoRealServersAgree(t *testing.T) {
 	oracle := redistest.Start(t)
-	Run(t, redistest.Start(t).Addr, oracle, Options{Seed: 1, Count: 15000})
+	other := redistest.Start(t)
+	c := redistest.Dial(t, other.Addr)
+	for name, value := range thresholds {
+		c.Do("CONFIG", "SET", name, value)
+	}
+	Run(t, other.Addr, oracle, Options{Seed: 1, Count: 15000})
 }
 
 func TestDifferenceIsFoundAndShortened(t *testing.T) {
