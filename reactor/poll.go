@@ -7,11 +7,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// poll asks epoll without waiting. A raw system call spares the runtime's
-// bookkeeping around calls that might block; this one cannot.
-func (l *Loop) poll() (int, error) {
+// poll waits for events for at most ms milliseconds, without the bookkeeping that
+// the runtime does around calls that block.
+func (l *Loop) poll(ms int) (int, error) {
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epfd),
-		uintptr(unsafe.Pointer(&l.fired[0])), uintptr(len(l.fired)), 0, 0, 0)
+		uintptr(unsafe.Pointer(&l.fired[0])), uintptr(len(l.fired)), uintptr(ms), 0, 0)
 	switch errno {
 	case 0:
 		return int(n), nil
