@@ -69,7 +69,7 @@ func table() []struct {
 			"~ ZRANDMEMBER zset 1000", "% ZRANDMEMBER zset 1000 WITHSCORES", "? ZRANDMEMBER zset", "? ZRANDMEMBER zset small",
 			"% ZSCAN zset 0 [MATCH pattern] COUNT 1000",
 		}},
-		// Lexical ranges mean something only where all scores are the same.
+		// Lexical ranges mean nothing where scores differ; no other group writes to these keys.
 		{"lex", []string{
 			"ZADD lex (0 member)+", "ZADD lex (0 member)+", "ZREM lex member", "ZLEXCOUNT lex lmin lmax",
 			"ZRANGE lex lmin lmax BYLEX [LIMIT index index]", "ZRANGE lex lmax lmin BYLEX REV [LIMIT index index]",
