@@ -16,6 +16,9 @@ const (
 	errOutOfRange   store.Error = "ERR index out of range"
 	errNaN          store.Error = "ERR increment would produce NaN or Infinity"
 	errNegative     store.Error = "ERR value is out of range, must be positive"
+	errOffset       store.Error = "ERR offset is out of range"
+	errDecrOverflow store.Error = "ERR decrement would overflow"
+	errStringLimit              = store.ErrStringLimit
 	errSameObject   store.Error = "ERR source and destination objects are the same"
 	errDBIndex      store.Error = "ERR DB index is out of range"
 	errNoAuth       store.Error = "NOAUTH Authentication required."

@@ -3,12 +3,38 @@ package command
 import "math"
 
 func stringRows() []Row {
+	const (
+		reading   = "O(N) where N is the length of the returned string. The complexity is ultimately determined by the returned length, but because creating a substring from an existing string is very cheap, it can be considered O(1) for small strings."
+		appending = "O(1). The amortized time complexity is O(1) assuming the appended value is small and the already present value is of any size, since the dynamic string library used by Redis will double the free space available on every reallocation."
+		patching  = "O(1), not counting the time taken to copy the new string in place. Usually, this string is very small so the amortized complexity is O(1). Otherwise, complexity is O(M) with M being the length of the value argument."
+		expiry    = "EX seconds | PX milliseconds | EXAT unix-time-seconds:unix-time | PXAT unix-time-milliseconds:unix-time"
+	)
+	number := keys(at(1, RW|Access|Update))
 	return []Row{
-		{"set", "key value [NX | XX] [GET] [EX seconds | PX milliseconds | EXAT unix-time-seconds:unix-time | PXAT unix-time-milliseconds:unix-time | KEEPTTL]",
-			-3, Write | DenyOOM, keys(at(1, RW|Access|Update|VariableFlags)), "string", "1.0.0", "O(1)",
-			"Stores a string, on a condition and with a TTL if asked to.", set},
+		{"set", "key value [NX | XX] [GET] [" + expiry + " | KEEPTTL]", -3, Write | DenyOOM, keys(at(1, RW|Access|Update|VariableFlags)),
+			"string", "1.0.0", "O(1)", "Stores a string, on a condition and with a TTL if asked to.", set},
+		{"setnx", "key value", 3, Write | DenyOOM | Fast, keys(at(1, OW|Insert)), "string", "1.0.0", "O(1)", "Stores a string unless the key exists.", setnx},
+		{"setex", "key seconds value", 4, Write | DenyOOM, keys(at(1, OW|Update)), "string", "2.0.0", "O(1)", "Stores a string for some seconds.", setex},
+		{"psetex", "key milliseconds value", 4, Write | DenyOOM, keys(at(1, OW|Update)), "string", "2.6.0", "O(1)", "Stores a string for some milliseconds.", psetex},
+		{"mset", "(key value) ...", -3, Write | DenyOOM, keys(span(1, -1, 2, OW|Update)), "string", "1.0.1", "O(N) where N is the number of keys to set.", "Stores several strings.", mset},
+		{"msetnx", "(key value) ...", -3, Write | DenyOOM, keys(span(1, -1, 2, OW|Insert)), "string", "1.0.1", "O(N) where N is the number of keys to set.", "Stores several strings unless one of the keys exists.", msetnx},
 		{"get", "key", 2, ReadOnly | Fast, keys(at(1, RO|Access)), "string", "1.0.0", "O(1)", "Reads a string.", get},
-		{"incr", "key", 2, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "string", "1.0.0", "O(1)", "Adds one to a number.", incr},
+		{"mget", "key ...", -2, ReadOnly | Fast, keys(span(1, -1, 1, RO|Access)), "string", "1.0.0", "O(N) where N is the number of keys to retrieve.", "Reads several strings.", mget},
+		{"getset", "key value", 3, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "string", "1.0.0", "O(1)", "Stores a string and returns the one before.", getset},
+		{"getdel", "key", 2, Write | Fast, keys(at(1, RW|Access|Delete)), "string", "6.2.0", "O(1)", "Reads a string and deletes its key.", getdel},
+		{"getex", "key [" + expiry + " | PERSIST]", -2, Write | Fast, keys(at(1, RW|Access|Update)), "string", "6.2.0", "O(1)", "Reads a string and sets or drops its TTL.", getex},
+		{"strlen", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "string", "2.2.0", "O(1)", "Tells how many bytes a string has.", strlen},
+		{"getrange", "key start end", 4, ReadOnly, keys(at(1, RO|Access)), "string", "2.4.0", reading, "Reads a part of a string.", getrange},
+		{"substr", "key start end", 4, ReadOnly, keys(at(1, RO|Access)), "string", "1.0.0", reading, "The former name of GETRANGE.", getrange},
+		{"append", "key value", 3, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "string", "2.0.0", appending, "Adds bytes to the end of a string.", appendTo},
+		{"setrange", "key offset value", 4, Write | DenyOOM, keys(at(1, RW|Update)), "string", "2.2.0", patching, "Overwrites a part of a string.", setrange},
+		{"incr", "key", 2, Write | DenyOOM | Fast, number, "string", "1.0.0", "O(1)", "Adds one to a number.", incr},
+		{"decr", "key", 2, Write | DenyOOM | Fast, number, "string", "1.0.0", "O(1)", "Takes one from a number.", decr},
+		{"incrby", "key increment", 3, Write | DenyOOM | Fast, number, "string", "1.0.0", "O(1)", "Adds to a number.", incrby},
+		{"decrby", "key decrement", 3, Write | DenyOOM | Fast, number, "string", "1.0.0", "O(1)", "Takes from a number.", decrby},
+		{"incrbyfloat", "key increment:double", 3, Write | DenyOOM | Fast, number, "string", "2.6.0", "O(1)", "Adds to a number with a fraction.", incrbyfloat},
+		{"lcs", "key1:key key2:key [LEN] [IDX] [MINMATCHLEN min-match-len:integer] [WITHMATCHLEN]", -3, ReadOnly, keys(span(1, 2, 1, RO|Access)),
+			"string", "7.0.0", "O(N*M) where N and M are the lengths of s1 and s2, respectively", "Finds the longest common subsequence of two strings.", lcs},
 	}
 }
 
@@ -25,108 +51,120 @@ func get(c *Call) error {
 	return nil
 }
 
-func incr(c *Call) error { return incrBy(c, 1) }
-
-func incrBy(c *Call, delta int64) error {
-	v, err := c.DB.IncrBy(c.Args[1], delta)
-	if err != nil {
-		return err
-	}
-	c.Changed(ClassString, "incrby", c.Args[1])
-	c.Int(v)
-	return nil
-}
-
-// setOptions are the words behind SET key value, and behind GETEX key.
-type setOptions struct {
-	nx, xx, get, keepTTL, persist bool
-	ttl                           bool
-	expireAt                      int64 // unix ms, when ttl
-}
-
-func set(c *Call) error {
-	o, err := parseSetOptions(c, c.Args[3:])
-	if err != nil {
-		return err
-	}
-	return setGeneric(c, c.Args[1], c.Args[2], &o)
-}
-
-// parseSetOptions reads SET's options (t_string.c: parseExtendedStringArgumentsOrReply).
-func parseSetOptions(c *Call, args [][]byte) (o setOptions, err error) {
-	for i := 0; i < len(args); i++ {
-		a := args[i]
-		expiry := !o.keepTTL && !o.persist && !o.ttl
-		switch {
-		case is(a, "nx") && !o.xx:
-			o.nx = true
-		case is(a, "xx") && !o.nx:
-			o.xx = true
-		case is(a, "get"):
-			o.get = true
-		case is(a, "keepttl") && !o.ttl:
-			o.keepTTL = true
-		case i+1 < len(args) && expiry && isExpiry(a):
-			o.ttl = true
-			if o.expireAt, err = parseExpiry(c, a, args[i+1]); err != nil {
-				return o, err
-			}
-			i++
-		default:
-			return o, errSyntax
-		}
-	}
-	return o, nil
-}
-
-func isExpiry(a []byte) bool {
-	return is(a, "px") || is(a, "ex") || is(a, "pxat") || is(a, "exat")
-}
-
-// parseExpiry turns EX, PX, EXAT or PXAT and its number into unix milliseconds.
-func parseExpiry(c *Call, unit, arg []byte) (int64, error) {
-	v, err := parseInt(arg)
-	if err != nil {
-		return 0, err
-	}
-	invalid := v <= 0
-	if is(unit, "ex") || is(unit, "exat") {
-		invalid = invalid || v > math.MaxInt64/1000
-		v *= 1000
-	}
-	if is(unit, "ex") || is(unit, "px") {
-		invalid = invalid || v > math.MaxInt64-c.Now
-		v += c.Now
-	}
-	if invalid {
-		return 0, errorf("ERR invalid expire time in '%s' command", c.Cmd.Name)
-	}
-	return v, nil
-}
-
-// setGeneric is SET and everything that is a SET by another name (t_string.c).
-func setGeneric(c *Call, key, val []byte, o *setOptions) error {
-	if o.get {
-		if err := get(c); err != nil {
-			return err
-		}
-	}
-	if (o.nx || o.xx) && c.DB.Exists(key) == o.nx {
-		if !o.get {
+func mget(c *Call) error {
+	c.Array(len(c.Args) - 1)
+	for _, key := range c.Args[1:] {
+		if val, ok, err := c.DB.Str(key); ok && err == nil {
+			c.Bulk(val)
+		} else {
 			c.Null()
 		}
-		return nil
-	}
-	if o.ttl {
-		c.DB.SetStrUntil(key, val, o.expireAt)
-		c.Changed(ClassString, "set", key)
-		c.Notify(ClassGeneric, "expire", key)
-	} else {
-		c.DB.SetStr(key, val, o.keepTTL)
-		c.Changed(ClassString, "set", key)
-	}
-	if !o.get {
-		c.OK()
 	}
 	return nil
 }
+
+func getdel(c *Call) error {
+	if err := get(c); err != nil {
+		return err
+	}
+	if c.DB.Delete(c.Args[1]) {
+		c.Changed(ClassGeneric, "del", c.Args[1])
+	}
+	return nil
+}
+
+func strlen(c *Call) error {
+	val, _, err := c.DB.Str(c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.Int(int64(len(val)))
+	return nil
+}
+
+func getrange(c *Call) error {
+	from, err := parseInt(c.Args[2])
+	if err != nil {
+		return err
+	}
+	to, err := parseInt(c.Args[3])
+	if err != nil {
+		return err
+	}
+	val, _, err := c.DB.Str(c.Args[1])
+	if err != nil {
+		return err
+	}
+	from, to = clampRange(from, to, int64(len(val)))
+	c.Bulk(val[from:to])
+	return nil
+}
+
+// clampRange turns first and last position, negative ones counted from the end,
+// into from:to of something of size total. A last position before the beginning
+// means the first element (getrangeCommand, bitcountCommand), unless first is
+// negative too and behind it.
+func clampRange(first, last, total int64) (from, to int64) {
+	if first < 0 && last < 0 && first > last {
+		return 0, 0
+	}
+	from, last = fromEnd(first, total), min(fromEnd(last, total), total-1)
+	if from > last {
+		return 0, 0
+	}
+	return from, last + 1
+}
+
+// fromEnd counts a negative position from the end, to the beginning at most.
+func fromEnd(i, total int64) int64 {
+	if i < 0 {
+		return max(i+total, 0)
+	}
+	return i
+}
+
+func appendTo(c *Call) error {
+	n, err := c.DB.Append(c.Args[1], c.Args[2], stringLimit(c))
+	if err != nil {
+		return err
+	}
+	c.Changed(ClassString, "append", c.Args[1])
+	c.Int(int64(n))
+	return nil
+}
+
+func setrange(c *Call) error {
+	key, part := c.Args[1], c.Args[3]
+	offset, err := parseInt(c.Args[2])
+	if err != nil {
+		return err
+	}
+	if offset < 0 {
+		return errOffset
+	}
+	val, _, err := c.DB.PeekStr(key)
+	if err != nil {
+		return err
+	}
+	if len(part) == 0 {
+		c.Int(int64(len(val)))
+		return nil
+	}
+	limit := int64(stringLimit(c))
+	if offset > limit || int64(len(part)) > limit-offset {
+		return errStringLimit
+	}
+	val, err = c.DB.MutStr(key, int(offset)+len(part))
+	if err != nil {
+		return err
+	}
+	copy(val[offset:], part)
+	c.Changed(ClassString, "setrange", key)
+	c.Int(int64(len(val)))
+	return nil
+}
+
+// stringLimit is the size to which commands may grow a string. The store counts
+// a string's bytes in 32 bits and grows it ahead of need, which caps what
+// proto-max-bulk-len may ask for.
+func stringLimit(c *Call) int { return int(min(c.Cfg.ProtoMaxBulkLen, math.MaxInt32)) }

@@ -36,6 +36,7 @@ func groups() [][]Row {
 		clientRows(),
 		stringRows(),
 		zsetRows(),
+		bitmapRows(),
 		keyRows(),
 		listRows(),
 		streamRows(),

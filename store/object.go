@@ -132,6 +132,11 @@ func (e *entry) setString(val []byte) {
 		e.setInt(v)
 		return
 	}
+	e.setText(val)
+}
+
+// setText stores val as bytes even where it is a number.
+func (e *entry) setText(val []byte) {
 	enc := encRaw
 	if len(val) <= embstrLimit {
 		enc = encEmbstr

@@ -95,6 +95,50 @@ func overflows(a, b int64) bool {
 	return b > 0 && a > math.MaxInt64-b || b < 0 && a < math.MinInt64-b
 }
 
+// SetText stores text as it is, be it a number or not, keeping the TTL. The
+// caller knows that key holds a string or nothing.
+func (db *DB) SetText(key, text []byte) {
+	e := &db.keys.at(db.create(key, true)).Val
+	e.setText(text)
+	db.ks.valueBytes += e.size()
+}
+
+// SetRaw stores bytes that become the store's own, over whatever was there; the
+// encoding is raw however few they are.
+func (db *DB) SetRaw(key, own []byte) {
+	e := &db.keys.at(db.create(key, false)).Val
+	e.typ, e.enc = TypeString, encRaw
+	e.setBytes(own)
+	db.ks.valueBytes += e.size()
+}
+
+// Append adds val behind the string at key and returns the new length. Over
+// limit it does nothing and returns ErrStringLimit; a new key has no limit.
+func (db *DB) Append(key, val []byte, limit int) (int, error) {
+	e := db.write(key)
+	if e == nil {
+		db.setStr(key, val, false)
+		return len(val), nil
+	}
+	if e.typ != TypeString {
+		return 0, ErrWrongType
+	}
+	if e.enc == encInt {
+		e.setText(e.appendString(nil))
+		db.ks.valueBytes += e.size()
+	}
+	b := e.bytes()
+	if len(val) > limit-len(b) {
+		return 0, ErrStringLimit
+	}
+	db.ks.valueBytes -= e.size()
+	b = append(b, val...)
+	e.enc = encRaw
+	e.setBytes(b)
+	db.ks.valueBytes += e.size()
+	return len(b), nil
+}
+
 // MutStr returns the string at key as bytes to be changed in place, at least n
 // long, zeros added; the encoding becomes raw and the TTL stays. A longer result
 // is made by calling with the new length.

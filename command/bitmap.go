@@ -1,0 +1,246 @@
+package command
+
+import "github.com/miniredisd/miniredisd/store"
+
+const (
+	errBitOffset store.Error = "ERR bit offset is not an integer or out of range"
+	errBitValue  store.Error = "ERR bit is not an integer or out of range"
+	errBitPosBit store.Error = "ERR The bit argument must be 1 or 0."
+	errBitOpNot  store.Error = "ERR BITOP NOT must be called with a single source key."
+)
+
+func bitmapRows() []Row {
+	const fields = "O(1) for each subcommand specified"
+	return []Row{
+		{"setbit", "key offset value:integer", 4, Write | DenyOOM, keys(at(1, RW|Access|Update)), "bitmap", "2.2.0", "O(1)", "Sets or clears a bit and returns the one before.", setbit},
+		{"getbit", "key offset", 3, ReadOnly | Fast, keys(at(1, RO|Access)), "bitmap", "2.2.0", "O(1)", "Reads a bit.", getbit},
+		{"bitcount", "key [start end [BYTE | BIT]]", -2, ReadOnly, keys(at(1, RO|Access)), "bitmap", "2.6.0", "O(N)", "Counts the bits that are set.", bitcount},
+		{"bitpos", "key bit:integer [start [end [BYTE | BIT]]]", -3, ReadOnly, keys(at(1, RO|Access)), "bitmap", "2.8.7", "O(N)", "Finds the first bit that is set, or clear.", bitpos},
+		{"bitop", "(AND | OR | XOR | NOT) destkey:key key ...", -4, Write | DenyOOM, keys(at(2, OW|Update), span(3, -1, 1, RO|Access)), "bitmap", "2.6.0", "O(N)", "Combines strings bit by bit and stores the result.", bitop},
+		{"bitfield", "key [(GET encoding:string offset) | ([OVERFLOW (WRAP | SAT | FAIL)] ((SET encoding:string offset value:integer) | (INCRBY encoding:string offset increment))) ...]",
+			-2, Write | DenyOOM, keys(at(1, RW|Access|Update|VariableFlags)), "bitmap", "3.2.0", fields, "Reads and changes integers of any width inside a string.", bitfield},
+		{"bitfield_ro", "key [GET+ (encoding:string offset) ...]", -2, ReadOnly | Fast, keys(at(1, RO|Access)), "bitmap", "6.0.0", fields, "Reads integers of any width inside a string.", bitfieldRO},
+	}
+}
+
+// parseBitOffset reads the position of a bit. Behind a '#' it counts integers of
+// the given width; a width of 0 allows no '#'.
+func parseBitOffset(c *Call, arg []byte, width int64) (int64, error) {
+	scale := int64(1)
+	if width > 0 && len(arg) > 0 && arg[0] == '#' {
+		arg, scale = arg[1:], width
+	}
+	v, ok := store.ParseInt(arg)
+	v *= scale
+	if !ok || v < 0 || v>>3 >= int64(stringLimit(c)) {
+		return 0, errBitOffset
+	}
+	return v, nil
+}
+
+func setbit(c *Call) error {
+	key := c.Args[1]
+	offset, err := parseBitOffset(c, c.Args[2], 0)
+	if err != nil {
+		return err
+	}
+	on, err := parseInt(c.Args[3])
+	if err != nil || on&^1 != 0 {
+		return errBitValue
+	}
+	b, grown, err := bitsToChange(c, key, offset)
+	if err != nil {
+		return err
+	}
+	old := int64(getBits(b, offset, 1))
+	if old != on {
+		setBits(b, offset, 1, uint64(on))
+	}
+	if grown || old != on {
+		c.Changed(ClassString, "setbit", key)
+	}
+	c.Int(old)
+	return nil
+}
+
+// bitsToChange returns the string at key, grown to hold the bit last; grown
+// tells whether it had to be.
+func bitsToChange(c *Call, key []byte, last int64) (b []byte, grown bool, err error) {
+	b, _, err = c.DB.PeekStr(key)
+	if err != nil {
+		return nil, false, err
+	}
+	size := int(last>>3) + 1
+	grown = len(b) < size
+	b, err = c.DB.MutStr(key, size)
+	return b, grown, err
+}
+
+func getbit(c *Call) error {
+	offset, err := parseBitOffset(c, c.Args[2], 0)
+	if err != nil {
+		return err
+	}
+	b, _, err := c.DB.Str(c.Args[1])
+	if err != nil {
+		return err
+	}
+	c.Int(int64(getBits(b, offset, 1)))
+	return nil
+}
+
+func bitcount(c *Call) error {
+	b, ok, err := c.DB.Str(c.Args[1])
+	if err != nil {
+		return err
+	}
+	if !ok { // before the arguments are looked at, up to Redis 7.4
+		c.Int(0)
+		return nil
+	}
+	from, to := int64(0), int64(len(b))*8
+	if len(c.Args) > 2 {
+		if len(c.Args) == 3 || len(c.Args) > 5 {
+			return errSyntax
+		}
+		first, err := parseInt(c.Args[2])
+		if err != nil {
+			return err
+		}
+		last, err := parseInt(c.Args[3])
+		if err != nil {
+			return err
+		}
+		if first < 0 && last < 0 && first > last {
+			c.Int(0)
+			return nil
+		}
+		unit, err := parseBitUnit(c.Args[4:])
+		if err != nil {
+			return err
+		}
+		from, to = clampRange(first, last, to/unit)
+		from, to = from*unit, to*unit
+	}
+	c.Int(countBits(b, from, to))
+	return nil
+}
+
+// parseBitUnit reads BYTE, the default, or BIT into a number of bits.
+func parseBitUnit(args [][]byte) (int64, error) {
+	switch {
+	case len(args) == 0 || is(args[0], "byte"):
+		return 8, nil
+	case is(args[0], "bit"):
+		return 1, nil
+	}
+	return 0, errSyntax
+}
+
+func bitpos(c *Call) error {
+	bit, err := parseInt(c.Args[2])
+	if err != nil {
+		return err
+	}
+	if bit&^1 != 0 {
+		return errBitPosBit
+	}
+	b, ok, err := c.DB.Str(c.Args[1])
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.Int(-bit)
+		return nil
+	}
+	from, to, err := bitposRange(c, int64(len(b))*8)
+	if err != nil {
+		return err
+	}
+	pos := findBit(b, byte(bit), from, to)
+	if pos < 0 && bit == 0 && from < to && len(c.Args) < 5 {
+		pos = to // without an end, zeros are behind the string
+	}
+	c.Int(pos)
+	return nil
+}
+
+// bitposRange is the part of total bits that BITPOS looks at. Unlike elsewhere a
+// last position before the beginning means the first element in any case.
+func bitposRange(c *Call, total int64) (from, to int64, err error) {
+	args := c.Args[3:]
+	if len(args) == 0 {
+		return 0, total, nil
+	}
+	if len(args) > 3 {
+		return 0, 0, errSyntax
+	}
+	first, err := parseInt(args[0])
+	if err != nil {
+		return 0, 0, err
+	}
+	unit, last := int64(8), int64(-1)
+	if len(args) > 2 {
+		if unit, err = parseBitUnit(args[2:]); err != nil {
+			return 0, 0, err
+		}
+	}
+	if len(args) > 1 {
+		if last, err = parseInt(args[1]); err != nil {
+			return 0, 0, err
+		}
+	}
+	total /= unit
+	from, to = fromEnd(first, total), min(fromEnd(last, total), total-1)+1
+	return min(from, to) * unit, to * unit, nil
+}
+
+func bitop(c *Call) error {
+	op, ok := parseBitOp(c.Args[1])
+	if !ok {
+		return errSyntax
+	}
+	dst, sources := c.Args[2], c.Args[3:]
+	if op == bitNot && len(sources) != 1 {
+		return errBitOpNot
+	}
+	var result []byte
+	for i, key := range sources {
+		b, _, err := c.DB.Str(key)
+		if err != nil {
+			return err
+		}
+		if i == 0 {
+			result = append(result, b...)
+		} else {
+			result = combineBits(op, result, b)
+		}
+	}
+	n := int64(len(result))
+	switch {
+	case n > 0:
+		if op == bitNot {
+			invertBits(result)
+		}
+		c.DB.SetRaw(dst, result)
+		c.Changed(ClassString, "set", dst)
+	case c.DB.Delete(dst):
+		c.Changed(ClassGeneric, "del", dst)
+	}
+	c.Int(n)
+	return nil
+}
+
+func parseBitOp(name []byte) (op bitOp, ok bool) {
+	switch {
+	case is(name, "and"):
+		return bitAnd, true
+	case is(name, "or"):
+		return bitOr, true
+	case is(name, "xor"):
+		return bitXor, true
+	case is(name, "not"):
+		return bitNot, true
+	}
+	return 0, false
+}

@@ -1,0 +1,66 @@
+package command
+
+import (
+	"math"
+	"math/big"
+)
+
+func incr(c *Call) error { return incrBy(c, 1) }
+
+func decr(c *Call) error { return incrBy(c, -1) }
+
+func incrby(c *Call) error {
+	delta, err := parseInt(c.Args[2])
+	if err != nil {
+		return err
+	}
+	return incrBy(c, delta)
+}
+
+func decrby(c *Call) error {
+	delta, err := parseInt(c.Args[2])
+	if err != nil {
+		return err
+	}
+	if delta == math.MinInt64 { // has no positive counterpart
+		return errDecrOverflow
+	}
+	return incrBy(c, -delta)
+}
+
+func incrBy(c *Call, delta int64) error {
+	v, err := c.DB.IncrBy(c.Args[1], delta)
+	if err != nil {
+		return err
+	}
+	c.Changed(ClassString, "incrby", c.Args[1])
+	c.Int(v)
+	return nil
+}
+
+func incrbyfloat(c *Call) error {
+	key := c.Args[1]
+	val, ok, err := c.DB.PeekStr(key)
+	if err != nil {
+		return err
+	}
+	sum := new(big.Float)
+	if ok {
+		if sum, err = parseLongDouble(val); err != nil {
+			return err
+		}
+	}
+	delta, err := parseLongDouble(c.Args[2])
+	if err != nil {
+		return err
+	}
+	if err := addLongDouble(sum, delta); err != nil {
+		return err
+	}
+	var room [64]byte
+	text := appendLongDouble(room[:0], sum)
+	c.DB.SetText(key, text)
+	c.Changed(ClassString, "incrbyfloat", key)
+	c.Bulk(text)
+	return nil
+}

@@ -1,0 +1,224 @@
+package command
+
+import "math"
+
+// setOptions are the words behind SET key value, and behind GETEX key.
+type setOptions struct {
+	nx, xx, get, keepTTL, persist bool
+
+	unit     ttlUnit
+	ttl      []byte // the number behind unit, not looked at yet
+	expireAt int64  // what they come to, in unix ms
+}
+
+// ttlUnit is how a TTL is given.
+type ttlUnit uint8
+
+const (
+	ttlNone ttlUnit = iota
+	ttlEX           // seconds from now
+	ttlPX           // milliseconds from now
+	ttlEXAT         // a unix time in seconds
+	ttlPXAT         // a unix time in milliseconds
+)
+
+func set(c *Call) error {
+	var o setOptions
+	if len(c.Args) > 3 {
+		if err := o.parse(c.Args[3:], false); err != nil {
+			return err
+		}
+		if err := o.resolveTTL(c); err != nil {
+			return err
+		}
+	}
+	key := c.Args[1]
+	if o.get {
+		if err := get(c); err != nil {
+			return err
+		}
+	}
+	if (o.nx || o.xx) && c.DB.Exists(key) == o.nx {
+		if !o.get {
+			c.Null()
+		}
+		return nil
+	}
+	putStr(c, key, c.Args[2], &o)
+	if !o.get {
+		c.OK()
+	}
+	return nil
+}
+
+// putStr is what all forms of SET come to (t_string.c: setGenericCommand).
+func putStr(c *Call, key, val []byte, o *setOptions) {
+	if o.unit == ttlNone {
+		c.DB.SetStr(key, val, o.keepTTL)
+		c.Changed(ClassString, "set", key)
+		return
+	}
+	c.DB.SetStrUntil(key, val, o.expireAt)
+	c.Changed(ClassString, "set", key)
+	c.Notify(ClassGeneric, "expire", key)
+}
+
+// parse reads SET's options, or GETEX's, which are fewer. A word may stand twice,
+// the last TTL counts (t_string.c: parseExtendedStringArgumentsOrReply).
+func (o *setOptions) parse(args [][]byte, getex bool) error {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch unit := ttlUnitOf(a); {
+		case !getex && !o.xx && is(a, "nx"):
+			o.nx = true
+		case !getex && !o.nx && is(a, "xx"):
+			o.xx = true
+		case !getex && is(a, "get"):
+			o.get = true
+		case !getex && o.unit == ttlNone && is(a, "keepttl"):
+			o.keepTTL = true
+		case getex && o.unit == ttlNone && is(a, "persist"):
+			o.persist = true
+		case unit != ttlNone && (o.unit == ttlNone || o.unit == unit) && !o.keepTTL && !o.persist && i+1 < len(args):
+			i++
+			o.unit, o.ttl = unit, args[i]
+		default:
+			return errSyntax
+		}
+	}
+	return nil
+}
+
+func ttlUnitOf(a []byte) ttlUnit {
+	switch {
+	case is(a, "ex"):
+		return ttlEX
+	case is(a, "px"):
+		return ttlPX
+	case is(a, "exat"):
+		return ttlEXAT
+	case is(a, "pxat"):
+		return ttlPXAT
+	}
+	return ttlNone
+}
+
+// resolveTTL turns unit and number into unix milliseconds
+// (t_string.c: getExpireMillisecondsOrReply).
+func (o *setOptions) resolveTTL(c *Call) error {
+	if o.unit == ttlNone {
+		return nil
+	}
+	v, err := parseInt(o.ttl)
+	if err != nil {
+		return err
+	}
+	invalid := v <= 0
+	if o.unit == ttlEX || o.unit == ttlEXAT {
+		invalid = invalid || v > math.MaxInt64/1000
+		v *= 1000
+	}
+	if o.unit == ttlEX || o.unit == ttlPX {
+		invalid = invalid || v > math.MaxInt64-c.Now
+		v += c.Now
+	}
+	if invalid {
+		return errorf("ERR invalid expire time in '%s' command", c.Cmd.Name)
+	}
+	o.expireAt = v
+	return nil
+}
+
+func setnx(c *Call) error {
+	if c.DB.Exists(c.Args[1]) {
+		c.Int(0)
+		return nil
+	}
+	putStr(c, c.Args[1], c.Args[2], &setOptions{})
+	c.Int(1)
+	return nil
+}
+
+func setex(c *Call) error { return setFor(c, ttlEX) }
+
+func psetex(c *Call) error { return setFor(c, ttlPX) }
+
+func setFor(c *Call, unit ttlUnit) error {
+	o := setOptions{unit: unit, ttl: c.Args[2]}
+	if err := o.resolveTTL(c); err != nil {
+		return err
+	}
+	putStr(c, c.Args[1], c.Args[3], &o)
+	c.OK()
+	return nil
+}
+
+func getset(c *Call) error {
+	if err := get(c); err != nil {
+		return err
+	}
+	putStr(c, c.Args[1], c.Args[2], &setOptions{})
+	return nil
+}
+
+func mset(c *Call) error {
+	if len(c.Args)%2 == 0 {
+		return errArity(c.Cmd.Name)
+	}
+	storePairs(c)
+	c.OK()
+	return nil
+}
+
+func msetnx(c *Call) error {
+	if len(c.Args)%2 == 0 {
+		return errArity(c.Cmd.Name)
+	}
+	for i := 1; i < len(c.Args); i += 2 {
+		if c.DB.Exists(c.Args[i]) {
+			c.Int(0)
+			return nil
+		}
+	}
+	storePairs(c)
+	c.Int(1)
+	return nil
+}
+
+func storePairs(c *Call) {
+	for i := 1; i < len(c.Args); i += 2 {
+		c.DB.SetStr(c.Args[i], c.Args[i+1], false)
+		c.Changed(ClassString, "set", c.Args[i])
+	}
+}
+
+func getex(c *Call) error {
+	var o setOptions
+	if err := o.parse(c.Args[2:], true); err != nil {
+		return err
+	}
+	key := c.Args[1]
+	val, ok, err := c.DB.Str(key)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		c.Null()
+		return nil
+	}
+	if err := o.resolveTTL(c); err != nil {
+		return err
+	}
+	c.Bulk(val)
+	switch {
+	case o.unit != ttlNone && o.expireAt <= c.Now:
+		c.DB.Delete(key)
+		c.Changed(ClassGeneric, "del", key)
+	case o.unit != ttlNone:
+		c.DB.SetExpire(key, o.expireAt)
+		c.Changed(ClassGeneric, "expire", key)
+	case o.persist && c.DB.Persist(key):
+		c.Changed(ClassGeneric, "persist", key)
+	}
+	return nil
+}
