@@ -203,6 +203,8 @@ func (op *fieldOp) result(old int64) (val int64, fits bool) {
 	switch {
 	case !op.field.signed && base < 0: // SET takes a negative number for a huge one
 		val = high
+	case op.field.bits < 64 && base < high-math.MaxInt64: // Redis's distance to high wraps around here
+		val = high
 	case base > high || delta > 0 && (sum > high || sum < base):
 		val = high
 	case base < low || delta < 0 && (sum < low || sum > base):
