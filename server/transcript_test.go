@@ -21,10 +21,15 @@ func TestTranscript(t *testing.T) {
 // as on the command line, such as "--databases", "2".
 func start(t testing.TB, args []string) (addr string) {
 	t.Helper()
+	return startWithLog(t, args, func(level byte, format string, args ...any) { t.Logf(format, args...) })
+}
+
+func startWithLog(t testing.TB, args []string, log server.Log) (addr string) {
+	t.Helper()
 	line := []string{"--port", "0", "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--enable-debug-command", "yes"}
 	cfg, err := config.Parse(append(line, args...), nil)
 	require.NoError(t, err)
-	s, err := server.New(cfg, func(level byte, format string, args ...any) { t.Logf(format, args...) })
+	s, err := server.New(cfg, log)
 	require.NoError(t, err)
 	done := make(chan error)
 	go func() { done <- s.Run() }()

@@ -1,0 +1,205 @@
+package server_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// cannotBeAskedAtRandom are commands after which this test could not go on, and why.
+func cannotBeAskedAtRandom() map[string]string {
+	return map[string]string{
+		"client|kill":     "may close the connection that asks",
+		"client|pause":    "holds the commands that follow",
+		"client|reply":    "takes away the replies to be counted",
+		"config|set":      "may set a limit that the test itself breaks",
+		"debug|populate":  "makes as many keys as it is told",
+		"debug|reload":    "not answered before it has read a file",
+		"debug|segfault":  "ends the server",
+		"debug|panic":     "ends the server",
+		"debug|oom":       "ends the server",
+		"debug|restart":   "ends the server",
+		"debug|sleep":     "as long as it is told",
+		"failover":        "needs a replica",
+		"monitor":         "is answered by every command that follows",
+		"psubscribe":      "answers once for each channel",
+		"punsubscribe":    "answers once for each channel",
+		"quit":            "closes the connection",
+		"shutdown":        "ends the server",
+		"ssubscribe":      "answers once for each channel",
+		"subscribe":       "answers once for each channel",
+		"sunsubscribe":    "answers once for each channel",
+		"unsubscribe":     "answers once for each channel",
+		"wait":            "waits",
+		"waitaof":         "waits",
+		"client|tracking": "may bring messages that are no reply",
+	}
+}
+
+// waits tells a request that may hold its client until somebody else acts.
+func waits(args []string, flags []string) bool {
+	if !slices.Contains(flags, "blocking") {
+		return false
+	}
+	return args[0] != "xread" || slices.ContainsFunc(args, func(a string) bool { return strings.EqualFold(a, "BLOCK") })
+}
+
+// A client matches replies to its requests by counting. One reply too many or too
+// few, and it takes every later answer for that of another question: the lock that
+// was refused looks granted. So each command of the table is asked many things, with
+// too few arguments, with nonsense and with what its syntax allows, and the reply to
+// an ECHO right behind it has to be the second one.
+func TestEveryCommandAnswersExactlyOnce(t *testing.T) {
+	for _, proto := range []string{"2", "3"} {
+		t.Run("RESP"+proto, func(t *testing.T) {
+			log := &panics{}
+			addr := startWithLog(t, []string{"--proto-max-bulk-len", "1mb"}, log.write)
+			a := &asker{t: t, c: redistest.Dial(t, addr), proto: proto, syntax: generator{rng: rand.New(rand.NewPCG(1, 2))}}
+			a.prepare()
+			skip := cannotBeAskedAtRandom()
+			for _, name := range a.c.Do("COMMAND", "LIST").Elems {
+				if skip[name.Str] == "" {
+					a.ask(name.Str)
+				}
+			}
+			require.Greater(t, a.asked, 1000)
+			require.Empty(t, log.found())
+		})
+	}
+}
+
+// panics keeps what a server logs of commands that ended in a panic.
+type panics struct {
+	mu   sync.Mutex
+	text string
+}
+
+func (p *panics) write(_ byte, format string, args ...any) {
+	if line := fmt.Sprintf(format, args...); strings.HasPrefix(line, "Panic") {
+		p.mu.Lock()
+		p.text += line
+		p.mu.Unlock()
+	}
+}
+
+func (p *panics) found() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.text
+}
+
+type asker struct {
+	t      *testing.T
+	c      *redistest.Conn
+	proto  string
+	syntax generator
+	asked  int
+}
+
+// fixture makes keys of every type and encoding, with what may be in the way taken
+// back first.
+func fixture(proto string) (requests [][]string) {
+	words := strings.Fields
+	big := words("RPUSH list:big")
+	for i := range 200 {
+		big = append(big, fmt.Sprint("element-", i))
+	}
+	pairs := words("HSET hash:big")
+	for i := range 600 {
+		pairs = append(pairs, fmt.Sprint("f", i), fmt.Sprint(i))
+	}
+	scored := words("ZADD zset:big")
+	for i := range 200 {
+		scored = append(scored, fmt.Sprint(i), fmt.Sprint("m", i))
+	}
+	return [][]string{
+		words("HELLO " + proto), words("SELECT 0"), append(words("DEL"), keyNames()...),
+		words("SET string value"), words("SET number 12"), words("SET float 1.5"), words("SET ttl x PX 100000000"),
+		words("RPUSH list a b c 1 2"), big, words("SADD set a b c"), words("SADD set:ints 1 2 3"),
+		words("HSET hash f v n 1 x 1.5"), pairs, words("ZADD zset 1 a 2 b 2 c inf d"), scored,
+		words("XADD stream 1-1 f v"), words("XADD stream 2-1 f v g w"),
+	}
+}
+
+func (a *asker) prepare() {
+	a.t.Helper()
+	var out []byte
+	requests := fixture(a.proto)
+	for _, r := range requests {
+		out = redistest.AppendCommand(out, r...)
+	}
+	require.NoError(a.t, a.c.Send(out))
+	for _, r := range requests {
+		require.NotEqual(a.t, byte('-'), a.c.Read().Kind, "%v", r[0])
+	}
+}
+
+func (a *asker) ask(name string) {
+	a.t.Helper()
+	info := a.c.Do("COMMAND", "INFO", name).Elems[0]
+	arity := int(info.Elems[1].Int)
+	var flags []string
+	for _, f := range info.Elems[2].Elems {
+		flags = append(flags, f.Str)
+	}
+	docs := pairs(a.c.Do("COMMAND", "DOCS", name).Elems[1])
+	a.syntax.group = docs["group"].Str
+	call := strings.Split(name, "|")
+	least := max(arity, -arity)
+	once := func(args []string) {
+		if !waits(args, flags) || len(args) < least {
+			a.once(args)
+		}
+	}
+	for n := len(call); n < least; n++ {
+		once(append(call[:len(call):len(call)], a.syntax.nonsense(n-len(call))...))
+	}
+	for i := range 60 {
+		if i%10 == 0 {
+			a.prepare()
+		}
+		plausible := a.syntax.arguments(docs["arguments"])
+		if i%3 == 0 && len(plausible) > 0 {
+			plausible[a.syntax.rng.IntN(len(plausible))] = a.syntax.nonsense(1)[0]
+		}
+		once(append(call[:len(call):len(call)], plausible...))
+		if i%3 == 0 {
+			extra := 0
+			if arity < 0 {
+				extra = a.syntax.rng.IntN(5)
+			}
+			once(append(call[:len(call):len(call)], a.syntax.nonsense(max(least-len(call), 0)+extra)...))
+		}
+	}
+}
+
+// once sends a request and an ECHO in one piece, and wants two replies.
+func (a *asker) once(args []string) {
+	a.t.Helper()
+	a.asked++
+	marker := fmt.Sprint("marker-", a.asked)
+	require.NoError(a.t, a.c.Send(redistest.AppendCommand(redistest.AppendCommand(nil, args...), "ECHO", marker)))
+	v, err := a.c.TryRead()
+	require.NoError(a.t, err, "%q", args)
+	require.NotEqual(a.t, byte('>'), v.Kind, "a push for an answer to %q", args)
+	next, err := a.c.TryRead()
+	require.NoError(a.t, err, "behind %q", args)
+	require.Equal(a.t, marker, next.Str, "%q was answered with %s and more", args, v)
+}
+
+// pairs reads a map, which RESP2 has as a list.
+func pairs(v resp.Value) map[string]resp.Value {
+	m := map[string]resp.Value{}
+	for i := 0; i+1 < len(v.Elems); i += 2 {
+		m[v.Elems[i].Str] = v.Elems[i+1]
+	}
+	return m
+}
