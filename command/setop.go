@@ -172,14 +172,49 @@ func sunionstore(c *Call) error {
 	return nil
 }
 
+// takesAway is Redis's choice (t_set.c: sunionDiffGenericCommand) between looking up every member of
+// the first set in the others, and copying it to remove theirs. It is only to be seen in a stored
+// result: a copy keeps the encoding that it had at its largest.
+func takesAway(sets []*store.Set) bool {
+	if sets[0] == nil {
+		return false
+	}
+	lookups, removals := 0, 0
+	for _, s := range sets {
+		if s != nil {
+			lookups += sets[0].Len()
+			removals += s.Len()
+		}
+	}
+	return lookups/2 > removals
+}
+
+func subtract(result *store.Set, sets []*store.Set) {
+	for m := range sets[0].All() {
+		result.Add(m)
+	}
+	for _, s := range sets[1:] {
+		if s == nil {
+			continue
+		}
+		for m := range s.All() {
+			result.Remove(m)
+		}
+	}
+}
+
 func sdiffstore(c *Call) error {
 	sets, err := readSets(c, c.Args[2:])
 	if err != nil {
 		return err
 	}
 	result := store.NewSet(c.KS)
-	for m := range difference(sets) {
-		result.Add(m)
+	if takesAway(sets) {
+		subtract(result, sets)
+	} else {
+		for m := range difference(sets) {
+			result.Add(m)
+		}
 	}
 	storeSet(c, result, "sdiffstore")
 	return nil
