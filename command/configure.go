@@ -1,6 +1,7 @@
 package command
 
 import (
+	"math"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/store"
@@ -14,6 +15,14 @@ func (ex *Executor) Configure() {
 	ks.Policy = store.ParsePolicy(cfg.MaxMemoryPolicy)
 	ks.LFU = strings.HasSuffix(cfg.MaxMemoryPolicy, "-lfu")
 	ks.LFULogFactor, ks.LFUDecayTime = cfg.LFULogFactor, cfg.LFUDecayTime
+	ex.slow = math.MaxInt64
+	if us := cfg.SlowlogSlowerThan; us >= 0 && us < math.MaxInt64/1000 {
+		ex.slow = us * 1e3
+	}
+	if ms := cfg.LatencyMonitorThreshold; ms > 0 && ms < math.MaxInt64/1_000_000 {
+		ex.slow = min(ex.slow, ms*1e6)
+	}
+	ex.slowlog.trim(cfg.SlowlogMaxLen)
 	ks.Limits = store.Limits{
 		HashMaxListpackEntries: cfg.HashMaxListpackEntries,
 		HashMaxListpackValue:   cfg.HashMaxListpackValue,

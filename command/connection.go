@@ -87,6 +87,7 @@ func authenticate(c *Call, user, password []byte) error {
 	if want := c.Cfg.RequirePass; want != "" {
 		got, want := sha256.Sum256(password), sha256.Sum256([]byte(want))
 		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
+			c.Ex.Stats.DeniedAuth++
 			return errWrongPass
 		}
 	}

@@ -29,6 +29,10 @@ type Executor struct {
 	// Pause holds clients back (CLIENT PAUSE); only the server sets it.
 	Pause Pause
 
+	Latency Latency
+	slowlog Slowlog
+	slow    int64 // ns from which on a command is noted in one of them
+
 	call  Call  // of the command that is running; one at a time, so one is enough
 	mono  int64 // when the last command ended, which is when the next one starts
 	depth int   // commands executing inside each other: EXEC, scripts
@@ -38,6 +42,7 @@ type Executor struct {
 type Stats struct {
 	Commands     int64
 	ErrorReplies int64
+	DeniedAuth   int64 // wrong passwords
 }
 
 // New makes an executor over an empty keyspace. The server adds the rows of the
@@ -57,6 +62,16 @@ func (ex *Executor) BeginPass() int64 {
 	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	return ex.mono
 }
+
+// BeginExecution is called when a pass has read its input: the first command does
+// not take the time that reading took.
+func (ex *Executor) BeginExecution() int64 {
+	ex.mono = ex.Clock.Mono()
+	return ex.mono
+}
+
+// LastEnd is the monotonic time in nanoseconds at which the last command ended.
+func (ex *Executor) LastEnd() int64 { return ex.mono }
 
 // WallMicros is the unix time in microseconds at which the last command ended.
 func (ex *Executor) WallMicros() int64 { return ex.Clock.WallMicros(ex.mono) }
@@ -125,6 +140,12 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	ex.Stats.Commands++
 	cmd.Calls.Count++
 	cmd.Calls.Nanos += took
+	if ex.Cfg.LatencyTracking {
+		cmd.Calls.observe(took)
+	}
+	if took >= ex.slow {
+		ex.noteSlow(cmd, s, args, took)
+	}
 	if ex.MonitorFeed != nil && cmd.Flags&(SkipMonitor|Admin) == 0 {
 		ex.MonitorFeed(s, redact(cmd, args))
 	}

@@ -64,6 +64,6 @@ func (c *Call) SubcommandSyntax() error { return errSubcommandUse(c) }
 
 // errSubcommandUse refuses options a subcommand does not know (networking.c: addReplySubcommandSyntaxError).
 func errSubcommandUse(c *Call) error {
-	return errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.",
-		clip(c.Args[1], 128), strings.ToUpper(c.Cmd.Container.Name))
+	container, _, _ := strings.Cut(c.Cmd.Name, "|")
+	return errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", clip(c.Args[1], 128), strings.ToUpper(container))
 }

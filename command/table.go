@@ -22,6 +22,8 @@ type Calls struct {
 	Nanos    int64 // spent executing
 	Rejected int64 // refused before execution
 	Failed   int64 // answered with an error by the command itself
+
+	Latency *Histogram // nil until the first call, and while latency-tracking is off
 }
 
 // Table finds commands by name.
@@ -34,6 +36,11 @@ func groups() [][]Row {
 	return [][]Row{
 		connectionRows(),
 		clientRows(),
+		serverRows(),
+		slowlogRows(),
+		latencyRows(),
+		memoryRows(),
+		clusterRows(),
 		stringRows(),
 		zsetRows(),
 		bitmapRows(),

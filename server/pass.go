@@ -28,6 +28,7 @@ func (s *Server) wantRead(c *client) {
 // returns how long the loop may sleep.
 func (s *Server) beforeSleep() time.Duration {
 	s.read()
+	executing := s.ex.BeginExecution()
 	for i := 0; i < len(s.reads); {
 		for end := s.prefetch(i); i < end; i++ {
 			s.reads[i].wantsRead = false
@@ -41,6 +42,7 @@ func (s *Server) beforeSleep() time.Duration {
 	}
 	clear(s.resumed)
 	s.resumed = s.resumed[:0]
+	s.stats.Executing += s.ex.LastEnd() - executing
 	s.expire()
 	s.write()
 	for _, c := range s.closing {
@@ -48,6 +50,7 @@ func (s *Server) beforeSleep() time.Duration {
 	}
 	clear(s.closing)
 	s.closing = s.closing[:0]
+	s.stats.Busy += s.ex.Clock.Mono() - s.now
 	return s.sleep()
 }
 
@@ -233,8 +236,14 @@ func (s *Server) replyHandler(c *client) {
 
 // expire deletes what is due, but nothing while writes are paused.
 func (s *Server) expire() {
-	if s.expires() {
+	switch {
+	case !s.expires():
+	case s.cfg.LatencyMonitorThreshold == 0:
 		s.ks.ExpireDue()
+	default:
+		begin := s.ex.Clock.Mono()
+		s.ks.ExpireDue()
+		s.ex.NoteLatency("expire-cycle", s.ex.Clock.Mono()-begin)
 	}
 }
 

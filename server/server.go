@@ -20,6 +20,8 @@
 package server
 
 import (
+	"crypto/rand"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"time"
@@ -73,8 +75,14 @@ type Server struct {
 	closing []*client // to be freed at the end of this pass
 	conns   []*ioworkers.Conn
 
-	stats Stats
-	start int64 // monotonic ns
+	// Reconfigured, when set, is called for every directive CONFIG SET has changed.
+	Reconfigured func(name string)
+
+	stats   Stats
+	rates   rates
+	start   int64 // monotonic ns
+	runID   string
+	peakMem int
 }
 
 // Stats are the server's counters for INFO.
@@ -83,6 +91,7 @@ type Stats struct {
 	NetIn, NetOut         int64 // bytes of clients that are gone
 	Reads, Writes         int64 // sockets read and written
 	Passes                int64 // turns of the loop
+	Busy, Executing       int64 // ns spent in passes, and on commands in them
 	OutputLimitClosed     int64
 	QueryLimitClosed      int64
 }
@@ -99,6 +108,7 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		ks:      store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed}),
 		clients: map[int64]*client{},
 		start:   clock.Mono(),
+		runID:   newRunID(),
 	}
 	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows())
 	for _, r := range cfg.Renames {
@@ -121,6 +131,13 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// newRunID is a name for this run, by which tools notice a restart.
+func newRunID() string {
+	var b [20]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
 }
 
 // Addrs are the addresses the server listens on, the port chosen by the system
@@ -156,5 +173,6 @@ const cronPeriod = 100 * time.Millisecond
 // cron does what is not bound to a request (server.c: serverCron).
 func (s *Server) cron() time.Duration {
 	s.checkClients()
+	s.sample()
 	return cronPeriod
 }

@@ -115,6 +115,18 @@ func (db *DB) Len() int { return db.keys.Len() }
 // Expires is the number of keys with a TTL.
 func (db *DB) Expires() int { return db.wheel.count }
 
+// TableBytes is the memory of the table that finds the keys.
+func (db *DB) TableBytes() int { return db.keys.Mem() }
+
+// AverageTTL is the milliseconds that keys with a TTL have left.
+func (db *DB) AverageTTL() int64 {
+	n := int64(db.wheel.count)
+	if n == 0 {
+		return 0
+	}
+	return max(int64(db.wheel.sum-uint64(n)*uint64(db.ks.Now))/n, 0)
+}
+
 // Exists tells whether key is there, without a trace in statistics or LRU.
 func (db *DB) Exists(key []byte) bool { return db.find(key) != 0 }
 

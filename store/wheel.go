@@ -14,6 +14,7 @@ import "math/bits"
 type wheel struct {
 	now   int64 // everything due up to here has fired
 	count int
+	sum   uint64 // of all deadlines, modulo 2^64: only differences are used
 	level [wheelLevels]*wheelLevel
 }
 
@@ -64,11 +65,13 @@ func (w *wheel) file(t *Table[entry], i uint32, base int64) {
 
 func (w *wheel) add(t *Table[entry], i uint32) {
 	w.count++
+	w.sum += uint64(t.at(i).Val.expire)
 	w.file(t, i, w.now)
 }
 
 func (w *wheel) remove(t *Table[entry], i uint32) {
 	w.count--
+	w.sum -= uint64(t.at(i).Val.expire)
 	w.unlink(t, i)
 }
 

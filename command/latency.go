@@ -1,0 +1,203 @@
+package command
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+func latencyRows() []Row {
+	const flags = Admin | NoScript | Loading | Stale
+	return []Row{
+		{"latency", "", -2, 0, nil, "server", "2.8.13", "Depends on subcommand.", "Looks after what took long.", nil},
+		{"latency|latest", "", 2, flags, nil, "server", "2.8.13", "O(1)", "Lists the latest sample of every event.", latencyLatest},
+		{"latency|history", "event", 3, flags, nil, "server", "2.8.13", "O(1)", "Lists the samples of an event.", latencyHistory},
+		{"latency|reset", "[event ...]", -2, flags, nil, "server", "2.8.13", "O(1)", "Forgets the samples of some events, or of all.", latencyReset},
+		{"latency|graph", "event", 3, flags, nil, "server", "2.8.13", "O(1)", "Draws the samples of an event.", latencyGraph},
+		{"latency|doctor", "", 2, flags, nil, "server", "2.8.13", "O(1)", "Says in words what took long.", latencyDoctor},
+		{"latency|histogram", "[command ...]", -2, flags, nil, "server", "7.0.0", "O(N) where N is the number of commands with latency information being retrieved.",
+			"Tells how long the calls of commands took.", latencyHistogram},
+		{"latency|help", "", 2, Loading | Stale, nil, "server", "2.8.13", "O(1)", "Lists the subcommands.", help},
+	}
+}
+
+// Latency remembers events that took longer than latency-monitor-threshold
+// (latency.c).
+type Latency struct {
+	events map[string]*latencyEvent
+}
+
+type latencyEvent struct {
+	samples []latencySample // the latest latencySamples, oldest first
+	max     int64           // ms, of all time
+}
+
+type latencySample struct{ unix, ms int64 }
+
+const latencySamples = 160
+
+// Add notes that an event took ms. Of the samples of one second the worst is kept.
+func (l *Latency) Add(event string, unix, ms int64) {
+	if l.events == nil {
+		l.events = map[string]*latencyEvent{}
+	}
+	e := l.events[event]
+	if e == nil {
+		e = &latencyEvent{}
+		l.events[event] = e
+	}
+	e.max = max(e.max, ms)
+	if n := len(e.samples); n > 0 && e.samples[n-1].unix == unix {
+		e.samples[n-1].ms = max(e.samples[n-1].ms, ms)
+		return
+	}
+	if len(e.samples) == latencySamples {
+		e.samples = append(e.samples[:0], e.samples[1:]...)
+	}
+	e.samples = append(e.samples, latencySample{unix, ms})
+}
+
+func (l *Latency) names() []string { return slices.Sorted(maps.Keys(l.events)) }
+
+func latencyLatest(c *Call) error {
+	l := &c.Ex.Latency
+	c.Array(len(l.events))
+	for _, name := range l.names() {
+		e := l.events[name]
+		last := e.samples[len(e.samples)-1]
+		c.Array(4)
+		c.BulkString(name)
+		c.Int(last.unix)
+		c.Int(last.ms)
+		c.Int(e.max)
+	}
+	return nil
+}
+
+func latencyHistory(c *Call) error {
+	e := c.Ex.Latency.events[string(c.Args[2])]
+	if e == nil {
+		c.Array(0)
+		return nil
+	}
+	c.Array(len(e.samples))
+	for _, s := range e.samples {
+		c.Array(2)
+		c.Int(s.unix)
+		c.Int(s.ms)
+	}
+	return nil
+}
+
+func latencyReset(c *Call) error {
+	l := &c.Ex.Latency
+	before := len(l.events)
+	if len(c.Args) == 2 {
+		l.events = nil
+	}
+	for _, name := range c.Args[2:] {
+		delete(l.events, string(name))
+	}
+	c.Int(int64(before - len(l.events)))
+	return nil
+}
+
+// latencyGraph draws a column a sample, the latest at the right.
+func latencyGraph(c *Call) error {
+	e := c.Ex.Latency.events[string(c.Args[2])]
+	if e == nil {
+		return errorf("ERR No samples available for event '%s'", c.Args[2])
+	}
+	const height, width = 5, 80
+	shown := e.samples[max(len(e.samples)-width, 0):]
+	low, high := shown[0].ms, shown[0].ms
+	for _, s := range shown {
+		low, high = min(low, s.ms), max(high, s.ms)
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s - high %d ms, low %d ms (all time high %d ms)\n%s\n", c.Args[2], high, low, e.max, strings.Repeat("-", width))
+	for row := int64(height); row > 0; row-- {
+		for _, s := range shown {
+			if s.ms*height > high*(row-1) {
+				b.WriteByte('#')
+			} else {
+				b.WriteByte(' ')
+			}
+		}
+		b.WriteByte('\n')
+	}
+	fmt.Fprintf(&b, "\nFrom %d seconds ago to %d seconds ago.\n", c.Now/1000-shown[0].unix, c.Now/1000-shown[len(shown)-1].unix)
+	c.Verbatim("txt", b.String())
+	return nil
+}
+
+func latencyDoctor(c *Call) error {
+	var b strings.Builder
+	l := &c.Ex.Latency
+	switch {
+	case c.Cfg.LatencyMonitorThreshold == 0:
+		b.WriteString("Nothing is measured: latency-monitor-threshold is 0. CONFIG SET latency-monitor-threshold <milliseconds> starts it.\n")
+	case len(l.events) == 0:
+		fmt.Fprintf(&b, "No event has taken %d ms or longer.\n", c.Cfg.LatencyMonitorThreshold)
+	}
+	for _, name := range l.names() {
+		e := l.events[name]
+		sum := int64(0)
+		for _, s := range e.samples {
+			sum += s.ms
+		}
+		fmt.Fprintf(&b, "%s: %d samples, %d ms on average, %d ms at worst.", name, len(e.samples), sum/int64(len(e.samples)), e.max)
+		switch name {
+		case "command", "fast-command":
+			b.WriteString(" SLOWLOG GET shows which commands those were.")
+		case "expire-cycle":
+			b.WriteString(" Many keys expire at the same moment: spread their TTLs.")
+		case "eviction-cycle":
+			b.WriteString(" Keys are evicted while clients wait: raise maxmemory or store less.")
+		}
+		b.WriteByte('\n')
+	}
+	c.Verbatim("txt", b.String())
+	return nil
+}
+
+func latencyHistogram(c *Call) error {
+	var cmds []*Command
+	add := func(cmd *Command) {
+		if cmd.Calls.Latency != nil {
+			cmds = append(cmds, cmd)
+		}
+		for _, sub := range cmd.SubCommands() {
+			if sub.Calls.Latency != nil {
+				cmds = append(cmds, sub)
+			}
+		}
+	}
+	if len(c.Args) == 2 {
+		for _, cmd := range c.Ex.Table.All() {
+			add(cmd)
+		}
+	}
+	for _, name := range c.Args[2:] {
+		if cmd := c.Ex.Table.Find(string(name)); cmd != nil {
+			add(cmd)
+		}
+	}
+	c.Map(len(cmds))
+	for _, cmd := range cmds {
+		c.BulkString(cmd.Name)
+		c.Map(2)
+		c.BulkString("calls")
+		c.Int(cmd.Calls.Latency.Count)
+		c.BulkString("histogram_usec")
+		m, n := c.Defer(), 0
+		cmd.Calls.Latency.cumulative(func(micros, calls int64) {
+			c.Int(micros)
+			c.Int(calls)
+			n++
+		})
+		c.EndMap(m, n)
+	}
+	return nil
+}

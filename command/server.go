@@ -1,0 +1,145 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// serverRows are the commands of group server that need the keyspace and the
+// executor only, and the containers whose subcommands stand in several files.
+func serverRows() []Row {
+	return []Row{
+		{"config", "", -2, 0, nil, "server", "2.0.0", "Depends on subcommand.", "Looks after the configuration.", nil},
+		{"config|help", "", 2, Loading | Stale, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"dbsize", "", 1, ReadOnly | Fast, nil, "server", "1.0.0", "O(1)", "Counts the keys of the selected database.", dbSize},
+		{"flushdb", "[ASYNC | SYNC]", -1, Write, nil, "server", "1.0.0", "O(N) where N is the number of keys in the selected database", "Removes every key of the selected database.", flushDB},
+		{"flushall", "[ASYNC | SYNC]", -1, Write, nil, "server", "1.0.0", "O(N) where N is the total number of keys in all databases", "Removes every key of every database.", flushAll},
+		{"swapdb", "index1:integer index2:integer", 3, Write | Fast | Dangerous, nil, "server", "4.0.0", "O(N) where N is the count of clients watching or blocking on keys from both databases.", "Exchanges two databases.", swapDB},
+		{"time", "", 1, Loading | Stale | Fast, nil, "server", "2.6.0", "O(1)", "Tells the server's time in seconds and microseconds.", timeNow},
+		{"lolwut", "[VERSION version:integer]", -1, ReadOnly | Fast, nil, "server", "5.0.0", "", "Draws something, and tells the version.", lolwut},
+		{"role", "", 1, NoScript | Loading | Stale | Fast | Dangerous, nil, "server", "2.8.12", "O(1)", "Tells the part this server has in replication.", role},
+		{"replicaof", "host port:integer", 3, Admin | NoScript | Stale, nil, "server", "5.0.0", "O(1)", "Ends replication, which there is none of.", replicaOf},
+		{"slaveof", "host port:integer", 3, Admin | NoScript | Stale, nil, "server", "1.0.0", "O(1)", "Is the old name of REPLICAOF.", replicaOf},
+		{"module", "", -2, 0, nil, "server", "4.0.0", "Depends on subcommand.", "Looks after modules, which there are none of.", nil},
+		{"module|list", "", 2, Admin | NoScript, nil, "server", "4.0.0", "O(N) where N is the number of loaded modules.", "Lists the loaded modules.", moduleList},
+		{"module|load", "path [arg ...]", -3, Admin | NoScript, nil, "server", "4.0.0", "O(1)", "Is refused.", moduleRefused},
+		{"module|loadex", "path [CONFIG+ (name value) ...] [ARGS args:string ...]", -3, Admin | NoScript, nil, "server", "7.0.0", "O(1)", "Is refused.", moduleRefused},
+		{"module|unload", "name", 3, Admin | NoScript, nil, "server", "4.0.0", "O(1)", "Is refused.", moduleRefused},
+		{"module|help", "", 2, Loading | Stale, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", help},
+	}
+}
+
+func dbSize(c *Call) error {
+	c.Int(int64(c.DB.Len()))
+	return nil
+}
+
+// flushMode checks the word behind FLUSHDB and FLUSHALL. Both ways are the same
+// here: the garbage collector frees the keys while the server goes on.
+func flushMode(c *Call) error {
+	if len(c.Args) == 1 || len(c.Args) == 2 && (is(c.Args[1], "async") || is(c.Args[1], "sync")) {
+		return nil
+	}
+	return errSyntax
+}
+
+func flushDB(c *Call) error {
+	if err := flushMode(c); err != nil {
+		return err
+	}
+	c.Count(c.DB.Flush())
+	c.OK()
+	return nil
+}
+
+func flushAll(c *Call) error {
+	if err := flushMode(c); err != nil {
+		return err
+	}
+	c.Count(c.KS.FlushAll())
+	c.OK()
+	return nil
+}
+
+func swapDB(c *Call) error {
+	var ids [2]int
+	for i, which := range [...]string{"first", "second"} {
+		n, ok := store.ParseInt(c.Args[1+i])
+		if !ok || n != int64(int32(n)) {
+			return errorf("ERR invalid %s DB index", which)
+		}
+		ids[i] = int(n)
+	}
+	for _, n := range ids {
+		if n < 0 || n >= len(c.KS.DBs) {
+			return store.Error("ERR DB index is out of range")
+		}
+	}
+	if ids[0] != ids[1] {
+		c.KS.Swap(ids[0], ids[1])
+	}
+	c.Count(1)
+	c.OK()
+	return nil
+}
+
+func timeNow(c *Call) error {
+	us := c.Ex.WallMicros()
+	c.Array(2)
+	c.BulkInt(us / 1e6)
+	c.BulkInt(us % 1e6)
+	return nil
+}
+
+// lolwut draws the triangle that Pascal's has when only its odd numbers are drawn.
+func lolwut(c *Call) error {
+	if len(c.Args) > 2 && is(c.Args[1], "version") {
+		if _, err := parseInt(c.Args[2]); err != nil {
+			return err
+		}
+	}
+	const rows = 16
+	var art strings.Builder
+	for y := range rows {
+		art.WriteString(strings.Repeat(" ", rows-1-y))
+		for x := range y + 1 {
+			if x&^y == 0 { // Lucas: the number in row y, column x is odd
+				art.WriteString("* ")
+			} else {
+				art.WriteString("  ")
+			}
+		}
+		art.WriteByte('\n')
+	}
+	fmt.Fprintf(&art, "\nWaclaw Sierpinski, 1915, in Pascal's numbers modulo two. Redis ver. %s\n", config.RedisVersion)
+	c.Verbatim("txt", art.String())
+	return nil
+}
+
+func role(c *Call) error {
+	c.Array(3)
+	c.BulkString("master")
+	c.Int(0)
+	c.Array(0)
+	return nil
+}
+
+func replicaOf(c *Call) error {
+	if !is(c.Args[1], "no") || !is(c.Args[2], "one") {
+		return store.Error("ERR replication is not supported by this server")
+	}
+	c.OK()
+	return nil
+}
+
+func moduleList(c *Call) error {
+	c.Array(0)
+	return nil
+}
+
+const errModule store.Error = "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
+
+func moduleRefused(*Call) error { return errModule }

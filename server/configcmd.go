@@ -1,0 +1,120 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/store"
+	"golang.org/x/sys/unix"
+)
+
+func (s *Server) configGet(c *command.Call) error {
+	patterns := make([]string, 0, len(c.Args)-2)
+	for _, a := range c.Args[2:] {
+		patterns = append(patterns, string(a))
+	}
+	pairs := s.cfg.Get(patterns, func(pattern, name string) bool { return store.Match([]byte(pattern), []byte(name), true) })
+	c.Map(len(pairs) / 2)
+	for _, v := range pairs {
+		c.BulkString(v)
+	}
+	return nil
+}
+
+func (s *Server) configSet(c *command.Call) error {
+	if len(c.Args)%2 != 0 {
+		return errSyntax
+	}
+	pairs := make([]string, 0, len(c.Args)-2)
+	for _, a := range c.Args[2:] {
+		pairs = append(pairs, string(a))
+	}
+	if _, err := s.cfg.Set(pairs, c.Sess.Local, s.apply); err != nil {
+		return err
+	}
+	for _, name := range s.cfg.Inert() {
+		s.log('#', "The directive '%s' is accepted but has no effect here", name)
+	}
+	c.OK()
+	return nil
+}
+
+// apply makes a directive effective that CONFIG SET has changed.
+func (s *Server) apply(name string) error {
+	switch name {
+	case "maxclients":
+		if want := s.cfg.MaxClients; !s.fitMaxClients() || s.cfg.MaxClients < want {
+			return fmt.Errorf("The operating system is not able to handle the specified number of clients, try with %d", s.cfg.MaxClients)
+		}
+	case "proto-max-bulk-len":
+		for _, c := range s.order {
+			c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)
+		}
+	case "port", "bind":
+		if err := s.relisten(); err != nil {
+			s.log('#', "%v", err)
+			return errors.New("Unable to listen on this port. Check server logs.")
+		}
+	case "latency-tracking":
+		if !s.cfg.LatencyTracking {
+			s.ex.ForgetLatencies()
+		}
+	}
+	s.setOutputTrigger()
+	s.ex.Configure()
+	if s.Reconfigured != nil {
+		s.Reconfigured(name)
+	}
+	return nil
+}
+
+// relisten moves the TCP listeners to where the configuration says now. The old
+// ones are closed first, as the new ones may be on the same addresses; when that
+// fails, CONFIG SET undoes the change and comes here again.
+func (s *Server) relisten() error {
+	var unixOnes []*listener
+	for _, l := range s.listeners {
+		if l.unix {
+			unixOnes = append(unixOnes, l)
+			continue
+		}
+		s.loop.Unwatch(l.fd, reactor.Readable)
+		_ = unix.Close(l.fd)
+	}
+	s.listeners = nil
+	if s.cfg.Port == 0 {
+		s.cfg.Port = -1 // it is only at the start that 0 means any port
+	}
+	var err error
+	if s.cfg.Port > 0 {
+		err = s.listenTCP()
+	}
+	for _, l := range s.listeners {
+		if err == nil {
+			err = s.loop.Watch(l.fd, reactor.Readable, func() { s.accept(l) })
+		}
+	}
+	s.listeners = append(s.listeners, unixOnes...)
+	return err
+}
+
+func (s *Server) configRewrite(c *command.Call) error {
+	if err := s.cfg.Rewrite(); err != nil {
+		s.log('#', "CONFIG REWRITE failed: %v", err)
+		return err
+	}
+	s.log('*', "CONFIG REWRITE executed with success.")
+	c.OK()
+	return nil
+}
+
+func (s *Server) configResetStat(c *command.Call) error {
+	s.ex.ResetStats()
+	in, out := s.traffic()
+	s.stats = Stats{NetIn: s.stats.NetIn - in, NetOut: s.stats.NetOut - out}
+	s.rates = rates{}
+	c.OK()
+	return nil
+}

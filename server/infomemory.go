@@ -1,0 +1,156 @@
+package server
+
+import (
+	"fmt"
+	"os"
+	"runtime/metrics"
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/command"
+	"golang.org/x/sys/unix"
+)
+
+// startupMemory stands for what an empty server needs: table, buffers, runtime.
+const startupMemory = 1 << 20
+
+func (s *Server) clientMemory() int {
+	sum := 0
+	for _, c := range s.order {
+		sum += c.memory()
+	}
+	return sum
+}
+
+// usedMemory is what maxmemory is compared with: an estimate of the bytes that
+// keys, values and clients hold. What the garbage collector has not freed yet is
+// not in it; used_memory_rss is.
+func (s *Server) usedMemory() int {
+	s.ex.Overhead = startupMemory + s.clientMemory()
+	return s.ks.Bytes() + s.ex.Overhead
+}
+
+// residentMemory is VmRSS.
+func residentMemory() int {
+	statm, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		return 0
+	}
+	fields := strings.Fields(string(statm))
+	if len(fields) < 2 {
+		return 0
+	}
+	pages, _ := strconv.Atoi(fields[1])
+	return pages * os.Getpagesize()
+}
+
+// heapMemory asks the runtime, without stopping it, for the bytes in live and
+// not yet collected objects, and those it has from the system.
+func heapMemory() (objects, total int) {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
+	metrics.Read(samples)
+	return int(samples[0].Value.Uint64()), int(samples[1].Value.Uint64())
+}
+
+func (s *Server) infoMemory(r *report) {
+	used := s.usedMemory()
+	s.peakMem = max(s.peakMem, used)
+	resident := residentMemory()
+	objects, total := heapMemory()
+	var sys unix.Sysinfo_t
+	_ = unix.Sysinfo(&sys) // fails only for a bad pointer
+	overhead := s.ex.Overhead
+	dataset := used - overhead
+
+	r.memory("used_memory", used)
+	r.memory("used_memory_rss", resident)
+	r.memory("used_memory_peak", s.peakMem)
+	r.line("used_memory_peak_perc:%.2f%%", percent(used, s.peakMem))
+	r.fields("used_memory_overhead", overhead, "used_memory_startup", startupMemory, "used_memory_dataset", dataset)
+	r.line("used_memory_dataset_perc:%.2f%%", percent(dataset, used-startupMemory))
+	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)
+	r.memory("total_system_memory", int(sys.Totalram)*int(sys.Unit))
+	r.fields("used_memory_lua", 0, "used_memory_vm_eval", 0, "used_memory_lua_human", "0B", "used_memory_scripts_eval", 0,
+		"number_of_cached_scripts", 0, "number_of_functions", 0, "number_of_libraries", 0, "used_memory_vm_functions", 0,
+		"used_memory_vm_total", 0, "used_memory_vm_total_human", "0B", "used_memory_functions", 0, "used_memory_scripts", 0,
+		"used_memory_scripts_human", "0B")
+	r.memory("maxmemory", int(s.cfg.MaxMemory))
+	r.fields("maxmemory_policy", s.cfg.MaxMemoryPolicy)
+	ratio := func(name string, a, b int) {
+		r.line("%s_ratio:%.2f", name, float64(a)/float64(max(b, 1)))
+		r.line("%s_bytes:%d", name, a-b)
+	}
+	ratio("allocator_frag", total, objects)
+	ratio("allocator_rss", resident, total)
+	ratio("rss_overhead", resident, resident)
+	ratio("mem_fragmentation", resident, used)
+	r.fields("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0, "mem_clients_slaves", 0,
+		"mem_clients_normal", overhead-startupMemory, "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
+		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", 0)
+}
+
+func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
+
+func (s *Server) memoryStats(c *command.Call) error {
+	used := s.usedMemory()
+	s.peakMem = max(s.peakMem, used)
+	resident := residentMemory()
+	objects, total := heapMemory()
+	keys, n := 0, 0
+	m := c.Defer()
+	num := func(name string, v int) {
+		c.BulkString(name)
+		c.Int(int64(v))
+		n++
+	}
+	float := func(name string, v float64) {
+		c.BulkString(name)
+		c.Double(v)
+		n++
+	}
+	num("peak.allocated", s.peakMem)
+	num("total.allocated", used)
+	num("startup.allocated", startupMemory)
+	num("replication.backlog", 0)
+	num("clients.slaves", 0)
+	num("clients.normal", s.ex.Overhead-startupMemory)
+	num("cluster.links", 0)
+	num("aof.buffer", 0)
+	num("lua.caches", 0)
+	num("functions.caches", 0)
+	for _, db := range s.ks.DBs {
+		if db.Len() == 0 {
+			continue
+		}
+		keys += db.Len()
+		c.BulkString(fmt.Sprintf("db.%d", db.ID))
+		c.Map(3)
+		c.BulkString("overhead.hashtable.main")
+		c.Int(int64(db.TableBytes()))
+		c.BulkString("overhead.hashtable.expires")
+		c.Int(0)
+		c.BulkString("overhead.hashtable.slot-to-keys")
+		c.Int(0)
+		n++
+	}
+	dataset := used - s.ex.Overhead
+	num("overhead.total", s.ex.Overhead)
+	num("keys.count", keys)
+	num("keys.bytes-per-key", dataset/max(keys, 1))
+	num("dataset.bytes", dataset)
+	float("dataset.percentage", percent(dataset, used-startupMemory))
+	float("peak.percentage", percent(used, s.peakMem))
+	num("allocator.allocated", objects)
+	num("allocator.active", total)
+	num("allocator.resident", resident)
+	float("allocator-fragmentation.ratio", float64(total)/float64(max(objects, 1)))
+	num("allocator-fragmentation.bytes", total-objects)
+	float("allocator-rss.ratio", float64(resident)/float64(max(total, 1)))
+	num("allocator-rss.bytes", resident-total)
+	float("rss-overhead.ratio", 1)
+	num("rss-overhead.bytes", 0)
+	float("fragmentation", float64(resident)/float64(max(used, 1)))
+	num("fragmentation.bytes", resident-used)
+	c.EndMap(m, n)
+	return nil
+}

@@ -1,0 +1,66 @@
+package server
+
+// rates are INFO's instantaneous_ fields: the mean of the last samples, taken by
+// cron (server.c: trackInstantaneousMetric).
+type rates struct {
+	at      int64 // monotonic ns of the last sample
+	busy    int64 // sockets read and written until then
+	last    [rateCount]int64
+	samples [rateCount][16]float64
+	next    int
+}
+
+const (
+	rateCommands = iota // a second
+	rateIn              // bytes a second
+	rateOut
+	rateCycles // passes a second
+	rateBusy   // ns a pass
+	rateCount
+)
+
+func (s *Server) sample() {
+	r := &s.rates
+	in, out := r.last[rateIn], r.last[rateOut]
+	if busy := s.stats.Reads + s.stats.Writes; busy != r.busy || r.at == 0 {
+		r.busy = busy // while nobody says anything, nobody has to be looked at
+		s.peakMem = max(s.peakMem, s.usedMemory())
+		in, out = s.traffic()
+	}
+	now := [rateCount]int64{s.ex.Stats.Commands, in, out, s.stats.Passes, s.stats.Busy}
+	if r.at == 0 {
+		r.at, r.last = s.now, now
+		return
+	}
+	elapsed := s.now - r.at
+	if elapsed <= 0 {
+		return
+	}
+	for i := range now {
+		per := float64(elapsed) / 1e9
+		if i == rateBusy {
+			per = float64(max(now[rateCycles]-r.last[rateCycles], 1))
+		}
+		r.samples[i][r.next] = float64(now[i]-r.last[i]) / per
+	}
+	r.next = (r.next + 1) % len(r.samples[0])
+	r.at, r.last = s.now, now
+}
+
+func (r *rates) mean(i int) float64 {
+	sum := 0.0
+	for _, v := range r.samples[i] {
+		sum += v
+	}
+	return sum / float64(len(r.samples[i]))
+}
+
+// traffic is the bytes read and written, by all clients that are or have been.
+func (s *Server) traffic() (in, out int64) {
+	in, out = s.stats.NetIn, s.stats.NetOut
+	for _, c := range s.order {
+		in += c.NetIn
+		out += c.NetOut
+	}
+	return in, out
+}
