@@ -11,10 +11,10 @@ func clusterRefused(*Call) error { return errNoCluster }
 func clusterRows() []Row {
 	rows := []Row{
 		{"cluster", "", -2, 0, nil, "cluster", "3.0.0", "Depends on subcommand.", "Looks after a cluster, which there is none of.", nil},
-		{"readonly", "", 1, Loading | Stale | Fast, nil, "cluster", "3.0.0", "O(1)", "Is refused without a cluster.", clusterRefused},
-		{"readwrite", "", 1, Loading | Stale | Fast, nil, "cluster", "3.0.0", "O(1)", "Is refused without a cluster.", clusterRefused},
+		{"readonly", "", 1, Loading | Stale | Fast | InConnection, nil, "cluster", "3.0.0", "O(1)", "Is refused without a cluster.", clusterRefused},
+		{"readwrite", "", 1, Loading | Stale | Fast | InConnection, nil, "cluster", "3.0.0", "O(1)", "Is refused without a cluster.", clusterRefused},
 	}
-	const change = Admin | Stale
+	const change = Admin | Stale | NoAsyncLoading
 	for _, sub := range [...]struct {
 		name, syntax string
 		arity        int
@@ -23,32 +23,32 @@ func clusterRows() []Row {
 	}{
 		{"addslots", "slot:integer ...", -3, change, "3.0.0"},
 		{"addslotsrange", "(start-slot:integer end-slot:integer) ...", -4, change, "7.0.0"},
-		{"bumpepoch", "", 2, change, "3.0.0"},
-		{"count-failure-reports", "node-id", 3, Admin | Stale, "3.0.0"},
+		{"bumpepoch", "", 2, change | NondeterministicOutput, "3.0.0"},
+		{"count-failure-reports", "node-id", 3, Admin | Stale | NondeterministicOutput, "3.0.0"},
 		{"countkeysinslot", "slot:integer", 3, Stale, "3.0.0"},
 		{"delslots", "slot:integer ...", -3, change, "3.0.0"},
 		{"delslotsrange", "(start-slot:integer end-slot:integer) ...", -4, change, "7.0.0"},
 		{"failover", "[FORCE | TAKEOVER]", -2, change, "3.0.0"},
 		{"flushslots", "", 2, change, "3.0.0"},
 		{"forget", "node-id", 3, change, "3.0.0"},
-		{"getkeysinslot", "slot:integer count", 4, Stale, "3.0.0"},
+		{"getkeysinslot", "slot:integer count", 4, Stale | NondeterministicOutput, "3.0.0"},
 		{"help", "", 2, Loading | Stale, "5.0.0"},
-		{"info", "", 2, Stale, "3.0.0"},
+		{"info", "", 2, Stale | NondeterministicOutput, "3.0.0"},
 		{"keyslot", "key:string", 3, Stale, "3.0.0"},
-		{"links", "", 2, Stale, "7.0.0"},
+		{"links", "", 2, Stale | NondeterministicOutput, "7.0.0"},
 		{"meet", "ip port:integer [cluster-bus-port:integer]", -4, change, "3.0.0"},
 		{"myid", "", 2, Stale, "3.0.0"},
 		{"myshardid", "", 2, Stale, "7.2.0"},
-		{"nodes", "", 2, Stale, "3.0.0"},
-		{"replicas", "node-id", 3, Admin | Stale, "5.0.0"},
+		{"nodes", "", 2, Stale | NondeterministicOutput, "3.0.0"},
+		{"replicas", "node-id", 3, Admin | Stale | NondeterministicOutput, "5.0.0"},
 		{"replicate", "node-id", 3, change, "3.0.0"},
 		{"reset", "[HARD | SOFT]", -2, Admin | NoScript | Stale, "3.0.0"},
 		{"saveconfig", "", 2, change, "3.0.0"},
 		{"set-config-epoch", "config-epoch:integer", 3, change, "3.0.0"},
 		{"setslot", "slot:integer (IMPORTING node-id | MIGRATING node-id | NODE node-id | STABLE)", -4, change, "3.0.0"},
-		{"shards", "", 2, Stale, "7.0.0"},
-		{"slaves", "node-id", 3, Admin | Stale, "3.0.0"},
-		{"slots", "", 2, Stale, "3.0.0"},
+		{"shards", "", 2, Stale | NondeterministicOutput, "7.0.0"},
+		{"slaves", "node-id", 3, Admin | Stale | NondeterministicOutput, "3.0.0"},
+		{"slots", "", 2, Stale | NondeterministicOutput, "3.0.0"},
 	} {
 		rows = append(rows, Row{Name: "cluster|" + sub.name, Syntax: sub.syntax, Arity: sub.arity, Flags: sub.flags,
 			Group: "cluster", Since: sub.since, Complexity: "O(1)", Summary: "Is refused without a cluster.", Do: clusterRefused})

@@ -48,7 +48,7 @@ func commandFlags() []name {
 		{uint64(Stale), "stale"}, {uint64(SkipMonitor), "skip_monitor"}, {uint64(SkipSlowlog), "skip_slowlog"},
 		{uint64(Asking), "asking"}, {uint64(Fast), "fast"}, {uint64(NoAuth), "no_auth"},
 		{uint64(MayReplicate), "may_replicate"}, {uint64(NoMandatoryKeys), "no_mandatory_keys"},
-		{uint64(ProtectedDebug), "protected"}, {uint64(NoAsyncLoading), "no_async_loading"},
+		{uint64(NoAsyncLoading), "no_async_loading"},
 		{uint64(NoMulti), "no_multi"}, {uint64(MovableKeys), "movablekeys"}, {uint64(AllowBusy), "allow_busy"},
 	}
 }
@@ -110,11 +110,11 @@ func (c *Command) Categories() (names []string) {
 		{"geo", group == "geo"},
 		{"stream", group == "stream"},
 		{"pubsub", group == "pubsub" || f&PubSub != 0},
-		{"admin", f&Admin != 0},
+		{"admin", f&(Admin|InAdmin) != 0},
 		{"fast", f&Fast != 0},
 		{"slow", f&Fast == 0},
 		{"blocking", f&Blocking != 0},
-		{"dangerous", f&(Admin|Dangerous) != 0},
+		{"dangerous", f&(Admin|InAdmin|Dangerous) != 0},
 		{"connection", group == "connection" || f&InConnection != 0},
 		{"transaction", group == "transaction"},
 		{"scripting", group == "scripting"},

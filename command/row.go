@@ -64,6 +64,7 @@ const (
 	NotKeyspace  // of the generic group but not in @keyspace
 	InKeyspace   // in @keyspace but not of the generic group
 	InConnection // in @connection too
+	InAdmin      // in @admin and @dangerous without the flag
 	OnAnyType    // in @set, @sortedset and @list: SORT
 )
 

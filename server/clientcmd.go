@@ -15,8 +15,8 @@ func (s *Server) clientRows() []command.Row {
 	return []command.Row{
 		row("reset", "", 1, command.NoScript|command.Loading|command.Stale|command.Fast|command.NoAuth|command.AllowBusy,
 			"connection", "6.2.0", "O(1)", "Makes the connection as it was when it was new.", s.reset),
-		row("client|info", "", 2, command.NoScript|command.Loading|command.Stale, "connection", "6.2.0", "O(1)", "Describes this connection.", s.clientInfo),
-		row("client|list", "[TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id:integer ...]", -2, flags, "connection", "2.4.0",
+		row("client|info", "", 2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection", "6.2.0", "O(1)", "Describes this connection.", s.clientInfo),
+		row("client|list", "[TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id:integer ...]", -2, flags|command.NondeterministicOutput, "connection", "2.4.0",
 			"O(N) where N is the number of client connections", "Describes the connections.", s.clientList),
 		row("client|kill", "old-format:string | (ID client-id:integer | TYPE (NORMAL | MASTER | SLAVE | REPLICA | PUBSUB) | USER username | ADDR addr | LADDR laddr | SKIPME (YES | NO)) ...", -3, flags,
 			"connection", "2.4.0", "O(N) where N is the number of client connections", "Closes connections.", s.clientKill),

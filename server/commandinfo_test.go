@@ -14,7 +14,7 @@ import (
 // newerThanTheOracle are rows that 7.2 has otherwise than 7.0.15, or has alone.
 func newerThanTheOracle(name string) bool {
 	return slices.Contains([]string{
-		"client|setinfo", "client|no-touch", "waitaof",
+		"client|setinfo", "client|no-touch", "waitaof", "cluster|myshardid",
 		"command|getkeys", "command|getkeysandflags", // take a command without arguments
 		"zrank", "zrevrank", // WITHSCORE
 	}, name)
@@ -54,7 +54,8 @@ func canonical(v resp.Value) string {
 		return v.String()
 	}
 	sets := len(v.Elems) > 0 && v.Elems[0].Kind == '+'
-	if sets {
+	tips := len(v.Elems) > 1 && v.Elems[0].Kind == '$' // in the order in which their author wrote them
+	if sets || tips {
 		slices.Sort(parts)
 	}
 	return "[" + strings.Join(parts, " ") + "]"
