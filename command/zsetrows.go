@@ -95,7 +95,7 @@ func zsetRows() []Row {
 			"O(K) + O(M*log(N)) where K is the number of provided keys, N being the number of elements in the sorted set, and M being the number of elements popped.",
 			"Pops members from the first sorted set that has any.", zmpop},
 		{"zrandmember", "key [count [WITHSCORES]]",
-			-2, ReadOnly, keys(at(1, RO|Access)), "sorted-set", "6.2.0",
+			-2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "sorted-set", "6.2.0",
 			"O(N) where N is the number of elements returned",
 			"Returns members by chance.", zrandmember},
 		{"zunion", "numkeys key ... [WEIGHTS weight:integer ...] [AGGREGATE (SUM | MIN | MAX)] [WITHSCORES]",
@@ -127,7 +127,7 @@ func zsetRows() []Row {
 			"O(N*K) worst case with N being the smallest input sorted set, K being the number of input sorted sets.",
 			"Counts the members that sorted sets have in common.", zintercard},
 		{"zscan", "key cursor:integer [MATCH pattern] [COUNT count]",
-			-3, ReadOnly, keys(at(1, RO|Access)), "sorted-set", "2.8.0",
+			-3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "sorted-set", "2.8.0",
 			"O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection.",
 			"Walks over members and scores step by step.", zscan},
 	}
