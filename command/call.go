@@ -54,7 +54,9 @@ func (c *Call) Touched(key []byte) {
 }
 
 // Moved is Changed for the other key of a change that has been counted.
-func (c *Call) Moved(class Class, event string, key []byte) {}
+func (c *Call) Moved(class Class, event string, key []byte) { c.movedIn(c.DB.ID, class, event, key) }
+
+func (c *Call) movedIn(db int, class Class, event string, key []byte) {}
 
 // Notify fires a keyspace event that comes with a change told by Changed.
 func (c *Call) Notify(class Class, event string, key []byte) {}

@@ -112,11 +112,11 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 		return nil, errUnknownSubcommand(cmd, args)
 	case !cmd.takes(len(args)):
 		return cmd, errArity(cmd.Name)
-	case !s.Authenticated && cmd.Flags&NoAuth == 0:
-		return cmd, errNoAuth
 	case cmd.Flags&ProtectedDebug != 0 && !ex.debugAllowed(s):
 		return cmd, errDebugRefused
-	case cmd.Flags&DenyOOM != 0 && ex.KS.MaxMemory > 0 && !ex.makeRoom():
+	case !s.Authenticated && cmd.Flags&NoAuth == 0:
+		return cmd, errNoAuth
+	case ex.KS.MaxMemory > 0 && !ex.makeRoom() && cmd.Flags&DenyOOM != 0: // reads make room too
 		return cmd, errOOM
 	case ex.Pause != PauseNone && ex.Pause.holds(cmd):
 		return cmd, errPostponed

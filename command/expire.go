@@ -79,6 +79,7 @@ func expireGeneric(c *Call, unit, base int64) error {
 		return errorf("ERR invalid expire time in '%s' command", c.Cmd.Name)
 	}
 	at := v*unit + base
+	c.DB.Use(key)
 	old, ok := c.DB.ExpireAt(key)
 	if !ok || !o.allow(old, at) {
 		c.Int(0)
@@ -110,13 +111,14 @@ func ttlGeneric(c *Call, base, unit int64) error {
 	case at < 0:
 		c.Int(-1)
 	default:
-		c.Int((max(at-base, 0) + unit/2) / unit)
+		// unsigned, as rounding up would overflow at the end of time
+		c.Int(int64((uint64(max(at-base, 0)) + uint64(unit/2)) / uint64(unit)))
 	}
 	return nil
 }
 
 func persist(c *Call) error {
-	if !c.DB.Persist(c.Args[1]) {
+	if !c.DB.Use(c.Args[1]) || !c.DB.Persist(c.Args[1]) {
 		c.Int(0)
 		return nil
 	}

@@ -7,7 +7,7 @@ func keyRows() []Row {
 		{"del", "key ...", -2, Write | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RM|Delete)), "generic", "1.0.0", "O(N) where N is the number of keys that will be removed. When a key to remove holds a value other than a string, the individual complexity for this key is O(M) where M is the number of elements in the list, set, sorted set or hash. Removing a single key that holds a string value is O(1).", "Deletes keys.", del},
 		{"unlink", "key ...", -2, Write | Fast | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RM|Delete)), "generic", "4.0.0", "O(1) for each key removed regardless of its size. Then the command does O(N) work in a different thread in order to reclaim memory, where N is the number of allocations the deleted objects where composed of.", "Deletes keys and leaves the memory to be freed later.", del},
 		{"exists", "key ...", -2, ReadOnly | Fast | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RO)), "generic", "1.0.0", "O(N) where N is the number of keys to check.", "Counts how many of the keys exist.", exists},
-		{"touch", "key ...", -2, ReadOnly | Fast | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RO)), "generic", "3.2.1", "O(N) where N is the number of keys that will be touched.", "Counts the keys that exist and notes an access to each.", exists},
+		{"touch", "key ...", -2, ReadOnly | Fast | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RO)), "generic", "3.2.1", "O(N) where N is the number of keys that will be touched.", "Counts the keys that exist and notes an access to each.", touch},
 		{"type", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "generic", "1.0.0", "O(1)", "Tells which type of value a key holds.", typeOf},
 		{"keys", "pattern", 2, ReadOnly | Dangerous | RequestAllShards | NondeterministicOrder, nil, "generic", "1.0.0", "O(N) with N being the number of keys in the database, under the assumption that the key names in the database and the given pattern have limited length.", "Lists every key that matches a pattern.", keysCommand},
 		{"scan", "cursor:integer [MATCH pattern] [COUNT count] [TYPE type]", -2, ReadOnly | NondeterministicOutput | RequestSpecial, nil, "generic", "2.8.0", "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection.", "Lists keys piece by piece.", scan},
@@ -40,6 +40,17 @@ func del(c *Call) error {
 func exists(c *Call) error {
 	n := int64(0)
 	for _, key := range c.Args[1:] {
+		if _, ok := c.DB.Look(key); ok {
+			n++
+		}
+	}
+	c.Int(n)
+	return nil
+}
+
+func touch(c *Call) error {
+	n := int64(0)
+	for _, key := range c.Args[1:] {
 		if c.DB.Touch(key) {
 			n++
 		}
@@ -49,7 +60,7 @@ func exists(c *Call) error {
 }
 
 func typeOf(c *Call) error {
-	typ, ok := c.DB.Type(c.Args[1])
+	typ, ok := c.DB.Look(c.Args[1])
 	if !ok {
 		c.Status("none")
 		return nil
@@ -101,7 +112,7 @@ func renameNX(c *Call) error {
 
 func renameGeneric(c *Call, onlyNew bool) (renamed int64, err error) {
 	src, dst := c.Args[1], c.Args[2]
-	if !c.DB.Exists(src) {
+	if !c.DB.Use(src) {
 		return 0, errNoSuchKey
 	}
 	if string(src) == string(dst) || onlyNew && c.DB.Exists(dst) {
@@ -151,12 +162,12 @@ func move(c *Call) error {
 	if to == c.Sess.DB {
 		return errSameObject
 	}
-	if !c.DB.Move(c.Args[1], c.KS.DBs[to]) {
+	if !c.DB.Use(c.Args[1]) || !c.DB.Move(c.Args[1], c.KS.DBs[to]) {
 		c.Int(0)
 		return nil
 	}
 	c.Changed(ClassGeneric, "move_from", c.Args[1])
-	c.changedIn(to, ClassGeneric, "move_to", c.Args[1])
+	c.movedIn(to, ClassGeneric, "move_to", c.Args[1])
 	c.Int(1)
 	return nil
 }
@@ -171,11 +182,11 @@ func (c *Call) database(arg []byte) (int, error) {
 }
 
 func objectEncoding(c *Call) error {
-	encoding, ok := c.DB.Encoding(c.Args[2])
-	if !ok {
+	if _, ok := c.DB.Look(c.Args[2]); !ok {
 		c.Null()
 		return nil
 	}
+	encoding, _ := c.DB.Encoding(c.Args[2])
 	c.BulkString(encoding)
 	return nil
 }
@@ -183,7 +194,7 @@ func objectEncoding(c *Call) error {
 // objectRefcount answers 1, but for the numbers that Redis keeps one copy of,
 // which have the count of a thing never freed (server.h: OBJ_SHARED_REFCOUNT).
 func objectRefcount(c *Call) error {
-	if !c.DB.Exists(c.Args[2]) {
+	if _, ok := c.DB.Look(c.Args[2]); !ok {
 		c.Null()
 		return nil
 	}
@@ -198,26 +209,28 @@ func objectRefcount(c *Call) error {
 }
 
 func objectIdleTime(c *Call) error {
-	seconds, ok := c.DB.IdleTime(c.Args[2])
+	_, ok := c.DB.Look(c.Args[2])
 	switch {
 	case !ok:
 		c.Null()
 	case c.KS.LFU:
 		return store.Error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	default:
+		seconds, _ := c.DB.IdleTime(c.Args[2])
 		c.Int(seconds)
 	}
 	return nil
 }
 
 func objectFreq(c *Call) error {
-	counter, ok := c.DB.Freq(c.Args[2])
+	_, ok := c.DB.Look(c.Args[2])
 	switch {
 	case !ok:
 		c.Null()
 	case !c.KS.LFU:
 		return store.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	default:
+		counter, _ := c.DB.Freq(c.Args[2])
 		c.Int(int64(counter))
 	}
 	return nil

@@ -12,7 +12,8 @@ type scanOptions struct {
 	cursor uint64
 	count  int
 	match  []byte // nil for everything
-	typ    string // "" for every type
+	typ    []byte // nil for every type
+	seen   int    // elements come to, wanted or not
 }
 
 const errInvalidCursor store.Error = "ERR invalid cursor"
@@ -40,7 +41,7 @@ func parseScan(args [][]byte, withType bool) (o scanOptions, err error) {
 				o.match = nil
 			}
 		case is(args[0], "type") && withType:
-			o.typ = string(args[1])
+			o.typ = args[1]
 		default:
 			return o, errSyntax
 		}
@@ -48,11 +49,14 @@ func parseScan(args [][]byte, withType bool) (o scanOptions, err error) {
 	return o, nil
 }
 
-// parseCursor reads a cursor as strtoul does, which takes a sign and negates
-// without overflow (db.c: parseScanCursorOrReply).
+// parseCursor reads a cursor as strtoul does, which takes nothing for 0, takes a
+// sign and negates without overflow (db.c: parseScanCursorOrReply).
 func parseCursor(arg []byte) (uint64, error) {
+	if len(arg) == 0 {
+		return 0, nil
+	}
 	digits := arg
-	if len(arg) > 0 && (arg[0] == '-' || arg[0] == '+') {
+	if arg[0] == '-' || arg[0] == '+' {
 		digits = arg[1:]
 	}
 	v, err := strconv.ParseUint(string(digits), 10, 64)
@@ -65,15 +69,18 @@ func parseCursor(arg []byte) (uint64, error) {
 	return v, nil
 }
 
-// wants tells whether an element's name is asked for.
+// wants tells whether an element's name is asked for. It has to be called once
+// for every element that the scan comes to.
 func (o *scanOptions) wants(name []byte) bool {
+	o.seen++
 	return o.match == nil || store.Match(o.match, name, false)
 }
 
 // scanReply answers with the next cursor and the elements in between. step visits
 // one place of the collection, appends what is wanted from there to the reply,
-// and returns the next place and how many values it appended. As in Redis, COUNT
-// bounds the places visited to ten times as many (db.c: scanGenericCommand).
+// and returns the next place and how many values it appended. COUNT is how many
+// elements to come to, wanted or not, and bounds the places visited to ten times
+// as many (db.c: scanGenericCommand).
 func (c *Call) scanReply(o *scanOptions, step func(cursor uint64) (next uint64, appended int)) {
 	start := len(c.Buf)
 	m := c.Defer()
@@ -82,7 +89,7 @@ func (c *Call) scanReply(o *scanOptions, step func(cursor uint64) (next uint64, 
 		var n int
 		cursor, n = step(cursor)
 		total += n
-		if cursor == 0 || total >= o.count || visits >= 10*o.count {
+		if cursor == 0 || o.seen >= o.count || visits/10 >= o.count {
 			break
 		}
 	}
@@ -103,11 +110,12 @@ func scan(c *Call) error {
 	}
 	c.scanReply(&o, func(cursor uint64) (uint64, int) {
 		n := 0
-		next := c.DB.Scan(cursor, func(key string, typ store.Type) {
-			if (o.typ == "" || o.typ == typ.String()) && (o.match == nil || store.MatchString(o.match, key)) {
-				c.BulkString(key)
-				n++
-			}
+		next := c.DB.Scan(cursor, func(key string, typ store.Type) bool {
+			o.seen++
+			return (o.typ == nil || is(o.typ, typ.String())) && (o.match == nil || store.MatchString(o.match, key))
+		}, func(key string) {
+			c.BulkString(key)
+			n++
 		})
 		return next, n
 	})

@@ -130,8 +130,23 @@ func (db *DB) AverageTTL() int64 {
 // Exists tells whether key is there, without a trace in statistics or LRU.
 func (db *DB) Exists(key []byte) bool { return db.find(key) != 0 }
 
-// Touch is Exists for EXISTS, TYPE and TOUCH: it counts as a read.
+// Touch is Exists for TOUCH and COPY: it counts as a read and as a use.
 func (db *DB) Touch(key []byte) bool { return db.read(key) != nil }
+
+// Use is Exists for a command that changes the key: it counts as a use.
+func (db *DB) Use(key []byte) bool { return db.write(key) != nil }
+
+// Look is Type for EXISTS, TYPE, TTL and OBJECT: it counts as a read, but not as
+// a use, so that looking at a key does not keep it (server.h: LOOKUP_NOTOUCH).
+func (db *DB) Look(key []byte) (Type, bool) {
+	e := db.peek(key)
+	if e == nil {
+		db.ks.Stats.Misses++
+		return 0, false
+	}
+	db.ks.Stats.Hits++
+	return e.typ, true
+}
 
 // Type returns what key holds.
 func (db *DB) Type(key []byte) (Type, bool) {
@@ -196,12 +211,13 @@ func (db *DB) ExpireAt(key []byte) (ms int64, ok bool) {
 
 // ReadExpire is ExpireAt for a command that reads: it counts as a hit or a miss.
 func (db *DB) ReadExpire(key []byte) (ms int64, ok bool) {
-	if db.find(key) == 0 {
+	ms, ok = db.ExpireAt(key)
+	if ok {
+		db.ks.Stats.Hits++
+	} else {
 		db.ks.Stats.Misses++
-		return 0, false
 	}
-	db.ks.Stats.Hits++
-	return db.ExpireAt(key)
+	return ms, ok
 }
 
 // SetExpire has key expire at the unix time at, in ms. A time that has come
@@ -271,7 +287,7 @@ func (db *DB) Copy(src []byte, to *DB, dst []byte) {
 		return
 	}
 	c := e.cloneValue()
-	c.expire = e.expire
+	c.expire, c.lru = e.expire, db.ks.newLRU()
 	to.adopt(dst, c)
 }
 
@@ -304,13 +320,24 @@ func (db *DB) RandomKey() (key string, ok bool) {
 
 func (e *entry) due(now int64) bool { return e.expire != 0 && e.expire <= now }
 
-// Scan is Table.Scan over the keys that are alive.
-func (db *DB) Scan(cursor uint64, fn func(key string, typ Type)) uint64 {
-	return db.keys.Scan(cursor, func(n *Node[entry]) {
-		if !n.Val.due(db.ks.Now) {
-			fn(n.Key, n.Val.typ)
+// Scan is Table.Scan over the keys: wants is asked about each one, emit gets
+// those it wants. What it wants of the keys whose time has come is deleted
+// instead, the others stay (db.c: scanGenericCommand).
+func (db *DB) Scan(cursor uint64, wants func(key string, typ Type) bool, emit func(key string)) uint64 {
+	var due []string
+	next := db.keys.Scan(cursor, func(n *Node[entry]) {
+		switch {
+		case !wants(n.Key, n.Val.typ):
+		case n.Val.due(db.ks.Now):
+			due = append(due, n.Key)
+		default:
+			emit(n.Key)
 		}
 	})
+	for _, key := range due {
+		db.find(view(key))
+	}
+	return next
 }
 
 // Each calls fn for every key that is alive. fn must not change the keyspace.

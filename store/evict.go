@@ -1,5 +1,7 @@
 package store
 
+import "math"
+
 // Policy is a maxmemory-policy: which keys may go, and which goes first.
 type Policy struct {
 	Volatile bool // only keys with a TTL
@@ -88,7 +90,7 @@ func (ks *Keyspace) score(p Policy, e *entry) int64 {
 	case EvictLFU:
 		return 255 - int64(ks.lfuDecayed(e))
 	case EvictTTL:
-		return 1<<62 - e.expire
+		return math.MaxInt64 - e.expire
 	default:
 		return ks.Rand.Int64N(1 << 32)
 	}
