@@ -60,6 +60,7 @@ type Loop struct {
 	afterSleep  func()
 	clock       func() int64 // monotonic ns
 	yielded     int64        // when the loop last let the runtime schedule
+	busy        bool         // the last pass had events
 	stopped     bool
 
 	mu     sync.Mutex // guards posted alone
@@ -229,6 +230,7 @@ func (l *Loop) pass() error {
 		return err
 	}
 	l.afterSleep()
+	l.busy = n > 0
 	for i := range l.fired[:n] {
 		l.handle(&l.fired[i])
 	}
@@ -283,19 +285,18 @@ func (l *Loop) sleep(limit time.Duration) time.Duration {
 // wait waits for events (ae_epoll.c: aeApiPoll): for a moment in a way that the
 // runtime does not notice, and only then in one that it knows about.
 func (l *Loop) wait(d time.Duration) (int, error) {
-	brief := briefWait
-	if d >= 0 {
-		brief = min(brief, d)
+	if l.busy {
+		brief := briefWait
+		if d >= 0 {
+			brief = min(brief, d)
+		}
+		n, err := l.poll(milliseconds(brief))
+		if n != 0 || d == brief || err != nil {
+			return n, err
+		}
+		d = max(d-brief, -1)
 	}
-	n, err := l.poll(milliseconds(brief))
-	if n != 0 || d == brief || err != nil {
-		return n, err
-	}
-	ms := -1
-	if d > 0 {
-		ms = milliseconds(d - brief)
-	}
-	n, err = unix.EpollWait(l.epfd, l.fired, ms)
+	n, err := unix.EpollWait(l.epfd, l.fired, milliseconds(d))
 	if errors.Is(err, unix.EINTR) {
 		return 0, nil
 	}
@@ -310,9 +311,15 @@ func (l *Loop) wait(d time.Duration) (int, error) {
 // getting it back would cost more than the request: the monitor takes the
 // processor away after 20 us, another thread continues, and the monitor itself
 // runs every 20 us, which together were a tenth of the processor at pipeline 1.
+// A loop that had nothing to do for that long is idle and blocks at once.
 // Other goroutines may have to wait as long, the collector never does: its signal
 // interrupts the call.
 const briefWait = time.Millisecond
 
-// milliseconds rounds up, so as never to wake before a deadline.
-func milliseconds(d time.Duration) int { return int((d + time.Millisecond - 1) / time.Millisecond) }
+// milliseconds rounds up, so as never to wake before a deadline; -1 is for ever.
+func milliseconds(d time.Duration) int {
+	if d < 0 {
+		return -1
+	}
+	return int((d + time.Millisecond - 1) / time.Millisecond)
+}
