@@ -17,9 +17,9 @@ func bitmapRows() []Row {
 		{"bitcount", "key [start end [BYTE | BIT]]", -2, ReadOnly, keys(at(1, RO|Access)), "bitmap", "2.6.0", "O(N)", "Counts the bits that are set.", bitcount},
 		{"bitpos", "key bit:integer [start [end [BYTE | BIT]]]", -3, ReadOnly, keys(at(1, RO|Access)), "bitmap", "2.8.7", "O(N)", "Finds the first bit that is set, or clear.", bitpos},
 		{"bitop", "(AND | OR | XOR | NOT) destkey:key key ...", -4, Write | DenyOOM, keys(at(2, OW|Update), span(3, -1, 1, RO|Access)), "bitmap", "2.6.0", "O(N)", "Combines strings bit by bit and stores the result.", bitop},
-		{"bitfield", "key [(GET encoding:string offset) | ([OVERFLOW (WRAP | SAT | FAIL)] ((SET encoding:string offset value:integer) | (INCRBY encoding:string offset increment))) ...]",
+		{"bitfield", "key [(GET encoding offset | [OVERFLOW (WRAP | SAT | FAIL)] (SET encoding offset value:integer | INCRBY encoding offset increment)) ...]",
 			-2, Write | DenyOOM, keys(at(1, RW|Access|Update|VariableFlags)), "bitmap", "3.2.0", fields, "Reads and changes integers of any width inside a string.", bitfield},
-		{"bitfield_ro", "key [GET+ (encoding:string offset) ...]", -2, ReadOnly | Fast, keys(at(1, RO|Access)), "bitmap", "6.0.0", fields, "Reads integers of any width inside a string.", bitfieldRO},
+		{"bitfield_ro", "key [GET+ (encoding offset) ...]", -2, ReadOnly | Fast, keys(at(1, RO|Access)), "bitmap", "6.0.0", fields, "Reads integers of any width inside a string.", bitfieldRO},
 	}
 }
 

@@ -107,7 +107,7 @@ func block(args []Argument) Argument {
 		return args[0]
 	}
 	b := Argument{Name: args[0].Name, Type: "block", Args: args}
-	if first := args[0]; first.Token != "" && first.Type != "pure-token" && !first.Multiple {
+	if first := args[0]; first.Token != "" && first.Type != "pure-token" && !first.Multiple && !first.Optional {
 		b.Name, b.Token = strings.ToLower(first.Token), first.Token
 		b.Args = slices.Clone(args)
 		b.Args[0].Token = ""
