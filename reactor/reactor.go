@@ -63,8 +63,9 @@ type Loop struct {
 	busy        bool         // the last pass had events
 	stopped     bool
 
-	mu     sync.Mutex // guards posted alone
+	mu     sync.Mutex // guards these two alone
 	posted []func()
+	closed bool
 }
 
 // New makes a loop that tells the time by clock, in monotonic nanoseconds.
@@ -93,6 +94,9 @@ func New(clock func() int64) (*Loop, error) {
 
 // Close releases the loop's descriptors; the loop is not running any more.
 func (l *Loop) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.closed = true
 	_ = unix.Close(l.epfd)
 	_ = unix.Close(l.wakefd)
 }
@@ -185,14 +189,14 @@ func (l *Loop) control(fd int, from, to Mask) error {
 	return nil
 }
 
-// Post has fn run by the loop in its next pass. It may be called from any
-// goroutine; one wake-up serves all functions posted before the loop awakes.
+// Post has fn run by the loop in its next pass, or never when the loop is closed.
+// It may be called from any goroutine; one wake-up serves all functions posted
+// before the loop awakes.
 func (l *Loop) Post(fn func()) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.posted = append(l.posted, fn)
-	first := len(l.posted) == 1
-	l.mu.Unlock()
-	if first {
+	if len(l.posted) == 1 && !l.closed {
 		one := [8]byte{1}
 		_, _ = unix.Write(l.wakefd, one[:]) // a full counter wakes the loop just as well
 	}

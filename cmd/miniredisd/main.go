@@ -85,6 +85,11 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		log.Log('#', "%v", err)
 		return 1
 	}
+	s.Reconfigured = func(name string) {
+		if name == "loglevel" {
+			log.SetLevel(cfg.LogLevel)
+		}
+	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go stopOnSignal(signals, s, log)

@@ -1,0 +1,221 @@
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+// infoField asks a server for one field of INFO.
+func infoField(c *redistest.Conn, name string) string {
+	for _, line := range strings.Split(string(c.Do("INFO", "everything").Str), "\r\n") {
+		if v, ok := strings.CutPrefix(line, name+":"); ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// waitForField asks until the field has the value; a server where that never
+// happens runs into the test's time limit.
+func waitForField(c *redistest.Conn, name, want string) {
+	for infoField(c, name) != want {
+	}
+}
+
+// requireClosed reads until the other side ends the connection.
+func requireClosed(t *testing.T, c *redistest.Conn) {
+	t.Helper()
+	for {
+		if _, err := c.TryRead(); err != nil {
+			var timeout net.Error
+			if e, ok := err.(net.Error); ok {
+				timeout = e
+			}
+			require.False(t, timeout != nil && timeout.Timeout(), "the connection is still open")
+			return
+		}
+	}
+}
+
+func TestAClientThatNeverReadsIsClosedAtTheHardLimit(t *testing.T) {
+	addr := start(t, []string{"--client-output-buffer-limit", "normal", "1mb", "0", "0"})
+	other, silent := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	other.Do("SET", "big", strings.Repeat("x", 100_000))
+	for range 200 {
+		if silent.Send([]byte("GET big\r\n")) != nil {
+			break // closed already
+		}
+	}
+	waitForField(other, "client_output_buffer_limit_disconnections", "1")
+	waitForField(other, "connected_clients", "1")
+}
+
+func TestAClientAboveTheSoftLimitForTooLongIsClosed(t *testing.T) {
+	addr := start(t, []string{"--client-output-buffer-limit", "normal", "0", "1kb", "1"})
+	other, silent := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	other.Do("SET", "big", strings.Repeat("x", 1_000_000))
+	for range 20 { // more than the kernel takes for a client that does not read
+		require.NoError(t, silent.Send([]byte("GET big\r\n")))
+	}
+	waitForField(other, "client_output_buffer_limit_disconnections", "1")
+	require.Equal(t, "PONG", string(other.Do("PING").Str))
+}
+
+func TestWithoutALimitAClientMayReadAsLateAsItLikes(t *testing.T) {
+	addr := start(t, nil)
+	other, late := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	value := strings.Repeat("x", 1_000_000)
+	other.Do("SET", "big", value)
+	for range 20 {
+		require.NoError(t, late.Send([]byte("GET big\r\n")))
+	}
+	require.Equal(t, "PONG", string(other.Do("PING").Str))
+	for range 20 {
+		require.Equal(t, value, string(late.Read().Str))
+	}
+}
+
+func TestARequestThatOutgrowsTheQueryBufferEndsItsClient(t *testing.T) {
+	addr := start(t, []string{"--client-query-buffer-limit", "1mb"})
+	other, greedy := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	_ = greedy.Send(append([]byte("*2\r\n$3\r\nGET\r\n$10000000\r\n"), make([]byte, 3<<20)...)) // may be cut off
+	requireClosed(t, greedy)
+	require.Equal(t, "1", infoField(other, "client_query_buffer_limit_disconnections"))
+}
+
+func TestIdleClientsAreClosedButNotMonitors(t *testing.T) {
+	addr := start(t, []string{"--timeout", "1"})
+	monitor, idle := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	monitor.Do("MONITOR")
+	requireClosed(t, idle)
+	require.Equal(t, "PONG", string(monitor.Do("PING").Str))
+}
+
+func TestConnectionsBeyondMaxclientsAreRefused(t *testing.T) {
+	addr := start(t, []string{"--maxclients", "2"})
+	first := redistest.Dial(t, addr)
+	first.Do("PING")
+	redistest.Dial(t, addr).Do("PING")
+	third := redistest.Dial(t, addr)
+	require.Equal(t, "ERR max number of clients reached", string(third.Read().Str))
+	requireClosed(t, third)
+	require.Equal(t, "1", infoField(first, "rejected_connections"))
+	require.Equal(t, "OK", string(first.Do("CONFIG", "SET", "maxclients", "3").Str))
+	require.Equal(t, "PONG", string(redistest.Dial(t, addr).Do("PING").Str))
+}
+
+func TestProtectedModeRefusesOtherMachinesWhileThereIsNoPassword(t *testing.T) {
+	addrs, err := net.InterfaceAddrs()
+	require.NoError(t, err)
+	var host string
+	for _, a := range addrs {
+		if ip, ok := a.(*net.IPNet); ok && ip.IP.To4() != nil && !ip.IP.IsLoopback() {
+			host = ip.IP.String()
+		}
+	}
+	if host == "" {
+		t.Skip("this machine has no address but its loopback's")
+	}
+	_, port, err := net.SplitHostPort(start(t, []string{"--bind", "0.0.0.0"}))
+	require.NoError(t, err)
+	local := redistest.Dial(t, net.JoinHostPort("127.0.0.1", port))
+	remote := redistest.Dial(t, net.JoinHostPort(host, port))
+	require.Contains(t, string(remote.Read().Str), "DENIED Redis is running in protected mode")
+	requireClosed(t, remote)
+	local.Do("CONFIG", "SET", "requirepass", "secret")
+	remote = redistest.Dial(t, net.JoinHostPort(host, port))
+	require.Equal(t, "NOAUTH Authentication required.", string(remote.Do("PING").Str))
+	local.Do("CONFIG", "SET", "requirepass", "", "protected-mode", "no")
+	require.Equal(t, "PONG", string(redistest.Dial(t, net.JoinHostPort(host, port)).Do("PING").Str))
+}
+
+func TestABrowserIsCutOffWithoutAnAnswer(t *testing.T) {
+	var mu sync.Mutex
+	var lines []string
+	addr := startWithLog(t, nil, func(_ byte, format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		lines = append(lines, fmt.Sprintf(format, args...))
+	})
+	for _, request := range []string{"POST / HTTP/1.1\r\n", "Host: localhost\r\n"} {
+		c := redistest.Dial(t, addr)
+		require.NoError(t, c.Send([]byte(request+"SET k v\r\n")))
+		_, err := c.TryRead()
+		require.Error(t, err)
+	}
+	require.Equal(t, "0", string(redistest.Dial(t, addr).Do("EXISTS", "k").String()[1:]))
+	mu.Lock()
+	defer mu.Unlock()
+	require.Regexp(t, regexp.MustCompile("Possible SECURITY ATTACK detected"), strings.Join(lines, "\n"))
+	require.Equal(t, 1, strings.Count(strings.Join(lines, "\n"), "Possible SECURITY ATTACK"), "logged once a minute")
+}
+
+func TestTenThousandIdleConnectionsDoNotHoldUpOthers(t *testing.T) {
+	n := 10_000
+	var limit syscall.Rlimit
+	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	if both := int(limit.Cur)/2 - 200; both < n { // both ends are in this process
+		t.Logf("only %d connections fit the limit of open files", both)
+		n = both
+	}
+	addr := start(t, []string{"--maxclients", strconv.Itoa(n + 100)})
+	busy := redistest.Dial(t, addr)
+	idle := make([]net.Conn, n)
+	for i := range idle {
+		c, err := net.Dial("tcp", addr)
+		require.NoError(t, err)
+		idle[i] = c
+	}
+	waitForField(busy, "connected_clients", strconv.Itoa(n+1))
+	require.Equal(t, "OK", string(busy.Do("SET", "k", "v").Str))
+	for _, i := range []int{0, n / 2, n - 1} {
+		_, err := idle[i].Write([]byte("GET k\r\n"))
+		require.NoError(t, err)
+		var got [7]byte
+		_, err = idle[i].Read(got[:])
+		require.NoError(t, err)
+		require.Equal(t, "$1\r\nv\r\n", string(got[:]))
+	}
+	for _, c := range idle {
+		require.NoError(t, c.Close())
+	}
+	waitForField(busy, "connected_clients", "1")
+}
+
+func TestAHalfClosedConnectionStillGetsItsReplies(t *testing.T) {
+	addr := start(t, nil)
+	c := redistest.Dial(t, addr)
+	require.NoError(t, c.Send(bytes.Repeat([]byte("PING\r\n"), 1000)))
+	require.NoError(t, c.Net.(*net.TCPConn).CloseWrite())
+	for range 1000 {
+		require.Equal(t, "PONG", string(c.Read().Str))
+	}
+	requireClosed(t, c)
+}
+
+func TestAHalfClosedConnectionThatWaitsIsGivenUp(t *testing.T) {
+	addr := start(t, nil)
+	other := redistest.Dial(t, addr)
+	for _, request := range []string{"WAIT 1 0\r\n", "SET k v\r\n"} {
+		other.Do("CLIENT", "PAUSE", "100000", "WRITE")
+		c := redistest.Dial(t, addr)
+		require.NoError(t, c.Send([]byte(request)))
+		waitForField(other, "blocked_clients", "1")
+		require.NoError(t, c.Net.(*net.TCPConn).CloseWrite())
+		requireClosed(t, c)
+		waitForField(other, "blocked_clients", "0")
+		other.Do("CLIENT", "UNPAUSE")
+	}
+	require.Equal(t, int64(0), other.Do("EXISTS", "k").Int, "what a client that hung up has waited to do is not done")
+}
