@@ -1,0 +1,255 @@
+package server_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+// outcome is what a client gets for its bytes, and whether it could go on.
+type outcome struct {
+	reply string
+	open  bool
+}
+
+// observer is an ordinary client that sees how another one fares.
+type observer struct {
+	*redistest.Conn
+	addr string
+}
+
+func observe(t *testing.T, addr, password string) observer {
+	o := observer{redistest.Dial(t, addr), addr}
+	if password != "" {
+		require.Equal(t, "OK", o.Do("AUTH", password).Str)
+	}
+	return o
+}
+
+// sees returns the line of CLIENT LIST about c, "" when the server has closed it.
+func (o observer) sees(c net.Conn) string {
+	for line := range strings.Lines(o.Do("CLIENT", "LIST").Str) {
+		if strings.Contains(line, " addr="+c.LocalAddr().String()+" ") {
+			return line
+		}
+	}
+	return ""
+}
+
+// outcome sends the bytes, waits until the server has taken them or closed, and then
+// ends the sending side, at which both servers close.
+func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
+	t.Helper()
+	c, err := net.Dial("tcp", o.addr)
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+	until(t, func() bool { return o.sees(c) != "" })
+	read := make(chan error, 1)
+	go func() {
+		reply, err := io.ReadAll(c)
+		got.reply = string(reply)
+		read <- err
+	}()
+	_, _ = c.Write(sent) // fails when the server closes before it has everything
+	open := true
+	for asked, busy := 0, true; open && (busy || asked < 20+len(sent)/4096); asked++ {
+		line := o.sees(c)
+		open = line != ""
+		busy = !strings.Contains(line, " obl=0 oll=0 ")
+	}
+	_ = c.(*net.TCPConn).CloseWrite()
+	if err := <-read; err != nil {
+		require.ErrorContains(t, err, "connection reset")
+	}
+	got.open = open
+	return got
+}
+
+func repeat(s string, n int) string { return strings.Repeat(s, n) }
+
+func command(args ...string) string { return string(redistest.AppendCommand(nil, args...)) }
+
+func random(n int, alphabet string) string {
+	rng := rand.New(rand.NewPCG(3, 4))
+	b := make([]byte, n)
+	for i := range b {
+		b[i] = byte(rng.UintN(256))
+		if alphabet != "" {
+			b[i] = alphabet[rng.IntN(len(alphabet))]
+		}
+	}
+	return string(b)
+}
+
+// Redis's own answers are the expected ones, and so is whether it closes. Left out is
+// what depends on how the bytes were cut on their way: Redis takes a line of any
+// length if its end comes with the bytes that make it too long.
+func TestMalformedInputIsAnsweredAndClosedAsByRedis(t *testing.T) {
+	compareOutcomes(t, "", []string{
+		"*abc\r\n", "*\r\n", "* 1\r\n", "*+1\r\n", "*01\r\n", "*1 \r\n", "*-5\r\nPING\r\n", "*0\r\nPING\r\n", "*-0\r\n",
+		"*2147483648\r\n", "*9223372036854775807\r\n", "*99999999999999999999\r\n", "*-9223372036854775809\r\n",
+		"*1\r\nPING\r\n", "*1\r\n\r\n", "*1\r\n:4\r\nPING\r\n", "*1\r\n*1\r\n$4\r\nPING\r\n", "*2\r\n$4\r\nECHO\r\nx\r\n",
+		"*1\r\n$-2\r\n", "*1\r\n$-1\r\n", "*1\r\n$abc\r\n", "*1\r\n$\r\n", "*1\r\n$ 4\r\nPING\r\n", "*1\r\n$04\r\nPING\r\n",
+		"*1\r\n$536870913\r\n", "*1\r\n$9223372036854775807\r\n", "*1\r\n$99999999999999999999\r\n", "$9223372036854775807\r\n",
+		"*1\r\n$4\r\nPINGxx*1\r\n$4\r\nPING\r\n", "*1\r\n$4\rxPING\r\n", "*1\rx$4\r\nPING\r\n", "*1\n$4\nPING\n",
+		"*1\r\n$0\r\n\r\n", "*2\r\n$0\r\n\r\n$0\r\n\r\n",
+		"*" + repeat("1", 70_000), "*1\r\n$" + repeat("1", 70_000), "*1\r\n" + repeat("x", 70_000),
+		"*1\r\n$4\r\nPING\r\n*x\r\n", "PING\r\n*1\r\n$-9\r\nPING\r\n",
+		"\r\n\r\n\n\nPING\r\n", "PING\n", "  PING  \r\n", "PING", "\r\n", "\x00", "\x00\r\n", "PING\x00\r\nPING\r\n",
+		"SET \"a\r\n", "SET 'a\r\n", "ECHO \"a\"b\r\n", "ECHO \"\\x41\\n\"\r\n", "ECHO 'a\\'b'\r\n", "ECHO a\"b\"\r\n", "ECHO \"a\r\nPING\r\n",
+		repeat("x", 65_535) + "\r\n", repeat("x", 65_536), repeat("x", 65_537),
+		"ECHO " + repeat("x", 60_000) + "\r\n",
+		"GET / HTTP/1.1\r\nAccept: */*\r\n\r\n", "POST / HTTP/1.1\r\nPING\r\n", "GET / HTTP/1.1\r\nHost: localhost\r\n\r\nPING\r\n", "hOsT: x\r\n",
+		"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03" + random(500, "") + "\n",
+		"+OK\r\n", "-ERR\r\n", ":1\r\n", "_\r\n", "%1\r\n$1\r\na\r\n$1\r\nb\r\n", ">1\r\n+x\r\n",
+		repeat("\x00", 1<<20), repeat("A", 1<<20), random(1<<20, ""), random(1<<20, "*$\r\n0123"), random(1<<20, "ab \n"), random(1<<20, "\"' \r\nx"),
+		repeat("*1\r\n$4\r\nPING\r\n", 20) + random(1<<20, "xyz"),
+	})
+}
+
+// A command that is cut off is never executed and never answered, at whatever byte.
+func TestACommandCutShortIsNotExecuted(t *testing.T) {
+	whole := command("SET", "cut", "value") + command("ECHO", repeat("y", 300))
+	var frames []string
+	for n := 1; n < len(whole); n += 1 + n/40 {
+		frames = append(frames, whole[:n])
+	}
+	compareOutcomes(t, "", append(frames, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$500000\r\n"+repeat("v", 400_000)))
+}
+
+// Whoever has not given the password can make the server keep little.
+func TestLittleIsAcceptedBeforeThePassword(t *testing.T) {
+	big := command("ECHO", repeat("x", 20_000))
+	many := command(strings.Fields("DEL a b c d e f g h i j k l")...)
+	compareOutcomes(t, "secret", []string{
+		"*11\r\n", "*10\r\n", "*10\r\n$16385\r\n", "*10\r\n$16384\r\n", big, many, "PING\r\n" + big, command("PING") + many,
+		command("AUTH", repeat("x", 16_385)), command("AUTH", repeat("x", 16_384)), command("GET", "k"), "GET k\r\n",
+		repeat("x", 60_000) + "\r\n", repeat("x", 70_000), "ECHO " + repeat("x", 20_000) + "\r\n",
+		command("AUTH", "secret") + big, command("AUTH", "secret") + many, command("AUTH", "wrong") + big, command("AUTH", "wrong") + many,
+		command("AUTH", "default", "secret") + command("ECHO", "x") + big + many, command("GET", "x") + command("AUTH", "secret") + big,
+		command("AUTH", "secret") + command("AUTH", "wrong") + big, "AUTH secret\r\n" + big + "*x\r\n",
+		command("AUTH", "secret") + command("RESET") + big,
+		command("AUTH", "secret") + command("RESET") + command("PING") + many,
+		"POST / HTTP/1.1\r\nPING\r\n", "*1\r\n$-2\r\n", random(1<<20, ""),
+	})
+}
+
+func compareOutcomes(t *testing.T, password string, frames []string) {
+	t.Helper()
+	var args []string
+	if password != "" {
+		args = []string{"--requirepass", password}
+	}
+	redistest.Require(t)
+	theirs := observe(t, redistest.Start(t, args...).Addr, password)
+	ours := observe(t, start(t, args), password)
+	for _, frame := range frames {
+		want, got := theirs.outcome(t, []byte(frame)), ours.outcome(t, []byte(frame))
+		if want != got {
+			t.Errorf("%s\n  Redis: %s\n  here:  %s", clip(frame), want, got)
+		}
+		ours.Do("DEL", "cut")
+	}
+	require.Equal(t, "PONG", ours.Do("PING").Str)
+}
+
+func (o outcome) String() string {
+	state := "closed"
+	if o.open {
+		state = "open"
+	}
+	return state + " after " + clip(o.reply)
+}
+
+func clip(s string) string {
+	if len(s) > 120 {
+		return fmt.Sprintf("%q... (%d bytes)", s[:120], len(s))
+	}
+	return fmt.Sprintf("%q", s)
+}
+
+// Clients that vanish, with or without a farewell, in whatever state, leave nothing
+// behind: everything they occupied is free for the others.
+func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
+	o := observe(t, start(t, nil), "")
+	o.Do("SET", "big", repeat("x", 1<<20))
+	for i, state := range []string{
+		"", "*", "*3\r\n$3\r\nSET\r\n$1\r\nk", "*2\r\n$3\r\nGET\r\n$3\r\nbig\r\n*1\r\n$4\r\nPI", "PIN", command("GET", "big"),
+		repeat(command("GET", "big"), 30), "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$500000\r\n" + repeat("v", 400_000), "*x\r\n",
+		repeat("PING\r\n", 20_000),
+	} {
+		for _, reset := range []bool{false, true} {
+			c, err := net.Dial("tcp", o.addr)
+			require.NoError(t, err)
+			_, err = c.Write([]byte(state))
+			require.NoError(t, err)
+			if i%2 == 0 {
+				o.Do("PING") // it is in the server now; otherwise it may be cut off on the way
+			}
+			if reset {
+				require.NoError(t, c.(*net.TCPConn).SetLinger(0))
+			}
+			require.NoError(t, c.Close())
+		}
+	}
+	until(t, func() bool { return strings.Count(o.Do("CLIENT", "LIST").Str, "\n") == 1 })
+}
+
+// until asks again and again: the server does something at the same time. It gives
+// up when a server would have had time for anything.
+func until(t *testing.T, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(20 * time.Second); !done(); {
+		require.True(t, time.Now().Before(end), "it does not come about")
+	}
+}
+
+// A pipeline is answered also when the client has said that it will send no more. What
+// the socket does not take at once is lost then, in Redis as here: how much that is
+// cannot be compared.
+func TestAHalfClosedClientGetsItsAnswers(t *testing.T) {
+	redistest.Require(t)
+	theirs, ours := observe(t, redistest.Start(t).Addr, ""), observe(t, start(t, nil), "")
+	for _, o := range []observer{theirs, ours} {
+		o.Do("SET", "k", repeat("x", 1000))
+	}
+	for _, pipeline := range []string{
+		command("PING"), repeat(command("PING"), 10_000), repeat("PING\r\n", 50_000), repeat(command("GET", "k"), 60),
+		command("PING") + "*2\r\n$3\r\nGET", command("PING") + "*x\r\n" + command("PING"), command("QUIT") + command("PING"),
+	} {
+		want, got := halfClosed(t, theirs.addr, pipeline), halfClosed(t, ours.addr, pipeline)
+		require.Equal(t, clip(want), clip(got), clip(pipeline))
+	}
+}
+
+// halfClosed reads while it writes.
+func halfClosed(t *testing.T, addr, sent string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	require.NoError(t, err)
+	defer c.Close()
+	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+	written := make(chan error, 1)
+	go func() {
+		_, err := c.Write([]byte(sent))
+		if err == nil {
+			err = c.(*net.TCPConn).CloseWrite()
+		}
+		written <- err
+	}()
+	var reply bytes.Buffer
+	_, err = io.Copy(&reply, c)
+	require.NoError(t, err)
+	require.NoError(t, <-written)
+	return reply.String()
+}
