@@ -76,11 +76,11 @@ func onesCount(b []byte) (n int) {
 func findBit(b []byte, bit byte, from, to int64) int64 {
 	other := uint64(bit) - 1 // eight bytes of bits that are not the one
 	for from < to {
-		for from&7 == 0 && to-from >= 64 && binary.LittleEndian.Uint64(b[from>>3:]) == other {
-			from += 64
-		}
-		if from >= to {
-			break
+		if from&7 == 0 {
+			from += 8 * sameWords(b[from>>3:to>>3], other)
+			if from >= to {
+				break
+			}
 		}
 		if hits := (b[from>>3] ^ byte(other)) & (0xff >> (from & 7)); hits != 0 {
 			pos := from&^7 + int64(bits.LeadingZeros8(hits))
@@ -92,6 +92,15 @@ func findBit(b []byte, bit byte, from, to int64) int64 {
 		from = from&^7 + 8
 	}
 	return -1
+}
+
+// sameWords counts the bytes before the first word of eight that is another one.
+func sameWords(b []byte, word uint64) int64 {
+	rest := b
+	for len(rest) >= 8 && binary.LittleEndian.Uint64(rest) == word {
+		rest = rest[8:]
+	}
+	return int64(len(b) - len(rest))
 }
 
 // combineBits returns x op y, made in the memory of x where it is long enough.
