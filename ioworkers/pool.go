@@ -55,6 +55,15 @@ func (p *Pool) Reclaim(c *Conn) {
 	}
 }
 
+// Spare is the bytes of the buffers that are kept.
+func (p *Pool) Spare() int {
+	sum := len(p.inputs) * readChunk
+	for _, b := range p.outputs {
+		sum += cap(b)
+	}
+	return sum
+}
+
 // Read has every connection read and parse.
 func (p *Pool) Read(conns []*Conn) {
 	for _, c := range conns {

@@ -15,7 +15,7 @@ import (
 const startupMemory = 1 << 20
 
 func (s *Server) clientMemory() int {
-	sum := 0
+	sum := s.pool.Spare()
 	for _, c := range s.order {
 		sum += c.memory()
 	}

@@ -234,8 +234,10 @@ func (s *Server) replyHandler(c *client) {
 	s.wrote(c)
 }
 
-// expire deletes what is due, but nothing while writes are paused.
+// expire deletes what is due by the end of the pass's last command, but nothing
+// while writes are paused.
 func (s *Server) expire() {
+	s.ks.Now = s.ex.WallMicros() / 1000
 	switch {
 	case !s.expires():
 	case s.cfg.LatencyMonitorThreshold == 0:

@@ -1,0 +1,144 @@
+package server_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+const oom = "OOM command not allowed when used memory > 'maxmemory'."
+
+// info is one number of INFO.
+func info(t *testing.T, c *redistest.Conn, field string) int {
+	t.Helper()
+	_, rest, found := strings.Cut(c.Do("INFO", "everything").Str, "\r\n"+field+":")
+	require.True(t, found, field)
+	text, _, _ := strings.Cut(rest, "\r\n")
+	n, err := strconv.Atoi(text)
+	require.NoError(t, err)
+	return n
+}
+
+// limited starts a server that may take so many bytes more than it has now.
+func limited(t *testing.T, policy string, room int) (c *redistest.Conn, limit int) {
+	c = redistest.Dial(t, start(t, []string{"--maxmemory-policy", policy}))
+	info(t, c, "used_memory") // which grows the output buffer that is counted
+	limit = info(t, c, "used_memory") + room
+	require.Equal(t, "OK", c.Do("CONFIG", "SET", "maxmemory", strconv.Itoa(limit)).Str)
+	return c, limit
+}
+
+func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
+	value := strings.Repeat("x", 200)
+	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
+		t.Run(policy, func(t *testing.T) {
+			c, limit := limited(t, policy, 200_000)
+			for i := range 5000 {
+				reply := c.Do("SET", fmt.Sprintf("key:%d", i), value, "EX", strconv.Itoa(1000+i))
+				require.Equal(t, "OK", reply.Str, i)
+				if i%100 == 0 {
+					require.Less(t, info(t, c, "used_memory"), limit+1000)
+				}
+			}
+			require.Greater(t, info(t, c, "evicted_keys"), 4000)
+			require.Greater(t, info(t, c, "used_memory"), limit-50_000, "no more is evicted than must be")
+			require.Greater(t, int(c.Do("DBSIZE").Int), 300)
+		})
+	}
+}
+
+func TestEveryTypeIsCountedAndEvicted(t *testing.T) {
+	c, limit := limited(t, "allkeys-random", 200_000)
+	for i := range 5000 {
+		key, member := strconv.Itoa(i/300), fmt.Sprintf("member:%d", i)
+		for _, command := range [][]string{
+			{"APPEND", "string" + key, member}, {"RPUSH", "list" + key, member}, {"SADD", "set" + key, member},
+			{"ZADD", "zset" + key, "1", member}, {"HSET", "hash" + key, member, member}, {"XADD", "stream" + key, "*", "f", member},
+		} {
+			require.NotEqual(t, byte('-'), c.Do(command...).Kind)
+		}
+		if i%500 == 0 {
+			require.Less(t, info(t, c, "used_memory"), limit+20_000)
+		}
+	}
+	require.NotZero(t, info(t, c, "evicted_keys"))
+}
+
+func TestWithoutEvictionWritesAreRefusedAndReadsAndDeletionsGoOn(t *testing.T) {
+	// a volatile policy that finds no key with a TTL is no better than noeviction
+	for _, policy := range []string{"noeviction", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
+		t.Run(policy, func(t *testing.T) {
+			c, limit := limited(t, policy, 100_000)
+			n := 0
+			for ; c.Do("SET", fmt.Sprintf("key:%d", n), strings.Repeat("x", 1000)).Str == "OK"; n++ {
+				require.Less(t, n, 1000)
+			}
+			require.Greater(t, n, 50)
+			require.Less(t, info(t, c, "used_memory"), limit+5000)
+			for _, write := range []string{"SET new v", "INCR new", "LPUSH new v", "SADD new v", "HSET new f v", "ZADD new 1 v",
+				"XADD new * f v", "APPEND key:0 v", "SETRANGE key:0 5000 v", "COPY key:0 new", "MSET new v", "SETBIT new 1 1"} {
+				require.Equal(t, oom, c.Do(strings.Fields(write)...).Str, write)
+			}
+			require.Equal(t, 1000, len(c.Do("GET", "key:0").Str))
+			require.Equal(t, int64(1), c.Do("EXPIRE", "key:0", "100").Int)
+			require.Equal(t, int64(1), c.Do("PERSIST", "key:0").Int)
+			require.Equal(t, "OK", c.Do("RENAME", "key:0", "other").Str)
+			require.Zero(t, info(t, c, "evicted_keys"))
+			for i := range 10 {
+				require.Equal(t, int64(1), c.Do("DEL", fmt.Sprintf("key:%d", 1+i)).Int)
+			}
+			require.Equal(t, "OK", c.Do("SET", "new", "v").Str)
+		})
+	}
+}
+
+func TestVolatilePoliciesSpareKeysWithoutATTL(t *testing.T) {
+	for _, policy := range []string{"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
+		t.Run(policy, func(t *testing.T) {
+			c, _ := limited(t, policy, 300_000)
+			for i := range 500 {
+				require.Equal(t, "OK", c.Do("SET", fmt.Sprintf("stay:%d", i), "v").Str)
+			}
+			for i := range 3000 {
+				// the last one expires at the end of time, and goes when nothing else is left
+				require.Equal(t, "OK", c.Do("SET", fmt.Sprintf("go:%d", i), strings.Repeat("x", 200), "PXAT", "9223372036854775807").Str, i)
+			}
+			require.Greater(t, info(t, c, "evicted_keys"), 1000)
+			stay := make([]string, 0, 501)
+			for i := range 500 {
+				stay = append(stay, fmt.Sprintf("stay:%d", i))
+			}
+			require.Equal(t, int64(500), c.Do(append([]string{"EXISTS"}, stay...)...).Int)
+		})
+	}
+}
+
+func TestALowerLimitTakesEffectBeforeTheNextCommand(t *testing.T) {
+	c, limit := limited(t, "allkeys-lru", 1_000_000)
+	for i := range 2000 {
+		c.Do("SET", fmt.Sprintf("key:%d", i), strings.Repeat("x", 200))
+	}
+	before := c.Do("DBSIZE").Int
+	c.Do("CONFIG", "SET", "maxmemory", strconv.Itoa(limit-800_000))
+	require.Less(t, c.Do("DBSIZE").Int, before/2, "a read, and before it the eviction")
+	c.Do("CONFIG", "SET", "maxmemory", "0")
+	for i := range 2000 {
+		require.Equal(t, "OK", c.Do("SET", fmt.Sprintf("key:%d", i), strings.Repeat("x", 200)).Str)
+	}
+	require.Equal(t, int64(2000), c.Do("DBSIZE").Int)
+}
+
+func TestLFUKeepsWhatIsReadOften(t *testing.T) {
+	c, _ := limited(t, "allkeys-lfu", 300_000)
+	c.Do("CONFIG", "SET", "lfu-log-factor", "0")
+	for i := range 5000 {
+		c.Do("SET", fmt.Sprintf("key:%d", i), strings.Repeat("x", 200))
+		c.Do("GET", "key:0")
+	}
+	require.Equal(t, int64(1), c.Do("EXISTS", "key:0").Int)
+}
