@@ -85,8 +85,6 @@ func TestWithoutEvictionWritesAreRefusedAndReadsAndDeletionsGoOn(t *testing.T) {
 				require.Equal(t, oom, c.Do(strings.Fields(write)...).Str, write)
 			}
 			require.Equal(t, 1000, len(c.Do("GET", "key:0").Str))
-			require.Equal(t, int64(1), c.Do("EXPIRE", "key:0", "100").Int)
-			require.Equal(t, int64(1), c.Do("PERSIST", "key:0").Int)
 			require.Equal(t, "OK", c.Do("RENAME", "key:0", "other").Str)
 			require.Zero(t, info(t, c, "evicted_keys"))
 			for i := range 10 {
