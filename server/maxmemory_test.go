@@ -42,7 +42,7 @@ func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 				reply := c.Do("SET", fmt.Sprintf("key:%d", i), value, "EX", strconv.Itoa(1000+i))
 				require.Equal(t, "OK", reply.Str, i)
 				if i%100 == 0 {
-					require.Less(t, info(t, c, "used_memory"), limit+1000)
+					require.Less(t, info(t, c, "used_memory"), limit+10_000, "but for what the reply of INFO adds to the buffers")
 				}
 			}
 			require.Greater(t, info(t, c, "evicted_keys"), 4000)
@@ -79,7 +79,7 @@ func TestWithoutEvictionWritesAreRefusedAndReadsAndDeletionsGoOn(t *testing.T) {
 				require.Less(t, n, 1000)
 			}
 			require.Greater(t, n, 50)
-			require.Less(t, info(t, c, "used_memory"), limit+5000)
+			require.Less(t, info(t, c, "used_memory"), limit+10_000)
 			for _, write := range []string{"SET new v", "INCR new", "LPUSH new v", "SADD new v", "HSET new f v", "ZADD new 1 v",
 				"XADD new * f v", "APPEND key:0 v", "SETRANGE key:0 5000 v", "COPY key:0 new", "MSET new v", "SETBIT new 1 1"} {
 				require.Equal(t, oom, c.Do(strings.Fields(write)...).Str, write)
