@@ -200,8 +200,8 @@ func (d *duel) shorten(s sequence) (sequence, *difference) {
 	fails := func(cs []command) bool { return d.play(sequence{s.proto, cs}) != nil }
 	s.commands = shorten(s.commands, fails)
 	for i := range s.commands {
-		if s.commands[i].mode != ' ' {
-			continue // with other arguments the mode may be wrong: HRANDFIELD picks where it listed
+		if fragile(s.commands[i]) {
+			continue
 		}
 		head := s.commands[i].args[:1]
 		rest := shorten(s.commands[i].args[1:], func(args []string) bool {
@@ -230,6 +230,13 @@ func shorten[T any](list []T, fails func([]T) bool) []T {
 		}
 	}
 	return list
+}
+
+// fragile says whether c with other arguments may answer in another order or with another pick
+// each time, as HRANDFIELD does without the count, or expire keys within the run.
+func fragile(c command) bool {
+	name := c.args[0]
+	return c.mode != ' ' || name[0] == 'P' || strings.HasPrefix(name, "SORT")
 }
 
 // describe writes the sequence as the body of a transcript.

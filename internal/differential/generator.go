@@ -70,7 +70,32 @@ func (g *generator) command() command {
 		gr = g.groups[g.IntN(len(g.groups))]
 	}
 	l := gr.lines[g.IntN(len(gr.lines))]
-	return command{l.mode, g.expand(nil, l.syntax)}
+	c := command{l.mode, g.expand(nil, l.syntax)}
+	if !fragile(c) && g.IntN(25) == 0 {
+		g.spoil(&c)
+	}
+	return c
+}
+
+// spoil makes a faulty command, mostly: servers have to agree on which fault they report. The keys
+// of lexical ranges are left alone, as another score would get in.
+func (g *generator) spoil(c *command) {
+	if len(c.args) == 1 || c.args[1][0] == 'x' {
+		return
+	}
+	i := 1 + g.IntN(len(c.args)-1)
+	switch g.IntN(5) {
+	case 0:
+		c.args = slices.Delete(c.args, i, i+1)
+	case 1:
+		c.args = slices.Insert(c.args, i, c.args[i])
+	case 2:
+		c.args[i] = g.pick("", "x", "-1", "0", "1.5", "99999999999999999999", "NX", "LIMIT", "(1")
+	case 3:
+		c.args = append(c.args, g.pick("x", "1", "WITHSCORES", "GET", ""))
+	case 4:
+		c.args[1], c.args[i] = c.args[i], c.args[1]
+	}
 }
 
 func (g *generator) expand(args []string, nodes []node) []string {
@@ -89,7 +114,11 @@ func (g *generator) expand(args []string, nodes []node) []string {
 			case n.maker != nil:
 				args = append(args, n.maker(g))
 			default:
-				args = append(args, n.literal)
+				word := n.literal
+				if len(args) > 0 && g.IntN(8) == 0 {
+					word = strings.ToLower(word)
+				}
+				args = append(args, word)
 			}
 		}
 	}

@@ -90,7 +90,7 @@ func table() []struct {
 			"~ KEYS pattern", "DBSIZE", "? RANDOMKEY", "~ SCAN 0 [MATCH pattern] COUNT 1000 [TYPE type]",
 			"MOVE key 1", "OBJECT ENCODING key",
 			"SORT sortable [LIMIT index index] [ASC|DESC] [ALPHA] [STORE list]", "SORT_RO sortable [ALPHA] [DESC]",
-			"SORT sortable BY 's* [GET #] [GET 's*]", "SORT list BY 'nosort [LIMIT index index] [GET 'h*->f1] [GET #]",
+			"SORT sortable BY 's* [GET #] [GET 's*]", "~ SORT list BY 'nosort [GET 'h*->f1] [GET #]",
 		}},
 	}
 }
