@@ -92,14 +92,9 @@ func lmpop(c *Call) error {
 	if err != nil {
 		return err
 	}
-	count := 1
-	switch rest := c.Args[3+n:]; {
-	case len(rest) == 2 && is(rest[0], "count"):
-		if count, err = parseAtLeast(rest[1], 1, errPopCount); err != nil {
-			return err
-		}
-	case len(rest) > 0:
-		return errSyntax
+	count, err := parsePopCount(c.Args[3+n:])
+	if err != nil {
+		return err
 	}
 	for _, key := range c.Args[2 : 2+n] {
 		l, err := store.Write[*store.List](c.DB, key)
@@ -115,6 +110,21 @@ func lmpop(c *Call) error {
 	}
 	c.NullArray()
 	return nil
+}
+
+// parsePopCount reads "[COUNT count]". A faulty count is reported before what follows it.
+func parsePopCount(args [][]byte) (int, error) {
+	if len(args) == 0 {
+		return 1, nil
+	}
+	if len(args) < 2 || !is(args[0], "count") {
+		return 0, errSyntax
+	}
+	count, err := parseAtLeast(args[1], 1, errPopCount)
+	if err == nil && len(args) > 2 {
+		err = errSyntax
+	}
+	return count, err
 }
 
 // lposOptions are the words behind LPOS key element.

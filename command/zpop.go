@@ -98,17 +98,8 @@ func parseZMPop(args [][]byte) (keys [][]byte, highest bool, count int, err erro
 	if !highest && !is(args[0], "min") {
 		return nil, false, 0, errSyntax
 	}
-	switch {
-	case len(args) == 1:
-		return keys, highest, 1, nil
-	case len(args) != 3 || !is(args[1], "count"):
-		return nil, false, 0, errSyntax
-	}
-	n, err := parseInt(args[2])
-	if err != nil || n < 1 {
-		return nil, false, 0, errPopCount
-	}
-	return keys, highest, int(n), nil
+	count, err = parsePopCount(args[1:])
+	return keys, highest, count, err
 }
 
 func zrandmember(c *Call) error {

@@ -49,7 +49,17 @@ options:
 	return zaddGeneric(c, pairs, flags, ch)
 }
 
-func zincrby(c *Call) error { return zaddGeneric(c, c.Args[2:], store.ZIncr, false) }
+func zincrby(c *Call) error {
+	err := zaddGeneric(c, c.Args[2:], store.ZIncr, false)
+	if err == errNotFloat {
+		for _, option := range [...]string{"nx", "xx", "gt", "lt", "incr", "ch"} {
+			if is(c.Args[2], option) {
+				return errSyntax // Redis reads it as an option of ZADD, and misses the increment
+			}
+		}
+	}
+	return err
+}
 
 // zaddGeneric adds pairs of score and member. Nothing is changed unless every
 // score is a number.
