@@ -141,7 +141,7 @@ func newRunID() string {
 }
 
 // Addrs are the addresses the server listens on, the port chosen by the system
-// filled in.
+// filled in. CONFIG SET can change them: ask before Run.
 func (s *Server) Addrs() []string {
 	var addrs []string
 	for _, l := range s.listeners {

@@ -24,18 +24,18 @@ func start(t testing.TB, args []string) (addr string) {
 	return startWithLog(t, args, func(level byte, format string, args ...any) { t.Logf(format, args...) })
 }
 
-func startWithLog(t testing.TB, args []string, log server.Log) (addr string) {
+func startWithLog(t testing.TB, args []string, log server.Log) string {
 	t.Helper()
 	line := []string{"--port", "0", "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--enable-debug-command", "yes"}
 	cfg, err := config.Parse(append(line, args...), nil)
 	require.NoError(t, err)
 	s, err := server.New(cfg, log)
 	require.NoError(t, err)
-	done := make(chan error)
+	addr, done := s.Addrs()[0], make(chan error)
 	go func() { done <- s.Run() }()
 	t.Cleanup(func() {
 		s.Stop()
 		require.NoError(t, <-done)
 	})
-	return s.Addrs()[0]
+	return addr
 }
