@@ -71,6 +71,9 @@ func (s *Server) free(c *client) {
 	if c.sess.Hold != command.NotHeld {
 		s.held--
 	}
+	if c.full {
+		s.fullClients--
+	}
 	s.stats.NetIn += c.NetIn
 	s.stats.NetOut += c.NetOut
 	if c.sess.Monitor {

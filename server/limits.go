@@ -112,11 +112,15 @@ func (s *Server) overQueryLimit(c *client) {
 	s.close(c)
 }
 
+// limited tells whether there is a bound that clients reach by doing nothing:
+// being silent too long, or not reading what they asked for.
+func (s *Server) limited() bool { return s.cfg.Timeout > 0 || s.fullClients > 0 }
+
 // checkClients looks at a part of the clients, all of them within a second
 // (server.c: clientsCron), for those that are idle too long or have been above
 // their soft limit too long without asking for more.
 func (s *Server) checkClients() {
-	if len(s.order) == 0 || s.cfg.Timeout == 0 && s.outputTrigger == math.MaxInt {
+	if len(s.order) == 0 || !s.limited() {
 		return
 	}
 	for range min(len(s.order), max(len(s.order)/int(time.Second/cronPeriod), 5)) {

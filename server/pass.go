@@ -216,11 +216,13 @@ func (s *Server) wrote(c *client) {
 			return
 		}
 		c.full = true
+		s.fullClients++
 	case c.sess.CloseAfterReply:
 		s.close(c)
 	default:
 		if c.full {
 			c.full = false
+			s.fullClients--
 			s.loop.Unwatch(c.FD, reactor.Writable)
 		}
 		s.pool.Reclaim(&c.Conn)

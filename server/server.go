@@ -66,6 +66,7 @@ type Server struct {
 	pauseTimer *reactor.Timer
 	pauseEnd   int64 // monotonic ns
 
+	fullClients   int   // clients whose socket takes no more
 	outputTrigger int   // no output below this size is over any limit
 	attack        int64 // when the last attack was logged
 	noExpire      bool  // DEBUG SET-ACTIVE-EXPIRE 0
@@ -168,11 +169,21 @@ func (s *Server) Run() error {
 // Stop ends Run after the pass under way. Any goroutine may call it.
 func (s *Server) Stop() { s.loop.Post(s.loop.Stop) }
 
-const cronPeriod = 100 * time.Millisecond
+// cronPeriod is hz 10. A server that nobody talks to and that has no limits to
+// watch looks up once a second only: what wakes an idle process costs more than
+// what it then does.
+const (
+	cronPeriod     = 100 * time.Millisecond
+	cronPeriodIdle = time.Second
+)
 
 // cron does what is not bound to a request (server.c: serverCron).
 func (s *Server) cron() time.Duration {
+	idle := s.rates.busy == s.stats.Reads+s.stats.Writes && !s.limited()
 	s.checkClients()
 	s.sample()
+	if idle {
+		return cronPeriodIdle
+	}
 	return cronPeriod
 }
