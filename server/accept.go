@@ -23,18 +23,15 @@ func (s *Server) accept(l *listener) {
 			s.welcome(l, fd, sa)
 		case errors.Is(err, unix.EAGAIN):
 			return
-		case errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE):
-			s.pauseAccept(l, err)
-			return
 		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED):
-			s.log('#', "Accepting client connection: %v", err)
+			s.pauseAccept(l, err)
 			return
 		}
 	}
 }
 
-// pauseAccept stops listening for a moment: with no descriptor left, the
-// listener would stay readable and the loop would spin.
+// pauseAccept stops listening for a moment: with no descriptor or memory left,
+// the listener would stay readable and the loop would spin.
 func (s *Server) pauseAccept(l *listener, err error) {
 	s.log('#', "Accepting client connection: %v", err)
 	s.loop.Unwatch(l.fd, reactor.Readable)

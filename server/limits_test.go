@@ -1,14 +1,11 @@
 package server_test
 
 import (
-	"bytes"
 	"fmt"
 	"net"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -159,49 +156,6 @@ func TestABrowserIsCutOffWithoutAnAnswer(t *testing.T) {
 	defer mu.Unlock()
 	require.Regexp(t, regexp.MustCompile("Possible SECURITY ATTACK detected"), strings.Join(lines, "\n"))
 	require.Equal(t, 1, strings.Count(strings.Join(lines, "\n"), "Possible SECURITY ATTACK"), "logged once a minute")
-}
-
-func TestTenThousandIdleConnectionsDoNotHoldUpOthers(t *testing.T) {
-	n := 10_000
-	var limit syscall.Rlimit
-	require.NoError(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
-	if both := int(limit.Cur)/2 - 200; both < n { // both ends are in this process
-		t.Logf("only %d connections fit the limit of open files", both)
-		n = both
-	}
-	addr := start(t, []string{"--maxclients", strconv.Itoa(n + 100)})
-	busy := redistest.Dial(t, addr)
-	idle := make([]net.Conn, n)
-	for i := range idle {
-		c, err := net.Dial("tcp", addr)
-		require.NoError(t, err)
-		idle[i] = c
-	}
-	waitForField(busy, "connected_clients", strconv.Itoa(n+1))
-	require.Equal(t, "OK", string(busy.Do("SET", "k", "v").Str))
-	for _, i := range []int{0, n / 2, n - 1} {
-		_, err := idle[i].Write([]byte("GET k\r\n"))
-		require.NoError(t, err)
-		var got [7]byte
-		_, err = idle[i].Read(got[:])
-		require.NoError(t, err)
-		require.Equal(t, "$1\r\nv\r\n", string(got[:]))
-	}
-	for _, c := range idle {
-		require.NoError(t, c.Close())
-	}
-	waitForField(busy, "connected_clients", "1")
-}
-
-func TestAHalfClosedConnectionStillGetsItsReplies(t *testing.T) {
-	addr := start(t, nil)
-	c := redistest.Dial(t, addr)
-	require.NoError(t, c.Send(bytes.Repeat([]byte("PING\r\n"), 1000)))
-	require.NoError(t, c.Net.(*net.TCPConn).CloseWrite())
-	for range 1000 {
-		require.Equal(t, "PONG", string(c.Read().Str))
-	}
-	requireClosed(t, c)
 }
 
 func TestAHalfClosedConnectionThatWaitsIsGivenUp(t *testing.T) {

@@ -48,6 +48,8 @@ type process struct {
 	lines *bufio.Scanner
 	out   strings.Builder
 	errs  bytes.Buffer
+
+	listening int // the port, once known
 }
 
 func start(t *testing.T, name, stdin string, args ...string) *process {
@@ -94,6 +96,7 @@ func (p *process) port() int {
 	_, err := fmt.Sscanf(line[strings.Index(line, "port="):], "port=%d.", &port)
 	require.NoError(p.t, err)
 	p.waitFor("Ready to accept connections")
+	p.listening = port
 	return port
 }
 
