@@ -8,7 +8,7 @@
 // goroutine in between, as in Redis (server.c: processCommand and call).
 //
 //	server's pass ──> Executor.Do ──> lookup, arity, permission, memory ──> run ──> Row.Do(*Call)
-//	                                  (dispatch.go)                      (clock, counters)  │
+//	                                  (executor.go)                      (clock, counters)  │
 //	                                                                    store.DB <──────────┘
 //
 // A command function either returns an error or has appended exactly one reply.

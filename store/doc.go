@@ -7,7 +7,7 @@
 // no lock, as in Redis.
 //
 //	Keyspace ── DB 0 ── Table[entry] ── one 64-byte node a key: name, value, TTL, LRU clock
-//	         ├─ DB 1    Wheel         ── the same nodes again, linked by their deadline
+//	         ├─ DB 1    wheel        ── the same nodes again, linked by their deadline
 //	         └─ ...
 //
 // What Redis does differently: a key with a TTL has a second dictionary entry

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/config"
+)
+
+const (
+	readme     = "../README.md"
+	tableBegin = "<!-- commands: written by `go test ./server -run README -update` -->\n"
+	tableEnd   = "<!-- end of commands -->\n"
+)
+
+func TestREADMEListsTheCommandsThereAre(t *testing.T) {
+	text, err := os.ReadFile(readme)
+	require.NoError(t, err)
+	before, rest, found := strings.Cut(string(text), tableBegin)
+	require.True(t, found, "no line %q", tableBegin)
+	have, after, found := strings.Cut(rest, tableEnd)
+	require.True(t, found, "no line %q", tableEnd)
+	want := commandTables(t)
+	if flag.Lookup("update").Value.String() == "true" {
+		require.NoError(t, os.WriteFile(readme, []byte(before+tableBegin+want+tableEnd+after), 0o644))
+		return
+	}
+	require.True(t, have == want, "README.md is behind the rows of the commands: go test ./server -run README -update")
+}
+
+// commandTables is a Markdown table for every group.
+func commandTables(t *testing.T) string {
+	cfg := config.Default()
+	cfg.Port = 0
+	s, err := New(cfg, func(byte, string, ...any) {})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		s.closeListeners()
+		s.loop.Close()
+	})
+	lines := map[string][]string{}
+	add := func(cmd *command.Command) {
+		lines[cmd.Group] = append(lines[cmd.Group], fmt.Sprintf("| `%s` | %s | %s |\n", usage(cmd), cmd.Since, cmd.Summary))
+	}
+	for _, cmd := range s.ex.Table.All() {
+		if cmd.Do != nil || cmd.Group == "cluster" {
+			add(cmd)
+		}
+		if cmd.Group == "cluster" {
+			continue // all of them are refused alike
+		}
+		for _, sub := range cmd.SubCommands() {
+			if !strings.HasSuffix(sub.Name, "|help") {
+				add(sub)
+			}
+		}
+	}
+	var b strings.Builder
+	for _, group := range groupsInOrder(lines) {
+		fmt.Fprintf(&b, "\n### %s\n\n| command | since | what it does |\n|---|---|---|\n%s", group, strings.Join(lines[group], ""))
+	}
+	return b.String() + "\n"
+}
+
+// usage is how a command is written: its name and its syntax without the marks
+// that only COMMAND DOCS needs.
+func usage(cmd *command.Command) string {
+	syntax := regexp.MustCompile(`([a-z0-9]):[a-z-]+`).ReplaceAllString(cmd.Syntax, "$1")
+	syntax = strings.ReplaceAll(syntax, "+", "")
+	text := strings.ToUpper(strings.ReplaceAll(cmd.Name, "|", " ")) + " " + syntax
+	return strings.ReplaceAll(strings.TrimSpace(text), "|", `\|`)
+}
+
+func groupsInOrder(lines map[string][]string) []string {
+	order := []string{"generic", "string", "bitmap", "hash", "list", "set", "sorted-set", "stream"}
+	var rest []string
+	for group := range lines {
+		if !slices.Contains(order, group) {
+			rest = append(rest, group)
+		}
+	}
+	slices.Sort(rest)
+	return append(order, rest...)
+}
