@@ -113,19 +113,19 @@ func (c *Conn) Next() [][]byte {
 	return in.batch.Args(in.next - 1)
 }
 
-// AppendKeys appends the second word, for most commands a key, of the commands
-// that are waiting to be executed, as far as keys has room for.
-func (c *Conn) AppendKeys(keys [][]byte) [][]byte {
+// AppendRequests appends the commands of at least two words that are waiting to
+// be executed, as far as requests has room for.
+func (c *Conn) AppendRequests(requests [][][]byte) [][][]byte {
 	in := c.in
 	if in == nil {
-		return keys
+		return requests
 	}
-	for i := in.next; i < in.batch.Len() && len(keys) < cap(keys); i++ {
+	for i := in.next; i < in.batch.Len() && len(requests) < cap(requests); i++ {
 		if args := in.batch.Args(i); len(args) > 1 {
-			keys = append(keys, args[1])
+			requests = append(requests, args)
 		}
 	}
-	return keys
+	return requests
 }
 
 // Unread takes the last Next back: the command has to wait.

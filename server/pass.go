@@ -68,12 +68,12 @@ func (s *Server) read() {
 // prefetch warms the cache for the next commands, of as many clients as it takes,
 // and returns how far it got.
 func (s *Server) prefetch(from int) (end int) {
-	var room [store.PrefetchMax][]byte
-	keys, db := room[:0], s.reads[from].sess.DB
-	for end = from; end < len(s.reads) && len(keys) < cap(keys) && s.reads[end].sess.DB == db; end++ {
-		keys = s.reads[end].AppendKeys(keys)
+	var room [store.PrefetchMax][][]byte
+	requests, db := room[:0], s.reads[from].sess.DB
+	for end = from; end < len(s.reads) && len(requests) < cap(requests) && s.reads[end].sess.DB == db; end++ {
+		requests = s.reads[end].AppendRequests(requests)
 	}
-	s.ks.DBs[db].Prefetch(keys)
+	s.ks.DBs[db].Prefetch(requests)
 	return end
 }
 

@@ -108,8 +108,7 @@ func (h *Hash) setPacked(field, value []byte) (added bool) {
 		h.pack.Replace(h.pack.Next(p), value)
 		return false
 	}
-	h.pack.Append(field)
-	h.pack.Append(value)
+	h.pack.AppendPair(field, value)
 	if h.Len() > h.ks.Limits.HashMaxListpackEntries {
 		h.convert()
 	}

@@ -1,9 +1,6 @@
 package store
 
-import (
-	"bytes"
-	"slices"
-)
+import "slices"
 
 // Pos is the place of an entry in a Listpack: an offset, or -1 for none. Any
 // change of the pack makes the positions taken before it void, except those the
@@ -174,6 +171,15 @@ func (l *Listpack) Append(v []byte) {
 	l.n++
 }
 
+// AppendPair adds two entries at the tail, with one growth at most.
+func (l *Listpack) AppendPair(v, w []byte) {
+	first := entryLen(len(v))
+	p := l.open(len(l.b), first+entryLen(len(w)))
+	l.put(p, v)
+	l.put(p+first, w)
+	l.n += 2
+}
+
 // Prepend adds v at the head.
 func (l *Listpack) Prepend(v []byte) {
 	need, p := entryLen(len(v)), int(l.head)
@@ -258,12 +264,21 @@ func (l *Listpack) Find(p Pos, v []byte, skip int) Pos {
 	if p < 0 {
 		return -1
 	}
-	for end := len(l.b); p < end; {
-		if bytes.Equal(l.Get(p), v) {
+	tail := byte(0) // names tend to differ at their ends
+	if len(v) > 0 {
+		tail = v[len(v)-1]
+	}
+	b := l.b
+	for p < len(b) {
+		n, body := int(b[p]), p+1
+		if n >= 0x80 {
+			n, body = l.long(p)
+		}
+		if n == len(v) && (n == 0 || b[body+n-1] == tail && string(b[body:body+n]) == string(v)) {
 			return p
 		}
 		p = l.after(p)
-		for i := skip; i > 0 && p < end; i-- {
+		for i := skip; i > 0 && p < len(b); i-- {
 			p = l.after(p)
 		}
 	}

@@ -1,0 +1,60 @@
+package store
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestPrefetchTakesEveryRequestAndChangesNothing(t *testing.T) {
+	for _, keys := range []int{10, 3 * prefetchMin} {
+		ks := NewKeyspace(Options{Seed: 1})
+		ks.Now = 1000
+		db := ks.DBs[0]
+		for i := range keys {
+			db.SetStr(fmt.Appendf(nil, "key%d", i), fmt.Append(nil, i), false)
+		}
+		for _, size := range []int{0, 5, 3 * prefetchMin} {
+			h, _ := WriteOrNew[*Hash](db, fmt.Append(nil, "hash", size))
+			s, _ := WriteOrNew[*Set](db, fmt.Append(nil, "set", size))
+			for i := range size {
+				h.Set(fmt.Append(nil, "f", i), []byte("v"))
+				s.Add(fmt.Append(nil, "m", i))
+			}
+		}
+		z, _ := WriteOrNew[*ZSet](db, []byte("zset"))
+		for i := range 3 * prefetchMin {
+			z.Add(fmt.Append(nil, "m", i), float64(i), 0)
+		}
+		db.SetStr([]byte("expired"), []byte("v"), false)
+		db.SetExpire([]byte("expired"), 1)
+		ks.Settle()
+		for range 2 * keys { // lookups end what rehashing there is
+			db.Exists([]byte("none"))
+		}
+		before, size := db.Len(), ks.Bytes()
+
+		var all [][][]byte
+		for _, key := range []string{"key1", "key2", "hash0", "hash5", "hash12288", "set0", "set5", "set12288", "zset", "none", "expired", ""} {
+			for i := range 3 {
+				all = append(all,
+					[][]byte{[]byte("CMD"), []byte(key)},
+					[][]byte{[]byte("CMD"), []byte(key), fmt.Append(nil, "m", i)},
+					[][]byte{[]byte("CMD"), []byte(key), fmt.Append(nil, "f", i), []byte("absent")})
+			}
+		}
+		for n := range all {
+			db.Prefetch(all[n:])
+			db.Prefetch(all[n : n+1])
+		}
+		require.Zero(t, testing.AllocsPerRun(10, func() { db.Prefetch(all) }))
+		require.Equal(t, before, db.Len())
+		require.Equal(t, size, ks.Bytes())
+		require.Zero(t, ks.Stats.Expired)
+		require.False(t, db.Exists([]byte("expired")))
+		s, err := Read[*Set](db, []byte("set12288"))
+		require.NoError(t, err)
+		require.True(t, s.Has([]byte("m7")))
+	}
+}
