@@ -66,6 +66,7 @@ func (s *Server) welcome(l *listener, fd int, sa unix.Sockaddr) {
 	if s.cfg.TCPKeepAlive > 0 {
 		keepAlive(fd, s.cfg.TCPKeepAlive)
 	}
+	s.log('-', "Accepted %s", addr)
 	local, _ := unix.Getsockname(fd)
 	s.adopt(fd, addr, addrString(local), false)
 }

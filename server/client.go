@@ -1,6 +1,8 @@
 package server
 
 import (
+	"slices"
+
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
@@ -70,6 +72,7 @@ func (s *Server) free(c *client) {
 	}
 	if c.sess.Hold != command.NotHeld {
 		s.held--
+		s.postponed = slices.DeleteFunc(s.postponed, func(p *client) bool { return p == c })
 	}
 	if c.full {
 		s.fullClients--

@@ -28,8 +28,12 @@ func (s *Server) hold(c *client) {
 	s.loop.Unwatch(c.FD, reactor.Readable)
 }
 
+// hungUp frees a client that has ended its side. Its description is costly enough
+// not to be made for a log that does not show it.
 func (s *Server) hungUp(c *client) {
-	s.log('-', "Client closed connection %s", s.describe(c))
+	if s.cfg.LogLevel == "verbose" || s.cfg.LogLevel == "debug" {
+		s.log('-', "Client closed connection %s", s.describe(c))
+	}
 	s.close(c)
 }
 

@@ -148,8 +148,7 @@ func (s *Server) finishRead(c *client) {
 		s.log('-', "Reading from client: %v", c.ReadErr)
 		s.close(c)
 	case c.EOF:
-		s.log('-', "Client closed connection %s", s.describe(c))
-		s.close(c)
+		s.hungUp(c)
 	default:
 		s.overQueryLimit(c)
 		return

@@ -119,6 +119,7 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		}
 	}
 	s.setOutputTrigger()
+	s.peakMem = s.usedMemory()
 	if !s.fitMaxClients() {
 		loop.Close()
 		return nil, errors.New("too few open files allowed")
