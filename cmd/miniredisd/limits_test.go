@@ -17,11 +17,23 @@ import (
 
 // A server of its own has its own limit of open files, as in real life.
 
-func (p *process) files() int {
+// limitFiles lets the server open so many files more. The system's limit is one on
+// their numbers, and takes the lowest free one for each.
+func (p *process) limitFiles(more int) {
 	p.t.Helper()
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
 	require.NoError(p.t, err)
-	return len(entries)
+	used := map[string]bool{}
+	for _, e := range entries {
+		used[e.Name()] = true
+	}
+	limit := uint64(0)
+	for ; more > 0 || used[fmt.Sprint(limit)]; limit++ {
+		if !used[fmt.Sprint(limit)] {
+			more--
+		}
+	}
+	require.NoError(p.t, unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}, nil))
 }
 
 func (p *process) dial() *redistest.Conn {
@@ -41,8 +53,7 @@ func TestWithoutFreeDescriptorsAcceptingPauses(t *testing.T) {
 	first := p.dial()
 	first.Do("PING")
 	const left = 3
-	limit := uint64(p.files() + left)
-	require.NoError(t, unix.Prlimit(p.cmd.Process.Pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: limit, Max: limit}, nil))
+	p.limitFiles(left)
 	var others []*redistest.Conn
 	for range left {
 		c := p.dial()
@@ -56,6 +67,7 @@ func TestWithoutFreeDescriptorsAcceptingPauses(t *testing.T) {
 	for range passes {
 		require.Equal(t, "PONG", first.Do("PING").Str)
 	}
+	require.Equal(t, 1+left, clients(first), "the limit does not hold")
 	others[0].Close()
 	require.Equal(t, "PONG", late.Read().Str)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
