@@ -38,14 +38,14 @@ func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
 		t.Run(policy, func(t *testing.T) {
 			c, limit := limited(t, policy, 200_000)
-			for i := range 5000 {
+			for i := range 3000 {
 				reply := c.Do("SET", fmt.Sprintf("key:%d", i), value, "EX", strconv.Itoa(1000+i))
 				require.Equal(t, "OK", reply.Str, i)
 				if i%100 == 0 {
 					require.Less(t, info(t, c, "used_memory"), limit+10_000, "but for what the reply of INFO adds to the buffers")
 				}
 			}
-			require.Greater(t, info(t, c, "evicted_keys"), 4000)
+			require.Greater(t, info(t, c, "evicted_keys"), 2000)
 			require.Greater(t, info(t, c, "used_memory"), limit-50_000, "no more is evicted than must be")
 			require.Greater(t, int(c.Do("DBSIZE").Int), 300)
 		})

@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/redistest"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -20,6 +21,7 @@ func TestRealServerAnswersAsTheExampleSays(t *testing.T) {
 }
 
 func TestUpdateWritesRepliesAndKeepsWhatIsWrittenByHand(t *testing.T) {
+	redistest.Require(t)
 	path := filepath.Join(t.TempDir(), "t.txt")
 	const before = "# top\n! --maxmemory-policy allkeys-lfu\n\n> SET k 1\n-ERR wrong\n# why\n> CONFIG GET maxmemory-policy\n\n" +
 		"> TTL k\n:<-1..5>\n> CLIENT ID\n:<1..0>\n# 7.2: it is a word\n> OBJECT ENCODING k\n\"by hand\"\n"
