@@ -11,7 +11,7 @@ import (
 
 var (
 	seed   = flag.Uint64("differential.seed", 1, "what the random commands follow from")
-	count  = flag.Int("differential.count", 30000, "how many commands are compared")
+	count  = flag.Int("differential.count", 80000, "how many commands are compared")
 	groups = flag.String("differential.groups", "", "only these groups of commands, comma-separated")
 )
 

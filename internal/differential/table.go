@@ -79,7 +79,7 @@ func table() []struct {
 		{"stream", []string{
 			"XADD stream id (field value)+", "XADD stream id (field value)+", "XADD stream partial field value",
 			"XADD stream [NOMKSTREAM] [MAXLEN [=] small|MINID [=] id] id field value",
-			"XLEN stream", "XRANGE stream xmin xmax [COUNT index]", "XREVRANGE stream xmax xmin [COUNT index]", "XDEL stream id+",
+			"XLEN stream", "XINFO STREAM stream", "XRANGE stream xmin xmax [COUNT index]", "XREVRANGE stream xmax xmin [COUNT index]", "XDEL stream id+",
 			"XTRIM stream MAXLEN [=] small", "XTRIM stream MINID [=] id", "XTRIM stream (MAXLEN|MINID) ~ small [LIMIT 4]",
 			"XREAD [COUNT index] STREAMS stream id", "XREAD STREAMS stream stream id id", "XSETID stream later [ENTRIESADDED small MAXDELETEDID id]",
 		}},
