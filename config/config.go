@@ -73,7 +73,7 @@ type Config struct {
 	MaxClients     int
 	RequirePass    string
 	Databases      int
-	Seed           uint64 // of hashing and chance; 0 takes one from the system
+	Seed           uint64 // of hashing and chance; 0 has the server choose one
 	Hz             int
 	IOThreads      int
 

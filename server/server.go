@@ -24,6 +24,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	random "math/rand/v2"
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
@@ -99,6 +100,9 @@ type Stats struct {
 
 // New makes a server and has it listen, but answer nothing before Run.
 func New(cfg *config.Config, log Log) (*Server, error) {
+	if cfg.Seed == 0 {
+		cfg.Seed = 1 + random.Uint64N(1<<53) // strangers choose keys: the hash must be nobody's guess
+	}
 	clock := command.NewClock()
 	loop, err := reactor.New(clock.Mono)
 	if err != nil {
