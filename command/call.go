@@ -21,23 +21,6 @@ type Call struct {
 	Now  int64 // unix ms, the same for a whole transaction or script
 }
 
-// Class is a class of keyspace events (server.h: NOTIFY_*).
-type Class uint16
-
-// The classes that commands fire; the letters are those of notify-keyspace-events.
-const (
-	ClassGeneric Class = 1 << iota // g
-	ClassString                    // $
-	ClassList                      // l
-	ClassSet                       // s
-	ClassHash                      // h
-	ClassZSet                      // z
-	ClassExpired                   // x
-	ClassEvicted                   // e
-	ClassStream                    // t
-	ClassNew                       // n
-)
-
 // Changed is called once for every key a command has changed, after the change:
 // it counts the change and fires the keyspace event.
 func (c *Call) Changed(class Class, event string, key []byte) {
@@ -46,6 +29,7 @@ func (c *Call) Changed(class Class, event string, key []byte) {
 
 func (c *Call) changedIn(db int, class Class, event string, key []byte) {
 	c.KS.Stats.Dirty++
+	c.notifyIn(db, class, event, key)
 }
 
 // Touched is Changed where Redis fires no keyspace event.
@@ -56,10 +40,18 @@ func (c *Call) Touched(key []byte) {
 // Moved is Changed for the other key of a change that has been counted.
 func (c *Call) Moved(class Class, event string, key []byte) { c.movedIn(c.DB.ID, class, event, key) }
 
-func (c *Call) movedIn(db int, class Class, event string, key []byte) {}
+func (c *Call) movedIn(db int, class Class, event string, key []byte) {
+	c.notifyIn(db, class, event, key)
+}
 
 // Notify fires a keyspace event that comes with a change told by Changed.
-func (c *Call) Notify(class Class, event string, key []byte) {}
+func (c *Call) Notify(class Class, event string, key []byte) { c.notifyIn(c.DB.ID, class, event, key) }
+
+func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
+	if c.Ex.notify&class != 0 {
+		c.Ex.fire(db, event, key)
+	}
+}
 
 // Count adds n to the number of changes, for commands that change many elements
 // of one key (INFO: rdb_changes_since_last_save).

@@ -23,6 +23,7 @@ func (ex *Executor) Configure() {
 		ex.slow = min(ex.slow, ms*1e6)
 	}
 	ex.slowlog.trim(cfg.SlowlogMaxLen)
+	ex.configureEvents()
 	ks.Limits = store.Limits{
 		HashMaxListpackEntries: cfg.HashMaxListpackEntries,
 		HashMaxListpackValue:   cfg.HashMaxListpackValue,

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"crypto/subtle"
 
@@ -10,10 +11,10 @@ import (
 
 func connectionRows() []Row {
 	return []Row{
-		{"ping", "[message]", -1, Fast | RequestAllShards | ResponseAllSucceeded, nil, "connection", "1.0.0", "O(1)", "Answers PONG, or the given message.", ping},
+		{"ping", "[message]", -1, Fast | WhileSubscribed | RequestAllShards | ResponseAllSucceeded, nil, "connection", "1.0.0", "O(1)", "Answers PONG, or the given message.", ping},
 		{"echo", "message", 2, Loading | Stale | Fast, nil, "connection", "1.0.0", "O(1)", "Answers with the given message.", echo},
 		{"select", "index:integer", 2, Loading | Stale | Fast, nil, "connection", "1.0.0", "O(1)", "Chooses the database of this connection.", selectDB},
-		{"quit", "", -1, AllowBusy | NoScript | Loading | Stale | Fast | NoAuth, nil, "connection", "1.0.0", "O(1)", "Closes the connection.", quit},
+		{"quit", "", -1, AllowBusy | WhileSubscribed | NoScript | Loading | Stale | Fast | NoAuth, nil, "connection", "1.0.0", "O(1)", "Closes the connection.", quit},
 		{"auth", "[username] password", -2, NoScript | Loading | Stale | Fast | NoAuth | AllowBusy | HiddenArgs, nil, "connection", "1.0.0",
 			"O(N) where N is the number of passwords defined for the user", "Proves who is at the other end of the connection.", auth},
 		{"hello", "[protover:integer [AUTH (username password)] [SETNAME clientname]]", -1, NoScript | Loading | Stale | Fast | NoAuth | AllowBusy, nil,
@@ -29,13 +30,18 @@ const (
 )
 
 func ping(c *Call) error {
-	switch len(c.Args) {
-	case 1:
-		c.Status("PONG")
-	case 2:
+	listening := c.Sess.Subscriber && c.Proto < 3 // all it gets has the shape of a message
+	switch {
+	case len(c.Args) > 2:
+		return errArity(c.Cmd.Name)
+	case listening:
+		c.Array(2)
+		c.BulkString("pong")
+		c.Bulk(bytes.Join(c.Args[1:], nil))
+	case len(c.Args) == 2:
 		c.Bulk(c.Args[1])
 	default:
-		return errArity(c.Cmd.Name)
+		c.Status("PONG")
 	}
 	return nil
 }

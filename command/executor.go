@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -19,6 +20,11 @@ type Executor struct {
 	// MonitorFeed, when set, is shown every command that has run.
 	MonitorFeed func(s *Session, args [][]byte)
 
+	// Subs is who listens to which channel. Deliver appends a message to the output
+	// of a client that is not being executed; only the server sets it.
+	Subs    *pubsub.Registry[*Session]
+	Deliver func(to *Session, message []byte)
+
 	Errors map[string]int64 // replies that were errors, by their first word
 	Stats  Stats
 
@@ -32,6 +38,12 @@ type Executor struct {
 	Latency Latency
 	slowlog Slowlog
 	slow    int64 // ns from which on a command is noted in one of them
+
+	notify     Class    // keyspace events that are wanted: kinds of channels and classes, both or none
+	running    *Session // whose command is executed
+	afterReply []byte   // messages to it
+	message    []byte   // room to encode one in
+	channel    []byte   // room for the name of an event's channel
 
 	call  Call  // of the command that is running; one at a time, so one is enough
 	mono  int64 // when the last command ended, which is when the next one starts
@@ -48,7 +60,11 @@ type Stats struct {
 // New makes an executor over an empty keyspace. The server adds the rows of the
 // commands that need to see connections.
 func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *Executor {
-	ex := &Executor{KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{}}
+	ex := &Executor{
+		KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{},
+		Subs: pubsub.New[*Session](func(pattern string, name []byte) bool { return store.Match([]byte(pattern), name, false) }),
+	}
+	ks.OnExpired, ks.OnEvicted = ex.keyExpired, ex.keyEvicted
 	ex.Configure()
 	ex.BeginPass()
 	return ex
@@ -80,12 +96,14 @@ func (ex *Executor) WallMicros() int64 { return ex.Clock.WallMicros(ex.mono) }
 func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	mark := len(w.Buf)
 	s.Commands++
+	ex.running = s
 	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	cmd, err := ex.admit(s, args)
 	if err != nil {
 		if err == errPostponed {
 			s.Commands--
 			s.Hold = Postponed
+			ex.running = nil
 			return
 		}
 		if cmd != nil {
@@ -97,7 +115,12 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		ex.run(cmd, s, args, w, mark)
 	}
 	if s.Replies != ReplyOn {
-		suppress(s, w, mark)
+		suppress(s, w, mark, cmd)
+	}
+	ex.running = nil
+	if len(ex.afterReply) > 0 {
+		w.Buf = append(w.Buf, ex.afterReply...)
+		ex.afterReply = ex.afterReply[:0]
 	}
 }
 
@@ -118,6 +141,8 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 		return cmd, errNoAuth
 	case ex.KS.MaxMemory > 0 && !ex.makeRoom() && cmd.Flags&DenyOOM != 0: // reads make room too
 		return cmd, errOOM
+	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
+		return cmd, errSubscriber(cmd)
 	case ex.Pause != PauseNone && ex.Pause.holds(cmd):
 		return cmd, errPostponed
 	}
@@ -177,8 +202,10 @@ func (ex *Executor) countError(text string) {
 }
 
 // suppress takes back the reply of a client that wants none (CLIENT REPLY).
-func suppress(s *Session, w *resp.Writer, mark int) {
-	w.Buf = w.Buf[:mark]
+func suppress(s *Session, w *resp.Writer, mark int, cmd *Command) {
+	if cmd == nil || cmd.Flags&AnswersByPush == 0 {
+		w.Buf = w.Buf[:mark]
+	}
 	switch s.Replies {
 	case ReplySkipNext:
 		s.Replies = ReplySkip

@@ -2,6 +2,7 @@ package command
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/store"
@@ -47,7 +48,7 @@ func commandFlags() []name {
 		{uint64(NoScript), "noscript"}, {uint64(Blocking), "blocking"}, {uint64(Loading), "loading"},
 		{uint64(Stale), "stale"}, {uint64(SkipMonitor), "skip_monitor"}, {uint64(SkipSlowlog), "skip_slowlog"},
 		{uint64(Asking), "asking"}, {uint64(Fast), "fast"}, {uint64(NoAuth), "no_auth"},
-		{uint64(MayReplicate), "may_replicate"}, {uint64(NoMandatoryKeys), "no_mandatory_keys"},
+		{uint64(NoMandatoryKeys), "no_mandatory_keys"},
 		{uint64(NoAsyncLoading), "no_async_loading"},
 		{uint64(NoMulti), "no_multi"}, {uint64(MovableKeys), "movablekeys"}, {uint64(AllowBusy), "allow_busy"},
 	}
@@ -109,7 +110,7 @@ func (c *Command) Categories() (names []string) {
 		{"hyperloglog", group == "hyperloglog"},
 		{"geo", group == "geo"},
 		{"stream", group == "stream"},
-		{"pubsub", group == "pubsub" || f&PubSub != 0},
+		{"pubsub", f&PubSub != 0},
 		{"admin", f&(Admin|InAdmin) != 0},
 		{"fast", f&Fast != 0},
 		{"slow", f&Fast == 0},
@@ -313,7 +314,7 @@ func (c *Call) findKeys() ([]FoundKey, error) {
 	switch {
 	case cmd == nil:
 		return nil, store.Error("ERR Invalid command specified")
-	case len(cmd.Keys) == 0:
+	case !slices.ContainsFunc(cmd.Keys, func(k KeySpec) bool { return k.Flags&NotKey == 0 }):
 		return nil, store.Error("ERR The command has no key arguments")
 	case !cmd.takes(len(args)):
 		return nil, store.Error("ERR Invalid number of arguments specified for command")

@@ -101,7 +101,7 @@ func (k *KeySpec) indexes(args [][]byte, begin int) (found []int, ok bool) {
 func (c *Command) legacyRange() (first, last, step int) {
 	for i := range c.Keys {
 		k := &c.Keys[i]
-		if k.Flags&NotKey != 0 || k.Keyword != "" || k.NumKeys || k.Find != nil {
+		if k.Keyword != "" || k.NumKeys || k.Find != nil {
 			continue
 		}
 		to := k.Last

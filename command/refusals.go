@@ -50,6 +50,12 @@ func errUnknownSubcommand(cmd *Command, args [][]byte) error {
 	return errorf("ERR unknown subcommand '%s'. Try %s HELP.", clip(args[1], 128), strings.ToUpper(cmd.Name))
 }
 
+// errSubscriber refuses what a RESP2 client, once it listens, could not tell apart
+// from messages.
+func errSubscriber(cmd *Command) error {
+	return errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", cmd.Name)
+}
+
 func clip(b []byte, n int) string {
 	// printf's %.*s, which Redis formats this with, ends at a zero byte
 	s := string(b[:min(len(b), n)])

@@ -45,6 +45,8 @@ const (
 	ProtectedDebug                   // refused unless enable-debug-command allows it
 	HiddenArgs                       // arguments are secrets: MONITOR and SLOWLOG blank them
 	NoAsyncLoading                   // not while data is replaced in the background
+	WhileSubscribed                  // by a RESP2 client that listens to channels too
+	AnswersByPush                    // its answers are messages, which CLIENT REPLY does not switch off
 
 	// What COMMAND INFO calls tips.
 	NondeterministicOutput // the answer depends on more than the arguments and the data

@@ -18,6 +18,7 @@ type Session struct {
 	NoEvict       bool // CLIENT NO-EVICT
 	NoTouch       bool // CLIENT NO-TOUCH
 	Monitor       bool
+	Subscriber    bool // listens to channels
 
 	Replies ReplyMode // CLIENT REPLY
 

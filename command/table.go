@@ -51,6 +51,7 @@ func groups() [][]Row {
 		setRows(),
 		expireRows(),
 		introspectRows(),
+		pubsubRows(),
 	}
 }
 

@@ -106,7 +106,7 @@ type Config struct {
 	LatencyMonitorThreshold int64 // milliseconds, 0 = off
 	LatencyTracking         bool
 	LatencyPercentiles      []float64
-	NotifyEvents            string // as CONFIG GET renders it: A or letters, then K, E, m
+	NotifyEvents            string // as CONFIG GET renders it: A or letters, then n, K, E, m
 	TrackingTableMaxKeys    int
 	ShutdownTimeout         int    // seconds
 	ShutdownOnSigterm       string // words joined by a space

@@ -157,15 +157,12 @@ func parseEvents(args []string) (value, why string) {
 	if strings.Trim(s, "Ag$lshzxeKEtmdn") != "" {
 		return "", "Invalid event class character. Use 'Ag$lshzxeKEtmdn'."
 	}
-	// A includes every class but n and m; once all are on, Redis no longer
-	// tells n.
+	// A includes every class but n and m.
 	const all = "g$lshzxetd"
 	if value = keep(all, s); strings.Contains(s, "A") || value == all {
 		value = "A"
-	} else {
-		value += keep("n", s)
 	}
-	return value + keep("KEm", s), ""
+	return value + keep("nKEm", s), ""
 }
 
 // keep returns the letters of order that occur in s.

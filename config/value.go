@@ -222,6 +222,9 @@ func (c *Config) value(r *row) string {
 		if r.kind == directory {
 			return c.dir()
 		}
+		if r.kind == events && strings.HasPrefix(*p, "A") {
+			return strings.Replace(*p, "n", "", 1) // Redis does not tell n when all others are on
+		}
 		return *p
 	case *int:
 		return renderNumber(r, int64(*p))

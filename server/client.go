@@ -79,6 +79,7 @@ func (s *Server) free(c *client) {
 	}
 	s.stats.NetIn += c.NetIn
 	s.stats.NetOut += c.NetOut
+	s.ex.Leave(&c.sess)
 	if c.sess.Monitor {
 		s.leaveMonitors(c)
 	}
@@ -95,7 +96,7 @@ func (s *Server) free(c *client) {
 // writer for that time, not in its connection.
 func (s *Server) push(c *client, b []byte) {
 	switch {
-	case c.closed || c.sess.CloseAfterReply || c.sess.Replies != command.ReplyOn:
+	case c.closed || c.sess.CloseAfterReply:
 	case c == s.running:
 		s.w.Buf = append(s.w.Buf, b...)
 	default:
@@ -106,4 +107,18 @@ func (s *Server) push(c *client, b []byte) {
 		}
 		s.wantWrite(c)
 	}
+}
+
+// deliver is the executor's way to a client that listens to channels.
+func (s *Server) deliver(to *command.Session, message []byte) {
+	if c := s.clients[to.ID]; c != nil {
+		s.push(c, message)
+	}
+}
+
+// leave closes c and forgets at once what it listened to, so that messages of this
+// pass no longer count it.
+func (s *Server) leave(c *client) {
+	s.ex.Leave(&c.sess)
+	s.close(c)
 }

@@ -13,7 +13,7 @@ import (
 func (s *Server) clientRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
-		row("reset", "", 1, command.NoScript|command.Loading|command.Stale|command.Fast|command.NoAuth|command.AllowBusy,
+		row("reset", "", 1, command.NoScript|command.Loading|command.Stale|command.Fast|command.NoAuth|command.AllowBusy|command.WhileSubscribed,
 			"connection", "6.2.0", "O(1)", "Makes the connection as it was when it was new.", s.reset),
 		row("client|info", "", 2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection", "6.2.0", "O(1)", "Describes this connection.", s.clientInfo),
 		row("client|list", "[TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id:integer ...]", -2, flags|command.NondeterministicOutput, "connection", "2.4.0",
@@ -32,6 +32,7 @@ func (s *Server) reset(c *command.Call) error {
 	if sess.Monitor {
 		s.leaveMonitors(s.running)
 	}
+	s.ex.Leave(sess)
 	sess.DB, sess.Name, sess.User = 0, "", "default"
 	sess.Proto, c.Proto = 2, 2
 	sess.NoEvict, sess.NoTouch = false, false
@@ -162,7 +163,7 @@ func (s *Server) kill(f *killFilter) (n int) {
 		if c == s.running {
 			c.sess.CloseAfterReply = true
 		} else {
-			s.close(c)
+			s.leave(c)
 		}
 	}
 	return n

@@ -7,6 +7,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
@@ -51,7 +52,10 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	num(" idle=", (s.now-c.active)/1e9)
 	str(" flags=", flags(c))
 	num(" db=", int64(sess.DB))
-	str("", " sub=0 psub=0 ssub=0 multi=-1 watch=0")
+	num(" sub=", int64(s.ex.Subs.Count(pubsub.Channel, sess)))
+	num(" psub=", int64(s.ex.Subs.Count(pubsub.Pattern, sess)))
+	num(" ssub=", int64(s.ex.Subs.Count(pubsub.Shard, sess)))
+	str("", " multi=-1 watch=0")
 	num(" qbuf=", int64(used))
 	num(" qbuf-free=", int64(max(room-used, 0)))
 	str("", " argv-mem=0 multi-mem=0")
@@ -80,7 +84,7 @@ func flags(c *client) string {
 		on   bool
 		flag byte
 	}{
-		{c.sess.Monitor, 'O'}, {c.sess.Hold != command.NotHeld, 'b'}, {c.sess.CloseAfterReply, 'c'}, {c.closed, 'A'},
+		{c.sess.Monitor, 'O'}, {c.sess.Subscriber, 'P'}, {c.sess.Hold != command.NotHeld, 'b'}, {c.sess.CloseAfterReply, 'c'}, {c.closed, 'A'},
 		{c.unix, 'U'}, {c.sess.NoEvict, 'e'}, {c.sess.NoTouch, 'T'},
 	} {
 		if f.on {

@@ -34,7 +34,7 @@ func (s *Server) hungUp(c *client) {
 	if s.cfg.LogLevel == "verbose" || s.cfg.LogLevel == "debug" {
 		s.log('-', "Client closed connection %s", s.describe(c))
 	}
-	s.close(c)
+	s.leave(c)
 }
 
 // release lets c go on: with what it had sent before, in this pass still.
@@ -79,6 +79,9 @@ func (s *Server) unblock(c *client) {
 
 // answer writes the late reply of a client that was blocked.
 func (s *Server) answer(c *client, reply func(w *resp.Writer)) {
+	if c.sess.Replies != command.ReplyOn {
+		return
+	}
 	w := resp.Writer{Proto: c.sess.Proto}
 	reply(&w)
 	s.push(c, w.Buf)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/pubsub"
 	"golang.org/x/sys/unix"
 )
 
@@ -167,7 +168,8 @@ func (s *Server) infoStats(r *report) {
 		"rejected_connections", s.stats.Rejected, "sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0,
 		"expired_keys", s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0, "expire_cycle_cpu_milliseconds", 0,
 		"evicted_keys", s.ks.Stats.Evicted, "evicted_clients", 0, "total_eviction_exceeded_time", 0, "current_eviction_exceeded_time", 0,
-		"keyspace_hits", s.ks.Stats.Hits, "keyspace_misses", s.ks.Stats.Misses, "pubsub_channels", 0, "pubsub_patterns", 0, "pubsubshard_channels", 0,
+		"keyspace_hits", s.ks.Stats.Hits, "keyspace_misses", s.ks.Stats.Misses,
+		"pubsub_channels", s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", s.ex.Subs.Len(pubsub.Pattern), "pubsubshard_channels", s.ex.Subs.Len(pubsub.Shard),
 		"latest_fork_usec", 0, "total_forks", 0, "migrate_cached_sockets", 0, "slave_expires_tracked_keys", 0,
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,

@@ -98,7 +98,12 @@ func (s *Server) overOutputLimit(c *client, unsent int) bool {
 }
 
 // class is the row of client-output-buffer-limit that counts for c.
-func (s *Server) class(*client) int { return config.ClassNormal }
+func (s *Server) class(c *client) int {
+	if c.sess.Subscriber {
+		return config.ClassPubSub
+	}
+	return config.ClassNormal
+}
 
 // overQueryLimit closes c when it has sent more than a server should keep for a
 // request that is not complete.
@@ -132,7 +137,7 @@ func (s *Server) checkClients() {
 		idle := s.now - c.active
 		switch {
 		case c.closed:
-		case s.cfg.Timeout > 0 && c.sess.Hold != command.Blocked && !c.sess.Monitor && idle > int64(s.cfg.Timeout)*int64(time.Second):
+		case s.cfg.Timeout > 0 && c.sess.Hold != command.Blocked && !c.sess.Monitor && !c.sess.Subscriber && idle > int64(s.cfg.Timeout)*int64(time.Second):
 			s.log('-', "Closing idle client")
 			s.close(c)
 		case c.softSince != 0:

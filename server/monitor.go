@@ -49,7 +49,9 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 	}
 	s.line = append(b, "\r\n"...)
 	for _, m := range s.monitors {
-		s.push(m, s.line)
+		if m.sess.Replies == command.ReplyOn {
+			s.push(m, s.line)
+		}
 	}
 }
 

@@ -25,6 +25,12 @@ func cannotBeAskedAtRandom() map[string]string {
 		"monitor":      "is answered by every command that follows",
 		"quit":         "closes the connection",
 		"shutdown":     "ends the server",
+		"subscribe":    "is answered once for every name",
+		"unsubscribe":  "the same",
+		"psubscribe":   "the same",
+		"punsubscribe": "the same",
+		"ssubscribe":   "the same",
+		"sunsubscribe": "the same",
 		"wait":         "waits",
 		"waitaof":      "waits",
 	}
@@ -52,7 +58,7 @@ func TestEveryCommandAnswersExactlyOnce(t *testing.T) {
 			a.prepare()
 			skip := cannotBeAskedAtRandom()
 			for _, name := range a.c.Do("COMMAND", "LIST").Elems {
-				if skip[name.Str] == "" {
+				if _, skipped := skip[name.Str]; !skipped {
 					a.ask(name.Str)
 				}
 				delete(skip, name.Str)

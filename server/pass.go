@@ -123,6 +123,7 @@ func (s *Server) executeAll(c *client) {
 // logged with its stack, but not the end of the other clients.
 func (s *Server) recoverCommand(c *client) {
 	if r := recover(); r != nil {
+		s.ex.Abandon()
 		s.log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", c.sess.ID, r, debug.Stack())
 		s.close(c)
 	}
@@ -146,7 +147,7 @@ func (s *Server) finishRead(c *client) {
 		s.log('-', "Protocol error (%s) from client %s", c.Wrong, s.describe(c))
 	case c.ReadErr != 0:
 		s.log('-', "Reading from client: %v", c.ReadErr)
-		s.close(c)
+		s.leave(c)
 	case c.EOF:
 		s.hungUp(c)
 	default:

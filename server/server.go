@@ -122,6 +122,7 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 			return nil, &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
 		}
 	}
+	s.ex.Deliver = s.deliver
 	s.setOutputTrigger()
 	s.peakMem = s.usedMemory()
 	if !s.fitMaxClients() {

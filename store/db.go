@@ -37,13 +37,20 @@ func (db *DB) find(key []byte) uint32 {
 func (db *DB) read(key []byte) *entry {
 	i := db.find(key)
 	if i == 0 {
-		db.ks.Stats.Misses++
+		db.miss(key)
 		return nil
 	}
 	db.ks.Stats.Hits++
 	e := &db.keys.at(i).Val
 	db.ks.access(e)
 	return e
+}
+
+func (db *DB) miss(key []byte) {
+	db.ks.Stats.Misses++
+	if db.ks.OnMiss != nil {
+		db.ks.OnMiss(db, key)
+	}
 }
 
 // write is find for a command that writes.
@@ -77,6 +84,9 @@ func (db *DB) create(key []byte, keepTTL bool) uint32 {
 	if i == 0 {
 		i = db.keys.add(string(key), h)
 		db.keys.at(i).Val.lru = db.ks.newLRU()
+		if db.ks.OnNew != nil {
+			db.ks.OnNew(db, key)
+		}
 		return i
 	}
 	e := &db.keys.at(i).Val
@@ -141,7 +151,7 @@ func (db *DB) Use(key []byte) bool { return db.write(key) != nil }
 func (db *DB) Look(key []byte) (Type, bool) {
 	e := db.peek(key)
 	if e == nil {
-		db.ks.Stats.Misses++
+		db.miss(key)
 		return 0, false
 	}
 	db.ks.Stats.Hits++
@@ -215,7 +225,7 @@ func (db *DB) ReadExpire(key []byte) (ms int64, ok bool) {
 	if ok {
 		db.ks.Stats.Hits++
 	} else {
-		db.ks.Stats.Misses++
+		db.miss(key)
 	}
 	return ms, ok
 }
@@ -291,8 +301,10 @@ func (db *DB) Copy(src []byte, to *DB, dst []byte) {
 	to.adopt(dst, c)
 }
 
-// adopt stores an entry that is linked nowhere under key.
+// adopt stores an entry that is linked nowhere under key, which is a new key even
+// where there was one.
 func (db *DB) adopt(key []byte, value entry) {
+	db.Delete(key)
 	i := db.create(key, false)
 	e := &db.keys.at(i).Val
 	at := value.expire

@@ -59,6 +59,11 @@ type Keyspace struct {
 	OnExpired func(db *DB, key string)
 	OnEvicted func(db *DB, key string)
 
+	// OnNew is called when a key has been added, OnMiss when a read finds none. Both
+	// may be nil. key is good only until they return.
+	OnNew  func(db *DB, key []byte)
+	OnMiss func(db *DB, key []byte)
+
 	// MaxMemory and Policy are maxmemory in bytes, 0 for no bound, and maxmemory-policy.
 	MaxMemory int64
 	Policy    Policy

@@ -27,11 +27,12 @@ const module = "github.com/miniredisd/miniredisd/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/miniredisd": {"config", "rlog", "server"},
-		"server":         {"command", "config", "ioworkers", "reactor", "resp", "store", "golang.org/x/sys/unix"},
-		"command":        {"config", "resp", "store"},
+		"server":         {"command", "config", "ioworkers", "pubsub", "reactor", "resp", "store", "golang.org/x/sys/unix"},
+		"command":        {"config", "pubsub", "resp", "store"},
 		"ioworkers":      {"resp", "golang.org/x/sys/unix"},
 		"reactor":        {"golang.org/x/sys/unix"},
 		"resp":           {"github.com/tidwall/redcon"},
+		"pubsub":         {},
 		"store":          {},
 		"config":         {},
 		"rlog":           {},
@@ -143,7 +144,7 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 // The packages at the bottom can be read, tested and used without any other.
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
-	for _, leaf := range []string{"reactor", "resp", "store", "config"} {
+	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "config"} {
 		for _, name := range found[leaf] {
 			require.True(t, isForeign(name), "%s imports %s", leaf, name)
 		}
