@@ -65,6 +65,7 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *
 		Subs: pubsub.New[*Session](func(pattern string, name []byte) bool { return store.Match([]byte(pattern), name, false) }),
 	}
 	ks.OnExpired, ks.OnEvicted = ex.keyExpired, ex.keyEvicted
+	ex.call = Call{KS: ks, Ex: ex, Cfg: cfg}
 	ex.Configure()
 	ex.BeginPass()
 	return ex
@@ -152,7 +153,7 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 // run executes cmd and accounts for it (server.c: call).
 func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer, mark int) {
 	c := &ex.call
-	*c = Call{Writer: w, Args: args, DB: ex.KS.DBs[s.DB], KS: ex.KS, Sess: s, Ex: ex, Cmd: cmd, Cfg: ex.Cfg, Now: ex.KS.Now}
+	c.Writer, c.Args, c.DB, c.Sess, c.Cmd, c.Now = w, args, ex.KS.DBs[s.DB], s, cmd, ex.KS.Now
 	ex.KS.NoTouch = s.NoTouch
 	if err := cmd.Do(c); err != nil {
 		cmd.Calls.Failed++

@@ -11,6 +11,7 @@ import (
 // Command is a row at work: what the table hands out.
 type Command struct {
 	*Row
+	word      string              // what clients call it: its name, unless rename-command changed that
 	Container *Command            // the command this is a subcommand of
 	Subs      map[string]*Command // subcommands by their own name
 	Calls     Calls
@@ -29,6 +30,10 @@ type Calls struct {
 // Table finds commands by name.
 type Table struct {
 	byName map[string]*Command
+
+	// recent holds commands that were asked for, in a place their word decides:
+	// most requests are for one of a few, and comparing costs a quarter of hashing.
+	recent [64]*Command
 }
 
 // groups are the rows of this package, a function a group.
@@ -67,7 +72,7 @@ func NewTable(extra ...[]Row) *Table {
 }
 
 func (t *Table) add(row *Row) {
-	cmd := &Command{Row: row}
+	cmd := &Command{Row: row, word: row.Name}
 	container, sub, isSub := strings.Cut(row.Name, "|")
 	where := t.byName
 	if isSub {
@@ -97,7 +102,9 @@ func (t *Table) Rename(from, to string) error {
 		return errors.New("Target command name is too long")
 	}
 	delete(t.byName, from)
+	t.recent = [64]*Command{}
 	if to != "" {
+		cmd.word = to
 		t.byName[to] = cmd
 	}
 	return nil
@@ -107,13 +114,30 @@ func (t *Table) Rename(from, to string) error {
 // For a container with an unknown subcommand it returns the container itself
 // (whose Do is nil); nil for an unknown name.
 func (t *Table) Lookup(args [][]byte) *Command {
-	var buf [longestName]byte
-	cmd := t.byName[string(lower(&buf, args[0]))]
+	cmd := t.lookup(args[0])
 	if cmd == nil || cmd.Subs == nil || len(args) < 2 {
 		return cmd
 	}
+	var buf [longestName]byte
 	if sub := cmd.Subs[string(lower(&buf, args[1]))]; sub != nil {
 		return sub
+	}
+	return cmd
+}
+
+func (t *Table) lookup(word []byte) *Command {
+	if len(word) == 0 {
+		return nil
+	}
+	first, last := word[0]|0x20, word[len(word)-1]|0x20
+	recent := &t.recent[(len(word)+int(first)*5+int(last)*3)%len(t.recent)]
+	if *recent != nil && is(word, (*recent).word) {
+		return *recent
+	}
+	var buf [longestName]byte
+	cmd := t.byName[string(lower(&buf, word))]
+	if cmd != nil {
+		*recent = cmd
 	}
 	return cmd
 }
