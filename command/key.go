@@ -182,7 +182,7 @@ func (c *Call) database(arg []byte) (int, error) {
 }
 
 func objectEncoding(c *Call) error {
-	if _, ok := c.DB.Look(c.Args[2]); !ok {
+	if !c.DB.Inspect(c.Args[2]) {
 		c.Null()
 		return nil
 	}
@@ -194,7 +194,7 @@ func objectEncoding(c *Call) error {
 // objectRefcount answers 1, but for the numbers that Redis keeps one copy of,
 // which have the count of a thing never freed (server.h: OBJ_SHARED_REFCOUNT).
 func objectRefcount(c *Call) error {
-	if _, ok := c.DB.Look(c.Args[2]); !ok {
+	if !c.DB.Inspect(c.Args[2]) {
 		c.Null()
 		return nil
 	}
@@ -209,7 +209,7 @@ func objectRefcount(c *Call) error {
 }
 
 func objectIdleTime(c *Call) error {
-	_, ok := c.DB.Look(c.Args[2])
+	ok := c.DB.Inspect(c.Args[2])
 	switch {
 	case !ok:
 		c.Null()
@@ -223,7 +223,7 @@ func objectIdleTime(c *Call) error {
 }
 
 func objectFreq(c *Call) error {
-	_, ok := c.DB.Look(c.Args[2])
+	ok := c.DB.Inspect(c.Args[2])
 	switch {
 	case !ok:
 		c.Null()

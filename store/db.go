@@ -146,7 +146,7 @@ func (db *DB) Touch(key []byte) bool { return db.read(key) != nil }
 // Use is Exists for a command that changes the key: it counts as a use.
 func (db *DB) Use(key []byte) bool { return db.write(key) != nil }
 
-// Look is Type for EXISTS, TYPE, TTL and OBJECT: it counts as a read, but not as
+// Look is Type for EXISTS and TYPE: it counts as a read, but not as
 // a use, so that looking at a key does not keep it (server.h: LOOKUP_NOTOUCH).
 func (db *DB) Look(key []byte) (Type, bool) {
 	e := db.peek(key)
@@ -156,6 +156,17 @@ func (db *DB) Look(key []byte) (Type, bool) {
 	}
 	db.ks.Stats.Hits++
 	return e.typ, true
+}
+
+// Inspect is Look for OBJECT, whose misses are counted but not told
+// (server.h: LOOKUP_NONOTIFY).
+func (db *DB) Inspect(key []byte) bool {
+	if db.find(key) == 0 {
+		db.ks.Stats.Misses++
+		return false
+	}
+	db.ks.Stats.Hits++
+	return true
 }
 
 // Type returns what key holds.
