@@ -5,6 +5,7 @@ package command
 // other.
 type Session struct {
 	ID    int64
+	Index int    // its place among the server's clients, which changes
 	Addr  string // of the other side, host:port or the path of a unix socket and :0
 	DB    int    // selected database
 	Proto int    // 2 or 3

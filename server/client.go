@@ -16,7 +16,6 @@ type client struct {
 
 	laddr   string // our side
 	unix    bool
-	index   int   // in Server.order
 	created int64 // monotonic ns
 	active  int64 // monotonic ns of the last request
 
@@ -35,10 +34,10 @@ type client struct {
 // adopt makes a client of a connected socket.
 func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.lastID++
-	c := &client{laddr: laddr, unix: isUnix, created: s.now, active: s.now, index: len(s.order)}
+	c := &client{laddr: laddr, unix: isUnix, created: s.now, active: s.now}
 	c.FD = fd
 	c.sess = command.Session{
-		ID: s.lastID, Addr: addr, Local: isUnix || isLoopback(addr),
+		ID: s.lastID, Index: len(s.order), Addr: addr, Local: isUnix || isLoopback(addr),
 		Proto: 2, User: "default", Authenticated: s.cfg.RequirePass == "",
 	}
 	c.Parser.Limits.Unauthenticated = !c.sess.Authenticated
@@ -84,8 +83,8 @@ func (s *Server) free(c *client) {
 		s.leaveMonitors(c)
 	}
 	last := s.order[len(s.order)-1]
-	last.index = c.index
-	s.order[c.index] = last
+	last.sess.Index = c.sess.Index
+	s.order[c.sess.Index] = last
 	s.order[len(s.order)-1] = nil
 	s.order = s.order[:len(s.order)-1]
 	delete(s.clients, c.sess.ID)
@@ -111,9 +110,7 @@ func (s *Server) push(c *client, b []byte) {
 
 // deliver is the executor's way to a client that listens to channels.
 func (s *Server) deliver(to *command.Session, message []byte) {
-	if c := s.clients[to.ID]; c != nil {
-		s.push(c, message)
-	}
+	s.push(s.order[to.Index], message)
 }
 
 // leave closes c and forgets at once what it listened to, so that messages of this
