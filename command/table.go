@@ -55,6 +55,7 @@ func groups() [][]Row {
 		hashRows(),
 		setRows(),
 		expireRows(),
+		sortRows(),
 		introspectRows(),
 		pubsubRows(),
 	}

@@ -192,6 +192,13 @@ func (z *ZSet) locate(member []byte) Pos {
 	return -1
 }
 
+// Unpack gives a set of any size the form of a large one, for good.
+func (z *ZSet) Unpack() {
+	if z.table == nil {
+		z.enlarge()
+	}
+}
+
 func (z *ZSet) enlarge() {
 	z.table = NewTable[float64](z.ks.Seed)
 	z.tree = newZSetTree(z.table)

@@ -381,3 +381,27 @@ func TestRescoringAllocatesNothing(t *testing.T) {
 		require.Zero(t, allocs)
 	}
 }
+
+func TestUnpackingASmallSetKeepsItsOrderAndIsAccountedFor(t *testing.T) {
+	ks := NewKeyspace(Options{Databases: 1})
+	db := ks.DBs[0]
+	z := NewZSet(ks)
+	z.Add([]byte("b"), 1, 0)
+	z.Add([]byte("a"), 2, 0)
+	Put(db, []byte("z"), z)
+	ks.Settle()
+
+	z, err := Write[*ZSet](db, []byte("z"))
+	require.NoError(t, err)
+	z.Unpack()
+	z.Unpack()
+	ks.Settle()
+	require.Equal(t, "skiplist", z.Encoding())
+	require.Equal(t, sizes(db), ks.valueBytes)
+	it := z.Range(0, 2, false)
+	require.True(t, it.Next())
+	require.Equal(t, "b", string(it.Member))
+	require.True(t, it.Next())
+	require.Equal(t, "a", string(it.Member))
+	require.False(t, it.Next())
+}

@@ -57,7 +57,7 @@ func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 			t.Fatalf("CONFIG SET %s: %s", name, r)
 		}
 	}
-	g, err := newGenerator(o.Groups, d.has)
+	g, err := newGenerator(o.Groups)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,16 +73,6 @@ func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 			t.Fatalf("the servers disagree (seed %d, sequence %d, RESP%d)\n%s", o.Seed, n/sequenceLength, seq.proto, d.describe(short, diff))
 		}
 	}
-}
-
-// has says whether miniredisd has the command yet.
-func (d *duel) has(name string) bool {
-	name, _, _ = strings.Cut(name, "|")
-	if r := d.ours[0].Do(name); strings.HasPrefix(r.Str, "ERR unknown command") {
-		d.t.Logf("left out: %s", name)
-		return false
-	}
-	return true
 }
 
 // thresholds make collections change their encoding within a short sequence.

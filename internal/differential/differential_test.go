@@ -46,10 +46,9 @@ func TestShortenKeepsWhatIsNeeded(t *testing.T) {
 }
 
 func TestSeedFixesTheCommands(t *testing.T) {
-	all := func(string) bool { return true }
-	a, err := newGenerator(nil, all)
+	a, err := newGenerator(nil)
 	require.NoError(t, err)
-	b, err := newGenerator(nil, all)
+	b, err := newGenerator(nil)
 	require.NoError(t, err)
 	a.reset(rand.New(rand.NewPCG(7, 0)))
 	b.reset(rand.New(rand.NewPCG(7, 0)))

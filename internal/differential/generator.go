@@ -27,7 +27,7 @@ type line struct {
 	syntax []node
 }
 
-func newGenerator(names []string, has func(command string) bool) (*generator, error) {
+func newGenerator(names []string) (*generator, error) {
 	g := &generator{}
 	all := makers()
 	for _, t := range table() {
@@ -44,13 +44,9 @@ func newGenerator(names []string, has func(command string) bool) (*generator, er
 			if l.syntax, err = parseSyntax(text, all); err != nil {
 				return nil, fmt.Errorf("%s: %w", text, err)
 			}
-			if has(strings.Trim(strings.Fields(text)[0], "(")) {
-				gr.lines = append(gr.lines, l)
-			}
+			gr.lines = append(gr.lines, l)
 		}
-		if len(gr.lines) > 0 {
-			g.groups = append(g.groups, gr)
-		}
+		g.groups = append(g.groups, gr)
 	}
 	if len(g.groups) == 0 {
 		return nil, fmt.Errorf("%v: no such groups", names)

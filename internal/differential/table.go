@@ -91,6 +91,8 @@ func table() []struct {
 			"MOVE key 1", "OBJECT ENCODING key",
 			"SORT sortable [LIMIT index index] [ASC|DESC] [ALPHA] [STORE list]", "SORT_RO sortable [ALPHA] [DESC]",
 			"SORT sortable BY 's* [GET #] [GET 's*]", "~ SORT list BY 'nosort [GET 'h*->f1] [GET #]",
+			"SORT sortable BY ('s*|'h*->1|'z*) [LIMIT index index] [DESC] [GET # GET 's*] [STORE list]",
+			"SORT key BY 'nosort [LIMIT index index] [DESC] [ALPHA] [GET # GET 'h*->f1] STORE list", // without STORE, sets have no order
 		}},
 	}
 }

@@ -1,0 +1,391 @@
+package command
+
+import (
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+const errSortScore store.Error = "ERR One or more scores can't be converted into double"
+
+func sortRows() []Row {
+	const (
+		cost = "O(N+M*log(M)) where N is the number of elements in the list or set to sort, and M the number of returned elements. When the elements are not sorted, complexity is O(N)."
+		how  = "key [BY pattern] [LIMIT offset count] [GET+ pattern ...] [ASC | DESC] [ALPHA]"
+		all  = Dangerous | NotKeyspace | OnAnyType
+	)
+	source := at(1, RO|Access)
+	weights := KeySpec{Flags: RO | Access, Find: hiddenKeys}
+	stored := KeySpec{Flags: OW | Update, Find: sortDestination}
+	return []Row{
+		{"sort", how + " [STORE destination]", -2, Write | DenyOOM | all, keys(source, weights, stored), "generic", "1.0.0", cost, "Sorts the elements of a list, a set or a sorted set and returns or stores them.", sortCommand},
+		{"sort_ro", how, -2, ReadOnly | all, keys(source, weights), "generic", "7.0.0", cost, "Returns the elements of a list, a set or a sorted set in order.", sortReadOnly},
+	}
+}
+
+// hiddenKeys are those that BY and GET make of the elements: the arguments do not
+// tell them.
+func hiddenKeys([][]byte) []int { return nil }
+
+// sortDestination finds the last STORE that is not the value of another option
+// (db.c: sortGetKeys).
+func sortDestination(args [][]byte) (found []int) {
+	for i := 2; i < len(args); i++ {
+		switch {
+		case is(args[i], "limit"):
+			i += 2
+		case is(args[i], "get"), is(args[i], "by"):
+			i++
+		case is(args[i], "store") && i+1 < len(args):
+			found = []int{i + 1}
+		}
+	}
+	return found
+}
+
+// sorter is one SORT: what was asked for, and the elements.
+type sorter struct {
+	offset, count int
+	desc, alpha   bool
+	unsorted      bool
+	by            *sortPattern // nil: by the elements themselves
+	get           []sortPattern
+	dst           []byte
+
+	items []sortItem
+	kept  []byte // what has to outlive the next lookup
+	name  []byte // of the key looked up
+}
+
+type sortItem struct {
+	element []byte
+	weight  []byte // what BY led to, nil for nothing; only to sort by text
+	score   float64
+	place   int // before sorting, which decides where nothing else does
+}
+
+func sortCommand(c *Call) error { return sortReply(c, true) }
+
+func sortReadOnly(c *Call) error { return sortReply(c, false) }
+
+func sortReply(c *Call, mayStore bool) error {
+	s := sorter{count: -1}
+	if err := s.parse(c.Args[2:], mayStore); err != nil {
+		return err
+	}
+	if err := s.load(c, c.Args[1]); err != nil {
+		return err
+	}
+	if !s.unsorted {
+		if err := s.weigh(c); err != nil {
+			return err
+		}
+		slices.SortFunc(s.items, s.compare)
+		from, to := s.window(len(s.items))
+		s.items = s.items[from:to]
+	}
+	if s.dst != nil {
+		s.store(c)
+		return nil
+	}
+	s.reply(c)
+	return nil
+}
+
+func (s *sorter) reply(c *Call) {
+	c.Array(len(s.items) * max(len(s.get), 1))
+	for i := range s.items {
+		if s.get == nil {
+			c.Bulk(s.items[i].element)
+		}
+		for j := range s.get {
+			if v, ok := s.follow(c, &s.get[j], s.items[i].element); ok {
+				c.Bulk(v)
+			} else {
+				c.Null()
+			}
+		}
+	}
+}
+
+// parse reads the options (sort.c: sortCommandGeneric). A BY that names no key
+// asks for no sorting, whatever another BY says.
+func (s *sorter) parse(args [][]byte, mayStore bool) error {
+	for i := 0; i < len(args); i++ {
+		a, left := args[i], len(args)-i-1
+		switch {
+		case is(a, "asc"):
+			s.desc = false
+		case is(a, "desc"):
+			s.desc = true
+		case is(a, "alpha"):
+			s.alpha = true
+		case is(a, "limit") && left >= 2:
+			var err error
+			if s.offset, err = parseIndex(args[i+1]); err != nil {
+				return err
+			}
+			if s.count, err = parseIndex(args[i+2]); err != nil {
+				return err
+			}
+			i += 2
+		case mayStore && is(a, "store") && left >= 1:
+			i++
+			s.dst = args[i]
+		case is(a, "by") && left >= 1:
+			i++
+			p := parseSortPattern(args[i])
+			s.by = &p
+			s.unsorted = s.unsorted || !p.named
+		case is(a, "get") && left >= 1:
+			i++
+			s.get = append(s.get, parseSortPattern(args[i]))
+		default:
+			return errSyntax
+		}
+	}
+	return nil
+}
+
+// window is which of n elements LIMIT wants.
+func (s *sorter) window(n int) (from, to int) {
+	from = min(max(s.offset, 0), n)
+	if s.count < 0 || s.count > n-from {
+		return from, n
+	}
+	return from, from + s.count
+}
+
+// load collects the elements; unsorted ones come in the order in which the
+// collection has them, backwards with DESC, and only as far as LIMIT wants them.
+func (s *sorter) load(c *Call, key []byte) error {
+	switch typ, ok := c.DB.Type(key); {
+	case ok && typ == store.TypeList:
+		l, err := store.Read[*store.List](c.DB, key)
+		s.loadList(l)
+		return err
+	case ok && typ == store.TypeSet:
+		set, err := store.Read[*store.Set](c.DB, key)
+		s.loadSet(set)
+		return err
+	case ok && typ == store.TypeZSet:
+		z, err := store.Read[*store.ZSet](c.DB, key)
+		if z.Encoding() == "listpack" { // sort.c converts what it sorts, which OBJECT ENCODING shows
+			z, err = store.Write[*store.ZSet](c.DB, key)
+			z.Unpack()
+		}
+		s.loadZSet(z)
+		return err
+	default:
+		c.DB.Touch(key)
+		if ok {
+			return errWrongType
+		}
+		return nil
+	}
+}
+
+// part is which of n elements have to be loaded, and whether from the far end.
+func (s *sorter) part(n int) (from, to int, back bool) {
+	if s.unsorted {
+		from, to = s.window(n)
+		n = to - from
+	} else {
+		to = n
+	}
+	s.items = make([]sortItem, 0, n)
+	return from, to, s.unsorted && s.desc
+}
+
+func (s *sorter) add(element []byte) {
+	s.items = append(s.items, sortItem{element: element, place: len(s.items)})
+}
+
+func (s *sorter) loadList(l *store.List) {
+	from, to, back := s.part(l.Len())
+	if from == to {
+		return
+	}
+	first := from
+	if back {
+		first = l.Len() - 1 - from
+	}
+	it := l.From(first, back)
+	for range to - from {
+		v, _ := it.Next()
+		s.add(v)
+	}
+}
+
+// loadSet makes the order of a set that is stored unsorted the same each time,
+// as it is of the values that a script writes.
+func (s *sorter) loadSet(set *store.Set) {
+	if s.unsorted && s.dst != nil {
+		s.unsorted, s.alpha, s.by = false, true, nil
+	}
+	from, to, _ := s.part(set.Len())
+	i := 0
+	for m := range set.All() {
+		if i == to {
+			break
+		}
+		if i >= from {
+			s.add(s.keep(m))
+		}
+		i++
+	}
+}
+
+func (s *sorter) loadZSet(z *store.ZSet) {
+	from, to, back := s.part(z.Len())
+	if back {
+		from, to = z.Len()-to, z.Len()-from
+	}
+	for it := z.Range(from, to, back); it.Next(); {
+		s.add(it.Member)
+	}
+}
+
+// keep copies what the next lookup or step may overwrite; never nil.
+func (s *sorter) keep(b []byte) []byte {
+	if cap(s.kept)-len(s.kept) < len(b) || s.kept == nil {
+		s.kept = make([]byte, 0, max(2*cap(s.kept), len(b), 256))
+	}
+	n := len(s.kept)
+	s.kept = append(s.kept, b...)
+	return s.kept[n:len(s.kept):len(s.kept)]
+}
+
+// weigh finds what each element is sorted by. One that BY leads nowhere counts as
+// zero, or comes before all others if sorted by text.
+func (s *sorter) weigh(c *Call) error {
+	if s.alpha && s.by == nil {
+		return nil
+	}
+	for i := range s.items {
+		it := &s.items[i]
+		weight := it.element
+		if s.by != nil {
+			var ok bool
+			if weight, ok = s.follow(c, s.by, it.element); !ok {
+				continue
+			}
+		}
+		if s.alpha {
+			it.weight = s.keep(weight)
+			continue
+		}
+		var ok bool
+		if it.score, ok = sortScore(weight); !ok {
+			return errSortScore
+		}
+	}
+	return nil
+}
+
+// compare orders two elements (sort.c: sortCompare).
+func (s *sorter) compare(a, b sortItem) int {
+	var d int
+	switch {
+	case !s.alpha:
+		if d = cmp.Compare(a.score, b.score); d == 0 {
+			d = bytes.Compare(a.element, b.element)
+		}
+	case s.by == nil:
+		d = bytes.Compare(a.element, b.element)
+	case a.weight == nil && b.weight != nil:
+		d = -1
+	case a.weight != nil && b.weight == nil:
+		d = 1
+	default:
+		d = bytes.Compare(a.weight, b.weight)
+	}
+	if s.desc {
+		d = -d
+	}
+	if d == 0 {
+		d = a.place - b.place
+	}
+	return d
+}
+
+// store makes a list of what would be the reply: empty strings where that has nil.
+func (s *sorter) store(c *Call) {
+	l := store.NewList(c.KS)
+	for i := range s.items {
+		element := s.items[i].element
+		if s.get == nil {
+			l.PushTail(element)
+		}
+		for j := range s.get {
+			v, _ := s.follow(c, &s.get[j], element)
+			l.PushTail(v)
+		}
+	}
+	n := l.Len()
+	switch {
+	case n > 0:
+		store.Put(c.DB, s.dst, l)
+		c.Changed(ClassList, "sortstore", s.dst)
+		c.Count(n - 1)
+	case c.DB.Delete(s.dst):
+		c.Changed(ClassGeneric, "del", s.dst)
+	}
+	c.Int(int64(n))
+}
+
+// sortPattern is what stands behind BY and GET: # for the element itself, or the
+// name of a key with an element to be put in for the *, of a field if -> follows.
+type sortPattern struct {
+	self, named          bool
+	before, after, field []byte
+}
+
+func parseSortPattern(text []byte) sortPattern {
+	before, after, named := bytes.Cut(text, []byte("*"))
+	p := sortPattern{self: string(text) == "#", named: named, before: before, after: after}
+	if name, field, ok := bytes.Cut(after, []byte("->")); ok && len(field) > 0 {
+		p.after, p.field = name, field
+	}
+	return p
+}
+
+// follow returns the value p leads to from an element, good until the next call.
+func (s *sorter) follow(c *Call, p *sortPattern, element []byte) (value []byte, ok bool) {
+	if p.self {
+		return element, true
+	}
+	if !p.named {
+		return nil, false
+	}
+	s.name = append(append(append(s.name[:0], p.before...), element...), p.after...)
+	if p.field == nil {
+		value, ok, _ = c.DB.Str(s.name)
+		return value, ok
+	}
+	if h, err := store.Read[*store.Hash](c.DB, s.name); err == nil && h != nil {
+		return h.Get(p.field)
+	}
+	return nil, false
+}
+
+// sortScore reads a number as strtod does, which is less strict than commands
+// are: space in front is skipped, a zero byte ends the text, and no text is zero.
+func sortScore(text []byte) (score float64, ok bool) {
+	if v, ok := parseShort(text); ok {
+		return v, true
+	}
+	text, _, _ = bytes.Cut(text, []byte{0})
+	if len(text) == 0 {
+		return 0, true
+	}
+	const smallest = 0x1p-1022 // below it digits are lost, which strtod reports
+	v, err := strtod(bytes.TrimLeft(text, " \t\n\v\f\r"))
+	if err != nil || math.IsNaN(v) || math.Abs(v) < smallest && !isZero(text) {
+		return 0, false
+	}
+	return v, true
+}
