@@ -94,7 +94,7 @@ func popSome(c *Call, head bool) error {
 		c.Null()
 	case !many:
 		c.Bulk(popOne(l, head))
-		removed(c, c.Args[1], head, 1)
+		removed(c, l, c.Args[1], head, 1)
 	case count == 0:
 		c.Array(0)
 	default:
@@ -110,7 +110,7 @@ func popMany(c *Call, l *store.List, key []byte, head bool, count int) {
 	for range count {
 		c.Bulk(popOne(l, head))
 	}
-	removed(c, key, head, count)
+	removed(c, l, key, head, count)
 }
 
 func popOne(l *store.List, head bool) []byte {
@@ -122,18 +122,18 @@ func popOne(l *store.List, head bool) []byte {
 
 // removed is what follows after taking n elements off an end
 // (t_list.c: listElementsRemoved).
-func removed(c *Call, key []byte, head bool, n int) {
+func removed(c *Call, l *store.List, key []byte, head bool, n int) {
 	event := "rpop"
 	if head {
 		event = "lpop"
 	}
-	listChanged(c, event, key, n)
+	listChanged(c, l, event, key, n)
 }
 
 // listChanged tells of a change that removed n elements and deletes the key of
 // an empty list.
-func listChanged(c *Call, event string, key []byte, n int) {
-	gone := c.DB.DropIfEmpty(key)
+func listChanged(c *Call, l *store.List, event string, key []byte, n int) {
+	gone := l.Len() == 0 && c.DB.DropIfEmpty(key) // which would look the key up to learn it
 	c.Changed(ClassList, event, key)
 	c.Count(n - 1)
 	if gone {
@@ -259,7 +259,7 @@ func ltrim(c *Call) error {
 	if l != nil {
 		before := l.Len()
 		l.Trim(within(start, stop, before))
-		listChanged(c, "ltrim", key, before-l.Len())
+		listChanged(c, l, "ltrim", key, before-l.Len())
 	}
 	c.OK()
 	return nil
@@ -280,7 +280,7 @@ func lrem(c *Call) error {
 		n = l.Remove(count, c.Args[3])
 	}
 	if n > 0 {
-		listChanged(c, "lrem", key, n)
+		listChanged(c, l, "lrem", key, n)
 	}
 	c.Int(int64(n))
 	return nil

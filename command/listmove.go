@@ -76,7 +76,7 @@ func moveOne(c *Call, fromHead, toHead bool) error {
 		to.PushTail(value)
 	}
 	c.Changed(ClassList, event, dst)
-	removed(c, src, fromHead, 1)
+	removed(c, from, src, fromHead, 1)
 	return nil
 }
 
