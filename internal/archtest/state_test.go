@@ -119,6 +119,7 @@ func starters() map[string]string {
 		"cmd/miniredisd.serve": "waits for signals and posts Stop",
 
 		"internal/redistest.run": "waits for the end of a redis-server",
+		"bench.fanOut":           "one for each subscriber, which reads",
 		"bench.ownLoad":          "one for each client of the load",
 	}
 }
