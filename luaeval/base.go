@@ -1,0 +1,372 @@
+package luaeval
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// maxCalls is how deep pcall, resume and callbacks of library functions nest (luaconf.h: LUAI_MAXCCALLS).
+const maxCalls = 200
+
+// maxUnpack is how many values unpack returns (luaconf.h: LUAI_MAXCSTACK).
+const maxUnpack = 8000
+
+func (e *Engine) baseLib() map[string]lua.LGFunction {
+	return map[string]lua.LGFunction{
+		"assert": e.assert, "error": e.error, "pcall": e.pcall, "xpcall": e.xpcall,
+		"getmetatable": e.getMetatable, "setmetatable": e.setMetatable,
+		"rawget": e.rawGet, "rawset": e.rawSet, "rawequal": e.lib["_G.rawequal"],
+		"next": e.next, "pairs": e.pairs, "select": e.selectArgs,
+		"tonumber": e.toNumber, "tostring": e.toString, "type": e.typeOf, "unpack": e.unpack,
+		"collectgarbage": e.collectGarbage, "gcinfo": e.collectGarbage,
+	}
+}
+
+// raise raises text with the position of the Lua code that called.
+func raise(l *lua.LState, text string) { l.RaiseError("%s", text) }
+
+func argError(l *lua.LState, n int, function, text string) {
+	raise(l, "bad argument #"+strconv.Itoa(n)+" to '"+function+"' ("+text+")")
+}
+
+func typeError(l *lua.LState, n int, function, want string) {
+	got := "no value"
+	if n <= l.GetTop() {
+		got = l.Get(n).Type().String()
+	}
+	argError(l, n, function, want+" expected, got "+got)
+}
+
+func checkTable(l *lua.LState, n int, function string) *lua.LTable {
+	t, ok := l.Get(n).(*lua.LTable)
+	if !ok {
+		typeError(l, n, function, "table")
+	}
+	return t
+}
+
+func checkString(l *lua.LState, n int, function string) string {
+	v := l.Get(n)
+	if s, ok := v.(lua.LString); ok {
+		return string(s)
+	}
+	s, ok := toText(v)
+	if !ok {
+		typeError(l, n, function, "string")
+	}
+	return s
+}
+
+func checkNumber(l *lua.LState, n int, function string) float64 {
+	f, ok := toNumber(l.Get(n))
+	if !ok {
+		typeError(l, n, function, "number")
+	}
+	return f
+}
+
+func checkInt(l *lua.LState, n int, function string) int { return toInt(checkNumber(l, n, function)) }
+
+func optInt(l *lua.LState, n, def int, function string) int {
+	if l.Get(n) == lua.LNil {
+		return def
+	}
+	return checkInt(l, n, function)
+}
+
+func checkAny(l *lua.LState, n int, function string) lua.LValue {
+	if l.GetTop() < n {
+		argError(l, n, function, "value expected")
+	}
+	return l.Get(n)
+}
+
+func toInt(f float64) int {
+	if f >= -1<<63 && f < 1<<63 {
+		return int(f)
+	}
+	return -1 << 63
+}
+
+// charge raises the error of a script that takes too much memory, before it takes it.
+func (e *Engine) charge(l *lua.LState, n int) {
+	if err := e.run.limits.charge(n); err != nil {
+		raise(l, err.Error())
+	}
+}
+
+func (e *Engine) assert(l *lua.LState) int {
+	if lua.LVAsBool(checkAny(l, 1, "assert")) {
+		return l.GetTop()
+	}
+	text := "assertion failed!"
+	if l.GetTop() > 1 && l.Get(2) != lua.LNil {
+		text = checkString(l, 2, "assert")
+	}
+	raise(l, text)
+	return 0
+}
+
+func (e *Engine) error(l *lua.LState) int {
+	level := optInt(l, 2, 1, "error")
+	v := l.Get(1)
+	if text, ok := toText(v); ok && level > 0 {
+		if at := l.Where(level); at != "" && !strings.HasPrefix(at, "[G]") {
+			v = lua.LString(at + " " + text)
+		}
+	}
+	l.Error(v, 0)
+	return 0
+}
+
+// pcall gives the text of an error table instead of the table, as Redis's does (script_lua.c: luaRedisPcall).
+func (e *Engine) pcall(l *lua.LState) int {
+	checkAny(l, 1, "pcall")
+	if _, ok := l.Get(1).(*lua.LFunction); !ok && l.GetMetaField(l.Get(1), "__call") == lua.LNil {
+		l.SetTop(0)
+		l.Push(lua.LFalse)
+		l.Push(lua.LString("attempt to call a " + "nil value"))
+		return 2
+	}
+	c := e.enter(l)
+	err := l.PCall(l.GetTop()-1, lua.MultRet, nil)
+	e.run.calls = c
+	if over := e.run.limits.over; over != nil {
+		raise(l, over.Error())
+	}
+	if err == nil {
+		l.Insert(lua.LTrue, 1)
+		return l.GetTop()
+	}
+	l.SetTop(0)
+	l.Push(lua.LFalse)
+	l.Push(e.caught(err))
+	return 2
+}
+
+// caught is what a script sees of an error it catches.
+func (e *Engine) caught(err error) lua.LValue {
+	failed, ok := err.(*lua.ApiError)
+	if !ok {
+		return lua.LString(err.Error())
+	}
+	switch v := failed.Object.(type) {
+	case *lua.LTable:
+		if text, ok := v.RawGetString("err").(lua.LString); ok {
+			return text
+		}
+	case lua.LString:
+		return lua.LString(e.sayAsLua(string(v)))
+	}
+	return failed.Object
+}
+
+func (e *Engine) xpcall(l *lua.LState) int {
+	c := e.enter(l)
+	n := e.lib["_G.xpcall"](l)
+	e.run.calls = c
+	if over := e.run.limits.over; over != nil {
+		raise(l, over.Error())
+	}
+	return n
+}
+
+// calls counts the library functions around the running code that call back: in all, and in this coroutine, where they are in
+// the way of yield.
+type calls struct{ all, here int }
+
+// enter counts one more and returns the count to restore, which whoever catches an error does too.
+func (e *Engine) enter(l *lua.LState) calls {
+	c := e.run.calls
+	if c.all >= maxCalls {
+		raise(l, "C stack overflow")
+	}
+	e.run.calls.all++
+	e.run.calls.here++
+	return c
+}
+
+func (e *Engine) getMetatable(l *lua.LState) int {
+	v := checkAny(l, 1, "getmetatable")
+	if t, ok := v.(*lua.LTable); ok && e.real[t] != nil {
+		if t == e.gproxy {
+			l.Push(e.show(l.CreateTable(0, 0)))
+			return 1
+		}
+		l.Push(lua.LNil)
+		return 1
+	}
+	l.Push(l.GetMetatable(v))
+	return 1
+}
+
+func (e *Engine) setMetatable(l *lua.LState) int {
+	t := checkTable(l, 1, "setmetatable")
+	meta := l.Get(2)
+	if _, ok := meta.(*lua.LTable); !ok && (meta != lua.LNil || l.GetTop() < 2) {
+		argError(l, 2, "setmetatable", "nil or table expected")
+	}
+	e.mayChange(l, t)
+	if l.GetMetaField(t, "__metatable") != lua.LNil {
+		raise(l, "cannot change a protected metatable")
+	}
+	t.Metatable = meta
+	l.SetTop(1)
+	return 1
+}
+
+func (e *Engine) rawGet(l *lua.LState) int {
+	t := checkTable(l, 1, "rawget")
+	l.Push(e.behind(t).RawGet(checkAny(l, 2, "rawget")))
+	return 1
+}
+
+func (e *Engine) rawSet(l *lua.LState) int {
+	t := checkTable(l, 1, "rawset")
+	checkAny(l, 2, "rawset")
+	checkAny(l, 3, "rawset")
+	e.mayChange(l, t)
+	l.RawSet(t, l.Get(2), l.Get(3))
+	l.SetTop(1)
+	return 1
+}
+
+func (e *Engine) next(l *lua.LState) int {
+	k, v := e.behind(checkTable(l, 1, "next")).Next(l.Get(2))
+	l.Push(k)
+	if k == lua.LNil {
+		return 1
+	}
+	l.Push(v)
+	return 2
+}
+
+func (e *Engine) pairs(l *lua.LState) int {
+	t := checkTable(l, 1, "pairs")
+	l.Push(e.known["next"])
+	l.Push(t)
+	l.Push(lua.LNil)
+	return 3
+}
+
+func (e *Engine) selectArgs(l *lua.LState) int {
+	n := l.GetTop()
+	if s, ok := l.Get(1).(lua.LString); ok && s == "#" {
+		l.Push(lua.LNumber(n - 1))
+		return 1
+	}
+	i := checkInt(l, 1, "select")
+	switch {
+	case i < 0:
+		i = n + i
+	case i > n:
+		i = n
+	}
+	if i < 1 {
+		argError(l, 1, "select", "index out of range")
+	}
+	return n - i
+}
+
+func (e *Engine) typeOf(l *lua.LState) int {
+	l.Push(lua.LString(checkAny(l, 1, "type").Type().String()))
+	return 1
+}
+
+func (e *Engine) toString(l *lua.LState) int {
+	v := checkAny(l, 1, "tostring")
+	l.Push(e.text(l, v))
+	return 1
+}
+
+func (e *Engine) text(l *lua.LState, v lua.LValue) lua.LValue {
+	switch v := v.(type) {
+	case lua.LString:
+		return v
+	case lua.LNumber:
+		return lua.LString(formatNumber(float64(v)))
+	}
+	if f, ok := l.GetMetaField(v, "__tostring").(*lua.LFunction); ok {
+		l.Push(f)
+		l.Push(v)
+		l.Call(1, 1)
+		out := l.Get(-1)
+		l.Pop(1)
+		return out
+	}
+	return lua.LString(v.String())
+}
+
+func (e *Engine) toNumber(l *lua.LState) int {
+	base := optInt(l, 2, 10, "tonumber")
+	v := checkAny(l, 1, "tonumber")
+	if base != 10 {
+		return numberInBase(l, checkString(l, 1, "tonumber"), base)
+	}
+	if n, ok := v.(lua.LNumber); ok {
+		l.Push(n)
+		return 1
+	}
+	if n, ok := toNumber(v); ok {
+		l.Push(lua.LNumber(n))
+		return 1
+	}
+	l.Push(lua.LNil)
+	return 1
+}
+
+func numberInBase(l *lua.LState, text string, base int) int {
+	if base < 2 || base > 36 {
+		argError(l, 2, "tonumber", "base out of range")
+	}
+	text = strings.ToLower(strings.Trim(text, " \t\n\v\f\r"))
+	digits := strings.TrimLeft(text, "-+")
+	if base == 16 {
+		digits = strings.TrimPrefix(digits, "0x")
+	}
+	n, err := strconv.ParseUint(digits, base, 64)
+	if err != nil && n == 0 || len(text)-len(strings.TrimLeft(text, "-+")) > 1 {
+		l.Push(lua.LNil)
+		return 1
+	}
+	if text[0] == '-' {
+		n = -n // strtoul wraps around
+	}
+	l.Push(lua.LNumber(n))
+	return 1
+}
+
+func (e *Engine) unpack(l *lua.LState) int {
+	t := e.behind(checkTable(l, 1, "unpack"))
+	i, j := optInt(l, 2, 1, "unpack"), 0
+	if l.Get(3) == lua.LNil {
+		j = t.Len()
+	} else {
+		j = checkInt(l, 3, "unpack")
+	}
+	if i > j {
+		return 0
+	}
+	n := j - i + 1
+	if n <= 0 || n >= maxUnpack {
+		raise(l, "too many results to unpack")
+	}
+	for ; i <= j; i++ {
+		l.Push(t.RawGet(lua.LNumber(i)))
+	}
+	return n
+}
+
+// collectGarbage pretends: the collector is the server's, and a script is not to start it.
+func (e *Engine) collectGarbage(l *lua.LState) int {
+	l.Push(lua.LNumber(0))
+	return 1
+}
+
+func (e *Engine) osClock(l *lua.LState) int {
+	l.Push(lua.LNumber(float64(e.o.Clock()) / float64(time.Second)))
+	return 1
+}

@@ -1,0 +1,142 @@
+package luaeval
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+	"github.com/yuin/gopher-lua/ast"
+	"github.com/yuin/gopher-lua/parse"
+)
+
+const chunkName = "user_script"
+
+// compile makes s.fn of code. The tree that is compiled is
+//
+//	local <everything bound> = ...
+//	return function() <the rewritten script> end
+//
+// run once: what it returns is the script, its globals being upvalues.
+func (e *Engine) compile(s *Script, code string) error {
+	fn, w, err := e.compileChunk(code)
+	if err != nil {
+		return errors.New("ERR Error compiling script (new function): " + err.Error())
+	}
+	s.fn = fn
+	s.long, s.global = w.long, w.usesG
+	for i, name := range fn.Proto.DbgUpvalues {
+		switch name {
+		case hide("KEYS"):
+			s.keys = fn.Upvalues[i]
+			s.keyTable = e.ownTable(s.keys, w.escapes["KEYS"])
+		case hide("ARGV"):
+			s.argv = fn.Upvalues[i]
+			s.argTable = e.ownTable(s.argv, w.escapes["ARGV"])
+		}
+	}
+	return nil
+}
+
+// ownTable is the table a script gets its words in each time, when it can do nothing but look into it.
+func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
+	if escapes {
+		return nil
+	}
+	t := e.l.CreateTable(4, 0)
+	up.SetValue(t)
+	return t
+}
+
+func (e *Engine) compileChunk(code string) (*lua.LFunction, *rewriter, error) {
+	if err := checkNesting(code); err != nil {
+		return nil, nil, err
+	}
+	chunk, err := parse.Parse(strings.NewReader(code), chunkName)
+	if err != nil {
+		return nil, nil, syntaxError(err, code)
+	}
+	w := newRewriter(e)
+	body := w.function(nil, chunk)
+	if w.err != nil {
+		return nil, nil, w.err
+	}
+	names := &ast.LocalAssignStmt{Names: w.names, Exprs: []ast.Expr{&ast.Comma3Expr{}}}
+	inner := &ast.FunctionExpr{ParList: &ast.ParList{HasVargs: w.vararg}, Stmts: body}
+	back := &ast.ReturnStmt{Exprs: []ast.Expr{inner}}
+	last := strings.Count(code, "\n") + 1
+	for _, n := range []ast.PositionHolder{names, inner, back} {
+		n.SetLine(1)
+		n.SetLastLine(last)
+	}
+	tree := []ast.Stmt{back}
+	if len(w.names) > 0 {
+		tree = []ast.Stmt{names, back}
+	}
+	proto, err := lua.Compile(tree, chunkName)
+	if err != nil {
+		return nil, nil, syntaxError(err, code)
+	}
+	e.l.Push(e.l.NewFunctionFromProto(proto))
+	for _, v := range w.values {
+		e.l.Push(v)
+	}
+	e.l.Call(len(w.values), 1)
+	fn := e.l.Get(-1).(*lua.LFunction)
+	e.l.SetTop(0)
+	return fn, w, nil
+}
+
+// syntaxError says what the parser found in the words of Lua's own, as far as it is known.
+func syntaxError(err error, code string) error {
+	var line int
+	text, near := "", ""
+	var bad *parse.Error
+	var late *lua.CompileError
+	switch {
+	case errors.As(err, &bad):
+		line, text, near = bad.Pos.Line, bad.Message, bad.Token
+		if line == parse.EOF {
+			line, near = strings.Count(code, "\n")+1, "<eof>"
+		}
+		switch {
+		case strings.HasPrefix(text, "unterminated"):
+			text = strings.Replace(text, "unterminated", "unfinished", 1)
+		case strings.HasPrefix(text, "syntax error"):
+			text = "unexpected symbol"
+		}
+		text += fmt.Sprintf(" near '%s'", near)
+	case errors.As(err, &late):
+		line, text = late.Line, late.Message
+	default:
+		return errors.New(chunkName + ": " + err.Error())
+	}
+	return fmt.Errorf("%s:%d: %s", chunkName, line, text)
+}
+
+// vmErrors are gopher-lua's words for what Lua says otherwise.
+type vmError struct {
+	found *regexp.Regexp
+	say   string
+}
+
+func vmErrors() []vmError {
+	return []vmError{
+		{regexp.MustCompile(`attempt to index a non-table object\((\w+)\) with key '(?s:.*)'$`), "attempt to index a $1 value"},
+		{regexp.MustCompile(`attempt to call a non-function object$`), "attempt to call a nil value"},
+		{regexp.MustCompile(`cannot perform concat operation between (?:string|number) and (\w+)$`), "attempt to concatenate a $1 value"},
+		{regexp.MustCompile(`cannot perform concat operation between (\w+) and \w+$`), "attempt to concatenate a $1 value"},
+		{regexp.MustCompile(`cannot perform \w+ operation between number and (\w+)$`), "attempt to perform arithmetic on a $1 value"},
+		{regexp.MustCompile(`cannot perform \w+ operation between (\w+) and \w+$`), "attempt to perform arithmetic on a $1 value"},
+		{regexp.MustCompile(`__unm undefined$`), "attempt to perform arithmetic on a nil value"},
+		{regexp.MustCompile(`__len undefined$`), "attempt to get length of a nil value"},
+		{regexp.MustCompile(`attempt to compare nil with nil$`), "attempt to compare two nil values"},
+		{regexp.MustCompile(`attempt to compare table with table$`), "attempt to compare two table values"},
+		{regexp.MustCompile(`attempt to compare boolean with boolean$`), "attempt to compare two boolean values"},
+		{regexp.MustCompile(`attempt to compare function with function$`), "attempt to compare two function values"},
+		{regexp.MustCompile(`registry overflow$`), "stack overflow"},
+		{regexp.MustCompile(`bad argument #(\d+) to (?:[\w\x00]*\.)?([\w?]+) \((.*) expected, got nil\)$`), "bad argument #$1 to '$2' ($3 expected, got no value)"},
+		{regexp.MustCompile(`bad argument #(\d+) to (?:[\w\x00]*\.)?([\w?]+) \((.*)\)$`), "bad argument #$1 to '$2' ($3)"},
+	}
+}

@@ -1,0 +1,11 @@
+package luaeval
+
+// sayAsLua replaces gopher-lua's words for an error by Lua's. The names of the variables at fault, which Lua tells, are not known.
+func (e *Engine) sayAsLua(text string) string {
+	for _, m := range e.words {
+		if m.found.MatchString(text) {
+			return m.found.ReplaceAllString(text, m.say)
+		}
+	}
+	return text
+}

@@ -1,0 +1,121 @@
+package luaeval
+
+import (
+	"bytes"
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// fromReply makes the Lua value of the reply at b[i:] and returns the position behind it. The reply is our own and well formed.
+func (e *Engine) fromReply(b []byte, i int) (lua.LValue, int) {
+	line, next := replyLine(b, i)
+	switch b[i] {
+	case ':':
+		return e.integer(line), next
+	case '$':
+		n := length(line)
+		if n < 0 {
+			return lua.LFalse, next
+		}
+		return lua.LString(b[next : next+n]), next + n + 2
+	case '+':
+		return e.tagged("ok", lua.LString(line)), next
+	case '-':
+		t := e.tagged("err", lua.LString(line))
+		t.RawSetString("ignore_error_stats_update", lua.LTrue)
+		return t, next
+	case '*', '>':
+		return e.arrayFrom(b, length(line), next)
+	case '%', '~':
+		return e.mapFrom(b, b[i], length(line), next)
+	case '_':
+		return lua.LNil, next
+	case '#':
+		return lua.LBool(line[0] == 't'), next
+	case ',':
+		n, _ := parseNumber(string(line))
+		return e.tagged("double", lua.LNumber(n)), next
+	case '(':
+		return e.tagged("big_number", lua.LString(line)), next
+	case '=':
+		n := length(line)
+		text := b[next : next+n]
+		t := e.l.CreateTable(0, 2)
+		t.RawSetString("format", lua.LString(text[:3]))
+		t.RawSetString("string", lua.LString(text[4:]))
+		return e.tagged("verbatim_string", t), next + n + 2
+	case '|':
+		for range 2 * length(line) {
+			_, next = e.fromReply(b, next)
+		}
+		return e.fromReply(b, next)
+	}
+	return lua.LNil, len(b)
+}
+
+func replyLine(b []byte, i int) (line []byte, next int) {
+	n := bytes.IndexByte(b[i:], '\r')
+	return b[i+1 : i+n], i + n + 2
+}
+
+func length(line []byte) int {
+	n := 0
+	for _, c := range line {
+		if c == '-' {
+			return -1
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n
+}
+
+// integer boxes a number; the small ones are boxed already.
+func (e *Engine) integer(line []byte) lua.LValue {
+	if len(line) <= 3 && line[0] != '-' {
+		if n := length(line); n < len(e.ints) {
+			return e.ints[n]
+		}
+	}
+	n, _ := strconv.ParseInt(string(line), 10, 64)
+	return lua.LNumber(n)
+}
+
+func (e *Engine) tagged(field string, v lua.LValue) *lua.LTable {
+	t := e.l.CreateTable(0, 1)
+	t.RawSetString(field, v)
+	return t
+}
+
+func (e *Engine) arrayFrom(b []byte, n, next int) (lua.LValue, int) {
+	if n < 0 {
+		return lua.LFalse, next
+	}
+	t := e.l.CreateTable(n, 0)
+	for k := range n {
+		var v lua.LValue
+		v, next = e.fromReply(b, next)
+		t.RawSetInt(k+1, v)
+	}
+	return t, next
+}
+
+// mapFrom makes {map={...}} or {set={element=true}}.
+func (e *Engine) mapFrom(b []byte, kind byte, n, next int) (lua.LValue, int) {
+	t := e.l.CreateTable(0, n)
+	field := "set"
+	if kind == '%' {
+		field = "map"
+	}
+	for range n {
+		var k, v lua.LValue = nil, lua.LTrue
+		k, next = e.fromReply(b, next)
+		if kind == '%' {
+			v, next = e.fromReply(b, next)
+		}
+		if k != lua.LNil {
+			t.RawSet(k, v)
+		}
+	}
+	return e.tagged(field, t), next
+}

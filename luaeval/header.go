@@ -1,0 +1,73 @@
+package luaeval
+
+import (
+	"errors"
+	"strings"
+)
+
+// Flags are what a script declares of itself (script.h: SCRIPT_FLAG_*).
+type Flags uint8
+
+// The flags of a shebang line, and Compat for a script that has none: what it may do is then found out call by call.
+const (
+	NoWrites Flags = 1 << iota
+	AllowOOM
+	AllowStale
+	NoCluster
+	AllowCrossSlotKeys
+	Compat
+)
+
+// Header is what a script's first line says: `#!lua name=mylib flags=no-writes,allow-oom`.
+type Header struct {
+	Flags Flags
+}
+
+func flagNamed(name string) Flags {
+	switch name {
+	case "no-writes":
+		return NoWrites
+	case "allow-oom":
+		return AllowOOM
+	case "allow-stale":
+		return AllowStale
+	case "no-cluster":
+		return NoCluster
+	case "allow-cross-slot-keys":
+		return AllowCrossSlotKeys
+	}
+	return 0
+}
+
+// parseHeader reads the shebang and returns the code with that line emptied, so that line numbers stay.
+func parseHeader(body string) (Header, string, error) {
+	if !strings.HasPrefix(body, "#!") {
+		return Header{Flags: Compat}, body, nil
+	}
+	end := strings.IndexByte(body, '\n')
+	if end < 0 {
+		return Header{}, "", errors.New("ERR Invalid script shebang")
+	}
+	words := strings.Fields(body[:end])
+	if words[0] != "#!lua" {
+		return Header{}, "", errors.New("ERR Unexpected engine in script shebang: " + words[0])
+	}
+	var h Header
+	for _, word := range words[1:] {
+		list, ok := strings.CutPrefix(word, "flags=")
+		if !ok {
+			return Header{}, "", errors.New("ERR Unknown lua shebang option: " + word)
+		}
+		for _, name := range strings.Split(list, ",") {
+			if name == "" {
+				continue
+			}
+			flag := flagNamed(name)
+			if flag == 0 {
+				return Header{}, "", errors.New("ERR Unexpected flag in script shebang: " + name)
+			}
+			h.Flags |= flag
+		}
+	}
+	return h, body[end:], nil
+}

@@ -1,0 +1,137 @@
+package luaeval
+
+import (
+	"errors"
+	"runtime"
+	"runtime/metrics"
+	"time"
+)
+
+const (
+	instructionsPerLook = 200     // between two looks at the clock
+	pollInterval        = 1000000 // nanoseconds between two polls
+)
+
+var errMemory = errors.New("not enough memory")
+
+// limits ends scripts that run on or grow. It is the context.Context of the state: gopher-lua asks Done before every
+// instruction, on the goroutine that runs the script, which makes Done the hook that Redis sets by lua_sethook.
+//
+// Once over, it stays over: Done's channel is closed, so whatever pcall catches, the next instruction fails again.
+type limits struct {
+	o       *Options
+	closed  chan struct{}
+	over    error
+	left    int // instructions until the next look
+	started int64
+	polled  int64
+	steps   int64
+	alloc   int64 // bytes counted since the heap was looked at
+	base    int64 // heap and data set when the script started
+	sample  []metrics.Sample
+}
+
+func (l *limits) init(o *Options) {
+	l.o = o
+	l.closed = make(chan struct{})
+	close(l.closed)
+	l.sample = []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+}
+
+func (l *limits) begin() {
+	l.over, l.left, l.steps, l.alloc, l.base, l.started = nil, instructionsPerLook, 0, 0, -1, 0
+}
+
+// Done is asked before each instruction. A nil channel lets it run.
+func (l *limits) Done() <-chan struct{} {
+	if l.left--; l.left > 0 {
+		return nil
+	}
+	return l.look()
+}
+
+func (l *limits) look() <-chan struct{} {
+	if l.over == nil {
+		l.left = instructionsPerLook
+		l.poll()
+	}
+	if l.over != nil {
+		l.left = 0
+		return l.closed
+	}
+	return nil
+}
+
+// poll looks at the clock, and every millisecond at everything else.
+func (l *limits) poll() {
+	now := l.o.Clock()
+	if l.started == 0 {
+		l.started, l.polled = now, now
+		if l.base < 0 {
+			l.base = l.heap()
+		}
+		return
+	}
+	if now-l.polled < pollInterval {
+		return
+	}
+	l.polled = now
+	if l.o.Poll != nil {
+		if err := l.o.Poll(time.Duration(now - l.started)); err != nil {
+			l.over = err
+			return
+		}
+	}
+	l.weigh(0)
+}
+
+// heap is the memory that is the script's to use: live or not yet collected, without the data set.
+func (l *limits) heap() int64 {
+	metrics.Read(l.sample)
+	n := int64(l.sample[0].Value.Uint64())
+	if l.o.Held != nil {
+		n -= l.o.Held()
+	}
+	return n
+}
+
+// weigh compares the heap, with more bytes about to be taken, with the budget. What looks too much may be garbage: only a
+// collection tells, and as it makes room for another budget's worth, it does not come often.
+func (l *limits) weigh(more int64) {
+	l.alloc = 0
+	if l.base < 0 {
+		l.base = l.heap()
+	}
+	if l.heap()-l.base+more <= l.o.Budget {
+		return
+	}
+	runtime.GC()
+	if l.heap()-l.base+more > l.o.Budget {
+		l.over = errMemory
+	}
+}
+
+// charge is called before n bytes are made in one step, which no instruction count would notice.
+func (l *limits) charge(n int) error {
+	if int64(n) > l.o.MaxBulk || int64(n) > l.o.Budget {
+		return errMemory
+	}
+	if l.alloc += int64(n); l.alloc > 8<<20 {
+		l.weigh(int64(n))
+	}
+	return l.over
+}
+
+// step counts n steps of pattern matching.
+func (l *limits) step(n int) error {
+	l.steps += int64(n)
+	if l.steps > l.o.MaxSteps {
+		return errors.New("pattern too complex")
+	}
+	l.poll()
+	return l.over
+}
+
+func (l *limits) Err() error                  { return l.over }
+func (l *limits) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (l *limits) Value(any) any               { return nil }

@@ -1,0 +1,158 @@
+package luaeval
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// parseNumber reads a number as C's strtod does, which is what Lua 5.1 takes: decimal, hexadecimal, inf and nan, with
+// spaces around.
+func parseNumber(s string) (float64, bool) {
+	s = strings.Trim(s, " \t\n\v\f\r")
+	if n, ok := shortInt(s); ok {
+		return float64(n), true
+	}
+	sign, digits := "", s
+	if len(s) > 0 && (s[0] == '-' || s[0] == '+') {
+		sign, digits = s[:1], s[1:]
+	}
+	if len(digits) == 0 || strings.IndexByte(digits, '_') >= 0 {
+		return 0, false
+	}
+	if digits[0] == '0' && len(digits) > 2 && digits[1]|0x20 == 'x' {
+		if !strings.ContainsAny(digits, "pP") {
+			digits += "p0"
+		}
+	} else if c := digits[0]; c != '.' && !isDigit(c) {
+		switch strings.ToLower(digits) {
+		case "inf", "infinity", "nan":
+		default:
+			return 0, false
+		}
+	}
+	n, err := strconv.ParseFloat(sign+digits, 64)
+	if err != nil && !math.IsInf(n, 0) {
+		return 0, false
+	}
+	if math.IsNaN(n) {
+		n = math.Copysign(n, 1)
+		if sign == "-" {
+			n = math.Copysign(n, -1)
+		}
+	}
+	return n, true
+}
+
+func shortInt(s string) (int64, bool) {
+	if len(s) == 0 || len(s) > 15 {
+		return 0, false
+	}
+	i := 0
+	if s[0] == '-' {
+		i = 1
+	}
+	if i == len(s) || s[i] == '0' && i == 1 {
+		return 0, false
+	}
+	var n int64
+	for ; i < len(s); i++ {
+		if !isDigit(s[i]) {
+			return 0, false
+		}
+		n = n*10 + int64(s[i]-'0')
+	}
+	if s[0] == '-' {
+		n = -n
+	}
+	return n, true
+}
+
+// toNumber converts as arithmetic does.
+func toNumber(v lua.LValue) (float64, bool) {
+	switch v := v.(type) {
+	case lua.LNumber:
+		return float64(v), true
+	case lua.LString:
+		return parseNumber(string(v))
+	}
+	return 0, false
+}
+
+// toText is the text of a string or number.
+func toText(v lua.LValue) (string, bool) {
+	switch v := v.(type) {
+	case lua.LString:
+		return string(v), true
+	case lua.LNumber:
+		return formatNumber(float64(v)), true
+	}
+	return "", false
+}
+
+// formatNumber prints as tostring and `..` do.
+func formatNumber(n float64) string {
+	var b [32]byte
+	return string(appendG(b[:0], n, 14))
+}
+
+// appendExact prints so that the same number is read again.
+func appendExact(b []byte, n float64) []byte {
+	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
+		return strconv.AppendInt(b, int64(n), 10)
+	}
+	return strconv.AppendFloat(b, n, 'g', -1, 64)
+}
+
+// appendG is C's %.<precision>g without flags.
+func appendG(b []byte, n float64, precision int) []byte {
+	switch {
+	case math.IsNaN(n):
+		if math.Signbit(n) {
+			b = append(b, '-')
+		}
+		return append(b, "nan"...)
+	case math.IsInf(n, 1):
+		return append(b, "inf"...)
+	case math.IsInf(n, -1):
+		return append(b, "-inf"...)
+	case n == math.Trunc(n) && math.Abs(n) < 1e14 && precision >= 14 && !(n == 0 && math.Signbit(n)):
+		return strconv.AppendInt(b, int64(n), 10)
+	}
+	precision = max(precision, 1)
+	from := len(b)
+	b = strconv.AppendFloat(b, n, 'e', precision-1, 64)
+	e := strings.LastIndexByte(string(b[from:]), 'e') + from
+	exp, _ := strconv.Atoi(string(b[e+1:]))
+	if exp >= -4 && exp < precision {
+		b = strconv.AppendFloat(b[:from], n, 'f', precision-1-exp, 64)
+		return trimZeros(b, from)
+	}
+	var tail [8]byte
+	kept := append(tail[:0], b[e:]...)
+	return append(trimZeros(b[:e], from), kept...)
+}
+
+func trimZeros(b []byte, from int) []byte {
+	if strings.IndexByte(string(b[from:]), '.') < 0 {
+		return b
+	}
+	for b[len(b)-1] == '0' {
+		b = b[:len(b)-1]
+	}
+	if b[len(b)-1] == '.' {
+		b = b[:len(b)-1]
+	}
+	return b
+}
+
+// appendArg prints a number that is an argument of redis.call: integral ones as integers, others by %.17g
+// (script_lua.c: luaCreateRedisArgs through lua_Number to fpconv).
+func appendArg(b []byte, n float64) []byte {
+	if n == math.Trunc(n) && math.Abs(n) < 1<<63 {
+		return strconv.AppendInt(b, int64(n), 10)
+	}
+	return appendG(b, n, 17)
+}

@@ -1,0 +1,105 @@
+package luaeval
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// oracle is a connection to a real redis-server that hands out the bytes of replies.
+type oracle struct {
+	t   testing.TB
+	c   *redistest.Conn
+	r   *bufio.Reader
+	raw bytes.Buffer
+}
+
+func newOracle(t testing.TB, s *redistest.Server, proto string) *oracle {
+	o := &oracle{t: t, c: redistest.Dial(t, s.Addr)}
+	o.r = bufio.NewReader(io.TeeReader(o.c.Net, &o.raw))
+	o.do("HELLO", proto)
+	return o
+}
+
+func (o *oracle) do(args ...string) string {
+	o.t.Helper()
+	o.raw.Reset()
+	require.NoError(o.t, o.c.Send(redistest.AppendCommand(nil, args...)))
+	_, err := resp.ReadReply(o.r)
+	require.NoError(o.t, err, "%q", args)
+	return o.raw.String()
+}
+
+// sides are the engine and the server it is compared with. The engine's commands run on the server too.
+type sides struct {
+	e      *Engine
+	eval   map[int]*oracle // EVAL by the client's protocol
+	direct map[int]*oracle // commands of the engine's scripts
+}
+
+func newSides(t testing.TB) *sides {
+	server := redistest.Start(t)
+	s := &sides{eval: map[int]*oracle{}, direct: map[int]*oracle{}}
+	for _, proto := range []int{2, 3} {
+		s.eval[proto] = newOracle(t, server, strconv.Itoa(proto))
+		s.direct[proto] = newOracle(t, server, strconv.Itoa(proto))
+	}
+	s.e = New(Options{Version: "7.0.15", VersionNum: 0x07000f, Call: func(args [][]byte, w *resp.Writer) {
+		words := make([]string, len(args))
+		for i, arg := range args {
+			words[i] = string(arg)
+		}
+		w.Raw([]byte(s.direct[w.Proto].do(words...)))
+	}})
+	return s
+}
+
+// ours is the engine's answer to EVAL.
+func (s *sides) ours(proto int, script string, keys []string, args ...string) string {
+	return evalOn(s.e, proto, script, keys, args...)
+}
+
+func evalOn(e *Engine, proto int, script string, keys []string, args ...string) string {
+	w := resp.Writer{Proto: proto}
+	loaded, err := e.Load([]byte(script))
+	if err != nil {
+		w.Error(err.Error())
+		return string(w.Buf)
+	}
+	e.Run(loaded, words(keys), words(args), &w)
+	return string(w.Buf)
+}
+
+func words(list []string) [][]byte {
+	out := make([][]byte, len(list))
+	for i, s := range list {
+		out[i] = []byte(s)
+	}
+	return out
+}
+
+func (s *sides) theirs(proto int, script string, keys []string, args ...string) string {
+	command := append([]string{"EVAL", script, strconv.Itoa(len(keys))}, keys...)
+	return s.eval[proto].do(append(command, args...)...)
+}
+
+// same runs the script on both sides in both protocols.
+func (s *sides) same(t *testing.T, script string, keys []string, args ...string) {
+	t.Helper()
+	for _, proto := range []int{2, 3} {
+		s.direct[2].do("FLUSHALL")
+		theirs := s.theirs(proto, script, keys, args...)
+		s.direct[2].do("FLUSHALL")
+		ours := s.ours(proto, script, keys, args...)
+		if theirs != ours {
+			t.Errorf("RESP%d\n%s\nredis:  %q\nengine: %q", proto, script, theirs, ours)
+		}
+	}
+}

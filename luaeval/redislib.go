@@ -1,0 +1,194 @@
+package luaeval
+
+import (
+	lua "github.com/yuin/gopher-lua"
+)
+
+func (e *Engine) redisLib() *lua.LTable {
+	t := e.functions(map[string]lua.LGFunction{
+		"call":         func(l *lua.LState) int { return e.call(l, true) },
+		"pcall":        func(l *lua.LState) int { return e.call(l, false) },
+		"error_reply":  func(l *lua.LState) int { return e.replyTable(l, "err") },
+		"status_reply": func(l *lua.LState) int { return e.replyTable(l, "ok") },
+		"sha1hex":      e.sha1Hex, "log": e.log, "setresp": e.setResp, "set_repl": e.setRepl,
+		"acl_check_cmd":      e.aclCheck,
+		"replicate_commands": func(l *lua.LState) int { l.Push(lua.LTrue); return 1 },
+		"breakpoint":         func(l *lua.LState) int { l.Push(lua.LFalse); return 1 },
+		"debug":              func(*lua.LState) int { return 0 },
+	})
+	for name, n := range map[string]int{
+		"LOG_DEBUG": 0, "LOG_VERBOSE": 1, "LOG_NOTICE": 2, "LOG_WARNING": 3,
+		"REPL_NONE": 0, "REPL_AOF": 1, "REPL_SLAVE": 2, "REPL_REPLICA": 2, "REPL_ALL": 3,
+		"REDIS_VERSION_NUM": e.o.VersionNum,
+	} {
+		t.RawSetString(name, lua.LNumber(n))
+	}
+	t.RawSetString("REDIS_VERSION", lua.LString(e.o.Version))
+	return t
+}
+
+// call is redis.call and redis.pcall.
+func (e *Engine) call(l *lua.LState, raises bool) int {
+	if problem := e.takeArgs(l); problem != "" {
+		return e.giveError(l, problem, raises)
+	}
+	w := &e.reply
+	w.Buf, w.Proto = w.Buf[:0], e.run.proto
+	e.o.Call(e.argv, w)
+	if len(w.Buf) > 0 && w.Buf[0] == '-' {
+		e.giveCallError(l, w.Buf, raises)
+		return 1
+	}
+	if len(w.Buf) > 1<<16 {
+		e.charge(l, 2*len(w.Buf))
+	}
+	v, _ := e.fromReply(w.Buf, 0)
+	l.Push(v)
+	return 1
+}
+
+// takeArgs copies the arguments to e.argv. Those that stood in e.argb before it grew stay where they are. It returns what is
+// wrong with them.
+func (e *Engine) takeArgs(l *lua.LState) string {
+	n := l.GetTop()
+	if n == 0 {
+		return "ERR Please specify at least one argument for this redis lib call"
+	}
+	b, args := e.argb[:0], e.argv[:0]
+	for i := 1; i <= n; i++ {
+		from := len(b)
+		switch v := l.Get(i).(type) {
+		case lua.LString:
+			b = append(b, v...)
+		case lua.LNumber:
+			b = appendArg(b, float64(v))
+		default:
+			return "ERR Lua redis lib command arguments must be strings or integers"
+		}
+		args = append(args, b[from:len(b):len(b)])
+	}
+	e.argb, e.argv = b, args
+	return ""
+}
+
+// giveError raises text as an error table or returns it as one.
+func (e *Engine) giveError(l *lua.LState, text string, raises bool) int {
+	t := l.CreateTable(0, 1)
+	t.RawSetString("err", lua.LString(text))
+	if raises {
+		l.Error(t, 0)
+	}
+	l.Push(t)
+	return 1
+}
+
+// giveCallError does so with a command's error reply.
+func (e *Engine) giveCallError(l *lua.LState, reply []byte, raises bool) {
+	v, _ := e.fromReply(reply, 0)
+	if raises {
+		l.Error(v, 0)
+	}
+	l.Push(v)
+}
+
+// replyTable is redis.error_reply and redis.status_reply. The text of an error gets the code ERR when it is one word.
+func (e *Engine) replyTable(l *lua.LState, field string) int {
+	v, ok := l.Get(1).(lua.LString)
+	if !ok || l.GetTop() != 1 {
+		return e.giveError(l, "ERR wrong number or type of arguments", false)
+	}
+	if field == "err" {
+		v = lua.LString(errorLine(string(v)))
+	}
+	t := l.CreateTable(0, 1)
+	t.RawSetString(field, v)
+	l.Push(t)
+	return 1
+}
+
+func errorLine(text string) string {
+	if len(text) > 0 && text[0] == '-' {
+		text = text[1:]
+	}
+	for i := 0; i < len(text); i++ {
+		if text[i] == ' ' {
+			return text
+		}
+	}
+	return "ERR " + text
+}
+
+func (e *Engine) sha1Hex(l *lua.LState) int {
+	if l.GetTop() != 1 {
+		return e.giveError(l, "ERR wrong number of arguments", true)
+	}
+	text, _ := toText(l.Get(1))
+	l.Push(lua.LString(sha1hex([]byte(text))))
+	return 1
+}
+
+func (e *Engine) log(l *lua.LState) int {
+	if l.GetTop() < 2 {
+		return e.giveError(l, "ERR redis.log() requires two arguments or more.", true)
+	}
+	level, ok := l.Get(1).(lua.LNumber)
+	if !ok {
+		return e.giveError(l, "ERR First argument must be a number (log level).", true)
+	}
+	if level < 0 || level > 3 {
+		return e.giveError(l, "ERR Invalid debug level.", true)
+	}
+	text := ""
+	for i := 2; i <= l.GetTop(); i++ {
+		part, ok := toText(l.Get(i))
+		if !ok {
+			continue
+		}
+		if text != "" {
+			text += " "
+		}
+		text += part
+	}
+	if e.o.Log != nil {
+		e.o.Log(int(level), text)
+	}
+	return 0
+}
+
+func (e *Engine) setResp(l *lua.LState) int {
+	if l.GetTop() != 1 {
+		return e.giveError(l, "ERR redis.setresp() requires one argument.", true)
+	}
+	n, _ := toNumber(l.Get(1))
+	if n != 2 && n != 3 {
+		return e.giveError(l, "ERR RESP version must be 2 or 3.", true)
+	}
+	e.run.proto = int(n)
+	return 0
+}
+
+// setRepl checks its argument; nothing is replicated anywhere.
+func (e *Engine) setRepl(l *lua.LState) int {
+	if l.GetTop() != 1 {
+		return e.giveError(l, "ERR redis.set_repl() requires two arguments.", true)
+	}
+	if n, _ := toNumber(l.Get(1)); toInt(n)&^3 != 0 {
+		return e.giveError(l, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.", true)
+	}
+	return 0
+}
+
+func (e *Engine) aclCheck(l *lua.LState) int {
+	if problem := e.takeArgs(l); problem != "" {
+		return e.giveError(l, problem, true)
+	}
+	allowed, known := true, true
+	if e.o.CheckACL != nil {
+		allowed, known = e.o.CheckACL(e.argv)
+	}
+	if !known {
+		return e.giveError(l, "ERR Invalid command passed to redis.acl_check_cmd()", true)
+	}
+	l.Push(lua.LBool(allowed))
+	return 1
+}

@@ -1,0 +1,147 @@
+package luaeval
+
+import (
+	"errors"
+	"fmt"
+)
+
+// maxLevels is how deep blocks and expressions nest in Lua 5.1 (luaconf.h: LUAI_MAXCCALLS).
+const maxLevels = 200
+
+// scanner runs over the text of a script once, before the parser, to find nesting that would cost the parser and the
+// compiler their stacks. It knows just enough of Lua's tokens to skip strings and comments.
+type scanner struct {
+	src    string
+	i      int
+	line   int
+	levels int
+	chain  int // `..`, `^` and unary operators in a row, which nest to the right
+}
+
+// checkNesting refuses text that nests too deeply, in Lua's words.
+func checkNesting(src string) error {
+	s := scanner{src: src, line: 1}
+	for s.i < len(src) {
+		c := src[s.i]
+		switch {
+		case c == '\n':
+			s.line++
+			s.i++
+		case isAlpha(c):
+			s.word()
+		case c == '"' || c == '\'':
+			s.quoted(c)
+		case c == '-' && s.at(1) == '-':
+			s.comment()
+		case c == '[' && (s.at(1) == '[' || s.at(1) == '='):
+			if !s.long() {
+				s.nest(1)
+				s.i++
+			}
+		case c == '(' || c == '{' || c == '[':
+			s.nest(1)
+			s.i++
+		case c == ')' || c == '}' || c == ']':
+			s.nest(-1)
+			s.i++
+		case c == '.' && s.at(1) == '.':
+			s.chain++
+			s.i += 2
+		case c == '^' || c == '-' || c == '#':
+			s.chain++
+			s.i++
+		case c == ',' || c == ';' || c == '=' || c == '+' || c == '*' || c == '/' || c == '<' || c == '>':
+			s.chain = 0
+			s.i++
+		default:
+			s.i++
+		}
+		if s.levels > maxLevels || s.chain > 10*maxLevels {
+			return errors.New(fmt.Sprint("user_script:", s.line, ": chunk has too many syntax levels"))
+		}
+	}
+	return nil
+}
+
+func (s *scanner) at(k int) byte {
+	if s.i+k < len(s.src) {
+		return s.src[s.i+k]
+	}
+	return 0
+}
+
+func (s *scanner) nest(n int) {
+	s.levels = max(s.levels+n, 0)
+	s.chain = 0
+}
+
+func (s *scanner) word() {
+	from := s.i
+	for s.i < len(s.src) && (isAlpha(s.src[s.i]) || isDigit(s.src[s.i])) {
+		s.i++
+	}
+	switch s.src[from:s.i] {
+	case "do", "then", "function", "repeat":
+		s.nest(1)
+	case "end", "until", "elseif":
+		s.nest(-1)
+	case "not":
+		s.chain++
+	case "and", "or", "return", "local", "if", "while", "for", "in", "else":
+		s.chain = 0
+	}
+}
+
+func (s *scanner) quoted(quote byte) {
+	for s.i++; s.i < len(s.src) && s.src[s.i] != quote; s.i++ {
+		if s.src[s.i] == '\\' {
+			s.i++
+		}
+		if s.at(0) == '\n' {
+			s.line++
+		}
+	}
+	s.i++
+}
+
+func (s *scanner) comment() {
+	s.i += 2
+	if s.at(0) == '[' && s.long() {
+		return
+	}
+	for s.i < len(s.src) && s.src[s.i] != '\n' {
+		s.i++
+	}
+}
+
+// long skips [[...]] or [==[...]==] and says whether there was one.
+func (s *scanner) long() bool {
+	n := 1
+	for s.at(n) == '=' {
+		n++
+	}
+	if s.at(n) != '[' {
+		return false
+	}
+	for k := s.i + n + 1; k+n < len(s.src); k++ {
+		if s.src[k] == '\n' {
+			s.line++
+		}
+		if s.src[k] != ']' || s.src[k+n] != ']' {
+			continue
+		}
+		eq := 1
+		for eq < n && s.src[k+eq] == '=' {
+			eq++
+		}
+		if eq == n {
+			s.i = k + n + 1
+			return true
+		}
+	}
+	s.i = len(s.src)
+	return true
+}
+
+func isAlpha(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }

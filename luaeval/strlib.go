@@ -1,0 +1,351 @@
+package luaeval
+
+import (
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+func (e *Engine) stringLib() *lua.LTable {
+	t := e.functions(map[string]lua.LGFunction{
+		"byte": e.strByte, "char": e.strChar, "find": e.strFind, "format": e.strFormat, "gmatch": e.strGmatch, "gsub": e.strGsub,
+		"len": e.strLen, "lower": e.strLower, "match": e.strMatch, "rep": e.strRep, "reverse": e.strReverse, "sub": e.strSub,
+		"upper": e.strUpper,
+	})
+	t.RawSetString("gfind", t.RawGetString("gmatch"))
+	meta := e.l.CreateTable(0, 16)
+	meta.RawSetString("__index", t)
+	// getmetatable("") gives a table that cannot be changed; the one in use is out of reach.
+	meta.RawSetString("__metatable", e.show(meta))
+	e.addArithmetic(meta)
+	e.l.SetMetatable(lua.LString(""), meta)
+	return t
+}
+
+// span turns Lua's i and j into a slice's.
+func span(n, i, j int) (from, to int) {
+	if i < 0 {
+		i += n + 1
+	}
+	if j < 0 {
+		j += n + 1
+	}
+	i, j = max(i, 1), min(j, n)
+	if i > j {
+		return 0, 0
+	}
+	return i - 1, j
+}
+
+func (e *Engine) strSub(l *lua.LState) int {
+	s := checkString(l, 1, "sub")
+	from, to := span(len(s), checkInt(l, 2, "sub"), optInt(l, 3, -1, "sub"))
+	l.Push(lua.LString(s[from:to]))
+	return 1
+}
+
+func (e *Engine) strByte(l *lua.LState) int {
+	s := checkString(l, 1, "byte")
+	i := optInt(l, 2, 1, "byte")
+	from, to := span(len(s), i, optInt(l, 3, i, "byte"))
+	if to-from >= maxUnpack {
+		raise(l, "string slice too long")
+	}
+	for _, c := range []byte(s[from:to]) {
+		l.Push(lua.LNumber(c))
+	}
+	return to - from
+}
+
+func (e *Engine) strChar(l *lua.LState) int {
+	b := make([]byte, l.GetTop())
+	for i := range b {
+		c := checkInt(l, i+1, "char")
+		if c < 0 || c > 255 {
+			argError(l, i+1, "char", "invalid value")
+		}
+		b[i] = byte(c)
+	}
+	l.Push(lua.LString(b))
+	return 1
+}
+
+func (e *Engine) strLen(l *lua.LState) int {
+	l.Push(lua.LNumber(len(checkString(l, 1, "len"))))
+	return 1
+}
+
+func (e *Engine) strLower(l *lua.LState) int {
+	return e.mapped(l, "lower", 'A', 'Z')
+}
+
+func (e *Engine) strUpper(l *lua.LState) int {
+	return e.mapped(l, "upper", 'a', 'z')
+}
+
+// mapped changes the case of the letters from..to.
+func (e *Engine) mapped(l *lua.LState, function string, from, to byte) int {
+	s := checkString(l, 1, function)
+	e.charge(l, len(s))
+	b := []byte(s)
+	for i, c := range b {
+		if c >= from && c <= to {
+			b[i] = c ^ 0x20
+		}
+	}
+	l.Push(lua.LString(b))
+	return 1
+}
+
+func (e *Engine) strReverse(l *lua.LState) int {
+	s := checkString(l, 1, "reverse")
+	e.charge(l, len(s))
+	b := make([]byte, len(s))
+	for i := range len(s) {
+		b[len(s)-1-i] = s[i]
+	}
+	l.Push(lua.LString(b))
+	return 1
+}
+
+func (e *Engine) strRep(l *lua.LState) int {
+	s, n := checkString(l, 1, "rep"), checkInt(l, 2, "rep")
+	if n <= 0 || s == "" {
+		l.Push(lua.LString(""))
+		return 1
+	}
+	if int64(n) > e.o.MaxBulk/int64(len(s)) {
+		raise(l, errMemory.Error())
+	}
+	e.charge(l, n*len(s))
+	l.Push(lua.LString(strings.Repeat(s, n)))
+	return 1
+}
+
+// verb is one conversion of string.format.
+type verb struct {
+	flags            string
+	width, precision int
+	has              bool // a precision
+	kind             byte
+}
+
+func (e *Engine) strFormat(l *lua.LState) int {
+	format := checkString(l, 1, "format")
+	var b []byte
+	arg := 1
+	for i := 0; i < len(format); i++ {
+		if format[i] != '%' {
+			b = append(b, format[i])
+			continue
+		}
+		i++
+		if i < len(format) && format[i] == '%' {
+			b = append(b, '%')
+			continue
+		}
+		v, next := parseVerb(l, format, i)
+		i = next
+		arg++
+		from := len(b)
+		b = e.appendVerb(l, b, v, arg)
+		e.charge(l, len(b)-from)
+		e.tooLong(l, len(b))
+	}
+	l.Push(lua.LString(b))
+	return 1
+}
+
+// parseVerb reads the conversion at format[i:] and returns the position of its letter.
+func parseVerb(l *lua.LState, format string, i int) (verb, int) {
+	v := verb{precision: -1}
+	from := i
+	for i < len(format) && strings.IndexByte("-+ #0", format[i]) >= 0 {
+		i++
+	}
+	v.flags = format[from:i]
+	if len(v.flags) > 5 {
+		raise(l, "invalid format (repeated flags)")
+	}
+	number := func() int {
+		n, digits := 0, 0
+		for i < len(format) && isDigit(format[i]) {
+			if digits++; digits > 2 {
+				raise(l, "invalid format (width or precision too long)")
+			}
+			n = n*10 + int(format[i]-'0')
+			i++
+		}
+		return n
+	}
+	v.width = number()
+	if i < len(format) && format[i] == '.' {
+		i++
+		v.precision, v.has = number(), true
+	}
+	if i < len(format) {
+		v.kind = format[i]
+	}
+	return v, i
+}
+
+func (v *verb) flag(c byte) bool { return strings.IndexByte(v.flags, c) >= 0 }
+
+func (e *Engine) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
+	switch v.kind {
+	case 'c':
+		return v.pad(b, "", string([]byte{byte(checkInt(l, arg, "format"))}), false)
+	case 'd', 'i':
+		return v.integer(b, truncate(checkNumber(l, arg, "format")))
+	case 'u', 'o', 'x', 'X':
+		return v.unsigned(b, checkNumber(l, arg, "format"))
+	case 'e', 'E', 'f', 'g', 'G':
+		return v.float(b, checkNumber(l, arg, "format"))
+	case 'q':
+		return appendQuoted(b, checkString(l, arg, "format"))
+	case 's':
+		checkAny(l, arg, "format")
+		s := checkString(l, arg, "format")
+		if v.has && v.precision < len(s) {
+			s = s[:v.precision]
+		}
+		return v.pad(b, "", s, false)
+	}
+	kind := ""
+	if v.kind != 0 {
+		kind = string([]byte{v.kind})
+	}
+	raise(l, "invalid option '%"+kind+"' to 'format'")
+	return b
+}
+
+// pad appends sign and text in the width; zeros says whether a 0 flag counts.
+func (v *verb) pad(b []byte, sign, text string, zeros bool) []byte {
+	fill := v.width - len(sign) - len(text)
+	switch {
+	case fill <= 0:
+		return append(append(b, sign...), text...)
+	case v.flag('-'):
+		b = append(append(b, sign...), text...)
+		return append(b, strings.Repeat(" ", fill)...)
+	case zeros && v.flag('0'):
+		b = append(append(b, sign...), strings.Repeat("0", fill)...)
+		return append(b, text...)
+	}
+	b = append(b, strings.Repeat(" ", fill)...)
+	return append(append(b, sign...), text...)
+}
+
+func (v *verb) sign(negative bool) string {
+	switch {
+	case negative:
+		return "-"
+	case v.flag('+'):
+		return "+"
+	case v.flag(' '):
+		return " "
+	}
+	return ""
+}
+
+// digits lengthens a number to the precision; a zero of no precision is nothing.
+func (v *verb) digits(text string) string {
+	if v.has && v.precision == 0 && text == "0" {
+		return ""
+	}
+	if fill := v.precision - len(text); fill > 0 {
+		return strings.Repeat("0", fill) + text
+	}
+	return text
+}
+
+func (v *verb) integer(b []byte, n int64) []byte {
+	u := uint64(n)
+	if n < 0 {
+		u = -u
+	}
+	return v.pad(b, v.sign(n < 0), v.digits(strconv.FormatUint(u, 10)), !v.has)
+}
+
+func (v *verb) unsigned(b []byte, f float64) []byte {
+	n := uint64(truncate(f))
+	if f >= 1<<63 && f < 1<<64 {
+		n = uint64(f)
+	}
+	base, prefix := 10, ""
+	switch v.kind {
+	case 'o':
+		base, prefix = 8, "0"
+	case 'x':
+		base, prefix = 16, "0x"
+	case 'X':
+		base, prefix = 16, "0X"
+	}
+	text := v.digits(strconv.FormatUint(n, base))
+	if v.kind == 'X' {
+		text = strings.ToUpper(text)
+	}
+	if !v.flag('#') || n == 0 || v.kind == 'o' && strings.HasPrefix(text, "0") || v.kind == 'u' {
+		prefix = ""
+	}
+	return v.pad(b, prefix, text, !v.has)
+}
+
+func (v *verb) float(b []byte, f float64) []byte {
+	precision := v.precision
+	if !v.has {
+		precision = 6
+	}
+	var text string
+	finite := f-f == 0
+	switch {
+	case !finite || v.kind|0x20 == 'g':
+		text = formatG(f, precision, v.flag('#') && finite)
+	default:
+		text = strconv.FormatFloat(f, v.kind|0x20, precision, 64)
+		if v.flag('#') && precision == 0 && v.kind == 'f' {
+			text += "."
+		}
+	}
+	negative := strings.HasPrefix(text, "-")
+	text = strings.TrimPrefix(text, "-")
+	if v.kind == 'E' || v.kind == 'G' {
+		text = strings.ToUpper(text)
+	}
+	return v.pad(b, v.sign(negative), text, finite)
+}
+
+func formatG(f float64, precision int, keepZeros bool) string {
+	if !keepZeros {
+		return string(appendG(nil, f, precision))
+	}
+	precision = max(precision, 1)
+	text := strconv.FormatFloat(f, 'e', precision-1, 64)
+	exp, _ := strconv.Atoi(text[strings.IndexByte(text, 'e')+1:])
+	if exp >= -4 && exp < precision {
+		text = strconv.FormatFloat(f, 'f', precision-1-exp, 64)
+		if !strings.Contains(text, ".") {
+			text += "."
+		}
+	}
+	return text
+}
+
+// appendQuoted is %q: a literal that Lua reads back.
+func appendQuoted(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; c {
+		case '"', '\\', '\n':
+			b = append(b, '\\', c)
+		case '\r':
+			b = append(b, `\r`...)
+		case 0:
+			b = append(b, `\000`...)
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}

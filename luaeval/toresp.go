@@ -1,0 +1,147 @@
+package luaeval
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// maxReplyDepth is how deep a returned table may nest; a table that holds itself ends here.
+const maxReplyDepth = 1998
+
+// writeReply appends v as the script's reply.
+func (e *Engine) writeReply(w *resp.Writer, v lua.LValue) { e.writeValue(w, v, 0) }
+
+func (e *Engine) writeValue(w *resp.Writer, v lua.LValue, depth int) {
+	switch v := v.(type) {
+	case lua.LString:
+		w.BulkString(string(v))
+	case lua.LNumber:
+		w.Int(truncate(float64(v)))
+	case lua.LBool:
+		switch {
+		case e.run.proto == 3:
+			w.Bool(bool(v))
+		case bool(v):
+			w.Int(1)
+		default:
+			w.Null()
+		}
+	case *lua.LTable:
+		if depth > maxReplyDepth {
+			w.Error("ERR reached lua stack limit")
+			return
+		}
+		e.writeTable(w, v, depth+1)
+	default:
+		w.Null()
+	}
+}
+
+// truncate is C's conversion to long long as x86 does it.
+func truncate(f float64) int64 {
+	if math.IsNaN(f) || f >= 1<<63 || f < -1<<63 {
+		return math.MinInt64
+	}
+	return int64(f)
+}
+
+func (e *Engine) writeTable(w *resp.Writer, t *lua.LTable, depth int) {
+	if e.writeTagged(w, t, depth) {
+		return
+	}
+	if n, ok := plainLength(t); ok {
+		w.Array(n)
+		for i := 1; i <= n; i++ {
+			e.writeValue(w, t.RawGetInt(i), depth)
+		}
+		return
+	}
+}
+
+// plainLength is the number of elements before the first nil.
+func plainLength(t *lua.LTable) (int, bool) {
+	n := 0
+	for t.RawGetInt(n+1) != lua.LNil && t.RawGetInt(n+1) != nil {
+		n++
+	}
+	return n, true
+}
+
+// writeTagged writes the tables that stand for one reply of a certain type.
+func (e *Engine) writeTagged(w *resp.Writer, t *lua.LTable, depth int) bool {
+	// Most tables are arrays: their first look-up tells.
+	if k, _ := t.Next(lua.LNil); k == lua.LNil {
+		return false
+	}
+	if text, ok := t.RawGetString("err").(lua.LString); ok {
+		w.Error(strings.TrimPrefix(string(text), "-"))
+		return true
+	}
+	if text, ok := t.RawGetString("ok").(lua.LString); ok {
+		w.Status(string(text))
+		return true
+	}
+	if n, ok := t.RawGetString("double").(lua.LNumber); ok {
+		w.Double(float64(n))
+		return true
+	}
+	if m, ok := t.RawGetString("map").(*lua.LTable); ok {
+		e.writePairs(w, m, depth, true)
+		return true
+	}
+	if m, ok := t.RawGetString("set").(*lua.LTable); ok {
+		e.writePairs(w, m, depth, false)
+		return true
+	}
+	if text, ok := t.RawGetString("big_number").(lua.LString); ok {
+		w.BigNumber(string(text))
+		return true
+	}
+	if m, ok := t.RawGetString("verbatim_string").(*lua.LTable); ok {
+		text, isText := m.RawGetString("string").(lua.LString)
+		format, isFormat := m.RawGetString("format").(lua.LString)
+		if isText && isFormat {
+			w.Verbatim(string(format), string(text))
+			return true
+		}
+	}
+	return false
+}
+
+func (e *Engine) writePairs(w *resp.Writer, m *lua.LTable, depth int, values bool) {
+	mark := w.Defer()
+	n := 0
+	for k, v := m.Next(lua.LNil); k != lua.LNil; k, v = m.Next(k) {
+		e.writeValue(w, k, depth)
+		if values {
+			e.writeValue(w, v, depth)
+		}
+		n++
+	}
+	if values {
+		w.EndMap(mark, n)
+	} else {
+		w.EndSet(mark, n)
+	}
+}
+
+// writeFailure appends the reply of a script that ended by an error.
+func (e *Engine) writeFailure(w *resp.Writer, err error) {
+	f := &e.run.fail
+	if f.text == "" {
+		f.text = "ERR unknown error"
+		if failed, ok := err.(*lua.ApiError); ok {
+			f.text = e.errorText(failed.Object)
+		}
+	}
+	text := strings.TrimPrefix(f.text, "-")
+	if f.source != "" {
+		text += " script: " + e.run.script.SHA + ", on " + f.source + ":" + strconv.Itoa(f.line) + "."
+	}
+	w.Error(text)
+}
