@@ -31,9 +31,10 @@ type Options struct {
 	Version    string // redis.REDIS_VERSION, "7.2.6"
 	VersionNum int    // redis.REDIS_VERSION_NUM, 0x00070206
 
-	Budget   int64 // bytes a script may hold; 256 MB when 0
-	MaxBulk  int64 // longest string a script may build; 512 MB when 0
-	MaxSteps int64 // steps of pattern matching in one script; 2^28 when 0
+	Budget   int64  // bytes a script may hold; 256 MB when 0
+	MaxBulk  int64  // longest string a script may build; 512 MB when 0
+	Seed     uint32 // of math.random
+	MaxSteps int64  // steps of pattern matching in one script; 2^28 when 0
 }
 
 // Engine is a Lua state and the scripts compiled for it.
@@ -54,12 +55,13 @@ type Engine struct {
 	handler  *lua.LFunction
 	lib      map[string]lua.LGFunction // gopher-lua's own, where they are called from ours
 
-	run   run
-	reply resp.Writer
-	argv  [][]byte
-	argb  []byte
-	ints  [256]lua.LValue
-	words []vmError
+	run    run
+	reply  resp.Writer
+	argv   [][]byte
+	argb   []byte
+	ints   [256]lua.LValue
+	words  []vmError
+	random uint64 // state of math.random
 }
 
 // run is the state of the script being run.
@@ -69,7 +71,6 @@ type run struct {
 	limits  limits
 	calls   calls
 	threads int
-	random  uint64
 	fail    failure
 }
 
@@ -116,6 +117,7 @@ func New(o Options) *Engine {
 		o.Version, o.VersionNum = "7.2.6", 0x070206
 	}
 	e := &Engine{o: o, real: map[*lua.LTable]*lua.LTable{}, words: vmErrors()}
+	e.random = seed(o.Seed)
 	e.Flush()
 	e.l = lua.NewState(lua.Options{
 		CallStackSize: 16000, RegistrySize: 16 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 64 << 10, SkipOpenLibs: true,
@@ -188,7 +190,7 @@ func (e *Engine) Running() *Script { return e.run.script }
 // Run runs s and appends one reply to w.
 func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 	r := &e.run
-	r.script, r.proto, r.fail, r.calls, r.threads, r.random = s, 2, failure{}, calls{}, 0, seed(0)
+	r.script, r.proto, r.fail, r.calls, r.threads = s, 2, failure{}, calls{}, 0
 	r.limits.begin()
 	if s.long {
 		e.l.SetContext(&r.limits)

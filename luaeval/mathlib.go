@@ -6,12 +6,12 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// mathLib is gopher-lua's with the random numbers of Redis: every script gets the same ones, which are those of the C
-// library's drand48 (rand.c), so that a script does the same on every server.
+// mathLib is gopher-lua's with the random numbers of Redis, which are those of the C library's drand48 (rand.c), so that a
+// script that seeds them gets the same ones on every server.
 func (e *Engine) mathLib(t *lua.LTable) *lua.LTable {
-	t.RawSetString("random", e.l.NewFunction(e.random))
+	t.RawSetString("random", e.l.NewFunction(e.mathRandom))
 	t.RawSetString("randomseed", e.l.NewFunction(e.randomSeed))
-	t.RawSetString("mod", lua.LNil)
+	t.RawSetString("mod", t.RawGetString("fmod"))
 	t.RawSetString("huge", lua.LNumber(math.Inf(1)))
 	return t
 }
@@ -19,10 +19,10 @@ func (e *Engine) mathLib(t *lua.LTable) *lua.LTable {
 // seed is srand48.
 func seed(n uint32) uint64 { return uint64(n)<<16 | 0x330e }
 
-func (e *Engine) random(l *lua.LState) int {
-	e.run.random = (e.run.random*0x5deece66d + 0xb) & (1<<48 - 1)
+func (e *Engine) mathRandom(l *lua.LState) int {
+	e.random = (e.random*0x5deece66d + 0xb) & (1<<48 - 1)
 	const most = 1<<31 - 1
-	r := float64((e.run.random>>17)%most) / most
+	r := float64((e.random>>17)%most) / most
 	switch l.GetTop() {
 	case 0:
 		l.Push(lua.LNumber(r))
@@ -45,6 +45,6 @@ func (e *Engine) random(l *lua.LState) int {
 }
 
 func (e *Engine) randomSeed(l *lua.LState) int {
-	e.run.random = seed(uint32(checkInt(l, 1, "randomseed")))
+	e.random = seed(uint32(checkInt(l, 1, "randomseed")))
 	return 0
 }

@@ -33,15 +33,12 @@ func parseNumber(s string) (float64, bool) {
 			return 0, false
 		}
 	}
-	n, err := strconv.ParseFloat(sign+digits, 64)
+	n, err := strconv.ParseFloat(digits, 64)
 	if err != nil && !math.IsInf(n, 0) {
 		return 0, false
 	}
-	if math.IsNaN(n) {
-		n = math.Copysign(n, 1)
-		if sign == "-" {
-			n = math.Copysign(n, -1)
-		}
+	if sign == "-" {
+		n = -n
 	}
 	return n, true
 }
@@ -148,10 +145,10 @@ func trimZeros(b []byte, from int) []byte {
 	return b
 }
 
-// appendArg prints a number that is an argument of redis.call: integral ones as integers, others by %.17g
-// (script_lua.c: luaCreateRedisArgs through lua_Number to fpconv).
+// appendArg prints a number that is an argument of redis.call: integral ones that a double surely holds as integers, others by
+// %.17g (util.c: double2ll).
 func appendArg(b []byte, n float64) []byte {
-	if n == math.Trunc(n) && math.Abs(n) < 1<<63 {
+	if n == math.Trunc(n) && math.Abs(n) <= 1<<52 {
 		return strconv.AppendInt(b, int64(n), 10)
 	}
 	return appendG(b, n, 17)

@@ -147,7 +147,9 @@ func (e *Engine) strFormat(l *lua.LState) int {
 		}
 		v, next := parseVerb(l, format, i)
 		i = next
-		arg++
+		if arg++; arg > l.GetTop() {
+			argError(l, arg, "format", "no value")
+		}
 		from := len(b)
 		b = e.appendVerb(l, b, v, arg)
 		e.charge(l, len(b)-from)

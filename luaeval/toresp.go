@@ -79,7 +79,7 @@ func (e *Engine) writeTagged(w *resp.Writer, t *lua.LTable, depth int) bool {
 		return false
 	}
 	if text, ok := t.RawGetString("err").(lua.LString); ok {
-		w.Error(strings.TrimPrefix(string(text), "-"))
+		w.Error(string(text))
 		return true
 	}
 	if text, ok := t.RawGetString("ok").(lua.LString); ok {
@@ -140,8 +140,20 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 		}
 	}
 	text := strings.TrimPrefix(f.text, "-")
+	if f.source == "" {
+		f.place(text)
+	}
 	if f.source != "" {
 		text += " script: " + e.run.script.SHA + ", on " + f.source + ":" + strconv.Itoa(f.line) + "."
 	}
 	w.Error(text)
+}
+
+// place reads the position from the message of an error that left no room on the stack for the handler.
+func (f *failure) place(text string) {
+	_, rest, found := strings.Cut(text, chunkName+":")
+	digits, _, ended := strings.Cut(rest, ":")
+	if line, err := strconv.Atoi(digits); found && ended && err == nil {
+		f.source, f.line = "@"+chunkName, line
+	}
 }

@@ -1,0 +1,107 @@
+package luaeval
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+func alone(o Options) *Engine {
+	o.Call = func(_ [][]byte, w *resp.Writer) { w.OK() }
+	return New(o)
+}
+
+// A hostile script ends by an error, soon, and the script after it finds everything as it was.
+func TestHostileScriptsAreBounded(t *testing.T) {
+	e := alone(Options{Budget: 32 << 20, MaxBulk: 64 << 20, MaxSteps: 1 << 20})
+	for name, c := range map[string]struct{ script, want string }{
+		"a huge string":         {`return string.rep("x", 1e11)`, "not enough memory"},
+		"a huge concatenation":  {`local s = ("x"):rep(1e6) for i = 1, 20 do s = s .. s end`, "not enough memory"},
+		"huge pieces":           {`local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1e6) .. i end`, "not enough memory"},
+		"a growing table":       {`local t = {} local i = 0 while true do i = i + 1 t[i] = {} end`, "not enough memory"},
+		"a growing map":         {`local t = {} local i = 0 while true do i = i + 1 t["k" .. i] = i end`, "not enough memory"},
+		"huge holes":            {`local t = {} for i = 1, 1e6 do t[i] = {} t[i][2000000] = 1 end`, "not enough memory"},
+		"gsub that multiplies":  {`return (("x"):rep(1e5):gsub("x", ("y"):rep(1e5)))`, "not enough memory"},
+		"a format of wide text": {`local s = ("x"):rep(3e7) return string.format("%s%s%s", s, s, s)`, "not enough memory"},
+		"braces":                {"return " + strings.Repeat("{", 1<<20), "too many syntax levels"},
+		"parentheses":           {"return " + strings.Repeat("(", 1<<20), "too many syntax levels"},
+		"functions":             {strings.Repeat("return function() ", 1<<16), "too many syntax levels"},
+		"a chain of ..":         {"return 'a'" + strings.Repeat("..'a'", 1e5), "too many syntax levels"},
+		"a chain of +":          {"return 1" + strings.Repeat("+1", 1e5), "too many syntax levels"},
+		"a chain of not":        {"return " + strings.Repeat("not ", 1e5) + "1", "too many syntax levels"},
+		"a chain of -":          {"return " + strings.Repeat("- ", 1e5) + "1", "too many syntax levels"},
+		"a pattern":             {`return string.find(("a"):rep(100000), ("a-"):rep(15) .. "b")`, "pattern too complex"},
+		"a pattern in pcall":    {`return {pcall(string.find, ("a"):rep(100000), ("a-"):rep(15) .. "b")}`, "pattern too complex"},
+		"deep matching":         {`return string.find(("a"):rep(1e5), ("a?"):rep(1e5))`, "pattern too complex"},
+		"nested coroutines":     {`local function f() return coroutine.wrap(f)() end return f()`, "C stack overflow"},
+		"many coroutines":       {`local t = {} for i = 1, 1e6 do t[i] = coroutine.create(function() end) end`, "o"},
+		"recursion":             {`local function f() return 1 + f() end return f()`, "stack overflow"},
+		"recursion by pcall":    {`local function f() local ok, e = pcall(f) error(e) end f()`, "C stack overflow"},
+		"recursion by metatable": {`local t = {} setmetatable(t, {__index = function(t, k) return t[k .. "x"] end}) return t.x`,
+			"o"},
+		"the strings' metatable": {`getmetatable("").__index = nil`, readOnlyText},
+		"a library":              {`rawset(string, "rep", nil)`, readOnlyText},
+		"goto":                   {"::a:: goto a", "Error compiling script"},
+		"a table that holds itself": {`local t = {} t[1] = t return t`,
+			"reached lua stack limit"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Contains(t, evalOn(e, 2, c.script, nil), c.want)
+			require.Equal(t, "$9\r\nxxx7hello\r\n", evalOn(e, 2, `return ("x"):rep(3) .. 7 .. string.sub("hello!", 1, 5)`, nil), "the next script")
+		})
+	}
+}
+
+// Poll ends what would never end, whatever the script catches.
+func TestPollEndsAScript(t *testing.T) {
+	for _, script := range []string{
+		`while true do end`,
+		`repeat until false`,
+		`for i = 1, 1e300 do end`,
+		`while true do pcall(function() while true do end end) end`,
+		`local function f() return f() end return f()`,
+		`local co = coroutine.wrap(function() while true do end end) co()`,
+		`while true do coroutine.wrap(function() pcall(function() while true do end end) end)() end`,
+		`while true do pcall(redis.call, "x") end`,
+		`while true do xpcall(function() error("x") end, function() end) end`,
+		`return string.find(("a"):rep(100000), ("a-"):rep(15) .. "b")`,
+	} {
+		var now int64
+		polls := 0
+		e := alone(Options{
+			MaxSteps: 1 << 60,
+			Clock:    func() int64 { now += int64(time.Millisecond); return now },
+			Poll: func(ran time.Duration) error {
+				if polls++; polls < 5 {
+					return nil
+				}
+				require.Greater(t, ran, time.Millisecond)
+				return errors.New("Script killed by user with SCRIPT KILL.")
+			},
+		})
+		require.Contains(t, evalOn(e, 2, script, nil), "Script killed by user with SCRIPT KILL.", script)
+		require.Equal(t, ":1\r\n", evalOn(e, 2, `return 1`, nil))
+	}
+}
+
+// No context means no cost per instruction: only a script that can run long gets one.
+func TestOnlyLoopsAndFunctionsAreWatched(t *testing.T) {
+	e := alone(Options{})
+	for script, long := range map[string]bool{
+		`return redis.call("get", KEYS[1])`:                          false,
+		`if redis.call("get", KEYS[1]) == ARGV[1] then return 1 end`: false,
+		`for i = 1, 3 do end`:                                        true,
+		`local f = function() end`:                                   true,
+		`while false do end`:                                         true,
+		`for _, k in ipairs(KEYS) do redis.call("del", k) end`:       true,
+	} {
+		s, err := e.Load([]byte(script))
+		require.NoError(t, err)
+		require.Equal(t, long, s.long, script)
+	}
+}
