@@ -22,25 +22,31 @@ type Call struct {
 }
 
 // Changed is called once for every key a command has changed, after the change:
-// it counts the change and fires the keyspace event.
+// it counts the change, tells those who watch the key, and fires the keyspace event.
 func (c *Call) Changed(class Class, event string, key []byte) {
 	c.changedIn(c.DB.ID, class, event, key)
 }
 
 func (c *Call) changedIn(db int, class Class, event string, key []byte) {
 	c.KS.Stats.Dirty++
-	c.notifyIn(db, class, event, key)
+	c.movedIn(db, class, event, key)
 }
 
 // Touched is Changed where Redis fires no keyspace event.
 func (c *Call) Touched(key []byte) {
 	c.KS.Stats.Dirty++
+	if c.Ex.watchers.count > 0 {
+		c.Ex.touch(c.DB.ID, key)
+	}
 }
 
 // Moved is Changed for the other key of a change that has been counted.
 func (c *Call) Moved(class Class, event string, key []byte) { c.movedIn(c.DB.ID, class, event, key) }
 
 func (c *Call) movedIn(db int, class Class, event string, key []byte) {
+	if c.Ex.watchers.count > 0 {
+		c.Ex.touch(db, key)
+	}
 	c.notifyIn(db, class, event, key)
 }
 

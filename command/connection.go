@@ -14,7 +14,7 @@ func connectionRows() []Row {
 		{"ping", "[message]", -1, Fast | WhileSubscribed | RequestAllShards | ResponseAllSucceeded, nil, "connection", "1.0.0", "O(1)", "Answers PONG, or the given message.", ping},
 		{"echo", "message", 2, Loading | Stale | Fast, nil, "connection", "1.0.0", "O(1)", "Answers with the given message.", echo},
 		{"select", "index:integer", 2, Loading | Stale | Fast, nil, "connection", "1.0.0", "O(1)", "Chooses the database of this connection.", selectDB},
-		{"quit", "", -1, AllowBusy | WhileSubscribed | NoScript | Loading | Stale | Fast | NoAuth, nil, "connection", "1.0.0", "O(1)", "Closes the connection.", quit},
+		{"quit", "", -1, AllowBusy | WhileSubscribed | NoScript | Loading | Stale | Fast | NoAuth | NotQueued, nil, "connection", "1.0.0", "O(1)", "Closes the connection.", quit},
 		{"auth", "[username] password", -2, NoScript | Loading | Stale | Fast | NoAuth | AllowBusy | HiddenArgs, nil, "connection", "1.0.0",
 			"O(N) where N is the number of passwords defined for the user", "Proves who is at the other end of the connection.", auth},
 		{"hello", "[protover:integer [AUTH (username password)] [SETNAME clientname]]", -1, NoScript | Loading | Stale | Fast | NoAuth | AllowBusy, nil,

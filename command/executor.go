@@ -35,9 +35,15 @@ type Executor struct {
 	// Pause holds clients back (CLIENT PAUSE); only the server sets it.
 	Pause Pause
 
+	// Depth counts the commands that execute others now, EXEC and scripts. Inside them
+	// no command may hold its client, and the time stands still.
+	Depth int
+
 	Latency Latency
 	slowlog Slowlog
 	slow    int64 // ns from which on a command is noted in one of them
+
+	watchers watchers
 
 	notify     Class    // keyspace events that are wanted: kinds of channels and classes, both or none
 	running    *Session // whose command is executed
@@ -45,9 +51,8 @@ type Executor struct {
 	message    []byte   // room to encode one in
 	channel    []byte   // room for the name of an event's channel
 
-	call  Call  // of the command that is running; one at a time, so one is enough
-	mono  int64 // when the last command ended, which is when the next one starts
-	depth int   // commands executing inside each other: EXEC, scripts
+	call Call  // of the command that is running; one at a time, so one is enough
+	mono int64 // when the last command ended, which is when the next one starts
 }
 
 // Stats are the executor's counters for INFO.
@@ -110,10 +115,15 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		if cmd != nil {
 			cmd.Calls.Rejected++
 		}
-		ex.fail(w, mark, err)
+		ex.fail(w, mark, ex.refuse(s, cmd, err))
 	} else {
 		s.Last = cmd
-		ex.run(cmd, s, args, w, mark)
+		if s.Tx != nil && s.Tx.Open && cmd.Flags&NotQueued == 0 {
+			s.Tx.add(cmd, args)
+			w.Status("QUEUED")
+		} else {
+			ex.mono = ex.run(cmd, s, args, w, mark, ex.mono)
+		}
 	}
 	if s.Replies != ReplyOn {
 		suppress(s, w, mark, cmd)
@@ -140,18 +150,22 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 		return cmd, errDebugRefused
 	case !s.Authenticated && cmd.Flags&NoAuth == 0:
 		return cmd, errNoAuth
-	case ex.KS.MaxMemory > 0 && !ex.makeRoom() && cmd.Flags&DenyOOM != 0: // reads make room too
+	case cmd.Flags&NoMulti != 0 && s.InMulti():
+		return cmd, errNotInMulti
+	case ex.KS.MaxMemory > 0 && !ex.makeRoom() && s.needsMemory(cmd): // reads make room too
 		return cmd, errOOM
 	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
 		return cmd, errSubscriber(cmd)
-	case ex.Pause != PauseNone && ex.Pause.holds(cmd):
+	case ex.Pause != PauseNone && ex.Pause.holds(s.flagsOf(cmd)):
 		return cmd, errPostponed
 	}
 	return cmd, nil
 }
 
-// run executes cmd and accounts for it (server.c: call).
-func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer, mark int) {
+// run executes cmd, which starts at the monotonic time start, and accounts for it
+// (server.c: call). It returns when the command has ended. Inside EXEC the
+// executor's own times stand still meanwhile.
+func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer, mark int, start int64) (end int64) {
 	c := &ex.call
 	c.Writer, c.Args, c.DB, c.Sess, c.Cmd, c.Now = w, args, ex.KS.DBs[s.DB], s, cmd, ex.KS.Now
 	ex.KS.NoTouch = s.NoTouch
@@ -160,9 +174,8 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 		ex.fail(w, mark, err)
 	}
 	ex.KS.Settle()
-	end := ex.Clock.Mono()
-	took := end - ex.mono
-	ex.mono = end
+	end = ex.Clock.Mono()
+	took := end - start
 	ex.Stats.Commands++
 	cmd.Calls.Count++
 	cmd.Calls.Nanos += took
@@ -175,6 +188,7 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	if ex.MonitorFeed != nil && cmd.Flags&(SkipMonitor|Admin) == 0 {
 		ex.MonitorFeed(s, redact(cmd, args))
 	}
+	return end
 }
 
 // fail takes back what the command has appended and writes the error instead.

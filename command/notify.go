@@ -62,12 +62,18 @@ func (ex *Executor) configureEvents() {
 }
 
 func (ex *Executor) keyExpired(db *store.DB, key string) {
+	if ex.watchers.count > 0 {
+		ex.vanished(db.ID, key)
+	}
 	if ex.notify&ClassExpired != 0 {
 		ex.fire(db.ID, "expired", []byte(key))
 	}
 }
 
 func (ex *Executor) keyEvicted(db *store.DB, key string) {
+	if ex.watchers.count > 0 {
+		ex.vanished(db.ID, key)
+	}
 	if ex.notify&ClassEvicted != 0 {
 		ex.fire(db.ID, "evicted", []byte(key))
 	}

@@ -195,15 +195,16 @@ func (ex *Executor) send(to []*Session, message []byte) {
 	}
 }
 
-// Leave forgets what s has subscribed to: it has gone, or starts anew.
+// Leave forgets what s has subscribed to, watches and has queued: it has gone, or starts anew.
 func (ex *Executor) Leave(s *Session) {
 	if s.Subscriber {
 		s.Subscriber = false
 		ex.Subs.Forget(s)
 	}
+	ex.endTransaction(s)
 }
 
 // Abandon cleans up after a command that has panicked.
 func (ex *Executor) Abandon() {
-	ex.running, ex.afterReply = nil, nil
+	ex.running, ex.afterReply, ex.Depth = nil, nil, 0
 }

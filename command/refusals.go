@@ -19,8 +19,8 @@ const (
 	PauseAll
 )
 
-func (p Pause) holds(cmd *Command) bool {
-	return p == PauseAll || cmd.Flags&(Write|MayReplicate) != 0
+func (p Pause) holds(flags Flag) bool {
+	return p == PauseAll || flags&(Write|MayReplicate) != 0
 }
 
 // unknownCommand is the end for a browser that was lured into talking to a

@@ -46,6 +46,7 @@ const (
 	HiddenArgs                       // arguments are secrets: MONITOR and SLOWLOG blank them
 	NoAsyncLoading                   // not while data is replaced in the background
 	WhileSubscribed                  // by a RESP2 client that listens to channels too
+	NotQueued                        // runs at once inside MULTI
 	AnswersByPush                    // its answers are messages, which CLIENT REPLY does not switch off
 
 	// What COMMAND INFO calls tips.

@@ -50,6 +50,7 @@ func flushDB(c *Call) error {
 	if err := flushMode(c); err != nil {
 		return err
 	}
+	c.Ex.replaced(c.DB, nil)
 	c.Count(c.DB.Flush())
 	c.OK()
 	return nil
@@ -58,6 +59,9 @@ func flushDB(c *Call) error {
 func flushAll(c *Call) error {
 	if err := flushMode(c); err != nil {
 		return err
+	}
+	for _, db := range c.KS.DBs {
+		c.Ex.replaced(db, nil)
 	}
 	c.Count(c.KS.FlushAll())
 	c.OK()
@@ -79,7 +83,10 @@ func swapDB(c *Call) error {
 		}
 	}
 	if ids[0] != ids[1] {
-		c.KS.Swap(ids[0], ids[1])
+		a, b := c.KS.DBs[ids[0]], c.KS.DBs[ids[1]]
+		c.Ex.replaced(a, b)
+		c.Ex.replaced(b, a)
+		c.KS.Swap(a.ID, b.ID)
 	}
 	c.Count(1)
 	c.OK()

@@ -196,7 +196,8 @@ func xsetid(c *Call) error {
 	if !maxDeleted.IsZero() {
 		s.MaxDeletedID = maxDeleted
 	}
-	c.Changed(ClassStream, "xsetid", c.Args[1])
+	c.Count(1) // not a change to those who watch the key: t_stream.c has no signalModifiedKey here
+	c.Notify(ClassStream, "xsetid", c.Args[1])
 	c.OK()
 	return nil
 }

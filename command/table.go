@@ -58,6 +58,7 @@ func groups() [][]Row {
 		sortRows(),
 		introspectRows(),
 		pubsubRows(),
+		transactionRows(),
 	}
 }
 

@@ -13,7 +13,7 @@ import (
 func (s *Server) clientRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
-		row("reset", "", 1, command.NoScript|command.Loading|command.Stale|command.Fast|command.NoAuth|command.AllowBusy|command.WhileSubscribed,
+		row("reset", "", 1, command.NoScript|command.Loading|command.Stale|command.Fast|command.NoAuth|command.AllowBusy|command.WhileSubscribed|command.NotQueued,
 			"connection", "6.2.0", "O(1)", "Makes the connection as it was when it was new.", s.reset),
 		row("client|info", "", 2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection", "6.2.0", "O(1)", "Describes this connection.", s.clientInfo),
 		row("client|list", "[TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id:integer ...]", -2, flags|command.NondeterministicOutput, "connection", "2.4.0",

@@ -55,10 +55,11 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	num(" sub=", int64(s.ex.Subs.Count(pubsub.Channel, sess)))
 	num(" psub=", int64(s.ex.Subs.Count(pubsub.Pattern, sess)))
 	num(" ssub=", int64(s.ex.Subs.Count(pubsub.Shard, sess)))
-	str("", " multi=-1 watch=0")
+	num(" multi=", multi(sess))
+	num(" watch=", int64(sess.Tx.Watches()))
 	num(" qbuf=", int64(used))
 	num(" qbuf-free=", int64(max(room-used, 0)))
-	str("", " argv-mem=0 multi-mem=0")
+	num(" argv-mem=0 multi-mem=", int64(sess.Tx.Mem()))
 	num(" rbs=", int64(outRoom))
 	num(" rbp=", int64(outRoom))
 	num(" obl=", int64(unsent))
@@ -84,7 +85,8 @@ func flags(c *client) string {
 		on   bool
 		flag byte
 	}{
-		{c.sess.Monitor, 'O'}, {c.sess.Subscriber, 'P'}, {c.sess.Hold != command.NotHeld, 'b'}, {c.sess.CloseAfterReply, 'c'}, {c.closed, 'A'},
+		{c.sess.Monitor, 'O'}, {c.sess.Subscriber, 'P'}, {c.sess.InMulti(), 'x'}, {c.sess.Hold != command.NotHeld, 'b'},
+		{c.sess.Tx != nil && c.sess.Tx.Dirty, 'd'}, {c.sess.CloseAfterReply, 'c'}, {c.closed, 'A'},
 		{c.unix, 'U'}, {c.sess.NoEvict, 'e'}, {c.sess.NoTouch, 'T'},
 	} {
 		if f.on {
@@ -112,7 +114,15 @@ func (s *Server) events(c *client) string {
 // memory estimates the bytes a client holds.
 func (c *client) memory() int {
 	room, _ := c.Buffered()
-	return int(unsafe.Sizeof(*c)) + room + cap(c.Out) + len(c.sess.Addr) + len(c.sess.Name)
+	return int(unsafe.Sizeof(*c)) + room + cap(c.Out) + len(c.sess.Addr) + len(c.sess.Name) + c.sess.Tx.Mem()
+}
+
+// multi is the number of commands a client has queued, -1 outside of MULTI.
+func multi(s *command.Session) int64 {
+	if !s.InMulti() {
+		return -1
+	}
+	return int64(len(s.Tx.Queue))
 }
 
 // clientType is the type that CLIENT KILL and LIST can be asked for.

@@ -106,10 +106,10 @@ func (s *Server) class(c *client) int {
 }
 
 // overQueryLimit closes c when it has sent more than a server should keep for a
-// request that is not complete.
+// request that is not complete, or for a transaction.
 func (s *Server) overQueryLimit(c *client) {
 	_, used := c.Buffered()
-	if used+c.Parser.Mem() <= int(s.cfg.QueryBufferLimit) {
+	if used+c.Parser.Mem()+c.sess.Tx.Mem() <= int(s.cfg.QueryBufferLimit) {
 		return
 	}
 	s.log('#', "Closing client that reached max query buffer length: %s", s.describe(c))

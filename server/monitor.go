@@ -5,11 +5,15 @@ import (
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/store"
 )
 
 func (s *Server) monitor(c *command.Call) error {
 	if c.Sess.Monitor {
 		return nil // Redis does not answer the second one either
+	}
+	if c.Ex.Depth > 0 {
+		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 	}
 	c.Sess.Monitor = true
 	s.monitors = append(s.monitors, s.running)

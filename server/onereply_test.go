@@ -22,6 +22,7 @@ func cannotBeAskedAtRandom() map[string]string {
 		"client|reply": "takes away the replies to be counted",
 		"config|set":   "may set a limit that the test itself breaks",
 		"debug":        "may wait, fill the memory or end the server",
+		"multi":        "has what follows queued",
 		"monitor":      "is answered by every command that follows",
 		"quit":         "closes the connection",
 		"shutdown":     "ends the server",
@@ -197,7 +198,32 @@ func (a *asker) exchange() {
 		require.Equal(a.t, fmt.Sprint("marker-", a.asked), next.Str, "%q was answered with %s and more", args, v)
 		a.asked++
 	}
+	a.inTransactions()
 	a.batch = a.batch[:0]
+}
+
+// inTransactions asks some of the batch again, each in a transaction of its own, and
+// wants one reply from EXEC.
+func (a *asker) inTransactions() {
+	a.t.Helper()
+	atOnce := []string{"discard", "exec", "reset", "watch"}
+	for i, args := range a.batch {
+		if i%4 != 0 || slices.Contains(atOnce, args[0]) {
+			continue
+		}
+		out := redistest.AppendCommand(nil, "MULTI")
+		out = redistest.AppendCommand(out, args...)
+		out = redistest.AppendCommand(out, "EXEC")
+		require.NoError(a.t, a.c.Send(redistest.AppendCommand(out, "ECHO", "marker")))
+		require.Equal(a.t, "OK", a.c.Read().Str)
+		queued, reply := a.c.Read(), a.c.Read()
+		if queued.Str == "QUEUED" {
+			require.Len(a.t, reply.Elems, 1, "%q", args)
+		} else {
+			require.Equal(a.t, "EXECABORT Transaction discarded because of previous errors.", reply.Str, "%q", args)
+		}
+		require.Equal(a.t, "marker", a.c.Read().Str, "behind %q", args)
+	}
 }
 
 // pairs reads a map, which RESP2 has as a list.

@@ -49,7 +49,7 @@ func (s *Server) wait(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	if n <= 0 {
+	if n <= 0 || c.Ex.Depth > 0 {
 		c.Int(0)
 		return nil
 	}
@@ -83,7 +83,7 @@ func (s *Server) waitAOF(c *command.Call) error {
 		w.Int(0)
 		w.Int(0)
 	}
-	if n == 0 {
+	if n == 0 || c.Ex.Depth > 0 {
 		reply(c.Writer)
 		return nil
 	}

@@ -140,6 +140,13 @@ func (db *DB) AverageTTL() int64 {
 // Exists tells whether key is there, without a trace in statistics or LRU.
 func (db *DB) Exists(key []byte) bool { return db.find(key) != 0 }
 
+// Stored tells whether key is there and whether its time has come, which leaves it
+// there for once.
+func (db *DB) Stored(key []byte) (there, due bool) {
+	i := db.keys.find(key)
+	return i != 0, i != 0 && db.keys.at(i).Val.due(db.ks.Now)
+}
+
 // Touch is Exists for TOUCH and COPY: it counts as a read and as a use.
 func (db *DB) Touch(key []byte) bool { return db.read(key) != nil }
 

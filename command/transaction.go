@@ -1,0 +1,180 @@
+package command
+
+import "github.com/miniredisd/miniredisd/store"
+
+func transactionRows() []Row {
+	const flags = NoScript | Loading | Stale
+	return []Row{
+		{"multi", "", 1, flags | Fast | AllowBusy | NotQueued, nil, "transactions", "1.2.0", "O(1)", "Begins a transaction: what follows is queued.", multi},
+		{"exec", "", 1, flags | SkipSlowlog | NotQueued, nil, "transactions", "1.2.0", "Depends on commands in the transaction", "Runs what was queued, unless a watched key has changed.", exec},
+		{"discard", "", 1, flags | Fast | AllowBusy | NotQueued, nil, "transactions", "2.0.0", "O(N), when N is the number of queued commands", "Ends a transaction without running it.", discard},
+		{"watch", "key ...", -2, flags | Fast | AllowBusy | NotQueued, keys(span(1, -1, 1, RO)), "transactions", "2.2.0", "O(1) for every key.", "Has the next transaction run only if the keys stay as they are.", watch},
+		{"unwatch", "", 1, flags | Fast | AllowBusy, nil, "transactions", "2.2.0", "O(1)", "Forgets the watched keys.", unwatch},
+	}
+}
+
+const (
+	errNestedMulti  store.Error = "ERR MULTI calls can not be nested"
+	errExecAlone    store.Error = "ERR EXEC without MULTI"
+	errDiscardAlone store.Error = "ERR DISCARD without MULTI"
+	errWatchInMulti store.Error = "ERR WATCH inside MULTI is not allowed"
+	errNotInMulti   store.Error = "ERR Command not allowed inside a transaction"
+	errExecAbort    store.Error = "EXECABORT Transaction discarded because of previous errors."
+)
+
+// Transaction is what a session has queued and watches. It stays with the session
+// once it has been needed, for its memory.
+type Transaction struct {
+	Open  bool // between MULTI and EXEC
+	Dirty bool // a watched key has changed
+	Queue []queued
+
+	aborted bool // a command was refused: EXEC will be, too
+	flags   Flag // of all commands in the queue
+	args    [][]byte
+	bytes   []byte // what args point into: the input buffer they came from is used again
+
+	watches []*watched
+}
+
+type queued struct {
+	cmd  *Command
+	args [][]byte
+}
+
+// keepQueue is the bytes up to which the memory of a queue is used again.
+const keepQueue = 4 << 10
+
+// add queues a request.
+func (t *Transaction) add(cmd *Command, args [][]byte) {
+	if t.Dirty || t.aborted {
+		return // it will not run
+	}
+	first := len(t.args)
+	for _, arg := range args {
+		from := len(t.bytes)
+		t.bytes = append(t.bytes, arg...)
+		t.args = append(t.args, t.bytes[from:len(t.bytes):len(t.bytes)])
+	}
+	t.Queue = append(t.Queue, queued{cmd, t.args[first:len(t.args):len(t.args)]})
+	t.flags |= cmd.Flags
+}
+
+// Mem is about the bytes that the queue and the watched keys take.
+func (t *Transaction) Mem() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.bytes) + 24*len(t.args) + 32*len(t.Queue) + 128*len(t.watches)
+}
+
+// Watches counts the watched keys.
+func (t *Transaction) Watches() int {
+	if t == nil {
+		return 0
+	}
+	return len(t.watches)
+}
+
+func (s *Session) transaction() *Transaction {
+	if s.Tx == nil {
+		s.Tx = &Transaction{}
+	}
+	return s.Tx
+}
+
+// InMulti tells whether what s sends is queued.
+func (s *Session) InMulti() bool { return s.Tx != nil && s.Tx.Open }
+
+// endTransaction makes s as if it had never said MULTI or WATCH.
+func (ex *Executor) endTransaction(s *Session) {
+	t := s.Tx
+	if t == nil {
+		return
+	}
+	ex.unwatch(t)
+	t.Open, t.Dirty, t.aborted, t.flags = false, false, false, 0
+	if cap(t.bytes)+24*cap(t.args)+32*cap(t.Queue) > keepQueue {
+		t.Queue, t.args, t.bytes = nil, nil, nil
+		return
+	}
+	t.Queue, t.args, t.bytes = t.Queue[:0], t.args[:0], t.bytes[:0]
+}
+
+// refuse notes that a command of s was not let in. A transaction it belongs to will
+// not run; an EXEC that was not let in itself ends its own (server.c: rejectCommand).
+func (ex *Executor) refuse(s *Session, cmd *Command, err error) error {
+	if cmd != nil && cmd.Name == "exec" {
+		ex.endTransaction(s)
+		return execAborted(err)
+	}
+	if s.InMulti() {
+		s.Tx.aborted = true
+	}
+	return err
+}
+
+// flagsOf are those of cmd, for EXEC also those of what it would run.
+func (s *Session) flagsOf(cmd *Command) Flag {
+	if cmd.Name == "exec" && s.Tx != nil {
+		return cmd.Flags | s.Tx.flags
+	}
+	return cmd.Flags
+}
+
+// needsMemory tells whether cmd is refused when there is none. A queue takes some,
+// whatever is put into it.
+func (s *Session) needsMemory(cmd *Command) bool {
+	if s.flagsOf(cmd)&DenyOOM != 0 {
+		return true
+	}
+	return s.InMulti() && (cmd.Flags&NotQueued == 0 || cmd.Name == "multi" || cmd.Name == "watch")
+}
+
+func multi(c *Call) error {
+	t := c.Sess.transaction()
+	if t.Open {
+		return errNestedMulti
+	}
+	t.Open = true
+	c.OK()
+	return nil
+}
+
+func discard(c *Call) error {
+	if !c.Sess.InMulti() {
+		return errDiscardAlone
+	}
+	c.Ex.endTransaction(c.Sess)
+	c.OK()
+	return nil
+}
+
+// exec runs the queue, every command with a reply of its own. c is the executor's
+// only Call: it is each of those commands' in turn.
+func exec(c *Call) error {
+	ex, s, w := c.Ex, c.Sess, c.Writer
+	if !s.InMulti() {
+		return errExecAlone
+	}
+	t := s.Tx
+	switch {
+	case t.aborted:
+		ex.endTransaction(s)
+		return errExecAbort
+	case t.Dirty || ex.watchedIsDue(t):
+		ex.endTransaction(s)
+		w.NullArray()
+		return nil
+	}
+	ex.unwatch(t) // its own changes are not news to it
+	w.Array(len(t.Queue))
+	start := ex.mono
+	ex.Depth++
+	for _, q := range t.Queue {
+		start = ex.run(q.cmd, s, q.args, w, len(w.Buf), start)
+	}
+	ex.Depth--
+	ex.endTransaction(s)
+	return nil
+}

@@ -1,0 +1,154 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// watched is one key that a session watches (multi.c: watchedKey). It stands in a
+// list of its transaction and in one of its key.
+type watched struct {
+	by    *Transaction
+	db    int
+	key   string
+	index int  // in the key's list
+	stale bool // its time had come when it was watched: to be deleted is no change
+}
+
+// watchers is who watches which key of which database. Without anybody, a change
+// costs a look at count.
+type watchers struct {
+	count int
+	dbs   []map[string][]*watched
+}
+
+func watch(c *Call) error {
+	t := c.Sess.transaction()
+	if t.Open {
+		return errWatchInMulti
+	}
+	if !t.Dirty { // else it is too late for more
+		for _, key := range c.Args[1:] {
+			c.Ex.watch(t, c.DB, key)
+		}
+	}
+	c.OK()
+	return nil
+}
+
+func unwatch(c *Call) error {
+	if t := c.Sess.Tx; t != nil {
+		c.Ex.unwatch(t)
+		t.Dirty = false
+	}
+	c.OK()
+	return nil
+}
+
+func (ex *Executor) watch(t *Transaction, db *store.DB, key []byte) {
+	for _, w := range t.watches {
+		if w.db == db.ID && w.key == string(key) {
+			return
+		}
+	}
+	if ex.watchers.dbs == nil {
+		ex.watchers.dbs = make([]map[string][]*watched, len(ex.KS.DBs))
+	}
+	of := ex.watchers.dbs[db.ID]
+	if of == nil {
+		of = map[string][]*watched{}
+		ex.watchers.dbs[db.ID] = of
+	}
+	_, due := db.Stored(key)
+	w := &watched{by: t, db: db.ID, key: string(key), index: len(of[string(key)]), stale: due}
+	of[w.key] = append(of[w.key], w)
+	t.watches = append(t.watches, w)
+	ex.watchers.count++
+}
+
+// unwatch forgets all that t watches.
+func (ex *Executor) unwatch(t *Transaction) {
+	for _, w := range t.watches {
+		of := ex.watchers.dbs[w.db]
+		list := of[w.key]
+		last := len(list) - 1
+		if last == 0 {
+			delete(of, w.key)
+			continue
+		}
+		list[w.index] = list[last]
+		list[w.index].index = w.index
+		list[last] = nil
+		of[w.key] = list[:last]
+	}
+	ex.watchers.count -= len(t.watches)
+	clear(t.watches)
+	t.watches = t.watches[:0]
+}
+
+// touch tells those who watch key that it has changed.
+func (ex *Executor) touch(db int, key []byte) {
+	for _, w := range ex.watchers.dbs[db][string(key)] {
+		w.by.Dirty = true
+	}
+}
+
+// vanished is touch for a key that was deleted without a command's asking for it.
+func (ex *Executor) vanished(db int, key string) {
+	for _, w := range ex.watchers.dbs[db][key] {
+		if w.stale {
+			w.stale = false // gone already for whoever watched it
+			continue
+		}
+		w.by.Dirty = true
+	}
+}
+
+// replaced tells those who watch a key of from that to has taken the place of the
+// whole database; nil for nothing (multi.c: touchAllWatchedKeysInDb).
+func (ex *Executor) replaced(from, to *store.DB) {
+	if ex.watchers.count == 0 {
+		return
+	}
+	for key, list := range ex.watchers.dbs[from.ID] {
+		before, _ := from.Stored([]byte(key))
+		after, due := false, false
+		if to != nil {
+			after, due = to.Stored([]byte(key))
+		}
+		if !before && !after {
+			continue
+		}
+		for _, w := range list {
+			switch {
+			case w.stale && !after:
+				w.stale = false
+			case w.stale && due:
+			case !before && due:
+				w.stale = true
+			default:
+				w.by.Dirty = true
+			}
+		}
+	}
+}
+
+// watchedIsDue tells whether the time of a key has come since it was watched,
+// though nobody has deleted it yet.
+func (ex *Executor) watchedIsDue(t *Transaction) bool {
+	for _, w := range t.watches {
+		if w.stale {
+			continue
+		}
+		if _, due := ex.KS.DBs[w.db].Stored([]byte(w.key)); due {
+			return true
+		}
+	}
+	return false
+}
+
+// execAborted is the answer to an EXEC that was refused (multi.c: execCommandAbort).
+func execAborted(err error) error {
+	return errorf("EXECABORT Transaction discarded because of: %s", strings.TrimPrefix(err.Error(), "ERR "))
+}
