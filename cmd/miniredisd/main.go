@@ -73,6 +73,7 @@ func isStrict(argv0 string) bool {
 }
 
 func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int {
+	paceCollector()
 	greet(cfg, log, argv, strict)
 	log.SetRole(rlog.Master)
 	s, err := server.New(cfg, log.Log)
