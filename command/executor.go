@@ -115,7 +115,7 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		if cmd != nil {
 			cmd.Calls.Rejected++
 		}
-		ex.fail(w, mark, ex.refuse(s, cmd, err))
+		ex.fail(w, mark, ex.refuse(s, cmd, args, err))
 	} else {
 		s.Last = cmd
 		if s.Tx != nil && s.Tx.Open && cmd.Flags&NotQueued == 0 {

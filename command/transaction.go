@@ -103,9 +103,12 @@ func (ex *Executor) endTransaction(s *Session) {
 
 // refuse notes that a command of s was not let in. A transaction it belongs to will
 // not run; an EXEC that was not let in itself ends its own (server.c: rejectCommand).
-func (ex *Executor) refuse(s *Session, cmd *Command, err error) error {
+func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) error {
 	if cmd != nil && cmd.Name == "exec" {
 		ex.endTransaction(s)
+		if ex.MonitorFeed != nil { // who follows the commands has to see the end of the transaction
+			ex.MonitorFeed(s, args)
+		}
 		return execAborted(err)
 	}
 	if s.InMulti() {
