@@ -60,6 +60,7 @@ type Engine struct {
 	argv   [][]byte
 	argb   []byte
 	ints   [256]lua.LValue
+	null   *lua.LUserData // cjson.null
 	words  []vmError
 	random uint64 // state of math.random
 }

@@ -1,4 +1,8 @@
 package luaeval
 
 // moreLibs opens the libraries that Redis adds to Lua.
-func (e *Engine) moreLibs() {}
+func (e *Engine) moreLibs() {
+	e.library("cjson", e.jsonLib())
+	e.library("bit", e.bitLib())
+	e.library("struct", e.structLib())
+}

@@ -1,0 +1,45 @@
+package luaeval
+
+import (
+	"testing"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// A lock client's scripts against commands that cost nothing: what is left is the engine.
+func BenchmarkLockScripts(b *testing.B) {
+	e := New(Options{Call: func(args [][]byte, w *resp.Writer) {
+		switch string(args[0]) {
+		case "get":
+			w.BulkString("value")
+		case "exists":
+			w.Int(0)
+		default:
+			w.Int(1)
+		}
+	}})
+	for _, c := range []struct {
+		name, script string
+		keys, args   []string
+	}{
+		{"unlock", `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`, []string{"lock"}, []string{"value"}},
+		{"reentrant", `if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then ` +
+			`redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; ` +
+			`return redis.call('pttl', KEYS[1]);`, []string{"lock"}, []string{"30000", "6b1e9bd4-5b5a-4b5e:1"}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			keys, args := words(c.keys), words(c.args)
+			body := []byte(c.script)
+			w := resp.Writer{Proto: 2}
+			b.ReportAllocs()
+			for b.Loop() {
+				w.Buf = w.Buf[:0]
+				s, err := e.Load(body)
+				if err != nil {
+					b.Fatal(err)
+				}
+				e.Run(s, keys, args, &w)
+			}
+		})
+	}
+}

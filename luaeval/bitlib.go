@@ -1,0 +1,72 @@
+package luaeval
+
+import (
+	"math"
+	"math/bits"
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// bitLib is LuaBitOp: operations on 32 bits, results signed.
+func (e *Engine) bitLib() *lua.LTable {
+	fold := func(name string, do func(a, b uint32) uint32) lua.LGFunction {
+		return func(l *lua.LState) int {
+			v := bitArg(l, 1, name)
+			for i := 2; i <= l.GetTop(); i++ {
+				v = do(v, bitArg(l, i, name))
+			}
+			return pushBits(l, v)
+		}
+	}
+	shift := func(name string, do func(v uint32, n int) uint32) lua.LGFunction {
+		return func(l *lua.LState) int { return pushBits(l, do(bitArg(l, 1, name), int(bitArg(l, 2, name)&31))) }
+	}
+	one := func(name string, do func(v uint32) uint32) lua.LGFunction {
+		return func(l *lua.LState) int { return pushBits(l, do(bitArg(l, 1, name))) }
+	}
+	return e.functions(map[string]lua.LGFunction{
+		"tobit":   one("tobit", func(v uint32) uint32 { return v }),
+		"bnot":    one("bnot", func(v uint32) uint32 { return ^v }),
+		"bswap":   one("bswap", bits.ReverseBytes32),
+		"band":    fold("band", func(a, b uint32) uint32 { return a & b }),
+		"bor":     fold("bor", func(a, b uint32) uint32 { return a | b }),
+		"bxor":    fold("bxor", func(a, b uint32) uint32 { return a ^ b }),
+		"lshift":  shift("lshift", func(v uint32, n int) uint32 { return v << n }),
+		"rshift":  shift("rshift", func(v uint32, n int) uint32 { return v >> n }),
+		"arshift": shift("arshift", func(v uint32, n int) uint32 { return uint32(int32(v) >> n) }),
+		"rol":     shift("rol", func(v uint32, n int) uint32 { return bits.RotateLeft32(v, n) }),
+		"ror":     shift("ror", func(v uint32, n int) uint32 { return bits.RotateLeft32(v, -n) }),
+		"tohex":   bitToHex,
+	})
+}
+
+// bitArg rounds as LuaBitOp does, to even, and takes the low 32 bits.
+func bitArg(l *lua.LState, n int, function string) uint32 {
+	f := math.RoundToEven(checkNumber(l, n, function))
+	return uint32(int64(math.Mod(f, 1<<32)))
+}
+
+func pushBits(l *lua.LState, v uint32) int {
+	l.Push(lua.LNumber(int32(v)))
+	return 1
+}
+
+func bitToHex(l *lua.LState) int {
+	v, n := bitArg(l, 1, "tohex"), 8
+	if l.Get(2) != lua.LNil {
+		n = int(int32(bitArg(l, 2, "tohex")))
+	}
+	upper := n < 0
+	if upper {
+		n = -n
+	}
+	text := strconv.FormatUint(uint64(v)|1<<32, 16)[1:]
+	text = text[8-min(n, 8):]
+	if upper {
+		text = strings.ToUpper(text)
+	}
+	l.Push(lua.LString(text))
+	return 1
+}

@@ -1,0 +1,27 @@
+package luaeval
+
+import "testing"
+
+func TestLibrariesAnswerAsOnRedis(t *testing.T) {
+	s := newSides(t)
+	for _, script := range []string{
+		`return {bit.tobit(0xffffffff),bit.tobit(2^40+5),bit.tobit(-1.5),bit.bnot(0),bit.bswap(0x12345678)}`,
+		`return {bit.band(12,10,8),bit.bor(1,2,4),bit.bxor(5,1),bit.band("7",3)}`,
+		`return {bit.lshift(1,31),bit.rshift(-1,28),bit.arshift(-256,4),bit.rol(0x12345678,12),bit.ror(0x12345678,12),bit.lshift(1,33)}`,
+		`return {bit.tohex(255),bit.tohex(-1,4),bit.tohex(255,-2),bit.tohex(1,0),bit.tohex(1,99)}`,
+		`return bit.band()`, `return bit.band("x")`, `return bit.tobit(2^53)`,
+		`return struct.pack("Bc0I",5,"hello",7)`, `return {struct.unpack("Bc0I",struct.pack("Bc0I",5,"hello",7))}`,
+		`return struct.pack(">I2h<l",1,-2,3)`, `return {struct.unpack(">I2h<l",struct.pack(">I2h<l",1,-2,3))}`, `return struct.pack("sx","abc")`,
+		`return {struct.unpack("s","abc\0def")}`, `return {struct.unpack("s","abc")}`, `return {struct.unpack("i4","ab")}`, `return struct.size("bhilHdf!8d")`, `return struct.size("!bd")`, `return struct.size("s")`,
+		`return struct.pack("!4bi",1,2)`, `return {struct.unpack("!4bi",struct.pack("!4bi",1,2))}`, `return struct.pack("d",1.5)`, `return struct.pack(">f",1.5)`, `local d=struct.pack("df",0.5,2.5) local a,b=struct.unpack("df",d) return {tostring(a),tostring(b)}`,
+		`return struct.pack("c3","abcdef")`, `return struct.pack("c9","abc")`, `return struct.pack("z",1)`, `return struct.pack("i99",1)`, `return struct.pack("!3b",1)`, `return {struct.unpack("c0","abc")}`, `return {struct.unpack("b","a",0)}`, `return {struct.unpack("b","ab",2)}`,
+		`return struct.pack("i16",-1)`, `return {struct.unpack("I8",struct.pack("I8",255))}`, `return struct.pack("T L",1,2)`, `return {struct.unpack("bB","\255\255")}`,
+		`return cjson.encode({1,2,{3}})`, `return cjson.encode({a=1})`, `return cjson.encode({})`, `return cjson.encode("a/b\"\\\n\1\127é")`, `return cjson.encode(1.5)`, `return cjson.encode(1e20)`, `return cjson.encode(1/3)`, `return cjson.encode(nil)`, `return cjson.encode(cjson.null)`, `return cjson.encode(true)`, `return cjson.encode({1,nil,3})`,
+		`return cjson.encode({[1]=1,[20]=1})`, `return cjson.encode({[1.5]=1})`, `return cjson.encode({[{}]=1})`, `return cjson.encode(function() end)`, `return cjson.encode(1/0)`, `return cjson.encode()`, `local t={} t.t=t return cjson.encode(t)`, `return cjson.encode({[3]=1})`, `return cjson.encode({[-1]=1})`,
+		`return cjson.decode("[1,2,[3,\"x\"]]")`, `return cjson.decode('{"a":{"b":[1,2]}}').a.b`, `return cjson.decode("null")==cjson.null`, `return cjson.decode("1.5e1")`, `return cjson.decode('"a\\u00e9\\ud83d\\ude00\\n"')`, `return cjson.decode("true")`, `return cjson.decode("{}")`, `return cjson.decode("[]")`, `return {cjson.decode("[1,null,3]")[3]}`, `return cjson.decode("0x10")`, `return cjson.decode(" [1 , 2 ] ")`, `return cjson.decode(12)`,
+		`return cjson.decode("[")`, `return cjson.decode("[1,]")`, `return cjson.decode("{1:2}")`, `return cjson.decode('{"a" 1}')`, `return cjson.decode('{"a":1')`, `return cjson.decode("[1 2]")`, `return cjson.decode("")`, `return cjson.decode("abc")`, `return cjson.decode('"abc')`, `return cjson.decode('"\\x"')`, `return cjson.decode('"\\ud800"')`, `return cjson.decode("1 2")`, `return cjson.decode(("["):rep(2000))`, `return cjson.decode()`, `return cjson.decode('{"a":1,}')`, `return cjson.decode("-")`,
+		`return cjson._NAME`, `return tostring(cjson.decode("1e400"))`, `return cjson.decode(cjson.encode({a={1,2}})).a`,
+	} {
+		s.same(t, script, nil)
+	}
+}
