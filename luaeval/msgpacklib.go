@@ -1,0 +1,208 @@
+package luaeval
+
+import (
+	"encoding/binary"
+	"math"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+const (
+	maxPackDepth   = 16   // lua_cmsgpack.c: LUACMSGPACK_MAX_NESTING; what is deeper becomes nil
+	maxUnpackDepth = 1000 // the original ends where Lua's C stack does
+)
+
+func (e *Engine) msgpackLib() *lua.LTable {
+	return e.functions(map[string]lua.LGFunction{"pack": e.msgPack, "unpack": e.msgUnpack})
+}
+
+func (e *Engine) msgPack(l *lua.LState) int {
+	if l.GetTop() == 0 {
+		argError(l, 0, "pack", "MessagePack pack needs input.")
+	}
+	var b []byte
+	for i := 1; i <= l.GetTop(); i++ {
+		b = e.appendPacked(l, b, l.Get(i), 0)
+	}
+	l.Push(lua.LString(b))
+	return 1
+}
+
+func (e *Engine) appendPacked(l *lua.LState, b []byte, v lua.LValue, depth int) []byte {
+	switch v := v.(type) {
+	case lua.LString:
+		e.charge(l, len(v))
+		e.tooLong(l, len(b)+len(v))
+		return append(appendSize(b, len(v), 0xa0, 32, 0xd9, 0xda, 0xdb), v...)
+	case lua.LNumber:
+		return appendPackedNumber(b, float64(v))
+	case lua.LBool:
+		if v {
+			return append(b, 0xc3)
+		}
+		return append(b, 0xc2)
+	case *lua.LTable:
+		if depth == maxPackDepth {
+			break
+		}
+		return e.appendPackedTable(l, b, e.behind(v), depth+1)
+	}
+	return append(b, 0xc0)
+}
+
+// appendSize appends the head of a string, array or map; one8 is 0 where there is no form with one byte.
+func appendSize(b []byte, n int, fix byte, below int, one8, two, four byte) []byte {
+	switch {
+	case n < below:
+		return append(b, fix|byte(n))
+	case n <= math.MaxUint8 && one8 != 0:
+		return append(b, one8, byte(n))
+	case n <= math.MaxUint16:
+		return binary.BigEndian.AppendUint16(append(b, two), uint16(n))
+	}
+	return binary.BigEndian.AppendUint32(append(b, four), uint32(n))
+}
+
+func appendPackedNumber(b []byte, f float64) []byte {
+	n := truncate(f)
+	big := binary.BigEndian
+	switch {
+	case float64(n) != f || n == math.MaxInt64:
+		if float64(float32(f)) == f {
+			return big.AppendUint32(append(b, 0xca), math.Float32bits(float32(f)))
+		}
+		return big.AppendUint64(append(b, 0xcb), math.Float64bits(f))
+	case n >= 0 && n <= 127, n < 0 && n >= -32:
+		return append(b, byte(n))
+	case n >= 0 && n <= math.MaxUint8:
+		return append(b, 0xcc, byte(n))
+	case n >= 0 && n <= math.MaxUint16:
+		return big.AppendUint16(append(b, 0xcd), uint16(n))
+	case n >= 0 && n <= math.MaxUint32:
+		return big.AppendUint32(append(b, 0xce), uint32(n))
+	case n >= 0:
+		return big.AppendUint64(append(b, 0xcf), uint64(n))
+	case n >= math.MinInt8:
+		return append(b, 0xd0, byte(n))
+	case n >= math.MinInt16:
+		return big.AppendUint16(append(b, 0xd1), uint16(n))
+	case n >= math.MinInt32:
+		return big.AppendUint32(append(b, 0xd2), uint32(n))
+	}
+	return big.AppendUint64(append(b, 0xd3), uint64(n))
+}
+
+func (e *Engine) appendPackedTable(l *lua.LState, b []byte, t *lua.LTable, depth int) []byte {
+	n, array := 0, true
+	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
+		n++
+		array = array && k == lua.LValue(lua.LNumber(n))
+	}
+	e.charge(l, n)
+	if array {
+		b = appendSize(b, n, 0x90, 16, 0, 0xdc, 0xdd)
+		for i := 1; i <= n; i++ {
+			b = e.appendPacked(l, b, t.RawGet(lua.LNumber(i)), depth)
+		}
+		return b
+	}
+	b = appendSize(b, n, 0x80, 16, 0, 0xde, 0xdf)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		b = e.appendPacked(l, b, k, depth)
+		b = e.appendPacked(l, b, v, depth)
+	}
+	return b
+}
+
+func (e *Engine) msgUnpack(l *lua.LState) int {
+	u := unpacker{e: e, l: l, s: checkString(l, 1, "unpack")}
+	e.charge(l, 4*len(u.s))
+	n := 0
+	for u.i < len(u.s) {
+		if n++; n >= maxUnpack {
+			raise(l, "too many values")
+		}
+		v := u.value(0)
+		l.Push(v)
+	}
+	return n
+}
+
+type unpacker struct {
+	e *Engine
+	l *lua.LState
+	s string
+	i int
+}
+
+func (u *unpacker) take(n int) string {
+	if n > len(u.s)-u.i {
+		raise(u.l, "Missing bytes in input.")
+	}
+	u.i += n
+	return u.s[u.i-n : u.i]
+}
+
+func (u *unpacker) uint(size int) uint64 {
+	n := uint64(0)
+	for _, c := range []byte(u.take(size)) {
+		n = n<<8 | uint64(c)
+	}
+	return n
+}
+
+func (u *unpacker) value(depth int) lua.LValue {
+	if depth > maxUnpackDepth {
+		raise(u.l, "stack overflow (in function mp_decode_to_lua_type)")
+	}
+	c := u.take(1)[0]
+	switch {
+	case c < 0x80:
+		return lua.LNumber(c)
+	case c >= 0xe0:
+		return lua.LNumber(int8(c))
+	case c < 0x90:
+		return u.table(int(c&15), true, depth)
+	case c < 0xa0:
+		return u.table(int(c&15), false, depth)
+	case c < 0xc0:
+		return lua.LString(u.take(int(c & 31)))
+	}
+	switch c {
+	case 0xc0:
+		return lua.LNil
+	case 0xc2, 0xc3:
+		return lua.LBool(c == 0xc3)
+	case 0xca:
+		return lua.LNumber(math.Float32frombits(uint32(u.uint(4))))
+	case 0xcb:
+		return lua.LNumber(math.Float64frombits(u.uint(8)))
+	case 0xcc, 0xcd, 0xce, 0xcf:
+		return lua.LNumber(u.uint(1 << (c - 0xcc)))
+	case 0xd0, 0xd1, 0xd2, 0xd3:
+		size := 1 << (c - 0xd0)
+		unused := 64 - 8*size
+		return lua.LNumber(int64(u.uint(size)<<unused) >> unused)
+	case 0xd9, 0xda, 0xdb:
+		return lua.LString(u.take(int(u.uint(1 << (c - 0xd9)))))
+	case 0xdc, 0xdd:
+		return u.table(int(u.uint(2<<(c-0xdc))), false, depth)
+	case 0xde, 0xdf:
+		return u.table(int(u.uint(2<<(c-0xde))), true, depth)
+	}
+	raise(u.l, "Bad data format in input.")
+	return lua.LNil
+}
+
+func (u *unpacker) table(n int, pairs bool, depth int) lua.LValue {
+	t := u.l.CreateTable(0, 0)
+	for i := 1; i <= n; i++ {
+		k := lua.LValue(lua.LNumber(i))
+		if pairs {
+			k = u.value(depth + 1)
+		}
+		v := u.value(depth + 1)
+		u.l.RawSet(t, k, v)
+	}
+	return t
+}
