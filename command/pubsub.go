@@ -39,8 +39,8 @@ func subscribe(c *Call) error  { return c.listen(pubsub.Channel, "subscribe") }
 func psubscribe(c *Call) error { return c.listen(pubsub.Pattern, "psubscribe") }
 func ssubscribe(c *Call) error { return c.listen(pubsub.Shard, "ssubscribe") }
 
-// listen answers every name by itself, in one command after another's bytes: these
-// are the commands with more, or less, than one reply.
+// listen confirms every name by itself: these are the commands with more than one
+// reply.
 func (c *Call) listen(kind pubsub.Kind, event string) error {
 	for _, name := range c.Args[1:] {
 		c.Ex.Subs.Subscribe(kind, c.Sess, name)
