@@ -100,7 +100,7 @@ var ErrNoScript = errors.New("NOSCRIPT No matching script. Please use EVAL.")
 
 // largestHole bounds the memory one assignment takes: `t[n] = 1` makes an array of n elements below this index, and an
 // entry of a map above. gopher-lua has it as a variable of the package; all engines agree on the value.
-const largestHole = 1 << 21
+const largestHole = 1 << 20
 
 var boundHoles = sync.OnceFunc(func() { lua.MaxArrayIndex = largestHole })
 
@@ -195,6 +195,7 @@ func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 	r.limits.begin()
 	if s.long {
 		e.l.SetContext(&r.limits)
+		r.limits.base = r.limits.heap()
 	}
 	if s.keys != nil {
 		s.keyTable = e.fill(s.keys, s.keyTable, keys)

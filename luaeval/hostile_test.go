@@ -25,7 +25,7 @@ func TestHostileScriptsAreBounded(t *testing.T) {
 		"huge pieces":           {`local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1e6) .. i end`, "not enough memory"},
 		"a growing table":       {`local t = {} local i = 0 while true do i = i + 1 t[i] = {} end`, "not enough memory"},
 		"a growing map":         {`local t = {} local i = 0 while true do i = i + 1 t["k" .. i] = i end`, "not enough memory"},
-		"huge holes":            {`local t = {} for i = 1, 1e6 do t[i] = {} t[i][2000000] = 1 end`, "not enough memory"},
+		"huge holes":            {`local t = {} for i = 1, 1e6 do t[i] = {} t[i][1000000] = 1 end`, "not enough memory"},
 		"gsub that multiplies":  {`return (("x"):rep(1e5):gsub("x", ("y"):rep(1e5)))`, "not enough memory"},
 		"a format of wide text": {`local s = ("x"):rep(3e7) return string.format("%s%s%s", s, s, s)`, "not enough memory"},
 		"braces":                {"return " + strings.Repeat("{", 1<<20), "too many syntax levels"},

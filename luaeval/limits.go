@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	instructionsPerLook = 200     // between two looks at the clock
+	instructionsPerLook = 64      // between two looks at the clock
 	pollInterval        = 1000000 // nanoseconds between two polls
 )
 
