@@ -16,9 +16,10 @@
 // What Redis does differently: the file event table holds a C function and its
 // argument (ae.h: aeFileEvent), here that pair is a closure; and Go adds costs of
 // its own, since a goroutine that blocks in a system call may lose its processor
-// to another thread. So the loop waits for a moment in a raw system call, which
-// the runtime does not notice, and only when nothing happens in one that the
-// runtime knows about: see briefWait and yieldEvery.
+// to another thread. So a loop that has the process for itself waits for a
+// moment in a raw system call, which the runtime does not notice, and only when
+// nothing happens in one that the runtime knows about: see Dedicated and
+// yieldEvery.
 package reactor
 
 import (
@@ -61,6 +62,7 @@ type Loop struct {
 	clock       func() int64 // monotonic ns
 	yielded     int64        // when the loop last let the runtime schedule
 	busy        bool         // the last pass had events
+	brief       time.Duration
 	stopped     bool
 
 	mu     sync.Mutex // guards these two alone
@@ -286,11 +288,11 @@ func (l *Loop) sleep(limit time.Duration) time.Duration {
 	return limit
 }
 
-// wait waits for events (ae_epoll.c: aeApiPoll): for a moment in a way that the
-// runtime does not notice, and only then in one that it knows about.
+// wait waits for events (ae_epoll.c: aeApiPoll): in a dedicated process first in
+// a way that the runtime does not notice, then in one that it knows about.
 func (l *Loop) wait(d time.Duration) (int, error) {
 	if l.busy {
-		brief := briefWait
+		brief := l.brief
 		if d >= 0 {
 			brief = min(brief, d)
 		}
@@ -310,15 +312,19 @@ func (l *Loop) wait(d time.Duration) (int, error) {
 	return n, nil
 }
 
-// briefWait is how long the loop blocks without telling the runtime. Under load
-// the next request comes within it, and leaving the processor to the runtime and
-// getting it back would cost more than the request: the monitor takes the
-// processor away after 20 us, another thread continues, and the monitor itself
-// runs every 20 us, which together were a tenth of the processor at pipeline 1.
-// A loop that had nothing to do for that long is idle and blocks at once.
-// Other goroutines may have to wait as long, the collector never does: its signal
-// interrupts the call.
-const briefWait = time.Millisecond
+// Dedicated tells the loop that the process is there for it: no other goroutine
+// waits for a processor. A loop under load then blocks without telling the
+// runtime. The next request comes within a moment, and leaving the processor to
+// the runtime and getting it back would cost more than the request: the runtime's
+// monitor takes it away after 20 us, another thread continues, and the monitor
+// itself runs every 20 us, which together were a tenth of the processor at
+// pipeline 1. A loop that had nothing to do for that long is idle and blocks in
+// the ordinary way. The collector never waits: its signal interrupts the call.
+func (l *Loop) Dedicated() { l.brief = briefWait }
+
+// briefWait is longer than the kernel's clock tick: a timer that is due earlier
+// has to be set in hardware, which on a virtual machine costs microseconds.
+const briefWait = 20 * time.Millisecond
 
 // milliseconds rounds up, so as never to wake before a deadline; -1 is for ever.
 func milliseconds(d time.Duration) int {

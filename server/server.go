@@ -172,6 +172,10 @@ func (s *Server) Run() error {
 	return nil
 }
 
+// Dedicated tells the server that its process does nothing else; it is called
+// before Run, if at all.
+func (s *Server) Dedicated() { s.loop.Dedicated() }
+
 // Stop ends Run after the pass under way. Any goroutine may call it.
 func (s *Server) Stop() { s.loop.Post(s.loop.Stop) }
 

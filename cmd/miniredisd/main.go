@@ -86,6 +86,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		log.Log('#', "%v", err)
 		return 1
 	}
+	s.Dedicated()
 	s.Reconfigured = func(name string) {
 		if name == "loglevel" {
 			log.SetLevel(cfg.LogLevel)
