@@ -33,6 +33,7 @@ func arrows() map[string][]string {
 		"reactor":        {"golang.org/x/sys/unix"},
 		"resp":           {"github.com/tidwall/redcon"},
 		"pubsub":         {},
+		"luaeval":        {"resp", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast", "github.com/yuin/gopher-lua/parse"},
 		"store":          {},
 		"config":         {},
 		"rlog":           {},

@@ -14,9 +14,12 @@ import (
 // Nothing may assign to them, so that servers in one process share nothing.
 func constants() map[string]string {
 	return map[string]string{
-		"config.ErrNoFile": "an error to compare with",
-		"config.table":     "every directive; Parse reads it",
-		"command.redacted": "what MONITOR shows in the place of a password",
+		"luaeval.ErrNoScript": "an error to compare with",
+		"luaeval.errMemory":   "an error to compare with",
+		"luaeval.boundHoles":  "lowers a bound that gopher-lua keeps for the whole process, once",
+		"config.ErrNoFile":    "an error to compare with",
+		"config.table":        "every directive; Parse reads it",
+		"command.redacted":    "what MONITOR shows in the place of a password",
 	}
 }
 
