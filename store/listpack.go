@@ -331,10 +331,9 @@ func (l *Listpack) moveTo(at int) {
 
 // reserve gives an empty pack size bytes, to be filled from the back if front.
 func (l *Listpack) reserve(size int, front bool) {
-	l.b, l.head = slices.Grow([]byte(nil), size), 0
-	if front {
-		l.b = l.b[:cap(l.b)]
-		l.head = uint32(len(l.b))
+	l.b, l.head = make([]byte, size), uint32(size)
+	if !front {
+		l.b, l.head = l.b[:0], 0
 	}
 }
 
