@@ -70,6 +70,7 @@ func compare(args []string) error {
 func contend(tmp string, named []string) ([]contender, error) {
 	bin := tmp + "/miniredisd"
 	build := exec.Command("go", "build", "-o", bin, "github.com/miniredisd/miniredisd/cmd/miniredisd")
+	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released: one static file
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("building miniredisd: %w", err)
