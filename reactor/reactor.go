@@ -1,3 +1,5 @@
+//go:build linux
+
 // Package reactor is an event loop over epoll in the shape of Redis's ae.c: it
 // knows file descriptors and time, and nothing of clients or commands.
 //
