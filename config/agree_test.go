@@ -157,10 +157,8 @@ func TestFilesRewrittenByRedisAreUnderstood(t *testing.T) {
 
 func TestStockConfigurationFileIsAccepted(t *testing.T) {
 	const stock = "/etc/redis/redis.conf" // Debian's
-	if f, err := os.Open(stock); err != nil {
-		t.Skip(err)
-	} else {
-		f.Close()
+	if _, err := os.Stat(stock); err != nil && os.Getenv("CI") != "true" {
+		t.Skip("Debian's redis-server is not installed: ", err)
 	}
 	c, err := Parse([]string{stock, "--logfile", ""}, nil)
 	require.NoError(t, err)

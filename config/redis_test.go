@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
 )
 
 // redis is a real redis-server that answers on a unix socket.
@@ -24,12 +26,9 @@ type redis struct {
 
 func startRedis(t *testing.T, args ...string) *redis {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not installed")
-	}
+	redistest.Require(t)
 	socket := filepath.Join(t.TempDir(), "s")
-	cmd := exec.Command(path, append(args, "--port", "0", "--unixsocket", socket)...)
+	cmd := exec.Command("redis-server", append(args, "--port", "0", "--unixsocket", socket)...)
 	cmd.Dir = t.TempDir()
 	out, err := cmd.StdoutPipe()
 	require.NoError(t, err)
@@ -84,11 +83,8 @@ func (r *redis) reply() []string {
 // its version replaced by ours.
 func refusedBy(t *testing.T, dir string, args ...string) string {
 	t.Helper()
-	path, err := exec.LookPath("redis-server")
-	if err != nil {
-		t.Skip("redis-server is not installed")
-	}
-	cmd := exec.Command(path, args...)
+	redistest.Require(t)
+	cmd := exec.Command("redis-server", args...)
 	cmd.Dir = dir
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
