@@ -62,3 +62,12 @@ func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
 // Count adds n to the number of changes, for commands that change many elements
 // of one key (INFO: rdb_changes_since_last_save).
 func (c *Call) Count(n int) { c.KS.Stats.Dirty += int64(n) }
+
+// length answers with the number of elements of a collection.
+func (c *Call) length(n int, err error) error {
+	if err != nil {
+		return err
+	}
+	c.Int(int64(n))
+	return nil
+}

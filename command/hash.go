@@ -156,18 +156,7 @@ func hmget(c *Call) error {
 	return nil
 }
 
-func hlen(c *Call) error {
-	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
-	if err != nil {
-		return err
-	}
-	n := 0
-	if h != nil {
-		n = h.Len()
-	}
-	c.Int(int64(n))
-	return nil
-}
+func hlen(c *Call) error { return c.length(store.ReadLen[*store.Hash](c.DB, c.Args[1])) }
 
 func hgetall(c *Call) error {
 	h, err := store.Read[*store.Hash](c.DB, c.Args[1])

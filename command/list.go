@@ -141,18 +141,7 @@ func listChanged(c *Call, l *store.List, event string, key []byte, n int) {
 	}
 }
 
-func llen(c *Call) error {
-	l, err := store.Read[*store.List](c.DB, c.Args[1])
-	if err != nil {
-		return err
-	}
-	n := 0
-	if l != nil {
-		n = l.Len()
-	}
-	c.Int(int64(n))
-	return nil
-}
+func llen(c *Call) error { return c.length(store.ReadLen[*store.List](c.DB, c.Args[1])) }
 
 func lindex(c *Call) error {
 	l, err := store.Read[*store.List](c.DB, c.Args[1])

@@ -128,8 +128,3 @@ func span(first, last, step int, flags KeyFlag) KeySpec {
 func counted(index int, flags KeyFlag) KeySpec {
 	return KeySpec{Flags: flags, Index: index, NumKeys: true, First: 1, Step: 1}
 }
-
-// after is the key behind a word, looked for from argument from on.
-func after(word string, from int, flags KeyFlag) KeySpec {
-	return KeySpec{Flags: flags, Keyword: word, Index: from, Step: 1}
-}

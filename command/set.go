@@ -108,18 +108,7 @@ func smismember(c *Call) error {
 	return nil
 }
 
-func scard(c *Call) error {
-	s, err := store.Read[*store.Set](c.DB, c.Args[1])
-	if err != nil {
-		return err
-	}
-	n := 0
-	if s != nil {
-		n = s.Len()
-	}
-	c.Int(int64(n))
-	return nil
-}
+func scard(c *Call) error { return c.length(store.ReadLen[*store.Set](c.DB, c.Args[1])) }
 
 func spop(c *Call) error {
 	if len(c.Args) > 2 {

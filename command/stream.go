@@ -140,18 +140,7 @@ func xdel(c *Call) error {
 	return nil
 }
 
-func xlen(c *Call) error {
-	s, err := store.Read[*store.Stream](c.DB, c.Args[1])
-	if err != nil {
-		return err
-	}
-	n := 0
-	if s != nil {
-		n = s.Len()
-	}
-	c.Int(int64(n))
-	return nil
-}
+func xlen(c *Call) error { return c.length(store.ReadLen[*store.Stream](c.DB, c.Args[1])) }
 
 func xsetid(c *Call) error {
 	id, err := parseStreamID(c.Args[2], 0)

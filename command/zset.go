@@ -192,18 +192,7 @@ func zscoreReply(c *Call, z *store.ZSet, member []byte) {
 	c.Null()
 }
 
-func zcard(c *Call) error {
-	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
-	if err != nil {
-		return err
-	}
-	n := 0
-	if z != nil {
-		n = z.Len()
-	}
-	c.Int(int64(n))
-	return nil
-}
+func zcard(c *Call) error { return c.length(store.ReadLen[*store.ZSet](c.DB, c.Args[1])) }
 
 func zrank(c *Call) error    { return zrankGeneric(c, false) }
 func zrevrank(c *Call) error { return zrankGeneric(c, true) }

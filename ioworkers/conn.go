@@ -131,9 +131,6 @@ func (c *Conn) AppendRequests(requests [][][]byte) [][][]byte {
 // Unread takes the last Next back: the command has to wait.
 func (c *Conn) Unread() { c.in.next-- }
 
-// Pending tells whether commands are left to be executed.
-func (c *Conn) Pending() bool { return c.in != nil && c.in.next < c.in.batch.Len() }
-
 // Buffered is the bytes held in the input: room, and those that are not executed.
 func (c *Conn) Buffered() (room, used int) {
 	if c.in == nil {

@@ -378,8 +378,3 @@ func (db *DB) Each(fn func(key string, typ Type)) {
 		}
 	}
 }
-
-// ScanBuckets is how many buckets a whole scan visits, for DEBUG and tests.
-func (db *DB) ScanBuckets() (main, rehashing int) {
-	return len(db.keys.buckets[0]), len(db.keys.buckets[1])
-}

@@ -37,8 +37,14 @@ func as[T collection](e *entry) (T, error) {
 // is none, ErrWrongType when key holds another type.
 func Read[T collection](db *DB, key []byte) (T, error) { return as[T](db.read(key)) }
 
-// Peek is Read without counting and without refreshing the LRU clock.
-func Peek[T collection](db *DB, key []byte) (T, error) { return as[T](db.peek(key)) }
+// ReadLen is the number of elements of the collection at key, 0 when there is none.
+func ReadLen[T collection](db *DB, key []byte) (int, error) {
+	e := db.read(key)
+	if v, err := as[T](e); v == nil {
+		return 0, err
+	}
+	return sizerOf(e.typ, e.ref).Len(), nil
+}
 
 // Write returns the collection at key for a command that changes it.
 func Write[T collection](db *DB, key []byte) (T, error) {
