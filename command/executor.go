@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -44,6 +45,14 @@ type Executor struct {
 	slow    int64 // ns from which on a command is noted in one of them
 
 	watchers watchers
+
+	engine   *luaeval.Engine // of EVAL, nil before the first script
+	script   scripting
+	selected int  // the database of the client that runs the script
+	oom      bool // memory was used up when the command under way was admitted
+
+	// Log takes what scripts log; only the server sets it.
+	Log func(level byte, text string)
 
 	notify     Class    // keyspace events that are wanted: kinds of channels and classes, both or none
 	running    *Session // whose command is executed
@@ -152,11 +161,11 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 		return cmd, errNoAuth
 	case cmd.Flags&NoMulti != 0 && s.InMulti():
 		return cmd, errNotInMulti
-	case ex.KS.MaxMemory > 0 && !ex.makeRoom() && s.needsMemory(cmd): // reads make room too
+	case ex.KS.MaxMemory > 0 && ex.findMemory() && ex.needsMemory(s, cmd, args): // reads make room too
 		return cmd, errOOM
 	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
 		return cmd, errSubscriber(cmd)
-	case ex.Pause != PauseNone && ex.Pause.holds(s.flagsOf(cmd)):
+	case ex.Pause != PauseNone && ex.Pause.holds(ex.flagsOf(s, cmd, args)):
 		return cmd, errPostponed
 	}
 	return cmd, nil

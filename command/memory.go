@@ -13,6 +13,16 @@ func (ex *Executor) makeRoom() bool {
 	return fits
 }
 
+// findMemory makes room at the start of a command and tells, and notes for the whole of
+// it, when there is none (server.h: pre_command_oom_state).
+func (ex *Executor) findMemory() (lacking bool) {
+	ex.oom = !ex.makeRoom()
+	return ex.oom
+}
+
+// lacksMemory is findMemory for a command inside the one that has asked.
+func (ex *Executor) lacksMemory() bool { return ex.KS.MaxMemory > 0 && ex.oom }
+
 func (ex *Executor) evict() bool {
 	for int64(ex.KS.Bytes()+ex.Overhead) > ex.KS.MaxMemory {
 		if !ex.KS.EvictOne(ex.KS.Policy, ex.Cfg.MaxMemorySamples) {

@@ -206,5 +206,5 @@ func (ex *Executor) Leave(s *Session) {
 
 // Abandon cleans up after a command that has panicked.
 func (ex *Executor) Abandon() {
-	ex.running, ex.afterReply, ex.Depth = nil, nil, 0
+	ex.running, ex.afterReply, ex.Depth, ex.script.on = nil, nil, 0, false
 }

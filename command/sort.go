@@ -169,7 +169,7 @@ func (s *sorter) load(c *Call, key []byte) error {
 		return err
 	case ok && typ == store.TypeSet:
 		set, err := store.Read[*store.Set](c.DB, key)
-		s.loadSet(set)
+		s.loadSet(c, set)
 		return err
 	case ok && typ == store.TypeZSet:
 		z, err := store.Read[*store.ZSet](c.DB, key)
@@ -222,8 +222,8 @@ func (s *sorter) loadList(l *store.List) {
 
 // loadSet makes the order of a set that is stored unsorted the same each time,
 // as it is of the values that a script writes.
-func (s *sorter) loadSet(set *store.Set) {
-	if s.unsorted && s.dst != nil {
+func (s *sorter) loadSet(c *Call, set *store.Set) {
+	if s.unsorted && (s.dst != nil || c.Ex.script.on) {
 		s.unsorted, s.alpha, s.by = false, true, nil
 	}
 	from, to, _ := s.part(set.Len())

@@ -59,6 +59,7 @@ func groups() [][]Row {
 		introspectRows(),
 		pubsubRows(),
 		transactionRows(),
+		scriptRows(),
 	}
 }
 

@@ -117,18 +117,22 @@ func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) e
 	return err
 }
 
-// flagsOf are those of cmd, for EXEC also those of what it would run.
-func (s *Session) flagsOf(cmd *Command) Flag {
-	if cmd.Name == "exec" && s.Tx != nil {
+// flagsOf are those of cmd; for EXEC also those of what it would run, for a script
+// those that it declares.
+func (ex *Executor) flagsOf(s *Session, cmd *Command, args [][]byte) Flag {
+	switch {
+	case cmd.Name == "exec" && s.Tx != nil:
 		return cmd.Flags | s.Tx.flags
+	case cmd.Group == "scripting":
+		return ex.scriptFlags(cmd, args)
 	}
 	return cmd.Flags
 }
 
 // needsMemory tells whether cmd is refused when there is none. A queue takes some,
 // whatever is put into it.
-func (s *Session) needsMemory(cmd *Command) bool {
-	if s.flagsOf(cmd)&DenyOOM != 0 {
+func (ex *Executor) needsMemory(s *Session, cmd *Command, args [][]byte) bool {
+	if ex.flagsOf(s, cmd, args)&DenyOOM != 0 {
 		return true
 	}
 	return s.InMulti() && (cmd.Flags&NotQueued == 0 || cmd.Name == "multi" || cmd.Name == "watch")

@@ -19,6 +19,9 @@ type Options struct {
 	Call func(args [][]byte, w *resp.Writer)
 	// Poll is called about every millisecond while a script runs. A non-nil error ends the script with that text.
 	Poll func(ran time.Duration) error
+	// Failed is told every error the script itself makes, as its end or in its reply. Errors of commands are the caller's
+	// to count.
+	Failed func(text string)
 	// CheckACL says whether the user may run a command; known is false when there is no such command.
 	CheckACL func(args [][]byte) (allowed, known bool)
 	// Log takes the messages of redis.log with the level the script gave, 0 (debug) to 3 (warning).
@@ -79,6 +82,7 @@ type run struct {
 type failure struct {
 	text, source string
 	line         int
+	counted      bool // it came from a command
 }
 
 // Script is a compiled script.

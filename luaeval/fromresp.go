@@ -23,7 +23,7 @@ func (e *Engine) fromReply(b []byte, i int) (lua.LValue, int) {
 		return e.tagged("ok", lua.LString(line)), next
 	case '-':
 		t := e.tagged("err", lua.LString(line))
-		t.RawSetString("ignore_error_stats_update", lua.LTrue)
+		t.RawSetString(counted, lua.LTrue)
 		return t, next
 	case '*', '>':
 		return e.arrayFrom(b, length(line), next)

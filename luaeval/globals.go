@@ -115,7 +115,7 @@ func (e *Engine) mayChange(l *lua.LState, t *lua.LTable) {
 // reply needs (the job of __redis__err__handler).
 func (e *Engine) noteFailure(l *lua.LState) int {
 	f := &e.run.fail
-	f.text = e.errorText(l.Get(1))
+	f.text, f.counted = e.errorText(l.Get(1)), isCounted(l.Get(1))
 	f.source, f.line = "", 0
 	for level := 1; ; level++ {
 		at, ok := l.GetStack(level)
@@ -129,6 +129,14 @@ func (e *Engine) noteFailure(l *lua.LState) int {
 	}
 	l.Push(l.Get(1))
 	return 1
+}
+
+// counted marks the errors of commands in their tables, under the name Redis has for it.
+const counted = "ignore_error_stats_update"
+
+func isCounted(v lua.LValue) bool {
+	t, ok := v.(*lua.LTable)
+	return ok && t.RawGetString(counted) == lua.LTrue
 }
 
 // errorText is the error line for an uncaught error: a table's err, anything else as text behind ERR.

@@ -80,6 +80,9 @@ func (e *Engine) writeTagged(w *resp.Writer, t *lua.LTable, depth int) bool {
 	}
 	if text, ok := t.RawGetString("err").(lua.LString); ok {
 		w.Error(string(text))
+		if e.o.Failed != nil && !isCounted(t) {
+			e.o.Failed(string(text))
+		}
 		return true
 	}
 	if text, ok := t.RawGetString("ok").(lua.LString); ok {
@@ -136,7 +139,7 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 	if f.text == "" {
 		f.text = "ERR unknown error"
 		if failed, ok := err.(*lua.ApiError); ok {
-			f.text = e.errorText(failed.Object)
+			f.text, f.counted = e.errorText(failed.Object), isCounted(failed.Object)
 		}
 	}
 	text := strings.TrimPrefix(f.text, "-")
@@ -147,6 +150,9 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 		text += " script: " + e.run.script.SHA + ", on " + f.source + ":" + strconv.Itoa(f.line) + "."
 	}
 	w.Error(text)
+	if e.o.Failed != nil && !f.counted {
+		e.o.Failed(text)
+	}
 }
 
 // place reads the position from the message of an error that left no room on the stack for the handler.

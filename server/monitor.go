@@ -40,10 +40,13 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 	b = append(b, " ["...)
 	b = strconv.AppendInt(b, int64(sess.DB), 10)
 	b = append(b, ' ')
-	if len(sess.Addr) > 0 && sess.Addr[0] == '/' {
+	switch {
+	case s.ex.InScript():
+		b = append(b, "lua"...)
+	case len(sess.Addr) > 0 && sess.Addr[0] == '/':
 		b = append(b, "unix:"...)
 		b = append(b, sess.Addr[:len(sess.Addr)-len(":0")]...)
-	} else {
+	default:
 		b = append(b, sess.Addr...)
 	}
 	b = append(b, ']')

@@ -123,6 +123,7 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		}
 	}
 	s.ex.Deliver = s.deliver
+	s.ex.Log = func(level byte, text string) { s.log(level, "%s", text) }
 	s.setOutputTrigger()
 	s.peakMem = s.usedMemory()
 	if !s.fitMaxClients() {

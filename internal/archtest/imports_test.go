@@ -28,7 +28,7 @@ func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/miniredisd": {"config", "rlog", "server"},
 		"server":         {"command", "config", "ioworkers", "pubsub", "reactor", "resp", "store", "golang.org/x/sys/unix"},
-		"command":        {"config", "pubsub", "resp", "store"},
+		"command":        {"config", "luaeval", "pubsub", "resp", "store"},
 		"ioworkers":      {"resp", "golang.org/x/sys/unix"},
 		"reactor":        {"golang.org/x/sys/unix"},
 		"resp":           {"github.com/tidwall/redcon"},
