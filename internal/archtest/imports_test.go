@@ -13,6 +13,7 @@ import (
 	"go/token"
 	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -43,10 +44,11 @@ func arrows() map[string][]string {
 		"internal/redistest":    {"resp"},
 		"internal/transcript":   {"internal/redistest", "resp"},
 		"internal/differential": {"internal/redistest", "resp"},
+		"interop/matrix":        {},
 	}
 }
 
-// file is one source file of the tree, tests left out.
+// file is one source file of the tree, tests and other modules left out.
 type file struct {
 	*ast.File
 	pkg string // its folder, from the top
@@ -61,7 +63,7 @@ func sources(t *testing.T) (*token.FileSet, []file) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p != top && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata"):
+		case d.IsDir() && p != top && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || isModule(p)):
 			return filepath.SkipDir
 		case filepath.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go"):
 			return nil
@@ -77,6 +79,12 @@ func sources(t *testing.T) (*token.FileSet, []file) {
 	require.NoError(t, err)
 	require.NotEmpty(t, files)
 	return set, files
+}
+
+// isModule tells the top of another module: the clients in interop are programs of their own.
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
 }
 
 // imported returns the arrows as they are drawn in the source.

@@ -25,7 +25,7 @@ func constants() map[string]string {
 
 // tools are run by tests and by hand and are no part of a server.
 func isTool(pkg string) bool {
-	return pkg == "bench" || pkg == "internal/transcript" || pkg == "internal/differential" || pkg == "internal/redistest"
+	return pkg == "bench" || pkg == "interop/matrix" || pkg == "internal/transcript" || pkg == "internal/differential" || pkg == "internal/redistest"
 }
 
 func TestNoPackageHasStateOfItsOwn(t *testing.T) {
@@ -121,9 +121,10 @@ func starters() map[string]string {
 	return map[string]string{
 		"cmd/miniredisd.serve": "waits for signals and posts Stop",
 
-		"internal/redistest.run": "waits for the end of a redis-server",
-		"bench.fanOut":           "one for each subscriber, which reads",
-		"bench.ownLoad":          "one for each client of the load",
+		"internal/redistest.run":     "waits for the end of a redis-server",
+		"interop/matrix.startServer": "waits for the end of a server",
+		"bench.fanOut":               "one for each subscriber, which reads",
+		"bench.ownLoad":              "one for each client of the load",
 	}
 }
 

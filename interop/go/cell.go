@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+)
+
+// cellLimit ends a cell that hangs; it is a failure then, and the next one begins.
+const cellLimit = 10 * time.Second
+
+type cell struct {
+	client, scenario string
+	limit            time.Duration // 0 means cellLimit
+	do               func(ctx context.Context, env *env) error
+}
+
+func (c cell) run(env *env) {
+	limit := c.limit
+	if limit == 0 {
+		limit = cellLimit
+	}
+	began := time.Now()
+	err := within(limit, func(ctx context.Context) error { return c.do(ctx, env) })
+	line := struct {
+		Client   string `json:"client"`
+		Scenario string `json:"scenario"`
+		Outcome  string `json:"outcome"`
+		MS       int64  `json:"ms"`
+		Detail   string `json:"detail"`
+	}{Client: c.client, Scenario: c.scenario, Outcome: "pass", MS: time.Since(began).Milliseconds()}
+	if err != nil {
+		line.Outcome = "fail"
+		line.Detail, _, _ = strings.Cut(err.Error(), "\n")
+	}
+	json.NewEncoder(os.Stdout).Encode(line)
+}
+
+// within waits no longer than limit, even for a function that does not look at its context.
+func within(limit time.Duration, do func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- fmt.Errorf("panic: %v", p)
+			}
+		}()
+		done <- do(ctx)
+	}()
+	select {
+	case err := <-done:
+		return err
+	case <-time.After(limit + time.Second):
+		return fmt.Errorf("not done after %v", limit)
+	}
+}
+
+// version reads from the binary which release of a module it was built with.
+func version(module string) string {
+	info, _ := debug.ReadBuildInfo()
+	for _, dep := range info.Deps {
+		if dep.Path == module {
+			return strings.TrimPrefix(dep.Version, "v")
+		}
+	}
+	return "?"
+}

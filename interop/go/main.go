@@ -1,0 +1,40 @@
+// Command go runs lock libraries for Go against one Redis server and prints one line of JSON for
+// each cell: what one client made of one scenario.
+//
+// It is started by interop/matrix, with the servers in its environment (interop/README.md has the
+// contract); by hand:
+//
+//	REDIS_ADDR=127.0.0.1:6379 ./run
+//
+// The scenarios are written once, against the functions of a locker; a file for each library
+// fills them in.
+//
+//	cell.go         a cell, its time limit and its line
+//	server.go       the servers, and a connection to look behind the client's back
+//	locker.go       what a lock library is to a scenario
+//	scenarios.go    the scenarios of a plain lock
+//	redsync.go redislock.go rueidislock.go  the libraries
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	env, err := environment()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "interop/go:", err)
+		os.Exit(1)
+	}
+	var cells []cell
+	for _, l := range []library{redsyncOverGoRedis(), redsyncOverRedigo(), redislock(), rueidislock()} {
+		cells = append(cells, lockCells(l)...)
+	}
+	cells = append(cells, redsyncCells()...)
+	for _, c := range cells {
+		if env.wants(c) {
+			c.run(env)
+		}
+	}
+}

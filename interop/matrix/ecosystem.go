@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+const (
+	prepareLimit = 15 * time.Minute // a cold cache and two cores that others use too
+	runLimit     = 5 * time.Minute
+)
+
+// result is what one ecosystem printed, by kind of server.
+type result struct {
+	ecosystem string
+	cells     map[string][]cell
+	skipped   error // it could not be prepared
+	broken    error // it could be prepared but not run to its end
+	took      map[string]time.Duration
+}
+
+// collect prepares the ecosystem in dir and runs it against each kind of server.
+func (r *result) collect(ctx context.Context, dir string, kinds []*kind, o options) {
+	r.took = map[string]time.Duration{}
+	began := time.Now()
+	if err := prepare(ctx, dir); err != nil {
+		r.skipped = fmt.Errorf("prepare: %w", err)
+		return
+	}
+	fmt.Fprintf(os.Stderr, "interop: %s: prepared in %.1f s\n", r.ecosystem, time.Since(began).Seconds())
+	for _, k := range kinds {
+		began := time.Now()
+		cells, err := runAgainst(ctx, dir, k, o.cell)
+		if err == nil {
+			err = k.dead()
+		}
+		if err != nil {
+			r.broken = errors.Join(r.broken, fmt.Errorf("on %s: %w", k.name, err))
+		}
+		r.cells[k.name] = cells
+		r.took[k.name] = time.Since(began)
+		fmt.Fprintf(os.Stderr, "interop: %s: %d cells on %s in %.1f s\n", r.ecosystem, len(cells), k.name, r.took[k.name].Seconds())
+	}
+}
+
+func prepare(ctx context.Context, dir string) error {
+	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
+	defer cancel()
+	cmd := command(ctx, dir, "prepare")
+	cmd.Stdout = os.Stderr
+	return cmd.Run()
+}
+
+func runAgainst(ctx context.Context, dir string, k *kind, only string) ([]cell, error) {
+	ctx, cancel := context.WithTimeout(ctx, runLimit)
+	defer cancel()
+	cmd := command(ctx, dir, "run")
+	cmd.Env = append(append(os.Environ(), k.env()...), "ONLY="+only)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	cells, err := readCells(out)
+	io.Copy(io.Discard, out) // or the program blocks on what is left after a bad line
+	if waited := cmd.Wait(); waited != nil {
+		err = errors.Join(err, fmt.Errorf("run: %w", waited))
+	}
+	if ctx.Err() != nil {
+		err = errors.Join(err, fmt.Errorf("run was ended after %v", runLimit))
+	}
+	return cells, err
+}
+
+func readCells(from io.Reader) (cells []cell, err error) {
+	seen := map[string]bool{}
+	lines := bufio.NewScanner(from)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		c, err := parseCell(lines.Bytes())
+		if err != nil {
+			return cells, err
+		}
+		if seen[c.name()] {
+			return cells, fmt.Errorf("a second cell %s", c.name())
+		}
+		seen[c.name()] = true
+		cells = append(cells, c)
+	}
+	return cells, lines.Err()
+}
+
+// command runs a file of the ecosystem in a process group of its own, so that whatever
+// it started ends with it.
+func command(ctx context.Context, dir, file string) *exec.Cmd {
+	path, err := filepath.Abs(filepath.Join(dir, file))
+	cmd := exec.CommandContext(ctx, path)
+	if err != nil {
+		cmd.Err = err
+	}
+	cmd.Dir = dir
+	cmd.Stderr = os.Stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	return cmd
+}
