@@ -170,17 +170,10 @@ func parseStreamNumber(b []byte) (uint64, bool) {
 // parseInterval reads both ends of a range: "-", "+", an ID, or an ID behind "(" that is not part of it.
 // Without a sequence a start means the first of its millisecond and an end the last.
 func parseInterval(start, end []byte) (from, to store.StreamID, err error) {
-	from, excluded, err := parseBound(start, 0)
-	if err != nil {
+	if from, err = parseStart(start); err != nil {
 		return from, to, err
 	}
-	if excluded {
-		var ok bool
-		if from, ok = from.Next(); !ok {
-			return from, to, store.Error("ERR invalid start ID for the interval")
-		}
-	}
-	to, excluded, err = parseBound(end, math.MaxUint64)
+	to, excluded, err := parseBound(end, math.MaxUint64)
 	if err == nil && excluded {
 		var ok bool
 		if to, ok = to.Prev(); !ok {
@@ -188,6 +181,17 @@ func parseInterval(start, end []byte) (from, to store.StreamID, err error) {
 		}
 	}
 	return from, to, err
+}
+
+func parseStart(arg []byte) (store.StreamID, error) {
+	from, excluded, err := parseBound(arg, 0)
+	if err == nil && excluded {
+		var ok bool
+		if from, ok = from.Next(); !ok {
+			err = store.Error("ERR invalid start ID for the interval")
+		}
+	}
+	return from, err
 }
 
 func parseBound(arg []byte, seq uint64) (id store.StreamID, excluded bool, err error) {

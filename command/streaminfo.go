@@ -33,12 +33,11 @@ func xinfoStream(c *Call) error {
 		c.BulkString("entries")
 		it := s.Range(store.StreamID{}, store.MaxStreamID(), false)
 		writeEntries(c, &it, count)
-		c.BulkString("groups")
-		c.Array(0)
+		writeGroupsInFull(c, s, count)
 		return nil
 	}
 	c.BulkString("groups")
-	c.Int(0)
+	c.Int(int64(len(s.Groups)))
 	writeEdge(c, "first-entry", s, false)
 	writeEdge(c, "last-entry", s, true)
 	return nil

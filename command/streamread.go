@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -48,14 +49,13 @@ const (
 
 // xread does not wait: with BLOCK it answers as Redis does where blocking is not allowed, inside MULTI.
 func xread(c *Call) error {
-	count, first, err := parseXRead(c)
+	o, err := parseXRead(c, false)
 	if err != nil {
 		return err
 	}
-	streams := (len(c.Args) - first) / 2
 	reply, found := c.Defer(), 0
-	for i := range streams {
-		key, arg := c.Args[first+i], c.Args[first+streams+i]
+	for i := range o.streams {
+		key, arg := o.stream(c, i)
 		s, err := store.Read[*store.Stream](c.DB, key)
 		if err != nil {
 			return err
@@ -67,15 +67,25 @@ func xread(c *Call) error {
 		if s == nil || !after.Less(s.LastID) || !after.Less(s.NewestID()) {
 			continue
 		}
-		if c.Proto < 3 {
-			c.Array(2)
-		}
-		c.Bulk(key)
+		c.beginStream(key)
 		from, _ := after.Next()
 		it := s.Range(from, store.MaxStreamID(), false)
-		writeEntries(c, &it, count)
+		writeEntries(c, &it, o.count)
 		found++
 	}
+	c.endStreams(reply, found)
+	return nil
+}
+
+// beginStream writes what stands before the entries of one of several streams.
+func (c *Call) beginStream(key []byte) {
+	if c.Proto < 3 {
+		c.Array(2)
+	}
+	c.Bulk(key)
+}
+
+func (c *Call) endStreams(reply resp.Mark, found int) {
 	switch {
 	case found == 0:
 		c.Buf = c.Buf[:reply]
@@ -85,13 +95,26 @@ func xread(c *Call) error {
 	default:
 		c.EndMap(reply, found)
 	}
-	return nil
 }
 
-// parseXRead reads the options; first is the index of the first key. count is 0 for no limit.
-func parseXRead(c *Call) (count int64, first int, err error) {
+// readOptions are those of XREAD and XREADGROUP.
+type readOptions struct {
+	count   int64 // 0 for no limit
+	first   int   // argument that is the first key
+	streams int   // number of keys; as many IDs follow them
+
+	group, consumer []byte // XREADGROUP alone
+	noAck           bool
+}
+
+// stream is the key and the ID of stream i.
+func (o *readOptions) stream(c *Call, i int) (key, id []byte) {
+	return c.Args[o.first+i], c.Args[o.first+o.streams+i]
+}
+
+func parseXRead(c *Call, grouped bool) (o readOptions, err error) {
 	args := c.Args
-	for i := 1; i < len(args) && err == nil; i++ {
+	for i := 1; i < len(args) && err == nil && o.first == 0; i++ {
 		more := len(args) - i - 1
 		switch arg := args[i]; {
 		case more > 0 && is(arg, "block"):
@@ -99,25 +122,45 @@ func parseXRead(c *Call) (count int64, first int, err error) {
 			err = checkBlockMillis(args[i], c.Now)
 		case more > 0 && is(arg, "count"):
 			i++
-			count, err = parseInt(args[i])
-			count = max(count, 0)
+			o.count, err = parseInt(args[i])
+			o.count = max(o.count, 0)
 		case more > 0 && is(arg, "streams"):
+			o.first, o.streams = i+1, more/2
 			if more%2 != 0 {
-				return 0, 0, store.Error("ERR Unbalanced 'xread' list of streams: for each stream key an ID or '$' must be specified.")
+				err = errUnbalanced(c, grouped)
 			}
-			return count, i + 1, nil
 		case more > 1 && is(arg, "group"):
-			return 0, 0, errXReadGroup
-		case more > 0 && is(arg, "noack"):
-			return 0, 0, errXReadNoAck
+			if !grouped {
+				return o, errXReadGroup
+			}
+			o.group, o.consumer = args[i+1], args[i+2]
+			i += 2
+		case is(arg, "noack"):
+			if !grouped {
+				return o, errXReadNoAck
+			}
+			o.noAck = true
 		default:
-			return 0, 0, errSyntax
+			return o, errSyntax
 		}
 	}
-	if err == nil {
-		err = errSyntax
+	switch {
+	case err != nil:
+		return o, err
+	case o.first == 0:
+		return o, errSyntax
+	case grouped && o.group == nil:
+		return o, errReadGroupNoGroup
 	}
-	return 0, 0, err
+	return o, nil
+}
+
+func errUnbalanced(c *Call, grouped bool) error {
+	newest := '$'
+	if grouped {
+		newest = '>'
+	}
+	return errorf("ERR Unbalanced '%s' list of streams: for each stream key an ID or '%c' must be specified.", c.Cmd.Name, newest)
 }
 
 func checkBlockMillis(arg []byte, now int64) error {

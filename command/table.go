@@ -52,6 +52,7 @@ func groups() [][]Row {
 		keyRows(),
 		listRows(),
 		streamRows(),
+		streamGroupRows(),
 		hashRows(),
 		setRows(),
 		expireRows(),

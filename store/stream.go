@@ -18,6 +18,9 @@ type Stream struct {
 	MaxDeletedID StreamID // highest that XDEL removed; trimming does not count
 	EntriesAdded uint64   // ever: consumer groups find their lag from it
 	firstID      StreamID
+
+	Groups     []*StreamGroup // by name
+	groupBytes *int           // of all groups; nil as long as there was none
 }
 
 // StreamNodeLimits says when a node is full; zero means without limit.
@@ -41,7 +44,13 @@ func (s *Stream) Len() int { return s.length }
 
 func (s *Stream) Encoding() string { return "stream" }
 
-func (s *Stream) size() int { return streamOverhead + s.bytes + len(s.nodes)*nodeOverhead }
+func (s *Stream) size() int {
+	n := streamOverhead + s.bytes + len(s.nodes)*nodeOverhead
+	if s.groupBytes != nil {
+		n += *s.groupBytes
+	}
+	return n
+}
 
 func (s *Stream) clone() *Stream {
 	c := *s
@@ -53,6 +62,8 @@ func (s *Stream) clone() *Stream {
 		c.nodes[i] = &d
 		c.bytes += cap(d.b)
 	}
+	c.Groups, c.groupBytes = nil, nil
+	s.copyGroups(&c)
 	return &c
 }
 

@@ -37,6 +37,17 @@ func as[T collection](e *entry) (T, error) {
 // is none, ErrWrongType when key holds another type.
 func Read[T collection](db *DB, key []byte) (T, error) { return as[T](db.read(key)) }
 
+// ReadToChange is Read for a command that changes the collection though Redis counts
+// it as one that reads: those of consumer groups.
+func ReadToChange[T collection](db *DB, key []byte) (T, error) {
+	e := db.read(key)
+	v, err := as[T](e)
+	if v != nil {
+		db.ks.touch(e)
+	}
+	return v, err
+}
+
 // ReadLen is the number of elements of the collection at key, 0 when there is none.
 func ReadLen[T collection](db *DB, key []byte) (int, error) {
 	e := db.read(key)

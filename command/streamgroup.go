@@ -1,0 +1,207 @@
+package command
+
+import "github.com/miniredisd/miniredisd/store"
+
+func streamGroupRows() []Row {
+	const reading = "For each stream mentioned: O(M) with M being the number of elements returned. If M is constant (e.g. always asking for the first 10 elements with COUNT), you can consider it O(1). On the other side when XREADGROUP blocks, XADD will pay the O(N) time in order to serve the N clients blocked on the stream getting new data."
+	const pending = "O(N) with N being the number of elements returned, so asking for a small fixed number of entries per call is O(1). O(M), where M is the total number of entries scanned when used with the IDLE filter. When the command returns just the summary and the list of consumers is small, it runs in O(1) time; otherwise, an additional O(N) time for iterating every consumer."
+	return []Row{
+		{"xack", "key group id:string ...", -4, Write | Fast, keys(at(1, RW|Update)), "stream", "5.0.0", "O(1) for each message ID processed.", "Ends the waiting for entries that a consumer has dealt with.", xack},
+		{"xautoclaim", "key group consumer min-idle-time:string start:string [COUNT count] [JUSTID]", -6, Write | Fast | NondeterministicOutput, keys(at(1, RW|Delete)), "stream", "6.2.0", "O(1) if COUNT is small.", "Hands entries over that have been pending for long, going through all that are.", xautoclaim},
+		{"xclaim", "key group consumer min-idle-time:string id:string ... [IDLE ms:integer] [TIME unix-time-milliseconds:unix-time] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid:string]", -6, Write | Fast | NondeterministicOutput, keys(at(1, RW|Update)), "stream", "5.0.0", "O(log N) with N being the number of messages in the PEL of the consumer group.", "Hands pending entries over to another consumer.", xclaim},
+		{"xgroup", "", -2, 0, nil, "stream", "5.0.0", "Depends on subcommand.", "Manages consumer groups.", nil},
+		{"xgroup|create", "key group (id:string | $) [MKSTREAM] [ENTRIESREAD entries-read:integer]", -5, Write | DenyOOM, keys(at(2, RW|Insert)), "stream", "5.0.0", "O(1)", "Creates a consumer group.", xgroupCreate},
+		{"xgroup|createconsumer", "key group consumer", 5, Write | DenyOOM, keys(at(2, RW|Insert)), "stream", "6.2.0", "O(1)", "Creates a consumer of a group.", xgroupCreateConsumer},
+		{"xgroup|delconsumer", "key group consumer", 5, Write, keys(at(2, RW|Delete)), "stream", "5.0.0", "O(1)", "Removes a consumer of a group and counts what was pending for it.", xgroupDelConsumer},
+		{"xgroup|destroy", "key group", 4, Write, keys(at(2, RW|Delete)), "stream", "5.0.0", "O(N) where N is the number of entries in the group's pending entries list (PEL).", "Removes a consumer group.", xgroupDestroy},
+		{"xgroup|help", "", 2, Loading | Stale, nil, "stream", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"xgroup|setid", "key group (id:string | $) [ENTRIESREAD entries-read:integer]", -5, Write, keys(at(2, RW|Update)), "stream", "5.0.0", "O(1)", "Sets up to where a group has read.", xgroupSetID},
+		{"xinfo|consumers", "key group", 4, ReadOnly | NondeterministicOutput, keys(at(2, RO|Access)), "stream", "5.0.0", "O(1)", "Describes the consumers of a group.", xinfoConsumers},
+		{"xinfo|groups", "key", 3, ReadOnly, keys(at(2, RO|Access)), "stream", "5.0.0", "O(1)", "Describes the consumer groups of a stream.", xinfoGroups},
+		{"xpending", "key group [[IDLE min-idle-time:integer] start:string end:string count [consumer]]", -3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "stream", "5.0.0", pending, "Tells which entries were delivered to whom and not acknowledged.", xpending},
+		{"xreadgroup", "GROUP (group consumer) [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS (key ... id:string ...)", -7, Write | Blocking | MovableKeys, keys(KeySpec{Flags: RO | Access, Keyword: "STREAMS", Index: 4, Last: -1, Step: 1, Limit: 2}), "stream", "5.0.0", reading, "Reads as a consumer of a group: what is new, or again what is pending for it.", xreadgroup},
+	}
+}
+
+const (
+	errGroupStream store.Error = "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically."
+	errEntriesRead store.Error = "ERR value for ENTRIESREAD must be positive or -1"
+	errBusyGroup   store.Error = "BUSYGROUP Consumer Group name already exists"
+)
+
+// errNoGroup is for the commands whose words begin with XGROUP and XINFO.
+func errNoGroup(group, key []byte) error {
+	return errorf("NOGROUP No such consumer group '%s' for key name '%s'", group, key)
+}
+
+// changedGroup is Changed for what happens in a group: that is no change of the key to those who watch it
+// (t_stream.c has no signalModifiedKey there).
+func (c *Call) changedGroup(event string, key []byte) {
+	c.Count(1)
+	c.Notify(ClassStream, event, key)
+}
+
+// groupOptions are those of XGROUP CREATE and XGROUP SETID.
+type groupOptions struct {
+	makeStream  bool
+	entriesRead int64
+}
+
+func parseGroupOptions(c *Call, create bool) (o groupOptions, err error) {
+	o.entriesRead = store.UnknownReads
+	for i := 5; i < len(c.Args); i++ {
+		switch {
+		case create && is(c.Args[i], "mkstream"):
+			o.makeStream = true
+		case is(c.Args[i], "entriesread") && i+1 < len(c.Args):
+			i++
+			if o.entriesRead, err = parseInt(c.Args[i]); err != nil {
+				return o, err
+			}
+			if o.entriesRead < 0 && o.entriesRead != store.UnknownReads {
+				return o, errEntriesRead
+			}
+		default:
+			return o, errSubcommandUse(c)
+		}
+	}
+	return o, nil
+}
+
+func xgroupCreate(c *Call) error {
+	o, err := parseGroupOptions(c, true)
+	if err != nil {
+		return err
+	}
+	key, name := c.Args[2], c.Args[3]
+	s, err := store.Write[*store.Stream](c.DB, key)
+	switch {
+	case err != nil:
+		return err
+	case s == nil && !o.makeStream:
+		return errGroupStream
+	case len(c.Args) > 8: // with an option twice
+		return errSubcommandUse(c)
+	}
+	id, err := parseGroupID(c.Args[4], s, parseStreamID)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		if s, err = store.WriteOrNew[*store.Stream](c.DB, key); err != nil {
+			return err
+		}
+		s.CreateGroup(name, id, o.entriesRead)
+		c.Changed(ClassStream, "xgroup-create", key)
+		c.OK()
+		return nil
+	}
+	if !s.CreateGroup(name, id, o.entriesRead) {
+		return errBusyGroup
+	}
+	c.changedGroup("xgroup-create", key)
+	c.OK()
+	return nil
+}
+
+// parseGroupID reads the ID after which a group goes on; s is nil where there is no stream yet.
+func parseGroupID(arg []byte, s *store.Stream, parse func([]byte, uint64) (store.StreamID, error)) (store.StreamID, error) {
+	if len(arg) != 1 || arg[0] != '$' {
+		return parse(arg, 0)
+	}
+	if s == nil {
+		return store.StreamID{}, nil
+	}
+	return s.LastID, nil
+}
+
+// group finds the stream and the group of XGROUP's other subcommands.
+func (c *Call) group() (s *store.Stream, g *store.StreamGroup, err error) {
+	s, err = store.Write[*store.Stream](c.DB, c.Args[2])
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case s == nil:
+		return nil, nil, errGroupStream
+	}
+	if g = s.Group(c.Args[3]); g == nil {
+		err = errNoGroup(c.Args[3], c.Args[2])
+	}
+	return s, g, err
+}
+
+func xgroupSetID(c *Call) error {
+	o, err := parseGroupOptions(c, false)
+	if err != nil {
+		return err
+	}
+	s, g, err := c.group()
+	if err != nil {
+		return err
+	}
+	if len(c.Args) > 7 {
+		return errSubcommandUse(c)
+	}
+	id, err := parseGroupID(c.Args[4], s, parseStreamEnd)
+	if err != nil {
+		return err
+	}
+	g.LastID, g.EntriesRead = id, o.entriesRead
+	c.changedGroup("xgroup-setid", c.Args[2])
+	c.OK()
+	return nil
+}
+
+// parseStreamEnd is parseStreamID that takes "-" and "+" as well.
+func parseStreamEnd(arg []byte, seq uint64) (store.StreamID, error) {
+	if len(arg) == 1 {
+		id, _, err := parseBound(arg, seq)
+		return id, err
+	}
+	return parseStreamID(arg, seq)
+}
+
+func xgroupDestroy(c *Call) error {
+	s, err := store.Write[*store.Stream](c.DB, c.Args[2])
+	switch {
+	case err != nil:
+		return err
+	case s == nil:
+		return errGroupStream
+	case !s.DestroyGroup(c.Args[3]):
+		c.Int(0)
+		return nil
+	}
+	c.changedGroup("xgroup-destroy", c.Args[2])
+	c.Int(1)
+	return nil
+}
+
+func xgroupCreateConsumer(c *Call) error {
+	_, g, err := c.group()
+	if err != nil {
+		return err
+	}
+	_, created := g.CreateConsumer(c.Args[4], c.Now)
+	if created {
+		c.changedGroup("xgroup-createconsumer", c.Args[2])
+		c.Int(1)
+		return nil
+	}
+	c.Int(0)
+	return nil
+}
+
+func xgroupDelConsumer(c *Call) error {
+	_, g, err := c.group()
+	if err != nil {
+		return err
+	}
+	name, n := c.Args[4], 0
+	if g.Consumer(name) != nil {
+		n = g.DeleteConsumer(name)
+		c.changedGroup("xgroup-delconsumer", c.Args[2])
+	}
+	c.Int(int64(n))
+	return nil
+}

@@ -1,0 +1,116 @@
+package command
+
+import "github.com/miniredisd/miniredisd/store"
+
+const (
+	errReadGroupNoGroup store.Error = "ERR Missing GROUP option for XREADGROUP"
+	errReadGroupNew     store.Error = "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set."
+)
+
+// xreadgroup answers for each stream either with what is new to the group, or with what is pending for the
+// consumer beyond an ID. Nothing is read before all arguments are known to be good.
+func xreadgroup(c *Call) error {
+	o, err := parseXRead(c, true)
+	if err != nil {
+		return err
+	}
+	for i := range o.streams {
+		if err := checkGroupRead(c, &o, i); err != nil {
+			return err
+		}
+	}
+	reply, found := c.Defer(), 0
+	for i := range o.streams {
+		if readAsConsumer(c, &o, i) {
+			found++
+		}
+	}
+	c.endStreams(reply, found)
+	return nil
+}
+
+func checkGroupRead(c *Call, o *readOptions, i int) error {
+	key, arg := o.stream(c, i)
+	s, err := store.ReadToChange[*store.Stream](c.DB, key)
+	if err != nil {
+		return err
+	}
+	if s == nil || s.Group(o.group) == nil {
+		return errorf("NOGROUP No such key '%s' or consumer group '%s' in XREADGROUP with GROUP option", key, o.group)
+	}
+	if len(arg) == 1 && arg[0] == '$' {
+		return errReadGroupNew
+	}
+	_, err = parseGroupReadID(arg)
+	return err
+}
+
+// parseGroupReadID reads the ID beyond which a consumer reads. What is new has the highest ID's place: nothing
+// can be beyond that.
+func parseGroupReadID(arg []byte) (store.StreamID, error) {
+	if len(arg) == 1 && arg[0] == '>' {
+		return store.MaxStreamID(), nil
+	}
+	return parseStreamID(arg, 0)
+}
+
+// readAsConsumer writes what one stream has for the consumer; false when that is nothing.
+func readAsConsumer(c *Call, o *readOptions, i int) bool {
+	key, arg := o.stream(c, i)
+	s, _ := store.Write[*store.Stream](c.DB, key)
+	g := s.Group(o.group)
+	consumer := c.consumer(g, o.consumer, key)
+	after, _ := parseGroupReadID(arg)
+	if after != store.MaxStreamID() {
+		c.beginStream(key)
+		writeHistory(c, s, g, consumer, after, o.count)
+		return true
+	}
+	if !g.LastID.Less(s.NewestID()) {
+		return false
+	}
+	c.beginStream(key)
+	from, _ := g.LastID.Next()
+	it := s.Range(from, store.MaxStreamID(), false)
+	array, n := c.Defer(), 0
+	for (o.count <= 0 || int64(n) < o.count) && it.Next() {
+		s.Deliver(g, consumer, it.ID, c.Now, o.noAck)
+		writeEntry(c, &it)
+		n++
+	}
+	c.EndArray(array, n)
+	c.Count(1)
+	return true
+}
+
+// consumer finds the one that a command is executed for, or makes it. That it asks is noted even when there is
+// nothing for it.
+func (c *Call) consumer(g *store.StreamGroup, name, key []byte) *store.StreamConsumer {
+	consumer, created := g.CreateConsumer(name, c.Now)
+	if created {
+		c.changedGroup("xgroup-createconsumer", key)
+	}
+	consumer.Seen = c.Now
+	return consumer
+}
+
+// writeHistory writes the entries pending for a consumer, which are delivered once more that way. Of those that
+// the stream no longer has only the ID is left.
+func writeHistory(c *Call, s *store.Stream, g *store.StreamGroup, consumer *store.StreamConsumer, after store.StreamID, count int64) {
+	from, _ := after.Next()
+	array, n := c.Defer(), 0
+	pending := g.Pending(consumer, from)
+	for (count <= 0 || int64(n) < count) && pending.Next() {
+		n++
+		if it := s.Range(pending.ID, pending.ID, false); it.Next() {
+			pending.At = c.Now
+			pending.Count++
+			writeEntry(c, &it)
+			continue
+		}
+		c.Array(2)
+		bulkID(c, pending.ID)
+		c.NullArray()
+	}
+	c.EndArray(array, n)
+}

@@ -1,0 +1,239 @@
+package store
+
+import (
+	"bytes"
+	"slices"
+	"unsafe"
+)
+
+// StreamGroup is a consumer group: consumers who share the entries of a stream, each entry going to one of
+// them. The group knows how far it has read, and of each entry that was delivered and not acknowledged yet, who
+// has it, since when and how often it was delivered: the pending entries. These outlive the entries themselves,
+// when the stream is trimmed.
+type StreamGroup struct {
+	Name        string
+	LastID      StreamID          // delivered last
+	EntriesRead int64             // of all that were ever added up to LastID; UnknownReads when that cannot be told
+	Consumers   []*StreamConsumer // by name
+
+	pending idMap[Delivery]
+	held    *int // bytes of all the groups of the stream
+}
+
+// StreamConsumer is a member of a group. Its pending entries are found in those of the group.
+type StreamConsumer struct {
+	Name   string
+	Seen   int64 // unix ms when it last asked for anything
+	Active int64 // unix ms when it last got something, -1 for never
+
+	pending idMap[struct{}]
+}
+
+// Delivery is what a group knows of a pending entry.
+type Delivery struct {
+	To    *StreamConsumer
+	At    int64 // unix ms
+	Count int64
+}
+
+// UnknownReads stands for a number of entries read that cannot be told.
+const UnknownReads = -1
+
+const (
+	groupOverhead    = int(unsafe.Sizeof(StreamGroup{}) + unsafe.Sizeof((*StreamGroup)(nil)))
+	consumerOverhead = int(unsafe.Sizeof(StreamConsumer{}) + unsafe.Sizeof((*StreamConsumer)(nil)))
+)
+
+func (g *StreamGroup) compare(name []byte) int { return bytes.Compare(view(g.Name), name) }
+
+// Group is the group of that name, or nil.
+func (s *Stream) Group(name []byte) *StreamGroup {
+	if i, found := slices.BinarySearchFunc(s.Groups, name, (*StreamGroup).compare); found {
+		return s.Groups[i]
+	}
+	return nil
+}
+
+// CreateGroup adds a group that will be delivered what comes after last; false when there is one of that name.
+func (s *Stream) CreateGroup(name []byte, last StreamID, entriesRead int64) bool {
+	i, found := slices.BinarySearchFunc(s.Groups, name, (*StreamGroup).compare)
+	if found {
+		return false
+	}
+	if s.groupBytes == nil {
+		s.groupBytes = new(int)
+	}
+	g := &StreamGroup{Name: string(name), LastID: last, EntriesRead: entriesRead, held: s.groupBytes}
+	g.pending.held = g.held
+	s.Groups = slices.Insert(s.Groups, i, g)
+	*g.held += groupOverhead + allocSize(len(name))
+	return true
+}
+
+// DestroyGroup tells whether there was one of that name.
+func (s *Stream) DestroyGroup(name []byte) bool {
+	i, found := slices.BinarySearchFunc(s.Groups, name, (*StreamGroup).compare)
+	if !found {
+		return false
+	}
+	g := s.Groups[i]
+	for _, c := range g.Consumers {
+		c.drop(g.held)
+	}
+	g.pending.clear()
+	*g.held -= groupOverhead + allocSize(len(name))
+	s.Groups = slices.Delete(s.Groups, i, i+1)
+	return true
+}
+
+func (c *StreamConsumer) compare(name []byte) int { return bytes.Compare(view(c.Name), name) }
+
+// Consumer is the consumer of that name, or nil.
+func (g *StreamGroup) Consumer(name []byte) *StreamConsumer {
+	if i, found := slices.BinarySearchFunc(g.Consumers, name, (*StreamConsumer).compare); found {
+		return g.Consumers[i]
+	}
+	return nil
+}
+
+// CreateConsumer adds a consumer; created is false when there is one of that name.
+func (g *StreamGroup) CreateConsumer(name []byte, now int64) (c *StreamConsumer, created bool) {
+	i, found := slices.BinarySearchFunc(g.Consumers, name, (*StreamConsumer).compare)
+	if found {
+		return g.Consumers[i], false
+	}
+	c = &StreamConsumer{Name: string(name), Seen: now, Active: -1}
+	c.pending.held = g.held
+	g.Consumers = slices.Insert(g.Consumers, i, c)
+	*g.held += consumerOverhead + allocSize(len(name))
+	return c, true
+}
+
+// DeleteConsumer forgets a consumer with all that is pending for it, and says how much that was.
+func (g *StreamGroup) DeleteConsumer(name []byte) (pending int) {
+	i, found := slices.BinarySearchFunc(g.Consumers, name, (*StreamConsumer).compare)
+	if !found {
+		return 0
+	}
+	c := g.Consumers[i]
+	pending = c.Len()
+	it := c.pending.from(StreamID{})
+	for id, val := it.next(); val != nil; id, val = it.next() {
+		g.pending.remove(id)
+	}
+	c.drop(g.held)
+	g.Consumers = slices.Delete(g.Consumers, i, i+1)
+	return pending
+}
+
+// drop takes a consumer off the accounts.
+func (c *StreamConsumer) drop(held *int) {
+	c.pending.clear()
+	*held -= consumerOverhead + allocSize(len(c.Name))
+}
+
+// Len is the number of entries pending in the group.
+func (g *StreamGroup) Len() int { return g.pending.len() }
+
+// Len is the number of entries pending for the consumer.
+func (c *StreamConsumer) Len() int { return c.pending.len() }
+
+// Ends are the lowest and the highest ID pending in the group, of which there must be one.
+func (g *StreamGroup) Ends() (first, last StreamID) {
+	blocks := g.pending.blocks
+	end := blocks[len(blocks)-1].ids
+	return blocks[0].ids[0], end[len(end)-1]
+}
+
+// Deliver has the entry id read by c. It is pending from now on unless nobody is going to acknowledge it.
+func (s *Stream) Deliver(g *StreamGroup, c *StreamConsumer, id StreamID, now int64, noAck bool) {
+	if g.LastID.Less(id) {
+		g.EntriesRead = s.readsWith(g, id)
+		g.LastID = id
+	}
+	if noAck {
+		return
+	}
+	d := g.Assign(id, c)
+	d.At, d.Count = now, 1
+	c.Active = now
+}
+
+// Delivery is what is known of a pending entry, good until the next change, or nil.
+func (g *StreamGroup) Delivery(id StreamID) *Delivery { return g.pending.get(id) }
+
+// Assign makes an entry pending for c, whoever had it before: after XGROUP SETID entries are delivered again.
+func (g *StreamGroup) Assign(id StreamID, c *StreamConsumer) *Delivery {
+	d, added := g.pending.add(id)
+	if added {
+		d.Count = 1
+	}
+	if d.To != c {
+		if d.To != nil {
+			d.To.pending.remove(id)
+		}
+		d.To = c
+		c.pending.add(id)
+	}
+	return d
+}
+
+// Acknowledge ends the waiting for an entry; false when it was not pending.
+func (g *StreamGroup) Acknowledge(id StreamID) bool {
+	d := g.pending.get(id)
+	if d == nil {
+		return false
+	}
+	d.To.pending.remove(id)
+	return g.pending.remove(id)
+}
+
+// PendingIter walks the pending entries of a group, or of one consumer alone. Any change of what is pending
+// makes it void.
+type PendingIter struct {
+	ID StreamID
+	*Delivery
+
+	g   *StreamGroup
+	all idIter[Delivery]
+	of  idIter[struct{}]
+	own bool
+}
+
+// Pending begins with the first ID that is not below from; c is nil for all consumers.
+func (g *StreamGroup) Pending(c *StreamConsumer, from StreamID) PendingIter {
+	if c == nil {
+		return PendingIter{g: g, all: g.pending.from(from)}
+	}
+	return PendingIter{g: g, of: c.pending.from(from), own: true}
+}
+
+// Next moves on; false at the end.
+func (it *PendingIter) Next() bool {
+	if !it.own {
+		it.ID, it.Delivery = it.all.next()
+		return it.Delivery != nil
+	}
+	var more *struct{}
+	if it.ID, more = it.of.next(); more == nil {
+		return false
+	}
+	it.Delivery = it.g.pending.get(it.ID)
+	return true
+}
+
+// copyGroups gives to, which has none, the groups of s.
+func (s *Stream) copyGroups(to *Stream) {
+	for _, g := range s.Groups {
+		to.CreateGroup(view(g.Name), g.LastID, g.EntriesRead)
+		twin := to.Groups[len(to.Groups)-1]
+		for _, c := range g.Consumers {
+			d, _ := twin.CreateConsumer(view(c.Name), c.Seen)
+			d.Active = c.Active
+		}
+		for it := g.Pending(nil, StreamID{}); it.Next(); {
+			d := twin.Assign(it.ID, twin.Consumer(view(it.To.Name)))
+			d.At, d.Count = it.At, it.Count
+		}
+	}
+}

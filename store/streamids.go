@@ -1,0 +1,181 @@
+package store
+
+import (
+	"slices"
+	"sort"
+	"unsafe"
+)
+
+// idMap is a map in the order of stream IDs: the lists of pending entries, for which Redis has radix trees.
+// IDs are added at the end, mostly, and leave anywhere, mostly at the front. Sorted blocks in a slice do both
+// without moving much, and have no object per entry that the collector would have to visit.
+//
+//	blocks | 1-0 .. 5-2 | 5-3 .. 9-0 | 9-1 .. |     none of them empty
+type idMap[V any] struct {
+	blocks []*idBlock[V]
+	n      int
+	held   *int // bytes of all the maps of a stream
+}
+
+type idBlock[V any] struct {
+	ids  []StreamID
+	vals []V
+}
+
+const idBlockCap = 64
+
+func (m *idMap[V]) len() int { return m.n }
+
+// locate is where id is, or where it belongs: place i in block b. Both are 0 in an empty map.
+func (m *idMap[V]) locate(id StreamID) (b, i int, found bool) {
+	if m.n == 0 {
+		return 0, 0, false
+	}
+	b = len(m.blocks) - 1
+	if id.Less(m.blocks[b].ids[0]) {
+		b = max(sort.Search(b, func(k int) bool { return id.Less(m.blocks[k].ids[0]) })-1, 0)
+	}
+	i, found = slices.BinarySearchFunc(m.blocks[b].ids, id, StreamID.Compare)
+	return b, i, found
+}
+
+// get is the value of id, good until the next change, or nil.
+func (m *idMap[V]) get(id StreamID) *V {
+	if b, i, found := m.locate(id); found {
+		return &m.blocks[b].vals[i]
+	}
+	return nil
+}
+
+// add returns the value of id, a new one of which it makes when there is none.
+func (m *idMap[V]) add(id StreamID) (val *V, added bool) {
+	b, i, found := m.locate(id)
+	if found {
+		return &m.blocks[b].vals[i], false
+	}
+	switch {
+	case m.n == 0:
+		m.open(0)
+	case len(m.blocks[b].ids) < idBlockCap:
+	case b == len(m.blocks)-1 && i == idBlockCap: // the usual end of a map stays in full blocks
+		b, i = b+1, 0
+		m.open(b)
+	default:
+		b, i = m.split(b, i)
+	}
+	block := m.blocks[b]
+	before := block.bytes()
+	var zero V
+	block.ids = slices.Insert(block.ids, i, id)
+	block.vals = slices.Insert(block.vals, i, zero)
+	*m.held += block.bytes() - before
+	m.n++
+	return &block.vals[i], true
+}
+
+// split halves block b, and says where place i of it has gone.
+func (m *idMap[V]) split(b, i int) (int, int) {
+	const half = idBlockCap / 2
+	m.open(b + 1)
+	left, right := m.blocks[b], m.blocks[b+1]
+	before := right.bytes()
+	right.take(left, half)
+	*m.held += right.bytes() - before
+	if i <= half {
+		return b, i
+	}
+	return b + 1, i - half
+}
+
+// remove tells whether id was there.
+func (m *idMap[V]) remove(id StreamID) bool {
+	b, i, found := m.locate(id)
+	if !found {
+		return false
+	}
+	block := m.blocks[b]
+	block.ids = slices.Delete(block.ids, i, i+1)
+	block.vals = slices.Delete(block.vals, i, i+1)
+	m.n--
+	switch {
+	case len(block.ids) == 0:
+		m.close(b)
+	case len(block.ids) < idBlockCap/4:
+		m.join(b)
+		m.join(b - 1)
+	}
+	return true
+}
+
+// join makes one of block b and the next, when together they leave room to grow.
+func (m *idMap[V]) join(b int) {
+	if b < 0 || b+1 >= len(m.blocks) || len(m.blocks[b].ids)+len(m.blocks[b+1].ids) > idBlockCap*3/4 {
+		return
+	}
+	left := m.blocks[b]
+	before := left.bytes()
+	left.take(m.blocks[b+1], 0)
+	*m.held += left.bytes() - before
+	m.close(b + 1)
+}
+
+// take appends what other has from place i on, and cuts it off there.
+func (b *idBlock[V]) take(other *idBlock[V], i int) {
+	b.ids = append(b.ids, other.ids[i:]...)
+	b.vals = append(b.vals, other.vals[i:]...)
+	clear(other.vals[i:])
+	other.ids, other.vals = other.ids[:i], other.vals[:i]
+}
+
+func (m *idMap[V]) open(b int) {
+	m.blocks = slices.Insert(m.blocks, b, &idBlock[V]{})
+	*m.held += m.blocks[b].bytes()
+}
+
+func (m *idMap[V]) close(b int) {
+	*m.held -= m.blocks[b].bytes()
+	if b == 0 { // a group that acknowledges in order: nothing to move
+		m.blocks[0] = nil
+		m.blocks = m.blocks[1:]
+		return
+	}
+	m.blocks = slices.Delete(m.blocks, b, b+1)
+}
+
+// clear takes everything out.
+func (m *idMap[V]) clear() {
+	for _, b := range m.blocks {
+		*m.held -= b.bytes()
+	}
+	m.blocks, m.n = nil, 0
+}
+
+func (b *idBlock[V]) bytes() int {
+	var id StreamID
+	var val V
+	return int(unsafe.Sizeof(*b)+unsafe.Sizeof(b)) + cap(b.ids)*int(unsafe.Sizeof(id)) + cap(b.vals)*int(unsafe.Sizeof(val))
+}
+
+// idIter stands before an entry of an idMap; a removal or addition makes it void.
+type idIter[V any] struct {
+	m    *idMap[V]
+	b, i int
+}
+
+// from begins at the first entry not below id.
+func (m *idMap[V]) from(id StreamID) idIter[V] {
+	b, i, _ := m.locate(id)
+	return idIter[V]{m, b, i}
+}
+
+// next is nil at the end.
+func (it *idIter[V]) next() (id StreamID, val *V) {
+	for it.b < len(it.m.blocks) {
+		if block := it.m.blocks[it.b]; it.i < len(block.ids) {
+			it.i++
+			return block.ids[it.i-1], &block.vals[it.i-1]
+		}
+		it.b, it.i = it.b+1, 0
+	}
+	return id, nil
+}
