@@ -47,9 +47,12 @@ func TestReadingAndTrimmingAStreamAllocatesNothing(t *testing.T) {
 	for range 1000 {
 		do("XADD s * f v g w")()
 	}
+	do("XGROUP CREATE s g 0")()
+	do("XREADGROUP GROUP g alice COUNT 200 STREAMS s >")()
 	for _, line := range []string{
 		"XRANGE s - + COUNT 100", "XREVRANGE s + - COUNT 100", "XREAD COUNT 10 STREAMS s 0", "XREAD STREAMS s $", "XLEN s",
 		"XTRIM s MAXLEN ~ 1000", "XDEL s 1-1",
+		"XREADGROUP GROUP g alice COUNT 10 STREAMS s 0", "XPENDING s g", "XPENDING s g - + 10 alice", "XACK s g 1-1", "XCLAIM s g bob 0 1-1 JUSTID",
 	} {
 		run := do(line)
 		require.Zero(t, testing.AllocsPerRun(100, run), line)

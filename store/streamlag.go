@@ -28,10 +28,13 @@ func (s *Stream) Lag(g *StreamGroup) (lag int64, known bool) {
 	return int64(s.EntriesAdded) - read, read != UnknownReads
 }
 
-// hasGapFrom tells whether XDEL removed an entry at id or beyond.
-func (s *Stream) hasGapFrom(id StreamID) bool {
-	return s.length > 0 && !s.MaxDeletedID.IsZero() && !s.MaxDeletedID.Less(id)
+// hasGap tells whether XDEL removed an entry from among those that are left.
+func (s *Stream) hasGap() bool {
+	return s.length > 0 && !s.MaxDeletedID.IsZero() && !s.MaxDeletedID.Less(s.firstID)
 }
+
+// hasGapFrom tells whether XDEL did so at id or beyond.
+func (s *Stream) hasGapFrom(id StreamID) bool { return s.hasGap() && !s.MaxDeletedID.Less(id) }
 
 // place is how many entries were ever added up to id, or UnknownReads.
 func (s *Stream) place(id StreamID) int64 {
@@ -44,7 +47,7 @@ func (s *Stream) place(id StreamID) int64 {
 		return added
 	case last > 0:
 		return UnknownReads
-	case !s.MaxDeletedID.IsZero() && !s.MaxDeletedID.Less(s.firstID):
+	case s.hasGap():
 		return UnknownReads
 	case id.Less(s.firstID):
 		return added - length

@@ -13,6 +13,8 @@ func (d *duel) agree(c command, want, got, before resp.Value) bool {
 	switch c.mode {
 	case '@':
 		ok = sameTime(c.args[0], want, got)
+	case '#':
+		ok = samePending(want, got)
 	case '?':
 		ok = want.Kind == got.Kind && want.Null == got.Null && len(want.Elems) == len(got.Elems) &&
 			(want.Kind != '-' || want.Str == got.Str)
@@ -66,6 +68,25 @@ func sorted(v resp.Value, pairs bool) resp.Value {
 	slices.SortFunc(groups, func(a, b []resp.Value) int { return strings.Compare(a[0].String(), b[0].String()) })
 	v.Elems = slices.Concat(groups...)
 	return v
+}
+
+// samePending compares lists of ID, consumer, milliseconds since the delivery, and number of deliveries.
+func samePending(want, got resp.Value) bool {
+	if len(want.Elems) != len(got.Elems) {
+		return false
+	}
+	for i, w := range want.Elems {
+		g := got.Elems[i]
+		if len(w.Elems) != 4 || len(g.Elems) != 4 || !sameTime("PENDING", w.Elems[2], g.Elems[2]) {
+			return false
+		}
+		for _, k := range []int{0, 1, 3} {
+			if w.Elems[k].String() != g.Elems[k].String() {
+				return false
+			}
+		}
+	}
+	return len(want.Elems) > 0 || want.String() == got.String()
 }
 
 // sameTime allows for the time between the two servers' turns; the times in the table are

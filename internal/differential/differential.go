@@ -90,7 +90,7 @@ type sequence struct {
 
 type command struct {
 	mode byte // how replies are compared: ' ' exactly, '~' in any order, '%' pairs in any order, '@' times,
-	// '?' picks, '^' the collection of the pick before
+	// '#' what is pending, '?' picks, '^' the collection of the pick before
 	args []string
 }
 

@@ -37,7 +37,7 @@ func newGenerator(names []string) (*generator, error) {
 		gr := group{name: t.group}
 		for _, text := range t.lines {
 			l := line{mode: ' '}
-			if strings.IndexByte("~%@?", text[0]) >= 0 {
+			if strings.IndexByte("~%@?#", text[0]) >= 0 {
 				l.mode, text = text[0], text[2:]
 			}
 			var err error

@@ -64,6 +64,10 @@ func makers() map[string]maker {
 		"xmax": func(g *generator) string {
 			return g.pick("+", streamID(g), "("+streamID(g), "9", "18446744073709551615-18446744073709551615")
 		},
+		"group":    func(g *generator) string { return g.rare("nogroup", "", g.pick("g1", "g2")) },
+		"consumer": oneOf("alice bob carol"),
+		// What is claimed with a time in the past is told from what was delivered just now.
+		"idle":    oneOf("0 0 1000000 5000000 -5"),
 		"later":   func(g *generator) string { return fmt.Sprintf("%d-0", 40+g.IntN(20)) },
 		"partial": func(g *generator) string { return strconv.Itoa(g.IntN(40)) + "-*" },
 	}

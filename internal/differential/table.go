@@ -3,7 +3,8 @@ package differential
 // table is what is sent: a line for each form of a command, all equally likely within their
 // group. The notation is that of grammar.go, the lower-case words are in makers.go. The first
 // character may say how replies are compared: ~ in any order, % pairs in any order, @ times up
-// to a tolerance, ? a random pick (compared in shape, and looked up in what it was picked from).
+// to a tolerance, # what XPENDING lists, with its times, ? a random pick (compared in shape, and
+// looked up in what it was picked from).
 func table() []struct {
 	group string
 	lines []string
@@ -82,6 +83,20 @@ func table() []struct {
 			"XLEN stream", "XINFO STREAM stream", "XRANGE stream xmin xmax [COUNT index]", "XREVRANGE stream xmax xmin [COUNT index]", "XDEL stream id+",
 			"XTRIM stream MAXLEN [=] small", "XTRIM stream MINID [=] id", "XTRIM stream (MAXLEN|MINID) ~ small [LIMIT 4]",
 			"XREAD [COUNT index] STREAMS stream id", "XREAD STREAMS stream stream id id", "XSETID stream later [ENTRIESADDED small MAXDELETEDID id]",
+		}},
+		{"group", []string{
+			"XADD stream id (field value)+", "XADD stream id field value", "XADD stream id field value", "XDEL stream id+", "XTRIM stream MAXLEN small",
+			"XSETID stream later [ENTRIESADDED small MAXDELETEDID id]", "COPY stream stream REPLACE",
+			"XGROUP CREATE stream group (0|id|$) [MKSTREAM] [ENTRIESREAD small]", "XGROUP CREATE stream group 0 MKSTREAM",
+			"XGROUP SETID stream group (0|id|$|later) [ENTRIESREAD small]", "XGROUP CREATECONSUMER stream group consumer",
+			"XGROUP DELCONSUMER stream group consumer", "XGROUP DESTROY stream group",
+			"XREADGROUP GROUP group consumer [COUNT small] [NOACK] STREAMS stream >", "XREADGROUP GROUP group consumer COUNT 2 STREAMS stream >",
+			"XREADGROUP GROUP group consumer [COUNT small] [NOACK] STREAMS stream stream (>|id) (>|id)", "XREADGROUP GROUP group consumer STREAMS stream 0",
+			"XACK stream group id+", "XPENDING stream group",
+			"# XPENDING stream group [IDLE idle] xmin xmax small [consumer]", "# XPENDING stream group - + 1000",
+			"XCLAIM stream group consumer idle id+ [IDLE idle|TIME 1000] [RETRYCOUNT small] [FORCE] [JUSTID] [LASTID id]",
+			"XCLAIM stream group consumer 0 id+ FORCE", "XAUTOCLAIM stream group consumer idle xmin [COUNT small] [JUSTID]",
+			"XINFO GROUPS stream", "XINFO STREAM stream",
 		}},
 		{"keys", []string{
 			"DEL key+", "UNLINK key+", "EXISTS key+", "TOUCH key+", "TYPE key", "RENAME key key", "RENAMENX key key", "COPY key key [REPLACE]",
