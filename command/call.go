@@ -35,8 +35,8 @@ func (c *Call) changedIn(db int, class Class, event string, key []byte) {
 // Touched is Changed where Redis fires no keyspace event.
 func (c *Call) Touched(key []byte) {
 	c.KS.Stats.Dirty++
-	if c.Ex.watchers.count > 0 {
-		c.Ex.touch(c.DB.ID, key)
+	if c.Ex.observers > 0 {
+		c.Ex.modified(c.DB.ID, key, c.Sess)
 	}
 }
 
@@ -44,8 +44,8 @@ func (c *Call) Touched(key []byte) {
 func (c *Call) Moved(class Class, event string, key []byte) { c.movedIn(c.DB.ID, class, event, key) }
 
 func (c *Call) movedIn(db int, class Class, event string, key []byte) {
-	if c.Ex.watchers.count > 0 {
-		c.Ex.touch(db, key)
+	if c.Ex.observers > 0 {
+		c.Ex.modified(db, key, c.Sess)
 	}
 	c.notifyIn(db, class, event, key)
 }

@@ -26,6 +26,9 @@ type Executor struct {
 	Subs    *pubsub.Registry[*Session]
 	Deliver func(to *Session, message []byte)
 
+	// Find is the session with an ID, nil when it has gone; only the server sets it.
+	Find func(id int64) *Session
+
 	Errors map[string]int64 // replies that were errors, by their first word
 	Stats  Stats
 
@@ -44,7 +47,11 @@ type Executor struct {
 	slowlog Slowlog
 	slow    int64 // ns from which on a command is noted in one of them
 
-	watchers watchers
+	// observers counts all that a change of a key may concern, so that changes cost a
+	// look at it while nothing is: watched keys, clients that track, keys they have read.
+	observers int
+	watchers  watchers
+	trackers  trackers
 
 	engine   *luaeval.Engine // of EVAL, nil before the first script
 	script   scripting
@@ -55,7 +62,8 @@ type Executor struct {
 	Log func(level byte, text string)
 
 	notify     Class    // keyspace events that are wanted: kinds of channels and classes, both or none
-	running    *Session // whose command is executed
+	running    *Session // whose turn it is
+	executing  bool     // its command has been let in: messages to it come behind the reply
 	afterReply []byte   // messages to it
 	message    []byte   // room to encode one in
 	channel    []byte   // room for the name of an event's channel
@@ -78,6 +86,7 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *
 		KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{},
 		Subs: pubsub.New[*Session](func(pattern string, name []byte) bool { return store.Match([]byte(pattern), name, false) }),
 	}
+	ex.trackers.readers = store.NewTable[[]int64](ks.Seed)
 	ks.OnExpired, ks.OnEvicted = ex.keyExpired, ex.keyEvicted
 	ex.call = Call{KS: ks, Ex: ex, Cfg: cfg}
 	ex.Configure()
@@ -109,16 +118,20 @@ func (ex *Executor) WallMicros() int64 { return ex.Clock.WallMicros(ex.mono) }
 
 // Do executes one request of s and appends its reply to w.
 func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
-	mark := len(w.Buf)
 	s.Commands++
 	ex.running = s
 	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	cmd, err := ex.admit(s, args)
+	if len(ex.trackers.clients) > 0 {
+		ex.limitTracked()
+	}
+	mark := len(w.Buf) // behind messages of keys that had to make room
+	ex.executing = true
 	if err != nil {
 		if err == errPostponed {
 			s.Commands--
 			s.Hold = Postponed
-			ex.running = nil
+			ex.running, ex.executing = nil, false
 			return
 		}
 		if cmd != nil {
@@ -137,7 +150,11 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	if s.Replies != ReplyOn {
 		suppress(s, w, mark, cmd)
 	}
-	ex.running = nil
+	ex.running, ex.executing = nil, false
+	if s.Tracker != nil {
+		s.endAnnounced(cmd)
+		ex.tellPending(s)
+	}
 	if len(ex.afterReply) > 0 {
 		w.Buf = append(w.Buf, ex.afterReply...)
 		ex.afterReply = ex.afterReply[:0]
@@ -181,6 +198,9 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	if err := cmd.Do(c); err != nil {
 		cmd.Calls.Failed++
 		ex.fail(w, mark, err)
+	}
+	if ex.observers > 0 && cmd.Flags&ReadOnly != 0 {
+		ex.remember(cmd, args)
 	}
 	ex.KS.Settle()
 	end = ex.Clock.Mono()

@@ -61,9 +61,28 @@ func (ex *Executor) configureEvents() {
 	}
 }
 
-func (ex *Executor) keyExpired(db *store.DB, key string) {
+// modified tells who wants to know that by has changed a key (db.c: signalModifiedKey).
+func (ex *Executor) modified(db int, key []byte, by *Session) {
 	if ex.watchers.count > 0 {
-		ex.vanished(db.ID, key)
+		ex.touch(db, key)
+	}
+	if ex.script.on {
+		by = nil // what a script does, its caller is told in BCAST mode, NOLOOP or not
+	}
+	ex.invalidate(key, by)
+}
+
+// gone is modified for a key that nobody's command has deleted.
+func (ex *Executor) gone(db int, key string) {
+	if ex.watchers.count > 0 {
+		ex.vanished(db, key)
+	}
+	ex.invalidate([]byte(key), nil)
+}
+
+func (ex *Executor) keyExpired(db *store.DB, key string) {
+	if ex.observers > 0 {
+		ex.gone(db.ID, key)
 	}
 	if ex.notify&ClassExpired != 0 {
 		ex.fire(db.ID, "expired", []byte(key))
@@ -71,8 +90,8 @@ func (ex *Executor) keyExpired(db *store.DB, key string) {
 }
 
 func (ex *Executor) keyEvicted(db *store.DB, key string) {
-	if ex.watchers.count > 0 {
-		ex.vanished(db.ID, key)
+	if ex.observers > 0 {
+		ex.gone(db.ID, key)
 	}
 	if ex.notify&ClassEvicted != 0 {
 		ex.fire(db.ID, "evicted", []byte(key))

@@ -183,12 +183,21 @@ func (ex *Executor) send(to []*Session, message []byte) {
 		if s.Proto > 2 {
 			message[0] = '>'
 		}
-		if s == ex.running {
-			ex.afterReply = append(ex.afterReply, message...)
-		} else {
-			ex.Deliver(s, message)
-		}
+		ex.post(s, message)
 	}
+	ex.keep(message)
+}
+
+func (ex *Executor) post(to *Session, message []byte) {
+	if to == ex.running && ex.executing {
+		ex.afterReply = append(ex.afterReply, message...)
+	} else {
+		ex.Deliver(to, message)
+	}
+}
+
+// keep takes the memory of a message back, to encode the next one in.
+func (ex *Executor) keep(message []byte) {
 	ex.message = message[:0]
 	if cap(message) > keepMessage {
 		ex.message = nil
@@ -202,9 +211,11 @@ func (ex *Executor) Leave(s *Session) {
 		ex.Subs.Forget(s)
 	}
 	ex.endTransaction(s)
+	ex.untrack(s)
 }
 
 // Abandon cleans up after a command that has panicked.
 func (ex *Executor) Abandon() {
-	ex.running, ex.afterReply, ex.Depth, ex.script.on = nil, nil, 0, false
+	ex.running, ex.executing, ex.afterReply, ex.Depth, ex.script.on = nil, false, nil, 0, false
+	ex.trackers.pending = nil
 }

@@ -51,6 +51,7 @@ func flushDB(c *Call) error {
 		return err
 	}
 	c.Ex.replaced(c.DB, nil)
+	c.Ex.invalidateAll()
 	c.Count(c.DB.Flush())
 	c.OK()
 	return nil
@@ -63,6 +64,7 @@ func flushAll(c *Call) error {
 	for _, db := range c.KS.DBs {
 		c.Ex.replaced(db, nil)
 	}
+	c.Ex.invalidateAll()
 	c.Count(c.KS.FlushAll())
 	c.OK()
 	return nil

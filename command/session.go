@@ -23,7 +23,8 @@ type Session struct {
 
 	Replies ReplyMode // CLIENT REPLY
 
-	Tx *Transaction // nil until the first MULTI or WATCH
+	Tx      *Transaction // nil until the first MULTI or WATCH
+	Tracker *Tracker     // nil until the first CLIENT TRACKING ON
 
 	// CloseAfterReply asks the server to close the connection once what has been
 	// answered is written; commands behind it are not executed.

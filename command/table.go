@@ -41,6 +41,7 @@ func groups() [][]Row {
 	return [][]Row{
 		connectionRows(),
 		clientRows(),
+		trackingRows(),
 		serverRows(),
 		slowlogRows(),
 		latencyRows(),

@@ -65,6 +65,7 @@ func (ex *Executor) watch(t *Transaction, db *store.DB, key []byte) {
 	of[w.key] = append(of[w.key], w)
 	t.watches = append(t.watches, w)
 	ex.watchers.count++
+	ex.observers++
 }
 
 // unwatch forgets all that t watches.
@@ -83,6 +84,7 @@ func (ex *Executor) unwatch(t *Transaction) {
 		of[w.key] = list[:last]
 	}
 	ex.watchers.count -= len(t.watches)
+	ex.observers -= len(t.watches)
 	clear(t.watches)
 	t.watches = t.watches[:0]
 }

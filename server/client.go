@@ -113,6 +113,14 @@ func (s *Server) deliver(to *command.Session, message []byte) {
 	s.push(s.order[to.Index], message)
 }
 
+// session is the executor's way from an ID to the client that has it now.
+func (s *Server) session(id int64) *command.Session {
+	if c := s.clients[id]; c != nil && !c.closed {
+		return &c.sess
+	}
+	return nil
+}
+
 // leave closes c and forgets at once what it listened to, so that messages of this
 // pass no longer count it.
 func (s *Server) leave(c *client) {

@@ -72,7 +72,7 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	}
 	str(" cmd=", cmd)
 	str(" user=", sess.User)
-	str("", " redir=-1")
+	num(" redir=", sess.RedirectsTo())
 	num(" resp=", int64(sess.Proto))
 	str(" lib-name=", sess.LibName)
 	str(" lib-ver=", sess.LibVer)
@@ -86,6 +86,7 @@ func flags(c *client) string {
 		flag byte
 	}{
 		{c.sess.Monitor, 'O'}, {c.sess.Subscriber, 'P'}, {c.sess.InMulti(), 'x'}, {c.sess.Hold != command.NotHeld, 'b'},
+		{c.sess.Tracks(), 't'}, {c.sess.Tracks() && c.sess.Tracker.Broken, 'R'}, {c.sess.Tracks() && c.sess.Tracker.Bcast, 'B'},
 		{c.sess.Tx != nil && c.sess.Tx.Dirty, 'd'}, {c.sess.CloseAfterReply, 'c'}, {c.closed, 'A'},
 		{c.unix, 'U'}, {c.sess.NoEvict, 'e'}, {c.sess.NoTouch, 'T'},
 	} {

@@ -140,9 +140,10 @@ func (s *Server) infoClients(r *report) {
 			timed++
 		}
 	}
+	tracking, _, _, _ := s.ex.TrackingStats()
 	r.fields("connected_clients", len(s.order), "cluster_connections", 0, "maxclients", s.cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
-		"blocked_clients", s.held, "tracking_clients", 0, "clients_in_timeout_table", timed,
+		"blocked_clients", s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
 		"total_blocking_keys", 0, "total_blocking_keys_on_nokey", 0)
 }
 
@@ -159,6 +160,7 @@ func (s *Server) infoPersistence(r *report) {
 
 func (s *Server) infoStats(r *report) {
 	in, out := s.traffic()
+	_, keys, items, prefixes := s.ex.TrackingStats()
 	r.fields("total_connections_received", s.stats.Connections, "total_commands_processed", s.ex.Stats.Commands,
 		"instantaneous_ops_per_sec", int64(s.rates.mean(rateCommands)), "total_net_input_bytes", in, "total_net_output_bytes", out,
 		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", 0)
@@ -173,7 +175,7 @@ func (s *Server) infoStats(r *report) {
 		"latest_fork_usec", 0, "total_forks", 0, "migrate_cached_sockets", 0, "slave_expires_tracked_keys", 0,
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,
-		"tracking_total_keys", 0, "tracking_total_items", 0, "tracking_total_prefixes", 0,
+		"tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes,
 		"unexpected_error_replies", 0, "total_error_replies", s.ex.Stats.ErrorReplies, "dump_payload_sanitizations", 0,
 		"total_reads_processed", s.stats.Reads, "total_writes_processed", s.stats.Writes,
 		"io_threaded_reads_processed", 0, "io_threaded_writes_processed", 0,

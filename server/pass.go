@@ -44,6 +44,7 @@ func (s *Server) beforeSleep() time.Duration {
 	s.resumed = s.resumed[:0]
 	s.stats.Executing += s.ex.LastEnd() - executing
 	s.expire()
+	s.ex.Broadcast()
 	s.write()
 	for _, c := range s.closing {
 		s.free(c)
