@@ -122,12 +122,8 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 			return nil, &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
 		}
 	}
-<<<<<<< HEAD
-	s.ex.Deliver = s.deliver
-	s.ex.Log = func(level byte, text string) { s.log(level, "%s", text) }
-=======
 	s.ex.Deliver, s.ex.Find = s.deliver, s.session
->>>>>>> 99c6f7c (Tell clients that cache answers when these are no longer true: CLIENT TRACKING and its kin)
+	s.ex.Log = func(level byte, text string) { s.log(level, "%s", text) }
 	s.setOutputTrigger()
 	s.peakMem = s.usedMemory()
 	if !s.fitMaxClients() {

@@ -1,0 +1,103 @@
+package server_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+// dialTracking connects a client that is told in RESP3 of what it has read.
+func dialTracking(addr string, t *testing.T, options ...string) *redistest.Conn {
+	c := redistest.Dial(t, addr)
+	c.Do("HELLO", "3")
+	require.Equal(t, "OK", c.Do(append([]string{"CLIENT", "TRACKING", "ON"}, options...)...).Str)
+	return c
+}
+
+// requireInvalid takes the next message: it names one key.
+func requireInvalid(t *testing.T, c *redistest.Conn, key string) {
+	t.Helper()
+	v := c.Read()
+	require.Equal(t, byte('>'), byte(v.Kind))
+	require.Equal(t, "invalidate", v.Elems[0].Str)
+	require.Equal(t, key, words(v.Elems[1]))
+}
+
+// Nobody sends anything after the reads: the wheel alone brings the messages.
+func TestAnExpiringKeyIsToldToThoseWhoHaveReadItWithoutACommand(t *testing.T) {
+	addr := start(t, nil)
+	reader, broadcast := dialTracking(addr, t), dialTracking(addr, t, "BCAST", "PREFIX", "lock:")
+	reader.Do("EVAL", `for i = 1, 100 do
+		redis.call('set', 'lock:' .. i, 'x', 'PX', 20 + i)
+		redis.call('get', 'lock:' .. i)
+	end`, "0")
+	told := map[string]bool{}
+	for range 100 {
+		told[words(reader.Read().Elems[1])] = true
+	}
+	require.Len(t, told, 100, "each once")
+	for n := 0; n < 200; { // each when it was set and when it was gone
+		n += len(broadcast.Read().Elems[1].Elems)
+	}
+}
+
+// A key that has to make room goes before the command that needs it runs, so its
+// message comes before the reply.
+func TestAnEvictedKeyIsToldBeforeTheReply(t *testing.T) {
+	addr := start(t, []string{"--maxmemory-policy", "allkeys-random"})
+	c := dialTracking(addr, t)
+	c.Do("SET", "k", strings.Repeat("x", 1000))
+	c.Do("STRLEN", "k")
+	redistest.Dial(t, addr).Do("CONFIG", "SET", "maxmemory", "1")
+	require.NoError(t, c.Send(redistest.AppendCommand(nil, "STRLEN", "k")))
+	requireInvalid(t, c, "k")
+	require.Zero(t, c.Read().Int)
+}
+
+func TestInfoCountsTrackingClientsAndWhatTheyHaveRead(t *testing.T) {
+	addr := start(t, nil)
+	other := redistest.Dial(t, addr)
+	counts := func() string {
+		return infoField(other, "tracking_clients") + " " + infoField(other, "tracking_total_keys") + " " +
+			infoField(other, "tracking_total_items") + " " + infoField(other, "tracking_total_prefixes")
+	}
+	require.Equal(t, "0 0 0 0", counts())
+	a, b, c := dialTracking(addr, t), dialTracking(addr, t), dialTracking(addr, t, "BCAST", "PREFIX", "x", "PREFIX", "y")
+	require.Equal(t, "3 0 0 2", counts())
+	a.Do("MGET", "k1", "k2", "k1")
+	b.Do("MGET", "k1", "k3")
+	c.Do("MGET", "k1", "k4")
+	require.Equal(t, "3 3 4 2", counts())
+	other.Do("SET", "k1", "v")
+	require.Equal(t, "3 2 2 2", counts())
+	a.Close()
+	c.Close()
+	waitForField(other, "tracking_clients", "1")
+	require.Equal(t, "1 2 2 0", counts(), "what has been read stays until it changes")
+	other.Do("SET", "k2", "v")
+	require.Equal(t, "1 1 1 0", counts())
+	b.Do("CLIENT", "TRACKING", "OFF")
+	require.Equal(t, "0 1 1 0", counts())
+	other.Do("FLUSHALL")
+	require.Equal(t, "0 0 0 0", counts())
+}
+
+func TestAThousandReadersOfAKeyAreToldOnceEach(t *testing.T) {
+	addr := start(t, nil)
+	var readers []*redistest.Conn
+	for range 1000 {
+		c := dialTracking(addr, t)
+		c.Do("GET", "k")
+		readers = append(readers, c)
+	}
+	other := redistest.Dial(t, addr)
+	other.Do("SET", "k", "1")
+	other.Do("SET", "k", "2")
+	for _, c := range readers {
+		requireInvalid(t, c, "k")
+		require.Equal(t, "2", c.Do("GET", "k").Str)
+	}
+}
