@@ -117,7 +117,7 @@ func fixture(proto string) (requests [][]string) {
 		scored = append(scored, fmt.Sprint(i), fmt.Sprint("m", i))
 	}
 	return [][]string{
-		words("HELLO " + proto), words("SELECT 0"), words("FLUSHALL"),
+		words("HELLO " + proto), words("CLIENT TRACKING OFF"), words("SELECT 0"), words("FLUSHALL"),
 		words("SET string value"), words("SET number 12"), words("SET float 1.5"), words("SET ttl x PX 100000000"),
 		words("RPUSH list a b c 1 2"), big, words("SADD set a b c"), words("SADD set:ints 1 2 3"),
 		words("HSET hash f v n 1 x 1.5"), pairs, words("ZADD zset 1 a 2 b 2 c inf d"), scored,
