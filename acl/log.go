@@ -1,0 +1,50 @@
+package acl
+
+import "slices"
+
+// Entry is a refusal, or several like it.
+type Entry struct {
+	ID       int64
+	Count    int64
+	Reason   Denial
+	Context  string // toplevel, multi or lua
+	Object   string // the command, key or channel; for Auth the command that brought the password
+	User     string
+	Client   string // the last one, as CLIENT LIST describes it
+	Created  int64  // unix ms
+	LastSeen int64  // unix ms
+}
+
+// Log is the latest refusals, the newest first.
+type Log struct {
+	Entries []*Entry
+	next    int64 // ID
+}
+
+// What happens again within a minute is counted, if it is among the ten newest.
+const (
+	sameWithin = 60_000
+	lookBack   = 10
+)
+
+// Add notes a refusal and keeps at most limit entries (acl.c: addACLLogEntry).
+func (l *Log) Add(e Entry, limit int) {
+	if limit == 0 {
+		l.Entries = nil
+		return
+	}
+	for i, old := range l.Entries[:min(len(l.Entries), lookBack)] {
+		if old.Reason == e.Reason && old.Context == e.Context && old.Object == e.Object && old.User == e.User &&
+			e.LastSeen-old.LastSeen <= sameWithin {
+			old.Count++
+			old.Client, old.LastSeen = e.Client, e.LastSeen
+			copy(l.Entries[1:i+1], l.Entries[:i])
+			l.Entries[0] = old
+			return
+		}
+	}
+	e.ID, e.Count, e.Created = l.next, 1, e.LastSeen
+	l.next++
+	l.Entries = slices.Insert(l.Entries, 0, &e)
+	l.Entries = slices.Delete(l.Entries, min(len(l.Entries), limit), len(l.Entries))
+}

@@ -1,0 +1,174 @@
+package acl
+
+import (
+	"cmp"
+	"crypto/subtle"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Users are all users there are.
+type Users struct {
+	Commands []*Command
+	Default  *User // every client's at first; it cannot be deleted, and never moves
+
+	// PubSubDefault is acl-pubsub-default: a new user, and a new selector, may use
+	// all channels.
+	PubSubDefault bool
+
+	byName map[string]*User
+}
+
+// New knows the default user only, who needs no password and may do anything.
+func New(commands []*Command) *Users {
+	if len(commands) > MaxCommands {
+		panic("acl: too many commands")
+	}
+	us := &Users{Commands: commands}
+	us.Default = us.freshDefault()
+	us.byName = map[string]*User{us.Default.Name: us.Default}
+	return us
+}
+
+func (us *Users) freshDefault() *User {
+	u := us.fresh("default")
+	u.On, u.NoPass = true, true
+	root := &u.Selectors[0]
+	root.AllKeys, root.AllChannels = true, true
+	root.setAll(true)
+	u.settle()
+	return &u
+}
+
+// fresh is a user that nothing has been said of: it is off and may do nothing.
+func (us *Users) fresh(name string) User {
+	return User{Name: name, Selectors: []Selector{us.freshSelector()}}
+}
+
+func (us *Users) freshSelector() Selector { return Selector{AllChannels: us.PubSubDefault} }
+
+// settle finds out what is asked at every check.
+func (u *User) settle() {
+	u.Free = slices.ContainsFunc(u.Selectors, func(s Selector) bool {
+		return s.AllKeys && s.AllChannels && s.allowed.full()
+	})
+}
+
+func (u *User) clone() *User {
+	c := *u
+	c.Passwords = slices.Clone(u.Passwords)
+	c.Selectors = slices.Clone(u.Selectors)
+	for i := range c.Selectors {
+		s := &c.Selectors[i]
+		s.Keys, s.Channels, s.rules = slices.Clone(s.Keys), slices.Clone(s.Channels), slices.Clone(s.rules)
+		s.firstArgs = maps.Clone(s.firstArgs)
+		for id, args := range s.firstArgs {
+			s.firstArgs[id] = slices.Clone(args)
+		}
+	}
+	return &c
+}
+
+// Command finds a command by its name, in any case; nil if there is none.
+func (us *Users) Command(name string) *Command {
+	for _, cmd := range us.Commands {
+		if strings.EqualFold(cmd.Name, name) {
+			return cmd
+		}
+	}
+	return nil
+}
+
+// Get finds a user; nil if there is none of that name.
+func (us *Users) Get(name []byte) *User { return us.byName[string(name)] }
+
+// All are the users, sorted by name.
+func (us *Users) All() []*User {
+	return slices.SortedFunc(maps.Values(us.byName), func(a, b *User) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+// Lines are the users as lines of a configuration.
+func (us *Users) Lines() []string {
+	var lines []string
+	for _, u := range us.All() {
+		lines = append(lines, "user "+u.Name+" "+u.Describe())
+	}
+	return lines
+}
+
+// Stage makes what the user called name would be after some rules: all of them are
+// applied, or none if one is wrong (acl.c: ACLStringSetUser).
+func (us *Users) Stage(name string, words []string) (*User, error) {
+	if hasSpace(name) {
+		return nil, Error("Usernames can't contain spaces or null characters")
+	}
+	rules, unclosed := joinSelectors(words)
+	if unclosed != "" {
+		return nil, Error(fmt.Sprintf("Unmatched parenthesis in acl selector starting at '%s'.", unclosed))
+	}
+	staged := us.fresh(name)
+	if u := us.byName[name]; u != nil {
+		staged = *u.clone()
+	}
+	for _, rule := range rules {
+		if err := us.apply(&staged, rule); err != nil {
+			return nil, Error(fmt.Sprintf("Error in ACL SETUSER modifier '%s': %s", rule, err))
+		}
+	}
+	staged.settle()
+	return &staged, nil
+}
+
+// Commit puts a staged user in the place of the one it was made from. That one stays
+// where it is: clients point at it.
+func (us *Users) Commit(staged *User) {
+	if u := us.byName[staged.Name]; u != nil {
+		*u = *staged
+		return
+	}
+	us.byName[staged.Name] = staged
+}
+
+// Delete takes a user out; nil if there was none of that name.
+func (us *Users) Delete(name []byte) *User {
+	u := us.byName[string(name)]
+	if u == us.Default {
+		return nil
+	}
+	delete(us.byName, string(name))
+	return u
+}
+
+// SetDefaultPassword is what requirepass does: the default user has this password
+// alone, or none.
+func (us *Users) SetDefaultPassword(password string) {
+	u := us.Default
+	u.NoPass, u.Passwords = password == "", nil
+	if password != "" {
+		u.Passwords = []string{hash([]byte(password))}
+	}
+}
+
+// Authenticate finds who has proved to be called name; nil is a refusal. Comparing
+// hashes takes the same time whatever was sent, its length included.
+func (us *Users) Authenticate(name, password []byte) *User {
+	u := us.byName[string(name)]
+	if u == nil || !u.On {
+		return nil
+	}
+	if u.NoPass {
+		return u
+	}
+	sent := hash(password)
+	for _, known := range u.Passwords {
+		if subtle.ConstantTimeCompare([]byte(sent), []byte(known)) == 1 {
+			return u
+		}
+	}
+	return nil
+}
+
+// Open tells whether clients need not authenticate: they are the default user.
+func (us *Users) Open() bool { return us.Default.NoPass && us.Default.On }
