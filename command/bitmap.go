@@ -18,7 +18,7 @@ func bitmapRows() []Row {
 		{"bitpos", "key bit:integer [start [end [BYTE | BIT]]]", -3, ReadOnly, keys(at(1, RO|Access)), "bitmap", "2.8.7", "O(N)", "Finds the first bit that is set, or clear.", bitpos},
 		{"bitop", "(AND | OR | XOR | NOT) destkey:key key ...", -4, Write | DenyOOM, keys(at(2, OW|Update), span(3, -1, 1, RO|Access)), "bitmap", "2.6.0", "O(N)", "Combines strings bit by bit and stores the result.", bitop},
 		{"bitfield", "key [(GET encoding offset | [OVERFLOW (WRAP | SAT | FAIL)] (SET encoding offset value:integer | INCRBY encoding offset increment)) ...]",
-			-2, Write | DenyOOM, keys(at(1, RW|Access|Update|VariableFlags)), "bitmap", "3.2.0", fields, "Reads and changes integers of any width inside a string.", bitfield},
+			-2, Write | DenyOOM, keys(varying(1, RW|Access|Update, bitfieldUses)), "bitmap", "3.2.0", fields, "Reads and changes integers of any width inside a string.", bitfield},
 		{"bitfield_ro", "key [GET+ (encoding offset) ...]", -2, ReadOnly | Fast, keys(at(1, RO|Access)), "bitmap", "6.0.0", fields, "Reads integers of any width inside a string.", bitfieldRO},
 	}
 }

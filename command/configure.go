@@ -24,6 +24,7 @@ func (ex *Executor) Configure() {
 	}
 	ex.slowlog.trim(cfg.SlowlogMaxLen)
 	ex.configureEvents()
+	ex.Users.PubSubDefault = cfg.ACLPubSubDefault == "allchannels"
 	ks.Limits = store.Limits{
 		HashMaxListpackEntries: cfg.HashMaxListpackEntries,
 		HashMaxListpackValue:   cfg.HashMaxListpackValue,

@@ -2,9 +2,8 @@ package command
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"crypto/subtle"
 
+	"github.com/miniredisd/miniredisd/acl"
 	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -74,7 +73,7 @@ func auth(c *Call) error {
 		return errSyntax
 	case len(c.Args) == 3:
 		user, password = c.Args[1], c.Args[2]
-	case c.Cfg.RequirePass == "":
+	case c.Ex.Users.Default.NoPass:
 		return errNoPassword
 	}
 	if err := authenticate(c, user, password); err != nil {
@@ -84,21 +83,14 @@ func auth(c *Call) error {
 	return nil
 }
 
-// authenticate logs the session in. Hashing first makes the comparison take the
-// same time whatever was sent, its length included.
-func authenticate(c *Call, user, password []byte) error {
-	if string(user) != "default" {
+// authenticate logs the session in.
+func authenticate(c *Call, name, password []byte) error {
+	u := c.Ex.Users.Authenticate(name, password)
+	if u == nil {
+		c.Ex.noteDenial(c.Sess, acl.DeniedAuth, c.Sess.context(), string(c.Args[0]), string(name))
 		return errWrongPass
 	}
-	if want := c.Cfg.RequirePass; want != "" {
-		got, want := sha256.Sum256(password), sha256.Sum256([]byte(want))
-		if subtle.ConstantTimeCompare(got[:], want[:]) != 1 {
-			c.Ex.Stats.DeniedAuth++
-			return errWrongPass
-		}
-	}
-	c.Sess.User = "default"
-	c.Sess.Authenticated = true
+	c.Sess.User, c.Sess.Authenticated = u, true
 	return nil
 }
 

@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"github.com/miniredisd/miniredisd/acl"
 	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/pubsub"
@@ -36,6 +37,12 @@ type Executor struct {
 	// the process itself and the clients' buffers. The server keeps it up to date.
 	Overhead int
 
+	// Users are who may do what, and ACLLog what they were refused. Describe is a client
+	// as CLIENT LIST shows it; only the server sets it.
+	Users    *acl.Users
+	ACLLog   acl.Log
+	Describe func(s *Session) string
+
 	// Pause holds clients back (CLIENT PAUSE); only the server sets it.
 	Pause Pause
 
@@ -68,6 +75,9 @@ type Executor struct {
 	message    []byte   // room to encode one in
 	channel    []byte   // room for the name of an event's channel
 
+	request acl.Request // that is being checked
+	keys    []FoundKey  // of it
+
 	call Call  // of the command that is running; one at a time, so one is enough
 	mono int64 // when the last command ended, which is when the next one starts
 }
@@ -76,7 +86,7 @@ type Executor struct {
 type Stats struct {
 	Commands     int64
 	ErrorReplies int64
-	DeniedAuth   int64 // wrong passwords
+	Denied       [acl.Denials]int64
 }
 
 // New makes an executor over an empty keyspace. The server adds the rows of the
@@ -88,6 +98,8 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *
 	}
 	ex.trackers.readers = store.NewTable[[]int64](ks.Seed)
 	ks.OnExpired, ks.OnEvicted = ex.keyExpired, ex.keyEvicted
+	ex.Users = acl.New(ex.Table.acl)
+	ex.Users.SetDefaultPassword(cfg.RequirePass)
 	ex.call = Call{KS: ks, Ex: ex, Cfg: cfg}
 	ex.Configure()
 	ex.BeginPass()
@@ -174,10 +186,12 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 		return cmd, errArity(cmd.Name)
 	case cmd.Flags&ProtectedDebug != 0 && !ex.debugAllowed(s):
 		return cmd, errDebugRefused
-	case !s.Authenticated && cmd.Flags&NoAuth == 0:
+	case !s.Authenticated && cmd.Flags&NoAuth == 0 && !ex.Users.Open():
 		return cmd, errNoAuth
 	case cmd.Flags&NoMulti != 0 && s.InMulti():
 		return cmd, errNotInMulti
+	case !ex.allows(s, cmd, args):
+		return cmd, ex.errNoPerm(s, cmd, args)
 	case ex.KS.MaxMemory > 0 && ex.findMemory() && ex.needsMemory(s, cmd, args): // reads make room too
 		return cmd, errOOM
 	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:

@@ -3,8 +3,8 @@ package command
 import (
 	"math/bits"
 	"slices"
-	"strings"
 
+	"github.com/miniredisd/miniredisd/acl"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -81,50 +81,40 @@ func keyFlags() []name {
 	}
 }
 
-// Categories are the ACL categories of a command, in ACL CAT's order: what its
-// flags imply and what its group says (acl.c: setImplicitACLCategories).
-func (c *Command) Categories() (names []string) {
-	f := c.Flags
-	group := map[string]string{
-		"generic": "keyspace", "sorted-set": "sortedset", "transactions": "transaction",
-	}[c.Group]
-	switch {
-	case c.Do == nil: // a container is in no category of its own
-		group = ""
-	case group == "":
-		group = c.Group
-	}
-	for _, cat := range []struct {
-		name string
-		in   bool
-	}{
-		{"keyspace", group == "keyspace" && f&NotKeyspace == 0 || f&InKeyspace != 0},
-		{"read", f&ReadOnly != 0 && group != "scripting"},
-		{"write", f&Write != 0},
-		{"set", group == "set" || f&OnAnyType != 0},
-		{"sortedset", group == "sortedset" || f&OnAnyType != 0},
-		{"list", group == "list" || f&OnAnyType != 0},
-		{"hash", group == "hash"},
-		{"string", group == "string"},
-		{"bitmap", group == "bitmap"},
-		{"hyperloglog", group == "hyperloglog"},
-		{"geo", group == "geo"},
-		{"stream", group == "stream"},
-		{"pubsub", f&PubSub != 0},
-		{"admin", f&(Admin|InAdmin) != 0},
-		{"fast", f&Fast != 0},
-		{"slow", f&Fast == 0},
-		{"blocking", f&Blocking != 0},
-		{"dangerous", f&(Admin|InAdmin|Dangerous) != 0},
-		{"connection", group == "connection" || f&InConnection != 0},
-		{"transaction", group == "transaction"},
-		{"scripting", group == "scripting"},
-	} {
-		if cat.in {
-			names = append(names, cat.name)
+// categories are the ACL categories of a command: what its flags imply and what its
+// group says (acl.c: setImplicitACLCategories). A container is in none of its own.
+func (r *Row) categories() (all acl.Category) {
+	f := r.Flags
+	put := func(category acl.Category, in bool) {
+		if in {
+			all |= category
 		}
 	}
-	return names
+	var group acl.Category
+	switch {
+	case r.Do == nil:
+	case r.Group == "generic":
+		put(acl.Keyspace, f&NotKeyspace == 0)
+	case r.Group == "sorted-set":
+		group = acl.SortedSet
+	case r.Group == "transactions":
+		group = acl.Transaction
+	default:
+		group = acl.Named(r.Group) // none for the server's
+	}
+	put(group, group != acl.PubSub)
+	put(acl.Keyspace, f&InKeyspace != 0)
+	put(acl.Read, f&ReadOnly != 0 && group != acl.Scripting)
+	put(acl.Write, f&Write != 0)
+	put(acl.Set|acl.SortedSet|acl.List, f&OnAnyType != 0)
+	put(acl.PubSub, f&PubSub != 0)
+	put(acl.Admin|acl.Dangerous, f&(Admin|InAdmin) != 0)
+	put(acl.Dangerous, f&Dangerous != 0)
+	put(acl.Fast, f&Fast != 0)
+	put(acl.Slow, f&Fast == 0)
+	put(acl.Blocking, f&Blocking != 0)
+	put(acl.Connection, f&InConnection != 0)
+	return all
 }
 
 func commandAll(c *Call) error {
@@ -170,7 +160,7 @@ func (c *Call) describe(cmd *Command) {
 	c.Int(int64(first))
 	c.Int(int64(last))
 	c.Int(int64(step))
-	categories := cmd.Categories()
+	categories := cmd.ACL.Categories.Names()
 	c.Set(len(categories))
 	for _, name := range categories {
 		c.Status("@" + name)
@@ -252,7 +242,8 @@ func commandList(c *Call) error {
 		case is(c.Args[3], "module"):
 			keep = func(*Command) bool { return false }
 		case is(c.Args[3], "aclcat"):
-			keep = func(cmd *Command) bool { return cmd.in(string(arg)) }
+			category := acl.Named(string(arg))
+			keep = func(cmd *Command) bool { return cmd.ACL.Categories&category != 0 }
 		case is(c.Args[3], "pattern"):
 			keep = func(cmd *Command) bool { return store.Match(arg, []byte(cmd.Name), true) }
 		default:
@@ -270,15 +261,6 @@ func commandList(c *Call) error {
 	}
 	c.EndArray(m, n)
 	return nil
-}
-
-func (c *Command) in(category string) bool {
-	for _, name := range c.Categories() {
-		if strings.EqualFold(name, category) {
-			return true
-		}
-	}
-	return false
 }
 
 func commandGetKeys(c *Call) error {

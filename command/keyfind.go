@@ -15,10 +15,12 @@ type FoundKey struct {
 
 const errInvalidKeys store.Error = "ERR Invalid arguments specified for command"
 
-// FindKeys returns the keys of a request that cmd would get, args[0] its name
+// FindKeys returns the keys of a request that cmd would get, args[0] its name.
+func (c *Command) FindKeys(args [][]byte) ([]FoundKey, error) { return c.AppendKeys(nil, args) }
+
+// AppendKeys is FindKeys into room that there is already
 // (db.c: getKeysFromCommandWithSpecs).
-func (c *Command) FindKeys(args [][]byte) ([]FoundKey, error) {
-	var found []FoundKey
+func (c *Command) AppendKeys(found []FoundKey, args [][]byte) ([]FoundKey, error) {
 	for i := range c.Keys {
 		k := &c.Keys[i]
 		if k.Flags&NotKey != 0 {
@@ -34,12 +36,16 @@ func (c *Command) FindKeys(args [][]byte) ([]FoundKey, error) {
 		if begin == 0 {
 			continue
 		}
-		indexes, ok := k.indexes(args, begin)
+		flags := k.Flags
+		if k.Uses != nil {
+			flags = k.Uses(args)
+		}
+		first, last, step, ok := k.span(args, begin)
 		if !ok {
 			return nil, errInvalidKeys
 		}
-		for _, i := range indexes {
-			found = append(found, FoundKey{i, k.Flags})
+		for i := first; i <= last; i += step {
+			found = append(found, FoundKey{i, flags})
 		}
 	}
 	return found, nil
@@ -67,17 +73,17 @@ func (k *KeySpec) begin(args [][]byte) int {
 	return 0
 }
 
-// indexes lists the keys from begin on; false when the arguments do not hold them.
-func (k *KeySpec) indexes(args [][]byte, begin int) (found []int, ok bool) {
+// span is where the keys from begin on are; false when the arguments do not hold them.
+func (k *KeySpec) span(args [][]byte, begin int) (first, last, step int, ok bool) {
 	if begin >= len(args) {
-		return nil, false
+		return 0, 0, 0, false
 	}
-	first, last, step := begin, begin+k.Last, max(k.Step, 1)
+	first, last, step = begin, begin+k.Last, max(k.Step, 1)
 	switch {
 	case k.NumKeys:
 		n, err := strconv.Atoi(string(args[begin]))
-		if err != nil || n < 0 {
-			return nil, false
+		if err != nil || n < 0 || n > len(args) {
+			return 0, 0, 0, false
 		}
 		first = begin + k.First
 		last = first + (n-1)*step
@@ -86,13 +92,7 @@ func (k *KeySpec) indexes(args [][]byte, begin int) (found []int, ok bool) {
 	case k.Last < 0:
 		last = len(args) + k.Last
 	}
-	for i := first; i <= last; i += step {
-		if i >= len(args) {
-			return nil, false
-		}
-		found = append(found, i)
-	}
-	return found, true
+	return first, last, step, first > last || first+(last-first)/step*step < len(args)
 }
 
 // legacyRange is how COMMAND told the keys before there were specs: first, last

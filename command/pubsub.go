@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/miniredisd/miniredisd/acl"
 	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -33,6 +34,20 @@ func pubsubRows() []Row {
 		{"pubsub|shardnumsub", "[shardchannel:string ...]", -2, inspect, nil, "pubsub", "7.0.0", "O(N) for the SHARDNUMSUB subcommand, where N is the number of requested shard channels", "Counts the listeners of shard channels.", pubsubShardNumSub},
 		{"pubsub|help", "", 2, Loading | Stale, nil, "pubsub", "6.2.0", "O(1)", "Lists the subcommands.", help},
 	}
+}
+
+// channels tells which arguments of a command permissions see as channels. Who may
+// listen may also stop.
+func channels(name string) acl.Channels {
+	switch name {
+	case "publish", "spublish":
+		return acl.FirstChannel
+	case "subscribe", "ssubscribe":
+		return acl.EveryChannel
+	case "psubscribe":
+		return acl.EveryPattern
+	}
+	return acl.NoChannels
 }
 
 func subscribe(c *Call) error  { return c.listen(pubsub.Channel, "subscribe") }

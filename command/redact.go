@@ -22,6 +22,8 @@ func redact(cmd *Command, args [][]byte) [][]byte {
 		}
 	case "config|set":
 		return redactConfig(args)
+	case "acl|setuser", "acl|getuser", "acl|deluser":
+		first, n = 2, len(args)-2
 	default:
 		if cmd.Flags&HiddenArgs == 0 {
 			return args

@@ -109,12 +109,20 @@ type KeySpec struct {
 
 	// Or what only the command itself can tell.
 	Find func(args [][]byte) []int
+
+	// Uses tells, where Flags are VariableFlags, what these arguments make of them.
+	Uses func(args [][]byte) KeyFlag
 }
 
 func keys(specs ...KeySpec) []KeySpec { return specs }
 
 // at is one key at a fixed place.
 func at(index int, flags KeyFlag) KeySpec { return KeySpec{Flags: flags, Index: index, Step: 1} }
+
+// varying is one key at a fixed place, used as the other arguments say.
+func varying(index int, flags KeyFlag, uses func(args [][]byte) KeyFlag) KeySpec {
+	return KeySpec{Flags: flags | VariableFlags, Index: index, Step: 1, Uses: uses}
+}
 
 // span is every step-th argument from first to last (negative: from the end).
 func span(first, last, step int, flags KeyFlag) KeySpec {

@@ -64,13 +64,14 @@ type scripting struct {
 func (ex *Executor) lua() *luaeval.Engine {
 	if ex.engine == nil {
 		ex.engine = luaeval.New(luaeval.Options{
-			Call:    ex.callFromScript,
-			Failed:  ex.scriptFailed,
-			Log:     ex.scriptLog,
-			Clock:   ex.Clock.Mono,
-			Held:    func() int64 { return int64(ex.KS.Bytes()) },
-			MaxBulk: ex.Cfg.ProtoMaxBulkLen,
-			Version: config.RedisVersion, VersionNum: versionNumber(config.RedisVersion),
+			Call:     ex.callFromScript,
+			Failed:   ex.scriptFailed,
+			CheckACL: ex.scriptMay,
+			Log:      ex.scriptLog,
+			Clock:    ex.Clock.Mono,
+			Held:     func() int64 { return int64(ex.KS.Bytes()) },
+			MaxBulk:  ex.Cfg.ProtoMaxBulkLen,
+			Version:  config.RedisVersion, VersionNum: versionNumber(config.RedisVersion),
 			Seed: uint32(ex.Cfg.Seed),
 		})
 	}
@@ -215,6 +216,8 @@ func (ex *Executor) admitFromScript(cmd *Command, args [][]byte) error {
 		return errScriptArity
 	case cmd.Flags&NoScript != 0:
 		return errNotFromScript
+	case !ex.allows(run.by, cmd, args):
+		return ex.errNoPermInScript(run.by, cmd, args)
 	case run.readOnly && cmd.Flags&(Write|MayReplicate) != 0:
 		return errScriptWrites
 	case cmd.Flags&DenyOOM != 0 && !run.wrote && !run.allowOOM && ex.lacksMemory():

@@ -1,5 +1,7 @@
 package command
 
+import "github.com/miniredisd/miniredisd/acl"
+
 // Session is the executor's half of a client: what commands know of it. The
 // other half, sockets and buffers, is an ioworkers.Conn; neither points at the
 // other.
@@ -10,7 +12,7 @@ type Session struct {
 	DB    int    // selected database
 	Proto int    // 2 or 3
 	Name  string
-	User  string
+	User  *acl.User // nil for one that may do anything
 
 	LibName, LibVer string // CLIENT SETINFO
 

@@ -9,7 +9,11 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-const errSortScore store.Error = "ERR One or more scores can't be converted into double"
+const (
+	errSortScore store.Error = "ERR One or more scores can't be converted into double"
+	errSortBy    store.Error = "ERR BY option of SORT denied due to insufficient ACL permissions"
+	errSortGet   store.Error = "ERR GET option of SORT denied due to insufficient ACL permissions"
+)
 
 func sortRows() []Row {
 	const (
@@ -73,7 +77,7 @@ func sortReadOnly(c *Call) error { return sortReply(c, false) }
 
 func sortReply(c *Call, mayStore bool) error {
 	s := sorter{count: -1}
-	if err := s.parse(c.Args[2:], mayStore); err != nil {
+	if err := s.parse(c, c.Args[2:], mayStore); err != nil {
 		return err
 	}
 	if err := s.load(c, c.Args[1]); err != nil {
@@ -113,7 +117,7 @@ func (s *sorter) reply(c *Call) {
 
 // parse reads the options (sort.c: sortCommandGeneric). A BY that names no key
 // asks for no sorting, whatever another BY says.
-func (s *sorter) parse(args [][]byte, mayStore bool) error {
+func (s *sorter) parse(c *Call, args [][]byte, mayStore bool) error {
 	for i := 0; i < len(args); i++ {
 		a, left := args[i], len(args)-i-1
 		switch {
@@ -138,10 +142,16 @@ func (s *sorter) parse(args [][]byte, mayStore bool) error {
 		case is(a, "by") && left >= 1:
 			i++
 			p := parseSortPattern(args[i])
+			if p.named && !c.mayReadAllKeys() {
+				return errSortBy
+			}
 			s.by = &p
 			s.unsorted = s.unsorted || !p.named
 		case is(a, "get") && left >= 1:
 			i++
+			if !c.mayReadAllKeys() {
+				return errSortGet
+			}
 			s.get = append(s.get, parseSortPattern(args[i]))
 		default:
 			return errSyntax

@@ -11,7 +11,7 @@ func stringRows() []Row {
 	)
 	number := keys(at(1, RW|Access|Update))
 	return []Row{
-		{"set", "key value [NX | XX] [GET] [" + expiry + " | KEEPTTL]", -3, Write | DenyOOM, keys(at(1, RW|Access|Update|VariableFlags)),
+		{"set", "key value [NX | XX] [GET] [" + expiry + " | KEEPTTL]", -3, Write | DenyOOM, keys(varying(1, RW|Access|Update, setUses)),
 			"string", "1.0.0", "O(1)", "Stores a string, on a condition and with a TTL if asked to.", set},
 		{"setnx", "key value", 3, Write | DenyOOM | Fast, keys(at(1, OW|Insert)), "string", "1.0.0", "O(1)", "Stores a string unless the key exists.", setnx},
 		{"setex", "key seconds value", 4, Write | DenyOOM, keys(at(1, OW|Update)), "string", "2.0.0", "O(1)", "Stores a string for some seconds.", setex},

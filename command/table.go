@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/acl"
 )
 
 // Command is a row at work: what the table hands out.
@@ -14,6 +16,7 @@ type Command struct {
 	word      string              // what clients call it: its name, unless rename-command changed that
 	Container *Command            // the command this is a subcommand of
 	Subs      map[string]*Command // subcommands by their own name
+	ACL       acl.Command         // as permissions see it
 	Calls     Calls
 }
 
@@ -30,6 +33,7 @@ type Calls struct {
 // Table finds commands by name.
 type Table struct {
 	byName map[string]*Command
+	acl    []*acl.Command // every command, whatever rename-command has made of it
 
 	// recent holds commands that were asked for, in a place their word decides:
 	// most requests are for one of a few, and comparing costs a quarter of hashing.
@@ -62,6 +66,7 @@ func groups() [][]Row {
 		pubsubRows(),
 		transactionRows(),
 		scriptRows(),
+		aclRows(),
 	}
 }
 
@@ -78,6 +83,8 @@ func NewTable(extra ...[]Row) *Table {
 
 func (t *Table) add(row *Row) {
 	cmd := &Command{Row: row, word: row.Name}
+	cmd.ACL = acl.Command{ID: len(t.acl), Name: row.Name, Categories: row.categories(), Always: row.Flags&NoAuth != 0, Channels: channels(row.Name)}
+	t.acl = append(t.acl, &cmd.ACL)
 	container, sub, isSub := strings.Cut(row.Name, "|")
 	where := t.byName
 	if isSub {
@@ -85,6 +92,8 @@ func (t *Table) add(row *Row) {
 		if cmd.Container.Subs == nil {
 			cmd.Container.Subs = map[string]*Command{}
 		}
+		cmd.ACL.Parent = &cmd.Container.ACL
+		cmd.ACL.Parent.Subs = append(cmd.ACL.Parent.Subs, &cmd.ACL)
 		where, container = cmd.Container.Subs, sub
 	}
 	if where[container] != nil {

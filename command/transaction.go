@@ -179,6 +179,10 @@ func exec(c *Call) error {
 	start := ex.mono
 	ex.Depth++
 	for _, q := range t.Queue {
+		if !ex.allows(s, q.cmd, q.args) { // not any more
+			ex.fail(w, len(w.Buf), ex.errNoPermInExec(s, q.cmd, q.args))
+			continue
+		}
 		start = ex.run(q.cmd, s, q.args, w, len(w.Buf), start)
 	}
 	ex.Depth--

@@ -48,6 +48,15 @@ type Rename struct {
 	Text     string
 }
 
+// User is a user line: a name and rules. The server makes users of them, for it
+// knows the commands; Line and Text are for its complaint.
+type User struct {
+	Name  string
+	Rules []string
+	Line  int
+	Text  string
+}
+
 // The classes of client-output-buffer-limit, indexes of Config.OutputLimits.
 const (
 	ClassNormal = iota
@@ -72,10 +81,16 @@ type Config struct {
 	Timeout        int // seconds, 0 = never
 	MaxClients     int
 	RequirePass    string
-	Databases      int
-	Seed           uint64 // of hashing and chance; 0 has the server choose one
-	Hz             int
-	IOThreads      int
+	ACLFile        string // "" for none
+	Users          []User // user lines; only without an ACLFile
+
+	ACLLogMaxLen     int    // entries
+	ACLPubSubDefault string // allchannels, resetchannels
+
+	Databases int
+	Seed      uint64 // of hashing and chance; 0 has the server choose one
+	Hz        int
+	IOThreads int
 
 	Dir            string // absolute; "" is the directory of the process
 	LogLevel       string

@@ -1,12 +1,10 @@
 package config
 
 import (
-	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -67,11 +65,6 @@ func Parse(args []string, stdin io.Reader) (*Config, error) {
 	l := loader{c: c}
 	if err := l.load(lines); err != nil {
 		return nil, err
-	}
-	for _, u := range l.users {
-		if !c.saysNothingNew(u.args) {
-			return nil, &u.refused
-		}
 	}
 	return c, c.finish()
 }
@@ -140,13 +133,6 @@ type loader struct {
 	c     *Config
 	saved bool // a save line has replaced the default
 	depth int  // of include
-	users []userLine
-}
-
-// userLine waits for the last line of all, for requirepass may follow it.
-type userLine struct {
-	args    []string
-	refused LineError
 }
 
 func (l *loader) load(lines string) error {
@@ -196,7 +182,7 @@ func (l *loader) directive(args []string, n int, line string) (why string, err e
 		l.c.Renames = append(l.c.Renames, Rename{args[1], args[2], n, line})
 		return "", nil
 	case name == "user" && len(args) >= 2:
-		l.users = append(l.users, userLine{args[1:], LineError{n, line, refusal(name)}})
+		l.c.Users = append(l.c.Users, User{args[1], args[2:], n, line})
 		return "", nil
 	case name == "loadmodule" && len(args) >= 2:
 		return refusal(name), nil
@@ -210,27 +196,6 @@ func (l *loader) directive(args []string, n int, line string) (why string, err e
 		return "Module config specified without value", nil
 	}
 	return "Bad directive or wrong number of arguments", nil
-}
-
-// saysNothingNew tells whether a user line describes what requirepass has made
-// of the default user already: Redis's CONFIG REWRITE adds such a line to every
-// file.
-func (c *Config) saysNothingNew(args []string) bool {
-	if len(args) < 2 || args[0] != "default" {
-		return false
-	}
-	for _, rule := range args[1:] {
-		hash, isPassword := strings.CutPrefix(rule, "#")
-		switch {
-		case isPassword && hash != fmt.Sprintf("%x", sha256.Sum256([]byte(c.RequirePass))):
-			return false
-		case rule == "nopass" && c.RequirePass != "":
-			return false
-		case !isPassword && !slices.Contains([]string{"on", "nopass", "sanitize-payload", "~*", "&*", "+@all"}, rule):
-			return false
-		}
-	}
-	return true
 }
 
 // maxIncludes is deeper than any sane nesting; a file that includes itself
@@ -262,7 +227,7 @@ func retired(name string) bool {
 // finish checks what no single line can and settles what depends on others.
 func (c *Config) finish() error {
 	if c.LogFile != "" {
-		f, err := os.OpenFile(c.relative(c.LogFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
+		f, err := os.OpenFile(c.Relative(c.LogFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
 		if err != nil {
 			return &LineError{Why: "Can't open the log file: " + ErrorText(err)}
 		}
@@ -277,9 +242,9 @@ func (c *Config) finish() error {
 	return nil
 }
 
-// relative resolves a path of the configuration against dir, as after Redis's
+// Relative resolves a path of the configuration against dir, as after Redis's
 // chdir.
-func (c *Config) relative(path string) string {
+func (c *Config) Relative(path string) string {
 	if filepath.IsAbs(path) {
 		return path
 	}

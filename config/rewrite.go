@@ -18,8 +18,8 @@ var ErrNoFile = errors.New("ERR The server is running without a config file")
 // Rewrite is CONFIG REWRITE: it brings the configuration file up to the present
 // values. Lines keep their place, comments stay, what no line mentions and is
 // not at its default is appended under a signature. The file is replaced in one
-// step.
-func (c *Config) Rewrite() error {
+// step. users are the user lines to be there; none with an aclfile.
+func (c *Config) Rewrite(users []string) error {
 	if c.File == "" {
 		return ErrNoFile
 	}
@@ -27,7 +27,7 @@ func (c *Config) Rewrite() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("ERR Rewriting config file: %s", ErrorText(err))
 	}
-	if err := replaceFile(c.File, c.rewritten(string(old))); err != nil {
+	if err := ReplaceFile(c.File, c.rewritten(string(old), users)); err != nil {
 		return fmt.Errorf("ERR Rewriting config file: %s", ErrorText(err))
 	}
 	return nil
@@ -40,15 +40,17 @@ type rewriter struct {
 	signed bool
 }
 
-func (c *Config) rewritten(old string) string {
+func (c *Config) rewritten(old string, users []string) string {
 	w := rewriter{of: map[string][]int{}}
 	for _, line := range strings.Split(strings.TrimSuffix(old, "\n"), "\n") {
 		line = strings.Trim(line, " \t\r\n")
 		w.signed = w.signed || line == signature
 		if args, ok := splitArgs(line); ok && len(args) > 0 && args[0][0] != '#' {
-			if r, _ := lookup(args[0]); r != nil {
-				w.of[r.name] = append(w.of[r.name], len(w.lines))
+			name := strings.ToLower(args[0])
+			if r, _ := lookup(name); r != nil {
+				name = r.name
 			}
+			w.of[name] = append(w.of[name], len(w.lines))
 		}
 		w.lines = append(w.lines, line)
 	}
@@ -57,10 +59,12 @@ func (c *Config) rewritten(old string) string {
 		for _, line := range c.lines(r) {
 			w.put(r.name, line, c.value(r) != r.def && !(r.kind == directory && c.Dir == ""))
 		}
-		for _, n := range w.of[r.name] {
-			w.lines[n] = ""
-		}
+		w.clear(r.name)
 	}
+	for _, line := range users {
+		w.put("user", line, true)
+	}
+	w.clear("user")
 	return w.String()
 }
 
@@ -79,6 +83,13 @@ func (w *rewriter) put(name, line string, appendIt bool) {
 		w.signed = true
 	}
 	w.lines = append(w.lines, line)
+}
+
+// clear empties the lines of a directive that are not used.
+func (w *rewriter) clear(name string) {
+	for _, n := range w.of[name] {
+		w.lines[n] = ""
+	}
 }
 
 // String joins the lines; places that became empty do not pile up.
@@ -155,9 +166,9 @@ func formatMemory(n int64) string {
 	return strconv.FormatInt(n>>10, 10) + "kb"
 }
 
-// replaceFile writes through a temporary file beside the target, so that a
+// ReplaceFile writes through a temporary file beside the target, so that a
 // crash leaves the old or the new content.
-func replaceFile(path, content string) error {
+func ReplaceFile(path, content string) error {
 	mode := fs.FileMode(0o644)
 	if info, err := os.Stat(path); err == nil {
 		mode = info.Mode().Perm()

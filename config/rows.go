@@ -48,9 +48,9 @@ var table = [...]row{
 
 	// Access.
 	{"requirepass", "", text, sensitive | unset, "", 0, 0, nil, func(c *Config) any { return &c.RequirePass }},
-	{"aclfile", "", text, immutable | refused, "", 0, 0, nil, nil},
-	{"acllog-max-len", "", integer, inert, "128", 0, maxLong, nil, nil},
-	{"acl-pubsub-default", "", word, inert, "resetchannels", 0, 0, []string{"allchannels", "resetchannels"}, nil},
+	{"aclfile", "", text, immutable, "", 0, 0, nil, func(c *Config) any { return &c.ACLFile }},
+	{"acllog-max-len", "", integer, 0, "128", 0, maxLong, nil, func(c *Config) any { return &c.ACLLogMaxLen }},
+	{"acl-pubsub-default", "", word, 0, "resetchannels", 0, 0, []string{"allchannels", "resetchannels"}, func(c *Config) any { return &c.ACLPubSubDefault }},
 	{"enable-protected-configs", "", word, immutable, "no", 0, 0, []string{"no", "yes", "local"}, func(c *Config) any { return &c.EnableProtectedConfigs }},
 	{"enable-debug-command", "", word, immutable, "no", 0, 0, []string{"no", "yes", "local"}, func(c *Config) any { return &c.EnableDebugCommand }},
 	{"enable-module-command", "", word, immutable | inert, "no", 0, 0, []string{"no", "yes", "local"}, nil},

@@ -78,8 +78,6 @@ func refusal(name string) string {
 		return "replication is not supported by miniredisd"
 	case "tls-port":
 		return "TLS is not supported by miniredisd"
-	case "aclfile", "user":
-		return "ACL users are not supported by miniredisd, use requirepass"
 	case "loadmodule":
 		return "modules are not supported by miniredisd"
 	}

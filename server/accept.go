@@ -56,7 +56,7 @@ func (s *Server) welcome(l *listener, fd int, sa unix.Sockaddr) {
 		return
 	}
 	addr := addrString(sa)
-	if s.cfg.ProtectedMode && s.cfg.RequirePass == "" && !isLoopback(addr) {
+	if s.cfg.ProtectedMode && s.ex.Users.Default.NoPass && !isLoopback(addr) {
 		_, _ = unix.Write(fd, []byte(deniedProtected))
 		_ = unix.Close(fd)
 		s.stats.Rejected++

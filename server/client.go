@@ -38,9 +38,10 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	c.FD = fd
 	c.sess = command.Session{
 		ID: s.lastID, Index: len(s.order), Addr: addr, Local: isUnix || isLoopback(addr),
-		Proto: 2, User: "default", Authenticated: s.cfg.RequirePass == "",
+		Proto: 2,
 	}
-	c.Parser.Limits.Unauthenticated = !c.sess.Authenticated
+	s.ex.Anonymous(&c.sess)
+	c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)
 	c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)
 	c.readable = func() { s.wantRead(c) }
 	if err := s.loop.Watch(fd, reactor.Readable, c.readable); err != nil {

@@ -3,6 +3,7 @@ package server
 import (
 	"strconv"
 
+	"github.com/miniredisd/miniredisd/acl"
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -33,12 +34,12 @@ func (s *Server) reset(c *command.Call) error {
 		s.leaveMonitors(s.running)
 	}
 	s.ex.Leave(sess)
-	sess.DB, sess.Name, sess.User = 0, "", "default"
+	sess.DB, sess.Name = 0, ""
 	sess.Proto, c.Proto = 2, 2
 	sess.NoEvict, sess.NoTouch = false, false
 	sess.Replies = command.ReplyOn
-	sess.Authenticated = s.cfg.RequirePass == ""
-	s.running.Parser.Limits.Unauthenticated = !sess.Authenticated
+	s.ex.Anonymous(sess)
+	s.running.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(sess)
 	c.Status("RESET")
 	return nil
 }
@@ -86,7 +87,8 @@ func (s *Server) clientList(c *command.Call) error {
 
 // killFilter is what CLIENT KILL looks for; what was not given matches all.
 type killFilter struct {
-	addr, laddr, user string
+	addr, laddr       string
+	user              *acl.User
 	id                int64
 	class             int
 	anyClass, spareMe bool
@@ -102,14 +104,14 @@ func (s *Server) clientKill(c *command.Call) error {
 		c.OK()
 		return nil
 	}
-	if err := f.parse(c.Args[2:]); err != nil {
+	if err := f.parse(s.ex.Users, c.Args[2:]); err != nil {
 		return err
 	}
 	c.Int(int64(s.kill(&f)))
 	return nil
 }
 
-func (f *killFilter) parse(args [][]byte) (err error) {
+func (f *killFilter) parse(users *acl.Users, args [][]byte) (err error) {
 	for ; len(args) > 0; args = args[2:] {
 		if len(args) == 1 {
 			return errSyntax
@@ -132,10 +134,9 @@ func (f *killFilter) parse(args [][]byte) (err error) {
 		case is(opt, "laddr"):
 			f.laddr = string(val)
 		case is(opt, "user"):
-			if string(val) != "default" {
+			if f.user = users.Get(val); f.user == nil {
 				return errorf("ERR No such user '%s'", val)
 			}
-			f.user = string(val)
 		case is(opt, "skipme") && is(val, "yes"):
 			f.spareMe = true
 		case is(opt, "skipme") && is(val, "no"):
@@ -153,7 +154,7 @@ func (s *Server) kill(f *killFilter) (n int) {
 		switch {
 		case f.addr != "" && f.addr != c.sess.Addr,
 			f.laddr != "" && f.laddr != c.laddr,
-			f.user != "" && f.user != c.sess.User,
+			f.user != nil && f.user != c.sess.User,
 			f.id != 0 && f.id != c.sess.ID,
 			!f.anyClass && f.class != s.class(c),
 			f.spareMe && c == s.running:

@@ -71,7 +71,7 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 		cmd = sess.Last.Name
 	}
 	str(" cmd=", cmd)
-	str(" user=", sess.User)
+	str(" user=", sess.User.Name)
 	num(" redir=", sess.RedirectsTo())
 	num(" resp=", int64(sess.Proto))
 	str(" lib-name=", sess.LibName)

@@ -61,6 +61,8 @@ func (s *Server) apply(name string) error {
 			s.log('#', "%v", err)
 			return errors.New("Unable to listen on this port. Check server logs.")
 		}
+	case "requirepass":
+		s.ex.Users.SetDefaultPassword(s.cfg.RequirePass)
 	case "latency-tracking":
 		if !s.cfg.LatencyTracking {
 			s.ex.ForgetLatencies()
@@ -105,7 +107,11 @@ func (s *Server) relisten() error {
 }
 
 func (s *Server) configRewrite(c *command.Call) error {
-	if err := s.cfg.Rewrite(); err != nil {
+	var users []string
+	if s.cfg.ACLFile == "" {
+		users = s.ex.Users.Lines()
+	}
+	if err := s.cfg.Rewrite(users); err != nil {
 		s.log('#', "CONFIG REWRITE failed: %v", err)
 		return err
 	}

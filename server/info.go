@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/miniredisd/miniredisd/acl"
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/pubsub"
@@ -183,7 +184,8 @@ func (s *Server) infoStats(r *report) {
 		"reply_buffer_shrinks", 0, "reply_buffer_expands", 0,
 		"eventloop_cycles", s.stats.Passes, "eventloop_duration_sum", s.stats.Busy/1000, "eventloop_duration_cmd_sum", s.stats.Executing/1000,
 		"instantaneous_eventloop_cycles_per_sec", int64(s.rates.mean(rateCycles)), "instantaneous_eventloop_duration_usec", int64(s.rates.mean(rateBusy)/1000),
-		"acl_access_denied_auth", s.ex.Stats.DeniedAuth, "acl_access_denied_cmd", 0, "acl_access_denied_key", 0, "acl_access_denied_channel", 0)
+		"acl_access_denied_auth", s.ex.Stats.Denied[acl.DeniedAuth], "acl_access_denied_cmd", s.ex.Stats.Denied[acl.DeniedCommand],
+		"acl_access_denied_key", s.ex.Stats.Denied[acl.DeniedKey], "acl_access_denied_channel", s.ex.Stats.Denied[acl.DeniedChannel])
 }
 
 func (s *Server) infoReplication(r *report) {

@@ -99,7 +99,7 @@ func (s *Server) executeAll(c *client) {
 		args := c.Next()
 		if args == nil && c.Parser.Limits.Unauthenticated {
 			// the parser stopped where an AUTH among these commands may have lifted its limits
-			c.Parser.Limits.Unauthenticated = !c.sess.Authenticated
+			c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)
 			c.Parse()
 			args = c.Next()
 		}

@@ -115,7 +115,7 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		start:   clock.Mono(),
 		runID:   newRunID(),
 	}
-	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows())
+	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows(), s.aclRows())
 	for _, r := range cfg.Renames {
 		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
 			loop.Close()
@@ -123,6 +123,11 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		}
 	}
 	s.ex.Deliver, s.ex.Find = s.deliver, s.session
+	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.order[sess.Index]) }
+	if err := s.loadUsers(); err != nil {
+		loop.Close()
+		return nil, err
+	}
 	s.ex.Log = func(level byte, text string) { s.log(level, "%s", text) }
 	s.setOutputTrigger()
 	s.peakMem = s.usedMemory()
