@@ -102,7 +102,7 @@ func (ex *Executor) errNoPermInExec(s *Session, cmd *Command, args [][]byte) err
 	case acl.DeniedKey:
 		why = "no permission to touch the specified keys"
 	case acl.DeniedChannel:
-		why = "no permission to access one of the channels used as arguments to the command"
+		why = "no permission to access one of the channels used as arguments"
 	default:
 		why = "no permission to execute the command or subcommand"
 	}

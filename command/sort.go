@@ -11,8 +11,8 @@ import (
 
 const (
 	errSortScore store.Error = "ERR One or more scores can't be converted into double"
-	errSortBy    store.Error = "ERR BY option of SORT denied due to insufficient ACL permissions"
-	errSortGet   store.Error = "ERR GET option of SORT denied due to insufficient ACL permissions"
+	errSortBy    store.Error = "ERR BY option of SORT denied due to insufficient ACL permissions."
+	errSortGet   store.Error = "ERR GET option of SORT denied due to insufficient ACL permissions."
 )
 
 func sortRows() []Row {
