@@ -111,11 +111,11 @@ func TestEveryDirectiveSurvivesSetRewriteAndParse(t *testing.T) {
 
 func TestRefusedDirectivesSayWhy(t *testing.T) {
 	for line, why := range map[string]string{
-		"cluster-enabled yes":             "cluster mode is not supported by miniredisd",
-		"replicaof 127.0.0.1 1":           "replication is not supported by miniredisd",
-		"tls-port 6380":                   "TLS is not supported by miniredisd",
-		"loadmodule a.so":                 "modules are not supported by miniredisd",
-		"sentinel monitor m x 1":          "sentinel directive while not in sentinel mode",
+		"cluster-enabled yes":    "cluster mode is not supported by miniredisd",
+		"replicaof 127.0.0.1 1":  "replication is not supported by miniredisd",
+		"tls-port 6380":          "TLS is not supported by miniredisd",
+		"loadmodule a.so":        "modules are not supported by miniredisd",
+		"sentinel monitor m x 1": "sentinel directive while not in sentinel mode",
 	} {
 		_, err := Parse([]string{"-"}, strings.NewReader("# first\n"+line))
 		require.Equal(t, &LineError{2, line, why}, err)
