@@ -2,7 +2,6 @@ package acl
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -63,7 +62,12 @@ func (u *User) CheckWithAllKeys(r *Request, use Use) bool {
 
 // NeedsKeys tells whether a request of u is to be checked with its keys.
 func (u *User) NeedsKeys() bool {
-	return slices.ContainsFunc(u.Selectors, func(s Selector) bool { return !s.AllKeys })
+	for i := range u.Selectors {
+		if !u.Selectors[i].AllKeys {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *Selector) check(r *Request) (Denial, int) {
@@ -102,7 +106,7 @@ func (s *Selector) allows(cmd *Command, args [][]byte) bool {
 		return false
 	}
 	for _, first := range s.firstArgs[cmd.ID] {
-		if strings.EqualFold(first, string(args[1])) {
+		if same(first, string(args[1])) {
 			return true
 		}
 	}
@@ -147,18 +151,24 @@ func (u *User) AllowsChannel(name []byte, isPattern bool) bool {
 // KeepsChannels tells whether u may listen to all that old may: the same patterns
 // and more.
 func (u *User) KeepsChannels(old *User) bool {
-	if slices.ContainsFunc(u.Selectors, func(s Selector) bool { return s.AllChannels }) {
-		return true
+	all, mine := u.channels()
+	oldAll, theirs := old.channels()
+	if all || oldAll {
+		return all
 	}
-	for _, s := range old.Selectors {
-		if s.AllChannels {
+	for _, pattern := range theirs {
+		if !slices.Contains(mine, pattern) {
 			return false
-		}
-		for _, pattern := range s.Channels {
-			if !slices.ContainsFunc(u.Selectors, func(mine Selector) bool { return slices.Contains(mine.Channels, pattern) }) {
-				return false
-			}
 		}
 	}
 	return true
+}
+
+// channels joins those of all selectors.
+func (u *User) channels() (all bool, patterns []string) {
+	for i := range u.Selectors {
+		all = all || u.Selectors[i].AllChannels
+		patterns = append(patterns, u.Selectors[i].Channels...)
+	}
+	return all, patterns
 }

@@ -9,7 +9,7 @@ import (
 // anything in it is wrong: the error tells of each fault. A default user that it
 // does not mention is the one from before the first rule (acl.c: ACLLoadFromFile).
 func (us *Users) Load(path, text string) error {
-	next := &Users{Commands: us.Commands, PubSubDefault: us.PubSubDefault, byName: map[string]*User{}}
+	next := &Users{Commands: us.Commands, PubSubDefault: us.PubSubDefault, Warn: us.Warn, byName: map[string]*User{}}
 	var faults strings.Builder
 	n := 0
 	for line := range strings.SplitSeq(text, "\n") {
@@ -67,6 +67,10 @@ func (us *Users) loadLine(faults *strings.Builder, path string, n int, words []s
 
 // Text is what Load makes the same users of.
 func (us *Users) Text() string { return strings.Join(us.Lines(), "\n") + "\n" }
+
+// Lines of the configuration file are taken in two steps, as Redis takes them: what
+// cannot be right is refused where it stands, and what may depend on which commands
+// there are when all is read.
 
 // Line is a user line of the configuration file.
 type Line struct {

@@ -12,7 +12,7 @@ func (us *Users) apply(u *User, rule string) error {
 	if rule == "" {
 		return nil
 	}
-	switch strings.ToLower(rule) {
+	switch lower(rule) {
 	case "on":
 		u.On = true
 	case "off":
@@ -93,7 +93,7 @@ func (us *Users) applySelector(s *Selector, rule string) error {
 	if rule == "" {
 		return nil
 	}
-	switch strings.ToLower(rule) {
+	switch lower(rule) {
 	case "allkeys", "~*":
 		s.AllKeys, s.Keys = true, nil
 	case "resetkeys":
@@ -135,8 +135,8 @@ func (s *Selector) addKeys(rule string) error {
 	use := ReadKey | WriteKey
 	if letters != "" {
 		use = 0
-		for _, letter := range strings.ToUpper(letters[1:]) {
-			bit := map[rune]Use{'R': ReadKey, 'W': WriteKey}[letter]
+		for _, letter := range lower(letters[1:]) {
+			bit := map[rune]Use{'r': ReadKey, 'w': WriteKey}[letter]
 			if bit == 0 || use&bit != 0 {
 				return errSyntax
 			}
@@ -216,6 +216,9 @@ func (us *Users) allowPart(s *Selector, cmd *Command, name string) error {
 		return errSyntax
 	case whole.Subs == nil:
 		s.allowFirst(whole.ID, arg)
+		if us.Warn != nil {
+			us.Warn("Deprecation warning: Allowing a first arg of an otherwise blocked command is a misuse of ACL and may get disabled in the future (offender: +" + name + ")")
+		}
 	case cmd == nil:
 		return errUnknown
 	default:
@@ -225,7 +228,7 @@ func (us *Users) allowPart(s *Selector, cmd *Command, name string) error {
 }
 
 func (s *Selector) allowFirst(id int, arg string) {
-	if slices.ContainsFunc(s.firstArgs[id], func(a string) bool { return strings.EqualFold(a, arg) }) {
+	if slices.ContainsFunc(s.firstArgs[id], func(a string) bool { return same(a, arg) }) {
 		return
 	}
 	if s.firstArgs == nil {
@@ -246,7 +249,7 @@ func (s *Selector) permit(cmd *Command, allow bool) {
 // note keeps a rule for showing. One that it makes meaningless goes: about the same
 // command, or about a part of it.
 func (s *Selector) note(name string, allow bool) {
-	name = strings.ToLower(name)
+	name = lower(name)
 	s.rules = slices.DeleteFunc(s.rules, func(rule string) bool {
 		of, found := strings.CutPrefix(rule[1:], name)
 		return found && (of == "" || of[0] == '|')

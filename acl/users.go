@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 )
 
 // Users are all users there are.
@@ -17,6 +16,9 @@ type Users struct {
 	// PubSubDefault is acl-pubsub-default: a new user, and a new selector, may use
 	// all channels.
 	PubSubDefault bool
+
+	// Warn, when set, is told what works but should not be relied on.
+	Warn func(text string)
 
 	byName map[string]*User
 }
@@ -73,8 +75,9 @@ func (u *User) clone() *User {
 
 // Command finds a command by its name, in any case; nil if there is none.
 func (us *Users) Command(name string) *Command {
+	name = lower(name)
 	for _, cmd := range us.Commands {
-		if strings.EqualFold(cmd.Name, name) {
+		if cmd.Name == name {
 			return cmd
 		}
 	}

@@ -131,6 +131,7 @@ func (s *Server) aclSave(c *command.Call) error {
 // loadUsers makes the users of the configuration, or of the aclfile, at the start
 // (acl.c: ACLLoadUsersAtStartup).
 func (s *Server) loadUsers() error {
+	s.ex.Users.Warn = func(text string) { s.log('#', "%s", text) }
 	if err := s.defineUsers(); err != nil {
 		return err
 	}

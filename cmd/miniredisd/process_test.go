@@ -324,3 +324,9 @@ func TestArgumentsThatStartNoServer(t *testing.T) {
 		require.Empty(t, p.out.String())
 	}
 }
+
+// addr is where to connect to, once the server listens.
+func (p *process) addr() string {
+	p.t.Helper()
+	return fmt.Sprintf("127.0.0.1:%d", p.port())
+}
