@@ -222,7 +222,7 @@ func bitop(c *Call) error {
 		if op == bitNot {
 			invertBits(result)
 		}
-		c.DB.SetRaw(dst, result)
+		c.DB.SetRaw(dst, result, false)
 		c.Changed(ClassString, "set", dst)
 	case c.DB.Delete(dst):
 		c.Changed(ClassGeneric, "del", dst)

@@ -58,6 +58,7 @@ func groups() [][]Row {
 		listRows(),
 		streamRows(),
 		streamGroupRows(),
+		hyperloglogRows(),
 		hashRows(),
 		setRows(),
 		expireRows(),

@@ -138,6 +138,7 @@ type Config struct {
 	ListCompressDepth      int
 	StreamNodeMaxBytes     int
 	StreamNodeMaxEntries   int
+	HLLSparseMaxBytes      int
 
 	// text holds the value of each inert directive that is not at its default,
 	// by primary name.

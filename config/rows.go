@@ -111,7 +111,7 @@ var table = [...]row{
 	{"list-compress-depth", "", integer, 0, "0", 0, maxInt, nil, func(c *Config) any { return &c.ListCompressDepth }},
 	{"stream-node-max-bytes", "", memory, 0, "4096", 0, maxLong, nil, func(c *Config) any { return &c.StreamNodeMaxBytes }},
 	{"stream-node-max-entries", "", integer, 0, "100", 0, maxLong, nil, func(c *Config) any { return &c.StreamNodeMaxEntries }},
-	{"hll-sparse-max-bytes", "", memory, inert, "3000", 0, maxLong, nil, nil},
+	{"hll-sparse-max-bytes", "", memory, 0, "3000", 0, maxLong, nil, func(c *Config) any { return &c.HLLSparseMaxBytes }},
 
 	// Persistence.
 	{"save", "", save, inert, "", 0, 0, nil, nil},

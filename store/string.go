@@ -105,8 +105,8 @@ func (db *DB) SetText(key, text []byte) {
 
 // SetRaw stores bytes that become the store's own, over whatever was there; the
 // encoding is raw however few they are.
-func (db *DB) SetRaw(key, own []byte) {
-	e := &db.keys.at(db.create(key, false)).Val
+func (db *DB) SetRaw(key, own []byte, keepTTL bool) {
+	e := &db.keys.at(db.create(key, keepTTL)).Val
 	e.typ, e.enc = TypeString, encRaw
 	e.setBytes(own)
 	db.ks.valueBytes += e.size()

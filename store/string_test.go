@@ -26,7 +26,7 @@ func TestStringsChangedInAnyWayAreWhatAMapHoldsAndAccountedFor(t *testing.T) {
 			db.SetText(key, val)
 			model[string(key)] = val
 		case 2:
-			db.SetRaw(key, bytes.Clone(val))
+			db.SetRaw(key, bytes.Clone(val), false)
 			model[string(key)] = val
 		case 3:
 			n, err := db.Append(key, val, 1000)

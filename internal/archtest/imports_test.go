@@ -29,11 +29,12 @@ func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/miniredisd": {"config", "rlog", "server"},
 		"server":         {"acl", "command", "config", "ioworkers", "pubsub", "reactor", "resp", "store", "golang.org/x/sys/unix"},
-		"command":        {"acl", "config", "luaeval", "pubsub", "resp", "store"},
+		"command":        {"acl", "config", "hll", "luaeval", "pubsub", "resp", "store"},
 		"ioworkers":      {"resp", "golang.org/x/sys/unix"},
 		"reactor":        {"golang.org/x/sys/unix"},
 		"resp":           {"github.com/tidwall/redcon"},
 		"pubsub":         {},
+		"hll":            {},
 		"luaeval":        {"resp", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast", "github.com/yuin/gopher-lua/parse"},
 		"acl":            {"store"},
 		"store":          {},

@@ -80,7 +80,7 @@ var thresholds = map[string]string{
 	"hash-max-listpack-entries": "6", "hash-max-listpack-value": "20",
 	"set-max-intset-entries": "5", "set-max-listpack-entries": "6", "set-max-listpack-value": "20",
 	"zset-max-listpack-entries": "6", "zset-max-listpack-value": "20",
-	"list-max-listpack-size": "4", "stream-node-max-entries": "4",
+	"list-max-listpack-size": "4", "stream-node-max-entries": "4", "hll-sparse-max-bytes": "150",
 }
 
 type sequence struct {

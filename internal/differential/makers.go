@@ -14,6 +14,7 @@ var keysOf = []struct {
 }{
 	{"str", []string{"s1", "s2", "s3"}}, {"hash", []string{"h1", "h2"}}, {"list", []string{"l1", "l2"}}, {"set", []string{"t1", "t2", "t3"}},
 	{"zset", []string{"z1", "z2"}}, {"lex", []string{"x1", "x2"}}, {"stream", []string{"m1", "m2"}},
+	{"hll", []string{"y1", "y2", "y3"}},
 }
 
 func allKeys() []string {
@@ -67,7 +68,14 @@ func makers() map[string]maker {
 		"group":    func(g *generator) string { return g.rare("nogroup", "", g.pick("g1", "g2")) },
 		"consumer": oneOf("alice bob carol"),
 		// What is claimed with a time in the past is told from what was delivered just now.
-		"idle":    oneOf("0 0 1000000 5000000 -5"),
+		"idle": oneOf("0 0 1000000 5000000 -5"),
+		"element": func(g *generator) string {
+			return g.rare("", value(g), strings.Repeat("e", g.IntN(40)), strconv.Itoa(g.IntN(5000)))
+		},
+		// Where SETRANGE breaks a sketch, and with what. No run of zeros is left without its second byte at
+		// the end: Redis reads on there.
+		"broken":  oneOf("3 4 15 16 17"),
+		"byte":    func(g *generator) string { return string([]byte{byte(g.IntN(64) + 64*(2*g.IntN(2)))}) },
 		"later":   func(g *generator) string { return fmt.Sprintf("%d-0", 40+g.IntN(20)) },
 		"partial": func(g *generator) string { return strconv.Itoa(g.IntN(40)) + "-*" },
 	}

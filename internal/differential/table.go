@@ -98,6 +98,11 @@ func table() []struct {
 			"XCLAIM stream group consumer 0 id+ FORCE", "XAUTOCLAIM stream group consumer idle xmin [COUNT small] [JUSTID]",
 			"XINFO GROUPS stream", "XINFO STREAM stream",
 		}},
+		{"hll", []string{
+			"PFADD hll element+ element+ element+ element+ element+", "PFADD hll element+ element+ element+", "PFADD hll element+", "PFADD hll",
+			"PFCOUNT hll", "PFCOUNT hll hll+", "PFMERGE hll hll+", "PFMERGE hll", "PFDEBUG (ENCODING|DECODE|TODENSE) hll", "PFDEBUG DECODE hll",
+			"GET hll", "COPY hll hll REPLACE", "EXPIRE hll ttl", "DEL hll", "SETRANGE hll broken byte", "APPEND hll byte", "SET hll value",
+		}},
 		{"keys", []string{
 			"DEL key+", "UNLINK key+", "EXISTS key+", "TOUCH key+", "TYPE key", "RENAME key key", "RENAMENX key key", "COPY key key [REPLACE]",
 			"EXPIRE key ttl [NX|XX]", "PEXPIRE key pttl [NX|XX]", "EXPIREAT key at [NX|XX|GT|LT]", "PEXPIREAT key pat [NX|XX|GT|LT]",

@@ -1,0 +1,75 @@
+package hll
+
+import "math"
+
+// Count estimates how many distinct elements s has seen; false when it is broken.
+func (s Sketch) Count() (count uint64, sound bool) {
+	var having [64]int
+	if s.Dense() {
+		for i := range registers {
+			having[denseRegister(s[headerSize:], i)]++
+		}
+		return estimate(&having), true
+	}
+	total := 0
+	for r := range s.runs() {
+		having[r.value] += r.n
+		total += r.n
+	}
+	return estimate(&having), total == registers
+}
+
+// Count is what the union would count as a sketch.
+func (u *Union) Count() uint64 {
+	var having [64]int
+	for _, value := range u {
+		having[value&registerMax]++
+	}
+	return estimate(&having)
+}
+
+// estimate finds the count from how many registers have each value, by the formula of Otmar Ertl, "New
+// cardinality estimation algorithms for HyperLogLog sketches" (arXiv:1702.01284, algorithm 6), which is good for
+// small sets and large ones alike. The conversions keep the compiler from fusing a multiplication with an
+// addition: all machines shall count the same.
+func estimate(having *[64]int) uint64 {
+	const m = float64(registers)
+	const alpha = 0.721347520444481703680 // 1/(2 ln 2)
+	z := m * tau((m-float64(having[hashBits+1]))/m)
+	for k := hashBits; k >= 1; k-- {
+		z += float64(having[k])
+		z *= 0.5
+	}
+	z += float64(m * sigma(float64(having[0])/m))
+	return uint64(math.Round(alpha * m * m / z))
+}
+
+// sigma corrects for the registers that are still 0.
+func sigma(x float64) float64 {
+	if x == 1 {
+		return math.Inf(1)
+	}
+	y, z := 1.0, x
+	for before := -1.0; z != before; {
+		x *= x
+		before = z
+		z += float64(x * y)
+		y += y
+	}
+	return z
+}
+
+// tau corrects for those that cannot go any higher.
+func tau(x float64) float64 {
+	if x == 0 || x == 1 {
+		return 0
+	}
+	y, z := 1.0, 1-x
+	for before := -1.0; z != before; {
+		x = math.Sqrt(x)
+		before = z
+		y *= 0.5
+		z -= float64((1 - x) * (1 - x) * y)
+	}
+	return z / 3
+}
