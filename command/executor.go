@@ -30,6 +30,10 @@ type Executor struct {
 	// Find is the session with an ID, nil when it has gone; only the server sets it.
 	Find func(id int64) *Session
 
+	// Resume lets a client go on that was blocked, with the reply it has waited for;
+	// only the server sets it.
+	Resume func(s *Session, reply []byte)
+
 	Errors map[string]int64 // replies that were errors, by their first word
 	Stats  Stats
 
@@ -59,6 +63,11 @@ type Executor struct {
 	observers int
 	watchers  watchers
 	trackers  trackers
+	waiters   waiters
+	retrying  *Wait       // of the blocked command that runs again, if one does
+	late      resp.Writer // the reply of a client that was blocked
+
+	streamIDs []store.StreamID // of the XREAD under way
 
 	engine   *luaeval.Engine // of EVAL, nil before the first script
 	script   scripting
@@ -68,7 +77,10 @@ type Executor struct {
 	// Log takes what scripts log; only the server sets it.
 	Log func(level byte, text string)
 
-	notify     Class    // keyspace events that are wanted: kinds of channels and classes, both or none
+	notify     Class                   // keyspace events that are wanted: kinds of channels and classes, both or none
+	reportNew  func(*store.DB, []byte) // keyAdded, keyMissed and keyLost as the keyspace
+	reportMiss func(*store.DB, []byte) // takes them: made once
+	reportGone func(*store.DB, []byte)
 	running    *Session // whose turn it is
 	executing  bool     // its command has been let in: messages to it come behind the reply
 	afterReply []byte   // messages to it
@@ -100,6 +112,7 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *
 	ks.OnExpired, ks.OnEvicted = ex.keyExpired, ex.keyEvicted
 	ex.Users = acl.New(ex.Table.acl)
 	ex.Users.SetDefaultPassword(cfg.RequirePass)
+	ex.reportNew, ex.reportMiss, ex.reportGone = ex.keyAdded, ex.keyMissed, ex.streamGone
 	ex.call = Call{KS: ks, Ex: ex, Cfg: cfg}
 	ex.Configure()
 	ex.BeginPass()
@@ -159,17 +172,29 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 			ex.mono = ex.run(cmd, s, args, w, mark, ex.mono)
 		}
 	}
-	if s.Replies != ReplyOn {
-		suppress(s, w, mark, cmd)
+	if s.Hold == NotHeld {
+		s.answered(cmd, w, mark)
 	}
 	ex.running, ex.executing = nil, false
 	if s.Tracker != nil {
-		s.endAnnounced(cmd)
 		ex.tellPending(s)
 	}
 	if len(ex.afterReply) > 0 {
 		w.Buf = append(w.Buf, ex.afterReply...)
 		ex.afterReply = ex.afterReply[:0]
+	}
+	if len(ex.waiters.ready) > 0 && ex.Depth == 0 {
+		ex.ServeReady()
+	}
+}
+
+// answered is called when s has the reply to cmd in w behind mark, at once or late.
+func (s *Session) answered(cmd *Command, w *resp.Writer, mark int) {
+	if s.Replies != ReplyOn {
+		suppress(s, w, mark, cmd)
+	}
+	if s.Tracker != nil {
+		s.endAnnounced(cmd)
 	}
 }
 
@@ -186,20 +211,28 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 		return cmd, errArity(cmd.Name)
 	case cmd.Flags&ProtectedDebug != 0 && !ex.debugAllowed(s):
 		return cmd, errDebugRefused
-	case !s.Authenticated && cmd.Flags&NoAuth == 0 && !ex.Users.Open():
-		return cmd, errNoAuth
-	case cmd.Flags&NoMulti != 0 && s.InMulti():
-		return cmd, errNotInMulti
-	case !ex.allows(s, cmd, args):
-		return cmd, ex.errNoPerm(s, cmd, args)
-	case ex.KS.MaxMemory > 0 && ex.findMemory() && ex.needsMemory(s, cmd, args): // reads make room too
-		return cmd, errOOM
-	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
-		return cmd, errSubscriber(cmd)
-	case ex.Pause != PauseNone && ex.Pause.holds(ex.flagsOf(s, cmd, args)):
-		return cmd, errPostponed
 	}
-	return cmd, nil
+	return cmd, ex.permit(s, cmd, args)
+}
+
+// permit is the part of admit that depends on the moment: a command that was
+// blocked has to pass it again.
+func (ex *Executor) permit(s *Session, cmd *Command, args [][]byte) error {
+	switch {
+	case !s.Authenticated && cmd.Flags&NoAuth == 0 && !ex.Users.Open():
+		return errNoAuth
+	case cmd.Flags&NoMulti != 0 && s.InMulti():
+		return errNotInMulti
+	case !ex.allows(s, cmd, args):
+		return ex.errNoPerm(s, cmd, args)
+	case ex.KS.MaxMemory > 0 && ex.findMemory() && ex.needsMemory(s, cmd, args): // reads make room too
+		return errOOM
+	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
+		return errSubscriber(cmd)
+	case ex.Pause != PauseNone && ex.Pause.holds(ex.flagsOf(s, cmd, args)):
+		return errPostponed
+	}
+	return nil
 }
 
 // run executes cmd, which starts at the monotonic time start, and accounts for it
@@ -218,7 +251,19 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	}
 	ex.KS.Settle()
 	end = ex.Clock.Mono()
-	took := end - start
+	if s.Hold == Blocked { // it has not ended
+		s.Wait.took += end - start
+	} else {
+		ex.account(cmd, s, args, end-start)
+	}
+	if ex.MonitorFeed != nil && cmd.Flags&(SkipMonitor|Admin) == 0 && ex.retrying == nil {
+		ex.MonitorFeed(s, redact(cmd, args))
+	}
+	return end
+}
+
+// account counts a command that has ended.
+func (ex *Executor) account(cmd *Command, s *Session, args [][]byte, took int64) {
 	ex.Stats.Commands++
 	cmd.Calls.Count++
 	cmd.Calls.Nanos += took
@@ -228,10 +273,6 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	if took >= ex.slow {
 		ex.noteSlow(cmd, s, args, took)
 	}
-	if ex.MonitorFeed != nil && cmd.Flags&(SkipMonitor|Admin) == 0 {
-		ex.MonitorFeed(s, redact(cmd, args))
-	}
-	return end
 }
 
 // fail takes back what the command has appended and writes the error instead.

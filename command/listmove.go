@@ -34,24 +34,25 @@ func parseEnd(arg []byte) (head bool, err error) {
 }
 
 func lmove(c *Call) error {
-	from, err := parseEnd(c.Args[3])
+	from, to, err := parseEnds(c)
 	if err != nil {
 		return err
 	}
-	to, err := parseEnd(c.Args[4])
-	if err != nil {
-		return err
-	}
-	return moveOne(c, from, to)
+	return moveOrNull(c, from, to)
 }
 
-func rpoplpush(c *Call) error { return moveOne(c, false, true) }
+// parseEnds reads the two ends of LMOVE and BLMOVE.
+func parseEnds(c *Call) (from, to bool, err error) {
+	if from, err = parseEnd(c.Args[3]); err == nil {
+		to, err = parseEnd(c.Args[4])
+	}
+	return from, to, err
+}
 
-// moveOne takes an element off one end of a list and puts it to one end of
-// another, or the same (t_list.c: lmoveGenericCommand).
-func moveOne(c *Call, fromHead, toHead bool) error {
-	src, dst := c.Args[1], c.Args[2]
-	from, err := store.Write[*store.List](c.DB, src)
+func rpoplpush(c *Call) error { return moveOrNull(c, false, true) }
+
+func moveOrNull(c *Call, fromHead, toHead bool) error {
+	from, err := store.Write[*store.List](c.DB, c.Args[1])
 	if err != nil {
 		return err
 	}
@@ -59,6 +60,13 @@ func moveOne(c *Call, fromHead, toHead bool) error {
 		c.Null()
 		return nil
 	}
+	return moveOne(c, from, fromHead, toHead)
+}
+
+// moveOne takes an element off one end of a list and puts it to one end of
+// another, or the same (t_list.c: lmoveGenericCommand).
+func moveOne(c *Call, from *store.List, fromHead, toHead bool) error {
+	src, dst := c.Args[1], c.Args[2]
 	to, err := store.WriteOrNew[*store.List](c.DB, dst)
 	if err != nil {
 		return err
@@ -81,35 +89,56 @@ func moveOne(c *Call, fromHead, toHead bool) error {
 }
 
 func lmpop(c *Call) error {
-	n, err := parseAtLeast(c.Args[1], 1, errNumKeys)
+	p, err := parseLMPop(c.Args[1:])
 	if err != nil {
 		return err
 	}
-	if n > len(c.Args)-3 {
-		return errSyntax
-	}
-	head, err := parseEnd(c.Args[2+n])
-	if err != nil {
+	if done, err := p.pop(c); done || err != nil {
 		return err
 	}
-	count, err := parsePopCount(c.Args[3+n:])
+	c.NullArray()
+	return nil
+}
+
+// listPop is what LMPOP and BLMPOP are asked for.
+type listPop struct {
+	keys  [][]byte
+	head  bool
+	count int
+}
+
+// parseLMPop reads "numkeys key ... LEFT | RIGHT [COUNT count]".
+func parseLMPop(args [][]byte) (p listPop, err error) {
+	n, err := parseAtLeast(args[0], 1, errNumKeys)
 	if err != nil {
-		return err
+		return p, err
 	}
-	for _, key := range c.Args[2 : 2+n] {
+	if n > len(args)-2 {
+		return p, errSyntax
+	}
+	p.keys = args[1 : 1+n]
+	if p.head, err = parseEnd(args[1+n]); err != nil {
+		return p, err
+	}
+	p.count, err = parsePopCount(args[2+n:])
+	return p, err
+}
+
+// pop answers with elements of the first list there is, if there is any.
+func (p *listPop) pop(c *Call) (done bool, err error) {
+	for _, key := range p.keys {
 		l, err := store.Write[*store.List](c.DB, key)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if l != nil {
 			c.Array(2)
 			c.Bulk(key)
-			popMany(c, l, key, head, count)
-			return nil
+			popMany(c, l, key, p.head, p.count)
+			return true, nil
 		}
 	}
-	c.NullArray()
-	return nil
+	return false, nil
 }
 
 // parsePopCount reads "[COUNT count]". A faulty count is reported before what follows it.

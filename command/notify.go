@@ -48,18 +48,35 @@ func parseClasses(letters string) (classes Class) {
 	return classes
 }
 
-// configureEvents asks the keyspace for those events that only it sees and that
-// hardly anybody wants.
+// configureEvents asks the keyspace for what only it sees: for the events that hardly
+// anybody wants, and on behalf of clients that wait for keys.
 func (ex *Executor) configureEvents() {
 	ex.notify = parseClasses(ex.Cfg.NotifyEvents)
-	ex.KS.OnNew, ex.KS.OnMiss = nil, nil
-	if ex.notify&classNew != 0 {
-		ex.KS.OnNew = func(db *store.DB, key []byte) { ex.fire(db.ID, "new", key) }
+	ex.configureReports()
+}
+
+func (ex *Executor) configureReports() {
+	ks := ex.KS
+	ks.OnNew, ks.OnMiss, ks.OnStreamGone = nil, nil, nil
+	if ex.notify&classNew != 0 || ex.waiters.keys > 0 {
+		ks.OnNew = ex.reportNew
 	}
 	if ex.notify&classMiss != 0 {
-		ex.KS.OnMiss = func(db *store.DB, key []byte) { ex.fire(db.ID, "keymiss", key) }
+		ks.OnMiss = ex.reportMiss
+	}
+	if ex.waiters.orGone > 0 {
+		ks.OnStreamGone = ex.reportGone
 	}
 }
+
+func (ex *Executor) keyAdded(db *store.DB, key []byte) {
+	ex.ready(db.ID, key)
+	if ex.notify&classNew != 0 {
+		ex.fire(db.ID, "new", key)
+	}
+}
+
+func (ex *Executor) keyMissed(db *store.DB, key []byte) { ex.fire(db.ID, "keymiss", key) }
 
 // modified tells who wants to know that by has changed a key (db.c: signalModifiedKey).
 func (ex *Executor) modified(db int, key []byte, by *Session) {

@@ -219,7 +219,7 @@ func (ex *Executor) keep(message []byte) {
 	}
 }
 
-// Leave forgets what s has subscribed to, watches and has queued: it has gone, or starts anew.
+// Leave forgets what s has subscribed to, watches, has queued and waits for: it has gone, or starts anew.
 func (ex *Executor) Leave(s *Session) {
 	if s.Subscriber {
 		s.Subscriber = false
@@ -227,10 +227,16 @@ func (ex *Executor) Leave(s *Session) {
 	}
 	ex.endTransaction(s)
 	ex.untrack(s)
+	ex.StopWaiting(s)
 }
 
-// Abandon cleans up after a command that has panicked.
-func (ex *Executor) Abandon() {
+// Abandon cleans up after a command that has panicked, and returns whose it was.
+func (ex *Executor) Abandon() *Session {
+	s := ex.running
+	if ex.retrying != nil { // not resumed: the server has to know that it still waits
+		s.Hold, ex.retrying = Blocked, nil
+	}
 	ex.running, ex.executing, ex.afterReply, ex.Depth, ex.script.on = nil, false, nil, 0, false
 	ex.trackers.pending = nil
+	return s
 }

@@ -53,6 +53,7 @@ func flushDB(c *Call) error {
 	c.Ex.replaced(c.DB, nil)
 	c.Ex.invalidateAll()
 	c.Count(c.DB.Flush())
+	c.Ex.exchanged(c.DB)
 	c.OK()
 	return nil
 }
@@ -66,6 +67,9 @@ func flushAll(c *Call) error {
 	}
 	c.Ex.invalidateAll()
 	c.Count(c.KS.FlushAll())
+	for _, db := range c.KS.DBs {
+		c.Ex.exchanged(db)
+	}
 	c.OK()
 	return nil
 }
@@ -89,6 +93,8 @@ func swapDB(c *Call) error {
 		c.Ex.replaced(a, b)
 		c.Ex.replaced(b, a)
 		c.KS.Swap(a.ID, b.ID)
+		c.Ex.exchanged(c.KS.DBs[ids[0]])
+		c.Ex.exchanged(c.KS.DBs[ids[1]])
 	}
 	c.Count(1)
 	c.OK()

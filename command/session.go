@@ -39,6 +39,8 @@ type Session struct {
 	// Hold asks the server to execute nothing more of this client for now.
 	Hold Hold
 
+	Wait *Wait // what for, while Hold is Blocked; nil until the first time
+
 	Last *Command // what it ran last, for CLIENT LIST
 
 	Commands int64 // commands executed

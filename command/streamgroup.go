@@ -173,6 +173,7 @@ func xgroupDestroy(c *Call) error {
 		return nil
 	}
 	c.changedGroup("xgroup-destroy", c.Args[2])
+	c.Ex.streamGone(c.DB, c.Args[2])
 	c.Int(1)
 	return nil
 }

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"math"
-
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -47,34 +45,61 @@ const (
 	errXReadNew   store.Error = "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option."
 )
 
-// xread does not wait: with BLOCK it answers as Redis does where blocking is not allowed, inside MULTI.
+// xread looks at every key twice, as Redis does: first for what is asked, then for an
+// answer.
 func xread(c *Call) error {
 	o, err := parseXRead(c, false)
 	if err != nil {
 		return err
 	}
-	reply, found := c.Defer(), 0
+	after := c.Ex.streamIDs[:0]
 	for i := range o.streams {
 		key, arg := o.stream(c, i)
 		s, err := store.Read[*store.Stream](c.DB, key)
 		if err != nil {
 			return err
 		}
-		after, err := parseXReadID(arg, s)
+		id, err := parseXReadID(c, i, arg, s)
 		if err != nil {
 			return err
 		}
-		if s == nil || !after.Less(s.LastID) || !after.Less(s.NewestID()) {
+		after = append(after, id)
+	}
+	c.Ex.streamIDs = after
+	reply, found := c.Defer(), 0
+	for i := range o.streams {
+		key, _ := o.stream(c, i)
+		s, err := store.Read[*store.Stream](c.DB, key)
+		if err != nil {
+			return err
+		}
+		if s == nil || !after[i].Less(s.LastID) || !after[i].Less(s.NewestID()) {
 			continue
 		}
 		c.beginStream(key)
-		from, _ := after.Next()
+		from, _ := after[i].Next()
 		it := s.Range(from, store.MaxStreamID(), false)
 		writeEntries(c, &it, o.count)
 		found++
 	}
+	if found == 0 {
+		c.Buf = c.Buf[:reply]
+		c.blockOnStreams(&o, after)
+		return nil
+	}
 	c.endStreams(reply, found)
 	return nil
+}
+
+// blockOnStreams is for a command that has found nothing. What $ stood for is kept:
+// the next try is to find what has been added since this one.
+func (c *Call) blockOnStreams(o *readOptions, after []store.StreamID) {
+	if !o.blocks || !c.mayBlock() {
+		c.NullArray()
+		return
+	}
+	w := c.blockOn(store.TypeStream, c.Args[o.first:o.first+o.streams], o.block, o.group != nil)
+	w.since = append(w.since[:0], after...)
 }
 
 // beginStream writes what stands before the entries of one of several streams.
@@ -86,13 +111,9 @@ func (c *Call) beginStream(key []byte) {
 }
 
 func (c *Call) endStreams(reply resp.Mark, found int) {
-	switch {
-	case found == 0:
-		c.Buf = c.Buf[:reply]
-		c.NullArray()
-	case c.Proto < 3:
+	if c.Proto < 3 {
 		c.EndArray(reply, found)
-	default:
+	} else {
 		c.EndMap(reply, found)
 	}
 }
@@ -102,6 +123,8 @@ type readOptions struct {
 	count   int64 // 0 for no limit
 	first   int   // argument that is the first key
 	streams int   // number of keys; as many IDs follow them
+	blocks  bool
+	block   int64 // ms, 0 for any time
 
 	group, consumer []byte // XREADGROUP alone
 	noAck           bool
@@ -118,8 +141,12 @@ func parseXRead(c *Call, grouped bool) (o readOptions, err error) {
 		more := len(args) - i - 1
 		switch arg := args[i]; {
 		case more > 0 && is(arg, "block"):
+			if c.Ex.InScript() {
+				return o, errorf("ERR %s command is not allowed with BLOCK option from scripts", args[0])
+			}
 			i++
-			err = checkBlockMillis(args[i], c.Now)
+			o.blocks = true
+			o.block, err = parseMillis(c, args[i])
 		case more > 0 && is(arg, "count"):
 			i++
 			o.count, err = parseInt(args[i])
@@ -163,26 +190,16 @@ func errUnbalanced(c *Call, grouped bool) error {
 	return errorf("ERR Unbalanced '%s' list of streams: for each stream key an ID or '%c' must be specified.", c.Cmd.Name, newest)
 }
 
-func checkBlockMillis(arg []byte, now int64) error {
-	ms, ok := store.ParseInt(arg)
-	switch {
-	case !ok:
-		return store.Error("ERR timeout is not an integer or out of range")
-	case ms < 0:
-		return store.Error("ERR timeout is negative")
-	case ms > math.MaxInt64-now:
-		return store.Error("ERR timeout is out of range")
-	}
-	return nil
-}
-
-// parseXReadID reads the ID beyond which a stream is read; s is nil where there is none.
-func parseXReadID(arg []byte, s *store.Stream) (store.StreamID, error) {
+// parseXReadID reads the ID beyond which the i-th stream is read; s is nil where there
+// is none.
+func parseXReadID(c *Call, i int, arg []byte, s *store.Stream) (store.StreamID, error) {
 	switch {
 	case len(arg) == 1 && arg[0] == '>':
 		return store.StreamID{}, errXReadNew
 	case len(arg) != 1 || arg[0] != '$':
 		return parseStreamID(arg, 0)
+	case c.Ex.retrying != nil:
+		return c.Ex.retrying.since[i], nil
 	case s == nil:
 		return store.StreamID{}, nil
 	}

@@ -25,6 +25,11 @@ func xreadgroup(c *Call) error {
 			found++
 		}
 	}
+	if found == 0 {
+		c.Buf = c.Buf[:reply]
+		c.blockOnStreams(&o, nil)
+		return nil
+	}
 	c.endStreams(reply, found)
 	return nil
 }

@@ -45,61 +45,81 @@ func zpopGeneric(c *Call, highest bool) error {
 // zpop replies with up to count members from an end of z, which it removes. Whether
 // they come in pairs with their scores is a matter of the command.
 func zpop(c *Call, z *store.ZSet, key []byte, highest bool, count int, pairs bool) {
-	from, to, event := 0, min(count, z.Len()), "zpopmin"
-	if highest {
-		from, to, event = z.Len()-to, z.Len(), "zpopmax"
-	}
-	n := to - from
+	count = min(count, z.Len())
 	if pairs {
-		c.Array(n)
+		c.Array(count)
 	} else {
-		c.Array(2 * n)
+		c.Array(2 * count)
+	}
+	zpopMembers(c, z, key, highest, count, pairs)
+}
+
+// zpopMembers is zpop inside an array that has been begun.
+func zpopMembers(c *Call, z *store.ZSet, key []byte, highest bool, count int, pairs bool) {
+	from, to, event := 0, count, "zpopmin"
+	if highest {
+		from, to, event = z.Len()-count, z.Len(), "zpopmax"
 	}
 	r := zreply{c, true, pairs}
 	for it := z.Range(from, to, highest); it.Next(); {
 		r.add(it.Member, it.Score)
 	}
 	z.RemoveRange(from, to)
-	zsetRemoved(c, z, key, n, event)
+	zsetRemoved(c, z, key, count, event)
 }
 
 func zmpop(c *Call) error {
-	keys, highest, count, err := parseZMPop(c.Args[1:])
+	p, err := parseZMPop(c.Args[1:])
 	if err != nil {
 		return err
 	}
-	for _, key := range keys {
-		z, err := store.Write[*store.ZSet](c.DB, key)
-		if err != nil {
-			return err
-		}
-		if z != nil {
-			c.Array(2)
-			c.Bulk(key)
-			zpop(c, z, key, highest, count, true)
-			return nil
-		}
+	if done, err := p.pop(c); done || err != nil {
+		return err
 	}
 	c.NullArray()
 	return nil
 }
 
+// zsetPop is what ZMPOP and BZMPOP are asked for.
+type zsetPop struct {
+	keys    [][]byte
+	highest bool
+	count   int
+}
+
 // parseZMPop reads "numkeys key ... MIN | MAX [COUNT count]".
-func parseZMPop(args [][]byte) (keys [][]byte, highest bool, count int, err error) {
-	numKeys, err := parseInt(args[0])
-	if err != nil || numKeys < 1 {
-		return nil, false, 0, errNumKeys
+func parseZMPop(args [][]byte) (p zsetPop, err error) {
+	n, err := parseAtLeast(args[0], 1, errNumKeys)
+	if err != nil {
+		return p, err
 	}
-	if numKeys > int64(len(args)-2) {
-		return nil, false, 0, errSyntax
+	if n > len(args)-2 {
+		return p, errSyntax
 	}
-	keys, args = args[1:1+numKeys], args[1+numKeys:]
-	highest = is(args[0], "max")
-	if !highest && !is(args[0], "min") {
-		return nil, false, 0, errSyntax
+	p.keys, args = args[1:1+n], args[1+n:]
+	p.highest = is(args[0], "max")
+	if !p.highest && !is(args[0], "min") {
+		return p, errSyntax
 	}
-	count, err = parsePopCount(args[1:])
-	return keys, highest, count, err
+	p.count, err = parsePopCount(args[1:])
+	return p, err
+}
+
+// pop answers with members of the first sorted set there is, if there is any.
+func (p *zsetPop) pop(c *Call) (done bool, err error) {
+	for _, key := range p.keys {
+		z, err := store.Write[*store.ZSet](c.DB, key)
+		if err != nil {
+			return false, err
+		}
+		if z != nil {
+			c.Array(2)
+			c.Bulk(key)
+			zpop(c, z, key, p.highest, p.count, true)
+			return true, nil
+		}
+	}
+	return false, nil
 }
 
 func zrandmember(c *Call) error {

@@ -21,9 +21,8 @@ type client struct {
 
 	softSince int64 // monotonic ns since which output is above the soft limit, 0 if it is not
 
-	readable  func()         // the read handler of this client
-	timer     *reactor.Timer // of what it is blocked in, if that times out
-	onTimeout func(*client)  // appends the reply of what it is blocked in
+	readable func()         // the read handler of this client
+	timer    *reactor.Timer // of what it is blocked in, if that times out
 
 	wantsRead  bool // is in Server.reads
 	wantsWrite bool // is in Server.writes
@@ -60,6 +59,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 func (s *Server) close(c *client) {
 	if !c.closed {
 		c.closed = true
+		s.ex.StopWaiting(&c.sess)
 		s.closing = append(s.closing, c)
 	}
 }

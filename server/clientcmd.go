@@ -5,7 +5,6 @@ import (
 
 	"github.com/miniredisd/miniredisd/acl"
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -198,12 +197,12 @@ func (s *Server) clientUnpause(c *command.Call) error {
 }
 
 func (s *Server) clientUnblock(c *command.Call) error {
-	withError := false
+	var reason error
 	switch {
 	case len(c.Args) == 3:
 	case len(c.Args) == 4 && is(c.Args[3], "timeout"):
 	case len(c.Args) == 4 && is(c.Args[3], "error"):
-		withError = true
+		reason = store.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")
 	case len(c.Args) == 4:
 		return store.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
 	default:
@@ -214,16 +213,11 @@ func (s *Server) clientUnblock(c *command.Call) error {
 		return store.ErrNotInt
 	}
 	target := s.clients[id]
-	switch {
-	case target == nil || target.closed || target.sess.Hold != command.Blocked:
+	if target == nil || target.closed || target.sess.Hold != command.Blocked {
 		c.Int(0)
 		return nil
-	case withError:
-		s.answer(target, func(w *resp.Writer) { w.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK") })
-		s.release(target)
-	default:
-		s.unblock(target)
 	}
+	s.ex.Unblock(&target.sess, reason)
 	c.Int(1)
 	return nil
 }

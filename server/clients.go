@@ -103,7 +103,7 @@ func flags(c *client) string {
 func (s *Server) events(c *client) string {
 	watched := s.loop.Watched(c.FD)
 	events := ""
-	if watched&reactor.Readable != 0 {
+	if watched&(reactor.Readable|reactor.HangUp) != 0 { // Redis goes on reading a client that waits
 		events = "r"
 	}
 	if watched&reactor.Writable != 0 {
@@ -115,7 +115,7 @@ func (s *Server) events(c *client) string {
 // memory estimates the bytes a client holds.
 func (c *client) memory() int {
 	room, _ := c.Buffered()
-	return int(unsafe.Sizeof(*c)) + room + cap(c.Out) + len(c.sess.Addr) + len(c.sess.Name) + c.sess.Tx.Mem()
+	return int(unsafe.Sizeof(*c)) + room + cap(c.Out) + len(c.sess.Addr) + len(c.sess.Name) + c.sess.Tx.Mem() + c.sess.Wait.Mem()
 }
 
 // multi is the number of commands a client has queued, -1 outside of MULTI.

@@ -17,6 +17,7 @@ func newerThanTheOracle(name string) bool {
 		"client|setinfo", "client|no-touch", "waitaof", "cluster|myshardid",
 		"command|getkeys", "command|getkeysandflags", // take a command without arguments
 		"zrank", "zrevrank", // WITHSCORE
+		"blpop", "brpop", "brpoplpush", "blmove", "bzpopmin", "bzpopmax", "wait", // are allowed in scripts, without noscript
 	}, name)
 }
 

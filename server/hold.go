@@ -5,7 +5,6 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/resp"
 )
 
 // A client that has to wait, because of CLIENT PAUSE or of a command that blocks,
@@ -16,9 +15,15 @@ import (
 
 // hold stops executing c, which has just been asked to wait.
 func (s *Server) hold(c *client) {
-	if c.sess.Hold == command.Postponed {
+	switch {
+	case c.sess.Hold == command.Postponed:
 		c.Unread()
 		s.postponed = append(s.postponed, c)
+	case c.sess.Wait.Deadline > 0:
+		c.timer = s.loop.After(time.Duration(c.sess.Wait.Deadline-s.ex.LastEnd()), func() time.Duration {
+			s.ex.Unblock(&c.sess, nil)
+			return 0
+		})
 	}
 	s.held++
 	if err := s.loop.Watch(c.FD, reactor.HangUp, func() { s.hungUp(c) }); err != nil {
@@ -40,7 +45,7 @@ func (s *Server) hungUp(c *client) {
 // release lets c go on: with what it had sent before, in this pass still.
 func (s *Server) release(c *client) {
 	c.sess.Hold = command.NotHeld
-	c.onTimeout = nil
+	c.active = s.now
 	s.held--
 	if c.timer != nil {
 		s.loop.Cancel(c.timer)
@@ -57,34 +62,11 @@ func (s *Server) release(c *client) {
 	s.resumed = append(s.resumed, c)
 }
 
-// block has the client that is being executed wait for its reply. After timeout,
-// if that is positive, onTimeout writes one.
-func (s *Server) block(timeout time.Duration, onTimeout func(*client)) {
-	c := s.running
-	c.sess.Hold = command.Blocked
-	c.onTimeout = onTimeout
-	if timeout > 0 {
-		c.timer = s.loop.After(timeout, func() time.Duration {
-			s.unblock(c)
-			return 0
-		})
-	}
-}
-
-// unblock ends a wait as if its time were over.
-func (s *Server) unblock(c *client) {
-	c.onTimeout(c)
+// resume is the executor's way to a client that was blocked.
+func (s *Server) resume(sess *command.Session, reply []byte) {
+	c := s.order[sess.Index]
+	s.push(c, reply)
 	s.release(c)
-}
-
-// answer writes the late reply of a client that was blocked.
-func (s *Server) answer(c *client, reply func(w *resp.Writer)) {
-	if c.sess.Replies != command.ReplyOn {
-		return
-	}
-	w := resp.Writer{Proto: c.sess.Proto}
-	reply(&w)
-	s.push(c, w.Buf)
 }
 
 // pause holds commands back for d (CLIENT PAUSE). A pause that is under way is
@@ -114,4 +96,7 @@ func (s *Server) unpause() {
 	}
 	clear(s.postponed)
 	s.postponed = s.postponed[:0]
+	if s.running == nil {
+		s.ex.ServeReady()
+	}
 }

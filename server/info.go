@@ -141,11 +141,12 @@ func (s *Server) infoClients(r *report) {
 			timed++
 		}
 	}
+	keys, orGone := s.ex.BlockedKeys()
 	tracking, _, _, _ := s.ex.TrackingStats()
 	r.fields("connected_clients", len(s.order), "cluster_connections", 0, "maxclients", s.cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
 		"blocked_clients", s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
-		"total_blocking_keys", 0, "total_blocking_keys_on_nokey", 0)
+		"total_blocking_keys", keys, "total_blocking_keys_on_nokey", orGone)
 }
 
 func (s *Server) infoPersistence(r *report) {

@@ -37,13 +37,15 @@ func (s *Server) beforeSleep() time.Duration {
 	}
 	clear(s.reads)
 	s.reads = s.reads[:0]
+	s.expire()
+	s.ex.ServeReady() // who waited for a stream that has expired
+
 	for i := 0; i < len(s.resumed); i++ { // executing one may let another go
 		s.execute(s.resumed[i])
 	}
 	clear(s.resumed)
 	s.resumed = s.resumed[:0]
 	s.stats.Executing += s.ex.LastEnd() - executing
-	s.expire()
 	s.ex.Broadcast()
 	s.write()
 	for _, c := range s.closing {
@@ -124,8 +126,12 @@ func (s *Server) executeAll(c *client) {
 // logged with its stack, but not the end of the other clients.
 func (s *Server) recoverCommand(c *client) {
 	if r := recover(); r != nil {
-		s.ex.Abandon()
-		s.log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", c.sess.ID, r, debug.Stack())
+		culprit := c
+		if sess := s.ex.Abandon(); sess != nil { // maybe one that c has woken
+			culprit = s.order[sess.Index]
+			s.close(culprit)
+		}
+		s.log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", culprit.sess.ID, r, debug.Stack())
 		s.close(c)
 	}
 }

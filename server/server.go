@@ -122,7 +122,7 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 			return nil, &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
 		}
 	}
-	s.ex.Deliver, s.ex.Find = s.deliver, s.session
+	s.ex.Deliver, s.ex.Resume, s.ex.Find = s.deliver, s.resume, s.session
 	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.order[sess.Index]) }
 	if err := s.loadUsers(); err != nil {
 		loop.Close()

@@ -2,7 +2,6 @@ package server
 
 import (
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -29,65 +28,11 @@ func (s *Server) serverRows() []command.Row {
 			"O(N) when saving, where N is the total number of keys in all databases when saving data, otherwise O(1)", "Ends the server.", s.shutdown),
 		row("lastsave", "", 1, stats|command.Fast|command.InAdmin|command.NondeterministicOutput, "server", "1.0.0", "O(1)", "Tells when data was saved last, or the server started.", s.lastSave),
 		row("memory|stats", "", 2, command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial, "server", "4.0.0", "O(1)", "Tells what memory is used for.", s.memoryStats),
-		row("wait", "numreplicas:integer timeout:integer", 3, command.NoScript|command.NotKeyspace|command.InConnection|command.RequestAllShards|command.ResponseMin, "generic", "3.0.0", "O(1)", "Waits until replicas have what was written.", s.wait),
-		row("waitaof", "numlocal:integer numreplicas:integer timeout:integer", 4, command.NoScript|command.NotKeyspace|command.InConnection|command.RequestAllShards|command.ResponseMin, "generic", "7.2.0", "O(1)", "Waits until what was written is on disk here and on replicas.", s.waitAOF),
 	}
 }
 
 func (s *Server) lastSave(c *command.Call) error {
 	c.Int(s.ex.Clock.Wall(s.start) / 1000)
-	return nil
-}
-
-// wait has no replicas to wait for: it is the timeout that ends it.
-func (s *Server) wait(c *command.Call) error {
-	n, err := parseInt(c.Args[1])
-	if err != nil {
-		return err
-	}
-	timeout, err := parseTimeout(c.Args[2])
-	if err != nil {
-		return err
-	}
-	if n <= 0 || c.Ex.Depth > 0 {
-		c.Int(0)
-		return nil
-	}
-	s.block(timeout, func(c *client) {
-		s.answer(c, func(w *resp.Writer) { w.Int(0) })
-	})
-	return nil
-}
-
-func (s *Server) waitAOF(c *command.Call) error {
-	local, ok := store.ParseInt(c.Args[1])
-	if !ok {
-		return store.ErrNotInt
-	}
-	if local < 0 || local > 1 {
-		return store.Error("ERR value is out of range, must be between 0 and 1")
-	}
-	n, ok := store.ParseInt(c.Args[2])
-	if !ok || n < 0 {
-		return errPositive
-	}
-	timeout, err := parseTimeout(c.Args[3])
-	if err != nil {
-		return err
-	}
-	if local > 0 {
-		return store.Error("ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled.")
-	}
-	reply := func(w *resp.Writer) {
-		w.Array(2)
-		w.Int(0)
-		w.Int(0)
-	}
-	if n == 0 || c.Ex.Depth > 0 {
-		reply(c.Writer)
-		return nil
-	}
-	s.block(timeout, func(c *client) { s.answer(c, reply) })
 	return nil
 }
 

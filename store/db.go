@@ -90,7 +90,7 @@ func (db *DB) create(key []byte, keepTTL bool) uint32 {
 		return i
 	}
 	e := &db.keys.at(i).Val
-	db.ks.valueBytes -= e.size()
+	db.lose(e, key)
 	if e.expire != 0 && !keepTTL {
 		db.wheel.remove(db.keys, i)
 		e.expire = 0
@@ -101,12 +101,20 @@ func (db *DB) create(key []byte, keepTTL bool) uint32 {
 
 // remove deletes node i.
 func (db *DB) remove(i uint32) {
-	e := &db.keys.at(i).Val
-	db.ks.valueBytes -= e.size()
-	if e.expire != 0 {
+	n := db.keys.at(i)
+	db.lose(&n.Val, view(n.Key))
+	if n.Val.expire != 0 {
 		db.wheel.remove(db.keys, i)
 	}
 	db.keys.remove(i)
+}
+
+// lose takes a value that is about to go out of the accounts.
+func (db *DB) lose(e *entry, key []byte) {
+	db.ks.valueBytes -= e.size()
+	if db.ks.OnStreamGone != nil && e.typ == TypeStream {
+		db.ks.OnStreamGone(db, key)
+	}
 }
 
 // expire deletes node i because its time has come.

@@ -64,6 +64,10 @@ type Keyspace struct {
 	OnNew  func(db *DB, key []byte)
 	OnMiss func(db *DB, key []byte)
 
+	// OnStreamGone, which may be nil, is called when a stream is deleted or
+	// overwritten, but not when a whole database is.
+	OnStreamGone func(db *DB, key []byte)
+
 	// MaxMemory and Policy are maxmemory in bytes, 0 for no bound, and maxmemory-policy.
 	MaxMemory int64
 	Policy    Policy

@@ -1,0 +1,93 @@
+package command
+
+import "github.com/miniredisd/miniredisd/store"
+
+func listBlockRows() []Row {
+	return []Row{
+		{"blpop", "key ... timeout:double", -3, Write | Blocking, keys(span(1, -2, 1, RW|Access|Delete)), "list", "2.0.0", "O(N) where N is the number of provided keys.", "LPOP from the first list there is, or the first to come.", blpop},
+		{"brpop", "key ... timeout:double", -3, Write | Blocking, keys(span(1, -2, 1, RW|Access|Delete)), "list", "2.0.0", "O(N) where N is the number of provided keys.", "RPOP from the first list there is, or the first to come.", brpop},
+		{"blmove", "source destination (LEFT | RIGHT) (LEFT | RIGHT) timeout:double", 6, Write | DenyOOM | Blocking, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "6.2.0", "O(1)", "LMOVE, once there is an element.", blmove},
+		{"brpoplpush", "source destination timeout:double", 4, Write | DenyOOM | Blocking, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "2.2.0", "O(1)", "RPOPLPUSH, once there is an element.", brpoplpush},
+		{"blmpop", "timeout:double numkeys key ... (LEFT | RIGHT) [COUNT count]", -5, Write | Blocking | MovableKeys, keys(counted(2, RW|Access|Delete)), "list", "7.0.0", "O(N+M) where N is the number of provided keys and M is the number of elements returned.", "LMPOP, once there is an element.", blmpop},
+	}
+}
+
+func blpop(c *Call) error { return popOrBlock(c, true) }
+func brpop(c *Call) error { return popOrBlock(c, false) }
+
+func popOrBlock(c *Call, head bool) error {
+	keys := c.Args[1 : len(c.Args)-1]
+	ms, err := parseSeconds(c, c.Args[len(c.Args)-1])
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		l, err := store.Write[*store.List](c.DB, key)
+		if err != nil {
+			return err
+		}
+		if l != nil {
+			c.Array(2)
+			c.Bulk(key)
+			c.Bulk(popOne(l, head))
+			removed(c, l, key, head, 1)
+			return nil
+		}
+	}
+	c.nullOrBlock(store.TypeList, keys, ms)
+	return nil
+}
+
+// nullOrBlock is for a command that has found none of keys.
+func (c *Call) nullOrBlock(typ store.Type, keys [][]byte, ms int64) {
+	if c.mayBlock() {
+		c.blockOn(typ, keys, ms, false)
+	} else {
+		c.NullArray()
+	}
+}
+
+func blmove(c *Call) error {
+	from, to, err := parseEnds(c)
+	if err != nil {
+		return err
+	}
+	return moveOrBlock(c, from, to, c.Args[5])
+}
+
+func brpoplpush(c *Call) error { return moveOrBlock(c, false, true, c.Args[3]) }
+
+func moveOrBlock(c *Call, fromHead, toHead bool, timeout []byte) error {
+	ms, err := parseSeconds(c, timeout)
+	if err != nil {
+		return err
+	}
+	from, err := store.Write[*store.List](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case from != nil:
+		return moveOne(c, from, fromHead, toHead)
+	case c.mayBlock():
+		c.blockOn(store.TypeList, c.Args[1:2], ms, false)
+	default:
+		c.Null()
+	}
+	return nil
+}
+
+func blmpop(c *Call) error {
+	ms, err := parseSeconds(c, c.Args[1])
+	if err != nil {
+		return err
+	}
+	p, err := parseLMPop(c.Args[2:])
+	if err != nil {
+		return err
+	}
+	if done, err := p.pop(c); done || err != nil {
+		return err
+	}
+	c.nullOrBlock(store.TypeList, p.keys, ms)
+	return nil
+}

@@ -1,0 +1,63 @@
+package command
+
+import "github.com/miniredisd/miniredisd/store"
+
+func zsetBlockRows() []Row {
+	return []Row{
+		{"bzpopmin", "key ... timeout:double",
+			-3, Write | Blocking | Fast, keys(span(1, -2, 1, RW|Access|Delete)), "sorted-set", "5.0.0",
+			"O(log(N)) with N being the number of elements in the sorted set.",
+			"ZPOPMIN from the first sorted set there is, or the first to come.", bzpopmin},
+		{"bzpopmax", "key ... timeout:double",
+			-3, Write | Blocking | Fast, keys(span(1, -2, 1, RW|Access|Delete)), "sorted-set", "5.0.0",
+			"O(log(N)) with N being the number of elements in the sorted set.",
+			"ZPOPMAX from the first sorted set there is, or the first to come.", bzpopmax},
+		{"bzmpop", "timeout:double numkeys key ... (MIN | MAX) [COUNT count]",
+			-5, Write | Blocking | MovableKeys, keys(counted(2, RW|Access|Delete)), "sorted-set", "7.0.0",
+			"O(K) + O(M*log(N)) where K is the number of provided keys, N being the number of elements in the sorted set, and M being the number of elements popped.",
+			"ZMPOP, once there is a member.", bzmpop},
+	}
+}
+
+func bzpopmin(c *Call) error { return zpopOrBlock(c, false) }
+func bzpopmax(c *Call) error { return zpopOrBlock(c, true) }
+
+// zpopOrBlock answers with key, member and score in one array: unlike ZPOPMIN it
+// never has more than one member to tell of.
+func zpopOrBlock(c *Call, highest bool) error {
+	keys := c.Args[1 : len(c.Args)-1]
+	ms, err := parseSeconds(c, c.Args[len(c.Args)-1])
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		z, err := store.Write[*store.ZSet](c.DB, key)
+		if err != nil {
+			return err
+		}
+		if z != nil {
+			c.Array(3)
+			c.Bulk(key)
+			zpopMembers(c, z, key, highest, 1, false)
+			return nil
+		}
+	}
+	c.nullOrBlock(store.TypeZSet, keys, ms)
+	return nil
+}
+
+func bzmpop(c *Call) error {
+	ms, err := parseSeconds(c, c.Args[1])
+	if err != nil {
+		return err
+	}
+	p, err := parseZMPop(c.Args[2:])
+	if err != nil {
+		return err
+	}
+	if done, err := p.pop(c); done || err != nil {
+		return err
+	}
+	c.nullOrBlock(store.TypeZSet, p.keys, ms)
+	return nil
+}
