@@ -62,7 +62,7 @@ func parseGroupReadID(arg []byte) (store.StreamID, error) {
 // readAsConsumer writes what one stream has for the consumer; false when that is nothing.
 func readAsConsumer(c *Call, o *readOptions, i int) bool {
 	key, arg := o.stream(c, i)
-	s, _ := store.Write[*store.Stream](c.DB, key)
+	s, _ := store.ReadToChange[*store.Stream](c.DB, key) // a hit once more, as in Redis
 	g := s.Group(o.group)
 	consumer := c.consumer(g, o.consumer, key)
 	after, _ := parseGroupReadID(arg)
