@@ -32,6 +32,10 @@ func known() []func(c command, want, got resp.Value) bool {
 		func(c command, want, got resp.Value) bool {
 			return c.args[0] == "XSETID" && want.Kind == '-' && strings.HasSuffix(got.Str, "smaller than current max_deleted_entry_id")
 		},
+		// SORT ALPHA compares with strcoll unless it stores: elements with a zero byte end there.
+		func(c command, want, got resp.Value) bool {
+			return strings.HasPrefix(c.args[0], "SORT") && strings.Contains(want.String(), "\\x00") && canonical(want, '~') == canonical(got, '~')
+		},
 		// 7.2 names the command.
 		func(c command, want, got resp.Value) bool {
 			return strings.HasPrefix(want.Str, "ERR Unbalanced XREAD list") &&
