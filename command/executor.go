@@ -88,7 +88,7 @@ type Executor struct {
 	channel    []byte   // room for the name of an event's channel
 
 	request acl.Request // that is being checked
-	keys    []FoundKey  // of it
+	keys    []FoundKey  // room to find some in
 
 	call Call  // of the command that is running; one at a time, so one is enough
 	mono int64 // when the last command ended, which is when the next one starts

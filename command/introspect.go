@@ -301,9 +301,9 @@ func (c *Call) findKeys() ([]FoundKey, error) {
 	case !cmd.takes(len(args)):
 		return nil, store.Error("ERR Invalid number of arguments specified for command")
 	}
-	found, err := cmd.FindKeys(args)
-	if err == nil && len(found) == 0 && cmd.Flags&NoMandatoryKeys == 0 {
-		err = errInvalidKeys
+	found := cmd.AppendKeys(nil, args)
+	if len(found) == 0 && cmd.Flags&NoMandatoryKeys == 0 {
+		return nil, errInvalidKeys
 	}
-	return found, err
+	return found, nil
 }

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"strconv"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/store"
@@ -15,12 +14,11 @@ type FoundKey struct {
 
 const errInvalidKeys store.Error = "ERR Invalid arguments specified for command"
 
-// FindKeys returns the keys of a request that cmd would get, args[0] its name.
-func (c *Command) FindKeys(args [][]byte) ([]FoundKey, error) { return c.AppendKeys(nil, args) }
-
-// AppendKeys is FindKeys into room that there is already
-// (db.c: getKeysFromCommandWithSpecs).
-func (c *Command) AppendKeys(found []FoundKey, args [][]byte) ([]FoundKey, error) {
+// AppendKeys appends the keys of a request that cmd would get, args[0] its name
+// (db.c: getKeysFromCommandWithSpecs). There are none in a request that the command
+// will refuse because it cannot find them itself.
+func (c *Command) AppendKeys(found []FoundKey, args [][]byte) []FoundKey {
+	none := len(found)
 	for i := range c.Keys {
 		k := &c.Keys[i]
 		if k.Flags&NotKey != 0 {
@@ -40,15 +38,15 @@ func (c *Command) AppendKeys(found []FoundKey, args [][]byte) ([]FoundKey, error
 		if k.Uses != nil {
 			flags = k.Uses(args)
 		}
-		first, last, step, ok := k.span(args, begin)
-		if !ok {
-			return nil, errInvalidKeys
+		first, last, step := k.span(args, begin)
+		if last < first || last >= len(args) {
+			return found[:none]
 		}
 		for i := first; i <= last; i += step {
 			found = append(found, FoundKey{i, flags})
 		}
 	}
-	return found, nil
+	return found
 }
 
 // begin is the argument the search begins at, 0 when the keyword is not there.
@@ -73,26 +71,27 @@ func (k *KeySpec) begin(args [][]byte) int {
 	return 0
 }
 
-// span is where the keys from begin on are; false when the arguments do not hold them.
-func (k *KeySpec) span(args [][]byte, begin int) (first, last, step int, ok bool) {
+// span is where the keys from begin on are; last is before first, or behind the
+// arguments, when these do not hold any.
+func (k *KeySpec) span(args [][]byte, begin int) (first, last, step int) {
 	if begin >= len(args) {
-		return 0, 0, 0, false
+		return 0, -1, 1
 	}
 	first, last, step = begin, begin+k.Last, max(k.Step, 1)
 	switch {
 	case k.NumKeys:
-		n, err := strconv.Atoi(string(args[begin]))
-		if err != nil || n < 0 || n > len(args) {
-			return 0, 0, 0, false
+		n, ok := store.ParseInt(args[begin])
+		if !ok || n < 1 || n > int64(len(args)) {
+			return 0, -1, 1
 		}
 		first = begin + k.First
-		last = first + (n-1)*step
+		last = first + (int(n)-1)*step
 	case k.Last < 0 && k.Limit > 1:
 		last = begin + (len(args)-begin)/k.Limit - 1
 	case k.Last < 0:
 		last = len(args) + k.Last
 	}
-	return first, last, step, first > last || first+(last-first)/step*step < len(args)
+	return first, last, step
 }
 
 // legacyRange is how COMMAND told the keys before there were specs: first, last

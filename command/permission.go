@@ -25,19 +25,17 @@ func (ex *Executor) permits(u *acl.User, cmd *Command, args [][]byte) bool {
 	return d == acl.Allowed
 }
 
-// requested is a request as permissions see it, good until the next one. Arguments
-// in which no keys can be found are the command's to refuse.
+// requested is a request as permissions see it, good until the next one.
 func (ex *Executor) requested(u *acl.User, cmd *Command, args [][]byte) *acl.Request {
 	r := &ex.request
 	r.Command, r.Args, r.Keys = &cmd.ACL, args, r.Keys[:0]
 	if len(cmd.Keys) == 0 || !u.NeedsKeys() {
 		return r
 	}
-	found, _ := cmd.AppendKeys(ex.keys[:0], args)
-	for _, k := range found {
+	ex.keys = cmd.AppendKeys(ex.keys[:0], args)
+	for _, k := range ex.keys {
 		r.Keys = append(r.Keys, acl.Key{Index: k.Index, Use: k.Flags.use()})
 	}
-	ex.keys = found[:0]
 	return r
 }
 

@@ -139,11 +139,8 @@ func (ex *Executor) remember(cmd *Command, args [][]byte) {
 	if t := s.Tracker; t.optIn && !t.announced || t.optOut && t.announced {
 		return
 	}
-	found, err := cmd.FindKeys(args)
-	if err != nil {
-		return // it has read nothing
-	}
-	for _, key := range found {
+	ex.keys = cmd.AppendKeys(ex.keys[:0], args)
+	for _, key := range ex.keys {
 		n, added := ex.trackers.readers.Insert(args[key.Index])
 		if added {
 			ex.observers++
