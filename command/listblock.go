@@ -77,11 +77,11 @@ func moveOrBlock(c *Call, fromHead, toHead bool, timeout []byte) error {
 }
 
 func blmpop(c *Call) error {
-	ms, err := parseSeconds(c, c.Args[1])
+	p, err := parseLMPop(c.Args[2:])
 	if err != nil {
 		return err
 	}
-	p, err := parseLMPop(c.Args[2:])
+	ms, err := parseSeconds(c, c.Args[1]) // the last thing to be looked at
 	if err != nil {
 		return err
 	}

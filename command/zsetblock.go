@@ -47,11 +47,11 @@ func zpopOrBlock(c *Call, highest bool) error {
 }
 
 func bzmpop(c *Call) error {
-	ms, err := parseSeconds(c, c.Args[1])
+	p, err := parseZMPop(c.Args[2:])
 	if err != nil {
 		return err
 	}
-	p, err := parseZMPop(c.Args[2:])
+	ms, err := parseSeconds(c, c.Args[1]) // the last thing to be looked at
 	if err != nil {
 		return err
 	}
