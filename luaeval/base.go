@@ -192,7 +192,7 @@ func (e *Engine) enter(l *lua.LState) calls {
 func (e *Engine) getMetatable(l *lua.LState) int {
 	v := checkAny(l, 1, "getmetatable")
 	if t, ok := v.(*lua.LTable); ok && e.real[t] != nil {
-		if t == e.gproxy {
+		if t == e.gproxy || t == e.libraryScope.env {
 			l.Push(e.show(l.CreateTable(0, 0)))
 			return 1
 		}

@@ -20,7 +20,7 @@ const chunkName = "user_script"
 //
 // run once: what it returns is the script, its globals being upvalues.
 func (e *Engine) compile(s *Script, code string) error {
-	fn, w, err := e.compileChunk(code)
+	fn, w, err := e.compileChunk(code, &e.scriptScope)
 	if err != nil {
 		return errors.New("ERR Error compiling script (new function): " + err.Error())
 	}
@@ -49,15 +49,15 @@ func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 	return t
 }
 
-func (e *Engine) compileChunk(code string) (*lua.LFunction, *rewriter, error) {
-	if err := checkNesting(code); err != nil {
+func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter, error) {
+	if err := checkNesting(code, s.chunk); err != nil {
 		return nil, nil, err
 	}
-	chunk, err := parse.Parse(strings.NewReader(code), chunkName)
+	chunk, err := parse.Parse(strings.NewReader(code), s.chunk)
 	if err != nil {
-		return nil, nil, syntaxError(err, code)
+		return nil, nil, syntaxError(err, code, s.chunk)
 	}
-	w := newRewriter(e)
+	w := newRewriter(e, s)
 	body := w.function(nil, chunk)
 	if w.err != nil {
 		return nil, nil, w.err
@@ -74,22 +74,22 @@ func (e *Engine) compileChunk(code string) (*lua.LFunction, *rewriter, error) {
 	if len(w.names) > 0 {
 		tree = []ast.Stmt{names, back}
 	}
-	proto, err := lua.Compile(tree, chunkName)
+	proto, err := lua.Compile(tree, s.chunk)
 	if err != nil {
-		return nil, nil, syntaxError(err, code)
+		return nil, nil, syntaxError(err, code, s.chunk)
 	}
 	e.l.Push(e.l.NewFunctionFromProto(proto))
-	for _, v := range w.values {
+	for _, v := range w.first {
 		e.l.Push(v)
 	}
-	e.l.Call(len(w.values), 1)
+	e.l.Call(len(w.first), 1)
 	fn := e.l.Get(-1).(*lua.LFunction)
 	e.l.SetTop(0)
 	return fn, w, nil
 }
 
 // syntaxError says what the parser found in the words of Lua's own, as far as it is known.
-func syntaxError(err error, code string) error {
+func syntaxError(err error, code, chunk string) error {
 	var line int
 	text, near := "", ""
 	var bad *parse.Error
@@ -109,10 +109,13 @@ func syntaxError(err error, code string) error {
 		text += fmt.Sprintf(" near '%s'", near)
 	case errors.As(err, &late):
 		line, text = late.Line, late.Message
+		if strings.HasPrefix(text, "cannot use '...'") {
+			text += " near '...'"
+		}
 	default:
-		return errors.New(chunkName + ": " + err.Error())
+		return errors.New(chunk + ": " + err.Error())
 	}
-	return fmt.Errorf("%s:%d: %s", chunkName, line, text)
+	return fmt.Errorf("%s:%d: %s", chunk, line, text)
 }
 
 // vmErrors are gopher-lua's words for what Lua says otherwise.

@@ -8,6 +8,9 @@
 //	               compile                  │  redis.call ──> Options.Call ──> raw RESP ──> Lua values
 //	                                        └──> the returned value as one RESP reply
 //
+// FUNCTION LOAD's libraries are Lua as well: [Engine.LoadLibrary] runs a text once, under rules of its own (see scope), and keeps
+// the functions that it registers in [Libraries]; [Engine.RunFunction] calls one.
+//
 // # Who may use it
 //
 // One goroutine, the one that executes commands: an [Engine] is one Lua state and has no locks. Run does not nest;

@@ -49,9 +49,13 @@ type Engine struct {
 	}
 	bytes int // of the bodies kept
 
-	globals  *lua.LTable // the environment of every function
-	gproxy   *lua.LTable // what scripts see as _G
-	known    map[string]lua.LValue
+	globals *lua.LTable // the environment of every function
+	gproxy  *lua.LTable // what scripts see as _G
+	known   map[string]lua.LValue
+
+	scriptScope, libraryScope scope
+	loading                   *Library // whose text runs
+
 	hidden   map[string]lua.LValue // functions the rewritten tree calls, under names no script can spell
 	real     map[*lua.LTable]*lua.LTable
 	readOnly *lua.LFunction
@@ -71,7 +75,8 @@ type Engine struct {
 // run is the state of the script being run.
 type run struct {
 	script  *Script
-	proto   int // of redis.call, by redis.setresp
+	name    string // of what runs, for its errors: the script's SHA1, the function's name
+	proto   int    // of redis.call, by redis.setresp
 	limits  limits
 	calls   calls
 	threads int
@@ -189,13 +194,10 @@ func (e *Engine) Len() int { return len(e.by.sha) }
 // Mem is the size of the scripts kept, as far as it is known.
 func (e *Engine) Mem() int { return e.bytes*2 + len(e.by.sha)*512 }
 
-// Running is the script that runs, nil between scripts.
-func (e *Engine) Running() *Script { return e.run.script }
-
 // Run runs s and appends one reply to w.
 func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 	r := &e.run
-	r.script, r.proto, r.fail, r.calls, r.threads = s, 2, failure{}, calls{}, 0
+	r.script, r.name, r.proto, r.fail, r.calls, r.threads = s, s.SHA, 2, failure{}, calls{}, 0
 	r.limits.begin()
 	if s.long {
 		e.l.SetContext(&r.limits)
@@ -211,22 +213,8 @@ func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 		e.globals.RawSetString("KEYS", e.stringTable(keys))
 		e.globals.RawSetString("ARGV", e.stringTable(args))
 	}
-	start := len(w.Buf)
 	e.l.Push(s.fn)
-	err := e.l.PCall(0, 1, e.handler)
-	if err == nil {
-		e.writeReply(w, e.l.Get(-1))
-		e.l.SetTop(0)
-	}
-	if err != nil || r.fail.text != "" {
-		w.Buf = w.Buf[:start]
-		e.writeFailure(w, err)
-		e.l.G.CurrentThread = e.l
-	}
-	e.finish(s)
-}
-
-func (e *Engine) finish(s *Script) {
+	e.answer(0, w)
 	if s.long {
 		e.l.RemoveContext()
 	}
@@ -234,6 +222,40 @@ func (e *Engine) finish(s *Script) {
 		e.globals.RawSetString("KEYS", lua.LNil)
 		e.globals.RawSetString("ARGV", lua.LNil)
 	}
+	e.finish()
+}
+
+// RunFunction runs f and appends one reply to w.
+func (e *Engine) RunFunction(f *Function, keys, args [][]byte, w *resp.Writer) {
+	r := &e.run
+	r.name, r.proto, r.fail, r.calls, r.threads = f.Name, 2, failure{}, calls{}, 0
+	r.limits.begin()
+	e.l.SetContext(&r.limits)
+	r.limits.base = r.limits.heap()
+	e.l.Push(f.call)
+	e.l.Push(e.stringTable(keys))
+	e.l.Push(e.stringTable(args))
+	e.answer(2, w)
+	e.l.RemoveContext()
+	e.finish()
+}
+
+// answer calls the function that was pushed with n arguments and appends what it returns, or its failure.
+func (e *Engine) answer(n int, w *resp.Writer) {
+	start := len(w.Buf)
+	err := e.l.PCall(n, 1, e.handler)
+	if err == nil {
+		e.writeReply(w, e.l.Get(-1))
+		e.l.SetTop(0)
+	}
+	if err != nil || e.run.fail.text != "" {
+		w.Buf = w.Buf[:start]
+		e.writeFailure(w, err)
+		e.l.G.CurrentThread = e.l
+	}
+}
+
+func (e *Engine) finish() {
 	if cap(e.argb) > 64<<10 {
 		e.argb = nil
 	}

@@ -4,7 +4,10 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-const readOnlyText = "Attempt to modify a readonly table"
+const (
+	readOnlyText  = "Attempt to modify a readonly table"
+	undefinedText = "Script attempted to access nonexistent global variable '%s'"
+)
 
 // openLibs fills the environment of all scripts, which never changes afterwards.
 func (e *Engine) openLibs() {
@@ -44,11 +47,13 @@ func (e *Engine) openLibs() {
 	}
 	undefined := l.NewTable()
 	undefined.RawSetString("__index", l.NewFunction(func(l *lua.LState) int {
-		l.RaiseError("Script attempted to access nonexistent global variable '%s'", l.Get(2).String())
+		l.RaiseError(undefinedText, l.Get(2).String())
 		return 0
 	}))
 	undefined.RawSetString("__newindex", e.readOnly)
 	e.globals.Metatable = undefined
+	e.scriptScope = scope{chunk: chunkName, known: e.known, env: e.gproxy}
+	e.openLibraryScope(undefined)
 	e.hideFunctions()
 }
 

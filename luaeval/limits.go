@@ -25,6 +25,7 @@ type limits struct {
 	left    int // instructions until the next look
 	started int64
 	polled  int64
+	loading bool // the text of a library runs, which others do not wait for
 	steps   int64
 	alloc   int64 // bytes counted since the heap was looked at
 	base    int64 // heap and data set when the script started
@@ -76,13 +77,20 @@ func (l *limits) poll() {
 		return
 	}
 	l.polled = now
-	if l.o.Poll != nil {
-		if err := l.o.Poll(time.Duration(now - l.started)); err != nil {
-			l.over = err
-			return
-		}
+	if l.over = l.ask(time.Duration(now - l.started)); l.over == nil {
+		l.weigh(0)
 	}
-	l.weigh(0)
+}
+
+// ask returns why a script that ran so long has to end.
+func (l *limits) ask(ran time.Duration) error {
+	switch {
+	case l.loading && ran > loadLimit:
+		return errors.New("FUNCTION LOAD timeout")
+	case l.loading || l.o.Poll == nil:
+		return nil
+	}
+	return l.o.Poll(ran)
 }
 
 // heap is the memory that is the script's to use: live or not yet collected, without the data set.

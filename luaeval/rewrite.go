@@ -20,8 +20,10 @@ func hide(name string) string { return "\x00" + name }
 type rewriter struct {
 	e       *Engine
 	locals  []string
-	names   []string // bound, hidden
-	values  []lua.LValue
+	scope   *scope
+	names   []string        // bound, hidden
+	first   []lua.LValue    // what they are at first
+	values  []lua.LValue    // and in the end: the same for scripts
 	escapes map[string]bool // KEYS, ARGV: used as a value
 	depth   int
 	nested  int  // functions around
@@ -31,11 +33,17 @@ type rewriter struct {
 	err     error
 }
 
-func newRewriter(e *Engine) *rewriter { return &rewriter{e: e, escapes: map[string]bool{}} }
+func newRewriter(e *Engine, s *scope) *rewriter {
+	w := &rewriter{e: e, scope: s, escapes: map[string]bool{}}
+	if s.library { // first, as it is where all goes that there is no room for
+		w.names, w.first, w.values = []string{hide(environment)}, []lua.LValue{s.loading}, []lua.LValue{s.env}
+	}
+	return w
+}
 
 func (w *rewriter) fail(line int, text string) {
 	if w.err == nil {
-		w.err = errors.New(fmt.Sprint(chunkName, ":", line, ": ", text))
+		w.err = errors.New(fmt.Sprint(w.scope.chunk, ":", line, ": ", text))
 	}
 }
 
@@ -59,7 +67,7 @@ func (w *rewriter) bind(name string, v lua.LValue, at ast.PositionHolder) ast.Ex
 		if len(w.names) >= maxBound {
 			return nil
 		}
-		w.names, w.values = append(w.names, hidden), append(w.values, v)
+		w.names, w.first, w.values = append(w.names, hidden), append(w.first, w.e.atFirst(w.scope, name, v)), append(w.values, v)
 	}
 	return placed(&ast.IdentExpr{Value: hidden}, at)
 }
@@ -172,6 +180,9 @@ func (w *rewriter) target(x ast.Expr) ast.Expr {
 }
 
 func (w *rewriter) globalField(x *ast.IdentExpr) ast.Expr {
+	if w.scope.library {
+		return w.inEnvironment(x)
+	}
 	g := w.bind("_G", w.e.gproxy, x)
 	if g == nil {
 		w.fail(x.Line(), "too many global names")

@@ -69,8 +69,11 @@ func (w *rewriter) number(x *ast.NumberExpr) {
 
 func (w *rewriter) ident(x *ast.IdentExpr) ast.Expr {
 	name := x.Value
-	if w.isLocal(name) {
+	switch {
+	case w.isLocal(name):
 		return x
+	case w.scope.library:
+		return w.libraryIdent(x)
 	}
 	if name == "KEYS" || name == "ARGV" {
 		w.escapes[name] = true
@@ -79,7 +82,7 @@ func (w *rewriter) ident(x *ast.IdentExpr) ast.Expr {
 	if name == "_G" {
 		w.usesG = true
 	}
-	if v, ok := w.e.known[name]; ok {
+	if v, ok := w.scope.known[name]; ok {
 		if bound := w.bind(name, v, x); bound != nil {
 			return bound
 		}
@@ -99,7 +102,7 @@ func (w *rewriter) look(x *ast.IdentExpr) ast.Expr {
 // words says whether x is the global KEYS or ARGV.
 func (w *rewriter) words(x ast.Expr) string {
 	id, ok := x.(*ast.IdentExpr)
-	if ok && (id.Value == "KEYS" || id.Value == "ARGV") && !w.isLocal(id.Value) {
+	if ok && !w.scope.library && (id.Value == "KEYS" || id.Value == "ARGV") && !w.isLocal(id.Value) {
 		return id.Value
 	}
 	return ""
@@ -114,8 +117,8 @@ func (w *rewriter) attr(x *ast.AttrGetExpr) ast.Expr {
 	}
 	id, isName := x.Object.(*ast.IdentExpr)
 	key, isField := x.Key.(*ast.StringExpr)
-	if isName && isField && !w.isLocal(id.Value) {
-		if proxy, ok := w.e.known[id.Value].(*lua.LTable); ok && proxy != w.e.gproxy {
+	if isName && isField && !w.isLocal(id.Value) && !w.onlyLoads() {
+		if proxy, ok := w.scope.known[id.Value].(*lua.LTable); ok && proxy != w.scope.env {
 			if member := w.e.real[proxy].RawGetString(key.Value); member != lua.LNil {
 				if bound := w.bind(id.Value+"."+key.Value, member, x); bound != nil {
 					return bound

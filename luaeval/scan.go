@@ -19,7 +19,7 @@ type scanner struct {
 }
 
 // checkNesting refuses text that nests too deeply, in Lua's words.
-func checkNesting(src string) error {
+func checkNesting(src, chunk string) error {
 	s := scanner{src: src, line: 1}
 	for s.i < len(src) {
 		c := src[s.i]
@@ -57,7 +57,7 @@ func checkNesting(src string) error {
 			s.i++
 		}
 		if s.levels > maxLevels || s.chain > 10*maxLevels {
-			return errors.New(fmt.Sprint("user_script:", s.line, ": chunk has too many syntax levels"))
+			return errors.New(fmt.Sprint(chunk, ":", s.line, ": chunk has too many syntax levels"))
 		}
 	}
 	return nil

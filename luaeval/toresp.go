@@ -147,7 +147,7 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 		f.place(text)
 	}
 	if f.source != "" {
-		text += " script: " + e.run.script.SHA + ", on " + f.source + ":" + strconv.Itoa(f.line) + "."
+		text += " script: " + e.run.name + ", on " + f.source + ":" + strconv.Itoa(f.line) + "."
 	}
 	w.Error(text)
 	if e.o.Failed != nil && !f.counted {
@@ -157,9 +157,12 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 
 // place reads the position from the message of an error that left no room on the stack for the handler.
 func (f *failure) place(text string) {
-	_, rest, found := strings.Cut(text, chunkName+":")
-	digits, _, ended := strings.Cut(rest, ":")
-	if line, err := strconv.Atoi(digits); found && ended && err == nil {
-		f.source, f.line = "@"+chunkName, line
+	for _, chunk := range []string{chunkName, libraryChunk} {
+		_, rest, found := strings.Cut(text, chunk+":")
+		digits, _, ended := strings.Cut(rest, ":")
+		if line, err := strconv.Atoi(digits); found && ended && err == nil {
+			f.source, f.line = "@"+chunk, line
+			return
+		}
 	}
 }

@@ -24,6 +24,10 @@ func (p *Parser) inline(buf []byte, b *Batch) (int, error) {
 	return end + 1, nil
 }
 
+// Words splits a line as a command typed inline is split; ok is false when its quotes are unbalanced. What is not quoted
+// aliases the line.
+func Words(line []byte) (words [][]byte, ok bool) { return appendWords(nil, line) }
+
 // appendWords splits a line as Redis's sdssplitargs does. Plain words alias the line.
 func appendWords(words [][]byte, line []byte) (_ [][]byte, ok bool) {
 	i := 0

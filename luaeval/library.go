@@ -1,0 +1,138 @@
+package luaeval
+
+import (
+	"errors"
+	"maps"
+	"slices"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// Library is what FUNCTION LOAD makes of one text (functions.h: functionLibInfo).
+type Library struct {
+	Name, Code string
+	Functions  []*Function // as they were registered
+}
+
+// Function is one function of a library.
+type Function struct {
+	Name        string
+	Description string
+	Described   bool // a description was given, be it an empty one
+	Flags       Flags
+
+	call *lua.LFunction
+}
+
+// Libraries are the libraries that are loaded and their functions, which share one space of names
+// (functions.h: functionsLibCtx). The names of functions are the same in any case, those of libraries are not.
+type Libraries struct {
+	byName    map[string]*Library
+	functions map[string]*Function // by their names in lower case
+}
+
+// NewLibraries returns none.
+func NewLibraries() *Libraries {
+	return &Libraries{map[string]*Library{}, map[string]*Function{}}
+}
+
+// Find returns the function with this name, or nil.
+func (ls *Libraries) Find(name []byte) *Function {
+	if f := ls.functions[string(name)]; f != nil {
+		return f
+	}
+	return ls.functions[strings.ToLower(string(name))]
+}
+
+// All returns the libraries, sorted by name.
+func (ls *Libraries) All() []*Library {
+	return slices.SortedFunc(maps.Values(ls.byName), func(a, b *Library) int { return strings.Compare(a.Name, b.Name) })
+}
+
+// Len counts the libraries and the functions.
+func (ls *Libraries) Len() (libraries, functions int) { return len(ls.byName), len(ls.functions) }
+
+// Mem is about what the libraries take: their code twice, as text and compiled.
+func (ls *Libraries) Mem() int {
+	n := 0
+	for _, lib := range ls.byName {
+		n += 2*len(lib.Code) + 512*len(lib.Functions)
+	}
+	return n
+}
+
+// Delete takes a library out, and says whether there was one.
+func (ls *Libraries) Delete(name string) bool {
+	lib := ls.byName[name]
+	if lib == nil {
+		return false
+	}
+	delete(ls.byName, name)
+	for _, f := range lib.Functions {
+		if ls.functions[strings.ToLower(f.Name)] == f { // of two that differ in case, the first was taken in
+			delete(ls.functions, strings.ToLower(f.Name))
+		}
+	}
+	return true
+}
+
+// add takes lib in, in the place of old if that is not nil. When it cannot, everything stays as it was.
+func (ls *Libraries) add(lib, old *Library) error {
+	if old != nil {
+		ls.Delete(old.Name)
+	}
+	for _, f := range lib.Functions {
+		if ls.functions[strings.ToLower(f.Name)] != nil {
+			if old != nil {
+				ls.link(old)
+			}
+			return errors.New("ERR Function " + f.Name + " already exists")
+		}
+	}
+	ls.link(lib)
+	return nil
+}
+
+func (ls *Libraries) link(lib *Library) {
+	ls.byName[lib.Name] = lib
+	for _, f := range lib.Functions {
+		if name := strings.ToLower(f.Name); ls.functions[name] == nil {
+			ls.functions[name] = f
+		}
+	}
+}
+
+// Join takes in all libraries of other, or none when that is not possible. With replace, one with the same name gives way
+// (functions.c: libraryJoin).
+func (ls *Libraries) Join(other *Libraries, replace bool) error {
+	joined := &Libraries{maps.Clone(ls.byName), maps.Clone(ls.functions)}
+	for _, lib := range other.All() {
+		if !joined.Delete(lib.Name) {
+			continue
+		}
+		if !replace {
+			return errors.New("ERR Library " + lib.Name + " already exists")
+		}
+	}
+	for _, lib := range other.All() {
+		if err := joined.add(lib, nil); err != nil {
+			return err
+		}
+	}
+	*ls = *joined
+	return nil
+}
+
+// isName says whether a library or a function can be called so.
+func isName(name string) bool {
+	for i := range len(name) {
+		if !isAlpha(name[i]) && !isDigit(name[i]) {
+			return false
+		}
+	}
+	return name != ""
+}
+
+// errName is said of libraries and functions alike.
+const errName = "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long"
