@@ -69,10 +69,11 @@ type Executor struct {
 
 	streamIDs []store.StreamID // of the XREAD under way
 
-	engine   *luaeval.Engine // of EVAL, nil before the first script
-	script   scripting
-	selected int  // the database of the client that runs the script
-	oom      bool // memory was used up when the command under way was admitted
+	engine    *luaeval.Engine // of EVAL, nil before the first script
+	script    scripting
+	functions *luaeval.Libraries
+	selected  int  // the database of the client that runs the script
+	oom       bool // memory was used up when the command under way was admitted
 
 	// Log takes what scripts log; only the server sets it.
 	Log func(level byte, text string)
@@ -106,7 +107,8 @@ type Stats struct {
 func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *Executor {
 	ex := &Executor{
 		KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{},
-		Subs: pubsub.New[*Session](func(pattern string, name []byte) bool { return store.Match([]byte(pattern), name, false) }),
+		functions: luaeval.NewLibraries(),
+		Subs:      pubsub.New[*Session](func(pattern string, name []byte) bool { return store.Match([]byte(pattern), name, false) }),
 	}
 	ex.trackers.readers = store.NewTable[[]int64](ks.Seed)
 	ks.OnExpired, ks.OnEvicted = ex.keyExpired, ex.keyEvicted

@@ -232,17 +232,25 @@ func (ex *Executor) InScript() bool { return ex.script.on }
 // scriptFlags are the flags of cmd with what the script, if it has a shebang, declares
 // in their place (eval.c: evalGetCommandFlags; script.c: scriptFlagsToCmdFlags).
 func (ex *Executor) scriptFlags(cmd *Command, args [][]byte) Flag {
-	var script *luaeval.Script
+	declared := luaeval.Compat
 	switch cmd.Name {
 	case "eval", "eval_ro":
-		script, _ = ex.lua().Load(args[1]) // what is wrong with it, it will be told when it runs
+		if script, err := ex.lua().Load(args[1]); err == nil { // what is wrong with it, it will be told when it runs
+			declared = script.Header.Flags
+		}
 	case "evalsha", "evalsha_ro":
-		script = ex.lua().Find(args[1])
+		if script := ex.lua().Find(args[1]); script != nil {
+			declared = script.Header.Flags
+		}
+	case "fcall", "fcall_ro":
+		if f := ex.functions.Find(args[1]); f != nil {
+			declared = f.Flags
+		}
 	}
-	if script == nil || script.Header.Flags&luaeval.Compat != 0 {
+	if declared&luaeval.Compat != 0 {
 		return cmd.Flags
 	}
-	declared, flags := script.Header.Flags, cmd.Flags&^(Stale|DenyOOM|Write|MayReplicate)
+	flags := cmd.Flags &^ (Stale | DenyOOM | Write | MayReplicate)
 	if declared&(luaeval.AllowOOM|luaeval.NoWrites) == 0 {
 		flags |= DenyOOM
 	}

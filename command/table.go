@@ -70,6 +70,7 @@ func groups() [][]Row {
 		pubsubRows(),
 		transactionRows(),
 		scriptRows(),
+		functionRows(),
 		aclRows(),
 	}
 }

@@ -103,6 +103,8 @@ func syntaxError(err error, code, chunk string) error {
 		switch {
 		case strings.HasPrefix(text, "unterminated"):
 			text = strings.Replace(text, "unterminated", "unfinished", 1)
+		case text == "parse error": // of an expression that is no call
+			text = "'=' expected"
 		case strings.HasPrefix(text, "syntax error"):
 			text = "unexpected symbol"
 		}

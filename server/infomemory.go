@@ -70,9 +70,10 @@ func (s *Server) infoMemory(r *report) {
 	r.line("used_memory_dataset_perc:%.2f%%", percent(dataset, used-startupMemory))
 	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)
 	r.memory("total_system_memory", int(sys.Totalram)*int(sys.Unit))
+	libraries, functions, bytes := s.ex.FunctionMemory()
 	r.fields("used_memory_lua", 0, "used_memory_vm_eval", 0, "used_memory_lua_human", "0B", "used_memory_scripts_eval", 0,
-		"number_of_cached_scripts", 0, "number_of_functions", 0, "number_of_libraries", 0, "used_memory_vm_functions", 0,
-		"used_memory_vm_total", 0, "used_memory_vm_total_human", "0B", "used_memory_functions", 0, "used_memory_scripts", 0,
+		"number_of_cached_scripts", 0, "number_of_functions", functions, "number_of_libraries", libraries, "used_memory_vm_functions", 0,
+		"used_memory_vm_total", 0, "used_memory_vm_total_human", "0B", "used_memory_functions", bytes, "used_memory_scripts", 0,
 		"used_memory_scripts_human", "0B")
 	r.memory("maxmemory", int(s.cfg.MaxMemory))
 	r.fields("maxmemory_policy", s.cfg.MaxMemoryPolicy)
