@@ -58,12 +58,15 @@ func addLongDouble(v, delta *big.Float) error {
 // zero (util.c: ld2string, LD_STR_HUMAN).
 func appendLongDouble(dst []byte, v *big.Float) []byte {
 	from := len(dst)
-	dst = bytes.TrimRight(v.Append(dst, 'f', 17), "0")
-	if dst[len(dst)-1] == '.' {
-		dst = dst[:len(dst)-1]
+	dst = v.Append(dst, 'f', 17)
+	return append(dst[:from], trimDecimals(dst[from:])...)
+}
+
+// trimDecimals takes zeros off the end of a number with decimals, and the sign of 0.
+func trimDecimals(text []byte) []byte {
+	text = bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte("."))
+	if string(text) == "-0" {
+		return text[1:]
 	}
-	if string(dst[from:]) == "-0" {
-		return append(dst[:from], '0')
-	}
-	return dst
+	return text
 }

@@ -60,6 +60,7 @@ func groups() [][]Row {
 		listRows(),
 		listBlockRows(),
 		streamRows(),
+		geoRows(),
 		streamGroupRows(),
 		hyperloglogRows(),
 		hashRows(),

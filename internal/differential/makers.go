@@ -2,6 +2,7 @@ package differential
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ var keysOf = []struct {
 	{"str", []string{"s1", "s2", "s3"}}, {"hash", []string{"h1", "h2"}}, {"list", []string{"l1", "l2"}}, {"set", []string{"t1", "t2", "t3"}},
 	{"zset", []string{"z1", "z2"}}, {"lex", []string{"x1", "x2"}}, {"stream", []string{"m1", "m2"}},
 	{"hll", []string{"y1", "y2", "y3"}},
+	{"geo", []string{"p1", "p2"}},
 }
 
 func allKeys() []string {
@@ -77,11 +79,16 @@ func makers() map[string]maker {
 		"broken":  oneOf("3 4 15 16 17"),
 		"byte":    func(g *generator) string { return string([]byte{byte(g.IntN(64) + 64*(2*g.IntN(2)))}) },
 		"later":   func(g *generator) string { return fmt.Sprintf("%d-0", 40+g.IntN(20)) },
+		"place":   func(g *generator) string { return fmt.Sprint("place", g.IntN(100)) },
+		"lon":     func(g *generator) string { return degrees(g, 180, 0, 13, 179.9) },
+		"lat":     func(g *generator) string { return degrees(g, geoMaxLat, 0, -38, 84) },
+		"unit":    oneOf("m km mi ft KM m km mi ft lightyears"),
+		"metres":  metres,
 		"partial": func(g *generator) string { return strconv.Itoa(g.IntN(40)) + "-*" },
 	}
 	for _, k := range keysOf {
 		m[k.maker] = func(g *generator) string {
-			if k.maker != "lex" && g.IntN(25) == 0 {
+			if k.maker != "lex" && k.maker != "geo" && g.IntN(25) == 0 {
 				return anyKey(g)
 			}
 			return g.pick(k.names...)
@@ -98,10 +105,11 @@ func (g *generator) rare(words ...string) string {
 	return g.pick(words...)
 }
 
-// anyKey leaves out those of lexical ranges, which have to keep one score for all members.
+// anyKey leaves out those of lexical ranges, which have to keep one score for all members,
+// and those of places: at equal distances, which other scores would bring, any order is right.
 func anyKey(g *generator) string {
 	for {
-		if k := g.pick(allKeys()...); k[0] != 'x' {
+		if k := g.pick(allKeys()...); k[0] != 'x' && k[0] != 'p' {
 			return k
 		}
 	}
@@ -141,6 +149,25 @@ func float(g *generator) string {
 
 func score(g *generator) string {
 	return g.rare("inf", "-inf", "x", "nan", "1e3", "-0", "0x10", fmt.Sprint(float64(g.IntN(24)-4)/2))
+}
+
+const geoMaxLat = 85.05112878
+
+// degrees lie near one of some bases, nearer or farther, and inside of the limit. That
+// two places are equally far from a third one does not happen.
+func degrees(g *generator, limit float64, bases ...float64) string {
+	d := bases[g.IntN(len(bases))] + (g.Float64()-0.5)*math.Pow10(g.IntN(3))
+	if math.Abs(d) > limit {
+		d = math.Copysign(2*limit-math.Abs(d), d)
+	}
+	if g.IntN(50) == 0 {
+		return g.pick("x", "181", "inf")
+	}
+	return fmt.Sprintf("%.9f", d)
+}
+
+func metres(g *generator) string {
+	return g.rare("0", "-1", "x", fmt.Sprintf("%.3f", math.Exp(g.Float64()*17)), fmt.Sprintf("%.3f", 10+g.Float64()*5000))
 }
 
 func streamID(g *generator) string {

@@ -103,6 +103,19 @@ func table() []struct {
 			"PFCOUNT hll", "PFCOUNT hll hll+", "PFMERGE hll hll+", "PFMERGE hll", "PFDEBUG (ENCODING|DECODE|TODENSE) hll", "PFDEBUG DECODE hll",
 			"GET hll", "COPY hll hll REPLACE", "EXPIRE hll ttl", "DEL hll", "SETRANGE hll broken byte", "APPEND hll byte", "SET hll value",
 		}},
+		// Distances are not stored: 7.2 writes the shortest form of such scores, 7.0 17 digits.
+		// What is stored goes elsewhere, or there would soon be nothing to search in.
+		{"geo", []string{
+			"GEOADD geo (lon lat place)+", "GEOADD geo (lon lat place)+", "GEOADD geo (lon lat place lon lat place)+", "GEOADD geo (lon lat place lon lat place)+", "GEOADD geo [NX|XX] [CH] (lon lat place)+",
+			"GEODIST geo place place [unit]", "GEOHASH geo place+", "GEOPOS geo place+", "ZRANGE geo 0 -1 WITHSCORES",
+			"GEOSEARCH geo (FROMLONLAT lon lat|FROMMEMBER place) (BYRADIUS metres unit|BYBOX metres metres unit) [ASC|DESC] [COUNT small [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]",
+			"GEOSEARCH geo FROMMEMBER place BYRADIUS metres ('m|'km)", "GEOSEARCH geo FROMMEMBER place BYBOX metres metres ('m|'km)",
+			"GEOSEARCH geo FROMLONLAT lon lat BYRADIUS metres ('m|'km) [ASC] WITHDIST", "GEOSEARCH geo FROMLONLAT lon lat BYBOX metres metres ('m|'km) [DESC] WITHDIST",
+			"GEOSEARCHSTORE 'p3 geo (FROMLONLAT lon lat|FROMMEMBER place) (BYRADIUS metres 'km|BYBOX metres metres 'km) [ASC|DESC] [COUNT small [ANY]]",
+			"(GEORADIUS|GEORADIUS_RO) geo lon lat metres unit [WITHDIST] [WITHHASH] [WITHCOORD] [COUNT small [ANY]] [ASC|DESC]",
+			"(GEORADIUSBYMEMBER|GEORADIUSBYMEMBER_RO) geo place metres unit [WITHDIST] [WITHHASH] [WITHCOORD] [COUNT small [ANY]] [ASC|DESC]",
+			"GEORADIUS geo lon lat metres 'km [COUNT small] STORE 'p3", "ZRANGE 'p3 0 -1 WITHSCORES",
+		}},
 		{"keys", []string{
 			"DEL key+", "UNLINK key+", "EXISTS key+", "TOUCH key+", "TYPE key", "RENAME key key", "RENAMENX key key", "COPY key key [REPLACE]",
 			"EXPIRE key ttl [NX|XX]", "PEXPIRE key pttl [NX|XX]", "EXPIREAT key at [NX|XX|GT|LT]", "PEXPIREAT key pat [NX|XX|GT|LT]",
