@@ -19,25 +19,30 @@ type cell struct {
 	do               func(ctx context.Context, env *env) error
 }
 
-func (c cell) run(env *env) {
+// line is what interop/matrix reads.
+type line struct {
+	Client   string `json:"client"`
+	Scenario string `json:"scenario"`
+	Outcome  string `json:"outcome"`
+	MS       int64  `json:"ms"`
+	Detail   string `json:"detail"`
+}
+
+func (l line) print() { json.NewEncoder(os.Stdout).Encode(l) }
+
+func (c cell) run(env *env) line {
 	limit := c.limit
 	if limit == 0 {
 		limit = cellLimit
 	}
 	began := time.Now()
 	err := within(limit, func(ctx context.Context) error { return c.do(ctx, env) })
-	line := struct {
-		Client   string `json:"client"`
-		Scenario string `json:"scenario"`
-		Outcome  string `json:"outcome"`
-		MS       int64  `json:"ms"`
-		Detail   string `json:"detail"`
-	}{Client: c.client, Scenario: c.scenario, Outcome: "pass", MS: time.Since(began).Milliseconds()}
+	l := line{Client: c.client, Scenario: c.scenario, Outcome: "pass", MS: time.Since(began).Milliseconds()}
 	if err != nil {
-		line.Outcome = "fail"
-		line.Detail, _, _ = strings.Cut(err.Error(), "\n")
+		l.Outcome = "fail"
+		l.Detail, _, _ = strings.Cut(err.Error(), "\n")
 	}
-	json.NewEncoder(os.Stdout).Encode(line)
+	return l
 }
 
 // within waits no longer than limit, even for a function that does not look at its context.

@@ -14,14 +14,20 @@
 //	locker.go       what a lock library is to a scenario
 //	scenarios.go    the scenarios of a plain lock
 //	redsync.go redislock.go rueidislock.go  the libraries
+//	suites.go       the libraries' own test suites
+//	inside.go       where a suite runs
 package main
 
 import (
 	"fmt"
 	"os"
+	"sync"
 )
 
 func main() {
+	if len(os.Args) > 1 && os.Args[1] == insideArg {
+		os.Exit(inside(os.Args[2:]))
+	}
 	env, err := environment()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "interop/go:", err)
@@ -34,7 +40,25 @@ func main() {
 	cells = append(cells, redsyncCells()...)
 	for _, c := range cells {
 		if env.wants(c) {
-			c.run(env)
+			c.run(env).print()
+		}
+	}
+	runAtOnce(env, suites())
+}
+
+// runAtOnce is for cells that use no server of ours and mostly sleep.
+func runAtOnce(env *env, cells []cell) {
+	lines := make([]*line, len(cells))
+	var wg sync.WaitGroup
+	for i, c := range cells {
+		if env.wants(c) {
+			wg.Go(func() { l := c.run(env); lines[i] = &l })
+		}
+	}
+	wg.Wait()
+	for _, l := range lines {
+		if l != nil {
+			l.print()
 		}
 	}
 }

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// insideArg is the first argument of this program when it runs a suite in namespaces of its own.
+const insideArg = "inside"
+
+// inside runs a test binary, beside a server on the usual port if one is named, and returns the
+// exit code. It is the first process of its namespace: the kernel ends all others after it.
+func inside(args []string) int {
+	if err := runInside(args[0], args[1], args[2:]); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+func runInside(binary, tests string, server []string) error {
+	if err := loopbackUp(); err != nil {
+		return fmt.Errorf("loopback: %w", err)
+	}
+	if len(server) > 0 {
+		cmd := exec.Command(server[0], "--port", "6379", "--save", "")
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		if err := accepts("127.0.0.1:6379"); err != nil {
+			return err
+		}
+	}
+	cmd := exec.Command(binary, "-test.v", "-test.run", tests)
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	return cmd.Run()
+}
+
+// loopbackUp gives a new network namespace the address 127.0.0.1.
+func loopbackUp() error {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	request, err := unix.NewIfreq("lo")
+	if err != nil {
+		return err
+	}
+	request.SetUint16(unix.IFF_UP)
+	return unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, request)
+}
+
+func accepts(addr string) error {
+	for began := time.Now(); time.Since(began) < 10*time.Second; time.Sleep(20 * time.Millisecond) {
+		if conn, err := net.Dial("tcp", addr); err == nil {
+			return conn.Close()
+		}
+	}
+	return errors.New("no server at " + addr)
+}
