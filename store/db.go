@@ -26,7 +26,7 @@ func (db *DB) find(key []byte) uint32 {
 	if i == 0 {
 		return 0
 	}
-	if at := db.keys.at(i).Val.expire; at != 0 && at <= db.ks.Now {
+	if db.keys.at(i).Val.due(db.ks.Now) {
 		db.expire(i)
 		return 0
 	}
@@ -356,7 +356,9 @@ func (db *DB) RandomKey() (key string, ok bool) {
 	}
 }
 
-func (e *entry) due(now int64) bool { return e.expire != 0 && e.expire <= now }
+// due tells whether the key's last millisecond has passed: rounding must not take
+// anything from the lease of a lock.
+func (e *entry) due(now int64) bool { return e.expire != 0 && e.expire < now }
 
 // Scan is Table.Scan over the keys: wants is asked about each one, emit gets
 // those it wants. What it wants of the keys whose time has come is deleted

@@ -2,13 +2,14 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-func TestKeysExpireAtTheirMillisecondInOrder(t *testing.T) {
+func TestKeysExpireWithTheEndOfTheirMillisecondInOrder(t *testing.T) {
 	ks := NewKeyspace(Options{})
 	ks.Now = 1_700_000_000_123
 	ks.ExpireDue()
@@ -23,7 +24,7 @@ func TestKeysExpireAtTheirMillisecondInOrder(t *testing.T) {
 	}
 	last := int64(0)
 	ks.OnExpired = func(_ *DB, key string) {
-		require.Equal(t, ks.Now, due[key], key)
+		require.Equal(t, ks.Now, due[key]+1, key)
 		require.GreaterOrEqual(t, due[key], last)
 		last = due[key]
 		delete(due, key)
@@ -62,8 +63,12 @@ func TestLookupFindsAKeyExpiredBeforeTheWheelTurns(t *testing.T) {
 	db := ks.DBs[0]
 	db.SetStr([]byte("k"), []byte("v"), false)
 	db.SetExpire([]byte("k"), 1001)
-	ks.Now = 1001
+	ks.Now = 1001 // a lock lasts for all of its lease, and up to a millisecond more
 	_, ok, err := db.Str([]byte("k"))
+	require.NoError(t, err)
+	require.True(t, ok)
+	ks.Now = 1002
+	_, ok, err = db.Str([]byte("k"))
 	require.NoError(t, err)
 	require.False(t, ok)
 	require.Equal(t, int64(1), ks.Stats.Expired)
@@ -80,14 +85,25 @@ func TestAClockSetBackKeepsDeadlinesReachable(t *testing.T) {
 	ks.ExpireDue()
 	db.SetStr([]byte("b"), []byte("v"), false)
 	db.SetExpire([]byte("b"), 5_000_500)
-	require.LessOrEqual(t, ks.NextDeadline(), int64(5_000_500))
-	ks.Now = 5_000_500
+	require.LessOrEqual(t, ks.NextDeadline(), int64(5_000_501))
+	ks.Now = 5_000_501
 	ks.ExpireDue()
 	require.False(t, db.Exists([]byte("b")))
 	require.True(t, db.Exists([]byte("a")))
-	ks.Now = 10_500_000
+	ks.Now = 10_500_001
 	ks.ExpireDue()
 	require.Zero(t, db.Len())
+}
+
+func TestTheLastMillisecondOfTimeIsADeadlineToo(t *testing.T) {
+	ks := NewKeyspace(Options{})
+	ks.Now = 1000
+	db := ks.DBs[0]
+	db.SetStr([]byte("k"), []byte("v"), false)
+	db.SetExpire([]byte("k"), math.MaxInt64)
+	require.True(t, ks.ExpireDue())
+	require.True(t, db.Exists([]byte("k")))
+	require.Greater(t, ks.NextDeadline(), ks.Now)
 }
 
 func TestAMillionKeysOfOneMillisecondLeaveInSlices(t *testing.T) {
@@ -99,10 +115,10 @@ func TestAMillionKeysOfOneMillisecondLeaveInSlices(t *testing.T) {
 		db.SetStr(key, []byte("v"), false)
 		db.SetExpire(key, 5_000_000)
 	}
-	ks.Now = 5_000_000
+	ks.Now = 5_000_001
 	calls := 1
 	for ; !ks.ExpireDue(); calls++ {
-		require.Equal(t, int64(5_000_000), max(ks.NextDeadline(), 5_000_000))
+		require.Equal(t, ks.Now, max(ks.NextDeadline(), ks.Now))
 	}
 	require.Greater(t, calls, 3)
 	require.Zero(t, db.Len())

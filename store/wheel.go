@@ -1,6 +1,9 @@
 package store
 
-import "math/bits"
+import (
+	"math"
+	"math/bits"
+)
 
 // wheel holds the deadlines of one database: a hierarchical timing wheel
 // (Varghese and Lauck's scheme 7) with slots of one millisecond at the bottom
@@ -46,10 +49,13 @@ func (l *wheelLevel) nextUsed(digit int) (int, bool) {
 
 func digit(at int64, level int) int { return int(at>>(level*slotBits)) & (slotCount - 1) }
 
-// file links entry i, which expires at e.expire, as seen from the time base.
+// file links entry i under the first millisecond at which it is due, as seen from the time base.
 func (w *wheel) file(t *Table[entry], i uint32, base int64) {
 	e := &t.at(i).Val
-	at := max(e.expire, base+1) // what is overdue fires at the next millisecond
+	at := max(e.expire, base) // what is overdue fires at the next millisecond
+	if at < math.MaxInt64 {
+		at++
+	}
 	lv := (63 - bits.LeadingZeros64(uint64(at^base))) / slotBits
 	if w.level[lv] == nil {
 		w.level[lv] = &wheelLevel{}
@@ -126,7 +132,7 @@ func (w *wheel) advance(t *Table[entry], to int64, budget int, fire func(i uint3
 				return false
 			}
 			i := l.head[slot]
-			if t.at(i).Val.expire <= at || lv == 0 {
+			if t.at(i).Val.expire < at || lv == 0 {
 				fire(i)
 				continue
 			}
