@@ -38,12 +38,13 @@ func main() {
 		cells = append(cells, lockCells(l)...)
 	}
 	cells = append(cells, redsyncCells()...)
+	cells = append(cells, quickSuites()...)
 	for _, c := range cells {
 		if env.wants(c) {
 			c.run(env).print()
 		}
 	}
-	runAtOnce(env, suites())
+	runAtOnce(env, sleepySuites())
 }
 
 // runAtOnce is for cells that use no server of ours and mostly sleep.
