@@ -116,13 +116,19 @@ func (l *Loop) AfterSleep(fn func()) { l.afterSleep = fn }
 // Watch has handler called whenever fd is ready for mask, which is one of
 // Readable, Writable and HangUp (ae.c: aeCreateFileEvent).
 func (l *Loop) Watch(fd int, mask Mask, handler func()) error {
+	return l.Rewatch(fd, 0, mask, handler)
+}
+
+// Rewatch is Watch that takes another mask back: one system call for both.
+func (l *Loop) Rewatch(fd int, from, mask Mask, handler func()) error {
 	for fd >= len(l.files) {
 		l.files = append(l.files, fileEvent{})
 	}
 	f := &l.files[fd]
-	if err := l.control(fd, f.mask, f.mask|mask); err != nil {
+	if err := l.control(fd, f.mask, f.mask&^from|mask); err != nil {
 		return err
 	}
+	f.forget(from)
 	f.mask |= mask
 	switch mask {
 	case Readable:
@@ -155,7 +161,11 @@ func (l *Loop) Unwatch(fd int, mask Mask) {
 		return
 	}
 	_ = l.control(fd, f.mask, left) // fails only when fd is closed: then nothing is watched
-	f.mask = left
+	f.forget(mask)
+}
+
+func (f *fileEvent) forget(mask Mask) {
+	f.mask &^= mask
 	if mask&Readable != 0 {
 		f.read = nil
 	}

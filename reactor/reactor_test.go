@@ -164,3 +164,21 @@ func TestTheLoopSleepsNoLongerThanToTheNextTimer(t *testing.T) {
 	*now = int64(time.Second)
 	require.Equal(t, time.Duration(0), l.sleep(-1))
 }
+
+func TestRewatchTakesOneMaskForAnother(t *testing.T) {
+	l, _ := newLoop(t)
+	a, b := socketPair(t)
+	_, err := unix.Write(b, []byte("x"))
+	require.NoError(t, err)
+	ends := 0
+	require.NoError(t, l.Watch(a, Readable, func() { t.Error("read though it is not watched for that") }))
+	require.NoError(t, l.Rewatch(a, Readable, HangUp, func() {
+		ends++
+		require.NoError(t, l.Rewatch(a, HangUp, Readable, l.Stop))
+	}))
+	require.Equal(t, HangUp, l.Watched(a))
+	require.NoError(t, unix.Shutdown(b, unix.SHUT_WR))
+	require.NoError(t, l.Run())
+	require.Equal(t, 1, ends)
+	require.Equal(t, Readable, l.Watched(a))
+}

@@ -26,11 +26,9 @@ func (s *Server) hold(c *client) {
 		})
 	}
 	s.held++
-	if err := s.loop.Watch(c.FD, reactor.HangUp, func() { s.hungUp(c) }); err != nil {
+	if err := s.loop.Rewatch(c.FD, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) }); err != nil {
 		s.close(c)
-		return
 	}
-	s.loop.Unwatch(c.FD, reactor.Readable)
 }
 
 // hungUp frees a client that has ended its side. Its description is costly enough
@@ -54,11 +52,10 @@ func (s *Server) release(c *client) {
 	if c.closed {
 		return
 	}
-	if err := s.loop.Watch(c.FD, reactor.Readable, c.readable); err != nil {
+	if err := s.loop.Rewatch(c.FD, reactor.HangUp, reactor.Readable, c.readable); err != nil {
 		s.close(c)
 		return
 	}
-	s.loop.Unwatch(c.FD, reactor.HangUp)
 	s.resumed = append(s.resumed, c)
 }
 

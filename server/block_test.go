@@ -1,0 +1,165 @@
+package server_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+// later sends a command that will not be answered yet. When it returns, the server has
+// got it: it serves sockets in the order in which they became readable.
+func later(t *testing.T, boss, c *redistest.Conn, args ...string) {
+	t.Helper()
+	require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
+	boss.Do("PING")
+}
+
+func TestWhoHasWaitedLongestIsServedFirst(t *testing.T) {
+	addr := start(t, nil)
+	boss := redistest.Dial(t, addr)
+	rng := rand.New(rand.NewPCG(1, 2))
+	var waiting []*redistest.Conn
+	for i := range 500 {
+		c := redistest.Dial(t, addr)
+		waiting = append(waiting, c)
+		later(t, boss, c, "BLPOP", fmt.Sprint("own", i), "q", fmt.Sprint("shared", i%7), "0")
+	}
+	require.Equal(t, "508", infoField(boss, "total_blocking_keys"))
+	for n := 0; n < len(waiting); {
+		push := []string{"RPUSH", "q"}
+		for range min(1+rng.IntN(5), len(waiting)-n) {
+			push = append(push, strconv.Itoa(n))
+			n++
+		}
+		boss.Do(push...)
+		require.Zero(t, boss.Do("EXISTS", "q").Int)
+	}
+	for i, c := range waiting {
+		reply := c.Read()
+		require.Len(t, reply.Elems, 2)
+		require.Equal(t, strconv.Itoa(i), reply.Elems[1].Str)
+	}
+	require.Equal(t, "0", infoField(boss, "total_blocking_keys"))
+	require.Equal(t, "0", infoField(boss, "blocked_clients"))
+}
+
+func TestNothingIsTakenForAClientThatHasGone(t *testing.T) {
+	addr := start(t, nil)
+	boss := redistest.Dial(t, addr)
+	for _, wait := range [][]string{
+		{"BLPOP", "q", "0"}, {"BLMOVE", "q", "r", "LEFT", "LEFT", "0"}, {"BLMPOP", "0", "1", "q", "LEFT"}, {"BRPOP", "other", "q", "100"},
+	} {
+		c, stays := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		later(t, boss, c, wait...)
+		later(t, boss, stays, "BLPOP", "q", "0")
+		require.Equal(t, "2", infoField(boss, "blocked_clients"))
+		c.Close()
+		waitForField(boss, "blocked_clients", "1")
+		boss.Do("RPUSH", "q", "x", "y")
+		require.Equal(t, "x", stays.Read().Elems[1].Str)
+		require.Equal(t, "y", boss.Do("LPOP", "q").Str)
+		require.Zero(t, boss.Do("EXISTS", "r").Int)
+	}
+	require.Equal(t, "0", infoField(boss, "total_blocking_keys"))
+	require.Equal(t, "0", infoField(boss, "clients_in_timeout_table"))
+}
+
+func TestNoWaitEndsBeforeItsTime(t *testing.T) {
+	addr := start(t, nil)
+	clock, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	micros := func() int64 {
+		now := clock.Do("TIME")
+		s, err := strconv.ParseInt(now.Elems[0].Str, 10, 64)
+		require.NoError(t, err)
+		us, err := strconv.ParseInt(now.Elems[1].Str, 10, 64)
+		require.NoError(t, err)
+		return s*1e6 + us
+	}
+	for _, wait := range []struct {
+		micros int64
+		args   []string
+	}{
+		{3_000, []string{"BLPOP", "q", "0.003"}},
+		{4_000, []string{"BLPOP", "q", "0.0031"}}, // what is begun of a millisecond counts
+		{1_000, []string{"BZPOPMIN", "q", "1e-9"}},
+		{7_000, []string{"XREAD", "BLOCK", "7", "STREAMS", "s", "$"}},
+		{5_000, []string{"WAIT", "1", "5"}},
+	} {
+		before := micros()
+		c.Do(wait.args...)
+		require.GreaterOrEqual(t, micros()-before, wait.micros, "%v", wait.args)
+	}
+}
+
+// What a client waits for may come when it may not have it any more.
+func TestWhoIsServedHasToBeAllowedTo(t *testing.T) {
+	addr := start(t, nil)
+	boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	boss.Do("ACL", "SETUSER", "worker", "on", "nopass", "~*", "+@all")
+	require.Equal(t, "OK", c.Do("AUTH", "worker", "any").Str)
+	later(t, boss, c, "BLPOP", "q", "0")
+	boss.Do("ACL", "SETUSER", "worker", "-blpop")
+	boss.Do("RPUSH", "q", "x")
+	require.Regexp(t, "^NOPERM ", c.Read().Str)
+	require.Equal(t, "x", boss.Do("LPOP", "q").Str)
+
+	boss.Do("ACL", "SETUSER", "worker", "+@all")
+	boss.Do("RPUSH", "source", "x")
+	later(t, boss, c, "BLMOVE", "q", "r", "LEFT", "LEFT", "0")
+	boss.Do("CONFIG", "SET", "maxmemory", "1")
+	require.Equal(t, "OK", boss.Do("RENAME", "source", "q").Str)
+	require.Regexp(t, "^OOM ", c.Read().Str)
+	require.Equal(t, "x", boss.Do("LINDEX", "q", "0").Str)
+}
+
+func TestAPauseHoldsThoseWhoWaitToo(t *testing.T) {
+	addr := start(t, nil)
+	boss, pops, reads := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
+	later(t, boss, pops, "BLPOP", "q", "0")
+	later(t, boss, reads, "XREAD", "BLOCK", "0", "STREAMS", "s", "$")
+	boss.Do("MULTI")
+	boss.Do("RPUSH", "q", "x")
+	boss.Do("XADD", "s", "1-1", "f", "v")
+	boss.Do("CLIENT", "PAUSE", "1000000", "WRITE")
+	boss.Do("EXEC")
+	require.Len(t, reads.Read().Elems, 1, "reads nothing it might change")
+	require.Equal(t, int64(1), boss.Do("LLEN", "q").Int)
+	require.Equal(t, "1", infoField(boss, "blocked_clients"))
+	boss.Do("CLIENT", "UNPAUSE")
+	require.Equal(t, "x", pops.Read().Elems[1].Str)
+
+	id := strconv.FormatInt(pops.Do("CLIENT", "ID").Int, 10)
+	boss.Do("CLIENT", "PAUSE", "1000000", "WRITE")
+	later(t, boss, pops, "BLPOP", "q", "0")
+	require.Zero(t, boss.Do("CLIENT", "UNBLOCK", id).Int, "it is the pause that it waits for")
+	boss.Do("CLIENT", "UNPAUSE")
+	require.Equal(t, int64(1), boss.Do("CLIENT", "UNBLOCK", id).Int)
+	require.Nil(t, pops.Read().Elems)
+}
+
+func TestAStreamThatExpiresEndsTheWaitOfItsConsumers(t *testing.T) {
+	addr := start(t, nil)
+	boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	boss.Do("XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
+	later(t, boss, c, "XREADGROUP", "GROUP", "g", "alice", "BLOCK", "0", "STREAMS", "s", ">")
+	require.NoError(t, c.Send(redistest.AppendCommand(nil, "ECHO", "behind")))
+	require.Equal(t, "1", infoField(boss, "total_blocking_keys_on_nokey"))
+	boss.Do("PEXPIRE", "s", "5")
+	require.Equal(t, "NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option", c.Read().Str)
+	require.Equal(t, "behind", c.Read().Str)
+	require.Equal(t, "0", infoField(boss, "total_blocking_keys_on_nokey"))
+}
+
+func TestShutdownDoesNotWaitForThoseWhoWait(t *testing.T) {
+	addr := start(t, nil)
+	boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	later(t, boss, c, "BLPOP", "q", "0")
+	require.NoError(t, boss.Send(redistest.AppendCommand(nil, "SHUTDOWN", "NOSAVE")))
+	requireClosed(t, c)
+	requireClosed(t, boss)
+}
