@@ -168,7 +168,7 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	} else {
 		s.Last = cmd
 		if s.Tx != nil && s.Tx.Open && cmd.Flags&NotQueued == 0 {
-			s.Tx.add(cmd, args)
+			s.Tx.add(cmd, args, ex.flagsOf(s, cmd, args))
 			w.Status("QUEUED")
 		} else {
 			ex.mono = ex.run(cmd, s, args, w, mark, ex.mono)

@@ -55,8 +55,9 @@ type scripting struct {
 	function bool     // by FCALL: the texts name other commands
 	readOnly bool
 	allowOOM bool
-	wrote    bool // has called a command that writes: it must be left to finish
-	failed   bool // has made an error of its own
+	wrote    bool  // has called a command that writes: it must be left to finish
+	failed   int64 // errors of commands in its reply, and one for those of its own
+	broken   bool  // there is one of its own
 }
 
 // lua returns the engine of EVAL, made for the first script: a server without
@@ -98,6 +99,7 @@ func (ex *Executor) scriptLog(level int, text string) {
 }
 
 func eval(c *Call) error {
+	c.showScript()
 	n, err := numKeys(c.Args)
 	if err != nil {
 		return err
@@ -110,6 +112,7 @@ func eval(c *Call) error {
 }
 
 func evalSHA(c *Call) error {
+	c.showScript()
 	if len(c.Args[1]) != 40 {
 		return errNoScript
 	}
@@ -122,6 +125,13 @@ func evalSHA(c *Call) error {
 		return errNoScript
 	}
 	return runScript(c, script, n)
+}
+
+// showScript has the monitors see the script before the commands that it calls.
+func (c *Call) showScript() {
+	if c.Ex.MonitorFeed != nil {
+		c.Ex.MonitorFeed(c.Sess, c.Args)
+	}
 }
 
 func numKeys(args [][]byte) (int, error) {
@@ -141,9 +151,6 @@ func numKeys(args [][]byte) (int, error) {
 // themselves.
 func runScript(c *Call, script *luaeval.Script, keys int) error {
 	ex, cmd, args, w := c.Ex, c.Cmd, c.Args, c.Writer
-	if ex.MonitorFeed != nil { // now, so that it is seen before the commands it calls
-		ex.MonitorFeed(c.Sess, args)
-	}
 	if err := ex.beginScript(c.Sess, script.Header.Flags, cmd.Flags&ReadOnly != 0); err != nil {
 		return err
 	}
@@ -173,18 +180,26 @@ func (ex *Executor) beginScript(s *Session, flags luaeval.Flags, readOnly bool) 
 }
 
 // endScript undoes beginScript. The database that the script has selected was for
-// itself. An error it has made counts for cmd, those of its commands did for them.
+// itself.
 func (ex *Executor) endScript(cmd *Command) {
 	ex.Depth--
 	ex.script.by.DB = ex.selected
-	if ex.script.failed {
-		cmd.Calls.Failed++
-	}
+	cmd.Calls.Failed += ex.script.failed
 	ex.script.on = false
 }
 
-func (ex *Executor) scriptFailed(text string) {
-	ex.script.failed = true
+// scriptFailed counts an error in a script's reply, as a failure of its command: each
+// that a command has made, and has been counted as an error for, and all others as
+// one (networking.c: afterErrorReply).
+func (ex *Executor) scriptFailed(text string, ofCommand bool) {
+	if ofCommand {
+		ex.script.failed++
+		return
+	}
+	if !ex.script.broken {
+		ex.script.broken = true
+		ex.script.failed++
+	}
 	ex.countError(text)
 }
 

@@ -37,9 +37,11 @@ func (ex *Executor) ForgetLatencies() {
 // slowlogPushEntryIfNeeded; latency.h: latencyAddSampleIfNeeded).
 func (ex *Executor) noteSlow(cmd *Command, s *Session, args [][]byte, took int64) {
 	if limit := ex.Cfg.SlowlogSlowerThan; limit >= 0 && took/1e3 >= limit && cmd.Flags&SkipSlowlog == 0 {
-		ex.slowlog.add(slowEntry{
-			unix: ex.KS.Now / 1000, micros: took / 1e3, args: slowlogCopy(redact(cmd, args)), addr: s.Addr, name: s.Name,
-		}, ex.Cfg.SlowlogMaxLen)
+		e := slowEntry{unix: ex.KS.Now / 1000, micros: took / 1e3, args: slowlogCopy(redact(cmd, args)), addr: s.Addr, name: s.Name}
+		if ex.script.on {
+			e.addr, e.name = "?:0", "" // who calls is no client
+		}
+		ex.slowlog.add(e, ex.Cfg.SlowlogMaxLen)
 	}
 	event := "command"
 	if cmd.Flags&Fast != 0 {

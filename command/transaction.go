@@ -46,7 +46,7 @@ type queued struct {
 const keepQueue = 4 << 10
 
 // add queues a request.
-func (t *Transaction) add(cmd *Command, args [][]byte) {
+func (t *Transaction) add(cmd *Command, args [][]byte, flags Flag) {
 	if t.Dirty || t.aborted {
 		return // it will not run
 	}
@@ -57,7 +57,7 @@ func (t *Transaction) add(cmd *Command, args [][]byte) {
 		t.args = append(t.args, t.bytes[from:len(t.bytes):len(t.bytes)])
 	}
 	t.Queue = append(t.Queue, queued{cmd, t.args[first:len(t.args):len(t.args)]})
-	t.flags |= cmd.Flags
+	t.flags |= flags
 }
 
 // Mem is about the bytes that the queue and the watched keys take.

@@ -19,9 +19,8 @@ type Options struct {
 	Call func(args [][]byte, w *resp.Writer)
 	// Poll is called about every millisecond while a script runs. A non-nil error ends the script with that text.
 	Poll func(ran time.Duration) error
-	// Failed is told every error the script itself makes, as its end or in its reply. Errors of commands are the caller's
-	// to count.
-	Failed func(text string)
+	// Failed is told every error in the script's reply. Those that came from a command have been seen by the caller before.
+	Failed func(text string, ofCommand bool)
 	// CheckACL says whether the user may run a command; known is false when there is no such command.
 	CheckACL func(args [][]byte) (allowed, known bool)
 	// Log takes the messages of redis.log with the level the script gave, 0 (debug) to 3 (warning).

@@ -80,8 +80,8 @@ func (e *Engine) writeTagged(w *resp.Writer, t *lua.LTable, depth int) bool {
 	}
 	if text, ok := t.RawGetString("err").(lua.LString); ok {
 		w.Error(string(text))
-		if e.o.Failed != nil && !isCounted(t) {
-			e.o.Failed(string(text))
+		if e.o.Failed != nil {
+			e.o.Failed(string(text), isCounted(t))
 		}
 		return true
 	}
@@ -142,7 +142,7 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 			f.text, f.counted = e.errorText(failed.Object), isCounted(failed.Object)
 		}
 	}
-	text := strings.TrimPrefix(f.text, "-")
+	text := f.text
 	if f.source == "" {
 		f.place(text)
 	}
@@ -150,8 +150,8 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 		text += " script: " + e.run.name + ", on " + f.source + ":" + strconv.Itoa(f.line) + "."
 	}
 	w.Error(text)
-	if e.o.Failed != nil && !f.counted {
-		e.o.Failed(text)
+	if e.o.Failed != nil {
+		e.o.Failed(text, f.counted)
 	}
 }
 
