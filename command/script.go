@@ -244,15 +244,22 @@ func (ex *Executor) admitFromScript(cmd *Command, args [][]byte) error {
 // InScript tells whether a script runs the command under way.
 func (ex *Executor) InScript() bool { return ex.script.on }
 
+// ScriptMemory is how many scripts are kept, about how many bytes they take, and
+// how many the interpreter.
+func (ex *Executor) ScriptMemory() (scripts, kept, interpreter int) {
+	if ex.engine == nil {
+		return 0, 0, 0
+	}
+	return ex.engine.Len(), ex.engine.Mem(), luaeval.StateMem
+}
+
 // scriptFlags are the flags of cmd with what the script, if it has a shebang, declares
 // in their place (eval.c: evalGetCommandFlags; script.c: scriptFlagsToCmdFlags).
 func (ex *Executor) scriptFlags(cmd *Command, args [][]byte) Flag {
 	declared := luaeval.Compat
 	switch cmd.Name {
 	case "eval", "eval_ro":
-		if script, err := ex.lua().Load(args[1]); err == nil { // what is wrong with it, it will be told when it runs
-			declared = script.Header.Flags
-		}
+		declared = luaeval.Declared(args[1])
 	case "evalsha", "evalsha_ro":
 		if script := ex.lua().Find(args[1]); script != nil {
 			declared = script.Header.Flags

@@ -39,6 +39,18 @@ func flagNamed(name string) Flags {
 	return 0
 }
 
+// Declared returns the flags of a script that is not compiled. What is wrong with its first line will be told when it is.
+func Declared(body []byte) Flags {
+	if len(body) < 2 || body[0] != '#' {
+		return Compat
+	}
+	h, _, err := parseHeader(string(body))
+	if err != nil {
+		return Compat
+	}
+	return h.Flags
+}
+
 // parseHeader reads the shebang and returns the code with that line emptied, so that line numbers stay.
 func parseHeader(body string) (Header, string, error) {
 	if !strings.HasPrefix(body, "#!") {

@@ -26,7 +26,8 @@ func (s *Server) clientMemory() int {
 // keys, values and clients hold. What the garbage collector has not freed yet is
 // not in it; used_memory_rss is.
 func (s *Server) usedMemory() int {
-	s.ex.Overhead = startupMemory + s.clientMemory()
+	_, kept, interpreter := s.ex.ScriptMemory()
+	s.ex.Overhead = startupMemory + s.clientMemory() + kept + interpreter
 	return s.ks.Bytes() + s.ex.Overhead
 }
 
@@ -70,11 +71,12 @@ func (s *Server) infoMemory(r *report) {
 	r.line("used_memory_dataset_perc:%.2f%%", percent(dataset, used-startupMemory))
 	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)
 	r.memory("total_system_memory", int(sys.Totalram)*int(sys.Unit))
-	libraries, functions, bytes := s.ex.FunctionMemory()
-	r.fields("used_memory_lua", 0, "used_memory_vm_eval", 0, "used_memory_lua_human", "0B", "used_memory_scripts_eval", 0,
-		"number_of_cached_scripts", 0, "number_of_functions", functions, "number_of_libraries", libraries, "used_memory_vm_functions", 0,
-		"used_memory_vm_total", 0, "used_memory_vm_total_human", "0B", "used_memory_functions", bytes, "used_memory_scripts", 0,
-		"used_memory_scripts_human", "0B")
+	scripts, kept, interpreter := s.ex.ScriptMemory()
+	libraries, functions, functionBytes := s.ex.FunctionMemory()
+	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter, "used_memory_lua_human", human(interpreter), "used_memory_scripts_eval", kept,
+		"number_of_cached_scripts", scripts, "number_of_functions", functions, "number_of_libraries", libraries, "used_memory_vm_functions", 0,
+		"used_memory_vm_total", interpreter, "used_memory_vm_total_human", human(interpreter), "used_memory_functions", functionBytes)
+	r.memory("used_memory_scripts", kept+functionBytes)
 	r.memory("maxmemory", int(s.cfg.MaxMemory))
 	r.fields("maxmemory_policy", s.cfg.MaxMemoryPolicy)
 	ratio := func(name string, a, b int) {
@@ -86,7 +88,7 @@ func (s *Server) infoMemory(r *report) {
 	ratio("rss_overhead", resident, resident)
 	ratio("mem_fragmentation", resident, used)
 	r.fields("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0, "mem_clients_slaves", 0,
-		"mem_clients_normal", overhead-startupMemory, "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
+		"mem_clients_normal", s.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
 		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", 0)
 }
 
@@ -114,10 +116,11 @@ func (s *Server) memoryStats(c *command.Call) error {
 	num("startup.allocated", startupMemory)
 	num("replication.backlog", 0)
 	num("clients.slaves", 0)
-	num("clients.normal", s.ex.Overhead-startupMemory)
+	num("clients.normal", s.clientMemory())
 	num("cluster.links", 0)
 	num("aof.buffer", 0)
-	num("lua.caches", 0)
+	_, kept, _ := s.ex.ScriptMemory()
+	num("lua.caches", kept)
 	num("functions.caches", 0)
 	for _, db := range s.ks.DBs {
 		if db.Len() == 0 {
