@@ -75,8 +75,10 @@ type Executor struct {
 	selected  int  // the database of the client that runs the script
 	oom       bool // memory was used up when the command under way was admitted
 
-	// Log takes what scripts log; only the server sets it.
-	Log func(level byte, text string)
+	// Log takes what scripts log. LetOthers serves the other clients while a script runs
+	// on, and tells whether it has to stop. Only the server sets them.
+	Log       func(level byte, format string, args ...any)
+	LetOthers func() (stop bool)
 
 	notify     Class                   // keyspace events that are wanted: kinds of channels and classes, both or none
 	reportNew  func(*store.DB, []byte) // keyAdded, keyMissed and keyLost as the keyspace
@@ -227,10 +229,12 @@ func (ex *Executor) permit(s *Session, cmd *Command, args [][]byte) error {
 		return errNotInMulti
 	case !ex.allows(s, cmd, args):
 		return ex.errNoPerm(s, cmd, args)
-	case ex.KS.MaxMemory > 0 && ex.findMemory() && ex.needsMemory(s, cmd, args): // reads make room too
+	case ex.KS.MaxMemory > 0 && !ex.script.busy && ex.findMemory() && ex.needsMemory(s, cmd, args): // reads make room too
 		return errOOM
 	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
 		return errSubscriber(cmd)
+	case ex.script.busy && cmd.Flags&AllowBusy == 0:
+		return ex.Busy()
 	case ex.Pause != PauseNone && ex.Pause.holds(ex.flagsOf(s, cmd, args)):
 		return errPostponed
 	}

@@ -52,10 +52,13 @@ const (
 type scripting struct {
 	on       bool
 	by       *Session // who runs it
+	name     string   // its SHA1, or the function's name
 	function bool     // by FCALL: the texts name other commands
 	readOnly bool
 	allowOOM bool
 	wrote    bool  // has called a command that writes: it must be left to finish
+	busy     bool  // has been running for too long: others are being served meanwhile
+	killed   bool  // is to end
 	failed   int64 // errors of commands in its reply, and one for those of its own
 	broken   bool  // there is one of its own
 }
@@ -64,19 +67,25 @@ type scripting struct {
 // scripts does not pay for it.
 func (ex *Executor) lua() *luaeval.Engine {
 	if ex.engine == nil {
-		ex.engine = luaeval.New(luaeval.Options{
-			Call:     ex.callFromScript,
-			Failed:   ex.scriptFailed,
-			CheckACL: ex.scriptMay,
-			Log:      ex.scriptLog,
-			Clock:    ex.Clock.Mono,
-			Held:     func() int64 { return int64(ex.KS.Bytes()) },
-			MaxBulk:  ex.Cfg.ProtoMaxBulkLen,
-			Version:  config.RedisVersion, VersionNum: versionNumber(config.RedisVersion),
-			Seed: uint32(ex.Cfg.Seed),
-		})
+		ex.engine = luaeval.New(ex.luaOptions())
 	}
 	return ex.engine
+}
+
+// luaOptions are how an engine reaches the executor.
+func (ex *Executor) luaOptions() luaeval.Options {
+	return luaeval.Options{
+		Call:     ex.callFromScript,
+		Poll:     ex.pollScript,
+		Failed:   ex.scriptFailed,
+		CheckACL: ex.scriptMay,
+		Log:      func(level int, text string) { ex.log(".-*#"[level], "%s", text) },
+		Clock:    ex.Clock.Mono,
+		Held:     func() int64 { return int64(ex.KS.Bytes()) },
+		MaxBulk:  ex.Cfg.ProtoMaxBulkLen,
+		Version:  config.RedisVersion, VersionNum: versionNumber(config.RedisVersion),
+		Seed: uint32(ex.Cfg.Seed),
+	}
 }
 
 // versionNumber is a version as one number, a byte for each part.
@@ -92,9 +101,9 @@ func versionNumber(version string) (n int) {
 	return n
 }
 
-func (ex *Executor) scriptLog(level int, text string) {
+func (ex *Executor) log(level byte, format string, args ...any) {
 	if ex.Log != nil {
-		ex.Log(".-*#"[level], text)
+		ex.Log(level, format, args...)
 	}
 }
 
@@ -151,7 +160,7 @@ func numKeys(args [][]byte) (int, error) {
 // themselves.
 func runScript(c *Call, script *luaeval.Script, keys int) error {
 	ex, cmd, args, w := c.Ex, c.Cmd, c.Args, c.Writer
-	if err := ex.beginScript(c.Sess, script.Header.Flags, cmd.Flags&ReadOnly != 0); err != nil {
+	if err := ex.beginScript(c.Sess, script.SHA, script.Header.Flags, cmd.Flags&ReadOnly != 0); err != nil {
 		return err
 	}
 	ex.engine.Run(script, args[3:3+keys], args[3+keys:], w)
@@ -161,7 +170,7 @@ func runScript(c *Call, script *luaeval.Script, keys int) error {
 
 // beginScript prepares for a script with these flags, unless it may not run
 // (script.c: scriptPrepareForRun). FCALL begins with it as well.
-func (ex *Executor) beginScript(s *Session, flags luaeval.Flags, readOnly bool) error {
+func (ex *Executor) beginScript(s *Session, name string, flags luaeval.Flags, readOnly bool) error {
 	declared := flags&luaeval.Compat == 0
 	noWrites := declared && flags&luaeval.NoWrites != 0
 	allowOOM := declared && flags&luaeval.AllowOOM != 0
@@ -173,7 +182,7 @@ func (ex *Executor) beginScript(s *Session, flags luaeval.Flags, readOnly bool) 
 			return errScriptOOM
 		}
 	}
-	ex.script = scripting{on: true, by: s, readOnly: readOnly || noWrites, allowOOM: allowOOM}
+	ex.script = scripting{on: true, by: s, name: name, readOnly: readOnly || noWrites, allowOOM: allowOOM}
 	ex.selected = s.DB
 	ex.Depth++
 	return nil
@@ -185,7 +194,7 @@ func (ex *Executor) endScript(cmd *Command) {
 	ex.Depth--
 	ex.script.by.DB = ex.selected
 	cmd.Calls.Failed += ex.script.failed
-	ex.script.on = false
+	ex.script.on, ex.script.busy = false, false
 }
 
 // scriptFailed counts an error in a script's reply, as a failure of its command: each

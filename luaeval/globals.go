@@ -146,6 +146,9 @@ func isCounted(v lua.LValue) bool {
 
 // errorText is the error line for an uncaught error: a table's err, anything else as text behind ERR.
 func (e *Engine) errorText(v lua.LValue) string {
+	if over := e.run.limits.over; over != nil { // gopher-lua has put the position before it
+		return "ERR " + over.Error()
+	}
 	switch v := v.(type) {
 	case *lua.LTable:
 		if text, ok := toText(v.RawGetString("err")); ok {

@@ -261,6 +261,23 @@ func (l *Loop) pass() error {
 	return nil
 }
 
+// Interlude handles what is ready now, without waiting and without timers. It is for work
+// in BeforeSleep that takes long and lets others have a turn (networking.c:
+// processEventsWhileBlocked).
+func (l *Loop) Interlude() error {
+	n, err := l.poll(0)
+	if err != nil {
+		return err
+	}
+	for i := range l.fired[:n] {
+		l.handle(&l.fired[i])
+	}
+	return nil
+}
+
+// Stopped tells whether the pass under way is the last.
+func (l *Loop) Stopped() bool { return l.stopped }
+
 // yieldEvery keeps the runtime's monitor quiet. It sees no scheduling in raw
 // system calls, takes a busy loop for a goroutine that hogs its processor,
 // interrupts it by a signal every 10 ms and then looks again every 20 us: two

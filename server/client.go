@@ -99,6 +99,8 @@ func (s *Server) push(c *client, b []byte) {
 	case c.closed || c.sess.CloseAfterReply:
 	case c == s.running:
 		s.w.Buf = append(s.w.Buf, b...)
+	case c == s.aside.c:
+		s.aside.late = append(s.aside.late, b...)
 	default:
 		s.pool.LendOutput(&c.Conn)
 		c.Out = append(c.Out, b...)

@@ -18,7 +18,7 @@ func (s *Server) afterSleep() {
 
 // wantRead is the read handler: it notes who has sent something.
 func (s *Server) wantRead(c *client) {
-	if !c.wantsRead && !c.closed {
+	if !c.wantsRead && !c.closed && c != s.aside.c {
 		c.wantsRead = true
 		s.reads = append(s.reads, c)
 	}
@@ -27,45 +27,62 @@ func (s *Server) wantRead(c *client) {
 // beforeSleep is where the work of a pass is done (server.c: beforeSleep). It
 // returns how long the loop may sleep.
 func (s *Server) beforeSleep() time.Duration {
-	s.read()
+	s.read(s.reads)
 	executing := s.ex.BeginExecution()
-	for i := 0; i < len(s.reads); {
-		for end := s.prefetch(i); i < end; i++ {
-			s.reads[i].wantsRead = false
-			s.execute(s.reads[i])
-		}
-	}
-	clear(s.reads)
-	s.reads = s.reads[:0]
+	s.executeReads()
 	s.expire()
 	s.ex.ServeReady() // who waited for a stream that has expired
-
-	for i := 0; i < len(s.resumed); i++ { // executing one may let another go
-		s.execute(s.resumed[i])
-	}
-	clear(s.resumed)
-	s.resumed = s.resumed[:0]
+	s.executeResumed()
 	s.stats.Executing += s.ex.LastEnd() - executing
 	s.ex.Broadcast()
 	s.write()
+	s.freeClosed()
+	s.stats.Busy += s.ex.Clock.Mono() - s.now
+	return s.sleep()
+}
+
+func (s *Server) freeClosed() {
 	for _, c := range s.closing {
 		s.free(c)
 	}
 	clear(s.closing)
 	s.closing = s.closing[:0]
-	s.stats.Busy += s.ex.Clock.Mono() - s.now
-	return s.sleep()
 }
 
 // read fans the readable connections out and waits for all of them.
-func (s *Server) read() {
+func (s *Server) read(from []*client) {
 	s.conns = s.conns[:0]
-	for _, c := range s.reads {
+	for _, c := range from {
 		s.pool.Lend(&c.Conn)
 		s.conns = append(s.conns, &c.Conn)
 	}
 	s.pool.Read(s.conns)
 	s.stats.Reads += int64(len(s.conns))
+}
+
+// executeReads executes what was read. In the middle of it a script may have the rest
+// executed by letOthers: then there is nothing left to do.
+func (s *Server) executeReads() {
+	for s.next < len(s.reads) {
+		for end := s.prefetch(s.next); s.next < min(end, len(s.reads)); {
+			c := s.reads[s.next]
+			s.next++
+			c.wantsRead = false
+			s.execute(c)
+		}
+	}
+	clear(s.reads)
+	s.reads, s.next = s.reads[:0], 0
+}
+
+// executeResumed executes those who go on after a wait. One may let another go.
+func (s *Server) executeResumed() {
+	for s.nextResumed < len(s.resumed) {
+		s.nextResumed++
+		s.execute(s.resumed[s.nextResumed-1])
+	}
+	clear(s.resumed)
+	s.resumed, s.nextResumed = s.resumed[:0], 0
 }
 
 // prefetch warms the cache for the next commands, of as many clients as it takes,
@@ -82,12 +99,20 @@ func (s *Server) prefetch(from int) (end int) {
 
 // execute runs every complete command of c, in the order they came in.
 func (s *Server) execute(c *client) {
+	if c.closed { // its descriptor may be somebody else's already
+		s.pool.Reclaim(&c.Conn)
+		return
+	}
 	s.pool.LendOutput(&c.Conn)
 	s.w.Buf, s.w.Proto = c.Out, c.sess.Proto
 	s.running = c
 	c.active = s.now
 	s.executeAll(c)
 	s.running = nil
+	if len(s.aside.late) > 0 && s.aside.c == nil {
+		s.w.Buf = append(s.w.Buf, s.aside.late...)
+		s.aside.late = nil
+	}
 	c.Out = s.w.Buf
 	s.w.Buf = nil
 	s.finishRead(c)
@@ -238,6 +263,9 @@ func (s *Server) wrote(c *client) {
 
 // replyHandler is called when the socket of a client with much output has room.
 func (s *Server) replyHandler(c *client) {
+	if c == s.aside.c {
+		return
+	}
 	c.Write()
 	s.stats.Writes++
 	s.wrote(c)

@@ -58,6 +58,7 @@ type Server struct {
 	now       int64 // monotonic ns, when the pass began
 
 	running   *client   // the client that is being executed
+	aside     aside     // what is put aside while others are served in the middle of its script
 	resumed   []*client // go on after a wait
 	postponed []*client // have a command that CLIENT PAUSE holds back
 	held      int       // clients that wait
@@ -72,10 +73,13 @@ type Server struct {
 	attack        int64 // when the last attack was logged
 	noExpire      bool  // DEBUG SET-ACTIVE-EXPIRE 0
 
-	reads   []*client // readable in this pass
-	writes  []*client // have output that is to be written in this pass
-	closing []*client // to be freed at the end of this pass
-	conns   []*ioworkers.Conn
+	reads []*client // readable in this pass
+	next  int       // of reads, to be executed
+
+	nextResumed int       // of resumed, to be executed
+	writes      []*client // have output that is to be written in this pass
+	closing     []*client // to be freed at the end of this pass
+	conns       []*ioworkers.Conn
 
 	// Reconfigured, when set, is called for every directive CONFIG SET has changed.
 	Reconfigured func(name string)
@@ -128,7 +132,7 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		loop.Close()
 		return nil, err
 	}
-	s.ex.Log = func(level byte, text string) { s.log(level, "%s", text) }
+	s.ex.Log, s.ex.LetOthers = log, s.letOthers
 	s.setOutputTrigger()
 	s.peakMem = s.usedMemory()
 	if !s.fitMaxClients() {

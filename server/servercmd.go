@@ -60,6 +60,9 @@ func (s *Server) shutdown(c *command.Call) error {
 	if abort {
 		return store.Error("ERR No shutdown in progress.")
 	}
+	if busy := c.Ex.Busy(); busy != nil && !nosave {
+		return busy // the script is in the middle of something
+	}
 	s.running.sess.CloseAfterReply = true
 	s.loop.Stop()
 	return nil

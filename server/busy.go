@@ -1,0 +1,48 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// aside is the client whose script has been running for too long, and the output it has
+// had so far, while others are served. It is neither read from nor written to: the
+// script must find it as it was.
+type aside struct {
+	c    *client
+	w    resp.Writer
+	late []byte // messages to it, which come behind its reply
+}
+
+// letOthers is a pass in the middle of a script, for the clients that wait for it to end
+// (networking.c: processEventsWhileBlocked). The executor refuses most of what they ask
+// for. Time stands still: no timer runs and no key expires. It tells whether the server
+// is to stop.
+func (s *Server) letOthers() (stop bool) {
+	script := s.running
+	s.aside.c, s.aside.w = script, s.w
+	defer func() { // the engine turns a panic into an error of the script
+		s.running, s.w = s.aside.c, s.aside.w
+		s.aside.c, s.aside.w = nil, resp.Writer{}
+	}()
+	s.running, s.w = nil, resp.Writer{}
+	if script.wantsWrite { // it will want that again when it is through
+		script.wantsWrite = false
+		s.writes = slices.DeleteFunc(s.writes, func(c *client) bool { return c == script })
+	}
+	fresh := len(s.reads)
+	if err := s.loop.Interlude(); err != nil {
+		s.log('#', "Looking for other clients during a script: %v", err)
+	}
+	s.read(s.reads[fresh:])
+	s.executeReads()
+	s.executeResumed()
+	s.write()
+	s.freeClosed()
+	if s.loop.Stopped() {
+		s.close(script) // without the answer to a script that was cut off
+		return true
+	}
+	return false
+}

@@ -1,0 +1,119 @@
+package server_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+const killed = "ERR Script killed by user with SCRIPT KILL..."
+
+// busy has a client run body, behind a message that the returned client gets when the server has begun to serve others.
+func busy(t *testing.T, addr string, body string) (script, other *redistest.Conn) {
+	script, other = redistest.Dial(t, addr), redistest.Dial(t, addr)
+	other.Do("HELLO", "3")
+	other.Do("SUBSCRIBE", "busy")
+	require.NoError(t, script.Send(redistest.AppendCommand(nil, "EVAL", `redis.call("publish", "busy", "") `+body, "0")))
+	require.Equal(t, "message", other.Read().Elems[0].Str)
+	require.True(t, strings.HasPrefix(other.Do("PING").Str, "BUSY "))
+	return script, other
+}
+
+func TestClientsComeAndGoWhileAScriptRuns(t *testing.T) {
+	addr := start(t, []string{"--busy-reply-threshold", "10"})
+	script, other := busy(t, addr, "while true do end")
+	script.Close()
+	for range 100 { // a descriptor that is free again goes to the next one
+		a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		require.True(t, strings.HasPrefix(a.Do("GET", "k").Str, "BUSY "))
+		a.Close()
+		require.Equal(t, "OK", b.Do("MULTI").Str)
+		b.Close()
+	}
+	require.Equal(t, "OK", other.Do("SCRIPT", "KILL").Str)
+	require.Equal(t, "OK", other.Do("SET", "k", "v").Str)
+	for !strings.Contains(other.Do("INFO", "clients").Str, "connected_clients:1\r\n") { // the last ones are on their way out
+	}
+}
+
+func TestWhatIsSentBehindASlowScriptWaitsForIt(t *testing.T) {
+	addr := start(t, []string{"--busy-reply-threshold", "10"})
+	script, other := busy(t, addr, "while true do end")
+	require.NoError(t, script.Send(redistest.AppendCommand(redistest.AppendCommand(nil, "PING"), "ECHO", "x")))
+	for range 20 {
+		require.True(t, strings.HasPrefix(other.Do("PING").Str, "BUSY "))
+	}
+	require.Equal(t, "OK", other.Do("SCRIPT", "KILL").Str)
+	require.True(t, strings.HasPrefix(script.Read().Str, killed))
+	require.Equal(t, "PONG", script.Read().Str)
+	require.Equal(t, "x", script.Read().Str)
+}
+
+// Messages that the script's client gets meanwhile must not get into the reply it is waiting for.
+func TestAMonitorMayRunASlowScript(t *testing.T) {
+	addr := start(t, []string{"--busy-reply-threshold", "10"})
+	script, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	require.Equal(t, "OK", script.Do("MONITOR").Str)
+	require.NoError(t, script.Send(redistest.AppendCommand(nil, "EVAL", "while true do end", "0")))
+	for strings.HasPrefix(other.Do("SCRIPT", "KILL").Str, "NOTBUSY ") {
+	}
+	for line := script.Read().Str; !strings.HasPrefix(line, killed); line = script.Read().Str {
+		require.Contains(t, line, " [0 ") // the monitor's, from before
+	}
+	require.Contains(t, script.Read().Str, `"SCRIPT" "KILL"`)
+}
+
+func TestTimeStandsStillWhileOthersAreServed(t *testing.T) {
+	addr := start(t, []string{"--busy-reply-threshold", "10"})
+	script, other := busy(t, addr, `
+		redis.call("set", "short", "x", "PX", 5)
+		local before = redis.call("pttl", "short")
+		for i = 1, 2e6 do end
+		return {before, redis.call("pttl", "short"), redis.call("exists", "short")}`)
+	for i := range 50 {
+		other.Do("WATCH", "key"+strconv.Itoa(i))
+	}
+	reply := script.Read().Elems
+	require.Equal(t, reply[0].Int, reply[1].Int)
+	require.Equal(t, int64(1), reply[2].Int)
+	require.Equal(t, int64(0), other.Do("EXISTS", "short").Int)
+}
+
+// What careless or hostile people send: the process lives, its memory stays bounded, and the next script finds everything
+// as it was.
+func TestHostileScriptsDoNotHurtTheServer(t *testing.T) {
+	addr := start(t, []string{"--busy-reply-threshold", "10"})
+	c, killer := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	for name, h := range map[string]struct{ script, want string }{
+		"a huge string":           {`return string.rep("x", 1e11)`, "not enough memory"},
+		"1 MB of {":               {"return " + strings.Repeat("{", 1<<20), "too many syntax levels"},
+		"a chain of ..":           {"return 'a'" + strings.Repeat("..'a'", 1e5), "too many syntax levels"},
+		"a pattern bomb":          {`return string.find(("a"):rep(100000), ("a-"):rep(15) .. "b")`, ""},
+		"nested coroutines":       {`local function f() return coroutine.wrap(f)() end return f()`, "C stack overflow"},
+		"many coroutines":         {`local t = {} for i = 1, 20000 do t[i] = coroutine.create(function() end) end`, "too many"},
+		"the strings' metatable":  {`getmetatable("").__index = nil`, "Attempt to modify a readonly table"},
+		"a library by rawset":     {`rawset(redis, "call", nil)`, "Attempt to modify a readonly table"},
+		"an endless loop":         {`while true do end`, killed},
+		"an endless loop, caught": {`while true do pcall(function() while true do end end) end`, killed},
+		"an endless loop inside":  {`coroutine.wrap(function() while true do end end)()`, killed},
+		"endless calls":           {`while true do redis.call("get", "x") end`, killed},
+		"endless errors":          {`while true do redis.pcall("nosuch") end`, killed},
+		"a global":                {`x = 1`, "Attempt to modify a readonly table"},
+		"a table that grows":      {`local t = {} while true do t[#t+1] = ("x"):rep(1e6) .. #t end`, "not enough memory"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.NoError(t, c.Send(redistest.AppendCommand(nil, "EVAL", h.script, "0")))
+			if h.want == killed || h.want == "" {
+				for strings.HasPrefix(killer.Do("SCRIPT", "KILL").Str, "NOTBUSY ") {
+				}
+			}
+			require.Contains(t, c.Read().String(), h.want)
+			require.Equal(t, "xxx7hello:1", c.Do("EVAL", `return ("x"):rep(3) .. 7 .. string.sub("hello!", 1, 5) .. ":" .. redis.call("incr", KEYS[1])`, "1", t.Name()).Str)
+			require.Less(t, info(t, c, "used_memory_rss"), 1<<30)
+		})
+	}
+}
