@@ -46,6 +46,7 @@ const (
 
 // fcall runs a function as eval runs a script.
 func fcall(c *Call) error {
+	c.showScript()
 	ex, cmd, args, w := c.Ex, c.Cmd, c.Args, c.Writer
 	f := ex.functions.Find(args[1])
 	if f == nil {
@@ -58,10 +59,7 @@ func fcall(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if ex.MonitorFeed != nil { // now, so that it is seen before the commands it calls
-		ex.MonitorFeed(c.Sess, args)
-	}
-	if err := ex.beginScript(c.Sess, f.Flags, cmd.Flags&ReadOnly != 0); err != nil {
+	if err := ex.beginScript(c, f.Name, f.Flags); err != nil {
 		return err
 	}
 	ex.script.function = true
@@ -180,9 +178,26 @@ func (c *Call) describeLibrary(library *luaeval.Library, withCode bool) {
 // functionStats is asked above all while a function has been running too long. Of a
 // script it knows nothing (functions.c: functionStatsCommand).
 func functionStats(c *Call) error {
+	run := &c.Ex.script
+	if run.busy && !run.function {
+		return errBusyEval
+	}
 	c.Map(2)
 	c.BulkString("running_script")
-	c.Null()
+	if run.busy {
+		c.Map(3)
+		c.BulkString("name")
+		c.BulkString(run.name)
+		c.BulkString("command")
+		c.Array(len(run.args))
+		for _, arg := range run.args {
+			c.Bulk(arg)
+		}
+		c.BulkString("duration_ms")
+		c.Int((c.Ex.Clock.Mono() - run.started) / 1e6)
+	} else {
+		c.Null()
+	}
 	libraries, functions := c.Ex.functions.Len()
 	c.BulkString("engines")
 	c.Map(1)
@@ -195,7 +210,7 @@ func functionStats(c *Call) error {
 	return nil
 }
 
-func functionKill(*Call) error { return errNotBusy }
+func functionKill(c *Call) error { return c.killScript(true) }
 
 // functionDump answers with the code of the libraries: that is all they are made of.
 func functionDump(c *Call) error {

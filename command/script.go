@@ -53,6 +53,8 @@ type scripting struct {
 	on       bool
 	by       *Session // who runs it
 	name     string   // its SHA1, or the function's name
+	args     [][]byte // of its command
+	started  int64    // monotonic ns
 	function bool     // by FCALL: the texts name other commands
 	readOnly bool
 	allowOOM bool
@@ -160,7 +162,7 @@ func numKeys(args [][]byte) (int, error) {
 // themselves.
 func runScript(c *Call, script *luaeval.Script, keys int) error {
 	ex, cmd, args, w := c.Ex, c.Cmd, c.Args, c.Writer
-	if err := ex.beginScript(c.Sess, script.SHA, script.Header.Flags, cmd.Flags&ReadOnly != 0); err != nil {
+	if err := ex.beginScript(c, script.SHA, script.Header.Flags); err != nil {
 		return err
 	}
 	ex.engine.Run(script, args[3:3+keys], args[3+keys:], w)
@@ -170,7 +172,8 @@ func runScript(c *Call, script *luaeval.Script, keys int) error {
 
 // beginScript prepares for a script with these flags, unless it may not run
 // (script.c: scriptPrepareForRun). FCALL begins with it as well.
-func (ex *Executor) beginScript(s *Session, name string, flags luaeval.Flags, readOnly bool) error {
+func (ex *Executor) beginScript(c *Call, name string, flags luaeval.Flags) error {
+	readOnly := c.Cmd.Flags&ReadOnly != 0
 	declared := flags&luaeval.Compat == 0
 	noWrites := declared && flags&luaeval.NoWrites != 0
 	allowOOM := declared && flags&luaeval.AllowOOM != 0
@@ -182,8 +185,11 @@ func (ex *Executor) beginScript(s *Session, name string, flags luaeval.Flags, re
 			return errScriptOOM
 		}
 	}
-	ex.script = scripting{on: true, by: s, name: name, readOnly: readOnly || noWrites, allowOOM: allowOOM}
-	ex.selected = s.DB
+	ex.script = scripting{
+		on: true, by: c.Sess, name: name, args: c.Args, started: ex.mono,
+		readOnly: readOnly || noWrites, allowOOM: allowOOM,
+	}
+	ex.selected = c.Sess.DB
 	ex.Depth++
 	return nil
 }

@@ -19,7 +19,6 @@ const (
 	errNotBusy      store.Error = "NOTBUSY No scripts in execution right now."
 	errUnkillable   store.Error = "UNKILLABLE Sorry the script already executed write commands against the dataset. You can either wait the script termination or kill the server in a hard way using the SHUTDOWN NOSAVE command."
 	errKilled       store.Error = "Script killed by user with SCRIPT KILL..."
-	errKilledByFunc store.Error = "Script killed by user with FUNCTION KILL..."
 	errShutDown     store.Error = "Script ended because the server shuts down"
 )
 
@@ -42,12 +41,8 @@ func (ex *Executor) pollScript(ran time.Duration) error {
 	case !run.killed:
 		return nil
 	}
-	err := errKilled
-	if run.function {
-		err = errKilledByFunc
-	}
-	ex.log('*', "%s", err)
-	return err
+	ex.log('*', "%s", errKilled)
+	return errKilled // that is what Redis says of FUNCTION KILL, too
 }
 
 func (ex *Executor) logSlowScript(ran time.Duration) {
