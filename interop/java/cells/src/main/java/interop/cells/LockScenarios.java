@@ -73,7 +73,7 @@ public final class LockScenarios {
         });
     }
 
-    static void reentrancy(Client client, Cell cell) throws Exception {
+    public static void reentrancy(Client client, Cell cell) throws Exception {
         Lock mine = client.mine(cell.key);
         mine.lock();
         mine.lock();
@@ -155,6 +155,7 @@ public final class LockScenarios {
             theirs.unlock();
         });
         awaitSubscriber(cell);
+        check(!waiter.isDone(), "the waiter got the lock that is held");
         client.mine(cell.key).unlock();
         soon("the waiter", waiter);
     }

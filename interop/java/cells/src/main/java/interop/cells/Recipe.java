@@ -103,12 +103,21 @@ public final class Recipe {
         check(millis >= 245, "got a lock of 250 ms after " + millis);
     }
 
+    /** Who unlocks without a script watches the key, or deletes what is another one's by now. */
     static void stranger(Wire wire, Cell cell) {
         Recipe mine = new Recipe(wire, cell.key);
         check(mine.tryLock(LONG_LEASE), "nobody holds the lock and it cannot be had");
         check(!new Recipe(wire, cell.key).unlock(), "a stranger's unlock was not refused");
         check(cell.server.exists(cell.key), "a stranger's unlock freed the lock");
         check(mine.unlock(), "its owner cannot free it");
+
+        check(mine.tryLock(LONG_LEASE), "nobody holds the lock and it cannot be had");
+        check(!wire.deleteIf(cell.key, "another token", () -> { }), "a stranger's transaction was not refused");
+        check(!wire.deleteIf(cell.key, mine.token, () -> cell.server.call("SET", cell.key, "theirs")),
+                "EXEC went on though another one has the lock by now");
+        check("theirs".equals(cell.server.text("GET", cell.key)), "the former owner's transaction freed the lock");
+        check(wire.deleteIf(cell.key, "theirs", () -> { }), "its owner's transaction does not free it");
+        check(!cell.server.exists(cell.key), "the key is still there after the transaction");
     }
 
     static void wakeup(Wire wire, Cell cell) throws Exception {

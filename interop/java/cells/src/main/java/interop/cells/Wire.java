@@ -16,6 +16,12 @@ public interface Wire {
     /** The client's own class for NOSCRIPT, by which programs recognise it. */
     Class<? extends RuntimeException> noScript();
 
+    /**
+     * Deletes the key if it has this value, by WATCH, GET, MULTI, DEL and EXEC. The other action runs between GET and
+     * MULTI: if it changes the key, nothing is deleted.
+     */
+    boolean deleteIf(String key, String value, Runnable meanwhile);
+
     /** Returns when the server has confirmed the subscription. */
     AutoCloseable subscribe(String channel, Runnable onMessage) throws Exception;
 }

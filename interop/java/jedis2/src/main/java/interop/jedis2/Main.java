@@ -10,6 +10,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.JedisPool;
 import redis.clients.jedis.JedisPoolConfig;
 import redis.clients.jedis.JedisPubSub;
+import redis.clients.jedis.Transaction;
 import redis.clients.jedis.exceptions.JedisNoScriptException;
 
 /** The Jedis of countless posts about locks: no handshake, a pool, SET with its options as words. */
@@ -61,6 +62,21 @@ public final class Main implements Wire {
     @Override
     public Class<? extends RuntimeException> noScript() {
         return JedisNoScriptException.class;
+    }
+
+    @Override
+    public boolean deleteIf(String key, String value, Runnable meanwhile) {
+        try (Jedis jedis = pool.getResource()) {
+            jedis.watch(key);
+            if (!value.equals(jedis.get(key))) {
+                jedis.unwatch();
+                return false;
+            }
+            meanwhile.run();
+            Transaction transaction = jedis.multi();
+            transaction.del(key);
+            return !transaction.exec().isEmpty();
+        }
     }
 
     @Override

@@ -5,6 +5,7 @@ import interop.cells.Wire;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import redis.clients.jedis.AbstractTransaction;
 import redis.clients.jedis.ConnectionPoolConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
@@ -57,6 +58,20 @@ final class JedisWire implements Wire, AutoCloseable {
     @Override
     public Class<? extends RuntimeException> noScript() {
         return JedisNoScriptException.class;
+    }
+
+    @Override
+    public boolean deleteIf(String key, String value, Runnable meanwhile) {
+        try (AbstractTransaction transaction = client.transaction(false)) {
+            transaction.watch(key);
+            if (!value.equals(client.get(key))) {
+                return false;
+            }
+            meanwhile.run();
+            transaction.multi();
+            transaction.del(key);
+            return transaction.exec() != null;
+        }
     }
 
     @Override

@@ -57,6 +57,21 @@ final class LettuceWire implements Wire, AutoCloseable {
         return RedisNoScriptException.class;
     }
 
+    /** On a connection of its own: what watches and queues is the connection, and all threads share the other one. */
+    @Override
+    public boolean deleteIf(String key, String value, Runnable meanwhile) {
+        try (StatefulRedisConnection<String, String> own = client.connect()) {
+            own.sync().watch(key);
+            if (!value.equals(own.sync().get(key))) {
+                return false;
+            }
+            meanwhile.run();
+            own.sync().multi();
+            own.sync().del(key);
+            return !own.sync().exec().wasDiscarded();
+        }
+    }
+
     @Override
     public AutoCloseable subscribe(String channel, Runnable onMessage) {
         StatefulRedisPubSubConnection<String, String> subscriber = client.connectPubSub();

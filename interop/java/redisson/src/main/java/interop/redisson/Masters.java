@@ -14,7 +14,7 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
 /** The locks made of one lock at each of three independent masters. */
-final class Masters {
+public final class Masters {
     private Masters() {
     }
 
@@ -34,7 +34,7 @@ final class Masters {
         }).count();
     }
 
-    static void multi(Clients clients, Cell cell) throws Exception {
+    public static void multi(Clients clients, Cell cell) throws Exception {
         RLock mine = new RedissonMultiLock(locks(clients.myMasters, cell.key));
         RLock theirs = new RedissonMultiLock(locks(clients.theirMasters, cell.key));
         mine.lock();

@@ -11,8 +11,10 @@ import interop.cells.Matrix;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
@@ -48,10 +50,19 @@ public final class Scenarios {
             lock.unlock();
         });
         LockScenarios.awaitSubscriber(cell);
+        Set<String> cut = subscribers(cell);
         check(cell.server.number("CLIENT", "KILL", "TYPE", "pubsub") > 0, "nobody is subscribed");
+        cell.await("another connection to subscribe", () -> !cut.containsAll(subscribers(cell)));
         LockScenarios.awaitSubscriber(cell);
+        check(!waiter.isDone(), "the waiter got the lock that is held");
         clients.mine.getLock(cell.key).unlock();
         soon("the waiter that subscribed again", waiter);
+    }
+
+    private static Set<String> subscribers(Cell cell) {
+        return cell.server.text("CLIENT", "LIST", "TYPE", "pubsub").lines()
+                .map(line -> line.substring(0, line.indexOf(' ')))
+                .collect(Collectors.toSet());
     }
 
     static void watchdog(Clients clients, Cell cell) throws Exception {

@@ -2,13 +2,16 @@ package interop.redisson4;
 
 import static interop.cells.Cell.LONG_LEASE;
 import static interop.cells.Cell.check;
+import static interop.cells.Cell.refused;
 import static interop.cells.Cell.soon;
 
 import interop.cells.Cell;
 import interop.cells.LockScenarios;
 import interop.cells.Matrix;
 import interop.redisson.Clients;
+import interop.redisson.Masters;
 import interop.redisson.Scenarios;
+import java.util.List;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
@@ -25,11 +28,47 @@ public final class Main {
 
     public static void main(String[] args) {
         Scenarios.matrix()
+                .cell("reentrancy", Main::reentrancy)
+                .cell("multi", Main::multi)
                 .cell("fenced", Main::fenced)
                 .cell("resp2", (clients, cell) -> protocol(Protocol.RESP2, cell))
                 .cell("resp3", (clients, cell) -> protocol(Protocol.RESP3, cell))
                 .run(Clients::new);
         System.exit(0);
+    }
+
+    /** The locks that refuse their own owner, beside the one that lets it in again. */
+    static void reentrancy(Clients clients, Cell cell) throws Exception {
+        LockScenarios.reentrancy(clients, cell);
+        RLock plain = clients.mine.getNonReentrantLock(cell.key + ":once");
+        RLock fair = clients.mine.getNonReentrantFairLock(cell.key + ":once-fair");
+        for (RLock lock : List.of(plain, fair)) {
+            lock.lock();
+            refused("taking " + lock.getName() + " twice", lock::lock, IllegalMonitorStateException.class);
+            lock.unlock();
+            check(!cell.server.exists(lock.getName()), lock.getName() + " is still held after unlock");
+        }
+    }
+
+    /** The new kind of lock for several values is one hash on one server. */
+    static void multi(Clients clients, Cell cell) throws Exception {
+        Masters.multi(clients, cell);
+        String group = cell.key + ":group";
+        RLock mine = clients.mine.getMultiLock(group, List.of("a", "b"));
+        RLock overlapping = clients.theirs.getMultiLock(group, List.of("b", "c"));
+        RLock apart = clients.theirs.getMultiLock(group, List.of("c", "d"));
+        mine.lock();
+        check(!overlapping.tryLock(), "one value is held and the lock of it and another one was got");
+        check(apart.tryLock(), "other values are free and their lock cannot be had");
+        apart.unlock();
+        Future<?> waiter = cell.begin(() -> {
+            overlapping.lock();
+            overlapping.unlock();
+        });
+        LockScenarios.awaitSubscriber(cell);
+        mine.unlock();
+        soon("the waiter for two values", waiter);
+        check(!cell.server.exists(group), "the values are still held");
     }
 
     static void fenced(Clients clients, Cell cell) throws Exception {
