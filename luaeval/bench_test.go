@@ -1,6 +1,7 @@
 package luaeval
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/miniredisd/miniredisd/resp"
@@ -39,6 +40,20 @@ func BenchmarkLockScripts(b *testing.B) {
 					b.Fatal(err)
 				}
 				e.Run(s, keys, args, &w)
+			}
+		})
+		b.Run(c.name+" as a function", func(b *testing.B) {
+			body := strings.NewReplacer("KEYS", "keys", "ARGV", "args").Replace(c.script)
+			libraries := NewLibraries()
+			if _, err := e.LoadLibrary(libraries, []byte("#!lua name=l\nredis.register_function('f', function(keys, args)\n"+body+"\nend)"), false); err != nil {
+				b.Fatal(err)
+			}
+			keys, args := words(c.keys), words(c.args)
+			w := resp.Writer{Proto: 2}
+			b.ReportAllocs()
+			for b.Loop() {
+				w.Buf = w.Buf[:0]
+				e.RunFunction(libraries.Find([]byte("f")), keys, args, &w)
 			}
 		})
 	}

@@ -232,13 +232,17 @@ func (e *Engine) RunFunction(f *Function, keys, args [][]byte, w *resp.Writer) {
 	r := &e.run
 	r.name, r.proto, r.fail, r.calls, r.threads = f.Name, 2, failure{}, calls{}, 0
 	r.limits.begin()
-	e.l.SetContext(&r.limits)
-	r.limits.base = r.limits.heap()
+	if f.long {
+		e.l.SetContext(&r.limits)
+		r.limits.base = r.limits.heap()
+	}
 	e.l.Push(f.call)
 	e.l.Push(e.stringTable(keys))
 	e.l.Push(e.stringTable(args))
 	e.answer(2, w)
-	e.l.RemoveContext()
+	if f.long {
+		e.l.RemoveContext()
+	}
 	e.finish()
 }
 

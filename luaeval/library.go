@@ -23,6 +23,7 @@ type Function struct {
 	Flags       Flags
 
 	call *lua.LFunction
+	long bool // it may run for long: give it a context
 }
 
 // Libraries are the libraries that are loaded and their functions, which share one space of names

@@ -165,6 +165,35 @@ func TestALibraryThatDoesNotEndIsRefused(t *testing.T) {
 	require.Equal(t, "$1\r\nl\r\n:1\r\n", loadOn(e, 2, "#!lua name=l\nredis.register_function('f', function() return 1 end)", nil))
 }
 
+// What runs without a context nothing can end: so only functions may that end by themselves.
+func TestOnlyBriefFunctionsAreNotWatched(t *testing.T) {
+	e := alone(Options{})
+	for body, long := range map[string]bool{
+		"register('f', function(keys) return redis.call('get', keys[1]) end)":                                   false,
+		"local function g() while true do end end\nregister('f', function() return redis.call('get', 'k') end)": false,
+		"local function g() while true do end end\nregister('f', function() return g() end)":                    true,
+		"local g = {}\nfunction g.g() while true do end end\nregister('f', function() return g.g() end)":        true,
+		"local g = {}\nfunction g.g() while true do end end\nregister('f', function() return g:g() end)":        true,
+		"local function tonumber() while true do end end\nregister('f', function() return tonumber('1') end)":   true,
+		"local redis = {call = function() while true do end end}\nregister('f', function() redis.call() end)":   true,
+		"local function g() while true do end end\nregister('f', function() pcall(g) end)":                      true,
+		"local function g() while true do end end\nregister('f', function() string.gsub('x', 'x', g) end)":      true,
+		"local function g() while true do end end\nregister('f', function() table.sort({1, 2}, g) end)":         true,
+		"local t\nregister('f', function() return t.x end)\nlocal function g() setmetatable(t, {}) end":         true,
+		"local t\nregister('f', function() return t.x end)\nlocal function g() _G['set' .. 'metatable'](t) end": true,
+		"register('f', function() for i = 1, 3 do end end)":                                                     true,
+		"register('f', function() local function g() end end)":                                                  true,
+		"register('f', function(keys) return 1 end) register('g', function() while true do end end)":            true,
+		"register('f', function(keys) return ('x'):rep(3) end)":                                                 true,
+		"register('f', redis.log)": true,
+	} {
+		libraries := NewLibraries()
+		_, err := e.LoadLibrary(libraries, []byte("#!lua name=l\nlocal register = redis.register_function\n"+body), false)
+		require.NoError(t, err, body)
+		require.Equal(t, long, libraries.Find([]byte("f")).long, body)
+	}
+}
+
 func TestLibrariesShareOneSpaceOfFunctions(t *testing.T) {
 	e, libraries := alone(Options{}), NewLibraries()
 	load := func(name string, replace bool, functions ...string) error {

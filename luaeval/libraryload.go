@@ -39,6 +39,9 @@ func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library
 		return nil, errors.New("ERR No functions registered")
 	}
 	w.release(chunk)
+	for _, f := range lib.Functions {
+		f.long = !w.isBrief(f.call)
+	}
 	return lib, ls.add(lib, old)
 }
 

@@ -30,6 +30,8 @@ type rewriter struct {
 	long    bool // has loops or functions
 	vararg  bool // the chunk itself uses ...
 	usesG   bool
+	meta    bool            // a library that can make tables call functions
+	brief   map[[2]int]bool // of a library, by first and last line: functions that end by themselves
 	err     error
 }
 
@@ -202,7 +204,7 @@ func (w *rewriter) funcDef(s *ast.FuncDefStmt) ast.Stmt {
 }
 
 func (w *rewriter) functionExpr(f *ast.FunctionExpr, self ...string) {
-	w.long = true
+	w.long = false
 	w.nested++
 	params := append(self, f.ParList.Names...)
 	if f.ParList.HasVargs {
@@ -210,6 +212,8 @@ func (w *rewriter) functionExpr(f *ast.FunctionExpr, self ...string) {
 	}
 	w.function(params, f.Stmts)
 	w.nested--
+	w.noteBrief(f)
+	w.long = true
 }
 
 // numberFor makes the three values numbers, as Lua does with strings that look like one.

@@ -28,6 +28,7 @@ func (w *rewriter) expr(expr ast.Expr) ast.Expr {
 			f.Key, f.Value = w.expr(f.Key), w.expr(f.Value)
 		}
 	case *ast.FuncCallExpr:
+		w.long = w.long || w.scope.library && !w.returnsSoon(x.Func)
 		if x.Func != nil {
 			return w.reader(x, "unpack")
 		}

@@ -107,6 +107,7 @@ func (w *rewriter) onlyLoads() bool { return w.scope.library && w.nested == 0 }
 
 // libraryIdent is a global in a library.
 func (w *rewriter) libraryIdent(x *ast.IdentExpr) ast.Expr {
+	w.meta = w.meta || x.Value == "setmetatable" || x.Value == "_G"
 	if v, ok := w.scope.known[x.Value]; ok && !w.onlyLoads() {
 		if bound := w.bind(x.Value, v, x); bound != nil {
 			return bound

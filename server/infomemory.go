@@ -27,7 +27,8 @@ func (s *Server) clientMemory() int {
 // not in it; used_memory_rss is.
 func (s *Server) usedMemory() int {
 	_, kept, interpreter := s.ex.ScriptMemory()
-	s.ex.Overhead = startupMemory + s.clientMemory() + kept + interpreter
+	_, _, functions := s.ex.FunctionMemory()
+	s.ex.Overhead = startupMemory + s.clientMemory() + kept + functions + interpreter
 	return s.ks.Bytes() + s.ex.Overhead
 }
 
@@ -121,7 +122,8 @@ func (s *Server) memoryStats(c *command.Call) error {
 	num("aof.buffer", 0)
 	_, kept, _ := s.ex.ScriptMemory()
 	num("lua.caches", kept)
-	num("functions.caches", 0)
+	_, _, functions := s.ex.FunctionMemory()
+	num("functions.caches", functions)
 	for _, db := range s.ks.DBs {
 		if db.Len() == 0 {
 			continue
