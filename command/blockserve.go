@@ -4,8 +4,12 @@ import "github.com/miniredisd/miniredisd/resp"
 
 // ServeReady gives those who wait for keys that have appeared their turn. It is
 // called when a command is over, and where keys change without one. Serving one may
-// make a key ready for others: BLMOVE passes elements on.
+// make a key ready for others: BLMOVE passes elements on. Inside a script that runs so
+// long that others are answered meanwhile, it is not yet time.
 func (ex *Executor) ServeReady() {
+	if ex.Depth > 0 {
+		return
+	}
 	ws := &ex.waiters
 	later := 0
 	for i := 0; i < len(ws.ready); i++ {
@@ -69,6 +73,13 @@ func (ex *Executor) retry(s *Session) {
 	if s.Hold == NotHeld {
 		ex.resume(s)
 	}
+	if s.Tracker != nil {
+		ex.tellPending(s)
+	}
+	if len(ex.afterReply) > 0 {
+		ex.Deliver(s, ex.afterReply)
+		ex.afterReply = ex.afterReply[:0]
+	}
 }
 
 // Unblock ends the wait of s: with err, or as if its time were over.
@@ -88,17 +99,10 @@ func (ex *Executor) Unblock(s *Session, err error) {
 	ex.resume(s)
 }
 
-// resume hands the late reply of s over, and behind it what was sent to s meanwhile.
+// resume hands the late reply of s over.
 func (ex *Executor) resume(s *Session) {
 	s.answered(s.Wait.cmd, &ex.late, 0)
 	ex.Resume(s, ex.late.Buf)
-	if s.Tracker != nil {
-		ex.tellPending(s)
-	}
-	if len(ex.afterReply) > 0 {
-		ex.Deliver(s, ex.afterReply)
-		ex.afterReply = ex.afterReply[:0]
-	}
 	if cap(ex.late.Buf) > keepMessage {
 		ex.late = resp.Writer{}
 	}

@@ -15,6 +15,9 @@
 // On an error the executor takes back what was appended and writes the error, so
 // half a reply cannot happen and errors are counted in one place.
 //
+// A command that blocks has appended nothing and set Session.Hold; it runs again when
+// what it waits for is there (block.go).
+//
 // To add a command: write the function, add its row at the top of its group's
 // file. Everything else that knows commands (arity, permissions, keys, COMMAND,
 // statistics, README's table) reads the row.

@@ -187,7 +187,7 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		w.Buf = append(w.Buf, ex.afterReply...)
 		ex.afterReply = ex.afterReply[:0]
 	}
-	if len(ex.waiters.ready) > 0 && ex.Depth == 0 {
+	if len(ex.waiters.ready) > 0 {
 		ex.ServeReady()
 	}
 }

@@ -163,3 +163,25 @@ func TestShutdownDoesNotWaitForThoseWhoWait(t *testing.T) {
 	requireClosed(t, c)
 	requireClosed(t, boss)
 }
+
+// Messages that wait for the reply of the client that is served its turn, are its own.
+func TestEndingAWaitLeavesTheCallersMessagesToTheCaller(t *testing.T) {
+	addr := start(t, nil)
+	boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
+	boss.Do("HELLO", "3")
+	boss.Do("CLIENT", "TRACKING", "ON")
+	boss.Do("GET", "k")
+	boss.Do("SUBSCRIBE", "channel")
+	c.Do("HELLO", "3")
+	c.Do("CLIENT", "TRACKING", "ON")
+	later(t, redistest.Dial(t, addr), c, "BLPOP", "q", "0")
+	for _, args := range [][]string{{"MULTI"}, {"PUBLISH", "channel", "message"}, {"SET", "k", "v"}, {"CLIENT", "UNBLOCK", id}} {
+		boss.Do(args...)
+	}
+	require.Equal(t, `[:1, +OK, :1]`, boss.Do("EXEC").String())
+	require.Equal(t, byte('_'), c.Read().Kind)
+	require.Equal(t, "PONG", c.Do("PING").Str)
+	require.Equal(t, `>["invalidate", ["k"]]`, boss.Read().String())
+	require.Equal(t, `>["message", "channel", "message"]`, boss.Read().String())
+}
