@@ -3,6 +3,7 @@ package server_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -43,7 +44,9 @@ func TestAnACLFileIsLoadedAndSavedAsByRedis(t *testing.T) {
 		do(c, "ACL SAVE")
 		saved, err := os.ReadFile(file)
 		require.NoError(t, err)
-		tell(string(saved))
+		words := strings.Fields(string(saved))
+		slices.Sort(words) // 7.0 writes commands in an order of its own, another one in each run
+		tell(strings.Join(words, " "))
 		do(c, "ACL DELUSER bob")
 		do(c, "ACL LOAD")
 		do(c, "ACL USERS")
