@@ -49,7 +49,7 @@ public final class Masters {
         check(!mine.tryLock(), "got the lock though one of the three is held");
         cell.await("the other two to be free", () -> held(cell) == 1);
         last.unlock();
-        check(mine.tryLock(2_000, LONG_LEASE, TimeUnit.MILLISECONDS), "all three are free and it cannot be had");
+        check(mine.tryLock(3_000, LONG_LEASE, TimeUnit.MILLISECONDS), "all three are free and it cannot be had");
         mine.unlock();
     }
 
@@ -57,7 +57,7 @@ public final class Masters {
         RLock[] masters = locks(clients.myMasters, cell.key);
         RLock mine = new RedissonRedLock(masters);
         RLock theirs = new RedissonRedLock(locks(clients.theirMasters, cell.key));
-        check(mine.tryLock(2_000, LONG_LEASE, TimeUnit.MILLISECONDS), "nobody holds the lock and it cannot be had");
+        check(mine.tryLock(3_000, LONG_LEASE, TimeUnit.MILLISECONDS), "nobody holds the lock and it cannot be had");
         check(held(cell) == 3, "held at " + held(cell) + " of 3 masters");
         check(!theirs.tryLock(100, LONG_LEASE, TimeUnit.MILLISECONDS), "another one got the lock that is held");
         mine.unlock();
@@ -66,7 +66,7 @@ public final class Masters {
         RLock first = clients.theirMasters.get(0).getLock(cell.key);
         RLock second = clients.theirMasters.get(1).getLock(cell.key);
         first.lock(LONG_LEASE, TimeUnit.MILLISECONDS);
-        check(mine.tryLock(2_000, LONG_LEASE, TimeUnit.MILLISECONDS), "two of three masters are not enough");
+        check(mine.tryLock(3_000, LONG_LEASE, TimeUnit.MILLISECONDS), "two of three masters are not enough");
         mine.unlock();
         cell.await("two masters to be free", () -> held(cell) == 1);
         second.lock(LONG_LEASE, TimeUnit.MILLISECONDS);
