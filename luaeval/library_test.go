@@ -194,6 +194,33 @@ func TestOnlyBriefFunctionsAreNotWatched(t *testing.T) {
 	}
 }
 
+// A library is code from anyone, as a script is.
+func TestHostileLibrariesAreBounded(t *testing.T) {
+	e := alone(Options{Budget: 32 << 20, MaxBulk: 64 << 20, MaxSteps: 1 << 20})
+	const f = "\nredis.register_function('f', function() "
+	for body, want := range map[string]string{
+		"return " + strings.Repeat("{", 1<<20):                                                 "Error compiling function: user_function:2: chunk has too many syntax levels",
+		strings.Repeat("return function() ", 1<<16):                                            "Error compiling function: user_function:2: chunk has too many syntax levels",
+		"local function g() return 1 + g() end g()":                                            "stack overflow",
+		"local t, i = {}, 0 while true do i = i + 1 t[i] = {} end":                             "Error registering functions: ERR ",
+		"local s = 'x' while true do s = s .. s end":                                           "not enough memory",
+		f + "return string.rep('x', 1e11) end)":                                                "not enough memory",
+		f + "local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1e6) .. i end end)":               "not enough memory",
+		f + "return string.find(('a'):rep(100000), ('a-'):rep(15) .. 'b') end)":                "pattern too complex",
+		f + "rawset(string, 'rep', nil) end)":                                                  readOnlyText,
+		f + "getmetatable('').__index = nil end)":                                              readOnlyText,
+		f + "getmetatable(_G).__index = nil end)":                                              readOnlyText,
+		f + "_G.redis = nil end)":                                                              readOnlyText,
+		"local kept = {}" + f + "kept.f = kept return kept end) kept[1] = kept":                "reached lua stack limit",
+		"local function g() local ok, e = pcall(g) error(e) end" + f + "g() end)":              "C stack overflow",
+		"local co" + f + "co = coroutine.wrap(function() error('in it') end) return co() end)": "in it",
+	} {
+		require.Contains(t, loadOn(e, 2, "#!lua name=l\n"+body, nil), want, "%.100s", body)
+		require.Equal(t, "$1\r\nl\r\n$5\r\nxxx71\r\n", loadOn(e, 2, "#!lua name=l"+f+"return ('x'):rep(3) .. 7 .. 1 end)", nil), "the next library")
+		require.Equal(t, "$4\r\nxxx7\r\n", evalOn(e, 2, `return ("x"):rep(3) .. 7`, nil), "the next script")
+	}
+}
+
 func TestLibrariesShareOneSpaceOfFunctions(t *testing.T) {
 	e, libraries := alone(Options{}), NewLibraries()
 	load := func(name string, replace bool, functions ...string) error {
