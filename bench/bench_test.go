@@ -80,6 +80,25 @@ func TestOwnGeneratorSendsWhatItCounts(t *testing.T) {
 	require.ErrorContains(t, err, "wrong number of arguments")
 }
 
+func TestEachLockIsFreedOnceAndTransactionsAreWhole(t *testing.T) {
+	s := redistest.Start(t)
+	c := redistest.Dial(t, s.Addr)
+	for _, w := range loadWorkloads() {
+		if !w.own() {
+			continue
+		}
+		require.NoError(t, w.prepare(s.Addr, 10, 1000))
+		m, err := ownLoad(s.Addr, job{args: w.args, batch: w.batch, once: w.once, n: 1000, clients: 5, pipeline: 4, keys: 10})
+		require.NoError(t, err)
+		require.Equal(t, 1000, m.requests)
+		if w.once {
+			require.Zero(t, c.Do("DBSIZE").Int, w.name)
+		} else {
+			require.Contains(t, c.Do("INFO", "commandstats").Str, "cmdstat_exec:calls=1000,")
+		}
+	}
+}
+
 func TestPreparationFillsWhatTheRequestsNeed(t *testing.T) {
 	s := redistest.Start(t)
 	c := redistest.Dial(t, s.Addr)
@@ -92,6 +111,12 @@ func TestPreparationFillsWhatTheRequestsNeed(t *testing.T) {
 			require.Equal(t, int64(500), c.Do("LLEN", "mylist").Int)
 		case "lrange100":
 			require.Equal(t, int64(300), c.Do("LLEN", "mylist").Int)
+		case "evalunlock", "evalshaunlock":
+			require.Equal(t, int64(500), c.Do("DBSIZE").Int)
+			require.Equal(t, int64(1), c.Do(numbered(w.args, 499)...).Int, "the last lock is there to be freed")
+		case "evalshalock":
+			require.Equal(t, "", c.Do(numbered(w.args, 1)...).Str, "the script is there")
+			require.Equal(t, int64(1), c.Do("DBSIZE").Int)
 		default:
 			require.Zero(t, c.Do("DBSIZE").Int, w.name)
 		}

@@ -205,7 +205,11 @@ func (b *bench) measure(w workload, pipeline int, servers []*server) (result, er
 				return r, fmt.Errorf("preparing %s: %w", b.contenders[i].name, err)
 			}
 			before := s.cpu()
-			got, err := b.load.run(s.addr, job{args: w.args, n: n, clients: b.clients, pipeline: pipeline, keys: b.keys})
+			run := b.load.run
+			if w.own() {
+				run = ownLoad
+			}
+			got, err := run(s.addr, job{args: w.args, batch: w.batch, once: w.once, n: n, clients: b.clients, pipeline: pipeline, keys: b.keys})
 			if err != nil {
 				return r, fmt.Errorf("%s: %w", b.contenders[i].name, err)
 			}

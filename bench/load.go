@@ -11,6 +11,8 @@ import (
 // job is one turn: n requests over a number of connections.
 type job struct {
 	args                       []string
+	batch                      [][]string // in place of args
+	once                       bool       // numbers come in order, each once
 	n, clients, pipeline, keys int
 }
 

@@ -124,7 +124,13 @@ func ownClient(addr string, j job, batches int, seed uint64) (times []time.Durat
 	}
 	defer c.close()
 	placeholder := []byte("__rand_int__")
-	one := appendCommand(nil, j.args)
+	var one []byte
+	if j.batch == nil {
+		j.batch = [][]string{j.args}
+	}
+	for _, args := range j.batch {
+		one = appendCommand(one, args)
+	}
 	out := bytes.Repeat(one, j.pipeline)
 	var places []int
 	for i := 0; ; i += len(placeholder) {
@@ -136,16 +142,22 @@ func ownClient(addr string, j job, batches int, seed uint64) (times []time.Durat
 		places = append(places, i)
 	}
 	r := rand.New(rand.NewPCG(seed, 1))
+	next := int(seed) * batches * j.pipeline
 	for range batches {
 		for _, at := range places {
-			number := strconv.Itoa(1e12 + r.IntN(j.keys))
+			n := next
+			next++
+			if !j.once {
+				n = r.IntN(j.keys)
+			}
+			number := strconv.Itoa(1e12 + n)
 			copy(out[at:], number[1:])
 		}
 		began := time.Now()
 		if _, err := c.c.Write(out); err != nil {
 			return times, err
 		}
-		for range j.pipeline {
+		for range j.pipeline * len(j.batch) {
 			v, err := resp.ReadReply(c.r)
 			if err != nil {
 				return times, err

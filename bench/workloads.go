@@ -1,6 +1,8 @@
 package main
 
 import (
+	"crypto/sha1"
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -11,11 +13,17 @@ import (
 type workload struct {
 	name   string
 	args   []string
-	fill   []string // sent before each turn, for every key number in place of __rand_int__
-	drain  bool     // each request takes something away: fill for every request, not every key
-	weight int      // how many times more a request costs than a SET, for turns of like length
-	most16 float64  // bound of the CPU ratio at pipeline 16
+	batch  [][]string // in place of args: several commands that make one request
+	fill   []string   // sent before each turn, for every key number in place of __rand_int__
+	drain  bool       // each request takes something away: fill for every request, not every key
+	once   bool       // with drain: each request has a number of its own, so that it finds what was filled in
+	load   string     // a script for EVALSHA
+	weight int        // how many times more a request costs than a SET, for turns of like length
+	most16 float64    // bound of the CPU ratio at pipeline 16
 }
+
+// own tells whether redis-benchmark cannot make this load.
+func (w workload) own() bool { return w.once || w.batch != nil }
 
 var value = strings.Repeat("x", 32)
 
@@ -35,7 +43,40 @@ func loadWorkloads() []workload {
 		{name: "zadd", args: []string{"ZADD", "myzset", "__rand_int__", "element:__rand_int__"}, most16: 0.60},
 		{name: "mset10", args: mset, weight: 5, most16: 0.80},
 		{name: "lrange100", args: []string{"LRANGE", "mylist", "0", "99"}, fill: []string{"LPUSH", "mylist", value}, weight: 10, most16: 0.80},
+		{name: "evalunlock", args: unlock("EVAL", unlockScript), fill: held(), drain: true, once: true, weight: 3, most16: 0.70},
+		{name: "evalshaunlock", args: unlock("EVALSHA", sha(unlockScript)), load: unlockScript, fill: held(), drain: true, once: true, weight: 3, most16: 0.70},
+		{name: "evallock", args: lock("EVAL", lockScript), weight: 4, most16: 0.70},
+		{name: "evalshalock", args: lock("EVALSHA", sha(lockScript)), load: lockScript, weight: 4, most16: 0.70},
+		{name: "multi10", batch: multi10(), weight: 8, most16: 0.70},
 	}
+}
+
+// lockScript takes a lock that is free or its caller's already, and else tells how long it is held; such is Redisson's.
+const lockScript = `if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then ` +
+	`redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; ` +
+	`return redis.call('pttl', KEYS[1]);`
+
+func sha(script string) string {
+	sum := sha1.Sum([]byte(script))
+	return hex.EncodeToString(sum[:])
+}
+
+func held() []string { return []string{"SET", "lock:__rand_int__", value, "PX", "600000"} }
+
+func unlock(command, script string) []string {
+	return []string{command, script, "1", "lock:__rand_int__", value}
+}
+
+func lock(command, script string) []string {
+	return []string{command, script, "1", "rlock:__rand_int__", "600000", "6b1e9bd4-5b5a-4b5e-8c5d-0123456789ab:1"}
+}
+
+func multi10() [][]string {
+	batch := [][]string{{"MULTI"}}
+	for range 10 {
+		batch = append(batch, []string{"SET", "key:__rand_int__", value})
+	}
+	return append(batch, []string{"EXEC"})
 }
 
 // bounds are for columns of loadColumns: the CPU, and without pipeline p99.
@@ -58,6 +99,11 @@ func (w workload) prepare(addr string, keys, n int) error {
 	defer c.close()
 	if err := c.pipe([][]string{{"FLUSHALL"}}); err != nil {
 		return err
+	}
+	if w.load != "" {
+		if err := c.pipe([][]string{{"SCRIPT", "LOAD", w.load}}); err != nil {
+			return err
+		}
 	}
 	if w.fill == nil {
 		return nil
