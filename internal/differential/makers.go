@@ -84,6 +84,7 @@ func makers() map[string]maker {
 		"lat":     func(g *generator) string { return degrees(g, geoMaxLat, 0, -38, 84) },
 		"unit":    oneOf("m km mi ft KM m km mi ft lightyears"),
 		"metres":  metres,
+		"passon":  passOn,
 		"partial": func(g *generator) string { return strconv.Itoa(g.IntN(40)) + "-*" },
 	}
 	for _, k := range keysOf {
@@ -95,6 +96,22 @@ func makers() map[string]maker {
 		}
 	}
 	return m
+}
+
+// passOn is a script that calls a command and answers with what it sees of the reply.
+func passOn(g *generator) string {
+	return g.pick(
+		"return redis.call(unpack(ARGV))",
+		"return redis.pcall(unpack(ARGV))",
+		"local r = redis.call(unpack(ARGV)) return {type(r), r}",
+		"local ok, r = pcall(redis.call, unpack(ARGV)) return {tostring(ok), r}",
+		"redis.setresp(3) local r = redis.pcall(unpack(ARGV)) return {type(r), r}",
+		"local r = redis.pcall(unpack(ARGV)) return type(r) == 'table' and {#r, r.err, r.ok} or tostring(r)",
+		"return cjson.encode({redis.call(unpack(ARGV))})",
+		"return cmsgpack.pack(redis.call(unpack(ARGV)))",
+		"local t = {} for i, v in ipairs(ARGV) do t[i] = v:match('^[1-9]%d*$') and tonumber(v) or v end return redis.pcall(unpack(t))",
+		"for i = 1, 2 do redis.pcall(unpack(ARGV)) end return {KEYS, ARGV, redis.pcall(unpack(ARGV))}",
+	)
 }
 
 // rare gives the last of words most of the time.

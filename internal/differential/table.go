@@ -116,6 +116,18 @@ func table() []struct {
 			"(GEORADIUSBYMEMBER|GEORADIUSBYMEMBER_RO) geo place metres unit [WITHDIST] [WITHHASH] [WITHCOORD] [COUNT small [ANY]] [ASC|DESC]",
 			"GEORADIUS geo lon lat metres 'km [COUNT small] STORE 'p3", "ZRANGE 'p3 0 -1 WITHSCORES",
 		}},
+		// The script calls what stands behind it; what has no order stays out.
+		{"script", []string{
+			"EVAL passon 0 SET str value [NX|XX] [GET]", "EVAL passon 0 (GET|INCR|DECR|STRLEN|TYPE) str", "EVAL passon 0 APPEND str value", "EVAL passon 0 MGET key+",
+			"EVAL passon 0 INCRBYFLOAT str float", "EVAL passon 0 SETRANGE str offset value", "EVAL passon 0 EXPIRE key ttl [NX|XX]", "EVAL passon 0 (DEL|EXISTS) key+",
+			"EVAL passon 0 LRANGE list index index", "EVAL passon 0 (RPUSH|LPUSH) list value+", "EVAL passon 0 LPOP list [small]", "EVAL passon 0 LLEN key",
+			"EVAL passon 0 ZADD zset [XX] [CH] [INCR] (score member)+", "EVAL passon 0 ZRANGE zset index index [WITHSCORES]", "EVAL passon 0 ZSCORE zset member",
+			"EVAL passon 0 ZMSCORE zset member+", "EVAL passon 0 ZPOPMIN zset [small]",
+			"EVAL passon 0 HSET hash (field value)+", "EVAL passon 0 HMGET hash field+", "EVAL passon 0 HINCRBY hash field int", "EVAL passon 0 HDEL hash field+",
+			"EVAL passon 0 SADD set member+", "EVAL passon 0 SMISMEMBER set member+", "EVAL passon 0 SISMEMBER key member",
+			"EVAL passon 0 XADD stream id field value", "EVAL passon 0 XRANGE stream xmin xmax COUNT small",
+			"EVAL_RO passon 0 (GET|INCR|STRLEN) key", "EVAL_RO passon 0 SET str value", "EVAL passon small GET str", "EVAL passon 0 (GET|WATCH|'nosuch|CONFIG) [str] [value]", "EVAL passon 0",
+		}},
 		{"keys", []string{
 			"DEL key+", "UNLINK key+", "EXISTS key+", "TOUCH key+", "TYPE key", "RENAME key key", "RENAMENX key key", "COPY key key [REPLACE]",
 			"EXPIRE key ttl [NX|XX]", "PEXPIRE key pttl [NX|XX]", "EXPIREAT key at [NX|XX|GT|LT]", "PEXPIREAT key pat [NX|XX|GT|LT]",
