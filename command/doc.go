@@ -11,6 +11,13 @@
 //	                                  (executor.go)                      (clock, counters)  │
 //	                                                                    store.DB <──────────┘
 //
+// A script runs inside the command that starts it, on the same goroutine. Its redis.call
+// comes back to the table with a writer of its own, as the commands of EXEC do:
+//
+//	EVAL ──> luaeval.Engine.Run ──> callFromScript ──> lookup, may a script? ──> run ──> Row.Do(*Call)
+//	                         └────> pollScript: has it been running too long? then the server
+//	                                serves the others in between (script.go, scriptbusy.go)
+//
 // A command function either returns an error or has appended exactly one reply.
 // On an error the executor takes back what was appended and writes the error, so
 // half a reply cannot happen and errors are counted in one place.

@@ -72,7 +72,6 @@ type Executor struct {
 	engine    *luaeval.Engine // of EVAL, nil before the first script
 	script    scripting
 	functions *luaeval.Libraries
-	selected  int  // the database of the client that runs the script
 	oom       bool // memory was used up when the command under way was admitted
 
 	// Log takes what scripts log. LetOthers serves the other clients while a script runs

@@ -52,6 +52,7 @@ const (
 type scripting struct {
 	on       bool
 	by       *Session // who runs it
+	db       int      // that was selected before
 	name     string   // its SHA1, or the function's name
 	args     [][]byte // of its command
 	started  int64    // monotonic ns
@@ -186,10 +187,9 @@ func (ex *Executor) beginScript(c *Call, name string, flags luaeval.Flags) error
 		}
 	}
 	ex.script = scripting{
-		on: true, by: c.Sess, name: name, args: c.Args, started: ex.mono,
+		on: true, by: c.Sess, db: c.Sess.DB, name: name, args: c.Args, started: ex.mono,
 		readOnly: readOnly || noWrites, allowOOM: allowOOM,
 	}
-	ex.selected = c.Sess.DB
 	ex.Depth++
 	return nil
 }
@@ -198,7 +198,7 @@ func (ex *Executor) beginScript(c *Call, name string, flags luaeval.Flags) error
 // itself.
 func (ex *Executor) endScript(cmd *Command) {
 	ex.Depth--
-	ex.script.by.DB = ex.selected
+	ex.script.by.DB = ex.script.db
 	cmd.Calls.Failed += ex.script.failed
 	ex.script.on, ex.script.busy = false, false
 }

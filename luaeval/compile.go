@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -78,6 +79,7 @@ func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter,
 	if err != nil {
 		return nil, nil, syntaxError(err, code, s.chunk)
 	}
+	trim(proto)
 	e.l.Push(e.l.NewFunctionFromProto(proto))
 	for _, v := range w.first {
 		e.l.Push(v)
@@ -86,6 +88,15 @@ func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter,
 	fn := e.l.Get(-1).(*lua.LFunction)
 	e.l.SetTop(0)
 	return fn, w, nil
+}
+
+// trim gives back the room for a thousand instructions that the compiler begins each function with.
+func trim(proto *lua.FunctionProto) {
+	proto.Code = slices.Clone(proto.Code)
+	proto.DbgSourcePositions = slices.Clone(proto.DbgSourcePositions)
+	for _, inner := range proto.FunctionPrototypes {
+		trim(inner)
+	}
 }
 
 // syntaxError says what the parser found in the words of Lua's own, as far as it is known.

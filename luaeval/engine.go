@@ -3,7 +3,6 @@ package luaeval
 import (
 	"crypto/sha1"
 	"encoding/hex"
-	"errors"
 	"sync"
 	"time"
 
@@ -103,9 +102,6 @@ type Script struct {
 	long       bool // it may run for long: give it a context
 }
 
-// ErrNoScript answers an unknown SHA1.
-var ErrNoScript = errors.New("NOSCRIPT No matching script. Please use EVAL.")
-
 // largestHole bounds the memory one assignment takes: `t[n] = 1` makes an array of n elements below this index, and an
 // entry of a map above. gopher-lua has it as a variable of the package; all engines agree on the value.
 const largestHole = 1 << 20
@@ -193,8 +189,8 @@ func (e *Engine) Len() int { return len(e.by.sha) }
 // StateMem is about what a state without scripts takes: measured, Go does not tell whose memory is whose.
 const StateMem = 180 << 10
 
-// Mem is the size of the scripts kept, as far as it is known.
-func (e *Engine) Mem() int { return e.bytes*2 + len(e.by.sha)*512 }
+// Mem is about what the scripts take that are kept: measured, too.
+func (e *Engine) Mem() int { return e.bytes*8 + len(e.by.sha)*(5<<10) }
 
 // Run runs s and appends one reply to w.
 func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {

@@ -113,7 +113,7 @@ func TestHostileScriptsDoNotHurtTheServer(t *testing.T) {
 			}
 			require.Contains(t, c.Read().String(), h.want)
 			require.Equal(t, "xxx7hello:1", c.Do("EVAL", `return ("x"):rep(3) .. 7 .. string.sub("hello!", 1, 5) .. ":" .. redis.call("incr", KEYS[1])`, "1", t.Name()).Str)
-			require.Less(t, info(t, c, "used_memory_rss"), 1<<30)
+			require.Less(t, info(t, c, "used_memory_rss"), 3<<30) // with room for the race detector
 		})
 	}
 }

@@ -13,6 +13,9 @@
 //	   write            every reply that is waiting        (may fan out to threads)
 //	   close            clients that are done for
 //
+// A script that runs on makes a smaller pass like this in the middle of the execute
+// phase, for those who wait for it (busy.go).
+//
 // In Redis the phases are the same (server.c: beforeSleep), but without I/O
 // threads a query is read and executed in the read handler at once
 // (networking.c: readQueryFromClient). Here it is always two steps, so that the

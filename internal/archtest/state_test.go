@@ -14,12 +14,11 @@ import (
 // Nothing may assign to them, so that servers in one process share nothing.
 func constants() map[string]string {
 	return map[string]string{
-		"luaeval.ErrNoScript": "an error to compare with",
-		"luaeval.errMemory":   "an error to compare with",
-		"luaeval.boundHoles":  "lowers a bound that gopher-lua keeps for the whole process, once",
-		"config.ErrNoFile":    "an error to compare with",
-		"config.table":        "every directive; Parse reads it",
-		"command.redacted":    "what MONITOR shows in the place of a password",
+		"luaeval.errMemory":  "an error to compare with",
+		"luaeval.boundHoles": "lowers a bound that gopher-lua keeps for the whole process, once",
+		"config.ErrNoFile":   "an error to compare with",
+		"config.table":       "every directive; Parse reads it",
+		"command.redacted":   "what MONITOR shows in the place of a password",
 	}
 }
 
@@ -125,6 +124,7 @@ func starters() map[string]string {
 		"interop/matrix.startServer": "waits for the end of a server",
 		"bench.fanOut":               "one for each subscriber, which reads",
 		"bench.ownLoad":              "one for each client of the load",
+		"bench.fiftyLockers":         "one for each client that locks",
 	}
 }
 
