@@ -13,8 +13,8 @@ func (e *Engine) addArithmetic(meta *lua.LTable) {
 		"__sub": func(a, b float64) float64 { return a - b },
 		"__mul": func(a, b float64) float64 { return a * b },
 		"__div": func(a, b float64) float64 { return a / b },
-		"__mod": func(a, b float64) float64 { return a - math.Floor(a/b)*b },
-		"__pow": math.Pow,
+		"__mod": modulo,
+		"__pow": power,
 		"__unm": func(a, _ float64) float64 { return -a },
 	} {
 		meta.RawSetString(event, e.l.NewFunction(func(l *lua.LState) int {
@@ -22,24 +22,77 @@ func (e *Engine) addArithmetic(meta *lua.LTable) {
 			if event == "__unm" {
 				right = left
 			}
-			a, aok := toNumber(left)
-			b, bok := toNumber(right)
-			if aok && bok {
-				l.Push(lua.LNumber(do(a, b)))
-				return 1
-			}
-			if f := e.otherMeta(l, left, right, event); f != lua.LNil {
-				l.Push(e.callback(l, f, left, right))
-				return 1
-			}
-			bad := left
-			if aok {
-				bad = right
-			}
-			raise(l, "attempt to perform arithmetic on a "+bad.Type().String()+" value")
-			return 0
+			return e.arithmetic(l, left, right, event, do)
 		}))
 	}
+}
+
+// arithmetic is an operation on two values that may be strings or have metamethods.
+func (e *Engine) arithmetic(l *lua.LState, left, right lua.LValue, event string, do func(a, b float64) float64) int {
+	a, aok := toNumber(left)
+	b, bok := toNumber(right)
+	if aok && bok {
+		l.Push(lua.LNumber(do(a, b)))
+		return 1
+	}
+	if f := e.otherMeta(l, left, right, event); f != lua.LNil {
+		l.Push(e.callback(l, f, left, right))
+		return 1
+	}
+	bad := left
+	if aok {
+		bad = right
+	}
+	raise(l, "attempt to perform arithmetic on a "+bad.Type().String()+" value")
+	return 0
+}
+
+// modulo is Lua 5.1's %. gopher-lua's own is more exact, and knows infinity.
+func modulo(a, b float64) float64 { return a - math.Floor(a/b)*b }
+
+// power is C's pow, whose results are the nearest numbers; Go's are not always. That matters for the powers scripts compute,
+// which are whole ones: they are multiplied with twice the digits.
+func power(a, b float64) float64 {
+	const most = 64
+	if (a != a || b != b) && a != 1 && b != 0 {
+		return a + b // with the sign it has, which is printed
+	}
+	r := math.Pow(a, b)
+	if r != r {
+		return noNumber()
+	}
+	if b != math.Trunc(b) || math.Abs(b) > most || math.IsInf(a, 0) || math.IsInf(r, 0) || r == 0 {
+		return r
+	}
+	high, low := 1.0, 0.0
+	for range int(math.Abs(b)) {
+		product := high * a
+		low = math.FMA(high, a, -product) + low*a
+		high = product + low
+		low = product - high + low
+	}
+	switch {
+	case math.IsInf(high, 0) || high == 0 || high != high: // on the way, the result is not
+		return r
+	case b < 0:
+		inverse := 1 / high
+		return inverse + inverse*(math.FMA(-inverse, high, 1)-inverse*low)
+	}
+	return high
+}
+
+// operator is one that gopher-lua has otherwise than Lua 5.1 in C.
+func (e *Engine) operator(event string, do func(a, b float64) float64) *lua.LFunction {
+	return e.l.NewFunction(func(l *lua.LState) int {
+		left, right := l.Get(1), l.Get(2)
+		a, aok := left.(lua.LNumber)
+		b, bok := right.(lua.LNumber)
+		if aok && bok {
+			l.Push(lua.LNumber(do(float64(a), float64(b))))
+			return 1
+		}
+		return e.arithmetic(l, left, right, event, do)
+	})
 }
 
 func (e *Engine) otherMeta(l *lua.LState, left, right lua.LValue, event string) lua.LValue {

@@ -42,10 +42,10 @@ func (e *Engine) bitLib() *lua.LTable {
 	})
 }
 
-// bitArg rounds as LuaBitOp does, to even, and takes the low 32 bits.
+// bitArg makes an integer of a number as LuaBitOp does: added to 2^52 + 2^51, it stands in the low 32 bits of the sum, rounded to
+// even. Of a number that is too large for that, something else stands there.
 func bitArg(l *lua.LState, n int, function string) uint32 {
-	f := math.RoundToEven(checkNumber(l, n, function))
-	return uint32(int64(math.Mod(f, 1<<32)))
+	return uint32(math.Float64bits(checkNumber(l, n, function) + (1<<52 + 1<<51)))
 }
 
 func pushBits(l *lua.LState, v uint32) int {

@@ -11,6 +11,7 @@ import (
 func (e *Engine) hideFunctions() {
 	l := e.l
 	e.hidden[".."] = l.NewFunction(e.concat)
+	e.hidden["%"], e.hidden["^"] = e.operator("__mod", modulo), e.operator("__pow", power)
 	for _, what := range []string{"initial", "limit", "step"} {
 		text := "'for' " + what + " value must be a number"
 		if what != "initial" {

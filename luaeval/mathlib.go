@@ -11,9 +11,30 @@ import (
 func (e *Engine) mathLib(t *lua.LTable) *lua.LTable {
 	t.RawSetString("random", e.l.NewFunction(e.mathRandom))
 	t.RawSetString("randomseed", e.l.NewFunction(e.randomSeed))
+	for _, name := range []string{"cos", "fmod", "log", "log10", "sin", "tan"} {
+		t.RawSetString(name, e.l.NewFunction(negativeNaN(t.RawGetString(name).(*lua.LFunction).GFunction)))
+	}
+	t.RawSetString("pow", e.l.NewFunction(func(l *lua.LState) int {
+		l.Push(lua.LNumber(power(checkNumber(l, 1, "pow"), checkNumber(l, 2, "pow"))))
+		return 1
+	}))
 	t.RawSetString("mod", t.RawGetString("fmod"))
 	t.RawSetString("huge", lua.LNumber(math.Inf(1)))
 	return t
+}
+
+// noNumber is NaN as processors of Redis's kind make it, which prints as -nan.
+func noNumber() float64 { return math.Float64frombits(0xfff8 << 48) }
+
+// negativeNaN makes what f has no answer for print as on Redis.
+func negativeNaN(f lua.LGFunction) lua.LGFunction {
+	return func(l *lua.LState) int {
+		n := f(l)
+		if v, ok := l.Get(-1).(lua.LNumber); ok && v != v {
+			l.Push(lua.LNumber(noNumber()))
+		}
+		return n
+	}
 }
 
 // seed is srand48.

@@ -11,6 +11,9 @@ import (
 // parseNumber reads a number as C's strtod does, which is what Lua 5.1 takes: decimal, hexadecimal, inf and nan, with
 // spaces around.
 func parseNumber(s string) (float64, bool) {
+	if end := strings.IndexByte(s, 0); end >= 0 { // there a string ends in C
+		s = s[:end]
+	}
 	s = strings.Trim(s, " \t\n\v\f\r")
 	if n, ok := shortInt(s); ok {
 		return float64(n), true
@@ -148,7 +151,7 @@ func trimZeros(b []byte, from int) []byte {
 // appendArg prints a number that is an argument of redis.call: integral ones that a double surely holds as integers, others by
 // %.17g (util.c: double2ll).
 func appendArg(b []byte, n float64) []byte {
-	if n == math.Trunc(n) && math.Abs(n) <= 1<<52 {
+	if n == math.Trunc(n) && math.Abs(n) <= 1<<52 && !(n == 0 && math.Signbit(n)) {
 		return strconv.AppendInt(b, int64(n), 10)
 	}
 	return appendG(b, n, 17)

@@ -40,6 +40,9 @@ func (w *rewriter) expr(expr ast.Expr) ast.Expr {
 		x.Lhs, x.Rhs = w.expr(x.Lhs), w.expr(x.Rhs)
 	case *ast.ArithmeticOpExpr:
 		x.Lhs, x.Rhs = w.expr(x.Lhs), w.expr(x.Rhs)
+		if x.Operator == "%" || x.Operator == "^" {
+			return w.call(x.Operator, x, x.Lhs, x.Rhs)
+		}
 	case *ast.StringConcatOpExpr:
 		return w.concat(x)
 	case *ast.UnaryMinusOpExpr:

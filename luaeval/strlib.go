@@ -197,7 +197,14 @@ func (v *verb) flag(c byte) bool { return strings.IndexByte(v.flags, c) >= 0 }
 func (e *Engine) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 	switch v.kind {
 	case 'c':
-		return v.pad(b, "", string([]byte{byte(checkInt(l, arg, "format"))}), false)
+		c := byte(0)
+		if n := checkInt(l, arg, "format"); n == int(int32(n)) {
+			c = byte(n)
+		}
+		if c == 0 { // ends what it is printed into, blanks before it aside
+			return append(b, strings.TrimSuffix(string(v.pad(nil, "", "\x00", false)), "\x00")...)
+		}
+		return v.pad(b, "", string([]byte{c}), false)
 	case 'd', 'i':
 		return v.integer(b, truncate(checkNumber(l, arg, "format")))
 	case 'u', 'o', 'x', 'X':
@@ -209,6 +216,9 @@ func (e *Engine) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 	case 's':
 		checkAny(l, arg, "format")
 		s := checkString(l, arg, "format")
+		if end := strings.IndexByte(s, 0); end >= 0 && (v.has || len(s) < 100) { // what C prints; the others are taken as they are
+			s = s[:end]
+		}
 		if v.has && v.precision < len(s) {
 			s = s[:v.precision]
 		}
@@ -272,8 +282,8 @@ func (v *verb) integer(b []byte, n int64) []byte {
 
 func (v *verb) unsigned(b []byte, f float64) []byte {
 	n := uint64(truncate(f))
-	if f >= 1<<63 && f < 1<<64 {
-		n = uint64(f)
+	if f >= 1<<63 { // as x86 does it: what is too large becomes 0
+		n = uint64(truncate(f-1<<63)) ^ 1<<63
 	}
 	base, prefix := 10, ""
 	switch v.kind {
