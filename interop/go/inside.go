@@ -17,19 +17,19 @@ const insideArg = "inside"
 // inside runs a test binary, beside a server on the usual port if one is named, and returns the
 // exit code. It is the first process of its namespace: the kernel ends all others after it.
 func inside(args []string) int {
-	if err := runInside(args[0], args[1], args[2:]); err != nil {
+	if err := runInside(args[0], args[1], args[2:]...); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
 	return 0
 }
 
-func runInside(binary, tests string, server []string) error {
+func runInside(server, tests string, args ...string) error {
 	if err := loopbackUp(); err != nil {
 		return fmt.Errorf("loopback: %w", err)
 	}
-	if len(server) > 0 {
-		cmd := exec.Command(server[0], "--port", "6379", "--save", "")
+	if server != "" {
+		cmd := exec.Command(server, "--port", "6379", "--save", "")
 		if err := cmd.Start(); err != nil {
 			return err
 		}
@@ -37,7 +37,7 @@ func runInside(binary, tests string, server []string) error {
 			return err
 		}
 	}
-	cmd := exec.Command(binary, "-test.v", "-test.run", tests)
+	cmd := exec.Command(tests, args...)
 	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
 	return cmd.Run()
 }

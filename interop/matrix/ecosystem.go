@@ -15,7 +15,7 @@ import (
 
 const (
 	prepareLimit = 15 * time.Minute // a cold cache and two cores that others use too
-	runLimit     = 5 * time.Minute
+	runLimit     = 8 * time.Minute
 )
 
 // result is what one ecosystem printed, by kind of server.
