@@ -151,7 +151,7 @@ func trimZeros(b []byte, from int) []byte {
 // appendArg prints a number that is an argument of redis.call: integral ones that a double surely holds as integers, others by
 // %.17g (util.c: double2ll).
 func appendArg(b []byte, n float64) []byte {
-	if n == math.Trunc(n) && math.Abs(n) <= 1<<52 && !(n == 0 && math.Signbit(n)) {
+	if n == math.Trunc(n) && math.Abs(n) <= 1<<52 {
 		return strconv.AppendInt(b, int64(n), 10)
 	}
 	return appendG(b, n, 17)
