@@ -281,6 +281,9 @@ func (e *Engine) fill(up *lua.Upvalue, kept *lua.LTable, words [][]byte) *lua.LT
 		return kept
 	}
 	for i, word := range words {
+		if was, ok := kept.RawGetInt(i + 1).(lua.LString); ok && string(was) == string(word) {
+			continue // clients come back with their name and their time
+		}
 		kept.RawSetInt(i+1, lua.LString(word))
 	}
 	for i := old; i > len(words); i-- {
