@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/trace"
 )
 
 // Executor runs commands, one at a time, on the goroutine that owns it. It is
@@ -21,6 +22,9 @@ type Executor struct {
 
 	// MonitorFeed, when set, is shown every command that has run.
 	MonitorFeed func(s *Session, args [][]byte)
+
+	// Trace is shown when every command ran, unless nil.
+	Trace *trace.Thread
 
 	// Subs is who listens to which channel. Deliver appends a message to the output
 	// of a client that is not being executed; only the server sets it.
@@ -166,11 +170,13 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 			cmd.Calls.Rejected++
 		}
 		ex.fail(w, mark, ex.refuse(s, cmd, args, err))
+		ex.traceShort("refused", s)
 	} else {
 		s.Last = cmd
 		if s.Tx != nil && s.Tx.Open && cmd.Flags&NotQueued == 0 {
 			s.Tx.add(cmd, args, ex.flagsOf(s, cmd, args))
 			w.Status("QUEUED")
+			ex.traceShort("queued", s)
 		} else {
 			ex.mono = ex.run(cmd, s, args, w, mark, ex.mono)
 		}
@@ -256,7 +262,8 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	}
 	ex.KS.Settle()
 	end = ex.Clock.Mono()
-	if s.Hold == Blocked { // it has not ended
+	ex.Trace.Execute(cmd.Name, max(start, ex.mono), end, s.ID, s.Commands) // a retry counts its first try into start
+	if s.Hold == Blocked {                                                 // it has not ended
 		s.Wait.took += end - start
 	} else {
 		ex.account(cmd, s, args, end-start)
@@ -265,6 +272,14 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 		ex.MonitorFeed(s, redact(cmd, args))
 	}
 	return end
+}
+
+// traceShort records a request that was not run. The clock is not asked for those otherwise.
+func (ex *Executor) traceShort(what string, s *Session) {
+	if ex.Trace != nil {
+		begin := ex.mono
+		ex.Trace.Execute(what, begin, ex.BeginExecution(), s.ID, s.Commands)
+	}
 }
 
 // account counts a command that has ended.

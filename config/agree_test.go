@@ -19,6 +19,7 @@ func differs() map[string]string {
 		"port":                            "set by the test",
 		"unixsocket":                      "set by the test",
 		"port-file":                       "ours",
+		"trace":                           "ours",
 		"seed":                            "ours",
 		"cluster-announce-human-nodename": "new in 7.2",
 		"locale-collate":                  "new in 7.2",

@@ -73,6 +73,7 @@ type Config struct {
 	Bind           []string // a leading "-" marks an address that may be missing
 	Port           int      // 0 picks a free one, -1 is no TCP at all
 	PortFile       string
+	Trace          string // where the recording goes; "" for none
 	UnixSocket     string
 	UnixSocketPerm int
 	ProtectedMode  bool

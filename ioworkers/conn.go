@@ -21,6 +21,7 @@ package ioworkers
 
 import (
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/trace"
 	"golang.org/x/sys/unix"
 )
 
@@ -38,6 +39,7 @@ const (
 // Conn is one connection's socket and bytes.
 type Conn struct {
 	FD     int
+	ID     int64 // of the client
 	Parser resp.Parser
 
 	in     *input // nil while nothing is buffered
@@ -45,6 +47,11 @@ type Conn struct {
 	sent   int    // bytes of Out that are written
 	NetIn  int64  // bytes read
 	NetOut int64  // bytes written
+
+	// For the trace: the number of the last request that was parsed, and of the last whose
+	// reply is all in Out.
+	parsed   int64
+	Answered int64
 
 	// What ended reading: Wrong is to be answered, ReadErr is the system's, EOF tells
 	// that the other side has stopped sending. Lost tells that writing failed.
@@ -64,13 +71,14 @@ type input struct {
 
 // Read takes what the socket has, up to readChunk, and parses every command that
 // is complete. The Conn must have been lent its input.
-func (c *Conn) Read() {
+func (c *Conn) Read(t *trace.Thread) {
 	in := c.in
 	in.compact()
 	if cap(in.buf)-len(in.buf) < readChunk/4 {
 		in.grow()
 	}
 	n, errno := read(c.FD, in.buf[len(in.buf):cap(in.buf)])
+	t.Lap(trace.Read, c.ID, 0, max(n, 0))
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return
@@ -83,20 +91,24 @@ func (c *Conn) Read() {
 	}
 	in.buf = in.buf[:len(in.buf)+n]
 	c.NetIn += int64(n)
-	c.Parse()
+	c.Parse(t)
 }
 
 // Parse looks for further commands in what was read before. Read calls it; main
 // does again when the commands before have been executed and the parser's limits
 // may have changed by that.
-func (c *Conn) Parse() {
+func (c *Conn) Parse(t *trace.Thread) {
 	in := c.in
 	if in == nil || c.Wrong != "" {
 		return
 	}
 	in.compact()
+	before := in.batch.Len()
 	n, err := c.Parser.Parse(in.buf[in.taken:], &in.batch)
 	in.taken += n
+	found := in.batch.Len() - before
+	c.parsed += int64(found)
+	t.Lap(trace.Parse, c.ID, c.parsed, found)
 	if err != nil {
 		c.Wrong = err.(resp.ErrProtocol) // Parse returns no other
 	}
@@ -143,8 +155,9 @@ func (c *Conn) Buffered() (room, used int) {
 func (c *Conn) Unsent() int { return len(c.Out) - c.sent }
 
 // Write writes up to writeLimit bytes. What is left stays for the next call.
-func (c *Conn) Write() {
+func (c *Conn) Write(t *trace.Thread) {
 	n, errno := write(c.FD, c.Out[c.sent:min(len(c.Out), c.sent+writeLimit)])
+	c.traceWrite(t, n)
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return
@@ -162,6 +175,18 @@ func (c *Conn) Write() {
 	if cap(c.Out) > keepOutput {
 		c.Out = nil
 	}
+}
+
+// traceWrite tells which requests are answered once the last byte of output is out.
+func (c *Conn) traceWrite(t *trace.Thread, n int) {
+	if t == nil {
+		return
+	}
+	through := int64(0)
+	if n == c.Unsent() {
+		through = c.Answered
+	}
+	t.Lap(trace.Write, c.ID, through, max(n, 0))
 }
 
 // compact drops the bytes whose commands have been executed.

@@ -69,7 +69,7 @@ func TestUnreadKeepsACommandForLater(t *testing.T) {
 	pool := &Pool{}
 	send(t, peer, "GET a\r\nGET b\r\n")
 	pool.Lend(c)
-	c.Read()
+	c.Read(nil)
 	require.Equal(t, "a", string(c.Next()[1]))
 	require.Equal(t, "b", string(c.Next()[1]))
 	c.Unread()
@@ -101,7 +101,7 @@ func TestWritingToAClosedPeerLosesTheConnection(t *testing.T) {
 	c, peer := pair(t)
 	require.NoError(t, unix.Shutdown(peer, unix.SHUT_RDWR))
 	c.Out = []byte("+OK\r\n")
-	c.Write()
+	c.Write(nil)
 	require.True(t, c.Lost)
 }
 

@@ -1,11 +1,15 @@
 package ioworkers
 
+import "github.com/miniredisd/miniredisd/trace"
+
 // Pool moves the bytes of many connections at once. It runs inline for now: the
 // two calls are where the connections fan out to threads and join again.
 //
 // It also keeps the buffers of connections that need none at the moment, so that
 // ten thousand idle ones cost little and the busy ones share what is in cache.
 type Pool struct {
+	Trace *trace.Thread // of main; nil while nothing is recorded
+
 	inputs  []*input
 	outputs [][]byte
 }
@@ -67,13 +71,13 @@ func (p *Pool) Spare() int {
 // Read has every connection read and parse.
 func (p *Pool) Read(conns []*Conn) {
 	for _, c := range conns {
-		c.Read()
+		c.Read(p.Trace)
 	}
 }
 
 // Write has every connection write.
 func (p *Pool) Write(conns []*Conn) {
 	for _, c := range conns {
-		c.Write()
+		c.Write(p.Trace)
 	}
 }

@@ -16,6 +16,7 @@ const acceptLimit = 1000
 
 // accept is the accept handler: it takes the connections that are waiting.
 func (s *Server) accept(l *listener) {
+	s.trace.Mark()
 	for range acceptLimit {
 		fd, sa, err := unix.Accept4(l.fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 		switch {

@@ -36,8 +36,10 @@ func (s *Server) letOthers() (stop bool) {
 		s.log('#', "Looking for other clients during a script: %v", err)
 	}
 	s.read(s.reads[fresh:])
+	floor := s.trace.Raise() // the time of commands stands still
 	s.executeReads()
 	s.executeResumed()
+	s.trace.Lower(floor)
 	s.write()
 	s.freeClosed()
 	if s.loop.Stopped() {

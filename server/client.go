@@ -6,6 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/trace"
 	"golang.org/x/sys/unix"
 )
 
@@ -34,7 +35,7 @@ type client struct {
 func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.lastID++
 	c := &client{laddr: laddr, unix: isUnix, created: s.now, active: s.now}
-	c.FD = fd
+	c.FD, c.ID = fd, s.lastID
 	c.sess = command.Session{
 		ID: s.lastID, Index: len(s.order), Addr: addr, Local: isUnix || isLoopback(addr),
 		Proto: 2,
@@ -50,6 +51,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	}
 	s.clients[c.sess.ID] = c
 	s.order = append(s.order, c)
+	s.trace.Lap(trace.Accept, c.ID, 0, 0)
 	return c
 }
 

@@ -28,6 +28,7 @@ func (s *Server) debugCommands() []debugCommand {
 		{"set-active-expire", "<0|1>", "Stops removing keys that expire while nobody looks at them, or goes on with it.", 1, 1, s.debugActiveExpire},
 		{"sleep", "<seconds>", "Stops the server for that time.", 1, 1, debugSleep},
 		{"stringmatch-len", "<length> <pattern>", "Matches a pattern against that many 'a'.", 2, 2, debugMatch},
+		{"trace", "<START|STOP|DUMP path>", "Records what every thread does, or writes the recording to a file for Perfetto or chrome://tracing.", 1, 2, s.debugTrace},
 	}
 }
 

@@ -8,12 +8,14 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/trace"
 )
 
 // afterSleep begins a pass: everything in it happens at one time.
 func (s *Server) afterSleep() {
 	s.stats.Passes++
 	s.now = s.ex.BeginPass()
+	s.trace.Span(trace.Sleep, s.asleep, s.now, 0)
 }
 
 // wantRead is the read handler: it notes who has sent something.
@@ -37,7 +39,8 @@ func (s *Server) beforeSleep() time.Duration {
 	s.ex.Broadcast()
 	s.write()
 	s.freeClosed()
-	s.stats.Busy += s.ex.Clock.Mono() - s.now
+	s.asleep = s.ex.Clock.Mono()
+	s.stats.Busy += s.asleep - s.now
 	return s.sleep()
 }
 
@@ -51,12 +54,17 @@ func (s *Server) freeClosed() {
 
 // read fans the readable connections out and waits for all of them.
 func (s *Server) read(from []*client) {
+	if len(from) == 0 {
+		return
+	}
+	begin := s.trace.Mark()
 	s.conns = s.conns[:0]
 	for _, c := range from {
 		s.pool.Lend(&c.Conn)
 		s.conns = append(s.conns, &c.Conn)
 	}
 	s.pool.Read(s.conns)
+	s.trace.Span(trace.Reading, begin, s.trace.Mark(), len(s.conns))
 	s.stats.Reads += int64(len(s.conns))
 }
 
@@ -109,6 +117,7 @@ func (s *Server) execute(c *client) {
 	c.active = s.now
 	s.executeAll(c)
 	s.running = nil
+	c.Answered = c.answered()
 	if len(s.aside.late) > 0 && s.aside.c == nil {
 		s.w.Buf = append(s.w.Buf, s.aside.late...)
 		s.aside.late = nil
@@ -120,6 +129,14 @@ func (s *Server) execute(c *client) {
 	s.pool.Reclaim(&c.Conn)
 }
 
+// answered is the number of c's last request that has its reply.
+func (c *client) answered() int64 {
+	if c.sess.Hold == command.Blocked {
+		return c.sess.Commands - 1
+	}
+	return c.sess.Commands
+}
+
 func (s *Server) executeAll(c *client) {
 	defer s.recoverCommand(c)
 	for !c.closed {
@@ -127,7 +144,8 @@ func (s *Server) executeAll(c *client) {
 		if args == nil && c.Parser.Limits.Unauthenticated {
 			// the parser stopped where an AUTH among these commands may have lifted its limits
 			c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)
-			c.Parse()
+			s.trace.Mark()
+			c.Parse(s.trace)
 			args = c.Next()
 		}
 		if args == nil {
@@ -218,11 +236,16 @@ func (s *Server) wantWrite(c *client) {
 
 // write fans the connections with replies out and waits for all of them.
 func (s *Server) write() {
+	if len(s.writes) == 0 {
+		return
+	}
+	begin := s.trace.Mark()
 	s.conns = s.conns[:0]
 	for _, c := range s.writes {
 		s.conns = append(s.conns, &c.Conn)
 	}
 	s.pool.Write(s.conns)
+	s.trace.Span(trace.Writing, begin, s.trace.Mark(), len(s.conns))
 	s.stats.Writes += int64(len(s.conns))
 	for _, c := range s.writes {
 		c.wantsWrite = false
@@ -266,7 +289,8 @@ func (s *Server) replyHandler(c *client) {
 	if c == s.aside.c {
 		return
 	}
-	c.Write()
+	s.trace.Mark()
+	c.Write(s.trace)
 	s.stats.Writes++
 	s.wrote(c)
 }
@@ -275,6 +299,7 @@ func (s *Server) replyHandler(c *client) {
 // while writes are paused.
 func (s *Server) expire() {
 	s.ks.Now = s.ex.WallMicros() / 1000
+	expired := s.ks.Stats.Expired
 	switch {
 	case !s.expires():
 	case s.cfg.LatencyMonitorThreshold == 0:
@@ -283,6 +308,9 @@ func (s *Server) expire() {
 		begin := s.ex.Clock.Mono()
 		s.ks.ExpireDue()
 		s.ex.NoteLatency("expire-cycle", s.ex.Clock.Mono()-begin)
+	}
+	if n := s.ks.Stats.Expired - expired; n > 0 && s.trace != nil {
+		s.trace.Span(trace.Expire, s.ex.LastEnd(), s.ex.BeginExecution(), int(n))
 	}
 }
 

@@ -36,6 +36,7 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/trace"
 )
 
 // Log writes one line of the server's log. Level is the character Redis prints
@@ -59,6 +60,7 @@ type Server struct {
 	checked   int       // where in order that walk has come
 	lastID    int64
 	now       int64 // monotonic ns, when the pass began
+	asleep    int64 // monotonic ns, when the last one ended
 
 	running   *client   // the client that is being executed
 	aside     aside     // what is put aside while others are served in the middle of its script
@@ -83,6 +85,9 @@ type Server struct {
 	writes      []*client // have output that is to be written in this pass
 	closing     []*client // to be freed at the end of this pass
 	conns       []*ioworkers.Conn
+
+	recording *trace.Trace  // nil before the first
+	trace     *trace.Thread // main's row, nil while nothing is recorded
 
 	// Reconfigured, when set, is called for every directive CONFIG SET has changed.
 	Reconfigured func(name string)
@@ -142,6 +147,9 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		loop.Close()
 		return nil, errors.New("too few open files allowed")
 	}
+	if cfg.Trace != "" {
+		s.startTrace()
+	}
 	loop.AfterSleep(s.afterSleep)
 	loop.BeforeSleep(s.beforeSleep)
 	loop.After(cronPeriod, s.cron)
@@ -174,6 +182,7 @@ func (s *Server) Addrs() []string {
 // every command.
 func (s *Server) Run() error {
 	err := s.loop.Run()
+	s.saveTrace()
 	s.closeListeners()
 	for _, c := range s.clients {
 		s.free(c)

@@ -36,6 +36,7 @@ An option is a line of the configuration with two dashes before it:
 Those that Redis does not have:
        --port 0           listen on a free port (without --unixsocket)
        --port-file PATH   write the port to a file once the server listens
+       --trace PATH       record what every thread does, written at the end and at SIGUSR1
        --seed N           make hashing and chance repeatable
 `, argv0)
 }

@@ -94,7 +94,10 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	go stopOnSignal(signals, s, log)
+	if cfg.Trace != "" { // it ends redis-server, and us otherwise
+		signal.Notify(signals, syscall.SIGUSR1)
+	}
+	go obeySignals(signals, s, log)
 
 	remove, err := announce(cfg, log, s.Addrs())
 	if err != nil {
@@ -155,12 +158,15 @@ func ready(cfg *config.Config, log *rlog.Logger) {
 	}
 }
 
-// stopOnSignal ends the server at the first signal and the process at the
-// second SIGINT.
-func stopOnSignal(signals <-chan os.Signal, s *server.Server, log *rlog.Logger) {
+// obeySignals ends the server at the first SIGTERM or SIGINT and the process at the
+// second SIGINT; SIGUSR1 has the trace written.
+func obeySignals(signals <-chan os.Signal, s *server.Server, log *rlog.Logger) {
 	asked := false
 	for sig := range signals {
 		switch {
+		case sig == syscall.SIGUSR1:
+			s.SaveTrace()
+			continue
 		case sig == syscall.SIGINT && asked:
 			log.Signal("You insist... exiting now.")
 			os.Exit(1)

@@ -28,12 +28,13 @@ const module = "github.com/miniredisd/miniredisd/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/miniredisd": {"config", "rlog", "server"},
-		"server":         {"acl", "command", "config", "ioworkers", "pubsub", "reactor", "resp", "store", "golang.org/x/sys/unix"},
-		"command":        {"acl", "config", "geo", "hll", "luaeval", "pubsub", "resp", "store"},
-		"ioworkers":      {"resp", "golang.org/x/sys/unix"},
+		"server":         {"acl", "command", "config", "ioworkers", "pubsub", "reactor", "resp", "store", "trace", "golang.org/x/sys/unix"},
+		"command":        {"acl", "config", "geo", "hll", "luaeval", "pubsub", "resp", "store", "trace"},
+		"ioworkers":      {"resp", "trace", "golang.org/x/sys/unix"},
 		"reactor":        {"golang.org/x/sys/unix"},
 		"resp":           {"github.com/tidwall/redcon"},
 		"pubsub":         {},
+		"trace":          {},
 		"hll":            {},
 		"geo":            {},
 		"luaeval":        {"resp", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast", "github.com/yuin/gopher-lua/parse"},
@@ -156,7 +157,7 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 // The packages at the bottom can be read, tested and used without any other.
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
-	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "config"} {
+	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "config", "trace"} {
 		for _, name := range found[leaf] {
 			require.True(t, isForeign(name), "%s imports %s", leaf, name)
 		}

@@ -1,0 +1,86 @@
+package server
+
+import (
+	"errors"
+	"os"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/trace"
+)
+
+// A recording begins and ends on main while the workers are parked: nobody but their
+// own thread ever sees a row that is being written.
+
+// startTrace begins a recording; one that was held before is dropped.
+func (s *Server) startTrace() {
+	s.recording = trace.New(s.ex.Clock.Mono)
+	s.traceTo(s.recording.Thread("main"))
+}
+
+func (s *Server) stopTrace() { s.traceTo(nil) }
+
+func (s *Server) traceTo(main *trace.Thread) {
+	s.trace, s.ex.Trace, s.pool.Trace = main, main, main
+}
+
+const errNoTrace store.Error = "ERR no trace was recorded, see DEBUG TRACE START"
+
+// writeTrace writes what is recorded. A reader sees either no file or all of it.
+func (s *Server) writeTrace(path string) error {
+	if s.recording == nil {
+		return errNoTrace
+	}
+	part := path + ".part"
+	f, err := os.Create(part)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(s.recording.WriteJSON(f), f.Close()); err != nil {
+		_ = os.Remove(part)
+		return err
+	}
+	return os.Rename(part, path)
+}
+
+// SaveTrace writes the recording to the file that the configuration names, after the
+// pass under way. Any goroutine may call it.
+func (s *Server) SaveTrace() { s.loop.Post(s.saveTrace) }
+
+func (s *Server) saveTrace() {
+	if s.cfg.Trace == "" {
+		return
+	}
+	if err := s.writeTrace(s.cfg.Trace); err != nil {
+		s.log('#', "Writing the trace: %v", err)
+		return
+	}
+	s.log('*', "Trace written to %s", s.cfg.Trace)
+}
+
+// debugTrace is DEBUG TRACE. A dump stops the server for as long as writing it takes.
+func (s *Server) debugTrace(c *command.Call, args [][]byte) error {
+	switch {
+	case is(args[0], "start") && len(args) == 1:
+		s.startTrace()
+	case is(args[0], "stop") && len(args) == 1:
+		s.stopTrace()
+	case is(args[0], "dump") && len(args) == 2:
+		if err := s.writeTrace(string(args[1])); err != nil {
+			return asReply(err)
+		}
+	default:
+		return c.SubcommandSyntax()
+	}
+	c.OK()
+	return nil
+}
+
+// asReply makes a reply of an error of the system.
+func asReply(err error) error {
+	var reply store.Error
+	if errors.As(err, &reply) {
+		return reply
+	}
+	return store.Error("ERR " + err.Error())
+}

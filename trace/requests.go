@@ -1,0 +1,97 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+)
+
+// A request is known by its client and its number among the client's requests.
+type request struct{ client, seq int64 }
+
+// life is a request from the moment its bytes are taken from the socket to the
+// moment the reply is in the kernel's hands. What has left the ring is missing.
+type life struct {
+	request
+	name             string
+	parsed, executed *placed
+	born             int64
+	done             int64 // when it was executed: a blocked one the second time
+	written          *placed
+}
+
+// placed is an event and the row it is in.
+type placed struct {
+	event
+	on *Thread
+}
+
+// collect returns all events as a reader of the file wants them, by their begin and the
+// enclosing before the enclosed.
+func (tr *Trace) collect() []placed {
+	var all []placed
+	for _, t := range tr.threads {
+		for _, e := range t.ring {
+			all = append(all, placed{e, t})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b placed) int {
+		return cmp.Or(cmp.Compare(a.begin, b.begin), cmp.Compare(b.end, a.end))
+	})
+	return all
+}
+
+// lives follows every request through the events. They are returned in the order in
+// which they were parsed.
+func lives(all []placed) []*life {
+	var found []*life
+	known := map[request]*life{}
+	reads := map[int64]int64{}      // by client: when its last read began
+	writes := map[int64][]*placed{} // by client: those that answered something
+	for i := range all {
+		e := &all[i]
+		switch e.kind {
+		case Read:
+			reads[e.client] = e.begin
+		case Parse:
+			for seq := e.seq - int64(e.n) + 1; seq <= e.seq; seq++ {
+				l := &life{request: request{e.client, seq}, parsed: e, born: e.begin}
+				if begin, ok := reads[e.client]; ok {
+					l.born = begin
+				}
+				known[l.request] = l
+				found = append(found, l)
+			}
+		case Execute:
+			if l := known[request{e.client, e.seq}]; l != nil {
+				l.run(e)
+			}
+		case Write:
+			if e.seq > 0 {
+				writes[e.client] = append(writes[e.client], e)
+			}
+		}
+	}
+	for _, l := range found {
+		l.answer(writes[l.client])
+	}
+	return found
+}
+
+// run notes a command. The first one is the request itself, for it encloses those that
+// it has called.
+func (l *life) run(e *placed) {
+	if l.executed == nil {
+		l.executed, l.name = e, e.name
+	}
+	l.done = max(l.done, e.end)
+}
+
+// answer finds the write that took the end of the reply.
+func (l *life) answer(writes []*placed) {
+	i, _ := slices.BinarySearchFunc(writes, l.seq, func(w *placed, seq int64) int { return cmp.Compare(w.seq, seq) })
+	for ; i < len(writes) && l.executed != nil && l.written == nil; i++ {
+		if writes[i].begin >= l.done {
+			l.written = writes[i]
+		}
+	}
+}
