@@ -88,10 +88,11 @@ type Config struct {
 	ACLLogMaxLen     int    // entries
 	ACLPubSubDefault string // allchannels, resetchannels
 
-	Databases int
-	Seed      uint64 // of hashing and chance; 0 has the server choose one
-	Hz        int
-	IOThreads int
+	Databases        int
+	Seed             uint64 // of hashing and chance; 0 has the server choose one
+	Hz               int
+	IOThreads        int // those that read and write sockets, the one that executes counted
+	IOThreadsDoReads bool
 
 	Dir            string // absolute; "" is the directory of the process
 	LogLevel       string

@@ -2,13 +2,24 @@ package ioworkers
 
 import "github.com/miniredisd/miniredisd/trace"
 
-// Pool moves the bytes of many connections at once. It runs inline for now: the
-// two calls are where the connections fan out to threads and join again.
+// Pool moves the bytes of many connections at once: with threads, when Start has
+// been called and there is enough to do, without them otherwise. The zero Pool is
+// ready, and has none.
 //
 // It also keeps the buffers of connections that need none at the moment, so that
 // ten thousand idle ones cost little and the busy ones share what is in cache.
+// These belong to main: it lends before it fans out.
 type Pool struct {
 	Trace *trace.Thread // of main; nil while nothing is recorded
+
+	threads []*thread // thread 0 is main, which is not in here
+	own     []*Conn   // main's share
+	join    *join
+	reads   bool // threads read, too
+	least   int  // connections per thread that make it worth while to wake them
+
+	Active bool // the last writes were shared out
+	Alone  bool // main does everything for now
 
 	inputs  []*input
 	outputs [][]byte
@@ -68,16 +79,25 @@ func (p *Pool) Spare() int {
 	return sum
 }
 
-// Read has every connection read and parse.
-func (p *Pool) Read(conns []*Conn) {
-	for _, c := range conns {
-		c.Read(p.Trace)
+// Read has every connection read and parse. It tells whether threads have helped.
+func (p *Pool) Read(conns []*Conn) (shared bool) {
+	if p.reads && p.pays(conns) {
+		p.share(conns, reading)
+		return true
 	}
+	reading.run(conns, p.Trace)
+	return false
 }
 
-// Write has every connection write.
-func (p *Pool) Write(conns []*Conn) {
-	for _, c := range conns {
-		c.Write(p.Trace)
+// Write has every connection write. It tells whether threads have helped.
+func (p *Pool) Write(conns []*Conn) (shared bool) {
+	if len(conns) == 0 {
+		return false
 	}
+	if p.Active = p.pays(conns); p.Active {
+		p.share(conns, writing)
+		return true
+	}
+	writing.run(conns, p.Trace)
+	return false
 }

@@ -22,9 +22,11 @@ type aside struct {
 func (s *Server) letOthers() (stop bool) {
 	script := s.running
 	s.aside.c, s.aside.w = script, s.w
+	s.pool.Alone = true
 	defer func() { // the engine turns a panic into an error of the script
 		s.running, s.w = s.aside.c, s.aside.w
 		s.aside.c, s.aside.w = nil, resp.Writer{}
+		s.pool.Alone = false
 	}()
 	s.running, s.w = nil, resp.Writer{}
 	if script.wantsWrite { // it will want that again when it is through

@@ -105,6 +105,10 @@ func wanted(sec *section, names [][]byte) bool {
 func (s *Server) infoServer(r *report) {
 	uptime := (s.now - s.start) / 1e9
 	executable, _ := os.Executable()
+	active := 0
+	if s.pool.Active {
+		active = 1
+	}
 	r.fields("redis_version", config.RedisVersion, "miniredisd_version", config.Version,
 		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", "redis_mode", "standalone",
 		"os", systemName(), "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime", "multiplexing_api", "epoll",
@@ -112,7 +116,7 @@ func (s *Server) infoServer(r *report) {
 		"process_id", os.Getpid(), "process_supervised", s.cfg.Supervised, "run_id", s.runID,
 		"tcp_port", max(s.cfg.Port, 0), "server_time_usec", s.ex.WallMicros(),
 		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", s.cfg.Hz, "configured_hz", s.cfg.Hz,
-		"lru_clock", s.ks.Now/1000&0xffffff, "executable", executable, "config_file", s.cfg.File, "io_threads_active", 0)
+		"lru_clock", s.ks.Now/1000&0xffffff, "executable", executable, "config_file", s.cfg.File, "io_threads_active", active)
 	for i, l := range s.listeners {
 		if l.unix {
 			r.line("listener%d:name=unix,bind=%s", i, l.addr)
@@ -180,7 +184,7 @@ func (s *Server) infoStats(r *report) {
 		"tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes,
 		"unexpected_error_replies", 0, "total_error_replies", s.ex.Stats.ErrorReplies, "dump_payload_sanitizations", 0,
 		"total_reads_processed", s.stats.Reads, "total_writes_processed", s.stats.Writes,
-		"io_threaded_reads_processed", 0, "io_threaded_writes_processed", 0,
+		"io_threaded_reads_processed", s.stats.ThreadedReads, "io_threaded_writes_processed", s.stats.ThreadedWrites,
 		"client_query_buffer_limit_disconnections", s.stats.QueryLimitClosed, "client_output_buffer_limit_disconnections", s.stats.OutputLimitClosed,
 		"reply_buffer_shrinks", 0, "reply_buffer_expands", 0,
 		"eventloop_cycles", s.stats.Passes, "eventloop_duration_sum", s.stats.Busy/1000, "eventloop_duration_cmd_sum", s.stats.Executing/1000,

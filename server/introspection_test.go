@@ -8,9 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/internal/redistest"
-	"github.com/miniredisd/miniredisd/server"
 )
 
 func sectionsOf(t *testing.T, info string) (titles []string) {
@@ -137,10 +135,7 @@ func TestConfigSetPortMovesTheListener(t *testing.T) {
 }
 
 func TestShutdownEndsTheServerAndItsConnections(t *testing.T) {
-	cfg, err := config.Parse([]string{"--port", "0", "--bind", "127.0.0.1"}, nil)
-	require.NoError(t, err)
-	s, err := server.New(cfg, func(byte, string, ...any) {})
-	require.NoError(t, err)
+	s := newServer(t, func(byte, string, ...any) {})
 	addr, done := s.Addrs()[0], make(chan error)
 	go func() { done <- s.Run() }()
 	c := redistest.Dial(t, addr)

@@ -7,9 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/internal/redistest"
-	"github.com/miniredisd/miniredisd/server"
 )
 
 // held is what this process holds of the system: open files and goroutines.
@@ -22,10 +20,7 @@ func held(t *testing.T) (files, goroutines int) {
 // lifetime is a server from start to end, with clients that are in the middle of a
 // command when it ends.
 func lifetime(t *testing.T) {
-	cfg, err := config.Parse([]string{"--port", "0", "--bind", "127.0.0.1"}, nil)
-	require.NoError(t, err)
-	s, err := server.New(cfg, func(byte, string, ...any) {})
-	require.NoError(t, err)
+	s := newServer(t, func(byte, string, ...any) {})
 	done := make(chan error)
 	go func() { done <- s.Run() }()
 	var clients []*redistest.Conn

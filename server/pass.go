@@ -63,9 +63,11 @@ func (s *Server) read(from []*client) {
 		s.pool.Lend(&c.Conn)
 		s.conns = append(s.conns, &c.Conn)
 	}
-	s.pool.Read(s.conns)
-	s.trace.Span(trace.Reading, begin, s.trace.Mark(), len(s.conns))
 	s.stats.Reads += int64(len(s.conns))
+	if s.pool.Read(s.conns) {
+		s.stats.ThreadedReads += int64(len(s.conns))
+	}
+	s.trace.Span(trace.Reading, begin, s.trace.Mark(), len(s.conns))
 }
 
 // executeReads executes what was read. In the middle of it a script may have the rest
@@ -244,9 +246,11 @@ func (s *Server) write() {
 	for _, c := range s.writes {
 		s.conns = append(s.conns, &c.Conn)
 	}
-	s.pool.Write(s.conns)
-	s.trace.Span(trace.Writing, begin, s.trace.Mark(), len(s.conns))
 	s.stats.Writes += int64(len(s.conns))
+	if s.pool.Write(s.conns) {
+		s.stats.ThreadedWrites += int64(len(s.conns))
+	}
+	s.trace.Span(trace.Writing, begin, s.trace.Mark(), len(s.conns))
 	for _, c := range s.writes {
 		c.wantsWrite = false
 		s.wrote(c)

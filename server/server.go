@@ -104,6 +104,8 @@ type Stats struct {
 	Connections, Rejected int64 // accepted ever; refused because of maxclients
 	NetIn, NetOut         int64 // bytes of clients that are gone
 	Reads, Writes         int64 // sockets read and written
+	ThreadedReads         int64 // of them, in passes that I/O threads took part in
+	ThreadedWrites        int64
 	Passes                int64 // turns of the loop
 	Busy, Executing       int64 // ns spent in passes, and on commands in them
 	OutputLimitClosed     int64
@@ -181,7 +183,10 @@ func (s *Server) Addrs() []string {
 // Run serves until Stop. The calling goroutine becomes the one that executes
 // every command.
 func (s *Server) Run() error {
+	s.pool.Start(s.cfg.IOThreads, s.cfg.IOThreadsDoReads)
+	s.pool.Record(s.recording)
 	err := s.loop.Run()
+	s.pool.Stop()
 	s.saveTrace()
 	s.closeListeners()
 	for _, c := range s.clients {
@@ -197,6 +202,10 @@ func (s *Server) Run() error {
 // Dedicated tells the server that its process does nothing else; it is called
 // before Run, if at all.
 func (s *Server) Dedicated() { s.loop.Dedicated() }
+
+// EagerThreads has I/O threads, if there are any, woken for a single client, which
+// does not pay. It is for tests and called before Run.
+func (s *Server) EagerThreads() { s.pool.Eager() }
 
 // Stop ends Run after the pass under way. Any goroutine may call it.
 func (s *Server) Stop() { s.loop.Post(s.loop.Stop) }

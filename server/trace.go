@@ -16,9 +16,13 @@ import (
 func (s *Server) startTrace() {
 	s.recording = trace.New(s.ex.Clock.Mono)
 	s.traceTo(s.recording.Thread("main"))
+	s.pool.Record(s.recording)
 }
 
-func (s *Server) stopTrace() { s.traceTo(nil) }
+func (s *Server) stopTrace() {
+	s.traceTo(nil)
+	s.pool.Record(nil)
+}
 
 func (s *Server) traceTo(main *trace.Thread) {
 	s.trace, s.ex.Trace, s.pool.Trace = main, main, main

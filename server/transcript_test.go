@@ -6,7 +6,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/internal/transcript"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -26,11 +25,8 @@ func start(t testing.TB, args []string) (addr string) {
 
 func startWithLog(t testing.TB, args []string, log server.Log) string {
 	t.Helper()
-	line := []string{"--port", "0", "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--enable-debug-command", "yes"}
-	cfg, err := config.Parse(append(line, args...), nil)
-	require.NoError(t, err)
-	s, err := server.New(cfg, log)
-	require.NoError(t, err)
+	line := []string{"--save", "", "--dir", t.TempDir(), "--enable-debug-command", "yes"}
+	s := newServer(t, log, append(line, args...)...)
 	addr, done := s.Addrs()[0], make(chan error)
 	go func() { done <- s.Run() }()
 	t.Cleanup(func() {

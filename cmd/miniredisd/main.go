@@ -87,6 +87,9 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		return 1
 	}
 	s.Dedicated()
+	if cfg.IOThreads > 1 {
+		makeRoom(cfg.IOThreads)
+	}
 	s.Reconfigured = func(name string) {
 		if name == "loglevel" {
 			log.SetLevel(cfg.LogLevel)
