@@ -1,22 +1,49 @@
 // Package ioworkers is the half of a client that a thread other than main may
 // touch: a socket, the bytes read from it, the arguments found in them, and the
-// bytes to be written; and the pool that lends that half out.
+// bytes to be written; and the pool of threads that this half is lent to.
 //
-//	main                                          worker (later: --io-threads)
-//	 │  Lend input and output buffers                │
-//	 ├─── Pool.Read(conns) ── *Conn ────────────────>│ Conn.Read: read(2), parse
-//	 │<────────────── all of them done ──────────────┤
-//	 │  execute every command: Conn.Next ...         │ (parked)
-//	 ├─── Pool.Write(conns) ─ *Conn ────────────────>│ Conn.Write: write(2)
-//	 │<────────────── all of them done ──────────────┤
+//	main, which is thread 0            io_thd_1            io_thd_2
+//	 │ lend buffers                     │ asleep            │ asleep
+//	 │ share out, ring ─ *Conn 0,3,6 ──>│                   │
+//	 │               └── *Conn 1,4,7 ───┼──────────────────>│
+//	 │ Conn.Read 2,5,8: read(2), parse  │ Conn.Read 0,3,6   │ Conn.Read 1,4,7
+//	 │<─────── join: the last one rings ┴───────────────────┤
+//	 │                                  │ asleep            │ asleep
+//	 │ execute every command: Conn.Next, one client after another
+//	 │                                  │                   │
+//	 │ share out, ring ─ *Conn ... ────>│                   │
+//	 │               └── *Conn ... ─────┼──────────────────>│
+//	 │ Conn.Write: write(2)             │ Conn.Write        │ Conn.Write
+//	 │<─────── join: the last one rings ┴───────────────────┤
+//	 │ close what is to be closed       │ asleep            │ asleep
 //
-// A Conn belongs to main, but to one worker between the two arrows. It leads
-// nowhere: no callback, no map, no session, nothing of the keyspace can be
-// reached from it. A worker that finds a protocol error notes it; main answers.
+// A Conn belongs to main, and to one thread from the ring to the join. It leads
+// nowhere: no callback, no map, no session, nothing of the keyspace can be reached
+// from it, nor from what a thread is started with. A thread that finds a protocol
+// error, the end of the input or a lost connection notes it; main answers, closes
+// and counts, when all threads are back. So commands need no locks, and neither do
+// connections: at any time, one thread has each.
 //
-// What Redis does differently: its threads get the whole client
-// (networking.c: IOThreadMain), and a global says what they are allowed to do
-// with it right now.
+// That is Redis's model of 6.0 to 7.4. There a readable client is put on a list
+// instead of being read (networking.c: postponeClientRead); before the loop sleeps,
+// main deals the list out, works on its own part and waits for the others
+// (handleClientsWithPendingReadsUsingThreads, ...WritesUsingThreads). The threads
+// only write unless io-threads-do-reads is on, and are left alone while there are
+// fewer than two clients for each (stopThreadedIOIfNeeded).
+//
+// What Redis does differently: its threads get the whole client (IOThreadMain), a
+// global says what they are allowed to do with it right now, and they answer
+// protocol errors themselves. They parse one command of a client and leave the
+// others in its buffer to main; here they parse all. And they spin: a million
+// looks for work, and on a mutex when they are sent to bed, while main spins until
+// the last one is done, so that threads without cores of their own take turns at
+// waiting for each other. Here who waits sleeps in the kernel after a few looks
+// (see bell), and threads without work use no processor at all.
+//
+// Left out is what valkey 8 does: handing single clients to threads through rings,
+// and going on executing while they work. It would save main the wait at the join,
+// which is time and not processor, and that only on a machine with idle cores. It
+// would cost the picture above, in which whatever main looks at is its own.
 package ioworkers
 
 import (

@@ -110,11 +110,16 @@ func (p *Pool) ring(threads int, ph phase) {
 }
 
 // main is the life of a thread (networking.c: IOThreadMain). It has an operating
-// system's thread for itself, which tools show by its name and which ends with it.
+// system's thread for itself, which tools show by its name.
 func (t *thread) main(id int) {
 	runtime.LockOSThread()
-	name := append([]byte("io_thd_"+strconv.Itoa(id)), 0)
-	_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_NAME, uintptr(unsafe.Pointer(&name[0])), 0) // fails only for a bad pointer
+	defer runtime.UnlockOSThread()
+	var before [16]byte
+	threadName(unix.PR_GET_NAME, &before)
+	defer threadName(unix.PR_SET_NAME, &before)
+	var name [16]byte
+	copy(name[:], "io_thd_"+strconv.Itoa(id))
+	threadName(unix.PR_SET_NAME, &name)
 	for {
 		t.start.wait()
 		ph := t.phase
@@ -128,4 +133,9 @@ func (t *thread) main(id int) {
 			return
 		}
 	}
+}
+
+// threadName is prctl(2), which fails only for a bad pointer.
+func threadName(op int, name *[16]byte) {
+	_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, uintptr(op), uintptr(unsafe.Pointer(name)), 0)
 }

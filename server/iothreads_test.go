@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/redistest"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -17,7 +18,7 @@ import (
 func newServer(t testing.TB, log server.Log, args ...string) *server.Server {
 	t.Helper()
 	more := strings.Fields(os.Getenv("MINIREDISD_ARGS"))
-	cfg, err := config.Parse(append(append([]string{"--port", "0", "--bind", "127.0.0.1"}, more...), args...), nil)
+	cfg, err := config.Parse(append(append([]string{"--port", "0", "--bind", "127.0.0.1", "--enable-debug-command", "yes"}, more...), args...), nil)
 	require.NoError(t, err)
 	s, err := server.New(cfg, log)
 	require.NoError(t, err)
@@ -25,4 +26,74 @@ func newServer(t testing.TB, log server.Log, args ...string) *server.Server {
 		s.EagerThreads()
 	}
 	return s
+}
+
+func startThreads(t *testing.T, eager bool, args ...string) string {
+	t.Helper()
+	s := newServer(t, func(byte, string, ...any) {}, append([]string{"--io-threads", "4"}, args...)...)
+	if eager {
+		s.EagerThreads()
+	}
+	return run(t, s)
+}
+
+// together sends one request on every connection and reads the replies after that, so
+// that the server finds many of them in one pass.
+func together(conns []*redistest.Conn, args ...string) {
+	for _, c := range conns {
+		_ = c.Send(redistest.AppendCommand(nil, args...))
+	}
+	for _, c := range conns {
+		c.Read()
+	}
+}
+
+func dialMany(t *testing.T, addr string, n int) (conns []*redistest.Conn) {
+	for range n {
+		conns = append(conns, redistest.Dial(t, addr))
+	}
+	return conns
+}
+
+func TestThreadsReadOnlyWhenAskedTo(t *testing.T) {
+	for _, reads := range []string{"yes", "no"} {
+		addr := startThreads(t, true, "--io-threads-do-reads", reads)
+		c := redistest.Dial(t, addr)
+		require.Equal(t, "PONG", c.Do("PING").Str)
+		require.Equal(t, "1", infoField(c, "io_threads_active"))
+		require.NotEqual(t, "0", infoField(c, "io_threaded_writes_processed"))
+		require.Equal(t, reads == "yes", infoField(c, "io_threaded_reads_processed") != "0")
+		c.Do("CONFIG", "RESETSTAT")
+		require.Equal(t, "1", infoField(c, "io_threaded_writes_processed"))
+	}
+}
+
+// Two clients for every thread is where Redis begins to wake them.
+func TestThreadsSleepWhileThereIsLittleToDo(t *testing.T) {
+	addr := startThreads(t, false, "--io-threads-do-reads", "yes")
+	conns := dialMany(t, addr, 7)
+	for range 100 {
+		together(conns, "PING")
+	}
+	require.Equal(t, "0", infoField(conns[0], "io_threads_active"))
+	require.Equal(t, "0", infoField(conns[0], "io_threaded_reads_processed"))
+	require.Equal(t, "0", infoField(conns[0], "io_threaded_writes_processed"))
+
+	conns = append(conns, dialMany(t, addr, 40)...)
+	for infoField(conns[0], "io_threaded_reads_processed") == "0" || infoField(conns[0], "io_threaded_writes_processed") == "0" {
+		require.NoError(t, conns[0].Send([]byte("DEBUG SLEEP 0.001\r\n"))) // the others gather behind it
+		together(conns[1:], "PING")
+		conns[0].Read()
+	}
+	conns[0].Do("PING")
+	require.Equal(t, "0", infoField(conns[0], "io_threads_active"))
+}
+
+func TestIOThreadsCannotBeChanged(t *testing.T) {
+	c := redistest.Dial(t, startThreads(t, false))
+	for _, name := range []string{"io-threads", "io-threads-do-reads"} {
+		require.Equal(t, "ERR CONFIG SET failed (possibly related to argument '"+name+"') - can't set immutable config",
+			c.Do("CONFIG", "SET", name, "1").Str)
+	}
+	require.Equal(t, "4", c.Do("CONFIG", "GET", "io-threads").Elems[1].Str)
 }

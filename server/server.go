@@ -1,7 +1,8 @@
 // Package server is the wiring: it gives the event loop its handlers and is the
 // only place that sees both halves of a client, the connection and the session.
 //
-// One goroutine, the one that calls Run, does everything. Its pass:
+// One goroutine, the one that calls Run, does everything but, with io-threads, a
+// part of the reading and writing. Its pass:
 //
 //	epoll_wait ──> accept handler: new clients              accept.go
 //	           ├─> read handler: who has sent something     pass.go: wantRead

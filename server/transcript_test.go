@@ -25,8 +25,13 @@ func start(t testing.TB, args []string) (addr string) {
 
 func startWithLog(t testing.TB, args []string, log server.Log) string {
 	t.Helper()
-	line := []string{"--save", "", "--dir", t.TempDir(), "--enable-debug-command", "yes"}
-	s := newServer(t, log, append(line, args...)...)
+	line := []string{"--save", "", "--dir", t.TempDir()}
+	return run(t, newServer(t, log, append(line, args...)...))
+}
+
+// run serves until the test ends.
+func run(t testing.TB, s *server.Server) string {
+	t.Helper()
 	addr, done := s.Addrs()[0], make(chan error)
 	go func() { done <- s.Run() }()
 	t.Cleanup(func() {
