@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/miniredisd/miniredisd/trace"
 	"golang.org/x/sys/unix"
 )
 
@@ -15,25 +16,27 @@ type phase uint8
 const (
 	reading phase = iota
 	writing
-	ending // the thread, for good
+	naming // telling the trace which thread this is
+	ending // for good
 )
 
-func (ph phase) run(conns []*Conn) {
+func (ph phase) run(conns []*Conn, t *trace.Thread) {
 	for _, c := range conns {
 		if ph == reading {
-			c.Read()
+			c.Read(t)
 		} else {
-			c.Write()
+			c.Write(t)
 		}
 	}
 }
 
 // thread is one I/O thread. Main fills in what is to be done and rings; from then
-// until the join both fields are the thread's.
+// until the join that is the thread's.
 type thread struct {
 	start bell
 	phase phase
 	conns []*Conn
+	trace *trace.Thread // nil while nothing is recorded
 	join  *join
 	_     [64]byte // the next one's bell is rung while this one works
 }
@@ -47,10 +50,14 @@ type join struct {
 // defaultLeast is Redis's (networking.c: stopThreadedIOIfNeeded).
 const defaultLeast = 2
 
-// Start makes threads-1 threads: main is one itself. Without reads they do nothing
-// but write.
+// Start makes threads-1 threads: the calling one is main, and bound to its goroutine
+// like the others from here to Stop. Without reads they do nothing but write.
 func (p *Pool) Start(threads int, reads bool) {
-	p.join, p.reads = &join{}, reads && threads > 1
+	if threads == 1 {
+		return
+	}
+	runtime.LockOSThread()
+	p.join, p.reads = &join{}, reads
 	if p.least == 0 {
 		p.least = defaultLeast
 	}
@@ -63,11 +70,28 @@ func (p *Pool) Start(threads int, reads bool) {
 
 // Stop ends the threads and waits for it.
 func (p *Pool) Stop() {
-	if len(p.threads) > 0 {
-		p.ring(len(p.threads), ending)
-		p.join.all.wait()
+	if len(p.threads) == 0 {
+		return
 	}
-	p.threads, p.reads, p.Active = nil, false, false
+	p.together(ending)
+	p.threads, p.Active = nil, false
+	runtime.UnlockOSThread()
+}
+
+// Record gives every thread a row of a trace, or takes it back when that is nil. Main's
+// is there already.
+func (p *Pool) Record(tr *trace.Trace) {
+	if len(p.threads) == 0 {
+		return
+	}
+	for i, t := range p.threads {
+		t.trace = nil
+		if tr != nil {
+			t.trace = tr.Thread("io_" + strconv.Itoa(i+1))
+		}
+	}
+	p.Trace.Locked()
+	p.together(naming)
 }
 
 // Eager has threads woken for a single connection, which does not pay. It is for
@@ -97,7 +121,13 @@ func (p *Pool) share(conns []*Conn, ph phase) {
 		k++
 	}
 	p.ring(min(len(conns), len(p.threads)), ph)
-	ph.run(p.own)
+	ph.run(p.own, p.Trace)
+	p.join.all.wait()
+}
+
+// together has all threads do what needs no connections.
+func (p *Pool) together(ph phase) {
+	p.ring(len(p.threads), ph)
 	p.join.all.wait()
 }
 
@@ -120,18 +150,27 @@ func (t *thread) main(id int) {
 	var name [16]byte
 	copy(name[:], "io_thd_"+strconv.Itoa(id))
 	threadName(unix.PR_SET_NAME, &name)
-	for {
+	for ph := reading; ph != ending; {
 		t.start.wait()
-		ph := t.phase
-		if ph != ending {
-			ph.run(t.conns)
-		}
+		ph = t.phase
+		t.work(ph)
 		if t.join.left.Add(-1) == 0 {
 			t.join.all.ring()
 		}
-		if ph == ending {
-			return
-		}
+	}
+}
+
+func (t *thread) work(ph phase) {
+	begin := t.trace.Mark()
+	switch ph {
+	case reading:
+		ph.run(t.conns, t.trace)
+		t.trace.Span(trace.Reading, begin, t.trace.Mark(), len(t.conns))
+	case writing:
+		ph.run(t.conns, t.trace)
+		t.trace.Span(trace.Writing, begin, t.trace.Mark(), len(t.conns))
+	case naming:
+		t.trace.Locked()
 	}
 }
 

@@ -1,7 +1,9 @@
 package server_test
 
 import (
+	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -96,4 +98,30 @@ func TestIOThreadsCannotBeChanged(t *testing.T) {
 			c.Do("CONFIG", "SET", name, "1").Str)
 	}
 	require.Equal(t, "4", c.Do("CONFIG", "GET", "io-threads").Elems[1].Str)
+}
+
+func TestATraceShowsTheSharesOfThreads(t *testing.T) {
+	addr, path := startThreads(t, true, "--io-threads-do-reads", "yes"), filepath.Join(t.TempDir(), "trace.json")
+	boss := redistest.Dial(t, addr)
+	require.Equal(t, "OK", boss.Do("DEBUG", "TRACE", "START").Str)
+	boss.Close()
+	keepBusy(t, addr, 8, 20)
+	boss = redistest.Dial(t, addr)
+	require.Equal(t, "OK", boss.Do("DEBUG", "TRACE", "DUMP", path).Str)
+	tr := readTrace(t, path)
+	tr.requireNested(t)
+	tr.requireCommandsOnMain(t)
+	tr.requireOrder(t)
+	require.Positive(t, tr.requirePairs(t, "s", "f"), "no hand-off")
+	did := map[string]bool{}
+	for tid, spans := range tr.spans {
+		require.DirExists(t, fmt.Sprint("/proc/self/task/", tid), "%s is not a thread", tr.name[tid])
+		for _, h := range spans {
+			did[tr.name[tid]+": "+h.Cat] = true
+		}
+	}
+	for _, what := range []string{"read phase", "read", "parse", "write phase", "write"} {
+		require.True(t, did["io_1: "+what], what)
+	}
+	require.Len(t, tr.name, 4)
 }
