@@ -51,7 +51,11 @@ func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 }
 
 func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter, error) {
-	if err := checkNesting(code, s.chunk); err != nil {
+	if at, err := checkNesting(code, s.chunk); err != nil {
+		var earlier *parse.Error // Lua gets no further than that
+		if _, bad := parse.Parse(strings.NewReader(code[:at]), s.chunk); errors.As(bad, &earlier) && earlier.Pos.Line != parse.EOF {
+			err = syntaxError(bad, code[:at], s.chunk)
+		}
 		return nil, nil, err
 	}
 	chunk, err := parse.Parse(strings.NewReader(code), s.chunk)

@@ -79,6 +79,8 @@ type run struct {
 	calls   calls
 	threads int
 	fail    failure
+	replied int   // length of the output when the reply was last counted
+	cut     error // why the reply was not written to its end
 }
 
 // failure is where and how the script ended, noted before the stack is unwound.
@@ -247,7 +249,9 @@ func (e *Engine) answer(n int, w *resp.Writer) {
 	start := len(w.Buf)
 	err := e.l.PCall(n, 1, e.handler)
 	if err == nil {
-		e.writeReply(w, e.l.Get(-1))
+		if err = e.writeReply(w, e.l.Get(-1)); err != nil {
+			e.run.fail.text = "ERR " + err.Error()
+		}
 		e.l.SetTop(0)
 	}
 	if err != nil || e.run.fail.text != "" {

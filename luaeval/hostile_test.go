@@ -47,6 +47,9 @@ func TestHostileScriptsAreBounded(t *testing.T) {
 		"the strings' metatable": {`getmetatable("").__index = nil`, readOnlyText},
 		"a library":              {`rawset(string, "rep", nil)`, readOnlyText},
 		"goto":                   {"::a:: goto a", "Error compiling script"},
+		"a reply of the same":    {`local t = {("x"):rep(1000)} for i = 1, 60 do t = {t, t} end return t`, "not enough memory"},
+		"a reply without end":    {`local t = {} t[1] = t t[2] = t return t`, "not enough memory"},
+		"braces from the start":  {strings.Repeat("{", 1<<20), "Error compiling script (new function): user_script:1: unexpected symbol near '{'"},
 		"a table that holds itself": {`local t = {} t[1] = t return t`,
 			"reached lua stack limit"},
 	} {
@@ -69,6 +72,7 @@ func TestPollEndsAScript(t *testing.T) {
 		`while true do coroutine.wrap(function() pcall(function() while true do end end) end)() end`,
 		`while true do pcall(redis.call, "x") end`,
 		`while true do xpcall(function() error("x") end, function() end) end`,
+		`local t = {} t[1] = t t[2] = t return t`,
 		`return string.find(("a"):rep(100000), ("a-"):rep(15) .. "b")`,
 	} {
 		var now int64

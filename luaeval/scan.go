@@ -18,8 +18,8 @@ type scanner struct {
 	chain  int // `..`, `^` and unary operators in a row, which nest to the right
 }
 
-// checkNesting refuses text that nests too deeply, in Lua's words.
-func checkNesting(src, chunk string) error {
+// checkNesting refuses text that nests too deeply, in Lua's words, and tells where it does.
+func checkNesting(src, chunk string) (at int, err error) {
 	s := scanner{src: src, line: 1}
 	for s.i < len(src) {
 		c := src[s.i]
@@ -57,10 +57,10 @@ func checkNesting(src, chunk string) error {
 			s.i++
 		}
 		if s.levels > maxLevels || s.chain > 10*maxLevels {
-			return errors.New(fmt.Sprint(chunk, ":", s.line, ": chunk has too many syntax levels"))
+			return s.i, errors.New(fmt.Sprint(chunk, ":", s.line, ": chunk has too many syntax levels"))
 		}
 	}
-	return nil
+	return len(src), nil
 }
 
 func (s *scanner) at(k int) byte {

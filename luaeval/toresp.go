@@ -13,10 +13,32 @@ import (
 // maxReplyDepth is how deep a returned table may nest; a table that holds itself ends here.
 const maxReplyDepth = 1998
 
-// writeReply appends v as the script's reply.
-func (e *Engine) writeReply(w *resp.Writer, v lua.LValue) { e.writeValue(w, v, 0) }
+// writeReply appends v as the script's reply. It fails when that takes too much memory: a table of few elements that
+// stand in it more than once, each of the same kind, is a reply without end.
+func (e *Engine) writeReply(w *resp.Writer, v lua.LValue) error {
+	e.run.replied, e.run.cut = len(w.Buf), nil
+	e.writeValue(w, v, 0)
+	return e.run.cut
+}
+
+// replyPortion is how many bytes of a reply are counted at a time.
+const replyPortion = 1 << 16
+
+// cutReply counts what has been written since it last did, and tells whether that has to be all.
+func (e *Engine) cutReply(w *resp.Writer) bool {
+	r := &e.run
+	if n := len(w.Buf) - r.replied; n > replyPortion && r.cut == nil {
+		r.replied = len(w.Buf)
+		r.limits.poll() // writing may take long, too
+		r.cut = r.limits.charge(n)
+	}
+	return r.cut != nil
+}
 
 func (e *Engine) writeValue(w *resp.Writer, v lua.LValue, depth int) {
+	if e.cutReply(w) {
+		return
+	}
 	switch v := v.(type) {
 	case lua.LString:
 		w.BulkString(string(v))
