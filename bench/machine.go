@@ -49,8 +49,14 @@ func pin(tid, core int) error {
 	return unix.SchedSetaffinity(tid, &set)
 }
 
+// anyCore is for servers that are not pinned.
+const anyCore = -1
+
 // startPinned starts cmd on core: a child inherits the cores of the thread that forks it.
 func startPinned(cmd *exec.Cmd, core int) error {
+	if core == anyCore {
+		return cmd.Start()
+	}
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before unix.CPUSet

@@ -11,6 +11,14 @@
 // CPU per request is what the server's threads ran on their core, user and kernel time, divided
 // by the requests. It is the figure to compare: requests per second end at what the load can do.
 //
+//	go run ./bench models [-models reactor,queue] [-w get,set] [-c 1,50] [-P 1,16] [-d 32,1024] [-t 1s | -n N] [-o FOLDER]
+//
+// models puts one load on the same commands under several threading models, and on redis-server
+// and valkey-server where they are installed, and writes a report with drawings. Here servers
+// have all cores, and share them with the load: what counts is the CPU time per request, in
+// total and on the thread that executes, whose inverse is what the server can do on a machine
+// with cores to spare. The models that miniredisd is not are the program in bench/models.
+//
 // This program talks TCP only and imports nothing of the server.
 package main
 
@@ -20,11 +28,13 @@ import (
 )
 
 func main() {
-	if len(os.Args) < 2 || os.Args[1] != "compare" {
+	commands := map[string]func([]string) error{"compare": compare, "models": models}
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: bench compare [flags] [NAME=COMMAND ...]   (bench compare -h lists the flags)")
+		fmt.Fprintln(os.Stderr, "       bench models [flags]                       (bench models -h lists the flags)")
 		os.Exit(2)
 	}
-	if err := compare(os.Args[2:]); err != nil {
+	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}

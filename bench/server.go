@@ -6,7 +6,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -81,29 +80,14 @@ func freePort() (string, error) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
-// cpu is the time all threads have run so far: the kernel's nanoseconds where it keeps them
-// (schedstat), else its ticks of 10 ms.
+// cpu is the time all threads have run so far.
 func (s *server) cpu() time.Duration {
-	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", s.cmd.Process.Pid))
-	var sum int64
-	for _, t := range tasks {
-		text, _ := os.ReadFile(t)
-		ran, _, _ := strings.Cut(string(text), " ")
-		ns, _ := strconv.ParseInt(ran, 10, 64)
-		sum += ns
+	u, _ := s.usage(executor{})
+	var sum time.Duration
+	for _, ran := range u.threads {
+		sum += ran
 	}
-	if sum > 0 {
-		return time.Duration(sum)
-	}
-	stat, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.cmd.Process.Pid))
-	_, rest, _ := strings.Cut(string(stat), ") ")
-	f := strings.Fields(rest)
-	if len(f) < 13 {
-		return 0
-	}
-	user, _ := strconv.ParseInt(f[11], 10, 64)
-	system, _ := strconv.ParseInt(f[12], 10, 64)
-	return time.Duration(user+system) * 10 * time.Millisecond
+	return sum
 }
 
 // rss is the resident memory in MiB.
@@ -126,16 +110,11 @@ func procField(path, name string) string {
 
 // describe names the server and the versions its INFO gives.
 func (s *server) describe() string {
-	c, err := dial(s.addr)
-	if err != nil {
-		return s.name
-	}
-	defer c.close()
 	about := s.name
-	info, _ := c.do("INFO", "server")
-	for line := range strings.SplitSeq(info.Str, "\r\n") {
-		if k, v, ok := strings.Cut(line, ":"); ok && (k == "redis_version" || k == "miniredisd_version") {
-			about += ", " + k + " " + v
+	info, _ := s.info()
+	for _, name := range []string{"redis_version", "valkey_version", "miniredisd_version"} {
+		if v := info[name]; v != "" {
+			about += ", " + name + " " + v
 		}
 	}
 	return about

@@ -23,6 +23,7 @@ import (
 	"syscall"
 
 	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/collector"
 	"github.com/miniredisd/miniredisd/rlog"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -73,7 +74,7 @@ func isStrict(argv0 string) bool {
 }
 
 func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int {
-	paceCollector()
+	collector.Pace()
 	greet(cfg, log, argv, strict)
 	log.SetRole(rlog.Master)
 	s, err := server.New(cfg, log.Log)

@@ -27,7 +27,7 @@ const module = "github.com/miniredisd/miniredisd/"
 // arrows are the imports of each package: ours, and those of other modules.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/miniredisd": {"config", "rlog", "server"},
+		"cmd/miniredisd": {"config", "internal/collector", "rlog", "server"},
 		"server":         {"acl", "command", "config", "ioworkers", "pubsub", "reactor", "resp", "store", "trace", "golang.org/x/sys/unix"},
 		"command":        {"acl", "config", "geo", "hll", "luaeval", "pubsub", "resp", "store", "trace"},
 		"ioworkers":      {"resp", "trace", "golang.org/x/sys/unix"},
@@ -43,8 +43,14 @@ func arrows() map[string][]string {
 		"config":         {},
 		"rlog":           {},
 
+		"internal/collector": {},
+
+		// Other threading models over the same commands, to be measured. It is a program of its own.
+		"bench/models": {"command", "config", "internal/collector", "ioworkers", "reactor", "resp", "store", "github.com/tidwall/redcon", "golang.org/x/sys/unix"},
+
 		// These talk to servers, ours or not, through TCP alone.
-		"bench":                 {"resp", "golang.org/x/sys/unix"},
+		"bench":                 {"bench/chart", "resp", "golang.org/x/sys/unix"},
+		"bench/chart":           {"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/plotter", "gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw", "gonum.org/v1/plot/vg/vgsvg"},
 		"internal/redistest":    {"resp"},
 		"internal/transcript":   {"internal/redistest", "resp"},
 		"internal/differential": {"internal/redistest", "resp"},

@@ -24,7 +24,7 @@ func constants() map[string]string {
 
 // tools are run by tests and by hand and are no part of a server.
 func isTool(pkg string) bool {
-	return pkg == "bench" || pkg == "interop/matrix" || pkg == "internal/transcript" || pkg == "internal/differential" || pkg == "internal/redistest"
+	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "interop/matrix" || pkg == "internal/transcript" || pkg == "internal/differential" || pkg == "internal/redistest"
 }
 
 func TestNoPackageHasStateOfItsOwn(t *testing.T) {
@@ -123,6 +123,7 @@ func starters() map[string]string {
 
 		"internal/redistest.run":     "waits for the end of a redis-server",
 		"interop/matrix.startServer": "waits for the end of a server",
+		"bench/models.run":           "the executor of the queue; the loop stays",
 		"bench.fanOut":               "one for each subscriber, which reads",
 		"bench.ownLoad":              "one for each client of the load",
 		"bench.fiftyLockers":         "one for each client that locks",

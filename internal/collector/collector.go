@@ -1,4 +1,6 @@
-package main
+// Package collector paces Go's garbage collector for a process that is a keyspace. It is a
+// setting of the whole process: main functions call it, packages do not.
+package collector
 
 import (
 	"os"
@@ -15,10 +17,10 @@ const (
 	leastMin = 4 << 20 // the runtime's smallest heap, in proportion to GOGC
 )
 
-// paceCollector keeps to that from here on, unless GOGC says otherwise. There is
+// Pace keeps to that from here on, unless GOGC says otherwise. There is
 // no hook for the end of a collection, but an object nobody refers to is cleaned
 // up after one: each announces the next.
-func paceCollector() {
+func Pace() {
 	if os.Getenv("GOGC") != "" {
 		return
 	}
@@ -26,5 +28,5 @@ func paceCollector() {
 	metrics.Read(live)
 	heap := max(live[0].Value.Uint64(), leastMin)
 	debug.SetGCPercent(int(max(slack*100/heap, 100)))
-	runtime.AddCleanup(new([64]byte), func(int) { paceCollector() }, 0)
+	runtime.AddCleanup(new([64]byte), func(int) { Pace() }, 0)
 }

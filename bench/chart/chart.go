@@ -1,0 +1,247 @@
+// Package chart draws figures of the bench as SVG files, by gonum/plot: curves in a grid of
+// panels, and stacked bars. It knows nothing of what the figures are about.
+package chart
+
+import (
+	"image/color"
+	"os"
+
+	"gonum.org/v1/plot"
+	"gonum.org/v1/plot/font"
+	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
+	"gonum.org/v1/plot/vg/vgsvg"
+)
+
+// Line is one curve, with a value for each place on the x axis. Lines of one Color belong
+// together and differ by Dash.
+type Line struct {
+	Name  string
+	Color int
+	Dash  int
+	Y     []float64
+}
+
+// Panel is one of several plots with the same axes.
+type Panel struct {
+	Title string
+	Lines []Line
+}
+
+// Grid is curves in rows of panels, with one legend for all.
+type Grid struct {
+	Title, X, Y string
+	Ticks       []string // the places on the x axis
+	Rows        [][]Panel
+}
+
+// Bar is a sum of parts, with a name.
+type Bar struct {
+	Name  string
+	Parts []float64
+}
+
+// Bars is a column of horizontal bars, in the order from the top.
+type Bars struct {
+	Title, X string
+	Parts    []string
+	Bars     []Bar
+}
+
+const (
+	panelWidth  = 7.5 * vg.Centimeter
+	panelHeight = 6 * vg.Centimeter
+	legendWidth = 5 * vg.Centimeter
+	titleHeight = 1 * vg.Centimeter
+	barHeight   = 0.8 * vg.Centimeter
+	barsWidth   = 22 * vg.Centimeter
+	pad         = 3 * vg.Millimeter
+)
+
+// palette can be told apart by people who do not see all colours (Okabe and Ito).
+func palette(i int) color.Color {
+	colors := []color.RGBA{
+		{0, 0, 0, 255}, {0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255},
+		{204, 121, 167, 255}, {230, 159, 0, 255}, {86, 180, 233, 255},
+	}
+	return colors[i%len(colors)]
+}
+
+func dashes(i int) []vg.Length {
+	kinds := [][]vg.Length{nil, {5, 3}, {1.5, 2}}
+	return kinds[i%len(kinds)]
+}
+
+// Write draws the grid into a file.
+func (g Grid) Write(path string) error {
+	cols := 0
+	for _, row := range g.Rows {
+		cols = max(cols, len(row))
+	}
+	width := panelWidth*vg.Length(cols) + legendWidth
+	height := panelHeight*vg.Length(len(g.Rows)) + titleHeight
+	svg, canvas := sheet(width, height)
+
+	plots := make([][]*plot.Plot, len(g.Rows))
+	for i, row := range g.Rows {
+		plots[i] = make([]*plot.Plot, cols)
+		for j, panel := range row {
+			p, err := g.panel(panel)
+			if err != nil {
+				return err
+			}
+			plots[i][j] = p
+		}
+	}
+	caption(canvas, g.Title)
+	legend, err := g.legend()
+	if err != nil {
+		return err
+	}
+	legend.Draw(draw.Crop(canvas, width-legendWidth, 0, 0, -titleHeight))
+	field := draw.Crop(canvas, 0, -legendWidth, 0, -titleHeight)
+	tiles := draw.Tiles{Rows: len(g.Rows), Cols: cols, PadX: pad, PadY: pad, PadTop: pad, PadBottom: pad, PadLeft: pad, PadRight: pad}
+	for i, row := range plot.Align(plots, tiles, field) {
+		for j, c := range row {
+			if plots[i][j] != nil {
+				plots[i][j].Draw(c)
+			}
+		}
+	}
+	return save(path, svg)
+}
+
+func (g Grid) panel(panel Panel) (*plot.Plot, error) {
+	p := newPlot(panel.Title)
+	p.X.Label.Text, p.Y.Label.Text = g.X, g.Y
+	p.X.Min, p.X.Max = -0.2, float64(len(g.Ticks))-0.8
+	p.NominalX(g.Ticks...)
+	p.Y.Min = 0
+	p.Add(plotter.NewGrid())
+	for _, l := range panel.Lines {
+		line, points, err := curve(l)
+		if err != nil {
+			return nil, err
+		}
+		p.Add(line, points)
+	}
+	p.Y.Min = 0 // adding curves has moved it
+	return p, nil
+}
+
+func curve(l Line) (*plotter.Line, *plotter.Scatter, error) {
+	xys := make(plotter.XYs, len(l.Y))
+	for i, y := range l.Y {
+		xys[i] = plotter.XY{X: float64(i), Y: y}
+	}
+	line, points, err := plotter.NewLinePoints(xys)
+	if err != nil {
+		return nil, nil, err
+	}
+	line.Color, line.Width, line.Dashes = palette(l.Color), vg.Points(1.4), dashes(l.Dash)
+	points.Color, points.Radius, points.Shape = palette(l.Color), vg.Points(2), draw.CircleGlyph{}
+	return line, points, nil
+}
+
+// legend names each line once, though it is in every panel.
+func (g Grid) legend() (plot.Legend, error) {
+	legend := newPlot("").Legend
+	legend.Top, legend.Left = true, true
+	legend.TextStyle.Font.Size = vg.Points(10)
+	legend.Padding = vg.Points(3)
+	legend.ThumbnailWidth = vg.Points(28)
+	seen := map[string]bool{}
+	for _, row := range g.Rows {
+		for _, panel := range row {
+			for _, l := range panel.Lines {
+				if seen[l.Name] {
+					continue
+				}
+				seen[l.Name] = true
+				line, points, err := curve(l)
+				if err != nil {
+					return legend, err
+				}
+				legend.Add(l.Name, line, points)
+			}
+		}
+	}
+	return legend, nil
+}
+
+// Write draws the bars into a file.
+func (b Bars) Write(path string) error {
+	height := barHeight*vg.Length(len(b.Bars)) + 4*titleHeight
+	svg, canvas := sheet(barsWidth, height)
+	p := newPlot("")
+	p.X.Label.Text = b.X
+	p.X.Min = 0
+	p.Legend.Top = true
+	names := make([]string, len(b.Bars))
+	var below *plotter.BarChart
+	for part, name := range b.Parts {
+		values := make(plotter.Values, len(b.Bars))
+		for i, bar := range b.Bars {
+			at := len(b.Bars) - 1 - i // the axis counts from the bottom
+			values[at], names[at] = bar.Parts[part], bar.Name
+		}
+		chart, err := plotter.NewBarChart(values, barHeight*0.6)
+		if err != nil {
+			return err
+		}
+		chart.Horizontal, chart.Color, chart.LineStyle.Width = true, palette(1+part*4), 0
+		if below != nil {
+			chart.StackOn(below)
+		}
+		below = chart
+		p.Add(chart)
+		p.Legend.Add(name, chart)
+	}
+	p.NominalY(names...)
+	p.X.Min = 0
+	p.X.Max *= 1.25 // room for the legend
+	caption(canvas, b.Title)
+	p.Draw(draw.Crop(canvas, pad, -pad, pad, -titleHeight))
+	return save(path, svg)
+}
+
+// sheet is an empty white drawing.
+func sheet(width, height vg.Length) (*vgsvg.Canvas, draw.Canvas) {
+	svg := vgsvg.New(width, height)
+	canvas := draw.New(svg)
+	canvas.FillPolygon(color.White, []vg.Point{{}, {X: width}, {X: width, Y: height}, {Y: height}})
+	return svg, canvas
+}
+
+func caption(c draw.Canvas, title string) {
+	style := newPlot("").Title.TextStyle
+	style.Font.Size = vg.Points(13)
+	style.XAlign, style.YAlign = draw.XLeft, draw.YTop
+	c.FillText(style, vg.Point{X: c.Min.X + pad, Y: c.Max.Y - pad}, title)
+}
+
+// newPlot is gonum's, without serifs.
+func newPlot(title string) *plot.Plot {
+	p := plot.New()
+	p.Title.Text = title
+	for _, f := range []*font.Font{
+		&p.Title.TextStyle.Font, &p.Legend.TextStyle.Font,
+		&p.X.Label.TextStyle.Font, &p.X.Tick.Label.Font, &p.Y.Label.TextStyle.Font, &p.Y.Tick.Label.Font,
+	} {
+		f.Variant = "Sans"
+	}
+	return p
+}
+
+func save(path string, svg *vgsvg.Canvas) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	if _, err := svg.WriteTo(f); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,63 @@
+package chart
+
+import (
+	"encoding/xml"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// texts returns what is written in a drawing, which has to be well-formed.
+func texts(t *testing.T, path string) (found []string) {
+	t.Helper()
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	d := xml.NewDecoder(f)
+	for {
+		token, err := d.Token()
+		if err == io.EOF {
+			return found
+		}
+		require.NoError(t, err)
+		if text, ok := token.(xml.CharData); ok && strings.TrimSpace(string(text)) != "" {
+			found = append(found, strings.TrimSpace(string(text)))
+		}
+	}
+}
+
+func TestAGridShowsEveryPanelAndNamesEachLineOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grid.svg")
+	lines := []Line{{Name: "reactor", Y: []float64{1, 2, 3}}, {Name: "queue", Color: 4, Dash: 1, Y: []float64{2, 2, 2}}}
+	g := Grid{
+		Title: "requests", X: "connections", Y: "per second", Ticks: []string{"1", "10", "50"},
+		Rows: [][]Panel{{{"32 B", lines}, {"1 KB", lines}}, {{"16 KB", lines}}},
+	}
+	require.NoError(t, g.Write(path))
+	found := texts(t, path)
+	for _, once := range []string{"requests", "32 B", "1 KB", "16 KB", "reactor", "queue"} {
+		n := 0
+		for _, text := range found {
+			if text == once {
+				n++
+			}
+		}
+		require.Equal(t, 1, n, once)
+	}
+}
+
+func TestBarsAreNamedWithTheirParts(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "bars.svg")
+	b := Bars{Title: "CPU", X: "us", Parts: []string{"executing", "other"}, Bars: []Bar{{"reactor", []float64{10, 0.5}}, {"queue", []float64{3, 12}}}}
+	require.NoError(t, b.Write(path))
+	require.Subset(t, texts(t, path), []string{"CPU", "us", "executing", "other", "reactor", "queue"})
+}
+
+func TestAFileThatCannotBeWrittenIsAnError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "none", "bars.svg")
+	require.Error(t, Bars{Parts: []string{"a"}, Bars: []Bar{{"x", []float64{1}}}}.Write(path))
+}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// model is a way to spread a server's work over threads.
+type model struct {
+	name  string
+	about string // for the report
+	kind  int    // models of one kind are of one colour: the same idea in another program
+	dash  int    // the program
+	// program and arguments; {port} stands for the port.
+	command []string
+}
+
+// modelOptions are the flags of `bench models`.
+type modelOptions struct {
+	models, commands          string
+	clients, pipelines, sizes string
+	n, rounds, keys           int
+	turn                      time.Duration
+	out                       string
+	own                       bool
+}
+
+func models(args []string) error {
+	var o modelOptions
+	f := flag.NewFlagSet("models", flag.ExitOnError)
+	f.StringVar(&o.models, "models", "all", "models, comma-separated; the report names them")
+	f.StringVar(&o.commands, "w", "get,set", "commands, comma-separated: get set")
+	f.StringVar(&o.clients, "c", "1,10,50,500", "connections, comma-separated")
+	f.StringVar(&o.pipelines, "P", "1,16", "pipeline lengths, comma-separated")
+	f.StringVar(&o.sizes, "d", "32,1024,16384", "value sizes in bytes, comma-separated")
+	f.IntVar(&o.n, "n", 0, "requests per turn; 0 for as many as fit into -t")
+	f.DurationVar(&o.turn, "t", 700*time.Millisecond, "how long a turn takes, roughly")
+	f.IntVar(&o.rounds, "r", 1, "rounds: turns of each model per cell, of which the median counts")
+	f.IntVar(&o.keys, "keys", 1000, "different keys")
+	f.StringVar(&o.out, "o", "bench/report", "folder for the report; empty for none")
+	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
+	f.Parse(args)
+
+	cells, err := o.cells()
+	if err != nil {
+		return err
+	}
+	tmp, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	lineup, err := o.lineup(tmp)
+	if err != nil {
+		return err
+	}
+	m := &matrix{modelOptions: o, models: lineup, cells: cells, load: findLoad(o.own)}
+	if err := m.run(tmp); err != nil {
+		return err
+	}
+	if o.out == "" {
+		return nil
+	}
+	return m.write(o.out)
+}
+
+// cell is one load.
+type cell struct {
+	command                 string
+	clients, pipeline, size int
+}
+
+func (c cell) String() string {
+	return fmt.Sprintf("%s c%d P%d d%d", c.command, c.clients, c.pipeline, c.size)
+}
+
+// job of n requests. The value stands on redis-benchmark's command line: 16 KB fit.
+func (c cell) job(n, keys int) job {
+	args := []string{"GET", "key:__rand_int__"}
+	if c.command == "set" {
+		args = c.fill()
+	}
+	return job{args: args, n: n, clients: c.clients, pipeline: c.pipeline, keys: keys}
+}
+
+func (c cell) fill() []string {
+	return []string{"SET", "key:__rand_int__", strings.Repeat("x", c.size)}
+}
+
+func (o *modelOptions) cells() (cells []cell, err error) {
+	var clients, pipelines, sizes []int
+	for _, l := range []struct {
+		flag, text string
+		to         *[]int
+	}{{"c", o.clients, &clients}, {"P", o.pipelines, &pipelines}, {"d", o.sizes, &sizes}} {
+		for _, word := range strings.Split(l.text, ",") {
+			n, err := strconv.Atoi(word)
+			if err != nil || n < 1 {
+				return nil, fmt.Errorf("-%s %s: not a list of numbers", l.flag, l.text)
+			}
+			*l.to = append(*l.to, n)
+		}
+	}
+	for _, command := range strings.Split(o.commands, ",") {
+		if command != "get" && command != "set" {
+			return nil, fmt.Errorf("-w %s: not of get and set", o.commands)
+		}
+		for _, size := range sizes {
+			for _, p := range pipelines {
+				for _, c := range clients {
+					cells = append(cells, cell{command, c, p, size})
+				}
+			}
+		}
+	}
+	return cells, nil
+}
+
+// allModels are those this machine can run, given the two programs of ours.
+func allModels(server, others string) []model {
+	threads := []string{"--io-threads", "", "--io-threads-do-reads", "yes"}
+	list := []model{
+		{"reactor", "miniredisd: one goroutine reads, executes and writes", 0, 0, []string{server, "--port", "{port}", "--save", ""}},
+	}
+	redisLike := func(name, path string, dash int) {
+		plain := []string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}
+		if dash > 0 {
+			list = append(list, model{name, name + " with one thread", 0, dash, plain})
+		}
+		for i, n := range []string{"2", "4"} {
+			with := slices.Clone(threads)
+			with[1] = n
+			about := fmt.Sprintf("%s with %s threads that read, parse and write; one of them executes", name, n)
+			list = append(list, model{name + "-io-" + n, about, 1 + i, dash, slices.Concat(plain, with)})
+		}
+	}
+	redisLike("miniredisd", server, 0)
+	list = append(list,
+		model{"goroutines", "a goroutine per connection (redcon), the executor behind a mutex", 3, 0, []string{others, "goroutines", "127.0.0.1:{port}"}},
+		model{"queue", "a reactor goroutine that feeds an executor goroutine through a channel", 4, 0, []string{others, "queue", "127.0.0.1:{port}"}})
+	for i, name := range []string{"redis-server", "valkey-server"} {
+		if path, err := exec.LookPath(name); err == nil {
+			redisLike(name, path, 1+i)
+		}
+	}
+	for i := range list { // ours goes by the issue's names
+		list[i].name = strings.Replace(list[i].name, "miniredisd-io-", "io-threads-", 1)
+	}
+	return list
+}
+
+// lineup builds what is ours and picks the models that were asked for.
+func (o *modelOptions) lineup(tmp string) ([]model, error) {
+	for _, program := range []string{"cmd/miniredisd", "bench/models"} {
+		build := exec.Command("go", "build", "-o", filepath.Join(tmp, filepath.Base(program)), "github.com/miniredisd/miniredisd/"+program)
+		build.Env = append(os.Environ(), "CGO_ENABLED=0")
+		build.Stderr = os.Stderr
+		if err := build.Run(); err != nil {
+			return nil, fmt.Errorf("building %s: %w", program, err)
+		}
+	}
+	list := allModels(filepath.Join(tmp, "miniredisd"), filepath.Join(tmp, "models"))
+	if o.models == "all" {
+		return list, nil
+	}
+	var names []string
+	for _, m := range list {
+		names = append(names, m.name)
+	}
+	var chosen []model
+	for _, name := range strings.Split(o.models, ",") {
+		i := slices.Index(names, name)
+		if i < 0 {
+			return nil, fmt.Errorf("-models %s: not one of %s", name, strings.Join(names, " "))
+		}
+		chosen = append(chosen, list[i])
+	}
+	return chosen, nil
+}
+
+// figures is what one model did in one cell. CPU is in microseconds per request, latency in
+// milliseconds.
+type figures struct {
+	rate, cpu, executing, p50, p99, p999 float64
+}
+
+// matrix is a run of every model in every cell.
+type matrix struct {
+	modelOptions
+	models  []model
+	cells   []cell
+	load    load
+	about   []string
+	how     []string    // how the executing thread of each model is told
+	figures [][]figures // by cell, then model
+}
+
+func (m *matrix) run(tmp string) error {
+	m.about = append(m.about,
+		time.Now().UTC().Format("2006-01-02 15:04 MST"), machine(), runtime.Version(),
+		fmt.Sprintf("load: %s, %d keys, turns of %s, median of %d; server and load share all cores", m.load.name, m.keys, m.length(), m.rounds))
+	var servers []*server
+	defer func() { stopAll(servers) }()
+	var executors []executor
+	for _, model := range m.models {
+		s, err := contender{model.name, model.command, tmp}.start(anyCore)
+		if err != nil {
+			return err
+		}
+		servers = append(servers, s)
+		e, err := s.findExecutor()
+		if err != nil {
+			return err
+		}
+		executors = append(executors, e)
+		m.how = append(m.how, e.String())
+		m.about = append(m.about, s.describe())
+	}
+	fmt.Println(strings.Join(m.about, "\n"))
+	for i, c := range m.cells {
+		fmt.Printf("\n%s (%d of %d)\n", c, i+1, len(m.cells))
+		row, err := m.measure(c, servers, executors)
+		if err != nil {
+			return fmt.Errorf("%s: %w", c, err)
+		}
+		m.figures = append(m.figures, row)
+		printTable(m.table(i))
+	}
+	return nil
+}
+
+func (m *matrix) length() string {
+	if m.n > 0 {
+		return strconv.Itoa(m.n) + " requests"
+	}
+	return m.turn.String()
+}
+
+// measure lets the models take turns.
+func (m *matrix) measure(c cell, servers []*server, executors []executor) ([]figures, error) {
+	samples := make([][][]float64, len(servers))
+	for range m.rounds {
+		for i, s := range servers {
+			f, err := m.takeTurn(c, s, executors[i])
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", s.name, err)
+			}
+			samples[i] = append(samples[i], []float64{f.rate, f.cpu, f.executing, f.p50, f.p99, f.p999})
+		}
+	}
+	var row []figures
+	for _, v := range medians(samples) {
+		row = append(row, figures{v[0], v[1], v[2], v[3], v[4], v[5]})
+	}
+	return row, nil
+}
+
+// firstTry is how many requests per connection a turn is sized by.
+const firstTry = 20
+
+func (m *matrix) takeTurn(c cell, s *server, e executor) (figures, error) {
+	w := workload{args: c.fill(), fill: c.fill()}
+	if err := w.prepare(s.addr, m.keys, 0); err != nil {
+		return figures{}, err
+	}
+	n := m.n
+	if n == 0 {
+		got, err := m.load.run(s.addr, c.job(max(firstTry*c.clients*c.pipeline, 2000), m.keys))
+		if err != nil {
+			return figures{}, err
+		}
+		n = max(int(got.rate*m.turn.Seconds()), c.clients*c.pipeline)
+	}
+	before, err := s.usage(e)
+	if err != nil {
+		return figures{}, err
+	}
+	got, err := m.load.run(s.addr, c.job(n, m.keys))
+	if err != nil {
+		return figures{}, err
+	}
+	after, err := s.usage(e)
+	if err != nil {
+		return figures{}, err
+	}
+	total, executing := after.since(before, e)
+	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(got.requests) }
+	return figures{got.rate, each(total), each(executing), got.p50, got.p99, got.p999}, nil
+}

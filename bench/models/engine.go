@@ -1,0 +1,73 @@
+package main
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// engine is the keyspace and its executor. The model says who may call it: one goroutine at a
+// time.
+type engine struct {
+	ks *store.Keyspace
+	ex *command.Executor
+	w  resp.Writer
+
+	lastID int64
+
+	// What INFO tells the bench: the thread that executes, or, where there is no such thread,
+	// the CPU time spent on executing.
+	thread int
+	busy   func() int64
+}
+
+func newEngine() *engine {
+	cfg := config.Default()
+	ks := store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: 1})
+	e := &engine{ks: ks}
+	e.ex = command.New(cfg, ks, command.NewClock(), []command.Row{{
+		Name: "info", Syntax: "[section ...]", Arity: -1, Flags: command.Loading | command.Stale,
+		Group: "server", Since: "1.0.0", Complexity: "O(1)", Summary: "Says what the bench has to know.", Do: e.info,
+	}})
+	return e
+}
+
+func (e *engine) info(c *command.Call) error {
+	var r []byte
+	add := func(name string, v any) { r = fmt.Appendf(r, "%s:%v\r\n", name, v) }
+	add("redis_version", config.RedisVersion)
+	add("miniredisd_version", config.Version)
+	add("go_version", runtime.Version())
+	if e.busy != nil {
+		add("executor_busy_ns", e.busy())
+	} else {
+		add("executor_thread_id", e.thread)
+	}
+	c.Verbatim("txt", string(r))
+	return nil
+}
+
+func (e *engine) session() *command.Session {
+	e.lastID++
+	s := &command.Session{ID: e.lastID, Proto: 2, Local: true}
+	e.ex.Anonymous(s)
+	return s
+}
+
+// execute runs one request and appends its reply to out. Ask gone afterwards.
+func (e *engine) execute(s *command.Session, args [][]byte, out []byte) []byte {
+	e.w.Buf, e.w.Proto = out, s.Proto
+	e.ex.Do(s, args, &e.w)
+	out, e.w.Buf = e.w.Buf, nil
+	return out
+}
+
+// gone tells that a client is at its end: it has said so, or it waits for what only a whole
+// server can bring.
+func gone(s *command.Session) bool {
+	return s.CloseAfterReply || s.Hold != command.NotHeld || s.Subscriber
+}

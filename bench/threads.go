@@ -1,0 +1,144 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// usage is the CPU time a server has used up to a moment.
+type usage struct {
+	threads map[int]time.Duration // by thread id
+	busy    time.Duration         // on executing, of a server without a thread for it
+}
+
+// executor says where a server executes commands: on a thread, or, when that is 0, on whichever
+// it is at the moment; then busy tells whether the server keeps account of it.
+type executor struct {
+	thread int
+	busy   bool
+}
+
+func (e executor) String() string {
+	switch {
+	case e.thread > 0:
+		return "one thread"
+	case e.busy:
+		return "any thread, sampled by the server"
+	}
+	return "the busiest thread"
+}
+
+// findExecutor asks the server; those written in C execute on the thread they began with.
+func (s *server) findExecutor() (executor, error) {
+	info, err := s.info()
+	if err != nil {
+		return executor{}, err
+	}
+	if _, ok := info["executor_busy_ns"]; ok {
+		return executor{busy: true}, nil
+	}
+	if id, ok := info["executor_thread_id"]; ok {
+		thread, err := strconv.Atoi(id)
+		return executor{thread: thread}, err
+	}
+	if _, ours := info["go_version"]; ours {
+		return executor{}, nil
+	}
+	return executor{thread: s.cmd.Process.Pid}, nil
+}
+
+// info is what INFO says, name by name.
+func (s *server) info() (map[string]string, error) {
+	c, err := dial(s.addr)
+	if err != nil {
+		return nil, err
+	}
+	defer c.close()
+	v, err := c.do("INFO", "everything")
+	if err != nil {
+		return nil, err
+	}
+	return fields(v.Str), nil
+}
+
+func fields(info string) map[string]string {
+	found := map[string]string{}
+	for line := range strings.Lines(info) {
+		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {
+			found[name] = value
+		}
+	}
+	return found
+}
+
+func (s *server) usage(e executor) (usage, error) {
+	u := usage{threads: map[int]time.Duration{}}
+	if e.busy {
+		info, err := s.info()
+		if err != nil {
+			return u, err
+		}
+		ns, err := strconv.ParseInt(info["executor_busy_ns"], 10, 64)
+		if err != nil {
+			return u, fmt.Errorf("executor_busy_ns of %s: %w", s.name, err)
+		}
+		u.busy = time.Duration(ns)
+	}
+	tasks, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", s.cmd.Process.Pid))
+	for _, t := range tasks {
+		id, _ := strconv.Atoi(filepath.Base(t))
+		u.threads[id] = threadCPU(t)
+	}
+	return u, err
+}
+
+// threadCPU is the time a thread has run: the kernel's nanoseconds where it keeps them, else its
+// ticks. It is 0 for one that has ended.
+func threadCPU(dir string) time.Duration {
+	text, _ := os.ReadFile(dir + "/schedstat")
+	if ran, _, ok := strings.Cut(string(text), " "); ok {
+		ns, _ := strconv.ParseInt(ran, 10, 64)
+		return time.Duration(ns)
+	}
+	text, _ = os.ReadFile(dir + "/stat")
+	return ticks(string(text))
+}
+
+// ticks reads a stat file of /proc: user and system time, in ticks of 10 ms.
+func ticks(stat string) time.Duration {
+	_, rest, _ := strings.Cut(stat, ") ")
+	f := strings.Fields(rest)
+	if len(f) < 13 {
+		return 0
+	}
+	user, _ := strconv.ParseInt(f[11], 10, 64)
+	system, _ := strconv.ParseInt(f[12], 10, 64)
+	return time.Duration(user+system) * 10 * time.Millisecond
+}
+
+// since is the CPU used from before to u: in total, and on executing.
+func (u usage) since(before usage, e executor) (total, executing time.Duration) {
+	each := maps.Clone(u.threads)
+	for id, used := range before.threads {
+		each[id] -= used
+	}
+	var busiest time.Duration
+	for _, id := range slices.Collect(maps.Keys(each)) {
+		used := max(each[id], 0) // a thread that has ended
+		total += used
+		busiest = max(busiest, used)
+	}
+	switch {
+	case e.busy:
+		return total, u.busy - before.busy
+	case e.thread > 0:
+		return total, each[e.thread]
+	}
+	return total, busiest
+}
