@@ -126,33 +126,25 @@ func (o *modelOptions) cells() (cells []cell, err error) {
 
 // allModels are those this machine can run, given the two programs of ours.
 func allModels(server, others string) []model {
-	threads := []string{"--io-threads", "", "--io-threads-do-reads", "yes"}
 	list := []model{
 		{"reactor", "miniredisd: one goroutine reads, executes and writes", 0, 0, []string{server, "--port", "{port}", "--save", ""}},
 	}
-	redisLike := func(name, path string, dash int) {
-		plain := []string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}
-		if dash > 0 {
-			list = append(list, model{name, name + " with one thread", 0, dash, plain})
-		}
+	redisLike := func(prefix, program string, dash int, plain []string) {
 		for i, n := range []string{"2", "4"} {
-			with := slices.Clone(threads)
-			with[1] = n
-			about := fmt.Sprintf("%s with %s threads that read, parse and write; one of them executes", name, n)
-			list = append(list, model{name + "-io-" + n, about, 1 + i, dash, slices.Concat(plain, with)})
+			about := fmt.Sprintf("%s: %s threads read, parse and write; one of them executes", program, n)
+			list = append(list, model{prefix + n, about, 1 + i, dash, slices.Concat(plain, []string{"--io-threads", n, "--io-threads-do-reads", "yes"})})
 		}
 	}
-	redisLike("miniredisd", server, 0)
+	redisLike("io-threads-", "miniredisd", 0, list[0].command)
 	list = append(list,
 		model{"goroutines", "a goroutine per connection (redcon), the executor behind a mutex", 3, 0, []string{others, "goroutines", "127.0.0.1:{port}"}},
 		model{"queue", "a reactor goroutine that feeds an executor goroutine through a channel", 4, 0, []string{others, "queue", "127.0.0.1:{port}"}})
 	for i, name := range []string{"redis-server", "valkey-server"} {
 		if path, err := exec.LookPath(name); err == nil {
-			redisLike(name, path, 1+i)
+			plain := []string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}
+			list = append(list, model{name, name + ": one thread reads, executes and writes", 0, 1 + i, plain})
+			redisLike(name+"-io-", name, 1+i, plain)
 		}
-	}
-	for i := range list { // ours goes by the names
-		list[i].name = strings.Replace(list[i].name, "miniredisd-io-", "io-threads-", 1)
 	}
 	return list
 }
@@ -263,21 +255,14 @@ func (m *matrix) measure(c cell, servers []*server, executors []executor) ([]fig
 	return row, nil
 }
 
-// firstTry is how many requests per connection a turn is sized by.
-const firstTry = 20
-
 func (m *matrix) takeTurn(c cell, s *server, e executor) (figures, error) {
 	w := workload{args: c.fill(), fill: c.fill()}
 	if err := w.prepare(s.addr, m.keys, 0); err != nil {
 		return figures{}, err
 	}
-	n := m.n
-	if n == 0 {
-		got, err := m.load.run(s.addr, c.job(max(firstTry*c.clients*c.pipeline, 2000), m.keys))
-		if err != nil {
-			return figures{}, err
-		}
-		n = max(int(got.rate*m.turn.Seconds()), c.clients*c.pipeline)
+	n, err := m.requests(c, s)
+	if err != nil {
+		return figures{}, err
 	}
 	before, err := s.usage(e)
 	if err != nil {
@@ -294,4 +279,22 @@ func (m *matrix) takeTurn(c cell, s *server, e executor) (figures, error) {
 	total, executing := after.since(before, e)
 	each := func(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e3 / float64(got.requests) }
 	return figures{got.rate, each(total), each(executing), got.p50, got.p99, got.p999}, nil
+}
+
+// requests is how many fill a turn. It tries with few first: the models differ by a factor of a
+// hundred where threads that spin wait for a core.
+func (m *matrix) requests(c cell, s *server) (int, error) {
+	if m.n > 0 {
+		return m.n, nil
+	}
+	least := c.clients * c.pipeline
+	for n := max(least, 500); ; n *= 8 {
+		got, err := m.load.run(s.addr, c.job(n, m.keys))
+		if err != nil {
+			return 0, err
+		}
+		if fit := got.rate * m.turn.Seconds(); fit < float64(8*n) {
+			return max(int(fit), least), nil
+		}
+	}
 }

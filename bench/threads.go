@@ -5,7 +5,6 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -17,8 +16,9 @@ type usage struct {
 	busy    time.Duration         // on executing, of a server without a thread for it
 }
 
-// executor says where a server executes commands: on a thread, or, when that is 0, on whichever
-// it is at the moment; then busy tells whether the server keeps account of it.
+// executor says where a server executes commands: on a thread, or, when that is 0, on any. Then
+// the server keeps account of the time, which busy tells, or does little else, so that all its
+// threads together count: a goroutine that does everything, whose thread the runtime chooses.
 type executor struct {
 	thread int
 	busy   bool
@@ -29,9 +29,9 @@ func (e executor) String() string {
 	case e.thread > 0:
 		return "one thread"
 	case e.busy:
-		return "any thread, sampled by the server"
+		return "any thread: sampled by the server"
 	}
-	return "the busiest thread"
+	return "any thread: all together count"
 }
 
 // findExecutor asks the server; those written in C execute on the thread they began with.
@@ -47,7 +47,7 @@ func (s *server) findExecutor() (executor, error) {
 		thread, err := strconv.Atoi(id)
 		return executor{thread: thread}, err
 	}
-	if _, ours := info["go_version"]; ours {
+	if info["go_version"] != "" {
 		return executor{}, nil
 	}
 	return executor{thread: s.cmd.Process.Pid}, nil
@@ -112,8 +112,7 @@ func threadCPU(dir string) time.Duration {
 
 // ticks reads a stat file of /proc: user and system time, in ticks of 10 ms.
 func ticks(stat string) time.Duration {
-	_, rest, _ := strings.Cut(stat, ") ")
-	f := strings.Fields(rest)
+	f := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:]) // behind the name, which may hold anything
 	if len(f) < 13 {
 		return 0
 	}
@@ -128,11 +127,8 @@ func (u usage) since(before usage, e executor) (total, executing time.Duration) 
 	for id, used := range before.threads {
 		each[id] -= used
 	}
-	var busiest time.Duration
-	for _, id := range slices.Collect(maps.Keys(each)) {
-		used := max(each[id], 0) // a thread that has ended
-		total += used
-		busiest = max(busiest, used)
+	for _, used := range each {
+		total += max(used, 0) // a thread that has ended
 	}
 	switch {
 	case e.busy:
@@ -140,5 +136,5 @@ func (u usage) since(before usage, e executor) (total, executing time.Duration) 
 	case e.thread > 0:
 		return total, each[e.thread]
 	}
-	return total, busiest
+	return total, total
 }

@@ -4,7 +4,11 @@ package chart
 
 import (
 	"image/color"
+	"math"
 	"os"
+	"slices"
+	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -29,7 +33,8 @@ type Panel struct {
 	Lines []Line
 }
 
-// Grid is curves in rows of panels, with one legend for all.
+// Grid is curves in rows of panels, with one legend for all. The y axes are logarithmic: the
+// lines may be far apart. A value that is not above 0 has no place on them and is left out.
 type Grid struct {
 	Title, X, Y string
 	Ticks       []string // the places on the x axis
@@ -42,7 +47,8 @@ type Bar struct {
 	Parts []float64
 }
 
-// Bars is a column of horizontal bars, in the order from the top.
+// Bars is a column of horizontal bars, in the order from the top. Each has its figures beside its
+// name; one that is many times as long as most ends at the edge.
 type Bars struct {
 	Title, X string
 	Parts    []string
@@ -117,23 +123,42 @@ func (g Grid) panel(panel Panel) (*plot.Plot, error) {
 	p.X.Label.Text, p.Y.Label.Text = g.X, g.Y
 	p.X.Min, p.X.Max = -0.2, float64(len(g.Ticks))-0.8
 	p.NominalX(g.Ticks...)
-	p.Y.Min = 0
+	p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	p.Add(plotter.NewGrid())
 	for _, l := range panel.Lines {
 		line, points, err := curve(l)
 		if err != nil {
 			return nil, err
 		}
-		p.Add(line, points)
+		if points.Len() > 0 {
+			p.Add(line, points)
+		}
 	}
-	p.Y.Min = 0 // adding curves has moved it
+	decades(&p.Y)
 	return p, nil
 }
 
+// decades widens a logarithmic axis to whole powers of ten: there are ticks at both ends.
+func decades(a *plot.Axis) {
+	if a.Min > a.Max { // no curve at all
+		a.Min, a.Max = 1, 10
+	}
+	a.Min = math.Pow(10, math.Floor(math.Log10(a.Min)))
+	a.Max = math.Pow(10, math.Ceil(math.Log10(a.Max)))
+	if a.Min == a.Max {
+		a.Max *= 10
+	}
+}
+
 func curve(l Line) (*plotter.Line, *plotter.Scatter, error) {
-	xys := make(plotter.XYs, len(l.Y))
+	var xys plotter.XYs
 	for i, y := range l.Y {
-		xys[i] = plotter.XY{X: float64(i), Y: y}
+		if y > 0 {
+			xys = append(xys, plotter.XY{X: float64(i), Y: y})
+		}
+	}
+	if len(xys) == 0 {
+		return &plotter.Line{}, &plotter.Scatter{}, nil
 	}
 	line, points, err := plotter.NewLinePoints(xys)
 	if err != nil {
@@ -176,15 +201,15 @@ func (b Bars) Write(path string) error {
 	svg, canvas := sheet(barsWidth, height)
 	p := newPlot("")
 	p.X.Label.Text = b.X
-	p.X.Min = 0
-	p.Legend.Top = true
+	legend := p.Legend
+	legend.Top, legend.Left = true, true
 	names := make([]string, len(b.Bars))
 	var below *plotter.BarChart
 	for part, name := range b.Parts {
 		values := make(plotter.Values, len(b.Bars))
 		for i, bar := range b.Bars {
 			at := len(b.Bars) - 1 - i // the axis counts from the bottom
-			values[at], names[at] = bar.Parts[part], bar.Name
+			values[at], names[at] = bar.Parts[part], bar.label()
 		}
 		chart, err := plotter.NewBarChart(values, barHeight*0.6)
 		if err != nil {
@@ -196,14 +221,38 @@ func (b Bars) Write(path string) error {
 		}
 		below = chart
 		p.Add(chart)
-		p.Legend.Add(name, chart)
+		legend.Add(name, chart)
 	}
 	p.NominalY(names...)
 	p.X.Min = 0
-	p.X.Max *= 1.25 // room for the legend
+	p.X.Max = min(p.X.Max, b.edge())
 	caption(canvas, b.Title)
-	p.Draw(draw.Crop(canvas, pad, -pad, pad, -titleHeight))
+	legend.Draw(draw.Crop(canvas, pad, 0, 0, -titleHeight))
+	p.Draw(draw.Crop(canvas, pad, -pad, pad, -2.5*titleHeight))
 	return save(path, svg)
+}
+
+// label is the name and the figures.
+func (b Bar) label() string {
+	var figures []string
+	for _, part := range b.Parts {
+		figures = append(figures, strconv.FormatFloat(part, 'f', 1, 64))
+	}
+	return b.Name + "  " + strings.Join(figures, " + ")
+}
+
+// edge is where the axis ends if bars are too long: three times the median.
+func (b Bars) edge() float64 {
+	var lengths []float64
+	for _, bar := range b.Bars {
+		sum := 0.0
+		for _, part := range bar.Parts {
+			sum += part
+		}
+		lengths = append(lengths, sum)
+	}
+	slices.Sort(lengths)
+	return 3 * lengths[len(lengths)/2]
 }
 
 // sheet is an empty white drawing.

@@ -54,7 +54,20 @@ func TestBarsAreNamedWithTheirParts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bars.svg")
 	b := Bars{Title: "CPU", X: "us", Parts: []string{"executing", "other"}, Bars: []Bar{{"reactor", []float64{10, 0.5}}, {"queue", []float64{3, 12}}}}
 	require.NoError(t, b.Write(path))
-	require.Subset(t, texts(t, path), []string{"CPU", "us", "executing", "other", "reactor", "queue"})
+	require.Subset(t, texts(t, path), []string{"CPU", "us", "executing", "other", "reactor  10.0 + 0.5", "queue  3.0 + 12.0"})
+}
+
+func TestLongBarsEndAtTheEdge(t *testing.T) {
+	b := Bars{Bars: []Bar{{"a", []float64{1, 1}}, {"b", []float64{2, 2}}, {"c", []float64{500, 500}}}}
+	require.Equal(t, 12.0, b.edge())
+}
+
+func TestValuesWithoutALogarithmAreLeftOut(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grid.svg")
+	lines := []Line{{Name: "none", Y: []float64{0, 0}}, {Name: "some", Y: []float64{0, 3}}}
+	g := Grid{Ticks: []string{"1", "10"}, Rows: [][]Panel{{{"both", lines}, {"nothing", lines[:1]}}}}
+	require.NoError(t, g.Write(path))
+	require.Contains(t, texts(t, path), "some")
 }
 
 func TestAFileThatCannotBeWrittenIsAnError(t *testing.T) {

@@ -20,8 +20,8 @@ type goroutines struct {
 	mu     sync.Mutex // guards what follows
 	engine *engine
 
-	turns, sampled int64         // how often the lock was held, and how often that was timed
-	spent          time.Duration // CPU time of the sampled turns
+	turns int64         // how often the lock was held
+	spent time.Duration // CPU time of every sampleEvery-th turn
 }
 
 // visitor is one connection. Its buffer is its own, so that writing needs no lock.
@@ -78,10 +78,7 @@ func (g *goroutines) turn(v *visitor, first redcon.Command, rest []redcon.Comman
 	g.turns++
 	if g.turns%sampleEvery == 0 {
 		began := threadTime()
-		defer func() {
-			g.spent += threadTime() - began
-			g.sampled++
-		}()
+		defer func() { g.spent += threadTime() - began }()
 	}
 	g.engine.ex.BeginPass()
 	v.out = g.engine.execute(v.session, first.Args, v.out[:0])
@@ -95,14 +92,9 @@ func (g *goroutines) turn(v *visitor, first redcon.Command, rest []redcon.Comman
 	return gone(v.session)
 }
 
-// executing is the CPU time of all turns, by what the sampled ones took. INFO asks for it with
-// the lock held.
-func (g *goroutines) executing() int64 {
-	if g.sampled == 0 {
-		return 0
-	}
-	return int64(g.spent) / g.sampled * g.turns
-}
+// executing is the CPU time of all turns, going by the sampled ones. INFO asks for it with the
+// lock held.
+func (g *goroutines) executing() int64 { return int64(g.spent) * sampleEvery }
 
 // threadTime is the CPU time the calling thread has used.
 func threadTime() time.Duration {
