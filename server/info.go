@@ -269,4 +269,7 @@ func (s *Server) infoMiniredisd(r *report) {
 		"passes", s.stats.Passes, "sockets_read", s.stats.Reads, "sockets_written", s.stats.Writes)
 	r.line("commands_per_pass:%.2f", float64(s.ex.Stats.Commands)/float64(max(s.stats.Passes, 1)))
 	r.line("epoll_wait_share:%.4f", 1-math.Min(float64(s.stats.Busy)/float64(lifetime), 1))
+	if s.cfg.IOThreads > 1 { // else the runtime may move this goroutine to another thread at any time
+		r.fields("executor_thread_id", unix.Gettid())
+	}
 }

@@ -125,3 +125,17 @@ func TestATraceShowsTheSharesOfThreads(t *testing.T) {
 	}
 	require.Len(t, tr.name, 4)
 }
+
+// What is measured of the thread that executes goes by its number in the kernel.
+func TestInfoNamesTheThreadThatExecutes(t *testing.T) {
+	addr := startThreads(t, true)
+	seen := map[string]bool{}
+	for range 20 {
+		_, after, found := strings.Cut(redistest.Dial(t, addr).Do("INFO", "miniredisd").Str, "executor_thread_id:")
+		require.True(t, found)
+		id, _, _ := strings.Cut(after, "\r\n")
+		require.DirExists(t, "/proc/self/task/"+id)
+		seen[id] = true
+	}
+	require.Len(t, seen, 1, "it is bound to one")
+}

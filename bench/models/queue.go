@@ -140,7 +140,7 @@ func (q *queue) read(c *client) {
 		return
 	}
 	q.pool.Lend(&c.Conn)
-	c.Read()
+	c.Read(nil)
 	if c.Next() != nil {
 		c.Unread()
 		q.pool.LendOutput(&c.Conn)
@@ -164,7 +164,7 @@ func (q *queue) write(c *client) {
 		c.done = true
 	}
 	if c.Unsent() > 0 {
-		c.Write()
+		c.Write(nil)
 	}
 	switch {
 	case c.Lost || c.EOF || c.ReadErr != 0 || c.done && c.Unsent() == 0:
