@@ -21,6 +21,7 @@ const (
 	errStringLimit              = store.ErrStringLimit
 	errSameObject   store.Error = "ERR source and destination objects are the same"
 	errDBIndex      store.Error = "ERR DB index is out of range"
+	errIntRange     store.Error = "ERR value is out of range, value must between -2147483648 and 2147483647"
 	errNoAuth       store.Error = "NOAUTH Authentication required."
 	errOOM          store.Error = "OOM command not allowed when used memory > 'maxmemory'."
 	errDebugRefused store.Error = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."

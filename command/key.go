@@ -175,10 +175,15 @@ func move(c *Call) error {
 // database reads the number of a database.
 func (c *Call) database(arg []byte) (int, error) {
 	n, err := parseIndex(arg)
-	if err == nil && (n < 0 || n >= len(c.KS.DBs)) {
-		err = errDBIndex
+	switch {
+	case err != nil:
+		return 0, err
+	case n != int(int32(n)):
+		return 0, errIntRange
+	case n < 0 || n >= len(c.KS.DBs):
+		return 0, errDBIndex
 	}
-	return n, err
+	return n, nil
 }
 
 func objectEncoding(c *Call) error {

@@ -236,7 +236,9 @@ func (ex *Executor) Abandon() *Session {
 	if ex.retrying != nil { // not resumed: the server has to know that it still waits
 		s.Hold, ex.retrying = Blocked, nil
 	}
-	ex.running, ex.executing, ex.afterReply, ex.Depth, ex.script.on = nil, false, nil, 0, false
-	ex.trackers.pending = nil
+	ex.running, ex.executing, ex.afterReply, ex.trackers.pending = nil, false, nil, nil
+	if ex.script.on || !ex.script.busy { // else it is a script that goes on, in whose time others are served
+		ex.Depth, ex.script = 0, scripting{}
+	}
 	return s
 }

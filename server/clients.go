@@ -126,7 +126,7 @@ func multi(s *command.Session) int64 {
 	return int64(len(s.Tx.Queue))
 }
 
-// clientType is the type that CLIENT KILL and LIST can be asked for.
+// parseClass reads the type of clients that CLIENT KILL and LIST can be asked for.
 func parseClass(name []byte) (class int, err error) {
 	switch {
 	case is(name, "normal"):

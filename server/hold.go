@@ -94,6 +94,13 @@ func (s *Server) unpause() {
 	clear(s.postponed)
 	s.postponed = s.postponed[:0]
 	if s.running == nil {
-		s.ex.ServeReady()
+		s.serveReady()
 	}
+}
+
+// serveReady is for the keys that have changed, or may be served again, while no
+// command runs.
+func (s *Server) serveReady() {
+	defer s.recoverCommand(nil)
+	s.ex.ServeReady()
 }

@@ -33,7 +33,7 @@ func (s *Server) beforeSleep() time.Duration {
 	executing := s.ex.BeginExecution()
 	s.executeReads()
 	s.expire()
-	s.ex.ServeReady() // who waited for a stream that has expired
+	s.serveReady() // who waited for a stream that has expired
 	s.executeResumed()
 	s.stats.Executing += s.ex.LastEnd() - executing
 	s.ex.Broadcast()
@@ -168,15 +168,24 @@ func (s *Server) executeAll(c *client) {
 }
 
 // recoverCommand turns a panic of a command into the end of its client: a bug,
-// logged with its stack, but not the end of the other clients.
+// logged with its stack, but not the end of the other clients. c is who was being
+// executed, nil for nobody.
 func (s *Server) recoverCommand(c *client) {
-	if r := recover(); r != nil {
-		culprit := c
-		if sess := s.ex.Abandon(); sess != nil { // maybe one that c has woken
-			culprit = s.order[sess.Index]
-			s.close(culprit)
-		}
-		s.log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", culprit.sess.ID, r, debug.Stack())
+	r := recover()
+	if r == nil {
+		return
+	}
+	culprit := c
+	if sess := s.ex.Abandon(); sess != nil { // maybe one that c has woken
+		culprit = s.order[sess.Index]
+	}
+	id := int64(0)
+	if culprit != nil {
+		id = culprit.sess.ID
+		s.close(culprit)
+	}
+	s.log('#', "Panic while executing a command of client id=%d, which is closed: %v\n%s", id, r, debug.Stack())
+	if c != nil {
 		s.close(c)
 	}
 }

@@ -1,0 +1,36 @@
+package command
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// A panic that ends a script must not leave the server busy with it. One that ends another client's command
+// while a script runs leaves the script as it was: what it has made is not for others yet.
+func TestAPanicEndsItsOwnCommandOnly(t *testing.T) {
+	cfg := config.Default()
+	cfg.BusyReplyThreshold = 1
+	ex := New(cfg, store.NewKeyspace(store.Options{}), NewClock())
+	s, w := &Session{User: ex.Users.Default, Authenticated: true, Proto: 2}, &resp.Writer{Proto: 2}
+	loop := requestOf("EVAL", "while true do end", "0")
+
+	ex.LetOthers = func() (stop bool) {
+		ex.Abandon() // another's
+		require.Equal(t, errBusyEval, ex.Busy())
+		require.Equal(t, 1, ex.Depth)
+		return true
+	}
+	ex.Do(s, loop, w)
+	require.NoError(t, ex.Busy())
+	require.Zero(t, ex.Depth)
+
+	ex.script, ex.Depth = scripting{on: true, busy: true}, 1
+	ex.Abandon() // the script itself
+	require.NoError(t, ex.Busy())
+	require.Zero(t, ex.Depth)
+}

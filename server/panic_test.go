@@ -1,0 +1,51 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+// A blocked command runs again when its key is there: also when it is not a client
+// that has made it so, but the end of a pause.
+func TestAPanicOfABlockedCommandEndsItsClientOnly(t *testing.T) {
+	cfg := config.Default()
+	cfg.Port, cfg.Bind = 0, []string{"127.0.0.1"}
+	logged := make(chan string, 10)
+	s, err := New(cfg, func(_ byte, format string, args ...any) {
+		if line := fmt.Sprintf(format, args...); strings.HasPrefix(line, "Panic") {
+			logged <- line
+		}
+	})
+	require.NoError(t, err)
+	row := s.ex.Table.Lookup([][]byte{[]byte("blpop"), []byte("q"), []byte("0")})
+	pop, calls := row.Do, 0
+	row.Do = func(c *command.Call) error {
+		if calls++; calls == 2 {
+			panic("a bug")
+		}
+		return pop(c)
+	}
+	done := make(chan error)
+	go func() { done <- s.Run() }()
+
+	blocked, boss := redistest.Dial(t, s.Addrs()[0]), redistest.Dial(t, s.Addrs()[0])
+	require.NoError(t, blocked.Send([]byte("BLPOP q 0\r\n")))
+	for !strings.Contains(boss.Do("INFO", "clients").Str, "blocked_clients:1\r\n") {
+	}
+	for _, request := range []string{"MULTI", "RPUSH q x", "CLIENT PAUSE 5 WRITE", "EXEC"} {
+		boss.Do(strings.Fields(request)...)
+	}
+	require.Contains(t, <-logged, "a bug")
+	require.Equal(t, "x", boss.Do("LPOP", "q").Str)
+	require.Contains(t, boss.Do("INFO", "clients").Str, "blocked_clients:0\r\n")
+	require.Equal(t, 1, strings.Count(boss.Do("CLIENT", "LIST").Str, "\n"))
+	s.Stop()
+	require.NoError(t, <-done)
+}
