@@ -12,9 +12,10 @@ import (
 )
 
 const (
-	shortLease = 300 * time.Millisecond
-	workers    = 16
-	rounds     = 5
+	shortLease   = 300 * time.Millisecond
+	renewedLease = 600 * time.Millisecond // a busy machine may be late by more than half of a short one
+	workers      = 16
+	rounds       = 5
 )
 
 // scene is what most scenarios need: two lockers that want the same lock, and a view of the
@@ -34,7 +35,7 @@ func lockCells(l library) []cell {
 		l.cell("acquire-release", opening{}, acquireRelease),
 		l.cell("contention", opening{}, contention),
 		l.cell("expiry", opening{lease: shortLease}, expiry),
-		l.cell("watchdog", opening{lease: shortLease}, watchdog),
+		l.cell("watchdog", opening{lease: renewedLease}, watchdog),
 		l.cell("stranger", opening{}, stranger),
 		l.cell("try-timeout", opening{}, tryTimeout),
 		l.cell("script-lost", opening{}, scriptLost),
@@ -183,7 +184,7 @@ func watchdog(ctx context.Context, s *scene) error {
 	if err != nil {
 		return err
 	}
-	for began := time.Now(); time.Since(began) < 3*shortLease; time.Sleep(shortLease / 3) {
+	for began := time.Now(); time.Since(began) < 2*renewedLease; time.Sleep(renewedLease / 4) {
 		if h.extend != nil {
 			if err := h.extend(ctx); err != nil {
 				return fmt.Errorf("extend: %w", err)

@@ -7,6 +7,7 @@ export class Taken extends Error {}
 export class NotHeld extends Error {}
 
 const shortLease = 300
+const renewedLease = 600 // a busy machine may be late by more than half of a short one
 const longLease = 60_000
 const workers = 16
 const rounds = 5
@@ -25,7 +26,8 @@ const rounds = 5
 // that says nothing then), extend(), where the library does not renew by itself, and abandon(),
 // where it does: it ends the renewal as a crash would.
 //
-// wakes says that a waiter hears of the release; protocols are those that the client can be told.
+// wakes says that a waiter hears of the release; protocols are those that the client can be told;
+// renewedLease is for a library that renews late.
 export function lockCells(library) {
   const cell = (scenario, options, run) => ({
     client: library.client, scenario, run: (env) => onScene(library, env, scenario, options, run),
@@ -34,7 +36,7 @@ export function lockCells(library) {
     cell('acquire-release', {}, acquireRelease),
     cell('contention', {}, contention),
     cell('expiry', { lease: shortLease }, expiry),
-    cell('watchdog', { lease: shortLease }, watchdog),
+    cell('watchdog', { lease: library.renewedLease || renewedLease }, watchdog),
     cell('stranger', {}, stranger),
     cell('try-timeout', {}, tryTimeout),
     cell('script-lost', {}, scriptLost),
@@ -124,7 +126,7 @@ async function watchdog(s) {
 }
 
 async function stillHeld(s, extend) {
-  for (const began = Date.now(); Date.now() - began < 3 * shortLease; await sleep(shortLease / 3)) {
+  for (const began = Date.now(); Date.now() - began < 2 * s.lease; await sleep(s.lease / 4)) {
     await extend?.()
     await refused(s, 'while the lock was being renewed')
   }
@@ -179,7 +181,7 @@ async function reconnect(s) {
   await takeAndRelease(s)
   await s.server.killOthers()
   // A client that does not retry may notice only now that its connection is gone.
-  await s.a.take(s.name, 2000).then((held) => held.release()).catch(() => {})
+  await s.a.try(s.name).then((held) => held.release()).catch(() => {})
   await s.server.do('DEL', s.key)
   await takeAndRelease(s)
 }

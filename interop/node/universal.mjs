@@ -8,6 +8,7 @@ export function redlockUniversal(client) {
   return {
     client: `redlock-universal ${version('redlock-universal')} (${client.name})`,
     multi: true,
+    renewedLease: 1500, // it renews when a fifth is left
     protocols: client.protocols,
     open: (addr, o) => over(client, [addr], o),
     openOnAll: (addrs, o) => over(client, addrs, o),
