@@ -152,8 +152,10 @@ func (m *matrix) distinct(of func(cell) string) (values []string) {
 
 const reading = `CPU is what the kernel says the server's threads have run, divided by the requests. *Executing* is the part of it on
 the thread that executes commands, with whatever else that thread does in its model; no second thread can take that part
-over, so *ceiling*, its inverse, is what the model can reach on a machine with cores to spare. Requests per second here end
-at what server and load get done together on these cores. A thread that spins while it waits pays for that in CPU.
+over, so *ceiling*, its inverse, is what the model can reach on a machine with cores to spare. Of goroutines it is the time
+under the mutex, without the waiting for it and the waking of others, so that their ceiling is a bound and no promise.
+Requests per second here end at what server and load get done together on these cores. A thread that spins while it waits
+pays for that in CPU.
 `
 
 func (m *matrix) markdown(drawings []drawing) string {
@@ -163,11 +165,9 @@ func (m *matrix) markdown(drawings []drawing) string {
 		s.WriteString("- " + l + "\n")
 	}
 	s.WriteString("\nWritten by `go run ./bench models`.\n\n## The models\n\n")
-	rows := [][]string{{"model", "what it is", "executes on", "command line"}}
 	for i, model := range m.models {
-		rows = append(rows, []string{model.name, model.about, m.how[i], "`" + model.commandLine() + "`"})
+		fmt.Fprintf(&s, "- **%s**: %s. Executes on %s. `%s`\n", model.name, model.about, m.how[i], model.commandLine())
 	}
-	writeTable(&s, rows)
 	s.WriteString("\n## How to read the figures\n\n" + reading)
 	if rows := m.bounds(); len(rows) > 1 {
 		s.WriteString("\n## Bounds\n\nCPU of the executing thread per request, in microseconds.\n\n")

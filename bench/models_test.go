@@ -53,7 +53,7 @@ func TestTheThreadThatExecutesIsToldFromTheOthers(t *testing.T) {
 // finished is a run of three models over a few cells, with figures that are easy to know again.
 func finished() *matrix {
 	m := &matrix{
-		models: []model{{name: "reactor", about: "one", command: []string{"/tmp/x/miniredisd", "--port", "{port}", "--save", ""}}, {name: "io-threads-4", kind: 2, command: []string{"miniredisd"}}, {name: "redis-server-io-4", kind: 2, dash: 1, command: []string{"redis-server"}}},
+		models: []model{{name: "reactor", about: "one", command: []string{"/tmp/x/miniredisd", "--port", "{port}", "--save", ""}}, {name: "io-threads-4", about: "four", kind: 2, command: []string{"miniredisd"}}, {name: "redis-server-io-4", kind: 2, dash: 1, command: []string{"redis-server"}}},
 		about:  []string{"the machine"},
 		how:    []string{"any thread", "one thread", "one thread"},
 	}
@@ -72,8 +72,8 @@ func TestTheReportHasEveryFigureAndDrawing(t *testing.T) {
 	require.NoError(t, err)
 	for _, line := range []string{
 		"- the machine",
-		"| io-threads-4 |  | one thread | `miniredisd` |",
-		"| reactor | one | any thread | `miniredisd --port PORT --save \"\"` |",
+		"- **io-threads-4**: four. Executes on one thread. `miniredisd`",
+		"- **reactor**: one. Executes on any thread. `miniredisd --port PORT --save \"\"`",
 		"| GET, 50 connections, pipeline 1, values of 1 KB | 4.50 | 5.00 = 0.5 x reactor | yes |",
 		"| SET, 50 connections, pipeline 1, values of 1 KB | 4.50 | 4.00 = 1 x redis-server-io-4 | NO |",
 		"### SET, 50 connections, pipeline 16, values of 32 B",

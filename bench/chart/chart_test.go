@@ -54,6 +54,9 @@ func TestBarsAreNamedWithTheirParts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bars.svg")
 	b := Bars{Title: "CPU", X: "us", Parts: []string{"executing", "other"}, Bars: []Bar{{"reactor", []float64{10, 0.5}}, {"queue", []float64{3, 12}}}}
 	require.NoError(t, b.Write(path))
+	svg, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Regexp(t, `font-family:[^;"]*, sans-serif[;"]`, string(svg))
 	require.Subset(t, texts(t, path), []string{"CPU", "us", "executing", "other", "reactor  10.0 + 0.5", "queue  3.0 + 12.0"})
 }
 
