@@ -97,10 +97,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		}
 	}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
-	if cfg.Trace != "" { // it ends redis-server, and us otherwise
-		signal.Notify(signals, syscall.SIGUSR1)
-	}
+	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)
 	go obeySignals(signals, s, log)
 
 	remove, err := announce(cfg, log, s.Addrs())

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// commands returns what a trace says was executed.
+func commands(t *testing.T, path string) (names []string) {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	var file struct {
+		TraceEvents []struct{ Cat, Name string }
+	}
+	require.NoError(t, json.Unmarshal(text, &file))
+	for _, e := range file.TraceEvents {
+		if e.Cat == "execute" {
+			names = append(names, e.Name)
+		}
+	}
+	return names
+}
+
+func TestATraceIsWrittenAtASignalAndAtTheEnd(t *testing.T) {
+	p := start(t, "miniredisd", "", "--port", "0", "--trace", "trace.json")
+	addr, path := net.JoinHostPort("127.0.0.1", strconv.Itoa(p.port())), filepath.Join(p.cmd.Dir, "trace.json")
+	ping(t, "tcp", addr)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGUSR1))
+	p.waitFor("Trace written to trace.json")
+	require.Equal(t, []string{"ping"}, commands(t, path))
+	ping(t, "tcp", addr)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 0, p.exit())
+	require.Equal(t, []string{"ping", "ping"}, commands(t, path))
+}
