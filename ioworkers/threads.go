@@ -123,6 +123,7 @@ func (p *Pool) share(conns []*Conn, ph phase) {
 	p.ring(min(len(conns), len(p.threads)), ph)
 	ph.run(p.own, p.Trace)
 	p.join.all.wait()
+	p.Trace.Lap(trace.Wait, 0, 0, 0)
 }
 
 // together has all threads do what needs no connections.

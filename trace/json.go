@@ -184,7 +184,7 @@ func (out *writer) flow(name string, from, to *placed) {
 // the last that main has executed to the worker that writes the reply.
 func (tr *Trace) handOffs(out *writer, all []placed, requests []*life) {
 	main := tr.threads[0]
-	var phase [Write + 1]*placed // of main, the latest of each kind
+	var phase [Wait + 1]*placed // of main, the latest of each kind
 	for i := range all {
 		switch e := &all[i]; {
 		case e.on == main:
