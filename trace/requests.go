@@ -45,7 +45,7 @@ func (tr *Trace) collect() []placed {
 func lives(all []placed) []*life {
 	var found []*life
 	known := map[request]*life{}
-	reads := map[int64]int64{}      // by client: when its last read began
+	reads := map[int64]int64{}      // by client: when the read before its next parse began
 	writes := map[int64][]*placed{} // by client: those that answered something
 	for i := range all {
 		e := &all[i]
@@ -61,6 +61,7 @@ func lives(all []placed) []*life {
 				known[l.request] = l
 				found = append(found, l)
 			}
+			delete(reads, e.client) // the next one may be missing
 		case Execute:
 			if l := known[request{e.client, e.seq}]; l != nil {
 				l.run(e)
