@@ -29,7 +29,9 @@ type limits struct {
 	steps   int64
 	alloc   int64 // bytes counted since the heap was looked at
 	base    int64 // heap and data set when the script started
-	sample  []metrics.Sample
+
+	collected int64 // bytes held after the last collection of this script
+	sample    []metrics.Sample
 }
 
 func (l *limits) init(o *Options) {
@@ -40,7 +42,7 @@ func (l *limits) init(o *Options) {
 }
 
 func (l *limits) begin() {
-	l.over, l.left, l.steps, l.alloc, l.base, l.started = nil, instructionsPerLook, 0, 0, -1, 0
+	l.over, l.left, l.steps, l.alloc, l.base, l.started, l.collected = nil, instructionsPerLook, 0, 0, -1, 0, 0
 }
 
 // Done is asked before each instruction. A nil channel lets it run.
@@ -104,17 +106,20 @@ func (l *limits) heap() int64 {
 }
 
 // weigh compares the heap, with more bytes about to be taken, with the budget. What looks too much may be garbage: only a
-// collection tells, and as it makes room for another budget's worth, it does not come often.
+// collection tells. The next one waits until an eighth of the budget has been taken since: a script that lives close below its
+// budget would else collect at every look.
 func (l *limits) weigh(more int64) {
 	l.alloc = 0
 	if l.base < 0 {
 		l.base = l.heap()
 	}
-	if l.heap()-l.base+more <= l.o.Budget {
+	used := l.heap() - l.base + more
+	if used <= l.o.Budget || used <= l.collected+l.o.Budget/8 {
 		return
 	}
 	runtime.GC()
-	if l.heap()-l.base+more > l.o.Budget {
+	l.collected = l.heap() - l.base + more
+	if l.collected > l.o.Budget {
 		l.over = errMemory
 	}
 }

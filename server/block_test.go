@@ -3,7 +3,9 @@ package server_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,12 +13,15 @@ import (
 	"github.com/miniredisd/miniredisd/internal/redistest"
 )
 
-// later sends a command that will not be answered yet. When it returns, the server has
-// got it: it serves sockets in the order in which they became readable.
+// later sends a command that will not be answered yet, and returns when the server
+// has executed it, or holds it back, by its own account.
 func later(t *testing.T, boss, c *redistest.Conn, args ...string) {
 	t.Helper()
+	id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
-	boss.Do("PING")
+	seen := regexp.MustCompile(` flags=\w*b| cmd=` + strings.ToLower(args[0]) + ` `)
+	for !seen.MatchString(boss.Do("CLIENT", "LIST", "ID", id).Str) {
+	}
 }
 
 func TestWhoHasWaitedLongestIsServedFirst(t *testing.T) {

@@ -28,6 +28,7 @@ func cannotBeAskedAtRandom() map[string]string {
 		"shutdown":     "ends the server",
 		"subscribe":    "is answered once for every name",
 		"unsubscribe":  "the same",
+		"pfselftest":   "takes seconds",
 		"psubscribe":   "the same",
 		"punsubscribe": "the same",
 		"ssubscribe":   "the same",
