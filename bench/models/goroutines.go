@@ -2,6 +2,7 @@ package main
 
 import (
 	"net"
+	"runtime"
 	"sync"
 	"time"
 
@@ -77,8 +78,12 @@ func (g *goroutines) turn(v *visitor, first redcon.Command, rest []redcon.Comman
 	defer g.mu.Unlock()
 	g.turns++
 	if g.turns%sampleEvery == 0 {
+		runtime.LockOSThread() // or a turn that the collector interrupts may go on with another thread's clock
 		began := threadTime()
-		defer func() { g.spent += threadTime() - began }()
+		defer func() {
+			g.spent += threadTime() - began
+			runtime.UnlockOSThread()
+		}()
 	}
 	g.engine.ex.BeginPass()
 	v.out = g.engine.execute(v.session, first.Args, v.out[:0])
