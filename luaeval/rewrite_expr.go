@@ -1,6 +1,8 @@
 package luaeval
 
 import (
+	"strings"
+
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 )
@@ -65,7 +67,8 @@ func (w *rewriter) expr(expr ast.Expr) ast.Expr {
 func (w *rewriter) number(x *ast.NumberExpr) {
 	n, ok := parseNumber(x.Value)
 	if !ok {
-		w.fail(x.Line(), "malformed number near '"+x.Value+"'")
+		digits := strings.TrimSuffix(x.Value, "\xff") // which is how the scanner writes the end of the text
+		w.fail(x.Line(), "malformed number near '"+digits+"'")
 		return
 	}
 	x.Value = string(appendExact(nil, n))
