@@ -29,14 +29,20 @@ func (b *bell) ring() {
 	}
 }
 
-func (b *bell) wait() {
+// wait returns when it has rung. A dedicated thread sleeps for a moment without telling
+// the runtime, as reactor.Loop does and for the same reason: each time its monitor finds
+// a thread that sleeps, it takes the processor back and looks every 20 us for more.
+func (b *bell) wait(dedicated bool) {
 	for range looks {
 		if b.state.Load() == rung {
 			break
 		}
 	}
 	for !b.state.CompareAndSwap(rung, quiet) {
-		if b.state.CompareAndSwap(quiet, slept) || b.state.Load() == slept {
+		if !b.state.CompareAndSwap(quiet, slept) && b.state.Load() != slept {
+			continue
+		}
+		if !dedicated || b.nap() == unix.ETIMEDOUT {
 			b.sleep()
 		}
 	}
@@ -55,6 +61,15 @@ const (
 func (b *bell) sleep() {
 	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.state)), futexWait, slept, 0, 0, 0)
 }
+
+// nap is sleep for at most napTime, and the runtime is not told.
+func (b *bell) nap() unix.Errno {
+	most := unix.Timespec{Nsec: napTime}
+	_, _, errno := unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.state)), futexWait, slept, uintptr(unsafe.Pointer(&most)), 0, 0)
+	return errno
+}
+
+const napTime = 20e6 // ns
 
 func (b *bell) wake() {
 	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.state)), futexWake, 1, 0, 0, 0)

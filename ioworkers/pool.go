@@ -21,6 +21,10 @@ type Pool struct {
 	Active bool // the last writes were shared out
 	Alone  bool // main does everything for now
 
+	// Dedicated tells that the process is there for these threads, and that the runtime
+	// has a processor to give to each of them. It is set before Start.
+	Dedicated bool
+
 	inputs  []*input
 	outputs [][]byte
 }

@@ -38,7 +38,10 @@ type thread struct {
 	conns []*Conn
 	trace *trace.Thread // nil while nothing is recorded
 	join  *join
-	_     [64]byte // the next one's bell is rung while this one works
+
+	dedicated bool // see Pool
+
+	_ [64]byte // the next one's bell is rung while this one works
 }
 
 // join is where main waits for the threads.
@@ -62,7 +65,7 @@ func (p *Pool) Start(threads int, reads bool) {
 		p.least = defaultLeast
 	}
 	for i := 1; i < threads; i++ {
-		t := &thread{join: p.join}
+		t := &thread{join: p.join, dedicated: p.Dedicated}
 		p.threads = append(p.threads, t)
 		go t.main(i)
 	}
@@ -122,14 +125,14 @@ func (p *Pool) share(conns []*Conn, ph phase) {
 	}
 	p.ring(min(len(conns), len(p.threads)), ph)
 	ph.run(p.own, p.Trace)
-	p.join.all.wait()
+	p.join.all.wait(p.Dedicated)
 	p.Trace.Lap(trace.Wait, 0, 0, 0)
 }
 
 // together has all threads do what needs no connections.
 func (p *Pool) together(ph phase) {
 	p.ring(len(p.threads), ph)
-	p.join.all.wait()
+	p.join.all.wait(p.Dedicated)
 }
 
 func (p *Pool) ring(threads int, ph phase) {
@@ -152,7 +155,7 @@ func (t *thread) main(id int) {
 	copy(name[:], "io_thd_"+strconv.Itoa(id))
 	threadName(unix.PR_SET_NAME, &name)
 	for ph := reading; ph != ending; {
-		t.start.wait()
+		t.start.wait(t.dedicated)
 		ph = t.phase
 		t.work(ph)
 		if t.join.left.Add(-1) == 0 {

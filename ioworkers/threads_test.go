@@ -129,20 +129,21 @@ func TestThreadsThatHaveNothingToDoSleepAndEndWhenTold(t *testing.T) {
 }
 
 func TestABellRungBeforeTheWaitIsNotLost(t *testing.T) {
-	var b bell
-	b.ring()
-	b.wait()
-	require.Equal(t, uint32(quiet), b.state.Load())
-	var here, there bell
-	go func() {
+	for _, dedicated := range []bool{false, true} {
+		var b, here, there bell
+		b.ring()
+		b.wait(dedicated)
+		require.Equal(t, uint32(quiet), b.state.Load())
+		go func() {
+			for range 10_000 {
+				there.wait(false)
+				here.ring()
+			}
+		}()
 		for range 10_000 {
-			there.wait()
-			here.ring()
+			there.ring()
+			here.wait(dedicated)
 		}
-	}()
-	for range 10_000 {
-		there.ring()
-		here.wait()
 	}
 }
 

@@ -201,8 +201,11 @@ func (s *Server) Run() error {
 }
 
 // Dedicated tells the server that its process does nothing else; it is called
-// before Run, if at all.
-func (s *Server) Dedicated() { s.loop.Dedicated() }
+// before Run, if at all. With io-threads the runtime must have a processor for each.
+func (s *Server) Dedicated() {
+	s.loop.Dedicated()
+	s.pool.Dedicated = true
+}
 
 // EagerThreads has I/O threads, if there are any, woken for a single client, which
 // does not pay. It is for tests and called before Run.

@@ -28,7 +28,10 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 )
 
-func main() { os.Exit(run(os.Args)) }
+func main() {
+	stayOnFirstThread()
+	os.Exit(run(os.Args))
+}
 
 // run is the whole program; it returns the exit code.
 func run(argv []string) int {
@@ -88,9 +91,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		return 1
 	}
 	s.Dedicated()
-	if cfg.IOThreads > 1 {
-		makeRoom(cfg.IOThreads)
-	}
+	makeRoom(cfg.IOThreads)
 	s.Reconfigured = func(name string) {
 		if name == "loglevel" {
 			log.SetLevel(cfg.LogLevel)
