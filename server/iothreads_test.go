@@ -20,19 +20,25 @@ import (
 func newServer(t testing.TB, log server.Log, args ...string) *server.Server {
 	t.Helper()
 	more := strings.Fields(os.Getenv("MINIREDISD_ARGS"))
-	cfg, err := config.Parse(append(append([]string{"--port", "0", "--bind", "127.0.0.1", "--enable-debug-command", "yes"}, more...), args...), nil)
-	require.NoError(t, err)
-	s, err := server.New(cfg, log)
-	require.NoError(t, err)
+	s := plainServer(t, log, append(more, args...)...)
 	if len(more) > 0 {
 		s.EagerThreads()
 	}
 	return s
 }
 
+func plainServer(t testing.TB, log server.Log, args ...string) *server.Server {
+	t.Helper()
+	cfg, err := config.Parse(append([]string{"--port", "0", "--bind", "127.0.0.1", "--enable-debug-command", "yes"}, args...), nil)
+	require.NoError(t, err)
+	s, err := server.New(cfg, log)
+	require.NoError(t, err)
+	return s
+}
+
 func startThreads(t *testing.T, eager bool, args ...string) string {
 	t.Helper()
-	s := newServer(t, func(byte, string, ...any) {}, append([]string{"--io-threads", "4"}, args...)...)
+	s := plainServer(t, func(byte, string, ...any) {}, append([]string{"--io-threads", "4"}, args...)...)
 	if eager {
 		s.EagerThreads()
 	}
