@@ -43,9 +43,9 @@
 // Left out is what valkey 8 does: handing single clients to threads through rings,
 // and going on executing while they work. It saves main the wait at the join, which
 // is time and not processor, and helps where cores are idle meanwhile. Measured on
-// two cores with 50 connections at pipeline 1, main's processor time went from 9.5
-// us a request to between 7 and 8 with four threads, while all threads together took
-// 13. What is left of main's is mostly passes of one or two clients, which no way of
+// two cores with 50 connections at pipeline 1, main's processor time went from 12.9
+// us a request to 10.4 with four threads, while all threads together took 14.2
+// (bench/report). What is left of main's is mostly passes of one or two clients, which no way of
 // handing them over makes cheaper than the two system calls themselves. Rings would
 // cost the picture above, in which whatever main looks at is its own.
 package ioworkers
