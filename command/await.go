@@ -1,0 +1,16 @@
+package command
+
+import "github.com/miniredisd/miniredisd/resp"
+
+// Await has the client wait for a reply that the server will have for it, by Answer, as
+// long as that takes. CLIENT UNBLOCK ends the wait as well: nothing writes the reply then.
+func (c *Call) Await(nothing func(*resp.Writer)) { c.block(0, nothing) }
+
+// MayWait tells whether the client can be kept waiting: not in EXEC and in scripts.
+func (c *Call) MayWait() bool { return c.mayBlock() }
+
+// Answer ends the wait of s with the reply that write appends.
+func (ex *Executor) Answer(s *Session, write func(*resp.Writer)) {
+	s.Wait.nothing = write
+	ex.Unblock(s, nil)
+}
