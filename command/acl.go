@@ -20,7 +20,7 @@ func aclRows() []Row {
 		{"acl|dryrun", "username command:string [arg ...]", -4, admin, nil, "server", "7.0.0", "O(1).", "Tells whether a user may run a command, without running it.", aclDryRun},
 		{"acl|genpass", "[bits:integer]", -2, open, nil, "server", "6.0.0", "O(1)", "Makes up a password.", aclGenPass},
 		{"acl|getuser", "username", 3, admin, nil, "server", "6.0.0", "O(N). Where N is the number of password, command and pattern rules that the user has.", "Tells what a user may do.", aclGetUser},
-		{"acl|help", "", 2, Loading | Stale, nil, "server", "6.0.0", "O(1)", "Lists the subcommands.", help},
+		{"acl|help", "", 2, Loading | Stale, nil, "server", "6.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"acl|list", "", 2, admin, nil, "server", "6.0.0", "O(N). Where N is the number of configured users.", "Lists the users as lines of an aclfile.", aclList},
 		{"acl|log", "[count | RESET]", -2, admin, nil, "server", "6.0.0", "O(N) with N being the number of entries shown.", "Lists what was refused, or forgets it.", aclLog},
 		{"acl|users", "", 2, admin, nil, "server", "6.0.0", "O(N). Where N is the number of configured users.", "Lists the names of the users.", aclUsers},

@@ -14,7 +14,7 @@ func clientRows() []Row {
 		{"client|reply", "ON | OFF | SKIP", 3, NoScript | Loading | Stale, nil, "connection", "3.2.0", "O(1)", "Switches replies to this connection off and on.", clientReply},
 		{"client|no-evict", "ON | OFF", 3, Admin | NoScript | Loading | Stale, nil, "connection", "7.0.0", "O(1)", "Spares this connection when clients use too much memory.", clientNoEvict},
 		{"client|no-touch", "ON | OFF", 3, NoScript | Loading | Stale, nil, "connection", "7.2.0", "O(1)", "Keeps this connection's commands from making keys look used.", clientNoTouch},
-		{"client|help", "", 2, Loading | Stale, nil, "connection", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"client|help", "", 2, Loading | Stale, nil, "connection", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 	}
 }
 

@@ -23,7 +23,7 @@ func functionRows() []Row {
 		{"function|delete", "library-name", 3, change, nil, "scripting", "7.0.0", "O(1)", "Deletes a library.", functionDelete},
 		{"function|dump", "", 2, NoScript, nil, "scripting", "7.0.0", number, "Returns all libraries as one string, for RESTORE.", functionDump},
 		{"function|flush", "[ASYNC | SYNC]", -2, change, nil, "scripting", "7.0.0", number + " deleted", "Deletes all libraries.", functionFlush},
-		{"function|help", "", 2, Loading | Stale, nil, "scripting", "7.0.0", "O(1)", "Lists the subcommands.", help},
+		{"function|help", "", 2, Loading | Stale, nil, "scripting", "7.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"function|kill", "", 2, NoScript | AllowBusy | RequestAllShards | ResponseOneSucceeded, nil, "scripting", "7.0.0", "O(1)", "Ends the function that is running.", functionKill},
 		{"function|list", "[LIBRARYNAME library-name-pattern] [WITHCODE]", -2, NoScript | NondeterministicOrder, nil, "scripting", "7.0.0", number, "Describes the libraries.", functionList},
 		{"function|load", "[REPLACE] function-code", -3, change | DenyOOM, nil, "scripting", "7.0.0", "O(1) (considering compilation time is redundant)", "Loads a library.", functionLoad},

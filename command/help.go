@@ -2,8 +2,8 @@ package command
 
 import "strings"
 
-// help answers X HELP from the rows of X's subcommands.
-func help(c *Call) error {
+// Help answers X HELP from the rows of X's subcommands.
+func Help(c *Call) error {
 	lines := []string{strings.ToUpper(c.Cmd.Container.Name) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
 	for _, sub := range c.Cmd.Container.SubCommands() {
 		_, name, _ := strings.Cut(sub.Name, "|")

@@ -18,7 +18,7 @@ func introspectRows() []Row {
 		{"command|getkeysandflags", "command [arg ...]", -3, Loading | Stale | InConnection, nil, "server", "7.0.0", "O(N) where N is the number of arguments to the command", "Finds the keys in a full command and tells how each is used.", commandGetKeysAndFlags},
 		{"command|info", "[command-name ...]", -2, Loading | Stale | InConnection | NondeterministicOrder, nil, "server", "2.8.13", "O(N) where N is the number of commands to look up", "Describes commands: arity, flags and keys.", commandInfo},
 		{"command|list", "[FILTERBY (MODULE module-name | ACLCAT category | PATTERN pattern)]", -2, Loading | Stale | InConnection | NondeterministicOrder, nil, "server", "7.0.0", cost, "Lists the names of commands.", commandList},
-		{"command|help", "", 2, Loading | Stale | InConnection, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"command|help", "", 2, Loading | Stale | InConnection, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 	}
 }
 

@@ -21,7 +21,7 @@ func keyRows() []Row {
 		{"object|refcount", "key", 3, ReadOnly | NondeterministicOutput, keys(at(2, RO)), "generic", "2.2.3", "O(1)", "Tells how many references a value has.", objectRefcount},
 		{"object|idletime", "key", 3, ReadOnly | NondeterministicOutput, keys(at(2, RO)), "generic", "2.2.3", "O(1)", "Tells the seconds since a key was last used.", objectIdleTime},
 		{"object|freq", "key", 3, ReadOnly | NondeterministicOutput, keys(at(2, RO)), "generic", "4.0.0", "O(1)", "Tells the logarithmic access counter of a key.", objectFreq},
-		{"object|help", "", 2, Loading | Stale, nil, "generic", "6.2.0", "O(1)", "Lists the subcommands.", help},
+		{"object|help", "", 2, Loading | Stale, nil, "generic", "6.2.0", "O(1)", "Lists the subcommands.", Help},
 	}
 }
 

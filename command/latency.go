@@ -18,7 +18,7 @@ func latencyRows() []Row {
 		{"latency|doctor", "", 2, flags | NondeterministicOutput | RequestAllNodes | ResponseSpecial, nil, "server", "2.8.13", "O(1)", "Says in words what took long.", latencyDoctor},
 		{"latency|histogram", "[command ...]", -2, flags | NondeterministicOutput | RequestAllNodes | ResponseSpecial, nil, "server", "7.0.0", "O(N) where N is the number of commands with latency information being retrieved.",
 			"Tells how long the calls of commands took.", latencyHistogram},
-		{"latency|help", "", 2, Loading | Stale, nil, "server", "2.8.13", "O(1)", "Lists the subcommands.", help},
+		{"latency|help", "", 2, Loading | Stale, nil, "server", "2.8.13", "O(1)", "Lists the subcommands.", Help},
 	}
 }
 

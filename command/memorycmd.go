@@ -13,7 +13,7 @@ func memoryRows() []Row {
 		{"memory|doctor", "", 2, NondeterministicOutput | RequestAllShards | ResponseSpecial, nil, "server", "4.0.0", "O(1)", "Says in words how memory is used.", memoryDoctor},
 		{"memory|malloc-stats", "", 2, NondeterministicOutput | RequestAllShards | ResponseSpecial, nil, "server", "4.0.0", "Depends on how much memory is allocated, could be slow", "Shows the figures of Go's allocator.", memoryMallocStats},
 		{"memory|purge", "", 2, RequestAllShards | ResponseAllSucceeded, nil, "server", "4.0.0", "Depends on how much memory is allocated, could be slow", "Gives free memory back to the system.", memoryPurge},
-		{"memory|help", "", 2, Loading | Stale, nil, "server", "4.0.0", "O(1)", "Lists the subcommands.", help},
+		{"memory|help", "", 2, Loading | Stale, nil, "server", "4.0.0", "O(1)", "Lists the subcommands.", Help},
 	}
 }
 

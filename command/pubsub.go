@@ -32,7 +32,7 @@ func pubsubRows() []Row {
 		{"pubsub|shardchannels", "[pattern]", -2, inspect, nil, "pubsub", "7.0.0",
 			"O(N) where N is the number of active shard channels, and assuming constant time pattern matching (relatively short shard channels).", "Lists the shard channels somebody listens to.", pubsubShardChannels},
 		{"pubsub|shardnumsub", "[shardchannel:string ...]", -2, inspect, nil, "pubsub", "7.0.0", "O(N) for the SHARDNUMSUB subcommand, where N is the number of requested shard channels", "Counts the listeners of shard channels.", pubsubShardNumSub},
-		{"pubsub|help", "", 2, Loading | Stale, nil, "pubsub", "6.2.0", "O(1)", "Lists the subcommands.", help},
+		{"pubsub|help", "", 2, Loading | Stale, nil, "pubsub", "6.2.0", "O(1)", "Lists the subcommands.", Help},
 	}
 }
 

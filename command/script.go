@@ -26,7 +26,7 @@ func scriptRows() []Row {
 		{"script|exists", "sha1 [sha1 ...]", -3, NoScript | RequestAllShards | ResponseAnd, nil, "scripting", "2.6.0",
 			"O(N) with N being the number of scripts to check (so checking a single script is an O(1) operation).", "Tells which scripts are kept.", scriptExists},
 		{"script|flush", "[ASYNC | SYNC]", -2, NoScript | toAll, nil, "scripting", "2.6.0", "O(N) with N being the number of scripts in cache", "Forgets all scripts.", scriptFlush},
-		{"script|help", "", 2, Loading | Stale, nil, "scripting", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"script|help", "", 2, Loading | Stale, nil, "scripting", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"script|kill", "", 2, NoScript | AllowBusy | RequestAllShards | ResponseOneSucceeded, nil, "scripting", "2.6.0", "O(1)", "Ends the script that is running.", scriptKill},
 		{"script|load", "script", 3, NoScript | Stale | toAll, nil, "scripting", "2.6.0", "O(N) with N being the length in bytes of the script body.", "Keeps a script without running it.", scriptLoad},
 	}

@@ -13,7 +13,7 @@ import (
 func serverRows() []Row {
 	return []Row{
 		{"config", "", -2, 0, nil, "server", "2.0.0", "Depends on subcommand.", "Looks after the configuration.", nil},
-		{"config|help", "", 2, Loading | Stale, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"config|help", "", 2, Loading | Stale, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"dbsize", "", 1, ReadOnly | Fast | InKeyspace | RequestAllShards | ResponseSum, nil, "server", "1.0.0", "O(1)", "Counts the keys of the selected database.", dbSize},
 		{"flushdb", "[ASYNC | SYNC]", -1, Write | InKeyspace | Dangerous | RequestAllShards | ResponseAllSucceeded, nil, "server", "1.0.0", "O(N) where N is the number of keys in the selected database", "Removes every key of the selected database.", flushDB},
 		{"flushall", "[ASYNC | SYNC]", -1, Write | InKeyspace | Dangerous | RequestAllShards | ResponseAllSucceeded, nil, "server", "1.0.0", "O(N) where N is the total number of keys in all databases", "Removes every key of every database.", flushAll},
@@ -28,7 +28,7 @@ func serverRows() []Row {
 		{"module|load", "path [arg ...]", -3, Admin | NoScript | NoAsyncLoading, nil, "server", "4.0.0", "O(1)", "Is refused.", moduleRefused},
 		{"module|loadex", "path [CONFIG+ (name value) ...] [ARGS args:string ...]", -3, Admin | NoScript | NoAsyncLoading, nil, "server", "7.0.0", "O(1)", "Is refused.", moduleRefused},
 		{"module|unload", "name", 3, Admin | NoScript | NoAsyncLoading, nil, "server", "4.0.0", "O(1)", "Is refused.", moduleRefused},
-		{"module|help", "", 2, Loading | Stale, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"module|help", "", 2, Loading | Stale, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 	}
 }
 

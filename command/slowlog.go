@@ -12,7 +12,7 @@ func slowlogRows() []Row {
 		{"slowlog|get", "[count]", -2, Admin | Loading | Stale | RequestAllNodes | NondeterministicOutput, nil, "server", "2.2.12", "O(N) where N is the number of entries returned", "Lists the latest slow commands.", slowlogGet},
 		{"slowlog|len", "", 2, Admin | Loading | Stale | RequestAllNodes | ResponseSum | NondeterministicOutput, nil, "server", "2.2.12", "O(1)", "Counts the entries.", slowlogLen},
 		{"slowlog|reset", "", 2, Admin | Loading | Stale | RequestAllNodes | ResponseAllSucceeded, nil, "server", "2.2.12", "O(N) where N is the number of entries in the slowlog", "Forgets all entries.", slowlogReset},
-		{"slowlog|help", "", 2, Loading | Stale, nil, "server", "6.2.0", "O(1)", "Lists the subcommands.", help},
+		{"slowlog|help", "", 2, Loading | Stale, nil, "server", "6.2.0", "O(1)", "Lists the subcommands.", Help},
 	}
 }
 

@@ -11,7 +11,7 @@ func streamRows() []Row {
 		{"xadd", "key [NOMKSTREAM] [(MAXLEN | MINID) [= | ~] threshold:string [LIMIT count]] (* | id:string) (field:string value:string) ...", -5, Write | DenyOOM | Fast | NondeterministicOutput, keys(at(1, RW|Update)), "stream", "5.0.0", "O(1) when adding a new entry, O(N) when trimming where N being the number of entries evicted.", "Appends an entry to a stream, which it creates when there is none.", xadd},
 		{"xdel", "key id:string ...", -3, Write | Fast, keys(at(1, RW|Delete)), "stream", "5.0.0", "O(1) for each single item to delete in the stream, regardless of the stream size.", "Removes entries from a stream and counts them.", xdel},
 		{"xinfo", "", -2, 0, nil, "stream", "5.0.0", "Depends on subcommand.", "Tells about streams.", nil},
-		{"xinfo|help", "", 2, Loading | Stale, nil, "stream", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"xinfo|help", "", 2, Loading | Stale, nil, "stream", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"xinfo|stream", "key [FULL [COUNT count]]", -3, ReadOnly, keys(at(2, RO|Access)), "stream", "5.0.0", "O(1)", "Describes a stream, with its entries on demand.", xinfoStream},
 		{"xlen", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "stream", "5.0.0", "O(1)", "Counts the entries of a stream.", xlen},
 		{"xrange", "key start:string end:string [COUNT count]", -4, ReadOnly, keys(at(1, RO|Access)), "stream", "5.0.0", "O(N) with N being the number of elements being returned. If N is constant (e.g. always asking for the first 10 elements with COUNT), you can consider it O(1).", "Returns the entries between two IDs.", xrange},

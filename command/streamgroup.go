@@ -14,7 +14,7 @@ func streamGroupRows() []Row {
 		{"xgroup|createconsumer", "key group consumer", 5, Write | DenyOOM, keys(at(2, RW|Insert)), "stream", "6.2.0", "O(1)", "Creates a consumer of a group.", xgroupCreateConsumer},
 		{"xgroup|delconsumer", "key group consumer", 5, Write, keys(at(2, RW|Delete)), "stream", "5.0.0", "O(1)", "Removes a consumer of a group and counts what was pending for it.", xgroupDelConsumer},
 		{"xgroup|destroy", "key group", 4, Write, keys(at(2, RW|Delete)), "stream", "5.0.0", "O(N) where N is the number of entries in the group's pending entries list (PEL).", "Removes a consumer group.", xgroupDestroy},
-		{"xgroup|help", "", 2, Loading | Stale, nil, "stream", "5.0.0", "O(1)", "Lists the subcommands.", help},
+		{"xgroup|help", "", 2, Loading | Stale, nil, "stream", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"xgroup|setid", "key group (id:string | $) [ENTRIESREAD entries-read:integer]", -5, Write, keys(at(2, RW|Update)), "stream", "5.0.0", "O(1)", "Sets up to where a group has read.", xgroupSetID},
 		{"xinfo|consumers", "key group", 4, ReadOnly | NondeterministicOutput, keys(at(2, RO|Access)), "stream", "5.0.0", "O(1)", "Describes the consumers of a group.", xinfoConsumers},
 		{"xinfo|groups", "key", 3, ReadOnly, keys(at(2, RO|Access)), "stream", "5.0.0", "O(1)", "Describes the consumer groups of a stream.", xinfoGroups},

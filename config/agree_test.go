@@ -21,6 +21,7 @@ func differs() map[string]string {
 		"port-file":                       "ours",
 		"trace":                           "ours",
 		"seed":                            "ours",
+		"lab":                             "ours",
 		"cluster-announce-human-nodename": "new in 7.2",
 		"locale-collate":                  "new in 7.2",
 		"set-max-listpack-entries":        "new in 7.2",

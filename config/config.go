@@ -89,6 +89,7 @@ type Config struct {
 	ACLPubSubDefault string // allchannels, resetchannels
 
 	Databases        int
+	Lab              bool   // LAB commands work: faults and a clock on request
 	Seed             uint64 // of hashing and chance; 0 has the server choose one
 	Hz               int
 	IOThreads        int // those that read and write sockets, the one that executes counted

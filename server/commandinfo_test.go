@@ -27,7 +27,7 @@ func TestCommandInfoIsThatOfRedis(t *testing.T) {
 	redistest.Require(t)
 	ours, theirs := redistest.Dial(t, start(t, nil)), redistest.Dial(t, redistest.Start(t).Addr)
 	for _, name := range ours.Do("COMMAND", "LIST").Elems {
-		if newerThanTheOracle(string(name.Str)) {
+		if newerThanTheOracle(string(name.Str)) || strings.HasPrefix(name.Str, "lab") {
 			continue
 		}
 		want := theirs.Do("COMMAND", "INFO", string(name.Str)).Elems[0]

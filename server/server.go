@@ -71,6 +71,8 @@ type Server struct {
 	monitors  []*client
 	line      []byte // the monitors' line, made anew for every command
 
+	lab *lab // nil unless the directive lab is on
+
 	pauseTimer *reactor.Timer
 	pauseEnd   int64 // monotonic ns
 
@@ -130,7 +132,10 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		start:   clock.Mono(),
 		runID:   newRunID(),
 	}
-	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows(), s.aclRows())
+	if cfg.Lab {
+		s.lab = &lab{}
+	}
+	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows(), s.aclRows(), s.labRows())
 	for _, r := range cfg.Renames {
 		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
 			loop.Close()

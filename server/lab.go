@@ -1,0 +1,51 @@
+package server
+
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// The lock lab: what a lock client's tests want to happen to a server and can bring
+// about nowhere else, at the moment they say. All of it is asked for by LAB, a command
+// like others, from any client:
+//
+//	labclock.go  the time: LAB CLOCK
+//
+// The directive lab turns it on. While it is off, s.lab is nil, and that is all the
+// rest of the server looks at.
+type lab struct{}
+
+const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
+
+// labRows are LAB and its subcommands.
+func (s *Server) labRows() []command.Row {
+	return append([]command.Row{
+		row("lab", "", -2, 0, labGroup, labSince, "Depends on subcommand.", "Controls time and faults, for tests.", nil),
+		row("lab|help", "", 2, command.Loading|command.Stale, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
+	}, s.labClockRows()...)
+}
+
+const (
+	labGroup = "lab"
+	labSince = "0.1.0" // of miniredisd: Redis has nothing like it
+)
+
+// labRow is a row of LAB: name is that of the subcommand. None of them is let into a
+// transaction: some take the time that others need to go on.
+func (s *Server) labRow(name, syntax string, arity int, complexity, summary string, do func(*command.Call) error) command.Row {
+	const flags = command.Admin | command.NoScript | command.NoMulti | command.Loading | command.Stale
+	return row("lab|"+name, syntax, arity, flags, labGroup, labSince, complexity, summary, func(c *command.Call) error {
+		if s.lab == nil {
+			return errLabOff
+		}
+		return do(c)
+	})
+}
+
+// labError is the error of a LAB command: it says which argument is wrong, and how. verb
+// is the subcommand, with what is below it.
+func labError(verb, why string, args ...any) error {
+	return errorf("ERR LAB "+strings.ToUpper(verb)+": "+why, args...)
+}
