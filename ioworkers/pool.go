@@ -13,10 +13,10 @@ type Pool struct {
 	Trace *trace.Thread // of main; nil while nothing is recorded
 
 	threads []*thread // thread 0 is main, which is not in here
-	own     []*Conn   // main's share
 	join    *join
 	reads   bool // threads read, too
-	least   int  // connections per thread that make it worth while to wake them
+
+	perThread int // connections that a thread is woken for
 
 	Active bool // the last writes were shared out
 	Alone  bool // main does everything for now
@@ -85,7 +85,7 @@ func (p *Pool) Spare() int {
 
 // Read has every connection read and parse. It tells whether threads have helped.
 func (p *Pool) Read(conns []*Conn) (shared bool) {
-	if p.reads && p.pays(conns) {
+	if p.reads && p.pays(len(conns)) {
 		p.share(conns, reading)
 		return true
 	}
@@ -98,7 +98,7 @@ func (p *Pool) Write(conns []*Conn) (shared bool) {
 	if len(conns) == 0 {
 		return false
 	}
-	if p.Active = p.pays(conns); p.Active {
+	if p.Active = p.pays(len(conns)); p.Active {
 		p.share(conns, writing)
 		return true
 	}

@@ -50,8 +50,11 @@ type join struct {
 	all  bell         // the last of them rings
 }
 
-// defaultLeast is Redis's (networking.c: stopThreadedIOIfNeeded).
-const defaultLeast = 2
+// perThread is how many connections a thread is woken for: waking it and waiting for it
+// is two or three system calls, reading and writing for a connection is one. Redis
+// wakes all threads as soon as there are two connections for each (networking.c:
+// stopThreadedIOIfNeeded).
+const perThread = 8
 
 // Start makes threads-1 threads: the calling one is main, and bound to its goroutine
 // like the others from here to Stop. Without reads they do nothing but write.
@@ -60,9 +63,10 @@ func (p *Pool) Start(threads int, reads bool) {
 		return
 	}
 	runtime.LockOSThread()
+	preciseTimers(true)
 	p.join, p.reads = &join{}, reads
-	if p.least == 0 {
-		p.least = defaultLeast
+	if p.perThread == 0 {
+		p.perThread = perThread
 	}
 	for i := 1; i < threads; i++ {
 		t := &thread{join: p.join, dedicated: p.Dedicated}
@@ -78,6 +82,7 @@ func (p *Pool) Stop() {
 	}
 	p.together(ending)
 	p.threads, p.Active = nil, false
+	preciseTimers(false)
 	runtime.UnlockOSThread()
 }
 
@@ -99,48 +104,44 @@ func (p *Pool) Record(tr *trace.Trace) {
 
 // Eager has threads woken for a single connection, which does not pay. It is for
 // tests, whose few connections would meet no thread otherwise; before Start.
-func (p *Pool) Eager() { p.least = -1 }
+func (p *Pool) Eager() { p.perThread = 1 }
 
-// pays tells whether there is enough to do for waking all threads.
-func (p *Pool) pays(conns []*Conn) bool {
-	return len(p.threads) > 0 && !p.Alone && len(conns) >= max(p.least*(len(p.threads)+1), 1)
-}
+// pays tells whether n connections are enough for waking a thread.
+func (p *Pool) pays(n int) bool { return len(p.threads) > 0 && !p.Alone && n >= p.perThread }
 
-// share has every thread do its part of conns, main too, and returns when all of
-// them are done (networking.c: handleClientsWithPendingReadsUsingThreads).
+// Hopes tells whether a few more connections than n would have threads read, and main
+// would not.
+func (p *Pool) Hopes(n int) bool { return p.reads && len(p.threads) > 0 && !p.Alone && n < p.perThread }
+
+// share has as many threads as conns are enough for do all of the work, and returns when
+// they are done. Main waits, even though it could do a part (networking.c:
+// handleClientsWithPendingReadsUsingThreads): its time is what the threads are to save.
 func (p *Pool) share(conns []*Conn, ph phase) {
-	p.own = p.own[:0]
-	for _, t := range p.threads {
+	threads := p.threads[:min(len(p.threads), len(conns)/p.perThread)]
+	for _, t := range threads {
 		t.conns = t.conns[:0]
 	}
-	k := 0
-	for _, c := range conns {
-		if k == len(p.threads) {
-			p.own = append(p.own, c)
-			k = 0
-			continue
-		}
-		p.threads[k].conns = append(p.threads[k].conns, c)
-		k++
+	for i, c := range conns {
+		t := threads[i%len(threads)]
+		t.conns = append(t.conns, c)
 	}
-	p.ring(min(len(conns), len(p.threads)), ph)
-	ph.run(p.own, p.Trace)
-	p.join.all.wait(p.Dedicated)
+	p.ring(threads, ph)
 	p.Trace.Lap(trace.Wait, 0, 0, 0)
 }
 
 // together has all threads do what needs no connections.
 func (p *Pool) together(ph phase) {
-	p.ring(len(p.threads), ph)
-	p.join.all.wait(p.Dedicated)
+	p.ring(p.threads, ph)
 }
 
-func (p *Pool) ring(threads int, ph phase) {
-	p.join.left.Store(int32(threads))
-	for _, t := range p.threads[:threads] {
+// ring has threads do what they have been given, and waits for the last of them.
+func (p *Pool) ring(threads []*thread, ph phase) {
+	p.join.left.Store(int32(len(threads)))
+	for _, t := range threads {
 		t.phase = ph
 		t.start.ring()
 	}
+	p.join.all.wait(p.Dedicated)
 }
 
 // main is the life of a thread (networking.c: IOThreadMain). It has an operating
@@ -181,4 +182,14 @@ func (t *thread) work(ph phase) {
 // threadName is prctl(2), which fails only for a bad pointer.
 func threadName(op int, name *[16]byte) {
 	_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, uintptr(op), uintptr(unsafe.Pointer(name)), 0)
+}
+
+// preciseTimers has the kernel wake the calling thread when its time has come, and not up
+// to 50 us later together with others, or takes that back.
+func preciseTimers(on bool) {
+	slack := uintptr(0) // the default
+	if on {
+		slack = 1
+	}
+	_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, slack, 0)
 }

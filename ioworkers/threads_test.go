@@ -65,15 +65,19 @@ func TestEveryConnectionIsReadAndWrittenOnce(t *testing.T) {
 	}
 }
 
-func TestThreadsHelpFromTwoConnectionsEachOn(t *testing.T) {
+func TestAThreadIsWokenForEightConnections(t *testing.T) {
 	p := &Pool{}
 	p.Start(3, true)
 	defer p.Stop()
-	for n := range 10 {
+	for n := range 30 {
 		reads, writes := newCrowd(t, n).round(t, p)
-		require.Equal(t, n >= 6, reads, n)
-		require.Equal(t, n >= 6, writes, n)
-		require.Equal(t, n >= 6, p.Active, n)
+		require.Equal(t, n >= 8, reads, n)
+		require.Equal(t, n >= 8, writes, n)
+		require.Equal(t, n >= 8, p.Active, n)
+		require.Equal(t, n < 8, p.Hopes(n), n)
+		if n >= 8 {
+			require.Equal(t, n >= 16, len(p.threads[1].conns) > 0, n)
+		}
 	}
 	p.Write(nil)
 	require.True(t, p.Active, "nothing to write tells nothing of the load")
@@ -86,6 +90,7 @@ func TestThreadsLeaveReadingAloneUnlessAskedTo(t *testing.T) {
 	reads, writes := newCrowd(t, 8).round(t, p)
 	require.False(t, reads)
 	require.True(t, writes)
+	require.False(t, p.Hopes(1), "nothing to wait for")
 	p.Alone = true
 	_, writes = newCrowd(t, 8).round(t, p)
 	require.False(t, writes)

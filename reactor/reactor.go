@@ -30,6 +30,7 @@ import (
 	"runtime"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -273,6 +274,14 @@ func (l *Loop) Interlude() error {
 		l.handle(&l.fired[i])
 	}
 	return nil
+}
+
+// Linger is an Interlude after a sleep of d, in which more may have become ready. The
+// sleep is not known to the runtime: d is some microseconds.
+func (l *Loop) Linger(d time.Duration) error {
+	t := unix.NsecToTimespec(int64(d))
+	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0) // ends early by a signal: so be it
+	return l.Interlude()
 }
 
 // Stopped tells whether the pass under way is the last.

@@ -76,7 +76,7 @@ func TestThreadsReadOnlyWhenAskedTo(t *testing.T) {
 	}
 }
 
-// Two clients for every thread is where Redis begins to wake them.
+// Eight clients are what a thread is woken for.
 func TestThreadsSleepWhileThereIsLittleToDo(t *testing.T) {
 	addr := startThreads(t, false, "--io-threads-do-reads", "yes")
 	conns := dialMany(t, addr, 7)
@@ -95,6 +95,44 @@ func TestThreadsSleepWhileThereIsLittleToDo(t *testing.T) {
 	}
 	conns[0].Do("PING")
 	require.Equal(t, "0", infoField(conns[0], "io_threads_active"))
+}
+
+// Main waits a moment for others before it reads from a few clients.
+func TestFewClientsWaitForMoreIfThreadsWouldReadThem(t *testing.T) {
+	for _, reads := range []string{"yes", "no"} {
+		addr, path := startThreads(t, false, "--io-threads-do-reads", reads), filepath.Join(t.TempDir(), "trace.json")
+		boss := redistest.Dial(t, addr)
+		boss.Do("DEBUG", "TRACE", "START")
+		keepBusy(t, addr, 30, 3)
+		boss.Do("DEBUG", "TRACE", "DUMP", path)
+		tr := readTrace(t, path)
+		tr.requireNested(t)
+		gathered := 0
+		for _, h := range tr.spans[tr.main] {
+			if h.Name == "gather" {
+				gathered++
+			}
+		}
+		require.Equal(t, reads == "yes", gathered > 0)
+	}
+}
+
+// One client would pay for that with each of its requests, if it were tried each time.
+func TestASingleClientSoonWaitsForNobody(t *testing.T) {
+	addr, path := startThreads(t, false, "--io-threads-do-reads", "yes"), filepath.Join(t.TempDir(), "trace.json")
+	c := redistest.Dial(t, addr)
+	c.Do("DEBUG", "TRACE", "START")
+	for range 1000 {
+		c.Do("PING")
+	}
+	c.Do("DEBUG", "TRACE", "DUMP", path)
+	gathered := 0
+	for _, h := range readTrace(t, path).TraceEvents {
+		if h.Name == "gather" {
+			gathered++
+		}
+	}
+	require.LessOrEqual(t, gathered, 11)
 }
 
 func TestIOThreadsCannotBeChanged(t *testing.T) {

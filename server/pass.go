@@ -29,6 +29,7 @@ func (s *Server) wantRead(c *client) {
 // beforeSleep is where the work of a pass is done (server.c: beforeSleep). It
 // returns how long the loop may sleep.
 func (s *Server) beforeSleep() time.Duration {
+	s.gather()
 	s.read(s.reads)
 	executing := s.ex.BeginExecution()
 	s.executeReads()

@@ -8,6 +8,7 @@
 //	           ├─> read handler: who has sent something     pass.go: wantRead
 //	           └─> reply handler: who can take more output  pass.go: replyHandler
 //	BeforeSleep:                                            pass.go: beforeSleep
+//	   gather           more readable sockets, if threads would read them  gather.go
 //	   read and parse   every socket that is readable      (may fan out to threads)
 //	   execute          every complete command, in order   (never does)
 //	   expire           keys whose time has come
@@ -83,6 +84,7 @@ type Server struct {
 
 	reads []*client // readable in this pass
 	next  int       // of reads, to be executed
+	lull  lull      // between the clients
 
 	nextResumed int       // of resumed, to be executed
 	writes      []*client // have output that is to be written in this pass

@@ -35,6 +35,7 @@ type Kind uint8
 const (
 	Sleep Kind = iota
 	Accept
+	Gather // of main, for more to be read
 	Reading
 	Read
 	Parse
@@ -46,7 +47,7 @@ const (
 )
 
 func (k Kind) String() string {
-	return [...]string{"sleep", "accept", "read phase", "read", "parse", "execute", "expire", "write phase", "write", "wait"}[k]
+	return [...]string{"sleep", "accept", "gather", "read phase", "read", "parse", "execute", "expire", "write phase", "write", "wait"}[k]
 }
 
 // ringSize is how many events are kept of each thread: 3.5 MiB of them.
