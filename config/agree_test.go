@@ -19,6 +19,7 @@ func differs() map[string]string {
 		"port":                            "set by the test",
 		"unixsocket":                      "set by the test",
 		"port-file":                       "ours",
+		"masters":                         "ours",
 		"trace":                           "ours",
 		"seed":                            "ours",
 		"lab":                             "ours",

@@ -27,7 +27,11 @@
 // A Config belongs to the goroutine that executes commands once the server runs.
 package config
 
-import "math"
+import (
+	"maps"
+	"math"
+	"slices"
+)
 
 // RedisVersion is the version of Redis whose behaviour is offered; Version is
 // ours.
@@ -73,6 +77,7 @@ type Config struct {
 	Bind           []string // a leading "-" marks an address that may be missing
 	Port           int      // 0 picks a free one, -1 is no TCP at all
 	PortFile       string
+	Masters        int    // servers in this process, on ports from Port on
 	Trace          string // where the recording goes; "" for none
 	UnixSocket     string
 	UnixSocketPerm int
@@ -159,6 +164,15 @@ func Default() *Config {
 		}
 	}
 	return c
+}
+
+// Clone returns a Config that shares nothing with c.
+func (c *Config) Clone() *Config {
+	d := *c
+	d.Bind, d.Users, d.Renames = slices.Clone(c.Bind), slices.Clone(c.Users), slices.Clone(c.Renames)
+	d.LatencyPercentiles = slices.Clone(c.LatencyPercentiles)
+	d.text, d.noted = maps.Clone(c.text), maps.Clone(c.noted)
+	return &d
 }
 
 // Inert returns the directives that were given a value without effect since the

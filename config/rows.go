@@ -9,6 +9,7 @@ var table = [...]row{
 	{"bind", "", bind, 0, "127.0.0.1 -::1", 0, 0, nil, func(c *Config) any { return &c.Bind }},
 	{"port", "", integer, 0, "6379", 0, 65535, nil, func(c *Config) any { return &c.Port }},
 	{"port-file", "", text, immutable | unset, "", 0, 0, nil, func(c *Config) any { return &c.PortFile }},
+	{"masters", "", integer, immutable, "1", 1, 1000, nil, func(c *Config) any { return &c.Masters }},
 	{"trace", "", text, immutable | unset, "", 0, 0, nil, func(c *Config) any { return &c.Trace }},
 	{"unixsocket", "", text, immutable | unset, "", 0, 0, nil, func(c *Config) any { return &c.UnixSocket }},
 	{"unixsocketperm", "", octal, immutable, "0", 0, 0o777, nil, func(c *Config) any { return &c.UnixSocketPerm }},

@@ -34,18 +34,32 @@ const (
 
 // Logger writes to a file, or to a writer as long as no file is set.
 type Logger struct {
+	*target
+	name string       // before every text
+	min  atomic.Int32 // index in levels; its length silences everything
+}
+
+// target is what loggers of one process write to.
+type target struct {
 	mu   sync.Mutex
 	out  io.Writer
 	path string
 	role byte
-	min  atomic.Int32 // index in levels; its length silences everything
 }
 
 // New returns a logger of level notice.
 func New(out io.Writer) *Logger {
-	l := &Logger{out: out, role: Starting}
+	l := &Logger{target: &target{out: out, role: Starting}}
 	l.min.Store(2)
 	return l
+}
+
+// Named returns a logger to the same place whose lines say whose they are, and whose
+// level is its own from now on.
+func (l *Logger) Named(name string) *Logger {
+	named := &Logger{target: l.target, name: "[" + name + "] "}
+	named.min.Store(l.min.Load())
+	return named
 }
 
 // SetFile sends the log to a file, to the writer again for "".
@@ -79,7 +93,7 @@ func (l *Logger) Log(level byte, format string, args ...any) {
 	now := time.Now().Format("02 Jan 2006 15:04:05.000")
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.write(fmt.Sprintf("%d:%c %s %c %s\n", os.Getpid(), l.role, now, level, fmt.Sprintf(format, args...)))
+	l.write(fmt.Sprintf("%d:%c %s %c %s%s\n", os.Getpid(), l.role, now, level, l.name, fmt.Sprintf(format, args...)))
 }
 
 // Signal writes the line that redis-server's signal handler writes, which has a
@@ -99,7 +113,7 @@ func (l *Logger) Text(text string) {
 
 // write opens the file for each line, so that log rotation needs no signal. A
 // log that cannot be written is no reason to stop serving.
-func (l *Logger) write(line string) {
+func (l *target) write(line string) {
 	if l.path == "" {
 		_, _ = io.WriteString(l.out, line)
 		return

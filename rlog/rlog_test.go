@@ -69,3 +69,15 @@ func TestGoroutinesDoNotMixTheirLines(t *testing.T) {
 	wg.Wait()
 	require.Equal(t, 400, strings.Count(out.String(), "* abc\n"))
 }
+
+func TestNamedLoggersShareThePlaceAndNotTheLevel(t *testing.T) {
+	var out bytes.Buffer
+	l := New(&out)
+	named := l.Named("master 2")
+	l.SetRole(Master)
+	named.SetLevel("warning")
+	named.Log('*', "not shown")
+	named.Log('#', "shown")
+	l.Log('*', "shown as well")
+	require.Regexp(t, `^\d+:M .* # \[master 2\] shown\n\d+:M .* \* shown as well\n$`, out.String())
+}

@@ -71,7 +71,7 @@ func (s *Server) apply(name string) error {
 	s.setOutputTrigger()
 	s.ex.Configure()
 	if s.Reconfigured != nil {
-		s.Reconfigured(name)
+		s.Reconfigured(s.cfg, name)
 	}
 	return nil
 }
@@ -106,7 +106,12 @@ func (s *Server) relisten() error {
 	return err
 }
 
+// configRewrite refuses for several masters: the file has one port, which would be
+// that of whoever wrote last.
 func (s *Server) configRewrite(c *command.Call) error {
+	if s.masters > 1 {
+		return errorf("ERR The configuration file is that of %d masters, and one alone cannot rewrite it", s.masters)
+	}
 	var users []string
 	if s.cfg.ACLFile == "" {
 		users = s.ex.Users.Lines()

@@ -16,13 +16,14 @@ const ownFiles = 32
 
 // fitMaxClients raises the process's limit of open files to what maxclients
 // needs, or lowers maxclients to what can be had (server.c: adjustOpenFilesLimit).
-// It returns false when not even one client would fit.
+// It returns false when not even one client would fit. Masters have their shares of it.
 func (s *Server) fitMaxClients() bool {
-	want := uint64(s.cfg.MaxClients) + ownFiles
+	shares := uint64(s.masters)
+	want := shares * (uint64(s.cfg.MaxClients) + ownFiles)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
 		s.log('#', "Unable to obtain the current NOFILE limit (%v), assuming 1024 and setting the max clients configuration accordingly.", err)
-		s.cfg.MaxClients = min(s.cfg.MaxClients, 1024-ownFiles)
+		s.cfg.MaxClients = max(min(s.cfg.MaxClients, 1024/s.masters-ownFiles), 1)
 		return true
 	}
 	if limit.Cur >= want {
@@ -41,6 +42,7 @@ func (s *Server) fitMaxClients() bool {
 		return true
 	}
 	asked := s.cfg.MaxClients
+	best /= shares
 	s.cfg.MaxClients = int(best) - ownFiles
 	if best <= ownFiles {
 		s.log('#', "Your current 'ulimit -n' of %d is not enough for the server to start. Please increase your open file limit to at least %d. Exiting.", limit.Cur, want)

@@ -29,7 +29,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	random "math/rand/v2"
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
@@ -55,6 +54,8 @@ type Server struct {
 	ex   *command.Executor
 	pool ioworkers.Pool
 	w    resp.Writer // the output of the client that is being executed
+
+	masters int // of this process
 
 	listeners []*listener
 	clients   map[int64]*client
@@ -95,7 +96,7 @@ type Server struct {
 	trace     *trace.Thread // main's row, nil while nothing is recorded
 
 	// Reconfigured, when set, is called for every directive CONFIG SET has changed.
-	Reconfigured func(name string)
+	Reconfigured func(cfg *config.Config, name string)
 
 	stats   Stats
 	rates   rates
@@ -118,9 +119,12 @@ type Stats struct {
 }
 
 // New makes a server and has it listen, but answer nothing before Run.
-func New(cfg *config.Config, log Log) (*Server, error) {
+func New(cfg *config.Config, log Log) (*Server, error) { return newServer(cfg, log, 1) }
+
+// newServer is New for one of so many masters of this process.
+func newServer(cfg *config.Config, log Log, masters int) (*Server, error) {
 	if cfg.Seed == 0 {
-		cfg.Seed = 1 + random.Uint64N(1<<53) // strangers choose keys: the hash must be nobody's guess
+		cfg.Seed = newSeed()
 	}
 	clock := command.NewClock()
 	loop, err := reactor.New(clock.Mono)
@@ -128,7 +132,7 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, log: log, loop: loop,
+		cfg: cfg, log: log, loop: loop, masters: masters,
 		ks:      store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed}),
 		clients: map[int64]*client{},
 		start:   clock.Mono(),

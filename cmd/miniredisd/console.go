@@ -35,6 +35,7 @@ An option is a line of the configuration with two dashes before it:
        %[1]s --port 7777 --maxmemory 128mb --save ""
 Those that Redis does not have:
        --port 0           listen on a free port (without --unixsocket)
+       --masters N        run N independent servers, on ports from --port on
        --port-file PATH   write the port to a file once the server listens
        --trace PATH       record what every thread does, written at the end and at SIGUSR1
        --seed N           make hashing and chance repeatable

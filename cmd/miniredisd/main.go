@@ -18,6 +18,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"syscall"
@@ -80,7 +81,8 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	collector.Pace()
 	greet(cfg, log, argv, strict)
 	log.SetRole(rlog.Master)
-	s, err := server.New(cfg, log.Log)
+	logs := logsOf(cfg, log)
+	masters, err := server.NewMasters(cfg, func(n int) server.Log { return logs[n-1].Log })
 	var line *config.LineError
 	if errors.As(err, &line) {
 		fmt.Fprintln(os.Stderr, err)
@@ -90,24 +92,25 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		log.Log('#', "%v", err)
 		return 1
 	}
-	s.Dedicated()
-	makeRoom(cfg.IOThreads)
-	s.Reconfigured = func(name string) {
-		if name == "loglevel" {
-			log.SetLevel(cfg.LogLevel)
+	dedicate(masters, cfg.IOThreads)
+	for i, s := range masters {
+		s.Reconfigured = func(cfg *config.Config, name string) {
+			if name == "loglevel" {
+				logs[i].SetLevel(cfg.LogLevel)
+			}
 		}
 	}
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)
-	go obeySignals(signals, s, log)
+	go obeySignals(signals, masters, log)
 
-	remove, err := announce(cfg, log, s.Addrs())
+	remove, err := announce(cfg, log, masters.Addrs())
 	if err != nil {
 		log.Log('#', "%v", err)
 		return 1
 	}
-	ready(cfg, log)
-	err = s.Run()
+	ready(cfg, log, logs, masters)
+	err = masters.Run()
 	if err != nil {
 		log.Log('#', "%v", err)
 	} else {
@@ -119,6 +122,29 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	}
 	log.Log('#', "Redis is now ready to exit, bye bye...")
 	return 0
+}
+
+// logsOf are the logs of the masters: several of them say in each line whose it is.
+func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
+	if cfg.Masters == 1 {
+		return []*rlog.Logger{log}
+	}
+	var logs []*rlog.Logger
+	for n := 1; n <= cfg.Masters; n++ {
+		logs = append(logs, log.Named(fmt.Sprintf("master %d", n)))
+	}
+	return logs
+}
+
+// dedicate gives the process to its only server. Several leave it to the runtime which of
+// their goroutines has a processor.
+func dedicate(masters server.Masters, threads int) {
+	if len(masters) > 1 {
+		runtime.UnlockOSThread()
+		return
+	}
+	masters[0].Dedicated()
+	makeRoom(threads)
 }
 
 // greet writes the lines before anything can go wrong.
@@ -142,11 +168,14 @@ func greet(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) {
 }
 
 // ready writes the lines that wrappers wait for. The server listens already.
-func ready(cfg *config.Config, log *rlog.Logger) {
+func ready(cfg *config.Config, log *rlog.Logger, logs []*rlog.Logger, masters server.Masters) {
 	if cfg.AlwaysShowLogo {
 		log.Text(logo(cfg))
-	} else {
-		log.Log('*', "Running mode=standalone, port=%d.", max(cfg.Port, 0))
+	}
+	for i, s := range masters {
+		if !cfg.AlwaysShowLogo || len(masters) > 1 {
+			logs[i].Log('*', "Running mode=standalone, port=%d.", s.Port())
+		}
 	}
 	log.Log('*', "Server initialized")
 	if cfg.Port > 0 {
@@ -160,14 +189,14 @@ func ready(cfg *config.Config, log *rlog.Logger) {
 	}
 }
 
-// obeySignals ends the server at the first SIGTERM or SIGINT and the process at the
+// obeySignals ends all masters at the first SIGTERM or SIGINT and the process at the
 // second SIGINT; SIGUSR1 has the trace written.
-func obeySignals(signals <-chan os.Signal, s *server.Server, log *rlog.Logger) {
+func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Logger) {
 	asked := false
 	for sig := range signals {
 		switch {
 		case sig == syscall.SIGUSR1:
-			s.SaveTrace()
+			masters[0].SaveTrace() // there is none with others beside it
 			continue
 		case sig == syscall.SIGINT && asked:
 			log.Signal("You insist... exiting now.")
@@ -178,7 +207,7 @@ func obeySignals(signals <-chan os.Signal, s *server.Server, log *rlog.Logger) {
 			log.Signal("Received SIGTERM scheduling shutdown...")
 		}
 		asked = true
-		s.Stop()
+		masters.Stop()
 	}
 }
 

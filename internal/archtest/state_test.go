@@ -119,6 +119,7 @@ func root(e ast.Expr) *ast.Ident {
 func starters() map[string]string {
 	return map[string]string{
 		"cmd/miniredisd.serve": "waits for signals and posts Stop",
+		"server.Run":           "one for each master behind the first",
 		"ioworkers.Start":      "one for each I/O thread",
 
 		"internal/redistest.run":     "waits for the end of a redis-server",

@@ -1,0 +1,127 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	random "math/rand/v2"
+	"sync"
+
+	"github.com/miniredisd/miniredisd/config"
+)
+
+// Masters are independent servers in one process, as for Redlock: each has a loop, a
+// goroutine, a keyspace and a configuration of its own, which CONFIG SET changes for that
+// one alone. They do not replicate and never look at each other; only the lab reaches from
+// one to another, by posting to its loop (visit.go).
+//
+//	--masters 3 --port 7001
+//
+//	   7001            7002            7003
+//	Server.Run      Server.Run      Server.Run      a goroutine each
+//	    └── Post ──────>└── Post ──────>┘           the lab's only way between them
+//
+// SHUTDOWN ends the master it is sent to; Run returns when all have ended.
+type Masters []*Server
+
+// NewMasters makes as many servers as cfg asks for. All of them listen, or none. Each
+// gets the next port and the next seed; with port 0 each finds a free one, and the first
+// one's is put into cfg. log is the log of a master, counted from 1.
+func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
+	if cfg.Masters <= 1 {
+		s, err := New(cfg, log(1))
+		return Masters{s}, err
+	}
+	if err := checkMasters(cfg); err != nil {
+		return nil, err
+	}
+	if cfg.Seed == 0 {
+		cfg.Seed = newSeed()
+	}
+	var all Masters
+	for n := 1; n <= cfg.Masters; n++ {
+		own := cfg.Clone()
+		own.Seed += uint64(n - 1)
+		if cfg.Port > 0 {
+			own.Port += n - 1
+		}
+		s, err := newServer(own, log(n), cfg.Masters)
+		if err != nil {
+			all.discard()
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	cfg.Port = all[0].cfg.Port
+	return all, nil
+}
+
+// newSeed is one that nobody can guess: strangers choose keys.
+func newSeed() uint64 { return 1 + random.Uint64N(1<<53) }
+
+// checkMasters refuses what several masters cannot share.
+func checkMasters(cfg *config.Config) error {
+	switch n := cfg.Masters; {
+	case cfg.UnixSocket != "":
+		return fmt.Errorf("unixsocket is one socket and cannot be shared by %d masters", n)
+	case cfg.Trace != "":
+		return fmt.Errorf("trace records one server, not %d masters: use DEBUG TRACE on the one to look at", n)
+	case cfg.Port+n-1 > maxPort:
+		return fmt.Errorf("%d masters from port %d on would need ports above %d", n, cfg.Port, maxPort)
+	}
+	return nil
+}
+
+const maxPort = 65535
+
+// discard closes servers that were never run.
+func (m Masters) discard() {
+	for _, s := range m {
+		s.closeListeners()
+		s.loop.Close()
+	}
+}
+
+// Run serves until all masters have ended. The calling goroutine is the first one's, so
+// that a single server needs no other. A loop that fails ends them all.
+func (m Masters) Run() error {
+	if len(m) == 1 {
+		return m[0].Run()
+	}
+	errs := make([]error, len(m))
+	run := func(i int) {
+		if errs[i] = m[i].Run(); errs[i] != nil {
+			m.Stop()
+		}
+		m[i].log('*', "This master has ended")
+	}
+	var others sync.WaitGroup
+	for i := 1; i < len(m); i++ {
+		others.Add(1)
+		go func() {
+			defer others.Done()
+			run(i)
+		}()
+	}
+	run(0)
+	others.Wait()
+	return errors.Join(errs...)
+}
+
+// Stop ends Run: every master after the pass it is in. Any goroutine may call it.
+func (m Masters) Stop() {
+	for _, s := range m {
+		s.Stop()
+	}
+}
+
+// Addrs are the addresses of all masters, in their order. Ask before Run.
+func (m Masters) Addrs() []string {
+	var addrs []string
+	for _, s := range m {
+		addrs = append(addrs, s.Addrs()...)
+	}
+	return addrs
+}
+
+// Port is the TCP port of s, 0 without one. Ask before Run.
+func (s *Server) Port() int { return max(s.cfg.Port, 0) }
