@@ -125,10 +125,12 @@ func (t *Table[V]) walk(requests [][][]byte, word int, found *[PrefetchMax]uint3
 		}
 		if at < len(args) {
 			hashes[i] = t.hash(args[at])
-			found[i] = b[hashes[i]&uint32(len(b)-1)]
 		}
 	}
 	nodes := found[:len(requests)]
+	for i := range nodes { // apart from hashing, so that more of the loads are under way at a time
+		nodes[i] = b[hashes[i]&uint32(len(b)-1)]
+	}
 	sum = t.touch(nodes)
 	for i, at := range nodes {
 		if at != 0 {

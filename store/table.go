@@ -20,8 +20,18 @@ const (
 	liveBit   = 1 << 31
 	chunkBits = 7
 	chunkLen  = 1 << chunkBits
+	chunkLead = cacheLine - 8
+	cacheLine = 64
 	minSize   = 4 // buckets of the smallest table, as dict.h: DICT_HT_INITIAL_SIZE
 )
+
+// chunk is where nodes are. The runtime puts a word in front of an object with pointers
+// that is larger than half a kilobyte; with a lead that fills the rest of the line, a node
+// of the keyspace, of 64 bytes, is one cache line and not parts of two.
+type chunk[V any] struct {
+	_     [chunkLead]byte
+	nodes [chunkLen]Node[V]
+}
 
 // Table is Redis's dict: buckets of chained nodes, a power of two of them,
 // rehashed a bucket at a time so that no single command pays for a growth
@@ -31,7 +41,7 @@ const (
 // *Node is good until that key is deleted.
 type Table[V any] struct {
 	seed     *Seed
-	chunks   []*[chunkLen]Node[V]
+	chunks   []*chunk[V]
 	used     uint32 // nodes ever taken from chunks; node numbers are 1..used
 	free     uint32 // head of the list of freed nodes
 	live     int
@@ -53,7 +63,7 @@ func (t *Table[V]) Mem() int {
 }
 
 func (t *Table[V]) at(i uint32) *Node[V] {
-	return &t.chunks[(i-1)>>chunkBits][(i-1)&(chunkLen-1)]
+	return &t.chunks[(i-1)>>chunkBits].nodes[(i-1)&(chunkLen-1)]
 }
 
 // Find returns the node of key, or nil.
@@ -136,7 +146,7 @@ func (t *Table[V]) alloc() uint32 {
 		return i
 	}
 	if int(t.used) == len(t.chunks)<<chunkBits {
-		t.chunks = append(t.chunks, new([chunkLen]Node[V]))
+		t.chunks = append(t.chunks, new(chunk[V]))
 	}
 	t.used++
 	return t.used

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -124,4 +125,13 @@ func TestFindDoesNotAllocate(t *testing.T) {
 		table.Find(key)
 		table.Insert(key)
 	}))
+}
+
+func TestANodeOfTheKeyspaceIsOneCacheLine(t *testing.T) {
+	require.EqualValues(t, cacheLine, unsafe.Sizeof(Node[entry]{}))
+	table := NewTable[entry](NewSeed(1))
+	for i := range 10 * chunkLen {
+		n, _ := table.Insert(fmt.Append(nil, i))
+		require.Zero(t, uintptr(unsafe.Pointer(n))%cacheLine)
+	}
 }
