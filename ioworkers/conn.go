@@ -112,7 +112,7 @@ func (c *Conn) Read(t *trace.Thread) {
 	in := c.in
 	in.compact()
 	if cap(in.buf)-len(in.buf) < readChunk/4 {
-		in.grow()
+		in.grow(c.Parser.Needs())
 	}
 	n, errno := read(c.FD, in.buf[len(in.buf):cap(in.buf)])
 	t.Lap(trace.Read, c.ID, 0, max(n, 0))
@@ -236,9 +236,18 @@ func (in *input) compact() {
 	in.batch.Reset()
 }
 
-// grow makes room for another readChunk, doubling for a command that is large.
-func (in *input) grow() {
-	bigger := make([]byte, len(in.buf), max(2*cap(in.buf), len(in.buf)+readChunk))
+// trusted is how much of a command has to be there before room is made for as much as its
+// client has announced: until then that costs a client no more than a few bytes.
+const trusted = 1 << 20
+
+// grow makes room for another readChunk. For a large command it doubles the room, and in
+// the end makes all that the command needs (networking.c: processMultibulkBuffer).
+func (in *input) grow(needs int) {
+	room := max(2*cap(in.buf), len(in.buf)+readChunk)
+	if len(in.buf) >= trusted {
+		room = max(room, in.taken+needs)
+	}
+	bigger := make([]byte, len(in.buf), room)
 	copy(bigger, in.buf)
 	in.buf = bigger
 }

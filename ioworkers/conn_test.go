@@ -134,3 +134,32 @@ func TestReadingAndWritingDoNotAllocate(t *testing.T) {
 		_, _ = unix.Read(peer, buf)
 	}))
 }
+
+// What a client announces costs nothing until it has sent a part of it worth the name.
+func TestRoomIsMadeForAllOfACommandOnceMuchOfItIsThere(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	send(t, peer, "PING\r\n*2\r\n$4\r\nECHO\r\n$100000000\r\n")
+	readAll(pool, c)
+	sent := 0
+	piece := bytes.Repeat([]byte("x"), readChunk)
+	for ; sent < trusted; sent += len(piece) {
+		require.LessOrEqual(t, cap(c.in.buf), 2*trusted)
+		send(t, peer, string(piece))
+		readAll(pool, c)
+	}
+	for ; cap(c.in.buf) < 100_000_000; sent += len(piece) {
+		require.LessOrEqual(t, sent, 4*trusted)
+		send(t, peer, string(piece))
+		readAll(pool, c)
+	}
+	room := cap(c.in.buf)
+	require.Less(t, room, 101_000_000)
+	for want := 100_000_000; sent < want; sent += len(piece) {
+		send(t, peer, string(piece[:min(len(piece), want-sent)]))
+		readAll(pool, c)
+	}
+	require.Equal(t, room, cap(c.in.buf))
+	send(t, peer, "\r\n")
+	require.Len(t, readAll(pool, c), 1)
+}

@@ -87,6 +87,14 @@ func (p *Parser) Parse(buf []byte, b *Batch) (consumed int, err error) {
 // Mem is how many bytes the parser holds for a command that is still arriving, the input itself not counted.
 func (p *Parser) Mem() int { return cap(p.args) * 16 }
 
+// Needs is how long the command that is still arriving is at least, from its first byte; 0 when that is not known.
+func (p *Parser) Needs() int {
+	if p.bulk == 0 {
+		return 0
+	}
+	return p.at + p.bulk - 1 + 2
+}
+
 // quickLimits are the bounds up to which Batch.take needs no second look.
 func (p *Parser) quickLimits() (args, bulk int) {
 	args, bulk = p.maxArgs(), p.maxBulk()

@@ -2,6 +2,7 @@ package store
 
 import (
 	"math"
+	"runtime"
 	"strconv"
 	"unsafe"
 )
@@ -143,10 +144,26 @@ func (e *entry) setText(val []byte) {
 	}
 	if e.typ == TypeString && e.enc != encInt && fits(int(e.n>>32), len(val)) {
 		e.setBytes(append(e.bytes()[:0], val...))
-	} else {
+	} else if len(val) <= copyStep {
 		e.setBytes(append([]byte(nil), val...))
+	} else {
+		e.setBytes(copyInSteps(val))
 	}
 	e.typ, e.enc = TypeString, enc
+}
+
+// copyStep is how much is copied in one piece. The collector can have a goroutine stop
+// before and behind such a copy, and until then interrupts it with signals, at each new
+// page if it comes to that: a first SET of 200 MB took four times as long.
+const copyStep = 1 << 20
+
+func copyInSteps(val []byte) []byte {
+	c := make([]byte, len(val))
+	for at := 0; at < len(val); at += copyStep {
+		copy(c[at:], val[at:min(at+copyStep, len(val))])
+		runtime.Gosched()
+	}
+	return c
 }
 
 // fits tells whether n bytes may use a block of size have without wasting a
