@@ -35,6 +35,7 @@ func arrows() map[string][]string {
 		"resp":           {"github.com/tidwall/redcon"},
 		"pubsub":         {},
 		"trace":          {},
+		"lab":            {},
 		"hll":            {},
 		"geo":            {},
 		"luaeval":        {"resp", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast", "github.com/yuin/gopher-lua/parse"},
@@ -163,7 +164,7 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 // The packages at the bottom can be read, tested and used without any other.
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
-	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "config", "trace"} {
+	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "config", "trace", "lab"} {
 		for _, name := range found[leaf] {
 			require.True(t, isForeign(name), "%s imports %s", leaf, name)
 		}

@@ -1,0 +1,201 @@
+package lab
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// maxMillis is a hundred years: whoever says more has made a mistake.
+const maxMillis = 100 * 365 * 24 * 3600 * 1000
+
+// events are the log's own, which no rule may be called like.
+const (
+	EventCommand = "command" // no rule has fired: a command on a watched key
+	EventExpired = "expired"
+	EventClock   = "clock"
+	EventCrash   = "crash"
+)
+
+// ParseRule reads the words behind LAB FAULT ADD. The error says which of them is wrong.
+func ParseRule(words [][]byte) (*Rule, error) {
+	p := parser{rule: &Rule{Prob: 1}}
+	if err := p.parse(words); err != nil {
+		return nil, fmt.Errorf("ERR LAB FAULT ADD: %w", err)
+	}
+	return p.rule, nil
+}
+
+type parser struct {
+	rule *Rule
+	seen []string // words that were given
+}
+
+func (p *parser) parse(words [][]byte) error {
+	if len(words) == 0 {
+		return fmt.Errorf("a name is missing")
+	}
+	p.rule.Name = string(words[0])
+	if err := checkName(p.rule.Name); err != nil {
+		return err
+	}
+	for words = words[1:]; len(words) > 0; {
+		taken, err := p.option(words)
+		if err != nil {
+			return err
+		}
+		words = words[taken:]
+	}
+	if !p.given("ACTION") {
+		return fmt.Errorf("ACTION is missing")
+	}
+	if p.rule.Times == 0 && p.rule.Nth > 0 {
+		p.rule.Times = 1
+	}
+	return p.rule.checkPush()
+}
+
+// checkName wants a name that reads well among the other words of an entry.
+func checkName(name string) error {
+	switch name {
+	case EventCommand, EventExpired, EventClock, EventCrash:
+		return fmt.Errorf("the name %s is what the log calls an event of its own", quote(name))
+	case "":
+		return fmt.Errorf("the name is empty")
+	}
+	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return fmt.Errorf("the name wants up to 64 printable characters without spaces, not %s", quote(name))
+	}
+	return nil
+}
+
+func (p *parser) given(word string) bool {
+	for _, s := range p.seen {
+		if s == word {
+			return true
+		}
+	}
+	return false
+}
+
+// option reads the word at the beginning with what belongs to it, and returns how many
+// words that were.
+func (p *parser) option(words [][]byte) (taken int, err error) {
+	word := strings.ToUpper(string(words[0]))
+	switch word {
+	case "CMD", "KEY", "SCRIPT", "CLIENT", "NTH", "TIMES", "PROB", "ACTION":
+	default:
+		return 0, fmt.Errorf("%s is none of CMD, KEY, SCRIPT, CLIENT, NTH, TIMES, PROB, ACTION", quote(string(words[0])))
+	}
+	if p.given(word) {
+		return 0, fmt.Errorf("%s is given twice", word)
+	}
+	p.seen = append(p.seen, word)
+	if len(words) == 1 || len(words[1]) == 0 {
+		return 0, fmt.Errorf("%s wants a value", word)
+	}
+	if word == "ACTION" {
+		return p.action(words)
+	}
+	return 2, p.value(word, string(words[1]))
+}
+
+func (p *parser) value(word, value string) (err error) {
+	r := p.rule
+	switch word {
+	case "CMD":
+		r.Cmd = strings.ToLower(value)
+	case "KEY":
+		r.Key = value
+	case "SCRIPT":
+		r.Script = value
+	case "CLIENT":
+		if strings.Trim(value, "0123456789") != "" {
+			r.Client = value
+			return nil
+		}
+		r.ClientID, err = number(word, value, 1, math.MaxInt64)
+	case "NTH":
+		r.Nth, err = number(word, value, 1, math.MaxInt64)
+	case "TIMES":
+		r.Times, err = number(word, value, 1, math.MaxInt64)
+	case "PROB":
+		r.Prob, err = strconv.ParseFloat(value, 64)
+		if err != nil || !(r.Prob > 0 && r.Prob <= 1) {
+			return fmt.Errorf("PROB wants a number above 0 and up to 1, not %s", quote(value))
+		}
+	}
+	return err
+}
+
+func (p *parser) action(words [][]byte) (taken int, err error) {
+	r, name := p.rule, string(words[1])
+	for r.Action = 0; !strings.EqualFold(name, r.Action.String()); {
+		if r.Action++; r.Action == actions {
+			return 0, fmt.Errorf("ACTION %s is none of %s", quote(name), allActions())
+		}
+	}
+	word, arg := "ACTION "+r.Action.String(), ""
+	if len(words) > 2 {
+		arg = string(words[2])
+	}
+	switch {
+	case r.Action.takesMillis():
+		r.Millis, err = number(word, arg, 1, maxMillis)
+	case r.Action == Cut:
+		r.Bytes, err = number(word, arg, 0, math.MaxInt32)
+	case r.Action.takesText():
+		r.Text = strings.TrimPrefix(arg, "-")
+		if r.Text == "" || strings.ContainsAny(r.Text, "\r\n") {
+			err = fmt.Errorf("%s wants the text of an error in one line, not %s", word, quote(arg))
+		}
+	default:
+		return 2, nil
+	}
+	return 3, err
+}
+
+// checkPush refuses what a rule for messages, or one for requests, cannot mean.
+func (r *Rule) checkPush() error {
+	if !r.Action.OnPush() {
+		return nil
+	}
+	if r.Script != "" {
+		return fmt.Errorf("SCRIPT does not go with ACTION %s: no script belongs to a message", r.Action)
+	}
+	switch r.Cmd {
+	case "", "message", "pmessage", "smessage", "invalidate":
+		return nil
+	}
+	return fmt.Errorf("CMD of ACTION %s is a kind of message, MESSAGE, PMESSAGE, SMESSAGE or INVALIDATE, not %s", r.Action, quote(r.Cmd))
+}
+
+func allActions() string {
+	var names []string
+	for a := range actions {
+		names = append(names, a.String())
+	}
+	return strings.Join(names, ", ")
+}
+
+// number reads a decimal number. The error names the word that it belongs to.
+func number(word, value string, least, most int64) (int64, error) {
+	n, err := strconv.ParseInt(value, 10, 64)
+	switch {
+	case err == nil && n >= least && n <= most && value[0] != '+':
+		return n, nil
+	case most == math.MaxInt64:
+		return 0, fmt.Errorf("%s wants a number of at least %d, not %s", word, least, quote(value))
+	}
+	return 0, fmt.Errorf("%s wants a number from %d to %d, not %s", word, least, most, quote(value))
+}
+
+// quote shows in an error what a client has sent, whatever that is.
+func quote(s string) string {
+	const most = 64
+	if len(s) > most {
+		s = s[:most] + "..."
+	}
+	return "'" + Printable(s) + "'"
+}

@@ -1,0 +1,152 @@
+package lab
+
+import (
+	"fmt"
+	"hash/fnv"
+	"math/rand/v2"
+	"slices"
+	"strings"
+)
+
+// Plan is the rules in force, in the order in which they were added.
+type Plan struct {
+	Rules []*Rule
+
+	seed  uint64
+	match func(pattern string, s []byte) bool
+
+	requests, pushes, scripts int // rules on requests, on messages, and those that look at scripts
+}
+
+// NewPlan makes an empty plan. match is how a glob is matched.
+func NewPlan(seed uint64, match func(pattern string, s []byte) bool) *Plan {
+	return &Plan{seed: seed, match: match}
+}
+
+// Request is what rules look at.
+type Request struct {
+	Client  int64
+	Name    string // of the client
+	Control bool   // the client says LAB: it is never held
+	Calls   []Call
+}
+
+// Call is one command of a request: there are several in a transaction. For a message
+// the command is its kind, and the keys are its channel.
+type Call struct {
+	Cmd       string // "set", "client|kill"
+	Keys      [][]byte
+	SHA, Body string // of the script; the name and the library's text of a function
+}
+
+// OnRequests tells whether there is any rule on requests, OnPushes on messages, and
+// OnScripts one that looks at scripts: where there is none, nothing has to be found out.
+func (p *Plan) OnRequests() bool { return p.requests > 0 }
+
+// OnPushes tells whether there is any rule on messages.
+func (p *Plan) OnPushes() bool { return p.pushes > 0 }
+
+// OnScripts tells whether any rule looks at scripts.
+func (p *Plan) OnScripts() bool { return p.scripts > 0 }
+
+// Add puts r behind the others. The error is for LAB FAULT ADD.
+func (p *Plan) Add(r *Rule) error {
+	if p.Find(r.Name) != nil {
+		return fmt.Errorf("ERR LAB FAULT ADD: there is a rule %s already", quote(r.Name))
+	}
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(r.Name))
+	r.dice = rand.New(rand.NewPCG(p.seed, h.Sum64()))
+	p.Rules = append(p.Rules, r)
+	p.recount()
+	return nil
+}
+
+// Find returns the rule of that name, or nil.
+func (p *Plan) Find(name string) *Rule {
+	for _, r := range p.Rules {
+		if r.Name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// Del takes a rule out and returns it, nil when there is none of that name.
+func (p *Plan) Del(name string) *Rule {
+	r := p.Find(name)
+	p.Rules = slices.DeleteFunc(p.Rules, func(other *Rule) bool { return other == r })
+	p.recount()
+	return r
+}
+
+// Clear takes all rules out.
+func (p *Plan) Clear() {
+	p.Rules = nil
+	p.recount()
+}
+
+func (p *Plan) recount() {
+	p.requests, p.pushes, p.scripts = 0, 0, 0
+	for _, r := range p.Rules {
+		if r.Action.OnPush() {
+			p.pushes++
+		} else {
+			p.requests++
+		}
+		if r.Script != "" {
+			p.scripts++
+		}
+	}
+}
+
+// Request returns the rule that fires for a request, nil when none does.
+func (p *Plan) Request(q *Request) *Rule { return p.fire(q, false) }
+
+// Push is Request for a message: the client is the one that is to get it.
+func (p *Plan) Push(q *Request) *Rule { return p.fire(q, true) }
+
+func (p *Plan) fire(q *Request, push bool) (first *Rule) {
+	for _, r := range p.Rules {
+		if r.Action.OnPush() != push || !p.matches(r, q) {
+			continue
+		}
+		if r.turn() && first == nil {
+			r.Fired++
+			first = r
+		}
+	}
+	return first
+}
+
+// turn counts a match and tells whether r would fire for it.
+func (r *Rule) turn() bool {
+	r.Matched++
+	if r.Matched < r.Nth || r.Times > 0 && r.Fired >= r.Times {
+		return false
+	}
+	return r.Prob >= 1 || r.dice.Float64() < r.Prob
+}
+
+func (p *Plan) matches(r *Rule, q *Request) bool {
+	switch {
+	case r.ClientID != 0 && r.ClientID != q.Client,
+		r.Client != "" && !p.match(r.Client, []byte(q.Name)),
+		r.Action == Hold && q.Control:
+		return false
+	}
+	return slices.ContainsFunc(q.Calls, func(c Call) bool { return p.matchesCall(r, &c) })
+}
+
+func (p *Plan) matchesCall(r *Rule, c *Call) bool {
+	switch {
+	case r.Cmd != "" && r.Cmd != c.Cmd && !strings.HasPrefix(c.Cmd, r.Cmd+"|"),
+		r.Script != "" && !r.isScript(c):
+		return false
+	}
+	return r.Key == "" || slices.ContainsFunc(c.Keys, func(key []byte) bool { return p.match(r.Key, key) })
+}
+
+func (r *Rule) isScript(c *Call) bool {
+	return c.SHA != "" && (strings.EqualFold(r.Script, c.SHA) || strings.Contains(c.Body, r.Script))
+}

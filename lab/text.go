@@ -1,0 +1,155 @@
+package lab
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+const (
+	longestArg  = 128 // bytes of an argument that an entry holds, values of locks among them
+	longArgHead = 96  // that is left of one that is longer
+	mostArgs    = 32
+)
+
+// Words are the arguments of a command as an entry holds them.
+func Words(args [][]byte) []string {
+	words := make([]string, 0, min(len(args), mostArgs+1))
+	for i, arg := range args {
+		if i == mostArgs {
+			return append(words, fmt.Sprintf("...(%d more)", len(args)-mostArgs))
+		}
+		words = append(words, word(arg))
+	}
+	return words
+}
+
+// word shortens arg so that two that differ still do.
+func word(arg []byte) string {
+	if len(arg) <= longestArg {
+		return Printable(string(arg))
+	}
+	return fmt.Sprintf("%s...(%d bytes, sha1 %x)", Printable(string(arg[:longArgHead])), len(arg), sha1.Sum(arg))
+}
+
+// Printable is s with all bytes escaped that are not text, as redis-cli shows them.
+func Printable(s string) string {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+		return s
+	}
+	var b strings.Builder
+	for len(s) > 0 {
+		r, size := utf8.DecodeRuneInString(s)
+		switch {
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\r':
+			b.WriteString(`\r`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case size > 1 && strconv.IsPrint(r), size == 1 && r >= ' ' && r <= '~':
+			b.WriteString(s[:size])
+		default:
+			for i := range size {
+				fmt.Fprintf(&b, `\x%02x`, s[i])
+			}
+		}
+		s = s[size:]
+	}
+	return b.String()
+}
+
+// Line is words as one line, those quoted that would not be one word otherwise.
+func Line(words []string) string {
+	var b strings.Builder
+	for i, w := range words {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		if w == "" || strings.ContainsAny(w, ` "'`) {
+			w = `"` + strings.ReplaceAll(w, `"`, `\"`) + `"`
+		}
+		b.WriteString(w)
+	}
+	return b.String()
+}
+
+const (
+	longestReply = 256
+	deepestReply = 8
+)
+
+// Reply is a short text of an encoded reply: what is in it, and "(nil)" for nothing. Of
+// several replies, as of SUBSCRIBE a b, all are in it.
+func Reply(b []byte) string {
+	var out strings.Builder
+	for len(b) > 0 && out.Len() < longestReply {
+		if out.Len() > 0 {
+			out.WriteByte(' ')
+		}
+		if b = replyText(&out, b, 0); b == nil {
+			break
+		}
+	}
+	s := out.String()
+	if len(s) > longestReply {
+		s = strings.ToValidUTF8(s[:longestReply], "") + "..."
+	}
+	return s
+}
+
+// replyText writes the reply that b begins with, and returns what is behind it; nil where
+// b is no reply or too long to be looked at.
+func replyText(out *strings.Builder, b []byte, depth int) (rest []byte) {
+	line, rest, ok := bytes.Cut(b, []byte("\r\n"))
+	if !ok || len(line) == 0 {
+		return nil
+	}
+	kind, text := line[0], line[1:]
+	switch kind {
+	case '$', '=', '!':
+		n, err := strconv.Atoi(string(text))
+		if err != nil || n < 0 || len(rest) < n+2 {
+			out.WriteString("(nil)")
+			return rest
+		}
+		out.WriteString(word(rest[:n]))
+		return rest[n+2:]
+	case '*', '~', '>', '%':
+		n, err := strconv.Atoi(string(text))
+		if err != nil || n < 0 {
+			out.WriteString("(nil)")
+			return rest
+		}
+		if kind == '%' {
+			n *= 2
+		}
+		return listText(out, rest, n, depth)
+	case '_':
+		out.WriteString("(nil)")
+	default:
+		out.WriteString(Printable(string(text)))
+	}
+	return rest
+}
+
+func listText(out *strings.Builder, rest []byte, n, depth int) []byte {
+	out.WriteByte('[')
+	for i := range n {
+		if i > 0 {
+			out.WriteByte(' ')
+		}
+		if out.Len() > longestReply || depth == deepestReply {
+			out.WriteString("...")
+			return nil
+		}
+		if rest = replyText(out, rest, depth+1); rest == nil {
+			return nil
+		}
+	}
+	out.WriteByte(']')
+	return rest
+}
