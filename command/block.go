@@ -26,7 +26,7 @@ import (
 // Wait is what a session waits for while it is blocked. It stays with the session,
 // for its memory.
 type Wait struct {
-	Deadline int64 // monotonic ns; 0 for none
+	Deadline int64 // ns, by Clock.Timeline; 0 for none
 
 	cmd     *Command
 	args    [][]byte // a copy of the request: the input buffer is not its own
@@ -61,7 +61,7 @@ func (c *Call) block(ms int64, nothing func(*resp.Writer)) *Wait {
 	w.remember(c.Args)
 	w.cmd, w.nothing, w.took, w.Deadline, w.since = c.Cmd, nothing, 0, 0, w.since[:0]
 	if ms > 0 {
-		w.Deadline = c.Ex.mono + min(ms, farAway)*int64(time.Millisecond)
+		w.Deadline = c.Ex.Clock.Timeline(c.Ex.mono) + min(ms, farAway)*int64(time.Millisecond)
 	}
 	return w
 }

@@ -5,7 +5,11 @@ import "time"
 // Clock tells the two times of architecture: wall time, which TTLs are counted
 // in, and monotonic time for durations. Reading the monotonic one is half the
 // price, so the wall time is that plus an offset taken anew by Sync, once a pass.
+//
+// In a lab the wall time is what Lab says; the monotonic time is always real.
 type Clock struct {
+	Lab *LabClock // nil outside of a lab
+
 	base   time.Time
 	offset int64 // unix ns minus monotonic ns
 }
@@ -20,10 +24,27 @@ func NewClock() *Clock {
 func (c *Clock) Mono() int64 { return int64(time.Since(c.base)) }
 
 // Wall turns a monotonic time into unix milliseconds.
-func (c *Clock) Wall(mono int64) int64 { return (mono + c.offset) / 1e6 }
+func (c *Clock) Wall(mono int64) int64 { return c.wall(mono) / 1e6 }
 
 // WallMicros turns a monotonic time into unix microseconds.
-func (c *Clock) WallMicros(mono int64) int64 { return (mono + c.offset) / 1e3 }
+func (c *Clock) WallMicros(mono int64) int64 { return c.wall(mono) / 1e3 }
+
+func (c *Clock) wall(mono int64) int64 {
+	if c.Lab != nil {
+		return c.Lab.Now(mono)
+	}
+	return mono + c.offset
+}
+
+// Timeline turns a monotonic time into that which timeouts are counted in, in
+// nanoseconds: the same, but in a lab its wall time, so that a test of a timeout
+// need not wait for it.
+func (c *Clock) Timeline(mono int64) int64 {
+	if c.Lab != nil {
+		return c.Lab.Now(mono)
+	}
+	return mono
+}
 
 // Sync follows the system's wall clock where it was set, and returns the
 // monotonic time.

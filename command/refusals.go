@@ -20,7 +20,7 @@ const (
 )
 
 func (p Pause) holds(flags Flag) bool {
-	return p == PauseAll || flags&(Write|MayReplicate) != 0
+	return flags&NeverPaused == 0 && (p == PauseAll || flags&(Write|MayReplicate) != 0)
 }
 
 // unknownCommand is the end for a browser that was lured into talking to a

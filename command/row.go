@@ -48,6 +48,7 @@ const (
 	WhileSubscribed                  // by a RESP2 client that listens to channels too
 	NotQueued                        // runs at once inside MULTI
 	AnswersByPush                    // its answers are messages, which CLIENT REPLY does not switch off
+	NeverPaused                      // also while CLIENT PAUSE holds all others
 
 	// What COMMAND INFO calls tips.
 	NondeterministicOutput // the answer depends on more than the arguments and the data

@@ -59,7 +59,7 @@ type Loop struct {
 	wakefd      int // eventfd that Post writes to
 	files       []fileEvent
 	fired       []unix.EpollEvent
-	timers      timers
+	timers      Timers
 	beforeSleep func() time.Duration
 	afterSleep  func()
 	clock       func() int64 // monotonic ns
@@ -254,7 +254,7 @@ func (l *Loop) pass() error {
 		l.handle(&l.fired[i])
 	}
 	now := l.clock()
-	l.timers.run(now)
+	l.timers.Run(now)
 	if now-l.yielded > int64(yieldEvery) {
 		l.yielded = now
 		runtime.Gosched()
@@ -317,7 +317,7 @@ func (l *Loop) sleep(limit time.Duration) time.Duration {
 	if l.stopped {
 		return 0
 	}
-	if at, ok := l.timers.next(); ok {
+	if at, ok := l.timers.Next(); ok {
 		left := time.Duration(max(at-l.clock(), 0))
 		if limit < 0 || left < limit {
 			limit = left

@@ -29,6 +29,7 @@ type client struct {
 	wantsWrite bool // is in Server.writes
 	full       bool // the socket takes no more: waits for the reply handler
 	closed     bool // is in Server.closing
+	control    bool // has used LAB: what is done to others must not keep it from undoing that
 }
 
 // adopt makes a client of a connected socket.
@@ -70,7 +71,7 @@ func (s *Server) free(c *client) {
 	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	_ = unix.Close(c.FD)
 	if c.timer != nil {
-		s.loop.Cancel(c.timer)
+		s.cancel(c.timer)
 	}
 	if c.sess.Hold != command.NotHeld {
 		s.held--

@@ -20,10 +20,7 @@ func (s *Server) hold(c *client) {
 		c.Unread()
 		s.postponed = append(s.postponed, c)
 	case c.sess.Wait.Deadline > 0:
-		c.timer = s.loop.After(time.Duration(c.sess.Wait.Deadline-s.ex.LastEnd()), func() time.Duration {
-			s.ex.Unblock(&c.sess, nil)
-			return 0
-		})
+		c.timer = s.at(c.sess.Wait.Deadline, func() { s.ex.Unblock(&c.sess, nil) })
 	}
 	s.held++
 	if err := s.loop.Rewatch(c.FD, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) }); err != nil {
@@ -46,7 +43,7 @@ func (s *Server) release(c *client) {
 	c.active = s.now
 	s.held--
 	if c.timer != nil {
-		s.loop.Cancel(c.timer)
+		s.cancel(c.timer)
 		c.timer = nil
 	}
 	if c.closed {
@@ -70,19 +67,16 @@ func (s *Server) resume(sess *command.Session, reply []byte) {
 // never made shorter or weaker.
 func (s *Server) pause(kind command.Pause, d time.Duration) {
 	s.ex.Pause = max(s.ex.Pause, kind)
-	s.pauseEnd = max(s.pauseEnd, s.now+int64(d))
+	s.pauseEnd = max(s.pauseEnd, s.ex.Clock.Timeline(s.ex.LastEnd())+int64(d))
 	if s.pauseTimer != nil {
-		s.loop.Cancel(s.pauseTimer)
+		s.cancel(s.pauseTimer)
 	}
-	s.pauseTimer = s.loop.After(time.Duration(s.pauseEnd-s.now), func() time.Duration {
-		s.unpause()
-		return 0
-	})
+	s.pauseTimer = s.at(s.pauseEnd, s.unpause)
 }
 
 func (s *Server) unpause() {
 	if s.pauseTimer != nil {
-		s.loop.Cancel(s.pauseTimer)
+		s.cancel(s.pauseTimer)
 	}
 	s.pauseTimer, s.pauseEnd = nil, 0
 	s.ex.Pause = command.PauseNone
@@ -103,4 +97,31 @@ func (s *Server) unpause() {
 func (s *Server) serveReady() {
 	defer s.recoverCommand(nil)
 	s.ex.ServeReady()
+}
+
+// after has fn called when d has passed of the time that timeouts are counted in: of the
+// lab's, if there is one.
+func (s *Server) after(d time.Duration, fn func()) *reactor.Timer {
+	return s.at(s.ex.Clock.Timeline(s.ex.LastEnd())+int64(d), fn)
+}
+
+// at is after for a time in ns, by Clock.Timeline.
+func (s *Server) at(when int64, fn func()) *reactor.Timer {
+	once := func() time.Duration {
+		fn()
+		return 0
+	}
+	if s.lab != nil {
+		return s.lab.timers.At(when, once)
+	}
+	return s.loop.At(when, once)
+}
+
+// cancel takes back what at and after have returned.
+func (s *Server) cancel(t *reactor.Timer) {
+	if s.lab != nil {
+		s.lab.timers.Cancel(t)
+	} else {
+		s.loop.Cancel(t)
+	}
 }

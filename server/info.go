@@ -156,7 +156,7 @@ func (s *Server) infoClients(r *report) {
 func (s *Server) infoPersistence(r *report) {
 	r.fields("loading", 0, "async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", "0.00", "current_save_keys_processed", 0, "current_save_keys_total", 0,
-		"rdb_changes_since_last_save", s.ks.Stats.Dirty, "rdb_bgsave_in_progress", 0, "rdb_last_save_time", s.ex.Clock.Wall(s.start)/1000,
+		"rdb_changes_since_last_save", s.ks.Stats.Dirty, "rdb_bgsave_in_progress", 0, "rdb_last_save_time", s.started/1000,
 		"rdb_last_bgsave_status", "ok", "rdb_last_bgsave_time_sec", -1, "rdb_current_bgsave_time_sec", -1, "rdb_saves", 0,
 		"rdb_last_cow_size", 0, "rdb_last_load_keys_expired", 0, "rdb_last_load_keys_loaded", 0,
 		"aof_enabled", 0, "aof_rewrite_in_progress", 0, "aof_rewrite_scheduled", 0, "aof_last_rewrite_time_sec", -1,

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -15,7 +16,12 @@ import (
 //
 // The directive lab turns it on. While it is off, s.lab is nil, and that is all the
 // rest of the server looks at.
-type lab struct{}
+type lab struct {
+	clock  *command.LabClock
+	seen   int64          // unix ns, when the last pass ended
+	timers reactor.Timers // in its time
+	moves  []*move
+}
 
 const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
 
@@ -33,13 +39,15 @@ const (
 )
 
 // labRow is a row of LAB: name is that of the subcommand. None of them is let into a
-// transaction: some take the time that others need to go on.
+// transaction: some take the time that others need to go on. A pause may end by the lab's
+// time alone, so it does not hold them.
 func (s *Server) labRow(name, syntax string, arity int, complexity, summary string, do func(*command.Call) error) command.Row {
-	const flags = command.Admin | command.NoScript | command.NoMulti | command.Loading | command.Stale
+	const flags = command.Admin | command.NoScript | command.NoMulti | command.NeverPaused | command.Loading | command.Stale
 	return row("lab|"+name, syntax, arity, flags, labGroup, labSince, complexity, summary, func(c *command.Call) error {
 		if s.lab == nil {
 			return errLabOff
 		}
+		s.running.control = true
 		return do(c)
 	})
 }
@@ -48,4 +56,15 @@ func (s *Server) labRow(name, syntax string, arity int, complexity, summary stri
 // is the subcommand, with what is below it.
 func labError(verb, why string, args ...any) error {
 	return errorf("ERR LAB "+strings.ToUpper(verb)+": "+why, args...)
+}
+
+// labVerb is an argument that is a word, whatever case the client used.
+func labVerb(arg []byte) string { return strings.ToUpper(string(arg)) }
+
+// number is what a switch is in a reply.
+func number(on bool) int64 {
+	if on {
+		return 1
+	}
+	return 0
 }

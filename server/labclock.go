@@ -1,20 +1,221 @@
 package server
 
-import "github.com/miniredisd/miniredisd/command"
+import (
+	"strconv"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// The time of a lab is that of keys that expire, of TIME and scripts, of blocked
+// commands that time out, of CLIENT PAUSE and of faults that delay. It may stand still,
+// and be moved on by hand:
+//
+//	LAB CLOCK FREEZE                  LAB CLOCK ADVANCE 3000
+//	──────────────┤ · · · · · · · · · · · · · · · · · · · · · · ├──
+//	                  │         │              │            the reply
+//	               a expires  BLPOP ends,   b expires
+//	                          its client
+//	                          goes on
+//
+// Each of these finds the time that was said for it, and what follows from one has
+// happened before the next: events are in the outputs of those who listen, who has waited
+// is answered, what such a client had sent behind is executed, and may set deadlines that
+// are passed as well. When ADVANCE replies, all of it is on the wire.
+//
+// In the same way a clock that runs stops at each deadline that has come since the last
+// pass, before the pass begins: at a thousand times the real time there are many.
+
+// move is a LAB CLOCK ADVANCE or SET that is to be done when the commands of the pass
+// have been executed, for it has others executed on its way.
+type move struct {
+	to          func(now int64) int64 // in ns
+	id, request int64                 // of the client, and which of its requests it is
+	expired     int64
+}
 
 func (s *Server) labClockRows() []command.Row {
+	const complexity = "O(N) with ADVANCE and SET, where N is the number of deadlines that are passed, otherwise O(1)"
 	return []command.Row{
-		s.labRow("clock", "", 2, "O(1)", "Tells the time of the lab.", s.labClock),
+		s.labRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]", -2, complexity,
+			"Tells the time, stops it, or moves it on.", s.labClock),
 	}
 }
 
 func (s *Server) labClock(c *command.Call) error {
+	clock, now := s.lab.clock, s.ex.LastEnd()
+	verb, args := "", c.Args[2:]
+	if len(args) > 0 {
+		verb, args = labVerb(args[0]), args[1:]
+	}
+	want, known := map[string]int{"": 0, "FREEZE": 0, "RUN": 0, "ADVANCE": 1, "SET": 1, "RATE": 1}[verb]
+	switch {
+	case !known:
+		return labError("clock", "wants FREEZE, RUN, ADVANCE, SET, RATE or nothing, not '%s'", c.Args[2])
+	case len(args) < want:
+		return labError("clock "+verb, "an argument is missing")
+	case len(args) > want:
+		return labError("clock "+verb, "'%s' is too much", args[want])
+	}
+	switch verb {
+	case "":
+		s.labTime(c)
+		return nil
+	case "FREEZE":
+		clock.Freeze(now)
+	case "RUN":
+		clock.Run(now)
+	case "ADVANCE":
+		return s.labAdvance(c, args[0])
+	case "SET":
+		return s.labSet(c, args[0])
+	case "RATE":
+		rate, err := strconv.ParseFloat(string(args[0]), 64)
+		if err != nil || !(rate >= 1e-6 && rate <= 1e6) {
+			return labError("clock rate", "factor wants a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)", args[0])
+		}
+		clock.SetRate(now, rate)
+	}
+	c.OK()
+	return nil
+}
+
+func (s *Server) labTime(c *command.Call) {
 	c.Map(3)
 	c.BulkString("unix-ms")
 	c.Int(c.Now)
 	c.BulkString("frozen")
-	c.Int(0)
+	c.Int(number(s.lab.clock.Frozen))
 	c.BulkString("rate")
-	c.Double(1)
+	c.Double(s.lab.clock.Rate)
+}
+
+// labAdvance replies, when it is done, with the number of keys that have expired.
+func (s *Server) labAdvance(c *command.Call, arg []byte) error {
+	left := command.LabEnd - c.Now - 1
+	ms, ok := store.ParseInt(arg)
+	if !ok || ms < 0 || ms > left {
+		return labError("clock advance", "milliseconds wants a number from 0 to %d, not '%s'", left, arg)
+	}
+	m := s.moveClock(c, func(now int64) int64 { return now + ms*1e6 })
+	c.Await(func(w *resp.Writer) { w.Int(m.expired) })
 	return nil
+}
+
+// labSet may go back: that is a clock which jumps, and no deadline comes by that.
+func (s *Server) labSet(c *command.Call, arg []byte) error {
+	ms, ok := store.ParseInt(arg)
+	if !ok || ms < 0 || ms > command.LabEnd {
+		return labError("clock set", "unix-time-milliseconds wants a number from 0 to %d, not '%s'", int64(command.LabEnd), arg)
+	}
+	s.moveClock(c, func(int64) int64 { return ms * 1e6 })
+	c.Await((*resp.Writer).OK)
+	return nil
+}
+
+func (s *Server) moveClock(c *command.Call, to func(now int64) int64) *move {
+	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
+	s.lab.moves = append(s.lab.moves, m)
+	return m
+}
+
+// advance does the moves that were asked for in this pass, and in those that were behind
+// one of them.
+func (s *Server) advance() {
+	for len(s.lab.moves) > 0 {
+		m := s.lab.moves[0]
+		s.lab.moves = s.lab.moves[1:]
+		s.move(m)
+		s.ex.Broadcast()
+		s.write() // what has happened is on the wire before the reply
+		if c := s.clients[m.id]; c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
+			s.ex.Unblock(&c.sess, nil)
+			s.executeResumed()
+		}
+	}
+	s.lab.seen = s.lab.clock.Now(s.ex.LastEnd())
+}
+
+func (s *Server) move(m *move) {
+	clock, expired := s.lab.clock, s.ks.Stats.Expired
+	now := clock.Now(s.ex.LastEnd())
+	to := m.to(now)
+	clock.Set(s.ex.LastEnd(), now)
+	clock.Held = true
+	if to >= now {
+		s.step(to)
+	}
+	clock.Set(s.ex.BeginExecution(), to)
+	clock.Held = false
+	s.expire() // or, where the clock was set back, files all keys anew
+	m.expired = s.ks.Stats.Expired - expired
+}
+
+// catchUp has happen what was due since the last pass, each thing at its own time.
+func (s *Server) catchUp() {
+	clock := s.lab.clock
+	now := clock.Now(s.ex.LastEnd())
+	if at, ok := s.nextDeadline(); !ok || at > now {
+		return
+	}
+	line := *clock // goes on meanwhile
+	clock.Set(s.ex.LastEnd(), min(s.lab.seen, now))
+	clock.Held = true
+	s.step(now)
+	clock.Held = false
+	if !clock.Frozen || line.Frozen { // else somebody who went on has just stopped it
+		mono := s.ex.BeginExecution()
+		clock.Set(mono, line.Now(mono))
+	}
+}
+
+// step takes the clock from deadline to deadline.
+func (s *Server) step(to int64) {
+	clock := s.lab.clock
+	for {
+		at, ok := s.nextDeadline()
+		if !ok || at > to {
+			return
+		}
+		mono := s.ex.BeginExecution()
+		clock.Set(mono, max(at, clock.Now(mono)))
+		s.expire()
+		s.lab.timers.Run(clock.Now(mono))
+		s.serveReady()
+		s.executeResumed()
+	}
+}
+
+// executeBehind executes what a client that goes on has sent while it waited, and which is
+// still in the kernel: it belongs to the time at which it goes on.
+func (s *Server) executeBehind(c *client) {
+	if c.closed || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply || c.sess.Hold != command.NotHeld {
+		return
+	}
+	s.read([]*client{c})
+	s.execute(c)
+}
+
+// nextDeadline is when something is to happen next, in unix ns.
+func (s *Server) nextDeadline() (at int64, ok bool) {
+	at, ok = s.lab.timers.Next()
+	if !s.expires() {
+		return at, ok
+	}
+	if ms := s.ks.NextDeadline(); ms >= 0 && ms <= command.LabEnd && (!ok || ms*1e6 < at) {
+		return ms * 1e6, true
+	}
+	return at, ok
+}
+
+// labSleep is the real time until something is to happen; negative when nothing is, or
+// the time stands still.
+func (s *Server) labSleep() time.Duration {
+	at, ok := s.nextDeadline()
+	if !ok {
+		return -1
+	}
+	return s.lab.clock.Until(s.ex.Clock.Mono(), at)
 }

@@ -32,10 +32,16 @@ func (s *Server) beforeSleep() time.Duration {
 	s.gather()
 	s.read(s.reads)
 	executing := s.ex.BeginExecution()
+	if s.lab != nil {
+		s.catchUp()
+	}
 	s.executeReads()
 	s.expire()
 	s.serveReady() // who waited for a stream that has expired
 	s.executeResumed()
+	if s.lab != nil {
+		s.advance()
+	}
 	s.stats.Executing += s.ex.LastEnd() - executing
 	s.ex.Broadcast()
 	s.write()
@@ -91,6 +97,9 @@ func (s *Server) executeResumed() {
 	for s.nextResumed < len(s.resumed) {
 		s.nextResumed++
 		s.execute(s.resumed[s.nextResumed-1])
+		if s.lab != nil {
+			s.executeBehind(s.resumed[s.nextResumed-1])
+		}
 	}
 	clear(s.resumed)
 	s.resumed, s.nextResumed = s.resumed[:0], 0
@@ -332,6 +341,9 @@ func (s *Server) expires() bool { return !s.noExpire && s.ex.Pause == command.Pa
 
 // sleep is the time until the next key expires; negative when none will.
 func (s *Server) sleep() time.Duration {
+	if s.lab != nil {
+		return s.labSleep()
+	}
 	at := s.ks.NextDeadline()
 	if at < 0 || !s.expires() {
 		return -1

@@ -76,7 +76,7 @@ type Server struct {
 	lab *lab // nil unless the directive lab is on
 
 	pauseTimer *reactor.Timer
-	pauseEnd   int64 // monotonic ns
+	pauseEnd   int64 // ns, by Clock.Timeline
 
 	fullClients   int   // clients whose socket takes no more
 	outputTrigger int   // no output below this size is over any limit
@@ -101,6 +101,7 @@ type Server struct {
 	stats   Stats
 	rates   rates
 	start   int64 // monotonic ns
+	started int64 // unix ms
 	runID   string
 	peakMem int
 }
@@ -139,7 +140,8 @@ func newServer(cfg *config.Config, log Log, masters int) (*Server, error) {
 		runID:   newRunID(),
 	}
 	if cfg.Lab {
-		s.lab = &lab{}
+		clock.Lab = clock.NewLab()
+		s.lab = &lab{clock: clock.Lab, seen: clock.Lab.Now(clock.Mono())}
 	}
 	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows(), s.aclRows(), s.labRows())
 	for _, r := range cfg.Renames {
@@ -157,6 +159,7 @@ func newServer(cfg *config.Config, log Log, masters int) (*Server, error) {
 	s.ex.Log, s.ex.LetOthers = log, s.letOthers
 	s.setOutputTrigger()
 	s.peakMem = s.usedMemory()
+	s.started = s.ks.Now
 	if !s.fitMaxClients() {
 		loop.Close()
 		return nil, errors.New("too few open files allowed")

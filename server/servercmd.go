@@ -32,7 +32,7 @@ func (s *Server) serverRows() []command.Row {
 }
 
 func (s *Server) lastSave(c *command.Call) error {
-	c.Int(s.ex.Clock.Wall(s.start) / 1000)
+	c.Int(s.started / 1000)
 	return nil
 }
 
