@@ -19,6 +19,10 @@
 // total and on the thread that executes, whose inverse is what the server can do on a machine
 // with cores to spare. The models that miniredisd is not are the program in bench/models.
 //
+//	go run ./bench timeline [-n COMMANDS] [-title TEXT] [-o FILE.svg] TRACE.json
+//
+// timeline draws one pass of what miniredisd --trace has recorded: the pictures in docs.
+//
 // This program talks TCP only and imports nothing of the server.
 package main
 
@@ -28,10 +32,11 @@ import (
 )
 
 func main() {
-	commands := map[string]func([]string) error{"compare": compare, "models": models}
+	commands := map[string]func([]string) error{"compare": compare, "models": models, "timeline": timeline}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: bench compare [flags] [NAME=COMMAND ...]   (bench compare -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench models [flags]                       (bench models -h lists the flags)")
+		fmt.Fprintln(os.Stderr, "       bench timeline [flags] TRACE.json          (bench timeline -h lists the flags)")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {

@@ -77,3 +77,17 @@ func TestAFileThatCannotBeWrittenIsAnError(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "none", "bars.svg")
 	require.Error(t, Bars{Parts: []string{"a"}, Bars: []Bar{{"x", []float64{1}}}}.Write(path))
 }
+
+func TestATimelineIsWellFormedAndNamesWhatHasRoom(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "timeline.svg")
+	tl := Timeline{
+		Title: "a <pass>", Begin: 100, End: 200, Kinds: []string{"read", "write"},
+		Rows: []Row{{"main", []Span{{Kind: "read", Name: "long", Begin: 90, End: 150}, {Kind: "write", Name: "short", Begin: 150, End: 151, Inside: true}}}},
+	}
+	require.NoError(t, tl.Write(path))
+	found := texts(t, path)
+	for _, text := range []string{"a <pass>", "main", "read", "write", "long", "short, 1.0 µs", "0 µs"} {
+		require.Contains(t, found, text)
+	}
+	require.NotContains(t, found, "short")
+}
