@@ -1,0 +1,225 @@
+// Package doctor finds what users of locks do wrong, from the commands a server sees.
+//
+// It is a state machine without sockets or a clock: the server tells it of every
+// command that has run (Command), of connections that end (Disconnected), of keys
+// that expire (Expired) and of all keys getting lost (Lost), each with its time, and
+// asks for the Findings. Only the goroutine that executes commands may call a
+// Doctor; a Ledger is shared by the doctors of several masters and has a mutex.
+//
+// # What is a lock
+//
+// Redis does not know locks, so they are recognised by how a key is created:
+//
+//   - SET with NX, and SETNX, outside and inside scripts and transactions. The value is
+//     the owner's token.
+//   - in a script: SET with a TTL of a key the script has just seen to be absent
+//     (EXISTS, then SET PX, is how multi-key locks are taken).
+//   - in a script: a hash that was absent, is written and gets a TTL in the same run. The
+//     field is the owner's token (re-entrant locks count in it).
+//
+// A key without TTL may also be an ordinary SETNX that initialises something. It is
+// only called a lock if something else says so: its name, a value that looks random,
+// others that failed to create it, an owner that deletes it, or an earlier lock of
+// the same class of names.
+//
+// # Who owns a lock
+//
+// Connections are pooled, so the one that took a lock need not be the one that frees it.
+// A connection is given the benefit of the doubt when it took the lock or has ever
+// carried its token (or one that is equal up to the last colon, as those of the threads
+// of one process are). A script that reads the key before it changes it is taken to have
+// compared the token.
+//
+// # What it leaves out
+//
+// Semaphores and queues in lists and sorted sets, locks kept by pub/sub presence, and
+// hashes that several own at once (read locks), which are never said to be misused.
+//
+// Memory is bounded: of everything that is remembered only the newest few thousand
+// are, with arguments cut to 128 bytes. A pattern is reported once for each class of
+// keys (the name with numbers and ids taken out) and each class of client names.
+package doctor
+
+// Event is a command that has run.
+type Event struct {
+	Time    int64 // unix ms of the server's clock, which a test may set
+	Mono    int64 // ns of a clock that only goes forward, the same for all masters
+	Client  int64
+	Name    string // CLIENT SETNAME
+	DB      int
+	Command string // the name in lower case, without that of a subcommand
+	Args    [][]byte
+	By      string // "" for what the client sent itself, else Exec or the script's SHA1
+	Reply   []byte // as it is written to the client, RESP2 or RESP3
+}
+
+// Exec is who runs the commands of a transaction.
+const Exec = "exec"
+
+// Doctor watches one server. The zero value is not ready: use New.
+type Doctor struct {
+	ledger *Ledger
+	master int
+
+	holds   *bounded[lockKey, *hold]
+	past    *bounded[lockKey, []ended] // leases that ran out
+	clients *bounded[int64, *client]
+	scripts *bounded[string, *script]
+	locks   *bounded[string, bool] // classes of names that locks have had
+
+	found  *bounded[string, *Finding]
+	logged map[Pattern]bool
+	log    func(Finding)
+
+	run []op // what the script under way has done so far
+	tx  []op // the same for the EXEC under way
+}
+
+// lockKey is a key of a database.
+type lockKey struct {
+	db   int
+	name string
+}
+
+// The bounds of what is remembered.
+const (
+	maxHolds    = 4096
+	maxClients  = 2048
+	maxScripts  = 256
+	maxClasses  = 1024
+	maxFindings = 256
+	maxRun      = 128 // commands of one script or transaction
+)
+
+// New makes the doctor of a server. Log, unless nil, is given the first finding of
+// each pattern. Masters that are to be looked at together share a ledger, in which this
+// one has the number master, from 0; without others ledger is nil.
+func New(log func(Finding), ledger *Ledger, master int) *Doctor {
+	d := &Doctor{ledger: ledger, master: master, log: log}
+	d.Reset()
+	return d
+}
+
+// Reset forgets all findings and everything that was seen.
+func (d *Doctor) Reset() {
+	d.holds = newBounded[lockKey, *hold](maxHolds)
+	d.past = newBounded[lockKey, []ended](maxHolds)
+	d.clients = newBounded[int64, *client](maxClients)
+	d.scripts = newBounded[string, *script](maxScripts)
+	d.locks = newBounded[string, bool](maxClasses)
+	d.found = newBounded[string, *Finding](maxFindings)
+	d.logged = map[Pattern]bool{}
+	d.run, d.tx = nil, nil
+	if d.ledger != nil {
+		d.ledger.forget(d.master)
+	}
+}
+
+// Command is told of every command that has run: first of those inside a script or
+// transaction, then of the script or EXEC itself.
+func (d *Doctor) Command(e Event) {
+	if !d.concerns(e) {
+		return
+	}
+	o := newOp(e)
+	switch {
+	case o.runsScript():
+		d.script(o, d.run)
+		d.run = d.run[:0]
+	case o.by == Exec:
+		if len(d.tx) < maxRun {
+			d.tx = append(d.tx, o)
+		}
+	case o.by != "":
+		if len(d.run) < maxRun {
+			d.run = append(d.run, o)
+		}
+	case o.name == "exec":
+		d.transaction(o, d.tx)
+		d.tx = d.tx[:0]
+	default:
+		d.request(o)
+	}
+}
+
+// concerns is the quick way out: hardly any command has to do with a lock.
+func (d *Doctor) concerns(e Event) bool {
+	switch e.Command {
+	case "setnx", "eval", "evalsha", "fcall", "watch", "unwatch", "exec", "discard", "flushall", "flushdb", "script":
+		return true
+	case "publish", "spublish":
+		return e.By != ""
+	case "set":
+		return hasOption(e.Args, "nx") || e.By != "" || d.knows(e)
+	case "get", "getrange", "hget", "hexists", "exists", "pttl", "ttl", "type", "hset", "hmset", "hsetnx", "hincrby", "hdel":
+		return e.By != "" && e.By != Exec || d.knows(e)
+	case "setex", "psetex", "getset", "expire", "pexpire", "expireat", "pexpireat", "persist":
+		return e.By != "" || d.knows(e)
+	case "del", "unlink", "getdel":
+		return e.By != "" || d.knows(e)
+	}
+	return false
+}
+
+// knows tells whether one of the keys is a lock now, or was one whose lease ran out.
+func (d *Doctor) knows(e Event) bool {
+	if len(d.holds.m)+len(d.past.m) == 0 || len(e.Args) < 2 {
+		return false
+	}
+	keys := e.Args[1:2]
+	if e.Command == "del" || e.Command == "unlink" {
+		keys = e.Args[1:]
+	}
+	for _, k := range keys {
+		if d.holds.m[lockKey{e.DB, string(k)}] != nil || d.past.m[lockKey{e.DB, string(k)}] != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Disconnected is told when a connection has ended.
+func (d *Doctor) Disconnected(id, time int64) {
+	for k, h := range d.holds.all() {
+		if h.client == id && h.until == 0 && d.isLock(k, h) {
+			d.orphaned(k, h, time)
+		}
+	}
+	d.clients.delete(id)
+}
+
+// Expired is told when a key has reached the end of its time to live.
+func (d *Doctor) Expired(db int, key []byte, time, mono int64) {
+	if len(d.holds.m) == 0 {
+		return
+	}
+	h := d.holds.m[lockKey{db, string(key)}]
+	if h == nil {
+		return
+	}
+	k := lockKey{db, string(key)}
+	past := append(d.past.m[k], ended{hold: h, at: time})
+	if len(past) > 4 {
+		past = past[1:]
+	}
+	d.past.put(k, past)
+	d.drop(k, h, EndExpired, op{time: time, mono: mono})
+}
+
+// Lost is told when all keys are gone without anybody's command, as after a crash.
+func (d *Doctor) Lost(time, mono int64) {
+	for k, h := range d.holds.all() {
+		d.drop(k, h, EndLost, op{time: time, mono: mono})
+	}
+	d.clients = newBounded[int64, *client](maxClients)
+}
+
+// Findings are those so far, oldest first. Now is the time on the server's clock.
+func (d *Doctor) Findings(now int64) []Finding {
+	for k, h := range d.holds.all() {
+		if h.until == 0 && now-h.taken.Time >= patience && d.isLock(k, h) {
+			d.withoutTTL(k, h, Step{})
+		}
+	}
+	return d.list()
+}

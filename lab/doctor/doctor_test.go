@@ -1,0 +1,124 @@
+package doctor
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestAFindingNamesTheCommandsWithTheirTimesAndTheFix(t *testing.T) {
+	d := New(nil, nil, 0)
+	play(t, d, `
+		1000 worker1 SETNX lock:a 1 = 1
+		1007 worker1 EXPIRE lock:a 10 = 1`)
+	f := d.Findings(1007)[0]
+	require.Equal(t, []Step{
+		{Time: 1000, Client: clientID("worker1"), Name: "worker", Command: "SETNX lock:a 1", Reply: "1"},
+		{Time: 1007, Client: clientID("worker1"), Name: "worker", Command: "EXPIRE lock:a 10", Reply: "1"},
+	}, f.Steps)
+	require.Equal(t, "lock:a", f.Key)
+	require.Equal(t, int64(1007), f.Time)
+	require.Contains(t, f.Why, "ends between them")
+	require.Contains(t, f.Fix, "SET key token NX PX")
+}
+
+func TestAPatternIsReportedOnceForAClassOfKeysAndCounted(t *testing.T) {
+	d := New(nil, nil, 0)
+	for i := range 50 {
+		play(t, d, fmt.Sprintf(`
+			1000 a%[1]d SETNX lock:user:%[1]d 1 = 1
+			1000 a%[1]d EXPIRE lock:user:%[1]d 10 = 1`, i))
+	}
+	play(t, d, `
+		1000 a1 SETNX lock:other 1 = 1
+		1000 a1 EXPIRE lock:other 10 = 1`)
+	all := d.Findings(1000)
+	require.Len(t, all, 2)
+	require.Equal(t, 50, all[0].Count)
+	require.Equal(t, "lock:user:0", all[0].Key)
+	require.Equal(t, "lock:other", all[1].Key)
+}
+
+func TestTheLogHasOneLineForAPattern(t *testing.T) {
+	var logged []string
+	d := New(func(f Finding) { logged = append(logged, string(f.Pattern)+" "+f.Key) }, nil, 0)
+	play(t, d, `
+		1000 a1 SETNX lock:a 1 = 1
+		1000 a1 EXPIRE lock:a 10 = 1
+		1000 a1 SETNX lock:b 1 = 1
+		1000 a1 EXPIRE lock:b 10 = 1
+		1000 b1 DEL lock:a = 1`)
+	require.Equal(t, []string{"setnx-then-expire lock:a", "not-the-owner lock:a"}, logged)
+}
+
+func TestResetForgetsFindingsAndLocks(t *testing.T) {
+	d := New(nil, nil, 0)
+	play(t, d, `
+		1000 a1 SETNX lock:a 1 = 1
+		1000 a1 EXPIRE lock:a 10 = 1`)
+	d.Reset()
+	require.Empty(t, found(d, 1000))
+	play(t, d, `1001 b1 DEL lock:a = 1`)
+	require.Empty(t, found(d, 1001), "who took it was forgotten")
+}
+
+func TestMemoryIsBounded(t *testing.T) {
+	d := New(nil, nil, 0)
+	for i := range 3 * maxHolds {
+		play(t, d, fmt.Sprintf(`
+			1000 a%[1]d SET lock:%[2]s token-%[1]d NX PX 100 = OK
+			1000 a%[1]d EVALSHA %[1]d 1 lock:%[2]s token-%[1]d = 0
+			1000 b%[1]d SETNX lock:%[2]s 1 = 0`, i, letters(i)))
+		if i%2 == 0 {
+			play(t, d, fmt.Sprintf(`1100 expired lock:%s`, letters(i)))
+		} else {
+			play(t, d, fmt.Sprintf(`1100 b%d DEL lock:%s = 1`, i, letters(i)))
+		}
+	}
+	require.LessOrEqual(t, len(d.holds.order), 2*maxHolds)
+	require.LessOrEqual(t, len(d.past.m), maxHolds)
+	require.LessOrEqual(t, len(d.clients.m), maxClients)
+	require.LessOrEqual(t, len(d.scripts.m), maxScripts)
+	require.LessOrEqual(t, len(d.found.m), maxFindings)
+	require.NotEmpty(t, d.found.m)
+}
+
+// letters is a name without digits, so that each is a class of its own.
+func letters(i int) string {
+	var b []byte
+	for ; i > 0; i /= 26 {
+		b = append(b, byte('a'+i%26))
+	}
+	return string(b)
+}
+
+func TestMalformedCommandsAreLookedAtInVain(t *testing.T) {
+	d := New(nil, nil, 0)
+	for _, name := range []string{"set", "setnx", "eval", "evalsha", "fcall", "expire", "del", "watch", "script", "hset", "hdel", "publish", "exec", "get", "setex"} {
+		for _, by := range []string{"", Exec, "5c1a7"} {
+			for n := range 4 {
+				args := [][]byte{[]byte(name)}
+				for range n {
+					args = append(args, []byte("-1"))
+				}
+				for _, reply := range []string{"", "$", "$9\r\n", "*-1\r\n", ":\r\n", "-ERR no\r\n", "+OK\r\n", ":1\r\n"} {
+					d.Command(Event{Client: 1, Command: name, Args: args, By: by, Reply: []byte(reply)})
+				}
+			}
+		}
+	}
+}
+
+func TestNamesAreClassedByWhatTheyHaveInCommon(t *testing.T) {
+	for name, want := range map[string]string{
+		"lock:user:17":      "lock:user:#",
+		"lock:user:1234567": "lock:user:#",
+		"lock:9f86d081-884c-7d65-9a2f-eaa0c55ad015": "lock:*-#c-#d#-#a#f-*",
+		"lock:order":                         "lock:order",
+		"interop:ioredis 5.11.1:wakeup:2211": "interop:ioredis #.#.#:wakeup:#",
+		"{user1}:lock":                       "{user#}:lock",
+	} {
+		require.Equal(t, want, class(name), name)
+	}
+}

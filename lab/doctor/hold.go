@@ -1,0 +1,199 @@
+package doctor
+
+// hold is a lock that is held now.
+type hold struct {
+	value  string
+	client int64 // the connection that took it
+	taken  Step
+	mono   int64
+	lease  int64 // ms; 0 is for ever
+	until  int64 // unix ms at which it runs out, 0 is never
+
+	hash    bool // value is a field of it
+	shared  bool // several own it at once
+	in      *run // the script or transaction it was taken in, nil for none
+	failed  int  // attempts of others
+	waiters []*waiter
+}
+
+// waiter is somebody who has tried for a lock while it was held.
+type waiter struct {
+	client      int64
+	token       string
+	n           int
+	first, last Step
+	mono        int64 // of the first
+}
+
+// ended is a lease that ran out.
+type ended struct {
+	*hold
+	at int64
+}
+
+// client is what is remembered of a connection.
+type client struct {
+	carried ring[string] // families of the tokens it has sent
+	tried   ring[lockKey]
+	reads   []reading
+	watched []lockKey
+	sent    map[string]int // scripts it has sent in full, by SHA1
+}
+
+// reading is a GET of a lock.
+type reading struct {
+	key     lockKey
+	value   string
+	step    Step
+	guarded bool // by a WATCH before it
+}
+
+const (
+	maxTokens   = 32
+	maxReads    = 8
+	maxWatched  = 64
+	maxWaiters  = 32
+	patience    = 1000 // ms that a lock may be without TTL before that is said to be meant
+	pollsEnough = 5    // attempts that were not chance
+	busyPolls   = 100  // attempts that are a loop without a pause, if they are this close:
+	busyGap     = 2e6  // ns
+)
+
+func (d *Doctor) client(id int64) *client {
+	c := d.clients.m[id]
+	if c == nil {
+		c = &client{sent: map[string]int{}}
+		d.clients.put(id, c)
+	}
+	return c
+}
+
+// owns tells whether o comes, as far as one can know, from the owner of h.
+func (d *Doctor) owns(o op, h *hold) bool {
+	if h.shared || o.client == h.client {
+		return true
+	}
+	c := d.clients.m[o.client]
+	return c != nil && isToken(h.value) && c.carried.has(family(h.value))
+}
+
+// isLock tells a lock from a key that just had to be set once.
+func (d *Doctor) isLock(k lockKey, h *hold) bool {
+	return h.hash || h.failed > 0 || d.locks.m[class(k.name)] || soundsLikeLock(k.name) || looksRandom(h.value)
+}
+
+// take notes that o has taken a lock.
+func (d *Doctor) take(o op, k lockKey, h *hold) {
+	if old := d.holds.m[k]; old != nil { // it went in a way that is not looked at, such as RENAME
+		d.drop(k, old, EndOverwritten, o)
+	}
+	h.client, h.taken, h.mono = o.client, o.step(), o.mono
+	if h.until > 0 {
+		h.lease = h.until - o.time
+	}
+	d.holds.put(k, h)
+	d.client(o.client).tried.add(k, maxReads)
+	d.forgive(k, o.client)
+	if d.ledger != nil && !h.shared {
+		if f := d.ledger.granted(d.master, k, h); f != nil {
+			d.add(f)
+		}
+	}
+}
+
+// forgive forgets leases of a client that ran out, because it has taken the lock anew.
+func (d *Doctor) forgive(k lockKey, client int64) {
+	past := d.past.m[k]
+	if past == nil {
+		return
+	}
+	kept := past[:0]
+	for _, e := range past {
+		if e.client != client {
+			kept = append(kept, e)
+		}
+	}
+	if len(kept) == 0 {
+		d.past.delete(k)
+		return
+	}
+	d.past.put(k, kept)
+}
+
+// extend gives a lock a new end.
+func (d *Doctor) extend(o op, k lockKey, h *hold, until int64) {
+	h.until, h.lease = until, 0
+	if until > 0 {
+		h.lease = until - o.time
+	}
+	if d.ledger != nil {
+		d.ledger.extended(d.master, k, h)
+	}
+}
+
+// drop ends a hold.
+func (d *Doctor) drop(k lockKey, h *hold, how End, o op) {
+	d.holds.delete(k)
+	if d.ledger != nil {
+		d.ledger.ended(d.master, k, h, how, o)
+	}
+}
+
+// waits notes an attempt to take a lock that another one holds.
+func (d *Doctor) waits(o op, k lockKey, token string) {
+	h := d.holds.m[k]
+	if h == nil || token == h.value && isToken(token) {
+		return
+	}
+	if o.client != h.client {
+		h.failed++
+	}
+	d.client(o.client).tried.add(k, maxReads)
+	w := h.waiter(o, token)
+	if w == nil {
+		return
+	}
+	w.n++
+	w.last = o.step()
+	if h.until == 0 && (o.time-h.taken.Time >= patience || w.n >= 3) && d.isLock(k, h) {
+		d.withoutTTL(k, h, w.last)
+	}
+	if w.n >= busyPolls && o.mono-w.mono < int64(w.n)*busyGap {
+		f := d.report(Polling, k, o, h.taken, w.first, w.last)
+		if f.Count == 1 {
+			f.Why, f.Fix = busyLoop()
+		}
+	}
+}
+
+// waiter finds or adds one; nil when there are too many.
+func (h *hold) waiter(o op, token string) *waiter {
+	for _, w := range h.waiters {
+		if w.client == o.client && w.token == token {
+			return w
+		}
+	}
+	if len(h.waiters) >= maxWaiters {
+		return nil
+	}
+	w := &waiter{client: o.client, token: token, first: o.step(), mono: o.mono}
+	h.waiters = append(h.waiters, w)
+	return w
+}
+
+func (d *Doctor) withoutTTL(k lockKey, h *hold, then Step) {
+	steps := []Step{h.taken}
+	if then.Command != "" {
+		steps = append(steps, then)
+	}
+	d.report(NoTTL, k, h.culprit(), steps...)
+}
+
+func (d *Doctor) orphaned(k lockKey, h *hold, time int64) {
+	d.report(OwnerGone, k, h.culprit(), h.taken, Step{Time: time, Command: "the connection that took it has ended"})
+}
+
+// culprit is the owner as the one whose mistake it is.
+func (h *hold) culprit() op {
+	return op{client: h.client, owner: h.taken.Name, time: h.taken.Time}
+}

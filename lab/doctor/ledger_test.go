@@ -1,0 +1,162 @@
+package doctor
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// masters is several doctors with one ledger, and a clock for all of them that counts
+// the lines played.
+type masters struct {
+	t       *testing.T
+	doctors []*Doctor
+	mono    int64
+}
+
+func newMasters(t *testing.T, n int) *masters {
+	m := &masters{t: t}
+	ledger := NewLedger(n)
+	for i := range n {
+		m.doctors = append(m.doctors, New(nil, ledger, i))
+	}
+	return m
+}
+
+func (m *masters) event(master int) Event {
+	m.mono++
+	return Event{Time: 1000 * m.mono, Mono: m.mono}
+}
+
+// take has a client take the lock on some masters.
+func (m *masters) take(client int64, token string, on ...int) {
+	for _, master := range on {
+		e := m.event(master)
+		e.Client, e.Command, e.Reply = client, "set", []byte("+OK\r\n")
+		for _, a := range []string{"SET", "lock", token, "NX", "PX", "10000"} {
+			e.Args = append(e.Args, []byte(a))
+		}
+		m.doctors[master-1].Command(e)
+	}
+}
+
+func (m *masters) expire(on ...int) {
+	for _, master := range on {
+		e := m.event(master)
+		m.doctors[master-1].Expired(0, []byte("lock"), e.Time, e.Mono)
+	}
+}
+
+func (m *masters) lose(on ...int) {
+	for _, master := range on {
+		e := m.event(master)
+		m.doctors[master-1].Lost(e.Time, e.Mono)
+	}
+}
+
+func (m *masters) release(client int64, on ...int) {
+	for _, master := range on {
+		e := m.event(master)
+		e.Client, e.Command, e.Reply = client, "del", []byte(":1\r\n")
+		e.Args = [][]byte{[]byte("DEL"), []byte("lock")}
+		m.doctors[master-1].Command(e)
+	}
+}
+
+func (m *masters) found() []string {
+	all := []string{}
+	for i, d := range m.doctors {
+		for _, f := range found(d, 0) {
+			all = append(all, fmt.Sprintf("%d: %s", i+1, f))
+		}
+	}
+	return all
+}
+
+func TestTwoHoldersOfAMajorityAreFound(t *testing.T) {
+	for what, c := range map[string]struct {
+		happen func(m *masters)
+		want   []string
+	}{
+		"the clock of one master jumps": {func(m *masters) {
+			m.take(1, "token-a", 1, 2, 3)
+			m.expire(3)
+			m.take(2, "token-b", 3, 4, 5)
+		}, []string{"5: two-holders lock 2"}},
+		"one master forgets": {func(m *masters) {
+			m.take(1, "token-a", 1, 2, 3)
+			m.lose(3)
+			m.take(2, "token-b", 5, 4, 3)
+		}, []string{"3: two-holders lock 2"}},
+		"one master forgets and stays away for longer than the lease": {func(m *masters) {
+			m.take(1, "token-a", 1, 2, 3)
+			m.lose(3)
+			m.expire(1, 2)
+			m.take(2, "token-b", 1, 2, 3)
+		}, nil},
+		"the lease runs out": {func(m *masters) {
+			m.take(1, "token-a", 1, 2, 3, 4, 5)
+			m.expire(1, 2, 3, 4, 5)
+			m.take(2, "token-b", 1, 2, 3)
+		}, nil},
+		"it is released": {func(m *masters) {
+			m.take(1, "token-a", 1, 2, 3, 4, 5)
+			m.release(1, 1, 2, 3, 4, 5)
+			m.take(2, "token-b", 1, 2, 3)
+		}, nil},
+		"the one that has less than half gives up": {func(m *masters) {
+			m.take(1, "token-a", 1, 2, 3)
+			m.take(2, "token-b", 4, 5)
+			m.release(2, 4, 5)
+			m.release(1, 1, 2, 3)
+			m.take(2, "token-b", 1, 2, 3, 4, 5)
+		}, nil},
+		"one token is used again and again": {func(m *masters) {
+			for range 20 {
+				m.take(1, "token-a", 1, 2, 3)
+				m.release(1, 1, 2, 3)
+				m.take(2, "token-b", 3, 4, 5)
+				m.release(2, 3, 4, 5)
+			}
+		}, nil},
+	} {
+		t.Run(what, func(t *testing.T) {
+			m := newMasters(t, 5)
+			c.happen(m)
+			require.Equal(t, append([]string{}, c.want...), m.found())
+		})
+	}
+}
+
+func TestTwoHoldersAreShownWithTheMastersThatGrantedAndWhatHappened(t *testing.T) {
+	m := newMasters(t, 5)
+	m.take(1, "token-a", 1, 2, 3)
+	m.expire(3)
+	m.take(2, "token-b", 3, 4, 5)
+	var seen []string
+	for _, s := range m.doctors[4].Findings(0)[0].Steps {
+		seen = append(seen, fmt.Sprintf("%d: %d %s", s.Master, s.Client, s.Command))
+	}
+	require.Equal(t, []string{
+		"1: 1 SET lock token-a NX PX 10000",
+		"2: 1 SET lock token-a NX PX 10000",
+		"3: 1 SET lock token-a NX PX 10000",
+		"3: 0 by this master's clock the lease has run out",
+		"3: 2 SET lock token-b NX PX 10000",
+		"4: 2 SET lock token-b NX PX 10000",
+		"5: 2 SET lock token-b NX PX 10000",
+	}, seen)
+}
+
+func TestTheTablesOfMastersCanBeLookedAtLater(t *testing.T) {
+	m := newMasters(t, 3)
+	m.take(1, "token-a", 1, 2)
+	m.expire(2)
+	m.take(2, "token-b", 2, 3)
+	ledger := m.doctors[0].ledger
+	tables := [][]Holding{ledger.Table(0), ledger.Table(1), ledger.Table(2)}
+	require.Len(t, tables[1], 2)
+	require.Equal(t, EndExpired, tables[1][0].End)
+	require.Len(t, TwoHoldersOf(tables), 1)
+}

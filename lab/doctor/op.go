@@ -1,0 +1,256 @@
+package doctor
+
+import (
+	"bytes"
+	"crypto/sha1"
+	"encoding/hex"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// op is a command that has to do with a lock: an Event whose bytes are its own.
+type op struct {
+	time, mono int64
+	client     int64
+	owner      string // the client's name
+	db         int
+	name       string
+	args       []string // args[0] is the name as it was sent; long ones are cut
+	script     string   // the SHA1 of what EVAL sent
+	size       int      // and how long that was
+	deletes    bool     // and whether its text deletes
+	by         string
+	reply      reply
+}
+
+// maxArg is how much of an argument is kept.
+const maxArg = 128
+
+func newOp(e Event) op {
+	o := op{
+		time: e.Time, mono: e.Mono, client: e.Client, owner: e.Name, db: e.DB, name: e.Command, by: e.By,
+		args: make([]string, len(e.Args)), reply: parseReply(e.Reply),
+	}
+	text := -1 // which argument is a script
+	switch {
+	case o.name == "eval" || o.name == "eval_ro":
+		text = 1
+	case o.name == "script":
+		text = 2
+	}
+	for i, a := range e.Args {
+		if i == text {
+			sum := sha1.Sum(a)
+			o.script, o.size, o.deletes = hex.EncodeToString(sum[:]), len(a), textDeletes(a)
+			continue
+		}
+		o.args[i] = cut(a)
+	}
+	if text < 0 && o.runsScript() && len(o.args) > 1 {
+		o.script = strings.ToLower(o.args[1])
+	}
+	return o
+}
+
+// cut shortens an argument so that different ones stay different.
+func cut(b []byte) string {
+	if len(b) <= maxArg {
+		return string(b)
+	}
+	sum := sha1.Sum(b)
+	return fmt.Sprintf("%s...(%d bytes, sha1 %x)", b[:maxArg-48], len(b), sum[:8])
+}
+
+// textDeletes tells whether a script may delete a key.
+func textDeletes(text []byte) bool {
+	lower := bytes.ToLower(text)
+	for _, word := range []string{`'del'`, `"del"`, `'unlink'`, `"unlink"`} {
+		if bytes.Contains(lower, []byte(word)) {
+			return true
+		}
+	}
+	return false
+}
+
+func (o op) runsScript() bool {
+	switch o.name {
+	case "eval", "evalsha", "eval_ro", "evalsha_ro", "fcall", "fcall_ro":
+		return true
+	}
+	return false
+}
+
+// scriptArgs are the keys and the other arguments of a script.
+func (o op) scriptArgs() (keys, rest []string) {
+	if len(o.args) < 3 {
+		return nil, nil
+	}
+	n, err := strconv.Atoi(o.args[2])
+	if err != nil || n < 0 || n > len(o.args)-3 {
+		return nil, nil
+	}
+	return o.args[3 : 3+n], o.args[3+n:]
+}
+
+// key is the first key of a command that is no script.
+func (o op) key() lockKey {
+	if len(o.args) < 2 {
+		return lockKey{o.db, ""}
+	}
+	return lockKey{o.db, o.args[1]}
+}
+
+// keys are those of DEL and UNLINK; other commands have one.
+func (o op) keys() []lockKey {
+	if o.name != "del" && o.name != "unlink" {
+		return []lockKey{o.key()}
+	}
+	keys := make([]lockKey, 0, len(o.args))
+	for _, a := range o.args[min(1, len(o.args)):] {
+		keys = append(keys, lockKey{o.db, a})
+	}
+	return keys
+}
+
+// step is o as a finding shows it.
+func (o op) step() Step {
+	var b strings.Builder
+	for i, a := range o.args {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		switch {
+		case i == 1 && (o.name == "eval" || o.name == "eval_ro"):
+			fmt.Fprintf(&b, "(%d bytes of script)", o.size)
+		case a == "" || strings.ContainsAny(a, " \"'\\") || !printable(a):
+			b.WriteString(strconv.QuoteToASCII(a))
+		default:
+			b.WriteString(a)
+		}
+	}
+	if o.by != "" && o.by != Exec {
+		b.WriteString(" (in script " + o.by[:min(8, len(o.by))] + ")")
+	} else if o.by == Exec {
+		b.WriteString(" (in MULTI)")
+	}
+	return Step{Time: o.time, Client: o.client, Name: o.owner, Command: b.String(), Reply: o.reply.String()}
+}
+
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
+// option returns the argument behind the option of SET with this name.
+func (o op) option(name string) (value string, there bool) {
+	for i := 3; i < len(o.args); i++ {
+		if strings.EqualFold(o.args[i], name) {
+			if i+1 < len(o.args) {
+				value = o.args[i+1]
+			}
+			return value, true
+		}
+	}
+	return "", false
+}
+
+func hasOption(args [][]byte, name string) bool {
+	for i := 3; i < len(args); i++ {
+		if strings.EqualFold(string(args[i]), name) {
+			return true
+		}
+	}
+	return false
+}
+
+// until is when what o gives a TTL expires, in ms of the server's clock; 0 is never.
+func (o op) until() int64 {
+	switch o.name {
+	case "set":
+		for _, unit := range []string{"px", "ex", "pxat", "exat"} {
+			if v, there := o.option(unit); there {
+				return o.deadline(unit, v)
+			}
+		}
+	case "setex", "psetex", "expire", "pexpire", "expireat", "pexpireat":
+		if len(o.args) > 2 {
+			units := map[string]string{"setex": "ex", "psetex": "px", "expire": "ex", "pexpire": "px", "expireat": "exat", "pexpireat": "pxat"}
+			return o.deadline(units[o.name], o.args[2])
+		}
+	}
+	return 0
+}
+
+func (o op) deadline(unit, value string) int64 {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0
+	}
+	switch unit {
+	case "ex":
+		return o.time + n*1000
+	case "px":
+		return o.time + n
+	case "exat":
+		return n * 1000
+	}
+	return n
+}
+
+// reply is what an answer comes to: one line of it.
+type reply struct {
+	kind byte // '-' an error, '_' nothing, ':' a number, else text; 0 unknown
+	n    int64
+	text string
+}
+
+func parseReply(b []byte) reply {
+	if len(b) == 0 {
+		return reply{}
+	}
+	line, rest, _ := bytes.Cut(b[1:], []byte("\r\n"))
+	switch b[0] {
+	case '-':
+		return reply{kind: '-', text: cut(line)}
+	case ':':
+		n, _ := strconv.ParseInt(string(line), 10, 64)
+		return reply{kind: ':', n: n}
+	case '_':
+		return reply{kind: '_'}
+	case '+':
+		return reply{kind: '+', text: cut(line)}
+	case '$':
+		n, err := strconv.Atoi(string(line))
+		if err != nil || n < 0 || n > len(rest) {
+			return reply{kind: '_'}
+		}
+		return reply{kind: '$', text: cut(rest[:n])}
+	case '*':
+		if bytes.HasPrefix(line, []byte("-1")) {
+			return reply{kind: '_'}
+		}
+	}
+	return reply{kind: b[0]}
+}
+
+func (r reply) failed() bool { return r.kind == '-' }
+
+func (r reply) String() string {
+	switch r.kind {
+	case ':':
+		return strconv.FormatInt(r.n, 10)
+	case '_':
+		return "(nil)"
+	case '+', '-', '$':
+		if !printable(r.text) {
+			return strconv.QuoteToASCII(r.text)
+		}
+		return r.text
+	}
+	return ""
+}

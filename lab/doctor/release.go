@@ -1,0 +1,112 @@
+package doctor
+
+import (
+	"fmt"
+	"slices"
+)
+
+// remove looks at a lock that is deleted.
+func (d *Doctor) remove(o op, in *run) {
+	for _, k := range o.keys() {
+		h := d.holds.m[k]
+		if h == nil {
+			if in == nil || !in.script {
+				d.lateDelete(o, k)
+			}
+			continue
+		}
+		if o.reply.kind == '_' || o.reply.kind == ':' && o.reply.n == 0 {
+			continue
+		}
+		compared := in != nil && in.script && has(in.read, k)
+		if !compared {
+			d.blindDelete(o, k, h)
+		}
+		if d.owns(o, h) || compared {
+			d.released(o, k, h)
+		}
+		d.free(o, k, h, in)
+	}
+}
+
+// released looks at the whole life of a lock, at the end that its owner has given it.
+func (d *Doctor) released(o op, k lockKey, h *hold) {
+	if h.until == 0 && !h.hash {
+		d.withoutTTL(k, h, o.step())
+	}
+	d.locks.put(class(k.name), true)
+}
+
+func (d *Doctor) free(o op, k lockKey, h *hold, in *run) {
+	if in != nil {
+		in.freed = append(in.freed, freed{k, h})
+	}
+	d.drop(k, h, EndReleased, o)
+}
+
+// blindDelete looks at a DEL that compares nothing by itself.
+func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
+	if !d.isLock(k, h) || h.shared {
+		return
+	}
+	var seen reading
+	was := false
+	if c := d.clients.m[o.client]; c != nil {
+		seen, was = c.unread(k)
+	}
+	if was && seen.guarded && o.by == Exec {
+		return
+	}
+	if was && o.by != "" && o.by != Exec {
+		was = false // the script was not told what GET had said, as far as one can see
+	}
+	if was {
+		d.report(GetDel, k, o, h.taken, seen.step, o.step())
+	}
+	if d.owns(o, h) || was && seen.value == h.value {
+		return
+	}
+	steps := []Step{h.taken, o.step()}
+	if late := d.past.m[k]; late != nil {
+		steps = slices.Concat(leaseOf(late, o.client), steps)
+	}
+	d.report(NotOwner, k, o, steps...)
+	d.lateDelete(o, k)
+}
+
+// leaseOf shows the lease that a client had and that ran out.
+func leaseOf(past []ended, client int64) []Step {
+	for _, e := range slices.Backward(past) {
+		if e.client == client {
+			return e.steps()
+		}
+	}
+	return nil
+}
+
+func (e ended) steps() []Step {
+	return []Step{e.taken, {Time: e.at, Command: fmt.Sprintf("the lease of %d ms ran out", e.lease)}}
+}
+
+// lateDelete looks at a DEL of a lock that its client does not hold any more.
+func (d *Doctor) lateDelete(o op, k lockKey) {
+	past := d.past.m[k]
+	if steps := leaseOf(past, o.client); steps != nil {
+		d.report(LateUnlock, k, o, append(steps, o.step())...)
+		d.forgive(k, o.client)
+	}
+}
+
+// lateScript looks at a script that was to release a lock and has not found it.
+func (d *Doctor) lateScript(o op, k lockKey, args []string) {
+	if h := d.holds.m[k]; h != nil && slices.Contains(args, h.value) {
+		return
+	}
+	for _, e := range slices.Backward(d.past.m[k]) {
+		if slices.Contains(args, e.value) {
+			d.report(LateUnlock, k, o, append(e.steps(), o.step())...)
+			d.forgive(k, e.client)
+			return
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package doctor
+
+import (
+	"crypto/sha1"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const unlockScript = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
+
+// play feeds a doctor with a history, one line for each event:
+//
+//	1000 c1 SET lock:a token NX PX 3000 = OK     a command, its time, client and reply
+//	1000 c1 > GET lock:a = token                 the same inside a script, before the line of EVAL
+//	1000 c1 * GET lock:a = token                 inside a transaction, before the line of EXEC
+//	1000 expired lock:a
+//	1000 c1 gone
+//	1000 lost
+//
+// A reply is nil, a number, OK, an error that begins with a capital word and a space, or
+// a text. UNLOCK stands for the text of the usual script, SHA for its SHA1. A client's name is its letters.
+func play(t *testing.T, d *Doctor, history string) {
+	t.Helper()
+	for _, line := range strings.Split(strings.TrimSpace(history), "\n") {
+		playLine(t, d, strings.TrimSpace(line))
+	}
+}
+
+func playLine(t *testing.T, d *Doctor, line string) {
+	t.Helper()
+	words := strings.Fields(line)
+	if len(words) == 0 {
+		return
+	}
+	time, err := strconv.ParseInt(words[0], 10, 64)
+	require.NoError(t, err, line)
+	mono := time * 1e6
+	switch {
+	case words[1] == "expired":
+		d.Expired(0, []byte(words[2]), time, mono)
+		return
+	case words[1] == "lost":
+		d.Lost(time, mono)
+		return
+	case words[2] == "gone":
+		d.Disconnected(clientID(words[1]), time)
+		return
+	}
+	e := Event{Time: time, Mono: mono, Client: clientID(words[1]), Name: strings.TrimRight(words[1], "0123456789")}
+	words = words[2:]
+	switch words[0] {
+	case ">":
+		e.By, words = "5c1a7", words[1:]
+	case "*":
+		e.By, words = Exec, words[1:]
+	}
+	for i, w := range words {
+		if w == "=" {
+			e.Reply = encode(strings.Join(words[i+1:], " "))
+			words = words[:i]
+			break
+		}
+	}
+	for _, w := range words {
+		switch w {
+		case "UNLOCK":
+			w = unlockScript
+		case "SHA":
+			w = fmt.Sprintf("%x", sha1.Sum([]byte(unlockScript)))
+		}
+		e.Args = append(e.Args, []byte(w))
+	}
+	e.Command = strings.ToLower(words[0])
+	d.Command(e)
+}
+
+// clientID is the number at the end of a name, plus what the letters are.
+func clientID(name string) int64 {
+	letters := strings.TrimRight(name, "0123456789")
+	n, _ := strconv.ParseInt(name[len(letters):], 10, 64)
+	return n + 100*int64(letters[0])
+}
+
+func encode(reply string) []byte {
+	_, err := strconv.Atoi(reply)
+	switch first, _, more := strings.Cut(reply, " "); {
+	case reply == "nil":
+		return []byte("$-1\r\n")
+	case err == nil:
+		return []byte(":" + reply + "\r\n")
+	case reply == "OK":
+		return []byte("+OK\r\n")
+	case more && first == strings.ToUpper(first):
+		return []byte("-" + reply + "\r\n")
+	}
+	return fmt.Appendf(nil, "$%d\r\n%s\r\n", len(reply), reply)
+}
+
+// found lists findings as pattern key client.
+func found(d *Doctor, now int64) []string {
+	all := []string{}
+	for _, f := range d.Findings(now) {
+		all = append(all, fmt.Sprintf("%s %s %d", f.Pattern, f.Key, f.Client))
+	}
+	return all
+}
