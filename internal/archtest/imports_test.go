@@ -36,6 +36,7 @@ func arrows() map[string][]string {
 		"pubsub":         {},
 		"trace":          {},
 		"lab":            {},
+		"lab/doctor":     {},
 		"hll":            {},
 		"geo":            {},
 		"luaeval":        {"resp", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast", "github.com/yuin/gopher-lua/parse"},
@@ -164,7 +165,7 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 // The packages at the bottom can be read, tested and used without any other.
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
-	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "config", "trace", "lab"} {
+	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "config", "trace", "lab", "lab/doctor"} {
 		for _, name := range found[leaf] {
 			require.True(t, isForeign(name), "%s imports %s", leaf, name)
 		}
