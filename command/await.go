@@ -9,6 +9,14 @@ func (c *Call) Await(nothing func(*resp.Writer)) { c.block(0, nothing) }
 // MayWait tells whether the client can be kept waiting: not in EXEC and in scripts.
 func (c *Call) MayWait() bool { return c.mayBlock() }
 
+// Check tells why s may not run a request now, if it may not.
+func (ex *Executor) Check(s *Session, args [][]byte) error {
+	if _, err := ex.admit(s, args); err != errPostponed {
+		return err
+	}
+	return nil
+}
+
 // Answer ends the wait of s with the reply that write appends.
 func (ex *Executor) Answer(s *Session, write func(*resp.Writer)) {
 	s.Wait.nothing = write

@@ -39,6 +39,7 @@ func (s *Server) letOthers() (stop bool) {
 	}
 	s.read(s.reads[fresh:])
 	floor := s.trace.Raise() // the time of commands stands still
+	s.executePosted()
 	s.executeReads()
 	s.executeResumed()
 	s.trace.Lower(floor)

@@ -24,6 +24,8 @@ type client struct {
 
 	readable func()         // the read handler of this client
 	timer    *reactor.Timer // of what it is blocked in, if that times out
+	visit    *visit         // that this is, if it has no connection
+	relay    *relay         // that it waits for, if it does
 
 	wantsRead  bool // is in Server.reads
 	wantsWrite bool // is in Server.writes
@@ -60,7 +62,10 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 // open, so that no other client can get the same number within the pass
 // (networking.c: freeClientAsync).
 func (s *Server) close(c *client) {
-	if !c.closed {
+	switch {
+	case c.visit != nil:
+		s.endVisit(c.visit, errorReply(errVisitOver))
+	case !c.closed:
 		c.closed = true
 		s.ex.StopWaiting(&c.sess)
 		s.closing = append(s.closing, c)
@@ -72,6 +77,9 @@ func (s *Server) free(c *client) {
 	_ = unix.Close(c.FD)
 	if c.timer != nil {
 		s.cancel(c.timer)
+	}
+	if c.relay != nil {
+		c.relay.callOff()
 	}
 	if c.sess.Hold != command.NotHeld {
 		s.held--
@@ -116,7 +124,7 @@ func (s *Server) push(c *client, b []byte) {
 
 // deliver is the executor's way to a client that listens to channels.
 func (s *Server) deliver(to *command.Session, message []byte) {
-	s.push(s.order[to.Index], message)
+	s.push(s.clientOf(to), message)
 }
 
 // session is the executor's way from an ID to the client that has it now.

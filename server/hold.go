@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
@@ -41,6 +42,9 @@ func (s *Server) hungUp(c *client) {
 func (s *Server) release(c *client) {
 	c.sess.Hold = command.NotHeld
 	c.active = s.now
+	if c.relay != nil {
+		c.relay.callOff()
+	}
 	s.held--
 	if c.timer != nil {
 		s.cancel(c.timer)
@@ -58,7 +62,11 @@ func (s *Server) release(c *client) {
 
 // resume is the executor's way to a client that was blocked.
 func (s *Server) resume(sess *command.Session, reply []byte) {
-	c := s.order[sess.Index]
+	c := s.clientOf(sess)
+	if c.visit != nil {
+		s.endVisit(c.visit, slices.Clone(reply))
+		return
+	}
 	s.push(c, reply)
 	s.release(c)
 }

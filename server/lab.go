@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
@@ -12,7 +13,8 @@ import (
 // about nowhere else, at the moment they say. All of it is asked for by LAB, a command
 // like others, from any client:
 //
-//	labclock.go  the time: LAB CLOCK
+//	labclock.go    the time: LAB CLOCK
+//	labmasters.go  other masters of the process: LAB ALL, LAB MASTER; visit.go gets there
 //
 // The directive lab turns it on. While it is off, s.lab is nil, and that is all the
 // rest of the server looks at.
@@ -30,7 +32,7 @@ func (s *Server) labRows() []command.Row {
 	return append([]command.Row{
 		row("lab", "", -2, 0, labGroup, labSince, "Depends on subcommand.", "Controls time and faults, for tests.", nil),
 		row("lab|help", "", 2, command.Loading|command.Stale, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
-	}, s.labClockRows()...)
+	}, slices.Concat(s.labClockRows(), s.labMastersRows())...)
 }
 
 const (

@@ -130,7 +130,7 @@ func (s *Server) advance() {
 		s.move(m)
 		s.ex.Broadcast()
 		s.write() // what has happened is on the wire before the reply
-		if c := s.clients[m.id]; c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
+		if c := s.withID(m.id); c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
 			s.ex.Unblock(&c.sess, nil)
 			s.executeResumed()
 		}

@@ -44,12 +44,15 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 		if cfg.Port > 0 {
 			own.Port += n - 1
 		}
-		s, err := newServer(own, log(n), cfg.Masters)
+		s, err := newServer(own, log(n), n, cfg.Masters)
 		if err != nil {
 			all.discard()
 			return nil, err
 		}
 		all = append(all, s)
+	}
+	for _, s := range all {
+		s.peers = all
 	}
 	cfg.Port = all[0].cfg.Port
 	return all, nil

@@ -35,6 +35,7 @@ func (s *Server) beforeSleep() time.Duration {
 	if s.lab != nil {
 		s.catchUp()
 	}
+	s.executePosted()
 	s.executeReads()
 	s.expire()
 	s.serveReady() // who waited for a stream that has expired
@@ -151,7 +152,7 @@ func (c *client) answered() int64 {
 
 func (s *Server) executeAll(c *client) {
 	defer s.recoverCommand(c)
-	for !c.closed {
+	for !c.closed && !c.sess.CloseAfterReply {
 		args := c.Next()
 		if args == nil && c.Parser.Limits.Unauthenticated {
 			// the parser stopped where an AUTH among these commands may have lifted its limits
@@ -187,7 +188,7 @@ func (s *Server) recoverCommand(c *client) {
 	}
 	culprit := c
 	if sess := s.ex.Abandon(); sess != nil { // maybe one that c has woken
-		culprit = s.order[sess.Index]
+		culprit = s.clientOf(sess)
 	}
 	id := int64(0)
 	if culprit != nil {

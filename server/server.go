@@ -55,7 +55,11 @@ type Server struct {
 	pool ioworkers.Pool
 	w    resp.Writer // the output of the client that is being executed
 
-	masters int // of this process
+	masters int     // of this process
+	number  int     // of this one among them, from 1
+	peers   Masters // all of them, this one too
+	door    door
+	posted  []func() // to be called where commands are executed
 
 	listeners []*listener
 	clients   map[int64]*client
@@ -120,10 +124,18 @@ type Stats struct {
 }
 
 // New makes a server and has it listen, but answer nothing before Run.
-func New(cfg *config.Config, log Log) (*Server, error) { return newServer(cfg, log, 1) }
+func New(cfg *config.Config, log Log) (*Server, error) {
+	s, err := newServer(cfg, log, 1, 1)
+	if err != nil {
+		return nil, err
+	}
+	s.peers = Masters{s}
+	return s, nil
+}
 
-// newServer is New for one of so many masters of this process.
-func newServer(cfg *config.Config, log Log, masters int) (*Server, error) {
+// newServer is New for one of so many masters of this process, and the caller has to tell
+// it who the others are.
+func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error) {
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
@@ -133,7 +145,7 @@ func newServer(cfg *config.Config, log Log, masters int) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, log: log, loop: loop, masters: masters,
+		cfg: cfg, log: log, loop: loop, number: number, masters: masters,
 		ks:      store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed}),
 		clients: map[int64]*client{},
 		start:   clock.Mono(),
@@ -151,7 +163,7 @@ func newServer(cfg *config.Config, log Log, masters int) (*Server, error) {
 		}
 	}
 	s.ex.Deliver, s.ex.Resume, s.ex.Find = s.deliver, s.resume, s.session
-	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.order[sess.Index]) }
+	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.clientOf(sess)) }
 	if err := s.loadUsers(); err != nil {
 		loop.Close()
 		return nil, err
@@ -207,6 +219,7 @@ func (s *Server) Run() error {
 	for _, c := range s.clients {
 		s.free(c)
 	}
+	s.closeDoor()
 	s.loop.Close()
 	if err != nil {
 		return fmt.Errorf("event loop: %w", err)

@@ -1,0 +1,114 @@
+package server
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func (s *Server) labMastersRows() []command.Row {
+	return []command.Row{
+		s.labRow("all", "verb:string [argument:string ...]", -3, "Depends on the verb.", "Has every master of the process execute a verb.", s.labAll),
+		s.labRow("master", "master:integer verb:string [argument:string ...]", -4, "Depends on the verb.", "Has one master of the process execute a verb.", s.labMaster),
+	}
+}
+
+// relay is a verb that masters execute for a client of one of them, home. The client waits
+// meanwhile, and nobody else does: two masters can ask each other at the same time.
+//
+//	by: LAB ALL CLOCK ...      home                 master 2             master 3
+//	   │ Await                  │ visits, also of home itself
+//	   │                        ├── receive ──────────>│                    │
+//	   │                        ├── receive ───────────────────────────────>│
+//	   │                        │<── post(arrived) ────┘                    │
+//	   │<── Answer, the last ───┤<── post(arrived) ─────────────────────────┘
+type relay struct {
+	home    *Server
+	by      *client
+	to      Masters
+	visits  []*visit
+	replies [][]byte
+	missing int
+	all     bool // the reply is the array of theirs, not the only one itself
+	closes  bool // the client's connection is to be closed behind it
+}
+
+func (s *Server) labAll(c *command.Call) error {
+	return s.relay(c, "all", s.peers, c.Args[2:])
+}
+
+func (s *Server) labMaster(c *command.Call) error {
+	n, ok := store.ParseInt(c.Args[2])
+	switch {
+	case !ok:
+		return labError("master", "wants the number of a master, not '%s'", c.Args[2])
+	case n < 1 || n > int64(len(s.peers)):
+		return labError("master", "there is no master %d, only 1 to %d", n, len(s.peers))
+	}
+	return s.relay(c, "master", s.peers[n-1:n], c.Args[3:])
+}
+
+// relay has the masters execute verb, which the caller must be allowed to say here: there,
+// nobody asks who it is.
+func (s *Server) relay(c *command.Call, how string, to Masters, verb [][]byte) error {
+	if is(verb[0], "all") || is(verb[0], "master") {
+		return labError(how, "wants what a single master does, not '%s'", verb[0])
+	}
+	args := [][]byte{[]byte("LAB")}
+	for _, arg := range verb {
+		args = append(args, bytes.Clone(arg))
+	}
+	if err := c.Ex.Check(c.Sess, args); err != nil {
+		return err
+	}
+	r := &relay{home: s, by: s.running, to: to, all: how == "all", missing: len(to), replies: make([][]byte, len(to))}
+	r.by.relay = r
+	c.Await((*resp.Writer).NullArray)
+	for i, m := range to {
+		v := &visit{args: slices.Clone(args), done: func(reply []byte) {
+			s.post(func() { r.arrived(i, reply) })
+		}}
+		v.sess.Proto = c.Sess.Proto
+		if m == s {
+			v.of = s.caller()
+		}
+		r.visits = append(r.visits, v)
+		m.receive(v)
+	}
+	return nil
+}
+
+// arrived is called when a master has answered. The client may have been told something
+// else by then, by CLIENT UNBLOCK, or have gone.
+func (r *relay) arrived(i int, reply []byte) {
+	if r.by.relay != r {
+		return
+	}
+	r.replies[i] = reply
+	if r.missing--; r.missing > 0 {
+		return
+	}
+	r.by.relay = nil // has all it wants
+	r.home.ex.Answer(&r.by.sess, func(w *resp.Writer) {
+		if r.all {
+			w.Array(len(r.replies))
+		}
+		for _, reply := range r.replies {
+			w.Raw(reply)
+		}
+	})
+	if r.closes && r.by.visit == nil {
+		r.by.sess.CloseAfterReply = true
+	}
+}
+
+// callOff is for a client that waits no more.
+func (r *relay) callOff() {
+	r.by.relay = nil
+	for i, v := range r.visits {
+		r.to[i].callOff(v)
+	}
+}

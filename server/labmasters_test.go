@@ -1,0 +1,193 @@
+package server_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/redistest"
+	"github.com/miniredisd/miniredisd/server"
+)
+
+// startMasters runs n masters with a lab until the test ends.
+func startMasters(t *testing.T, n int, args ...string) server.Masters {
+	t.Helper()
+	all := append([]string{"--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--masters", fmt.Sprint(n), "--maxclients", "50"}, args...)
+	cfg, err := config.Parse(all, nil)
+	require.NoError(t, err)
+	masters, err := server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	require.NoError(t, err)
+	done := make(chan error)
+	go func() { done <- masters.Run() }()
+	t.Cleanup(func() {
+		masters.Stop()
+		require.NoError(t, <-done)
+	})
+	return masters
+}
+
+func dialMaster(t *testing.T, m server.Masters, n int) *redistest.Conn {
+	t.Helper()
+	return redistest.Dial(t, fmt.Sprintf("127.0.0.1:%d", m[n-1].Port()))
+}
+
+func TestLabVerbsReachOneMasterOrAll(t *testing.T) {
+	m := startMasters(t, 3)
+	c := dialMaster(t, m, 2)
+	all := c.Do("LAB", "ALL", "CLOCK")
+	require.Len(t, all.Elems, 3)
+	for _, clock := range all.Elems {
+		require.Equal(t, "unix-ms", clock.Elems[0].Str)
+	}
+	require.Equal(t, "unix-ms", c.Do("lab", "master", "3", "clock").Elems[0].Str)
+	require.Equal(t, "unix-ms", c.Do("LAB", "MASTER", "2", "CLOCK").Elems[0].Str, "the master itself")
+	c.Do("HELLO", "3")
+	require.Equal(t, byte('%'), c.Do("LAB", "MASTER", "1", "CLOCK").Kind, "the reply is in the caller's protocol")
+}
+
+func TestAllOfOneMasterIsThatMaster(t *testing.T) {
+	m := startMasters(t, 1)
+	c := dialMaster(t, m, 1)
+	require.Len(t, c.Do("LAB", "ALL", "CLOCK").Elems, 1)
+	require.Equal(t, "ERR LAB MASTER: there is no master 2, only 1 to 1", c.Do("LAB", "MASTER", "2", "CLOCK").Str)
+}
+
+func TestMalformedRelaysNameWhatIsWrong(t *testing.T) {
+	m := startMasters(t, 3)
+	c := dialMaster(t, m, 1)
+	for _, bad := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"ALL"}, "ERR wrong number of arguments for 'lab|all' command"},
+		{[]string{"MASTER", "1"}, "ERR wrong number of arguments for 'lab|master' command"},
+		{[]string{"MASTER", "x", "CLOCK"}, "ERR LAB MASTER: wants the number of a master, not 'x'"},
+		{[]string{"MASTER", "0", "CLOCK"}, "ERR LAB MASTER: there is no master 0, only 1 to 3"},
+		{[]string{"MASTER", "4", "CLOCK"}, "ERR LAB MASTER: there is no master 4, only 1 to 3"},
+		{[]string{"ALL", "ALL", "CLOCK"}, "ERR LAB ALL: wants what a single master does, not 'ALL'"},
+		{[]string{"MASTER", "1", "master", "2", "CLOCK"}, "ERR LAB MASTER: wants what a single master does, not 'master'"},
+		{[]string{"ALL", "NOSUCH"}, "ERR unknown subcommand 'NOSUCH'. Try LAB HELP."},
+		{[]string{"ALL", "HELP", "me"}, "ERR wrong number of arguments for 'lab|help' command"},
+	} {
+		require.Equal(t, bad.want, c.Do(append([]string{"LAB"}, bad.args...)...).Str)
+	}
+	c.Do("MULTI")
+	require.Equal(t, "ERR Command not allowed inside a transaction", c.Do("LAB", "ALL", "CLOCK").Str)
+}
+
+func TestRelaysNeedThePermissionForWhatTheyRelay(t *testing.T) {
+	m := startMasters(t, 2)
+	admin := dialMaster(t, m, 1)
+	require.Equal(t, "OK", admin.Do("ACL", "SETUSER", "eve", "on", "nopass", "+lab|all", "+lab|master").Str)
+	c := dialMaster(t, m, 1)
+	require.Equal(t, "OK", c.Do("AUTH", "eve", "x").Str)
+	for _, relay := range [][]string{{"LAB", "ALL", "CLOCK"}, {"LAB", "MASTER", "2", "CLOCK"}} {
+		require.Equal(t, "NOPERM User eve has no permissions to run the 'lab|clock' command", c.Do(relay...).Str)
+	}
+	require.Equal(t, "OK", admin.Do("ACL", "SETUSER", "eve", "+lab|clock").Str)
+	require.Len(t, c.Do("LAB", "ALL", "CLOCK").Elems, 2)
+}
+
+func TestMastersThatAskEachOtherDoNotWaitForEachOther(t *testing.T) {
+	m := startMasters(t, 3)
+	var conns []*redistest.Conn
+	for range 5 {
+		for n := range m {
+			conns = append(conns, dialMaster(t, m, n+1))
+		}
+	}
+	const rounds = 200
+	for range rounds {
+		for _, c := range conns {
+			require.NoError(t, c.Send(redistest.AppendCommand(redistest.AppendCommand(nil, "LAB", "ALL", "CLOCK"), "PING")))
+		}
+	}
+	for range rounds {
+		for _, c := range conns {
+			require.Len(t, c.Read().Elems, 3)
+			require.Equal(t, "PONG", c.Read().Str, "what is sent behind it waits for the answer")
+		}
+	}
+}
+
+func TestAMasterThatHasEndedAnswersWithAnError(t *testing.T) {
+	m := startMasters(t, 3)
+	gone := dialMaster(t, m, 2)
+	require.NoError(t, gone.Send([]byte("SHUTDOWN\r\n")))
+	_, err := gone.TryRead()
+	require.Error(t, err)
+	c := dialMaster(t, m, 3)
+	for { // its connections close a moment before it has ended
+		if v := c.Do("LAB", "MASTER", "2", "CLOCK"); v.Kind == '-' {
+			require.Equal(t, "ERR LAB: master 2 has ended", v.Str)
+			break
+		}
+	}
+	all := c.Do("LAB", "ALL", "CLOCK")
+	require.Equal(t, "ERR LAB: master 2 has ended", all.Elems[1].Str)
+	require.Equal(t, "unix-ms", all.Elems[2].Elems[0].Str)
+}
+
+func TestClientPauseDoesNotHoldTheLab(t *testing.T) {
+	m := startMasters(t, 2)
+	c := dialMaster(t, m, 1)
+	require.Equal(t, "OK", c.Do("CLIENT", "PAUSE", "100000", "ALL").Str)
+	require.Len(t, c.Do("LAB", "ALL", "CLOCK").Elems, 2)
+	require.Len(t, dialMaster(t, m, 2).Do("LAB", "ALL", "CLOCK").Elems, 2)
+}
+
+func TestAProgramAsksItsServerWithoutAConnection(t *testing.T) {
+	m := startMasters(t, 2)
+	ctx := context.Background()
+	clock, err := m[1].Do(ctx, "LAB", "CLOCK")
+	require.NoError(t, err)
+	require.Equal(t, byte('%'), clock.Kind)
+	all, err := m[1].Do(ctx, "LAB", "ALL", "CLOCK")
+	require.NoError(t, err)
+	require.Len(t, all.Elems, 2)
+	_, err = m[1].Do(ctx, "SET", "k", "v")
+	require.NoError(t, err)
+	require.Equal(t, "v", dialMaster(t, m, 2).Do("GET", "k").Str)
+	for _, bad := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "ERR syntax error"},
+		{[]string{"NOSUCH"}, "ERR unknown command 'NOSUCH', with args beginning with: "},
+		{[]string{"LAB", "NOSUCH"}, "ERR unknown subcommand 'NOSUCH'. Try LAB HELP."},
+		{[]string{"SUBSCRIBE", "c"}, "ERR SUBSCRIBE needs a connection"},
+		{[]string{"CLIENT", "TRACKING", "ON"}, "ERR CLIENT|TRACKING needs a connection"},
+		{[]string{"MULTI"}, "ERR MULTI needs a connection"},
+		{[]string{"BLPOP", "k", "0"}, "ERR BLPOP needs a connection"},
+		{[]string{"MONITOR"}, "ERR MONITOR needs a connection"},
+	} {
+		_, err := m[1].Do(ctx, bad.args...)
+		require.EqualError(t, err, bad.want)
+	}
+	require.NotContains(t, dialMaster(t, m, 2).Do("CLIENT", "LIST").Str, "addr=lab")
+}
+
+func TestAServerThatHasEndedAnswersItsProgram(t *testing.T) {
+	s := newServer(t, func(byte, string, ...any) {}, "--lab", "yes")
+	done := make(chan error)
+	go func() { done <- s.Run() }()
+	s.Stop()
+	require.NoError(t, <-done)
+	_, err := s.Do(context.Background(), "LAB", "CLOCK")
+	require.EqualError(t, err, "ERR LAB: master 1 has ended")
+}
+
+func TestWhoAsksAServerThatDoesNotRunYetMayGiveUp(t *testing.T) {
+	s := newServer(t, func(byte, string, ...any) {}, "--lab", "yes")
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err := s.Do(ctx, "SET", "k", "v")
+	require.ErrorIs(t, err, context.Canceled)
+	run(t, s)
+	n, err := s.Do(context.Background(), "DBSIZE")
+	require.NoError(t, err)
+	require.Equal(t, int64(1), n.Int, "what was handed over is executed, though nobody waits for the reply")
+}

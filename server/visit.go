@@ -1,0 +1,223 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// visit is a request that came over no connection: from another master, over HTTP, or from
+// the program that the server is a part of. For the executor it is a client like others,
+// with a session of its own that may do anything, and it can be kept waiting like others.
+// It is in no list of clients, has a negative ID and no place (Session.Index is -1).
+//
+//	any goroutine                    this server's
+//	receive ── Post ───────────────> serveVisit ──> executor
+//	                                     │ at once, or when it has waited
+//	done(reply) <────────────────────────┘
+type visit struct {
+	client                    // which has no socket
+	args   [][]byte           // of the request
+	done   func(reply []byte) // called once, by this server's goroutine or by receive
+	of     *client            // who asked, where that is a client of this same server
+}
+
+// door is where visits come in. It belongs to no goroutine.
+type door struct {
+	mu     sync.Mutex
+	lastID int64
+	inside map[int64]*visit // not answered yet
+	closed bool             // for the server has ended
+}
+
+// errVisitOver is for a visit that ends as a connection would that is closed.
+const errVisitOver store.Error = "ERR The server has dropped this request, its log says why"
+
+// receive has s execute a request, now or in the next pass. Any goroutine may call it.
+func (s *Server) receive(v *visit) {
+	v.FD, v.visit = -1, v
+	v.sess.Index, v.sess.Addr, v.sess.Local, v.sess.Authenticated = -1, "lab", true, true
+	s.door.mu.Lock()
+	if s.door.closed {
+		s.door.mu.Unlock()
+		v.done(s.hasEnded())
+		return
+	}
+	if s.door.inside == nil {
+		s.door.inside = map[int64]*visit{}
+	}
+	s.door.lastID--
+	v.sess.ID = s.door.lastID
+	s.door.inside[v.sess.ID] = v
+	s.door.mu.Unlock()
+	s.post(func() { s.serveVisit(v) })
+}
+
+// hasEnded is the reply of a server that executes nothing any more.
+func (s *Server) hasEnded() []byte {
+	return errorReply(errorf("ERR LAB: master %d has ended", s.number))
+}
+
+func errorReply(err error) []byte {
+	var w resp.Writer
+	w.Error(err.Error())
+	return w.Buf
+}
+
+func (s *Server) serveVisit(v *visit) {
+	if v.closed {
+		return
+	}
+	if err := s.refuseVisit(v.args); err != nil {
+		s.endVisit(v, errorReply(err))
+		return
+	}
+	s.w.Buf, s.w.Proto = nil, v.sess.Proto
+	s.running = &v.client
+	s.executeVisit(v)
+	s.running = nil
+	reply := s.w.Buf
+	s.w.Buf = nil
+	if v.sess.Hold == command.NotHeld && !v.closed {
+		s.endVisit(v, reply)
+	}
+}
+
+func (s *Server) executeVisit(v *visit) {
+	defer s.recoverCommand(&v.client)
+	s.ex.Do(&v.sess, v.args, &s.w)
+}
+
+// refuseVisit refuses what is about the connection it comes over.
+func (s *Server) refuseVisit(args [][]byte) error {
+	if len(args) == 0 {
+		return errSyntax
+	}
+	cmd := s.ex.Table.Lookup(args)
+	if cmd == nil || strings.HasPrefix(cmd.Name, "lab") {
+		return nil // whether there is such a command is for the executor to say
+	}
+	switch {
+	case cmd.Group == "connection" || cmd.Group == "transactions" || cmd.Group == "pubsub":
+	case cmd.Flags&command.Blocking != 0 || cmd.Name == "monitor":
+	default:
+		return nil
+	}
+	return errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
+}
+
+// endVisit hands the reply over, unless the visit has ended already.
+func (s *Server) endVisit(v *visit, reply []byte) {
+	s.door.mu.Lock()
+	inside := s.door.inside[v.sess.ID] == v
+	delete(s.door.inside, v.sess.ID)
+	s.door.mu.Unlock()
+	v.closed = true
+	s.ex.StopWaiting(&v.sess)
+	if v.relay != nil {
+		v.relay.callOff()
+	}
+	if inside {
+		v.done(reply)
+	}
+}
+
+// callOff ends a visit whose reply nobody wants any more, though it may still come. Any
+// goroutine may call it.
+func (s *Server) callOff(v *visit) { s.post(func() { s.endVisit(v, nil) }) }
+
+// post has fn called where the next pass executes commands. Any goroutine may call it.
+func (s *Server) post(fn func()) {
+	s.loop.Post(func() { s.posted = append(s.posted, fn) })
+}
+
+func (s *Server) executePosted() {
+	for len(s.posted) > 0 {
+		fn := s.posted[0]
+		s.posted = s.posted[1:]
+		fn()
+	}
+}
+
+// closeDoor answers all who are inside or will come: the loop runs no more.
+func (s *Server) closeDoor() {
+	s.door.mu.Lock()
+	left := s.door.inside
+	s.door.inside, s.door.closed = nil, true
+	s.door.mu.Unlock()
+	for _, v := range left {
+		v.done(s.hasEnded())
+	}
+}
+
+// clientOf is the client whose session that is.
+func (s *Server) clientOf(sess *command.Session) *client {
+	if sess.Index >= 0 {
+		return s.order[sess.Index]
+	}
+	return s.withID(sess.ID)
+}
+
+// withID is the client with that ID, a visit or not: nil when it has gone.
+func (s *Server) withID(id int64) *client {
+	if id >= 0 {
+		return s.clients[id]
+	}
+	s.door.mu.Lock()
+	defer s.door.mu.Unlock()
+	if v := s.door.inside[id]; v != nil {
+		return &v.client
+	}
+	return nil
+}
+
+// caller is the connection that the verb under way came over, in the end: nil when it came
+// from outside, or from a client of another master.
+func (s *Server) caller() *client {
+	if s.running != nil && s.running.visit != nil {
+		return s.running.visit.of
+	}
+	return s.running
+}
+
+// closeCaller closes the caller's connection once it has its reply.
+func (s *Server) closeCaller() {
+	switch c := s.caller(); {
+	case c == nil:
+	case c == s.running:
+		c.sess.CloseAfterReply = true
+	default:
+		c.relay.closes = true
+	}
+}
+
+// Do executes a request as if a client had sent it, and waits for the reply: a LAB verb, or
+// a command that is not about connections, on which no rule of the lab has effect. It may be
+// called by any goroutine but the one in Run, once New has returned; nothing is executed
+// before Run. An error reply is returned as an error.
+func (s *Server) Do(ctx context.Context, args ...string) (resp.Value, error) {
+	reply := make(chan []byte, 1)
+	v := &visit{done: func(b []byte) { reply <- b }}
+	v.sess.Proto = 3
+	for _, arg := range args {
+		v.args = append(v.args, []byte(arg))
+	}
+	s.receive(v)
+	select {
+	case b := <-reply:
+		value, err := resp.ReadReply(bufio.NewReader(bytes.NewReader(b)))
+		if err == nil && value.Kind == '-' {
+			err = store.Error(value.Str)
+		}
+		return value, err
+	case <-ctx.Done():
+		s.callOff(v)
+		return resp.Value{}, ctx.Err()
+	}
+}
