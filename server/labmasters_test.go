@@ -191,3 +191,21 @@ func TestWhoAsksAServerThatDoesNotRunYetMayGiveUp(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, int64(1), n.Int, "what was handed over is executed, though nobody waits for the reply")
 }
+
+func TestAdvanceReachesAllMastersBeforeItReplies(t *testing.T) {
+	m := startMasters(t, 3)
+	boss := dialMaster(t, m, 1)
+	require.Equal(t, `[+OK, +OK, +OK]`, boss.Do("LAB", "ALL", "CLOCK", "FREEZE").String())
+	for n := range m {
+		ok(t, dialMaster(t, m, n+1), "SET", "lock", "v", "PX", "1000")
+	}
+	require.Equal(t, "[:0, :0, :0]", boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1000").String())
+	require.Equal(t, ":1", boss.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "1").String())
+	for n, want := range []int64{1, 1, 0} {
+		require.Equal(t, want, dialMaster(t, m, n+1).Do("EXISTS", "lock").Int, n+1)
+	}
+	require.Equal(t, "[:1, :1, :0]", boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1").String())
+	expired, err := m[0].Do(context.Background(), "LAB", "CLOCK", "ADVANCE", "1")
+	require.NoError(t, err)
+	require.Equal(t, int64(0), expired.Int)
+}
