@@ -43,7 +43,7 @@ package doctor
 // Event is a command that has run.
 type Event struct {
 	Time    int64 // unix ms of the server's clock, which a test may set
-	Mono    int64 // ns of a clock that only goes forward, the same for all masters
+	Mono    int64 // ns of a clock that nobody sets
 	Client  int64
 	Name    string // CLIENT SETNAME
 	DB      int
@@ -189,27 +189,27 @@ func (d *Doctor) Disconnected(id, time int64) {
 }
 
 // Expired is told when a key has reached the end of its time to live.
-func (d *Doctor) Expired(db int, key []byte, time, mono int64) {
+func (d *Doctor) Expired(db int, key string, time int64) {
 	if len(d.holds.m) == 0 {
 		return
 	}
-	h := d.holds.m[lockKey{db, string(key)}]
+	k := lockKey{db, key}
+	h := d.holds.m[k]
 	if h == nil {
 		return
 	}
-	k := lockKey{db, string(key)}
 	past := append(d.past.m[k], ended{hold: h, at: time})
 	if len(past) > 4 {
 		past = past[1:]
 	}
 	d.past.put(k, past)
-	d.drop(k, h, EndExpired, op{time: time, mono: mono})
+	d.drop(k, h, EndExpired, time)
 }
 
 // Lost is told when all keys are gone without anybody's command, as after a crash.
-func (d *Doctor) Lost(time, mono int64) {
+func (d *Doctor) Lost(time int64) {
 	for k, h := range d.holds.all() {
-		d.drop(k, h, EndLost, op{time: time, mono: mono})
+		d.drop(k, h, EndLost, time)
 	}
 	d.clients = newBounded[int64, *client](maxClients)
 }

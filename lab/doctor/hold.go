@@ -5,7 +5,7 @@ type hold struct {
 	value  string
 	client int64 // the connection that took it
 	taken  Step
-	mono   int64
+	order  int64 // in the ledger
 	lease  int64 // ms; 0 is for ever
 	until  int64 // unix ms at which it runs out, 0 is never
 
@@ -85,9 +85,9 @@ func (d *Doctor) isLock(k lockKey, h *hold) bool {
 // take notes that o has taken a lock.
 func (d *Doctor) take(o op, k lockKey, h *hold) {
 	if old := d.holds.m[k]; old != nil { // it went in a way that is not looked at, such as RENAME
-		d.drop(k, old, EndOverwritten, o)
+		d.drop(k, old, EndOverwritten, o.time)
 	}
-	h.client, h.taken, h.mono = o.client, o.step(), o.mono
+	h.client, h.taken = o.client, o.step()
 	if h.until > 0 {
 		h.lease = h.until - o.time
 	}
@@ -132,10 +132,10 @@ func (d *Doctor) extend(o op, k lockKey, h *hold, until int64) {
 }
 
 // drop ends a hold.
-func (d *Doctor) drop(k lockKey, h *hold, how End, o op) {
+func (d *Doctor) drop(k lockKey, h *hold, how End, time int64) {
 	d.holds.delete(k)
 	if d.ledger != nil {
-		d.ledger.ended(d.master, k, h, how, o)
+		d.ledger.ended(d.master, k, h, how, time)
 	}
 }
 

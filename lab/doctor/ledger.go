@@ -18,25 +18,27 @@ const (
 )
 
 // Holding is that one master has granted a lock to one token. Times are unix ms of
-// that master's clock, which may be wrong; Mono is the same clock for all masters.
+// that master's clock, which may be wrong; what came before what on different masters,
+// the orders say.
 type Holding struct {
-	DB      int
-	Key     string
-	Value   string
-	Client  int64
-	Granted Step
-	Mono    int64 // when it was granted
-	Lease   int64 // ms; 0 is without end
-	Until   int64
-	End     End
-	Ended   int64
-	EndMono int64
+	DB       int
+	Key      string
+	Value    string
+	Client   int64
+	Granted  Step
+	Order    int64 // of the grant
+	Lease    int64 // ms; 0 is without end
+	Until    int64
+	End      End
+	Ended    int64
+	EndOrder int64
 }
 
 // Ledger is what the doctors of several masters know of the locks together.
 type Ledger struct {
 	mu      sync.Mutex
 	masters int
+	order   int64
 	keys    *bounded[lockKey, [][]Holding] // by master
 }
 
@@ -54,6 +56,8 @@ func NewLedger(masters int) *Ledger {
 func (l *Ledger) granted(master int, k lockKey, h *hold) *Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.order++
+	h.order = l.order
 	tables := l.keys.m[k]
 	if tables == nil {
 		tables = make([][]Holding, l.masters)
@@ -64,7 +68,7 @@ func (l *Ledger) granted(master int, k lockKey, h *hold) *Finding {
 	}
 	tables[master] = append(tables[master], Holding{
 		DB: k.db, Key: k.name, Value: h.value, Client: h.client, Granted: h.taken,
-		Mono: h.mono, Lease: h.lease, Until: h.until,
+		Order: h.order, Lease: h.lease, Until: h.until,
 	})
 	for _, f := range TwoHoldersOf(tables) {
 		if f.completedBy(master, h) {
@@ -88,7 +92,7 @@ func (l *Ledger) last(master int, k lockKey, h *hold) *Holding {
 		return nil
 	}
 	for i := len(tables[master]) - 1; i >= 0; i-- {
-		if t := &tables[master][i]; t.Mono == h.mono && t.Value == h.value {
+		if t := &tables[master][i]; t.Order == h.order {
 			return t
 		}
 	}
@@ -103,11 +107,12 @@ func (l *Ledger) extended(master int, k lockKey, h *hold) {
 	}
 }
 
-func (l *Ledger) ended(master int, k lockKey, h *hold, how End, o op) {
+func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.last(master, k, h); t != nil {
-		t.End, t.Ended, t.EndMono = how, o.time, o.mono
+		l.order++
+		t.End, t.Ended, t.EndOrder = how, time, l.order
 	}
 }
 
@@ -136,8 +141,8 @@ func (l *Ledger) Table(master int) []Holding {
 type term struct {
 	value  string
 	grants []vote
-	from   int64 // mono
-	to     int64 // mono; 0 when it is not over
+	from   int64 // its order
+	to     int64 // 0 when it is not over
 }
 
 type vote struct {
@@ -181,7 +186,7 @@ func TwoHoldersOf(tables [][]Holding) []Finding {
 // termsOf puts votes for the same token together, and leaves out what is no majority.
 // The terms come in the order in which they began.
 func termsOf(votes []vote, majority int) []term {
-	slices.SortStableFunc(votes, func(a, b vote) int { return cmp.Compare(a.Mono, b.Mono) })
+	slices.SortStableFunc(votes, func(a, b vote) int { return cmp.Compare(a.Order, b.Order) })
 	open := map[string]*term{}
 	var all []*term
 	for _, v := range votes {
@@ -198,7 +203,7 @@ func termsOf(votes []vote, majority int) []term {
 		if len(t.grants) < majority {
 			continue
 		}
-		t.from, t.to = t.grants[majority-1].Mono, t.over()
+		t.from, t.to = t.grants[majority-1].Order, t.over()
 		if t.to == 0 || t.to > t.from {
 			terms = append(terms, *t)
 		}
@@ -211,7 +216,7 @@ func termsOf(votes []vote, majority int) []term {
 // up, or has asked the same master again.
 func (t *term) closedBefore(v vote) bool {
 	for _, g := range t.grants {
-		if g.master == v.master || g.End == EndReleased && g.EndMono <= v.Mono {
+		if g.master == v.master || g.End == EndReleased && g.EndOrder <= v.Order {
 			return true
 		}
 	}
@@ -219,23 +224,23 @@ func (t *term) closedBefore(v vote) bool {
 }
 
 // over is when the client knows that it does not hold the lock any more.
-func (t *term) over() (mono int64) {
+func (t *term) over() (order int64) {
 	var expired []int64
 	for _, g := range t.grants {
 		switch {
-		case g.End == EndReleased && (mono == 0 || g.EndMono < mono):
-			mono = g.EndMono
+		case g.End == EndReleased && (order == 0 || g.EndOrder < order):
+			order = g.EndOrder
 		case g.End == EndExpired:
-			expired = append(expired, g.EndMono)
+			expired = append(expired, g.EndOrder)
 		}
 	}
 	if half := len(t.grants) / 2; len(expired) > half {
 		slices.Sort(expired)
-		if at := expired[half]; mono == 0 || at < mono {
-			mono = at
+		if at := expired[half]; order == 0 || at < order {
+			order = at
 		}
 	}
-	return mono
+	return order
 }
 
 func twoHolders(k lockKey, first, second term) Finding {
@@ -243,9 +248,9 @@ func twoHolders(k lockKey, first, second term) Finding {
 	for _, g := range first.grants {
 		f.Steps = append(f.Steps, g.step())
 		switch {
-		case g.End == EndExpired && g.EndMono <= second.from:
+		case g.End == EndExpired && g.EndOrder <= second.from:
 			f.Steps = append(f.Steps, Step{Master: g.master + 1, Time: g.Ended, Command: "by this master's clock the lease has run out"})
-		case g.End == EndLost && g.EndMono <= second.from:
+		case g.End == EndLost && g.EndOrder <= second.from:
 			f.Steps = append(f.Steps, Step{Master: g.master + 1, Time: g.Ended, Command: "this master has lost its keys"})
 		}
 	}

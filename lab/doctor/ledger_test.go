@@ -7,12 +7,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// masters is several doctors with one ledger, and a clock for all of them that counts
-// the lines played.
+// masters is several doctors with one ledger, and a time that counts the events.
 type masters struct {
 	t       *testing.T
 	doctors []*Doctor
-	mono    int64
+	now     int64
 }
 
 func newMasters(t *testing.T, n int) *masters {
@@ -24,15 +23,15 @@ func newMasters(t *testing.T, n int) *masters {
 	return m
 }
 
-func (m *masters) event(master int) Event {
-	m.mono++
-	return Event{Time: 1000 * m.mono, Mono: m.mono}
+func (m *masters) event() Event {
+	m.now += 1000
+	return Event{Time: m.now}
 }
 
 // take has a client take the lock on some masters.
 func (m *masters) take(client int64, token string, on ...int) {
 	for _, master := range on {
-		e := m.event(master)
+		e := m.event()
 		e.Client, e.Command, e.Reply = client, "set", []byte("+OK\r\n")
 		for _, a := range []string{"SET", "lock", token, "NX", "PX", "10000"} {
 			e.Args = append(e.Args, []byte(a))
@@ -43,21 +42,21 @@ func (m *masters) take(client int64, token string, on ...int) {
 
 func (m *masters) expire(on ...int) {
 	for _, master := range on {
-		e := m.event(master)
-		m.doctors[master-1].Expired(0, []byte("lock"), e.Time, e.Mono)
+		e := m.event()
+		m.doctors[master-1].Expired(0, "lock", e.Time)
 	}
 }
 
 func (m *masters) lose(on ...int) {
 	for _, master := range on {
-		e := m.event(master)
-		m.doctors[master-1].Lost(e.Time, e.Mono)
+		e := m.event()
+		m.doctors[master-1].Lost(e.Time)
 	}
 }
 
 func (m *masters) release(client int64, on ...int) {
 	for _, master := range on {
-		e := m.event(master)
+		e := m.event()
 		e.Client, e.Command, e.Reply = client, "del", []byte(":1\r\n")
 		e.Args = [][]byte{[]byte("DEL"), []byte("lock")}
 		m.doctors[master-1].Command(e)

@@ -41,7 +41,7 @@ func (d *Doctor) free(o op, k lockKey, h *hold, in *run) {
 	if in != nil {
 		in.freed = append(in.freed, freed{k, h})
 	}
-	d.drop(k, h, EndReleased, o)
+	d.drop(k, h, EndReleased, o.time)
 }
 
 // blindDelete looks at a DEL that compares nothing by itself.

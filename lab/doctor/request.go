@@ -49,7 +49,7 @@ func (d *Doctor) request(o op) {
 	case "flushall", "flushdb":
 		for k, h := range d.holds.all() {
 			if o.name == "flushall" || k.db == o.db {
-				d.drop(k, h, EndLost, o)
+				d.drop(k, h, EndLost, o.time)
 			}
 		}
 	default:
@@ -140,7 +140,7 @@ func (d *Doctor) overwrite(o op, value string) {
 		return
 	}
 	if h.value != value {
-		d.drop(k, h, EndOverwritten, o)
+		d.drop(k, h, EndOverwritten, o.time)
 		return
 	}
 	if _, keep := o.option("keepttl"); !keep {

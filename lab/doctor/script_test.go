@@ -38,19 +38,18 @@ func playLine(t *testing.T, d *Doctor, line string) {
 	}
 	time, err := strconv.ParseInt(words[0], 10, 64)
 	require.NoError(t, err, line)
-	mono := time * 1e6
 	switch {
 	case words[1] == "expired":
-		d.Expired(0, []byte(words[2]), time, mono)
+		d.Expired(0, words[2], time)
 		return
 	case words[1] == "lost":
-		d.Lost(time, mono)
+		d.Lost(time)
 		return
 	case words[2] == "gone":
 		d.Disconnected(clientID(words[1]), time)
 		return
 	}
-	e := Event{Time: time, Mono: mono, Client: clientID(words[1]), Name: strings.TrimRight(words[1], "0123456789")}
+	e := Event{Time: time, Mono: time * 1e6, Client: clientID(words[1]), Name: strings.TrimRight(words[1], "0123456789")}
 	words = words[2:]
 	switch words[0] {
 	case ">":
