@@ -91,6 +91,7 @@ func (s *Server) free(c *client) {
 	s.stats.NetIn += c.NetIn
 	s.stats.NetOut += c.NetOut
 	s.ex.Leave(&c.sess)
+	s.doctorLeft(&c.sess)
 	if c.sess.Monitor {
 		s.leaveMonitors(c)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -15,6 +16,7 @@ import (
 //
 //	labclock.go    the time: LAB CLOCK
 //	labmasters.go  other masters of the process: LAB ALL, LAB MASTER; visit.go gets there
+//	labdoctor.go   what users of locks do wrong: LAB DOCTOR
 //
 // The directive lab turns it on. While it is off, s.lab is nil, and that is all the
 // rest of the server looks at.
@@ -23,6 +25,7 @@ type lab struct {
 	seen   int64          // unix ns, when the last pass ended
 	timers reactor.Timers // in its time
 	moves  []*move
+	doctor *doctor.Doctor
 }
 
 const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
@@ -32,7 +35,7 @@ func (s *Server) labRows() []command.Row {
 	return append([]command.Row{
 		row("lab", "", -2, 0, labGroup, labSince, "Depends on subcommand.", "Controls time and faults, for tests.", nil),
 		row("lab|help", "", 2, command.Loading|command.Stale, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
-	}, slices.Concat(s.labClockRows(), s.labMastersRows())...)
+	}, slices.Concat(s.labClockRows(), s.labMastersRows(), s.labDoctorRows())...)
 }
 
 const (

@@ -55,6 +55,7 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 		s.peers = all
 	}
 	cfg.Port = all[0].cfg.Port
+	all.shareLedger()
 	return all, nil
 }
 

@@ -34,6 +34,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/ioworkers"
+	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -153,7 +154,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	if cfg.Lab {
 		clock.Lab = clock.NewLab()
-		s.lab = &lab{clock: clock.Lab, seen: clock.Lab.Now(clock.Mono())}
+		s.lab = &lab{clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()), doctor: doctor.New(s.logFinding, nil, 0)}
 	}
 	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows(), s.aclRows(), s.labRows())
 	for _, r := range cfg.Renames {

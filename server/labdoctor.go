@@ -1,0 +1,125 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func (s *Server) labDoctorRows() []command.Row {
+	return []command.Row{
+		s.labRow("doctor", "[RESET]", -2, "O(N) where N is the number of locks and findings", "Tells what the users of locks have done wrong.", s.labDoctor),
+	}
+}
+
+// labDoctor answers with the findings, or forgets them and all it has seen.
+func (s *Server) labDoctor(c *command.Call) error {
+	if len(c.Args) > 3 {
+		return labError("doctor", "'%s' is too much", c.Args[3])
+	}
+	if len(c.Args) == 3 {
+		if !strings.EqualFold(string(c.Args[2]), "reset") {
+			return labError("doctor", "wants RESET or nothing, not '%s'", c.Args[2])
+		}
+		s.lab.doctor.Reset()
+		c.OK()
+		return nil
+	}
+	findings := s.lab.doctor.Findings(c.Now)
+	c.Array(len(findings))
+	for _, f := range findings {
+		replyFinding(c, f)
+	}
+	return nil
+}
+
+func replyFinding(c *command.Call, f doctor.Finding) {
+	c.Map(9)
+	c.BulkString("pattern")
+	c.BulkString(string(f.Pattern))
+	c.BulkString("key")
+	c.BulkString(f.Key)
+	c.BulkString("client")
+	c.Int(f.Client)
+	c.BulkString("name")
+	c.BulkString(f.Name)
+	c.BulkString("unix-ms")
+	c.Int(f.Time)
+	c.BulkString("count")
+	c.Int(int64(f.Count))
+	c.BulkString("commands")
+	c.Array(len(f.Steps))
+	for _, step := range f.Steps {
+		c.BulkString(describeStep(step))
+	}
+	c.BulkString("why")
+	c.BulkString(f.Why)
+	c.BulkString("fix")
+	c.BulkString(f.Fix)
+}
+
+// describeStep is a step in one line.
+func describeStep(step doctor.Step) string {
+	var b strings.Builder
+	if step.Master > 0 {
+		fmt.Fprintf(&b, "master %d: ", step.Master)
+	}
+	fmt.Fprintf(&b, "%d", step.Time)
+	if step.Client != 0 {
+		fmt.Fprintf(&b, " id=%d name=%s", step.Client, step.Name)
+	}
+	b.WriteString(": " + step.Command)
+	if step.Reply != "" {
+		b.WriteString(" -> " + step.Reply)
+	}
+	return b.String()
+}
+
+func (s *Server) logFinding(f doctor.Finding) {
+	s.log('#', "Lock doctor: %s, key %q, client id=%d name=%s: %s. Fix: %s. LAB DOCTOR shows the commands.", f.Pattern, f.Key, f.Client, f.Name, f.Why, f.Fix)
+}
+
+// doctorSees shows the doctor a command that has run, by itself or as by says. What the
+// lab itself is asked through, is no client.
+func (s *Server) doctorSees(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
+	if s.lab == nil || sess.Index < 0 || cmd == nil {
+		return
+	}
+	name, _, _ := strings.Cut(cmd.Name, "|")
+	s.lab.doctor.Command(doctor.Event{
+		Time: s.ks.Now, Mono: s.ex.LastEnd(), Client: sess.ID, Name: sess.Name, DB: sess.DB,
+		Command: name, Args: args, By: by, Reply: reply,
+	})
+}
+
+func (s *Server) doctorExpired(db *store.DB, key string) {
+	if s.lab != nil {
+		s.lab.doctor.Expired(db.ID, key, s.ks.Now)
+	}
+}
+
+// doctorLost tells the doctor that the keys are gone, or others, without a command.
+func (s *Server) doctorLost() {
+	if s.lab != nil {
+		s.lab.doctor.Lost(s.ks.Now)
+	}
+}
+
+func (s *Server) doctorLeft(sess *command.Session) {
+	if s.lab != nil {
+		s.lab.doctor.Disconnected(sess.ID, s.ks.Now)
+	}
+}
+
+// shareLedger lets the doctors of several masters look at their locks together.
+func (m Masters) shareLedger() {
+	ledger := doctor.NewLedger(len(m))
+	for i, s := range m {
+		if s.lab != nil {
+			s.lab.doctor = doctor.New(s.logFinding, ledger, i)
+		}
+	}
+}
