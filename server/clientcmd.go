@@ -6,6 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/acl"
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/store"
+	"golang.org/x/sys/unix"
 )
 
 // clientRows are the commands of group connection that see other clients than
@@ -147,7 +148,8 @@ func (f *killFilter) parse(users *acl.Users, args [][]byte) (err error) {
 	return nil
 }
 
-// kill closes the clients that match; the caller itself after its reply.
+// kill closes the clients that match; the caller itself after its reply. The others are told before that reply is
+// written: who has it may rely on their connections being gone. Their descriptors stay, see close.
 func (s *Server) kill(f *killFilter) (n int) {
 	for _, c := range s.byAge() {
 		switch {
@@ -163,6 +165,7 @@ func (s *Server) kill(f *killFilter) (n int) {
 		if c == s.running {
 			c.sess.CloseAfterReply = true
 		} else {
+			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails when the other side has gone first
 			s.leave(c)
 		}
 	}
