@@ -1,6 +1,7 @@
 package main
 
 import (
+	"math"
 	"strings"
 	"testing"
 
@@ -48,6 +49,7 @@ func TestSummarySaysWhichBoundsHold(t *testing.T) {
 			{workload: "set P16", columns: loadColumns, bounds: []bound{{column: 1, most: 0.6}}, figures: [][]float64{{0, 2}, {0, 1.1}}},
 			{workload: "get P16", columns: loadColumns, bounds: []bound{{column: 1, most: 0.6}}, figures: [][]float64{{0, 2}, {0, 1.3}}},
 			{workload: "start", columns: []column{{"ms", "%.1f"}}, bounds: []bound{{most: 5, absolute: true}}, figures: [][]float64{{11}, {5.5}}},
+			{workload: "trace", columns: []column{{"on/off", "%.3f"}}, bounds: []bound{{most: 1.1, absolute: true}}, figures: [][]float64{{math.NaN()}, {1.05}}},
 		},
 	}
 	var lines []string
@@ -58,6 +60,7 @@ func TestSummarySaysWhichBoundsHold(t *testing.T) {
 		"set P16, CPU us/req miniredisd 1.100 2.000 0.55 0.60 x yes",
 		"get P16, CPU us/req miniredisd 1.300 2.000 0.65 0.60 x NO",
 		"start, ms miniredisd 5.5 11.0 0.50 5.00 NO",
+		"trace, on/off miniredisd 1.050 - - 1.10 yes",
 	}, lines)
 }
 

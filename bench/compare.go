@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -75,7 +76,7 @@ func contend(tmp string, named []string) ([]contender, error) {
 	if err := build.Run(); err != nil {
 		return nil, fmt.Errorf("building miniredisd: %w", err)
 	}
-	list := []contender{{"miniredisd", []string{bin, "--port", "{port}", "--save", ""}, tmp}}
+	list := []contender{{ours, []string{bin, "--port", "{port}", "--save", ""}, tmp}}
 	if path, err := exec.LookPath("redis-server"); err == nil {
 		list = slices.Insert(list, 0, contender{"redis-server", []string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}, tmp})
 	} else {
@@ -90,6 +91,9 @@ func contend(tmp string, named []string) ([]contender, error) {
 	}
 	return list, nil
 }
+
+// ours is the contender that is built from this module.
+const ours = "miniredisd"
 
 func isRedis(c contender) bool { return c.name == "redis-server" }
 
@@ -137,12 +141,28 @@ func (b *bench) run() error {
 	for _, s := range specials {
 		fmt.Printf("%s ...\n", s.name)
 		r, err := s.run(b)
+		var why skipped
+		if errors.As(err, &why) {
+			b.skip(s.name, why)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
 		}
 		b.report(r)
 	}
 	return nil
+}
+
+// skipped is why a workload cannot be run here.
+type skipped string
+
+func (s skipped) Error() string { return string(s) }
+
+func (b *bench) skip(workload string, why skipped) {
+	line := "skipped: " + workload + ": " + why.Error()
+	b.about = append(b.about, line)
+	fmt.Println(line)
 }
 
 func (b *bench) runLoads(loads []workload) error {

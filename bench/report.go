@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 )
 
@@ -42,7 +43,7 @@ func (b *bench) rows(r result) [][]string {
 	for i, c := range b.contenders {
 		row := []string{c.name}
 		for j, v := range r.figures[i] {
-			row = append(row, fmt.Sprintf(r.columns[j].format, v))
+			row = append(row, r.columns[j].show(v))
 		}
 		rows = append(rows, row)
 	}
@@ -59,12 +60,20 @@ func (b *bench) rows(r result) [][]string {
 	return rows
 }
 
-func (b *bench) ratio(r result, i, column int) string {
-	base := r.figures[b.base][column]
+// show writes a figure; one that a server does not have is not a number.
+func (c column) show(v float64) string {
+	if math.IsNaN(v) {
+		return "-"
+	}
+	return fmt.Sprintf(c.format, v)
+}
+
+func (b *bench) ratio(r result, i, col int) string {
+	base := r.figures[b.base][col]
 	if base <= 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.2f", r.figures[i][column]/base)
+	return column{format: "%.2f"}.show(r.figures[i][col] / base)
 }
 
 // summary is a line for each bound and contender.
@@ -73,7 +82,7 @@ func (b *bench) summary() [][]string {
 	for _, r := range b.results {
 		for _, bd := range r.bounds {
 			for i, c := range b.contenders {
-				if i != b.base {
+				if i != b.base && !math.IsNaN(r.figures[i][bd.column]) {
 					rows = append(rows, b.summarize(r, bd, i, c.name))
 				}
 			}
@@ -85,11 +94,11 @@ func (b *bench) summary() [][]string {
 func (b *bench) summarize(r result, bd bound, i int, name string) []string {
 	col := r.columns[bd.column]
 	v := r.figures[i][bd.column]
-	row := []string{r.workload + ", " + col.name, name, fmt.Sprintf(col.format, v), "-", "-"}
+	row := []string{r.workload + ", " + col.name, name, col.show(v), "-", "-"}
 	most := bd.most
 	if b.base >= 0 {
 		base := r.figures[b.base][bd.column]
-		row[3], row[4] = fmt.Sprintf(col.format, base), b.ratio(r, i, bd.column)
+		row[3], row[4] = col.show(base), b.ratio(r, i, bd.column)
 		if !bd.absolute {
 			most *= base
 		}
