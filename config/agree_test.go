@@ -20,6 +20,8 @@ func differs() map[string]string {
 		"unixsocket":                      "set by the test",
 		"port-file":                       "ours",
 		"masters":                         "ours",
+		"lab-http":                        "ours",
+		"lab-http-file":                   "ours",
 		"trace":                           "ours",
 		"seed":                            "ours",
 		"lab":                             "ours",

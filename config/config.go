@@ -95,6 +95,8 @@ type Config struct {
 
 	Databases        int
 	Lab              bool   // LAB commands work: faults and a clock on request
+	LabHTTP          string // address of LAB over HTTP, the port filled in; "" for none
+	LabHTTPFile      string
 	Seed             uint64 // of hashing and chance; 0 has the server choose one
 	Hz               int
 	IOThreads        int // those that read and write sockets, the one that executes counted

@@ -59,6 +59,8 @@ var table = [...]row{
 
 	// The loop, memory and limits.
 	{"databases", "", integer, immutable, "16", 1, maxInt, nil, func(c *Config) any { return &c.Databases }},
+	{"lab-http", "", text, immutable | unset, "", 0, 0, nil, func(c *Config) any { return &c.LabHTTP }},
+	{"lab-http-file", "", text, immutable | unset, "", 0, 0, nil, func(c *Config) any { return &c.LabHTTPFile }},
 	{"lab", "", boolean, immutable, "no", 0, 0, nil, func(c *Config) any { return &c.Lab }},
 	{"seed", "", integer, immutable, "0", 0, maxLong, nil, func(c *Config) any { return &c.Seed }},
 	{"hz", "", integer, 0, "10", 0, maxInt, nil, func(c *Config) any { return &c.Hz }},

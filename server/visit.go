@@ -197,6 +197,27 @@ func (s *Server) closeCaller() {
 	}
 }
 
+// Do is Server.Do of master n, counted from 1, or for 0 of one that has not ended.
+func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, error) {
+	if n > 0 {
+		return m[n-1].Do(ctx, args...)
+	}
+	runs := m[0]
+	for _, s := range m {
+		if !s.ended() {
+			runs = s
+			break
+		}
+	}
+	return runs.Do(ctx, args...)
+}
+
+func (s *Server) ended() bool {
+	s.door.mu.Lock()
+	defer s.door.mu.Unlock()
+	return s.door.closed
+}
+
 // Do executes a request as if a client had sent it, and waits for the reply: a LAB verb, or
 // a command that is not about connections, on which no rule of the lab has effect. It may be
 // called by any goroutine but the one in Run, once New has returned; nothing is executed

@@ -35,6 +35,10 @@ An option is a line of the configuration with two dashes before it:
        %[1]s --port 7777 --maxmemory 128mb --save ""
 Those that Redis does not have:
        --port 0           listen on a free port (without --unixsocket)
+       --lab yes          answer LAB: faults, a clock and crashes for the tests of lock clients
+       --lab-http ADDR    answer LAB over HTTP too, on this machine, e.g. 127.0.0.1:0
+       --lab-http-file PATH
+                          write where that is to a file
        --masters N        run N independent servers, on ports from --port on
        --port-file PATH   write the port to a file once the server listens
        --trace PATH       record what every thread does, written at the end and at SIGUSR1

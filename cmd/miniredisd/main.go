@@ -81,6 +81,11 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	collector.Pace()
 	greet(cfg, log, argv, strict)
 	log.SetRole(rlog.Master)
+	lab, err := listenLab(cfg)
+	if err != nil {
+		log.Log('#', "%v", err)
+		return 1
+	}
 	logs := logsOf(cfg, log)
 	masters, err := server.NewMasters(cfg, func(n int) server.Log { return logs[n-1].Log })
 	var line *config.LineError
@@ -92,7 +97,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		log.Log('#', "%v", err)
 		return 1
 	}
-	dedicate(masters, cfg.IOThreads)
+	dedicate(masters, cfg)
 	for i, s := range masters {
 		s.Reconfigured = func(cfg *config.Config, name string) {
 			if name == "loglevel" {
@@ -109,6 +114,8 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		log.Log('#', "%v", err)
 		return 1
 	}
+	endLab := serveLab(lab, masters, log)
+	defer endLab()
 	ready(cfg, log, logs, masters)
 	err = masters.Run()
 	if err != nil {
@@ -136,15 +143,15 @@ func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
 	return logs
 }
 
-// dedicate gives the process to its only server. Several leave it to the runtime which of
-// their goroutines has a processor.
-func dedicate(masters server.Masters, threads int) {
-	if len(masters) > 1 {
+// dedicate gives the process to its only server. Where there are others, masters or the
+// lab's HTTP server, it is the runtime that shares out the processors.
+func dedicate(masters server.Masters, cfg *config.Config) {
+	if len(masters) > 1 || cfg.LabHTTP != "" {
 		runtime.UnlockOSThread()
 		return
 	}
 	masters[0].Dedicated()
-	makeRoom(threads)
+	makeRoom(cfg.IOThreads)
 }
 
 // greet writes the lines before anything can go wrong.

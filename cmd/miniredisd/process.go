@@ -34,6 +34,11 @@ func announce(cfg *config.Config, log *rlog.Logger, addrs []string) (remove func
 			return nil, fmt.Errorf("writing the port file: %w", err)
 		}
 	}
+	if cfg.LabHTTPFile != "" {
+		if err := writeWhole(cfg.LabHTTPFile, labURL(cfg)+"\n"); err != nil {
+			return nil, fmt.Errorf("writing the file of lab-http: %w", err)
+		}
+	}
 	notify(cfg, log, "READY=1\nSTATUS=Ready to accept connections\n")
 	return func() {
 		notify(cfg, log, "STOPPING=1\n")
@@ -41,14 +46,15 @@ func announce(cfg *config.Config, log *rlog.Logger, addrs []string) (remove func
 			log.Log('*', "Removing the pid file.")
 			_ = os.Remove(pidFile)
 		}
-		if cfg.PortFile != "" {
-			_ = os.Remove(cfg.PortFile)
+		for _, path := range []string{cfg.PortFile, cfg.LabHTTPFile} {
+			if path != "" {
+				_ = os.Remove(path)
+			}
 		}
 	}, nil
 }
 
-// writePortFile writes each TCP port on a line. A reader sees either no file or
-// all of it.
+// writePortFile writes each TCP port on a line.
 func writePortFile(path string, addrs []string) error {
 	var ports []string
 	for _, addr := range addrs {
@@ -60,8 +66,13 @@ func writePortFile(path string, addrs []string) error {
 			ports = append(ports, port)
 		}
 	}
+	return writeWhole(path, strings.Join(append(ports, ""), "\n"))
+}
+
+// writeWhole writes a file of which a reader sees either nothing or all.
+func writeWhole(path, text string) error {
 	part := path + ".part"
-	if err := os.WriteFile(part, []byte(strings.Join(append(ports, ""), "\n")), 0o644); err != nil {
+	if err := os.WriteFile(part, []byte(text), 0o644); err != nil {
 		return err
 	}
 	return os.Rename(part, path)

@@ -27,7 +27,8 @@ const module = "github.com/miniredisd/miniredisd/"
 // arrows are the imports of each package: ours, and those of other modules.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/miniredisd": {"config", "internal/collector", "rlog", "server"},
+		"cmd/miniredisd": {"config", "internal/collector", "labhttp", "resp", "rlog", "server"},
+		"labhttp":        {"resp"},
 		"server":         {"acl", "command", "config", "ioworkers", "lab/doctor", "pubsub", "reactor", "resp", "store", "trace", "golang.org/x/sys/unix"},
 		"command":        {"acl", "config", "geo", "hll", "luaeval", "pubsub", "resp", "store", "trace"},
 		"ioworkers":      {"resp", "trace", "golang.org/x/sys/unix"},

@@ -118,9 +118,10 @@ func root(e ast.Expr) *ast.Ident {
 // starters are the functions that start goroutines.
 func starters() map[string]string {
 	return map[string]string{
-		"cmd/miniredisd.serve": "waits for signals and posts Stop",
-		"server.Run":           "one for each master behind the first",
-		"ioworkers.Start":      "one for each I/O thread",
+		"cmd/miniredisd.serve":    "waits for signals and posts Stop",
+		"cmd/miniredisd.serveLab": "net/http, for lab-http",
+		"server.Run":              "one for each master behind the first",
+		"ioworkers.Start":         "one for each I/O thread",
 
 		"internal/redistest.run":     "waits for the end of a redis-server",
 		"interop/matrix.startServer": "waits for the end of a server",

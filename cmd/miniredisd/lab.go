@@ -1,0 +1,69 @@
+package main
+
+import (
+	"context"
+	"errors"
+	stdlog "log"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/labhttp"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/rlog"
+	"github.com/miniredisd/miniredisd/server"
+)
+
+// listenLab opens the port of lab-http, if there is to be one, and puts it into cfg.
+func listenLab(cfg *config.Config) (net.Listener, error) {
+	switch {
+	case cfg.LabHTTP == "" && cfg.LabHTTPFile != "":
+		return nil, errors.New("lab-http-file is for the address of lab-http, which is not given")
+	case cfg.LabHTTP == "":
+		return nil, nil
+	case !cfg.Lab:
+		return nil, errors.New("lab-http has nothing to serve without --lab yes")
+	}
+	l, err := labhttp.Listen(cfg.LabHTTP)
+	if err == nil {
+		cfg.LabHTTP = l.Addr().String()
+	}
+	return l, err
+}
+
+func labURL(cfg *config.Config) string { return "http://" + cfg.LabHTTP + "/lab" }
+
+// headerLimit is how long a request may take to say what it wants.
+const headerLimit = 10 * time.Second
+
+// serveLab answers on l until end is called.
+func serveLab(l net.Listener, masters server.Masters, log *rlog.Logger) (end func()) {
+	if l == nil {
+		return func() {}
+	}
+	s := http.Server{
+		Handler: labhttp.Handler(len(masters), func(ctx context.Context, n int, args []string) (resp.Value, error) {
+			return masters.Do(ctx, n, args...)
+		}),
+		ReadHeaderTimeout: headerLimit,
+		ErrorLog:          stdlog.New(labLog{log}, "", 0),
+	}
+	go func() { _ = s.Serve(l) }()
+	log.Log('*', "Lab is at http://%s/lab", l.Addr())
+	return func() {
+		// The masters have ended, so that whoever asks has an answer already.
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		_ = s.Shutdown(ctx)
+	}
+}
+
+// labLog takes what net/http complains about.
+type labLog struct{ *rlog.Logger }
+
+func (l labLog) Write(line []byte) (int, error) {
+	l.Log('-', "Lab: %s", strings.TrimSpace(string(line)))
+	return len(line), nil
+}

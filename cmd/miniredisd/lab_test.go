@@ -1,0 +1,68 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// ask posts to the lab of a process.
+func ask(t *testing.T, url, body string) string {
+	t.Helper()
+	r, err := http.Post(url, "application/json", strings.NewReader(body))
+	require.NoError(t, err)
+	defer r.Body.Close()
+	answer, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return strings.TrimSpace(string(answer))
+}
+
+func TestTheLabAnswersOverHTTP(t *testing.T) {
+	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "ports", "--masters", "3", "--lab", "yes", "--lab-http", "127.0.0.1:0", "--lab-http-file", "lab")
+	line := p.waitFor("Lab is at http://")
+	url := line[strings.Index(line, "http://"):]
+	ports := masterPorts(p)
+	text, err := os.ReadFile(filepath.Join(p.cmd.Dir, "lab"))
+	require.NoError(t, err)
+	require.Equal(t, url+"\n", string(text))
+	c := dialPort(t, ports[1])
+	require.Equal(t, url, "http://"+c.Do("CONFIG", "GET", "lab-http").Elems[1].Str+"/lab")
+
+	require.Equal(t, `{"ok":true,"result":["OK","OK","OK"]}`, ask(t, url, `{"master": "all", "args": ["CLOCK", "FREEZE"]}`))
+	require.Equal(t, `{"ok":true,"result":"OK"}`, ask(t, url+"/clock/set/1700000000000?master=2", ""))
+	require.Equal(t, `{"ok":true,"result":{"unix-ms":1700000000000,"frozen":1,"rate":1}}`, ask(t, url+"/clock?master=2", ""))
+	require.Equal(t, "OK", c.Do("SET", "lock", "v", "PX", "1000").Str)
+	require.Equal(t, `{"ok":true,"result":[0,1,0]}`, ask(t, url+"/clock/advance/1001?master=all", ""))
+	require.Equal(t, int64(0), c.Do("EXISTS", "lock").Int)
+	require.Contains(t, ask(t, url+"/clock/advance/x", ""), `{"ok":false,"error":"ERR LAB CLOCK ADVANCE: milliseconds wants a number`)
+
+	gone := dialPort(t, ports[0])
+	require.NoError(t, gone.Send([]byte("SHUTDOWN\r\n")))
+	p.waitFor("[master 1] This master has ended")
+	require.Equal(t, `{"ok":false,"error":"ERR LAB: master 1 has ended"}`, ask(t, url+"/clock", ""))
+	require.Contains(t, ask(t, url+"/clock/freeze?master=all", ""), `[{"error":"ERR LAB: master 1 has ended"},"OK","OK"]`)
+
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
+	require.Equal(t, 0, p.exit())
+	require.NoFileExists(t, filepath.Join(p.cmd.Dir, "lab"))
+}
+
+func TestALabThatCannotBeServedKeepsTheServerFromStarting(t *testing.T) {
+	for args, why := range map[string]string{
+		"--lab-http 127.0.0.1:0":               "lab-http has nothing to serve without --lab yes",
+		"--lab yes --lab-http 0.0.0.0:0":       "lab-http is for this machine only, and '0.0.0.0' is no loopback address",
+		"--lab yes --lab-http-file somewhere":  "lab-http-file is for the address of lab-http, which is not given",
+		"--lab yes --lab-http 127.0.0.1:99999": "lab-http: listen tcp: address 99999: invalid port",
+	} {
+		p := start(t, "miniredisd", "", strings.Fields("--port 0 "+args)...)
+		require.Equal(t, 1, p.exit(), args)
+		require.Contains(t, p.out.String(), why)
+		require.NotContains(t, p.out.String(), "Ready to accept")
+	}
+}
