@@ -3,6 +3,8 @@ package luaeval
 import (
 	"crypto/sha1"
 	"encoding/hex"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -184,6 +186,9 @@ func (e *Engine) Load(body []byte) (*Script, error) {
 func (e *Engine) Flush() {
 	e.by.sha, e.by.body, e.bytes = map[string]*Script{}, map[string]*Script{}, 0
 }
+
+// Bodies are the scripts kept, sorted.
+func (e *Engine) Bodies() []string { return slices.Sorted(maps.Keys(e.by.body)) }
 
 // Len is the number of scripts kept.
 func (e *Engine) Len() int { return len(e.by.sha) }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
+	"slices"
 	"time"
 
 	"github.com/miniredisd/miniredisd/reactor"
@@ -37,11 +38,22 @@ func (s *Server) pauseAccept(l *listener, err error) {
 	s.log('#', "Accepting client connection: %v", err)
 	s.loop.Unwatch(l.fd, reactor.Readable)
 	s.loop.After(100*time.Millisecond, func() time.Duration {
-		if err := s.loop.Watch(l.fd, reactor.Readable, func() { s.accept(l) }); err != nil {
-			s.log('#', "Accepting client connection: %v", err)
+		if slices.Contains(s.listeners, l) {
+			s.watchListener(l)
 		}
 		return 0
 	})
+}
+
+// watchListener has the loop tell of connections, unless the lab leaves them waiting.
+func (s *Server) watchListener(l *listener) {
+	if s.lab != nil && s.lab.blackhole {
+		s.loop.Unwatch(l.fd, reactor.Readable)
+		return
+	}
+	if err := s.loop.Watch(l.fd, reactor.Readable, func() { s.accept(l) }); err != nil {
+		s.log('#', "Accepting client connection: %v", err)
+	}
 }
 
 func (s *Server) welcome(l *listener, fd int, sa unix.Sockaddr) {

@@ -31,6 +31,7 @@ type client struct {
 	wantsWrite bool // is in Server.writes
 	full       bool // the socket takes no more: waits for the reply handler
 	closed     bool // is in Server.closing
+	dark       bool // is neither read from nor written to (labnet.go)
 	control    bool // has used LAB: what is done to others must not keep it from undoing that
 }
 

@@ -24,7 +24,21 @@ func (s *Server) hold(c *client) {
 		c.timer = s.at(c.sess.Wait.Deadline, func() { s.ex.Unblock(&c.sess, nil) })
 	}
 	s.held++
-	if err := s.loop.Rewatch(c.FD, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) }); err != nil {
+	s.watchInput(c)
+}
+
+// watchInput has the loop look for what c is to be heard of: what it says, or, while it
+// waits, that it hangs up.
+func (s *Server) watchInput(c *client) {
+	var err error
+	switch {
+	case c.dark:
+	case c.sess.Hold != command.NotHeld:
+		err = s.loop.Rewatch(c.FD, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) })
+	default:
+		err = s.loop.Rewatch(c.FD, reactor.HangUp, reactor.Readable, c.readable)
+	}
+	if err != nil {
 		s.close(c)
 	}
 }
@@ -53,10 +67,7 @@ func (s *Server) release(c *client) {
 	if c.closed {
 		return
 	}
-	if err := s.loop.Rewatch(c.FD, reactor.HangUp, reactor.Readable, c.readable); err != nil {
-		s.close(c)
-		return
-	}
+	s.watchInput(c)
 	s.resumed = append(s.resumed, c)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
@@ -15,6 +16,9 @@ import (
 // like others, from any client:
 //
 //	labclock.go    the time: LAB CLOCK
+//	labnet.go      connections that fail: LAB LISTEN, LAB BLACKHOLE, LAB PARTITION
+//	labcrash.go    the end of the process: LAB CRASH
+//	labsnapshot.go the keyspace as it was: LAB SNAPSHOT
 //	labmasters.go  other masters of the process: LAB ALL, LAB MASTER; visit.go gets there
 //	labdoctor.go   what users of locks do wrong: LAB DOCTOR
 //
@@ -26,6 +30,15 @@ type lab struct {
 	timers reactor.Timers // in its time
 	moves  []*move
 	doctor *doctor.Doctor
+
+	deaf       bool     // LAB LISTEN OFF
+	blackhole  bool     // LAB BLACKHOLE ON
+	partitions []string // globs of client names
+
+	config    *config.Config // as it was at the start
+	crash     *crash         // to be done at the end of the pass
+	down      *reactor.Timer // until the server listens again, nil while it is up
+	snapshots map[string]*snapshot
 }
 
 const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
@@ -35,7 +48,7 @@ func (s *Server) labRows() []command.Row {
 	return append([]command.Row{
 		row("lab", "", -2, 0, labGroup, labSince, "Depends on subcommand.", "Controls time and faults, for tests.", nil),
 		row("lab|help", "", 2, command.Loading|command.Stale, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
-	}, slices.Concat(s.labClockRows(), s.labMastersRows(), s.labDoctorRows())...)
+	}, slices.Concat(s.labClockRows(), s.labNetRows(), s.labCrashRows(), s.labSnapshotRows(), s.labMastersRows(), s.labDoctorRows())...)
 }
 
 const (

@@ -191,7 +191,7 @@ func (s *Server) step(to int64) {
 // executeBehind executes what a client that goes on has sent while it waited, and which is
 // still in the kernel: it belongs to the time at which it goes on.
 func (s *Server) executeBehind(c *client) {
-	if c.closed || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply || c.sess.Hold != command.NotHeld {
+	if c.closed || c.dark || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply || c.sess.Hold != command.NotHeld {
 		return
 	}
 	s.read([]*client{c})

@@ -45,6 +45,9 @@ func (s *Server) beforeSleep() time.Duration {
 	}
 	s.stats.Executing += s.ex.LastEnd() - executing
 	s.ex.Broadcast()
+	if s.lab != nil && s.lab.crash != nil {
+		s.crash()
+	}
 	s.write()
 	s.freeClosed()
 	s.asleep = s.ex.Clock.Mono()
@@ -124,6 +127,9 @@ func (s *Server) execute(c *client) {
 		s.pool.Reclaim(&c.Conn)
 		return
 	}
+	if c.dark { // goes on from here when it is not
+		return
+	}
 	s.pool.LendOutput(&c.Conn)
 	s.w.Buf, s.w.Proto = c.Out, c.sess.Proto
 	s.running = c
@@ -152,7 +158,7 @@ func (c *client) answered() int64 {
 
 func (s *Server) executeAll(c *client) {
 	defer s.recoverCommand(c)
-	for !c.closed && !c.sess.CloseAfterReply {
+	for !c.closed && !c.dark && !c.sess.CloseAfterReply {
 		args := c.Next()
 		if args == nil && c.Parser.Limits.Unauthenticated {
 			// the parser stopped where an AUTH among these commands may have lifted its limits
@@ -165,6 +171,9 @@ func (s *Server) executeAll(c *client) {
 			return
 		}
 		s.ex.Do(&c.sess, args, &s.w)
+		if s.lab != nil && len(s.lab.partitions) > 0 {
+			s.shade(c) // it may have another name now
+		}
 		if c.sess.CloseAfterReply {
 			return
 		}
@@ -205,7 +214,7 @@ func (s *Server) recoverCommand(c *client) {
 func (s *Server) finishRead(c *client) {
 	switch {
 	case c.closed:
-	case c.sess.Hold != command.NotHeld:
+	case c.sess.Hold != command.NotHeld || c.dark:
 		return
 	case c.sess.Attack:
 		s.logAttack()
@@ -241,7 +250,7 @@ func (s *Server) logAttack() {
 // wantWrite queues c for the write phase when there is something to write. A
 // socket that was full is left to the reply handler.
 func (s *Server) wantWrite(c *client) {
-	if c.closed {
+	if c.closed || c.dark {
 		return
 	}
 	if c.Unsent() == 0 {

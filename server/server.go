@@ -147,7 +147,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	s := &Server{
 		cfg: cfg, log: log, loop: loop, number: number, masters: masters,
-		ks:      store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed}),
+		ks:      newKeyspace(cfg),
 		clients: map[int64]*client{},
 		start:   clock.Mono(),
 		runID:   newRunID(),
@@ -156,20 +156,10 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		clock.Lab = clock.NewLab()
 		s.lab = &lab{clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()), doctor: doctor.New(s.logFinding, nil, 0)}
 	}
-	s.ex = command.New(cfg, s.ks, clock, s.clientRows(), s.serverRows(), s.aclRows(), s.labRows())
-	for _, r := range cfg.Renames {
-		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
-			loop.Close()
-			return nil, &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
-		}
-	}
-	s.ex.Deliver, s.ex.Resume, s.ex.Find = s.deliver, s.resume, s.session
-	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.clientOf(sess)) }
-	if err := s.loadUsers(); err != nil {
+	if err := s.newExecutor(clock); err != nil {
 		loop.Close()
 		return nil, err
 	}
-	s.ex.Log, s.ex.LetOthers = log, s.letOthers
 	s.setOutputTrigger()
 	s.peakMem = s.usedMemory()
 	s.started = s.ks.Now
@@ -188,7 +178,29 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		loop.Close()
 		return nil, err
 	}
+	if s.lab != nil {
+		s.lab.config = cfg.Clone()
+	}
 	return s, nil
+}
+
+func newKeyspace(cfg *config.Config) *store.Keyspace {
+	return store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed})
+}
+
+// newExecutor makes the executor of this server, over its keyspace: that is the state of a
+// Redis that has just started.
+func (s *Server) newExecutor(clock *command.Clock) error {
+	s.ex = command.New(s.cfg, s.ks, clock, s.clientRows(), s.serverRows(), s.aclRows(), s.labRows())
+	for _, r := range s.cfg.Renames {
+		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
+			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
+		}
+	}
+	s.ex.Deliver, s.ex.Resume, s.ex.Find = s.deliver, s.resume, s.session
+	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.clientOf(sess)) }
+	s.ex.Log, s.ex.LetOthers = s.log, s.letOthers
+	return s.loadUsers()
 }
 
 // newRunID is a name for this run, by which tools notice a restart.

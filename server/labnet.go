@@ -1,0 +1,158 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// A network that fails, as seen from clients:
+//
+//	LAB LISTEN OFF      connections are refused, those there are stay
+//	LAB BLACKHOLE ON    nobody is heard and nobody is answered, but all seem connected; who
+//	                    connects is left waiting in the kernel
+//	LAB PARTITION ...   the same for clients of some names
+//
+// A client in the dark is neither read from nor written to. What it has sent stays in the
+// kernel, its replies and messages stay here, its blocked command may time out or be
+// served: what a network does not deliver is not lost, it comes when the network is back.
+// Whoever has used LAB is never in the dark, else nobody could end it.
+
+func (s *Server) labNetRows() []command.Row {
+	return []command.Row{
+		s.labRow("listen", "(ON | OFF)", 3, "O(1)", "Refuses new connections, or takes them again.", s.labListen),
+		s.labRow("blackhole", "(ON | OFF)", 3, "O(N) where N is the number of client connections", "Leaves everybody without answers, or delivers all again.", s.labBlackhole),
+		s.labRow("partition", "CLIENT name-glob:pattern (ON | OFF)", 5, "O(N) where N is the number of client connections",
+			"Leaves clients of some names without answers, or delivers theirs again.", s.labPartition),
+	}
+}
+
+// labSwitch reads ON or OFF.
+func labSwitch(verb string, arg []byte) (on bool, err error) {
+	switch labVerb(arg) {
+	case "ON":
+		return true, nil
+	case "OFF":
+		return false, nil
+	}
+	return false, labError(verb, "wants ON or OFF, not '%s'", arg)
+}
+
+func (s *Server) labListen(c *command.Call) error {
+	on, err := labSwitch("listen", c.Args[2])
+	if err != nil {
+		return err
+	}
+	s.lab.deaf = !on
+	if err := s.openOrClose(); err != nil {
+		s.lab.deaf = true
+		return labError("listen on", "%v", err)
+	}
+	c.OK()
+	return nil
+}
+
+// openOrClose listens when nothing in the lab is against it.
+func (s *Server) openOrClose() error {
+	want := !s.lab.deaf && s.lab.down == nil
+	switch {
+	case !want:
+		s.closeListeners()
+	case len(s.listeners) == 0:
+		if err := s.listen(); err != nil {
+			s.closeListeners()
+			return err
+		}
+		for _, l := range s.listeners {
+			s.watchListener(l)
+		}
+	}
+	return nil
+}
+
+func (s *Server) labBlackhole(c *command.Call) error {
+	on, err := labSwitch("blackhole", c.Args[2])
+	if err != nil {
+		return err
+	}
+	s.lab.blackhole = on
+	for _, l := range s.listeners {
+		s.watchListener(l)
+	}
+	s.shadeAll()
+	c.OK()
+	return nil
+}
+
+func (s *Server) labPartition(c *command.Call) error {
+	if labVerb(c.Args[2]) != "CLIENT" {
+		return labError("partition", "wants CLIENT, not '%s'", c.Args[2])
+	}
+	on, err := labSwitch("partition client", c.Args[4])
+	if err != nil {
+		return err
+	}
+	l, glob := s.lab, string(c.Args[3])
+	at := slices.Index(l.partitions, glob)
+	switch {
+	case on && at < 0:
+		l.partitions = append(l.partitions, glob)
+	case !on && at < 0:
+		return labError("partition client", "no partition is named '%s'", glob)
+	case !on:
+		l.partitions = slices.Delete(l.partitions, at, at+1)
+	}
+	s.shadeAll()
+	c.OK()
+	return nil
+}
+
+// inTheDark tells whether nothing is to go to c or to come from it.
+func (s *Server) inTheDark(c *client) bool {
+	if c.control {
+		return false
+	}
+	name := []byte(c.sess.Name)
+	return s.lab.blackhole || len(name) > 0 && slices.ContainsFunc(s.lab.partitions, func(glob string) bool {
+		return store.Match([]byte(glob), name, false)
+	})
+}
+
+func (s *Server) shadeAll() {
+	for _, c := range s.order {
+		s.shade(c)
+	}
+}
+
+// shade puts c into the dark, or takes it out: by its name, which may have changed.
+func (s *Server) shade(c *client) {
+	dark := s.inTheDark(c)
+	if dark == c.dark || c.closed {
+		return
+	}
+	c.dark = dark
+	if dark {
+		s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
+		s.unqueue(c)
+		return
+	}
+	s.watchInput(c)
+	if c.full {
+		c.full = false
+		s.fullClients--
+	}
+	s.wantWrite(c)
+	if c.sess.Hold == command.NotHeld && c != s.running {
+		s.resumed = append(s.resumed, c) // may have been read and not executed
+	}
+}
+
+// unqueue leaves c out of the write phase of this pass.
+func (s *Server) unqueue(c *client) {
+	if c.wantsWrite {
+		c.wantsWrite = false
+		s.writes = slices.DeleteFunc(s.writes, func(w *client) bool { return w == c })
+	}
+}

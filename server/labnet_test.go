@@ -1,0 +1,153 @@
+package server_test
+
+import (
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+// busyFor has the server make so many passes that whatever it was to do is done.
+func busyFor(boss *redistest.Conn) {
+	for range 20 {
+		boss.Do("PING")
+	}
+}
+
+func listed(t *testing.T, boss *redistest.Conn, id, field string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(boss.Do("CLIENT", "LIST", "ID", id).Str, " "+field+"=")
+	require.True(t, found)
+	value, _, _ := strings.Cut(rest, " ")
+	return value
+}
+
+func idOf(c *redistest.Conn) string { return strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10) }
+
+func TestLabNetNamesTheArgumentThatIsWrong(t *testing.T) {
+	_, c := startLab(t)
+	for _, bad := range [][2]string{
+		{"LISTEN maybe", "ERR LAB LISTEN: wants ON or OFF, not 'maybe'"},
+		{"BLACKHOLE 1", "ERR LAB BLACKHOLE: wants ON or OFF, not '1'"},
+		{"PARTITION NODE x ON", "ERR LAB PARTITION: wants CLIENT, not 'NODE'"},
+		{"PARTITION CLIENT x yes", "ERR LAB PARTITION CLIENT: wants ON or OFF, not 'yes'"},
+		{"PARTITION CLIENT x OFF", "ERR LAB PARTITION CLIENT: no partition is named 'x'"},
+		{"LISTEN", "ERR wrong number of arguments for 'lab|listen' command"},
+		{"PARTITION CLIENT x", "ERR wrong number of arguments for 'lab|partition' command"},
+	} {
+		require.Equal(t, bad[1], c.Do(strings.Fields("LAB "+bad[0])...).Str)
+	}
+}
+
+func TestAServerThatDoesNotListenKeepsItsClients(t *testing.T) {
+	addr, boss := startLab(t)
+	other := redistest.Dial(t, addr)
+	other.Do("PING")
+	for range 2 {
+		ok(t, boss, "LAB", "LISTEN", "OFF")
+		ok(t, boss, "LAB", "LISTEN", "OFF")
+		_, err := net.Dial("tcp", addr)
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+		require.Equal(t, "PONG", other.Do("PING").Str)
+		ok(t, boss, "LAB", "LISTEN", "ON")
+		ok(t, boss, "LAB", "LISTEN", "ON")
+		require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
+	}
+}
+
+// What a black hole keeps back comes when it is gone: requests, replies, messages, and
+// whoever has connected.
+func TestABlackHoleKeepsEverythingBackUntilItIsOff(t *testing.T) {
+	addr, boss := startLab(t)
+	asks, waits, listens := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
+	id := idOf(listens)
+	asksID := idOf(asks)
+	listens.Do("SUBSCRIBE", "ch")
+	later(t, boss, waits, "BLPOP", "q", "10")
+	clients := infoField(boss, "connected_clients")
+	ok(t, boss, "LAB", "BLACKHOLE", "ON")
+	require.NoError(t, asks.Send(redistest.AppendCommand(nil, "SET", "k", "v")))
+	comes := redistest.Dial(t, addr)
+	require.NoError(t, comes.Send(redistest.AppendCommand(nil, "PING")))
+	require.Equal(t, int64(1), boss.Do("PUBLISH", "ch", "message").Int)
+	boss.Do("RPUSH", "q", "x")
+	busyFor(boss)
+	require.Equal(t, int64(0), boss.Do("DBSIZE").Int, "the waiter has got x, and k is not heard of")
+	require.Equal(t, clients, infoField(boss, "connected_clients"))
+	require.NotEqual(t, "0", listed(t, boss, id, "obl"))
+	require.Equal(t, "", listed(t, boss, asksID, "events"))
+	ok(t, boss, "LAB", "BLACKHOLE", "OFF")
+	require.Equal(t, "OK", asks.Read().Str)
+	require.Equal(t, "message", listens.Read().Elems[2].Str)
+	require.Equal(t, "x", waits.Read().Elems[1].Str)
+	require.Equal(t, "PONG", comes.Read().Str)
+	require.Equal(t, "PONG", waits.Do("PING").Str)
+}
+
+func TestAWaiterInTheDarkTimesOutThere(t *testing.T) {
+	addr, boss := startLab(t)
+	c := redistest.Dial(t, addr)
+	later(t, boss, c, "BLPOP", "q", "10")
+	ok(t, boss, "LAB", "BLACKHOLE", "ON")
+	boss.Do("LAB", "CLOCK", "ADVANCE", "10000")
+	require.Equal(t, "0", infoField(boss, "blocked_clients"))
+	require.Equal(t, int64(1), boss.Do("RPUSH", "q", "x").Int)
+	ok(t, boss, "LAB", "BLACKHOLE", "OFF")
+	require.Equal(t, "(nil array)", c.Read().String())
+	require.Equal(t, "x", c.Do("LPOP", "q").Str)
+}
+
+func TestAPartitionIsAboutClientsOfItsNames(t *testing.T) {
+	addr, boss := startLab(t)
+	a, b, unnamed := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
+	ok(t, a, "CLIENT", "SETNAME", "worker-a")
+	ok(t, b, "CLIENT", "SETNAME", "worker-b")
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "worker-a", "ON")
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "*-a", "ON")
+	require.NoError(t, a.Send(redistest.AppendCommand(nil, "SET", "k", "a")))
+	busyFor(boss)
+	ok(t, b, "SET", "k", "b", "NX")
+	ok(t, unnamed, "SET", "other", "v")
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "worker-a", "OFF")
+	busyFor(boss)
+	require.Equal(t, "b", b.Do("GET", "k").Str)
+	// The name is what counts, from when it is given; what is behind it is not executed.
+	require.NoError(t, unnamed.Send(append(redistest.AppendCommand(nil, "CLIENT", "SETNAME", "x-a"), redistest.AppendCommand(nil, "DEL", "k")...)))
+	busyFor(boss)
+	require.Equal(t, int64(2), boss.Do("DBSIZE").Int)
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "*-a", "OFF")
+	require.Equal(t, "OK", a.Read().Str)
+	require.Equal(t, "OK", unnamed.Read().Str)
+	unnamed.Read()
+	require.Equal(t, "PONG", unnamed.Do("PING").Str)
+}
+
+func TestMuchOutputComesWholeOutOfTheDark(t *testing.T) {
+	addr, boss := startLab(t)
+	c := redistest.Dial(t, addr)
+	ok(t, c, "CLIENT", "SETNAME", "reader")
+	boss.Do("SET", "big", strings.Repeat("x", 8<<20))
+	require.NoError(t, c.Send(redistest.AppendCommand(nil, "GET", "big")))
+	for listed(t, boss, idOfName(boss, "reader"), "events") != "rw" {
+	}
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "reader", "ON")
+	busyFor(boss)
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "reader", "OFF")
+	require.Len(t, c.Read().Str, 8<<20)
+	require.Equal(t, "PONG", c.Do("PING").Str)
+}
+
+func idOfName(boss *redistest.Conn, name string) string {
+	for _, line := range strings.Split(boss.Do("CLIENT", "LIST").Str, "\n") {
+		if strings.Contains(line, " name="+name+" ") {
+			id, _, _ := strings.Cut(strings.TrimPrefix(line, "id="), " ")
+			return id
+		}
+	}
+	return ""
+}

@@ -1,0 +1,63 @@
+package store
+
+// Snapshot is the keys of all databases at one time, values and deadlines, without what
+// belongs to no key: statistics and the state of chance.
+type Snapshot [][]saved
+
+type saved struct {
+	key   string
+	value entry // linked nowhere
+}
+
+// Snapshot copies every key that is alive.
+func (ks *Keyspace) Snapshot() Snapshot {
+	all := make(Snapshot, len(ks.DBs))
+	for i, db := range ks.DBs {
+		for n := range db.keys.All() {
+			if !n.Val.due(ks.Now) {
+				all[i] = append(all[i], saved{n.Key, n.Val.copied()})
+			}
+		}
+	}
+	return all
+}
+
+// copied is a deep copy with the deadline.
+func (e *entry) copied() entry {
+	c := e.cloneValue()
+	c.expire = e.expire
+	return c
+}
+
+// Len is the number of keys.
+func (s Snapshot) Len() (n int) {
+	for _, keys := range s {
+		n += len(keys)
+	}
+	return n
+}
+
+// Databases makes databases that hold a copy of a snapshot, for Replace. Of a key whose
+// time has come meanwhile nobody hears any more, as of one in an RDB file (rdb.c:
+// rdbLoadRioWithLoadingCtx), nor is one reported as new.
+func (ks *Keyspace) Databases(s Snapshot) (dbs []*DB) {
+	report := ks.OnNew
+	ks.OnNew = nil
+	for i, keys := range s {
+		db := newDB(ks, i)
+		for k := range keys {
+			if !keys[k].value.due(ks.Now) {
+				db.adopt([]byte(keys[k].key), keys[k].value.copied())
+			}
+		}
+		dbs = append(dbs, db)
+	}
+	ks.OnNew = report
+	return dbs
+}
+
+// Replace puts dbs into the places of the databases there are.
+func (ks *Keyspace) Replace(dbs []*DB) {
+	ks.FlushAll()
+	copy(ks.DBs, dbs)
+}
