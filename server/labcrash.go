@@ -111,6 +111,7 @@ func (s *Server) startAgain(keep bool) {
 		s.ks.Stats = store.Stats{}
 	} else {
 		s.ks = newKeyspace(s.cfg)
+		s.doctorLost()
 	}
 	s.restoreConfig()
 	if err := s.newExecutor(s.ex.Clock); err != nil {

@@ -50,6 +50,7 @@ func (s *Server) labSnapshot(c *command.Call) error {
 	case verb == "RESTORE":
 		s.ex.ReplaceKeys(saved.keys)
 		s.ex.LoadCode(saved.code)
+		s.doctorLost()
 	case verb == "DEL":
 		delete(s.lab.snapshots, name)
 	}

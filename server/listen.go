@@ -55,7 +55,9 @@ func (s *Server) listenTCP() error {
 	if err != nil {
 		return fmt.Errorf("Failed listening on port %d (tcp), aborting.", s.cfg.Port)
 	}
-	s.cfg.Port = port
+	if s.cfg.Port == 0 { // is not written to otherwise: Port reads it
+		s.cfg.Port = port
+	}
 	return nil
 }
 
