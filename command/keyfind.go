@@ -1,6 +1,8 @@
 package command
 
 import (
+	"bytes"
+	"strconv"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/store"
@@ -15,8 +17,8 @@ type FoundKey struct {
 const errInvalidKeys store.Error = "ERR Invalid arguments specified for command"
 
 // AppendKeys appends the keys of a request that cmd would get, args[0] its name
-// (db.c: getKeysFromCommandWithSpecs). There are none in a request that the command
-// will refuse because it cannot find them itself.
+// (db.c: getKeysFromCommandWithSpecs). Where their number is none, they are found as
+// before there were specs, see appendLoosely.
 func (c *Command) AppendKeys(found []FoundKey, args [][]byte) []FoundKey {
 	none := len(found)
 	for i := range c.Keys {
@@ -40,13 +42,54 @@ func (c *Command) AppendKeys(found []FoundKey, args [][]byte) []FoundKey {
 		}
 		first, last, step := k.span(args, begin)
 		if last < first || last >= len(args) {
-			return found[:none]
+			return c.appendLoosely(found[:none], args)
 		}
 		for i := first; i <= last; i += step {
 			found = append(found, FoundKey{i, flags})
 		}
 	}
 	return found
+}
+
+// appendLoosely appends the keys of a request that the command will refuse, since the
+// number of its keys is not written as one: as many as C's atoi makes of it, and behind
+// them those at fixed places (db.c: genericGetKeys). So a client that may not touch a key
+// is told that, not what else is wrong. There are none if too many are asked for.
+func (c *Command) appendLoosely(found []FoundKey, args [][]byte) []FoundKey {
+	none := len(found)
+	for i := range c.Keys {
+		k := &c.Keys[i]
+		if !k.NumKeys || k.Index >= len(args) {
+			continue
+		}
+		first, n := k.Index+k.First, atoi(args[k.Index])
+		if n > len(args)-first {
+			return found[:none]
+		}
+		for i := range n {
+			found = append(found, FoundKey{Index: first + i})
+		}
+	}
+	if len(found) == none {
+		return found
+	}
+	for i := range c.Keys {
+		if k := &c.Keys[i]; !k.NumKeys {
+			found = append(found, FoundKey{Index: k.Index})
+		}
+	}
+	return found
+}
+
+// atoi reads the number that b begins with, 0 if there is none; in 32 bits, as in C.
+func atoi(b []byte) int {
+	b = bytes.TrimLeft(b, " \t\n\v\f\r")
+	end := 0
+	for end < len(b) && ('0' <= b[end] && b[end] <= '9' || end == 0 && (b[0] == '+' || b[0] == '-')) {
+		end++
+	}
+	n, _ := strconv.ParseInt(string(b[:end]), 10, 64) // the nearest there is, if out of range
+	return int(int32(n))
 }
 
 // begin is the argument the search begins at, 0 when the keyword is not there.
@@ -81,11 +124,11 @@ func (k *KeySpec) span(args [][]byte, begin int) (first, last, step int) {
 	switch {
 	case k.NumKeys:
 		n, ok := store.ParseInt(args[begin])
-		if !ok || n < 1 || n > int64(len(args)) {
+		if !ok || int32(n) < 1 {
 			return 0, -1, 1
 		}
 		first = begin + k.First
-		last = first + (int(n)-1)*step
+		last = first + (int(int32(n))-1)*step
 	case k.Last < 0 && k.Limit > 1:
 		last = begin + (len(args)-begin)/k.Limit - 1
 	case k.Last < 0:
