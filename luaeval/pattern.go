@@ -42,83 +42,94 @@ func (m *matcher) match(s, p int) int {
 	if m.depth++; m.depth > maxPatDepth {
 		return m.fail("pattern too complex")
 	}
-	defer func() { m.depth-- }()
-	for {
-		if !m.stepped() {
-			return -1
-		}
+	end := m.items(s, p)
+	m.depth--
+	return end
+}
+
+// items goes through the pattern as long as there is one way on only; where there are more, match is called for each.
+func (m *matcher) items(s, p int) int {
+	for m.stepped() {
 		if p == len(m.pat) {
 			return s
 		}
+		behind := byte(0)
+		if p+1 < len(m.pat) {
+			behind = m.pat[p+1]
+		}
 		switch c := m.pat[p]; {
+		case c == '(' && behind == ')':
+			return m.open(s, p+2, capPosition)
 		case c == '(':
-			if p+1 < len(m.pat) && m.pat[p+1] == ')' {
-				return m.open(s, p+2, capPosition)
-			}
 			return m.open(s, p+1, capUnfinished)
 		case c == ')':
 			return m.close(s, p+1)
-		case c == '%' && p+1 < len(m.pat) && m.pat[p+1] == 'b':
-			if s = m.balance(s, p+2); s < 0 {
-				return -1
-			}
-			p += 4
-			continue
-		case c == '%' && p+1 < len(m.pat) && m.pat[p+1] == 'f':
-			p += 2
-			if p >= len(m.pat) || m.pat[p] != '[' {
-				return m.fail("missing '[' after '%f' in pattern")
-			}
-			end := m.classEnd(p)
-			if end < 0 {
-				return -1
-			}
-			if m.set(m.byteAt(s-1), p, end-1) || !m.set(m.byteAt(s), p, end-1) {
-				return -1
-			}
-			p = end
-			continue
-		case c == '%' && p+1 < len(m.pat) && isDigit(m.pat[p+1]):
-			if s = m.back(s, m.pat[p+1]); s < 0 {
-				return -1
-			}
-			p += 2
-			continue
 		case c == '$' && p+1 == len(m.pat):
-			if s == len(m.src) {
+			if s < len(m.src) {
+				return -1
+			}
+			return s
+		case c == '%' && behind == 'b':
+			s, p = m.balance(s, p+2), p+4
+		case c == '%' && behind == 'f':
+			s, p = m.frontier(s, p+2)
+		case c == '%' && isDigit(behind):
+			s, p = m.back(s, behind), p+2
+		default:
+			var ended bool
+			if s, p, ended = m.item(s, p); ended {
 				return s
 			}
+		}
+		if s < 0 {
 			return -1
-		}
-		end := m.classEnd(p)
-		if end < 0 {
-			return -1
-		}
-		suffix := byte(0)
-		if end < len(m.pat) {
-			suffix = m.pat[end]
-		}
-		switch suffix {
-		case '?':
-			if m.single(s, p, end) {
-				if r := m.match(s+1, end+1); r >= 0 || m.err != nil {
-					return r
-				}
-			}
-			p = end + 1
-		case '*':
-			return m.most(s, p, end, 0)
-		case '+':
-			return m.most(s, p, end, 1)
-		case '-':
-			return m.least(s, p, end)
-		default:
-			if !m.single(s, p, end) {
-				return -1
-			}
-			s, p = s+1, end
 		}
 	}
+	return -1
+}
+
+// frontier is %f[set]: between a character that is not in the set and one that is.
+func (m *matcher) frontier(s, p int) (at, rest int) {
+	if p >= len(m.pat) || m.pat[p] != '[' {
+		return m.fail("missing '[' after '%f' in pattern"), p
+	}
+	end := m.classEnd(p)
+	if end < 0 || m.set(m.byteAt(s-1), p, end-1) || !m.set(m.byteAt(s), p, end-1) {
+		return -1, p
+	}
+	return s, end
+}
+
+// item is a character or a class, as often as what stands behind it says: it returns where to go on, or, when everything
+// behind it has been tried as well, the end of the match.
+func (m *matcher) item(s, p int) (at, rest int, ended bool) {
+	end := m.classEnd(p)
+	if end < 0 {
+		return -1, p, true
+	}
+	suffix := byte(0)
+	if end < len(m.pat) {
+		suffix = m.pat[end]
+	}
+	switch suffix {
+	case '?':
+		if m.single(s, p, end) {
+			if r := m.match(s+1, end+1); r >= 0 || m.err != nil {
+				return r, p, true
+			}
+		}
+		return s, end + 1, false
+	case '*':
+		return m.most(s, p, end, 0), p, true
+	case '+':
+		return m.most(s, p, end, 1), p, true
+	case '-':
+		return m.least(s, p, end), p, true
+	}
+	if !m.single(s, p, end) {
+		return -1, p, true
+	}
+	return s + 1, end, false
 }
 
 func (m *matcher) byteAt(i int) byte {

@@ -1,13 +1,11 @@
 package server
 
 import (
-	"fmt"
 	"os"
 	"runtime/metrics"
 	"strconv"
 	"strings"
 
-	"github.com/miniredisd/miniredisd/command"
 	"golang.org/x/sys/unix"
 )
 
@@ -94,69 +92,3 @@ func (s *Server) infoMemory(r *report) {
 }
 
 func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }
-
-func (s *Server) memoryStats(c *command.Call) error {
-	used := s.usedMemory()
-	s.peakMem = max(s.peakMem, used)
-	resident := residentMemory()
-	objects, total := heapMemory()
-	keys, n := 0, 0
-	m := c.Defer()
-	num := func(name string, v int) {
-		c.BulkString(name)
-		c.Int(int64(v))
-		n++
-	}
-	float := func(name string, v float64) {
-		c.BulkString(name)
-		c.Double(v)
-		n++
-	}
-	num("peak.allocated", s.peakMem)
-	num("total.allocated", used)
-	num("startup.allocated", startupMemory)
-	num("replication.backlog", 0)
-	num("clients.slaves", 0)
-	num("clients.normal", s.clientMemory())
-	num("cluster.links", 0)
-	num("aof.buffer", 0)
-	_, kept, _ := s.ex.ScriptMemory()
-	num("lua.caches", kept)
-	_, _, functions := s.ex.FunctionMemory()
-	num("functions.caches", functions)
-	for _, db := range s.ks.DBs {
-		if db.Len() == 0 {
-			continue
-		}
-		keys += db.Len()
-		c.BulkString(fmt.Sprintf("db.%d", db.ID))
-		c.Map(3)
-		c.BulkString("overhead.hashtable.main")
-		c.Int(int64(db.TableBytes()))
-		c.BulkString("overhead.hashtable.expires")
-		c.Int(0)
-		c.BulkString("overhead.hashtable.slot-to-keys")
-		c.Int(0)
-		n++
-	}
-	dataset := used - s.ex.Overhead
-	num("overhead.total", s.ex.Overhead)
-	num("keys.count", keys)
-	num("keys.bytes-per-key", dataset/max(keys, 1))
-	num("dataset.bytes", dataset)
-	float("dataset.percentage", percent(dataset, used-startupMemory))
-	float("peak.percentage", percent(used, s.peakMem))
-	num("allocator.allocated", objects)
-	num("allocator.active", total)
-	num("allocator.resident", resident)
-	float("allocator-fragmentation.ratio", float64(total)/float64(max(objects, 1)))
-	num("allocator-fragmentation.bytes", total-objects)
-	float("allocator-rss.ratio", float64(resident)/float64(max(total, 1)))
-	num("allocator-rss.bytes", resident-total)
-	float("rss-overhead.ratio", 1)
-	num("rss-overhead.bytes", 0)
-	float("fragmentation", float64(resident)/float64(max(used, 1)))
-	num("fragmentation.bytes", resident-used)
-	c.EndMap(m, n)
-	return nil
-}

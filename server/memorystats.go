@@ -1,0 +1,92 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/miniredisd/miniredisd/command"
+)
+
+// fieldList is the reply of MEMORY STATS while it is written.
+type fieldList struct {
+	*command.Call
+	n int // fields so far
+}
+
+func (st *fieldList) num(name string, v int) {
+	st.BulkString(name)
+	st.Int(int64(v))
+	st.n++
+}
+
+func (st *fieldList) ratio(name string, v float64) {
+	st.BulkString(name)
+	st.Double(v)
+	st.n++
+}
+
+// memoryStats has the fields of Redis (object.c: memoryCommand), those of things that are not here too, as zero.
+func (s *Server) memoryStats(c *command.Call) error {
+	used := s.usedMemory()
+	s.peakMem = max(s.peakMem, used)
+	st := fieldList{Call: c}
+	m := c.Defer()
+	st.num("peak.allocated", s.peakMem)
+	st.num("total.allocated", used)
+	st.num("startup.allocated", startupMemory)
+	st.num("replication.backlog", 0)
+	st.num("clients.slaves", 0)
+	st.num("clients.normal", s.clientMemory())
+	st.num("cluster.links", 0)
+	st.num("aof.buffer", 0)
+	_, kept, _ := s.ex.ScriptMemory()
+	st.num("lua.caches", kept)
+	_, _, functions := s.ex.FunctionMemory()
+	st.num("functions.caches", functions)
+	keys := s.tableStats(&st)
+	dataset := used - s.ex.Overhead
+	st.num("overhead.total", s.ex.Overhead)
+	st.num("keys.count", keys)
+	st.num("keys.bytes-per-key", dataset/max(keys, 1))
+	st.num("dataset.bytes", dataset)
+	st.ratio("dataset.percentage", percent(dataset, used-startupMemory))
+	st.ratio("peak.percentage", percent(used, s.peakMem))
+	allocatorStats(&st, used)
+	c.EndMap(m, st.n)
+	return nil
+}
+
+// tableStats writes a field for each database that holds keys, and counts these.
+func (s *Server) tableStats(st *fieldList) (keys int) {
+	for _, db := range s.ks.DBs {
+		if db.Len() == 0 {
+			continue
+		}
+		keys += db.Len()
+		st.BulkString(fmt.Sprintf("db.%d", db.ID))
+		st.n++
+		st.Map(3)
+		st.BulkString("overhead.hashtable.main")
+		st.Int(int64(db.TableBytes()))
+		st.BulkString("overhead.hashtable.expires")
+		st.Int(0)
+		st.BulkString("overhead.hashtable.slot-to-keys")
+		st.Int(0)
+	}
+	return keys
+}
+
+func allocatorStats(st *fieldList, used int) {
+	resident := residentMemory()
+	objects, total := heapMemory()
+	st.num("allocator.allocated", objects)
+	st.num("allocator.active", total)
+	st.num("allocator.resident", resident)
+	st.ratio("allocator-fragmentation.ratio", float64(total)/float64(max(objects, 1)))
+	st.num("allocator-fragmentation.bytes", total-objects)
+	st.ratio("allocator-rss.ratio", float64(resident)/float64(max(total, 1)))
+	st.num("allocator-rss.bytes", resident-total)
+	st.ratio("rss-overhead.ratio", 1)
+	st.num("rss-overhead.bytes", 0)
+	st.ratio("fragmentation", float64(resident)/float64(max(used, 1)))
+	st.num("fragmentation.bytes", resident-used)
+}
