@@ -101,6 +101,9 @@ func (ex *Executor) Unblock(s *Session, err error) {
 
 // resume hands the late reply of s over.
 func (ex *Executor) resume(s *Session) {
+	if ex.Observer != nil {
+		ex.Observer.Answered(s, s.Wait.cmd, s.Wait.args, &ex.late, 0, true)
+	}
 	s.answered(s.Wait.cmd, &ex.late, 0)
 	ex.Resume(s, ex.late.Buf)
 	if cap(ex.late.Buf) > keepMessage {

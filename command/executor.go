@@ -23,6 +23,9 @@ type Executor struct {
 	// MonitorFeed, when set, is shown every command that has run.
 	MonitorFeed func(s *Session, args [][]byte)
 
+	// Observer is shown what happens, unless nil.
+	Observer *Observer
+
 	// Trace is shown when every command ran, unless nil.
 	Trace *trace.Thread
 
@@ -159,6 +162,7 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	}
 	mark := len(w.Buf) // behind messages of keys that had to make room
 	ex.executing = true
+	ran := false
 	if err != nil {
 		if err == errPostponed {
 			s.Commands--
@@ -179,9 +183,13 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 			ex.traceShort("queued", s)
 		} else {
 			ex.mono = ex.run(cmd, s, args, w, mark, ex.mono)
+			ran = true
 		}
 	}
 	if s.Hold == NotHeld {
+		if ex.Observer != nil {
+			ex.Observer.Answered(s, cmd, args, w, mark, ran)
+		}
 		s.answered(cmd, w, mark)
 	}
 	ex.running, ex.executing = nil, false

@@ -104,6 +104,9 @@ func (ex *Executor) keyExpired(db *store.DB, key string) {
 	if ex.notify&ClassExpired != 0 {
 		ex.fire(db.ID, "expired", []byte(key))
 	}
+	if ex.Observer != nil {
+		ex.Observer.Expired(db, key)
+	}
 }
 
 func (ex *Executor) keyEvicted(db *store.DB, key string) {

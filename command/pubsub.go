@@ -204,9 +204,11 @@ func (ex *Executor) send(to []*Session, message []byte) {
 }
 
 func (ex *Executor) post(to *Session, message []byte) {
-	if to == ex.running && ex.executing {
+	switch {
+	case ex.Observer != nil && !ex.Observer.Outgoing(to, message):
+	case to == ex.running && ex.executing:
 		ex.afterReply = append(ex.afterReply, message...)
-	} else {
+	default:
 		ex.Deliver(to, message)
 	}
 }

@@ -231,7 +231,11 @@ func (ex *Executor) callFromScript(args [][]byte, w *resp.Writer) {
 	if cmd.Flags&Write != 0 {
 		ex.script.wrote = true
 	}
-	ex.run(cmd, ex.script.by, args, w, len(w.Buf), ex.Clock.Mono())
+	mark := len(w.Buf)
+	ex.run(cmd, ex.script.by, args, w, mark, ex.Clock.Mono())
+	if ex.Observer != nil {
+		ex.Observer.Called(ex.script.by, cmd, args, w.Buf[mark:], ex.script.name)
+	}
 }
 
 // admitFromScript decides whether the script may call cmd (script.c: scriptCall).

@@ -51,10 +51,14 @@ type Hold uint8
 
 // Postponed is a command that has not run, because of CLIENT PAUSE: it is executed
 // when the client is let go. Blocked is one that has, and whose reply comes later.
+// Parked and Silenced are the lab's: a command that has not run, and one that has and
+// whose client hears of it and of all else nothing.
 const (
 	NotHeld Hold = iota
 	Postponed
 	Blocked
+	Parked
+	Silenced
 )
 
 // ReplyMode is what CLIENT REPLY has chosen.

@@ -183,7 +183,11 @@ func exec(c *Call) error {
 			ex.fail(w, len(w.Buf), ex.errNoPermInExec(s, q.cmd, q.args))
 			continue
 		}
-		start = ex.run(q.cmd, s, q.args, w, len(w.Buf), start)
+		mark := len(w.Buf)
+		start = ex.run(q.cmd, s, q.args, w, mark, start)
+		if ex.Observer != nil {
+			ex.Observer.Called(s, q.cmd, q.args, w.Buf[mark:], "exec")
+		}
 	}
 	ex.Depth--
 	ex.endTransaction(s)
