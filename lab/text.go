@@ -153,3 +153,19 @@ func listText(out *strings.Builder, rest []byte, n, depth int) []byte {
 	out.WriteByte(']')
 	return rest
 }
+
+// PushWords are the strings in an encoded message: its kind, its channel, its payload, or
+// keys.
+func PushWords(b []byte) (words [][]byte) {
+	for len(b) > 0 {
+		line, rest, _ := bytes.Cut(b, []byte("\r\n"))
+		b = rest
+		if len(line) == 0 || line[0] != '$' {
+			continue
+		}
+		if n, err := strconv.Atoi(string(line[1:])); err == nil && n >= 0 && len(rest) >= n+2 {
+			words, b = append(words, rest[:n]), rest[n+2:]
+		}
+	}
+	return words
+}

@@ -26,6 +26,7 @@ type client struct {
 	timer    *reactor.Timer // of what it is blocked in, if that times out
 	visit    *visit         // that this is, if it has no connection
 	relay    *relay         // that it waits for, if it does
+	fault    *fault         // what the lab does to it; nil before the first time
 
 	wantsRead  bool // is in Server.reads
 	wantsWrite bool // is in Server.writes
@@ -75,6 +76,9 @@ func (s *Server) close(c *client) {
 
 func (s *Server) free(c *client) {
 	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
+	if s.lab != nil {
+		s.labGone(c)
+	}
 	_ = unix.Close(c.FD)
 	if c.timer != nil {
 		s.cancel(c.timer)
@@ -109,19 +113,26 @@ func (s *Server) free(c *client) {
 // writer for that time, not in its connection.
 func (s *Server) push(c *client, b []byte) {
 	switch {
-	case c.closed || c.sess.CloseAfterReply:
+	case c.closed || c.sess.CloseAfterReply || c.sess.Hold == command.Silenced:
 	case c == s.running:
 		s.w.Buf = append(s.w.Buf, b...)
 	case c == s.aside.c:
 		s.aside.late = append(s.aside.late, b...)
+	case c.waits():
+		c.fault.keep(b)
 	default:
-		s.pool.LendOutput(&c.Conn)
-		c.Out = append(c.Out, b...)
-		if c.Unsent() > s.outputTrigger && s.overOutputLimit(c, c.Unsent()) {
-			return
-		}
-		s.wantWrite(c)
+		s.send(c, b)
 	}
+}
+
+// send has b written to a client that is not being executed.
+func (s *Server) send(c *client, b []byte) {
+	s.pool.LendOutput(&c.Conn)
+	c.Out = append(c.Out, b...)
+	if c.Unsent() > s.outputTrigger && s.overOutputLimit(c, c.Unsent()) {
+		return
+	}
+	s.wantWrite(c)
 }
 
 // deliver is the executor's way to a client that listens to channels.

@@ -20,6 +20,9 @@ func (s *Server) hold(c *client) {
 	case c.sess.Hold == command.Postponed:
 		c.Unread()
 		s.postponed = append(s.postponed, c)
+	case c.sess.Hold == command.Parked:
+		c.Unread()
+	case c.sess.Hold == command.Silenced:
 	case c.sess.Wait.Deadline > 0:
 		c.timer = s.at(c.sess.Wait.Deadline, func() { s.ex.Unblock(&c.sess, nil) })
 	}
@@ -76,6 +79,10 @@ func (s *Server) resume(sess *command.Session, reply []byte) {
 	c := s.clientOf(sess)
 	if c.visit != nil {
 		s.endVisit(c.visit, slices.Clone(reply))
+		return
+	}
+	if c.fault != nil && c.fault.rule != nil {
+		s.labResume(c, reply)
 		return
 	}
 	s.push(c, reply)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
@@ -19,12 +20,15 @@ import (
 //	labnet.go      connections that fail: LAB LISTEN, LAB BLACKHOLE, LAB PARTITION
 //	labcrash.go    the end of the process: LAB CRASH
 //	labsnapshot.go the keyspace as it was: LAB SNAPSHOT
+//	labfault.go    what goes wrong: LAB FAULT; labseam.go does it
+//	labhold.go     requests that wait for a word: LAB HOLD
+//	lablog.go      what has happened: LAB LOG
 //	labmasters.go  other masters of the process: LAB ALL, LAB MASTER; visit.go gets there
 //	labdoctor.go   what users of locks do wrong: LAB DOCTOR
 //
 // The directive lab turns it on. While it is off, s.lab is nil, and that is all the
 // rest of the server looks at.
-type lab struct {
+type labState struct {
 	clock  *command.LabClock
 	seen   int64          // unix ns, when the last pass ended
 	timers reactor.Timers // in its time
@@ -39,6 +43,21 @@ type lab struct {
 	crash     *crash         // to be done at the end of the pass
 	down      *reactor.Timer // until the server listens again, nil while it is up
 	snapshots map[string]*snapshot
+
+	plan     *lab.Plan
+	history  *lab.Log
+	armed    bool       // requests have to be looked at: see arm
+	parked   []*client  // by HOLD, who came first is first
+	barriers []*barrier // LAB HOLD WAIT
+}
+
+func (s *Server) newLab(clock *command.Clock, seed uint64) *labState {
+	match := func(pattern string, b []byte) bool { return store.Match([]byte(pattern), b, false) }
+	return &labState{
+		clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()),
+		doctor: doctor.New(s.logFinding, nil, 0),
+		plan:   lab.NewPlan(seed, match), history: lab.NewLog(match),
+	}
 }
 
 const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
@@ -48,7 +67,8 @@ func (s *Server) labRows() []command.Row {
 	return append([]command.Row{
 		row("lab", "", -2, 0, labGroup, labSince, "Depends on subcommand.", "Controls time and faults, for tests.", nil),
 		row("lab|help", "", 2, command.Loading|command.Stale, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
-	}, slices.Concat(s.labClockRows(), s.labNetRows(), s.labCrashRows(), s.labSnapshotRows(), s.labMastersRows(), s.labDoctorRows())...)
+	}, slices.Concat(s.labClockRows(), s.labFaultRows(), s.labHoldRows(), s.labLogRows(), s.labNetRows(), s.labCrashRows(), s.labSnapshotRows(),
+		s.labMastersRows(), s.labDoctorRows())...)
 }
 
 const (

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/store"
 	"golang.org/x/sys/unix"
 )
@@ -95,6 +96,7 @@ func (s *Server) crash() {
 	} else {
 		s.comeUp()
 	}
+	s.labEvent(lab.EventCrash, 0, 0)
 	s.log('*', "LAB CRASH: all connections are reset, and the server has started again")
 	s.write()
 	if end.by != nil && !end.by.closed && end.by.relay == nil { // a relay's reply is yet to come

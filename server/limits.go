@@ -139,7 +139,7 @@ func (s *Server) checkClients() {
 		idle := s.now - c.active
 		switch {
 		case c.closed:
-		case s.cfg.Timeout > 0 && c.sess.Hold != command.Blocked && !c.sess.Monitor && !c.sess.Subscriber && idle > int64(s.cfg.Timeout)*int64(time.Second):
+		case s.cfg.Timeout > 0 && (c.sess.Hold == command.NotHeld || c.sess.Hold == command.Postponed) && !c.sess.Monitor && !c.sess.Subscriber && idle > int64(s.cfg.Timeout)*int64(time.Second):
 			s.log('-', "Closing idle client")
 			s.close(c)
 		case c.softSince != 0:

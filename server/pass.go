@@ -134,6 +134,9 @@ func (s *Server) execute(c *client) {
 	s.w.Buf, s.w.Proto = c.Out, c.sess.Proto
 	s.running = c
 	c.active = s.now
+	if c.fault != nil {
+		c.fault.edge = len(c.Out)
+	}
 	s.executeAll(c)
 	s.running = nil
 	c.Answered = c.answered()
@@ -144,6 +147,9 @@ func (s *Server) execute(c *client) {
 	c.Out = s.w.Buf
 	s.w.Buf = nil
 	s.finishRead(c)
+	if c.waits() {
+		c.Out = c.fault.keepFrom(c.Out)
+	}
 	s.wantWrite(c)
 	s.pool.Reclaim(&c.Conn)
 }
@@ -170,9 +176,13 @@ func (s *Server) executeAll(c *client) {
 		if args == nil {
 			return
 		}
-		s.ex.Do(&c.sess, args, &s.w)
-		if s.lab != nil && len(s.lab.partitions) > 0 {
-			s.shade(c) // it may have another name now
+		if s.lab == nil {
+			s.ex.Do(&c.sess, args, &s.w)
+		} else {
+			s.labDo(c, args)
+			if len(s.lab.partitions) > 0 {
+				s.shade(c) // it may have another name now
+			}
 		}
 		if c.sess.CloseAfterReply {
 			return
@@ -254,7 +264,7 @@ func (s *Server) wantWrite(c *client) {
 		return
 	}
 	if c.Unsent() == 0 {
-		if c.sess.CloseAfterReply {
+		if c.sess.CloseAfterReply && !c.waits() {
 			s.close(c)
 		}
 		return
@@ -305,7 +315,7 @@ func (s *Server) wrote(c *client) {
 		}
 		c.full = true
 		s.fullClients++
-	case c.sess.CloseAfterReply:
+	case c.sess.CloseAfterReply && !c.waits():
 		s.close(c)
 	default:
 		if c.full {

@@ -34,7 +34,6 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/ioworkers"
-	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -78,7 +77,7 @@ type Server struct {
 	monitors  []*client
 	line      []byte // the monitors' line, made anew for every command
 
-	lab *lab // nil unless the directive lab is on
+	lab *labState // nil unless the directive lab is on
 
 	pauseTimer *reactor.Timer
 	pauseEnd   int64 // ns, by Clock.Timeline
@@ -154,7 +153,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	if cfg.Lab {
 		clock.Lab = clock.NewLab()
-		s.lab = &lab{clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()), doctor: doctor.New(s.logFinding, nil, 0)}
+		s.lab = s.newLab(clock, cfg.Seed)
 	}
 	if err := s.newExecutor(clock); err != nil {
 		loop.Close()
@@ -200,6 +199,9 @@ func (s *Server) newExecutor(clock *command.Clock) error {
 	s.ex.Deliver, s.ex.Resume, s.ex.Find = s.deliver, s.resume, s.session
 	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.clientOf(sess)) }
 	s.ex.Log, s.ex.LetOthers = s.log, s.letOthers
+	if s.lab != nil {
+		s.ex.Observer = s.observer()
+	}
 	return s.loadUsers()
 }
 

@@ -1,0 +1,226 @@
+package server
+
+import (
+	"slices"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Barriers in place of sleeps. A test has a rule park a client before its request is
+// executed, learns that this has come to pass, does what is to happen meanwhile, and lets
+// the client go on:
+//
+//	test                          server                    client
+//	LAB FAULT ADD slow ... HOLD ───>
+//	LAB HOLD WAIT slow 5000 ───────> (the test waits)
+//	                               parked <──────────────── EVALSHA unlock
+//	<───────── the parked request
+//	LAB CLOCK ADVANCE 30000 ───────> the lock expires
+//	LAB HOLD RELEASE slow ─────────> executed ─────────────> (integer) 0
+
+func (s *Server) labHoldRows() []command.Row {
+	return []command.Row{
+		s.labRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | (RELEASE name:string [clients:integer]) | LIST", -3,
+			"O(N) where N is the number of clients that are held", "Waits for clients to be parked by a rule, and lets them go on.", s.labHold),
+	}
+}
+
+func (s *Server) labHold(c *command.Call) error {
+	args := c.Args[3:]
+	switch verb := labVerb(c.Args[2]); verb {
+	case "WAIT":
+		return s.labHoldWait(c, args)
+	case "RELEASE":
+		return s.labHoldRelease(c, args)
+	case "LIST":
+		if err := labArgs("hold list", args, 0, 0); err != nil {
+			return err
+		}
+		c.Array(len(s.lab.parked))
+		for _, held := range s.lab.parked {
+			held.writeParked(c.Writer)
+		}
+		return nil
+	}
+	return labError("hold", "wants WAIT, RELEASE or LIST, not '%s'", lab.Printable(string(c.Args[2])))
+}
+
+// holdRule finds the rule that a verb is about.
+func (s *Server) holdRule(verb string, arg []byte) (*lab.Rule, error) {
+	r := s.lab.plan.Find(string(arg))
+	switch {
+	case r == nil:
+		return nil, labError(verb, "there is no rule '%s'", lab.Printable(string(arg)))
+	case r.Action != lab.Hold:
+		return nil, labError(verb, "the rule '%s' does not hold: its ACTION is %s", r.Name, r.Action)
+	}
+	return r, nil
+}
+
+// labNumber reads an argument that is a number; what is not given is least.
+func labNumber(verb, what string, args [][]byte, at int, least int64) (int64, error) {
+	if at >= len(args) {
+		return least, nil
+	}
+	n, ok := store.ParseInt(args[at])
+	if !ok || n < least || n > farMillis {
+		return 0, labError(verb, "%s wants a number from %d to %d, not '%s'", what, least, int64(farMillis), lab.Printable(string(args[at])))
+	}
+	return n, nil
+}
+
+// farMillis bounds numbers and, in milliseconds, times.
+const farMillis = 100 * 365 * 24 * 3600 * 1000
+
+// barrier is a LAB HOLD WAIT that waits.
+type barrier struct {
+	rule    string
+	clients int
+	c       *client
+	request int64 // of c, as it counts them
+	timer   *reactor.Timer
+}
+
+// waits tells whether b's client still does: CLIENT UNBLOCK may have ended it.
+func (b *barrier) waits() bool {
+	return !b.c.closed && b.c.sess.Hold == command.Blocked && b.c.sess.Commands == b.request
+}
+
+func (s *Server) labHoldWait(c *command.Call, args [][]byte) error {
+	const verb = "hold wait"
+	if err := labArgs(verb, args, 2, 3); err != nil {
+		return err
+	}
+	r, err := s.holdRule(verb, args[0])
+	if err != nil {
+		return err
+	}
+	ms, err := labNumber(verb, "timeout-milliseconds", args, 1, 0)
+	if err != nil {
+		return err
+	}
+	n, err := labNumber(verb, "clients", args, 2, 1)
+	if err != nil {
+		return err
+	}
+	if held := s.parkedBy(r.Name); int64(len(held)) >= n {
+		held[n-1].writeParked(c.Writer)
+		return nil
+	}
+	c.Await((*resp.Writer).NullArray)
+	b := &barrier{rule: r.Name, clients: int(n), c: s.running, request: c.Sess.Commands}
+	s.lab.barriers = append(slices.DeleteFunc(s.lab.barriers, (*barrier).over), b)
+	if ms > 0 { // of real time: the lab's may stand still
+		b.timer = s.loop.After(time.Duration(ms)*time.Millisecond, func() time.Duration {
+			s.endBarrier(b, (*resp.Writer).NullArray)
+			return 0
+		})
+	}
+	return nil
+}
+
+func (b *barrier) over() bool { return !b.waits() }
+
+// endBarrier gives the client of b its reply.
+func (s *Server) endBarrier(b *barrier, reply func(*resp.Writer)) {
+	s.lab.barriers = slices.DeleteFunc(s.lab.barriers, func(other *barrier) bool { return other == b })
+	if b.timer != nil {
+		s.loop.Cancel(b.timer)
+	}
+	if b.waits() {
+		s.ex.Answer(&b.c.sess, reply)
+	}
+}
+
+// endBarriers ends those of a rule that is no longer there.
+func (s *Server) endBarriers(rule string) {
+	for _, b := range slices.Clone(s.lab.barriers) {
+		if b.rule == rule {
+			s.endBarrier(b, (*resp.Writer).NullArray)
+		}
+	}
+}
+
+func (s *Server) labHoldRelease(c *command.Call, args [][]byte) error {
+	const verb = "hold release"
+	if err := labArgs(verb, args, 1, 2); err != nil {
+		return err
+	}
+	r, err := s.holdRule(verb, args[0])
+	if err != nil {
+		return err
+	}
+	n := int64(len(s.parkedBy(r.Name)))
+	if len(args) > 1 {
+		most, err := labNumber(verb, "clients", args, 1, 1)
+		if err != nil {
+			return err
+		}
+		n = min(n, most)
+	}
+	s.unpark(r.Name, int(n))
+	c.Int(n)
+	return nil
+}
+
+// park puts the request of c back, until somebody lets it go on, or for the time that the
+// rule says.
+func (s *Server) park(c *client, args [][]byte) {
+	f := c.fault
+	f.decided, f.words = true, lab.Words(args)
+	c.sess.Hold = command.Parked
+	if f.rule.Action == lab.DelayExec {
+		s.labNote(c, f.words, lab.Delayed)
+		f.timer = s.after(time.Duration(f.rule.Millis)*time.Millisecond, func() {
+			f.timer = nil
+			s.release(c)
+		})
+		return
+	}
+	s.labNote(c, f.words, lab.Held)
+	s.lab.parked = append(s.lab.parked, c)
+	held := s.parkedBy(f.rule.Name)
+	for _, b := range slices.Clone(s.lab.barriers) {
+		if b.rule == f.rule.Name && len(held) >= b.clients {
+			s.endBarrier(b, held[b.clients-1].writeParked)
+		}
+	}
+}
+
+// parkedBy are the clients that a rule holds, who came first is first.
+func (s *Server) parkedBy(rule string) (held []*client) {
+	for _, c := range s.lab.parked {
+		if c.fault.rule.Name == rule && !c.closed {
+			held = append(held, c)
+		}
+	}
+	return held
+}
+
+// unpark lets the first n clients go on that a rule holds.
+func (s *Server) unpark(rule string, n int) {
+	for _, c := range s.parkedBy(rule)[:n] {
+		s.lab.parked = slices.DeleteFunc(s.lab.parked, func(p *client) bool { return p == c })
+		s.release(c)
+	}
+}
+
+// writeParked describes a client that is held.
+func (c *client) writeParked(w *resp.Writer) {
+	w.Map(5)
+	w.BulkString("client")
+	w.Int(c.sess.ID)
+	w.BulkString("name")
+	w.BulkString(c.sess.Name)
+	w.BulkString("rule")
+	w.BulkString(c.fault.rule.Name)
+	w.BulkString("cmd")
+	w.BulkString(lab.Line(c.fault.words))
+	w.BulkString("key")
+	w.BulkString(c.fault.key)
+}
