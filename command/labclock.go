@@ -39,7 +39,10 @@ func (l *LabClock) Now(mono int64) int64 {
 		return min(l.at+mono-l.from, LabEnd*1e6)
 	}
 	passed := float64(mono-l.from) * l.Rate
-	return l.at + int64(min(passed, float64(LabEnd*1e6-l.at)))
+	if passed >= float64(LabEnd*1e6-l.at) {
+		return LabEnd * 1e6
+	}
+	return l.at + int64(passed)
 }
 
 // Set has it go on from the unix time ns.

@@ -3,6 +3,7 @@
 package reactor
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -181,4 +182,28 @@ func TestRewatchTakesOneMaskForAnother(t *testing.T) {
 	require.NoError(t, l.Run())
 	require.Equal(t, 1, ends)
 	require.Equal(t, Readable, l.Watched(a))
+}
+
+func TestTimersDueAtOneTimeRunInTheOrderTheyWereMade(t *testing.T) {
+	var ts Timers
+	var ran []int
+	var timers []*Timer
+	for i := range 100 {
+		timers = append(timers, ts.At(int64(10*(i%3)), func() time.Duration {
+			ran = append(ran, 100*(i%3)+i)
+			return 0
+		}))
+	}
+	for i := 0; i < 100; i += 7 {
+		ts.Cancel(timers[i])
+	}
+	ts.Run(9)
+	at, more := ts.Next()
+	require.True(t, more)
+	require.Equal(t, int64(10), at)
+	ts.Run(20)
+	require.True(t, slices.IsSorted(ran))
+	require.Len(t, ran, 100-15)
+	_, more = ts.Next()
+	require.False(t, more)
 }

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -234,4 +235,61 @@ func TestAdvanceExpiresMoreKeysThanOnePassWould(t *testing.T) {
 	each(t, c, []string{"SET", "%", "v", "PX", "50"}, names("k", 25_000))
 	require.Equal(t, int64(25_000), c.Do("LAB", "CLOCK", "ADVANCE", "51").Int)
 	require.Equal(t, int64(0), c.Do("DBSIZE").Int)
+}
+
+// Whatever the deadlines, of keys in any database and of waiters, they come in order.
+func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
+	addr, boss := startLab(t)
+	sub := redistest.Dial(t, addr)
+	sub.Do("PSUBSCRIBE", "__keyevent@*__:expired", "woken")
+	sub.Read()
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 3 {
+		const keys, waiters = 300, 20
+		for i := range keys {
+			at := strconv.Itoa(10 * (1 + rng.IntN(100_000))) // due a millisecond later
+			boss.Do("SELECT", strconv.Itoa(rng.IntN(16)))
+			boss.Do("SET", at+":"+strconv.Itoa(i), "v", "PX", at)
+		}
+		for i := range waiters {
+			at := 1 + rng.IntN(1_000_000)
+			c := redistest.Dial(t, addr)
+			later(t, boss, c, "BLPOP", "q", strconv.FormatFloat(float64(at)/1000, 'f', 3, 64))
+			require.NoError(t, c.Send(redistest.AppendCommand(nil, "PUBLISH", "woken", strconv.Itoa(at)+":"+strconv.Itoa(i))))
+		}
+		total := int64(0)
+		for _, ms := range []string{"1", "0", "255", "256", "65536", "999999"} {
+			total += boss.Do("LAB", "CLOCK", "ADVANCE", ms).Int
+		}
+		require.Equal(t, int64(keys), total)
+		last := 0
+		for range keys + waiters {
+			at, _, _ := strings.Cut(sub.Read().Elems[3].Str, ":")
+			n, err := strconv.Atoi(at)
+			require.NoError(t, err)
+			require.GreaterOrEqual(t, n, last)
+			last = n
+		}
+	}
+}
+
+// As DEBUG SET-ACTIVE-EXPIRE has it everywhere: the key goes when somebody looks.
+func TestAdvanceLeavesKeysToThoseWhoLookWhenThatIsAskedFor(t *testing.T) {
+	_, boss := startLab(t)
+	ok(t, boss, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
+	ok(t, boss, "SET", "lock", "v", "PX", "10")
+	require.Equal(t, int64(0), boss.Do("LAB", "CLOCK", "ADVANCE", "1000").Int)
+	require.Equal(t, int64(1), boss.Do("DBSIZE").Int)
+	require.Equal(t, int64(-2), boss.Do("PTTL", "lock").Int)
+	require.Equal(t, int64(0), boss.Do("DBSIZE").Int)
+}
+
+func TestIdleTimeIsNeverNegativeWhenTheClockIsSetBack(t *testing.T) {
+	_, c := startLab(t)
+	ok(t, c, "LAB", "CLOCK", "SET", "1700000000000")
+	ok(t, c, "SET", "k", "v")
+	c.Do("XADD", "s", "*", "f", "v")
+	ok(t, c, "LAB", "CLOCK", "SET", "1600000000000")
+	require.GreaterOrEqual(t, c.Do("OBJECT", "IDLETIME", "k").Int, int64(0))
+	require.Equal(t, "1700000000000-1", c.Do("XADD", "s", "*", "f", "v").Str)
 }

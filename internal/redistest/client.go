@@ -25,12 +25,22 @@ type Conn struct {
 // Dial connects and closes the connection when the test ends.
 func Dial(t testing.TB, addr string) *Conn {
 	t.Helper()
-	c, err := net.Dial("tcp", addr)
+	c, err := Connect(addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.Close() })
-	return &Conn{Net: c, t: t, r: bufio.NewReader(c)}
+	t.Cleanup(c.Close)
+	c.t = t
+	return c
+}
+
+// Connect is Dial for a goroutine that may be refused: only Send and TryRead work.
+func Connect(addr string) (*Conn, error) {
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		return nil, err
+	}
+	return &Conn{Net: c, r: bufio.NewReader(c)}, nil
 }
 
 // Do sends one command and returns its reply; an error reply is a Value like any other.

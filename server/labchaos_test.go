@@ -1,0 +1,101 @@
+package server_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+// Clients of every kind go on while all that the lab can do to them is done, in any order.
+// In the end the server is as good as new, and no command has panicked.
+func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
+	var panics atomic.Int64
+	addr := startWithLog(t, []string{"--lab", "yes", "--notify-keyspace-events", "KEA", "--seed", "5"}, func(_ byte, format string, args ...any) {
+		if strings.HasPrefix(format, "Panic") {
+			panics.Add(1)
+			t.Logf(format, args...)
+		}
+	})
+	var done atomic.Bool
+	var clients sync.WaitGroup
+	for n := range 12 {
+		clients.Add(1)
+		go func() {
+			defer clients.Done()
+			rng := rand.New(rand.NewPCG(6, uint64(n)))
+			for !done.Load() {
+				beClient(addr, n, rng)
+			}
+		}()
+	}
+	rng := rand.New(rand.NewPCG(6, 7))
+	for range 100 {
+		boss := redistest.Dial(t, addr)
+		ok(t, boss, "LAB", "CLOCK", "FREEZE")
+		for range rng.IntN(12) {
+			boss.Do(labVerb(rng)...)
+		}
+		for _, verb := range []string{"BLACKHOLE OFF", "LISTEN ON", "CLOCK RUN", "CRASH LOSE ALL"} {
+			boss.Do(strings.Fields("LAB " + verb)...)
+		}
+		boss.Close()
+	}
+	done.Store(true)
+	boss := redistest.Dial(t, addr)
+	ok(t, boss, "LAB", "CRASH")
+	clients.Wait()
+	boss = redistest.Dial(t, addr)
+	waitForField(boss, "connected_clients", "1")
+	require.Equal(t, "0", infoField(boss, "blocked_clients"))
+	require.Equal(t, "0", infoField(boss, "total_blocking_keys"))
+	require.Equal(t, "0", infoField(boss, "pubsub_patterns"))
+	require.Zero(t, panics.Load())
+}
+
+func labVerb(rng *rand.Rand) []string {
+	verbs := []string{
+		"CLOCK FREEZE", "CLOCK RUN", "CLOCK RATE 1000", "CLOCK RATE 1", "CLOCK SET " + strconv.FormatInt(1_600_000_000_000+rng.Int64N(100_000_000_000), 10),
+		"CLOCK ADVANCE 1000", "CLOCK ADVANCE " + strconv.Itoa(rng.IntN(100_000)), "CLOCK ADVANCE 0", "BLACKHOLE ON", "BLACKHOLE OFF", "LISTEN ON",
+		fmt.Sprintf("PARTITION CLIENT c%d ON", rng.IntN(12)), fmt.Sprintf("PARTITION CLIENT c%d OFF", rng.IntN(12)), "PARTITION CLIENT c1* ON", "PARTITION CLIENT c1* OFF",
+		"SNAPSHOT SAVE a", "SNAPSHOT RESTORE a", "SNAPSHOT DEL a", "SNAPSHOT LIST", "CLOCK", "DOCTOR",
+	}
+	return strings.Fields("LAB " + verbs[rng.IntN(len(verbs))])
+}
+
+// beClient makes a connection, sends this and that, and reads until it is lost.
+func beClient(addr string, n int, rng *rand.Rand) {
+	c, err := redistest.Connect(addr)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	key := strconv.Itoa(rng.IntN(5))
+	var out []byte
+	sent := 0
+	for _, request := range []string{
+		fmt.Sprintf("CLIENT SETNAME c%d", n), "SET " + key + " v PX " + strconv.Itoa(1+rng.IntN(5000)), "LPUSH l" + key + " a b", "BLPOP l1 l2 0.5", "MULTI", "INCR n", "EXEC",
+		"WATCH " + key, "BLMOVE l3 l4 LEFT LEFT 1", "CLIENT PAUSE 100 WRITE", "XADD s * f v", "XREAD BLOCK 300 STREAMS s $", "EVAL return(redis.call('TIME')) 0",
+		"CLIENT TRACKING ON", "GET " + key, "WAIT 1 200", "PSUBSCRIBE *",
+	} {
+		if rng.IntN(3) > 0 {
+			out = redistest.AppendCommand(out, strings.Fields(request)...)
+			sent++
+		}
+	}
+	if c.Send(out) != nil {
+		return
+	}
+	for range sent + rng.IntN(20) {
+		if _, err := c.TryRead(); err != nil {
+			return
+		}
+	}
+}
