@@ -3,6 +3,7 @@ module github.com/miniredisd/miniredisd
 go 1.26.0
 
 require (
+	github.com/anishathalye/porcupine v1.3.1
 	github.com/stretchr/testify v1.12.1
 	github.com/tidwall/redcon v1.6.2
 	golang.org/x/sys v0.49.0

@@ -23,10 +23,18 @@
 //
 // timeline draws one pass of what miniredisd --trace has recorded: the pictures in docs.
 //
-// This program talks TCP only and imports nothing of the server.
+//	go run ./bench verdict [-o FILE.html] HISTORY.json ...
+//
+// verdict reads what LAB LOG EXPORT or LAB ALL LOG EXPORT has answered, and judges whether
+// the locks in it were any: no two holders at one time, and linearizable. Of a violation it
+// draws a picture, and exits with 1; with 2 for input that is no history.
+//
+// This program talks TCP only and imports nothing of the server, but for verdict what reads
+// its logs.
 package main
 
 import (
+	"errors"
 	"fmt"
 	"os"
 )
@@ -36,11 +44,15 @@ func main() {
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: bench compare [flags] [NAME=COMMAND ...]   (bench compare -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench models [flags]                       (bench models -h lists the flags)")
+		fmt.Fprintln(os.Stderr, "       bench verdict [-o FILE.html] HISTORY.json ...")
 		fmt.Fprintln(os.Stderr, "       bench timeline [flags] TRACE.json          (bench timeline -h lists the flags)")
 		os.Exit(2)
 	}
 	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
+		if errors.As(err, new(usageError)) {
+			os.Exit(2)
+		}
 		os.Exit(1)
 	}
 }

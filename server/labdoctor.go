@@ -116,7 +116,7 @@ func (s *Server) doctorLeft(sess *command.Session) {
 
 // shareLedger lets the doctors of several masters look at their locks together.
 func (m Masters) shareLedger() {
-	ledger := doctor.NewLedger(len(m))
+	ledger := doctor.NewLedger(len(m), doctor.KeepOnline)
 	for i, s := range m {
 		if s.lab != nil {
 			s.lab.doctor = doctor.New(s.logFinding, ledger, i)

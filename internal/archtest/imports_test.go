@@ -38,6 +38,7 @@ func arrows() map[string][]string {
 		"trace":          {},
 		"lab":            {},
 		"lab/doctor":     {},
+		"lab/verdict":    {"lab", "lab/doctor", "github.com/anishathalye/porcupine"},
 		"hll":            {},
 		"geo":            {},
 		"luaeval":        {"resp", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast", "github.com/yuin/gopher-lua/parse"},
@@ -52,12 +53,12 @@ func arrows() map[string][]string {
 		"bench/models": {"command", "config", "internal/collector", "ioworkers", "reactor", "resp", "store", "github.com/tidwall/redcon", "golang.org/x/sys/unix"},
 
 		// These talk to servers, ours or not, through TCP alone.
-		"bench":                 {"bench/chart", "resp", "golang.org/x/sys/unix"},
+		"bench":                 {"bench/chart", "lab", "lab/verdict", "resp", "golang.org/x/sys/unix"},
 		"bench/chart":           {"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/plotter", "gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw", "gonum.org/v1/plot/vg/vgsvg"},
 		"internal/redistest":    {"resp"},
 		"internal/transcript":   {"internal/redistest", "resp"},
 		"internal/differential": {"internal/redistest", "resp"},
-		"interop/matrix":        {},
+		"interop/matrix":        {"resp"},
 	}
 }
 

@@ -25,6 +25,8 @@ type result struct {
 	skipped   error // it could not be prepared
 	broken    error // it could be prepared but not run to its end
 	took      map[string]time.Duration
+	wrong     []string // findings of LAB DOCTOR
+	excused   []string // those that were to be expected
 }
 
 // collect prepares the ecosystem in dir and runs it against each kind of server.
@@ -44,6 +46,11 @@ func (r *result) collect(ctx context.Context, dir string, kinds []*kind, o optio
 		}
 		if err != nil {
 			r.broken = errors.Join(r.broken, fmt.Errorf("on %s: %w", k.name, err))
+		}
+		if o.doctor && k.name == ours && err == nil {
+			if r.wrong, r.excused, err = k.consult(); err != nil {
+				r.broken = errors.Join(r.broken, err)
+			}
 		}
 		r.cells[k.name] = cells
 		r.took[k.name] = time.Since(began)

@@ -1,7 +1,7 @@
 // Command matrix runs real Redis clients against miniredisd and, as the control, against
 // redis-server, and prints a table of client x scenario.
 //
-//	interop/run [-only ECO,...] [-servers miniredisd,redis-server] [-cell TEXT] [-- ARGUMENTS OF miniredisd]
+//	interop/run [-only ECO,...] [-servers miniredisd,redis-server] [-cell TEXT] [-doctor] [-- ARGUMENTS OF miniredisd]
 //
 // The clients live in the folders beside this one, one for each ecosystem, and are programs in
 // their own language: this program starts three servers of each kind, runs each ecosystem once
@@ -13,6 +13,7 @@
 //	cell.go       a line of JSON; the names of the scenarios
 //	verdict.go    what the cells of both servers mean together
 //	table.go      what is printed
+//	doctor.go     what LAB DOCTOR says of the clients
 package main
 
 import (
@@ -40,6 +41,7 @@ type options struct {
 	cell    string   // run only cells whose client/scenario contains it
 	extra   []string // arguments of miniredisd
 	strict  bool     // in CI: whatever is missing is a failure
+	doctor  bool     // findings of LAB DOCTOR are failures
 }
 
 func main() {
@@ -58,8 +60,12 @@ func parseFlags() options {
 	only := flag.String("only", "", "run these `ecosystems` only (their folders' names, separated by commas)")
 	servers := flag.String("servers", ours+","+control, "which `servers` to run against")
 	cell := flag.String("cell", "", "run only cells whose client/scenario contains `text`")
+	doctor := flag.Bool("doctor", false, "run miniredisd with a lab, and fail for what LAB DOCTOR finds in these clients")
 	flag.Parse()
-	o := options{cell: *cell, extra: flag.Args(), strict: os.Getenv("CI") == "true"}
+	o := options{cell: *cell, extra: flag.Args(), strict: os.Getenv("CI") == "true", doctor: *doctor}
+	if o.doctor {
+		o.extra = append([]string{"--lab", "yes"}, o.extra...)
+	}
 	o.only = split(*only)
 	o.servers = split(*servers)
 	return o

@@ -54,6 +54,12 @@ func judge(results []result, servers []string, o options) *verdict {
 		if r.broken != nil {
 			v.problems = append(v.problems, fmt.Sprintf("%s: %v", r.ecosystem, r.broken))
 		}
+		for _, f := range r.wrong {
+			v.problems = append(v.problems, r.ecosystem+": "+f)
+		}
+		for _, f := range r.excused {
+			v.remarks = append(v.remarks, r.ecosystem+": "+f)
+		}
 		v.judgeCells(r, o)
 	}
 	if len(v.tables) == 0 && len(v.skipped) == 0 {

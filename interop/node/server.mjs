@@ -16,7 +16,7 @@ export function hostAndPort(addr) {
 // Server is a connection of the scenario's own, to see and change what the client does not show.
 export class Server {
   constructor(addr) {
-    this.redis = new Redis({ ...hostAndPort(addr), commandTimeout: 5000 })
+    this.redis = new Redis({ ...hostAndPort(addr), connectionName: 'interop', commandTimeout: 5000 })
     this.redis.on('error', () => {})
   }
 

@@ -15,7 +15,7 @@ def host_port(addr):
 
 class Server:
     def __init__(self, addr=ADDR):
-        self.redis = redis.Redis(**host_port(addr), protocol=2)
+        self.redis = redis.Redis(**host_port(addr), protocol=2, client_name="interop")
 
     def want_key(self, key, there, when):
         if bool(self.redis.exists(key)) != there:

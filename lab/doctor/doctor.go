@@ -13,7 +13,7 @@
 //   - SET with NX, and SETNX, outside and inside scripts and transactions. The value is
 //     the owner's token.
 //   - in a script: SET with a TTL of a key the script has just seen to be absent
-//     (EXISTS, then SET PX, is how multi-key locks are taken).
+//     (EXISTS, then SET PX, is how multi-key locks are taken), if the value can be a token.
 //   - in a script: a hash that was absent, is written and gets a TTL in the same run. The
 //     field is the owner's token (re-entrant locks count in it).
 //
@@ -43,7 +43,7 @@ package doctor
 // Event is a command that has run.
 type Event struct {
 	Time    int64 // unix ms of the server's clock, which a test may set
-	Mono    int64 // ns of a clock that nobody sets
+	Mono    int64 // ns of a clock that nobody sets; it only says how much time has passed
 	Client  int64
 	Name    string // CLIENT SETNAME
 	DB      int
@@ -65,7 +65,8 @@ type Doctor struct {
 	past    *bounded[lockKey, []ended] // leases that ran out
 	clients *bounded[int64, *client]
 	scripts *bounded[string, *script]
-	locks   *bounded[string, bool] // classes of names that locks have had
+	locks   *bounded[string, bool]  // classes of names that locks have had
+	taken   *bounded[lockKey, bool] // that were taken from their holders, who do not know it yet
 
 	found  *bounded[string, *Finding]
 	logged map[Pattern]bool
@@ -107,6 +108,7 @@ func (d *Doctor) Reset() {
 	d.clients = newBounded[int64, *client](maxClients)
 	d.scripts = newBounded[string, *script](maxScripts)
 	d.locks = newBounded[string, bool](maxClasses)
+	d.taken = newBounded[lockKey, bool](maxHolds)
 	d.found = newBounded[string, *Finding](maxFindings)
 	d.logged = map[Pattern]bool{}
 	d.run, d.tx = nil, nil
@@ -163,7 +165,7 @@ func (d *Doctor) concerns(e Event) bool {
 
 // knows tells whether one of the keys is a lock now, or was one whose lease ran out.
 func (d *Doctor) knows(e Event) bool {
-	if len(d.holds.m)+len(d.past.m) == 0 || len(e.Args) < 2 {
+	if len(d.holds.m)+len(d.past.m)+len(d.taken.m) == 0 || len(e.Args) < 2 {
 		return false
 	}
 	keys := e.Args[1:2]
@@ -171,7 +173,7 @@ func (d *Doctor) knows(e Event) bool {
 		keys = e.Args[1:]
 	}
 	for _, k := range keys {
-		if d.holds.m[lockKey{e.DB, string(k)}] != nil || d.past.m[lockKey{e.DB, string(k)}] != nil {
+		if d.holds.m[lockKey{e.DB, string(k)}] != nil || d.past.m[lockKey{e.DB, string(k)}] != nil || d.taken.m[lockKey{e.DB, string(k)}] {
 			return true
 		}
 	}

@@ -6,6 +6,7 @@ type hold struct {
 	client int64 // the connection that took it
 	taken  Step
 	order  int64 // in the ledger
+	ended  Step  // what took it from its holder
 	lease  int64 // ms; 0 is for ever
 	until  int64 // unix ms at which it runs out, 0 is never
 
@@ -95,7 +96,7 @@ func (d *Doctor) take(o op, k lockKey, h *hold) {
 	d.client(o.client).tried.add(k, maxReads)
 	d.forgive(k, o.client)
 	if d.ledger != nil && !h.shared {
-		if f := d.ledger.granted(d.master, k, h); f != nil {
+		if f := d.ledger.granted(d.master, k, h, o); f != nil {
 			d.add(f)
 		}
 	}
@@ -135,6 +136,9 @@ func (d *Doctor) extend(o op, k lockKey, h *hold, until int64) {
 func (d *Doctor) drop(k lockKey, h *hold, how End, time int64) {
 	d.holds.delete(k)
 	if d.ledger != nil {
+		if how != EndReleased && how != EndExpired {
+			d.taken.put(k, true)
+		}
 		d.ledger.ended(d.master, k, h, how, time)
 	}
 }

@@ -16,7 +16,7 @@ type masters struct {
 
 func newMasters(t *testing.T, n int) *masters {
 	m := &masters{t: t}
-	ledger := NewLedger(n)
+	ledger := NewLedger(n, KeepOnline)
 	for i := range n {
 		m.doctors = append(m.doctors, New(nil, ledger, i))
 	}

@@ -267,16 +267,17 @@ func patterns() map[string][]struct {
 				1003 a3 > HEXISTS r 0123456789abcdef0123:1 = 1
 				1003 a3 > HINCRBY r 0123456789abcdef0123:1 -1 = 1
 				1003 a3 > PEXPIRE r 3000 = 1
-				1003 a3 > SET latch 0 PX 500 = OK
-				1003 a3 EVALSHA abd 3 r ch latch 0 3000 0123456789abcdef0123:1 = 0
-				1003 a4 DEL latch = 1
+				1003 a3 > GET unlock_latch = nil
+				1003 a3 > SET unlock_latch 0 PX 500 = OK
+				1003 a3 EVALSHA abd 3 r ch unlock_latch 0 3000 0123456789abcdef0123:1 = 0
+				1003 b1 DEL unlock_latch = 1
 				1004 a3 > HEXISTS r 0123456789abcdef0123:1 = 1
 				1004 a3 > HINCRBY r 0123456789abcdef0123:1 -1 = 0
 				1004 a3 > DEL r = 1
-				1004 a3 > SET latch 1 PX 500 = OK
+				1004 a3 > SET unlock_latch 1 PX 500 = OK
 				1004 a3 > PUBLISH ch 0 = 0
-				1004 a3 EVALSHA abd 3 r ch latch 0 3000 0123456789abcdef0123:1 = 1
-				1004 a4 DEL latch = 1`, nil},
+				1004 a3 EVALSHA abd 3 r ch unlock_latch 0 3000 0123456789abcdef0123:1 = 1
+				1004 a4 DEL unlock_latch = 1`, nil},
 			{"read locks of two", `
 				1000 a1 > HGET rw mode = nil
 				1000 a1 > HSET rw mode read = 1

@@ -12,6 +12,7 @@ func (d *Doctor) remove(o op, in *run) {
 		if h == nil {
 			if in == nil || !in.script {
 				d.lateDelete(o, k)
+				d.givesUp(o, k, nil)
 			}
 			continue
 		}
@@ -22,10 +23,15 @@ func (d *Doctor) remove(o op, in *run) {
 		if !compared {
 			d.blindDelete(o, k, h)
 		}
-		if d.owns(o, h) || compared {
+		how := EndStolen
+		h.ended = o.step()
+		if compared || d.owns(o, h) {
 			d.released(o, k, h)
+			how = EndReleased
+		} else if o.owner != "" && o.owner == h.taken.Name {
+			how = EndReleased // by a pool's other connection, perhaps
 		}
-		d.free(o, k, h, in)
+		d.free(o, k, h, in, how)
 	}
 }
 
@@ -37,11 +43,11 @@ func (d *Doctor) released(o op, k lockKey, h *hold) {
 	d.locks.put(class(k.name), true)
 }
 
-func (d *Doctor) free(o op, k lockKey, h *hold, in *run) {
+func (d *Doctor) free(o op, k lockKey, h *hold, in *run, how End) {
 	if in != nil {
 		in.freed = append(in.freed, freed{k, h})
 	}
-	d.drop(k, h, EndReleased, o.time)
+	d.drop(k, h, how, o.time)
 }
 
 // blindDelete looks at a DEL that compares nothing by itself.
@@ -99,6 +105,7 @@ func (d *Doctor) lateDelete(o op, k lockKey) {
 
 // lateScript looks at a script that was to release a lock and has not found it.
 func (d *Doctor) lateScript(o op, k lockKey, args []string) {
+	d.givesUp(o, k, args)
 	if h := d.holds.m[k]; h != nil && slices.Contains(args, h.value) {
 		return
 	}
@@ -108,5 +115,12 @@ func (d *Doctor) lateScript(o op, k lockKey, args []string) {
 			d.forgive(k, e.client)
 			return
 		}
+	}
+}
+
+// givesUp notes that somebody does not believe in a lock any more.
+func (d *Doctor) givesUp(o op, k lockKey, args []string) {
+	if d.ledger != nil {
+		d.ledger.gaveUp(d.master, k, o.client, args)
 	}
 }

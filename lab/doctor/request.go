@@ -126,7 +126,7 @@ func (d *Doctor) set(o op, in *run) {
 		d.take(o, k, &hold{value: value, until: o.until(), in: in})
 	case d.holds.m[k] != nil:
 		d.overwrite(o, value)
-	case in != nil && in.script && has(in.absent, k):
+	case in != nil && in.script && has(in.absent, k) && isToken(value): // not a flag that is set for a while
 		in.fresh = append(in.fresh, fresh{key: k, op: o, hold: hold{value: value, until: o.until(), in: in}})
 	}
 }
@@ -140,6 +140,7 @@ func (d *Doctor) overwrite(o op, value string) {
 		return
 	}
 	if h.value != value {
+		h.ended = o.step()
 		d.drop(k, h, EndOverwritten, o.time)
 		return
 	}

@@ -129,7 +129,7 @@ func (d *Doctor) hashDelete(o op, in *run) {
 	k := o.key()
 	h := d.holds.m[k]
 	if h != nil && h.hash && !h.shared && o.reply.n > 0 && slices.Contains(o.args[2:], h.value) {
-		d.free(o, k, h, in)
+		d.free(o, k, h, in, EndReleased)
 	}
 }
 

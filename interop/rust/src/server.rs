@@ -25,7 +25,12 @@ pub struct Server(pub Connection);
 
 impl Server {
     pub fn dial(addr: &str) -> Result<Server> {
-        Ok(Server(redis::Client::open(url(addr, 0))?.get_connection()?))
+        let mut connection = redis::Client::open(url(addr, 0))?.get_connection()?;
+        cmd("CLIENT")
+            .arg("SETNAME")
+            .arg("interop")
+            .exec(&mut connection)?;
+        Ok(Server(connection))
     }
 
     pub fn want_key(&mut self, key: &str, there: bool, when: &str) -> Result<()> {

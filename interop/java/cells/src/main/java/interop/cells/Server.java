@@ -41,6 +41,7 @@ public final class Server implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+        call("CLIENT", "SETNAME", "interop"); // or LAB DOCTOR takes what scenarios do to locks for a client's mistake
     }
 
     /** A further connection to the same server, for a thread of its own. */

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// harness is the name (CLIENT SETNAME) of the connections by which scenarios look behind
+// their client's back: they do to locks what nobody should.
+const harness = "interop"
+
+// excuse is a finding of LAB DOCTOR that a client of the matrix has deserved.
+type excuse struct {
+	pattern, key string // the key contains it
+	why          string
+}
+
+func excuses() []excuse {
+	const onPurpose = "the scenario has the lease run out before it unlocks"
+	const noTimeout = "its locks have no TTL unless they are given one, and most scenarios give them none"
+	return []excuse{
+		{"script-in-full", ":redisson-3", "it sends EVAL for every lock unless useScriptCache is set; Redisson 4 does so by itself"},
+		{"late-unlock", ":stranger:", onPurpose},
+		{"lock-without-ttl", ":redis-py ", noTimeout},
+		{"owner-gone", ":redis-py ", noTimeout},
+		{"lock-without-ttl", ":python-redis-lock ", noTimeout},
+		{"owner-gone", ":python-redis-lock ", noTimeout},
+	}
+}
+
+// consult asks the lock doctor of each server what the clients have done wrong, and has it
+// forget that. Every client here is right, so that a finding is the doctor's mistake, or has
+// an excuse.
+func (k *kind) consult() (wrong, excused []string, err error) {
+	for _, s := range k.masters {
+		findings, err := askDoctor(s.addr)
+		if err != nil {
+			return nil, nil, fmt.Errorf("LAB DOCTOR: %w", err)
+		}
+		for _, f := range findings {
+			if f["name"] == harness {
+				continue
+			}
+			line := fmt.Sprintf("LAB DOCTOR: %s, key %s, client %s, %s times: %s", f["pattern"], f["key"], f["client"], f["count"], f["commands"])
+			if why := excuseOf(f); why != "" {
+				excused = append(excused, line+"\n    "+why)
+			} else {
+				wrong = append(wrong, line)
+			}
+		}
+	}
+	return wrong, excused, nil
+}
+
+func excuseOf(f map[string]string) string {
+	for _, e := range excuses() {
+		if f["pattern"] == e.pattern && strings.Contains(f["key"], e.key) {
+			return e.why
+		}
+	}
+	return ""
+}
+
+// askDoctor returns the findings by the names of their fields.
+func askDoctor(addr string) ([]map[string]string, error) {
+	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	if err != nil {
+		return nil, err
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := conn.Write([]byte("LAB DOCTOR\r\nLAB DOCTOR RESET\r\n")); err != nil {
+		return nil, err
+	}
+	r := bufio.NewReader(conn)
+	reply, err := resp.ReadReply(r)
+	if err != nil {
+		return nil, err
+	}
+	if reply.Kind != '*' {
+		return nil, fmt.Errorf("%s: is lab yes among the arguments of miniredisd?", reply)
+	}
+	if _, err := resp.ReadReply(r); err != nil {
+		return nil, err
+	}
+	var all []map[string]string
+	for _, v := range reply.Elems {
+		fields := map[string]string{}
+		for i := 0; i+1 < len(v.Elems); i += 2 {
+			fields[v.Elems[i].Str] = text(v.Elems[i+1])
+		}
+		all = append(all, fields)
+	}
+	return all, nil
+}
+
+func text(v resp.Value) string {
+	switch v.Kind {
+	case ':':
+		return fmt.Sprint(v.Int)
+	case '*':
+		parts := make([]string, len(v.Elems))
+		for i, e := range v.Elems {
+			parts[i] = "\n    " + e.Str
+		}
+		return strings.Join(parts, "")
+	}
+	return v.Str
+}

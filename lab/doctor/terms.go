@@ -1,0 +1,156 @@
+package doctor
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Term is the time in which a client may believe that it holds a lock.
+type Term struct {
+	DB       int
+	Key      string
+	Holder   string
+	Votes    []Vote
+	Majority bool
+	From     int64 // the order of the vote that made the majority, or of the last one
+	To       int64 // 0 when it is not over
+	RanOut   bool  // it ended because the lease did
+}
+
+// Vote is a grant, and the master that has given it, from 0.
+type Vote struct {
+	Holding
+	Master int
+}
+
+// Terms puts together what several masters have granted. Tables are the holdings of one
+// master each; the terms of a key come in the order in which they began.
+//
+// No clock is trusted. A client stops believing in its lock when it releases it
+// anywhere, or when the lease is over by the clocks of more than half of the masters
+// that granted it: one clock that jumps, or one master that loses its keys, does not
+// end what the client believes in, and that is just how Redlock breaks.
+func Terms(tables [][]Holding) []Term {
+	byKey := map[lockKey][]Vote{}
+	var keys []lockKey
+	for master, table := range tables {
+		for _, h := range table {
+			k := lockKey{h.DB, h.Key}
+			if byKey[k] == nil {
+				keys = append(keys, k)
+			}
+			byKey[k] = append(byKey[k], Vote{h, master})
+		}
+	}
+	var terms []Term
+	for _, k := range keys {
+		terms = append(terms, termsOf(k, byKey[k], len(tables)/2+1)...)
+	}
+	return terms
+}
+
+// termsOf puts the votes for one holder together.
+func termsOf(k lockKey, votes []Vote, majority int) []Term {
+	slices.SortStableFunc(votes, func(a, b Vote) int { return cmp.Compare(a.Order, b.Order) })
+	open := map[string]int{} // the holder's newest term
+	var terms []Term
+	for _, v := range votes {
+		i, known := open[v.Holder]
+		if !known || terms[i].closedBefore(v) {
+			i = len(terms)
+			open[v.Holder] = i
+			terms = append(terms, Term{DB: k.db, Key: k.name, Holder: v.Holder})
+		}
+		terms[i].Votes = append(terms[i].Votes, v)
+	}
+	for i := range terms {
+		t := &terms[i]
+		t.Majority = len(t.Votes) >= majority
+		t.From = t.Votes[min(majority, len(t.Votes))-1].Order
+		t.To, t.RanOut = t.over()
+		if t.To != 0 && t.To < t.From {
+			t.Majority = false // it was given up before it was complete
+		}
+	}
+	slices.SortStableFunc(terms, func(a, b Term) int { return cmp.Compare(a.From, b.From) })
+	return terms
+}
+
+// closedBefore tells that v is part of another attempt: the client has given this one
+// up, or has asked the same master again.
+func (t *Term) closedBefore(v Vote) bool {
+	return slices.ContainsFunc(t.Votes, func(g Vote) bool {
+		return g.Master == v.Master || g.GaveUp != 0 && g.GaveUp <= v.Order
+	})
+}
+
+// over is when the client knows that it does not hold the lock any more.
+func (t *Term) over() (order int64, ranOut bool) {
+	var out []int64
+	for _, v := range t.Votes {
+		if v.GaveUp != 0 && (order == 0 || v.GaveUp < order) {
+			order = v.GaveUp
+		}
+		if v.RanOut != 0 {
+			out = append(out, v.RanOut)
+		}
+	}
+	if half := len(t.Votes) / 2; len(out) > half {
+		slices.Sort(out)
+		if at := out[half]; order == 0 || at < order {
+			return at, true
+		}
+	}
+	return order, false
+}
+
+// TwoHoldersOf looks for locks that a majority of masters granted to one holder before
+// the term of another one was over.
+func TwoHoldersOf(tables [][]Holding) []Finding {
+	terms := slices.DeleteFunc(Terms(tables), func(t Term) bool { return !t.Majority })
+	var found []Finding
+	for i, first := range terms {
+		for _, second := range terms[i+1:] {
+			if first.DB == second.DB && first.Key == second.Key && first.Holder != second.Holder && (first.To == 0 || second.From < first.To) {
+				found = append(found, twoHolders(first, second))
+			}
+		}
+	}
+	return found
+}
+
+func twoHolders(first, second Term) Finding {
+	f := Finding{Pattern: TwoHolders, Key: first.Key, Count: 1}
+	for _, v := range first.Votes {
+		f.Steps = append(f.Steps, v.step())
+		if v.EndOrder != 0 && v.EndOrder <= second.From {
+			f.Steps = append(f.Steps, v.fate())
+		}
+	}
+	for _, v := range second.Votes {
+		f.Steps = append(f.Steps, v.step())
+	}
+	last := second.Votes[len(second.Votes)-1]
+	f.Client, f.Name, f.Time = last.Client, last.Granted.Name, last.Granted.Time
+	f.Why, f.Fix = advice(TwoHolders)
+	return f
+}
+
+func (v Vote) step() Step {
+	s := v.Granted
+	s.Master = v.Master + 1
+	return s
+}
+
+// fate is what became of the holding on its master.
+func (v Vote) fate() Step {
+	s := v.EndedBy
+	switch v.End {
+	case EndExpired:
+		s.Command = "by this master's clock the lease has run out"
+	case EndLost:
+		s.Command = "this master has lost its keys"
+	}
+	s.Master, s.Time = v.Master+1, v.Ended
+	return s
+}

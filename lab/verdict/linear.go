@@ -1,0 +1,192 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/doctor"
+)
+
+// action is what an operation does to the lock.
+type action string
+
+const (
+	acquire action = "acquire"
+	release action = "release"
+	runOut  action = "lease over"
+)
+
+// input is the lock, what is done to it, and by whom.
+type input struct {
+	key    string
+	do     action
+	holder string
+}
+
+// operation is one on a lock; from and to are entries.
+type operation struct {
+	input
+	ok       bool
+	from, to int
+}
+
+// model is a lock: its state is the holder, "" while it is free.
+func model() porcupine.Model {
+	return porcupine.Model{
+		Partition: byLock,
+		Init:      func() any { return "" },
+		Step: func(state, in, out any) (bool, any) {
+			holder, i := state.(string), in.(input)
+			switch {
+			case i.do == acquire && !out.(bool):
+				return true, state
+			case i.do == acquire:
+				return holder == "" || holder == i.holder, i.holder
+			case holder == i.holder:
+				return true, ""
+			}
+			return i.do == runOut, state
+		},
+		DescribeOperation: func(in, out any) string {
+			i := in.(input)
+			if i.do == acquire && !out.(bool) {
+				return fmt.Sprintf("%s %s: refused", i.do, i.key)
+			}
+			return fmt.Sprintf("%s %s by %s", i.do, i.key, i.holder)
+		},
+		DescribeState: func(state any) string {
+			if state == "" {
+				return "free"
+			}
+			return "held by " + state.(string)
+		},
+	}
+}
+
+func byLock(history []porcupine.Operation) [][]porcupine.Operation {
+	var parts [][]porcupine.Operation
+	place := map[string]int{}
+	for _, o := range history {
+		key := o.Input.(input).key
+		i, known := place[key]
+		if !known {
+			i = len(parts)
+			place[key] = i
+			parts = append(parts, nil)
+		}
+		parts[i] = append(parts[i], o)
+	}
+	return parts
+}
+
+// operations are those of one lock.
+func (r *replay) operations(tables [][]doctor.Holding) []operation {
+	var all []operation
+	key := ""
+	for _, t := range doctor.Terms(tables) {
+		key = t.Key
+		last := t.Votes[len(t.Votes)-1]
+		taken := operation{input: input{t.Key, acquire, t.Holder}, ok: t.Majority, from: r.at[t.Votes[0].Order], to: r.at[last.Order]}
+		if slices.ContainsFunc(t.Votes, func(v doctor.Vote) bool { return r.entries[v.Event].unanswered() }) {
+			taken.to = len(r.entries)
+		}
+		all = append(all, taken)
+		if t.Majority {
+			all = append(all, r.endOf(t)...)
+		}
+		if v := t.Votes[0]; len(tables) == 1 && v.End == doctor.EndStolen {
+			thief := cmp.Or(v.EndedBy.Name, fmt.Sprintf("id=%d", v.EndedBy.Client))
+			at := r.at[v.EndOrder]
+			all = append(all, operation{input: input{t.Key, release, "client " + thief}, ok: true, from: at, to: at})
+		}
+	}
+	if len(tables) == 1 {
+		all = append(all, r.refusals(key)...)
+	}
+	return all
+}
+
+// endOf is how the holder knows that its term is over.
+func (r *replay) endOf(t doctor.Term) []operation {
+	switch {
+	case t.To == 0:
+		return nil
+	case t.RanOut:
+		at := r.at[t.To]
+		return []operation{{input: input{t.Key, runOut, t.Holder}, ok: true, from: at, to: at}}
+	}
+	last := t.To
+	for _, v := range t.Votes {
+		last = max(last, v.GaveUp)
+	}
+	if v := t.Votes[0]; len(t.Votes) == 1 && v.End != doctor.EndReleased {
+		return nil // it found nothing to release
+	}
+	return []operation{{input: input{t.Key, release, t.Holder}, ok: true, from: r.at[t.To], to: r.at[last]}}
+}
+
+// refusals are the attempts on a lock of one master that were turned down.
+func (r *replay) refusals(key string) []operation {
+	var all []operation
+	for i, e := range r.entries {
+		if e.Key != key || !e.ran() || e.Reply != "(nil)" && e.Reply != "0" || len(e.Cmd) < 3 {
+			continue
+		}
+		name := strings.ToLower(e.Cmd[0])
+		nx := slices.ContainsFunc(e.Cmd[3:], func(word string) bool { return strings.EqualFold(word, "nx") })
+		if name == "setnx" || name == "set" && nx {
+			all = append(all, operation{input: input{key, acquire, e.Cmd[2]}, from: i, to: i})
+		}
+	}
+	return all
+}
+
+// forPorcupine numbers the holders: each has a row of its own in the picture, and the time
+// that ends leases has the last.
+func (r *replay) forPorcupine(all []operation) []porcupine.Operation {
+	rows := map[string]int{}
+	for _, o := range all {
+		if _, known := rows[o.holder]; !known && o.do != runOut {
+			rows[o.holder] = len(rows)
+		}
+	}
+	history := make([]porcupine.Operation, len(all))
+	for i, o := range all {
+		row := rows[o.holder]
+		if o.do == runOut {
+			row = len(rows)
+		}
+		history[i] = porcupine.Operation{ClientId: row, Input: o.input, Output: o.ok, Call: int64(o.from), Return: int64(o.to)}
+	}
+	return history
+}
+
+// annotations show in the picture what happened to the masters.
+func (r *replay) annotations() []porcupine.Annotation {
+	var all []porcupine.Annotation
+	for i, e := range r.entries {
+		what := ""
+		switch e.Event {
+		case lab.EventClock:
+			what = fmt.Sprintf("clock moved by %d ms", e.To-e.From)
+		case lab.EventCrash:
+			what = "lost its keys"
+		case lab.EventExpired:
+			what = "expired " + e.Key
+		case lab.EventCommand:
+			continue
+		default:
+			what = e.Event + ": " + string(e.Outcome)
+		}
+		all = append(all, porcupine.Annotation{
+			Tag: fmt.Sprintf("master %d", e.master+1), Start: int64(i), End: int64(i),
+			Description: what, Details: lab.Line(e.Cmd),
+		})
+	}
+	return all
+}

@@ -1,0 +1,180 @@
+package verdict
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/doctor"
+)
+
+// entry is one of a master, from 0.
+type entry struct {
+	lab.Entry
+	master int
+}
+
+// replay is the histories put together, and shown to a doctor for each master.
+type replay struct {
+	masters int
+	entries []entry // of all masters, in the order in which they happened
+	ledger  *doctor.Ledger
+	at      []int // the entry of each of the ledger's orders
+}
+
+// play shows the histories to doctors, and has the ledger note who held what.
+func play(histories []lab.History) (*replay, error) {
+	r := &replay{}
+	seen := map[int]bool{}
+	for _, h := range histories {
+		r.masters = max(r.masters, h.Masters)
+		if seen[h.Master] {
+			return nil, fmt.Errorf("there are two histories of master %d", h.Master)
+		}
+		seen[h.Master] = true
+		for _, e := range h.Entries {
+			r.entries = append(r.entries, entry{e, h.Master - 1})
+		}
+	}
+	slices.SortStableFunc(r.entries, func(a, b entry) int {
+		return cmp.Or(cmp.Compare(a.Mono, b.Mono), cmp.Compare(a.master, b.master), cmp.Compare(a.Seq, b.Seq))
+	})
+	r.ledger = doctor.NewLedger(r.masters, len(r.entries)+1)
+	doctors := make([]*doctor.Doctor, r.masters)
+	for i := range doctors {
+		doctors[i] = doctor.New(nil, r.ledger, i)
+	}
+	for i, e := range r.entries {
+		r.ledger.Passed(e.master, max(e.Time, e.To))
+		show(doctors[e.master], e, int64(i))
+		for int64(len(r.at)) <= r.ledger.Order() {
+			r.at = append(r.at, i)
+		}
+	}
+	return r, nil
+}
+
+// show tells a doctor of an entry.
+func show(d *doctor.Doctor, e entry, number int64) {
+	switch {
+	case e.Event == lab.EventExpired:
+		d.Expired(0, e.Key, e.Time)
+	case e.Event == lab.EventCrash:
+		d.Lost(e.Time)
+	case e.ran():
+		args := make([][]byte, len(e.Cmd))
+		for i, word := range e.Cmd {
+			args[i] = []byte(word)
+		}
+		d.Command(doctor.Event{
+			Time: e.Time, Mono: number, Client: e.Client, Name: e.Name,
+			Command: strings.ToLower(e.Cmd[0]), Args: args, By: e.By, Reply: e.encoded(),
+		})
+	}
+}
+
+// ran tells a command that was executed, whatever its client got to know of that.
+func (e entry) ran() bool {
+	if len(e.Cmd) == 0 || e.Reply == "QUEUED" {
+		return false
+	}
+	switch e.Outcome {
+	case lab.Executed, lab.Failed, lab.ReplyLost, lab.ReplyLate, lab.ReplyCut:
+		return true
+	}
+	return false
+}
+
+// unanswered tells that the client does not know what its command did.
+func (e entry) unanswered() bool { return e.Outcome == lab.ReplyLost || e.Outcome == lab.ReplyCut }
+
+// encoded is the reply as it was before the log made a text of it, as far as a lock needs that.
+func (e entry) encoded() []byte {
+	_, err := strconv.ParseInt(e.Reply, 10, 64)
+	switch {
+	case e.Outcome == lab.Failed:
+		return []byte("-" + e.Reply + "\r\n")
+	case e.Reply == "(nil)":
+		return []byte("$-1\r\n")
+	case err == nil:
+		return []byte(":" + e.Reply + "\r\n")
+	case e.Reply == "OK":
+		return []byte("+OK\r\n")
+	}
+	return fmt.Appendf(nil, "$%d\r\n%s\r\n", len(e.Reply), e.Reply)
+}
+
+// locks are the holdings of each lock, by master: one table for a lock of one master.
+func (r *replay) locks() [][][]doctor.Holding {
+	byKey := map[string][][]doctor.Holding{}
+	var keys []string
+	for master := range r.masters {
+		for _, h := range r.ledger.Table(master) {
+			if byKey[h.Key] == nil {
+				byKey[h.Key] = make([][]doctor.Holding, r.masters)
+				keys = append(keys, h.Key)
+			}
+			byKey[h.Key][master] = append(byKey[h.Key][master], h)
+		}
+	}
+	slices.Sort(keys)
+	all := make([][][]doctor.Holding, 0, len(keys))
+	for _, key := range keys {
+		tables := byKey[key]
+		granting := slices.DeleteFunc(slices.Clone(tables), func(t []doctor.Holding) bool { return len(t) == 0 })
+		if len(granting) == 1 {
+			tables = granting
+		}
+		all = append(all, tables)
+	}
+	return all
+}
+
+// fencing says what a resource could do that checks fencing tokens: numbers that grow with
+// each holder, made by INCR.
+func (r *replay) fencing(tables [][]doctor.Holding, f doctor.Finding) string {
+	var first, second string
+	for _, t := range doctor.Terms(tables) {
+		for _, v := range t.Votes {
+			switch v.Granted.Command {
+			case f.Steps[0].Command:
+				first = cmp.Or(first, r.token(v))
+			case f.Steps[len(f.Steps)-1].Command:
+				second = cmp.Or(second, r.token(v))
+			}
+		}
+	}
+	if first == "" || second == "" {
+		return "the holders have no fencing tokens (an INCR on a watched key when they take the lock), so that nothing can tell the stale one from the other"
+	}
+	return fmt.Sprintf("the first holder has token %s, the second %s: a resource that refuses lower tokens than it has seen is safe once the second has come", first, second)
+}
+
+// token is what the holder's INCR said, in the script that took the lock or behind it.
+func (r *replay) token(v doctor.Vote) string {
+	taken := r.entries[v.Event]
+	for i := int(v.Event) - 1; i >= 0 && taken.By != "" && r.entries[i].By == taken.By && r.entries[i].Client == taken.Client; i-- {
+		if r.entries[i].counts() {
+			return r.entries[i].Reply
+		}
+	}
+	for _, e := range r.entries[v.Event+1:] {
+		if e.Client != taken.Client || e.master != taken.master {
+			continue
+		}
+		if e.counts() {
+			return e.Reply
+		}
+		if e.ran() && strings.EqualFold(e.Cmd[0], "set") {
+			return ""
+		}
+	}
+	return ""
+}
+
+func (e entry) counts() bool {
+	return e.ran() && (strings.EqualFold(e.Cmd[0], "incr") || strings.EqualFold(e.Cmd[0], "incrby"))
+}

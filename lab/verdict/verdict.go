@@ -1,0 +1,123 @@
+// Package verdict judges whether a lock was one, from what the masters have logged.
+//
+//	LAB LOG EXPORT ──> Read ──> Judge ──┬─ two holders at one time?      package lab/doctor
+//	(one or several masters)            └─ linearizable?                 porcupine
+//	                                            │
+//	                              Print, and a picture of the counter-example
+//
+// The histories must have watched the lock's keys (LAB LOG WATCH) since before it was
+// first taken. What is a lock, who holds it, and until when its holder may believe that, is
+// for package doctor to say; its comments tell how. A lock that only one master has ever
+// granted is taken for a lock of that master alone, any other for one that needs the majority
+// of all masters.
+//
+// # Mutual exclusion
+//
+// Two holders are two terms that overlap: the second client was granted the lock while
+// the first could still believe that it had it.
+//
+// # Linearizability
+//
+// The lock is a register that is free or has a holder. To acquire it is legal when it is
+// free, to release it when the caller is its holder; the end of a lease frees it as well.
+// An operation reaches from its first to its last vote, one whose reply was lost to the end
+// of the history. A refusal is always legal, because Redlock may refuse when votes are split.
+package verdict
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/anishathalye/porcupine"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/doctor"
+)
+
+// Verdict is what became of a history.
+type Verdict struct {
+	Masters, Entries, Locks, Grants int
+
+	TwoHolders   []Violation
+	Linearizable bool
+
+	picture func(w io.Writer) error
+}
+
+// Violation is a lock that two held at the same time.
+type Violation struct {
+	doctor.Finding
+	Fencing string // what fencing tokens could have done about it
+}
+
+// OK tells a lock that was one.
+func (v *Verdict) OK() bool { return len(v.TwoHolders) == 0 && v.Linearizable }
+
+// Judge looks at the histories of the masters of one process, in any order.
+func Judge(histories []lab.History) (*Verdict, error) {
+	r, err := play(histories)
+	if err != nil {
+		return nil, err
+	}
+	v := &Verdict{Masters: r.masters, Entries: len(r.entries), Linearizable: true}
+	var all []operation
+	for _, tables := range r.locks() {
+		v.Locks++
+		for _, table := range tables {
+			v.Grants += len(table)
+		}
+		for _, f := range doctor.TwoHoldersOf(tables) {
+			v.TwoHolders = append(v.TwoHolders, Violation{f, r.fencing(tables, f)})
+		}
+		all = append(all, r.operations(tables)...)
+	}
+	v.checkLinearizability(r, all)
+	return v, nil
+}
+
+func (v *Verdict) checkLinearizability(r *replay, all []operation) {
+	history := r.forPorcupine(all)
+	result, info := porcupine.CheckOperationsVerbose(model(), history, 0)
+	v.Linearizable = result == porcupine.Ok
+	v.picture = func(w io.Writer) error {
+		info.AddAnnotations(r.annotations())
+		return porcupine.Visualize(model(), info, w)
+	}
+}
+
+// Picture writes an HTML page that shows the operations in their order, and where they
+// cannot be put in one. It may be written once.
+func (v *Verdict) Picture(w io.Writer) error { return v.picture(w) }
+
+// Print writes the verdict for people.
+func (v *Verdict) Print(w io.Writer) {
+	fmt.Fprintf(w, "masters: %d, entries: %d, locks: %d, grants: %d\n", v.Masters, v.Entries, v.Locks, v.Grants)
+	for _, f := range v.TwoHolders {
+		fmt.Fprintf(w, "\nTWO HOLDERS of %s\n", f.Key)
+		for _, s := range f.Steps {
+			fmt.Fprintf(w, "  %s\n", step(s))
+		}
+		fmt.Fprintf(w, "  Why: %s.\n  Fix: %s.\n  Fencing: %s.\n", f.Why, f.Fix, f.Fencing)
+	}
+	if !v.Linearizable {
+		fmt.Fprintln(w, "\nNOT LINEARIZABLE: no order of the operations makes each of them legal")
+	}
+	switch {
+	case v.OK() && v.Grants == 0:
+		fmt.Fprintln(w, "OK, but nobody took a lock: were its keys watched (LAB LOG WATCH)?")
+	case v.OK():
+		fmt.Fprintln(w, "OK: no two holders at one time, and linearizable")
+	}
+}
+
+func step(s doctor.Step) string {
+	line := fmt.Sprintf("master %d, %d", s.Master, s.Time)
+	if s.Client != 0 {
+		line += fmt.Sprintf(", client %d %s", s.Client, s.Name)
+	}
+	line += ": " + s.Command
+	if s.Reply != "" {
+		line += " -> " + s.Reply
+	}
+	return line
+}
