@@ -86,7 +86,7 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 		tables[master] = tables[master][1:]
 	}
 	tables[master] = append(tables[master], Holding{
-		DB: k.db, Key: k.name, Holder: holder(h, o), Client: h.client, Granted: h.taken,
+		DB: k.db, Key: k.name, Holder: l.holder(h, o), Client: h.client, Granted: h.taken,
 		Event: o.mono, Order: h.order, Lease: h.lease, Until: h.until,
 	})
 	if l.masters < 2 {
@@ -100,10 +100,11 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	return nil
 }
 
-// holder tells who has a lock: by the token, but by the client where all have the same.
-func holder(h *hold, o op) string {
+// holder tells who has a lock: by the token, but by the client where all may have the
+// same. A client without a name is another one for each master.
+func (l *Ledger) holder(h *hold, o op) string {
 	switch {
-	case isToken(h.value):
+	case isToken(h.value), l.masters > 1 && o.owner == "":
 		return h.value
 	case o.owner != "":
 		return "client " + o.owner
