@@ -150,6 +150,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		clients: map[int64]*client{},
 		start:   clock.Mono(),
 		runID:   newRunID(),
+		door:    door{inside: map[int64]*visit{}, ended: make(chan struct{})},
 	}
 	if cfg.Lab {
 		clock.Lab = clock.NewLab()

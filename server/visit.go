@@ -33,7 +33,7 @@ type door struct {
 	mu     sync.Mutex
 	lastID int64
 	inside map[int64]*visit // not answered yet
-	closed bool             // for the server has ended
+	ended  chan struct{}    // closed when the server has ended
 }
 
 // errVisitOver is for a visit that ends as a connection would that is closed.
@@ -44,13 +44,10 @@ func (s *Server) receive(v *visit) {
 	v.FD, v.visit = -1, v
 	v.sess.Index, v.sess.Addr, v.sess.Local, v.sess.Authenticated = -1, "lab", true, true
 	s.door.mu.Lock()
-	if s.door.closed {
+	if s.hasEnded() {
 		s.door.mu.Unlock()
-		v.done(s.hasEnded())
+		v.done(s.lastAnswer())
 		return
-	}
-	if s.door.inside == nil {
-		s.door.inside = map[int64]*visit{}
 	}
 	s.door.lastID--
 	v.sess.ID = s.door.lastID
@@ -59,8 +56,8 @@ func (s *Server) receive(v *visit) {
 	s.post(func() { s.serveVisit(v) })
 }
 
-// hasEnded is the reply of a server that executes nothing any more.
-func (s *Server) hasEnded() []byte {
+// lastAnswer is the reply of a server that executes nothing any more.
+func (s *Server) lastAnswer() []byte {
 	return errorReply(errorf("ERR LAB: master %d has ended", s.number))
 }
 
@@ -149,10 +146,11 @@ func (s *Server) executePosted() {
 func (s *Server) closeDoor() {
 	s.door.mu.Lock()
 	left := s.door.inside
-	s.door.inside, s.door.closed = nil, true
+	s.door.inside = nil
+	close(s.door.ended)
 	s.door.mu.Unlock()
 	for _, v := range left {
-		v.done(s.hasEnded())
+		v.done(s.lastAnswer())
 	}
 }
 
@@ -204,7 +202,7 @@ func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, err
 	}
 	runs := m[0]
 	for _, s := range m {
-		if !s.ended() {
+		if !s.hasEnded() {
 			runs = s
 			break
 		}
@@ -212,10 +210,16 @@ func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, err
 	return runs.Do(ctx, args...)
 }
 
-func (s *Server) ended() bool {
-	s.door.mu.Lock()
-	defer s.door.mu.Unlock()
-	return s.door.closed
+// Ended is closed when Run is over.
+func (s *Server) Ended() <-chan struct{} { return s.door.ended }
+
+func (s *Server) hasEnded() bool {
+	select {
+	case <-s.door.ended:
+		return true
+	default:
+		return false
+	}
 }
 
 // Do executes a request as if a client had sent it, and waits for the reply: a LAB verb, or

@@ -120,6 +120,7 @@ func starters() map[string]string {
 	return map[string]string{
 		"cmd/miniredisd.serve":    "waits for signals and posts Stop",
 		"cmd/miniredisd.serveLab": "net/http, for lab-http",
+		"miniredistest.start":     "runs the masters of a test",
 		"server.Run":              "one for each master behind the first",
 		"ioworkers.Start":         "one for each I/O thread",
 

@@ -1,0 +1,67 @@
+package miniredistest_test
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/miniredisd/miniredisd/miniredistest"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// client is the smallest client there is; a test would use that of its application.
+type client struct {
+	net.Conn
+	in *bufio.Reader
+}
+
+func connect(addr string) *client {
+	conn, err := net.Dial("tcp", addr)
+	if err != nil {
+		panic(err)
+	}
+	return &client{conn, bufio.NewReader(conn)}
+}
+
+func (c *client) do(line string) string {
+	fmt.Fprintf(c, "%s\r\n", line)
+	v, err := resp.ReadReply(c.in)
+	if err != nil {
+		return err.Error()
+	}
+	return v.String()
+}
+
+// A lock is taken, and the reply gets lost. The client that asks again with the same token
+// is refused, though the lock is its own: it must look whose it is before it gives up.
+func ExampleServer_Fault() {
+	t := &testing.T{} // in a test: the t of the test
+	srv := miniredistest.Run(t, miniredistest.FrozenAt(time.Unix(1_800_000_000, 0)))
+	srv.Fault("lost").Cmd("SET").Key("lock:*").Nth(1).DropReply()
+
+	first := connect(srv.Addr())
+	fmt.Println("worker:", first.do("SET lock:order:42 token-1 NX PX 30000"))
+	first.Close()
+	second := connect(srv.Addr())
+	fmt.Println("again:", second.do("SET lock:order:42 token-1 NX PX 30000"))
+	fmt.Println("whose:", second.do("GET lock:order:42"))
+	second.Close()
+
+	srv.Clock().Advance(30*time.Second + time.Millisecond)
+	srv.AssertNone("lock:*")
+	for _, e := range srv.Log() {
+		fmt.Println(e.Seq, e.Event, e.Key, e.Cmd, e.Outcome, e.Reply)
+	}
+	srv.Stop()
+	// Output:
+	// worker: EOF
+	// again: (nil)
+	// whose: "token-1"
+	// 1 lost lock:order:42 [SET lock:order:42 token-1 NX PX 30000] reply lost OK
+	// 2 command lock:order:42 [SET lock:order:42 token-1 NX PX 30000] executed (nil)
+	// 3 command lock:order:42 [GET lock:order:42] executed token-1
+	// 4 clock  [] executed 1800000000000 -> 1800000030001
+	// 5 expired lock:order:42 [] executed
+}
