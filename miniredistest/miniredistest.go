@@ -153,6 +153,7 @@ func run(t testing.TB, n int, opts []Option) Masters {
 		if !o.at.IsZero() {
 			s.Clock().Set(o.at)
 		}
+		s.ResetLog() // which begins with the test
 	}
 	return all
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -208,4 +209,111 @@ func TestAdvanceReachesAllMastersBeforeItReplies(t *testing.T) {
 	expired, err := m[0].Do(context.Background(), "LAB", "CLOCK", "ADVANCE", "1")
 	require.NoError(t, err)
 	require.Equal(t, int64(0), expired.Int)
+}
+
+// waitFar has c wait for what does not come: somebody held on master 2.
+func waitFar(t *testing.T, m server.Masters, c *redistest.Conn) (id string) {
+	t.Helper()
+	id = fmt.Sprint(c.Do("CLIENT", "ID").Int)
+	require.NoError(t, c.Send(redistest.AppendCommand(nil, "LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0")))
+	home := dialMaster(t, m, 1)
+	for infoField(home, "blocked_clients") != "1" {
+	}
+	return id
+}
+
+func startHolding(t *testing.T) server.Masters {
+	t.Helper()
+	m := startMasters(t, 2)
+	ok(t, dialMaster(t, m, 2), "LAB", "FAULT", "ADD", "pause", "CMD", "GET", "ACTION", "HOLD")
+	return m
+}
+
+func TestWhoWaitsForAnotherMasterIsToldWhenItIsTime(t *testing.T) {
+	m := startHolding(t)
+	c := dialMaster(t, m, 1)
+	waitFar(t, m, c)
+	far := dialMaster(t, m, 2)
+	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
+	held := c.Read()
+	require.Equal(t, "GET lock", held.Elems[7].Str)
+	require.Equal(t, int64(1), c.Do("LAB", "MASTER", "2", "HOLD", "RELEASE", "pause").Int)
+	require.True(t, far.Read().Null)
+}
+
+func TestWhoWaitsForAnotherMasterCanBeUnblocked(t *testing.T) {
+	m := startHolding(t)
+	c, boss := dialMaster(t, m, 1), dialMaster(t, m, 1)
+	id := waitFar(t, m, c)
+	require.Equal(t, int64(1), boss.Do("CLIENT", "UNBLOCK", id).Int)
+	require.Equal(t, "(nil array)", c.Read().String())
+	waitFar(t, m, c)
+	require.Equal(t, int64(1), boss.Do("CLIENT", "UNBLOCK", id, "ERROR").Int)
+	require.Equal(t, "UNBLOCKED client unblocked via CLIENT UNBLOCK", c.Read().Str)
+	far := dialMaster(t, m, 2)
+	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
+	require.Equal(t, "GET lock", boss.Do("LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0").Elems[7].Str)
+	require.Equal(t, "PONG", c.Do("PING").Str, "an answer comes that nobody waits for")
+}
+
+func TestWhoWaitsForAnotherMasterMayGo(t *testing.T) {
+	m := startHolding(t)
+	c := dialMaster(t, m, 1)
+	waitFar(t, m, c)
+	c.Close()
+	home := dialMaster(t, m, 1)
+	for infoField(home, "blocked_clients") != "0" {
+	}
+	far := dialMaster(t, m, 2)
+	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
+	require.Equal(t, "GET lock", dialMaster(t, m, 2).Do("LAB", "HOLD", "WAIT", "pause", "0").Elems[7].Str)
+}
+
+func TestAMasterThatEndsAnswersThoseWhoWaitForIt(t *testing.T) {
+	m := startHolding(t)
+	c := dialMaster(t, m, 1)
+	waitFar(t, m, c)
+	m[1].Stop()
+	require.Equal(t, "ERR LAB: master 2 has ended", c.Read().Str)
+}
+
+func TestAProgramMayGiveUpWaiting(t *testing.T) {
+	m := startHolding(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error)
+	go func() {
+		_, err := m[1].Do(ctx, "LAB", "HOLD", "WAIT", "pause", "0")
+		done <- err
+	}()
+	_, err := m[1].Do(context.Background(), "LAB", "CLOCK")
+	require.NoError(t, err)
+	cancel()
+	require.ErrorIs(t, <-done, context.Canceled)
+	far := dialMaster(t, m, 2)
+	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
+	held, err := m[1].Do(context.Background(), "LAB", "HOLD", "WAIT", "pause", "0")
+	require.NoError(t, err)
+	require.Equal(t, "GET lock", held.Elems[7].Str)
+}
+
+// The caller of a crash is the only one to hear that it has happened, wherever it is.
+func TestEveryMasterCrashesAndTheCallerIsTold(t *testing.T) {
+	m := startMasters(t, 3)
+	boss, other := dialMaster(t, m, 2), dialMaster(t, m, 2)
+	ok(t, other, "SET", "lock", "v")
+	require.Equal(t, "[+OK, +OK, +OK]", boss.Do("LAB", "ALL", "CRASH").String())
+	_, err := boss.TryRead()
+	require.Error(t, err)
+	_, err = other.TryRead()
+	require.Error(t, err)
+	for n := range m {
+		require.Equal(t, int64(0), dialMaster(t, m, n+1).Do("DBSIZE").Int)
+	}
+	require.Equal(t, "+OK", dialMaster(t, m, 1).Do("LAB", "MASTER", "3", "CRASH", "DOWN", "60000").String())
+	_, err = net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", m[2].Port()))
+	require.Error(t, err)
+	boss = dialMaster(t, m, 1)
+	require.Equal(t, "unix-ms", boss.Do("LAB", "MASTER", "3", "CLOCK").Elems[0].Str, "it answers while it is down")
+	require.Equal(t, ":0", boss.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "60000").String())
+	require.Equal(t, "PONG", dialMaster(t, m, 3).Do("PING").Str)
 }
