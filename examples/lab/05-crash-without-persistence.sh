@@ -1,0 +1,39 @@
+#!/bin/bash
+# 5. One of five masters crashes and comes back with nothing. Two clients have a majority.
+. "$(dirname "$0")/redlock.sh"
+start --masters 5
+
+# Client a gets three masters: two could not be reached.
+lab MASTER 4 LISTEN OFF
+lab MASTER 5 LISTEN OFF
+connect a
+acquire a 3
+lab MASTER 4 LISTEN ON
+lab MASTER 5 LISTEN ON
+
+lab MASTER 3 CRASH
+connect b
+acquire b 3
+# Both hold the lock: a on 1, 2, 3, and b on 3, 4, 5.
+
+# What helps: a master that has crashed stays away for longer than any lease lasts. The same
+# again, after all leases are over:
+lab ALL CLOCK ADVANCE 10001
+lab MASTER 4 LISTEN OFF
+lab MASTER 5 LISTEN OFF
+connect a
+acquire a 3
+lab MASTER 4 LISTEN ON
+lab MASTER 5 LISTEN ON
+
+lab MASTER 3 CRASH DOWN 10001
+connect b
+acquire b 2
+release b
+
+# When it is back, nobody holds anything.
+lab ALL CLOCK ADVANCE 10001
+connect b
+acquire b 5
+
+the_end

@@ -1,0 +1,33 @@
+#!/bin/bash
+# 16. The connection is up, and the server says nothing. Was the command executed? That
+# depends, and the client cannot see on what.
+. "$(dirname "$0")/lab.sh"
+start
+client worker-1
+client worker-2
+
+# It was: SILENT.
+lab FAULT ADD mute CMD SET CLIENT worker-1 TIMES 1 ACTION SILENT
+worker-1 SET lock:order token-1 NX PX 30000
+worker-1 waits
+worker-1 PING
+worker-1 waits
+worker-2 GET lock:order
+worker-2 gets token-1
+logged 1 '"event":"mute".*"outcome":"reply lost"'
+
+# It was not: BLACKHOLE. The kernel takes the bytes and the server does not read them.
+lab BLACKHOLE ON
+worker-2 SET lock:invoice token-2 NX PX 30000
+worker-2 waits
+logged 0 'lock:invoice'
+lab BLACKHOLE OFF
+worker-2 gets OK
+
+# What helps against both: a timeout, a new connection, and a look at whose the lock is.
+worker-1 leaves
+client worker-1
+worker-1 GET lock:order
+worker-1 gets token-1
+
+the_end

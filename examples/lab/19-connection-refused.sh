@@ -1,0 +1,24 @@
+#!/bin/bash
+# 19. Masters that refuse connections: with two of five Redlock goes on, with three it must
+# not, and gives back what it has.
+. "$(dirname "$0")/redlock.sh"
+start --masters 5
+
+lab MASTER 4 LISTEN OFF
+lab MASTER 5 LISTEN OFF
+connect a
+acquire a 3
+release a
+
+lab MASTER 3 LISTEN OFF
+connect b
+acquire b 2
+release b
+
+# Nothing is left behind on the two.
+b.1 EXISTS lock:order
+b.1 gets 0
+b.2 EXISTS lock:order
+b.2 gets 0
+
+the_end

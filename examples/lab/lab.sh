@@ -1,0 +1,172 @@
+# What every story in this folder begins with:
+#
+#   start [OPTION ...]     A server, with --masters N several. Their clocks stand still.
+#   lab VERB ...           redis-cli LAB VERB ...; an error ends the story.
+#   lab gets REPLY         ... what it answered.
+#   client NAME [MASTER]   Connects a client, which says NAME by CLIENT SETNAME. From then on:
+#   NAME COMMAND ...       sends a command, and does not wait
+#   NAME gets REPLY        takes the next reply, which must be this one
+#   NAME waits             has no reply yet
+#   NAME leaves            hangs up
+#   logged N REGEX         N lines of LAB LOG match.
+#   the_end                Prints LAB LOG.
+#   $unlock, $renew        The two scripts of every lock: for the holder only.
+#
+# Replies are written as in LAB LOG: OK, 1, text, (nil), ERR ..., [a b]; and (closed), (reset),
+# (refused) for what happens to a connection. Nothing here sleeps, and nobody looks at a real
+# clock. MINIREDISD is the server's binary, built here if not given; SEED is its seed.
+set -eu
+export LC_ALL=C
+trap '' PIPE
+work=$(mktemp -d)
+trap 'stop $?' EXIT
+declare -A fds=()
+ports=()
+via=1 # the master that lab is said to
+reply=
+unlock="if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
+renew="if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end"
+
+stop() {
+	[ -z "${server-}" ] || { kill "$server" && wait "$server"; } 2>/dev/null || true
+	rm -rf "$work"
+	exit "$1"
+}
+
+start() {
+	if [ -z "${MINIREDISD-}" ]; then
+		MINIREDISD=$work/miniredisd
+		(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && go build -o "$MINIREDISD" ./cmd/miniredisd)
+	fi
+	mkfifo "$work/says"
+	"$MINIREDISD" --lab yes --seed "${SEED:-1}" --port 0 --port-file "$work/ports" --dir "$work" "$@" >"$work/says" 2>&1 &
+	server=$!
+	exec {says}<"$work/says"
+	until [ -s "$work/ports" ]; do
+		read -r line <&$says || { echo "the server has ended: $line" && exit 1; }
+	done
+	cat <&$says >/dev/null &
+	mapfile -t ports <"$work/ports"
+	labcli ALL CLOCK FREEZE >/dev/null
+	labcli ALL CLOCK SET 1700000000000 >/dev/null
+	labcli ALL LOG WATCH '*' >/dev/null
+	labcli ALL LOG RESET >/dev/null
+}
+
+labcli() { redis-cli -p "${ports[via - 1]}" LAB "$@"; }
+
+lab() {
+	if [ "$1" != gets ]; then
+		echo "lab> $*"
+		reply=$(labcli "$@")
+		case $reply in ERR* | NOPERM* | Error*) wrong "no error" ;; esac
+		return
+	fi
+	echo "  lab: $reply"
+	[ "$reply" = "$2" ] || wrong "$2"
+}
+
+client() {
+	fds[$1]=
+	if { exec {fd}<>"/dev/tcp/127.0.0.1/${ports[${2:-1} - 1]}"; } 2>/dev/null; then
+		fds[$1]=$fd
+		send "$fd" CLIENT SETNAME "$1"
+		receive "$fd"
+		[ "$reply" = OK ] || echo "  $1: $reply"
+	fi
+	eval "$1() { talk $1 \"\$@\"; }"
+}
+
+talk() {
+	local name=$1 fd=${fds[$1]}
+	shift
+	case $1 in
+	gets | hears)
+		receive "$fd"
+		echo "  $name: $reply"
+		[ "$1" = hears ] || [ "$reply" = "$2" ] || wrong "$2"
+		;;
+	waits)
+		labcli ALL CLOCK >/dev/null # by now, a reply would be here
+		! read -r -t 0 <&"$fd" || { receive "$fd" && wrong "$name still waits"; }
+		;;
+	leaves)
+		echo "$name leaves"
+		exec {fd}>&-
+		;;
+	*)
+		echo "$name> $(shown "$@")"
+		[ -z "$fd" ] || send "$fd" "$@"
+		;;
+	esac
+}
+
+# shown WORD... is a command with its script as a name.
+shown() {
+	local line="$*" name
+	for name in unlock renew script; do
+		[ -z "${!name-}" ] || line=${line//"${!name}"/\$$name}
+	done
+	echo "$line"
+}
+
+# send FD WORD... sends a request in RESP.
+send() {
+	local fd=$1 word out
+	shift
+	printf -v out '*%d\r\n' $#
+	for word; do
+		printf -v word '$%d\r\n%s\r\n' ${#word} "$word"
+		out+=$word
+	done
+	printf %s "$out" 2>/dev/null >&"$fd" || true
+}
+
+# receive FD leaves the next reply in $reply.
+receive() {
+	local line= n all=
+	reply='(refused)'
+	[ -n "$1" ] || return 0
+	if ! { IFS= read -r line <&"$1"; } 2>"$work/why"; then
+		reply=$line'(closed)'
+		! grep -q reset "$work/why" || reply=$line'(reset)'
+		return 0
+	fi
+	line=${line%$'\r'}
+	reply=${line:1}
+	case $line in
+	'$-1' | '*-1') reply='(nil)' ;;
+	\$*)
+		IFS= read -r -N $((reply + 2)) line <&"$1" || line+='(closed)'
+		reply=${line%$'\r\n'}
+		;;
+	\**)
+		for ((n = reply; n > 0; n--)); do
+			receive "$1"
+			all+=" $reply"
+		done
+		reply="[${all# }]"
+		;;
+	esac
+}
+
+entries() { redis-cli -p "${ports[via - 1]}" --json LAB "$@" | sed 's/},{/},\n{/g; s/\],\[/],\n[/g'; }
+
+logged() {
+	reply=$(entries LOG | grep -cE -- "$2" || true)
+	[ "$reply" = "$1" ] || wrong "$1 lines of LAB LOG with $2"
+}
+
+wrong() {
+	echo
+	echo "expected: $1"
+	echo "but saw:  $reply"
+	echo
+	entries ALL LOG
+	exit 1
+} >&2
+
+the_end() {
+	echo
+	if [ ${#ports[@]} = 1 ]; then entries LOG; else entries ALL LOG; fi
+}
