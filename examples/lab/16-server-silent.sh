@@ -2,12 +2,13 @@
 # 16. The connection is up, and the server says nothing. Was the command executed? That
 # depends, and the client cannot see on what.
 . "$(dirname "$0")/lab.sh"
-start
+start --masters 2
+via=2 # who is in a black hole cannot be told to leave it
 client worker-1
 client worker-2
 
 # It was: SILENT.
-lab FAULT ADD mute CMD SET CLIENT worker-1 TIMES 1 ACTION SILENT
+lab MASTER 1 FAULT ADD mute CMD SET CLIENT worker-1 TIMES 1 ACTION SILENT
 worker-1 SET lock:order token-1 NX PX 30000
 worker-1 waits
 worker-1 PING
@@ -17,11 +18,11 @@ worker-2 gets token-1
 logged 1 '"event":"mute".*"outcome":"reply lost"'
 
 # It was not: BLACKHOLE. The kernel takes the bytes and the server does not read them.
-lab BLACKHOLE ON
+lab MASTER 1 BLACKHOLE ON
 worker-2 SET lock:invoice token-2 NX PX 30000
 worker-2 waits
 logged 0 'lock:invoice'
-lab BLACKHOLE OFF
+lab MASTER 1 BLACKHOLE OFF
 worker-2 gets OK
 
 # What helps against both: a timeout, a new connection, and a look at whose the lock is.

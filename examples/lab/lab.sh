@@ -8,7 +8,7 @@
 #   NAME gets REPLY        takes the next reply, which must be this one
 #   NAME waits             has no reply yet
 #   NAME leaves            hangs up
-#   logged N REGEX         N lines of LAB LOG match.
+#   logged N REGEX         N lines of LAB LOG match, of all masters.
 #   the_end                Prints LAB LOG.
 #   $unlock, $renew        The two scripts of every lock: for the holder only.
 #
@@ -153,7 +153,7 @@ receive() {
 entries() { redis-cli -p "${ports[via - 1]}" --json LAB "$@" | sed 's/},{/},\n{/g; s/\],\[/],\n[/g'; }
 
 logged() {
-	reply=$(entries LOG | grep -cE -- "$2" || true)
+	reply=$(entries ALL LOG | grep -cE -- "$2" || true)
 	[ "$reply" = "$1" ] || wrong "$1 lines of LAB LOG with $2"
 }
 
