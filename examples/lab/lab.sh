@@ -14,7 +14,8 @@
 #
 # Replies are written as in LAB LOG: OK, 1, text, (nil), ERR ..., [a b]; and (closed), (reset),
 # (refused) for what happens to a connection. Nothing here sleeps, and nobody looks at a real
-# clock. MINIREDISD is the server's binary, built here if not given; SEED is its seed.
+# clock. MINIREDISD is the server's binary, built here if not given, SEED its seed, HISTORY a
+# file for LAB ALL LOG EXPORT.
 set -eu
 export LC_ALL=C
 trap '' PIPE
@@ -168,5 +169,6 @@ wrong() {
 
 the_end() {
 	echo
+	[ -z "${HISTORY-}" ] || labcli ALL LOG EXPORT >"$HISTORY"
 	if [ ${#ports[@]} = 1 ]; then entries LOG; else entries ALL LOG; fi
 }
