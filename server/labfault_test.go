@@ -27,6 +27,12 @@ func line(s string) (words []string) {
 	return words
 }
 
+// What is waited for comes soon, or never does.
+const (
+	limit = 20 * time.Second
+	tick  = time.Millisecond
+)
+
 // rule adds a rule.
 func rule(t testing.TB, boss *redistest.Conn, text string) {
 	t.Helper()
@@ -43,26 +49,27 @@ func pipeline(t testing.TB, c *redistest.Conn, requests ...string) {
 	require.NoError(t, c.Send(b))
 }
 
-// here is what has arrived at c up to now. The server writes to loopback before it answers
-// anybody else, so behind the reply to boss there is nothing more to come.
-func here(t testing.TB, c *redistest.Conn, boss *redistest.Conn) string {
+// gets reads what has to be the next bytes of a connection.
+func gets(t testing.TB, c *redistest.Conn, want string) {
 	t.Helper()
-	boss.Do("PING")
+	require.NoError(t, c.Net.SetReadDeadline(time.Now().Add(limit)))
+	b := make([]byte, len(want))
+	n, _ := io.ReadFull(c.Net, b)
+	require.Equal(t, want, string(b[:n]))
+}
+
+// hearsNothing looks whether anything has come to c up to now.
+func hearsNothing(t testing.TB, c, boss *redistest.Conn) {
+	t.Helper()
+	boss.Do("PING") // when this is answered, so is all that was to be before
 	raw, err := c.Net.(*net.TCPConn).SyscallConn()
 	require.NoError(t, err)
-	var got []byte
-	var buf [4096]byte
+	var b [4096]byte
 	require.NoError(t, raw.Read(func(fd uintptr) bool {
-		for {
-			n, err := syscall.Read(int(fd), buf[:])
-			if n <= 0 {
-				require.ErrorIs(t, err, syscall.EAGAIN, "the connection has ended behind %q", got)
-				return true
-			}
-			got = append(got, buf[:n]...)
-		}
+		n, err := syscall.Read(int(fd), b[:])
+		require.ErrorIs(t, err, syscall.EAGAIN, "%q, and if that is nothing the connection has ended", b[:max(n, 0)])
+		return true
 	}))
-	return string(got)
 }
 
 // rest is all that comes until the connection ends, and whether it does so by a reset.
@@ -88,7 +95,7 @@ func parked(t testing.TB, boss *redistest.Conn, rule string) resp.Value {
 // that must not wait for replies.
 func settled(t testing.TB, boss *redistest.Conn, key, want string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return boss.Do("GET", key).Str == want }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return boss.Do("GET", key).Str == want }, limit, tick)
 }
 
 func TestEveryFaultIsSeenByItsClientAsItIsMeant(t *testing.T) {
@@ -117,8 +124,9 @@ func TestEveryFaultIsSeenByItsClientAsItIsMeant(t *testing.T) {
 				rule(t, boss, "r CMD set KEY lock:* ACTION "+c.action)
 				pipeline(t, client, "PING", "SET lock:a me", "INCR after")
 				if c.end == open {
-					require.Eventually(t, func() bool { return boss.Do("LAB", "FAULT", "LIST").Elems[0].Elems[7].Int == 1 }, 20*time.Second, time.Millisecond)
-					require.Equal(t, c.got, here(t, client, boss))
+					require.Eventually(t, func() bool { return boss.Do("LAB", "FAULT", "LIST").Elems[0].Elems[7].Int == 1 }, limit, tick)
+					gets(t, client, c.got)
+					hearsNothing(t, client, boss)
 				} else {
 					got, reset := rest(t, client)
 					require.Equal(t, c.got, got)
@@ -142,12 +150,12 @@ func TestASilentConnectionStaysAndIsNotReadAnyMore(t *testing.T) {
 	settled(t, boss, "a", "1")
 	pipeline(t, client, "SET c 1")
 	require.EqualValues(t, 1, boss.Do("PUBLISH", "news", "x").Int)
-	require.Empty(t, here(t, client, boss))
+	hearsNothing(t, client, boss)
 	require.EqualValues(t, 1, boss.Do("EXISTS", "a", "b", "c").Int)
 	require.Contains(t, boss.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str, "flags=Pb ")
 
 	client.Close()
-	require.Eventually(t, func() bool { return boss.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str == "" }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return boss.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str == "" }, limit, tick)
 	require.EqualValues(t, 0, boss.Do("PUBLISH", "news", "x").Int)
 }
 
@@ -156,12 +164,12 @@ func TestADelayedRequestIsExecutedWhenItsTimeHasCome(t *testing.T) {
 	client := redistest.Dial(t, addr)
 	rule(t, boss, "late CMD set ACTION DELAY-EXEC 50")
 	pipeline(t, client, "PING", "SET a 1", "INCR b")
-	require.Eventually(t, func() bool { return strings.Contains(boss.Do("CLIENT", "LIST").Str, "flags=b ") }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(boss.Do("CLIENT", "LIST").Str, "flags=b ") }, limit, tick)
 	boss.Do("LAB", "CLOCK", "ADVANCE", "49")
-	require.Equal(t, "+PONG\r\n", here(t, client, boss))
+	gets(t, client, "+PONG\r\n")
 	require.EqualValues(t, 0, boss.Do("EXISTS", "a", "b").Int)
 	boss.Do("LAB", "CLOCK", "ADVANCE", "1")
-	require.Equal(t, "+OK\r\n:1\r\n", here(t, client, boss))
+	gets(t, client, "+OK\r\n:1\r\n")
 	require.Equal(t, "1", boss.Do("GET", "a").Str)
 }
 
@@ -175,13 +183,13 @@ func TestADelayedReplyHoldsBackWhatComesBehindIt(t *testing.T) {
 	settled(t, boss, "a", "1")
 	boss.Do("PUBLISH", "news", "n")
 	boss.Do("LAB", "CLOCK", "ADVANCE", "30")
-	require.Equal(t, "+PONG\r\n", here(t, client, boss))
+	gets(t, client, "+PONG\r\n")
 	pipeline(t, client, "INCR a", "ECHO y")
 	settled(t, boss, "a", "2")
 	boss.Do("LAB", "CLOCK", "ADVANCE", "20")
-	require.Equal(t, ":1\r\n$1\r\nx\r\n>3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$1\r\nn\r\n", here(t, client, boss))
+	gets(t, client, ":1\r\n$1\r\nx\r\n>3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$1\r\nn\r\n")
 	boss.Do("LAB", "CLOCK", "ADVANCE", "30")
-	require.Equal(t, ":2\r\n$1\r\ny\r\n", here(t, client, boss))
+	gets(t, client, ":2\r\n$1\r\ny\r\n")
 	require.EqualValues(t, 3, client.Do("INCR", "a").Int)
 }
 
@@ -196,7 +204,7 @@ func TestAConnectionThatEndsItselfStillGetsItsLateReply(t *testing.T) {
 		pipeline(t, client, "INCR a")
 		require.NoError(t, client.Send([]byte(last+"\r\n")))
 		settled(t, boss, "a", "1")
-		require.Empty(t, here(t, client, boss))
+		hearsNothing(t, client, boss)
 		boss.Do("LAB", "CLOCK", "ADVANCE", "50")
 		got, reset := rest(t, client)
 		require.True(t, strings.HasPrefix(got, ":1\r\n+OK\r\n") || strings.HasPrefix(got, ":1\r\n-ERR Protocol error"), got)
@@ -284,12 +292,12 @@ func TestAFaultHitsTheLateReplyOfABlockedCommand(t *testing.T) {
 			client := redistest.Dial(t, addr)
 			rule(t, boss, "r CMD blpop ACTION "+c.action)
 			pipeline(t, client, "BLPOP q 0", "PING")
-			require.Eventually(t, func() bool { return strings.Contains(boss.Do("INFO", "clients").Str, "blocked_clients:1") }, 20*time.Second, time.Millisecond)
+			require.Eventually(t, func() bool { return strings.Contains(boss.Do("INFO", "clients").Str, "blocked_clients:1") }, limit, tick)
 			ok(t, boss, "LAB", "FAULT", "CLEAR") // it has fired
 			boss.Do("RPUSH", "q", "x")
 			require.EqualValues(t, 0, boss.Do("EXISTS", "q").Int)
 			if c.end == "open" {
-				require.Equal(t, c.got, here(t, client, boss))
+				gets(t, client, c.got)
 			} else {
 				got, reset := rest(t, client)
 				require.Equal(t, c.got, got)
@@ -297,7 +305,7 @@ func TestAFaultHitsTheLateReplyOfABlockedCommand(t *testing.T) {
 			}
 			if strings.HasPrefix(c.action, "DELAY") {
 				boss.Do("LAB", "CLOCK", "ADVANCE", "10")
-				require.Equal(t, reply+"+PONG\r\n", here(t, client, boss))
+				gets(t, client, reply+"+PONG\r\n")
 			}
 			silent := 0
 			if c.action == "SILENT" {
@@ -315,7 +323,7 @@ func TestAPausedRequestIsCountedOnce(t *testing.T) {
 	rule(t, boss, "r CMD set NTH 2 ACTION ERROR FAULT")
 	boss.Do("CLIENT", "PAUSE", "100", "WRITE")
 	pipeline(t, client, "SET a 1", "SET b 1")
-	require.Eventually(t, func() bool { return strings.Contains(boss.Do("CLIENT", "LIST").Str, "flags=b ") }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(boss.Do("CLIENT", "LIST").Str, "flags=b ") }, limit, tick)
 	boss.Do("CLIENT", "UNPAUSE")
 	require.Equal(t, "+OK", client.Read().String())
 	require.Equal(t, "-FAULT", client.Read().String())
