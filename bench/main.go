@@ -39,16 +39,19 @@ import (
 	"os"
 )
 
+func commands() map[string]func([]string) error {
+	return map[string]func([]string) error{"compare": compare, "models": models, "timeline": timeline, "verdict": judgeHistory}
+}
+
 func main() {
-	commands := map[string]func([]string) error{"compare": compare, "models": models, "timeline": timeline}
-	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+	if len(os.Args) < 2 || commands()[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: bench compare [flags] [NAME=COMMAND ...]   (bench compare -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench models [flags]                       (bench models -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench verdict [-o FILE.html] HISTORY.json ...")
 		fmt.Fprintln(os.Stderr, "       bench timeline [flags] TRACE.json          (bench timeline -h lists the flags)")
 		os.Exit(2)
 	}
-	if err := commands[os.Args[1]](os.Args[2:]); err != nil {
+	if err := commands()[os.Args[1]](os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		if errors.As(err, new(usageError)) {
 			os.Exit(2)

@@ -17,6 +17,10 @@ func history(t *testing.T, name string) string {
 	return file
 }
 
+func TestVerdictIsACommand(t *testing.T) {
+	require.NotNil(t, commands()["verdict"])
+}
+
 func TestVerdictOfAGoodHistoryIsNoErrorAndDrawsNothing(t *testing.T) {
 	file := history(t, "good.json")
 	require.NoError(t, judgeHistory([]string{file}))

@@ -72,7 +72,7 @@ func advice(p Pattern) (why, fix string) {
 		return "a waiter tries again and again for a lock whose release sends a message, and does not listen to it: needless load, and late by half an interval",
 			"SUBSCRIBE to the channel of the release, try once more after subscribing, then wait for the message, at most until the TTL runs out"
 	case TwoHolders:
-		return "two tokens of one lock were each granted by a majority of the masters, the second before the lease of the first was over: both clients believe they hold it",
+		return "two holders of one lock were each granted it by a majority of the masters, the second before the lease of the first was over: both clients believe they hold it",
 			"no clock of a master may jump (slew, do not step), a master that lost its keys must stay away for longer than the longest lease, and what the lock guards should check a fencing token"
 	}
 	return "", ""

@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 )
 
@@ -24,7 +25,8 @@ const (
 type Holding struct {
 	DB      int
 	Key     string
-	Holder  string // its token, or where that names nobody, the client
+	Holder  string // its token, or where that does not name it, the client
+	Token   string
 	Client  int64
 	Granted Step
 	Event   int64 // Mono of the grant
@@ -86,7 +88,7 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 		tables[master] = tables[master][1:]
 	}
 	tables[master] = append(tables[master], Holding{
-		DB: k.db, Key: k.name, Holder: l.holder(h, o), Client: h.client, Granted: h.taken,
+		DB: k.db, Key: k.name, Holder: l.holder(h, o), Token: h.value, Client: h.client, Granted: h.taken,
 		Event: o.mono, Order: h.order, Lease: h.lease, Until: h.until,
 	})
 	if l.masters < 2 {
@@ -101,9 +103,13 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 }
 
 // holder tells who has a lock: by the token, but by the client where all may have the
-// same. A client without a name is another one for each master.
+// same. A client without a name is another one for each master. Redisson makes a token for
+// each master from an id of the connections to it and the number of the thread: there the
+// client's name has to stand for the id.
 func (l *Ledger) holder(h *hold, o op) string {
 	switch {
+	case l.masters > 1 && h.hash && o.owner != "":
+		return o.owner + strings.TrimPrefix(h.value, family(h.value))
 	case isToken(h.value), l.masters > 1 && o.owner == "":
 		return h.value
 	case o.owner != "":
@@ -170,7 +176,7 @@ func (l *Ledger) gaveUp(master int, k lockKey, client int64, args []string) {
 		if g.key != k {
 			continue
 		}
-		if t := l.find(master, k, g.order); t != nil && t.GaveUp == 0 && (t.Client == client || slices.Contains(args, t.Holder)) {
+		if t := l.find(master, k, g.order); t != nil && t.GaveUp == 0 && (t.Client == client || slices.Contains(args, t.Token)) {
 			l.order++
 			t.GaveUp = l.order
 		}

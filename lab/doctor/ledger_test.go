@@ -148,6 +148,27 @@ func TestTwoHoldersAreShownWithTheMastersThatGrantedAndWhatHappened(t *testing.T
 	}, seen)
 }
 
+// Redisson has another token for each master; only the thread in it is the same.
+func TestAHolderWithATokenForEachMasterIsKnownByItsName(t *testing.T) {
+	m := newMasters(t, 3)
+	take := func(who, token string, on ...int) {
+		for _, master := range on {
+			token := fmt.Sprintf("%s0123456789abcdef%d:88", token, master)
+			play(t, m.doctors[master-1], fmt.Sprintf(`
+				1000 %[1]s > EXISTS lock = 0
+				1000 %[1]s > HINCRBY lock %[2]s 1 = 1
+				1000 %[1]s > PEXPIRE lock 10000 = 1
+				1000 %[1]s EVALSHA abc 1 lock 10000 %[2]s = nil`, who, token))
+		}
+	}
+	take("alice1", "aa", 1, 2)
+	take("bob1", "bb", 3)
+	require.Empty(t, m.found())
+	m.expire(2)
+	take("bob2", "bb", 2)
+	require.Len(t, m.found(), 1)
+}
+
 func TestTheTablesOfMastersCanBeLookedAtLater(t *testing.T) {
 	m := newMasters(t, 3)
 	m.take(1, "token-a", 1, 2)

@@ -132,8 +132,24 @@ func twoHolders(first, second Term) Finding {
 	}
 	last := second.Votes[len(second.Votes)-1]
 	f.Client, f.Name, f.Time = last.Client, last.Granted.Name, last.Granted.Time
-	f.Why, f.Fix = advice(TwoHolders)
+	f.Why, f.Fix = howTwo(first, second, len(first.Votes) > 1)
 	return f
+}
+
+// howTwo says what has let the second holder in.
+func howTwo(first, second Term, several bool) (why, fix string) {
+	ends := map[End]bool{}
+	for _, v := range first.Votes {
+		ends[v.End] = ends[v.End] || v.EndOrder != 0 && v.EndOrder <= second.From
+	}
+	switch {
+	case ends[EndStolen] || ends[EndOverwritten]:
+		return "the first holder's lock was taken away by a command of somebody else, and so a second client got it: both believe they hold it", compareAndDelete
+	case ends[EndLost] && !several:
+		return "the server lost the first holder's lock before its lease was over, and granted it again: both clients believe they hold it",
+			"have a server that lost its keys stay away for longer than the longest lease; what the lock guards should check a fencing token"
+	}
+	return advice(TwoHolders)
 }
 
 func (v Vote) step() Step {

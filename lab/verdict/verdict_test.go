@@ -67,13 +67,14 @@ func TestAnUnlockOfAnotherOnesLockIsNotLinearizable(t *testing.T) {
   master 1, 1700000010001, client 8 bob: SET lock:job token-b1 NX PX 10000 -> OK
   master 1, 1700000010001, client 7 alice: DEL lock:job -> 1
   master 1, 1700000010001, client 9 carol: SET lock:job token-c1 NX PX 10000 -> OK
-`)
+  Why: the first holder's lock was taken away by a command of somebody else`)
 }
 
 func TestACrashThatForgetsALockGivesTwoHolders(t *testing.T) {
 	v, text := judge(t, "crash.json")
 	require.False(t, v.OK())
 	require.Contains(t, text, "this master has lost its keys")
+	require.Contains(t, text, "stay away for longer than the longest lease")
 }
 
 func TestThePictureOfACounterExampleIsAPageWithTheOperations(t *testing.T) {
