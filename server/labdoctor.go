@@ -85,13 +85,12 @@ func (s *Server) logFinding(f doctor.Finding) {
 // doctorSees shows the doctor a command that has run, by itself or as by says. What the
 // lab itself is asked through, is no client.
 func (s *Server) doctorSees(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
-	if s.lab == nil || sess.Index < 0 || cmd == nil {
+	if s.lab == nil || sess.Index < 0 || cmd == nil || !s.lab.doctor.Concerns(cmd.Name, sess.DB, args, by) {
 		return
 	}
-	name, _, _ := strings.Cut(cmd.Name, "|")
 	s.lab.doctor.Command(doctor.Event{
 		Time: s.ks.Now, Mono: s.ex.LastEnd(), Client: sess.ID, Name: sess.Name, DB: sess.DB,
-		Command: name, Args: args, By: by, Reply: reply,
+		Command: cmd.Name, Args: args, By: by, Reply: reply,
 	})
 }
 

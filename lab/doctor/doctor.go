@@ -47,7 +47,7 @@ type Event struct {
 	Client  int64
 	Name    string // CLIENT SETNAME
 	DB      int
-	Command string // the name in lower case, without that of a subcommand
+	Command string // the name in lower case, as script|load for a subcommand
 	Args    [][]byte
 	By      string // "" for what the client sent itself, else Exec or the script's SHA1
 	Reply   []byte // as it is written to the client, RESP2 or RESP3
@@ -120,7 +120,7 @@ func (d *Doctor) Reset() {
 // Command is told of every command that has run: first of those inside a script or
 // transaction, then of the script or EXEC itself.
 func (d *Doctor) Command(e Event) {
-	if !d.concerns(e) {
+	if !d.Concerns(e.Command, e.DB, e.Args, e.By) {
 		return
 	}
 	o := newOp(e)
@@ -144,36 +144,43 @@ func (d *Doctor) Command(e Event) {
 	}
 }
 
-// concerns is the quick way out: hardly any command has to do with a lock.
-func (d *Doctor) concerns(e Event) bool {
-	switch e.Command {
-	case "setnx", "eval", "evalsha", "fcall", "watch", "unwatch", "exec", "discard", "flushall", "flushdb", "script":
+// Concerns tells whether Command would look at a command. It is quick, and hardly any
+// command has to do with a lock.
+func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool {
+	if len(command) == 3 && len(args) <= 3 && by == "" && d.knowsNone() { // GET, SET, DEL, TTL: what there is most of
+		return false
+	}
+	switch command {
+	case "setnx", "eval", "evalsha", "fcall", "watch", "unwatch", "exec", "discard", "flushall", "flushdb", "script|load", "script|flush":
 		return true
 	case "publish", "spublish":
-		return e.By != ""
+		return by != ""
 	case "set":
-		return hasOption(e.Args, "nx") || e.By != "" || d.knows(e)
+		return by != "" || len(args) > 3 && hasOption(args, "nx") || d.knows(db, args, false)
 	case "get", "getrange", "hget", "hexists", "exists", "pttl", "ttl", "type", "hset", "hmset", "hsetnx", "hincrby", "hdel":
-		return e.By != "" && e.By != Exec || d.knows(e)
-	case "setex", "psetex", "getset", "expire", "pexpire", "expireat", "pexpireat", "persist":
-		return e.By != "" || d.knows(e)
-	case "del", "unlink", "getdel":
-		return e.By != "" || d.knows(e)
+		return by != "" && by != Exec || d.knows(db, args, false)
+	case "setex", "psetex", "getset", "expire", "pexpire", "expireat", "pexpireat", "persist", "getdel":
+		return by != "" || d.knows(db, args, false)
+	case "del", "unlink":
+		return by != "" || d.knows(db, args, true)
 	}
 	return false
 }
 
-// knows tells whether one of the keys is a lock now, or was one whose lease ran out.
-func (d *Doctor) knows(e Event) bool {
-	if len(d.holds.m)+len(d.past.m)+len(d.taken.m) == 0 || len(e.Args) < 2 {
+func (d *Doctor) knowsNone() bool { return len(d.holds.m)+len(d.past.m)+len(d.taken.m) == 0 }
+
+// knows tells whether the key, or one of all, is a lock now, or was taken from its holder
+// by time or by others.
+func (d *Doctor) knows(db int, args [][]byte, all bool) bool {
+	if d.knowsNone() || len(args) < 2 {
 		return false
 	}
-	keys := e.Args[1:2]
-	if e.Command == "del" || e.Command == "unlink" {
-		keys = e.Args[1:]
+	keys := args[1:2]
+	if all {
+		keys = args[1:]
 	}
 	for _, k := range keys {
-		if d.holds.m[lockKey{e.DB, string(k)}] != nil || d.past.m[lockKey{e.DB, string(k)}] != nil || d.taken.m[lockKey{e.DB, string(k)}] {
+		if d.holds.m[lockKey{db, string(k)}] != nil || d.past.m[lockKey{db, string(k)}] != nil || d.taken.m[lockKey{db, string(k)}] {
 			return true
 		}
 	}

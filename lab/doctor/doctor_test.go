@@ -95,7 +95,7 @@ func letters(i int) string {
 
 func TestMalformedCommandsAreLookedAtInVain(t *testing.T) {
 	d := New(nil, nil, 0)
-	for _, name := range []string{"set", "setnx", "eval", "evalsha", "fcall", "expire", "del", "watch", "script", "hset", "hdel", "publish", "exec", "get", "setex"} {
+	for _, name := range []string{"set", "setnx", "eval", "evalsha", "fcall", "expire", "del", "watch", "script|load", "script|flush", "hset", "hdel", "publish", "exec", "get", "setex"} {
 		for _, by := range []string{"", Exec, "5c1a7"} {
 			for n := range 4 {
 				args := [][]byte{[]byte(name)}

@@ -36,7 +36,7 @@ func newOp(e Event) op {
 	switch {
 	case o.name == "eval" || o.name == "eval_ro":
 		text = 1
-	case o.name == "script":
+	case o.name == "script|load":
 		text = 2
 	}
 	for i, a := range e.Args {

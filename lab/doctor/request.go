@@ -44,8 +44,12 @@ func (d *Doctor) request(o op) {
 		}
 	case "unwatch", "discard":
 		d.unwatch(o.client)
-	case "script":
-		d.scriptCommand(o)
+	case "script|load":
+		d.scriptOf(o.script).deletes = o.deletes
+	case "script|flush":
+		for _, c := range d.clients.m { // each may send its scripts once more
+			clear(c.sent)
+		}
 	case "flushall", "flushdb":
 		for k, h := range d.holds.all() {
 			if o.name == "flushall" || k.db == o.db {

@@ -26,23 +26,6 @@ func (d *Doctor) scriptOf(sha string) *script {
 	return s
 }
 
-// scriptCommand looks at SCRIPT LOAD and SCRIPT FLUSH.
-func (d *Doctor) scriptCommand(o op) {
-	if len(o.args) < 2 {
-		return
-	}
-	switch strings.ToLower(o.args[1]) {
-	case "load":
-		if o.deletes {
-			d.scriptOf(o.script).deletes = true
-		}
-	case "flush":
-		for _, c := range d.clients.m { // each may send it once more
-			clear(c.sent)
-		}
-	}
-}
-
 // script looks at a script that has run, and at what it did.
 func (d *Doctor) script(o op, ops []op) {
 	s := d.scriptOf(o.script)

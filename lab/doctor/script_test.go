@@ -74,6 +74,9 @@ func playLine(t *testing.T, d *Doctor, line string) {
 		e.Args = append(e.Args, []byte(w))
 	}
 	e.Command = strings.ToLower(words[0])
+	if e.Command == "script" {
+		e.Command += "|" + strings.ToLower(words[1])
+	}
 	d.Command(e)
 }
 

@@ -65,13 +65,17 @@ func show(d *doctor.Doctor, e entry, number int64) {
 	case e.Event == lab.EventCrash:
 		d.Lost(e.Time)
 	case e.ran():
+		name := strings.ToLower(e.Cmd[0])
+		if name == "script" && len(e.Cmd) > 1 {
+			name += "|" + strings.ToLower(e.Cmd[1])
+		}
 		args := make([][]byte, len(e.Cmd))
 		for i, word := range e.Cmd {
 			args[i] = []byte(word)
 		}
 		d.Command(doctor.Event{
 			Time: e.Time, Mono: number, Client: e.Client, Name: e.Name,
-			Command: strings.ToLower(e.Cmd[0]), Args: args, By: e.By, Reply: e.encoded(),
+			Command: name, Args: args, By: e.By, Reply: e.encoded(),
 		})
 	}
 }

@@ -1,0 +1,16 @@
+package doctor
+
+import "testing"
+
+// Most commands are none of the doctor's business, and must not pay for it.
+func BenchmarkCommandsThatHaveNothingToDoWithLocks(b *testing.B) {
+	d := New(nil, nil, 0)
+	get := [][]byte{[]byte("GET"), []byte("key")}
+	set := [][]byte{[]byte("SET"), []byte("key"), []byte("value")}
+	b.ReportAllocs()
+	for b.Loop() {
+		if d.Concerns("get", 0, get, "") || d.Concerns("set", 0, set, "") {
+			b.Fatal("it is")
+		}
+	}
+}
