@@ -45,6 +45,7 @@ func (s *Server) letOthers() (stop bool) {
 	s.trace.Lower(floor)
 	s.write()
 	s.freeClosed()
+	s.answerVisits()
 	if s.loop.Stopped() {
 		s.close(script) // without the answer to a script that was cut off
 		return true

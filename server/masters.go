@@ -50,6 +50,7 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 			return nil, err
 		}
 		all = append(all, s)
+		cfg.MaxClients = own.MaxClients // what the first has found out, the others need not complain of
 	}
 	for _, s := range all {
 		s.peers = all

@@ -50,6 +50,7 @@ func (s *Server) beforeSleep() time.Duration {
 	}
 	s.write()
 	s.freeClosed()
+	s.answerVisits()
 	s.asleep = s.ex.Clock.Mono()
 	s.stats.Busy += s.asleep - s.now
 	return s.sleep()

@@ -60,6 +60,7 @@ type Server struct {
 	peers   Masters // all of them, this one too
 	door    door
 	posted  []func() // to be called where commands are executed
+	answers []func() // to be called at the end of the pass
 
 	listeners []*listener
 	clients   map[int64]*client

@@ -109,7 +109,7 @@ func (s *Server) refuseVisit(args [][]byte) error {
 	return errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
 }
 
-// endVisit hands the reply over, unless the visit has ended already.
+// endVisit has the reply handed over, unless the visit has ended already.
 func (s *Server) endVisit(v *visit, reply []byte) {
 	s.door.mu.Lock()
 	inside := s.door.inside[v.sess.ID] == v
@@ -121,8 +121,18 @@ func (s *Server) endVisit(v *visit, reply []byte) {
 		v.relay.callOff()
 	}
 	if inside {
-		v.done(reply)
+		s.answers = append(s.answers, func() { v.done(reply) })
 	}
+}
+
+// answerVisits ends a pass: as for clients, what a request has caused is on the wire, or has
+// happened to connections, when its answer comes.
+func (s *Server) answerVisits() {
+	for _, answer := range s.answers {
+		answer()
+	}
+	clear(s.answers)
+	s.answers = s.answers[:0]
 }
 
 // callOff ends a visit whose reply nobody wants any more, though it may still come. Any
@@ -144,6 +154,7 @@ func (s *Server) executePosted() {
 
 // closeDoor answers all who are inside or will come: the loop runs no more.
 func (s *Server) closeDoor() {
+	s.answerVisits()
 	s.door.mu.Lock()
 	left := s.door.inside
 	s.door.inside = nil

@@ -49,6 +49,7 @@ func TestMastersShareAProcessAndNothingElse(t *testing.T) {
 		}
 	}
 	require.Len(t, ids, 5)
+	require.LessOrEqual(t, strings.Count(p.out.String(), "maxclients has been reduced"), 1, "once for all")
 	for i, port := range ports {
 		c := dialPort(t, port)
 		require.Equal(t, port, c.Do("GET", "lock").Str)
