@@ -8,51 +8,56 @@ client worker-1
 client worker-1-again
 client worker-2
 
-script="if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return nil end
+# A lock that counts, as Redisson's: a hash of one field, its holder.
+lock="if redis.call('exists', KEYS[1]) == 1 and redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return redis.call('pttl', KEYS[1]) end
+redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], 30000) return false"
+unlock="if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return false end
 if redis.call('hincrby', KEYS[1], ARGV[1], -1) > 0 then return 0 end
 redis.call('del', KEYS[1]) return 1"
 
-worker-1 HINCRBY lock:order worker-1 2
-worker-1 gets 2
-worker-1 PEXPIRE lock:order 30000
-worker-1 gets 1
-
-lab FAULT ADD late SCRIPT hincrby NTH 1 ACTION DELAY-REPLY 4000
-worker-1 EVAL "$script" 1 lock:order worker-1
+for _ in 1 2; do
+	worker-1 EVAL "$lock" 1 lock:order worker-1
+	worker-1 gets '(nil)'
+done
+lab FAULT ADD late SCRIPT ', -1)' NTH 1 ACTION DELAY-REPLY 4000
+worker-1 EVAL "$unlock" 1 lock:order worker-1
 lab CLOCK ADVANCE 3000
 worker-1 waits
 
 # The timeout of 3000 ms is over. The same again, on another connection:
-worker-1-again EVAL "$script" 1 lock:order worker-1
+worker-1-again EVAL "$unlock" 1 lock:order worker-1
 worker-1-again gets 1
 lab CLOCK ADVANCE 1000
 worker-1 gets 0
+logged 1 '"event":"late".*"outcome":"reply late"'
 
-# One unlock of two, and the lock is free.
-worker-2 EXISTS lock:order
-worker-2 gets 0
-logged 2 '"cmd":"EVAL .*"outcome":"(executed|reply late)"'
+# One unlock of two, and the lock is somebody else's.
+worker-2 EVAL "$lock" 1 lock:order worker-2
+worker-2 gets '(nil)'
+worker-2 EVAL "$unlock" 1 lock:order worker-2
+worker-2 gets 1
 
-# What helps: a latch, one for each request, that keeps the first answer.
-script="local done = redis.call('get', KEYS[2])
-if done then return tonumber(done) end
-local left = redis.call('hincrby', KEYS[1], ARGV[1], -1)
-if left == 0 then redis.call('del', KEYS[1]) end
-redis.call('set', KEYS[2], left == 0 and 1 or 0, 'px', 60000)
-return left == 0 and 1 or 0"
-lab FAULT DEL late
-lab FAULT ADD late-again SCRIPT latch NTH 1 ACTION DELAY-REPLY 4000
-script="-- latch
-$script"
-worker-1 HINCRBY lock:order worker-1 2
-worker-1 gets 2
-worker-1 EVAL "$script" 2 lock:order latch:request-7 worker-1
+# What helps: a latch for each request, that keeps the first answer.
+latched="local answer = redis.call('get', KEYS[2])
+if answer then return tonumber(answer) end
+if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return false end
+answer = redis.call('hincrby', KEYS[1], ARGV[1], -1) > 0 and 0 or 1
+if answer == 1 then redis.call('del', KEYS[1]) end
+redis.call('set', KEYS[2], answer, 'px', 60000) return answer"
+
+lab FAULT CLEAR
+for _ in 1 2; do
+	worker-1 EVAL "$lock" 1 lock:order worker-1
+	worker-1 gets '(nil)'
+done
+lab FAULT ADD late SCRIPT ', -1)' NTH 1 ACTION DELAY-REPLY 4000
+worker-1 EVAL "$latched" 2 lock:order latch:request-7 worker-1
 lab CLOCK ADVANCE 3000
-worker-1-again EVAL "$script" 2 lock:order latch:request-7 worker-1
+worker-1-again EVAL "$latched" 2 lock:order latch:request-7 worker-1
 worker-1-again gets 0
 lab CLOCK ADVANCE 1000
 worker-1 gets 0
-worker-2 HGET lock:order worker-1
-worker-2 gets 1
+worker-2 EVAL "$lock" 1 lock:order worker-2
+worker-2 gets 26000
 
 the_end

@@ -21,11 +21,9 @@ worker-2 TTL lock:order
 worker-2 gets -1
 
 # What helps: one command.
-worker-2 DEL lock:order
-worker-2 gets 1
-worker-2 SET lock:order token-2 NX EX 30
+worker-2 SET lock:invoice token-2 NX EX 30
 worker-2 gets OK
-worker-2 TTL lock:order
+worker-2 TTL lock:invoice
 worker-2 gets 30
 
 logged 1 '"event":"dies".*"outcome":"not executed"'

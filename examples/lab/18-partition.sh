@@ -7,11 +7,11 @@ connect a
 connect b
 
 # a reaches 1, 2, 3; b reaches 4 and 5.
-lab MASTER 4 PARTITION CLIENT 'a.*' ON
-lab MASTER 5 PARTITION CLIENT 'a.*' ON
-lab MASTER 1 PARTITION CLIENT 'b.*' ON
-lab MASTER 2 PARTITION CLIENT 'b.*' ON
-lab MASTER 3 PARTITION CLIENT 'b.*' ON
+lab MASTER 4 PARTITION CLIENT a ON
+lab MASTER 5 PARTITION CLIENT a ON
+lab MASTER 1 PARTITION CLIENT b ON
+lab MASTER 2 PARTITION CLIENT b ON
+lab MASTER 3 PARTITION CLIENT b ON
 
 for m in 1 2 3 4 5; do
 	a.$m SET lock:order token-a NX PX 10000
@@ -34,11 +34,11 @@ done
 # The network heals, and the kernel delivers what was under way: b's old requests find a's
 # lock on 1, 2, 3; a's find nobody's on 4 and 5.
 for m in 1 2 3; do
-	lab MASTER $m PARTITION CLIENT 'b.*' OFF
+	lab MASTER $m PARTITION CLIENT b OFF
 	b.$m gets '(nil)'
 done
 for m in 4 5; do
-	lab MASTER $m PARTITION CLIENT 'a.*' OFF
+	lab MASTER $m PARTITION CLIENT a OFF
 	a.$m gets OK
 done
 

@@ -3,7 +3,8 @@
 #   start [OPTION ...]     A server, with --masters N several. Their clocks stand still.
 #   lab VERB ...           redis-cli LAB VERB ...; an error ends the story.
 #   lab gets REPLY         ... what it answered.
-#   client NAME [MASTER]   Connects a client, which says NAME by CLIENT SETNAME. From then on:
+#   client NAME [MASTER]   Connects a client, which says its NAME by CLIENT SETNAME (a.3, which is
+#                          a's connection to the third master, says a). From then on:
 #   NAME COMMAND ...       sends a command, and does not wait
 #   NAME gets REPLY        takes the next reply, which must be this one
 #   NAME waits             has no reply yet
@@ -71,7 +72,7 @@ client() {
 	fds[$1]=
 	if { exec {fd}<>"/dev/tcp/127.0.0.1/${ports[${2:-1} - 1]}"; } 2>/dev/null; then
 		fds[$1]=$fd
-		send "$fd" CLIENT SETNAME "$1"
+		send "$fd" CLIENT SETNAME "${1%.*}"
 		receive "$fd"
 		[ "$reply" = OK ] || echo "  $1: $reply"
 	fi
@@ -105,7 +106,7 @@ talk() {
 # shown WORD... is a command with its script as a name.
 shown() {
 	local line="$*" name
-	for name in unlock renew script; do
+	for name in unlock renew lock latched script; do
 		[ -z "${!name-}" ] || line=${line//"${!name}"/\$$name}
 	done
 	echo "$line"
@@ -168,7 +169,9 @@ wrong() {
 } >&2
 
 the_end() {
+	local all=
+	[ ${#ports[@]} = 1 ] || all=ALL
+	[ -z "${HISTORY-}" ] || labcli $all LOG EXPORT >"$HISTORY"
 	echo
-	[ -z "${HISTORY-}" ] || labcli ALL LOG EXPORT >"$HISTORY"
-	if [ ${#ports[@]} = 1 ]; then entries LOG; else entries ALL LOG; fi
+	entries $all LOG
 }
