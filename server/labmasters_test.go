@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,11 +18,17 @@ import (
 // startMasters runs n masters with a lab until the test ends.
 func startMasters(t *testing.T, n int, args ...string) server.Masters {
 	t.Helper()
-	all := append([]string{"--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--masters", fmt.Sprint(n), "--maxclients", "50"}, args...)
-	cfg, err := config.Parse(all, nil)
+	more := strings.Fields(os.Getenv("MINIREDISD_ARGS"))
+	all := append([]string{"--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--masters", fmt.Sprint(n), "--maxclients", "50"}, more...)
+	cfg, err := config.Parse(append(all, args...), nil)
 	require.NoError(t, err)
 	masters, err := server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(t, err)
+	for _, s := range masters {
+		if len(more) > 0 {
+			s.EagerThreads()
+		}
+	}
 	done := make(chan error)
 	go func() { done <- masters.Run() }()
 	t.Cleanup(func() {
@@ -316,4 +324,25 @@ func TestEveryMasterCrashesAndTheCallerIsTold(t *testing.T) {
 	require.Equal(t, "unix-ms", boss.Do("LAB", "MASTER", "3", "CLOCK").Elems[0].Str, "it answers while it is down")
 	require.Equal(t, ":0", boss.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "60000").String())
 	require.Equal(t, "PONG", dialMaster(t, m, 3).Do("PING").Str)
+}
+
+func TestAScriptWithoutAConnectionKeepsTheOthersServed(t *testing.T) {
+	m := startMasters(t, 2, "--busy-reply-threshold", "1")
+	ctx := context.Background()
+	done := make(chan error)
+	go func() {
+		_, err := m[0].Do(ctx, "EVAL", "while true do end", "0")
+		done <- err
+	}()
+	c := dialMaster(t, m, 1)
+	for c.Do("PING").Kind != '-' {
+	}
+	const busy = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
+	_, err := m[0].Do(ctx, "LAB", "CLOCK")
+	require.EqualError(t, err, busy)
+	far := dialMaster(t, m, 2).Do("LAB", "ALL", "CLOCK")
+	require.Equal(t, busy, far.Elems[0].Str)
+	require.Equal(t, "unix-ms", far.Elems[1].Elems[0].Str)
+	require.Equal(t, "OK", c.Do("SCRIPT", "KILL").Str)
+	require.ErrorContains(t, <-done, "Script killed by user with SCRIPT KILL")
 }

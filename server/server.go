@@ -18,6 +18,9 @@
 // A script that runs on makes a smaller pass like this in the middle of the execute
 // phase, for those who wait for it (busy.go).
 //
+// Several servers live in one process as Masters; each has such a goroutine. Who has no
+// connection, another master or the program around, is a visitor (visit.go).
+//
 // In Redis the phases are the same (server.c: beforeSleep), but without I/O
 // threads a query is read and executed in the read handler at once
 // (networking.c: readQueryFromClient). Here it is always two steps, so that the
