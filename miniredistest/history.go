@@ -29,6 +29,16 @@ func (s *Server) History() string {
 	return s.lab("LOG", "EXPORT").Str
 }
 
+// History is that of all masters as one JSON array.
+func (m Masters) History() string {
+	var each []string
+	for _, s := range m {
+		s.t.Helper()
+		each = append(each, s.History())
+	}
+	return "[" + strings.Join(each, ",\n") + "]"
+}
+
 // ResetLog forgets the history so far.
 func (s *Server) ResetLog() {
 	s.t.Helper()

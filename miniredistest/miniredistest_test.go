@@ -1,6 +1,7 @@
 package miniredistest_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"strings"
@@ -285,6 +286,25 @@ func TestTheDoctorFindsALockWithoutTTL(t *testing.T) {
 	require.NotEmpty(t, findings[0].Fix)
 	require.NotEmpty(t, findings[0].Commands)
 	require.Equal(t, 1, findings[0].Count)
+	require.Contains(t, failing(t, func(f testing.TB) {
+		m := miniredistest.RunMasters(f, 2)
+		c := redistest.Dial(t, m.Addrs()[1])
+		c.Do("SETNX", "lock:b", "v")
+		c.Do("EXPIRE", "lock:b", "30")
+		require.Len(t, m.Doctor(), 1)
+		m.AssertNoFindings()
+	}), "master 2: "+findings[0].Pattern+" of key lock:b")
+}
+
+func TestTheHistoryOfAllMastersIsOneArray(t *testing.T) {
+	m := miniredistest.RunMasters(t, 2)
+	redistest.Dial(t, m[1].Addr()).Do("SET", "k", "v")
+	var all []lab.History
+	require.NoError(t, json.Unmarshal([]byte(m.History()), &all))
+	require.Len(t, all, 2)
+	require.Empty(t, all[0].Entries)
+	require.Equal(t, 2, all[1].Master)
+	require.Equal(t, []string{"SET", "k", "v"}, all[1].Entries[0].Cmd)
 }
 
 func TestTheHistoryHasCommandsOfScripts(t *testing.T) {

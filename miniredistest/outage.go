@@ -1,6 +1,7 @@
 package miniredistest
 
 import (
+	"strings"
 	"time"
 
 	"github.com/miniredisd/miniredisd/resp"
@@ -90,6 +91,32 @@ func (s *Server) Doctor() []Finding {
 		all = append(all, finding)
 	}
 	return all
+}
+
+// Doctor is that of every master. What concerns several, such as two holders of one lock, is
+// told by the one that saw it last.
+func (m Masters) Doctor() (all []Finding) {
+	for _, s := range m {
+		s.t.Helper()
+		all = append(all, s.Doctor()...)
+	}
+	return all
+}
+
+// AssertNoFindings fails the test if the doctor has found something.
+func (s *Server) AssertNoFindings() {
+	s.t.Helper()
+	for _, f := range s.Doctor() {
+		s.t.Errorf("%s%s of key %s by %s (client %d): %s. %s.\n%s", s.name, f.Pattern, f.Key, f.Name, f.Client, f.Why, f.Fix, strings.Join(f.Commands, "\n"))
+	}
+}
+
+// AssertNoFindings is that of every master.
+func (m Masters) AssertNoFindings() {
+	for _, s := range m {
+		s.t.Helper()
+		s.AssertNoFindings()
+	}
 }
 
 // field is the value of a map, zero where there is none.
