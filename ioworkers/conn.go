@@ -228,7 +228,7 @@ func (c *Conn) traceWrite(t *trace.Thread, n int) {
 
 // compact drops the bytes whose commands have been executed.
 func (in *input) compact() {
-	if in.next < in.batch.Len() {
+	if in.next < in.batch.Len() || in.taken == 0 { // all of it may be one command, and long
 		return
 	}
 	rest := copy(in.buf, in.buf[in.taken:])
