@@ -1,6 +1,9 @@
 package command
 
-import "strings"
+import (
+	"regexp"
+	"strings"
+)
 
 // Help answers X HELP from the rows of X's subcommands.
 func Help(c *Call) error {
@@ -9,7 +12,7 @@ func Help(c *Call) error {
 		_, name, _ := strings.Cut(sub.Name, "|")
 		line := strings.ToUpper(name)
 		if sub.Syntax != "" {
-			line += " " + sub.Syntax
+			line += " " + sub.Usage()
 		}
 		lines = append(lines, line, "    "+sub.Summary)
 	}
@@ -18,4 +21,10 @@ func Help(c *Call) error {
 		c.Status(line)
 	}
 	return nil
+}
+
+// Usage is the syntax without the marks that only COMMAND DOCS needs.
+func (c *Command) Usage() string {
+	syntax := regexp.MustCompile(`([a-z0-9]):[a-z-]+`).ReplaceAllString(c.Syntax, "$1")
+	return strings.ReplaceAll(syntax, "+", "")
 }

@@ -4,7 +4,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -70,12 +69,9 @@ func commandTables(t *testing.T) string {
 	return b.String() + "\n"
 }
 
-// usage is how a command is written: its name and its syntax without the marks
-// that only COMMAND DOCS needs.
+// usage is how a command is written in a cell of a table.
 func usage(cmd *command.Command) string {
-	syntax := regexp.MustCompile(`([a-z0-9]):[a-z-]+`).ReplaceAllString(cmd.Syntax, "$1")
-	syntax = strings.ReplaceAll(syntax, "+", "")
-	text := strings.ToUpper(strings.ReplaceAll(cmd.Name, "|", " ")) + " " + syntax
+	text := strings.ToUpper(strings.ReplaceAll(cmd.Name, "|", " ")) + " " + cmd.Usage()
 	return strings.ReplaceAll(strings.TrimSpace(text), "|", `\|`)
 }
 
