@@ -69,7 +69,10 @@ func describeStep(step doctor.Step) string {
 	}
 	fmt.Fprintf(&b, "%d", step.Time)
 	if step.Client != 0 {
-		fmt.Fprintf(&b, " id=%d name=%s", step.Client, step.Name)
+		fmt.Fprintf(&b, " id=%d", step.Client)
+	}
+	if step.Name != "" {
+		fmt.Fprintf(&b, " name=%s", step.Name)
 	}
 	b.WriteString(": " + step.Command)
 	if step.Reply != "" {

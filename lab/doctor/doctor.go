@@ -189,8 +189,12 @@ func (d *Doctor) knows(db int, args [][]byte, all bool) bool {
 
 // Disconnected is told when a connection has ended.
 func (d *Doctor) Disconnected(id, time int64) {
-	for k, h := range d.holds.all() {
-		if h.client == id && h.until == 0 && d.isLock(k, h) {
+	c := d.clients.m[id]
+	if c == nil {
+		return
+	}
+	for _, k := range c.loose.items {
+		if h := d.holds.m[k]; h != nil && h.client == id && h.until == 0 && d.isLock(k, h) {
 			d.orphaned(k, h, time)
 		}
 	}

@@ -39,6 +39,7 @@ type client struct {
 	reads   []reading
 	watched []lockKey
 	sent    map[string]int // scripts it has sent in full, by SHA1
+	loose   ring[lockKey]  // locks it has taken without a TTL
 }
 
 // reading is a GET of a lock.
@@ -93,7 +94,11 @@ func (d *Doctor) take(o op, k lockKey, h *hold) {
 		h.lease = h.until - o.time
 	}
 	d.holds.put(k, h)
-	d.client(o.client).tried.add(k, maxReads)
+	c := d.client(o.client)
+	c.tried.add(k, maxReads)
+	if h.until == 0 {
+		c.loose.add(k, maxTokens)
+	}
 	d.forgive(k, o.client)
 	if d.ledger != nil && !h.shared {
 		if f := d.ledger.granted(d.master, k, h, o); f != nil {

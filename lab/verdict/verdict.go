@@ -27,6 +27,7 @@ package verdict
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/anishathalye/porcupine"
 
@@ -113,7 +114,7 @@ func (v *Verdict) Print(w io.Writer) {
 func step(s doctor.Step) string {
 	line := fmt.Sprintf("master %d, %d", s.Master, s.Time)
 	if s.Client != 0 {
-		line += fmt.Sprintf(", client %d %s", s.Client, s.Name)
+		line += strings.TrimRight(fmt.Sprintf(", client %d %s", s.Client, s.Name), " ")
 	}
 	line += ": " + s.Command
 	if s.Reply != "" {
