@@ -73,7 +73,7 @@ func (s *Server) relay(c *command.Call, how string, to Masters, verb [][]byte) e
 		}}
 		v.sess.Proto = c.Sess.Proto
 		if m == s {
-			v.of = s.caller()
+			v.own = r
 		}
 		r.visits = append(r.visits, v)
 		m.receive(v)

@@ -22,7 +22,13 @@ func startMasters(t *testing.T, n int, args ...string) server.Masters {
 	all := append([]string{"--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--masters", fmt.Sprint(n), "--maxclients", "50"}, more...)
 	cfg, err := config.Parse(append(all, args...), nil)
 	require.NoError(t, err)
-	masters, err := server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
+	masters, err := server.NewMasters(cfg, func(n int) server.Log {
+		return func(_ byte, format string, args ...any) {
+			if strings.HasPrefix(format, "Panic") {
+				t.Errorf("master %d: "+format, append([]any{n}, args...)...)
+			}
+		}
+	})
 	require.NoError(t, err)
 	for _, s := range masters {
 		if len(more) > 0 {

@@ -25,7 +25,7 @@ type visit struct {
 	client                    // which has no socket
 	args   [][]byte           // of the request
 	done   func(reply []byte) // called once, by this server's goroutine or by receive
-	of     *client            // who asked, where that is a client of this same server
+	own    *relay             // that it is a part of, where a client of this same server waits for it
 }
 
 // door is where visits come in. It belongs to no goroutine.
@@ -187,12 +187,15 @@ func (s *Server) withID(id int64) *client {
 }
 
 // caller is the connection that the verb under way came over, in the end: nil when it came
-// from outside, or from a client of another master.
+// from outside, or from a client of another master, or one that has gone.
 func (s *Server) caller() *client {
-	if s.running != nil && s.running.visit != nil {
-		return s.running.visit.of
+	if s.running == nil || s.running.visit == nil {
+		return s.running
 	}
-	return s.running
+	if r := s.running.visit.own; r != nil && r.by.relay == r && r.by.visit == nil {
+		return r.by
+	}
+	return nil
 }
 
 // closeCaller closes the caller's connection once it has its reply.
