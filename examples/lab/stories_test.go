@@ -30,19 +30,7 @@ var twoHolders = []string{"04", "05", "06", "09"}
 // Every story ends as it says, and with the same seed in the same way: what its clients
 // have seen and what the server has logged are equal, byte for byte.
 func TestStoriesEndAsTheySayTwice(t *testing.T) {
-	for _, tool := range []string{"bash", "redis-cli"} {
-		if _, err := exec.LookPath(tool); err != nil {
-			if os.Getenv("CI") == "true" {
-				t.Fatal(err)
-			}
-			t.Skipf("the stories are told with %s: %v", tool, err)
-		}
-	}
-	server := filepath.Join(t.TempDir(), "miniredisd")
-	build := exec.Command("go", "build", "-o", server, "../../cmd/miniredisd")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-
+	server := build(t)
 	stories := scripts(t)
 	require.Len(t, stories, 26)
 	for _, story := range stories {
@@ -55,6 +43,42 @@ func TestStoriesEndAsTheySayTwice(t *testing.T) {
 			require.Equal(t, slices.Contains(twoHolders, story[:2]), !judge(t, history).OK())
 		})
 	}
+}
+
+func TestAStoryThatDoesNotEndAsItSaysSaysWhatItSaw(t *testing.T) {
+	server := build(t)
+	for line, complaint := range map[string]string{
+		"worker PING; worker gets PANG":                "expected: PANG\nbut saw:  PONG",
+		"worker PING; worker waits":                    "expected: worker still waits\nbut saw:  PONG",
+		"lab CLOCK BACK":                               "expected: no error\nbut saw:  ERR LAB CLOCK",
+		"lab CLOCK ADVANCE 1; lab gets 1":              "expected: 1\nbut saw:  0",
+		"logged 1 missing":                             "expected: 1 lines of LAB LOG with missing\nbut saw:  0",
+		"worker SHUTDOWN; worker hears; worker gets 1": "expected: 1\nbut saw:  (closed)",
+	} {
+		cmd := exec.Command("bash", "-c", ". ./lab.sh; start; client worker; "+line+"; echo went on")
+		cmd.Env = append(os.Environ(), "MINIREDISD="+server)
+		out, err := cmd.CombinedOutput()
+		require.Error(t, err, line)
+		require.Contains(t, string(out), complaint)
+		require.NotContains(t, string(out), "went on")
+	}
+}
+
+// build makes a server for the stories, where there is all that they need.
+func build(t *testing.T) (server string) {
+	t.Helper()
+	for _, tool := range []string{"bash", "redis-cli"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			if os.Getenv("CI") == "true" {
+				t.Fatal(err)
+			}
+			t.Skipf("the stories are told with %s: %v", tool, err)
+		}
+	}
+	server = filepath.Join(t.TempDir(), "miniredisd")
+	out, err := exec.Command("go", "build", "-o", server, "../../cmd/miniredisd").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return server
 }
 
 func scripts(t *testing.T) []string {
