@@ -115,7 +115,7 @@ func (s *Server) events(c *client) string {
 // memory estimates the bytes a client holds.
 func (c *client) memory() int {
 	room, _ := c.Buffered()
-	return int(unsafe.Sizeof(*c)) + room + cap(c.Out) + len(c.sess.Addr) + len(c.sess.Name) + c.sess.Tx.Mem() + c.sess.Wait.Mem()
+	return int(unsafe.Sizeof(*c)) + room + cap(c.Out) + len(c.sess.Addr) + len(c.sess.Name) + c.sess.Tx.Mem() + c.sess.Wait.Mem() + c.fault.mem()
 }
 
 // multi is the number of commands a client has queued, -1 outside of MULTI.

@@ -43,7 +43,7 @@ func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
 		for range rng.IntN(12) {
 			boss.Do(labVerb(rng)...)
 		}
-		for _, verb := range []string{"BLACKHOLE OFF", "LISTEN ON", "CLOCK RUN", "CRASH LOSE ALL"} {
+		for _, verb := range []string{"FAULT CLEAR", "BLACKHOLE OFF", "LISTEN ON", "CLOCK RUN", "CRASH LOSE ALL"} {
 			boss.Do(strings.Fields("LAB " + verb)...)
 		}
 		boss.Close()
@@ -65,9 +65,19 @@ func labVerb(rng *rand.Rand) []string {
 		"CLOCK FREEZE", "CLOCK RUN", "CLOCK RATE 1000", "CLOCK RATE 1", "CLOCK SET " + strconv.FormatInt(1_600_000_000_000+rng.Int64N(100_000_000_000), 10),
 		"CLOCK ADVANCE 1000", "CLOCK ADVANCE " + strconv.Itoa(rng.IntN(100_000)), "CLOCK ADVANCE 0", "BLACKHOLE ON", "BLACKHOLE OFF", "LISTEN ON",
 		fmt.Sprintf("PARTITION CLIENT c%d ON", rng.IntN(12)), fmt.Sprintf("PARTITION CLIENT c%d OFF", rng.IntN(12)), "PARTITION CLIENT c1* ON", "PARTITION CLIENT c1* OFF",
+		labRule(rng), labRule(rng), labRule(rng), labRule(rng), labRule(rng), "FAULT DEL r1", "FAULT CLEAR", "FAULT LIST",
+		"HOLD WAIT r1 1", "HOLD WAIT r2 1", "HOLD RELEASE r1", "HOLD RELEASE r2 1", "HOLD LIST", "LOG WATCH *", "LOG UNWATCH *", "LOG", "LOG RESET", "LOG EXPORT",
 		"SNAPSHOT SAVE a", "SNAPSHOT RESTORE a", "SNAPSHOT DEL a", "SNAPSHOT LIST", "CLOCK", "DOCTOR",
 	}
 	return strings.Fields("LAB " + verbs[rng.IntN(len(verbs))])
+}
+
+// labRule is a rule of any kind, one of a few names.
+func labRule(rng *rand.Rand) string {
+	any := func(of ...string) string { return of[rng.IntN(len(of))] }
+	return fmt.Sprintf("FAULT ADD r%d %s %s ACTION %s", rng.IntN(6), any("", "CMD blpop", "CMD set", "CMD exec", "CMD eval", "KEY 1", "SCRIPT TIME", "CLIENT c1*"),
+		any("", "NTH 3", "TIMES 2", "PROB 0.3"),
+		any("DROP-BEFORE", "DROP-REPLY", "RESET-BEFORE", "RESET-AFTER", "SILENT", "DELAY-EXEC 100", "DELAY-REPLY 100", "HOLD", "ERROR E", "ERROR-AFTER E", "CUT 1", "SKIP-PUSH", "DELAY-PUSH 50"))
 }
 
 // beClient makes a connection, sends this and that, and reads until it is lost.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
@@ -128,8 +129,9 @@ func (s *Server) lift(r *lab.Rule) {
 	s.endBarriers(r.Name)
 }
 
-// arm decides whether requests have to be looked at: while there is a rule or a watched key.
-// Clients that a rule has fired for are looked at in any case.
+// arm decides whether requests have to be looked at: while there is a rule, a watched key, or
+// a client in the middle of a request that a rule had fired for.
 func (s *Server) arm() {
-	s.lab.armed = len(s.lab.plan.Rules) > 0 || len(s.lab.history.Globs()) > 0
+	s.lab.armed = len(s.lab.plan.Rules) > 0 || len(s.lab.history.Globs()) > 0 ||
+		slices.ContainsFunc(s.order, func(c *client) bool { return c.fault != nil && c.fault.rule != nil })
 }

@@ -17,6 +17,9 @@ func (s *Server) observer() *command.Observer {
 }
 
 func (s *Server) labAnswered(sess *command.Session, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
+	if !s.lab.armed && cmd != nil && !s.lab.doctor.Concerns(cmd.Name, sess.DB, args, "") {
+		return // most there is, as long as the lab is not used
+	}
 	if sess.Index < 0 || cmd != nil && cmd.Group == labGroup {
 		return
 	}

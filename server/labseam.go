@@ -77,6 +77,16 @@ func (f *fault) keepFrom(out []byte) []byte {
 	return out
 }
 
+// mem is the bytes that wait.
+func (f *fault) mem() (n int) {
+	if f != nil {
+		for _, l := range f.late {
+			n += cap(l.b)
+		}
+	}
+	return n
+}
+
 // labDo is Executor.Do with the faults that rules have for the request.
 func (s *Server) labDo(c *client, args [][]byte) {
 	if !s.lab.armed && c.fault == nil {
