@@ -60,6 +60,7 @@ func arrows() map[string][]string {
 		"internal/transcript":   {"internal/redistest", "resp"},
 		"internal/differential": {"internal/redistest", "resp"},
 		"interop/matrix":        {"resp"},
+		"interop/redlock":       {"lab/doctor", "lab/verdict"},
 	}
 }
 

@@ -16,6 +16,7 @@
 //	redsync.go redislock.go rueidislock.go  the libraries
 //	suites.go       the libraries' own test suites
 //	inside.go       where a suite runs
+//	holders.go      two owners of one RedLock, for interop/redlock
 package main
 
 import (
@@ -27,6 +28,13 @@ import (
 func main() {
 	if len(os.Args) > 1 && os.Args[1] == insideArg {
 		os.Exit(inside(os.Args[2:]))
+	}
+	if len(os.Args) == 3 && os.Args[1] == holdersArg {
+		if err := holders(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, "interop/go:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	env, err := environment()
 	if err != nil {
