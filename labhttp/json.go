@@ -1,6 +1,7 @@
 package labhttp
 
 import (
+	"bytes"
 	"encoding/base64"
 	"encoding/json"
 	"math"
@@ -74,7 +75,11 @@ func appendString(b []byte, s string) []byte {
 	return appendText(b, s)
 }
 
+// appendText leaves < and > as they are: the answer is never a part of a page.
 func appendText(b []byte, s string) []byte {
-	quoted, _ := json.Marshal(s) // a string never fails
-	return append(b, quoted...)
+	var out bytes.Buffer
+	e := json.NewEncoder(&out)
+	e.SetEscapeHTML(false)
+	_ = e.Encode(s) // a string never fails
+	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }

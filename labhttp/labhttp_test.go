@@ -153,7 +153,7 @@ func TestRepliesAsJSON(t *testing.T) {
 	for want, v := range map[string]resp.Value{
 		`"OK"`:                    {Kind: '+', Str: "OK"},
 		`-7`:                      number(-7),
-		`"a\"b"`:                  text(`a"b`),
+		`"a\"b<c>&\u2028\n"`:      text("a\"b<c>&\u2028\n"),
 		`{"base64":"/wA="}`:       text("\xff\x00"),
 		`null`:                    {Kind: '_', Null: true},
 		`true`:                    {Kind: '#', Int: 1},
