@@ -82,13 +82,13 @@ func run(ctx context.Context, o options) error {
 	if err := build.Run(); err != nil {
 		return fmt.Errorf("building miniredisd: %w", err)
 	}
-	ecosystems, err := ecosystems(o.only)
+	names, err := ecosystems(o.only)
 	if err != nil {
 		return err
 	}
 	p := &play{options: o, binary: binary, work: work}
 	var all tally
-	for _, eco := range ecosystems {
+	for _, eco := range names {
 		t, err := p.ecosystem(ctx, eco)
 		if err != nil {
 			return err

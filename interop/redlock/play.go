@@ -73,7 +73,7 @@ func (p *play) scene(ctx context.Context, s scene, o *owners, out io.Writer) (v 
 	}
 	st := &stage{masters: m, owners: o, out: out}
 	const key = "lock:order:42"
-	if err := st.do(ctx, "LAB ALL CLOCK FREEZE\nLAB ALL LOG WATCH "+key); err != nil {
+	if err := st.do(ctx, "LAB ALL CLOCK FREEZE\nLAB ALL LOG WATCH *"+key); err != nil {
 		return nil, err
 	}
 	if err = st.order(fmt.Sprintf("open %s %s %d", strings.Join(m.addrs, ","), key, leaseMS), "ok"); err == nil {
