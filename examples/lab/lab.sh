@@ -112,7 +112,8 @@ shown() {
 	echo "$line"
 }
 
-# send FD WORD... sends a request in RESP.
+# send FD WORD... sends a request in RESP. It is with the server when this returns, but for one
+# behind a request that has no reply yet: that the kernel keeps back for some milliseconds.
 send() {
 	local fd=$1 word out
 	shift
