@@ -219,3 +219,17 @@ func TestFaultListShowsRulesAsTheyCouldBeAddedAgain(t *testing.T) {
 	require.EqualValues(t, 1, field(v, "fired").Int)
 	require.EqualValues(t, 0, field(v, "held").Int)
 }
+
+// Who goes on may run into the time in which others are served: they go on in the middle of it.
+func TestAReleasedScriptThatDoesNotEndCanBeKilled(t *testing.T) {
+	addr, boss := startLab(t, "--busy-reply-threshold", "10")
+	client, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	rule(t, boss, "slow CMD eval ACTION HOLD")
+	pipeline(t, client, "EVAL 'while true do end' 0", "PING")
+	parked(t, boss, "slow")
+	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.Equal(t, "+OK", other.Do("SCRIPT", "KILL").String())
+	require.Contains(t, client.Read().Str, "Script killed by user")
+	require.Equal(t, "+PONG", client.Read().String())
+	require.Equal(t, "+PONG", boss.Do("PING").String())
+}

@@ -97,13 +97,15 @@ func (s *Server) executeReads() {
 	s.reads, s.next = s.reads[:0], 0
 }
 
-// executeResumed executes those who go on after a wait. One may let another go.
+// executeResumed executes those who go on after a wait. One may let another go, and a script
+// among what they execute may have the rest executed by letOthers, as in executeReads.
 func (s *Server) executeResumed() {
 	for s.nextResumed < len(s.resumed) {
+		c := s.resumed[s.nextResumed]
 		s.nextResumed++
-		s.execute(s.resumed[s.nextResumed-1])
+		s.execute(c)
 		if s.lab != nil {
-			s.executeBehind(s.resumed[s.nextResumed-1])
+			s.executeBehind(c)
 		}
 	}
 	clear(s.resumed)
