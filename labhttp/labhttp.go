@@ -203,7 +203,7 @@ func parseBody(body []byte) (master string, args []string, err error) {
 	if err := d.Decode(&b); err != nil {
 		return "", nil, bad("the body is not {\"master\": 1, \"args\": [...]}: %s", err)
 	}
-	if d.More() {
+	if _, err := d.Token(); err != io.EOF {
 		return "", nil, bad("the body goes on behind its object")
 	}
 	if b.Master != nil {

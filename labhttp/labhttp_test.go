@@ -68,6 +68,7 @@ func TestMalformedRequestsAreToldWhatIsWrong(t *testing.T) {
 		{"/lab", "FAULT LIST", 400, `ERR the body is not {"master": 1, "args": [...]}: invalid character 'F' looking for beginning of value`},
 		{"/lab", `{"arg": []}`, 400, `ERR the body is not {"master": 1, "args": [...]}: json: unknown field "arg"`},
 		{"/lab", `{"args": ["CLOCK"]} {}`, 400, "ERR the body goes on behind its object"},
+		{"/lab", `{"args": ["CLOCK"]}}`, 400, "ERR the body goes on behind its object"},
 		{"/lab", `{"args": ["CLOCK", true]}`, 400, "ERR args[1] is neither a string nor a number"},
 		{"/lab/clock", `{"master": [1]}`, 400, `ERR master is a number or "all"`},
 		{"/lab/clock?master=4", "", 400, `ERR master is a number from 1 to 3 or "all", not '4'`},
