@@ -95,12 +95,14 @@ func (s *Server) labTime(c *command.Call) {
 
 // labAdvance replies, when it is done, with the number of keys that have expired.
 func (s *Server) labAdvance(c *command.Call, arg []byte) error {
-	left := command.LabEnd - c.Now - 1
+	left := max(command.LabEnd-c.Now-1, 0)
 	ms, ok := store.ParseInt(arg)
 	if !ok || ms < 0 || ms > left {
 		return labError("clock advance", "milliseconds wants a number from 0 to %d, not '%s'", left, arg)
 	}
-	m := s.moveClock(c, func(now int64) int64 { return now + ms*1e6 })
+	m := s.moveClock(c, func(now int64) int64 { // others may have moved it meanwhile
+		return now + min(ms*1e6, max(command.LabEnd*1e6-now, 0))
+	})
 	c.Await(func(w *resp.Writer) { w.Int(m.expired) })
 	return nil
 }

@@ -293,3 +293,19 @@ func TestIdleTimeIsNeverNegativeWhenTheClockIsSetBack(t *testing.T) {
 	require.GreaterOrEqual(t, c.Do("OBJECT", "IDLETIME", "k").Int, int64(0))
 	require.Equal(t, "1700000000000-1", c.Do("XADD", "s", "*", "f", "v").Str)
 }
+
+func TestTheTimeOfALabHasAnEnd(t *testing.T) {
+	const end = 6_000_000_000_000
+	addr, boss := startLab(t)
+	other := redistest.Dial(t, addr)
+	left := strconv.FormatInt(end-labNow(boss)-2000, 10)
+	pipeline(t, other, "BLPOP none 1", "LAB CLOCK ADVANCE "+left) // asks on the way of the boss
+	require.Eventually(t, func() bool { return strings.Contains(boss.Do("INFO", "clients").Str, "blocked_clients:1") }, limit, tick)
+	require.Zero(t, boss.Do("LAB", "CLOCK", "ADVANCE", left).Int)
+	require.True(t, other.Read().Null)
+	require.Equal(t, ":0", other.Read().String())
+	require.EqualValues(t, end, labNow(boss))
+	require.Equal(t, ":0", boss.Do("LAB", "CLOCK", "ADVANCE", "0").String())
+	require.Equal(t, "ERR LAB CLOCK ADVANCE: milliseconds wants a number from 0 to 0, not '1'", boss.Do("LAB", "CLOCK", "ADVANCE", "1").Str)
+	ok(t, boss, "LAB", "CLOCK", "SET", "1700000000000")
+}
