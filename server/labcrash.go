@@ -43,13 +43,22 @@ func (s *Server) labCrash(c *command.Call) error {
 			return err
 		}
 	}
-	if end.down > 0 && s.lab.clock.Frozen && len(s.peers) == 1 && end.by != nil {
+	if end.down > 0 && s.lab.clock.Frozen && s.locksOut(&end) {
 		return labError("crash", "DOWN would last for ever: the clock is frozen, and who could move it on cannot connect")
 	}
 	s.lab.crash = &end
 	s.closeCaller()
 	c.OK()
 	return nil
+}
+
+// locksOut tells whether nobody could reach the lab while the server is down, as far as it
+// knows: no other master would be up, and it was no program that asked, which still can.
+func (s *Server) locksOut(end *crash) bool {
+	if len(s.peers) == 1 {
+		return end.by != nil
+	}
+	return s.running.visit != nil && s.running.visit.toAll && s.cfg.LabHTTP == ""
 }
 
 func (end *crash) option(word string, arg []byte, longest int64) error {

@@ -216,3 +216,21 @@ func TestCrashesInARowLeaveNothingBehind(t *testing.T) {
 		requireReset(t, waits)
 	}
 }
+
+func TestAllMastersAreNotDownForEver(t *testing.T) {
+	const refused = "ERR LAB CRASH: DOWN would last for ever: the clock is frozen, and who could move it on cannot connect"
+	m := startMasters(t, 3)
+	boss := dialMaster(t, m, 1)
+	ok(t, boss, "LAB", "MASTER", "1", "CLOCK", "FREEZE")
+	ok(t, boss, "LAB", "MASTER", "3", "CLOCK", "FREEZE")
+	all := boss.Do("LAB", "ALL", "CRASH", "DOWN", "10")
+	require.Equal(t, refused, all.Elems[0].Str)
+	require.Equal(t, "OK", all.Elems[1].Str, "its clock runs")
+	require.Equal(t, refused, all.Elems[2].Str)
+	ok(t, boss, "LAB", "MASTER", "3", "CRASH", "DOWN", "10") // which this connection can end
+	_, err := m.Do(t.Context(), 0, "LAB", "ALL", "CRASH", "DOWN", "10")
+	require.NoError(t, err, "a program can end it")
+	_, err = m.Do(t.Context(), 0, "LAB", "ALL", "CLOCK", "ADVANCE", "10")
+	require.NoError(t, err)
+	require.Equal(t, "+PONG", dialMaster(t, m, 1).Do("PING").String())
+}
