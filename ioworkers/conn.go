@@ -82,8 +82,8 @@ type Conn struct {
 	in     *input // nil while nothing is buffered
 	Out    []byte // replies that are not written yet, behind what sent counts
 	sent   int    // bytes of Out that are written
-	NetIn  int64  // bytes read
-	NetOut int64  // bytes written
+	NetIn  int64  // bytes read, until somebody counts them and sets it to 0
+	NetOut int64  // bytes written, in the same way
 
 	// For the trace: the number of the last request that was parsed, and of the last whose
 	// reply is all in Out.

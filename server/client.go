@@ -20,6 +20,8 @@ type client struct {
 	created int64 // monotonic ns
 	active  int64 // monotonic ns of the last request
 
+	weight int // bytes of memory, when it was weighed
+
 	softSince int64 // monotonic ns since which output is above the soft limit, 0 if it is not
 
 	readable func()         // the read handler of this client
@@ -56,6 +58,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	}
 	s.clients[c.sess.ID] = c
 	s.order = append(s.order, c)
+	s.weigh(c)
 	s.trace.Lap(trace.Accept, c.ID, 0, 0)
 	return c
 }
@@ -93,8 +96,8 @@ func (s *Server) free(c *client) {
 	if c.full {
 		s.fullClients--
 	}
-	s.stats.NetIn += c.NetIn
-	s.stats.NetOut += c.NetOut
+	s.countTraffic(c)
+	s.clientMem -= c.weight
 	s.ex.Leave(&c.sess)
 	s.doctorLeft(&c.sess)
 	if c.sess.Monitor {

@@ -127,8 +127,7 @@ func (s *Server) configRewrite(c *command.Call) error {
 
 func (s *Server) configResetStat(c *command.Call) error {
 	s.ex.ResetStats()
-	in, out := s.traffic()
-	s.stats = Stats{NetIn: s.stats.NetIn - in, NetOut: s.stats.NetOut - out}
+	s.stats = Stats{}
 	s.rates = rates{}
 	c.OK()
 	return nil

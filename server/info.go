@@ -165,7 +165,7 @@ func (s *Server) infoPersistence(r *report) {
 }
 
 func (s *Server) infoStats(r *report) {
-	in, out := s.traffic()
+	in, out := s.stats.NetIn, s.stats.NetOut
 	_, keys, items, prefixes := s.ex.TrackingStats()
 	r.fields("total_connections_received", s.stats.Connections, "total_commands_processed", s.ex.Stats.Commands,
 		"instantaneous_ops_per_sec", int64(s.rates.mean(rateCommands)), "total_net_input_bytes", in, "total_net_output_bytes", out,

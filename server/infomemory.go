@@ -13,20 +13,33 @@ import (
 const startupMemory = 1 << 20
 
 func (s *Server) clientMemory() int {
-	sum := s.pool.Spare()
 	for _, c := range s.order {
-		sum += c.memory()
+		s.weigh(c)
 	}
-	return sum
+	return s.pool.Spare() + s.clientMem
+}
+
+// weigh takes c into the sum with what it holds now.
+func (s *Server) weigh(c *client) {
+	now := c.memory()
+	s.clientMem += now - c.weight
+	c.weight = now
 }
 
 // usedMemory is what maxmemory is compared with: an estimate of the bytes that
 // keys, values and clients hold. What the garbage collector has not freed yet is
 // not in it; used_memory_rss is.
 func (s *Server) usedMemory() int {
+	s.clientMemory()
+	return s.weighedMemory()
+}
+
+// weighedMemory is usedMemory with each client as it was when it was weighed last: to
+// look at ten thousand of them takes a millisecond or two, in which nobody is served.
+func (s *Server) weighedMemory() int {
 	_, kept, interpreter := s.ex.ScriptMemory()
 	_, _, functions := s.ex.FunctionMemory()
-	s.ex.Overhead = startupMemory + s.clientMemory() + kept + functions + interpreter
+	s.ex.Overhead = startupMemory + s.pool.Spare() + s.clientMem + kept + functions + interpreter
 	return s.ks.Bytes() + s.ex.Overhead
 }
 

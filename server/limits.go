@@ -125,9 +125,9 @@ func (s *Server) limited() bool { return s.cfg.Timeout > 0 || s.fullClients > 0 
 
 // checkClients looks at a part of the clients, all of them within a second
 // (server.c: clientsCron), for those that are idle too long or have been above
-// their soft limit too long without asking for more.
+// their soft limit too long without asking for more. It also weighs them.
 func (s *Server) checkClients() {
-	if len(s.order) == 0 || !s.limited() {
+	if len(s.order) == 0 {
 		return
 	}
 	for range min(len(s.order), max(len(s.order)/int(time.Second/cronPeriod), 5)) {
@@ -136,6 +136,7 @@ func (s *Server) checkClients() {
 			s.checked = 0
 		}
 		c := s.order[s.checked]
+		s.weigh(c)
 		idle := s.now - c.active
 		switch {
 		case c.closed:

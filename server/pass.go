@@ -134,6 +134,7 @@ func (s *Server) execute(c *client) {
 		return
 	}
 	s.pool.LendOutput(&c.Conn)
+	s.countTraffic(c)
 	s.w.Buf, s.w.Proto = c.Out, c.sess.Proto
 	s.running = c
 	c.active = s.now
@@ -304,6 +305,7 @@ func (s *Server) write() {
 // wrote follows up on a write: only a connection that could not take everything
 // is watched for becoming writable (networking.c: handleClientsWithPendingWrites).
 func (s *Server) wrote(c *client) {
+	s.countTraffic(c)
 	switch {
 	case c.closed:
 	case c.Lost:

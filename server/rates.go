@@ -21,13 +21,11 @@ const (
 
 func (s *Server) sample() {
 	r := &s.rates
-	in, out := r.last[rateIn], r.last[rateOut]
 	if busy := s.stats.Reads + s.stats.Writes; busy != r.busy || r.at == 0 {
 		r.busy = busy // while nobody says anything, nobody has to be looked at
-		s.peakMem = max(s.peakMem, s.usedMemory())
-		in, out = s.traffic()
+		s.peakMem = max(s.peakMem, s.weighedMemory())
 	}
-	now := [rateCount]int64{s.ex.Stats.Commands, in, out, s.stats.Passes, s.stats.Busy}
+	now := [rateCount]int64{s.ex.Stats.Commands, s.stats.NetIn, s.stats.NetOut, s.stats.Passes, s.stats.Busy}
 	if r.at == 0 {
 		r.at, r.last = s.now, now
 		return
@@ -55,12 +53,9 @@ func (r *rates) mean(i int) float64 {
 	return sum / float64(len(r.samples[i]))
 }
 
-// traffic is the bytes read and written, by all clients that are or have been.
-func (s *Server) traffic() (in, out int64) {
-	in, out = s.stats.NetIn, s.stats.NetOut
-	for _, c := range s.order {
-		in += c.NetIn
-		out += c.NetOut
-	}
-	return in, out
+// countTraffic takes over what c's connection has counted.
+func (s *Server) countTraffic(c *client) {
+	s.stats.NetIn += c.NetIn
+	s.stats.NetOut += c.NetOut
+	c.NetIn, c.NetOut = 0, 0
 }

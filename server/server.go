@@ -87,6 +87,7 @@ type Server struct {
 	pauseEnd   int64 // ns, by Clock.Timeline
 
 	fullClients   int   // clients whose socket takes no more
+	clientMem     int   // bytes that clients held when each was weighed
 	outputTrigger int   // no output below this size is over any limit
 	attack        int64 // when the last attack was logged
 	noExpire      bool  // DEBUG SET-ACTIVE-EXPIRE 0
@@ -117,7 +118,7 @@ type Server struct {
 // Stats are the server's counters for INFO.
 type Stats struct {
 	Connections, Rejected int64 // accepted ever; refused because of maxclients
-	NetIn, NetOut         int64 // bytes of clients that are gone
+	NetIn, NetOut         int64 // bytes read and written
 	Reads, Writes         int64 // sockets read and written
 	ThreadedReads         int64 // of them, in passes that I/O threads took part in
 	ThreadedWrites        int64
@@ -272,7 +273,9 @@ const (
 // cron does what is not bound to a request (server.c: serverCron).
 func (s *Server) cron() time.Duration {
 	idle := s.rates.busy == s.stats.Reads+s.stats.Writes && !s.limited()
-	s.checkClients()
+	if !idle {
+		s.checkClients()
+	}
 	s.sample()
 	if idle {
 		return cronPeriodIdle
