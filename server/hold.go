@@ -33,15 +33,20 @@ func (s *Server) hold(c *client) {
 // watchInput has the loop look for what c is to be heard of: what it says, or, while it
 // waits, that it hangs up.
 func (s *Server) watchInput(c *client) {
-	var err error
 	switch {
 	case c.dark:
-	case c.sess.Hold != command.NotHeld:
-		err = s.loop.Rewatch(c.FD, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) })
+	case c.sess.Hold != command.NotHeld || c.sess.CloseAfterReply && c.waits():
+		s.watchHangUp(c)
 	default:
-		err = s.loop.Rewatch(c.FD, reactor.HangUp, reactor.Readable, c.readable)
+		if err := s.loop.Rewatch(c.FD, reactor.HangUp, reactor.Readable, c.readable); err != nil {
+			s.close(c)
+		}
 	}
-	if err != nil {
+}
+
+// watchHangUp has the loop look for nothing but c's end: what else it says is not read now.
+func (s *Server) watchHangUp(c *client) {
+	if err := s.loop.Rewatch(c.FD, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) }); err != nil {
 		s.close(c)
 	}
 }

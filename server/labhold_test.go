@@ -233,3 +233,20 @@ func TestAReleasedScriptThatDoesNotEndCanBeKilled(t *testing.T) {
 	require.Equal(t, "+PONG", client.Read().String())
 	require.Equal(t, "+PONG", boss.Do("PING").String())
 }
+
+// A client may leave without its late reply, and the time may stand still.
+func TestAClientThatHasEndedItselfMayLeaveBeforeItsLateReply(t *testing.T) {
+	addr, boss := startLab(t)
+	rule(t, boss, "late CMD get ACTION DELAY-REPLY 1000")
+	rule(t, boss, "lost CMD blpop ACTION DROP-REPLY")
+	for _, last := range []string{"QUIT", "BLPOP none 0.01", "BLPOP here 1"} {
+		client := redistest.Dial(t, addr)
+		boss.Do("RPUSH", "here", "x")
+		fired := boss.Do("LAB", "FAULT", "LIST").Elems[0].Elems[7].Int
+		pipeline(t, client, "GET a", last)
+		require.Eventually(t, func() bool { return boss.Do("LAB", "FAULT", "LIST").Elems[0].Elems[7].Int > fired }, limit, tick)
+		boss.Do("LAB", "CLOCK", "ADVANCE", "10")
+		require.NoError(t, client.Net.Close())
+		require.Eventually(t, func() bool { return strings.Contains(boss.Do("INFO", "clients").Str, "connected_clients:1\r\n") }, limit, tick, last)
+	}
+}

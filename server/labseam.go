@@ -255,10 +255,10 @@ func (s *Server) labResume(c *client, reply []byte) {
 		c.sess.Hold = command.NotHeld
 		s.held--
 		s.stopTimer(c)
-		s.loop.Unwatch(c.FD, reactor.HangUp)
 		if c.waits() {
 			c.fault.keep(reply)
 		} else {
+			s.loop.Unwatch(c.FD, reactor.HangUp)
 			s.send(c, reply)
 		}
 	default:

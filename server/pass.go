@@ -249,6 +249,10 @@ func (s *Server) finishRead(c *client) {
 		s.overQueryLimit(c)
 		return
 	}
+	if c.waits() && !c.closed {
+		s.watchHangUp(c)
+		return
+	}
 	s.loop.Unwatch(c.FD, reactor.Readable)
 }
 
