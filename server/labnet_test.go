@@ -151,3 +151,22 @@ func idOfName(boss *redistest.Conn, name string) string {
 	}
 	return ""
 }
+
+// Within one pass a client may be put into the dark and taken out again, any number of times.
+func TestABlockedClientStaysBlockedHoweverOftenItGetsDark(t *testing.T) {
+	addr, boss := startLab(t)
+	client := redistest.Dial(t, addr)
+	client.Do("PING")
+	ok(t, boss, "LAB", "BLACKHOLE", "ON")
+	pipeline(t, client, "BLPOP none 1", "SET behind x")
+	pipeline(t, boss, "LAB BLACKHOLE OFF", "LAB BLACKHOLE ON", "LAB BLACKHOLE OFF", "LAB BLACKHOLE ON", "LAB BLACKHOLE OFF")
+	for range 5 {
+		require.Equal(t, "+OK", boss.Read().String())
+	}
+	require.Eventually(t, func() bool { return infoField(boss, "blocked_clients") == "1" }, limit, tick)
+	require.Equal(t, ":0", boss.Do("EXISTS", "behind").String())
+	boss.Do("LAB", "CLOCK", "ADVANCE", "1000")
+	require.True(t, client.Read().Null)
+	require.Equal(t, "+OK", client.Read().String())
+	require.Equal(t, "0", infoField(boss, "blocked_clients"))
+}

@@ -130,7 +130,7 @@ func (s *Server) execute(c *client) {
 		s.pool.Reclaim(&c.Conn)
 		return
 	}
-	if c.dark { // goes on from here when it is not
+	if c.dark || c.sess.Hold != command.NotHeld { // goes on from here when it is not: it may be in resumed twice
 		return
 	}
 	s.pool.LendOutput(&c.Conn)
