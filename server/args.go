@@ -20,14 +20,6 @@ func is(arg []byte, word string) bool { return strings.EqualFold(string(arg), wo
 
 func errorf(format string, args ...any) error { return store.Error(fmt.Sprintf(format, args...)) }
 
-func parseInt(arg []byte) (int64, error) {
-	n, ok := store.ParseInt(arg)
-	if !ok {
-		return 0, store.ErrNotInt
-	}
-	return n, nil
-}
-
 // parseTimeout reads milliseconds (timeout.c: getTimeoutFromObjectOrReply).
 func parseTimeout(arg []byte) (time.Duration, error) {
 	ms, ok := store.ParseInt(arg)

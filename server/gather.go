@@ -23,8 +23,8 @@ const (
 // card moderates its interrupts for the same reason; Redis has nothing like it, its threads
 // spin.
 //
-// Where it does not help it does not hurt: each time that no more clients come than before,
-// the next try is put off for twice as many passes.
+// Where it does not help it does not hurt: each time that still too few have come, the next
+// try is put off for twice as many passes.
 func (s *Server) gather() {
 	switch {
 	case len(s.reads) == 0 || !s.pool.Hopes(len(s.reads)):
