@@ -277,7 +277,7 @@ func TestTheLogCountsWhatHappensAgain(t *testing.T) {
 // A user that could be made can be written to a file and made of that again.
 func FuzzRules(f *testing.F) {
 	for _, seed := range []string{
-		"on >pw +@all -get ~* &*", "(+get %R~x ) off", "( +set ~a ( ~b )", "+select|1 -select +config|get", "%RW~x %WR~y %~z %R", "#abc <x !y", "+select|\xffÄK +CONFIG|GET", "reset resetpass nopass clearselectors",
+		"on >pw +@all -get ~* &*", "(+get %R~x ) off", "( +set ~a ( ~b )", "+select|1 -select +config|get", "%RW~x %WR~y %~z %R", "#abc <x !y", "+select|\xffÄK +CONFIG|GET", "+set|\n", "reset resetpass nopass clearselectors",
 	} {
 		f.Add(seed)
 	}
@@ -291,6 +291,9 @@ func FuzzRules(f *testing.F) {
 		described := u.Describe()
 		if n := len(u.Selectors) - 1; strings.Count(described, "(") != n || strings.Count(described, ")") != n {
 			return // a pattern with a parenthesis in a selector is not read back, in Redis neither
+		}
+		if hasSpace(strings.ReplaceAll(described, " ", "")) {
+			return // nor is a first argument with white space, which Redis lets through as well: +set|\n
 		}
 		again := New(few())
 		require.NoError(t, again.Load("f", us.Text()), described)
