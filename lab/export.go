@@ -13,6 +13,9 @@ type History struct {
 	Entries []Entry `json:"entries"`
 }
 
+// KeysKept is the reply of an EventCrash that has lost nothing.
+const KeysKept = "keys kept"
+
 // Export is the log as JSON. All texts in it are printable, so it can be read by anything.
 func (l *Log) Export(master, masters int) []byte {
 	h := History{Format: Format, Master: master, Masters: masters, Entries: l.All()}

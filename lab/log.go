@@ -29,7 +29,8 @@ type Entry struct {
 	Event   string   `json:"event"`  // the rule that fired, or an event of the log's own
 	Cmd     []string `json:"cmd"`    // the words, shortened
 	Key     string   `json:"key"`    // the first that is watched, else the first
-	By      string   `json:"by"`     // "exec" or the script's SHA1, for what they call
+	DB      int      `json:"db,omitempty"`
+	By      string   `json:"by"` // "exec" or the script's SHA1, for what they call
 	Outcome Outcome  `json:"outcome"`
 	Reply   string   `json:"reply"`
 	From    int64    `json:"from,omitempty"` // of EventClock

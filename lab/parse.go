@@ -16,6 +16,7 @@ const (
 	EventExpired = "expired"
 	EventClock   = "clock"
 	EventCrash   = "crash"
+	EventRestore = "restore" // LAB SNAPSHOT RESTORE put other keys in the place of all
 )
 
 // ParseRule reads the words behind LAB FAULT ADD. The error says which of them is wrong.
@@ -59,7 +60,7 @@ func (p *parser) parse(words [][]byte) error {
 // checkName wants a name that reads well among the other words of an entry.
 func checkName(name string) error {
 	switch name {
-	case EventCommand, EventExpired, EventClock, EventCrash:
+	case EventCommand, EventExpired, EventClock, EventCrash, EventRestore:
 		return fmt.Errorf("the name %s is what the log calls an event of its own", quote(name))
 	case "":
 		return fmt.Errorf("the name is empty")

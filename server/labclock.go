@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -145,7 +144,7 @@ func (s *Server) move(m *move) {
 	clock, expired := s.lab.clock, s.ks.Stats.Expired
 	now := clock.Now(s.ex.LastEnd())
 	to := m.to(now)
-	s.labEvent(lab.EventClock, now/1e6, to/1e6)
+	s.labMoved(now/1e6, to/1e6)
 	clock.Set(s.ex.LastEnd(), now)
 	clock.Held = true
 	if to >= now {

@@ -105,7 +105,11 @@ func (s *Server) crash() {
 	} else {
 		s.comeUp()
 	}
-	s.labEvent(lab.EventCrash, 0, 0)
+	kept := ""
+	if end.keep {
+		kept = lab.KeysKept
+	}
+	s.labEvent(lab.EventCrash, kept)
 	s.log('*', "LAB CRASH: all connections are reset, and the server has started again")
 	s.write()
 	if end.by != nil && !end.by.closed && end.by.relay == nil { // a relay's reply is yet to come

@@ -37,11 +37,13 @@ func (s *Server) labDoctor(c *command.Call) error {
 }
 
 func replyFinding(c *command.Call, f doctor.Finding) {
-	c.Map(9)
+	c.Map(10)
 	c.BulkString("pattern")
 	c.BulkString(string(f.Pattern))
 	c.BulkString("key")
 	c.BulkString(f.Key)
+	c.BulkString("db")
+	c.Int(int64(f.DB))
 	c.BulkString("client")
 	c.Int(f.Client)
 	c.BulkString("name")

@@ -71,7 +71,7 @@ func writeEntries(w *resp.Writer, entries []lab.Entry) {
 	w.Array(len(entries))
 	for i := range entries {
 		e := &entries[i]
-		w.Map(10)
+		w.Map(11)
 		num := func(field string, n int64) {
 			w.BulkString(field)
 			w.Int(n)
@@ -87,15 +87,23 @@ func writeEntries(w *resp.Writer, entries []lab.Entry) {
 		str("event", e.Event)
 		str("cmd", lab.Line(e.Cmd))
 		str("key", e.Key)
+		num("db", int64(e.DB))
 		str("by", e.By)
 		str("outcome", string(e.Outcome))
 		str("reply", e.Reply)
 	}
 }
 
-// labEvent adds an entry of the lab's own, such as that the clock was moved.
-func (s *Server) labEvent(event string, from, to int64) {
+// labEvent adds an entry of the lab's own.
+func (s *Server) labEvent(event, what string) {
 	e := s.labEntry(nil, event)
+	e.Outcome, e.Reply = lab.Executed, what
+	s.lab.history.Add(e)
+}
+
+// labMoved notes that the clock is moved.
+func (s *Server) labMoved(from, to int64) {
+	e := s.labEntry(nil, lab.EventClock)
 	e.From, e.To, e.Outcome = from, to, lab.Executed
 	if from != to {
 		e.Reply = fmt.Sprintf("%d -> %d", from, to)

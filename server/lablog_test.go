@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -212,4 +213,36 @@ func (l *randomClients) connect(i int) {
 	c.Do("HELLO", "3")
 	c.Do("SUBSCRIBE", "unlock")
 	c.Do("CLIENT", "SETNAME", fmt.Sprint("w", i))
+}
+
+func TestTheLogTellsTheDatabase(t *testing.T) {
+	addr, boss := startLab(t)
+	ok(t, boss, "LAB", "LOG", "WATCH", "lock:*")
+	c := redistest.Dial(t, addr)
+	pipeline(t, c, "SET lock:a 1", "SELECT 3", "SET lock:a 1 PX 10", "FLUSHDB", "SET lock:a 1 PX 10")
+	for range 5 {
+		c.Read()
+	}
+	ok(t, boss, "LAB", "CLOCK", "FREEZE")
+	boss.Do("LAB", "CLOCK", "ADVANCE", "1000")
+	var h lab.History
+	require.NoError(t, json.Unmarshal([]byte(boss.Do("LAB", "LOG", "EXPORT").Str), &h))
+	var got []string
+	for i, e := range boss.Do("LAB", "LOG").Elems {
+		require.Equal(t, int64(h.Entries[i].DB), field(e, "db").Int)
+		got = append(got, fmt.Sprint(h.Entries[i].DB, " ", h.Entries[i].Event, " ", lab.Line(h.Entries[i].Cmd)))
+	}
+	expired := slices.Index(got, "3 expired ")
+	require.Positive(t, expired) // before or behind the move of the clock
+	require.Equal(t, []string{"0 command SET lock:a 1", "3 command SET lock:a 1 PX 10", "3 command FLUSHDB", "3 command SET lock:a 1 PX 10"}, got[:4])
+}
+
+func TestTheLogTellsACrashThatLosesNothingAndASnapshotThatIsRestored(t *testing.T) {
+	addr, boss := startLab(t)
+	ok(t, boss, "LAB", "SNAPSHOT", "SAVE", "s")
+	ok(t, boss, "LAB", "SNAPSHOT", "RESTORE", "s")
+	ok(t, boss, "LAB", "CRASH", "LOSE", "NOTHING")
+	boss = redistest.Dial(t, addr)
+	ok(t, boss, "LAB", "CRASH")
+	require.Equal(t, []string{"|restore||||executed|", "|crash||||executed|keys kept", "|crash||||executed|"}, entries(redistest.Dial(t, addr)))
 }

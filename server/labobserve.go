@@ -64,7 +64,7 @@ func (s *Server) labWatched(sess *command.Session, cmd *command.Command, args []
 		return
 	}
 	key := s.lab.history.Watched(cmd.AppendSubjects(nil, args))
-	if key == nil {
+	if key == nil && !touchesAllKeys(cmd) {
 		return
 	}
 	e := s.labEntry(sess, lab.EventCommand)
@@ -72,11 +72,20 @@ func (s *Server) labWatched(sess *command.Session, cmd *command.Command, args []
 	s.lab.history.Add(e)
 }
 
+// touchesAllKeys tells the commands that change watched keys without naming them.
+func touchesAllKeys(cmd *command.Command) bool {
+	switch cmd.Name {
+	case "flushall", "flushdb", "swapdb":
+		return true
+	}
+	return false
+}
+
 func (s *Server) labExpired(db *store.DB, key string) {
 	s.doctorExpired(db, key)
 	if s.lab.history.Watched([][]byte{[]byte(key)}) != nil {
 		e := s.labEntry(nil, lab.EventExpired)
-		e.Key, e.Outcome = lab.Printable(key), lab.Executed
+		e.Key, e.DB, e.Outcome = lab.Printable(key), db.ID, lab.Executed
 		s.lab.history.Add(e)
 	}
 }
@@ -107,7 +116,7 @@ func outcome(r *lab.Rule, reply []byte, ran bool) lab.Outcome {
 func (s *Server) labEntry(by *command.Session, event string) lab.Entry {
 	e := lab.Entry{Time: s.ex.WallMicros() / 1000, Mono: monotonic(), Event: event}
 	if by != nil {
-		e.Client, e.Name = by.ID, lab.Printable(by.Name)
+		e.Client, e.Name, e.DB = by.ID, lab.Printable(by.Name), by.DB
 	}
 	return e
 }

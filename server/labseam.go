@@ -320,7 +320,7 @@ func (s *Server) labOutgoing(to *command.Session, message []byte) bool {
 		return true
 	}
 	e := s.labEntry(to, r.Name)
-	e.Key, e.Reply, e.Outcome = s.labKey(q.Calls), lab.Reply(message), lab.PushSkipped
+	e.Key, e.Reply, e.Outcome, e.DB = s.labKey(q.Calls), lab.Reply(message), lab.PushSkipped, 0 // channels are in none
 	if len(q.Calls) > 0 {
 		e.Cmd = []string{q.Calls[0].Cmd}
 	}

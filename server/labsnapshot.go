@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -51,6 +52,7 @@ func (s *Server) labSnapshot(c *command.Call) error {
 		s.ex.ReplaceKeys(saved.keys)
 		s.ex.LoadCode(saved.code)
 		s.doctorLost()
+		s.labEvent(lab.EventRestore, "")
 	case verb == "DEL":
 		delete(s.lab.snapshots, name)
 	}

@@ -151,7 +151,7 @@ func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool
 		return false
 	}
 	switch command {
-	case "setnx", "eval", "evalsha", "fcall", "watch", "unwatch", "exec", "discard", "flushall", "flushdb", "script|load", "script|flush":
+	case "setnx", "eval", "evalsha", "fcall", "watch", "unwatch", "exec", "discard", "flushall", "flushdb", "swapdb", "script|load", "script|flush":
 		return true
 	case "publish", "spublish":
 		return by != ""
@@ -159,6 +159,8 @@ func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool
 		return by != "" || len(args) > 3 && hasOption(args, "nx") || d.knows(db, args, false)
 	case "get", "getrange", "hget", "hexists", "exists", "pttl", "ttl", "type", "hset", "hmset", "hsetnx", "hincrby", "hdel":
 		return by != "" && by != Exec || d.knows(db, args, false)
+	case "rename", "renamenx", "move":
+		return d.knows(db, args, true)
 	case "setex", "psetex", "getset", "expire", "pexpire", "expireat", "pexpireat", "persist", "getdel":
 		return by != "" || d.knows(db, args, false)
 	case "del", "unlink":

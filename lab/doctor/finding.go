@@ -22,6 +22,7 @@ const (
 type Finding struct {
 	Pattern Pattern
 	Key     string
+	DB      int
 	Client  int64 // whose mistake it is
 	Name    string
 	Time    int64  // unix ms, of the step that made it one
@@ -86,7 +87,7 @@ func busyLoop() (why, fix string) {
 
 // report notes a finding, unless the pattern is known of this class of keys.
 func (d *Doctor) report(p Pattern, k lockKey, culprit op, steps ...Step) *Finding {
-	f := &Finding{Pattern: p, Key: k.name, Client: culprit.client, Name: culprit.owner, Time: culprit.time, Count: 1, Steps: steps}
+	f := &Finding{Pattern: p, Key: k.name, DB: k.db, Client: culprit.client, Name: culprit.owner, Time: culprit.time, Count: 1, Steps: steps}
 	f.Why, f.Fix = advice(p)
 	return d.add(f)
 }

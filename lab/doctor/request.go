@@ -1,5 +1,10 @@
 package doctor
 
+import (
+	"slices"
+	"strconv"
+)
+
 // run is what a script or a transaction has done so far, which happens in one step.
 type run struct {
 	script bool
@@ -50,12 +55,6 @@ func (d *Doctor) request(o op) {
 		for _, c := range d.clients.m { // each may send its scripts once more
 			clear(c.sent)
 		}
-	case "flushall", "flushdb":
-		for k, h := range d.holds.all() {
-			if o.name == "flushall" || k.db == o.db {
-				d.drop(k, h, EndLost, o.time)
-			}
-		}
 	default:
 		d.apply(o, nil)
 	}
@@ -74,7 +73,13 @@ func (d *Doctor) unwatch(id int64) {
 
 // apply looks at one command; in is what it is part of, nil for none.
 func (d *Doctor) apply(o op, in *run) {
-	if o.reply.failed() || len(o.args) < 2 {
+	switch {
+	case o.reply.failed():
+		return
+	case o.losesAll():
+		d.flush(o)
+		return
+	case len(o.args) < 2:
 		return
 	}
 	switch o.name {
@@ -90,6 +95,8 @@ func (d *Doctor) apply(o op, in *run) {
 		}
 	case "del", "unlink", "getdel":
 		d.remove(o, in)
+	case "rename", "renamenx", "move":
+		d.moved(o)
 	case "get", "getrange", "hget", "hexists":
 		d.read(o, in)
 	case "exists", "pttl", "ttl", "type":
@@ -101,6 +108,35 @@ func (d *Doctor) apply(o op, in *run) {
 	case "publish", "spublish":
 		if in != nil && o.reply.n == 0 {
 			in.silent = append(in.silent, o.args[1])
+		}
+	}
+}
+
+// losesAll tells the commands that take keys away without naming them.
+func (o op) losesAll() bool { return o.name == "flushall" || o.name == "flushdb" || o.name == "swapdb" }
+
+func (d *Doctor) flush(o op) {
+	for k, h := range d.holds.all() {
+		if o.name == "flushall" || o.name == "flushdb" && k.db == o.db || o.name == "swapdb" && slices.Contains(o.args[1:], strconv.Itoa(k.db)) {
+			h.ended = o.step()
+			d.drop(k, h, EndLost, o.time)
+		}
+	}
+}
+
+// moved looks at a lock that gets another name: who holds it will not find it.
+func (d *Doctor) moved(o op) {
+	keys := []lockKey{o.key()}
+	if o.name == "rename" && len(o.args) > 2 {
+		keys = append(keys, lockKey{o.db, o.args[2]})
+	}
+	if o.reply.kind == ':' && o.reply.n == 0 {
+		return
+	}
+	for _, k := range keys {
+		if h := d.holds.m[k]; h != nil {
+			h.ended = o.step()
+			d.drop(k, h, EndStolen, o.time)
 		}
 	}
 }

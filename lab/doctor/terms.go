@@ -120,7 +120,7 @@ func TwoHoldersOf(tables [][]Holding) []Finding {
 }
 
 func twoHolders(first, second Term) Finding {
-	f := Finding{Pattern: TwoHolders, Key: first.Key, Count: 1}
+	f := Finding{Pattern: TwoHolders, Key: first.Key, DB: first.DB, Count: 1}
 	for _, v := range first.Votes {
 		f.Steps = append(f.Steps, v.step())
 		if v.EndOrder != 0 && v.EndOrder <= second.From {
@@ -165,7 +165,9 @@ func (v Vote) fate() Step {
 	case EndExpired:
 		s.Command = "by this master's clock the lease has run out"
 	case EndLost:
-		s.Command = "this master has lost its keys"
+		s.Command = cmp.Or(s.Command, "this master has lost its keys")
+	case EndOverwritten:
+		s.Command = cmp.Or(s.Command, "the lock was gone by now, by nothing that was seen")
 	}
 	s.Master, s.Time = v.Master+1, v.Ended
 	return s

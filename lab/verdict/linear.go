@@ -23,7 +23,7 @@ const (
 
 // input is the lock, what is done to it, and by whom.
 type input struct {
-	key    string
+	lock
 	do     action
 	holder string
 }
@@ -55,9 +55,9 @@ func model() porcupine.Model {
 		DescribeOperation: func(in, out any) string {
 			i := in.(input)
 			if i.do == acquire && !out.(bool) {
-				return fmt.Sprintf("%s %s: refused", i.do, i.key)
+				return fmt.Sprintf("%s %s: refused", i.do, i.lock)
 			}
-			return fmt.Sprintf("%s %s by %s", i.do, i.key, i.holder)
+			return fmt.Sprintf("%s %s by %s", i.do, i.lock, i.holder)
 		},
 		DescribeState: func(state any) string {
 			if state == "" {
@@ -70,9 +70,9 @@ func model() porcupine.Model {
 
 func byLock(history []porcupine.Operation) [][]porcupine.Operation {
 	var parts [][]porcupine.Operation
-	place := map[string]int{}
+	place := map[lock]int{}
 	for _, o := range history {
-		key := o.Input.(input).key
+		key := o.Input.(input).lock
 		i, known := place[key]
 		if !known {
 			i = len(parts)
@@ -87,11 +87,11 @@ func byLock(history []porcupine.Operation) [][]porcupine.Operation {
 // operations are those of one lock.
 func (r *replay) operations(tables [][]doctor.Holding) []operation {
 	var all []operation
-	key := ""
+	var key lock
 	for _, t := range doctor.Terms(tables) {
-		key = t.Key
+		key = lock{t.DB, t.Key}
 		last := t.Votes[len(t.Votes)-1]
-		taken := operation{input: input{t.Key, acquire, t.Holder}, ok: t.Majority, from: r.at[t.Votes[0].Order], to: r.at[last.Order]}
+		taken := operation{input: input{key, acquire, t.Holder}, ok: t.Majority, from: r.at[t.Votes[0].Order], to: r.at[last.Order]}
 		if slices.ContainsFunc(t.Votes, func(v doctor.Vote) bool { return r.entries[v.Event].unanswered() }) {
 			taken.to = len(r.entries)
 		}
@@ -102,7 +102,7 @@ func (r *replay) operations(tables [][]doctor.Holding) []operation {
 		if v := t.Votes[0]; len(tables) == 1 && v.End == doctor.EndStolen {
 			thief := cmp.Or(v.EndedBy.Name, fmt.Sprintf("id=%d", v.EndedBy.Client))
 			at := r.at[v.EndOrder]
-			all = append(all, operation{input: input{t.Key, release, "client " + thief}, ok: true, from: at, to: at})
+			all = append(all, operation{input: input{key, release, "client " + thief}, ok: true, from: at, to: at})
 		}
 	}
 	if len(tables) == 1 {
@@ -113,12 +113,13 @@ func (r *replay) operations(tables [][]doctor.Holding) []operation {
 
 // endOf is how the holder knows that its term is over.
 func (r *replay) endOf(t doctor.Term) []operation {
+	key := lock{t.DB, t.Key}
 	switch {
 	case t.To == 0:
 		return nil
 	case t.RanOut:
 		at := r.at[t.To]
-		return []operation{{input: input{t.Key, runOut, t.Holder}, ok: true, from: at, to: at}}
+		return []operation{{input: input{key, runOut, t.Holder}, ok: true, from: at, to: at}}
 	}
 	last := t.To
 	for _, v := range t.Votes {
@@ -127,14 +128,14 @@ func (r *replay) endOf(t doctor.Term) []operation {
 	if v := t.Votes[0]; len(t.Votes) == 1 && v.End != doctor.EndReleased {
 		return nil // it found nothing to release
 	}
-	return []operation{{input: input{t.Key, release, t.Holder}, ok: true, from: r.at[t.To], to: r.at[last]}}
+	return []operation{{input: input{key, release, t.Holder}, ok: true, from: r.at[t.To], to: r.at[last]}}
 }
 
 // refusals are the attempts on a lock of one master that were turned down.
-func (r *replay) refusals(key string) []operation {
+func (r *replay) refusals(key lock) []operation {
 	var all []operation
 	for i, e := range r.entries {
-		if e.Key != key || !e.ran() || e.Reply != "(nil)" && e.Reply != "0" || len(e.Cmd) < 3 {
+		if key != (lock{e.DB, e.Key}) || !e.ran() || e.Reply != "(nil)" && e.Reply != "0" || len(e.Cmd) < 3 {
 			continue
 		}
 		name := strings.ToLower(e.Cmd[0])
@@ -175,9 +176,11 @@ func (r *replay) annotations() []porcupine.Annotation {
 		case lab.EventClock:
 			what = fmt.Sprintf("clock moved by %d ms", e.To-e.From)
 		case lab.EventCrash:
-			what = "lost its keys"
+			what = cmp.Or(string(e.Reply), "lost its keys")
+		case lab.EventRestore:
+			what = "got other keys, by LAB SNAPSHOT RESTORE"
 		case lab.EventExpired:
-			what = "expired " + e.Key
+			what = "expired " + lock{e.DB, e.Key}.String()
 		case lab.EventCommand:
 			continue
 		default:

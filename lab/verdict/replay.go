@@ -61,8 +61,8 @@ func play(histories []lab.History) (*replay, error) {
 func show(d *doctor.Doctor, e entry, number int64) {
 	switch {
 	case e.Event == lab.EventExpired:
-		d.Expired(0, e.Key, e.Time)
-	case e.Event == lab.EventCrash:
+		d.Expired(e.DB, e.Key, e.Time)
+	case e.Event == lab.EventCrash && e.Reply != lab.KeysKept, e.Event == lab.EventRestore:
 		d.Lost(e.Time)
 	case e.ran():
 		name := strings.ToLower(e.Cmd[0])
@@ -74,7 +74,7 @@ func show(d *doctor.Doctor, e entry, number int64) {
 			args[i] = []byte(word)
 		}
 		d.Command(doctor.Event{
-			Time: e.Time, Mono: number, Client: e.Client, Name: e.Name,
+			Time: e.Time, Mono: number, Client: e.Client, Name: e.Name, DB: e.DB,
 			Command: name, Args: args, By: e.By, Reply: e.encoded(),
 		})
 	}
@@ -111,20 +111,34 @@ func (e entry) encoded() []byte {
 	return fmt.Appendf(nil, "$%d\r\n%s\r\n", len(e.Reply), e.Reply)
 }
 
+// lock is one by its name: those of two databases are two.
+type lock struct {
+	db  int
+	key string
+}
+
+func (l lock) String() string {
+	if l.db == 0 {
+		return l.key
+	}
+	return fmt.Sprintf("%s (db %d)", l.key, l.db)
+}
+
 // locks are the holdings of each lock, by master: one table for a lock of one master.
 func (r *replay) locks() [][][]doctor.Holding {
-	byKey := map[string][][]doctor.Holding{}
-	var keys []string
+	byKey := map[lock][][]doctor.Holding{}
+	var keys []lock
 	for master := range r.masters {
 		for _, h := range r.ledger.Table(master) {
-			if byKey[h.Key] == nil {
-				byKey[h.Key] = make([][]doctor.Holding, r.masters)
-				keys = append(keys, h.Key)
+			k := lock{h.DB, h.Key}
+			if byKey[k] == nil {
+				byKey[k] = make([][]doctor.Holding, r.masters)
+				keys = append(keys, k)
 			}
-			byKey[h.Key][master] = append(byKey[h.Key][master], h)
+			byKey[k][master] = append(byKey[k][master], h)
 		}
 	}
-	slices.Sort(keys)
+	slices.SortFunc(keys, func(a, b lock) int { return cmp.Or(cmp.Compare(a.db, b.db), cmp.Compare(a.key, b.key)) })
 	all := make([][][]doctor.Holding, 0, len(keys))
 	for _, key := range keys {
 		tables := byKey[key]

@@ -94,7 +94,7 @@ func (v *Verdict) Picture(w io.Writer) error { return v.picture(w) }
 func (v *Verdict) Print(w io.Writer) {
 	fmt.Fprintf(w, "masters: %d, entries: %d, locks: %d, grants: %d\n", v.Masters, v.Entries, v.Locks, v.Grants)
 	for _, f := range v.TwoHolders {
-		fmt.Fprintf(w, "\nTWO HOLDERS of %s\n", f.Key)
+		fmt.Fprintf(w, "\nTWO HOLDERS of %s\n", lock{f.DB, f.Key})
 		for _, s := range f.Steps {
 			fmt.Fprintf(w, "  %s\n", step(s))
 		}

@@ -1,0 +1,152 @@
+package verdict
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab"
+)
+
+// story makes histories of masters from lines in the order in which they happened:
+//
+//	1 1000 a SET lock:x token-a NX PX 500 = OK    master 1, its time, the client's name, its command and the reply
+//	1 1000 a/3 GET lock:x = nil                   in database 3
+//	1 1000 a > GET lock:x = token-a               called by a script
+//	1 1501 expired lock:x                         "expired/3" in database 3
+//	1 1000 clock 1501                             the clock is moved from 1000 to 1501; "together" behind it: by LAB ALL
+//	1 1000 crash
+//	123 1000 a SET ...                            the same on the masters 1, 2 and 3
+//
+// A client is called by one letter.
+func story(t *testing.T, masters int, text string) []lab.History {
+	t.Helper()
+	all := make([]lab.History, masters)
+	for i := range all {
+		all[i] = lab.History{Format: lab.Format, Master: i + 1, Masters: masters}
+	}
+	mono := int64(0)
+	for line := range strings.Lines(strings.TrimSpace(text)) {
+		words := strings.Fields(line)
+		for _, digit := range words[0] {
+			h := &all[digit-'1']
+			mono += 1000
+			e := storyEntry(t, words[1:])
+			e.Mono, e.Seq = mono, int64(len(h.Entries)+1)
+			h.Entries = append(h.Entries, e)
+		}
+	}
+	return all
+}
+
+func storyEntry(t *testing.T, words []string) lab.Entry {
+	t.Helper()
+	time, err := strconv.ParseInt(words[0], 10, 64)
+	require.NoError(t, err, words)
+	who, db, _ := strings.Cut(words[1], "/")
+	e := lab.Entry{Time: time, Event: who, Outcome: lab.Executed}
+	e.DB, _ = strconv.Atoi(db)
+	switch who {
+	case lab.EventExpired:
+		e.Key = words[2]
+		return e
+	case lab.EventClock:
+		e.From = time
+		e.To, err = strconv.ParseInt(words[2], 10, 64)
+		require.NoError(t, err, words)
+		return e
+	case lab.EventCrash, lab.EventRestore:
+		e.Reply = strings.Join(words[2:], " ")
+		return e
+	}
+	e.Event, e.Client, e.Name, words = lab.EventCommand, int64(who[0]), who, words[2:]
+	if words[0] == ">" {
+		e.By, words = "5c1a7", words[1:]
+	}
+	for i, w := range words {
+		if w == "=" {
+			words, e.Reply = words[:i], strings.Join(words[i+1:], " ")
+			break
+		}
+	}
+	if e.Reply == "nil" {
+		e.Reply = "(nil)"
+	}
+	e.Cmd = words
+	if len(words) > 1 {
+		e.Key = words[1]
+	}
+	return e
+}
+
+// judged is the verdict of a story, and how it is printed.
+func judged(t *testing.T, masters int, text string) (*Verdict, string) {
+	t.Helper()
+	v, err := Judge(story(t, masters, text))
+	require.NoError(t, err)
+	var out bytes.Buffer
+	v.Print(&out)
+	return v, out.String()
+}
+
+func TestLocksOfOneNameInTwoDatabasesAreTwo(t *testing.T) {
+	v, text := judged(t, 1, `
+		1 1000 a SET lock:x token-a NX PX 500 = OK
+		1 1000 b/1 SET lock:x token-b NX PX 500 = OK
+		1 1100 c/1 SET lock:x token-c NX PX 500 = nil
+		1 1501 expired/1 lock:x
+		1 1501 c/1 SET lock:x token-c NX PX 500 = OK
+		1 1502 expired lock:x`)
+	require.True(t, v.OK(), text)
+	require.Contains(t, text, "locks: 2, grants: 3")
+
+	_, text = judged(t, 1, `
+		1 1000 a/1 SET lock:x token-a NX PX 500 = OK
+		1 1100 b SET lock:x token-b NX PX 500 = OK
+		1 1200 d/1 DEL lock:x = 1
+		1 1200 c/1 SET lock:x token-c NX PX 500 = OK`)
+	require.Contains(t, text, "TWO HOLDERS of lock:x (db 1)\n")
+	require.Contains(t, text, "NOT LINEARIZABLE")
+}
+
+func TestFlushdbTakesTheLocksOfItsDatabaseAway(t *testing.T) {
+	v, text := judged(t, 1, `
+		1 1000 a SET lock:x token-a NX PX 500 = OK
+		1 1000 a/1 SET lock:x token-a NX PX 500 = OK
+		1 1100 d/1 FLUSHDB = OK
+		1 1200 b/1 SET lock:x token-b NX PX 500 = OK
+		1 1501 expired lock:x
+		1 1502 b SET lock:x token-b NX PX 500 = OK`)
+	require.Len(t, v.TwoHolders, 1)
+	require.Contains(t, text, `TWO HOLDERS of lock:x (db 1)
+  master 1, 1000, client 97 a: SET lock:x token-a NX PX 500 -> OK
+  master 1, 1100, client 100 d: FLUSHDB -> OK
+  master 1, 1200, client 98 b: SET lock:x token-b NX PX 500 -> OK
+`)
+}
+
+func TestACrashThatKeepsTheKeysKeepsTheLocks(t *testing.T) {
+	v, text := judged(t, 1, `
+		1 1000 a SET lock:x token-a NX PX 500 = OK
+		1 1100 crash keys kept
+		1 1200 a PEXPIRE lock:x 500 = 1
+		1 1701 expired lock:x
+		1 1702 b SET lock:x token-b NX PX 500 = OK`)
+	require.True(t, v.OK(), text)
+	v, _ = judged(t, 1, `
+		1 1000 a SET lock:x token-a NX PX 500 = OK
+		1 1100 restore
+		1 1200 b SET lock:x token-b NX PX 500 = OK`)
+	require.Len(t, v.TwoHolders, 1)
+}
+
+func TestALockThatGetsAnotherNameIsFree(t *testing.T) {
+	_, text := judged(t, 1, `
+		1 1000 a SET lock:x token-a NX PX 500 = OK
+		1 1100 d RENAME lock:x lock:y = OK
+		1 1200 b SET lock:x token-b NX PX 500 = OK`)
+	require.Contains(t, text, "master 1, 1100, client 100 d: RENAME lock:x lock:y -> OK\n")
+}
