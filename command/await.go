@@ -9,9 +9,10 @@ func (c *Call) Await(nothing func(*resp.Writer)) { c.block(0, nothing) }
 // MayWait tells whether the client can be kept waiting: not in EXEC and in scripts.
 func (c *Call) MayWait() bool { return c.mayBlock() }
 
-// Check tells why s may not run a request now, if it may not.
+// Check tells why s may never run a request as it is, if it may not. What keeps it from that
+// here and now, a pause or a script, does not count: another executor is to run it.
 func (ex *Executor) Check(s *Session, args [][]byte) error {
-	if _, err := ex.admit(s, args); err != errPostponed {
+	if _, err := ex.admit(s, args); err != errPostponed && err != ex.Busy() {
 		return err
 	}
 	return nil

@@ -214,6 +214,25 @@ func TestAHeldClientWaitsForTheTest(t *testing.T) {
 	require.Equal(t, 3, pause.Fired()+3, "a rule that is gone has no count")
 }
 
+// A test that has a script run on can look at what has come of it, and hold others meanwhile.
+func TestTheTestIsAnsweredWhileAScriptRuns(t *testing.T) {
+	srv := miniredistest.Run(t, miniredistest.Frozen(), miniredistest.Config("--busy-reply-threshold", "10"))
+	script, worker := redistest.Dial(t, srv.Addr()), redistest.Dial(t, srv.Addr())
+	require.NoError(t, script.Send(redistest.AppendCommand(nil, "EVAL", "redis.call('get', KEYS[1]) while true do end", "1", "lock:a")))
+	for !strings.HasPrefix(worker.Do("PING").Str, "BUSY ") {
+	}
+	srv.AssertCalled(1, "GET", "lock:*")
+	pause := srv.Fault("pause").Cmd("SET").Hold()
+	require.NoError(t, worker.Send(redistest.AppendCommand(nil, "SET", "lock:a", "v")))
+	require.Equal(t, "SET lock:a v", pause.Wait().Cmd)
+	_, err := srv.Try("LAB", "CLOCK", "ADVANCE", "1")
+	require.ErrorContains(t, err, "BUSY ")
+	require.Equal(t, "OK", srv.Do("SCRIPT", "KILL").Str)
+	require.Contains(t, script.Read().Str, "Script killed")
+	require.Equal(t, 1, pause.Release())
+	require.Equal(t, "OK", worker.Read().Str)
+}
+
 func TestACrashLosesKeysUnlessToldOtherwise(t *testing.T) {
 	srv := miniredistest.Run(t, miniredistest.Frozen())
 	c := redistest.Dial(t, srv.Addr())

@@ -17,8 +17,8 @@ type aside struct {
 
 // letOthers is a pass in the middle of a script, for the clients that wait for it to end
 // (networking.c: processEventsWhileBlocked). The executor refuses most of what they ask
-// for. Time stands still: no timer runs and no key expires. It tells whether the server
-// is to stop.
+// for. Time stands still: no timer runs and no key expires. (Those of LAB HOLD WAIT are
+// looked after: they are there for tests that hang.) It tells whether the server is to stop.
 func (s *Server) letOthers() (stop bool) {
 	script := s.running
 	s.aside.c, s.aside.w = script, s.w
@@ -41,6 +41,9 @@ func (s *Server) letOthers() (stop bool) {
 	floor := s.trace.Raise() // the time of commands stands still
 	s.executePosted()
 	s.executeReads()
+	if s.lab != nil {
+		s.endOverdue()
+	}
 	s.executeResumed()
 	s.trace.Lower(floor)
 	s.write()

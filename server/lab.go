@@ -66,7 +66,7 @@ const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
 func (s *Server) labRows() []command.Row {
 	return append([]command.Row{
 		row("lab", "", -2, 0, labGroup, labSince, "Depends on subcommand.", "Controls time and faults, for tests.", nil),
-		row("lab|help", "", 2, command.Loading|command.Stale, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
+		row("lab|help", "", 2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
 	}, slices.Concat(s.labClockRows(), s.labFaultRows(), s.labHoldRows(), s.labLogRows(), s.labNetRows(), s.labCrashRows(), s.labSnapshotRows(),
 		s.labMastersRows(), s.labDoctorRows())...)
 }
@@ -79,15 +79,102 @@ const (
 // labRow is a row of LAB: name is that of the subcommand. None of them is let into a
 // transaction: some take the time that others need to go on. A pause may end by the lab's
 // time alone, so it does not hold them.
-func (s *Server) labRow(name, syntax string, arity int, complexity, summary string, do func(*command.Call) error) command.Row {
+//
+// more is AllowBusy for those that are answered in the middle of a script that runs on:
+// whoever has brought that about wants to see what is going on, and to change it. These are
+// the ones that have to do with connections, rules and the log alone. A script never stops
+// in the middle of a command of its own, so that all of this is whole. It must find as they
+// were: its keys, in the middle of what it does to them; its time, which stands still; and
+// the executor that runs it.
+func (s *Server) labRow(name, syntax string, arity int, more command.Flag, complexity, summary string, do func(*command.Call) error) command.Row {
 	const flags = command.Admin | command.NoScript | command.NoMulti | command.NeverPaused | command.Loading | command.Stale
-	return row("lab|"+name, syntax, arity, flags, labGroup, labSince, complexity, summary, func(c *command.Call) error {
+	return row("lab|"+name, syntax, arity, flags|more, labGroup, labSince, complexity, summary, func(c *command.Call) error {
 		if s.lab == nil {
 			return errLabOff
 		}
 		s.running.control = true
 		return do(c)
 	})
+}
+
+// labWord is the row of a word behind a subcommand: ADVANCE of LAB CLOCK ADVANCE.
+type labWord struct {
+	name        string // "" where there is none, labCount for any number
+	least, most int    // arguments behind it
+	flags       command.Flag
+	do          func(c *command.Call, args [][]byte) error
+}
+
+// labCount stands for a number in place of a word, which is then the only argument.
+const labCount = "a number"
+
+// labWordsRow is labRow of a subcommand that has words, each with flags of its own.
+func (s *Server) labWordsRow(name, syntax string, arity int, complexity, summary string, words ...labWord) command.Row {
+	var flags command.Flag
+	for _, w := range words {
+		flags |= w.flags
+	}
+	return s.labRow(name, syntax, arity, flags, complexity, summary, func(c *command.Call) error {
+		word, args := "", c.Args[2:]
+		if len(args) > 0 {
+			word, args = labVerb(args[0]), args[1:]
+		}
+		at := slices.IndexFunc(words, func(w labWord) bool { return w.is(word) })
+		if at < 0 {
+			return labError(name, "wants %s, not '%s'", wordList(words), lab.Printable(string(c.Args[2])))
+		}
+		w := &words[at]
+		if err := labArgs(strings.TrimSpace(name+" "+w.title()), args, w.least, w.most); err != nil {
+			return err
+		}
+		if w.flags&command.AllowBusy == 0 {
+			if err := s.ex.Busy(); err != nil {
+				return err
+			}
+		}
+		return w.do(c, args)
+	})
+}
+
+func (w *labWord) is(word string) bool {
+	if w.name == labCount {
+		n, ok := store.ParseInt([]byte(word))
+		return ok && n >= 0
+	}
+	return w.name == word
+}
+
+// title is the word as errors name it.
+func (w *labWord) title() string {
+	if w.name == labCount {
+		return ""
+	}
+	return w.name
+}
+
+// wordList is what could have been said.
+func wordList(words []labWord) string {
+	var names []string
+	for _, w := range words {
+		if w.name == "" {
+			names = append(names, "nothing")
+		} else {
+			names = append(names, w.name)
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " or " + names[last]
+}
+
+// labArgs checks how many arguments a verb has behind it.
+func labArgs(verb string, args [][]byte, least, most int) error {
+	switch {
+	case len(args) < least:
+		return labError(verb, "an argument is missing")
+	case len(args) > most:
+		return labError(verb, "'%s' is too much", lab.Printable(string(args[most])))
+	}
+	return nil
 }
 
 // labError is the error of a LAB command: it says which argument is wrong, and how. verb

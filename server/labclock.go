@@ -39,50 +39,41 @@ type move struct {
 func (s *Server) labClockRows() []command.Row {
 	const complexity = "O(N) with ADVANCE and SET, where N is the number of deadlines that are passed, otherwise O(1)"
 	return []command.Row{
-		s.labRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]", -2, complexity,
-			"Tells the time, stops it, or moves it on.", s.labClock),
+		s.labWordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]", -2, complexity,
+			"Tells the time, stops it, or moves it on.",
+			labWord{"FREEZE", 0, 0, 0, s.labFreeze},
+			labWord{"RUN", 0, 0, 0, s.labRun},
+			labWord{"ADVANCE", 1, 1, 0, s.labAdvance},
+			labWord{"SET", 1, 1, 0, s.labSet},
+			labWord{"RATE", 1, 1, 0, s.labRate},
+			labWord{"", 0, 0, command.AllowBusy, s.labTime}),
 	}
 }
 
-func (s *Server) labClock(c *command.Call) error {
-	clock, now := s.lab.clock, s.ex.LastEnd()
-	verb, args := "", c.Args[2:]
-	if len(args) > 0 {
-		verb, args = labVerb(args[0]), args[1:]
-	}
-	want, known := map[string]int{"": 0, "FREEZE": 0, "RUN": 0, "ADVANCE": 1, "SET": 1, "RATE": 1}[verb]
-	switch {
-	case !known:
-		return labError("clock", "wants FREEZE, RUN, ADVANCE, SET, RATE or nothing, not '%s'", c.Args[2])
-	case len(args) < want:
-		return labError("clock "+verb, "an argument is missing")
-	case len(args) > want:
-		return labError("clock "+verb, "'%s' is too much", args[want])
-	}
-	switch verb {
-	case "":
-		s.labTime(c)
-		return nil
-	case "FREEZE":
-		clock.Freeze(now)
-	case "RUN":
-		clock.Run(now)
-	case "ADVANCE":
-		return s.labAdvance(c, args[0])
-	case "SET":
-		return s.labSet(c, args[0])
-	case "RATE":
-		rate, err := strconv.ParseFloat(string(args[0]), 64)
-		if err != nil || !(rate >= 1e-6 && rate <= 1e6) {
-			return labError("clock rate", "factor wants a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)", args[0])
-		}
-		clock.SetRate(now, rate)
-	}
+func (s *Server) labFreeze(c *command.Call, _ [][]byte) error {
+	s.lab.clock.Freeze(s.ex.LastEnd())
 	c.OK()
 	return nil
 }
 
-func (s *Server) labTime(c *command.Call) {
+func (s *Server) labRun(c *command.Call, _ [][]byte) error {
+	s.lab.clock.Run(s.ex.LastEnd())
+	c.OK()
+	return nil
+}
+
+func (s *Server) labRate(c *command.Call, args [][]byte) error {
+	rate, err := strconv.ParseFloat(string(args[0]), 64)
+	if err != nil || !(rate >= 1e-6 && rate <= 1e6) {
+		return labError("clock rate", "factor wants a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)", args[0])
+	}
+	s.lab.clock.SetRate(s.ex.LastEnd(), rate)
+	c.OK()
+	return nil
+}
+
+// labTime tells, in the middle of a script, the time that the script has.
+func (s *Server) labTime(c *command.Call, _ [][]byte) error {
 	c.Map(3)
 	c.BulkString("unix-ms")
 	c.Int(c.Now)
@@ -90,14 +81,15 @@ func (s *Server) labTime(c *command.Call) {
 	c.Int(number(s.lab.clock.Frozen))
 	c.BulkString("rate")
 	c.Double(s.lab.clock.Rate)
+	return nil
 }
 
 // labAdvance replies, when it is done, with the number of keys that have expired.
-func (s *Server) labAdvance(c *command.Call, arg []byte) error {
+func (s *Server) labAdvance(c *command.Call, args [][]byte) error {
 	left := max(command.LabEnd-c.Now-1, 0)
-	ms, ok := store.ParseInt(arg)
+	ms, ok := store.ParseInt(args[0])
 	if !ok || ms < 0 || ms > left {
-		return labError("clock advance", "milliseconds wants a number from 0 to %d, not '%s'", left, arg)
+		return labError("clock advance", "milliseconds wants a number from 0 to %d, not '%s'", left, args[0])
 	}
 	m := s.moveClock(c, func(now int64) int64 { // others may have moved it meanwhile
 		return now + min(ms*1e6, max(command.LabEnd*1e6-now, 0))
@@ -107,10 +99,10 @@ func (s *Server) labAdvance(c *command.Call, arg []byte) error {
 }
 
 // labSet may go back: that is a clock which jumps, and no deadline comes by that.
-func (s *Server) labSet(c *command.Call, arg []byte) error {
-	ms, ok := store.ParseInt(arg)
+func (s *Server) labSet(c *command.Call, args [][]byte) error {
+	ms, ok := store.ParseInt(args[0])
 	if !ok || ms < 0 || ms > command.LabEnd {
-		return labError("clock set", "unix-time-milliseconds wants a number from 0 to %d, not '%s'", int64(command.LabEnd), arg)
+		return labError("clock set", "unix-time-milliseconds wants a number from 0 to %d, not '%s'", int64(command.LabEnd), args[0])
 	}
 	s.moveClock(c, func(int64) int64 { return ms * 1e6 })
 	c.Await((*resp.Writer).OK)

@@ -19,7 +19,7 @@ type crash struct {
 
 func (s *Server) labCrashRows() []command.Row {
 	return []command.Row{
-		s.labRow("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]", -2, "O(N) where N is the number of keys and connections",
+		s.labRow("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]", -2, 0, "O(N) where N is the number of keys and connections",
 			"Ends and starts the server, as if its process had been killed.", s.labCrash),
 	}
 }

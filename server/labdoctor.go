@@ -11,23 +11,19 @@ import (
 
 func (s *Server) labDoctorRows() []command.Row {
 	return []command.Row{
-		s.labRow("doctor", "[RESET]", -2, "O(N) where N is the number of locks and findings", "Tells what the users of locks have done wrong.", s.labDoctor),
+		s.labWordsRow("doctor", "[RESET]", -2, "O(N) where N is the number of locks and findings", "Tells what the users of locks have done wrong.",
+			labWord{"RESET", 0, 0, command.AllowBusy, s.labDoctorReset},
+			labWord{"", 0, 0, command.AllowBusy, s.labDoctor}),
 	}
 }
 
-// labDoctor answers with the findings, or forgets them and all it has seen.
-func (s *Server) labDoctor(c *command.Call) error {
-	if len(c.Args) > 3 {
-		return labError("doctor", "'%s' is too much", c.Args[3])
-	}
-	if len(c.Args) == 3 {
-		if !strings.EqualFold(string(c.Args[2]), "reset") {
-			return labError("doctor", "wants RESET or nothing, not '%s'", c.Args[2])
-		}
-		s.lab.doctor.Reset()
-		c.OK()
-		return nil
-	}
+func (s *Server) labDoctorReset(c *command.Call, _ [][]byte) error {
+	s.lab.doctor.Reset()
+	c.OK()
+	return nil
+}
+
+func (s *Server) labDoctor(c *command.Call, _ [][]byte) error {
 	findings := s.lab.doctor.Findings(c.Now)
 	c.Array(len(findings))
 	for _, f := range findings {

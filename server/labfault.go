@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -14,55 +15,33 @@ func (s *Server) labFaultRows() []command.Row {
 		all  = "O(N) where N is the number of rules, and of clients that are held"
 	)
 	return []command.Row{
-		s.labRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST", -3, all, "Says which requests and messages go wrong, and how.", s.labFault),
+		s.labWordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST", -3, all, "Says which requests and messages go wrong, and how.",
+			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, s.labFaultAdd},
+			labWord{"DEL", 1, 1, command.AllowBusy, s.labFaultDel},
+			labWord{"CLEAR", 0, 0, command.AllowBusy, s.labFaultClear},
+			labWord{"LIST", 0, 0, command.AllowBusy, s.labFaultList}),
 	}
 }
 
-func (s *Server) labFault(c *command.Call) error {
-	args := c.Args[3:]
-	switch verb := labVerb(c.Args[2]); verb {
-	case "ADD":
-		return s.labFaultAdd(c, args)
-	case "DEL":
-		if err := labArgs("fault del", args, 1, 1); err != nil {
-			return err
-		}
-		r := s.lab.plan.Del(string(args[0]))
-		if r == nil {
-			return labError("fault del", "there is no rule '%s'", lab.Printable(string(args[0])))
-		}
-		s.lift(r)
-	case "CLEAR":
-		if err := labArgs("fault clear", args, 0, 0); err != nil {
-			return err
-		}
-		rules := s.lab.plan.Rules
-		s.lab.plan.Clear()
-		for _, r := range rules {
-			s.lift(r)
-		}
-	case "LIST":
-		if err := labArgs("fault list", args, 0, 0); err != nil {
-			return err
-		}
-		s.labFaultList(c)
-		return nil
-	default:
-		return labError("fault", "wants ADD, DEL, CLEAR or LIST, not '%s'", lab.Printable(string(c.Args[2])))
+func (s *Server) labFaultDel(c *command.Call, args [][]byte) error {
+	r := s.lab.plan.Del(string(args[0]))
+	if r == nil {
+		return labError("fault del", "there is no rule '%s'", lab.Printable(string(args[0])))
 	}
+	s.lift(r)
 	s.arm()
 	c.OK()
 	return nil
 }
 
-// labArgs checks how many arguments a verb has behind it.
-func labArgs(verb string, args [][]byte, least, most int) error {
-	switch {
-	case len(args) < least:
-		return labError(verb, "an argument is missing")
-	case len(args) > most:
-		return labError(verb, "'%s' is too much", lab.Printable(string(args[most])))
+func (s *Server) labFaultClear(c *command.Call, _ [][]byte) error {
+	rules := s.lab.plan.Rules
+	s.lab.plan.Clear()
+	for _, r := range rules {
+		s.lift(r)
 	}
+	s.arm()
+	c.OK()
 	return nil
 }
 
@@ -104,7 +83,7 @@ func (s *Server) checkRule(c *command.Call, r *lab.Rule) error {
 	return nil
 }
 
-func (s *Server) labFaultList(c *command.Call) {
+func (s *Server) labFaultList(c *command.Call, _ [][]byte) error {
 	c.Array(len(s.lab.plan.Rules))
 	for _, r := range s.lab.plan.Rules {
 		held := len(s.parkedBy(r.Name))
@@ -120,6 +99,7 @@ func (s *Server) labFaultList(c *command.Call) {
 		c.BulkString("held")
 		c.Int(int64(held))
 	}
+	return nil
 }
 
 // lift undoes what a rule that is no longer there still does: nobody stays parked by it,

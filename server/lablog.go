@@ -11,58 +11,55 @@ import (
 
 func (s *Server) labLogRows() []command.Row {
 	return []command.Row{
-		s.labRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]", -2, "O(N) where N is the number of entries",
-			"Tells which rules have fired, and which commands were executed on watched keys.", s.labLog),
+		s.labWordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]", -2, "O(N) where N is the number of entries",
+			"Tells which rules have fired, and which commands were executed on watched keys.",
+			labWord{labCount, 0, 0, command.AllowBusy, s.labLogNewest},
+			labWord{"RESET", 0, 0, command.AllowBusy, s.labLogReset},
+			labWord{"WATCH", 1, 1, command.AllowBusy, s.labLogWatch},
+			labWord{"UNWATCH", 1, 1, command.AllowBusy, s.labLogUnwatch},
+			labWord{"EXPORT", 0, 0, command.AllowBusy, s.labLogExport},
+			labWord{"", 0, 0, command.AllowBusy, s.labLogAll}),
 	}
 }
 
-func (s *Server) labLog(c *command.Call) error {
-	verb, args := "", c.Args[2:]
-	if len(args) > 0 {
-		verb, args = labVerb(args[0]), args[1:]
+func (s *Server) labLogAll(c *command.Call, _ [][]byte) error {
+	writeEntries(c.Writer, s.lab.history.All())
+	return nil
+}
+
+func (s *Server) labLogNewest(c *command.Call, _ [][]byte) error {
+	n, _ := store.ParseInt(c.Args[2])
+	writeEntries(c.Writer, s.lab.history.Newest(int(min(n, farMillis))))
+	return nil
+}
+
+func (s *Server) labLogExport(c *command.Call, _ [][]byte) error {
+	c.Bulk(s.lab.history.Export(s.number, s.masters))
+	return nil
+}
+
+func (s *Server) labLogReset(c *command.Call, _ [][]byte) error {
+	s.lab.history.Reset()
+	c.OK()
+	return nil
+}
+
+func (s *Server) labLogWatch(c *command.Call, args [][]byte) error {
+	if len(args[0]) == 0 {
+		return labError("log watch", "pattern is empty: no key is")
 	}
-	want, known := map[string]int{"": 0, "RESET": 0, "WATCH": 1, "UNWATCH": 1, "EXPORT": 0}[verb]
-	if !known {
-		return s.labLogNewest(c)
-	}
-	if err := labArgs("log "+verb, args, want, want); err != nil {
-		return err
-	}
-	history := s.lab.history
-	switch verb {
-	case "":
-		writeEntries(c.Writer, history.All())
-		return nil
-	case "EXPORT":
-		c.Bulk(history.Export(s.number, s.masters))
-		return nil
-	case "RESET":
-		history.Reset()
-	case "WATCH":
-		if len(args[0]) == 0 {
-			return labError("log watch", "pattern is empty: no key is")
-		}
-		history.Watch(string(args[0]))
-	case "UNWATCH":
-		if !history.Unwatch(string(args[0])) {
-			return labError("log unwatch", "'%s' is not watched", lab.Printable(string(args[0])))
-		}
-	}
+	s.lab.history.Watch(string(args[0]))
 	s.arm()
 	c.OK()
 	return nil
 }
 
-// labLogNewest is LAB LOG with a number.
-func (s *Server) labLogNewest(c *command.Call) error {
-	n, ok := store.ParseInt(c.Args[2])
-	if !ok || n < 0 {
-		return labError("log", "wants a number, RESET, WATCH, UNWATCH, EXPORT or nothing, not '%s'", lab.Printable(string(c.Args[2])))
+func (s *Server) labLogUnwatch(c *command.Call, args [][]byte) error {
+	if !s.lab.history.Unwatch(string(args[0])) {
+		return labError("log unwatch", "'%s' is not watched", lab.Printable(string(args[0])))
 	}
-	if err := labArgs("log", c.Args[3:], 0, 0); err != nil {
-		return err
-	}
-	writeEntries(c.Writer, s.lab.history.Newest(int(min(n, farMillis))))
+	s.arm()
+	c.OK()
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 
 func (s *Server) labMastersRows() []command.Row {
 	return []command.Row{
-		s.labRow("all", "verb:string [argument:string ...]", -3, "Depends on the verb.", "Has every master of the process execute a verb.", s.labAll),
-		s.labRow("master", "master:integer verb:string [argument:string ...]", -4, "Depends on the verb.", "Has one master of the process execute a verb.", s.labMaster),
+		s.labRow("all", "verb:string [argument:string ...]", -3, command.AllowBusy, "Depends on the verb.", "Has every master of the process execute a verb.", s.labAll),
+		s.labRow("master", "master:integer verb:string [argument:string ...]", -4, command.AllowBusy, "Depends on the verb.", "Has one master of the process execute a verb.", s.labMaster),
 	}
 }
 

@@ -22,9 +22,9 @@ import (
 
 func (s *Server) labNetRows() []command.Row {
 	return []command.Row{
-		s.labRow("listen", "(ON | OFF)", 3, "O(1)", "Refuses new connections, or takes them again.", s.labListen),
-		s.labRow("blackhole", "(ON | OFF)", 3, "O(N) where N is the number of client connections", "Leaves everybody without answers, or delivers all again.", s.labBlackhole),
-		s.labRow("partition", "CLIENT name-glob:pattern (ON | OFF)", 5, "O(N) where N is the number of client connections",
+		s.labRow("listen", "(ON | OFF)", 3, command.AllowBusy, "O(1)", "Refuses new connections, or takes them again.", s.labListen),
+		s.labRow("blackhole", "(ON | OFF)", 3, command.AllowBusy, "O(N) where N is the number of client connections", "Leaves everybody without answers, or delivers all again.", s.labBlackhole),
+		s.labRow("partition", "CLIENT name-glob:pattern (ON | OFF)", 5, command.AllowBusy, "O(N) where N is the number of client connections",
 			"Leaves clients of some names without answers, or delivers theirs again.", s.labPartition),
 	}
 }
@@ -143,8 +143,11 @@ func (s *Server) shade(c *client) {
 		c.full = false
 		s.fullClients--
 	}
+	if c == s.running || c == s.aside.c { // its output is not with its connection, and it goes on by itself
+		return
+	}
 	s.wantWrite(c)
-	if c.sess.Hold == command.NotHeld && c != s.running {
+	if c.sess.Hold == command.NotHeld {
 		s.resumed = append(s.resumed, c) // may have been read and not executed
 	}
 }

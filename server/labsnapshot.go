@@ -19,48 +19,52 @@ type snapshot struct {
 
 func (s *Server) labSnapshotRows() []command.Row {
 	return []command.Row{
-		s.labRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)", -3, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
-			"Keeps all keys, scripts and functions under a name, or puts them back.", s.labSnapshot),
+		s.labWordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)", -3, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
+			"Keeps all keys, scripts and functions under a name, or puts them back.",
+			labWord{"SAVE", 1, 1, 0, s.labSnapshotSave}, // in the middle of a script it would keep half of what that does
+			labWord{"RESTORE", 1, 1, 0, s.labSnapshotRestore},
+			labWord{"DEL", 1, 1, command.AllowBusy, s.labSnapshotDel},
+			labWord{"LIST", 0, 0, command.AllowBusy, s.labSnapshotList}),
 	}
 }
 
-func (s *Server) labSnapshot(c *command.Call) error {
-	verb, args := labVerb(c.Args[2]), c.Args[3:]
-	want, known := map[string]int{"SAVE": 1, "RESTORE": 1, "DEL": 1, "LIST": 0}[verb]
-	switch {
-	case !known:
-		return labError("snapshot", "wants SAVE, RESTORE, DEL or LIST, not '%s'", c.Args[2])
-	case len(args) < want:
-		return labError("snapshot "+verb, "the name is missing")
-	case len(args) > want:
-		return labError("snapshot "+verb, "'%s' is too much", args[want])
-	case verb == "LIST":
-		s.listSnapshots(c)
-		return nil
+func (s *Server) labSnapshotSave(c *command.Call, args [][]byte) error {
+	if s.lab.snapshots == nil {
+		s.lab.snapshots = map[string]*snapshot{}
 	}
-	name := string(args[0])
-	saved := s.lab.snapshots[name]
-	switch {
-	case verb == "SAVE":
-		if s.lab.snapshots == nil {
-			s.lab.snapshots = map[string]*snapshot{}
-		}
-		s.lab.snapshots[name] = &snapshot{s.ks.Snapshot(), s.ex.Code(), c.Now}
-	case saved == nil:
-		return labError("snapshot "+verb, "no snapshot is named '%s'", name)
-	case verb == "RESTORE":
-		s.ex.ReplaceKeys(saved.keys)
-		s.ex.LoadCode(saved.code)
-		s.doctorLost()
-		s.labEvent(lab.EventRestore, "")
-	case verb == "DEL":
-		delete(s.lab.snapshots, name)
-	}
+	s.lab.snapshots[string(args[0])] = &snapshot{s.ks.Snapshot(), s.ex.Code(), c.Now}
 	c.OK()
 	return nil
 }
 
-func (s *Server) listSnapshots(c *command.Call) {
+func (s *Server) labSnapshotRestore(c *command.Call, args [][]byte) error {
+	saved := s.lab.snapshots[string(args[0])]
+	if saved == nil {
+		return errNoSnapshot("restore", args[0])
+	}
+	s.ex.ReplaceKeys(saved.keys)
+	s.ex.LoadCode(saved.code)
+	s.doctorLost()
+	s.labEvent(lab.EventRestore, "")
+	c.OK()
+	return nil
+}
+
+func (s *Server) labSnapshotDel(c *command.Call, args [][]byte) error {
+	name := string(args[0])
+	if s.lab.snapshots[name] == nil {
+		return errNoSnapshot("del", args[0])
+	}
+	delete(s.lab.snapshots, name)
+	c.OK()
+	return nil
+}
+
+func errNoSnapshot(verb string, name []byte) error {
+	return labError("snapshot "+verb, "no snapshot is named '%s'", name)
+}
+
+func (s *Server) labSnapshotList(c *command.Call, _ [][]byte) error {
 	c.Array(len(s.lab.snapshots))
 	for _, name := range slices.Sorted(maps.Keys(s.lab.snapshots)) {
 		saved := s.lab.snapshots[name]
@@ -72,4 +76,5 @@ func (s *Server) listSnapshots(c *command.Call) {
 		c.BulkString("keys")
 		c.Int(int64(saved.keys.Len()))
 	}
+	return nil
 }

@@ -53,6 +53,26 @@ func TestTheLabAnswersOverHTTP(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(p.cmd.Dir, "lab"))
 }
 
+func TestTheLabAnswersOverHTTPWhileAScriptRuns(t *testing.T) {
+	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "ports", "--masters", "2", "--busy-reply-threshold", "10", "--lab", "yes", "--lab-http", "127.0.0.1:0")
+	line := p.waitFor("Lab is at http://")
+	url := line[strings.Index(line, "http://"):]
+	ports := masterPorts(p)
+	script, other := dialPort(t, ports[0]), dialPort(t, ports[0])
+	require.Equal(t, `{"ok":true,"result":"OK"}`, ask(t, url+"/log/watch/k", ""))
+	require.NoError(t, script.Send([]byte("EVAL 'while true do redis.call(\"get\", KEYS[1]) end' 1 k\r\n")))
+	for !strings.HasPrefix(other.Do("PING").Str, "BUSY ") {
+	}
+	const busy = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
+	require.Contains(t, ask(t, url+"/log/1", ""), `"cmd":"get k"`)
+	require.Equal(t, `{"ok":true,"result":["OK","OK"]}`, ask(t, url+"/log/reset?master=all", ""))
+	require.Equal(t, `{"ok":true,"result":[{"error":"`+busy+`"},"OK"]}`, ask(t, url+"/clock/freeze?master=all", ""))
+	require.Equal(t, `{"ok":false,"error":"`+busy+`"}`, ask(t, url+"/crash", ""))
+	require.Equal(t, "OK", other.Do("SCRIPT", "KILL").Str)
+	require.True(t, strings.HasPrefix(script.Read().Str, "ERR Script killed"))
+	require.Equal(t, `{"ok":true,"result":"OK"}`, ask(t, url+"/crash", ""))
+}
+
 func TestALabThatCannotBeServedKeepsTheServerFromStarting(t *testing.T) {
 	for args, why := range map[string]string{
 		"--lab-http 127.0.0.1:0":               "lab-http has nothing to serve without --lab yes",
