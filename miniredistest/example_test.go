@@ -65,3 +65,33 @@ func ExampleServer_Fault() {
 	// 4 clock  [] executed 1800000000000 -> 1800000030001
 	// 5 expired lock:order:42 [] executed
 }
+
+// Redlock over three masters. One of them loses its keys while a has the lock, and stays away
+// for longer than the lease: b does not get a second majority, and the verdict is that the
+// lock was one. (Without the minute in Crash, AssertOneHolder fails the test with a picture.)
+func ExampleMasters_AssertOneHolder() {
+	t := &testing.T{} // in a test: the t of the test
+	masters := miniredistest.RunMasters(t, 3, miniredistest.Frozen())
+	votes := func(owner string, from ...*miniredistest.Server) (n int) {
+		for _, srv := range from {
+			c := connect(srv.Addr())
+			if c.do("SET lock:order:42 token-of-"+owner+" NX PX 30000") != "(nil)" {
+				n++
+			}
+			c.Close()
+		}
+		return n
+	}
+	fmt.Println("a has", votes("a", masters[0], masters[1]))
+	masters[1].Crash(time.Minute, miniredistest.LoseKeys)
+	fmt.Println("b has", votes("b", masters[0], masters[2]))
+	masters.Clock().Advance(time.Minute)
+	fmt.Println("c has", votes("c", masters...))
+
+	masters.AssertOneHolder("lock:*")
+	masters[0].Stop()
+	// Output:
+	// a has 2
+	// b has 1
+	// c has 3
+}

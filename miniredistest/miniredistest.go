@@ -15,6 +15,9 @@
 // straight to the goroutine of the server, so that it works as well while the server is down,
 // silent or paused.
 //
+// Was the lock one? AssertOneHolder judges all that has happened, over one server or over
+// masters, and AssertNoFindings asks the doctor for mistakes that have not hurt yet.
+//
 // When a test fails, the history of each of its servers is printed: every command on a key,
 // who sent it, at what time by the server's clock, what was answered and which rule had a
 // hand in it. The same texts come from LAB LOG in any other language.
@@ -44,6 +47,7 @@
 //	FlushAll()                        Restore(name) of a Snapshot(name), Do("FLUSHALL")
 //	Dump()                            Dump()
 //	CommandCount()                    AssertCalled(n, "SET", "lock:*"), Log()
+//	(nothing)                         AssertOneHolder("lock:*"), AssertNoFindings()
 //	TotalConnectionCount, Server()    Do("INFO", "stats")
 //
 // A method that cannot do what it is asked fails the test by t.Fatal; the rules of testing

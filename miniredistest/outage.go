@@ -69,6 +69,7 @@ func (s *Server) Restore(name string) {
 type Finding struct {
 	Pattern  string // which mistake
 	Key      string
+	DB       int
 	Client   int64
 	Name     string // of the client
 	Count    int
@@ -82,7 +83,7 @@ func (s *Server) Doctor() []Finding {
 	var all []Finding
 	for _, f := range s.lab("DOCTOR").Elems {
 		finding := Finding{
-			Pattern: field(f, "pattern").Str, Key: field(f, "key").Str, Client: field(f, "client").Int, Name: field(f, "name").Str,
+			Pattern: field(f, "pattern").Str, Key: field(f, "key").Str, DB: int(field(f, "db").Int), Client: field(f, "client").Int, Name: field(f, "name").Str,
 			Count: int(field(f, "count").Int), Why: field(f, "why").Str, Fix: field(f, "fix").Str,
 		}
 		for _, c := range field(f, "commands").Elems {

@@ -29,7 +29,7 @@ func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/miniredisd": {"config", "internal/collector", "labhttp", "resp", "rlog", "server"},
 		"labhttp":        {"resp"},
-		"miniredistest":  {"config", "lab", "resp", "server", "store"},
+		"miniredistest":  {"config", "lab", "lab/verdict", "resp", "server", "store"},
 		"server":         {"acl", "command", "config", "ioworkers", "lab", "lab/doctor", "pubsub", "reactor", "resp", "store", "trace", "golang.org/x/sys/unix"},
 		"command":        {"acl", "config", "geo", "hll", "luaeval", "pubsub", "resp", "store", "trace"},
 		"ioworkers":      {"resp", "trace", "golang.org/x/sys/unix"},

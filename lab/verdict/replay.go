@@ -124,12 +124,15 @@ func (l lock) String() string {
 	return fmt.Sprintf("%s (db %d)", l.key, l.db)
 }
 
-// locks are the holdings of each lock, by master: one table for a lock of one master.
-func (r *replay) locks() [][][]doctor.Holding {
+// locks are the holdings of each lock that is asked for, by master: one table for a lock of one master.
+func (r *replay) locks(among func(key string) bool) [][][]doctor.Holding {
 	byKey := map[lock][][]doctor.Holding{}
 	var keys []lock
 	for master := range r.masters {
 		for _, h := range r.ledger.Table(master) {
+			if !among(h.Key) {
+				continue
+			}
 			k := lock{h.DB, h.Key}
 			if byKey[k] == nil {
 				byKey[k] = make([][]doctor.Holding, r.masters)

@@ -1,0 +1,92 @@
+package miniredistest
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/miniredisd/miniredisd/lab/verdict"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// AssertOneHolder fails the test unless the locks whose keys match glob have been locks: no
+// two clients held one at the same time, and there is an order of all attempts and releases
+// in which each of them is right (they are linearizable). It fails too when nobody has taken
+// such a lock. Package lab/verdict says what counts as one, and until when a holder may
+// believe in it.
+//
+// The message names the holders with their commands and times, and two files that outlast
+// the test: a picture, verdict.html, and the history, history.json, which "bench verdict"
+// judges again. They are in ArtifactDir where go test has -artifacts, otherwise in a folder
+// of their own for temporary files.
+//
+// A lock that Restore or FLUSHALL takes from its holder counts as lost. Where a test begins
+// anew by that, ResetLog has the history begin anew as well.
+func (s *Server) AssertOneHolder(glob string) {
+	s.t.Helper()
+	assertOneHolder(s.t, s.name, s.History(), glob)
+}
+
+// AssertOneHolder looks at all masters together: who was granted a lock by more than half of
+// them holds it.
+func (m Masters) AssertOneHolder(glob string) {
+	t := m[0].t
+	t.Helper()
+	assertOneHolder(t, "", m.History(), glob)
+}
+
+func assertOneHolder(t testing.TB, name, history, glob string) {
+	t.Helper()
+	histories, err := verdict.Read(strings.NewReader(history))
+	var v *verdict.Verdict
+	if err == nil {
+		v, err = verdict.JudgeLocks(histories, func(key string) bool { return store.Match([]byte(glob), []byte(key), false) })
+	}
+	if err != nil {
+		t.Fatalf("%sthe history: %v", name, err)
+	}
+	if v.OK() && v.Grants > 0 && v.Missing == 0 {
+		return
+	}
+	var text strings.Builder
+	v.Print(&text)
+	what := "were not locks"
+	if v.OK() {
+		what = "cannot be judged"
+	}
+	dir, err := keep(t, v, history)
+	if err != nil {
+		t.Errorf("%sthe files of the verdict: %v", name, err)
+	}
+	t.Errorf("%slocks that match %s %s\n%s\npicture: %s\nhistory: %s", name, glob, what, text.String(), filepath.Join(dir, "verdict.html"), filepath.Join(dir, "history.json"))
+}
+
+const longestName = 100 // of a test in the name of a folder
+
+// keep writes the picture and the history where they outlast the test.
+func keep(t testing.TB, v *verdict.Verdict, history string) (dir string, err error) {
+	parent := os.TempDir()
+	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
+		parent = t.ArtifactDir() // without the flag it is removed
+	}
+	name := strings.Map(inFileName, t.Name())
+	dir, err = os.MkdirTemp(parent, "verdict-"+name[:min(len(name), longestName)]+"-")
+	if err != nil {
+		return dir, err
+	}
+	picture, err := os.Create(filepath.Join(dir, "verdict.html"))
+	if err != nil {
+		return dir, err
+	}
+	return dir, errors.Join(v.Picture(picture), picture.Close(), os.WriteFile(filepath.Join(dir, "history.json"), []byte(history), 0o600))
+}
+
+func inFileName(r rune) rune {
+	if r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '_' {
+		return r
+	}
+	return '-'
+}
