@@ -15,8 +15,8 @@ import (
 // (networking.c: MAX_ACCEPTS_PER_CALL).
 const acceptLimit = 1000
 
-// accept is the accept handler: it takes the connections that are waiting.
-func (s *Server) accept(l *listener) {
+// acceptHandler takes the connections that are waiting (networking.c: acceptTcpHandler).
+func (s *Server) acceptHandler(l *listener) {
 	s.trace.Mark()
 	for range acceptLimit {
 		fd, sa, err := unix.Accept4(l.fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
@@ -51,7 +51,7 @@ func (s *Server) watchListener(l *listener) {
 		s.loop.Unwatch(l.fd, reactor.Readable)
 		return
 	}
-	if err := s.loop.Watch(l.fd, reactor.Readable, func() { s.accept(l) }); err != nil {
+	if err := s.loop.Watch(l.fd, reactor.Readable, func() { s.acceptHandler(l) }); err != nil {
 		s.log('#', "Accepting client connection: %v", err)
 	}
 }

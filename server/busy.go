@@ -1,10 +1,6 @@
 package server
 
-import (
-	"slices"
-
-	"github.com/miniredisd/miniredisd/resp"
-)
+import "github.com/miniredisd/miniredisd/resp"
 
 // aside is the client whose script has been running for too long, and the output it has
 // had so far, while others are served. It is neither read from nor written to: the
@@ -29,15 +25,12 @@ func (s *Server) letOthers() (stop bool) {
 		s.pool.Alone = false
 	}()
 	s.running, s.w = nil, resp.Writer{}
-	if script.wantsWrite { // it will want that again when it is through
-		script.wantsWrite = false
-		s.writes = slices.DeleteFunc(s.writes, func(c *client) bool { return c == script })
-	}
-	fresh := len(s.reads)
+	s.unqueue(script) // it is queued again when it is through
+	fresh := len(s.pendingReads)
 	if err := s.loop.Interlude(); err != nil {
 		s.log('#', "Looking for other clients during a script: %v", err)
 	}
-	s.read(s.reads[fresh:])
+	s.read(s.pendingReads[fresh:])
 	floor := s.trace.Raise() // the time of commands stands still
 	s.executePosted()
 	s.executeReads()

@@ -24,18 +24,18 @@ type client struct {
 
 	softSince int64 // monotonic ns since which output is above the soft limit, 0 if it is not
 
-	readable func()         // the read handler of this client
+	readable func()         // readHandler for this client, made once
 	timer    *reactor.Timer // of what it is blocked in, if that times out
 	visit    *visit         // that this is, if it has no connection
 	relay    *relay         // that it waits for, if it does
 	fault    *fault         // what the lab does to it; nil before the first time
 
-	wantsRead  bool // is in Server.reads
-	wantsWrite bool // is in Server.writes
-	full       bool // the socket takes no more: waits for the reply handler
-	closed     bool // is in Server.closing
-	dark       bool // is neither read from nor written to (labnet.go)
-	control    bool // has used LAB: what is done to others must not keep it from undoing that
+	pendingRead  bool // is in Server.pendingReads
+	pendingWrite bool // is in Server.pendingWrites
+	full         bool // the socket takes no more: waits for the reply handler
+	closed       bool // is in Server.closing
+	dark         bool // is neither read from nor written to (labnet.go)
+	control      bool // has used LAB: what is done to others must not keep it from undoing that
 }
 
 // adopt makes a client of a connected socket.
@@ -50,7 +50,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.ex.Anonymous(&c.sess)
 	c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)
 	c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)
-	c.readable = func() { s.wantRead(c) }
+	c.readable = func() { s.readHandler(c) }
 	if err := s.loop.Watch(fd, reactor.Readable, c.readable); err != nil {
 		s.log('#', "Error registering fd event for the new client connection: %v", err)
 		_ = unix.Close(fd)
@@ -77,6 +77,8 @@ func (s *Server) close(c *client) {
 	}
 }
 
+// free undoes adopt, and takes c out of everything that knows it
+// (networking.c: freeClient).
 func (s *Server) free(c *client) {
 	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	if s.lab != nil {

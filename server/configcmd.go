@@ -99,7 +99,7 @@ func (s *Server) relisten() error {
 	}
 	for _, l := range s.listeners {
 		if err == nil {
-			err = s.loop.Watch(l.fd, reactor.Readable, func() { s.accept(l) })
+			err = s.loop.Watch(l.fd, reactor.Readable, func() { s.acceptHandler(l) })
 		}
 	}
 	s.listeners = append(s.listeners, unixOnes...)

@@ -151,11 +151,3 @@ func (s *Server) shade(c *client) {
 		s.resumed = append(s.resumed, c) // may have been read and not executed
 	}
 }
-
-// unqueue leaves c out of the write phase of this pass.
-func (s *Server) unqueue(c *client) {
-	if c.wantsWrite {
-		c.wantsWrite = false
-		s.writes = slices.DeleteFunc(s.writes, func(w *client) bool { return w == c })
-	}
-}

@@ -18,11 +18,12 @@ func (s *Server) afterSleep() {
 	s.trace.Span(trace.Sleep, s.asleep, s.now, 0)
 }
 
-// wantRead is the read handler: it notes who has sent something.
-func (s *Server) wantRead(c *client) {
-	if !c.wantsRead && !c.closed && c != s.aside.c {
-		c.wantsRead = true
-		s.reads = append(s.reads, c)
+// readHandler notes who has sent something: to be read when all such are known. Redis
+// does so for its I/O threads alone (networking.c: readQueryFromClient, postponeClientRead).
+func (s *Server) readHandler(c *client) {
+	if !c.pendingRead && !c.closed && c != s.aside.c {
+		c.pendingRead = true
+		s.pendingReads = append(s.pendingReads, c)
 	}
 }
 
@@ -30,7 +31,7 @@ func (s *Server) wantRead(c *client) {
 // returns how long the loop may sleep.
 func (s *Server) beforeSleep() time.Duration {
 	s.gather()
-	s.read(s.reads)
+	s.read(s.pendingReads)
 	executing := s.ex.BeginExecution()
 	if s.lab != nil {
 		s.catchUp()
@@ -56,6 +57,7 @@ func (s *Server) beforeSleep() time.Duration {
 	return s.sleep()
 }
 
+// freeClosed is networking.c: freeClientsInAsyncFreeQueue.
 func (s *Server) freeClosed() {
 	for _, c := range s.closing {
 		s.free(c)
@@ -85,16 +87,16 @@ func (s *Server) read(from []*client) {
 // executeReads executes what was read. In the middle of it a script may have the rest
 // executed by letOthers: then there is nothing left to do.
 func (s *Server) executeReads() {
-	for s.next < len(s.reads) {
-		for end := s.prefetch(s.next); s.next < min(end, len(s.reads)); {
-			c := s.reads[s.next]
-			s.next++
-			c.wantsRead = false
+	for s.nextRead < len(s.pendingReads) {
+		for end := s.prefetch(s.nextRead); s.nextRead < min(end, len(s.pendingReads)); {
+			c := s.pendingReads[s.nextRead]
+			s.nextRead++
+			c.pendingRead = false
 			s.execute(c)
 		}
 	}
-	clear(s.reads)
-	s.reads, s.next = s.reads[:0], 0
+	clear(s.pendingReads)
+	s.pendingReads, s.nextRead = s.pendingReads[:0], 0
 }
 
 // executeResumed executes those who go on after a wait. One may let another go, and a script
@@ -116,9 +118,9 @@ func (s *Server) executeResumed() {
 // and returns how far it got.
 func (s *Server) prefetch(from int) (end int) {
 	var room [store.PrefetchMax][][]byte
-	requests, db := room[:0], s.reads[from].sess.DB
-	for end = from; end < len(s.reads) && len(requests) < cap(requests) && s.reads[end].sess.DB == db; end++ {
-		requests = s.reads[end].AppendRequests(requests)
+	requests, db := room[:0], s.pendingReads[from].sess.DB
+	for end = from; end < len(s.pendingReads) && len(requests) < cap(requests) && s.pendingReads[end].sess.DB == db; end++ {
+		requests = s.pendingReads[end].AppendRequests(requests)
 	}
 	s.ks.DBs[db].Prefetch(requests)
 	return end
@@ -263,88 +265,6 @@ func (s *Server) logAttack() {
 	}
 	s.attack = s.now
 	s.log('#', "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. Connection aborted.")
-}
-
-// wantWrite queues c for the write phase when there is something to write. A
-// socket that was full is left to the reply handler.
-func (s *Server) wantWrite(c *client) {
-	if c.closed || c.dark {
-		return
-	}
-	if c.Unsent() == 0 {
-		if c.sess.CloseAfterReply && !c.waits() {
-			s.close(c)
-		}
-		return
-	}
-	if !c.wantsWrite && !c.full {
-		c.wantsWrite = true
-		s.writes = append(s.writes, c)
-	}
-}
-
-// write fans the connections with replies out and waits for all of them.
-func (s *Server) write() {
-	if len(s.writes) == 0 {
-		return
-	}
-	begin := s.trace.Mark()
-	s.conns = s.conns[:0]
-	for _, c := range s.writes {
-		s.conns = append(s.conns, &c.Conn)
-	}
-	s.stats.Writes += int64(len(s.conns))
-	if s.pool.Write(s.conns) {
-		s.stats.ThreadedWrites += int64(len(s.conns))
-	}
-	s.trace.Span(trace.Writing, begin, s.trace.Mark(), len(s.conns))
-	for _, c := range s.writes {
-		c.wantsWrite = false
-		s.wrote(c)
-	}
-	clear(s.writes)
-	s.writes = s.writes[:0]
-}
-
-// wrote follows up on a write: only a connection that could not take everything
-// is watched for becoming writable (networking.c: handleClientsWithPendingWrites).
-func (s *Server) wrote(c *client) {
-	s.countTraffic(c)
-	switch {
-	case c.closed:
-	case c.Lost:
-		s.close(c)
-	case c.Unsent() > 0:
-		if c.full {
-			return
-		}
-		if err := s.loop.Watch(c.FD, reactor.Writable, func() { s.replyHandler(c) }); err != nil {
-			s.close(c)
-			return
-		}
-		c.full = true
-		s.fullClients++
-	case c.sess.CloseAfterReply && !c.waits():
-		s.close(c)
-	default:
-		if c.full {
-			c.full = false
-			s.fullClients--
-			s.loop.Unwatch(c.FD, reactor.Writable)
-		}
-		s.pool.Reclaim(&c.Conn)
-	}
-}
-
-// replyHandler is called when the socket of a client with much output has room.
-func (s *Server) replyHandler(c *client) {
-	if c == s.aside.c {
-		return
-	}
-	s.trace.Mark()
-	c.Write(s.trace)
-	s.stats.Writes++
-	s.wrote(c)
 }
 
 // expire deletes what is due by the end of the pass's last command, but nothing

@@ -4,16 +4,20 @@
 // One goroutine, the one that calls Run, does everything but, with io-threads, a
 // part of the reading and writing. Its pass:
 //
-//	epoll_wait ──> accept handler: new clients              accept.go
-//	           ├─> read handler: who has sent something     pass.go: wantRead
-//	           └─> reply handler: who can take more output  pass.go: replyHandler
-//	BeforeSleep:                                            pass.go: beforeSleep
-//	   gather           more readable sockets, if threads would read them  gather.go
-//	   read and parse   every socket that is readable      (may fan out to threads)
-//	   execute          every complete command, in order   (never does)
+//	epoll_wait ──> acceptHandler  new clients                     accept.go
+//	           ├─> readHandler    who has sent something          pass.go
+//	           └─> replyHandler   who can take more output        write.go
+//	beforeSleep:                                                  pass.go
+//	   gather           more to read, if threads would read it    gather.go
+//	   read and parse   every socket that is readable             (may fan out to threads)
+//	   execute          every complete command, in order          (never does)
 //	   expire           keys whose time has come
-//	   write            every reply that is waiting        (may fan out to threads)
-//	   close            clients that are done for
+//	   execute          what those had sent whose wait is over    hold.go
+//	   write            every reply that is waiting               (may fan out to threads)
+//	   close            clients that are done for                 client.go
+//
+// From executeAll to a command are three calls: Executor.Do, Executor.run, and the
+// function in the command's row.
 //
 // A script that runs on makes a smaller pass like this in the middle of the execute
 // phase, for those who wait for it (busy.go).
@@ -47,8 +51,8 @@ import (
 // for it: '.' debug, '-' verbose, '*' notice, '#' warning.
 type Log func(level byte, format string, args ...any)
 
-// Server is one master: a loop, a keyspace and its clients. Several can live in
-// one process, they share nothing.
+// Server is one master: a loop, a keyspace and its clients. Several can live in one
+// process; they share nothing but, in a lab, what their doctors have seen of locks.
 type Server struct {
 	cfg  *config.Config
 	log  Log
@@ -56,50 +60,51 @@ type Server struct {
 	ks   *store.Keyspace
 	ex   *command.Executor
 	pool ioworkers.Pool
-	w    resp.Writer // the output of the client that is being executed
+	lab  *labState // nil unless the directive lab is on
 
 	masters int     // of this process
 	number  int     // of this one among them, from 1
 	peers   Masters // all of them, this one too
-	door    door
-	posted  []func() // to be called where commands are executed
-	answers []func() // to be called at the end of the pass
+	door    door    // where requests come in that have no connection
 
 	listeners []*listener
-	clients   map[int64]*client
-	order     []*client // the same, to walk over some of them at a time
-	checked   int       // where in order that walk has come
+	clients   map[int64]*client // by ID
+	order     []*client         // the same in a row: Session.Index is a place in it
+	checked   int               // where in order the looking after clients has come
 	lastID    int64
-	now       int64 // monotonic ns, when the pass began
-	asleep    int64 // monotonic ns, when the last one ended
 
-	running   *client   // the client that is being executed
-	aside     aside     // what is put aside while others are served in the middle of its script
-	resumed   []*client // go on after a wait
-	postponed []*client // have a command that CLIENT PAUSE holds back
-	held      int       // clients that wait
-	monitors  []*client
-	line      []byte // the monitors' line, made anew for every command
+	// The pass under way. Whoever is to be served in it is on one of these lists, as in
+	// Redis (server.h: clients_pending_read, clients_pending_write, clients_to_close).
+	now           int64     // monotonic ns, when it began
+	asleep        int64     // monotonic ns, when the last one ended
+	pendingReads  []*client // readable: to be read, then executed
+	nextRead      int       // in pendingReads: who is to be executed next
+	posted        []func()  // from other goroutines, to be called where commands are executed
+	resumed       []*client // go on after a wait: to be executed
+	nextResumed   int       // in resumed: who is to be executed next
+	pendingWrites []*client // have output: to be written
+	closing       []*client // to be freed when the pass is over and no list has them
+	answers       []func()  // to be called at its end
+	conns         []*ioworkers.Conn
+	lull          lull // between the clients: when gather is to wait for more of them again
 
-	lab *labState // nil unless the directive lab is on
+	running *client     // who is being executed (server.h: current_client), nil for nobody
+	w       resp.Writer // its output meanwhile
+	aside   aside       // both, put aside while others are served in the middle of its script
 
+	held       int       // clients that wait
+	postponed  []*client // of them, those with a command that CLIENT PAUSE holds back
 	pauseTimer *reactor.Timer
 	pauseEnd   int64 // ns, by Clock.Timeline
+
+	monitors []*client
+	line     []byte // the monitors' line, made anew for every command
 
 	fullClients   int   // clients whose socket takes no more
 	clientMem     int   // bytes that clients held when each was weighed
 	outputTrigger int   // no output below this size is over any limit
-	attack        int64 // when the last attack was logged
+	attack        int64 // monotonic ns, when the last attack was logged
 	noExpire      bool  // DEBUG SET-ACTIVE-EXPIRE 0
-
-	reads []*client // readable in this pass
-	next  int       // of reads, to be executed
-	lull  lull      // between the clients
-
-	nextResumed int       // of resumed, to be executed
-	writes      []*client // have output that is to be written in this pass
-	closing     []*client // to be freed at the end of this pass
-	conns       []*ioworkers.Conn
 
 	recording *trace.Trace  // nil before the first
 	trace     *trace.Thread // main's row, nil while nothing is recorded
@@ -112,7 +117,7 @@ type Server struct {
 	start   int64 // monotonic ns
 	started int64 // unix ms
 	runID   string
-	peakMem int
+	peakMem int // bytes
 }
 
 // Stats are the server's counters for INFO.

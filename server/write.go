@@ -1,0 +1,103 @@
+package server
+
+import (
+	"slices"
+
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/trace"
+)
+
+// The way of replies to the sockets: wantWrite, when a client has been executed; write, at the
+// end of the pass, for all of them; and replyHandler, in later passes, for a client that does
+// not take as fast as it asks.
+
+// wantWrite queues c for the write phase when there is something to write. A
+// socket that was full is left to the reply handler.
+func (s *Server) wantWrite(c *client) {
+	if c.closed || c.dark {
+		return
+	}
+	if c.Unsent() == 0 {
+		if c.sess.CloseAfterReply && !c.waits() {
+			s.close(c)
+		}
+		return
+	}
+	if !c.pendingWrite && !c.full {
+		c.pendingWrite = true
+		s.pendingWrites = append(s.pendingWrites, c)
+	}
+}
+
+// unqueue leaves c out of the write phase of this pass.
+func (s *Server) unqueue(c *client) {
+	if c.pendingWrite {
+		c.pendingWrite = false
+		s.pendingWrites = slices.DeleteFunc(s.pendingWrites, func(w *client) bool { return w == c })
+	}
+}
+
+// write fans the connections with replies out and waits for all of them.
+func (s *Server) write() {
+	if len(s.pendingWrites) == 0 {
+		return
+	}
+	begin := s.trace.Mark()
+	s.conns = s.conns[:0]
+	for _, c := range s.pendingWrites {
+		s.conns = append(s.conns, &c.Conn)
+	}
+	s.stats.Writes += int64(len(s.conns))
+	if s.pool.Write(s.conns) {
+		s.stats.ThreadedWrites += int64(len(s.conns))
+	}
+	s.trace.Span(trace.Writing, begin, s.trace.Mark(), len(s.conns))
+	for _, c := range s.pendingWrites {
+		c.pendingWrite = false
+		s.wrote(c)
+	}
+	clear(s.pendingWrites)
+	s.pendingWrites = s.pendingWrites[:0]
+}
+
+// wrote follows up on a write: only a connection that could not take everything
+// is watched for becoming writable (networking.c: handleClientsWithPendingWrites).
+func (s *Server) wrote(c *client) {
+	s.countTraffic(c)
+	switch {
+	case c.closed:
+	case c.Lost:
+		s.close(c)
+	case c.Unsent() > 0:
+		if c.full {
+			return
+		}
+		if err := s.loop.Watch(c.FD, reactor.Writable, func() { s.replyHandler(c) }); err != nil {
+			s.close(c)
+			return
+		}
+		c.full = true
+		s.fullClients++
+	case c.sess.CloseAfterReply && !c.waits():
+		s.close(c)
+	default:
+		if c.full {
+			c.full = false
+			s.fullClients--
+			s.loop.Unwatch(c.FD, reactor.Writable)
+		}
+		s.pool.Reclaim(&c.Conn)
+	}
+}
+
+// replyHandler goes on writing when the socket of a client with much output has room
+// (networking.c: sendReplyToClient).
+func (s *Server) replyHandler(c *client) {
+	if c == s.aside.c {
+		return
+	}
+	s.trace.Mark()
+	c.Write(s.trace)
+	s.stats.Writes++
+	s.wrote(c)
+}
