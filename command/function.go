@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/luaeval"
+	"github.com/miniredisd/miniredisd/rdb"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -33,15 +34,12 @@ func functionRows() []Row {
 }
 
 const (
-	errNoFunction      store.Error = "ERR Function not found"
-	errNoLibrary       store.Error = "ERR Library not found"
-	errBadKeys         store.Error = "ERR Bad number of keys provided"
-	errFunctionFlush   store.Error = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option"
-	errNoLibraryName   store.Error = "ERR library name argument was not given"
-	errRestorePolicy   store.Error = "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE."
-	errPayload         store.Error = "ERR DUMP payload version or checksum are wrong"
-	errPayloadType     store.Error = "ERR given type is not a function"
-	errPayloadContents store.Error = "ERR Failed loading library payload"
+	errNoFunction    store.Error = "ERR Function not found"
+	errNoLibrary     store.Error = "ERR Library not found"
+	errBadKeys       store.Error = "ERR Bad number of keys provided"
+	errFunctionFlush store.Error = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option"
+	errNoLibraryName store.Error = "ERR library name argument was not given"
+	errRestorePolicy store.Error = "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE."
 )
 
 // fcall runs a function as eval runs a script.
@@ -218,7 +216,7 @@ func functionDump(c *Call) error {
 	for _, library := range c.Ex.functions.All() {
 		code = append(code, library.Code)
 	}
-	c.Bulk(dumpLibraries(code))
+	c.Bulk(rdb.DumpLibraries(code))
 	return nil
 }
 
@@ -249,7 +247,7 @@ func functionRestore(c *Call) error {
 }
 
 func (ex *Executor) restoreLibraries(payload []byte) (*luaeval.Libraries, error) {
-	code, err := readLibraries(payload)
+	code, err := rdb.RestoreLibraries(payload)
 	restored := luaeval.NewLibraries()
 	for _, text := range code {
 		if _, err := ex.lua().LoadLibrary(restored, text, false); err != nil {

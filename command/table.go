@@ -56,6 +56,7 @@ func groups() [][]Row {
 		zsetBlockRows(),
 		bitmapRows(),
 		keyRows(),
+		dumpRows(),
 		waitRows(),
 		listRows(),
 		listBlockRows(),

@@ -78,3 +78,24 @@ func (db *DB) Freq(key []byte) (counter int, ok bool) {
 	}
 	return int(db.ks.lfuDecayed(e)), true
 }
+
+// SetIdle has key be as if it was used last so many seconds ago. What is longer than the clock's turn counts as
+// half a turn (object.c: objectSetLRUOrLFU).
+func (db *DB) SetIdle(key []byte, seconds int64) {
+	e := db.peek(key)
+	if e == nil || db.ks.LFU {
+		return
+	}
+	at := int64(db.ks.lruClock()) - seconds
+	if at < 0 {
+		at = (int64(db.ks.lruClock()) + lruMask/2) % lruMask
+	}
+	e.lru = uint32(at)
+}
+
+// SetFreq has key be as if it was used now, often enough for its counter to be that.
+func (db *DB) SetFreq(key []byte, counter uint8) {
+	if e := db.peek(key); e != nil && db.ks.LFU {
+		e.lru = db.ks.lfuMinute()<<8 | uint32(counter)
+	}
+}

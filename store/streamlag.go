@@ -13,7 +13,7 @@ func (s *Stream) readsWith(g *StreamGroup, id StreamID) int64 {
 	if s.EntriesAdded == 0 { // XSETID can say so of a stream that has entries
 		return g.EntriesRead
 	}
-	return s.place(id)
+	return s.Place(id)
 }
 
 // Lag is the number of entries a group has not been delivered yet; known is false when it cannot be told.
@@ -23,7 +23,7 @@ func (s *Stream) Lag(g *StreamGroup) (lag int64, known bool) {
 	}
 	read := g.EntriesRead
 	if read == UnknownReads || s.hasGapFrom(g.LastID) {
-		read = s.place(g.LastID)
+		read = s.Place(g.LastID)
 	}
 	return int64(s.EntriesAdded) - read, read != UnknownReads
 }
@@ -36,8 +36,8 @@ func (s *Stream) hasGap() bool {
 // hasGapFrom tells whether XDEL did so at id or beyond.
 func (s *Stream) hasGapFrom(id StreamID) bool { return s.hasGap() && !s.MaxDeletedID.Less(id) }
 
-// place is how many entries were ever added up to id, or UnknownReads.
-func (s *Stream) place(id StreamID) int64 {
+// Place is how many entries were ever added up to id, or UnknownReads.
+func (s *Stream) Place(id StreamID) int64 {
 	added, length := int64(s.EntriesAdded), int64(s.length)
 	last := id.Compare(s.LastID)
 	switch {

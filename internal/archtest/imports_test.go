@@ -31,7 +31,7 @@ func arrows() map[string][]string {
 		"labhttp":        {"resp"},
 		"miniredistest":  {"config", "lab", "lab/verdict", "resp", "server", "store"},
 		"server":         {"acl", "command", "config", "ioworkers", "lab", "lab/doctor", "pubsub", "reactor", "resp", "store", "trace", "golang.org/x/sys/unix"},
-		"command":        {"acl", "config", "geo", "hll", "luaeval", "pubsub", "resp", "store", "trace"},
+		"command":        {"acl", "config", "geo", "hll", "luaeval", "pubsub", "rdb", "resp", "store", "trace"},
 		"ioworkers":      {"resp", "trace", "golang.org/x/sys/unix"},
 		"reactor":        {"golang.org/x/sys/unix"},
 		"resp":           {"github.com/tidwall/redcon"},
@@ -45,6 +45,7 @@ func arrows() map[string][]string {
 		"luaeval":        {"resp", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast", "github.com/yuin/gopher-lua/parse"},
 		"acl":            {"store"},
 		"store":          {},
+		"rdb":            {"store"},
 		"config":         {},
 		"rlog":           {},
 

@@ -1,4 +1,4 @@
-package command
+package rdb
 
 import (
 	"encoding/binary"
@@ -18,7 +18,7 @@ func TestDumpedLibrariesAreReadBack(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 1<<14 - 1, 1 << 14, 1 << 20} {
 		code = append(code, strings.Repeat("x", n))
 	}
-	read, err := readLibraries(dumpLibraries(code))
+	read, err := RestoreLibraries(DumpLibraries(code))
 	require.NoError(t, err)
 	require.Len(t, read, len(code))
 	for i := range code {
@@ -34,10 +34,10 @@ func TestUnpackLZF(t *testing.T) {
 		{"\x01ab\x80\x01", "abababab"},
 		{"", ""},
 	} {
-		got, ok := unpackLZF([]byte(c.packed), len(c.want))
+		got, ok := unpackLZF([]byte(c.packed), uint64(len(c.want)))
 		require.True(t, ok, "%q", c.packed)
 		require.Equal(t, c.want, string(got))
-		_, ok = unpackLZF([]byte(c.packed), len(c.want)+1)
+		_, ok = unpackLZF([]byte(c.packed), uint64(len(c.want)+1))
 		require.False(t, ok, "a size that is not its own")
 	}
 	for _, packed := range []string{"\x02ab", "\x20\x00", "\x00a\x20", "\x00a\xe0", "\x00a\xe0\x00", "\x00a\x20\x01"} {
@@ -47,7 +47,7 @@ func TestUnpackLZF(t *testing.T) {
 }
 
 // Whatever is in a payload with a valid checksum, it is read to its end or refused, and takes no memory it does not hold.
-func FuzzReadLibraries(f *testing.F) {
+func FuzzRestoreLibraries(f *testing.F) {
 	f.Add([]byte("\xf5\x05abcde"))
 	f.Add([]byte("\xf5\xc3\x05\x06\x02abc\x20\x02"))
 	f.Add([]byte("\xf5\x81\x7f\xff\xff\xff\xff\xff\xff\xff"))
@@ -55,23 +55,23 @@ func FuzzReadLibraries(f *testing.F) {
 	f.Add([]byte("\xf5\xc2\x01"))
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		b := []byte{opcodeFunction, byte(0xc0 | r.IntN(5))}
+		b := []byte{opcodeLibrary, byte(0xc0 | r.IntN(5))}
 		for range r.IntN(30) {
 			b = append(b, byte(r.Uint32()))
 		}
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		payload := binary.LittleEndian.AppendUint16(append([]byte(nil), body...), rdbVersionRead)
+		payload := binary.LittleEndian.AppendUint16(append([]byte(nil), body...), versionRead)
 		payload = binary.LittleEndian.AppendUint64(payload, checksum(payload))
-		code, err := readLibraries(payload)
+		code, err := RestoreLibraries(payload)
 		size := 0
 		for _, text := range code {
 			size += len(text)
 		}
 		require.LessOrEqual(t, size, 264*len(payload))
 		if err != nil {
-			require.Contains(t, []error{errPayloadType, errPayloadContents}, err)
+			require.Contains(t, []error{ErrLibraryType, ErrLibraryRead}, err)
 		}
 	})
 }

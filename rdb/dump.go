@@ -1,0 +1,124 @@
+package rdb
+
+import (
+	"encoding/binary"
+	"math"
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Dump is the payload of DUMP: what Redis 7.0 would write for the same value, were it told
+// not to compress.
+func Dump(v store.Value) []byte {
+	var b []byte
+	switch v.Type() {
+	case store.TypeString:
+		b = appendText(append(b, typeString), v.Text())
+	case store.TypeList:
+		b = appendList(b, store.As[*store.List](v))
+	case store.TypeSet:
+		b = appendSet(b, store.As[*store.Set](v))
+	case store.TypeZSet:
+		b = appendZSet(b, store.As[*store.ZSet](v))
+	case store.TypeHash:
+		b = appendHash(b, store.As[*store.Hash](v))
+	case store.TypeStream:
+		b = appendStream(b, store.As[*store.Stream](v))
+	}
+	return sealed(b)
+}
+
+func appendList(b []byte, l *store.List) []byte {
+	b = appendNumber(append(b, typeListQuicklist2), uint64(l.Nodes()))
+	for node := range l.Packs() {
+		w := newPack()
+		for p := node.First(); p >= 0; p = node.Next(p) {
+			w.text(node.Get(p))
+		}
+		b = appendText(append(b, nodePacked), w.done())
+	}
+	return b
+}
+
+// appendSet writes an intset, or else members one by one: 7.0 knows no listpack there.
+func appendSet(b []byte, s *store.Set) []byte {
+	if s.Encoding() == "intset" {
+		return appendIntset(append(b, typeSetIntset), s)
+	}
+	b = appendNumber(append(b, typeSet), uint64(s.Len()))
+	for m := range s.All() {
+		b = appendText(b, m)
+	}
+	return b
+}
+
+// appendIntset writes all integers as wide as the widest must be.
+func appendIntset(b []byte, s *store.Set) []byte {
+	width := 2
+	for m := range s.All() {
+		if v, _ := store.ParseInt(m); v != int64(int32(v)) {
+			width = 8
+		} else if v != int64(int16(v)) {
+			width = max(width, 4)
+		}
+	}
+	set := binary.LittleEndian.AppendUint32(nil, uint32(width))
+	set = binary.LittleEndian.AppendUint32(set, uint32(s.Len()))
+	for m := range s.All() {
+		v, _ := store.ParseInt(m)
+		set = append(set, binary.LittleEndian.AppendUint64(nil, uint64(v))[:width]...)
+	}
+	return appendText(b, set)
+}
+
+func appendHash(b []byte, h *store.Hash) []byte {
+	if h.Encoding() == "listpack" {
+		w := newPack()
+		for field, value := range h.All() {
+			w.text(field)
+			w.text(value)
+		}
+		return appendText(append(b, typeHashListpack), w.done())
+	}
+	b = appendNumber(append(b, typeHash), uint64(h.Len()))
+	for field, value := range h.All() {
+		b = appendText(appendText(b, field), value)
+	}
+	return b
+}
+
+// appendZSet begins with the greatest of a large set: who reads that inserts at the front
+// each time.
+func appendZSet(b []byte, z *store.ZSet) []byte {
+	if z.Encoding() == "listpack" {
+		w := newPack()
+		for it := z.Range(0, z.Len(), false); it.Next(); {
+			w.text(it.Member)
+			w.score(it.Score)
+		}
+		return appendText(append(b, typeZSetListpack), w.done())
+	}
+	b = appendNumber(append(b, typeZSet2), uint64(z.Len()))
+	for it := z.Range(0, z.Len(), true); it.Next(); {
+		b = binary.LittleEndian.AppendUint64(appendText(b, it.Member), math.Float64bits(it.Score))
+	}
+	return b
+}
+
+// score adds a score: an integer as such, unless it is so large that Redis does not look,
+// anything else as text of 17 digits (util.c: double2ll, d2string).
+func (w *packWriter) score(score float64) {
+	const looked = math.MaxInt64 / 2
+	var text [32]byte
+	switch {
+	case math.IsInf(score, 1):
+		w.text([]byte("inf"))
+	case math.IsInf(score, -1):
+		w.text([]byte("-inf"))
+	case math.Abs(score) <= looked && score == math.Trunc(score):
+		w.number(int64(score))
+	default:
+		w.text(strconv.AppendFloat(text[:0], score, 'g', 17, 64))
+	}
+}

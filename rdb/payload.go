@@ -1,0 +1,45 @@
+package rdb
+
+import (
+	"encoding/binary"
+	"hash/crc64"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+const (
+	// Redis 7.2 writes version 11 and reads all up to it. What is written here has been
+	// the same since version 10, which Redis 7.0 reads too: so that is what it says.
+	versionWritten = 10
+	versionRead    = 11
+
+	footer = 10 // bytes of the version and the checksum
+
+	// The polynomial of the checksum, by Jones, with its bits the other way round.
+	jones = 0x95ac9329ac4bc9b5
+)
+
+// What is wrong with a payload, in Redis's words.
+const (
+	ErrPayload store.Error = "ERR DUMP payload version or checksum are wrong"
+	ErrFormat  store.Error = "ERR Bad data format"
+)
+
+// checksum starts at zero and ends as it is, where package crc64 inverts both.
+func checksum(b []byte) uint64 {
+	return ^crc64.Update(^uint64(0), crc64.MakeTable(jones), b)
+}
+
+// sealed is a payload: b and its footer.
+func sealed(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint16(b, versionWritten)
+	return binary.LittleEndian.AppendUint64(b, checksum(b))
+}
+
+// intact tells whether the footer of a payload belongs to it, and is of a version that is
+// read here (cluster.c: verifyDumpPayload).
+func intact(payload []byte) bool {
+	end := len(payload) - footer
+	return end >= 0 && binary.LittleEndian.Uint16(payload[end:]) <= versionRead &&
+		binary.LittleEndian.Uint64(payload[end+2:]) == checksum(payload[:end+2])
+}

@@ -1,0 +1,129 @@
+package rdb
+
+import (
+	"encoding/binary"
+	"iter"
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// reader reads from b, until it has failed. It may be given a whole payload: like Redis
+// it does not mind a value that reaches into the footer.
+type reader struct {
+	b      []byte
+	ks     *store.Keyspace // what the values it makes belong to
+	failed bool
+}
+
+// require fails unless what is damaged in no good payload holds.
+func (p *reader) require(ok bool) { p.failed = p.failed || !ok }
+
+// take returns the next n bytes. If there are fewer, it fails, and returns zeros
+// where the few bytes of a number are wanted.
+func (p *reader) take(n uint64) []byte {
+	if n > uint64(len(p.b)) {
+		p.b, p.failed = nil, true
+		return make([]byte, min(n, 8))
+	}
+	taken := p.b[:n:n]
+	p.b = p.b[n:]
+	return taken
+}
+
+// length reads a length, or, when it is special, the code of a form that a string can
+// have instead (rdb.c: rdbLoadLenByRef).
+func (p *reader) length() (n uint64, special bool) {
+	first := p.take(1)[0]
+	switch {
+	case first>>6 == 0:
+		return uint64(first), false
+	case first>>6 == 1:
+		return uint64(first&0x3f)<<8 | uint64(p.take(1)[0]), false
+	case first>>6 == 3:
+		return uint64(first & 0x3f), true
+	case first == 0x80:
+		return uint64(binary.BigEndian.Uint32(p.take(4))), false
+	case first == 0x81:
+		return binary.BigEndian.Uint64(p.take(8)), false
+	}
+	p.failed = true
+	return 0, false
+}
+
+// number reads what has the form of a length: counts, and the halves of stream IDs.
+func (p *reader) number() uint64 {
+	n, _ := p.length()
+	return n
+}
+
+// count reads the number of elements that follow. There are some, and each takes a byte
+// or more: so nobody has memory made for elements that cannot come.
+func (p *reader) count() uint64 {
+	n := p.number()
+	p.require(0 < n && n <= uint64(len(p.b)))
+	return n
+}
+
+// fixed reads 8 bytes: unix milliseconds, or a score.
+func (p *reader) fixed() uint64 { return binary.LittleEndian.Uint64(p.take(8)) }
+
+// The special forms of a string: a number in 8, 16 or 32 bits, and compressed.
+const (
+	formInt8 = iota
+	formInt16
+	formInt32
+	formLZF
+)
+
+// text reads a string. It aliases the payload, or is the caller's own.
+func (p *reader) text() []byte {
+	n, special := p.length()
+	if !special {
+		return p.take(n)
+	}
+	switch n {
+	case formInt8:
+		return decimal(int64(int8(p.take(1)[0])))
+	case formInt16:
+		return decimal(int64(int16(binary.LittleEndian.Uint16(p.take(2)))))
+	case formInt32:
+		return decimal(int64(int32(binary.LittleEndian.Uint32(p.take(4)))))
+	case formLZF:
+		packed, unpacked := p.number(), p.number()
+		text, ok := unpackLZF(p.take(packed), unpacked)
+		p.require(ok)
+		return text
+	}
+	p.failed = true
+	return nil
+}
+
+func decimal(v int64) []byte { return strconv.AppendInt(nil, v, 10) }
+
+// texts reads n strings.
+func (p *reader) texts(n uint64) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for ; n > 0 && !p.failed; n-- {
+			if text := p.text(); p.failed || !yield(text) {
+				return
+			}
+		}
+	}
+}
+
+// pairs takes what all yields two by two, and fails when one is left.
+func (p *reader) pairs(all iter.Seq[[]byte]) iter.Seq2[[]byte, []byte] {
+	return func(yield func(first, second []byte) bool) {
+		var first []byte
+		half := false
+		for v := range all {
+			if half = !half; half {
+				first = v
+			} else if !yield(first, v) {
+				return
+			}
+		}
+		p.require(!half)
+	}
+}

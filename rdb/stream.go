@@ -1,0 +1,101 @@
+package rdb
+
+import (
+	"encoding/binary"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// A stream is its nodes, each a listpack under the ID of the first entry it ever had, what
+// is known of the whole, and the groups. A node begins with how many entries live in it
+// and how many are dead, then the field names of its first entry:
+//
+//	live dead n field1 .. fieldn 0
+//
+// and each entry has its flags, how far its ID is from the node's, and either the values
+// of those fields or fields of its own; at last how many elements it is to go back:
+//
+//	flags ms seq            value1 .. valuen            n+3
+//	flags ms seq n field1 value1 .. fieldn valuen      2n+4
+const (
+	entryDead       = 1
+	entrySameFields = 2
+)
+
+func appendStream(b []byte, s *store.Stream) []byte {
+	b = appendNumber(append(b, typeStream2), uint64(s.Nodes()))
+	for i := range s.Nodes() {
+		node := s.Node(i)
+		b = appendText(appendText(b, appendRawID(nil, node.First)), packNode(&node))
+	}
+	b = appendNumber(b, uint64(s.Len()))
+	b = appendID(appendID(appendID(b, s.LastID), s.FirstID()), s.MaxDeletedID)
+	b = appendNumber(b, s.EntriesAdded)
+	b = appendNumber(b, uint64(len(s.Groups)))
+	for _, g := range s.Groups {
+		b = appendGroup(b, g)
+	}
+	return b
+}
+
+func packNode(n *store.StreamNode) []byte {
+	w := newPack()
+	w.number(int64(n.Live))
+	w.number(int64(n.Dead))
+	w.number(int64(len(n.Fields)))
+	for _, field := range n.Fields {
+		w.text(field)
+	}
+	w.number(0)
+	for n.Next() {
+		flags := int64(0)
+		if n.IsDead {
+			flags |= entryDead
+		}
+		if n.SameFields {
+			flags |= entrySameFields
+		}
+		w.number(flags)
+		w.number(int64(n.ID.Ms - n.First.Ms))
+		w.number(int64(n.ID.Seq - n.First.Seq))
+		before := w.n - 3
+		if !n.SameFields {
+			w.number(int64(len(n.Args) / 2))
+		}
+		for i, v := range n.Args {
+			if i%2 == 1 || !n.SameFields {
+				w.text(v)
+			}
+		}
+		w.number(int64(w.n - before))
+	}
+	return w.done()
+}
+
+func appendGroup(b []byte, g *store.StreamGroup) []byte {
+	b = appendID(appendText(b, []byte(g.Name)), g.LastID)
+	b = appendNumber(b, uint64(g.EntriesRead))
+	b = appendNumber(b, uint64(g.Len()))
+	for it := g.Pending(nil, store.StreamID{}); it.Next(); {
+		b = binary.LittleEndian.AppendUint64(appendRawID(b, it.ID), uint64(it.At))
+		b = appendNumber(b, uint64(it.Count))
+	}
+	b = appendNumber(b, uint64(len(g.Consumers)))
+	for _, c := range g.Consumers {
+		b = binary.LittleEndian.AppendUint64(appendText(b, []byte(c.Name)), uint64(c.Seen))
+		b = appendNumber(b, uint64(c.Len()))
+		for it := g.Pending(c, store.StreamID{}); it.Next(); {
+			b = appendRawID(b, it.ID)
+		}
+	}
+	return b
+}
+
+func appendID(b []byte, id store.StreamID) []byte {
+	return appendNumber(appendNumber(b, id.Ms), id.Seq)
+}
+
+// appendRawID writes an ID so that it sorts as the bytes do.
+func appendRawID(b []byte, id store.StreamID) []byte {
+	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, id.Ms), id.Seq)
+}

@@ -1,0 +1,31 @@
+package rdb
+
+// The byte a value begins with: what it is, and in which form (rdb.h: RDB_TYPE_*). 6, 7
+// and 8 are of modules.
+const (
+	typeString         = 0
+	typeList           = 1
+	typeSet            = 2
+	typeZSet           = 3 // with scores as text
+	typeHash           = 4
+	typeZSet2          = 5 // with scores in 8 bytes
+	typeHashZipmap     = 9
+	typeListZiplist    = 10
+	typeSetIntset      = 11
+	typeZSetZiplist    = 12
+	typeHashZiplist    = 13
+	typeListQuicklist  = 14 // nodes, each a ziplist
+	typeStream         = 15
+	typeHashListpack   = 16
+	typeZSetListpack   = 17
+	typeListQuicklist2 = 18 // nodes, each a listpack or one element
+	typeStream2        = 19 // and what was ever added to it
+	typeSetListpack    = 20 // since 7.2, as the next
+	typeStream3        = 21 // and when consumers last got something
+)
+
+// What a node of a quicklist is.
+const (
+	nodePlain  = 1
+	nodePacked = 2
+)

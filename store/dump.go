@@ -1,0 +1,65 @@
+package store
+
+import (
+	"iter"
+	"unsafe"
+)
+
+// Value is what a key holds, without the key: what DUMP takes apart, and RESTORE puts together.
+type Value struct{ e entry } // linked nowhere
+
+// Value reads the value of key. It aliases the keyspace, which must not change meanwhile.
+func (db *DB) Value(key []byte) (v Value, ok bool) {
+	e := db.read(key)
+	if e == nil {
+		return v, false
+	}
+	return Value{entry{typ: e.typ, enc: e.enc, ref: e.ref, n: e.n}}, true
+}
+
+// Type tells which of the following to call.
+func (v Value) Type() Type { return v.e.typ }
+
+// Text is the value of a string.
+func (v Value) Text() []byte {
+	if v.e.enc == encInt {
+		return v.e.appendString(nil)
+	}
+	return v.e.bytes()
+}
+
+// As is the value of a collection of that type.
+func As[T collection](v Value) T { return *(*T)(unsafe.Pointer(&v.e.ref)) }
+
+// TextValue is a string, of which it makes a copy.
+func TextValue(text []byte) (v Value) {
+	v.e.setString(text)
+	return v
+}
+
+// ValueOf is a collection that no key holds yet.
+func ValueOf[T collection](c T) Value {
+	return Value{entry{typ: typeOf[T](), ref: *(*unsafe.Pointer)(unsafe.Pointer(&c))}}
+}
+
+// PutValue has key hold v, over whatever was there. It expires at the unix time at, in ms, unless that is 0.
+func (db *DB) PutValue(key []byte, v Value, at int64) {
+	v.e.lru, v.e.expire = db.ks.newLRU(), at
+	db.adopt(key, v.e)
+}
+
+// Nodes is the number of Packs.
+func (l *List) Nodes() (n int) {
+	for nd := l.head; nd != nil; nd = nd.next {
+		n++
+	}
+	return n
+}
+
+// Packs ranges over the nodes, which must not be changed.
+func (l *List) Packs() iter.Seq[*Listpack] {
+	return func(yield func(*Listpack) bool) {
+		for nd := l.head; nd != nil && yield(&nd.Listpack); nd = nd.next {
+		}
+	}
+}
