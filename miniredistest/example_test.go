@@ -89,7 +89,9 @@ func ExampleMasters_AssertOneHolder() {
 	fmt.Println("c has", votes("c", masters...))
 
 	masters.AssertOneHolder("lock:*")
-	masters[0].Stop()
+	for _, srv := range masters {
+		srv.Stop()
+	}
 	// Output:
 	// a has 2
 	// b has 1
