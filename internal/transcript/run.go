@@ -92,9 +92,9 @@ type player struct {
 	addr    string
 	conns   map[string]*redistest.Conn
 	known   map[string]string
-	barrier *redistest.Conn
+	barrier *barrier
 
-	skipNewer, update, changed bool
+	skipNewer, update, changed, monitored bool
 }
 
 func newPlayer(t *testing.T, s *script, addr string) *player {
@@ -115,12 +115,13 @@ func (p *player) step(st *step) {
 		c = redistest.Dial(p.t, p.addr)
 		p.conns[st.conn] = c
 	}
+	p.monitored = p.monitored || st.words == "MONITOR"
+	if st.later {
+		p.sendAndSettle(c, st)
+		return
+	}
 	if st.op == '>' {
 		p.send(c, st)
-	}
-	if st.later {
-		p.settle()
-		return
 	}
 	got := p.read(c, st)
 	if st.handWritten && p.skipNewer {
@@ -129,7 +130,7 @@ func (p *player) step(st *step) {
 	p.compare(st, got)
 }
 
-func (p *player) send(c *redistest.Conn, st *step) {
+func (p *player) send(c *redistest.Conn, st *step) (n int) {
 	p.t.Helper()
 	words, err := split(st.words, p.known)
 	if err != nil {
@@ -142,16 +143,29 @@ func (p *player) send(c *redistest.Conn, st *step) {
 	if err := c.Send(out); err != nil {
 		p.t.Fatalf("%s:%d: %s: %v", p.s.path, st.line, st.text, err)
 	}
+	return len(out)
 }
 
-// settle returns when the server has seen what was sent before: it serves sockets in the
-// order in which they became readable, so an answer on another connection is a barrier.
-func (p *player) settle() {
+// sendAndSettle returns when the server has seen what is sent.
+func (p *player) sendAndSettle(c *redistest.Conn, st *step) {
 	p.t.Helper()
 	if p.barrier == nil {
-		p.barrier = redistest.Dial(p.t, p.addr)
+		p.barrier = &barrier{Conn: redistest.Dial(p.t, p.addr)}
 	}
-	p.barrier.Do("PING")
+	if p.monitored { // where each question of the barrier would be seen
+		p.send(c, st)
+		p.barrier.Do("PING")
+		return
+	}
+	before, known := p.barrier.input()
+	n := int64(p.send(c, st))
+	for known {
+		var now int64
+		now, known = p.barrier.input()
+		if now >= before+n || p.barrier.holds(c) {
+			return
+		}
+	}
 }
 
 func (p *player) read(c *redistest.Conn, st *step) reply {
