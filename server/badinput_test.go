@@ -23,26 +23,16 @@ type outcome struct {
 
 // observer is an ordinary client that sees how another one fares.
 type observer struct {
-	*redistest.Conn
+	*redistest.Watcher
 	addr string
 }
 
 func observe(t *testing.T, addr, password string) observer {
-	o := observer{redistest.Dial(t, addr), addr}
+	o := observer{redistest.Watch(t, addr), addr}
 	if password != "" {
 		require.Equal(t, "OK", o.Do("AUTH", password).Str)
 	}
 	return o
-}
-
-// sees returns the line of CLIENT LIST about c, "" when the server has closed it.
-func (o observer) sees(c net.Conn) string {
-	for line := range strings.Lines(o.Do("CLIENT", "LIST").Str) {
-		if strings.Contains(line, " addr="+c.LocalAddr().String()+" ") {
-			return line
-		}
-	}
-	return ""
 }
 
 // outcome sends the bytes, waits until the server has taken them or closed, and then
@@ -53,7 +43,8 @@ func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
-	until(t, func() bool { return o.sees(c) != "" })
+	until(t, func() bool { return o.Sees(c) != "" })
+	before, _ := o.Input()
 	read := make(chan error, 1)
 	go func() {
 		reply, err := io.ReadAll(c)
@@ -62,10 +53,13 @@ func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
 	}()
 	_, _ = c.Write(sent) // fails when the server closes before it has everything
 	open := true
-	for asked, busy := 0, true; open && (busy || asked < 20+len(sent)/4096); asked++ {
-		line := o.sees(c)
+	for idle := 0; open && idle < 3; idle++ { // it may close in the pass after that in which it has read all
+		now, _ := o.Input()
+		line := o.Sees(c)
 		open = line != ""
-		busy = !strings.Contains(line, " obl=0 oll=0 ")
+		if now < before+int64(len(sent)) || !strings.Contains(line, " obl=0 oll=0 ") {
+			idle = -1
+		}
 	}
 	_ = c.(*net.TCPConn).CloseWrite()
 	if err := <-read; err != nil {

@@ -37,6 +37,7 @@ func TestTheLogTellsWhatWasDoneToWatchedKeys(t *testing.T) {
 	sha := c.Do("SCRIPT", "LOAD", unlockScript).Str
 	pipeline(t, c, "SET lock:a me NX PX 100", "SET other x", "MSET other x lock:b y", "LPUSH lock:a x", "GET lock:a x",
 		"MULTI", "GET lock:a", "GET other", "EVALSHA "+sha+" 1 lock:a me", "EXEC", "EVALSHA "+sha+" 1 lock:a me", "BLPOP lock:q 0")
+	waitForField(boss, "blocked_clients", "1")
 	boss.Do("SET", "lock:c", "1", "PX", "10")
 	boss.Do("LAB", "CLOCK", "ADVANCE", "11") // a key is still there in its last millisecond
 	boss.Do("RPUSH", "lock:q", "x")

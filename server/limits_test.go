@@ -62,9 +62,8 @@ func TestAClientAboveTheSoftLimitForTooLongIsClosed(t *testing.T) {
 	addr := start(t, []string{"--client-output-buffer-limit", "normal", "0", "1kb", "1"})
 	other, silent := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	other.Do("SET", "big", strings.Repeat("x", 1_000_000))
-	for range 20 { // more than the kernel takes for a client that does not read
-		require.NoError(t, silent.Send([]byte("GET big\r\n")))
-	}
+	// More than the kernel takes for a client that does not read.
+	require.NoError(t, silent.Send([]byte(strings.Repeat("GET big\r\n", 20))))
 	waitForField(other, "client_output_buffer_limit_disconnections", "1")
 	require.Equal(t, "PONG", string(other.Do("PING").Str))
 }
@@ -92,9 +91,10 @@ func TestARequestThatOutgrowsTheQueryBufferEndsItsClient(t *testing.T) {
 }
 
 func TestIdleClientsAreClosedButNotMonitors(t *testing.T) {
-	addr := start(t, []string{"--timeout", "1"})
+	addr := start(t, nil)
 	monitor, idle := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	monitor.Do("MONITOR")
+	idle.Do("CONFIG", "SET", "timeout", "1")
 	requireClosed(t, idle)
 	require.Equal(t, "PONG", string(monitor.Do("PING").Str))
 }

@@ -41,10 +41,11 @@ func TestASubscriberThatNeverReadsIsClosedAtTheLimitOfItsClass(t *testing.T) {
 }
 
 func TestIdleSubscribersAreNotClosed(t *testing.T) {
-	addr := start(t, []string{"--timeout", "1"})
+	addr := start(t, nil)
 	subscriber, pattern, idle := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
 	subscriber.Do("SUBSCRIBE", "a")
 	pattern.Do("PSUBSCRIBE", "a")
+	idle.Do("CONFIG", "SET", "timeout", "1")
 	requireClosed(t, idle)
 	other := redistest.Dial(t, addr)
 	require.Equal(t, int64(2), other.Do("PUBLISH", "a", "x").Int)

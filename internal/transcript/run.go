@@ -92,7 +92,7 @@ type player struct {
 	addr    string
 	conns   map[string]*redistest.Conn
 	known   map[string]string
-	barrier *barrier
+	barrier *redistest.Watcher
 
 	skipNewer, update, changed, monitored bool
 }
@@ -150,19 +150,17 @@ func (p *player) send(c *redistest.Conn, st *step) (n int) {
 func (p *player) sendAndSettle(c *redistest.Conn, st *step) {
 	p.t.Helper()
 	if p.barrier == nil {
-		p.barrier = &barrier{Conn: redistest.Dial(p.t, p.addr)}
+		p.barrier = redistest.Watch(p.t, p.addr)
 	}
 	if p.monitored { // where each question of the barrier would be seen
 		p.send(c, st)
 		p.barrier.Do("PING")
 		return
 	}
-	before, known := p.barrier.input()
+	before, known := p.barrier.Input()
 	n := int64(p.send(c, st))
-	for known {
-		var now int64
-		now, known = p.barrier.input()
-		if now >= before+n || p.barrier.holds(c) {
+	for now := before; known && now < before+n; now, known = p.barrier.Input() {
+		if p.barrier.Unread(c.Net) {
 			return
 		}
 	}
