@@ -6,9 +6,6 @@ import "github.com/miniredisd/miniredisd/resp"
 // long as that takes. CLIENT UNBLOCK ends the wait as well: nothing writes the reply then.
 func (c *Call) Await(nothing func(*resp.Writer)) { c.block(0, nothing) }
 
-// MayWait tells whether the client can be kept waiting: not in EXEC and in scripts.
-func (c *Call) MayWait() bool { return c.mayBlock() }
-
 // Check tells why s may never run a request as it is, if it may not. What keeps it from that
 // here and now, a pause or a script, does not count: another executor is to run it.
 func (ex *Executor) Check(s *Session, args [][]byte) error {

@@ -82,7 +82,7 @@ func keyFlags() []name {
 }
 
 // categories are the ACL categories of a command: what its flags imply and what its
-// group says (acl.c: setImplicitACLCategories). A container is in none of its own.
+// group says (server.c: setImplicitACLCategories). A container is in none of its own.
 func (r *Row) categories() (all acl.Category) {
 	f := r.Flags
 	put := func(category acl.Category, in bool) {

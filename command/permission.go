@@ -6,7 +6,7 @@ import (
 )
 
 // Anonymous makes s what a client is that has not said who it is
-// (acl.c: clientSetDefaultAuth).
+// (networking.c: clientSetDefaultAuth).
 func (ex *Executor) Anonymous(s *Session) {
 	s.User, s.Authenticated = ex.Users.Default, ex.Users.Open()
 }

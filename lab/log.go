@@ -23,7 +23,7 @@ const (
 type Entry struct {
 	Seq     int64    `json:"seq"`
 	Time    int64    `json:"time"`   // unix ms of the lab's clock
-	Mono    int64    `json:"mono"`   // real us since the process began; in exports alone, since it is never the same
+	Mono    int64    `json:"mono"`   // real us by CLOCK_MONOTONIC, one clock for all masters of the machine; in exports alone: it is never the same twice
 	Client  int64    `json:"client"` // 0 for what no client has done
 	Name    string   `json:"name"`   // of the client
 	Event   string   `json:"event"`  // the rule that fired, or an event of the log's own

@@ -36,15 +36,6 @@ func (a Action) String() string {
 // OnPush tells the actions on messages from those on requests.
 func (a Action) OnPush() bool { return a == SkipPush || a == DelayPush }
 
-// Before tells the actions that are decided before execution, and may do without it.
-func (a Action) Before() bool {
-	switch a {
-	case DropBefore, ResetBefore, DelayExec, Hold, Error:
-		return true
-	}
-	return false
-}
-
 func (a Action) takesMillis() bool { return a == DelayExec || a == DelayReply || a == DelayPush }
 func (a Action) takesText() bool   { return a == Error || a == ErrorAfter }
 

@@ -265,7 +265,11 @@ func (s *Server) infoKeyspace(r *report) {
 // infoMiniredisd is what no Redis has; tools pass over sections they do not know.
 func (s *Server) infoMiniredisd(r *report) {
 	lifetime := max(s.now-s.start, 1)
-	r.fields("loop", "one goroutine: read, execute, write", "clock", "system", "seed", s.cfg.Seed,
+	clock := "system"
+	if s.lab != nil {
+		clock = "lab"
+	}
+	r.fields("loop", "one goroutine: read, execute, write", "clock", clock, "seed", s.cfg.Seed,
 		"passes", s.stats.Passes, "sockets_read", s.stats.Reads, "sockets_written", s.stats.Writes)
 	r.line("commands_per_pass:%.2f", float64(s.ex.Stats.Commands)/float64(max(s.stats.Passes, 1)))
 	r.line("epoll_wait_share:%.4f", 1-math.Min(float64(s.stats.Busy)/float64(lifetime), 1))

@@ -174,7 +174,7 @@ func (e *entry) setInt(v int64) {
 	e.typ, e.enc, e.ref, e.n = TypeString, encInt, nil, uint64(v)
 }
 
-// ParseInt reads a decimal as object.c: string2l does: no sign '+', no leading
+// ParseInt reads a decimal as util.c: string2ll does: no sign '+', no leading
 // zero, no space, and within 64 bits.
 func ParseInt(b []byte) (int64, bool) {
 	if len(b) == 0 || len(b) > 20 {

@@ -74,11 +74,6 @@ func (t *Table[V]) Find(key []byte) *Node[V] {
 	return nil
 }
 
-// FindString is Find for a string.
-func (t *Table[V]) FindString(key string) *Node[V] {
-	return t.Find(unsafe.Slice(unsafe.StringData(key), len(key)))
-}
-
 func (t *Table[V]) find(key []byte) uint32 {
 	if t.live == 0 {
 		return 0

@@ -28,7 +28,7 @@ func TestTableAgreesWithAMapUnderRandomChanges(t *testing.T) {
 		require.Equal(t, len(model), table.Len())
 	}
 	for key, v := range model {
-		require.Equal(t, v, table.FindString(key).Val)
+		require.Equal(t, v, table.Find([]byte(key)).Val)
 	}
 	seen := 0
 	for n := range table.All() {

@@ -8,6 +8,12 @@
 //	main.go     arguments to a server that runs; signals to its Stop
 //	console.go  what is printed: version, usage, logo
 //	process.go  what other processes see: pid file, port file, daemon, systemd
+//	threads.go  which thread main is, and how many processors the runtime has
+//	lab.go      the lab's HTTP server
+//
+// The goroutine of main becomes the one that executes every command, in server.Masters.Run.
+// Beside it there are one for signals, which only posts to it, and those of I/O threads,
+// of further masters and of the lab's HTTP server, where they are asked for.
 package main
 
 import (
