@@ -40,9 +40,6 @@ type Wait struct {
 	since  []store.StreamID // what $ stood for
 }
 
-// farAway bounds deadlines: nobody will be there to notice.
-const farAway = int64(100 * 365 * 24 * time.Hour / time.Millisecond)
-
 // keepWait is the bytes up to which the memory of a Wait is used again.
 const keepWait = 4 << 10
 
@@ -61,7 +58,7 @@ func (c *Call) block(ms int64, nothing func(*resp.Writer)) *Wait {
 	w.remember(c.Args)
 	w.cmd, w.nothing, w.took, w.Deadline, w.since = c.Cmd, nothing, 0, 0, w.since[:0]
 	if ms > 0 {
-		w.Deadline = c.Ex.Clock.Timeline(c.Ex.mono) + min(ms, farAway)*int64(time.Millisecond)
+		w.Deadline = c.Ex.Clock.Timeline(c.Ex.mono) + ms*int64(time.Millisecond)
 	}
 	return w
 }

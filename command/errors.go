@@ -15,7 +15,7 @@ const (
 	errNoSuchKey    store.Error = "ERR no such key"
 	errOutOfRange   store.Error = "ERR index out of range"
 	errNaN          store.Error = "ERR increment would produce NaN or Infinity"
-	errNegative     store.Error = "ERR value is out of range, must be positive"
+	errPositive     store.Error = "ERR value is out of range, must be positive"
 	errOffset       store.Error = "ERR offset is out of range"
 	errDecrOverflow store.Error = "ERR decrement would overflow"
 	errStringLimit              = store.ErrStringLimit

@@ -80,7 +80,7 @@ func popSome(c *Call, head bool) error {
 	}
 	if many {
 		var err error
-		if count, err = parseAtLeast(c.Args[2], 0, errNegative); err != nil {
+		if count, err = parseAtLeast(c.Args[2], 0, errPositive); err != nil {
 			return err
 		}
 	}

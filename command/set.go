@@ -137,7 +137,7 @@ func spopMany(c *Call) error {
 	if len(c.Args) > 3 {
 		return errSyntax
 	}
-	count, err := parseAtLeast(c.Args[2], 0, errNegative)
+	count, err := parseAtLeast(c.Args[2], 0, errPositive)
 	if err != nil {
 		return err
 	}

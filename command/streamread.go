@@ -146,7 +146,7 @@ func parseXRead(c *Call, grouped bool) (o readOptions, err error) {
 			}
 			i++
 			o.blocks = true
-			o.block, err = parseMillis(c, args[i])
+			o.block, err = ParseMillis(c, args[i])
 		case more > 0 && is(arg, "count"):
 			i++
 			o.count, err = parseInt(args[i])

@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 	"math/big"
+	"time"
 
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -25,8 +26,8 @@ const (
 	errNoAOF    store.Error = "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."
 )
 
-// parseSeconds reads how long to block, in milliseconds: a fraction of one counts as
-// one (timeout.c: getTimeoutFromObjectOrReply).
+// parseSeconds reads how long to wait, 0 for any time, in milliseconds: a fraction of one
+// counts as one (timeout.c: getTimeoutFromObjectOrReply).
 func parseSeconds(c *Call, arg []byte) (ms int64, err error) {
 	if n, ok := parseShort(arg); ok && n < 1e9 {
 		return int64(n) * 1000, nil
@@ -45,14 +46,18 @@ func parseSeconds(c *Call, arg []byte) (ms int64, err error) {
 	return checkTimeout(c, ms)
 }
 
-// parseMillis reads how long to block, 0 for any time.
-func parseMillis(c *Call, arg []byte) (ms int64, err error) {
+// ParseMillis is parseSeconds for an argument in milliseconds.
+func ParseMillis(c *Call, arg []byte) (ms int64, err error) {
 	ms, ok := store.ParseInt(arg)
 	if !ok {
 		return 0, errTimeoutInt
 	}
 	return checkTimeout(c, ms)
 }
+
+// farAway is longer than anybody will wait, in milliseconds, and short enough to be counted
+// in nanoseconds.
+const farAway = int64(100 * 365 * 24 * time.Hour / time.Millisecond)
 
 func checkTimeout(c *Call, ms int64) (int64, error) {
 	switch {
@@ -61,7 +66,7 @@ func checkTimeout(c *Call, ms int64) (int64, error) {
 	case ms > math.MaxInt64-c.Now: // as a time, not a duration
 		return 0, errTimeoutRange
 	}
-	return ms, nil
+	return min(ms, farAway), nil
 }
 
 // wait has no replicas to wait for: it is the timeout that ends it.
@@ -70,7 +75,7 @@ func wait(c *Call) error {
 	if err != nil {
 		return err
 	}
-	ms, err := parseMillis(c, c.Args[2])
+	ms, err := ParseMillis(c, c.Args[2])
 	if err != nil {
 		return err
 	}
@@ -94,9 +99,9 @@ func waitAOF(c *Call) error {
 	}
 	n, ok := store.ParseInt(c.Args[2])
 	if !ok || n < 0 {
-		return errNegative
+		return errPositive
 	}
-	ms, err := parseMillis(c, c.Args[3])
+	ms, err := ParseMillis(c, c.Args[3])
 	if err != nil {
 		return err
 	}

@@ -26,7 +26,7 @@ func zpopGeneric(c *Call, highest bool) error {
 	if withCount {
 		n, err := parseInt(c.Args[2])
 		if err != nil || n < 0 {
-			return errNegative
+			return errPositive
 		}
 		count = int(n)
 	}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"strconv"
+	"time"
 
 	"github.com/miniredisd/miniredisd/acl"
 	"github.com/miniredisd/miniredisd/command"
@@ -184,11 +185,11 @@ func (s *Server) clientPause(c *command.Call) error {
 	default:
 		return c.SubcommandSyntax()
 	}
-	d, err := parseTimeout(c.Args[2])
+	ms, err := command.ParseMillis(c, c.Args[2])
 	if err != nil {
 		return err
 	}
-	s.pause(kind, d)
+	s.pause(kind, time.Duration(ms)*time.Millisecond)
 	c.OK()
 	return nil
 }
