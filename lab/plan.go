@@ -111,6 +111,10 @@ func (p *Plan) fire(q *Request, push bool) (first *Rule) {
 		if r.Action.OnPush() != push || !p.matches(r, q) {
 			continue
 		}
+		if r.Action == Hold && q.Control {
+			r.Spared = q.Client
+			continue
+		}
 		if r.turn() && first == nil {
 			r.Fired++
 			first = r
@@ -131,8 +135,7 @@ func (r *Rule) turn() bool {
 func (p *Plan) matches(r *Rule, q *Request) bool {
 	switch {
 	case r.ClientID != 0 && r.ClientID != q.Client,
-		r.Client != "" && !p.match(r.Client, []byte(q.Name)),
-		r.Action == Hold && q.Control:
+		r.Client != "" && !p.match(r.Client, []byte(q.Name)):
 		return false
 	}
 	return slices.ContainsFunc(q.Calls, func(c Call) bool { return p.matchesCall(r, &c) })

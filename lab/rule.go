@@ -60,6 +60,7 @@ type Rule struct {
 	Bytes  int64  // of CUT
 
 	Matched, Fired int64 // how often up to now
+	Spared         int64 // the latest client that says LAB, and would have been held; 0 for none
 
 	dice *rand.Rand
 }

@@ -124,8 +124,12 @@ func (s *Server) labWordsRow(name, syntax string, arity int, complexity, summary
 			return labError(name, "wants %s, not '%s'", wordList(words), lab.Printable(string(c.Args[2])))
 		}
 		w := &words[at]
-		if err := labArgs(strings.TrimSpace(name+" "+w.title()), args, w.least, w.most); err != nil {
-			return err
+		verb := strings.TrimSpace(name + " " + w.title())
+		switch {
+		case len(args) < w.least:
+			return labError(verb, "%s is missing", argumentName(syntax, w.name, len(args)))
+		case len(args) > w.most:
+			return labError(verb, "'%s' is too much", lab.Printable(string(args[w.most])))
 		}
 		if w.flags&command.AllowBusy == 0 {
 			if err := s.ex.Busy(); err != nil {
@@ -166,15 +170,11 @@ func wordList(words []labWord) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// labArgs checks how many arguments a verb has behind it.
-func labArgs(verb string, args [][]byte, least, most int) error {
-	switch {
-	case len(args) < least:
-		return labError(verb, "an argument is missing")
-	case len(args) > most:
-		return labError(verb, "'%s' is too much", lab.Printable(string(args[most])))
-	}
-	return nil
+// argumentName is what the syntax calls the argument at a place behind a word.
+func argumentName(syntax, word string, at int) string {
+	names := strings.FieldsFunc(syntax, func(r rune) bool { return strings.ContainsRune(" ()[]|", r) })
+	name, _, _ := strings.Cut(names[slices.Index(names, word)+1+at], ":")
+	return name
 }
 
 // labError is the error of a LAB command: it says which argument is wrong, and how. verb

@@ -108,7 +108,7 @@ func (s *Server) labHoldWait(c *command.Call, args [][]byte) error {
 	if ms > 0 { // of real time: the lab's may stand still
 		b.deadline = s.ex.Clock.Mono() + ms*int64(time.Millisecond)
 		b.timer = s.loop.At(b.deadline, func() time.Duration {
-			s.endBarrier(b, (*resp.Writer).NullArray)
+			s.endInVain(b)
 			return 0
 		})
 	}
@@ -125,8 +125,20 @@ func (s *Server) endOverdue() {
 		if at < 0 {
 			return
 		}
-		s.endBarrier(s.lab.barriers[at], (*resp.Writer).NullArray)
+		s.endInVain(s.lab.barriers[at])
 	}
+}
+
+// endInVain is for a barrier whose time is over. Whoever takes connections from a pool says
+// LAB over one, and later wonders why the test's own requests over it are never held: that
+// the rule has met such a client, and no other, is told.
+func (s *Server) endInVain(b *barrier) {
+	reply := (*resp.Writer).NullArray
+	if r := s.lab.plan.Find(b.rule); r != nil && r.Spared != 0 && r.Fired == 0 {
+		err := labError("hold wait", "the rule '%s' has met client %d alone, which has said LAB: such a connection is never held, so LAB wants one of its own", r.Name, r.Spared)
+		reply = func(w *resp.Writer) { w.Error(err.Error()) }
+	}
+	s.endBarrier(b, reply)
 }
 
 func (b *barrier) over() bool { return !b.waits() }

@@ -158,6 +158,21 @@ func TestAConnectionThatHasUsedLabIsNeverHeld(t *testing.T) {
 	ok(t, boss, "LAB", "FAULT", "CLEAR")
 }
 
+// A test that says LAB over the pool of the client under test may take the connection that
+// it wants to be held.
+func TestHoldWaitTellsOfTheConnectionThatIsNeverHeld(t *testing.T) {
+	addr, boss := startLab(t)
+	rule(t, boss, "slow CMD set ACTION HOLD")
+	ok(t, boss, "SET", "a", "1")
+	require.Equal(t, fmt.Sprintf("-ERR LAB HOLD WAIT: the rule 'slow' has met client %d alone, which has said LAB: "+
+		"such a connection is never held, so LAB wants one of its own", boss.Do("CLIENT", "ID").Int),
+		boss.Do("LAB", "HOLD", "WAIT", "slow", "1").String())
+	pipeline(t, redistest.Dial(t, addr), "SET a 1")
+	parked(t, boss, "slow")
+	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.Equal(t, "(nil array)", boss.Do("LAB", "HOLD", "WAIT", "slow", "1").String(), "others come by as well")
+}
+
 func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
 	_, boss := startLab(t)
 	rule(t, boss, "r ACTION HOLD CMD set")
@@ -174,20 +189,20 @@ func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
 		{"FAULT ADD x CMD set| ACTION HOLD", "ERR LAB FAULT ADD: CMD wants the name of a command, or name|subcommand, not 'set|'"},
 		{"FAULT ADD x CMD lab|clock ACTION HOLD", "ERR LAB FAULT ADD: CMD lab|clock is never matched: what LAB does, it has to be able to undo"},
 		{fmt.Sprintf("FAULT ADD x CLIENT %d ACTION HOLD", id), fmt.Sprintf("ERR LAB FAULT ADD: CLIENT %d is this connection, which ACTION HOLD would keep for ever", id)},
-		{"FAULT DEL", "ERR LAB FAULT DEL: an argument is missing"},
+		{"FAULT DEL", "ERR LAB FAULT DEL: name is missing"},
 		{"FAULT DEL q", "ERR LAB FAULT DEL: there is no rule 'q'"},
 		{"FAULT DEL r e", "ERR LAB FAULT DEL: 'e' is too much"},
 		{"FAULT CLEAR r", "ERR LAB FAULT CLEAR: 'r' is too much"},
 		{"FAULT LIST r", "ERR LAB FAULT LIST: 'r' is too much"},
 		{"HOLD r", "ERR LAB HOLD: wants WAIT, RELEASE or LIST, not 'r'"},
-		{"HOLD WAIT r", "ERR LAB HOLD WAIT: an argument is missing"},
+		{"HOLD WAIT r", "ERR LAB HOLD WAIT: timeout-milliseconds is missing"},
 		{"HOLD WAIT q 1", "ERR LAB HOLD WAIT: there is no rule 'q'"},
 		{"HOLD WAIT e 1", "ERR LAB HOLD WAIT: the rule 'e' does not hold: its ACTION is SILENT"},
 		{"HOLD WAIT r soon", "ERR LAB HOLD WAIT: timeout-milliseconds wants a number from 0 to 3153600000000, not 'soon'"},
 		{"HOLD WAIT r -1", "ERR LAB HOLD WAIT: timeout-milliseconds wants a number from 0 to 3153600000000, not '-1'"},
 		{"HOLD WAIT r 1 0", "ERR LAB HOLD WAIT: clients wants a number from 1 to 3153600000000, not '0'"},
 		{"HOLD WAIT r 1 2 3", "ERR LAB HOLD WAIT: '3' is too much"},
-		{"HOLD RELEASE", "ERR LAB HOLD RELEASE: an argument is missing"},
+		{"HOLD RELEASE", "ERR LAB HOLD RELEASE: name is missing"},
 		{"HOLD RELEASE q", "ERR LAB HOLD RELEASE: there is no rule 'q'"},
 		{"HOLD RELEASE e", "ERR LAB HOLD RELEASE: the rule 'e' does not hold: its ACTION is SILENT"},
 		{"HOLD RELEASE r 0", "ERR LAB HOLD RELEASE: clients wants a number from 1 to 3153600000000, not '0'"},
@@ -197,7 +212,7 @@ func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
 		{"LOG -1", "ERR LAB LOG: wants a number, RESET, WATCH, UNWATCH, EXPORT or nothing, not '-1'"},
 		{"LOG 1 2", "ERR LAB LOG: '2' is too much"},
 		{"LOG RESET 1", "ERR LAB LOG RESET: '1' is too much"},
-		{"LOG WATCH", "ERR LAB LOG WATCH: an argument is missing"},
+		{"LOG WATCH", "ERR LAB LOG WATCH: pattern is missing"},
 		{"LOG WATCH ''", "ERR LAB LOG WATCH: pattern is empty: no key is"},
 		{"LOG WATCH a b", "ERR LAB LOG WATCH: 'b' is too much"},
 		{"LOG UNWATCH a", "ERR LAB LOG UNWATCH: 'a' is not watched"},

@@ -14,7 +14,7 @@ func TestLabSnapshotNamesTheArgumentThatIsWrong(t *testing.T) {
 	_, c := startLab(t)
 	for _, bad := range [][2]string{
 		{"LOAD x", "ERR LAB SNAPSHOT: wants SAVE, RESTORE, DEL or LIST, not 'LOAD'"},
-		{"SAVE", "ERR LAB SNAPSHOT SAVE: an argument is missing"},
+		{"SAVE", "ERR LAB SNAPSHOT SAVE: name is missing"},
 		{"save a b", "ERR LAB SNAPSHOT SAVE: 'b' is too much"},
 		{"LIST a", "ERR LAB SNAPSHOT LIST: 'a' is too much"},
 		{"RESTORE x", "ERR LAB SNAPSHOT RESTORE: no snapshot is named 'x'"},
