@@ -193,7 +193,7 @@ func parseBody(body []byte) (master string, args []string, err error) {
 	if len(strings.TrimSpace(string(body))) == 0 {
 		return "", nil, nil
 	}
-	var b struct {
+	var b *struct { // nil for null
 		Master any   `json:"master"`
 		Args   []any `json:"args"`
 	}
@@ -201,7 +201,10 @@ func parseBody(body []byte) (master string, args []string, err error) {
 	d.UseNumber()
 	d.DisallowUnknownFields()
 	if err := d.Decode(&b); err != nil {
-		return "", nil, bad("the body is not {\"master\": 1, \"args\": [...]}: %s", err)
+		return "", nil, bad("the body is not {\"master\": 1, \"args\": [...]}: %s", mistake(err))
+	}
+	if b == nil {
+		return "", nil, bad("the body is not {\"master\": 1, \"args\": [...]}: it is null")
 	}
 	if _, err := d.Token(); err != io.EOF {
 		return "", nil, bad("the body goes on behind its object")
@@ -220,6 +223,33 @@ func parseBody(body []byte) (master string, args []string, err error) {
 		args = append(args, text)
 	}
 	return master, args, nil
+}
+
+// mistake says what is wrong with a body in the words of JSON, where package json would in
+// those of Go.
+func mistake(err error) string {
+	var kind *json.UnmarshalTypeError
+	switch field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); {
+	case unknown:
+		return field + " is neither of them"
+	case !errors.As(err, &kind):
+		return err.Error()
+	case kind.Field == "":
+		return "it is " + withArticle(kind.Value)
+	default:
+		return kind.Field + " is " + withArticle(kind.Value) + " and no array"
+	}
+}
+
+// withArticle is the name of a kind of JSON as a sentence has it.
+func withArticle(kind string) string {
+	switch kind {
+	case "array", "object":
+		return "an " + kind
+	case "bool":
+		return "true or false"
+	}
+	return "a " + kind
 }
 
 func word(v any) (string, bool) {
