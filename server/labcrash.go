@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
@@ -12,7 +13,7 @@ import (
 // crash is a LAB CRASH that is to be done at the end of the pass, when no command is in the
 // middle of anything.
 type crash struct {
-	by   *client // has a reply to come, nil when nobody here asked
+	by   []*client // have a reply to come
 	down time.Duration
 	keep bool // the keyspace and the functions
 }
@@ -26,7 +27,7 @@ func (s *Server) labCrashRows() []command.Row {
 
 // labCrash replies, and only then closes the connection it came over.
 func (s *Server) labCrash(c *command.Call) error {
-	end := crash{by: s.caller()}
+	var end crash
 	seen := map[string]bool{}
 	for args := c.Args[2:]; len(args) > 0; args = args[2:] {
 		word := labVerb(args[0])
@@ -43,8 +44,14 @@ func (s *Server) labCrash(c *command.Call) error {
 			return err
 		}
 	}
-	if end.down > 0 && s.lab.clock.Frozen && s.locksOut(&end) {
+	if end.down > 0 && s.lab.clock.Frozen && s.locksOut() {
 		return labError("crash", "DOWN would last for ever: the clock is frozen, and who could move it on cannot connect")
+	}
+	if first := s.lab.crash; first != nil { // in this same pass: as if one came after the other
+		end.by, end.keep = first.by, end.keep && first.keep
+	}
+	if by := s.caller(); by != nil {
+		end.by = append(end.by, by)
 	}
 	s.lab.crash = &end
 	s.closeCaller()
@@ -54,9 +61,9 @@ func (s *Server) labCrash(c *command.Call) error {
 
 // locksOut tells whether nobody could reach the lab while the server is down, as far as it
 // knows: no other master would be up, and it was no program that asked, which still can.
-func (s *Server) locksOut(end *crash) bool {
+func (s *Server) locksOut() bool {
 	if len(s.peers) == 1 {
-		return end.by != nil
+		return s.caller() != nil
 	}
 	return s.running.visit != nil && s.running.visit.toAll && s.cfg.LabHTTP == ""
 }
@@ -82,14 +89,14 @@ func (end *crash) option(word string, arg []byte, longest int64) error {
 }
 
 // crash leaves of the server what a process leaves that is killed and started again, and
-// the lab itself. Replies of this pass are lost to all but the caller, who gets his when the
-// server listens again, or does not until DOWN is over. What LOSE NOTHING keeps is what
+// the lab itself. Replies of this pass are lost to all but who has asked for it, who gets his when
+// the server listens again, or does not until DOWN is over. What LOSE NOTHING keeps is what
 // Redis keeps on disk: neither scripts nor what CONFIG SET and ACL SETUSER have changed.
 func (s *Server) crash() {
 	end := s.lab.crash
 	s.lab.crash = nil
 	for _, c := range s.order {
-		if c == end.by {
+		if slices.Contains(end.by, c) {
 			s.ex.Leave(&c.sess)
 		} else if !c.closed {
 			s.resetConn(c)
@@ -100,6 +107,10 @@ func (s *Server) crash() {
 	s.resumed = s.resumed[:0]
 	s.startAgain(end.keep)
 	s.closeListeners()
+	if s.lab.down != nil { // it was down, and is so for another time now
+		s.cancel(s.lab.down)
+		s.lab.down = nil
+	}
 	if end.down > 0 {
 		s.lab.down = s.after(end.down, s.comeUp)
 	} else {
@@ -112,8 +123,10 @@ func (s *Server) crash() {
 	s.labEvent(lab.EventCrash, kept)
 	s.log('*', "LAB CRASH: all connections are reset, and the server has started again")
 	s.write()
-	if end.by != nil && !end.by.closed && end.by.relay == nil { // a relay's reply is yet to come
-		s.close(end.by)
+	for _, c := range end.by {
+		if !c.closed && c.relay == nil { // a relay's reply is yet to come
+			s.close(c)
+		}
 	}
 	s.freeClosed()
 }

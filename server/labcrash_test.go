@@ -192,6 +192,50 @@ func TestAllMastersCrashAtOnce(t *testing.T) {
 	}
 }
 
+// Two connections that ask in one pass are both told, and what either may lose is lost.
+func TestWhoeverAsksForACrashIsTold(t *testing.T) {
+	for _, second := range []string{"NOTHING", "ALL"} {
+		addr, boss := startLab(t)
+		ok(t, boss, "SET", "k", "v")
+		rule(t, boss, "both CMD get ACTION HOLD")
+		a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		pipeline(t, a, "GET k", "LAB CRASH LOSE NOTHING")
+		parked(t, boss, "both")
+		pipeline(t, b, "GET k", "LAB CRASH LOSE "+second)
+		require.Len(t, boss.Do("LAB", "HOLD", "WAIT", "both", "20000", "2").Elems, 10)
+		pipeline(t, boss, "LAB HOLD RELEASE both")
+		for _, c := range []*redistest.Conn{a, b} {
+			require.Equal(t, "v", c.Read().Str)
+			require.Equal(t, "OK", c.Read().Str)
+			_, err := c.TryRead()
+			require.ErrorIs(t, err, io.EOF)
+		}
+		requireReset(t, boss)
+		c := redistest.Dial(t, addr)
+		require.Equal(t, second == "NOTHING", c.Do("DBSIZE").Int == 1)
+		crashes := 0
+		for _, e := range c.Do("LAB", "LOG").Elems {
+			if field(e, "event").Str == "crash" {
+				crashes++
+			}
+		}
+		require.Equal(t, 1, crashes)
+	}
+}
+
+func TestACrashOfAMasterThatIsDownKeepsItDownForItsOwnTime(t *testing.T) {
+	m := startMasters(t, 2)
+	boss := dialMaster(t, m, 1)
+	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	ok(t, boss, "LAB", "MASTER", "2", "CRASH", "DOWN", "1000")
+	ok(t, boss, "LAB", "MASTER", "2", "CRASH", "DOWN", "30000")
+	boss.Do("LAB", "MASTER", "2", "CLOCK", "ADVANCE", "29999")
+	_, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(m[1].Port()))
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	boss.Do("LAB", "MASTER", "2", "CLOCK", "ADVANCE", "1")
+	require.Equal(t, "PONG", dialMaster(t, m, 2).Do("PING").Str)
+}
+
 func TestACrashOutOfADarkServerFindsItStillDark(t *testing.T) {
 	addr, boss := startLab(t)
 	ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "ON")
