@@ -125,6 +125,7 @@ func (s *Server) push(c *client, b []byte) {
 		s.aside.late = append(s.aside.late, b...)
 	case c.waits():
 		c.fault.keep(b)
+		s.limitKept(c, c.Unsent())
 	default:
 		s.send(c, b)
 	}
@@ -134,7 +135,7 @@ func (s *Server) push(c *client, b []byte) {
 func (s *Server) send(c *client, b []byte) {
 	s.pool.LendOutput(&c.Conn)
 	c.Out = append(c.Out, b...)
-	if c.Unsent() > s.outputTrigger && s.overOutputLimit(c, c.Unsent()) {
+	if n := c.Unsent(); n+c.fault.mem() > s.outputTrigger && s.overOutputLimit(c, n) {
 		return
 	}
 	s.wantWrite(c)

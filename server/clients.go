@@ -63,7 +63,8 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	num(" rbs=", int64(outRoom))
 	num(" rbp=", int64(outRoom))
 	num(" obl=", int64(unsent))
-	str("", " oll=0 omem=0")
+	num(" oll=", int64(c.fault.waiting()))
+	num(" omem=", int64(c.fault.mem()))
 	num(" tot-mem=", int64(c.memory()))
 	str(" events=", s.events(c))
 	cmd := "NULL"

@@ -39,9 +39,14 @@ type fault struct {
 	end     ending
 	timer   *reactor.Timer // of DELAY-EXEC
 
-	late []*late // output that waits, the oldest first
-	edge int     // in the client's output: what is behind waits as well
+	late   []*late            // output that waits, the oldest first
+	edge   int                // in the client's output: what is behind waits as well
+	pushes map[*late]struct{} // messages that wait, each by itself
+	kept   int                // bytes of all that waits, and of what it takes to keep it
 }
+
+// lateSize is about the bytes that output takes which waits, beside its own.
+const lateSize = 256
 
 // ending is how a connection is closed. Behind a fault it has to be seen which way it was.
 type ending uint8
@@ -52,7 +57,7 @@ const (
 	resetEnd
 )
 
-// late is output that a rule keeps back, and what came behind it.
+// late is output that a rule keeps back, and, for a reply, what came behind it.
 type late struct {
 	b     []byte
 	due   bool
@@ -66,6 +71,7 @@ func (c *client) waits() bool { return c.fault != nil && len(c.fault.late) > 0 }
 func (f *fault) keep(b []byte) {
 	last := f.late[len(f.late)-1]
 	last.b = append(last.b, b...)
+	f.kept += len(b)
 }
 
 // keepFrom is keep for what is in out behind the edge, and returns the rest.
@@ -78,13 +84,19 @@ func (f *fault) keepFrom(out []byte) []byte {
 }
 
 // mem is the bytes that wait.
-func (f *fault) mem() (n int) {
-	if f != nil {
-		for _, l := range f.late {
-			n += cap(l.b)
-		}
+func (f *fault) mem() int {
+	if f == nil {
+		return 0
 	}
-	return n
+	return f.kept
+}
+
+// waiting is how many pieces they are in.
+func (f *fault) waiting() int {
+	if f == nil {
+		return 0
+	}
+	return len(f.late) + len(f.pushes)
 }
 
 // labDo is Executor.Do with the faults that rules have for the request.
@@ -203,6 +215,15 @@ func (s *Server) labAfter(c *client, mark int) {
 		f.edge, reply = mark, nil
 	}
 	s.w.Buf = s.w.Buf[:mark+len(reply)]
+	s.limitKept(c, len(s.w.Buf))
+}
+
+// limitKept closes c when it has too much output, with what is kept back of it: that is memory
+// as well, and the time at which it goes out may never come.
+func (s *Server) limitKept(c *client, unsent int) {
+	if unsent+c.fault.mem() > s.outputTrigger {
+		s.overOutputLimit(c, unsent)
+	}
 }
 
 // spoil does to the reply what the rule says that has fired for the request, and returns
@@ -223,6 +244,7 @@ func (s *Server) spoil(c *client, reply []byte) []byte {
 	case lab.DelayReply:
 		l := &late{b: slices.Clone(reply)}
 		c.fault.late = append(c.fault.late, l)
+		c.fault.kept += len(reply) + lateSize
 		l.timer = s.after(time.Duration(r.Millis)*time.Millisecond, func() {
 			l.due = true
 			s.sendLate(c)
@@ -238,7 +260,9 @@ func (s *Server) sendLate(c *client) {
 	f := c.fault
 	for len(f.late) > 0 && f.late[0].due {
 		b := f.late[0].b
+		f.late[0] = nil
 		f.late = f.late[1:]
+		f.kept -= len(b) + lateSize
 		if !c.closed {
 			s.send(c, b)
 		}
@@ -257,6 +281,7 @@ func (s *Server) labResume(c *client, reply []byte) {
 		s.stopTimer(c)
 		if c.waits() {
 			c.fault.keep(reply)
+			s.limitKept(c, c.Unsent())
 		} else {
 			s.loop.Unwatch(c.FD, reactor.HangUp)
 			s.send(c, reply)
@@ -288,6 +313,9 @@ func (s *Server) labGone(c *client) {
 		s.cancel(f.timer)
 	}
 	for _, l := range f.late {
+		s.cancel(l.timer)
+	}
+	for l := range f.pushes {
 		s.cancel(l.timer)
 	}
 	f.finish(c.FD)
@@ -326,11 +354,25 @@ func (s *Server) labOutgoing(to *command.Session, message []byte) bool {
 	}
 	if r.Action == lab.DelayPush {
 		e.Outcome = lab.PushLate
-		c, later := s.clientOf(to), slices.Clone(message)
-		s.after(time.Duration(r.Millis)*time.Millisecond, func() { s.push(c, later) })
+		s.pushLater(s.clientOf(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
 	}
 	s.lab.history.Add(e)
 	return false
+}
+
+func (s *Server) pushLater(c *client, message []byte, d time.Duration) {
+	f, l := c.faulty(), &late{b: message}
+	if f.pushes == nil {
+		f.pushes = map[*late]struct{}{}
+	}
+	f.pushes[l] = struct{}{}
+	f.kept += len(message) + lateSize
+	l.timer = s.after(d, func() {
+		delete(f.pushes, l)
+		f.kept -= len(message) + lateSize
+		s.push(c, message)
+	})
+	s.limitKept(c, c.Unsent())
 }
 
 // pushCalls is a message as rules see it. What a RESP2 client hears of invalid keys comes

@@ -75,8 +75,9 @@ func (s *Server) setOutputTrigger() {
 }
 
 // overOutputLimit closes c when it does not take its replies fast enough
-// (networking.c: closeClientOnOutputBufferLimitReached).
+// (networking.c: closeClientOnOutputBufferLimitReached). What the lab keeps back counts as well.
 func (s *Server) overOutputLimit(c *client, unsent int) bool {
+	unsent += c.fault.mem()
 	limit := s.cfg.OutputLimits[s.class(c)]
 	soft := limit.Soft > 0 && int64(unsent) >= limit.Soft
 	switch {
@@ -120,8 +121,15 @@ func (s *Server) overQueryLimit(c *client) {
 }
 
 // limited tells whether there is a bound that clients reach by doing nothing:
-// being silent too long, or not reading what they asked for.
-func (s *Server) limited() bool { return s.cfg.Timeout > 0 || s.fullClients > 0 }
+// being silent too long, or not reading what they asked for, which the lab may keep from them.
+func (s *Server) limited() bool {
+	if s.lab != nil {
+		if _, waits := s.lab.timers.Next(); waits {
+			return true
+		}
+	}
+	return s.cfg.Timeout > 0 || s.fullClients > 0
+}
 
 // checkClients looks at a part of the clients, all of them within a second
 // (server.c: clientsCron), for those that are idle too long or have been above

@@ -155,6 +155,7 @@ func (s *Server) execute(c *client) {
 	s.finishRead(c)
 	if c.waits() {
 		c.Out = c.fault.keepFrom(c.Out)
+		s.limitKept(c, c.Unsent())
 	}
 	s.wantWrite(c)
 	s.pool.Reclaim(&c.Conn)
