@@ -83,8 +83,10 @@ func (s *Server) free(c *client) {
 	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	if s.lab != nil {
 		s.labGone(c)
+		s.labHangUp(c)
+	} else {
+		_ = unix.Close(c.FD)
 	}
-	_ = unix.Close(c.FD)
 	if c.timer != nil {
 		s.cancel(c.timer)
 	}

@@ -165,10 +165,12 @@ func (s *Server) kill(f *killFilter) (n int) {
 		n++
 		if c == s.running {
 			c.sess.CloseAfterReply = true
-		} else {
-			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails when the other side has gone first
-			s.leave(c)
+			continue
 		}
+		if !c.dark {
+			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails when the other side has gone first
+		}
+		s.leave(c)
 	}
 	return n
 }

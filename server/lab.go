@@ -38,6 +38,7 @@ type labState struct {
 	deaf       bool     // LAB LISTEN OFF
 	blackhole  bool     // LAB BLACKHOLE ON
 	partitions []string // globs of client names
+	ghosts     []ghost  // sockets of clients that were closed in the dark, the oldest first
 
 	config    *config.Config // as it was at the start
 	crash     *crash         // to be done at the end of the pass

@@ -18,7 +18,8 @@ import (
 // A client in the dark is neither read from nor written to. What it has sent stays in the
 // kernel, its replies and messages stay here, its blocked command may time out or be
 // served: what a network does not deliver is not lost, it comes when the network is back.
-// Whoever has used LAB is never in the dark, else nobody could end it.
+// The end of its connection is not delivered either. Whoever has used LAB is never in the dark,
+// else nobody could end it.
 
 func (s *Server) labNetRows() []command.Row {
 	return []command.Row{
@@ -110,13 +111,11 @@ func (s *Server) labPartition(c *command.Call) error {
 }
 
 // inTheDark tells whether nothing is to go to c or to come from it.
-func (s *Server) inTheDark(c *client) bool {
-	if c.control {
-		return false
-	}
-	name := []byte(c.sess.Name)
-	return s.lab.blackhole || len(name) > 0 && slices.ContainsFunc(s.lab.partitions, func(glob string) bool {
-		return store.Match([]byte(glob), name, false)
+func (s *Server) inTheDark(c *client) bool { return !c.control && s.hides(c.sess.Name) }
+
+func (s *Server) hides(name string) bool {
+	return s.lab.blackhole || name != "" && slices.ContainsFunc(s.lab.partitions, func(glob string) bool {
+		return store.Match([]byte(glob), []byte(name), false)
 	})
 }
 
@@ -124,6 +123,49 @@ func (s *Server) shadeAll() {
 	for _, c := range s.order {
 		s.shade(c)
 	}
+	s.lab.ghosts = slices.DeleteFunc(s.lab.ghosts, func(g ghost) bool {
+		if s.hides(g.name) {
+			return false
+		}
+		g.end.hangUp(g.fd)
+		return true
+	})
+}
+
+// ghost is the socket of a client that has been closed in the dark. Its other side must not
+// notice until the network is back. Then it sees what it would see of a real one: a reset if it
+// has sent something to the connection that is no more, otherwise the end of it.
+type ghost struct {
+	fd   int
+	name string // of the client
+	end  ending
+}
+
+// labHangUp closes the socket of c, now or when the network is back. There are never more
+// sockets than there may be clients, as a kernel gives up those in excess, too
+// (tcp_max_orphans).
+func (s *Server) labHangUp(c *client) {
+	end := plainEnd
+	if c.fault != nil {
+		end = c.fault.end
+	}
+	if !c.dark || !s.inTheDark(c) {
+		end.hangUp(c.FD)
+		return
+	}
+	if ghosts := s.lab.ghosts; len(ghosts) > 0 && len(ghosts)+len(s.clients) > s.cfg.MaxClients {
+		ghosts[0].end.hangUp(ghosts[0].fd)
+		s.lab.ghosts = slices.Delete(ghosts, 0, 1)
+	}
+	s.lab.ghosts = append(s.lab.ghosts, ghost{c.FD, c.sess.Name, end})
+}
+
+// endGhosts is for the end of the server.
+func (s *Server) endGhosts() {
+	for _, g := range s.lab.ghosts {
+		g.end.hangUp(g.fd)
+	}
+	s.lab.ghosts = nil
 }
 
 // shade puts c into the dark, or takes it out: by its name, which may have changed.

@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"errors"
+	"io"
 	"net"
 	"strconv"
 	"strings"
@@ -169,4 +171,87 @@ func TestABlockedClientStaysBlockedHoweverOftenItGetsDark(t *testing.T) {
 	require.True(t, client.Read().Null)
 	require.Equal(t, "+OK", client.Read().String())
 	require.Equal(t, "0", infoField(boss, "blocked_clients"))
+}
+
+// What a client sees of the end of its connection does not get through a black hole.
+func TestAClientThatIsKilledInTheDarkSeesItWhenTheNetworkIsBack(t *testing.T) {
+	for _, sends := range []string{"nothing", "something before", "something after"} {
+		t.Run(sends, func(t *testing.T) {
+			addr, boss := startLab(t)
+			c := redistest.Dial(t, addr)
+			id := idOf(c)
+			ok(t, boss, "LAB", "BLACKHOLE", "ON")
+			if sends == "something before" {
+				pipeline(t, c, "SET k v")
+			}
+			require.Equal(t, int64(1), boss.Do("CLIENT", "KILL", "ID", id).Int)
+			require.Empty(t, boss.Do("CLIENT", "LIST", "ID", id).Str)
+			hearsNothing(t, c, boss)
+			if sends == "something after" {
+				pipeline(t, c, "SET k v")
+			}
+			ok(t, boss, "LAB", "PARTITION", "CLIENT", "other", "ON")
+			hearsNothing(t, c, boss)
+			ok(t, boss, "LAB", "BLACKHOLE", "OFF")
+			if sends == "nothing" {
+				_, err := c.TryRead()
+				require.ErrorIs(t, err, io.EOF)
+			} else {
+				requireReset(t, c)
+			}
+			require.Equal(t, int64(0), boss.Do("EXISTS", "k").Int)
+		})
+	}
+}
+
+func TestWhoeverIsClosedBehindAPartitionIsWhenItEnds(t *testing.T) {
+	for _, end := range []string{"CLIENT KILL USER default", "CLIENT KILL TYPE normal", "LAB CRASH", "ACL DELUSER bob"} {
+		t.Run(end, func(t *testing.T) {
+			addr, boss := startLab(t)
+			ok(t, boss, "ACL", "SETUSER", "bob", "on", "nopass", "+@all")
+			near, far := redistest.Dial(t, addr), redistest.Dial(t, addr)
+			for name, c := range map[string]*redistest.Conn{"near": near, "far": far} {
+				if strings.Contains(end, "bob") {
+					ok(t, c, "AUTH", "bob", "x")
+				}
+				ok(t, c, "CLIENT", "SETNAME", name)
+			}
+			ok(t, boss, "LAB", "PARTITION", "CLIENT", "f*", "ON")
+			boss.Do(strings.Fields(end)...)
+			_, err := near.TryRead()
+			require.Error(t, err)
+			again := redistest.Dial(t, addr)
+			hearsNothing(t, far, again)
+			ok(t, again, "LAB", "PARTITION", "CLIENT", "f*", "OFF")
+			_, err = far.TryRead()
+			require.Error(t, err)
+			require.Equal(t, end == "LAB CRASH", errors.Is(err, syscall.ECONNRESET))
+		})
+	}
+}
+
+func TestSocketsOfClientsThatAreClosedInTheDarkAreNotMoreThanClientsMayBe(t *testing.T) {
+	addr, boss := startLab(t, "--maxclients", "10")
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "ON")
+	var far []*redistest.Conn
+	for range 30 {
+		c := redistest.Dial(t, addr)
+		pipeline(t, c, "CLIENT SETNAME far")
+		var id string
+		for id == "" {
+			id = idOfName(boss, "far")
+		}
+		require.Equal(t, int64(1), boss.Do("CLIENT", "KILL", "ID", id).Int)
+		far = append(far, c)
+	}
+	_, err := far[20].TryRead()
+	require.Error(t, err)
+	for _, c := range far[21:] {
+		hearsNothing(t, c, boss)
+	}
+	require.NoError(t, boss.Send([]byte("SHUTDOWN NOSAVE\r\n")))
+	for _, c := range far[21:] {
+		_, err := c.TryRead()
+		require.Error(t, err, "the end of the process is theirs, too")
+	}
 }

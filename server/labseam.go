@@ -299,7 +299,7 @@ func (s *Server) stopTimer(c *client) {
 	}
 }
 
-// labGone is called before the socket of c is closed.
+// labGone is called when c is freed.
 func (s *Server) labGone(c *client) {
 	f := c.fault
 	if f == nil {
@@ -318,23 +318,23 @@ func (s *Server) labGone(c *client) {
 	for l := range f.pushes {
 		s.cancel(l.timer)
 	}
-	f.finish(c.FD)
 }
 
-// finish has the kernel close the connection the way that the rule says. Bytes that nobody
-// has read would turn the end into a reset.
-func (f *fault) finish(fd int) {
-	switch f.end {
+// hangUp closes a socket the way that a rule says, if one does. Bytes that nobody has read
+// would turn the end into a reset.
+func (e ending) hangUp(fd int) {
+	switch e {
 	case resetEnd:
 		_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	case finEnd:
 		var waste [4096]byte
 		for range 1024 {
 			if n, err := unix.Read(fd, waste[:]); n <= 0 || err != nil {
-				return
+				break
 			}
 		}
 	}
+	_ = unix.Close(fd)
 }
 
 // labOutgoing decides on a message to a client: a rule may keep it back.

@@ -245,6 +245,9 @@ func (s *Server) Run() error {
 	for _, c := range s.clients {
 		s.free(c)
 	}
+	if s.lab != nil {
+		s.endGhosts()
+	}
 	s.closeDoor()
 	s.loop.Close()
 	if err != nil {
