@@ -35,6 +35,8 @@ type Entry struct {
 	Reply   string   `json:"reply"`
 	From    int64    `json:"from,omitempty"` // of EventClock
 	To      int64    `json:"to,omitempty"`
+
+	Together bool `json:"together,omitempty"` // of EventClock: asked of all masters by one LAB ALL
 }
 
 // keepEntries bounds the log: that is what a server that runs for days has room for, and

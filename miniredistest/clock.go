@@ -2,7 +2,10 @@ package miniredistest
 
 import (
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // Clock is the time of one server or of several: that of TTLs, TIME, scripts, blocking
@@ -12,7 +15,8 @@ type Clock struct{ of []*Server }
 // Clock is the clock of s.
 func (s *Server) Clock() Clock { return Clock{[]*Server{s}} }
 
-// Clock moves the clocks of all masters, one after another.
+// Clock moves the clocks of all masters together: then it is the time that passes, and not
+// clocks that jump (AssertOneHolder tells them apart).
 func (m Masters) Clock() Clock { return Clock{m} }
 
 // Now is the time, of the first server where there are several.
@@ -47,17 +51,32 @@ func (c Clock) Advance(d time.Duration) (expired int) {
 	if d < 0 || d%time.Millisecond != 0 {
 		t.Fatalf("Clock().Advance(%v): wants whole milliseconds, and forwards; Set can go back", d)
 	}
-	for _, s := range c.of {
-		expired += int(s.lab("CLOCK", "ADVANCE", millis(d)).Int)
+	for _, v := range c.each("ADVANCE", millis(d)) {
+		expired += int(v.Int)
 	}
 	return expired
 }
 
-func (c Clock) each(args ...string) {
-	for _, s := range c.of {
-		s.t.Helper()
-		s.lab(append([]string{"CLOCK"}, args...)...)
+// each has all the servers do it, by one LAB ALL if they are all there is.
+func (c Clock) each(args ...string) []resp.Value {
+	first := c.of[0]
+	first.t.Helper()
+	verb := append([]string{"CLOCK"}, args...)
+	if len(c.of) > 1 && len(c.of) == len(first.in.masters) {
+		replies := first.lab(append([]string{"ALL"}, verb...)...).Elems
+		for i, v := range replies {
+			if v.Kind == '-' {
+				first.t.Fatalf("%sLAB %s: %s", c.of[i].name, strings.Join(verb, " "), v.Str)
+			}
+		}
+		return replies
 	}
+	replies := make([]resp.Value, len(c.of))
+	for i, s := range c.of {
+		s.t.Helper()
+		replies[i] = s.lab(verb...)
+	}
+	return replies
 }
 
 func millis(d time.Duration) string { return strconv.FormatInt(d.Milliseconds(), 10) }

@@ -97,6 +97,26 @@ func TestMastersAreJudgedTogether(t *testing.T) {
 	require.Contains(t, history, `"master":5`)
 }
 
+func TestTimeThatPassesOnAllMastersEndsALeaseAndJumpsDoNot(t *testing.T) {
+	m := miniredistest.RunMasters(t, 3, miniredistest.Frozen())
+	take(t, "alice", "lock:a", m...)
+	m.Clock().Advance(10001 * time.Millisecond)
+	require.Equal(t, 3, take(t, "bob", "lock:a", m...))
+	m.AssertOneHolder("lock:*")
+	kept(t, failing(t, func(f testing.TB) {
+		m := miniredistest.RunMasters(f, 3, miniredistest.Frozen())
+		take(t, "alice", "lock:a", m...)
+		m[:2].Clock().Advance(10001 * time.Millisecond)
+		require.Equal(t, 2, take(t, "bob", "lock:a", m...))
+		m.AssertOneHolder("lock:*")
+	}))
+	require.Contains(t, failing(t, func(f testing.TB) {
+		m := miniredistest.RunMasters(f, 3)
+		m[1].Stop()
+		m.Clock().Freeze()
+	}), "master 2: LAB CLOCK FREEZE: ERR LAB: master 2 has ended")
+}
+
 func TestNoLockAtAllIsNoProof(t *testing.T) {
 	message := failing(t, func(f testing.TB) {
 		srv := miniredistest.Run(f)

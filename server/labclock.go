@@ -33,6 +33,7 @@ import (
 type move struct {
 	to          func(now int64) int64 // in ns
 	id, request int64                 // of the client, and which of its requests it is
+	together    bool                  // asked of all masters
 	expired     int64
 }
 
@@ -111,6 +112,7 @@ func (s *Server) labSet(c *command.Call, args [][]byte) error {
 
 func (s *Server) moveClock(c *command.Call, to func(now int64) int64) *move {
 	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
+	m.together = s.running != nil && s.running.visit != nil && s.running.visit.together
 	s.lab.moves = append(s.lab.moves, m)
 	return m
 }
@@ -136,7 +138,7 @@ func (s *Server) move(m *move) {
 	clock, expired := s.lab.clock, s.ks.Stats.Expired
 	now := clock.Now(s.ex.LastEnd())
 	to := m.to(now)
-	s.labMoved(now/1e6, to/1e6)
+	s.labMoved(now/1e6, to/1e6, m.together)
 	clock.Set(s.ex.LastEnd(), now)
 	clock.Held = true
 	if to >= now {

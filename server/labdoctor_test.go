@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -261,4 +262,19 @@ func (h holder) release(masters ...int) {
 	for _, n := range masters {
 		dialMaster(h.t, h.m, n).Do("EVAL", deleteIfMine, "1", "lock:x", h.token())
 	}
+}
+
+func TestTheExportTellsClocksThatAreMovedTogether(t *testing.T) {
+	boss := dialMaster(t, startMasters(t, 2), 1)
+	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1000")
+	boss.Do("LAB", "MASTER", "1", "CLOCK", "ADVANCE", "1000")
+	ok(t, boss, "LAB", "CLOCK", "SET", "1700000000000")
+	var h lab.History
+	require.NoError(t, json.Unmarshal([]byte(boss.Do("LAB", "LOG", "EXPORT").Str), &h))
+	var together []bool
+	for _, e := range h.Entries {
+		together = append(together, e.Together)
+	}
+	require.Equal(t, []bool{true, false, false}, together)
 }

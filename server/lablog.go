@@ -98,12 +98,13 @@ func (s *Server) labEvent(event, what string) {
 	s.lab.history.Add(e)
 }
 
-// labMoved notes that the clock is moved.
-func (s *Server) labMoved(from, to int64) {
+// labMoved notes that the clock is moved, together with those of all masters or alone.
+func (s *Server) labMoved(from, to int64, together bool) {
 	e := s.labEntry(nil, lab.EventClock)
-	e.From, e.To, e.Outcome = from, to, lab.Executed
+	e.From, e.To, e.Together, e.Outcome = from, to, together, lab.Executed
 	if from != to {
 		e.Reply = fmt.Sprintf("%d -> %d", from, to)
 	}
 	s.lab.history.Add(e)
+	s.lab.doctor.ClockMoved(from, to, together)
 }

@@ -71,7 +71,7 @@ func (s *Server) relay(c *command.Call, how string, to Masters, verb [][]byte) e
 		v := &visit{args: slices.Clone(args), done: func(reply []byte) {
 			s.post(func() { r.arrived(i, reply) })
 		}}
-		v.sess.Proto, v.toAll = c.Sess.Proto, r.all && r.by.visit == nil
+		v.sess.Proto, v.together, v.toAll = c.Sess.Proto, r.all, r.all && r.by.visit == nil
 		if m == s {
 			v.own = r
 		}

@@ -22,11 +22,12 @@ import (
 //	                                     │ at once, or when it has waited
 //	done(reply) <────────────────────────┘
 type visit struct {
-	client                    // which has no socket
-	args   [][]byte           // of the request
-	done   func(reply []byte) // called once, by this server's goroutine or by receive
-	own    *relay             // that it is a part of, where a client of this same server waits for it
-	toAll  bool               // by LAB ALL of a connection, the same is asked of all masters
+	client                      // which has no socket
+	args     [][]byte           // of the request
+	done     func(reply []byte) // called once, by this server's goroutine or by receive
+	own      *relay             // that it is a part of, where a client of this same server waits for it
+	together bool               // the same is asked of all masters
+	toAll    bool               // by LAB ALL of a connection, the same is asked of all masters
 }
 
 // door is where visits come in. It belongs to no goroutine.

@@ -229,6 +229,14 @@ func (d *Doctor) Lost(time int64) {
 	d.clients = newBounded[int64, *client](maxClients)
 }
 
+// ClockMoved is told when the clock is moved by hand, together with those of all masters or
+// alone.
+func (d *Doctor) ClockMoved(from, to int64, together bool) {
+	if d.ledger != nil {
+		d.ledger.Moved(d.master, from, to, together)
+	}
+}
+
 // Findings are those so far, oldest first. Now is the time on the server's clock.
 func (d *Doctor) Findings(now int64) []Finding {
 	for k, h := range d.holds.all() {

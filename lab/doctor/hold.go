@@ -133,7 +133,7 @@ func (d *Doctor) extend(o op, k lockKey, h *hold, until int64) {
 		h.lease = until - o.time
 	}
 	if d.ledger != nil {
-		d.ledger.extended(d.master, k, h)
+		d.ledger.extended(d.master, k, h, o.time)
 	}
 }
 

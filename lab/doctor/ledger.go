@@ -20,8 +20,8 @@ const (
 )
 
 // Holding is that one master has granted a lock to one holder. Times are unix ms of
-// that master's clock, which may be wrong; what came before what on different masters,
-// the orders say.
+// that master's clock, which may be wrong; what came before what on different masters, the
+// orders say.
 type Holding struct {
 	DB      int
 	Key     string
@@ -40,7 +40,9 @@ type Holding struct {
 	EndOrder int64
 
 	GaveUp int64 // order of when the holder released it, or tried to
-	RanOut int64 // order of when the lease was over by this master's clock
+	RanOut int64 // order of when the lease was over by the clock of the holder, as far as this master shows it
+
+	since mark // when the lease began
 }
 
 // Ledger is what the doctors of several masters know of the locks together.
@@ -51,13 +53,13 @@ type Ledger struct {
 	order   int64
 	keys    *bounded[lockKey, [][]Holding] // by master
 	ghosts  [][]ghost                      // by master
+	times   times
 }
 
-// ghost is a holding whose key is gone while its lease goes on.
+// ghost is a holding whose lease may be over at another time than its key is gone.
 type ghost struct {
 	key   lockKey
 	order int64
-	until int64
 }
 
 // KeepOnline is how many holdings of a key and master are enough to see what happens now.
@@ -68,7 +70,7 @@ const KeepOnline = 16
 func NewLedger(masters, keep int) *Ledger {
 	return &Ledger{
 		masters: masters, keep: keep, ghosts: make([][]ghost, masters),
-		keys: newBounded[lockKey, [][]Holding](maxHolds),
+		keys: newBounded[lockKey, [][]Holding](maxHolds), times: newTimes(masters),
 	}
 }
 
@@ -90,6 +92,7 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	tables[master] = append(tables[master], Holding{
 		DB: k.db, Key: k.name, Holder: l.holder(h, o), Token: h.value, Client: h.client, Granted: h.taken,
 		Event: o.mono, Order: h.order, Lease: h.lease, Until: h.until,
+		since: l.times.mark(master),
 	})
 	if l.masters < 2 {
 		return nil
@@ -139,11 +142,12 @@ func (l *Ledger) find(master int, k lockKey, order int64) *Holding {
 	return nil
 }
 
-func (l *Ledger) extended(master int, k lockKey, h *hold) {
+func (l *Ledger) extended(master int, k lockKey, h *hold, time int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.passed(master, time)
 	if t := l.find(master, k, h.order); t != nil {
-		t.Lease, t.Until = h.lease, h.until
+		t.Lease, t.Until, t.since = h.lease, h.until, l.times.mark(master)
 	}
 }
 
@@ -157,16 +161,51 @@ func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) {
 	}
 	l.order++
 	t.End, t.Ended, t.EndedBy, t.EndOrder = how, time, h.ended, l.order
-	switch how {
-	case EndReleased:
+	switch {
+	case how == EndReleased:
 		t.GaveUp = l.order
-	case EndExpired:
+	case t.RanOut != 0:
+	case how == EndExpired && l.isOver(master, k, t, 0):
 		t.RanOut = l.order
 	default:
-		all := append(l.ghosts[master], ghost{k, t.Order, t.Until})
-		l.ghosts[master] = all[max(0, len(all)-maxHolds):]
+		l.haunt(master, ghost{k, t.Order})
 	}
 }
+
+// isOver tells whether the holder of t knows that its lease is over, by that many ms.
+func (l *Ledger) isOver(master int, k lockKey, t *Holding, by int64) bool {
+	granting := 0
+	for _, table := range l.keys.m[k] {
+		granting += min(len(table), 1)
+	}
+	return t.Lease > 0 && l.times.since(t.since, master, granting < 2) >= t.Lease+by
+}
+
+func (l *Ledger) haunt(master int, g ghost) {
+	all := append(l.ghosts[master], g)
+	l.ghosts[master] = all[max(0, len(all)-maxHolds):]
+}
+
+// Moved tells that the clock of a master is moved by hand, together with all others or alone.
+func (l *Ledger) Moved(master int, from, to int64, together bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passed(master, from)
+	l.times.moves(master, from, to, together)
+	if to >= from {
+		return
+	}
+	for k, tables := range l.keys.all() { // their keys will be there for longer than their leases
+		for _, t := range tables[master] {
+			if t.End == "" {
+				l.haunt(master, ghost{k, t.Order})
+			}
+		}
+	}
+}
+
+// Absent tells that nothing will be told of a master.
+func (l *Ledger) Absent(master int) { l.times.clocks[master].absent = true }
 
 // gaveUp notes that a holder wanted to release a lock that it had lost before.
 func (l *Ledger) gaveUp(master int, k lockKey, client int64, args []string) {
@@ -197,15 +236,29 @@ func (l *Ledger) Passed(master int, time int64) {
 	l.passed(master, time)
 }
 
-// passed ends the leases of locks that are gone from the master already.
+// passed ends the leases that are over without their keys telling so.
 func (l *Ledger) passed(master int, time int64) {
+	if !l.times.sees(master, time) {
+		l.endLeases(master)
+		return
+	}
+	for i := range l.ghosts {
+		l.endLeases(i)
+	}
+}
+
+func (l *Ledger) endLeases(master int) {
 	l.ghosts[master] = slices.DeleteFunc(l.ghosts[master], func(g ghost) bool {
-		over := g.until > 0 && time > g.until
-		if t := l.find(master, g.key, g.order); over && t != nil {
-			l.order++
-			t.RanOut = l.order
+		t := l.find(master, g.key, g.order)
+		if t == nil || t.RanOut != 0 || t.End == EndReleased {
+			return true
 		}
-		return over
+		if !l.isOver(master, g.key, t, 1) {
+			return false
+		}
+		l.order++
+		t.RanOut = l.order
+		return true
 	})
 }
 

@@ -12,10 +12,11 @@ type masters struct {
 	t       *testing.T
 	doctors []*Doctor
 	now     int64
+	ahead   []int64 // the clock of each
 }
 
 func newMasters(t *testing.T, n int) *masters {
-	m := &masters{t: t}
+	m := &masters{t: t, ahead: make([]int64, n)}
 	ledger := NewLedger(n, KeepOnline)
 	for i := range n {
 		m.doctors = append(m.doctors, New(nil, ledger, i))
@@ -23,15 +24,27 @@ func newMasters(t *testing.T, n int) *masters {
 	return m
 }
 
-func (m *masters) event() Event {
-	m.now += 1000
-	return Event{Time: m.now}
+func (m *masters) event(master int) Event {
+	m.now++
+	return Event{Time: m.now + m.ahead[master-1]}
+}
+
+const lease = 10000
+
+// jump moves the clocks of some masters past the lease, so that their locks expire.
+func (m *masters) jump(on ...int) {
+	for _, master := range on {
+		from := m.event(master).Time
+		m.doctors[master-1].ClockMoved(from, from+lease+1, false)
+		m.ahead[master-1] += lease + 1
+		m.doctors[master-1].Expired(0, "lock", m.event(master).Time)
+	}
 }
 
 // take has a client take the lock on some masters.
 func (m *masters) take(client int64, token string, on ...int) {
 	for _, master := range on {
-		e := m.event()
+		e := m.event(master)
 		e.Client, e.Command, e.Reply = client, "set", []byte("+OK\r\n")
 		for _, a := range []string{"SET", "lock", token, "NX", "PX", "10000"} {
 			e.Args = append(e.Args, []byte(a))
@@ -40,23 +53,25 @@ func (m *masters) take(client int64, token string, on ...int) {
 	}
 }
 
+// expire has the time pass, on all masters, until the locks of some expire.
 func (m *masters) expire(on ...int) {
+	m.now += lease
 	for _, master := range on {
-		e := m.event()
+		e := m.event(master)
 		m.doctors[master-1].Expired(0, "lock", e.Time)
 	}
 }
 
 func (m *masters) lose(on ...int) {
 	for _, master := range on {
-		e := m.event()
+		e := m.event(master)
 		m.doctors[master-1].Lost(e.Time)
 	}
 }
 
 func (m *masters) release(client int64, on ...int) {
 	for _, master := range on {
-		e := m.event()
+		e := m.event(master)
 		e.Client, e.Command, e.Reply = client, "del", []byte(":1\r\n")
 		e.Args = [][]byte{[]byte("DEL"), []byte("lock")}
 		m.doctors[master-1].Command(e)
@@ -80,9 +95,19 @@ func TestTwoHoldersOfAMajorityAreFound(t *testing.T) {
 	}{
 		"the clock of one master jumps": {func(m *masters) {
 			m.take(1, "token-a", 1, 2, 3)
-			m.expire(3)
+			m.jump(3)
 			m.take(2, "token-b", 3, 4, 5)
 		}, []string{"5: two-holders lock 2"}},
+		"the clocks of most masters jump": {func(m *masters) {
+			m.take(1, "token-a", 1, 2, 3, 4, 5)
+			m.jump(1, 2, 3, 4)
+			m.take(2, "token-b", 1, 2, 3)
+		}, []string{"3: two-holders lock 2"}},
+		"all clocks are moved, one after another": {func(m *masters) {
+			m.take(1, "token-a", 1, 2, 3, 4, 5)
+			m.jump(1, 2, 3, 4, 5)
+			m.take(2, "token-b", 1, 2, 3)
+		}, nil},
 		"one master forgets": {func(m *masters) {
 			m.take(1, "token-a", 1, 2, 3)
 			m.lose(3)
@@ -131,7 +156,7 @@ func TestTwoHoldersOfAMajorityAreFound(t *testing.T) {
 func TestTwoHoldersAreShownWithTheMastersThatGrantedAndWhatHappened(t *testing.T) {
 	m := newMasters(t, 5)
 	m.take(1, "token-a", 1, 2, 3)
-	m.expire(3)
+	m.jump(3)
 	m.take(2, "token-b", 3, 4, 5)
 	var seen []string
 	for _, s := range m.doctors[4].Findings(0)[0].Steps {
@@ -164,7 +189,7 @@ func TestAHolderWithATokenForEachMasterIsKnownByItsName(t *testing.T) {
 	take("alice1", "aa", 1, 2)
 	take("bob1", "bb", 3)
 	require.Empty(t, m.found())
-	m.expire(2)
+	m.jump(2)
 	take("bob2", "bb", 2)
 	require.Len(t, m.found(), 1)
 }
@@ -172,7 +197,7 @@ func TestAHolderWithATokenForEachMasterIsKnownByItsName(t *testing.T) {
 func TestTheTablesOfMastersCanBeLookedAtLater(t *testing.T) {
 	m := newMasters(t, 3)
 	m.take(1, "token-a", 1, 2)
-	m.expire(2)
+	m.jump(2)
 	m.take(2, "token-b", 2, 3)
 	ledger := m.doctors[0].ledger
 	tables := [][]Holding{ledger.Table(0), ledger.Table(1), ledger.Table(2)}

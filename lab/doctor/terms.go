@@ -26,10 +26,10 @@ type Vote struct {
 // Terms puts together what several masters have granted. Tables are the holdings of one
 // master each; the terms of a key come in the order in which they began.
 //
-// No clock is trusted. A client stops believing in its lock when it releases it
-// anywhere, or when the lease is over by the clocks of more than half of the masters
-// that granted it: one clock that jumps, or one master that loses its keys, does not
-// end what the client believes in, and that is just how Redlock breaks.
+// A client stops believing in its lock when it releases it anywhere, or when its lease is
+// over: by its own clock, which more than half of the masters that granted it have to agree
+// on, with what jumped taken out (time.go). Clocks that jump, or a master that loses its
+// keys, do not end what the client believes in, and that is just how Redlock breaks.
 func Terms(tables [][]Holding) []Term {
 	byKey := map[lockKey][]Vote{}
 	var keys []lockKey

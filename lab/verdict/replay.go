@@ -45,10 +45,17 @@ func play(histories []lab.History) (*replay, error) {
 	r.ledger = doctor.NewLedger(r.masters, len(r.entries)+1)
 	doctors := make([]*doctor.Doctor, r.masters)
 	for i := range doctors {
+		if !seen[i+1] {
+			r.ledger.Absent(i)
+		}
 		doctors[i] = doctor.New(nil, r.ledger, i)
 	}
 	for i, e := range r.entries {
-		r.ledger.Passed(e.master, max(e.Time, e.To))
+		if e.Event == lab.EventClock {
+			r.ledger.Moved(e.master, e.From, e.To, e.Together)
+		} else {
+			r.ledger.Passed(e.master, e.Time)
+		}
 		show(doctors[e.master], e, int64(i))
 		for int64(len(r.at)) <= r.ledger.Order() {
 			r.at = append(r.at, i)

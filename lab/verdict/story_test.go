@@ -57,6 +57,7 @@ func storyEntry(t *testing.T, words []string) lab.Entry {
 		e.From = time
 		e.To, err = strconv.ParseInt(words[2], 10, 64)
 		require.NoError(t, err, words)
+		e.Together = len(words) > 3
 		return e
 	case lab.EventCrash, lab.EventRestore:
 		e.Reply = strings.Join(words[2:], " ")

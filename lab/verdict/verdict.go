@@ -16,6 +16,19 @@
 // Two holders are two terms that overlap: the second client was granted the lock while
 // the first could still believe that it had it.
 //
+// How long that is, the holder's own clock says, which no master can see. What counts for it
+// is the time for which the masters' clocks ran, and how far they were moved together: by LAB
+// ALL CLOCK, or each by itself, as far as every one of them was. Other moves are clocks that
+// jump, be it on one master or on all but one, and end no lease. A clock that was given
+// another RATE, or was frozen by itself, is not known for that: more than half of the masters
+// that granted a lock have to agree that its lease is over, so that it takes as many such
+// clocks to deceive the verdict. Of a lock that only one master grants, that one's clock is
+// the time.
+//
+// Holders are told apart by their tokens, or where they have none, by the names of the
+// clients; Redisson's, which have another token for each master, by name and thread. So give
+// the clients of different processes different names when they lock on several masters.
+//
 // # Linearizability
 //
 // The lock is a register that is free or has a holder. To acquire it is legal when it is
