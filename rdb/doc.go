@@ -57,6 +57,6 @@
 // # Damage
 //
 // Anybody can send a payload with a valid checksum. Whatever it says, it is refused or makes a
-// value that is whole. Counts are no reason to make room before the elements are there; only
-// compression makes a payload take more memory than its own size accounts for, 264 times at most.
+// value that is whole. A count is no reason to make room for elements before they are there.
+// Only what was compressed takes much more memory than it came in: 264 times its size at most.
 package rdb
