@@ -81,7 +81,8 @@ func (s *Server) printHistory() {
 	}
 }
 
-// table is entries for people, with times from the first one on.
+// table is entries for people, with times from the first one on. The request comes last: a
+// script in full would push whatever is behind it off the screen, in every line.
 func table(entries []lab.Entry) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -101,8 +102,11 @@ func table(entries []lab.Entry) string {
 		if what == "" {
 			what = e.Key
 		}
+		if what != "" && e.Reply != "" {
+			what += " -> "
+		}
 		since := time.Duration(e.Time-entries[0].Time) * time.Millisecond
-		fmt.Fprintf(w, "%d\t+%v\t%s\t%s\t%s\t%s\t%s\n", e.Seq, since, who, event, what, e.Outcome, e.Reply)
+		fmt.Fprintf(w, "%d\t+%v\t%s\t%s\t%s\t%s\n", e.Seq, since, who, event, e.Outcome, what+e.Reply)
 	}
 	_ = w.Flush() // a Builder takes everything
 	return b.String()

@@ -353,6 +353,7 @@ func TestAFailedTestPrintsWhatHasHappened(t *testing.T) {
 		c.Do("SET", "lock:a", "v", "NX")
 		srv.Clock().Advance(1500 * time.Millisecond)
 		c.Do("SET", "lock:b", "v", "NX", "PX", "1000")
+		c.Do("EVAL", "return redis.call('get', KEYS[1]) -- "+strings.Repeat("long", 20), "1", "lock:b")
 		srv.AssertCalled(1, "SET", "lock:*")
 		srv.AssertAllExpire("*")
 		srv.AssertNone("lock:b")
@@ -369,7 +370,9 @@ func TestAFailedTestPrintsWhatHasHappened(t *testing.T) {
 	} {
 		require.Contains(t, out, want)
 	}
-	require.Regexp(t, `(?m)^\d+ +\+1\.5s +worker-1 +command +SET lock:b v NX PX 1000 +executed +OK$`, out)
+	require.Regexp(t, `(?m)^\d+ +\+1\.5s +worker-1 +command +executed +SET lock:b v NX PX 1000 -> OK$`, out)
+	require.Regexp(t, `(?m)^\d+ +\+0s +- +clock +executed +\d+ -> \d+$`, out)
+	require.NotContains(t, out, strings.Repeat(" ", 40), "the script is in the last column")
 }
 
 func TestDumpShowsEveryTypeOfValue(t *testing.T) {
