@@ -23,6 +23,9 @@ type suite struct {
 	// spread runs each test in a process and with a server of its own, some at a time: they
 	// sleep most of their three minutes.
 	spread bool
+	// hangs is a test that waits for ever when one of its locks took longer than 400 ms. It runs
+	// by itself, as often as it takes.
+	hangs string
 }
 
 // suiteLimit is for redsync's 15 tests with six drivers, 48 servers and many pauses, on a machine
@@ -30,6 +33,8 @@ type suite struct {
 const (
 	suiteLimit = 4 * time.Minute
 	testsLimit = "80s" // one run of the binary
+	hangLimit  = "15s" // one run of a test that hangs; it takes a second
+	chances    = 6
 )
 
 // quickSuites pause for milliseconds and want a machine to themselves.
@@ -42,7 +47,7 @@ func quickSuites() []cell {
 // sleepySuites can run at the same time.
 func sleepySuites() []cell {
 	return []cell{
-		suite{client: "redsync " + version("github.com/go-redsync/redsync/v4"), file: "redsync.test"}.cell(),
+		suite{client: "redsync " + version("github.com/go-redsync/redsync/v4"), file: "redsync.test", hangs: "TestTryLock"}.cell(),
 		suite{client: "rueidislock " + version("github.com/redis/rueidis"), file: "rueidislock.test", server: true, spread: true}.cell(),
 	}
 }
@@ -52,16 +57,19 @@ func (s suite) cell() cell {
 }
 
 // run gives what has not passed two more chances, alone: some of these tests sleep for
-// milliseconds, and one waits for ever if it does not get its lock within 400 ms. On a busy
-// machine they fail with any server.
+// milliseconds. On a busy machine they fail with any server.
 func (s suite) run(ctx context.Context, env *env) error {
 	if env.binary == "" {
 		return errors.New("REDIS_BINARY is not set")
 	}
-	passed, err := s.all(ctx, env)
+	passed, err := s.alone(ctx, env)
+	if err != nil {
+		return err
+	}
+	more, err := s.all(ctx, env, passed)
+	passed = append(passed, more...)
 	for again := 0; again < 2 && err != nil && ctx.Err() == nil; again++ {
-		var more []string
-		more, err = s.process(ctx, env, "-test.skip", "^("+strings.Join(passed, "|")+")$")
+		more, err = s.process(ctx, env, but(passed)...)
 		passed = append(passed, more...)
 	}
 	if err == nil && len(passed) == 0 {
@@ -70,10 +78,29 @@ func (s suite) run(ctx context.Context, env *env) error {
 	return err
 }
 
-// all runs every test once, and returns those that passed.
-func (s suite) all(ctx context.Context, env *env) (passed []string, err error) {
+// alone runs the test that hangs.
+func (s suite) alone(ctx context.Context, env *env) (passed []string, err error) {
+	if s.hangs == "" {
+		return nil, nil
+	}
+	for chance := 0; chance < chances && len(passed) == 0 && ctx.Err() == nil; chance++ {
+		passed, err = s.process(ctx, env, "-test.run", "^"+s.hangs+"$", "-test.timeout", hangLimit)
+	}
+	if err == nil && len(passed) == 0 {
+		err = fmt.Errorf("there is no test %s", s.hangs)
+	}
+	return passed, err
+}
+
+// but selects all other tests than these.
+func but(passed []string) []string {
+	return []string{"-test.skip", "^(" + strings.Join(passed, "|") + ")$"}
+}
+
+// all runs every test once but those that have passed, and returns which now have.
+func (s suite) all(ctx context.Context, env *env, before []string) (passed []string, err error) {
 	if !s.spread {
-		return s.process(ctx, env)
+		return s.process(ctx, env, but(before)...)
 	}
 	list, err := exec.CommandContext(ctx, s.path(), "-test.list", ".").Output()
 	if err != nil {

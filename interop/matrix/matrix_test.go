@@ -42,6 +42,35 @@ func TestACellHasToBeGreenWhereTheControlIs(t *testing.T) {
 	}
 }
 
+func TestARedCellHasToBeRedTwice(t *testing.T) {
+	var asked []string
+	run := func(name string) ([]cell, error) {
+		asked = append(asked, name)
+		switch name {
+		case "a/expiry":
+			return []cell{pass("a/expiry"), fail("aa/expiry")}, nil
+		case "b/expiry":
+			return []cell{pass("b/expiry")}, errors.New("it broke down")
+		}
+		return []cell{fail(name), pass("another/expiry")}, nil
+	}
+	cells, again := secondChance([]cell{fail("a/expiry"), pass("x/expiry"), fail("b/expiry"), fail("c/expiry")}, run)
+	require.Equal(t, []cell{pass("a/expiry"), pass("x/expiry"), fail("b/expiry"), fail("c/expiry")}, cells)
+	require.Equal(t, []string{"a/expiry passed when it ran again alone; at first, after 7 ms: because"}, again)
+	require.Equal(t, []string{"a/expiry", "b/expiry", "c/expiry"}, asked)
+	results := ran(map[string][]cell{ours: cells[:2], control: cells[:2]})
+	results[0].again = again
+	v := judge(results, both(), options{})
+	require.False(t, v.failed())
+	require.Contains(t, v.remarks[0], "go: a/expiry passed")
+
+	many := []cell{fail("a/expiry"), fail("b/expiry"), fail("c/expiry"), fail("d/expiry")}
+	cells, again = secondChance(many, run)
+	require.Equal(t, many, cells)
+	require.Empty(t, again)
+	require.Len(t, asked, 3)
+}
+
 func TestWithoutAControlEveryRedCellFails(t *testing.T) {
 	for _, server := range both() {
 		v := judge(ran(map[string][]cell{server: {pass("a/expiry"), fail("b/expiry")}}), []string{server}, options{})

@@ -57,7 +57,7 @@ func judge(results []result, servers []string, o options) *verdict {
 		for _, f := range r.wrong {
 			v.problems = append(v.problems, r.ecosystem+": "+f)
 		}
-		for _, f := range r.excused {
+		for _, f := range slices.Concat(r.excused, r.again) {
 			v.remarks = append(v.remarks, r.ecosystem+": "+f)
 		}
 		v.judgeCells(r, o)
