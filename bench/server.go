@@ -26,7 +26,7 @@ type server struct {
 	started time.Duration // from exec to the first PONG
 }
 
-const startLimit = 10 * time.Second
+const startLimit = time.Minute
 
 func (c contender) start(core int) (*server, error) {
 	port, err := freePort()

@@ -42,7 +42,7 @@ func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
 	c, err := net.Dial("tcp", o.addr)
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, c.SetDeadline(time.Now().Add(redistest.Limit)))
 	until(t, func() bool { return o.Sees(c) != "" })
 	before, _ := o.Input()
 	read := make(chan error, 1)
@@ -203,7 +203,7 @@ func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 // up when a server would have had time for anything.
 func until(t *testing.T, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !done(); {
+	for end := time.Now().Add(redistest.Limit); !done(); {
 		require.True(t, time.Now().Before(end), "it does not come about")
 	}
 }
@@ -232,7 +232,7 @@ func halfClosed(t *testing.T, addr, sent string) string {
 	c, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer c.Close()
-	require.NoError(t, c.SetDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, c.SetDeadline(time.Now().Add(redistest.Limit)))
 	written := make(chan error, 1)
 	go func() {
 		_, err := c.Write([]byte(sent))

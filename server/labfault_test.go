@@ -29,7 +29,7 @@ func line(s string) (words []string) {
 
 // What is waited for comes soon, or never does.
 const (
-	limit = 20 * time.Second
+	limit = redistest.Limit
 	tick  = time.Millisecond
 )
 
@@ -75,7 +75,7 @@ func hearsNothing(t testing.TB, c, boss *redistest.Conn) {
 // rest is all that comes until the connection ends, and whether it does so by a reset.
 func rest(t testing.TB, c *redistest.Conn) (got string, reset bool) {
 	t.Helper()
-	require.NoError(t, c.Net.SetReadDeadline(time.Now().Add(20*time.Second)))
+	require.NoError(t, c.Net.SetReadDeadline(time.Now().Add(limit)))
 	b, err := io.ReadAll(c.Net)
 	if err != nil {
 		require.ErrorIs(t, err, syscall.ECONNRESET)
@@ -86,7 +86,7 @@ func rest(t testing.TB, c *redistest.Conn) (got string, reset bool) {
 // parked waits until rule has parked a client.
 func parked(t testing.TB, boss *redistest.Conn, rule string) resp.Value {
 	t.Helper()
-	v := boss.Do("LAB", "HOLD", "WAIT", rule, "20000")
+	v := boss.Do("LAB", "HOLD", "WAIT", rule, "0")
 	require.Len(t, v.Elems, 10, "%s", v)
 	return v
 }

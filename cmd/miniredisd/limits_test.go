@@ -107,7 +107,7 @@ func TestTenThousandIdleConnectionsDoNotHoldUpOthers(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for _, c := range idle {
-		require.NoError(t, c.SetReadDeadline(time.Now().Add(20*time.Second)))
+		require.NoError(t, c.SetReadDeadline(time.Now().Add(redistest.Limit)))
 		var got [7]byte
 		_, err := c.Read(got[:])
 		require.NoError(t, err)

@@ -19,8 +19,6 @@ import (
 	"time"
 )
 
-const startLimit = 20 * time.Second
-
 // Server is a running redis-server.
 type Server struct {
 	Addr string
@@ -90,7 +88,7 @@ func run(t testing.TB, port string, args []string) (log string, ready bool) {
 	case <-out.ready:
 		return "", true
 	case <-exited:
-	case <-time.After(startLimit):
+	case <-time.After(Limit):
 	}
 	return out.String(), false
 }

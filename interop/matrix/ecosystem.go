@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	prepareLimit = 15 * time.Minute // a cold cache and two cores that others use too
-	runLimit     = 8 * time.Minute
+	prepareLimit = 30 * time.Minute // a cold cache and two cores that others use too
+	runLimit     = 20 * time.Minute
 )
 
 // result is what one ecosystem printed, by kind of server.
