@@ -19,88 +19,75 @@ type Executor struct {
 	Table *Table
 	Clock *Clock
 	Cfg   *config.Config
+	Users *acl.Users // who may do what
 
-	// MonitorFeed, when set, is shown every command that has run.
-	MonitorFeed func(s *Session, args [][]byte)
-
-	// Observer is shown what happens, unless nil.
-	Observer *Observer
-
-	// Trace is shown when every command ran, unless nil.
-	Trace *trace.Thread
-
-	// Subs is who listens to which channel. Deliver appends a message to the output
-	// of a client that is not being executed; only the server sets it.
-	Subs    *pubsub.Registry[*Session]
-	Deliver func(to *Session, message []byte)
-
-	// Find is the session with an ID, nil when it has gone; only the server sets it.
-	Find func(id int64) *Session
-
-	// Resume lets a client go on that was blocked, with the reply it has waited for;
-	// only the server sets it.
-	Resume func(s *Session, reply []byte)
-
-	Errors map[string]int64 // replies that were errors, by their first word
+	Subs   *pubsub.Registry[*Session] // who listens to which channel
+	ACLLog acl.Log                    // what users were refused
 	Stats  Stats
+	Errors map[string]int64 // replies that were errors, by their first word
 
-	// Overhead is the memory outside the keyspace that maxmemory counts in bytes:
-	// the process itself and the clients' buffers. The server keeps it up to date.
-	Overhead int
+	// What only the server can do, which sets these before the first command: append a
+	// message to the output of a client that is not being executed; let a client go on that
+	// was blocked, with the reply it has waited for; find the session with an ID, nil when
+	// it has gone; show a client as CLIENT LIST does; write a line of the log; and serve the
+	// other clients while a script runs on, where it tells whether the script has to stop.
+	Deliver   func(to *Session, message []byte)
+	Resume    func(s *Session, reply []byte)
+	Find      func(id int64) *Session
+	Describe  func(s *Session) string
+	Log       func(level byte, format string, args ...any)
+	LetOthers func() (stop bool)
 
-	// Users are who may do what, and ACLLog what they were refused. Describe is a client
-	// as CLIENT LIST shows it; only the server sets it.
-	Users    *acl.Users
-	ACLLog   acl.Log
-	Describe func(s *Session) string
+	// Who looks on, each unless nil: MONITOR sees every command that has run, the lab
+	// decides and notes, the trace is told when each command ran.
+	MonitorFeed func(s *Session, args [][]byte)
+	Observer    *Observer
+	Trace       *trace.Thread
 
-	// Pause holds clients back (CLIENT PAUSE); only the server sets it.
-	Pause Pause
+	Pause    Pause // CLIENT PAUSE holds clients back; only the server sets it
+	Overhead int   // bytes outside the keyspace that maxmemory counts; the server keeps it up to date
 
-	// Depth counts the commands that execute others now, EXEC and scripts. Inside them
-	// no command may hold its client, and the time stands still.
+	// Depth counts the commands that execute others now, EXEC and scripts. Inside them no
+	// command may hold its client, and the time stands still (server.h: execution_nesting).
 	Depth int
+
+	// The command under way.
+	call       Call        // of the one that runs; one at a time, so one is enough
+	mono       int64       // monotonic ns, when the last one ended, which is when the next starts
+	running    *Session    // whose turn it is
+	executing  bool        // its command has been let in: messages to it come behind the reply
+	afterReply []byte      // these messages
+	oom        bool        // memory was used up when it was admitted
+	retrying   *Wait       // if it was blocked and runs again
+	late       resp.Writer // the reply of one that was blocked
+
+	// Whom a change of a key may concern. observers counts them all, so that a change costs
+	// a look at it while there is nobody: watched keys, clients that track, keys they have read.
+	observers int
+	watchers  watchers
+	trackers  trackers
+	waiters   waiters // not in observers: the keyspace reports for them, see configureReports
+
+	notify     Class                   // keyspace events that are wanted: kinds of channels and classes, both or none
+	reportNew  func(*store.DB, []byte) // keyAdded, keyMissed and streamGone as the keyspace
+	reportMiss func(*store.DB, []byte) // takes them: made once
+	reportGone func(*store.DB, []byte)
+
+	engine    *luaeval.Engine // of EVAL, nil before the first script
+	script    scripting
+	functions *luaeval.Libraries
 
 	Latency Latency
 	slowlog Slowlog
 	slow    int64 // ns from which on a command is noted in one of them
 
-	// observers counts all that a change of a key may concern, so that changes cost a
-	// look at it while nothing is: watched keys, clients that track, keys they have read.
-	observers int
-	watchers  watchers
-	trackers  trackers
-	waiters   waiters
-	retrying  *Wait       // of the blocked command that runs again, if one does
-	late      resp.Writer // the reply of a client that was blocked
-
-	streamIDs []store.StreamID // of the XREAD under way
-
-	engine    *luaeval.Engine // of EVAL, nil before the first script
-	script    scripting
-	functions *luaeval.Libraries
-	oom       bool // memory was used up when the command under way was admitted
-
-	// Log takes what scripts log. LetOthers serves the other clients while a script runs
-	// on, and tells whether it has to stop. Only the server sets them.
-	Log       func(level byte, format string, args ...any)
-	LetOthers func() (stop bool)
-
-	notify     Class                   // keyspace events that are wanted: kinds of channels and classes, both or none
-	reportNew  func(*store.DB, []byte) // keyAdded, keyMissed and keyLost as the keyspace
-	reportMiss func(*store.DB, []byte) // takes them: made once
-	reportGone func(*store.DB, []byte)
-	running    *Session // whose turn it is
-	executing  bool     // its command has been let in: messages to it come behind the reply
-	afterReply []byte   // messages to it
-	message    []byte   // room to encode one in
-	channel    []byte   // room for the name of an event's channel
-
-	request acl.Request // that is being checked
-	keys    []FoundKey  // room to find some in
-
-	call Call  // of the command that is running; one at a time, so one is enough
-	mono int64 // when the last command ended, which is when the next one starts
+	// Room that is used again: to encode a message in, for the name of an event's channel, for
+	// the IDs of an XREAD, for what a request asks of permissions, and for its keys.
+	message   []byte
+	channel   []byte
+	streamIDs []store.StreamID
+	request   acl.Request
+	keys      []FoundKey
 }
 
 // Stats are the executor's counters for INFO.
@@ -151,7 +138,8 @@ func (ex *Executor) LastEnd() int64 { return ex.mono }
 // WallMicros is the unix time in microseconds at which the last command ended.
 func (ex *Executor) WallMicros() int64 { return ex.Clock.WallMicros(ex.mono) }
 
-// Do executes one request of s and appends its reply to w.
+// Do executes one request of s and appends its reply to w. A command that blocks, or that
+// CLIENT PAUSE holds back, has none yet: s.Hold tells.
 func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	s.Commands++
 	ex.running = s
@@ -163,28 +151,27 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	mark := len(w.Buf) // behind messages of keys that had to make room
 	ex.executing = true
 	ran := false
-	if err != nil {
-		if err == errPostponed {
-			s.Commands--
-			s.Hold = Postponed
-			ex.running, ex.executing = nil, false
-			return
-		}
+	switch {
+	case err == errPostponed:
+		s.Commands--
+		s.Hold = Postponed
+		ex.running, ex.executing = nil, false
+		return
+	case err != nil:
 		if cmd != nil {
 			cmd.Calls.Rejected++
 		}
 		ex.fail(w, mark, ex.refuse(s, cmd, args, err))
 		ex.traceShort("refused", s)
-	} else {
+	case s.WouldQueue(cmd):
 		s.Last = cmd
-		if s.Tx != nil && s.Tx.Open && cmd.Flags&NotQueued == 0 {
-			s.Tx.add(cmd, args, ex.flagsOf(s, cmd, args))
-			w.Status("QUEUED")
-			ex.traceShort("queued", s)
-		} else {
-			ex.mono = ex.run(cmd, s, args, w, mark, ex.mono)
-			ran = true
-		}
+		s.Tx.add(cmd, args, ex.flagsOf(s, cmd, args))
+		w.Status("QUEUED")
+		ex.traceShort("queued", s)
+	default:
+		s.Last = cmd
+		ex.mono = ex.run(cmd, s, args, w, mark, ex.mono)
+		ran = true
 	}
 	if s.Hold == NotHeld {
 		if ex.Observer != nil {
