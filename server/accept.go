@@ -38,22 +38,23 @@ func (s *Server) pauseAccept(l *listener, err error) {
 	s.log('#', "Accepting client connection: %v", err)
 	s.loop.Unwatch(l.fd, reactor.Readable)
 	s.loop.After(100*time.Millisecond, func() time.Duration {
-		if slices.Contains(s.listeners, l) {
-			s.watchListener(l)
+		if !slices.Contains(s.listeners, l) {
+			return 0
+		}
+		if err := s.watchListener(l); err != nil {
+			s.log('#', "Accepting client connection: %v", err)
 		}
 		return 0
 	})
 }
 
 // watchListener has the loop tell of connections, unless the lab leaves them waiting.
-func (s *Server) watchListener(l *listener) {
+func (s *Server) watchListener(l *listener) error {
 	if s.lab != nil && s.lab.blackhole {
 		s.loop.Unwatch(l.fd, reactor.Readable)
-		return
+		return nil
 	}
-	if err := s.loop.Watch(l.fd, reactor.Readable, func() { s.acceptHandler(l) }); err != nil {
-		s.log('#', "Accepting client connection: %v", err)
-	}
+	return s.loop.Watch(l.fd, reactor.Readable, func() { s.acceptHandler(l) })
 }
 
 func (s *Server) welcome(l *listener, fd int, sa unix.Sockaddr) {

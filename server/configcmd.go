@@ -94,12 +94,12 @@ func (s *Server) relisten() error {
 		s.cfg.Port = -1 // it is only at the start that 0 means any port
 	}
 	var err error
-	if s.cfg.Port > 0 {
+	if s.cfg.Port > 0 && !s.labRefuses() {
 		err = s.listenTCP()
 	}
 	for _, l := range s.listeners {
 		if err == nil {
-			err = s.loop.Watch(l.fd, reactor.Readable, func() { s.acceptHandler(l) })
+			err = s.watchListener(l)
 		}
 	}
 	s.listeners = append(s.listeners, unixOnes...)

@@ -115,6 +115,22 @@ func TestAClientKilledInMidPipelineRunsNothingMore(t *testing.T) {
 	require.Equal(t, int64(0), redistest.Dial(t, addr).Do("EXISTS", "k").Int)
 }
 
+// moveListener has the server listen on another port, and returns where that is.
+func moveListener(t *testing.T, c *redistest.Conn) (addr string) {
+	t.Helper()
+	for {
+		free, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		addr = free.Addr().String()
+		_, port, err := net.SplitHostPort(addr)
+		require.NoError(t, err)
+		require.NoError(t, free.Close())
+		if c.Do("CONFIG", "SET", "port", port).Str == "OK" {
+			return addr
+		} // somebody else was faster
+	}
+}
+
 func TestConfigSetPortMovesTheListener(t *testing.T) {
 	addr := start(t, nil)
 	c := redistest.Dial(t, addr)
@@ -127,14 +143,8 @@ func TestConfigSetPortMovesTheListener(t *testing.T) {
 	require.Equal(t, "PONG", string(redistest.Dial(t, addr).Do("PING").Str), "and so the old one still works")
 
 	require.NoError(t, free.Close())
-	for c.Do("CONFIG", "SET", "port", port).Str != "OK" { // somebody else was faster
-		free, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		_, port, err = net.SplitHostPort(free.Addr().String())
-		require.NoError(t, err)
-		require.NoError(t, free.Close())
-	}
-	require.Equal(t, "PONG", string(redistest.Dial(t, net.JoinHostPort("127.0.0.1", port)).Do("PING").Str))
+	moved := moveListener(t, c)
+	require.Equal(t, "PONG", string(redistest.Dial(t, moved).Do("PING").Str))
 	_, err = net.Dial("tcp", addr)
 	require.Error(t, err)
 	require.Equal(t, "PONG", string(c.Do("PING").Str), "connections stay")

@@ -57,21 +57,20 @@ func (s *Server) labListen(c *command.Call) error {
 
 // openOrClose listens when nothing in the lab is against it.
 func (s *Server) openOrClose() error {
-	want := !s.lab.deaf && s.lab.down == nil
 	switch {
-	case !want:
+	case s.labRefuses():
 		s.closeListeners()
 	case len(s.listeners) == 0:
 		if err := s.listen(); err != nil {
 			s.closeListeners()
 			return err
 		}
-		for _, l := range s.listeners {
-			s.watchListener(l)
-		}
 	}
 	return nil
 }
+
+// labRefuses tells whether connections are refused: nothing may listen.
+func (s *Server) labRefuses() bool { return s.lab != nil && (s.lab.deaf || s.lab.down != nil) }
 
 func (s *Server) labBlackhole(c *command.Call) error {
 	on, err := labSwitch("blackhole", c.Args[2])
@@ -80,7 +79,9 @@ func (s *Server) labBlackhole(c *command.Call) error {
 	}
 	s.lab.blackhole = on
 	for _, l := range s.listeners {
-		s.watchListener(l)
+		if err := s.watchListener(l); err != nil {
+			return labError("blackhole", "%v", err)
+		}
 	}
 	s.shadeAll()
 	c.OK()

@@ -91,6 +91,25 @@ func TestABlackHoleKeepsEverythingBackUntilItIsOff(t *testing.T) {
 	require.Equal(t, "PONG", waits.Do("PING").Str)
 }
 
+func TestAPortThatIsChangedMeanwhileIsAsDeafAsTheOld(t *testing.T) {
+	_, boss := startLab(t)
+	ok(t, boss, "LAB", "LISTEN", "OFF")
+	addr := moveListener(t, boss)
+	_, err := net.Dial("tcp", addr)
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	ok(t, boss, "LAB", "LISTEN", "ON")
+	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
+
+	ok(t, boss, "LAB", "BLACKHOLE", "ON")
+	before := infoField(boss, "total_connections_received")
+	comes := redistest.Dial(t, moveListener(t, boss))
+	require.NoError(t, comes.Send(redistest.AppendCommand(nil, "PING")))
+	busyFor(boss)
+	require.Equal(t, before, infoField(boss, "total_connections_received"))
+	ok(t, boss, "LAB", "BLACKHOLE", "OFF")
+	require.Equal(t, "PONG", comes.Read().Str)
+}
+
 func TestAWaiterInTheDarkTimesOutThere(t *testing.T) {
 	addr, boss := startLab(t)
 	c := redistest.Dial(t, addr)

@@ -36,7 +36,7 @@ func (s *Server) listen() error {
 		return errors.New("Configured to not listen anywhere, exiting.")
 	}
 	for _, l := range s.listeners {
-		if err := s.loop.Watch(l.fd, reactor.Readable, func() { s.acceptHandler(l) }); err != nil {
+		if err := s.watchListener(l); err != nil {
 			return err
 		}
 	}
