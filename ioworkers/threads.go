@@ -80,7 +80,7 @@ func (p *Pool) Stop() {
 	if len(p.threads) == 0 {
 		return
 	}
-	p.together(ending)
+	p.ring(p.threads, ending)
 	p.threads, p.Active = nil, false
 	preciseTimers(false)
 	runtime.UnlockOSThread()
@@ -99,7 +99,7 @@ func (p *Pool) Record(tr *trace.Trace) {
 		}
 	}
 	p.Trace.Locked()
-	p.together(naming)
+	p.ring(p.threads, naming)
 }
 
 // Eager has threads woken for a single connection, which does not pay. It is for
@@ -129,12 +129,7 @@ func (p *Pool) share(conns []*Conn, ph phase) {
 	p.Trace.Lap(trace.Wait, 0, 0, 0)
 }
 
-// together has all threads do what needs no connections.
-func (p *Pool) together(ph phase) {
-	p.ring(p.threads, ph)
-}
-
-// ring has threads do what they have been given, and waits for the last of them.
+// ring has threads do what they have been given, if ph needs that, and waits for the last.
 func (p *Pool) ring(threads []*thread, ph phase) {
 	p.join.left.Store(int32(len(threads)))
 	for _, t := range threads {

@@ -6,10 +6,10 @@
 // One goroutine owns a Loop and runs everything in it. Post is the only method
 // another goroutine may call:
 //
-//	       the loop's goroutine                         any other
-//	┌─> BeforeSleep() ──> epoll_wait ──┐                Post(fn)
-//	│                                  v                   │ queue + eventfd
-//	└── timers <── posted functions <── handlers <─────────┘
+//	       the loop's goroutine                             any other
+//	┌─> BeforeSleep ──> epoll_wait ──> AfterSleep ─┐        Post(fn)
+//	│                                              v           │ queue + eventfd
+//	└── timers <── handlers: read, write, posted functions <───┘
 //
 // The triggers are level triggered, as in Redis: a handler that leaves bytes in
 // the socket is simply called again in the next pass, which gives every
@@ -22,6 +22,9 @@
 // moment in a raw system call, which the runtime does not notice, and only when
 // nothing happens in one that the runtime knows about: see Dedicated and
 // yieldEvery.
+//
+// Left out is AE_BARRIER, by which a socket is written to before it is read from: it is for
+// replies that must not leave before the append-only file is on disk.
 package reactor
 
 import (

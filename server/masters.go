@@ -11,8 +11,9 @@ import (
 
 // Masters are independent servers in one process, as for Redlock: each has a loop, a
 // goroutine, a keyspace and a configuration of its own, which CONFIG SET changes for that
-// one alone. They do not replicate and never look at each other; only the lab reaches from
-// one to another, by posting to its loop (visit.go).
+// one alone. They do not replicate and never look at each other. Only the lab reaches from
+// one to another, by posting to its loop (visit.go), and its doctors note the locks of all in
+// one ledger, which has a mutex.
 //
 //	--masters 3 --port 7001
 //
