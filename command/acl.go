@@ -110,12 +110,9 @@ func aclGetUser(c *Call) error {
 }
 
 func (c *Call) selector(s *acl.Selector) {
-	c.BulkString("commands")
-	c.BulkString(s.CommandRules())
-	c.BulkString("keys")
-	c.BulkString(s.KeyRules())
-	c.BulkString("channels")
-	c.BulkString(s.ChannelRules())
+	c.TextField("commands", s.CommandRules())
+	c.TextField("keys", s.KeyRules())
+	c.TextField("channels", s.ChannelRules())
 }
 
 // maxPassword is the bits of the longest password that ACL GENPASS makes.
@@ -171,26 +168,17 @@ func aclLog(c *Call) error {
 
 func (c *Call) logEntry(e *acl.Entry) {
 	c.Map(10)
-	c.BulkString("count")
-	c.Int(e.Count)
-	c.BulkString("reason")
-	c.BulkString([acl.Denials]string{acl.DeniedCommand: "command", acl.DeniedKey: "key", acl.DeniedAuth: "auth", acl.DeniedChannel: "channel"}[e.Reason])
-	c.BulkString("context")
-	c.BulkString(e.Context)
-	c.BulkString("object")
-	c.BulkString(e.Object)
-	c.BulkString("username")
-	c.BulkString(e.User)
+	c.IntField("count", e.Count)
+	c.TextField("reason", [acl.Denials]string{acl.DeniedCommand: "command", acl.DeniedKey: "key", acl.DeniedAuth: "auth", acl.DeniedChannel: "channel"}[e.Reason])
+	c.TextField("context", e.Context)
+	c.TextField("object", e.Object)
+	c.TextField("username", e.User)
 	c.BulkString("age-seconds")
 	c.Double(float64(c.Now-e.LastSeen) / 1000)
-	c.BulkString("client-info")
-	c.BulkString(e.Client)
-	c.BulkString("entry-id")
-	c.Int(e.ID)
-	c.BulkString("timestamp-created")
-	c.Int(e.Created)
-	c.BulkString("timestamp-last-updated")
-	c.Int(e.LastSeen)
+	c.TextField("client-info", e.Client)
+	c.IntField("entry-id", e.ID)
+	c.IntField("timestamp-created", e.Created)
+	c.IntField("timestamp-last-updated", e.LastSeen)
 }
 
 func aclDryRun(c *Call) error {

@@ -36,26 +36,21 @@ func xinfoStream(c *Call) error {
 		writeGroupsInFull(c, s, count)
 		return nil
 	}
-	c.BulkString("groups")
-	c.Int(int64(len(s.Groups)))
+	c.IntField("groups", int64(len(s.Groups)))
 	writeEdge(c, "first-entry", s, false)
 	writeEdge(c, "last-entry", s, true)
 	return nil
 }
 
 func writeStreamState(c *Call, s *store.Stream) {
-	c.BulkString("length")
-	c.Int(int64(s.Len()))
-	c.BulkString("radix-tree-keys")
-	c.Int(int64(s.Nodes()))
-	c.BulkString("radix-tree-nodes")
-	c.Int(int64(s.RadixNodes()))
+	c.IntField("length", int64(s.Len()))
+	c.IntField("radix-tree-keys", int64(s.Nodes()))
+	c.IntField("radix-tree-nodes", int64(s.RadixNodes()))
 	c.BulkString("last-generated-id")
 	bulkID(c, s.LastID)
 	c.BulkString("max-deleted-entry-id")
 	bulkID(c, s.MaxDeletedID)
-	c.BulkString("entries-added")
-	c.Int(int64(s.EntriesAdded))
+	c.IntField("entries-added", int64(s.EntriesAdded))
 	c.BulkString("recorded-first-entry-id")
 	bulkID(c, s.FirstID())
 }

@@ -17,12 +17,9 @@ func xinfoGroups(c *Call) error {
 	c.Array(len(s.Groups))
 	for _, g := range s.Groups {
 		c.Map(6)
-		c.BulkString("name")
-		c.BulkString(g.Name)
-		c.BulkString("consumers")
-		c.Int(int64(len(g.Consumers)))
-		c.BulkString("pending")
-		c.Int(int64(g.Len()))
+		c.TextField("name", g.Name)
+		c.IntField("consumers", int64(len(g.Consumers)))
+		c.IntField("pending", int64(g.Len()))
 		writeGroupProgress(c, s, g)
 	}
 	return nil
@@ -64,14 +61,10 @@ func xinfoConsumers(c *Call) error {
 			inactive = c.Now - consumer.Active
 		}
 		c.Map(4)
-		c.BulkString("name")
-		c.BulkString(consumer.Name)
-		c.BulkString("pending")
-		c.Int(int64(consumer.Len()))
-		c.BulkString("idle")
-		c.Int(max(c.Now-consumer.Seen, 0))
-		c.BulkString("inactive")
-		c.Int(inactive)
+		c.TextField("name", consumer.Name)
+		c.IntField("pending", int64(consumer.Len()))
+		c.IntField("idle", max(c.Now-consumer.Seen, 0))
+		c.IntField("inactive", inactive)
 	}
 	return nil
 }
@@ -85,11 +78,9 @@ func writeGroupsInFull(c *Call, s *store.Stream, count int64) {
 	c.Array(len(s.Groups))
 	for _, g := range s.Groups {
 		c.Map(7)
-		c.BulkString("name")
-		c.BulkString(g.Name)
+		c.TextField("name", g.Name)
 		writeGroupProgress(c, s, g)
-		c.BulkString("pel-count")
-		c.Int(int64(g.Len()))
+		c.IntField("pel-count", int64(g.Len()))
 		c.BulkString("pending")
 		c.Array(int(min(int64(g.Len()), count)))
 		it := g.Pending(nil, store.StreamID{})
@@ -110,14 +101,10 @@ func writeGroupsInFull(c *Call, s *store.Stream, count int64) {
 
 func writeConsumerInFull(c *Call, g *store.StreamGroup, consumer *store.StreamConsumer, count int64) {
 	c.Map(5)
-	c.BulkString("name")
-	c.BulkString(consumer.Name)
-	c.BulkString("seen-time")
-	c.Int(consumer.Seen)
-	c.BulkString("active-time")
-	c.Int(consumer.Active)
-	c.BulkString("pel-count")
-	c.Int(int64(consumer.Len()))
+	c.TextField("name", consumer.Name)
+	c.IntField("seen-time", consumer.Seen)
+	c.IntField("active-time", consumer.Active)
+	c.IntField("pel-count", int64(consumer.Len()))
 	c.BulkString("pending")
 	c.Array(int(min(int64(consumer.Len()), count)))
 	it := g.Pending(consumer, store.StreamID{})

@@ -92,6 +92,18 @@ func (w *Writer) Map(n int) {
 	w.Buf = appendHeader(w.Buf, '%', n)
 }
 
+// IntField appends a pair of a map whose value is an integer.
+func (w *Writer) IntField(name string, n int64) {
+	w.BulkString(name)
+	w.Int(n)
+}
+
+// TextField appends a pair of a map whose value is a string.
+func (w *Writer) TextField(name, v string) {
+	w.BulkString(name)
+	w.BulkString(v)
+}
+
 // Set announces n distinct elements; in RESP2 an array.
 func (w *Writer) Set(n int) { w.Buf = appendHeader(w.Buf, w.mark('~'), n) }
 

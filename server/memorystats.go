@@ -13,8 +13,7 @@ type fieldList struct {
 }
 
 func (st *fieldList) num(name string, v int) {
-	st.BulkString(name)
-	st.Int(int64(v))
+	st.IntField(name, int64(v))
 	st.n++
 }
 
@@ -65,12 +64,9 @@ func (s *Server) tableStats(st *fieldList) (keys int) {
 		st.BulkString(fmt.Sprintf("db.%d", db.ID))
 		st.n++
 		st.Map(3)
-		st.BulkString("overhead.hashtable.main")
-		st.Int(int64(db.TableBytes()))
-		st.BulkString("overhead.hashtable.expires")
-		st.Int(0)
-		st.BulkString("overhead.hashtable.slot-to-keys")
-		st.Int(0)
+		st.IntField("overhead.hashtable.main", int64(db.TableBytes()))
+		st.IntField("overhead.hashtable.expires", 0)
+		st.IntField("overhead.hashtable.slot-to-keys", 0)
 	}
 	return keys
 }
