@@ -47,9 +47,10 @@ func isWord(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// soundsLikeLock goes by the words that programmers use for locks.
+// soundsLikeLock goes by the words that programmers use for locks, and not by longer ones
+// that contain them: a block, a clock, a leaderboard, a release.
 func soundsLikeLock(name string) bool {
-	name = strings.ToLower(name)
+	name = notLocks().Replace(strings.ToLower(name))
 	for _, word := range []string{"lock", "mutex", "lease", "leader", "latch"} {
 		if strings.Contains(name, word) {
 			return true
@@ -58,19 +59,48 @@ func soundsLikeLock(name string) bool {
 	return false
 }
 
+func notLocks() *strings.Replacer {
+	return strings.NewReplacer("joblock", "lock", "dblock", "lock", "block", "", "clock", "", "lockout", "", "lockdown", "",
+		"leaderboard", "", "release", "", "please", "")
+}
+
 // looksRandom tells a token that was made to be unlike any other: a UUID, hexadecimal
-// or binary digits.
+// or binary digits. Values that are cached often have digits in them as well, but are longer,
+// or are sentences, documents and addresses.
 func looksRandom(value string) bool {
-	if len(value) < 16 {
+	if len(value) < 16 || len(value) > maxArg || isData(value) {
 		return false
 	}
 	for i := range len(value) {
-		if isDigit(value[i]) || value[i] < ' ' || value[i] > '~' {
+		if isDigit(value[i]) || !isText(value[i]) {
 			return true
 		}
 	}
 	return false
 }
+
+func isText(c byte) bool { return c >= ' ' && c <= '~' }
+
+// isData tells what is read by those who get the value: text with spaces in it, JSON, XML,
+// an address, or something binary that has words in it.
+func isData(value string) bool {
+	if strings.ContainsAny(value, " \t\n\"<>") || strings.Contains(value, "://") || strings.ContainsAny(value[:min(len(value), 1)], "[{") {
+		return true
+	}
+	letters, word, binary := 0, false, false
+	for i := range len(value) {
+		letters++
+		if !isWord(value[i]) || isDigit(value[i]) || !isText(value[i]) {
+			letters = 0
+		}
+		word = word || letters >= 5
+		binary = binary || !isText(value[i])
+	}
+	return word && binary
+}
+
+// isNumber tells a time, an ID or a count.
+func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }
 
 // isToken tells a value that names its owner from one that just says that somebody
 // holds the lock, such as 1 or locked.

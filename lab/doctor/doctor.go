@@ -17,10 +17,12 @@
 //   - in a script: a hash that was absent, is written and gets a TTL in the same run. The
 //     field is the owner's token (re-entrant locks count in it).
 //
-// A key without TTL may also be an ordinary SETNX that initialises something. It is
-// only called a lock if something else says so: its name, a value that looks random,
-// others that failed to create it, an owner that deletes it, or an earlier lock of
-// the same class of names.
+// Caches, defaults, counters, throttles and names that are taken for good are made in the
+// same way. So nothing is said about a key until something else makes it a lock: its name,
+// a script that compares the value before it deletes the key, an earlier lock of the same
+// class of names, or a value that looks random, with a TTL or with somebody who tries for the
+// key again and again. Only a SETNX that is followed at once by EXPIRE is wrong whatever
+// the key is for.
 //
 // # Who owns a lock
 //

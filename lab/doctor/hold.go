@@ -13,7 +13,7 @@ type hold struct {
 	hash    bool // value is a field of it
 	shared  bool // several own it at once
 	in      *run // the script or transaction it was taken in, nil for none
-	failed  int  // attempts of others
+	wanted  bool // somebody else tries for it again and again
 	waiters []*waiter
 }
 
@@ -56,6 +56,7 @@ const (
 	maxWatched  = 64
 	maxWaiters  = 32
 	patience    = 1000 // ms that a lock may be without TTL before that is said to be meant
+	triesEnough = 3    // attempts of one who waits for a lock
 	pollsEnough = 5    // attempts that were not chance
 	busyPolls   = 100  // attempts that are a loop without a pause, if they are this close:
 	busyGap     = 2e6  // ns
@@ -79,9 +80,14 @@ func (d *Doctor) owns(o op, h *hold) bool {
 	return c != nil && isToken(h.value) && c.carried.has(family(h.value))
 }
 
-// isLock tells a lock from a key that just had to be set once.
+// isLock tells a lock from a key that just had to be set once: a default, a counter, a name
+// that is taken for good, something cached.
 func (d *Doctor) isLock(k lockKey, h *hold) bool {
-	return h.hash || h.failed > 0 || d.locks.m[class(k.name)] || soundsLikeLock(k.name) || looksRandom(h.value)
+	switch {
+	case h.hash, d.locks.m[class(k.name)], soundsLikeLock(k.name):
+		return true
+	}
+	return looksRandom(h.value) && (h.until > 0 || h.wanted && !isNumber(h.value))
 }
 
 // take notes that o has taken a lock.
@@ -154,9 +160,6 @@ func (d *Doctor) waits(o op, k lockKey, token string) {
 	if h == nil || token == h.value && isToken(token) {
 		return
 	}
-	if o.client != h.client {
-		h.failed++
-	}
 	d.client(o.client).tried.add(k, maxReads)
 	w := h.waiter(o, token)
 	if w == nil {
@@ -164,10 +167,11 @@ func (d *Doctor) waits(o op, k lockKey, token string) {
 	}
 	w.n++
 	w.last = o.step()
-	if h.until == 0 && (o.time-h.taken.Time >= patience || w.n >= 3) && d.isLock(k, h) {
+	h.wanted = h.wanted || o.client != h.client && h.attempts(o.client) >= triesEnough
+	if h.until == 0 && (o.time-h.taken.Time >= patience || w.n >= triesEnough) && d.isLock(k, h) {
 		d.withoutTTL(k, h, w.last)
 	}
-	if w.n >= busyPolls && o.mono-w.mono < int64(w.n)*busyGap {
+	if w.n >= busyPolls && d.isLock(k, h) && o.mono-w.mono < int64(w.n)*busyGap {
 		f := d.report(Polling, k, o, h.taken, w.first, w.last)
 		if f.Count == 1 {
 			f.Why, f.Fix = busyLoop()
@@ -188,6 +192,16 @@ func (h *hold) waiter(o op, token string) *waiter {
 	w := &waiter{client: o.client, token: token, first: o.step(), mono: o.mono}
 	h.waiters = append(h.waiters, w)
 	return w
+}
+
+// attempts are those of a client, which may make a new token for each.
+func (h *hold) attempts(client int64) (n int) {
+	for _, w := range h.waiters {
+		if w.client == client {
+			n += w.n
+		}
+	}
+	return n
 }
 
 func (d *Doctor) withoutTTL(k lockKey, h *hold, then Step) {

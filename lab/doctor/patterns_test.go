@@ -48,8 +48,15 @@ func patterns() map[string][]struct {
 			{"held for long", `
 				1000 a1 SET lock:a 1 NX = OK`, []string{"lock-without-ttl lock:a 9701"}},
 			{"wanted by others", `
-				1000 a1 SETNX job 1 = 1
-				2500 b1 SETNX job 1 = 0`, []string{"lock-without-ttl job 9701"}},
+				1000 a1 SETNX job 0123456789abcdef = 1
+				2500 b1 SETNX job fedcba9876543210 = 0
+				2510 b1 SETNX job fedcba9876543211 = 0
+				2520 b1 SETNX job fedcba9876543212 = 0`, []string{"lock-without-ttl job 9701"}},
+			{"compared by a script before it is deleted", `
+				1000 a1 SETNX job 0123456789abcdef = 1
+				1500 a1 > GET job = 0123456789abcdef
+				1500 a1 > DEL job = 1
+				1500 a1 EVALSHA abc 1 job 0123456789abcdef = 1`, []string{"lock-without-ttl job 9701"}},
 			{"taken away by PERSIST", `
 				1000 a1 SET lock:a 1 NX PX 10000 = OK
 				1000 a1 PERSIST lock:a = 1`, []string{"lock-without-ttl lock:a 9701"}},

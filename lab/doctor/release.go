@@ -26,7 +26,9 @@ func (d *Doctor) remove(o op, in *run) {
 		how := EndStolen
 		h.ended = o.step()
 		if compared || d.owns(o, h) {
-			d.released(o, k, h)
+			if compared || d.isLock(k, h) {
+				d.released(o, k, h)
+			}
 			how = EndReleased
 		} else if o.owner != "" && o.owner == h.taken.Name {
 			how = EndReleased // by a pool's other connection, perhaps
@@ -74,16 +76,16 @@ func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
 	}
 	steps := []Step{h.taken, o.step()}
 	if late := d.past.m[k]; late != nil {
-		steps = slices.Concat(leaseOf(late, o.client), steps)
+		steps = slices.Concat(d.leaseOf(k, late, o.client), steps)
 	}
 	d.report(NotOwner, k, o, steps...)
 	d.lateDelete(o, k)
 }
 
 // leaseOf shows the lease that a client had and that ran out.
-func leaseOf(past []ended, client int64) []Step {
+func (d *Doctor) leaseOf(k lockKey, past []ended, client int64) []Step {
 	for _, e := range slices.Backward(past) {
-		if e.client == client {
+		if e.client == client && d.isLock(k, e.hold) {
 			return e.steps()
 		}
 	}
@@ -97,7 +99,7 @@ func (e ended) steps() []Step {
 // lateDelete looks at a DEL of a lock that its client does not hold any more.
 func (d *Doctor) lateDelete(o op, k lockKey) {
 	past := d.past.m[k]
-	if steps := leaseOf(past, o.client); steps != nil {
+	if steps := d.leaseOf(k, past, o.client); steps != nil {
 		d.report(LateUnlock, k, o, append(steps, o.step())...)
 		d.forgive(k, o.client)
 	}
@@ -110,7 +112,7 @@ func (d *Doctor) lateScript(o op, k lockKey, args []string) {
 		return
 	}
 	for _, e := range slices.Backward(d.past.m[k]) {
-		if slices.Contains(args, e.value) {
+		if slices.Contains(args, e.value) && (isToken(e.value) || d.isLock(k, e.hold)) {
 			d.report(LateUnlock, k, o, append(e.steps(), o.step())...)
 			d.forgive(k, e.client)
 			return

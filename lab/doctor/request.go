@@ -208,7 +208,7 @@ func (d *Doctor) expire(o op, in *run) {
 	trusted := in != nil && (h.in == in || in.script && has(in.read, k))
 	switch {
 	case trusted:
-	case h.until == 0 && h.client == o.client:
+	case h.until == 0 && h.client == o.client && (o.time-h.taken.Time < patience || d.isLock(k, h)):
 		d.report(SetnxExpire, k, o, h.taken, o.step())
 	case !d.owns(o, h) && d.isLock(k, h) && (!h.hash || d.triedItself(o, k)):
 		d.report(NotOwner, k, o, h.taken, o.step())

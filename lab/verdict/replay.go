@@ -178,6 +178,10 @@ func (r *replay) fencing(tables [][]doctor.Holding, f doctor.Finding) string {
 	if first == "" || second == "" {
 		return "the holders have no fencing tokens (an INCR on a watched key when they take the lock), so that nothing can tell the stale one from the other"
 	}
+	a, errA := strconv.ParseInt(first, 10, 64)
+	if b, errB := strconv.ParseInt(second, 10, 64); errA != nil || errB != nil || b <= a {
+		return fmt.Sprintf("the first holder has token %s, the second %s, which is not higher: the counter was lost with the lock, and tokens do not help", first, second)
+	}
 	return fmt.Sprintf("the first holder has token %s, the second %s: a resource that refuses lower tokens than it has seen is safe once the second has come", first, second)
 }
 

@@ -151,3 +151,13 @@ func TestALockThatGetsAnotherNameIsFree(t *testing.T) {
 		1 1200 b SET lock:x token-b NX PX 500 = OK`)
 	require.Contains(t, text, "master 1, 1100, client 100 d: RENAME lock:x lock:y -> OK\n")
 }
+
+func TestFencingTokensThatWereForgottenWithTheLockDoNotHelp(t *testing.T) {
+	_, text := judged(t, 1, `
+		1 1000 a SET lock:x token-a NX PX 500 = OK
+		1 1001 a INCR lock:x:fence = 7
+		1 1100 crash
+		1 1200 b SET lock:x token-b NX PX 500 = OK
+		1 1201 b INCR lock:x:fence = 1`)
+	require.Contains(t, text, "the first holder has token 7, the second 1, which is not higher")
+}
