@@ -34,8 +34,19 @@
 //
 // # What it leaves out
 //
-// Semaphores and queues in lists and sorted sets, locks kept by pub/sub presence, and
-// hashes that several own at once (read locks), which are never said to be misused.
+// Semaphores in lists, sorted sets and counters: libraries keep them by scripts, and what
+// an application does by hand (ZCARD, then ZADD) looks the same as for a ranking, so that only
+// a name could tell them apart. A lock that is looked for and then set without NX: reads of
+// keys that are not there are most of what a cache does, too many to remember. Locks kept
+// by pub/sub presence. Hashes that several own at once (read locks), which are never said to be
+// misused.
+//
+// RENAME, MOVE, SWAPDB and the FLUSHes of a lock are no finding, as no client is known to do
+// that to its own locks. They do end it, so that a second holder is told by what command it
+// came to be. What COPY or RESTORE makes of a lock is not one: nobody has taken it.
+//
+// Clients with one name are one for it where their tokens are the same or none, as those of
+// a pool are. A mistake that one process makes with the lock of another is not seen then.
 //
 // Memory is bounded: of everything that is remembered only the newest few thousand
 // are, with arguments cut to 128 bytes. A pattern is reported once for each class of

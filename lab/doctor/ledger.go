@@ -33,6 +33,7 @@ type Holding struct {
 	Order   int64
 	Lease   int64 // ms; 0 is without end
 	Until   int64
+	Renewed int // times
 
 	End      End
 	Ended    int64
@@ -147,6 +148,7 @@ func (l *Ledger) extended(master int, k lockKey, h *hold, time int64) {
 	defer l.mu.Unlock()
 	l.passed(master, time)
 	if t := l.find(master, k, h.order); t != nil {
+		t.Renewed++
 		t.Lease, t.Until, t.since = h.lease, h.until, l.times.mark(master)
 	}
 }

@@ -67,7 +67,7 @@ func termsOf(k lockKey, votes []Vote, majority int) []Term {
 		t := &terms[i]
 		t.Majority = len(t.Votes) >= majority
 		t.From = t.Votes[min(majority, len(t.Votes))-1].Order
-		t.To, t.RanOut = t.over()
+		t.To, t.RanOut = t.over(majority)
 		if t.To != 0 && t.To < t.From {
 			t.Majority = false // it was given up before it was complete
 		}
@@ -84,8 +84,10 @@ func (t *Term) closedBefore(v Vote) bool {
 	})
 }
 
-// over is when the client knows that it does not hold the lock any more.
-func (t *Term) over() (order int64, ranOut bool) {
+// over is when the client knows that it does not hold the lock any more. One that could
+// renew its lease on less than a majority knows that the others are not renewed: then as
+// many leases may end as leave it a majority.
+func (t *Term) over(majority int) (order int64, ranOut bool) {
 	var out []int64
 	for _, v := range t.Votes {
 		if v.GaveUp != 0 && (order == 0 || v.GaveUp < order) {
@@ -95,13 +97,28 @@ func (t *Term) over() (order int64, ranOut bool) {
 			out = append(out, v.RanOut)
 		}
 	}
-	if half := len(t.Votes) / 2; len(out) > half {
+	may := len(t.Votes) / 2
+	if spare := len(t.Votes) - majority; spare >= 0 && t.renewedLast() < majority {
+		may = spare
+	}
+	if len(out) > may {
 		slices.Sort(out)
-		if at := out[half]; order == 0 || at < order {
+		if at := out[may]; order == 0 || at < order {
 			return at, true
 		}
 	}
 	return order, false
+}
+
+// renewedLast counts the votes whose leases were renewed as often as any.
+func (t *Term) renewedLast() (n int) {
+	most := slices.MaxFunc(t.Votes, func(a, b Vote) int { return cmp.Compare(a.Renewed, b.Renewed) }).Renewed
+	for _, v := range t.Votes {
+		if v.Renewed == most {
+			n++
+		}
+	}
+	return n
 }
 
 // TwoHoldersOf looks for locks that a majority of masters granted to one holder before

@@ -75,6 +75,27 @@ func TestALeaseIsOverByTheClockOfItsHolder(t *testing.T) {
 			123 1499 clock 2000
 			123 2000 expired lock
 			123 2000 b SET lock token-b NX PX 500 = OK`, true},
+		"renewed on two of three, which are no majority": {`
+			123 1000 a SET lock token-a NX PX 500 = OK
+			12 1400 a > GET lock = token-a
+			12 1400 a > PEXPIRE lock 500 = 1
+			12 1400 a EVALSHA 5c1a7 1 lock token-a 500 = 1
+			3 1501 expired lock
+			345 1501 b SET lock token-b NX PX 500 = OK`, false},
+		"renewed on all three, and one jumps": {`
+			123 1000 a SET lock token-a NX PX 500 = OK
+			123 1400 a > GET lock = token-a
+			123 1400 a > PEXPIRE lock 500 = 1
+			123 1400 a EVALSHA 5c1a7 1 lock token-a 500 = 1
+			3 1400 clock 1901
+			3 1901 expired lock
+			3 1901 b SET lock token-b NX PX 500 = OK
+			45 1501 b SET lock token-b NX PX 500 = OK`, true},
+		"one clock runs faster than the others": {`
+			123 1000 a SET lock token-a NX PX 500 = OK
+			3 1501 expired lock
+			3 1501 b SET lock token-b NX PX 500 = OK
+			45 1010 b SET lock token-b NX PX 500 = OK`, true},
 		"two were put back before the time passed": {`
 			123 1000 a SET lock token-a NX PX 500 = OK
 			23 1000 clock 0
