@@ -45,8 +45,8 @@
 // that to its own locks. They do end it, so that a second holder is told by what command it
 // came to be. What COPY or RESTORE makes of a lock is not one: nobody has taken it.
 //
-// Clients with one name are one for it where their tokens are the same or none, as those of
-// a pool are. A mistake that one process makes with the lock of another is not seen then.
+// Clients with one name are one holder where their tokens are the same or none, as those of
+// a pool are: that two processes hold a lock is not seen when they share both.
 //
 // Memory is bounded: of everything that is remembered only the newest few thousand
 // are, with arguments cut to 128 bytes. A pattern is reported once for each class of
