@@ -121,11 +121,16 @@ type delivery struct {
 
 func (d delivery) compare(id store.StreamID) int { return d.id.Compare(id) }
 
+// group reads a group. Groups come by name, as consumers do: a million in another order would be a
+// million insertions at the front.
 func (p *reader) group(s *store.Stream, kind byte) {
 	name, last := p.text(), p.id()
 	read := s.Place(last)
 	if kind >= typeStream2 {
 		read = int64(p.number())
+	}
+	if k := len(s.Groups); k > 0 {
+		p.require(s.Groups[k-1].Name < string(name))
 	}
 	if p.failed || !s.CreateGroup(name, last, read) {
 		p.failed = true
@@ -158,8 +163,11 @@ func (p *reader) consumer(g *store.StreamGroup, kind byte, pending []delivery) {
 	if kind == typeStream3 {
 		active = int64(p.fixed())
 	}
-	c, created := g.CreateConsumer(name, seen)
-	p.require(created)
+	if k := len(g.Consumers); k > 0 && g.Consumers[k-1].Name >= string(name) || p.failed {
+		p.failed = true
+		return
+	}
+	c, _ := g.CreateConsumer(name, seen)
 	c.Active = active
 	for n := p.number(); n > 0 && !p.failed; n-- {
 		id := p.pendingID()

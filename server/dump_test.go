@@ -277,3 +277,20 @@ func same(t *testing.T, want, got string) {
 		t.Fatalf("want %q\ngot  %q", want, got)
 	}
 }
+
+// A TTL is counted by the clock of the lab, and so is a unix time compared with it.
+func TestRestoredKeysExpireByTheClockOfTheLab(t *testing.T) {
+	_, c := startLab(t)
+	ok(t, c, "LAB", "CLOCK", "SET", "5000000000000")
+	ok(t, c, "SET", "k", "v")
+	payload := c.Do("DUMP", "k").Str
+	ok(t, c, "RESTORE", "ttl", "100", payload)
+	ok(t, c, "RESTORE", "at", "5000000000200", payload, "ABSTTL")
+	ok(t, c, "RESTORE", "past", "4999999999999", payload, "ABSTTL")
+	require.Equal(t, int64(2), c.Do("EXISTS", "ttl", "at", "past").Int)
+	c.Do("LAB", "CLOCK", "ADVANCE", "101")
+	require.Equal(t, int64(99), c.Do("PTTL", "at").Int)
+	require.Equal(t, int64(-2), c.Do("PTTL", "ttl").Int)
+	c.Do("LAB", "CLOCK", "ADVANCE", "100")
+	require.Equal(t, int64(1), c.Do("DBSIZE").Int)
+}
