@@ -3,6 +3,8 @@ package luaeval
 import (
 	"errors"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // Flags are what a script declares of itself (script.h: SCRIPT_FLAG_*).
@@ -60,20 +62,23 @@ func parseHeader(body string) (Header, string, error) {
 	if end < 0 {
 		return Header{}, "", errors.New("ERR Invalid script shebang")
 	}
-	words := strings.Fields(body[:end])
-	if words[0] != "#!lua" {
-		return Header{}, "", errors.New("ERR Unexpected engine in script shebang: " + words[0])
+	words, ok := resp.Words([]byte(body[:end]))
+	if !ok {
+		return Header{}, "", errors.New("ERR Invalid engine in script shebang")
+	}
+	if string(words[0]) != "#!lua" {
+		return Header{}, "", errors.New("ERR Unexpected engine in script shebang: " + string(words[0]))
 	}
 	var h Header
 	for _, word := range words[1:] {
-		list, ok := strings.CutPrefix(word, "flags=")
+		list, ok := strings.CutPrefix(string(word), "flags=")
 		if !ok {
-			return Header{}, "", errors.New("ERR Unknown lua shebang option: " + word)
+			return Header{}, "", errors.New("ERR Unknown lua shebang option: " + string(word))
+		}
+		if list == "" {
+			continue
 		}
 		for _, name := range strings.Split(list, ",") {
-			if name == "" {
-				continue
-			}
 			flag := flagNamed(name)
 			if flag == 0 {
 				return Header{}, "", errors.New("ERR Unexpected flag in script shebang: " + name)

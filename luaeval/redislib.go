@@ -159,11 +159,12 @@ func (e *Engine) setResp(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		return e.giveError(l, "ERR redis.setresp() requires one argument.", true)
 	}
-	n, _ := toNumber(l.Get(1))
+	f, _ := toNumber(l.Get(1))
+	n := toInt(f)
 	if n != 2 && n != 3 {
 		return e.giveError(l, "ERR RESP version must be 2 or 3.", true)
 	}
-	e.run.proto = int(n)
+	e.run.proto = n
 	return 0
 }
 

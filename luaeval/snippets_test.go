@@ -19,6 +19,8 @@ func valueSnippets() []string {
 		`return _VERSION`, `return type(getmetatable(_G))`, `return #arg`, `return select("#", ...)`, `return KEYS[1]`, `return ARGV`,
 		"#!lua\nreturn 1", "#!lua flags=no-writes\nreturn 1", "#!lua flags=foo\nreturn 1", "#!lua name=x\nreturn 1", "#!foo\nreturn 1", "#!lua",
 		"#!lua flags=no-writes,allow-oom\nerror('x')",
+		"#!lua flags=\nreturn 1", "#!lua flags=no-writes,\nreturn 1", "#!lua flags=,no-writes\nreturn 1", "#!lua 'flags=no-writes'\nreturn 1", "#!lua \"flags\nreturn 1", "#!\nreturn 1",
+		`return redis.setresp(2.5)`, `return redis.setresp(1.9)`, `return redis.setresp("3")`,
 	}
 }
 
