@@ -216,10 +216,10 @@ func (l *List) merge(a, b *listNode) bool {
 // negative, or all when 0. It returns how many those were.
 func (l *List) Remove(count int, v []byte) int {
 	left := count
-	if count <= 0 {
+	if count < 0 {
 		left = -count
 	}
-	if count == 0 {
+	if left <= 0 { // so is what the lowest number becomes
 		left = l.n
 	}
 	before := l.n
