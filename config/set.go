@@ -38,6 +38,7 @@ func (c *Config) Get(patterns []string, match func(pattern, name string) bool) [
 
 // change is one pair of CONFIG SET.
 type change struct {
+	name     string // the client's, which may be an alias
 	row      *row
 	old, new string
 }
@@ -57,7 +58,7 @@ func (c *Config) Set(pairs []string, local bool, apply func(name string) error) 
 		value, why := c.parse(ch.row, splitValue(ch.row, ch.new), false)
 		if why != "" {
 			c.restore(changes[:i])
-			return nil, setError(ch.row.name, why)
+			return nil, setError(ch.name, why)
 		}
 		ch.new = value
 		c.store(ch.row, value)
@@ -101,7 +102,7 @@ func (c *Config) changes(pairs []string, local bool) ([]change, error) {
 			return nil, setError(name, "duplicate parameter")
 		}
 		seen[key] = true
-		list = append(list, change{r, c.value(r), pairs[i+1]})
+		list = append(list, change{key, r, c.value(r), pairs[i+1]})
 	}
 	return list, nil
 }
