@@ -20,7 +20,9 @@ type debugCommand struct {
 func (s *Server) debugCommands() []debugCommand {
 	return []debugCommand{
 		{"change-repl-id", "", "Does nothing: there is no replication.", 0, 0, debugOK},
+		{"error", "<text>", "Answers with that error.", 1, 1, debugError},
 		{"jmap", "", "Does nothing.", 0, 0, debugOK},
+		{"log", "<text>", "Writes a line into the log.", 1, 1, s.debugLog},
 		{"object", "<key>", "Describes how a value is kept.", 1, 2, debugObject},
 		{"populate", "<count> [<prefix>] [<size>]", "Creates keys.", 1, 3, debugPopulate},
 		{"protocol", "<type>", "Answers with a value of that type of the protocol.", 1, 1, debugProtocol},
@@ -54,6 +56,22 @@ func (s *Server) debug(c *command.Call) error {
 }
 
 func debugOK(c *command.Call, _ [][]byte) error {
+	c.OK()
+	return nil
+}
+
+// debugError is for tests of how a client tells errors apart.
+func debugError(c *command.Call, args [][]byte) error {
+	return store.Error(strings.Map(func(r rune) rune {
+		if r == '\r' || r == '\n' { // the reply is one line
+			return ' '
+		}
+		return r
+	}, string(args[0])))
+}
+
+func (s *Server) debugLog(c *command.Call, args [][]byte) error {
+	s.log('#', "DEBUG LOG: %s", args[0])
 	c.OK()
 	return nil
 }
@@ -170,6 +188,7 @@ func debugProtocol(c *command.Call, args [][]byte) error {
 		c.Push(2)
 		c.BulkString("server-cpu-usage")
 		c.Int(42)
+		c.BulkString("Some real reply following the push reply")
 	case "bignum":
 		c.BigNumber("1234567999999999999999999999999999999")
 	case "verbatim":
