@@ -122,7 +122,7 @@ func (r *jsonReader) next() {
 		r.i++
 	}
 	r.at = r.i
-	if r.i == len(r.s) {
+	if r.i == len(r.s) || r.s[r.i] == 0 { // there a string ends in C
 		r.kind = "T_END"
 		return
 	}
@@ -164,8 +164,8 @@ func (r *jsonReader) word() {
 	for end < len(r.s) && (isAlpha(r.s[end]) || isDigit(r.s[end]) || r.s[end] == '-' || r.s[end] == '+' || r.s[end] == '.') {
 		end++
 	}
-	// As strtod, which takes the longest front that is a number.
-	for k := end; k > r.i; k-- {
+	// As strtod, which takes the longest front that is a number; but no number of JSON begins with a point.
+	for k := end; k > r.i && r.s[r.i] != '.'; k-- {
 		if n, ok := parseNumber(r.s[r.i:k]); ok {
 			r.i = k
 			r.kind, r.value = "T_NUMBER", lua.LNumber(n)

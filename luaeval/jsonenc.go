@@ -103,7 +103,7 @@ func (w *jsonWriter) table(t *lua.LTable, depth int) {
 		case lua.LNumber:
 			w.b = append(appendG(append(w.b, '"'), float64(k), 14), '"')
 		default:
-			w.fail("table", "table key must be a number or string")
+			w.fail(k.Type().String(), "table key must be a number or string")
 		}
 		w.b = append(w.b, ':')
 		w.value(v, depth)

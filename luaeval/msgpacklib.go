@@ -177,8 +177,8 @@ func (u *unpacker) value(depth int) lua.LValue {
 		return lua.LNumber(math.Float32frombits(uint32(u.uint(4))))
 	case 0xcb:
 		return lua.LNumber(math.Float64frombits(u.uint(8)))
-	case 0xcc, 0xcd, 0xce, 0xcf:
-		return lua.LNumber(u.uint(1 << (c - 0xcc)))
+	case 0xcc, 0xcd, 0xce, 0xcf: // Lua 5.1 has no unsigned integers: the largest come out below zero
+		return lua.LNumber(int64(u.uint(1 << (c - 0xcc))))
 	case 0xd0, 0xd1, 0xd2, 0xd3:
 		size := 1 << (c - 0xd0)
 		unused := 64 - 8*size
