@@ -17,6 +17,11 @@ type aside struct {
 // looked after: they are there for tests that hang.) It tells whether the server is to stop.
 func (s *Server) letOthers() (stop bool) {
 	script := s.running
+	if s.lab != nil && s.lab.crash != nil { // asked for in this pass: it cuts off what is under way, and would not come otherwise
+		s.resetAtEnd(script)
+		s.close(script)
+		return true
+	}
 	s.aside.c, s.aside.w = script, s.w
 	s.pool.Alone = true
 	defer func() { // the engine turns a panic into an error of the script

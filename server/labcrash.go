@@ -190,7 +190,11 @@ func (s *Server) restoreConfig() {
 
 // resetConn has c find its connection reset, and what was still to be written lost.
 func (s *Server) resetConn(c *client) {
-	_ = unix.SetsockoptLinger(c.FD, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	s.resetAtEnd(c)
 	s.unqueue(c)
 	s.leave(c)
+}
+
+func (s *Server) resetAtEnd(c *client) {
+	_ = unix.SetsockoptLinger(c.FD, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}) // fails for a visit, which has no socket
 }

@@ -223,6 +223,25 @@ func TestWhoeverAsksForACrashIsTold(t *testing.T) {
 	}
 }
 
+// A script that is under way when the pass of the crash goes on is cut off, as by the end of a
+// process: the crash would never come otherwise.
+func TestACrashDoesNotWaitForAScriptBehindIt(t *testing.T) {
+	addr, boss := startLab(t, "--busy-reply-threshold", "10")
+	rule(t, boss, "both CMD get ACTION HOLD")
+	a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	pipeline(t, a, "GET k", "LAB CRASH")
+	parked(t, boss, "both")
+	pipeline(t, b, "GET k", "EVAL '"+endless+"' 0")
+	require.Len(t, boss.Do("LAB", "HOLD", "WAIT", "both", "20000", "2").Elems, 10)
+	pipeline(t, boss, "LAB HOLD RELEASE both")
+	a.Read()
+	require.Equal(t, "OK", a.Read().Str)
+	_, err := a.TryRead()
+	require.ErrorIs(t, err, io.EOF)
+	requireReset(t, b)
+	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
+}
+
 func TestACrashOfAMasterThatIsDownKeepsItDownForItsOwnTime(t *testing.T) {
 	m := startMasters(t, 2)
 	boss := dialMaster(t, m, 1)

@@ -163,6 +163,9 @@ func (s *Server) endBarriers(rule string) {
 	}
 }
 
+// labHoldRelease has its reply sent with those of the released: when their requests have been
+// executed, or in the middle of a script among them that runs on. Who has released one that
+// does not end has to be able to go on, and to say SCRIPT KILL.
 func (s *Server) labHoldRelease(c *command.Call, args [][]byte) error {
 	const verb = "hold release"
 	r, err := s.holdRule(verb, args[0])
