@@ -58,6 +58,64 @@ func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
 	require.Zero(t, panics.Load())
 }
 
+// The same in the middle of scripts that run on: verbs are answered or refused, and the
+// connection of the script is treated like any other.
+func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
+	var panics atomic.Int64
+	addr := startWithLog(t, []string{"--lab", "yes", "--busy-reply-threshold", "1", "--seed", "5"}, func(_ byte, format string, args ...any) {
+		if strings.HasPrefix(format, "Panic") {
+			panics.Add(1)
+			t.Logf(format, args...)
+		}
+	})
+	var done atomic.Bool
+	var clients sync.WaitGroup
+	for n := range 8 {
+		clients.Add(1)
+		go func() {
+			defer clients.Done()
+			rng := rand.New(rand.NewPCG(8, uint64(n)))
+			for !done.Load() {
+				if n > 3 {
+					beClient(addr, n, rng)
+				} else {
+					beBusyClient(addr, n, rng)
+				}
+			}
+		}()
+	}
+	rng, refused := rand.New(rand.NewPCG(8, 9)), false
+	for range 25 {
+		boss := redistest.Dial(t, addr)
+		for range rng.IntN(20) {
+			if rng.IntN(3) == 0 {
+				killScript(boss)
+			} else {
+				refused = refused || strings.HasPrefix(boss.Do(labVerb(rng)...).Str, "BUSY ")
+			}
+		}
+		for _, verb := range []string{"LAB FAULT CLEAR", "LAB BLACKHOLE OFF", "LAB LISTEN ON", "LAB CLOCK RUN"} {
+			for strings.HasPrefix(boss.Do(strings.Fields(verb)...).Str, "BUSY ") {
+				killScript(boss)
+			}
+		}
+		boss.Close()
+	}
+	done.Store(true)
+	endClients(t, addr, &clients)
+	boss := redistest.Dial(t, addr)
+	waitForField(boss, "connected_clients", "1")
+	require.Equal(t, "0", infoField(boss, "blocked_clients"))
+	require.True(t, refused, "no script ran on")
+	require.Zero(t, panics.Load())
+}
+
+// killScript ends a script, unless it has written; no rule may be against that.
+func killScript(boss *redistest.Conn) {
+	boss.Do("LAB", "FAULT", "CLEAR")
+	boss.Do("SCRIPT", "KILL")
+}
+
 // endClients crashes the server until all clients have noticed: some have just begun. Those
 // behind a partition that labVerb has left notice nothing before it ends.
 func endClients(t *testing.T, addr string, clients *sync.WaitGroup) {
@@ -73,7 +131,10 @@ func endClients(t *testing.T, addr string, clients *sync.WaitGroup) {
 		close(gone)
 	}()
 	until(t, func() bool {
-		ok(t, redistest.Dial(t, addr), "LAB", "CRASH")
+		boss := redistest.Dial(t, addr)
+		for boss.Do("LAB", "CRASH").Str != "OK" {
+			killScript(boss)
+		}
 		select {
 		case <-gone:
 			return true
@@ -81,6 +142,28 @@ func endClients(t *testing.T, addr string, clients *sync.WaitGroup) {
 			return false
 		}
 	})
+}
+
+// beBusyClient runs a script that takes its time, but not all of it: a LAB CLOCK ADVANCE that
+// has been let in before waits for its end.
+func beBusyClient(addr string, n int, rng *rand.Rand) {
+	c, err := redistest.Connect(addr)
+	if err != nil {
+		return
+	}
+	defer c.Close()
+	scripts := []string{"for i = 1, 1e5 do end return 1", "for i = 1, 100 do for j = 1, 1e3 do end redis.call('get', KEYS[1]) end", "for i = 1, 100 do for j = 1, 1e3 do end redis.call('set', KEYS[1], 'v', 'PX', i) end"}
+	requests := [][]string{{"CLIENT", "SETNAME", fmt.Sprintf("c%d", n)}, {"PING"}, {"EVAL", scripts[rng.IntN(len(scripts))], "1", "k"}, {"PING"}}
+	for _, request := range requests {
+		if c.Send(redistest.AppendCommand(nil, request...)) != nil {
+			return
+		}
+	}
+	for range requests {
+		if _, err := c.TryRead(); err != nil {
+			return
+		}
+	}
 }
 
 func labVerb(rng *rand.Rand) []string {
