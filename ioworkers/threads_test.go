@@ -3,6 +3,7 @@ package ioworkers
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -134,6 +135,8 @@ func TestThreadsThatHaveNothingToDoSleepAndEndWhenTold(t *testing.T) {
 }
 
 func TestABellRungBeforeTheWaitIsNotLost(t *testing.T) {
+	// Who is dedicated keeps its processor while it naps: with one for all, each ring would wait for the end of a nap.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2 + runtime.NumCPU()))
 	for _, dedicated := range []bool{false, true} {
 		var b, here, there bell
 		b.ring()

@@ -202,7 +202,7 @@ func TestWhoeverAsksForACrashIsTold(t *testing.T) {
 		pipeline(t, a, "GET k", "LAB CRASH LOSE NOTHING")
 		parked(t, boss, "both")
 		pipeline(t, b, "GET k", "LAB CRASH LOSE "+second)
-		require.Len(t, boss.Do("LAB", "HOLD", "WAIT", "both", "20000", "2").Elems, 10)
+		require.Len(t, boss.Do("LAB", "HOLD", "WAIT", "both", "0", "2").Elems, 10)
 		pipeline(t, boss, "LAB HOLD RELEASE both")
 		for _, c := range []*redistest.Conn{a, b} {
 			require.Equal(t, "v", c.Read().Str)
