@@ -27,7 +27,8 @@
 //
 // verdict reads what LAB LOG EXPORT or LAB ALL LOG EXPORT has answered, and judges whether
 // the locks in it were any: no two holders at one time, and linearizable. Of a violation it
-// draws a picture, and exits with 1; with 2 for input that is no history.
+// draws a picture, and exits with 1; with 2 for input that is no history, and with 3 when
+// there are too many orders of the operations to try: then there is a picture as well.
 //
 // This program talks TCP only and imports nothing of the server, but for verdict what reads
 // its logs.
@@ -53,9 +54,16 @@ func main() {
 	}
 	if err := commands()[os.Args[1]](os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		if errors.As(err, new(usageError)) {
-			os.Exit(2)
-		}
-		os.Exit(1)
+		os.Exit(exitCode(err))
 	}
+}
+
+func exitCode(err error) int {
+	switch {
+	case errors.As(err, new(usageError)):
+		return 2
+	case errors.Is(err, errUndecided):
+		return 3
+	}
+	return 1
 }

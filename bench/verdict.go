@@ -12,8 +12,11 @@ import (
 	"github.com/miniredisd/miniredisd/lab/verdict"
 )
 
-// errViolated is for a history in which a lock was none: what is wrong has been printed.
-var errViolated = errors.New("the lock was violated")
+// What is wrong has been printed: a lock was none, or that could not be found out.
+var (
+	errViolated  = errors.New("the lock was violated")
+	errUndecided = errors.New("whether the lock was violated is undecided")
+)
 
 // judgeHistory is the command verdict.
 func judgeHistory(args []string) error {
@@ -47,7 +50,10 @@ func judgeHistory(args []string) error {
 		return err
 	}
 	fmt.Println("picture:", *picture)
-	return errViolated
+	if v.Violated() {
+		return errViolated
+	}
+	return errUndecided
 }
 
 // usageError ends the program with the code 2.

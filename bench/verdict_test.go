@@ -37,6 +37,16 @@ func TestVerdictOfAViolationDrawsIt(t *testing.T) {
 	require.FileExists(t, other)
 }
 
+func TestVerdictThatIsUndecidedHasACodeOfItsOwnAndAPicture(t *testing.T) {
+	file := history(t, "undecided.json")
+	err := judgeHistory([]string{file})
+	require.ErrorIs(t, err, errUndecided)
+	require.Equal(t, 3, exitCode(err))
+	require.FileExists(t, pictureOf(file))
+	require.Equal(t, 2, exitCode(usageError{err}))
+	require.Equal(t, 1, exitCode(errViolated))
+}
+
 func TestVerdictOfBadInputIsAUsageError(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bad.json")
 	require.NoError(t, os.WriteFile(bad, []byte("{"), 0o600))

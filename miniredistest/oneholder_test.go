@@ -136,3 +136,12 @@ func TestALogThatHasForgottenItsBeginningIsNoProof(t *testing.T) {
 	require.Contains(t, message, "NOT ALL: the log had dropped the first 17 entries")
 	kept(t, message)
 }
+
+func TestWhatIsUndecidedIsNoProof(t *testing.T) {
+	text, err := os.ReadFile("../lab/verdict/testdata/undecided.json")
+	require.NoError(t, err)
+	message := failing(t, func(f testing.TB) { miniredistest.JudgeHistory(f, string(text), "lock:*") })
+	require.Contains(t, message, "locks that match lock:* cannot be judged")
+	require.Contains(t, message, "UNDECIDED: lock:job")
+	kept(t, message)
+}

@@ -51,10 +51,13 @@ func (p *play) client(ctx context.Context, dir, kind string, r *report) error {
 }
 
 func found(v *verdict.Verdict) string {
-	if v.OK() {
+	switch {
+	case v.OK():
 		return "safe"
+	case v.Violated():
+		return "two holders"
 	}
-	return "two holders"
+	return "undecided"
 }
 
 // scene has masters of its own, and returns the verdict when it is the one that it has to be.

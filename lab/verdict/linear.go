@@ -35,55 +35,6 @@ type operation struct {
 	from, to int
 }
 
-// model is a lock: its state is the holder, "" while it is free.
-func model() porcupine.Model {
-	return porcupine.Model{
-		Partition: byLock,
-		Init:      func() any { return "" },
-		Step: func(state, in, out any) (bool, any) {
-			holder, i := state.(string), in.(input)
-			switch {
-			case i.do == acquire && !out.(bool):
-				return true, state
-			case i.do == acquire:
-				return holder == "" || holder == i.holder, i.holder
-			case holder == i.holder:
-				return true, ""
-			}
-			return i.do == runOut, state
-		},
-		DescribeOperation: func(in, out any) string {
-			i := in.(input)
-			if i.do == acquire && !out.(bool) {
-				return fmt.Sprintf("%s %s: refused", i.do, i.lock)
-			}
-			return fmt.Sprintf("%s %s by %s", i.do, i.lock, i.holder)
-		},
-		DescribeState: func(state any) string {
-			if state == "" {
-				return "free"
-			}
-			return "held by " + state.(string)
-		},
-	}
-}
-
-func byLock(history []porcupine.Operation) [][]porcupine.Operation {
-	var parts [][]porcupine.Operation
-	place := map[lock]int{}
-	for _, o := range history {
-		key := o.Input.(input).lock
-		i, known := place[key]
-		if !known {
-			i = len(parts)
-			place[key] = i
-			parts = append(parts, nil)
-		}
-		parts[i] = append(parts[i], o)
-	}
-	return parts
-}
-
 // operations are those of one lock.
 func (r *replay) operations(tables [][]doctor.Holding) []operation {
 	var all []operation
@@ -145,26 +96,6 @@ func (r *replay) refusals(key lock) []operation {
 		}
 	}
 	return all
-}
-
-// forPorcupine numbers the holders: each has a row of its own in the picture, and the time
-// that ends leases has the last.
-func (r *replay) forPorcupine(all []operation) []porcupine.Operation {
-	rows := map[string]int{}
-	for _, o := range all {
-		if _, known := rows[o.holder]; !known && o.do != runOut {
-			rows[o.holder] = len(rows)
-		}
-	}
-	history := make([]porcupine.Operation, len(all))
-	for i, o := range all {
-		row := rows[o.holder]
-		if o.do == runOut {
-			row = len(rows)
-		}
-		history[i] = porcupine.Operation{ClientId: row, Input: o.input, Output: o.ok, Call: int64(o.from), Return: int64(o.to)}
-	}
-	return history
 }
 
 // annotations show in the picture what happened to the masters.

@@ -14,6 +14,7 @@ import (
 // story makes histories of masters from lines in the order in which they happened:
 //
 //	1 1000 a SET lock:x token-a NX PX 500 = OK    master 1, its time, the client's name, its command and the reply
+//	1 1000 a SET lock:x token-a NX PX 500 = OK lost    the client never got the reply
 //	1 1000 a/3 GET lock:x = nil                   in database 3
 //	1 1000 a > GET lock:x = token-a               called by a script
 //	1 1501 expired lock:x                         "expired/3" in database 3
@@ -72,6 +73,9 @@ func storyEntry(t *testing.T, words []string) lab.Entry {
 			words, e.Reply = words[:i], strings.Join(words[i+1:], " ")
 			break
 		}
+	}
+	if reply, lost := strings.CutSuffix(e.Reply, " lost"); lost {
+		e.Reply, e.Outcome = reply, lab.ReplyLost
 	}
 	if e.Reply == "nil" {
 		e.Reply = "(nil)"
