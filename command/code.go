@@ -23,7 +23,7 @@ func (ex *Executor) Code() (code Code) {
 // it can be refused.
 func (ex *Executor) LoadCode(code Code) {
 	if ex.engine != nil {
-		ex.engine.Flush()
+		ex.engine.Renew()
 	}
 	ex.functions = luaeval.NewLibraries()
 	for _, body := range code.Scripts {

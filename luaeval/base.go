@@ -25,8 +25,16 @@ func (e *Engine) baseLib() map[string]lua.LGFunction {
 	}
 }
 
-// raise raises text with the position of the Lua code that called.
-func raise(l *lua.LState, text string) { l.RaiseError("%s", text) }
+// raise raises text with the position of the Lua code that called: none when what called is no Lua code, as pcall is
+// in `pcall(cjson.decode, "x")`.
+func raise(l *lua.LState, text string) {
+	if at, ok := l.GetStack(1); ok {
+		if _, err := l.GetInfo("S", at, lua.LNil); err == nil && at.What == "G" {
+			l.Error(lua.LString(text), 0)
+		}
+	}
+	l.RaiseError("%s", text)
+}
 
 func argError(l *lua.LState, n int, function, text string) {
 	raise(l, "bad argument #"+strconv.Itoa(n)+" to '"+function+"' ("+text+")")

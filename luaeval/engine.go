@@ -68,6 +68,7 @@ type Engine struct {
 	argb   []byte
 	ints   [256]lua.LValue
 	null   *lua.LUserData // cjson.null
+	json   struct{ scripts, functions jsonSettings }
 	words  []vmError
 	random uint64 // state of math.random
 }
@@ -127,7 +128,7 @@ func New(o Options) *Engine {
 	}
 	e := &Engine{o: o, real: map[*lua.LTable]*lua.LTable{}, words: vmErrors()}
 	e.random = seed(o.Seed)
-	e.Flush()
+	e.Renew()
 	e.l = lua.NewState(lua.Options{
 		CallStackSize: 16000, RegistrySize: 16 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 64 << 10, SkipOpenLibs: true,
 	})
@@ -182,9 +183,16 @@ func (e *Engine) Load(body []byte) (*Script, error) {
 	return s, nil
 }
 
-// Flush forgets all scripts.
+// Flush forgets all scripts, and what they have set.
 func (e *Engine) Flush() {
+	e.json.scripts = defaultJSON()
 	e.by.sha, e.by.body, e.bytes = map[string]*Script{}, map[string]*Script{}, 0
+}
+
+// Renew is Flush for an engine that is to be as new: it forgets what functions have set, too.
+func (e *Engine) Renew() {
+	e.Flush()
+	e.json.functions = defaultJSON()
 }
 
 // Bodies are the scripts kept, sorted.

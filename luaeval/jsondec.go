@@ -2,6 +2,7 @@ package luaeval
 
 import (
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	lua "github.com/yuin/gopher-lua"
@@ -11,24 +12,26 @@ import (
 type jsonReader struct {
 	e     *Engine
 	l     *lua.LState
+	set   *jsonSettings
 	s     string
 	i     int
 	depth int
+	slots int // of Lua's stack, as many as the original has in use
 
 	kind  string // of the token
 	value lua.LValue
 	at    int // where it starts
 }
 
-func (e *Engine) jsonDecode(l *lua.LState) int {
+func (j *jsonLib) decode(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		argError(l, 1, "decode", "expected 1 argument")
 	}
-	r := jsonReader{e: e, l: l, s: checkString(l, 1, "decode")}
+	r := jsonReader{e: j.e, l: l, set: j.s, slots: 1, s: checkString(l, 1, "decode")}
 	if len(r.s) >= 2 && (r.s[0] == 0 || r.s[1] == 0) {
 		raise(l, "JSON parser does not support UTF-16 or UTF-32")
 	}
-	e.charge(l, 4*len(r.s))
+	j.e.charge(l, 4*len(r.s))
 	r.next()
 	v := r.element()
 	r.next()
@@ -57,14 +60,16 @@ func (r *jsonReader) element() lua.LValue {
 	return lua.LNil
 }
 
-func (r *jsonReader) descend() {
-	if r.depth++; r.depth > maxJSONDepth {
+// descend enters an array or object, which needs so many slots.
+func (r *jsonReader) descend(slots int) {
+	if r.depth++; r.depth > r.set.decodeDepth || r.slots+slots > maxUnpack {
 		raise(r.l, "Found too many nested data structures ("+strconv.Itoa(r.depth)+") at character "+strconv.Itoa(r.i))
 	}
 }
 
 func (r *jsonReader) object() lua.LValue {
-	r.descend()
+	r.descend(3)
+	r.slots += 2 // the table and a key
 	t := r.l.CreateTable(0, 0)
 	for r.next(); ; r.next() {
 		if r.kind == "T_OBJ_END" && t.Metatable == lua.LNil && r.empty(t) {
@@ -86,7 +91,7 @@ func (r *jsonReader) object() lua.LValue {
 			r.unexpected("comma or object end")
 		}
 	}
-	r.depth--
+	r.depth, r.slots = r.depth-1, r.slots-2
 	return t
 }
 
@@ -97,7 +102,8 @@ func (r *jsonReader) empty(t *lua.LTable) bool {
 }
 
 func (r *jsonReader) array() lua.LValue {
-	r.descend()
+	r.descend(2)
+	r.slots++
 	t := r.l.CreateTable(0, 0)
 	r.next()
 	for n := 1; ; n++ {
@@ -113,7 +119,7 @@ func (r *jsonReader) array() lua.LValue {
 		}
 		r.next()
 	}
-	r.depth--
+	r.depth, r.slots = r.depth-1, r.slots-1
 	return t
 }
 
@@ -160,6 +166,13 @@ func (r *jsonReader) word() {
 			return
 		}
 	}
+	if r.set.decodeInvalid == off && isInvalidNumber(r.s[r.i:]) {
+		r.kind = "invalid token"
+		if c := r.s[r.i]; c == '-' || isDigit(c) {
+			r.kind = "invalid number"
+		}
+		return
+	}
 	end := r.i
 	for end < len(r.s) && (isAlpha(r.s[end]) || isDigit(r.s[end]) || r.s[end] == '-' || r.s[end] == '+' || r.s[end] == '.') {
 		end++
@@ -179,6 +192,19 @@ func (r *jsonReader) word() {
 	if c := r.s[r.i]; c == '-' || c == '+' || isDigit(c) {
 		r.kind = "invalid number"
 	}
+}
+
+// isInvalidNumber says whether s begins with something strtod takes for a number, and JSON does not (lua_cjson.c:
+// json_is_invalid_number).
+func isInvalidNumber(s string) bool {
+	if s[0] == '+' {
+		return true
+	}
+	s = strings.TrimPrefix(s, "-")
+	if len(s) >= 2 && s[0] == '0' {
+		return s[1]|0x20 == 'x' || isDigit(s[1])
+	}
+	return len(s) >= 3 && (strings.EqualFold(s[:3], "inf") || strings.EqualFold(s[:3], "nan"))
 }
 
 func (r *jsonReader) text() {

@@ -1,42 +1,28 @@
 package luaeval
 
 import (
+	"math"
 	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
 )
 
-const (
-	maxJSONDepth = 1000 // lua_cjson.c: DEFAULT_ENCODE_MAX_DEPTH, DEFAULT_DECODE_MAX_DEPTH
-	sparseRatio  = 2    // an array may be this much longer than it has elements ...
-	sparseSafe   = 10   // ... or this long in any case
-)
-
-// jsonLib is encode, decode and null of cjson. The functions that change its settings are left out: the settings would outlive
-// the script.
-func (e *Engine) jsonLib() *lua.LTable {
-	t := e.functions(map[string]lua.LGFunction{"encode": e.jsonEncode, "decode": e.jsonDecode})
-	e.null = e.l.NewUserData()
-	t.RawSetString("null", e.null)
-	t.RawSetString("_NAME", lua.LString("cjson"))
-	t.RawSetString("_VERSION", lua.LString("2.1.0"))
-	return t
-}
-
 // jsonWriter appends JSON to b.
 type jsonWriter struct {
 	e *Engine
 	l *lua.LState
+	s *jsonSettings
 	b []byte
 	// counted of len(b) against the budget
 	counted int
+	slots   int // of Lua's stack, as many as the original has in use
 }
 
-func (e *Engine) jsonEncode(l *lua.LState) int {
+func (j *jsonLib) encode(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		argError(l, 1, "encode", "expected 1 argument")
 	}
-	w := jsonWriter{e: e, l: l}
+	w := jsonWriter{e: j.e, l: l, s: j.s, slots: 1}
 	w.value(l.Get(1), 0)
 	l.Push(lua.LString(w.b))
 	return 1
@@ -48,6 +34,7 @@ func (w *jsonWriter) fail(kind, reason string) {
 
 func (w *jsonWriter) value(v lua.LValue, depth int) {
 	if len(w.b)-w.counted > 1<<16 {
+		w.e.run.limits.look()
 		w.e.charge(w.l, len(w.b)-w.counted)
 		w.e.tooLong(w.l, len(w.b))
 		w.counted = len(w.b)
@@ -56,16 +43,13 @@ func (w *jsonWriter) value(v lua.LValue, depth int) {
 	case lua.LString:
 		w.text(string(v))
 	case lua.LNumber:
-		if f := float64(v); f-f != 0 {
-			w.fail("number", "must not be NaN or Inf")
-		}
-		w.b = appendG(w.b, float64(v), 14)
+		w.number(float64(v))
 	case lua.LBool:
 		w.b = strconv.AppendBool(w.b, bool(v))
 	case *lua.LNilType:
 		w.b = append(w.b, "null"...)
 	case *lua.LTable:
-		if depth++; depth > maxJSONDepth {
+		if depth++; depth > w.s.encodeDepth || w.slots+3 > maxUnpack {
 			raise(w.l, "Cannot serialise, excessive nesting ("+strconv.Itoa(depth)+")")
 		}
 		w.table(v, depth)
@@ -78,8 +62,24 @@ func (w *jsonWriter) value(v lua.LValue, depth int) {
 	}
 }
 
+func (w *jsonWriter) number(f float64) {
+	switch {
+	case f-f == 0:
+		w.b = appendG(w.b, f, w.s.precision)
+	case w.s.encodeInvalid == asError:
+		w.fail("number", "must not be NaN or Inf")
+	case w.s.encodeInvalid == asNull:
+		w.b = append(w.b, "null"...)
+	case math.IsNaN(f):
+		w.b = append(w.b, "nan"...)
+	default:
+		w.b = appendG(w.b, f, w.s.precision)
+	}
+}
+
 func (w *jsonWriter) table(t *lua.LTable, depth int) {
 	if n := w.arrayLength(t); n > 0 {
+		w.slots++
 		w.b = append(w.b, '[')
 		for i := 1; i <= n; i++ {
 			if i > 1 {
@@ -88,8 +88,10 @@ func (w *jsonWriter) table(t *lua.LTable, depth int) {
 			w.value(t.RawGet(lua.LNumber(i)), depth)
 		}
 		w.b = append(w.b, ']')
+		w.slots--
 		return
 	}
+	w.slots += 2
 	w.b = append(w.b, '{')
 	first := true
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
@@ -101,7 +103,9 @@ func (w *jsonWriter) table(t *lua.LTable, depth int) {
 		case lua.LString:
 			w.text(string(k))
 		case lua.LNumber:
-			w.b = append(appendG(append(w.b, '"'), float64(k), 14), '"')
+			w.b = append(w.b, '"')
+			w.number(float64(k))
+			w.b = append(w.b, '"')
 		default:
 			w.fail(k.Type().String(), "table key must be a number or string")
 		}
@@ -109,9 +113,11 @@ func (w *jsonWriter) table(t *lua.LTable, depth int) {
 		w.value(v, depth)
 	}
 	w.b = append(w.b, '}')
+	w.slots -= 2
 }
 
-// arrayLength is the largest index of a table whose keys are all positive integers, and 0 for any other.
+// arrayLength is the largest index of a table whose keys are all positive integers, and 0 for any other. What settings
+// allow a few elements to become is paid for here: nothing else would stop 2^31 times null.
 func (w *jsonWriter) arrayLength(t *lua.LTable) int {
 	largest, items := 0, 0
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
@@ -122,8 +128,15 @@ func (w *jsonWriter) arrayLength(t *lua.LTable) int {
 		largest = max(largest, toInt(float64(n)))
 		items++
 	}
-	if largest > items*sparseRatio && largest > sparseSafe {
-		w.fail("table", "excessively sparse array")
+	if w.s.sparseRatio > 0 && largest > items*w.s.sparseRatio && largest > w.s.sparseSafe {
+		if w.s.sparseConvert == off {
+			w.fail("table", "excessively sparse array")
+		}
+		return 0
+	}
+	if largest-items > 1<<16 {
+		const hole = len("null,")
+		w.e.charge(w.l, hole*min(largest-items, math.MaxInt/hole))
 	}
 	return largest
 }

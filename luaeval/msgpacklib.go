@@ -2,6 +2,7 @@ package luaeval
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 
 	lua "github.com/yuin/gopher-lua"
@@ -13,7 +14,9 @@ const (
 )
 
 func (e *Engine) msgpackLib() *lua.LTable {
-	return e.functions(map[string]lua.LGFunction{"pack": e.msgPack, "unpack": e.msgUnpack})
+	return e.functions(map[string]lua.LGFunction{
+		"pack": e.msgPack, "unpack": e.msgUnpack, "unpack_one": e.msgUnpackOne, "unpack_limit": e.msgUnpackLimit,
+	})
 }
 
 func (e *Engine) msgPack(l *lua.LState) int {
@@ -114,18 +117,47 @@ func (e *Engine) appendPackedTable(l *lua.LState, b []byte, t *lua.LTable, depth
 	return b
 }
 
-func (e *Engine) msgUnpack(l *lua.LState) int {
-	u := unpacker{e: e, l: l, s: checkString(l, 1, "unpack")}
-	e.charge(l, 4*len(u.s))
-	n := 0
-	for u.i < len(u.s) {
-		if n++; n >= maxUnpack {
+func (e *Engine) msgUnpack(l *lua.LState) int { return e.unpackFrom(l, "unpack", 0, 0) }
+
+func (e *Engine) msgUnpackOne(l *lua.LState) int {
+	return e.unpackFrom(l, "unpack_one", 1, optInt(l, 2, 0, "unpack_one"))
+}
+
+func (e *Engine) msgUnpackLimit(l *lua.LState) int {
+	limit := checkInt(l, 2, "unpack_limit")
+	return e.unpackFrom(l, "unpack_limit", limit, optInt(l, 3, 0, "unpack_limit"))
+}
+
+// unpackFrom reads up to limit values from offset on, and returns where the next one is, -1 at the end, before them.
+// With neither limit nor offset it returns all, and nothing before.
+func (e *Engine) unpackFrom(l *lua.LState, function string, limit, offset int) int {
+	u := unpacker{e: e, l: l, s: checkString(l, 1, function), i: offset}
+	switch {
+	case offset < 0 || limit < 0: // the text tells the length as the limit, and 32 bits of the offset
+		raise(l, fmt.Sprintf("Invalid request to unpack with offset of %d and limit of %d.", int32(offset), len(u.s)))
+	case offset > len(u.s):
+		raise(l, fmt.Sprintf("Start offset %d greater than input length %d.", int32(offset), len(u.s)))
+	}
+	e.charge(l, 4*(len(u.s)-u.i))
+	all := limit == 0 && offset == 0
+	top := l.GetTop()
+	if !all {
+		l.Push(lua.LNil)
+	}
+	for n := 1; u.i < len(u.s) && (all || n <= limit); n++ {
+		if n >= maxUnpack {
 			raise(l, "too many values")
 		}
-		v := u.value(0)
-		l.Push(v)
+		l.Push(u.value(0))
 	}
-	return n
+	if !all {
+		next := u.i
+		if next == len(u.s) {
+			next = -1
+		}
+		l.Replace(top+1, lua.LNumber(next))
+	}
+	return l.GetTop() - top
 }
 
 type unpacker struct {

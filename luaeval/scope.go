@@ -47,6 +47,7 @@ func (e *Engine) openLibraryScope(undefined *lua.LTable) {
 	loading.Metatable = undefined
 	s.redis = e.show(loading)
 	s.known["redis"] = e.show(redis)
+	s.known["cjson"] = e.show(e.jsonLib(&e.json.functions))
 
 	globals, atLoad := e.l.NewTable(), e.l.NewTable()
 	s.env, s.loading = e.show(globals), e.show(atLoad)
