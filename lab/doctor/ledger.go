@@ -98,8 +98,9 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	if l.masters < 2 {
 		return nil
 	}
-	for _, f := range TwoHoldersOf(tables) {
-		if f.completedBy(master, h) {
+	for _, both := range Overlaps(tables) {
+		if both.completedBy(master, h.order) {
+			f := both.Finding()
 			return &f
 		}
 	}
@@ -120,13 +121,6 @@ func (l *Ledger) holder(h *hold, o op) string {
 		return "client " + o.owner
 	}
 	return fmt.Sprintf("client id=%d", h.client)
-}
-
-// completedBy tells whether it was this grant that made the second majority: earlier
-// findings are found again each time.
-func (f *Finding) completedBy(master int, h *hold) bool {
-	last := f.Steps[len(f.Steps)-1]
-	return last.Master == master+1 && last.Client == h.client && last.Time == h.taken.Time && last.Command == h.taken.Command
 }
 
 // find returns the holding with this order, nil when it is forgotten.

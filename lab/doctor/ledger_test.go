@@ -203,5 +203,5 @@ func TestTheTablesOfMastersCanBeLookedAtLater(t *testing.T) {
 	tables := [][]Holding{ledger.Table(0), ledger.Table(1), ledger.Table(2)}
 	require.Len(t, tables[1], 2)
 	require.Equal(t, EndExpired, tables[1][0].End)
-	require.Len(t, TwoHoldersOf(tables), 1)
+	require.Len(t, Overlaps(tables), 1)
 }

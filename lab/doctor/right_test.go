@@ -89,5 +89,5 @@ func TestNothingIsFoundInACrowdThatDoesEverythingRight(t *testing.T) {
 		c.step()
 	}
 	require.Empty(t, found(c.d, c.time))
-	require.Empty(t, TwoHoldersOf([][]Holding{c.d.ledger.Table(0)}))
+	require.Empty(t, Overlaps([][]Holding{c.d.ledger.Table(0)}))
 }

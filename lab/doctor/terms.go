@@ -121,22 +121,42 @@ func (t *Term) renewedLast() (n int) {
 	return n
 }
 
-// TwoHoldersOf looks for locks that a majority of masters granted to one holder before
-// the term of another one was over.
-func TwoHoldersOf(tables [][]Holding) []Finding {
+// Overlap is a lock that a majority of masters granted to Second before the term of First
+// was over.
+type Overlap struct{ First, Second Term }
+
+// Overlaps finds the locks that had two holders. Whoever was let in beside several is told of
+// with the last of them: where a lock is none, all pairs would be the square of its users.
+func Overlaps(tables [][]Holding) []Overlap {
 	terms := slices.DeleteFunc(Terms(tables), func(t Term) bool { return !t.Majority })
-	var found []Finding
-	for i, first := range terms {
-		for _, second := range terms[i+1:] {
-			if first.DB == second.DB && first.Key == second.Key && first.Holder != second.Holder && (first.To == 0 || second.From < first.To) {
-				found = append(found, twoHolders(first, second))
+	var found []Overlap
+	var held []int // of the same lock, whose terms are not over
+	for i, second := range terms {
+		held = slices.DeleteFunc(held, func(j int) bool {
+			first := &terms[j]
+			return first.DB != second.DB || first.Key != second.Key || first.To != 0 && first.To <= second.From
+		})
+		for _, j := range slices.Backward(held) {
+			if terms[j].Holder != second.Holder {
+				found = append(found, Overlap{terms[j], second})
+				break
 			}
 		}
+		held = append(held, i)
 	}
 	return found
 }
 
-func twoHolders(first, second Term) Finding {
+// completedBy tells whether it was this grant of a master that made the second majority: older
+// overlaps are found again each time.
+func (o Overlap) completedBy(master int, order int64) bool {
+	last := o.Second.Votes[len(o.Second.Votes)-1]
+	return last.Master == master && last.Order == order
+}
+
+// Finding is the overlap as a mistake.
+func (o Overlap) Finding() Finding {
+	first, second := o.First, o.Second
 	f := Finding{Pattern: TwoHolders, Key: first.Key, DB: first.DB, Count: 1}
 	for _, v := range first.Votes {
 		f.Steps = append(f.Steps, v.step())

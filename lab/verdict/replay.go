@@ -163,18 +163,8 @@ func (r *replay) locks(among func(key string) bool) [][][]doctor.Holding {
 
 // fencing says what a resource could do that checks fencing tokens: numbers that grow with
 // each holder, made by INCR.
-func (r *replay) fencing(tables [][]doctor.Holding, f doctor.Finding) string {
-	var first, second string
-	for _, t := range doctor.Terms(tables) {
-		for _, v := range t.Votes {
-			switch v.Granted.Command {
-			case f.Steps[0].Command:
-				first = cmp.Or(first, r.token(v))
-			case f.Steps[len(f.Steps)-1].Command:
-				second = cmp.Or(second, r.token(v))
-			}
-		}
-	}
+func (r *replay) fencing(both doctor.Overlap) string {
+	first, second := r.tokenOf(both.First), r.tokenOf(both.Second)
 	if first == "" || second == "" {
 		return "the holders have no fencing tokens (an INCR on a watched key when they take the lock), so that nothing can tell the stale one from the other"
 	}
@@ -183,6 +173,15 @@ func (r *replay) fencing(tables [][]doctor.Holding, f doctor.Finding) string {
 		return fmt.Sprintf("the first holder has token %s, the second %s, which is not higher: the counter was lost with the lock, and tokens do not help", first, second)
 	}
 	return fmt.Sprintf("the first holder has token %s, the second %s: a resource that refuses lower tokens than it has seen is safe once the second has come", first, second)
+}
+
+func (r *replay) tokenOf(t doctor.Term) string {
+	for _, v := range t.Votes {
+		if token := r.token(v); token != "" {
+			return token
+		}
+	}
+	return ""
 }
 
 // token is what the holder's INCR said, in the script that took the lock or behind it.

@@ -70,3 +70,22 @@ func TestTheSearchOfAVerdictEnds(t *testing.T) {
 	v, text := judgeFile(t, "undecided.json")
 	require.Equal(t, []string{"lock:job"}, v.Undecided, text)
 }
+
+func TestALockThatIsNoneHasAsManyViolationsAsHolders(t *testing.T) {
+	var b strings.Builder
+	for i := range 300 {
+		fmt.Fprintf(&b, "1 %d %c SET lock:x token-%d NX PX 500000 = OK\n1 %d z DEL lock:x = 1\n", i, 'a'+i%3, i, i)
+	}
+	v, _ := judged(t, 1, b.String())
+	require.Len(t, v.TwoHolders, 299)
+}
+
+func TestTokensOfHoldersThatTookALockWithTheSameWordsAreTheirOwn(t *testing.T) {
+	_, text := judged(t, 1, `
+		1 1000 a SET lock:x 1 NX PX 500 = OK
+		1 1001 a INCR lock:x:fence = 7
+		1 1100 d DEL lock:x = 1
+		1 1200 b SET lock:x 1 NX PX 500 = OK
+		1 1201 b INCR lock:x:fence = 8`)
+	require.Contains(t, text, "the first holder has token 7, the second 8")
+}

@@ -14,7 +14,8 @@
 // # Mutual exclusion
 //
 // Two holders are two terms that overlap: the second client was granted the lock while
-// the first could still believe that it had it.
+// the first could still believe that it had it. Where more than two do, each is told of with
+// the one before it.
 //
 // How long that is, the holder's own clock says, which no master can see. What counts for it
 // is the time for which the masters' clocks ran, and how far they were moved together: by LAB
@@ -98,8 +99,8 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 		for _, table := range tables {
 			v.Grants += len(table)
 		}
-		for _, f := range doctor.TwoHoldersOf(tables) {
-			v.TwoHolders = append(v.TwoHolders, Violation{f, r.fencing(tables, f)})
+		for _, both := range doctor.Overlaps(tables) {
+			v.TwoHolders = append(v.TwoHolders, Violation{both.Finding(), r.fencing(both)})
 		}
 		all = append(all, r.operations(tables)...)
 	}
