@@ -26,7 +26,7 @@ func basics() []string {
 // objects are the other things that lock libraries build, and their own test suites.
 func objects() []string {
 	return []string{
-		"fair", "read-write", "multi", "redlock", "semaphore", "permits", "latch", "fenced", "fencing", "spin",
+		"fair", "read-write", "multi", "moved", "redlock", "semaphore", "permits", "latch", "fenced", "fencing", "spin",
 		"rate-limiter", "suite",
 	}
 }

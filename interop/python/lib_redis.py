@@ -13,7 +13,7 @@ POLL = 0.01  # seconds
 
 
 def sync():
-    return Library(f"redis-py {redis.__version__}", _open, protocols=[2, 3])
+    return Library(f"redis-py {redis.__version__}", _open, moves=True, protocols=[2, 3])
 
 
 def asynchronous():

@@ -36,4 +36,5 @@ class Library:
     lease: float = 0.3  # seconds; the shortest it knows
     wait: float = 0.3  # seconds; the shortest time limit it knows
     wakes: bool = False  # a waiter hears of the release and does not poll
+    moves: bool = False  # its lock is one key, which can go to another server
     protocols: list[int] = field(default_factory=list)

@@ -9,7 +9,7 @@ import redis
 
 from cell import Cell
 from library import NotHeld
-from server import Server
+from server import MASTERS, Server
 
 WORKERS = 16
 ROUNDS = 5
@@ -19,6 +19,8 @@ def cells_of(library):
     scenarios = [acquire_release, contention, expiry, watchdog, stranger, try_timeout, script_lost, reconnect]
     if library.wakes:
         scenarios.append(wakeup)
+    if library.moves:
+        scenarios.append(moved)
     cells = [_cell(library, scenario, name_of(scenario)) for scenario in scenarios]
     return cells + [_cell(library, speaks, f"resp{n}", protocol=n) for n in library.protocols]
 
@@ -205,6 +207,27 @@ def wakeup(scene):
         if not got.wait(2):
             raise AssertionError("the waiter was not woken within 2 s of the release")
         b.release()
+
+
+def moved(scene):
+    """The lock's key goes to another server, and back: it still is its owner's, and has its lease."""
+    with scene.locks(lease=10) as (a, b, server):
+        other = Server(MASTERS[-1])
+        take(a)
+        _move(a.key, server, other)
+        if not 0 < other.redis.pttl(a.key) <= 10_000:
+            raise AssertionError(f"there it has {other.redis.pttl(a.key)} ms left of 10 s")
+        _move(a.key, other, server)
+        refused(b, "after it came back")
+        a.release()
+        server.want_key(a.key, False, "after the release")
+        other.close()
+
+
+def _move(key, source, target):
+    payload, ttl = source.redis.dump(key), source.redis.pttl(key)
+    source.redis.delete(key)
+    target.redis.restore(key, ttl, payload)
 
 
 def speaks(scene):
