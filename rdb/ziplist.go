@@ -103,7 +103,7 @@ func zipWidth(code byte) int {
 }
 
 // zipmap yields the fields and values of what hashes were before ziplists: the number of
-// fields in one byte, then for each its length, itself, the length of the value, how many
+// fields in one byte, 254 when it is more than 253, then for each its length, itself, the length of the value, how many
 // bytes are unused behind that, and the value; at last an end mark (zipmap.c).
 func (p *reader) zipmap(b []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
@@ -124,7 +124,7 @@ func (p *reader) zipmap(b []byte) iter.Seq[[]byte] {
 				break
 			}
 		}
-		p.require(!m.failed && (b[0] >= zipLong || int(b[0]) == n))
+		p.require(!m.failed && (b[0] == zipLong || int(b[0]) == n))
 	}
 }
 
