@@ -58,6 +58,9 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	}
 	s.clients[c.sess.ID] = c
 	s.order = append(s.order, c)
+	if s.lab != nil {
+		s.limitGhosts()
+	}
 	s.weigh(c)
 	s.trace.Lap(trace.Accept, c.ID, 0, 0)
 	return c

@@ -154,11 +154,17 @@ func (s *Server) labHangUp(c *client) {
 		end.hangUp(c.FD)
 		return
 	}
-	if ghosts := s.lab.ghosts; len(ghosts) > 0 && len(ghosts)+len(s.clients) > s.cfg.MaxClients {
-		ghosts[0].end.hangUp(ghosts[0].fd)
-		s.lab.ghosts = slices.Delete(ghosts, 0, 1)
-	}
+	s.limitGhosts()
 	s.lab.ghosts = append(s.lab.ghosts, ghost{c.FD, c.sess.Name, end})
+}
+
+// limitGhosts ends the oldest ghosts when there are too many sockets, because a client has
+// come, or becomes a ghost.
+func (s *Server) limitGhosts() {
+	for len(s.lab.ghosts) > 0 && len(s.lab.ghosts)+len(s.clients) > s.cfg.MaxClients {
+		s.lab.ghosts[0].end.hangUp(s.lab.ghosts[0].fd)
+		s.lab.ghosts = slices.Delete(s.lab.ghosts, 0, 1)
+	}
 }
 
 // endGhosts is for the end of the server.

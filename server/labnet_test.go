@@ -274,3 +274,25 @@ func TestSocketsOfClientsThatAreClosedInTheDarkAreNotMoreThanClientsMayBe(t *tes
 		require.Error(t, err, "the end of the process is theirs, too")
 	}
 }
+
+func TestClientsThatComeTakeTheSocketsOfThoseThatWereClosedInTheDark(t *testing.T) {
+	addr, boss := startLab(t, "--maxclients", "10")
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "ON")
+	var far []*redistest.Conn
+	for n := range 9 {
+		c := redistest.Dial(t, addr)
+		pipeline(t, c, "CLIENT SETNAME far")
+		for strings.Count(boss.Do("CLIENT", "LIST").Str, " name=far ") <= n {
+		}
+		far = append(far, c)
+	}
+	require.Equal(t, int64(9), boss.Do("CLIENT", "KILL", "TYPE", "normal").Int)
+	for _, c := range far {
+		hearsNothing(t, c, boss)
+		require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
+	}
+	for _, c := range far {
+		_, err := c.TryRead()
+		require.ErrorIs(t, err, io.EOF)
+	}
+}
