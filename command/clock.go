@@ -33,8 +33,11 @@ func (c *Clock) wall(mono int64) int64 {
 	if c.Lab != nil {
 		return c.Lab.Now(mono)
 	}
-	return mono + c.offset
+	return c.Real(mono)
 }
+
+// Real is the unix time in nanoseconds outside of the lab.
+func (c *Clock) Real(mono int64) int64 { return mono + c.offset }
 
 // Timeline turns a monotonic time into that which timeouts are counted in, in
 // nanoseconds: the same, but in a lab its wall time, so that a test of a timeout

@@ -75,6 +75,13 @@ func (ex *Executor) lua() *luaeval.Engine {
 	return ex.engine
 }
 
+// SeedScripts has math.random begin anew, as in a server that was just started.
+func (ex *Executor) SeedScripts() {
+	if ex.engine != nil {
+		ex.engine.SeedRandom(uint32(ex.Cfg.Seed))
+	}
+}
+
 // luaOptions are how an engine reaches the executor.
 func (ex *Executor) luaOptions() luaeval.Options {
 	return luaeval.Options{

@@ -94,6 +94,9 @@ func (l *Log) Unwatch(glob string) bool {
 	return true
 }
 
+// UnwatchAll undoes every Watch.
+func (l *Log) UnwatchAll() { l.globs = nil }
+
 // Globs are the watched globs, in the order in which they came.
 func (l *Log) Globs() []string { return l.globs }
 

@@ -122,8 +122,8 @@ func (p *parser) value(word, value string) (err error) {
 	case "TIMES":
 		r.Times, err = number(word, value, 1, math.MaxInt64)
 	case "PROB":
-		r.Prob, err = strconv.ParseFloat(value, 64)
-		if err != nil || !(r.Prob > 0 && r.Prob <= 1) {
+		var ok bool
+		if r.Prob, ok = ParseDecimal(value); !ok || r.Prob <= 0 || r.Prob > 1 {
 			return fmt.Errorf("PROB wants a number above 0 and up to 1, not %s", quote(value))
 		}
 	}
@@ -190,6 +190,16 @@ func number(word, value string, least, most int64) (int64, error) {
 		return 0, fmt.Errorf("%s wants a number of at least %d, not %s", word, least, quote(value))
 	}
 	return 0, fmt.Errorf("%s wants a number from %d to %d, not %s", word, least, most, quote(value))
+}
+
+// ParseDecimal reads a number as people and programs write it, 0.25 or 1e-3. Go's own syntax
+// has more, such as 1_000 and 0x10p2, which here is somebody's mistake.
+func ParseDecimal(text string) (float64, bool) {
+	if strings.HasPrefix(text, "+") || strings.Trim(text, "0123456789.eE+-") != "" {
+		return 0, false
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	return v, err == nil
 }
 
 // quote shows in an error what a client has sent, whatever that is.

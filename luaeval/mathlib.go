@@ -65,6 +65,9 @@ func (e *Engine) mathRandom(l *lua.LState) int {
 	return 1
 }
 
+// SeedRandom has math.random begin anew.
+func (e *Engine) SeedRandom(n uint32) { e.random = seed(n) }
+
 func (e *Engine) randomSeed(l *lua.LState) int {
 	e.random = seed(uint32(checkInt(l, 1, "randomseed")))
 	return 0

@@ -40,7 +40,8 @@ func (s *Server) Blackhole(on bool) {
 	s.lab("BLACKHOLE", onOff(on))
 }
 
-// Partition is Blackhole for clients whose name matches glob.
+// Partition is Blackhole for clients whose name matches glob. It is about those as well
+// that connect later.
 func (s *Server) Partition(glob string, on bool) {
 	s.t.Helper()
 	s.lab("PARTITION", "CLIENT", glob, onOff(on))

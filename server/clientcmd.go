@@ -1,7 +1,6 @@
 package server
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/miniredisd/miniredisd/acl"
@@ -214,8 +213,8 @@ func (s *Server) clientUnblock(c *command.Call) error {
 	default:
 		return c.SubcommandSyntax()
 	}
-	id, err := strconv.ParseInt(string(c.Args[2]), 10, 64)
-	if err != nil {
+	id, ok := store.ParseInt(c.Args[2])
+	if !ok {
 		return store.ErrNotInt
 	}
 	target := s.clients[id]

@@ -23,6 +23,7 @@ import (
 //	labfault.go    what goes wrong: LAB FAULT; labseam.go does it
 //	labhold.go     requests that wait for a word: LAB HOLD
 //	lablog.go      what has happened: LAB LOG
+//	labreset.go    all of this as it was at the start: LAB RESET
 //	labmasters.go  other masters of the process: LAB ALL, LAB MASTER; visit.go gets there
 //	labdoctor.go   what users of locks do wrong: LAB DOCTOR
 //
@@ -69,7 +70,7 @@ func (s *Server) labRows() []command.Row {
 		row("lab", "", -2, 0, labGroup, labSince, "Depends on subcommand.", "Controls time and faults, for tests.", nil),
 		row("lab|help", "", 2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
 	}, slices.Concat(s.labClockRows(), s.labFaultRows(), s.labHoldRows(), s.labLogRows(), s.labNetRows(), s.labCrashRows(), s.labSnapshotRows(),
-		s.labMastersRows(), s.labDoctorRows())...)
+		s.labMastersRows(), s.labDoctorRows(), s.labResetRows())...)
 }
 
 const (
@@ -121,6 +122,9 @@ func (s *Server) labWordsRow(name, syntax string, arity int, complexity, summary
 			word, args = labVerb(args[0]), args[1:]
 		}
 		at := slices.IndexFunc(words, func(w labWord) bool { return w.is(word) })
+		if at < 0 && len(c.Args) == 2 {
+			return labError(name, "wants %s", wordList(words))
+		}
 		if at < 0 {
 			return labError(name, "wants %s, not '%s'", wordList(words), lab.Printable(string(c.Args[2])))
 		}

@@ -169,7 +169,7 @@ func beBusyClient(addr string, n int, rng *rand.Rand) {
 func labVerb(rng *rand.Rand) []string {
 	verbs := []string{
 		"CLOCK FREEZE", "CLOCK RUN", "CLOCK RATE 1000", "CLOCK RATE 1", "CLOCK SET " + strconv.FormatInt(1_600_000_000_000+rng.Int64N(100_000_000_000), 10),
-		"CLOCK ADVANCE 1000", "CLOCK ADVANCE " + strconv.Itoa(rng.IntN(100_000)), "CLOCK ADVANCE 0", "BLACKHOLE ON", "BLACKHOLE OFF", "LISTEN ON",
+		"CLOCK ADVANCE 1000", "CLOCK ADVANCE " + strconv.Itoa(rng.IntN(100_000)), "CLOCK ADVANCE 0", "BLACKHOLE ON", "BLACKHOLE OFF", "LISTEN ON", "RESET",
 		fmt.Sprintf("PARTITION CLIENT c%d ON", rng.IntN(12)), fmt.Sprintf("PARTITION CLIENT c%d OFF", rng.IntN(12)), "PARTITION CLIENT c1* ON", "PARTITION CLIENT c1* OFF",
 		labRule(rng), labRule(rng), labRule(rng), labRule(rng), labRule(rng), "FAULT DEL r1", "FAULT CLEAR", "FAULT LIST",
 		"HOLD WAIT r1 1", "HOLD WAIT r2 1", "HOLD RELEASE r1", "HOLD RELEASE r2 1", "HOLD LIST", "LOG WATCH *", "LOG UNWATCH *", "LOG", "LOG RESET", "LOG EXPORT",

@@ -1,10 +1,10 @@
 package server
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -34,6 +34,8 @@ type move struct {
 	to          func(now int64) int64 // in ns
 	id, request int64                 // of the client, and which of its requests it is
 	together    bool                  // asked of all masters
+	before      func()                // to be done as well, nil for nothing
+	after       func()
 	expired     int64
 }
 
@@ -64,9 +66,9 @@ func (s *Server) labRun(c *command.Call, _ [][]byte) error {
 }
 
 func (s *Server) labRate(c *command.Call, args [][]byte) error {
-	rate, err := strconv.ParseFloat(string(args[0]), 64)
-	if err != nil || !(rate >= 1e-6 && rate <= 1e6) {
-		return labError("clock rate", "factor wants a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)", args[0])
+	rate, ok := lab.ParseDecimal(string(args[0]))
+	if !ok || rate < 1e-6 || rate > 1e6 {
+		return labError("clock rate", "factor wants a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)", lab.Printable(string(args[0])))
 	}
 	s.lab.clock.SetRate(s.ex.LastEnd(), rate)
 	c.OK()
@@ -90,7 +92,7 @@ func (s *Server) labAdvance(c *command.Call, args [][]byte) error {
 	left := max(command.LabEnd-c.Now-1, 0)
 	ms, ok := store.ParseInt(args[0])
 	if !ok || ms < 0 || ms > left {
-		return labError("clock advance", "milliseconds wants a number from 0 to %d, not '%s'", left, args[0])
+		return labError("clock advance", "milliseconds wants a number from 0 to %d, not '%s'", left, lab.Printable(string(args[0])))
 	}
 	m := s.moveClock(c, func(now int64) int64 { // others may have moved it meanwhile
 		return now + min(ms*1e6, max(command.LabEnd*1e6-now, 0))
@@ -101,9 +103,9 @@ func (s *Server) labAdvance(c *command.Call, args [][]byte) error {
 
 // labSet may go back: that is a clock which jumps, and no deadline comes by that.
 func (s *Server) labSet(c *command.Call, args [][]byte) error {
-	ms, ok := store.ParseInt(args[0])
-	if !ok || ms < 0 || ms > command.LabEnd {
-		return labError("clock set", "unix-time-milliseconds wants a number from 0 to %d, not '%s'", int64(command.LabEnd), args[0])
+	ms, err := labTimeArgument("clock set", args[0])
+	if err != nil {
+		return err
 	}
 	s.moveClock(c, func(int64) int64 { return ms * 1e6 })
 	c.Await((*resp.Writer).OK)
@@ -123,7 +125,13 @@ func (s *Server) advance() {
 	for len(s.lab.moves) > 0 {
 		m := s.lab.moves[0]
 		s.lab.moves = s.lab.moves[1:]
+		if m.before != nil {
+			m.before()
+		}
 		s.move(m)
+		if m.after != nil {
+			m.after()
+		}
 		s.ex.Broadcast()
 		s.write() // what has happened is on the wire before the reply
 		if c := s.withID(m.id); c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {

@@ -63,6 +63,10 @@ func TestLabClockNamesTheArgumentThatIsWrong(t *testing.T) {
 		{"RATE 0", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '0' (FREEZE stops the time)"},
 		{"RATE -1", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '-1' (FREEZE stops the time)"},
 		{"RATE nan", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not 'nan' (FREEZE stops the time)"},
+		{"RATE 1_000", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '1_000' (FREEZE stops the time)"},
+		{"RATE 0x10", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '0x10' (FREEZE stops the time)"},
+		{"RATE +2", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '+2' (FREEZE stops the time)"},
+		{"RATE inf", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not 'inf' (FREEZE stops the time)"},
 		{"RATE 1e7", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '1e7' (FREEZE stops the time)"},
 	} {
 		before := labNow(c)

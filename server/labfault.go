@@ -15,7 +15,7 @@ func (s *Server) labFaultRows() []command.Row {
 		all  = "O(N) where N is the number of rules, and of clients that are held"
 	)
 	return []command.Row{
-		s.labWordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST", -3, all, "Says which requests and messages go wrong, and how.",
+		s.labWordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST", -2, all, "Says which requests and messages go wrong, and how.",
 			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, s.labFaultAdd},
 			labWord{"DEL", 1, 1, command.AllowBusy, s.labFaultDel},
 			labWord{"CLEAR", 0, 0, command.AllowBusy, s.labFaultClear},

@@ -25,7 +25,7 @@ import (
 
 func (s *Server) labHoldRows() []command.Row {
 	return []command.Row{
-		s.labWordsRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | (RELEASE name:string [clients:integer]) | LIST", -3,
+		s.labWordsRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | (RELEASE name:string [clients:integer]) | LIST", -2,
 			"O(N) where N is the number of clients that are held", "Waits for clients to be parked by a rule, and lets them go on.",
 			labWord{"WAIT", 2, 3, command.AllowBusy, s.labHoldWait},
 			labWord{"RELEASE", 1, 2, command.AllowBusy, s.labHoldRelease},

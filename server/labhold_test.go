@@ -179,7 +179,7 @@ func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
 	rule(t, boss, "e ACTION SILENT CMD set")
 	id := boss.Do("CLIENT", "ID").Int
 	for _, c := range [][2]string{
-		{"FAULT", "ERR wrong number of arguments for 'lab|fault' command"},
+		{"FAULT", "ERR LAB FAULT: wants ADD, DEL, CLEAR or LIST"},
 		{"FAULT put", "ERR LAB FAULT: wants ADD, DEL, CLEAR or LIST, not 'put'"},
 		{"FAULT ADD", "ERR LAB FAULT ADD: a name is missing"},
 		{"FAULT ADD x NTH 0 ACTION HOLD", "ERR LAB FAULT ADD: NTH wants a number of at least 1, not '0'"},

@@ -5,14 +5,15 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 func (s *Server) labMastersRows() []command.Row {
 	return []command.Row{
-		s.labRow("all", "verb:string [argument:string ...]", -3, command.AllowBusy, "Depends on the verb.", "Has every master of the process execute a verb.", s.labAll),
-		s.labRow("master", "master:integer verb:string [argument:string ...]", -4, command.AllowBusy, "Depends on the verb.", "Has one master of the process execute a verb.", s.labMaster),
+		s.labRow("all", "verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Has every master of the process execute a verb.", s.labAll),
+		s.labRow("master", "master:integer verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Has one master of the process execute a verb.", s.labMaster),
 	}
 }
 
@@ -37,14 +38,20 @@ type relay struct {
 }
 
 func (s *Server) labAll(c *command.Call) error {
+	if len(c.Args) == 2 {
+		return labError("all", "verb is missing")
+	}
 	return s.relay(c, "all", s.peers, c.Args[2:])
 }
 
 func (s *Server) labMaster(c *command.Call) error {
+	if len(c.Args) < 4 {
+		return labError("master", "%s is missing", [2]string{"master", "verb"}[len(c.Args)-2])
+	}
 	n, ok := store.ParseInt(c.Args[2])
 	switch {
 	case !ok:
-		return labError("master", "wants the number of a master, not '%s'", c.Args[2])
+		return labError("master", "wants the number of a master, not '%s'", lab.Printable(string(c.Args[2])))
 	case n < 1 || n > int64(len(s.peers)):
 		return labError("master", "there is no master %d, only 1 to %d", n, len(s.peers))
 	}
@@ -55,7 +62,7 @@ func (s *Server) labMaster(c *command.Call) error {
 // nobody asks who it is.
 func (s *Server) relay(c *command.Call, how string, to Masters, verb [][]byte) error {
 	if is(verb[0], "all") || is(verb[0], "master") {
-		return labError(how, "wants what a single master does, not '%s'", verb[0])
+		return labError(how, "wants what a single master does, not '%s'", lab.Printable(string(verb[0])))
 	}
 	args := [][]byte{[]byte("LAB")}
 	for _, arg := range verb {

@@ -77,8 +77,8 @@ func TestMalformedRelaysNameWhatIsWrong(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"ALL"}, "ERR wrong number of arguments for 'lab|all' command"},
-		{[]string{"MASTER", "1"}, "ERR wrong number of arguments for 'lab|master' command"},
+		{[]string{"ALL"}, "ERR LAB ALL: verb is missing"},
+		{[]string{"MASTER", "1"}, "ERR LAB MASTER: verb is missing"},
 		{[]string{"MASTER", "x", "CLOCK"}, "ERR LAB MASTER: wants the number of a master, not 'x'"},
 		{[]string{"MASTER", "0", "CLOCK"}, "ERR LAB MASTER: there is no master 0, only 1 to 3"},
 		{[]string{"MASTER", "4", "CLOCK"}, "ERR LAB MASTER: there is no master 4, only 1 to 3"},

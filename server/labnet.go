@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -22,37 +23,36 @@ import (
 // else nobody could end it.
 
 func (s *Server) labNetRows() []command.Row {
+	const each = "O(N) where N is the number of client connections"
 	return []command.Row{
-		s.labRow("listen", "(ON | OFF)", 3, command.AllowBusy, "O(1)", "Refuses new connections, or takes them again.", s.labListen),
-		s.labRow("blackhole", "(ON | OFF)", 3, command.AllowBusy, "O(N) where N is the number of client connections", "Leaves everybody without answers, or delivers all again.", s.labBlackhole),
-		s.labRow("partition", "CLIENT name-glob:pattern (ON | OFF)", 5, command.AllowBusy, "O(N) where N is the number of client connections",
-			"Leaves clients of some names without answers, or delivers theirs again.", s.labPartition),
+		s.labSwitchRow("listen", "O(1)", "Refuses new connections, or takes them again.", s.labListen),
+		s.labSwitchRow("blackhole", each, "Leaves everybody without answers, or delivers all again.", s.labBlackhole),
+		s.labWordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST", -2, each, "Leaves clients of some names without answers, or delivers theirs again.",
+			labWord{"CLIENT", 1, 2, command.AllowBusy, s.labPartition},
+			labWord{"LIST", 0, 0, command.AllowBusy, s.labPartitionList}),
 	}
 }
 
-// labSwitch reads ON or OFF.
-func labSwitch(verb string, arg []byte) (on bool, err error) {
-	switch labVerb(arg) {
-	case "ON":
-		return true, nil
-	case "OFF":
-		return false, nil
-	}
-	return false, labError(verb, "wants ON or OFF, not '%s'", arg)
+// labSwitchRow is labWordsRow of what is on or off.
+func (s *Server) labSwitchRow(name, complexity, summary string, do func(c *command.Call, on bool) error) command.Row {
+	return s.labWordsRow(name, "(ON | OFF)", -2, complexity, summary,
+		labWord{"ON", 0, 0, command.AllowBusy, func(c *command.Call, _ [][]byte) error { return do(c, true) }},
+		labWord{"OFF", 0, 0, command.AllowBusy, func(c *command.Call, _ [][]byte) error { return do(c, false) }})
 }
 
-func (s *Server) labListen(c *command.Call) error {
-	on, err := labSwitch("listen", c.Args[2])
-	if err != nil {
-		return err
-	}
-	s.lab.deaf = !on
-	if err := s.openOrClose(); err != nil {
-		s.lab.deaf = true
+func (s *Server) labListen(c *command.Call, on bool) error {
+	if err := s.setDeaf(!on); err != nil {
 		return labError("listen on", "%v", err)
 	}
 	c.OK()
 	return nil
+}
+
+func (s *Server) setDeaf(deaf bool) error {
+	s.lab.deaf = deaf
+	err := s.openOrClose()
+	s.lab.deaf = deaf || err != nil
+	return err
 }
 
 // openOrClose listens when nothing in the lab is against it.
@@ -72,38 +72,40 @@ func (s *Server) openOrClose() error {
 // labRefuses tells whether connections are refused: nothing may listen.
 func (s *Server) labRefuses() bool { return s.lab != nil && (s.lab.deaf || s.lab.down != nil) }
 
-func (s *Server) labBlackhole(c *command.Call) error {
-	on, err := labSwitch("blackhole", c.Args[2])
-	if err != nil {
-		return err
+func (s *Server) labBlackhole(c *command.Call, on bool) error {
+	if err := s.setBlackhole(on); err != nil {
+		return labError("blackhole", "%v", err)
 	}
-	s.lab.blackhole = on
-	for _, l := range s.listeners {
-		if err := s.watchListener(l); err != nil {
-			return labError("blackhole", "%v", err)
-		}
-	}
-	s.shadeAll()
 	c.OK()
 	return nil
 }
 
-func (s *Server) labPartition(c *command.Call) error {
-	if labVerb(c.Args[2]) != "CLIENT" {
-		return labError("partition", "wants CLIENT, not '%s'", c.Args[2])
+func (s *Server) setBlackhole(on bool) error {
+	s.lab.blackhole = on
+	s.shadeAll()
+	for _, l := range s.listeners {
+		if err := s.watchListener(l); err != nil {
+			return err
+		}
 	}
-	on, err := labSwitch("partition client", c.Args[4])
-	if err != nil {
-		return err
+	return nil
+}
+
+func (s *Server) labPartition(c *command.Call, args [][]byte) error {
+	const verb = "partition client"
+	if len(args) == 1 {
+		return labError(verb, "ON or OFF is missing")
 	}
-	l, glob := s.lab, string(c.Args[3])
+	l, glob := s.lab, string(args[0])
 	at := slices.Index(l.partitions, glob)
-	switch {
-	case on && at < 0:
+	switch word := labVerb(args[1]); {
+	case word != "ON" && word != "OFF":
+		return labError(verb, "wants ON or OFF, not '%s'", lab.Printable(string(args[1])))
+	case word == "ON" && at < 0:
 		l.partitions = append(l.partitions, glob)
-	case !on && at < 0:
-		return labError("partition client", "no partition is named '%s'", glob)
-	case !on:
+	case word == "OFF" && at < 0:
+		return labError(verb, "no partition is named '%s'", lab.Printable(glob))
+	case word == "OFF":
 		l.partitions = slices.Delete(l.partitions, at, at+1)
 	}
 	s.shadeAll()
@@ -111,13 +113,48 @@ func (s *Server) labPartition(c *command.Call) error {
 	return nil
 }
 
+// labPartitionList tells how many connections are cut off. A test whose clients take theirs from
+// the pool that also says LAB finds that fewer are than it has.
+func (s *Server) labPartitionList(c *command.Call, _ [][]byte) error {
+	c.Array(len(s.lab.partitions))
+	for _, glob := range s.lab.partitions {
+		cut, spared := s.concerned(glob)
+		c.Map(3)
+		c.BulkString("client")
+		c.BulkString(lab.Printable(glob))
+		c.BulkString("cut")
+		c.Int(cut)
+		c.BulkString("spared")
+		c.Int(spared)
+	}
+	return nil
+}
+
+// concerned counts the connections whose names match: those that can be cut off, and those that
+// never are, as they have said LAB.
+func (s *Server) concerned(glob string) (cut, spared int64) {
+	for _, c := range s.order {
+		switch {
+		case c.closed || !isOf(glob, c.sess.Name):
+		case c.control:
+			spared++
+		default:
+			cut++
+		}
+	}
+	return cut, spared
+}
+
+// isOf tells whether a client of that name is meant by glob.
+func isOf(glob, name string) bool {
+	return name != "" && store.Match([]byte(glob), []byte(name), false)
+}
+
 // inTheDark tells whether nothing is to go to c or to come from it.
 func (s *Server) inTheDark(c *client) bool { return !c.control && s.hides(c.sess.Name) }
 
 func (s *Server) hides(name string) bool {
-	return s.lab.blackhole || name != "" && slices.ContainsFunc(s.lab.partitions, func(glob string) bool {
-		return store.Match([]byte(glob), []byte(name), false)
-	})
+	return s.lab.blackhole || slices.ContainsFunc(s.lab.partitions, func(glob string) bool { return isOf(glob, name) })
 }
 
 func (s *Server) shadeAll() {

@@ -36,14 +36,40 @@ func TestLabNetNamesTheArgumentThatIsWrong(t *testing.T) {
 	for _, bad := range [][2]string{
 		{"LISTEN maybe", "ERR LAB LISTEN: wants ON or OFF, not 'maybe'"},
 		{"BLACKHOLE 1", "ERR LAB BLACKHOLE: wants ON or OFF, not '1'"},
-		{"PARTITION NODE x ON", "ERR LAB PARTITION: wants CLIENT, not 'NODE'"},
+		{"PARTITION NODE x ON", "ERR LAB PARTITION: wants CLIENT or LIST, not 'NODE'"},
 		{"PARTITION CLIENT x yes", "ERR LAB PARTITION CLIENT: wants ON or OFF, not 'yes'"},
 		{"PARTITION CLIENT x OFF", "ERR LAB PARTITION CLIENT: no partition is named 'x'"},
-		{"LISTEN", "ERR wrong number of arguments for 'lab|listen' command"},
-		{"PARTITION CLIENT x", "ERR wrong number of arguments for 'lab|partition' command"},
+		{"LISTEN", "ERR LAB LISTEN: wants ON or OFF"},
+		{"LISTEN OFF now", "ERR LAB LISTEN OFF: 'now' is too much"},
+		{"BLACKHOLE", "ERR LAB BLACKHOLE: wants ON or OFF"},
+		{"PARTITION", "ERR LAB PARTITION: wants CLIENT or LIST"},
+		{"PARTITION CLIENT", "ERR LAB PARTITION CLIENT: name-glob is missing"},
+		{"PARTITION CLIENT x", "ERR LAB PARTITION CLIENT: ON or OFF is missing"},
+		{"PARTITION LIST x", "ERR LAB PARTITION LIST: 'x' is too much"},
 	} {
 		require.Equal(t, bad[1], c.Do(strings.Fields("LAB "+bad[0])...).Str)
 	}
+}
+
+// Who takes LAB's connection from the pool of the client under test sees that it is not cut off.
+func TestTheListOfPartitionsTellsHowManyAreCutOff(t *testing.T) {
+	addr, boss := startLab(t)
+	list := func() string { return boss.Do("LAB", "PARTITION", "LIST").String() }
+	boss.Do("CLIENT", "SETNAME", "app")
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "app", "ON")
+	require.Equal(t, `[["client", "app", "cut", :0, "spared", :1]]`, list())
+	near, far, left := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
+	near.Do("PING")
+	left.Do("CLIENT", "SETNAME", "app-2")
+	far.Do("CLIENT", "SETNAME", "app-1")
+	for _, glob := range []string{"app-*", "app-*", "*-1"} {
+		ok(t, boss, "LAB", "PARTITION", "CLIENT", glob, "ON")
+	}
+	require.Equal(t, `[["client", "app", "cut", :0, "spared", :1], ["client", "app-*", "cut", :2, "spared", :0], ["client", "*-1", "cut", :1, "spared", :0]]`, list())
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "app-*", "OFF")
+	require.Equal(t, "PONG", left.Do("PING").Str)
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "*-1", "OFF")
+	require.Equal(t, "PONG", far.Do("PING").Str)
 }
 
 func TestAServerThatDoesNotListenKeepsItsClients(t *testing.T) {

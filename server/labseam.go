@@ -305,7 +305,7 @@ func (s *Server) labGone(c *client) {
 	if f == nil {
 		return
 	}
-	if c.sess.Hold == command.Parked {
+	if c.sess.Hold == command.Parked && f.rule != nil { // else LAB RESET has forgotten it
 		s.labNote(c, f.words, lab.NotExecuted)
 		s.lab.parked = slices.DeleteFunc(s.lab.parked, func(p *client) bool { return p == c })
 	}

@@ -19,7 +19,7 @@ type snapshot struct {
 
 func (s *Server) labSnapshotRows() []command.Row {
 	return []command.Row{
-		s.labWordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)", -3, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
+		s.labWordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)", -2, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
 			"Keeps all keys, scripts and functions under a name, or puts them back.",
 			labWord{"SAVE", 1, 1, 0, s.labSnapshotSave}, // in the middle of a script it would keep half of what that does
 			labWord{"RESTORE", 1, 1, 0, s.labSnapshotRestore},

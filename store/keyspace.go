@@ -105,14 +105,19 @@ func NewKeyspace(o Options) *Keyspace {
 	ks := &Keyspace{
 		Limits:       DefaultLimits(),
 		Seed:         NewSeed(o.Seed),
-		Rand:         rand.New(rand.NewPCG(mix(o.Seed), mix(o.Seed+2))),
 		LFULogFactor: 10,
 		LFUDecayTime: 1,
 	}
+	ks.SeedRand(o.Seed)
 	for i := range o.Databases {
 		ks.DBs = append(ks.DBs, newDB(ks, i))
 	}
 	return ks
+}
+
+// SeedRand has chance begin anew, as in a keyspace that was just made with that seed.
+func (ks *Keyspace) SeedRand(seed uint64) {
+	ks.Rand = rand.New(rand.NewPCG(mix(seed), mix(seed+2)))
 }
 
 // Settle brings the accounting up to date with the collections that were
