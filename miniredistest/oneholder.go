@@ -15,8 +15,8 @@ import (
 // AssertOneHolder fails the test unless the locks whose keys match glob have been locks: no
 // two clients held one at the same time, and there is an order of all attempts and releases
 // in which each of them is right (they are linearizable). It fails too when nobody has taken
-// such a lock, or when too many attempts were open at once to try all their orders. Package lab/verdict says what counts as one, and until when a holder may
-// believe in it.
+// such a lock, or when too many attempts were open at once to try all their orders. Package
+// lab/verdict says what counts as one, and until when a holder may believe in it.
 //
 // The message names the holders with their commands and times, and two files that outlast
 // the test: a picture, verdict.html, and the history, history.json, which "bench verdict"

@@ -47,6 +47,9 @@ func (s *Server) labCrash(c *command.Call) error {
 	if end.down > 0 && s.lab.clock.Frozen && s.locksOut() {
 		return labError("crash", "DOWN would last for ever: the clock is frozen, and who could move it on cannot connect")
 	}
+	if (s.lab.blackhole || s.lab.deaf) && s.locksOut() {
+		return labError("crash", "it would last for ever: connections are refused or not answered, and who could end that has none any more")
+	}
 	if first := s.lab.crash; first != nil { // in this same pass: as if one came after the other
 		end.by, end.keep = first.by, end.keep && first.keep
 	}
@@ -59,13 +62,16 @@ func (s *Server) labCrash(c *command.Call) error {
 	return nil
 }
 
-// locksOut tells whether nobody could reach the lab while the server is down, as far as it
+// locksOut tells whether nobody could reach the lab when the connections are gone, as far as it
 // knows: no other master would be up, and it was no program that asked, which still can.
 func (s *Server) locksOut() bool {
-	if len(s.peers) == 1 {
+	switch {
+	case s.cfg.LabHTTP != "":
+		return false
+	case len(s.peers) == 1:
 		return s.caller() != nil
 	}
-	return s.running.visit != nil && s.running.visit.toAll && s.cfg.LabHTTP == ""
+	return s.running.visit != nil && s.running.visit.toAll
 }
 
 func (end *crash) option(word string, arg []byte, longest int64) error {

@@ -280,6 +280,29 @@ func TestCrashesInARowLeaveNothingBehind(t *testing.T) {
 	}
 }
 
+func TestACrashThatNobodyCouldConnectAfterIsRefused(t *testing.T) {
+	const refused = "ERR LAB CRASH: it would last for ever: connections are refused or not answered, and who could end that has none any more"
+	addr, boss := startLab(t)
+	for _, outage := range [][2]string{{"BLACKHOLE ON", "BLACKHOLE OFF"}, {"LISTEN OFF", "LISTEN ON"}} {
+		ok(t, boss, line("LAB "+outage[0])...)
+		require.Equal(t, refused, boss.Do("LAB", "CRASH").Str)
+		ok(t, boss, line("LAB "+outage[1])...)
+	}
+	crash(t, boss)
+	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
+
+	m := startMasters(t, 2)
+	first := dialMaster(t, m, 1)
+	ok(t, first, "LAB", "MASTER", "2", "BLACKHOLE", "ON")
+	all := first.Do("LAB", "ALL", "CRASH")
+	require.Equal(t, "OK", all.Elems[0].Str)
+	require.Equal(t, refused, all.Elems[1].Str)
+	first = dialMaster(t, m, 1)
+	ok(t, first, "LAB", "MASTER", "2", "CRASH") // which this connection can end
+	ok(t, first, "LAB", "MASTER", "2", "RESET")
+	require.Equal(t, "PONG", dialMaster(t, m, 2).Do("PING").Str)
+}
+
 func TestAllMastersAreNotDownForEver(t *testing.T) {
 	const refused = "ERR LAB CRASH: DOWN would last for ever: the clock is frozen, and who could move it on cannot connect"
 	m := startMasters(t, 3)
