@@ -15,15 +15,15 @@ func aclRows() []Row {
 		admin = Admin | open
 	)
 	return []Row{
-		{"acl", "", -2, 0, nil, "server", "6.0.0", "Depends on subcommand.", "Looks after users and what they may do.", nil},
-		{"acl|cat", "[category]", -2, open, nil, "server", "6.0.0", "O(1) since the categories and commands are a fixed set.", "Lists the categories, or the commands of one.", aclCat},
+		{"acl", "", -2, 0, nil, "server", "6.0.0", "As its subcommands have it", "Looks after users and what they may do.", nil},
+		{"acl|cat", "[category]", -2, open, nil, "server", "6.0.0", "O(1), as both lists are of fixed length", "Lists the categories, or the commands of one.", aclCat},
 		{"acl|dryrun", "username command:string [arg ...]", -4, admin, nil, "server", "7.0.0", "O(1).", "Tells whether a user may run a command, without running it.", aclDryRun},
 		{"acl|genpass", "[bits:integer]", -2, open, nil, "server", "6.0.0", "O(1)", "Makes up a password.", aclGenPass},
-		{"acl|getuser", "username", 3, admin, nil, "server", "6.0.0", "O(N). Where N is the number of password, command and pattern rules that the user has.", "Tells what a user may do.", aclGetUser},
+		{"acl|getuser", "username", 3, admin, nil, "server", "6.0.0", "O(N) in the user's rules", "Tells what a user may do.", aclGetUser},
 		{"acl|help", "", 2, Loading | Stale, nil, "server", "6.0.0", "O(1)", "Lists the subcommands.", Help},
-		{"acl|list", "", 2, admin, nil, "server", "6.0.0", "O(N). Where N is the number of configured users.", "Lists the users as lines of an aclfile.", aclList},
-		{"acl|log", "[count | RESET]", -2, admin, nil, "server", "6.0.0", "O(N) with N being the number of entries shown.", "Lists what was refused, or forgets it.", aclLog},
-		{"acl|users", "", 2, admin, nil, "server", "6.0.0", "O(N). Where N is the number of configured users.", "Lists the names of the users.", aclUsers},
+		{"acl|list", "", 2, admin, nil, "server", "6.0.0", "O(N) in the users", "Lists the users as lines of an aclfile.", aclList},
+		{"acl|log", "[count | RESET]", -2, admin, nil, "server", "6.0.0", "O(N) in the entries shown", "Lists what was refused, or forgets it.", aclLog},
+		{"acl|users", "", 2, admin, nil, "server", "6.0.0", "O(N) in the users", "Lists the names of the users.", aclUsers},
 		{"acl|whoami", "", 2, open, nil, "server", "6.0.0", "O(1)", "Tells the user of this connection.", aclWhoAmI},
 	}
 }

@@ -10,7 +10,7 @@ const (
 )
 
 func bitmapRows() []Row {
-	const fields = "O(1) for each subcommand specified"
+	const fields = "O(N) in the subcommands given"
 	return []Row{
 		{"setbit", "key offset value:integer", 4, Write | DenyOOM, keys(at(1, RW|Access|Update)), "bitmap", "2.2.0", "O(1)", "Sets or clears a bit and returns the one before.", setbit},
 		{"getbit", "key offset", 3, ReadOnly | Fast, keys(at(1, RO|Access)), "bitmap", "2.2.0", "O(1)", "Reads a bit.", getbit},

@@ -6,7 +6,7 @@ import "github.com/miniredisd/miniredisd/store"
 // itself. The others stand in package server, which sees all clients.
 func clientRows() []Row {
 	return []Row{
-		{"client", "", -2, 0, nil, "connection", "2.4.0", "Depends on subcommand.", "Looks after client connections.", nil},
+		{"client", "", -2, 0, nil, "connection", "2.4.0", "As its subcommands have it", "Looks after client connections.", nil},
 		{"client|id", "", 2, NoScript | Loading | Stale, nil, "connection", "5.0.0", "O(1)", "Tells the number of this connection.", clientID},
 		{"client|getname", "", 2, NoScript | Loading | Stale, nil, "connection", "2.6.9", "O(1)", "Tells the name of this connection.", clientGetName},
 		{"client|setname", "connection-name", 3, NoScript | Loading | Stale, nil, "connection", "2.6.9", "O(1)", "Names this connection.", clientSetName},

@@ -15,7 +15,7 @@ func connectionRows() []Row {
 		{"select", "index:integer", 2, Loading | Stale | Fast, nil, "connection", "1.0.0", "O(1)", "Chooses the database of this connection.", selectDB},
 		{"quit", "", -1, AllowBusy | WhileSubscribed | NoScript | Loading | Stale | Fast | NoAuth | NotQueued, nil, "connection", "1.0.0", "O(1)", "Closes the connection.", quit},
 		{"auth", "[username] password", -2, NoScript | Loading | Stale | Fast | NoAuth | AllowBusy | HiddenArgs, nil, "connection", "1.0.0",
-			"O(N) where N is the number of passwords defined for the user", "Proves who is at the other end of the connection.", auth},
+			"O(N) in the user's passwords", "Proves who is at the other end of the connection.", auth},
 		{"hello", "[protover:integer [AUTH (username password)] [SETNAME clientname]]", -1, NoScript | Loading | Stale | Fast | NoAuth | AllowBusy, nil,
 			"connection", "6.0.0", "O(1)", "Chooses the protocol version and introduces both sides.", hello},
 	}

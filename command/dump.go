@@ -7,9 +7,9 @@ import (
 
 func dumpRows() []Row {
 	const syntax = "key ttl:integer serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds:integer] [FREQ frequency:integer]"
-	const cost = "O(1) to create the new key and additional O(N*M) to reconstruct the serialized value, where N is the number of Redis objects composing the value and M their average size. For small string values the time complexity is thus O(1)+O(1*M) where M is small, so simply O(1). However for sorted set values the complexity is O(N*M*log(N)) because inserting values into sorted sets is O(log(N))."
+	const cost = "O(S) in the bytes of the payload, O(S+N*log(N)) for N members of a sorted set"
 	return []Row{
-		{"dump", "key", 2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "generic", "2.6.0", "O(1) to access the key and additional O(N*M) to serialize it, where N is the number of Redis objects composing the value and M their average size. For small string values the time complexity is thus O(1)+O(1*M) where M is small, so simply O(1).", "Returns the value of a key as one string, for RESTORE.", dump},
+		{"dump", "key", 2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "generic", "2.6.0", "O(S) in the bytes of the value", "Returns the value of a key as one string, for RESTORE.", dump},
 		{"restore", syntax, -4, Write | DenyOOM | Dangerous, keys(at(1, OW|Update)), "generic", "2.6.0", cost, "Makes a key of a string that DUMP has returned.", restore},
 		{"restore-asking", syntax, -4, Write | DenyOOM | Asking | Dangerous | InKeyspace, keys(at(1, OW|Update)), "server", "3.0.0", cost, "Is RESTORE as the nodes of a cluster send it.", restore},
 	}

@@ -12,22 +12,22 @@ func functionRows() []Row {
 	const (
 		run    = NoScript | Stale | SkipMonitor | NoMandatoryKeys
 		call   = "function numkeys [key ...] [arg ...]"
-		calls  = "Depends on the function that is executed."
+		calls  = "That of the function"
 		change = Write | NoScript | RequestAllShards | ResponseAllSucceeded
-		number = "O(N) where N is the number of functions"
+		number = "O(N) in the functions"
 	)
 	writes, reads := keys(counted(2, RW|Access|Update)), keys(counted(2, RO|Access))
 	return []Row{
 		{"fcall", call, -3, run, writes, "scripting", "7.0.0", calls, "Calls a function of a library.", fcall},
 		{"fcall_ro", call, -3, run | ReadOnly, reads, "scripting", "7.0.0", calls, "Calls a function that must not write.", fcall},
-		{"function", "", -2, 0, nil, "scripting", "7.0.0", "Depends on subcommand.", "Looks after libraries of functions.", nil},
+		{"function", "", -2, 0, nil, "scripting", "7.0.0", "As its subcommands have it", "Looks after libraries of functions.", nil},
 		{"function|delete", "library-name", 3, change, nil, "scripting", "7.0.0", "O(1)", "Deletes a library.", functionDelete},
 		{"function|dump", "", 2, NoScript, nil, "scripting", "7.0.0", number, "Returns all libraries as one string, for RESTORE.", functionDump},
 		{"function|flush", "[ASYNC | SYNC]", -2, change, nil, "scripting", "7.0.0", number + " deleted", "Deletes all libraries.", functionFlush},
 		{"function|help", "", 2, Loading | Stale, nil, "scripting", "7.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"function|kill", "", 2, NoScript | AllowBusy | RequestAllShards | ResponseOneSucceeded, nil, "scripting", "7.0.0", "O(1)", "Ends the function that is running.", functionKill},
 		{"function|list", "[LIBRARYNAME library-name-pattern] [WITHCODE]", -2, NoScript | NondeterministicOrder, nil, "scripting", "7.0.0", number, "Describes the libraries.", functionList},
-		{"function|load", "[REPLACE] function-code", -3, change | DenyOOM, nil, "scripting", "7.0.0", "O(1) (considering compilation time is redundant)", "Loads a library.", functionLoad},
+		{"function|load", "[REPLACE] function-code", -3, change | DenyOOM, nil, "scripting", "7.0.0", "O(S) in the bytes of the library, which is compiled", "Loads a library.", functionLoad},
 		{"function|restore", "serialized-value [FLUSH | APPEND | REPLACE]", -3, change | DenyOOM, nil, "scripting", "7.0.0", number + " on the payload", "Loads the libraries of a string made by DUMP.", functionRestore},
 		{"function|stats", "", 2, NoScript | AllowBusy | NondeterministicOutput | RequestAllShards | ResponseSpecial, nil, "scripting", "7.0.0", "O(1)", "Tells what function is running, and how many there are.", functionStats},
 	}

@@ -23,8 +23,8 @@ func geoRows() []Row {
 		with    = "[WITHCOORD] [WITHDIST] [WITHHASH]"
 		options = circle + " " + with + " " + first + " " + order
 		kept    = " [STORE key | STOREDIST key]"
-		inBox   = "O(N+log(M)) where N is the number of elements in the grid-aligned bounding box area around the shape provided as the filter and M is the number of items inside the shape"
-		around  = "O(N+log(M)) where N is the number of elements inside the bounding box of the circular area delimited by center and radius and M is the number of items inside the index."
+		inBox   = "O(log(M)+N) for M places, N of them in the cells of the grid that the shape touches"
+		around  = "O(log(M)+N) for M places, N of them in the cells of the grid that the circle touches"
 	)
 	source := at(1, RO|Access)
 	store := func(from int) []KeySpec {
@@ -32,10 +32,10 @@ func geoRows() []Row {
 	}
 	return []Row{
 		{"geoadd", "key [NX | XX] [CH] (longitude:double latitude:double member) ...", -5, Write | DenyOOM, keys(at(1, RW|Update)), "geo", "3.2.0",
-			"O(log(N)) for each item added, where N is the number of elements in the sorted set.", "Adds places to a sorted set, or moves them.", geoAdd},
+			"O(M*log(N)) to add M to a sorted set of N", "Adds places to a sorted set, or moves them.", geoAdd},
 		{"geodist", "key member1:string member2:string [M | KM | FT | MI]", -4, ReadOnly, keys(source), "geo", "3.2.0", "O(log(N))", "Tells how far two places are from each other.", geoDist},
-		{"geohash", "key [member ...]", -2, ReadOnly, keys(source), "geo", "3.2.0", "O(log(N)) for each member requested, where N is the number of elements in the sorted set.", "Names places as geohash.org does.", geoHash},
-		{"geopos", "key [member ...]", -2, ReadOnly, keys(source), "geo", "3.2.0", "O(N) where N is the number of members requested.", "Tells longitude and latitude of places.", geoPos},
+		{"geohash", "key [member ...]", -2, ReadOnly, keys(source), "geo", "3.2.0", "O(M) in the members asked for", "Names places as geohash.org does.", geoHash},
+		{"geopos", "key [member ...]", -2, ReadOnly, keys(source), "geo", "3.2.0", "O(N) in the members asked for", "Tells longitude and latitude of places.", geoPos},
 		{"geosearch", "key " + from + " " + by + " " + order + " " + first + " " + with, -7, ReadOnly, keys(source), "geo", "6.2.0", inBox, "Lists the places inside a circle or a box.", geoSearch},
 		{"geosearchstore", "destination source " + from + " " + by + " " + order + " " + first + " [STOREDIST]", -8, Write | DenyOOM, keys(at(1, OW|Update), at(2, RO|Access)),
 			"geo", "6.2.0", inBox, "Stores the places inside a circle or a box.", geoSearchStore},

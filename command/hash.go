@@ -9,22 +9,22 @@ import (
 
 func hashRows() []Row {
 	return []Row{
-		{"hset", "key (field value) ...", -4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0", "O(1) for each field/value pair added, so O(N) to add N field/value pairs when the command is called with multiple field/value pairs.", "Sets fields of a hash and counts the new ones.", hset},
-		{"hmset", "key (field value) ...", -4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0", "O(N) where N is the number of fields being set.", "Sets fields of a hash.", hmset},
+		{"hset", "key (field value) ...", -4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0", "O(N) in the fields given", "Sets fields of a hash and counts the new ones.", hset},
+		{"hmset", "key (field value) ...", -4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0", "O(N) in the fields given", "Sets fields of a hash.", hmset},
 		{"hsetnx", "key field value", 4, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "hash", "2.0.0", "O(1)", "Sets a field of a hash unless it is there.", hsetnx},
 		{"hget", "key field", 3, ReadOnly | Fast, keys(at(1, RO|Access)), "hash", "2.0.0", "O(1)", "Reads a field of a hash.", hget},
-		{"hmget", "key field ...", -3, ReadOnly | Fast, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) where N is the number of fields being requested.", "Reads several fields of a hash.", hmget},
-		{"hgetall", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) where N is the size of the hash.", "Returns all fields and values of a hash.", hgetall},
-		{"hdel", "key field ...", -3, Write | Fast, keys(at(1, RW|Delete)), "hash", "2.0.0", "O(N) where N is the number of fields to be removed.", "Removes fields of a hash and counts them.", hdel},
+		{"hmget", "key field ...", -3, ReadOnly | Fast, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) in the fields asked for", "Reads several fields of a hash.", hmget},
+		{"hgetall", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) in the fields of the hash", "Returns all fields and values of a hash.", hgetall},
+		{"hdel", "key field ...", -3, Write | Fast, keys(at(1, RW|Delete)), "hash", "2.0.0", "O(N) in the fields given", "Removes fields of a hash and counts them.", hdel},
 		{"hexists", "key field", 3, ReadOnly | Fast, keys(at(1, RO)), "hash", "2.0.0", "O(1)", "Tells whether a hash has a field.", hexists},
 		{"hlen", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "hash", "2.0.0", "O(1)", "Counts the fields of a hash.", hlen},
 		{"hstrlen", "key field", 3, ReadOnly | Fast, keys(at(1, RO)), "hash", "3.2.0", "O(1)", "Tells how long the value of a field is.", hstrlen},
-		{"hkeys", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) where N is the size of the hash.", "Returns the fields of a hash.", hkeys},
-		{"hvals", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) where N is the size of the hash.", "Returns the values of a hash.", hvals},
+		{"hkeys", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) in the fields of the hash", "Returns the fields of a hash.", hkeys},
+		{"hvals", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) in the fields of the hash", "Returns the values of a hash.", hvals},
 		{"hincrby", "key field increment:integer", 4, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "hash", "2.0.0", "O(1)", "Adds to the integer in a field of a hash.", hincrby},
 		{"hincrbyfloat", "key field increment:double", 4, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "hash", "2.6.0", "O(1)", "Adds to the number in a field of a hash.", hincrbyfloat},
-		{"hrandfield", "key [count [WITHVALUES]]", -2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "6.2.0", "O(N) where N is the number of fields returned", "Returns fields of a hash by chance.", hrandfield},
-		{"hscan", "key cursor:integer [MATCH pattern] [COUNT count]", -3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "2.8.0", "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection.", "Lists fields and values of a hash piece by piece.", hscan},
+		{"hrandfield", "key [count [WITHVALUES]]", -2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "6.2.0", "O(N) in the fields returned", "Returns fields of a hash by chance.", hrandfield},
+		{"hscan", "key cursor:integer [MATCH pattern] [COUNT count]", -3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "2.8.0", "O(COUNT) a call, O(N) for all N elements until the cursor is 0 again", "Lists fields and values of a hash piece by piece.", hscan},
 	}
 }
 

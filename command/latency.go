@@ -10,13 +10,13 @@ import (
 func latencyRows() []Row {
 	const flags = Admin | NoScript | Loading | Stale
 	return []Row{
-		{"latency", "", -2, 0, nil, "server", "2.8.13", "Depends on subcommand.", "Looks after what took long.", nil},
+		{"latency", "", -2, 0, nil, "server", "2.8.13", "As its subcommands have it", "Looks after what took long.", nil},
 		{"latency|latest", "", 2, flags | NondeterministicOutput | RequestAllNodes | ResponseSpecial, nil, "server", "2.8.13", "O(1)", "Lists the latest sample of every event.", latencyLatest},
 		{"latency|history", "event", 3, flags | NondeterministicOutput | RequestAllNodes | ResponseSpecial, nil, "server", "2.8.13", "O(1)", "Lists the samples of an event.", latencyHistory},
 		{"latency|reset", "[event ...]", -2, flags | RequestAllNodes | ResponseAllSucceeded, nil, "server", "2.8.13", "O(1)", "Forgets the samples of some events, or of all.", latencyReset},
 		{"latency|graph", "event", 3, flags | NondeterministicOutput | RequestAllNodes | ResponseSpecial, nil, "server", "2.8.13", "O(1)", "Draws the samples of an event.", latencyGraph},
 		{"latency|doctor", "", 2, flags | NondeterministicOutput | RequestAllNodes | ResponseSpecial, nil, "server", "2.8.13", "O(1)", "Says in words what took long.", latencyDoctor},
-		{"latency|histogram", "[command ...]", -2, flags | NondeterministicOutput | RequestAllNodes | ResponseSpecial, nil, "server", "7.0.0", "O(N) where N is the number of commands with latency information being retrieved.",
+		{"latency|histogram", "[command ...]", -2, flags | NondeterministicOutput | RequestAllNodes | ResponseSpecial, nil, "server", "7.0.0", "O(N) in the commands shown",
 			"Tells how long the calls of commands took.", latencyHistogram},
 		{"latency|help", "", 2, Loading | Stale, nil, "server", "2.8.13", "O(1)", "Lists the subcommands.", Help},
 	}

@@ -3,8 +3,8 @@ package command
 import "github.com/miniredisd/miniredisd/store"
 
 const (
-	pushCost = "O(1) for each element added, so O(N) to add N elements when the command is called with multiple arguments."
-	popCost  = "O(N) where N is the number of elements returned"
+	pushCost = "O(N) in the elements given"
+	popCost  = "O(N) in the elements returned"
 )
 
 func listRows() []Row {
@@ -16,16 +16,16 @@ func listRows() []Row {
 		{"lpop", "key [count]", -2, Write | Fast, keys(at(1, RW|Access|Delete)), "list", "1.0.0", popCost, "Takes the first elements off a list.", lpop},
 		{"rpop", "key [count]", -2, Write | Fast, keys(at(1, RW|Access|Delete)), "list", "1.0.0", popCost, "Takes the last elements off a list.", rpop},
 		{"llen", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "list", "1.0.0", "O(1)", "Counts the elements of a list.", llen},
-		{"lindex", "key index", 3, ReadOnly, keys(at(1, RO|Access)), "list", "1.0.0", "O(N) where N is the number of elements to traverse to get to the element at index. This makes asking for the first or the last element of the list O(1).", "Reads one element of a list.", lindex},
-		{"lset", "key index element", 4, Write | DenyOOM, keys(at(1, RW|Update)), "list", "1.0.0", "O(N) where N is the length of the list. Setting either the first or the last element of the list is O(1).", "Replaces one element of a list.", lset},
-		{"lrange", "key start stop", 4, ReadOnly, keys(at(1, RO|Access)), "list", "1.0.0", "O(S+N) where S is the distance of start offset from HEAD for small lists, from nearest end (HEAD or TAIL) for large lists; and N is the number of elements in the specified range.", "Reads the elements between two positions, both included.", lrange},
-		{"ltrim", "key start stop", 4, Write, keys(at(1, RW|Delete)), "list", "1.0.0", "O(N) where N is the number of elements to be removed by the operation.", "Removes the elements outside two positions.", ltrim},
-		{"lrem", "key count element", 4, Write, keys(at(1, RW|Delete)), "list", "1.0.0", "O(N+M) where N is the length of the list and M is the number of elements removed.", "Removes elements equal to a value, from either end.", lrem},
-		{"linsert", "key (BEFORE | AFTER) pivot element", 5, Write | DenyOOM, keys(at(1, RW|Insert)), "list", "2.2.0", "O(N) where N is the number of elements to traverse before seeing the value pivot. This means that inserting somewhere on the left end on the list (head) can be considered O(1) and inserting somewhere on the right end (tail) is O(N).", "Puts an element beside the first one equal to a value.", linsert},
-		{"lpos", "key element [RANK rank:integer] [COUNT num-matches:integer] [MAXLEN len:integer]", -3, ReadOnly, keys(at(1, RO|Access)), "list", "6.0.6", "O(N) where N is the number of elements in the list, for the average case. When searching for elements near the head or the tail of the list, or when the MAXLEN option is provided, the command may run in constant time.", "Finds the positions of elements equal to a value.", lpos},
+		{"lindex", "key index", 3, ReadOnly, keys(at(1, RO|Access)), "list", "1.0.0", "O(N) in the nodes between the element and the nearer end", "Reads one element of a list.", lindex},
+		{"lset", "key index element", 4, Write | DenyOOM, keys(at(1, RW|Update)), "list", "1.0.0", "O(N) in the nodes between the element and the nearer end", "Replaces one element of a list.", lset},
+		{"lrange", "key start stop", 4, ReadOnly, keys(at(1, RO|Access)), "list", "1.0.0", "O(S+N) for N elements that begin S nodes from the nearer end", "Reads the elements between two positions, both included.", lrange},
+		{"ltrim", "key start stop", 4, Write, keys(at(1, RW|Delete)), "list", "1.0.0", "O(N) in the elements removed", "Removes the elements outside two positions.", ltrim},
+		{"lrem", "key count element", 4, Write, keys(at(1, RW|Delete)), "list", "1.0.0", "O(N) in the elements looked at", "Removes elements equal to a value, from either end.", lrem},
+		{"linsert", "key (BEFORE | AFTER) pivot element", 5, Write | DenyOOM, keys(at(1, RW|Insert)), "list", "2.2.0", "O(N) in the elements in front of the pivot", "Puts an element beside the first one equal to a value.", linsert},
+		{"lpos", "key element [RANK rank:integer] [COUNT num-matches:integer] [MAXLEN len:integer]", -3, ReadOnly, keys(at(1, RO|Access)), "list", "6.0.6", "O(N) in the elements looked at, which are MAXLEN at most", "Finds the positions of elements equal to a value.", lpos},
 		{"lmove", "source destination (LEFT | RIGHT) (LEFT | RIGHT)", 5, Write | DenyOOM, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "6.2.0", "O(1)", "Takes an element off one list and puts it on another.", lmove},
 		{"rpoplpush", "source destination", 3, Write | DenyOOM, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "1.2.0", "O(1)", "Takes the last element off a list and puts it in front of another.", rpoplpush},
-		{"lmpop", "numkeys key ... (LEFT | RIGHT) [COUNT count]", -4, Write | MovableKeys, keys(counted(1, RW|Access|Delete)), "list", "7.0.0", "O(N+M) where N is the number of provided keys and M is the number of elements returned.", "Takes elements off the first list that has any.", lmpop},
+		{"lmpop", "numkeys key ... (LEFT | RIGHT) [COUNT count]", -4, Write | MovableKeys, keys(counted(1, RW|Access|Delete)), "list", "7.0.0", "O(N+M) for N keys given and M elements returned", "Takes elements off the first list that has any.", lmpop},
 	}
 }
 

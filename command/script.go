@@ -10,7 +10,7 @@ import (
 func scriptRows() []Row {
 	const (
 		run     = NoScript | Stale | SkipMonitor | NoMandatoryKeys
-		depends = "Depends on the script that is executed."
+		depends = "That of the script"
 		body    = "script numkeys [key [key ...]] [arg [arg ...]]"
 		sha     = "sha1 numkeys [key [key ...]] [arg [arg ...]]"
 		toAll   = RequestAllNodes | ResponseAllSucceeded
@@ -21,14 +21,14 @@ func scriptRows() []Row {
 		{"evalsha", sha, -3, run, writes, "scripting", "2.6.0", depends, "Runs a script that is kept, by its SHA1.", evalSHA},
 		{"eval_ro", body, -3, run | ReadOnly, reads, "scripting", "7.0.0", depends, "Runs a script that must not write.", eval},
 		{"evalsha_ro", sha, -3, run | ReadOnly, reads, "scripting", "7.0.0", depends, "Runs a script that is kept and must not write.", evalSHA},
-		{"script", "", -2, 0, nil, "scripting", "2.6.0", "Depends on subcommand.", "Looks after the scripts that are kept.", nil},
+		{"script", "", -2, 0, nil, "scripting", "2.6.0", "As its subcommands have it", "Looks after the scripts that are kept.", nil},
 		{"script|debug", "YES | SYNC | NO", 3, NoScript, nil, "scripting", "3.2.0", "O(1)", "Is refused: there is no debugger.", scriptDebug},
 		{"script|exists", "sha1 [sha1 ...]", -3, NoScript | RequestAllShards | ResponseAnd, nil, "scripting", "2.6.0",
-			"O(N) with N being the number of scripts to check (so checking a single script is an O(1) operation).", "Tells which scripts are kept.", scriptExists},
-		{"script|flush", "[ASYNC | SYNC]", -2, NoScript | toAll, nil, "scripting", "2.6.0", "O(N) with N being the number of scripts in cache", "Forgets all scripts.", scriptFlush},
+			"O(N) in the scripts given", "Tells which scripts are kept.", scriptExists},
+		{"script|flush", "[ASYNC | SYNC]", -2, NoScript | toAll, nil, "scripting", "2.6.0", "O(N) in the scripts kept", "Forgets all scripts.", scriptFlush},
 		{"script|help", "", 2, Loading | Stale, nil, "scripting", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"script|kill", "", 2, NoScript | AllowBusy | RequestAllShards | ResponseOneSucceeded, nil, "scripting", "2.6.0", "O(1)", "Ends the script that is running.", scriptKill},
-		{"script|load", "script", 3, NoScript | Stale | toAll, nil, "scripting", "2.6.0", "O(N) with N being the length in bytes of the script body.", "Keeps a script without running it.", scriptLoad},
+		{"script|load", "script", 3, NoScript | Stale | toAll, nil, "scripting", "2.6.0", "O(S) in the bytes of the script", "Keeps a script without running it.", scriptLoad},
 	}
 }
 

@@ -6,23 +6,23 @@ import (
 
 func setRows() []Row {
 	return []Row{
-		{"sadd", "key member ...", -3, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "set", "1.0.0", "O(1) for each element added, so O(N) to add N elements when the command is called with multiple arguments.", "Adds members to a set and counts the new ones.", sadd},
-		{"srem", "key member ...", -3, Write | Fast, keys(at(1, RW|Delete)), "set", "1.0.0", "O(N) where N is the number of members to be removed.", "Removes members of a set and counts them.", srem},
-		{"smembers", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "set", "1.0.0", "O(N) where N is the set cardinality.", "Returns all members of a set.", smembers},
+		{"sadd", "key member ...", -3, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "set", "1.0.0", "O(N) in the elements given", "Adds members to a set and counts the new ones.", sadd},
+		{"srem", "key member ...", -3, Write | Fast, keys(at(1, RW|Delete)), "set", "1.0.0", "O(N) in the members given", "Removes members of a set and counts them.", srem},
+		{"smembers", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "set", "1.0.0", "O(N) in the members of the set", "Returns all members of a set.", smembers},
 		{"sismember", "key member", 3, ReadOnly | Fast, keys(at(1, RO)), "set", "1.0.0", "O(1)", "Tells whether a set has a member.", sismember},
-		{"smismember", "key member ...", -3, ReadOnly | Fast, keys(at(1, RO|Access)), "set", "6.2.0", "O(N) where N is the number of elements being checked for membership", "Tells of each of several members whether a set has it.", smismember},
+		{"smismember", "key member ...", -3, ReadOnly | Fast, keys(at(1, RO|Access)), "set", "6.2.0", "O(N) in the members given", "Tells of each of several members whether a set has it.", smismember},
 		{"scard", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "set", "1.0.0", "O(1)", "Counts the members of a set.", scard},
-		{"spop", "key [count]", -2, Write | Fast | NondeterministicOutput, keys(at(1, RW|Access|Delete)), "set", "1.0.0", "Without the count argument O(1), otherwise O(N) where N is the value of the passed count.", "Takes members out of a set by chance.", spop},
-		{"srandmember", "key [count]", -2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "set", "1.0.0", "Without the count argument O(1), otherwise O(N) where N is the absolute value of the passed count.", "Returns members of a set by chance.", srandmember},
+		{"spop", "key [count]", -2, Write | Fast | NondeterministicOutput, keys(at(1, RW|Access|Delete)), "set", "1.0.0", "O(1), or O(N) in the count", "Takes members out of a set by chance.", spop},
+		{"srandmember", "key [count]", -2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "set", "1.0.0", "O(1), or O(N) in the count", "Returns members of a set by chance.", srandmember},
 		{"smove", "source destination member", 4, Write | Fast, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "set", "1.0.0", "O(1)", "Takes a member from one set to another.", smove},
-		{"sinter", "key ...", -2, ReadOnly | NondeterministicOrder, keys(span(1, -1, 1, RO|Access)), "set", "1.0.0", "O(N*M) worst case where N is the cardinality of the smallest set and M is the number of sets.", "Returns what all of several sets have.", sinter},
-		{"sintercard", "numkeys key ... [LIMIT limit:integer]", -3, ReadOnly | MovableKeys, keys(counted(1, RO|Access)), "set", "7.0.0", "O(N*M) worst case where N is the cardinality of the smallest set and M is the number of sets.", "Counts what all of several sets have.", sintercard},
-		{"sinterstore", "destination key ...", -3, Write | DenyOOM, keys(at(1, RW|Update), span(2, -1, 1, RO|Access)), "set", "1.0.0", "O(N*M) worst case where N is the cardinality of the smallest set and M is the number of sets.", "Stores what all of several sets have.", sinterstore},
-		{"sunion", "key ...", -2, ReadOnly | NondeterministicOrder, keys(span(1, -1, 1, RO|Access)), "set", "1.0.0", "O(N) where N is the total number of elements in all given sets.", "Returns what any of several sets has.", sunion},
-		{"sunionstore", "destination key ...", -3, Write | DenyOOM, keys(at(1, OW|Update), span(2, -1, 1, RO|Access)), "set", "1.0.0", "O(N) where N is the total number of elements in all given sets.", "Stores what any of several sets has.", sunionstore},
-		{"sdiff", "key ...", -2, ReadOnly | NondeterministicOrder, keys(span(1, -1, 1, RO|Access)), "set", "1.0.0", "O(N) where N is the total number of elements in all given sets.", "Returns what only the first of several sets has.", sdiff},
-		{"sdiffstore", "destination key ...", -3, Write | DenyOOM, keys(at(1, OW|Update), span(2, -1, 1, RO|Access)), "set", "1.0.0", "O(N) where N is the total number of elements in all given sets.", "Stores what only the first of several sets has.", sdiffstore},
-		{"sscan", "key cursor:integer [MATCH pattern] [COUNT count]", -3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "set", "2.8.0", "O(1) for every call. O(N) for a complete iteration, including enough command calls for the cursor to return back to 0. N is the number of elements inside the collection.", "Lists members of a set piece by piece.", sscan},
+		{"sinter", "key ...", -2, ReadOnly | NondeterministicOrder, keys(span(1, -1, 1, RO|Access)), "set", "1.0.0", "O(N*M) at worst, for M sets, the smallest of N members", "Returns what all of several sets have.", sinter},
+		{"sintercard", "numkeys key ... [LIMIT limit:integer]", -3, ReadOnly | MovableKeys, keys(counted(1, RO|Access)), "set", "7.0.0", "O(N*M) at worst, for M sets, the smallest of N members", "Counts what all of several sets have.", sintercard},
+		{"sinterstore", "destination key ...", -3, Write | DenyOOM, keys(at(1, RW|Update), span(2, -1, 1, RO|Access)), "set", "1.0.0", "O(N*M) at worst, for M sets, the smallest of N members", "Stores what all of several sets have.", sinterstore},
+		{"sunion", "key ...", -2, ReadOnly | NondeterministicOrder, keys(span(1, -1, 1, RO|Access)), "set", "1.0.0", "O(N) in the members of all sets together", "Returns what any of several sets has.", sunion},
+		{"sunionstore", "destination key ...", -3, Write | DenyOOM, keys(at(1, OW|Update), span(2, -1, 1, RO|Access)), "set", "1.0.0", "O(N) in the members of all sets together", "Stores what any of several sets has.", sunionstore},
+		{"sdiff", "key ...", -2, ReadOnly | NondeterministicOrder, keys(span(1, -1, 1, RO|Access)), "set", "1.0.0", "O(N) in the members of all sets together", "Returns what only the first of several sets has.", sdiff},
+		{"sdiffstore", "destination key ...", -3, Write | DenyOOM, keys(at(1, OW|Update), span(2, -1, 1, RO|Access)), "set", "1.0.0", "O(N) in the members of all sets together", "Stores what only the first of several sets has.", sdiffstore},
+		{"sscan", "key cursor:integer [MATCH pattern] [COUNT count]", -3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "set", "2.8.0", "O(COUNT) a call, O(N) for all N elements until the cursor is 0 again", "Lists members of a set piece by piece.", sscan},
 	}
 }
 

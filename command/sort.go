@@ -17,7 +17,7 @@ const (
 
 func sortRows() []Row {
 	const (
-		cost = "O(N+M*log(M)) where N is the number of elements in the list or set to sort, and M the number of returned elements. When the elements are not sorted, complexity is O(N)."
+		cost = "O(N*log(N)) in the elements, O(N) with BY and no asterisk"
 		how  = "key [BY pattern] [LIMIT offset count] [GET+ pattern ...] [ASC | DESC] [ALPHA]"
 		all  = Dangerous | NotKeyspace | OnAnyType
 	)

@@ -8,17 +8,17 @@ import (
 
 func streamRows() []Row {
 	return []Row{
-		{"xadd", "key [NOMKSTREAM] [(MAXLEN | MINID) [= | ~] threshold:string [LIMIT count]] (* | id:string) (field:string value:string) ...", -5, Write | DenyOOM | Fast | NondeterministicOutput, keys(at(1, RW|Update)), "stream", "5.0.0", "O(1) when adding a new entry, O(N) when trimming where N being the number of entries evicted.", "Appends an entry to a stream, which it creates when there is none.", xadd},
-		{"xdel", "key id:string ...", -3, Write | Fast, keys(at(1, RW|Delete)), "stream", "5.0.0", "O(1) for each single item to delete in the stream, regardless of the stream size.", "Removes entries from a stream and counts them.", xdel},
-		{"xinfo", "", -2, 0, nil, "stream", "5.0.0", "Depends on subcommand.", "Tells about streams.", nil},
+		{"xadd", "key [NOMKSTREAM] [(MAXLEN | MINID) [= | ~] threshold:string [LIMIT count]] (* | id:string) (field:string value:string) ...", -5, Write | DenyOOM | Fast | NondeterministicOutput, keys(at(1, RW|Update)), "stream", "5.0.0", "O(1), and O(N) in the entries that are trimmed", "Appends an entry to a stream, which it creates when there is none.", xadd},
+		{"xdel", "key id:string ...", -3, Write | Fast, keys(at(1, RW|Delete)), "stream", "5.0.0", "O(N) in the IDs given", "Removes entries from a stream and counts them.", xdel},
+		{"xinfo", "", -2, 0, nil, "stream", "5.0.0", "As its subcommands have it", "Tells about streams.", nil},
 		{"xinfo|help", "", 2, Loading | Stale, nil, "stream", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"xinfo|stream", "key [FULL [COUNT count]]", -3, ReadOnly, keys(at(2, RO|Access)), "stream", "5.0.0", "O(1)", "Describes a stream, with its entries on demand.", xinfoStream},
 		{"xlen", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "stream", "5.0.0", "O(1)", "Counts the entries of a stream.", xlen},
-		{"xrange", "key start:string end:string [COUNT count]", -4, ReadOnly, keys(at(1, RO|Access)), "stream", "5.0.0", "O(N) with N being the number of elements being returned. If N is constant (e.g. always asking for the first 10 elements with COUNT), you can consider it O(1).", "Returns the entries between two IDs.", xrange},
-		{"xread", "[COUNT count] [BLOCK milliseconds] STREAMS (key ... id:string ...)", -4, ReadOnly | Blocking, keys(KeySpec{Flags: RO | Access, Keyword: "STREAMS", Index: 1, Last: -1, Step: 1, Limit: 2}), "stream", "5.0.0", "For each stream mentioned: O(N) with N being the number of elements being returned, it means that XREAD-ing with a fixed COUNT is O(1). Note that when the BLOCK option is used, XADD will pay O(M) time in order to serve the M clients blocked on the stream getting new data.", "Returns what several streams have beyond an ID each.", xread},
-		{"xrevrange", "key end:string start:string [COUNT count]", -4, ReadOnly, keys(at(1, RO|Access)), "stream", "5.0.0", "O(N) with N being the number of elements returned. If N is constant (e.g. always asking for the first 10 elements with COUNT), you can consider it O(1).", "Returns the entries between two IDs, newest first.", xrevrange},
+		{"xrange", "key start:string end:string [COUNT count]", -4, ReadOnly, keys(at(1, RO|Access)), "stream", "5.0.0", "O(N) in the entries returned", "Returns the entries between two IDs.", xrange},
+		{"xread", "[COUNT count] [BLOCK milliseconds] STREAMS (key ... id:string ...)", -4, ReadOnly | Blocking, keys(KeySpec{Flags: RO | Access, Keyword: "STREAMS", Index: 1, Last: -1, Step: 1, Limit: 2}), "stream", "5.0.0", "O(N+M) for N streams given and M entries returned", "Returns what several streams have beyond an ID each.", xread},
+		{"xrevrange", "key end:string start:string [COUNT count]", -4, ReadOnly, keys(at(1, RO|Access)), "stream", "5.0.0", "O(N) in the entries returned", "Returns the entries between two IDs, newest first.", xrevrange},
 		{"xsetid", "key last-id:string [ENTRIESADDED entries-added:integer] [MAXDELETEDID max-deleted-id:string]", -3, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "stream", "5.0.0", "O(1)", "Sets what a stream remembers of entries it no longer has.", xsetid},
-		{"xtrim", "key (MAXLEN | MINID) [= | ~] threshold:string [LIMIT count]", -4, Write | NondeterministicOutput, keys(at(1, RW|Delete)), "stream", "5.0.0", "O(N), with N being the number of evicted entries. Constant times are very small however, since entries are organized in macro nodes containing multiple entries that can be released with a single deallocation.", "Drops the oldest entries of a stream.", xtrim},
+		{"xtrim", "key (MAXLEN | MINID) [= | ~] threshold:string [LIMIT count]", -4, Write | NondeterministicOutput, keys(at(1, RW|Delete)), "stream", "5.0.0", "O(N) in the entries dropped, whole nodes of them at a time", "Drops the oldest entries of a stream.", xtrim},
 	}
 }
 

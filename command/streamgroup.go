@@ -3,17 +3,17 @@ package command
 import "github.com/miniredisd/miniredisd/store"
 
 func streamGroupRows() []Row {
-	const reading = "For each stream mentioned: O(M) with M being the number of elements returned. If M is constant (e.g. always asking for the first 10 elements with COUNT), you can consider it O(1). On the other side when XREADGROUP blocks, XADD will pay the O(N) time in order to serve the N clients blocked on the stream getting new data."
-	const pending = "O(N) with N being the number of elements returned, so asking for a small fixed number of entries per call is O(1). O(M), where M is the total number of entries scanned when used with the IDLE filter. When the command returns just the summary and the list of consumers is small, it runs in O(1) time; otherwise, an additional O(N) time for iterating every consumer."
+	const reading = "O(N+M) for N streams given and M entries returned"
+	const pending = "O(N) in the entries returned or, with IDLE, looked at; without a range in the consumers"
 	return []Row{
-		{"xack", "key group id:string ...", -4, Write | Fast, keys(at(1, RW|Update)), "stream", "5.0.0", "O(1) for each message ID processed.", "Ends the waiting for entries that a consumer has dealt with.", xack},
-		{"xautoclaim", "key group consumer min-idle-time:string start:string [COUNT count] [JUSTID]", -6, Write | Fast | NondeterministicOutput, keys(at(1, RW|Delete)), "stream", "6.2.0", "O(1) if COUNT is small.", "Hands entries over that have been pending for long, going through all that are.", xautoclaim},
-		{"xclaim", "key group consumer min-idle-time:string id:string ... [IDLE ms:integer] [TIME unix-time-milliseconds:unix-time] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid:string]", -6, Write | Fast | NondeterministicOutput, keys(at(1, RW|Update)), "stream", "5.0.0", "O(log N) with N being the number of messages in the PEL of the consumer group.", "Hands pending entries over to another consumer.", xclaim},
-		{"xgroup", "", -2, 0, nil, "stream", "5.0.0", "Depends on subcommand.", "Manages consumer groups.", nil},
+		{"xack", "key group id:string ...", -4, Write | Fast, keys(at(1, RW|Update)), "stream", "5.0.0", "O(N) in the IDs given", "Ends the waiting for entries that a consumer has dealt with.", xack},
+		{"xautoclaim", "key group consumer min-idle-time:string start:string [COUNT count] [JUSTID]", -6, Write | Fast | NondeterministicOutput, keys(at(1, RW|Delete)), "stream", "6.2.0", "O(COUNT)", "Hands entries over that have been pending for long, going through all that are.", xautoclaim},
+		{"xclaim", "key group consumer min-idle-time:string id:string ... [IDLE ms:integer] [TIME unix-time-milliseconds:unix-time] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid:string]", -6, Write | Fast | NondeterministicOutput, keys(at(1, RW|Update)), "stream", "5.0.0", "O(M*log(N)) for M IDs, N entries pending in the group", "Hands pending entries over to another consumer.", xclaim},
+		{"xgroup", "", -2, 0, nil, "stream", "5.0.0", "As its subcommands have it", "Manages consumer groups.", nil},
 		{"xgroup|create", "key group (id:string | $) [MKSTREAM] [ENTRIESREAD entries-read:integer]", -5, Write | DenyOOM, keys(at(2, RW|Insert)), "stream", "5.0.0", "O(1)", "Creates a consumer group.", xgroupCreate},
 		{"xgroup|createconsumer", "key group consumer", 5, Write | DenyOOM, keys(at(2, RW|Insert)), "stream", "6.2.0", "O(1)", "Creates a consumer of a group.", xgroupCreateConsumer},
 		{"xgroup|delconsumer", "key group consumer", 5, Write, keys(at(2, RW|Delete)), "stream", "5.0.0", "O(1)", "Removes a consumer of a group and counts what was pending for it.", xgroupDelConsumer},
-		{"xgroup|destroy", "key group", 4, Write, keys(at(2, RW|Delete)), "stream", "5.0.0", "O(N) where N is the number of entries in the group's pending entries list (PEL).", "Removes a consumer group.", xgroupDestroy},
+		{"xgroup|destroy", "key group", 4, Write, keys(at(2, RW|Delete)), "stream", "5.0.0", "O(N) in the entries pending in the group", "Removes a consumer group.", xgroupDestroy},
 		{"xgroup|help", "", 2, Loading | Stale, nil, "stream", "5.0.0", "O(1)", "Lists the subcommands.", Help},
 		{"xgroup|setid", "key group (id:string | $) [ENTRIESREAD entries-read:integer]", -5, Write, keys(at(2, RW|Update)), "stream", "5.0.0", "O(1)", "Sets up to where a group has read.", xgroupSetID},
 		{"xinfo|consumers", "key group", 4, ReadOnly | NondeterministicOutput, keys(at(2, RO|Access)), "stream", "5.0.0", "O(1)", "Describes the consumers of a group.", xinfoConsumers},

@@ -4,9 +4,9 @@ import "math"
 
 func stringRows() []Row {
 	const (
-		reading   = "O(N) where N is the length of the returned string. The complexity is ultimately determined by the returned length, but because creating a substring from an existing string is very cheap, it can be considered O(1) for small strings."
-		appending = "O(1). The amortized time complexity is O(1) assuming the appended value is small and the already present value is of any size, since the dynamic string library used by Redis will double the free space available on every reallocation."
-		patching  = "O(1), not counting the time taken to copy the new string in place. Usually, this string is very small so the amortized complexity is O(1). Otherwise, complexity is O(M) with M being the length of the value argument."
+		reading   = "O(N) in the bytes returned"
+		appending = "O(N) in the bytes given, as room is made for more than them"
+		patching  = "O(N) in the bytes given"
 		expiry    = "EX seconds | PX milliseconds | EXAT unix-time-seconds:unix-time | PXAT unix-time-milliseconds:unix-time"
 	)
 	number := keys(at(1, RW|Access|Update))
@@ -16,10 +16,10 @@ func stringRows() []Row {
 		{"setnx", "key value", 3, Write | DenyOOM | Fast, keys(at(1, OW|Insert)), "string", "1.0.0", "O(1)", "Stores a string unless the key exists.", setnx},
 		{"setex", "key seconds value", 4, Write | DenyOOM, keys(at(1, OW|Update)), "string", "2.0.0", "O(1)", "Stores a string for some seconds.", setex},
 		{"psetex", "key milliseconds value", 4, Write | DenyOOM, keys(at(1, OW|Update)), "string", "2.6.0", "O(1)", "Stores a string for some milliseconds.", psetex},
-		{"mset", "(key value) ...", -3, Write | DenyOOM | RequestMultiShard | ResponseAllSucceeded, keys(span(1, -1, 2, OW|Update)), "string", "1.0.1", "O(N) where N is the number of keys to set.", "Stores several strings.", mset},
-		{"msetnx", "(key value) ...", -3, Write | DenyOOM | RequestMultiShard | ResponseMin, keys(span(1, -1, 2, OW|Insert)), "string", "1.0.1", "O(N) where N is the number of keys to set.", "Stores several strings unless one of the keys exists.", msetnx},
+		{"mset", "(key value) ...", -3, Write | DenyOOM | RequestMultiShard | ResponseAllSucceeded, keys(span(1, -1, 2, OW|Update)), "string", "1.0.1", "O(N) in the keys given", "Stores several strings.", mset},
+		{"msetnx", "(key value) ...", -3, Write | DenyOOM | RequestMultiShard | ResponseMin, keys(span(1, -1, 2, OW|Insert)), "string", "1.0.1", "O(N) in the keys given", "Stores several strings unless one of the keys exists.", msetnx},
 		{"get", "key", 2, ReadOnly | Fast, keys(at(1, RO|Access)), "string", "1.0.0", "O(1)", "Reads a string.", get},
-		{"mget", "key ...", -2, ReadOnly | Fast | RequestMultiShard, keys(span(1, -1, 1, RO|Access)), "string", "1.0.0", "O(N) where N is the number of keys to retrieve.", "Reads several strings.", mget},
+		{"mget", "key ...", -2, ReadOnly | Fast | RequestMultiShard, keys(span(1, -1, 1, RO|Access)), "string", "1.0.0", "O(N) in the keys given", "Reads several strings.", mget},
 		{"getset", "key value", 3, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "string", "1.0.0", "O(1)", "Stores a string and returns the one before.", getset},
 		{"getdel", "key", 2, Write | Fast, keys(at(1, RW|Access|Delete)), "string", "6.2.0", "O(1)", "Reads a string and deletes its key.", getdel},
 		{"getex", "key [" + expiry + " | PERSIST]", -2, Write | Fast, keys(at(1, RW|Access|Update)), "string", "6.2.0", "O(1)", "Reads a string and sets or drops its TTL.", getex},
@@ -34,7 +34,7 @@ func stringRows() []Row {
 		{"decrby", "key decrement", 3, Write | DenyOOM | Fast, number, "string", "1.0.0", "O(1)", "Takes from a number.", decrby},
 		{"incrbyfloat", "key increment:double", 3, Write | DenyOOM | Fast, number, "string", "2.6.0", "O(1)", "Adds to a number with a fraction.", incrbyfloat},
 		{"lcs", "key1:key key2:key [LEN] [IDX] [MINMATCHLEN min-match-len:integer] [WITHMATCHLEN]", -3, ReadOnly, keys(span(1, 2, 1, RO|Access)),
-			"string", "7.0.0", "O(N*M) where N and M are the lengths of s1 and s2, respectively", "Finds the longest common subsequence of two strings.", lcs},
+			"string", "7.0.0", "O(N*M) in the lengths of the two strings", "Finds the longest common subsequence of two strings.", lcs},
 	}
 }
 

@@ -6,15 +6,15 @@ func zsetBlockRows() []Row {
 	return []Row{
 		{"bzpopmin", "key ... timeout:double",
 			-3, Write | Blocking | Fast, keys(span(1, -2, 1, RW|Access|Delete)), "sorted-set", "5.0.0",
-			"O(log(N)) with N being the number of elements in the sorted set.",
+			"O(log(N)) in the members of the sorted set",
 			"ZPOPMIN from the first sorted set there is, or the first to come.", bzpopmin},
 		{"bzpopmax", "key ... timeout:double",
 			-3, Write | Blocking | Fast, keys(span(1, -2, 1, RW|Access|Delete)), "sorted-set", "5.0.0",
-			"O(log(N)) with N being the number of elements in the sorted set.",
+			"O(log(N)) in the members of the sorted set",
 			"ZPOPMAX from the first sorted set there is, or the first to come.", bzpopmax},
 		{"bzmpop", "timeout:double numkeys key ... (MIN | MAX) [COUNT count]",
 			-5, Write | Blocking | MovableKeys, keys(counted(2, RW|Access|Delete)), "sorted-set", "7.0.0",
-			"O(K) + O(M*log(N)) where K is the number of provided keys, N being the number of elements in the sorted set, and M being the number of elements popped.",
+			"O(K+M*log(N)) for K keys, M of N members taken",
 			"ZMPOP, once there is a member.", bzmpop},
 	}
 }

@@ -18,12 +18,12 @@ func (s *Server) clientRows() []command.Row {
 			"connection", "6.2.0", "O(1)", "Makes the connection as it was when it was new.", s.reset),
 		row("client|info", "", 2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection", "6.2.0", "O(1)", "Describes this connection.", s.clientInfo),
 		row("client|list", "[TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id:integer ...]", -2, flags|command.NondeterministicOutput, "connection", "2.4.0",
-			"O(N) where N is the number of client connections", "Describes the connections.", s.clientList),
+			"O(N) in the client connections", "Describes the connections.", s.clientList),
 		row("client|kill", "old-format:string | (ID client-id:integer | TYPE (NORMAL | MASTER | SLAVE | REPLICA | PUBSUB) | USER username | ADDR addr | LADDR laddr | SKIPME (YES | NO)) ...", -3, flags,
-			"connection", "2.4.0", "O(N) where N is the number of client connections", "Closes connections.", s.clientKill),
+			"connection", "2.4.0", "O(N) in the client connections", "Closes connections.", s.clientKill),
 		row("client|pause", "timeout:integer [WRITE | ALL]", -3, flags, "connection", "3.0.0", "O(1)", "Holds all clients, or those that write, for some time.", s.clientPause),
-		row("client|unpause", "", 2, flags, "connection", "6.2.0", "O(N) Where N is the number of paused clients", "Ends a pause.", s.clientUnpause),
-		row("client|unblock", "client-id:integer [TIMEOUT | ERROR]", -3, flags, "connection", "5.0.0", "O(log N) where N is the number of client connections",
+		row("client|unpause", "", 2, flags, "connection", "6.2.0", "O(N) in the clients that are held", "Ends a pause.", s.clientUnpause),
+		row("client|unblock", "client-id:integer [TIMEOUT | ERROR]", -3, flags, "connection", "5.0.0", "O(1)",
 			"Ends the wait of a blocked client.", s.clientUnblock),
 	}
 }

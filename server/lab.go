@@ -67,7 +67,7 @@ const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
 // labRows are LAB and its subcommands.
 func (s *Server) labRows() []command.Row {
 	return append([]command.Row{
-		row("lab", "", -2, 0, labGroup, labSince, "Depends on subcommand.", "Controls time and faults, for tests.", nil),
+		row("lab", "", -2, 0, labGroup, labSince, "As its subcommands have it", "Controls time and faults, for tests.", nil),
 		row("lab|help", "", 2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
 	}, slices.Concat(s.labClockRows(), s.labFaultRows(), s.labHoldRows(), s.labLogRows(), s.labNetRows(), s.labCrashRows(), s.labSnapshotRows(),
 		s.labMastersRows(), s.labDoctorRows(), s.labResetRows())...)

@@ -23,7 +23,7 @@ import (
 // else nobody could end it.
 
 func (s *Server) labNetRows() []command.Row {
-	const each = "O(N) where N is the number of client connections"
+	const each = "O(N) in the client connections"
 	return []command.Row{
 		s.labSwitchRow("listen", "O(1)", "Refuses new connections, or takes them again.", s.labListen),
 		s.labSwitchRow("blackhole", each, "Leaves everybody without answers, or delivers all again.", s.labBlackhole),

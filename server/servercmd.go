@@ -19,13 +19,13 @@ func (s *Server) serverRows() []command.Row {
 	return []command.Row{
 		row("monitor", "", 1, admin, "server", "1.0.0", "O(1)", "Shows every command that is executed, as it happens.", s.monitor),
 		row("info", "[section ...]", -1, stats|command.Dangerous|command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial, "server", "1.0.0", "O(1)", "Tells all about the server.", s.info),
-		row("config|get", "parameter ...", -3, admin, "server", "2.0.0", "O(N) when N is the number of configuration parameters provided", "Tells the values of directives.", s.configGet),
-		row("config|set", "(parameter value) ...", -4, admin|command.RequestAllNodes|command.ResponseAllSucceeded, "server", "2.0.0", "O(N) when N is the number of configuration parameters provided", "Changes directives, all of them or none.", s.configSet),
+		row("config|get", "parameter ...", -3, admin, "server", "2.0.0", "O(N) in the parameters given", "Tells the values of directives.", s.configGet),
+		row("config|set", "(parameter value) ...", -4, admin|command.RequestAllNodes|command.ResponseAllSucceeded, "server", "2.0.0", "O(N) in the parameters given", "Changes directives, all of them or none.", s.configSet),
 		row("config|rewrite", "", 2, admin, "server", "2.8.0", "O(1)", "Writes the present values to the configuration file.", s.configRewrite),
 		row("config|resetstat", "", 2, admin, "server", "2.0.0", "O(1)", "Sets the counters of INFO back to zero.", s.configResetStat),
-		row("debug", "subcommand [argument ...]", -2, admin|command.ProtectedDebug, "server", "1.0.0", "Depends on subcommand.", "Does what only tests need.", s.debug),
+		row("debug", "subcommand [argument ...]", -2, admin|command.ProtectedDebug, "server", "1.0.0", "As its subcommands have it", "Does what only tests need.", s.debug),
 		row("shutdown", "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]", -1, admin|command.NoMulti|command.AllowBusy, "server", "1.0.0",
-			"O(N) when saving, where N is the total number of keys in all databases when saving data, otherwise O(1)", "Ends the server.", s.shutdown),
+			"O(1)", "Ends the server.", s.shutdown),
 		row("lastsave", "", 1, stats|command.Fast|command.InAdmin|command.NondeterministicOutput, "server", "1.0.0", "O(1)", "Tells when data was saved last, or the server started.", s.lastSave),
 		row("memory|stats", "", 2, command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial, "server", "4.0.0", "O(1)", "Tells what memory is used for.", s.memoryStats),
 	}
