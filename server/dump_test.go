@@ -124,9 +124,9 @@ var dumpWriters = []struct {
 	{"stream", always, writeStream},
 }
 
-func always(int) bool     { return true }
-func never(int) bool      { return false }
-func small(size int) bool { return size < 20 }
+func always(int) bool { return true }
+func never(int) bool  { return false }
+
 func (w *dumpWriter) score() string {
 	switch w.r.IntN(5) {
 	case 0:

@@ -18,12 +18,7 @@ import (
 // In the end the server is as good as new, and no command has panicked.
 func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
 	var panics atomic.Int64
-	addr := startWithLog(t, []string{"--lab", "yes", "--notify-keyspace-events", "KEA", "--seed", "5"}, func(_ byte, format string, args ...any) {
-		if strings.HasPrefix(format, "Panic") {
-			panics.Add(1)
-			t.Logf(format, args...)
-		}
-	})
+	addr := startWithLog(t, []string{"--lab", "yes", "--notify-keyspace-events", "KEA", "--seed", "5"}, countPanics(t, &panics))
 	var done atomic.Bool
 	var clients sync.WaitGroup
 	for n := range 12 {
@@ -58,16 +53,21 @@ func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
 	require.Zero(t, panics.Load())
 }
 
-// The same in the middle of scripts that run on: verbs are answered or refused, and the
-// connection of the script is treated like any other.
-func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
-	var panics atomic.Int64
-	addr := startWithLog(t, []string{"--lab", "yes", "--busy-reply-threshold", "1", "--seed", "5"}, func(_ byte, format string, args ...any) {
+// countPanics is a server's log in which panics of commands are looked for.
+func countPanics(t *testing.T, panics *atomic.Int64) func(byte, string, ...any) {
+	return func(_ byte, format string, args ...any) {
 		if strings.HasPrefix(format, "Panic") {
 			panics.Add(1)
 			t.Logf(format, args...)
 		}
-	})
+	}
+}
+
+// The same in the middle of scripts that run on: verbs are answered or refused, and the
+// connection of the script is treated like any other.
+func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
+	var panics atomic.Int64
+	addr := startWithLog(t, []string{"--lab", "yes", "--busy-reply-threshold", "1", "--seed", "5"}, countPanics(t, &panics))
 	var done atomic.Bool
 	var clients sync.WaitGroup
 	for n := range 8 {

@@ -35,14 +35,18 @@ func (s *Server) labFaultDel(c *command.Call, args [][]byte) error {
 }
 
 func (s *Server) labFaultClear(c *command.Call, _ [][]byte) error {
+	s.liftAll()
+	s.arm()
+	c.OK()
+	return nil
+}
+
+func (s *Server) liftAll() {
 	rules := s.lab.plan.Rules
 	s.lab.plan.Clear()
 	for _, r := range rules {
 		s.lift(r)
 	}
-	s.arm()
-	c.OK()
-	return nil
 }
 
 func (s *Server) labFaultAdd(c *command.Call, args [][]byte) error {

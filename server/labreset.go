@@ -65,11 +65,7 @@ func (s *Server) resetLater(c *command.Call, to func(int64) int64, frozen bool) 
 // endFailures ends all that goes wrong, and has those go on who wait for it.
 func (s *Server) endFailures() error {
 	l := s.lab
-	rules := l.plan.Rules
-	l.plan.Clear()
-	for _, r := range rules {
-		s.lift(r)
-	}
+	s.liftAll()
 	l.history.UnwatchAll()
 	l.partitions = nil
 	err := s.setBlackhole(false)
