@@ -62,6 +62,7 @@ func arrows() map[string][]string {
 		"internal/differential": {"internal/redistest", "resp"},
 		"interop/matrix":        {"resp"},
 		"interop/redlock":       {"lab/doctor", "lab/verdict"},
+		"interop/suite":         {},
 	}
 }
 

@@ -24,7 +24,8 @@ func constants() map[string]string {
 
 // tools are run by tests and by hand and are no part of a server.
 func isTool(pkg string) bool {
-	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "interop/matrix" || pkg == "interop/redlock" || pkg == "internal/transcript" || pkg == "internal/differential" || pkg == "internal/redistest"
+	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "interop/matrix" || pkg == "interop/redlock" || pkg == "interop/suite" ||
+		pkg == "internal/transcript" || pkg == "internal/differential" || pkg == "internal/redistest"
 }
 
 func TestNoPackageHasStateOfItsOwn(t *testing.T) {

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// suite is how files are run.
+type suite struct {
+	tclsh   string
+	timeout time.Duration
+}
+
+// results are the tests of one file. A test of one name may run several times.
+type results struct {
+	name    string
+	ok, red map[string]int
+	aborts  int    // errors between tests, which end a block of the file
+	end     string // "done", or how else the file ended
+	took    time.Duration
+	output  string
+}
+
+// basePort is the first of the ports that the suite gives to its servers.
+const basePort = 24111
+
+// file runs one file of the suite.
+func (s *suite) file(ctx context.Context, t *tree, name string) *results {
+	cmd := exec.CommandContext(ctx, s.tclsh, "tests/test_helper.tcl", "--single", name, "--clients", "1", "--durable",
+		"--tags", "-slow", "--timeout", strconv.Itoa(int(s.timeout.Seconds())),
+		"--baseport", strconv.Itoa(basePort), "--portcount", "2000")
+	cmd.Dir = t.dir
+	cmd.Env = append(cmd.Environ(), "TERM=dumb")
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &out
+	// The suite and its servers are one group: none of them outlives the file.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second // such a server holds the pipe
+	start := time.Now()
+	_ = cmd.Run() // a red test is no news: what the output says counts
+	if cmd.Process != nil {
+		_ = cmd.Cancel()
+	}
+	r := parseOutput(name, out.String())
+	r.took = time.Since(start)
+	return r
+}
+
+// parseOutput reads what test_helper.tcl prints.
+func parseOutput(name, output string) *results {
+	r := &results{name: name, ok: map[string]int{}, red: map[string]int{}, end: "no end", output: output}
+	duration := regexp.MustCompile(` \(\d+ ms\)$`)
+	suffix := " in tests/" + name + ".tcl"
+	for line := range strings.Lines(output) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "[ok]: "):
+			r.ok[duration.ReplaceAllString(line[len("[ok]: "):], "")]++
+		case strings.HasPrefix(line, "[err]: ") && strings.HasSuffix(line, suffix):
+			r.red[strings.TrimSuffix(line[len("[err]: "):], suffix)]++
+		case strings.HasPrefix(line, "[err]: "):
+			r.aborts++
+		case strings.HasPrefix(line, "[TIMEOUT]"):
+			r.end = "hang"
+		case strings.HasPrefix(line, "[exception]"):
+			r.end = "exception"
+		case strings.HasPrefix(line, "[1/1 done]"):
+			r.end = "done"
+		}
+	}
+	return r
+}
+
+func (r *results) sum(tests map[string]int) (n int) {
+	for _, times := range tests {
+		n += times
+	}
+	return n
+}
+
+// tail is the end of the output, for a file that is not as it has to be.
+func (r *results) tail() string {
+	const most = 4000
+	return r.output[max(len(r.output)-most, 0):]
+}
