@@ -3,9 +3,10 @@
 //
 // The table (table.go) says for each directive its name and alias, its kind and
 // range, its default, whether CONFIG SET may touch it, and whether it does
-// something here. Three states exist: implemented; inert, which is accepted,
-// answered by CONFIG GET and reported once by Inert; and refused, for what a
-// user must not believe to have (cluster mode, TLS, replication, ACL users).
+// something here. Four states exist: implemented; inert, which is accepted,
+// answered by CONFIG GET and reported once by Inert; refused, for what a user must
+// not believe to have (cluster mode, TLS, replication); and withheld, which a file may
+// ask for in vain, as many do (appendonly). files.go names what asks for files in vain.
 // The same rows drive the configuration file, the command line, CONFIG GET,
 // CONFIG SET and CONFIG REWRITE, so that these cannot disagree.
 //

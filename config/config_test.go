@@ -80,12 +80,16 @@ func other(r *row) string {
 func TestEveryDirectiveSurvivesSetRewriteAndParse(t *testing.T) {
 	for i := range table {
 		r := &table[i]
-		if r.flags&refused != 0 || r.name == "logfile" {
+		if r.flags&(refused|withheld) != 0 || r.name == "logfile" {
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "redis.conf")
-			require.NoError(t, os.WriteFile(file, nil, 0o600))
+			line := ""
+			if r.flags&own != 0 {
+				line = r.name + " " + quote(r.def) + "\n"
+			}
+			require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
 			c, err := Parse([]string{file}, nil)
 			require.NoError(t, err)
 			want := other(r)
@@ -125,13 +129,67 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 }
 
 func TestInertDirectivesAreReportedOnce(t *testing.T) {
-	c, err := Parse([]string{"--appendonly", "yes", "--save", "60", "1", "--maxclients", "5", "--hz", "20"}, nil)
+	c, err := Parse([]string{"--rdbcompression", "no", "--appendfsync", "no", "--maxclients", "5", "--hz", "20"}, nil)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"appendonly", "save"}, c.Inert())
+	require.ElementsMatch(t, []string{"rdbcompression", "appendfsync"}, c.Inert())
 	require.Empty(t, c.Inert())
-	_, err = c.Set([]string{"rdbcompression", "no", "appendonly", "no"}, false, nil)
+	_, err = c.Set([]string{"rdbcompression", "yes", "rdbchecksum", "yes"}, false, nil)
+	require.ErrorContains(t, err, "immutable")
+	_, err = c.Set([]string{"rdbcompression", "yes", "appendfsync", "always", "aof-load-truncated", "no"}, false, nil)
 	require.NoError(t, err)
-	require.Equal(t, []string{"rdbcompression"}, c.Inert())
+	require.Equal(t, []string{"aof-load-truncated"}, c.Inert())
+}
+
+func TestWhatAsksForFilesIsNamed(t *testing.T) {
+	require.Empty(t, Default().Unsaved())
+	c, err := Parse([]string{"--appendonly", "yes", "--save", "60", "1", "--shutdown-on-sigterm", "save now", "--shutdown-on-sigint", "nosave"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"save 60 1", "appendonly yes", "shutdown-on-sigterm save now"}, c.Unsaved())
+	require.Equal(t, []string{"save 60 1"}, c.Unsaved("save", "timeout"))
+	require.Empty(t, c.Unsaved("timeout"))
+}
+
+func TestAppendonlyIsNoWhateverAFileAsksFor(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "redis.conf")
+	const line = "appendonly yes\n"
+	require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
+	c, err := Parse([]string{file}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"appendonly", "no"}, c.Get([]string{"appendonly"}, glob))
+	require.NoError(t, c.Rewrite(nil))
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, line, string(text), "nobody has set it to no")
+
+	_, err = c.Set([]string{"appendonly", "yes"}, true, nil)
+	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'appendonly') - append-only files are not supported by miniredisd: data is kept in memory only")
+	require.Equal(t, []string{"appendonly yes"}, c.Unsaved())
+	_, err = c.Set([]string{"appendonly", "no"}, true, nil)
+	require.NoError(t, err)
+	require.Empty(t, c.Unsaved())
+	require.NoError(t, c.Rewrite(nil))
+	text, err = os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "appendonly no\n", string(text))
+}
+
+func TestDataOfAnotherServerIsFound(t *testing.T) {
+	dir := t.TempDir()
+	c, err := Parse([]string{"--dir", dir, "--dbfilename", "my.rdb"}, nil)
+	require.NoError(t, err)
+	require.Empty(t, c.Unread())
+	for _, name := range []string{"dump.rdb", "my.rdb"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "appendonlydir"), 0o700))
+	require.Equal(t, []string{filepath.Join(dir, "my.rdb"), filepath.Join(dir, "appendonlydir")}, c.Unread())
+}
+
+func TestOurOwnDirectivesAreAnsweredByNameOnly(t *testing.T) {
+	all := pairs(Default().Get([]string{"*", "se*", "SEED"}, glob))
+	require.Equal(t, "0", all["SEED"])
+	require.NotContains(t, all, "seed")
+	require.NotContains(t, all, "port-file")
 }
 
 func TestCommandLine(t *testing.T) {
@@ -143,7 +201,7 @@ func TestCommandLine(t *testing.T) {
 		want map[string]string
 	}{
 		{[]string{"--save", "60", "1", "--save", "", "--port", "7"}, "", map[string]string{"save": "", "port": "7"}},
-		{[]string{"--save", "60 1", "--port", "7"}, "", nil},
+		{[]string{"--save", "60 1", "--port", "7", "--oom-score-adj-values", "1 2 3"}, "", map[string]string{"save": "60 1", "port": "7", "oom-score-adj-values": "1 2 3"}},
 		{[]string{"--save", "60", "1", "--save", "7", "2"}, "", map[string]string{"save": "60 1 7 2"}},
 		{[]string{"--save", "--port", "8"}, "", map[string]string{"save": "", "port": "8"}},
 		{[]string{"--port", "8", "--save"}, "", map[string]string{"save": "", "port": "8"}},

@@ -17,8 +17,8 @@ var ErrNoFile = errors.New("ERR The server is running without a config file")
 
 // Rewrite is CONFIG REWRITE: it brings the configuration file up to the present
 // values. Lines keep their place, comments stay, what no line mentions and is
-// not at its default is appended under a signature. The file is replaced in one
-// step. users are the user lines to be there; none with an aclfile.
+// not at its default is appended under a signature, our own directives excepted:
+// redis-server would refuse the file. The file is replaced in one step. users are the user lines to be there; none with an aclfile.
 func (c *Config) Rewrite(users []string) error {
 	if c.File == "" {
 		return ErrNoFile
@@ -57,7 +57,7 @@ func (c *Config) rewritten(old string, users []string) string {
 	for i := range table {
 		r := &table[i]
 		for _, line := range c.lines(r) {
-			w.put(r.name, line, c.value(r) != r.def && !(r.kind == directory && c.Dir == ""))
+			w.put(r.name, line, r.flags&own == 0 && c.given(r) != r.def && !(r.kind == directory && c.Dir == ""))
 		}
 		w.clear(r.name)
 	}
@@ -107,7 +107,7 @@ func (w *rewriter) String() string {
 // lines are the configuration lines that restore a directive; none for a text
 // that is absent.
 func (c *Config) lines(r *row) []string {
-	value := c.value(r)
+	value := c.given(r)
 	switch r.kind {
 	case memory, percent:
 		if n, err := strconv.ParseInt(value, 10, 64); err == nil {

@@ -27,7 +27,7 @@ func (c *Config) Get(patterns []string, match func(pattern, name string) bool) [
 		for i := range table {
 			r := &table[i]
 			for _, name := range [2]string{r.name, r.alias} {
-				if name != "" && r.flags&hidden == 0 && match(p, name) {
+				if name != "" && r.flags&(hidden|own) == 0 && match(p, name) {
 					add(name, r)
 				}
 			}
@@ -102,7 +102,7 @@ func (c *Config) changes(pairs []string, local bool) ([]change, error) {
 			return nil, setError(name, "duplicate parameter")
 		}
 		seen[key] = true
-		list = append(list, change{key, r, c.value(r), pairs[i+1]})
+		list = append(list, change{key, r, c.given(r), pairs[i+1]})
 	}
 	return list, nil
 }

@@ -33,7 +33,9 @@ const (
 	protected // CONFIG SET needs enable-protected-configs
 	unset     // the empty string means absent
 	inert
-	refused // any value but the default is an error
+	refused  // any value but the default is an error
+	withheld // so for CONFIG SET only; a file may ask for it, and CONFIG GET answers the default
+	own      // Redis has no such directive: only its exact name is answered, and REWRITE adds no line
 )
 
 type row struct {
@@ -72,6 +74,8 @@ func lookup(name string) (r *row, isAlias bool) {
 // refusal says why the value of a refused directive cannot be accepted.
 func refusal(name string) string {
 	switch name {
+	case "appendonly":
+		return "append-only files are not supported by miniredisd: data is kept in memory only"
 	case "cluster-enabled":
 		return "cluster mode is not supported by miniredisd"
 	case "replicaof":

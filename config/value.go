@@ -32,7 +32,7 @@ func (c *Config) parse(r *row, args []string, inFile bool) (value, why string) {
 	default:
 		value, why = c.parseSpecial(r, args, inFile)
 	}
-	if why == "" && r.flags&refused != 0 && value != r.def {
+	if why == "" && value != r.def && (r.flags&refused != 0 || r.flags&withheld != 0 && !inFile) {
 		return "", refusal(r.name)
 	}
 	return value, why
@@ -134,10 +134,14 @@ func parseMemory(s string) (int64, bool) {
 
 func parseWords(r *row, args []string) (value, why string) {
 	var given []string
+	none := "argument(s) must be one of the following: " + strings.Join(r.words, ", ")
+	if len(args) == 0 {
+		return "", none
+	}
 	for _, a := range args {
 		w := strings.ToLower(a)
 		if !slices.Contains(r.words, w) {
-			return "", "argument(s) must be one of the following: " + strings.Join(r.words, ", ")
+			return "", none
 		}
 		if r.name == "oom-score-adj" && w == "relative" {
 			w = "yes"
@@ -206,6 +210,14 @@ func number(k kind, value string) int64 {
 
 // value is what CONFIG GET answers for a directive.
 func (c *Config) value(r *row) string {
+	if r.flags&withheld != 0 {
+		return r.def
+	}
+	return c.given(r)
+}
+
+// given is the value that a directive was set to, whether it has an effect or not.
+func (c *Config) given(r *row) string {
 	if r.field == nil {
 		if v, ok := c.text[r.name]; ok {
 			return v

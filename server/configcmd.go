@@ -31,8 +31,14 @@ func (s *Server) configSet(c *command.Call) error {
 	for _, a := range c.Args[2:] {
 		pairs = append(pairs, string(a))
 	}
-	if _, err := s.cfg.Set(pairs, c.Sess.Local, s.apply); err != nil {
+	changed, err := s.cfg.Set(pairs, c.Sess.Local, s.apply)
+	if err != nil {
 		return err
+	}
+	if len(changed) > 0 {
+		for _, line := range s.cfg.Unsaved(changed...) {
+			s.log('#', NothingSaved, line)
+		}
 	}
 	for _, name := range s.cfg.Inert() {
 		s.log('#', "The directive '%s' is accepted but has no effect here", name)
@@ -40,6 +46,9 @@ func (s *Server) configSet(c *command.Call) error {
 	c.OK()
 	return nil
 }
+
+// NothingSaved is logged for each directive that asks for files.
+const NothingSaved = "WARNING: nothing is saved. This server keeps its data in memory only; '%s' has no effect."
 
 // apply makes a directive effective that CONFIG SET has changed.
 func (s *Server) apply(name string) error {
@@ -61,8 +70,12 @@ func (s *Server) apply(name string) error {
 			s.log('#', "%v", err)
 			return errors.New("Unable to listen on this port. Check server logs.")
 		}
+		s.warnOfOpenLab()
 	case "requirepass":
 		s.ex.Users.SetDefaultPassword(s.cfg.RequirePass)
+		s.warnOfOpenLab()
+	case "protected-mode":
+		s.warnOfOpenLab()
 	case "latency-tracking":
 		if !s.cfg.LatencyTracking {
 			s.ex.ForgetLatencies()

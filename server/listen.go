@@ -152,6 +152,20 @@ func bindAndListen(fd int, sa unix.Sockaddr, backlog int) error {
 	return err
 }
 
+// warnOfOpenLab logs where strangers could command the lab. Protected mode or a password
+// keeps them out, as from every other command.
+func (s *Server) warnOfOpenLab() {
+	if s.lab == nil || s.cfg.ProtectedMode || !s.ex.Users.Default.NoPass {
+		return
+	}
+	for _, l := range s.listeners {
+		if !l.unix && !isLoopback(l.addr) {
+			s.log('#', "WARNING: everyone who reaches %s may crash this server and move its clock, because of 'lab yes'. "+
+				"Set a password, turn protected mode on, or bind to a loopback address.", l.addr)
+		}
+	}
+}
+
 func (s *Server) closeListeners() {
 	for _, l := range s.listeners {
 		s.loop.Unwatch(l.fd, reactor.Readable)

@@ -191,6 +191,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	if s.lab != nil {
 		s.lab.config = cfg.Clone()
 	}
+	s.warnOfOpenLab()
 	return s, nil
 }
 

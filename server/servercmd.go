@@ -36,10 +36,12 @@ func (s *Server) lastSave(c *command.Call) error {
 	return nil
 }
 
-// shutdown ends Run. There is nothing to save yet, so nothing can keep it from
-// ending, and never a shutdown in progress to abort.
+const errShutdown store.Error = "ERR Errors trying to SHUTDOWN. Check logs."
+
+// shutdown ends Run. Only SAVE keeps it from ending, for it asks for what cannot be done
+// here. There is never a shutdown in progress to abort.
 func (s *Server) shutdown(c *command.Call) error {
-	save, nosave, abort, others := false, false, false, false
+	save, nosave, abort, now, force := false, false, false, false, false
 	for _, arg := range c.Args[1:] {
 		switch {
 		case is(arg, "save"):
@@ -48,13 +50,15 @@ func (s *Server) shutdown(c *command.Call) error {
 			nosave = true
 		case is(arg, "abort"):
 			abort = true
-		case is(arg, "now") || is(arg, "force"):
-			others = true
+		case is(arg, "now"):
+			now = true
+		case is(arg, "force"):
+			force = true
 		default:
 			return errSyntax
 		}
 	}
-	if save && nosave || abort && (save || nosave || others) {
+	if save && nosave || abort && (save || nosave || now || force) {
 		return errSyntax
 	}
 	if abort {
@@ -62,6 +66,12 @@ func (s *Server) shutdown(c *command.Call) error {
 	}
 	if busy := c.Ex.Busy(); busy != nil && !nosave {
 		return busy // the script is in the middle of something
+	}
+	if save {
+		s.log('#', "Error trying to save the DB: this server keeps its data in memory only")
+		if !force {
+			return errShutdown
+		}
 	}
 	s.running.sess.CloseAfterReply = true
 	s.loop.Stop()

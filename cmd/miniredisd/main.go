@@ -178,6 +178,12 @@ func greet(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) {
 	for _, name := range cfg.Inert() {
 		log.Log(level, "The directive '%s' is accepted but has no effect here", name)
 	}
+	for _, line := range cfg.Unsaved() {
+		log.Log('#', server.NothingSaved, line)
+	}
+	for _, path := range cfg.Unread() {
+		log.Log('#', "WARNING: %s is not loaded. This server keeps its data in memory only and starts without any.", path)
+	}
 }
 
 // ready writes the lines that wrappers wait for. The server listens already.

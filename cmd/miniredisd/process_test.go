@@ -142,15 +142,55 @@ func TestWrappersSeeTheServerIsReady(t *testing.T) {
 }
 
 func TestUnderRedisNameNothingElseIsPrinted(t *testing.T) {
-	p := start(t, "redis-server", "", "--port", "0", "--appendonly", "yes")
+	p := start(t, "redis-server", "", "--port", "0", "--rdbcompression", "no")
 	p.port()
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 0, p.exit())
 	require.NotContains(t, p.out.String(), "miniredisd")
-	require.NotContains(t, p.out.String(), "appendonly")
-	own := start(t, "miniredisd", "", "--port", "0", "--appendonly", "yes")
+	require.NotContains(t, p.out.String(), "rdbcompression")
+	own := start(t, "miniredisd", "", "--port", "0", "--rdbcompression", "no")
 	own.waitFor("miniredisd version=")
-	own.waitFor("The directive 'appendonly' is accepted but has no effect here")
+	own.waitFor("The directive 'rdbcompression' is accepted but has no effect here")
+}
+
+func TestUnderAnyNameNobodyBelievesThatDataIsSaved(t *testing.T) {
+	for _, name := range []string{"redis-server", "miniredisd"} {
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "dump.rdb"), nil, 0o600))
+		p := start(t, name, "", "--port", "0", "--dir", dir, "--save", "60", "1", "--appendonly", "yes")
+		p.waitFor("# WARNING: nothing is saved. This server keeps its data in memory only; 'save 60 1' has no effect.")
+		p.waitFor("# WARNING: nothing is saved. This server keeps its data in memory only; 'appendonly yes' has no effect.")
+		p.waitFor("# WARNING: " + dir + "/dump.rdb is not loaded.")
+		p.port()
+		c := p.dial()
+		require.Equal(t, "no", c.Do("CONFIG", "GET", "appendonly").Elems[1].Str)
+		require.Contains(t, c.Do("INFO", "persistence").Str, "\r\naof_enabled:0\r\n")
+		require.Contains(t, c.Do("WAITAOF", "1", "0", "0").Str, "appendonly is disabled")
+		require.Contains(t, c.Do("CONFIG", "SET", "appendonly", "yes").Str, "append-only files are not supported")
+		require.Equal(t, "OK", c.Do("CONFIG", "SET", "save", "900 7").Str)
+		p.waitFor("# WARNING: nothing is saved. This server keeps its data in memory only; 'save 900 7' has no effect.")
+		require.Equal(t, "900 7", c.Do("CONFIG", "GET", "save").Elems[1].Str)
+
+		require.Equal(t, "ERR Errors trying to SHUTDOWN. Check logs.", c.Do("SHUTDOWN", "SAVE").Str)
+		p.waitFor("# Error trying to save the DB: this server keeps its data in memory only")
+		require.Equal(t, "PONG", c.Do("PING").Str)
+		require.NoError(t, c.Send([]byte("SHUTDOWN SAVE FORCE\r\n")))
+		require.Equal(t, 0, p.exit())
+	}
+}
+
+func TestALabThatStrangersCanReachIsWarnedOf(t *testing.T) {
+	const warning = "# WARNING: everyone who reaches 0.0.0.0:"
+	p := start(t, "redis-server", "", "--port", "0", "--lab", "yes", "--bind", "*", "--protected-mode", "no")
+	p.waitFor(warning)
+	closed := start(t, "redis-server", "", "--port", "0", "--lab", "yes", "--bind", "*")
+	closed.port()
+	c := closed.dial()
+	require.Equal(t, "OK", c.Do("CONFIG", "SET", "requirepass", "x").Str)
+	require.Equal(t, "OK", c.Do("CONFIG", "SET", "protected-mode", "no").Str)
+	require.NotContains(t, closed.out.String(), "WARNING")
+	require.Equal(t, "OK", c.Do("CONFIG", "SET", "requirepass", "").Str)
+	closed.waitFor(warning)
 }
 
 func TestPortInUse(t *testing.T) {
