@@ -162,14 +162,18 @@ func (l *loader) load(lines string) error {
 func (l *loader) directive(args []string, n int, line string) (why string, err error) {
 	name := strings.ToLower(args[0])
 	if r, _ := lookup(name); r != nil {
-		if !r.multi() && len(args) != 2 || len(args) == 1 {
+		values := args[1:]
+		if !r.multi() && len(values) != 1 {
 			return errArgs, nil
+		}
+		if r.multi() && len(values) == 1 && values[0] != "" {
+			values, _ = splitArgs(values[0])
 		}
 		if r.kind == save && !l.saved {
 			l.saved = true
 			l.c.store(r, "")
 		}
-		value, why := l.c.parse(r, args[1:], true)
+		value, why := l.c.parse(r, values, true)
 		if why == "" {
 			l.c.store(r, value)
 		}
