@@ -198,7 +198,7 @@ func (c *Call) describeKey(k *KeySpec) {
 	c.flagSet(uint64(k.Flags), keyFlags(), "")
 	c.BulkString("begin_search")
 	switch {
-	case k.Find != nil:
+	case k.unknown():
 		c.spec("unknown")
 	case k.Keyword != "":
 		c.spec("keyword", "keyword", k.Keyword, "startfrom", k.Index)
@@ -207,7 +207,7 @@ func (c *Call) describeKey(k *KeySpec) {
 	}
 	c.BulkString("find_keys")
 	switch {
-	case k.Find != nil:
+	case k.unknown():
 		c.spec("unknown")
 	case k.NumKeys:
 		c.spec("keynum", "keynumidx", 0, "firstkey", k.First, "keystep", max(k.Step, 1))

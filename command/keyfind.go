@@ -28,7 +28,7 @@ func (c *Command) AppendKeys(found []FoundKey, args [][]byte) []FoundKey {
 		}
 		if k.Find != nil {
 			for _, i := range k.Find(args) {
-				found = append(found, FoundKey{i, k.Flags})
+				found = append(found, FoundKey{i, k.Flags &^ Incomplete})
 			}
 			continue
 		}
@@ -143,7 +143,7 @@ func (k *KeySpec) span(args [][]byte, begin int) (first, last, step int) {
 func (c *Command) legacyRange() (first, last, step int) {
 	for i := range c.Keys {
 		k := &c.Keys[i]
-		if k.Keyword != "" || k.NumKeys || k.Find != nil {
+		if k.Keyword != "" || k.NumKeys || k.unknown() {
 			continue
 		}
 		to := k.Last
@@ -165,7 +165,7 @@ func (c *Command) movable() bool {
 	first, ranges := 0, 0
 	for i := range c.Keys {
 		k := &c.Keys[i]
-		if k.Keyword != "" || k.NumKeys || k.Find != nil || k.Flags&Incomplete != 0 {
+		if k.Keyword != "" || k.NumKeys || k.unknown() || k.Flags&Incomplete != 0 {
 			return true
 		}
 		if first == 0 || k.Index != first+1 {

@@ -20,6 +20,8 @@ func redact(cmd *Command, args [][]byte) [][]byte {
 				i++
 			}
 		}
+	case "migrate":
+		return redactMigrate(args)
 	case "config|set":
 		return redactConfig(args)
 	case "acl|setuser", "acl|getuser", "acl|deluser":
@@ -33,6 +35,28 @@ func redact(cmd *Command, args [][]byte) [][]byte {
 	shown := append([][]byte(nil), args...)
 	for i := first; i < first+n; i++ {
 		shown[i] = redacted
+	}
+	return shown
+}
+
+func redactMigrate(args [][]byte) [][]byte {
+	shown := args
+	for i := 6; i < len(args) && !is(args[i], "keys"); i++ {
+		secrets := 0
+		switch {
+		case is(args[i], "auth"):
+			secrets = 1
+		case is(args[i], "auth2"):
+			secrets = 2
+		}
+		if secrets == 0 || i+secrets >= len(args) {
+			continue
+		}
+		shown = append([][]byte(nil), shown...)
+		for range secrets {
+			i++
+			shown[i] = redacted
+		}
 	}
 	return shown
 }

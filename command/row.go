@@ -108,12 +108,15 @@ type KeySpec struct {
 	NumKeys bool
 	First   int
 
-	// Or what only the command itself can tell.
+	// What only the command itself can tell. If Index is 0, clients are told just that.
 	Find func(args [][]byte) []int
 
 	// Uses tells, where Flags are VariableFlags, what these arguments make of them.
 	Uses func(args [][]byte) KeyFlag
 }
+
+// unknown reports whether only the server can find the keys.
+func (k *KeySpec) unknown() bool { return k.Find != nil && k.Index == 0 }
 
 func keys(specs ...KeySpec) []KeySpec { return specs }
 

@@ -74,6 +74,7 @@ func groups() [][]Row {
 		scriptRows(),
 		functionRows(),
 		aclRows(),
+		refusedRows(),
 	}
 }
 

@@ -1,0 +1,56 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+// Redis does these things, so that no redis-server can write what is expected.
+func TestCommandsThatNeedFilesOrOtherServersAreRefusedByName(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	const (
+		disk  = " is not supported: this server keeps its data in memory only"
+		alone = " is not supported: this server does not replicate"
+	)
+	for _, r := range []struct {
+		why     string
+		command []string
+	}{
+		{"ERR SAVE" + disk, []string{"save"}},
+		{"ERR BGSAVE" + disk, []string{"BGSAVE"}},
+		{"ERR BGSAVE" + disk, []string{"BGSAVE", "SCHEDULE"}},
+		{"ERR BGREWRITEAOF" + disk, []string{"BGREWRITEAOF"}},
+		{"ERR SYNC" + alone, []string{"SYNC"}},
+		{"ERR PSYNC" + alone, []string{"PSYNC", "?", "-1"}},
+		{"ERR REPLCONF" + alone, []string{"REPLCONF", "listening-port", "1"}},
+	} {
+		require.Equal(t, r.why, c.Do(r.command...).Str)
+	}
+	c.Do("SET", "k", "v")
+	require.Equal(t, "ERR MIGRATE is not supported: this server connects to no other", c.Do("MIGRATE", "127.0.0.1", "1", "", "0", "500", "KEYS", "j", "k").Str)
+	require.Equal(t, "v", c.Do("GET", "k").Str)
+
+	c.Do("MULTI")
+	require.Equal(t, "QUEUED", c.Do("BGSAVE").Str)
+	require.Equal(t, "QUEUED", c.Do("INCR", "n").Str)
+	replies := c.Do("EXEC").Elems
+	require.Equal(t, "ERR BGSAVE"+disk, replies[0].Str)
+	require.Equal(t, int64(1), replies[1].Int)
+}
+
+func TestMonitorBlanksThePasswordsOfMigrate(t *testing.T) {
+	addr := start(t, nil)
+	c, m := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	require.Equal(t, "OK", m.Do("MONITOR").Str)
+	for args, shown := range map[string][]string{
+		`"" "0" "5" "COPY" "AUTH" "(redacted)" "KEYS" "auth" "b"`: {"", "0", "5", "COPY", "AUTH", "pw", "KEYS", "auth", "b"},
+		`"k" "0" "5" "AUTH2" "(redacted)" "(redacted)" "REPLACE"`: {"k", "0", "5", "AUTH2", "user", "pw", "REPLACE"},
+		`"k" "0" "5" "AUTH"`: {"k", "0", "5", "AUTH"},
+	} {
+		c.Do(append([]string{"migrate", "h", "1"}, shown...)...)
+		require.Contains(t, m.Read().Str, `"migrate" "h" "1" `+args)
+	}
+}
