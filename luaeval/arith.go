@@ -29,8 +29,8 @@ func (e *Engine) addArithmetic(meta *lua.LTable) {
 
 // arithmetic is an operation on two values that may be strings or have metamethods.
 func (e *Engine) arithmetic(l *lua.LState, left, right lua.LValue, event string, do func(a, b float64) float64) int {
-	a, aok := toNumber(left)
-	b, bok := toNumber(right)
+	a, aok := e.number(l, left)
+	b, bok := e.number(l, right)
 	if aok && bok {
 		l.Push(lua.LNumber(do(a, b)))
 		return 1

@@ -19,7 +19,7 @@ func (e *Engine) baseLib() map[string]lua.LGFunction {
 		"assert": e.assert, "error": e.error, "pcall": e.pcall, "xpcall": e.xpcall,
 		"getmetatable": e.getMetatable, "setmetatable": e.setMetatable,
 		"rawget": e.rawGet, "rawset": e.rawSet, "rawequal": e.lib["_G.rawequal"],
-		"next": e.next, "pairs": e.pairs, "select": e.selectArgs,
+		"next": e.next, "pairs": e.pairs, "ipairs": e.ipairs, "select": e.selectArgs,
 		"tonumber": e.toNumber, "tostring": e.toString, "type": e.typeOf, "unpack": e.unpack,
 		"collectgarbage": e.collectGarbage, "gcinfo": e.collectGarbage,
 	}
@@ -56,9 +56,12 @@ func checkTable(l *lua.LState, n int, function string) *lua.LTable {
 	return t
 }
 
-func checkString(l *lua.LState, n int, function string) string {
+// checkString is argument n as a string. What a function does to a string takes about as long as the string is, which is
+// counted here for all of them.
+func (e *Engine) checkString(l *lua.LState, n int, function string) string {
 	v := l.Get(n)
 	if s, ok := v.(lua.LString); ok {
+		e.tick(l, 1+len(s)/bytesPerUnit)
 		return string(s)
 	}
 	s, ok := toText(v)
@@ -68,21 +71,31 @@ func checkString(l *lua.LState, n int, function string) string {
 	return s
 }
 
-func checkNumber(l *lua.LState, n int, function string) float64 {
-	f, ok := toNumber(l.Get(n))
+func (e *Engine) checkNumber(l *lua.LState, n int, function string) float64 {
+	f, ok := e.number(l, l.Get(n))
 	if !ok {
 		typeError(l, n, function, "number")
 	}
 	return f
 }
 
-func checkInt(l *lua.LState, n int, function string) int { return toInt(checkNumber(l, n, function)) }
+// number is toNumber, counted.
+func (e *Engine) number(l *lua.LState, v lua.LValue) (float64, bool) {
+	if s, ok := v.(lua.LString); ok {
+		e.tick(l, 1+len(s)/bytesPerUnit)
+	}
+	return toNumber(v)
+}
 
-func optInt(l *lua.LState, n, def int, function string) int {
+func (e *Engine) checkInt(l *lua.LState, n int, function string) int {
+	return toInt(e.checkNumber(l, n, function))
+}
+
+func (e *Engine) optInt(l *lua.LState, n, def int, function string) int {
 	if l.Get(n) == lua.LNil {
 		return def
 	}
-	return checkInt(l, n, function)
+	return e.checkInt(l, n, function)
 }
 
 func checkAny(l *lua.LState, n int, function string) lua.LValue {
@@ -99,29 +112,24 @@ func toInt(f float64) int {
 	return -1 << 63
 }
 
-// charge raises the error of a script that takes too much memory, before it takes it.
-func (e *Engine) charge(l *lua.LState, n int) {
-	if err := e.run.limits.charge(n); err != nil {
-		raise(l, err.Error())
-	}
-}
-
 func (e *Engine) assert(l *lua.LState) int {
 	if lua.LVAsBool(checkAny(l, 1, "assert")) {
 		return l.GetTop()
 	}
 	text := "assertion failed!"
 	if l.GetTop() > 1 && l.Get(2) != lua.LNil {
-		text = checkString(l, 2, "assert")
+		text = e.checkString(l, 2, "assert")
 	}
 	raise(l, text)
 	return 0
 }
 
 func (e *Engine) error(l *lua.LState) int {
-	level := optInt(l, 2, 1, "error")
+	level := e.optInt(l, 2, 1, "error")
 	v := l.Get(1)
-	if text, ok := toText(v); ok && level > 0 {
+	text, ok := toText(v)
+	e.tick(l, 1+len(text)/bytesPerUnit)
+	if ok && level > 0 {
 		if at := l.Where(level); at != "" && !strings.HasPrefix(at, "[G]") {
 			v = lua.LString(at + " " + text)
 		}
@@ -242,7 +250,11 @@ func (e *Engine) rawSet(l *lua.LState) int {
 	return 1
 }
 
+// nextWork is what one step through a table costs at worst: behind what was deleted there may be nothing for long.
+const nextWork = 512
+
 func (e *Engine) next(l *lua.LState) int {
+	e.tick(l, nextWork)
 	k, v := e.behind(checkTable(l, 1, "next")).Next(l.Get(2))
 	l.Push(k)
 	if k == lua.LNil {
@@ -260,13 +272,34 @@ func (e *Engine) pairs(l *lua.LState) int {
 	return 3
 }
 
+func (e *Engine) ipairs(l *lua.LState) int {
+	t := checkTable(l, 1, "ipairs")
+	l.Push(e.following)
+	l.Push(t)
+	l.Push(lua.LNumber(0))
+	return 3
+}
+
+// nextElement is the iterator of ipairs.
+func nextElement(l *lua.LState) int {
+	t := checkTable(l, 1, "(for generator)")
+	i, _ := l.Get(2).(lua.LNumber)
+	v := element(t, int(i)+1)
+	if v == lua.LNil {
+		return 0
+	}
+	l.Push(i + 1)
+	l.Push(v)
+	return 2
+}
+
 func (e *Engine) selectArgs(l *lua.LState) int {
 	n := l.GetTop()
 	if s, ok := l.Get(1).(lua.LString); ok && s == "#" {
 		l.Push(lua.LNumber(n - 1))
 		return 1
 	}
-	i := checkInt(l, 1, "select")
+	i := e.checkInt(l, 1, "select")
 	switch {
 	case i < 0:
 		i = n + i
@@ -309,16 +342,16 @@ func (e *Engine) text(l *lua.LState, v lua.LValue) lua.LValue {
 }
 
 func (e *Engine) toNumber(l *lua.LState) int {
-	base := optInt(l, 2, 10, "tonumber")
+	base := e.optInt(l, 2, 10, "tonumber")
 	v := checkAny(l, 1, "tonumber")
 	if base != 10 {
-		return numberInBase(l, checkString(l, 1, "tonumber"), base)
+		return numberInBase(l, e.checkString(l, 1, "tonumber"), base)
 	}
 	if n, ok := v.(lua.LNumber); ok {
 		l.Push(n)
 		return 1
 	}
-	if n, ok := toNumber(v); ok {
+	if n, ok := e.number(l, v); ok {
 		l.Push(lua.LNumber(n))
 		return 1
 	}
@@ -349,11 +382,11 @@ func numberInBase(l *lua.LState, text string, base int) int {
 
 func (e *Engine) unpack(l *lua.LState) int {
 	t := e.behind(checkTable(l, 1, "unpack"))
-	i, j := optInt(l, 2, 1, "unpack"), 0
+	i, j := e.optInt(l, 2, 1, "unpack"), 0
 	if l.Get(3) == lua.LNil {
-		j = t.Len()
+		j = border(t)
 	} else {
-		j = checkInt(l, 3, "unpack")
+		j = e.checkInt(l, 3, "unpack")
 	}
 	if i > j {
 		return 0
@@ -362,6 +395,7 @@ func (e *Engine) unpack(l *lua.LState) int {
 	if n <= 0 || n >= maxUnpack {
 		raise(l, "too many results to unpack")
 	}
+	e.tick(l, n)
 	for ; i <= j; i++ {
 		l.Push(t.RawGet(lua.LNumber(i)))
 	}

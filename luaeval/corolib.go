@@ -60,6 +60,9 @@ func (e *Engine) resume(l *lua.LState, by lua.LGFunction) int {
 	e.run.calls.here = 0
 	n := by(l)
 	e.run.calls = c
+	if over := e.run.limits.over; over != nil {
+		raise(l, over.Error())
+	}
 	return n
 }
 

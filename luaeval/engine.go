@@ -56,11 +56,12 @@ type Engine struct {
 	scriptScope, libraryScope scope
 	loading                   *Library // whose text runs
 
-	hidden   map[string]lua.LValue // functions the rewritten tree calls, under names no script can spell
-	real     map[*lua.LTable]*lua.LTable
-	readOnly *lua.LFunction
-	handler  *lua.LFunction
-	lib      map[string]lua.LGFunction // gopher-lua's own, where they are called from ours
+	hidden    map[string]lua.LValue // functions the rewritten tree calls, under names no script can spell
+	real      map[*lua.LTable]*lua.LTable
+	readOnly  *lua.LFunction
+	handler   *lua.LFunction
+	following *lua.LFunction            // the iterator of ipairs
+	lib       map[string]lua.LGFunction // gopher-lua's own, where they are called from ours
 
 	run    run
 	reply  resp.Writer

@@ -1,7 +1,13 @@
 package luaeval
 
+// longestError bounds the texts that are looked through: a script may raise one as long as memory.
+const longestError = 16 << 10
+
 // sayAsLua replaces gopher-lua's words for an error by Lua's. The names of the variables at fault, which Lua tells, are not known.
 func (e *Engine) sayAsLua(text string) string {
+	if len(text) > longestError {
+		return text
+	}
 	for _, m := range e.words {
 		if m.found.MatchString(text) {
 			return m.found.ReplaceAllString(text, m.say)

@@ -8,7 +8,7 @@ import (
 )
 
 // fromReply makes the Lua value of the reply at b[i:] and returns the position behind it. The reply is our own and well formed.
-func (e *Engine) fromReply(b []byte, i int) (lua.LValue, int) {
+func (e *Engine) fromReply(l *lua.LState, b []byte, i int) (lua.LValue, int) {
 	line, next := replyLine(b, i)
 	switch b[i] {
 	case ':':
@@ -26,9 +26,9 @@ func (e *Engine) fromReply(b []byte, i int) (lua.LValue, int) {
 		t.RawSetString(counted, lua.LTrue)
 		return t, next
 	case '*', '>':
-		return e.arrayFrom(b, length(line), next)
+		return e.arrayFrom(l, b, length(line), next)
 	case '%', '~':
-		return e.mapFrom(b, b[i], length(line), next)
+		return e.mapFrom(l, b, b[i], length(line), next)
 	case '_':
 		return lua.LNil, next
 	case '#':
@@ -47,9 +47,9 @@ func (e *Engine) fromReply(b []byte, i int) (lua.LValue, int) {
 		return e.tagged("verbatim_string", t), next + n + 2
 	case '|':
 		for range 2 * length(line) {
-			_, next = e.fromReply(b, next)
+			_, next = e.fromReply(l, b, next)
 		}
-		return e.fromReply(b, next)
+		return e.fromReply(l, b, next)
 	}
 	return lua.LNil, len(b)
 }
@@ -104,31 +104,33 @@ func (e *Engine) tagged(field string, v lua.LValue) *lua.LTable {
 	return t
 }
 
-func (e *Engine) arrayFrom(b []byte, n, next int) (lua.LValue, int) {
+func (e *Engine) arrayFrom(l *lua.LState, b []byte, n, next int) (lua.LValue, int) {
 	if n < 0 {
 		return lua.LFalse, next
 	}
-	t := e.l.CreateTable(n, 0)
+	t := e.newTable(l, n, 0)
 	for k := range n {
+		e.charge(l, elementBytes)
 		var v lua.LValue
-		v, next = e.fromReply(b, next)
+		v, next = e.fromReply(l, b, next)
 		t.RawSetInt(k+1, v)
 	}
 	return t, next
 }
 
 // mapFrom makes {map={...}} or {set={element=true}}.
-func (e *Engine) mapFrom(b []byte, kind byte, n, next int) (lua.LValue, int) {
-	t := e.l.CreateTable(0, n)
+func (e *Engine) mapFrom(l *lua.LState, b []byte, kind byte, n, next int) (lua.LValue, int) {
+	t := e.newTable(l, 0, n)
 	field := "set"
 	if kind == '%' {
 		field = "map"
 	}
 	for range n {
+		e.tick(l, 1)
 		var k, v lua.LValue = nil, lua.LTrue
-		k, next = e.fromReply(b, next)
+		k, next = e.fromReply(l, b, next)
 		if kind == '%' {
-			v, next = e.fromReply(b, next)
+			v, next = e.fromReply(l, b, next)
 		}
 		if k != lua.LNil {
 			t.RawSet(k, v)

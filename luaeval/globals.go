@@ -19,8 +19,8 @@ func (e *Engine) openLibs() {
 		return 0
 	})
 	e.handler = l.NewFunction(e.noteFailure)
-	e.borrow(lua.OpenBase, "_G", "rawequal", "ipairs", "select", "xpcall", "type")
-	e.borrow(lua.OpenTable, lua.TabLibName, "sort")
+	e.following = l.NewFunction(nextElement)
+	e.borrow(lua.OpenBase, "_G", "rawequal", "select", "xpcall", "type")
 	e.borrow(lua.OpenCoroutine, lua.CoroutineLibName, "create", "resume", "wrap", "status", "running")
 	mathLib := e.borrow(lua.OpenMath, lua.MathLibName)
 	// gopher-lua registered its libraries in a table scripts never see.
@@ -38,7 +38,6 @@ func (e *Engine) openLibs() {
 	for name, f := range e.baseLib() {
 		e.known[name] = l.NewFunction(f)
 	}
-	e.known["ipairs"] = e.fromBase("ipairs")
 	e.known["_VERSION"] = lua.LString("Lua 5.1")
 	e.gproxy = e.show(e.globals)
 	e.known["_G"] = e.gproxy
@@ -65,16 +64,10 @@ func (e *Engine) borrow(open lua.LGFunction, library string, names ...string) *l
 	e.l.SetTop(0)
 	for _, name := range names {
 		f := t.RawGetString(name).(*lua.LFunction)
-		if name == "ipairs" {
-			e.known["ipairs"] = f
-			continue
-		}
 		e.lib[library+"."+name] = f.GFunction
 	}
 	return t
 }
-
-func (e *Engine) fromBase(name string) lua.LValue { return e.known[name] }
 
 func (e *Engine) functions(list map[string]lua.LGFunction) *lua.LTable {
 	t := e.l.CreateTable(0, len(list))

@@ -22,7 +22,7 @@ func (e *Engine) hideFunctions() {
 				l.Push(n)
 				return 1
 			}
-			n, ok := toNumber(l.Get(1))
+			n, ok := e.number(l, l.Get(1))
 			if !ok {
 				raise(l, text)
 			}

@@ -16,7 +16,8 @@ type jsonReader struct {
 	s     string
 	i     int
 	depth int
-	slots int // of Lua's stack, as many as the original has in use
+	slots int          // of Lua's stack, as many as the original has in use
+	held  []lua.LValue // of the arrays and objects around, until they have a table
 
 	kind  string // of the token
 	value lua.LValue
@@ -27,11 +28,10 @@ func (j *jsonLib) decode(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		argError(l, 1, "decode", "expected 1 argument")
 	}
-	r := jsonReader{e: j.e, l: l, set: j.s, slots: 1, s: checkString(l, 1, "decode")}
+	r := jsonReader{e: j.e, l: l, set: j.s, slots: 1, s: j.e.checkString(l, 1, "decode")}
 	if len(r.s) >= 2 && (r.s[0] == 0 || r.s[1] == 0) {
 		raise(l, "JSON parser does not support UTF-16 or UTF-32")
 	}
-	j.e.charge(l, 4*len(r.s))
 	r.next()
 	v := r.element()
 	r.next()
@@ -48,6 +48,7 @@ func (r *jsonReader) unexpected(want string) {
 
 // element makes the value that starts with the token read last.
 func (r *jsonReader) element() lua.LValue {
+	r.e.charge(r.l, elementBytes)
 	switch r.kind {
 	case "T_STRING", "T_NUMBER", "T_BOOLEAN", "T_NULL":
 		return r.value
@@ -70,9 +71,9 @@ func (r *jsonReader) descend(slots int) {
 func (r *jsonReader) object() lua.LValue {
 	r.descend(3)
 	r.slots += 2 // the table and a key
-	t := r.l.CreateTable(0, 0)
+	t, from := (*lua.LTable)(nil), len(r.held)
 	for r.next(); ; r.next() {
-		if r.kind == "T_OBJ_END" && t.Metatable == lua.LNil && r.empty(t) {
+		if r.kind == "T_OBJ_END" && t == nil && len(r.held) == from {
 			break
 		}
 		if r.kind != "T_STRING" {
@@ -83,7 +84,10 @@ func (r *jsonReader) object() lua.LValue {
 			r.unexpected("colon")
 		}
 		r.next()
-		t.RawSet(key, r.element())
+		v := r.element()
+		if r.held = append(r.held, key, v); len(r.held)-from == 2*mostHeld {
+			t = r.fields(t, from)
+		}
 		if r.next(); r.kind == "T_OBJ_END" {
 			break
 		}
@@ -92,25 +96,57 @@ func (r *jsonReader) object() lua.LValue {
 		}
 	}
 	r.depth, r.slots = r.depth-1, r.slots-2
+	return r.fields(t, from)
+}
+
+// mostHeld is how many elements are held before they are put into a table. A table that is made with the room it needs takes
+// a fraction of the time and memory of one that grows.
+const mostHeld = 64
+
+// fields puts the pairs held from there on into t, which is made if it is nil.
+func (r *jsonReader) fields(t *lua.LTable, from int) *lua.LTable {
+	pairs := r.held[from:]
+	if t == nil {
+		t = r.e.newTable(r.l, 0, len(pairs)/2)
+	} else {
+		r.e.charge(r.l, fieldBytes*len(pairs)/2)
+	}
+	for i := 0; i < len(pairs); i += 2 {
+		t.RawSet(pairs[i], pairs[i+1])
+	}
+	r.held = r.held[:from]
 	return t
 }
 
-// empty says that the object has just begun: only then may it end without a key.
-func (r *jsonReader) empty(t *lua.LTable) bool {
-	k, _ := t.Next(lua.LNil)
-	return k == lua.LNil
+// elements puts the values held from there on behind the n of t, which is made if it is nil.
+func (r *jsonReader) elements(t *lua.LTable, n, from int) *lua.LTable {
+	values := r.held[from:]
+	if t == nil {
+		t = r.e.newTable(r.l, len(values), 0)
+	} else {
+		r.e.charge(r.l, elementBytes*len(values))
+	}
+	for i, v := range values {
+		t.RawSetInt(n+i+1, v)
+	}
+	r.held = r.held[:from]
+	return t
 }
 
 func (r *jsonReader) array() lua.LValue {
 	r.descend(2)
 	r.slots++
-	t := r.l.CreateTable(0, 0)
+	t, n, from := (*lua.LTable)(nil), 0, len(r.held)
 	r.next()
-	for n := 1; ; n++ {
-		if r.kind == "T_ARR_END" && n == 1 {
+	for {
+		if r.kind == "T_ARR_END" && t == nil && len(r.held) == from {
 			break
 		}
-		t.RawSetInt(n, r.element())
+		v := r.element()
+		if r.held = append(r.held, v); len(r.held)-from == mostHeld {
+			t = r.elements(t, n, from)
+			n += mostHeld
+		}
 		if r.next(); r.kind == "T_ARR_END" {
 			break
 		}
@@ -120,7 +156,7 @@ func (r *jsonReader) array() lua.LValue {
 		r.next()
 	}
 	r.depth, r.slots = r.depth-1, r.slots-1
-	return t
+	return r.elements(t, n, from)
 }
 
 func (r *jsonReader) next() {
@@ -156,15 +192,16 @@ func (r *jsonReader) next() {
 
 // word is a number, true, false or null.
 func (r *jsonReader) word() {
-	for lit, v := range map[string]lua.LValue{"true": lua.LTrue, "false": lua.LFalse, "null": r.e.null} {
-		if len(r.s)-r.i >= len(lit) && r.s[r.i:r.i+len(lit)] == lit {
-			r.i += len(lit)
-			r.kind, r.value = "T_BOOLEAN", v
-			if lit == "null" {
-				r.kind = "T_NULL"
-			}
-			return
-		}
+	switch rest := r.s[r.i:]; {
+	case strings.HasPrefix(rest, "true"):
+		r.kind, r.value, r.i = "T_BOOLEAN", lua.LTrue, r.i+4
+		return
+	case strings.HasPrefix(rest, "false"):
+		r.kind, r.value, r.i = "T_BOOLEAN", lua.LFalse, r.i+5
+		return
+	case strings.HasPrefix(rest, "null"):
+		r.kind, r.value, r.i = "T_NULL", r.e.null, r.i+4
+		return
 	}
 	if r.set.decodeInvalid == off && isInvalidNumber(r.s[r.i:]) {
 		r.kind = "invalid token"
@@ -179,6 +216,7 @@ func (r *jsonReader) word() {
 	}
 	// As strtod, which takes the longest front that is a number; but no number of JSON begins with a point.
 	for k := end; k > r.i && r.s[r.i] != '.'; k-- {
+		r.e.tick(r.l, 1+(k-r.i)/bytesPerUnit)
 		if n, ok := parseNumber(r.s[r.i:k]); ok {
 			r.i = k
 			r.kind, r.value = "T_NUMBER", lua.LNumber(n)
@@ -228,7 +266,12 @@ func (r *jsonReader) text() {
 		return
 	}
 	r.kind = "T_STRING"
-	r.value = lua.LString(append(b, r.s[from:r.i]...))
+	r.e.charge(r.l, len(b)+r.i-from)
+	if b == nil {
+		r.value = lua.LString(strings.Clone(r.s[from:r.i]))
+	} else {
+		r.value = lua.LString(append(b, r.s[from:r.i]...))
+	}
 	r.i++
 }
 

@@ -7,24 +7,20 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// jsonWriter appends JSON to b.
+// jsonWriter writes JSON.
 type jsonWriter struct {
-	e *Engine
-	l *lua.LState
-	s *jsonSettings
-	b []byte
-	// counted of len(b) against the budget
-	counted int
-	slots   int // of Lua's stack, as many as the original has in use
+	output
+	s     *jsonSettings
+	slots int // of Lua's stack, as many as the original has in use
 }
 
 func (j *jsonLib) encode(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		argError(l, 1, "encode", "expected 1 argument")
 	}
-	w := jsonWriter{e: j.e, l: l, s: j.s, slots: 1}
+	w := jsonWriter{output: output{e: j.e, l: l}, s: j.s, slots: 1}
 	w.value(l.Get(1), 0)
-	l.Push(lua.LString(w.b))
+	w.push()
 	return 1
 }
 
@@ -33,15 +29,10 @@ func (w *jsonWriter) fail(kind, reason string) {
 }
 
 func (w *jsonWriter) value(v lua.LValue, depth int) {
-	if len(w.b)-w.counted > 1<<16 {
-		w.e.run.limits.look()
-		w.e.charge(w.l, len(w.b)-w.counted)
-		w.e.tooLong(w.l, len(w.b))
-		w.counted = len(w.b)
-	}
+	w.expect(32) // the longest number
 	switch v := v.(type) {
 	case lua.LString:
-		w.text(string(v))
+		w.quote(string(v))
 	case lua.LNumber:
 		w.number(float64(v))
 	case lua.LBool:
@@ -101,7 +92,7 @@ func (w *jsonWriter) table(t *lua.LTable, depth int) {
 		first = false
 		switch k := k.(type) {
 		case lua.LString:
-			w.text(string(k))
+			w.quote(string(k))
 		case lua.LNumber:
 			w.b = append(w.b, '"')
 			w.number(float64(k))
@@ -120,7 +111,9 @@ func (w *jsonWriter) table(t *lua.LTable, depth int) {
 // allow a few elements to become is paid for here: nothing else would stop 2^31 times null.
 func (w *jsonWriter) arrayLength(t *lua.LTable) int {
 	largest, items := 0, 0
+	w.e.tick(w.l, nextWork)
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
+		w.e.tick(w.l, 1)
 		n, ok := k.(lua.LNumber)
 		if !ok || n < 1 || float64(n) != float64(toInt(float64(n))) {
 			return 0
@@ -141,9 +134,21 @@ func (w *jsonWriter) arrayLength(t *lua.LTable) int {
 	return largest
 }
 
-func (w *jsonWriter) text(s string) {
+// quote appends s as a string, in portions, for one byte may become six.
+func (w *jsonWriter) quote(s string) {
+	w.b = append(w.b, '"')
+	for len(s) > portion {
+		w.escape(s[:portion])
+		s = s[portion:]
+	}
+	w.escape(s)
+	w.b = append(w.b, '"')
+}
+
+func (w *jsonWriter) escape(s string) {
 	const hex = "0123456789abcdef"
-	b := append(w.b, '"')
+	w.expect(len(s))
+	b := w.b
 	for i := range len(s) {
 		switch c := s[i]; {
 		case c == '"' || c == '\\' || c == '/':
@@ -164,5 +169,5 @@ func (w *jsonWriter) text(s string) {
 			b = append(b, c)
 		}
 	}
-	w.b = append(b, '"')
+	w.b = b
 }

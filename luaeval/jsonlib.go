@@ -45,12 +45,12 @@ func (e *Engine) jsonLib(s *jsonSettings) *lua.LTable {
 	t := e.functions(map[string]lua.LGFunction{
 		"encode": j.encode, "decode": j.decode, "new": j.another,
 		"encode_sparse_array":     j.sparseArray,
-		"encode_max_depth":        integer("encode_max_depth", &s.encodeDepth, 1, math.MaxInt32),
-		"decode_max_depth":        integer("decode_max_depth", &s.decodeDepth, 1, math.MaxInt32),
-		"encode_number_precision": integer("encode_number_precision", &s.precision, 1, 14),
-		"encode_keep_buffer":      choice("encode_keep_buffer", &s.keepBuffer, "off", "on"),
-		"encode_invalid_numbers":  choice("encode_invalid_numbers", &s.encodeInvalid, "off", "on", "null"),
-		"decode_invalid_numbers":  choice("decode_invalid_numbers", &s.decodeInvalid, "off", "on"),
+		"encode_max_depth":        j.e.integerSetting("encode_max_depth", &s.encodeDepth, 1, math.MaxInt32),
+		"decode_max_depth":        j.e.integerSetting("decode_max_depth", &s.decodeDepth, 1, math.MaxInt32),
+		"encode_number_precision": j.e.integerSetting("encode_number_precision", &s.precision, 1, 14),
+		"encode_keep_buffer":      j.e.choiceSetting("encode_keep_buffer", &s.keepBuffer, "off", "on"),
+		"encode_invalid_numbers":  j.e.choiceSetting("encode_invalid_numbers", &s.encodeInvalid, "off", "on", "null"),
+		"decode_invalid_numbers":  j.e.choiceSetting("decode_invalid_numbers", &s.decodeInvalid, "off", "on"),
 	})
 	t.RawSetString("null", e.null)
 	t.RawSetString("_NAME", lua.LString("cjson"))
@@ -68,24 +68,24 @@ func (j *jsonLib) another(l *lua.LState) int {
 func (j *jsonLib) sparseArray(l *lua.LState) int {
 	const name = "encode_sparse_array"
 	takeSettings(l, 3, name)
-	setChoice(l, 1, name, &j.s.sparseConvert, "off", "on")
-	setInteger(l, 2, name, &j.s.sparseRatio, 0, math.MaxInt32)
-	setInteger(l, 3, name, &j.s.sparseSafe, 0, math.MaxInt32)
+	j.e.setChoice(l, 1, name, &j.s.sparseConvert, "off", "on")
+	j.e.setInteger(l, 2, name, &j.s.sparseRatio, 0, math.MaxInt32)
+	j.e.setInteger(l, 3, name, &j.s.sparseSafe, 0, math.MaxInt32)
 	return 3
 }
 
-func integer(name string, setting *int, low, high int) lua.LGFunction {
+func (e *Engine) integerSetting(name string, setting *int, low, high int) lua.LGFunction {
 	return func(l *lua.LState) int {
 		takeSettings(l, 1, name)
-		setInteger(l, 1, name, setting, low, high)
+		e.setInteger(l, 1, name, setting, low, high)
 		return 1
 	}
 }
 
-func choice(name string, setting *int, options ...string) lua.LGFunction {
+func (e *Engine) choiceSetting(name string, setting *int, options ...string) lua.LGFunction {
 	return func(l *lua.LState) int {
 		takeSettings(l, 1, name)
-		setChoice(l, 1, name, setting, options...)
+		e.setChoice(l, 1, name, setting, options...)
 		return 1
 	}
 }
@@ -100,9 +100,9 @@ func takeSettings(l *lua.LState, n int, name string) {
 
 // setInteger sets a number if argument n is one, and pushes what it is now. Too large or small, it is always argument 1
 // that is said to be wrong.
-func setInteger(l *lua.LState, n int, name string, setting *int, low, high int) {
+func (e *Engine) setInteger(l *lua.LState, n int, name string, setting *int, low, high int) {
 	if l.Get(n) != lua.LNil {
-		v := int(int32(checkInt(l, n, name)))
+		v := int(int32(e.checkInt(l, n, name)))
 		if v < low || v > high {
 			argError(l, 1, name, fmt.Sprintf("expected integer between %d and %d", low, high))
 		}
@@ -112,7 +112,7 @@ func setInteger(l *lua.LState, n int, name string, setting *int, low, high int) 
 }
 
 // setChoice sets one of some words, the first two of which are booleans as well, and pushes which it is now.
-func setChoice(l *lua.LState, n int, name string, setting *int, options ...string) {
+func (e *Engine) setChoice(l *lua.LState, n int, name string, setting *int, options ...string) {
 	switch v := l.Get(n).(type) {
 	case *lua.LNilType:
 	case lua.LBool:
@@ -121,7 +121,7 @@ func setChoice(l *lua.LState, n int, name string, setting *int, options ...strin
 			*setting = on
 		}
 	default:
-		word := checkString(l, n, name)
+		word := e.checkString(l, n, name)
 		i := slices.Index(options, word)
 		if i < 0 {
 			argError(l, n, name, "invalid option '"+word+"'")

@@ -9,6 +9,8 @@ import (
 
 const (
 	instructionsPerLook = 64      // between two looks at the clock
+	workPerLook         = 4096    // units of work in library functions, see tick
+	bytesPerUnit        = 64      // a unit of work is an element of a table, or so many bytes
 	pollInterval        = 1000000 // nanoseconds between two polls
 )
 
@@ -23,6 +25,7 @@ type limits struct {
 	closed  chan struct{}
 	over    error
 	left    int // instructions until the next look
+	work    int // units of work until the next look
 	started int64
 	polled  int64
 	loading bool // the text of a library runs, which others do not wait for
@@ -42,7 +45,8 @@ func (l *limits) init(o *Options) {
 }
 
 func (l *limits) begin() {
-	l.over, l.left, l.steps, l.alloc, l.base, l.started, l.collected = nil, instructionsPerLook, 0, 0, -1, 0, 0
+	l.over, l.left, l.work = nil, instructionsPerLook, workPerLook
+	l.steps, l.alloc, l.base, l.started, l.collected = 0, 0, -1, 0, 0
 }
 
 // Done is asked before each instruction. A nil channel lets it run.
@@ -63,6 +67,19 @@ func (l *limits) look() <-chan struct{} {
 		return l.closed
 	}
 	return nil
+}
+
+// tick counts n units of work. Every library function calls it, so that none runs long without a look at the clock, with a
+// context or without. The error is to be raised; pcall raises it again.
+func (l *limits) tick(n int) error {
+	if l.work -= n; l.work > 0 {
+		return nil
+	}
+	l.work = workPerLook
+	if l.look(); l.over != nil {
+		l.work = 0
+	}
+	return l.over
 }
 
 // poll looks at the clock, and every millisecond at everything else.
@@ -124,15 +141,18 @@ func (l *limits) weigh(more int64) {
 	}
 }
 
-// charge is called before n bytes are made in one step, which no instruction count would notice.
+// charge is called before n bytes are made in one step, which no instruction count would notice. It ticks as well.
 func (l *limits) charge(n int) error {
 	if int64(n) > l.o.MaxBulk || int64(n) > l.o.Budget {
 		return errMemory
 	}
-	if l.alloc += int64(n); l.alloc > 8<<20 {
+	if l.alloc += int64(n); l.alloc > 8<<20 && l.over == nil {
 		l.weigh(int64(n))
 	}
-	return l.over
+	if l.over != nil {
+		l.work = 0
+	}
+	return l.tick(1 + n/bytesPerUnit)
 }
 
 // step counts n steps of pattern matching.
@@ -141,8 +161,7 @@ func (l *limits) step(n int) error {
 	if l.steps > l.o.MaxSteps {
 		return errors.New("pattern too complex")
 	}
-	l.poll()
-	return l.over
+	return l.tick(n)
 }
 
 func (l *limits) Err() error                  { return l.over }

@@ -11,9 +11,9 @@ const patternSpecials = "^$*+?.([%-"
 // start prepares a matcher; anchored tells of a ^, which it removes.
 func (e *Engine) start(src, pat string) (m *matcher, anchored bool) {
 	if strings.HasPrefix(pat, "^") {
-		return &matcher{src: src, pat: pat[1:], look: e.run.limits.step}, true
+		return &matcher{e: e, src: src, pat: pat[1:]}, true
 	}
-	return &matcher{src: src, pat: pat, look: e.run.limits.step}, false
+	return &matcher{e: e, src: src, pat: pat}, false
 }
 
 // from matches at s and raises the matcher's errors.
@@ -32,7 +32,7 @@ func (m *matcher) capture(l *lua.LState, i, s, end int) lua.LValue {
 		if i > 0 {
 			raise(l, "invalid capture index")
 		}
-		return lua.LString(m.src[s:end])
+		return m.e.piece(l, m.src, s, end)
 	}
 	c := m.caps[i]
 	switch c.n {
@@ -41,7 +41,7 @@ func (m *matcher) capture(l *lua.LState, i, s, end int) lua.LValue {
 	case capUnfinished:
 		raise(l, "unfinished capture")
 	}
-	return lua.LString(m.src[c.from : c.from+c.n])
+	return m.e.piece(l, m.src, c.from, c.from+c.n)
 }
 
 // captures pushes all, or the whole match if there are none and whole is set.
@@ -60,8 +60,8 @@ func (e *Engine) strFind(l *lua.LState) int  { return e.find(l, "find", true) }
 func (e *Engine) strMatch(l *lua.LState) int { return e.find(l, "match", false) }
 
 func (e *Engine) find(l *lua.LState, function string, positions bool) int {
-	src, pat := checkString(l, 1, function), checkString(l, 2, function)
-	init := optInt(l, 3, 1, function)
+	src, pat := e.checkString(l, 1, function), e.checkString(l, 2, function)
+	init := e.optInt(l, 3, 1, function)
 	if init < 0 {
 		init += len(src) + 1
 	}
@@ -96,10 +96,10 @@ func (e *Engine) find(l *lua.LState, function string, positions bool) int {
 }
 
 func (e *Engine) strGmatch(l *lua.LState) int {
-	src, pat := checkString(l, 1, "gmatch"), checkString(l, 2, "gmatch")
+	src, pat := e.checkString(l, 1, "gmatch"), e.checkString(l, 2, "gmatch")
 	at := 0
 	// In gmatch a ^ is an ordinary character.
-	m := &matcher{src: src, pat: pat, look: e.run.limits.step}
+	m := &matcher{e: e, src: src, pat: pat}
 	l.Push(l.NewFunction(func(l *lua.LState) int {
 		for ; at <= len(src); at++ {
 			s := at
@@ -119,52 +119,48 @@ func (e *Engine) strGmatch(l *lua.LState) int {
 }
 
 func (e *Engine) strGsub(l *lua.LState) int {
-	src, pat := checkString(l, 1, "gsub"), checkString(l, 2, "gsub")
+	src, pat := e.checkString(l, 1, "gsub"), e.checkString(l, 2, "gsub")
 	repl := l.Get(3)
 	switch repl.(type) {
 	case lua.LString, lua.LNumber, *lua.LTable, *lua.LFunction:
 	default:
 		argError(l, 3, "gsub", "string/function/table expected")
 	}
-	most := optInt(l, 4, len(src)+1, "gsub")
+	most := e.optInt(l, 4, len(src)+1, "gsub")
 	m, anchored := e.start(src, pat)
-	var b []byte
-	s, n, charged := 0, 0, 0
+	o := output{e: e, l: l}
+	s, n := 0, 0
 	for n < most {
 		end := m.from(l, s)
 		if end >= 0 {
 			n++
-			b = e.replace(l, b, m, repl, s, end)
+			o.replace(m, repl, s, end)
 		}
 		switch {
 		case end > s:
 			s = end
 		case s < len(src):
-			b = append(b, src[s])
+			o.expect(1)
+			o.b = append(o.b, src[s])
 			s++
 		default:
 			s++
-		}
-		if len(b)-charged > 1<<16 {
-			e.charge(l, len(b)-charged)
-			e.tooLong(l, len(b))
-			charged = len(b)
 		}
 		if s > len(src) || anchored {
 			break
 		}
 	}
 	if s < len(src) {
-		b = append(b, src[s:]...)
+		o.text(src[s:])
 	}
-	e.charge(l, len(b)-charged)
-	l.Push(lua.LString(b))
+	o.push()
 	l.Push(lua.LNumber(n))
 	return 2
 }
 
 // replace appends what stands for the match from s to end.
-func (e *Engine) replace(l *lua.LState, b []byte, m *matcher, repl lua.LValue, s, end int) []byte {
+func (o *output) replace(m *matcher, repl lua.LValue, s, end int) {
+	e, l := o.e, o.l
 	var v lua.LValue
 	switch r := repl.(type) {
 	case *lua.LTable:
@@ -178,36 +174,41 @@ func (e *Engine) replace(l *lua.LState, b []byte, m *matcher, repl lua.LValue, s
 		l.Pop(1)
 	default:
 		text, _ := toText(repl)
-		return e.template(l, b, m, text, s, end)
+		o.template(m, text, s, end)
+		return
 	}
 	if !lua.LVAsBool(v) {
-		return append(b, m.src[s:end]...)
+		o.text(m.src[s:end])
+		return
 	}
 	text, ok := toText(v)
 	if !ok {
 		raise(l, "invalid replacement value (a "+v.Type().String()+")")
 	}
-	return append(b, text...)
+	o.text(text)
 }
 
-func (e *Engine) template(l *lua.LState, b []byte, m *matcher, text string, s, end int) []byte {
-	for i := 0; i < len(text); i++ {
-		if text[i] != '%' {
-			b = append(b, text[i])
-			continue
+func (o *output) template(m *matcher, text string, s, end int) {
+	for {
+		at := strings.IndexByte(text, '%')
+		if at < 0 {
+			o.text(text)
+			return
 		}
-		i++
-		switch {
-		case i == len(text):
-			b = append(b, 0)
-		case !isDigit(text[i]):
-			b = append(b, text[i])
-		case text[i] == '0':
-			b = append(b, m.src[s:end]...)
+		o.text(text[:at])
+		if text = text[at+1:]; text == "" {
+			o.text("\x00")
+			return
+		}
+		switch c := text[0]; {
+		case !isDigit(c):
+			o.text(text[:1])
+		case c == '0':
+			o.text(m.src[s:end])
 		default:
-			part, _ := toText(m.capture(l, int(text[i]-'1'), s, end))
-			b = append(b, part...)
+			part, _ := toText(m.capture(o.l, int(c-'1'), s, end))
+			o.text(part)
 		}
+		text = text[1:]
 	}
-	return b
 }

@@ -15,7 +15,7 @@ func (e *Engine) mathLib(t *lua.LTable) *lua.LTable {
 		t.RawSetString(name, e.l.NewFunction(negativeNaN(t.RawGetString(name).(*lua.LFunction).GFunction)))
 	}
 	t.RawSetString("pow", e.l.NewFunction(func(l *lua.LState) int {
-		l.Push(lua.LNumber(power(checkNumber(l, 1, "pow"), checkNumber(l, 2, "pow"))))
+		l.Push(lua.LNumber(power(e.checkNumber(l, 1, "pow"), e.checkNumber(l, 2, "pow"))))
 		return 1
 	}))
 	t.RawSetString("mod", t.RawGetString("fmod"))
@@ -48,13 +48,13 @@ func (e *Engine) mathRandom(l *lua.LState) int {
 	case 0:
 		l.Push(lua.LNumber(r))
 	case 1:
-		u := float64(checkInt(l, 1, "random"))
+		u := float64(e.checkInt(l, 1, "random"))
 		if u < 1 {
 			argError(l, 1, "random", "interval is empty")
 		}
 		l.Push(lua.LNumber(math.Floor(r*u) + 1))
 	case 2:
-		from, to := float64(checkInt(l, 1, "random")), float64(checkInt(l, 2, "random"))
+		from, to := float64(e.checkInt(l, 1, "random")), float64(e.checkInt(l, 2, "random"))
 		if from > to {
 			argError(l, 2, "random", "interval is empty")
 		}
@@ -69,6 +69,6 @@ func (e *Engine) mathRandom(l *lua.LState) int {
 func (e *Engine) SeedRandom(n uint32) { e.random = seed(n) }
 
 func (e *Engine) randomSeed(l *lua.LState) int {
-	e.random = seed(uint32(checkInt(l, 1, "randomseed")))
+	e.random = seed(uint32(e.checkInt(l, 1, "randomseed")))
 	return 0
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -23,34 +24,42 @@ func (e *Engine) msgPack(l *lua.LState) int {
 	if l.GetTop() == 0 {
 		argError(l, 0, "pack", "MessagePack pack needs input.")
 	}
-	var b []byte
+	o := output{e: e, l: l}
 	for i := 1; i <= l.GetTop(); i++ {
-		b = e.appendPacked(l, b, l.Get(i), 0)
+		o.pack(l.Get(i), 0)
 	}
-	l.Push(lua.LString(b))
+	o.push()
 	return 1
 }
 
-func (e *Engine) appendPacked(l *lua.LState, b []byte, v lua.LValue, depth int) []byte {
+// pack appends v in MessagePack.
+func (o *output) pack(v lua.LValue, depth int) {
+	const head = 9 // bytes before a string, or of any number
 	switch v := v.(type) {
 	case lua.LString:
-		e.charge(l, len(v))
-		e.tooLong(l, len(b)+len(v))
-		return append(appendSize(b, len(v), 0xa0, 32, 0xd9, 0xda, 0xdb), v...)
+		o.expect(head + len(v))
+		o.b = append(appendSize(o.b, len(v), 0xa0, 32, 0xd9, 0xda, 0xdb), v...)
+		return
 	case lua.LNumber:
-		return appendPackedNumber(b, float64(v))
+		o.expect(head)
+		o.b = appendPackedNumber(o.b, float64(v))
+		return
 	case lua.LBool:
+		o.expect(head)
 		if v {
-			return append(b, 0xc3)
+			o.b = append(o.b, 0xc3)
+		} else {
+			o.b = append(o.b, 0xc2)
 		}
-		return append(b, 0xc2)
+		return
 	case *lua.LTable:
-		if depth == maxPackDepth {
-			break
+		if depth < maxPackDepth {
+			o.packTable(o.e.behind(v), depth+1)
+			return
 		}
-		return e.appendPackedTable(l, b, e.behind(v), depth+1)
 	}
-	return append(b, 0xc0)
+	o.expect(head)
+	o.b = append(o.b, 0xc0)
 }
 
 // appendSize appends the head of a string, array or map; one8 is 0 where there is no form with one byte.
@@ -95,50 +104,49 @@ func appendPackedNumber(b []byte, f float64) []byte {
 	return big.AppendUint64(append(b, 0xd3), uint64(n))
 }
 
-func (e *Engine) appendPackedTable(l *lua.LState, b []byte, t *lua.LTable, depth int) []byte {
+func (o *output) packTable(t *lua.LTable, depth int) {
+	o.e.tick(o.l, nextWork)
 	n, array := 0, true
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
+		o.e.tick(o.l, 1)
 		n++
 		array = array && k == lua.LValue(lua.LNumber(n))
 	}
-	e.charge(l, n)
 	if array {
-		b = appendSize(b, n, 0x90, 16, 0, 0xdc, 0xdd)
+		o.b = appendSize(o.b, n, 0x90, 16, 0, 0xdc, 0xdd)
 		for i := 1; i <= n; i++ {
-			b = e.appendPacked(l, b, t.RawGet(lua.LNumber(i)), depth)
+			o.pack(element(t, i), depth)
 		}
-		return b
+		return
 	}
-	b = appendSize(b, n, 0x80, 16, 0, 0xde, 0xdf)
+	o.b = appendSize(o.b, n, 0x80, 16, 0, 0xde, 0xdf)
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
-		b = e.appendPacked(l, b, k, depth)
-		b = e.appendPacked(l, b, v, depth)
+		o.pack(k, depth)
+		o.pack(v, depth)
 	}
-	return b
 }
 
 func (e *Engine) msgUnpack(l *lua.LState) int { return e.unpackFrom(l, "unpack", 0, 0) }
 
 func (e *Engine) msgUnpackOne(l *lua.LState) int {
-	return e.unpackFrom(l, "unpack_one", 1, optInt(l, 2, 0, "unpack_one"))
+	return e.unpackFrom(l, "unpack_one", 1, e.optInt(l, 2, 0, "unpack_one"))
 }
 
 func (e *Engine) msgUnpackLimit(l *lua.LState) int {
-	limit := checkInt(l, 2, "unpack_limit")
-	return e.unpackFrom(l, "unpack_limit", limit, optInt(l, 3, 0, "unpack_limit"))
+	limit := e.checkInt(l, 2, "unpack_limit")
+	return e.unpackFrom(l, "unpack_limit", limit, e.optInt(l, 3, 0, "unpack_limit"))
 }
 
 // unpackFrom reads up to limit values from offset on, and returns where the next one is, -1 at the end, before them.
 // With neither limit nor offset it returns all, and nothing before.
 func (e *Engine) unpackFrom(l *lua.LState, function string, limit, offset int) int {
-	u := unpacker{e: e, l: l, s: checkString(l, 1, function), i: offset}
+	u := unpacker{e: e, l: l, s: e.checkString(l, 1, function), i: offset}
 	switch {
 	case offset < 0 || limit < 0: // the text tells the length as the limit, and 32 bits of the offset
 		raise(l, fmt.Sprintf("Invalid request to unpack with offset of %d and limit of %d.", int32(offset), len(u.s)))
 	case offset > len(u.s):
 		raise(l, fmt.Sprintf("Start offset %d greater than input length %d.", int32(offset), len(u.s)))
 	}
-	e.charge(l, 4*(len(u.s)-u.i))
 	all := limit == 0 && offset == 0
 	top := l.GetTop()
 	if !all {
@@ -187,6 +195,7 @@ func (u *unpacker) value(depth int) lua.LValue {
 	if depth > maxUnpackDepth {
 		raise(u.l, "stack overflow (in function mp_decode_to_lua_type)")
 	}
+	u.e.charge(u.l, elementBytes)
 	c := u.take(1)[0]
 	switch {
 	case c < 0x80:
@@ -198,7 +207,7 @@ func (u *unpacker) value(depth int) lua.LValue {
 	case c < 0xa0:
 		return u.table(int(c&15), false, depth)
 	case c < 0xc0:
-		return lua.LString(u.take(int(c & 31)))
+		return u.text(int(c & 31))
 	}
 	switch c {
 	case 0xc0:
@@ -216,7 +225,7 @@ func (u *unpacker) value(depth int) lua.LValue {
 		unused := 64 - 8*size
 		return lua.LNumber(int64(u.uint(size)<<unused) >> unused)
 	case 0xd9, 0xda, 0xdb:
-		return lua.LString(u.take(int(u.uint(1 << (c - 0xd9)))))
+		return u.text(int(u.uint(1 << (c - 0xd9))))
 	case 0xdc, 0xdd:
 		return u.table(int(u.uint(2<<(c-0xdc))), false, depth)
 	case 0xde, 0xdf:
@@ -226,8 +235,19 @@ func (u *unpacker) value(depth int) lua.LValue {
 	return lua.LNil
 }
 
+func (u *unpacker) text(n int) lua.LValue {
+	s := u.take(n)
+	u.e.charge(u.l, n)
+	return lua.LString(strings.Clone(s))
+}
+
+// table makes an array or a map of n. It believes in a few of them only before they have been seen.
 func (u *unpacker) table(n int, pairs bool, depth int) lua.LValue {
-	t := u.l.CreateTable(0, 0)
+	room, fields := min(n, len(u.s)-u.i, 64), 0
+	if pairs {
+		room, fields = 0, room
+	}
+	t := u.e.newTable(u.l, room, fields)
 	for i := 1; i <= n; i++ {
 		k := lua.LValue(lua.LNumber(i))
 		if pairs {

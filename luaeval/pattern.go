@@ -8,17 +8,18 @@ const (
 	maxCaptures   = 32
 	maxPatDepth   = 200 // recursion of the matcher; Lua's MAXCCALLS
 	stepsPerLook  = 4096
+	bytesPerStep  = 16 // of a set, or of a capture that is to come again
 	capUnfinished = -1
 	capPosition   = -2
 )
 
 // matcher matches one Lua pattern. Backtracking takes exponential time for some patterns, so it counts steps.
 type matcher struct {
+	e        *Engine
 	src, pat string
 	level    int
 	depth    int
 	steps    int
-	look     func(steps int) error
 	err      error
 	caps     [maxCaptures]struct{ from, n int }
 }
@@ -30,9 +31,11 @@ func (m *matcher) fail(text string) int {
 	return -1
 }
 
-func (m *matcher) stepped() bool {
-	if m.steps++; m.steps%stepsPerLook == 0 && m.err == nil {
-		m.err = m.look(stepsPerLook)
+// stepped counts a step and the bytes that it looked at.
+func (m *matcher) stepped(bytes int) bool {
+	if m.steps += 1 + bytes/bytesPerStep; m.steps >= stepsPerLook && m.err == nil {
+		m.err = m.e.run.limits.step(m.steps)
+		m.steps = 0
 	}
 	return m.err == nil
 }
@@ -49,7 +52,7 @@ func (m *matcher) match(s, p int) int {
 
 // items goes through the pattern as long as there is one way on only; where there are more, match is called for each.
 func (m *matcher) items(s, p int) int {
-	for m.stepped() {
+	for m.stepped(0) {
 		if p == len(m.pat) {
 			return s
 		}
@@ -104,7 +107,7 @@ func (m *matcher) frontier(s, p int) (at, rest int) {
 // behind it has been tried as well, the end of the match.
 func (m *matcher) item(s, p int) (at, rest int, ended bool) {
 	end := m.classEnd(p)
-	if end < 0 {
+	if end < 0 || !m.stepped(end-p) {
 		return -1, p, true
 	}
 	suffix := byte(0)
@@ -142,7 +145,7 @@ func (m *matcher) byteAt(i int) byte {
 func (m *matcher) most(s, p, end, least int) int {
 	n := 0
 	for m.single(s+n, p, end) {
-		if n++; !m.stepped() {
+		if n++; !m.stepped(end - p) {
 			return -1
 		}
 	}
@@ -204,7 +207,7 @@ func (m *matcher) balance(s, p int) int {
 	}
 	open, shut, depth := m.pat[p], m.pat[p+1], 1
 	for i := s + 1; i < len(m.src); i++ {
-		if !m.stepped() {
+		if !m.stepped(0) {
 			return -1
 		}
 		switch m.src[i] {
@@ -228,7 +231,7 @@ func (m *matcher) back(s int, digit byte) int {
 		return -1
 	}
 	text := m.src[m.caps[i].from : m.caps[i].from+m.caps[i].n]
-	if len(m.src)-s < len(text) || m.src[s:s+len(text)] != text {
+	if !m.stepped(len(text)) || len(m.src)-s < len(text) || m.src[s:s+len(text)] != text {
 		return -1
 	}
 	return s + len(text)

@@ -27,6 +27,9 @@ func (e *Engine) redisLib() *lua.LTable {
 	return t
 }
 
+// callWork is the work of a command that takes no time to speak of.
+const callWork = 64
+
 // call is redis.call and redis.pcall.
 func (e *Engine) call(l *lua.LState, raises bool) int {
 	if problem := e.takeArgs(l); problem != "" {
@@ -39,10 +42,9 @@ func (e *Engine) call(l *lua.LState, raises bool) int {
 		e.giveCallError(l, w.Buf, raises)
 		return 1
 	}
-	if len(w.Buf) > 1<<16 {
-		e.charge(l, 2*len(w.Buf))
-	}
-	v, _ := e.fromReply(w.Buf, 0)
+	e.tick(l, callWork)
+	e.charge(l, len(w.Buf))
+	v, _ := e.fromReply(l, w.Buf, 0)
 	l.Push(v)
 	return 1
 }
@@ -68,6 +70,7 @@ func (e *Engine) takeArgs(l *lua.LState) string {
 		args = append(args, b[from:len(b):len(b)])
 	}
 	e.argb, e.argv = b, args
+	e.charge(l, len(b))
 	return ""
 }
 
@@ -84,7 +87,7 @@ func (e *Engine) giveError(l *lua.LState, text string, raises bool) int {
 
 // giveCallError does so with a command's error reply.
 func (e *Engine) giveCallError(l *lua.LState, reply []byte, raises bool) {
-	v, _ := e.fromReply(reply, 0)
+	v, _ := e.fromReply(l, reply, 0)
 	if raises {
 		l.Error(v, 0)
 	}
@@ -98,6 +101,7 @@ func (e *Engine) replyTable(l *lua.LState, field string) int {
 		return e.giveError(l, "ERR wrong number or type of arguments", false)
 	}
 	if field == "err" {
+		e.tick(l, 1+len(v)/bytesPerUnit)
 		v = lua.LString(errorLine(string(v)))
 	}
 	t := l.CreateTable(0, 1)
@@ -123,6 +127,7 @@ func (e *Engine) sha1Hex(l *lua.LState) int {
 		return e.giveError(l, "ERR wrong number of arguments", true)
 	}
 	text, _ := toText(l.Get(1))
+	e.tick(l, 1+len(text)/bytesPerUnit)
 	l.Push(lua.LString(sha1hex([]byte(text))))
 	return 1
 }
@@ -138,19 +143,19 @@ func (e *Engine) log(l *lua.LState) int {
 	if level < 0 || level > 3 {
 		return e.giveError(l, "ERR Invalid debug level.", true)
 	}
-	text := ""
+	o := output{e: e, l: l}
 	for i := 2; i <= l.GetTop(); i++ {
 		part, ok := toText(l.Get(i))
 		if !ok {
 			continue
 		}
-		if text != "" {
-			text += " "
+		if len(o.b) > 0 {
+			o.text(" ")
 		}
-		text += part
+		o.text(part)
 	}
 	if e.o.Log != nil {
-		e.o.Log(int(level), text)
+		e.o.Log(int(level), string(o.b))
 	}
 	return 0
 }

@@ -39,16 +39,16 @@ func span(n, i, j int) (from, to int) {
 }
 
 func (e *Engine) strSub(l *lua.LState) int {
-	s := checkString(l, 1, "sub")
-	from, to := span(len(s), checkInt(l, 2, "sub"), optInt(l, 3, -1, "sub"))
-	l.Push(lua.LString(s[from:to]))
+	s := e.checkString(l, 1, "sub")
+	from, to := span(len(s), e.checkInt(l, 2, "sub"), e.optInt(l, 3, -1, "sub"))
+	l.Push(e.piece(l, s, from, to))
 	return 1
 }
 
 func (e *Engine) strByte(l *lua.LState) int {
-	s := checkString(l, 1, "byte")
-	i := optInt(l, 2, 1, "byte")
-	from, to := span(len(s), i, optInt(l, 3, i, "byte"))
+	s := e.checkString(l, 1, "byte")
+	i := e.optInt(l, 2, 1, "byte")
+	from, to := span(len(s), i, e.optInt(l, 3, i, "byte"))
 	if to-from >= maxUnpack {
 		raise(l, "string slice too long")
 	}
@@ -61,7 +61,7 @@ func (e *Engine) strByte(l *lua.LState) int {
 func (e *Engine) strChar(l *lua.LState) int {
 	b := make([]byte, l.GetTop())
 	for i := range b {
-		c := checkInt(l, i+1, "char")
+		c := e.checkInt(l, i+1, "char")
 		if c < 0 || c > 255 {
 			argError(l, i+1, "char", "invalid value")
 		}
@@ -72,7 +72,7 @@ func (e *Engine) strChar(l *lua.LState) int {
 }
 
 func (e *Engine) strLen(l *lua.LState) int {
-	l.Push(lua.LNumber(len(checkString(l, 1, "len"))))
+	l.Push(lua.LNumber(len(e.checkString(l, 1, "len"))))
 	return 1
 }
 
@@ -86,7 +86,7 @@ func (e *Engine) strUpper(l *lua.LState) int {
 
 // mapped changes the case of the letters from..to.
 func (e *Engine) mapped(l *lua.LState, function string, from, to byte) int {
-	s := checkString(l, 1, function)
+	s := e.checkString(l, 1, function)
 	e.charge(l, len(s))
 	b := []byte(s)
 	for i, c := range b {
@@ -99,7 +99,7 @@ func (e *Engine) mapped(l *lua.LState, function string, from, to byte) int {
 }
 
 func (e *Engine) strReverse(l *lua.LState) int {
-	s := checkString(l, 1, "reverse")
+	s := e.checkString(l, 1, "reverse")
 	e.charge(l, len(s))
 	b := make([]byte, len(s))
 	for i := range len(s) {
@@ -110,7 +110,7 @@ func (e *Engine) strReverse(l *lua.LState) int {
 }
 
 func (e *Engine) strRep(l *lua.LState) int {
-	s, n := checkString(l, 1, "rep"), checkInt(l, 2, "rep")
+	s, n := e.checkString(l, 1, "rep"), e.checkInt(l, 2, "rep")
 	if n <= 0 || s == "" {
 		l.Push(lua.LString(""))
 		return 1
@@ -132,17 +132,20 @@ type verb struct {
 }
 
 func (e *Engine) strFormat(l *lua.LState) int {
-	format := checkString(l, 1, "format")
-	var b []byte
+	format := e.checkString(l, 1, "format")
+	o := output{e: e, l: l}
 	arg := 1
 	for i := 0; i < len(format); i++ {
-		if format[i] != '%' {
-			b = append(b, format[i])
-			continue
+		if at := strings.IndexByte(format[i:], '%'); at < 0 {
+			o.text(format[i:])
+			break
+		} else if at > 0 {
+			o.text(format[i : i+at])
+			i += at
 		}
 		i++
 		if i < len(format) && format[i] == '%' {
-			b = append(b, '%')
+			o.text("%")
 			continue
 		}
 		v, next := parseVerb(l, format, i)
@@ -150,12 +153,13 @@ func (e *Engine) strFormat(l *lua.LState) int {
 		if arg++; arg > l.GetTop() {
 			argError(l, arg, "format", "no value")
 		}
-		from := len(b)
-		b = e.appendVerb(l, b, v, arg)
-		e.charge(l, len(b)-from)
-		e.tooLong(l, len(b))
+		if s, ok := l.Get(arg).(lua.LString); ok {
+			o.expect(len(s))
+		}
+		o.b = e.appendVerb(l, o.b, v, arg)
+		o.expect(0)
 	}
-	l.Push(lua.LString(b))
+	o.push()
 	return 1
 }
 
@@ -198,7 +202,7 @@ func (e *Engine) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 	switch v.kind {
 	case 'c':
 		c := byte(0)
-		if n := checkInt(l, arg, "format"); n == int(int32(n)) {
+		if n := e.checkInt(l, arg, "format"); n == int(int32(n)) {
 			c = byte(n)
 		}
 		if c == 0 { // ends what it is printed into, blanks before it aside
@@ -206,16 +210,16 @@ func (e *Engine) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 		}
 		return v.pad(b, "", string([]byte{c}), false)
 	case 'd', 'i':
-		return v.integer(b, truncate(checkNumber(l, arg, "format")))
+		return v.integer(b, truncate(e.checkNumber(l, arg, "format")))
 	case 'u', 'o', 'x', 'X':
-		return v.unsigned(b, checkNumber(l, arg, "format"))
+		return v.unsigned(b, e.checkNumber(l, arg, "format"))
 	case 'e', 'E', 'f', 'g', 'G':
-		return v.float(b, checkNumber(l, arg, "format"))
+		return v.float(b, e.checkNumber(l, arg, "format"))
 	case 'q':
-		return appendQuoted(b, checkString(l, arg, "format"))
+		return appendQuoted(b, e.checkString(l, arg, "format"))
 	case 's':
 		checkAny(l, arg, "format")
-		s := checkString(l, arg, "format")
+		s := e.checkString(l, arg, "format")
 		if end := strings.IndexByte(s, 0); end >= 0 && (v.has || len(s) < 100) { // what C prints; the others are taken as they are
 			s = s[:end]
 		}

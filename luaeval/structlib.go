@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"strconv"
+	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -86,42 +87,43 @@ func (y *layout) padding(kind byte, size, at int) int {
 }
 
 func (e *Engine) structPack(l *lua.LState) int {
-	y := layout{l: l, format: checkString(l, 1, "pack"), function: "pack", align: 1}
-	var b []byte
+	y := layout{l: l, format: e.checkString(l, 1, "pack"), function: "pack", align: 1}
+	o := output{e: e, l: l}
 	arg := 1
 	for y.i < len(y.format) {
 		kind, size := y.next()
-		b = append(b, make([]byte, y.padding(kind, size, len(b)))...)
+		o.expect(32) // padding and a number
+		b := append(o.b, make([]byte, y.padding(kind, size, len(o.b)))...)
 		switch kind {
 		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I':
 			arg++
-			b = y.appendInt(b, checkNumber(l, arg, "pack"), size)
+			b = y.appendInt(b, e.checkNumber(l, arg, "pack"), size)
 		case 'x':
 			b = append(b, 0)
 		case 'f':
 			arg++
-			b = y.appendBits(b, uint64(math.Float32bits(float32(checkNumber(l, arg, "pack")))), 4)
+			b = y.appendBits(b, uint64(math.Float32bits(float32(e.checkNumber(l, arg, "pack")))), 4)
 		case 'd':
 			arg++
-			b = y.appendBits(b, math.Float64bits(checkNumber(l, arg, "pack")), 8)
+			b = y.appendBits(b, math.Float64bits(e.checkNumber(l, arg, "pack")), 8)
 		case 'c', 's':
 			arg++
-			s := checkString(l, arg, "pack")
+			s := e.checkString(l, arg, "pack")
 			if size == 0 {
 				size = len(s)
 			}
 			if len(s) < size {
 				argError(l, arg+1, "pack", "string too short") // counted so by the original
 			}
-			e.charge(l, size)
+			o.expect(size)
 			b = append(b, s[:size]...)
 			if kind == 's' {
 				b = append(b, 0)
 			}
 		}
-		e.tooLong(l, len(b))
+		o.b = b
 	}
-	l.Push(lua.LString(b))
+	o.push()
 	return 1
 }
 
@@ -152,9 +154,9 @@ func (y *layout) appendBits(b []byte, n uint64, size int) []byte {
 }
 
 func (e *Engine) structUnpack(l *lua.LState) int {
-	y := layout{l: l, format: checkString(l, 1, "unpack"), function: "unpack", align: 1}
-	data := checkString(l, 2, "unpack")
-	at := optInt(l, 3, 1, "unpack") - 1
+	y := layout{l: l, format: e.checkString(l, 1, "unpack"), function: "unpack", align: 1}
+	data := e.checkString(l, 2, "unpack")
+	at := e.optInt(l, 3, 1, "unpack") - 1
 	if at < 0 {
 		argError(l, 3, "unpack", "offset must be 1 or greater")
 	}
@@ -169,6 +171,7 @@ func (e *Engine) structUnpack(l *lua.LState) int {
 	}
 	for y.i < len(y.format) {
 		kind, size := y.next()
+		e.tick(l, 1)
 		at += y.padding(kind, size, at)
 		if size > len(data) || at > len(data)-size {
 			argError(l, 2, "unpack", "data string too short")
@@ -192,17 +195,12 @@ func (e *Engine) structUnpack(l *lua.LState) int {
 					argError(l, 2, "unpack", "data string too short")
 				}
 			}
-			push(lua.LString(data[at : at+size]))
+			push(e.piece(l, data, at, at+size))
 		case 's':
-			end := at
-			for end < len(data) && data[end] != 0 {
-				end++
-			}
-			if end == len(data) {
+			if size = strings.IndexByte(data[at:], 0) + 1; size == 0 {
 				raise(l, "unfinished string in data")
 			}
-			push(lua.LString(data[at:end]))
-			size = end - at + 1
+			push(e.piece(l, data, at, at+size-1))
 		}
 		at += size
 	}
@@ -235,9 +233,10 @@ func (y *layout) integer(data string, signed bool) lua.LNumber {
 }
 
 func (e *Engine) structSize(l *lua.LState) int {
-	y := layout{l: l, format: checkString(l, 1, "size"), function: "size", align: 1}
+	y := layout{l: l, format: e.checkString(l, 1, "size"), function: "size", align: 1}
 	total := 0
 	for y.i < len(y.format) {
+		e.tick(l, 1)
 		kind, size := y.next()
 		if kind == 's' {
 			argError(l, 1, "size", "option 's' has no fixed size")

@@ -2,6 +2,7 @@ package luaeval
 
 import (
 	"math"
+	"sort"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -17,47 +18,40 @@ func (e *Engine) tableConcat(l *lua.LState) int {
 	t := e.behind(checkTable(l, 1, "concat"))
 	sep := ""
 	if l.Get(2) != lua.LNil {
-		sep = checkString(l, 2, "concat")
+		sep = e.checkString(l, 2, "concat")
 	}
-	i, j := optInt(l, 3, 1, "concat"), 0
+	i, j := e.optInt(l, 3, 1, "concat"), 0
 	if l.Get(4) == lua.LNil {
-		j = t.Len()
+		j = border(t)
 	} else {
-		j = checkInt(l, 4, "concat")
+		j = e.checkInt(l, 4, "concat")
 	}
-	var b []byte
+	o := output{e: e, l: l}
 	for ; i <= j; i++ {
 		v := t.RawGet(lua.LNumber(i))
 		text, ok := toText(v)
 		if !ok {
 			raise(l, "invalid value ("+v.Type().String()+") at index "+formatNumber(float64(i))+" in table for 'concat'")
 		}
-		e.charge(l, len(text)+len(sep))
-		e.tooLong(l, len(b)+len(text)+len(sep))
-		b = append(b, text...)
+		o.text(text)
 		if i < j {
-			b = append(b, sep...)
+			o.text(sep)
 		}
 	}
-	l.Push(lua.LString(b))
+	o.push()
 	return 1
-}
-
-// tooLong raises the error of a string that would be longer than a string may be.
-func (e *Engine) tooLong(l *lua.LState, n int) {
-	if int64(n) > e.o.MaxBulk {
-		raise(l, errMemory.Error())
-	}
 }
 
 func (e *Engine) tableInsert(l *lua.LState) int {
 	t := checkTable(l, 1, "insert")
 	e.mayChange(l, t)
+	n := border(t)
+	e.tick(l, 1+n/bytesPerUnit)
 	switch l.GetTop() {
 	case 2:
-		l.RawSet(t, lua.LNumber(t.Len()+1), l.Get(2))
+		t.RawSetInt(n+1, l.Get(2))
 	case 3:
-		t.Insert(checkInt(l, 2, "insert"), l.Get(3))
+		e.insertAt(l, t, e.checkInt(l, 2, "insert"), n, l.Get(3))
 	default:
 		raise(l, "wrong number of arguments to 'insert'")
 	}
@@ -67,13 +61,65 @@ func (e *Engine) tableInsert(l *lua.LState) int {
 func (e *Engine) tableRemove(l *lua.LState) int {
 	t := checkTable(l, 1, "remove")
 	e.mayChange(l, t)
-	n := t.Len()
-	pos := optInt(l, 2, n, "remove")
-	if pos < 1 || pos > n {
+	n := border(t)
+	e.tick(l, 1+n/bytesPerUnit)
+	pos := e.optInt(l, 2, n, "remove")
+	switch {
+	case pos < 1 || pos > n:
 		return 0
+	case n < largestHole:
+		l.Push(t.Remove(pos))
+		return 1
 	}
-	l.Push(t.Remove(pos))
+	l.Push(element(t, pos))
+	for ; pos < n; pos++ {
+		e.tick(l, 1)
+		t.RawSetInt(pos, element(t, pos+1))
+	}
+	t.RawSetInt(n, lua.LNil)
 	return 1
+}
+
+// insertAt moves the elements behind position at, of n, up by one.
+func (e *Engine) insertAt(l *lua.LState, t *lua.LTable, at, n int, v lua.LValue) {
+	if at < largestHole && n+1 < largestHole {
+		e.charge(l, elementBytes*max(at-n, 0))
+		t.Insert(at, v)
+		return
+	}
+	for ; n >= max(at, 1); n-- {
+		e.tick(l, 1)
+		t.RawSetInt(n+1, element(t, n))
+	}
+	t.RawSet(lua.LNumber(at), v)
+}
+
+// border is #t. What stands at largestHole or behind it is not in the table's array, and gopher-lua does not count it.
+func border(t *lua.LTable) int {
+	n := t.Len()
+	if n < largestHole-1 || element(t, n+1) == lua.LNil {
+		return n
+	}
+	past := 2 * n
+	for element(t, past) != lua.LNil {
+		n, past = past, 2*past
+	}
+	for past-n > 1 {
+		if middle := (n + past) / 2; element(t, middle) == lua.LNil {
+			past = middle
+		} else {
+			n = middle
+		}
+	}
+	return n
+}
+
+// element is t[i].
+func element(t *lua.LTable, i int) lua.LValue {
+	if i < largestHole {
+		return t.RawGetInt(i)
+	}
+	return t.RawGet(lua.LNumber(i))
 }
 
 func (e *Engine) tableSort(l *lua.LState) int {
@@ -84,26 +130,56 @@ func (e *Engine) tableSort(l *lua.LState) int {
 			typeError(l, 2, "sort", "function")
 		}
 	}
-	for l.GetTop() > 1 && l.Get(-1) == lua.LNil {
-		l.Pop(1)
-	}
-	for i := t.Len() + 1; i <= t.MaxN(); i++ {
-		t.Remove(i)
-	}
 	c := e.enter(l)
-	n := e.lib["table.sort"](l)
+	sort.Sort(&sorter{e, l, t, l.Get(2)})
 	e.run.calls = c
-	return n
+	return 0
+}
+
+// sorter sorts the elements of a table where they are.
+type sorter struct {
+	e    *Engine
+	l    *lua.LState
+	t    *lua.LTable
+	less lua.LValue // nil: as < has it
+}
+
+func (s *sorter) Len() int { return border(s.t) }
+
+func (s *sorter) Swap(i, j int) {
+	a, b := element(s.t, i+1), element(s.t, j+1)
+	s.t.RawSetInt(i+1, b)
+	s.t.RawSetInt(j+1, a)
+}
+
+func (s *sorter) Less(i, j int) bool {
+	a, b := element(s.t, i+1), element(s.t, j+1)
+	units := 1
+	if text, ok := a.(lua.LString); ok {
+		units += len(text) / bytesPerUnit
+	}
+	s.e.tick(s.l, units)
+	if s.less == lua.LNil {
+		return s.l.LessThan(a, b)
+	}
+	s.l.Push(s.less)
+	s.l.Push(a)
+	s.l.Push(b)
+	s.l.Call(2, 1)
+	is := lua.LVAsBool(s.l.Get(-1))
+	s.l.Pop(1)
+	return is
 }
 
 func (e *Engine) tableGetN(l *lua.LState) int {
-	l.Push(lua.LNumber(e.behind(checkTable(l, 1, "getn")).Len()))
+	l.Push(lua.LNumber(border(e.behind(checkTable(l, 1, "getn")))))
 	return 1
 }
 
 func (e *Engine) tableMaxN(l *lua.LState) int {
 	largest := 0.0
 	e.behind(checkTable(l, 1, "maxn")).ForEach(func(k, _ lua.LValue) {
+		e.tick(l, 1)
 		if n, ok := k.(lua.LNumber); ok {
 			largest = math.Max(largest, float64(n))
 		}
@@ -120,6 +196,7 @@ func (e *Engine) tableSetN(l *lua.LState) int {
 func (e *Engine) tableForeach(l *lua.LState) int {
 	t, f := e.behind(checkTable(l, 1, "foreach")), l.Get(2)
 	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		e.tick(l, nextWork)
 		if out := e.callback(l, f, k, v); out != lua.LNil {
 			l.Push(out)
 			return 1
@@ -130,8 +207,9 @@ func (e *Engine) tableForeach(l *lua.LState) int {
 
 func (e *Engine) tableForeachI(l *lua.LState) int {
 	t, f := e.behind(checkTable(l, 1, "foreachi")), l.Get(2)
-	for i := 1; i <= t.Len(); i++ {
-		if out := e.callback(l, f, lua.LNumber(i), t.RawGetInt(i)); out != lua.LNil {
+	for i, n := 1, border(t); i <= n; i++ {
+		e.tick(l, 1)
+		if out := e.callback(l, f, lua.LNumber(i), element(t, i)); out != lua.LNil {
 			l.Push(out)
 			return 1
 		}

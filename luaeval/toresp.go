@@ -21,22 +21,21 @@ func (e *Engine) writeReply(w *resp.Writer, v lua.LValue) error {
 	return e.run.cut
 }
 
-// replyPortion is how many bytes of a reply are counted at a time.
-const replyPortion = 1 << 16
-
-// cutReply counts what has been written since it last did, and tells whether that has to be all.
-func (e *Engine) cutReply(w *resp.Writer) bool {
+// cutReply counts so many units of work and what has been written since it last did, and reports whether that has to be all.
+func (e *Engine) cutReply(w *resp.Writer, units int) bool {
 	r := &e.run
-	if n := len(w.Buf) - r.replied; n > replyPortion && r.cut == nil {
+	if r.cut == nil {
+		r.cut = r.limits.tick(units)
+	}
+	if n := len(w.Buf) - r.replied; n > portion && r.cut == nil {
 		r.replied = len(w.Buf)
-		r.limits.poll() // writing may take long, too
 		r.cut = r.limits.charge(n)
 	}
 	return r.cut != nil
 }
 
 func (e *Engine) writeValue(w *resp.Writer, v lua.LValue, depth int) {
-	if e.cutReply(w) {
+	if e.cutReply(w, 1) {
 		return
 	}
 	switch v := v.(type) {
@@ -73,25 +72,17 @@ func truncate(f float64) int64 {
 }
 
 func (e *Engine) writeTable(w *resp.Writer, t *lua.LTable, depth int) {
-	if e.writeTagged(w, t, depth) {
+	if e.cutReply(w, nextWork) || e.writeTagged(w, t, depth) {
 		return
 	}
-	if n, ok := plainLength(t); ok {
-		w.Array(n)
-		for i := 1; i <= n; i++ {
-			e.writeValue(w, t.RawGetInt(i), depth)
-		}
-		return
-	}
-}
-
-// plainLength is the number of elements before the first nil.
-func plainLength(t *lua.LTable) (int, bool) {
 	n := 0
-	for t.RawGetInt(n+1) != lua.LNil && t.RawGetInt(n+1) != nil {
+	for element(t, n+1) != lua.LNil && !e.cutReply(w, 1) {
 		n++
 	}
-	return n, true
+	w.Array(n)
+	for i := 1; i <= n; i++ {
+		e.writeValue(w, element(t, i), depth)
+	}
 }
 
 // writeTagged writes the tables that stand for one reply of a certain type.
