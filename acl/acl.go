@@ -144,6 +144,8 @@ type User struct {
 	// Free tells that everything is allowed, which most users are: a check that is
 	// not made costs nothing.
 	Free bool
+
+	bytes int // see Users.Mem
 }
 
 // Selector is what one set of rules allows.

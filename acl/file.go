@@ -27,7 +27,11 @@ func (us *Users) Load(path, text string) error {
 	}
 	*us.Default = *replacement
 	next.byName["default"] = us.Default
-	us.byName = next.byName
+	us.byName, us.bytes = next.byName, 0
+	for _, u := range us.byName {
+		u.bytes = u.mem()
+		us.bytes += u.bytes
+	}
 	return nil
 }
 

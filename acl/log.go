@@ -19,7 +19,21 @@ type Entry struct {
 type Log struct {
 	Entries []*Entry
 	next    int64 // ID
+	bytes   int
 }
+
+// entryMem is the bytes around an entry's texts.
+const entryMem = 192
+
+func (e *Entry) mem() int {
+	return entryMem + len(e.Context) + len(e.Object) + len(e.User) + len(e.Client)
+}
+
+// Mem is about the bytes that the entries take.
+func (l *Log) Mem() int { return l.bytes }
+
+// Reset forgets all entries.
+func (l *Log) Reset() { l.Entries, l.bytes = nil, 0 }
 
 // What happens again within a minute is counted, if it is among the ten newest.
 const (
@@ -30,13 +44,14 @@ const (
 // Add notes a refusal and keeps at most limit entries (acl.c: addACLLogEntry).
 func (l *Log) Add(e Entry, limit int) {
 	if limit == 0 {
-		l.Entries = nil
+		l.Reset()
 		return
 	}
 	for i, old := range l.Entries[:min(len(l.Entries), lookBack)] {
 		if old.Reason == e.Reason && old.Context == e.Context && old.Object == e.Object && old.User == e.User &&
 			e.LastSeen-old.LastSeen <= sameWithin {
 			old.Count++
+			l.bytes += len(e.Client) - len(old.Client)
 			old.Client, old.LastSeen = e.Client, e.LastSeen
 			copy(l.Entries[1:i+1], l.Entries[:i])
 			l.Entries[0] = old
@@ -46,5 +61,10 @@ func (l *Log) Add(e Entry, limit int) {
 	e.ID, e.Count, e.Created = l.next, 1, e.LastSeen
 	l.next++
 	l.Entries = slices.Insert(l.Entries, 0, &e)
-	l.Entries = slices.Delete(l.Entries, min(len(l.Entries), limit), len(l.Entries))
+	l.bytes += e.mem()
+	for len(l.Entries) > limit {
+		last := len(l.Entries) - 1
+		l.bytes -= l.Entries[last].mem()
+		l.Entries = slices.Delete(l.Entries, last, last+1)
+	}
 }

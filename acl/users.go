@@ -21,6 +21,7 @@ type Users struct {
 	Warn func(text string)
 
 	byName map[string]*User
+	bytes  int // of those in byName, when each was last changed
 }
 
 // New knows the default user only, who needs no password and may do anything.
@@ -127,11 +128,44 @@ func (us *Users) Stage(name string, words []string) (*User, error) {
 // Commit puts a staged user in the place of the one it was made from. That one stays
 // where it is: clients point at it.
 func (us *Users) Commit(staged *User) {
+	staged.bytes = staged.mem()
+	us.bytes += staged.bytes
 	if u := us.byName[staged.Name]; u != nil {
+		us.bytes -= u.bytes
 		*u = *staged
 		return
 	}
 	us.byName[staged.Name] = staged
+}
+
+// Mem is about the bytes that users take.
+func (us *Users) Mem() int { return us.bytes }
+
+// userMem is the bytes of a user, or of a selector, without its rules.
+const userMem = 256
+
+func (u *User) mem() int {
+	n := userMem + len(u.Name)
+	texts := func(list []string) {
+		for _, text := range list {
+			n += 16 + len(text)
+		}
+	}
+	texts(u.Passwords)
+	for i := range u.Selectors {
+		s := &u.Selectors[i]
+		n += userMem
+		texts(s.Channels)
+		texts(s.rules)
+		for _, key := range s.Keys {
+			n += 24 + len(key.Pattern)
+		}
+		for _, args := range s.firstArgs {
+			n += 48
+			texts(args)
+		}
+	}
+	return n
 }
 
 // Delete takes a user out; nil if there was none of that name.
@@ -140,7 +174,10 @@ func (us *Users) Delete(name []byte) *User {
 	if u == us.Default {
 		return nil
 	}
-	delete(us.byName, string(name))
+	if u != nil {
+		us.bytes -= u.bytes
+		delete(us.byName, string(name))
+	}
 	return u
 }
 

@@ -148,7 +148,7 @@ func aclLog(c *Call) error {
 	case len(c.Args) > 3:
 		return errSubcommandUse(c)
 	case len(c.Args) == 3 && is(c.Args[2], "reset"):
-		c.Ex.ACLLog.Entries = nil
+		c.Ex.ACLLog.Reset()
 		c.OK()
 		return nil
 	case len(c.Args) == 3:

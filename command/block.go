@@ -111,6 +111,7 @@ type waiters struct {
 	orGone int      // of them, those with somebody who waits for the key to go, too
 	ready  []*queue // of keys that have appeared, in that order
 	born   int64    // queues there ever were
+	bytes  int      // of the queues
 }
 
 // queue is who waits for one key: the first waits longest.
@@ -148,6 +149,7 @@ func (ex *Executor) enqueue(s *Session, db int, key []byte) {
 		ws.born++
 		q = &queue{key: string(key), db: db, age: ws.born}
 		of[q.key] = q
+		ws.bytes += memQueue + len(key)
 		ws.keys++
 		if ws.keys == 1 {
 			ex.configureReports()
@@ -207,6 +209,7 @@ func (ex *Executor) withdraw(p *place, orGone bool) {
 	}
 	if q.len == 0 {
 		delete(ws.dbs[q.db], q.key)
+		ws.bytes -= memQueue + len(q.key)
 		ws.keys--
 		if ws.keys == 0 {
 			ex.configureReports()

@@ -38,6 +38,9 @@ type Executor struct {
 	Log       func(level byte, format string, args ...any)
 	LetOthers func() (stop bool)
 
+	// EvictLater has the server call EvictMore soon.
+	EvictLater func()
+
 	// Who looks on, each unless nil: MONITOR sees every command that has run, the lab
 	// decides and notes, the trace is told when each command ran.
 	MonitorFeed func(s *Session, args [][]byte)
@@ -95,6 +98,8 @@ type Stats struct {
 	Commands     int64
 	ErrorReplies int64
 	Denied       [acl.Denials]int64
+
+	exceeded, exceededSince int64 // ns, and the monotonic time of the beginning: see EvictionExceeded
 }
 
 // New makes an executor over an empty keyspace. The server adds the rows of the
@@ -146,7 +151,7 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	cmd, err := ex.admit(s, args)
 	if len(ex.trackers.clients) > 0 {
-		ex.limitTracked()
+		ex.LimitTracked()
 	}
 	mark := len(w.Buf) // behind messages of keys that had to make room
 	ex.executing = true

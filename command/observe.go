@@ -54,8 +54,8 @@ func (s *Session) Queued() iter.Seq2[*Command, [][]byte] {
 		if !s.InMulti() {
 			return
 		}
-		for _, q := range s.Tx.Queue {
-			if !yield(q.cmd, q.args) {
+		for cmd, args := range s.Tx.queue.all(nil) {
+			if !yield(cmd, slices.Clone(args)) {
 				return
 			}
 		}

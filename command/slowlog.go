@@ -21,6 +21,7 @@ func slowlogRows() []Row {
 type Slowlog struct {
 	entries []slowEntry
 	nextID  int64
+	bytes   int // of the entries
 }
 
 type slowEntry struct {
@@ -39,13 +40,27 @@ func (l *Slowlog) add(e slowEntry, maxLen int) {
 	e.id = l.nextID
 	l.nextID++
 	l.entries = append(l.entries, e)
+	l.bytes += e.mem()
 	l.trim(maxLen)
 }
 
 func (l *Slowlog) trim(maxLen int) {
 	if over := len(l.entries) - maxLen; over > 0 {
-		l.entries = append(l.entries[:0], l.entries[over:]...)
+		for i := range over {
+			l.bytes -= l.entries[i].mem()
+		}
+		kept := copy(l.entries, l.entries[over:])
+		clear(l.entries[kept:])
+		l.entries = l.entries[:kept]
 	}
+}
+
+func (e *slowEntry) mem() int {
+	n := memEntry + len(e.addr) + len(e.name)
+	for _, arg := range e.args {
+		n += 16 + len(arg)
+	}
+	return n
 }
 
 func slowlogCopy(args [][]byte) []string {
@@ -104,7 +119,7 @@ func slowlogLen(c *Call) error {
 }
 
 func slowlogReset(c *Call) error {
-	c.Ex.slowlog.entries = nil
+	c.Ex.slowlog.entries, c.Ex.slowlog.bytes = nil, 0
 	c.OK()
 	return nil
 }

@@ -38,6 +38,7 @@ type Tracker struct {
 	announced     bool // CLIENT CACHING was called for the command or transaction to come
 
 	prefixes []string // BCAST's, sorted
+	bytes    int      // of these
 }
 
 // trackers is who is to be told of what.
@@ -48,6 +49,7 @@ type trackers struct {
 	prefixes []*prefix             // sorted by name
 	fresh    bool                  // one of them has changed keys
 	pending  [][]byte              // keys that the running client is told of after its reply, nil for all keys
+	changed  int                   // bytes of the keys that have changed, in prefixes
 	effort   int                   // rounds in which readers stayed above its limit
 }
 
@@ -82,7 +84,7 @@ func (ex *Executor) track(s *Session, t Tracker, prefixes [][]byte) {
 	if s.Tracker == nil {
 		s.Tracker = &Tracker{}
 	}
-	t.On, t.announced, t.prefixes = true, s.Tracker.announced, s.Tracker.prefixes
+	t.On, t.announced, t.prefixes, t.bytes = true, s.Tracker.announced, s.Tracker.prefixes, s.Tracker.bytes
 	*s.Tracker = t
 	if t.Bcast && len(prefixes) == 0 {
 		prefixes = [][]byte{nil}
@@ -99,6 +101,7 @@ func (ex *Executor) trackPrefix(s *Session, name string) {
 		return
 	}
 	*own = slices.Insert(*own, i, name)
+	s.Tracker.bytes += memPrefix + 2*len(name)
 	all := &ex.trackers.prefixes
 	i, known = slices.BinarySearchFunc(*all, name, (*prefix).compare)
 	if !known {
@@ -157,6 +160,9 @@ func (ex *Executor) remember(cmd *Command, args [][]byte) {
 func (ex *Executor) invalidate(key []byte, by *Session) {
 	for _, p := range ex.trackers.prefixes {
 		if len(key) >= len(p.name) && string(key[:len(p.name)]) == p.name {
+			if _, known := p.changed[string(key)]; !known {
+				ex.trackers.changed += memWatch + len(key)
+			}
 			p.changed[string(key)] = by
 			ex.trackers.fresh = true
 		}
@@ -223,7 +229,7 @@ func (ex *Executor) Broadcast() {
 	if !ex.trackers.fresh {
 		return
 	}
-	ex.trackers.fresh = false
+	ex.trackers.fresh, ex.trackers.changed = false, 0
 	for _, p := range ex.trackers.prefixes {
 		if len(p.changed) == 0 {
 			continue
@@ -303,10 +309,16 @@ func nullFor(s *Session) []byte {
 	return w.Buf
 }
 
-// limitTracked forgets keys at random until there are as few as
+// OverTracked reports whether LimitTracked has something to do.
+func (ex *Executor) OverTracked() bool {
+	most := ex.Cfg.TrackingTableMaxKeys
+	return most > 0 && ex.trackers.readers.Len() > most
+}
+
+// LimitTracked forgets keys at random until there are as few as
 // tracking-table-max-keys says. It does so in portions, and in larger ones the more
 // commands find that there are too many still.
-func (ex *Executor) limitTracked() {
+func (ex *Executor) LimitTracked() {
 	t, most := &ex.trackers, ex.Cfg.TrackingTableMaxKeys
 	if most == 0 {
 		return

@@ -27,36 +27,25 @@ const (
 type Transaction struct {
 	Open  bool // between MULTI and EXEC
 	Dirty bool // a watched key has changed
-	Queue []queued
 
-	aborted bool // a command was refused: EXEC will be, too
-	flags   Flag // of all commands in the queue
-	args    [][]byte
-	bytes   []byte // what args point into: the input buffer they came from is used again
+	queue   requests
+	room    [][]byte // for the arguments of the queued command that runs
+	aborted bool     // a command was refused: EXEC will be, too
+	flags   Flag     // of all commands in the queue
 
-	watches []*watched
-}
-
-type queued struct {
-	cmd  *Command
-	args [][]byte
+	watches    []*watched
+	watchBytes int // of their keys
 }
 
 // keepQueue is the bytes up to which the memory of a queue is used again.
-const keepQueue = 4 << 10
+const keepQueue = 8 << 10
 
 // add queues a request.
 func (t *Transaction) add(cmd *Command, args [][]byte, flags Flag) {
 	if t.Dirty || t.aborted {
 		return // it will not run
 	}
-	first := len(t.args)
-	for _, arg := range args {
-		from := len(t.bytes)
-		t.bytes = append(t.bytes, arg...)
-		t.args = append(t.args, t.bytes[from:len(t.bytes):len(t.bytes)])
-	}
-	t.Queue = append(t.Queue, queued{cmd, t.args[first:len(t.args):len(t.args)]})
+	t.queue.add(cmd, args)
 	t.flags |= flags
 }
 
@@ -65,16 +54,19 @@ func (t *Transaction) Mem() int {
 	if t == nil {
 		return 0
 	}
-	return len(t.bytes) + 24*len(t.args) + 32*len(t.Queue) + 128*len(t.watches)
+	return t.queue.held + 24*cap(t.room) + memWatch*len(t.watches) + t.watchBytes
 }
 
-// Watches counts the watched keys.
-func (t *Transaction) Watches() int {
+// QueueMem is the bytes of the arguments that are queued (CLIENT LIST: multi-mem).
+func (t *Transaction) QueueMem() int {
 	if t == nil {
 		return 0
 	}
-	return len(t.watches)
+	return t.queue.sent
 }
+
+// Len is the number of commands that are queued.
+func (t *Transaction) Len() int { return t.queue.len }
 
 func (s *Session) transaction() *Transaction {
 	if s.Tx == nil {
@@ -94,11 +86,10 @@ func (ex *Executor) endTransaction(s *Session) {
 	}
 	ex.unwatch(t)
 	t.Open, t.Dirty, t.aborted, t.flags = false, false, false, 0
-	if cap(t.bytes)+24*cap(t.args)+32*cap(t.Queue) > keepQueue {
-		t.Queue, t.args, t.bytes = nil, nil, nil
-		return
+	t.queue.reset()
+	if 24*cap(t.room) > keepQueue {
+		t.room = nil
 	}
-	t.Queue, t.args, t.bytes = t.Queue[:0], t.args[:0], t.bytes[:0]
 }
 
 // refuse notes that a command of s was not let in. A transaction it belongs to will
@@ -175,18 +166,21 @@ func exec(c *Call) error {
 		return nil
 	}
 	ex.unwatch(t) // its own changes are not news to it
-	w.Array(len(t.Queue))
+	w.Array(t.queue.len)
 	start := ex.mono
 	ex.Depth++
-	for _, q := range t.Queue {
-		if !ex.allows(s, q.cmd, q.args) { // not any more
-			ex.fail(w, len(w.Buf), ex.errNoPermInExec(s, q.cmd, q.args))
+	for cmd, args := range t.queue.all(t.room) {
+		if cap(args) > cap(t.room) {
+			t.room = args
+		}
+		if !ex.allows(s, cmd, args) { // not any more
+			ex.fail(w, len(w.Buf), ex.errNoPermInExec(s, cmd, args))
 			continue
 		}
 		mark := len(w.Buf)
-		start = ex.run(q.cmd, s, q.args, w, mark, start)
+		start = ex.run(cmd, s, args, w, mark, start)
 		if ex.Observer != nil {
-			ex.Observer.Called(s, q.cmd, q.args, w.Buf[mark:], "exec")
+			ex.Observer.Called(s, cmd, args, w.Buf[mark:], "exec")
 		}
 	}
 	ex.Depth--

@@ -23,6 +23,9 @@ type watchers struct {
 	dbs   []map[string][]*watched
 }
 
+// keepWatches is the number of watched keys that an idle transaction keeps room for.
+const keepWatches = 64
+
 func watch(c *Call) error {
 	t := c.Sess.transaction()
 	if t.Open {
@@ -64,6 +67,7 @@ func (ex *Executor) watch(t *Transaction, db *store.DB, key []byte) {
 	w := &watched{by: t, db: db.ID, key: string(key), index: len(of[string(key)]), stale: due}
 	of[w.key] = append(of[w.key], w)
 	t.watches = append(t.watches, w)
+	t.watchBytes += len(key)
 	ex.watchers.count++
 	ex.observers++
 }
@@ -85,8 +89,12 @@ func (ex *Executor) unwatch(t *Transaction) {
 	}
 	ex.watchers.count -= len(t.watches)
 	ex.observers -= len(t.watches)
+	t.watchBytes = 0
 	clear(t.watches)
 	t.watches = t.watches[:0]
+	if cap(t.watches) > keepWatches {
+		t.watches = nil
+	}
 }
 
 // touch tells those who watch key that it has changed.

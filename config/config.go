@@ -119,8 +119,10 @@ type Config struct {
 	MaxMemoryPolicy  string
 	MaxMemorySamples int
 	MaxMemoryClients int64 // negative: percent of MaxMemory
-	LFULogFactor     int
-	LFUDecayTime     int
+
+	MaxMemoryEvictionTenacity int
+	LFULogFactor              int
+	LFUDecayTime              int
 
 	QueryBufferLimit int64
 	OutputLimits     [3]OutputLimit

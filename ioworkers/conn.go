@@ -106,13 +106,18 @@ type input struct {
 	next  int // command of batch to be executed next
 }
 
+func (in *input) mem() int { return cap(in.buf) + in.batch.Mem() }
+
 // Read takes what the socket has, up to readChunk, and parses every command that
 // is complete. The Conn must have been lent its input.
 func (c *Conn) Read(t *trace.Thread) {
 	in := c.in
 	in.compact()
-	if cap(in.buf)-len(in.buf) < readChunk/4 {
-		in.grow(c.Parser.Needs())
+	if free := cap(in.buf) - len(in.buf); free < readChunk/4 {
+		needs := c.Parser.Needs()
+		if free == 0 || in.taken+needs <= len(in.buf) || in.taken+needs > cap(in.buf) {
+			in.grow(needs)
+		}
 	}
 	n, errno := read(c.FD, in.buf[len(in.buf):cap(in.buf)])
 	t.Lap(trace.Read, c.ID, 0, max(n, 0))
@@ -188,6 +193,30 @@ func (c *Conn) Buffered() (room, used int) {
 	return cap(c.in.buf) + c.Parser.Mem(), len(c.in.buf) - c.in.taken
 }
 
+// Mem is the bytes of the buffers of the connection, when its output has so much room.
+func (c *Conn) Mem(room int) int {
+	if c.in == nil {
+		return room + c.Parser.Mem()
+	}
+	return max(room, ReplyRoom) + c.Parser.Mem() + c.in.mem()
+}
+
+// Query is what CLIENT LIST shows of the input: the bytes in the buffer, the room behind them,
+// and the bytes of the arguments that have arrived of a command that has not yet. These are
+// in the buffer; Redis takes each out of it (networking.c: processMultibulkBuffer).
+func (c *Conn) Query() (used, free, args int) {
+	in := c.in
+	if in == nil {
+		return 0, 0, 0
+	}
+	used, free = len(in.buf), cap(in.buf)-len(in.buf)
+	if in.taken > 0 { // commands are being executed
+		return used, free, 0
+	}
+	args, at := c.Parser.Arrived()
+	return used - at, free, args
+}
+
 // Unsent is the bytes of output that are waiting to be written.
 func (c *Conn) Unsent() int { return len(c.Out) - c.sent }
 
@@ -236,16 +265,18 @@ func (in *input) compact() {
 	in.batch.Reset()
 }
 
-// trusted is how much of a command has to be there before room is made for as much as its
-// client has announced: until then that costs a client no more than a few bytes.
-const trusted = 1 << 20
+// trusted is how many bytes of room a client gets for each that it has sent, of a command
+// whose length it has announced: an announcement alone costs it no more than a few bytes.
+const trusted = 32
 
-// grow makes room for another readChunk. For a large command it doubles the room, and in
-// the end makes all that the command needs (networking.c: processMultibulkBuffer).
+// grow makes room for another readChunk. For a large command it makes exactly the room that the
+// command needs (networking.c: processMultibulkBuffer), as far as the client is trusted. Otherwise,
+// and where that would be a small growth, it doubles the room.
 func (in *input) grow(needs int) {
-	room := max(2*cap(in.buf), len(in.buf)+readChunk)
-	if len(in.buf) >= trusted {
-		room = max(room, in.taken+needs)
+	now := cap(in.buf)
+	room := max(2*now, len(in.buf)+readChunk)
+	if end := in.taken + needs; end-now > now/8 && (end <= room || end/trusted <= len(in.buf)) {
+		room = end
 	}
 	bigger := make([]byte, len(in.buf), room)
 	copy(bigger, in.buf)

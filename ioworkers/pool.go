@@ -8,7 +8,8 @@ import "github.com/miniredisd/miniredisd/trace"
 //
 // It also keeps the buffers of connections that need none at the moment, so that
 // ten thousand idle ones cost little and the busy ones share what is in cache.
-// These belong to main: it lends before it fans out.
+// These belong to main: it lends before it fans out. They are no part of used_memory, as
+// little as what an allocator keeps is in Redis.
 type Pool struct {
 	Trace *trace.Thread // of main; nil while nothing is recorded
 
@@ -25,12 +26,27 @@ type Pool struct {
 	// has a processor to give to each of them. It is set before Start.
 	Dedicated bool
 
+	// Frugal has large output buffers freed once they are written, in place of being kept
+	// for the next reply: memory is scarce.
+	Frugal bool
+
 	inputs  []*input
 	outputs [][]byte
+
+	// The fewest unused buffers there were since the last Trim: that many nobody has needed.
+	idleInputs, idleOutputs int
 }
 
-// spare bounds how many unused buffers of each kind are kept.
-const spare = 1024
+// maxSpare bounds how many unused buffers of each kind are kept.
+const maxSpare = 1024
+
+// ReplyRoom is the size up to which an output buffer is kept when memory is scarce, and the room
+// that a client is counted with that is about to have a reply, whatever it has
+// (server.h: PROTO_REPLY_CHUNK_BYTES).
+const ReplyRoom = 16 << 10
+
+// keepBatch bounds the room for arguments that an unused input keeps.
+const keepBatch = 64 << 10
 
 // Lend gives c an input to read into, if it has none.
 func (p *Pool) Lend(c *Conn) {
@@ -39,6 +55,7 @@ func (p *Pool) Lend(c *Conn) {
 	}
 	if n := len(p.inputs); n > 0 {
 		c.in, p.inputs = p.inputs[n-1], p.inputs[:n-1]
+		p.idleInputs = min(p.idleInputs, n-1)
 		return
 	}
 	c.in = &input{buf: make([]byte, 0, readChunk)}
@@ -51,6 +68,7 @@ func (p *Pool) LendOutput(c *Conn) {
 	}
 	if n := len(p.outputs); n > 0 {
 		c.Out, p.outputs = p.outputs[n-1], p.outputs[:n-1]
+		p.idleOutputs = min(p.idleOutputs, n-1)
 	}
 }
 
@@ -61,26 +79,34 @@ func (p *Pool) Reclaim(c *Conn) {
 		in.compact()
 		if len(in.buf) == 0 {
 			c.in = nil
-			if len(p.inputs) < spare && cap(in.buf) == readChunk {
+			if len(p.inputs) < maxSpare && cap(in.buf) == readChunk && in.batch.Mem() <= keepBatch {
 				p.inputs = append(p.inputs, in)
 			}
 		}
 	}
 	if len(c.Out) == 0 && c.Out != nil {
-		if len(p.outputs) < spare && cap(c.Out) <= keepOutput {
+		most := keepOutput
+		if p.Frugal {
+			most = ReplyRoom
+		}
+		if len(p.outputs) < maxSpare && cap(c.Out) <= most {
 			p.outputs = append(p.outputs, c.Out)
 		}
 		c.Out = nil
 	}
 }
 
-// Spare is the bytes of the buffers that are kept.
-func (p *Pool) Spare() int {
-	sum := len(p.inputs) * readChunk
-	for _, b := range p.outputs {
-		sum += cap(b)
+// Trim frees half of the buffers that nobody has needed since the last Trim.
+func (p *Pool) Trim() {
+	for range (p.idleInputs + 1) / 2 {
+		last := len(p.inputs) - 1
+		p.inputs[last], p.inputs = nil, p.inputs[:last]
 	}
-	return sum
+	for range (p.idleOutputs + 1) / 2 {
+		last := len(p.outputs) - 1
+		p.outputs[last], p.outputs = nil, p.outputs[:last]
+	}
+	p.idleInputs, p.idleOutputs = len(p.inputs), len(p.outputs)
 }
 
 // Read has every connection read and parse. It tells whether threads have helped.

@@ -50,7 +50,11 @@ type Registry[S comparable] struct {
 	patterns    []*Topic[S] // those of kind Pattern, in their order
 	subscribers map[S]*subscriber[S]
 	serial      int64
+	bytes       int // of the topics
 }
+
+// topicMem is the bytes of a topic with one subscriber, without its name.
+const topicMem = 128
 
 // New makes an empty registry; match tells whether a pattern fits a channel.
 func New[S comparable](match func(pattern string, name []byte) bool) *Registry[S] {
@@ -77,6 +81,7 @@ func (r *Registry[S]) Subscribe(kind Kind, s S, name []byte) bool {
 	if t == nil {
 		t = &Topic[S]{Name: string(name), since: r.serial}
 		r.topics[kind][t.Name] = t
+		r.bytes += topicMem + len(t.Name)
 		if kind == Pattern {
 			r.patterns = append(r.patterns, t)
 		}
@@ -85,7 +90,9 @@ func (r *Registry[S]) Subscribe(kind Kind, s S, name []byte) bool {
 		return false
 	}
 	of[kind][t] = r.serial
+	r.bytes -= 8 * cap(t.Subscribers)
 	t.Subscribers = append(t.Subscribers, s)
+	r.bytes += 8 * cap(t.Subscribers)
 	return true
 }
 
@@ -127,6 +134,7 @@ func (r *Registry[S]) leave(kind Kind, t *Topic[S], s S) {
 		return
 	}
 	delete(r.topics[kind], t.Name)
+	r.bytes -= topicMem + len(t.Name) + 8*cap(t.Subscribers)
 	if kind == Pattern {
 		i := slices.Index(r.patterns, t)
 		r.patterns = slices.Delete(r.patterns, i, i+1)
@@ -151,6 +159,17 @@ func (r *Registry[S]) Count(kind Kind, s S) int {
 
 // Listens tells whether s listens to anything.
 func (r *Registry[S]) Listens(s S) bool { return r.subscribers[s] != nil }
+
+// Total is how many names of all kinds s listens to.
+func (r *Registry[S]) Total(s S) int {
+	if of := r.subscribers[s]; of != nil {
+		return of.count()
+	}
+	return 0
+}
+
+// Mem is about the bytes that the topics take.
+func (r *Registry[S]) Mem() int { return r.bytes }
 
 // Names are the names of a kind that s listens to, in its order.
 func (r *Registry[S]) Names(kind Kind, s S) []string {

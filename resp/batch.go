@@ -22,6 +22,17 @@ func (b *Batch) Args(i int) [][]byte {
 	return b.args[from:to:to]
 }
 
+// Mem is the bytes of the room for arguments, and nothing for the room that all batches have.
+func (b *Batch) Mem() int {
+	if mem := 24*cap(b.args) + 8*cap(b.ends); mem > ordinary {
+		return mem
+	}
+	return 0
+}
+
+// ordinary is the room for arguments that is not worth counting.
+const ordinary = 1 << 10
+
 // Reset empties the batch. Room for an extraordinary number of arguments is given back.
 func (b *Batch) Reset() {
 	b.args, b.ends = b.args[:0], b.ends[:0]

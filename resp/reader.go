@@ -87,6 +87,15 @@ func (p *Parser) Parse(buf []byte, b *Batch) (consumed int, err error) {
 // Mem is how many bytes the parser holds for a command that is still arriving, the input itself not counted.
 func (p *Parser) Mem() int { return cap(p.args) * 16 }
 
+// Arrived is, of the command that is still arriving, the bytes of the arguments that are complete, and how many bytes of the
+// input have been looked through with them.
+func (p *Parser) Arrived() (args, at int) {
+	for _, s := range p.args {
+		args += s.to - s.from
+	}
+	return args, p.at
+}
+
 // Needs is how long the command that is still arriving is at least, from its first byte; 0 when that is not known.
 func (p *Parser) Needs() int {
 	if p.bulk == 0 {

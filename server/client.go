@@ -20,7 +20,8 @@ type client struct {
 	created int64 // monotonic ns
 	active  int64 // monotonic ns of the last request
 
-	weight int // bytes of memory, when it was weighed
+	weight int   // bytes of memory, when it was weighed
+	place  place // among those that may be evicted
 
 	softSince int64 // monotonic ns since which output is above the soft limit, 0 if it is not
 
@@ -75,6 +76,7 @@ func (s *Server) close(c *client) {
 		s.endVisit(c.visit, errorReply(errVisitOver))
 	case !c.closed:
 		c.closed = true
+		s.weigh(c)
 		s.ex.StopWaiting(&c.sess)
 		s.closing = append(s.closing, c)
 	}
@@ -105,6 +107,7 @@ func (s *Server) free(c *client) {
 	}
 	s.countTraffic(c)
 	s.clientMem -= c.weight
+	c.leaveBucket()
 	s.ex.Leave(&c.sess)
 	s.doctorLeft(&c.sess)
 	if c.sess.Monitor {
@@ -134,6 +137,7 @@ func (s *Server) push(c *client, b []byte) {
 	default:
 		s.send(c, b)
 	}
+	s.grown(c)
 }
 
 // send has b written to a client that is not being executed.

@@ -3,10 +3,10 @@ package server
 import (
 	"slices"
 	"strconv"
-	"unsafe"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/reactor"
 )
@@ -38,11 +38,8 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 		b = append(b, v...)
 	}
 	sess := &c.sess
-	room, used := c.Buffered()
-	unsent, outRoom := c.Unsent(), cap(c.Out)
-	if c == s.running {
-		unsent, outRoom = len(s.w.Buf), cap(s.w.Buf)
-	}
+	used, free, argv := c.Query()
+	out := s.output(c)
 	num("id=", sess.ID)
 	str(" addr=", sess.Addr)
 	str(" laddr=", c.laddr)
@@ -56,16 +53,16 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	num(" psub=", int64(s.ex.Subs.Count(pubsub.Pattern, sess)))
 	num(" ssub=", int64(s.ex.Subs.Count(pubsub.Shard, sess)))
 	num(" multi=", multi(sess))
-	num(" watch=", int64(sess.Tx.Watches()))
 	num(" qbuf=", int64(used))
-	num(" qbuf-free=", int64(max(room-used, 0)))
-	num(" argv-mem=0 multi-mem=", int64(sess.Tx.Mem()))
-	num(" rbs=", int64(outRoom))
-	num(" rbp=", int64(outRoom))
-	num(" obl=", int64(unsent))
-	num(" oll=", int64(c.fault.waiting()))
-	num(" omem=", int64(c.fault.mem()))
-	num(" tot-mem=", int64(c.memory()))
+	num(" qbuf-free=", int64(free))
+	num(" argv-mem=", int64(argv+s.ex.RequestMem(sess)))
+	num(" multi-mem=", int64(sess.Tx.QueueMem()))
+	num(" rbs=", int64(out.room))
+	num(" rbp=", int64(out.room))
+	num(" obl=", int64(out.len))
+	num(" oll=", int64(out.blocks+c.fault.waiting()))
+	num(" omem=", int64(out.mem+c.fault.mem()))
+	num(" tot-mem=", int64(s.memory(c)))
 	str(" events=", s.events(c))
 	cmd := "NULL"
 	if sess.Last != nil {
@@ -78,6 +75,29 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	str(" lib-name=", sess.LibName)
 	str(" lib-ver=", sess.LibVer)
 	return b
+}
+
+// output is what CLIENT LIST shows of a client's output, in Redis's terms: a buffer of at most
+// ReplyRoom bytes, and blocks of that size for what is more. Here both are one slice.
+type output struct {
+	room, len   int // of the buffer
+	blocks, mem int // of the rest
+}
+
+func (s *Server) output(c *client) (o output) {
+	unsent, room := c.Unsent(), cap(c.Out)
+	switch c {
+	case s.running:
+		unsent, room = len(s.w.Buf), cap(s.w.Buf)
+	case s.aside.c:
+		unsent, room = len(s.aside.w.Buf), cap(s.aside.w.Buf)
+	}
+	o.room, o.len = min(room, ioworkers.ReplyRoom), min(unsent, ioworkers.ReplyRoom)
+	if unsent > ioworkers.ReplyRoom {
+		o.blocks = (unsent - 1) / ioworkers.ReplyRoom
+		o.mem = room - ioworkers.ReplyRoom
+	}
+	return o
 }
 
 func flags(c *client) string {
@@ -113,18 +133,12 @@ func (s *Server) events(c *client) string {
 	return events
 }
 
-// memory estimates the bytes a client holds.
-func (c *client) memory() int {
-	room, _ := c.Buffered()
-	return int(unsafe.Sizeof(*c)) + room + cap(c.Out) + len(c.sess.Addr) + len(c.sess.Name) + c.sess.Tx.Mem() + c.sess.Wait.Mem() + c.fault.mem()
-}
-
 // multi is the number of commands a client has queued, -1 outside of MULTI.
 func multi(s *command.Session) int64 {
 	if !s.InMulti() {
 		return -1
 	}
-	return int64(len(s.Tx.Queue))
+	return int64(s.Tx.Len())
 }
 
 // parseClass reads the type of clients that CLIENT KILL and LIST can be asked for.

@@ -24,8 +24,10 @@ func (s *Server) debugCommands() []debugCommand {
 		{"jmap", "", "Does nothing.", 0, 0, debugOK},
 		{"log", "<text>", "Writes a line into the log.", 1, 1, s.debugLog},
 		{"object", "<key>", "Describes how a value is kept.", 1, 2, debugObject},
+		{"pause-cron", "<0|1>", "Stops what the server does ten times a second, or goes on with it.", 1, 1, s.debugPauseCron},
 		{"populate", "<count> [<prefix>] [<size>]", "Creates keys.", 1, 3, debugPopulate},
 		{"protocol", "<type>", "Answers with a value of that type of the protocol.", 1, 1, debugProtocol},
+		{"replybuffer", "<PEAK-RESET-TIME <NEVER|RESET|milliseconds>|RESIZING <0|1>>", "Does nothing: no client keeps a reply buffer that is empty.", 2, 2, debugReplyBuffer},
 		{"quicklist-packed-threshold", "<size>", "Does nothing: no list node is of that kind.", 1, 1, debugOK},
 		{"set-active-expire", "<0|1>", "Stops removing keys that expire while nobody looks at them, or goes on with it.", 1, 1, s.debugActiveExpire},
 		{"sleep", "<seconds>", "Stops the server for that time.", 1, 1, debugSleep},
@@ -80,6 +82,20 @@ func (s *Server) debugLog(c *command.Call, args [][]byte) error {
 func debugSleep(c *command.Call, args [][]byte) error {
 	seconds, _ := strconv.ParseFloat(string(args[0]), 64)
 	time.Sleep(time.Duration(seconds * float64(time.Second)))
+	c.OK()
+	return nil
+}
+
+func (s *Server) debugPauseCron(c *command.Call, args [][]byte) error {
+	s.cronPaused = string(args[0]) != "0"
+	c.OK()
+	return nil
+}
+
+func debugReplyBuffer(c *command.Call, args [][]byte) error {
+	if !is(args[0], "peak-reset-time") && !is(args[0], "resizing") {
+		return c.SubcommandSyntax()
+	}
 	c.OK()
 	return nil
 }

@@ -167,6 +167,7 @@ func (s *Server) infoPersistence(r *report) {
 func (s *Server) infoStats(r *report) {
 	in, out := s.stats.NetIn, s.stats.NetOut
 	_, keys, items, prefixes := s.ex.TrackingStats()
+	exceeded, exceedsFor := s.ex.EvictionExceeded()
 	r.fields("total_connections_received", s.stats.Connections, "total_commands_processed", s.ex.Stats.Commands,
 		"instantaneous_ops_per_sec", int64(s.rates.mean(rateCommands)), "total_net_input_bytes", in, "total_net_output_bytes", out,
 		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", 0)
@@ -175,7 +176,7 @@ func (s *Server) infoStats(r *report) {
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
 		"rejected_connections", s.stats.Rejected, "sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0,
 		"expired_keys", s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0, "expire_cycle_cpu_milliseconds", 0,
-		"evicted_keys", s.ks.Stats.Evicted, "evicted_clients", 0, "total_eviction_exceeded_time", 0, "current_eviction_exceeded_time", 0,
+		"evicted_keys", s.ks.Stats.Evicted, "evicted_clients", s.stats.EvictedClients, "total_eviction_exceeded_time", exceeded/1e6, "current_eviction_exceeded_time", exceedsFor/1e6,
 		"keyspace_hits", s.ks.Stats.Hits, "keyspace_misses", s.ks.Stats.Misses,
 		"pubsub_channels", s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", s.ex.Subs.Len(pubsub.Pattern), "pubsubshard_channels", s.ex.Subs.Len(pubsub.Shard),
 		"latest_fork_usec", 0, "total_forks", 0, "migrate_cached_sockets", 0, "slave_expires_tracked_keys", 0,

@@ -12,18 +12,12 @@ import (
 // startupMemory stands for what an empty server needs: table, buffers, runtime.
 const startupMemory = 1 << 20
 
+// clientMemory is what all clients hold now.
 func (s *Server) clientMemory() int {
 	for _, c := range s.order {
 		s.weigh(c)
 	}
-	return s.pool.Spare() + s.clientMem
-}
-
-// weigh takes c into the sum with what it holds now.
-func (s *Server) weigh(c *client) {
-	now := c.memory()
-	s.clientMem += now - c.weight
-	c.weight = now
+	return s.clientMem
 }
 
 // usedMemory is what maxmemory is compared with: an estimate of the bytes that
@@ -37,11 +31,12 @@ func (s *Server) usedMemory() int {
 // weighedMemory is usedMemory with each client as it was when it was weighed last: to
 // look at ten thousand of them takes a millisecond or two, in which nobody is served.
 func (s *Server) weighedMemory() int {
-	_, kept, interpreter := s.ex.ScriptMemory()
-	_, _, functions := s.ex.FunctionMemory()
-	s.ex.Overhead = startupMemory + s.pool.Spare() + s.clientMem + kept + functions + interpreter
+	s.ex.Overhead = s.overhead()
 	return s.ks.Bytes() + s.ex.Overhead
 }
+
+// overhead is all that is not keys and values.
+func (s *Server) overhead() int { return startupMemory + s.clientMem + s.ex.Kept() }
 
 // residentMemory is VmRSS.
 func residentMemory() int {

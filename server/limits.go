@@ -128,7 +128,7 @@ func (s *Server) limited() bool {
 			return true
 		}
 	}
-	return s.cfg.Timeout > 0 || s.fullClients > 0
+	return s.cfg.Timeout > 0 || s.fullClients > 0 || s.ex.OverTracked()
 }
 
 // checkClients looks at a part of the clients, all of them within a second

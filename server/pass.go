@@ -50,6 +50,7 @@ func (s *Server) beforeSleep() time.Duration {
 		s.crash()
 	}
 	s.write()
+	s.evictClients()
 	s.freeClosed()
 	s.answerVisits()
 	s.asleep = s.ex.Clock.Mono()
@@ -80,6 +81,11 @@ func (s *Server) read(from []*client) {
 	s.stats.Reads += int64(len(s.conns))
 	if s.pool.Read(s.conns) {
 		s.stats.ThreadedReads += int64(len(s.conns))
+	}
+	if s.limitsMemory {
+		for _, c := range from {
+			s.grown(c)
+		}
 	}
 	s.trace.Span(trace.Reading, begin, s.trace.Mark(), len(s.conns))
 }
@@ -128,6 +134,7 @@ func (s *Server) prefetch(from int) (end int) {
 
 // execute runs every complete command of c, in the order they came in.
 func (s *Server) execute(c *client) {
+	s.evictClients()
 	if c.closed { // its descriptor may be somebody else's already
 		s.pool.Reclaim(&c.Conn)
 		return
@@ -159,6 +166,7 @@ func (s *Server) execute(c *client) {
 	}
 	s.wantWrite(c)
 	s.pool.Reclaim(&c.Conn)
+	s.grown(c)
 }
 
 // answered is the number of c's last request that has its reply.
@@ -200,6 +208,10 @@ func (s *Server) executeAll(c *client) {
 		}
 		if len(s.w.Buf) > s.outputTrigger && s.overOutputLimit(c, len(s.w.Buf)) {
 			s.w.Buf = nil
+		}
+		if s.limitsMemory {
+			s.grown(c)
+			s.evictClients()
 		}
 	}
 }

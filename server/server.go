@@ -100,8 +100,14 @@ type Server struct {
 	monitors []*client
 	line     []byte // the monitors' line, made anew for every command
 
+	buckets buckets // the clients by their memory, while there is maxmemory-clients
+
 	fullClients   int   // clients whose socket takes no more
 	clientMem     int   // bytes that clients held when each was weighed
+	clientLimit   int   // maxmemory-clients in bytes, 0 for none
+	limitsMemory  bool  // there is maxmemory or maxmemory-clients
+	evicting      bool  // a timer has keys evicted
+	cronPaused    bool  // DEBUG PAUSE-CRON 1
 	outputTrigger int   // no output below this size is over any limit
 	attack        int64 // monotonic ns, when the last attack was logged
 	noExpire      bool  // DEBUG SET-ACTIVE-EXPIRE 0
@@ -131,6 +137,7 @@ type Stats struct {
 	Busy, Executing       int64 // ns spent in passes, and on commands in them
 	OutputLimitClosed     int64
 	QueryLimitClosed      int64
+	EvictedClients        int64
 }
 
 // New makes a server and has it listen, but answer nothing before Run.
@@ -171,6 +178,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		return nil, err
 	}
 	s.setOutputTrigger()
+	s.setMemoryLimits()
 	s.peakMem = s.usedMemory()
 	s.started = s.ks.Now
 	if !s.fitMaxClients() {
@@ -210,7 +218,7 @@ func (s *Server) newExecutor(clock *command.Clock) error {
 	}
 	s.ex.Deliver, s.ex.Resume, s.ex.Find = s.deliver, s.resume, s.session
 	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.clientOf(sess)) }
-	s.ex.Log, s.ex.LetOthers = s.log, s.letOthers
+	s.ex.Log, s.ex.LetOthers, s.ex.EvictLater = s.log, s.letOthers, s.evictLater
 	if s.lab != nil {
 		s.ex.Observer = s.observer()
 	}
@@ -281,10 +289,15 @@ const (
 
 // cron does what is not bound to a request (server.c: serverCron).
 func (s *Server) cron() time.Duration {
+	if s.cronPaused {
+		return cronPeriod
+	}
 	idle := s.rates.busy == s.stats.Reads+s.stats.Writes && !s.limited()
 	if !idle {
 		s.checkClients()
 	}
+	s.ex.LimitTracked()
+	s.pool.Trim()
 	s.sample()
 	if idle {
 		return cronPeriodIdle

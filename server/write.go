@@ -88,6 +88,7 @@ func (s *Server) wrote(c *client) {
 		}
 		s.pool.Reclaim(&c.Conn)
 	}
+	s.grown(c)
 }
 
 // replyHandler goes on writing when the socket of a client with much output has room
