@@ -56,6 +56,7 @@ func arrows() map[string][]string {
 
 		// These talk to servers, ours or not, through TCP alone.
 		"bench":                 {"bench/chart", "lab", "lab/verdict", "resp", "golang.org/x/sys/unix"},
+		"bench/attack":          {},
 		"bench/chart":           {"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/plotter", "gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw", "gonum.org/v1/plot/vg/vgsvg"},
 		"internal/redistest":    {"resp"},
 		"internal/transcript":   {"internal/redistest", "resp"},

@@ -127,6 +127,9 @@ func starters() map[string]string {
 
 		"internal/redistest.run":     "waits for the end of a redis-server",
 		"interop/matrix.startServer": "waits for the end of a server",
+		"bench/attack.startOnce":     "watches a server's memory, and waits for its end",
+		"bench/attack.startPinger":   "pings beside the attack",
+		"bench/attack.pipe":          "writes while the attacker reads",
 		"bench/models.run":           "the executor of the queue; the loop stays",
 		"bench.fanOut":               "one for each subscriber, which reads",
 		"bench.ownLoad":              "one for each client of the load",
