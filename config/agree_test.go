@@ -105,7 +105,7 @@ func TestRefusedLinesAgreeWithRedis(t *testing.T) {
 		`--client-output-buffer-limit|normal|0|0`, `--client-output-buffer-limit|foo|0|0|0`, `--client-output-buffer-limit|normal|x|0|0`,
 		`--oom-score-adj-values|1|2`, `--oom-score-adj-values|1|2|x`, `--notify-keyspace-events|Kq`, `--notify-keyspace-events`,
 		`--dir|/nonexist`, `--dir|/etc/passwd`, `--replicaof|a`, `--replicaof|a|b`, `--latency-tracking-info-percentiles|200`, `--latency-tracking-info-percentiles|abc`,
-		`--shutdown-on-sigterm|foo`, `--shutdown-on-sigterm|save|nosave`, `--dbfilename|a/b`, `--appendfilename|a/b`, `--appenddirname|a/b`, `--appendfilename|`, `--appenddirname|`,
+		`--shutdown-on-sigterm|foo`, `--shutdown-on-sigterm`, `--oom-score-adj-values`, `--shutdown-on-sigterm|save|nosave`, `--dbfilename|a/b`, `--appendfilename|a/b`, `--appenddirname|a/b`, `--appendfilename|`, `--appenddirname|`,
 		`--proc-title-template|{foo}`, `--cluster-announce-hostname|a b`, `--port|1 2`, `--logfile|/nonexist/x`, `--save|a b`, `--save|0|1`, `--save|1|-1`, `--port|"`,
 		`--databases|0`, `--databases|99999999999999999999`, `--a.b`, `--port|`, `--timeout|7|--hz|10|--port|x`, `--requirepass|a|b`, `--appendonly|yes|no`, `--rename-command|a`,
 		`--shutdown-on-sigint`, `--shutdown-on-sigint|now force|--shutdown-on-sigterm`, `--oom-score-adj-values`, `--oom-score-adj-values|1 2`, `--save|60 1|7 2`,

@@ -212,6 +212,9 @@ func TestCommandLine(t *testing.T) {
 		{[]string{"-"}, "port 3\nrequirepass \"\"\n", map[string]string{"port": "3", "requirepass": ""}},
 		{[]string{conf, "-", "--port", "4"}, "timeout 9\nport 3", map[string]string{"port": "4", "timeout": "9"}},
 		{[]string{conf, "--port", "4", "-"}, "timeout 9\nport 3", map[string]string{"port": "4", "timeout": "9"}},
+		{[]string{"-"}, "save 60 1\nsave\nbind 127.0.0.1\nbind\nlatency-tracking-info-percentiles\n", map[string]string{
+			"save": "60 1", "bind": "", "latency-tracking-info-percentiles": ""}},
+		{[]string{"-"}, "save\n", map[string]string{"save": ""}},
 		{[]string{"--maxmemory", "2kb", "--hz", "9999"}, "", map[string]string{"maxmemory": "2048", "hz": "500"}},
 		{[]string{"-"}, "slaveof no one\nLUA-time-limit 7\nlua-replicate-commands yes\n", map[string]string{"busy-reply-threshold": "7"}},
 		{[]string{"-"}, "client-output-buffer-limit pubsub 1k 1kb 1\nclient-output-buffer-limit normal 2m 0 0", map[string]string{

@@ -49,7 +49,7 @@ func parseBind(args []string) (value, why string) {
 // parseSave takes pairs of seconds and changes. In a file each line adds to the
 // ones before it, and the first one replaces the default.
 func (c *Config) parseSave(r *row, args []string, inFile bool) (value, why string) {
-	if none(args) {
+	if len(args) == 1 && args[0] == "" {
 		return "", ""
 	}
 	if len(args)%2 != 0 {
@@ -64,7 +64,7 @@ func (c *Config) parseSave(r *row, args []string, inFile bool) (value, why strin
 	}
 	value = strings.Join(args, " ")
 	if before := c.value(r); inFile && before != "" {
-		value = before + " " + value
+		value = strings.TrimSuffix(before+" "+value, " ")
 	}
 	return value, ""
 }

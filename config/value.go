@@ -148,6 +148,9 @@ func parseWords(r *row, args []string) (value, why string) {
 		}
 		given = append(given, w)
 	}
+	if len(given) == 0 {
+		return "", "argument(s) must be one of the following: " + strings.Join(r.words, ", ")
+	}
 	if r.kind == word {
 		return given[0], ""
 	}
