@@ -67,6 +67,14 @@ func parseRestore(args [][]byte) (o restoreOptions, err error) {
 	return o, nil
 }
 
+// payload is b, with the right checksum if any will do.
+func (ex *Executor) payload(b []byte) []byte {
+	if ex.AnyChecksum {
+		return rdb.SetChecksum(b)
+	}
+	return b
+}
+
 // restore looks at its arguments in Redis's order (cluster.c: restoreCommand).
 func restore(c *Call) error {
 	key := c.Args[1]
@@ -84,7 +92,7 @@ func restore(c *Call) error {
 	case at < 0:
 		return errTTL
 	}
-	v, err := rdb.Restore(c.KS, c.Args[3])
+	v, err := rdb.Restore(c.KS, c.Ex.payload(c.Args[3]))
 	if err != nil {
 		return err
 	}

@@ -50,6 +50,10 @@ type Executor struct {
 	Pause    Pause // CLIENT PAUSE holds clients back; only the server sets it
 	Overhead int   // bytes outside the keyspace that maxmemory counts; the server keeps it up to date
 
+	// What DEBUG lifts: the list of commands that are not for scripts, and the look at a payload's checksum.
+	AllInScripts bool
+	AnyChecksum  bool
+
 	// Depth counts the commands that execute others now, EXEC and scripts. Inside them no
 	// command may hold its client, and the time stands still (server.h: execution_nesting).
 	Depth int

@@ -247,7 +247,7 @@ func functionRestore(c *Call) error {
 }
 
 func (ex *Executor) restoreLibraries(payload []byte) (*luaeval.Libraries, error) {
-	code, err := rdb.RestoreLibraries(payload)
+	code, err := rdb.RestoreLibraries(ex.payload(payload))
 	restored := luaeval.NewLibraries()
 	for _, text := range code {
 		if _, err := ex.lua().LoadLibrary(restored, text, false); err != nil {

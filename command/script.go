@@ -255,7 +255,7 @@ func (ex *Executor) admitFromScript(cmd *Command, args [][]byte) error {
 		return errScriptUnknown
 	case !cmd.takes(len(args)):
 		return errScriptArity
-	case cmd.Flags&NoScript != 0:
+	case cmd.Flags&NoScript != 0 && !ex.permitsInScript(cmd):
 		return errNotFromScript
 	case !ex.allows(run.by, cmd, args):
 		return ex.errNoPermInScript(run.by, cmd, args)
@@ -265,6 +265,13 @@ func (ex *Executor) admitFromScript(cmd *Command, args [][]byte) error {
 		return errOOM
 	}
 	return nil
+}
+
+// permitsInScript reports whether a script may call what is not for scripts: only with DEBUG
+// SET-DISABLE-DENY-SCRIPTS, and nothing that would start another script, a transaction or a
+// subscription in the middle of this one.
+func (ex *Executor) permitsInScript(cmd *Command) bool {
+	return ex.AllInScripts && (cmd.Group == "server" || cmd.Group == "connection")
 }
 
 // InScript tells whether a script runs the command under way.

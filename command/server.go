@@ -62,16 +62,22 @@ func flushAll(c *Call) error {
 	if err := flushMode(c); err != nil {
 		return err
 	}
-	for _, db := range c.KS.DBs {
-		c.Ex.replaced(db, nil)
-	}
-	c.Ex.invalidateAll()
-	c.Count(c.KS.FlushAll())
-	for _, db := range c.KS.DBs {
-		c.Ex.exchanged(db)
-	}
+	c.Count(c.Ex.flushAll())
 	c.OK()
 	return nil
+}
+
+// flushAll removes all keys and returns how many there were.
+func (ex *Executor) flushAll() int {
+	for _, db := range ex.KS.DBs {
+		ex.replaced(db, nil)
+	}
+	ex.invalidateAll()
+	n := ex.KS.FlushAll()
+	for _, db := range ex.KS.DBs {
+		ex.exchanged(db)
+	}
+	return n
 }
 
 func swapDB(c *Call) error {

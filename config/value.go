@@ -102,6 +102,9 @@ func parseInt(s string) (int64, bool) {
 	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
 
+// ParseMemory is parseMemory for a size that is no directive.
+func ParseMemory(s string) (n int64, ok bool) { return parseMemory(s) }
+
 // parseMemory reads "100", "100b", "1k" (1000), "1kb" (1024) and so on to gb.
 // The empty string is 0, as in Redis.
 func parseMemory(s string) (int64, bool) {

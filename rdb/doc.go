@@ -51,8 +51,8 @@
 //	16 17         7.0    yes      yes         hash, sorted set: a listpack
 //	18            7.0    yes      yes         list: nodes, each a listpack or one element
 //	19            7.0    yes      yes         stream, with what was ever added to it
-//	20            7.2    yes                  set: a listpack
-//	21            7.2    yes                  stream, with when consumers last got something
+//	20            7.2    yes      by Save     set: a listpack
+//	21            7.2    yes      by Save     stream, with when consumers last got something
 //
 // # Damage
 //

@@ -10,28 +10,38 @@ import (
 
 // Dump is the payload of DUMP: what Redis 7.0 would write for the same value, were it told
 // not to compress.
-func Dump(v store.Value) []byte {
-	var b []byte
+func Dump(v store.Value) []byte { return sealed(appendValue(nil, v, versionWritten)) }
+
+// Save is the type and the value as an RDB file of Redis 7.2 has them: nothing is lost that 7.0
+// does not know.
+func Save(v store.Value) []byte { return appendValue(nil, v, versionRead) }
+
+// appendValue writes v in the forms of that version of the format, or of older ones.
+func appendValue(b []byte, v store.Value, version int) []byte {
 	switch v.Type() {
 	case store.TypeString:
 		b = appendText(append(b, typeString), v.Text())
 	case store.TypeList:
 		b = appendList(b, store.As[*store.List](v))
 	case store.TypeSet:
-		b = appendSet(b, store.As[*store.Set](v))
+		b = appendSet(b, store.As[*store.Set](v), version)
 	case store.TypeZSet:
 		b = appendZSet(b, store.As[*store.ZSet](v))
 	case store.TypeHash:
 		b = appendHash(b, store.As[*store.Hash](v))
 	case store.TypeStream:
-		b = appendStream(b, store.As[*store.Stream](v))
+		b = appendStream(b, store.As[*store.Stream](v), version)
 	}
-	return sealed(b)
+	return b
 }
 
 func appendList(b []byte, l *store.List) []byte {
 	b = appendNumber(append(b, typeListQuicklist2), uint64(l.Nodes()))
 	for node := range l.Packs() {
+		if l.Plain(node) {
+			b = appendText(append(b, nodePlain), node.Get(node.First()))
+			continue
+		}
 		w := newPack()
 		for p := node.First(); p >= 0; p = node.Next(p) {
 			w.text(node.Get(p))
@@ -41,10 +51,17 @@ func appendList(b []byte, l *store.List) []byte {
 	return b
 }
 
-// appendSet writes an intset, or else members one by one: 7.0 knows no listpack there.
-func appendSet(b []byte, s *store.Set) []byte {
-	if s.Encoding() == "intset" {
+// appendSet writes an intset, a listpack unless the version is 7.0's, or else members one by one.
+func appendSet(b []byte, s *store.Set, version int) []byte {
+	switch encoding := s.Encoding(); {
+	case encoding == "intset":
 		return appendIntset(append(b, typeSetIntset), s)
+	case encoding == "listpack" && version >= versionRead:
+		w := newPack()
+		for m := range s.All() {
+			w.text(m)
+		}
+		return appendText(append(b, typeSetListpack), w.done())
 	}
 	b = appendNumber(append(b, typeSet), uint64(s.Len()))
 	for m := range s.All() {

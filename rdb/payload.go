@@ -3,6 +3,7 @@ package rdb
 import (
 	"encoding/binary"
 	"hash/crc64"
+	"slices"
 
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -36,8 +37,17 @@ func sealed(b []byte) []byte {
 	return binary.LittleEndian.AppendUint64(b, checksum(b))
 }
 
-// intact tells whether the footer of a payload belongs to it, and is of a version that is
-// read here (cluster.c: verifyDumpPayload).
+// SetChecksum returns a payload with the right checksum in place of its own, if it is long enough to have one.
+func SetChecksum(payload []byte) []byte {
+	end := len(payload) - 8
+	if end < 0 {
+		return payload
+	}
+	return binary.LittleEndian.AppendUint64(slices.Clone(payload[:end]), checksum(payload[:end]))
+}
+
+// intact reports whether the version of a payload is read here, and whether the checksum is right
+// (cluster.c: verifyDumpPayload).
 func intact(payload []byte) bool {
 	end := len(payload) - footer
 	return end >= 0 && binary.LittleEndian.Uint16(payload[end:]) <= versionRead &&

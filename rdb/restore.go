@@ -15,7 +15,12 @@ func Restore(ks *store.Keyspace, payload []byte) (store.Value, error) {
 	if !intact(payload) {
 		return store.Value{}, ErrPayload
 	}
-	p := reader{b: payload, ks: ks}
+	return Load(ks, payload)
+}
+
+// Load makes the value that Save has written.
+func Load(ks *store.Keyspace, saved []byte) (store.Value, error) {
+	p := reader{b: saved, ks: ks}
 	v := p.value(p.take(1)[0])
 	if p.failed {
 		return store.Value{}, ErrFormat

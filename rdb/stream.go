@@ -22,8 +22,12 @@ const (
 	entrySameFields = 2
 )
 
-func appendStream(b []byte, s *store.Stream) []byte {
-	b = appendNumber(append(b, typeStream2), uint64(s.Nodes()))
+func appendStream(b []byte, s *store.Stream, version int) []byte {
+	kind := byte(typeStream2)
+	if version >= versionRead {
+		kind = typeStream3
+	}
+	b = appendNumber(append(b, kind), uint64(s.Nodes()))
 	for i := range s.Nodes() {
 		node := s.Node(i)
 		b = appendText(appendText(b, appendRawID(nil, node.First)), packNode(&node))
@@ -33,7 +37,7 @@ func appendStream(b []byte, s *store.Stream) []byte {
 	b = appendNumber(b, s.EntriesAdded)
 	b = appendNumber(b, uint64(len(s.Groups)))
 	for _, g := range s.Groups {
-		b = appendGroup(b, g)
+		b = appendGroup(b, g, kind)
 	}
 	return b
 }
@@ -72,7 +76,7 @@ func packNode(n *store.StreamNode) []byte {
 	return w.done()
 }
 
-func appendGroup(b []byte, g *store.StreamGroup) []byte {
+func appendGroup(b []byte, g *store.StreamGroup, kind byte) []byte {
 	b = appendID(appendText(b, []byte(g.Name)), g.LastID)
 	b = appendNumber(b, uint64(g.EntriesRead))
 	b = appendNumber(b, uint64(g.Len()))
@@ -83,6 +87,9 @@ func appendGroup(b []byte, g *store.StreamGroup) []byte {
 	b = appendNumber(b, uint64(len(g.Consumers)))
 	for _, c := range g.Consumers {
 		b = binary.LittleEndian.AppendUint64(appendText(b, []byte(c.Name)), uint64(c.Seen))
+		if kind == typeStream3 {
+			b = binary.LittleEndian.AppendUint64(b, uint64(c.Active))
+		}
 		b = appendNumber(b, uint64(c.Len()))
 		for it := g.Pending(c, store.StreamID{}); it.Next(); {
 			b = appendRawID(b, it.ID)

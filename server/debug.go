@@ -17,19 +17,28 @@ type debugCommand struct {
 	do                    func(c *command.Call, args [][]byte) error
 }
 
+const manyArguments = 1 << 30
+
 func (s *Server) debugCommands() []debugCommand {
 	return []debugCommand{
 		{"change-repl-id", "", "Does nothing: there is no replication.", 0, 0, debugOK},
+		{"digest", "", "Answers with a hash of all keys and their values, the one that Redis computes.", 0, 0, debugDigest},
+		{"digest-value", "[<key> ...]", "Answers with such a hash for the value of each key.", 0, manyArguments, debugDigestValue},
 		{"error", "<text>", "Answers with that error.", 1, 1, debugError},
+		{"htstats", "<dbid> [full]", "Describes the hash table that finds the keys of a database.", 1, 2, debugTable},
+		{"htstats-key", "<key> [full]", "Describes the hash table of a value.", 1, 2, debugTableOfKey},
 		{"jmap", "", "Does nothing.", 0, 0, debugOK},
 		{"log", "<text>", "Writes a line into the log.", 1, 1, s.debugLog},
 		{"object", "<key>", "Describes how a value is kept.", 1, 2, debugObject},
 		{"pause-cron", "<0|1>", "Stops what the server does ten times a second, or goes on with it.", 1, 1, s.debugPauseCron},
 		{"populate", "<count> [<prefix>] [<size>]", "Creates keys.", 1, 3, debugPopulate},
 		{"protocol", "<type>", "Answers with a value of that type of the protocol.", 1, 1, debugProtocol},
+		{"quicklist-packed-threshold", "<size>", "Gives list elements from that size on a node of their own; 0 stands for 1gb.", 1, 1, debugPackedThreshold},
+		{"reload", "[MERGE] [NOFLUSH] [NOSAVE]", "Saves all keys and functions in memory, removes them, and loads them again.", 0, 3, s.debugReload},
 		{"replybuffer", "<PEAK-RESET-TIME <NEVER|RESET|milliseconds>|RESIZING <0|1>>", "Does nothing: no client keeps a reply buffer that is empty.", 2, 2, debugReplyBuffer},
-		{"quicklist-packed-threshold", "<size>", "Does nothing: no list node is of that kind.", 1, 1, debugOK},
 		{"set-active-expire", "<0|1>", "Stops removing keys that expire while nobody looks at them, or goes on with it.", 1, 1, s.debugActiveExpire},
+		{"set-disable-deny-scripts", "<0|1>", "Lets scripts call commands that are not for scripts, or stops that.", 1, 1, debugDenyScripts},
+		{"set-skip-checksum-validation", "<0|1>", "Has RESTORE take payloads whose checksum is wrong, or refuse them again.", 1, 1, debugSkipChecksum},
 		{"sleep", "<seconds>", "Stops the server for that time.", 1, 1, debugSleep},
 		{"stringmatch-len", "<length> <pattern>", "Matches a pattern against that many 'a'.", 2, 2, debugMatch},
 		{"trace", "<START|STOP|DUMP path>", "Records what every thread does, or writes the recording to a file for Perfetto or chrome://tracing.", 1, 2, s.debugTrace},
@@ -45,6 +54,9 @@ func (s *Server) debug(c *command.Call) error {
 			return d.do(c, args)
 		}
 	}
+	if why := debugRefusal(c.Args[1]); why != "" {
+		return store.Error("ERR DEBUG " + strings.ToUpper(string(c.Args[1])) + " is not supported: " + why)
+	}
 	if !is(c.Args[1], "help") || len(args) > 0 {
 		return c.SubcommandSyntax()
 	}
@@ -55,6 +67,27 @@ func (s *Server) debug(c *command.Call) error {
 		c.Status("    " + d.summary)
 	}
 	return nil
+}
+
+// debugRefusal is why a subcommand of Redis does not exist here, "" for what Redis does not know.
+func debugRefusal(name []byte) string {
+	switch strings.ToLower(string(name)) {
+	case "loadaof", "aof-flush-sleep":
+		return "there is no append only file"
+	case "replicate":
+		return "there is no replication"
+	case "drop-cluster-packet-filter", "clusterlink":
+		return "there is no cluster"
+	case "segfault", "panic", "assert", "oom", "leak":
+		return "the server does not crash on demand"
+	case "restart", "crash-and-recover":
+		return "the server does not start itself again"
+	case "mallctl", "mallctl-str", "sdslen", "structsize", "listpack", "quicklist":
+		return "memory is not laid out as in Redis"
+	case "stringmatch-test":
+		return "the matcher is tested elsewhere"
+	}
+	return ""
 }
 
 func debugOK(c *command.Call, _ [][]byte) error {
@@ -87,7 +120,7 @@ func debugSleep(c *command.Call, args [][]byte) error {
 }
 
 func (s *Server) debugPauseCron(c *command.Call, args [][]byte) error {
-	s.cronPaused = string(args[0]) != "0"
+	s.cronPaused = debugSwitch(args[0])
 	c.OK()
 	return nil
 }
@@ -100,54 +133,26 @@ func debugReplyBuffer(c *command.Call, args [][]byte) error {
 	return nil
 }
 
+// debugSwitch is the argument of a subcommand that turns something on or off: C's atoi.
+func debugSwitch(arg []byte) bool {
+	digits := strings.TrimLeft(string(arg), "+-0")
+	return digits != "" && '1' <= digits[0] && digits[0] <= '9'
+}
+
 func (s *Server) debugActiveExpire(c *command.Call, args [][]byte) error {
-	s.noExpire = string(args[0]) == "0"
+	s.noExpire = !debugSwitch(args[0])
 	c.OK()
 	return nil
 }
 
-func debugObject(c *command.Call, args [][]byte) error {
-	encoding, ok := c.DB.Encoding(args[0])
-	if !ok {
-		return store.Error("ERR no such key")
-	}
-	size, _ := c.DB.MemUsage(args[0])
-	idle, _ := c.DB.IdleTime(args[0])
-	c.Status("Value at:0x0 refcount:1 encoding:" + encoding + " serializedlength:" + strconv.Itoa(size) +
-		" lru:" + strconv.FormatInt((c.Now/1000-idle)&0xffffff, 10) + " lru_seconds_idle:" + strconv.FormatInt(idle, 10))
+func debugDenyScripts(c *command.Call, args [][]byte) error {
+	c.Ex.AllInScripts = debugSwitch(args[0])
+	c.OK()
 	return nil
 }
 
-// debugPopulate leaves keys alone that are there already.
-func debugPopulate(c *command.Call, args [][]byte) error {
-	count, ok := store.ParseInt(args[0])
-	if !ok || count < 0 {
-		return errPositive
-	}
-	prefix, size := "key", int64(0)
-	if len(args) > 1 {
-		prefix = string(args[1])
-	}
-	if len(args) > 2 {
-		if size, ok = store.ParseInt(args[2]); !ok || size < 0 {
-			return errPositive
-		}
-	}
-	for i := range count {
-		n := strconv.FormatInt(i, 10)
-		key := []byte(prefix + ":" + n)
-		if c.DB.Exists(key) {
-			continue
-		}
-		val := []byte("value:" + n)
-		if size > 0 {
-			sized := make([]byte, size)
-			copy(sized, val)
-			val = sized
-		}
-		c.DB.SetStr(key, val, false)
-		c.Touched(key)
-	}
+func debugSkipChecksum(c *command.Call, args [][]byte) error {
+	c.Ex.AnyChecksum = debugSwitch(args[0])
 	c.OK()
 	return nil
 }
@@ -158,61 +163,5 @@ func debugMatch(c *command.Call, args [][]byte) error {
 		return errPositive
 	}
 	c.Bool(store.Match(args[1], []byte(strings.Repeat("a", int(n))), false))
-	return nil
-}
-
-func debugProtocol(c *command.Call, args [][]byte) error {
-	three := func() {
-		for i := range 3 {
-			c.Int(int64(i))
-		}
-	}
-	switch kind := strings.ToLower(string(args[0])); kind {
-	case "string":
-		c.BulkString("Hello World")
-	case "integer":
-		c.Int(12345)
-	case "double":
-		c.Double(3.141)
-	case "null":
-		c.Null()
-	case "array":
-		c.Array(3)
-		three()
-	case "set":
-		c.Set(3)
-		three()
-	case "map":
-		c.Map(3)
-		for i := range 3 {
-			c.Int(int64(i))
-			c.Bool(i == 1)
-		}
-	case "attrib":
-		if c.Sess.Proto > 2 {
-			c.Attribute(1)
-			c.BulkString("key-popularity")
-			c.Array(2)
-			c.BulkString("key:123")
-			c.Int(90)
-		}
-		c.BulkString("Some real reply following the attribute")
-	case "push":
-		if c.Sess.Proto < 3 {
-			return store.Error("ERR RESP2 is not supported by this command")
-		}
-		c.Push(2)
-		c.BulkString("server-cpu-usage")
-		c.Int(42)
-		c.BulkString("Some real reply following the push reply")
-	case "bignum":
-		c.BigNumber("1234567999999999999999999999999999999")
-	case "verbatim":
-		c.Verbatim("txt", "This is a verbatim\nstring")
-	case "true", "false":
-		c.Bool(kind == "true")
-	default:
-		return store.Error("ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false")
-	}
 	return nil
 }

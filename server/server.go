@@ -112,6 +112,8 @@ type Server struct {
 	attack        int64 // monotonic ns, when the last attack was logged
 	noExpire      bool  // DEBUG SET-ACTIVE-EXPIRE 0
 
+	image *command.Image // what DEBUG RELOAD has saved last, nil for nothing
+
 	recording *trace.Trace  // nil before the first
 	trace     *trace.Thread // main's row, nil while nothing is recorded
 

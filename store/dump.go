@@ -14,8 +14,42 @@ func (db *DB) Value(key []byte) (v Value, ok bool) {
 	if e == nil {
 		return v, false
 	}
-	return Value{entry{typ: e.typ, enc: e.enc, ref: e.ref, n: e.n}}, true
+	return e.value(), true
 }
+
+// Peek is Value without any side effect: a key whose time has come is there, too.
+func (db *DB) Peek(key []byte) (v Value, ok bool) {
+	i := db.keys.find(key)
+	if i == 0 {
+		return v, false
+	}
+	return db.keys.at(i).Val.value(), true
+}
+
+// Values ranges over all keys, those included whose time has come. The keyspace must not change meanwhile.
+func (db *DB) Values() iter.Seq2[string, Value] {
+	return func(yield func(string, Value) bool) {
+		for n := range db.keys.All() {
+			if !yield(n.Key, n.Val.value()) {
+				return
+			}
+		}
+	}
+}
+
+// value is e without its place among the keys that expire.
+func (e *entry) value() Value {
+	return Value{entry{typ: e.typ, enc: e.enc, ref: e.ref, n: e.n, expire: e.expire, lru: e.lru}}
+}
+
+// Expire is the unix time in ms at which the key of v expires, 0 for never.
+func (v Value) Expire() int64 { return v.e.expire }
+
+// Address is where the value is, for DEBUG OBJECT.
+func (v Value) Address() unsafe.Pointer { return v.e.ref }
+
+// Encoding is the answer of OBJECT ENCODING.
+func (v Value) Encoding() string { return v.e.encoding() }
 
 // Type tells which of the following to call.
 func (v Value) Type() Type { return v.e.typ }

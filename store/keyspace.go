@@ -32,6 +32,9 @@ func DefaultLimits() Limits {
 	}
 }
 
+// DefaultPackedThreshold is what Redis has unless DEBUG changes it.
+const DefaultPackedThreshold = 1 << 30
+
 // Options are what a Keyspace is made from. The zero value works: 16 databases
 // and seed 0.
 type Options struct {
@@ -72,6 +75,10 @@ type Keyspace struct {
 	MaxMemory int64
 	Policy    Policy
 
+	// PackedThreshold is the bytes from which an element of a quicklist has a node of its own
+	// (quicklist.c: packed_threshold).
+	PackedThreshold int
+
 	// NoTouch keeps reads from refreshing a key's LRU clock (CLIENT NO-TOUCH).
 	NoTouch bool
 
@@ -103,10 +110,11 @@ func NewKeyspace(o Options) *Keyspace {
 		o.Databases = 16
 	}
 	ks := &Keyspace{
-		Limits:       DefaultLimits(),
-		Seed:         NewSeed(o.Seed),
-		LFULogFactor: 10,
-		LFUDecayTime: 1,
+		Limits:          DefaultLimits(),
+		Seed:            NewSeed(o.Seed),
+		LFULogFactor:    10,
+		LFUDecayTime:    1,
+		PackedThreshold: DefaultPackedThreshold,
 	}
 	ks.SeedRand(o.Seed)
 	for i := range o.Databases {

@@ -99,7 +99,7 @@ func (l *List) Expect(n, bytes int) {
 // a list at the border does not change with every command
 // (t_list.c: listTypeTryConvertQuicklist).
 func (l *List) shrunk() {
-	if !l.quick || l.head != l.tail || l.head == nil {
+	if !l.quick || l.head != l.tail || l.head == nil || l.Plain(&l.head.Listpack) {
 		return
 	}
 	maxBytes, maxEntries := l.limit()
@@ -111,10 +111,19 @@ func (l *List) shrunk() {
 	}
 }
 
-// fits tells whether nd may take a value of n bytes more.
+// fits reports whether nd may take a value of n bytes more.
 func (l *List) fits(nd *listNode, n int) bool {
 	maxBytes, maxEntries := l.limit()
-	return nd != nil && nd.lp+lpFrame+n+listGuess <= maxBytes && nd.Len() < maxEntries
+	return nd != nil && nd.lp+lpFrame+n+listGuess <= maxBytes && nd.Len() < maxEntries &&
+		!l.large(n) && !l.Plain(&nd.Listpack)
+}
+
+// large reports whether an element of n bytes must be alone in its node (quicklist.c: isLargeElement).
+func (l *List) large(n int) bool { return n >= l.ks.PackedThreshold }
+
+// Plain reports whether a node is what Redis calls plain: nothing but one large element.
+func (l *List) Plain(pack *Listpack) bool {
+	return pack.n == 1 && l.large(len(pack.Get(pack.First())))
 }
 
 // PushHead adds v before the first element.

@@ -79,9 +79,9 @@ func (l *List) Set(i int, v []byte) bool {
 	nd.lp += lpString(v) - lpString(nd.Get(p))
 	p = nd.Replace(p, v)
 	l.mem += cap(nd.b) - before
-	// Redis lets a node grow past its limit here. So does this, up to where moving
-	// the bytes behind an entry would be felt.
-	if maxBytes, _ := l.limit(); l.quick && nd.n > 1 && (len(v) > maxBytes || nd.lp > 4*maxBytes) {
+	// Redis lets a node grow past its limit here, unless the value is large. So does this, up to
+	// where moving the bytes behind an entry would be felt.
+	if maxBytes, _ := l.limit(); l.quick && nd.n > 1 && (len(v) > maxBytes || nd.lp > 4*maxBytes || l.large(len(v))) {
 		if next := nd.Next(p); next >= 0 {
 			l.split(nd, next)
 		}
@@ -135,6 +135,13 @@ func (l *List) insertFull(nd *listNode, p Pos, v []byte, after bool) {
 		beside = l.split(nd, p)
 		if !after {
 			beside, nd = nd, beside
+		}
+		if l.large(len(v)) {
+			first := nd
+			if !after {
+				first = beside
+			}
+			beside = l.link(first)
 		}
 	case !l.fits(beside, len(v)):
 		prev := nd
@@ -199,7 +206,7 @@ func (l *List) merge(a, b *listNode) bool {
 		return false
 	}
 	maxBytes, maxEntries := l.limit()
-	if a.lp+b.lp+lpFrame > maxBytes || a.Len()+b.Len() > maxEntries {
+	if l.Plain(&a.Listpack) || l.Plain(&b.Listpack) || a.lp+b.lp+lpFrame > maxBytes || a.Len()+b.Len() > maxEntries {
 		return false
 	}
 	before := cap(a.b)

@@ -99,3 +99,34 @@ func (db *DB) SetFreq(key []byte, counter uint8) {
 		e.lru = db.ks.lfuMinute()<<8 | uint32(counter)
 	}
 }
+
+// Clock is the 24 bits of v and, if they are a time, the seconds since.
+func (ks *Keyspace) Clock(v Value) (lru uint32, idle int64) { return v.e.lru, ks.idle(&v.e) }
+
+// Past is what a file keeps of a key's accesses: nothing unless maxmemory-policy goes by them.
+type Past struct {
+	By   EvictBy // EvictLRU or EvictLFU, anything else for nothing
+	Idle int64   // seconds
+	Freq uint8
+}
+
+// Past is that of v (rdb.c: rdbSaveKeyValuePair).
+func (ks *Keyspace) Past(v Value) (p Past) {
+	switch p.By = ks.Policy.By; p.By {
+	case EvictLRU:
+		p.Idle = ks.idle(&v.e)
+	case EvictLFU:
+		p.Freq = ks.lfuDecayed(&v.e)
+	}
+	return p
+}
+
+// SetPast has key be as if it had been used in that way.
+func (db *DB) SetPast(key []byte, p Past) {
+	switch p.By {
+	case EvictLRU:
+		db.SetIdle(key, p.Idle)
+	case EvictLFU:
+		db.SetFreq(key, p.Freq)
+	}
+}

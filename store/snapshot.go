@@ -41,19 +41,26 @@ func (s Snapshot) Len() (n int) {
 // time has come meanwhile nobody hears any more, as of one in an RDB file (rdb.c:
 // rdbLoadRioWithLoadingCtx), nor is one reported as new.
 func (ks *Keyspace) Databases(s Snapshot) (dbs []*DB) {
+	ks.Quietly(func() {
+		for i, keys := range s {
+			db := newDB(ks, i)
+			for k := range keys {
+				if !keys[k].value.due(ks.Now) {
+					db.adopt([]byte(keys[k].key), keys[k].value.copied())
+				}
+			}
+			dbs = append(dbs, db)
+		}
+	})
+	return dbs
+}
+
+// Quietly calls load, which puts keys in place that clients have stored before: none is reported as new.
+func (ks *Keyspace) Quietly(load func()) {
 	report := ks.OnNew
 	ks.OnNew = nil
-	for i, keys := range s {
-		db := newDB(ks, i)
-		for k := range keys {
-			if !keys[k].value.due(ks.Now) {
-				db.adopt([]byte(keys[k].key), keys[k].value.copied())
-			}
-		}
-		dbs = append(dbs, db)
-	}
+	load()
 	ks.OnNew = report
-	return dbs
 }
 
 // Replace puts dbs into the places of the databases there are.

@@ -1,0 +1,81 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/luaeval"
+	"github.com/miniredisd/miniredisd/rdb"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Image is what an RDB file would hold: every key of every database, and the libraries of
+// functions. It shares nothing with the keyspace.
+type Image struct {
+	keys      []imageKey
+	libraries []string
+}
+
+type imageKey struct {
+	db     int
+	key    string
+	value  []byte // as rdb.Save writes it
+	expire int64  // unix ms, 0 for never
+	past   store.Past
+}
+
+// Image saves everything there is (rdb.c: rdbSaveRio).
+func (ex *Executor) Image() *Image {
+	im := &Image{libraries: ex.Code().Libraries}
+	for _, db := range ex.KS.DBs {
+		for key, v := range db.Values() {
+			im.keys = append(im.keys, imageKey{db.ID, key, rdb.Save(v), v.Expire(), ex.KS.Past(v)})
+		}
+	}
+	return im
+}
+
+// errDuplicate ends the loading of a key that is there already.
+const errDuplicate store.Error = "ERR a key of the image is in the keyspace already"
+
+// Load puts an image back. What it shares with what is there takes the other's place if merge is
+// set, and ends the loading otherwise. A key whose time has come stays out, and nobody is told of
+// the others (rdb.c: rdbLoadRioWithLoadingCtx).
+func (ex *Executor) Load(im *Image, merge bool) (err error) {
+	for _, code := range im.libraries {
+		if _, err := ex.lua().LoadLibrary(ex.functions, []byte(code), merge); err != nil {
+			return err
+		}
+	}
+	ex.KS.Quietly(func() {
+		for i := range im.keys {
+			if err = ex.loadKey(&im.keys[i], merge); err != nil {
+				return
+			}
+		}
+	})
+	return err
+}
+
+func (ex *Executor) loadKey(k *imageKey, merge bool) error {
+	if k.expire != 0 && k.expire < ex.KS.Now {
+		return nil
+	}
+	db, key := ex.KS.DBs[k.db], []byte(k.key)
+	if !merge && db.Exists(key) {
+		return errDuplicate
+	}
+	v, err := rdb.Load(ex.KS, k.value)
+	if err != nil {
+		return err
+	}
+	db.PutValue(key, v, k.expire)
+	db.SetPast(key, k.past)
+	return nil
+}
+
+// SavedLen is the bytes of a value in an RDB file, without its type.
+func SavedLen(v store.Value) int { return len(rdb.Save(v)) - 1 }
+
+// Empty removes all keys and functions (db.c: emptyData).
+func (ex *Executor) Empty() {
+	ex.flushAll()
+	ex.functions = luaeval.NewLibraries()
+}

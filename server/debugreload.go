@@ -1,0 +1,50 @@
+package server
+
+import (
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+const (
+	errReloadOption store.Error = "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options."
+	errReload       store.Error = "ERR Error trying to load the RDB dump, check server logs."
+)
+
+// debugReload does what Redis does by way of a file: everything is written as an RDB file has it
+// and read again. Here it stays in memory. What one RELOAD has saved is kept for the next with
+// NOSAVE.
+func (s *Server) debugReload(c *command.Call, options [][]byte) error {
+	if c.Ex.InScript() { // its functions would be gone
+		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
+	}
+	save, flush, merge := true, true, false
+	for _, option := range options {
+		switch {
+		case is(option, "merge"):
+			merge = true
+		case is(option, "noflush"):
+			flush = false
+		case is(option, "nosave"):
+			save = false
+		default:
+			return errReloadOption
+		}
+	}
+	if save {
+		s.image = c.Ex.Image()
+	}
+	if s.image == nil {
+		s.log('#', "DEBUG RELOAD NOSAVE: no earlier RELOAD has saved anything")
+		return errReload
+	}
+	if flush {
+		c.Ex.Empty()
+	}
+	if err := c.Ex.Load(s.image, merge); err != nil {
+		s.log('#', "DEBUG RELOAD: %v", err)
+		return errReload
+	}
+	s.log('*', "DB reloaded by DEBUG RELOAD")
+	c.OK()
+	return nil
+}

@@ -1,0 +1,57 @@
+package store
+
+// Chains is how the nodes of a table are spread over one of its arrays of buckets
+// (dict.c: _dictGetStatsHt).
+type Chains struct {
+	Buckets, Nodes int
+	Used           int // buckets that are not empty
+	Longest        int
+	Lengths        [50]int // buckets by the length of their chain; the last for all longer ones
+}
+
+// chains walks all buckets. A second array is there while the table is rehashed.
+func (t *Table[V]) chains() (all []Chains) {
+	for i, buckets := range t.buckets {
+		if buckets == nil && i > 0 {
+			break
+		}
+		c := Chains{Buckets: len(buckets)}
+		for _, first := range buckets {
+			n := 0
+			for node := first; node != 0; node = t.at(node).next {
+				n++
+			}
+			c.Nodes += n
+			c.Longest = max(c.Longest, n)
+			c.Lengths[min(n, len(c.Lengths)-1)]++
+			if n > 0 {
+				c.Used++
+			}
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// Chains describes the table of the keys.
+func (db *DB) Chains() []Chains { return db.keys.chains() }
+
+// Chains describes the table that finds members or fields; there is none while the value is
+// small.
+func (v Value) Chains() []Chains {
+	switch v.e.typ {
+	case TypeSet:
+		if s := As[*Set](v); s.table != nil {
+			return s.table.chains()
+		}
+	case TypeZSet:
+		if z := As[*ZSet](v); z.table != nil {
+			return z.table.chains()
+		}
+	case TypeHash:
+		if h := As[*Hash](v); h.table != nil {
+			return h.table.chains()
+		}
+	}
+	return nil
+}
