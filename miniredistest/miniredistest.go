@@ -50,6 +50,9 @@
 //	(nothing)                         AssertOneHolder("lock:*"), AssertNoFindings()
 //	TotalConnectionCount, Server()    Do("INFO", "stats")
 //
+// A server cannot run in a bubble of testing/synctest, and Run fails the test there: start the
+// server outside. Clients inside reach it.
+//
 // A method that cannot do what it is asked fails the test by t.Fatal; the rules of testing
 // about other goroutines hold.
 package miniredistest

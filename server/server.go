@@ -155,6 +155,9 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 // newServer is New for one of so many masters of this process, and the caller has to tell
 // it who the others are.
 func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error) {
+	if err := refuseBubble(); err != nil {
+		return nil, err
+	}
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
@@ -247,6 +250,9 @@ func (s *Server) Addrs() []string {
 // Run serves until Stop. The calling goroutine becomes the one that executes
 // every command.
 func (s *Server) Run() error {
+	if err := refuseBubble(); err != nil {
+		return err
+	}
 	s.pool.Start(s.cfg.IOThreads, s.cfg.IOThreadsDoReads)
 	s.pool.Record(s.recording)
 	err := s.loop.Run()

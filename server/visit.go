@@ -243,6 +243,9 @@ func (s *Server) hasEnded() bool {
 // called by any goroutine but the one in Run, once New has returned; nothing is executed
 // before Run. An error reply is returned as an error.
 func (s *Server) Do(ctx context.Context, args ...string) (resp.Value, error) {
+	if err := refuseBubble(); err != nil {
+		return resp.Value{}, err
+	}
 	reply := make(chan []byte, 1)
 	v := &visit{done: func(b []byte) { reply <- b }}
 	v.sess.Proto = 3
