@@ -23,10 +23,6 @@ func differs() map[string]string {
 		"set-max-listpack-entries":        "new in 7.2",
 		"set-max-listpack-value":          "new in 7.2",
 		"aof-disable-auto-gc":             "hidden since 7.2",
-		"server-cpulist":                  "named so since 7.2, the old name is the alias",
-		"bio-cpulist":                     "named so since 7.2, the old name is the alias",
-		"aof-rewrite-cpulist":             "named so since 7.2, the old name is the alias",
-		"bgsave-cpulist":                  "named so since 7.2, the old name is the alias",
 	}
 }
 
