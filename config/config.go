@@ -111,6 +111,9 @@ type Config struct {
 	Supervised     string
 	AlwaysShowLogo bool
 
+	OOMScoreAdj       string // no, yes (relative to the score at the start), absolute
+	OOMScoreAdjValues [3]int // of a master, a replica, a child that saves
+
 	EnableDebugCommand     string // no, yes, local
 	EnableProtectedConfigs string // no, yes, local
 	Renames                []Rename

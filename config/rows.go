@@ -43,8 +43,8 @@ var table = [...]row{
 	{"crash-memcheck-enabled", "", boolean, inert, "yes", 0, 0, nil, nil},
 	{"use-exit-on-panic", "", boolean, inert | hidden, "no", 0, 0, nil, nil},
 	{"disable-thp", "", boolean, immutable | inert, "yes", 0, 0, nil, nil},
-	{"oom-score-adj", "", word, inert, "no", 0, 0, []string{"no", "yes", "relative", "absolute"}, nil},
-	{"oom-score-adj-values", "", oomValues, inert, "0 200 800", 0, 0, nil, nil},
+	{"oom-score-adj", "", word, 0, "no", 0, 0, []string{"no", "yes", "relative", "absolute"}, func(c *Config) any { return &c.OOMScoreAdj }},
+	{"oom-score-adj-values", "", oomValues, 0, "0 200 800", 0, 0, nil, func(c *Config) any { return &c.OOMScoreAdjValues }},
 	{"ignore-warnings", "", text, inert, "", 0, 0, nil, nil},
 	{"locale-collate", "", text, inert, "", 0, 0, nil, nil},
 

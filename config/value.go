@@ -203,6 +203,10 @@ func (c *Config) store(r *row, value string) {
 			v, _ := strconv.ParseFloat(f, 64)
 			*p = append(*p, v)
 		}
+	case *[3]int:
+		for i, f := range strings.Fields(value) {
+			p[i], _ = strconv.Atoi(f)
+		}
 	case *[3]OutputLimit:
 		*p, _ = mergeLimits(*p, strings.Fields(value))
 	}
@@ -254,6 +258,8 @@ func (c *Config) given(r *row) string {
 		return strings.Join(*p, " ")
 	case *[]float64:
 		return renderPercentiles(*p)
+	case *[3]int:
+		return fmt.Sprintf("%d %d %d", p[0], p[1], p[2])
 	case *[3]OutputLimit:
 		return renderLimits(p)
 	}

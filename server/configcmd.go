@@ -69,9 +69,17 @@ func (s *Server) apply(name string) error {
 	case "port", "bind":
 		if err := s.relisten(); err != nil {
 			s.log('#', "%v", err)
+			if name == "bind" {
+				return errors.New("Failed to bind to specified addresses.")
+			}
 			return errors.New("Unable to listen on this port. Check server logs.")
 		}
 		s.warnOfOpenLab()
+	case "oom-score-adj", "oom-score-adj-values":
+		if err := s.oomScore.apply(s.cfg); err != nil {
+			s.log('#', "%v", err)
+			return errors.New("Failed to set current oom_score_adj. Check server logs.")
+		}
 	case "requirepass":
 		s.ex.Users.SetDefaultPassword(s.cfg.RequirePass)
 		s.warnOfOpenLab()

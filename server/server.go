@@ -120,6 +120,8 @@ type Server struct {
 	// Reconfigured, when set, is called for every directive CONFIG SET has changed.
 	Reconfigured func(cfg *config.Config, name string)
 
+	oomScore oomScore
+
 	stats   Stats
 	rates   rates
 	start   int64 // monotonic ns
@@ -200,6 +202,11 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		s.closeListeners()
 		loop.Close()
 		return nil, err
+	}
+	if number == 1 { // of the process, which has one score
+		if err := s.oomScore.apply(cfg); err != nil {
+			s.log('#', "%v", err) // redis-server starts all the same
+		}
 	}
 	if s.lab != nil {
 		s.lab.config = cfg.Clone()

@@ -1,0 +1,64 @@
+package server_test
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/redistest"
+)
+
+// scores are those of a server's process, as the kernel has them, after each change.
+func scores(t *testing.T, c *redistest.Conn, file string, changes [][]string) (replies []string) {
+	t.Helper()
+	score := func() int {
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		n, err := strconv.Atoi(strings.TrimSpace(string(text)))
+		require.NoError(t, err)
+		return n
+	}
+	base := score()
+	for _, change := range changes {
+		reply := c.Do(append([]string{"CONFIG", "SET"}, change...)...).Str
+		replies = append(replies, reply+" "+strconv.Itoa(score()-base))
+	}
+	return replies
+}
+
+func TestTheScoreOfTheProcessFollowsTheConfigurationAsOnRedis(t *testing.T) {
+	redistest.Require(t)
+	theirs := redistest.Dial(t, redistest.Start(t).Addr)
+	ours := redistest.Dial(t, start(t, nil))
+	changes := [][]string{
+		{"oom-score-adj-values", "10 20 30"},
+		{"oom-score-adj", "yes"},
+		{"oom-score-adj-values", "15 20 30"},
+		{"oom-score-adj", "relative"},
+		{"timeout", "1", "oom-score-adj-values", "16 20 30", "port", "70000"},
+		{"oom-score-adj", "no"},
+		{"oom-score-adj-values", "2 2 2", "oom-score-adj", "yes"},
+		{"oom-score-adj-values", "3000 2 2"},
+		{"oom-score-adj", "no"},
+	}
+	pid := infoField(theirs, "process_id")
+	require.Equal(t, scores(t, theirs, "/proc/"+pid+"/oom_score_adj", changes), scores(t, ours, "/proc/self/oom_score_adj", changes))
+}
+
+func TestAddressesThatCannotBeAreRefusedAndTheOldOnesStay(t *testing.T) {
+	redistest.Require(t)
+	theirs, ours := redistest.Start(t).Addr, start(t, nil)
+	for _, change := range [][]string{
+		{"bind", "999.999.999.999"},
+		{"bind", "127.0.0.1 256.1.1.1", "timeout", "7"},
+		{"bind", "127.0.0.1 -240.0.0.1 -::1"},
+		{"port", "99999"},
+	} {
+		change = append([]string{"CONFIG", "SET"}, change...)
+		require.Equal(t, redistest.Dial(t, theirs).Do(change...).Str, redistest.Dial(t, ours).Do(change...).Str)
+	}
+	require.Equal(t, "0", redistest.Dial(t, ours).Do("CONFIG", "GET", "timeout").Elems[1].Str)
+}
