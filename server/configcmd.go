@@ -152,6 +152,7 @@ func (s *Server) configResetStat(c *command.Call) error {
 	s.ex.ResetStats()
 	s.stats = Stats{}
 	s.rates = rates{}
+	s.sample() // from here on
 	c.OK()
 	return nil
 }

@@ -74,8 +74,12 @@ func (s *Server) sections() []section {
 		{"cluster", "Cluster", true, func(r *report) { r.fields("cluster_enabled", 0) }},
 		{"keyspace", "Keyspace", true, s.infoKeyspace},
 		{"miniredisd", "Miniredisd", true, s.infoMiniredisd},
+		{debugSection, "Debug", false, s.infoDebug},
 	}
 }
+
+// debugSection is the one that not even "everything" has.
+const debugSection = "debug"
 
 func (s *Server) info(c *command.Call) error {
 	var r report
@@ -95,7 +99,8 @@ func (s *Server) info(c *command.Call) error {
 
 func wanted(sec *section, names [][]byte) bool {
 	for _, name := range names {
-		if is(name, sec.name) || is(name, "all") || is(name, "everything") || is(name, "default") && sec.byDefault {
+		all := is(name, "all") || is(name, "everything")
+		if is(name, sec.name) || all && sec.name != debugSection || is(name, "default") && sec.byDefault {
 			return true
 		}
 	}
@@ -162,6 +167,11 @@ func (s *Server) infoPersistence(r *report) {
 		"aof_enabled", 0, "aof_rewrite_in_progress", 0, "aof_rewrite_scheduled", 0, "aof_last_rewrite_time_sec", -1,
 		"aof_current_rewrite_time_sec", -1, "aof_last_bgrewrite_status", "ok", "aof_rewrites", 0, "aof_rewrites_consecutive_failures", 0,
 		"aof_last_write_status", "ok", "aof_last_cow_size", 0, "module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
+}
+
+func (s *Server) infoDebug(r *report) {
+	r.fields("eventloop_duration_aof_sum", 0, "eventloop_duration_cron_sum", s.stats.Cron/1000,
+		"eventloop_duration_max", s.stats.LongestPass/1000, "eventloop_cmd_per_cycle_max", s.stats.MostCommands)
 }
 
 func (s *Server) infoStats(r *report) {

@@ -62,3 +62,40 @@ func TestAddressesThatCannotBeAreRefusedAndTheOldOnesStay(t *testing.T) {
 	}
 	require.Equal(t, "0", redistest.Dial(t, ours).Do("CONFIG", "GET", "timeout").Elems[1].Str)
 }
+
+func TestInfoAboutTheLoopIsForThoseWhoAskForItByName(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	for _, section := range []string{"default", "all", "everything"} {
+		require.NotContains(t, c.Do("INFO", section).Str, "eventloop_cmd_per_cycle_max")
+	}
+	require.NoError(t, c.Send([]byte(strings.Repeat("PING\r\n", 50))))
+	for range 50 {
+		c.Read()
+	}
+	field := func(name string) int {
+		for line := range strings.SplitSeq(c.Do("INFO", "debug").Str, "\r\n") {
+			if text, is := strings.CutPrefix(line, name+":"); is {
+				n, err := strconv.Atoi(text)
+				require.NoError(t, err)
+				return n
+			}
+		}
+		require.FailNow(t, "no such field", name)
+		return 0
+	}
+	require.Equal(t, 0, field("eventloop_duration_aof_sum"))
+	require.Positive(t, field("eventloop_cmd_per_cycle_max"))
+	require.Positive(t, field("eventloop_duration_max"))
+	before := field("eventloop_duration_cron_sum")
+	for field("eventloop_duration_cron_sum") == before {
+	}
+}
+
+// With one sample a second, it would take 16 seconds to show a single pass.
+func TestRatesCountFromTheFirstSampleAfterReset(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	require.Equal(t, "OK", c.Do("CONFIG", "RESETSTAT").Str)
+	for infoField(c, "instantaneous_eventloop_cycles_per_sec") == "0" {
+	}
+	require.NotEqual(t, "0", infoField(c, "instantaneous_ops_per_sec"))
+}

@@ -15,6 +15,7 @@ import (
 func (s *Server) afterSleep() {
 	s.stats.Passes++
 	s.now = s.ex.BeginPass()
+	s.before = s.ex.Stats.Commands
 	s.trace.Span(trace.Sleep, s.asleep, s.now, 0)
 }
 
@@ -54,7 +55,7 @@ func (s *Server) beforeSleep() time.Duration {
 	s.freeClosed()
 	s.answerVisits()
 	s.asleep = s.ex.Clock.Mono()
-	s.stats.Busy += s.asleep - s.now
+	s.countPass()
 	return s.sleep()
 }
 
@@ -71,6 +72,9 @@ func (s *Server) freeClosed() {
 func (s *Server) read(from []*client) {
 	if len(from) == 0 {
 		return
+	}
+	if s.dozing {
+		s.rouse()
 	}
 	begin := s.trace.Mark()
 	s.conns = s.conns[:0]

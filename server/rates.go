@@ -1,13 +1,15 @@
 package server
 
 // rates are INFO's instantaneous_ fields: the mean of the last samples, taken by
-// cron (server.c: trackInstantaneousMetric).
+// cron (server.c: trackInstantaneousMetric). Redis divides by 16 from the start; a server
+// that takes one sample a second while it is idle would show nothing for long.
 type rates struct {
 	at      int64 // monotonic ns of the last sample
 	busy    int64 // sockets read and written until then
 	last    [rateCount]int64
 	samples [rateCount][16]float64
 	next    int
+	filled  int // samples taken so far, up to 16
 }
 
 const (
@@ -42,6 +44,7 @@ func (s *Server) sample() {
 		r.samples[i][r.next] = float64(now[i]-r.last[i]) / per
 	}
 	r.next = (r.next + 1) % len(r.samples[0])
+	r.filled = min(r.filled+1, len(r.samples[0]))
 	r.at, r.last = s.now, now
 }
 
@@ -50,7 +53,15 @@ func (r *rates) mean(i int) float64 {
 	for _, v := range r.samples[i] {
 		sum += v
 	}
-	return sum / float64(len(r.samples[i]))
+	return sum / float64(max(r.filled, 1))
+}
+
+// countPass counts the pass that ends.
+func (s *Server) countPass() {
+	took := s.asleep - s.now
+	s.stats.Busy += took
+	s.stats.LongestPass = max(s.stats.LongestPass, took)
+	s.stats.MostCommands = max(s.stats.MostCommands, s.ex.Stats.Commands-s.before)
 }
 
 // countTraffic takes over what c's connection has counted.

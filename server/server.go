@@ -76,6 +76,7 @@ type Server struct {
 	// The pass under way. Whoever is to be served in it is on one of these lists, as in
 	// Redis (server.h: clients_pending_read, clients_pending_write, clients_to_close).
 	now           int64     // monotonic ns, when it began
+	before        int64     // commands executed until then
 	asleep        int64     // monotonic ns, when the last one ended
 	pendingReads  []*client // readable: to be read, then executed
 	nextRead      int       // in pendingReads: who is to be executed next
@@ -122,12 +123,14 @@ type Server struct {
 
 	oomScore oomScore
 
-	stats   Stats
-	rates   rates
-	start   int64 // monotonic ns
-	started int64 // unix ms
-	runID   string
-	peakMem int // bytes
+	stats     Stats
+	rates     rates
+	cronTimer *reactor.Timer
+	dozing    bool  // cron comes once a second only
+	start     int64 // monotonic ns
+	started   int64 // unix ms
+	runID     string
+	peakMem   int // bytes
 }
 
 // Stats are the server's counters for INFO.
@@ -138,7 +141,9 @@ type Stats struct {
 	ThreadedReads         int64 // of them, in passes that I/O threads took part in
 	ThreadedWrites        int64
 	Passes                int64 // turns of the loop
-	Busy, Executing       int64 // ns spent in passes, and on commands in them
+	Busy, Executing, Cron int64 // ns spent in passes, on commands in them, and in cron
+	LongestPass           int64 // ns
+	MostCommands          int64 // in one pass
 	OutputLimitClosed     int64
 	QueryLimitClosed      int64
 	EvictedClients        int64
@@ -197,7 +202,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	loop.AfterSleep(s.afterSleep)
 	loop.BeforeSleep(s.beforeSleep)
-	loop.After(cronPeriod, s.cron)
+	s.cronTimer = loop.After(cronPeriod, s.cron)
 	if err := s.listen(); err != nil {
 		s.closeListeners()
 		loop.Close()
@@ -307,15 +312,24 @@ func (s *Server) cron() time.Duration {
 	if s.cronPaused {
 		return cronPeriod
 	}
-	idle := s.rates.busy == s.stats.Reads+s.stats.Writes && !s.limited()
-	if !idle {
+	begin := s.ex.Clock.Mono()
+	s.dozing = s.rates.busy == s.stats.Reads+s.stats.Writes && !s.limited()
+	if !s.dozing {
 		s.checkClients()
 	}
 	s.ex.LimitTracked()
 	s.pool.Trim()
 	s.sample()
-	if idle {
+	s.stats.Cron += s.ex.Clock.Mono() - begin
+	if s.dozing {
 		return cronPeriodIdle
 	}
 	return cronPeriod
+}
+
+// rouse has cron come at its usual pace again.
+func (s *Server) rouse() {
+	s.dozing = false
+	s.loop.Cancel(s.cronTimer)
+	s.cronTimer = s.loop.After(cronPeriod, s.cron)
 }
