@@ -9,6 +9,7 @@
 //	console.go  what is printed: version, usage, logo
 //	process.go  what other processes see: pid file, port file, daemon, systemd
 //	threads.go  which thread main is, and how many processors the runtime has
+//	crash.go    the report when a signal ends the process
 //	lab.go      the lab's HTTP server
 //
 // The goroutine of main becomes the one that executes every command, in server.Masters.Run.
@@ -112,7 +113,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		}
 	}
 	signals := make(chan os.Signal, 2)
-	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)
+	signal.Notify(signals, append(crashSignals(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)...)
 	go obeySignals(signals, masters, log)
 
 	remove, err := announce(cfg, log, masters.Addrs())
@@ -222,6 +223,9 @@ func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Log
 			os.Exit(1)
 		case sig == syscall.SIGINT:
 			log.Signal("Received SIGINT scheduling shutdown...")
+		case slices.Contains(crashSignals(), sig):
+			reportCrash(log, sig.(syscall.Signal))
+			continue
 		default:
 			log.Signal("Received SIGTERM scheduling shutdown...")
 		}

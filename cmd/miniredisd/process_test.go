@@ -370,3 +370,15 @@ func (p *process) addr() string {
 	p.t.Helper()
 	return fmt.Sprintf("127.0.0.1:%d", p.port())
 }
+
+func TestASignalThatCrashesIsReported(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGABRT, syscall.SIGSEGV} {
+		p := start(t, "redis-server", "", "--port", "0")
+		p.port()
+		require.NoError(t, p.cmd.Process.Signal(sig))
+		p.waitFor(fmt.Sprintf("# Redis 7.2.6 crashed by signal: %d", sig))
+		p.waitFor("------ STACK TRACE ------")
+		p.waitFor("server.Masters.Run")
+		require.NotEqual(t, 0, p.exit())
+	}
+}

@@ -1,0 +1,26 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+
+	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/rlog"
+)
+
+// crashSignals are those that Redis writes a report about (debug.c: setupDebugSigHandlers). They
+// come from outside: a fault of the program itself is a panic, which the server logs.
+func crashSignals() []os.Signal {
+	return []os.Signal{syscall.SIGABRT, syscall.SIGSEGV, syscall.SIGBUS, syscall.SIGFPE, syscall.SIGILL}
+}
+
+// reportCrash logs where every goroutine is and lets the signal have its usual effect.
+func reportCrash(log *rlog.Logger, sig syscall.Signal) {
+	stacks := make([]byte, 1<<20)
+	log.Log('#', "Redis %s crashed by signal: %d", config.RedisVersion, int(sig))
+	log.Text("\n------ STACK TRACE ------\n" + string(stacks[:runtime.Stack(stacks, true)]) + "\n")
+	signal.Reset(sig)
+	_ = syscall.Kill(os.Getpid(), sig)
+}
