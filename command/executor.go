@@ -173,12 +173,10 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		ex.fail(w, mark, ex.refuse(s, cmd, args, err))
 		ex.traceShort("refused", s)
 	case s.WouldQueue(cmd):
-		s.Last = cmd
 		s.Tx.add(cmd, args, ex.flagsOf(s, cmd, args))
 		w.Status("QUEUED")
 		ex.traceShort("queued", s)
 	default:
-		s.Last = cmd
 		ex.mono = ex.run(cmd, s, args, w, mark, ex.mono)
 		ran = true
 	}
@@ -215,10 +213,12 @@ func (s *Session) answered(cmd *Command, w *resp.Writer, mark int) {
 // (server.c: processCommand). The command is returned also when it may not.
 func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 	cmd := ex.Table.Lookup(args)
+	s.Last = cmd
 	switch {
 	case cmd == nil:
 		return nil, unknownCommand(s, args)
 	case cmd.Subs != nil && len(args) > 1:
+		s.Last = nil
 		return nil, errUnknownSubcommand(cmd, args)
 	case !cmd.takes(len(args)):
 		return cmd, errArity(cmd.Name)

@@ -41,7 +41,7 @@ type Session struct {
 
 	Wait *Wait // what for, while Hold is Blocked; nil until the first time
 
-	Last *Command // what it ran last, for CLIENT LIST
+	Last *Command // what it asked for last, refused or not, for CLIENT LIST
 
 	Commands int64 // commands executed
 }

@@ -99,3 +99,21 @@ func TestRatesCountFromTheFirstSampleAfterReset(t *testing.T) {
 	}
 	require.NotEqual(t, "0", infoField(c, "instantaneous_ops_per_sec"))
 }
+
+func TestAClientIsListedWithWhatItAskedForLastRefusedOrNot(t *testing.T) {
+	redistest.Require(t)
+	lasts := func(addr string) (all []string) {
+		boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		boss.Do("ACL", "SETUSER", "u", "on", "nopass", "+get", "+client|id", "+multi", "~a")
+		id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
+		for _, request := range [][]string{
+			{"AUTH", "u", "p"}, {"GET", "a"}, {"GET", "b"}, {"SET", "a", "b"}, {"NOSUCH"}, {"CLIENT", "ID"},
+			{"CLIENT", "NOSUCH"}, {"GET"}, {"CONFIG", "GET", "x"}, {"MULTI"}, {"GET", "a"}, {"PING"},
+		} {
+			c.Do(request...)
+			all = append(all, listed(t, boss, id, "cmd"))
+		}
+		return all
+	}
+	require.Equal(t, lasts(redistest.Start(t).Addr), lasts(start(t, nil)))
+}
