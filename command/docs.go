@@ -32,6 +32,16 @@ func (c *Call) document(cmd *Command) {
 		c.BulkString(field[0])
 		c.BulkString(field[1])
 	}
+	if past := history(cmd.Name); len(past) > 0 {
+		c.BulkString("history")
+		c.Set(len(past))
+		for _, change := range past {
+			c.Array(2)
+			c.BulkString(change[0])
+			c.BulkString(change[1])
+		}
+		n++
+	}
 	if args := ParseSyntax(cmd.Syntax); len(args) > 0 {
 		c.BulkString("arguments")
 		keys := 0

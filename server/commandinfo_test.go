@@ -79,3 +79,36 @@ func TestCommandDocsHasEveryCommandWithSummaryAndGroup(t *testing.T) {
 		}
 	}
 }
+
+// The words are our own, the versions are facts.
+func TestCommandDocsNamesTheVersionsThatRedisNames(t *testing.T) {
+	redistest.Require(t)
+	ours, theirs := past(redistest.Dial(t, start(t, nil))), past(redistest.Dial(t, redistest.Start(t).Addr))
+	require.Equal(t, theirs, ours)
+}
+
+// past is the versions before 7.2 in which each command has changed.
+func past(c *redistest.Conn) map[string][]string {
+	c.Do("HELLO", "3")
+	versions := map[string][]string{}
+	var read func(docs []resp.Value)
+	read = func(docs []resp.Value) {
+		for i := 0; i+1 < len(docs); i += 2 {
+			fields := docs[i+1].Elems
+			for j := 0; j+1 < len(fields); j += 2 {
+				switch fields[j].Str {
+				case "subcommands":
+					read(fields[j+1].Elems)
+				case "history":
+					for _, change := range fields[j+1].Elems {
+						if name := docs[i].Str; change.Elems[0].Str < "7.2" {
+							versions[name] = append(versions[name], change.Elems[0].Str)
+						}
+					}
+				}
+			}
+		}
+	}
+	read(c.Do("COMMAND", "DOCS").Elems)
+	return versions
+}
