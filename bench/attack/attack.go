@@ -14,6 +14,7 @@ type attack struct {
 	prepare     func(*attacker)
 	run         func(*attacker)
 	endless     bool   // a script that only SCRIPT KILL or FUNCTION KILL ends
+	held        bool   // what was sent stays in memory until the end: used_memory must show it
 	known       string // why a finding is expected for now
 }
 

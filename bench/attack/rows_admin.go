@@ -6,7 +6,7 @@ import "strings"
 func adminRows() []attack {
 	return []attack{
 		{name: "admin: acl rules", does: "ACL SETUSER with n commands.", short: 5_000, full: 100_000, run: once("ACL SETUSER u", "+get|sub{i}")},
-		{name: "admin: acl keys", does: "ACL SETUSER with n patterns of keys.", short: 5_000, full: 50_000, run: once("ACL SETUSER u on nopass +@all", "~key{i}*")},
+		{name: "admin: acl keys", does: "ACL SETUSER with n patterns of keys.", short: 5_000, full: 50_000, held: true, run: once("ACL SETUSER u on nopass +@all", "~key{i}*")},
 		{name: "admin: acl channels", does: "ACL SETUSER with n patterns of channels.", short: 5_000, full: 50_000, run: once("ACL SETUSER u on nopass +@all resetchannels", "&c{i}*")},
 		{name: "admin: acl passwords", does: "ACL SETUSER with n passwords.", short: 2_000, full: 20_000, run: once("ACL SETUSER u", ">p{i}")},
 		{name: "admin: acl categories", does: "ACL SETUSER with n categories and their opposites.", short: 3_000, full: 100_000, run: once("ACL SETUSER u", "+@all -@read +@read")},
@@ -20,7 +20,7 @@ func adminRows() []attack {
 			x.pipe(100, func(int) []string { return words("ACL DRYRUN u GET none", 0) })
 		}},
 		{name: "admin: acl subcommands", does: "ACL SETUSER with n first arguments.", short: 3_000, full: 30_000, run: once("ACL SETUSER u", "+select|{i}")},
-		{name: "admin: acl users", does: "n users, and ACL LIST.", short: 2_000, full: 50_000, run: func(x *attacker) {
+		{name: "admin: acl users", does: "n users, and ACL LIST.", short: 2_000, full: 50_000, held: true, run: func(x *attacker) {
 			times("ACL SETUSER u{i} on >p +@all -@read ~k")(x)
 			x.do("ACL", "LIST")
 			x.do("ACL", "USERS")

@@ -73,10 +73,10 @@ func compileRows() []attack {
 		{name: "compile: functions of a library", does: "FUNCTION LOAD of a library of n functions.", short: 2_000, full: 50_000, run: func(x *attacker) {
 			x.do("FUNCTION", "LOAD", "#!lua name=a\nfor i=1,"+itoa(x.n)+" do redis.register_function('f'..i, function() return i end) end")
 		}},
-		{name: "compile: bodies", does: "n distinct EVAL bodies.", short: 4_000, full: 200_000, run: bodies("EVAL")},
-		{name: "compile: bodies and maxmemory", does: "n distinct EVAL bodies under maxmemory 100mb.", short: 4_000, full: 200_000,
+		{name: "compile: bodies", does: "n distinct EVAL bodies.", short: 4_000, full: 200_000, held: true, run: bodies("EVAL")},
+		{name: "compile: bodies and maxmemory", does: "n distinct EVAL bodies under maxmemory 100mb.", short: 4_000, full: 200_000, held: true,
 			options: []string{"--maxmemory", "100mb"}, run: bodies("EVAL")},
-		{name: "compile: loaded bodies", does: "SCRIPT LOAD of n distinct bodies.", short: 4_000, full: 200_000, run: bodies("SCRIPT LOAD")},
+		{name: "compile: loaded bodies", does: "SCRIPT LOAD of n distinct bodies.", short: 4_000, full: 200_000, held: true, run: bodies("SCRIPT LOAD")},
 		{name: "compile: wrong bodies", does: "n distinct EVAL bodies that do not compile.", short: 4_000, full: 200_000, run: times("EVAL return+{i}+ 0")},
 	}
 }

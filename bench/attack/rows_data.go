@@ -16,13 +16,13 @@ func dataRows() []attack {
 	return []attack{
 		{name: "data: glob", does: "KEYS with a glob of ten gaps on one key of n bytes.", short: 40, full: 70,
 			prepare: func(x *attacker) { x.do("SET", strings.Repeat("a", x.n), "1") }, run: lines("KEYS a*a*a*a*a*a*b")},
-		{name: "data: quadratic glob", does: "KEYS with a glob of two gaps on one key of n bytes.", short: 5_000, full: 50_000,
-			prepare: func(x *attacker) { x.do("SET", strings.Repeat("a", x.n), "1") }, run: lines("KEYS *a*b")},
+		{name: "data: quadratic glob", does: "KEYS with a glob of n bytes that nearly matches everywhere, on one key.", short: 10_000, full: 200_000,
+			prepare: func(x *attacker) { x.do("SET", strings.Repeat("a", x.n), "1") }, run: func(x *attacker) { x.do("KEYS", "*"+strings.Repeat("a", x.n/2)+"b") }},
 		{name: "data: stars", does: "KEYS with a glob of n stars.", short: 1_000_000, full: 100_000_000, prepare: lines("SET aaa 1"),
 			run: func(x *attacker) { x.do("KEYS", strings.Repeat("*", x.n)+"b") }},
 		{name: "data: glob class", does: "KEYS with a class of n bytes that does not end.", short: 1_000_000, full: 100_000_000, prepare: lines("SET aaa 1"),
 			run: func(x *attacker) { x.do("KEYS", "["+strings.Repeat("b", x.n)) }},
-		{name: "data: keys", does: "KEYS * over n keys.", short: 100_000, full: 3_000_000, prepare: lines("DEBUG POPULATE {n}"), run: lines("KEYS *")},
+		{name: "data: keys", does: "KEYS * over n keys.", short: 100_000, full: 3_000_000, held: true, prepare: lines("DEBUG POPULATE {n}"), run: lines("KEYS *")},
 		{name: "data: scan", does: "SCAN with a COUNT of 2^62 over n keys.", short: 100_000, full: 3_000_000, prepare: lines("DEBUG POPULATE {n}"),
 			run: lines("SCAN 0 COUNT 4611686018427387904 MATCH nothing")},
 		{name: "data: scan of little", does: "SCAN with a COUNT of 2^62 over few keys, n times.", short: 1_000, full: 100_000, prepare: lines("DEBUG POPULATE 10"),
@@ -67,10 +67,12 @@ func dataRows() []attack {
 		{name: "data: spop", does: "SPOP of n members.", short: 100_000, full: 3_000_000, prepare: fill("SADD s", "m{i}"), run: lines("SPOP s 9223372036854775807")},
 		{name: "data: random of holes", does: "SRANDMEMBER, n times, of a large set that has become small.", short: 2_000, full: 100_000,
 			prepare: func(x *attacker) { x.fill(300_000, "SADD s", "m{i}"); x.do("SPOP", "s", "299999") }, run: times("SRANDMEMBER s")},
+		{name: "data: walk of holes", does: "SMEMBERS, n times, of a large set that has become small.", short: 500, full: 10_000,
+			prepare: func(x *attacker) { x.fill(300_000, "SADD s", "m{i}"); x.do("SPOP", "s", "299990") }, run: times("SMEMBERS s")},
 		{name: "data: randomkey of holes", does: "RANDOMKEY, n times, of a large database that has become small.", short: 500, full: 10_000,
 			prepare: func(x *attacker) {
-				x.do("DEBUG", "POPULATE", "300000")
-				x.pipe(299_999, func(i int) []string { return []string{"DEL", "key:" + itoa(i)} })
+				x.do("DEBUG", "POPULATE", "100000")
+				x.pipe(99_990, func(i int) []string { return []string{"DEL", "key:" + itoa(i)} })
 			}, run: times("RANDOMKEY")},
 		{name: "data: del", does: "DEL of a set of n members.", short: 200_000, full: 5_000_000, prepare: fill("SADD s", "m{i}"), run: lines("DEL s")},
 		{name: "data: overwrite", does: "SET over a sorted set of n members.", short: 100_000, full: 3_000_000, prepare: fill("ZADD z", "{i} m{i}"), run: lines("SET z 1")},

@@ -8,17 +8,17 @@ func memoryRows() []attack {
 		return func(x *attacker) { x.do("MULTI"); times(line)(x) }
 	}
 	return []attack{
-		{name: "memory: queued commands", does: "MULTI with n commands and no EXEC.", short: 100_000, full: 1_000_000, run: queued("SET key:{i} value:{i}")},
+		{name: "memory: queued commands", does: "MULTI with n commands and no EXEC.", short: 100_000, full: 1_000_000, held: true, run: queued("SET key:{i} value:{i}")},
 		{name: "memory: queued and run", does: "MULTI, n commands and EXEC.", short: 100_000, full: 1_000_000,
 			run: func(x *attacker) { queued("SET key:{i} value:{i}")(x); x.do("EXEC") }},
-		{name: "memory: queued values", does: "MULTI with n values of 100 kB and no EXEC.", short: 200, full: 5_000, run: func(x *attacker) {
+		{name: "memory: queued values", does: "MULTI with n values of 100 kB and no EXEC.", short: 200, full: 5_000, held: true, run: func(x *attacker) {
 			value := strings.Repeat("x", 100_000)
 			x.do("MULTI")
 			x.pipe(x.n, func(int) []string { return []string{"SET", "k", value} })
 		}},
-		{name: "memory: queued in many", does: "n connections with MULTI and 100 commands.", short: 100, full: 5_000,
+		{name: "memory: queued in many", does: "n connections with MULTI and 100 commands.", short: 100, full: 5_000, held: true,
 			run: crowd(0, bytesOf("MULTI\r\n"+strings.Repeat("SET key value\r\n", 100)))},
-		{name: "memory: watch", does: "WATCH of n keys.", short: 5_000, full: 50_000, run: once("WATCH", "key:{i}")},
+		{name: "memory: watch", does: "WATCH of n keys.", short: 5_000, full: 50_000, held: true, run: once("WATCH", "key:{i}")},
 		{name: "memory: watch one by one", does: "WATCH of n keys, one after the other.", short: 5_000, full: 30_000, run: times("WATCH key:{i}")},
 		{name: "memory: watch in many", does: "400 connections watch one key, which is set n times.", short: 100, full: 5_000, run: func(x *attacker) {
 			x.crowd(400, bytesOf("WATCH k\r\n"))
@@ -28,7 +28,7 @@ func memoryRows() []attack {
 			x.dial().do(with("WATCH", "key:{i}", x.n)...)
 			x.pipe(100, func(int) []string { return []string{"FLUSHALL"} })
 		}},
-		{name: "memory: blpop", does: "BLPOP of n keys.", short: 50_000, full: 500_000, run: func(x *attacker) { x.dial().send(appendCommand(nil, append(with("BLPOP", "key:{i}", x.n), "0")...)) }},
+		{name: "memory: blpop", does: "BLPOP of n keys.", short: 50_000, full: 500_000, held: true, run: func(x *attacker) { x.dial().send(appendCommand(nil, append(with("BLPOP", "key:{i}", x.n), "0")...)) }},
 		{name: "memory: blpop of one key", does: "BLPOP of n times one key.", short: 50_000, full: 500_000, run: func(x *attacker) {
 			x.dial().send(appendCommand(nil, append(with("BLPOP", "key", x.n), "0")...))
 			x.do("RPUSH", "key", "v")
@@ -59,15 +59,15 @@ func memoryRows() []attack {
 				c.net.Close()
 			}
 		}},
-		{name: "memory: names", does: "n clients with names of 60 kB.", short: 200, full: 3_000,
+		{name: "memory: names", does: "n clients with names of 60 kB.", short: 200, full: 3_000, held: true,
 			run: crowd(0, func(int) []byte { return appendCommand(nil, "CLIENT", "SETNAME", strings.Repeat("x", 60_000)) })},
-		{name: "memory: library names", does: "n clients with library names of 60 kB.", short: 200, full: 3_000,
+		{name: "memory: library names", does: "n clients with library names of 60 kB.", short: 200, full: 3_000, held: true,
 			run: crowd(0, func(int) []byte {
 				return appendCommand(nil, "CLIENT", "SETINFO", "LIB-NAME", strings.Repeat("x", 60_000))
 			})},
 		{name: "memory: long name", does: "CLIENT SETNAME of n bytes, and CLIENT LIST.", short: 5_000_000, full: 100_000_000,
 			run: func(x *attacker) { x.big(x.n, "CLIENT", "SETNAME"); x.do("CLIENT", "LIST") }},
-		{name: "memory: error words", does: "Scripts answer n errors of different first words.", short: 20_000, full: 300_000, run: func(x *attacker) {
+		{name: "memory: error words", does: "Scripts answer n errors of different first words.", short: 20_000, full: 300_000, held: true, run: func(x *attacker) {
 			x.pipe(x.n, func(i int) []string {
 				return []string{"EVAL", "return redis.error_reply(ARGV[1])", "0", "WORD" + itoa(i) + " x"}
 			})
@@ -78,9 +78,9 @@ func memoryRows() []attack {
 				args := append([]string{"DEL"}, series(strings.Repeat("x", 10_000), 100)...)
 				x.pipe(x.n, func(int) []string { return args })
 			}},
-		{name: "memory: long slowlog", does: "n commands into a slowlog without a limit.", short: 20_000, full: 500_000,
+		{name: "memory: long slowlog", does: "n commands into a slowlog without a limit.", short: 20_000, full: 500_000, held: true,
 			options: []string{"--slowlog-log-slower-than", "0", "--slowlog-max-len", "100000000"}, run: times("DEL key:{i} a b c d e")},
-		{name: "memory: libraries", does: "n libraries of functions.", short: 500, full: 10_000, run: func(x *attacker) {
+		{name: "memory: libraries", does: "n libraries of functions.", short: 500, full: 10_000, held: true, run: func(x *attacker) {
 			x.pipe(x.n, func(i int) []string {
 				return []string{"FUNCTION", "LOAD", expand("#!lua name=a{n}\nredis.register_function('f{n}', function() return 1 end)", i)}
 			})
@@ -92,13 +92,13 @@ func memoryRows() []attack {
 				return []string{"FUNCTION", "LOAD", "REPLACE", expand("#!lua name=a\nredis.register_function('f', function() return {n} end)", i)}
 			})
 		}},
-		{name: "memory: large library", does: "A library of n bytes.", short: 4_000_000, full: 100_000_000,
+		{name: "memory: large library", does: "A library of n bytes.", short: 4_000_000, full: 100_000_000, held: true,
 			run: func(x *attacker) {
 				x.do("FUNCTION", "LOAD", "#!lua name=a\nredis.register_function('f', function() return 1 end) --"+strings.Repeat("x", x.n))
 				x.do("FUNCTION", "LIST", "WITHCODE")
 			}},
-		{name: "memory: keys", does: "n keys of few bytes.", short: 200_000, full: 3_000_000, run: times("SET key:{i} v")},
-		{name: "memory: small lists", does: "n lists of one element.", short: 100_000, full: 1_000_000, run: times("RPUSH key:{i} v")},
+		{name: "memory: keys", does: "n keys of few bytes.", short: 200_000, full: 3_000_000, held: true, run: times("SET key:{i} v")},
+		{name: "memory: small lists", does: "n lists of one element.", short: 100_000, full: 1_000_000, held: true, run: times("RPUSH key:{i} v")},
 		{name: "memory: small streams", does: "n streams of one entry.", short: 20_000, full: 300_000, run: times("XADD key:{i} * f v")},
 		{name: "memory: small hyperloglogs", does: "n HyperLogLogs of one member.", short: 50_000, full: 1_000_000, run: times("PFADD key:{i} v")},
 		{name: "memory: overwritten", does: "n SETs of 100 kB over one key.", short: 1_000, full: 20_000, run: func(x *attacker) {

@@ -15,13 +15,13 @@ func pubsubRows() []attack {
 		}
 	}
 	return []attack{
-		{name: "pubsub: subscribe", does: "SUBSCRIBE of n channels.", short: 50_000, full: 500_000, run: func(x *attacker) {
+		{name: "pubsub: subscribe", does: "SUBSCRIBE of n channels.", short: 50_000, full: 500_000, held: true, run: func(x *attacker) {
 			x.dial().pour(1, func(int) []string { return with("SUBSCRIBE", "channel:{i}", x.n) })
 		}},
-		{name: "pubsub: psubscribe", does: "PSUBSCRIBE of n patterns.", short: 20_000, full: 200_000, run: func(x *attacker) {
+		{name: "pubsub: psubscribe", does: "PSUBSCRIBE of n patterns.", short: 20_000, full: 200_000, held: true, run: func(x *attacker) {
 			x.dial().pour(1, func(int) []string { return with("PSUBSCRIBE", "pattern:{i}", x.n) })
 		}},
-		{name: "pubsub: ssubscribe", does: "SSUBSCRIBE of n channels.", short: 20_000, full: 200_000, run: func(x *attacker) {
+		{name: "pubsub: ssubscribe", does: "SSUBSCRIBE of n channels.", short: 20_000, full: 200_000, held: true, run: func(x *attacker) {
 			x.dial().pour(1, func(int) []string { return with("SSUBSCRIBE", "channel:{i}", x.n) })
 		}},
 		{name: "pubsub: publish to patterns", does: "100 PUBLISH while a client has n patterns.", short: 5_000, full: 100_000, run: func(x *attacker) {
@@ -66,7 +66,7 @@ func pubsubRows() []attack {
 			c.do(with("CLIENT TRACKING ON BCAST", "PREFIX p{i}:", 2_000)...)
 			times("SET k{i} v")(x)
 		}},
-		{name: "pubsub: tracked keys", does: "A client reads n keys under CLIENT TRACKING.", short: 50_000, full: 1_000_000, prepare: lines("DEBUG POPULATE {n}"), run: func(x *attacker) {
+		{name: "pubsub: tracked keys", does: "A client reads n keys under CLIENT TRACKING.", short: 50_000, full: 1_000_000, held: true, prepare: lines("DEBUG POPULATE {n}"), run: func(x *attacker) {
 			x.do("HELLO", "3")
 			x.do("CLIENT", "TRACKING", "ON")
 			times("GET key:{i}")(x)

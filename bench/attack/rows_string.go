@@ -26,7 +26,7 @@ func stringRows() []attack {
 				x.pipe(100, func(i int) []string { return []string{"SETRANGE", "k", itoa(i), "y"} })
 				x.pipe(100, func(i int) []string { return []string{"SETBIT", "k", itoa(i), "1"} })
 			}},
-		{name: "string: set and get", does: "SET and GET of n bytes.", short: 20_000_000, full: 500_000_000, known: "large values are copied",
+		{name: "string: set and get", does: "SET and GET of n bytes.", short: 20_000_000, full: 500_000_000, held: true, known: "large values are copied",
 			run: func(x *attacker) { x.big(x.n, "SET", "k"); x.do("GET", "k") }},
 		{name: "string: getrange", does: "GETRANGE of n bytes, 10 times.", short: 10_000_000, full: 100_000_000, prepare: lines("SETRANGE k {n} x"),
 			run: func(x *attacker) { x.pipe(10, func(int) []string { return []string{"GETRANGE", "k", "0", "-1"} }) }},

@@ -31,7 +31,7 @@ func judge(a attack, ours, redis outcome, busy time.Duration) (findings []string
 	find(ours.stall > busy+redis.stall+timeFloor, "others wait %d ms", ours.stall.Milliseconds())
 	find(a.endless && redis.killed && !ours.killed, "SCRIPT KILL in vain")
 	counted := min(redis.usedMB, ours.peakMB) // what redis-server reserves and we do not needs no count
-	find(counted > countFloor && ours.usedMB < counted/3, "counts %.0f MB of %.0f", ours.usedMB, ours.peakMB)
+	find(a.held && counted > countFloor && ours.usedMB < counted/3, "counts %.0f MB of %.0f", ours.usedMB, ours.peakMB)
 	starved := redis.stall > busy+timeFloor // by what we refuse
 	find(ours.refused != "" && redis.refused == "" && !starved, "refuses: %.80s", ours.refused)
 	find(!slices.Equal(ours.same, redis.same), "answers %.60q, not %.60q", ours.same, redis.same)
