@@ -38,7 +38,8 @@ func common(sets []*store.Set) iter.Seq[[]byte] {
 	members:
 		for m := range sets[0].All() {
 			for _, s := range sets[1:] {
-				if !s.Has(m) {
+				// t_set.c: sinterGenericCommand does not look into the first set again either.
+				if s != sets[0] && !s.Has(m) {
 					continue members
 				}
 			}

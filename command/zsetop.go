@@ -257,11 +257,19 @@ func zintersectInputs(c *Call, q *zcombination) *store.ZSetBuilder {
 // common ranges over the members that all inputs have.
 func (q *zcombination) common() iter.Seq2[[]byte, float64] {
 	q.smallestFirst()
+	first := q.inputs[0]
+	plain := first
+	plain.weight = 1
 	return func(yield func([]byte, float64) bool) {
 	members:
-		for member, sum := range q.inputs[0].all() {
+		for member, unweighed := range plain.all() {
+			sum := first.weigh(unweighed)
 			for i := range q.inputs[1:] {
-				score, ok := q.inputs[1+i].score(member)
+				in := &q.inputs[1+i]
+				score, ok := unweighed*in.weight, true
+				if in.z != first.z || in.s != first.s {
+					score, ok = in.score(member)
+				}
 				if !ok {
 					continue members
 				}

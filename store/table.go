@@ -42,6 +42,7 @@ type chunk[V any] struct {
 type Table[V any] struct {
 	seed     *Seed
 	chunks   []*chunk[V]
+	inChunk  []uint8 // nodes in use of each chunk: walks skip chunks that deletions have emptied
 	used     uint32 // nodes ever taken from chunks; node numbers are 1..used
 	free     uint32 // head of the list of freed nodes
 	live     int
@@ -136,15 +137,19 @@ func (t *Table[V]) add(key string, h uint32) uint32 {
 }
 
 func (t *Table[V]) alloc() uint32 {
-	if i := t.free; i != 0 {
+	i := t.free
+	if i != 0 {
 		t.free = t.at(i).next
-		return i
+	} else {
+		if int(t.used) == len(t.chunks)<<chunkBits {
+			t.chunks = append(t.chunks, new(chunk[V]))
+			t.inChunk = append(t.inChunk, 0)
+		}
+		t.used++
+		i = t.used
 	}
-	if int(t.used) == len(t.chunks)<<chunkBits {
-		t.chunks = append(t.chunks, new(chunk[V]))
-	}
-	t.used++
-	return t.used
+	t.inChunk[(i-1)>>chunkBits]++
+	return i
 }
 
 // Delete removes key and tells whether it was there.
@@ -176,6 +181,7 @@ func (t *Table[V]) remove(i uint32) {
 	t.keyBytes -= allocSize(len(n.Key))
 	*n = Node[V]{next: t.free}
 	t.free = i
+	t.inChunk[(i-1)>>chunkBits]--
 	t.shrink()
 }
 
@@ -280,12 +286,27 @@ func (t *Table[V]) emit(i uint32, fn func(*Node[V])) {
 // meanwhile may or may not be seen.
 func (t *Table[V]) All() iter.Seq[*Node[V]] {
 	return func(yield func(*Node[V]) bool) {
-		for i := uint32(1); i <= t.used; i++ {
-			if n := t.at(i); n.hash&liveBit != 0 && !yield(n) {
+		for i := t.nextLive(1); i != 0; i = t.nextLive(i + 1) {
+			if !yield(t.at(i)) {
 				return
 			}
 		}
 	}
+}
+
+// nextLive is the first node in use from i on, 0 when there is none.
+func (t *Table[V]) nextLive(i uint32) uint32 {
+	for i <= t.used {
+		switch {
+		case t.inChunk[(i-1)>>chunkBits] == 0:
+			i = (i-1)>>chunkBits<<chunkBits + chunkLen + 1
+		case t.at(i).hash&liveBit != 0:
+			return i
+		default:
+			i++
+		}
+	}
+	return 0
 }
 
 // Random returns a node by chance, every one equally likely unless the table
@@ -306,11 +327,10 @@ func (t *Table[V]) random(r *rand.Rand) uint32 {
 			return i
 		}
 	}
-	for i := 1 + r.Uint32N(t.used); ; i = 1 + i%t.used {
-		if t.at(i).hash&liveBit != 0 {
-			return i
-		}
+	if i := t.nextLive(1 + r.Uint32N(t.used)); i != 0 {
+		return i
 	}
+	return t.nextLive(1)
 }
 
 // allocSize is the size class the Go allocator rounds n bytes up to, near

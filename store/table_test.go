@@ -135,3 +135,32 @@ func TestANodeOfTheKeyspaceIsOneCacheLine(t *testing.T) {
 		require.Zero(t, uintptr(unsafe.Pointer(n))%cacheLine)
 	}
 }
+
+func TestWalksFindWhatIsLeftOfALargeTable(t *testing.T) {
+	const size = 1000
+	key := func(i int) []byte { return fmt.Appendf(nil, "k%d", i) }
+	for _, left := range []int{0, 127, 128, 500, size - 1} {
+		r := rand.New(rand.NewPCG(1, 2))
+		table := NewTable[int](NewSeed(7))
+		for i := range size {
+			table.Insert(key(i))
+		}
+		for i := range size {
+			if i != left {
+				require.True(t, table.Delete(key(i)))
+			}
+		}
+		for range 10 {
+			require.Equal(t, string(key(left)), table.Random(r).Key)
+		}
+		for i := range size / 2 {
+			table.Insert(key(i))
+		}
+		seen := map[string]bool{}
+		for n := range table.All() {
+			seen[n.Key] = true
+		}
+		require.Len(t, seen, table.Len())
+		require.True(t, seen[string(key(left))])
+	}
+}

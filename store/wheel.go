@@ -150,8 +150,8 @@ func (w *wheel) advance(t *Table[entry], to int64, budget int, fire func(i uint3
 func (w *wheel) rewind(t *Table[entry], to int64) {
 	w.level = [wheelLevels]*wheelLevel{}
 	w.now = to
-	for i := uint32(1); i <= t.used; i++ {
-		if n := t.at(i); n.hash&liveBit != 0 && n.Val.expire != 0 {
+	for i := t.nextLive(1); i != 0; i = t.nextLive(i + 1) {
+		if t.at(i).Val.expire != 0 {
 			w.file(t, i, to)
 		}
 	}
