@@ -43,8 +43,8 @@ type Table[V any] struct {
 	seed     *Seed
 	chunks   []*chunk[V]
 	inChunk  []uint8 // nodes in use of each chunk: walks skip chunks that deletions have emptied
-	used     uint32 // nodes ever taken from chunks; node numbers are 1..used
-	free     uint32 // head of the list of freed nodes
+	used     uint32  // nodes ever taken from chunks; node numbers are 1..used
+	free     uint32  // head of the list of freed nodes
 	live     int
 	buckets  [2][]uint32 // [1] is the target while rehashing
 	rehash   int         // next bucket of [0] to move, when [1] is there
