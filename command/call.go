@@ -59,6 +59,13 @@ func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
 	}
 }
 
+// cutOff reports whether the client is closed for the length of its output, so that what is left of
+// the reply does not matter. A reply whose length the client chooses asks it as it grows.
+func (c *Call) cutOff() bool {
+	ex := c.Ex
+	return len(c.Buf) > ex.OutputTrigger && !ex.script.on && ex.Overflows(c.Sess, len(c.Buf))
+}
+
 // Count adds n to the number of changes, for commands that change many elements
 // of one key (INFO: rdb_changes_since_last_save).
 func (c *Call) Count(n int) { c.KS.Stats.Dirty += int64(n) }

@@ -21,7 +21,7 @@ const evictionBatch = 16
 // maxmemory-eviction-tenacity allows (evict.c: performEvictions). What has to go is computed once:
 // messages about evicted keys fill buffers, and must not have more keys evicted.
 func (ex *Executor) makeRoom() room {
-	over := ex.KS.Bytes() + ex.Overhead - int(ex.KS.MaxMemory)
+	over := ex.KS.Bytes() + ex.KS.Overhead - int(ex.KS.MaxMemory)
 	if over <= 0 {
 		ex.exceeds(false)
 		return enough

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"math"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/acl"
@@ -38,6 +39,11 @@ type Executor struct {
 	Log       func(level byte, format string, args ...any)
 	LetOthers func() (stop bool)
 
+	// Overflows closes a client when its output, which has grown to so many bytes, is over the limits
+	// of its class, and reports whether it is. It need not be asked below OutputTrigger.
+	Overflows     func(s *Session, output int) bool
+	OutputTrigger int
+
 	// EvictLater has the server call EvictMore soon.
 	EvictLater func()
 
@@ -47,8 +53,7 @@ type Executor struct {
 	Observer    *Observer
 	Trace       *trace.Thread
 
-	Pause    Pause // CLIENT PAUSE holds clients back; only the server sets it
-	Overhead int   // bytes outside the keyspace that maxmemory counts; the server keeps it up to date
+	Pause Pause // CLIENT PAUSE holds clients back; only the server sets it
 
 	// What DEBUG lifts: the list of commands that are not for scripts, and the look at a payload's checksum.
 	AllInScripts bool
@@ -110,7 +115,7 @@ type Stats struct {
 // commands that need to see connections.
 func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *Executor {
 	ex := &Executor{
-		KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{},
+		KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{}, OutputTrigger: math.MaxInt,
 		functions: luaeval.NewLibraries(),
 		Subs:      pubsub.New[*Session](func(pattern string, name []byte) bool { return store.Match([]byte(pattern), name, false) }),
 	}

@@ -375,7 +375,7 @@ func hrandfields(c *Call) error {
 		h.Sample(c.KS.Rand, n, reply)
 		return nil
 	}
-	for range n {
+	for i := 0; i < n && !c.cutOff(); i++ {
 		reply(h.Random(c.KS.Rand))
 	}
 	return nil

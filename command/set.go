@@ -201,7 +201,7 @@ func srandmembers(c *Call) error {
 		s.Sample(c.KS.Rand, count, func(m []byte) { c.Bulk(m) })
 	default:
 		c.Array(-count)
-		for range -count {
+		for i := 0; i < -count && !c.cutOff(); i++ {
 			c.Bulk(s.Random(c.KS.Rand))
 		}
 	}

@@ -175,7 +175,7 @@ func zrandmembers(c *Call) error {
 // zrandomRanks replies with the n members whose ranks next returns.
 func zrandomRanks(c *Call, z *store.ZSet, n int, withScores bool, next func() int) {
 	r := newZReply(c, n, withScores)
-	for range n {
+	for i := 0; i < n && !c.cutOff(); i++ {
 		rank := next()
 		it := z.Range(rank, rank+1, false)
 		it.Next()

@@ -144,7 +144,7 @@ func (s *Server) push(c *client, b []byte) {
 func (s *Server) send(c *client, b []byte) {
 	s.pool.LendOutput(&c.Conn)
 	c.Out = append(c.Out, b...)
-	if n := c.Unsent(); n+c.fault.mem() > s.outputTrigger && s.overOutputLimit(c, n) {
+	if n := c.Unsent(); n+c.fault.mem() > s.ex.OutputTrigger && s.overOutputLimit(c, n) {
 		return
 	}
 	s.wantWrite(c)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"math/bits"
-	"time"
 	"unsafe"
 )
 
@@ -102,7 +101,7 @@ func (s *Server) weigh(c *client) {
 func (s *Server) grown(c *client) {
 	if s.limitsMemory && c.visit == nil {
 		s.weigh(c)
-		s.ex.Overhead = s.overhead()
+		s.ex.KS.Overhead = s.overhead()
 	}
 }
 
@@ -147,19 +146,19 @@ func (s *Server) evictClients() {
 	}
 }
 
-// evictLater has keys evicted by a timer: until the data fits maxmemory, a part with each turn of
-// the loop (evict.c: startEvictionTimeProc).
-func (s *Server) evictLater() {
-	if s.evicting {
+// evictLater has keys evicted at the end of this pass, and of others until the data fits maxmemory
+// (evict.c: startEvictionTimeProc).
+func (s *Server) evictLater() { s.evicting = true }
+
+// evictMore does what evictLater has asked for. It comes before replies are written, so that the
+// messages about evicted keys are not there when the next command looks for memory.
+func (s *Server) evictMore() {
+	if !s.evicting {
 		return
 	}
-	s.evicting = true
-	s.loop.After(0, func() time.Duration {
-		defer s.recoverCommand(nil)
-		s.evicting = false
-		if s.ex.EvictMore() {
-			s.evictLater()
-		}
-		return 0
-	})
+	defer s.recoverCommand(nil)
+	s.evicting = false
+	if s.ex.EvictMore() {
+		s.evicting = true
+	}
 }

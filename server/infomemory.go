@@ -31,8 +31,8 @@ func (s *Server) usedMemory() int {
 // weighedMemory is usedMemory with each client as it was when it was weighed last: to
 // look at ten thousand of them takes a millisecond or two, in which nobody is served.
 func (s *Server) weighedMemory() int {
-	s.ex.Overhead = s.overhead()
-	return s.ks.Bytes() + s.ex.Overhead
+	s.ex.KS.Overhead = s.overhead()
+	return s.ks.Bytes() + s.ex.KS.Overhead
 }
 
 // overhead is all that is not keys and values.
@@ -67,7 +67,7 @@ func (s *Server) infoMemory(r *report) {
 	objects, total := heapMemory()
 	var sys unix.Sysinfo_t
 	_ = unix.Sysinfo(&sys) // fails only for a bad pointer
-	overhead := s.ex.Overhead
+	overhead := s.ex.KS.Overhead
 	dataset := used - overhead
 
 	r.memory("used_memory", used)

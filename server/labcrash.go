@@ -153,9 +153,10 @@ func (s *Server) startAgain(keep bool) {
 	}
 	s.ex.LoadCode(code)
 	s.traceTo(s.trace)
-	s.stats, s.rates, s.runID, s.noExpire, s.attack = Stats{}, rates{}, newRunID(), false, 0
+	s.stats, s.rates, s.runID, s.noExpire, s.cronPaused, s.attack = Stats{}, rates{}, newRunID(), false, false, 0
 	s.start, s.started, s.peakMem = s.now, s.ks.Now, s.usedMemory()
 	s.setOutputTrigger()
+	s.setMemoryLimits()
 }
 
 // comeUp listens again, where the server listened before. Somebody else may have taken the

@@ -221,7 +221,7 @@ func (s *Server) labAfter(c *client, mark int) {
 // limitKept closes c when it has too much output, with what is kept back of it: that is memory
 // as well, and the time at which it goes out may never come.
 func (s *Server) limitKept(c *client, unsent int) {
-	if unsent+c.fault.mem() > s.outputTrigger {
+	if unsent+c.fault.mem() > s.ex.OutputTrigger {
 		s.overOutputLimit(c, unsent)
 	}
 }

@@ -64,11 +64,11 @@ func isLoopback(addr string) bool {
 // setOutputTrigger finds the smallest limit of all: below it no client needs a
 // closer look.
 func (s *Server) setOutputTrigger() {
-	s.outputTrigger = math.MaxInt
+	s.ex.OutputTrigger = math.MaxInt
 	for _, l := range s.cfg.OutputLimits {
 		for _, n := range [...]int64{l.Hard, l.Soft} {
 			if n > 0 {
-				s.outputTrigger = min(s.outputTrigger, int(n)-1)
+				s.ex.OutputTrigger = min(s.ex.OutputTrigger, int(n)-1)
 			}
 		}
 	}

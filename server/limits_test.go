@@ -173,3 +173,18 @@ func TestAHalfClosedConnectionThatWaitsIsGivenUp(t *testing.T) {
 	}
 	require.Equal(t, int64(0), other.Do("EXISTS", "k").Int, "what a client that hung up has waited to do is not done")
 }
+
+func TestAReplyWhoseLengthTheClientChoosesEndsWithTheConnection(t *testing.T) {
+	for _, command := range []string{"HRANDFIELD hash -999999999", "SRANDMEMBER set -999999999", "ZRANDMEMBER zset -999999999"} {
+		t.Run(command, func(t *testing.T) {
+			addr := start(t, []string{"--client-output-buffer-limit", "normal", "1mb", "0", "0"})
+			other, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+			other.Do("HSET", "hash", "field", "value")
+			other.Do("SADD", "set", "member")
+			other.Do("ZADD", "zset", "1", "member")
+			require.NoError(t, c.Send(redistest.AppendCommand(nil, strings.Fields(command)...)))
+			requireClosed(t, c)
+			require.Equal(t, "1", infoField(other, "client_output_buffer_limit_disconnections"))
+		})
+	}
+}

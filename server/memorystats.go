@@ -42,8 +42,8 @@ func (s *Server) memoryStats(c *command.Call) error {
 	_, _, functions := s.ex.FunctionMemory()
 	st.num("functions.caches", functions)
 	keys := s.tableStats(&st)
-	dataset := used - s.ex.Overhead
-	st.num("overhead.total", s.ex.Overhead)
+	dataset := used - s.ex.KS.Overhead
+	st.num("overhead.total", s.ex.KS.Overhead)
 	st.num("keys.count", keys)
 	st.num("keys.bytes-per-key", dataset/max(keys, 1))
 	st.num("dataset.bytes", dataset)

@@ -45,6 +45,7 @@ func (s *Server) beforeSleep() time.Duration {
 	if s.lab != nil {
 		s.advance()
 	}
+	s.evictMore()
 	s.stats.Executing += s.ex.LastEnd() - executing
 	s.ex.Broadcast()
 	if s.lab != nil && s.lab.crash != nil {
@@ -56,6 +57,9 @@ func (s *Server) beforeSleep() time.Duration {
 	s.answerVisits()
 	s.asleep = s.ex.Clock.Mono()
 	s.countPass()
+	if s.evicting {
+		return 0
+	}
 	return s.sleep()
 }
 
@@ -210,7 +214,7 @@ func (s *Server) executeAll(c *client) {
 			s.hold(c)
 			return
 		}
-		if len(s.w.Buf) > s.outputTrigger && s.overOutputLimit(c, len(s.w.Buf)) {
+		if len(s.w.Buf) > s.ex.OutputTrigger && s.overOutputLimit(c, len(s.w.Buf)) {
 			s.w.Buf = nil
 		}
 		if s.limitsMemory {

@@ -103,15 +103,14 @@ type Server struct {
 
 	buckets buckets // the clients by their memory, while there is maxmemory-clients
 
-	fullClients   int   // clients whose socket takes no more
-	clientMem     int   // bytes that clients held when each was weighed
-	clientLimit   int   // maxmemory-clients in bytes, 0 for none
-	limitsMemory  bool  // there is maxmemory or maxmemory-clients
-	evicting      bool  // a timer has keys evicted
-	cronPaused    bool  // DEBUG PAUSE-CRON 1
-	outputTrigger int   // no output below this size is over any limit
-	attack        int64 // monotonic ns, when the last attack was logged
-	noExpire      bool  // DEBUG SET-ACTIVE-EXPIRE 0
+	fullClients  int   // clients whose socket takes no more
+	clientMem    int   // bytes that clients held when each was weighed
+	clientLimit  int   // maxmemory-clients in bytes, 0 for none
+	limitsMemory bool  // there is maxmemory or maxmemory-clients
+	evicting     bool  // keys are to be evicted at the end of the pass
+	cronPaused   bool  // DEBUG PAUSE-CRON 1
+	attack       int64 // monotonic ns, when the last attack was logged
+	noExpire     bool  // DEBUG SET-ACTIVE-EXPIRE 0
 
 	image *command.Image // what DEBUG RELOAD has saved last, nil for nothing
 
@@ -236,6 +235,10 @@ func (s *Server) newExecutor(clock *command.Clock) error {
 	s.ex.Deliver, s.ex.Resume, s.ex.Find = s.deliver, s.resume, s.session
 	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.clientOf(sess)) }
 	s.ex.Log, s.ex.LetOthers, s.ex.EvictLater = s.log, s.letOthers, s.evictLater
+	s.ex.Overflows = func(sess *command.Session, output int) bool {
+		c := s.clientOf(sess)
+		return c.visit == nil && s.overOutputLimit(c, output)
+	}
 	if s.lab != nil {
 		s.ex.Observer = s.observer()
 	}

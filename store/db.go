@@ -17,7 +17,7 @@ type DB struct {
 }
 
 func newDB(ks *Keyspace, id int) *DB {
-	return &DB{ID: id, ks: ks, keys: NewTable[entry](ks.Seed)}
+	return &DB{ID: id, ks: ks, keys: ks.newTable()}
 }
 
 // find returns the node number of a key that is alive, or 0.
@@ -228,7 +228,7 @@ func (db *DB) Flush() int {
 		db.ks.valueBytes -= node.Val.size()
 	}
 	now := db.wheel.now
-	db.keys = NewTable[entry](db.ks.Seed)
+	db.keys = db.ks.newTable()
 	db.wheel = wheel{now: now}
 	return n
 }

@@ -79,6 +79,9 @@ type Keyspace struct {
 	// (quicklist.c: packed_threshold).
 	PackedThreshold int
 
+	// Overhead is the bytes outside of the keyspace that count for MaxMemory.
+	Overhead int
+
 	// NoTouch keeps reads from refreshing a key's LRU clock (CLIENT NO-TOUCH).
 	NoTouch bool
 
@@ -123,6 +126,14 @@ func NewKeyspace(o Options) *Keyspace {
 	return ks
 }
 
+// newTable is the table of a database. It puts off growing that would exceed MaxMemory: the next
+// command would evict keys for its sake (server.c: dictExpandAllowed).
+func (ks *Keyspace) newTable() *Table[entry] {
+	t := NewTable[entry](ks.Seed)
+	t.fits = ks.fits
+	return t
+}
+
 // SeedRand has chance begin anew, as in a keyspace that was just made with that seed.
 func (ks *Keyspace) SeedRand(seed uint64) {
 	ks.Rand = rand.New(rand.NewPCG(mix(seed), mix(seed+2)))
@@ -148,6 +159,11 @@ func (ks *Keyspace) touch(e *entry) {
 		}
 	}
 	ks.touched = append(ks.touched, touch{e.ref, e.typ, e.size()})
+}
+
+// fits reports whether so many bytes more stay within MaxMemory (evict.c: overMaxmemoryAfterAlloc).
+func (ks *Keyspace) fits(more int) bool {
+	return ks.MaxMemory == 0 || int64(ks.Bytes()+ks.Overhead+more) <= ks.MaxMemory
 }
 
 // Bytes estimates the memory of everything in the keyspace.

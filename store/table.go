@@ -49,6 +49,7 @@ type Table[V any] struct {
 	buckets  [2][]uint32 // [1] is the target while rehashing
 	rehash   int         // next bucket of [0] to move, when [1] is there
 	keyBytes int
+	fits     func(bytes int) bool // reports whether there is memory for growing; nil when that is not asked
 }
 
 // NewTable returns an empty table that hashes with seed.
@@ -189,16 +190,19 @@ func (t *Table[V]) grow() {
 	if t.buckets[0] == nil {
 		t.buckets[0] = make([]uint32, minSize)
 	}
-	if t.buckets[1] == nil && t.live >= len(t.buckets[0]) {
-		t.resize(len(t.buckets[0]) * 2)
+	if size := 2 * len(t.buckets[0]); t.buckets[1] == nil && t.live >= size/2 && (t.fits == nil || t.crowded() || t.fits(4*size)) {
+		t.resize(size)
 	}
 }
+
+// crowded reports whether lookups would suffer if the table did not grow (server.h: HASHTABLE_MAX_LOAD_FACTOR).
+func (t *Table[V]) crowded() bool { return float64(t.live) > 1.618*float64(len(t.buckets[0])) }
 
 // shrink starts a rehash to fewer buckets below a tenth of their number, as
 // server.c: htNeedsResize. An empty table gives all its memory back.
 func (t *Table[V]) shrink() {
 	if t.live == 0 && len(t.chunks) > 1 {
-		*t = Table[V]{seed: t.seed}
+		*t = Table[V]{seed: t.seed, fits: t.fits}
 		return
 	}
 	if n := len(t.buckets[0]); t.buckets[1] == nil && n > minSize && t.live*10 < n {
