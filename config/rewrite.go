@@ -19,7 +19,12 @@ var ErrNoFile = errors.New("ERR The server is running without a config file")
 // values. Lines keep their place, comments stay, what no line mentions and is
 // not at its default is appended under a signature, our own directives excepted:
 // redis-server would refuse the file. The file is replaced in one step. users are the user lines to be there; none with an aclfile.
-func (c *Config) Rewrite(users []string) error {
+func (c *Config) Rewrite(users []string) error { return c.rewrite(users, false) }
+
+// RewriteAll is Rewrite that writes defaults, too (DEBUG CONFIG-REWRITE-FORCE-ALL).
+func (c *Config) RewriteAll(users []string) error { return c.rewrite(users, true) }
+
+func (c *Config) rewrite(users []string, all bool) error {
 	if c.File == "" {
 		return ErrNoFile
 	}
@@ -27,7 +32,7 @@ func (c *Config) Rewrite(users []string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("ERR Rewriting config file: %s", ErrorText(err))
 	}
-	if err := ReplaceFile(c.File, c.rewritten(string(old), users)); err != nil {
+	if err := ReplaceFile(c.File, c.rewritten(string(old), users, all)); err != nil {
 		return fmt.Errorf("ERR Rewriting config file: %s", ErrorText(err))
 	}
 	return nil
@@ -40,7 +45,7 @@ type rewriter struct {
 	signed bool
 }
 
-func (c *Config) rewritten(old string, users []string) string {
+func (c *Config) rewritten(old string, users []string, all bool) string {
 	w := rewriter{of: map[string][]int{}}
 	for _, line := range strings.Split(strings.TrimSuffix(old, "\n"), "\n") {
 		line = strings.Trim(line, " \t\r\n")
@@ -56,8 +61,9 @@ func (c *Config) rewritten(old string, users []string) string {
 	}
 	for i := range table {
 		r := &table[i]
+		changed := c.given(r) != r.def && !(r.kind == directory && c.Dir == "")
 		for _, line := range c.lines(r) {
-			w.put(r.name, line, r.flags&own == 0 && c.given(r) != r.def && !(r.kind == directory && c.Dir == ""))
+			w.put(r.name, line, r.flags&own == 0 && (all || changed))
 		}
 		w.clear(r.name)
 	}

@@ -116,3 +116,18 @@ func TestRewriteAddsNoneOfOurOwnDirectives(t *testing.T) {
 		require.Equal(t, after, string(text))
 	}
 }
+
+func TestRewriteAllWritesWhatIsReadBackAsItIs(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "redis.conf")
+	require.NoError(t, os.WriteFile(file, []byte("timeout 7\n"), 0o600))
+	c, err := Parse([]string{file, "--seed", "5"}, nil)
+	require.NoError(t, err)
+	require.NoError(t, c.RewriteAll(nil))
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "\ntcp-backlog 511\n")
+	require.NotContains(t, string(text), "seed")
+	again, err := Parse([]string{file}, nil)
+	require.NoError(t, err)
+	require.Equal(t, c.Get([]string{"*"}, glob), again.Get([]string{"*"}, glob))
+}

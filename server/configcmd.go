@@ -131,7 +131,9 @@ func (s *Server) relisten() error {
 
 // configRewrite refuses for several masters: the file has one port, which would be
 // that of whoever wrote last.
-func (s *Server) configRewrite(c *command.Call) error {
+func (s *Server) configRewrite(c *command.Call) error { return s.rewrite(c, s.cfg.Rewrite) }
+
+func (s *Server) rewrite(c *command.Call, write func(users []string) error) error {
 	if s.masters > 1 {
 		return errorf("ERR The configuration file is that of %d masters, and one alone cannot rewrite it", s.masters)
 	}
@@ -139,7 +141,7 @@ func (s *Server) configRewrite(c *command.Call) error {
 	if s.cfg.ACLFile == "" {
 		users = s.ex.Users.Lines()
 	}
-	if err := s.cfg.Rewrite(users); err != nil {
+	if err := write(users); err != nil {
 		s.log('#', "CONFIG REWRITE failed: %v", err)
 		return err
 	}

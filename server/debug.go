@@ -22,6 +22,7 @@ const manyArguments = 1 << 30
 func (s *Server) debugCommands() []debugCommand {
 	return []debugCommand{
 		{"change-repl-id", "", "Does nothing: there is no replication.", 0, 0, debugOK},
+		{"config-rewrite-force-all", "", "Rewrites the configuration file with every directive, defaults included.", 0, 0, s.debugRewrite},
 		{"digest", "", "Answers with a hash of all keys and their values, the one that Redis computes.", 0, 0, debugDigest},
 		{"digest-value", "[<key> ...]", "Answers with such a hash for the value of each key.", 0, manyArguments, debugDigestValue},
 		{"error", "<text>", "Answers with that error.", 1, 1, debugError},
@@ -117,6 +118,10 @@ func debugSleep(c *command.Call, args [][]byte) error {
 	time.Sleep(time.Duration(seconds * float64(time.Second)))
 	c.OK()
 	return nil
+}
+
+func (s *Server) debugRewrite(c *command.Call, _ [][]byte) error {
+	return s.rewrite(c, s.cfg.RewriteAll)
 }
 
 func (s *Server) debugPauseCron(c *command.Call, args [][]byte) error {
