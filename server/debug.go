@@ -126,6 +126,9 @@ func (s *Server) debugRewrite(c *command.Call, _ [][]byte) error {
 
 func (s *Server) debugPauseCron(c *command.Call, args [][]byte) error {
 	s.cronPaused = debugSwitch(args[0])
+	if s.terminating && !s.cronPaused {
+		s.loop.Stop()
+	}
 	c.OK()
 	return nil
 }

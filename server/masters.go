@@ -120,6 +120,13 @@ func (m Masters) Stop() {
 	}
 }
 
+// Terminate is Terminate of every master.
+func (m Masters) Terminate() {
+	for _, s := range m {
+		s.Terminate()
+	}
+}
+
 // Addrs are the addresses of all masters, in their order. Ask before Run.
 func (m Masters) Addrs() []string {
 	var addrs []string

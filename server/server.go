@@ -109,6 +109,7 @@ type Server struct {
 	limitsMemory bool  // there is maxmemory or maxmemory-clients
 	evicting     bool  // keys are to be evicted at the end of the pass
 	cronPaused   bool  // DEBUG PAUSE-CRON 1
+	terminating  bool  // a signal has asked the server to end when cron is no longer paused
 	attack       int64 // monotonic ns, when the last attack was logged
 	noExpire     bool  // DEBUG SET-ACTIVE-EXPIRE 0
 
@@ -301,6 +302,16 @@ func (s *Server) EagerThreads() { s.pool.Eager() }
 
 // Stop ends Run after the pass under way. Any goroutine may call it.
 func (s *Server) Stop() { s.loop.Post(s.loop.Stop) }
+
+// Terminate is Stop for a signal. In Redis it is cron that obeys signals: while DEBUG has it
+// pause, SHUTDOWN ABORT can take the signal back. Any goroutine may call it.
+func (s *Server) Terminate() {
+	s.loop.Post(func() {
+		if s.terminating = s.cronPaused; !s.terminating {
+			s.loop.Stop()
+		}
+	})
+}
 
 // cronPeriod is hz 10. A server that nobody talks to and that has no limits to
 // watch looks up once a second only: what wakes an idle process costs more than

@@ -39,7 +39,7 @@ func (s *Server) lastSave(c *command.Call) error {
 const errShutdown store.Error = "ERR Errors trying to SHUTDOWN. Check logs."
 
 // shutdown ends Run. Only SAVE keeps it from ending, for it asks for what cannot be done
-// here. There is never a shutdown in progress to abort.
+// here. A shutdown can be aborted only while it waits for cron to go on.
 func (s *Server) shutdown(c *command.Call) error {
 	save, nosave, abort, now, force := false, false, false, false, false
 	for _, arg := range c.Args[1:] {
@@ -60,6 +60,12 @@ func (s *Server) shutdown(c *command.Call) error {
 	}
 	if save && nosave || abort && (save || nosave || now || force) {
 		return errSyntax
+	}
+	if abort && s.terminating {
+		s.terminating = false
+		s.log('*', "Shutdown manually aborted.")
+		c.OK()
+		return nil
 	}
 	if abort {
 		return store.Error("ERR No shutdown in progress.")

@@ -230,7 +230,7 @@ func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Log
 			log.Signal("Received SIGTERM scheduling shutdown...")
 		}
 		asked = true
-		masters.Stop()
+		masters.Terminate()
 	}
 }
 
