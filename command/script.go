@@ -283,7 +283,7 @@ func (ex *Executor) ScriptMemory() (scripts, kept, interpreter int) {
 	if ex.engine == nil {
 		return 0, 0, 0
 	}
-	return ex.engine.Len(), ex.engine.Mem(), luaeval.StateMem
+	return ex.engine.Len(), ex.engine.Mem(), ex.engine.StateMem()
 }
 
 // scriptFlags are the flags of cmd with what the script, if it has a shebang, declares
@@ -331,7 +331,7 @@ func scriptExists(c *Call) error {
 	engine := c.Ex.lua()
 	c.Array(len(c.Args) - 2)
 	for _, sha := range c.Args[2:] {
-		if engine.Find(sha) != nil {
+		if engine.Has(sha) {
 			c.Int(1)
 		} else {
 			c.Int(0)

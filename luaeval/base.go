@@ -209,7 +209,7 @@ func (e *Engine) getMetatable(l *lua.LState) int {
 	v := checkAny(l, 1, "getmetatable")
 	if t, ok := v.(*lua.LTable); ok && e.real[t] != nil {
 		if t == e.gproxy || t == e.libraryScope.env {
-			l.Push(e.show(l.CreateTable(0, 0)))
+			l.Push(e.nothing)
 			return 1
 		}
 		l.Push(lua.LNil)

@@ -43,6 +43,7 @@ func (e *Engine) compile(s *Script, code string) error {
 // ownTable is the table a script gets its words in each time, when it can do nothing but look into it.
 func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 	if escapes {
+		up.SetValue(lua.LNil)
 		return nil
 	}
 	t := e.l.CreateTable(4, 0)

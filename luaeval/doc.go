@@ -1,7 +1,7 @@
 // Package luaeval runs Lua scripts as Redis does. It is a leaf: it knows Lua values, RESP and nothing of commands,
 // sessions or sockets. A script reaches commands through one function the caller gives, [Options.Call].
 //
-//	EVAL body ──> Engine.Load ──────────> Script (kept by SHA1)
+//	EVAL body ──> Engine.Load ──────────> Script (its text is kept by SHA1)
 //	               scan: nesting            │
 //	               parse: gopher-lua        v
 //	               rewrite the tree     Engine.Run(script, keys, args, reply)
@@ -40,6 +40,14 @@
 // A script without loops and without functions of its own ends by itself; the tree tells. It runs without a context, because a
 // context costs up to 70 % per instruction. The others run with one whose Done method counts: every so many instructions it looks
 // at the clock, every millisecond it calls Options.Poll (which may let the server answer -BUSY meanwhile, and ends the
-// script by returning an error) and compares the heap with the budget. Pattern matching and the builders of long strings, which
-// are single instructions, count their own steps and bytes and call the same function.
+// script by returning an error) and compares the heap with the budget.
+//
+// Library functions are single instructions. Each counts its work, the elements and bytes that it goes through, and looks at
+// the clock in between, with a context or without: see limits.tick. What they build is counted as it grows: see output.
+// table.sort is our own for that reason.
+//
+// # What is kept
+//
+// The text of each script stays until SCRIPT FLUSH, its compiled form while it is among those used last. A script's own values go
+// when it ends.
 package luaeval

@@ -1,10 +1,9 @@
 package luaeval
 
 import (
+	"container/list"
 	"crypto/sha1"
 	"encoding/hex"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -42,17 +41,17 @@ type Options struct {
 
 // Engine is a Lua state and the scripts compiled for it.
 type Engine struct {
-	o  Options
-	l  *lua.LState
-	by struct {
-		sha, body map[string]*Script
-	}
-	bytes int // of the bodies kept
+	o       Options
+	l       *lua.LState // scripts run on it
+	maker   *lua.LState // and are made on this one
+	scripts cache
 
 	globals *lua.LTable // the environment of every function
 	gproxy  *lua.LTable // what scripts see as _G
+	nothing *lua.LTable // and as its metatable
 	known   map[string]lua.LValue
 
+	undefined                 *lua.LTable // the metatable of the globals
 	scriptScope, libraryScope scope
 	loading                   *Library // whose text runs
 
@@ -65,6 +64,7 @@ type Engine struct {
 
 	run    run
 	reply  resp.Writer
+	large  largeStrings
 	argv   [][]byte
 	argb   []byte
 	ints   [256]lua.LValue
@@ -106,6 +106,7 @@ type Script struct {
 	argTable   *lua.LTable
 	global     bool // it may look for KEYS in _G
 	long       bool // it may run for long: give it a context
+	place      *list.Element
 }
 
 // largestHole bounds the memory one assignment takes: `t[n] = 1` makes an array of n elements below this index, and an
@@ -127,20 +128,56 @@ func New(o Options) *Engine {
 	if o.Version == "" {
 		o.Version, o.VersionNum = "7.2.6", 0x070206
 	}
-	e := &Engine{o: o, real: map[*lua.LTable]*lua.LTable{}, words: vmErrors()}
+	e := &Engine{o: o, real: map[*lua.LTable]*lua.LTable{}}
 	e.random = seed(o.Seed)
 	e.Renew()
-	e.l = lua.NewState(lua.Options{
-		CallStackSize: 16000, RegistrySize: 16 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 64 << 10, SkipOpenLibs: true,
-	})
-	// Coroutines inherit these, and there may be many.
-	e.l.Options.CallStackSize, e.l.Options.RegistrySize, e.l.Options.RegistryGrowStep = 200, 256, 4<<10
+	making := stacks()
+	making.RegistrySize, making.RegistryGrowStep, making.MinimizeStackMemory = 256, 4<<10, true
+	e.maker = lua.NewState(making)
+	e.l = e.maker
 	for i := range e.ints {
 		e.ints[i] = lua.LNumber(i)
 	}
 	e.openLibs()
+	e.newStacks()
 	e.run.limits.init(&e.o)
 	return e
+}
+
+func stacks() lua.Options {
+	return lua.Options{
+		CallStackSize: 16000, RegistrySize: 16 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 64 << 10, SkipOpenLibs: true,
+	}
+}
+
+// coroutineStacks are small: there may be many coroutines.
+func coroutineStacks() lua.Options {
+	o := stacks()
+	o.CallStackSize, o.RegistrySize, o.RegistryGrowStep = 200, 256, 4<<10
+	return o
+}
+
+// newStacks has the scripts from now on run on stacks that nobody has used: those in use keep the functions that were called last,
+// with all that these can reach, and the size they have grown to.
+func (e *Engine) newStacks() {
+	e.maker.Options = stacks()
+	l, _ := e.maker.NewThread()
+	l.Options = coroutineStacks()
+	e.maker.Options = coroutineStacks()
+	e.runOn(l)
+}
+
+func (e *Engine) runOn(l *lua.LState) {
+	l.G.MainThread, l.G.CurrentThread = l, l
+	e.l = l
+}
+
+// make has what is compiled, and run to make functions, run on stacks of its own: functions keep hold of the stack that they were
+// made on. It returns how to end that.
+func (e *Engine) make() (end func()) {
+	running := e.l
+	e.runOn(e.maker)
+	return func() { e.runOn(running) }
 }
 
 func orDefault(n, def int64) int64 {
@@ -150,70 +187,14 @@ func orDefault(n, def int64) int64 {
 	return n
 }
 
-// Find returns the script with this SHA1 in hexadecimal, in any case, or nil.
-func (e *Engine) Find(sha []byte) *Script {
-	if s := e.by.sha[string(sha)]; s != nil || len(sha) != 2*sha1.Size {
-		return s
-	}
-	var lower [2 * sha1.Size]byte
-	for i, c := range sha {
-		if c >= 'A' && c <= 'Z' {
-			c |= 0x20
-		}
-		lower[i] = c
-	}
-	return e.by.sha[string(lower[:])]
-}
-
-// Load returns the script with this body, compiled and kept. The text of the error is the reply, without '-'.
-func (e *Engine) Load(body []byte) (*Script, error) {
-	if s := e.by.body[string(body)]; s != nil {
-		return s, nil
-	}
-	s := &Script{SHA: sha1hex(body), Body: string(body)}
-	var err error
-	var code string
-	if s.Header, code, err = parseHeader(s.Body); err != nil {
-		return nil, err
-	}
-	if err := e.compile(s, code); err != nil {
-		return nil, err
-	}
-	e.by.sha[s.SHA], e.by.body[s.Body] = s, s
-	e.bytes += len(s.Body)
-	return s, nil
-}
-
-// Flush forgets all scripts, and what they have set.
-func (e *Engine) Flush() {
-	e.json.scripts = defaultJSON()
-	e.by.sha, e.by.body, e.bytes = map[string]*Script{}, map[string]*Script{}, 0
-}
-
-// Renew is Flush for an engine that is to be as new: it forgets what functions have set, too.
-func (e *Engine) Renew() {
-	e.Flush()
-	e.json.functions = defaultJSON()
-}
-
-// Bodies are the scripts kept, sorted.
-func (e *Engine) Bodies() []string { return slices.Sorted(maps.Keys(e.by.body)) }
-
-// Len is the number of scripts kept.
-func (e *Engine) Len() int { return len(e.by.sha) }
-
-// StateMem is about what a state without scripts takes: measured, Go does not tell whose memory is whose.
-const StateMem = 180 << 10
-
-// Mem is about what the scripts take that are kept: measured, too.
-func (e *Engine) Mem() int { return e.bytes*8 + len(e.by.sha)*(5<<10) }
-
 // Run runs s and appends one reply to w.
 func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 	r := &e.run
 	r.script, r.name, r.proto, r.fail, r.calls, r.threads = s, s.SHA, 2, failure{}, calls{}, 0
 	r.limits.begin()
-	if s.long {
+	size := sizeOf(keys) + sizeOf(args)
+	long := s.long || size > largeWords
+	if long {
 		e.l.SetContext(&r.limits)
 		r.limits.base = r.limits.heap()
 	}
@@ -229,12 +210,15 @@ func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 	}
 	e.l.Push(s.fn)
 	e.answer(0, w)
-	if s.long {
+	if long {
 		e.l.RemoveContext()
 	}
 	if s.global {
 		e.globals.RawSetString("KEYS", lua.LNil)
 		e.globals.RawSetString("ARGV", lua.LNil)
+	}
+	if size > keptWords {
+		s.forget(e)
 	}
 	e.finish()
 }
@@ -275,14 +259,43 @@ func (e *Engine) answer(n int, w *resp.Writer) {
 	}
 }
 
+// finish lets go of what the script has held.
 func (e *Engine) finish() {
-	if cap(e.argb) > 64<<10 {
+	if cap(e.argb) > 64<<10 || e.large.lent {
 		e.argb = nil
+		clear(e.argv[:cap(e.argv)])
 	}
 	if cap(e.reply.Buf) > 64<<10 {
 		e.reply.Buf = nil
 	}
-	e.run.script = nil
+	if e.run.limits.heavy {
+		e.newStacks()
+	}
+	e.large.lent = false
+	e.run.script, e.run.cut, e.run.fail = nil, nil, failure{}
+}
+
+const (
+	keptWords  = 4 << 10  // bytes of keys and arguments that a script keeps until it runs again
+	largeWords = 64 << 10 // and those with which it may run for long: it compares them, or looks them up
+)
+
+func sizeOf(words [][]byte) int {
+	n := 0
+	for _, word := range words {
+		n += len(word)
+	}
+	return n
+}
+
+// forget takes its keys and arguments from a script.
+func (s *Script) forget(e *Engine) {
+	if s.keys != nil {
+		s.keyTable = e.ownTable(s.keys, s.keyTable == nil)
+	}
+	if s.argv != nil {
+		s.argTable = e.ownTable(s.argv, s.argTable == nil)
+	}
 }
 
 // fill gives the script its keys or arguments: in the table it had before when it cannot have kept it or changed it, in

@@ -8,6 +8,9 @@ func (e *Engine) sayAsLua(text string) string {
 	if len(text) > longestError {
 		return text
 	}
+	if e.words == nil {
+		e.words = vmErrors()
+	}
 	for _, m := range e.words {
 		if m.found.MatchString(text) {
 			return m.found.ReplaceAllString(text, m.say)

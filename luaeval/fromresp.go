@@ -92,6 +92,9 @@ func (e *Engine) bulk(b []byte) lua.LValue {
 			}
 		}
 	}
+	if len(b) >= largeString {
+		return e.large.of(b)
+	}
 	return lua.LString(b)
 }
 

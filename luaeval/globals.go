@@ -24,8 +24,9 @@ func (e *Engine) openLibs() {
 	e.borrow(lua.OpenCoroutine, lua.CoroutineLibName, "create", "resume", "wrap", "status", "running")
 	mathLib := e.borrow(lua.OpenMath, lua.MathLibName)
 	// gopher-lua registered its libraries in a table scripts never see.
-	e.globals = l.NewTable()
+	e.globals = l.CreateTable(0, 8)
 	l.G.Global, l.Env = e.globals, e.globals
+	l.G.Registry = l.CreateTable(0, 0)
 	e.handler.Env, e.readOnly.Env = e.globals, e.globals
 
 	e.library("math", e.mathLib(mathLib))
@@ -40,11 +41,12 @@ func (e *Engine) openLibs() {
 	}
 	e.known["_VERSION"] = lua.LString("Lua 5.1")
 	e.gproxy = e.show(e.globals)
+	e.nothing = e.show(l.CreateTable(0, 0))
 	e.known["_G"] = e.gproxy
 	for name, v := range e.known {
 		e.globals.RawSetString(name, v)
 	}
-	undefined := l.NewTable()
+	undefined := l.CreateTable(0, 8)
 	undefined.RawSetString("__index", l.NewFunction(func(l *lua.LState) int {
 		l.RaiseError(undefinedText, l.Get(2).String())
 		return 0
@@ -52,7 +54,7 @@ func (e *Engine) openLibs() {
 	undefined.RawSetString("__newindex", e.readOnly)
 	e.globals.Metatable = undefined
 	e.scriptScope = scope{chunk: chunkName, known: e.known, env: e.gproxy}
-	e.openLibraryScope(undefined)
+	e.undefined = undefined
 	e.hideFunctions()
 }
 

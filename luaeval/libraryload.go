@@ -27,6 +27,8 @@ func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library
 	if old != nil && !replace {
 		return nil, errors.New("ERR Library '" + name + "' already exists")
 	}
+	defer e.make()()
+	e.openLibraryScope()
 	lib := &Library{Name: name, Code: string(code)}
 	chunk, w, err := e.compileChunk(body, &e.libraryScope)
 	if err != nil {

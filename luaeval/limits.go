@@ -32,6 +32,7 @@ type limits struct {
 	steps   int64
 	alloc   int64 // bytes counted since the heap was looked at
 	base    int64 // heap and data set when the script started
+	heavy   bool  // it has taken a good part of the budget
 
 	collected int64 // bytes held after the last collection of this script
 	sample    []metrics.Sample
@@ -45,7 +46,7 @@ func (l *limits) init(o *Options) {
 }
 
 func (l *limits) begin() {
-	l.over, l.left, l.work = nil, instructionsPerLook, workPerLook
+	l.over, l.left, l.work, l.heavy = nil, instructionsPerLook, workPerLook, false
 	l.steps, l.alloc, l.base, l.started, l.collected = 0, 0, -1, 0, 0
 }
 
@@ -131,6 +132,7 @@ func (l *limits) weigh(more int64) {
 		l.base = l.heap()
 	}
 	used := l.heap() - l.base + more
+	l.heavy = l.heavy || used > l.o.Budget/8
 	if used <= l.o.Budget || used <= l.collected+l.o.Budget/8 {
 		return
 	}
@@ -146,7 +148,7 @@ func (l *limits) charge(n int) error {
 	if int64(n) > l.o.MaxBulk || int64(n) > l.o.Budget {
 		return errMemory
 	}
-	if l.alloc += int64(n); l.alloc > 8<<20 && l.over == nil {
+	if l.alloc += int64(n); l.alloc > min(8<<20, l.o.Budget/8) && l.over == nil {
 		l.weigh(int64(n))
 	}
 	if l.over != nil {

@@ -49,8 +49,8 @@ func (e *Engine) call(l *lua.LState, raises bool) int {
 	return 1
 }
 
-// takeArgs copies the arguments to e.argv. Those that stood in e.argb before it grew stay where they are. It returns what is
-// wrong with them.
+// takeArgs puts the arguments into e.argv: large ones where they are, the others copied. Those that stood in e.argb before it grew
+// stay there. It returns what is wrong with them.
 func (e *Engine) takeArgs(l *lua.LState) string {
 	n := l.GetTop()
 	if n == 0 {
@@ -61,6 +61,10 @@ func (e *Engine) takeArgs(l *lua.LState) string {
 		from := len(b)
 		switch v := l.Get(i).(type) {
 		case lua.LString:
+			if len(v) >= largeString {
+				args = append(args, e.large.lend(v))
+				continue
+			}
 			b = append(b, v...)
 		case lua.LNumber:
 			b = appendArg(b, float64(v))
@@ -70,7 +74,7 @@ func (e *Engine) takeArgs(l *lua.LState) string {
 		args = append(args, b[from:len(b):len(b)])
 	}
 	e.argb, e.argv = b, args
-	e.charge(l, len(b))
+	e.tick(l, sizeOf(args)/bytesPerUnit)
 	return ""
 }
 

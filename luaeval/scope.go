@@ -27,12 +27,16 @@ type scope struct {
 // environment is the name under which a library finds what it does not know.
 const environment = "environment"
 
-func (e *Engine) openLibraryScope(undefined *lua.LTable) {
-	s := &e.libraryScope
+// openLibraryScope makes what libraries see, for the first of them.
+func (e *Engine) openLibraryScope() {
+	s, undefined := &e.libraryScope, e.undefined
+	if s.library {
+		return
+	}
 	*s = scope{chunk: libraryChunk, library: true, known: maps.Clone(e.known)}
 	delete(s.known, "os")
 	full := e.real[e.known["redis"].(*lua.LTable)]
-	redis, loading := e.l.NewTable(), e.l.NewTable()
+	redis, loading := e.l.CreateTable(0, 8), e.l.CreateTable(0, 8)
 	for key, v := full.Next(lua.LNil); key != lua.LNil; key, v = full.Next(key) {
 		switch name := string(key.(lua.LString)); {
 		case name == "breakpoint" || name == "debug" || name == "replicate_commands":
@@ -49,7 +53,7 @@ func (e *Engine) openLibraryScope(undefined *lua.LTable) {
 	s.known["redis"] = e.show(redis)
 	s.known["cjson"] = e.show(e.jsonLib(&e.json.functions))
 
-	globals, atLoad := e.l.NewTable(), e.l.NewTable()
+	globals, atLoad := e.l.CreateTable(0, 8), e.l.CreateTable(0, 8)
 	s.env, s.loading = e.show(globals), e.show(atLoad)
 	s.known["_G"] = s.env
 	for name, v := range s.known {
