@@ -38,6 +38,7 @@ type Topic[S comparable] struct {
 	Subscribers []S // in the order in which they came; never empty
 
 	since int64 // orders the topics
+	index int   // of a pattern, its place in Registry.patterns
 }
 
 // subscriber is what one subscriber listens to, and since when.
@@ -47,7 +48,8 @@ type subscriber[S comparable] [kinds]map[*Topic[S]]int64
 type Registry[S comparable] struct {
 	match       func(pattern string, name []byte) bool
 	topics      [kinds]map[string]*Topic[S]
-	patterns    []*Topic[S] // those of kind Pattern, in their order
+	patterns    []*Topic[S] // those of kind Pattern, in their order; nil where one has gone
+	gone        int         // patterns that are nil
 	subscribers map[S]*subscriber[S]
 	serial      int64
 	bytes       int // of the topics
@@ -83,6 +85,7 @@ func (r *Registry[S]) Subscribe(kind Kind, s S, name []byte) bool {
 		r.topics[kind][t.Name] = t
 		r.bytes += topicMem + len(t.Name)
 		if kind == Pattern {
+			t.index = len(r.patterns)
 			r.patterns = append(r.patterns, t)
 		}
 	}
@@ -136,9 +139,21 @@ func (r *Registry[S]) leave(kind Kind, t *Topic[S], s S) {
 	delete(r.topics[kind], t.Name)
 	r.bytes -= topicMem + len(t.Name) + 8*cap(t.Subscribers)
 	if kind == Pattern {
-		i := slices.Index(r.patterns, t)
-		r.patterns = slices.Delete(r.patterns, i, i+1)
+		r.patterns[t.index] = nil
+		if r.gone++; 2*r.gone > len(r.patterns) {
+			r.closeGaps()
+		}
 	}
+}
+
+// closeGaps takes those that have gone out of patterns: seldom, so that a subscriber with many
+// patterns can go at once.
+func (r *Registry[S]) closeGaps() {
+	r.patterns = slices.DeleteFunc(r.patterns, func(t *Topic[S]) bool { return t == nil })
+	for i, t := range r.patterns {
+		t.index = i
+	}
+	r.gone = 0
 }
 
 func (of *subscriber[S]) count() int {
@@ -197,7 +212,7 @@ func (r *Registry[S]) To(kind Kind, name []byte) []S {
 func (r *Registry[S]) Matching(channel []byte) iter.Seq[*Topic[S]] {
 	return func(yield func(*Topic[S]) bool) {
 		for _, t := range r.patterns {
-			if r.match(t.Name, channel) && !yield(t) {
+			if t != nil && r.match(t.Name, channel) && !yield(t) {
 				return
 			}
 		}

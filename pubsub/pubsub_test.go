@@ -1,6 +1,7 @@
 package pubsub
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"path"
 	"slices"
@@ -104,4 +105,32 @@ func TestRegistryAgreesWithAList(t *testing.T) {
 		require.Equal(t, len(names), r.Count(e.kind, e.s))
 		require.Equal(t, listens, r.Listens(e.s))
 	}
+}
+
+func TestPatternsKeepTheirOrderWhenOthersGo(t *testing.T) {
+	r := New[int](func(string, []byte) bool { return true })
+	want := []string{}
+	for i := range 100 {
+		name := fmt.Sprint(i)
+		r.Subscribe(Pattern, i%3, []byte(name))
+		want = append(want, name)
+		if i%4 != 0 {
+			continue
+		}
+		for range 3 {
+			if len(want) > i/8 {
+				gone := want[i/8]
+				want = slices.Delete(want, i/8, i/8+1)
+				for s := range 3 {
+					r.Unsubscribe(Pattern, s, []byte(gone))
+				}
+			}
+		}
+		got := []string{}
+		for topic := range r.Matching([]byte("channel")) {
+			got = append(got, topic.Name)
+		}
+		require.Equal(t, want, got)
+	}
+	require.LessOrEqual(t, len(r.patterns), 2*len(want))
 }
