@@ -78,7 +78,7 @@ func (ex *Executor) retry(s *Session) {
 	}
 	if len(ex.afterReply) > 0 {
 		ex.Deliver(s, ex.afterReply)
-		ex.afterReply = ex.afterReply[:0]
+		ex.forgetSent()
 	}
 }
 

@@ -197,7 +197,7 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	}
 	if len(ex.afterReply) > 0 {
 		w.Buf = append(w.Buf, ex.afterReply...)
-		ex.afterReply = ex.afterReply[:0]
+		ex.forgetSent()
 	}
 	if len(ex.waiters.ready) > 0 {
 		ex.ServeReady()

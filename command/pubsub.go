@@ -213,6 +213,14 @@ func (ex *Executor) post(to *Session, message []byte) {
 	}
 }
 
+// forgetSent empties afterReply, and keeps its memory when it is ordinary.
+func (ex *Executor) forgetSent() {
+	ex.afterReply = ex.afterReply[:0]
+	if cap(ex.afterReply) > keepMessage {
+		ex.afterReply = nil
+	}
+}
+
 // keep takes the memory of a message back, to encode the next one in.
 func (ex *Executor) keep(message []byte) {
 	ex.message = message[:0]

@@ -1,6 +1,9 @@
 package lab
 
-import "slices"
+import (
+	"slices"
+	"unsafe"
+)
 
 // Outcome is what came of a request or a message.
 type Outcome string
@@ -50,6 +53,7 @@ type Log struct {
 	next    int64 // number of the newest entry
 	globs   []string
 	match   func(pattern string, s []byte) bool
+	bytes   int // of the entries and the globs
 }
 
 // NewLog makes an empty log. match is how a glob is matched.
@@ -60,10 +64,28 @@ func (l *Log) Add(e Entry) {
 	l.next++
 	e.Seq = l.next
 	if len(l.entries) >= 2*keepEntries {
+		for i := range keepEntries {
+			l.bytes -= l.entries[i].mem()
+		}
 		l.entries = append(l.entries[:0], l.entries[keepEntries:]...)
 	}
 	l.entries = append(l.entries, e)
+	l.bytes += e.mem()
 }
+
+// entryMem is the bytes of an entry without its texts.
+const entryMem = int(unsafe.Sizeof(Entry{}))
+
+func (e *Entry) mem() int {
+	n := entryMem + len(e.Name) + len(e.Event) + len(e.Key) + len(e.By) + len(e.Reply)
+	for _, word := range e.Cmd {
+		n += 16 + len(word)
+	}
+	return n
+}
+
+// Mem is about the bytes that the log takes.
+func (l *Log) Mem() int { return l.bytes }
 
 // Newest returns the newest n entries, the oldest of them first.
 func (l *Log) Newest(n int) []Entry {
@@ -75,12 +97,19 @@ func (l *Log) All() []Entry { return l.Newest(keepEntries) }
 
 // Reset forgets the entries, and the next one gets the number 1. Which keys are watched
 // stays.
-func (l *Log) Reset() { l.entries, l.next = nil, 0 }
+func (l *Log) Reset() {
+	l.entries, l.next = nil, 0
+	l.bytes = 0
+	for _, glob := range l.globs {
+		l.bytes += len(glob)
+	}
+}
 
 // Watch has commands logged whose keys match glob.
 func (l *Log) Watch(glob string) {
 	if !slices.Contains(l.globs, glob) {
 		l.globs = append(l.globs, glob)
+		l.bytes += len(glob)
 	}
 }
 
@@ -91,11 +120,17 @@ func (l *Log) Unwatch(glob string) bool {
 		return false
 	}
 	l.globs = slices.Delete(l.globs, i, i+1)
+	l.bytes -= len(glob)
 	return true
 }
 
 // UnwatchAll undoes every Watch.
-func (l *Log) UnwatchAll() { l.globs = nil }
+func (l *Log) UnwatchAll() {
+	for _, glob := range l.globs {
+		l.bytes -= len(glob)
+	}
+	l.globs = nil
+}
 
 // Globs are the watched globs, in the order in which they came.
 func (l *Log) Globs() []string { return l.globs }

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"strings"
+	"unsafe"
 )
 
 // Plan is the rules in force, in the order in which they were added.
@@ -16,7 +17,18 @@ type Plan struct {
 	match func(pattern string, s []byte) bool
 
 	requests, pushes, scripts int // rules on requests, on messages, and those that look at scripts
+	bytes                     int // of all rules
 }
+
+// ruleMem is the bytes of a rule without its texts.
+const ruleMem = int(unsafe.Sizeof(Rule{})) + int(unsafe.Sizeof(rand.Rand{}))
+
+func (r *Rule) mem() int {
+	return ruleMem + len(r.Name) + len(r.Cmd) + len(r.Key) + len(r.Script) + len(r.Client) + len(r.Text)
+}
+
+// Mem is about the bytes that the rules take.
+func (p *Plan) Mem() int { return p.bytes }
 
 // NewPlan makes an empty plan. match is how a glob is matched.
 func NewPlan(seed uint64, match func(pattern string, s []byte) bool) *Plan {
@@ -88,7 +100,9 @@ func (p *Plan) Clear() {
 
 func (p *Plan) recount() {
 	p.requests, p.pushes, p.scripts = 0, 0, 0
+	p.bytes = 0
 	for _, r := range p.Rules {
+		p.bytes += r.mem()
 		if r.Action.OnPush() {
 			p.pushes++
 		} else {

@@ -36,7 +36,13 @@ func (s *Server) weighedMemory() int {
 }
 
 // overhead is all that is not keys and values.
-func (s *Server) overhead() int { return startupMemory + s.clientMem + s.ex.Kept() }
+func (s *Server) overhead() int {
+	n := startupMemory + s.clientMem + s.ex.Kept()
+	if s.lab != nil {
+		n += s.lab.plan.Mem() + s.lab.history.Mem()
+	}
+	return n
+}
 
 // residentMemory is VmRSS.
 func residentMemory() int {

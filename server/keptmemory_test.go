@@ -112,6 +112,21 @@ func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 			}
 			c.Do("DEL", "k")
 		}},
+		"faults": {func(t *testing.T, c *conn) {
+			for _, name := range numbered(100, 50) {
+				require.Equal(t, "OK", c.Do("LAB", "FAULT", "ADD", name, "KEY", big[:10_000], "ACTION", "ERROR", "ERR no").Str)
+			}
+		}, do("LAB", "FAULT", "CLEAR")},
+		"watched globs of the lab": {do("LAB", "LOG", "WATCH", big), do("LAB", "LOG", "UNWATCH", big)},
+		"the lab's log": {func(t *testing.T, c *conn) {
+			c.Do("LAB", "LOG", "WATCH", "*")
+			for range 6000 {
+				c.Do("SET", "k", "v")
+			}
+		}, func(t *testing.T, c *conn) {
+			c.Do("LAB", "LOG", "UNWATCH", "*")
+			c.Do("LAB", "LOG", "RESET")
+		}},
 		"consumer groups": {func(t *testing.T, c *conn) {
 			for _, name := range numbered(100, 10_000) {
 				c.Do("XGROUP", "CREATE", "stream", name, "$", "MKSTREAM")
@@ -119,7 +134,7 @@ func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 		}, do("DEL", "stream")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			addr := start(t, nil)
+			addr := start(t, []string{"--lab", "yes"})
 			control, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
 			c.Do("EVAL", "return 1", "0") // the interpreter
 			before := info(t, control, "used_memory")

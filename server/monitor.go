@@ -60,7 +60,13 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 			s.push(m, s.line)
 		}
 	}
+	if cap(s.line) > keepLine {
+		s.line = nil
+	}
 }
+
+// keepLine is the size up to which the memory of the monitors' line is used again.
+const keepLine = 64 << 10
 
 // appendQuoted writes s as sds.c: sdscatrepr does.
 func appendQuoted(dst, s []byte) []byte {
