@@ -122,9 +122,9 @@ func (c *conn) read() reply {
 	}
 	r, err := readReply(c.r)
 	if err != nil {
-		return reply{text: err.Error()}
+		r.text = "connection closed: " + err.Error()
 	}
-	if r.failed() && c.x.refused == "" {
+	if c.x.refused == "" && (err != nil || r.failed()) {
 		c.x.refused = r.text
 	}
 	return r

@@ -58,7 +58,7 @@ func adminRows() []attack {
 		{name: "admin: command docs", does: "COMMAND DOCS of n names.", short: 1_000, full: 30_000, run: once("COMMAND DOCS", "sort")},
 		{name: "admin: command info", does: "COMMAND INFO of n names.", short: 5_000, full: 200_000, run: once("COMMAND INFO", "xgroup")},
 		{name: "admin: command list", does: "COMMAND LIST with a glob of n stars.", short: 500, full: 500_000, run: func(x *attacker) { x.do("COMMAND", "LIST", "FILTERBY", "PATTERN", strings.Repeat("*a", x.n)) }},
-		{name: "admin: command getkeys", does: "COMMAND GETKEYS of n keys.", short: 200_000, full: 1_000_000, run: once("COMMAND GETKEYS MSET", "k{i} v")},
+		{name: "admin: command getkeys", does: "COMMAND GETKEYS of n keys.", short: 200_000, full: 500_000, run: once("COMMAND GETKEYS MSET", "k{i} v")},
 		{name: "admin: info", does: "INFO of n sections.", short: 20_000, full: 500_000, run: once("INFO", "nosuch{i}")},
 		{name: "admin: latency histogram", does: "LATENCY HISTOGRAM of n commands.", short: 5_000, full: 200_000, run: once("LATENCY HISTOGRAM", "config|get")},
 		{name: "admin: script exists", does: "SCRIPT EXISTS of n names.", short: 100_000, full: 1_000_000, run: once("SCRIPT EXISTS", "{i}")},

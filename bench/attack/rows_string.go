@@ -16,7 +16,7 @@ func stringRows() []attack {
 			run:     func(x *attacker) { x.do(with("BITOP XOR d", "k", 32)...); x.do("BITOP", "NOT", "e", "k") }},
 		{name: "string: bitop of holes", does: "BITOP of n keys that are not there and a long one.", short: 100, full: 2_000,
 			prepare: lines("SETBIT k 8000000 1"), run: once("BITOP OR d k", "none{i}")},
-		{name: "string: bitfield", does: "BITFIELD of n operations.", short: 50_000, full: 300_000, run: once("BITFIELD k", "INCRBY u32 #{i} 7")},
+		{name: "string: bitfield", does: "BITFIELD of n operations.", short: 50_000, full: 250_000, run: once("BITFIELD k", "INCRBY u32 #{i} 7")},
 		{name: "string: setbit", does: "SETBIT of the last bit.", short: 1, full: 1, run: lines("SETBIT k 4294967295 1")},
 		{name: "string: setrange", does: "SETRANGE to 512 MB, and APPEND behind it.", full: 536_870_900, run: lines("SETRANGE k {n} x", "APPEND k y")},
 		{name: "string: append", does: "APPEND of a byte to n bytes, 100 times.", short: 10_000_000, full: 100_000_000,
