@@ -5,7 +5,7 @@ import "strings"
 // stringRows are commands on long strings, bitmaps and large values.
 func stringRows() []attack {
 	return []attack{
-		{name: "string: lcs", does: "LCS of two strings of n bytes.", short: 2_000, full: 15_000,
+		{name: "string: lcs", does: "LCS of two strings of n bytes.", short: 2_000, full: 10_000,
 			prepare: func(x *attacker) { x.big(x.n, "SET", "a"); x.big(x.n, "SET", "b") }, run: lines("LCS a b", "LCS a b IDX WITHMATCHLEN")},
 		{name: "string: lcs of long", does: "LCS of two strings of n bytes, whose table is beyond every memory.", short: 1_000_000, full: 1_000_000,
 			prepare: func(x *attacker) { x.big(x.n, "SET", "a"); x.big(x.n, "SET", "b") }, run: lines("LCS a b LEN")},

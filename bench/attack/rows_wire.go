@@ -84,7 +84,7 @@ func wireRows() []attack {
 		{name: "wire: reply off", does: "n commands under CLIENT REPLY OFF.", short: 200_000, full: 5_000_000, run: func(x *attacker) {
 			c := x.first()
 			c.send(appendCommand(nil, "CLIENT", "REPLY", "OFF"))
-			c.pour(x.n, func(int) []string { return []string{"LOLWUT"} })
+			c.pour(x.n, func(int) []string { return []string{"ECHO", "nobody hears this"} })
 			c.send(appendCommand(nil, "CLIENT", "REPLY", "ON"))
 			c.read()
 		}},
