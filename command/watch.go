@@ -50,11 +50,6 @@ func unwatch(c *Call) error {
 }
 
 func (ex *Executor) watch(t *Transaction, db *store.DB, key []byte) {
-	for _, w := range t.watches {
-		if w.db == db.ID && w.key == string(key) {
-			return
-		}
-	}
 	if ex.watchers.dbs == nil {
 		ex.watchers.dbs = make([]map[string][]*watched, len(ex.KS.DBs))
 	}
@@ -62,6 +57,16 @@ func (ex *Executor) watch(t *Transaction, db *store.DB, key []byte) {
 	if of == nil {
 		of = map[string][]*watched{}
 		ex.watchers.dbs[db.ID] = of
+	}
+	// Either list may be very long. The shorter one says as well whether t watches key already.
+	list := t.watches
+	if all := of[string(key)]; len(all) < len(list) {
+		list = all
+	}
+	for _, w := range list {
+		if w.by == t && w.db == db.ID && w.key == string(key) {
+			return
+		}
 	}
 	_, due := db.Stored(key)
 	w := &watched{by: t, db: db.ID, key: string(key), index: len(of[string(key)]), stale: due}
