@@ -36,7 +36,7 @@ func xinfoStream(c *Call) error {
 		writeGroupsInFull(c, s, count)
 		return nil
 	}
-	c.IntField("groups", int64(len(s.Groups)))
+	c.IntField("groups", int64(s.Groups.Len()))
 	writeEdge(c, "first-entry", s, false)
 	writeEdge(c, "last-entry", s, true)
 	return nil

@@ -14,11 +14,11 @@ func xinfoGroups(c *Call) error {
 	if s == nil {
 		return errNoSuchKey
 	}
-	c.Array(len(s.Groups))
-	for _, g := range s.Groups {
+	c.Array(s.Groups.Len())
+	for g := range s.Groups.All() {
 		c.Map(6)
 		c.TextField("name", g.Name)
-		c.IntField("consumers", int64(len(g.Consumers)))
+		c.IntField("consumers", int64(g.Consumers.Len()))
 		c.IntField("pending", int64(g.Len()))
 		writeGroupProgress(c, s, g)
 	}
@@ -54,8 +54,8 @@ func xinfoConsumers(c *Call) error {
 	if g == nil {
 		return errNoGroup(c.Args[3], c.Args[2])
 	}
-	c.Array(len(g.Consumers))
-	for _, consumer := range g.Consumers {
+	c.Array(g.Consumers.Len())
+	for consumer := range g.Consumers.All() {
 		inactive := int64(-1)
 		if consumer.Active >= 0 {
 			inactive = c.Now - consumer.Active
@@ -75,8 +75,8 @@ func writeGroupsInFull(c *Call, s *store.Stream, count int64) {
 		count = math.MaxInt64
 	}
 	c.BulkString("groups")
-	c.Array(len(s.Groups))
-	for _, g := range s.Groups {
+	c.Array(s.Groups.Len())
+	for g := range s.Groups.All() {
 		c.Map(7)
 		c.TextField("name", g.Name)
 		writeGroupProgress(c, s, g)
@@ -92,8 +92,8 @@ func writeGroupsInFull(c *Call, s *store.Stream, count int64) {
 			c.Int(it.Count)
 		}
 		c.BulkString("consumers")
-		c.Array(len(g.Consumers))
-		for _, consumer := range g.Consumers {
+		c.Array(g.Consumers.Len())
+		for consumer := range g.Consumers.All() {
 			writeConsumerInFull(c, g, consumer, count)
 		}
 	}

@@ -131,7 +131,7 @@ func writePendingSummary(c *Call, g *store.StreamGroup) {
 	bulkID(c, first)
 	bulkID(c, last)
 	array, n := c.Defer(), 0
-	for _, consumer := range g.Consumers {
+	for consumer := range g.Consumers.All() {
 		if consumer.Len() > 0 {
 			c.Array(2)
 			c.BulkString(consumer.Name)

@@ -106,7 +106,7 @@ func use(t *testing.T, ks *store.Keyspace, v store.Value) {
 }
 
 func useStream(t *testing.T, s *store.Stream) {
-	for _, g := range s.Groups {
+	for g := range s.Groups.All() {
 		s.Lag(g)
 		c, _ := g.CreateConsumer([]byte("new"), 1)
 		if id, ok := g.LastID.Next(); ok {

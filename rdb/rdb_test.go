@@ -171,9 +171,9 @@ func describeStream(b *strings.Builder, s *store.Stream) {
 		b.WriteString("]")
 	}
 	fmt.Fprintf(b, " last %v deleted %v added %d", s.LastID, s.MaxDeletedID, s.EntriesAdded)
-	for _, g := range s.Groups {
+	for g := range s.Groups.All() {
 		fmt.Fprintf(b, " group %s at %v read %d", g.Name, g.LastID, g.EntriesRead)
-		for _, c := range g.Consumers {
+		for c := range g.Consumers.All() {
 			fmt.Fprintf(b, " (%s seen %d active %d", c.Name, c.Seen, c.Active)
 			for it := g.Pending(c, store.StreamID{}); it.Next(); {
 				fmt.Fprintf(b, " [%v since %d times %d]", it.ID, it.At, it.Count)

@@ -35,8 +35,8 @@ func appendStream(b []byte, s *store.Stream, version int) []byte {
 	b = appendNumber(b, uint64(s.Len()))
 	b = appendID(appendID(appendID(b, s.LastID), s.FirstID()), s.MaxDeletedID)
 	b = appendNumber(b, s.EntriesAdded)
-	b = appendNumber(b, uint64(len(s.Groups)))
-	for _, g := range s.Groups {
+	b = appendNumber(b, uint64(s.Groups.Len()))
+	for g := range s.Groups.All() {
 		b = appendGroup(b, g, kind)
 	}
 	return b
@@ -84,8 +84,8 @@ func appendGroup(b []byte, g *store.StreamGroup, kind byte) []byte {
 		b = binary.LittleEndian.AppendUint64(appendRawID(b, it.ID), uint64(it.At))
 		b = appendNumber(b, uint64(it.Count))
 	}
-	b = appendNumber(b, uint64(len(g.Consumers)))
-	for _, c := range g.Consumers {
+	b = appendNumber(b, uint64(g.Consumers.Len()))
+	for c := range g.Consumers.All() {
 		b = binary.LittleEndian.AppendUint64(appendText(b, []byte(c.Name)), uint64(c.Seen))
 		if kind == typeStream3 {
 			b = binary.LittleEndian.AppendUint64(b, uint64(c.Active))

@@ -121,16 +121,15 @@ type delivery struct {
 
 func (d delivery) compare(id store.StreamID) int { return d.id.Compare(id) }
 
-// group reads a group. Groups come by name, as consumers do: a million in another order would be a
-// million insertions at the front.
+// group reads a group. Groups come in the order of their names, as consumers do.
 func (p *reader) group(s *store.Stream, kind byte) {
 	name, last := p.text(), p.id()
 	read := s.Place(last)
 	if kind >= typeStream2 {
 		read = int64(p.number())
 	}
-	if k := len(s.Groups); k > 0 {
-		p.require(s.Groups[k-1].Name < string(name))
+	if last := s.Groups.Last(); last != nil {
+		p.require(last.Name < string(name))
 	}
 	if p.failed || !s.CreateGroup(name, last, read) {
 		p.failed = true
@@ -163,7 +162,7 @@ func (p *reader) consumer(g *store.StreamGroup, kind byte, pending []delivery) {
 	if kind == typeStream3 {
 		active = int64(p.fixed())
 	}
-	if k := len(g.Consumers); k > 0 && g.Consumers[k-1].Name >= string(name) || p.failed {
+	if last := g.Consumers.Last(); last != nil && last.Name >= string(name) || p.failed {
 		p.failed = true
 		return
 	}

@@ -19,8 +19,8 @@ type Stream struct {
 	EntriesAdded uint64   // ever: consumer groups find their lag from it
 	firstID      StreamID
 
-	Groups     []*StreamGroup // by name
-	groupBytes *int           // of all groups; nil as long as there was none
+	Groups     Named[StreamGroup]
+	groupBytes *int // of all groups; nil as long as there was none
 }
 
 // StreamNodeLimits says when a node is full; zero means without limit.
@@ -62,7 +62,7 @@ func (s *Stream) clone() *Stream {
 		c.nodes[i] = &d
 		c.bytes += cap(d.b)
 	}
-	c.Groups, c.groupBytes = nil, nil
+	c.Groups, c.groupBytes = Named[StreamGroup]{}, nil
 	s.copyGroups(&c)
 	return &c
 }

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"slices"
 	"unsafe"
 )
 
@@ -12,9 +11,9 @@ import (
 // when the stream is trimmed.
 type StreamGroup struct {
 	Name        string
-	LastID      StreamID          // delivered last
-	EntriesRead int64             // of all that were ever added up to LastID; UnknownReads when that cannot be told
-	Consumers   []*StreamConsumer // by name
+	LastID      StreamID // delivered last
+	EntriesRead int64    // of all that were ever added up to LastID; UnknownReads when that cannot be told
+	Consumers   Named[StreamConsumer]
 
 	pending idMap[Delivery]
 	held    *int // bytes of all the groups of the stream
@@ -48,16 +47,12 @@ func (g *StreamGroup) compare(name []byte) int { return bytes.Compare(view(g.Nam
 
 // Group is the group of that name, or nil.
 func (s *Stream) Group(name []byte) *StreamGroup {
-	if i, found := slices.BinarySearchFunc(s.Groups, name, (*StreamGroup).compare); found {
-		return s.Groups[i]
-	}
-	return nil
+	return s.Groups.find(name, (*StreamGroup).compare)
 }
 
 // CreateGroup adds a group that will be delivered what comes after last; false when there is one of that name.
 func (s *Stream) CreateGroup(name []byte, last StreamID, entriesRead int64) bool {
-	i, found := slices.BinarySearchFunc(s.Groups, name, (*StreamGroup).compare)
-	if found {
+	if s.Group(name) != nil {
 		return false
 	}
 	if s.groupBytes == nil {
@@ -65,24 +60,22 @@ func (s *Stream) CreateGroup(name []byte, last StreamID, entriesRead int64) bool
 	}
 	g := &StreamGroup{Name: string(name), LastID: last, EntriesRead: entriesRead, held: s.groupBytes}
 	g.pending.held = g.held
-	s.Groups = slices.Insert(s.Groups, i, g)
+	s.Groups.insert(g, name, (*StreamGroup).compare)
 	*g.held += groupOverhead + allocSize(len(name))
 	return true
 }
 
 // DestroyGroup tells whether there was one of that name.
 func (s *Stream) DestroyGroup(name []byte) bool {
-	i, found := slices.BinarySearchFunc(s.Groups, name, (*StreamGroup).compare)
-	if !found {
+	g := s.Groups.remove(name, (*StreamGroup).compare)
+	if g == nil {
 		return false
 	}
-	g := s.Groups[i]
-	for _, c := range g.Consumers {
+	for c := range g.Consumers.All() {
 		c.drop(g.held)
 	}
 	g.pending.clear()
 	*g.held -= groupOverhead + allocSize(len(name))
-	s.Groups = slices.Delete(s.Groups, i, i+1)
 	return true
 }
 
@@ -90,39 +83,33 @@ func (c *StreamConsumer) compare(name []byte) int { return bytes.Compare(view(c.
 
 // Consumer is the consumer of that name, or nil.
 func (g *StreamGroup) Consumer(name []byte) *StreamConsumer {
-	if i, found := slices.BinarySearchFunc(g.Consumers, name, (*StreamConsumer).compare); found {
-		return g.Consumers[i]
-	}
-	return nil
+	return g.Consumers.find(name, (*StreamConsumer).compare)
 }
 
 // CreateConsumer adds a consumer; created is false when there is one of that name.
 func (g *StreamGroup) CreateConsumer(name []byte, now int64) (c *StreamConsumer, created bool) {
-	i, found := slices.BinarySearchFunc(g.Consumers, name, (*StreamConsumer).compare)
-	if found {
-		return g.Consumers[i], false
+	if c = g.Consumer(name); c != nil {
+		return c, false
 	}
 	c = &StreamConsumer{Name: string(name), Seen: now, Active: -1}
 	c.pending.held = g.held
-	g.Consumers = slices.Insert(g.Consumers, i, c)
+	g.Consumers.insert(c, name, (*StreamConsumer).compare)
 	*g.held += consumerOverhead + allocSize(len(name))
 	return c, true
 }
 
 // DeleteConsumer forgets a consumer with all that is pending for it, and says how much that was.
 func (g *StreamGroup) DeleteConsumer(name []byte) (pending int) {
-	i, found := slices.BinarySearchFunc(g.Consumers, name, (*StreamConsumer).compare)
-	if !found {
+	c := g.Consumers.remove(name, (*StreamConsumer).compare)
+	if c == nil {
 		return 0
 	}
-	c := g.Consumers[i]
 	pending = c.Len()
 	it := c.pending.from(StreamID{})
 	for id, val := it.next(); val != nil; id, val = it.next() {
 		g.pending.remove(id)
 	}
 	c.drop(g.held)
-	g.Consumers = slices.Delete(g.Consumers, i, i+1)
 	return pending
 }
 
@@ -224,10 +211,10 @@ func (it *PendingIter) Next() bool {
 
 // copyGroups gives to, which has none, the groups of s.
 func (s *Stream) copyGroups(to *Stream) {
-	for _, g := range s.Groups {
+	for g := range s.Groups.All() {
 		to.CreateGroup(view(g.Name), g.LastID, g.EntriesRead)
-		twin := to.Groups[len(to.Groups)-1]
-		for _, c := range g.Consumers {
+		twin := to.Group(view(g.Name))
+		for c := range g.Consumers.All() {
 			d, _ := twin.CreateConsumer(view(c.Name), c.Seen)
 			d.Active = c.Active
 		}

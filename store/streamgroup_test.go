@@ -69,12 +69,12 @@ func TestIDMapFillsItsBlocksWhenIDsAscend(t *testing.T) {
 
 // bytesOfGroups counts anew what the stream keeps count of.
 func bytesOfGroups(s *Stream) (n int) {
-	for _, g := range s.Groups {
+	for g := range s.Groups.All() {
 		n += groupOverhead + allocSize(len(g.Name))
 		for _, b := range g.pending.blocks {
 			n += b.bytes()
 		}
-		for _, c := range g.Consumers {
+		for c := range g.Consumers.All() {
 			n += consumerOverhead + allocSize(len(c.Name))
 			for _, b := range c.pending.blocks {
 				n += b.bytes()
@@ -92,7 +92,7 @@ func pendingOf(t *testing.T, g *StreamGroup) map[StreamID]string {
 		all[it.ID] = fmt.Sprint(it.To.Name, it.At, it.Count)
 	}
 	total := 0
-	for _, c := range g.Consumers {
+	for c := range g.Consumers.All() {
 		n := 0
 		for it := g.Pending(c, StreamID{}); it.Next(); n++ {
 			require.Same(t, c, it.To)
@@ -157,12 +157,12 @@ func TestACopyOfAStreamHasGroupsOfItsOwn(t *testing.T) {
 	}
 	before := pendingOf(t, g)
 	twin := s.clone()
-	require.Equal(t, before, pendingOf(t, twin.Groups[0]))
+	require.Equal(t, before, pendingOf(t, twin.Groups.Last()))
 	require.Equal(t, bytesOfGroups(twin), *twin.groupBytes)
-	require.Equal(t, int64(300), twin.Groups[0].EntriesRead)
-	require.Equal(t, int64(299), twin.Groups[0].Consumers[0].Active)
+	require.Equal(t, int64(300), twin.Groups.Last().EntriesRead)
+	require.Equal(t, int64(299), twin.Groups.Last().Consumers.Last().Active)
 
 	g.DeleteConsumer([]byte("alice"))
-	require.Equal(t, before, pendingOf(t, twin.Groups[0]))
+	require.Equal(t, before, pendingOf(t, twin.Groups.Last()))
 	require.Equal(t, bytesOfGroups(s), *s.groupBytes)
 }

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"iter"
+	"slices"
+)
+
+// Named is the groups of a stream or the consumers of a group, in the order of their names. They are kept in
+// blocks: in one slice, each of very many new names would move all that come after it.
+type Named[T any] struct {
+	blocks [][]*T // none is empty
+	n      int
+}
+
+// namedBlock is the size at which a block is split in two.
+const namedBlock = 512
+
+// Len is the number of elements.
+func (l *Named[T]) Len() int { return l.n }
+
+// All ranges over the elements in the order of their names.
+func (l *Named[T]) All() iter.Seq[*T] {
+	return func(yield func(*T) bool) {
+		for _, block := range l.blocks {
+			for _, v := range block {
+				if !yield(v) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Last is the element of the last name, nil when there is none.
+func (l *Named[T]) Last() *T {
+	if l.n == 0 {
+		return nil
+	}
+	block := l.blocks[len(l.blocks)-1]
+	return block[len(block)-1]
+}
+
+// place is where name is, or belongs. Only an empty list has no block for it.
+func (l *Named[T]) place(name []byte, compare func(*T, []byte) int) (block, at int, found bool) {
+	if l.n == 0 {
+		return 0, 0, false
+	}
+	// The block is the last one that does not begin behind name.
+	block, found = slices.BinarySearchFunc(l.blocks, name, func(b []*T, name []byte) int { return compare(b[0], name) })
+	if found {
+		return block, 0, true
+	}
+	block = max(block-1, 0)
+	at, found = slices.BinarySearchFunc(l.blocks[block], name, compare)
+	return block, at, found
+}
+
+func (l *Named[T]) find(name []byte, compare func(*T, []byte) int) *T {
+	if block, at, found := l.place(name, compare); found {
+		return l.blocks[block][at]
+	}
+	return nil
+}
+
+// insert adds v, whose name is not in the list.
+func (l *Named[T]) insert(v *T, name []byte, compare func(*T, []byte) int) {
+	block, at, _ := l.place(name, compare)
+	if l.n++; l.n == 1 {
+		l.blocks = [][]*T{{v}}
+		return
+	}
+	b := slices.Insert(l.blocks[block], at, v)
+	l.blocks[block] = b
+	if len(b) == namedBlock {
+		half := slices.Clone(b[namedBlock/2:])
+		l.blocks[block] = slices.Delete(b, namedBlock/2, namedBlock)
+		l.blocks = slices.Insert(l.blocks, block+1, half)
+	}
+}
+
+// remove takes the element of that name out of the list, nil when there is none.
+func (l *Named[T]) remove(name []byte, compare func(*T, []byte) int) *T {
+	block, at, found := l.place(name, compare)
+	if !found {
+		return nil
+	}
+	v := l.blocks[block][at]
+	l.n--
+	l.blocks[block] = slices.Delete(l.blocks[block], at, at+1)
+	if len(l.blocks[block]) == 0 {
+		l.blocks = slices.Delete(l.blocks, block, block+1)
+	}
+	return v
+}
