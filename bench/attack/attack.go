@@ -115,7 +115,8 @@ func (b bench) meet(a attack, c contender) (o outcome, err error) {
 	ask(s.addr, "PING")
 	o.took = time.Since(began)
 	w := p.stop()
-	o.stall, o.busy, o.killed = w.longest, w.busy, w.killed
+	o.stall, o.busy = w.longest, w.busy
+	o.killed = w.asked && s.ended() == "" // the attacker has its answer
 	o.usedMB = usedMemory(s.addr)
 	o.peakMB, o.death = s.peakMB(), s.ended()
 	o.refused, o.same = x.refused, x.same

@@ -9,18 +9,14 @@ import (
 type waits struct {
 	longest time.Duration
 	busy    int
-	killed  bool
 	asked   bool // SCRIPT KILL was sent
 }
 
 // answered notes the answer to one PING.
 func (w *waits) answered(r reply, after time.Duration) {
 	w.longest = max(w.longest, after)
-	switch {
-	case strings.HasPrefix(r.text, "BUSY"):
+	if strings.HasPrefix(r.text, "BUSY") {
 		w.busy++
-	case w.asked && r.text == "PONG":
-		w.killed = true
 	}
 }
 

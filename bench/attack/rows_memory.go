@@ -80,14 +80,14 @@ func memoryRows() []attack {
 			}},
 		{name: "memory: long slowlog", does: "n commands into a slowlog without a limit.", short: 20_000, full: 500_000, held: true,
 			options: []string{"--slowlog-log-slower-than", "0", "--slowlog-max-len", "100000000"}, run: times("DEL key:{i} a b c d e")},
-		{name: "memory: libraries", does: "n libraries of functions.", short: 500, full: 10_000, held: true, run: func(x *attacker) {
+		{name: "memory: libraries", does: "n libraries of functions.", short: 500, full: 10_000, known: "a compiled function is larger than in Lua, and compiled more slowly", held: true, run: func(x *attacker) {
 			x.pipe(x.n, func(i int) []string {
 				return []string{"FUNCTION", "LOAD", expand("#!lua name=a{n}\nredis.register_function('f{n}', function() return 1 end)", i)}
 			})
 			x.do("FUNCTION", "LIST", "LIBRARYNAME", "*1*1*1*9", "WITHCODE")
 			x.do("FUNCTION", "DUMP")
 		}},
-		{name: "memory: replaced library", does: "A library is replaced n times.", short: 1_000, full: 20_000, run: func(x *attacker) {
+		{name: "memory: replaced library", does: "A library is replaced n times.", short: 1_000, full: 20_000, known: "a compiled function is larger than in Lua, and compiled more slowly", run: func(x *attacker) {
 			x.pipe(x.n, func(i int) []string {
 				return []string{"FUNCTION", "LOAD", "REPLACE", expand("#!lua name=a\nredis.register_function('f', function() return {n} end)", i)}
 			})
@@ -98,7 +98,7 @@ func memoryRows() []attack {
 				x.do("FUNCTION", "LIST", "WITHCODE")
 			}},
 		{name: "memory: keys", does: "n keys of few bytes.", short: 200_000, full: 3_000_000, held: true, run: times("SET key:{i} v")},
-		{name: "memory: small lists", does: "n lists of one element.", short: 100_000, full: 1_000_000, held: true, run: times("RPUSH key:{i} v")},
+		{name: "memory: small lists", does: "n lists of one element.", short: 100_000, full: 1_000_000, known: "the collector lets garbage lie as large as what lives", held: true, run: times("RPUSH key:{i} v")},
 		{name: "memory: small streams", does: "n streams of one entry.", short: 20_000, full: 300_000, run: times("XADD key:{i} * f v")},
 		{name: "memory: small hyperloglogs", does: "n HyperLogLogs of one member.", short: 50_000, full: 1_000_000, run: times("PFADD key:{i} v")},
 		{name: "memory: overwritten", does: "n SETs of 100 kB over one key.", short: 1_000, full: 20_000, run: func(x *attacker) {

@@ -2,6 +2,19 @@ package main
 
 import "strings"
 
+// subscribe names n channels in one command and reads the n replies.
+func subscribe(command, each string) func(*attacker) {
+	return func(x *attacker) {
+		c := x.first()
+		go c.pour(1, func(int) []string { return with(command, each, x.n) })
+		for range x.n {
+			if c.read().kind == 0 {
+				return
+			}
+		}
+	}
+}
+
 // pubsubRows are channels, MONITOR and the tracking of keys.
 func pubsubRows() []attack {
 	storm := func(first string) func(*attacker) {

@@ -28,7 +28,7 @@ func stringRows() []attack {
 			}},
 		{name: "string: set and get", does: "SET and GET of n bytes.", short: 20_000_000, full: 500_000_000, held: true, known: "large values are copied",
 			run: func(x *attacker) { x.big(x.n, "SET", "k"); x.do("GET", "k") }},
-		{name: "string: getrange", does: "GETRANGE of n bytes, 10 times.", short: 10_000_000, full: 100_000_000, prepare: lines("SETRANGE k {n} x"),
+		{name: "string: getrange", does: "GETRANGE of n bytes, 10 times.", short: 10_000_000, full: 100_000_000, known: "large replies are one piece", prepare: lines("SETRANGE k {n} x"),
 			run: func(x *attacker) { x.pipe(10, func(int) []string { return []string{"GETRANGE", "k", "0", "-1"} }) }},
 		{name: "string: mget", does: "MGET of n values of 1 MB.", short: 50, full: 1_000, known: "large replies are one piece",
 			prepare: func(x *attacker) { x.do(words("DEBUG POPULATE {n} k 1000000", x.n)...) }, run: once("MGET", "k:{i}")},

@@ -129,6 +129,7 @@ func starters() map[string]string {
 		"interop/matrix.startServer": "waits for the end of a server",
 		"bench/attack.startOnce":     "watches a server's memory, and waits for its end",
 		"bench/attack.startPinger":   "pings beside the attack",
+		"bench/attack.subscribe":     "writes while the attacker reads",
 		"bench/attack.pipe":          "writes while the attacker reads",
 		"bench/models.run":           "the executor of the queue; the loop stays",
 		"bench.fanOut":               "one for each subscriber, which reads",
