@@ -1,15 +1,20 @@
 package server
 
-// rates are INFO's instantaneous_ fields: the mean of the last samples, taken by
-// cron (server.c: trackInstantaneousMetric). Redis divides by 16 from the start; a server
-// that takes one sample a second while it is idle would show nothing for long.
+import "time"
+
+// rates are INFO's instantaneous_ fields: what has happened between two samples that cron
+// has taken (server.c: trackInstantaneousMetric). Redis takes the mean of 16 samples, which
+// are as many tenths of a second; here an idle server takes one a second.
 type rates struct {
-	at      int64 // monotonic ns of the last sample
-	busy    int64 // sockets read and written until then
-	last    [rateCount]int64
-	samples [rateCount][16]float64
-	next    int
-	filled  int // samples taken so far, up to 16
+	busy    int64 // sockets read and written until the last sample
+	samples [16]sample
+	taken   int
+}
+
+// sample is the counters at a time.
+type sample struct {
+	at     int64 // monotonic ns
+	counts [rateCount]int64
 }
 
 const (
@@ -21,39 +26,38 @@ const (
 	rateCount
 )
 
+// rateWindow is how far back rates look, or one sample if that is longer ago.
+const rateWindow = int64(1600 * time.Millisecond)
+
 func (s *Server) sample() {
 	r := &s.rates
-	if busy := s.stats.Reads + s.stats.Writes; busy != r.busy || r.at == 0 {
+	if busy := s.stats.Reads + s.stats.Writes; busy != r.busy || r.taken == 0 {
 		r.busy = busy // while nobody says anything, nobody has to be looked at
 		s.peakMem = max(s.peakMem, s.weighedMemory())
 	}
-	now := [rateCount]int64{s.ex.Stats.Commands, s.stats.NetIn, s.stats.NetOut, s.stats.Passes, s.stats.Busy}
-	if r.at == 0 {
-		r.at, r.last = s.now, now
+	if r.taken > 0 && s.now <= r.back(1).at {
 		return
 	}
-	elapsed := s.now - r.at
-	if elapsed <= 0 {
-		return
-	}
-	for i := range now {
-		per := float64(elapsed) / 1e9
-		if i == rateBusy {
-			per = float64(max(now[rateCycles]-r.last[rateCycles], 1))
-		}
-		r.samples[i][r.next] = float64(now[i]-r.last[i]) / per
-	}
-	r.next = (r.next + 1) % len(r.samples[0])
-	r.filled = min(r.filled+1, len(r.samples[0]))
-	r.at, r.last = s.now, now
+	r.taken++
+	*r.back(1) = sample{s.now, [rateCount]int64{s.ex.Stats.Commands, s.stats.NetIn, s.stats.NetOut, s.stats.Passes, s.stats.Busy}}
 }
 
+// back is the n-th last sample.
+func (r *rates) back(n int) *sample { return &r.samples[(r.taken-n)%len(r.samples)] }
+
 func (r *rates) mean(i int) float64 {
-	sum := 0.0
-	for _, v := range r.samples[i] {
-		sum += v
+	if r.taken < 2 {
+		return 0
 	}
-	return sum / float64(max(r.filled, 1))
+	last, first := r.back(1), r.back(2)
+	for n := 3; n <= min(r.taken, len(r.samples)) && last.at-r.back(n).at <= rateWindow; n++ {
+		first = r.back(n)
+	}
+	count := float64(max(last.counts[i]-first.counts[i], 0)) // LAB CRASH begins them anew
+	if i == rateBusy {
+		return count / float64(max(last.counts[rateCycles]-first.counts[rateCycles], 1))
+	}
+	return count / time.Duration(last.at-first.at).Seconds()
 }
 
 // countPass counts the pass that ends.
