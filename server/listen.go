@@ -1,8 +1,10 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"strings"
@@ -106,6 +108,9 @@ func bindTCP(host string, port, backlog int) (*listener, error) {
 	}
 	addr, err := netip.ParseAddr(host)
 	if err != nil {
+		addr, err = resolve(host)
+	}
+	if err != nil {
 		return nil, err
 	}
 	family, sa := sockaddr(netip.AddrPortFrom(addr, uint16(port)))
@@ -122,6 +127,15 @@ func bindTCP(host string, port, backlog int) (*listener, error) {
 	}
 	bound, err := unix.Getsockname(fd)
 	return &listener{fd: fd, addr: addrString(bound)}, err
+}
+
+// resolve finds the address of a name, such as localhost. As in Redis, clients wait meanwhile.
+func resolve(host string) (netip.Addr, error) {
+	addrs, err := net.DefaultResolver.LookupNetIP(context.Background(), "ip4", host)
+	if err != nil {
+		return netip.Addr{}, err
+	}
+	return addrs[0].Unmap(), nil
 }
 
 func (s *Server) listenUnix(path string) error {

@@ -117,3 +117,9 @@ func TestAClientIsListedWithWhatItAskedForLastRefusedOrNot(t *testing.T) {
 	}
 	require.Equal(t, lasts(redistest.Start(t).Addr), lasts(start(t, nil)))
 }
+
+func TestAServerListensOnTheAddressOfAName(t *testing.T) {
+	addr := start(t, []string{"--bind", "localhost"})
+	require.True(t, strings.HasPrefix(addr, "127.0.0.1:"), addr)
+	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
+}
