@@ -22,8 +22,8 @@ func (a attack) size(short bool) int { return choose(short, a.short, a.full) }
 
 // table is every attack, in the order in which they run.
 func table() []attack {
-	return slices.Concat(compileRows(), endlessRows(), scriptRows(), packRows(), dataRows(), streamRows(), stringRows(),
-		restoreRows(), wireRows(), memoryRows(), pubsubRows(), adminRows())
+	return slices.Concat(compileRows, endlessRows(), scriptRows, packRows, dataRows, streamRows, stringRows,
+		restoreRows(), wireRows, memoryRows, pubsubRows, adminRows)
 }
 
 // caps end a server that an attack has brought down.

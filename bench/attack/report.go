@@ -63,13 +63,16 @@ func summary(results []result) (bad int) {
 // markdown is the report of -o.
 func markdown(results []result, b bench) string {
 	var m strings.Builder
-	fmt.Fprintf(&m, "# Attacks on miniredisd and redis-server\n\nbusy-reply-threshold %s; a server ends at %d MB or %s.\n\n",
+	m.WriteString("# Attacks on miniredisd and redis-server\n\n")
+	fmt.Fprintf(&m, "busy-reply-threshold %s; a server ends at %d MB or %s.\n\n",
 		b.caps.busy, b.caps.memoryMB, b.caps.time)
 	m.WriteString("| attack | n | s | redis s | ratio | MB | redis MB | ratio | wait ms | redis wait ms | verdict |\n")
 	m.WriteString("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|---|\n")
 	for _, r := range results {
-		fmt.Fprintf(&m, "| %s: %s | %d | %.3f%s | %.3f%s | %.2f | %.0f | %.0f | %.2f | %d | %d | %s |\n", r.name, cell(r.does), r.n,
-			r.ours.took.Seconds(), r.ours.marks(), r.redis.took.Seconds(), r.redis.marks(), ratio(r.ours.took.Seconds(), r.redis.took.Seconds()),
+		fmt.Fprintf(&m, "| %s: %s | %d | %.3f%s | %.3f%s | %.2f | %.0f | %.0f | %.2f | %d | %d | %s |\n",
+			r.name, cell(r.does), r.n,
+			r.ours.took.Seconds(), r.ours.marks(), r.redis.took.Seconds(), r.redis.marks(),
+			ratio(r.ours.took.Seconds(), r.redis.took.Seconds()),
 			r.ours.peakMB, r.redis.peakMB, ratio(r.ours.peakMB, r.redis.peakMB),
 			r.ours.stall.Milliseconds(), r.redis.stall.Milliseconds(), cell(r.verdict()))
 	}

@@ -50,8 +50,9 @@ func (c contender) startOnce(limits caps, options []string) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	args := append(c.command[1:len(c.command):len(c.command)], "--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", c.dir,
-		"--enable-debug-command", "yes", "--tcp-backlog", "4096", "--busy-reply-threshold", strconv.FormatInt(limits.busy.Milliseconds(), 10))
+	args := append(c.command[1:len(c.command):len(c.command)], "--port", port, "--bind", "127.0.0.1", "--save", "",
+		"--dir", c.dir, "--enable-debug-command", "yes", "--tcp-backlog", "4096",
+		"--busy-reply-threshold", strconv.FormatInt(limits.busy.Milliseconds(), 10))
 	s := &server{addr: "127.0.0.1:" + port, caps: limits, done: make(chan struct{})}
 	s.cmd = exec.Command(c.command[0], append(args, options...)...)
 	if err := s.cmd.Start(); err != nil {
