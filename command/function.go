@@ -258,8 +258,11 @@ func (ex *Executor) restoreLibraries(payload []byte) (*luaeval.Libraries, error)
 }
 
 // FunctionMemory is how many libraries and functions there are, and about how many
-// bytes they take.
-func (ex *Executor) FunctionMemory() (libraries, functions, bytes int) {
+// bytes they take and the interpreter because of them.
+func (ex *Executor) FunctionMemory() (libraries, functions, bytes, interpreter int) {
 	libraries, functions = ex.functions.Len()
-	return libraries, functions, ex.functions.Mem()
+	if ex.engine != nil {
+		interpreter = ex.engine.LibraryStateMem()
+	}
+	return libraries, functions, ex.functions.Mem(), interpreter
 }

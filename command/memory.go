@@ -48,9 +48,9 @@ func (ex *Executor) RequestMem(s *Session) (n int) {
 // Kept is the bytes outside of keys and clients.
 func (ex *Executor) Kept() int {
 	_, scripts, interpreter := ex.ScriptMemory()
-	_, _, functions := ex.FunctionMemory()
+	_, _, functions, forFunctions := ex.FunctionMemory()
 	t := &ex.trackers
-	return scripts + interpreter + functions + ex.Subs.Mem() + ex.waiters.bytes +
+	return scripts + interpreter + functions + forFunctions + ex.Subs.Mem() + ex.waiters.bytes +
 		t.readers.Mem() + memReader*t.items + t.changed + ex.Users.Mem() + ex.ACLLog.Mem() + ex.slowlog.bytes +
 		memError*len(ex.Errors)
 }

@@ -277,7 +277,7 @@ func (ex *Executor) permitsInScript(cmd *Command) bool {
 // InScript tells whether a script runs the command under way.
 func (ex *Executor) InScript() bool { return ex.script.on }
 
-// ScriptMemory is how many scripts are kept, about how many bytes they take, and
+// ScriptMemory is how many scripts are kept, about how many bytes their texts take, and
 // how many the interpreter.
 func (ex *Executor) ScriptMemory() (scripts, kept, interpreter int) {
 	if ex.engine == nil {

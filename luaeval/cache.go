@@ -129,7 +129,7 @@ const mostUnwatched = 256
 
 // Flush forgets all scripts, and what they have set.
 func (e *Engine) Flush() {
-	e.json.scripts = defaultJSON()
+	e.json.scripts, e.words = defaultJSON(), nil
 	e.scripts.flush()
 }
 
@@ -164,14 +164,19 @@ const (
 	scopeMem = 21 << 10
 )
 
+// LibraryStateMem is about what the interpreter takes for libraries of functions, beside [Libraries.Mem] (functions.c: functionsMemory).
+func (e *Engine) LibraryStateMem() int {
+	if e.libraryScope.library {
+		return scopeMem
+	}
+	return 0
+}
+
 // StateMem is about what the interpreter takes and what it has compiled (eval.c: evalMemory).
 func (e *Engine) StateMem() int {
 	n := stateMem + e.scripts.weight
 	if e.words != nil {
 		n += wordsMem
-	}
-	if e.libraryScope.library {
-		n += scopeMem
 	}
 	return n
 }

@@ -8,7 +8,7 @@ func valueSnippets() []string {
 		`return 1`, `return -1`, `return 3.99`, `return -3.99`, `return 1e300`, `return 0/0`, `return "x"`, `return ""`, `return nil`, ``,
 		`return true`, `return false`, `return {}`, `return {1,2,{3,"x"}}`, `return {1,nil,3}`, `return {1,false,3}`, `return {1,true}`,
 		`return {ok="fine"}`, `return {err="x y"}`, `return {err="-x y"}`, `return {ok="a\r\nb"}`, `return {1,{err="E x"},{ok="OK"}}`,
-		`return {double=1.5}`, `return {double=3}`, `return {map={a=1}}`, `return {set={a=true}}`, `return {big_number="123"}`,
+		`return {double=1.5}`, `return {double=3}`, `return {map={a=1}}`, `return {set={a=true}}`, `return {big_number="123"}`, `return {big_number="12\r\n3"}`,
 		`return {verbatim_string={format="txt",string="abc"}}`, `return {double="x"}`, `return {a=1}`, `return function() end`,
 		`redis.setresp(3) return true`, `redis.setresp(3) return {true,false}`, `redis.setresp(3) return nil`, `return 'a\0b'`,
 		`return redis.status_reply("OK")`, `return redis.error_reply("my err")`, `return redis.error_reply("-my err")`,

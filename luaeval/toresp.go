@@ -115,7 +115,7 @@ func (e *Engine) writeTagged(w *resp.Writer, t *lua.LTable, depth int) bool {
 		return true
 	}
 	if text, ok := t.RawGetString("big_number").(lua.LString); ok {
-		w.BigNumber(string(text))
+		w.BigNumber(oneLine(string(text)))
 		return true
 	}
 	if m, ok := t.RawGetString("verbatim_string").(*lua.LTable); ok {
@@ -127,6 +127,16 @@ func (e *Engine) writeTagged(w *resp.Writer, t *lua.LTable, depth int) bool {
 		}
 	}
 	return false
+}
+
+// oneLine makes spaces of line ends.
+func oneLine(text string) string {
+	return strings.Map(func(c rune) rune {
+		if c == '\r' || c == '\n' {
+			return ' '
+		}
+		return c
+	}, text)
 }
 
 func (e *Engine) writePairs(w *resp.Writer, m *lua.LTable, depth int, values bool) {

@@ -85,10 +85,10 @@ func (s *Server) infoMemory(r *report) {
 	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)
 	r.memory("total_system_memory", int(sys.Totalram)*int(sys.Unit))
 	scripts, kept, interpreter := s.ex.ScriptMemory()
-	libraries, functions, functionBytes := s.ex.FunctionMemory()
+	libraries, functions, functionBytes, forFunctions := s.ex.FunctionMemory()
 	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter, "used_memory_lua_human", human(interpreter), "used_memory_scripts_eval", kept,
-		"number_of_cached_scripts", scripts, "number_of_functions", functions, "number_of_libraries", libraries, "used_memory_vm_functions", 0,
-		"used_memory_vm_total", interpreter, "used_memory_vm_total_human", human(interpreter), "used_memory_functions", functionBytes)
+		"number_of_cached_scripts", scripts, "number_of_functions", functions, "number_of_libraries", libraries, "used_memory_vm_functions", forFunctions,
+		"used_memory_vm_total", interpreter+forFunctions, "used_memory_vm_total_human", human(interpreter+forFunctions), "used_memory_functions", functionBytes)
 	r.memory("used_memory_scripts", kept+functionBytes)
 	r.memory("maxmemory", int(s.cfg.MaxMemory))
 	r.fields("maxmemory_policy", s.cfg.MaxMemoryPolicy)

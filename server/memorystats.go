@@ -39,7 +39,7 @@ func (s *Server) memoryStats(c *command.Call) error {
 	st.num("aof.buffer", 0)
 	_, kept, _ := s.ex.ScriptMemory()
 	st.num("lua.caches", kept)
-	_, _, functions := s.ex.FunctionMemory()
+	_, _, functions, _ := s.ex.FunctionMemory()
 	st.num("functions.caches", functions)
 	keys := s.tableStats(&st)
 	dataset := used - s.ex.KS.Overhead
