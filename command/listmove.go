@@ -83,7 +83,7 @@ func moveOne(c *Call, from *store.List, fromHead, toHead bool) error {
 	} else {
 		to.PushTail(value)
 	}
-	c.Changed(ClassList, event, dst)
+	c.Moved(ClassList, event, dst)
 	removed(c, from, src, fromHead, 1)
 	return nil
 }

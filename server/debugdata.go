@@ -56,7 +56,7 @@ func quicklistFields(ks *store.Keyspace, l *store.List) string {
 		l.Nodes(), float64(l.Len())/float64(l.Nodes()), ks.Limits.ListMaxListpackSize, bytes)
 }
 
-// debugPopulate leaves keys alone that are there already.
+// debugPopulate leaves keys alone that are there already. As in Redis its keys do not count as changes.
 func debugPopulate(c *command.Call, args [][]byte) error {
 	count, ok := store.ParseInt(args[0])
 	if !ok || count < 0 {
@@ -71,6 +71,7 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 			return errPositive
 		}
 	}
+	dirty := c.KS.Stats.Dirty
 	for i := range count {
 		n := strconv.FormatInt(i, 10)
 		key := []byte(prefix + ":" + n)
@@ -86,6 +87,7 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 		c.DB.SetStr(key, val, false)
 		c.Touched(key)
 	}
+	c.KS.Stats.Dirty = dirty
 	c.OK()
 	return nil
 }
