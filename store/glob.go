@@ -1,6 +1,13 @@
 package store
 
-import "unsafe"
+import (
+	"bytes"
+	"unsafe"
+)
+
+// maxStars is how many '*' a pattern may need before a last one: with more it matches nothing, as
+// in Redis, which stops its recursion there (util.c: stringmatchlen_impl).
+const maxStars = 1000
 
 // Match reports whether s matches a glob-style pattern with the rules of
 // Redis's stringmatchlen (util.c): '*', '?', '[a-z]', '[^x]' and '\'.
@@ -15,21 +22,34 @@ func Match(pattern, s []byte, nocase bool) bool {
 		return len(pattern) == 0
 	}
 	p, i := 0, 0
-	star, retry := -1, 0
+	star, retry, stars := -1, 0, 0
+	var plain []byte // the bytes behind the latest '*' that stand for themselves
 	for i < len(s) {
-		if p < len(pattern) && pattern[p] == '*' {
-			for p < len(pattern) && pattern[p] == '*' {
-				p++
-			}
-			if p == len(pattern) {
-				return true
-			}
-			star, retry = p, i
-			continue
-		}
 		if p < len(pattern) {
-			if next, ok := matchOne(pattern, p, s[i], nocase); ok {
-				p = next
+			switch c := pattern[p]; {
+			case c == '*':
+				p = pastStars(pattern, p)
+				if p == len(pattern) {
+					return true
+				}
+				if stars++; stars > maxStars {
+					return false
+				}
+				star, retry, plain = p, i-1, plainText(pattern[p:], nocase)
+			case c == '[':
+				if next, ok := matchClass(pattern, p+1, s[i], nocase); ok {
+					p = next
+					i++
+					continue
+				}
+			case c == '\\' && p+1 < len(pattern):
+				if c = pattern[p+1]; c == s[i] || nocase && lower(c) == lower(s[i]) {
+					p += 2
+					i++
+					continue
+				}
+			case c == '?' || c == s[i] || nocase && lower(c) == lower(s[i]):
+				p++
 				i++
 				continue
 			}
@@ -38,28 +58,35 @@ func Match(pattern, s []byte, nocase bool) bool {
 			return false
 		}
 		retry++
-		p, i = star, retry
+		if len(plain) > 0 {
+			found := bytes.Index(s[retry:], plain)
+			if found < 0 {
+				return false
+			}
+			retry += found
+		}
+		p, i = star+len(plain), retry+len(plain)
 	}
+	return pastStars(pattern, p) == len(pattern)
+}
+
+// pastStars is the place of the first byte from p on that is no '*'.
+func pastStars(pattern []byte, p int) int {
 	for p < len(pattern) && pattern[p] == '*' {
 		p++
 	}
-	return p == len(pattern)
+	return p
 }
 
-// matchOne matches the single-byte item of the pattern at p and returns where
-// the next item starts.
-func matchOne(pattern []byte, p int, c byte, nocase bool) (next int, ok bool) {
-	switch pattern[p] {
-	case '?':
-		return p + 1, true
-	case '[':
-		return matchClass(pattern, p+1, c, nocase)
-	case '\\':
-		if p+1 < len(pattern) {
-			p++
-		}
+// plainText is how a pattern begins, up to the first byte that does not stand for itself.
+func plainText(pattern []byte, nocase bool) []byte {
+	if nocase {
+		return nil
 	}
-	return p + 1, pattern[p] == c || nocase && lower(pattern[p]) == lower(c)
+	if end := bytes.IndexAny(pattern, `*?[\`); end >= 0 {
+		return pattern[:end]
+	}
+	return pattern
 }
 
 // matchClass matches c against the class whose first byte is at p. As in
@@ -70,18 +97,22 @@ func matchClass(pattern []byte, p int, c byte, nocase bool) (next int, ok bool) 
 	if negate {
 		p++
 	}
-	for ; p < len(pattern); p++ {
-		switch rest := pattern[p:]; {
-		case rest[0] == '\\' && len(rest) >= 2:
+	for p < len(pattern) {
+		at := pattern[p]
+		p++
+		switch {
+		case at == ']':
+			return p, ok != negate
+		case at == '\\' && p < len(pattern):
+			ok = ok || pattern[p] == c
 			p++
-			ok = ok || rest[1] == c
-		case rest[0] == ']':
-			return p + 1, ok != negate
-		case len(rest) >= 3 && rest[1] == '-':
+		case p+1 < len(pattern) && pattern[p] == '-':
+			ok = ok || inRange(at, pattern[p+1], c, nocase)
 			p += 2
-			ok = ok || inRange(rest[0], rest[2], c, nocase)
 		default:
-			ok = ok || rest[0] == c || nocase && lower(rest[0]) == lower(c)
+			if at == c || nocase && lower(at) == lower(c) {
+				ok = true
+			}
 		}
 	}
 	return p, ok != negate

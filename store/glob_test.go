@@ -56,7 +56,9 @@ func TestMatchAnswersAsRedisDoes(t *testing.T) {
 func TestMatchOfAHostilePatternIsBounded(t *testing.T) {
 	s := []byte(strings.Repeat("a", 2000))
 	require.False(t, Match([]byte(strings.Repeat("a*", 900)+"b"), s, false))
-	require.True(t, Match([]byte(strings.Repeat("*a", 1500)), s, false))
+	require.True(t, Match([]byte(strings.Repeat("*a", 1000)), s, false))
+	require.False(t, Match([]byte(strings.Repeat("*a", 1001)), s, false), "Redis looks no deeper")
+	require.True(t, Match([]byte(strings.Repeat("*a", 1000)+"*"), s, false))
 }
 
 // definition is the meaning of a pattern spelled out with full backtracking:
@@ -70,8 +72,24 @@ func definition(pattern, s []byte, nocase bool) bool {
 	case len(s) == 0:
 		return false
 	}
-	next, ok := matchOne(pattern, 0, s[0], nocase)
+	next, ok := one(pattern, s[0], nocase)
 	return ok && definition(pattern[next:], s[1:], nocase)
+}
+
+// one matches the item that a pattern begins with and returns where the next one does.
+func one(pattern []byte, c byte, nocase bool) (next int, ok bool) {
+	p := 0
+	switch pattern[p] {
+	case '?':
+		return p + 1, true
+	case '[':
+		return matchClass(pattern, p+1, c, nocase)
+	case '\\':
+		if p+1 < len(pattern) {
+			p++
+		}
+	}
+	return p + 1, pattern[p] == c || nocase && lower(pattern[p]) == lower(c)
 }
 
 func FuzzMatchAgreesWithTheDefinition(f *testing.F) {
