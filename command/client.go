@@ -65,8 +65,7 @@ func clientSetInfo(c *Call) error {
 		return errorf("ERR Unrecognized option '%s'", opt)
 	}
 	if !validName(val) {
-		var buf [longestName]byte
-		return errorf("ERR %s cannot contain spaces, newlines or special characters.", lower(&buf, opt))
+		return errorf("ERR %s cannot contain spaces, newlines or special characters.", opt)
 	}
 	*to = string(val)
 	c.OK()

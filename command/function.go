@@ -18,7 +18,7 @@ func functionRows() []Row {
 	)
 	writes, reads := keys(counted(2, RW|Access|Update)), keys(counted(2, RO|Access))
 	return []Row{
-		{"fcall", call, -3, run, writes, "scripting", "7.0.0", calls, "Calls a function of a library.", fcall},
+		{"fcall", call, -3, run | MayReplicate, writes, "scripting", "7.0.0", calls, "Calls a function of a library.", fcall},
 		{"fcall_ro", call, -3, run | ReadOnly, reads, "scripting", "7.0.0", calls, "Calls a function that must not write.", fcall},
 		{"function", "", -2, 0, nil, "scripting", "7.0.0", "As its subcommands have it", "Looks after libraries of functions.", nil},
 		{"function|delete", "library-name", 3, change, nil, "scripting", "7.0.0", "O(1)", "Deletes a library.", functionDelete},

@@ -110,12 +110,14 @@ func scan(c *Call) error {
 	}
 	c.scanReply(&o, func(cursor uint64) (uint64, int) {
 		n := 0
-		next := c.DB.Scan(cursor, func(key string, typ store.Type) bool {
+		next := c.DB.Scan(cursor, func(key string) bool {
 			o.seen++
-			return (o.typ == nil || is(o.typ, typ.String())) && (o.match == nil || store.MatchString(o.match, key))
-		}, func(key string) {
-			c.BulkString(key)
-			n++
+			return o.match == nil || store.MatchString(o.match, key)
+		}, func(key string, typ store.Type) {
+			if o.typ == nil || is(o.typ, typ.String()) {
+				c.BulkString(key)
+				n++
+			}
 		})
 		return next, n
 	})

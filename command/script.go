@@ -17,8 +17,8 @@ func scriptRows() []Row {
 	)
 	writes, reads := keys(counted(2, RW|Access|Update)), keys(counted(2, RO|Access))
 	return []Row{
-		{"eval", body, -3, run, writes, "scripting", "2.6.0", depends, "Runs a script.", eval},
-		{"evalsha", sha, -3, run, writes, "scripting", "2.6.0", depends, "Runs a script that is kept, by its SHA1.", evalSHA},
+		{"eval", body, -3, run | MayReplicate, writes, "scripting", "2.6.0", depends, "Runs a script.", eval},
+		{"evalsha", sha, -3, run | MayReplicate, writes, "scripting", "2.6.0", depends, "Runs a script that is kept, by its SHA1.", evalSHA},
 		{"eval_ro", body, -3, run | ReadOnly, reads, "scripting", "7.0.0", depends, "Runs a script that must not write.", eval},
 		{"evalsha_ro", sha, -3, run | ReadOnly, reads, "scripting", "7.0.0", depends, "Runs a script that is kept and must not write.", evalSHA},
 		{"script", "", -2, 0, nil, "scripting", "2.6.0", "As its subcommands have it", "Looks after the scripts that are kept.", nil},

@@ -98,6 +98,7 @@ func (s *Server) resume(sess *command.Session, reply []byte) {
 // never made shorter or weaker.
 func (s *Server) pause(kind command.Pause, d time.Duration) {
 	s.ex.Pause = max(s.ex.Pause, kind)
+	s.ks.KeepDue = true
 	s.pauseEnd = max(s.pauseEnd, s.ex.Clock.Timeline(s.ex.LastEnd())+int64(d))
 	if s.pauseTimer != nil {
 		s.cancel(s.pauseTimer)
@@ -111,6 +112,7 @@ func (s *Server) unpause() {
 	}
 	s.pauseTimer, s.pauseEnd = nil, 0
 	s.ex.Pause = command.PauseNone
+	s.ks.KeepDue = false
 	for _, c := range s.postponed {
 		if c.sess.Hold == command.Postponed {
 			s.release(c)

@@ -27,7 +27,9 @@ func (db *DB) find(key []byte) uint32 {
 		return 0
 	}
 	if db.keys.at(i).Val.due(db.ks.Now) {
-		db.expire(i)
+		if !db.ks.KeepDue {
+			db.expire(i)
+		}
 		return 0
 	}
 	return i
@@ -342,14 +344,15 @@ func (db *DB) adopt(key []byte, value entry) {
 	}
 }
 
-// RandomKey returns a key by chance.
+// RandomKey returns a key by chance. While those whose time has come stay, it may be one of them
+// if there seem to be no others.
 func (db *DB) RandomKey() (key string, ok bool) {
-	for {
+	for tries := 0; ; tries++ {
 		n := db.keys.Random(db.ks.Rand)
 		if n == nil {
 			return "", false
 		}
-		if !n.Val.due(db.ks.Now) {
+		if !n.Val.due(db.ks.Now) || db.ks.KeepDue && tries == 100 {
 			return n.Key, true
 		}
 		db.Delete([]byte(n.Key))
@@ -363,15 +366,15 @@ func (e *entry) due(now int64) bool { return e.expire != 0 && e.expire < now }
 // Scan is Table.Scan over the keys: wants is asked about each one, emit gets
 // those it wants. What it wants of the keys whose time has come is deleted
 // instead, the others stay (db.c: scanGenericCommand).
-func (db *DB) Scan(cursor uint64, wants func(key string, typ Type) bool, emit func(key string)) uint64 {
+func (db *DB) Scan(cursor uint64, wants func(key string) bool, emit func(key string, typ Type)) uint64 {
 	var due []string
 	next := db.keys.Scan(cursor, func(n *Node[entry]) {
 		switch {
-		case !wants(n.Key, n.Val.typ):
+		case !wants(n.Key):
 		case n.Val.due(db.ks.Now):
 			due = append(due, n.Key)
 		default:
-			emit(n.Key)
+			emit(n.Key, n.Val.typ)
 		}
 	})
 	for _, key := range due {

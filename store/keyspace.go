@@ -82,6 +82,10 @@ type Keyspace struct {
 	// Overhead is the bytes outside of the keyspace that count for MaxMemory.
 	Overhead int
 
+	// KeepDue has keys whose time has come stay until they are overwritten, though no command
+	// finds them (CLIENT PAUSE).
+	KeepDue bool
+
 	// NoTouch keeps reads from refreshing a key's LRU clock (CLIENT NO-TOUCH).
 	NoTouch bool
 
