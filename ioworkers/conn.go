@@ -113,12 +113,7 @@ func (in *input) mem() int { return cap(in.buf) + in.batch.Mem() }
 func (c *Conn) Read(t *trace.Thread) {
 	in := c.in
 	in.compact()
-	if free := cap(in.buf) - len(in.buf); free < readChunk/4 {
-		needs := c.Parser.Needs()
-		if free == 0 || in.taken+needs <= len(in.buf) || in.taken+needs > cap(in.buf) {
-			in.grow(needs)
-		}
-	}
+	in.makeRoom(c.Parser.Needs())
 	n, errno := read(c.FD, in.buf[len(in.buf):cap(in.buf)])
 	t.Lap(trace.Read, c.ID, 0, max(n, 0))
 	switch {
@@ -134,6 +129,9 @@ func (c *Conn) Read(t *trace.Thread) {
 	in.buf = in.buf[:len(in.buf)+n]
 	c.NetIn += int64(n)
 	c.Parse(t)
+	if needs := c.Parser.Needs(); in.taken+needs > cap(in.buf) {
+		in.makeRoom(needs) // now, as Redis, so that it counts at once
+	}
 }
 
 // Parse looks for further commands in what was read before. Read calls it; main
@@ -268,6 +266,17 @@ func (in *input) compact() {
 // trusted is how many bytes of room a client gets for each that it has sent, of a command
 // whose length it has announced: an announcement alone costs it no more than a few bytes.
 const trusted = 32
+
+// makeRoom makes room for the next read, unless there is enough for it or for the command.
+func (in *input) makeRoom(needs int) {
+	free := cap(in.buf) - len(in.buf)
+	if free >= readChunk/4 {
+		return
+	}
+	if end := in.taken + needs; free == 0 || end <= len(in.buf) || end > cap(in.buf) {
+		in.grow(needs)
+	}
+}
 
 // grow makes room for another readChunk. For a large command it makes exactly the room that the
 // command needs (networking.c: processMultibulkBuffer), as far as the client is trusted. Otherwise,
