@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -64,12 +63,12 @@ func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter,
 		return nil, nil, syntaxError(err, code, s.chunk)
 	}
 	w := newRewriter(e, s)
-	body := w.function(nil, chunk)
+	w.inBlock(chunk)
 	if w.err != nil {
 		return nil, nil, w.err
 	}
 	names := &ast.LocalAssignStmt{Names: w.names, Exprs: []ast.Expr{&ast.Comma3Expr{}}}
-	inner := &ast.FunctionExpr{ParList: &ast.ParList{HasVargs: w.vararg}, Stmts: body}
+	inner := &ast.FunctionExpr{ParList: &ast.ParList{HasVargs: w.vararg}, Stmts: chunk}
 	back := &ast.ReturnStmt{Exprs: []ast.Expr{inner}}
 	last := strings.Count(code, "\n") + 1
 	for _, n := range []ast.PositionHolder{names, inner, back} {
@@ -81,10 +80,15 @@ func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter,
 		tree = []ast.Stmt{names, back}
 	}
 	proto, err := lua.Compile(tree, s.chunk)
+	if late := (*lua.CompileError)(nil); errors.As(err, &late) {
+		late.Line = w.realLine(late.Line)
+	}
+	if err == nil {
+		err = w.finish(proto)
+	}
 	if err != nil {
 		return nil, nil, syntaxError(err, code, s.chunk)
 	}
-	trim(proto)
 	e.l.Push(e.l.NewFunctionFromProto(proto))
 	for _, v := range w.first {
 		e.l.Push(v)
@@ -95,21 +99,13 @@ func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter,
 	return fn, w, nil
 }
 
-// trim gives back the room for a thousand instructions that the compiler begins each function with.
-func trim(proto *lua.FunctionProto) {
-	proto.Code = slices.Clone(proto.Code)
-	proto.DbgSourcePositions = slices.Clone(proto.DbgSourcePositions)
-	for _, inner := range proto.FunctionPrototypes {
-		trim(inner)
-	}
-}
-
 // syntaxError says what the parser found in the words of Lua's own, as far as it is known.
 func syntaxError(err error, code, chunk string) error {
 	var line int
 	text, near := "", ""
 	var bad *parse.Error
 	var late *lua.CompileError
+	var limit *limitError
 	switch {
 	case errors.As(err, &bad):
 		line, text, near = bad.Pos.Line, bad.Message, bad.Token
@@ -127,9 +123,20 @@ func syntaxError(err error, code, chunk string) error {
 		text += fmt.Sprintf(" near '%s'", near)
 	case errors.As(err, &late):
 		line, text = late.Line, late.Message
-		if strings.HasPrefix(text, "cannot use '...'") {
+		switch {
+		case strings.HasPrefix(text, "cannot use '...'"):
 			text += " near '...'"
+		case strings.HasPrefix(text, "register overflow"), text == "too many local variables":
+			text = "function or expression too complex"
+		case strings.HasPrefix(text, "too long to jump"):
+			text = tooLong
+		case text == "too many constants":
+			text = tooManyConstants
 		}
+	case errors.As(err, &limit) && limit.line == 0:
+		return limit
+	case errors.As(err, &limit):
+		line, text = limit.line, limit.text
 	default:
 		return errors.New(chunk + ": " + err.Error())
 	}

@@ -11,6 +11,8 @@ import (
 func (e *Engine) hideFunctions() {
 	l := e.l
 	e.hidden[".."] = l.NewFunction(e.concat)
+	e.hidden["pass"] = l.NewFunction(func(l *lua.LState) int { return l.GetTop() })
+	e.hidden["..list"] = l.NewFunction(e.concatList)
 	e.hidden["%"], e.hidden["^"] = e.operator("__mod", modulo), e.operator("__pow", power)
 	for _, what := range []string{"initial", "limit", "step"} {
 		text := "'for' " + what + " value must be a number"
@@ -60,6 +62,16 @@ func (e *Engine) concat(l *lua.LState) int {
 	}
 	l.Push(lua.LString(b.String()))
 	return 1
+}
+
+// concatList is concat of the first n values of a table.
+func (e *Engine) concatList(l *lua.LState) int {
+	list, n := l.Get(1).(*lua.LTable), int(l.Get(2).(lua.LNumber))
+	l.SetTop(0)
+	for i := range n {
+		l.Push(list.RawGetInt(i + 1))
+	}
+	return e.concat(l)
 }
 
 // concatPairs is the slow way, for operands with a __concat and those without one, which are errors.

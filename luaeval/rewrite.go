@@ -9,8 +9,9 @@ import (
 )
 
 const (
-	maxDepth = 2000 // of the tree; what nests to the left does not count in maxLevels
-	maxBound = 60   // upvalues of the script; further globals are looked up by name
+	maxDepth  = 16000 // of the tree; what nests to the left does not count in maxLevels
+	maxBound  = 60    // upvalues of the script; further globals are looked up by name
+	maxNeeded = 16    // beside them, those without which there is no other way
 )
 
 // hide makes a name that no script can spell.
@@ -19,16 +20,28 @@ func hide(name string) string { return "\x00" + name }
 // rewriter walks the tree of a script once and changes it in place.
 type rewriter struct {
 	e       *Engine
-	locals  []string
 	scope   *scope
+	vars    []variable
+	byName  map[string]int // the variable in scope, by its index in vars
+	block   *block
+	fn      *function
+	marks   []mark
 	names   []string        // bound, hidden
 	first   []lua.LValue    // what they are at first
 	values  []lua.LValue    // and in the end: the same for scripts
 	escapes map[string]bool // KEYS, ARGV: used as a value
 	depth   int
-	nested  int  // functions around
-	long    bool // has loops or functions
-	vararg  bool // the chunk itself uses ...
+	nested  int // functions around
+	line    int // of the statement
+	nodes   int // so far
+	walked  int // steps to find constants
+	work    int // steps to find names
+	spine   int // operations in a row
+	defined int // functions
+	self    []ownName
+	logical *ast.LogicalOpExpr // that is an operand of another
+	long    bool               // has loops or functions
+	vararg  bool               // the chunk itself uses ...
 	usesG   bool
 	meta    bool            // a library that can make tables call functions
 	brief   map[[2]int]bool // of a library, by first and last line: functions that end by themselves
@@ -36,7 +49,7 @@ type rewriter struct {
 }
 
 func newRewriter(e *Engine, s *scope) *rewriter {
-	w := &rewriter{e: e, scope: s, escapes: map[string]bool{}}
+	w := &rewriter{e: e, scope: s, escapes: map[string]bool{}, byName: map[string]int{}, fn: &function{}}
 	if s.library { // first, as it is where all goes that there is no room for
 		w.names, w.first, w.values = []string{hide(environment)}, []lua.LValue{s.loading}, []lua.LValue{s.env}
 	}
@@ -45,17 +58,8 @@ func newRewriter(e *Engine, s *scope) *rewriter {
 
 func (w *rewriter) fail(line int, text string) {
 	if w.err == nil {
-		w.err = errors.New(fmt.Sprint(w.scope.chunk, ":", line, ": ", text))
+		w.err = errors.New(fmt.Sprint(w.scope.chunk, ":", w.realLine(line), ": ", text))
 	}
-}
-
-func (w *rewriter) isLocal(name string) bool {
-	for i := len(w.locals) - 1; i >= 0; i-- {
-		if w.locals[i] == name {
-			return true
-		}
-	}
-	return false
 }
 
 // bind makes v an upvalue of the script and returns its identifier, or nil when there are too many.
@@ -66,10 +70,15 @@ func (w *rewriter) bind(name string, v lua.LValue, at ast.PositionHolder) ast.Ex
 		known = known || n == hidden
 	}
 	if !known {
-		if len(w.names) >= maxBound {
+		room := maxBound
+		if v == lua.LNil || v == w.e.gproxy || w.e.hidden[name] != nil {
+			room += maxNeeded
+		}
+		if len(w.names) >= room {
 			return nil
 		}
-		w.names, w.first, w.values = append(w.names, hidden), append(w.first, w.e.atFirst(w.scope, name, v)), append(w.values, v)
+		w.names, w.values = append(w.names, hidden), append(w.values, v)
+		w.first = append(w.first, w.e.atFirst(w.scope, name, v))
 	}
 	return placed(&ast.IdentExpr{Value: hidden}, at)
 }
@@ -80,16 +89,11 @@ func placed[T ast.PositionHolder](n T, at ast.PositionHolder) T {
 	return n
 }
 
-// function walks the body of a function with the given parameters.
-func (w *rewriter) function(params []string, body []ast.Stmt) []ast.Stmt {
-	from := len(w.locals)
-	w.locals = append(w.locals, params...)
+func (w *rewriter) inBlock(body []ast.Stmt) {
+	from := w.enter(false)
 	w.stmts(body)
-	w.locals = w.locals[:from]
-	return body
+	w.leave(from)
 }
-
-func (w *rewriter) block(body []ast.Stmt) { w.function(nil, body) }
 
 func (w *rewriter) stmts(list []ast.Stmt) {
 	for i := range list {
@@ -112,49 +116,40 @@ func (w *rewriter) stmt(stmt ast.Stmt) ast.Stmt {
 		return stmt
 	}
 	defer func() { w.depth-- }()
+	w.line = stmt.Line()
+	w.nodes++
 	switch s := stmt.(type) {
 	case *ast.AssignStmt:
-		w.exprs(s.Rhs)
-		for i := range s.Lhs {
-			s.Lhs[i] = w.target(s.Lhs[i])
-		}
+		return w.assign(s)
 	case *ast.LocalAssignStmt:
-		// gopher-lua cannot tell `local function f` from `local f = function`: both see f inside.
-		if len(s.Names) == 1 && len(s.Exprs) == 1 {
-			if _, ok := s.Exprs[0].(*ast.FunctionExpr); ok {
-				w.locals = append(w.locals, s.Names[0])
-				w.exprs(s.Exprs)
-				return s
-			}
-		}
-		w.exprs(s.Exprs)
-		w.locals = append(w.locals, s.Names...)
+		w.local(s)
 	case *ast.FuncCallStmt:
 		s.Expr = w.expr(s.Expr)
 	case *ast.DoBlockStmt:
-		w.block(s.Stmts)
+		w.inBlock(s.Stmts)
 	case *ast.WhileStmt:
-		w.long = true
-		s.Condition = w.expr(s.Condition)
-		w.block(s.Stmts)
+		w.while(s)
 	case *ast.RepeatStmt:
-		w.long = true
-		from := len(w.locals)
-		w.stmts(s.Stmts)
-		s.Condition = w.expr(s.Condition)
-		w.locals = w.locals[:from]
+		return w.repeat(s)
+	case *ast.BreakStmt:
+		w.breaks()
 	case *ast.IfStmt:
+		w.labels(3)
 		s.Condition = w.expr(s.Condition)
-		w.block(s.Then)
-		w.block(s.Else)
+		w.inBlock(s.Then)
+		w.inBlock(s.Else)
 	case *ast.NumberForStmt:
 		w.numberFor(s)
 	case *ast.GenericForStmt:
+		w.labels(3)
 		w.long = true
 		for i, x := range s.Exprs {
 			s.Exprs[i] = w.reader(x, "ipairs", "pairs")
 		}
-		w.function(s.Names, s.Stmts)
+		s.Stmts = w.loopBody(append([]string{"(for generator)", "(for state)", "(for control)"}, s.Names...), s.Stmts)
+		if blockJumps(s.Stmts) {
+			s.Stmts = append([]ast.Stmt{nothing(s)}, s.Stmts...)
+		}
 	case *ast.FuncDefStmt:
 		return w.funcDef(s)
 	case *ast.ReturnStmt:
@@ -171,9 +166,11 @@ func (w *rewriter) stmt(stmt ast.Stmt) ast.Stmt {
 func (w *rewriter) target(x ast.Expr) ast.Expr {
 	switch x := x.(type) {
 	case *ast.IdentExpr:
+		w.mention(x.Value)
 		if !w.isLocal(x.Value) {
 			return w.globalField(x)
 		}
+		w.use(x.Value, x.Line())
 		return x
 	case *ast.AttrGetExpr:
 		x.Object, x.Key = w.expr(x.Object), w.expr(x.Key)
@@ -190,27 +187,38 @@ func (w *rewriter) globalField(x *ast.IdentExpr) ast.Expr {
 		w.fail(x.Line(), "too many global names")
 		return x
 	}
-	return placed(&ast.AttrGetExpr{Object: g, Key: placed(&ast.StringExpr{Value: x.Value}, x)}, x)
+	return placed(&ast.AttrGetExpr{Object: g, Key: w.settle(placed(&ast.StringExpr{Value: x.Value}, x))}, x)
 }
 
 func (w *rewriter) funcDef(s *ast.FuncDefStmt) ast.Stmt {
 	if s.Name.Func == nil {
 		s.Name.Receiver = w.expr(s.Name.Receiver)
+		w.method(s.Name.Method, s.Line())
 		w.functionExpr(s.Func, "self")
 		return s
 	}
+	target := w.target(s.Name.Func)
 	w.functionExpr(s.Func)
-	return placed(&ast.AssignStmt{Lhs: []ast.Expr{w.target(s.Name.Func)}, Rhs: []ast.Expr{s.Func}}, s)
+	return placed(&ast.AssignStmt{Lhs: []ast.Expr{target}, Rhs: []ast.Expr{s.Func}}, s)
 }
 
 func (w *rewriter) functionExpr(f *ast.FunctionExpr, self ...string) {
+	if w.defined++; w.defined > maxFunctions {
+		w.fail(f.Line(), fmt.Sprint("chunk has more than ", maxFunctions, " functions"))
+		return
+	}
 	w.long = false
 	w.nested++
-	params := append(self, f.ParList.Names...)
+	w.fn = &function{outer: w.fn, line: f.Line()}
+	from := w.enter(false)
+	w.declare(f.Line(), self...)
+	w.declare(f.Line(), f.ParList.Names...)
 	if f.ParList.HasVargs {
-		params = append(params, "arg")
+		w.declare(f.Line(), "arg")
 	}
-	w.function(params, f.Stmts)
+	w.stmts(f.Stmts)
+	w.leave(from)
+	w.fn = w.fn.outer
 	w.nested--
 	w.noteBrief(f)
 	w.long = true
@@ -219,21 +227,25 @@ func (w *rewriter) functionExpr(f *ast.FunctionExpr, self ...string) {
 // numberFor makes the three values numbers, as Lua does with strings that look like one.
 func (w *rewriter) numberFor(s *ast.NumberForStmt) {
 	w.long = true
+	w.labels(1)
 	number := func(x ast.Expr, function string) ast.Expr {
 		if x == nil {
 			return nil
 		}
-		switch x := w.expr(x).(type) {
-		case *ast.NumberExpr, *ast.UnaryLenOpExpr:
+		switch x := w.raw(x).(type) {
+		case *ast.NumberExpr:
+			return w.settle(x)
+		case *ast.UnaryLenOpExpr:
 			return x
 		default:
-			return w.call(function, x, x)
+			at := placed(&ast.NilExpr{}, x)
+			return w.call(function, at, w.settle(x))
 		}
 	}
 	s.Init = number(s.Init, "for initial")
 	s.Limit = number(s.Limit, "for limit")
 	s.Step = number(s.Step, "for step")
-	w.function([]string{s.Name}, s.Stmts)
+	s.Stmts = w.loopBody([]string{"(for index)", "(for limit)", "(for step)", s.Name}, s.Stmts)
 }
 
 // call is a call of a hidden function for one value.
@@ -256,5 +268,49 @@ func one(x ast.Expr) {
 		x.AdjustRet = true
 	case *ast.Comma3Expr:
 		x.AdjustRet = true
+	}
+}
+
+// ownName is the name of a variable whose function is being walked, which does not see it.
+type ownName struct {
+	name string
+	seen bool
+}
+
+// local walks a declaration. gopher-lua cannot tell `local function f` from `local f = function`: both see
+// f inside. With a second value the latter does not. The parser gives only the former a last line.
+func (w *rewriter) local(s *ast.LocalAssignStmt) {
+	if len(s.Names) != 1 || len(s.Exprs) != 1 {
+		w.exprs(s.Exprs)
+		w.declare(s.Line(), s.Names...)
+		return
+	}
+	f, isFunction := s.Exprs[0].(*ast.FunctionExpr)
+	if isFunction && s.LastLine() > 0 {
+		w.declare(s.Line(), s.Names...)
+		w.functionExpr(f)
+		return
+	}
+	if !isFunction {
+		w.exprs(s.Exprs)
+		w.declare(s.Line(), s.Names...)
+		return
+	}
+	w.self = append(w.self, ownName{name: s.Names[0]})
+	w.functionExpr(f)
+	last := len(w.self) - 1
+	if w.self[last].seen {
+		s.Exprs = append(s.Exprs, placed(&ast.NilExpr{}, s))
+	}
+	w.self = w.self[:last]
+	w.declare(s.Line(), s.Names...)
+}
+
+// mention notes a name that is used.
+func (w *rewriter) mention(name string) {
+	for i := range w.self {
+		if w.self[i].name == name {
+			w.self[i].seen = true
+		}
 	}
 }

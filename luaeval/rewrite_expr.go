@@ -1,13 +1,18 @@
 package luaeval
 
 import (
+	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
 )
 
-func (w *rewriter) expr(expr ast.Expr) ast.Expr {
+// expr walks an expression and returns the one in its place.
+func (w *rewriter) expr(expr ast.Expr) ast.Expr { return w.settle(w.raw(expr)) }
+
+// raw is expr, except that a literal stays one.
+func (w *rewriter) raw(expr ast.Expr) ast.Expr {
 	if expr == nil || w.err != nil {
 		return expr
 	}
@@ -16,6 +21,22 @@ func (w *rewriter) expr(expr ast.Expr) ast.Expr {
 		return expr
 	}
 	defer func() { w.depth-- }()
+	w.nodes++
+	switch x := expr.(type) {
+	case *ast.ArithmeticOpExpr:
+		expr = w.arithmetic(x)
+	case *ast.UnaryMinusOpExpr:
+		expr = w.minus(x)
+	default:
+		w.spine = 0
+		expr = w.other(expr)
+	}
+	w.spine = 0
+	return expr
+}
+
+// other walks what is not arithmetic.
+func (w *rewriter) other(expr ast.Expr) ast.Expr {
 	switch x := expr.(type) {
 	case *ast.NumberExpr:
 		w.number(x)
@@ -29,26 +50,22 @@ func (w *rewriter) expr(expr ast.Expr) ast.Expr {
 		for _, f := range x.Fields {
 			f.Key, f.Value = w.expr(f.Key), w.expr(f.Value)
 		}
+		return w.constructor(x)
 	case *ast.FuncCallExpr:
 		w.long = w.long || w.scope.library && !w.returnsSoon(x.Func)
 		if x.Func != nil {
 			return w.reader(x, "unpack")
 		}
 		x.Receiver = w.expr(x.Receiver)
+		w.method(x.Method, x.Line())
 		w.exprs(x.Args)
 	case *ast.LogicalOpExpr:
-		x.Lhs, x.Rhs = w.expr(x.Lhs), w.expr(x.Rhs)
+		w.either(x)
 	case *ast.RelationalOpExpr:
+		w.labels(1)
 		x.Lhs, x.Rhs = w.expr(x.Lhs), w.expr(x.Rhs)
-	case *ast.ArithmeticOpExpr:
-		x.Lhs, x.Rhs = w.expr(x.Lhs), w.expr(x.Rhs)
-		if x.Operator == "%" || x.Operator == "^" {
-			return w.call(x.Operator, x, x.Lhs, x.Rhs)
-		}
 	case *ast.StringConcatOpExpr:
 		return w.concat(x)
-	case *ast.UnaryMinusOpExpr:
-		x.Expr = w.expr(x.Expr)
 	case *ast.UnaryNotOpExpr:
 		x.Expr = w.expr(x.Expr)
 	case *ast.UnaryLenOpExpr:
@@ -61,6 +78,18 @@ func (w *rewriter) expr(expr ast.Expr) ast.Expr {
 		w.functionExpr(x)
 	}
 	return expr
+}
+
+// either walks `and` and `or`.
+func (w *rewriter) either(x *ast.LogicalOpExpr) {
+	w.labels(1)
+	if w.logical != x {
+		w.labels(3)
+	}
+	w.logical, _ = x.Lhs.(*ast.LogicalOpExpr)
+	x.Lhs = w.expr(x.Lhs)
+	w.logical, _ = x.Rhs.(*ast.LogicalOpExpr)
+	x.Rhs = w.expr(x.Rhs)
 }
 
 // number writes a literal so that gopher-lua, which takes 010 for octal, reads what Lua reads.
@@ -76,8 +105,10 @@ func (w *rewriter) number(x *ast.NumberExpr) {
 
 func (w *rewriter) ident(x *ast.IdentExpr) ast.Expr {
 	name := x.Value
+	w.mention(name)
 	switch {
 	case w.isLocal(name):
+		w.use(name, x.Line())
 		return x
 	case w.scope.library:
 		return w.libraryIdent(x)
@@ -93,6 +124,9 @@ func (w *rewriter) ident(x *ast.IdentExpr) ast.Expr {
 		if bound := w.bind(name, v, x); bound != nil {
 			return bound
 		}
+	}
+	if !w.room(lua.LString(name)) {
+		return w.globalField(x)
 	}
 	return x
 }
@@ -174,21 +208,23 @@ func (w *rewriter) concat(x *ast.StringConcatOpExpr) ast.Expr {
 		w.fail(x.Line(), "chunk has too many syntax levels")
 		return x
 	}
-	// A call takes a register for each argument, of which there are 200: long chains go in parts, from the right.
-	const part = 40
-	for len(args) > part {
-		n := len(args) - part
-		args = append(args[:n:n], w.call("..", x, args[n:]...))
+	// A call takes a register for each argument, of which there are 200; a constructor takes 50.
+	const most = 40
+	if len(args) > most {
+		list := placed(&ast.TableExpr{}, x)
+		for _, arg := range args {
+			one(arg)
+			list.Fields = append(list.Fields, &ast.Field{Value: arg})
+		}
+		return w.call("..list", x, list, w.settle(placed(&ast.NumberExpr{Value: strconv.Itoa(len(args))}, x)))
 	}
 	return w.call("..", x, args...)
 }
 
 func (w *rewriter) operand(x ast.Expr) ast.Expr {
-	x = w.expr(x)
-	if n, ok := x.(*ast.NumberExpr); ok {
-		if f, ok := parseNumber(n.Value); ok {
-			return placed(&ast.StringExpr{Value: formatNumber(f)}, n)
-		}
+	x = w.raw(x)
+	if n := literal(x); n != nil {
+		x = placed(&ast.StringExpr{Value: formatNumber(*n)}, x)
 	}
-	return x
+	return w.settle(x)
 }

@@ -8,14 +8,19 @@ import (
 // maxLevels is how deep blocks and expressions nest in Lua 5.1 (luaconf.h: LUAI_MAXCCALLS).
 const maxLevels = 200
 
+// maxTokens bounds a text, of which the parser makes a tree of some hundred bytes a token.
+const maxTokens = 4 << 20
+
 // scanner runs over the text of a script once, before the parser, to find nesting that would cost the parser and the
 // compiler their stacks. It knows just enough of Lua's tokens to skip strings and comments.
 type scanner struct {
-	src    string
-	i      int
-	line   int
-	levels int
-	chain  int // `..`, `^` and unary operators in a row, which nest to the right
+	src     string
+	i       int
+	line    int
+	tokens  int
+	levels  int
+	operand bool // what came last can be the left side of an operator
+	chain   int  // `..`, `^` and unary operators in a row, which nest to the right
 }
 
 // checkNesting refuses text that nests too deeply, in Lua's words, and tells where it does.
@@ -23,6 +28,9 @@ func checkNesting(src, chunk string) (at int, err error) {
 	s := scanner{src: src, line: 1}
 	for s.i < len(src) {
 		c := src[s.i]
+		if c > ' ' {
+			s.tokens++
+		}
 		switch {
 		case c == '\n':
 			s.line++
@@ -45,20 +53,33 @@ func checkNesting(src, chunk string) (at int, err error) {
 			s.nest(-1)
 			s.i++
 		case c == '.' && s.at(1) == '.':
+			s.operand = false
 			s.chain++
 			s.i += 2
+		case c == '-' && s.operand:
+			s.operand, s.chain = false, 0
+			s.i++
 		case c == '^' || c == '-' || c == '#':
+			s.operand = false
 			s.chain++
 			s.i++
 		case c == ',' || c == ';' || c == '=' || c == '+' || c == '*' || c == '/' || c == '<' || c == '>':
-			s.chain = 0
+			s.operand, s.chain = false, 0
 			s.i++
+		case isDigit(c):
+			s.operand = true
+			for s.i < len(src) && isDigit(src[s.i]) {
+				s.i++
+			}
 		default:
 			s.i++
 		}
 		if s.levels > maxLevels || s.chain > 10*maxLevels {
 			return s.i, errors.New(fmt.Sprint(chunk, ":", s.line, ": chunk has too many syntax levels"))
 		}
+	}
+	if s.tokens > maxTokens {
+		return 0, errors.New(fmt.Sprint(chunk, ":", s.line, ": chunk has more than ", maxTokens, " tokens"))
 	}
 	return len(src), nil
 }
@@ -72,7 +93,7 @@ func (s *scanner) at(k int) byte {
 
 func (s *scanner) nest(n int) {
 	s.levels = max(s.levels+n, 0)
-	s.chain = 0
+	s.operand, s.chain = n < 0, 0
 }
 
 func (s *scanner) word() {
@@ -80,6 +101,7 @@ func (s *scanner) word() {
 	for s.i < len(s.src) && (isAlpha(s.src[s.i]) || isDigit(s.src[s.i])) {
 		s.i++
 	}
+	s.operand = false
 	switch s.src[from:s.i] {
 	case "do", "then", "function", "repeat":
 		s.nest(1)
@@ -89,10 +111,13 @@ func (s *scanner) word() {
 		s.chain++
 	case "and", "or", "return", "local", "if", "while", "for", "in", "else":
 		s.chain = 0
+	default:
+		s.operand = true
 	}
 }
 
 func (s *scanner) quoted(quote byte) {
+	s.operand = true
 	for s.i++; s.i < len(s.src) && s.src[s.i] != quote; s.i++ {
 		if s.src[s.i] == '\\' {
 			s.i++

@@ -123,5 +123,5 @@ func (w *rewriter) libraryIdent(x *ast.IdentExpr) ast.Expr {
 
 func (w *rewriter) inEnvironment(x *ast.IdentExpr) ast.Expr {
 	env := placed(&ast.IdentExpr{Value: hide(environment)}, x)
-	return placed(&ast.AttrGetExpr{Object: env, Key: placed(&ast.StringExpr{Value: x.Value}, x)}, x)
+	return placed(&ast.AttrGetExpr{Object: env, Key: w.settle(placed(&ast.StringExpr{Value: x.Value}, x))}, x)
 }

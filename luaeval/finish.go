@@ -1,0 +1,140 @@
+package luaeval
+
+import (
+	"slices"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+const (
+	tooManyConstants = "constant table overflow"
+	tooLong          = "control structure too long"
+)
+
+// limitError is the error of a text that is too large for the instructions.
+type limitError struct {
+	line int // or 0, which is not told
+	text string
+}
+
+func (e *limitError) Error() string { return e.text }
+
+// maxJump is how far an instruction jumps.
+const maxJump = 1<<17 - 1
+
+// loopEnd says whether an instruction is the first of a long loop or its jump back.
+type loopEnd uint8
+
+const (
+	noLoop loopEnd = iota
+	loopStart
+	loopBack
+)
+
+// finish makes of what gopher-lua has compiled what the marks say. It gives back the room for a
+// thousand instructions that the compiler begins each function with.
+func (w *rewriter) finish(proto *lua.FunctionProto) error {
+	proto.Code = slices.Clone(proto.Code)
+	proto.DbgSourcePositions = slices.Clone(proto.DbgSourcePositions)
+	if len(w.marks) > 0 {
+		if err := w.useMarks(proto); err != nil {
+			return err
+		}
+	}
+	if len(proto.Code) > maxJump {
+		if err := checkFor(proto.Code, proto.DbgSourcePositions); err != nil {
+			return err
+		}
+	}
+	for _, inner := range proto.FunctionPrototypes {
+		if err := w.finish(inner); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Instructions are made of fields (gopher-lua's opcode.go).
+func opcode(inst uint32) int { return int(inst >> 26) }
+
+func jump(inst uint32) int { return int(inst&maxConstant) - maxJump }
+
+const (
+	fieldA = 0xff << 18
+	fieldC = 0x1ff << 9
+	shiftC = 9
+
+	opLoadK = uint32(lua.OP_LOADK) << 26
+	opNop   = uint32(lua.OP_NOP) << 26
+)
+
+func (w *rewriter) useMarks(proto *lua.FunctionProto) error {
+	index := map[lua.LValue]int{}
+	for i, v := range proto.Constants {
+		index[v] = i
+	}
+	var starts []int
+	for pc, line := range proto.DbgSourcePositions {
+		if line >= 0 {
+			continue
+		}
+		m := w.marks[-line-1]
+		proto.DbgSourcePositions[pc] = m.line
+		inst := &proto.Code[pc]
+		switch op := opcode(*inst); {
+		case op == lua.OP_LOADBOOL && m.value != nil:
+			i, ok := index[m.value]
+			if !ok {
+				i = len(proto.Constants)
+				index[m.value] = i
+				proto.Constants = append(proto.Constants, m.value)
+			}
+			if i >= maxConstant {
+				return &limitError{text: tooManyConstants}
+			}
+			*inst = opLoadK | *inst&fieldA | uint32(i)
+		case op == lua.OP_SETLIST && m.list == noList:
+			*inst = opNop
+		case op == lua.OP_SETLIST && m.list > maxLists:
+			proto.Code[pc+1] = uint32(m.list)
+		case op == lua.OP_SETLIST && m.list > 0:
+			*inst = *inst&^fieldC | uint32(m.list)<<shiftC
+		case op == lua.OP_LOADNIL && m.loop == loopStart:
+			starts = append(starts, pc)
+		case op == lua.OP_JMP && m.loop == loopBack:
+			from := starts[len(starts)-1]
+			starts = starts[:len(starts)-1]
+			if pc+1-from > maxJump {
+				return &limitError{m.line, tooLong}
+			}
+		}
+	}
+	return nil
+}
+
+// checkFor checks the jumps of `for`, which gopher-lua does not. They nest like parentheses; a
+// generic one's is forward to the end, which gopher-lua has checked, and as far back.
+func checkFor(code []uint32, lines []int) error {
+	var starts []int
+	for pc := 0; pc < len(code); pc++ {
+		switch inst := code[pc]; opcode(inst) {
+		case lua.OP_FORPREP:
+			starts = append(starts, pc)
+		case lua.OP_FORLOOP:
+			from := starts[len(starts)-1]
+			starts = starts[:len(starts)-1]
+			if pc-from > maxJump {
+				return &limitError{lines[pc], tooLong}
+			}
+		case lua.OP_TFORLOOP:
+			if pc+1 < len(code) && jump(code[pc+1]) > 0 {
+				return &limitError{lines[pc], tooLong}
+			}
+		case lua.OP_SETLIST:
+			if inst&fieldC == 0 {
+				pc++
+			}
+		}
+	}
+	return nil
+}
