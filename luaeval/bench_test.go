@@ -1,6 +1,7 @@
 package luaeval
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -54,6 +55,27 @@ func BenchmarkLockScripts(b *testing.B) {
 			for b.Loop() {
 				w.Buf = w.Buf[:0]
 				e.RunFunction(libraries.Find([]byte("f")), keys, args, &w)
+			}
+		})
+	}
+}
+
+// The time of a compilation by the number of constants, which is to grow no faster than it.
+func BenchmarkCompile(b *testing.B) {
+	e := alone(Options{})
+	lock := `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
+	scripts := []struct{ name, text string }{{"unlock", lock}}
+	for _, n := range []int{100, 1000, 10000, 100000} {
+		scripts = append(scripts, struct{ name, text string }{fmt.Sprint("strings/", n), "return #{" + numbered(n, ",", "'k%d'") + "}"})
+	}
+	for _, c := range scripts {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				e.Flush()
+				if _, err := e.Load([]byte(c.text)); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}
