@@ -157,6 +157,8 @@ func TestShutdownEndsTheServerAndItsConnections(t *testing.T) {
 	c := redistest.Dial(t, addr)
 	require.NoError(t, c.Send([]byte("SHUTDOWN NOSAVE\r\nSET k v\r\n")))
 	requireClosed(t, c)
+	_, err := net.Dial("tcp", addr)
+	require.Error(t, err, "nobody listens any more")
 	require.NoError(t, <-done)
 	s.Stop() // too late, and harmless
 }

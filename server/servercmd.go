@@ -80,6 +80,7 @@ func (s *Server) shutdown(c *command.Call) error {
 		}
 	}
 	s.running.sess.CloseAfterReply = true
+	s.closeListeners() // a client that sees its connection close cannot connect again
 	s.loop.Stop()
 	return nil
 }
