@@ -251,7 +251,7 @@ func (e *Engine) rawSet(l *lua.LState) int {
 }
 
 // nextWork is what one step through a table costs at worst: behind what was deleted there may be nothing for long.
-const nextWork = 512
+const nextWork = 256
 
 func (e *Engine) next(l *lua.LState) int {
 	e.tick(l, nextWork)

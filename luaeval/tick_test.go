@@ -18,7 +18,7 @@ import (
 func looks() map[string]string {
 	return map[string]string{
 		"assert": `assert(tonumber(s .. "x") == nil, s) error("looked")`, "error": `error(s)`, "tonumber": `return tonumber(s)`,
-		"next": strings.Repeat(`next(t) `, 10), "unpack": strings.Repeat(`unpack(t, 1, 7000) `, 3),
+		"next": strings.Repeat(`next(t) `, 20), "unpack": strings.Repeat(`unpack(t, 1, 7000) `, 3),
 		"pcall": `pcall(string.upper, s)`, "coroutine.wrap": `pcall(coroutine.wrap(string.upper), s)`,
 		"coroutine.resume": `coroutine.resume(coroutine.create(string.upper), s)`,
 
@@ -42,16 +42,16 @@ func looks() map[string]string {
 		"struct.unpack": `struct.unpack(("b"):rep(5000), s)`, "struct.size": `struct.size(("b"):rep(5000))`,
 
 		"redis.call": strings.Repeat(`redis.call("x") `, 70), "redis.call of much": `redis.call("x", s)`,
-		"redis.call for many":   `redis.call("many")`,
-		"redis.pcall":           `redis.pcall("x", s)`,
-		"redis.sha1hex":         `redis.sha1hex(s)`,
-		"redis.log":             `redis.log(1, s)`,
-		"redis.error_reply":     `redis.error_reply(s)`,
-		"redis.acl_check_cmd":   `redis.acl_check_cmd("x", s)`,
-		"..":                    `local x = s .. "y"`,
-		"arithmetic":            `local x = s + 1`,
-		"a reply":               `return t`,
-		"a reply of few tables": `return {t, t, t, t, t, t, t, t, t, t}`,
+		"redis.call for many":     `redis.call("many")`,
+		"redis.pcall":             `redis.pcall("x", s)`,
+		"redis.sha1hex":           `redis.sha1hex(s)`,
+		"redis.log":               `redis.log(1, s)`,
+		"redis.error_reply":       `redis.error_reply(s)`,
+		"redis.acl_check_cmd":     `redis.acl_check_cmd("x", s)`,
+		"..":                      `local x = s .. "y"`,
+		"arithmetic":              `local x = s + 1`,
+		"a reply":                 `return t`,
+		"a reply of empty tables": `return {{}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}, {}}`,
 	}
 }
 
