@@ -124,7 +124,7 @@ var adminRows = []attack{
 	{name: "admin: lolwut", does: "LOLWUT with large sizes.", short: 5, full: 500,
 		run: times("LOLWUT VERSION 5 100000 100000 100000")},
 	{name: "admin: debug object", does: "DEBUG OBJECT of a list of n elements, 100 times.",
-		short: 100_000, full: 1_000_000,
+		short: 100_000, full: 1_000_000, known: "a payload is made to tell its length",
 		prepare: fill("RPUSH l", "element{i}"),
 		run:     func(x *attacker) { x.pipe(100, func(int) []string { return words("DEBUG OBJECT l", 0) }) }},
 	{name: "admin: memory stats", does: "MEMORY STATS and INFO, 300 times, with n databases in use.",

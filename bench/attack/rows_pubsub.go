@@ -30,20 +30,14 @@ func storm(first string) func(*attacker) {
 // pubsubRows are channels, MONITOR and the tracking of keys.
 var pubsubRows = []attack{
 	{name: "pubsub: subscribe", does: "SUBSCRIBE of n channels.", short: 50_000, full: 500_000, held: true,
-		run: func(x *attacker) {
-			x.dial().pour(1, func(int) []string { return with("SUBSCRIBE", "channel:{i}", x.n) })
-		}},
+		run: subscribe("SUBSCRIBE", "channel:{i}")},
 	{name: "pubsub: psubscribe", does: "PSUBSCRIBE of n patterns.", short: 20_000, full: 200_000, held: true,
-		run: func(x *attacker) {
-			x.dial().pour(1, func(int) []string { return with("PSUBSCRIBE", "pattern:{i}", x.n) })
-		}},
+		run: subscribe("PSUBSCRIBE", "pattern:{i}")},
 	{name: "pubsub: ssubscribe", does: "SSUBSCRIBE of n channels.", short: 20_000, full: 200_000, held: true,
-		run: func(x *attacker) {
-			x.dial().pour(1, func(int) []string { return with("SSUBSCRIBE", "channel:{i}", x.n) })
-		}},
+		run: subscribe("SSUBSCRIBE", "channel:{i}")},
 	{name: "pubsub: publish to patterns", does: "100 PUBLISH while a client has n patterns.",
-		short: 5_000, full: 100_000, run: func(x *attacker) {
-			x.dial().send(appendCommand(nil, with("PSUBSCRIBE", "*a*{i}*b", x.n)...))
+		short: 1_000, full: 10_000, run: func(x *attacker) {
+			x.dial().do(with("PSUBSCRIBE", "*a*{i}*b", x.n)...)
 			value := strings.Repeat("x", 100)
 			x.pipe(100, func(int) []string { return []string{"PUBLISH", strings.Repeat("a", 60), value} })
 		}},
@@ -71,7 +65,7 @@ var pubsubRows = []attack{
 			x.pipe(100, func(int) []string { return []string{"PUBLISH", "c", "v"} })
 		}},
 	{name: "pubsub: keyspace events", does: "n commands with all keyspace events and 1,000 patterns.",
-		short: 1_000, full: 30_000,
+		short: 200, full: 10_000,
 		options: []string{"--notify-keyspace-events", "KEA"}, run: func(x *attacker) {
 			x.dial().do(with("PSUBSCRIBE", "__key*__:nothing{i}*", 1_000)...)
 			times("SET k{i} v")(x)
