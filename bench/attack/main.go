@@ -39,7 +39,7 @@ type options struct {
 func parseOptions(args []string) (options, error) {
 	var o options
 	f := flag.NewFlagSet("attack", flag.ContinueOnError)
-	f.BoolVar(&o.short, "short", false, "the short form: small sizes, well below two minutes")
+	f.BoolVar(&o.short, "short", false, "the short form: small sizes, for CI")
 	f.BoolVar(&o.list, "list", false, "list the attacks and run none")
 	f.StringVar(&o.only, "only", "", "run the attacks whose name matches this `regexp`")
 	f.StringVar(&o.ours, "ours", "", "`command` that starts miniredisd; without it one is built")
