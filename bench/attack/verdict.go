@@ -29,7 +29,7 @@ func judge(a attack, ours, redis outcome, busy time.Duration) (findings []string
 	find(ours.took > 2*redis.took+timeFloor, "time %.1f times", ratio(ours.took.Seconds(), redis.took.Seconds()))
 	find(ours.peakMB > 1.5*redis.peakMB+memoryFloor, "memory %.1f times", ratio(ours.peakMB, redis.peakMB))
 	find(ours.stall > busy+redis.stall+timeFloor, "others wait %d ms", ours.stall.Milliseconds())
-	find(a.endless && redis.killed && !ours.killed, "SCRIPT KILL in vain")
+	find(a.endless && redis.killed && !ours.killed && ours.busy > 0, "SCRIPT KILL in vain")
 	counted := min(redis.usedMB, ours.peakMB) // what redis-server reserves and we do not needs no count
 	find(a.held && counted > countFloor && ours.usedMB < counted/3, "counts %.0f MB of %.0f", ours.usedMB, ours.peakMB)
 	starved := redis.stall > busy+timeFloor // by what we refuse
