@@ -254,7 +254,11 @@ func (e *Engine) rawSet(l *lua.LState) int {
 const nextWork = 256
 
 func (e *Engine) next(l *lua.LState) int {
-	e.tick(l, nextWork)
+	units := 1
+	if l.Context() == nil { // else the instructions around it are counted
+		units = nextWork
+	}
+	e.tick(l, units)
 	k, v := e.behind(checkTable(l, 1, "next")).Next(l.Get(2))
 	l.Push(k)
 	if k == lua.LNil {

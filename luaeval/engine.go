@@ -272,7 +272,10 @@ func (e *Engine) finish() {
 		e.newStacks()
 	}
 	e.large.lent = false
-	e.run.script, e.run.cut, e.run.fail = nil, nil, failure{}
+	e.run.script = nil
+	if e.run.fail.text != "" {
+		e.run.cut, e.run.fail = nil, failure{}
+	}
 }
 
 const (

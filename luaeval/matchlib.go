@@ -140,8 +140,9 @@ func (e *Engine) strGsub(l *lua.LState) int {
 		case end > s:
 			s = end
 		case s < len(src):
-			o.expect(1)
-			o.b = append(o.b, src[s])
+			if o.b = append(o.b, src[s]); len(o.b)-o.counted > portion {
+				o.expect(0)
+			}
 			s++
 		default:
 			s++

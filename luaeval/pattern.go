@@ -107,7 +107,7 @@ func (m *matcher) frontier(s, p int) (at, rest int) {
 // behind it has been tried as well, the end of the match.
 func (m *matcher) item(s, p int) (at, rest int, ended bool) {
 	end := m.classEnd(p)
-	if end < 0 || !m.stepped(end-p) {
+	if end < 0 || end-p > bytesPerStep && !m.stepped(end-p) {
 		return -1, p, true
 	}
 	suffix := byte(0)

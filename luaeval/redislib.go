@@ -43,7 +43,9 @@ func (e *Engine) call(l *lua.LState, raises bool) int {
 		return 1
 	}
 	e.tick(l, callWork)
-	e.charge(l, len(w.Buf))
+	if len(w.Buf) > largeString {
+		e.charge(l, len(w.Buf))
+	}
 	v, _ := e.fromReply(l, w.Buf, 0)
 	l.Push(v)
 	return 1
@@ -62,6 +64,7 @@ func (e *Engine) takeArgs(l *lua.LState) string {
 		switch v := l.Get(i).(type) {
 		case lua.LString:
 			if len(v) >= largeString {
+				e.tick(l, len(v)/bytesPerUnit)
 				args = append(args, e.large.lend(v))
 				continue
 			}
@@ -74,7 +77,6 @@ func (e *Engine) takeArgs(l *lua.LState) string {
 		args = append(args, b[from:len(b):len(b)])
 	}
 	e.argb, e.argv = b, args
-	e.tick(l, sizeOf(args)/bytesPerUnit)
 	return ""
 }
 
