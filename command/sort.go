@@ -39,16 +39,16 @@ type sorter struct {
 	get           []sortPattern
 	dst           []byte
 
-	items []sortItem
-	kept  []byte // what has to outlive the next lookup
-	name  []byte // of the key looked up
+	items  []sortItem
+	result [][]byte // the elements asked for, in order
+	kept   []byte   // what has to outlive the next lookup
+	name   []byte   // of the key looked up
 }
 
 type sortItem struct {
 	element []byte
 	weight  []byte // what BY led to, nil for nothing; only to sort by text
 	score   float64
-	place   int // before sorting, which decides where nothing else does
 }
 
 func sortCommand(c *Call) error { return sortReply(c, true) }
@@ -67,10 +67,8 @@ func sortReply(c *Call, mayStore bool) error {
 		if err := s.weigh(c); err != nil {
 			return err
 		}
-		slices.SortFunc(s.items, s.compare)
-		from, to := s.window(len(s.items))
-		s.items = s.items[from:to]
 	}
+	s.arrange()
 	if s.dst != nil {
 		s.store(c)
 		return nil
@@ -79,14 +77,36 @@ func sortReply(c *Call, mayStore bool) error {
 	return nil
 }
 
+// arrange puts the elements that LIMIT wants into their order. What is sorted are numbers of
+// items, which are quicker to move than items are; those behind the limit are not sorted.
+func (s *sorter) arrange() {
+	order := make([]uint32, len(s.items))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	if !s.unsorted {
+		from, to := s.window(len(order))
+		if to < len(order)/2 {
+			selectFirst(order, to, s.compare)
+			order = order[:to]
+		}
+		slices.SortFunc(order, s.compare)
+		order = order[from:to]
+	}
+	s.result = make([][]byte, len(order))
+	for i, item := range order {
+		s.result[i] = s.items[item].element
+	}
+}
+
 func (s *sorter) reply(c *Call) {
-	c.Array(len(s.items) * max(len(s.get), 1))
-	for i := range s.items {
+	c.Array(len(s.result) * max(len(s.get), 1))
+	for _, element := range s.result {
 		if s.get == nil {
-			c.Bulk(s.items[i].element)
+			c.Bulk(element)
 		}
 		for j := range s.get {
-			if v, ok := s.follow(c, &s.get[j], s.items[i].element); ok {
+			if v, ok := s.follow(c, &s.get[j], element); ok {
 				c.Bulk(v)
 			} else {
 				c.Null()
@@ -146,7 +166,7 @@ func (s *sorter) part(n int) (from, to int, back bool) {
 }
 
 func (s *sorter) add(element []byte) {
-	s.items = append(s.items, sortItem{element: element, place: len(s.items)})
+	s.items = append(s.items, sortItem{element: element})
 }
 
 func (s *sorter) loadList(l *store.List) {
@@ -231,9 +251,11 @@ func (s *sorter) weigh(c *Call) error {
 	return nil
 }
 
-// compare orders two elements (sort.c: sortCompare).
-func (s *sorter) compare(a, b sortItem) int {
+// compare orders two items by their numbers (sort.c: sortCompare). What else is equal stays in the
+// order in which it was loaded.
+func (s *sorter) compare(i, j uint32) int {
 	var d int
+	a, b := &s.items[i], &s.items[j]
 	switch {
 	case !s.alpha:
 		if d = cmp.Compare(a.score, b.score); d == 0 {
@@ -252,7 +274,7 @@ func (s *sorter) compare(a, b sortItem) int {
 		d = -d
 	}
 	if d == 0 {
-		d = a.place - b.place
+		d = int(i) - int(j)
 	}
 	return d
 }
@@ -260,8 +282,7 @@ func (s *sorter) compare(a, b sortItem) int {
 // store makes a list of what would be the reply: empty strings where that has nil.
 func (s *sorter) store(c *Call) {
 	l := store.NewList(c.KS)
-	for i := range s.items {
-		element := s.items[i].element
+	for _, element := range s.result {
 		if s.get == nil {
 			l.PushTail(element)
 		}
