@@ -278,12 +278,37 @@ func (q *geoQuery) search() (all []found) {
 		return enough == 0 || len(all) < enough
 	})
 	if q.order != 0 {
-		slices.SortStableFunc(all, func(a, b found) int { return q.order * cmp.Compare(a.metres, b.metres) })
+		return q.nearest(all)
 	}
 	if q.count > 0 && len(all) > q.count {
 		all = all[:q.count]
 	}
 	return all
+}
+
+// nearest sorts places by their distance, as many as are asked for. Those that are equally far stay
+// in the order in which they were found.
+func (q *geoQuery) nearest(all []found) []found {
+	compare := func(i, j uint32) int {
+		if d := q.order * cmp.Compare(all[i].metres, all[j].metres); d != 0 {
+			return d
+		}
+		return cmp.Compare(i, j)
+	}
+	order := make([]uint32, len(all))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	if q.count > 0 && q.count < len(order) {
+		selectFirst(order, q.count, compare)
+		order = order[:q.count]
+	}
+	slices.SortFunc(order, compare)
+	sorted := make([]found, len(order))
+	for i, place := range order {
+		sorted[i] = all[place]
+	}
+	return sorted
 }
 
 // searchCell appends the places with scores from first up to end that the shape
