@@ -112,10 +112,12 @@ func (u *Union) Take(s Sketch) (sound bool) {
 		if i+r.n > registers {
 			return false
 		}
-		for range r.n {
-			u[i] = max(u[i], r.value)
-			i++
+		if r.value > 0 {
+			for j := range r.n {
+				u[i+j] = max(u[i+j], r.value)
+			}
 		}
+		i += r.n
 	}
 	return i == registers
 }
