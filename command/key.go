@@ -5,7 +5,7 @@ import "github.com/miniredisd/miniredisd/store"
 func keyRows() []Row {
 	return []Row{
 		{"del", "key ...", -2, Write | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RM|Delete)), "generic", "1.0.0", "O(N) in the keys given", "Deletes keys.", del},
-		{"unlink", "key ...", -2, Write | Fast | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RM|Delete)), "generic", "4.0.0", "O(N) in the keys given", "Deletes keys and leaves the memory to be freed later.", del},
+		{"unlink", "key ...", -2, Write | Fast | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RM|Delete)), "generic", "4.0.0", "O(N) in the keys given", "Deletes keys and leaves the memory to be freed later.", unlink},
 		{"exists", "key ...", -2, ReadOnly | Fast | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RO)), "generic", "1.0.0", "O(N) in the keys given", "Counts how many of the keys exist.", exists},
 		{"touch", "key ...", -2, ReadOnly | Fast | RequestMultiShard | ResponseSum, keys(span(1, -1, 1, RO)), "generic", "3.2.1", "O(N) in the keys given", "Counts the keys that exist and notes an access to each.", touch},
 		{"type", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "generic", "1.0.0", "O(1)", "Tells which type of value a key holds.", typeOf},
@@ -25,10 +25,14 @@ func keyRows() []Row {
 	}
 }
 
-func del(c *Call) error {
+func del(c *Call) error { return c.deleteKeys(c.DB.Delete) }
+
+func unlink(c *Call) error { return c.deleteKeys(c.DB.Unlink) }
+
+func (c *Call) deleteKeys(remove func(key []byte) bool) error {
 	n := int64(0)
 	for _, key := range c.Args[1:] {
-		if c.DB.Delete(key) {
+		if remove(key) {
 			c.Changed(ClassGeneric, "del", key)
 			n++
 		}

@@ -37,32 +37,45 @@ func dbSize(c *Call) error {
 	return nil
 }
 
-// flushMode checks the word behind FLUSHDB and FLUSHALL. Both ways are the same
+// flushMode checks the word behind FLUSHDB and FLUSHALL. Both ways do the same
 // here: the garbage collector frees the keys while the server goes on.
-func flushMode(c *Call) error {
-	if len(c.Args) == 1 || len(c.Args) == 2 && (is(c.Args[1], "async") || is(c.Args[1], "sync")) {
-		return nil
+func flushMode(c *Call) (async bool, err error) {
+	switch {
+	case len(c.Args) == 1 || len(c.Args) == 2 && is(c.Args[1], "sync"):
+		return false, nil
+	case len(c.Args) == 2 && is(c.Args[1], "async"):
+		return true, nil
 	}
-	return errSyntax
+	return false, errSyntax
+}
+
+// flushed counts the keys that went.
+func (c *Call) flushed(n int, async bool) {
+	c.Count(n)
+	if async {
+		c.KS.Stats.LazyFreed += int64(n)
+	}
 }
 
 func flushDB(c *Call) error {
-	if err := flushMode(c); err != nil {
+	async, err := flushMode(c)
+	if err != nil {
 		return err
 	}
 	c.Ex.replaced(c.DB, nil)
 	c.Ex.invalidateAll()
-	c.Count(c.DB.Flush())
+	c.flushed(c.DB.Flush(), async)
 	c.Ex.exchanged(c.DB)
 	c.OK()
 	return nil
 }
 
 func flushAll(c *Call) error {
-	if err := flushMode(c); err != nil {
+	async, err := flushMode(c)
+	if err != nil {
 		return err
 	}
-	c.Count(c.Ex.flushAll())
+	c.flushed(c.Ex.flushAll(), async)
 	c.OK()
 	return nil
 }

@@ -102,7 +102,7 @@ func (s *Server) infoMemory(r *report) {
 	ratio("mem_fragmentation", resident, used)
 	r.fields("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0, "mem_clients_slaves", 0,
 		"mem_clients_normal", s.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
-		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", 0)
+		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", s.ks.Stats.LazyFreed)
 }
 
 func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }

@@ -101,6 +101,8 @@ type Keyspace struct {
 // Stats are INFO's counters of the keyspace.
 type Stats struct {
 	Hits, Misses, Expired, Evicted, Dirty int64
+
+	LazyFreed int64 // values that Redis would have freed in the background
 }
 
 // touch remembers what a collection had been accounted for before a command

@@ -1,0 +1,50 @@
+package store
+
+// lazyThreshold is the effort from which Redis leaves a value to another thread (lazyfree.c:
+// LAZYFREE_THRESHOLD).
+const lazyThreshold = 64
+
+// effort is about how many allocations a value is, as Redis counts them for this purpose
+// (lazyfree.c: lazyfreeGetFreeEffort).
+func (e *entry) effort() int {
+	switch v := (Value{*e}); e.typ {
+	case TypeList:
+		if l := As[*List](v); l.quick {
+			return l.Nodes()
+		}
+	case TypeSet:
+		if s := As[*Set](v); s.table != nil {
+			return s.Len()
+		}
+	case TypeZSet:
+		if z := As[*ZSet](v); z.table != nil {
+			return z.Len()
+		}
+	case TypeHash:
+		if h := As[*Hash](v); h.table != nil {
+			return h.Len()
+		}
+	case TypeStream:
+		s := As[*Stream](v)
+		n := s.Nodes()
+		if groups := s.Groups.Len(); groups > 0 {
+			n += groups * (1 + s.Groups.Last().Len()) // one stands for all of them
+		}
+		return n
+	}
+	return 1
+}
+
+// Unlink is Delete that counts the values that Redis would free in the background. Here the
+// garbage collector frees all of them so.
+func (db *DB) Unlink(key []byte) bool {
+	i := db.find(key)
+	if i == 0 {
+		return false
+	}
+	if db.keys.at(i).Val.effort() > lazyThreshold {
+		db.ks.Stats.LazyFreed++
+	}
+	db.remove(i)
+	return true
+}
