@@ -2,7 +2,6 @@ package luaeval
 
 import (
 	"math"
-	"sort"
 
 	lua "github.com/yuin/gopher-lua"
 )
@@ -120,55 +119,6 @@ func element(t *lua.LTable, i int) lua.LValue {
 		return t.RawGetInt(i)
 	}
 	return t.RawGet(lua.LNumber(i))
-}
-
-func (e *Engine) tableSort(l *lua.LState) int {
-	t := checkTable(l, 1, "sort")
-	e.mayChange(l, t)
-	if l.Get(2) != lua.LNil {
-		if _, ok := l.Get(2).(*lua.LFunction); !ok {
-			typeError(l, 2, "sort", "function")
-		}
-	}
-	c := e.enter(l)
-	sort.Sort(&sorter{e, l, t, l.Get(2)})
-	e.run.calls = c
-	return 0
-}
-
-// sorter sorts the elements of a table where they are.
-type sorter struct {
-	e    *Engine
-	l    *lua.LState
-	t    *lua.LTable
-	less lua.LValue // nil: as < has it
-}
-
-func (s *sorter) Len() int { return border(s.t) }
-
-func (s *sorter) Swap(i, j int) {
-	a, b := element(s.t, i+1), element(s.t, j+1)
-	s.t.RawSetInt(i+1, b)
-	s.t.RawSetInt(j+1, a)
-}
-
-func (s *sorter) Less(i, j int) bool {
-	a, b := element(s.t, i+1), element(s.t, j+1)
-	units := 1
-	if text, ok := a.(lua.LString); ok {
-		units += len(text) / bytesPerUnit
-	}
-	s.e.tick(s.l, units)
-	if s.less == lua.LNil {
-		return s.l.LessThan(a, b)
-	}
-	s.l.Push(s.less)
-	s.l.Push(a)
-	s.l.Push(b)
-	s.l.Call(2, 1)
-	is := lua.LVAsBool(s.l.Get(-1))
-	s.l.Pop(1)
-	return is
 }
 
 func (e *Engine) tableGetN(l *lua.LState) int {

@@ -1,0 +1,126 @@
+package luaeval
+
+import lua "github.com/yuin/gopher-lua"
+
+// tableSort is table.sort(table [, less]) (ltablib.c: sort).
+func (e *Engine) tableSort(l *lua.LState) int {
+	t := checkTable(l, 1, "sort")
+	e.mayChange(l, t)
+	if l.Get(2) != lua.LNil {
+		if _, ok := l.Get(2).(*lua.LFunction); !ok {
+			typeError(l, 2, "sort", "function")
+		}
+	}
+	c := e.enter(l)
+	s := sorter{e, l, t, l.Get(2)}
+	s.sort(1, border(t))
+	e.run.calls = c
+	return 0
+}
+
+// sorter sorts the elements of a table where they are. It makes the comparisons and the swaps of Lua 5.1, in
+// their order. So equal elements come out as in Redis, and a comparison function that contradicts itself ends with
+// the same error.
+type sorter struct {
+	e    *Engine
+	l    *lua.LState
+	t    *lua.LTable
+	less lua.LValue // nil: as < has it
+}
+
+// sort orders the elements from low to high.
+func (s *sorter) sort(low, high int) {
+	for low < high {
+		middle := s.median(low, high)
+		if high-low < 3 {
+			return
+		}
+		pivot := element(s.t, middle)
+		s.swap(middle, high-1)
+		i := s.partition(low, high, pivot)
+		s.swap(high-1, i)
+		if i-low < high-i { // the smaller part first: the stack stays short
+			s.sort(low, i-1)
+			low = i + 1
+		} else {
+			s.sort(i+1, high)
+			high = i - 1
+		}
+	}
+}
+
+// median orders the first, the middle and the last element, and returns the place of the middle.
+func (s *sorter) median(low, high int) int {
+	if s.before(element(s.t, high), element(s.t, low)) {
+		s.swap(low, high)
+	}
+	middle := (low + high) / 2
+	switch {
+	case high-low == 1:
+	case s.before(element(s.t, middle), element(s.t, low)):
+		s.swap(middle, low)
+	case s.before(element(s.t, high), element(s.t, middle)):
+		s.swap(middle, high)
+	}
+	return middle
+}
+
+// partition moves elements before the pivot to the front, and returns the place of the pivot. The pivot itself waits at
+// high-1.
+func (s *sorter) partition(low, high int, pivot lua.LValue) int {
+	const invalid = "invalid order function for sorting"
+	i, j := low, high-1
+	for {
+		for i++; s.before(element(s.t, i), pivot); i++ {
+			if i > high {
+				raise(s.l, invalid)
+			}
+		}
+		for j--; s.before(pivot, element(s.t, j)); j-- {
+			if j < low {
+				raise(s.l, invalid)
+			}
+		}
+		if j < i {
+			return i
+		}
+		s.swap(i, j)
+	}
+}
+
+func (s *sorter) swap(i, j int) {
+	a, b := element(s.t, i), element(s.t, j)
+	s.t.RawSetInt(i, b)
+	s.t.RawSetInt(j, a)
+}
+
+func (s *sorter) before(a, b lua.LValue) bool {
+	units := 1
+	if text, ok := a.(lua.LString); ok {
+		units += len(text) / bytesPerUnit
+	}
+	s.e.tick(s.l, units)
+	if s.less == lua.LNil {
+		s.check(a, b)
+		return s.l.LessThan(a, b)
+	}
+	s.l.Push(s.less)
+	s.l.Push(a)
+	s.l.Push(b)
+	s.l.Call(2, 1)
+	is := lua.LVAsBool(s.l.Get(-1))
+	s.l.Pop(1)
+	return is
+}
+
+// check ends the sort for values without an order. Unlike that of an operator, this error has no line: the
+// comparison is not in the script.
+func (s *sorter) check(a, b lua.LValue) {
+	kind := a.Type()
+	switch {
+	case kind != b.Type():
+		s.l.Error(lua.LString("attempt to compare "+kind.String()+" with "+b.Type().String()), 0)
+	case kind != lua.LTNumber && kind != lua.LTString && s.l.GetMetaField(a, "__lt") == lua.LNil:
+		s.l.Error(lua.LString("attempt to compare two "+kind.String()+" values"), 0)
+	}
+}
