@@ -44,6 +44,10 @@ type Executor struct {
 	Overflows     func(s *Session, output int) bool
 	OutputTrigger int
 
+	// Transfer has another server restore keys. It calls restored with the place of each key
+	// that the other server has acknowledged.
+	Transfer func(t *Transfer, restored func(key int)) error
+
 	// EvictLater has the server call EvictMore soon.
 	EvictLater func()
 

@@ -57,6 +57,7 @@ func groups() [][]Row {
 		bitmapRows(),
 		keyRows(),
 		dumpRows(),
+		migrateRows(),
 		waitRows(),
 		listRows(),
 		listBlockRows(),

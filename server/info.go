@@ -189,7 +189,7 @@ func (s *Server) infoStats(r *report) {
 		"evicted_keys", s.ks.Stats.Evicted, "evicted_clients", s.stats.EvictedClients, "total_eviction_exceeded_time", exceeded/1e6, "current_eviction_exceeded_time", exceedsFor/1e6,
 		"keyspace_hits", s.ks.Stats.Hits, "keyspace_misses", s.ks.Stats.Misses,
 		"pubsub_channels", s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", s.ex.Subs.Len(pubsub.Pattern), "pubsubshard_channels", s.ex.Subs.Len(pubsub.Shard),
-		"latest_fork_usec", 0, "total_forks", 0, "migrate_cached_sockets", 0, "slave_expires_tracked_keys", 0,
+		"latest_fork_usec", 0, "total_forks", 0, "migrate_cached_sockets", len(s.migrate), "slave_expires_tracked_keys", 0,
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,
 		"tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes,

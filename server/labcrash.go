@@ -147,6 +147,7 @@ func (s *Server) startAgain(keep bool) {
 		s.ks = newKeyspace(s.cfg)
 		s.doctorLost()
 	}
+	s.migrate.closeFirst(len(s.migrate))
 	s.restoreConfig()
 	if err := s.newExecutor(s.ex.Clock); err != nil {
 		s.log('#', "Starting again after LAB CRASH: %v", err)

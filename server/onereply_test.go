@@ -22,6 +22,7 @@ func cannotBeAskedAtRandom() map[string]string {
 		"client|reply": "takes away the replies to be counted",
 		"config|set":   "may set a limit that the test itself breaks",
 		"debug":        "may wait, fill the memory or end the server",
+		"migrate":      "asks a server that the arguments make up",
 		"multi":        "has what follows queued",
 		"monitor":      "is answered by every command that follows",
 		"quit":         "closes the connection",

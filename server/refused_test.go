@@ -29,9 +29,6 @@ func TestCommandsThatNeedFilesOrOtherServersAreRefusedByName(t *testing.T) {
 	} {
 		require.Equal(t, r.why, c.Do(r.command...).Str)
 	}
-	c.Do("SET", "k", "v")
-	require.Equal(t, "ERR MIGRATE is not supported: this server connects to no other", c.Do("MIGRATE", "127.0.0.1", "1", "", "0", "500", "KEYS", "j", "k").Str)
-	require.Equal(t, "v", c.Do("GET", "k").Str)
 
 	c.Do("MULTI")
 	require.Equal(t, "QUEUED", c.Do("BGSAVE").Str)

@@ -113,6 +113,8 @@ type Server struct {
 	attack       int64 // monotonic ns, when the last attack was logged
 	noExpire     bool  // DEBUG SET-ACTIVE-EXPIRE 0
 
+	migrate migrateSockets // to the servers that MIGRATE has moved keys to
+
 	image *command.Image // what DEBUG RELOAD has saved last, nil for nothing
 
 	recording *trace.Trace  // nil before the first
@@ -236,6 +238,7 @@ func (s *Server) newExecutor(clock *command.Clock) error {
 	s.ex.Deliver, s.ex.Resume, s.ex.Find = s.deliver, s.resume, s.session
 	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.clientOf(sess)) }
 	s.ex.Log, s.ex.LetOthers, s.ex.EvictLater = s.log, s.letOthers, s.evictLater
+	s.ex.Transfer = s.transfer
 	s.ex.Overflows = func(sess *command.Session, output int) bool {
 		c := s.clientOf(sess)
 		return c.visit == nil && s.overOutputLimit(c, output)
@@ -281,6 +284,7 @@ func (s *Server) Run() error {
 	if s.lab != nil {
 		s.endGhosts()
 	}
+	s.migrate.closeFirst(len(s.migrate))
 	s.closeDoor()
 	s.loop.Close()
 	if err != nil {
@@ -333,6 +337,7 @@ func (s *Server) cron() time.Duration {
 	}
 	s.ex.LimitTracked()
 	s.pool.Trim()
+	s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
 	s.sample()
 	s.stats.Cron += s.ex.Clock.Mono() - begin
 	if s.dozing {

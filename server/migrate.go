@@ -1,0 +1,237 @@
+package server
+
+import (
+	"bufio"
+	"errors"
+	"net"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+const (
+	migrateSocketsMost = 64               // cluster.c: MIGRATE_SOCKET_CACHE_ITEMS
+	migrateSocketTTL   = 10 * time.Second // cluster.c: MIGRATE_SOCKET_CACHE_TTL
+	migrateChunk       = 64 << 10
+	migrateReplyMost   = 1024
+)
+
+const (
+	errMigrateConnecting store.Error = "IOERR error or timeout connecting to the client"
+	errMigrateWriting    store.Error = "IOERR error or timeout writing to target instance"
+	errMigrateReading    store.Error = "IOERR error or timeout reading to target instance"
+)
+
+// errNoReply is for a line that Redis does not answer to AUTH, SELECT or RESTORE.
+const errNoReply store.Error = "neither +OK nor an error"
+
+// migrateSockets are the connections to other servers that MIGRATE keeps, the one used last at the end.
+type migrateSockets []*migrateSocket
+
+// migrateSocket is a connection to another server. Everything about it blocks.
+type migrateSocket struct {
+	host, port string // as the command had them
+	conn       net.Conn
+	replies    *bufio.Reader
+	db         int64 // selected there, -1 if it is not known
+	used       int64 // ns, by Clock.Timeline
+}
+
+// transfer has another server restore keys, and blocks until it has. It tries once more on a new
+// connection if the first one fails before a key is restored: the other server may have closed a
+// connection that was kept.
+func (s *Server) transfer(t *command.Transfer, restored func(key int)) error {
+	again, err := s.tryTransfer(t, restored)
+	if again {
+		_, err = s.tryTransfer(t, restored)
+	}
+	return err
+}
+
+// tryTransfer uses one connection, and keeps it if all replies were read.
+func (s *Server) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
+	m := s.migrate.take(t)
+	if m == nil {
+		if m, err = dialMigrate(t); err != nil {
+			return false, err
+		}
+	}
+	head, heads := t.Auth, 0
+	if len(t.Auth) > 0 {
+		heads++
+	}
+	if m.db != t.DB {
+		head = appendSelect(head, t.DB)
+		heads++
+	}
+	err = m.send(head, t.Timeout)
+	if err == nil {
+		err = m.send(t.Restore, t.Timeout)
+	}
+	if err != nil {
+		m.conn.Close()
+		return !isTimeout(err), errMigrateWriting
+	}
+	n, refusal, err := m.receive(heads, t, restored)
+	m.db = t.DB
+	if refusal != "" {
+		m.db = -1
+	}
+	if err != nil || m.replies.Buffered() > 0 {
+		m.conn.Close()
+	} else {
+		s.migrate.keep(m, s.ex.Clock.Timeline(s.now))
+	}
+	switch {
+	case refusal != "" && n > 0:
+		return false, store.Error("ERR Target instance replied with error: " + refusal[1:])
+	case err != nil:
+		return n == 0 && !isTimeout(err), errMigrateReading
+	}
+	return false, nil
+}
+
+func appendSelect(head []byte, db int64) []byte {
+	w := resp.Writer{Buf: head[:len(head):len(head)]} // a second try needs the head as it was
+	w.Array(2)
+	w.BulkString("SELECT")
+	w.BulkInt(db)
+	return w.Buf
+}
+
+func isTimeout(err error) bool {
+	var e net.Error
+	return errors.As(err, &e) && e.Timeout()
+}
+
+// send writes the requests. Each piece of them has the timeout for itself.
+func (m *migrateSocket) send(requests []byte, timeout time.Duration) error {
+	for len(requests) > 0 {
+		n := min(len(requests), migrateChunk)
+		if err := m.conn.SetWriteDeadline(time.Now().Add(timeout)); err != nil {
+			return err
+		}
+		if _, err := m.conn.Write(requests[:n]); err != nil {
+			return err
+		}
+		requests = requests[n:]
+	}
+	return nil
+}
+
+// receive reads the replies, n of them to RESTORE, and returns the first refusal. If AUTH or
+// SELECT was refused, the keys may be in another database: none counts as restored.
+func (m *migrateSocket) receive(
+	heads int, t *command.Transfer, restored func(key int),
+) (n int, refusal string, err error) {
+	for range heads {
+		reply, err := m.reply(t.Timeout)
+		if err != nil {
+			return 0, "", err
+		}
+		if refusal == "" && reply[0] == '-' {
+			refusal = reply
+		}
+	}
+	astray := refusal != ""
+	for ; n < t.Keys; n++ {
+		reply, err := m.reply(t.Timeout)
+		switch {
+		case err != nil:
+			return n, refusal, err
+		case refusal == "" && reply[0] == '-':
+			refusal = reply
+		case reply[0] == '+' && !astray:
+			restored(n)
+		}
+	}
+	return n, refusal, nil
+}
+
+// reply reads +OK or an error. Any other line fails: a server of another kind must not cost a key.
+func (m *migrateSocket) reply(timeout time.Duration) (string, error) {
+	if err := m.conn.SetReadDeadline(time.Now().Add(timeout)); err != nil {
+		return "", err
+	}
+	line, err := m.replies.ReadSlice('\n') // fails for a line longer than the buffer
+	if err != nil {
+		return "", err
+	}
+	reply := strings.TrimSuffix(string(line[:len(line)-1]), "\r")
+	if reply != "+OK" && !strings.HasPrefix(reply, "-") {
+		return "", errNoReply
+	}
+	return reply, nil
+}
+
+// dialMigrate connects. A connection that is refused or late is an error of writing: Redis notices
+// it there.
+func dialMigrate(t *command.Transfer) (*migrateSocket, error) {
+	if t.Host == "" { // Go would take it for this machine
+		return nil, errMigrateConnecting
+	}
+	d := net.Dialer{Timeout: t.Timeout, KeepAlive: -1}
+	conn, err := d.Dial("tcp", net.JoinHostPort(t.Host, leadingNumber(t.Port)))
+	switch {
+	case errors.Is(err, syscall.ECONNREFUSED), isTimeout(err):
+		return nil, errMigrateWriting
+	case err != nil:
+		return nil, errMigrateConnecting
+	}
+	replies := bufio.NewReaderSize(conn, migrateReplyMost)
+	return &migrateSocket{host: t.Host, port: t.Port, conn: conn, replies: replies, db: -1}, nil
+}
+
+// leadingNumber is the part of a port that C's atoi reads.
+func leadingNumber(port string) string {
+	end := strings.IndexFunc(port, func(r rune) bool { return r != '-' && (r < '0' || r > '9') })
+	switch {
+	case end < 0:
+		return port
+	case end == 0:
+		return "0"
+	}
+	return port[:end]
+}
+
+// take returns the connection that is kept for a server, and no longer keeps it; nil if there is none.
+func (all *migrateSockets) take(t *command.Transfer) *migrateSocket {
+	for i, m := range *all {
+		if m.host == t.Host && m.port == t.Port {
+			*all = slices.Delete(*all, i, i+1)
+			return m
+		}
+	}
+	return nil
+}
+
+// keep has the connection used again. It closes the one used longest ago where there are too many.
+func (all *migrateSockets) keep(m *migrateSocket, now int64) {
+	if len(*all) == migrateSocketsMost {
+		all.closeFirst(1)
+	}
+	m.used = now
+	*all = append(*all, m)
+}
+
+// closeUnused closes the connections that were used last before a time
+// (cluster.c: migrateCloseTimedoutSockets).
+func (all *migrateSockets) closeUnused(before int64) {
+	n := 0
+	for n < len(*all) && (*all)[n].used < before {
+		n++
+	}
+	all.closeFirst(n)
+}
+
+func (all *migrateSockets) closeFirst(n int) {
+	for _, m := range (*all)[:n] {
+		m.conn.Close()
+	}
+	*all = slices.Delete(*all, 0, n)
+}
