@@ -57,6 +57,7 @@ type bench struct {
 	ours, redis contender
 	caps        caps
 	short       bool
+	slack       float64 // see judge
 }
 
 // all runs the rows and prints each as soon as it is judged.
@@ -86,7 +87,7 @@ func (b bench) row(a attack) (result, error) {
 	if r.ours, err = b.meet(a, b.ours); err != nil {
 		return r, err
 	}
-	r.findings = judge(a, r.ours, r.redis, b.caps.busy)
+	r.findings = judge(a, r.ours, r.redis, b.caps.busy, b.slack)
 	return r, nil
 }
 
@@ -94,7 +95,7 @@ func (b bench) row(a attack) (result, error) {
 func (b bench) meet(a attack, c contender) (o outcome, err error) {
 	limits := b.caps
 	if a.endless {
-		limits.time = min(limits.time, 10*limits.busy)
+		limits.time = min(limits.time, time.Duration(10*b.slack*float64(limits.busy)))
 	}
 	s, err := c.start(limits, a.options)
 	if err != nil {

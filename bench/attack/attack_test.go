@@ -43,8 +43,15 @@ func TestVerdict(t *testing.T) {
 		{"another answer", attack{}, outcome{same: []string{":1"}}, outcome{same: []string{":2"}}, []string{`answers [":1"], not [":2"]`}},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, judge(tt.a, tt.ours, tt.redis, threshold)) })
+		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, judge(tt.a, tt.ours, tt.redis, threshold, 1)) })
 	}
+}
+
+func TestSlackWidensTheBounds(t *testing.T) {
+	ours := outcome{took: 5 * time.Second, peakMB: 900, stall: 800 * ms}
+	redis := outcome{took: time.Second, peakMB: 200}
+	require.Len(t, judge(attack{}, ours, redis, 100*ms, 1), 3)
+	require.Empty(t, judge(attack{}, ours, redis, 100*ms, 4))
 }
 
 func TestAKnownFindingIsNoFailure(t *testing.T) {

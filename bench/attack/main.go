@@ -1,6 +1,6 @@
 // Command attack runs a table of attacks, each in a fresh miniredisd and in a fresh redis-server beside it.
 //
-//	go run ./bench/attack [-short] [-only REGEXP] [-list] [-ours COMMAND] [-redis PATH] [-o FILE.md]
+//	go run ./bench/attack [-short] [-only REGEXP] [-list] [-ours COMMAND] [-redis PATH] [-slack N] [-o FILE.md]
 //
 // An attack is what one client, or a few, can send to stop a server or to fill its memory. For each
 // attack and server the program prints the time, the peak of the resident memory, and the longest wait
@@ -34,6 +34,7 @@ type options struct {
 	memoryMB          int
 	limit, busy       time.Duration
 	report            string
+	slack             float64
 }
 
 func parseOptions(args []string) (options, error) {
@@ -47,6 +48,7 @@ func parseOptions(args []string) (options, error) {
 	f.IntVar(&o.memoryMB, "memory", 0, "kill a server above this many `MB` (1500 in the short form, 4096 in the full one)")
 	f.DurationVar(&o.limit, "time", 0, "kill a server after this `time` (5s in the short form, 60s in the full one)")
 	f.DurationVar(&o.busy, "busy", 0, "busy-reply-threshold of both servers (100ms in the short form, 500ms in the full one)")
+	f.Float64Var(&o.slack, "slack", 1, "bounds on time and memory are so many `times` as large: for a busy machine")
 	f.StringVar(&o.report, "o", "", "write a report in Markdown to this `file`")
 	if err := f.Parse(args); err != nil {
 		return o, err
@@ -111,6 +113,7 @@ func attackBoth(o options) (bad int, err error) {
 		redis: contender{"redis-server", strings.Fields(o.redis), dir},
 		caps:  caps{memoryMB: o.memoryMB, time: o.limit, busy: o.busy},
 		short: o.short,
+		slack: o.slack,
 	}
 	results, err := b.all(rows)
 	if err != nil {

@@ -48,11 +48,14 @@ var pubsubRows = []attack{
 			c.net.Close()
 		}},
 	{name: "pubsub: unread messages", does: "n messages of 10 kB to a subscriber that does not read.",
+		known: "large replies are one piece",
 		short: 5_000, full: 50_000, run: storm("SUBSCRIBE c")},
 	{name: "pubsub: unread patterns", does: "n messages of 10 kB to 20 patterns of a client that does not read.",
+		known: "large replies are one piece",
 		short: 1_000, full: 10_000,
 		run: storm("PSUBSCRIBE " + strings.Join(series("*{i}c c* c? [a-z] *", 4), " "))},
 	{name: "pubsub: unread monitor", does: "n commands while a MONITOR does not read.",
+		known: "large replies are one piece",
 		short: 3_000, full: 20_000, run: storm("MONITOR")},
 	{name: "pubsub: monitors", does: "1,000 commands while n clients MONITOR.", short: 50, full: 1_000,
 		run: func(x *attacker) {

@@ -16,19 +16,21 @@ const (
 // judge returns what is wrong with ours. An attack may take twice redis-server's time and 1.5 times its memory.
 // Others wait at most for busy-reply-threshold longer than they do in redis-server, or they are told BUSY.
 // What kills redis-server may do so here, and an attack that starves the clients of redis-server may be refused.
-func judge(a attack, ours, redis outcome, busy time.Duration) (findings []string) {
+// All bounds on time and memory are slack times as large.
+func judge(a attack, ours, redis outcome, busy time.Duration, slack float64) (findings []string) {
 	if redis.death != "" {
 		return nil
 	}
+	longest := func(d time.Duration) time.Duration { return time.Duration(slack * float64(d)) }
 	find := func(bad bool, format string, args ...any) {
 		if bad {
 			findings = append(findings, fmt.Sprintf(format, args...))
 		}
 	}
 	find(ours.death != "", "ends: %s", ours.death)
-	find(ours.took > 2*redis.took+timeFloor, "time %.1f times", ratio(ours.took.Seconds(), redis.took.Seconds()))
-	find(ours.peakMB > 1.5*redis.peakMB+memoryFloor, "memory %.1f times", ratio(ours.peakMB, redis.peakMB))
-	find(ours.stall > busy+redis.stall+timeFloor, "others wait %d ms", ours.stall.Milliseconds())
+	find(ours.took > longest(2*redis.took+timeFloor), "time %.1f times", ratio(ours.took.Seconds(), redis.took.Seconds()))
+	find(ours.peakMB > slack*(1.5*redis.peakMB+memoryFloor), "memory %.1f times", ratio(ours.peakMB, redis.peakMB))
+	find(ours.stall > longest(busy+redis.stall+timeFloor), "others wait %d ms", ours.stall.Milliseconds())
 	find(a.endless && redis.killed && !ours.killed && ours.busy > 0, "SCRIPT KILL in vain")
 	counted := min(redis.usedMB, ours.peakMB) // what redis-server reserves and we do not needs no count
 	find(a.held && counted > countFloor && ours.usedMB < counted/3, "counts %.0f MB of %.0f", ours.usedMB, ours.peakMB)
