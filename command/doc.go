@@ -27,5 +27,5 @@
 //
 // To add a command: write the function, add its row at the top of its group's
 // file. Everything else that knows commands (arity, permissions, keys, COMMAND,
-// statistics, README's table) reads the row.
+// statistics, docs/commands.md) reads the row.
 package command

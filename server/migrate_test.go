@@ -217,7 +217,7 @@ func TestMigrateReportsWhatGoesWrong(t *testing.T) {
 		t.Run(row.name, func(t *testing.T) {
 			bothServers(t, func(t *testing.T, addr string, ours bool) {
 				if row.ours && !ours {
-					t.Skip("a difference from Redis that README lists")
+					t.Skip("docs/differences.md lists this difference")
 				}
 				c, tg := redistest.Dial(t, addr), startTarget(t, row.answers...)
 				ok(t, c, "MSET", "a", "1", "b", "2", "c", "3")

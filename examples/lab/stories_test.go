@@ -162,11 +162,11 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// The table of commands in README.md is written from the commands there are, so the words
+// The table of commands in docs/commands.md is written from the commands there are, so the words
 // of LAB's syntax are all there.
 func TestTheChapterTellsOfEveryVerb(t *testing.T) {
 	chapter := read(t, "docs/lab.md")
-	verbs := regexp.MustCompile("(?m)^\\| `LAB ([A-Z]+)(.*)` \\| 0").FindAllStringSubmatch(read(t, "README.md"), -1)
+	verbs := regexp.MustCompile("(?m)^\\| `LAB ([A-Z]+)(.*)` \\| 0").FindAllStringSubmatch(read(t, "docs/commands.md"), -1)
 	require.NotEmpty(t, verbs)
 	for _, verb := range verbs {
 		if verb[1] == "HELP" {

@@ -15,13 +15,13 @@ import (
 )
 
 const (
-	readme     = "../README.md"
-	tableBegin = "<!-- commands: written by `go test ./server -run README -update` -->\n"
+	document   = "../docs/commands.md"
+	tableBegin = "<!-- commands: written by `go test ./server -run DocumentLists -update` -->\n"
 	tableEnd   = "<!-- end of commands -->\n"
 )
 
-func TestREADMEListsTheCommandsThereAre(t *testing.T) {
-	text, err := os.ReadFile(readme)
+func TestTheDocumentListsTheCommandsThereAre(t *testing.T) {
+	text, err := os.ReadFile(document)
 	require.NoError(t, err)
 	before, rest, found := strings.Cut(string(text), tableBegin)
 	require.True(t, found, "no line %q", tableBegin)
@@ -29,10 +29,10 @@ func TestREADMEListsTheCommandsThereAre(t *testing.T) {
 	require.True(t, found, "no line %q", tableEnd)
 	want := commandTables(t)
 	if flag.Lookup("update").Value.String() == "true" {
-		require.NoError(t, os.WriteFile(readme, []byte(before+tableBegin+want+tableEnd+after), 0o644))
+		require.NoError(t, os.WriteFile(document, []byte(before+tableBegin+want+tableEnd+after), 0o644))
 		return
 	}
-	require.True(t, have == want, "README.md is behind the rows of the commands: go test ./server -run README -update")
+	require.True(t, have == want, "docs/commands.md is behind the rows of the commands: go test ./server -run DocumentLists -update")
 }
 
 // commandTables is a Markdown table for every group.
@@ -64,7 +64,7 @@ func commandTables(t *testing.T) string {
 	}
 	var b strings.Builder
 	for _, group := range groupsInOrder(lines) {
-		fmt.Fprintf(&b, "\n### %s\n\n| command | since | what it does |\n|---|---|---|\n%s", group, strings.Join(lines[group], ""))
+		fmt.Fprintf(&b, "\n## %s\n\n| command | since | what it does |\n|---|---|---|\n%s", group, strings.Join(lines[group], ""))
 	}
 	return b.String() + "\n"
 }
