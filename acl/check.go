@@ -116,7 +116,7 @@ func (s *Selector) allows(cmd *Command, args [][]byte) bool {
 func (s *Selector) allowsKey(key []byte, use Use) bool {
 	for i := range s.Keys {
 		k := &s.Keys[i]
-		if k.Use&use == use && store.Match([]byte(k.Pattern), key, false) {
+		if k.Use&use == use && store.MatchPattern(k.Pattern, key) {
 			return true
 		}
 	}
@@ -131,7 +131,7 @@ func (s *Selector) hasAllKeys(use Use) bool {
 // cannot be known.
 func (s *Selector) allowsChannel(name []byte, isPattern bool) bool {
 	for _, pattern := range s.Channels {
-		if isPattern && pattern == string(name) || !isPattern && store.Match([]byte(pattern), name, false) {
+		if isPattern && pattern == string(name) || !isPattern && store.MatchPattern(pattern, name) {
 			return true
 		}
 	}

@@ -121,7 +121,7 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *
 	ex := &Executor{
 		KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{}, OutputTrigger: math.MaxInt,
 		functions: luaeval.NewLibraries(),
-		Subs:      pubsub.New[*Session](func(pattern string, name []byte) bool { return store.Match([]byte(pattern), name, false) }),
+		Subs:      pubsub.New[*Session](store.MatchPattern),
 	}
 	ex.trackers.readers = store.NewTable[[]int64](ks.Seed)
 	ks.OnExpired, ks.OnEvicted = ex.keyExpired, ex.keyEvicted

@@ -54,11 +54,10 @@ type labState struct {
 }
 
 func (s *Server) newLab(clock *command.Clock, seed uint64) *labState {
-	match := func(pattern string, b []byte) bool { return store.Match([]byte(pattern), b, false) }
 	return &labState{
 		clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()),
 		doctor: doctor.New(s.logFinding, nil, 0),
-		plan:   lab.NewPlan(seed, match), history: lab.NewLog(match),
+		plan:   lab.NewPlan(seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
 	}
 }
 

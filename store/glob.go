@@ -137,6 +137,10 @@ func lower(c byte) byte {
 }
 
 // MatchString is Match for a string, with case.
-func MatchString(pattern []byte, s string) bool {
-	return Match(pattern, unsafe.Slice(unsafe.StringData(s), len(s)), false)
-}
+func MatchString(pattern []byte, s string) bool { return Match(pattern, bytesOf(s), false) }
+
+// MatchPattern is Match for a pattern that is a string, with case.
+func MatchPattern(pattern string, s []byte) bool { return Match(bytesOf(pattern), s, false) }
+
+// bytesOf is a string without a copy of it. Match only reads it.
+func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
