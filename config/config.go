@@ -189,7 +189,7 @@ func (c *Config) Inert() []string {
 	var names []string
 	for i := range table {
 		r := &table[i]
-		if r.flags&inert != 0 && !c.noted[r.name] && c.value(r) != r.def {
+		if r.flags&inert != 0 && !c.noted[r.name] && c.given(r) != r.def {
 			c.noted[r.name] = true
 			names = append(names, r.name)
 		}

@@ -173,6 +173,15 @@ func TestAppendonlyIsNoWhateverAFileAsksFor(t *testing.T) {
 	require.Equal(t, "appendonly no\n", string(text))
 }
 
+func TestActivedefragIsRefusedAtRunTimeAndNamedAtTheStart(t *testing.T) {
+	c, err := Parse([]string{"--activedefrag", "yes"}, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"activedefrag"}, c.Inert())
+	require.Equal(t, []string{"activedefrag", "no"}, c.Get([]string{"activedefrag"}, glob))
+	_, err = c.Set([]string{"activedefrag", "yes"}, true, nil)
+	require.ErrorContains(t, err, "active defragmentation is not supported")
+}
+
 func TestDataOfAnotherServerIsFound(t *testing.T) {
 	dir := t.TempDir()
 	c, err := Parse([]string{"--dir", dir, "--dbfilename", "my.rdb"}, nil)

@@ -84,7 +84,7 @@ var table = [...]row{
 	{"lazyfree-lazy-server-del", "", boolean, inert, "no", 0, 0, nil, nil},
 	{"lazyfree-lazy-user-del", "", boolean, inert, "no", 0, 0, nil, nil},
 	{"lazyfree-lazy-user-flush", "", boolean, inert, "no", 0, 0, nil, nil},
-	{"activedefrag", "", boolean, inert, "no", 0, 0, nil, nil},
+	{"activedefrag", "", boolean, inert | withheld, "no", 0, 0, nil, nil},
 	{"active-defrag-cycle-min", "", integer, inert, "1", 1, 99, nil, nil},
 	{"active-defrag-cycle-max", "", integer, inert, "25", 1, 99, nil, nil},
 	{"active-defrag-threshold-lower", "", integer, inert, "10", 0, 1000, nil, nil},

@@ -74,6 +74,8 @@ func lookup(name string) (r *row, isAlias bool) {
 // refusal says why the value of a refused directive cannot be accepted.
 func refusal(name string) string {
 	switch name {
+	case "activedefrag":
+		return "active defragmentation is not supported by miniredisd: Go does not move what it has allocated"
 	case "appendonly":
 		return "append-only files are not supported by miniredisd: data is kept in memory only"
 	case "cluster-enabled":
