@@ -9,15 +9,20 @@ import (
 // raise raises text with the position of the Lua code that called: none when what called is no Lua code, as pcall is
 // in `pcall(cjson.decode, "x")`.
 func raise(l *lua.LState, text string) {
-	if at, ok := l.GetStack(1); ok {
-		if _, err := l.GetInfo("S", at, lua.LNil); err == nil && at.What == "G" {
-			l.Error(lua.LString(text), 0)
-		}
+	at, ok := l.GetStack(1)
+	if !ok {
+		l.Error(lua.LString(text), 0)
+	}
+	if _, err := l.GetInfo("S", at, lua.LNil); err == nil && at.What == "G" {
+		l.Error(lua.LString(text), 0)
 	}
 	l.RaiseError("%s", text)
 }
 
 func argError(l *lua.LState, n int, function, text string) {
+	if _, ok := l.GetStack(1); !ok { // pcall calls it
+		function = "?"
+	}
 	raise(l, "bad argument #"+strconv.Itoa(n)+" to '"+function+"' ("+text+")")
 }
 

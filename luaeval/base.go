@@ -43,7 +43,7 @@ func (e *Engine) error(l *lua.LState) int {
 	text, ok := toText(v)
 	e.tick(l, 1+len(text)/bytesPerUnit)
 	if ok && level > 0 {
-		if at := l.Where(level); at != "" && !strings.HasPrefix(at, "[G]") {
+		if at := e.where(l, level); at != "" && !strings.HasPrefix(at, "[G]") {
 			v = lua.LString(at + " " + text)
 		}
 	}
@@ -51,61 +51,9 @@ func (e *Engine) error(l *lua.LState) int {
 	return 0
 }
 
-// pcall gives the text of an error table instead of the table, as Redis's does (script_lua.c: luaRedisPcall).
-func (e *Engine) pcall(l *lua.LState) int {
-	checkAny(l, 1, "pcall")
-	if _, ok := l.Get(1).(*lua.LFunction); !ok && l.GetMetaField(l.Get(1), "__call") == lua.LNil {
-		l.SetTop(0)
-		l.Push(lua.LFalse)
-		l.Push(lua.LString("attempt to call a " + "nil value"))
-		return 2
-	}
-	c := e.enter(l)
-	err := l.PCall(l.GetTop()-1, lua.MultRet, nil)
-	e.run.calls = c
-	if over := e.run.limits.over; over != nil {
-		raise(l, over.Error())
-	}
-	if err == nil {
-		l.Insert(lua.LTrue, 1)
-		return l.GetTop()
-	}
-	l.SetTop(0)
-	l.Push(lua.LFalse)
-	l.Push(e.caught(err))
-	return 2
-}
-
-// caught is what a script sees of an error it catches.
-func (e *Engine) caught(err error) lua.LValue {
-	failed, ok := err.(*lua.ApiError)
-	if !ok {
-		return lua.LString(err.Error())
-	}
-	switch v := failed.Object.(type) {
-	case *lua.LTable:
-		if text, ok := v.RawGetString("err").(lua.LString); ok {
-			return text
-		}
-	case lua.LString:
-		return lua.LString(e.sayAsLua(string(v)))
-	}
-	return failed.Object
-}
-
-func (e *Engine) xpcall(l *lua.LState) int {
-	c := e.enter(l)
-	n := e.lib["_G.xpcall"](l)
-	e.run.calls = c
-	if over := e.run.limits.over; over != nil {
-		raise(l, over.Error())
-	}
-	return n
-}
-
 // calls counts the library functions around the running code that call back: in all, and in this coroutine, where they are in
-// the way of yield.
-type calls struct{ all, here int }
+// the way of yield. Of all, guards are pcalls.
+type calls struct{ all, here, guards int }
 
 // enter counts one more and returns the count to restore, which whoever catches an error does too.
 func (e *Engine) enter(l *lua.LState) calls {

@@ -60,6 +60,25 @@ func BenchmarkLockScripts(b *testing.B) {
 	}
 }
 
+// What an error that is caught costs, and the call that might have raised one.
+func BenchmarkPcall(b *testing.B) {
+	e := alone(Options{})
+	for _, c := range []struct{ name, script string }{
+		{"script of one pcall", `return pcall(redis.call, "get", "x")`},
+		{"thousand pcalls", `local f = function(x) return x end for i = 1, 1000 do pcall(f, i) end`},
+		{"thousand errors", `local f = function(x) error(x) end for i = 1, 1000 do pcall(f, i) end`},
+		{"thousand handlers", `local f = function(x) error(x) end for i = 1, 1000 do xpcall(f, type) end`},
+		{"hundred inside each other", `local function f(n) if n > 0 then return pcall(f, n - 1) end end return f(100)`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				evalOn(e, 2, c.script, nil)
+			}
+		})
+	}
+}
+
 // The time of a compilation by the number of constants, which is to grow no faster than it.
 func BenchmarkCompile(b *testing.B) {
 	e := alone(Options{})

@@ -29,6 +29,7 @@
 //     assignment to one is turned into an assignment to a table that refuses it with Redis's message.
 //   - The three values of a numeric for are made numbers (Lua takes `for i = "3", 1, -1`), and `..` becomes a call of a
 //     function that prints numbers by %.14g and counts the bytes it makes.
+//   - What pcall and xpcall call runs on a stack of its own: see guard.
 //   - goto, which Lua 5.1 has not, is refused; so is depth, before the parser and the compiler can recurse on it.
 //
 // tostring, tonumber, the string library and everything else that is bounded by nothing in gopher-lua is written anew here.

@@ -54,6 +54,7 @@ type Engine struct {
 	undefined                 *lua.LTable // the metatable of the globals
 	scriptScope, libraryScope scope
 	loading                   *Library // whose text runs
+	guards                    []guard  // for pcalls inside each other
 
 	hidden    map[string]lua.LValue // functions the rewritten tree calls, under names no script can spell
 	real      map[*lua.LTable]*lua.LTable
@@ -146,14 +147,14 @@ func New(o Options) *Engine {
 
 func stacks() lua.Options {
 	return lua.Options{
-		CallStackSize: 16000, RegistrySize: 16 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 64 << 10, SkipOpenLibs: true,
+		CallStackSize: mostFrames, RegistrySize: 16 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 64 << 10, SkipOpenLibs: true,
 	}
 }
 
 // coroutineStacks are small: there may be many coroutines.
 func coroutineStacks() lua.Options {
 	o := stacks()
-	o.CallStackSize, o.RegistrySize, o.RegistryGrowStep = 200, 256, 4<<10
+	o.CallStackSize, o.RegistrySize, o.RegistryGrowStep = leastFrames, 256, 4<<10
 	return o
 }
 
@@ -164,6 +165,7 @@ func (e *Engine) newStacks() {
 	l, _ := e.maker.NewThread()
 	l.Options = coroutineStacks()
 	e.maker.Options = coroutineStacks()
+	e.guards = nil
 	e.runOn(l)
 }
 
@@ -271,6 +273,7 @@ func (e *Engine) finish() {
 	if e.run.limits.heavy {
 		e.newStacks()
 	}
+	e.trimGuards()
 	e.large.lent = false
 	e.run.script = nil
 	if e.run.fail.text != "" {

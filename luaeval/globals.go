@@ -1,6 +1,8 @@
 package luaeval
 
 import (
+	"fmt"
+
 	lua "github.com/yuin/gopher-lua"
 )
 
@@ -15,13 +17,13 @@ func (e *Engine) openLibs() {
 	e.known, e.hidden = map[string]lua.LValue{}, map[string]lua.LValue{}
 	e.lib = map[string]lua.LGFunction{}
 	e.readOnly = l.NewFunction(func(l *lua.LState) int {
-		l.RaiseError(readOnlyText)
+		raise(l, readOnlyText)
 		return 0
 	})
 	e.handler = l.NewFunction(e.noteFailure)
 	e.following = l.NewFunction(nextElement)
-	e.borrow(lua.OpenBase, "_G", "rawequal", "select", "xpcall", "type")
-	e.borrow(lua.OpenCoroutine, lua.CoroutineLibName, "create", "resume", "wrap", "status", "running")
+	e.borrow(lua.OpenBase, "_G", "rawequal", "select", "type")
+	e.borrow(lua.OpenCoroutine, lua.CoroutineLibName, "create", "resume")
 	mathLib := e.borrow(lua.OpenMath, lua.MathLibName)
 	// gopher-lua registered its libraries in a table scripts never see.
 	e.globals = l.CreateTable(0, 8)
@@ -48,7 +50,7 @@ func (e *Engine) openLibs() {
 	}
 	undefined := l.CreateTable(0, 8)
 	undefined.RawSetString("__index", l.NewFunction(func(l *lua.LState) int {
-		l.RaiseError(undefinedText, l.Get(2).String())
+		raise(l, fmt.Sprintf(undefinedText, l.Get(2).String()))
 		return 0
 	}))
 	undefined.RawSetString("__newindex", e.readOnly)

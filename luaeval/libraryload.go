@@ -61,6 +61,7 @@ func (e *Engine) runLibrary(lib *Library, chunk *lua.LFunction) error {
 	e.l.SetTop(0)
 	e.l.G.CurrentThread = e.l
 	e.loading, r.limits.loading = nil, false
+	e.guards = nil // the functions keep those that they were made on
 	switch {
 	case r.limits.over != nil:
 		return errors.New("ERR Error registering functions: ERR " + r.limits.over.Error())

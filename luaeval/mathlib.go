@@ -15,7 +15,8 @@ func (e *Engine) mathLib(t *lua.LTable) *lua.LTable {
 		t.RawSetString(name, e.l.NewFunction(negativeNaN(t.RawGetString(name).(*lua.LFunction).GFunction)))
 	}
 	t.RawSetString("pow", e.l.NewFunction(func(l *lua.LState) int {
-		l.Push(lua.LNumber(power(e.checkNumber(l, 1, "pow"), e.checkNumber(l, 2, "pow"))))
+		y := e.checkNumber(l, 2, "pow") // C compilers look at the last argument first
+		l.Push(lua.LNumber(power(e.checkNumber(l, 1, "pow"), y)))
 		return 1
 	}))
 	t.RawSetString("mod", t.RawGetString("fmod"))

@@ -126,9 +126,18 @@ func (p *program) block(depth int, vars ...string) {
 func (p *program) statement(depth int) {
 	x := func() string { return p.expr(2) }
 	values := p.one(x(), x()+","+x(), x()+","+x()+","+x())
-	switch kind := p.r.IntN(10); {
+	switch kind := p.r.IntN(12); {
 	case kind < 4 && depth > 0:
 		p.compound(depth)
+	case kind == 10:
+		p.say(p.one("if %s then error(%s) end", "if %s then error(%s, 0) end", "log(pcall(error, %s, %s));", "pcall(%s, %s);",
+			"local ok, e = %s, %s; if not ok then error(e, 2) end"), x(), x())
+	case kind == 11 && len(p.vars) > 0:
+		f, v := p.name("g"), p.variable()
+		p.say("local %s = function(a) %s = a; return %s end;", f, v, v)
+		p.say("%s", strings.ReplaceAll(p.one("", "pcall(error);", "pcall(F, 1);", "log(pcall(F, 1));", "log(xpcall(F, S));"), "F", f))
+		p.say("log(%s, %s(%s), %s);", v, f, x(), v)
+		p.vars = append(p.vars, f)
 	case kind < 2:
 		name := p.name("v")
 		p.say("local %s = %s;", name, x())
@@ -160,7 +169,16 @@ func (p *program) compound(depth int) {
 		p.block(depth-1, vars...)
 		p.loop--
 	}
-	switch p.r.IntN(8) {
+	switch p.r.IntN(12) {
+	case 8, 9:
+		p.say("log(pcall(%s, %s))", p.function(8), x())
+		return
+	case 10:
+		p.say("log(xpcall(%s, function(m) return (select(2, pcall(%s, m))) end))", p.function(8), p.function(4))
+		return
+	case 11:
+		p.say("log(pcall(coroutine.wrap(%s), %s))", p.function(8), x())
+		return
 	case 0, 1:
 		p.say("if %s then", x())
 		p.block(depth - 1)
@@ -201,7 +219,7 @@ func (p *program) compound(depth int) {
 // Programs that nobody would write mean the same to the compiler as to Lua's.
 func TestProgramsMeanTheSame(t *testing.T) {
 	s := newSides(t)
-	for i := range 600 {
+	for i := range 900 {
 		p := &program{r: rand.New(rand.NewPCG(7, uint64(i))), left: 4 + i%12}
 		p.block(3)
 		script := programHead + p.b.String() + programTail

@@ -1,6 +1,7 @@
 package luaeval
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 
@@ -84,7 +85,7 @@ func (e *Engine) atFirst(s *scope, name string, v lua.LValue) lua.LValue {
 // refusing returns a value that cannot be used for anything, because there is no such global yet.
 func (e *Engine) refusing(name string) lua.LValue {
 	refuse := e.l.NewFunction(func(l *lua.LState) int {
-		l.RaiseError(undefinedText, name)
+		raise(l, fmt.Sprintf(undefinedText, name))
 		return 0
 	})
 	meta := e.l.CreateTable(0, 3)

@@ -1,0 +1,207 @@
+package luaeval
+
+import (
+	"reflect"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// guard is a state of its own for what pcall or xpcall calls.
+//
+// An error has to close the variables that functions share with the frames it unwinds, and no others. gopher-lua closes those of
+// all frames of the state, or, once any state further out has an error handler, of none. On a state of its own all frames are
+// those which the error unwinds.
+type guard struct {
+	state *lua.LState
+	from  *lua.LState // the one that called
+}
+
+const (
+	mostFrames  = 16000
+	leastFrames = 200
+	keptGuards  = 16 // between scripts
+)
+
+// guardFrames is how many calls nest in a pcall inside so many others.
+func guardFrames(depth int) int { return max(leastFrames, mostFrames>>min(depth, 16)) }
+
+// takeGuard returns the state for what l calls now. Nothing can yield out of a pcall, so that they nest.
+func (e *Engine) takeGuard(l *lua.LState) *lua.LState {
+	depth := e.run.calls.guards
+	e.run.calls.guards++
+	if depth == len(e.guards) {
+		e.guards = append(e.guards, guard{})
+	}
+	g := &e.guards[depth]
+	if g.state == nil {
+		g.state = e.newGuard(depth)
+	}
+	g.from = l
+	if l.Context() != nil {
+		g.state.SetContext(&e.run.limits)
+	} else {
+		g.state.RemoveContext()
+	}
+	return g.state
+}
+
+func (e *Engine) newGuard(depth int) *lua.LState {
+	watched := e.maker.Context() != nil
+	e.maker.RemoveContext() // NewThread would start a goroutine for it
+	e.maker.Options.CallStackSize = guardFrames(depth)
+	p, _ := e.maker.NewThread()
+	e.maker.Options = coroutineStacks()
+	p.Options = coroutineStacks()
+	if watched {
+		e.maker.SetContext(&e.run.limits)
+	}
+	return p
+}
+
+// trimGuards lets go of what a script with many pcalls inside each other has left.
+func (e *Engine) trimGuards() {
+	if len(e.guards) > keptGuards {
+		clear(e.guards[keptGuards:])
+		e.guards = e.guards[:keptGuards]
+	}
+}
+
+// caller is the state whose pcall runs l, or nil.
+func (e *Engine) caller(l *lua.LState) *lua.LState {
+	for _, g := range e.guards[:e.run.calls.guards] {
+		if g.state == l {
+			return g.from
+		}
+	}
+	return nil
+}
+
+// where is the position of the code at a level of the stack, which goes on behind pcall on another state. A call that
+// was replaced by a tail call has none.
+func (e *Engine) where(l *lua.LState, level int) string {
+	for ; l != nil; l = e.caller(l) {
+		i := 0
+		for at, ok := l.GetStack(0); ok; at, ok = l.GetStack(i) {
+			if i == level {
+				return l.Where(level)
+			}
+			if i += 1 + tailCalls(at); i > level {
+				return ""
+			}
+		}
+		level -= i
+	}
+	return ""
+}
+
+// tailCalls is how many calls the one at a level has replaced. gopher-lua counts them and does not tell.
+func tailCalls(at *lua.Debug) int {
+	return int(reflect.ValueOf(at).Elem().FieldByName("frame").Elem().FieldByName("TailCall").Int())
+}
+
+// protected calls f with the first n values from the top of l, which it takes away. What f returns are all values
+// on the state that it returns.
+func (e *Engine) protected(l *lua.LState, f lua.LValue, n int) (*lua.LState, error) {
+	if _, ok := f.(*lua.LFunction); !ok {
+		if _, ok = l.GetMetaField(f, "__call").(*lua.LFunction); !ok {
+			return nil, &lua.ApiError{Type: lua.ApiErrorRun, Object: lua.LString("attempt to call a " + f.Type().String() + " value")}
+		}
+	}
+	c, running := e.enter(l), l.G.CurrentThread
+	p := e.takeGuard(l)
+	p.Push(f)
+	l.XMoveTo(p, n)
+	err := p.PCall(n, lua.MultRet, nil)
+	if failed, ok := err.(*lua.ApiError); ok && failed.Type == lua.ApiErrorPanic {
+		e.guards[c.guards].state = nil // its variables are not closed
+	}
+	e.run.calls = c
+	l.G.CurrentThread = running
+	if over := e.run.limits.over; over != nil {
+		raise(l, over.Error())
+	}
+	return p, err
+}
+
+// succeed returns true and all values of p.
+func succeed(l, p *lua.LState) int {
+	l.SetTop(0)
+	l.Push(lua.LTrue)
+	n := p.GetTop()
+	p.XMoveTo(l, n)
+	return 1 + n
+}
+
+func failWith(l *lua.LState, v lua.LValue) int {
+	l.SetTop(0)
+	l.Push(lua.LFalse)
+	l.Push(v)
+	return 2
+}
+
+// pcall gives the text of an error table instead of the table, and calls true when there is nothing to call, as Redis's does
+// (script_lua.c: luaRedisPcall).
+func (e *Engine) pcall(l *lua.LState) int {
+	f := lua.LValue(lua.LTrue)
+	if l.GetTop() > 0 {
+		f = l.Get(1)
+	}
+	p, err := e.protected(l, f, l.GetTop()-1)
+	if err == nil {
+		return succeed(l, p)
+	}
+	v := e.caught(err)
+	t, ok := v.(*lua.LTable)
+	if !ok {
+		return failWith(l, v)
+	}
+	text := t.RawGetString("err")
+	if _, ok := toText(text); ok {
+		return failWith(l, text)
+	}
+	failWith(l, v)
+	l.Push(text) // Redis leaves it there
+	return 3
+}
+
+// mostHandlers is how often an error handler that fails is called, less the pcalls around (ldo.c: luaD_call).
+const mostHandlers = 221
+
+// handlersBehind is how many of these calls have room that is kept for them, which the first one is told.
+const handlersBehind = 24
+
+// xpcall calls the handler when the stack has been unwound, which a script cannot see: Lua calls it before. When the handler
+// fails it is called for that error, and so on.
+func (e *Engine) xpcall(l *lua.LState) int {
+	checkAny(l, 2, "xpcall")
+	handler, callable := l.Get(2).(*lua.LFunction)
+	p, err := e.protected(l, l.Get(1), 0)
+	for left := mostHandlers - e.run.calls.all; left > 0 && err != nil && callable; left-- {
+		v := e.caught(err)
+		if left == handlersBehind {
+			v = lua.LString("C stack overflow")
+		}
+		l.Push(v)
+		if p, err = e.protected(l, handler, 1); err == nil {
+			v := p.Get(1)
+			p.SetTop(0)
+			return failWith(l, v)
+		}
+	}
+	if err != nil {
+		return failWith(l, lua.LString("error in error handling"))
+	}
+	return succeed(l, p)
+}
+
+// caught is what a script sees of an error it catches.
+func (e *Engine) caught(err error) lua.LValue {
+	failed, ok := err.(*lua.ApiError)
+	if !ok {
+		return lua.LString(err.Error())
+	}
+	if text, ok := failed.Object.(lua.LString); ok {
+		return lua.LString(e.sayAsLua(string(text)))
+	}
+	return failed.Object
+}
