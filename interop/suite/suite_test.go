@@ -8,7 +8,7 @@ import (
 )
 
 const sample = "Words.\n\n" + filesHead +
-	"| unit/a | 3 | 1 |\n| unit/b | 2 | 2 |\n| **sum** | 5 | 3 |\n\n### unit/a\n\n" + testsHead +
+	"| unit/a | 3 | 1 | done |\n| unit/b | 2 | 2 | hang |\n| **sum** | 5 | 3 | |\n\n### unit/a\n\n" + testsHead +
 	"| SET \\| GET | 1 | files |\n| twice | 1 | replication |\n"
 
 func TestADocumentThatIsReadAndWrittenStaysTheSame(t *testing.T) {
@@ -28,6 +28,12 @@ func TestOutputOfTheSuiteIsCounted(t *testing.T) {
 	require.Equal(t, "done", r.end)
 }
 
+func TestTheTestThatHangsIsNamed(t *testing.T) {
+	r := parseOutput("unit/a", "[TIMEOUT]: clients state report follows.\nsock1 => (IN PROGRESS) Redis should wait\n")
+	require.Equal(t, "Redis should wait", r.hung)
+	require.Equal(t, "hang", r.end)
+}
+
 func TestARunIsComparedWithTheDocument(t *testing.T) {
 	done := "\n[1/1 done]: unit/a (0 seconds)\n"
 	tests := []struct{ name, file, output, finding string }{
@@ -37,6 +43,7 @@ func TestARunIsComparedWithTheDocument(t *testing.T) {
 			"[ok]: x (1 ms)\n[err]: twice in tests/unit/a.tcl\n[err]: twice in tests/unit/a.tcl" + done, "not listed: twice"},
 		{"tests are missing", "unit/a", done, "0 tests are ok, and the document says 1"},
 		{"a hang", "unit/a", "[ok]: x (1 ms)\n[TIMEOUT]: clients state report follows.\n", "did not come to its end: hang"},
+		{"a hang that is listed", "unit/b", "[ok]: x (1 ms)\n[ok]: y (1 ms)\n[TIMEOUT]: clients state report follows.\n", ""},
 		{"an unknown file", "unit/c", "", "does not know this file"},
 	}
 	for _, tt := range tests {
