@@ -9,18 +9,23 @@ import (
 // raise raises text with the position of the Lua code that called: none when what called is no Lua code, as pcall is
 // in `pcall(cjson.decode, "x")`.
 func raise(l *lua.LState, text string) {
-	at, ok := l.GetStack(1)
-	if !ok {
-		l.Error(lua.LString(text), 0)
-	}
-	if _, err := l.GetInfo("S", at, lua.LNil); err == nil && at.What == "G" {
+	if !calledByLua(l) {
 		l.Error(lua.LString(text), 0)
 	}
 	l.RaiseError("%s", text)
 }
 
+func calledByLua(l *lua.LState) bool {
+	at, ok := l.GetStack(1)
+	if !ok {
+		return false
+	}
+	_, err := l.GetInfo("l", at, lua.LNil)
+	return err == nil && at.CurrentLine != -1
+}
+
 func argError(l *lua.LState, n int, function, text string) {
-	if _, ok := l.GetStack(1); !ok { // pcall calls it
+	if !calledByLua(l) {
 		function = "?"
 	}
 	raise(l, "bad argument #"+strconv.Itoa(n)+" to '"+function+"' ("+text+")")

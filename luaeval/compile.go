@@ -164,8 +164,8 @@ func vmErrors() []vmError {
 		{regexp.MustCompile(`attempt to compare boolean with boolean$`), "attempt to compare two boolean values"},
 		{regexp.MustCompile(`attempt to compare function with function$`), "attempt to compare two function values"},
 		{regexp.MustCompile(`registry overflow$`), "stack overflow"},
-		{regexp.MustCompile(`^ bad argument #(\d+) to main chunk \((.*) expected, got nil\)$`), "bad argument #$1 to '?' ($2 expected, got no value)"},
-		{regexp.MustCompile(`^ bad argument #(\d+) to main chunk \((.*)\)$`), "bad argument #$1 to '?' ($2)"},
+		{regexp.MustCompile(`^ bad argument #(\d+) to \(anonymous\) \((.*) expected, got nil\)$`), "bad argument #$1 to '?' ($2 expected, got no value)"},
+		{regexp.MustCompile(`^ bad argument #(\d+) to \(anonymous\) \((.*)\)$`), "bad argument #$1 to '?' ($2)"},
 		{regexp.MustCompile(`bad argument #(\d+) to (?:[\w\x00]*\.)?([\w?]+) \((.*) expected, got nil\)$`), "bad argument #$1 to '$2' ($3 expected, got no value)"},
 		{regexp.MustCompile(`bad argument #(\d+) to (?:[\w\x00]*\.)?([\w?]+) \((.*)\)$`), "bad argument #$1 to '$2' ($3)"},
 	}

@@ -55,6 +55,7 @@ type Engine struct {
 	scriptScope, libraryScope scope
 	loading                   *Library // whose text runs
 	guards                    []guard  // for pcalls inside each other
+	guardedCall               *lua.LFunction
 
 	hidden    map[string]lua.LValue // functions the rewritten tree calls, under names no script can spell
 	real      map[*lua.LTable]*lua.LTable

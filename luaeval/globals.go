@@ -22,6 +22,7 @@ func (e *Engine) openLibs() {
 	})
 	e.handler = l.NewFunction(e.noteFailure)
 	e.following = l.NewFunction(nextElement)
+	e.guardedCall = e.newGuarded()
 	e.borrow(lua.OpenBase, "_G", "rawequal", "select", "type")
 	e.borrow(lua.OpenCoroutine, lua.CoroutineLibName, "create", "resume")
 	mathLib := e.borrow(lua.OpenMath, lua.MathLibName)
@@ -117,7 +118,11 @@ func (e *Engine) mayChange(l *lua.LState, t *lua.LTable) {
 // reply needs (the job of __redis__err__handler).
 func (e *Engine) noteFailure(l *lua.LState) int {
 	f := &e.run.fail
-	f.text, f.counted = e.errorText(l.Get(1)), isCounted(l.Get(1))
+	v := l.Get(1)
+	if text, ok := v.(lua.LString); ok {
+		v = lua.LString(e.named(l, 1, string(text)))
+	}
+	f.text, f.counted = e.errorText(v), isCounted(v)
 	f.source, f.line = "", 0
 	for level := 1; ; level++ {
 		at, ok := l.GetStack(level)

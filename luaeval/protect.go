@@ -1,8 +1,6 @@
 package luaeval
 
 import (
-	"reflect"
-
 	lua "github.com/yuin/gopher-lua"
 )
 
@@ -85,18 +83,32 @@ func (e *Engine) where(l *lua.LState, level int) string {
 			if i == level {
 				return l.Where(level)
 			}
-			if i += 1 + tailCalls(at); i > level {
+			if i += 1 + int(frameField(at, "TailCall")); i > level {
 				return ""
 			}
 		}
-		level -= i
+		level -= i - 1 // the lowest is guardedCall, in the place of pcall
 	}
 	return ""
 }
 
-// tailCalls is how many calls the one at a level has replaced. gopher-lua counts them and does not tell.
-func tailCalls(at *lua.Debug) int {
-	return int(reflect.ValueOf(at).Elem().FieldByName("frame").Elem().FieldByName("TailCall").Int())
+// newGuarded makes the function that calls its first argument with the others, on a guard.
+func (e *Engine) newGuarded() *lua.LFunction {
+	raised := e.raised
+	return e.l.NewFunction(func(l *lua.LState) int {
+		l.Panic = raised
+		l.Call(l.GetTop()-1, lua.MultRet)
+		return l.GetTop()
+	})
+}
+
+// raised is called on a guard where an error was raised.
+func (e *Engine) raised(l *lua.LState) {
+	v := l.Get(-1)
+	if text, ok := v.(lua.LString); ok {
+		v = lua.LString(e.named(l, 0, string(text)))
+	}
+	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "none"}) // else PCall would make one
 }
 
 // protected calls f with the first n values from the top of l, which it takes away. What f returns are all values
@@ -109,9 +121,10 @@ func (e *Engine) protected(l *lua.LState, f lua.LValue, n int) (*lua.LState, err
 	}
 	c, running := e.enter(l), l.G.CurrentThread
 	p := e.takeGuard(l)
+	p.Push(e.guardedCall)
 	p.Push(f)
 	l.XMoveTo(p, n)
-	err := p.PCall(n, lua.MultRet, nil)
+	err := p.PCall(n+1, lua.MultRet, nil)
 	if failed, ok := err.(*lua.ApiError); ok && failed.Type == lua.ApiErrorPanic {
 		e.guards[c.guards].state = nil // its variables are not closed
 	}
