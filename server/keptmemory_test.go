@@ -26,10 +26,10 @@ func request(t *testing.T, c *redistest.Conn, args ...string) {
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
 }
 
-// requireInTime waits until ok.
+// requireInTime asks until ok.
 func requireInTime(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(20 * time.Second); !ok(); {
 		require.True(t, time.Now().Before(end), what)
 	}
 }
