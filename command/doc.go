@@ -16,7 +16,7 @@
 //
 //	EVAL ──> luaeval.Engine.Run ──> callFromScript ──> lookup, may a script? ──> run ──> Row.Do(*Call)
 //	                         └────> pollScript: has it been running too long? then the server
-//	                                serves the others in between (script.go, scriptbusy.go)
+//	                                serves the others in between (cmd_script.go, script_busy.go)
 //
 // A command function either returns an error or has appended exactly one reply.
 // On an error the executor takes back what was appended and writes the error, so

@@ -4,13 +4,13 @@ import (
 	"math"
 	"strings"
 
-	"github.com/miniredisd/miniredisd/acl"
-	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
-	"github.com/miniredisd/miniredisd/trace"
 )
 
 // Executor runs commands, one at a time, on the goroutine that owns it. It is

@@ -1,8 +1,8 @@
 package command
 
 import (
+	"github.com/miniredisd/miniredisd/internal/rdb"
 	"github.com/miniredisd/miniredisd/luaeval"
-	"github.com/miniredisd/miniredisd/rdb"
 	"github.com/miniredisd/miniredisd/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/miniredisd/miniredisd/acl"
+	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"

@@ -1,7 +1,7 @@
 package command
 
 import (
-	"github.com/miniredisd/miniredisd/acl"
+	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/store"
 )
 

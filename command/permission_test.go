@@ -5,7 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/acl"
+	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/resp"
 )
 

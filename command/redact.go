@@ -1,6 +1,6 @@
 package command
 
-import "github.com/miniredisd/miniredisd/config"
+import "github.com/miniredisd/miniredisd/internal/config"
 
 var redacted = []byte("(redacted)")
 

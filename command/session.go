@@ -1,6 +1,6 @@
 package command
 
-import "github.com/miniredisd/miniredisd/acl"
+import "github.com/miniredisd/miniredisd/internal/acl"
 
 // Session is the executor's half of a client: what commands know of it. The
 // other half, sockets and buffers, is an ioworkers.Conn; neither points at the

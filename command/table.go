@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/miniredisd/miniredisd/acl"
+	"github.com/miniredisd/miniredisd/internal/acl"
 )
 
 // Command is a row at work: what the table hands out.

@@ -57,8 +57,8 @@
 package ioworkers
 
 import (
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/trace"
 	"golang.org/x/sys/unix"
 )
 

@@ -1,6 +1,6 @@
 package ioworkers
 
-import "github.com/miniredisd/miniredisd/trace"
+import "github.com/miniredisd/miniredisd/internal/trace"
 
 // Pool moves the bytes of many connections at once: with threads, when Start has
 // been called and there is enough to do, without them otherwise. The zero Pool is

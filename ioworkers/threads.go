@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"github.com/miniredisd/miniredisd/trace"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"golang.org/x/sys/unix"
 )
 

@@ -67,7 +67,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )

@@ -12,7 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/redistest"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 // outcome is what a client gets for its bytes, and whether it could go on.

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/trace"
 	"golang.org/x/sys/unix"
 )
 
@@ -35,7 +35,7 @@ type client struct {
 	pendingWrite bool // is in Server.pendingWrites
 	full         bool // the socket takes no more: waits for the reply handler
 	closed       bool // is in Server.closing
-	dark         bool // is neither read from nor written to (labnet.go)
+	dark         bool // is neither read from nor written to (lab_net.go)
 	control      bool // has used LAB: what is done to others must not keep it from undoing that
 }
 

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/reactor"

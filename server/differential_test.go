@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/miniredisd/miniredisd/internal/differential"
-	"github.com/miniredisd/miniredisd/internal/redistest"
+	"github.com/miniredisd/miniredisd/internal/test/differential"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 var (

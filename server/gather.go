@@ -3,7 +3,7 @@ package server
 import (
 	"time"
 
-	"github.com/miniredisd/miniredisd/trace"
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // lull keeps account of how often waiting for more clients was in vain.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
 
-	"github.com/miniredisd/miniredisd/internal/redistest"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 // A client library that notices the end of its connection before it sends makes a new one, and fails otherwise.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/config"
 	"golang.org/x/sys/unix"
 )
 

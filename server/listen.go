@@ -9,7 +9,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/reactor"
 	"golang.org/x/sys/unix"
 )

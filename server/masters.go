@@ -6,7 +6,7 @@ import (
 	random "math/rand/v2"
 	"sync"
 
-	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/config"
 )
 
 // Masters are independent servers in one process, as for Redlock: each has a loop, a

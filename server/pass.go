@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
-	"github.com/miniredisd/miniredisd/trace"
 )
 
 // afterSleep begins a pass: everything in it happens at one time.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/redistest"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 // scanned is what SCAN, HSCAN, SSCAN or ZSCAN go through: how an element gets in

@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/store"
-	"github.com/miniredisd/miniredisd/trace"
 )
 
 // A recording begins and ends on main while the workers are parked: nobody but their

@@ -6,7 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/transcript"
+	"github.com/miniredisd/miniredisd/internal/test/transcript"
 	"github.com/miniredisd/miniredisd/server"
 )
 

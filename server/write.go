@@ -3,8 +3,8 @@ package server
 import (
 	"slices"
 
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/trace"
 )
 
 // The way of replies to the sockets: wantWrite, when a client has been executed; write, at the

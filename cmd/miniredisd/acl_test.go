@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/config"
-	"github.com/miniredisd/miniredisd/internal/redistest"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 // complaint is what a server that does not start prints: its errors, and of its log the

@@ -5,7 +5,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/miniredisd/miniredisd/config"
+	"github.com/miniredisd/miniredisd/internal/config"
 )
 
 // version is the output of -v. Tools parse v= of the first line.

@@ -6,8 +6,8 @@ import (
 	"runtime"
 	"syscall"
 
-	"github.com/miniredisd/miniredisd/config"
-	"github.com/miniredisd/miniredisd/rlog"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/rlog"
 )
 
 // crashSignals are those that Redis writes a report about (debug.c: setupDebugSigHandlers). They

@@ -9,10 +9,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/miniredisd/miniredisd/config"
-	"github.com/miniredisd/miniredisd/labhttp"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/rlog"
+	"github.com/miniredisd/miniredisd/lab/labhttp"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/rlog"
 	"github.com/miniredisd/miniredisd/server"
 )
 

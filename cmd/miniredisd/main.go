@@ -30,9 +30,9 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/miniredisd/miniredisd/config"
 	"github.com/miniredisd/miniredisd/internal/collector"
-	"github.com/miniredisd/miniredisd/rlog"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/server"
 )
 

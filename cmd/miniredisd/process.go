@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/miniredisd/miniredisd/config"
-	"github.com/miniredisd/miniredisd/rlog"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/rlog"
 )
 
 // announce tells other processes that the server listens. remove takes it back.

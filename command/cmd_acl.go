@@ -1,0 +1,236 @@
+package command
+
+import (
+	"crypto/rand"
+	"encoding/hex"
+
+	"github.com/miniredisd/miniredisd/internal/acl"
+)
+
+// aclRows are ACL and the subcommands that only tell something. Those that change
+// users stand in package server: clients may have to go.
+func aclRows() []Row {
+	const (
+		open  = NoScript | Loading | Stale
+		admin = Admin | open
+	)
+	return []Row{
+		{"acl", "", -2, 0, nil, "server", "6.0.0", "As its subcommands have it", "Looks after users and what they may do.", nil},
+		{"acl|cat", "[category]", -2, open, nil, "server", "6.0.0", "O(1), as both lists are of fixed length", "Lists the categories, or the commands of one.", aclCat},
+		{"acl|dryrun", "username command:string [arg ...]", -4, admin, nil, "server", "7.0.0", "O(1).", "Tells whether a user may run a command, without running it.", aclDryRun},
+		{"acl|genpass", "[bits:integer]", -2, open, nil, "server", "6.0.0", "O(1)", "Makes up a password.", aclGenPass},
+		{"acl|getuser", "username", 3, admin, nil, "server", "6.0.0", "O(N) in the user's rules", "Tells what a user may do.", aclGetUser},
+		{"acl|help", "", 2, Loading | Stale, nil, "server", "6.0.0", "O(1)", "Lists the subcommands.", Help},
+		{"acl|list", "", 2, admin, nil, "server", "6.0.0", "O(N) in the users", "Lists the users as lines of an aclfile.", aclList},
+		{"acl|log", "[count | RESET]", -2, admin, nil, "server", "6.0.0", "O(N) in the entries shown", "Lists what was refused, or forgets it.", aclLog},
+		{"acl|users", "", 2, admin, nil, "server", "6.0.0", "O(N) in the users", "Lists the names of the users.", aclUsers},
+		{"acl|whoami", "", 2, open, nil, "server", "6.0.0", "O(1)", "Tells the user of this connection.", aclWhoAmI},
+	}
+}
+
+func aclWhoAmI(c *Call) error {
+	if c.Sess.User == nil {
+		c.Null()
+		return nil
+	}
+	c.BulkString(c.Sess.User.Name)
+	return nil
+}
+
+func aclCat(c *Call) error {
+	switch len(c.Args) {
+	case 2:
+		names := acl.Categories()
+		c.bulkStrings(names[:])
+		return nil
+	case 3:
+	default:
+		return errSubcommandUse(c)
+	}
+	category := acl.Named(string(c.Args[2]))
+	if category == 0 {
+		return errorf("ERR Unknown category '%s'", clip(c.Args[2], 128))
+	}
+	var names []string
+	for _, cmd := range c.Ex.Users.Commands {
+		if cmd.Categories&category != 0 {
+			names = append(names, cmd.Name)
+		}
+	}
+	c.bulkStrings(names)
+	return nil
+}
+
+func (c *Call) bulkStrings(list []string) {
+	c.Array(len(list))
+	for _, s := range list {
+		c.BulkString(s)
+	}
+}
+
+func aclList(c *Call) error {
+	c.bulkStrings(c.Ex.Users.Lines())
+	return nil
+}
+
+func aclUsers(c *Call) error {
+	var names []string
+	for _, u := range c.Ex.Users.All() {
+		names = append(names, u.Name)
+	}
+	c.bulkStrings(names)
+	return nil
+}
+
+// aclGetUser shows the root selector among the fields of the user, and the others
+// behind.
+func aclGetUser(c *Call) error {
+	u := c.Ex.Users.Get(c.Args[2])
+	if u == nil {
+		c.Null()
+		return nil
+	}
+	c.Map(6)
+	c.BulkString("flags")
+	flags := u.Flags()
+	c.Set(len(flags))
+	for _, f := range flags {
+		c.BulkString(f)
+	}
+	c.BulkString("passwords")
+	c.bulkStrings(u.Passwords)
+	c.selector(&u.Selectors[0])
+	c.BulkString("selectors")
+	c.Array(len(u.Selectors) - 1)
+	for i := range u.Selectors[1:] {
+		c.Map(3)
+		c.selector(&u.Selectors[1+i])
+	}
+	return nil
+}
+
+func (c *Call) selector(s *acl.Selector) {
+	c.TextField("commands", s.CommandRules())
+	c.TextField("keys", s.KeyRules())
+	c.TextField("channels", s.ChannelRules())
+}
+
+// maxPassword is the bits of the longest password that ACL GENPASS makes.
+const maxPassword = 4096
+
+func aclGenPass(c *Call) error {
+	bits := int64(256)
+	if len(c.Args) > 3 {
+		return errSubcommandUse(c)
+	}
+	if len(c.Args) == 3 {
+		var err error
+		if bits, err = parseInt(c.Args[2]); err != nil {
+			return err
+		}
+	}
+	if bits <= 0 || bits > maxPassword {
+		return errorf("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to %d", maxPassword)
+	}
+	digits := (bits + 3) / 4
+	secret := make([]byte, (digits+1)/2)
+	_, _ = rand.Read(secret) // never fails
+	c.BulkString(hex.EncodeToString(secret)[:digits])
+	return nil
+}
+
+// logShown is how many entries ACL LOG shows unless told.
+const logShown = 10
+
+func aclLog(c *Call) error {
+	count := int64(logShown)
+	switch {
+	case len(c.Args) > 3:
+		return errSubcommandUse(c)
+	case len(c.Args) == 3 && is(c.Args[2], "reset"):
+		c.Ex.ACLLog.Reset()
+		c.OK()
+		return nil
+	case len(c.Args) == 3:
+		var err error
+		if count, err = parseInt(c.Args[2]); err != nil {
+			return err
+		}
+	}
+	entries := c.Ex.ACLLog.Entries
+	entries = entries[:min(max(count, 0), int64(len(entries)))]
+	c.Array(len(entries))
+	for _, e := range entries {
+		c.logEntry(e)
+	}
+	return nil
+}
+
+func (c *Call) logEntry(e *acl.Entry) {
+	c.Map(10)
+	c.IntField("count", e.Count)
+	c.TextField("reason", [acl.Denials]string{acl.DeniedCommand: "command", acl.DeniedKey: "key", acl.DeniedAuth: "auth", acl.DeniedChannel: "channel"}[e.Reason])
+	c.TextField("context", e.Context)
+	c.TextField("object", e.Object)
+	c.TextField("username", e.User)
+	c.BulkString("age-seconds")
+	c.Double(float64(c.Now-e.LastSeen) / 1000)
+	c.TextField("client-info", e.Client)
+	c.IntField("entry-id", e.ID)
+	c.IntField("timestamp-created", e.Created)
+	c.IntField("timestamp-last-updated", e.LastSeen)
+}
+
+func aclDryRun(c *Call) error {
+	u := c.Ex.Users.Get(c.Args[2])
+	if u == nil {
+		return errorf("ERR User '%s' not found", c.Args[2])
+	}
+	args := c.Args[3:]
+	cmd := c.Ex.Table.Lookup(args)
+	switch {
+	case cmd == nil || cmd.Subs != nil && len(args) > 1:
+		return errorf("ERR Command '%s' not found", args[0])
+	case !cmd.takes(len(args)):
+		return errArity(cmd.Name)
+	}
+	switch d, at := u.Check(c.Ex.requested(u, cmd, args)); d {
+	case acl.Allowed:
+		c.OK()
+	case acl.DeniedKey:
+		c.BulkString("User " + u.Name + " has no permissions to access the '" + string(args[at]) + "' key")
+	case acl.DeniedChannel:
+		c.BulkString("User " + u.Name + " has no permissions to access the '" + string(args[at]) + "' channel")
+	default:
+		c.BulkString(refusal(d, u, cmd))
+	}
+	return nil
+}
+
+// setUses is what SET does with its key: with GET it reads the old value
+// (db.c: setGetKeys).
+func setUses(args [][]byte) KeyFlag {
+	for _, arg := range args[min(3, len(args)):] {
+		if is(arg, "get") {
+			return RW | Access | Update
+		}
+	}
+	return OW | Update
+}
+
+// bitfieldUses is what BITFIELD does with its key: read it, if all it has is GET
+// (db.c: bitfieldGetKeys).
+func bitfieldUses(args [][]byte) KeyFlag {
+	for i := 2; i < len(args); {
+		left := len(args) - 1 - i
+		switch {
+		case is(args[i], "get") && left >= 2:
+			i += 3
+		case is(args[i], "overflow") && left >= 1:
+			i += 2
+		default:
+			return RW | Access | Update
+		}
+	}
+	return RO | Access
+}

@@ -1,0 +1,118 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/internal/rdb"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func dumpRows() []Row {
+	const syntax = "key ttl:integer serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds:integer] [FREQ frequency:integer]"
+	const cost = "O(S) in the bytes of the payload, O(S+N*log(N)) for N members of a sorted set"
+	return []Row{
+		{"dump", "key", 2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "generic", "2.6.0", "O(S) in the bytes of the value", "Returns the value of a key as one string, for RESTORE.", dump},
+		{"restore", syntax, -4, Write | DenyOOM | Dangerous, keys(at(1, OW|Update)), "generic", "2.6.0", cost, "Makes a key of a string that DUMP has returned.", restore},
+		{"restore-asking", syntax, -4, Write | DenyOOM | Asking | Dangerous | InKeyspace, keys(at(1, OW|Update)), "server", "3.0.0", cost, "Is RESTORE as the nodes of a cluster send it.", restore},
+	}
+}
+
+const (
+	errBusyKey  store.Error = "BUSYKEY Target key name already exists."
+	errTTL      store.Error = "ERR Invalid TTL value, must be >= 0"
+	errIdleTime store.Error = "ERR Invalid IDLETIME value, must be >= 0"
+	errFreq     store.Error = "ERR Invalid FREQ value, must be >= 0 and <= 255"
+)
+
+func dump(c *Call) error {
+	v, ok := c.DB.Value(c.Args[1])
+	if !ok {
+		c.Null()
+		return nil
+	}
+	c.Bulk(rdb.Dump(v))
+	return nil
+}
+
+// restoreOptions are the words behind RESTORE key ttl value.
+type restoreOptions struct {
+	replace, absTTL bool
+	idle, freq      int64 // -1 for none; there cannot be both
+}
+
+func parseRestore(args [][]byte) (o restoreOptions, err error) {
+	o.idle, o.freq = -1, -1
+	for ; len(args) > 0; args = args[1:] {
+		switch more := len(args) > 1; {
+		case is(args[0], "replace"):
+			o.replace = true
+			continue
+		case is(args[0], "absttl"):
+			o.absTTL = true
+			continue
+		case is(args[0], "idletime") && more && o.freq < 0:
+			if o.idle, err = parseInt(args[1]); err == nil && o.idle < 0 {
+				err = errIdleTime
+			}
+		case is(args[0], "freq") && more && o.idle < 0:
+			if o.freq, err = parseInt(args[1]); err == nil && (o.freq < 0 || o.freq > 255) {
+				err = errFreq
+			}
+		default:
+			err = errSyntax
+		}
+		if err != nil {
+			return o, err
+		}
+		args = args[1:]
+	}
+	return o, nil
+}
+
+// payload is b, with the right checksum if any will do.
+func (ex *Executor) payload(b []byte) []byte {
+	if ex.AnyChecksum {
+		return rdb.SetChecksum(b)
+	}
+	return b
+}
+
+// restore looks at its arguments in Redis's order (cluster.c: restoreCommand).
+func restore(c *Call) error {
+	key := c.Args[1]
+	o, err := parseRestore(c.Args[4:])
+	if err != nil {
+		return err
+	}
+	if !o.replace && c.DB.Use(key) {
+		return errBusyKey
+	}
+	at, err := parseInt(c.Args[2])
+	switch {
+	case err != nil:
+		return err
+	case at < 0:
+		return errTTL
+	}
+	v, err := rdb.Restore(c.KS, c.Ex.payload(c.Args[3]))
+	if err != nil {
+		return err
+	}
+	if at > 0 && !o.absTTL {
+		at += c.Now // beyond the end of time it is in the past
+	}
+	c.OK()
+	if at != 0 && at <= c.Now {
+		if c.DB.Delete(key) {
+			c.Changed(ClassGeneric, "del", key)
+		}
+		return nil
+	}
+	c.DB.PutValue(key, v, at)
+	if o.freq >= 0 {
+		c.DB.SetFreq(key, uint8(o.freq))
+	}
+	if o.idle >= 0 {
+		c.DB.SetIdle(key, o.idle)
+	}
+	c.Changed(ClassGeneric, "restore", key)
+	return nil
+}

@@ -1,0 +1,268 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/rdb"
+	"github.com/miniredisd/miniredisd/luaeval"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func functionRows() []Row {
+	const (
+		run    = NoScript | Stale | SkipMonitor | NoMandatoryKeys
+		call   = "function numkeys [key ...] [arg ...]"
+		calls  = "That of the function"
+		change = Write | NoScript | RequestAllShards | ResponseAllSucceeded
+		number = "O(N) in the functions"
+	)
+	writes, reads := keys(counted(2, RW|Access|Update)), keys(counted(2, RO|Access))
+	return []Row{
+		{"fcall", call, -3, run | MayReplicate, writes, "scripting", "7.0.0", calls, "Calls a function of a library.", fcall},
+		{"fcall_ro", call, -3, run | ReadOnly, reads, "scripting", "7.0.0", calls, "Calls a function that must not write.", fcall},
+		{"function", "", -2, 0, nil, "scripting", "7.0.0", "As its subcommands have it", "Looks after libraries of functions.", nil},
+		{"function|delete", "library-name", 3, change, nil, "scripting", "7.0.0", "O(1)", "Deletes a library.", functionDelete},
+		{"function|dump", "", 2, NoScript, nil, "scripting", "7.0.0", number, "Returns all libraries as one string, for RESTORE.", functionDump},
+		{"function|flush", "[ASYNC | SYNC]", -2, change, nil, "scripting", "7.0.0", number + " deleted", "Deletes all libraries.", functionFlush},
+		{"function|help", "", 2, Loading | Stale, nil, "scripting", "7.0.0", "O(1)", "Lists the subcommands.", Help},
+		{"function|kill", "", 2, NoScript | AllowBusy | RequestAllShards | ResponseOneSucceeded, nil, "scripting", "7.0.0", "O(1)", "Ends the function that is running.", functionKill},
+		{"function|list", "[LIBRARYNAME library-name-pattern] [WITHCODE]", -2, NoScript | NondeterministicOrder, nil, "scripting", "7.0.0", number, "Describes the libraries.", functionList},
+		{"function|load", "[REPLACE] function-code", -3, change | DenyOOM, nil, "scripting", "7.0.0", "O(S) in the bytes of the library, which is compiled", "Loads a library.", functionLoad},
+		{"function|restore", "serialized-value [FLUSH | APPEND | REPLACE]", -3, change | DenyOOM, nil, "scripting", "7.0.0", number + " on the payload", "Loads the libraries of a string made by DUMP.", functionRestore},
+		{"function|stats", "", 2, NoScript | AllowBusy | NondeterministicOutput | RequestAllShards | ResponseSpecial, nil, "scripting", "7.0.0", "O(1)", "Tells what function is running, and how many there are.", functionStats},
+	}
+}
+
+const (
+	errNoFunction    store.Error = "ERR Function not found"
+	errNoLibrary     store.Error = "ERR Library not found"
+	errBadKeys       store.Error = "ERR Bad number of keys provided"
+	errFunctionFlush store.Error = "ERR FUNCTION FLUSH only supports SYNC|ASYNC option"
+	errNoLibraryName store.Error = "ERR library name argument was not given"
+	errRestorePolicy store.Error = "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE."
+)
+
+// fcall runs a function as eval runs a script.
+func fcall(c *Call) error {
+	c.showScript()
+	ex, cmd, args, w := c.Ex, c.Cmd, c.Args, c.Writer
+	f := ex.functions.Find(args[1])
+	if f == nil {
+		return errNoFunction
+	}
+	n, err := numKeys(args)
+	if err == errNotInt {
+		return errBadKeys
+	}
+	if err != nil {
+		return err
+	}
+	if err := ex.beginScript(c, f.Name, f.Flags); err != nil {
+		return err
+	}
+	ex.script.function = true
+	ex.engine.RunFunction(f, args[3:3+n], args[3+n:], w)
+	ex.endScript(cmd)
+	return nil
+}
+
+func functionLoad(c *Call) error {
+	code := c.Args[len(c.Args)-1]
+	replace := false
+	for _, option := range c.Args[2 : len(c.Args)-1] {
+		if !is(option, "replace") {
+			return store.Error("ERR Unknown option given: " + string(option))
+		}
+		replace = true
+	}
+	library, err := c.Ex.lua().LoadLibrary(c.Ex.functions, code, replace)
+	if err != nil {
+		return store.Error(err.Error())
+	}
+	c.Count(1)
+	c.BulkString(library.Name)
+	return nil
+}
+
+func functionDelete(c *Call) error {
+	if !c.Ex.functions.Delete(string(c.Args[2])) {
+		return errNoLibrary
+	}
+	c.Count(1)
+	c.OK()
+	return nil
+}
+
+// functionFlush does the same in both modes: the garbage collector frees the functions.
+func functionFlush(c *Call) error {
+	if len(c.Args) > 3 {
+		return errFunctionArguments(c)
+	}
+	if len(c.Args) == 3 && !is(c.Args[2], "async") && !is(c.Args[2], "sync") {
+		return errFunctionFlush
+	}
+	c.Ex.functions = luaeval.NewLibraries()
+	c.Count(1)
+	c.OK()
+	return nil
+}
+
+func errFunctionArguments(c *Call) error {
+	return store.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try FUNCTION HELP.")
+}
+
+func functionList(c *Call) error {
+	var pattern []byte
+	withCode := false
+	for i := 2; i < len(c.Args); i++ {
+		switch {
+		case !withCode && is(c.Args[i], "withcode"):
+			withCode = true
+		case pattern == nil && is(c.Args[i], "libraryname"):
+			if i++; i == len(c.Args) {
+				return errNoLibraryName
+			}
+			pattern = c.Args[i]
+		default:
+			return store.Error("ERR Unknown argument " + string(c.Args[i]))
+		}
+	}
+	mark, n := c.Defer(), 0
+	for _, library := range c.Ex.functions.All() {
+		if pattern == nil || store.Match(pattern, []byte(library.Name), true) {
+			c.describeLibrary(library, withCode)
+			n++
+		}
+	}
+	c.EndArray(mark, n)
+	return nil
+}
+
+func (c *Call) describeLibrary(library *luaeval.Library, withCode bool) {
+	fields := 3
+	if withCode {
+		fields++
+	}
+	c.Map(fields)
+	c.BulkString("library_name")
+	c.BulkString(library.Name)
+	c.BulkString("engine")
+	c.BulkString("LUA")
+	c.BulkString("functions")
+	c.Array(len(library.Functions))
+	for _, f := range library.Functions {
+		c.Map(3)
+		c.BulkString("name")
+		c.BulkString(f.Name)
+		c.BulkString("description")
+		if f.Described {
+			c.BulkString(f.Description)
+		} else {
+			c.Null()
+		}
+		c.BulkString("flags")
+		flags := f.Flags.Names()
+		c.Set(len(flags))
+		for _, flag := range flags {
+			c.Status(flag)
+		}
+	}
+	if withCode {
+		c.BulkString("library_code")
+		c.BulkString(library.Code)
+	}
+}
+
+// functionStats is asked above all while a function has been running too long. Of a
+// script it knows nothing (functions.c: functionStatsCommand).
+func functionStats(c *Call) error {
+	run := &c.Ex.script
+	if run.busy && !run.function {
+		return errBusyEval
+	}
+	c.Map(2)
+	c.BulkString("running_script")
+	if run.busy {
+		c.Map(3)
+		c.BulkString("name")
+		c.BulkString(run.name)
+		c.BulkString("command")
+		c.Array(len(run.args))
+		for _, arg := range run.args {
+			c.Bulk(arg)
+		}
+		c.BulkString("duration_ms")
+		c.Int((c.Ex.Clock.Mono() - run.started) / 1e6)
+	} else {
+		c.Null()
+	}
+	libraries, functions := c.Ex.functions.Len()
+	c.BulkString("engines")
+	c.Map(1)
+	c.BulkString("LUA")
+	c.Map(2)
+	c.BulkString("libraries_count")
+	c.Int(int64(libraries))
+	c.BulkString("functions_count")
+	c.Int(int64(functions))
+	return nil
+}
+
+func functionKill(c *Call) error { return c.killScript(true) }
+
+// functionDump answers with the code of the libraries: that is all they are made of.
+func functionDump(c *Call) error {
+	var code []string
+	for _, library := range c.Ex.functions.All() {
+		code = append(code, library.Code)
+	}
+	c.Bulk(rdb.DumpLibraries(code))
+	return nil
+}
+
+// functionRestore makes all libraries of the payload before it touches those there are.
+func functionRestore(c *Call) error {
+	if len(c.Args) > 4 {
+		return errFunctionArguments(c)
+	}
+	policy := "append"
+	if len(c.Args) == 4 {
+		policy = strings.ToLower(string(c.Args[3]))
+	}
+	if policy != "append" && policy != "replace" && policy != "flush" {
+		return errRestorePolicy
+	}
+	restored, err := c.Ex.restoreLibraries(c.Args[2])
+	if err != nil {
+		return err
+	}
+	if policy == "flush" {
+		c.Ex.functions = restored
+	} else if err := c.Ex.functions.Join(restored, policy == "replace"); err != nil {
+		return store.Error(err.Error())
+	}
+	c.Count(1)
+	c.OK()
+	return nil
+}
+
+func (ex *Executor) restoreLibraries(payload []byte) (*luaeval.Libraries, error) {
+	code, err := rdb.RestoreLibraries(ex.payload(payload))
+	restored := luaeval.NewLibraries()
+	for _, text := range code {
+		if _, err := ex.lua().LoadLibrary(restored, text, false); err != nil {
+			return nil, store.Error(err.Error())
+		}
+	}
+	return restored, err
+}
+
+// FunctionMemory is how many libraries and functions there are, and about how many
+// bytes they take and the interpreter because of them.
+func (ex *Executor) FunctionMemory() (libraries, functions, bytes, interpreter int) {
+	libraries, functions = ex.functions.Len()
+	if ex.engine != nil {
+		interpreter = ex.engine.LibraryStateMem()
+	}
+	return libraries, functions, ex.functions.Mem(), interpreter
+}

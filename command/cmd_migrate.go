@@ -1,0 +1,189 @@
+package command
+
+import (
+	"math"
+	"time"
+
+	"github.com/miniredisd/miniredisd/internal/rdb"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func migrateRows() []Row {
+	const syntax = `host port:integer (key | "") destination-db:integer timeout:integer ` +
+		`[COPY] [REPLACE] [AUTH password | AUTH2 (username password)] [KEYS key ...]`
+	const cost = "O(S) in the bytes of the values, and what RESTORE costs the other server"
+	one := KeySpec{Flags: RW | Access | Delete, Index: 3, Step: 1, Find: migrateOne}
+	many := KeySpec{Flags: RW | Access | Delete | Incomplete, Index: -2, Keyword: "KEYS", Last: -1, Step: 1, Find: migrateMany}
+	return []Row{
+		{"migrate", syntax, -6, Write | MovableKeys | Dangerous | NondeterministicOutput, keys(one, many), "generic", "2.6.0", cost, "Moves keys to another server.", migrate},
+	}
+}
+
+const errMigrateKeys store.Error = "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string"
+
+// Transfer is what MIGRATE asks of another server.
+type Transfer struct {
+	Host, Port string
+	Timeout    time.Duration // for the connection, for 64 KiB of requests, and for one reply
+	DB         int64         // to be selected there
+	Auth       []byte        // an AUTH request, empty for none
+	Restore    []byte        // a RESTORE request for every key
+	Keys       int
+}
+
+// migrateOptions are the words behind MIGRATE host port key db timeout.
+type migrateOptions struct {
+	copies, replace bool
+	auth            [][]byte // the arguments of AUTH
+	keys            [][]byte
+}
+
+func parseMigrate(args [][]byte) (o migrateOptions, err error) {
+	o.keys = args[3:4]
+	for i := 6; i < len(args); i++ {
+		left := len(args) - 1 - i
+		switch {
+		case is(args[i], "copy"):
+			o.copies = true
+		case is(args[i], "replace"):
+			o.replace = true
+		case is(args[i], "auth") && left >= 1:
+			if len(o.auth) == 0 {
+				o.auth = [][]byte{nil}
+			}
+			o.auth[len(o.auth)-1] = args[i+1] // the user of an AUTH2 before stays
+			i++
+		case is(args[i], "auth2") && left >= 2:
+			o.auth = [][]byte{args[i+1], args[i+2]}
+			i += 2
+		case is(args[i], "keys") && len(args[3]) > 0:
+			return o, errMigrateKeys
+		case is(args[i], "keys"):
+			o.keys = args[i+1:]
+			return o, nil
+		default:
+			return o, errSyntax
+		}
+	}
+	return o, nil
+}
+
+// migrate is MIGRATE host port (key | "") destination-db timeout [COPY] [REPLACE]
+// [AUTH password | AUTH2 username password] [KEYS key ...] (cluster.c: migrateCommand).
+// It waits for the other server, and all clients wait with it, as in Redis.
+func migrate(c *Call) error {
+	o, err := parseMigrate(c.Args)
+	if err != nil {
+		return err
+	}
+	timeout, err := parseInt(c.Args[5])
+	if err != nil {
+		return err
+	}
+	db, err := parseInt(c.Args[4])
+	if err != nil {
+		return err
+	}
+	if timeout <= 0 {
+		timeout = 1000
+	}
+	here, requests := c.restoreRequests(&o)
+	if len(here) == 0 {
+		c.Status("NOKEY")
+		return nil
+	}
+	t := Transfer{
+		Host: string(c.Args[1]), Port: string(c.Args[2]), DB: db, Restore: requests, Keys: len(here),
+		Timeout: time.Duration(min(timeout, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond,
+	}
+	if len(o.auth) > 0 {
+		t.Auth = request("AUTH", o.auth...)
+	}
+	err = c.Ex.Transfer(&t, func(i int) {
+		if !o.copies {
+			c.DB.Delete(here[i])
+			c.Changed(ClassGeneric, "del", here[i]) // once more for a key that was named twice
+		}
+	})
+	if err != nil {
+		return err
+	}
+	c.OK()
+	return nil
+}
+
+// restoreRequests returns the keys that are here, and a RESTORE request for each.
+func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byte) {
+	var w resp.Writer
+	for _, key := range o.keys {
+		v, ok := c.DB.Value(key)
+		if !ok {
+			continue
+		}
+		here = append(here, key)
+		ttl := int64(0)
+		if at := v.Expire(); at != 0 {
+			ttl = max(at-c.Now, 1) // 0 is none
+		}
+		n := 4
+		if o.replace {
+			n = 5
+		}
+		w.Array(n)
+		w.BulkString("RESTORE")
+		w.Bulk(key)
+		w.BulkInt(ttl)
+		w.Bulk(rdb.Dump(v))
+		if o.replace {
+			w.BulkString("REPLACE")
+		}
+	}
+	return here, w.Buf
+}
+
+func request(name string, args ...[]byte) []byte {
+	var w resp.Writer
+	w.Array(1 + len(args))
+	w.BulkString(name)
+	for _, arg := range args {
+		w.Bulk(arg)
+	}
+	return w.Buf
+}
+
+// migrateOne and migrateMany find the keys of MIGRATE: the one argument, or those behind
+// KEYS, but none where both are given (db.c: migrateGetKeys).
+func migrateOne(args [][]byte) []int {
+	if migrateList(args) == 0 {
+		return []int{3}
+	}
+	return nil
+}
+
+func migrateMany(args [][]byte) []int {
+	first := migrateList(args)
+	if first == 0 || len(args[3]) > 0 {
+		return nil
+	}
+	var found []int
+	for i := first; i < len(args); i++ {
+		found = append(found, i)
+	}
+	return found
+}
+
+// migrateList is the place of the first argument behind the option KEYS, or 0.
+func migrateList(args [][]byte) int {
+	for i := 6; i+1 < len(args); i++ {
+		switch {
+		case is(args[i], "keys"):
+			return i + 1
+		case is(args[i], "auth"):
+			i++
+		case is(args[i], "auth2"):
+			i += 2
+		}
+	}
+	return 0
+}

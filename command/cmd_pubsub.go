@@ -1,0 +1,254 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/pubsub"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func pubsubRows() []Row {
+	const (
+		listen  = PubSub | NoScript | Loading | Stale | WhileSubscribed | AnswersByPush
+		inspect = PubSub | Loading | Stale
+	)
+	return []Row{
+		{"subscribe", "channel:string [channel:string ...]", -2, listen, nil, "pubsub", "2.0.0", "O(N) in the channels given", "Listens to channels.", subscribe},
+		{"unsubscribe", "[channel:string ...]", -1, listen, nil, "pubsub", "2.0.0", "O(N) in the channels left", "Stops listening to channels, or to all of them.", unsubscribe},
+		{"psubscribe", "pattern [pattern ...]", -2, listen, nil, "pubsub", "2.0.0", "O(N) in the patterns given", "Listens to all channels that match patterns.", psubscribe},
+		{"punsubscribe", "[pattern ...]", -1, listen, nil, "pubsub", "2.0.0",
+			"O(N) in the patterns left", "Stops listening by patterns, or by all of them.", punsubscribe},
+		{"ssubscribe", "shardchannel:string [shardchannel:string ...]", -2, listen, keys(span(1, -1, 1, NotKey)), "pubsub", "7.0.0", "O(N) in the channels given", "Listens to shard channels.", ssubscribe},
+		{"sunsubscribe", "[shardchannel:string ...]", -1, listen, keys(span(1, -1, 1, NotKey)), "pubsub", "7.0.0", "O(N) in the channels left", "Stops listening to shard channels, or to all of them.", sunsubscribe},
+		{"publish", "channel:string message:string", 3, inspect | Fast | MayReplicate, nil, "pubsub", "2.0.0",
+			"O(N+M) for N clients that get it and M patterns anybody listens by", "Sends a message to all who listen to a channel.", publish},
+		{"spublish", "shardchannel:string message:string", 3, inspect | Fast | MayReplicate, keys(at(1, NotKey)), "pubsub", "7.0.0",
+			"O(N) in the clients that get it", "Sends a message to all who listen to a shard channel.", spublish},
+		{"pubsub", "", -2, 0, nil, "pubsub", "2.8.0", "As its subcommands have it", "Tells who listens to what.", nil},
+		{"pubsub|channels", "[pattern]", -2, inspect, nil, "pubsub", "2.8.0",
+			"O(N) in the channels there are", "Lists the channels somebody listens to.", pubsubChannels},
+		{"pubsub|numpat", "", 2, inspect, nil, "pubsub", "2.8.0", "O(1)", "Counts the patterns somebody listens by.", pubsubNumPat},
+		{"pubsub|numsub", "[channel:string ...]", -2, inspect, nil, "pubsub", "2.8.0", "O(N) in the channels given", "Counts the listeners of channels.", pubsubNumSub},
+		{"pubsub|shardchannels", "[pattern]", -2, inspect, nil, "pubsub", "7.0.0",
+			"O(N) in the channels there are", "Lists the shard channels somebody listens to.", pubsubShardChannels},
+		{"pubsub|shardnumsub", "[shardchannel:string ...]", -2, inspect, nil, "pubsub", "7.0.0", "O(N) in the channels given", "Counts the listeners of shard channels.", pubsubShardNumSub},
+		{"pubsub|help", "", 2, Loading | Stale, nil, "pubsub", "6.2.0", "O(1)", "Lists the subcommands.", Help},
+	}
+}
+
+// channels tells which arguments of a command permissions see as channels. Who may
+// listen may also stop.
+func channels(name string) acl.Channels {
+	switch name {
+	case "publish", "spublish":
+		return acl.FirstChannel
+	case "subscribe", "ssubscribe":
+		return acl.EveryChannel
+	case "psubscribe":
+		return acl.EveryPattern
+	}
+	return acl.NoChannels
+}
+
+func subscribe(c *Call) error  { return c.listen(pubsub.Channel, "subscribe") }
+func psubscribe(c *Call) error { return c.listen(pubsub.Pattern, "psubscribe") }
+func ssubscribe(c *Call) error { return c.listen(pubsub.Shard, "ssubscribe") }
+
+// listen confirms every name by itself: these are the commands with more than one
+// reply.
+func (c *Call) listen(kind pubsub.Kind, event string) error {
+	for _, name := range c.Args[1:] {
+		c.Ex.Subs.Subscribe(kind, c.Sess, name)
+		c.confirm(kind, event, name)
+	}
+	c.Sess.Subscriber = true
+	return nil
+}
+
+func unsubscribe(c *Call) error  { return c.unlisten(pubsub.Channel, "unsubscribe") }
+func punsubscribe(c *Call) error { return c.unlisten(pubsub.Pattern, "punsubscribe") }
+func sunsubscribe(c *Call) error { return c.unlisten(pubsub.Shard, "sunsubscribe") }
+
+func (c *Call) unlisten(kind pubsub.Kind, event string) error {
+	names := c.Args[1:]
+	if len(names) == 0 {
+		for _, name := range c.Ex.Subs.Names(kind, c.Sess) {
+			names = append(names, []byte(name))
+		}
+	}
+	for _, name := range names {
+		c.Ex.Subs.Unsubscribe(kind, c.Sess, name)
+		c.confirm(kind, event, name)
+	}
+	if len(names) == 0 {
+		c.confirm(kind, event, nil)
+	}
+	c.Sess.Subscriber = c.Ex.Subs.Listens(c.Sess)
+	return nil
+}
+
+// confirm tells of a name, and how many are listened to now: channels and patterns
+// together, shard channels by themselves.
+func (c *Call) confirm(kind pubsub.Kind, event string, name []byte) {
+	subs := c.Ex.Subs
+	n := subs.Count(pubsub.Shard, c.Sess)
+	if kind != pubsub.Shard {
+		n = subs.Count(pubsub.Channel, c.Sess) + subs.Count(pubsub.Pattern, c.Sess)
+	}
+	c.Push(3)
+	c.BulkString(event)
+	if name == nil {
+		c.Null()
+	} else {
+		c.Bulk(name)
+	}
+	c.Int(int64(n))
+}
+
+func publish(c *Call) error {
+	c.Int(int64(c.Ex.publish(c.Args[1], c.Args[2])))
+	return nil
+}
+
+func spublish(c *Call) error {
+	c.Int(int64(c.Ex.publishTo(pubsub.Shard, "smessage", c.Args[1], c.Args[2])))
+	return nil
+}
+
+func pubsubChannels(c *Call) error      { return c.topics(pubsub.Channel) }
+func pubsubShardChannels(c *Call) error { return c.topics(pubsub.Shard) }
+
+func (c *Call) topics(kind pubsub.Kind) error {
+	if len(c.Args) > 3 {
+		return errSubcommandUse(c)
+	}
+	m, n := c.Defer(), 0
+	for _, t := range c.Ex.Subs.Topics(kind) {
+		if len(c.Args) == 2 || store.MatchString(c.Args[2], t.Name) {
+			c.BulkString(t.Name)
+			n++
+		}
+	}
+	c.EndArray(m, n)
+	return nil
+}
+
+func pubsubNumPat(c *Call) error {
+	c.Int(int64(c.Ex.Subs.Len(pubsub.Pattern)))
+	return nil
+}
+
+func pubsubNumSub(c *Call) error      { return c.listeners(pubsub.Channel) }
+func pubsubShardNumSub(c *Call) error { return c.listeners(pubsub.Shard) }
+
+func (c *Call) listeners(kind pubsub.Kind) error {
+	names := c.Args[2:]
+	c.Array(2 * len(names))
+	for _, name := range names {
+		c.Bulk(name)
+		c.Int(int64(len(c.Ex.Subs.To(kind, name))))
+	}
+	return nil
+}
+
+// publish sends payload to those who listen to channel, by its name or by a
+// pattern, and returns how many copies that took.
+func (ex *Executor) publish(channel, payload []byte) int {
+	n := ex.publishTo(pubsub.Channel, "message", channel, payload)
+	if ex.Subs.Len(pubsub.Pattern) == 0 {
+		return n
+	}
+	for t := range ex.Subs.Matching(channel) {
+		w := resp.Writer{Buf: ex.message[:0]}
+		w.Push(4)
+		w.BulkString("pmessage")
+		w.BulkString(t.Name)
+		w.Bulk(channel)
+		w.Bulk(payload)
+		ex.send(t.Subscribers, w.Buf)
+		n += len(t.Subscribers)
+	}
+	return n
+}
+
+func (ex *Executor) publishTo(kind pubsub.Kind, event string, channel, payload []byte) int {
+	to := ex.Subs.To(kind, channel)
+	if len(to) == 0 {
+		return 0
+	}
+	w := resp.Writer{Buf: ex.message[:0]}
+	w.Push(3)
+	w.BulkString(event)
+	w.Bulk(channel)
+	w.Bulk(payload)
+	ex.send(to, w.Buf)
+	return len(to)
+}
+
+// keepMessage is the size up to which the buffer for messages is used again.
+const keepMessage = 64 << 10
+
+// send delivers one encoded message. The protocols differ in its first byte alone.
+//
+// What the client that is being executed gets, comes after the reply to the command
+// that sent it (networking.c of 7.2: pending_push_messages).
+func (ex *Executor) send(to []*Session, message []byte) {
+	for _, s := range to {
+		message[0] = '*'
+		if s.Proto > 2 {
+			message[0] = '>'
+		}
+		ex.post(s, message)
+	}
+	ex.keep(message)
+}
+
+func (ex *Executor) post(to *Session, message []byte) {
+	switch {
+	case ex.Observer != nil && !ex.Observer.Outgoing(to, message):
+	case to == ex.running && ex.executing:
+		ex.afterReply = append(ex.afterReply, message...)
+	default:
+		ex.Deliver(to, message)
+	}
+}
+
+// forgetSent empties afterReply, and keeps its memory when it is ordinary.
+func (ex *Executor) forgetSent() {
+	ex.afterReply = ex.afterReply[:0]
+	if cap(ex.afterReply) > keepMessage {
+		ex.afterReply = nil
+	}
+}
+
+// keep takes the memory of a message back, to encode the next one in.
+func (ex *Executor) keep(message []byte) {
+	ex.message = message[:0]
+	if cap(message) > keepMessage {
+		ex.message = nil
+	}
+}
+
+// Leave forgets what s has subscribed to, watches, has queued and waits for: it has gone, or starts anew.
+func (ex *Executor) Leave(s *Session) {
+	if s.Subscriber {
+		s.Subscriber = false
+		ex.Subs.Forget(s)
+	}
+	ex.endTransaction(s)
+	ex.untrack(s)
+	ex.StopWaiting(s)
+}
+
+// Abandon cleans up after a command that has panicked, and returns whose it was.
+func (ex *Executor) Abandon() *Session {
+	s := ex.running
+	if ex.retrying != nil { // not resumed: the server has to know that it still waits
+		s.Hold, ex.retrying = Blocked, nil
+	}
+	ex.running, ex.executing, ex.afterReply, ex.trackers.pending = nil, false, nil, nil
+	if ex.script.on || !ex.script.busy { // else it is a script that goes on, in whose time others are served
+		ex.Depth, ex.script = 0, scripting{}
+	}
+	return s
+}

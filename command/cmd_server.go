@@ -1,0 +1,179 @@
+package command
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// serverRows are the commands of group server that need the keyspace and the
+// executor only, and the containers whose subcommands stand in several files.
+func serverRows() []Row {
+	return []Row{
+		{"config", "", -2, 0, nil, "server", "2.0.0", "As its subcommands have it", "Looks after the configuration.", nil},
+		{"config|help", "", 2, Loading | Stale, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", Help},
+		{"dbsize", "", 1, ReadOnly | Fast | InKeyspace | RequestAllShards | ResponseSum, nil, "server", "1.0.0", "O(1)", "Counts the keys of the selected database.", dbSize},
+		{"flushdb", "[ASYNC | SYNC]", -1, Write | InKeyspace | Dangerous | RequestAllShards | ResponseAllSucceeded, nil, "server", "1.0.0", "O(N) in the keys of the database", "Removes every key of the selected database.", flushDB},
+		{"flushall", "[ASYNC | SYNC]", -1, Write | InKeyspace | Dangerous | RequestAllShards | ResponseAllSucceeded, nil, "server", "1.0.0", "O(N) in all keys", "Removes every key of every database.", flushAll},
+		{"swapdb", "index1:integer index2:integer", 3, Write | Fast | Dangerous | InKeyspace, nil, "server", "4.0.0", "O(N) in the clients that watch or wait for keys of the two", "Exchanges two databases.", swapDB},
+		{"time", "", 1, Loading | Stale | Fast | NondeterministicOutput, nil, "server", "2.6.0", "O(1)", "Tells the server's time in seconds and microseconds.", timeNow},
+		{"lolwut", "[VERSION version:integer]", -1, ReadOnly | Fast, nil, "server", "5.0.0", "O(1)", "Draws something, and tells the version.", lolwut},
+		{"role", "", 1, NoScript | Loading | Stale | Fast | Dangerous | InAdmin, nil, "server", "2.8.12", "O(1)", "Tells the part this server has in replication.", role},
+		{"replicaof", "host port:integer", 3, Admin | NoScript | Stale | NoAsyncLoading, nil, "server", "5.0.0", "O(1)", "Ends replication, which there is none of.", replicaOf},
+		{"slaveof", "host port:integer", 3, Admin | NoScript | Stale | NoAsyncLoading, nil, "server", "1.0.0", "O(1)", "Is the old name of REPLICAOF.", replicaOf},
+		{"module", "", -2, 0, nil, "server", "4.0.0", "As its subcommands have it", "Looks after modules, which there are none of.", nil},
+		{"module|list", "", 2, Admin | NoScript | NondeterministicOrder, nil, "server", "4.0.0", "O(N) in the modules", "Lists the loaded modules.", moduleList},
+		{"module|load", "path [arg ...]", -3, Admin | NoScript | NoAsyncLoading, nil, "server", "4.0.0", "O(1)", "Is refused.", moduleRefused},
+		{"module|loadex", "path [CONFIG+ (name value) ...] [ARGS args:string ...]", -3, Admin | NoScript | NoAsyncLoading, nil, "server", "7.0.0", "O(1)", "Is refused.", moduleRefused},
+		{"module|unload", "name", 3, Admin | NoScript | NoAsyncLoading, nil, "server", "4.0.0", "O(1)", "Is refused.", moduleRefused},
+		{"module|help", "", 2, Loading | Stale, nil, "server", "5.0.0", "O(1)", "Lists the subcommands.", Help},
+	}
+}
+
+func dbSize(c *Call) error {
+	c.Int(int64(c.DB.Len()))
+	return nil
+}
+
+// flushMode checks the word behind FLUSHDB and FLUSHALL. Both ways do the same
+// here: the garbage collector frees the keys while the server goes on.
+func flushMode(c *Call) (async bool, err error) {
+	switch {
+	case len(c.Args) == 1 || len(c.Args) == 2 && is(c.Args[1], "sync"):
+		return false, nil
+	case len(c.Args) == 2 && is(c.Args[1], "async"):
+		return true, nil
+	}
+	return false, errSyntax
+}
+
+// flushed counts the keys that went.
+func (c *Call) flushed(n int, async bool) {
+	c.Count(n)
+	if async {
+		c.KS.Stats.LazyFreed += int64(n)
+	}
+}
+
+func flushDB(c *Call) error {
+	async, err := flushMode(c)
+	if err != nil {
+		return err
+	}
+	c.Ex.replaced(c.DB, nil)
+	c.Ex.invalidateAll()
+	c.flushed(c.DB.Flush(), async)
+	c.Ex.exchanged(c.DB)
+	c.OK()
+	return nil
+}
+
+func flushAll(c *Call) error {
+	async, err := flushMode(c)
+	if err != nil {
+		return err
+	}
+	c.flushed(c.Ex.flushAll(), async)
+	c.OK()
+	return nil
+}
+
+// flushAll removes all keys and returns how many there were.
+func (ex *Executor) flushAll() int {
+	for _, db := range ex.KS.DBs {
+		ex.replaced(db, nil)
+	}
+	ex.invalidateAll()
+	n := ex.KS.FlushAll()
+	for _, db := range ex.KS.DBs {
+		ex.exchanged(db)
+	}
+	return n
+}
+
+func swapDB(c *Call) error {
+	var ids [2]int
+	for i, which := range [...]string{"first", "second"} {
+		n, ok := store.ParseInt(c.Args[1+i])
+		if !ok || n != int64(int32(n)) {
+			return errorf("ERR invalid %s DB index", which)
+		}
+		ids[i] = int(n)
+	}
+	for _, n := range ids {
+		if n < 0 || n >= len(c.KS.DBs) {
+			return store.Error("ERR DB index is out of range")
+		}
+	}
+	if ids[0] != ids[1] {
+		a, b := c.KS.DBs[ids[0]], c.KS.DBs[ids[1]]
+		c.Ex.replaced(a, b)
+		c.Ex.replaced(b, a)
+		c.KS.Swap(a.ID, b.ID)
+		c.Ex.exchanged(c.KS.DBs[ids[0]])
+		c.Ex.exchanged(c.KS.DBs[ids[1]])
+	}
+	c.Count(1)
+	c.OK()
+	return nil
+}
+
+func timeNow(c *Call) error {
+	us := c.Ex.WallMicros()
+	c.Array(2)
+	c.BulkInt(us / 1e6)
+	c.BulkInt(us % 1e6)
+	return nil
+}
+
+// lolwut draws the triangle that Pascal's has when only its odd numbers are drawn.
+func lolwut(c *Call) error {
+	if len(c.Args) > 2 && is(c.Args[1], "version") {
+		if _, err := parseInt(c.Args[2]); err != nil {
+			return err
+		}
+	}
+	const rows = 16
+	var art strings.Builder
+	for y := range rows {
+		art.WriteString(strings.Repeat(" ", rows-1-y))
+		for x := range y + 1 {
+			if x&^y == 0 { // Lucas: the number in row y, column x is odd
+				art.WriteString("* ")
+			} else {
+				art.WriteString("  ")
+			}
+		}
+		art.WriteByte('\n')
+	}
+	fmt.Fprintf(&art, "\nWaclaw Sierpinski, 1915, in Pascal's numbers modulo two. Redis ver. %s\n", config.RedisVersion)
+	c.Verbatim("txt", art.String())
+	return nil
+}
+
+func role(c *Call) error {
+	c.Array(3)
+	c.BulkString("master")
+	c.Int(0)
+	c.Array(0)
+	return nil
+}
+
+func replicaOf(c *Call) error {
+	if !is(c.Args[1], "no") || !is(c.Args[2], "one") {
+		return store.Error("ERR replication is not supported by this server")
+	}
+	c.OK()
+	return nil
+}
+
+func moduleList(c *Call) error {
+	c.Array(0)
+	return nil
+}
+
+const errModule store.Error = "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
+
+func moduleRefused(*Call) error { return errModule }

@@ -1,0 +1,192 @@
+package command
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/geo"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Places are the scores of an ordinary sorted set, which all of its commands work on;
+// see package geo for the numbers.
+func geoRows() []Row {
+	const (
+		unit    = "(M | KM | FT | MI)"
+		circle  = "radius:double " + unit
+		from    = "(FROMMEMBER member | FROMLONLAT (longitude:double latitude:double))"
+		by      = "(BYRADIUS (" + circle + ") | BYBOX (width:double height:double " + unit + "))"
+		first   = "[COUNT count [ANY]]"
+		order   = "[ASC | DESC]"
+		with    = "[WITHCOORD] [WITHDIST] [WITHHASH]"
+		options = circle + " " + with + " " + first + " " + order
+		kept    = " [STORE key | STOREDIST key]"
+		inBox   = "O(log(M)+N) for M places, N of them in the cells of the grid that the shape touches"
+		around  = "O(log(M)+N) for M places, N of them in the cells of the grid that the circle touches"
+	)
+	source := at(1, RO|Access)
+	store := func(from int) []KeySpec {
+		return keys(source, KeySpec{Flags: OW | Update, Keyword: "STORE", Index: from, Step: 1}, KeySpec{Flags: OW | Update, Keyword: "STOREDIST", Index: from, Step: 1})
+	}
+	return []Row{
+		{"geoadd", "key [NX | XX] [CH] (longitude:double latitude:double member) ...", -5, Write | DenyOOM, keys(at(1, RW|Update)), "geo", "3.2.0",
+			"O(M*log(N)) to add M to a sorted set of N", "Adds places to a sorted set, or moves them.", geoAdd},
+		{"geodist", "key member1:string member2:string [M | KM | FT | MI]", -4, ReadOnly, keys(source), "geo", "3.2.0", "O(log(N))", "Tells how far two places are from each other.", geoDist},
+		{"geohash", "key [member ...]", -2, ReadOnly, keys(source), "geo", "3.2.0", "O(M) in the members asked for", "Names places as geohash.org does.", geoHash},
+		{"geopos", "key [member ...]", -2, ReadOnly, keys(source), "geo", "3.2.0", "O(N) in the members asked for", "Tells longitude and latitude of places.", geoPos},
+		{"geosearch", "key " + from + " " + by + " " + order + " " + first + " " + with, -7, ReadOnly, keys(source), "geo", "6.2.0", inBox, "Lists the places inside a circle or a box.", geoSearch},
+		{"geosearchstore", "destination source " + from + " " + by + " " + order + " " + first + " [STOREDIST]", -8, Write | DenyOOM, keys(at(1, OW|Update), at(2, RO|Access)),
+			"geo", "6.2.0", inBox, "Stores the places inside a circle or a box.", geoSearchStore},
+		{"georadius", "key longitude:double latitude:double " + options + kept, -6, Write | DenyOOM, store(6), "geo", "3.2.0", around, "Lists or stores the places around a point.", geoRadius},
+		{"georadius_ro", "key longitude:double latitude:double " + options, -6, ReadOnly, keys(source), "geo", "3.2.10", around, "Lists the places around a point.", geoRadius},
+		{"georadiusbymember", "key member " + options + kept, -5, Write | DenyOOM, store(5), "geo", "3.2.0", around, "Lists or stores the places around one of them.", geoRadiusByMember},
+		{"georadiusbymember_ro", "key member " + options, -5, ReadOnly, keys(source), "geo", "3.2.10", around, "Lists the places around one of them.", geoRadiusByMember},
+	}
+}
+
+const errUnit store.Error = "ERR unsupported unit provided. please use M, KM, FT, MI"
+
+// parseUnit reads a unit: how many metres it has.
+func parseUnit(arg []byte) (float64, error) {
+	switch {
+	case is(arg, "m"):
+		return 1, nil
+	case is(arg, "km"):
+		return 1000, nil
+	case is(arg, "ft"):
+		return 0.3048, nil
+	case is(arg, "mi"):
+		return 1609.34, nil
+	}
+	return 0, errUnit
+}
+
+// parsePlace reads longitude and latitude.
+func parsePlace(args [][]byte) (p geo.Place, err error) {
+	if p.Lon, err = parseFloat(args[0]); err != nil {
+		return p, err
+	}
+	if p.Lat, err = parseFloat(args[1]); err != nil {
+		return p, err
+	}
+	if !p.Valid() {
+		pair := strings.NewReplacer("+Inf", "inf", "-Inf", "-inf").Replace(fmt.Sprintf("%f,%f", p.Lon, p.Lat))
+		return p, errorf("ERR invalid longitude,latitude pair %s", pair)
+	}
+	return p, nil
+}
+
+// placeOf is where the place of a score lies. A number that is no place's is taken
+// for one, as far as that goes: the set may have been made by other commands.
+func placeOf(score float64) geo.Place { return geo.Decode(uint64(score)) }
+
+// geoAdd is ZADD with scores made of places.
+func geoAdd(c *Call) error {
+	var flags store.ZFlags
+	ch, args := false, c.Args[2:]
+options:
+	for ; len(args) > 0; args = args[1:] {
+		switch {
+		case is(args[0], "nx"):
+			flags |= store.ZNX
+		case is(args[0], "xx"):
+			flags |= store.ZXX
+		case is(args[0], "ch"):
+			ch = true
+		default:
+			break options
+		}
+	}
+	if len(args) == 0 || len(args)%3 != 0 || flags == store.ZNX|store.ZXX {
+		return errSyntax
+	}
+	pairs := make([][]byte, 0, len(args)/3*2)
+	for ; len(args) > 0; args = args[3:] {
+		p, err := parsePlace(args)
+		if err != nil {
+			return err
+		}
+		pairs = append(pairs, strconv.AppendUint(nil, geo.Encode(p), 10), args[2])
+	}
+	return zaddGeneric(c, pairs, flags, ch)
+}
+
+func geoDist(c *Call) error {
+	unit := 1.0
+	switch len(c.Args) {
+	case 4:
+	case 5:
+		var err error
+		if unit, err = parseUnit(c.Args[4]); err != nil {
+			return err
+		}
+	default:
+		return errSyntax
+	}
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if z == nil {
+		c.Null()
+		return nil
+	}
+	from, known := z.Score(c.Args[2])
+	to, alsoKnown := z.Score(c.Args[3])
+	if !known || !alsoKnown {
+		c.Null()
+		return nil
+	}
+	replyDistance(c.Writer, geo.Distance(placeOf(from), placeOf(to))/unit)
+	return nil
+}
+
+// replyDistance has four decimals in either protocol.
+func replyDistance(w *resp.Writer, d float64) {
+	var room [32]byte
+	w.Bulk(strconv.AppendFloat(room[:0], d, 'f', 4, 64))
+}
+
+// replyPlace is longitude and latitude, as precise as Redis writes a long double.
+func replyPlace(w *resp.Writer, p geo.Place) {
+	w.Array(2)
+	for _, degrees := range [...]float64{p.Lon, p.Lat} {
+		var room [32]byte
+		text := trimDecimals(strconv.AppendFloat(room[:0], degrees, 'f', 17, 64))
+		if w.Proto < 3 {
+			w.Bulk(text)
+		} else {
+			w.Buf = append(append(append(w.Buf, ','), text...), "\r\n"...)
+		}
+	}
+}
+
+func geoHash(c *Call) error {
+	return c.eachPlace(func(p geo.Place) { c.BulkString(geo.Text(p)) }, c.Null)
+}
+
+func geoPos(c *Call) error {
+	return c.eachPlace(func(p geo.Place) { replyPlace(c.Writer, p) }, c.NullArray)
+}
+
+// eachPlace answers for every member with its place or that there is none.
+func (c *Call) eachPlace(reply func(geo.Place), none func()) error {
+	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	members := c.Args[2:]
+	c.Array(len(members))
+	for _, member := range members {
+		if z != nil {
+			if score, ok := z.Score(member); ok {
+				reply(placeOf(score))
+				continue
+			}
+		}
+		none()
+	}
+	return nil
+}

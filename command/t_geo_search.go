@@ -1,0 +1,369 @@
+package command
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/miniredisd/miniredisd/internal/geo"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+const (
+	errNoPlace        store.Error = "ERR could not decode requested zset member"
+	errNeedRadius     store.Error = "ERR need numeric radius"
+	errNegativeRadius store.Error = "ERR radius cannot be negative"
+	errNeedWidth      store.Error = "ERR need numeric width"
+	errNeedHeight     store.Error = "ERR need numeric height"
+	errNegativeBox    store.Error = "ERR height or width cannot be negative"
+	errGeoCount       store.Error = "ERR COUNT must be > 0"
+	errAnyAlone       store.Error = "ERR the ANY argument requires COUNT argument"
+)
+
+// geoQuery is a parsed search of any form (geo.c: georadiusGeneric).
+type geoQuery struct {
+	z     *store.ZSet // where to search, nil when there is no such key
+	shape geo.Shape
+
+	// What has been given of GEOSEARCH's shape. The centre of a member of a key that
+	// does not exist counts: there is nothing to find around it.
+	byMember, byPlace, byRadius, byBox bool
+
+	withCoord, withDist, withHash bool
+
+	count int // 0 for all
+	any   bool
+	order int // 1 is the nearest first, -1 the farthest first
+
+	dest      []byte // where to store, nil to answer
+	storeDist bool   // distances, in place of places
+}
+
+// found is one place of the result.
+type found struct {
+	member []byte // aliases the set
+	score  float64
+	metres float64
+	place  geo.Place
+}
+
+// geoForm says which of the options a command takes that not all of them do.
+type geoForm struct {
+	shape   bool // FROMMEMBER, FROMLONLAT, BYRADIUS, BYBOX
+	store   bool // STORE key, STOREDIST key
+	storing bool // STOREDIST by itself: it stores in any case
+}
+
+func geoSearch(c *Call) error {
+	q, err := newGeoQuery(c, 1)
+	if err != nil {
+		return err
+	}
+	return q.run(c, c.Args[2:], geoForm{shape: true}, "")
+}
+
+func geoSearchStore(c *Call) error {
+	q, err := newGeoQuery(c, 2)
+	if err != nil {
+		return err
+	}
+	q.dest = c.Args[1]
+	return q.run(c, c.Args[3:], geoForm{shape: true, storing: true}, "geosearchstore")
+}
+
+// geoRadius is also GEORADIUS_RO, which cannot store.
+func geoRadius(c *Call) error {
+	q, err := newGeoQuery(c, 1)
+	if err != nil {
+		return err
+	}
+	if q.shape.Center, err = parsePlace(c.Args[2:]); err != nil {
+		return err
+	}
+	if err := q.parseRadius(c.Args[4:]); err != nil {
+		return err
+	}
+	return q.run(c, c.Args[6:], geoForm{store: c.Cmd.Flags&Write != 0}, "georadiusstore")
+}
+
+func geoRadiusByMember(c *Call) error {
+	q, err := newGeoQuery(c, 1)
+	if err != nil {
+		return err
+	}
+	if q.z != nil { // Redis looks at nothing but the options otherwise
+		if err := q.centerOn(c.Args[2]); err != nil {
+			return err
+		}
+		if err := q.parseRadius(c.Args[3:]); err != nil {
+			return err
+		}
+	}
+	return q.run(c, c.Args[5:], geoForm{store: c.Cmd.Flags&Write != 0}, "georadiusstore")
+}
+
+func newGeoQuery(c *Call, key int) (q *geoQuery, err error) {
+	q = &geoQuery{}
+	q.z, err = store.Read[*store.ZSet](c.DB, c.Args[key])
+	return q, err
+}
+
+func (q *geoQuery) run(c *Call, options [][]byte, form geoForm, event string) error {
+	if err := q.parse(options, form); err != nil {
+		return err
+	}
+	if err := q.check(c, form); err != nil {
+		return err
+	}
+	all := q.search()
+	if q.dest != nil {
+		q.store(c, all, event)
+	} else {
+		q.reply(c, all)
+	}
+	return nil
+}
+
+func (q *geoQuery) centerOn(member []byte) error {
+	score, ok := q.z.Score(member)
+	if !ok {
+		return errNoPlace
+	}
+	q.shape.Center = placeOf(score)
+	return nil
+}
+
+// parseSide reads one side of a shape.
+func parseSide(arg []byte, notNumeric error) (float64, error) {
+	v, err := parseFloat(arg)
+	if err != nil {
+		return 0, notNumeric
+	}
+	return v, nil
+}
+
+// parseRadius reads "radius unit".
+func (q *geoQuery) parseRadius(args [][]byte) (err error) {
+	if q.shape.Radius, err = parseSide(args[0], errNeedRadius); err != nil {
+		return err
+	}
+	if q.shape.Radius < 0 {
+		return errNegativeRadius
+	}
+	q.shape.Box = false
+	q.shape.Unit, err = parseUnit(args[1])
+	return err
+}
+
+// parseBox reads "width height unit".
+func (q *geoQuery) parseBox(args [][]byte) (err error) {
+	if q.shape.Width, err = parseSide(args[0], errNeedWidth); err != nil {
+		return err
+	}
+	if q.shape.Height, err = parseSide(args[1], errNeedHeight); err != nil {
+		return err
+	}
+	if q.shape.Width < 0 || q.shape.Height < 0 {
+		return errNegativeBox
+	}
+	q.shape.Box = true
+	q.shape.Unit, err = parseUnit(args[2])
+	return err
+}
+
+func (q *geoQuery) parse(args [][]byte, form geoForm) error {
+	for len(args) > 0 {
+		taken, err := q.parseOption(args, form)
+		if taken == 0 && err == nil && form.shape {
+			taken, err = q.parseShape(args)
+		}
+		if taken == 0 && err == nil {
+			err = errSyntax
+		}
+		if err != nil {
+			return err
+		}
+		args = args[taken:]
+	}
+	return nil
+}
+
+// parseOption reads what args begin with and returns how many of them that were, 0
+// if it is none of these options.
+func (q *geoQuery) parseOption(args [][]byte, form geoForm) (taken int, err error) {
+	switch a, more := args[0], len(args) > 1; {
+	case is(a, "withdist"):
+		q.withDist = true
+	case is(a, "withhash"):
+		q.withHash = true
+	case is(a, "withcoord"):
+		q.withCoord = true
+	case is(a, "any"):
+		q.any = true
+	case is(a, "asc"):
+		q.order = 1
+	case is(a, "desc"):
+		q.order = -1
+	case is(a, "count") && more:
+		if q.count, err = parseIndex(args[1]); err == nil && q.count <= 0 {
+			err = errGeoCount
+		}
+		return 2, err
+	case form.store && more && (is(a, "store") || is(a, "storedist")):
+		q.dest, q.storeDist = args[1], is(a, "storedist")
+		return 2, nil
+	case form.storing && is(a, "storedist"):
+		q.storeDist = true
+	default:
+		return 0, nil
+	}
+	return 1, nil
+}
+
+// parseShape is parseOption for the options that make the shape.
+func (q *geoQuery) parseShape(args [][]byte) (taken int, err error) {
+	switch a, left := args[0], len(args)-1; {
+	case is(a, "frommember") && left >= 1 && !q.byPlace:
+		q.byMember = true
+		if q.z != nil {
+			err = q.centerOn(args[1])
+		}
+		return 2, err
+	case is(a, "fromlonlat") && left >= 2 && !q.byMember:
+		q.byPlace = true
+		q.shape.Center, err = parsePlace(args[1:])
+		return 3, err
+	case is(a, "byradius") && left >= 2 && !q.byBox:
+		q.byRadius = true
+		return 3, q.parseRadius(args[1:])
+	case is(a, "bybox") && left >= 3 && !q.byRadius:
+		q.byBox = true
+		return 4, q.parseBox(args[1:])
+	}
+	return 0, nil
+}
+
+// check refuses options that do not go together.
+func (q *geoQuery) check(c *Call, form geoForm) error {
+	switch {
+	case q.dest != nil && (q.withDist || q.withHash || q.withCoord):
+		what := "STORE option in GEORADIUS"
+		if form.shape {
+			what = "GEOSEARCHSTORE"
+		}
+		return errorf("ERR %s is not compatible with WITHDIST, WITHHASH and WITHCOORD options", what)
+	case form.shape && !q.byMember && !q.byPlace:
+		return errorf("ERR exactly one of FROMMEMBER or FROMLONLAT can be specified for %s", c.Args[0])
+	case form.shape && !q.byRadius && !q.byBox:
+		return errorf("ERR exactly one of BYRADIUS and BYBOX can be specified for %s", c.Args[0])
+	case q.any && q.count == 0:
+		return errAnyAlone
+	}
+	return nil
+}
+
+// search finds the places, in the order and number that were asked for. The nearest
+// are meant when a number is given, unless any will do.
+func (q *geoQuery) search() (all []found) {
+	if q.z == nil {
+		return nil
+	}
+	enough := 0
+	if q.any {
+		enough = q.count
+	} else if q.count > 0 && q.order == 0 {
+		q.order = 1
+	}
+	q.shape.Cells(func(first, end uint64) bool {
+		all = q.searchCell(all, first, end, enough)
+		return enough == 0 || len(all) < enough
+	})
+	if q.order != 0 {
+		return q.nearest(all)
+	}
+	if q.count > 0 && len(all) > q.count {
+		all = all[:q.count]
+	}
+	return all
+}
+
+// nearest sorts places by their distance, as many as are asked for. Those that are equally far stay
+// in the order in which they were found.
+func (q *geoQuery) nearest(all []found) []found {
+	compare := func(i, j uint32) int {
+		if d := q.order * cmp.Compare(all[i].metres, all[j].metres); d != 0 {
+			return d
+		}
+		return cmp.Compare(i, j)
+	}
+	order := make([]uint32, len(all))
+	for i := range order {
+		order[i] = uint32(i)
+	}
+	if q.count > 0 && q.count < len(order) {
+		selectFirst(order, q.count, compare)
+		order = order[:q.count]
+	}
+	slices.SortFunc(order, compare)
+	sorted := make([]found, len(order))
+	for i, place := range order {
+		sorted[i] = all[place]
+	}
+	return sorted
+}
+
+// searchCell appends the places with scores from first up to end that the shape
+// holds, until there are enough, if that is not 0.
+func (q *geoQuery) searchCell(all []found, first, end uint64, enough int) []found {
+	from, to := q.z.ByScore(&store.ScoreRange{Min: float64(first), Max: float64(end), MaxEx: true})
+	for it := q.z.Range(from, to, false); it.Next(); {
+		p := placeOf(it.Score)
+		metres, ok := q.shape.Holds(p)
+		if !ok {
+			continue
+		}
+		all = append(all, found{it.Member, it.Score, metres, p})
+		if len(all) == enough {
+			break
+		}
+	}
+	return all
+}
+
+func (q *geoQuery) reply(c *Call, all []found) {
+	c.Array(len(all))
+	parts := 1
+	for _, with := range [...]bool{q.withDist, q.withHash, q.withCoord} {
+		if with {
+			parts++
+		}
+	}
+	for i := range all {
+		f := &all[i]
+		if parts > 1 {
+			c.Array(parts)
+		}
+		c.Bulk(f.member)
+		if q.withDist {
+			replyDistance(c.Writer, f.metres/q.shape.Unit)
+		}
+		if q.withHash {
+			c.Int(int64(f.score))
+		}
+		if q.withCoord {
+			replyPlace(c.Writer, f.place)
+		}
+	}
+}
+
+func (q *geoQuery) store(c *Call, all []found, event string) {
+	b := store.NewZSetBuilder(c.KS)
+	for i := range all {
+		slot, _ := b.Slot(all[i].member)
+		*slot = all[i].score
+		if q.storeDist {
+			*slot = all[i].metres / q.shape.Unit
+		}
+	}
+	c.Count(max(len(all)-1, 0))
+	zstore(c, q.dest, b, event)
+}

@@ -1,0 +1,217 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/internal/hll"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func hyperloglogRows() []Row {
+	return []Row{
+		{"pfadd", "key [element ...]", -2, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "hyperloglog", "2.8.9", "O(N) in the elements given", "Counts elements in that may have been seen before.", pfadd},
+		{"pfcount", "key ...", -2, ReadOnly | MayReplicate, keys(span(1, -1, 1, RW|Access)), "hyperloglog", "2.8.9", "O(1) for one key, whose estimate is kept; O(N) in the keys when there are several, which are merged first", "Estimates how many distinct elements were counted in.", pfcount},
+		{"pfdebug", "subcommand key", 3, Write | DenyOOM | Admin, keys(at(2, RW|Access)), "hyperloglog", "2.8.9", "N/A", "Shows how a HyperLogLog is kept.", pfdebug},
+		{"pfmerge", "destkey:key [sourcekey:key ...]", -2, Write | DenyOOM, keys(at(1, RW|Access|Insert), span(2, -1, 1, RO|Access)), "hyperloglog", "2.8.9", "O(N) in the keys, each of which is 16384 registers", "Merges HyperLogLogs into one.", pfmerge},
+		{"pfselftest", "", 1, Admin, nil, "hyperloglog", "2.8.9", "N/A", "Checks the arithmetic of HyperLogLogs.", pfselftest},
+	}
+}
+
+const (
+	errNotHLL    store.Error = "WRONGTYPE Key is not a valid HyperLogLog string value."
+	errBrokenHLL store.Error = "INVALIDOBJ Corrupted HLL object detected"
+)
+
+// asSketch checks what a lookup of a string gave; nil where there is no key.
+func asSketch(b []byte, ok bool, err error) (hll.Sketch, error) {
+	switch {
+	case err != nil || !ok:
+		return nil, err
+	case !hll.Valid(b):
+		return nil, errNotHLL
+	}
+	return b, nil
+}
+
+// sketchToChange is the sketch at key as bytes of the store that may be changed in place, but not grow; nil where
+// there is no key.
+func (c *Call) sketchToChange(key []byte) (hll.Sketch, error) {
+	s, err := asSketch(c.DB.PeekStr(key))
+	if s == nil {
+		return nil, err
+	}
+	return c.DB.MutStr(key, len(s))
+}
+
+func pfadd(c *Call) error {
+	key := c.Args[1]
+	s, err := c.sketchToChange(key)
+	if err != nil {
+		return err
+	}
+	added := 0
+	if s == nil {
+		s, added = hll.New(), 1
+	}
+	for _, element := range c.Args[2:] {
+		changed, sound := s.Add(element, c.Cfg.HLLSparseMaxBytes)
+		if !sound {
+			c.DB.SetRaw(key, s, true) // what was counted in before stays so
+			return errBrokenHLL
+		}
+		if changed {
+			added++
+		}
+	}
+	if added == 0 {
+		c.Int(0)
+		return nil
+	}
+	s.Stale()
+	c.DB.SetRaw(key, s, true)
+	c.Changed(ClassString, "pfadd", key)
+	c.Count(added - 1)
+	c.Int(1)
+	return nil
+}
+
+func pfcount(c *Call) error {
+	if len(c.Args) > 2 {
+		return pfcountUnion(c)
+	}
+	s, err := asSketch(c.DB.Str(c.Args[1]))
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		c.Int(0)
+		return nil
+	}
+	if s, err = c.DB.MutStr(c.Args[1], len(s)); err != nil {
+		return err
+	}
+	count, fresh := s.Cached()
+	if !fresh {
+		var sound bool
+		if count, sound = s.Count(); !sound {
+			return errBrokenHLL
+		}
+		s.Cache(count)
+		c.Touched(c.Args[1])
+	}
+	c.Int(int64(count))
+	return nil
+}
+
+func pfcountUnion(c *Call) error {
+	var u hll.Union
+	if _, err := c.unite(&u); err != nil {
+		return err
+	}
+	c.Int(int64(u.Count()))
+	return nil
+}
+
+// unite merges all sketches named by the arguments; dense tells whether one of them has that form.
+func (c *Call) unite(u *hll.Union) (dense bool, err error) {
+	for _, key := range c.Args[1:] {
+		s, err := asSketch(c.DB.Str(key))
+		if err != nil {
+			return dense, err
+		}
+		if s == nil {
+			continue
+		}
+		dense = dense || s.Dense()
+		if !u.Take(s) {
+			return dense, errBrokenHLL
+		}
+	}
+	return dense, nil
+}
+
+// pfmerge fires the event of PFADD: for whoever listens it is one of many elements.
+func pfmerge(c *Call) error {
+	var u hll.Union
+	dense, err := c.unite(&u)
+	if err != nil {
+		return err
+	}
+	key := c.Args[1]
+	s, err := c.sketchToChange(key)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		s = hll.New()
+	}
+	if dense && !s.Densify() {
+		return errBrokenHLL
+	}
+	s.Merge(&u, c.Cfg.HLLSparseMaxBytes)
+	s.Stale()
+	c.DB.SetRaw(key, s, true)
+	c.Changed(ClassString, "pfadd", key)
+	c.OK()
+	return nil
+}
+
+func pfdebug(c *Call) error {
+	key := c.Args[2]
+	s, err := c.sketchToChange(key)
+	if err != nil {
+		return err
+	}
+	if s == nil {
+		return store.Error("ERR The specified key does not exist")
+	}
+	switch sub := c.Args[1]; {
+	case is(sub, "getreg"):
+		if s, _, err = c.densify(key, s); err != nil {
+			return err
+		}
+		c.Array(hll.Registers)
+		for i := range hll.Registers {
+			c.Int(int64(s.Register(i)))
+		}
+	case is(sub, "decode"):
+		if s.Dense() {
+			return store.Error("ERR HLL encoding is not sparse")
+		}
+		c.BulkString(s.Decode())
+	case is(sub, "encoding"):
+		if s.Dense() {
+			c.Status("dense")
+		} else {
+			c.Status("sparse")
+		}
+	case is(sub, "todense"):
+		_, changed, err := c.densify(key, s)
+		if err != nil {
+			return err
+		}
+		c.Int(int64(changed))
+	default:
+		return errorf("ERR Unknown PFDEBUG subcommand '%s'", sub)
+	}
+	return nil
+}
+
+// densify changes the form of the sketch at key, which those who watch the key need not know.
+func (c *Call) densify(key []byte, s hll.Sketch) (now hll.Sketch, changed int, err error) {
+	if s.Dense() {
+		return s, 0, nil
+	}
+	if !s.Densify() {
+		return s, 0, errBrokenHLL
+	}
+	c.DB.SetRaw(key, s, true)
+	c.Count(1)
+	return s, 1, nil
+}
+
+func pfselftest(c *Call) error {
+	if fault := hll.SelfTest(); fault != "" {
+		return store.Error("TESTFAILED " + fault)
+	}
+	c.OK()
+	return nil
+}

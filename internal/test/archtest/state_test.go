@@ -1,0 +1,163 @@
+package archtest
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// constants are the variables at package level, which Go has no constants for.
+// Nothing may assign to them, so that servers in one process share nothing.
+func constants() map[string]string {
+	return map[string]string{
+		"luaeval.errMemory":         "an error to compare with",
+		"luaeval.boundHoles":        "lowers a bound that gopher-lua keeps for the whole process, once",
+		"internal/config.ErrNoFile": "an error to compare with",
+		"internal/config.table":     "every directive; Parse reads it",
+		"command.redacted":          "what MONITOR shows in the place of a password",
+	}
+}
+
+// tools are run by tests and by hand and are no part of a server.
+func isTool(pkg string) bool {
+	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "interop/matrix" || pkg == "interop/redlock" || pkg == "interop/suite" ||
+		pkg == "internal/test/transcript" || pkg == "internal/test/differential" || pkg == "internal/test/redistest"
+}
+
+func TestNoPackageHasStateOfItsOwn(t *testing.T) {
+	set, files := sources(t)
+	vars := map[string]bool{}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				require.False(t, d.Recv == nil && d.Name.Name == "init", "%s: an init function", set.Position(d.Pos()))
+			case *ast.GenDecl:
+				for _, name := range variables(d) {
+					vars[f.pkg+"."+name] = true
+				}
+			}
+		}
+	}
+	for _, f := range files {
+		if isTool(f.pkg) {
+			continue
+		}
+		ast.Inspect(f.File, func(n ast.Node) bool {
+			for _, id := range changed(n) {
+				ofPackage := id.Obj == nil || id.Obj == f.Scope.Lookup(id.Name)
+				require.False(t, ofPackage && vars[f.pkg+"."+id.Name], "%s: %s is changed; it belongs to the package", set.Position(n.Pos()), id.Name)
+			}
+			return true
+		})
+	}
+	allowed := constants()
+	for v := range vars {
+		if !isTool(v[:strings.LastIndexByte(v, '.')]) {
+			require.Contains(t, allowed, v, "a variable at package level; is it constant? Then say so in the list")
+		}
+	}
+	for v := range allowed {
+		require.Contains(t, vars, v, "gone: take it out of the list")
+	}
+}
+
+func variables(d *ast.GenDecl) (names []string) {
+	if d.Tok != token.VAR {
+		return nil
+	}
+	for _, spec := range d.Specs {
+		for _, id := range spec.(*ast.ValueSpec).Names {
+			if id.Name != "_" {
+				names = append(names, id.Name)
+			}
+		}
+	}
+	return names
+}
+
+// changed returns the names at the root of what n assigns to: x, x.f, x[i], *x.
+func changed(n ast.Node) (ids []*ast.Ident) {
+	var targets []ast.Expr
+	switch n := n.(type) {
+	case *ast.AssignStmt:
+		targets = n.Lhs
+	case *ast.IncDecStmt:
+		targets = []ast.Expr{n.X}
+	}
+	for _, e := range targets {
+		if id := root(e); id != nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+func root(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.SelectorExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.StarExpr:
+			e = x.X
+		case *ast.ParenExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// starters are the functions that start goroutines.
+func starters() map[string]string {
+	return map[string]string{
+		"cmd/miniredisd.serve":    "waits for signals and posts Stop",
+		"cmd/miniredisd.serveLab": "net/http, for lab-http",
+		"miniredistest.start":     "runs the masters of a test",
+		"server.Run":              "one for each master behind the first",
+		"ioworkers.Start":         "one for each I/O thread",
+
+		"internal/test/redistest.run": "waits for the end of a redis-server",
+		"interop/matrix.startServer":  "waits for the end of a server",
+		"bench/attack.startOnce":      "watches a server's memory, and waits for its end",
+		"bench/attack.startPinger":    "pings beside the attack",
+		"bench/attack.subscribe":      "writes while the attacker reads",
+		"bench/attack.pipe":           "writes while the attacker reads",
+		"bench/models.run":            "the executor of the queue; the loop stays",
+		"bench.fanOut":                "one for each subscriber, which reads",
+		"bench.ownLoad":               "one for each client of the load",
+		"bench.fiftyLockers":          "one for each client that locks",
+	}
+}
+
+func TestGoroutinesStartInFewPlaces(t *testing.T) {
+	set, files := sources(t)
+	found := map[string]bool{}
+	for _, f := range files {
+		for _, d := range f.Decls {
+			fn, ok := d.(*ast.FuncDecl)
+			if !ok {
+				continue
+			}
+			ast.Inspect(fn, func(n ast.Node) bool {
+				if g, ok := n.(*ast.GoStmt); ok {
+					name := fmt.Sprintf("%s.%s", f.pkg, fn.Name.Name)
+					found[name] = true
+					require.Contains(t, starters(), name, "%s: a goroutine starts here", set.Position(g.Pos()))
+				}
+				return true
+			})
+		}
+	}
+	for name := range starters() {
+		require.Contains(t, found, name, "starts none any more: take it out of the list")
+	}
+}

@@ -1,0 +1,203 @@
+package transcript
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+)
+
+// Starter starts the server under test with command-line arguments as in a transcript's "!"
+// lines, stops it when the test ends, and returns its address.
+type Starter func(t testing.TB, args []string) (addr string)
+
+// Dir runs every *.txt below dir as a subtest: against start's server, and against a real
+// redis-server (skipped, or under CI=true failed, where there is none). With update, the
+// redis-server goes first and rewrites the replies.
+func Dir(t *testing.T, dir string, update bool, start Starter) {
+	t.Helper()
+	var paths []string
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err == nil && filepath.Ext(path) == ".txt" {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(paths) == 0 {
+		t.Fatalf("no transcripts below %s", dir)
+	}
+	for _, path := range paths {
+		name, _ := filepath.Rel(dir, strings.TrimSuffix(path, ".txt"))
+		t.Run(name, func(t *testing.T) {
+			t.Run("redis-server", func(t *testing.T) { RunOracle(t, path, update) })
+			t.Run("miniredisd", func(t *testing.T) { Run(t, path, start) })
+		})
+	}
+}
+
+// Run plays the transcript against the server under test.
+func Run(t *testing.T, path string, start Starter) {
+	t.Helper()
+	s := mustLoad(t, path)
+	p := newPlayer(t, s, start(t, s.args))
+	p.play()
+}
+
+// RunOracle plays the transcript against a redis-server of its own; update rewrites the file
+// where the replies differ.
+func RunOracle(t *testing.T, path string, update bool) {
+	t.Helper()
+	if update && !redistest.Installed() {
+		t.Fatal("-update needs redis-server in PATH")
+	}
+	s := mustLoad(t, path)
+	oracle := redistest.Start(t, s.args...)
+	p := newPlayer(t, s, oracle.Addr)
+	p.skipNewer = older(oracle.Version)
+	p.update = update
+	p.play()
+	if update && p.changed {
+		if err := s.save(); err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: replies rewritten", path)
+	}
+}
+
+func older(version string) bool {
+	return slices.Compare(strings.SplitN(version, ".", 3)[:2], []string{"7", "2"}) < 0
+}
+
+func mustLoad(t *testing.T, path string) *script {
+	t.Helper()
+	s, err := load(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+type player struct {
+	t       *testing.T
+	s       *script
+	addr    string
+	conns   map[string]*redistest.Conn
+	known   map[string]string
+	barrier *redistest.Watcher
+
+	skipNewer, update, changed, monitored bool
+}
+
+func newPlayer(t *testing.T, s *script, addr string) *player {
+	return &player{t: t, s: s, addr: addr, conns: map[string]*redistest.Conn{}, known: map[string]string{}}
+}
+
+func (p *player) play() {
+	p.t.Helper()
+	for i := range p.s.steps {
+		p.step(&p.s.steps[i])
+	}
+}
+
+func (p *player) step(st *step) {
+	p.t.Helper()
+	c := p.conns[st.conn]
+	if c == nil {
+		c = redistest.Dial(p.t, p.addr)
+		p.conns[st.conn] = c
+	}
+	p.monitored = p.monitored || st.words == "MONITOR"
+	if st.later {
+		p.sendAndSettle(c, st)
+		return
+	}
+	if st.op == '>' {
+		p.send(c, st)
+	}
+	got := p.read(c, st)
+	if st.handWritten && p.skipNewer {
+		return
+	}
+	p.compare(st, got)
+}
+
+func (p *player) send(c *redistest.Conn, st *step) (n int) {
+	p.t.Helper()
+	words, err := split(st.words, p.known)
+	if err != nil {
+		p.t.Fatalf("%s:%d: %v", p.s.path, st.line, err)
+	}
+	out := []byte(strings.Join(words, ""))
+	if !st.raw {
+		out = redistest.AppendCommand(nil, words...)
+	}
+	if err := c.Send(out); err != nil {
+		p.t.Fatalf("%s:%d: %s: %v", p.s.path, st.line, st.text, err)
+	}
+	return len(out)
+}
+
+// sendAndSettle returns when the server has seen what is sent.
+func (p *player) sendAndSettle(c *redistest.Conn, st *step) {
+	p.t.Helper()
+	if p.barrier == nil {
+		p.barrier = redistest.Watch(p.t, p.addr)
+	}
+	if p.monitored { // where each question of the barrier would be seen
+		p.send(c, st)
+		p.barrier.Do("PING")
+		return
+	}
+	before, known := p.barrier.Input()
+	n := int64(p.send(c, st))
+	for now := before; known && now < before+n; now, known = p.barrier.Input() {
+		if p.barrier.Unread(c.Net) {
+			return
+		}
+	}
+}
+
+func (p *player) read(c *redistest.Conn, st *step) reply {
+	p.t.Helper()
+	v, err := c.TryRead()
+	switch {
+	case err == nil:
+		return render(v)
+	case errors.Is(err, io.EOF), errors.Is(err, syscall.ECONNRESET):
+		delete(p.conns, st.conn)
+		return closed
+	}
+	p.t.Fatalf("%s:%d: %s: no reply: %v", p.s.path, st.line, st.text, err)
+	return reply{}
+}
+
+func (p *player) compare(st *step, got reply) {
+	p.t.Helper()
+	if st.anyOrder {
+		got = got.sorted(st.pairs)
+	}
+	if len(st.reply) == 0 && !p.update {
+		p.t.Errorf("%s:%d: %s: no reply recorded yet (-update); got\n%s", p.s.path, st.line, st.text, got)
+		return
+	}
+	want, err := parse(st.reply)
+	m := &matcher{known: p.known, anyOrder: st.anyOrder, pairs: st.pairs}
+	switch {
+	case err == nil && m.match(want, got):
+	case p.update:
+		st.reply, p.changed = got.lines(""), true
+	case err != nil:
+		p.t.Fatalf("%s:%d: %v", p.s.path, st.line, err)
+	default:
+		p.t.Errorf("%s:%d: %s\nwant\n%s\ngot\n%s", p.s.path, st.line, st.text, want, got)
+	}
+}

@@ -1,0 +1,175 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"os"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/pubsub"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// aclRows are the subcommands of ACL that change users, which may cost clients their
+// connection.
+func (s *Server) aclRows() []command.Row {
+	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
+	return []command.Row{
+		row("acl|deluser", "username [username ...]", -3, flags, "server", "6.0.0", "O(N) in the users given", "Deletes users and closes their connections.", s.aclDelUser),
+		row("acl|load", "", 2, flags, "server", "6.0.0", "O(N) in the users", "Replaces the users by those of the aclfile.", s.aclLoad),
+		row("acl|save", "", 2, flags, "server", "6.0.0", "O(N) in the users", "Writes the users to the aclfile.", s.aclSave),
+		row("acl|setuser", "username [rule:string ...]", -3, flags, "server", "6.0.0", "O(N) in the rules given", "Makes or changes a user.", s.aclSetUser),
+	}
+}
+
+const (
+	errNoACLFile store.Error = "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration."
+	errACLSave   store.Error = "ERR There was an error trying to save the ACLs. Please check the server logs for more information"
+	errDelete    store.Error = "ERR The 'default' user cannot be removed"
+)
+
+func (s *Server) aclSetUser(c *command.Call) error {
+	users := s.ex.Users
+	rules := make([]string, len(c.Args)-3)
+	for i, arg := range c.Args[3:] {
+		rules[i] = string(arg)
+	}
+	staged, err := users.Stage(string(c.Args[2]), rules)
+	if err != nil {
+		return errorf("ERR %s", err)
+	}
+	if old := users.Get(c.Args[2]); old != nil && !staged.KeepsChannels(old) {
+		s.expel(func(sess *command.Session) bool { return sess.User == old && s.listensBeyond(sess, staged) })
+	}
+	users.Commit(staged)
+	c.OK()
+	return nil
+}
+
+// listensBeyond tells whether sess listens to what u may not
+// (acl.c: ACLKillPubsubClientsIfNeeded).
+func (s *Server) listensBeyond(sess *command.Session, u *acl.User) bool {
+	for _, kind := range []pubsub.Kind{pubsub.Pattern, pubsub.Channel, pubsub.Shard} {
+		for _, name := range s.ex.Subs.Names(kind, sess) {
+			if !u.AllowsChannel([]byte(name), kind == pubsub.Pattern) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (s *Server) aclDelUser(c *command.Call) error {
+	for _, name := range c.Args[2:] {
+		if string(name) == s.ex.Users.Default.Name {
+			return errDelete
+		}
+	}
+	n := 0
+	for _, name := range c.Args[2:] {
+		if u := s.ex.Users.Delete(name); u != nil {
+			n++
+			s.expel(func(sess *command.Session) bool { return sess.User == u })
+		}
+	}
+	c.Int(int64(n))
+	return nil
+}
+
+// expel closes connections whose user is gone, or listens to what it no longer may.
+// For what is left of them they are strangers.
+func (s *Server) expel(which func(*command.Session) bool) {
+	for _, c := range s.byAge() {
+		if !which(&c.sess) {
+			continue
+		}
+		c.sess.User, c.sess.Authenticated = s.ex.Users.Default, false
+		if c == s.running {
+			c.sess.CloseAfterReply = true
+		} else {
+			s.leave(c)
+		}
+	}
+}
+
+// aclLoad closes the connections of all users but the default one, whoever they are
+// now: they had been checked against rules that are no more.
+func (s *Server) aclLoad(c *command.Call) error {
+	if s.cfg.ACLFile == "" {
+		return errNoACLFile
+	}
+	if err := s.loadACLFile(); err != nil {
+		return errorf("ERR %s", err)
+	}
+	s.expel(func(sess *command.Session) bool { return sess.User != s.ex.Users.Default })
+	c.OK()
+	return nil
+}
+
+func (s *Server) loadACLFile() error {
+	text, err := os.ReadFile(s.cfg.Relative(s.cfg.ACLFile))
+	if err != nil {
+		return fmt.Errorf("Error loading ACLs, opening file '%s': %s", s.cfg.ACLFile, config.ErrorText(err))
+	}
+	return s.ex.Users.Load(s.cfg.ACLFile, string(text))
+}
+
+func (s *Server) aclSave(c *command.Call) error {
+	if s.cfg.ACLFile == "" {
+		return errNoACLFile
+	}
+	if err := config.ReplaceFile(s.cfg.Relative(s.cfg.ACLFile), s.ex.Users.Text()); err != nil {
+		s.log('#', "Writing ACL file for ACL SAVE: %s", config.ErrorText(err))
+		return errACLSave
+	}
+	c.OK()
+	return nil
+}
+
+// loadUsers makes the users of the configuration, or of the aclfile, at the start
+// (acl.c: ACLLoadUsersAtStartup).
+func (s *Server) loadUsers() error {
+	s.ex.Users.Warn = func(text string) { s.log('#', "%s", text) }
+	if err := s.defineUsers(); err != nil {
+		return err
+	}
+	if s.cfg.ACLFile == "" {
+		return nil
+	}
+	if len(s.cfg.Users) > 0 {
+		return errors.New("Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. This setup is very likely to lead to configuration errors and security holes, please define either an ACL file or declare users directly in your redis.conf, but not both.")
+	}
+	if err := s.loadACLFile(); err != nil {
+		return fmt.Errorf("Aborting Redis startup because of ACL errors: %w", err)
+	}
+	return nil
+}
+
+// defineUsers makes the users of user lines. What is wrong with a line in itself is
+// told as of any other line of the configuration.
+func (s *Server) defineUsers() error {
+	var lines []acl.Line
+	for _, u := range s.cfg.Users {
+		line := acl.Line{Name: u.Name, Words: u.Rules}
+		if at, err := s.ex.Users.CheckLine(line, lines); err != nil {
+			return &config.LineError{Line: u.Line, Text: u.Text, Why: fmt.Sprintf("Error in user declaration '%s': %s", at, err)}
+		}
+		lines = append(lines, line)
+	}
+	if s.cfg.ACLFile != "" {
+		return nil
+	}
+	for _, line := range lines {
+		u, err := s.ex.Users.Define(line)
+		if err != nil {
+			s.log('#', "%s", err)
+			return errors.New("Critical error while loading ACLs. Exiting.")
+		}
+		if !u.On {
+			s.log('*', "The user '%s' is disabled (there is no 'on' modifier in the user description). Make sure this is not a configuration error.", u.Name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,228 @@
+package server
+
+import (
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/store"
+	"golang.org/x/sys/unix"
+)
+
+// clientRows are the commands of group connection that see other clients than
+// the one that calls.
+func (s *Server) clientRows() []command.Row {
+	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
+	return []command.Row{
+		row("reset", "", 1, command.NoScript|command.Loading|command.Stale|command.Fast|command.NoAuth|command.AllowBusy|command.WhileSubscribed|command.NotQueued,
+			"connection", "6.2.0", "O(1)", "Makes the connection as it was when it was new.", s.reset),
+		row("client|info", "", 2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection", "6.2.0", "O(1)", "Describes this connection.", s.clientInfo),
+		row("client|list", "[TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id:integer ...]", -2, flags|command.NondeterministicOutput, "connection", "2.4.0",
+			"O(N) in the client connections", "Describes the connections.", s.clientList),
+		row("client|kill", "old-format:string | (ID client-id:integer | TYPE (NORMAL | MASTER | SLAVE | REPLICA | PUBSUB) | USER username | ADDR addr | LADDR laddr | SKIPME (YES | NO)) ...", -3, flags,
+			"connection", "2.4.0", "O(N) in the client connections", "Closes connections.", s.clientKill),
+		row("client|pause", "timeout:integer [WRITE | ALL]", -3, flags, "connection", "3.0.0", "O(1)", "Holds all clients, or those that write, for some time.", s.clientPause),
+		row("client|unpause", "", 2, flags, "connection", "6.2.0", "O(N) in the clients that are held", "Ends a pause.", s.clientUnpause),
+		row("client|unblock", "client-id:integer [TIMEOUT | ERROR]", -3, flags, "connection", "5.0.0", "O(1)",
+			"Ends the wait of a blocked client.", s.clientUnblock),
+	}
+}
+
+func (s *Server) reset(c *command.Call) error {
+	sess := c.Sess
+	if sess.Monitor {
+		s.leaveMonitors(s.running)
+	}
+	s.ex.Leave(sess)
+	sess.DB, sess.Name = 0, ""
+	sess.Proto, c.Proto = 2, 2
+	sess.NoEvict, sess.NoTouch = false, false
+	sess.Replies = command.ReplyOn
+	s.ex.Anonymous(sess)
+	s.running.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(sess)
+	c.Status("RESET")
+	return nil
+}
+
+func (s *Server) clientInfo(c *command.Call) error {
+	c.Verbatim("txt", string(append(s.appendClient(nil, s.running), '\n')))
+	return nil
+}
+
+func (s *Server) clientList(c *command.Call) error {
+	var list []*client
+	switch args := c.Args[2:]; {
+	case len(args) == 0:
+		list = s.byAge()
+	case len(args) == 2 && is(args[0], "type"):
+		class, err := parseClass(args[1])
+		if err != nil {
+			return err
+		}
+		for _, other := range s.byAge() {
+			if s.class(other) == class {
+				list = append(list, other)
+			}
+		}
+	case len(args) > 1 && is(args[0], "id"):
+		for _, arg := range args[1:] {
+			id, ok := store.ParseInt(arg)
+			if !ok {
+				return store.Error("ERR Invalid client ID")
+			}
+			if other := s.clients[id]; other != nil && !other.closed {
+				list = append(list, other)
+			}
+		}
+	default:
+		return errSyntax
+	}
+	var text []byte
+	for _, other := range list {
+		text = append(s.appendClient(text, other), '\n')
+	}
+	c.Verbatim("txt", string(text))
+	return nil
+}
+
+// killFilter is what CLIENT KILL looks for; what was not given matches all.
+type killFilter struct {
+	addr, laddr       string
+	user              *acl.User
+	id                int64
+	class             int
+	anyClass, spareMe bool
+}
+
+func (s *Server) clientKill(c *command.Call) error {
+	f := killFilter{anyClass: true, spareMe: true}
+	if len(c.Args) == 3 {
+		f.addr, f.spareMe = string(c.Args[2]), false
+		if s.kill(&f) == 0 {
+			return store.Error("ERR No such client")
+		}
+		c.OK()
+		return nil
+	}
+	if err := f.parse(s.ex.Users, c.Args[2:]); err != nil {
+		return err
+	}
+	c.Int(int64(s.kill(&f)))
+	return nil
+}
+
+func (f *killFilter) parse(users *acl.Users, args [][]byte) (err error) {
+	for ; len(args) > 0; args = args[2:] {
+		if len(args) == 1 {
+			return errSyntax
+		}
+		opt, val := args[0], args[1]
+		switch {
+		case is(opt, "id"):
+			n, ok := store.ParseInt(val)
+			if !ok || n < 1 {
+				return store.Error("ERR client-id should be greater than 0")
+			}
+			f.id = n
+		case is(opt, "type"):
+			if f.class, err = parseClass(val); err != nil {
+				return err
+			}
+			f.anyClass = false
+		case is(opt, "addr"):
+			f.addr = string(val)
+		case is(opt, "laddr"):
+			f.laddr = string(val)
+		case is(opt, "user"):
+			if f.user = users.Get(val); f.user == nil {
+				return errorf("ERR No such user '%s'", val)
+			}
+		case is(opt, "skipme") && is(val, "yes"):
+			f.spareMe = true
+		case is(opt, "skipme") && is(val, "no"):
+			f.spareMe = false
+		default:
+			return errSyntax
+		}
+	}
+	return nil
+}
+
+// kill closes the clients that match; the caller itself after its reply. The others are told before that reply is
+// written: who has it may rely on their connections being gone. Their descriptors stay, see close.
+func (s *Server) kill(f *killFilter) (n int) {
+	for _, c := range s.byAge() {
+		switch {
+		case f.addr != "" && f.addr != c.sess.Addr,
+			f.laddr != "" && f.laddr != c.laddr,
+			f.user != nil && f.user != c.sess.User,
+			f.id != 0 && f.id != c.sess.ID,
+			!f.anyClass && f.class != s.class(c),
+			f.spareMe && c == s.running:
+			continue
+		}
+		n++
+		if c == s.running {
+			c.sess.CloseAfterReply = true
+			continue
+		}
+		if !c.dark {
+			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails when the other side has gone first
+		}
+		s.leave(c)
+	}
+	return n
+}
+
+func (s *Server) clientPause(c *command.Call) error {
+	kind := command.PauseAll
+	switch {
+	case len(c.Args) == 3:
+	case len(c.Args) == 4 && is(c.Args[3], "write"):
+		kind = command.PauseWrites
+	case len(c.Args) == 4 && is(c.Args[3], "all"):
+	case len(c.Args) == 4:
+		return store.Error("ERR CLIENT PAUSE mode must be WRITE or ALL")
+	default:
+		return c.SubcommandSyntax()
+	}
+	ms, err := command.ParseMillis(c, c.Args[2])
+	if err != nil {
+		return err
+	}
+	s.pause(kind, time.Duration(ms)*time.Millisecond)
+	c.OK()
+	return nil
+}
+
+func (s *Server) clientUnpause(c *command.Call) error {
+	s.unpause()
+	c.OK()
+	return nil
+}
+
+func (s *Server) clientUnblock(c *command.Call) error {
+	var reason error
+	switch {
+	case len(c.Args) == 3:
+	case len(c.Args) == 4 && is(c.Args[3], "timeout"):
+	case len(c.Args) == 4 && is(c.Args[3], "error"):
+		reason = store.Error("UNBLOCKED client unblocked via CLIENT UNBLOCK")
+	case len(c.Args) == 4:
+		return store.Error("ERR CLIENT UNBLOCK reason should be TIMEOUT or ERROR")
+	default:
+		return c.SubcommandSyntax()
+	}
+	id, ok := store.ParseInt(c.Args[2])
+	if !ok {
+		return store.ErrNotInt
+	}
+	target := s.clients[id]
+	if target == nil || target.closed || target.sess.Hold != command.Blocked {
+		c.Int(0)
+		return nil
+	}
+	s.ex.Unblock(&target.sess, reason)
+	c.Int(1)
+	return nil
+}

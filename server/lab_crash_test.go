@@ -1,0 +1,322 @@
+package server_test
+
+import (
+	"io"
+	"net"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+)
+
+// requireReset reads up to the end of a connection, which has to be a reset.
+func requireReset(t *testing.T, c *redistest.Conn) (replies int) {
+	t.Helper()
+	for {
+		if _, err := c.TryRead(); err != nil {
+			require.ErrorIs(t, err, syscall.ECONNRESET)
+			return replies
+		}
+		replies++
+	}
+}
+
+func crash(t *testing.T, boss *redistest.Conn, args ...string) {
+	t.Helper()
+	ok(t, boss, append([]string{"LAB", "CRASH"}, args...)...)
+	_, err := boss.TryRead()
+	require.ErrorIs(t, err, io.EOF)
+}
+
+func TestLabCrashNamesTheArgumentThatIsWrong(t *testing.T) {
+	_, c := startLab(t)
+	for _, bad := range [][2]string{
+		{"NOW", "ERR LAB CRASH: wants DOWN or LOSE, not 'NOW'"},
+		{"DOWN", "ERR LAB CRASH: DOWN wants an argument"},
+		{"DOWN 1 DOWN 2", "ERR LAB CRASH: DOWN is there twice"},
+		{"LOSE half", "ERR LAB CRASH: LOSE wants ALL or NOTHING, not 'half'"},
+		{"LOSE ALL 7", "ERR LAB CRASH: wants DOWN or LOSE, not '7'"},
+		{"DOWN 1000", "ERR LAB CRASH: DOWN would last for ever: the clock is frozen, and who could move it on cannot connect"},
+	} {
+		require.Equal(t, bad[1], c.Do(strings.Fields("LAB CRASH "+bad[0])...).Str)
+	}
+	require.Regexp(t, `^ERR LAB CRASH: DOWN wants a number of milliseconds from 0 to \d+, not '-1'$`, c.Do("LAB", "CRASH", "DOWN", "-1").Str)
+	require.Equal(t, "PONG", c.Do("PING").Str)
+}
+
+func TestACrashForgetsAllThatARestartForgets(t *testing.T) {
+	addr, boss := startLab(t)
+	ok(t, boss, "SET", "lock", "v", "PX", "30000")
+	sha := boss.Do("SCRIPT", "LOAD", "return 1").Str
+	boss.Do("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 1 end)")
+	ok(t, boss, "CONFIG", "SET", "notify-keyspace-events", "")
+	ok(t, boss, "ACL", "SETUSER", "bob", "on", "nopass", "+@all", "~*")
+	run := infoField(boss, "run_id")
+	now := labNow(boss)
+	crash(t, boss)
+	c := redistest.Dial(t, addr)
+	require.Equal(t, int64(0), c.Do("DBSIZE").Int)
+	require.Equal(t, int64(0), c.Do("SCRIPT", "EXISTS", sha).Elems[0].Int)
+	require.Empty(t, c.Do("FUNCTION", "LIST").Elems)
+	require.Equal(t, "AKE", c.Do("CONFIG", "GET", "notify-keyspace-events").Elems[1].Str)
+	require.Len(t, c.Do("ACL", "USERS").Elems, 1)
+	require.NotEqual(t, run, infoField(c, "run_id"))
+	require.Equal(t, "1", infoField(c, "connected_clients"))
+	require.Equal(t, "1", infoField(c, "total_connections_received"))
+	require.Equal(t, now, labNow(c), "the time of the lab goes on as it was")
+}
+
+func TestACrashThatLosesNothingKeepsWhatIsOnDisk(t *testing.T) {
+	addr, boss := startLab(t)
+	ok(t, boss, "SET", "lock", "v", "PX", "30000")
+	boss.Do("RPUSH", "list", "a", "b")
+	sha := boss.Do("SCRIPT", "LOAD", "return 1").Str
+	boss.Do("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 7 end)")
+	crash(t, boss, "LOSE", "NOTHING")
+	c := redistest.Dial(t, addr)
+	require.Equal(t, int64(30000), c.Do("PTTL", "lock").Int)
+	require.Equal(t, "b", c.Do("RPOP", "list").Str)
+	require.Equal(t, int64(0), c.Do("SCRIPT", "EXISTS", sha).Elems[0].Int)
+	require.Equal(t, int64(7), c.Do("FCALL", "f", "0").Int)
+	sub := redistest.Dial(t, addr)
+	sub.Do("SUBSCRIBE", "__keyevent@0__:expired")
+	require.Equal(t, int64(1), c.Do("LAB", "CLOCK", "ADVANCE", "30001").Int)
+	require.Equal(t, "lock", sub.Read().Elems[2].Str)
+}
+
+// Everybody loses the connection, whatever it is in the middle of.
+func TestACrashResetsEveryConnection(t *testing.T) {
+	addr, boss := startLab(t)
+	sub := redistest.Dial(t, addr)
+	sub.Do("SUBSCRIBE", "ch")
+	var conns []*redistest.Conn
+	for _, wait := range [][]string{{"BLPOP", "q", "0"}, {"BLPOP", "q", "5"}, {"XREAD", "BLOCK", "0", "STREAMS", "s", "$"}, {"WAIT", "1", "0"}} {
+		c := redistest.Dial(t, addr)
+		later(t, boss, c, wait...)
+		conns = append(conns, c)
+	}
+	multi, watch, tracks, monitor, idle := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
+	ok(t, multi, "MULTI")
+	multi.Do("SET", "k", "v")
+	ok(t, watch, "WATCH", "k")
+	tracks.Do("HELLO", "3")
+	ok(t, tracks, "CLIENT", "TRACKING", "ON", "BCAST")
+	idle.Do("PING")
+	big := redistest.Dial(t, addr)
+	ok(t, big, "CLIENT", "SETNAME", "big")
+	boss.Do("SET", "big", strings.Repeat("x", 8<<20))
+	require.NoError(t, big.Send(redistest.AppendCommand(nil, "GET", "big")))
+	for listed(t, boss, idOfName(boss, "big"), "events") != "rw" {
+	}
+	ok(t, monitor, "MONITOR")
+	paused := redistest.Dial(t, addr)
+	ok(t, boss, "CLIENT", "PAUSE", "100000", "WRITE")
+	require.NoError(t, paused.Send(redistest.AppendCommand(nil, "SET", "k", "v")))
+	conns = append(conns, sub, multi, watch, tracks, monitor, idle, big, paused)
+	crash(t, boss)
+	for _, c := range conns {
+		requireReset(t, c)
+	}
+	c := redistest.Dial(t, addr)
+	ok(t, c, "SET", "k", "v") // no pause any more
+	require.Equal(t, "0", infoField(c, "blocked_clients"))
+	require.Equal(t, "0", infoField(c, "pubsub_channels"))
+	require.Equal(t, "1", infoField(c, "connected_clients"))
+	require.Equal(t, int64(2), c.Do("RPUSH", "q", "x", "y").Int)
+	require.Equal(t, int64(0), c.Do("LAB", "CLOCK", "ADVANCE", "1000000").Int)
+}
+
+// The count survives with LOSE NOTHING, so that a reply which came was not for nothing.
+func TestACrashInAPipelineLosesRepliesAndNothingElse(t *testing.T) {
+	addr, boss := startLab(t)
+	var conns []*redistest.Conn
+	var burst []byte
+	for range 500 {
+		burst = redistest.AppendCommand(burst, "INCR", "n")
+	}
+	for range 8 {
+		c := redistest.Dial(t, addr)
+		c.Do("PING")
+		conns = append(conns, c)
+	}
+	for _, c := range conns {
+		require.NoError(t, c.Send(burst))
+	}
+	crash(t, boss, "LOSE", "NOTHING")
+	got := 0
+	for _, c := range conns {
+		got += requireReset(t, c)
+	}
+	n, _ := strconv.Atoi(redistest.Dial(t, addr).Do("GET", "n").Str)
+	require.GreaterOrEqual(t, n, got)
+}
+
+func TestAMasterThatIsDownRefusesUntilItsTimeIsOver(t *testing.T) {
+	m := startMasters(t, 2)
+	boss, other := dialMaster(t, m, 1), dialMaster(t, m, 2)
+	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	ok(t, other, "SET", "lock", "v")
+	ok(t, boss, "LAB", "MASTER", "2", "CRASH", "DOWN", "30000")
+	requireReset(t, other)
+	addr := "127.0.0.1:" + strconv.Itoa(m[1].Port())
+	for _, step := range []string{"29000", "999"} {
+		boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", step)
+		ok(t, boss, "LAB", "MASTER", "2", "LISTEN", "ON") // is no way around it
+		_, err := net.Dial("tcp", addr)
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	}
+	boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1")
+	require.Equal(t, int64(0), redistest.Dial(t, addr).Do("DBSIZE").Int)
+	require.Equal(t, "PONG", boss.Do("PING").Str)
+}
+
+// The one who asks is told by way of the master it asks, which crashes as well.
+func TestAllMastersCrashAtOnce(t *testing.T) {
+	m := startMasters(t, 3)
+	boss := dialMaster(t, m, 1)
+	var conns []*redistest.Conn
+	for n := range m {
+		conns = append(conns, dialMaster(t, m, n+1))
+		ok(t, conns[n], "SET", "lock", "v")
+	}
+	require.Equal(t, "OK", boss.Do("LAB", "ALL", "CRASH").Elems[2].Str)
+	_, err := boss.TryRead()
+	require.ErrorIs(t, err, io.EOF)
+	for n, c := range conns {
+		requireReset(t, c)
+		require.Equal(t, int64(0), dialMaster(t, m, n+1).Do("DBSIZE").Int)
+	}
+}
+
+// Two connections that ask in one pass are both told, and what either may lose is lost.
+func TestWhoeverAsksForACrashIsTold(t *testing.T) {
+	for _, second := range []string{"NOTHING", "ALL"} {
+		addr, boss := startLab(t)
+		ok(t, boss, "SET", "k", "v")
+		rule(t, boss, "both CMD get ACTION HOLD")
+		a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		pipeline(t, a, "GET k", "LAB CRASH LOSE NOTHING")
+		parked(t, boss, "both")
+		pipeline(t, b, "GET k", "LAB CRASH LOSE "+second)
+		require.Len(t, boss.Do("LAB", "HOLD", "WAIT", "both", "0", "2").Elems, 10)
+		pipeline(t, boss, "LAB HOLD RELEASE both")
+		for _, c := range []*redistest.Conn{a, b} {
+			require.Equal(t, "v", c.Read().Str)
+			require.Equal(t, "OK", c.Read().Str)
+			_, err := c.TryRead()
+			require.ErrorIs(t, err, io.EOF)
+		}
+		requireReset(t, boss)
+		c := redistest.Dial(t, addr)
+		require.Equal(t, second == "NOTHING", c.Do("DBSIZE").Int == 1)
+		crashes := 0
+		for _, e := range c.Do("LAB", "LOG").Elems {
+			if field(e, "event").Str == "crash" {
+				crashes++
+			}
+		}
+		require.Equal(t, 1, crashes)
+	}
+}
+
+// A script that is under way when the pass of the crash goes on is cut off, as by the end of a
+// process: the crash would never come otherwise.
+func TestACrashDoesNotWaitForAScriptBehindIt(t *testing.T) {
+	addr, boss := startLab(t, "--busy-reply-threshold", "10")
+	rule(t, boss, "both CMD get ACTION HOLD")
+	a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	pipeline(t, a, "GET k", "LAB CRASH")
+	parked(t, boss, "both")
+	pipeline(t, b, "GET k", "EVAL '"+endless+"' 0")
+	require.Len(t, boss.Do("LAB", "HOLD", "WAIT", "both", "20000", "2").Elems, 10)
+	pipeline(t, boss, "LAB HOLD RELEASE both")
+	a.Read()
+	require.Equal(t, "OK", a.Read().Str)
+	_, err := a.TryRead()
+	require.ErrorIs(t, err, io.EOF)
+	requireReset(t, b)
+	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
+}
+
+func TestACrashOfAMasterThatIsDownKeepsItDownForItsOwnTime(t *testing.T) {
+	m := startMasters(t, 2)
+	boss := dialMaster(t, m, 1)
+	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	ok(t, boss, "LAB", "MASTER", "2", "CRASH", "DOWN", "1000")
+	ok(t, boss, "LAB", "MASTER", "2", "CRASH", "DOWN", "30000")
+	boss.Do("LAB", "MASTER", "2", "CLOCK", "ADVANCE", "29999")
+	_, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(m[1].Port()))
+	require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	boss.Do("LAB", "MASTER", "2", "CLOCK", "ADVANCE", "1")
+	require.Equal(t, "PONG", dialMaster(t, m, 2).Do("PING").Str)
+}
+
+func TestACrashOutOfADarkServerFindsItStillDark(t *testing.T) {
+	addr, boss := startLab(t)
+	ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "ON")
+	crash(t, boss)
+	c, far := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	require.NoError(t, far.Send(append(redistest.AppendCommand(nil, "CLIENT", "SETNAME", "far"), redistest.AppendCommand(nil, "SET", "k", "v")...)))
+	busyFor(c)
+	require.Equal(t, int64(0), c.Do("EXISTS", "k").Int)
+	ok(t, c, "LAB", "PARTITION", "CLIENT", "far", "OFF")
+	require.Equal(t, "OK", far.Read().Str)
+	require.Equal(t, "OK", far.Read().Str)
+}
+
+func TestCrashesInARowLeaveNothingBehind(t *testing.T) {
+	addr, _ := startLab(t)
+	for range 30 {
+		boss, waits := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		later(t, boss, waits, "BLPOP", "q", "10")
+		require.Equal(t, int64(0), boss.Do("DBSIZE").Int)
+		ok(t, boss, "SET", "k", "v", "PX", "1000")
+		crash(t, boss)
+		requireReset(t, waits)
+	}
+}
+
+func TestACrashThatNobodyCouldConnectAfterIsRefused(t *testing.T) {
+	const refused = "ERR LAB CRASH: it would last for ever: connections are refused or not answered, and who could end that has none any more"
+	addr, boss := startLab(t)
+	for _, outage := range [][2]string{{"BLACKHOLE ON", "BLACKHOLE OFF"}, {"LISTEN OFF", "LISTEN ON"}} {
+		ok(t, boss, line("LAB "+outage[0])...)
+		require.Equal(t, refused, boss.Do("LAB", "CRASH").Str)
+		ok(t, boss, line("LAB "+outage[1])...)
+	}
+	crash(t, boss)
+	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
+
+	m := startMasters(t, 2)
+	first := dialMaster(t, m, 1)
+	ok(t, first, "LAB", "MASTER", "2", "BLACKHOLE", "ON")
+	all := first.Do("LAB", "ALL", "CRASH")
+	require.Equal(t, "OK", all.Elems[0].Str)
+	require.Equal(t, refused, all.Elems[1].Str)
+	first = dialMaster(t, m, 1)
+	ok(t, first, "LAB", "MASTER", "2", "CRASH") // which this connection can end
+	ok(t, first, "LAB", "MASTER", "2", "RESET")
+	require.Equal(t, "PONG", dialMaster(t, m, 2).Do("PING").Str)
+}
+
+func TestAllMastersAreNotDownForEver(t *testing.T) {
+	const refused = "ERR LAB CRASH: DOWN would last for ever: the clock is frozen, and who could move it on cannot connect"
+	m := startMasters(t, 3)
+	boss := dialMaster(t, m, 1)
+	ok(t, boss, "LAB", "MASTER", "1", "CLOCK", "FREEZE")
+	ok(t, boss, "LAB", "MASTER", "3", "CLOCK", "FREEZE")
+	all := boss.Do("LAB", "ALL", "CRASH", "DOWN", "10")
+	require.Equal(t, refused, all.Elems[0].Str)
+	require.Equal(t, "OK", all.Elems[1].Str, "its clock runs")
+	require.Equal(t, refused, all.Elems[2].Str)
+	ok(t, boss, "LAB", "MASTER", "3", "CRASH", "DOWN", "10") // which this connection can end
+	_, err := m.Do(t.Context(), 0, "LAB", "ALL", "CRASH", "DOWN", "10")
+	require.NoError(t, err, "a program can end it")
+	_, err = m.Do(t.Context(), 0, "LAB", "ALL", "CLOCK", "ADVANCE", "10")
+	require.NoError(t, err)
+	require.Equal(t, "+PONG", dialMaster(t, m, 1).Do("PING").String())
+}

@@ -1,0 +1,280 @@
+package server_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/verdict"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
+)
+
+const (
+	deleteIfMine  = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end`
+	deleteAndTell = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) return redis.call('publish', KEYS[1] .. ':free', '') end return 0`
+)
+
+// named dials a client with a name.
+func named(t *testing.T, addr, name string) *redistest.Conn {
+	t.Helper()
+	c := redistest.Dial(t, addr)
+	ok(t, c, "CLIENT", "SETNAME", name)
+	return c
+}
+
+// finding is one of LAB DOCTOR's maps by the names of its fields.
+func finding(v resp.Value) map[string]resp.Value {
+	fields := map[string]resp.Value{}
+	for i := 0; i+1 < len(v.Elems); i += 2 {
+		fields[v.Elems[i].Str] = v.Elems[i+1]
+	}
+	return fields
+}
+
+// findings lists pattern, key and client's name of each.
+func findings(c *redistest.Conn) []string {
+	all := []string{}
+	for _, v := range c.Do("LAB", "DOCTOR").Elems {
+		f := finding(v)
+		all = append(all, fmt.Sprintf("%s %s %s", f["pattern"].Str, f["key"].Str, f["name"].Str))
+	}
+	return all
+}
+
+func TestLabDoctorFindsEachPattern(t *testing.T) {
+	for pattern, c := range map[string]struct {
+		do   func(boss, a, b *redistest.Conn)
+		want []string
+	}{
+		"SETNX then EXPIRE": {func(boss, a, b *redistest.Conn) {
+			a.Do("SETNX", "lock:x", "1")
+			a.Do("EXPIRE", "lock:x", "10")
+		}, []string{"setnx-then-expire lock:x a"}},
+		"no TTL": {func(boss, a, b *redistest.Conn) {
+			a.Do("SET", "lock:x", "1", "NX")
+			boss.Do("LAB", "CLOCK", "ADVANCE", "1000")
+		}, []string{"lock-without-ttl lock:x a"}},
+		"GET then DEL": {func(boss, a, b *redistest.Conn) {
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+			a.Do("GET", "lock:x")
+			a.Do("DEL", "lock:x")
+		}, []string{"get-then-del lock:x a"}},
+		"GET then DEL, guarded by WATCH": {func(boss, a, b *redistest.Conn) {
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+			a.Do("WATCH", "lock:x")
+			a.Do("GET", "lock:x")
+			a.Do("MULTI")
+			a.Do("DEL", "lock:x")
+			a.Do("EXEC")
+		}, nil},
+		"DEL of another one's lock": {func(boss, a, b *redistest.Conn) {
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+			boss.Do("LAB", "CLOCK", "ADVANCE", "3001")
+			b.Do("SET", "lock:x", "token-b", "NX", "PX", "3000")
+			a.Do("DEL", "lock:x")
+		}, []string{"not-the-owner lock:x a", "late-unlock lock:x a"}},
+		"late unlock": {func(boss, a, b *redistest.Conn) {
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+			boss.Do("LAB", "CLOCK", "ADVANCE", "3001")
+			a.Do("EVAL", deleteIfMine, "1", "lock:x", "token-a")
+		}, []string{"late-unlock lock:x a"}},
+		"unlock in the last moment": {func(boss, a, b *redistest.Conn) {
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+			boss.Do("LAB", "CLOCK", "ADVANCE", "3000")
+			a.Do("EVAL", deleteIfMine, "1", "lock:x", "token-a")
+		}, nil},
+		"script in full": {func(boss, a, b *redistest.Conn) {
+			for range 3 {
+				a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+				a.Do("EVAL", deleteIfMine, "1", "lock:x", "token-a")
+			}
+		}, []string{"script-in-full lock:x a"}},
+		"polling": {func(boss, a, b *redistest.Conn) {
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+			for range 5 {
+				b.Do("SET", "lock:x", "token-b", "NX", "PX", "3000")
+			}
+			a.Do("EVAL", deleteAndTell, "1", "lock:x", "token-a")
+		}, []string{"polling lock:x b"}},
+		"polling, but listening": {func(boss, a, b *redistest.Conn) {
+			boss.Do("SUBSCRIBE", "lock:x:free")
+			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
+			for range 5 {
+				b.Do("SET", "lock:x", "token-b", "NX", "PX", "3000")
+			}
+			a.Do("EVAL", deleteAndTell, "1", "lock:x", "token-a")
+		}, nil},
+	} {
+		t.Run(pattern, func(t *testing.T) {
+			addr, boss := startLab(t)
+			c.do(boss, named(t, addr, "a"), named(t, addr, "b"))
+			require.Equal(t, append([]string{}, c.want...), findings(redistest.Dial(t, addr)))
+		})
+	}
+}
+
+func TestLabDoctorFindsTheLockOfAConnectionThatHasEnded(t *testing.T) {
+	addr, boss := startLab(t)
+	a := named(t, addr, "a")
+	a.Do("SETNX", "lock:x", "1")
+	boss.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	require.Equal(t, []string{"owner-gone lock:x a"}, findings(boss))
+}
+
+func TestLabDoctorSeesWhatExecRunsAsOneStep(t *testing.T) {
+	addr, boss := startLab(t)
+	a := named(t, addr, "a")
+	a.Do("MULTI")
+	a.Do("SETNX", "lock:x", "1")
+	a.Do("EXPIRE", "lock:x", "10")
+	a.Do("EXEC")
+	require.Empty(t, findings(boss))
+}
+
+func TestLabDoctorShowsCommandsAndTimesAndForgetsThemWhenReset(t *testing.T) {
+	addr, boss := startLab(t)
+	ok(t, boss, "LAB", "CLOCK", "SET", "1700000000000")
+	a := named(t, addr, "worker-1")
+	a.Do("SETNX", "lock:x", "my token")
+	boss.Do("LAB", "CLOCK", "ADVANCE", "7")
+	a.Do("EXPIRE", "lock:x", "10")
+	f := finding(boss.Do("LAB", "DOCTOR").Elems[0])
+	id := a.Do("CLIENT", "ID").Int
+	require.Equal(t, id, f["client"].Int)
+	require.Equal(t, int64(1700000000007), f["unix-ms"].Int)
+	require.Equal(t, int64(1), f["count"].Int)
+	require.Equal(t, fmt.Sprintf(`1700000000000 id=%d name=worker-1: SETNX lock:x "my token" -> 1`, id), f["commands"].Elems[0].Str)
+	require.Equal(t, fmt.Sprintf(`1700000000007 id=%d name=worker-1: EXPIRE lock:x 10 -> 1`, id), f["commands"].Elems[1].Str)
+	require.Contains(t, f["fix"].Str, "SET key token NX PX")
+	ok(t, boss, "lab", "doctor", "reset")
+	require.Empty(t, findings(boss))
+}
+
+func TestLabDoctorNamesTheArgumentThatIsWrong(t *testing.T) {
+	_, boss := startLab(t)
+	require.Equal(t, "ERR LAB DOCTOR: wants RESET or nothing, not 'x'", boss.Do("LAB", "DOCTOR", "x").Str)
+	require.Equal(t, "ERR LAB DOCTOR RESET: 'y' is too much", boss.Do("LAB", "DOCTOR", "RESET", "y").Str)
+}
+
+func TestTheDoctorLogsAPatternOnce(t *testing.T) {
+	var mu sync.Mutex
+	var lines []string
+	addr := startWithLog(t, []string{"--lab", "yes"}, func(level byte, format string, args ...any) {
+		mu.Lock()
+		defer mu.Unlock()
+		if line := fmt.Sprintf(format, args...); strings.HasPrefix(line, "Lock doctor") {
+			lines = append(lines, line)
+		}
+	})
+	a := named(t, addr, "a")
+	for _, key := range []string{"lock:x", "lock:y"} {
+		a.Do("SETNX", key, "1")
+		a.Do("EXPIRE", key, "10")
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	require.Len(t, lines, 1)
+	require.Contains(t, lines[0], `setnx-then-expire, key "lock:x", client id=`)
+}
+
+func TestTheDoctorsOfSeveralMastersFindTwoHoldersOfAMajority(t *testing.T) {
+	m := startMasters(t, 5)
+	boss := dialMaster(t, m, 1)
+	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	take := func(token string, masters ...int) {
+		for _, n := range masters {
+			ok(t, dialMaster(t, m, n), "SET", "lock:x", token, "NX", "PX", "10000")
+		}
+	}
+	take("token-a", 1, 2, 3)
+	boss.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "10001")
+	take("token-b", 3, 4, 5)
+	require.Equal(t, []string{"two-holders lock:x "}, findings(dialMaster(t, m, 5)))
+	require.Empty(t, findings(boss), "it is told by the master that made the second majority")
+	f := finding(dialMaster(t, m, 5).Do("LAB", "DOCTOR").Elems[0])
+	require.Len(t, f["commands"].Elems, 7)
+	require.Regexp(t, `^master 3: \d+: by this master's clock the lease has run out$`, f["commands"].Elems[3].Str)
+}
+
+// The chain from the log of masters to the verdict over it.
+func TestWhatLabLogExportsIsJudged(t *testing.T) {
+	for what, jumps := range map[string]bool{"one clock jumps": true, "none does": false} {
+		t.Run(what, func(t *testing.T) {
+			m := startMasters(t, 5)
+			boss := dialMaster(t, m, 1)
+			boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
+			boss.Do("LAB", "ALL", "LOG", "WATCH", "lock:*")
+			alice, bob := holder{t, m, "alice"}, holder{t, m, "bob"}
+			require.Equal(t, 3, alice.take(1, 2, 3))
+			if jumps {
+				boss.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "10001")
+			}
+			bob.take(3, 4, 5)
+			bob.release(3, 4, 5)
+			boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "10001")
+			require.Equal(t, 5, bob.take(1, 2, 3, 4, 5))
+			bob.release(1, 2, 3, 4, 5)
+
+			var all []lab.History
+			for _, v := range boss.Do("LAB", "ALL", "LOG", "EXPORT").Elems {
+				histories, err := verdict.Read(strings.NewReader(v.Str))
+				require.NoError(t, err)
+				all = append(all, histories...)
+			}
+			require.Len(t, all, 5)
+			v, err := verdict.Judge(all)
+			require.NoError(t, err)
+			require.Equal(t, !jumps, v.OK())
+			if jumps {
+				require.Len(t, v.TwoHolders, 1)
+				require.Equal(t, "lock:x", v.TwoHolders[0].Key)
+			}
+		})
+	}
+}
+
+// holder wants a lock on several masters.
+type holder struct {
+	t    *testing.T
+	m    server.Masters
+	name string
+}
+
+func (h holder) token() string { return "token-1-of-" + h.name }
+
+func (h holder) take(masters ...int) (votes int) {
+	for _, n := range masters {
+		if dialMaster(h.t, h.m, n).Do("SET", "lock:x", h.token(), "NX", "PX", "10000").Str == "OK" {
+			votes++
+		}
+	}
+	return votes
+}
+
+func (h holder) release(masters ...int) {
+	for _, n := range masters {
+		dialMaster(h.t, h.m, n).Do("EVAL", deleteIfMine, "1", "lock:x", h.token())
+	}
+}
+
+func TestTheExportTellsClocksThatAreMovedTogether(t *testing.T) {
+	boss := dialMaster(t, startMasters(t, 2), 1)
+	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1000")
+	boss.Do("LAB", "MASTER", "1", "CLOCK", "ADVANCE", "1000")
+	ok(t, boss, "LAB", "CLOCK", "SET", "1700000000000")
+	var h lab.History
+	require.NoError(t, json.Unmarshal([]byte(boss.Do("LAB", "LOG", "EXPORT").Str), &h))
+	var together []bool
+	for _, e := range h.Entries {
+		together = append(together, e.Together)
+	}
+	require.Equal(t, []bool{true, false, false}, together)
+}

@@ -1,0 +1,267 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// field is one of a map that came over RESP2.
+func field(v resp.Value, name string) resp.Value {
+	for i := 0; i+1 < len(v.Elems); i += 2 {
+		if v.Elems[i].Str == name {
+			return v.Elems[i+1]
+		}
+	}
+	return resp.Value{}
+}
+
+func TestAHeldRequestGoesOnWhenItIsReleased(t *testing.T) {
+	addr, boss := startLab(t)
+	client := redistest.Dial(t, addr)
+	client.Do("CLIENT", "SETNAME", "worker")
+	id := client.Do("CLIENT", "ID").Int
+	rule(t, boss, "slow CMD set KEY lock:* ACTION HOLD")
+	pipeline(t, client, "PING", "SET lock:a 'a token'", "GET lock:a")
+	v := parked(t, boss, "slow")
+	require.Equal(t, id, field(v, "client").Int)
+	require.Equal(t, "worker", field(v, "name").Str)
+	require.Equal(t, "slow", field(v, "rule").Str)
+	require.Equal(t, `SET lock:a "a token"`, field(v, "cmd").Str)
+	require.Equal(t, "lock:a", field(v, "key").Str)
+	require.Equal(t, v, boss.Do("LAB", "HOLD", "LIST").Elems[0])
+	require.Contains(t, boss.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str, "flags=b ")
+	gets(t, client, "+PONG\r\n")
+	require.EqualValues(t, 0, boss.Do("EXISTS", "lock:a").Int)
+	require.EqualValues(t, 0, boss.Do("CLIENT", "UNBLOCK", fmt.Sprint(id)).Int, "it is not blocked by a command")
+
+	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.Equal(t, "+OK", client.Read().String())
+	require.Equal(t, "a token", client.Read().Str)
+	require.Empty(t, boss.Do("LAB", "HOLD", "LIST").Elems)
+	require.EqualValues(t, 0, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+}
+
+// Whoever is held, the others are not: neither those of other rules nor those that come
+// in the same pass.
+func TestNobodyWaitsForAClientThatIsHeld(t *testing.T) {
+	for _, action := range []string{"HOLD", "DELAY-EXEC 1000", "DELAY-REPLY 1000", "SILENT"} {
+		addr, boss := startLab(t)
+		rule(t, boss, "r CLIENT slow-* CMD get ACTION "+action)
+		slow, fast := dialMany(t, addr, 10), dialMany(t, addr, 10)
+		for i, c := range slow {
+			c.Do("CLIENT", "SETNAME", fmt.Sprint("slow-", i))
+		}
+		for round := range 5 {
+			for i := range slow {
+				if round == 0 {
+					pipeline(t, slow[i], "GET a")
+				}
+				pipeline(t, fast[i], "INCR a", "PUBLISH c x")
+			}
+			for _, c := range fast {
+				require.Positive(t, c.Read().Int)
+				c.Read()
+			}
+		}
+		for _, c := range slow {
+			hearsNothing(t, c, boss)
+		}
+	}
+}
+
+func TestHeldClientsAreReleasedInTheirOrder(t *testing.T) {
+	addr, boss := startLab(t)
+	rule(t, boss, "slow CMD rpush ACTION HOLD")
+	conns := dialMany(t, addr, 3)
+	for i, c := range conns {
+		pipeline(t, c, fmt.Sprint("RPUSH q ", i))
+		v := boss.Do("LAB", "HOLD", "WAIT", "slow", "0", fmt.Sprint(i+1))
+		require.Equal(t, fmt.Sprint("RPUSH q ", i), field(v, "cmd").Str)
+	}
+	require.EqualValues(t, 3, field(boss.Do("LAB", "FAULT", "LIST").Elems[0], "held").Int)
+	require.EqualValues(t, 2, boss.Do("LAB", "HOLD", "RELEASE", "slow", "2").Int)
+	require.EqualValues(t, 1, conns[0].Read().Int)
+	require.EqualValues(t, 2, conns[1].Read().Int)
+	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow", "2").Int)
+	require.EqualValues(t, 3, conns[2].Read().Int)
+}
+
+func TestAClientThatGoesWhileItIsHeldHasNotBeenExecuted(t *testing.T) {
+	for _, action := range []string{"HOLD", "DELAY-EXEC 100"} {
+		for _, how := range []string{"hangs up", "is killed"} {
+			addr, boss := startLab(t)
+			client := redistest.Dial(t, addr)
+			id := fmt.Sprint(client.Do("CLIENT", "ID").Int)
+			rule(t, boss, "r CMD set ACTION "+action)
+			pipeline(t, client, "SET a 1")
+			require.Eventually(t, func() bool { return strings.Contains(boss.Do("CLIENT", "LIST").Str, "flags=b ") }, limit, tick)
+			if how == "hangs up" {
+				client.Close()
+			} else {
+				require.EqualValues(t, 1, boss.Do("CLIENT", "KILL", "ID", id).Int)
+			}
+			require.Eventually(t, func() bool { return boss.Do("CLIENT", "LIST", "ID", id).Str == "" }, limit, tick)
+			boss.Do("LAB", "CLOCK", "ADVANCE", "200")
+			require.Empty(t, boss.Do("LAB", "HOLD", "LIST").Elems)
+			require.EqualValues(t, 0, boss.Do("EXISTS", "a").Int)
+			require.Contains(t, boss.Do("INFO", "clients").Str, "blocked_clients:0")
+			require.Contains(t, boss.Do("LAB", "LOG", "2").String(), `"not executed"`)
+		}
+	}
+}
+
+func TestARuleThatIsTakenOutHoldsNobody(t *testing.T) {
+	for _, verb := range []string{"LAB FAULT DEL slow", "LAB FAULT CLEAR"} {
+		addr, boss := startLab(t)
+		client, waiter := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		rule(t, boss, "slow CMD set ACTION HOLD")
+		pipeline(t, client, "SET a 1")
+		parked(t, boss, "slow")
+		pipeline(t, waiter, "LAB HOLD WAIT slow 0 2")
+		require.Eventually(t, func() bool { return strings.Contains(boss.Do("INFO", "clients").Str, "blocked_clients:2") }, limit, tick)
+		ok(t, boss, line(verb)...)
+		require.Equal(t, "+OK", client.Read().String())
+		require.Equal(t, "(nil array)", waiter.Read().String())
+		require.Equal(t, "+OK", client.Do("SET", "a", "2").String())
+	}
+}
+
+func TestHoldWaitEndsByItsTimeOrByUnblock(t *testing.T) {
+	addr, boss := startLab(t)
+	waiter := redistest.Dial(t, addr)
+	rule(t, boss, "slow CMD set ACTION HOLD")
+	require.Equal(t, "(nil array)", waiter.Do("LAB", "HOLD", "WAIT", "slow", "1").String(), "in real time: the lab's stands still")
+	id := fmt.Sprint(waiter.Do("CLIENT", "ID").Int)
+	waiter.Do("HELLO", "3")
+	pipeline(t, waiter, "LAB HOLD WAIT slow 0")
+	require.Eventually(t, func() bool { return boss.Do("CLIENT", "UNBLOCK", id).Int == 1 }, limit, tick)
+	require.Equal(t, "(null)", waiter.Read().String())
+	pipeline(t, waiter, "LAB HOLD WAIT slow 0")
+	client := redistest.Dial(t, addr)
+	pipeline(t, client, "SET a 1")
+	require.Equal(t, "slow", waiter.Read().Elems[5].Str)
+}
+
+// Who says LAB has to be able to end what it has begun.
+func TestAConnectionThatHasUsedLabIsNeverHeld(t *testing.T) {
+	_, boss := startLab(t)
+	rule(t, boss, "all ACTION HOLD")
+	ok(t, boss, "SET", "a", "1")
+	rule(t, boss, "other ACTION ERROR FAULT")
+	require.Equal(t, "-FAULT", boss.Do("SET", "a", "1").String(), "the other actions are harmless to it")
+	ok(t, boss, "LAB", "FAULT", "CLEAR")
+}
+
+// A test that says LAB over the pool of the client under test may take the connection that
+// it wants to be held.
+func TestHoldWaitTellsOfTheConnectionThatIsNeverHeld(t *testing.T) {
+	addr, boss := startLab(t)
+	rule(t, boss, "slow CMD set ACTION HOLD")
+	ok(t, boss, "SET", "a", "1")
+	require.Equal(t, fmt.Sprintf("-ERR LAB HOLD WAIT: the rule 'slow' has met client %d alone, which has said LAB: "+
+		"such a connection is never held, so LAB wants one of its own", boss.Do("CLIENT", "ID").Int),
+		boss.Do("LAB", "HOLD", "WAIT", "slow", "1").String())
+	pipeline(t, redistest.Dial(t, addr), "SET a 1")
+	parked(t, boss, "slow")
+	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.Equal(t, "(nil array)", boss.Do("LAB", "HOLD", "WAIT", "slow", "1").String(), "others come by as well")
+}
+
+func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
+	_, boss := startLab(t)
+	rule(t, boss, "r ACTION HOLD CMD set")
+	rule(t, boss, "e ACTION SILENT CMD set")
+	id := boss.Do("CLIENT", "ID").Int
+	for _, c := range [][2]string{
+		{"FAULT", "ERR LAB FAULT: wants ADD, DEL, CLEAR or LIST"},
+		{"FAULT put", "ERR LAB FAULT: wants ADD, DEL, CLEAR or LIST, not 'put'"},
+		{"FAULT ADD", "ERR LAB FAULT ADD: a name is missing"},
+		{"FAULT ADD x NTH 0 ACTION HOLD", "ERR LAB FAULT ADD: NTH wants a number of at least 1, not '0'"},
+		{"FAULT ADD r ACTION HOLD", "ERR LAB FAULT ADD: there is a rule 'r' already"},
+		{"FAULT ADD x CMD foo ACTION HOLD", "ERR LAB FAULT ADD: CMD wants the name of a command, or name|subcommand, not 'foo'"},
+		{"FAULT ADD x CMD client|foo ACTION HOLD", "ERR LAB FAULT ADD: CMD wants the name of a command, or name|subcommand, not 'client|foo'"},
+		{"FAULT ADD x CMD set| ACTION HOLD", "ERR LAB FAULT ADD: CMD wants the name of a command, or name|subcommand, not 'set|'"},
+		{"FAULT ADD x CMD lab|clock ACTION HOLD", "ERR LAB FAULT ADD: CMD lab|clock is never matched: what LAB does, it has to be able to undo"},
+		{fmt.Sprintf("FAULT ADD x CLIENT %d ACTION HOLD", id), fmt.Sprintf("ERR LAB FAULT ADD: CLIENT %d is this connection, which ACTION HOLD would keep for ever", id)},
+		{"FAULT DEL", "ERR LAB FAULT DEL: name is missing"},
+		{"FAULT DEL q", "ERR LAB FAULT DEL: there is no rule 'q'"},
+		{"FAULT DEL r e", "ERR LAB FAULT DEL: 'e' is too much"},
+		{"FAULT CLEAR r", "ERR LAB FAULT CLEAR: 'r' is too much"},
+		{"FAULT LIST r", "ERR LAB FAULT LIST: 'r' is too much"},
+		{"HOLD r", "ERR LAB HOLD: wants WAIT, RELEASE or LIST, not 'r'"},
+		{"HOLD WAIT r", "ERR LAB HOLD WAIT: timeout-milliseconds is missing"},
+		{"HOLD WAIT q 1", "ERR LAB HOLD WAIT: there is no rule 'q'"},
+		{"HOLD WAIT e 1", "ERR LAB HOLD WAIT: the rule 'e' does not hold: its ACTION is SILENT"},
+		{"HOLD WAIT r soon", "ERR LAB HOLD WAIT: timeout-milliseconds wants a number from 0 to 3153600000000, not 'soon'"},
+		{"HOLD WAIT r -1", "ERR LAB HOLD WAIT: timeout-milliseconds wants a number from 0 to 3153600000000, not '-1'"},
+		{"HOLD WAIT r 1 0", "ERR LAB HOLD WAIT: clients wants a number from 1 to 3153600000000, not '0'"},
+		{"HOLD WAIT r 1 2 3", "ERR LAB HOLD WAIT: '3' is too much"},
+		{"HOLD RELEASE", "ERR LAB HOLD RELEASE: name is missing"},
+		{"HOLD RELEASE q", "ERR LAB HOLD RELEASE: there is no rule 'q'"},
+		{"HOLD RELEASE e", "ERR LAB HOLD RELEASE: the rule 'e' does not hold: its ACTION is SILENT"},
+		{"HOLD RELEASE r 0", "ERR LAB HOLD RELEASE: clients wants a number from 1 to 3153600000000, not '0'"},
+		{"HOLD RELEASE r 1 2", "ERR LAB HOLD RELEASE: '2' is too much"},
+		{"HOLD LIST r", "ERR LAB HOLD LIST: 'r' is too much"},
+		{"LOG some", "ERR LAB LOG: wants a number, RESET, WATCH, UNWATCH, EXPORT or nothing, not 'some'"},
+		{"LOG -1", "ERR LAB LOG: wants a number, RESET, WATCH, UNWATCH, EXPORT or nothing, not '-1'"},
+		{"LOG 1 2", "ERR LAB LOG: '2' is too much"},
+		{"LOG RESET 1", "ERR LAB LOG RESET: '1' is too much"},
+		{"LOG WATCH", "ERR LAB LOG WATCH: pattern is missing"},
+		{"LOG WATCH ''", "ERR LAB LOG WATCH: pattern is empty: no key is"},
+		{"LOG WATCH a b", "ERR LAB LOG WATCH: 'b' is too much"},
+		{"LOG UNWATCH a", "ERR LAB LOG UNWATCH: 'a' is not watched"},
+		{"LOG EXPORT a", "ERR LAB LOG EXPORT: 'a' is too much"},
+	} {
+		require.Equal(t, "-"+c[1], boss.Do(append([]string{"LAB"}, line(c[0])...)...).String(), c[0])
+	}
+	require.Len(t, boss.Do("LAB", "FAULT", "LIST").Elems, 2, "nothing was added")
+}
+
+func TestFaultListShowsRulesAsTheyCouldBeAddedAgain(t *testing.T) {
+	addr, boss := startLab(t)
+	rule(t, boss, "r KEY 'lock:*' cmd SET ACTION error 'OOM no'")
+	redistest.Dial(t, addr).Do("SET", "lock:a", "1")
+	v := boss.Do("LAB", "FAULT", "LIST").Elems[0]
+	require.Equal(t, "r", field(v, "name").Str)
+	require.Equal(t, `CMD set KEY lock:* ACTION ERROR "OOM no"`, field(v, "rule").Str)
+	require.EqualValues(t, 1, field(v, "matched").Int)
+	require.EqualValues(t, 1, field(v, "fired").Int)
+	require.EqualValues(t, 0, field(v, "held").Int)
+}
+
+// Who goes on may run into the time in which others are served: they go on in the middle of it.
+func TestAReleasedScriptThatDoesNotEndCanBeKilled(t *testing.T) {
+	addr, boss := startLab(t, "--busy-reply-threshold", "10")
+	client, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	rule(t, boss, "slow CMD eval ACTION HOLD")
+	pipeline(t, client, "EVAL 'while true do end' 0", "PING")
+	parked(t, boss, "slow")
+	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.Equal(t, "+OK", other.Do("SCRIPT", "KILL").String())
+	require.Contains(t, client.Read().Str, "Script killed by user")
+	require.Equal(t, "+PONG", client.Read().String())
+	require.Equal(t, "+PONG", boss.Do("PING").String())
+}
+
+// A client may leave without its late reply, and the time may stand still.
+func TestAClientThatHasEndedItselfMayLeaveBeforeItsLateReply(t *testing.T) {
+	addr, boss := startLab(t)
+	rule(t, boss, "late CMD get ACTION DELAY-REPLY 1000")
+	rule(t, boss, "lost CMD blpop ACTION DROP-REPLY")
+	for _, last := range []string{"QUIT", "BLPOP none 0.01", "BLPOP here 1"} {
+		client := redistest.Dial(t, addr)
+		boss.Do("RPUSH", "here", "x")
+		fired := boss.Do("LAB", "FAULT", "LIST").Elems[0].Elems[7].Int
+		pipeline(t, client, "GET a", last)
+		require.Eventually(t, func() bool { return boss.Do("LAB", "FAULT", "LIST").Elems[0].Elems[7].Int > fired }, limit, tick)
+		boss.Do("LAB", "CLOCK", "ADVANCE", "10")
+		require.NoError(t, client.Net.Close())
+		require.Eventually(t, func() bool { return strings.Contains(boss.Do("INFO", "clients").Str, "connected_clients:1\r\n") }, limit, tick, last)
+	}
+}
