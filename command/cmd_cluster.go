@@ -10,10 +10,22 @@ func clusterRefused(*Call) error { return errNoCluster }
 // one server, where an unknown command would tell it that the server is too old.
 func clusterRows() []Row {
 	rows := []Row{
-		{"cluster", "", -2, 0, nil, "cluster", "3.0.0", "As its subcommands have it", "Looks after a cluster, which there is none of.", nil},
-		{"asking", "", 1, Fast | InConnection, nil, "cluster", "3.0.0", "O(1)", "Is refused without a cluster.", clusterRefused},
-		{"readonly", "", 1, Loading | Stale | Fast | InConnection, nil, "cluster", "3.0.0", "O(1)", "Is refused without a cluster.", clusterRefused},
-		{"readwrite", "", 1, Loading | Stale | Fast | InConnection, nil, "cluster", "3.0.0", "O(1)", "Is refused without a cluster.", clusterRefused},
+		{"cluster", "",
+			-2, 0, nil, "cluster", "3.0.0",
+			"As its subcommands have it",
+			"Looks after a cluster, which there is none of.", nil},
+		{"asking", "",
+			1, Fast | InConnection, nil, "cluster", "3.0.0",
+			"O(1)",
+			"Is refused without a cluster.", clusterRefused},
+		{"readonly", "",
+			1, Loading | Stale | Fast | InConnection, nil, "cluster", "3.0.0",
+			"O(1)",
+			"Is refused without a cluster.", clusterRefused},
+		{"readwrite", "",
+			1, Loading | Stale | Fast | InConnection, nil, "cluster", "3.0.0",
+			"O(1)",
+			"Is refused without a cluster.", clusterRefused},
 	}
 	const change = Admin | Stale | NoAsyncLoading
 	for _, sub := range [...]struct {

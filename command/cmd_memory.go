@@ -8,12 +8,30 @@ import (
 
 func memoryRows() []Row {
 	return []Row{
-		{"memory", "", -2, 0, nil, "server", "4.0.0", "As its subcommands have it", "Looks after memory.", nil},
-		{"memory|usage", "key [SAMPLES count]", -3, ReadOnly, keys(at(2, RO)), "server", "4.0.0", "O(N) in the elements sampled", "Estimates the bytes that a key and its value hold.", memoryUsage},
-		{"memory|doctor", "", 2, NondeterministicOutput | RequestAllShards | ResponseSpecial, nil, "server", "4.0.0", "O(1)", "Says in words how memory is used.", memoryDoctor},
-		{"memory|malloc-stats", "", 2, NondeterministicOutput | RequestAllShards | ResponseSpecial, nil, "server", "4.0.0", "O(N) in the bytes allocated", "Shows the figures of Go's allocator.", memoryMallocStats},
-		{"memory|purge", "", 2, RequestAllShards | ResponseAllSucceeded, nil, "server", "4.0.0", "O(N) in the bytes allocated", "Gives free memory back to the system.", memoryPurge},
-		{"memory|help", "", 2, Loading | Stale, nil, "server", "4.0.0", "O(1)", "Lists the subcommands.", Help},
+		{"memory", "",
+			-2, 0, nil, "server", "4.0.0",
+			"As its subcommands have it",
+			"Looks after memory.", nil},
+		{"memory|usage", "key [SAMPLES count]",
+			-3, ReadOnly, keys(at(2, RO)), "server", "4.0.0",
+			"O(N) in the elements sampled",
+			"Estimates the bytes that a key and its value hold.", memoryUsage},
+		{"memory|doctor", "",
+			2, NondeterministicOutput | RequestAllShards | ResponseSpecial, nil, "server", "4.0.0",
+			"O(1)",
+			"Says in words how memory is used.", memoryDoctor},
+		{"memory|malloc-stats", "",
+			2, NondeterministicOutput | RequestAllShards | ResponseSpecial, nil, "server", "4.0.0",
+			"O(N) in the bytes allocated",
+			"Shows the figures of Go's allocator.", memoryMallocStats},
+		{"memory|purge", "",
+			2, RequestAllShards | ResponseAllSucceeded, nil, "server", "4.0.0",
+			"O(N) in the bytes allocated",
+			"Gives free memory back to the system.", memoryPurge},
+		{"memory|help", "",
+			2, Loading | Stale, nil, "server", "4.0.0",
+			"O(1)",
+			"Lists the subcommands.", Help},
 	}
 }
 

@@ -16,7 +16,10 @@ func migrateRows() []Row {
 	one := KeySpec{Flags: RW | Access | Delete, Index: 3, Step: 1, Find: migrateOne}
 	many := KeySpec{Flags: RW | Access | Delete | Incomplete, Index: -2, Keyword: "KEYS", Last: -1, Step: 1, Find: migrateMany}
 	return []Row{
-		{"migrate", syntax, -6, Write | MovableKeys | Dangerous | NondeterministicOutput, keys(one, many), "generic", "2.6.0", cost, "Moves keys to another server.", migrate},
+		{"migrate", syntax,
+			-6, Write | MovableKeys | Dangerous | NondeterministicOutput, keys(one, many), "generic", "2.6.0",
+			cost,
+			"Moves keys to another server.", migrate},
 	}
 }
 

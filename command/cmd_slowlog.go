@@ -8,11 +8,27 @@ import (
 
 func slowlogRows() []Row {
 	return []Row{
-		{"slowlog", "", -2, 0, nil, "server", "2.2.12", "As its subcommands have it", "Looks after the log of slow commands.", nil},
-		{"slowlog|get", "[count]", -2, Admin | Loading | Stale | RequestAllNodes | NondeterministicOutput, nil, "server", "2.2.12", "O(N) in the entries returned", "Lists the latest slow commands.", slowlogGet},
-		{"slowlog|len", "", 2, Admin | Loading | Stale | RequestAllNodes | ResponseSum | NondeterministicOutput, nil, "server", "2.2.12", "O(1)", "Counts the entries.", slowlogLen},
-		{"slowlog|reset", "", 2, Admin | Loading | Stale | RequestAllNodes | ResponseAllSucceeded, nil, "server", "2.2.12", "O(N) in the entries kept", "Forgets all entries.", slowlogReset},
-		{"slowlog|help", "", 2, Loading | Stale, nil, "server", "6.2.0", "O(1)", "Lists the subcommands.", Help},
+		{"slowlog", "",
+			-2, 0, nil, "server", "2.2.12",
+			"As its subcommands have it",
+			"Looks after the log of slow commands.", nil},
+		{"slowlog|get", "[count]",
+			-2, Admin | Loading | Stale | RequestAllNodes | NondeterministicOutput, nil, "server", "2.2.12",
+			"O(N) in the entries returned",
+			"Lists the latest slow commands.", slowlogGet},
+		{"slowlog|len", "",
+			2, Admin | Loading | Stale | RequestAllNodes | ResponseSum | NondeterministicOutput, nil, "server",
+			"2.2.12",
+			"O(1)",
+			"Counts the entries.", slowlogLen},
+		{"slowlog|reset", "",
+			2, Admin | Loading | Stale | RequestAllNodes | ResponseAllSucceeded, nil, "server", "2.2.12",
+			"O(N) in the entries kept",
+			"Forgets all entries.", slowlogReset},
+		{"slowlog|help", "",
+			2, Loading | Stale, nil, "server", "6.2.0",
+			"O(1)",
+			"Lists the subcommands.", Help},
 	}
 }
 

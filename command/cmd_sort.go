@@ -25,8 +25,14 @@ func sortRows() []Row {
 	weights := KeySpec{Flags: RO | Access, Find: hiddenKeys}
 	stored := KeySpec{Flags: OW | Update, Find: sortDestination}
 	return []Row{
-		{"sort", how + " [STORE destination]", -2, Write | DenyOOM | all, keys(source, weights, stored), "generic", "1.0.0", cost, "Sorts the elements of a list, a set or a sorted set and returns or stores them.", sortCommand},
-		{"sort_ro", how, -2, ReadOnly | all, keys(source, weights), "generic", "7.0.0", cost, "Returns the elements of a list, a set or a sorted set in order.", sortReadOnly},
+		{"sort", how + " [STORE destination]",
+			-2, Write | DenyOOM | all, keys(source, weights, stored), "generic", "1.0.0",
+			cost,
+			"Sorts the elements of a list, a set or a sorted set and returns or stores them.", sortCommand},
+		{"sort_ro", how,
+			-2, ReadOnly | all, keys(source, weights), "generic", "7.0.0",
+			cost,
+			"Returns the elements of a list, a set or a sorted set in order.", sortReadOnly},
 	}
 }
 

@@ -9,11 +9,24 @@ import (
 func trackingRows() []Row {
 	const flags = NoScript | Loading | Stale
 	return []Row{
-		{"client|tracking", "(ON | OFF) [REDIRECT client-id:integer] [PREFIX+ prefix:string ...] [BCAST] [OPTIN] [OPTOUT] [NOLOOP]", -3, flags, nil, "connection", "6.0.0",
-			"O(1), and O(N) in the prefixes given", "Has this connection told when what it has read changes.", clientTracking},
-		{"client|caching", "YES | NO", 3, flags, nil, "connection", "6.0.0", "O(1)", "Says whether the answers to come are kept.", clientCaching},
-		{"client|trackinginfo", "", 2, flags, nil, "connection", "6.2.0", "O(1)", "Tells what this connection is told of.", clientTrackingInfo},
-		{"client|getredir", "", 2, flags, nil, "connection", "6.0.0", "O(1)", "Tells which connection gets the messages for this one.", clientGetRedir},
+		{"client|tracking",
+			"(ON | OFF) [REDIRECT client-id:integer] [PREFIX+ prefix:string ...] [BCAST] [OPTIN] [OPTOUT] " +
+				"[NOLOOP]",
+			-3, flags, nil, "connection", "6.0.0",
+			"O(1), and O(N) in the prefixes given",
+			"Has this connection told when what it has read changes.", clientTracking},
+		{"client|caching", "YES | NO",
+			3, flags, nil, "connection", "6.0.0",
+			"O(1)",
+			"Says whether the answers to come are kept.", clientCaching},
+		{"client|trackinginfo", "",
+			2, flags, nil, "connection", "6.2.0",
+			"O(1)",
+			"Tells what this connection is told of.", clientTrackingInfo},
+		{"client|getredir", "",
+			2, flags, nil, "connection", "6.0.0",
+			"O(1)",
+			"Tells which connection gets the messages for this one.", clientGetRedir},
 	}
 }
 

@@ -5,11 +5,26 @@ import "github.com/miniredisd/miniredisd/store"
 func transactionRows() []Row {
 	const flags = NoScript | Loading | Stale
 	return []Row{
-		{"multi", "", 1, flags | Fast | AllowBusy | NotQueued, nil, "transactions", "1.2.0", "O(1)", "Begins a transaction: what follows is queued.", multi},
-		{"exec", "", 1, flags | SkipSlowlog | NotQueued, nil, "transactions", "1.2.0", "That of the commands queued", "Runs what was queued, unless a watched key has changed.", exec},
-		{"discard", "", 1, flags | Fast | AllowBusy | NotQueued, nil, "transactions", "2.0.0", "O(N) in the commands queued", "Ends a transaction without running it.", discard},
-		{"watch", "key ...", -2, flags | Fast | AllowBusy | NotQueued, keys(span(1, -1, 1, RO)), "transactions", "2.2.0", "O(N) in the keys given", "Has the next transaction run only if the keys stay as they are.", watch},
-		{"unwatch", "", 1, flags | Fast | AllowBusy, nil, "transactions", "2.2.0", "O(1)", "Forgets the watched keys.", unwatch},
+		{"multi", "",
+			1, flags | Fast | AllowBusy | NotQueued, nil, "transactions", "1.2.0",
+			"O(1)",
+			"Begins a transaction: what follows is queued.", multi},
+		{"exec", "",
+			1, flags | SkipSlowlog | NotQueued, nil, "transactions", "1.2.0",
+			"That of the commands queued",
+			"Runs what was queued, unless a watched key has changed.", exec},
+		{"discard", "",
+			1, flags | Fast | AllowBusy | NotQueued, nil, "transactions", "2.0.0",
+			"O(N) in the commands queued",
+			"Ends a transaction without running it.", discard},
+		{"watch", "key ...",
+			-2, flags | Fast | AllowBusy | NotQueued, keys(span(1, -1, 1, RO)), "transactions", "2.2.0",
+			"O(N) in the keys given",
+			"Has the next transaction run only if the keys stay as they are.", watch},
+		{"unwatch", "",
+			1, flags | Fast | AllowBusy, nil, "transactions", "2.2.0",
+			"O(1)",
+			"Forgets the watched keys.", unwatch},
 	}
 }
 

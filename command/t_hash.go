@@ -9,22 +9,70 @@ import (
 
 func hashRows() []Row {
 	return []Row{
-		{"hset", "key (field value) ...", -4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0", "O(N) in the fields given", "Sets fields of a hash and counts the new ones.", hset},
-		{"hmset", "key (field value) ...", -4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0", "O(N) in the fields given", "Sets fields of a hash.", hmset},
-		{"hsetnx", "key field value", 4, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "hash", "2.0.0", "O(1)", "Sets a field of a hash unless it is there.", hsetnx},
-		{"hget", "key field", 3, ReadOnly | Fast, keys(at(1, RO|Access)), "hash", "2.0.0", "O(1)", "Reads a field of a hash.", hget},
-		{"hmget", "key field ...", -3, ReadOnly | Fast, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) in the fields asked for", "Reads several fields of a hash.", hmget},
-		{"hgetall", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) in the fields of the hash", "Returns all fields and values of a hash.", hgetall},
-		{"hdel", "key field ...", -3, Write | Fast, keys(at(1, RW|Delete)), "hash", "2.0.0", "O(N) in the fields given", "Removes fields of a hash and counts them.", hdel},
-		{"hexists", "key field", 3, ReadOnly | Fast, keys(at(1, RO)), "hash", "2.0.0", "O(1)", "Tells whether a hash has a field.", hexists},
-		{"hlen", "key", 2, ReadOnly | Fast, keys(at(1, RO)), "hash", "2.0.0", "O(1)", "Counts the fields of a hash.", hlen},
-		{"hstrlen", "key field", 3, ReadOnly | Fast, keys(at(1, RO)), "hash", "3.2.0", "O(1)", "Tells how long the value of a field is.", hstrlen},
-		{"hkeys", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) in the fields of the hash", "Returns the fields of a hash.", hkeys},
-		{"hvals", "key", 2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0", "O(N) in the fields of the hash", "Returns the values of a hash.", hvals},
-		{"hincrby", "key field increment:integer", 4, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "hash", "2.0.0", "O(1)", "Adds to the integer in a field of a hash.", hincrby},
-		{"hincrbyfloat", "key field increment:double", 4, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "hash", "2.6.0", "O(1)", "Adds to the number in a field of a hash.", hincrbyfloat},
-		{"hrandfield", "key [count [WITHVALUES]]", -2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "6.2.0", "O(N) in the fields returned", "Returns fields of a hash by chance.", hrandfield},
-		{"hscan", "key cursor:integer [MATCH pattern] [COUNT count]", -3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "2.8.0", "O(COUNT) a call, O(N) for all N elements until the cursor is 0 again", "Lists fields and values of a hash piece by piece.", hscan},
+		{"hset", "key (field value) ...",
+			-4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0",
+			"O(N) in the fields given",
+			"Sets fields of a hash and counts the new ones.", hset},
+		{"hmset", "key (field value) ...",
+			-4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0",
+			"O(N) in the fields given",
+			"Sets fields of a hash.", hmset},
+		{"hsetnx", "key field value",
+			4, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "hash", "2.0.0",
+			"O(1)",
+			"Sets a field of a hash unless it is there.", hsetnx},
+		{"hget", "key field",
+			3, ReadOnly | Fast, keys(at(1, RO|Access)), "hash", "2.0.0",
+			"O(1)",
+			"Reads a field of a hash.", hget},
+		{"hmget", "key field ...",
+			-3, ReadOnly | Fast, keys(at(1, RO|Access)), "hash", "2.0.0",
+			"O(N) in the fields asked for",
+			"Reads several fields of a hash.", hmget},
+		{"hgetall", "key",
+			2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0",
+			"O(N) in the fields of the hash",
+			"Returns all fields and values of a hash.", hgetall},
+		{"hdel", "key field ...",
+			-3, Write | Fast, keys(at(1, RW|Delete)), "hash", "2.0.0",
+			"O(N) in the fields given",
+			"Removes fields of a hash and counts them.", hdel},
+		{"hexists", "key field",
+			3, ReadOnly | Fast, keys(at(1, RO)), "hash", "2.0.0",
+			"O(1)",
+			"Tells whether a hash has a field.", hexists},
+		{"hlen", "key",
+			2, ReadOnly | Fast, keys(at(1, RO)), "hash", "2.0.0",
+			"O(1)",
+			"Counts the fields of a hash.", hlen},
+		{"hstrlen", "key field",
+			3, ReadOnly | Fast, keys(at(1, RO)), "hash", "3.2.0",
+			"O(1)",
+			"Tells how long the value of a field is.", hstrlen},
+		{"hkeys", "key",
+			2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0",
+			"O(N) in the fields of the hash",
+			"Returns the fields of a hash.", hkeys},
+		{"hvals", "key",
+			2, ReadOnly | NondeterministicOrder, keys(at(1, RO|Access)), "hash", "2.0.0",
+			"O(N) in the fields of the hash",
+			"Returns the values of a hash.", hvals},
+		{"hincrby", "key field increment:integer",
+			4, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "hash", "2.0.0",
+			"O(1)",
+			"Adds to the integer in a field of a hash.", hincrby},
+		{"hincrbyfloat", "key field increment:double",
+			4, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "hash", "2.6.0",
+			"O(1)",
+			"Adds to the number in a field of a hash.", hincrbyfloat},
+		{"hrandfield", "key [count [WITHVALUES]]",
+			-2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "6.2.0",
+			"O(N) in the fields returned",
+			"Returns fields of a hash by chance.", hrandfield},
+		{"hscan", "key cursor:integer [MATCH pattern] [COUNT count]",
+			-3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "2.8.0",
+			"O(COUNT) a call, O(N) for all N elements until the cursor is 0 again",
+			"Lists fields and values of a hash piece by piece.", hscan},
 	}
 }
 
@@ -277,116 +325,4 @@ func hincrbyfloat(c *Call) error {
 	c.Changed(ClassHash, "hincrbyfloat", c.Args[1])
 	c.Bulk(text)
 	return nil
-}
-
-func hscan(c *Call) error {
-	o, badOptions := parseScan(c.Args[2:], false)
-	if badOptions == errInvalidCursor {
-		return badOptions
-	}
-	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
-	switch {
-	case err != nil:
-		return err
-	case h == nil: // Redis does not look at the options then
-		c.emptyScan()
-		return nil
-	case badOptions != nil:
-		return badOptions
-	}
-	c.scanReply(&o, func(cursor uint64) (uint64, int) {
-		n := 0
-		next := h.Scan(cursor, func(field, value []byte) {
-			if o.wants(field) {
-				c.Bulk(field)
-				c.Bulk(value)
-				n += 2
-			}
-		})
-		return next, n
-	})
-	return nil
-}
-
-// emptyScan is the reply of a scan that has nothing to go through.
-func (c *Call) emptyScan() {
-	c.Array(2)
-	c.BulkString("0")
-	c.Array(0)
-}
-
-func hrandfield(c *Call) error {
-	if len(c.Args) > 2 {
-		return hrandfields(c)
-	}
-	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
-	if err != nil {
-		return err
-	}
-	if h == nil {
-		c.Null()
-		return nil
-	}
-	field, _ := h.Random(c.KS.Rand)
-	c.Bulk(field)
-	return nil
-}
-
-func hrandfields(c *Call) error {
-	count, err := parseRandomCount(c.Args[2])
-	if err != nil {
-		return err
-	}
-	withValues := len(c.Args) == 4 && is(c.Args[3], "withvalues")
-	switch {
-	case len(c.Args) > 3 && !withValues:
-		return errSyntax
-	case withValues && (count < -math.MaxInt64/2 || count > math.MaxInt64/2):
-		return errRange
-	}
-	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
-	if err != nil {
-		return err
-	}
-	if h == nil || count == 0 {
-		c.Array(0)
-		return nil
-	}
-	nested := withValues && c.Proto >= 3
-	n := -count
-	if count > 0 {
-		n = min(count, h.Len())
-	}
-	if withValues && !nested {
-		c.Array(2 * n)
-	} else {
-		c.Array(n)
-	}
-	reply := func(field, value []byte) {
-		if nested {
-			c.Array(2)
-		}
-		c.Bulk(field)
-		if withValues {
-			c.Bulk(value)
-		}
-	}
-	if count > 0 {
-		h.Sample(c.KS.Rand, n, reply)
-		return nil
-	}
-	for i := 0; i < n && !c.cutOff(); i++ {
-		reply(h.Random(c.KS.Rand))
-	}
-	return nil
-}
-
-// parseRandomCount reads how many elements to return by chance; a negative one
-// allows the same to be returned again.
-func parseRandomCount(arg []byte) (int, error) {
-	count, err := parseIndex(arg)
-	if err == nil && count == math.MinInt64 {
-		err = errCountRange
-	}
-	return count, err
 }

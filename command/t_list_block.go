@@ -4,11 +4,26 @@ import "github.com/miniredisd/miniredisd/store"
 
 func listBlockRows() []Row {
 	return []Row{
-		{"blpop", "key ... timeout:double", -3, Write | Blocking, keys(span(1, -2, 1, RW|Access|Delete)), "list", "2.0.0", "O(N) in the keys given", "LPOP from the first list there is, or the first to come.", blpop},
-		{"brpop", "key ... timeout:double", -3, Write | Blocking, keys(span(1, -2, 1, RW|Access|Delete)), "list", "2.0.0", "O(N) in the keys given", "RPOP from the first list there is, or the first to come.", brpop},
-		{"blmove", "source destination (LEFT | RIGHT) (LEFT | RIGHT) timeout:double", 6, Write | DenyOOM | Blocking, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "6.2.0", "O(1)", "LMOVE, once there is an element.", blmove},
-		{"brpoplpush", "source destination timeout:double", 4, Write | DenyOOM | Blocking, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "2.2.0", "O(1)", "RPOPLPUSH, once there is an element.", brpoplpush},
-		{"blmpop", "timeout:double numkeys key ... (LEFT | RIGHT) [COUNT count]", -5, Write | Blocking | MovableKeys, keys(counted(2, RW|Access|Delete)), "list", "7.0.0", "O(N+M) for N keys given and M elements returned", "LMPOP, once there is an element.", blmpop},
+		{"blpop", "key ... timeout:double",
+			-3, Write | Blocking, keys(span(1, -2, 1, RW|Access|Delete)), "list", "2.0.0",
+			"O(N) in the keys given",
+			"LPOP from the first list there is, or the first to come.", blpop},
+		{"brpop", "key ... timeout:double",
+			-3, Write | Blocking, keys(span(1, -2, 1, RW|Access|Delete)), "list", "2.0.0",
+			"O(N) in the keys given",
+			"RPOP from the first list there is, or the first to come.", brpop},
+		{"blmove", "source destination (LEFT | RIGHT) (LEFT | RIGHT) timeout:double",
+			6, Write | DenyOOM | Blocking, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "6.2.0",
+			"O(1)",
+			"LMOVE, once there is an element.", blmove},
+		{"brpoplpush", "source destination timeout:double",
+			4, Write | DenyOOM | Blocking, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "2.2.0",
+			"O(1)",
+			"RPOPLPUSH, once there is an element.", brpoplpush},
+		{"blmpop", "timeout:double numkeys key ... (LEFT | RIGHT) [COUNT count]",
+			-5, Write | Blocking | MovableKeys, keys(counted(2, RW|Access|Delete)), "list", "7.0.0",
+			"O(N+M) for N keys given and M elements returned",
+			"LMPOP, once there is an element.", blmpop},
 	}
 }
 

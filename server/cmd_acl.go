@@ -17,10 +17,22 @@ import (
 func (s *Server) aclRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
-		row("acl|deluser", "username [username ...]", -3, flags, "server", "6.0.0", "O(N) in the users given", "Deletes users and closes their connections.", s.aclDelUser),
-		row("acl|load", "", 2, flags, "server", "6.0.0", "O(N) in the users", "Replaces the users by those of the aclfile.", s.aclLoad),
-		row("acl|save", "", 2, flags, "server", "6.0.0", "O(N) in the users", "Writes the users to the aclfile.", s.aclSave),
-		row("acl|setuser", "username [rule:string ...]", -3, flags, "server", "6.0.0", "O(N) in the rules given", "Makes or changes a user.", s.aclSetUser),
+		row("acl|deluser", "username [username ...]",
+			-3, flags, "server", "6.0.0",
+			"O(N) in the users given",
+			"Deletes users and closes their connections.", s.aclDelUser),
+		row("acl|load", "",
+			2, flags, "server", "6.0.0",
+			"O(N) in the users",
+			"Replaces the users by those of the aclfile.", s.aclLoad),
+		row("acl|save", "",
+			2, flags, "server", "6.0.0",
+			"O(N) in the users",
+			"Writes the users to the aclfile.", s.aclSave),
+		row("acl|setuser", "username [rule:string ...]",
+			-3, flags, "server", "6.0.0",
+			"O(N) in the rules given",
+			"Makes or changes a user.", s.aclSetUser),
 	}
 }
 

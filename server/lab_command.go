@@ -66,8 +66,14 @@ const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
 // labRows are LAB and its subcommands.
 func (s *Server) labRows() []command.Row {
 	return append([]command.Row{
-		row("lab", "", -2, 0, labGroup, labSince, "As its subcommands have it", "Controls time and faults, for tests.", nil),
-		row("lab|help", "", 2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince, "O(1)", "Lists the subcommands.", command.Help),
+		row("lab", "",
+			-2, 0, labGroup, labSince,
+			"As its subcommands have it",
+			"Controls time and faults, for tests.", nil),
+		row("lab|help", "",
+			2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince,
+			"O(1)",
+			"Lists the subcommands.", command.Help),
 	}, slices.Concat(s.labClockRows(), s.labFaultRows(), s.labHoldRows(), s.labLogRows(), s.labNetRows(), s.labCrashRows(), s.labSnapshotRows(),
 		s.labMastersRows(), s.labDoctorRows(), s.labResetRows())...)
 }
@@ -89,13 +95,17 @@ const (
 // the executor that runs it.
 func (s *Server) labRow(name, syntax string, arity int, more command.Flag, complexity, summary string, do func(*command.Call) error) command.Row {
 	const flags = command.Admin | command.NoScript | command.NoMulti | command.NeverPaused | command.Loading | command.Stale
-	return row("lab|"+name, syntax, arity, flags|more, labGroup, labSince, complexity, summary, func(c *command.Call) error {
-		if s.lab == nil {
-			return errLabOff
-		}
-		s.running.control = true
-		return do(c)
-	})
+	return row("lab|"+name, syntax,
+		arity, flags|more, labGroup, labSince,
+		complexity,
+		summary,
+		func(c *command.Call) error {
+			if s.lab == nil {
+				return errLabOff
+			}
+			s.running.control = true
+			return do(c)
+		})
 }
 
 // labWord is the row of a word behind a subcommand: ADVANCE of LAB CLOCK ADVANCE.

@@ -1,0 +1,119 @@
+package command
+
+import (
+	"math"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func hscan(c *Call) error {
+	o, badOptions := parseScan(c.Args[2:], false)
+	if badOptions == errInvalidCursor {
+		return badOptions
+	}
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case h == nil: // Redis does not look at the options then
+		c.emptyScan()
+		return nil
+	case badOptions != nil:
+		return badOptions
+	}
+	c.scanReply(&o, func(cursor uint64) (uint64, int) {
+		n := 0
+		next := h.Scan(cursor, func(field, value []byte) {
+			if o.wants(field) {
+				c.Bulk(field)
+				c.Bulk(value)
+				n += 2
+			}
+		})
+		return next, n
+	})
+	return nil
+}
+
+// emptyScan is the reply of a scan that has nothing to go through.
+func (c *Call) emptyScan() {
+	c.Array(2)
+	c.BulkString("0")
+	c.Array(0)
+}
+
+func hrandfield(c *Call) error {
+	if len(c.Args) > 2 {
+		return hrandfields(c)
+	}
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if h == nil {
+		c.Null()
+		return nil
+	}
+	field, _ := h.Random(c.KS.Rand)
+	c.Bulk(field)
+	return nil
+}
+
+func hrandfields(c *Call) error {
+	count, err := parseRandomCount(c.Args[2])
+	if err != nil {
+		return err
+	}
+	withValues := len(c.Args) == 4 && is(c.Args[3], "withvalues")
+	switch {
+	case len(c.Args) > 3 && !withValues:
+		return errSyntax
+	case withValues && (count < -math.MaxInt64/2 || count > math.MaxInt64/2):
+		return errRange
+	}
+	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
+	if err != nil {
+		return err
+	}
+	if h == nil || count == 0 {
+		c.Array(0)
+		return nil
+	}
+	nested := withValues && c.Proto >= 3
+	n := -count
+	if count > 0 {
+		n = min(count, h.Len())
+	}
+	if withValues && !nested {
+		c.Array(2 * n)
+	} else {
+		c.Array(n)
+	}
+	reply := func(field, value []byte) {
+		if nested {
+			c.Array(2)
+		}
+		c.Bulk(field)
+		if withValues {
+			c.Bulk(value)
+		}
+	}
+	if count > 0 {
+		h.Sample(c.KS.Rand, n, reply)
+		return nil
+	}
+	for i := 0; i < n && !c.cutOff(); i++ {
+		reply(h.Random(c.KS.Rand))
+	}
+	return nil
+}
+
+// parseRandomCount reads how many elements to return by chance; a negative one
+// allows the same to be returned again.
+func parseRandomCount(arg []byte) (int, error) {
+	count, err := parseIndex(arg)
+	if err == nil && count == math.MinInt64 {
+		err = errCountRange
+	}
+	return count, err
+}
