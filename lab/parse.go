@@ -61,12 +61,12 @@ func (p *parser) parse(words [][]byte) error {
 func checkName(name string) error {
 	switch name {
 	case EventCommand, EventExpired, EventClock, EventCrash, EventRestore:
-		return fmt.Errorf("the name %s is what the log calls an event of its own", quote(name))
+		return fmt.Errorf("the name %s is reserved for an event of the log", quote(name))
 	case "":
 		return fmt.Errorf("the name is empty")
 	}
 	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return fmt.Errorf("the name wants up to 64 printable characters without spaces, not %s", quote(name))
+		return fmt.Errorf("the name must be at most 64 printable characters without spaces, not %s", quote(name))
 	}
 	return nil
 }
@@ -87,14 +87,14 @@ func (p *parser) option(words [][]byte) (taken int, err error) {
 	switch word {
 	case "CMD", "KEY", "SCRIPT", "CLIENT", "NTH", "TIMES", "PROB", "ACTION":
 	default:
-		return 0, fmt.Errorf("%s is none of CMD, KEY, SCRIPT, CLIENT, NTH, TIMES, PROB, ACTION", quote(string(words[0])))
+		return 0, fmt.Errorf("%s is not one of CMD, KEY, SCRIPT, CLIENT, NTH, TIMES, PROB, ACTION", quote(string(words[0])))
 	}
 	if p.given(word) {
 		return 0, fmt.Errorf("%s is given twice", word)
 	}
 	p.seen = append(p.seen, word)
 	if len(words) == 1 || len(words[1]) == 0 {
-		return 0, fmt.Errorf("%s wants a value", word)
+		return 0, fmt.Errorf("%s expects a value", word)
 	}
 	if word == "ACTION" {
 		return p.action(words)
@@ -124,7 +124,7 @@ func (p *parser) value(word, value string) (err error) {
 	case "PROB":
 		var ok bool
 		if r.Prob, ok = ParseDecimal(value); !ok || r.Prob <= 0 || r.Prob > 1 {
-			return fmt.Errorf("PROB wants a number above 0 and up to 1, not %s", quote(value))
+			return fmt.Errorf("PROB expects a number above 0 and up to 1, not %s", quote(value))
 		}
 	}
 	return err
@@ -134,7 +134,7 @@ func (p *parser) action(words [][]byte) (taken int, err error) {
 	r, name := p.rule, string(words[1])
 	for r.Action = 0; !strings.EqualFold(name, r.Action.String()); {
 		if r.Action++; r.Action == actions {
-			return 0, fmt.Errorf("ACTION %s is none of %s", quote(name), allActions())
+			return 0, fmt.Errorf("ACTION %s is not one of %s", quote(name), allActions())
 		}
 	}
 	word, arg := "ACTION "+r.Action.String(), ""
@@ -149,7 +149,7 @@ func (p *parser) action(words [][]byte) (taken int, err error) {
 	case r.Action.takesText():
 		r.Text = strings.TrimPrefix(arg, "-")
 		if r.Text == "" || strings.ContainsAny(r.Text, "\r\n") {
-			err = fmt.Errorf("%s wants the text of an error in one line, not %s", word, quote(arg))
+			err = fmt.Errorf("%s expects an error text in one line, not %s", word, quote(arg))
 		}
 	default:
 		return 2, nil
@@ -163,13 +163,13 @@ func (r *Rule) checkPush() error {
 		return nil
 	}
 	if r.Script != "" {
-		return fmt.Errorf("SCRIPT does not go with ACTION %s: no script belongs to a message", r.Action)
+		return fmt.Errorf("SCRIPT does not go with ACTION %s: a message has no script", r.Action)
 	}
 	switch r.Cmd {
 	case "", "message", "pmessage", "smessage", "invalidate":
 		return nil
 	}
-	return fmt.Errorf("CMD of ACTION %s is a kind of message, MESSAGE, PMESSAGE, SMESSAGE or INVALIDATE, not %s", r.Action, quote(r.Cmd))
+	return fmt.Errorf("CMD of ACTION %s must be MESSAGE, PMESSAGE, SMESSAGE or INVALIDATE, not %s", r.Action, quote(r.Cmd))
 }
 
 func allActions() string {
@@ -187,9 +187,9 @@ func number(word, value string, least, most int64) (int64, error) {
 	case err == nil && n >= least && n <= most && value[0] != '+':
 		return n, nil
 	case most == math.MaxInt64:
-		return 0, fmt.Errorf("%s wants a number of at least %d, not %s", word, least, quote(value))
+		return 0, fmt.Errorf("%s expects a number of at least %d, not %s", word, least, quote(value))
 	}
-	return 0, fmt.Errorf("%s wants a number from %d to %d, not %s", word, least, most, quote(value))
+	return 0, fmt.Errorf("%s expects a number from %d to %d, not %s", word, least, most, quote(value))
 }
 
 // ParseDecimal reads a number as people and programs write it, 0.25 or 1e-3. Go's own syntax

@@ -64,7 +64,7 @@ func (p *Plan) OnScripts() bool { return p.scripts > 0 }
 // Add puts r behind the others. The error is for LAB FAULT ADD.
 func (p *Plan) Add(r *Rule) error {
 	if p.Find(r.Name) != nil {
-		return fmt.Errorf("ERR LAB FAULT ADD: there is a rule %s already", quote(r.Name))
+		return fmt.Errorf("ERR LAB FAULT ADD: the rule %s already exists", quote(r.Name))
 	}
 	h := fnv.New64a()
 	_, _ = h.Write([]byte(r.Name))

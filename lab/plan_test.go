@@ -146,7 +146,7 @@ func TestDiceDependOnTheSeedAndTheNameAlone(t *testing.T) {
 
 func TestARuleCanBeTakenOutAndPutInAgain(t *testing.T) {
 	p := plan(t, 1, "a ACTION SILENT", "b SCRIPT x ACTION SILENT")
-	require.EqualError(t, p.Add(rule(t, "a ACTION HOLD")), "ERR LAB FAULT ADD: there is a rule 'a' already")
+	require.EqualError(t, p.Add(rule(t, "a ACTION HOLD")), "ERR LAB FAULT ADD: the rule 'a' already exists")
 	require.Nil(t, p.Del("c"))
 	require.Len(t, p.Rules, 2)
 	require.True(t, p.OnScripts())

@@ -68,7 +68,7 @@ func (s *Server) labRun(c *command.Call, _ [][]byte) error {
 func (s *Server) labRate(c *command.Call, args [][]byte) error {
 	rate, ok := lab.ParseDecimal(string(args[0]))
 	if !ok || rate < 1e-6 || rate > 1e6 {
-		return labError("clock rate", "factor wants a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)", lab.Printable(string(args[0])))
+		return labError("clock rate", "factor expects a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)", lab.Printable(string(args[0])))
 	}
 	s.lab.clock.SetRate(s.ex.LastEnd(), rate)
 	c.OK()
@@ -92,7 +92,7 @@ func (s *Server) labAdvance(c *command.Call, args [][]byte) error {
 	left := max(command.LabEnd-c.Now-1, 0)
 	ms, ok := store.ParseInt(args[0])
 	if !ok || ms < 0 || ms > left {
-		return labError("clock advance", "milliseconds wants a number from 0 to %d, not '%s'", left, lab.Printable(string(args[0])))
+		return labError("clock advance", "milliseconds expects a number from 0 to %d, not '%s'", left, lab.Printable(string(args[0])))
 	}
 	m := s.moveClock(c, func(now int64) int64 { // others may have moved it meanwhile
 		return now + min(ms*1e6, max(command.LabEnd*1e6-now, 0))

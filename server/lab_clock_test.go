@@ -48,26 +48,26 @@ func TestLabIsOffUnlessTheDirectiveSaysYes(t *testing.T) {
 func TestLabClockNamesTheArgumentThatIsWrong(t *testing.T) {
 	_, c := startLab(t)
 	for _, bad := range [][2]string{
-		{"BACK", "ERR LAB CLOCK: wants FREEZE, RUN, ADVANCE, SET, RATE or nothing, not 'BACK'"},
+		{"BACK", "ERR LAB CLOCK: expects FREEZE, RUN, ADVANCE, SET, RATE or nothing, not 'BACK'"},
 		{"FREEZE now", "ERR LAB CLOCK FREEZE: 'now' is too much"},
 		{"run 1", "ERR LAB CLOCK RUN: '1' is too much"},
 		{"ADVANCE", "ERR LAB CLOCK ADVANCE: milliseconds is missing"},
 		{"ADVANCE 1 2", "ERR LAB CLOCK ADVANCE: '2' is too much"},
-		{"ADVANCE -1", "ERR LAB CLOCK ADVANCE: milliseconds wants a number from 0 to <n>, not '-1'"},
-		{"ADVANCE 1.5", "ERR LAB CLOCK ADVANCE: milliseconds wants a number from 0 to <n>, not '1.5'"},
-		{"ADVANCE 9223372036854775807", "ERR LAB CLOCK ADVANCE: milliseconds wants a number from 0 to <n>, not '9223372036854775807'"},
+		{"ADVANCE -1", "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '-1'"},
+		{"ADVANCE 1.5", "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '1.5'"},
+		{"ADVANCE 9223372036854775807", "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '9223372036854775807'"},
 		{"SET", "ERR LAB CLOCK SET: unix-time-milliseconds is missing"},
-		{"SET -1", "ERR LAB CLOCK SET: unix-time-milliseconds wants a number from 0 to 6000000000000, not '-1'"},
-		{"SET 6000000000001", "ERR LAB CLOCK SET: unix-time-milliseconds wants a number from 0 to 6000000000000, not '6000000000001'"},
+		{"SET -1", "ERR LAB CLOCK SET: unix-time-milliseconds expects a number from 0 to 6000000000000, not '-1'"},
+		{"SET 6000000000001", "ERR LAB CLOCK SET: unix-time-milliseconds expects a number from 0 to 6000000000000, not '6000000000001'"},
 		{"RATE", "ERR LAB CLOCK RATE: factor is missing"},
-		{"RATE 0", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '0' (FREEZE stops the time)"},
-		{"RATE -1", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '-1' (FREEZE stops the time)"},
-		{"RATE nan", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not 'nan' (FREEZE stops the time)"},
-		{"RATE 1_000", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '1_000' (FREEZE stops the time)"},
-		{"RATE 0x10", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '0x10' (FREEZE stops the time)"},
-		{"RATE +2", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '+2' (FREEZE stops the time)"},
-		{"RATE inf", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not 'inf' (FREEZE stops the time)"},
-		{"RATE 1e7", "ERR LAB CLOCK RATE: factor wants a number from 0.000001 to 1000000, not '1e7' (FREEZE stops the time)"},
+		{"RATE 0", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '0' (FREEZE stops the time)"},
+		{"RATE -1", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '-1' (FREEZE stops the time)"},
+		{"RATE nan", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not 'nan' (FREEZE stops the time)"},
+		{"RATE 1_000", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '1_000' (FREEZE stops the time)"},
+		{"RATE 0x10", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '0x10' (FREEZE stops the time)"},
+		{"RATE +2", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '+2' (FREEZE stops the time)"},
+		{"RATE inf", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not 'inf' (FREEZE stops the time)"},
+		{"RATE 1e7", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '1e7' (FREEZE stops the time)"},
 	} {
 		before := labNow(c)
 		want := strings.ReplaceAll(bad[1], "<n>", strconv.FormatInt(6e12-1-before, 10))
@@ -310,6 +310,6 @@ func TestTheTimeOfALabHasAnEnd(t *testing.T) {
 	require.Equal(t, ":0", other.Read().String())
 	require.EqualValues(t, end, labNow(boss))
 	require.Equal(t, ":0", boss.Do("LAB", "CLOCK", "ADVANCE", "0").String())
-	require.Equal(t, "ERR LAB CLOCK ADVANCE: milliseconds wants a number from 0 to 0, not '1'", boss.Do("LAB", "CLOCK", "ADVANCE", "1").Str)
+	require.Equal(t, "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to 0, not '1'", boss.Do("LAB", "CLOCK", "ADVANCE", "1").Str)
 	ok(t, boss, "LAB", "CLOCK", "SET", "1700000000000")
 }

@@ -132,10 +132,10 @@ func (s *Server) labWordsRow(name, syntax string, arity int, complexity, summary
 		}
 		at := slices.IndexFunc(words, func(w labWord) bool { return w.is(word) })
 		if at < 0 && len(c.Args) == 2 {
-			return labError(name, "wants %s", wordList(words))
+			return labError(name, "expects %s", wordList(words))
 		}
 		if at < 0 {
-			return labError(name, "wants %s, not '%s'", wordList(words), lab.Printable(string(c.Args[2])))
+			return labError(name, "expects %s, not '%s'", wordList(words), lab.Printable(string(c.Args[2])))
 		}
 		w := &words[at]
 		verb := strings.TrimSpace(name + " " + w.title())

@@ -33,11 +33,11 @@ func (s *Server) labCrash(c *command.Call) error {
 		word := labVerb(args[0])
 		switch {
 		case word != "DOWN" && word != "LOSE":
-			return labError("crash", "wants DOWN or LOSE, not '%s'", args[0])
+			return labError("crash", "expects DOWN or LOSE, not '%s'", args[0])
 		case seen[word]:
 			return labError("crash", "%s is there twice", word)
 		case len(args) == 1:
-			return labError("crash", "%s wants an argument", word)
+			return labError("crash", "%s expects an argument", word)
 		}
 		seen[word] = true
 		if err := end.option(word, args[1], command.LabEnd-c.Now); err != nil {
@@ -78,7 +78,7 @@ func (end *crash) option(word string, arg []byte, longest int64) error {
 	if word == "DOWN" {
 		ms, ok := store.ParseInt(arg)
 		if !ok || ms < 0 || ms > longest {
-			return labError("crash", "DOWN wants a number of milliseconds from 0 to %d, not '%s'", longest, arg)
+			return labError("crash", "DOWN expects a number of milliseconds from 0 to %d, not '%s'", longest, arg)
 		}
 		end.down = time.Duration(ms) * time.Millisecond
 		return nil
@@ -89,7 +89,7 @@ func (end *crash) option(word string, arg []byte, longest int64) error {
 	case "NOTHING":
 		end.keep = true
 	default:
-		return labError("crash", "LOSE wants ALL or NOTHING, not '%s'", arg)
+		return labError("crash", "LOSE expects ALL or NOTHING, not '%s'", arg)
 	}
 	return nil
 }

@@ -35,16 +35,16 @@ func crash(t *testing.T, boss *redistest.Conn, args ...string) {
 func TestLabCrashNamesTheArgumentThatIsWrong(t *testing.T) {
 	_, c := startLab(t)
 	for _, bad := range [][2]string{
-		{"NOW", "ERR LAB CRASH: wants DOWN or LOSE, not 'NOW'"},
-		{"DOWN", "ERR LAB CRASH: DOWN wants an argument"},
+		{"NOW", "ERR LAB CRASH: expects DOWN or LOSE, not 'NOW'"},
+		{"DOWN", "ERR LAB CRASH: DOWN expects an argument"},
 		{"DOWN 1 DOWN 2", "ERR LAB CRASH: DOWN is there twice"},
-		{"LOSE half", "ERR LAB CRASH: LOSE wants ALL or NOTHING, not 'half'"},
-		{"LOSE ALL 7", "ERR LAB CRASH: wants DOWN or LOSE, not '7'"},
+		{"LOSE half", "ERR LAB CRASH: LOSE expects ALL or NOTHING, not 'half'"},
+		{"LOSE ALL 7", "ERR LAB CRASH: expects DOWN or LOSE, not '7'"},
 		{"DOWN 1000", "ERR LAB CRASH: DOWN would last for ever: the clock is frozen, and who could move it on cannot connect"},
 	} {
 		require.Equal(t, bad[1], c.Do(strings.Fields("LAB CRASH "+bad[0])...).Str)
 	}
-	require.Regexp(t, `^ERR LAB CRASH: DOWN wants a number of milliseconds from 0 to \d+, not '-1'$`, c.Do("LAB", "CRASH", "DOWN", "-1").Str)
+	require.Regexp(t, `^ERR LAB CRASH: DOWN expects a number of milliseconds from 0 to \d+, not '-1'$`, c.Do("LAB", "CRASH", "DOWN", "-1").Str)
 	require.Equal(t, "PONG", c.Do("PING").Str)
 }
 

@@ -159,7 +159,7 @@ func TestLabDoctorShowsCommandsAndTimesAndForgetsThemWhenReset(t *testing.T) {
 
 func TestLabDoctorNamesTheArgumentThatIsWrong(t *testing.T) {
 	_, boss := startLab(t)
-	require.Equal(t, "ERR LAB DOCTOR: wants RESET or nothing, not 'x'", boss.Do("LAB", "DOCTOR", "x").Str)
+	require.Equal(t, "ERR LAB DOCTOR: expects RESET or nothing, not 'x'", boss.Do("LAB", "DOCTOR", "x").Str)
 	require.Equal(t, "ERR LAB DOCTOR RESET: 'y' is too much", boss.Do("LAB", "DOCTOR", "RESET", "y").Str)
 }
 

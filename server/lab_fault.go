@@ -80,7 +80,7 @@ func (s *Server) checkRule(c *command.Call, r *lab.Rule) error {
 	}
 	switch cmd := s.ex.Table.Lookup(args); {
 	case cmd == nil || cmd.Name != r.Cmd:
-		return labError("fault add", "CMD wants the name of a command, or name|subcommand, not '%s'", lab.Printable(r.Cmd))
+		return labError("fault add", "CMD expects the name of a command, or name|subcommand, not '%s'", lab.Printable(r.Cmd))
 	case cmd.Group == labGroup:
 		return labError("fault add", "CMD %s is never matched: what LAB does, it has to be able to undo", r.Cmd)
 	}

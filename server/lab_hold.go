@@ -60,7 +60,7 @@ func labNumber(verb, what string, args [][]byte, at int, least int64) (int64, er
 	}
 	n, ok := store.ParseInt(args[at])
 	if !ok || n < least || n > farMillis {
-		return 0, labError(verb, "%s wants a number from %d to %d, not '%s'", what, least, int64(farMillis), lab.Printable(string(args[at])))
+		return 0, labError(verb, "%s expects a number from %d to %d, not '%s'", what, least, int64(farMillis), lab.Printable(string(args[at])))
 	}
 	return n, nil
 }
@@ -135,7 +135,7 @@ func (s *Server) endOverdue() {
 func (s *Server) endInVain(b *barrier) {
 	reply := (*resp.Writer).NullArray
 	if r := s.lab.plan.Find(b.rule); r != nil && r.Spared != 0 && r.Fired == 0 {
-		err := labError("hold wait", "the rule '%s' has met client %d alone, which has said LAB: such a connection is never held, so LAB wants one of its own", r.Name, r.Spared)
+		err := labError("hold wait", "the rule '%s' has met only client %d, which has sent LAB: such a connection is never held; send LAB over a connection of its own", r.Name, r.Spared)
 		reply = func(w *resp.Writer) { w.Error(err.Error()) }
 	}
 	s.endBarrier(b, reply)

@@ -164,8 +164,8 @@ func TestHoldWaitTellsOfTheConnectionThatIsNeverHeld(t *testing.T) {
 	addr, boss := startLab(t)
 	rule(t, boss, "slow CMD set ACTION HOLD")
 	ok(t, boss, "SET", "a", "1")
-	require.Equal(t, fmt.Sprintf("-ERR LAB HOLD WAIT: the rule 'slow' has met client %d alone, which has said LAB: "+
-		"such a connection is never held, so LAB wants one of its own", boss.Do("CLIENT", "ID").Int),
+	require.Equal(t, fmt.Sprintf("-ERR LAB HOLD WAIT: the rule 'slow' has met only client %d, which has sent LAB: "+
+		"such a connection is never held; send LAB over a connection of its own", boss.Do("CLIENT", "ID").Int),
 		boss.Do("LAB", "HOLD", "WAIT", "slow", "1").String())
 	pipeline(t, redistest.Dial(t, addr), "SET a 1")
 	parked(t, boss, "slow")
@@ -179,14 +179,14 @@ func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
 	rule(t, boss, "e ACTION SILENT CMD set")
 	id := boss.Do("CLIENT", "ID").Int
 	for _, c := range [][2]string{
-		{"FAULT", "ERR LAB FAULT: wants ADD, DEL, CLEAR or LIST"},
-		{"FAULT put", "ERR LAB FAULT: wants ADD, DEL, CLEAR or LIST, not 'put'"},
+		{"FAULT", "ERR LAB FAULT: expects ADD, DEL, CLEAR or LIST"},
+		{"FAULT put", "ERR LAB FAULT: expects ADD, DEL, CLEAR or LIST, not 'put'"},
 		{"FAULT ADD", "ERR LAB FAULT ADD: a name is missing"},
-		{"FAULT ADD x NTH 0 ACTION HOLD", "ERR LAB FAULT ADD: NTH wants a number of at least 1, not '0'"},
-		{"FAULT ADD r ACTION HOLD", "ERR LAB FAULT ADD: there is a rule 'r' already"},
-		{"FAULT ADD x CMD foo ACTION HOLD", "ERR LAB FAULT ADD: CMD wants the name of a command, or name|subcommand, not 'foo'"},
-		{"FAULT ADD x CMD client|foo ACTION HOLD", "ERR LAB FAULT ADD: CMD wants the name of a command, or name|subcommand, not 'client|foo'"},
-		{"FAULT ADD x CMD set| ACTION HOLD", "ERR LAB FAULT ADD: CMD wants the name of a command, or name|subcommand, not 'set|'"},
+		{"FAULT ADD x NTH 0 ACTION HOLD", "ERR LAB FAULT ADD: NTH expects a number of at least 1, not '0'"},
+		{"FAULT ADD r ACTION HOLD", "ERR LAB FAULT ADD: the rule 'r' already exists"},
+		{"FAULT ADD x CMD foo ACTION HOLD", "ERR LAB FAULT ADD: CMD expects the name of a command, or name|subcommand, not 'foo'"},
+		{"FAULT ADD x CMD client|foo ACTION HOLD", "ERR LAB FAULT ADD: CMD expects the name of a command, or name|subcommand, not 'client|foo'"},
+		{"FAULT ADD x CMD set| ACTION HOLD", "ERR LAB FAULT ADD: CMD expects the name of a command, or name|subcommand, not 'set|'"},
 		{"FAULT ADD x CMD lab|clock ACTION HOLD", "ERR LAB FAULT ADD: CMD lab|clock is never matched: what LAB does, it has to be able to undo"},
 		{fmt.Sprintf("FAULT ADD x CLIENT %d ACTION HOLD", id), fmt.Sprintf("ERR LAB FAULT ADD: CLIENT %d is this connection, which ACTION HOLD would keep for ever", id)},
 		{"FAULT DEL", "ERR LAB FAULT DEL: name is missing"},
@@ -194,22 +194,22 @@ func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
 		{"FAULT DEL r e", "ERR LAB FAULT DEL: 'e' is too much"},
 		{"FAULT CLEAR r", "ERR LAB FAULT CLEAR: 'r' is too much"},
 		{"FAULT LIST r", "ERR LAB FAULT LIST: 'r' is too much"},
-		{"HOLD r", "ERR LAB HOLD: wants WAIT, RELEASE or LIST, not 'r'"},
+		{"HOLD r", "ERR LAB HOLD: expects WAIT, RELEASE or LIST, not 'r'"},
 		{"HOLD WAIT r", "ERR LAB HOLD WAIT: timeout-milliseconds is missing"},
 		{"HOLD WAIT q 1", "ERR LAB HOLD WAIT: there is no rule 'q'"},
 		{"HOLD WAIT e 1", "ERR LAB HOLD WAIT: the rule 'e' does not hold: its ACTION is SILENT"},
-		{"HOLD WAIT r soon", "ERR LAB HOLD WAIT: timeout-milliseconds wants a number from 0 to 3153600000000, not 'soon'"},
-		{"HOLD WAIT r -1", "ERR LAB HOLD WAIT: timeout-milliseconds wants a number from 0 to 3153600000000, not '-1'"},
-		{"HOLD WAIT r 1 0", "ERR LAB HOLD WAIT: clients wants a number from 1 to 3153600000000, not '0'"},
+		{"HOLD WAIT r soon", "ERR LAB HOLD WAIT: timeout-milliseconds expects a number from 0 to 3153600000000, not 'soon'"},
+		{"HOLD WAIT r -1", "ERR LAB HOLD WAIT: timeout-milliseconds expects a number from 0 to 3153600000000, not '-1'"},
+		{"HOLD WAIT r 1 0", "ERR LAB HOLD WAIT: clients expects a number from 1 to 3153600000000, not '0'"},
 		{"HOLD WAIT r 1 2 3", "ERR LAB HOLD WAIT: '3' is too much"},
 		{"HOLD RELEASE", "ERR LAB HOLD RELEASE: name is missing"},
 		{"HOLD RELEASE q", "ERR LAB HOLD RELEASE: there is no rule 'q'"},
 		{"HOLD RELEASE e", "ERR LAB HOLD RELEASE: the rule 'e' does not hold: its ACTION is SILENT"},
-		{"HOLD RELEASE r 0", "ERR LAB HOLD RELEASE: clients wants a number from 1 to 3153600000000, not '0'"},
+		{"HOLD RELEASE r 0", "ERR LAB HOLD RELEASE: clients expects a number from 1 to 3153600000000, not '0'"},
 		{"HOLD RELEASE r 1 2", "ERR LAB HOLD RELEASE: '2' is too much"},
 		{"HOLD LIST r", "ERR LAB HOLD LIST: 'r' is too much"},
-		{"LOG some", "ERR LAB LOG: wants a number, RESET, WATCH, UNWATCH, EXPORT or nothing, not 'some'"},
-		{"LOG -1", "ERR LAB LOG: wants a number, RESET, WATCH, UNWATCH, EXPORT or nothing, not '-1'"},
+		{"LOG some", "ERR LAB LOG: expects a number, RESET, WATCH, UNWATCH, EXPORT or nothing, not 'some'"},
+		{"LOG -1", "ERR LAB LOG: expects a number, RESET, WATCH, UNWATCH, EXPORT or nothing, not '-1'"},
 		{"LOG 1 2", "ERR LAB LOG: '2' is too much"},
 		{"LOG RESET 1", "ERR LAB LOG RESET: '1' is too much"},
 		{"LOG WATCH", "ERR LAB LOG WATCH: pattern is missing"},

@@ -51,7 +51,7 @@ func (s *Server) labMaster(c *command.Call) error {
 	n, ok := store.ParseInt(c.Args[2])
 	switch {
 	case !ok:
-		return labError("master", "wants the number of a master, not '%s'", lab.Printable(string(c.Args[2])))
+		return labError("master", "expects the number of a master, not '%s'", lab.Printable(string(c.Args[2])))
 	case n < 1 || n > int64(len(s.peers)):
 		return labError("master", "there is no master %d, only 1 to %d", n, len(s.peers))
 	}
@@ -62,7 +62,7 @@ func (s *Server) labMaster(c *command.Call) error {
 // nobody asks who it is.
 func (s *Server) relay(c *command.Call, how string, to Masters, verb [][]byte) error {
 	if is(verb[0], "all") || is(verb[0], "master") {
-		return labError(how, "wants what a single master does, not '%s'", lab.Printable(string(verb[0])))
+		return labError(how, "expects a verb for a single master, not '%s'", lab.Printable(string(verb[0])))
 	}
 	args := [][]byte{[]byte("LAB")}
 	for _, arg := range verb {

@@ -79,11 +79,11 @@ func TestMalformedRelaysNameWhatIsWrong(t *testing.T) {
 	}{
 		{[]string{"ALL"}, "ERR LAB ALL: verb is missing"},
 		{[]string{"MASTER", "1"}, "ERR LAB MASTER: verb is missing"},
-		{[]string{"MASTER", "x", "CLOCK"}, "ERR LAB MASTER: wants the number of a master, not 'x'"},
+		{[]string{"MASTER", "x", "CLOCK"}, "ERR LAB MASTER: expects the number of a master, not 'x'"},
 		{[]string{"MASTER", "0", "CLOCK"}, "ERR LAB MASTER: there is no master 0, only 1 to 3"},
 		{[]string{"MASTER", "4", "CLOCK"}, "ERR LAB MASTER: there is no master 4, only 1 to 3"},
-		{[]string{"ALL", "ALL", "CLOCK"}, "ERR LAB ALL: wants what a single master does, not 'ALL'"},
-		{[]string{"MASTER", "1", "master", "2", "CLOCK"}, "ERR LAB MASTER: wants what a single master does, not 'master'"},
+		{[]string{"ALL", "ALL", "CLOCK"}, "ERR LAB ALL: expects a verb for a single master, not 'ALL'"},
+		{[]string{"MASTER", "1", "master", "2", "CLOCK"}, "ERR LAB MASTER: expects a verb for a single master, not 'master'"},
 		{[]string{"ALL", "NOSUCH"}, "ERR unknown subcommand 'NOSUCH'. Try LAB HELP."},
 		{[]string{"ALL", "HELP", "me"}, "ERR wrong number of arguments for 'lab|help' command"},
 	} {

@@ -100,7 +100,7 @@ func (s *Server) labPartition(c *command.Call, args [][]byte) error {
 	at := slices.Index(l.partitions, glob)
 	switch word := labVerb(args[1]); {
 	case word != "ON" && word != "OFF":
-		return labError(verb, "wants ON or OFF, not '%s'", lab.Printable(string(args[1])))
+		return labError(verb, "expects ON or OFF, not '%s'", lab.Printable(string(args[1])))
 	case word == "ON" && at < 0:
 		l.partitions = append(l.partitions, glob)
 	case word == "OFF" && at < 0:

@@ -34,15 +34,15 @@ func idOf(c *redistest.Conn) string { return strconv.FormatInt(c.Do("CLIENT", "I
 func TestLabNetNamesTheArgumentThatIsWrong(t *testing.T) {
 	_, c := startLab(t)
 	for _, bad := range [][2]string{
-		{"LISTEN maybe", "ERR LAB LISTEN: wants ON or OFF, not 'maybe'"},
-		{"BLACKHOLE 1", "ERR LAB BLACKHOLE: wants ON or OFF, not '1'"},
-		{"PARTITION NODE x ON", "ERR LAB PARTITION: wants CLIENT or LIST, not 'NODE'"},
-		{"PARTITION CLIENT x yes", "ERR LAB PARTITION CLIENT: wants ON or OFF, not 'yes'"},
+		{"LISTEN maybe", "ERR LAB LISTEN: expects ON or OFF, not 'maybe'"},
+		{"BLACKHOLE 1", "ERR LAB BLACKHOLE: expects ON or OFF, not '1'"},
+		{"PARTITION NODE x ON", "ERR LAB PARTITION: expects CLIENT or LIST, not 'NODE'"},
+		{"PARTITION CLIENT x yes", "ERR LAB PARTITION CLIENT: expects ON or OFF, not 'yes'"},
 		{"PARTITION CLIENT x OFF", "ERR LAB PARTITION CLIENT: no partition is named 'x'"},
-		{"LISTEN", "ERR LAB LISTEN: wants ON or OFF"},
+		{"LISTEN", "ERR LAB LISTEN: expects ON or OFF"},
 		{"LISTEN OFF now", "ERR LAB LISTEN OFF: 'now' is too much"},
-		{"BLACKHOLE", "ERR LAB BLACKHOLE: wants ON or OFF"},
-		{"PARTITION", "ERR LAB PARTITION: wants CLIENT or LIST"},
+		{"BLACKHOLE", "ERR LAB BLACKHOLE: expects ON or OFF"},
+		{"PARTITION", "ERR LAB PARTITION: expects CLIENT or LIST"},
 		{"PARTITION CLIENT", "ERR LAB PARTITION CLIENT: name-glob is missing"},
 		{"PARTITION CLIENT x", "ERR LAB PARTITION CLIENT: ON or OFF is missing"},
 		{"PARTITION LIST x", "ERR LAB PARTITION LIST: 'x' is too much"},

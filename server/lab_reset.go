@@ -99,7 +99,7 @@ func (s *Server) beginAnew() {
 func labTimeArgument(verb string, arg []byte) (ms int64, err error) {
 	ms, ok := store.ParseInt(arg)
 	if !ok || ms < 0 || ms > command.LabEnd {
-		return 0, labError(verb, "unix-time-milliseconds wants a number from 0 to %d, not '%s'", int64(command.LabEnd), lab.Printable(string(arg)))
+		return 0, labError(verb, "unix-time-milliseconds expects a number from 0 to %d, not '%s'", int64(command.LabEnd), lab.Printable(string(arg)))
 	}
 	return ms, nil
 }

@@ -43,10 +43,10 @@ func TestLabResetNamesTheArgumentThatIsWrong(t *testing.T) {
 	_, boss := startLab(t)
 	now := labNow(boss)
 	for _, bad := range [][2]string{
-		{"RESET now", "ERR LAB RESET: wants AT or nothing, not 'now'"},
+		{"RESET now", "ERR LAB RESET: expects AT or nothing, not 'now'"},
 		{"RESET AT", "ERR LAB RESET AT: unix-time-milliseconds is missing"},
-		{"RESET AT 1_0", "ERR LAB RESET AT: unix-time-milliseconds wants a number from 0 to 6000000000000, not '1_0'"},
-		{"RESET AT -1", "ERR LAB RESET AT: unix-time-milliseconds wants a number from 0 to 6000000000000, not '-1'"},
+		{"RESET AT 1_0", "ERR LAB RESET AT: unix-time-milliseconds expects a number from 0 to 6000000000000, not '1_0'"},
+		{"RESET AT -1", "ERR LAB RESET AT: unix-time-milliseconds expects a number from 0 to 6000000000000, not '-1'"},
 		{"RESET AT 1 2", "ERR LAB RESET AT: '2' is too much"},
 	} {
 		require.Equal(t, bad[1], boss.Do(line("LAB "+bad[0])...).Str)

@@ -13,7 +13,7 @@ import (
 func TestLabSnapshotNamesTheArgumentThatIsWrong(t *testing.T) {
 	_, c := startLab(t)
 	for _, bad := range [][2]string{
-		{"LOAD x", "ERR LAB SNAPSHOT: wants SAVE, RESTORE, DEL or LIST, not 'LOAD'"},
+		{"LOAD x", "ERR LAB SNAPSHOT: expects SAVE, RESTORE, DEL or LIST, not 'LOAD'"},
 		{"SAVE", "ERR LAB SNAPSHOT SAVE: name is missing"},
 		{"save a b", "ERR LAB SNAPSHOT SAVE: 'b' is too much"},
 		{"LIST a", "ERR LAB SNAPSHOT LIST: 'a' is too much"},

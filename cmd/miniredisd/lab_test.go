@@ -76,7 +76,7 @@ func TestTheLabAnswersOverHTTPWhileAScriptRuns(t *testing.T) {
 func TestALabThatCannotBeServedKeepsTheServerFromStarting(t *testing.T) {
 	for args, why := range map[string]string{
 		"--lab-http 127.0.0.1:0":               "lab-http has nothing to serve without --lab yes",
-		"--lab yes --lab-http 0.0.0.0:0":       "lab-http is for this machine only, and '0.0.0.0' is no loopback address",
+		"--lab yes --lab-http 0.0.0.0:0":       "lab-http is for this machine only, and '0.0.0.0' is not a loopback address",
 		"--lab yes --lab-http-file somewhere":  "lab-http-file is for the address of lab-http, which is not given",
 		"--lab yes --lab-http 127.0.0.1:99999": "lab-http: listen tcp: address 99999: invalid port",
 	} {

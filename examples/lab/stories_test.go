@@ -183,7 +183,7 @@ func TestTheChapterTellsOfEveryVerb(t *testing.T) {
 func TestTheChapterTellsOfEveryActionStoryAndFinding(t *testing.T) {
 	chapter := read(t, "docs/lab.md")
 	_, err := lab.ParseRule([][]byte{[]byte("r"), []byte("ACTION"), []byte("x")})
-	_, actions, found := strings.Cut(err.Error(), "is none of ")
+	_, actions, found := strings.Cut(err.Error(), "is not one of ")
 	require.True(t, found, err)
 	names := strings.Split(actions, ", ")
 	require.Contains(t, names, "DROP-REPLY")

@@ -44,9 +44,9 @@ func Listen(addr string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(addr)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("lab-http wants an address such as 127.0.0.1:0, not '%s'", addr)
+		return nil, fmt.Errorf("lab-http expects an address such as 127.0.0.1:0, not '%s'", addr)
 	case !isLoopback(host):
-		return nil, fmt.Errorf("lab-http is for this machine only, and '%s' is no loopback address", host)
+		return nil, fmt.Errorf("lab-http is for this machine only, and '%s' is not a loopback address", host)
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {

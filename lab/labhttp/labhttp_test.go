@@ -135,10 +135,10 @@ func TestOnlyThisMachineAndItsOwnPagesGetIn(t *testing.T) {
 		}
 	}
 	for addr, why := range map[string]string{
-		"0.0.0.0:0":      "lab-http is for this machine only, and '0.0.0.0' is no loopback address",
-		":0":             "lab-http is for this machine only, and '' is no loopback address",
-		"example.com:80": "lab-http is for this machine only, and 'example.com' is no loopback address",
-		"7070":           "lab-http wants an address such as 127.0.0.1:0, not '7070'",
+		"0.0.0.0:0":      "lab-http is for this machine only, and '0.0.0.0' is not a loopback address",
+		":0":             "lab-http is for this machine only, and '' is not a loopback address",
+		"example.com:80": "lab-http is for this machine only, and 'example.com' is not a loopback address",
+		"7070":           "lab-http expects an address such as 127.0.0.1:0, not '7070'",
 		"127.0.0.1:x":    "lab-http: listen tcp: lookup tcp/x: unknown port",
 	} {
 		_, err := Listen(addr)
