@@ -58,6 +58,7 @@ func aclRows() []Row {
 	}
 }
 
+// ACL WHOAMI (acl.c: aclCommand)
 func aclWhoAmI(c *Call) error {
 	if c.Sess.User == nil {
 		c.Null()
@@ -67,6 +68,7 @@ func aclWhoAmI(c *Call) error {
 	return nil
 }
 
+// ACL CAT [category] (acl.c: aclCommand)
 func aclCat(c *Call) error {
 	switch len(c.Args) {
 	case 2:
@@ -98,11 +100,13 @@ func (c *Call) bulkStrings(list []string) {
 	}
 }
 
+// ACL LIST (acl.c: aclCommand)
 func aclList(c *Call) error {
 	c.bulkStrings(c.Ex.Users.Lines())
 	return nil
 }
 
+// ACL USERS (acl.c: aclCommand)
 func aclUsers(c *Call) error {
 	var names []string
 	for _, u := range c.Ex.Users.All() {
@@ -112,6 +116,7 @@ func aclUsers(c *Call) error {
 	return nil
 }
 
+// ACL GETUSER username (acl.c: aclCommand)
 // aclGetUser shows the root selector among the fields of the user, and the others
 // behind.
 func aclGetUser(c *Call) error {
@@ -148,6 +153,7 @@ func (c *Call) selector(s *acl.Selector) {
 // maxPassword is the bits of the longest password that ACL GENPASS makes.
 const maxPassword = 4096
 
+// ACL GENPASS [bits] (acl.c: aclCommand)
 func aclGenPass(c *Call) error {
 	bits := int64(256)
 	if len(c.Args) > 3 {
@@ -172,6 +178,7 @@ func aclGenPass(c *Call) error {
 // logShown is how many entries ACL LOG shows unless told.
 const logShown = 10
 
+// ACL LOG [count | RESET] (acl.c: aclCommand)
 func aclLog(c *Call) error {
 	count := int64(logShown)
 	switch {
@@ -211,6 +218,7 @@ func (c *Call) logEntry(e *acl.Entry) {
 	c.IntField("timestamp-last-updated", e.LastSeen)
 }
 
+// ACL DRYRUN username command [arg ...] (acl.c: aclCommand)
 func aclDryRun(c *Call) error {
 	u := c.Ex.Users.Get(c.Args[2])
 	if u == nil {

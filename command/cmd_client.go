@@ -47,11 +47,13 @@ func clientRows() []Row {
 
 const errClientName store.Error = "ERR Client names cannot contain spaces, newlines or special characters."
 
+// CLIENT ID (networking.c: clientCommand)
 func clientID(c *Call) error {
 	c.Int(c.Sess.ID)
 	return nil
 }
 
+// CLIENT GETNAME (networking.c: clientCommand)
 func clientGetName(c *Call) error {
 	if c.Sess.Name == "" {
 		c.Null()
@@ -71,6 +73,7 @@ func validName(name []byte) bool {
 	return true
 }
 
+// CLIENT SETNAME connection-name (networking.c: clientCommand)
 func clientSetName(c *Call) error {
 	if !validName(c.Args[2]) {
 		return errClientName
@@ -80,6 +83,7 @@ func clientSetName(c *Call) error {
 	return nil
 }
 
+// CLIENT SETINFO LIB-NAME libname | LIB-VER libver (networking.c: clientSetinfoCommand)
 func clientSetInfo(c *Call) error {
 	opt, val := c.Args[2], c.Args[3]
 	var to *string
@@ -99,6 +103,7 @@ func clientSetInfo(c *Call) error {
 	return nil
 }
 
+// CLIENT REPLY ON | OFF | SKIP (networking.c: clientCommand)
 func clientReply(c *Call) error {
 	switch mode := c.Args[2]; {
 	case is(mode, "on"):
@@ -116,8 +121,10 @@ func clientReply(c *Call) error {
 	return nil
 }
 
+// CLIENT NO-EVICT ON | OFF (networking.c: clientCommand)
 func clientNoEvict(c *Call) error { return onOff(c, &c.Sess.NoEvict) }
 
+// CLIENT NO-TOUCH ON | OFF (networking.c: clientCommand)
 func clientNoTouch(c *Call) error { return onOff(c, &c.Sess.NoTouch) }
 
 func onOff(c *Call, flag *bool) error {

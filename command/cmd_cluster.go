@@ -4,6 +4,10 @@ import "github.com/miniredisd/miniredisd/store"
 
 const errNoCluster store.Error = "ERR This instance has cluster support disabled"
 
+// CLUSTER subcommand [argument ...] (cluster.c: clusterCommand)
+// ASKING (cluster.c: askingCommand)
+// READONLY (cluster.c: readonlyCommand)
+// READWRITE (cluster.c: readwriteCommand)
 func clusterRefused(*Call) error { return errNoCluster }
 
 // clusterRows are known and refused: that answer tells a client that it talks to

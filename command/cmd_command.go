@@ -141,6 +141,7 @@ func (r *Row) categories() (all acl.Category) {
 	return all
 }
 
+// COMMAND (server.c: commandCommand)
 func commandAll(c *Call) error {
 	all := c.Ex.Table.All()
 	c.Array(len(all))
@@ -150,11 +151,13 @@ func commandAll(c *Call) error {
 	return nil
 }
 
+// COMMAND COUNT (server.c: commandCountCommand)
 func commandCount(c *Call) error {
 	c.Int(int64(len(c.Ex.Table.All())))
 	return nil
 }
 
+// COMMAND INFO [command-name ...] (server.c: commandInfoCommand)
 func commandInfo(c *Call) error {
 	if len(c.Args) == 2 {
 		return commandAll(c)
@@ -255,6 +258,7 @@ func (c *Call) spec(typ string, fields ...any) {
 	}
 }
 
+// COMMAND LIST [FILTERBY (MODULE ... | ACLCAT ... | PATTERN ...)] (server.c: commandListCommand)
 func commandList(c *Call) error {
 	keep := func(*Command) bool { return true }
 	if len(c.Args) > 2 {
@@ -287,6 +291,7 @@ func commandList(c *Call) error {
 	return nil
 }
 
+// COMMAND GETKEYS command [arg ...] (server.c: commandGetKeysCommand)
 func commandGetKeys(c *Call) error {
 	found, err := c.findKeys()
 	if err != nil {
@@ -299,6 +304,7 @@ func commandGetKeys(c *Call) error {
 	return nil
 }
 
+// COMMAND GETKEYSANDFLAGS command [arg ...] (server.c: commandGetKeysAndFlagsCommand)
 func commandGetKeysAndFlags(c *Call) error {
 	found, err := c.findKeys()
 	if err != nil {

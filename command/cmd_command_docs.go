@@ -1,5 +1,6 @@
 package command
 
+// COMMAND DOCS [command-name ...] (server.c: commandDocsCommand)
 // commandDocs answers in the form that redis-cli reads its hints from: it stops
 // dead on any other (redis-cli.c: cliInitCommandHelpEntry).
 func commandDocs(c *Call) error {

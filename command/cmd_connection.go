@@ -45,6 +45,7 @@ const (
 	errHelloAuth  store.Error = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"
 )
 
+// PING [message] (server.c: pingCommand)
 func ping(c *Call) error {
 	listening := c.Sess.Subscriber && c.Proto < 3 // all it gets has the shape of a message
 	switch {
@@ -62,11 +63,13 @@ func ping(c *Call) error {
 	return nil
 }
 
+// ECHO message (server.c: echoCommand)
 func echo(c *Call) error {
 	c.Bulk(c.Args[1])
 	return nil
 }
 
+// SELECT index (db.c: selectCommand)
 func selectDB(c *Call) error {
 	n, err := c.database(c.Args[1])
 	if err != nil {
@@ -77,12 +80,14 @@ func selectDB(c *Call) error {
 	return nil
 }
 
+// QUIT (networking.c: quitCommand)
 func quit(c *Call) error {
 	c.Sess.CloseAfterReply = true
 	c.OK()
 	return nil
 }
 
+// AUTH [username] password (acl.c: authCommand)
 func auth(c *Call) error {
 	user, password := []byte("default"), c.Args[1]
 	switch {
@@ -111,6 +116,7 @@ func authenticate(c *Call, name, password []byte) error {
 	return nil
 }
 
+// HELLO [protover [AUTH (username password)] [SETNAME clientname]] (networking.c: helloCommand)
 func hello(c *Call) error {
 	proto := c.Sess.Proto
 	if len(c.Args) > 1 {

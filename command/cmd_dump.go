@@ -31,6 +31,7 @@ const (
 	errFreq     store.Error = "ERR Invalid FREQ value, must be >= 0 and <= 255"
 )
 
+// DUMP key (cluster.c: dumpCommand)
 func dump(c *Call) error {
 	v, ok := c.DB.Value(c.Args[1])
 	if !ok {
@@ -84,6 +85,8 @@ func (ex *Executor) payload(b []byte) []byte {
 	return b
 }
 
+// RESTORE key ttl serialized-value [REPLACE] [ABSTTL] ... (cluster.c: restoreCommand)
+// RESTORE-ASKING key ttl serialized-value [REPLACE] [ABSTTL] ... (cluster.c: restoreCommand)
 // restore looks at its arguments in Redis's order (cluster.c: restoreCommand).
 func restore(c *Call) error {
 	key := c.Args[1]

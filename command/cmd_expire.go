@@ -48,9 +48,16 @@ func expireRows() []Row {
 	}
 }
 
-func expire(c *Call) error    { return expireGeneric(c, 1000, c.Now) }
-func pexpire(c *Call) error   { return expireGeneric(c, 1, c.Now) }
-func expireAt(c *Call) error  { return expireGeneric(c, 1000, 0) }
+// EXPIRE key seconds [NX | XX | GT | LT] (expire.c: expireCommand)
+func expire(c *Call) error { return expireGeneric(c, 1000, c.Now) }
+
+// PEXPIRE key milliseconds [NX | XX | GT | LT] (expire.c: pexpireCommand)
+func pexpire(c *Call) error { return expireGeneric(c, 1, c.Now) }
+
+// EXPIREAT key unix-time-seconds [NX | XX | GT | LT] (expire.c: expireatCommand)
+func expireAt(c *Call) error { return expireGeneric(c, 1000, 0) }
+
+// PEXPIREAT key unix-time-milliseconds [NX | XX | GT | LT] (expire.c: pexpireatCommand)
 func pexpireAt(c *Call) error { return expireGeneric(c, 1, 0) }
 
 // expireConditions are the words behind EXPIRE key time.
@@ -123,9 +130,16 @@ func expireGeneric(c *Call, unit, base int64) error {
 	return nil
 }
 
-func ttl(c *Call) error         { return ttlGeneric(c, c.Now, 1000) }
-func pttl(c *Call) error        { return ttlGeneric(c, c.Now, 1) }
-func expireTime(c *Call) error  { return ttlGeneric(c, 0, 1000) }
+// TTL key (expire.c: ttlCommand)
+func ttl(c *Call) error { return ttlGeneric(c, c.Now, 1000) }
+
+// PTTL key (expire.c: pttlCommand)
+func pttl(c *Call) error { return ttlGeneric(c, c.Now, 1) }
+
+// EXPIRETIME key (expire.c: expiretimeCommand)
+func expireTime(c *Call) error { return ttlGeneric(c, 0, 1000) }
+
+// PEXPIRETIME key (expire.c: pexpiretimeCommand)
 func pexpireTime(c *Call) error { return ttlGeneric(c, 0, 1) }
 
 // ttlGeneric answers the time until expiry, counted from base in units of unit
@@ -144,6 +158,7 @@ func ttlGeneric(c *Call, base, unit int64) error {
 	return nil
 }
 
+// PERSIST key (expire.c: persistCommand)
 func persist(c *Call) error {
 	if !c.DB.Use(c.Args[1]) || !c.DB.Persist(c.Args[1]) {
 		c.Int(0)

@@ -79,6 +79,8 @@ const (
 	errRestorePolicy store.Error = "ERR Wrong restore policy given, value should be either FLUSH, APPEND or REPLACE."
 )
 
+// FCALL function numkeys [key ...] [arg ...] (functions.c: fcallCommand)
+// FCALL_RO function numkeys [key ...] [arg ...] (functions.c: fcallroCommand)
 // fcall runs a function as eval runs a script.
 func fcall(c *Call) error {
 	c.showScript()
@@ -103,6 +105,7 @@ func fcall(c *Call) error {
 	return nil
 }
 
+// FUNCTION LOAD [REPLACE] function-code (functions.c: functionLoadCommand)
 func functionLoad(c *Call) error {
 	code := c.Args[len(c.Args)-1]
 	replace := false
@@ -121,6 +124,7 @@ func functionLoad(c *Call) error {
 	return nil
 }
 
+// FUNCTION DELETE library-name (functions.c: functionDeleteCommand)
 func functionDelete(c *Call) error {
 	if !c.Ex.functions.Delete(string(c.Args[2])) {
 		return errNoLibrary
@@ -130,6 +134,7 @@ func functionDelete(c *Call) error {
 	return nil
 }
 
+// FUNCTION FLUSH [ASYNC | SYNC] (functions.c: functionFlushCommand)
 // functionFlush does the same in both modes: the garbage collector frees the functions.
 func functionFlush(c *Call) error {
 	if len(c.Args) > 3 {
@@ -148,6 +153,7 @@ func errFunctionArguments(c *Call) error {
 	return store.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try FUNCTION HELP.")
 }
 
+// FUNCTION LIST [LIBRARYNAME library-name-pattern] [WITHCODE] (functions.c: functionListCommand)
 func functionList(c *Call) error {
 	var pattern []byte
 	withCode := false
@@ -210,6 +216,7 @@ func (c *Call) describeLibrary(library *luaeval.Library, withCode bool) {
 	}
 }
 
+// FUNCTION STATS (functions.c: functionStatsCommand)
 // functionStats is asked above all while a function has been running too long. Of a
 // script it knows nothing (functions.c: functionStatsCommand).
 func functionStats(c *Call) error {
@@ -245,8 +252,10 @@ func functionStats(c *Call) error {
 	return nil
 }
 
+// FUNCTION KILL (functions.c: functionKillCommand)
 func functionKill(c *Call) error { return c.killScript(true) }
 
+// FUNCTION DUMP (functions.c: functionDumpCommand)
 // functionDump answers with the code of the libraries: that is all they are made of.
 func functionDump(c *Call) error {
 	var code []string
@@ -257,6 +266,7 @@ func functionDump(c *Call) error {
 	return nil
 }
 
+// FUNCTION RESTORE serialized-value [FLUSH | ...] (functions.c: functionRestoreCommand)
 // functionRestore makes all libraries of the payload before it touches those there are.
 func functionRestore(c *Call) error {
 	if len(c.Args) > 4 {

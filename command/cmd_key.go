@@ -80,8 +80,10 @@ func keyRows() []Row {
 	}
 }
 
+// DEL key ... (db.c: delCommand)
 func del(c *Call) error { return c.deleteKeys(c.DB.Delete) }
 
+// UNLINK key ... (db.c: unlinkCommand)
 func unlink(c *Call) error { return c.deleteKeys(c.DB.Unlink) }
 
 func (c *Call) deleteKeys(remove func(key []byte) bool) error {
@@ -96,6 +98,7 @@ func (c *Call) deleteKeys(remove func(key []byte) bool) error {
 	return nil
 }
 
+// EXISTS key ... (db.c: existsCommand)
 func exists(c *Call) error {
 	n := int64(0)
 	for _, key := range c.Args[1:] {
@@ -107,6 +110,7 @@ func exists(c *Call) error {
 	return nil
 }
 
+// TOUCH key ... (expire.c: touchCommand)
 func touch(c *Call) error {
 	n := int64(0)
 	for _, key := range c.Args[1:] {
@@ -118,6 +122,7 @@ func touch(c *Call) error {
 	return nil
 }
 
+// TYPE key (db.c: typeCommand)
 func typeOf(c *Call) error {
 	typ, ok := c.DB.Look(c.Args[1])
 	if !ok {
@@ -128,6 +133,7 @@ func typeOf(c *Call) error {
 	return nil
 }
 
+// KEYS pattern (db.c: keysCommand)
 func keysCommand(c *Call) error {
 	pattern := c.Args[1]
 	everything := len(pattern) == 1 && pattern[0] == '*'
@@ -142,6 +148,7 @@ func keysCommand(c *Call) error {
 	return nil
 }
 
+// RANDOMKEY (db.c: randomkeyCommand)
 func randomKey(c *Call) error {
 	key, ok := c.DB.RandomKey()
 	if !ok {
@@ -152,6 +159,7 @@ func randomKey(c *Call) error {
 	return nil
 }
 
+// RENAME key newkey (db.c: renameCommand)
 func rename(c *Call) error {
 	if _, err := renameGeneric(c, false); err != nil {
 		return err
@@ -160,6 +168,7 @@ func rename(c *Call) error {
 	return nil
 }
 
+// RENAMENX key newkey (db.c: renamenxCommand)
 func renameNX(c *Call) error {
 	renamed, err := renameGeneric(c, true)
 	if err != nil {
@@ -183,6 +192,7 @@ func renameGeneric(c *Call, onlyNew bool) (renamed int64, err error) {
 	return 1, nil
 }
 
+// COPY source destination [DB destination-db] [REPLACE] (db.c: copyCommand)
 func copyKey(c *Call) error {
 	src, dst := c.Args[1], c.Args[2]
 	to, replace := c.Sess.DB, false
@@ -213,6 +223,7 @@ func copyKey(c *Call) error {
 	return nil
 }
 
+// MOVE key db (db.c: moveCommand)
 func move(c *Call) error {
 	to, err := c.database(c.Args[2])
 	if err != nil {
@@ -245,6 +256,7 @@ func (c *Call) database(arg []byte) (int, error) {
 	return n, nil
 }
 
+// OBJECT ENCODING key (object.c: objectCommand)
 func objectEncoding(c *Call) error {
 	if !c.DB.Inspect(c.Args[2]) {
 		c.Null()
@@ -255,6 +267,7 @@ func objectEncoding(c *Call) error {
 	return nil
 }
 
+// OBJECT REFCOUNT key (object.c: objectCommand)
 // objectRefcount answers 1, but for the numbers that Redis keeps one copy of,
 // which have the count of a thing never freed (server.h: OBJ_SHARED_REFCOUNT).
 func objectRefcount(c *Call) error {
@@ -272,6 +285,7 @@ func objectRefcount(c *Call) error {
 	return nil
 }
 
+// OBJECT IDLETIME key (object.c: objectCommand)
 func objectIdleTime(c *Call) error {
 	ok := c.DB.Inspect(c.Args[2])
 	switch {
@@ -286,6 +300,7 @@ func objectIdleTime(c *Call) error {
 	return nil
 }
 
+// OBJECT FREQ key (object.c: objectCommand)
 func objectFreq(c *Call) error {
 	ok := c.DB.Inspect(c.Args[2])
 	switch {

@@ -83,6 +83,7 @@ func (l *Latency) Add(event string, unix, ms int64) {
 
 func (l *Latency) names() []string { return slices.Sorted(maps.Keys(l.events)) }
 
+// LATENCY LATEST (latency.c: latencyCommand)
 func latencyLatest(c *Call) error {
 	l := &c.Ex.Latency
 	c.Array(len(l.events))
@@ -98,6 +99,7 @@ func latencyLatest(c *Call) error {
 	return nil
 }
 
+// LATENCY HISTORY event (latency.c: latencyCommand)
 func latencyHistory(c *Call) error {
 	e := c.Ex.Latency.events[string(c.Args[2])]
 	if e == nil {
@@ -113,6 +115,7 @@ func latencyHistory(c *Call) error {
 	return nil
 }
 
+// LATENCY RESET [event ...] (latency.c: latencyCommand)
 func latencyReset(c *Call) error {
 	l := &c.Ex.Latency
 	before := len(l.events)
@@ -126,6 +129,7 @@ func latencyReset(c *Call) error {
 	return nil
 }
 
+// LATENCY GRAPH event (latency.c: latencyCommand)
 // latencyGraph draws a column a sample, the latest at the right.
 func latencyGraph(c *Call) error {
 	e := c.Ex.Latency.events[string(c.Args[2])]
@@ -155,6 +159,7 @@ func latencyGraph(c *Call) error {
 	return nil
 }
 
+// LATENCY DOCTOR (latency.c: latencyCommand)
 func latencyDoctor(c *Call) error {
 	var b strings.Builder
 	l := &c.Ex.Latency
@@ -185,6 +190,7 @@ func latencyDoctor(c *Call) error {
 	return nil
 }
 
+// LATENCY HISTOGRAM [command ...] (latency.c: latencyCommand)
 func latencyHistogram(c *Call) error {
 	var cmds []*Command
 	add := func(cmd *Command) {

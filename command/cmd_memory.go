@@ -35,6 +35,7 @@ func memoryRows() []Row {
 	}
 }
 
+// MEMORY USAGE key [SAMPLES count] (object.c: memoryCommand)
 // memoryUsage takes SAMPLES and needs none: the sizes of collections are kept up
 // to date as they change.
 func memoryUsage(c *Call) error {
@@ -60,6 +61,7 @@ func memoryUsage(c *Call) error {
 	return nil
 }
 
+// MEMORY DOCTOR (object.c: memoryCommand)
 func memoryDoctor(c *Call) error {
 	used, keys := c.KS.Bytes(), 0
 	for _, db := range c.KS.DBs {
@@ -76,6 +78,7 @@ func memoryDoctor(c *Call) error {
 	return nil
 }
 
+// MEMORY MALLOC-STATS (object.c: memoryCommand)
 func memoryMallocStats(c *Call) error {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
@@ -84,6 +87,7 @@ func memoryMallocStats(c *Call) error {
 	return nil
 }
 
+// MEMORY PURGE (object.c: memoryCommand)
 func memoryPurge(c *Call) error {
 	debug.FreeOSMemory()
 	c.OK()

@@ -72,6 +72,7 @@ func parseMigrate(args [][]byte) (o migrateOptions, err error) {
 	return o, nil
 }
 
+// MIGRATE host port (key | "") destination-db timeout [COPY] ... (cluster.c: migrateCommand)
 // migrate is MIGRATE host port (key | "") destination-db timeout [COPY] [REPLACE]
 // [AUTH password | AUTH2 username password] [KEYS key ...] (cluster.c: migrateCommand).
 // It waits for the other server, and all clients wait with it, as in Redis.

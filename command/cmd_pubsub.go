@@ -90,8 +90,13 @@ func channels(name string) acl.Channels {
 	return acl.NoChannels
 }
 
-func subscribe(c *Call) error  { return c.listen(pubsub.Channel, "subscribe") }
+// SUBSCRIBE channel [channel ...] (pubsub.c: subscribeCommand)
+func subscribe(c *Call) error { return c.listen(pubsub.Channel, "subscribe") }
+
+// PSUBSCRIBE pattern [pattern ...] (pubsub.c: psubscribeCommand)
 func psubscribe(c *Call) error { return c.listen(pubsub.Pattern, "psubscribe") }
+
+// SSUBSCRIBE shardchannel [shardchannel ...] (pubsub.c: ssubscribeCommand)
 func ssubscribe(c *Call) error { return c.listen(pubsub.Shard, "ssubscribe") }
 
 // listen confirms every name by itself: these are the commands with more than one
@@ -105,8 +110,13 @@ func (c *Call) listen(kind pubsub.Kind, event string) error {
 	return nil
 }
 
-func unsubscribe(c *Call) error  { return c.unlisten(pubsub.Channel, "unsubscribe") }
+// UNSUBSCRIBE [channel ...] (pubsub.c: unsubscribeCommand)
+func unsubscribe(c *Call) error { return c.unlisten(pubsub.Channel, "unsubscribe") }
+
+// PUNSUBSCRIBE [pattern ...] (pubsub.c: punsubscribeCommand)
 func punsubscribe(c *Call) error { return c.unlisten(pubsub.Pattern, "punsubscribe") }
+
+// SUNSUBSCRIBE [shardchannel ...] (pubsub.c: sunsubscribeCommand)
 func sunsubscribe(c *Call) error { return c.unlisten(pubsub.Shard, "sunsubscribe") }
 
 func (c *Call) unlisten(kind pubsub.Kind, event string) error {
@@ -145,17 +155,22 @@ func (c *Call) confirm(kind pubsub.Kind, event string, name []byte) {
 	c.Int(int64(n))
 }
 
+// PUBLISH channel message (pubsub.c: publishCommand)
 func publish(c *Call) error {
 	c.Int(int64(c.Ex.publish(c.Args[1], c.Args[2])))
 	return nil
 }
 
+// SPUBLISH shardchannel message (pubsub.c: spublishCommand)
 func spublish(c *Call) error {
 	c.Int(int64(c.Ex.publishTo(pubsub.Shard, "smessage", c.Args[1], c.Args[2])))
 	return nil
 }
 
-func pubsubChannels(c *Call) error      { return c.topics(pubsub.Channel) }
+// PUBSUB CHANNELS [pattern] (pubsub.c: pubsubCommand)
+func pubsubChannels(c *Call) error { return c.topics(pubsub.Channel) }
+
+// PUBSUB SHARDCHANNELS [pattern] (pubsub.c: pubsubCommand)
 func pubsubShardChannels(c *Call) error { return c.topics(pubsub.Shard) }
 
 func (c *Call) topics(kind pubsub.Kind) error {
@@ -173,12 +188,16 @@ func (c *Call) topics(kind pubsub.Kind) error {
 	return nil
 }
 
+// PUBSUB NUMPAT (pubsub.c: pubsubCommand)
 func pubsubNumPat(c *Call) error {
 	c.Int(int64(c.Ex.Subs.Len(pubsub.Pattern)))
 	return nil
 }
 
-func pubsubNumSub(c *Call) error      { return c.listeners(pubsub.Channel) }
+// PUBSUB NUMSUB [channel ...] (pubsub.c: pubsubCommand)
+func pubsubNumSub(c *Call) error { return c.listeners(pubsub.Channel) }
+
+// PUBSUB SHARDNUMSUB [shardchannel ...] (pubsub.c: pubsubCommand)
 func pubsubShardNumSub(c *Call) error { return c.listeners(pubsub.Shard) }
 
 func (c *Call) listeners(kind pubsub.Kind) error {

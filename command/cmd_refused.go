@@ -48,10 +48,16 @@ func refusedRows() []Row {
 	}
 }
 
+// BGREWRITEAOF (aof.c: bgrewriteaofCommand)
+// BGSAVE [SCHEDULE] (rdb.c: bgsaveCommand)
+// SAVE (rdb.c: saveCommand)
 func refuseFile(c *Call) error {
 	return errorf("ERR %s is not supported: this server keeps its data in memory only", strings.ToUpper(c.Cmd.Name))
 }
 
+// PSYNC replicationid offset (replication.c: syncCommand)
+// REPLCONF (replication.c: replconfCommand)
+// SYNC (replication.c: syncCommand)
 func refuseReplica(c *Call) error {
 	return errorf("ERR %s is not supported: this server does not replicate", strings.ToUpper(c.Cmd.Name))
 }
@@ -62,6 +68,7 @@ const (
 	errNoReplicas      store.Error = "ERR FAILOVER requires connected replicas."
 )
 
+// FAILOVER [TO (host port [FORCE])] [ABORT] [TIMEOUT milliseconds] (replication.c: failoverCommand)
 // failover answers as a master without replicas does (replication.c: failoverCommand).
 func failover(c *Call) error {
 	if len(c.Args) == 2 && is(c.Args[1], "abort") {

@@ -103,6 +103,7 @@ func (c *Call) scanReply(o *scanOptions, step func(cursor uint64) (next uint64, 
 	c.Buf = slices.Insert(c.Buf, start, head...)
 }
 
+// SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] (db.c: scanCommand)
 func scan(c *Call) error {
 	o, err := parseScan(c.Args[1:], true)
 	if err != nil {

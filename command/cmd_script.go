@@ -79,27 +79,26 @@ const (
 	errScriptWrites  store.Error = "ERR Write commands are not allowed from read-only scripts."
 )
 
-// scripting is the script that runs and what it may do (script.h: scriptRunCtx). Scripts
-// do not nest: there is one at most.
+// scripting is the running script and its rights (script.h: scriptRunCtx). Scripts do not nest,
+// so at most one runs.
 type scripting struct {
 	on       bool
-	by       *Session // who runs it
-	db       int      // that was selected before
-	name     string   // its SHA1, or the function's name
-	args     [][]byte // of its command
+	by       *Session // the client that runs it
+	db       int      // the database selected before
+	name     string   // the script's SHA1, or the function's name
+	args     [][]byte // arguments of EVAL or FCALL
 	started  int64    // monotonic ns
-	function bool     // by FCALL: the texts name other commands
+	function bool     // run by FCALL: error texts name FUNCTION KILL in place of SCRIPT KILL
 	readOnly bool
 	allowOOM bool
-	wrote    bool  // has called a command that writes: it must be left to finish
-	busy     bool  // has been running for too long: others are being served meanwhile
-	killed   bool  // is to end
-	failed   int64 // errors of commands in its reply, and one for those of its own
-	broken   bool  // there is one of its own
+	wrote    bool  // has called a write command: SCRIPT KILL is refused
+	busy     bool  // exceeds busy-reply-threshold: other clients are served meanwhile
+	killed   bool  // ends at the next poll
+	failed   int64 // errors in its reply: see scriptFailed
+	broken   bool  // one of them is an error of its own
 }
 
-// lua returns the engine of EVAL, made for the first script: a server without
-// scripts does not pay for it.
+// lua returns the engine of EVAL. The first script makes it: a server without scripts has none.
 func (ex *Executor) lua() *luaeval.Engine {
 	if ex.engine == nil {
 		ex.engine = luaeval.New(ex.luaOptions())
@@ -107,14 +106,14 @@ func (ex *Executor) lua() *luaeval.Engine {
 	return ex.engine
 }
 
-// SeedScripts has math.random begin anew, as in a server that was just started.
+// SeedScripts restarts math.random from the seed, as a restart of the server does.
 func (ex *Executor) SeedScripts() {
 	if ex.engine != nil {
 		ex.engine.SeedRandom(uint32(ex.Cfg.Seed))
 	}
 }
 
-// luaOptions are how an engine reaches the executor.
+// luaOptions holds the callbacks through which an engine reaches the executor.
 func (ex *Executor) luaOptions() luaeval.Options {
 	return luaeval.Options{
 		Call:     ex.callFromScript,
@@ -130,7 +129,7 @@ func (ex *Executor) luaOptions() luaeval.Options {
 	}
 }
 
-// versionNumber is a version as one number, a byte for each part.
+// versionNumber packs a version into one number, one byte for each part.
 func versionNumber(version string) (n int) {
 	part := 0
 	for _, c := range version + "." {
@@ -149,6 +148,8 @@ func (ex *Executor) log(level byte, format string, args ...any) {
 	}
 }
 
+// EVAL script numkeys [key [key ...]] [arg [arg ...]] (eval.c: evalCommand)
+// EVAL_RO script numkeys [key [key ...]] [arg [arg ...]] (eval.c: evalRoCommand)
 func eval(c *Call) error {
 	c.showScript()
 	n, err := numKeys(c.Args)
@@ -162,6 +163,8 @@ func eval(c *Call) error {
 	return runScript(c, script, n)
 }
 
+// EVALSHA sha1 numkeys [key [key ...]] [arg [arg ...]] (eval.c: evalShaCommand)
+// EVALSHA_RO sha1 numkeys [key [key ...]] [arg [arg ...]] (eval.c: evalShaRoCommand)
 func evalSHA(c *Call) error {
 	c.showScript()
 	if len(c.Args[1]) != 40 {
@@ -178,7 +181,7 @@ func evalSHA(c *Call) error {
 	return runScript(c, script, n)
 }
 
-// showScript has the monitors see the script before the commands that it calls.
+// showScript shows the script to MONITOR before the commands that it calls.
 func (c *Call) showScript() {
 	if c.Ex.MonitorFeed != nil {
 		c.Ex.MonitorFeed(c.Sess, c.Args)
@@ -198,8 +201,7 @@ func numKeys(args [][]byte) (int, error) {
 	return int(n), nil
 }
 
-// runScript takes what it needs out of c before the script's commands use c for
-// themselves.
+// runScript copies the fields of c first: the script's commands use c for themselves.
 func runScript(c *Call, script *luaeval.Script, keys int) error {
 	ex, cmd, args, w := c.Ex, c.Cmd, c.Args, c.Writer
 	if err := ex.beginScript(c, script.SHA, script.Header.Flags); err != nil {
@@ -210,8 +212,8 @@ func runScript(c *Call, script *luaeval.Script, keys int) error {
 	return nil
 }
 
-// beginScript prepares for a script with these flags, unless it may not run
-// (script.c: scriptPrepareForRun). FCALL begins with it as well.
+// beginScript starts a script or a function, unless its flags forbid it
+// (script.c: scriptPrepareForRun).
 func (ex *Executor) beginScript(c *Call, name string, flags luaeval.Flags) error {
 	readOnly := c.Cmd.Flags&ReadOnly != 0
 	declared := flags&luaeval.Compat == 0
@@ -233,8 +235,7 @@ func (ex *Executor) beginScript(c *Call, name string, flags luaeval.Flags) error
 	return nil
 }
 
-// endScript undoes beginScript. The database that the script has selected was for
-// itself.
+// endScript undoes beginScript. A SELECT of the script ends with it.
 func (ex *Executor) endScript(cmd *Command) {
 	ex.Depth--
 	ex.script.by.DB = ex.script.db
@@ -242,9 +243,9 @@ func (ex *Executor) endScript(cmd *Command) {
 	ex.script.on, ex.script.busy = false, false
 }
 
-// scriptFailed counts an error in a script's reply, as a failure of its command: each
-// that a command has made, and has been counted as an error for, and all others as
-// one (networking.c: afterErrorReply).
+// scriptFailed counts an error in a script's reply as a failure of EVAL. Each error of a called
+// command counts, and was counted in the error statistics already. All errors of the script's
+// own count as one (networking.c: afterErrorReply).
 func (ex *Executor) scriptFailed(text string, ofCommand bool) {
 	if ofCommand {
 		ex.script.failed++
@@ -257,7 +258,7 @@ func (ex *Executor) scriptFailed(text string, ofCommand bool) {
 	ex.countError(text)
 }
 
-// callFromScript is redis.call: a command with a reply of its own.
+// callFromScript runs the command of redis.call. Its reply goes to w.
 func (ex *Executor) callFromScript(args [][]byte, w *resp.Writer) {
 	cmd := ex.Table.Lookup(args)
 	if err := ex.admitFromScript(cmd, args); err != nil {
@@ -277,9 +278,8 @@ func (ex *Executor) callFromScript(args [][]byte, w *resp.Writer) {
 	}
 }
 
-// admitFromScript decides whether the script may call cmd (script.c: scriptCall).
-// Memory counts before the first write only: half a script would be worse than
-// memory that is used up.
+// admitFromScript decides whether the script may call cmd (script.c: scriptCall). After its first
+// write a script is not refused for lack of memory: half a script would be worse.
 func (ex *Executor) admitFromScript(cmd *Command, args [][]byte) error {
 	run := &ex.script
 	switch {
@@ -299,18 +299,18 @@ func (ex *Executor) admitFromScript(cmd *Command, args [][]byte) error {
 	return nil
 }
 
-// permitsInScript reports whether a script may call what is not for scripts: only with DEBUG
-// SET-DISABLE-DENY-SCRIPTS, and nothing that would start another script, a transaction or a
-// subscription in the middle of this one.
+// permitsInScript reports whether a script may call a command with the flag NoScript. It may only
+// after DEBUG SET-DISABLE-DENY-SCRIPTS, and never a command that starts a script, a transaction
+// or a subscription.
 func (ex *Executor) permitsInScript(cmd *Command) bool {
 	return ex.AllInScripts && (cmd.Group == "server" || cmd.Group == "connection")
 }
 
-// InScript tells whether a script runs the command under way.
+// InScript reports whether a script runs the current command.
 func (ex *Executor) InScript() bool { return ex.script.on }
 
-// ScriptMemory is how many scripts are kept, about how many bytes their texts take, and
-// how many the interpreter.
+// ScriptMemory returns the number of cached scripts and, roughly, the bytes of their texts and of
+// the interpreter.
 func (ex *Executor) ScriptMemory() (scripts, kept, interpreter int) {
 	if ex.engine == nil {
 		return 0, 0, 0
@@ -318,8 +318,8 @@ func (ex *Executor) ScriptMemory() (scripts, kept, interpreter int) {
 	return ex.engine.Len(), ex.engine.Mem(), ex.engine.StateMem()
 }
 
-// scriptFlags are the flags of cmd with what the script, if it has a shebang, declares
-// in their place (eval.c: evalGetCommandFlags; script.c: scriptFlagsToCmdFlags).
+// scriptFlags returns the flags of cmd. A script with a shebang replaces some of them by the flags
+// that it declares (eval.c: evalGetCommandFlags; script.c: scriptFlagsToCmdFlags).
 func (ex *Executor) scriptFlags(cmd *Command, args [][]byte) Flag {
 	declared := luaeval.Compat
 	switch cmd.Name {
@@ -350,6 +350,7 @@ func (ex *Executor) scriptFlags(cmd *Command, args [][]byte) Flag {
 	return flags
 }
 
+// SCRIPT LOAD script (eval.c: scriptCommand)
 func scriptLoad(c *Call) error {
 	script, err := c.Ex.lua().Load(c.Args[2])
 	if err != nil {
@@ -359,6 +360,7 @@ func scriptLoad(c *Call) error {
 	return nil
 }
 
+// SCRIPT EXISTS sha1 [sha1 ...] (eval.c: scriptCommand)
 func scriptExists(c *Call) error {
 	engine := c.Ex.lua()
 	c.Array(len(c.Args) - 2)
@@ -372,7 +374,8 @@ func scriptExists(c *Call) error {
 	return nil
 }
 
-// scriptFlush does the same in both modes: the garbage collector frees the scripts.
+// SCRIPT FLUSH [ASYNC | SYNC] (eval.c: scriptCommand)
+// Both modes do the same: the garbage collector frees the scripts.
 func scriptFlush(c *Call) error {
 	if len(c.Args) > 3 || len(c.Args) == 3 && !is(c.Args[2], "async") && !is(c.Args[2], "sync") {
 		return errFlushOption
@@ -382,8 +385,8 @@ func scriptFlush(c *Call) error {
 	return nil
 }
 
-// scriptDebug refuses to begin a debugging session: its lines would come in a
-// protocol that only redis-cli --ldb speaks.
+// SCRIPT DEBUG YES | SYNC | NO (eval.c: scriptCommand)
+// A session is refused: the debugger has a protocol of its own, which only redis-cli --ldb speaks.
 func scriptDebug(c *Call) error {
 	switch {
 	case is(c.Args[2], "no"):

@@ -83,6 +83,7 @@ func serverRows() []Row {
 	}
 }
 
+// DBSIZE (db.c: dbsizeCommand)
 func dbSize(c *Call) error {
 	c.Int(int64(c.DB.Len()))
 	return nil
@@ -108,6 +109,7 @@ func (c *Call) flushed(n int, async bool) {
 	}
 }
 
+// FLUSHDB [ASYNC | SYNC] (db.c: flushdbCommand)
 func flushDB(c *Call) error {
 	async, err := flushMode(c)
 	if err != nil {
@@ -121,6 +123,7 @@ func flushDB(c *Call) error {
 	return nil
 }
 
+// FLUSHALL [ASYNC | SYNC] (db.c: flushallCommand)
 func flushAll(c *Call) error {
 	async, err := flushMode(c)
 	if err != nil {
@@ -144,6 +147,7 @@ func (ex *Executor) flushAll() int {
 	return n
 }
 
+// SWAPDB index1 index2 (db.c: swapdbCommand)
 func swapDB(c *Call) error {
 	var ids [2]int
 	for i, which := range [...]string{"first", "second"} {
@@ -171,6 +175,7 @@ func swapDB(c *Call) error {
 	return nil
 }
 
+// TIME (server.c: timeCommand)
 func timeNow(c *Call) error {
 	us := c.Ex.WallMicros()
 	c.Array(2)
@@ -179,6 +184,7 @@ func timeNow(c *Call) error {
 	return nil
 }
 
+// LOLWUT [VERSION version] (lolwut.c: lolwutCommand)
 // lolwut draws the triangle that Pascal's has when only its odd numbers are drawn.
 func lolwut(c *Call) error {
 	if len(c.Args) > 2 && is(c.Args[1], "version") {
@@ -204,6 +210,7 @@ func lolwut(c *Call) error {
 	return nil
 }
 
+// ROLE (replication.c: roleCommand)
 func role(c *Call) error {
 	c.Array(3)
 	c.BulkString("master")
@@ -212,6 +219,8 @@ func role(c *Call) error {
 	return nil
 }
 
+// REPLICAOF host port (replication.c: replicaofCommand)
+// SLAVEOF host port (replication.c: replicaofCommand)
 func replicaOf(c *Call) error {
 	if !is(c.Args[1], "no") || !is(c.Args[2], "one") {
 		return store.Error("ERR replication is not supported by this server")
@@ -220,6 +229,7 @@ func replicaOf(c *Call) error {
 	return nil
 }
 
+// MODULE LIST (module.c: moduleCommand)
 func moduleList(c *Call) error {
 	c.Array(0)
 	return nil
@@ -227,4 +237,5 @@ func moduleList(c *Call) error {
 
 const errModule store.Error = "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
 
+// MODULE subcommand [argument ...] (module.c: moduleCommand)
 func moduleRefused(*Call) error { return errModule }

@@ -95,6 +95,7 @@ func slowlogCopy(args [][]byte) []string {
 	return kept
 }
 
+// SLOWLOG GET [count] (slowlog.c: slowlogCommand)
 func slowlogGet(c *Call) error {
 	count := 10
 	entries := c.Ex.slowlog.entries
@@ -129,11 +130,13 @@ func slowlogGet(c *Call) error {
 	return nil
 }
 
+// SLOWLOG LEN (slowlog.c: slowlogCommand)
 func slowlogLen(c *Call) error {
 	c.Int(int64(len(c.Ex.slowlog.entries)))
 	return nil
 }
 
+// SLOWLOG RESET (slowlog.c: slowlogCommand)
 func slowlogReset(c *Call) error {
 	c.Ex.slowlog.entries, c.Ex.slowlog.bytes = nil, 0
 	c.OK()

@@ -57,8 +57,10 @@ type sortItem struct {
 	score   float64
 }
 
+// SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] ... (sort.c: sortCommand)
 func sortCommand(c *Call) error { return sortReply(c, true) }
 
+// SORT_RO key [BY pattern] [LIMIT offset count] [GET pattern ...] ... (sort.c: sortroCommand)
 func sortReadOnly(c *Call) error { return sortReply(c, false) }
 
 func sortReply(c *Call, mayStore bool) error {

@@ -43,6 +43,7 @@ const (
 	errCachingNoOptOut store.Error = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode."
 )
 
+// CLIENT TRACKING (ON | OFF) [REDIRECT client-id] ... (networking.c: clientCommand)
 func clientTracking(c *Call) error {
 	t, prefixes, err := c.trackingOptions(c.Args[3:])
 	if err != nil {
@@ -136,6 +137,7 @@ func checkPrefixes(old []string, prefixes [][]byte) error {
 	return nil
 }
 
+// CLIENT CACHING YES | NO (networking.c: clientCommand)
 // clientCaching marks what comes next: one command, or the whole transaction.
 func clientCaching(c *Call) error {
 	if !c.Sess.Tracks() {
@@ -164,11 +166,13 @@ func (s *Session) endAnnounced(cmd *Command) {
 	s.Tracker.announced = false
 }
 
+// CLIENT GETREDIR (networking.c: clientCommand)
 func clientGetRedir(c *Call) error {
 	c.Int(c.Sess.RedirectsTo())
 	return nil
 }
 
+// CLIENT TRACKINGINFO (networking.c: clientCommand)
 func clientTrackingInfo(c *Call) error {
 	t := Tracker{}
 	if c.Sess.Tracker != nil {

@@ -144,6 +144,7 @@ func (ex *Executor) needsMemory(s *Session, cmd *Command, args [][]byte) bool {
 	return s.InMulti() && (cmd.Flags&NotQueued == 0 || cmd.Name == "multi" || cmd.Name == "watch")
 }
 
+// MULTI (multi.c: multiCommand)
 func multi(c *Call) error {
 	t := c.Sess.transaction()
 	if t.Open {
@@ -154,6 +155,7 @@ func multi(c *Call) error {
 	return nil
 }
 
+// DISCARD (multi.c: discardCommand)
 func discard(c *Call) error {
 	if !c.Sess.InMulti() {
 		return errDiscardAlone
@@ -163,6 +165,7 @@ func discard(c *Call) error {
 	return nil
 }
 
+// EXEC (multi.c: execCommand)
 // exec runs the queue, every command with a reply of its own. c is the executor's
 // only Call: it is each of those commands' in turn.
 func exec(c *Call) error {

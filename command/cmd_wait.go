@@ -75,6 +75,7 @@ func checkTimeout(c *Call, ms int64) (int64, error) {
 	return min(ms, farAway), nil
 }
 
+// WAIT numreplicas timeout (replication.c: waitCommand)
 // wait has no replicas to wait for: it is the timeout that ends it.
 func wait(c *Call) error {
 	n, err := parseInt(c.Args[1])
@@ -95,6 +96,7 @@ func wait(c *Call) error {
 
 func noReplicas(w *resp.Writer) { w.Int(0) }
 
+// WAITAOF numlocal numreplicas timeout (replication.c: waitaofCommand)
 func waitAOF(c *Call) error {
 	local, err := parseInt(c.Args[1])
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 )
 
+// command HELP (networking.c: addReplyHelp)
 // Help answers X HELP from the rows of X's subcommands.
 func Help(c *Call) error {
 	lines := []string{strings.ToUpper(c.Cmd.Container.Name) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}

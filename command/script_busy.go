@@ -91,6 +91,7 @@ func (ex *Executor) Busy() error {
 	return errBusyEval
 }
 
+// SCRIPT KILL (eval.c: scriptCommand)
 func scriptKill(c *Call) error { return c.killScript(false) }
 
 // killScript is SCRIPT KILL and, for a function, FUNCTION KILL: each ends its own kind

@@ -44,6 +44,7 @@ type field struct {
 	bits   int64
 }
 
+// BITFIELD key [GET ... | SET ... | INCRBY ... | OVERFLOW ...] ... (bitops.c: bitfieldCommand)
 func bitfield(c *Call) error {
 	ops, last, err := parseFieldOps(c)
 	if err != nil {
@@ -55,6 +56,7 @@ func bitfield(c *Call) error {
 	return changeFields(c, ops, last)
 }
 
+// BITFIELD_RO key [GET (encoding offset) ...] (bitops.c: bitfieldroCommand)
 func bitfieldRO(c *Call) error {
 	ops, last, err := parseFieldOps(c)
 	if err != nil {

@@ -60,6 +60,7 @@ func parseBitOffset(c *Call, arg []byte, width int64) (int64, error) {
 	return v, nil
 }
 
+// SETBIT key offset value (bitops.c: setbitCommand)
 func setbit(c *Call) error {
 	key := c.Args[1]
 	offset, err := parseBitOffset(c, c.Args[2], 0)
@@ -98,6 +99,7 @@ func bitsToChange(c *Call, key []byte, last int64) (b []byte, grown bool, err er
 	return b, grown, err
 }
 
+// GETBIT key offset (bitops.c: getbitCommand)
 func getbit(c *Call) error {
 	offset, err := parseBitOffset(c, c.Args[2], 0)
 	if err != nil {
@@ -111,6 +113,7 @@ func getbit(c *Call) error {
 	return nil
 }
 
+// BITCOUNT key [start end [BYTE | BIT]] (bitops.c: bitcountCommand)
 func bitcount(c *Call) error {
 	b, ok, err := c.DB.Str(c.Args[1])
 	if err != nil {
@@ -159,6 +162,7 @@ func parseBitUnit(args [][]byte) (int64, error) {
 	return 0, errSyntax
 }
 
+// BITPOS key bit [start [end [BYTE | BIT]]] (bitops.c: bitposCommand)
 func bitpos(c *Call) error {
 	bit, err := parseInt(c.Args[2])
 	if err != nil {
@@ -217,6 +221,7 @@ func bitposRange(c *Call, total int64) (from, to int64, err error) {
 	return min(from, to) * unit, to * unit, nil
 }
 
+// BITOP (AND | OR | XOR | NOT) destkey key ... (bitops.c: bitopCommand)
 func bitop(c *Call) error {
 	op, ok := parseBitOp(c.Args[1])
 	if !ok {

@@ -110,6 +110,7 @@ func parsePlace(args [][]byte) (p geo.Place, err error) {
 // for one, as far as that goes: the set may have been made by other commands.
 func placeOf(score float64) geo.Place { return geo.Decode(uint64(score)) }
 
+// GEOADD key [NX | XX] [CH] (longitude latitude member) ... (geo.c: geoaddCommand)
 // geoAdd is ZADD with scores made of places.
 func geoAdd(c *Call) error {
 	var flags store.ZFlags
@@ -141,6 +142,7 @@ options:
 	return zaddGeneric(c, pairs, flags, ch)
 }
 
+// GEODIST key member1 member2 [M | KM | FT | MI] (geo.c: geodistCommand)
 func geoDist(c *Call) error {
 	unit := 1.0
 	switch len(c.Args) {
@@ -191,10 +193,12 @@ func replyPlace(w *resp.Writer, p geo.Place) {
 	}
 }
 
+// GEOHASH key [member ...] (geo.c: geohashCommand)
 func geoHash(c *Call) error {
 	return c.eachPlace(func(p geo.Place) { c.BulkString(geo.Text(p)) }, c.Null)
 }
 
+// GEOPOS key [member ...] (geo.c: geoposCommand)
 func geoPos(c *Call) error {
 	return c.eachPlace(func(p geo.Place) { replyPlace(c.Writer, p) }, c.NullArray)
 }

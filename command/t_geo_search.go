@@ -53,6 +53,7 @@ type geoForm struct {
 	storing bool // STOREDIST by itself: it stores in any case
 }
 
+// GEOSEARCH key (FROMMEMBER ... | ...) (BYRADIUS ... | BYBOX ...) ... (geo.c: geosearchCommand)
 func geoSearch(c *Call) error {
 	q, err := newGeoQuery(c, 1)
 	if err != nil {
@@ -61,6 +62,7 @@ func geoSearch(c *Call) error {
 	return q.run(c, c.Args[2:], geoForm{shape: true}, "")
 }
 
+// GEOSEARCHSTORE destination source (FROMMEMBER ... | ...) ... (geo.c: geosearchstoreCommand)
 func geoSearchStore(c *Call) error {
 	q, err := newGeoQuery(c, 2)
 	if err != nil {
@@ -70,6 +72,8 @@ func geoSearchStore(c *Call) error {
 	return q.run(c, c.Args[3:], geoForm{shape: true, storing: true}, "geosearchstore")
 }
 
+// GEORADIUS key longitude latitude radius (M | KM | FT | MI) ... (geo.c: georadiusCommand)
+// GEORADIUS_RO key longitude latitude radius (M | KM | FT | MI) ... (geo.c: georadiusroCommand)
 // geoRadius is also GEORADIUS_RO, which cannot store.
 func geoRadius(c *Call) error {
 	q, err := newGeoQuery(c, 1)
@@ -85,6 +89,8 @@ func geoRadius(c *Call) error {
 	return q.run(c, c.Args[6:], geoForm{store: c.Cmd.Flags&Write != 0}, "georadiusstore")
 }
 
+// GEORADIUSBYMEMBER key member radius (M | KM | FT | MI) ... (geo.c: georadiusbymemberCommand)
+// GEORADIUSBYMEMBER_RO key member radius (M | KM | FT | MI) ... (geo.c: georadiusbymemberroCommand)
 func geoRadiusByMember(c *Call) error {
 	q, err := newGeoQuery(c, 1)
 	if err != nil {

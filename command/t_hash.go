@@ -82,6 +82,7 @@ const (
 	errInfiniteStep store.Error = "ERR value is NaN or Infinity"
 )
 
+// HSET key (field value) ... (t_hash.c: hsetCommand)
 func hset(c *Call) error {
 	added, err := setFields(c)
 	if err == nil {
@@ -90,6 +91,7 @@ func hset(c *Call) error {
 	return err
 }
 
+// HMSET key (field value) ... (t_hash.c: hsetCommand)
 func hmset(c *Call) error {
 	_, err := setFields(c)
 	if err == nil {
@@ -118,6 +120,7 @@ func setFields(c *Call) (added int, err error) {
 	return added, nil
 }
 
+// HSETNX key field value (t_hash.c: hsetnxCommand)
 func hsetnx(c *Call) error {
 	h, err := store.WriteOrNew[*store.Hash](c.DB, c.Args[1])
 	if err != nil {
@@ -143,6 +146,7 @@ func readField(c *Call) (value []byte, ok bool, err error) {
 	return value, ok, nil
 }
 
+// HGET key field (t_hash.c: hgetCommand)
 func hget(c *Call) error {
 	value, ok, err := readField(c)
 	switch {
@@ -156,6 +160,7 @@ func hget(c *Call) error {
 	return nil
 }
 
+// HEXISTS key field (t_hash.c: hexistsCommand)
 func hexists(c *Call) error {
 	_, ok, err := readField(c)
 	if err != nil {
@@ -174,6 +179,7 @@ func (c *Call) flag(yes bool) {
 	}
 }
 
+// HSTRLEN key field (t_hash.c: hstrlenCommand)
 func hstrlen(c *Call) error {
 	value, _, err := readField(c)
 	if err != nil {
@@ -183,6 +189,7 @@ func hstrlen(c *Call) error {
 	return nil
 }
 
+// HMGET key field ... (t_hash.c: hmgetCommand)
 func hmget(c *Call) error {
 	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
 	if err != nil {
@@ -204,8 +211,10 @@ func hmget(c *Call) error {
 	return nil
 }
 
+// HLEN key (t_hash.c: hlenCommand)
 func hlen(c *Call) error { return c.length(store.ReadLen[*store.Hash](c.DB, c.Args[1])) }
 
+// HGETALL key (t_hash.c: hgetallCommand)
 func hgetall(c *Call) error {
 	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
 	if err != nil {
@@ -223,7 +232,10 @@ func hgetall(c *Call) error {
 	return nil
 }
 
+// HKEYS key (t_hash.c: hkeysCommand)
 func hkeys(c *Call) error { return oneOfEachPair(c, func(field, _ []byte) { c.Bulk(field) }) }
+
+// HVALS key (t_hash.c: hvalsCommand)
 func hvals(c *Call) error { return oneOfEachPair(c, func(_, value []byte) { c.Bulk(value) }) }
 
 func oneOfEachPair(c *Call, reply func(field, value []byte)) error {
@@ -242,6 +254,7 @@ func oneOfEachPair(c *Call, reply func(field, value []byte)) error {
 	return nil
 }
 
+// HDEL key field ... (t_hash.c: hdelCommand)
 func hdel(c *Call) error {
 	h, err := store.Write[*store.Hash](c.DB, c.Args[1])
 	if err != nil {
@@ -273,6 +286,7 @@ func (c *Call) shrunk(class Class, event string, key []byte, n int) {
 	}
 }
 
+// HINCRBY key field increment (t_hash.c: hincrbyCommand)
 func hincrby(c *Call) error {
 	delta, err := parseInt(c.Args[3])
 	if err != nil {
@@ -299,6 +313,7 @@ func hincrby(c *Call) error {
 	return nil
 }
 
+// HINCRBYFLOAT key field increment (t_hash.c: hincrbyfloatCommand)
 func hincrbyfloat(c *Call) error {
 	delta, err := parseLongDouble(c.Args[3])
 	if err != nil {

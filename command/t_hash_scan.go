@@ -6,6 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
+// HSCAN key cursor [MATCH pattern] [COUNT count] (t_hash.c: hscanCommand)
 func hscan(c *Call) error {
 	o, badOptions := parseScan(c.Args[2:], false)
 	if badOptions == errInvalidCursor {
@@ -42,6 +43,7 @@ func (c *Call) emptyScan() {
 	c.Array(0)
 }
 
+// HRANDFIELD key [count [WITHVALUES]] (t_hash.c: hrandfieldCommand)
 func hrandfield(c *Call) error {
 	if len(c.Args) > 2 {
 		return hrandfields(c)

@@ -57,6 +57,7 @@ func (c *Call) sketchToChange(key []byte) (hll.Sketch, error) {
 	return c.DB.MutStr(key, len(s))
 }
 
+// PFADD key [element ...] (hyperloglog.c: pfaddCommand)
 func pfadd(c *Call) error {
 	key := c.Args[1]
 	s, err := c.sketchToChange(key)
@@ -89,6 +90,7 @@ func pfadd(c *Call) error {
 	return nil
 }
 
+// PFCOUNT key ... (hyperloglog.c: pfcountCommand)
 func pfcount(c *Call) error {
 	if len(c.Args) > 2 {
 		return pfcountUnion(c)
@@ -144,6 +146,7 @@ func (c *Call) unite(u *hll.Union) (dense bool, err error) {
 	return dense, nil
 }
 
+// PFMERGE destkey [sourcekey ...] (hyperloglog.c: pfmergeCommand)
 // pfmerge fires the event of PFADD: for whoever listens it is one of many elements.
 func pfmerge(c *Call) error {
 	var u hll.Union
@@ -170,6 +173,7 @@ func pfmerge(c *Call) error {
 	return nil
 }
 
+// PFDEBUG subcommand key (hyperloglog.c: pfdebugCommand)
 func pfdebug(c *Call) error {
 	key := c.Args[2]
 	s, err := c.sketchToChange(key)
@@ -224,6 +228,7 @@ func (c *Call) densify(key []byte, s hll.Sketch) (now hll.Sketch, changed int, e
 	return s, 1, nil
 }
 
+// PFSELFTEST (hyperloglog.c: pfselftestCommand)
 func pfselftest(c *Call) error {
 	if fault := hll.SelfTest(); fault != "" {
 		return store.Error("TESTFAILED " + fault)

@@ -80,9 +80,16 @@ func listRows() []Row {
 	}
 }
 
-func lpush(c *Call) error  { return pushAll(c, true, false) }
-func rpush(c *Call) error  { return pushAll(c, false, false) }
+// LPUSH key element ... (t_list.c: lpushCommand)
+func lpush(c *Call) error { return pushAll(c, true, false) }
+
+// RPUSH key element ... (t_list.c: rpushCommand)
+func rpush(c *Call) error { return pushAll(c, false, false) }
+
+// LPUSHX key element ... (t_list.c: lpushxCommand)
 func lpushx(c *Call) error { return pushAll(c, true, true) }
+
+// RPUSHX key element ... (t_list.c: rpushxCommand)
 func rpushx(c *Call) error { return pushAll(c, false, true) }
 
 func pushAll(c *Call, head, existing bool) error {
@@ -121,7 +128,10 @@ func pushAll(c *Call, head, existing bool) error {
 	return nil
 }
 
+// LPOP key [count] (t_list.c: lpopCommand)
 func lpop(c *Call) error { return popSome(c, true) }
+
+// RPOP key [count] (t_list.c: rpopCommand)
 func rpop(c *Call) error { return popSome(c, false) }
 
 func popSome(c *Call, head bool) error {
@@ -192,8 +202,10 @@ func listChanged(c *Call, l *store.List, event string, key []byte, n int) {
 	}
 }
 
+// LLEN key (t_list.c: llenCommand)
 func llen(c *Call) error { return c.length(store.ReadLen[*store.List](c.DB, c.Args[1])) }
 
+// LINDEX key index (t_list.c: lindexCommand)
 func lindex(c *Call) error {
 	l, err := store.Read[*store.List](c.DB, c.Args[1])
 	if err != nil {
@@ -215,6 +227,7 @@ func lindex(c *Call) error {
 	return nil
 }
 
+// LSET key index element (t_list.c: lsetCommand)
 func lset(c *Call) error {
 	key, value := c.Args[1], c.Args[3]
 	l, err := store.Write[*store.List](c.DB, key)
@@ -262,6 +275,7 @@ func within(start, stop, n int) (from, count int) {
 	return start, stop - start + 1
 }
 
+// LRANGE key start stop (t_list.c: lrangeCommand)
 func lrange(c *Call) error {
 	start, stop, err := parseRange(c)
 	if err != nil {
@@ -286,6 +300,7 @@ func lrange(c *Call) error {
 	return nil
 }
 
+// LTRIM key start stop (t_list.c: ltrimCommand)
 func ltrim(c *Call) error {
 	start, stop, err := parseRange(c)
 	if err != nil {
@@ -305,6 +320,7 @@ func ltrim(c *Call) error {
 	return nil
 }
 
+// LREM key count element (t_list.c: lremCommand)
 func lrem(c *Call) error {
 	count, err := parseIndex(c.Args[2])
 	if err != nil {
@@ -326,6 +342,7 @@ func lrem(c *Call) error {
 	return nil
 }
 
+// LINSERT key (BEFORE | AFTER) pivot element (t_list.c: linsertCommand)
 func linsert(c *Call) error {
 	after := is(c.Args[2], "after")
 	if !after && !is(c.Args[2], "before") {

@@ -27,7 +27,10 @@ func listBlockRows() []Row {
 	}
 }
 
+// BLPOP key ... timeout (t_list.c: blpopCommand)
 func blpop(c *Call) error { return popOrBlock(c, true) }
+
+// BRPOP key ... timeout (t_list.c: brpopCommand)
 func brpop(c *Call) error { return popOrBlock(c, false) }
 
 func popOrBlock(c *Call, head bool) error {
@@ -62,6 +65,7 @@ func (c *Call) nullOrBlock(typ store.Type, keys [][]byte, ms int64) {
 	}
 }
 
+// BLMOVE source destination (LEFT | RIGHT) (LEFT | RIGHT) timeout (t_list.c: blmoveCommand)
 func blmove(c *Call) error {
 	from, to, err := parseEnds(c)
 	if err != nil {
@@ -70,6 +74,7 @@ func blmove(c *Call) error {
 	return moveOrBlock(c, from, to, c.Args[5])
 }
 
+// BRPOPLPUSH source destination timeout (t_list.c: brpoplpushCommand)
 func brpoplpush(c *Call) error { return moveOrBlock(c, false, true, c.Args[3]) }
 
 func moveOrBlock(c *Call, fromHead, toHead bool, timeout []byte) error {
@@ -91,6 +96,7 @@ func moveOrBlock(c *Call, fromHead, toHead bool, timeout []byte) error {
 	return nil
 }
 
+// BLMPOP timeout numkeys key ... (LEFT | RIGHT) [COUNT count] (t_list.c: blmpopCommand)
 func blmpop(c *Call) error {
 	p, err := parseLMPop(c.Args[2:])
 	if err != nil {

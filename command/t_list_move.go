@@ -33,6 +33,7 @@ func parseEnd(arg []byte) (head bool, err error) {
 	return head, err
 }
 
+// LMOVE source destination (LEFT | RIGHT) (LEFT | RIGHT) (t_list.c: lmoveCommand)
 func lmove(c *Call) error {
 	from, to, err := parseEnds(c)
 	if err != nil {
@@ -49,6 +50,7 @@ func parseEnds(c *Call) (from, to bool, err error) {
 	return from, to, err
 }
 
+// RPOPLPUSH source destination (t_list.c: rpoplpushCommand)
 func rpoplpush(c *Call) error { return moveOrNull(c, false, true) }
 
 func moveOrNull(c *Call, fromHead, toHead bool) error {
@@ -88,6 +90,7 @@ func moveOne(c *Call, from *store.List, fromHead, toHead bool) error {
 	return nil
 }
 
+// LMPOP numkeys key ... (LEFT | RIGHT) [COUNT count] (t_list.c: lmpopCommand)
 func lmpop(c *Call) error {
 	p, err := parseLMPop(c.Args[1:])
 	if err != nil {
@@ -210,6 +213,7 @@ func (o *lposOptions) setRank(arg []byte) error {
 	return nil
 }
 
+// LPOS key element [RANK rank] [COUNT num-matches] [MAXLEN len] (t_list.c: lposCommand)
 func lpos(c *Call) error {
 	o, err := parseLposOptions(c.Args[3:])
 	if err != nil {

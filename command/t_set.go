@@ -77,6 +77,7 @@ func setRows() []Row {
 	}
 }
 
+// SADD key member ... (t_set.c: saddCommand)
 func sadd(c *Call) error {
 	s, err := store.WriteOrNew[*store.Set](c.DB, c.Args[1])
 	if err != nil {
@@ -97,6 +98,7 @@ func sadd(c *Call) error {
 	return nil
 }
 
+// SREM key member ... (t_set.c: sremCommand)
 func srem(c *Call) error {
 	s, err := store.Write[*store.Set](c.DB, c.Args[1])
 	if err != nil {
@@ -117,6 +119,7 @@ func srem(c *Call) error {
 	return nil
 }
 
+// SMEMBERS key (t_set.c: sinterCommand)
 func smembers(c *Call) error {
 	s, err := store.Read[*store.Set](c.DB, c.Args[1])
 	if err != nil {
@@ -138,6 +141,7 @@ func (c *Call) replySet(s *store.Set) {
 	}
 }
 
+// SISMEMBER key member (t_set.c: sismemberCommand)
 func sismember(c *Call) error {
 	s, err := store.Read[*store.Set](c.DB, c.Args[1])
 	if err != nil {
@@ -147,6 +151,7 @@ func sismember(c *Call) error {
 	return nil
 }
 
+// SMISMEMBER key member ... (t_set.c: smismemberCommand)
 func smismember(c *Call) error {
 	s, err := store.Read[*store.Set](c.DB, c.Args[1])
 	if err != nil {
@@ -159,8 +164,10 @@ func smismember(c *Call) error {
 	return nil
 }
 
+// SCARD key (t_set.c: scardCommand)
 func scard(c *Call) error { return c.length(store.ReadLen[*store.Set](c.DB, c.Args[1])) }
 
+// SPOP key [count] (t_set.c: spopCommand)
 func spop(c *Call) error {
 	if len(c.Args) > 2 {
 		return spopMany(c)
@@ -216,6 +223,7 @@ func spopMany(c *Call) error {
 	return nil
 }
 
+// SRANDMEMBER key [count] (t_set.c: srandmemberCommand)
 func srandmember(c *Call) error {
 	switch {
 	case len(c.Args) == 3:
@@ -259,6 +267,7 @@ func srandmembers(c *Call) error {
 	return nil
 }
 
+// SMOVE source destination member (t_set.c: smoveCommand)
 func smove(c *Call) error {
 	src, dst, m := c.Args[1], c.Args[2], c.Args[3]
 	from, err := store.Write[*store.Set](c.DB, src)
@@ -293,6 +302,7 @@ func smove(c *Call) error {
 	return nil
 }
 
+// SSCAN key cursor [MATCH pattern] [COUNT count] (t_set.c: sscanCommand)
 func sscan(c *Call) error {
 	o, badOptions := parseScan(c.Args[2:], false)
 	if badOptions == errInvalidCursor {

@@ -89,8 +89,11 @@ func union(c *Call, sets []*store.Set, stored bool) *store.Set {
 	return all
 }
 
+// SINTER key ... (t_set.c: sinterCommand)
 func sinter(c *Call) error { return replyMembers(c, common) }
-func sdiff(c *Call) error  { return replyMembers(c, difference) }
+
+// SDIFF key ... (t_set.c: sdiffCommand)
+func sdiff(c *Call) error { return replyMembers(c, difference) }
 
 func replyMembers(c *Call, combine func([]*store.Set) iter.Seq[[]byte]) error {
 	sets, err := readSets(c, c.Args[1:])
@@ -106,6 +109,7 @@ func replyMembers(c *Call, combine func([]*store.Set) iter.Seq[[]byte]) error {
 	return nil
 }
 
+// SUNION key ... (t_set.c: sunionCommand)
 func sunion(c *Call) error {
 	sets, err := readSets(c, c.Args[1:])
 	if err != nil {
@@ -115,6 +119,7 @@ func sunion(c *Call) error {
 	return nil
 }
 
+// SINTERCARD numkeys key ... [LIMIT limit] (t_set.c: sinterCardCommand)
 func sintercard(c *Call) error {
 	n, err := parseAtLeast(c.Args[1], 1, errNumKeys)
 	switch {
@@ -147,6 +152,7 @@ func sintercard(c *Call) error {
 	return nil
 }
 
+// SINTERSTORE destination key ... (t_set.c: sinterstoreCommand)
 func sinterstore(c *Call) error {
 	sets, err := readSets(c, c.Args[2:])
 	if err != nil {
@@ -164,6 +170,7 @@ func sinterstore(c *Call) error {
 	return nil
 }
 
+// SUNIONSTORE destination key ... (t_set.c: sunionstoreCommand)
 func sunionstore(c *Call) error {
 	sets, err := readSets(c, c.Args[2:])
 	if err != nil {
@@ -204,6 +211,7 @@ func subtract(result *store.Set, sets []*store.Set) {
 	}
 }
 
+// SDIFFSTORE destination key ... (t_set.c: sdiffstoreCommand)
 func sdiffstore(c *Call) error {
 	sets, err := readSets(c, c.Args[2:])
 	if err != nil {

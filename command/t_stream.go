@@ -65,6 +65,7 @@ const (
 	errStreamFull store.Error = "ERR The stream has exhausted the last possible ID, unable to add more items"
 )
 
+// XADD key [NOMKSTREAM] [MAXLEN ... | ...] (* | id) (field value) ... (t_stream.c: xaddCommand)
 func xadd(c *Call) error {
 	o, err := parseTrim(c, true)
 	if err != nil {
@@ -129,6 +130,7 @@ func (o *trimOptions) resolve(s *store.Stream, now uint64) (store.StreamID, erro
 	return o.id, nil
 }
 
+// XTRIM key (MAXLEN | MINID) [= | ~] threshold [LIMIT count] (t_stream.c: xtrimCommand)
 func xtrim(c *Call) error {
 	o, err := parseTrim(c, false)
 	if err != nil {
@@ -150,6 +152,7 @@ func xtrim(c *Call) error {
 	return nil
 }
 
+// XDEL key id ... (t_stream.c: xdelCommand)
 func xdel(c *Call) error {
 	s, err := store.Write[*store.Stream](c.DB, c.Args[1])
 	if err != nil {
@@ -179,8 +182,10 @@ func xdel(c *Call) error {
 	return nil
 }
 
+// XLEN key (t_stream.c: xlenCommand)
 func xlen(c *Call) error { return c.length(store.ReadLen[*store.Stream](c.DB, c.Args[1])) }
 
+// XSETID key last-id [ENTRIESADDED ...] [MAXDELETEDID ...] (t_stream.c: xsetidCommand)
 func xsetid(c *Call) error {
 	id, err := parseStreamID(c.Args[2], 0)
 	if err != nil {

@@ -94,6 +94,7 @@ func parseClaim(c *Call) (o claimOptions, next int, err error) {
 	return o, next, nil
 }
 
+// XCLAIM key group consumer min-idle-time id ... [IDLE ms] ... (t_stream.c: xclaimCommand)
 func xclaim(c *Call) error {
 	s, err := store.ReadToChange[*store.Stream](c.DB, c.Args[1])
 	g, err := c.pendingGroup(s, err)
@@ -164,6 +165,7 @@ func parseAutoClaim(c *Call) (o claimOptions, err error) {
 	return o, nil
 }
 
+// XAUTOCLAIM key group consumer min-idle-time start ... (t_stream.c: xautoclaimCommand)
 // xautoclaim is XPENDING and XCLAIM in one, going on where the one before ended. What the stream no longer has is
 // acknowledged on the way.
 func xautoclaim(c *Call) error {

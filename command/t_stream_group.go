@@ -115,6 +115,7 @@ func parseGroupOptions(c *Call, create bool) (o groupOptions, err error) {
 	return o, nil
 }
 
+// XGROUP CREATE key group (id | $) [MKSTREAM] [ENTRIESREAD ...] (t_stream.c: xgroupCommand)
 func xgroupCreate(c *Call) error {
 	o, err := parseGroupOptions(c, true)
 	if err != nil {
@@ -177,6 +178,7 @@ func (c *Call) group() (s *store.Stream, g *store.StreamGroup, err error) {
 	return s, g, err
 }
 
+// XGROUP SETID key group (id | $) [ENTRIESREAD entries-read] (t_stream.c: xgroupCommand)
 func xgroupSetID(c *Call) error {
 	o, err := parseGroupOptions(c, false)
 	if err != nil {
@@ -208,6 +210,7 @@ func parseStreamEnd(arg []byte, seq uint64) (store.StreamID, error) {
 	return parseStreamID(arg, seq)
 }
 
+// XGROUP DESTROY key group (t_stream.c: xgroupCommand)
 func xgroupDestroy(c *Call) error {
 	s, err := store.Write[*store.Stream](c.DB, c.Args[2])
 	switch {
@@ -225,6 +228,7 @@ func xgroupDestroy(c *Call) error {
 	return nil
 }
 
+// XGROUP CREATECONSUMER key group consumer (t_stream.c: xgroupCommand)
 func xgroupCreateConsumer(c *Call) error {
 	_, g, err := c.group()
 	if err != nil {
@@ -240,6 +244,7 @@ func xgroupCreateConsumer(c *Call) error {
 	return nil
 }
 
+// XGROUP DELCONSUMER key group consumer (t_stream.c: xgroupCommand)
 func xgroupDelConsumer(c *Call) error {
 	_, g, err := c.group()
 	if err != nil {

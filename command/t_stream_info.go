@@ -2,6 +2,7 @@ package command
 
 import "github.com/miniredisd/miniredisd/store"
 
+// XINFO STREAM key [FULL [COUNT count]] (t_stream.c: xinfoCommand)
 func xinfoStream(c *Call) error {
 	s, err := store.Read[*store.Stream](c.DB, c.Args[2])
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
+// XINFO GROUPS key (t_stream.c: xinfoCommand)
 func xinfoGroups(c *Call) error {
 	s, err := store.Read[*store.Stream](c.DB, c.Args[2])
 	if err != nil {
@@ -42,6 +43,7 @@ func writeGroupProgress(c *Call, s *store.Stream, g *store.StreamGroup) {
 	}
 }
 
+// XINFO CONSUMERS key group (t_stream.c: xinfoCommand)
 func xinfoConsumers(c *Call) error {
 	s, err := store.Read[*store.Stream](c.DB, c.Args[2])
 	if err != nil {

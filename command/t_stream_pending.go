@@ -2,6 +2,7 @@ package command
 
 import "github.com/miniredisd/miniredisd/store"
 
+// XACK key group id ... (t_stream.c: xackCommand)
 func xack(c *Call) error {
 	s, err := store.ReadToChange[*store.Stream](c.DB, c.Args[1])
 	if err != nil {
@@ -63,6 +64,7 @@ func parsePending(args [][]byte) (o pendingOptions, err error) {
 	return o, err
 }
 
+// XPENDING key group [[IDLE ...] start end count [consumer]] (t_stream.c: xpendingCommand)
 func xpending(c *Call) error {
 	var o pendingOptions
 	summary := len(c.Args) == 3

@@ -5,8 +5,10 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
+// XRANGE key start end [COUNT count] (t_stream.c: xrangeCommand)
 func xrange(c *Call) error { return rangeEntries(c, c.Args[2], c.Args[3], false) }
 
+// XREVRANGE key end start [COUNT count] (t_stream.c: xrevrangeCommand)
 func xrevrange(c *Call) error { return rangeEntries(c, c.Args[3], c.Args[2], true) }
 
 func rangeEntries(c *Call, start, end []byte, rev bool) error {
@@ -45,6 +47,7 @@ const (
 	errXReadNew   store.Error = "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option."
 )
 
+// XREAD [COUNT count] [BLOCK milliseconds] STREAMS (key ... id ...) (t_stream.c: xreadCommand)
 // xread looks at every key twice, as Redis does: first for what is asked, then for an
 // answer.
 func xread(c *Call) error {

@@ -7,6 +7,7 @@ const (
 	errReadGroupNew     store.Error = "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set."
 )
 
+// XREADGROUP GROUP (group consumer) ... STREAMS (key ... id ...) (t_stream.c: xreadCommand)
 // xreadgroup answers for each stream either with what is new to the group, or with what is pending for the
 // consumer beyond an ID. Nothing is read before all arguments are known to be good.
 func xreadgroup(c *Call) error {

@@ -104,6 +104,7 @@ func stringRows() []Row {
 	}
 }
 
+// GET key (t_string.c: getCommand)
 func get(c *Call) error {
 	val, ok, err := c.DB.Str(c.Args[1])
 	if err != nil {
@@ -117,6 +118,7 @@ func get(c *Call) error {
 	return nil
 }
 
+// MGET key ... (t_string.c: mgetCommand)
 func mget(c *Call) error {
 	c.Array(len(c.Args) - 1)
 	for _, key := range c.Args[1:] {
@@ -129,6 +131,7 @@ func mget(c *Call) error {
 	return nil
 }
 
+// GETDEL key (t_string.c: getdelCommand)
 func getdel(c *Call) error {
 	if err := get(c); err != nil {
 		return err
@@ -139,6 +142,7 @@ func getdel(c *Call) error {
 	return nil
 }
 
+// STRLEN key (t_string.c: strlenCommand)
 func strlen(c *Call) error {
 	val, _, err := c.DB.Str(c.Args[1])
 	if err != nil {
@@ -148,6 +152,8 @@ func strlen(c *Call) error {
 	return nil
 }
 
+// GETRANGE key start end (t_string.c: getrangeCommand)
+// SUBSTR key start end (t_string.c: getrangeCommand)
 func getrange(c *Call) error {
 	from, err := parseInt(c.Args[2])
 	if err != nil {
@@ -189,6 +195,7 @@ func fromEnd(i, total int64) int64 {
 	return i
 }
 
+// APPEND key value (t_string.c: appendCommand)
 func appendTo(c *Call) error {
 	n, err := c.DB.Append(c.Args[1], c.Args[2], stringLimit(c))
 	if err != nil {
@@ -199,6 +206,7 @@ func appendTo(c *Call) error {
 	return nil
 }
 
+// SETRANGE key offset value (t_string.c: setrangeCommand)
 func setrange(c *Call) error {
 	key, part := c.Args[1], c.Args[3]
 	offset, err := parseInt(c.Args[2])

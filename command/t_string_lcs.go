@@ -19,6 +19,7 @@ type lcsOptions struct {
 	minLen                 int64
 }
 
+// LCS key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN] (t_string.c: lcsCommand)
 func lcs(c *Call) error {
 	a, _, errA := c.DB.Str(c.Args[1])
 	a = append([]byte(nil), a...) // the second look may use the same scratch

@@ -5,10 +5,13 @@ import (
 	"math/big"
 )
 
+// INCR key (t_string.c: incrCommand)
 func incr(c *Call) error { return incrBy(c, 1) }
 
+// DECR key (t_string.c: decrCommand)
 func decr(c *Call) error { return incrBy(c, -1) }
 
+// INCRBY key increment (t_string.c: incrbyCommand)
 func incrby(c *Call) error {
 	delta, err := parseInt(c.Args[2])
 	if err != nil {
@@ -17,6 +20,7 @@ func incrby(c *Call) error {
 	return incrBy(c, delta)
 }
 
+// DECRBY key decrement (t_string.c: decrbyCommand)
 func decrby(c *Call) error {
 	delta, err := parseInt(c.Args[2])
 	if err != nil {
@@ -38,6 +42,7 @@ func incrBy(c *Call, delta int64) error {
 	return nil
 }
 
+// INCRBYFLOAT key increment (t_string.c: incrbyfloatCommand)
 func incrbyfloat(c *Call) error {
 	key := c.Args[1]
 	val, ok, err := c.DB.PeekStr(key)

@@ -22,6 +22,7 @@ const (
 	ttlPXAT         // a unix time in milliseconds
 )
 
+// SET key value [NX | XX] [GET] [EX seconds | ... | KEEPTTL] (t_string.c: setCommand)
 func set(c *Call) error {
 	var o setOptions
 	if len(c.Args) > 3 {
@@ -129,6 +130,7 @@ func (o *setOptions) resolveTTL(c *Call) error {
 	return nil
 }
 
+// SETNX key value (t_string.c: setnxCommand)
 func setnx(c *Call) error {
 	if c.DB.Exists(c.Args[1]) {
 		c.Int(0)
@@ -139,8 +141,10 @@ func setnx(c *Call) error {
 	return nil
 }
 
+// SETEX key seconds value (t_string.c: setexCommand)
 func setex(c *Call) error { return setFor(c, ttlEX) }
 
+// PSETEX key milliseconds value (t_string.c: psetexCommand)
 func psetex(c *Call) error { return setFor(c, ttlPX) }
 
 func setFor(c *Call, unit ttlUnit) error {
@@ -153,6 +157,7 @@ func setFor(c *Call, unit ttlUnit) error {
 	return nil
 }
 
+// GETSET key value (t_string.c: getsetCommand)
 func getset(c *Call) error {
 	if err := get(c); err != nil {
 		return err
@@ -161,6 +166,7 @@ func getset(c *Call) error {
 	return nil
 }
 
+// MSET (key value) ... (t_string.c: msetCommand)
 func mset(c *Call) error {
 	if len(c.Args)%2 == 0 {
 		return errArity(c.Cmd.Name)
@@ -170,6 +176,7 @@ func mset(c *Call) error {
 	return nil
 }
 
+// MSETNX (key value) ... (t_string.c: msetnxCommand)
 func msetnx(c *Call) error {
 	if len(c.Args)%2 == 0 {
 		return errArity(c.Cmd.Name)
@@ -192,6 +199,7 @@ func storePairs(c *Call) {
 	}
 }
 
+// GETEX key [EX seconds | PX milliseconds | ... | PERSIST] (t_string.c: getexCommand)
 func getex(c *Call) error {
 	var o setOptions
 	if err := o.parse(c.Args[2:], true); err != nil {

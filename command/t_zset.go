@@ -11,6 +11,7 @@ const (
 	errScoreNaN store.Error = "ERR resulting score is not a number (NaN)"
 )
 
+// ZADD key [NX | XX] [GT | LT] [CH] [INCR] (score member) ... (t_zset.c: zaddCommand)
 func zadd(c *Call) error {
 	var flags store.ZFlags
 	ch := false
@@ -49,6 +50,7 @@ options:
 	return zaddGeneric(c, pairs, flags, ch)
 }
 
+// ZINCRBY key increment member (t_zset.c: zincrbyCommand)
 func zincrby(c *Call) error {
 	err := zaddGeneric(c, c.Args[2:], store.ZIncr, false)
 	if err == errNotFloat {
@@ -129,6 +131,7 @@ func zsetToAdd(c *Call, flags store.ZFlags) (*store.ZSet, error) {
 	return store.WriteOrNew[*store.ZSet](c.DB, c.Args[1])
 }
 
+// ZREM key member ... (t_zset.c: zremCommand)
 func zrem(c *Call) error {
 	z, err := store.Write[*store.ZSet](c.DB, c.Args[1])
 	if err != nil {
@@ -161,6 +164,7 @@ func zsetRemoved(c *Call, z *store.ZSet, key []byte, n int, event string) {
 	}
 }
 
+// ZSCORE key member (t_zset.c: zscoreCommand)
 func zscore(c *Call) error {
 	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
 	if err != nil {
@@ -170,6 +174,7 @@ func zscore(c *Call) error {
 	return nil
 }
 
+// ZMSCORE key member ... (t_zset.c: zmscoreCommand)
 func zmscore(c *Call) error {
 	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
 	if err != nil {
@@ -192,9 +197,13 @@ func zscoreReply(c *Call, z *store.ZSet, member []byte) {
 	c.Null()
 }
 
+// ZCARD key (t_zset.c: zcardCommand)
 func zcard(c *Call) error { return c.length(store.ReadLen[*store.ZSet](c.DB, c.Args[1])) }
 
-func zrank(c *Call) error    { return zrankGeneric(c, false) }
+// ZRANK key member [WITHSCORE] (t_zset.c: zrankCommand)
+func zrank(c *Call) error { return zrankGeneric(c, false) }
+
+// ZREVRANK key member [WITHSCORE] (t_zset.c: zrevrankCommand)
 func zrevrank(c *Call) error { return zrankGeneric(c, true) }
 
 func zrankGeneric(c *Call, rev bool) error {

@@ -19,7 +19,10 @@ func zsetBlockRows() []Row {
 	}
 }
 
+// BZPOPMIN key ... timeout (t_zset.c: bzpopminCommand)
 func bzpopmin(c *Call) error { return zpopOrBlock(c, false) }
+
+// BZPOPMAX key ... timeout (t_zset.c: bzpopmaxCommand)
 func bzpopmax(c *Call) error { return zpopOrBlock(c, true) }
 
 // zpopOrBlock answers with key, member and score in one array: unlike ZPOPMIN it
@@ -46,6 +49,7 @@ func zpopOrBlock(c *Call, highest bool) error {
 	return nil
 }
 
+// BZMPOP timeout numkeys key ... (MIN | MAX) [COUNT count] (t_zset.c: bzmpopCommand)
 func bzmpop(c *Call) error {
 	p, err := parseZMPop(c.Args[2:])
 	if err != nil {

@@ -114,18 +114,26 @@ type zform struct {
 	weights, scores, card bool
 }
 
+// ZUNION numkeys key ... [WEIGHTS ...] [AGGREGATE ...] [WITHSCORES] (t_zset.c: zunionCommand)
 func zunion(c *Call) error { return zreturn(c, zform{weights: true, scores: true}, zuniteInputs) }
-func zinter(c *Call) error { return zreturn(c, zform{weights: true, scores: true}, zintersectInputs) }
-func zdiff(c *Call) error  { return zreturn(c, zform{scores: true}, zsubtractInputs) }
 
+// ZINTER numkeys key ... [WEIGHTS ...] [AGGREGATE ...] [WITHSCORES] (t_zset.c: zinterCommand)
+func zinter(c *Call) error { return zreturn(c, zform{weights: true, scores: true}, zintersectInputs) }
+
+// ZDIFF numkeys key ... [WITHSCORES] (t_zset.c: zdiffCommand)
+func zdiff(c *Call) error { return zreturn(c, zform{scores: true}, zsubtractInputs) }
+
+// ZUNIONSTORE destination numkeys key ... [WEIGHTS ...] ... (t_zset.c: zunionstoreCommand)
 func zunionstore(c *Call) error {
 	return zcombineStore(c, zform{weights: true}, zuniteInputs, "zunionstore")
 }
 
+// ZINTERSTORE destination numkeys key ... [WEIGHTS ...] ... (t_zset.c: zinterstoreCommand)
 func zinterstore(c *Call) error {
 	return zcombineStore(c, zform{weights: true}, zintersectInputs, "zinterstore")
 }
 
+// ZDIFFSTORE destination numkeys key ... (t_zset.c: zdiffstoreCommand)
 func zdiffstore(c *Call) error {
 	return zcombineStore(c, zform{}, zsubtractInputs, "zdiffstore")
 }
@@ -297,6 +305,7 @@ members:
 	return b
 }
 
+// ZINTERCARD numkeys key ... [LIMIT limit] (t_zset.c: zinterCardCommand)
 func zintercard(c *Call) error {
 	q, err := parseZCombination(c, c.Args[1:], zform{card: true})
 	if err != nil {

@@ -15,7 +15,10 @@ const (
 	errCountRange store.Error = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
 )
 
+// ZPOPMIN key [count] (t_zset.c: zpopminCommand)
 func zpopmin(c *Call) error { return zpopGeneric(c, false) }
+
+// ZPOPMAX key [count] (t_zset.c: zpopmaxCommand)
 func zpopmax(c *Call) error { return zpopGeneric(c, true) }
 
 func zpopGeneric(c *Call, highest bool) error {
@@ -68,6 +71,7 @@ func zpopMembers(c *Call, z *store.ZSet, key []byte, highest bool, count int, pa
 	zsetRemoved(c, z, key, count, event)
 }
 
+// ZMPOP numkeys key ... (MIN | MAX) [COUNT count] (t_zset.c: zmpopCommand)
 func zmpop(c *Call) error {
 	p, err := parseZMPop(c.Args[1:])
 	if err != nil {
@@ -122,6 +126,7 @@ func (p *zsetPop) pop(c *Call) (done bool, err error) {
 	return false, nil
 }
 
+// ZRANDMEMBER key [count [WITHSCORES]] (t_zset.c: zrandmemberCommand)
 func zrandmember(c *Call) error {
 	if len(c.Args) > 2 {
 		return zrandmembers(c)
@@ -199,6 +204,7 @@ func distinct(c *Call, n, k int) func() int {
 	}
 }
 
+// ZSCAN key cursor [MATCH pattern] [COUNT count] (t_zset.c: zscanCommand)
 func zscan(c *Call) error {
 	o, badOptions := parseScan(c.Args[2:], false)
 	if badOptions == errInvalidCursor {

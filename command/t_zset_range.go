@@ -35,15 +35,25 @@ type zquery struct {
 	lex         store.LexRange
 }
 
+// ZRANGE key start stop [BYSCORE | BYLEX] [REV] [LIMIT ...] [WITHSCORES] (t_zset.c: zrangeCommand)
 func zrange(c *Call) error {
 	return zrangeReply(c, zquery{}, true)
 }
 
-func zrevrange(c *Call) error        { return zrangeReply(c, zquery{by: zByRank, rev: true}, false) }
-func zrangebyscore(c *Call) error    { return zrangeReply(c, zquery{by: zByScore}, false) }
+// ZREVRANGE key start stop [WITHSCORES] (t_zset.c: zrevrangeCommand)
+func zrevrange(c *Call) error { return zrangeReply(c, zquery{by: zByRank, rev: true}, false) }
+
+// ZRANGEBYSCORE key min max [WITHSCORES] [LIMIT offset count] (t_zset.c: zrangebyscoreCommand)
+func zrangebyscore(c *Call) error { return zrangeReply(c, zquery{by: zByScore}, false) }
+
+// ZREVRANGEBYSCORE key max min [WITHSCORES] [LIMIT ...] (t_zset.c: zrevrangebyscoreCommand)
 func zrevrangebyscore(c *Call) error { return zrangeReply(c, zquery{by: zByScore, rev: true}, false) }
-func zrangebylex(c *Call) error      { return zrangeReply(c, zquery{by: zByLex}, false) }
-func zrevrangebylex(c *Call) error   { return zrangeReply(c, zquery{by: zByLex, rev: true}, false) }
+
+// ZRANGEBYLEX key min max [LIMIT offset count] (t_zset.c: zrangebylexCommand)
+func zrangebylex(c *Call) error { return zrangeReply(c, zquery{by: zByLex}, false) }
+
+// ZREVRANGEBYLEX key max min [LIMIT offset count] (t_zset.c: zrevrangebylexCommand)
+func zrevrangebylex(c *Call) error { return zrangeReply(c, zquery{by: zByLex, rev: true}, false) }
 
 func zrangeReply(c *Call, q zquery, open bool) error {
 	if err := q.parse(c.Args[2:], open, true); err != nil {
@@ -62,6 +72,7 @@ func zrangeReply(c *Call, q zquery, open bool) error {
 	return nil
 }
 
+// ZRANGESTORE dst src min max [BYSCORE | BYLEX] [REV] [LIMIT ...] (t_zset.c: zrangestoreCommand)
 func zrangestore(c *Call) error {
 	var q zquery
 	if err := q.parse(c.Args[3:], true, false); err != nil {
@@ -236,7 +247,10 @@ func (r zreply) add(member []byte, score float64) {
 	}
 }
 
-func zcount(c *Call) error    { return zcountGeneric(c, zByScore) }
+// ZCOUNT key min max (t_zset.c: zcountCommand)
+func zcount(c *Call) error { return zcountGeneric(c, zByScore) }
+
+// ZLEXCOUNT key min max (t_zset.c: zlexcountCommand)
 func zlexcount(c *Call) error { return zcountGeneric(c, zByLex) }
 
 func zcountGeneric(c *Call, by zrangeBy) error {
@@ -257,9 +271,14 @@ func zcountGeneric(c *Call, by zrangeBy) error {
 	return nil
 }
 
-func zremrangebyrank(c *Call) error  { return zremrange(c, zByRank, "zremrangebyrank") }
+// ZREMRANGEBYRANK key start stop (t_zset.c: zremrangebyrankCommand)
+func zremrangebyrank(c *Call) error { return zremrange(c, zByRank, "zremrangebyrank") }
+
+// ZREMRANGEBYSCORE key min max (t_zset.c: zremrangebyscoreCommand)
 func zremrangebyscore(c *Call) error { return zremrange(c, zByScore, "zremrangebyscore") }
-func zremrangebylex(c *Call) error   { return zremrange(c, zByLex, "zremrangebylex") }
+
+// ZREMRANGEBYLEX key min max (t_zset.c: zremrangebylexCommand)
+func zremrangebylex(c *Call) error { return zremrange(c, zByLex, "zremrangebylex") }
 
 func zremrange(c *Call, by zrangeBy, event string) error {
 	q := zquery{by: by, limit: -1}

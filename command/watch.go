@@ -26,6 +26,7 @@ type watchers struct {
 // keepWatches is the number of watched keys that an idle transaction keeps room for.
 const keepWatches = 64
 
+// WATCH key ... (multi.c: watchCommand)
 func watch(c *Call) error {
 	t := c.Sess.transaction()
 	if t.Open {
@@ -40,6 +41,7 @@ func watch(c *Call) error {
 	return nil
 }
 
+// UNWATCH (multi.c: unwatchCommand)
 func unwatch(c *Call) error {
 	if t := c.Sess.Tx; t != nil {
 		c.Ex.unwatch(t)

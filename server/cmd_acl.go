@@ -42,6 +42,7 @@ const (
 	errDelete    store.Error = "ERR The 'default' user cannot be removed"
 )
 
+// ACL SETUSER username [rule ...] (acl.c: aclCommand)
 func (s *Server) aclSetUser(c *command.Call) error {
 	users := s.ex.Users
 	rules := make([]string, len(c.Args)-3)
@@ -73,6 +74,7 @@ func (s *Server) listensBeyond(sess *command.Session, u *acl.User) bool {
 	return false
 }
 
+// ACL DELUSER username [username ...] (acl.c: aclCommand)
 func (s *Server) aclDelUser(c *command.Call) error {
 	for _, name := range c.Args[2:] {
 		if string(name) == s.ex.Users.Default.Name {
@@ -106,6 +108,7 @@ func (s *Server) expel(which func(*command.Session) bool) {
 	}
 }
 
+// ACL LOAD (acl.c: aclCommand)
 // aclLoad closes the connections of all users but the default one, whoever they are
 // now: they had been checked against rules that are no more.
 func (s *Server) aclLoad(c *command.Call) error {
@@ -128,6 +131,7 @@ func (s *Server) loadACLFile() error {
 	return s.ex.Users.Load(s.cfg.ACLFile, string(text))
 }
 
+// ACL SAVE (acl.c: aclCommand)
 func (s *Server) aclSave(c *command.Call) error {
 	if s.cfg.ACLFile == "" {
 		return errNoACLFile

@@ -51,6 +51,7 @@ func (s *Server) clientRows() []command.Row {
 	}
 }
 
+// RESET (networking.c: resetCommand)
 func (s *Server) reset(c *command.Call) error {
 	sess := c.Sess
 	if sess.Monitor {
@@ -67,11 +68,13 @@ func (s *Server) reset(c *command.Call) error {
 	return nil
 }
 
+// CLIENT INFO (networking.c: clientCommand)
 func (s *Server) clientInfo(c *command.Call) error {
 	c.Verbatim("txt", string(append(s.appendClient(nil, s.running), '\n')))
 	return nil
 }
 
+// CLIENT LIST [TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] ... (networking.c: clientCommand)
 func (s *Server) clientList(c *command.Call) error {
 	var list []*client
 	switch args := c.Args[2:]; {
@@ -117,6 +120,7 @@ type killFilter struct {
 	anyClass, spareMe bool
 }
 
+// CLIENT KILL old-format | (ID client-id | ADDR addr | ...) ... (networking.c: clientCommand)
 func (s *Server) clientKill(c *command.Call) error {
 	f := killFilter{anyClass: true, spareMe: true}
 	if len(c.Args) == 3 {
@@ -197,6 +201,7 @@ func (s *Server) kill(f *killFilter) (n int) {
 	return n
 }
 
+// CLIENT PAUSE timeout [WRITE | ALL] (networking.c: clientCommand)
 func (s *Server) clientPause(c *command.Call) error {
 	kind := command.PauseAll
 	switch {
@@ -218,12 +223,14 @@ func (s *Server) clientPause(c *command.Call) error {
 	return nil
 }
 
+// CLIENT UNPAUSE (networking.c: clientCommand)
 func (s *Server) clientUnpause(c *command.Call) error {
 	s.unpause()
 	c.OK()
 	return nil
 }
 
+// CLIENT UNBLOCK client-id [TIMEOUT | ERROR] (networking.c: clientCommand)
 func (s *Server) clientUnblock(c *command.Call) error {
 	var reason error
 	switch {

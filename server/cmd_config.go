@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// CONFIG GET parameter ... (config.c: configGetCommand)
 func (s *Server) configGet(c *command.Call) error {
 	patterns := make([]string, 0, len(c.Args)-2)
 	for _, a := range c.Args[2:] {
@@ -23,6 +24,7 @@ func (s *Server) configGet(c *command.Call) error {
 	return nil
 }
 
+// CONFIG SET (parameter value) ... (config.c: configSetCommand)
 func (s *Server) configSet(c *command.Call) error {
 	if len(c.Args)%2 != 0 {
 		return errSyntax
@@ -129,6 +131,7 @@ func (s *Server) relisten() error {
 	return err
 }
 
+// CONFIG REWRITE (config.c: configRewriteCommand)
 // configRewrite refuses for several masters: the file has one port, which would be
 // that of whoever wrote last.
 func (s *Server) configRewrite(c *command.Call) error { return s.rewrite(c, s.cfg.Rewrite) }
@@ -150,6 +153,7 @@ func (s *Server) rewrite(c *command.Call, write func(users []string) error) erro
 	return nil
 }
 
+// CONFIG RESETSTAT (config.c: configResetStatCommand)
 func (s *Server) configResetStat(c *command.Call) error {
 	s.ex.ResetStats()
 	s.stats = Stats{}

@@ -46,6 +46,7 @@ func (s *Server) debugCommands() []debugCommand {
 	}
 }
 
+// DEBUG subcommand [argument ...] (debug.c: debugCommand)
 func (s *Server) debug(c *command.Call) error {
 	cmds := s.debugCommands()
 	args := c.Args[2:]

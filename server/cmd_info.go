@@ -81,6 +81,7 @@ func (s *Server) sections() []section {
 // debugSection is the one that not even "everything" has.
 const debugSection = "debug"
 
+// INFO [section ...] (server.c: infoCommand)
 func (s *Server) info(c *command.Call) error {
 	var r report
 	for _, sec := range s.sections() {

@@ -23,6 +23,7 @@ func (st *fieldList) ratio(name string, v float64) {
 	st.n++
 }
 
+// MEMORY STATS (object.c: memoryCommand)
 // memoryStats has the fields of Redis (object.c: memoryCommand), those of things that are not here too, as zero.
 func (s *Server) memoryStats(c *command.Call) error {
 	used := s.usedMemory()

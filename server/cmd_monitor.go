@@ -8,6 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
+// MONITOR (server.c: monitorCommand)
 func (s *Server) monitor(c *command.Call) error {
 	if c.Sess.Monitor {
 		return nil // Redis does not answer the second one either

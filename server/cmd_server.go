@@ -62,6 +62,7 @@ func (s *Server) serverRows() []command.Row {
 	}
 }
 
+// LASTSAVE (db.c: lastsaveCommand)
 func (s *Server) lastSave(c *command.Call) error {
 	c.Int(s.started / 1000)
 	return nil
@@ -69,6 +70,7 @@ func (s *Server) lastSave(c *command.Call) error {
 
 const errShutdown store.Error = "ERR Errors trying to SHUTDOWN. Check logs."
 
+// SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
 // shutdown ends Run. Only SAVE keeps it from ending, for it asks for what cannot be done
 // here. A shutdown can be aborted only while it waits for cron to go on.
 func (s *Server) shutdown(c *command.Call) error {

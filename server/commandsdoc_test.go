@@ -35,21 +35,14 @@ func TestTheDocumentListsTheCommandsThereAre(t *testing.T) {
 	require.True(t, have == want, "docs/commands.md is behind the rows of the commands: go test ./server -run DocumentLists -update")
 }
 
-// commandTables is a Markdown table for every group.
+// commandTables returns a Markdown table for every group.
 func commandTables(t *testing.T) string {
-	cfg := config.Default()
-	cfg.Port = 0
-	s, err := New(cfg, func(byte, string, ...any) {})
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		s.closeListeners()
-		s.loop.Close()
-	})
+	table := newTable(t)
 	lines := map[string][]string{}
 	add := func(cmd *command.Command) {
 		lines[cmd.Group] = append(lines[cmd.Group], fmt.Sprintf("| `%s` | %s | %s |\n", usage(cmd), cmd.Since, cmd.Summary))
 	}
-	for _, cmd := range s.ex.Table.All() {
+	for _, cmd := range table.All() {
 		if cmd.Do != nil || cmd.Group == "cluster" {
 			add(cmd)
 		}
@@ -69,7 +62,20 @@ func commandTables(t *testing.T) string {
 	return b.String() + "\n"
 }
 
-// usage is how a command is written in a cell of a table.
+// newTable returns the commands of a server that does not run.
+func newTable(t *testing.T) *command.Table {
+	cfg := config.Default()
+	cfg.Port = 0
+	s, err := New(cfg, func(byte, string, ...any) {})
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		s.closeListeners()
+		s.loop.Close()
+	})
+	return s.ex.Table
+}
+
+// usage returns the syntax of a command for a cell of a table.
 func usage(cmd *command.Command) string {
 	text := strings.ToUpper(strings.ReplaceAll(cmd.Name, "|", " ")) + " " + cmd.Usage()
 	return strings.ReplaceAll(strings.TrimSpace(text), "|", `\|`)
