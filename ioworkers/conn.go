@@ -114,7 +114,7 @@ func (c *Conn) Read(t *trace.Thread) {
 	in := c.in
 	in.compact()
 	in.makeRoom(c.Parser.Needs())
-	n, errno := read(c.FD, in.buf[len(in.buf):cap(in.buf)])
+	n, errno := read(c.FD, in.room(c.Parser.Needs()))
 	t.Lap(trace.Read, c.ID, 0, max(n, 0))
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
@@ -276,6 +276,13 @@ func (in *input) makeRoom(needs int) {
 	if end := in.taken + needs; free == 0 || end <= len(in.buf) || end > cap(in.buf) {
 		in.grow(needs)
 	}
+}
+
+// room is where the next read goes: the rest of a large command, or at most readChunk. A buffer that
+// has grown must not let its client send more commands in a pass than others.
+func (in *input) room(needs int) []byte {
+	room := in.buf[len(in.buf):cap(in.buf)]
+	return room[:min(len(room), max(readChunk, in.taken+needs-len(in.buf)))]
 }
 
 // grow makes room for another readChunk. For a large command it makes exactly the room that the

@@ -64,6 +64,27 @@ func TestALargeArgumentGrowsTheBufferAndGivesItBack(t *testing.T) {
 	require.Empty(t, pool.inputs, "a buffer that had to grow is not kept")
 }
 
+func TestAClientWithManyCommandsIsReadAChunkAtATime(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	commands := bytes.Repeat(fmt.Appendf(nil, "*2\r\n$4\r\nECHO\r\n$500\r\n%500d\r\n", 1), 10_000)
+	for len(commands) > readChunk {
+		if n, err := unix.Write(peer, commands); err == nil {
+			commands = commands[n:]
+		}
+		pool.Lend(c)
+		before := c.NetIn
+		c.Read(nil)
+		require.LessOrEqual(t, c.NetIn-before, int64(readChunk))
+		for c.Next() != nil {
+		}
+		pool.Reclaim(c)
+	}
+	if c.in != nil {
+		require.LessOrEqual(t, cap(c.in.buf), 4*readChunk)
+	}
+}
+
 func TestUnreadKeepsACommandForLater(t *testing.T) {
 	c, peer := pair(t)
 	pool := &Pool{}
