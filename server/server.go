@@ -205,7 +205,11 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	loop.AfterSleep(s.afterSleep)
 	loop.BeforeSleep(s.beforeSleep)
 	s.cronTimer = loop.After(cronPeriod, s.cron)
-	if err := s.listen(); err != nil {
+	err = s.listen()
+	if err == nil {
+		err = s.refuseOpenLab()
+	}
+	if err != nil {
 		s.closeListeners()
 		loop.Close()
 		return nil, err

@@ -47,9 +47,16 @@ func (s *Server) writeTrace(path string) error {
 	return os.Rename(part, path)
 }
 
-// SaveTrace writes the recording to the file that the configuration names, after the
-// pass under way. Any goroutine may call it.
-func (s *Server) SaveTrace() { s.loop.Post(s.saveTrace) }
+// SaveTrace writes the recording to the file that the configuration names, after the pass that is
+// running. Without a file in the configuration it logs why nothing is written. Any goroutine may call it.
+func (s *Server) SaveTrace() {
+	s.loop.Post(func() {
+		if s.cfg.Trace == "" {
+			s.log('#', "No trace is written: start the server with --trace PATH")
+		}
+		s.saveTrace()
+	})
+}
 
 func (s *Server) saveTrace() {
 	if s.cfg.Trace == "" {

@@ -36,6 +36,7 @@ An option is a line of the configuration with two dashes before it:
 Those that Redis does not have:
        --port 0           listen on a free port (without --unixsocket)
        --lab yes          answer LAB: faults, a clock and crashes for the tests of lock clients
+       --lab-open yes     allow --lab yes on an address that others can reach without a password
        --lab-http ADDR    answer LAB over HTTP too, on this machine, e.g. 127.0.0.1:0
        --lab-http-file PATH
                           write where that is to a file

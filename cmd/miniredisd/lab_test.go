@@ -40,7 +40,7 @@ func TestTheLabAnswersOverHTTP(t *testing.T) {
 	require.Equal(t, "OK", c.Do("SET", "lock", "v", "PX", "1000").Str)
 	require.Equal(t, `{"ok":true,"result":[0,1,0]}`, ask(t, url+"/clock/advance/1001?master=all", ""))
 	require.Equal(t, int64(0), c.Do("EXISTS", "lock").Int)
-	require.Contains(t, ask(t, url+"/clock/advance/x", ""), `{"ok":false,"error":"ERR LAB CLOCK ADVANCE: milliseconds wants a number`)
+	require.Contains(t, ask(t, url+"/clock/advance/x", ""), `{"ok":false,"error":"ERR LAB CLOCK ADVANCE: milliseconds expects a number`)
 
 	gone := dialPort(t, ports[0])
 	require.NoError(t, gone.Send([]byte("SHUTDOWN\r\n")))

@@ -216,7 +216,7 @@ func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Log
 	for sig := range signals {
 		switch {
 		case sig == syscall.SIGUSR1:
-			masters[0].SaveTrace() // there is none with others beside it
+			masters[0].SaveTrace() // several masters have no trace
 			continue
 		case sig == syscall.SIGINT && asked:
 			log.Signal("You insist... exiting now.")

@@ -179,9 +179,20 @@ func TestUnderAnyNameNobodyBelievesThatDataIsSaved(t *testing.T) {
 	}
 }
 
-func TestALabThatStrangersCanReachIsWarnedOf(t *testing.T) {
+func TestALabThatStrangersCanReachIsRefused(t *testing.T) {
+	open := []string{"--port", "0", "--lab", "yes", "--bind", "*", "--protected-mode", "no"}
+	p := start(t, "miniredisd", "", open...)
+	require.Equal(t, 1, p.exit())
+	require.Contains(t, p.out.String(), "# lab yes is refused: everyone who reaches 0.0.0.0:")
+	require.Contains(t, p.out.String(), "or allow it with lab-open yes.")
+	require.NotContains(t, p.out.String(), "Ready to accept")
+
+	start(t, "miniredisd", "", append(open, "--requirepass", "x")...).port()
+}
+
+func TestALabThatIsOpenedToStrangersIsWarnedOf(t *testing.T) {
 	const warning = "# WARNING: everyone who reaches 0.0.0.0:"
-	p := start(t, "redis-server", "", "--port", "0", "--lab", "yes", "--bind", "*", "--protected-mode", "no")
+	p := start(t, "redis-server", "", "--port", "0", "--lab", "yes", "--lab-open", "yes", "--bind", "*", "--protected-mode", "no")
 	p.waitFor(warning)
 	closed := start(t, "redis-server", "", "--port", "0", "--lab", "yes", "--bind", "*")
 	closed.port()

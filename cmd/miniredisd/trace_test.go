@@ -41,3 +41,10 @@ func TestATraceIsWrittenAtASignalAndAtTheEnd(t *testing.T) {
 	require.Equal(t, 0, p.exit())
 	require.Equal(t, []string{"ping", "ping"}, commands(t, path))
 }
+
+func TestTheSignalForATraceWithoutOneIsLogged(t *testing.T) {
+	p := start(t, "miniredisd", "", "--port", "0")
+	p.port()
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGUSR1))
+	p.waitFor("# No trace is written: start the server with --trace PATH")
+}

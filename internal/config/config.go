@@ -96,6 +96,7 @@ type Config struct {
 
 	Databases        int
 	Lab              bool   // LAB commands work: faults and a clock on request
+	LabOpen          bool   // Lab may be reached by strangers, without a password
 	LabHTTP          string // address of LAB over HTTP, the port filled in; "" for none
 	LabHTTPFile      string
 	Seed             uint64 // of hashing and chance; 0 has the server choose one

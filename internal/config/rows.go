@@ -62,6 +62,7 @@ var table = [...]row{
 	{"lab-http", "", text, immutable | own | unset, "", 0, 0, nil, func(c *Config) any { return &c.LabHTTP }},
 	{"lab-http-file", "", text, immutable | own | unset, "", 0, 0, nil, func(c *Config) any { return &c.LabHTTPFile }},
 	{"lab", "", boolean, immutable | own, "no", 0, 0, nil, func(c *Config) any { return &c.Lab }},
+	{"lab-open", "", boolean, immutable | own, "no", 0, 0, nil, func(c *Config) any { return &c.LabOpen }},
 	{"seed", "", integer, immutable | own, "0", 0, maxLong, nil, func(c *Config) any { return &c.Seed }},
 	{"hz", "", integer, 0, "10", 0, maxInt, nil, func(c *Config) any { return &c.Hz }},
 	{"dynamic-hz", "", boolean, inert, "yes", 0, 0, nil, nil},
