@@ -1,37 +1,53 @@
 package ioworkers
 
-import (
-	"sync/atomic"
-	"unsafe"
+import "sync/atomic"
 
-	"golang.org/x/sys/unix"
-)
-
-// bell has one thread wait until another one rings. A ring before the wait is not
-// lost; the wait ends at once and takes it. Whatever the ringer has written before
-// is there for the one that was waiting.
+// bell lets one thread wait until another thread rings. A ring that comes before the wait is not
+// lost: the wait takes it and returns at once. All that the ringing thread wrote before the ring is
+// visible to the waiting thread after the wait.
 //
-// Waiting is a few looks at the state and then the kernel's: a thread that waits
-// costs nothing. Ringing is a system call only if somebody sleeps.
+//	ringing thread               state                waiting thread
+//	 │                           quiet                 │ wait: a few looks at the state
+//	 │                           sleeping <─────────── │ futex(WAIT): the kernel puts it to sleep
+//	 │ ring: Swap ─────────────> rung                  .
+//	 │ futex(WAKE) ──────────────────────────────────> │ awake
+//	 │                           quiet <────────────── │ takes the ring
+//
+// A waiting thread uses no processor. A ring is a system call only if the other thread sleeps.
+//
+// Go's own way to wait is a channel. BenchmarkRoundTrip compares both, on two cores and with both
+// sides locked to operating-system threads. Main wakes a thread and waits until the thread wakes
+// main. The last column is for sides that compute 50 µs each before they ring: it is the processor
+// time of a round trip without those 100 µs.
+//
+//	| way to wait                     | round trip | processor time beside work |
+//	|---------------------------------|------------|----------------------------|
+//	| channel                         | 30 µs      | 57 µs                      |
+//	| futex                           | 5 µs       | 15 µs                      |
+//	| futex, hidden: see sleepBriefly | 5 µs       | 6 µs                       |
+//
+// The first column is the median of ten runs. The second is the lowest of ten, because other load on
+// the machine adds to it.
 type bell struct{ state atomic.Uint32 }
 
 const (
-	quiet = iota
-	rung
-	slept // somebody sleeps until it rings
+	quiet    = iota // nobody has rung, and nobody sleeps
+	rung            // the next wait returns at once
+	sleeping        // a thread sleeps in the kernel until the bell rings
 )
 
+// looks is how often wait reads the state before it sleeps. A ring that is on its way then costs no
+// system call on either side.
 const looks = 200
 
 func (b *bell) ring() {
-	if b.state.Swap(rung) == slept {
+	if b.state.Swap(rung) == sleeping {
 		b.wake()
 	}
 }
 
-// wait returns when it has rung. A dedicated thread sleeps for a moment without telling
-// the runtime, as reactor.Loop does and for the same reason: each time its monitor finds
-// a thread that sleeps, it takes the processor back and looks every 20 us for more.
+// wait returns when the bell has rung. With dedicated, the thread has a processor of its own, and
+// its first sleep is hidden from Go's scheduler: see sleepBriefly.
 func (b *bell) wait(dedicated bool) {
 	for range looks {
 		if b.state.Load() == rung {
@@ -39,38 +55,11 @@ func (b *bell) wait(dedicated bool) {
 		}
 	}
 	for !b.state.CompareAndSwap(rung, quiet) {
-		if !b.state.CompareAndSwap(quiet, slept) && b.state.Load() != slept {
+		if !b.state.CompareAndSwap(quiet, sleeping) && b.state.Load() != sleeping {
 			continue
 		}
-		if !dedicated || b.nap() == unix.ETIMEDOUT {
+		if !dedicated || b.sleepBriefly() {
 			b.sleep()
 		}
 	}
-}
-
-// The operations of futex(2), for a word that no other process sees.
-const (
-	futexWait = 0 | futexPrivate
-	futexWake = 1 | futexPrivate
-
-	futexPrivate = 128
-)
-
-// sleep returns when somebody wakes, when the state is not slept, and sometimes for
-// nothing. The runtime is told, as it may take long.
-func (b *bell) sleep() {
-	_, _, _ = unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.state)), futexWait, slept, 0, 0, 0)
-}
-
-// nap is sleep for at most napTime, and the runtime is not told.
-func (b *bell) nap() unix.Errno {
-	most := unix.Timespec{Nsec: napTime}
-	_, _, errno := unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.state)), futexWait, slept, uintptr(unsafe.Pointer(&most)), 0, 0)
-	return errno
-}
-
-const napTime = 20e6 // ns
-
-func (b *bell) wake() {
-	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&b.state)), futexWake, 1, 0, 0, 0)
 }

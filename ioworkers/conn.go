@@ -1,6 +1,6 @@
-// Package ioworkers is the half of a client that a thread other than main may
-// touch: a socket, the bytes read from it, the arguments found in them, and the
-// bytes to be written; and the pool of threads that this half is lent to.
+// Package ioworkers is the half of a client that an I/O thread may borrow, and the pool of threads
+// that borrow it. That half is a socket, the bytes read from it, the arguments found in those
+// bytes, and the bytes to write.
 //
 //	main                               io_thd_1            io_thd_2
 //	 │ lend buffers                     │ asleep            │ asleep
@@ -19,41 +19,44 @@
 //	 │<─────── join: the last one rings ┴───────────────────┤
 //	 │ close what is to be closed       │ asleep            │ asleep
 //
-// A Conn belongs to main, and to one thread from the ring to the join. It leads
-// nowhere: no callback, no map, no session, nothing of the keyspace can be reached
-// from it, nor from what a thread is started with. A thread that finds a protocol
-// error, the end of the input or a lost connection notes it; main answers, closes
-// and counts, when all threads are back. So commands need no locks, and neither do
-// connections: at any time, one thread has each.
+// # Who owns a connection
 //
-// That is Redis's model of 6.0 to 7.4. There a readable client is put on a list
-// instead of being read (networking.c: postponeClientRead); before the loop sleeps,
-// main deals the list out and waits until all of it is read
-// (handleClientsWithPendingReadsUsingThreads, ...WritesUsingThreads). The threads
-// only write unless io-threads-do-reads is on.
+// A Conn belongs to one thread from the ring to the join, and to main at any other time. So neither
+// commands nor connections need locks.
 //
-// What Redis does differently: its threads get the whole client (IOThreadMain), a
-// global says what they are allowed to do with it right now, and they answer
-// protocol errors themselves. They parse one command of a client and leave the
-// others in its buffer to main; here they parse all. And they spin: a million
-// looks for work, and on a mutex when they are sent to bed, while main spins until
-// the last one is done, so that threads without cores of their own take turns at
-// waiting for each other. Here who waits sleeps in the kernel after a few looks
-// (see bell), and threads without work use no processor at all.
+// A Conn leads nowhere: it holds no callback, no map, no session and nothing of the keyspace. The
+// same is true of everything that a thread is started with. internal/test/archtest proves both. A
+// thread that meets a protocol error, the end of the input or a lost connection only notes it in
+// the Conn. Main answers, closes and counts after the join.
 //
-// Redis's main is one of its I/O threads and does a part of the work. Here it is not:
-// what the threads are for is main's processor time, of which there is no second
-// helping, and its own part was most of what was left of it. For the same reason as
-// many threads are woken as there are eights of clients, not all or none, and a pass
-// with fewer waits a moment for more (server: gather). Measured on two cores with
-// 50 connections at pipeline 1 (bench/report), main's time for a request is under
-// half of what it is without threads; with a part for main, all threads for every
-// pass and no waiting it was four fifths.
+// # What Redis does
 //
-// Left out is what valkey 8 does: handing single clients to threads through rings,
-// and going on executing while they work. It saves main the wait at the join, which
-// is time and not processor, and helps where cores are idle meanwhile. It would cost
-// the picture above, in which whatever main looks at is its own.
+// This is Redis's model from 6.0 to 7.4. A readable client goes on a list instead of being read at
+// once (networking.c: postponeClientRead). Before the loop sleeps, main deals the list out and
+// waits until all of it is read (handleClientsWithPendingReadsUsingThreads,
+// handleClientsWithPendingWritesUsingThreads). The threads only write unless io-threads-do-reads
+// is on.
+//
+// Four things differ:
+//
+//   - Redis's threads get the whole client, and a global says what they may do with it
+//     (IOThreadMain). They answer protocol errors themselves.
+//   - Redis's threads parse one command of each client and leave the rest to main. Here they parse
+//     all complete commands.
+//   - Redis's threads spin while they wait, and so does main. On a machine without a core for each,
+//     they take processor time from one another. Here a waiting thread sleeps: see bell.
+//   - Redis's main reads and writes a share of the sockets. Here it does not, because the threads
+//     are there to save main's processor time. Here one thread is woken for every eight
+//     connections, not all or none. A pass with fewer clients waits a moment for more
+//     (server: gather).
+//
+// Measured on two cores with 50 connections at pipeline 1 (bench/report): main's processor time for
+// a request is less than half of what it is without threads. With a share for main, all threads
+// woken in every pass and no waiting, it was four fifths.
+//
+// Left out is Valkey 8's way: main hands single clients to threads through ring buffers and goes on
+// executing. That saves main the wait at the join. It saves time but no processor time, and it helps
+// where cores are idle. It would cost the picture above, where main only looks at what it owns.
 package ioworkers
 
 import (
@@ -63,53 +66,50 @@ import (
 )
 
 const (
-	// readChunk and writeLimit bound what one connection may move in a pass, so
-	// that a busy one does not starve the others
-	// (server.h: PROTO_IOBUF_LEN, NET_MAX_WRITES_PER_EVENT).
+	// readChunk and writeLimit bound the bytes that one connection moves in a pass, so that a busy
+	// connection does not starve the others (server.h: PROTO_IOBUF_LEN, NET_MAX_WRITES_PER_EVENT).
 	readChunk  = 16 << 10
 	writeLimit = 64 << 10
 
-	// keepOutput is the size up to which an output buffer is used again.
+	// keepOutput is the largest output buffer that is used again.
 	keepOutput = 256 << 10
 )
 
-// Conn is one connection's socket and bytes.
+// Conn is the socket of one connection and its bytes in both directions.
 type Conn struct {
 	FD     int
-	ID     int64 // of the client
+	ID     int64 // the client's id
 	Parser resp.Parser
 
 	in     *input // nil while nothing is buffered
-	Out    []byte // replies that are not written yet, behind what sent counts
-	sent   int    // bytes of Out that are written
-	NetIn  int64  // bytes read, until somebody counts them and sets it to 0
-	NetOut int64  // bytes written, in the same way
+	Out    []byte // replies; the first sent bytes are already written
+	sent   int
+	NetIn  int64 // bytes read since main last counted them
+	NetOut int64 // bytes written since main last counted them
 
-	// For the trace: the number of the last request that was parsed, and of the last whose
-	// reply is all in Out.
-	parsed   int64
-	Answered int64
+	// For the trace. Requests of a connection are numbered from 1.
+	parsed   int64 // the last request that was parsed
+	Answered int64 // the last request whose reply is complete in Out
 
-	// What ended reading: Wrong is to be answered, ReadErr is the system's, EOF tells
-	// that the other side has stopped sending. Lost tells that writing failed.
-	Wrong   resp.ErrProtocol
-	ReadErr unix.Errno
-	EOF     bool
-	Lost    bool
+	// Why the connection ends. Threads set these, main acts on them.
+	Wrong   resp.ErrProtocol // the client broke the protocol: main replies with this
+	ReadErr unix.Errno       // read(2) failed
+	EOF     bool             // the other side has stopped sending
+	Lost    bool             // write(2) failed
 }
 
-// input is what reading needs. Connections that wait for their client have none.
+// input is the memory that reading needs. An idle connection has none.
 type input struct {
-	buf   []byte // read and not yet given back
+	buf   []byte // bytes read, from the first command that is not yet dropped
 	taken int    // bytes of buf whose commands are in batch
 	batch resp.Batch
-	next  int // command of batch to be executed next
+	next  int // the command of batch to execute next
 }
 
 func (in *input) mem() int { return cap(in.buf) + in.batch.Mem() }
 
-// Read takes what the socket has, up to readChunk, and parses every command that
-// is complete. The Conn must have been lent its input.
+// Read does one read(2) and parses every complete command. It reads at most readChunk bytes, or the
+// rest of a large command. Pool.Lend must have given the Conn an input.
 func (c *Conn) Read(t *trace.Thread) {
 	in := c.in
 	in.compact()
@@ -130,13 +130,12 @@ func (c *Conn) Read(t *trace.Thread) {
 	c.NetIn += int64(n)
 	c.Parse(t)
 	if needs := c.Parser.Needs(); in.taken+needs > cap(in.buf) {
-		in.makeRoom(needs) // now, as Redis, so that it counts at once
+		in.makeRoom(needs) // now, as in Redis, so that limits count the room at once
 	}
 }
 
-// Parse looks for further commands in what was read before. Read calls it; main
-// does again when the commands before have been executed and the parser's limits
-// may have changed by that.
+// Parse looks for further commands in the bytes that are already read. Read calls it. Main calls it
+// again after executing commands, because they may have changed the parser's limits.
 func (c *Conn) Parse(t *trace.Thread) {
 	in := c.in
 	if in == nil || c.Wrong != "" {
@@ -154,8 +153,8 @@ func (c *Conn) Parse(t *trace.Thread) {
 	}
 }
 
-// Next returns the arguments of the next command to be executed; nil when there
-// is none. They are good until the next Read.
+// Next returns the arguments of the next command to execute, or nil if there is none. They are
+// valid until the next Read.
 func (c *Conn) Next() [][]byte {
 	in := c.in
 	if in == nil || in.next == in.batch.Len() {
@@ -165,8 +164,8 @@ func (c *Conn) Next() [][]byte {
 	return in.batch.Args(in.next - 1)
 }
 
-// AppendRequests appends the commands of at least two words that are waiting to
-// be executed, as far as requests has room for.
+// AppendRequests appends the commands of at least two words that wait to be executed. It stops when
+// requests is full.
 func (c *Conn) AppendRequests(requests [][][]byte) [][][]byte {
 	in := c.in
 	if in == nil {
@@ -180,10 +179,10 @@ func (c *Conn) AppendRequests(requests [][][]byte) [][][]byte {
 	return requests
 }
 
-// Unread takes the last Next back: the command has to wait.
+// Unread undoes the last Next, because the command has to wait.
 func (c *Conn) Unread() { c.in.next-- }
 
-// Buffered is the bytes held in the input: room, and those that are not executed.
+// Buffered returns the size of the input buffer, and how many bytes in it are not parsed yet.
 func (c *Conn) Buffered() (room, used int) {
 	if c.in == nil {
 		return 0, 0
@@ -191,7 +190,7 @@ func (c *Conn) Buffered() (room, used int) {
 	return cap(c.in.buf) + c.Parser.Mem(), len(c.in.buf) - c.in.taken
 }
 
-// Mem is the bytes of the buffers of the connection, when its output has so much room.
+// Mem returns the bytes of the connection's buffers. room is the size of its output buffer.
 func (c *Conn) Mem(room int) int {
 	if c.in == nil {
 		return room + c.Parser.Mem()
@@ -199,26 +198,26 @@ func (c *Conn) Mem(room int) int {
 	return max(room, ReplyRoom) + c.Parser.Mem() + c.in.mem()
 }
 
-// Query is what CLIENT LIST shows of the input: the bytes in the buffer, the room behind them,
-// and the bytes of the arguments that have arrived of a command that has not yet. These are
-// in the buffer; Redis takes each out of it (networking.c: processMultibulkBuffer).
+// Query returns what CLIENT LIST shows of the input, in bytes: qbuf, qbuf-free and argv-mem. args
+// counts the arguments that have arrived of a command that is not complete. They are still in the
+// buffer here. Redis moves each out of it (networking.c: processMultibulkBuffer).
 func (c *Conn) Query() (used, free, args int) {
 	in := c.in
 	if in == nil {
 		return 0, 0, 0
 	}
 	used, free = len(in.buf), cap(in.buf)-len(in.buf)
-	if in.taken > 0 { // commands are being executed
+	if in.taken > 0 { // the pass executes commands of this input
 		return used, free, 0
 	}
 	args, at := c.Parser.Arrived()
 	return used - at, free, args
 }
 
-// Unsent is the bytes of output that are waiting to be written.
+// Unsent returns how many bytes of output wait to be written.
 func (c *Conn) Unsent() int { return len(c.Out) - c.sent }
 
-// Write writes up to writeLimit bytes. What is left stays for the next call.
+// Write does one write(2) of up to writeLimit bytes. The rest stays for the next call.
 func (c *Conn) Write(t *trace.Thread) {
 	n, errno := write(c.FD, c.Out[c.sent:min(len(c.Out), c.sent+writeLimit)])
 	c.traceWrite(t, n)
@@ -241,7 +240,8 @@ func (c *Conn) Write(t *trace.Thread) {
 	}
 }
 
-// traceWrite tells which requests are answered once the last byte of output is out.
+// traceWrite records a write of n bytes. If nothing is left to write, it also records which request
+// was the last to be answered.
 func (c *Conn) traceWrite(t *trace.Thread, n int) {
 	if t == nil {
 		return
@@ -253,9 +253,9 @@ func (c *Conn) traceWrite(t *trace.Thread, n int) {
 	t.Lap(trace.Write, c.ID, through, max(n, 0))
 }
 
-// compact drops the bytes whose commands have been executed.
+// compact drops the bytes of executed commands from the front of the buffer.
 func (in *input) compact() {
-	if in.next < in.batch.Len() || in.taken == 0 { // all of it may be one command, and long
+	if in.next < in.batch.Len() || in.taken == 0 { // with nothing taken, do not copy a long command onto itself
 		return
 	}
 	rest := copy(in.buf, in.buf[in.taken:])
@@ -263,11 +263,13 @@ func (in *input) compact() {
 	in.batch.Reset()
 }
 
-// trusted is how many bytes of room a client gets for each that it has sent, of a command
-// whose length it has announced: an announcement alone costs it no more than a few bytes.
+// trusted is how many bytes of room a client gets for each byte that it has sent of a command with
+// an announced length. A client announces a length with a few bytes, so an announcement alone must
+// not reserve memory.
 const trusted = 32
 
-// makeRoom makes room for the next read, unless there is enough for it or for the command.
+// makeRoom makes room for the next read, unless the buffer has room for it or for the whole
+// command. needs is the length of the command that is still arriving, 0 if unknown.
 func (in *input) makeRoom(needs int) {
 	free := cap(in.buf) - len(in.buf)
 	if free >= readChunk/4 {
@@ -285,9 +287,9 @@ func (in *input) room(needs int) []byte {
 	return room[:min(len(room), max(readChunk, in.taken+needs-len(in.buf)))]
 }
 
-// grow makes room for another readChunk. For a large command it makes exactly the room that the
-// command needs (networking.c: processMultibulkBuffer), as far as the client is trusted. Otherwise,
-// and where that would be a small growth, it doubles the room.
+// grow makes room for another readChunk. For a large command of a trusted client it makes exactly
+// the room that the command needs (networking.c: processMultibulkBuffer). Otherwise it doubles the
+// room.
 func (in *input) grow(needs int) {
 	now := cap(in.buf)
 	room := max(2*now, len(in.buf)+readChunk)

@@ -156,7 +156,7 @@ func TestReadingAndWritingDoNotAllocate(t *testing.T) {
 	}))
 }
 
-// What a client announces costs nothing until it has sent a part of it worth the name.
+// An announced length reserves no memory until the client has sent a fair part of the command.
 func TestRoomIsMadeForAllOfACommandOnceMuchOfItIsThere(t *testing.T) {
 	c, peer := pair(t)
 	pool := &Pool{}

@@ -2,53 +2,51 @@ package ioworkers
 
 import "github.com/miniredisd/miniredisd/internal/trace"
 
-// Pool moves the bytes of many connections at once: with threads, when Start has
-// been called and there is enough to do, without them otherwise. The zero Pool is
-// ready, and has none.
+// Pool reads and writes many connections in one call. It shares them out to threads if Start was
+// called and there are enough connections. Otherwise main does the work. The zero Pool is ready and
+// has no threads. Only main may call its methods.
 //
-// It also keeps the buffers of connections that need none at the moment, so that
-// ten thousand idle ones cost little and the busy ones share what is in cache.
-// These belong to main: it lends before it fans out. They are no part of used_memory, as
-// little as what an allocator keeps is in Redis.
+// The Pool also keeps buffers that no connection uses at the moment. So ten thousand idle
+// connections hold no buffers, and busy connections reuse buffers that are in the processor's cache.
+// Main lends buffers before it shares out connections. used_memory does not count the unused
+// buffers, as Redis does not count what its allocator keeps.
 type Pool struct {
-	Trace *trace.Thread // of main; nil while nothing is recorded
+	Trace *trace.Thread // main's row; nil while nothing is recorded
 
-	threads []*thread // thread 0 is main, which is not in here
+	threads []*thread // without main
 	join    *join
-	reads   bool // threads read, too
+	reads   bool // threads read as well as write
 
-	perThread int // connections that a thread is woken for
+	perThread int // connections that pay for waking a thread
 
-	Active bool // the last writes were shared out
+	Active bool // threads did the last writes
 	Alone  bool // main does everything for now
 
-	// Dedicated tells that the process is there for these threads, and that the runtime
-	// has a processor to give to each of them. It is set before Start.
+	// Dedicated means that the process serves these threads only, and that Go's scheduler has a
+	// processor for each of them. Set it before Start.
 	Dedicated bool
 
-	// Frugal has large output buffers freed once they are written, in place of being kept
-	// for the next reply: memory is scarce.
+	// Frugal frees large output buffers once they are written, because memory is scarce.
 	Frugal bool
 
 	inputs  []*input
 	outputs [][]byte
 
-	// The fewest unused buffers there were since the last Trim: that many nobody has needed.
+	// The smallest number of unused buffers since the last Trim. No connection needed these.
 	idleInputs, idleOutputs int
 }
 
-// maxSpare bounds how many unused buffers of each kind are kept.
+// maxSpare is how many unused buffers of each kind the Pool keeps.
 const maxSpare = 1024
 
-// ReplyRoom is the size up to which an output buffer is kept when memory is scarce, and the room
-// that a client is counted with that is about to have a reply, whatever it has
-// (server.h: PROTO_REPLY_CHUNK_BYTES).
+// ReplyRoom is the size up to which a Frugal Pool keeps an output buffer. It is also the room that
+// a client about to get a reply is charged for (server.h: PROTO_REPLY_CHUNK_BYTES).
 const ReplyRoom = 16 << 10
 
-// keepBatch bounds the room for arguments that an unused input keeps.
+// keepBatch is the largest room for arguments that an unused input keeps, in bytes.
 const keepBatch = 64 << 10
 
-// Lend gives c an input to read into, if it has none.
+// Lend gives c an input to read into, unless it has one.
 func (p *Pool) Lend(c *Conn) {
 	if c.in != nil {
 		return
@@ -61,7 +59,7 @@ func (p *Pool) Lend(c *Conn) {
 	c.in = &input{buf: make([]byte, 0, readChunk)}
 }
 
-// LendOutput gives c a buffer to reply into, if it has none.
+// LendOutput gives c a buffer for replies, unless it has one or no buffer is spare.
 func (p *Pool) LendOutput(c *Conn) {
 	if c.Out != nil {
 		return
@@ -72,8 +70,8 @@ func (p *Pool) LendOutput(c *Conn) {
 	}
 }
 
-// Reclaim takes back what c does not need: the input once every byte in it has
-// been executed, the output once all of it is written.
+// Reclaim takes back the buffers that c no longer needs: the input once every command in it is
+// executed, and the output once all of it is written.
 func (p *Pool) Reclaim(c *Conn) {
 	if in := c.in; in != nil {
 		in.compact()
@@ -96,7 +94,7 @@ func (p *Pool) Reclaim(c *Conn) {
 	}
 }
 
-// Trim frees half of the buffers that nobody has needed since the last Trim.
+// Trim frees half of the buffers that no connection needed since the last Trim.
 func (p *Pool) Trim() {
 	for range (p.idleInputs + 1) / 2 {
 		last := len(p.inputs) - 1
@@ -109,7 +107,7 @@ func (p *Pool) Trim() {
 	p.idleInputs, p.idleOutputs = len(p.inputs), len(p.outputs)
 }
 
-// Read has every connection read and parse. It tells whether threads have helped.
+// Read reads and parses every connection. It reports whether threads did the work.
 func (p *Pool) Read(conns []*Conn) (shared bool) {
 	if p.reads && p.pays(len(conns)) {
 		p.share(conns, reading)
@@ -119,7 +117,7 @@ func (p *Pool) Read(conns []*Conn) (shared bool) {
 	return false
 }
 
-// Write has every connection write. It tells whether threads have helped.
+// Write writes the output of every connection. It reports whether threads did the work.
 func (p *Pool) Write(conns []*Conn) (shared bool) {
 	if len(conns) == 0 {
 		return false

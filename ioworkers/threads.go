@@ -4,20 +4,19 @@ import (
 	"runtime"
 	"strconv"
 	"sync/atomic"
-	"unsafe"
 
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"golang.org/x/sys/unix"
 )
 
-// phase is what all threads do at the moment (networking.c: io_threads_op).
+// phase is the job of all threads between a ring and the join (networking.c: io_threads_op).
 type phase uint8
 
 const (
 	reading phase = iota
 	writing
-	naming // telling the trace which thread this is
-	ending // for good
+	naming // each thread tells the trace its id
+	ending // each thread ends for good
 )
 
 func (ph phase) run(conns []*Conn, t *trace.Thread) {
@@ -30,8 +29,8 @@ func (ph phase) run(conns []*Conn, t *trace.Thread) {
 	}
 }
 
-// thread is one I/O thread. Main fills in what is to be done and rings; from then
-// until the join that is the thread's.
+// thread is one I/O thread. Main sets phase and conns and rings. From the ring until the join, the
+// fields and the connections belong to the thread.
 type thread struct {
 	start bell
 	phase phase
@@ -39,25 +38,24 @@ type thread struct {
 	trace *trace.Thread // nil while nothing is recorded
 	join  *join
 
-	dedicated bool // see Pool
+	dedicated bool // see Pool.Dedicated
 
-	_ [64]byte // the next one's bell is rung while this one works
+	_ [64]byte // keeps the next thread's bell out of this thread's cache line
 }
 
 // join is where main waits for the threads.
 type join struct {
-	left atomic.Int32 // threads that are at work
-	all  bell         // the last of them rings
+	left atomic.Int32 // threads that still work
+	all  bell         // the last thread rings it
 }
 
-// perThread is how many connections a thread is woken for: waking it and waiting for it
-// is two or three system calls, reading and writing for a connection is one. Redis
-// wakes all threads as soon as there are two connections for each (networking.c:
-// stopThreadedIOIfNeeded).
+// perThread is the number of connections that pay for waking a thread. Waking it and waiting for it
+// takes two or three system calls. Reading or writing a connection takes one. Redis wakes all
+// threads as soon as there are two connections for each (networking.c: stopThreadedIOIfNeeded).
 const perThread = 8
 
-// Start makes threads-1 threads: the calling one is main, and bound to its goroutine
-// like the others from here to Stop. Without reads they do nothing but write.
+// Start makes threads-1 threads, as io-threads counts main as one. It locks the calling goroutine,
+// which is main, to its operating-system thread until Stop. Without reads the threads only write.
 func (p *Pool) Start(threads int, reads bool) {
 	if threads == 1 {
 		return
@@ -75,7 +73,7 @@ func (p *Pool) Start(threads int, reads bool) {
 	}
 }
 
-// Stop ends the threads and waits for it.
+// Stop ends the threads and returns when they have ended their work. A second Stop does nothing.
 func (p *Pool) Stop() {
 	if len(p.threads) == 0 {
 		return
@@ -86,8 +84,8 @@ func (p *Pool) Stop() {
 	runtime.UnlockOSThread()
 }
 
-// Record gives every thread a row of a trace, or takes it back when that is nil. Main's
-// is there already.
+// Record gives every thread a row of tr, or no row if tr is nil. The caller sets Trace, main's row,
+// before.
 func (p *Pool) Record(tr *trace.Trace) {
 	if len(p.threads) == 0 {
 		return
@@ -102,20 +100,21 @@ func (p *Pool) Record(tr *trace.Trace) {
 	p.ring(p.threads, naming)
 }
 
-// Eager has threads woken for a single connection, which does not pay. It is for
-// tests, whose few connections would meet no thread otherwise; before Start.
+// Eager wakes a thread even for a single connection, which does not pay. Tests use it, because
+// their few connections would never reach a thread. Call it before Start.
 func (p *Pool) Eager() { p.perThread = 1 }
 
-// pays tells whether n connections are enough for waking a thread.
+// pays reports whether n connections are enough to wake a thread.
 func (p *Pool) pays(n int) bool { return len(p.threads) > 0 && !p.Alone && n >= p.perThread }
 
-// Hopes tells whether a few more connections than n would have threads read, and main
-// would not.
-func (p *Pool) Hopes(n int) bool { return p.reads && len(p.threads) > 0 && !p.Alone && n < p.perThread }
+// WorthWaiting reports whether threads could read if there were more readable connections than n.
+func (p *Pool) WorthWaiting(n int) bool {
+	return p.reads && len(p.threads) > 0 && !p.Alone && n < p.perThread
+}
 
-// share has as many threads as conns are enough for do all of the work, and returns when
-// they are done. Main waits, even though it could do a part (networking.c:
-// handleClientsWithPendingReadsUsingThreads): its time is what the threads are to save.
+// share deals conns out to as many threads as they pay for, and returns when all threads are done.
+// In Redis main takes a share (networking.c: handleClientsWithPendingReadsUsingThreads). Here main
+// sleeps meanwhile: the threads are there to save main's processor time.
 func (p *Pool) share(conns []*Conn, ph phase) {
 	threads := p.threads[:min(len(p.threads), len(conns)/p.perThread)]
 	for _, t := range threads {
@@ -129,7 +128,7 @@ func (p *Pool) share(conns []*Conn, ph phase) {
 	p.Trace.Lap(trace.Wait, 0, 0, 0)
 }
 
-// ring has threads do what they have been given, if ph needs that, and waits for the last.
+// ring starts phase ph on threads and waits for the last of them.
 func (p *Pool) ring(threads []*thread, ph phase) {
 	p.join.left.Store(int32(len(threads)))
 	for _, t := range threads {
@@ -139,8 +138,8 @@ func (p *Pool) ring(threads []*thread, ph phase) {
 	p.join.all.wait(p.Dedicated)
 }
 
-// main is the life of a thread (networking.c: IOThreadMain). It has an operating
-// system's thread for itself, which tools show by its name.
+// main is the life of a thread (networking.c: IOThreadMain). It locks its goroutine to an
+// operating-system thread and names that thread, so that top -H shows it.
 func (t *thread) main(id int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -172,19 +171,4 @@ func (t *thread) work(ph phase) {
 	case naming:
 		t.trace.Locked()
 	}
-}
-
-// threadName is prctl(2), which fails only for a bad pointer.
-func threadName(op int, name *[16]byte) {
-	_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, uintptr(op), uintptr(unsafe.Pointer(name)), 0)
-}
-
-// preciseTimers has the kernel wake the calling thread when its time has come, and not up
-// to 50 us later together with others, or takes that back.
-func preciseTimers(on bool) {
-	slack := uintptr(0) // the default
-	if on {
-		slack = 1
-	}
-	_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, slack, 0)
 }

@@ -3,7 +3,6 @@ package ioworkers
 import (
 	"fmt"
 	"os"
-	"runtime"
 	"strings"
 	"testing"
 
@@ -11,14 +10,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// crowd is connections whose peers send and read.
-type crowd struct {
+// connections is several connections and the sockets of their clients.
+type connections struct {
 	conns []*Conn
 	peers []int
 }
 
-func newCrowd(t *testing.T, n int) *crowd {
-	k := &crowd{}
+func connect(t *testing.T, n int) *connections {
+	k := &connections{}
 	for range n {
 		c, peer := pair(t)
 		k.conns, k.peers = append(k.conns, c), append(k.peers, peer)
@@ -26,8 +25,9 @@ func newCrowd(t *testing.T, n int) *crowd {
 	return k
 }
 
-// round has each connection echo one request.
-func (k *crowd) round(t *testing.T, p *Pool) (reads, writes bool) {
+// echo sends one request on each connection and answers it. It reports whether threads read, and
+// whether they wrote.
+func (k *connections) echo(t *testing.T, p *Pool) (reads, writes bool) {
 	for i, c := range k.conns {
 		send(t, k.peers[i], fmt.Sprintf("ECHO %d\r\n", i))
 		p.Lend(c)
@@ -55,9 +55,9 @@ func TestEveryConnectionIsReadAndWrittenOnce(t *testing.T) {
 		p.Eager()
 		p.Start(threads, true)
 		for n := 1; n <= 12; n++ {
-			k := newCrowd(t, n)
+			k := connect(t, n)
 			for range 20 {
-				reads, writes := k.round(t, p)
+				reads, writes := k.echo(t, p)
 				require.Equal(t, threads > 1, reads)
 				require.Equal(t, threads > 1, writes)
 			}
@@ -71,41 +71,40 @@ func TestAThreadIsWokenForEightConnections(t *testing.T) {
 	p.Start(3, true)
 	defer p.Stop()
 	for n := range 30 {
-		reads, writes := newCrowd(t, n).round(t, p)
+		reads, writes := connect(t, n).echo(t, p)
 		require.Equal(t, n >= 8, reads, n)
 		require.Equal(t, n >= 8, writes, n)
 		require.Equal(t, n >= 8, p.Active, n)
-		require.Equal(t, n < 8, p.Hopes(n), n)
+		require.Equal(t, n < 8, p.WorthWaiting(n), n)
 		if n >= 8 {
 			require.Equal(t, n >= 16, len(p.threads[1].conns) > 0, n)
 		}
 	}
 	p.Write(nil)
-	require.True(t, p.Active, "nothing to write tells nothing of the load")
+	require.True(t, p.Active, "a pass without writes says nothing about the load")
 }
 
 func TestThreadsLeaveReadingAloneUnlessAskedTo(t *testing.T) {
 	p := &Pool{}
 	p.Start(2, false)
 	defer p.Stop()
-	reads, writes := newCrowd(t, 8).round(t, p)
+	reads, writes := connect(t, 8).echo(t, p)
 	require.False(t, reads)
 	require.True(t, writes)
-	require.False(t, p.Hopes(1), "nothing to wait for")
+	require.False(t, p.WorthWaiting(1), "threads do not read")
 	p.Alone = true
-	_, writes = newCrowd(t, 8).round(t, p)
+	_, writes = connect(t, 8).echo(t, p)
 	require.False(t, writes)
 }
 
-// names are the threads of this process that are I/O threads, and whether they run or
-// sleep.
-func names(t *testing.T) (found []string, states string) {
+// ioThreads lists the I/O threads of this process by name, and their states as in ps: "S" sleeps.
+func ioThreads(t *testing.T) (found []string, states string) {
 	tasks, err := os.ReadDir("/proc/self/task")
 	require.NoError(t, err)
 	for _, task := range tasks {
 		stat, err := os.ReadFile("/proc/self/task/" + task.Name() + "/stat")
 		if err != nil {
-			continue // gone meanwhile
+			continue // the thread has ended
 		}
 		_, rest, _ := strings.Cut(string(stat), "(")
 		name, rest, _ := strings.Cut(rest, ") ")
@@ -120,39 +119,18 @@ func names(t *testing.T) (found []string, states string) {
 func TestThreadsThatHaveNothingToDoSleepAndEndWhenTold(t *testing.T) {
 	p := &Pool{}
 	p.Start(4, true)
-	k := newCrowd(t, 8)
+	k := connect(t, 8)
 	for range 10 {
-		k.round(t, p)
+		k.echo(t, p)
 	}
-	for states := ""; states != "S S S "; _, states = names(t) {
+	for states := ""; states != "S S S "; _, states = ioThreads(t) {
 	}
-	found, _ := names(t)
+	found, _ := ioThreads(t)
 	require.ElementsMatch(t, []string{"io_thd_1", "io_thd_2", "io_thd_3"}, found)
 	p.Stop()
-	for ; len(found) > 0; found, _ = names(t) { // the system takes a moment
+	for ; len(found) > 0; found, _ = ioThreads(t) { // the kernel takes a moment
 	}
-	p.Stop() // again, and harmless
-}
-
-func TestABellRungBeforeTheWaitIsNotLost(t *testing.T) {
-	// Who is dedicated keeps its processor while it naps: with one for all, each ring would wait for the end of a nap.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2 + runtime.NumCPU()))
-	for _, dedicated := range []bool{false, true} {
-		var b, here, there bell
-		b.ring()
-		b.wait(dedicated)
-		require.Equal(t, uint32(quiet), b.state.Load())
-		go func() {
-			for range 10_000 {
-				there.wait(false)
-				here.ring()
-			}
-		}()
-		for range 10_000 {
-			there.ring()
-			here.wait(dedicated)
-		}
-	}
+	p.Stop() // does nothing
 }
 
 func TestSharingOutDoesNotAllocate(t *testing.T) {

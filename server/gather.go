@@ -27,7 +27,7 @@ const (
 // try is put off for twice as many passes.
 func (s *Server) gather() {
 	switch {
-	case len(s.pendingReads) == 0 || !s.pool.Hopes(len(s.pendingReads)):
+	case len(s.pendingReads) == 0 || !s.pool.WorthWaiting(len(s.pendingReads)):
 		return
 	case s.lull.passes > 0:
 		s.lull.passes--
@@ -38,7 +38,7 @@ func (s *Server) gather() {
 		s.log('#', "Looking for more clients: %v", err) // the loop meets it again, and ends
 	}
 	s.trace.Span(trace.Gather, begin, s.trace.Mark(), len(s.pendingReads))
-	if s.pool.Hopes(len(s.pendingReads)) {
+	if s.pool.WorthWaiting(len(s.pendingReads)) {
 		s.lull.last = min(2*s.lull.last+1, longestLull)
 		s.lull.passes = s.lull.last
 		return
