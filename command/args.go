@@ -3,7 +3,9 @@ package command
 import (
 	"bytes"
 	"math"
+	"math/big"
 	"strconv"
+	"time"
 
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -114,4 +116,131 @@ func lower(buf *[longestName]byte, s []byte) []byte {
 		buf[i] = c
 	}
 	return buf[:len(s)]
+}
+
+// parseRandomCount reads how many elements to return by chance; a negative one
+// allows the same to be returned again.
+func parseRandomCount(arg []byte) (int, error) {
+	count, err := parseIndex(arg)
+	if err == nil && count == math.MinInt64 {
+		err = errCountRange
+	}
+	return count, err
+}
+
+// parseAtLeast reads a number of which every fault has the same text.
+func parseAtLeast(arg []byte, least int, fault error) (int, error) {
+	n, err := parseIndex(arg)
+	if err != nil || n < least {
+		return 0, fault
+	}
+	return n, nil
+}
+
+// parsePopCount reads "[COUNT count]". A faulty count is reported before what follows it.
+func parsePopCount(args [][]byte) (int, error) {
+	if len(args) == 0 {
+		return 1, nil
+	}
+	if len(args) < 2 || !is(args[0], "count") {
+		return 0, errSyntax
+	}
+	count, err := parseAtLeast(args[1], 1, errPopCount)
+	if err == nil && len(args) > 2 {
+		err = errSyntax
+	}
+	return count, err
+}
+
+// clampRange turns first and last position, negative ones counted from the end,
+// into from:to of something of size total. A last position before the beginning
+// means the first element (getrangeCommand, bitcountCommand), unless first is
+// negative too and behind it.
+func clampRange(first, last, total int64) (from, to int64) {
+	if first < 0 && last < 0 && first > last {
+		return 0, 0
+	}
+	from, last = fromEnd(first, total), min(fromEnd(last, total), total-1)
+	if from > last {
+		return 0, 0
+	}
+	return from, last + 1
+}
+
+// fromEnd counts a negative position from the end, to the beginning at most.
+func fromEnd(i, total int64) int64 {
+	if i < 0 {
+		return max(i+total, 0)
+	}
+	return i
+}
+
+// database reads the number of a database.
+func (c *Call) database(arg []byte) (int, error) {
+	n, err := parseIndex(arg)
+	switch {
+	case err != nil:
+		return 0, err
+	case n != int(int32(n)):
+		return 0, errIntRange
+	case n < 0 || n >= len(c.KS.DBs):
+		return 0, errDBIndex
+	}
+	return n, nil
+}
+
+// parseSeconds reads how long to wait, 0 for any time, in milliseconds: a fraction of one
+// counts as one (timeout.c: getTimeoutFromObjectOrReply).
+func parseSeconds(c *Call, arg []byte) (ms int64, err error) {
+	if n, ok := parseShort(arg); ok && n < 1e9 {
+		return int64(n) * 1000, nil
+	}
+	v, err := parseLongDouble(arg)
+	if err != nil {
+		return 0, errTimeoutFloat
+	}
+	ms, accuracy := v.Mul(v, big.NewFloat(1000)).Int64()
+	if accuracy == big.Below {
+		if ms == math.MaxInt64 {
+			return 0, errTimeoutRange
+		}
+		ms++
+	}
+	return checkTimeout(c, ms)
+}
+
+// ParseMillis is parseSeconds for an argument in milliseconds.
+func ParseMillis(c *Call, arg []byte) (ms int64, err error) {
+	ms, ok := store.ParseInt(arg)
+	if !ok {
+		return 0, errTimeoutInt
+	}
+	return checkTimeout(c, ms)
+}
+
+// farAway is longer than anybody will wait, in milliseconds, and short enough to be counted
+// in nanoseconds.
+const farAway = int64(100 * 365 * 24 * time.Hour / time.Millisecond)
+
+func checkTimeout(c *Call, ms int64) (int64, error) {
+	switch {
+	case ms < 0:
+		return 0, errTimeoutNegative
+	case ms > math.MaxInt64-c.Now: // as a time, not a duration
+		return 0, errTimeoutRange
+	}
+	return min(ms, farAway), nil
+}
+
+func numKeys(args [][]byte) (int, error) {
+	n, err := parseInt(args[2])
+	switch {
+	case err != nil:
+		return 0, err
+	case n > int64(len(args)-3):
+		return 0, errManyKeys
+	case n < 0:
+		return 0, errNegativeKeys
+	}
+	return int(n), nil
 }

@@ -266,3 +266,7 @@ func (ex *Executor) exchanged(db *store.DB) {
 		ex.waiters.note(q)
 	}
 }
+
+// Await has the client wait for a reply that the server will have for it, by Answer, as
+// long as that takes. CLIENT UNBLOCK ends the wait as well: nothing writes the reply then.
+func (c *Call) Await(nothing func(*resp.Writer)) { c.block(0, nothing) }

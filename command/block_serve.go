@@ -118,3 +118,9 @@ func (ex *Executor) StopWaiting(s *Session) {
 		ex.dequeue(s)
 	}
 }
+
+// Answer ends the wait of s with the reply that write appends.
+func (ex *Executor) Answer(s *Session, write func(*resp.Writer)) {
+	s.Wait.nothing = write
+	ex.Unblock(s, nil)
+}

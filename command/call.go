@@ -78,3 +78,30 @@ func (c *Call) length(n int, err error) error {
 	c.Int(int64(n))
 	return nil
 }
+
+// flag answers yes or no as commands older than booleans do.
+func (c *Call) flag(yes bool) {
+	if yes {
+		c.Int(1)
+	} else {
+		c.Int(0)
+	}
+}
+
+// shrunk tells that a collection has lost n elements and deletes the key of one
+// that has none left.
+func (c *Call) shrunk(class Class, event string, key []byte, n int) {
+	gone := c.DB.DropIfEmpty(key)
+	c.Changed(class, event, key)
+	c.Count(n - 1)
+	if gone {
+		c.Notify(ClassGeneric, "del", key)
+	}
+}
+
+// emptyScan is the reply of a scan that has nothing to go through.
+func (c *Call) emptyScan() {
+	c.Array(2)
+	c.BulkString("0")
+	c.Array(0)
+}

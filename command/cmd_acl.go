@@ -244,31 +244,3 @@ func aclDryRun(c *Call) error {
 	}
 	return nil
 }
-
-// setUses is what SET does with its key: with GET it reads the old value
-// (db.c: setGetKeys).
-func setUses(args [][]byte) KeyFlag {
-	for _, arg := range args[min(3, len(args)):] {
-		if is(arg, "get") {
-			return RW | Access | Update
-		}
-	}
-	return OW | Update
-}
-
-// bitfieldUses is what BITFIELD does with its key: read it, if all it has is GET
-// (db.c: bitfieldGetKeys).
-func bitfieldUses(args [][]byte) KeyFlag {
-	for i := 2; i < len(args); {
-		left := len(args) - 1 - i
-		switch {
-		case is(args[i], "get") && left >= 2:
-			i += 3
-		case is(args[i], "overflow") && left >= 1:
-			i += 2
-		default:
-			return RW | Access | Update
-		}
-	}
-	return RO | Access
-}

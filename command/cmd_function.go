@@ -292,24 +292,3 @@ func functionRestore(c *Call) error {
 	c.OK()
 	return nil
 }
-
-func (ex *Executor) restoreLibraries(payload []byte) (*luaeval.Libraries, error) {
-	code, err := rdb.RestoreLibraries(ex.payload(payload))
-	restored := luaeval.NewLibraries()
-	for _, text := range code {
-		if _, err := ex.lua().LoadLibrary(restored, text, false); err != nil {
-			return nil, store.Error(err.Error())
-		}
-	}
-	return restored, err
-}
-
-// FunctionMemory is how many libraries and functions there are, and about how many
-// bytes they take and the interpreter because of them.
-func (ex *Executor) FunctionMemory() (libraries, functions, bytes, interpreter int) {
-	libraries, functions = ex.functions.Len()
-	if ex.engine != nil {
-		interpreter = ex.engine.LibraryStateMem()
-	}
-	return libraries, functions, ex.functions.Mem(), interpreter
-}

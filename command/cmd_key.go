@@ -242,20 +242,6 @@ func move(c *Call) error {
 	return nil
 }
 
-// database reads the number of a database.
-func (c *Call) database(arg []byte) (int, error) {
-	n, err := parseIndex(arg)
-	switch {
-	case err != nil:
-		return 0, err
-	case n != int(int32(n)):
-		return 0, errIntRange
-	case n < 0 || n >= len(c.KS.DBs):
-		return 0, errDBIndex
-	}
-	return n, nil
-}
-
 // OBJECT ENCODING key (object.c: objectCommand)
 func objectEncoding(c *Call) error {
 	if !c.DB.Inspect(c.Args[2]) {

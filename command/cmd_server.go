@@ -134,19 +134,6 @@ func flushAll(c *Call) error {
 	return nil
 }
 
-// flushAll removes all keys and returns how many there were.
-func (ex *Executor) flushAll() int {
-	for _, db := range ex.KS.DBs {
-		ex.replaced(db, nil)
-	}
-	ex.invalidateAll()
-	n := ex.KS.FlushAll()
-	for _, db := range ex.KS.DBs {
-		ex.exchanged(db)
-	}
-	return n
-}
-
 // SWAPDB index1 index2 (db.c: swapdbCommand)
 func swapDB(c *Call) error {
 	var ids [2]int

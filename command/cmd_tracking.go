@@ -157,15 +157,6 @@ func clientCaching(c *Call) error {
 	return nil
 }
 
-// endAnnounced is called after every command: CLIENT's own do not count, and up
-// to EXEC a transaction is not over (networking.c: resetClient).
-func (s *Session) endAnnounced(cmd *Command) {
-	if s.InMulti() || cmd != nil && cmd.Container != nil && cmd.Container.Name == "client" {
-		return
-	}
-	s.Tracker.announced = false
-}
-
 // CLIENT GETREDIR (networking.c: clientCommand)
 func clientGetRedir(c *Call) error {
 	c.Int(c.Sess.RedirectsTo())

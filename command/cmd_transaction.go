@@ -37,113 +37,6 @@ const (
 	errExecAbort    store.Error = "EXECABORT Transaction discarded because of previous errors."
 )
 
-// Transaction is what a session has queued and watches. It stays with the session
-// once it has been needed, for its memory.
-type Transaction struct {
-	Open  bool // between MULTI and EXEC
-	Dirty bool // a watched key has changed
-
-	queue   requests
-	room    [][]byte // for the arguments of the queued command that runs
-	aborted bool     // a command was refused: EXEC will be, too
-	flags   Flag     // of all commands in the queue
-
-	watches    []*watched
-	watchBytes int // of their keys
-}
-
-// keepQueue is the bytes up to which the memory of a queue is used again.
-const keepQueue = 8 << 10
-
-// add queues a request.
-func (t *Transaction) add(cmd *Command, args [][]byte, flags Flag) {
-	if t.Dirty || t.aborted {
-		return // it will not run
-	}
-	t.queue.add(cmd, args)
-	t.flags |= flags
-}
-
-// Mem is about the bytes that the queue and the watched keys take.
-func (t *Transaction) Mem() int {
-	if t == nil {
-		return 0
-	}
-	return t.queue.held + 24*cap(t.room) + memWatch*len(t.watches) + t.watchBytes
-}
-
-// QueueMem is the bytes of the arguments that are queued (CLIENT LIST: multi-mem).
-func (t *Transaction) QueueMem() int {
-	if t == nil {
-		return 0
-	}
-	return t.queue.sent
-}
-
-// Len is the number of commands that are queued.
-func (t *Transaction) Len() int { return t.queue.len }
-
-func (s *Session) transaction() *Transaction {
-	if s.Tx == nil {
-		s.Tx = &Transaction{}
-	}
-	return s.Tx
-}
-
-// InMulti tells whether what s sends is queued.
-func (s *Session) InMulti() bool { return s.Tx != nil && s.Tx.Open }
-
-// endTransaction makes s as if it had never said MULTI or WATCH.
-func (ex *Executor) endTransaction(s *Session) {
-	t := s.Tx
-	if t == nil {
-		return
-	}
-	ex.unwatch(t)
-	t.Open, t.Dirty, t.aborted, t.flags = false, false, false, 0
-	t.queue.reset()
-	if 24*cap(t.room) > keepQueue {
-		t.room = nil
-	}
-}
-
-// refuse notes that a command of s was not let in. A transaction it belongs to will
-// not run; an EXEC that was not let in itself ends its own (server.c: rejectCommand).
-func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) error {
-	if cmd != nil && cmd.Name == "exec" {
-		ex.endTransaction(s)
-		if ex.MonitorFeed != nil { // who follows the commands has to see the end of the transaction
-			ex.MonitorFeed(s, args)
-		}
-		return execAborted(err)
-	}
-	if s.InMulti() {
-		s.Tx.aborted = true
-	}
-	return err
-}
-
-// flagsOf are those of cmd; for EXEC also those of what it would run, for a script
-// those that it declares.
-func (ex *Executor) flagsOf(s *Session, cmd *Command, args [][]byte) Flag {
-	switch {
-	case cmd.Name == "exec" && s.Tx != nil:
-		return cmd.Flags | s.Tx.flags
-	case cmd.Group == "scripting":
-		return ex.scriptFlags(cmd, args)
-	}
-	return cmd.Flags
-}
-
-// needsMemory tells whether cmd is refused when there is none. A queue takes some,
-// whatever is put into it.
-func (ex *Executor) needsMemory(s *Session, cmd *Command, args [][]byte) bool {
-	if ex.flagsOf(s, cmd, args)&DenyOOM != 0 {
-		return true
-	}
-	return s.InMulti() && (cmd.Flags&NotQueued == 0 || cmd.Name == "multi" || cmd.Name == "watch")
-}
-
 // MULTI (multi.c: multiCommand)
 func multi(c *Call) error {
 	t := c.Sess.transaction()
@@ -203,5 +96,30 @@ func exec(c *Call) error {
 	}
 	ex.Depth--
 	ex.endTransaction(s)
+	return nil
+}
+
+// WATCH key ... (multi.c: watchCommand)
+func watch(c *Call) error {
+	t := c.Sess.transaction()
+	if t.Open {
+		return errWatchInMulti
+	}
+	if !t.Dirty { // else it is too late for more
+		for _, key := range c.Args[1:] {
+			c.Ex.watch(t, c.DB, key)
+		}
+	}
+	c.OK()
+	return nil
+}
+
+// UNWATCH (multi.c: unwatchCommand)
+func unwatch(c *Call) error {
+	if t := c.Sess.Tx; t != nil {
+		c.Ex.unwatch(t)
+		t.Dirty = false
+	}
+	c.OK()
 	return nil
 }

@@ -100,8 +100,3 @@ func (ex *Executor) findMemory() (lacking bool) {
 
 // lacksMemory is findMemory for a command inside the one that has asked.
 func (ex *Executor) lacksMemory() bool { return ex.KS.MaxMemory > 0 && ex.oom }
-
-// debugAllowed reports whether enable-debug-command lets this client in.
-func (ex *Executor) debugAllowed(s *Session) bool {
-	return ex.Cfg.EnableDebugCommand == "yes" || ex.Cfg.EnableDebugCommand == "local" && s.Local
-}

@@ -218,47 +218,6 @@ func (s *Session) answered(cmd *Command, w *resp.Writer, mark int) {
 	}
 }
 
-// admit finds the command and decides whether it may run now
-// (server.c: processCommand). The command is returned also when it may not.
-func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
-	cmd := ex.Table.Lookup(args)
-	s.Last = cmd
-	switch {
-	case cmd == nil:
-		return nil, unknownCommand(s, args)
-	case cmd.Subs != nil && len(args) > 1:
-		s.Last = nil
-		return nil, errUnknownSubcommand(cmd, args)
-	case !cmd.takes(len(args)):
-		return cmd, errArity(cmd.Name)
-	case cmd.Flags&ProtectedDebug != 0 && !ex.debugAllowed(s):
-		return cmd, errDebugRefused
-	}
-	return cmd, ex.permit(s, cmd, args)
-}
-
-// permit is the part of admit that depends on the moment: a command that was
-// blocked has to pass it again.
-func (ex *Executor) permit(s *Session, cmd *Command, args [][]byte) error {
-	switch {
-	case !s.Authenticated && cmd.Flags&NoAuth == 0 && !ex.Users.Open():
-		return errNoAuth
-	case cmd.Flags&NoMulti != 0 && s.InMulti():
-		return errNotInMulti
-	case !ex.allows(s, cmd, args):
-		return ex.errNoPerm(s, cmd, args)
-	case ex.KS.MaxMemory > 0 && !ex.script.busy && ex.findMemory() && ex.needsMemory(s, cmd, args): // reads make room too
-		return errOOM
-	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
-		return errSubscriber(cmd)
-	case ex.script.busy && cmd.Flags&AllowBusy == 0:
-		return ex.Busy()
-	case ex.Pause != PauseNone && ex.Pause.holds(ex.flagsOf(s, cmd, args)):
-		return errPostponed
-	}
-	return nil
-}
-
 // run executes cmd, which starts at the monotonic time start, and accounts for it
 // (server.c: call). It returns when the command has ended. Inside EXEC the
 // executor's own times stand still meanwhile.
@@ -344,4 +303,28 @@ func suppress(s *Session, w *resp.Writer, mark int, cmd *Command) {
 	case ReplySkip:
 		s.Replies = ReplyOn
 	}
+}
+
+// Leave forgets what s has subscribed to, watches, has queued and waits for: it has gone, or starts anew.
+func (ex *Executor) Leave(s *Session) {
+	if s.Subscriber {
+		s.Subscriber = false
+		ex.Subs.Forget(s)
+	}
+	ex.endTransaction(s)
+	ex.untrack(s)
+	ex.StopWaiting(s)
+}
+
+// Abandon cleans up after a command that has panicked, and returns whose it was.
+func (ex *Executor) Abandon() *Session {
+	s := ex.running
+	if ex.retrying != nil { // not resumed: the server has to know that it still waits
+		s.Hold, ex.retrying = Blocked, nil
+	}
+	ex.running, ex.executing, ex.afterReply, ex.trackers.pending = nil, false, nil, nil
+	if ex.script.on || !ex.script.busy { // else it is a script that goes on, in whose time others are served
+		ex.Depth, ex.script = 0, scripting{}
+	}
+	return s
 }

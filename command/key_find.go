@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -174,4 +175,22 @@ func (c *Command) movable() bool {
 		first = k.Index
 	}
 	return false
+}
+
+// AppendSubjects appends what a request is about: its keys, or its channels. There are none
+// in one that will be refused for its number of arguments.
+func (c *Command) AppendSubjects(found, args [][]byte) [][]byte {
+	if !c.takes(len(args)) {
+		return found
+	}
+	switch channels(c.Name) {
+	case acl.FirstChannel:
+		return append(found, args[1])
+	case acl.EveryChannel, acl.EveryPattern:
+		return append(found, args[1:]...)
+	}
+	for _, key := range c.AppendKeys(nil, args) {
+		found = append(found, args[key.Index])
+	}
+	return found
 }

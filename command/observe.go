@@ -1,13 +1,6 @@
 package command
 
 import (
-	"crypto/sha1"
-	"encoding/hex"
-	"iter"
-	"slices"
-
-	"github.com/miniredisd/miniredisd/internal/acl"
-	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -46,72 +39,4 @@ func (ex *Executor) Refuse(s *Session, args [][]byte, w *resp.Writer, err error)
 		ex.Observer.Answered(s, cmd, args, w, mark, false)
 	}
 	s.answered(cmd, w, mark)
-}
-
-// Queued are the commands that an EXEC of s would run.
-func (s *Session) Queued() iter.Seq2[*Command, [][]byte] {
-	return func(yield func(*Command, [][]byte) bool) {
-		if !s.InMulti() {
-			return
-		}
-		for cmd, args := range s.Tx.queue.all(nil) {
-			if !yield(cmd, slices.Clone(args)) {
-				return
-			}
-		}
-	}
-}
-
-// WouldQueue tells whether a request of s for cmd would be queued.
-func (s *Session) WouldQueue(cmd *Command) bool {
-	return s.InMulti() && cmd != nil && cmd.Flags&NotQueued == 0
-}
-
-// AppendSubjects appends what a request is about: its keys, or its channels. There are none
-// in one that will be refused for its number of arguments.
-func (c *Command) AppendSubjects(found, args [][]byte) [][]byte {
-	if !c.takes(len(args)) {
-		return found
-	}
-	switch channels(c.Name) {
-	case acl.FirstChannel:
-		return append(found, args[1])
-	case acl.EveryChannel, acl.EveryPattern:
-		return append(found, args[1:]...)
-	}
-	for _, key := range c.AppendKeys(nil, args) {
-		found = append(found, args[key.Index])
-	}
-	return found
-}
-
-// Script is the script that a request would run, by its SHA1 and text, or the function's
-// name and the text of its library; "" for none.
-func (ex *Executor) Script(c *Command, args [][]byte) (name, text string) {
-	if len(args) < 2 {
-		return "", ""
-	}
-	switch c.Name {
-	case "eval", "eval_ro":
-		sum := sha1.Sum(args[1])
-		return hex.EncodeToString(sum[:]), string(args[1])
-	case "evalsha", "evalsha_ro":
-		if script := ex.lua().Find(args[1]); script != nil {
-			return script.SHA, script.Body
-		}
-		return string(args[1]), ""
-	case "fcall", "fcall_ro":
-		return string(args[1]), ex.functionText(args[1])
-	}
-	return "", ""
-}
-
-func (ex *Executor) functionText(name []byte) string {
-	f := ex.functions.Find(name)
-	for _, library := range ex.functions.All() {
-		if f != nil && slices.ContainsFunc(library.Functions, func(other *luaeval.Function) bool { return other == f }) {
-			return library.Code
-		}
-	}
-	return ""
 }

@@ -90,23 +90,3 @@ func (ex *Executor) Busy() error {
 	}
 	return errBusyEval
 }
-
-// SCRIPT KILL (eval.c: scriptCommand)
-func scriptKill(c *Call) error { return c.killScript(false) }
-
-// killScript is SCRIPT KILL and, for a function, FUNCTION KILL: each ends its own kind
-// (script.c: scriptKill).
-func (c *Call) killScript(function bool) error {
-	run := &c.Ex.script
-	switch {
-	case !run.busy:
-		return errNotBusy
-	case run.wrote:
-		return errUnkillable
-	case run.function != function:
-		return c.Ex.Busy()
-	}
-	run.killed = true
-	c.OK()
-	return nil
-}

@@ -240,3 +240,20 @@ func (f field) wrap(v uint64) int64 {
 func (f field) read(b []byte, offset int64) int64 {
 	return f.wrap(getBits(b, offset, f.bits))
 }
+
+// bitfieldUses is what BITFIELD does with its key: read it, if all it has is GET
+// (db.c: bitfieldGetKeys).
+func bitfieldUses(args [][]byte) KeyFlag {
+	for i := 2; i < len(args); {
+		left := len(args) - 1 - i
+		switch {
+		case is(args[i], "get") && left >= 2:
+			i += 3
+		case is(args[i], "overflow") && left >= 1:
+			i += 2
+		default:
+			return RW | Access | Update
+		}
+	}
+	return RO | Access
+}

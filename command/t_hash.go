@@ -170,15 +170,6 @@ func hexists(c *Call) error {
 	return nil
 }
 
-// flag answers yes or no as commands older than booleans do.
-func (c *Call) flag(yes bool) {
-	if yes {
-		c.Int(1)
-	} else {
-		c.Int(0)
-	}
-}
-
 // HSTRLEN key field (t_hash.c: hstrlenCommand)
 func hstrlen(c *Call) error {
 	value, _, err := readField(c)
@@ -273,17 +264,6 @@ func hdel(c *Call) error {
 	}
 	c.Int(int64(n))
 	return nil
-}
-
-// shrunk tells that a collection has lost n elements and deletes the key of one
-// that has none left.
-func (c *Call) shrunk(class Class, event string, key []byte, n int) {
-	gone := c.DB.DropIfEmpty(key)
-	c.Changed(class, event, key)
-	c.Count(n - 1)
-	if gone {
-		c.Notify(ClassGeneric, "del", key)
-	}
 }
 
 // HINCRBY key field increment (t_hash.c: hincrbyCommand)

@@ -36,13 +36,6 @@ func hscan(c *Call) error {
 	return nil
 }
 
-// emptyScan is the reply of a scan that has nothing to go through.
-func (c *Call) emptyScan() {
-	c.Array(2)
-	c.BulkString("0")
-	c.Array(0)
-}
-
 // HRANDFIELD key [count [WITHVALUES]] (t_hash.c: hrandfieldCommand)
 func hrandfield(c *Call) error {
 	if len(c.Args) > 2 {
@@ -108,14 +101,4 @@ func hrandfields(c *Call) error {
 		reply(h.Random(c.KS.Rand))
 	}
 	return nil
-}
-
-// parseRandomCount reads how many elements to return by chance; a negative one
-// allows the same to be returned again.
-func parseRandomCount(arg []byte) (int, error) {
-	count, err := parseIndex(arg)
-	if err == nil && count == math.MinInt64 {
-		err = errCountRange
-	}
-	return count, err
 }

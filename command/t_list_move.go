@@ -16,15 +16,6 @@ const (
 	errMaxLenNegative store.Error = "ERR MAXLEN can't be negative"
 )
 
-// parseAtLeast reads a number of which every fault has the same text.
-func parseAtLeast(arg []byte, least int, fault error) (int, error) {
-	n, err := parseIndex(arg)
-	if err != nil || n < least {
-		return 0, fault
-	}
-	return n, nil
-}
-
 // parseEnd reads LEFT or RIGHT.
 func parseEnd(arg []byte) (head bool, err error) {
 	if head = is(arg, "left"); !head && !is(arg, "right") {
@@ -142,21 +133,6 @@ func (p *listPop) pop(c *Call) (done bool, err error) {
 		}
 	}
 	return false, nil
-}
-
-// parsePopCount reads "[COUNT count]". A faulty count is reported before what follows it.
-func parsePopCount(args [][]byte) (int, error) {
-	if len(args) == 0 {
-		return 1, nil
-	}
-	if len(args) < 2 || !is(args[0], "count") {
-		return 0, errSyntax
-	}
-	count, err := parseAtLeast(args[1], 1, errPopCount)
-	if err == nil && len(args) > 2 {
-		err = errSyntax
-	}
-	return count, err
 }
 
 // lposOptions are the words behind LPOS key element.

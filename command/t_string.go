@@ -172,29 +172,6 @@ func getrange(c *Call) error {
 	return nil
 }
 
-// clampRange turns first and last position, negative ones counted from the end,
-// into from:to of something of size total. A last position before the beginning
-// means the first element (getrangeCommand, bitcountCommand), unless first is
-// negative too and behind it.
-func clampRange(first, last, total int64) (from, to int64) {
-	if first < 0 && last < 0 && first > last {
-		return 0, 0
-	}
-	from, last = fromEnd(first, total), min(fromEnd(last, total), total-1)
-	if from > last {
-		return 0, 0
-	}
-	return from, last + 1
-}
-
-// fromEnd counts a negative position from the end, to the beginning at most.
-func fromEnd(i, total int64) int64 {
-	if i < 0 {
-		return max(i+total, 0)
-	}
-	return i
-}
-
 // APPEND key value (t_string.c: appendCommand)
 func appendTo(c *Call) error {
 	n, err := c.DB.Append(c.Args[1], c.Args[2], stringLimit(c))

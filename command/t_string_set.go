@@ -230,3 +230,14 @@ func getex(c *Call) error {
 	}
 	return nil
 }
+
+// setUses is what SET does with its key: with GET it reads the old value
+// (db.c: setGetKeys).
+func setUses(args [][]byte) KeyFlag {
+	for _, arg := range args[min(3, len(args)):] {
+		if is(arg, "get") {
+			return RW | Access | Update
+		}
+	}
+	return OW | Update
+}

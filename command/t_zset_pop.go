@@ -7,14 +7,6 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-const (
-	errNumKeys  store.Error = "ERR numkeys should be greater than 0"
-	errPopCount store.Error = "ERR count should be greater than 0"
-	errRange    store.Error = "ERR value is out of range"
-
-	errCountRange store.Error = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
-)
-
 // ZPOPMIN key [count] (t_zset.c: zpopminCommand)
 func zpopmin(c *Call) error { return zpopGeneric(c, false) }
 

@@ -339,3 +339,12 @@ func (ex *Executor) TrackingStats() (clients, keys, items, prefixes int) {
 	t := &ex.trackers
 	return len(t.clients), t.readers.Len(), t.items, len(t.prefixes)
 }
+
+// endAnnounced is called after every command: CLIENT's own do not count, and up
+// to EXEC a transaction is not over (networking.c: resetClient).
+func (s *Session) endAnnounced(cmd *Command) {
+	if s.InMulti() || cmd != nil && cmd.Container != nil && cmd.Container.Name == "client" {
+		return
+	}
+	s.Tracker.announced = false
+}

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"strings"
-
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -25,31 +23,6 @@ type watchers struct {
 
 // keepWatches is the number of watched keys that an idle transaction keeps room for.
 const keepWatches = 64
-
-// WATCH key ... (multi.c: watchCommand)
-func watch(c *Call) error {
-	t := c.Sess.transaction()
-	if t.Open {
-		return errWatchInMulti
-	}
-	if !t.Dirty { // else it is too late for more
-		for _, key := range c.Args[1:] {
-			c.Ex.watch(t, c.DB, key)
-		}
-	}
-	c.OK()
-	return nil
-}
-
-// UNWATCH (multi.c: unwatchCommand)
-func unwatch(c *Call) error {
-	if t := c.Sess.Tx; t != nil {
-		c.Ex.unwatch(t)
-		t.Dirty = false
-	}
-	c.OK()
-	return nil
-}
 
 func (ex *Executor) watch(t *Transaction, db *store.DB, key []byte) {
 	if ex.watchers.dbs == nil {
@@ -163,9 +136,4 @@ func (ex *Executor) watchedIsDue(t *Transaction) bool {
 		}
 	}
 	return false
-}
-
-// execAborted is the answer to an EXEC that was refused (multi.c: execCommandAbort).
-func execAborted(err error) error {
-	return errorf("EXECABORT Transaction discarded because of: %s", strings.TrimPrefix(err.Error(), "ERR "))
 }
