@@ -16,20 +16,20 @@ func clusterRows() []Row {
 	rows := []Row{
 		{"cluster", "",
 			-2, 0, nil, "cluster", "3.0.0",
-			"As its subcommands have it",
-			"Looks after a cluster, which there is none of.", nil},
+			"See the subcommands.",
+			"Always refused: this server is not part of a cluster.", nil},
 		{"asking", "",
 			1, Fast | InConnection, nil, "cluster", "3.0.0",
 			"O(1)",
-			"Is refused without a cluster.", clusterRefused},
+			"Always refused: this server is not part of a cluster.", clusterRefused},
 		{"readonly", "",
 			1, Loading | Stale | Fast | InConnection, nil, "cluster", "3.0.0",
 			"O(1)",
-			"Is refused without a cluster.", clusterRefused},
+			"Always refused: this server is not part of a cluster.", clusterRefused},
 		{"readwrite", "",
 			1, Loading | Stale | Fast | InConnection, nil, "cluster", "3.0.0",
 			"O(1)",
-			"Is refused without a cluster.", clusterRefused},
+			"Always refused: this server is not part of a cluster.", clusterRefused},
 	}
 	const change = Admin | Stale | NoAsyncLoading
 	for _, sub := range [...]struct {
@@ -68,7 +68,8 @@ func clusterRows() []Row {
 		{"slots", "", 2, Stale | NondeterministicOutput, "3.0.0"},
 	} {
 		rows = append(rows, Row{Name: "cluster|" + sub.name, Syntax: sub.syntax, Arity: sub.arity, Flags: sub.flags,
-			Group: "cluster", Since: sub.since, Complexity: "O(1)", Summary: "Is refused without a cluster.", Do: clusterRefused})
+			Group: "cluster", Since: sub.since, Complexity: "O(1)",
+			Summary: "Always refused: this server is not part of a cluster.", Do: clusterRefused})
 	}
 	return rows
 }

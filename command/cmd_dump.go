@@ -7,20 +7,20 @@ import (
 
 func dumpRows() []Row {
 	const syntax = "key ttl:integer serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds:integer] [FREQ frequency:integer]"
-	const cost = "O(S) in the bytes of the payload, O(S+N*log(N)) for N members of a sorted set"
+	const cost = "O(S) for a payload of S bytes, O(S+N*log(N)) for a sorted set of N members"
 	return []Row{
 		{"dump", "key",
 			2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "generic", "2.6.0",
-			"O(S) in the bytes of the value",
-			"Returns the value of a key as one string, for RESTORE.", dump},
+			"O(S) for a value of S bytes",
+			"Returns the value of a key as a byte string for RESTORE.", dump},
 		{"restore", syntax,
 			-4, Write | DenyOOM | Dangerous, keys(at(1, OW|Update)), "generic", "2.6.0",
 			cost,
-			"Makes a key of a string that DUMP has returned.", restore},
+			"Creates a key from a byte string of DUMP.", restore},
 		{"restore-asking", syntax,
 			-4, Write | DenyOOM | Asking | Dangerous | InKeyspace, keys(at(1, OW|Update)), "server", "3.0.0",
 			cost,
-			"Is RESTORE as the nodes of a cluster send it.", restore},
+			"Does the same as RESTORE. Nodes of a cluster send it.", restore},
 	}
 }
 

@@ -12,9 +12,9 @@ func functionRows() []Row {
 	const (
 		run    = NoScript | Stale | SkipMonitor | NoMandatoryKeys
 		call   = "function numkeys [key ...] [arg ...]"
-		calls  = "That of the function"
+		calls  = "Depends on the function."
 		change = Write | NoScript | RequestAllShards | ResponseAllSucceeded
-		number = "O(N) in the functions"
+		number = "O(N) for N functions"
 	)
 	writes, reads := keys(counted(2, RW|Access|Update)), keys(counted(2, RO|Access))
 	return []Row{
@@ -28,20 +28,20 @@ func functionRows() []Row {
 			"Calls a function that must not write.", fcall},
 		{"function", "",
 			-2, 0, nil, "scripting", "7.0.0",
-			"As its subcommands have it",
-			"Looks after libraries of functions.", nil},
+			"See the subcommands.",
+			"Manages libraries of functions.", nil},
 		{"function|delete", "library-name",
 			3, change, nil, "scripting", "7.0.0",
 			"O(1)",
-			"Deletes a library.", functionDelete},
+			"Deletes one library.", functionDelete},
 		{"function|dump", "",
 			2, NoScript, nil, "scripting", "7.0.0",
 			number,
-			"Returns all libraries as one string, for RESTORE.", functionDump},
+			"Returns all libraries as a byte string for FUNCTION RESTORE.", functionDump},
 		{"function|flush", "[ASYNC | SYNC]",
 			-2, change, nil, "scripting", "7.0.0",
 			number + " deleted",
-			"Deletes all libraries.", functionFlush},
+			"Deletes every library.", functionFlush},
 		{"function|help", "",
 			2, Loading | Stale, nil, "scripting", "7.0.0",
 			"O(1)",
@@ -49,24 +49,24 @@ func functionRows() []Row {
 		{"function|kill", "",
 			2, NoScript | AllowBusy | RequestAllShards | ResponseOneSucceeded, nil, "scripting", "7.0.0",
 			"O(1)",
-			"Ends the function that is running.", functionKill},
+			"Stops the running function.", functionKill},
 		{"function|list", "[LIBRARYNAME library-name-pattern] [WITHCODE]",
 			-2, NoScript | NondeterministicOrder, nil, "scripting", "7.0.0",
 			number,
 			"Describes the libraries.", functionList},
 		{"function|load", "[REPLACE] function-code",
 			-3, change | DenyOOM, nil, "scripting", "7.0.0",
-			"O(S) in the bytes of the library, which is compiled",
-			"Loads a library.", functionLoad},
+			"O(S) to compile a library of S bytes",
+			"Loads a library from its source text.", functionLoad},
 		{"function|restore", "serialized-value [FLUSH | APPEND | REPLACE]",
 			-3, change | DenyOOM, nil, "scripting", "7.0.0",
 			number + " on the payload",
-			"Loads the libraries of a string made by DUMP.", functionRestore},
+			"Loads the libraries in a byte string of FUNCTION DUMP.", functionRestore},
 		{"function|stats", "",
 			2, NoScript | AllowBusy | NondeterministicOutput | RequestAllShards | ResponseSpecial, nil,
 			"scripting", "7.0.0",
 			"O(1)",
-			"Tells what function is running, and how many there are.", functionStats},
+			"Describes the running function, and counts libraries and functions.", functionStats},
 	}
 }
 

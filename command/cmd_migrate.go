@@ -12,7 +12,7 @@ import (
 func migrateRows() []Row {
 	const syntax = `host port:integer (key | "") destination-db:integer timeout:integer ` +
 		`[COPY] [REPLACE] [AUTH password | AUTH2 (username password)] [KEYS key ...]`
-	const cost = "O(S) in the bytes of the values, and what RESTORE costs the other server"
+	const cost = "O(S) for values of S bytes, and RESTORE on the other server"
 	one := KeySpec{Flags: RW | Access | Delete, Index: 3, Step: 1, Find: migrateOne}
 	many := KeySpec{Flags: RW | Access | Delete | Incomplete, Index: -2, Keyword: "KEYS", Last: -1, Step: 1, Find: migrateMany}
 	return []Row{

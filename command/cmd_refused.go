@@ -13,8 +13,8 @@ func refusedRows() []Row {
 	const (
 		file  = Admin | NoScript | NoAsyncLoading
 		link  = file | NoMulti
-		disk  = "Is refused: data is kept in memory only."
-		alone = "Is refused: this server does not replicate."
+		disk  = "Always refused: data is kept in memory only."
+		alone = "Always refused: this server does not replicate."
 	)
 	return []Row{
 		{"save", "",
@@ -44,7 +44,7 @@ func refusedRows() []Row {
 		{"failover", "[TO (host port:integer [FORCE])] [ABORT] [TIMEOUT milliseconds]",
 			-1, Admin | NoScript | Stale, nil, "server", "6.2.0",
 			"O(1)",
-			"Is refused as by a Redis without replicas.", failover},
+			"Always refused: this server has no replicas.", failover},
 	}
 }
 

@@ -8,7 +8,7 @@ import (
 func scriptRows() []Row {
 	const (
 		run     = NoScript | Stale | SkipMonitor | NoMandatoryKeys
-		depends = "That of the script"
+		depends = "Depends on the script."
 		body    = "script numkeys [key [key ...]] [arg [arg ...]]"
 		sha     = "sha1 numkeys [key [key ...]] [arg [arg ...]]"
 		toAll   = RequestAllNodes | ResponseAllSucceeded
@@ -18,35 +18,35 @@ func scriptRows() []Row {
 		{"eval", body,
 			-3, run | MayReplicate, writes, "scripting", "2.6.0",
 			depends,
-			"Runs a script.", eval},
+			"Runs a Lua script.", eval},
 		{"evalsha", sha,
 			-3, run | MayReplicate, writes, "scripting", "2.6.0",
 			depends,
-			"Runs a script that is kept, by its SHA1.", evalSHA},
+			"Runs a cached Lua script, named by its SHA1.", evalSHA},
 		{"eval_ro", body,
 			-3, run | ReadOnly, reads, "scripting", "7.0.0",
 			depends,
-			"Runs a script that must not write.", eval},
+			"Runs a Lua script that must not write.", eval},
 		{"evalsha_ro", sha,
 			-3, run | ReadOnly, reads, "scripting", "7.0.0",
 			depends,
-			"Runs a script that is kept and must not write.", evalSHA},
+			"Runs a cached Lua script that must not write, named by its SHA1.", evalSHA},
 		{"script", "",
 			-2, 0, nil, "scripting", "2.6.0",
-			"As its subcommands have it",
-			"Looks after the scripts that are kept.", nil},
+			"See the subcommands.",
+			"Manages the cache of Lua scripts.", nil},
 		{"script|debug", "YES | SYNC | NO",
 			3, NoScript, nil, "scripting", "3.2.0",
 			"O(1)",
-			"Is refused: there is no debugger.", scriptDebug},
+			"Accepts NO only: this server has no Lua debugger.", scriptDebug},
 		{"script|exists", "sha1 [sha1 ...]",
 			-3, NoScript | RequestAllShards | ResponseAnd, nil, "scripting", "2.6.0",
-			"O(N) in the scripts given",
-			"Tells which scripts are kept.", scriptExists},
+			"O(N) for N scripts",
+			"Checks which scripts are cached.", scriptExists},
 		{"script|flush", "[ASYNC | SYNC]",
 			-2, NoScript | toAll, nil, "scripting", "2.6.0",
-			"O(N) in the scripts kept",
-			"Forgets all scripts.", scriptFlush},
+			"O(N) for N cached scripts",
+			"Deletes all cached scripts.", scriptFlush},
 		{"script|help", "",
 			2, Loading | Stale, nil, "scripting", "5.0.0",
 			"O(1)",
@@ -54,11 +54,11 @@ func scriptRows() []Row {
 		{"script|kill", "",
 			2, NoScript | AllowBusy | RequestAllShards | ResponseOneSucceeded, nil, "scripting", "2.6.0",
 			"O(1)",
-			"Ends the script that is running.", scriptKill},
+			"Stops the running script.", scriptKill},
 		{"script|load", "script",
 			3, NoScript | Stale | toAll, nil, "scripting", "2.6.0",
-			"O(S) in the bytes of the script",
-			"Keeps a script without running it.", scriptLoad},
+			"O(S) for a script of S bytes",
+			"Caches a script without running it.", scriptLoad},
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 
 func sortRows() []Row {
 	const (
-		cost = "O(N*log(N)) in the elements, O(N) with BY and no asterisk"
+		cost = "O(N*log(N)) for N elements, O(N) if BY has no asterisk"
 		how  = "key [BY pattern] [LIMIT offset count] [GET+ pattern ...] [ASC | DESC] [ALPHA]"
 		all  = Dangerous | NotKeyspace | OnAnyType
 	)
@@ -28,11 +28,11 @@ func sortRows() []Row {
 		{"sort", how + " [STORE destination]",
 			-2, Write | DenyOOM | all, keys(source, weights, stored), "generic", "1.0.0",
 			cost,
-			"Sorts the elements of a list, a set or a sorted set and returns or stores them.", sortCommand},
+			"Sorts the elements of a list, set or sorted set, and returns or stores them.", sortCommand},
 		{"sort_ro", how,
 			-2, ReadOnly | all, keys(source, weights), "generic", "7.0.0",
 			cost,
-			"Returns the elements of a list, a set or a sorted set in order.", sortReadOnly},
+			"Sorts the elements of a list, set or sorted set, and returns them.", sortReadOnly},
 	}
 }
 

@@ -13,20 +13,20 @@ func trackingRows() []Row {
 			"(ON | OFF) [REDIRECT client-id:integer] [PREFIX+ prefix:string ...] [BCAST] [OPTIN] [OPTOUT] " +
 				"[NOLOOP]",
 			-3, flags, nil, "connection", "6.0.0",
-			"O(1), and O(N) in the prefixes given",
-			"Has this connection told when what it has read changes.", clientTracking},
+			"O(1), with prefixes O(N) for N prefixes",
+			"Switches invalidation messages for client-side caching on or off.", clientTracking},
 		{"client|caching", "YES | NO",
 			3, flags, nil, "connection", "6.0.0",
 			"O(1)",
-			"Says whether the answers to come are kept.", clientCaching},
+			"Switches tracking of the next command's keys on or off.", clientCaching},
 		{"client|trackinginfo", "",
 			2, flags, nil, "connection", "6.2.0",
 			"O(1)",
-			"Tells what this connection is told of.", clientTrackingInfo},
+			"Describes how tracking is set up for this connection.", clientTrackingInfo},
 		{"client|getredir", "",
 			2, flags, nil, "connection", "6.0.0",
 			"O(1)",
-			"Tells which connection gets the messages for this one.", clientGetRedir},
+			"Returns the ID of the client that gets this connection's invalidation messages.", clientGetRedir},
 	}
 }
 

@@ -10,11 +10,11 @@ func waitRows() []Row {
 		{"wait", "numreplicas:integer timeout:integer",
 			3, NotKeyspace | InConnection | RequestAllShards | ResponseMin, nil, "generic", "3.0.0",
 			"O(1)",
-			"Waits until replicas have what was written.", wait},
+			"Waits until replicas have received this connection's writes.", wait},
 		{"waitaof", "numlocal:integer numreplicas:integer timeout:integer",
 			4, NoScript | NotKeyspace | InConnection | RequestAllShards | ResponseMin, nil, "generic", "7.2.0",
 			"O(1)",
-			"Waits until what was written is on disk here and on replicas.", waitAOF},
+			"Waits until this connection's writes are in append-only files.", waitAOF},
 	}
 }
 

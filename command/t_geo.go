@@ -23,8 +23,8 @@ func geoRows() []Row {
 		with    = "[WITHCOORD] [WITHDIST] [WITHHASH]"
 		options = circle + " " + with + " " + first + " " + order
 		kept    = " [STORE key | STOREDIST key]"
-		inBox   = "O(log(M)+N) for M places, N of them in the cells of the grid that the shape touches"
-		around  = "O(log(M)+N) for M places, N of them in the cells of the grid that the circle touches"
+		inBox   = "O(log(M)+N) for M places, of which N are in grid cells that the shape touches"
+		around  = "O(log(M)+N) for M places, of which N are in grid cells that the circle touches"
 	)
 	source := at(1, RO|Access)
 	store := func(from int) []KeySpec {
@@ -33,24 +33,24 @@ func geoRows() []Row {
 	return []Row{
 		{"geoadd", "key [NX | XX] [CH] (longitude:double latitude:double member) ...",
 			-5, Write | DenyOOM, keys(at(1, RW|Update)), "geo", "3.2.0",
-			"O(M*log(N)) to add M to a sorted set of N",
-			"Adds places to a sorted set, or moves them.", geoAdd},
+			"O(M*log(N)) to add M members to a sorted set of N",
+			"Adds places to a sorted set, or moves places in it.", geoAdd},
 		{"geodist", "key member1:string member2:string [M | KM | FT | MI]",
 			-4, ReadOnly, keys(source), "geo", "3.2.0",
-			"O(log(N))",
-			"Tells how far two places are from each other.", geoDist},
+			"O(log(N)) for a sorted set of N members",
+			"Returns the distance between two places.", geoDist},
 		{"geohash", "key [member ...]",
 			-2, ReadOnly, keys(source), "geo", "3.2.0",
-			"O(M) in the members asked for",
-			"Names places as geohash.org does.", geoHash},
+			"O(M) for M members",
+			"Returns the geohashes of places, as geohash.org writes them.", geoHash},
 		{"geopos", "key [member ...]",
 			-2, ReadOnly, keys(source), "geo", "3.2.0",
-			"O(N) in the members asked for",
-			"Tells longitude and latitude of places.", geoPos},
+			"O(N) for N members",
+			"Returns the longitude and latitude of places.", geoPos},
 		{"geosearch", "key " + from + " " + by + " " + order + " " + first + " " + with,
 			-7, ReadOnly, keys(source), "geo", "6.2.0",
 			inBox,
-			"Lists the places inside a circle or a box.", geoSearch},
+			"Returns the places inside a circle or a box.", geoSearch},
 		{"geosearchstore", "destination source " + from + " " + by + " " + order + " " + first + " [STOREDIST]",
 			-8, Write | DenyOOM, keys(at(1, OW|Update), at(2, RO|Access)), "geo", "6.2.0",
 			inBox,
@@ -58,19 +58,19 @@ func geoRows() []Row {
 		{"georadius", "key longitude:double latitude:double " + options + kept,
 			-6, Write | DenyOOM, store(6), "geo", "3.2.0",
 			around,
-			"Lists or stores the places around a point.", geoRadius},
+			"Returns or stores the places within a radius of a point.", geoRadius},
 		{"georadius_ro", "key longitude:double latitude:double " + options,
 			-6, ReadOnly, keys(source), "geo", "3.2.10",
 			around,
-			"Lists the places around a point.", geoRadius},
+			"Returns the places within a radius of a point.", geoRadius},
 		{"georadiusbymember", "key member " + options + kept,
 			-5, Write | DenyOOM, store(5), "geo", "3.2.0",
 			around,
-			"Lists or stores the places around one of them.", geoRadiusByMember},
+			"Returns or stores the places within a radius of another place.", geoRadiusByMember},
 		{"georadiusbymember_ro", "key member " + options,
 			-5, ReadOnly, keys(source), "geo", "3.2.10",
 			around,
-			"Lists the places around one of them.", geoRadiusByMember},
+			"Returns the places within a radius of another place.", geoRadiusByMember},
 	}
 }
 

@@ -9,25 +9,24 @@ func hyperloglogRows() []Row {
 	return []Row{
 		{"pfadd", "key [element ...]",
 			-2, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "hyperloglog", "2.8.9",
-			"O(N) in the elements given",
-			"Counts elements in that may have been seen before.", pfadd},
+			"O(N) for N elements",
+			"Adds elements to a HyperLogLog.", pfadd},
 		{"pfcount", "key ...",
 			-2, ReadOnly | MayReplicate, keys(span(1, -1, 1, RW|Access)), "hyperloglog", "2.8.9",
-			"O(1) for one key, whose estimate is kept; O(N) in the keys when there are several, which are " +
-				"merged first",
-			"Estimates how many distinct elements were counted in.", pfcount},
+			"O(1) for one key, whose estimate is cached; O(N) to merge N keys",
+			"Estimates the number of distinct elements in HyperLogLogs.", pfcount},
 		{"pfdebug", "subcommand key",
 			3, Write | DenyOOM | Admin, keys(at(2, RW|Access)), "hyperloglog", "2.8.9",
 			"N/A",
-			"Shows how a HyperLogLog is kept.", pfdebug},
+			"Shows the internals of a HyperLogLog.", pfdebug},
 		{"pfmerge", "destkey:key [sourcekey:key ...]",
 			-2, Write | DenyOOM, keys(at(1, RW|Access|Insert), span(2, -1, 1, RO|Access)), "hyperloglog", "2.8.9",
-			"O(N) in the keys, each of which is 16384 registers",
+			"O(N) for N keys, each of 16384 registers",
 			"Merges HyperLogLogs into one.", pfmerge},
 		{"pfselftest", "",
 			1, Admin, nil, "hyperloglog", "2.8.9",
 			"N/A",
-			"Checks the arithmetic of HyperLogLogs.", pfselftest},
+			"Tests the arithmetic of HyperLogLogs.", pfselftest},
 	}
 }
 

@@ -3,26 +3,26 @@ package command
 import "github.com/miniredisd/miniredisd/store"
 
 func streamGroupRows() []Row {
-	const reading = "O(N+M) for N streams given and M entries returned"
-	const pending = "O(N) in the entries returned or, with IDLE, looked at; without a range in the consumers"
+	const reading = "O(N+M) to return M entries of N streams"
+	const pending = "O(N) to return N entries, with IDLE to look at N entries; without a range O(N) for N consumers"
 	return []Row{
 		{"xack", "key group id:string ...",
 			-4, Write | Fast, keys(at(1, RW|Update)), "stream", "5.0.0",
-			"O(N) in the IDs given",
-			"Ends the waiting for entries that a consumer has dealt with.", xack},
+			"O(N) for N IDs",
+			"Acknowledges entries: removes them from a group's pending entries.", xack},
 		{"xautoclaim", "key group consumer min-idle-time:string start:string [COUNT count] [JUSTID]",
 			-6, Write | Fast | NondeterministicOutput, keys(at(1, RW|Delete)), "stream", "6.2.0",
 			"O(COUNT)",
-			"Hands entries over that have been pending for long, going through all that are.", xautoclaim},
+			"Finds entries that are pending for long and assigns them to a consumer.", xautoclaim},
 		{"xclaim",
 			"key group consumer min-idle-time:string id:string ... [IDLE ms:integer] [TIME " +
 				"unix-time-milliseconds:unix-time] [RETRYCOUNT count] [FORCE] [JUSTID] [LASTID lastid:string]",
 			-6, Write | Fast | NondeterministicOutput, keys(at(1, RW|Update)), "stream", "5.0.0",
-			"O(M*log(N)) for M IDs, N entries pending in the group",
-			"Hands pending entries over to another consumer.", xclaim},
+			"O(M*log(N)) for M IDs and N pending entries in the group",
+			"Assigns pending entries to another consumer.", xclaim},
 		{"xgroup", "",
 			-2, 0, nil, "stream", "5.0.0",
-			"As its subcommands have it",
+			"See the subcommands.",
 			"Manages consumer groups.", nil},
 		{"xgroup|create", "key group (id:string | $) [MKSTREAM] [ENTRIESREAD entries-read:integer]",
 			-5, Write | DenyOOM, keys(at(2, RW|Insert)), "stream", "5.0.0",
@@ -31,15 +31,15 @@ func streamGroupRows() []Row {
 		{"xgroup|createconsumer", "key group consumer",
 			5, Write | DenyOOM, keys(at(2, RW|Insert)), "stream", "6.2.0",
 			"O(1)",
-			"Creates a consumer of a group.", xgroupCreateConsumer},
+			"Creates a consumer in a group.", xgroupCreateConsumer},
 		{"xgroup|delconsumer", "key group consumer",
 			5, Write, keys(at(2, RW|Delete)), "stream", "5.0.0",
 			"O(1)",
-			"Removes a consumer of a group and counts what was pending for it.", xgroupDelConsumer},
+			"Deletes a consumer. Returns how many entries were pending for it.", xgroupDelConsumer},
 		{"xgroup|destroy", "key group",
 			4, Write, keys(at(2, RW|Delete)), "stream", "5.0.0",
-			"O(N) in the entries pending in the group",
-			"Removes a consumer group.", xgroupDestroy},
+			"O(N) for N pending entries in the group",
+			"Deletes a consumer group.", xgroupDestroy},
 		{"xgroup|help", "",
 			2, Loading | Stale, nil, "stream", "5.0.0",
 			"O(1)",
@@ -47,7 +47,7 @@ func streamGroupRows() []Row {
 		{"xgroup|setid", "key group (id:string | $) [ENTRIESREAD entries-read:integer]",
 			-5, Write, keys(at(2, RW|Update)), "stream", "5.0.0",
 			"O(1)",
-			"Sets up to where a group has read.", xgroupSetID},
+			"Sets the ID of the last entry that a group has delivered.", xgroupSetID},
 		{"xinfo|consumers", "key group",
 			4, ReadOnly | NondeterministicOutput, keys(at(2, RO|Access)), "stream", "5.0.0",
 			"O(1)",
@@ -59,14 +59,14 @@ func streamGroupRows() []Row {
 		{"xpending", "key group [[IDLE min-idle-time:integer] start:string end:string count [consumer]]",
 			-3, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "stream", "5.0.0",
 			pending,
-			"Tells which entries were delivered to whom and not acknowledged.", xpending},
+			"Lists or counts the entries that a group has delivered but not acknowledged.", xpending},
 		{"xreadgroup",
 			"GROUP (group consumer) [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS (key ... id:string ...)",
 			-7, Write | Blocking | MovableKeys,
 			keys(KeySpec{Flags: RO | Access, Keyword: "STREAMS", Index: 4, Last: -1, Step: 1, Limit: 2}), "stream",
 			"5.0.0",
 			reading,
-			"Reads as a consumer of a group: what is new, or again what is pending for it.", xreadgroup},
+			"Returns new or pending entries to a consumer of a group. Can wait for new entries.", xreadgroup},
 	}
 }
 

@@ -6,16 +6,16 @@ func zsetBlockRows() []Row {
 	return []Row{
 		{"bzpopmin", "key ... timeout:double",
 			-3, Write | Blocking | Fast, keys(span(1, -2, 1, RW|Access|Delete)), "sorted-set", "5.0.0",
-			"O(log(N)) in the members of the sorted set",
-			"ZPOPMIN from the first sorted set there is, or the first to come.", bzpopmin},
+			"O(log(N)) for a sorted set of N members",
+			"Removes and returns a member with the lowest score. Waits until a sorted set has members.", bzpopmin},
 		{"bzpopmax", "key ... timeout:double",
 			-3, Write | Blocking | Fast, keys(span(1, -2, 1, RW|Access|Delete)), "sorted-set", "5.0.0",
-			"O(log(N)) in the members of the sorted set",
-			"ZPOPMAX from the first sorted set there is, or the first to come.", bzpopmax},
+			"O(log(N)) for a sorted set of N members",
+			"Removes and returns a member with the highest score. Waits until a sorted set has members.", bzpopmax},
 		{"bzmpop", "timeout:double numkeys key ... (MIN | MAX) [COUNT count]",
 			-5, Write | Blocking | MovableKeys, keys(counted(2, RW|Access|Delete)), "sorted-set", "7.0.0",
-			"O(K+M*log(N)) for K keys, M of N members taken",
-			"ZMPOP, once there is a member.", bzmpop},
+			"O(K+M*log(N)) to look at K keys and remove M of N members",
+			"Removes and returns members of the first sorted set that has any. Waits until one has.", bzmpop},
 	}
 }
 

@@ -19,20 +19,20 @@ func (s *Server) aclRows() []command.Row {
 	return []command.Row{
 		row("acl|deluser", "username [username ...]",
 			-3, flags, "server", "6.0.0",
-			"O(N) in the users given",
+			"O(N) for N users",
 			"Deletes users and closes their connections.", s.aclDelUser),
 		row("acl|load", "",
 			2, flags, "server", "6.0.0",
-			"O(N) in the users",
-			"Replaces the users by those of the aclfile.", s.aclLoad),
+			"O(N) for N users",
+			"Replaces all users by those in the ACL file.", s.aclLoad),
 		row("acl|save", "",
 			2, flags, "server", "6.0.0",
-			"O(N) in the users",
-			"Writes the users to the aclfile.", s.aclSave),
+			"O(N) for N users",
+			"Writes the users to the ACL file.", s.aclSave),
 		row("acl|setuser", "username [rule:string ...]",
 			-3, flags, "server", "6.0.0",
-			"O(N) in the rules given",
-			"Makes or changes a user.", s.aclSetUser),
+			"O(N) for N rules",
+			"Creates a user, or changes one.", s.aclSetUser),
 	}
 }
 
