@@ -2,5 +2,5 @@
 
 package reactor
 
-// An undefined name is the one way to have the compiler say something.
+// An undefined name makes the compiler print this message on every other system.
 var _ = miniredisd_runs_on_Linux_only__it_needs_epoll

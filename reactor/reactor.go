@@ -1,56 +1,54 @@
 //go:build linux
 
-// Package reactor is an event loop over epoll in the shape of Redis's ae.c: it
-// knows file descriptors and time, and nothing of clients or commands.
+// Package reactor is an event loop over epoll in the shape of Redis's ae.c. It knows file
+// descriptors and time. It knows nothing of clients or commands.
 //
-// One goroutine owns a Loop and runs everything in it. Post is the only method
-// another goroutine may call:
+// One goroutine owns a Loop and runs every handler and timer. Post is the only method that another
+// goroutine may call:
 //
-//	       the loop's goroutine                             any other
+//	       the loop's goroutine                             any other goroutine
 //	┌─> BeforeSleep ──> epoll_wait ──> AfterSleep ─┐        Post(fn)
 //	│                                              v           │ queue + eventfd
 //	└── timers <── handlers: read, write, posted functions <───┘
 //
-// The triggers are level triggered, as in Redis: a handler that leaves bytes in
-// the socket is simply called again in the next pass, which gives every
-// connection its turn without a queue of our own.
+// One turn is a pass: [Loop.Run] makes passes until [Loop.Stop].
 //
-// What Redis does differently: the file event table holds a C function and its
-// argument (ae.h: aeFileEvent), here that pair is a closure; and Go adds costs of
-// its own, since a goroutine that blocks in a system call may lose its processor
-// to another thread. So a loop that has the process for itself waits for a
-// moment in a raw system call, which the runtime does not notice, and only when
-// nothing happens in one that the runtime knows about: see Dedicated and
-// yieldEvery.
+// Events are level triggered, as in Redis. If a handler leaves bytes in the socket, the next pass
+// calls it again. So every connection gets its turn, and the loop needs no queue of its own.
 //
-// Left out is AE_BARRIER, by which a socket is written to before it is read from: it is for
-// replies that must not leave before the append-only file is on disk.
+// What Redis does differently:
+//
+//   - A handler is a C function and an argument (ae.h: aeFileEvent). Here it is a closure.
+//   - Timers are an unsorted list (ae.c: usUntilEarliestTimer). Here they are a heap.
+//   - AE_BARRIER lets a socket be written before it is read. Replies then wait until the
+//     append-only file is on disk. There is no such file here, so it is left out.
+//
+// Go's scheduler adds costs that a C program does not have. runtime_linux.go has what this package
+// does about them. Skip that file on a first reading.
 package reactor
 
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"time"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// Mask is what a handler is called for.
+// Mask is a set of events of a descriptor.
 type Mask uint8
 
-// Readable and Writable are ae.h's AE_READABLE and AE_WRITABLE. HangUp is for a
-// socket that nobody reads from at the moment, but whose end must not go unnoticed:
-// the other side has stopped sending, whether or not bytes are left to be read.
+// Readable and Writable are ae.h's AE_READABLE and AE_WRITABLE. HangUp means that the other side has
+// stopped sending, even if bytes are left to read. It is for sockets that the server does not read at
+// the moment.
 const (
 	Readable Mask = 1 << iota
 	Writable
 	HangUp
 )
 
-// fileEvent is what is registered for one descriptor (ae.h: aeFileEvent).
+// fileEvent holds the handlers of one descriptor (ae.h: aeFileEvent).
 type fileEvent struct {
 	mask                Mask
 	read, write, hangUp func()
@@ -59,24 +57,26 @@ type fileEvent struct {
 // Loop is one event loop (ae.h: aeEventLoop).
 type Loop struct {
 	epfd        int
-	wakefd      int // eventfd that Post writes to
+	wakefd      int // the eventfd that Post writes to
 	files       []fileEvent
 	fired       []unix.EpollEvent
 	timers      Timers
 	beforeSleep func() time.Duration
 	afterSleep  func()
 	clock       func() int64 // monotonic ns
-	yielded     int64        // when the loop last let the runtime schedule
 	busy        bool         // the last pass had events
-	brief       time.Duration
 	stopped     bool
 
-	mu     sync.Mutex // guards these two alone
+	hiddenWait time.Duration // see Dedicated
+	yielded    int64         // when the loop last yielded to Go's scheduler
+
+	mu     sync.Mutex // guards posted and closed
 	posted []func()
 	closed bool
 }
 
-// New makes a loop that tells the time by clock, in monotonic nanoseconds.
+// New makes a loop. clock returns monotonic nanoseconds. An error means that the process has no
+// descriptors left.
 func New(clock func() int64) (*Loop, error) {
 	epfd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
@@ -100,7 +100,7 @@ func New(clock func() int64) (*Loop, error) {
 	return l, nil
 }
 
-// Close releases the loop's descriptors; the loop is not running any more.
+// Close releases the loop's descriptors. Run must have returned.
 func (l *Loop) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,21 +109,20 @@ func (l *Loop) Close() {
 	_ = unix.Close(l.wakefd)
 }
 
-// BeforeSleep sets the function that ends every pass, before the loop waits
-// (server.c: beforeSleep). It returns how long the loop may sleep at most;
-// negative for as long as nothing happens.
+// BeforeSleep sets the function that runs before the loop waits (server.c: beforeSleep). The function
+// returns how long the loop may sleep at most. A negative duration sets no limit.
 func (l *Loop) BeforeSleep(fn func() time.Duration) { l.beforeSleep = fn }
 
-// AfterSleep sets the function that begins every pass, before the handlers.
+// AfterSleep sets the function that runs after the wait, before the handlers (server.c: afterSleep).
 func (l *Loop) AfterSleep(fn func()) { l.afterSleep = fn }
 
-// Watch has handler called whenever fd is ready for mask, which is one of
-// Readable, Writable and HangUp (ae.c: aeCreateFileEvent).
+// Watch calls handler whenever fd is ready for mask (ae.c: aeCreateFileEvent). mask is one of
+// Readable, Writable and HangUp.
 func (l *Loop) Watch(fd int, mask Mask, handler func()) error {
 	return l.Rewatch(fd, 0, mask, handler)
 }
 
-// Rewatch is Watch that takes another mask back: one system call for both.
+// Rewatch stops watching fd for from and watches it for mask, in one system call.
 func (l *Loop) Rewatch(fd int, from, mask Mask, handler func()) error {
 	for fd >= len(l.files) {
 		l.files = append(l.files, fileEvent{})
@@ -145,7 +144,7 @@ func (l *Loop) Rewatch(fd int, from, mask Mask, handler func()) error {
 	return nil
 }
 
-// Watched is what fd is watched for.
+// Watched returns the events that fd is watched for.
 func (l *Loop) Watched(fd int) Mask {
 	if fd >= len(l.files) {
 		return 0
@@ -153,8 +152,8 @@ func (l *Loop) Watched(fd int) Mask {
 	return l.files[fd].mask
 }
 
-// Unwatch takes mask back (ae.c: aeDeleteFileEvent). What was not watched is no
-// error.
+// Unwatch stops watching fd for mask (ae.c: aeDeleteFileEvent). It does nothing if fd is not watched
+// for mask.
 func (l *Loop) Unwatch(fd int, mask Mask) {
 	if fd >= len(l.files) {
 		return
@@ -164,7 +163,7 @@ func (l *Loop) Unwatch(fd int, mask Mask) {
 	if left == f.mask {
 		return
 	}
-	_ = l.control(fd, f.mask, left) // fails only when fd is closed: then nothing is watched
+	_ = l.control(fd, f.mask, left) // fails only if fd is closed, and the kernel then forgets it anyway
 	f.forget(mask)
 }
 
@@ -181,6 +180,7 @@ func (f *fileEvent) forget(mask Mask) {
 	}
 }
 
+// control tells the kernel that fd is watched for to, and no longer for from.
 func (l *Loop) control(fd int, from, to Mask) error {
 	op := unix.EPOLL_CTL_MOD
 	switch {
@@ -207,19 +207,19 @@ func (l *Loop) control(fd int, from, to Mask) error {
 	return nil
 }
 
-// Post has fn run by the loop in its next pass, or never when the loop is closed.
-// It may be called from any goroutine; one wake-up serves all functions posted
-// before the loop awakes.
+// Post queues fn, and the loop runs it in its next pass. After Close, fn never runs. Any goroutine
+// may call Post. The loop runs all functions that are queued when it wakes.
 func (l *Loop) Post(fn func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.posted = append(l.posted, fn)
 	if len(l.posted) == 1 && !l.closed {
 		one := [8]byte{1}
-		_, _ = unix.Write(l.wakefd, one[:]) // a full counter wakes the loop just as well
+		_, _ = unix.Write(l.wakefd, one[:]) // fails only if the counter is full, which wakes the loop as well
 	}
 }
 
+// drainWake is the handler of the eventfd: it runs the posted functions.
 func (l *Loop) drainWake() {
 	var buf [8]byte
 	_, _ = unix.Read(l.wakefd, buf[:])
@@ -232,10 +232,13 @@ func (l *Loop) drainWake() {
 	}
 }
 
-// Stop ends Run after the pass that is under way. From another goroutine: Post it.
+// Stop ends Run after the current pass. Another goroutine has to Post it.
 func (l *Loop) Stop() { l.stopped = true }
 
-// Run passes until Stop (ae.c: aeMain).
+// Stopped reports whether the current pass is the last one.
+func (l *Loop) Stopped() bool { return l.stopped }
+
+// Run makes passes until Stop (ae.c: aeMain). An error means that epoll_wait failed.
 func (l *Loop) Run() error {
 	for !l.stopped {
 		if err := l.pass(); err != nil {
@@ -258,18 +261,15 @@ func (l *Loop) pass() error {
 	}
 	now := l.clock()
 	l.timers.Run(now)
-	if now-l.yielded > int64(yieldEvery) {
-		l.yielded = now
-		runtime.Gosched()
-	}
+	l.yield(now)
 	return nil
 }
 
-// Interlude handles what is ready now, without waiting and without timers. It is for work
-// in BeforeSleep that takes long and lets others have a turn (networking.c:
+// HandleReady handles the events that are ready now, without waiting and without timers. Long work
+// in BeforeSleep calls it to serve other clients meanwhile (networking.c:
 // processEventsWhileBlocked).
-func (l *Loop) Interlude() error {
-	n, err := l.poll(0)
+func (l *Loop) HandleReady() error {
+	n, err := l.hiddenPoll(0)
 	if err != nil {
 		return err
 	}
@@ -279,30 +279,19 @@ func (l *Loop) Interlude() error {
 	return nil
 }
 
-// Linger is an Interlude after a sleep of d, in which more may have become ready. The
-// sleep is not known to the runtime: d is some microseconds.
-func (l *Loop) Linger(d time.Duration) error {
-	t := unix.NsecToTimespec(int64(d))
-	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&t)), 0, 0) // ends early by a signal: so be it
-	return l.Interlude()
+// HandleReadyAfter sleeps for d, some microseconds, and then calls HandleReady. More events may have
+// become ready in that time.
+func (l *Loop) HandleReadyAfter(d time.Duration) error {
+	hiddenSleep(d)
+	return l.HandleReady()
 }
 
-// Stopped tells whether the pass under way is the last.
-func (l *Loop) Stopped() bool { return l.stopped }
-
-// yieldEvery keeps the runtime's monitor quiet. It sees no scheduling in raw
-// system calls, takes a busy loop for a goroutine that hogs its processor,
-// interrupts it by a signal every 10 ms and then looks again every 20 us: two
-// per cent of the processor. A loop that yields of itself is left alone.
-const yieldEvery = 5 * time.Millisecond
-
-// handle calls the handlers of one event. Reading comes first, so that a query
-// can be answered right after it was taken. An earlier handler of this pass may
-// have closed or changed the descriptor: what counts is the mask as it is now.
+// handle calls the handlers of one event, the read handler first. An earlier handler of this pass may
+// have closed the descriptor or changed its mask. So handle goes by the present mask.
 func (l *Loop) handle(ev *unix.EpollEvent) {
 	fd, got := int(ev.Fd), ev.Events
 	if got&(unix.EPOLLERR|unix.EPOLLHUP) != 0 {
-		got |= unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP // the handler learns of it by reading or writing
+		got |= unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP // the handler meets the error when it reads or writes
 	}
 	if got&unix.EPOLLIN != 0 && l.files[fd].mask&Readable != 0 {
 		l.files[fd].read()
@@ -315,7 +304,7 @@ func (l *Loop) handle(ev *unix.EpollEvent) {
 	}
 }
 
-// sleep is how long to wait: until the next timer, and no longer than limit.
+// sleep returns how long to wait: until the next timer, but at most limit. Negative means no limit.
 func (l *Loop) sleep(limit time.Duration) time.Duration {
 	if l.stopped {
 		return 0
@@ -329,19 +318,20 @@ func (l *Loop) sleep(limit time.Duration) time.Duration {
 	return limit
 }
 
-// wait waits for events (ae_epoll.c: aeApiPoll): in a dedicated process first in
-// a way that the runtime does not notice, then in one that it knows about.
+// wait waits for events for at most d and returns how many there are (ae_epoll.c: aeApiPoll). After a
+// pass with events, the next events come soon. Then wait first looks for them hidden from Go's
+// scheduler, for as long as Dedicated allows.
 func (l *Loop) wait(d time.Duration) (int, error) {
 	if l.busy {
-		brief := l.brief
+		hidden := l.hiddenWait
 		if d >= 0 {
-			brief = min(brief, d)
+			hidden = min(hidden, d)
 		}
-		n, err := l.poll(milliseconds(brief))
-		if n != 0 || d == brief || err != nil {
+		n, err := l.hiddenPoll(milliseconds(hidden))
+		if n != 0 || d == hidden || err != nil {
 			return n, err
 		}
-		d = max(d-brief, -1)
+		d = max(d-hidden, -1)
 	}
 	n, err := unix.EpollWait(l.epfd, l.fired, milliseconds(d))
 	if errors.Is(err, unix.EINTR) {
@@ -353,21 +343,7 @@ func (l *Loop) wait(d time.Duration) (int, error) {
 	return n, nil
 }
 
-// Dedicated tells the loop that the process is there for it: no other goroutine
-// waits for a processor. A loop under load then blocks without telling the
-// runtime. The next request comes within a moment, and leaving the processor to
-// the runtime and getting it back would cost more than the request: the runtime's
-// monitor takes it away after 20 us, another thread continues, and the monitor
-// itself runs every 20 us, which together were a tenth of the processor at
-// pipeline 1. A loop that had nothing to do for that long is idle and blocks in
-// the ordinary way. The collector never waits: its signal interrupts the call.
-func (l *Loop) Dedicated() { l.brief = briefWait }
-
-// briefWait is longer than the kernel's clock tick: a timer that is due earlier
-// has to be set in hardware, which on a virtual machine costs microseconds.
-const briefWait = 20 * time.Millisecond
-
-// milliseconds rounds up, so as never to wake before a deadline; -1 is for ever.
+// milliseconds rounds up, so that the loop never wakes before a deadline. -1 means no limit.
 func milliseconds(d time.Duration) int {
 	if d < 0 {
 		return -1

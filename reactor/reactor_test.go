@@ -11,7 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newLoop returns a loop whose clock only moves when the test says so.
+// newLoop returns a loop and its clock, which only the test moves.
 func newLoop(t *testing.T) (*Loop, *int64) {
 	t.Helper()
 	now := new(int64)
@@ -98,7 +98,7 @@ func TestAHangUpReachesTheReadHandler(t *testing.T) {
 	require.NoError(t, l.Run())
 }
 
-func TestAHangUpIsNoticedBehindBytesThatNobodyReads(t *testing.T) {
+func TestAHangUpIsNoticedBehindUnreadBytes(t *testing.T) {
 	l, _ := newLoop(t)
 	a, b := socketPair(t)
 	calls := 0
@@ -166,13 +166,13 @@ func TestTheLoopSleepsNoLongerThanToTheNextTimer(t *testing.T) {
 	require.Equal(t, time.Duration(0), l.sleep(-1))
 }
 
-func TestRewatchTakesOneMaskForAnother(t *testing.T) {
+func TestRewatchReplacesOneMaskByAnother(t *testing.T) {
 	l, _ := newLoop(t)
 	a, b := socketPair(t)
 	_, err := unix.Write(b, []byte("x"))
 	require.NoError(t, err)
 	ends := 0
-	require.NoError(t, l.Watch(a, Readable, func() { t.Error("read though it is not watched for that") }))
+	require.NoError(t, l.Watch(a, Readable, func() { t.Error("called although it was replaced") }))
 	require.NoError(t, l.Rewatch(a, Readable, HangUp, func() {
 		ends++
 		require.NoError(t, l.Rewatch(a, HangUp, Readable, l.Stop))

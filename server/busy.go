@@ -32,7 +32,7 @@ func (s *Server) letOthers() (stop bool) {
 	s.running, s.w = nil, resp.Writer{}
 	s.unqueue(script) // it is queued again when it is through
 	fresh := len(s.pendingReads)
-	if err := s.loop.Interlude(); err != nil {
+	if err := s.loop.HandleReady(); err != nil {
 		s.log('#', "Looking for other clients during a script: %v", err)
 	}
 	s.read(s.pendingReads[fresh:])

@@ -34,7 +34,7 @@ func (s *Server) gather() {
 		return
 	}
 	begin := s.trace.Mark()
-	if err := s.loop.Linger(gatherTime); err != nil {
+	if err := s.loop.HandleReadyAfter(gatherTime); err != nil {
 		s.log('#', "Looking for more clients: %v", err) // the loop meets it again, and ends
 	}
 	s.trace.Span(trace.Gather, begin, s.trace.Mark(), len(s.pendingReads))

@@ -15,9 +15,9 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// complaint is what a server that does not start prints: its errors, and of its log the
-// texts of warnings that are about users.
-func complaint(t *testing.T, program, conf, aclfile string) string {
+// startErrors starts a server with wrong users and returns what it prints: its error output, and the
+// warnings in its log that are about users.
+func startErrors(t *testing.T, program, conf, aclfile string) string {
 	t.Helper()
 	cmd := exec.Command(program, "-", "--port", "0", "--unixsocket", "s")
 	cmd.Dir = t.TempDir()
@@ -35,7 +35,7 @@ func complaint(t *testing.T, program, conf, aclfile string) string {
 	return strings.Replace(text, "Redis 7.0.15", "Redis "+config.RedisVersion, 1)
 }
 
-func TestUsersThatCannotBeKeepTheServerFromStarting(t *testing.T) {
+func TestWrongUsersStopTheStart(t *testing.T) {
 	redistest.Require(t)
 	for _, c := range []struct{ conf, aclfile string }{
 		{"user", ""},
@@ -49,14 +49,14 @@ func TestUsersThatCannotBeKeepTheServerFromStarting(t *testing.T) {
 		{"aclfile users.acl", "user alice on +nosuch +get ~* ~a foo\n# comment\nuser\nuser alice off\nuser bob (+get\nUSER carol\n"},
 		{"aclfile users.acl", "user alice #abc\nuser bob >x <y\nuser carol (+nosuch)\nuser dave (on)\n"},
 	} {
-		theirs := complaint(t, "redis-server", c.conf, c.aclfile)
+		theirs := startErrors(t, "redis-server", c.conf, c.aclfile)
 		require.NotEmpty(t, theirs)
-		require.Equal(t, theirs, complaint(t, filepath.Join(bin, "miniredisd"), c.conf, c.aclfile), "%s\n%s", c.conf, c.aclfile)
+		require.Equal(t, theirs, startErrors(t, filepath.Join(bin, "miniredisd"), c.conf, c.aclfile), "%s\n%s", c.conf, c.aclfile)
 	}
 }
 
-// Redis counts the words of the line from the wrong end and names another one.
-func TestARuleThatCannotBeIsNamed(t *testing.T) {
+// Redis counts the words of the line from the wrong end and names another rule.
+func TestTheErrorNamesTheWrongRule(t *testing.T) {
 	for line, why := range map[string]string{
 		"user alice on foo":     "Error in user declaration 'foo': Syntax error",
 		"user alice ~* on ~a":   "Error in user declaration '~a': Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns",
@@ -64,7 +64,7 @@ func TestARuleThatCannotBeIsNamed(t *testing.T) {
 		"user alice (+get ~x":   "Error in user declaration '(+get': Unmatched parenthesis in selector definition",
 		"user alice on >pw <qw": "Error in user declaration '<qw': The password you are trying to remove from the user does not exist",
 	} {
-		require.Contains(t, complaint(t, filepath.Join(bin, "miniredisd"), "\n"+line, ""), "at line 2\n>>> '"+line+"'\n"+why)
+		require.Contains(t, startErrors(t, filepath.Join(bin, "miniredisd"), "\n"+line, ""), "at line 2\n>>> '"+line+"'\n"+why)
 	}
 }
 

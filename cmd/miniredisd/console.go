@@ -8,7 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 )
 
-// version is the output of -v. Tools parse v= of the first line.
+// version is the output of -v. Tools parse v= in the first line.
 func version(strict bool) string {
 	build := "0000000000000000"
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -25,30 +25,30 @@ func version(strict bool) string {
 	return line
 }
 
+// usage is the output of -h.
 func usage(argv0 string) string {
 	return fmt.Sprintf(`Usage: %[1]s [/path/to/redis.conf] [options] [-]
        %[1]s - (read config from stdin)
        %[1]s -v or --version
        %[1]s -h or --help
 
-An option is a line of the configuration with two dashes before it:
+An option is a line of redis.conf with two dashes before it:
        %[1]s --port 7777 --maxmemory 128mb --save ""
-Those that Redis does not have:
+Options that Redis does not have:
        --port 0           listen on a free port (without --unixsocket)
-       --lab yes          answer LAB: faults, a clock and crashes for the tests of lock clients
+       --lab yes          answer LAB: faults, a clock and crashes, to test lock clients
        --lab-open yes     allow --lab yes on an address that others can reach without a password
-       --lab-http ADDR    answer LAB over HTTP too, on this machine, e.g. 127.0.0.1:0
+       --lab-http ADDR    answer LAB over HTTP as well, on a loopback address such as 127.0.0.1:0
        --lab-http-file PATH
-                          write where that is to a file
-       --masters N        run N independent servers, on ports from --port on
+                          write the URL of LAB over HTTP to a file
+       --masters N        run N independent servers, on the ports from --port on
        --port-file PATH   write the port to a file once the server listens
-       --trace PATH       record what every thread does, written at the end and at SIGUSR1
-       --seed N           make hashing and chance repeatable
+       --trace PATH       record what each thread does; write the file at the end and on SIGUSR1
+       --seed N           make hashing and random choices repeatable
 `, argv0)
 }
 
-// logo carries what Redis's carries: its test suite finds the process number
-// there.
+// logo shows the same facts as Redis's logo. Redis's test suite reads the process id from it.
 func logo(cfg *config.Config) string {
 	return fmt.Sprintf(`
       .---.

@@ -16,15 +16,16 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 )
 
-// listenLab opens the port of lab-http, if there is to be one, and puts it into cfg.
+// listenLab opens the port of lab-http and writes its address into cfg. The listener is nil if
+// lab-http is not set.
 func listenLab(cfg *config.Config) (net.Listener, error) {
 	switch {
 	case cfg.LabHTTP == "" && cfg.LabHTTPFile != "":
-		return nil, errors.New("lab-http-file is for the address of lab-http, which is not given")
+		return nil, errors.New("lab-http-file needs lab-http, which is not set")
 	case cfg.LabHTTP == "":
 		return nil, nil
 	case !cfg.Lab:
-		return nil, errors.New("lab-http has nothing to serve without --lab yes")
+		return nil, errors.New("lab-http needs --lab yes")
 	}
 	l, err := labhttp.Listen(cfg.LabHTTP)
 	if err == nil {
@@ -33,12 +34,13 @@ func listenLab(cfg *config.Config) (net.Listener, error) {
 	return l, err
 }
 
+// labURL is the address of LAB over HTTP.
 func labURL(cfg *config.Config) string { return "http://" + cfg.LabHTTP + "/lab" }
 
-// headerLimit is how long a request may take to say what it wants.
+// headerLimit is how long a client may take to send the header of an HTTP request.
 const headerLimit = 10 * time.Second
 
-// serveLab answers on l until end is called.
+// serveLab serves LAB over HTTP on l until the caller calls end. A nil l means no HTTP.
 func serveLab(l net.Listener, masters server.Masters, log *rlog.Logger) (end func()) {
 	if l == nil {
 		return func() {}
@@ -53,14 +55,14 @@ func serveLab(l net.Listener, masters server.Masters, log *rlog.Logger) (end fun
 	go func() { _ = s.Serve(l) }()
 	log.Log('*', "Lab is at http://%s/lab", l.Addr())
 	return func() {
-		// The masters have ended, so that whoever asks has an answer already.
+		// The masters have ended, so every pending request gets its answer at once.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		_ = s.Shutdown(ctx)
 	}
 }
 
-// labLog takes what net/http complains about.
+// labLog writes the errors of net/http to the log.
 type labLog struct{ *rlog.Logger }
 
 func (l labLog) Write(line []byte) (int, error) {

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ask posts to the lab of a process.
+// ask posts body to the lab at url and returns the answer.
 func ask(t *testing.T, url, body string) string {
 	t.Helper()
 	r, err := http.Post(url, "application/json", strings.NewReader(body))
@@ -73,11 +73,11 @@ func TestTheLabAnswersOverHTTPWhileAScriptRuns(t *testing.T) {
 	require.Equal(t, `{"ok":true,"result":"OK"}`, ask(t, url+"/crash", ""))
 }
 
-func TestALabThatCannotBeServedKeepsTheServerFromStarting(t *testing.T) {
+func TestWrongLabOptionsStopTheStart(t *testing.T) {
 	for args, why := range map[string]string{
-		"--lab-http 127.0.0.1:0":               "lab-http has nothing to serve without --lab yes",
+		"--lab-http 127.0.0.1:0":               "lab-http needs --lab yes",
 		"--lab yes --lab-http 0.0.0.0:0":       "lab-http is for this machine only, and '0.0.0.0' is not a loopback address",
-		"--lab yes --lab-http-file somewhere":  "lab-http-file is for the address of lab-http, which is not given",
+		"--lab yes --lab-http-file somewhere":  "lab-http-file needs lab-http, which is not set",
 		"--lab yes --lab-http 127.0.0.1:99999": "lab-http: listen tcp: address 99999: invalid port",
 	} {
 		p := start(t, "miniredisd", "", strings.Fields("--port 0 "+args)...)

@@ -15,10 +15,10 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// A server of its own has its own limit of open files, as in real life.
+// These tests start a process, because the limit of open files is one of the process.
 
-// limitFiles lets the server open so many files more. The system's limit is one on
-// their numbers, and takes the lowest free one for each.
+// limitFiles lets the server open more files beside those that are open. The kernel limits the
+// number of a descriptor, and a new file gets the lowest free number.
 func (p *process) limitFiles(more int) {
 	p.t.Helper()
 	entries, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
@@ -41,12 +41,11 @@ func (p *process) dial() *redistest.Conn {
 	return redistest.Dial(p.t, fmt.Sprintf("127.0.0.1:%d", p.listening))
 }
 
-// clients is the number of connections the server has.
+// clients returns the number of the server's connections.
 func clients(c *redistest.Conn) int { return strings.Count(c.Do("CLIENT", "LIST").Str, "\n") }
 
-// With no descriptor left for it, a connection waits in the kernel until another one
-// ends. A server that tried again at once, as Redis does, would log an error in every
-// pass and use all of its processor.
+// Without a free descriptor a new connection waits in the kernel until another connection ends.
+// Redis tries again at once. It then logs an error in every pass and uses all of its processor.
 func TestWithoutFreeDescriptorsAcceptingPauses(t *testing.T) {
 	p := start(t, "miniredisd", "", "--port", "0")
 	p.port()
@@ -91,7 +90,7 @@ func TestTenThousandIdleConnectionsDoNotHoldUpOthers(t *testing.T) {
 		require.NoError(t, err)
 		defer c.Close()
 		idle[i] = c
-		if i%100 == 99 { // so that no backlog overflows
+		if i%100 == 99 { // before the backlog overflows
 			require.Equal(t, "PONG", busy.Do("PING").Str)
 		}
 	}

@@ -1,20 +1,22 @@
-// Command miniredisd is the server, with redis-server's command line, log lines
-// and exit codes.
+// Command miniredisd is the server, with redis-server's command line, log lines and exit codes.
 //
-// Under the name redis-server or valkey-server, through a link, it prints
-// nothing that redis-server would not, so that wrappers which read its output
-// work unmodified.
+// Started through a link named redis-server or valkey-server, it prints nothing that redis-server
+// would not print. So programs that start redis-server and read its output work unchanged.
 //
-//	main.go     arguments to a server that runs; signals to its Stop
-//	console.go  what is printed: version, usage, logo
-//	process.go  what other processes see: pid file, port file, daemon, systemd
-//	threads.go  which thread main is, and how many processors the runtime has
-//	crash.go    the report when a signal ends the process
-//	lab.go      the lab's HTTP server
+//	main.go           from arguments to a running server; from signals to its end
+//	console.go        what it prints: version, usage, logo
+//	process.go        what other processes see: pid file, port file, daemon, systemd
+//	crash.go          the report when a signal ends the process
+//	lab.go            the lab's HTTP server
+//	runtime_linux.go  locking main to its thread, and the number of processors
 //
-// The goroutine of main becomes the one that executes every command, in server.Masters.Run.
-// Beside it there are one for signals, which only posts to it, and those of I/O threads,
-// of further masters and of the lab's HTTP server, where they are asked for.
+// These goroutines run:
+//
+//	main          executes every command, in server.Masters.Run
+//	signals       waits for signals and posts them to main's loop
+//	I/O threads   only with --io-threads
+//	masters       one for each master after the first, only with --masters
+//	lab's HTTP    only with --lab-http
 package main
 
 import (
@@ -41,7 +43,7 @@ func main() {
 	os.Exit(run(os.Args))
 }
 
-// run is the whole program; it returns the exit code.
+// run is the whole program. It returns the exit code.
 func run(argv []string) int {
 	args := argv[1:]
 	strict := isStrict(argv[0])
@@ -49,7 +51,7 @@ func run(argv []string) int {
 		return code
 	}
 	log := rlog.New(os.Stdout)
-	var input bytes.Buffer // what was read from standard input, for the daemon
+	var input bytes.Buffer // a copy of standard input, for the daemon
 	if config.ReadsStdin(args) {
 		log.Log('*', "Reading config from stdin")
 	}
@@ -77,13 +79,13 @@ func run(argv []string) int {
 	return serve(cfg, log, argv, strict)
 }
 
-// isStrict tells whether the program was started in the place of another
-// server.
+// isStrict reports whether the program runs under the name of another server.
 func isStrict(argv0 string) bool {
 	name := filepath.Base(argv0)
 	return strings.HasPrefix(name, "redis-server") || strings.HasPrefix(name, "valkey-server")
 }
 
+// serve runs the server until it ends. It returns the exit code.
 func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int {
 	collector.Pace()
 	greet(cfg, log, argv, strict)
@@ -138,7 +140,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	return 0
 }
 
-// logsOf are the logs of the masters: several of them say in each line whose it is.
+// logsOf returns one log for each master. With several masters, each line names its master.
 func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
 	if cfg.Masters == 1 {
 		return []*rlog.Logger{log}
@@ -150,8 +152,8 @@ func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
 	return logs
 }
 
-// dedicate gives the process to its only server. Where there are others, masters or the
-// lab's HTTP server, it is the runtime that shares out the processors.
+// dedicate lets a single server keep its processors while it waits: see runtime_linux.go. With
+// several masters or the lab's HTTP server, Go's scheduler shares out the processors.
 func dedicate(masters server.Masters, cfg *config.Config) {
 	if len(masters) > 1 || cfg.LabHTTP != "" {
 		runtime.UnlockOSThread()
@@ -161,12 +163,14 @@ func dedicate(masters server.Masters, cfg *config.Config) {
 	makeRoom(cfg.IOThreads)
 }
 
-// greet writes the lines before anything can go wrong.
+// greet writes the first lines of the log, before anything can fail.
 func greet(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) {
 	log.Log('*', "oO0OoO0OoO0Oo Redis is starting oO0OoO0OoO0Oo")
-	log.Log('*', "Redis version=%s, bits=64, commit=00000000, modified=0, pid=%d, just started", config.RedisVersion, os.Getpid())
+	log.Log('*', "Redis version=%s, bits=64, commit=00000000, modified=0, pid=%d, just started",
+		config.RedisVersion, os.Getpid())
 	if len(argv) == 1 {
-		log.Log('#', "Warning: no config file specified, using the default config. In order to specify a config file use %s /path/to/redis.conf", argv[0])
+		log.Log('#', "Warning: no config file specified, using the default config. "+
+			"In order to specify a config file use %s /path/to/redis.conf", argv[0])
 	} else {
 		log.Log('*', "Configuration loaded")
 	}
@@ -183,11 +187,11 @@ func greet(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) {
 		log.Log('#', server.NothingSaved, line)
 	}
 	for _, path := range cfg.Unread() {
-		log.Log('#', "WARNING: %s is not loaded. This server keeps its data in memory only and starts without any.", path)
+		log.Log('#', "WARNING: %s is not loaded. This server keeps its data in memory only and starts empty.", path)
 	}
 }
 
-// ready writes the lines that wrappers wait for. The server listens already.
+// ready writes the lines that other programs wait for. The server is already listening.
 func ready(cfg *config.Config, log *rlog.Logger, logs []*rlog.Logger, masters server.Masters) {
 	if cfg.AlwaysShowLogo {
 		log.Text(logo(cfg))
@@ -203,14 +207,14 @@ func ready(cfg *config.Config, log *rlog.Logger, logs []*rlog.Logger, masters se
 	}
 	if cfg.UnixSocket != "" {
 		log.Log('*', "Ready to accept connections unix")
-		// Redis had this wording for sockets until 7.0, and tempredis, which
-		// always uses one, may wait for it.
+		// Redis used this wording for unix sockets until 7.0. tempredis always uses a unix socket, and
+		// some of its users wait for this line.
 		log.Log('*', "The server is now ready to accept connections at %s", cfg.UnixSocket)
 	}
 }
 
-// obeySignals ends all masters at the first SIGTERM or SIGINT and the process at the
-// second SIGINT; SIGUSR1 has the trace written.
+// obeySignals ends all masters on the first SIGTERM or SIGINT, and the process on a second SIGINT.
+// SIGUSR1 writes the trace.
 func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Logger) {
 	asked := false
 	for sig := range signals {
@@ -234,7 +238,7 @@ func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Log
 	}
 }
 
-// answerAndExit handles the arguments that do not start a server.
+// answerAndExit handles arguments that do not start a server. done reports whether the program ends.
 func answerAndExit(argv []string, strict bool) (code int, done bool) {
 	if slices.Contains(argv, "--sentinel") || strings.Contains(filepath.Base(argv[0]), "redis-sentinel") {
 		fmt.Fprintln(os.Stderr, "Sentinel mode is not supported by miniredisd")

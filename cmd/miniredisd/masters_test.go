@@ -16,7 +16,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// masterPorts waits until the process serves, and returns the ports of its port file.
+// masterPorts waits until the process serves and returns the ports in its port file.
 func masterPorts(p *process) []string {
 	p.t.Helper()
 	p.waitFor("Ready to accept connections")
@@ -61,8 +61,8 @@ func TestMastersShareAProcessAndNothingElse(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(p.cmd.Dir, "ports"))
 }
 
-// freeRange is the first of so many ports that were all free a moment ago. They are not of
-// those that the system chooses from, most of which may be in use by then.
+// freeRange returns the first of n ports in a row that are free now. It stays below the range from
+// which the kernel chooses ports for other programs.
 func freeRange(t *testing.T, n int) int {
 	t.Helper()
 	for range 1000 {
@@ -95,7 +95,7 @@ func TestMastersListenOnPortsInARow(t *testing.T) {
 	}
 }
 
-func TestAllMastersListenOrNoneDoes(t *testing.T) {
+func TestEitherAllMastersListenOrNone(t *testing.T) {
 	port := freeRange(t, 3)
 	taken, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port+2)))
 	require.NoError(t, err)
@@ -133,7 +133,7 @@ func TestEachMasterLogsAtItsOwnLevel(t *testing.T) {
 	require.NotContains(t, p.out.String(), "- [master 1] Accepted")
 }
 
-func TestWhatMastersCannotShareIsRefused(t *testing.T) {
+func TestOptionsThatMastersCannotShareAreRefused(t *testing.T) {
 	for args, why := range map[string]string{
 		"--unixsocket s":   "unixsocket is one socket and cannot be shared by 3 masters",
 		"--trace t.json":   "trace records one server, not 3 masters: use DEBUG TRACE on the one to look at",

@@ -16,7 +16,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/rlog"
 )
 
-// announce tells other processes that the server listens. remove takes it back.
+// announce tells other processes that the server listens. remove deletes the files that it wrote.
 func announce(cfg *config.Config, log *rlog.Logger, addrs []string) (remove func(), err error) {
 	pidFile := cfg.PIDFile
 	if pidFile == "" && isDaemon() {
@@ -36,7 +36,7 @@ func announce(cfg *config.Config, log *rlog.Logger, addrs []string) (remove func
 	}
 	if cfg.LabHTTPFile != "" {
 		if err := writeWhole(cfg.LabHTTPFile, labURL(cfg)+"\n"); err != nil {
-			return nil, fmt.Errorf("writing the file of lab-http: %w", err)
+			return nil, fmt.Errorf("writing lab-http-file: %w", err)
 		}
 	}
 	notify(cfg, log, "READY=1\nSTATUS=Ready to accept connections\n")
@@ -54,7 +54,7 @@ func announce(cfg *config.Config, log *rlog.Logger, addrs []string) (remove func
 	}, nil
 }
 
-// writePortFile writes each TCP port on a line.
+// writePortFile writes the TCP ports, one a line.
 func writePortFile(path string, addrs []string) error {
 	var ports []string
 	for _, addr := range addrs {
@@ -69,7 +69,7 @@ func writePortFile(path string, addrs []string) error {
 	return writeWhole(path, strings.Join(append(ports, ""), "\n"))
 }
 
-// writeWhole writes a file of which a reader sees either nothing or all.
+// writeWhole writes a file. A reader sees all of the text or no file.
 func writeWhole(path, text string) error {
 	part := path + ".part"
 	if err := os.WriteFile(part, []byte(text), 0o644); err != nil {
@@ -104,13 +104,13 @@ func notify(cfg *config.Config, log *rlog.Logger, state string) {
 	}
 }
 
-// daemonMark tells the second process of a daemon that it is the second.
+// daemonMark is an environment variable that marks the second process of a daemon.
 const daemonMark = "MINIREDISD_DAEMON"
 
 func isDaemon() bool { return os.Getenv(daemonMark) != "" }
 
-// daemonize starts the program again without a terminal: a Go process cannot
-// fork. input is what the first process has read from standard input.
+// daemonize starts the program again without a terminal, because a Go process cannot fork. input is
+// what this process has read from standard input. It returns the exit code.
 func daemonize(argv []string, input io.Reader) int {
 	exe, err := os.Executable()
 	if err != nil {

@@ -49,7 +49,7 @@ type process struct {
 	out   strings.Builder
 	errs  bytes.Buffer
 
-	listening int // the port, once known
+	listening int // the port; 0 while it is unknown
 }
 
 func start(t *testing.T, name, stdin string, args ...string) *process {
@@ -125,8 +125,8 @@ func TestSignalsEndTheServerWithExitCodeZero(t *testing.T) {
 	}
 }
 
-// TestWrappersSeeTheServerIsReady has the patterns that embedded-redis,
-// redis-memory-server, testcontainers and Redis's own test suite look for.
+// The patterns are those of embedded-redis, redis-memory-server, testcontainers and Redis's own test
+// suite.
 func TestWrappersSeeTheServerIsReady(t *testing.T) {
 	p := start(t, "redis-server", "", "--save", "", "--appendonly", "no", "--bind", "127.0.0.1", "--port", "0", "--always-show-logo", "yes")
 	p.waitFor("Ready to accept connections")
@@ -153,7 +153,7 @@ func TestUnderRedisNameNothingElseIsPrinted(t *testing.T) {
 	own.waitFor("The directive 'rdbcompression' is accepted but has no effect here")
 }
 
-func TestUnderAnyNameNobodyBelievesThatDataIsSaved(t *testing.T) {
+func TestTheLogSaysThatNothingIsSaved(t *testing.T) {
 	for _, name := range []string{"redis-server", "miniredisd"} {
 		dir := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "dump.rdb"), nil, 0o600))
@@ -264,7 +264,7 @@ func TestMissingConfigurationFile(t *testing.T) {
 	require.Contains(t, p.out.String(), "# Fatal error, can't open config file '/nonexistent.conf': No such file or directory\n")
 }
 
-// TestConfigurationFromStdinAndUnixSocket is how tempredis starts a server.
+// This is how tempredis starts a server.
 func TestConfigurationFromStdinAndUnixSocket(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "redis.sock")
 	p := start(t, "redis-server", "port 0\nrequirepass \"\"\nsave \"\"\nunixsocketperm 700\nunixsocket "+socket+"\n", "-")
@@ -376,7 +376,7 @@ func TestArgumentsThatStartNoServer(t *testing.T) {
 	}
 }
 
-// addr is where to connect to, once the server listens.
+// addr waits until the server listens and returns its address.
 func (p *process) addr() string {
 	p.t.Helper()
 	return fmt.Sprintf("127.0.0.1:%d", p.port())

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestASignalCanBeTakenBackWhileCronIsPaused(t *testing.T) {
+func TestShutdownAbortCancelsASignalWhileCronIsPaused(t *testing.T) {
 	p := start(t, "redis-server", "", "--port", "0", "--enable-debug-command", "yes")
 	p.port()
 	c := p.dial()
@@ -15,7 +15,7 @@ func TestASignalCanBeTakenBackWhileCronIsPaused(t *testing.T) {
 	require.Equal(t, "OK", c.Do("DEBUG", "PAUSE-CRON", "1").Str)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	p.waitFor("Received SIGTERM scheduling shutdown...")
-	for c.Do("SHUTDOWN", "ABORT").Str != "OK" { // the signal is on its way
+	for c.Do("SHUTDOWN", "ABORT").Str != "OK" { // until the signal has arrived
 	}
 	p.waitFor("* Shutdown manually aborted.")
 	require.Equal(t, "OK", c.Do("DEBUG", "PAUSE-CRON", "0").Str)

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// commands returns what a trace says was executed.
+// commands returns the names of the commands in a trace.
 func commands(t *testing.T, path string) (names []string) {
 	t.Helper()
 	text, err := os.ReadFile(path)
