@@ -7,18 +7,19 @@ import (
 )
 
 const (
-	errFieldType     store.Error = "ERR Invalid bitfield type. Use something like i16 u8. Note that u64 is not supported but i64 is."
+	errFieldType store.Error = "ERR Invalid bitfield type. " +
+		"Use something like i16 u8. Note that u64 is not supported but i64 is."
 	errFieldOverflow store.Error = "ERR Invalid OVERFLOW type specified"
 	errFieldReadOnly store.Error = "ERR BITFIELD_RO only supports the GET subcommand"
 )
 
-// fieldOp is one operation of BITFIELD.
+// fieldOp is one subcommand of BITFIELD.
 type fieldOp struct {
 	kind     fieldKind
 	overflow overflowMode
 	field    field
 	offset   int64
-	arg      int64 // value or increment
+	arg      int64 // the value of SET, the increment of INCRBY
 }
 
 type fieldKind uint8
@@ -29,7 +30,7 @@ const (
 	fieldIncr
 )
 
-// overflowMode is what happens to a number that does not fit.
+// overflowMode says what to do with a result that does not fit into its field.
 type overflowMode uint8
 
 const (
@@ -68,8 +69,8 @@ func bitfieldRO(c *Call) error {
 	return readFields(c, ops)
 }
 
-// parseFieldOps reads all operations before the first is done. last is the
-// highest bit that they write, -1 when they only read.
+// parseFieldOps reads all subcommands: an error in any of them must come before the first change.
+// last is the highest bit that they write, -1 if they only read.
 func parseFieldOps(c *Call) (ops []fieldOp, last int64, err error) {
 	last = -1
 	mode := overflowWrap
@@ -106,7 +107,7 @@ func parseOverflow(arg []byte) (overflowMode, error) {
 	return 0, errFieldOverflow
 }
 
-// parseFieldOp reads the operation at the front of args, which is n words long.
+// parseFieldOp reads the subcommand at the beginning of args and returns its length in words.
 func parseFieldOp(c *Call, args [][]byte) (op fieldOp, n int, err error) {
 	n = 4
 	switch {
@@ -140,7 +141,7 @@ func parseField(arg []byte) (f field, err error) {
 	}
 	bits, ok := store.ParseInt(arg[1:])
 	f = field{arg[0] == 'i', bits}
-	if !ok || bits < 1 || bits > 64 || bits == 64 && !f.signed { // a reply is a signed number
+	if !ok || bits < 1 || bits > 64 || bits == 64 && !f.signed { // u64 does not fit into an integer reply
 		return f, errFieldType
 	}
 	return f, nil
@@ -193,8 +194,7 @@ func changeFields(c *Call, ops []fieldOp, last int64) error {
 	return nil
 }
 
-// result is the number that op puts in the place of old, and whether it is the
-// true one.
+// result returns the number that op stores over old, and whether the exact result fits.
 func (op *fieldOp) result(old int64) (val int64, fits bool) {
 	base, delta := old, op.arg
 	if op.kind == fieldSet {
@@ -203,7 +203,7 @@ func (op *fieldOp) result(old int64) (val int64, fits bool) {
 	low, high := op.field.limits()
 	sum := base + delta
 	switch {
-	case !op.field.signed && base < 0: // SET takes a negative number for a huge one
+	case !op.field.signed && base < 0: // SET of a negative number to an unsigned field
 		val = high
 	case op.field.bits < 64 && base < high-math.MaxInt64: // Redis's distance to high wraps around here
 		val = high
@@ -220,7 +220,7 @@ func (op *fieldOp) result(old int64) (val int64, fits bool) {
 	return val, false
 }
 
-// limits are the smallest and largest number of the type.
+// limits returns the smallest and the largest number of the type.
 func (f field) limits() (low, high int64) {
 	if f.signed {
 		return math.MinInt64 >> (64 - f.bits), math.MaxInt64 >> (64 - f.bits)
@@ -228,7 +228,7 @@ func (f field) limits() (low, high int64) {
 	return 0, math.MaxInt64 >> (63 - f.bits)
 }
 
-// wrap keeps the bits of v that f has room for.
+// wrap drops the bits of v that do not fit into f.
 func (f field) wrap(v uint64) int64 {
 	v <<= 64 - f.bits
 	if f.signed {
@@ -241,7 +241,7 @@ func (f field) read(b []byte, offset int64) int64 {
 	return f.wrap(getBits(b, offset, f.bits))
 }
 
-// bitfieldUses is what BITFIELD does with its key: read it, if all it has is GET
+// bitfieldUses returns how BITFIELD uses its key: it only reads it if all subcommands are GET
 // (db.c: bitfieldGetKeys).
 func bitfieldUses(args [][]byte) KeyFlag {
 	for i := 2; i < len(args); {

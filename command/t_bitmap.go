@@ -45,8 +45,8 @@ func bitmapRows() []Row {
 	}
 }
 
-// parseBitOffset reads the position of a bit. Behind a '#' it counts integers of
-// the given width; a width of 0 allows no '#'.
+// parseBitOffset reads the offset of a bit. With a '#' the offset counts fields of width bits; if
+// width is 0, a '#' is an error.
 func parseBitOffset(c *Call, arg []byte, width int64) (int64, error) {
 	scale := int64(1)
 	if width > 0 && len(arg) > 0 && arg[0] == '#' {
@@ -86,8 +86,8 @@ func setbit(c *Call) error {
 	return nil
 }
 
-// bitsToChange returns the string at key, grown to hold the bit last; grown
-// tells whether it had to be.
+// bitsToChange returns the string at key for writing, grown so that bit last exists. grown reports
+// whether the string was too short before.
 func bitsToChange(c *Call, key []byte, last int64) (b []byte, grown bool, err error) {
 	b, _, err = c.DB.PeekStr(key)
 	if err != nil {
@@ -119,7 +119,7 @@ func bitcount(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if !ok { // before the arguments are looked at, up to Redis 7.4
+	if !ok { // Redis before 7.4 does not check the options here
 		c.Int(0)
 		return nil
 	}
@@ -151,7 +151,7 @@ func bitcount(c *Call) error {
 	return nil
 }
 
-// parseBitUnit reads BYTE, the default, or BIT into a number of bits.
+// parseBitUnit reads BYTE (the default) or BIT and returns the bits in one unit.
 func parseBitUnit(args [][]byte) (int64, error) {
 	switch {
 	case len(args) == 0 || is(args[0], "byte"):
@@ -185,14 +185,14 @@ func bitpos(c *Call) error {
 	}
 	pos := findBit(b, byte(bit), from, to)
 	if pos < 0 && bit == 0 && from < to && len(c.Args) < 5 {
-		pos = to // without an end, zeros are behind the string
+		pos = to // without an end, zeros follow the string
 	}
 	c.Int(pos)
 	return nil
 }
 
-// bitposRange is the part of total bits that BITPOS looks at. Unlike elsewhere a
-// last position before the beginning means the first element in any case.
+// bitposRange returns the range of bits that BITPOS searches, out of total bits. Two positions
+// before the beginning always mean the first unit, unlike in clampRange.
 func bitposRange(c *Call, total int64) (from, to int64, err error) {
 	args := c.Args[3:]
 	if len(args) == 0 {

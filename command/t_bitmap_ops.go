@@ -6,8 +6,8 @@ import (
 	"math/bits"
 )
 
-// Strings as rows of bits: bit 0 is the highest of the first byte. A position is
-// counted in int64, a part from:to leaves out the last.
+// A bitmap is a string read as a row of bits: bit 0 is the highest bit of the first byte. Offsets
+// are int64. A range from:to excludes to.
 
 // bitOp is an operation of BITOP.
 type bitOp uint8
@@ -19,8 +19,7 @@ const (
 	bitNot
 )
 
-// getBits reads the width <= 64 bits at offset as an unsigned number. What is
-// behind the end of b is zero.
+// getBits reads up to 64 bits at offset as an unsigned number. Bits beyond the end of b are 0.
 func getBits(b []byte, offset, width int64) uint64 {
 	var window [9]byte
 	if at := offset >> 3; at < int64(len(b)) {
@@ -31,7 +30,7 @@ func getBits(b []byte, offset, width int64) uint64 {
 	return v >> (64 - width)
 }
 
-// setBits writes the low width <= 64 bits of v at offset; b must reach that far.
+// setBits writes the low width bits of v at offset, up to 64. b must be long enough.
 func setBits(b []byte, offset, width int64, v uint64) {
 	for width > 0 {
 		room := 8 - offset&7 // bits from offset to the end of its byte
@@ -43,8 +42,8 @@ func setBits(b []byte, offset, width int64, v uint64) {
 	}
 }
 
-// countBits counts the bits set in from:to, whole bytes first and then without
-// what stands beside the part in the bytes at its ends.
+// countBits counts the bits that are 1 in from:to. It counts whole bytes, then subtracts the bits
+// before from in the first byte and those from to on in the last.
 func countBits(b []byte, from, to int64) int64 {
 	if from >= to {
 		return 0
@@ -74,7 +73,7 @@ func onesCount(b []byte) (n int) {
 
 // findBit returns the position of the first bit in from:to that is bit, or -1.
 func findBit(b []byte, bit byte, from, to int64) int64 {
-	other := uint64(bit) - 1 // eight bytes of bits that are not the one
+	other := uint64(bit) - 1 // 64 times the bit that is not searched
 	for from < to {
 		if from&7 == 0 {
 			from += 8 * sameWords(b[from>>3:to>>3], other)
@@ -94,7 +93,7 @@ func findBit(b []byte, bit byte, from, to int64) int64 {
 	return -1
 }
 
-// sameWords counts the bytes before the first word of eight that is another one.
+// sameWords returns how many bytes at the beginning of b are in 8-byte words equal to word.
 func sameWords(b []byte, word uint64) int64 {
 	rest := b
 	for len(rest) >= 8 && binary.LittleEndian.Uint64(rest) == word {
@@ -103,8 +102,8 @@ func sameWords(b []byte, word uint64) int64 {
 	return int64(len(b) - len(rest))
 }
 
-// combineBits returns x op y, made in the memory of x where it is long enough.
-// The shorter one counts as filled up with zeros.
+// combineBits returns x op y and reuses the memory of x if it is large enough. The shorter
+// string is padded with zeros.
 func combineBits(op bitOp, x, y []byte) []byte {
 	if short := len(y) - len(x); short > 0 {
 		x = append(x, make([]byte, short)...)

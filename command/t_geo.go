@@ -10,8 +10,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Places are the scores of an ordinary sorted set, which all of its commands work on;
-// see package geo for the numbers.
+// Places are members of an ordinary sorted set: the score encodes longitude and latitude (package
+// geo). All commands of sorted sets work on them.
 func geoRows() []Row {
 	const (
 		unit    = "(M | KM | FT | MI)"
@@ -28,7 +28,9 @@ func geoRows() []Row {
 	)
 	source := at(1, RO|Access)
 	store := func(from int) []KeySpec {
-		return keys(source, KeySpec{Flags: OW | Update, Keyword: "STORE", Index: from, Step: 1}, KeySpec{Flags: OW | Update, Keyword: "STOREDIST", Index: from, Step: 1})
+		return keys(source,
+			KeySpec{Flags: OW | Update, Keyword: "STORE", Index: from, Step: 1},
+			KeySpec{Flags: OW | Update, Keyword: "STOREDIST", Index: from, Step: 1})
 	}
 	return []Row{
 		{"geoadd", "key [NX | XX] [CH] (longitude:double latitude:double member) ...",
@@ -76,7 +78,7 @@ func geoRows() []Row {
 
 const errUnit store.Error = "ERR unsupported unit provided. please use M, KM, FT, MI"
 
-// parseUnit reads a unit: how many metres it has.
+// parseUnit returns the metres in a unit.
 func parseUnit(arg []byte) (float64, error) {
 	switch {
 	case is(arg, "m"):
@@ -91,7 +93,7 @@ func parseUnit(arg []byte) (float64, error) {
 	return 0, errUnit
 }
 
-// parsePlace reads longitude and latitude.
+// parsePlace parses a longitude and a latitude.
 func parsePlace(args [][]byte) (p geo.Place, err error) {
 	if p.Lon, err = parseFloat(args[0]); err != nil {
 		return p, err
@@ -106,12 +108,12 @@ func parsePlace(args [][]byte) (p geo.Place, err error) {
 	return p, nil
 }
 
-// placeOf is where the place of a score lies. A number that is no place's is taken
-// for one, as far as that goes: the set may have been made by other commands.
+// placeOf decodes the place in a score. Other commands may have stored any number: it decodes too,
+// to a place without a meaning.
 func placeOf(score float64) geo.Place { return geo.Decode(uint64(score)) }
 
 // GEOADD key [NX | XX] [CH] (longitude latitude member) ... (geo.c: geoaddCommand)
-// geoAdd is ZADD with scores made of places.
+// The work is done by ZADD, with scores that encode the places.
 func geoAdd(c *Call) error {
 	var flags store.ZFlags
 	ch, args := false, c.Args[2:]
@@ -173,13 +175,13 @@ func geoDist(c *Call) error {
 	return nil
 }
 
-// replyDistance has four decimals in either protocol.
+// replyDistance replies with four decimals: a string in either protocol.
 func replyDistance(w *resp.Writer, d float64) {
 	var room [32]byte
 	w.Bulk(strconv.AppendFloat(room[:0], d, 'f', 4, 64))
 }
 
-// replyPlace is longitude and latitude, as precise as Redis writes a long double.
+// replyPlace replies with longitude and latitude, in the precision of Redis's long double.
 func replyPlace(w *resp.Writer, p geo.Place) {
 	w.Array(2)
 	for _, degrees := range [...]float64{p.Lon, p.Lat} {
@@ -203,7 +205,7 @@ func geoPos(c *Call) error {
 	return c.eachPlace(func(p geo.Place) { replyPlace(c.Writer, p) }, c.NullArray)
 }
 
-// eachPlace answers for every member with its place or that there is none.
+// eachPlace calls reply with the place of each member, or none for a missing member.
 func (c *Call) eachPlace(reply func(geo.Place), none func()) error {
 	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
 	if err != nil {

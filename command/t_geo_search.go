@@ -19,26 +19,26 @@ const (
 	errAnyAlone       store.Error = "ERR the ANY argument requires COUNT argument"
 )
 
-// geoQuery is a parsed search of any form (geo.c: georadiusGeneric).
+// geoQuery holds the parsed arguments of a search (geo.c: georadiusGeneric).
 type geoQuery struct {
-	z     *store.ZSet // where to search, nil when there is no such key
+	z     *store.ZSet // the set to search, nil if the key does not exist
 	shape geo.Shape
 
-	// What has been given of GEOSEARCH's shape. The centre of a member of a key that
-	// does not exist counts: there is nothing to find around it.
+	// The parts of GEOSEARCH's shape that were given. FROMMEMBER counts as given if the key does not
+	// exist: the result is empty then.
 	byMember, byPlace, byRadius, byBox bool
 
 	withCoord, withDist, withHash bool
 
-	count int // 0 for all
+	count int // 0 for no limit
 	any   bool
-	order int // 1 is the nearest first, -1 the farthest first
+	order int // 1 for nearest first, -1 for farthest first
 
-	dest      []byte // where to store, nil to answer
-	storeDist bool   // distances, in place of places
+	dest      []byte // the key to store the result in, nil to reply with it
+	storeDist bool   // store distances, not places
 }
 
-// found is one place of the result.
+// found is one place in the result.
 type found struct {
 	member []byte // aliases the set
 	score  float64
@@ -46,11 +46,11 @@ type found struct {
 	place  geo.Place
 }
 
-// geoForm says which of the options a command takes that not all of them do.
+// geoForm says which options a command accepts, of those that only some commands accept.
 type geoForm struct {
 	shape   bool // FROMMEMBER, FROMLONLAT, BYRADIUS, BYBOX
 	store   bool // STORE key, STOREDIST key
-	storing bool // STOREDIST by itself: it stores in any case
+	storing bool // STOREDIST without a key: GEOSEARCHSTORE always stores
 }
 
 // GEOSEARCH key (FROMMEMBER ... | ...) (BYRADIUS ... | BYBOX ...) ... (geo.c: geosearchCommand)
@@ -74,7 +74,7 @@ func geoSearchStore(c *Call) error {
 
 // GEORADIUS key longitude latitude radius (M | KM | FT | MI) ... (geo.c: georadiusCommand)
 // GEORADIUS_RO key longitude latitude radius (M | KM | FT | MI) ... (geo.c: georadiusroCommand)
-// geoRadius is also GEORADIUS_RO, which cannot store.
+// GEORADIUS_RO runs here too: its form accepts no STORE.
 func geoRadius(c *Call) error {
 	q, err := newGeoQuery(c, 1)
 	if err != nil {
@@ -96,7 +96,7 @@ func geoRadiusByMember(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if q.z != nil { // Redis looks at nothing but the options otherwise
+	if q.z != nil { // Redis checks only the options of a missing key
 		if err := q.centerOn(c.Args[2]); err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (q *geoQuery) centerOn(member []byte) error {
 	return nil
 }
 
-// parseSide reads one side of a shape.
+// parseSide parses one length of a shape.
 func parseSide(arg []byte, notNumeric error) (float64, error) {
 	v, err := parseFloat(arg)
 	if err != nil {
@@ -147,7 +147,7 @@ func parseSide(arg []byte, notNumeric error) (float64, error) {
 	return v, nil
 }
 
-// parseRadius reads "radius unit".
+// parseRadius parses "radius unit".
 func (q *geoQuery) parseRadius(args [][]byte) (err error) {
 	if q.shape.Radius, err = parseSide(args[0], errNeedRadius); err != nil {
 		return err
@@ -160,7 +160,7 @@ func (q *geoQuery) parseRadius(args [][]byte) (err error) {
 	return err
 }
 
-// parseBox reads "width height unit".
+// parseBox parses "width height unit".
 func (q *geoQuery) parseBox(args [][]byte) (err error) {
 	if q.shape.Width, err = parseSide(args[0], errNeedWidth); err != nil {
 		return err
@@ -193,8 +193,8 @@ func (q *geoQuery) parse(args [][]byte, form geoForm) error {
 	return nil
 }
 
-// parseOption reads what args begin with and returns how many of them that were, 0
-// if it is none of these options.
+// parseOption parses the option at the beginning of args. It returns the number of words taken, or
+// 0 if the option is not one of these.
 func (q *geoQuery) parseOption(args [][]byte, form geoForm) (taken int, err error) {
 	switch a, more := args[0], len(args) > 1; {
 	case is(a, "withdist"):
@@ -225,7 +225,7 @@ func (q *geoQuery) parseOption(args [][]byte, form geoForm) (taken int, err erro
 	return 1, nil
 }
 
-// parseShape is parseOption for the options that make the shape.
+// parseShape does the same for the options that define the shape.
 func (q *geoQuery) parseShape(args [][]byte) (taken int, err error) {
 	switch a, left := args[0], len(args)-1; {
 	case is(a, "frommember") && left >= 1 && !q.byPlace:
@@ -248,7 +248,7 @@ func (q *geoQuery) parseShape(args [][]byte) (taken int, err error) {
 	return 0, nil
 }
 
-// check refuses options that do not go together.
+// check refuses options that exclude each other.
 func (q *geoQuery) check(c *Call, form geoForm) error {
 	switch {
 	case q.dest != nil && (q.withDist || q.withHash || q.withCoord):
@@ -267,8 +267,8 @@ func (q *geoQuery) check(c *Call, form geoForm) error {
 	return nil
 }
 
-// search finds the places, in the order and number that were asked for. The nearest
-// are meant when a number is given, unless any will do.
+// search returns the places in the shape, sorted and limited on request. COUNT keeps the nearest
+// ones, COUNT with ANY the first ones found.
 func (q *geoQuery) search() (all []found) {
 	if q.z == nil {
 		return nil
@@ -292,8 +292,8 @@ func (q *geoQuery) search() (all []found) {
 	return all
 }
 
-// nearest sorts places by their distance, as many as are asked for. Those that are equally far stay
-// in the order in which they were found.
+// nearest sorts places by distance and cuts them to count. Places of equal distance keep the order
+// in which they were found.
 func (q *geoQuery) nearest(all []found) []found {
 	compare := func(i, j uint32) int {
 		if d := q.order * cmp.Compare(all[i].metres, all[j].metres); d != 0 {
@@ -317,8 +317,8 @@ func (q *geoQuery) nearest(all []found) []found {
 	return sorted
 }
 
-// searchCell appends the places with scores from first up to end that the shape
-// holds, until there are enough, if that is not 0.
+// searchCell appends the places in the shape whose scores are in first:end. It stops at enough
+// places; 0 means no limit.
 func (q *geoQuery) searchCell(all []found, first, end uint64, enough int) []found {
 	from, to := q.z.ByScore(&store.ScoreRange{Min: float64(first), Max: float64(end), MaxEx: true})
 	for it := q.z.Range(from, to, false); it.Next(); {

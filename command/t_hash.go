@@ -136,7 +136,7 @@ func hsetnx(c *Call) error {
 	return nil
 }
 
-// readField is the value of the field that the second argument names.
+// readField returns the value of the field named by the second argument.
 func readField(c *Call) (value []byte, ok bool, err error) {
 	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
 	if h == nil {

@@ -16,7 +16,7 @@ func hscan(c *Call) error {
 	switch {
 	case err != nil:
 		return err
-	case h == nil: // Redis does not look at the options then
+	case h == nil: // Redis ignores bad options of a missing key
 		c.emptyScan()
 		return nil
 	case badOptions != nil:

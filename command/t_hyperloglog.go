@@ -35,7 +35,8 @@ const (
 	errBrokenHLL store.Error = "INVALIDOBJ Corrupted HLL object detected"
 )
 
-// asSketch checks what a lookup of a string gave; nil where there is no key.
+// asSketch checks that the result of a string look-up is a HyperLogLog. It returns nil for a
+// missing key.
 func asSketch(b []byte, ok bool, err error) (hll.Sketch, error) {
 	switch {
 	case err != nil || !ok:
@@ -46,8 +47,8 @@ func asSketch(b []byte, ok bool, err error) (hll.Sketch, error) {
 	return b, nil
 }
 
-// sketchToChange is the sketch at key as bytes of the store that may be changed in place, but not grow; nil where
-// there is no key.
+// sketchToChange returns the sketch at key, or nil for a missing key. The bytes belong to the
+// store: they may be changed in place but not grown.
 func (c *Call) sketchToChange(key []byte) (hll.Sketch, error) {
 	s, err := asSketch(c.DB.PeekStr(key))
 	if s == nil {
@@ -70,7 +71,7 @@ func pfadd(c *Call) error {
 	for _, element := range c.Args[2:] {
 		changed, sound := s.Add(element, c.Cfg.HLLSparseMaxBytes)
 		if !sound {
-			c.DB.SetRaw(key, s, true) // what was counted in before stays so
+			c.DB.SetRaw(key, s, true) // elements added before the error stay
 			return errBrokenHLL
 		}
 		if changed {
@@ -127,7 +128,7 @@ func pfcountUnion(c *Call) error {
 	return nil
 }
 
-// unite merges all sketches named by the arguments; dense tells whether one of them has that form.
+// unite merges the sketches at all keys. dense reports whether one of them is dense.
 func (c *Call) unite(u *hll.Union) (dense bool, err error) {
 	for _, key := range c.Args[1:] {
 		s, err := asSketch(c.DB.Str(key))
@@ -146,7 +147,7 @@ func (c *Call) unite(u *hll.Union) (dense bool, err error) {
 }
 
 // PFMERGE destkey [sourcekey ...] (hyperloglog.c: pfmergeCommand)
-// pfmerge fires the event of PFADD: for whoever listens it is one of many elements.
+// Redis fires the event of PFADD here, too.
 func pfmerge(c *Call) error {
 	var u hll.Union
 	dense, err := c.unite(&u)
@@ -214,7 +215,8 @@ func pfdebug(c *Call) error {
 	return nil
 }
 
-// densify changes the form of the sketch at key, which those who watch the key need not know.
+// densify makes the sketch at key dense. Watchers of the key are not notified: the value is the
+// same.
 func (c *Call) densify(key []byte, s hll.Sketch) (now hll.Sketch, changed int, err error) {
 	if s.Dense() {
 		return s, 0, nil

@@ -164,7 +164,7 @@ func popSome(c *Call, head bool) error {
 	return nil
 }
 
-// popMany answers an array of up to count elements and takes them off.
+// popMany removes up to count elements and replies with them.
 func popMany(c *Call, l *store.List, key []byte, head bool, count int) {
 	count = min(count, l.Len())
 	c.Array(count)
@@ -181,8 +181,7 @@ func popOne(l *store.List, head bool) []byte {
 	return l.PopTail()
 }
 
-// removed is what follows after taking n elements off an end
-// (t_list.c: listElementsRemoved).
+// removed reports that n elements were popped from one end (t_list.c: listElementsRemoved).
 func removed(c *Call, l *store.List, key []byte, head bool, n int) {
 	event := "rpop"
 	if head {
@@ -191,10 +190,9 @@ func removed(c *Call, l *store.List, key []byte, head bool, n int) {
 	listChanged(c, l, event, key, n)
 }
 
-// listChanged tells of a change that removed n elements and deletes the key of
-// an empty list.
+// listChanged reports a change that removed n elements. It deletes the key if the list is empty.
 func listChanged(c *Call, l *store.List, event string, key []byte, n int) {
-	gone := l.Len() == 0 && c.DB.DropIfEmpty(key) // which would look the key up to learn it
+	gone := l.Len() == 0 && c.DB.DropIfEmpty(key) // the length spares non-empty lists a look-up
 	c.Changed(ClassList, event, key)
 	c.Count(n - 1)
 	if gone {
@@ -259,8 +257,8 @@ func parseRange(c *Call) (start, stop int, err error) {
 	return start, stop, err
 }
 
-// within turns positions, counted from the end when negative, into the first of
-// n elements that lies between them and how many do.
+// within turns the positions start and stop into the index and the number of the elements
+// between them. n is the length of the list; negative positions count from the end.
 func within(start, stop, n int) (from, count int) {
 	if start < 0 {
 		start = max(start+n, 0)

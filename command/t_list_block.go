@@ -56,7 +56,7 @@ func popOrBlock(c *Call, head bool) error {
 	return nil
 }
 
-// nullOrBlock is for a command that has found none of keys.
+// nullOrBlock ends a command whose keys are all empty: it blocks, or replies null if it may not.
 func (c *Call) nullOrBlock(typ store.Type, keys [][]byte, ms int64) {
 	if c.mayBlock() {
 		c.blockOn(typ, keys, ms, false)
@@ -102,7 +102,7 @@ func blmpop(c *Call) error {
 	if err != nil {
 		return err
 	}
-	ms, err := parseSeconds(c, c.Args[1]) // the last thing to be looked at
+	ms, err := parseSeconds(c, c.Args[1]) // Redis checks the timeout last
 	if err != nil {
 		return err
 	}

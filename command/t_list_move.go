@@ -8,10 +8,12 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Errors of LPOS (t_list.c: lposCommand).
+// The errors of LPOS (t_list.c: lposCommand).
 const (
-	errRankZero       store.Error = "ERR RANK can't be zero: use 1 to start from the first match, 2 from the second ... or use negative to start from the end of the list"
-	errRankRange      store.Error = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
+	errRankZero store.Error = "ERR RANK can't be zero: use 1 to start from the first match, " +
+		"2 from the second ... or use negative to start from the end of the list"
+	errRankRange store.Error = "ERR value is out of range, " +
+		"value must between -9223372036854775807 and 9223372036854775807"
 	errCountNegative  store.Error = "ERR COUNT can't be negative"
 	errMaxLenNegative store.Error = "ERR MAXLEN can't be negative"
 )
@@ -56,15 +58,15 @@ func moveOrNull(c *Call, fromHead, toHead bool) error {
 	return moveOne(c, from, fromHead, toHead)
 }
 
-// moveOne takes an element off one end of a list and puts it to one end of
-// another, or the same (t_list.c: lmoveGenericCommand).
+// moveOne pops an element from one end of a list and pushes it to an end of another list or of the
+// same one (t_list.c: lmoveGenericCommand).
 func moveOne(c *Call, from *store.List, fromHead, toHead bool) error {
 	src, dst := c.Args[1], c.Args[2]
 	to, err := store.WriteOrNew[*store.List](c.DB, dst)
 	if err != nil {
 		return err
 	}
-	// Where the element was may be overwritten: the reply is the copy to push.
+	// A push may overwrite the memory of the popped element, so the copy in the reply is pushed.
 	value := popOne(from, fromHead)
 	c.Bulk(value)
 	value = c.Buf[len(c.Buf)-2-len(value) : len(c.Buf)-2]
@@ -94,7 +96,7 @@ func lmpop(c *Call) error {
 	return nil
 }
 
-// listPop is what LMPOP and BLMPOP are asked for.
+// listPop holds the arguments of LMPOP and BLMPOP.
 type listPop struct {
 	keys  [][]byte
 	head  bool
@@ -118,7 +120,7 @@ func parseLMPop(args [][]byte) (p listPop, err error) {
 	return p, err
 }
 
-// pop answers with elements of the first list there is, if there is any.
+// pop replies with elements of the first list that exists. done reports whether there was one.
 func (p *listPop) pop(c *Call) (done bool, err error) {
 	for _, key := range p.keys {
 		l, err := store.Write[*store.List](c.DB, key)
@@ -135,12 +137,12 @@ func (p *listPop) pop(c *Call) (done bool, err error) {
 	return false, nil
 }
 
-// lposOptions are the words behind LPOS key element.
+// lposOptions are the options of LPOS.
 type lposOptions struct {
-	skip   int // matches to pass over
+	skip   int // matches to skip
 	back   bool
-	many   bool // an array is wanted
-	count  int  // matches wanted
+	many   bool // the reply is an array
+	count  int  // matches to return
 	maxLen int  // elements to compare
 }
 
@@ -215,7 +217,7 @@ func lpos(c *Call) error {
 	return nil
 }
 
-// findAll appends the positions of the matches.
+// findAll writes the indexes of the matches and returns their number.
 func findAll(c *Call, l *store.List, value []byte, o *lposOptions) (found int) {
 	i, step := 0, 1
 	if o.back {

@@ -129,7 +129,7 @@ func smembers(c *Call) error {
 	return nil
 }
 
-// replySet answers with all members; s may be nil.
+// replySet replies with all members. s may be nil.
 func (c *Call) replySet(s *store.Set) {
 	if s == nil {
 		c.Set(0)
@@ -312,7 +312,7 @@ func sscan(c *Call) error {
 	switch {
 	case err != nil:
 		return err
-	case s == nil: // Redis does not look at the options then
+	case s == nil: // Redis ignores bad options of a missing key
 		c.emptyScan()
 		return nil
 	case badOptions != nil:

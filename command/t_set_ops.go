@@ -11,12 +11,11 @@ import (
 
 const errTooManyKeys store.Error = "ERR Number of keys can't be greater than number of args"
 
-// Redis chooses between two ways to subtract by the sizes of the sets
-// (t_set.c: sunionDiffGenericCommand). Here every member of the first set is
-// looked for in the others: where that is the slower way, it is so by no more
-// than their number.
+// Redis chooses between two ways to compute a difference, by the sizes of the sets
+// (t_set.c: sunionDiffGenericCommand). SDIFF always looks up each member of the first set in the
+// other sets. Where Redis's other way is faster, this costs at most one look-up for each set more.
 
-// readSets returns the set of each key, nil where there is none.
+// readSets returns the set at each key, or nil for a missing key.
 func readSets(c *Call, keys [][]byte) ([]*store.Set, error) {
 	sets := make([]*store.Set, len(keys))
 	for i, key := range keys {
@@ -28,7 +27,8 @@ func readSets(c *Call, keys [][]byte) ([]*store.Set, error) {
 	return sets, nil
 }
 
-// common ranges over what all sets have: over the smallest, looking into the next larger first.
+// common iterates over the members that all sets have. It walks the smallest set and sorts sets by
+// size, so that the smaller ones rule a member out first.
 func common(sets []*store.Set) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if slices.Contains(sets, nil) {
@@ -38,7 +38,7 @@ func common(sets []*store.Set) iter.Seq[[]byte] {
 	members:
 		for m := range sets[0].All() {
 			for _, s := range sets[1:] {
-				// t_set.c: sinterGenericCommand does not look into the first set again either.
+				// sinterGenericCommand skips repetitions of the first set, too.
 				if s != sets[0] && !s.Has(m) {
 					continue members
 				}
@@ -50,7 +50,7 @@ func common(sets []*store.Set) iter.Seq[[]byte] {
 	}
 }
 
-// difference ranges over what the first set has and none of the others.
+// difference iterates over the members that only the first set has.
 func difference(sets []*store.Set) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		if sets[0] == nil {
@@ -70,8 +70,8 @@ func difference(sets []*store.Set) iter.Seq[[]byte] {
 	}
 }
 
-// union is a new set of what any set has. One that is not stored goes without
-// the encodings that are slow to look into, unless all are integers.
+// union returns a new set of the members of all sets. A set that is not stored skips the listpack
+// encoding, where a look-up is slow, unless all members are integers.
 func union(c *Call, sets []*store.Set, stored bool) *store.Set {
 	all := store.NewSet(c.KS)
 	for _, s := range sets {
@@ -161,7 +161,7 @@ func sinterstore(c *Call) error {
 	result := store.NewSet(c.KS)
 	for m := range common(sets) {
 		if result.Len() == 0 && sets[0].Encoding() != "intset" {
-			result.Expect(nil, 0) // Redis begins with the smallest set's form
+			result.Expect(nil, 0) // Redis starts with the encoding of the smallest set
 		}
 		result.Add(m)
 	}
@@ -180,9 +180,9 @@ func sunionstore(c *Call) error {
 	return nil
 }
 
-// takesAway is Redis's choice (t_set.c: sunionDiffGenericCommand) between looking up every member of
-// the first set in the others, and copying it to remove theirs. It is only to be seen in a stored
-// result: a copy keeps the encoding that it had at its largest.
+// takesAway reports whether Redis would copy the first set and remove the members of the others
+// from the copy (t_set.c: sunionDiffGenericCommand). The choice shows in the encoding of a stored
+// result: a copy keeps the encoding of the whole first set.
 func takesAway(sets []*store.Set) bool {
 	if sets[0] == nil {
 		return false
@@ -229,8 +229,8 @@ func sdiffstore(c *Call) error {
 	return nil
 }
 
-// storeSet puts a result where the first argument says and answers with its
-// size; an empty one takes the key away.
+// storeSet stores a result under the first argument and replies with its size. An empty result
+// deletes the key.
 func storeSet(c *Call, s *store.Set, event string) {
 	key := c.Args[1]
 	if s.Len() > 0 {

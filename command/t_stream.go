@@ -109,7 +109,7 @@ func xadd(c *Call) error {
 	return nil
 }
 
-// resolve turns what XADD was told into the ID of the new entry.
+// resolve returns the ID of the new entry.
 func (o *trimOptions) resolve(s *store.Stream, now uint64) (store.StreamID, error) {
 	last := s.LastID
 	if last == store.MaxStreamID() {
@@ -162,7 +162,7 @@ func xdel(c *Call) error {
 		c.Int(0)
 		return nil
 	}
-	// All IDs are judged before any entry goes: an error must leave the stream as it was.
+	// Check all IDs first: an error must leave the stream unchanged.
 	for _, arg := range c.Args[2:] {
 		if _, err := parseStreamID(arg, 0); err != nil {
 			return err
@@ -229,7 +229,7 @@ func xsetid(c *Call) error {
 	if !maxDeleted.IsZero() {
 		s.MaxDeletedID = maxDeleted
 	}
-	c.Count(1) // not a change to those who watch the key: t_stream.c has no signalModifiedKey here
+	c.Count(1) // no key change: t_stream.c has no signalModifiedKey here
 	c.Notify(ClassStream, "xsetid", c.Args[1])
 	c.OK()
 	return nil

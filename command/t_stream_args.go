@@ -7,7 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// idForm is how XADD's ID is given.
+// idForm is the form of XADD's ID.
 type idForm uint8
 
 const (
@@ -16,14 +16,14 @@ const (
 	idGiven
 )
 
-// trimOptions are what XADD and XTRIM share, and XADD's ID.
+// trimOptions are the options of XADD and XTRIM, and the ID of XADD.
 type trimOptions struct {
 	trim     store.StreamTrim
 	trims    bool // MAXLEN or MINID was given
 	noCreate bool
 	form     idForm
 	id       store.StreamID
-	next     int // first argument behind the ID
+	next     int // the argument after the ID
 }
 
 const (
@@ -36,7 +36,7 @@ const (
 	errNoStrategy store.Error = "ERR syntax error, XTRIM must be called with a trimming strategy"
 )
 
-// parseTrim reads the options behind the key, for XADD up to and with the ID.
+// parseTrim parses the options after the key; for XADD it ends with the ID.
 func parseTrim(c *Call, xadd bool) (o trimOptions, err error) {
 	limited := false
 	o.next = len(c.Args) + 1
@@ -71,7 +71,8 @@ func parseTrim(c *Call, xadd bool) (o trimOptions, err error) {
 	return o, o.settleLimit(c, xadd, limited)
 }
 
-// parseStrategy reads MAXLEN or MINID at i and what belongs to it, and returns the index of its last argument.
+// parseStrategy parses MAXLEN or MINID at i with its arguments and returns the index of the last
+// one.
 func (o *trimOptions) parseStrategy(args [][]byte, i int) (int, error) {
 	o.trim.ByID, o.trim.Approx = is(args[i], "minid"), false
 	if o.trims {
@@ -92,8 +93,8 @@ func (o *trimOptions) parseStrategy(args [][]byte, i int) (int, error) {
 	return i, err
 }
 
-// settleLimit checks LIMIT against the rest and gives approximate trimming the one it has by default, so that
-// a single XADD cannot be charged with all the trimming that was never done.
+// settleLimit checks LIMIT against the other options. Approximate trimming without LIMIT gets a
+// default limit, so that one XADD does not pay for a stream that was never trimmed.
 func (o *trimOptions) settleLimit(c *Call, xadd, limited bool) error {
 	switch {
 	case o.trim.Limit > 0 && !o.trims:
@@ -112,7 +113,7 @@ func (o *trimOptions) settleLimit(c *Call, xadd, limited bool) error {
 	return nil
 }
 
-// parseNewID reads the ID of XADD when it is not "*".
+// parseNewID parses the ID of XADD unless it is "*".
 func parseNewID(arg []byte) (id store.StreamID, form idForm, err error) {
 	if ms, ok := bytes.CutSuffix(arg, []byte("-*")); ok && bytes.IndexByte(ms, '-') < 0 {
 		if id.Ms, ok = parseStreamNumber(ms); !ok {
@@ -124,7 +125,7 @@ func parseNewID(arg []byte) (id store.StreamID, form idForm, err error) {
 	return id, idGiven, err
 }
 
-// parseStreamID reads "ms" or "ms-seq"; seq stands in for a missing sequence.
+// parseStreamID parses "ms" or "ms-seq". seq is the default for a missing sequence.
 func parseStreamID(arg []byte, seq uint64) (id store.StreamID, err error) {
 	ok := len(arg) < 128
 	ms, rest, both := bytes.Cut(arg, []byte{'-'})
@@ -140,8 +141,8 @@ func parseStreamID(arg []byte, seq uint64) (id store.StreamID, err error) {
 	return id, nil
 }
 
-// parseStreamNumber reads an unsigned number as util.c: string2ull does, which is more than digits: what is
-// not written canonically goes through strtoull, with its leading space, its signs and its wrapping around.
+// parseStreamNumber parses an unsigned number as util.c: string2ull does. Text that is not a plain
+// number goes through strtoull, which accepts leading space and signs, and wraps around.
 func parseStreamNumber(b []byte) (uint64, bool) {
 	if v, ok := store.ParseInt(b); ok {
 		return uint64(v), v >= 0
@@ -167,8 +168,8 @@ func parseStreamNumber(b []byte) (uint64, bool) {
 	return v, len(b) > 0
 }
 
-// parseInterval reads both ends of a range: "-", "+", an ID, or an ID behind "(" that is not part of it.
-// Without a sequence a start means the first of its millisecond and an end the last.
+// parseInterval parses both ends of a range: "-", "+", an ID, or an ID excluded by "(". Without a
+// sequence a start means the first ID of its millisecond, an end the last.
 func parseInterval(start, end []byte) (from, to store.StreamID, err error) {
 	if from, err = parseStart(start); err != nil {
 		return from, to, err

@@ -6,12 +6,12 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// claimOptions are what XCLAIM is told behind the IDs, XAUTOCLAIM behind the start.
+// claimOptions are the options of XCLAIM and XAUTOCLAIM.
 type claimOptions struct {
 	minIdle int64
-	at      int64 // what counts as the time of the delivery
-	retries int64 // and as the number of deliveries; -1 to count on
-	force   bool  // claim what is not pending too
+	at      int64 // the new delivery time
+	retries int64 // the new delivery count; -1 increments the old one
+	force   bool  // also claim entries that are not pending
 	justID  bool
 	lastID  store.StreamID
 	count   int64
@@ -24,7 +24,7 @@ const (
 	errClaimCount    store.Error = "ERR COUNT must be > 0"
 )
 
-// claim gives a pending entry to consumer and writes it; it is what follows the question whether to claim it.
+// claim assigns a pending entry to consumer and writes it. wants was asked before.
 func (o *claimOptions) claim(c *Call, g *store.StreamGroup, consumer *store.StreamConsumer, entry *store.StreamIter) {
 	d := g.Assign(entry.ID, consumer)
 	d.At = o.at
@@ -43,7 +43,7 @@ func (o *claimOptions) claim(c *Call, g *store.StreamGroup, consumer *store.Stre
 	c.Count(1)
 }
 
-// parseClaim reads the options of XCLAIM; next is the first argument behind the IDs, which reach as far as IDs do.
+// parseClaim parses the arguments of XCLAIM. next is the first one after the IDs.
 func parseClaim(c *Call) (o claimOptions, next int, err error) {
 	o = claimOptions{retries: -1, at: -1}
 	args, ok := c.Args, false
@@ -87,7 +87,7 @@ func parseClaim(c *Call) (o claimOptions, next int, err error) {
 		}
 		i++
 	}
-	// A time that cannot be comes from a client whose clock is not ours: no reason to refuse it.
+	// A time in the future comes from a client whose clock differs: it is corrected, not refused.
 	if o.at < 0 || o.at > c.Now {
 		o.at = c.Now
 	}
@@ -113,7 +113,7 @@ func xclaim(c *Call) error {
 	for _, arg := range c.Args[5:next] {
 		id, _ := parseStreamID(arg, 0)
 		entry := s.Range(id, id, false)
-		if !entry.Next() { // nobody can deal with it any more
+		if !entry.Next() { // a deleted entry cannot be processed
 			if g.Acknowledge(id) {
 				c.Count(1)
 			}
@@ -128,7 +128,7 @@ func xclaim(c *Call) error {
 	return nil
 }
 
-// wants tells whether an entry is to be claimed; d is nil when it is not pending.
+// wants reports whether to claim an entry. d is nil if the entry is not pending.
 func (o *claimOptions) wants(d *store.Delivery, now int64) bool {
 	if d == nil {
 		return o.force
@@ -136,7 +136,8 @@ func (o *claimOptions) wants(d *store.Delivery, now int64) bool {
 	return o.minIdle <= 0 || now-d.At >= o.minIdle
 }
 
-// autoClaimAttempts bounds what one XAUTOCLAIM looks at: so many pending entries for each one asked for.
+// autoClaimAttempts limits XAUTOCLAIM: it looks at this many pending entries for each one
+// requested.
 const autoClaimAttempts = 10
 
 func parseAutoClaim(c *Call) (o claimOptions, err error) {
@@ -166,8 +167,8 @@ func parseAutoClaim(c *Call) (o claimOptions, err error) {
 }
 
 // XAUTOCLAIM key group consumer min-idle-time start ... (t_stream.c: xautoclaimCommand)
-// xautoclaim is XPENDING and XCLAIM in one, going on where the one before ended. What the stream no longer has is
-// acknowledged on the way.
+// One call continues where the last one ended. On the way, entries that the stream has deleted are
+// removed from the pending entries.
 func xautoclaim(c *Call) error {
 	o, err := parseAutoClaim(c)
 	if err != nil {

@@ -71,24 +71,25 @@ func streamGroupRows() []Row {
 }
 
 const (
-	errGroupStream store.Error = "ERR The XGROUP subcommand requires the key to exist. Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically."
+	errGroupStream store.Error = "ERR The XGROUP subcommand requires the key to exist. " +
+		"Note that for CREATE you may want to use the MKSTREAM option to create an empty stream automatically."
 	errEntriesRead store.Error = "ERR value for ENTRIESREAD must be positive or -1"
 	errBusyGroup   store.Error = "BUSYGROUP Consumer Group name already exists"
 )
 
-// errNoGroup is for the commands whose words begin with XGROUP and XINFO.
+// errNoGroup is the error of XGROUP and XINFO for a missing group.
 func errNoGroup(group, key []byte) error {
 	return errorf("NOGROUP No such consumer group '%s' for key name '%s'", group, key)
 }
 
-// changedGroup is Changed for what happens in a group: that is no change of the key to those who watch it
-// (t_stream.c has no signalModifiedKey there).
+// changedGroup reports a change inside a group. Watchers are not notified: Redis does not count it
+// as a change of the key (t_stream.c has no signalModifiedKey there).
 func (c *Call) changedGroup(event string, key []byte) {
 	c.Count(1)
 	c.Notify(ClassStream, event, key)
 }
 
-// groupOptions are those of XGROUP CREATE and XGROUP SETID.
+// groupOptions are the options of XGROUP CREATE and XGROUP SETID.
 type groupOptions struct {
 	makeStream  bool
 	entriesRead int64
@@ -128,7 +129,7 @@ func xgroupCreate(c *Call) error {
 		return err
 	case s == nil && !o.makeStream:
 		return errGroupStream
-	case len(c.Args) > 8: // with an option twice
+	case len(c.Args) > 8: // an option is repeated
 		return errSubcommandUse(c)
 	}
 	id, err := parseGroupID(c.Args[4], s, parseStreamID)
@@ -152,8 +153,10 @@ func xgroupCreate(c *Call) error {
 	return nil
 }
 
-// parseGroupID reads the ID after which a group goes on; s is nil where there is no stream yet.
-func parseGroupID(arg []byte, s *store.Stream, parse func([]byte, uint64) (store.StreamID, error)) (store.StreamID, error) {
+// parseGroupID parses the last delivered ID of a group. s is nil if there is no stream yet.
+func parseGroupID(
+	arg []byte, s *store.Stream, parse func([]byte, uint64) (store.StreamID, error),
+) (store.StreamID, error) {
 	if len(arg) != 1 || arg[0] != '$' {
 		return parse(arg, 0)
 	}
@@ -163,7 +166,7 @@ func parseGroupID(arg []byte, s *store.Stream, parse func([]byte, uint64) (store
 	return s.LastID, nil
 }
 
-// group finds the stream and the group of XGROUP's other subcommands.
+// group looks up the stream and the group of an XGROUP subcommand.
 func (c *Call) group() (s *store.Stream, g *store.StreamGroup, err error) {
 	s, err = store.Write[*store.Stream](c.DB, c.Args[2])
 	switch {
@@ -201,7 +204,7 @@ func xgroupSetID(c *Call) error {
 	return nil
 }
 
-// parseStreamEnd is parseStreamID that takes "-" and "+" as well.
+// parseStreamEnd parses "-" and "+" in addition to what parseStreamID accepts.
 func parseStreamEnd(arg []byte, seq uint64) (store.StreamID, error) {
 	if len(arg) == 1 {
 		id, _, err := parseBound(arg, seq)

@@ -71,7 +71,8 @@ func xinfoConsumers(c *Call) error {
 	return nil
 }
 
-// writeGroupsInFull is the part of XINFO STREAM FULL about groups; count bounds each list of pending entries.
+// writeGroupsInFull writes the groups for XINFO STREAM FULL. count limits each list of pending
+// entries.
 func writeGroupsInFull(c *Call, s *store.Stream, count int64) {
 	if count == 0 {
 		count = math.MaxInt64

@@ -16,7 +16,7 @@ func xack(c *Call) error {
 		c.Int(0)
 		return nil
 	}
-	// All IDs are judged before any is acknowledged: an error must leave the group as it was.
+	// Check all IDs first: an error must leave the group unchanged.
 	for _, arg := range c.Args[3:] {
 		if _, err := parseStreamID(arg, 0); err != nil {
 			return err
@@ -33,12 +33,12 @@ func xack(c *Call) error {
 	return nil
 }
 
-// pendingOptions are what XPENDING is told behind the group.
+// pendingOptions are the options of XPENDING.
 type pendingOptions struct {
 	from, to store.StreamID
 	minIdle  int64
 	count    int64
-	consumer []byte // nil for all
+	consumer []byte // nil for all consumers
 }
 
 func parsePending(args [][]byte) (o pendingOptions, err error) {
@@ -107,7 +107,7 @@ func xpending(c *Call) error {
 	return nil
 }
 
-// pendingGroup finds in s the group whose pending entries a command is about; s is nil where there is no stream.
+// pendingGroup returns the group that a command names. s is nil if the key does not exist.
 func (c *Call) pendingGroup(s *store.Stream, err error) (*store.StreamGroup, error) {
 	if err != nil {
 		return nil, err

@@ -44,12 +44,12 @@ func rangeEntries(c *Call, start, end []byte, rev bool) error {
 const (
 	errXReadGroup store.Error = "ERR The GROUP option is only supported by XREADGROUP. You called XREAD instead."
 	errXReadNoAck store.Error = "ERR The NOACK option is only supported by XREADGROUP. You called XREAD instead."
-	errXReadNew   store.Error = "ERR The > ID can be specified only when calling XREADGROUP using the GROUP <group> <consumer> option."
+	errXReadNew   store.Error = "ERR The > ID can be specified only when calling XREADGROUP " +
+		"using the GROUP <group> <consumer> option."
 )
 
 // XREAD [COUNT count] [BLOCK milliseconds] STREAMS (key ... id ...) (t_stream.c: xreadCommand)
-// xread looks at every key twice, as Redis does: first for what is asked, then for an
-// answer.
+// Each key is looked up twice, as in Redis: first to parse the IDs, then to read.
 func xread(c *Call) error {
 	o, err := parseXRead(c, false)
 	if err != nil {
@@ -94,8 +94,8 @@ func xread(c *Call) error {
 	return nil
 }
 
-// blockOnStreams is for a command that has found nothing. What $ stood for is kept:
-// the next try is to find what has been added since this one.
+// blockOnStreams blocks a read that has found nothing. The IDs in after stay: a $ keeps the meaning
+// that it had when the command began.
 func (c *Call) blockOnStreams(o *readOptions, after []store.StreamID) {
 	if !o.blocks || !c.mayBlock() {
 		c.NullArray()
@@ -105,7 +105,7 @@ func (c *Call) blockOnStreams(o *readOptions, after []store.StreamID) {
 	w.since = append(w.since[:0], after...)
 }
 
-// beginStream writes what stands before the entries of one of several streams.
+// beginStream writes the header of one stream in a reply.
 func (c *Call) beginStream(key []byte) {
 	if c.Proto < 3 {
 		c.Array(2)
@@ -121,19 +121,19 @@ func (c *Call) endStreams(reply resp.Mark, found int) {
 	}
 }
 
-// readOptions are those of XREAD and XREADGROUP.
+// readOptions are the options of XREAD and XREADGROUP.
 type readOptions struct {
 	count   int64 // 0 for no limit
-	first   int   // argument that is the first key
-	streams int   // number of keys; as many IDs follow them
+	first   int   // index of the first key
+	streams int   // number of keys; as many IDs follow
 	blocks  bool
-	block   int64 // ms, 0 for any time
+	block   int64 // ms, 0 to wait without limit
 
-	group, consumer []byte // XREADGROUP alone
+	group, consumer []byte // XREADGROUP only
 	noAck           bool
 }
 
-// stream is the key and the ID of stream i.
+// stream returns the key and the ID of stream i.
 func (o *readOptions) stream(c *Call, i int) (key, id []byte) {
 	return c.Args[o.first+i], c.Args[o.first+o.streams+i]
 }
@@ -190,11 +190,11 @@ func errUnbalanced(c *Call, grouped bool) error {
 	if grouped {
 		newest = '>'
 	}
-	return errorf("ERR Unbalanced '%s' list of streams: for each stream key an ID or '%c' must be specified.", c.Cmd.Name, newest)
+	return errorf("ERR Unbalanced '%s' list of streams: for each stream key an ID or '%c' must be specified.",
+		c.Cmd.Name, newest)
 }
 
-// parseXReadID reads the ID beyond which the i-th stream is read; s is nil where there
-// is none.
+// parseXReadID parses the ID after which stream i is read. s is nil if the key does not exist.
 func parseXReadID(c *Call, i int, arg []byte, s *store.Stream) (store.StreamID, error) {
 	switch {
 	case len(arg) == 1 && arg[0] == '>':
@@ -209,7 +209,7 @@ func parseXReadID(c *Call, i int, arg []byte, s *store.Stream) (store.StreamID, 
 	return s.LastID, nil
 }
 
-// writeEntries writes the entries ahead of it as an array; limit counts when above zero.
+// writeEntries writes the next entries of it as an array. A limit of 0 or less means all.
 func writeEntries(c *Call, it *store.StreamIter, limit int64) {
 	array, n := c.Defer(), 0
 	for (limit <= 0 || int64(n) < limit) && it.Next() {

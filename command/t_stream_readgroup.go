@@ -4,12 +4,14 @@ import "github.com/miniredisd/miniredisd/store"
 
 const (
 	errReadGroupNoGroup store.Error = "ERR Missing GROUP option for XREADGROUP"
-	errReadGroupNew     store.Error = "ERR The $ ID is meaningless in the context of XREADGROUP: you want to read the history of this consumer by specifying a proper ID, or use the > ID to get new messages. The $ ID would just return an empty result set."
+	errReadGroupNew     store.Error = "ERR The $ ID is meaningless in the context of XREADGROUP: " +
+		"you want to read the history of this consumer by specifying a proper ID, " +
+		"or use the > ID to get new messages. The $ ID would just return an empty result set."
 )
 
 // XREADGROUP GROUP (group consumer) ... STREAMS (key ... id ...) (t_stream.c: xreadCommand)
-// xreadgroup answers for each stream either with what is new to the group, or with what is pending for the
-// consumer beyond an ID. Nothing is read before all arguments are known to be good.
+// For each stream the reply holds either new entries of the group, or entries that are pending for
+// the consumer. All arguments are checked before the first entry is read.
 func xreadgroup(c *Call) error {
 	o, err := parseXRead(c, true)
 	if err != nil {
@@ -51,8 +53,8 @@ func checkGroupRead(c *Call, o *readOptions, i int) error {
 	return err
 }
 
-// parseGroupReadID reads the ID beyond which a consumer reads. What is new has the highest ID's place: nothing
-// can be beyond that.
+// parseGroupReadID parses the ID after which a consumer reads. ">" becomes the highest ID, after
+// which there is nothing.
 func parseGroupReadID(arg []byte) (store.StreamID, error) {
 	if len(arg) == 1 && arg[0] == '>' {
 		return store.MaxStreamID(), nil
@@ -60,10 +62,10 @@ func parseGroupReadID(arg []byte) (store.StreamID, error) {
 	return parseStreamID(arg, 0)
 }
 
-// readAsConsumer writes what one stream has for the consumer; false when that is nothing.
+// readAsConsumer writes the entries of one stream. It reports whether there were any.
 func readAsConsumer(c *Call, o *readOptions, i int) bool {
 	key, arg := o.stream(c, i)
-	s, _ := store.ReadToChange[*store.Stream](c.DB, key) // a hit once more, as in Redis
+	s, _ := store.ReadToChange[*store.Stream](c.DB, key) // a second hit, as in Redis
 	g := s.Group(o.group)
 	consumer := c.consumer(g, o.consumer, key)
 	after, _ := parseGroupReadID(arg)
@@ -89,8 +91,8 @@ func readAsConsumer(c *Call, o *readOptions, i int) bool {
 	return true
 }
 
-// consumer finds the one that a command is executed for, or makes it. That it asks is noted even when there is
-// nothing for it.
+// consumer returns the consumer that runs a command, and creates it if needed. Its seen time is
+// updated even if the command finds nothing.
 func (c *Call) consumer(g *store.StreamGroup, name, key []byte) *store.StreamConsumer {
 	consumer, created := g.CreateConsumer(name, c.Now)
 	if created {
@@ -100,9 +102,11 @@ func (c *Call) consumer(g *store.StreamGroup, name, key []byte) *store.StreamCon
 	return consumer
 }
 
-// writeHistory writes the entries pending for a consumer, which are delivered once more that way. Of those that
-// the stream no longer has only the ID is left.
-func writeHistory(c *Call, s *store.Stream, g *store.StreamGroup, consumer *store.StreamConsumer, after store.StreamID, count int64) {
+// writeHistory writes the entries that are pending for a consumer: this delivers them again. For a
+// deleted entry it writes only the ID.
+func writeHistory(
+	c *Call, s *store.Stream, g *store.StreamGroup, consumer *store.StreamConsumer, after store.StreamID, count int64,
+) {
 	from, _ := after.Next()
 	array, n := c.Defer(), 0
 	pending := g.Pending(consumer, from)

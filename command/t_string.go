@@ -7,7 +7,8 @@ func stringRows() []Row {
 		reading   = "O(N) to return N bytes"
 		appending = "O(N) for N appended bytes (amortized)"
 		patching  = "O(N) for N written bytes"
-		expiry    = "EX seconds | PX milliseconds | EXAT unix-time-seconds:unix-time | PXAT unix-time-milliseconds:unix-time"
+		expiry    = "EX seconds | PX milliseconds | EXAT unix-time-seconds:unix-time " +
+			"| PXAT unix-time-milliseconds:unix-time"
 	)
 	number := keys(at(1, RW|Access|Update))
 	return []Row{
@@ -215,7 +216,6 @@ func setrange(c *Call) error {
 	return nil
 }
 
-// stringLimit is the size to which commands may grow a string. The store counts
-// a string's bytes in 32 bits and grows it ahead of need, which caps what
-// proto-max-bulk-len may ask for.
+// stringLimit returns the size in bytes to which commands may grow a string. The store counts the
+// bytes of a string in 32 bits, so a larger proto-max-bulk-len has no effect here.
 func stringLimit(c *Call) int { return int(min(c.Cfg.ProtoMaxBulkLen, math.MaxInt32)) }

@@ -13,7 +13,7 @@ const (
 	errLCSMemory store.Error = "ERR Insufficient memory, transient memory for LCS exceeds proto-max-bulk-len"
 )
 
-// lcsOptions are the words behind LCS key1 key2.
+// lcsOptions are the options of LCS.
 type lcsOptions struct {
 	length, index, withLen bool
 	minLen                 int64
@@ -22,7 +22,7 @@ type lcsOptions struct {
 // LCS key1 key2 [LEN] [IDX] [MINMATCHLEN min-match-len] [WITHMATCHLEN] (t_string.c: lcsCommand)
 func lcs(c *Call) error {
 	a, _, errA := c.DB.Str(c.Args[1])
-	a = append([]byte(nil), a...) // the second look may use the same scratch
+	a = append([]byte(nil), a...) // the next Str may reuse the memory of a
 	b, _, errB := c.DB.Str(c.Args[2])
 	if errA != nil || errB != nil {
 		return errLCSType
@@ -102,11 +102,11 @@ func replyLCSIndex(c *Call, m *lcsMatrix, o *lcsOptions) {
 	c.Int(int64(m.at(len(m.a), len(m.b))))
 }
 
-// lcsMatrix holds for each pair of prefixes of a and b the length of their
-// longest common subsequence.
+// lcsMatrix is the table of dynamic programming: cell (i, j) holds the length of the longest
+// common subsequence of a[:i] and b[:j].
 type lcsMatrix struct {
 	a, b  []byte
-	cells []uint32 // (len(a)+1) rows of len(b)+1
+	cells []uint32 // len(a)+1 rows of len(b)+1 cells
 }
 
 func newLCSMatrix(a, b []byte) *lcsMatrix {
@@ -127,9 +127,9 @@ func newLCSMatrix(a, b []byte) *lcsMatrix {
 
 func (m *lcsMatrix) at(i, j int) uint32 { return m.cells[i*(len(m.b)+1)+j] }
 
-// run walks back from the end of the prefixes of lengths i and j to the next
-// stretch that is the same in both, and returns where that begins and its length:
-// 0 when there is none. Among equals it goes as lcsCommand does.
+// run walks back from cell (i, j) to the next run of bytes that a and b have in common. It returns
+// where that run begins in a and in b, and its length, which is 0 if no run is left. Of several
+// longest subsequences it finds the same one as Redis.
 func (m *lcsMatrix) run(i, j int) (fromA, fromB, length int) {
 	for i > 0 && j > 0 && m.a[i-1] != m.b[j-1] {
 		if m.at(i-1, j) > m.at(i, j-1) {
@@ -144,7 +144,7 @@ func (m *lcsMatrix) run(i, j int) (fromA, fromB, length int) {
 	return i, j, length
 }
 
-// common is the subsequence itself.
+// common returns the longest common subsequence.
 func (m *lcsMatrix) common() []byte {
 	left := int(m.at(len(m.a), len(m.b)))
 	out := make([]byte, left)

@@ -26,7 +26,7 @@ func decrby(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if delta == math.MinInt64 { // has no positive counterpart
+	if delta == math.MinInt64 { // -delta would overflow
 		return errDecrOverflow
 	}
 	return incrBy(c, -delta)

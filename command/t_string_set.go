@@ -2,24 +2,24 @@ package command
 
 import "math"
 
-// setOptions are the words behind SET key value, and behind GETEX key.
+// setOptions are the options of SET and of GETEX.
 type setOptions struct {
 	nx, xx, get, keepTTL, persist bool
 
 	unit     ttlUnit
-	ttl      []byte // the number behind unit, not looked at yet
-	expireAt int64  // what they come to, in unix ms
+	ttl      []byte // the argument after unit, not parsed yet
+	expireAt int64  // unit and ttl as a Unix time in ms
 }
 
-// ttlUnit is how a TTL is given.
+// ttlUnit is the option that gives an expiry.
 type ttlUnit uint8
 
 const (
 	ttlNone ttlUnit = iota
 	ttlEX           // seconds from now
 	ttlPX           // milliseconds from now
-	ttlEXAT         // a unix time in seconds
-	ttlPXAT         // a unix time in milliseconds
+	ttlEXAT         // Unix time in seconds
+	ttlPXAT         // Unix time in milliseconds
 )
 
 // SET key value [NX | XX] [GET] [EX seconds | ... | KEEPTTL] (t_string.c: setCommand)
@@ -52,7 +52,7 @@ func set(c *Call) error {
 	return nil
 }
 
-// putStr is what all forms of SET come to (t_string.c: setGenericCommand).
+// putStr stores a string for every form of SET (t_string.c: setGenericCommand).
 func putStr(c *Call, key, val []byte, o *setOptions) {
 	if o.unit == ttlNone {
 		c.DB.SetStr(key, val, o.keepTTL)
@@ -64,8 +64,8 @@ func putStr(c *Call, key, val []byte, o *setOptions) {
 	c.Notify(ClassGeneric, "expire", key)
 }
 
-// parse reads SET's options, or GETEX's, which are fewer. A word may stand twice,
-// the last TTL counts (t_string.c: parseExtendedStringArgumentsOrReply).
+// parse reads the options of SET or, with getex, of GETEX. An option may be repeated: the last
+// expiry counts (t_string.c: parseExtendedStringArgumentsOrReply).
 func (o *setOptions) parse(args [][]byte, getex bool) error {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -104,7 +104,7 @@ func ttlUnitOf(a []byte) ttlUnit {
 	return ttlNone
 }
 
-// resolveTTL turns unit and number into unix milliseconds
+// resolveTTL turns unit and ttl into a Unix time in milliseconds
 // (t_string.c: getExpireMillisecondsOrReply).
 func (o *setOptions) resolveTTL(c *Call) error {
 	if o.unit == ttlNone {
@@ -231,7 +231,7 @@ func getex(c *Call) error {
 	return nil
 }
 
-// setUses is what SET does with its key: with GET it reads the old value
+// setUses returns how SET uses its key: with GET it also reads the old value
 // (db.c: setGetKeys).
 func setUses(args [][]byte) KeyFlag {
 	for _, arg := range args[min(3, len(args)):] {

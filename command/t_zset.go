@@ -56,15 +56,14 @@ func zincrby(c *Call) error {
 	if err == errNotFloat {
 		for _, option := range [...]string{"nx", "xx", "gt", "lt", "incr", "ch"} {
 			if is(c.Args[2], option) {
-				return errSyntax // Redis reads it as an option of ZADD, and misses the increment
+				return errSyntax // Redis takes it for an option of ZADD and finds no increment
 			}
 		}
 	}
 	return err
 }
 
-// zaddGeneric adds pairs of score and member. Nothing is changed unless every
-// score is a number.
+// zaddGeneric adds pairs of score and member. It parses all scores before the first change.
 func zaddGeneric(c *Call, pairs [][]byte, flags store.ZFlags, ch bool) error {
 	var buf [16]float64
 	scores := buf[:0]
@@ -97,7 +96,7 @@ func zaddGeneric(c *Call, pairs [][]byte, flags store.ZFlags, ch bool) error {
 			added++
 		case store.ZUpdated:
 			updated++
-		case store.ZNaN: // only an increment can do that, and there is only one
+		case store.ZNaN: // only INCR can do this, and INCR takes one pair
 			return errScoreNaN
 		}
 	}
@@ -122,8 +121,7 @@ func zaddGeneric(c *Call, pairs [][]byte, flags store.ZFlags, ch bool) error {
 	return nil
 }
 
-// zsetToAdd is the set that ZADD changes: nil when there is none and XX forbids
-// to make one.
+// zsetToAdd returns the sorted set that ZADD changes, or nil if it is missing and XX is given.
 func zsetToAdd(c *Call, flags store.ZFlags) (*store.ZSet, error) {
 	if flags&store.ZXX != 0 {
 		return store.Write[*store.ZSet](c.DB, c.Args[1])
@@ -150,8 +148,7 @@ func zrem(c *Call) error {
 	return nil
 }
 
-// zsetRemoved tells that n members have left the set at key, and drops the key
-// with the last one.
+// zsetRemoved reports that n members were removed. It deletes the key if the set is empty.
 func zsetRemoved(c *Call, z *store.ZSet, key []byte, n int, event string) {
 	if n == 0 {
 		return

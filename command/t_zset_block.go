@@ -25,8 +25,8 @@ func bzpopmin(c *Call) error { return zpopOrBlock(c, false) }
 // BZPOPMAX key ... timeout (t_zset.c: bzpopmaxCommand)
 func bzpopmax(c *Call) error { return zpopOrBlock(c, true) }
 
-// zpopOrBlock answers with key, member and score in one array: unlike ZPOPMIN it
-// never has more than one member to tell of.
+// zpopOrBlock replies with key, member and score in one flat array. It pops one member, so unlike
+// ZPOPMIN it needs no pairs.
 func zpopOrBlock(c *Call, highest bool) error {
 	keys := c.Args[1 : len(c.Args)-1]
 	ms, err := parseSeconds(c, c.Args[len(c.Args)-1])
@@ -55,7 +55,7 @@ func bzmpop(c *Call) error {
 	if err != nil {
 		return err
 	}
-	ms, err := parseSeconds(c, c.Args[1]) // the last thing to be looked at
+	ms, err := parseSeconds(c, c.Args[1]) // Redis checks the timeout last
 	if err != nil {
 		return err
 	}

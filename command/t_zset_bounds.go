@@ -6,8 +6,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// parseScoreRange reads the ends of an interval of scores: numbers, a "(" in front
-// of one that is not to be included (t_zset.c: zslParseRange).
+// parseScoreRange parses the two ends of a range of scores. A "(" excludes the number behind it
+// (t_zset.c: zslParseRange).
 func parseScoreRange(low, high []byte) (r store.ScoreRange, err error) {
 	if r.Min, r.MinEx, err = parseScoreEnd(low); err != nil {
 		return r, err
@@ -16,8 +16,8 @@ func parseScoreRange(low, high []byte) (r store.ScoreRange, err error) {
 	return r, err
 }
 
-// parseScoreEnd reads with the bare strtod where parseFloat is strict: nothing is
-// zero, space in front does not matter, and a number out of range is an infinity.
+// parseScoreEnd parses a number as strtod does, unlike the strict parseFloat: an empty string is 0,
+// leading space is skipped, and a number out of range is an infinity.
 func parseScoreEnd(arg []byte) (v float64, ex bool, err error) {
 	if len(arg) > 0 && arg[0] == '(' {
 		arg, ex = arg[1:], true
@@ -34,9 +34,8 @@ func parseScoreEnd(arg []byte) (v float64, ex bool, err error) {
 	return v, ex, nil
 }
 
-// parseLexRange reads the ends of an interval of members: "[" in front of one that
-// is included, "(" of one that is not, "-" and "+" for the ends of everything
-// (t_zset.c: zslParseLexRange).
+// parseLexRange parses the two ends of a range of names: "[" includes the name behind it, "("
+// excludes it, "-" and "+" are before and after all names (t_zset.c: zslParseLexRange).
 func parseLexRange(low, high []byte) (r store.LexRange, err error) {
 	if r.Min, err = parseLexEnd(low); err != nil {
 		return r, err

@@ -14,8 +14,8 @@ const (
 	errNegativeLimit store.Error = "ERR LIMIT can't be negative"
 )
 
-// zinput is a key that a union, intersection or difference is made of: a sorted
-// set, or a set, whose members count as having the score 1. Both nil: no such key.
+// zinput is one input of a union, intersection or difference: a sorted set, or a set, whose
+// members all have the score 1. Both are nil if the key does not exist.
 type zinput struct {
 	z      *store.ZSet
 	s      *store.Set
@@ -32,7 +32,7 @@ func (in *zinput) len() int {
 	return 0
 }
 
-// score is that of member times the weight, which may be NaN (0 times infinity).
+// score returns the weighted score of member. It may be NaN (0 times infinity).
 func (in *zinput) score(member []byte) (float64, bool) {
 	score, ok := 1.0, false
 	switch {
@@ -44,7 +44,7 @@ func (in *zinput) score(member []byte) (float64, bool) {
 	return score * in.weight, ok
 }
 
-// weigh is score times the weight, with 0 times infinity taken for 0.
+// weigh multiplies score by the weight. 0 times infinity is 0.
 func (in *zinput) weigh(score float64) float64 {
 	if score *= in.weight; math.IsNaN(score) {
 		return 0
@@ -52,7 +52,7 @@ func (in *zinput) weigh(score float64) float64 {
 	return score
 }
 
-// all ranges over members and weighed scores; members alias the input.
+// all iterates over the members and their weighted scores. A member aliases the input.
 func (in *zinput) all() iter.Seq2[[]byte, float64] {
 	return func(yield func([]byte, float64) bool) {
 		if in.z != nil {
@@ -72,18 +72,18 @@ func (in *zinput) all() iter.Seq2[[]byte, float64] {
 	}
 }
 
-// zaggregate makes one score of two.
+// zaggregate combines two scores of one member.
 type zaggregate func(a, b float64) float64
 
 func zsum(a, b float64) float64 {
 	if sum := a + b; !math.IsNaN(sum) {
 		return sum
 	}
-	return 0 // of infinities that cancel each other out
+	return 0 // infinities of opposite signs
 }
 
-// zmin and zmax are not Go's min and max: what is not less (not greater) than a
-// leaves it as it is, be it NaN or a zero of the other sign.
+// zmin and zmax differ from Go's min and max: a stays unless b is less (greater), so NaN and the
+// sign of a zero come out as in Redis.
 func zmin(a, b float64) float64 {
 	if b < a {
 		return b
@@ -98,7 +98,7 @@ func zmax(a, b float64) float64 {
 	return a
 }
 
-// zcombination is a parsed ZUNION, ZINTER or ZDIFF of any form.
+// zcombination holds the parsed arguments of a union, intersection or difference.
 type zcombination struct {
 	inputs     []zinput
 	aggregate  zaggregate
@@ -106,10 +106,10 @@ type zcombination struct {
 	limit      int // of ZINTERCARD, 0 for none
 }
 
-// zcombine builds the result from inputs that have been parsed.
+// zcombine computes the result of a combination.
 type zcombine func(c *Call, q *zcombination) *store.ZSetBuilder
 
-// zform says which options a command takes.
+// zform says which options a command accepts.
 type zform struct {
 	weights, scores, card bool
 }
@@ -160,7 +160,7 @@ func zcombineStore(c *Call, form zform, combine zcombine, event string) error {
 	return nil
 }
 
-// parseZCombination reads "numkeys key ..." and the options, and fetches the keys
+// parseZCombination parses "numkeys key ..." and the options, and looks up the keys
 // (t_zset.c: zunionInterDiffGenericCommand).
 func parseZCombination(c *Call, args [][]byte, form zform) (*zcombination, error) {
 	numKeys, err := parseInt(args[0])
@@ -232,8 +232,8 @@ func (q *zcombination) parseOptions(args [][]byte, form zform) error {
 	return nil
 }
 
-// smallestFirst makes the work of an intersection follow the smallest input, and
-// fixes the order in which scores are added up.
+// smallestFirst sorts the inputs by size. An intersection then walks the smallest one, and scores
+// are added up in Redis's order.
 func (q *zcombination) smallestFirst() {
 	slices.SortStableFunc(q.inputs, func(a, b zinput) int { return cmp.Compare(a.len(), b.len()) })
 }
@@ -262,7 +262,7 @@ func zintersectInputs(c *Call, q *zcombination) *store.ZSetBuilder {
 	return b
 }
 
-// common ranges over the members that all inputs have.
+// common iterates over the members that all inputs have, with their combined scores.
 func (q *zcombination) common() iter.Seq2[[]byte, float64] {
 	q.smallestFirst()
 	first := q.inputs[0]

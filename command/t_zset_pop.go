@@ -37,8 +37,8 @@ func zpopGeneric(c *Call, highest bool) error {
 	return nil
 }
 
-// zpop replies with up to count members from an end of z, which it removes. Whether
-// they come in pairs with their scores is a matter of the command.
+// zpop removes up to count members from one end of z and replies with them. pairs says whether the
+// reply nests each member with its score.
 func zpop(c *Call, z *store.ZSet, key []byte, highest bool, count int, pairs bool) {
 	count = min(count, z.Len())
 	if pairs {
@@ -49,7 +49,7 @@ func zpop(c *Call, z *store.ZSet, key []byte, highest bool, count int, pairs boo
 	zpopMembers(c, z, key, highest, count, pairs)
 }
 
-// zpopMembers is zpop inside an array that has been begun.
+// zpopMembers does the same as zpop, inside an array that the caller has begun.
 func zpopMembers(c *Call, z *store.ZSet, key []byte, highest bool, count int, pairs bool) {
 	from, to, event := 0, count, "zpopmin"
 	if highest {
@@ -76,7 +76,7 @@ func zmpop(c *Call) error {
 	return nil
 }
 
-// zsetPop is what ZMPOP and BZMPOP are asked for.
+// zsetPop holds the arguments of ZMPOP and BZMPOP.
 type zsetPop struct {
 	keys    [][]byte
 	highest bool
@@ -101,7 +101,7 @@ func parseZMPop(args [][]byte) (p zsetPop, err error) {
 	return p, err
 }
 
-// pop answers with members of the first sorted set there is, if there is any.
+// pop replies with members of the first sorted set that exists. done reports whether there was one.
 func (p *zsetPop) pop(c *Call) (done bool, err error) {
 	for _, key := range p.keys {
 		z, err := store.Write[*store.ZSet](c.DB, key)
@@ -169,7 +169,7 @@ func zrandmembers(c *Call) error {
 	return nil
 }
 
-// zrandomRanks replies with the n members whose ranks next returns.
+// zrandomRanks replies with n members. next returns the rank of each.
 func zrandomRanks(c *Call, z *store.ZSet, n int, withScores bool, next func() int) {
 	r := newZReply(c, n, withScores)
 	for i := 0; i < n && !c.cutOff(); i++ {
@@ -180,8 +180,8 @@ func zrandomRanks(c *Call, z *store.ZSet, n int, withScores bool, next func() in
 	}
 }
 
-// distinct returns k different numbers below n by chance, one a call: Floyd's
-// method, which needs no more memory than the answer.
+// distinct returns a function that returns k different random numbers below n, one at each call.
+// Floyd's algorithm needs memory for k numbers only.
 func distinct(c *Call, n, k int) func() int {
 	taken := make(map[int]struct{}, k)
 	top := n - k
@@ -206,7 +206,7 @@ func zscan(c *Call) error {
 	switch {
 	case err != nil:
 		return err
-	case z == nil: // Redis does not look at the options then
+	case z == nil: // Redis ignores bad options of a missing key
 		c.Array(2)
 		c.BulkString("0")
 		c.Array(0)

@@ -11,10 +11,10 @@ const (
 	errLexScores  store.Error = "ERR syntax error, WITHSCORES not supported in combination with BYLEX"
 )
 
-// zrangeBy is what the two ends of a range of members are.
+// zrangeBy says whether the ends of a range are ranks, scores or names (t_zset.c: zrange_type).
 type zrangeBy uint8
 
-// A command that lets its options say is zAuto at first (t_zset.c: zrange_type).
+// zAuto is for commands whose options choose the kind.
 const (
 	zAuto zrangeBy = iota
 	zByRank
@@ -22,7 +22,7 @@ const (
 	zByLex
 )
 
-// zquery is a question for a range of members.
+// zquery is a range of members and the form of its reply.
 type zquery struct {
 	by         zrangeBy
 	rev        bool
@@ -94,8 +94,8 @@ func zrangestore(c *Call) error {
 	return nil
 }
 
-// zstore puts what b has collected under key and replies how much that is;
-// nothing at all deletes the key.
+// zstore stores the members in b under key and replies with their number. An empty result deletes
+// the key.
 func zstore(c *Call, key []byte, b *store.ZSetBuilder, event string) {
 	n := b.Len()
 	switch {
@@ -108,8 +108,8 @@ func zstore(c *Call, key []byte, b *store.ZSetBuilder, event string) {
 	c.Int(int64(n))
 }
 
-// parse reads the two ends of the range and the options behind them
-// (t_zset.c: zrangeGenericCommand). Only an open query takes BYSCORE, BYLEX and REV.
+// parse parses the two ends of the range and the options after them
+// (t_zset.c: zrangeGenericCommand). Only an open query accepts BYSCORE, BYLEX and REV.
 func (q *zquery) parse(args [][]byte, open, scores bool) error {
 	q.limit = -1
 	for i := 2; i < len(args); i++ {
@@ -164,8 +164,8 @@ func (q *zquery) parseEnds(low, high []byte) (err error) {
 	return err
 }
 
-// ranks turns the query into ranks of z, counted from the lowest score whatever
-// the direction: from up to, not including, to.
+// ranks turns the query into a range of ranks that excludes to. Ranks count from the lowest score,
+// also for a reversed query.
 func (q *zquery) ranks(z *store.ZSet) (from, to int) {
 	switch q.by {
 	case zByScore:
@@ -197,8 +197,8 @@ func (q *zquery) ranks(z *store.ZSet) (from, to int) {
 	return from, to
 }
 
-// rankRange turns start and stop, negative ones counted from the end, into a
-// range that excludes its end and lies within n.
+// rankRange turns start and stop into a range within n ranks that excludes to. Negative positions
+// count from the end.
 func rankRange(start, stop, n int) (from, to int) {
 	if start < 0 {
 		start = max(start+n, 0)
@@ -212,7 +212,7 @@ func rankRange(start, stop, n int) (from, to int) {
 	return start, stop + 1
 }
 
-// zmembers replies with the members of a range.
+// zmembers replies with the members from rank from up to, not including, to.
 func zmembers(c *Call, z *store.ZSet, from, to int, rev, withScores bool) {
 	r := newZReply(c, to-from, withScores)
 	for it := z.Range(from, to, rev); it.Next(); {
@@ -220,14 +220,14 @@ func zmembers(c *Call, z *store.ZSet, from, to int, rev, withScores bool) {
 	}
 }
 
-// zreply is a reply of members: with scores, flat in RESP2 and in pairs in RESP3.
+// zreply writes members, and scores on request: flat in RESP2, in pairs in RESP3.
 type zreply struct {
 	c      *Call
 	scores bool
 	pairs  bool
 }
 
-// newZReply announces n members, which have to follow.
+// newZReply begins a reply of exactly n members.
 func newZReply(c *Call, n int, withScores bool) zreply {
 	r := zreply{c, withScores, withScores && c.Proto >= 3}
 	if withScores && !r.pairs {
