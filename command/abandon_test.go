@@ -15,11 +15,12 @@ import (
 func TestAPanicEndsItsOwnCommandOnly(t *testing.T) {
 	cfg := config.Default()
 	cfg.BusyReplyThreshold = 1
-	ex := New(cfg, store.NewKeyspace(store.Options{}), NewClock())
+	host := &testHost{}
+	ex := New(cfg, store.NewKeyspace(store.Options{}), NewClock(), host)
 	s, w := &Session{User: ex.Users.Default, Authenticated: true, Proto: 2}, &resp.Writer{Proto: 2}
 	loop := requestOf("EVAL", "while true do end", "0")
 
-	ex.LetOthers = func() (stop bool) {
+	host.block = func() (stop bool) {
 		ex.Abandon() // another's
 		require.Equal(t, errBusyEval, ex.Busy())
 		require.Equal(t, 1, ex.Depth)

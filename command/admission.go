@@ -51,8 +51,8 @@ func (ex *Executor) permit(s *Session, cmd *Command, args [][]byte) error {
 func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) error {
 	if cmd != nil && cmd.Name == "exec" {
 		ex.endTransaction(s)
-		if ex.MonitorFeed != nil { // who follows the commands has to see the end of the transaction
-			ex.MonitorFeed(s, args)
+		if ex.Monitored { // who follows the commands has to see the end of the transaction
+			ex.Host.FeedMonitors(s, args)
 		}
 		return execAborted(err)
 	}

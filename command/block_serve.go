@@ -77,7 +77,7 @@ func (ex *Executor) retry(s *Session) {
 		ex.tellPending(s)
 	}
 	if len(ex.afterReply) > 0 {
-		ex.Deliver(s, ex.afterReply)
+		ex.Host.Deliver(s, ex.afterReply)
 		ex.forgetSent()
 	}
 }
@@ -101,11 +101,11 @@ func (ex *Executor) Unblock(s *Session, err error) {
 
 // resume hands the late reply of s over.
 func (ex *Executor) resume(s *Session) {
-	if ex.Observer != nil {
-		ex.Observer.Answered(s, s.Wait.cmd, s.Wait.args, &ex.late, 0, true)
+	if ex.Observed {
+		ex.Host.Answered(s, s.Wait.cmd, s.Wait.args, &ex.late, 0, true)
 	}
 	s.answered(s.Wait.cmd, &ex.late, 0)
-	ex.Resume(s, ex.late.Buf)
+	ex.Host.Resume(s, ex.late.Buf)
 	if cap(ex.late.Buf) > keepMessage {
 		ex.late = resp.Writer{}
 	}

@@ -104,7 +104,7 @@ func migrate(c *Call) error {
 	if len(o.auth) > 0 {
 		t.Auth = request("AUTH", o.auth...)
 	}
-	err = c.Ex.Transfer(&t, func(i int) {
+	err = c.Ex.Host.Transfer(&t, func(i int) {
 		if !o.copies {
 			c.DB.Delete(here[i])
 			c.Changed(ClassGeneric, "del", here[i]) // once more for a key that was named twice

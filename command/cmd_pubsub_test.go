@@ -12,9 +12,9 @@ import (
 )
 
 func TestPublishDoesNotAllocate(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock())
 	delivered := 0
-	ex.Deliver = func(_ *Session, message []byte) { delivered += len(message) }
+	host := &testHost{deliver: func(_ *Session, message []byte) { delivered += len(message) }}
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), host)
 	w := &resp.Writer{}
 	for i := range 100 {
 		s := &Session{Proto: 2 + i%2, Authenticated: true}

@@ -110,8 +110,8 @@ func evalSHA(c *Call) error {
 
 // showScript shows the script to MONITOR before the commands that it calls.
 func (c *Call) showScript() {
-	if c.Ex.MonitorFeed != nil {
-		c.Ex.MonitorFeed(c.Sess, c.Args)
+	if c.Ex.Monitored {
+		c.Ex.Host.FeedMonitors(c.Sess, c.Args)
 	}
 }
 

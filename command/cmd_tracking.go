@@ -75,7 +75,7 @@ func (c *Call) trackingOptions(args [][]byte) (t Tracker, prefixes [][]byte, err
 			if t.Redirect, err = parseInt(args[0]); err != nil {
 				return t, nil, err
 			}
-			if c.Ex.Find(t.Redirect) == nil {
+			if c.Ex.Host.FindSession(t.Redirect) == nil {
 				return t, nil, errRedirectNobody
 			}
 		case is(opt, "prefix") && more:

@@ -90,8 +90,8 @@ func exec(c *Call) error {
 		}
 		mark := len(w.Buf)
 		start = ex.run(cmd, s, args, w, mark, start)
-		if ex.Observer != nil {
-			ex.Observer.Called(s, cmd, args, w.Buf[mark:], "exec")
+		if ex.Observed {
+			ex.Host.Called(s, cmd, args, w.Buf[mark:], "exec")
 		}
 	}
 	ex.Depth--

@@ -13,7 +13,7 @@ import (
 )
 
 func TestChangesAndTransactionsAllocateNothing(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{})
 	s, w := &Session{Authenticated: true, Proto: 2}, &resp.Writer{Buf: make([]byte, 0, 4096), Proto: 2}
 	set := words("SET k value-of-some-length")
 	run := func(requests ...[][]byte) float64 {
@@ -38,7 +38,7 @@ func TestChangesAndTransactionsAllocateNothing(t *testing.T) {
 // However sessions come, watch, change and go, a session's transaction runs exactly
 // when none of its keys was changed, and in the end nothing is left of them.
 func TestWatchersAreToldOfTheirKeysOnlyAndForgottenWhenTheyGo(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{})
 	rng := rand.New(rand.NewPCG(3, 4))
 	w := &resp.Writer{Proto: 2}
 	sessions := make([]*Session, 8)

@@ -43,7 +43,7 @@ func (ex *Executor) evict(most int, begin int64) room {
 			return none
 		}
 		if n%evictionBatch == 0 && ex.Clock.Mono()-begin > patience {
-			ex.EvictLater()
+			ex.Host.EvictLater()
 			return later
 		}
 	}

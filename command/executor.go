@@ -27,35 +27,11 @@ type Executor struct {
 	Stats  Stats
 	Errors map[string]int64 // replies that were errors, by their first word
 
-	// What only the server can do, which sets these before the first command: append a
-	// message to the output of a client that is not being executed; let a client go on that
-	// was blocked, with the reply it has waited for; find the session with an ID, nil when
-	// it has gone; show a client as CLIENT LIST does; write a line of the log; and serve the
-	// other clients while a script runs on, where it tells whether the script has to stop.
-	Deliver   func(to *Session, message []byte)
-	Resume    func(s *Session, reply []byte)
-	Find      func(id int64) *Session
-	Describe  func(s *Session) string
-	Log       func(level byte, format string, args ...any)
-	LetOthers func() (stop bool)
-
-	// Overflows closes a client when its output, which has grown to so many bytes, is over the limits
-	// of its class, and reports whether it is. It need not be asked below OutputTrigger.
-	Overflows     func(s *Session, output int) bool
-	OutputTrigger int
-
-	// Transfer has another server restore keys. It calls restored with the place of each key
-	// that the other server has acknowledged.
-	Transfer func(t *Transfer, restored func(key int)) error
-
-	// EvictLater has the server call EvictMore soon.
-	EvictLater func()
-
-	// Who looks on, each unless nil: MONITOR sees every command that has run, the lab
-	// decides and notes, the trace is told when each command ran.
-	MonitorFeed func(s *Session, args [][]byte)
-	Observer    *Observer
-	Trace       *trace.Thread
+	Host          Host
+	OutputTrigger int           // bytes of output from which on Host.CloseIfOverLimit is asked
+	Monitored     bool          // a client is in MONITOR: Host.FeedMonitors gets the commands
+	Observed      bool          // there is a lab: the Host's Observer gets the replies
+	Trace         *trace.Thread // gets the time of each command, nil when there is no trace
 
 	Pause Pause // CLIENT PAUSE holds clients back; only the server sets it
 
@@ -117,11 +93,12 @@ type Stats struct {
 
 // New makes an executor over an empty keyspace. The server adds the rows of the
 // commands that need to see connections.
-func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, extra ...[]Row) *Executor {
+func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, host Host, extra ...[]Row) *Executor {
 	ex := &Executor{
-		KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Errors: map[string]int64{}, OutputTrigger: math.MaxInt,
-		functions: luaeval.NewLibraries(),
-		Subs:      pubsub.New[*Session](store.MatchPattern),
+		KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Host: host, Errors: map[string]int64{},
+		OutputTrigger: math.MaxInt,
+		functions:     luaeval.NewLibraries(),
+		Subs:          pubsub.New[*Session](store.MatchPattern),
 	}
 	ex.trackers.readers = store.NewTable[[]int64](ks.Seed)
 	ks.OnExpired, ks.OnEvicted = ex.keyExpired, ex.keyEvicted
@@ -190,8 +167,8 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		ran = true
 	}
 	if s.Hold == NotHeld {
-		if ex.Observer != nil {
-			ex.Observer.Answered(s, cmd, args, w, mark, ran)
+		if ex.Observed {
+			ex.Host.Answered(s, cmd, args, w, mark, ran)
 		}
 		s.answered(cmd, w, mark)
 	}
@@ -240,8 +217,8 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	} else {
 		ex.account(cmd, s, args, end-start)
 	}
-	if ex.MonitorFeed != nil && cmd.Flags&(SkipMonitor|Admin) == 0 && ex.retrying == nil {
-		ex.MonitorFeed(s, redact(cmd, args))
+	if ex.Monitored && cmd.Flags&(SkipMonitor|Admin) == 0 && ex.retrying == nil {
+		ex.Host.FeedMonitors(s, redact(cmd, args))
 	}
 	return end
 }

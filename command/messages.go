@@ -59,11 +59,11 @@ func (ex *Executor) send(to []*Session, message []byte) {
 
 func (ex *Executor) post(to *Session, message []byte) {
 	switch {
-	case ex.Observer != nil && !ex.Observer.Outgoing(to, message):
+	case ex.Observed && !ex.Host.Outgoing(to, message):
 	case to == ex.running && ex.executing:
 		ex.afterReply = append(ex.afterReply, message...)
 	default:
-		ex.Deliver(to, message)
+		ex.Host.Deliver(to, message)
 	}
 }
 

@@ -104,8 +104,8 @@ func (ex *Executor) keyExpired(db *store.DB, key string) {
 	if ex.notify&ClassExpired != 0 {
 		ex.fire(db.ID, "expired", []byte(key))
 	}
-	if ex.Observer != nil {
-		ex.Observer.Expired(db, key)
+	if ex.Observed {
+		ex.Host.Expired(db, key)
 	}
 }
 

@@ -71,11 +71,9 @@ func (ex *Executor) denied(s *Session, cmd *Command, args [][]byte, context stri
 // noteDenial counts a refusal and puts it into the log.
 func (ex *Executor) noteDenial(s *Session, d acl.Denial, context, object, user string) {
 	ex.Stats.Denied[d]++
-	client := ""
-	if ex.Describe != nil {
-		client = ex.Describe(s)
-	}
-	ex.ACLLog.Add(acl.Entry{Reason: d, Context: context, Object: object, User: user, Client: client, LastSeen: ex.KS.Now}, ex.Cfg.ACLLogMaxLen)
+	ex.ACLLog.Add(acl.Entry{
+		Reason: d, Context: context, Object: object, User: user, Client: ex.Host.Describe(s), LastSeen: ex.KS.Now,
+	}, ex.Cfg.ACLLogMaxLen)
 }
 
 // context is where a command of s that is refused came from.

@@ -47,7 +47,7 @@ func (ex *Executor) luaOptions() luaeval.Options {
 		Poll:     ex.pollScript,
 		Failed:   ex.scriptFailed,
 		CheckACL: ex.scriptMay,
-		Log:      func(level int, text string) { ex.log(".-*#"[level], "%s", text) },
+		Log:      func(level int, text string) { ex.Host.Log(".-*#"[level], "%s", text) },
 		Clock:    ex.Clock.Mono,
 		Held:     func() int64 { return int64(ex.KS.Bytes()) },
 		MaxBulk:  ex.Cfg.ProtoMaxBulkLen,
@@ -67,12 +67,6 @@ func versionNumber(version string) (n int) {
 		part = part*10 + int(c-'0')
 	}
 	return n
-}
-
-func (ex *Executor) log(level byte, format string, args ...any) {
-	if ex.Log != nil {
-		ex.Log(level, format, args...)
-	}
 }
 
 // beginScript starts a script or a function, unless its flags forbid it
@@ -136,8 +130,8 @@ func (ex *Executor) callFromScript(args [][]byte, w *resp.Writer) {
 	}
 	mark := len(w.Buf)
 	ex.run(cmd, ex.script.by, args, w, mark, ex.Clock.Mono())
-	if ex.Observer != nil {
-		ex.Observer.Called(ex.script.by, cmd, args, w.Buf[mark:], ex.script.name)
+	if ex.Observed {
+		ex.Host.Called(ex.script.by, cmd, args, w.Buf[mark:], ex.script.name)
 	}
 }
 

@@ -25,7 +25,7 @@ const (
 // pollScript is called about every millisecond while a script runs. An error ends it.
 func (ex *Executor) pollScript(ran time.Duration) error {
 	run, limit := &ex.script, time.Duration(ex.Cfg.BusyReplyThreshold)*time.Millisecond
-	if ex.LetOthers == nil || limit <= 0 || ran < limit {
+	if limit <= 0 || ran < limit {
 		return nil
 	}
 	if !run.busy {
@@ -33,7 +33,7 @@ func (ex *Executor) pollScript(ran time.Duration) error {
 		ex.logSlowScript(ran)
 	}
 	was := ex.putAside()
-	stop := ex.LetOthers()
+	stop := ex.Host.ProcessEventsWhileBlocked()
 	ex.takeUp(was)
 	switch {
 	case stop:
@@ -41,7 +41,7 @@ func (ex *Executor) pollScript(ran time.Duration) error {
 	case !run.killed:
 		return nil
 	}
-	ex.log('*', "%s", errKilled)
+	ex.Host.Log('*', "%s", errKilled)
 	return errKilled // that is what Redis says of FUNCTION KILL, too
 }
 
@@ -50,7 +50,7 @@ func (ex *Executor) logSlowScript(ran time.Duration) {
 	if ex.script.function {
 		by = "FUNCTION KILL"
 	}
-	ex.log('#', "Slow script detected: still in execution after %d milliseconds. You can try killing the script using the %s command. Script name is: %s.",
+	ex.Host.Log('#', "Slow script detected: still in execution after %d milliseconds. You can try killing the script using the %s command. Script name is: %s.",
 		ran.Milliseconds(), by, ex.script.name)
 }
 

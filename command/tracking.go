@@ -264,7 +264,7 @@ func (ex *Executor) tell(s *Session, keys []byte) {
 	to, redirected := s, s.Tracker.Redirect != 0
 	w := resp.Writer{Buf: ex.message[:0], Proto: 3}
 	if redirected {
-		if to = ex.Find(s.Tracker.Redirect); to == nil {
+		if to = ex.Host.FindSession(s.Tracker.Redirect); to == nil {
 			s.Tracker.Broken = true
 			if s.Proto > 2 {
 				w.Push(2)

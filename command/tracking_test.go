@@ -13,7 +13,7 @@ import (
 )
 
 func TestChangesOfKeysThatNobodyHasReadAllocateNothing(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{})
 	writer, reader := &Session{ID: 1, Authenticated: true, Proto: 2}, &Session{ID: 2, Authenticated: true, Proto: 3}
 	w := &resp.Writer{Buf: make([]byte, 0, 4096), Proto: 2}
 	for _, line := range []string{"CLIENT TRACKING ON", "GET other"} {
@@ -29,9 +29,9 @@ func TestChangesOfKeysThatNobodyHasReadAllocateNothing(t *testing.T) {
 // However sessions come, read, change keys and go: each is told of a key exactly once
 // after it has read it, and in the end nothing is left to look at.
 func TestReadersAreToldOnceOfEveryKeyTheyHaveRead(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock())
 	told := map[*Session]string{}
-	ex.Deliver = func(to *Session, message []byte) { told[to] += string(message) }
+	host := &testHost{deliver: func(to *Session, message []byte) { told[to] += string(message) }}
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), host)
 	r := rand.New(rand.NewPCG(1, 2))
 	w := &resp.Writer{}
 	sessions, has := make([]*Session, 8), make([]map[string]bool, 8)

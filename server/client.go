@@ -150,19 +150,6 @@ func (s *Server) send(c *client, b []byte) {
 	s.wantWrite(c)
 }
 
-// deliver is the executor's way to a client that listens to channels.
-func (s *Server) deliver(to *command.Session, message []byte) {
-	s.push(s.clientOf(to), message)
-}
-
-// session is the executor's way from an ID to the client that has it now.
-func (s *Server) session(id int64) *command.Session {
-	if c := s.clients[id]; c != nil && !c.closed {
-		return &c.sess
-	}
-	return nil
-}
-
 // leave closes c and forgets at once what it listened to, so that messages of this
 // pass no longer count it.
 func (s *Server) leave(c *client) {

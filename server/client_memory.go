@@ -146,11 +146,7 @@ func (s *Server) evictClients() {
 	}
 }
 
-// evictLater has keys evicted at the end of this pass, and of others until the data fits maxmemory
-// (evict.c: startEvictionTimeProc).
-func (s *Server) evictLater() { s.evicting = true }
-
-// evictMore does what evictLater has asked for. It comes before replies are written, so that the
+// evictMore does what host.EvictLater has asked for (evict.c: evictionTimeProc). It comes before replies are written, so that the
 // messages about evicted keys are not there when the next command looks for memory.
 func (s *Server) evictMore() {
 	if !s.evicting {

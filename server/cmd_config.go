@@ -63,7 +63,7 @@ func (s *Server) apply(name string) error {
 		if used := s.usedMemory(); s.cfg.MaxMemory > 0 && int64(used) > s.cfg.MaxMemory {
 			s.log('#', "WARNING: the new maxmemory value set via CONFIG SET (%d) is smaller than the current memory usage (%d). This will result in key eviction and/or the inability to accept new write commands depending on the maxmemory-policy.", s.cfg.MaxMemory, used)
 		}
-		s.evictLater()
+		s.evicting = true
 	case "proto-max-bulk-len":
 		for _, c := range s.order {
 			c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)

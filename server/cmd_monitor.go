@@ -18,7 +18,7 @@ func (s *Server) monitor(c *command.Call) error {
 	}
 	c.Sess.Monitor = true
 	s.monitors = append(s.monitors, s.running)
-	s.ex.MonitorFeed = s.feedMonitors
+	s.ex.Monitored = true
 	c.OK()
 	return nil
 }
@@ -27,7 +27,7 @@ func (s *Server) leaveMonitors(c *client) {
 	c.sess.Monitor = false
 	s.monitors = slices.DeleteFunc(s.monitors, func(m *client) bool { return m == c })
 	if len(s.monitors) == 0 {
-		s.ex.MonitorFeed = nil
+		s.ex.Monitored = false
 	}
 }
 

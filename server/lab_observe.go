@@ -11,12 +11,11 @@ import (
 // What the lab sees of the commands that run, for its log and for the doctor. Those of the
 // lab itself, and of who came in by no connection, are not its business.
 
-// observer is hung into the executor while there is a lab.
-func (s *Server) observer() *command.Observer {
-	return &command.Observer{Answered: s.labAnswered, Called: s.labCalled, Outgoing: s.labOutgoing, Expired: s.labExpired}
-}
-
-func (s *Server) labAnswered(sess *command.Session, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
+// Answered shows the doctor and the log a request that has its reply.
+func (h host) Answered(
+	sess *command.Session, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool,
+) {
+	s := h.s
 	if !s.lab.armed && cmd != nil && !s.lab.doctor.Concerns(cmd.Name, sess.DB, args, "") {
 		return // most there is, as long as the lab is not used
 	}
@@ -48,7 +47,9 @@ func (s *Server) labFired(c *client, args [][]byte, w *resp.Writer, mark int, ra
 	}
 }
 
-func (s *Server) labCalled(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
+// Called shows them a command that EXEC or a script has run.
+func (h host) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
+	s := h.s
 	if sess.Index < 0 || cmd.Group == labGroup {
 		return
 	}
@@ -81,7 +82,9 @@ func touchesAllKeys(cmd *command.Command) bool {
 	return false
 }
 
-func (s *Server) labExpired(db *store.DB, key string) {
+// Expired shows them a key whose time has come.
+func (h host) Expired(db *store.DB, key string) {
+	s := h.s
 	s.doctorExpired(db, key)
 	if s.lab.history.Watched([][]byte{[]byte(key)}) != nil {
 		e := s.labEntry(nil, lab.EventExpired)

@@ -20,12 +20,12 @@ import (
 //	    │    ERROR                       Executor.Refuse
 //	    │    HOLD DELAY-EXEC             Session.Hold = Parked: the request is put back, and
 //	    │                                comes again when the client is released
-//	    │ Executor.Do                    ERROR-AFTER in Observer.Answered
+//	    │ Executor.Do                    ERROR-AFTER in Host.Answered
 //	    │ labAfter: spoil                DROP-REPLY RESET-AFTER CUT SILENT DELAY-REPLY
 //	    ▼
 //	resume, of a command that blocked ── labResume: spoil
 //
-//	Executor.post, a message ─────────── Observer.Outgoing: SKIP-PUSH DELAY-PUSH
+//	Executor.post, a message ─────────── Host.Outgoing: SKIP-PUSH DELAY-PUSH
 //
 // All of it concerns one connection. Nobody else ever waits: who is held is not read from,
 // and what is late lies beside the connection's output.
@@ -337,8 +337,9 @@ func (e ending) hangUp(fd int) {
 	_ = unix.Close(fd)
 }
 
-// labOutgoing decides on a message to a client: a rule may keep it back.
-func (s *Server) labOutgoing(to *command.Session, message []byte) bool {
+// Outgoing decides on a message to a client: a rule may keep it back.
+func (h host) Outgoing(to *command.Session, message []byte) bool {
+	s := h.s
 	if !s.lab.plan.OnPushes() || to.Index < 0 {
 		return true
 	}

@@ -233,23 +233,13 @@ func newKeyspace(cfg *config.Config) *store.Keyspace {
 // newExecutor makes the executor of this server, over its keyspace: that is the state of a
 // Redis that has just started.
 func (s *Server) newExecutor(clock *command.Clock) error {
-	s.ex = command.New(s.cfg, s.ks, clock, s.clientRows(), s.serverRows(), s.aclRows(), s.labRows())
+	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.clientRows(), s.serverRows(), s.aclRows(), s.labRows())
 	for _, r := range s.cfg.Renames {
 		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
 			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
 		}
 	}
-	s.ex.Deliver, s.ex.Resume, s.ex.Find = s.deliver, s.resume, s.session
-	s.ex.Describe = func(sess *command.Session) string { return s.describe(s.clientOf(sess)) }
-	s.ex.Log, s.ex.LetOthers, s.ex.EvictLater = s.log, s.letOthers, s.evictLater
-	s.ex.Transfer = s.transfer
-	s.ex.Overflows = func(sess *command.Session, output int) bool {
-		c := s.clientOf(sess)
-		return c.visit == nil && s.overOutputLimit(c, output)
-	}
-	if s.lab != nil {
-		s.ex.Observer = s.observer()
-	}
+	s.ex.Observed = s.lab != nil
 	return s.loadUsers()
 }
 

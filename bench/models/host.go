@@ -1,0 +1,29 @@
+package main
+
+import (
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// host is the command.Host of the models. They close a client that subscribes, blocks or monitors
+// (gone), so a message has nobody to go to.
+type host struct{}
+
+func (host) Deliver(*command.Session, []byte)                                    {}
+func (host) Resume(*command.Session, []byte)                                     {}
+func (host) FindSession(int64) *command.Session                                  { return nil }
+func (host) Describe(*command.Session) string                                    { return "" }
+func (host) Log(byte, string, ...any)                                            {}
+func (host) ProcessEventsWhileBlocked() (stop bool)                              { return false }
+func (host) CloseIfOverLimit(*command.Session, int) bool                         { return false }
+func (host) EvictLater()                                                         {}
+func (host) Transfer(*command.Transfer, func(key int)) error                     { return errNoTransfer }
+func (host) FeedMonitors(*command.Session, [][]byte)                             {}
+func (host) Called(*command.Session, *command.Command, [][]byte, []byte, string) {}
+func (host) Outgoing(*command.Session, []byte) bool                              { return true }
+func (host) Expired(*store.DB, string)                                           {}
+
+func (host) Answered(*command.Session, *command.Command, [][]byte, *resp.Writer, int, bool) {}
+
+const errNoTransfer store.Error = "ERR MIGRATE is not for models"

@@ -1,0 +1,75 @@
+package command
+
+import (
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Host is what the executor needs from the program around it: clients, the log, the event loop.
+// Commands call upwards through this interface alone, so package command knows no sockets:
+//
+//	server ── Executor.Do, Executor.Unblock ... ──> command
+//	       <── Host.Deliver, Host.Resume ... ──────
+//
+// It has two implementations: host.go of package server, and a small one in bench/models.
+//
+// The executor calls every method on its own goroutine, the one that called the executor. A method
+// must not call the executor again, except ProcessEventsWhileBlocked. Slices that a method gets are
+// valid until it returns.
+type Host interface {
+	// Deliver appends a message to the output of a client. The client may be the one whose command
+	// runs: the executor does so for messages that come before its reply.
+	Deliver(to *Session, message []byte)
+
+	// Resume ends the wait of a blocked client: reply answers the command that blocked.
+	Resume(s *Session, reply []byte)
+
+	// FindSession returns the session of a connected client, or nil.
+	FindSession(id int64) *Session
+
+	// Describe returns the line of CLIENT LIST for s, without a newline.
+	Describe(s *Session) string
+
+	// Log writes a line of the log. The level is one of the characters . - * # (server.h: LL_DEBUG
+	// to LL_WARNING).
+	Log(level byte, format string, args ...any)
+
+	// ProcessEventsWhileBlocked serves the other clients while a slow script runs
+	// (networking.c: processEventsWhileBlocked). It reports whether the server shuts down, so that
+	// the script must end.
+	ProcessEventsWhileBlocked() (stop bool)
+
+	// CloseIfOverLimit closes a client when its output of so many bytes exceeds
+	// client-output-buffer-limit. It reports whether it did. The executor asks only above
+	// Executor.OutputTrigger.
+	CloseIfOverLimit(s *Session, output int) bool
+
+	// EvictLater asks for a call of Executor.EvictMore at the end of this pass.
+	EvictLater()
+
+	// Transfer sends the RESTORE requests of MIGRATE to another server and waits for the replies.
+	// It calls restored with the position of each key that the other server has acknowledged.
+	Transfer(t *Transfer, restored func(key int)) error
+
+	// FeedMonitors shows a command to the clients in MONITOR. The executor calls it only while
+	// Executor.Monitored is true.
+	FeedMonitors(s *Session, args [][]byte)
+
+	// The last four methods are the lab's. The executor calls them only while Executor.Observed is
+	// true.
+
+	// Answered is called when the reply to a request of s stands in w behind mark, at once or after
+	// a wait. CLIENT REPLY has not removed the reply yet, and Answered may replace it. cmd is nil
+	// for an unknown command. ran is false for a request that was refused or queued.
+	Answered(s *Session, cmd *Command, args [][]byte, w *resp.Writer, mark int, ran bool)
+
+	// Called is called for each command that EXEC or a script has run. by is "exec", the script's
+	// SHA1 or the function's name.
+	Called(s *Session, cmd *Command, args [][]byte, reply []byte, by string)
+
+	// Outgoing reports whether a message may go to a client now. If not, it is the observer's.
+	Outgoing(to *Session, message []byte) bool
+
+	// Expired is called when a key was deleted because its time had come.
+	Expired(db *store.DB, key string)
+}
