@@ -7,8 +7,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/acl"
 )
 
-// aclRows are ACL and the subcommands that only tell something. Those that change
-// users stand in package server: clients may have to go.
+// aclRows are the subcommands of ACL that change no user. The others are in package server: they
+// may have to close connections.
 func aclRows() []Row {
 	const (
 		open  = NoScript | Loading | Stale
@@ -117,8 +117,7 @@ func aclUsers(c *Call) error {
 }
 
 // ACL GETUSER username (acl.c: aclCommand)
-// aclGetUser shows the root selector among the fields of the user, and the others
-// behind.
+// The root selector is shown as fields of the user, the other selectors as a list at the end.
 func aclGetUser(c *Call) error {
 	u := c.Ex.Users.Get(c.Args[2])
 	if u == nil {
@@ -150,7 +149,7 @@ func (c *Call) selector(s *acl.Selector) {
 	c.TextField("channels", s.ChannelRules())
 }
 
-// maxPassword is the bits of the longest password that ACL GENPASS makes.
+// maxPassword is the length in bits of the longest password that ACL GENPASS generates.
 const maxPassword = 4096
 
 // ACL GENPASS [bits] (acl.c: aclCommand)
@@ -166,7 +165,8 @@ func aclGenPass(c *Call) error {
 		}
 	}
 	if bits <= 0 || bits > maxPassword {
-		return errorf("ERR ACL GENPASS argument must be the number of bits for the output password, a positive number up to %d", maxPassword)
+		return errorf("ERR ACL GENPASS argument must be the number of bits for the output password, "+
+			"a positive number up to %d", maxPassword)
 	}
 	digits := (bits + 3) / 4
 	secret := make([]byte, (digits+1)/2)
@@ -175,7 +175,7 @@ func aclGenPass(c *Call) error {
 	return nil
 }
 
-// logShown is how many entries ACL LOG shows unless told.
+// logShown is the default number of entries in the reply of ACL LOG.
 const logShown = 10
 
 // ACL LOG [count | RESET] (acl.c: aclCommand)
@@ -206,7 +206,9 @@ func aclLog(c *Call) error {
 func (c *Call) logEntry(e *acl.Entry) {
 	c.Map(10)
 	c.IntField("count", e.Count)
-	c.TextField("reason", [acl.Denials]string{acl.DeniedCommand: "command", acl.DeniedKey: "key", acl.DeniedAuth: "auth", acl.DeniedChannel: "channel"}[e.Reason])
+	c.TextField("reason", [acl.Denials]string{
+		acl.DeniedCommand: "command", acl.DeniedKey: "key", acl.DeniedAuth: "auth", acl.DeniedChannel: "channel",
+	}[e.Reason])
 	c.TextField("context", e.Context)
 	c.TextField("object", e.Object)
 	c.TextField("username", e.User)

@@ -2,8 +2,8 @@ package command
 
 import "github.com/miniredisd/miniredisd/store"
 
-// clientRows are CLIENT and those of its subcommands that concern only the client
-// itself. The others stand in package server, which sees all clients.
+// clientRows are the subcommands of CLIENT that concern only the client itself. The others are in
+// package server, which knows all clients.
 func clientRows() []Row {
 	return []Row{
 		{"client", "",
@@ -63,7 +63,8 @@ func clientGetName(c *Call) error {
 	return nil
 }
 
-// validName allows what CLIENT LIST can show as one word (networking.c: validateClientAttr).
+// validName reports whether CLIENT LIST can show name as one word
+// (networking.c: validateClientAttr).
 func validName(name []byte) bool {
 	for _, b := range name {
 		if b < '!' || b > '~' {

@@ -10,8 +10,8 @@ const errNoCluster store.Error = "ERR This instance has cluster support disabled
 // READWRITE (cluster.c: readwriteCommand)
 func clusterRefused(*Call) error { return errNoCluster }
 
-// clusterRows are known and refused: that answer tells a client that it talks to
-// one server, where an unknown command would tell it that the server is too old.
+// clusterRows are known but always refused. The error tells a client that the server is not part of
+// a cluster; an unknown command would suggest that the server is too old.
 func clusterRows() []Row {
 	rows := []Row{
 		{"cluster", "",

@@ -46,7 +46,7 @@ func introspectRows() []Row {
 	}
 }
 
-// name is one bit of a set and what clients call it.
+// name is one flag and its name in replies.
 type name struct {
 	bit  uint64
 	text string
@@ -63,8 +63,7 @@ func (c *Call) flagSet(set uint64, names []name, prefix string) {
 	c.EndSet(m, n)
 }
 
-// commandFlags are the names of Flag in the order of server.c:
-// addReplyFlagsForCommand.
+// commandFlags are the names of a row's flags, in the order of server.c: addReplyFlagsForCommand.
 func commandFlags() []name {
 	return []name{
 		{uint64(Write), "write"}, {uint64(ReadOnly), "readonly"}, {uint64(DenyOOM), "denyoom"},
@@ -78,8 +77,8 @@ func commandFlags() []name {
 	}
 }
 
-// tips are what a client may want to know of a command's output, and how a proxy
-// would spread the command over shards.
+// tips describe the output of a command to clients, and tell proxies how to spread the command over
+// shards.
 func tips() []name {
 	return []name{
 		{uint64(NondeterministicOutput), "nondeterministic_output"},
@@ -105,8 +104,8 @@ func keyFlags() []name {
 	}
 }
 
-// categories are the ACL categories of a command: what its flags imply and what its
-// group says (server.c: setImplicitACLCategories). A container is in none of its own.
+// categories returns the ACL categories that follow from a row's flags and group
+// (server.c: setImplicitACLCategories).
 func (r *Row) categories() (all acl.Category) {
 	f := r.Flags
 	put := func(category acl.Category, in bool) {
@@ -124,7 +123,7 @@ func (r *Row) categories() (all acl.Category) {
 	case r.Group == "transactions":
 		group = acl.Transaction
 	default:
-		group = acl.Named(r.Group) // none for the server's
+		group = acl.Named(r.Group) // none for group server
 	}
 	put(group, group != acl.PubSub)
 	put(acl.Keyspace, f&InKeyspace != 0)
@@ -173,7 +172,7 @@ func commandInfo(c *Call) error {
 	return nil
 }
 
-// describe writes one entry of COMMAND INFO.
+// describe writes the entry of one command for COMMAND INFO.
 func (c *Call) describe(cmd *Command) {
 	c.Array(10)
 	c.BulkString(cmd.Name)
@@ -319,7 +318,7 @@ func commandGetKeysAndFlags(c *Call) error {
 	return nil
 }
 
-// findKeys looks for the keys of the command that the arguments spell.
+// findKeys returns the keys of the command in the arguments.
 func (c *Call) findKeys() ([]FoundKey, error) {
 	args := c.Args[2:]
 	cmd := c.Ex.Table.Lookup(args)

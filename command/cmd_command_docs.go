@@ -1,8 +1,8 @@
 package command
 
 // COMMAND DOCS [command-name ...] (server.c: commandDocsCommand)
-// commandDocs answers in the form that redis-cli reads its hints from: it stops
-// dead on any other (redis-cli.c: cliInitCommandHelpEntry).
+// redis-cli reads its hints from this reply and aborts on any other form
+// (redis-cli.c: cliInitCommandHelpEntry).
 func commandDocs(c *Call) error {
 	if len(c.Args) == 2 {
 		all := c.Ex.Table.All()
@@ -23,7 +23,7 @@ func commandDocs(c *Call) error {
 	return nil
 }
 
-// document writes the name and the documentation of one command.
+// document writes the name and the documentation of a command.
 func (c *Call) document(cmd *Command) {
 	c.BulkString(cmd.Name)
 	m, n := c.Defer(), 4
@@ -60,8 +60,8 @@ func (c *Call) document(cmd *Command) {
 	c.EndMap(m, n)
 }
 
-// arguments writes a list of arguments. The n-th argument that is a key belongs
-// to the n-th key specification, or to the last one.
+// arguments writes a list of arguments. The n-th key argument refers to the n-th key specification,
+// or to the last one.
 func (c *Call) arguments(args []Argument, keys *int, specs int) {
 	c.Array(len(args))
 	for i := range args {

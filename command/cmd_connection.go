@@ -40,14 +40,17 @@ func connectionRows() []Row {
 
 const (
 	errWrongPass  store.Error = "WRONGPASS invalid username-password pair or user is disabled."
-	errNoPassword store.Error = "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"
-	errNoProto    store.Error = "NOPROTO unsupported protocol version"
-	errHelloAuth  store.Error = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"
+	errNoPassword store.Error = "ERR AUTH <password> called without any password configured " +
+		"for the default user. Are you sure your configuration is correct?"
+	errNoProto   store.Error = "NOPROTO unsupported protocol version"
+	errHelloAuth store.Error = "NOAUTH HELLO must be called with the client already authenticated, otherwise " +
+		"the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client " +
+		"and select the RESP protocol version at the same time"
 )
 
 // PING [message] (server.c: pingCommand)
 func ping(c *Call) error {
-	listening := c.Sess.Subscriber && c.Proto < 3 // all it gets has the shape of a message
+	listening := c.Sess.Subscriber && c.Proto < 3 // a RESP2 subscriber gets only arrays in the form of messages
 	switch {
 	case len(c.Args) > 2:
 		return errArity(c.Cmd.Name)
@@ -105,7 +108,7 @@ func auth(c *Call) error {
 	return nil
 }
 
-// authenticate logs the session in.
+// authenticate logs the client in as user name.
 func authenticate(c *Call, name, password []byte) error {
 	u := c.Ex.Users.Authenticate(name, password)
 	if u == nil {

@@ -6,7 +6,8 @@ import (
 )
 
 func dumpRows() []Row {
-	const syntax = "key ttl:integer serialized-value [REPLACE] [ABSTTL] [IDLETIME seconds:integer] [FREQ frequency:integer]"
+	const syntax = "key ttl:integer serialized-value [REPLACE] [ABSTTL] " +
+		"[IDLETIME seconds:integer] [FREQ frequency:integer]"
 	const cost = "O(S) for a payload of S bytes, O(S+N*log(N)) for a sorted set of N members"
 	return []Row{
 		{"dump", "key",
@@ -42,10 +43,10 @@ func dump(c *Call) error {
 	return nil
 }
 
-// restoreOptions are the words behind RESTORE key ttl value.
+// restoreOptions are the options of RESTORE.
 type restoreOptions struct {
 	replace, absTTL bool
-	idle, freq      int64 // -1 for none; there cannot be both
+	idle, freq      int64 // -1 if not given; only one may be given
 }
 
 func parseRestore(args [][]byte) (o restoreOptions, err error) {
@@ -77,7 +78,7 @@ func parseRestore(args [][]byte) (o restoreOptions, err error) {
 	return o, nil
 }
 
-// payload is b, with the right checksum if any will do.
+// payload returns b, with a corrected checksum if DEBUG lets any checksum pass.
 func (ex *Executor) payload(b []byte) []byte {
 	if ex.AnyChecksum {
 		return rdb.SetChecksum(b)
@@ -87,7 +88,7 @@ func (ex *Executor) payload(b []byte) []byte {
 
 // RESTORE key ttl serialized-value [REPLACE] [ABSTTL] ... (cluster.c: restoreCommand)
 // RESTORE-ASKING key ttl serialized-value [REPLACE] [ABSTTL] ... (cluster.c: restoreCommand)
-// restore looks at its arguments in Redis's order (cluster.c: restoreCommand).
+// The arguments are checked in Redis's order.
 func restore(c *Call) error {
 	key := c.Args[1]
 	o, err := parseRestore(c.Args[4:])
@@ -109,7 +110,7 @@ func restore(c *Call) error {
 		return err
 	}
 	if at > 0 && !o.absTTL {
-		at += c.Now // beyond the end of time it is in the past
+		at += c.Now // an overflow yields a time in the past
 	}
 	c.OK()
 	if at != 0 && at <= c.Now {

@@ -60,7 +60,7 @@ func expireAt(c *Call) error { return expireGeneric(c, 1000, 0) }
 // PEXPIREAT key unix-time-milliseconds [NX | XX | GT | LT] (expire.c: pexpireatCommand)
 func pexpireAt(c *Call) error { return expireGeneric(c, 1, 0) }
 
-// expireConditions are the words behind EXPIRE key time.
+// expireConditions are the options of EXPIRE and its relatives.
 type expireConditions struct{ nx, xx, gt, lt bool }
 
 func parseExpireConditions(args [][]byte) (o expireConditions, err error) {
@@ -87,8 +87,8 @@ func parseExpireConditions(args [][]byte) (o expireConditions, err error) {
 	return o, nil
 }
 
-// allow tells whether a TTL of old (-1 for none, which counts as for ever) may
-// become at.
+// allow reports whether a key that expires at old may expire at a new time. old is -1 for a key
+// without expiry, which counts as infinite.
 func (o *expireConditions) allow(old, at int64) bool {
 	none := old < 0
 	return !(o.nx && !none ||
@@ -97,8 +97,8 @@ func (o *expireConditions) allow(old, at int64) bool {
 		o.lt && !none && at >= old)
 }
 
-// expireGeneric sets a TTL of so many units of unit ms from base on
-// (expire.c: expireGenericCommand). A time that has come deletes the key.
+// expireGeneric sets an expiry in units of unit ms, counted from base (expire.c:
+// expireGenericCommand). A time in the past deletes the key.
 func expireGeneric(c *Call, unit, base int64) error {
 	key := c.Args[1]
 	o, err := parseExpireConditions(c.Args[3:])
@@ -142,8 +142,8 @@ func expireTime(c *Call) error { return ttlGeneric(c, 0, 1000) }
 // PEXPIRETIME key (expire.c: pexpiretimeCommand)
 func pexpireTime(c *Call) error { return ttlGeneric(c, 0, 1) }
 
-// ttlGeneric answers the time until expiry, counted from base in units of unit
-// ms and rounded to the nearest; -1 without one, -2 without the key.
+// ttlGeneric replies with the expiry counted from base, in units of unit ms, rounded. The reply is
+// -1 for a key without expiry and -2 for a missing key.
 func ttlGeneric(c *Call, base, unit int64) error {
 	at, ok := c.DB.ReadExpire(c.Args[1])
 	switch {
@@ -152,7 +152,7 @@ func ttlGeneric(c *Call, base, unit int64) error {
 	case at < 0:
 		c.Int(-1)
 	default:
-		// unsigned, as rounding up would overflow at the end of time
+		// Unsigned, because rounding up may overflow.
 		c.Int(int64((uint64(max(at-base, 0)) + uint64(unit/2)) / uint64(unit)))
 	}
 	return nil

@@ -81,7 +81,7 @@ const (
 
 // FCALL function numkeys [key ...] [arg ...] (functions.c: fcallCommand)
 // FCALL_RO function numkeys [key ...] [arg ...] (functions.c: fcallroCommand)
-// fcall runs a function as eval runs a script.
+// The function runs as a script of EVAL does.
 func fcall(c *Call) error {
 	c.showScript()
 	ex, cmd, args, w := c.Ex, c.Cmd, c.Args, c.Writer
@@ -135,7 +135,7 @@ func functionDelete(c *Call) error {
 }
 
 // FUNCTION FLUSH [ASYNC | SYNC] (functions.c: functionFlushCommand)
-// functionFlush does the same in both modes: the garbage collector frees the functions.
+// Both modes do the same: the garbage collector frees the functions.
 func functionFlush(c *Call) error {
 	if len(c.Args) > 3 {
 		return errFunctionArguments(c)
@@ -150,7 +150,7 @@ func functionFlush(c *Call) error {
 }
 
 func errFunctionArguments(c *Call) error {
-	return store.Error("ERR unknown subcommand or wrong number of arguments for '" + string(c.Args[1]) + "'. Try FUNCTION HELP.")
+	return errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try FUNCTION HELP.", c.Args[1])
 }
 
 // FUNCTION LIST [LIBRARYNAME library-name-pattern] [WITHCODE] (functions.c: functionListCommand)
@@ -217,8 +217,7 @@ func (c *Call) describeLibrary(library *luaeval.Library, withCode bool) {
 }
 
 // FUNCTION STATS (functions.c: functionStatsCommand)
-// functionStats is asked above all while a function has been running too long. Of a
-// script it knows nothing (functions.c: functionStatsCommand).
+// This command may run while a function is busy. For a busy script it is refused, as in Redis.
 func functionStats(c *Call) error {
 	run := &c.Ex.script
 	if run.busy && !run.function {
@@ -256,7 +255,7 @@ func functionStats(c *Call) error {
 func functionKill(c *Call) error { return c.killScript(true) }
 
 // FUNCTION DUMP (functions.c: functionDumpCommand)
-// functionDump answers with the code of the libraries: that is all they are made of.
+// The dump holds the source code of the libraries, as in Redis.
 func functionDump(c *Call) error {
 	var code []string
 	for _, library := range c.Ex.functions.All() {
@@ -267,7 +266,7 @@ func functionDump(c *Call) error {
 }
 
 // FUNCTION RESTORE serialized-value [FLUSH | ...] (functions.c: functionRestoreCommand)
-// functionRestore makes all libraries of the payload before it touches those there are.
+// All libraries of the payload are compiled before an existing one is changed.
 func functionRestore(c *Call) error {
 	if len(c.Args) > 4 {
 		return errFunctionArguments(c)

@@ -6,9 +6,10 @@ import (
 )
 
 // command HELP (networking.c: addReplyHelp)
-// Help answers X HELP from the rows of X's subcommands.
+// Help lists the subcommands of any container, from their rows.
 func Help(c *Call) error {
-	lines := []string{strings.ToUpper(c.Cmd.Container.Name) + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
+	container := strings.ToUpper(c.Cmd.Container.Name)
+	lines := []string{container + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
 	for _, sub := range c.Cmd.Container.SubCommands() {
 		_, name, _ := strings.Cut(sub.Name, "|")
 		line := strings.ToUpper(name)
@@ -24,7 +25,7 @@ func Help(c *Call) error {
 	return nil
 }
 
-// Usage is the syntax without the marks that only COMMAND DOCS needs.
+// Usage returns the syntax as people write it, without the types of arguments.
 func (c *Command) Usage() string {
 	syntax := regexp.MustCompile(`([a-z0-9]):[a-z-]+`).ReplaceAllString(c.Syntax, "$1")
 	return strings.ReplaceAll(syntax, "+", "")

@@ -254,8 +254,8 @@ func objectEncoding(c *Call) error {
 }
 
 // OBJECT REFCOUNT key (object.c: objectCommand)
-// objectRefcount answers 1, but for the numbers that Redis keeps one copy of,
-// which have the count of a thing never freed (server.h: OBJ_SHARED_REFCOUNT).
+// The reply is 1, except for small integers. Redis shares these, and shows the count of a shared
+// object (server.h: OBJ_SHARED_REFCOUNT).
 func objectRefcount(c *Call) error {
 	if !c.DB.Inspect(c.Args[2]) {
 		c.Null()
@@ -278,7 +278,8 @@ func objectIdleTime(c *Call) error {
 	case !ok:
 		c.Null()
 	case c.KS.LFU:
-		return store.Error("ERR An LFU maxmemory policy is selected, idle time not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+		return store.Error("ERR An LFU maxmemory policy is selected, idle time not tracked. " +
+			"Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	default:
 		seconds, _ := c.DB.IdleTime(c.Args[2])
 		c.Int(seconds)
@@ -293,7 +294,8 @@ func objectFreq(c *Call) error {
 	case !ok:
 		c.Null()
 	case !c.KS.LFU:
-		return store.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
+		return store.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. " +
+			"Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	default:
 		counter, _ := c.DB.Freq(c.Args[2])
 		c.Int(int64(counter))

@@ -90,7 +90,7 @@ func latencyReset(c *Call) error {
 }
 
 // LATENCY GRAPH event (latency.c: latencyCommand)
-// latencyGraph draws a column a sample, the latest at the right.
+// Each sample is a column; the latest is on the right.
 func latencyGraph(c *Call) error {
 	e := c.Ex.Latency.events[string(c.Args[2])]
 	if e == nil {
@@ -103,7 +103,8 @@ func latencyGraph(c *Call) error {
 		low, high = min(low, s.ms), max(high, s.ms)
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s - high %d ms, low %d ms (all time high %d ms)\n%s\n", c.Args[2], high, low, e.max, strings.Repeat("-", width))
+	fmt.Fprintf(&b, "%s - high %d ms, low %d ms (all time high %d ms)\n%s\n",
+		c.Args[2], high, low, e.max, strings.Repeat("-", width))
 	for row := int64(height); row > 0; row-- {
 		for _, s := range shown {
 			if s.ms*height > high*(row-1) {
@@ -114,7 +115,8 @@ func latencyGraph(c *Call) error {
 		}
 		b.WriteByte('\n')
 	}
-	fmt.Fprintf(&b, "\nFrom %d seconds ago to %d seconds ago.\n", c.Now/1000-shown[0].unix, c.Now/1000-shown[len(shown)-1].unix)
+	fmt.Fprintf(&b, "\nFrom %d seconds ago to %d seconds ago.\n",
+		c.Now/1000-shown[0].unix, c.Now/1000-shown[len(shown)-1].unix)
 	c.Verbatim("txt", b.String())
 	return nil
 }
@@ -125,7 +127,8 @@ func latencyDoctor(c *Call) error {
 	l := &c.Ex.Latency
 	switch {
 	case c.Cfg.LatencyMonitorThreshold == 0:
-		b.WriteString("Nothing is measured: latency-monitor-threshold is 0. CONFIG SET latency-monitor-threshold <milliseconds> starts it.\n")
+		b.WriteString("Latency monitoring is off, because latency-monitor-threshold is 0. " +
+			"CONFIG SET latency-monitor-threshold <milliseconds> switches it on.\n")
 	case len(l.events) == 0:
 		fmt.Fprintf(&b, "No event has taken %d ms or longer.\n", c.Cfg.LatencyMonitorThreshold)
 	}
@@ -135,14 +138,15 @@ func latencyDoctor(c *Call) error {
 		for _, s := range e.samples {
 			sum += s.ms
 		}
-		fmt.Fprintf(&b, "%s: %d samples, %d ms on average, %d ms at worst.", name, len(e.samples), sum/int64(len(e.samples)), e.max)
+		n := int64(len(e.samples))
+		fmt.Fprintf(&b, "%s: %d samples, %d ms on average, %d ms at worst.", name, n, sum/n, e.max)
 		switch name {
 		case "command", "fast-command":
-			b.WriteString(" SLOWLOG GET shows which commands those were.")
+			b.WriteString(" SLOWLOG GET lists the commands.")
 		case "expire-cycle":
-			b.WriteString(" Many keys expire at the same moment: spread their TTLs.")
+			b.WriteString(" Many keys expire at the same time: spread their expiry times.")
 		case "eviction-cycle":
-			b.WriteString(" Keys are evicted while clients wait: raise maxmemory or store less.")
+			b.WriteString(" Clients wait while keys are evicted: raise maxmemory or store less.")
 		}
 		b.WriteByte('\n')
 	}

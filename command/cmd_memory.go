@@ -36,8 +36,7 @@ func memoryRows() []Row {
 }
 
 // MEMORY USAGE key [SAMPLES count] (object.c: memoryCommand)
-// memoryUsage takes SAMPLES and needs none: the sizes of collections are kept up
-// to date as they change.
+// SAMPLES is parsed but not needed: collections know their size in bytes.
 func memoryUsage(c *Call) error {
 	switch {
 	case len(c.Args) == 3:
@@ -69,11 +68,12 @@ func memoryDoctor(c *Call) error {
 	}
 	switch limit := c.KS.MaxMemory; {
 	case keys == 0:
-		c.Verbatim("txt", "There is nothing to examine: no database holds a key.\n")
+		c.Verbatim("txt", "There is nothing to examine: all databases are empty.\n")
 	case limit > 0 && int64(used) > limit/10*9:
-		c.Verbatim("txt", fmt.Sprintf("The data has %d bytes, which is more than nine tenths of maxmemory (%d): keys will be evicted, or writes refused, according to maxmemory-policy.\n", used, limit))
+		c.Verbatim("txt", fmt.Sprintf("The data uses %d bytes, more than 90 %% of maxmemory (%d). "+
+			"At maxmemory keys are evicted or writes are refused, as maxmemory-policy says.\n", used, limit))
 	default:
-		c.Verbatim("txt", fmt.Sprintf("Nothing is wrong: %d keys hold %d bytes, %d on average.\n", keys, used, used/keys))
+		c.Verbatim("txt", fmt.Sprintf("No problem found: %d keys use %d bytes, %d on average.\n", keys, used, used/keys))
 	}
 	return nil
 }
@@ -82,7 +82,10 @@ func memoryDoctor(c *Call) error {
 func memoryMallocStats(c *Call) error {
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	c.Verbatim("txt", fmt.Sprintf("heap: %d bytes in %d objects\nidle: %d bytes, of which the system has %d back\nfrom the system: %d bytes\ncollections: %d, stopped for %d us in all\n",
+	c.Verbatim("txt", fmt.Sprintf("heap: %d bytes in %d objects\n"+
+		"idle: %d bytes, of which %d were returned to the system\n"+
+		"from the system: %d bytes\n"+
+		"garbage collections: %d, with pauses of %d us in total\n",
 		m.HeapAlloc, m.HeapObjects, m.HeapIdle, m.HeapReleased, m.Sys, m.NumGC, m.PauseTotalNs/1000))
 	return nil
 }

@@ -14,7 +14,9 @@ func migrateRows() []Row {
 		`[COPY] [REPLACE] [AUTH password | AUTH2 (username password)] [KEYS key ...]`
 	const cost = "O(S) for values of S bytes, and RESTORE on the other server"
 	one := KeySpec{Flags: RW | Access | Delete, Index: 3, Step: 1, Find: migrateOne}
-	many := KeySpec{Flags: RW | Access | Delete | Incomplete, Index: -2, Keyword: "KEYS", Last: -1, Step: 1, Find: migrateMany}
+	many := KeySpec{
+		Flags: RW | Access | Delete | Incomplete, Index: -2, Keyword: "KEYS", Last: -1, Step: 1, Find: migrateMany,
+	}
 	return []Row{
 		{"migrate", syntax,
 			-6, Write | MovableKeys | Dangerous | NondeterministicOutput, keys(one, many), "generic", "2.6.0",
@@ -23,19 +25,20 @@ func migrateRows() []Row {
 	}
 }
 
-const errMigrateKeys store.Error = "ERR When using MIGRATE KEYS option, the key argument must be set to the empty string"
+const errMigrateKeys store.Error = "ERR When using MIGRATE KEYS option, " +
+	"the key argument must be set to the empty string"
 
-// Transfer is what MIGRATE asks of another server.
+// Transfer describes what MIGRATE sends to another server.
 type Transfer struct {
 	Host, Port string
-	Timeout    time.Duration // for the connection, for 64 KiB of requests, and for one reply
-	DB         int64         // to be selected there
+	Timeout    time.Duration // for connecting, for sending each 64 KiB, and for each reply
+	DB         int64         // the database to select there
 	Auth       []byte        // an AUTH request, empty for none
-	Restore    []byte        // a RESTORE request for every key
+	Restore    []byte        // one RESTORE request for each key
 	Keys       int
 }
 
-// migrateOptions are the words behind MIGRATE host port key db timeout.
+// migrateOptions are the options of MIGRATE, and its keys.
 type migrateOptions struct {
 	copies, replace bool
 	auth            [][]byte // the arguments of AUTH
@@ -55,7 +58,7 @@ func parseMigrate(args [][]byte) (o migrateOptions, err error) {
 			if len(o.auth) == 0 {
 				o.auth = [][]byte{nil}
 			}
-			o.auth[len(o.auth)-1] = args[i+1] // the user of an AUTH2 before stays
+			o.auth[len(o.auth)-1] = args[i+1] // after AUTH2 this keeps the user name
 			i++
 		case is(args[i], "auth2") && left >= 2:
 			o.auth = [][]byte{args[i+1], args[i+2]}
@@ -73,9 +76,7 @@ func parseMigrate(args [][]byte) (o migrateOptions, err error) {
 }
 
 // MIGRATE host port (key | "") destination-db timeout [COPY] ... (cluster.c: migrateCommand)
-// migrate is MIGRATE host port (key | "") destination-db timeout [COPY] [REPLACE]
-// [AUTH password | AUTH2 username password] [KEYS key ...] (cluster.c: migrateCommand).
-// It waits for the other server, and all clients wait with it, as in Redis.
+// The server waits for the other server, and all clients wait with it, as in Redis.
 func migrate(c *Call) error {
 	o, err := parseMigrate(c.Args)
 	if err != nil {
@@ -107,7 +108,7 @@ func migrate(c *Call) error {
 	err = c.Ex.Host.Transfer(&t, func(i int) {
 		if !o.copies {
 			c.DB.Delete(here[i])
-			c.Changed(ClassGeneric, "del", here[i]) // once more for a key that was named twice
+			c.Changed(ClassGeneric, "del", here[i]) // a key that is named twice is counted twice, as in Redis
 		}
 	})
 	if err != nil {
@@ -117,7 +118,7 @@ func migrate(c *Call) error {
 	return nil
 }
 
-// restoreRequests returns the keys that are here, and a RESTORE request for each.
+// restoreRequests returns the keys that exist, with a RESTORE request for each.
 func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byte) {
 	var w resp.Writer
 	for _, key := range o.keys {
@@ -128,7 +129,7 @@ func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byt
 		here = append(here, key)
 		ttl := int64(0)
 		if at := v.Expire(); at != 0 {
-			ttl = max(at-c.Now, 1) // 0 is none
+			ttl = max(at-c.Now, 1) // 0 would mean no expiry
 		}
 		n := 4
 		if o.replace {
@@ -156,8 +157,8 @@ func request(name string, args ...[]byte) []byte {
 	return w.Buf
 }
 
-// migrateOne and migrateMany find the keys of MIGRATE: the one argument, or those behind
-// KEYS, but none where both are given (db.c: migrateGetKeys).
+// migrateOne and migrateMany return the positions of MIGRATE's keys: the third argument, or those
+// after KEYS. If both are given there are none (db.c: migrateGetKeys).
 func migrateOne(args [][]byte) []int {
 	if migrateList(args) == 0 {
 		return []int{3}
@@ -177,7 +178,7 @@ func migrateMany(args [][]byte) []int {
 	return found
 }
 
-// migrateList is the place of the first argument behind the option KEYS, or 0.
+// migrateList returns the position of the first argument after KEYS, or 0.
 func migrateList(args [][]byte) int {
 	for i := 6; i+1 < len(args); i++ {
 		switch {

@@ -75,8 +75,8 @@ func pubsubRows() []Row {
 	}
 }
 
-// channels tells which arguments of a command permissions see as channels. Who may
-// listen may also stop.
+// channels says which arguments of a command are channels that need permission. Unsubscribing needs
+// none.
 func channels(name string) acl.Channels {
 	switch name {
 	case "publish", "spublish":
@@ -98,8 +98,7 @@ func psubscribe(c *Call) error { return c.listen(pubsub.Pattern, "psubscribe") }
 // SSUBSCRIBE shardchannel [shardchannel ...] (pubsub.c: ssubscribeCommand)
 func ssubscribe(c *Call) error { return c.listen(pubsub.Shard, "ssubscribe") }
 
-// listen confirms every name by itself: these are the commands with more than one
-// reply.
+// listen subscribes to each name and confirms each with a reply of its own.
 func (c *Call) listen(kind pubsub.Kind, event string) error {
 	for _, name := range c.Args[1:] {
 		c.Ex.Subs.Subscribe(kind, c.Sess, name)
@@ -136,8 +135,8 @@ func (c *Call) unlisten(kind pubsub.Kind, event string) error {
 	return nil
 }
 
-// confirm tells of a name, and how many are listened to now: channels and patterns
-// together, shard channels by themselves.
+// confirm replies with a name and the number of subscriptions left. Channels and patterns are
+// counted together, shard channels on their own.
 func (c *Call) confirm(kind pubsub.Kind, event string, name []byte) {
 	subs := c.Ex.Subs
 	n := subs.Count(pubsub.Shard, c.Sess)

@@ -6,9 +6,9 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// refusedRows are commands of Redis that need files or other servers. They are here so
-// that COMMAND, ACL and MULTI know them, and so that a client is told the reason: "unknown
-// command" would read like a typing error.
+// refusedRows are commands of Redis that need files or other servers. With a row, COMMAND, ACL and
+// MULTI know them, and the error gives the reason: "unknown command" would look like a typing
+// error.
 func refusedRows() []Row {
 	const (
 		file  = Admin | NoScript | NoAsyncLoading
@@ -69,7 +69,7 @@ const (
 )
 
 // FAILOVER [TO (host port [FORCE])] [ABORT] [TIMEOUT milliseconds] (replication.c: failoverCommand)
-// failover answers as a master without replicas does (replication.c: failoverCommand).
+// The errors are those of a master without replicas.
 func failover(c *Call) error {
 	if len(c.Args) == 2 && is(c.Args[1], "abort") {
 		return errNoFailover

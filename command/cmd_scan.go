@@ -7,18 +7,18 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// scanOptions are the words behind the cursor of SCAN, HSCAN, SSCAN and ZSCAN.
+// scanOptions are the cursor and the options of SCAN, HSCAN, SSCAN and ZSCAN.
 type scanOptions struct {
 	cursor uint64
 	count  int
-	match  []byte // nil for everything
-	typ    []byte // nil for every type
-	seen   int    // elements come to, wanted or not
+	match  []byte // nil for all names
+	typ    []byte // nil for all types
+	seen   int    // elements visited, whether they match or not
 }
 
 const errInvalidCursor store.Error = "ERR invalid cursor"
 
-// parseScan reads a cursor and the options behind it.
+// parseScan parses a cursor and the options after it.
 func parseScan(args [][]byte, withType bool) (o scanOptions, err error) {
 	o.count = 10
 	if o.cursor, err = parseCursor(args[0]); err != nil {
@@ -49,8 +49,8 @@ func parseScan(args [][]byte, withType bool) (o scanOptions, err error) {
 	return o, nil
 }
 
-// parseCursor reads a cursor as strtoul does, which takes nothing for 0, takes a
-// sign and negates without overflow (db.c: parseScanCursorOrReply).
+// parseCursor parses a cursor as strtoul does: an empty text is 0, a sign is allowed, and a
+// negative number wraps around (db.c: parseScanCursorOrReply).
 func parseCursor(arg []byte) (uint64, error) {
 	if len(arg) == 0 {
 		return 0, nil
@@ -69,18 +69,17 @@ func parseCursor(arg []byte) (uint64, error) {
 	return v, nil
 }
 
-// wants tells whether an element's name is asked for. It has to be called once
-// for every element that the scan comes to.
+// wants reports whether the name of an element matches. The scan must call it once for every
+// element that it visits.
 func (o *scanOptions) wants(name []byte) bool {
 	o.seen++
 	return o.match == nil || store.Match(o.match, name, false)
 }
 
-// scanReply answers with the next cursor and the elements in between. step visits
-// one place of the collection, appends what is wanted from there to the reply,
-// and returns the next place and how many values it appended. COUNT is how many
-// elements to come to, wanted or not, and bounds the places visited to ten times
-// as many (db.c: scanGenericCommand).
+// scanReply replies with the next cursor and a list of elements. step visits one bucket of the
+// collection, appends its matches, and returns the next bucket and the number of values appended.
+// The scan ends after COUNT elements, or after ten times as many buckets (db.c:
+// scanGenericCommand).
 func (c *Call) scanReply(o *scanOptions, step func(cursor uint64) (next uint64, appended int)) {
 	start := len(c.Buf)
 	m := c.Defer()

@@ -63,12 +63,13 @@ func scriptRows() []Row {
 }
 
 const (
-	errNoScript      store.Error = "NOSCRIPT No matching script. Please use EVAL."
-	errFlushOption   store.Error = "ERR SCRIPT FLUSH only support SYNC|ASYNC option"
-	errDebugOption   store.Error = "ERR Use SCRIPT DEBUG YES/SYNC/NO"
-	errScriptDebug   store.Error = "ERR the script debugger is not supported by this server"
-	errWriteFlag     store.Error = "ERR Can not execute a script with write flag using *_ro command."
-	errScriptOOM     store.Error = "OOM allow-oom flag is not set on the script, can not run it when used memory > 'maxmemory'"
+	errNoScript    store.Error = "NOSCRIPT No matching script. Please use EVAL."
+	errFlushOption store.Error = "ERR SCRIPT FLUSH only support SYNC|ASYNC option"
+	errDebugOption store.Error = "ERR Use SCRIPT DEBUG YES/SYNC/NO"
+	errScriptDebug store.Error = "ERR the script debugger is not supported by this server"
+	errWriteFlag   store.Error = "ERR Can not execute a script with write flag using *_ro command."
+	errScriptOOM   store.Error = "OOM allow-oom flag is not set on the script, " +
+		"can not run it when used memory > 'maxmemory'"
 	errScriptUnknown store.Error = "ERR Unknown Redis command called from script"
 	errScriptArity   store.Error = "ERR Wrong number of args calling Redis command from script"
 	errNotFromScript store.Error = "ERR This Redis command is not allowed from script"
@@ -162,7 +163,7 @@ func scriptFlush(c *Call) error {
 }
 
 // SCRIPT DEBUG YES | SYNC | NO (eval.c: scriptCommand)
-// A session is refused: the debugger has a protocol of its own, which only redis-cli --ldb speaks.
+// YES is refused: a debugging session has a protocol that only redis-cli --ldb speaks.
 func scriptDebug(c *Call) error {
 	switch {
 	case is(c.Args[2], "no"):
@@ -177,8 +178,8 @@ func scriptDebug(c *Call) error {
 // SCRIPT KILL (eval.c: scriptCommand)
 func scriptKill(c *Call) error { return c.killScript(false) }
 
-// killScript is SCRIPT KILL and, for a function, FUNCTION KILL: each ends its own kind
-// (script.c: scriptKill).
+// killScript ends the running script or function (script.c: scriptKill). SCRIPT KILL ends only a
+// script, FUNCTION KILL only a function.
 func (c *Call) killScript(function bool) error {
 	run := &c.Ex.script
 	switch {

@@ -8,8 +8,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// serverRows are the commands of group server that need the keyspace and the
-// executor only, and the containers whose subcommands stand in several files.
+// serverRows are the commands of group server that need only the keyspace and the executor, and
+// containers whose subcommands are in several files.
 func serverRows() []Row {
 	return []Row{
 		{"config", "",
@@ -89,8 +89,8 @@ func dbSize(c *Call) error {
 	return nil
 }
 
-// flushMode checks the word behind FLUSHDB and FLUSHALL. Both ways do the same
-// here: the garbage collector frees the keys while the server goes on.
+// flushMode parses the option of FLUSHDB and FLUSHALL. Both modes do the same: the garbage
+// collector frees the keys in the background.
 func flushMode(c *Call) (async bool, err error) {
 	switch {
 	case len(c.Args) == 1 || len(c.Args) == 2 && is(c.Args[1], "sync"):
@@ -101,7 +101,7 @@ func flushMode(c *Call) (async bool, err error) {
 	return false, errSyntax
 }
 
-// flushed counts the keys that went.
+// flushed counts the deleted keys.
 func (c *Call) flushed(n int, async bool) {
 	c.Count(n)
 	if async {
@@ -172,7 +172,7 @@ func timeNow(c *Call) error {
 }
 
 // LOLWUT [VERSION version] (lolwut.c: lolwutCommand)
-// lolwut draws the triangle that Pascal's has when only its odd numbers are drawn.
+// The picture is the Sierpinski triangle: the odd numbers of Pascal's triangle.
 func lolwut(c *Call) error {
 	if len(c.Args) > 2 && is(c.Args[1], "version") {
 		if _, err := parseInt(c.Args[2]); err != nil {
@@ -184,7 +184,7 @@ func lolwut(c *Call) error {
 	for y := range rows {
 		art.WriteString(strings.Repeat(" ", rows-1-y))
 		for x := range y + 1 {
-			if x&^y == 0 { // Lucas: the number in row y, column x is odd
+			if x&^y == 0 { // Lucas: the number at row y, column x is odd
 				art.WriteString("* ")
 			} else {
 				art.WriteString("  ")
@@ -222,7 +222,9 @@ func moduleList(c *Call) error {
 	return nil
 }
 
-const errModule store.Error = "ERR MODULE command not allowed. If the enable-module-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
+const errModule store.Error = "ERR MODULE command not allowed. " +
+	"If the enable-module-command option is set to \"local\", you can run it from a local connection, " +
+	"otherwise you need to set this option in the configuration file, and then restart the server."
 
 // MODULE subcommand [argument ...] (module.c: moduleCommand)
 func moduleRefused(*Call) error { return errModule }

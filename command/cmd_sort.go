@@ -36,24 +36,24 @@ func sortRows() []Row {
 	}
 }
 
-// sorter is one SORT: what was asked for, and the elements.
+// sorter holds the options and the elements of one SORT.
 type sorter struct {
 	offset, count int
 	desc, alpha   bool
 	unsorted      bool
-	by            *sortPattern // nil: by the elements themselves
+	by            *sortPattern // nil to sort by the elements themselves
 	get           []sortPattern
 	dst           []byte
 
 	items  []sortItem
-	result [][]byte // the elements asked for, in order
-	kept   []byte   // what has to outlive the next lookup
-	name   []byte   // of the key looked up
+	result [][]byte // the values to return, in order
+	kept   []byte   // copies of values that the next look-up may overwrite
+	name   []byte   // the key that follow looks up
 }
 
 type sortItem struct {
 	element []byte
-	weight  []byte // what BY led to, nil for nothing; only to sort by text
+	weight  []byte // the text found by BY, nil if there is none; only for ALPHA
 	score   float64
 }
 
@@ -85,8 +85,8 @@ func sortReply(c *Call, mayStore bool) error {
 	return nil
 }
 
-// arrange puts the elements that LIMIT wants into their order. What is sorted are numbers of
-// items, which are quicker to move than items are; those behind the limit are not sorted.
+// arrange sorts the elements, as far as LIMIT needs them. It sorts indexes into items, which move
+// faster than the items.
 func (s *sorter) arrange() {
 	order := make([]uint32, len(s.items))
 	for i := range order {
@@ -123,7 +123,7 @@ func (s *sorter) reply(c *Call) {
 	}
 }
 
-// window is which of n elements LIMIT wants.
+// window returns the range of n elements that LIMIT selects.
 func (s *sorter) window(n int) (from, to int) {
 	from = min(max(s.offset, 0), n)
 	if s.count < 0 || s.count > n-from {
@@ -132,8 +132,8 @@ func (s *sorter) window(n int) (from, to int) {
 	return from, from + s.count
 }
 
-// load collects the elements; unsorted ones come in the order in which the
-// collection has them, backwards with DESC, and only as far as LIMIT wants them.
+// load reads the elements. Unsorted elements keep the order of the collection, or its reverse with
+// DESC, and only those that LIMIT selects are read.
 func (s *sorter) load(c *Call, key []byte) error {
 	switch typ, ok := c.DB.Type(key); {
 	case ok && typ == store.TypeList:
@@ -146,7 +146,7 @@ func (s *sorter) load(c *Call, key []byte) error {
 		return err
 	case ok && typ == store.TypeZSet:
 		z, err := store.Read[*store.ZSet](c.DB, key)
-		if z.Encoding() == "listpack" { // sort.c converts what it sorts, which OBJECT ENCODING shows
+		if z.Encoding() == "listpack" { // sort.c converts a listpack, which OBJECT ENCODING shows
 			z, err = store.Write[*store.ZSet](c.DB, key)
 			z.Unpack()
 		}
@@ -161,7 +161,7 @@ func (s *sorter) load(c *Call, key []byte) error {
 	}
 }
 
-// part is which of n elements have to be loaded, and whether from the far end.
+// part returns the range of n elements to load, and whether to load from the end.
 func (s *sorter) part(n int) (from, to int, back bool) {
 	if s.unsorted {
 		from, to = s.window(n)
@@ -193,8 +193,8 @@ func (s *sorter) loadList(l *store.List) {
 	}
 }
 
-// loadSet makes the order of a set that is stored unsorted the same each time,
-// as it is of the values that a script writes.
+// loadSet sorts the elements of an unsorted set if a key or a script gets them: they must have the
+// same order every time.
 func (s *sorter) loadSet(c *Call, set *store.Set) {
 	if s.unsorted && (s.dst != nil || c.Ex.script.on) {
 		s.unsorted, s.alpha, s.by = false, true, nil
@@ -222,7 +222,7 @@ func (s *sorter) loadZSet(z *store.ZSet) {
 	}
 }
 
-// keep copies what the next lookup or step may overwrite; never nil.
+// keep copies b, because the next look-up may overwrite it. The result is never nil.
 func (s *sorter) keep(b []byte) []byte {
 	if cap(s.kept)-len(s.kept) < len(b) || s.kept == nil {
 		s.kept = make([]byte, 0, max(2*cap(s.kept), len(b), 256))
@@ -232,8 +232,8 @@ func (s *sorter) keep(b []byte) []byte {
 	return s.kept[n:len(s.kept):len(s.kept)]
 }
 
-// weigh finds what each element is sorted by. One that BY leads nowhere counts as
-// zero, or comes before all others if sorted by text.
+// weigh finds the weight by which each element is sorted. Without a value for BY the weight is 0,
+// or with ALPHA less than any text.
 func (s *sorter) weigh(c *Call) error {
 	if s.alpha && s.by == nil {
 		return nil
@@ -259,8 +259,8 @@ func (s *sorter) weigh(c *Call) error {
 	return nil
 }
 
-// compare orders two items by their numbers (sort.c: sortCompare). What else is equal stays in the
-// order in which it was loaded.
+// compare compares two items, given by their indexes (sort.c: sortCompare). Equal items keep the
+// order in which they were loaded.
 func (s *sorter) compare(i, j uint32) int {
 	var d int
 	a, b := &s.items[i], &s.items[j]
@@ -287,7 +287,7 @@ func (s *sorter) compare(i, j uint32) int {
 	return d
 }
 
-// store makes a list of what would be the reply: empty strings where that has nil.
+// store stores the result as a list, with an empty string for each nil.
 func (s *sorter) store(c *Call) {
 	l := store.NewList(c.KS)
 	for _, element := range s.result {
@@ -311,8 +311,8 @@ func (s *sorter) store(c *Call) {
 	c.Int(int64(n))
 }
 
-// sortScore reads a number as strtod does, which is less strict than commands
-// are: space in front is skipped, a zero byte ends the text, and no text is zero.
+// sortScore parses a number as strtod does: leading space is skipped, a zero byte ends the text,
+// and an empty text is 0.
 func sortScore(text []byte) (score float64, ok bool) {
 	if v, ok := parseShort(text); ok {
 		return v, true
@@ -321,7 +321,7 @@ func sortScore(text []byte) (score float64, ok bool) {
 	if len(text) == 0 {
 		return 0, true
 	}
-	const smallest = 0x1p-1022 // below it digits are lost, which strtod reports
+	const smallest = 0x1p-1022 // strtod reports an error for smaller numbers, which lose digits
 	v, err := strtod(bytes.TrimLeft(text, " \t\n\v\f\r"))
 	if err != nil || math.IsNaN(v) || math.Abs(v) < smallest && !isZero(text) {
 		return 0, false

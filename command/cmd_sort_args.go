@@ -6,11 +6,11 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// hiddenKeys are those that BY and GET make of the elements: the arguments do not
-// tell them.
+// hiddenKeys stands for the keys that BY and GET build from the elements: the arguments do not name
+// them.
 func hiddenKeys([][]byte) []int { return nil }
 
-// sortDestination finds the last STORE that is not the value of another option
+// sortDestination returns the key of the last STORE that is not the argument of another option
 // (db.c: sortGetKeys).
 func sortDestination(args [][]byte) (found []int) {
 	for i := 2; i < len(args); i++ {
@@ -26,8 +26,8 @@ func sortDestination(args [][]byte) (found []int) {
 	return found
 }
 
-// parse reads the options (sort.c: sortCommandGeneric). A BY that names no key
-// asks for no sorting, whatever another BY says.
+// parse parses the options (sort.c: sortCommandGeneric). A BY pattern without a * turns sorting
+// off, even if another BY follows.
 func (s *sorter) parse(c *Call, args [][]byte, mayStore bool) error {
 	for i := 0; i < len(args); i++ {
 		a, left := args[i], len(args)-i-1
@@ -71,8 +71,8 @@ func (s *sorter) parse(c *Call, args [][]byte, mayStore bool) error {
 	return nil
 }
 
-// sortPattern is what stands behind BY and GET: # for the element itself, or the
-// name of a key with an element to be put in for the *, of a field if -> follows.
+// sortPattern is a pattern of BY or GET: # for the element itself, or the name of a key in which
+// the element replaces the *. After -> it names a field of a hash.
 type sortPattern struct {
 	self, named          bool
 	before, after, field []byte
@@ -87,7 +87,7 @@ func parseSortPattern(text []byte) sortPattern {
 	return p
 }
 
-// follow returns the value p leads to from an element, good until the next call.
+// follow returns the value that p finds for an element. It is valid until the next call.
 func (s *sorter) follow(c *Call, p *sortPattern, element []byte) (value []byte, ok bool) {
 	if p.self {
 		return element, true

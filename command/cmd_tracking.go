@@ -31,14 +31,17 @@ func trackingRows() []Row {
 }
 
 const (
-	errRedirectTwice   store.Error = "ERR A client can only redirect to a single other client"
-	errRedirectNobody  store.Error = "ERR The client ID you want redirect to does not exist"
-	errPrefixAlone     store.Error = "ERR PREFIX option requires BCAST mode to be enabled"
-	errBcastSwitch     store.Error = "ERR You can't switch BCAST mode on/off before disabling tracking for this client, and then re-enabling it with a different mode."
-	errBcastOpt        store.Error = "ERR OPTIN and OPTOUT are not compatible with BCAST"
-	errBothOpts        store.Error = "ERR You can't specify both OPTIN mode and OPTOUT mode"
-	errOptSwitch       store.Error = "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, and then re-enabling it with a different mode."
-	errCachingUntold   store.Error = "ERR CLIENT CACHING can be called only when the client is in tracking mode with OPTIN or OPTOUT mode enabled"
+	errRedirectTwice  store.Error = "ERR A client can only redirect to a single other client"
+	errRedirectNobody store.Error = "ERR The client ID you want redirect to does not exist"
+	errPrefixAlone    store.Error = "ERR PREFIX option requires BCAST mode to be enabled"
+	errBcastSwitch    store.Error = "ERR You can't switch BCAST mode on/off before disabling tracking for this client, " +
+		"and then re-enabling it with a different mode."
+	errBcastOpt  store.Error = "ERR OPTIN and OPTOUT are not compatible with BCAST"
+	errBothOpts  store.Error = "ERR You can't specify both OPTIN mode and OPTOUT mode"
+	errOptSwitch store.Error = "ERR You can't switch OPTIN/OPTOUT mode before disabling tracking for this client, " +
+		"and then re-enabling it with a different mode."
+	errCachingUntold store.Error = "ERR CLIENT CACHING can be called only when the client is in tracking mode " +
+		"with OPTIN or OPTOUT mode enabled"
 	errCachingNotOptIn store.Error = "ERR CLIENT CACHING YES is only valid when tracking is enabled in OPTIN mode."
 	errCachingNoOptOut store.Error = "ERR CLIENT CACHING NO is only valid when tracking is enabled in OPTOUT mode."
 )
@@ -96,8 +99,7 @@ func (c *Call) trackingOptions(args [][]byte) (t Tracker, prefixes [][]byte, err
 	return t, prefixes, nil
 }
 
-// checkTracking refuses options that do not go together, or not with what s has
-// chosen before.
+// checkTracking refuses options that exclude each other, or the options that s has set before.
 func checkTracking(s *Session, t *Tracker, prefixes [][]byte) error {
 	var old Tracker
 	if s.Tracker != nil {
@@ -118,19 +120,21 @@ func checkTracking(s *Session, t *Tracker, prefixes [][]byte) error {
 	return checkPrefixes(old.prefixes, prefixes)
 }
 
-// checkPrefixes has every key match at most one of a client's prefixes, so that it
-// is told only once.
+// checkPrefixes refuses prefixes that overlap: a key must match at most one, so that the client
+// gets one message.
 func checkPrefixes(old []string, prefixes [][]byte) error {
 	overlap := func(a, b []byte) bool { return bytes.HasPrefix(a, b) || bytes.HasPrefix(b, a) }
 	for i, p := range prefixes {
 		for _, other := range old {
 			if overlap(p, []byte(other)) {
-				return errorf("ERR Prefix '%s' overlaps with an existing prefix '%s'. Prefixes for a single client must not overlap.", p, other)
+				return errorf("ERR Prefix '%s' overlaps with an existing prefix '%s'. "+
+					"Prefixes for a single client must not overlap.", p, other)
 			}
 		}
 		for _, other := range prefixes[i+1:] {
 			if overlap(p, other) {
-				return errorf("ERR Prefix '%s' overlaps with another provided prefix '%s'. Prefixes for a single client must not overlap.", p, other)
+				return errorf("ERR Prefix '%s' overlaps with another provided prefix '%s'. "+
+					"Prefixes for a single client must not overlap.", p, other)
 			}
 		}
 	}
@@ -138,7 +142,7 @@ func checkPrefixes(old []string, prefixes [][]byte) error {
 }
 
 // CLIENT CACHING YES | NO (networking.c: clientCommand)
-// clientCaching marks what comes next: one command, or the whole transaction.
+// The command changes tracking for the next command, or for the whole next transaction.
 func clientCaching(c *Call) error {
 	if !c.Sess.Tracks() {
 		return errCachingUntold

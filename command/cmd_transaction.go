@@ -59,8 +59,8 @@ func discard(c *Call) error {
 }
 
 // EXEC (multi.c: execCommand)
-// exec runs the queue, every command with a reply of its own. c is the executor's
-// only Call: it is each of those commands' in turn.
+// Each queued command has a reply of its own. The fields of c are copied first: the commands use c
+// for themselves.
 func exec(c *Call) error {
 	ex, s, w := c.Ex, c.Sess, c.Writer
 	if !s.InMulti() {
@@ -76,7 +76,7 @@ func exec(c *Call) error {
 		w.NullArray()
 		return nil
 	}
-	ex.unwatch(t) // its own changes are not news to it
+	ex.unwatch(t) // the transaction's own changes must not abort it
 	w.Array(t.queue.len)
 	start := ex.mono
 	ex.Depth++
@@ -84,7 +84,7 @@ func exec(c *Call) error {
 		if cap(args) > cap(t.room) {
 			t.room = args
 		}
-		if !ex.allows(s, cmd, args) { // not any more
+		if !ex.allows(s, cmd, args) { // permissions may have changed since the command was queued
 			ex.fail(w, len(w.Buf), ex.errNoPermInExec(s, cmd, args))
 			continue
 		}
@@ -105,7 +105,7 @@ func watch(c *Call) error {
 	if t.Open {
 		return errWatchInMulti
 	}
-	if !t.Dirty { // else it is too late for more
+	if !t.Dirty { // a dirty transaction fails in any case
 		for _, key := range c.Args[1:] {
 			c.Ex.watch(t, c.DB, key)
 		}

@@ -24,7 +24,7 @@ const (
 )
 
 // WAIT numreplicas timeout (replication.c: waitCommand)
-// wait has no replicas to wait for: it is the timeout that ends it.
+// There are no replicas, so only the timeout ends the wait.
 func wait(c *Call) error {
 	n, err := parseInt(c.Args[1])
 	if err != nil {
