@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// appendHeader writes `<mark><n>\r\n`. Counts and lengths of a digit or two are most of a server's headers.
+// appendHeader appends `<mark><n>\r\n`. Most headers of a server have a count or length of one or two
+// digits, so these are written without strconv.
 func appendHeader(b []byte, mark byte, n int) []byte {
 	if uint(n) < 10 {
 		return append(b, mark, byte('0'+n), '\r', '\n')
@@ -16,7 +17,8 @@ func appendHeader(b []byte, mark byte, n int) []byte {
 	return append(strconv.AppendInt(append(b, mark), int64(n), 10), '\r', '\n')
 }
 
-// appendLine writes a simple type, which line ends in its text would break.
+// appendLine appends a simple type. A line end inside text would break the protocol, so CR and LF
+// become spaces.
 func appendLine(b []byte, mark byte, text string) []byte {
 	b = append(b, mark)
 	from := len(b)

@@ -2,17 +2,17 @@ package resp
 
 import "slices"
 
-// Batch is a list of complete commands, made to be filled and emptied over and over: all arguments stand in one slice,
-// so a pipeline of sixteen commands costs no allocation.
+// Batch is a list of complete commands. All arguments are in one slice that is reused, so a pipeline of
+// sixteen commands allocates nothing.
 type Batch struct {
 	args [][]byte
-	ends []int // ends[i] is the index in args behind command i
+	ends []int // ends[i] is the index in args after the last argument of command i
 }
 
-// Len is the number of commands.
+// Len returns the number of commands.
 func (b *Batch) Len() int { return len(b.ends) }
 
-// Args are the words of command i, its name first. They alias the parser's input.
+// Args returns the words of command i, its name first. They alias the parser's input.
 func (b *Batch) Args(i int) [][]byte {
 	from := 0
 	if i > 0 {
@@ -22,7 +22,7 @@ func (b *Batch) Args(i int) [][]byte {
 	return b.args[from:to:to]
 }
 
-// Mem is the bytes of the room for arguments, and nothing for the room that all batches have.
+// Mem returns the bytes of the room for arguments, or 0 for a batch of ordinary size.
 func (b *Batch) Mem() int {
 	if mem := 24*cap(b.args) + 8*cap(b.ends); mem > ordinary {
 		return mem
@@ -30,10 +30,10 @@ func (b *Batch) Mem() int {
 	return 0
 }
 
-// ordinary is the room for arguments that is not worth counting.
+// ordinary is the room for arguments that Mem does not count, in bytes.
 const ordinary = 1 << 10
 
-// Reset empties the batch. Room for an extraordinary number of arguments is given back.
+// Reset empties the batch. It frees the room for an unusually large number of arguments.
 func (b *Batch) Reset() {
 	b.args, b.ends = b.args[:0], b.ends[:0]
 	if cap(b.args) > 16<<10 {
@@ -44,15 +44,16 @@ func (b *Batch) Reset() {
 	}
 }
 
-// take is the fast way: it appends well-formed multibulk commands from the front of buf and stops, without judging,
-// before the first one that is incomplete, too large, or anything else. It returns the bytes taken. All requests of
-// ordinary clients pass here in one pass over their bytes; Parser.command does what is left, and gives the reasons.
+// take is the fast path. It appends well-formed multibulk commands from the front of buf and returns how
+// many bytes they have. It stops before the first command that is incomplete, too large or different in
+// any way, and does not say why. Requests of ordinary clients all come this way, in one look at their
+// bytes. Parser.command handles the rest and has the error texts.
 func (b *Batch) take(buf []byte, maxArgs, maxBulk int) int {
 	args, ends := b.args, b.ends
 	taken := 0
 	for {
 		count, i := header(buf, taken, '*')
-		// The shortest argument is `$0\r\n\r\n`, so a count that cannot be complete makes no room.
+		// The shortest argument is `$0\r\n\r\n`. A count with too few bytes behind it reserves no room.
 		if uint(count-1) >= uint(min(maxArgs, (len(buf)-i)/6)) {
 			break
 		}
@@ -62,7 +63,7 @@ func (b *Batch) take(buf []byte, maxArgs, maxBulk int) int {
 		for k := range command {
 			n, from := -1, i
 			if i+5 < len(buf) {
-				// Lengths of one and two digits by hand: a call to header costs as much as all of this.
+				// Lengths of one and two digits are read here: a call of header would double the cost.
 				h := (*[6]byte)(buf[i:])
 				tens, ones := int(h[1]-'0'), int(h[2]-'0')
 				switch {
@@ -93,7 +94,8 @@ func (b *Batch) take(buf []byte, maxArgs, maxBulk int) int {
 	return taken
 }
 
-// header reads `<mark><n>\r\n` at i and returns n and the position behind it; n is -1 for anything out of the ordinary.
+// header reads `<mark><n>\r\n` at i. It returns n and the position after it. n is -1 if the header is
+// incomplete or unusual in any way.
 func header(buf []byte, i int, mark byte) (n, next int) {
 	if i+5 >= len(buf) {
 		return -1, i

@@ -42,7 +42,7 @@ func TestReadingDoesNotAllocate(t *testing.T) {
 	}
 }
 
-// A parser that started over at each read would look at these arguments 180 times.
+// A parser that starts over after each read would look at these arguments 180 times.
 func TestManyArgumentsInSmallReadsAreScannedOnce(t *testing.T) {
 	const count = 400_000
 	input := []byte("*400000\r\n" + strings.Repeat("$1\r\na\r\n", count))
@@ -59,17 +59,19 @@ func TestManyArgumentsInSmallReadsAreScannedOnce(t *testing.T) {
 		require.Zero(t, n)
 		require.Greater(t, p.seen, end-16, "what was understood is not read again")
 		require.LessOrEqual(t, p.Mem(), 8*end)
-		clear(input[9 : p.at-16]) // nor can it be
+		clear(input[9 : p.at-16]) // and it cannot be read again
 	}
 	require.Equal(t, 1, b.Len())
 	require.Len(t, b.Args(0), count)
-	require.Zero(t, p.Mem(), "room for so many is given back")
+	require.Zero(t, p.Mem(), "room for so many is freed")
 	b.Reset()
 	require.Zero(t, cap(b.args))
 }
 
 func TestDeclaredLengthsCostNothing(t *testing.T) {
-	for _, input := range []string{"*1048576\r\n", "*1048576\r\n$1\r\na\r\n", "*2\r\n$536870912\r\nab", "*1000\r\n$1\r\na\r\n"} {
+	for _, input := range []string{
+		"*1048576\r\n", "*1048576\r\n$1\r\na\r\n", "*2\r\n$536870912\r\nab", "*1000\r\n$1\r\na\r\n",
+	} {
 		var p Parser
 		var b Batch
 		_, err := p.Parse([]byte(input), &b)
@@ -122,7 +124,7 @@ func BenchmarkParse(b *testing.B) {
 		{"SET/1", pipeline(1, "SET", "key:000000000001", value)},
 		{"SET/16", pipeline(16, "SET", "key:000000000001", value)},
 		{"LRANGE/16", pipeline(16, "LRANGE", "mylist", "0", "99")},
-		{"MSET10/16", pipeline(16, append([]string{"MSET"}, strings.Split(strings.TrimSpace(strings.Repeat("key:000000000001 xxx ", 10)), " ")...)...)},
+		{"MSET10/16", pipeline(16, strings.Fields("MSET "+strings.Repeat("key:000000000001 xxx ", 10))...)},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			var p Parser

@@ -1,5 +1,5 @@
-// Package resp turns bytes into commands and values into bytes, and does nothing else: it opens no socket, keeps no
-// clock, starts no goroutine.
+// Package resp turns bytes into commands and values into bytes. It opens no socket, reads no clock and
+// starts no goroutine.
 //
 //	  socket bytes                                            reply bytes
 //	*2 $3 GET $1 k  ──> Parser.Parse ──> Batch ──> (command) ──> Writer.Bulk ──>  $1 v
@@ -8,36 +8,46 @@
 //
 // # Reading
 //
-// The caller owns one input buffer per connection. After each read it calls [Parser.Parse] with every byte not yet
-// consumed; complete commands are appended to a [Batch], and the rest, the front of a command still arriving, stays in
-// the buffer and is passed again with more bytes behind it. The parser remembers how far it understood that rest, as
-// offsets and not as pointers, so the buffer may move. This makes the work linear: a server that starts from the
-// front at each read needs a second for a command of 400,000 arguments, and a client can ask for that as often as it
-// likes.
+// The caller owns one input buffer for each connection. After each read it calls [Parser.Parse] with
+// every byte that is not consumed yet. Parse appends complete commands to a [Batch]. The front of a
+// command that is still arriving stays in the buffer, and the caller passes it again with more bytes
+// behind it.
 //
-// Arguments are not copied. They are valid until the caller changes or reuses the buffer, which it may do once the
-// batch has been executed. The one exception are quoted words of inline commands, which need unescaping and are copied.
+// The parser remembers how far it has understood the rest. It keeps offsets and not pointers, so the
+// caller may move the buffer. This makes the work linear. A parser that starts at the front after each
+// read needs a second for a command of 400,000 arguments, and a client can send such commands without
+// end.
 //
-// No length a client declares is ever believed: `*1000000` costs nothing until the million arguments arrive. What a
-// partial command may hold in total (Redis's client-query-buffer-limit) is the caller's rule; [Parser.Mem] is what the
-// parser adds to the caller's own buffer.
+// Arguments are not copied. They are valid until the caller changes or reuses the buffer, which it may
+// do once the batch is executed. One exception: quoted words of inline commands are unescaped into a
+// copy.
+//
+// A declared length reserves no memory: `*1000000` costs nothing until the million arguments arrive.
+// The bound on a command that is still arriving (Redis's client-query-buffer-limit) is the caller's
+// task. [Parser.Mem] is what the parser holds beside the caller's buffer.
 //
 // # Writing
 //
-// A [Writer] is a byte slice with methods that append one reply element each. Commands say what they mean ("a map of
-// three pairs", "a double") and the writer knows how the connection's protocol spells it. Nothing fails and, once the
-// slice has grown, nothing allocates.
+// A [Writer] is a byte slice with methods, each of which appends one element of a reply. A command says
+// what it means ("a map of three pairs", "a double"). The writer encodes it in the protocol version of
+// the connection. No method fails, and none allocates once the slice has grown.
 //
 // [ReadReply] is the client's side, for tests and benchmarks.
 //
 // # Who may use it
 //
-// Whoever owns the connection at that moment: main, or the one I/O worker the connection is lent to. Parser, Batch and
-// Writer have no locks and need none.
+// The goroutine that owns the connection at the moment: main, or the I/O thread that borrows the
+// connection. Parser, Batch and Writer have no locks and need none.
+//
+// # What Redis does differently
+//
+// Redis parses one command, executes it, and parses the next (networking.c: processInputBuffer). It
+// copies each argument into an object. Its inline parser and its limits are the same as here.
 //
 // # What is left out
 //
-// redcon's encoders serve as ours where RESP2 and RESP3 agree and they are as fast; its reader does not, because it
-// panics on `*1\r\n$-2\r\n`, bounds nothing and cannot resume. Streamed RESP3 strings and aggregates are left out: Redis
-// sends none and accepts none.
+// redcon has a reader and a writer as well. The fuzz tests compare this package with redcon, and the
+// benchmarks measure it beside redcon. The server does not use redcon: its reader panics on
+// `*1\r\n$-2\r\n`, has no limits and starts over after each read. Streamed strings and aggregates of
+// RESP3 are left out. Redis neither sends nor accepts them.
 package resp

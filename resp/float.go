@@ -5,11 +5,12 @@ import (
 	"strconv"
 )
 
-// AppendFloat appends the shortest decimal that reads back as f, laid out as Redis 7.2 does: no exponent for integers
-// below 2^52 and for short numbers, "1e+21" and "1e-7" otherwise, "inf", "-inf", "nan".
+// AppendFloat appends the shortest decimal that reads back as f, in the layout of Redis 7.2. Integers
+// below 2^52 and short numbers have no exponent. Others look like "1e+21" and "1e-7". The rest are
+// "inf", "-inf" and "nan".
 //
-// Redis finds the digits by Grisu2, which for about one number in a thousand is not the shortest form but one digit
-// longer; ours always is the shortest.
+// Redis finds the digits by Grisu2. For about one number in a thousand its result has one digit more
+// than the shortest. Here the result is always the shortest.
 func AppendFloat(dst []byte, f float64) []byte {
 	const exact = 1 << 52
 	switch {
@@ -33,7 +34,7 @@ func AppendFloat(dst []byte, f float64) []byte {
 	return appendDecimal(dst, digits, exp)
 }
 
-// decimal gives the shortest digits d1d2d3... and the exponent of d1, so that f is d1.d2d3... * 10^exp.
+// decimal returns the shortest digits d1d2d3... and an exponent, so that f = d1.d2d3... * 10^exp.
 func decimal(room []byte, f float64) (digits []byte, exp int) {
 	text := strconv.AppendFloat(room, f, 'e', -1, 64)
 	e := len(text) - 1
@@ -53,7 +54,7 @@ func decimal(room []byte, f float64) (digits []byte, exp int) {
 	return text[1:e], exp
 }
 
-// appendDecimal chooses among the three layouts by the rules of Redis's fpconv_dtoa.c.
+// appendDecimal chooses one of three layouts by the rules of Redis's fpconv_dtoa.c.
 func appendDecimal(dst, digits []byte, exp int) []byte {
 	scale := exp - len(digits) + 1 // f = digits as an integer * 10^scale
 	abs := max(exp, -exp)

@@ -12,8 +12,10 @@ import (
 func addFrames(f *testing.F, add func(string)) {
 	for _, s := range []string{
 		"PING\r\n", frame("SET", "k", "v"), frame("") + frame("GET", "k") + "*1\r\n$3\r\nab", "*0\r\n*-1\r\n\r\nPING\n",
-		"*1\r\n$-2\r\n", "$9223372036854775807\r\n", "*1\r\n$9223372036854775807\r\n", "*1\r\nx\r\n", "*a\r\n", "*1048576\r\n",
-		`set "a\x00\n" 'b\''` + "\r\n", "set \"a\r\n", "ping\x00\r\n", "*1\rX$4\rXPINGXX", "*11\r\n$1\r\na\r\n", "*1\r\n$16385\r\n",
+		"*1\r\n$-2\r\n", "$9223372036854775807\r\n", "*1\r\n$9223372036854775807\r\n", "*1\r\nx\r\n", "*a\r\n",
+		"*1048576\r\n",
+		`set "a\x00\n" 'b\''` + "\r\n", "set \"a\r\n", "ping\x00\r\n", "*1\rX$4\rXPINGXX", "*11\r\n$1\r\na\r\n",
+		"*1\r\n$16385\r\n",
 	} {
 		add(s)
 	}
@@ -37,7 +39,7 @@ func FuzzParserNeverPanics(f *testing.F) {
 			}
 		}
 		require.LessOrEqual(t, bytesHeld, n, "arguments are part of what was consumed")
-		// Slices grow by doubling, from a few elements on.
+		// Slices grow by doubling, from a few elements.
 		require.LessOrEqual(t, cap(b.args)+cap(p.args), 2*len(input)+16, "%d arguments", args)
 		require.LessOrEqual(t, cap(b.ends), 2*len(input)+16)
 		m, again := p.Parse(input[n:], &Batch{})
@@ -66,7 +68,7 @@ func FuzzChunkingGivesSameCommands(f *testing.F) {
 			b.Reset()
 			n, err = p.Parse(buf, &b)
 			got = append(got, words(&b)...)
-			clear(buf[:n]) // nothing may be needed of what was consumed
+			clear(buf[:n]) // the parser may not need consumed bytes
 			buf = buf[n:]
 		}
 		require.Equal(t, want, got)
@@ -77,7 +79,7 @@ func FuzzChunkingGivesSameCommands(f *testing.F) {
 	})
 }
 
-// Each line of input is an argument, an empty line ends a command: so the fuzzer makes well-formed frames only.
+// Each line of input is an argument, and an empty line ends a command. So all frames are well-formed.
 func FuzzAgreesWithRedcon(f *testing.F) {
 	f.Add([]byte("SET\nk\nv\n\nGET\nk"), 0)
 	f.Add([]byte("PING\n\n\n\nECHO\n\x00\r\xff"), 7)
@@ -115,7 +117,8 @@ func FuzzAgreesWithRedcon(f *testing.F) {
 }
 
 func FuzzReadReplyEndsInAValueOrAnError(f *testing.F) {
-	for _, s := range []string{"+OK\r\n", "*2\r\n:1\r\n$-1\r\n", "%1\r\n+a\r\n,1.5\r\n", "|1\r\n+a\r\n:1\r\n_\r\n", "=5\r\ntxt:a\r\n", "*-1\r\n"} {
+	for _, s := range []string{"+OK\r\n", "*2\r\n:1\r\n$-1\r\n", "%1\r\n+a\r\n,1.5\r\n", "|1\r\n+a\r\n:1\r\n_\r\n",
+		"=5\r\ntxt:a\r\n", "*-1\r\n"} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, input []byte) {

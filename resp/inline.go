@@ -1,6 +1,7 @@
 package resp
 
-// inline reads a command typed as a line, for telnet and health checks: words divided by spaces, ended by '\n'.
+// inline reads a command that is a line of words, as people type it in telnet (networking.c:
+// processInlineBuffer).
 func (p *Parser) inline(buf []byte, b *Batch) (int, error) {
 	end, err := p.lineEnd(buf, '\n', errInlineLine)
 	if end < 0 {
@@ -24,11 +25,11 @@ func (p *Parser) inline(buf []byte, b *Batch) (int, error) {
 	return end + 1, nil
 }
 
-// Words splits a line as a command typed inline is split; ok is false when its quotes are unbalanced. What is not quoted
-// aliases the line.
+// Words splits a line as an inline command is split. ok is false if its quotes are unbalanced. Words
+// without quotes alias the line.
 func Words(line []byte) (words [][]byte, ok bool) { return appendWords(nil, line) }
 
-// appendWords splits a line as Redis's sdssplitargs does. Plain words alias the line.
+// appendWords splits a line by Redis's rules (sds.c: sdssplitargs). Words without quotes alias the line.
 func appendWords(words [][]byte, line []byte) (_ [][]byte, ok bool) {
 	i := 0
 	for {
@@ -52,9 +53,10 @@ func appendWords(words [][]byte, line []byte) (_ [][]byte, ok bool) {
 	}
 }
 
-// appendQuoted appends what stands between the quote at i and the one that closes it, and returns the position behind
-// that, where the word ends: the line's end or a space. It is -1 when the quotes are unbalanced. The word's capacity is
-// its length, so it is copied here and the line stays as it is.
+// appendQuoted appends the text between the quote at i and the closing quote, unescaped. It returns the
+// position after the closing quote, which must be a space or the end of the line. It returns -1 if the
+// quotes are unbalanced. The capacity of word is its length, so append copies it and the line does not
+// change.
 func appendQuoted(word, line []byte, i int) ([]byte, int) {
 	quote := line[i]
 	for i++; i < len(line); i++ {
@@ -97,7 +99,8 @@ func unescape(c byte) byte {
 	return c
 }
 
-// isSpace divides words; endsWord is the smaller set that ends one outside quotes. Redis has both.
+// isSpace reports whether c separates words. endsWord reports whether c ends a word without quotes,
+// which is a smaller set. Redis has the same two.
 func isSpace(c byte) bool  { return c == ' ' || c >= '\t' && c <= '\r' }
 func endsWord(c byte) bool { return c == ' ' || c == '\t' || c == '\n' || c == '\r' }
 func isQuote(c byte) bool  { return c == '"' || c == '\'' }

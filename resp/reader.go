@@ -5,13 +5,13 @@ import (
 	"slices"
 )
 
-// Limits bound what one client may send. A zero field means Redis's default.
+// Limits bound what one client may send. 0 means the default.
 type Limits struct {
-	MaxBulk   int // proto-max-bulk-len; 512 MiB
-	MaxArgs   int // 1,048,576. Redis allows 2^31-1, which is no bound
-	MaxInline int // an inline command or a line with a length; 64 KiB
+	MaxBulk   int // bytes of an argument, proto-max-bulk-len; default 512 MiB
+	MaxArgs   int // arguments of a command; default 1,048,576. Redis allows 2^31-1
+	MaxInline int // bytes of an inline command or of a line with a length; default 64 KiB
 
-	// Unauthenticated shrinks a command to 10 arguments of 16 KiB until the client has proved who it is.
+	// Unauthenticated limits a command to 10 arguments of 16 KiB, until the client authenticates.
 	Unauthenticated bool
 }
 
@@ -24,8 +24,8 @@ const (
 	unauthenticatedBulk = 16 << 10
 )
 
-// ErrProtocol is what a client did wrong, in Redis's words. The reply is "-ERR " + the text, and the connection is
-// closed after it: where the next command starts is not known any more.
+// ErrProtocol is a violation of the protocol, in Redis's words. The server replies "-ERR " and the text,
+// and closes the connection, because nothing shows where the next command starts.
 type ErrProtocol string
 
 func (e ErrProtocol) Error() string { return string(e) }
@@ -41,29 +41,31 @@ const (
 	errInlineQuote ErrProtocol = "Protocol error: unbalanced quotes in request"
 )
 
-// Parser finds the commands in a connection's input. The zero value is ready. See the package comment for its use.
+// Parser finds the commands in a connection's input. The zero value is ready. The package comment shows
+// its use.
 type Parser struct {
 	Limits Limits
 
-	// What is known of the command that the last buffer ended in the middle of. Positions count from the command's
-	// first byte, as the caller may move it between calls.
-	args []span // arguments complete so far
-	left int    // arguments still missing; 0 while no multibulk count has been read
-	at   int    // the start of the line, or of the bulk, that is incomplete
-	seen int    // up to here that line has been searched for its end
-	bulk int    // 1 + the length of the bulk at `at`; 0 when a line is there
-	nul  bool   // that line holds a NUL: see lineEnd
+	// The state of a command that has arrived in part. Positions count from the first byte of the
+	// command, because the caller may move the buffer between calls.
+	args []span // the complete arguments
+	left int    // the number of missing arguments; 0 while the multibulk count is not read
+	at   int    // where the incomplete line or bulk starts
+	seen int    // lineEnd has searched the incomplete line up to here
+	bulk int    // 1 + the length of the bulk at position at; 0 if a line starts there
+	nul  bool   // the incomplete line holds a NUL: see lineEnd
 }
 
 type span struct{ from, to int }
 
-// Parse appends every complete command at the front of buf to b and returns how many bytes they took, empty commands
-// included. The caller removes those once b has been executed and passes what is left again when more has arrived. With an error,
-// the commands before it are in b and consumed counts those.
+// Parse appends every complete command at the front of buf to b. It returns how many bytes these
+// commands have, empty commands included. The caller removes these bytes once b is executed, and passes
+// the rest again when more has arrived. An error is an [ErrProtocol]. Then b has the commands before
+// the error, and consumed counts their bytes.
 //
-// While Limits.Unauthenticated is set, a command that breaks that rule is not judged behind others that are yet to be
-// executed, since one of them may be the AUTH that lifts it: Parse returns early without an error. So a caller that
-// executed a batch of an unauthenticated client calls Parse again before it waits for more input.
+// While Limits.Unauthenticated is set, a command before may be the AUTH that lifts the limits. So Parse
+// does not judge an oversized command behind others: it returns early without an error. After executing
+// the batch of an unauthenticated client, the caller calls Parse again before it waits for more input.
 func (p *Parser) Parse(buf []byte, b *Batch) (consumed int, err error) {
 	maxArgs, maxBulk := p.quickLimits()
 	resumed := p.left > 0 || p.seen > 0
@@ -84,11 +86,11 @@ func (p *Parser) Parse(buf []byte, b *Batch) (consumed int, err error) {
 	return consumed, nil
 }
 
-// Mem is how many bytes the parser holds for a command that is still arriving, the input itself not counted.
+// Mem returns how many bytes the parser holds for a command that is still arriving, without the input.
 func (p *Parser) Mem() int { return cap(p.args) * 16 }
 
-// Arrived is, of the command that is still arriving, the bytes of the arguments that are complete, and how many bytes of the
-// input have been looked through with them.
+// Arrived describes the command that is still arriving: the bytes of its complete arguments, and how
+// many bytes of the input lie before the incomplete one.
 func (p *Parser) Arrived() (args, at int) {
 	for _, s := range p.args {
 		args += s.to - s.from
@@ -96,7 +98,8 @@ func (p *Parser) Arrived() (args, at int) {
 	return args, p.at
 }
 
-// Needs is how long the command that is still arriving is at least, from its first byte; 0 when that is not known.
+// Needs returns the smallest length that the command that is still arriving can have, in bytes. It
+// returns 0 if the length is unknown.
 func (p *Parser) Needs() int {
 	if p.bulk == 0 {
 		return 0
@@ -104,7 +107,7 @@ func (p *Parser) Needs() int {
 	return p.at + p.bulk - 1 + 2
 }
 
-// quickLimits are the bounds up to which Batch.take needs no second look.
+// quickLimits returns the limits for Batch.take, which leaves larger commands to Parser.command.
 func (p *Parser) quickLimits() (args, bulk int) {
 	args, bulk = p.maxArgs(), p.maxBulk()
 	if p.Limits.Unauthenticated {
@@ -124,8 +127,9 @@ func orDefault(n, def int) int {
 	return n
 }
 
-// command reads one command at the front of buf, continuing where it stopped before: the general and slower way, for
-// commands that arrive in pieces, break a rule, or are not multibulk. It returns 0 when bytes are missing.
+// command reads one command at the front of buf and goes on where it stopped before. It is the general
+// and slower path, for commands that arrive in pieces, break a rule or are inline. It returns the length
+// of the command, or 0 if bytes are missing.
 func (p *Parser) command(buf []byte, b *Batch) (int, error) {
 	if p.left == 0 {
 		if buf[0] != '*' {
@@ -159,7 +163,7 @@ func (p *Parser) command(buf []byte, b *Batch) (int, error) {
 	return n, nil
 }
 
-// restart forgets the command that has been delivered. The room for its arguments is kept when it is ordinary.
+// restart forgets the last command. It keeps the room for arguments unless that is unusually large.
 func (p *Parser) restart() {
 	p.args = p.args[:0]
 	if cap(p.args) > 1024 {
@@ -168,7 +172,8 @@ func (p *Parser) restart() {
 	p.left, p.at, p.seen, p.bulk, p.nul = 0, 0, 0, 0, false
 }
 
-// count reads the line `*<n>`. ok is false when it is incomplete, wrong, or may only be judged later.
+// count reads the line `*<n>`. ok is false if the line is incomplete or wrong, or if it must be judged
+// later. behind reports that other commands of the batch come before.
 func (p *Parser) count(buf []byte, behind bool) (ok bool, err error) {
 	end, err := p.lineEnd(buf, '\r', errCountLine)
 	if end < 0 {
@@ -190,7 +195,8 @@ func (p *Parser) count(buf []byte, behind bool) (ok bool, err error) {
 	return true, nil
 }
 
-// bulkLength reads the line `$<n>`, and like count leaves it where it is unless ok. Up to quick any length is right.
+// bulkLength reads the line `$<n>`. Like count, it consumes the line only if ok. A length up to quick
+// needs no further check.
 func (p *Parser) bulkLength(buf []byte, quick int, behind bool) (ok bool, err error) {
 	if n, next := header(buf, p.at, '$'); uint(n) <= uint(quick) {
 		p.bulk, p.at, p.seen = n+1, next, next
@@ -219,11 +225,12 @@ func (p *Parser) bulkLength(buf []byte, quick int, behind bool) (ok bool, err er
 	return true, nil
 }
 
-// lineEnd finds where the line at p.at ends: the position of its '\n', or of its '\r' once the byte after it is there
-// (which Redis does not look at). It is -1 as long as the end has not arrived, with tooLong when it cannot come any more.
+// lineEnd returns the position of the terminator of the line at p.at: '\n', or '\r' with another byte
+// after it. Redis does not look at that byte. lineEnd returns -1 if the end has not arrived, and the
+// error tooLong once the line exceeds MaxInline.
 //
-// A NUL hides the rest of the line, as Redis searches with strchr. The client then waits in vain for an answer until it
-// has sent a line's worth of bytes; Redis's own tests count on that.
+// A NUL hides the rest of the line, because Redis searches with strchr. The client then gets no answer
+// until it has sent MaxInline bytes. Redis's own tests rely on that.
 func (p *Parser) lineEnd(buf []byte, terminator byte, tooLong ErrProtocol) (int, error) {
 	limit := p.maxInline()
 	from := max(p.seen, p.at)
@@ -249,7 +256,7 @@ func (p *Parser) lineEnd(buf []byte, terminator byte, tooLong ErrProtocol) (int,
 	return -1, nil
 }
 
-// integer reads a decimal in its only canonical form, as Redis's string2ll does: no plus, no leading zero, no space.
+// integer reads a decimal integer: no plus, no leading zero, no space (util.c: string2ll).
 func integer(text []byte) (int, bool) {
 	digits, negative := text, false
 	if len(digits) > 0 && digits[0] == '-' {
@@ -274,7 +281,7 @@ func integer(text []byte) (int, bool) {
 	return int(n), n < 1<<63
 }
 
-// add appends a command whose arguments are known as positions in buf.
+// add appends a command. args are the positions of its arguments in buf.
 func (b *Batch) add(buf []byte, args []span) {
 	b.args = slices.Grow(b.args, len(args))
 	for _, s := range args {

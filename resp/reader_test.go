@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// words renders the commands of a batch so that tables stay readable: a|b|c per command.
+// words formats each command of a batch as a|b|c, which keeps tables readable.
 func words(b *Batch) []string {
 	var all []string
 	for i := range b.Len() {
@@ -30,13 +30,13 @@ func frame(args ...string) string {
 	return s.String()
 }
 
-// feed passes input to a parser in pieces of the given size, as a connection does: what is not consumed stays, at
-// another address each time, and the commands are copied before the bytes go.
+// feed passes input to a parser in pieces of size bytes, as a connection does. Bytes that are not
+// consumed move to another address after each piece. The commands are copied before that.
 func feed(limits Limits, input string, size int) (commands []string, rest int, err error) {
 	p := Parser{Limits: limits}
 	var b Batch
 	var buf []byte
-	size = max(size, len(input)/200) // the copying below is quadratic
+	size = max(size, len(input)/200) // copying is quadratic
 	for len(input) > 0 {
 		n := min(size, len(input))
 		buf = append(append(make([]byte, 0, len(buf)+n), buf...), input[:n]...)
@@ -54,7 +54,7 @@ func feed(limits Limits, input string, size int) (commands []string, rest int, e
 
 var chunkings = []int{1 << 30, 1, 2, 3, 5, 7, 16384}
 
-// The expected sides below were taken from redis-server 7.0.15 over a raw socket.
+// The expected results are those of redis-server 7.0.15 over a raw socket.
 func TestCommandsAreReadAsRedisReadsThem(t *testing.T) {
 	for _, c := range []struct {
 		input string
@@ -103,8 +103,9 @@ func TestIncompleteCommandsWait(t *testing.T) {
 		"PING", "ping \"a\\", "*", "*1", "*1\r", "*1\r\n", "*1\r\n$", "*1\r\n$4\r", "*1\r\n$4\r\n", "*1\r\n$4\r\nPING",
 		"*1\r\n$4\r\nPING\r", "*1048576\r\n", "*1\r\n$536870912\r\n", "*1\r\nxxxx", "*1\n$4\nPING\n",
 		"*" + strings.Repeat("1", 65535), "*1\r\n$" + strings.Repeat("1", 65535), strings.Repeat("a", 65536),
-		// A NUL hides the end of its line from Redis.
-		"ping\x00abc\r\nping\r\n", "\x00\r\nping\r\n", "*1\x00\r\n$4\r\nPING\r\n", "*1\r\n\x00\r\nxx", "*1\r\n$4\x00\r\nPING\r\n",
+		// Redis does not see the end of a line behind a NUL.
+		"ping\x00abc\r\nping\r\n", "\x00\r\nping\r\n", "*1\x00\r\n$4\r\nPING\r\n", "*1\r\n\x00\r\nxx",
+		"*1\r\n$4\x00\r\nPING\r\n",
 	} {
 		for _, size := range chunkings {
 			got, rest, err := feed(Limits{}, input, size)
@@ -123,13 +124,17 @@ func TestMalformedFramesGetRedisErrors(t *testing.T) {
 	)
 	ones := strings.Repeat("1", 65536)
 	for _, c := range []struct{ input, want string }{
-		{"*a\r\n", count}, {"*\r\n", count}, {"*01\r\n", count}, {"*+1\r\n", count}, {"*1 \r\n", count}, {"* 1\r\n", count},
+		{"*a\r\n", count}, {"*\r\n", count}, {"*01\r\n", count}, {"*+1\r\n", count}, {"*1 \r\n", count},
+		{"* 1\r\n", count},
 		{"*-0\r\n", count}, {"*-\r\n", count}, {"*--1\r\n", count}, {"*1\x01\r\n", count},
 		{"*1048577\r\n", count}, {"*2147483648\r\n", count}, {"*9223372036854775807\r\n", count},
 		{"*9223372036854775808\r\n", count}, {"*-9223372036854775809\r\n", count}, {"*18446744073709551617\r\n", count},
-		{"*1\r\n$-1\r\n", bulk}, {"*1\r\n$-2\r\n", bulk}, {"*1\r\n$\r\n", bulk}, {"*1\r\n$a\r\n", bulk}, {"*1\r\n$1e1\r\n", bulk},
-		{"*1\r\n$+4\r\nPING\r\n", bulk}, {"*1\r\n$04\r\nPING\r\n", bulk}, {"*1\r\n$4 \r\nPING\r\n", bulk}, {"*1\r\n$-0\r\n\r\n", bulk},
-		{"*1\r\n$536870913\r\n", bulk}, {"*1\r\n$9223372036854775807\r\n", bulk}, {"*1\r\n$99999999999999999999\r\n", bulk},
+		{"*1\r\n$-1\r\n", bulk}, {"*1\r\n$-2\r\n", bulk}, {"*1\r\n$\r\n", bulk}, {"*1\r\n$a\r\n", bulk},
+		{"*1\r\n$1e1\r\n", bulk},
+		{"*1\r\n$+4\r\nPING\r\n", bulk}, {"*1\r\n$04\r\nPING\r\n", bulk}, {"*1\r\n$4 \r\nPING\r\n", bulk},
+		{"*1\r\n$-0\r\n\r\n", bulk},
+		{"*1\r\n$536870913\r\n", bulk}, {"*1\r\n$9223372036854775807\r\n", bulk},
+		{"*1\r\n$99999999999999999999\r\n", bulk},
 		{"*1\r\n$00000000000000000000000000004\r\nPING\r\n", bulk},
 		{"*1\r\nx4\r\nPING\r\n", "Protocol error: expected '$', got 'x'"},
 		{"*1\r\nping\r\n", "Protocol error: expected '$', got 'p'"},
@@ -140,7 +145,8 @@ func TestMalformedFramesGetRedisErrors(t *testing.T) {
 		{"*3\r\n$3\r\nSET\r\n$1\r\nx\r\nfoo\r\n", "Protocol error: expected '$', got 'f'"},
 		{"*2\r\n$4\r\nPING\r\n\r\n", "Protocol error: expected '$', got '\r'"},
 		{"ping 'a'b\r\n", quotes}, {"ping \"a\"b\r\n", quotes}, {"ping \"a\r\n", quotes}, {"ping 'a\r\n", quotes},
-		{"ping \"a\\\r\n", quotes}, {`ping 'a\\'` + "\r\n", quotes}, {`ping 'a\'` + "\r\n", quotes}, {"set x \"\r\n", quotes},
+		{"ping \"a\\\r\n", quotes}, {`ping 'a\\'` + "\r\n", quotes}, {`ping 'a\'` + "\r\n", quotes},
+		{"set x \"\r\n", quotes},
 		{"*" + ones, "Protocol error: too big mbulk count string"},
 		{"*1\x00" + ones, "Protocol error: too big mbulk count string"},
 		{"*1\r\n$" + ones, "Protocol error: too big bulk count string"},
@@ -191,13 +197,17 @@ func TestConfiguredLimitsReplaceRedisDefaults(t *testing.T) {
 }
 
 func TestClientsThatHaveNotAuthenticatedSendLittle(t *testing.T) {
-	const count, bulk = "Protocol error: unauthenticated multibulk length", "Protocol error: unauthenticated bulk length"
+	const (
+		count = "Protocol error: unauthenticated multibulk length"
+		bulk  = "Protocol error: unauthenticated bulk length"
+	)
 	ten := strings.Split("1 2 3 4 5 6 7 8 9 10", " ")
 	for _, c := range []struct{ input, want string }{
 		{frame(ten...), ""}, {frame(append(ten, "11")...), count},
 		{frame(strings.Repeat("x", 16384)), ""}, {frame(strings.Repeat("x", 16385)), bulk},
 		{frame("AUTH", strings.Repeat("x", 16385)), bulk},
-		{"*2147483648\r\n", "Protocol error: invalid multibulk length"}, {"*1\r\n$-1\r\n", "Protocol error: invalid bulk length"},
+		{"*2147483648\r\n", "Protocol error: invalid multibulk length"},
+		{"*1\r\n$-1\r\n", "Protocol error: invalid bulk length"},
 	} {
 		for _, size := range chunkings {
 			_, _, err := feed(Limits{Unauthenticated: true}, c.input, size)
@@ -212,7 +222,8 @@ func TestClientsThatHaveNotAuthenticatedSendLittle(t *testing.T) {
 
 func TestAuthLiftsTheLimitForCommandsBehindItInTheSameRead(t *testing.T) {
 	auth := frame("AUTH", "secret")
-	for _, big := range []string{frame("SET", "k", strings.Repeat("x", 20000)), frame(strings.Split("a b c d e f g h i j k l", " ")...)} {
+	for _, big := range []string{frame("SET", "k", strings.Repeat("x", 20000)),
+		frame(strings.Split("a b c d e f g h i j k l", " ")...)} {
 		for _, authenticated := range []bool{true, false} {
 			p := Parser{Limits: Limits{Unauthenticated: true}}
 			var b Batch

@@ -12,19 +12,24 @@ import (
 
 // Value is one reply as a client sees it.
 type Value struct {
-	Kind  byte    // the type's first byte on the wire: + - : $ * _ , # ( = % ~ > | !
-	Null  bool    // `$-1`, `*-1` and `_`
-	Int   int64   // of ':' and, as 0 or 1, of '#'
-	Str   string  // the text of every kind but integers and aggregates; a verbatim string's starts with "txt:"
-	Elems []Value // of aggregates; of maps and attributes keys and values in turn; an attribute's last is the reply it describes
+	Kind byte // the first byte of the type on the wire: + - : $ * _ , # ( = % ~ > | !
+	Null bool // `$-1`, `*-1` and `_`
+
+	Int int64  // the value of ':'; 0 or 1 for '#'
+	Str string // the text of all other types without elements; a verbatim string begins with "txt:"
+
+	// Elems are the elements of an aggregate. Maps and attributes have keys and values in turn. The
+	// last element of an attribute is the reply that it describes.
+	Elems []Value
 }
 
 const (
-	maxDepth = 128     // reading recurses
-	maxElems = 1 << 32 // Redis announces no more
+	maxDepth = 128     // bounds the recursion
+	maxElems = 1 << 32 // Redis never announces more
 )
 
-// ReadReply reads one reply of either protocol.
+// ReadReply reads one reply, in RESP2 or RESP3. The error is io.EOF if the connection ended between two
+// replies, and io.ErrUnexpectedEOF if it ended inside one.
 func ReadReply(r *bufio.Reader) (Value, error) { return readReply(r, maxDepth) }
 
 func readReply(r *bufio.Reader, depth int) (Value, error) {
@@ -127,7 +132,7 @@ func readElems(r *bufio.Reader, v Value, n int64, depth int) (Value, error) {
 	return v, nil
 }
 
-// cutShort keeps io.EOF for the clean end between two replies.
+// cutShort replaces io.EOF inside a reply.
 func cutShort(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF
@@ -135,7 +140,7 @@ func cutShort(err error) error {
 	return err
 }
 
-// String is a form in which equal texts mean equal replies, types included:
+// String formats the reply. Two replies are equal, types included, if and only if their texts are:
 //
 //	+OK  -ERR no  :1  "bulk"  [:1, "a"]  (nil)  (nil array)
 //	(null)  ,1.5  #t  (12345)  =txt:"words"  %{"k": :1}  ~["a"]  >["message"]  |{"k": :1} +OK  !"ERR no"

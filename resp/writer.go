@@ -1,13 +1,9 @@
 package resp
 
-import (
-	"strconv"
+import "strconv"
 
-	"github.com/tidwall/redcon"
-)
-
-// Writer appends replies to Buf in the protocol version Proto: 3 for RESP3, anything less for RESP2. Where RESP2 has no
-// such type it gets Redis's substitute, so commands never ask for the version.
+// Writer appends replies to Buf in the protocol version Proto: 3 for RESP3, less for RESP2. A type that
+// RESP2 does not have becomes Redis's substitute, so commands never ask for the version.
 type Writer struct {
 	Buf   []byte
 	Proto int
@@ -15,11 +11,11 @@ type Writer struct {
 
 // Int appends an integer.
 func (w *Writer) Int(n int64) {
-	if uint64(n) < 10 {
+	if uint64(n) < 10 { // the most common integers: half the time of a call
 		w.Buf = append(w.Buf, ':', byte('0'+n), '\r', '\n')
 		return
 	}
-	w.Buf = redcon.AppendInt(w.Buf, n)
+	w.Buf = append(strconv.AppendInt(append(w.Buf, ':'), n, 10), '\r', '\n')
 }
 
 // Bulk appends a string of any bytes.
@@ -44,11 +40,11 @@ func (w *Writer) BulkInt(n int64) {
 	w.Bulk(strconv.AppendInt(text[:0], n, 10))
 }
 
-// Status appends a simple string. CR and LF in it become spaces, as they would end it.
+// Status appends a simple string. CR and LF in text become spaces.
 func (w *Writer) Status(text string) { w.Buf = appendLine(w.Buf, '+', text) }
 
-// Error appends an error line; text starts with its code ("ERR ..."). It may quote a client's words: line ends at its
-// edges are dropped and those inside become spaces.
+// Error appends an error. text begins with its code ("ERR ..."). Since text may quote a client, Error
+// drops CR and LF at its ends and replaces them inside by spaces.
 func (w *Writer) Error(text string) {
 	for len(text) > 0 && isLineEnd(text[0]) {
 		text = text[1:]
@@ -59,19 +55,19 @@ func (w *Writer) Error(text string) {
 	w.Buf = appendLine(w.Buf, '-', text)
 }
 
-// OK appends the most common status.
-func (w *Writer) OK() { w.Buf = redcon.AppendOK(w.Buf) }
+// OK appends the status "OK".
+func (w *Writer) OK() { w.Buf = append(w.Buf, "+OK\r\n"...) }
 
-// Null appends the absence of a value.
+// Null appends the null value: a null bulk string in RESP2.
 func (w *Writer) Null() {
 	if w.Proto < 3 {
-		w.Buf = redcon.AppendNull(w.Buf)
+		w.Buf = append(w.Buf, "$-1\r\n"...)
 		return
 	}
 	w.Buf = append(w.Buf, "_\r\n"...)
 }
 
-// NullArray appends the absence of an array, which only RESP2 tells from Null.
+// NullArray appends a null array. In RESP3 it is the same as Null.
 func (w *Writer) NullArray() {
 	if w.Proto < 3 {
 		w.Buf = append(w.Buf, "*-1\r\n"...)
@@ -80,10 +76,10 @@ func (w *Writer) NullArray() {
 	w.Buf = append(w.Buf, "_\r\n"...)
 }
 
-// Array announces n elements, which the caller appends next.
-func (w *Writer) Array(n int) { w.Buf = redcon.AppendArray(w.Buf, n) }
+// Array begins an array. The caller appends its n elements next.
+func (w *Writer) Array(n int) { w.Buf = appendHeader(w.Buf, '*', n) }
 
-// Map announces n pairs; in RESP2 an array of twice as many elements.
+// Map begins a map of n pairs; in RESP2 an array of 2n elements.
 func (w *Writer) Map(n int) {
 	if w.Proto < 3 {
 		w.Buf = appendHeader(w.Buf, '*', 2*n)
@@ -92,28 +88,29 @@ func (w *Writer) Map(n int) {
 	w.Buf = appendHeader(w.Buf, '%', n)
 }
 
-// IntField appends a pair of a map whose value is an integer.
+// IntField appends a pair of a map: a name and an integer.
 func (w *Writer) IntField(name string, n int64) {
 	w.BulkString(name)
 	w.Int(n)
 }
 
-// TextField appends a pair of a map whose value is a string.
+// TextField appends a pair of a map: a name and a string.
 func (w *Writer) TextField(name, v string) {
 	w.BulkString(name)
 	w.BulkString(v)
 }
 
-// Set announces n distinct elements; in RESP2 an array.
+// Set begins a set of n elements; in RESP2 an array.
 func (w *Writer) Set(n int) { w.Buf = appendHeader(w.Buf, w.mark('~'), n) }
 
-// Push announces n elements that answer no request; in RESP2 an array, told apart by its place alone.
+// Push begins a message of n elements that answers no request; in RESP2 an array.
 func (w *Writer) Push(n int) { w.Buf = appendHeader(w.Buf, w.mark('>'), n) }
 
-// Attribute announces n pairs about the reply that follows them. RESP2 has nothing to put in their place: ask Proto.
+// Attribute begins n pairs that describe the next reply. RESP2 has no substitute: the caller must check
+// Proto.
 func (w *Writer) Attribute(n int) { w.Buf = appendHeader(w.Buf, '|', n) }
 
-// mark is the type's own in RESP3 and an array's in RESP2.
+// mark returns the first byte of a type: resp3, or '*' in RESP2.
 func (w *Writer) mark(resp3 byte) byte {
 	if w.Proto < 3 {
 		return '*'
@@ -121,7 +118,7 @@ func (w *Writer) mark(resp3 byte) byte {
 	return resp3
 }
 
-// Double appends a floating point number in AppendFloat's form; in RESP2 a bulk string.
+// Double appends a floating-point number as AppendFloat formats it; in RESP2 a bulk string.
 func (w *Writer) Double(f float64) {
 	if w.Proto < 3 {
 		var text [32]byte
@@ -145,7 +142,7 @@ func (w *Writer) Bool(v bool) {
 	}
 }
 
-// BigNumber appends an integer of any size, given in decimal; in RESP2 a bulk string.
+// BigNumber appends an integer of any size, as decimal digits; in RESP2 a bulk string.
 func (w *Writer) BigNumber(decimal string) {
 	if w.Proto < 3 {
 		w.BulkString(decimal)
@@ -154,7 +151,8 @@ func (w *Writer) BigNumber(decimal string) {
 	w.Buf = appendLine(w.Buf, '(', decimal)
 }
 
-// Verbatim appends text for people; ext says how to show it, in three letters ("txt", "mkd"). In RESP2 a bulk string.
+// Verbatim appends text for people; in RESP2 a bulk string. ext is its format, in three letters ("txt",
+// "mkd").
 func (w *Writer) Verbatim(ext, text string) {
 	if w.Proto < 3 {
 		w.BulkString(text)
@@ -166,29 +164,30 @@ func (w *Writer) Verbatim(ext, text string) {
 	w.Buf = append(append(append(append(w.Buf, three[:]...), ':'), text...), '\r', '\n')
 }
 
-// Raw appends bytes that are a reply already.
+// Raw appends an encoded reply.
 func (w *Writer) Raw(reply []byte) { w.Buf = append(w.Buf, reply...) }
 
-// Mark is the place of a header whose count is known only after its elements.
+// Mark is the position of a header whose count is not known yet.
 type Mark int
 
-// deferred has room for a count of one digit, the most common; a longer one moves the elements.
+// deferred has room for a count of one digit, the most common. A longer count moves the elements.
 const deferred = "*0\r\n"
 
-// Defer leaves room for a header. After the elements, one of the End methods fills it in; nested ones end first.
+// Defer leaves room for a header. After the elements, the caller fills it in by one of the End methods,
+// inner headers before outer ones.
 func (w *Writer) Defer() Mark {
 	m := Mark(len(w.Buf))
 	w.Buf = append(w.Buf, deferred...)
 	return m
 }
 
-// EndArray makes what was appended since m an array of n elements.
+// EndArray makes an array of the n elements appended since m.
 func (w *Writer) EndArray(m Mark, n int) { w.end(m, '*', n) }
 
-// EndSet makes what was appended since m a set of n elements.
+// EndSet makes a set of the n elements appended since m.
 func (w *Writer) EndSet(m Mark, n int) { w.end(m, w.mark('~'), n) }
 
-// EndMap makes what was appended since m a map of n pairs.
+// EndMap makes a map of the n pairs appended since m.
 func (w *Writer) EndMap(m Mark, n int) {
 	if w.Proto < 3 {
 		n *= 2

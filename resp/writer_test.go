@@ -27,7 +27,8 @@ func TestRepliesTakeTheFormOfTheProtocol(t *testing.T) {
 		{"negative int", func(w *Writer) { w.Int(-1) }, ":-1\r\n", ":-1\r\n"},
 		{"bulk", func(w *Writer) { w.Bulk([]byte("a\r\nb")) }, "$4\r\na\r\nb\r\n", "$4\r\na\r\nb\r\n"},
 		{"empty bulk", func(w *Writer) { w.Bulk(nil) }, "$0\r\n\r\n", "$0\r\n\r\n"},
-		{"bulk string", func(w *Writer) { w.BulkString(strings.Repeat("x", 12)) }, "$12\r\nxxxxxxxxxxxx\r\n", "$12\r\nxxxxxxxxxxxx\r\n"},
+		{"bulk string", func(w *Writer) { w.BulkString(strings.Repeat("x", 12)) }, "$12\r\nxxxxxxxxxxxx\r\n",
+			"$12\r\nxxxxxxxxxxxx\r\n"},
 		{"bulk int", func(w *Writer) { w.BulkInt(-10) }, "$3\r\n-10\r\n", "$3\r\n-10\r\n"},
 		{"status", func(w *Writer) { w.Status("a\nb\r\n") }, "+a b  \r\n", "+a b  \r\n"},
 		{"error", func(w *Writer) { w.Error("\r\nERR a\r\nb\n") }, "-ERR a  b\r\n", "-ERR a  b\r\n"},
@@ -50,7 +51,8 @@ func TestRepliesTakeTheFormOfTheProtocol(t *testing.T) {
 			"$25\r\nThis is a verbatim\nstring\r\n", "=29\r\ntxt:This is a verbatim\nstring\r\n"},
 		{"verbatim of a short kind", func(w *Writer) { w.Verbatim("md", "a") }, "$1\r\na\r\n", "=5\r\nmd :a\r\n"},
 		{"raw", func(w *Writer) { w.Raw([]byte(":1\r\n")) }, ":1\r\n", ":1\r\n"},
-		{"deferred map", func(w *Writer) { m := w.Defer(); w.Int(1); w.OK(); w.EndMap(m, 1) }, "*2\r\n:1\r\n+OK\r\n", "%1\r\n:1\r\n+OK\r\n"},
+		{"deferred map", func(w *Writer) { m := w.Defer(); w.Int(1); w.OK(); w.EndMap(m, 1) }, "*2\r\n:1\r\n+OK\r\n",
+			"%1\r\n:1\r\n+OK\r\n"},
 		{"deferred set", func(w *Writer) { w.EndSet(w.Defer(), 0) }, "*0\r\n", "~0\r\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -92,10 +94,12 @@ func TestDeferredCountsOfAnyWidthFrameTheirElements(t *testing.T) {
 
 func TestFloatsAreShortAndInRedisLayout(t *testing.T) {
 	for text, f := range map[string]float64{
-		"3": 3, "0": 0, "-0": math.Copysign(0, -1), "-17": -17, "0.1": 0.1, "-2.5": -2.5, "1e+21": 1e21, "100000000": 1e8,
+		"3": 3, "0": 0, "-0": math.Copysign(0, -1), "-17": -17, "0.1": 0.1, "-2.5": -2.5, "1e+21": 1e21,
+		"100000000":        1e8,
 		"4503599627370495": 1<<52 - 1, "4503599627370496": 1 << 52, "9007199254740992": 1 << 53, "1e+16": 1e16,
 		"1.23456789e+19": 1.23456789e19, "1234567890000000": 1234567890000000, "123456789012345680": 123456789012345680,
-		"0.0001": 0.0001, "1.2345e-4": 0.00012345, "0.0012345": 0.0012345, "0.000001": 0.000001, "1e-7": 1e-7, "1.5e-7": 1.5e-7,
+		"0.0001": 0.0001, "1.2345e-4": 0.00012345, "0.0012345": 0.0012345, "0.000001": 0.000001, "1e-7": 1e-7,
+		"1.5e-7":                  1.5e-7,
 		"1.7976931348623157e+308": math.MaxFloat64, "5e-324": math.SmallestNonzeroFloat64, "-1e-300": -1e-300,
 		"inf": math.Inf(1), "-inf": math.Inf(-1), "nan": math.NaN(), "3.141592653589793": math.Pi, "1.1": 1.1,
 	} {

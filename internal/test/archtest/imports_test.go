@@ -34,7 +34,7 @@ func arrows() map[string][]string {
 		"command":         {"internal/acl", "internal/config", "internal/geo", "internal/hll", "luaeval", "pubsub", "internal/rdb", "resp", "store", "internal/trace"},
 		"ioworkers":       {"resp", "internal/trace", "golang.org/x/sys/unix"},
 		"reactor":         {"golang.org/x/sys/unix"},
-		"resp":            {"github.com/tidwall/redcon"},
+		"resp":            {},
 		"pubsub":          {},
 		"internal/trace":  {},
 		"lab":             {},
