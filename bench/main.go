@@ -11,6 +11,11 @@
 // CPU per request is what the server's threads ran on their core, user and kernel time, divided
 // by the requests. It is the figure to compare: requests per second end at what the load can do.
 //
+//	go run ./bench breadth [-only REGEXP] [-rounds N] [-scale SHARE] [-redis PATH] [-valkey PATH] [-ours PATH] [-o FILE.md]
+//
+// breadth measures CPU per request and rate of 85 commands and scripts. The servers and the load run as in
+// compare. The rows that are worst for miniredisd come first, and geometric means sum them up.
+//
 //	go run ./bench models [-models reactor,queue] [-w get,set] [-c 1,50] [-P 1,16] [-d 32,1024] [-t 1s | -n N] [-o FOLDER]
 //
 // models puts one load on the same commands under several threading models, and on redis-server
@@ -41,12 +46,15 @@ import (
 )
 
 func commands() map[string]func([]string) error {
-	return map[string]func([]string) error{"compare": compare, "models": models, "timeline": timeline, "verdict": judgeHistory}
+	return map[string]func([]string) error{
+		"compare": compare, "breadth": breadth, "models": models, "timeline": timeline, "verdict": judgeHistory,
+	}
 }
 
 func main() {
 	if len(os.Args) < 2 || commands()[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: bench compare [flags] [NAME=COMMAND ...]   (bench compare -h lists the flags)")
+		fmt.Fprintln(os.Stderr, "       bench breadth [flags]                      (bench breadth -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench models [flags]                       (bench models -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench verdict [-o FILE.html] HISTORY.json ...")
 		fmt.Fprintln(os.Stderr, "       bench timeline [flags] TRACE.json          (bench timeline -h lists the flags)")

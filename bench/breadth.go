@@ -1,0 +1,204 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// breadthOptions are the flags of `bench breadth`.
+type breadthOptions struct {
+	programs
+	only   string
+	rounds int
+	scale  float64
+	out    string
+	own    bool
+	list   bool
+}
+
+// breadth is the command breadth: the CPU time per request of many commands.
+func breadth(args []string) error {
+	var o breadthOptions
+	f := flag.NewFlagSet("breadth", flag.ExitOnError)
+	o.programs.register(f)
+	f.StringVar(&o.only, "only", "", "run the rows whose name matches this `regexp`")
+	f.IntVar(&o.rounds, "rounds", 3, "turns of each server per row, of which the median counts")
+	f.Float64Var(&o.scale, "scale", 1, "requests of a turn, as a `share` of the usual number")
+	f.StringVar(&o.out, "o", "", "write a report in Markdown to this `file`")
+	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
+	f.BoolVar(&o.list, "list", false, "list the rows and run none")
+	f.Parse(args)
+
+	rows, err := selectRows(breadthRows(), o.only)
+	if err != nil {
+		return err
+	}
+	if o.list {
+		printRows(rows)
+		return nil
+	}
+	tmp, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	contenders, err := o.contenders(tmp)
+	if err != nil {
+		return err
+	}
+	cores, err := pinLoad()
+	if err != nil {
+		return err
+	}
+	b := &turns{contenders: contenders, cores: cores, load: findLoad(o.own), rounds: o.rounds, scale: o.scale}
+	if err := b.runRows(rows); err != nil {
+		return err
+	}
+	return b.publish("CPU per request, row by row", o.out)
+}
+
+// breadthRow is a command with the load that measures it.
+type breadthRow struct {
+	workload
+	group    string
+	n        int // requests of a turn
+	pipeline int
+	clients  int    // 20 where it is 0
+	keys     int    // different numbers in place of __rand_int__; 100,000 where it is 0
+	data     []data // sent before each turn
+}
+
+func selectRows(all []breadthRow, only string) (rows []breadthRow, err error) {
+	match, err := regexp.Compile(only)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if match.MatchString(r.name) {
+			rows = append(rows, r)
+		}
+	}
+	if len(rows) == 0 {
+		return nil, fmt.Errorf("-only %s: no row has such a name", only)
+	}
+	return rows, nil
+}
+
+func printRows(rows []breadthRow) {
+	for _, r := range rows {
+		fmt.Printf("%-24s %-24s %7d requests, pipeline %d\n", r.group, r.name, r.n, r.pipeline)
+	}
+}
+
+// prepare empties the server and sends the data of the row.
+func (r breadthRow) prepare(addr string, n int) error {
+	if err := r.workload.prepare(addr, r.keys, n); err != nil {
+		return err
+	}
+	c, err := dial(addr)
+	if err != nil {
+		return err
+	}
+	defer c.close()
+	for _, d := range r.data {
+		if err := c.stream(d); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// turns is a run in which the servers take turns at each row. All servers run from its beginning to its end.
+type turns struct {
+	contenders []contender
+	cores      cores
+	load       load
+	rounds     int
+	scale      float64
+	sheet      sheet
+	about      []string
+}
+
+// breadthColumns are the columns of breadth and floor.
+func breadthColumns() []column { return []column{{"CPU us/req", "%.2f"}, {"req/s", "%.0f"}} }
+
+func (t *turns) runRows(rows []breadthRow) error {
+	t.sheet = sheet{columns: breadthColumns()}
+	t.about = []string{
+		time.Now().UTC().Format("2006-01-02") + ", " + machine() + ", " + runtime.Version(),
+		t.cores.String(),
+		fmt.Sprintf("load: %s, %g of the usual requests, median of %d rounds", t.load.name, t.scale, t.rounds),
+	}
+	var servers []*server
+	defer func() { stopAll(servers) }()
+	for _, c := range t.contenders {
+		s, err := c.start(t.cores.server)
+		if err != nil {
+			return err
+		}
+		servers = append(servers, s)
+		t.sheet.servers = append(t.sheet.servers, c.name)
+		t.about = append(t.about, s.describe())
+	}
+	for _, line := range t.about {
+		fmt.Println(line)
+	}
+	for i, r := range rows {
+		measured, err := t.measure(r, servers)
+		if err != nil {
+			return fmt.Errorf("%s: %w", r.name, err)
+		}
+		t.sheet.rows = append(t.sheet.rows, measured)
+		fmt.Printf("%3d/%d  %-26s %s\n", i+1, len(rows), r.name, strings.Join(t.sheet.cells(measured), "  "))
+	}
+	return nil
+}
+
+func (t *turns) measure(r breadthRow, servers []*server) (row, error) {
+	if r.clients == 0 {
+		r.clients = 20
+	}
+	if r.keys == 0 {
+		r.keys = 100_000
+	}
+	n := max(int(float64(r.n)*t.scale), r.clients*r.pipeline)
+	samples := make([][][]float64, len(servers))
+	for range t.rounds {
+		for i, s := range servers {
+			if err := r.prepare(s.addr, n); err != nil {
+				return row{}, fmt.Errorf("preparing %s: %w", s.name, err)
+			}
+			before := s.cpu()
+			got, err := t.load.run(s.addr, job{args: r.args, n: n, clients: r.clients, pipeline: r.pipeline, keys: r.keys})
+			if err != nil {
+				return row{}, fmt.Errorf("%s: %w", s.name, err)
+			}
+			used := float64((s.cpu() - before).Nanoseconds()) / 1e3
+			samples[i] = append(samples[i], []float64{used / float64(got.requests), got.rate})
+		}
+	}
+	return row{r.name, r.group, medians(samples)}, nil
+}
+
+// publish prints the sheet and writes the report. The rows that are worst for miniredisd come first.
+func (t *turns) publish(title, out string) error {
+	if at := slices.Index(t.sheet.servers, ours); at > 0 {
+		t.sheet.worstFirst(at)
+	}
+	fmt.Println()
+	printTable(t.sheet.table())
+	if means := t.sheet.means(); means != nil {
+		fmt.Println()
+		printTable(means)
+	}
+	if out == "" {
+		return nil
+	}
+	return os.WriteFile(out, []byte(t.sheet.markdown(title, t.about)), 0o644)
+}
