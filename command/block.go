@@ -257,7 +257,8 @@ func (ex *Executor) exchanged(db *store.DB) {
 	}
 	var queues []*queue
 	for _, q := range ex.waiters.dbs[db.ID] {
-		if typ, there := db.Type([]byte(q.key)); there || q.orGone > 0 && typ != store.TypeStream {
+		found := db.Lookup([]byte(q.key), store.LookupNoEffects)
+		if found.Exists() || q.orGone > 0 {
 			queues = append(queues, q)
 		}
 	}

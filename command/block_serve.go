@@ -1,6 +1,9 @@
 package command
 
-import "github.com/miniredisd/miniredisd/resp"
+import (
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
 
 // ServeReady gives those who wait for keys that have appeared their turn. It is
 // called when a command is over, and where keys change without one. Serving one may
@@ -36,12 +39,12 @@ func (ex *Executor) serve(q *queue) (later bool) {
 	for n := q.len; n > 0 && q.next != nil; n-- {
 		p := q.next
 		q.next = p.next
-		typ, there := db.Type(key)
-		if !there && q.orGone == 0 {
+		found := db.Lookup(key, store.LookupNoEffects)
+		if !found.Exists() && q.orGone == 0 {
 			break
 		}
 		switch w := p.of.Wait; {
-		case !w.orGone && (!there || typ != w.typ):
+		case !w.orGone && (!found.Exists() || found.Type() != w.typ):
 		case ex.Pause != PauseNone && ex.Pause.holds(w.cmd.Flags):
 			later = true
 		default:

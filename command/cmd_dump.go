@@ -1,6 +1,8 @@
 package command
 
 import (
+	"math"
+
 	"github.com/miniredisd/miniredisd/internal/rdb"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -34,23 +36,22 @@ const (
 
 // DUMP key (cluster.c: dumpCommand)
 func dump(c *Call) error {
-	v, ok := c.DB.Value(c.Args[1])
-	if !ok {
+	found := c.DB.Lookup(c.Args[1], store.LookupNone)
+	if !found.Exists() {
 		c.Null()
 		return nil
 	}
-	c.Bulk(rdb.Dump(v))
+	c.Bulk(rdb.Dump(found.Value()))
 	return nil
 }
 
 // restoreOptions are the options of RESTORE.
 type restoreOptions struct {
 	replace, absTTL bool
-	idle, freq      int64 // -1 if not given; only one may be given
+	past            store.Past // IDLETIME or FREQ
 }
 
 func parseRestore(args [][]byte) (o restoreOptions, err error) {
-	o.idle, o.freq = -1, -1
 	for ; len(args) > 0; args = args[1:] {
 		switch more := len(args) > 1; {
 		case is(args[0], "replace"):
@@ -59,14 +60,17 @@ func parseRestore(args [][]byte) (o restoreOptions, err error) {
 		case is(args[0], "absttl"):
 			o.absTTL = true
 			continue
-		case is(args[0], "idletime") && more && o.freq < 0:
-			if o.idle, err = parseInt(args[1]); err == nil && o.idle < 0 {
+		case is(args[0], "idletime") && more && o.past.By != store.EvictLFU:
+			o.past.By = store.EvictLRU
+			if o.past.Idle, err = parseInt(args[1]); err == nil && o.past.Idle < 0 {
 				err = errIdleTime
 			}
-		case is(args[0], "freq") && more && o.idle < 0:
-			if o.freq, err = parseInt(args[1]); err == nil && (o.freq < 0 || o.freq > 255) {
+		case is(args[0], "freq") && more && o.past.By != store.EvictLRU:
+			var freq int64
+			if freq, err = parseInt(args[1]); err == nil && (freq < 0 || freq > math.MaxUint8) {
 				err = errFreq
 			}
+			o.past = store.Past{By: store.EvictLFU, Freq: uint8(freq)}
 		default:
 			err = errSyntax
 		}
@@ -95,7 +99,8 @@ func restore(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if !o.replace && c.DB.Use(key) {
+	found := c.DB.Lookup(key, store.LookupWrite)
+	if found.Exists() && !o.replace {
 		return errBusyKey
 	}
 	at, err := parseInt(c.Args[2])
@@ -114,18 +119,13 @@ func restore(c *Call) error {
 	}
 	c.OK()
 	if at != 0 && at <= c.Now {
-		if c.DB.Delete(key) {
+		if found.Exists() {
+			found.Delete()
 			c.Changed(ClassGeneric, "del", key)
 		}
 		return nil
 	}
-	c.DB.PutValue(key, v, at)
-	if o.freq >= 0 {
-		c.DB.SetFreq(key, uint8(o.freq))
-	}
-	if o.idle >= 0 {
-		c.DB.SetIdle(key, o.idle)
-	}
+	found.Put(key, v, at, o.past)
 	c.Changed(ClassGeneric, "restore", key)
 	return nil
 }

@@ -87,10 +87,10 @@ func parseExpireConditions(args [][]byte) (o expireConditions, err error) {
 	return o, nil
 }
 
-// allow reports whether a key that expires at old may expire at a new time. old is -1 for a key
+// allow reports whether a key that expires at old may expire at a new time. old is 0 for a key
 // without expiry, which counts as infinite.
 func (o *expireConditions) allow(old, at int64) bool {
-	none := old < 0
+	none := old == 0
 	return !(o.nx && !none ||
 		o.xx && none ||
 		o.gt && (none || at <= old) ||
@@ -113,17 +113,16 @@ func expireGeneric(c *Call, unit, base int64) error {
 		return errorf("ERR invalid expire time in '%s' command", c.Cmd.Name)
 	}
 	at := v*unit + base
-	c.DB.Use(key)
-	old, ok := c.DB.ExpireAt(key)
-	if !ok || !o.allow(old, at) {
+	found := c.DB.Lookup(key, store.LookupWrite)
+	if !found.Exists() || !o.allow(found.Expire(), at) {
 		c.Int(0)
 		return nil
 	}
 	if at <= c.Now {
-		c.DB.Delete(key)
+		found.Delete()
 		c.Changed(ClassGeneric, "del", key)
 	} else {
-		c.DB.SetExpire(key, at)
+		found.SetExpire(at)
 		c.Changed(ClassGeneric, "expire", key)
 	}
 	c.Int(1)
@@ -145,22 +144,23 @@ func pexpireTime(c *Call) error { return ttlGeneric(c, 0, 1) }
 // ttlGeneric replies with the expiry counted from base, in units of unit ms, rounded. The reply is
 // -1 for a key without expiry and -2 for a missing key.
 func ttlGeneric(c *Call, base, unit int64) error {
-	at, ok := c.DB.ReadExpire(c.Args[1])
+	found := c.DB.Lookup(c.Args[1], store.LookupNoTouch)
 	switch {
-	case !ok:
+	case !found.Exists():
 		c.Int(-2)
-	case at < 0:
+	case found.Expire() == 0:
 		c.Int(-1)
 	default:
 		// Unsigned, because rounding up may overflow.
-		c.Int(int64((uint64(max(at-base, 0)) + uint64(unit/2)) / uint64(unit)))
+		c.Int(int64((uint64(max(found.Expire()-base, 0)) + uint64(unit/2)) / uint64(unit)))
 	}
 	return nil
 }
 
 // PERSIST key (expire.c: persistCommand)
 func persist(c *Call) error {
-	if !c.DB.Use(c.Args[1]) || !c.DB.Persist(c.Args[1]) {
+	found := c.DB.Lookup(c.Args[1], store.LookupWrite)
+	if !found.Exists() || !found.Persist() {
 		c.Int(0)
 		return nil
 	}

@@ -1,6 +1,14 @@
 package command
 
-import "github.com/miniredisd/miniredisd/store"
+import (
+	"math"
+
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// sharedIntegers is how many numbers Redis keeps one copy of, from 0 on (server.h:
+// OBJ_SHARED_INTEGERS).
+const sharedIntegers = 10_000
 
 func keyRows() []Row {
 	return []Row{
@@ -102,7 +110,7 @@ func (c *Call) deleteKeys(remove func(key []byte) bool) error {
 func exists(c *Call) error {
 	n := int64(0)
 	for _, key := range c.Args[1:] {
-		if _, ok := c.DB.Look(key); ok {
+		if c.DB.Lookup(key, store.LookupNoTouch).Exists() {
 			n++
 		}
 	}
@@ -114,7 +122,7 @@ func exists(c *Call) error {
 func touch(c *Call) error {
 	n := int64(0)
 	for _, key := range c.Args[1:] {
-		if c.DB.Touch(key) {
+		if c.DB.Lookup(key, store.LookupNone).Exists() {
 			n++
 		}
 	}
@@ -124,12 +132,12 @@ func touch(c *Call) error {
 
 // TYPE key (db.c: typeCommand)
 func typeOf(c *Call) error {
-	typ, ok := c.DB.Look(c.Args[1])
-	if !ok {
+	key := c.DB.Lookup(c.Args[1], store.LookupNoTouch)
+	if !key.Exists() {
 		c.Status("none")
 		return nil
 	}
-	c.Status(typ.String())
+	c.Status(key.Type().String())
 	return nil
 }
 
@@ -180,13 +188,18 @@ func renameNX(c *Call) error {
 
 func renameGeneric(c *Call, onlyNew bool) (renamed int64, err error) {
 	src, dst := c.Args[1], c.Args[2]
-	if !c.DB.Use(src) {
+	from := c.DB.Lookup(src, store.LookupWrite)
+	if !from.Exists() {
 		return 0, errNoSuchKey
 	}
-	if string(src) == string(dst) || onlyNew && c.DB.Exists(dst) {
+	if string(src) == string(dst) {
 		return 0, nil
 	}
-	c.DB.Rename(src, dst)
+	to := c.DB.Lookup(dst, store.LookupWrite)
+	if onlyNew && to.Exists() {
+		return 0, nil
+	}
+	from.MoveTo(to, dst)
 	c.Changed(ClassGeneric, "rename_from", src)
 	c.Moved(ClassGeneric, "rename_to", dst)
 	return 1, nil
@@ -213,11 +226,17 @@ func copyKey(c *Call) error {
 	if to == c.Sess.DB && string(src) == string(dst) {
 		return errSameObject
 	}
-	if !c.DB.Touch(src) || !replace && c.KS.DBs[to].Exists(dst) {
+	from := c.DB.Lookup(src, store.LookupNone)
+	if !from.Exists() {
 		c.Int(0)
 		return nil
 	}
-	c.DB.Copy(src, c.KS.DBs[to], dst)
+	target := c.KS.DBs[to].Lookup(dst, store.LookupWrite)
+	if target.Exists() && !replace {
+		c.Int(0)
+		return nil
+	}
+	from.CopyTo(target, dst)
 	c.changedIn(to, ClassGeneric, "copy_to", dst)
 	c.Int(1)
 	return nil
@@ -232,24 +251,36 @@ func move(c *Call) error {
 	if to == c.Sess.DB {
 		return errSameObject
 	}
-	if !c.DB.Use(c.Args[1]) || !c.DB.Move(c.Args[1], c.KS.DBs[to]) {
+	from := c.DB.Lookup(c.Args[1], store.LookupWrite)
+	if !from.Exists() {
 		c.Int(0)
 		return nil
 	}
+	target := c.KS.DBs[to].Lookup(c.Args[1], store.LookupWrite)
+	if target.Exists() {
+		c.Int(0)
+		return nil
+	}
+	from.MoveTo(target, c.Args[1])
 	c.Changed(ClassGeneric, "move_from", c.Args[1])
 	c.movedIn(to, ClassGeneric, "move_to", c.Args[1])
 	c.Int(1)
 	return nil
 }
 
+// inspect finds the key that OBJECT asks about (object.c: objectCommandLookup).
+func (c *Call) inspect() store.Key {
+	return c.DB.Lookup(c.Args[2], store.LookupNoTouch|store.LookupNoNotify)
+}
+
 // OBJECT ENCODING key (object.c: objectCommand)
 func objectEncoding(c *Call) error {
-	if !c.DB.Inspect(c.Args[2]) {
+	key := c.inspect()
+	if !key.Exists() {
 		c.Null()
 		return nil
 	}
-	encoding, _ := c.DB.Encoding(c.Args[2])
-	c.BulkString(encoding)
+	c.BulkString(key.Encoding())
 	return nil
 }
 
@@ -257,13 +288,14 @@ func objectEncoding(c *Call) error {
 // The reply is 1, except for small integers. Redis shares these, and shows the count of a shared
 // object (server.h: OBJ_SHARED_REFCOUNT).
 func objectRefcount(c *Call) error {
-	if !c.DB.Inspect(c.Args[2]) {
+	key := c.inspect()
+	if !key.Exists() {
 		c.Null()
 		return nil
 	}
-	if encoding, _ := c.DB.Encoding(c.Args[2]); encoding == "int" && !c.KS.KeepsAge() {
-		if v, _, _ := c.DB.PeekInt(c.Args[2]); v >= 0 && v < 10_000 {
-			c.Int(1<<31 - 1)
+	if key.Encoding() == "int" && !c.KS.KeepsAge() {
+		if v, _ := key.Int(); v >= 0 && v < sharedIntegers {
+			c.Int(math.MaxInt32)
 			return nil
 		}
 	}
@@ -273,32 +305,30 @@ func objectRefcount(c *Call) error {
 
 // OBJECT IDLETIME key (object.c: objectCommand)
 func objectIdleTime(c *Call) error {
-	ok := c.DB.Inspect(c.Args[2])
+	key := c.inspect()
 	switch {
-	case !ok:
+	case !key.Exists():
 		c.Null()
 	case c.KS.LFU:
 		return store.Error("ERR An LFU maxmemory policy is selected, idle time not tracked. " +
 			"Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	default:
-		seconds, _ := c.DB.IdleTime(c.Args[2])
-		c.Int(seconds)
+		c.Int(key.IdleTime())
 	}
 	return nil
 }
 
 // OBJECT FREQ key (object.c: objectCommand)
 func objectFreq(c *Call) error {
-	ok := c.DB.Inspect(c.Args[2])
+	key := c.inspect()
 	switch {
-	case !ok:
+	case !key.Exists():
 		c.Null()
 	case !c.KS.LFU:
 		return store.Error("ERR An LFU maxmemory policy is not selected, access frequency not tracked. " +
 			"Please note that when switching between policies at runtime LRU and LFU data will take some time to adjust.")
 	default:
-		counter, _ := c.DB.Freq(c.Args[2])
-		c.Int(int64(counter))
+		c.Int(int64(key.Freq()))
 	}
 	return nil
 }

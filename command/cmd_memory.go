@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+
+	"github.com/miniredisd/miniredisd/store"
 )
 
 func memoryRows() []Row {
@@ -51,12 +53,12 @@ func memoryUsage(c *Call) error {
 	default:
 		return errSyntax
 	}
-	n, ok := c.DB.MemUsage(c.Args[2])
-	if !ok {
+	key := c.DB.Lookup(c.Args[2], store.LookupNoEffects)
+	if !key.Exists() {
 		c.Null()
 		return nil
 	}
-	c.Int(int64(n))
+	c.Int(int64(key.MemUsage()))
 	return nil
 }
 

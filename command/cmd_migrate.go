@@ -122,13 +122,13 @@ func migrate(c *Call) error {
 func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byte) {
 	var w resp.Writer
 	for _, key := range o.keys {
-		v, ok := c.DB.Value(key)
-		if !ok {
+		found := c.DB.Lookup(key, store.LookupNone)
+		if !found.Exists() {
 			continue
 		}
 		here = append(here, key)
 		ttl := int64(0)
-		if at := v.Expire(); at != 0 {
+		if at := found.Expire(); at != 0 {
 			ttl = max(at-c.Now, 1) // 0 would mean no expiry
 		}
 		n := 4
@@ -139,7 +139,7 @@ func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byt
 		w.BulkString("RESTORE")
 		w.Bulk(key)
 		w.BulkInt(ttl)
-		w.Bulk(rdb.Dump(v))
+		w.Bulk(rdb.Dump(found.Value()))
 		if o.replace {
 			w.BulkString("REPLACE")
 		}

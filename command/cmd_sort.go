@@ -135,30 +135,26 @@ func (s *sorter) window(n int) (from, to int) {
 // load reads the elements. Unsorted elements keep the order of the collection, or its reverse with
 // DESC, and only those that LIMIT selects are read.
 func (s *sorter) load(c *Call, key []byte) error {
-	switch typ, ok := c.DB.Type(key); {
-	case ok && typ == store.TypeList:
-		l, err := store.Read[*store.List](c.DB, key)
-		s.loadList(l)
-		return err
-	case ok && typ == store.TypeSet:
-		set, err := store.Read[*store.Set](c.DB, key)
-		s.loadSet(c, set)
-		return err
-	case ok && typ == store.TypeZSet:
-		z, err := store.Read[*store.ZSet](c.DB, key)
-		if z.Encoding() == "listpack" { // sort.c converts a listpack, which OBJECT ENCODING shows
-			z, err = store.Write[*store.ZSet](c.DB, key)
-			z.Unpack()
-		}
-		s.loadZSet(z)
-		return err
-	default:
-		c.DB.Touch(key)
-		if ok {
-			return errWrongType
-		}
+	found := c.DB.Lookup(key, store.LookupNone)
+	if !found.Exists() {
 		return nil
 	}
+	switch found.Type() {
+	case store.TypeList:
+		l, err := store.ReadAt[*store.List](found)
+		s.loadList(l)
+		return err
+	case store.TypeSet:
+		set, err := store.ReadAt[*store.Set](found)
+		s.loadSet(c, set)
+		return err
+	case store.TypeZSet:
+		z, err := store.WriteAt[*store.ZSet](found)
+		z.Unpack() // sort.c converts a listpack, which OBJECT ENCODING shows
+		s.loadZSet(z)
+		return err
+	}
+	return errWrongType
 }
 
 // part returns the range of n elements to load, and whether to load from the end.

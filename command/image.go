@@ -59,15 +59,15 @@ func (ex *Executor) loadKey(k *imageKey, merge bool) error {
 		return nil
 	}
 	db, key := ex.KS.DBs[k.db], []byte(k.key)
-	if !merge && db.Exists(key) {
+	found := db.Lookup(key, store.LookupNoEffects)
+	if !merge && found.Exists() {
 		return errDuplicate
 	}
 	v, err := rdb.Load(ex.KS, k.value)
 	if err != nil {
 		return err
 	}
-	db.PutValue(key, v, k.expire)
-	db.SetPast(key, k.past)
+	found.Put(key, v, k.expire, k.past)
 	return nil
 }
 

@@ -89,13 +89,14 @@ func setbit(c *Call) error {
 // bitsToChange returns the string at key for writing, grown so that bit last exists. grown reports
 // whether the string was too short before.
 func bitsToChange(c *Call, key []byte, last int64) (b []byte, grown bool, err error) {
-	b, _, err = c.DB.PeekStr(key)
+	found := c.DB.Lookup(key, store.LookupWrite)
+	b, err = found.Str()
 	if err != nil {
 		return nil, false, err
 	}
 	size := int(last>>3) + 1
 	grown = len(b) < size
-	b, err = c.DB.MutStr(key, size)
+	b, err = found.MutStr(key, size)
 	return b, grown, err
 }
 
@@ -249,7 +250,7 @@ func bitop(c *Call) error {
 		if op == bitNot {
 			invertBits(result)
 		}
-		c.DB.SetRaw(dst, result, false)
+		c.DB.Lookup(dst, store.LookupWrite).SetRaw(dst, result, false)
 		c.Changed(ClassString, "set", dst)
 	case c.DB.Delete(dst):
 		c.Changed(ClassGeneric, "del", dst)

@@ -35,11 +35,12 @@ const (
 	errBrokenHLL store.Error = "INVALIDOBJ Corrupted HLL object detected"
 )
 
-// asSketch checks that the result of a string look-up is a HyperLogLog. It returns nil for a
+// asSketch checks that the string at key is a HyperLogLog. It returns nil for a
 // missing key.
-func asSketch(b []byte, ok bool, err error) (hll.Sketch, error) {
+func asSketch(key store.Key) (hll.Sketch, error) {
+	b, err := key.Str()
 	switch {
-	case err != nil || !ok:
+	case err != nil || !key.Exists():
 		return nil, err
 	case !hll.Valid(b):
 		return nil, errNotHLL
@@ -49,18 +50,19 @@ func asSketch(b []byte, ok bool, err error) (hll.Sketch, error) {
 
 // sketchToChange returns the sketch at key, or nil for a missing key. The bytes belong to the
 // store: they may be changed in place but not grown.
-func (c *Call) sketchToChange(key []byte) (hll.Sketch, error) {
-	s, err := asSketch(c.DB.PeekStr(key))
+func sketchToChange(found store.Key, key []byte) (hll.Sketch, error) {
+	s, err := asSketch(found)
 	if s == nil {
 		return nil, err
 	}
-	return c.DB.MutStr(key, len(s))
+	return found.MutStr(key, len(s))
 }
 
 // PFADD key [element ...] (hyperloglog.c: pfaddCommand)
 func pfadd(c *Call) error {
 	key := c.Args[1]
-	s, err := c.sketchToChange(key)
+	found := c.DB.Lookup(key, store.LookupWrite)
+	s, err := sketchToChange(found, key)
 	if err != nil {
 		return err
 	}
@@ -71,7 +73,7 @@ func pfadd(c *Call) error {
 	for _, element := range c.Args[2:] {
 		changed, sound := s.Add(element, c.Cfg.HLLSparseMaxBytes)
 		if !sound {
-			c.DB.SetRaw(key, s, true) // elements added before the error stay
+			found.SetRaw(key, s, true) // elements added before the error stay
 			return errBrokenHLL
 		}
 		if changed {
@@ -83,7 +85,7 @@ func pfadd(c *Call) error {
 		return nil
 	}
 	s.Stale()
-	c.DB.SetRaw(key, s, true)
+	found.SetRaw(key, s, true)
 	c.Changed(ClassString, "pfadd", key)
 	c.Count(added - 1)
 	c.Int(1)
@@ -95,7 +97,8 @@ func pfcount(c *Call) error {
 	if len(c.Args) > 2 {
 		return pfcountUnion(c)
 	}
-	s, err := asSketch(c.DB.Str(c.Args[1]))
+	found := c.DB.Lookup(c.Args[1], store.LookupNone)
+	s, err := asSketch(found)
 	if err != nil {
 		return err
 	}
@@ -103,7 +106,7 @@ func pfcount(c *Call) error {
 		c.Int(0)
 		return nil
 	}
-	if s, err = c.DB.MutStr(c.Args[1], len(s)); err != nil {
+	if s, err = found.MutStr(c.Args[1], len(s)); err != nil {
 		return err
 	}
 	count, fresh := s.Cached()
@@ -131,7 +134,7 @@ func pfcountUnion(c *Call) error {
 // unite merges the sketches at all keys. dense reports whether one of them is dense.
 func (c *Call) unite(u *hll.Union) (dense bool, err error) {
 	for _, key := range c.Args[1:] {
-		s, err := asSketch(c.DB.Str(key))
+		s, err := asSketch(c.DB.Lookup(key, store.LookupNone))
 		if err != nil {
 			return dense, err
 		}
@@ -155,7 +158,8 @@ func pfmerge(c *Call) error {
 		return err
 	}
 	key := c.Args[1]
-	s, err := c.sketchToChange(key)
+	found := c.DB.Lookup(key, store.LookupWrite)
+	s, err := sketchToChange(found, key)
 	if err != nil {
 		return err
 	}
@@ -167,7 +171,7 @@ func pfmerge(c *Call) error {
 	}
 	s.Merge(&u, c.Cfg.HLLSparseMaxBytes)
 	s.Stale()
-	c.DB.SetRaw(key, s, true)
+	found.SetRaw(key, s, true)
 	c.Changed(ClassString, "pfadd", key)
 	c.OK()
 	return nil
@@ -176,7 +180,8 @@ func pfmerge(c *Call) error {
 // PFDEBUG subcommand key (hyperloglog.c: pfdebugCommand)
 func pfdebug(c *Call) error {
 	key := c.Args[2]
-	s, err := c.sketchToChange(key)
+	found := c.DB.Lookup(key, store.LookupWrite)
+	s, err := sketchToChange(found, key)
 	if err != nil {
 		return err
 	}
@@ -185,7 +190,7 @@ func pfdebug(c *Call) error {
 	}
 	switch sub := c.Args[1]; {
 	case is(sub, "getreg"):
-		if s, _, err = c.densify(key, s); err != nil {
+		if s, _, err = c.densify(found, key, s); err != nil {
 			return err
 		}
 		c.Array(hll.Registers)
@@ -204,7 +209,7 @@ func pfdebug(c *Call) error {
 			c.Status("sparse")
 		}
 	case is(sub, "todense"):
-		_, changed, err := c.densify(key, s)
+		_, changed, err := c.densify(found, key, s)
 		if err != nil {
 			return err
 		}
@@ -217,14 +222,14 @@ func pfdebug(c *Call) error {
 
 // densify makes the sketch at key dense. Watchers of the key are not notified: the value is the
 // same.
-func (c *Call) densify(key []byte, s hll.Sketch) (now hll.Sketch, changed int, err error) {
+func (c *Call) densify(found store.Key, key []byte, s hll.Sketch) (now hll.Sketch, changed int, err error) {
 	if s.Dense() {
 		return s, 0, nil
 	}
 	if !s.Densify() {
 		return s, 0, errBrokenHLL
 	}
-	c.DB.SetRaw(key, s, true)
+	found.SetRaw(key, s, true)
 	c.Count(1)
 	return s, 1, nil
 }

@@ -1,6 +1,10 @@
 package command
 
-import "math"
+import (
+	"math"
+
+	"github.com/miniredisd/miniredisd/store"
+)
 
 func stringRows() []Row {
 	const (
@@ -175,7 +179,7 @@ func getrange(c *Call) error {
 
 // APPEND key value (t_string.c: appendCommand)
 func appendTo(c *Call) error {
-	n, err := c.DB.Append(c.Args[1], c.Args[2], stringLimit(c))
+	n, err := c.DB.Lookup(c.Args[1], store.LookupWrite).Append(c.Args[1], c.Args[2], stringLimit(c))
 	if err != nil {
 		return err
 	}
@@ -194,7 +198,8 @@ func setrange(c *Call) error {
 	if offset < 0 {
 		return errOffset
 	}
-	val, _, err := c.DB.PeekStr(key)
+	found := c.DB.Lookup(key, store.LookupWrite)
+	val, err := found.Str()
 	if err != nil {
 		return err
 	}
@@ -206,7 +211,7 @@ func setrange(c *Call) error {
 	if offset > limit || int64(len(part)) > limit-offset {
 		return errStringLimit
 	}
-	val, err = c.DB.MutStr(key, int(offset)+len(part))
+	val, err = found.MutStr(key, int(offset)+len(part))
 	if err != nil {
 		return err
 	}

@@ -3,6 +3,8 @@ package command
 import (
 	"math"
 	"math/big"
+
+	"github.com/miniredisd/miniredisd/store"
 )
 
 // INCR key (t_string.c: incrCommand)
@@ -33,7 +35,7 @@ func decrby(c *Call) error {
 }
 
 func incrBy(c *Call, delta int64) error {
-	v, err := c.DB.IncrBy(c.Args[1], delta)
+	v, err := c.DB.Lookup(c.Args[1], store.LookupWrite).IncrBy(c.Args[1], delta)
 	if err != nil {
 		return err
 	}
@@ -45,12 +47,13 @@ func incrBy(c *Call, delta int64) error {
 // INCRBYFLOAT key increment (t_string.c: incrbyfloatCommand)
 func incrbyfloat(c *Call) error {
 	key := c.Args[1]
-	val, ok, err := c.DB.PeekStr(key)
+	found := c.DB.Lookup(key, store.LookupWrite)
+	val, err := found.Str()
 	if err != nil {
 		return err
 	}
 	sum := new(big.Float)
-	if ok {
+	if found.Exists() {
 		if sum, err = parseLongDouble(val); err != nil {
 			return err
 		}
@@ -64,7 +67,7 @@ func incrbyfloat(c *Call) error {
 	}
 	var room [64]byte
 	text := appendLongDouble(room[:0], sum)
-	c.DB.SetText(key, text)
+	found.SetText(key, text)
 	c.Changed(ClassString, "incrbyfloat", key)
 	c.Bulk(text)
 	return nil

@@ -1,6 +1,10 @@
 package command
 
-import "math"
+import (
+	"math"
+
+	"github.com/miniredisd/miniredisd/store"
+)
 
 // setOptions are the options of SET and of GETEX.
 type setOptions struct {
@@ -39,13 +43,14 @@ func set(c *Call) error {
 			return err
 		}
 	}
-	if (o.nx || o.xx) && c.DB.Exists(key) == o.nx {
+	found := c.DB.Lookup(key, store.LookupWrite)
+	if o.nx && found.Exists() || o.xx && !found.Exists() {
 		if !o.get {
 			c.Null()
 		}
 		return nil
 	}
-	putStr(c, key, c.Args[2], &o)
+	putStr(c, key, found, c.Args[2], &o)
 	if !o.get {
 		c.OK()
 	}
@@ -53,13 +58,13 @@ func set(c *Call) error {
 }
 
 // putStr stores a string for every form of SET (t_string.c: setGenericCommand).
-func putStr(c *Call, key, val []byte, o *setOptions) {
+func putStr(c *Call, key []byte, found store.Key, val []byte, o *setOptions) {
 	if o.unit == ttlNone {
-		c.DB.SetStr(key, val, o.keepTTL)
+		found.SetStr(key, val, o.keepTTL)
 		c.Changed(ClassString, "set", key)
 		return
 	}
-	c.DB.SetStrUntil(key, val, o.expireAt)
+	found.SetStrUntil(key, val, o.expireAt)
 	c.Changed(ClassString, "set", key)
 	c.Notify(ClassGeneric, "expire", key)
 }
@@ -132,11 +137,12 @@ func (o *setOptions) resolveTTL(c *Call) error {
 
 // SETNX key value (t_string.c: setnxCommand)
 func setnx(c *Call) error {
-	if c.DB.Exists(c.Args[1]) {
+	found := c.DB.Lookup(c.Args[1], store.LookupWrite)
+	if found.Exists() {
 		c.Int(0)
 		return nil
 	}
-	putStr(c, c.Args[1], c.Args[2], &setOptions{})
+	putStr(c, c.Args[1], found, c.Args[2], &setOptions{})
 	c.Int(1)
 	return nil
 }
@@ -152,7 +158,7 @@ func setFor(c *Call, unit ttlUnit) error {
 	if err := o.resolveTTL(c); err != nil {
 		return err
 	}
-	putStr(c, c.Args[1], c.Args[3], &o)
+	putStr(c, c.Args[1], c.DB.Lookup(c.Args[1], store.LookupWrite), c.Args[3], &o)
 	c.OK()
 	return nil
 }
@@ -162,7 +168,7 @@ func getset(c *Call) error {
 	if err := get(c); err != nil {
 		return err
 	}
-	putStr(c, c.Args[1], c.Args[2], &setOptions{})
+	putStr(c, c.Args[1], c.DB.Lookup(c.Args[1], store.LookupWrite), c.Args[2], &setOptions{})
 	return nil
 }
 
@@ -182,7 +188,7 @@ func msetnx(c *Call) error {
 		return errArity(c.Cmd.Name)
 	}
 	for i := 1; i < len(c.Args); i += 2 {
-		if c.DB.Exists(c.Args[i]) {
+		if c.DB.Lookup(c.Args[i], store.LookupWrite).Exists() {
 			c.Int(0)
 			return nil
 		}
@@ -206,13 +212,14 @@ func getex(c *Call) error {
 		return err
 	}
 	key := c.Args[1]
-	val, ok, err := c.DB.Str(key)
-	if err != nil {
-		return err
-	}
-	if !ok {
+	found := c.DB.Lookup(key, store.LookupNone)
+	if !found.Exists() {
 		c.Null()
 		return nil
+	}
+	val, err := found.Str()
+	if err != nil {
+		return err
 	}
 	if err := o.resolveTTL(c); err != nil {
 		return err
@@ -220,12 +227,12 @@ func getex(c *Call) error {
 	c.Bulk(val)
 	switch {
 	case o.unit != ttlNone && o.expireAt <= c.Now:
-		c.DB.Delete(key)
+		found.Delete()
 		c.Changed(ClassGeneric, "del", key)
 	case o.unit != ttlNone:
-		c.DB.SetExpire(key, o.expireAt)
+		found.SetExpire(o.expireAt)
 		c.Changed(ClassGeneric, "expire", key)
-	case o.persist && c.DB.Persist(key):
+	case o.persist && found.Persist():
 		c.Changed(ClassGeneric, "persist", key)
 	}
 	return nil

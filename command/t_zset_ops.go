@@ -183,10 +183,11 @@ func parseZCombination(c *Call, args [][]byte, form zform) (*zcombination, error
 
 func (in *zinput) fetch(c *Call, key []byte) (err error) {
 	in.weight = 1
-	if t, _ := c.DB.Type(key); t == store.TypeSet {
-		in.s, err = store.Read[*store.Set](c.DB, key)
+	found := c.DB.Lookup(key, store.LookupNone)
+	if found.Exists() && found.Type() == store.TypeSet {
+		in.s, err = store.ReadAt[*store.Set](found)
 	} else {
-		in.z, err = store.Read[*store.ZSet](c.DB, key)
+		in.z, err = store.ReadAt[*store.ZSet](found)
 	}
 	return err
 }

@@ -43,8 +43,9 @@ func (ex *Executor) watch(t *Transaction, db *store.DB, key []byte) {
 			return
 		}
 	}
-	_, due := db.Stored(key)
-	w := &watched{by: t, db: db.ID, key: string(key), index: len(of[string(key)]), stale: due}
+	w := &watched{
+		by: t, db: db.ID, key: string(key), index: len(of[string(key)]), stale: db.Peek(key).Overdue(),
+	}
 	of[w.key] = append(of[w.key], w)
 	t.watches = append(t.watches, w)
 	t.watchBytes += len(key)
@@ -102,10 +103,11 @@ func (ex *Executor) replaced(from, to *store.DB) {
 		return
 	}
 	for key, list := range ex.watchers.dbs[from.ID] {
-		before, _ := from.Stored([]byte(key))
+		before := from.Peek([]byte(key)).Exists()
 		after, due := false, false
 		if to != nil {
-			after, due = to.Stored([]byte(key))
+			found := to.Peek([]byte(key))
+			after, due = found.Exists(), found.Overdue()
 		}
 		if !before && !after {
 			continue
@@ -131,7 +133,7 @@ func (ex *Executor) watchedIsDue(t *Transaction) bool {
 		if w.stale {
 			continue
 		}
-		if _, due := ex.KS.DBs[w.db].Stored([]byte(w.key)); due {
+		if ex.KS.DBs[w.db].Peek([]byte(w.key)).Overdue() {
 			return true
 		}
 	}

@@ -22,8 +22,8 @@ func debugDigestValue(c *command.Call, keys [][]byte) error {
 	c.Array(len(keys))
 	for _, key := range keys {
 		var d command.Digest
-		if v, ok := c.DB.Peek(key); ok {
-			d = command.DigestOf(v)
+		if found := c.DB.Peek(key); found.Exists() {
+			d = command.DigestOf(found.Value())
 		}
 		c.Status(hex.EncodeToString(d[:]))
 	}
@@ -32,10 +32,11 @@ func debugDigestValue(c *command.Call, keys [][]byte) error {
 
 // debugObject describes a key whose time has come, too, and does not use it.
 func debugObject(c *command.Call, args [][]byte) error {
-	v, ok := c.DB.Peek(args[0])
-	if !ok {
+	key := c.DB.Peek(args[0])
+	if !key.Exists() {
 		return store.Error("ERR no such key")
 	}
+	v := key.Value()
 	lru, idle := c.KS.Clock(v)
 	line := fmt.Sprintf("Value at:%p refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
 		v.Address(), v.Encoding(), command.SavedLen(v), lru, idle)
@@ -75,7 +76,8 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 	for i := range count {
 		n := strconv.FormatInt(i, 10)
 		key := []byte(prefix + ":" + n)
-		if c.DB.Exists(key) {
+		found := c.DB.Lookup(key, store.LookupWrite)
+		if found.Exists() {
 			continue
 		}
 		val := []byte("value:" + n)
@@ -84,7 +86,7 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 			copy(sized, val)
 			val = sized
 		}
-		c.DB.SetStr(key, val, false)
+		found.SetStr(key, val, false)
 		c.Touched(key)
 	}
 	c.KS.Stats.Dirty = dirty
@@ -122,11 +124,11 @@ func debugTable(c *command.Call, args [][]byte) error {
 }
 
 func debugTableOfKey(c *command.Call, args [][]byte) error {
-	if !c.DB.Inspect(args[0]) {
+	key := c.DB.Lookup(args[0], store.LookupNoTouch|store.LookupNoNotify)
+	if !key.Exists() {
 		return store.Error("ERR no such key")
 	}
-	v, _ := c.DB.Peek(args[0])
-	all := v.Chains()
+	all := key.Value().Chains()
 	if all == nil {
 		return store.Error("ERR The value stored at the specified key is not represented using an hash table")
 	}

@@ -20,7 +20,7 @@ func TestKeysExpireWithTheEndOfTheirMillisecondInOrder(t *testing.T) {
 		key := fmt.Sprintf("k%d", i)
 		db.SetStr([]byte(key), []byte("v"), false)
 		due[key] = ks.Now + 1 + r.Int64N(1<<(1+r.IntN(22)))
-		db.SetExpire([]byte(key), due[key])
+		db.Lookup([]byte(key), LookupWrite).SetExpire(due[key])
 	}
 	last := int64(0)
 	ks.OnExpired = func(_ *DB, key string) {
@@ -47,13 +47,13 @@ func TestChangingATTLMovesItsDeadline(t *testing.T) {
 	db := ks.DBs[0]
 	key := []byte("k")
 	db.SetStr(key, []byte("v"), false)
-	db.SetExpire(key, 1500)
-	db.SetExpire(key, 900_000)
+	db.Lookup(key, LookupWrite).SetExpire(1500)
+	db.Lookup(key, LookupWrite).SetExpire(900_000)
 	ks.Now = 2000
 	require.True(t, ks.ExpireDue())
-	require.True(t, db.Exists(key))
-	require.True(t, db.Persist(key))
-	require.False(t, db.Persist(key))
+	require.True(t, db.Lookup(key, LookupNone).Exists())
+	require.True(t, db.Lookup(key, LookupWrite).Persist())
+	require.False(t, db.Lookup(key, LookupWrite).Persist())
 	require.Equal(t, int64(-1), ks.NextDeadline())
 }
 
@@ -62,7 +62,7 @@ func TestLookupFindsAKeyExpiredBeforeTheWheelTurns(t *testing.T) {
 	ks.Now = 1000
 	db := ks.DBs[0]
 	db.SetStr([]byte("k"), []byte("v"), false)
-	db.SetExpire([]byte("k"), 1001)
+	db.Lookup([]byte("k"), LookupWrite).SetExpire(1001)
 	ks.Now = 1001 // a lock lasts for all of its lease, and up to a millisecond more
 	_, ok, err := db.Str([]byte("k"))
 	require.NoError(t, err)
@@ -79,17 +79,17 @@ func TestAClockSetBackKeepsDeadlinesReachable(t *testing.T) {
 	ks.Now = 10_000_000
 	db := ks.DBs[0]
 	db.SetStr([]byte("a"), []byte("v"), false)
-	db.SetExpire([]byte("a"), 10_500_000)
+	db.Lookup([]byte("a"), LookupWrite).SetExpire(10_500_000)
 	ks.ExpireDue()
 	ks.Now = 5_000_000
 	ks.ExpireDue()
 	db.SetStr([]byte("b"), []byte("v"), false)
-	db.SetExpire([]byte("b"), 5_000_500)
+	db.Lookup([]byte("b"), LookupWrite).SetExpire(5_000_500)
 	require.LessOrEqual(t, ks.NextDeadline(), int64(5_000_501))
 	ks.Now = 5_000_501
 	ks.ExpireDue()
-	require.False(t, db.Exists([]byte("b")))
-	require.True(t, db.Exists([]byte("a")))
+	require.False(t, db.Lookup([]byte("b"), LookupNone).Exists())
+	require.True(t, db.Lookup([]byte("a"), LookupNone).Exists())
 	ks.Now = 10_500_001
 	ks.ExpireDue()
 	require.Zero(t, db.Len())
@@ -100,9 +100,9 @@ func TestTheLastMillisecondOfTimeIsADeadlineToo(t *testing.T) {
 	ks.Now = 1000
 	db := ks.DBs[0]
 	db.SetStr([]byte("k"), []byte("v"), false)
-	db.SetExpire([]byte("k"), math.MaxInt64)
+	db.Lookup([]byte("k"), LookupWrite).SetExpire(math.MaxInt64)
 	require.True(t, ks.ExpireDue())
-	require.True(t, db.Exists([]byte("k")))
+	require.True(t, db.Lookup([]byte("k"), LookupNone).Exists())
 	require.Greater(t, ks.NextDeadline(), ks.Now)
 }
 
@@ -113,7 +113,7 @@ func TestAMillionKeysOfOneMillisecondLeaveInSlices(t *testing.T) {
 	for i := range 3 * expireBudget {
 		key := fmt.Appendf(nil, "%d", i)
 		db.SetStr(key, []byte("v"), false)
-		db.SetExpire(key, 5_000_000)
+		db.Lookup(key, LookupWrite).SetExpire(5_000_000)
 	}
 	ks.Now = 5_000_001
 	calls := 1
@@ -134,14 +134,14 @@ func TestStringsTakeTheEncodingRedisGives(t *testing.T) {
 		"12345678901234567890123456789012345678901234": "embstr", "123456789012345678901234567890123456789012345": "raw",
 	} {
 		db.SetStr(key, []byte(val), false)
-		got, _ := db.Encoding(key)
+		got := db.Peek(key).Encoding()
 		require.Equal(t, want, got, val)
 		b, _, _ := db.Str(key)
 		require.Equal(t, val, string(b))
 	}
-	_, err := db.MutStr(key, 3)
+	_, err := db.Lookup(key, LookupWrite).MutStr(key, 3)
 	require.NoError(t, err)
-	got, _ := db.Encoding(key)
+	got := db.Peek(key).Encoding()
 	require.Equal(t, "raw", got)
 }
 
@@ -153,7 +153,7 @@ func TestOverwritingAStringDoesNotAllocate(t *testing.T) {
 	db.SetStr(key, val, false)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		db.SetStr(key, val, false)
-		db.SetExpire(key, 100_000)
+		db.Lookup(key, LookupWrite).SetExpire(100_000)
 		_, _, _ = db.Str(key)
 	}))
 }
@@ -162,8 +162,9 @@ func TestAccountsReturnToZero(t *testing.T) {
 	ks := NewKeyspace(Options{})
 	db, other := ks.DBs[0], ks.DBs[1]
 	db.SetStr([]byte("a"), make([]byte, 1000), false)
-	db.Copy([]byte("a"), other, []byte("b"))
-	db.Rename([]byte("a"), []byte("c"))
+	a := db.Peek([]byte("a"))
+	a.CopyTo(other.Peek([]byte("b")), []byte("b"))
+	a.MoveTo(db.Peek([]byte("c")), []byte("c"))
 	require.Greater(t, ks.Bytes(), 2000)
 	require.True(t, other.Delete([]byte("b")))
 	require.Equal(t, 1, db.Flush())
@@ -173,13 +174,13 @@ func TestAccountsReturnToZero(t *testing.T) {
 func TestIncrByStopsAtTheEdges(t *testing.T) {
 	db := NewKeyspace(Options{}).DBs[0]
 	key := []byte("n")
-	db.SetInt(key, 1<<62)
-	_, err := db.IncrBy(key, 1<<62)
+	db.SetStr(key, []byte("4611686018427387904"), false)
+	_, err := db.Lookup(key, LookupWrite).IncrBy(key, 1<<62)
 	require.ErrorIs(t, err, ErrOverflow)
-	v, err := db.IncrBy(key, -(1 << 62))
+	v, err := db.Lookup(key, LookupWrite).IncrBy(key, -(1 << 62))
 	require.NoError(t, err)
 	require.Zero(t, v)
 	db.SetStr(key, []byte("x"), false)
-	_, err = db.IncrBy(key, 1)
+	_, err = db.Lookup(key, LookupWrite).IncrBy(key, 1)
 	require.ErrorIs(t, err, ErrNotInt)
 }

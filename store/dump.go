@@ -8,24 +8,6 @@ import (
 // Value is what a key holds, without the key: what DUMP takes apart, and RESTORE puts together.
 type Value struct{ e entry } // linked nowhere
 
-// Value reads the value of key. It aliases the keyspace, which must not change meanwhile.
-func (db *DB) Value(key []byte) (v Value, ok bool) {
-	e := db.read(key)
-	if e == nil {
-		return v, false
-	}
-	return e.value(), true
-}
-
-// Peek is Value without any side effect: a key whose time has come is there, too.
-func (db *DB) Peek(key []byte) (v Value, ok bool) {
-	i := db.keys.find(key)
-	if i == 0 {
-		return v, false
-	}
-	return db.keys.at(i).Val.value(), true
-}
-
 // Values ranges over all keys, those included whose time has come. The keyspace must not change meanwhile.
 func (db *DB) Values() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
@@ -74,12 +56,6 @@ func TextValue(text []byte) (v Value) {
 // ValueOf is a collection that no key holds yet.
 func ValueOf[T collection](c T) Value {
 	return Value{entry{typ: typeOf[T](), ref: *(*unsafe.Pointer)(unsafe.Pointer(&c))}}
-}
-
-// PutValue has key hold v, over whatever was there. It expires at the unix time at, in ms, unless that is 0.
-func (db *DB) PutValue(key []byte, v Value, at int64) {
-	v.e.lru, v.e.expire = db.ks.newLRU(), at
-	db.adopt(key, v.e)
 }
 
 // Nodes is the number of Packs.

@@ -15,7 +15,7 @@ func filled(n int) *Keyspace {
 		key := fmt.Appendf(nil, "k%d", i)
 		ks.DBs[i%2].SetStr(key, []byte("v"), false)
 		if i%10 == 0 {
-			ks.DBs[i%2].SetExpire(key, ks.Now+1_000_000_000-int64(i))
+			ks.DBs[i%2].Lookup(key, LookupWrite).SetExpire(ks.Now + 1_000_000_000 - int64(i))
 		}
 	}
 	return ks
@@ -70,8 +70,8 @@ func TestVolatileTTLTakesTheNextToExpire(t *testing.T) {
 	for i := range 20 {
 		key := fmt.Appendf(nil, "k%d", i)
 		ks.DBs[0].SetStr(key, []byte("v"), false)
-		ks.DBs[0].SetExpire(key, int64(100_000-i*1000))
+		ks.DBs[0].Lookup(key, LookupWrite).SetExpire(int64(100_000 - i*1000))
 	}
 	require.True(t, ks.EvictOne(ParsePolicy("volatile-ttl"), 5))
-	require.False(t, ks.DBs[0].Exists([]byte("k19")))
+	require.False(t, ks.DBs[0].Lookup([]byte("k19"), LookupNone).Exists())
 }

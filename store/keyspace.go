@@ -91,8 +91,8 @@ type Keyspace struct {
 
 	Stats Stats
 
-	valueBytes int     // values of all keys, as accounted for
-	touched    []touch // collections handed out for writing since the last Settle
+	valueBytes int       // values of all keys, as accounted for
+	tracked    []tracked // collections handed out for writing since the last Settle
 	scratch    [20]byte
 	spareNode  []byte // memory of the list node emptied last, for the next one
 	prefetched byte
@@ -105,9 +105,8 @@ type Stats struct {
 	LazyFreed int64 // values that Redis would have freed in the background
 }
 
-// touch remembers what a collection had been accounted for before a command
-// could change it.
-type touch struct {
+// tracked is a collection that a command may change, with the size that the accounts have for it.
+type tracked struct {
 	ref    unsafe.Pointer
 	typ    Type
 	before int
@@ -148,23 +147,24 @@ func (ks *Keyspace) SeedRand(seed uint64) {
 // Settle brings the accounting up to date with the collections that were
 // handed out for writing. The executor calls it after every command.
 func (ks *Keyspace) Settle() {
-	if len(ks.touched) == 0 {
+	if len(ks.tracked) == 0 {
 		return
 	}
-	for _, t := range ks.touched {
+	for _, t := range ks.tracked {
 		ks.valueBytes += sizerOf(t.typ, t.ref).size() - t.before
 	}
-	clear(ks.touched)
-	ks.touched = ks.touched[:0]
+	clear(ks.tracked)
+	ks.tracked = ks.tracked[:0]
 }
 
-func (ks *Keyspace) touch(e *entry) {
-	for i := range ks.touched {
-		if ks.touched[i].ref == e.ref {
+// track remembers the size of a collection that a command may change.
+func (ks *Keyspace) track(e *entry) {
+	for i := range ks.tracked {
+		if ks.tracked[i].ref == e.ref {
 			return
 		}
 	}
-	ks.touched = append(ks.touched, touch{e.ref, e.typ, e.size()})
+	ks.tracked = append(ks.tracked, tracked{e.ref, e.typ, e.size()})
 }
 
 // fits reports whether so many bytes more stay within MaxMemory (evict.c: overMaxmemoryAfterAlloc).

@@ -57,55 +57,22 @@ func (ks *Keyspace) lfuIncr(counter uint8) uint8 {
 	return counter
 }
 
-// IdleTime is the seconds since the last access to key.
-func (db *DB) IdleTime(key []byte) (seconds int64, ok bool) {
-	e := db.peek(key)
-	if e == nil {
-		return 0, false
-	}
-	return db.ks.idle(e), true
-}
+// IdleTime is the seconds since the last access to the key.
+func (k Key) IdleTime() int64 { return k.db.ks.idle(k.entry()) }
 
 func (ks *Keyspace) idle(e *entry) int64 {
 	return int64((ks.lruClock() - e.lru) & lruMask)
 }
 
-// Freq is the access counter of key under an LFU policy.
-func (db *DB) Freq(key []byte) (counter int, ok bool) {
-	e := db.peek(key)
-	if e == nil {
-		return 0, false
-	}
-	return int(db.ks.lfuDecayed(e)), true
-}
-
-// SetIdle has key be as if it was used last so many seconds ago. What is longer than the clock's turn counts as
-// half a turn (object.c: objectSetLRUOrLFU).
-func (db *DB) SetIdle(key []byte, seconds int64) {
-	e := db.peek(key)
-	if e == nil || db.ks.LFU {
-		return
-	}
-	at := int64(db.ks.lruClock()) - seconds
-	if at < 0 {
-		at = (int64(db.ks.lruClock()) + lruMask/2) % lruMask
-	}
-	e.lru = uint32(at)
-}
-
-// SetFreq has key be as if it was used now, often enough for its counter to be that.
-func (db *DB) SetFreq(key []byte, counter uint8) {
-	if e := db.peek(key); e != nil && db.ks.LFU {
-		e.lru = db.ks.lfuMinute()<<8 | uint32(counter)
-	}
-}
+// Freq is the access counter of the key under an LFU policy.
+func (k Key) Freq() int { return int(k.db.ks.lfuDecayed(k.entry())) }
 
 // Clock is the 24 bits of v and, if they are a time, the seconds since.
 func (ks *Keyspace) Clock(v Value) (lru uint32, idle int64) { return v.e.lru, ks.idle(&v.e) }
 
-// Past is what a file keeps of a key's accesses: nothing unless maxmemory-policy goes by them.
+// Past is what RESTORE or an RDB file says about a key's accesses. The zero value says nothing.
 type Past struct {
-	By   EvictBy // EvictLRU or EvictLFU, anything else for nothing
+	By   EvictBy // EvictLRU for Idle, EvictLFU for Freq, anything else for nothing
 	Idle int64   // seconds
 	Freq uint8
 }
@@ -121,12 +88,18 @@ func (ks *Keyspace) Past(v Value) (p Past) {
 	return p
 }
 
-// SetPast has key be as if it had been used in that way.
-func (db *DB) SetPast(key []byte, p Past) {
-	switch p.By {
-	case EvictLRU:
-		db.SetIdle(key, p.Idle)
-	case EvictLFU:
-		db.SetFreq(key, p.Freq)
+// applyPast makes e look as if it had been used that way, if the policy in use has room for
+// it (object.c: objectSetLRUOrLFU). An idle time longer than the clock's range counts as
+// half of the range.
+func (ks *Keyspace) applyPast(e *entry, p Past) {
+	switch {
+	case p.By == EvictLFU && ks.LFU:
+		e.lru = ks.lfuMinute()<<8 | uint32(p.Freq)
+	case p.By == EvictLRU && !ks.LFU:
+		at := int64(ks.lruClock()) - p.Idle
+		if at < 0 {
+			at = (int64(ks.lruClock()) + lruMask/2) % lruMask
+		}
+		e.lru = uint32(at)
 	}
 }

@@ -28,10 +28,10 @@ func TestPrefetchTakesEveryRequestAndChangesNothing(t *testing.T) {
 			z.Add(fmt.Append(nil, "m", i), float64(i), 0)
 		}
 		db.SetStr([]byte("expired"), []byte("v"), false)
-		db.SetExpire([]byte("expired"), 1)
+		db.Lookup([]byte("expired"), LookupWrite).SetExpire(1)
 		ks.Settle()
 		for range 2 * keys { // lookups end what rehashing there is
-			db.Exists([]byte("none"))
+			db.Lookup([]byte("none"), LookupNone).Exists()
 		}
 		before, size := db.Len(), ks.Bytes()
 
@@ -52,7 +52,7 @@ func TestPrefetchTakesEveryRequestAndChangesNothing(t *testing.T) {
 		require.Equal(t, before, db.Len())
 		require.Equal(t, size, ks.Bytes())
 		require.Zero(t, ks.Stats.Expired)
-		require.False(t, db.Exists([]byte("expired")))
+		require.False(t, db.Lookup([]byte("expired"), LookupNone).Exists())
 		s, err := Read[*Set](db, []byte("set12288"))
 		require.NoError(t, err)
 		require.True(t, s.Has([]byte("m7")))

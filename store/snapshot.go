@@ -46,7 +46,8 @@ func (ks *Keyspace) Databases(s Snapshot) (dbs []*DB) {
 			db := newDB(ks, i)
 			for k := range keys {
 				if !keys[k].value.due(ks.Now) {
-					db.adopt([]byte(keys[k].key), keys[k].value.copied())
+					name := []byte(keys[k].key)
+					db.Peek(name).adopt(name, keys[k].value.copied())
 				}
 			}
 			dbs = append(dbs, db)

@@ -10,7 +10,7 @@ func TestASnapshotSharesNothingAndAccountsForAll(t *testing.T) {
 	ks := NewKeyspace(Options{Databases: 2})
 	ks.Now = 1000
 	ks.DBs[0].SetStr([]byte("s"), []byte("some text that is no number"), false)
-	ks.DBs[0].SetExpire([]byte("s"), 2000)
+	ks.DBs[0].Lookup([]byte("s"), LookupWrite).SetExpire(2000)
 	ks.DBs[1].SetStr([]byte("n"), []byte("12"), false)
 	l, err := WriteOrNew[*List](ks.DBs[1], []byte("l"))
 	require.NoError(t, err)
@@ -33,8 +33,7 @@ func TestASnapshotSharesNothingAndAccountsForAll(t *testing.T) {
 		l, err = Read[*List](ks.DBs[1], []byte("l"))
 		require.NoError(t, err)
 		require.Equal(t, 1, l.Len())
-		at, _ := ks.DBs[0].ExpireAt([]byte("s"))
-		require.Equal(t, int64(2000), at)
+		require.Equal(t, int64(2000), ks.DBs[0].Peek([]byte("s")).Expire())
 	}
 	require.Zero(t, reported)
 	ks.Now = 2001

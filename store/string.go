@@ -5,89 +5,103 @@ import (
 	"strconv"
 )
 
-// text is the value as bytes: its own, or a scratch holding the number.
-func (db *DB) text(e *entry) ([]byte, bool, error) {
-	switch {
-	case e == nil:
-		return nil, false, nil
-	case e.typ != TypeString:
-		return nil, false, ErrWrongType
-	case e.enc == encInt:
-		return strconv.AppendInt(db.ks.scratch[:0], int64(e.n), 10), true, nil
-	}
-	return e.bytes(), true, nil
+// Str returns the string at key for a command that reads. The bytes are valid until the
+// next change of the keyspace or the next call for another string.
+func (db *DB) Str(key []byte) (b []byte, ok bool, err error) {
+	k := db.Lookup(key, LookupNone)
+	b, err = k.Str()
+	return b, k.node != 0 && err == nil, err
 }
 
-// Str returns the string at key. The bytes are good until the next change of
+// SetStr stores a string at key, over whatever key holds.
+func (db *DB) SetStr(key, val []byte, keepTTL bool) {
+	db.Lookup(key, LookupWrite).SetStr(key, val, keepTTL)
+}
+
+// Str is the string, nil for a missing key. The bytes are valid until the next change of
 // the keyspace or the next call for another string.
-func (db *DB) Str(key []byte) (b []byte, ok bool, err error) { return db.text(db.read(key)) }
+func (k Key) Str() ([]byte, error) {
+	if k.node == 0 {
+		return nil, nil
+	}
+	e := k.entry()
+	switch {
+	case e.typ != TypeString:
+		return nil, ErrWrongType
+	case e.enc == encInt:
+		return strconv.AppendInt(k.db.ks.scratch[:0], int64(e.n), 10), nil
+	}
+	return e.bytes(), nil
+}
 
-// PeekStr is Str without counting and without refreshing the LRU clock.
-func (db *DB) PeekStr(key []byte) (b []byte, ok bool, err error) { return db.text(db.peek(key)) }
+// Int is the number that a string spells, 0 for a missing key; ErrNotInt if it spells none.
+func (k Key) Int() (int64, error) {
+	if k.node == 0 {
+		return 0, nil
+	}
+	e := k.entry()
+	switch {
+	case e.typ != TypeString:
+		return 0, ErrWrongType
+	case e.enc == encInt:
+		return int64(e.n), nil
+	}
+	v, ok := ParseInt(e.bytes())
+	if !ok {
+		return 0, ErrNotInt
+	}
+	return v, nil
+}
 
-// SetStr stores a string, over whatever was there.
-func (db *DB) SetStr(key, val []byte, keepTTL bool) { db.setStr(key, val, keepTTL) }
+// SetStr stores a string, over whatever the key holds. The key may be missing.
+func (k Key) SetStr(name, val []byte, keepTTL bool) { k.setStr(name, val, keepTTL) }
 
 // SetStrUntil is SetStr with a TTL: the key expires at the unix time at, in ms.
-func (db *DB) SetStrUntil(key, val []byte, at int64) {
-	db.setExpire(db.setStr(key, val, true), at)
-}
+func (k Key) SetStrUntil(name, val []byte, at int64) { k.db.setExpire(k.setStr(name, val, true), at) }
 
-func (db *DB) setStr(key, val []byte, keepTTL bool) uint32 {
-	i := db.create(key, keepTTL)
-	e := &db.keys.at(i).Val
+func (k Key) setStr(name, val []byte, keepTTL bool) uint32 {
+	i := k.replace(name, keepTTL)
+	e := &k.db.keys.at(i).Val
 	e.setString(val)
-	db.ks.valueBytes += e.size()
+	k.db.ks.valueBytes += e.size()
 	return i
 }
 
-// SetInt stores a number as a string, keeping the TTL. The caller knows that
-// key holds a string or nothing.
-func (db *DB) SetInt(key []byte, v int64) {
-	e := &db.keys.at(db.create(key, true)).Val
-	e.setInt(v)
-	db.ks.valueBytes += e.size()
+// SetText stores text even where it spells a number, and keeps the TTL. The key holds a
+// string, or is missing.
+func (k Key) SetText(name, text []byte) {
+	e := &k.db.keys.at(k.replace(name, true)).Val
+	e.setText(text)
+	k.db.ks.valueBytes += e.size()
 }
 
-// Int is the number at key; ErrNotInt when the string is none.
-func (db *DB) Int(key []byte) (v int64, ok bool, err error) { return number(db.write(key)) }
-
-// PeekInt is Int without refreshing the LRU clock.
-func (db *DB) PeekInt(key []byte) (v int64, ok bool, err error) { return number(db.peek(key)) }
-
-func number(e *entry) (v int64, ok bool, err error) {
-	switch {
-	case e == nil:
-		return 0, false, nil
-	case e.typ != TypeString:
-		return 0, false, ErrWrongType
-	case e.enc == encInt:
-		return int64(e.n), true, nil
-	}
-	if v, ok = ParseInt(e.bytes()); !ok {
-		return 0, true, ErrNotInt
-	}
-	return v, true, nil
+// SetRaw stores bytes that become the store's own, over whatever the key holds. The
+// encoding is raw even if they are few. The key may be missing.
+func (k Key) SetRaw(name, own []byte, keepTTL bool) {
+	e := &k.db.keys.at(k.replace(name, keepTTL)).Val
+	e.typ, e.enc = TypeString, encRaw
+	e.setBytes(own)
+	k.db.ks.valueBytes += e.size()
 }
 
-// IncrBy adds to the number at key (0 when absent), keeping the TTL.
-func (db *DB) IncrBy(key []byte, delta int64) (int64, error) {
-	if e := db.write(key); e != nil && e.typ == TypeString && e.enc == encInt {
-		old := int64(e.n)
-		if overflows(old, delta) {
-			return 0, ErrOverflow
+// IncrBy adds to the number, which is 0 for a missing key, and keeps the TTL.
+func (k Key) IncrBy(name []byte, delta int64) (int64, error) {
+	if k.node != 0 {
+		if e := k.entry(); e.typ == TypeString && e.enc == encInt && !overflows(int64(e.n), delta) {
+			e.n += uint64(delta)
+			return int64(e.n), nil
 		}
-		e.n = uint64(old + delta)
-		return old + delta, nil
 	}
-	old, _, err := db.Int(key)
+	old, err := k.Int()
 	if err != nil {
 		return 0, err
 	}
 	if overflows(old, delta) {
 		return 0, ErrOverflow
 	}
-	db.SetInt(key, old+delta)
+	e := &k.db.keys.at(k.replace(name, true)).Val
+	e.setInt(old + delta)
+	k.db.ks.valueBytes += e.size()
 	return old + delta, nil
 }
 
@@ -95,62 +109,45 @@ func overflows(a, b int64) bool {
 	return b > 0 && a > math.MaxInt64-b || b < 0 && a < math.MinInt64-b
 }
 
-// SetText stores text as it is, be it a number or not, keeping the TTL. The
-// caller knows that key holds a string or nothing.
-func (db *DB) SetText(key, text []byte) {
-	e := &db.keys.at(db.create(key, true)).Val
-	e.setText(text)
-	db.ks.valueBytes += e.size()
-}
-
-// SetRaw stores bytes that become the store's own, over whatever was there; the
-// encoding is raw however few they are.
-func (db *DB) SetRaw(key, own []byte, keepTTL bool) {
-	e := &db.keys.at(db.create(key, keepTTL)).Val
-	e.typ, e.enc = TypeString, encRaw
-	e.setBytes(own)
-	db.ks.valueBytes += e.size()
-}
-
-// Append adds val behind the string at key and returns the new length. Over
-// limit it does nothing and returns ErrStringLimit; a new key has no limit.
-func (db *DB) Append(key, val []byte, limit int) (int, error) {
-	e := db.write(key)
-	if e == nil {
-		db.setStr(key, val, false)
+// Append adds val to the end of the string and returns the new length. If the result were
+// longer than limit, it changes nothing and returns ErrStringLimit. A missing key has no limit.
+func (k Key) Append(name, val []byte, limit int) (int, error) {
+	if k.node == 0 {
+		k.setStr(name, val, false)
 		return len(val), nil
 	}
+	e, ks := k.entry(), k.db.ks
 	if e.typ != TypeString {
 		return 0, ErrWrongType
 	}
 	if e.enc == encInt {
 		e.setText(e.appendString(nil))
-		db.ks.valueBytes += e.size()
+		ks.valueBytes += e.size()
 	}
 	b := e.bytes()
 	if len(val) > limit-len(b) {
 		return 0, ErrStringLimit
 	}
-	db.ks.valueBytes -= e.size()
+	ks.valueBytes -= e.size()
 	b = append(b, val...)
 	e.enc = encRaw
 	e.setBytes(b)
-	db.ks.valueBytes += e.size()
+	ks.valueBytes += e.size()
 	return len(b), nil
 }
 
-// MutStr returns the string at key as bytes to be changed in place, at least n
-// long, zeros added; the encoding becomes raw and the TTL stays. A longer result
-// is made by calling with the new length.
-func (db *DB) MutStr(key []byte, n int) ([]byte, error) {
-	e := db.write(key)
-	if e == nil {
-		e = &db.keys.at(db.create(key, true)).Val
+// MutStr returns the string as bytes that may be changed in place, at least n of them. It
+// adds zeros where the string is shorter, makes the encoding raw and keeps the TTL. A
+// missing key is stored.
+func (k Key) MutStr(name []byte, n int) ([]byte, error) {
+	e, ks := (*entry)(nil), k.db.ks
+	if k.node == 0 {
+		e = &k.db.keys.at(k.add(name)).Val
 		e.enc = encRaw
-	} else if e.typ != TypeString {
+	} else if e = k.entry(); e.typ != TypeString {
 		return nil, ErrWrongType
 	}
-	db.ks.valueBytes -= e.size()
+	ks.valueBytes -= e.size()
 	if e.enc == encInt {
 		e.setBytes(e.appendString(nil))
 	}
@@ -160,6 +157,6 @@ func (db *DB) MutStr(key []byte, n int) ([]byte, error) {
 	}
 	e.enc = encRaw
 	e.setBytes(b)
-	db.ks.valueBytes += e.size()
+	ks.valueBytes += e.size()
 	return b, nil
 }

@@ -23,13 +23,13 @@ func TestStringsChangedInAnyWayAreWhatAMapHoldsAndAccountedFor(t *testing.T) {
 			db.SetStr(key, val, false)
 			model[string(key)] = val
 		case 1:
-			db.SetText(key, val)
+			db.Lookup(key, LookupWrite).SetText(key, val)
 			model[string(key)] = val
 		case 2:
-			db.SetRaw(key, bytes.Clone(val), false)
+			db.Lookup(key, LookupWrite).SetRaw(key, bytes.Clone(val), false)
 			model[string(key)] = val
 		case 3:
-			n, err := db.Append(key, val, 1000)
+			n, err := db.Lookup(key, LookupWrite).Append(key, val, 1000)
 			want := append(bytes.Clone(old), val...)
 			if len(old) > 0 && len(want) > 1000 {
 				require.Equal(t, ErrStringLimit, err)
@@ -39,7 +39,7 @@ func TestStringsChangedInAnyWayAreWhatAMapHoldsAndAccountedFor(t *testing.T) {
 			require.Equal(t, len(want), n)
 			model[string(key)] = want
 		case 4:
-			b, err := db.MutStr(key, len(val))
+			b, err := db.Lookup(key, LookupWrite).MutStr(key, len(val))
 			require.NoError(t, err)
 			copy(b, val)
 			want := append(bytes.Clone(old), make([]byte, max(0, len(val)-len(old)))...)

@@ -23,60 +23,62 @@ func typeOf[T collection]() Type {
 	}
 }
 
-func as[T collection](e *entry) (T, error) {
-	if e == nil {
+// ReadAt returns the collection of a key that was looked up: nil if the key is missing,
+// ErrWrongType if it holds another type. The collection must not be changed.
+func ReadAt[T collection](k Key) (T, error) {
+	if k.node == 0 {
 		return nil, nil
 	}
+	e := k.entry()
 	if e.typ != typeOf[T]() {
 		return nil, ErrWrongType
 	}
 	return *(*T)(unsafe.Pointer(&e.ref)), nil
 }
 
-// Read returns the collection at key for a command that reads: nil when there
-// is none, ErrWrongType when key holds another type.
-func Read[T collection](db *DB, key []byte) (T, error) { return as[T](db.read(key)) }
-
-// ReadToChange is Read for a command that changes the collection though Redis counts
-// it as one that reads: those of consumer groups.
-func ReadToChange[T collection](db *DB, key []byte) (T, error) {
-	e := db.read(key)
-	v, err := as[T](e)
+// WriteAt is ReadAt for a collection that may be changed. Settle accounts for the change.
+func WriteAt[T collection](k Key) (T, error) {
+	v, err := ReadAt[T](k)
 	if v != nil {
-		db.ks.touch(e)
+		k.db.ks.track(k.entry())
 	}
 	return v, err
 }
 
-// ReadLen is the number of elements of the collection at key, 0 when there is none.
+// Read returns the collection at key for a command that reads.
+func Read[T collection](db *DB, key []byte) (T, error) { return ReadAt[T](db.Lookup(key, LookupNone)) }
+
+// ReadToChange is Read for a command that changes the collection although Redis counts it
+// as one that reads: the commands of consumer groups.
+func ReadToChange[T collection](db *DB, key []byte) (T, error) {
+	return WriteAt[T](db.Lookup(key, LookupNone))
+}
+
+// ReadLen is the number of elements of the collection at key, 0 if key is missing.
 func ReadLen[T collection](db *DB, key []byte) (int, error) {
-	e := db.read(key)
-	if v, err := as[T](e); v == nil {
+	k := db.Lookup(key, LookupNone)
+	if v, err := ReadAt[T](k); v == nil {
 		return 0, err
 	}
+	e := k.entry()
 	return sizerOf(e.typ, e.ref).Len(), nil
 }
 
 // Write returns the collection at key for a command that changes it.
 func Write[T collection](db *DB, key []byte) (T, error) {
-	e := db.write(key)
-	v, err := as[T](e)
-	if v != nil {
-		db.ks.touch(e)
-	}
-	return v, err
+	return WriteAt[T](db.Lookup(key, LookupWrite))
 }
 
-// WriteOrNew is Write that stores an empty collection when there is none; the
-// caller puts something in before the command ends.
+// WriteOrNew is Write that stores an empty collection if key is missing. The caller puts
+// an element in before the command ends.
 func WriteOrNew[T collection](db *DB, key []byte) (T, error) {
-	v, err := Write[T](db, key)
-	if v != nil || err != nil {
-		return v, err
+	k := db.Lookup(key, LookupWrite)
+	v, err := WriteAt[T](k)
+	if v == nil && err == nil {
+		v = newCollection[T](db.ks)
+		putAt(k, key, v)
 	}
-	v = newCollection[T](db.ks)
-	Put(db, key, v)
-	return v, nil
+	return v, err
 }
 
 func newCollection[T collection](ks *Keyspace) T {
@@ -96,13 +98,15 @@ func newCollection[T collection](ks *Keyspace) T {
 	return *(*T)(unsafe.Pointer(&ref))
 }
 
-// Put stores a collection under key, over whatever was there, without a TTL.
-func Put[T collection](db *DB, key []byte, v T) {
-	e := &db.keys.at(db.create(key, false)).Val
+// Put stores a collection at key, over whatever key holds, without a TTL.
+func Put[T collection](db *DB, key []byte, v T) { putAt(db.Lookup(key, LookupWrite), key, v) }
+
+func putAt[T collection](k Key, name []byte, v T) {
+	e := &k.db.keys.at(k.replace(name, false)).Val
 	e.typ, e.enc, e.n = typeOf[T](), 0, 0
 	e.ref = *(*unsafe.Pointer)(unsafe.Pointer(&v))
-	db.ks.valueBytes += e.size()
-	db.ks.touch(e)
+	k.db.ks.valueBytes += e.size()
+	k.db.ks.track(e)
 }
 
 // DropIfEmpty deletes key when its collection has nothing left.

@@ -73,8 +73,8 @@ func examples() (bodies []string) {
 // use changes a value in ways that go wrong if it is not whole, and ends with nothing accounted for.
 func use(t *testing.T, ks *store.Keyspace, v store.Value) {
 	db, k := ks.DBs[0], []byte("k")
-	db.PutValue(k, v, 0)
-	db.Copy(k, db, []byte("copy"))
+	db.Peek(k).Put(k, v, 0, store.Past{})
+	db.Peek(k).CopyTo(db.Peek([]byte("copy")), []byte("copy"))
 	switch v.Type() {
 	case store.TypeList:
 		l, _ := store.Write[*store.List](db, k)

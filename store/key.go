@@ -1,0 +1,206 @@
+package store
+
+import "unsafe"
+
+// LookupFlags say which side effects a look-up leaves out (server.h: LOOKUP_*).
+type LookupFlags uint8
+
+// The flags of Lookup. LookupNone is the look-up of a command that reads: it counts a hit
+// or a miss, announces a miss, and notes the access for LRU and LFU.
+const (
+	LookupNoTouch  LookupFlags = 1 << iota // do not note the access
+	LookupNoNotify                         // do not announce a miss
+	LookupNoStats                          // count neither a hit nor a miss
+	LookupWrite                            // the command changes the key: count and announce nothing
+	LookupNoExpire                         // do not delete an overdue key, which is missing all the same
+
+	LookupNone      LookupFlags = 0
+	LookupNoEffects             = LookupNoNotify | LookupNoStats | LookupNoTouch | LookupNoExpire
+)
+
+// Key is the result of a look-up: where a key and its value are, or that the key is missing.
+// It is valid until the keyspace changes. A change of an existing key through its Key leaves
+// it valid. After storing a missing key, look it up again.
+//
+// Methods that can store a missing key take the name that was looked up once more: four
+// fields are as many as Go keeps in registers, and a name would be three of them.
+type Key struct {
+	db      *DB
+	hash    uint32
+	node    uint32 // 0 if the key is missing
+	overdue uint32 // the node of an overdue key that the look-up has not deleted
+}
+
+// Lookup finds key (db.c: lookupKey). A key whose time has come is missing, whether or not
+// the wheel has deleted it yet.
+func (db *DB) Lookup(key []byte, flags LookupFlags) Key {
+	k := Key{db: db, hash: db.keys.hash(key)}
+	i := db.keys.lookup(key, k.hash)
+	if i == 0 {
+		db.missed(key, flags)
+		return k
+	}
+	e := &db.keys.at(i).Val
+	if e.due(db.ks.Now) {
+		if flags&LookupNoExpire != 0 || db.ks.KeepDue {
+			k.overdue = i
+		} else {
+			db.expire(i)
+		}
+		db.missed(key, flags)
+		return k
+	}
+	k.node = i
+	if flags&LookupNoTouch == 0 {
+		db.ks.access(e)
+	}
+	if flags&(LookupNoStats|LookupWrite) == 0 {
+		db.ks.Stats.Hits++
+	}
+	return k
+}
+
+func (db *DB) missed(key []byte, flags LookupFlags) {
+	if flags&(LookupNoStats|LookupWrite) == 0 {
+		db.ks.Stats.Misses++
+	}
+	if flags&(LookupNoNotify|LookupWrite) == 0 && db.ks.OnMiss != nil {
+		db.ks.OnMiss(db, key)
+	}
+}
+
+// Peek finds key as it is stored, even if it is overdue, and has no side effect at all
+// (dict.c: dictFind).
+func (db *DB) Peek(key []byte) Key {
+	h := db.keys.hash(key)
+	return Key{db: db, hash: h, node: db.keys.lookup(key, h)}
+}
+
+// entry is the entry of a key that exists.
+func (k Key) entry() *entry { return &k.db.keys.at(k.node).Val }
+
+// Exists reports whether the look-up found the key. Methods that read or change a value
+// need a key that exists, unless they say otherwise.
+func (k Key) Exists() bool { return k.node != 0 }
+
+// Overdue reports whether the key exists although its time has come. Only Peek finds such a key.
+func (k Key) Overdue() bool { return k.node != 0 && k.entry().due(k.db.ks.Now) }
+
+// Type is the type of the value.
+func (k Key) Type() Type { return k.entry().typ }
+
+// Encoding is the answer of OBJECT ENCODING.
+func (k Key) Encoding() string { return k.entry().encoding() }
+
+// Value is the value. It aliases the keyspace, which must not change meanwhile.
+func (k Key) Value() Value { return k.entry().value() }
+
+// MemUsage estimates the bytes that the key and its value take.
+func (k Key) MemUsage() int {
+	n := k.db.keys.at(k.node)
+	return int(unsafe.Sizeof(*n)) + 4 + allocSize(len(n.Key)) + n.Val.size()
+}
+
+// Expire is the unix time in ms at which the key expires, 0 for never.
+func (k Key) Expire() int64 { return k.entry().expire }
+
+// SetExpire makes the key expire at the unix time at, in ms. If at is in the past, the
+// next look-up or the wheel deletes the key.
+func (k Key) SetExpire(at int64) { k.db.setExpire(k.node, at) }
+
+// Persist drops the TTL and reports whether there was one.
+func (k Key) Persist() bool {
+	e := k.entry()
+	if e.expire == 0 {
+		return false
+	}
+	k.db.wheel.remove(k.db.keys, k.node)
+	e.expire = 0
+	return true
+}
+
+// Delete removes the key.
+func (k Key) Delete() { k.db.remove(k.node) }
+
+// MoveTo moves value and TTL to the key name of any database, over whatever that key holds.
+func (k Key) MoveTo(to Key, name []byte) {
+	value := *k.entry()
+	value.prev, value.next = 0, 0
+	k.Delete()
+	to.adopt(name, value)
+}
+
+// CopyTo puts a deep copy of the value, TTL included, under the key name of any database,
+// over whatever that key holds.
+func (k Key) CopyTo(to Key, name []byte) {
+	e := k.entry()
+	c := e.cloneValue()
+	c.expire, c.lru = e.expire, k.db.ks.newLRU()
+	to.adopt(name, c)
+}
+
+// Put stores v, over whatever the key holds. The key expires at the unix time at, in ms,
+// unless at is 0. past replaces the access that storing is, where it says something.
+func (k Key) Put(name []byte, v Value, at int64, past Past) {
+	v.e.lru, v.e.expire = k.db.ks.newLRU(), at
+	k.db.ks.applyPast(&v.e, past)
+	k.adopt(name, v.e)
+}
+
+// adopt stores an entry that is in no wheel. The key becomes a new one, even if it exists.
+func (k Key) adopt(name []byte, value entry) {
+	if k.node != 0 {
+		k.Delete()
+		k.node = 0
+	}
+	i := k.replace(name, false)
+	e := &k.db.keys.at(i).Val
+	at := value.expire
+	value.expire = 0
+	*e = value
+	k.db.ks.valueBytes += e.size()
+	if at != 0 {
+		k.db.setExpire(i, at)
+	}
+}
+
+// replace makes k ready for a new value and returns its node. The old value leaves the
+// accounts. Its TTL goes too, unless keepTTL.
+func (k Key) replace(name []byte, keepTTL bool) uint32 {
+	if k.node == 0 {
+		return k.add(name)
+	}
+	e := k.entry()
+	k.db.lose(e, name)
+	if e.expire != 0 && !keepTTL {
+		k.db.wheel.remove(k.db.keys, k.node)
+		e.expire = 0
+	}
+	return k.node
+}
+
+// add puts a missing key into the database.
+func (k Key) add(name []byte) uint32 {
+	db := k.db
+	if k.overdue != 0 {
+		db.expire(k.overdue)
+	}
+	i := db.keys.add(string(name), k.hash)
+	db.keys.at(i).Val.lru = db.ks.newLRU()
+	if db.ks.OnNew != nil {
+		db.ks.OnNew(db, name)
+	}
+	return i
+}
+
+func (db *DB) setExpire(i uint32, at int64) {
+	e := &db.keys.at(i).Val
+	if e.expire != 0 {
+		db.wheel.remove(db.keys, i)
+	}
+	if db.wheel.count == 0 {
+		db.wheel.now = db.ks.Now
+	}
+	e.expire = max(at, 1) // 0 means never; both are long past
+	db.wheel.add(db.keys, i)
+}
