@@ -1,5 +1,5 @@
-// Package lab has the stories of the lock lab: scripts, not Go. These tests run them, and
-// see to it that docs/lab.md tells of all there is.
+// Package lab has the stories of the lock lab: scripts, not Go. These tests run them, and check that
+// docs/lab describes everything that exists.
 package lab
 
 import (
@@ -22,13 +22,13 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// twoHolders are the stories in which the log shows that two had a lock. In others as well
-// somebody believed to hold what was no longer his; but then he could have known, as his
-// lease was over, or it was a lock on one of two servers.
+// twoHolders lists the stories in which the log shows two holders of one lock. In other stories, too, a
+// client believes in a lock that it has lost. But its lease was over, so it could have known, or the lock
+// was on one of two unconnected servers.
 var twoHolders = []string{"04", "05", "06", "09"}
 
-// Every story ends as it says, and with the same seed in the same way: what its clients
-// have seen and what the server has logged are equal, byte for byte.
+// Every story ends as it says. A second run with the same seed prints the same, byte for byte: the replies
+// of its clients and the log of the server.
 func TestStoriesEndAsTheySayTwice(t *testing.T) {
 	server := build(t)
 	stories := scripts(t)
@@ -64,7 +64,7 @@ func TestAStoryThatDoesNotEndAsItSaysSaysWhatItSaw(t *testing.T) {
 	}
 }
 
-// build makes a server for the stories, where there is all that they need.
+// build builds the server for the stories. Without bash or redis-cli it skips the test, and fails it in CI.
 func build(t *testing.T) (server string) {
 	t.Helper()
 	for _, tool := range []string{"bash", "redis-cli"} {
@@ -72,7 +72,7 @@ func build(t *testing.T) (server string) {
 			if os.Getenv("CI") == "true" {
 				t.Fatal(err)
 			}
-			t.Skipf("the stories are told with %s: %v", tool, err)
+			t.Skipf("the stories need %s: %v", tool, err)
 		}
 	}
 	server = filepath.Join(t.TempDir(), "miniredisd")
@@ -100,7 +100,7 @@ func judge(t *testing.T, path string) *verdict.Verdict {
 	return v
 }
 
-// tell runs a story and returns what it prints.
+// tell runs a story and returns its output.
 func tell(t *testing.T, server, story, history string) string {
 	t.Helper()
 	cmd := exec.Command("bash", story)
@@ -113,11 +113,11 @@ func tell(t *testing.T, server, story, history string) string {
 	return out.String()
 }
 
-// The blocks of the chapter that are marked lab are commands and their replies, in the
-// notation of LAB LOG.
-func TestTheChapterShowsRepliesAsTheyAre(t *testing.T) {
+// The blocks of the reference that are marked lab are commands and their replies, in the notation of
+// LAB LOG.
+func TestTheReferenceShowsRepliesAsTheyAre(t *testing.T) {
 	conn := redistest.Dial(t, miniredistest.RunMasters(t, 5)[0].Addr())
-	blocks := regexp.MustCompile("(?s)```lab\n(.*?)```").FindAllStringSubmatch(read(t, "docs/lab.md"), -1)
+	blocks := regexp.MustCompile("(?s)```lab\n(.*?)```").FindAllStringSubmatch(read(t, "docs/lab/reference.md"), -1)
 	require.NotEmpty(t, blocks)
 	for _, block := range blocks {
 		lines := strings.Split(strings.TrimSpace(block[1]), "\n")
@@ -130,7 +130,7 @@ func TestTheChapterShowsRepliesAsTheyAre(t *testing.T) {
 	}
 }
 
-// words splits a line at spaces, but for those in double quotes.
+// words splits a line at spaces, except at spaces inside double quotes.
 func words(line string) (all []string) {
 	for _, word := range regexp.MustCompile(`"[^"]*"|\S+`).FindAllString(line, -1) {
 		all = append(all, strings.Trim(word, `"`))
@@ -138,7 +138,7 @@ func words(line string) (all []string) {
 	return all
 }
 
-// text is a reply as LAB LOG shows it.
+// text formats a reply as LAB LOG does.
 func text(v resp.Value) string {
 	switch {
 	case v.Null:
@@ -162,33 +162,36 @@ func read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// The table of commands in docs/commands.md is written from the commands there are, so the words
-// of LAB's syntax are all there.
-func TestTheChapterTellsOfEveryVerb(t *testing.T) {
-	chapter := read(t, "docs/lab.md")
+// docs/commands.md is written from the table of commands, so it has every word of LAB's syntax.
+func TestTheReferenceHasEveryVerb(t *testing.T) {
+	reference := read(t, "docs/lab/reference.md")
 	verbs := regexp.MustCompile("(?m)^\\| `LAB ([A-Z]+)(.*)` \\| 0").FindAllStringSubmatch(read(t, "docs/commands.md"), -1)
 	require.NotEmpty(t, verbs)
 	for _, verb := range verbs {
 		if verb[1] == "HELP" {
 			continue
 		}
-		section := regexp.MustCompile("(?ms)^### `?LAB " + verb[1] + "\\b.*?(?:^##|\\z)").FindString(chapter)
-		require.NotEmpty(t, section, "docs/lab.md has no section LAB %s", verb[1])
+		section := regexp.MustCompile("(?ms)^## LAB " + verb[1] + "\\b.*?(?:^##|\\z)").FindString(reference)
+		require.NotEmpty(t, section, "docs/lab/reference.md has no section LAB %s", verb[1])
 		for _, word := range regexp.MustCompile("[A-Z]{2,}").FindAllString(verb[2], -1) {
 			require.Contains(t, section, word, "LAB %s", verb[1])
 		}
 	}
 }
 
-func TestTheChapterTellsOfEveryActionStoryAndFinding(t *testing.T) {
-	chapter := read(t, "docs/lab.md")
+func TestTheChaptersNameEveryActionEventStoryAndFinding(t *testing.T) {
+	var chapters strings.Builder
+	for _, page := range []string{"faults", "log", "doctor", "stories"} {
+		chapters.WriteString(read(t, "docs/lab/"+page+".md"))
+	}
 	_, err := lab.ParseRule([][]byte{[]byte("r"), []byte("ACTION"), []byte("x")})
 	_, actions, found := strings.Cut(err.Error(), "is not one of ")
 	require.True(t, found, err)
 	names := strings.Split(actions, ", ")
 	require.Contains(t, names, "DROP-REPLY")
+	names = append(names, lab.EventCommand, lab.EventExpired, lab.EventClock, lab.EventCrash, lab.EventRestore)
 	for _, story := range scripts(t) {
-		names = append(names, "../examples/lab/"+story)
+		names = append(names, "../../examples/lab/"+story)
 	}
 	patterns := regexp.MustCompile(`Pattern = "([a-z-]+)"`).FindAllStringSubmatch(read(t, "lab/doctor/finding.go"), -1)
 	require.NotEmpty(t, patterns)
@@ -196,6 +199,7 @@ func TestTheChapterTellsOfEveryActionStoryAndFinding(t *testing.T) {
 		names = append(names, p[1])
 	}
 	for _, name := range names {
-		require.True(t, strings.Contains(chapter, "`"+name) || strings.Contains(chapter, "("+name+")"), "docs/lab.md does not tell of %s", name)
+		known := strings.Contains(chapters.String(), "`"+name) || strings.Contains(chapters.String(), "("+name+")")
+		require.True(t, known, "docs/lab does not name %s", name)
 	}
 }
