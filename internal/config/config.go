@@ -1,31 +1,34 @@
-// Package config is what redis-server calls its configuration: one table of
-// every Redis 7.2 directive, and the Config it reads and writes.
+// Package config holds Redis 7.2's configuration: one table with every directive, and the Config that
+// the directives read and write.
 //
-// The table (table.go) says for each directive its name and alias, its kind and
-// range, its default, whether CONFIG SET may touch it, and whether it does
-// something here. Four states exist: implemented; inert, which is accepted,
-// answered by CONFIG GET and reported once by Inert; refused, for what a user must
-// not believe to have (cluster mode, TLS, replication); and withheld, which a file may
-// ask for in vain, as many do (appendonly). files.go names what asks for files in vain.
-// The same rows drive the configuration file, the command line, CONFIG GET,
-// CONFIG SET and CONFIG REWRITE, so that these cannot disagree.
+//	command line, file, stdin ──> Parse ──> *Config ──> plain fields, which the server reads
+//	                                         ^   │
+//	              CONFIG SET: Set(pairs) ────┘   └──> Get, Rewrite, Inert
 //
-//	args, file, stdin --> Parse --> *Config --> plain fields, read by the server
-//	                                  ^   |
-//	               Set(pairs, apply) -+   +--> Get, Rewrite, Inert
+// A row of the table (rows.go) has a directive's name and alias, kind, flags, default, range, and field.
+// Parse, CONFIG GET, CONFIG SET and CONFIG REWRITE all use the same rows, so they agree.
 //
-// Hot code reads fields: cfg.MaxClients, cfg.Timeout. A row binds its directive
-// to a field by an accessor; an inert directive has no field and keeps its text.
-// A field may be assigned directly (the server stores the port it was given);
-// CONFIG GET renders from the field.
+// A directive is in one of four states:
 //
-// In a program: start from Default(), assign fields, hand it to server.New.
-// In cmd/miniredisd: Parse(os.Args[1:], os.Stdin). For CONFIG SET the server
-// calls Set with an apply function, which is called once per changed name after
-// all values are stored; when it fails, every old value is put back and applied
-// again. Error texts are Redis's, without the leading '-'.
+//   - implemented: it has an effect.
+//   - inert: a file and CONFIG SET may set it, and CONFIG GET shows the value. It has no effect, which
+//     [Config.Inert] reports once for the log.
+//   - refused: any value but the default is an error. Otherwise users would rely on a feature that does
+//     not exist, such as cluster mode, TLS or replication.
+//   - withheld: CONFIG SET refuses it. A file may set it without effect, because many files do
+//     (appendonly). files.go finds directives that ask for files.
 //
-// A Config belongs to the goroutine that executes commands once the server runs.
+// The server reads fields: cfg.MaxClients, cfg.Timeout. A row finds its field by a function. An inert
+// directive has no field; the Config keeps its text. A program may assign a field directly, and CONFIG
+// GET then shows the new value.
+//
+// A Go program starts from [Default], assigns fields and passes the Config to server.New.
+// cmd/miniredisd calls [Parse]. Error texts are Redis's, without the leading '-'.
+//
+// What Redis does differently: each kind of directive has its own functions in a table of C structs
+// (config.c: standardConfig), and the values are fields of the global server.
+//
+// A Config has no lock. Once the server runs, it belongs to the goroutine that executes commands.
 package config
 
 import (
@@ -34,27 +37,26 @@ import (
 	"slices"
 )
 
-// RedisVersion is the version of Redis whose behaviour is offered; Version is
-// ours.
+// RedisVersion is the version of Redis that the server behaves like. Version is the server's own.
 const (
 	RedisVersion = "7.2.6"
 	Version      = "0.1.0"
 )
 
-// OutputLimit bounds the replies waiting for one class of clients; 0 is no
+// OutputLimit bounds the output that waits for each client of a class, in bytes and seconds. 0 means no
 // bound.
 type OutputLimit struct{ Hard, Soft, SoftSeconds int64 }
 
-// Rename is a rename-command line. The server applies it, for it knows the
-// commands; Line and Text are for its complaint.
+// Rename is a rename-command line. The server applies it, because it knows the commands. Line and Text
+// are for its error message.
 type Rename struct {
-	From, To string // To is empty for a command that is to be gone
+	From, To string // an empty To removes the command
 	Line     int
 	Text     string
 }
 
-// User is a user line: a name and rules. The server makes users of them, for it
-// knows the commands; Line and Text are for its complaint.
+// User is a user line: a name and rules. The server makes the user, because it knows the commands. Line
+// and Text are for its error message.
 type User struct {
 	Name  string
 	Rules []string
@@ -69,42 +71,41 @@ const (
 	ClassPubSub
 )
 
-// Config is the state of every directive; enumerations are their lower-case
-// word.
+// Config has the value of every directive. An enumeration is its lower-case word.
 type Config struct {
-	// File is the absolute path of the configuration file, "" without one.
+	// File is the absolute path of the configuration file, "" if there is none.
 	File string
 
-	Bind           []string // a leading "-" marks an address that may be missing
-	Port           int      // 0 picks a free one, -1 is no TCP at all
+	Bind           []string // a leading "-" marks an address that the machine may lack
+	Port           int      // 0 chooses a free port, -1 means no TCP
 	PortFile       string
-	Masters        int    // servers in this process, on ports from Port on
-	Trace          string // where the recording goes; "" for none
+	Masters        int    // the number of servers in this process, on the ports from Port on
+	Trace          string // the file of the recording; "" means none
 	UnixSocket     string
 	UnixSocketPerm int
 	ProtectedMode  bool
 	TCPBacklog     int
 	TCPKeepAlive   int // seconds
-	Timeout        int // seconds, 0 = never
+	Timeout        int // seconds, 0 means never
 	MaxClients     int
 	RequirePass    string
-	ACLFile        string // "" for none
-	Users          []User // user lines; only without an ACLFile
+	ACLFile        string // "" means none
+	Users          []User // the user lines; only without an ACLFile
 
 	ACLLogMaxLen     int    // entries
 	ACLPubSubDefault string // allchannels, resetchannels
 
 	Databases        int
-	Lab              bool   // LAB commands work: faults and a clock on request
-	LabOpen          bool   // Lab may be reached by strangers, without a password
-	LabHTTP          string // address of LAB over HTTP, the port filled in; "" for none
+	Lab              bool   // the LAB command works
+	LabOpen          bool   // other machines may reach the lab without a password
+	LabHTTP          string // the address of LAB over HTTP, with its port; "" means none
 	LabHTTPFile      string
-	Seed             uint64 // of hashing and chance; 0 has the server choose one
+	Seed             uint64 // for hashing and random choices; with 0 the server chooses a seed
 	Hz               int
-	IOThreads        int // those that read and write sockets, the one that executes counted
+	IOThreads        int // the threads that read and write sockets, main included
 	IOThreadsDoReads bool
 
-	Dir            string // absolute; "" is the directory of the process
+	Dir            string // absolute; "" means the working directory of the process
 	LogLevel       string
 	LogFile        string
 	PIDFile        string
@@ -113,7 +114,7 @@ type Config struct {
 	AlwaysShowLogo bool
 
 	OOMScoreAdj       string // no, yes (relative to the score at the start), absolute
-	OOMScoreAdjValues [3]int // of a master, a replica, a child that saves
+	OOMScoreAdjValues [3]int // for a master, a replica, and a child that saves
 
 	EnableDebugCommand     string // no, yes, local
 	EnableProtectedConfigs string // no, yes, local
@@ -133,15 +134,15 @@ type Config struct {
 	ProtoMaxBulkLen  int64
 
 	BusyReplyThreshold      int64 // milliseconds
-	SlowlogSlowerThan       int64 // microseconds, -1 = off
+	SlowlogSlowerThan       int64 // microseconds, -1 means off
 	SlowlogMaxLen           int   // entries
-	LatencyMonitorThreshold int64 // milliseconds, 0 = off
+	LatencyMonitorThreshold int64 // milliseconds, 0 means off
 	LatencyTracking         bool
 	LatencyPercentiles      []float64
-	NotifyEvents            string // as CONFIG GET renders it: A or letters, then n, K, E, m
+	NotifyEvents            string // as CONFIG GET shows it: A or letters, then n, K, E, m
 	TrackingTableMaxKeys    int
 	ShutdownTimeout         int    // seconds
-	ShutdownOnSigterm       string // words joined by a space
+	ShutdownOnSigterm       string // words separated by spaces
 	ShutdownOnSigint        string
 
 	HashMaxListpackEntries int
@@ -157,14 +158,13 @@ type Config struct {
 	StreamNodeMaxEntries   int
 	HLLSparseMaxBytes      int
 
-	// text holds the value of each inert directive that is not at its default,
-	// by primary name.
+	// text has the inert directives that differ from their default: name to value.
 	text map[string]string
-	// noted are the inert directives that Inert has reported.
+	// noted has the inert directives that Inert has reported.
 	noted map[string]bool
 }
 
-// Default returns the configuration of a server started without arguments.
+// Default returns the configuration of a server without arguments.
 func Default() *Config {
 	c := &Config{text: map[string]string{}, noted: map[string]bool{}}
 	for i := range table {
@@ -184,8 +184,8 @@ func (c *Config) Clone() *Config {
 	return &d
 }
 
-// Inert returns the directives that were given a value without effect since the
-// last call, for the log: each is returned once in the life of a Config.
+// Inert returns the inert directives that are not at their default, for the log. It returns each
+// directive only once in the life of a Config.
 func (c *Config) Inert() []string {
 	var names []string
 	for i := range table {
@@ -198,7 +198,7 @@ func (c *Config) Inert() []string {
 	return names
 }
 
-// Sensitive tells whether the values of a directive must not reach a log.
+// Sensitive reports whether the values of a directive must not reach a log.
 func Sensitive(name string) bool {
 	r, _ := lookup(name)
 	return r != nil && r.flags&sensitive != 0

@@ -42,16 +42,16 @@ func TestEveryDefaultIsAcceptedAndReadBackAsItself(t *testing.T) {
 	require.Empty(t, c.Inert())
 }
 
-// other is a valid value that is not the default.
+// other returns a valid value that differs from the default.
 func other(r *row) string {
 	switch r.kind {
 	case boolean:
 		return map[string]string{"yes": "no", "no": "yes"}[r.def]
 	case integer, memory, percent:
-		if r.def == "2" || r.hi == 2 {
+		if r.def == "2" || r.max == 2 {
 			return "1"
 		}
-		return map[bool]string{true: "2097152", false: "2"}[r.hi > 2097152]
+		return map[bool]string{true: "2097152", false: "2"}[r.max > 2097152]
 	case octal:
 		return "700"
 	case word, words:
@@ -96,7 +96,8 @@ func TestEveryDirectiveSurvivesSetRewriteAndParse(t *testing.T) {
 			c.EnableProtectedConfigs = "yes"
 			_, err = c.Set([]string{r.name, want}, false, nil)
 			if r.flags&immutable != 0 {
-				require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument '"+r.name+"') - can't set immutable config")
+				require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to "+
+					"argument '"+r.name+"') - can't set immutable config")
 				c.store(r, want)
 			} else {
 				require.NoError(t, err)
@@ -140,16 +141,17 @@ func TestInertDirectivesAreReportedOnce(t *testing.T) {
 	require.Equal(t, []string{"aof-load-truncated"}, c.Inert())
 }
 
-func TestWhatAsksForFilesIsNamed(t *testing.T) {
+func TestDirectivesThatAskForFilesAreNamed(t *testing.T) {
 	require.Empty(t, Default().Unsaved())
-	c, err := Parse([]string{"--appendonly", "yes", "--save", "60", "1", "--shutdown-on-sigterm", "save now", "--shutdown-on-sigint", "nosave"}, nil)
+	c, err := Parse([]string{"--appendonly", "yes", "--save", "60", "1", "--shutdown-on-sigterm", "save now",
+		"--shutdown-on-sigint", "nosave"}, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"save 60 1", "appendonly yes", "shutdown-on-sigterm save now"}, c.Unsaved())
 	require.Equal(t, []string{"save 60 1"}, c.Unsaved("save", "timeout"))
 	require.Empty(t, c.Unsaved("timeout"))
 }
 
-func TestAppendonlyIsNoWhateverAFileAsksFor(t *testing.T) {
+func TestAppendonlyStaysNoWhenAFileSetsIt(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "redis.conf")
 	const line = "appendonly yes\n"
 	require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
@@ -162,7 +164,8 @@ func TestAppendonlyIsNoWhateverAFileAsksFor(t *testing.T) {
 	require.Equal(t, line, string(text), "nobody has set it to no")
 
 	_, err = c.Set([]string{"appendonly", "yes"}, true, nil)
-	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'appendonly') - append-only files are not supported by miniredisd: data is kept in memory only")
+	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'appendonly') - append-only "+
+		"files are not supported by miniredisd: data is kept in memory only")
 	require.Equal(t, []string{"appendonly yes"}, c.Unsaved())
 	_, err = c.Set([]string{"appendonly", "no"}, true, nil)
 	require.NoError(t, err)
@@ -210,12 +213,14 @@ func TestCommandLine(t *testing.T) {
 		want map[string]string
 	}{
 		{[]string{"--save", "60", "1", "--save", "", "--port", "7"}, "", map[string]string{"save": "", "port": "7"}},
-		{[]string{"--save", "60 1", "--port", "7", "--oom-score-adj-values", "1 2 3"}, "", map[string]string{"save": "60 1", "port": "7", "oom-score-adj-values": "1 2 3"}},
+		{[]string{"--save", "60 1", "--port", "7", "--oom-score-adj-values", "1 2 3"}, "",
+			map[string]string{"save": "60 1", "port": "7", "oom-score-adj-values": "1 2 3"}},
 		{[]string{"--save", "60", "1", "--save", "7", "2"}, "", map[string]string{"save": "60 1 7 2"}},
 		{[]string{"--save", "--port", "8"}, "", map[string]string{"save": "", "port": "8"}},
 		{[]string{"--port", "8", "--save"}, "", map[string]string{"save": "", "port": "8"}},
 		{[]string{"--port 8", "--timeout", "3"}, "", map[string]string{"port": "8", "timeout": "3"}},
-		{[]string{"--bind", "127.0.0.1", "-::1", "--requirepass", "--x"}, "", map[string]string{"bind": "127.0.0.1 -::1", "requirepass": "--x"}},
+		{[]string{"--bind", "127.0.0.1", "-::1", "--requirepass", "--x"}, "",
+			map[string]string{"bind": "127.0.0.1 -::1", "requirepass": "--x"}},
 		{[]string{"--requirepass", "a b\"c"}, "", map[string]string{"requirepass": "a b\"c"}},
 		{[]string{conf, "--port", "2"}, "", map[string]string{"port": "2", "timeout": "7", "save": "1 2"}},
 		{[]string{"-"}, "port 3\nrequirepass \"\"\n", map[string]string{"port": "3", "requirepass": ""}},
@@ -225,9 +230,11 @@ func TestCommandLine(t *testing.T) {
 			"save": "60 1", "bind": "", "latency-tracking-info-percentiles": ""}},
 		{[]string{"-"}, "save\n", map[string]string{"save": ""}},
 		{[]string{"--maxmemory", "2kb", "--hz", "9999"}, "", map[string]string{"maxmemory": "2048", "hz": "500"}},
-		{[]string{"-"}, "slaveof no one\nLUA-time-limit 7\nlua-replicate-commands yes\n", map[string]string{"busy-reply-threshold": "7"}},
-		{[]string{"-"}, "client-output-buffer-limit pubsub 1k 1kb 1\nclient-output-buffer-limit normal 2m 0 0", map[string]string{
-			"client-output-buffer-limit": "normal 2000000 0 0 slave 268435456 67108864 60 pubsub 1000 1024 1"}},
+		{[]string{"-"}, "slaveof no one\nLUA-time-limit 7\nlua-replicate-commands yes\n",
+			map[string]string{"busy-reply-threshold": "7"}},
+		{[]string{"-"}, "client-output-buffer-limit pubsub 1k 1kb 1\nclient-output-buffer-limit normal 2m 0 0",
+			map[string]string{
+				"client-output-buffer-limit": "normal 2000000 0 0 slave 268435456 67108864 60 pubsub 1000 1024 1"}},
 	} {
 		cfg, err := Parse(c.args, strings.NewReader(c.in))
 		if c.want == nil {
@@ -281,14 +288,16 @@ func TestIncludeReadsFilesAndPatterns(t *testing.T) {
 func TestSetUndoesEverythingWhenApplyFails(t *testing.T) {
 	c := Default()
 	var applied []string
-	_, err := c.Set([]string{"timeout", "5", "hz", "10", "port", "1", "maxclients", "9"}, false, func(name string) error {
-		applied = append(applied, name)
-		if name == "port" && c.Port == 1 {
-			return errors.New("Unable to listen on this port. Check server logs.")
-		}
-		return nil
-	})
-	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on this port. Check server logs.")
+	_, err := c.Set([]string{"timeout", "5", "hz", "10", "port", "1", "maxclients", "9"}, false,
+		func(name string) error {
+			applied = append(applied, name)
+			if name == "port" && c.Port == 1 {
+				return errors.New("Unable to listen on this port. Check server logs.")
+			}
+			return nil
+		})
+	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'port') - Unable to listen on "+
+		"this port. Check server logs.")
 	require.Equal(t, []string{"timeout", "port", "timeout", "port"}, applied)
 	require.Equal(t, Default(), c)
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Unsaved returns the directives, with their values, that ask for data to be saved, which
-// this server does not do. Given names, it looks at those directives alone.
+// Unsaved returns the directives that ask the server to save data, with their values. The server does
+// not save data. With names, Unsaved looks at these directives only.
 func (c *Config) Unsaved(names ...string) []string {
 	var lines []string
 	for _, name := range []string{"save", "appendonly", "shutdown-on-sigint", "shutdown-on-sigterm"} {
@@ -27,8 +27,8 @@ func (c *Config) Unsaved(names ...string) []string {
 	return lines
 }
 
-// Unread returns the paths of the data that redis-server would find in dir when it starts.
-// They are not read here.
+// Unread returns the paths of data files that redis-server would load from dir at the start. This server
+// does not load them.
 func (c *Config) Unread() []string {
 	var paths []string
 	for _, name := range []string{"dbfilename", "appenddirname"} {

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// LineError is a line that cannot be accepted. Its text is the whole message
-// redis-server prints on standard error before it exits with 1.
+// LineError is an error in a configuration line. Its text is the message that redis-server prints on
+// standard error before it exits with 1.
 type LineError struct {
-	Line int // 0: no one line is to blame
+	Line int // 0 if the error is in no single line
 	Text string
 	Why  string
 }
@@ -24,7 +24,7 @@ func (e *LineError) Error() string {
 	return head + e.Why
 }
 
-// OpenError is a configuration file that cannot be read. redis-server logs it.
+// OpenError is a configuration file that cannot be read. redis-server logs this error.
 type OpenError struct {
 	Path string
 	Err  error
@@ -36,9 +36,10 @@ func (e *OpenError) Error() string {
 
 func (e *OpenError) Unwrap() error { return e.Err }
 
-// Parse reads a command line as redis-server does: [file] [-] [--name value
-// ...]. File, standard input and options are one text of configuration lines in
-// this order, so that the last one counts and line numbers run on.
+// Parse reads a command line as redis-server does: [file] [-] [--name value ...]. The file, standard
+// input and the options become one text of configuration lines, in this order. So a later line
+// overrides an earlier one, and line numbers go on across them. The error is a *LineError, an
+// *OpenError or an error of stdin.
 func Parse(args []string, stdin io.Reader) (*Config, error) {
 	c := Default()
 	file, fromStdin, options := splitCommandLine(args)
@@ -69,15 +70,14 @@ func Parse(args []string, stdin io.Reader) (*Config, error) {
 	return c, c.finish()
 }
 
-// ReadsStdin tells whether a command line has Parse read standard input.
+// ReadsStdin reports whether Parse reads standard input for these arguments.
 func ReadsStdin(args []string) bool {
 	_, fromStdin, _ := splitCommandLine(args)
 	return fromStdin
 }
 
-// splitCommandLine turns options into configuration lines. What follows an
-// option's name is its value even when it starts with "--"; only --save and
-// --sentinel may go without.
+// splitCommandLine turns options into configuration lines. The argument after an option's name is its
+// value, even if it starts with "--". Only --save and --sentinel may have no value.
 func splitCommandLine(args []string) (file string, fromStdin bool, options string) {
 	first := 0
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
@@ -111,7 +111,7 @@ func splitCommandLine(args []string) (file string, fromStdin bool, options strin
 	return file, fromStdin, b.String()
 }
 
-// readConfig reads a file, or all that match a pattern, which may be none.
+// readConfig reads a file, or all files that match a pattern. A pattern may match no file.
 func readConfig(path string) (string, error) {
 	paths := []string{path}
 	if strings.ContainsAny(path, "*?[") {
@@ -132,7 +132,7 @@ func readConfig(path string) (string, error) {
 type loader struct {
 	c     *Config
 	saved bool // a save line has replaced the default
-	depth int  // of include
+	depth int  // the nesting of include
 }
 
 func (l *loader) load(lines string) error {
@@ -158,7 +158,7 @@ func (l *loader) load(lines string) error {
 	return nil
 }
 
-// directive applies one line. err is set when an included file is at fault.
+// directive applies one line. why is the error text for this line. err is an error in an included file.
 func (l *loader) directive(args []string, n int, line string) (why string, err error) {
 	name := strings.ToLower(args[0])
 	if r, _ := lookup(name); r != nil {
@@ -202,8 +202,7 @@ func (l *loader) directive(args []string, n int, line string) (why string, err e
 	return "Bad directive or wrong number of arguments", nil
 }
 
-// maxIncludes is deeper than any sane nesting; a file that includes itself
-// would otherwise never end.
+// maxIncludes stops a file that includes itself.
 const maxIncludes = 64
 
 func (l *loader) include(path string) (why string, err error) {
@@ -219,7 +218,7 @@ func (l *loader) include(path string) (why string, err error) {
 	return "", l.load(lines)
 }
 
-// retired directives are skipped by Redis 7 without a word.
+// retired reports whether Redis 7 silently ignores a directive.
 func retired(name string) bool {
 	switch name {
 	case "list-max-ziplist-entries", "list-max-ziplist-value", "lua-replicate-commands":
@@ -228,7 +227,7 @@ func retired(name string) bool {
 	return false
 }
 
-// finish checks what no single line can and settles what depends on others.
+// finish checks the configuration as a whole, after the last line.
 func (c *Config) finish() error {
 	if c.LogFile != "" {
 		f, err := os.OpenFile(c.Relative(c.LogFile), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o644)
@@ -237,8 +236,8 @@ func (c *Config) finish() error {
 		}
 		_ = f.Close()
 	}
-	// Redis with port 0 and no other listener exits, so a free port takes
-	// nothing away; beside a unix socket it must stay what it means there.
+	// Redis exits if port is 0 and there is no unix socket. Here port 0 then means a free port. With a
+	// unix socket, port 0 means no TCP, as in Redis.
 	if c.Port == 0 && c.UnixSocket != "" {
 		c.Port = -1
 	}
@@ -246,8 +245,7 @@ func (c *Config) finish() error {
 	return nil
 }
 
-// Relative resolves a path of the configuration against dir, as after Redis's
-// chdir.
+// Relative resolves a path against the directive dir, because Redis changes to that directory.
 func (c *Config) Relative(path string) string {
 	if filepath.IsAbs(path) {
 		return path
@@ -255,5 +253,5 @@ func (c *Config) Relative(path string) string {
 	return filepath.Join(c.dir(), path)
 }
 
-// clamp keeps hz in the range that Redis keeps it in without an error.
+// clamp moves hz into its range. Like Redis, it reports no error.
 func (c *Config) clamp() { c.Hz = min(max(c.Hz, 1), 500) }

@@ -17,7 +17,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// redis is a real redis-server that answers on a unix socket.
+// redis is a real redis-server on a unix socket.
 type redis struct {
 	t    *testing.T
 	conn net.Conn
@@ -46,7 +46,7 @@ func startRedis(t *testing.T, args ...string) *redis {
 	return &redis{t, conn, bufio.NewReader(conn)}
 }
 
-// do sends a command and returns a line per element of the reply.
+// do sends a command and returns the elements of the reply, one a line.
 func (r *redis) do(args ...string) []string {
 	var b bytes.Buffer
 	fmt.Fprintf(&b, "*%d\r\n", len(args))
@@ -79,8 +79,8 @@ func (r *redis) reply() []string {
 	return []string{line[1:]}
 }
 
-// refusedBy is what redis-server prints on standard error for a command line,
-// its version replaced by ours.
+// refusedBy returns what redis-server prints on standard error for a command line, with this server's
+// version in place of its own.
 func refusedBy(t *testing.T, dir string, args ...string) string {
 	t.Helper()
 	redistest.Require(t)

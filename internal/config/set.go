@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Get returns name and value, alternating, of every directive that one of the
-// patterns names. A pattern without glob characters must be the exact name and
-// is answered as it was spelled; match decides about the others.
+// Get is CONFIG GET: it returns names and values in turn, of every directive that matches one of the
+// patterns. A pattern without glob characters must be a directive's name, and the reply has the name as
+// it was spelled. match compares other patterns with names.
 func (c *Config) Get(patterns []string, match func(pattern, name string) bool) []string {
 	var pairs, seen []string
 	add := func(name string, r *row) {
@@ -38,16 +38,17 @@ func (c *Config) Get(patterns []string, match func(pattern, name string) bool) [
 
 // change is one pair of CONFIG SET.
 type change struct {
-	name     string // the client's, which may be an alias
+	name     string // as the client sent it: a name or an alias
 	row      *row
 	old, new string
 }
 
-// Set is CONFIG SET: pairs alternates names and values, all of which are taken
-// or none. local tells whether the client is on this machine, for protected
-// directives. apply, unless nil, makes each change effective; an error of it
-// undoes everything, and its text is the client's. changed names the directives
-// whose value differs from before.
+// Set is CONFIG SET. pairs has names and values in turn. Either all values are stored or none. local
+// reports whether the client is on this machine, which protected directives may require.
+//
+// After storing the values, Set calls apply for each changed directive, to put it into effect. If apply
+// fails, Set restores all values, applies them again and returns the error. apply may be nil. changed
+// has the names of the directives whose value differs from before.
 func (c *Config) Set(pairs []string, local bool, apply func(name string) error) (changed []string, err error) {
 	changes, err := c.changes(pairs, local)
 	if err != nil {
@@ -74,8 +75,7 @@ func (c *Config) Set(pairs []string, local bool, apply func(name string) error) 
 		if err := apply(name); err != nil {
 			c.restore(changes)
 			for _, undo := range changed[:i+1] {
-				// It was in effect a moment ago; the client is told the first error.
-				_ = apply(undo)
+				_ = apply(undo) // the old value was in effect before; the client gets the first error
 			}
 			return nil, setError(name, err.Error())
 		}
@@ -83,10 +83,10 @@ func (c *Config) Set(pairs []string, local bool, apply func(name string) error) 
 	return changed, nil
 }
 
-// changes looks up what a CONFIG SET is about.
+// changes looks up the directives of a CONFIG SET and checks that they may be set.
 func (c *Config) changes(pairs []string, local bool) ([]change, error) {
 	var list []change
-	seen := map[string]bool{} // by the name given: Redis does not compare aliases
+	seen := map[string]bool{} // by the spelled name: Redis does not notice a name beside its alias
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name := pairs[i]
 		r, _ := lookup(name)
@@ -111,7 +111,7 @@ func (c *Config) allowProtected(local bool) bool {
 	return c.EnableProtectedConfigs == "yes" || c.EnableProtectedConfigs == "local" && local
 }
 
-// splitValue cuts the one argument that CONFIG SET has for a list.
+// splitValue splits the value of a directive that takes several values.
 func splitValue(r *row, value string) []string {
 	switch {
 	case !r.multi():

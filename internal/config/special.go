@@ -11,7 +11,7 @@ import (
 	"syscall"
 )
 
-// parseSpecial reads the directives whose values have a shape of their own.
+// parseSpecial parses the kinds of values that only one or two directives have.
 func (c *Config) parseSpecial(r *row, args []string, inFile bool) (value, why string) {
 	switch r.kind {
 	case bind:
@@ -33,7 +33,7 @@ func (c *Config) parseSpecial(r *row, args []string, inFile bool) (value, why st
 	return parseReplicaOf(args)
 }
 
-// none tells whether the arguments are the one empty string that clears a list.
+// none reports whether the arguments clear a list: no argument, or one empty string.
 func none(args []string) bool { return len(args) == 0 || len(args) == 1 && args[0] == "" }
 
 func parseBind(args []string) (value, why string) {
@@ -46,8 +46,8 @@ func parseBind(args []string) (value, why string) {
 	return strings.Join(args, " "), ""
 }
 
-// parseSave takes pairs of seconds and changes. In a file each line adds to the
-// ones before it, and the first one replaces the default.
+// parseSave parses pairs of seconds and changes. The first save line of a file replaces the default. Each
+// further line adds to the lines before it.
 func (c *Config) parseSave(r *row, args []string, inFile bool) (value, why string) {
 	if len(args) == 1 && args[0] == "" {
 		return "", ""
@@ -69,8 +69,8 @@ func (c *Config) parseSave(r *row, args []string, inFile bool) (value, why strin
 	return value, ""
 }
 
-// mergeLimits changes the classes that the arguments name: class, hard, soft,
-// seconds, repeated.
+// mergeLimits sets the limits of the classes in args, which has groups of class, hard, soft and
+// seconds.
 func mergeLimits(limits [3]OutputLimit, args []string) (merged [3]OutputLimit, why string) {
 	if len(args)%4 != 0 {
 		return limits, "Wrong number of arguments in buffer limit configuration."
@@ -148,7 +148,7 @@ func renderPercentiles(list []float64) string {
 	return strings.Join(parts, " ")
 }
 
-// parseEvents renders the classes in Redis's fixed order.
+// parseEvents returns the event classes in Redis's order (notify.c: keyspaceEventsFlagsToString).
 func parseEvents(args []string) (value, why string) {
 	if len(args) != 1 {
 		return "", errArgs
@@ -165,7 +165,7 @@ func parseEvents(args []string) (value, why string) {
 	return value + keep("nKEm", s), ""
 }
 
-// keep returns the letters of order that occur in s.
+// keep returns the letters of order that s contains.
 func keep(order, s string) string {
 	return strings.Map(func(r rune) rune {
 		if strings.ContainsRune(s, r) {
@@ -210,7 +210,7 @@ func parseReplicaOf(args []string) (value, why string) {
 	return strings.Join(args, " "), ""
 }
 
-// badText says what is wrong with the value of a plain text directive.
+// badText returns the error text for the value of a text directive, or "".
 func badText(name, s string) string {
 	switch name {
 	case "dbfilename", "appendfilename", "appenddirname":
@@ -245,7 +245,8 @@ func badHostname(s string) string {
 }
 
 func badTemplate(s string) string {
-	for _, known := range []string{"title", "listen-addr", "server-mode", "port", "tls-port", "unixsocket", "config-file"} {
+	for _, known := range []string{"title", "listen-addr", "server-mode", "port", "tls-port", "unixsocket",
+		"config-file"} {
 		s = strings.ReplaceAll(s, "{"+known+"}", "")
 	}
 	if strings.ContainsAny(s, "{}") {
@@ -254,8 +255,8 @@ func badTemplate(s string) string {
 	return ""
 }
 
-// ErrorText is the C library's text of a system error, which Redis prints and
-// which starts with a capital where Go's does not.
+// ErrorText returns the text of a system error as the C library and Redis print it, with a capital
+// letter at the start.
 func ErrorText(err error) string {
 	var errno syscall.Errno
 	if errors.As(err, &errno) {

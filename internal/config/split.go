@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// splitArgs splits a line into words. In double quotes the escapes \n \r \t \b
-// \a \xhh and a backslash before any other character are known, in single
-// quotes only \'. A closing quote must be followed by space or the end. ok is
-// false when the quotes do not balance.
+// splitArgs splits a line into words (sds.c: sdssplitargs). Double quotes allow the escapes \n \r \t \b
+// \a \xhh, and a backslash before any other character. Single quotes allow only \'. A space or the end
+// of the line must follow a closing quote. ok is false if the quotes are unbalanced.
 func splitArgs(line string) (args []string, ok bool) {
 	for {
 		line = strings.TrimLeft(line, " \t\r\n\v\f\x00")
@@ -44,8 +43,8 @@ func nextArg(s string) (arg, rest string, ok bool) {
 	return b.String(), "", true
 }
 
-// quoted reads the quoted text that s starts with and returns its length with
-// both quotes, or 0 when it does not end.
+// quoted reads the quoted text at the start of s. It returns the length of that text with both quotes,
+// or 0 if the closing quote is missing.
 func quoted(b *strings.Builder, s string) int {
 	quote := s[0]
 	for i := 1; i < len(s); i++ {
@@ -66,8 +65,8 @@ func quoted(b *strings.Builder, s string) int {
 	return 0
 }
 
-// escape writes what the text after a backslash stands for and returns the
-// number of bytes it took.
+// escape writes the character for the escape whose text after the backslash is s. It returns the
+// length of that text.
 func escape(b *strings.Builder, s string) int {
 	if s[0] == 'x' && len(s) >= 3 {
 		if v, err := strconv.ParseUint(s[1:3], 16, 8); err == nil {
@@ -83,7 +82,7 @@ func escape(b *strings.Builder, s string) int {
 	return 1
 }
 
-// quote writes s so that splitArgs reads it back.
+// quote writes s in double quotes, so that splitArgs returns s.
 func quote(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -2,18 +2,19 @@ package config
 
 import "strings"
 
+// kind is the type of a directive's value.
 type kind uint8
 
 const (
 	boolean kind = iota
 	integer
-	memory  // bytes, with units
-	percent // memory or "n%", kept negative
+	memory  // bytes, with an optional unit
+	percent // memory or "n%"; the field has -n for a percentage
 	octal
 	word  // one of row.words
-	words // several of row.words, which combine
+	words // some of row.words
 	text
-	// The rest have a reader of their own in special.go.
+	// The kinds below have their own parsers in special.go.
 	bind
 	save
 	outputLimit
@@ -28,27 +29,28 @@ type flag uint16
 
 const (
 	immutable flag = 1 << iota
-	hidden         // answered only when asked for by its exact name
-	sensitive
-	protected // CONFIG SET needs enable-protected-configs
-	unset     // the empty string means absent
-	inert
-	refused  // any value but the default is an error
-	withheld // so for CONFIG SET only; a file may ask for it, and CONFIG GET answers the default
-	own      // Redis has no such directive: only its exact name is answered, and REWRITE adds no line
+	hidden         // CONFIG GET shows it for its exact name only
+	sensitive      // a password: its value must not reach a log
+	protected      // CONFIG SET needs enable-protected-configs
+	unset          // the empty string means that the directive is absent
+	inert          // it has no effect: see the package comment, also for the next two
+	refused        // any value but the default is an error
+	withheld       // CONFIG SET refuses it, a file may set it, and CONFIG GET shows the default
+	own            // Redis does not have it: CONFIG GET wants its exact name, and REWRITE adds no line
 )
 
+// row is one directive (config.c: standardConfig).
 type row struct {
 	name, alias string
 	kind        kind
 	flags       flag
-	def         string // as CONFIG GET answers it
-	lo, hi      int64
-	words       []string
-	field       func(*Config) any
+	def         string            // the default, as CONFIG GET shows it
+	min, max    int64             // the range of a number
+	words       []string          // what word and words accept
+	field       func(*Config) any // returns a pointer to the field; nil if there is none
 }
 
-// multi tells whether a line may carry several values.
+// multi reports whether a directive takes several values.
 func (r *row) multi() bool {
 	switch r.kind {
 	case bind, save, outputLimit, oomValues, percentiles, replicaOf, words:
@@ -57,7 +59,7 @@ func (r *row) multi() bool {
 	return false
 }
 
-// lookup finds a directive by its name or its alias, in any case.
+// lookup finds a directive by its name or alias, in upper or lower case.
 func lookup(name string) (r *row, isAlias bool) {
 	name = strings.ToLower(name)
 	for i := range table {
@@ -71,11 +73,11 @@ func lookup(name string) (r *row, isAlias bool) {
 	return nil, false
 }
 
-// refusal says why the value of a refused directive cannot be accepted.
+// refusal returns the error text for a directive that is refused or withheld.
 func refusal(name string) string {
 	switch name {
 	case "activedefrag":
-		return "active defragmentation is not supported by miniredisd: Go does not move what it has allocated"
+		return "active defragmentation is not supported by miniredisd: Go does not move allocated memory"
 	case "appendonly":
 		return "append-only files are not supported by miniredisd: data is kept in memory only"
 	case "cluster-enabled":

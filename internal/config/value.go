@@ -13,9 +13,8 @@ const (
 	errNotInt = "argument couldn't be parsed into an integer"
 )
 
-// parse checks the values given to a directive and returns what CONFIG GET will
-// answer, or why they are refused. inFile is set while a file or the command
-// line is read, where a later line of some directives adds to an earlier one.
+// parse checks the arguments of a directive. It returns the value as CONFIG GET shows it, or an error
+// text. inFile is set for a file or the command line, where some directives add to an earlier line.
 func (c *Config) parse(r *row, args []string, inFile bool) (value, why string) {
 	if !r.multi() && len(args) != 1 {
 		return "", errArgs
@@ -52,14 +51,14 @@ func parseNumber(r *row, s string) (value, why string) {
 	case why != "":
 		return "", why
 	case r.kind == percent && n < 0:
-		if n < r.lo {
-			return "", fmt.Sprintf("percentage argument must be less or equal to %d", -r.lo)
+		if n < r.min {
+			return "", fmt.Sprintf("percentage argument must be less or equal to %d", -r.min)
 		}
 		return strconv.FormatInt(-n, 10) + "%", ""
-	case r.kind == octal && (n < r.lo || n > r.hi):
-		return "", fmt.Sprintf("argument must be between %o and %o inclusive", r.lo, r.hi)
-	case n < r.lo || n > r.hi:
-		return "", fmt.Sprintf("argument must be between %d and %d inclusive", r.lo, r.hi)
+	case r.kind == octal && (n < r.min || n > r.max):
+		return "", fmt.Sprintf("argument must be between %o and %o inclusive", r.min, r.max)
+	case n < r.min || n > r.max:
+		return "", fmt.Sprintf("argument must be between %d and %d inclusive", r.min, r.max)
 	case r.kind == octal:
 		return strconv.FormatInt(n, 8), ""
 	}
@@ -95,18 +94,18 @@ func readNumber(k kind, s string) (n int64, why string) {
 	return 0, "argument must be a memory or percent value"
 }
 
-// parseInt takes only the one spelling that Redis writes itself: no sign for
-// positive numbers, no leading zeros.
+// parseInt accepts only the spelling that Redis itself writes: no plus and no leading zeros (util.c:
+// string2ll).
 func parseInt(s string) (int64, bool) {
 	n, err := strconv.ParseInt(s, 10, 64)
 	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
 
-// ParseMemory is parseMemory for a size that is no directive.
+// ParseMemory parses a size in bytes with an optional unit, as directives of the kind memory do.
 func ParseMemory(s string) (n int64, ok bool) { return parseMemory(s) }
 
-// parseMemory reads "100", "100b", "1k" (1000), "1kb" (1024) and so on to gb.
-// The empty string is 0, as in Redis.
+// parseMemory parses "100", "100b", "1k" (1000), "1kb" (1024) and so on up to gb. The empty string is 0,
+// as in Redis (util.c: memtoull).
 func parseMemory(s string) (int64, bool) {
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	var unit int64
@@ -160,8 +159,8 @@ func parseWords(r *row, args []string) (value, why string) {
 	if slices.Contains(given, "save") && slices.Contains(given, "nosave") {
 		return "", "shutdown options SAVE and NOSAVE can't be used simultaneously"
 	}
-	// The words are bits and the default is none of them, so it disappears
-	// beside any other.
+	// In Redis the words are bits and the default has no bit. So the default disappears beside any
+	// other word.
 	var set []string
 	for _, w := range r.words[1:] {
 		if slices.Contains(given, w) {
@@ -174,7 +173,7 @@ func parseWords(r *row, args []string) (value, why string) {
 	return strings.Join(set, " "), ""
 }
 
-// store writes a parsed value to its field, or keeps it as text.
+// store writes a value of parse to its field. A directive without a field keeps it as text.
 func (c *Config) store(r *row, value string) {
 	if r.field == nil {
 		if value == r.def {
@@ -212,13 +211,13 @@ func (c *Config) store(r *row, value string) {
 	}
 }
 
-// number reads back a value that parse has checked.
+// number converts a value that parse has checked.
 func number(k kind, value string) int64 {
 	n, _ := readNumber(k, value)
 	return n
 }
 
-// value is what CONFIG GET answers for a directive.
+// value returns what CONFIG GET shows for a directive.
 func (c *Config) value(r *row) string {
 	if r.flags&withheld != 0 {
 		return r.def
@@ -226,7 +225,7 @@ func (c *Config) value(r *row) string {
 	return c.given(r)
 }
 
-// given is the value that a directive was set to, whether it has an effect or not.
+// given returns the value that a directive was set to, whether or not it has an effect.
 func (c *Config) given(r *row) string {
 	if r.field == nil {
 		if v, ok := c.text[r.name]; ok {
@@ -245,7 +244,7 @@ func (c *Config) given(r *row) string {
 			return c.dir()
 		}
 		if r.kind == events && strings.HasPrefix(*p, "A") {
-			return strings.Replace(*p, "n", "", 1) // Redis does not tell n when all others are on
+			return strings.Replace(*p, "n", "", 1) // Redis does not show n if all others are on
 		}
 		return *p
 	case *int:
