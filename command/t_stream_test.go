@@ -14,7 +14,8 @@ import (
 
 func TestStreamIDsAreReadAsStrtoullWould(t *testing.T) {
 	for text, want := range map[string]store.StreamID{
-		"0": {Seq: 9}, "5": {Ms: 5, Seq: 9}, "5-3": {Ms: 5, Seq: 3}, "18446744073709551615-18446744073709551615": store.MaxStreamID(),
+		"0": {Seq: 9}, "5": {Ms: 5, Seq: 9}, "5-3": {Ms: 5, Seq: 3},
+		"18446744073709551615-18446744073709551615": store.MaxStreamID(),
 		"007-+3": {Ms: 7, Seq: 3}, " 5-\t3": {Ms: 5, Seq: 3}, "5--03": {Ms: 5, Seq: math.MaxUint64 - 2},
 	} {
 		id, err := parseStreamID([]byte(text), 9)
@@ -22,7 +23,8 @@ func TestStreamIDsAreReadAsStrtoullWould(t *testing.T) {
 		require.Equal(t, want, id, "%q", text)
 	}
 	for _, text := range []string{
-		"", "-", "+", "-5", "5-", "5--3", "5-3-1", "5 -3", "5-3 ", " ", "5-x", "5-*", "18446744073709551616", strings.Repeat("0", 128),
+		"", "-", "+", "-5", "5-", "5--3", "5-3-1", "5 -3", "5-3 ", " ", "5-x", "5-*",
+		"18446744073709551616", strings.Repeat("0", 128),
 	} {
 		_, err := parseStreamID([]byte(text), 9)
 		require.Equal(t, errStreamID, err, "%q", text)
@@ -52,7 +54,8 @@ func TestReadingAndTrimmingAStreamAllocatesNothing(t *testing.T) {
 	for _, line := range []string{
 		"XRANGE s - + COUNT 100", "XREVRANGE s + - COUNT 100", "XREAD COUNT 10 STREAMS s 0", "XREAD STREAMS s $", "XLEN s",
 		"XTRIM s MAXLEN ~ 1000", "XDEL s 1-1",
-		"XREADGROUP GROUP g alice COUNT 10 STREAMS s 0", "XPENDING s g", "XPENDING s g - + 10 alice", "XACK s g 1-1", "XCLAIM s g bob 0 1-1 JUSTID",
+		"XREADGROUP GROUP g alice COUNT 10 STREAMS s 0", "XPENDING s g", "XPENDING s g - + 10 alice", "XACK s g 1-1",
+		"XCLAIM s g bob 0 1-1 JUSTID",
 	} {
 		run := do(line)
 		require.Zero(t, testing.AllocsPerRun(100, run), line)

@@ -12,8 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// aclRows are the subcommands of ACL that change users, which may cost clients their
-// connection.
+// aclRows are the subcommands of ACL that change users. A change may close connections.
 func (s *Server) aclRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
@@ -37,9 +36,12 @@ func (s *Server) aclRows() []command.Row {
 }
 
 const (
-	errNoACLFile store.Error = "ERR This Redis instance is not configured to use an ACL file. You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE (assuming you have a Redis configuration file set) in order to store users in the Redis configuration."
-	errACLSave   store.Error = "ERR There was an error trying to save the ACLs. Please check the server logs for more information"
-	errDelete    store.Error = "ERR The 'default' user cannot be removed"
+	errNoACLFile store.Error = "ERR This Redis instance is not configured to use an ACL file. " +
+		"You may want to specify users via the ACL SETUSER command and then issue a CONFIG REWRITE " +
+		"(assuming you have a Redis configuration file set) in order to store users in the Redis configuration."
+	errACLSave store.Error = "ERR There was an error trying to save the ACLs. " +
+		"Please check the server logs for more information"
+	errDelete store.Error = "ERR The 'default' user cannot be removed"
 )
 
 // ACL SETUSER username [rule ...] (acl.c: aclCommand)
@@ -61,7 +63,7 @@ func (s *Server) aclSetUser(c *command.Call) error {
 	return nil
 }
 
-// listensBeyond tells whether sess listens to what u may not
+// listensBeyond reports whether sess is subscribed to a channel that u may not use
 // (acl.c: ACLKillPubsubClientsIfNeeded).
 func (s *Server) listensBeyond(sess *command.Session, u *acl.User) bool {
 	for _, kind := range []pubsub.Kind{pubsub.Pattern, pubsub.Channel, pubsub.Shard} {
@@ -92,8 +94,8 @@ func (s *Server) aclDelUser(c *command.Call) error {
 	return nil
 }
 
-// expel closes connections whose user is gone, or listens to what it no longer may.
-// For what is left of them they are strangers.
+// expel closes the connections for which which returns true. Until then they are logged out, as the
+// default user.
 func (s *Server) expel(which func(*command.Session) bool) {
 	for _, c := range s.byAge() {
 		if !which(&c.sess) {
@@ -109,8 +111,8 @@ func (s *Server) expel(which func(*command.Session) bool) {
 }
 
 // ACL LOAD (acl.c: aclCommand)
-// aclLoad closes the connections of all users but the default one, whoever they are
-// now: they had been checked against rules that are no more.
+// The connections of all users but the default one are closed: the new rules may forbid what the
+// old ones allowed.
 func (s *Server) aclLoad(c *command.Call) error {
 	if s.cfg.ACLFile == "" {
 		return errNoACLFile
@@ -144,7 +146,7 @@ func (s *Server) aclSave(c *command.Call) error {
 	return nil
 }
 
-// loadUsers makes the users of the configuration, or of the aclfile, at the start
+// loadUsers defines the users of the configuration or of the ACL file, at the start
 // (acl.c: ACLLoadUsersAtStartup).
 func (s *Server) loadUsers() error {
 	s.ex.Users.Warn = func(text string) { s.log('#', "%s", text) }
@@ -155,7 +157,9 @@ func (s *Server) loadUsers() error {
 		return nil
 	}
 	if len(s.cfg.Users) > 0 {
-		return errors.New("Configuring Redis with users defined in redis.conf and at the same setting an ACL file path is invalid. This setup is very likely to lead to configuration errors and security holes, please define either an ACL file or declare users directly in your redis.conf, but not both.")
+		return errors.New("Configuring Redis with users defined in redis.conf and at the same setting an ACL file path " +
+			"is invalid. This setup is very likely to lead to configuration errors and security holes, please define " +
+			"either an ACL file or declare users directly in your redis.conf, but not both.")
 	}
 	if err := s.loadACLFile(); err != nil {
 		return fmt.Errorf("Aborting Redis startup because of ACL errors: %w", err)
@@ -163,14 +167,15 @@ func (s *Server) loadUsers() error {
 	return nil
 }
 
-// defineUsers makes the users of user lines. What is wrong with a line in itself is
-// told as of any other line of the configuration.
+// defineUsers defines the users of the directives "user". An error in one is reported with its
+// line.
 func (s *Server) defineUsers() error {
 	var lines []acl.Line
 	for _, u := range s.cfg.Users {
 		line := acl.Line{Name: u.Name, Words: u.Rules}
 		if at, err := s.ex.Users.CheckLine(line, lines); err != nil {
-			return &config.LineError{Line: u.Line, Text: u.Text, Why: fmt.Sprintf("Error in user declaration '%s': %s", at, err)}
+			why := fmt.Sprintf("Error in user declaration '%s': %s", at, err)
+			return &config.LineError{Line: u.Line, Text: u.Text, Why: why}
 		}
 		lines = append(lines, line)
 	}
@@ -184,7 +189,8 @@ func (s *Server) defineUsers() error {
 			return errors.New("Critical error while loading ACLs. Exiting.")
 		}
 		if !u.On {
-			s.log('*', "The user '%s' is disabled (there is no 'on' modifier in the user description). Make sure this is not a configuration error.", u.Name)
+			s.log('*', "The user '%s' is disabled (there is no 'on' modifier in the user description). "+
+				"Make sure this is not a configuration error.", u.Name)
 		}
 	}
 	return nil

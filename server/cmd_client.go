@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clientRows are the commands of group connection that see other clients than
-// the one that calls.
+// clientRows are the commands of group connection that concern other clients than the caller.
 func (s *Server) clientRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
@@ -111,7 +110,7 @@ func (s *Server) clientList(c *command.Call) error {
 	return nil
 }
 
-// killFilter is what CLIENT KILL looks for; what was not given matches all.
+// killFilter holds the filters of CLIENT KILL. A filter that is not given matches all clients.
 type killFilter struct {
 	addr, laddr       string
 	user              *acl.User
@@ -175,8 +174,9 @@ func (f *killFilter) parse(users *acl.Users, args [][]byte) (err error) {
 	return nil
 }
 
-// kill closes the clients that match; the caller itself after its reply. The others are told before that reply is
-// written: who has it may rely on their connections being gone. Their descriptors stay, see close.
+// kill closes the clients that match. The caller is closed after its reply. The other sockets are
+// shut down before that reply is written: a caller that has it may rely on this. close says why
+// their descriptors stay open.
 func (s *Server) kill(f *killFilter) (n int) {
 	for _, c := range s.byAge() {
 		switch {
@@ -194,7 +194,7 @@ func (s *Server) kill(f *killFilter) (n int) {
 			continue
 		}
 		if !c.dark {
-			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails when the other side has gone first
+			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails if the other side has closed already
 		}
 		s.leave(c)
 	}

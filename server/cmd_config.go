@@ -16,7 +16,9 @@ func (s *Server) configGet(c *command.Call) error {
 	for _, a := range c.Args[2:] {
 		patterns = append(patterns, string(a))
 	}
-	pairs := s.cfg.Get(patterns, func(pattern, name string) bool { return store.Match([]byte(pattern), []byte(name), true) })
+	pairs := s.cfg.Get(patterns, func(pattern, name string) bool {
+		return store.Match([]byte(pattern), []byte(name), true)
+	})
 	c.Map(len(pairs) / 2)
 	for _, v := range pairs {
 		c.BulkString(v)
@@ -49,19 +51,22 @@ func (s *Server) configSet(c *command.Call) error {
 	return nil
 }
 
-// NothingSaved is logged for each directive that asks for files.
+// NothingSaved is the log line for each directive that asks for files.
 const NothingSaved = "WARNING: nothing is saved. This server keeps its data in memory only; '%s' has no effect."
 
-// apply makes a directive effective that CONFIG SET has changed.
+// apply puts a directive into effect after CONFIG SET.
 func (s *Server) apply(name string) error {
 	switch name {
 	case "maxclients":
 		if want := s.cfg.MaxClients; !s.fitMaxClients() || s.cfg.MaxClients < want {
-			return fmt.Errorf("The operating system is not able to handle the specified number of clients, try with %d", s.cfg.MaxClients)
+			return fmt.Errorf("The operating system is not able to handle the specified number of clients, try with %d",
+				s.cfg.MaxClients)
 		}
 	case "maxmemory":
 		if used := s.usedMemory(); s.cfg.MaxMemory > 0 && int64(used) > s.cfg.MaxMemory {
-			s.log('#', "WARNING: the new maxmemory value set via CONFIG SET (%d) is smaller than the current memory usage (%d). This will result in key eviction and/or the inability to accept new write commands depending on the maxmemory-policy.", s.cfg.MaxMemory, used)
+			s.log('#', "WARNING: the new maxmemory value set via CONFIG SET (%d) is smaller than the current memory "+
+				"usage (%d). This will result in key eviction and/or the inability to accept new write commands "+
+				"depending on the maxmemory-policy.", s.cfg.MaxMemory, used)
 		}
 		s.evicting = true
 	case "proto-max-bulk-len":
@@ -101,9 +106,9 @@ func (s *Server) apply(name string) error {
 	return nil
 }
 
-// relisten moves the TCP listeners to where the configuration says now. The old
-// ones are closed first, as the new ones may be on the same addresses; when that
-// fails, CONFIG SET undoes the change and comes here again.
+// relisten moves the TCP listeners to the addresses in the configuration. It closes the old ones
+// first, because the new ones may have the same addresses. If this fails, CONFIG SET restores the
+// old configuration and calls relisten again.
 func (s *Server) relisten() error {
 	var unixOnes []*listener
 	for _, l := range s.listeners {
@@ -116,7 +121,7 @@ func (s *Server) relisten() error {
 	}
 	s.listeners = nil
 	if s.cfg.Port == 0 {
-		s.cfg.Port = -1 // it is only at the start that 0 means any port
+		s.cfg.Port = -1 // port 0 means any port only at the start
 	}
 	var err error
 	if s.cfg.Port > 0 && !s.labRefuses() {
@@ -132,13 +137,12 @@ func (s *Server) relisten() error {
 }
 
 // CONFIG REWRITE (config.c: configRewriteCommand)
-// configRewrite refuses for several masters: the file has one port, which would be
-// that of whoever wrote last.
+// It is refused for several masters: the file has room for the port of one master.
 func (s *Server) configRewrite(c *command.Call) error { return s.rewrite(c, s.cfg.Rewrite) }
 
 func (s *Server) rewrite(c *command.Call, write func(users []string) error) error {
 	if s.masters > 1 {
-		return errorf("ERR The configuration file is that of %d masters, and one alone cannot rewrite it", s.masters)
+		return errorf("ERR %d masters share the configuration file, so none of them can rewrite it", s.masters)
 	}
 	var users []string
 	if s.cfg.ACLFile == "" {
@@ -158,7 +162,7 @@ func (s *Server) configResetStat(c *command.Call) error {
 	s.ex.ResetStats()
 	s.stats = Stats{}
 	s.rates = rates{}
-	s.sample() // from here on
+	s.sample() // rates count from now on
 	c.OK()
 	return nil
 }

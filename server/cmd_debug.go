@@ -9,11 +9,10 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// debugCommand is a subcommand of DEBUG, which the table of commands does not
-// list, as Redis's does not.
+// debugCommand is a subcommand of DEBUG. As in Redis, the table of commands does not list these.
 type debugCommand struct {
 	name, syntax, summary string
-	least, most           int // arguments behind the name
+	least, most           int // number of arguments after the name
 	do                    func(c *command.Call, args [][]byte) error
 }
 
@@ -21,28 +20,50 @@ const manyArguments = 1 << 30
 
 func (s *Server) debugCommands() []debugCommand {
 	return []debugCommand{
-		{"change-repl-id", "", "Does nothing: there is no replication.", 0, 0, debugOK},
-		{"config-rewrite-force-all", "", "Rewrites the configuration file with every directive, defaults included.", 0, 0, s.debugRewrite},
-		{"digest", "", "Answers with a hash of all keys and their values, the one that Redis computes.", 0, 0, debugDigest},
-		{"digest-value", "[<key> ...]", "Answers with such a hash for the value of each key.", 0, manyArguments, debugDigestValue},
-		{"error", "<text>", "Answers with that error.", 1, 1, debugError},
-		{"htstats", "<dbid> [full]", "Describes the hash table that finds the keys of a database.", 1, 2, debugTable},
-		{"htstats-key", "<key> [full]", "Describes the hash table of a value.", 1, 2, debugTableOfKey},
-		{"jmap", "", "Does nothing.", 0, 0, debugOK},
-		{"log", "<text>", "Writes a line into the log.", 1, 1, s.debugLog},
-		{"object", "<key>", "Describes how a value is kept.", 1, 2, debugObject},
-		{"pause-cron", "<0|1>", "Stops what the server does ten times a second, or goes on with it.", 1, 1, s.debugPauseCron},
-		{"populate", "<count> [<prefix>] [<size>]", "Creates keys.", 1, 3, debugPopulate},
-		{"protocol", "<type>", "Answers with a value of that type of the protocol.", 1, 1, debugProtocol},
-		{"quicklist-packed-threshold", "<size>", "Gives list elements from that size on a node of their own; 0 stands for 1gb.", 1, 1, debugPackedThreshold},
-		{"reload", "[MERGE] [NOFLUSH] [NOSAVE]", "Saves all keys and functions in memory, removes them, and loads them again.", 0, 3, s.debugReload},
-		{"replybuffer", "<PEAK-RESET-TIME <NEVER|RESET|milliseconds>|RESIZING <0|1>>", "Does nothing: no client keeps a reply buffer that is empty.", 2, 2, debugReplyBuffer},
-		{"set-active-expire", "<0|1>", "Stops removing keys that expire while nobody looks at them, or goes on with it.", 1, 1, s.debugActiveExpire},
-		{"set-disable-deny-scripts", "<0|1>", "Lets scripts call commands that are not for scripts, or stops that.", 1, 1, debugDenyScripts},
-		{"set-skip-checksum-validation", "<0|1>", "Has RESTORE take payloads whose checksum is wrong, or refuse them again.", 1, 1, debugSkipChecksum},
-		{"sleep", "<seconds>", "Stops the server for that time.", 1, 1, debugSleep},
-		{"stringmatch-len", "<length> <pattern>", "Matches a pattern against that many 'a'.", 2, 2, debugMatch},
-		{"trace", "<START|STOP|DUMP path>", "Records what every thread does, or writes the recording to a file for Perfetto or chrome://tracing.", 1, 2, s.debugTrace},
+		{"change-repl-id", "",
+			"Does nothing: there is no replication.", 0, 0, debugOK},
+		{"config-rewrite-force-all", "",
+			"Rewrites the configuration file with all directives, including defaults.", 0, 0, s.debugRewrite},
+		{"digest", "",
+			"Returns a hash of all keys and values, the same one as Redis.", 0, 0, debugDigest},
+		{"digest-value", "[<key> ...]",
+			"Returns such a hash for the value of each key.", 0, manyArguments, debugDigestValue},
+		{"error", "<text>",
+			"Returns the text as an error.", 1, 1, debugError},
+		{"htstats", "<dbid> [full]",
+			"Describes the hash table for the keys of a database.", 1, 2, debugTable},
+		{"htstats-key", "<key> [full]",
+			"Describes the hash table of a value.", 1, 2, debugTableOfKey},
+		{"jmap", "",
+			"Does nothing.", 0, 0, debugOK},
+		{"log", "<text>",
+			"Writes a line to the log.", 1, 1, s.debugLog},
+		{"object", "<key>",
+			"Describes how a value is stored.", 1, 2, debugObject},
+		{"pause-cron", "<0|1>",
+			"Stops or continues the periodic tasks of the server.", 1, 1, s.debugPauseCron},
+		{"populate", "<count> [<prefix>] [<size>]",
+			"Creates string keys.", 1, 3, debugPopulate},
+		{"protocol", "<type>",
+			"Returns a value of that RESP type.", 1, 1, debugProtocol},
+		{"quicklist-packed-threshold", "<size>",
+			"Puts list elements of at least this size into nodes of their own; 0 means 1gb.", 1, 1, debugPackedThreshold},
+		{"reload", "[MERGE] [NOFLUSH] [NOSAVE]",
+			"Saves all keys and functions in memory, deletes them and loads them again.", 0, 3, s.debugReload},
+		{"replybuffer", "<PEAK-RESET-TIME <NEVER|RESET|milliseconds>|RESIZING <0|1>>",
+			"Does nothing: idle clients have no reply buffer.", 2, 2, debugReplyBuffer},
+		{"set-active-expire", "<0|1>",
+			"Stops or continues the deletion of expired keys that no command accesses.", 1, 1, s.debugActiveExpire},
+		{"set-disable-deny-scripts", "<0|1>",
+			"Allows or denies in scripts commands that are not for scripts.", 1, 1, debugDenyScripts},
+		{"set-skip-checksum-validation", "<0|1>",
+			"Makes RESTORE accept or refuse payloads with a wrong checksum.", 1, 1, debugSkipChecksum},
+		{"sleep", "<seconds>",
+			"Blocks the server for some seconds.", 1, 1, debugSleep},
+		{"stringmatch-len", "<length> <pattern>",
+			"Matches a pattern against a string of that many 'a'.", 2, 2, debugMatch},
+		{"trace", "<START|STOP|DUMP path>",
+			"Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", 1, 2, s.debugTrace},
 	}
 }
 
@@ -71,7 +92,8 @@ func (s *Server) debug(c *command.Call) error {
 	return nil
 }
 
-// debugRefusal is why a subcommand of Redis does not exist here, "" for what Redis does not know.
+// debugRefusal returns the reason why a subcommand of Redis is missing here, or "" for an unknown
+// name.
 func debugRefusal(name []byte) string {
 	switch strings.ToLower(string(name)) {
 	case "loadaof", "aof-flush-sleep":
@@ -97,10 +119,10 @@ func debugOK(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
-// debugError is for tests of how a client tells errors apart.
+// debugError lets clients test how they handle errors.
 func debugError(c *command.Call, args [][]byte) error {
 	return store.Error(strings.Map(func(r rune) rune {
-		if r == '\r' || r == '\n' { // the reply is one line
+		if r == '\r' || r == '\n' { // an error is one line
 			return ' '
 		}
 		return r
@@ -113,7 +135,7 @@ func (s *Server) debugLog(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// debugSleep stops everything, as a command that takes that long would.
+// debugSleep blocks the server, as a slow command does.
 func debugSleep(c *command.Call, args [][]byte) error {
 	seconds, _ := strconv.ParseFloat(string(args[0]), 64)
 	time.Sleep(time.Duration(seconds * float64(time.Second)))
@@ -142,7 +164,7 @@ func debugReplyBuffer(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// debugSwitch is the argument of a subcommand that turns something on or off: C's atoi.
+// debugSwitch parses the argument 0 or 1 as C's atoi does.
 func debugSwitch(arg []byte) bool {
 	digits := strings.TrimLeft(string(arg), "+-0")
 	return digits != "" && '1' <= digits[0] && digits[0] <= '9'

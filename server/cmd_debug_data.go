@@ -17,7 +17,8 @@ func debugDigest(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
-// debugDigestValue answers with zeros for a key that is not there. One whose time has come is.
+// debugDigestValue replies with zeros for a missing key. An expired key that is not deleted yet
+// counts.
 func debugDigestValue(c *command.Call, keys [][]byte) error {
 	c.Array(len(keys))
 	for _, key := range keys {
@@ -30,7 +31,8 @@ func debugDigestValue(c *command.Call, keys [][]byte) error {
 	return nil
 }
 
-// debugObject describes a key whose time has come, too, and does not use it.
+// debugObject describes a key without an access to it. An expired key that is not deleted yet
+// counts.
 func debugObject(c *command.Call, args [][]byte) error {
 	key := c.DB.Peek(args[0])
 	if !key.Exists() {
@@ -47,7 +49,7 @@ func debugObject(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// quicklistFields count the bytes of the nodes as they are here, where none is compressed.
+// quicklistFields describes the nodes of a list. No node is compressed here.
 func quicklistFields(ks *store.Keyspace, l *store.List) string {
 	bytes := 0
 	for pack := range l.Packs() {
@@ -57,7 +59,7 @@ func quicklistFields(ks *store.Keyspace, l *store.List) string {
 		l.Nodes(), float64(l.Len())/float64(l.Nodes()), ks.Limits.ListMaxListpackSize, bytes)
 }
 
-// debugPopulate leaves keys alone that are there already. As in Redis its keys do not count as changes.
+// debugPopulate skips keys that exist. As in Redis, the new keys do not count as changes to save.
 func debugPopulate(c *command.Call, args [][]byte) error {
 	count, ok := store.ParseInt(args[0])
 	if !ok || count < 0 {
@@ -136,7 +138,7 @@ func debugTableOfKey(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// describeChains has the lines that the tests of Redis read (dict.c: dictGetStats).
+// describeChains writes the lines that Redis's test suite reads (dict.c: dictGetStats).
 func describeChains(all []store.Chains, full bool) string {
 	var b strings.Builder
 	for i := range all {

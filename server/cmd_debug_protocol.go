@@ -58,7 +58,8 @@ func debugProtocol(c *command.Call, args [][]byte) error {
 	case "true", "false":
 		c.Bool(kind == "true")
 	default:
-		return store.Error("ERR Wrong protocol type name. Please use one of the following: string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false")
+		return store.Error("ERR Wrong protocol type name. Please use one of the following: " +
+			"string|integer|double|bignum|null|array|set|map|attrib|push|verbatim|true|false")
 	}
 	return nil
 }

@@ -10,11 +10,10 @@ const (
 	errReload       store.Error = "ERR Error trying to load the RDB dump, check server logs."
 )
 
-// debugReload does what Redis does by way of a file: everything is written as an RDB file has it
-// and read again. Here it stays in memory. What one RELOAD has saved is kept for the next with
-// NOSAVE.
+// debugReload saves and loads the data as Redis does, but in memory, not in a file. NOSAVE loads
+// what the last RELOAD saved.
 func (s *Server) debugReload(c *command.Call, options [][]byte) error {
-	if c.Ex.InScript() { // its functions would be gone
+	if c.Ex.InScript() { // reloading would delete the running function
 		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
 	}
 	save, flush, merge := true, true, false

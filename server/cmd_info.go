@@ -16,27 +16,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// report is INFO being written. Tools look for "name:" at the start of a line and
-// for \r at its end, redis-cli --stat even without checking that there is one.
+// report is the reply of INFO while it is written. Tools look for "name:" at the beginning of a
+// line and for \r at its end. redis-cli --stat does so without checking.
 type report struct{ b []byte }
 
 func (r *report) line(format string, args ...any) {
 	r.b = fmt.Appendf(r.b, format+"\r\n", args...)
 }
 
-// fields writes names and values in turn.
+// fields writes pairs of name and value.
 func (r *report) fields(pairs ...any) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		r.line("%s:%v", pairs[i], pairs[i+1])
 	}
 }
 
-// memory writes a number of bytes, and again for people.
+// memory writes a number of bytes, and a second time in a form for people.
 func (r *report) memory(name string, n int) {
 	r.fields(name, n, name+"_human", human(n))
 }
 
-// human is server.c: bytesToHuman.
+// human formats bytes as server.c: bytesToHuman does.
 func human(n int) string {
 	units := "KMGTP"
 	if n < 1024 {
@@ -50,8 +50,7 @@ func human(n int) string {
 	return fmt.Sprintf("%.2f%c", f, units[0])
 }
 
-// section is a part of INFO. Some are written only when asked for by name or by
-// "all".
+// section is a part of INFO. Sections outside the default need their name, or "all".
 type section struct {
 	name, title string
 	byDefault   bool
@@ -78,7 +77,7 @@ func (s *Server) sections() []section {
 	}
 }
 
-// debugSection is the one that not even "everything" has.
+// debugSection is written only by its name, not by "everything".
 const debugSection = "debug"
 
 // INFO [section ...] (server.c: infoCommand)
@@ -139,7 +138,8 @@ func (s *Server) infoServer(r *report) {
 func systemName() string {
 	var u unix.Utsname
 	_ = unix.Uname(&u) // fails only for a bad pointer
-	return fmt.Sprintf("%s %s %s", unix.ByteSliceToString(u.Sysname[:]), unix.ByteSliceToString(u.Release[:]), unix.ByteSliceToString(u.Machine[:]))
+	text := unix.ByteSliceToString
+	return text(u.Sysname[:]) + " " + text(u.Release[:]) + " " + text(u.Machine[:])
 }
 
 func (s *Server) infoClients(r *report) {
@@ -166,7 +166,8 @@ func (s *Server) infoPersistence(r *report) {
 		"rdb_last_bgsave_status", "ok", "rdb_last_bgsave_time_sec", -1, "rdb_current_bgsave_time_sec", -1, "rdb_saves", 0,
 		"rdb_last_cow_size", 0, "rdb_last_load_keys_expired", 0, "rdb_last_load_keys_loaded", 0,
 		"aof_enabled", 0, "aof_rewrite_in_progress", 0, "aof_rewrite_scheduled", 0, "aof_last_rewrite_time_sec", -1,
-		"aof_current_rewrite_time_sec", -1, "aof_last_bgrewrite_status", "ok", "aof_rewrites", 0, "aof_rewrites_consecutive_failures", 0,
+		"aof_current_rewrite_time_sec", -1, "aof_last_bgrewrite_status", "ok", "aof_rewrites", 0,
+		"aof_rewrites_consecutive_failures", 0,
 		"aof_last_write_status", "ok", "aof_last_cow_size", 0, "module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
 }
 
@@ -180,16 +181,20 @@ func (s *Server) infoStats(r *report) {
 	_, keys, items, prefixes := s.ex.TrackingStats()
 	exceeded, exceedsFor := s.ex.EvictionExceeded()
 	r.fields("total_connections_received", s.stats.Connections, "total_commands_processed", s.ex.Stats.Commands,
-		"instantaneous_ops_per_sec", int64(s.rates.mean(rateCommands)), "total_net_input_bytes", in, "total_net_output_bytes", out,
+		"instantaneous_ops_per_sec", int64(s.rates.mean(rateCommands)), "total_net_input_bytes", in,
+		"total_net_output_bytes", out,
 		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", 0)
 	r.line("instantaneous_input_kbps:%.2f", s.rates.mean(rateIn)/1024)
 	r.line("instantaneous_output_kbps:%.2f", s.rates.mean(rateOut)/1024)
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
 		"rejected_connections", s.stats.Rejected, "sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0,
-		"expired_keys", s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0, "expire_cycle_cpu_milliseconds", 0,
-		"evicted_keys", s.ks.Stats.Evicted, "evicted_clients", s.stats.EvictedClients, "total_eviction_exceeded_time", exceeded/1e6, "current_eviction_exceeded_time", exceedsFor/1e6,
+		"expired_keys", s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
+		"expire_cycle_cpu_milliseconds", 0,
+		"evicted_keys", s.ks.Stats.Evicted, "evicted_clients", s.stats.EvictedClients,
+		"total_eviction_exceeded_time", exceeded/1e6, "current_eviction_exceeded_time", exceedsFor/1e6,
 		"keyspace_hits", s.ks.Stats.Hits, "keyspace_misses", s.ks.Stats.Misses,
-		"pubsub_channels", s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", s.ex.Subs.Len(pubsub.Pattern), "pubsubshard_channels", s.ex.Subs.Len(pubsub.Shard),
+		"pubsub_channels", s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", s.ex.Subs.Len(pubsub.Pattern),
+		"pubsubshard_channels", s.ex.Subs.Len(pubsub.Shard),
 		"latest_fork_usec", 0, "total_forks", 0, "migrate_cached_sockets", len(s.migrate), "slave_expires_tracked_keys", 0,
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,
@@ -197,12 +202,17 @@ func (s *Server) infoStats(r *report) {
 		"unexpected_error_replies", 0, "total_error_replies", s.ex.Stats.ErrorReplies, "dump_payload_sanitizations", 0,
 		"total_reads_processed", s.stats.Reads, "total_writes_processed", s.stats.Writes,
 		"io_threaded_reads_processed", s.stats.ThreadedReads, "io_threaded_writes_processed", s.stats.ThreadedWrites,
-		"client_query_buffer_limit_disconnections", s.stats.QueryLimitClosed, "client_output_buffer_limit_disconnections", s.stats.OutputLimitClosed,
+		"client_query_buffer_limit_disconnections", s.stats.QueryLimitClosed,
+		"client_output_buffer_limit_disconnections", s.stats.OutputLimitClosed,
 		"reply_buffer_shrinks", 0, "reply_buffer_expands", 0,
-		"eventloop_cycles", s.stats.Passes, "eventloop_duration_sum", s.stats.Busy/1000, "eventloop_duration_cmd_sum", s.stats.Executing/1000,
-		"instantaneous_eventloop_cycles_per_sec", int64(s.rates.mean(rateCycles)), "instantaneous_eventloop_duration_usec", int64(s.rates.mean(rateBusy)/1000),
-		"acl_access_denied_auth", s.ex.Stats.Denied[acl.DeniedAuth], "acl_access_denied_cmd", s.ex.Stats.Denied[acl.DeniedCommand],
-		"acl_access_denied_key", s.ex.Stats.Denied[acl.DeniedKey], "acl_access_denied_channel", s.ex.Stats.Denied[acl.DeniedChannel])
+		"eventloop_cycles", s.stats.Passes, "eventloop_duration_sum", s.stats.Busy/1000,
+		"eventloop_duration_cmd_sum", s.stats.Executing/1000,
+		"instantaneous_eventloop_cycles_per_sec", int64(s.rates.mean(rateCycles)),
+		"instantaneous_eventloop_duration_usec", int64(s.rates.mean(rateBusy)/1000),
+		"acl_access_denied_auth", s.ex.Stats.Denied[acl.DeniedAuth],
+		"acl_access_denied_cmd", s.ex.Stats.Denied[acl.DeniedCommand],
+		"acl_access_denied_key", s.ex.Stats.Denied[acl.DeniedKey],
+		"acl_access_denied_channel", s.ex.Stats.Denied[acl.DeniedChannel])
 }
 
 func (s *Server) infoReplication(r *report) {
@@ -211,8 +221,8 @@ func (s *Server) infoReplication(r *report) {
 		"repl_backlog_active", 0, "repl_backlog_size", 1<<20, "repl_backlog_first_byte_offset", 0, "repl_backlog_histlen", 0)
 }
 
-// infoCPU gives the whole process for the main thread too: Go moves goroutines
-// between threads, and its garbage collector works on others for this one.
+// infoCPU reports the CPU time of the process also for the main thread. Go moves goroutines between
+// threads, so there is no figure for this one.
 func infoCPU(r *report) {
 	var u unix.Rusage
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // fails only for a bad argument
@@ -225,7 +235,7 @@ func infoCPU(r *report) {
 	r.line("used_cpu_user_main_thread:%.6f", user)
 }
 
-// eachCommand calls fn for every command and subcommand.
+// eachCommand calls fn for each command and subcommand.
 func (s *Server) eachCommand(fn func(*command.Command)) {
 	for _, cmd := range s.ex.Table.All() {
 		fn(cmd)
@@ -274,7 +284,7 @@ func (s *Server) infoKeyspace(r *report) {
 	}
 }
 
-// infoMiniredisd is what no Redis has; tools pass over sections they do not know.
+// infoMiniredisd writes a section of our own. Tools skip unknown sections.
 func (s *Server) infoMiniredisd(r *report) {
 	lifetime := max(s.now-s.start, 1)
 	clock := "system"
@@ -285,7 +295,7 @@ func (s *Server) infoMiniredisd(r *report) {
 		"passes", s.stats.Passes, "sockets_read", s.stats.Reads, "sockets_written", s.stats.Writes)
 	r.line("commands_per_pass:%.2f", float64(s.ex.Stats.Commands)/float64(max(s.stats.Passes, 1)))
 	r.line("epoll_wait_share:%.4f", 1-math.Min(float64(s.stats.Busy)/float64(lifetime), 1))
-	if s.cfg.IOThreads > 1 { // else the runtime may move this goroutine to another thread at any time
+	if s.cfg.IOThreads > 1 { // otherwise the runtime may move this goroutine to another thread
 		r.fields("executor_thread_id", unix.Gettid())
 	}
 }

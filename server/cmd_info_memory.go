@@ -9,10 +9,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startupMemory stands for what an empty server needs: table, buffers, runtime.
+// startupMemory is the assumed size in bytes of an empty server: table, buffers, runtime.
 const startupMemory = 1 << 20
 
-// clientMemory is what all clients hold now.
+// clientMemory returns the bytes that all clients use now.
 func (s *Server) clientMemory() int {
 	for _, c := range s.order {
 		s.weigh(c)
@@ -20,22 +20,21 @@ func (s *Server) clientMemory() int {
 	return s.clientMem
 }
 
-// usedMemory is what maxmemory is compared with: an estimate of the bytes that
-// keys, values and clients hold. What the garbage collector has not freed yet is
-// not in it; used_memory_rss is.
+// usedMemory returns the bytes that are compared with maxmemory: an estimate for keys, values and
+// clients. Unlike used_memory_rss it excludes garbage that is not collected yet.
 func (s *Server) usedMemory() int {
 	s.clientMemory()
 	return s.weighedMemory()
 }
 
-// weighedMemory is usedMemory with each client as it was when it was weighed last: to
-// look at ten thousand of them takes a millisecond or two, in which nobody is served.
+// weighedMemory does the same with the last known size of each client. Weighing ten thousand
+// clients takes a millisecond or two, in which no client is served.
 func (s *Server) weighedMemory() int {
 	s.ex.KS.Overhead = s.overhead()
 	return s.ks.Bytes() + s.ex.KS.Overhead
 }
 
-// overhead is all that is not keys and values.
+// overhead returns the bytes used for anything but keys and values.
 func (s *Server) overhead() int {
 	n := startupMemory + s.clientMem + s.ex.Kept()
 	if s.lab != nil {
@@ -44,7 +43,7 @@ func (s *Server) overhead() int {
 	return n
 }
 
-// residentMemory is VmRSS.
+// residentMemory returns VmRSS in bytes.
 func residentMemory() int {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
@@ -58,8 +57,8 @@ func residentMemory() int {
 	return pages * os.Getpagesize()
 }
 
-// heapMemory asks the runtime, without stopping it, for the bytes in live and
-// not yet collected objects, and those it has from the system.
+// heapMemory asks the Go runtime for the bytes in objects (live or not collected yet) and the bytes
+// from the system. It does not stop other goroutines.
 func heapMemory() (objects, total int) {
 	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/total:bytes"}}
 	metrics.Read(samples)
@@ -86,9 +85,12 @@ func (s *Server) infoMemory(r *report) {
 	r.memory("total_system_memory", int(sys.Totalram)*int(sys.Unit))
 	scripts, kept, interpreter := s.ex.ScriptMemory()
 	libraries, functions, functionBytes, forFunctions := s.ex.FunctionMemory()
-	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter, "used_memory_lua_human", human(interpreter), "used_memory_scripts_eval", kept,
-		"number_of_cached_scripts", scripts, "number_of_functions", functions, "number_of_libraries", libraries, "used_memory_vm_functions", forFunctions,
-		"used_memory_vm_total", interpreter+forFunctions, "used_memory_vm_total_human", human(interpreter+forFunctions), "used_memory_functions", functionBytes)
+	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter,
+		"used_memory_lua_human", human(interpreter), "used_memory_scripts_eval", kept,
+		"number_of_cached_scripts", scripts, "number_of_functions", functions, "number_of_libraries", libraries,
+		"used_memory_vm_functions", forFunctions,
+		"used_memory_vm_total", interpreter+forFunctions, "used_memory_vm_total_human", human(interpreter+forFunctions),
+		"used_memory_functions", functionBytes)
 	r.memory("used_memory_scripts", kept+functionBytes)
 	r.memory("maxmemory", int(s.cfg.MaxMemory))
 	r.fields("maxmemory_policy", s.cfg.MaxMemoryPolicy)
@@ -100,7 +102,8 @@ func (s *Server) infoMemory(r *report) {
 	ratio("allocator_rss", resident, total)
 	ratio("rss_overhead", resident, resident)
 	ratio("mem_fragmentation", resident, used)
-	r.fields("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0, "mem_clients_slaves", 0,
+	r.fields("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0,
+		"mem_clients_slaves", 0,
 		"mem_clients_normal", s.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
 		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", s.ks.Stats.LazyFreed)
 }

@@ -9,7 +9,7 @@ import (
 // fieldList is the reply of MEMORY STATS while it is written.
 type fieldList struct {
 	*command.Call
-	n int // fields so far
+	n int // fields written
 }
 
 func (st *fieldList) num(name string, v int) {
@@ -24,7 +24,7 @@ func (st *fieldList) ratio(name string, v float64) {
 }
 
 // MEMORY STATS (object.c: memoryCommand)
-// memoryStats has the fields of Redis (object.c: memoryCommand), those of things that are not here too, as zero.
+// The fields are those of Redis. Those of features that are missing here are 0.
 func (s *Server) memoryStats(c *command.Call) error {
 	used := s.usedMemory()
 	s.peakMem = max(s.peakMem, used)
@@ -55,7 +55,7 @@ func (s *Server) memoryStats(c *command.Call) error {
 	return nil
 }
 
-// tableStats writes a field for each database that holds keys, and counts these.
+// tableStats writes a field for each database that holds keys, and returns the number of keys.
 func (s *Server) tableStats(st *fieldList) (keys int) {
 	for _, db := range s.ks.DBs {
 		if db.Len() == 0 {

@@ -27,24 +27,24 @@ const (
 	errMigrateReading    store.Error = "IOERR error or timeout reading to target instance"
 )
 
-// errNoReply is for a line that Redis does not answer to AUTH, SELECT or RESTORE.
+// errNoReply stands for a line that Redis never sends as a reply to AUTH, SELECT or RESTORE.
 const errNoReply store.Error = "neither +OK nor an error"
 
-// migrateSockets are the connections to other servers that MIGRATE keeps, the one used last at the end.
+// migrateSockets are the cached connections of MIGRATE, most recently used last.
 type migrateSockets []*migrateSocket
 
-// migrateSocket is a connection to another server. Everything about it blocks.
+// migrateSocket is a connection to another server. All its calls block.
 type migrateSocket struct {
-	host, port string // as the command had them
+	host, port string // as in the arguments of MIGRATE
 	conn       net.Conn
 	replies    *bufio.Reader
-	db         int64 // selected there, -1 if it is not known
+	db         int64 // the selected database, -1 if unknown
 	used       int64 // ns, by Clock.Timeline
 }
 
-// transfer has another server restore keys, and blocks until it has. It tries once more on a new
-// connection if the first one fails before a key is restored: the other server may have closed a
-// connection that was kept.
+// transfer sends RESTORE requests to another server and blocks until the replies are there. If the
+// connection fails before a key is restored, it tries once more on a new one: the other server may
+// have closed a cached connection.
 func (s *Server) transfer(t *command.Transfer, restored func(key int)) error {
 	again, err := s.tryTransfer(t, restored)
 	if again {
@@ -53,7 +53,7 @@ func (s *Server) transfer(t *command.Transfer, restored func(key int)) error {
 	return err
 }
 
-// tryTransfer uses one connection, and keeps it if all replies were read.
+// tryTransfer uses one connection. It caches the connection if all replies were read.
 func (s *Server) tryTransfer(t *command.Transfer, restored func(key int)) (again bool, err error) {
 	m := s.migrate.take(t)
 	if m == nil {
@@ -97,7 +97,7 @@ func (s *Server) tryTransfer(t *command.Transfer, restored func(key int)) (again
 }
 
 func appendSelect(head []byte, db int64) []byte {
-	w := resp.Writer{Buf: head[:len(head):len(head)]} // a second try needs the head as it was
+	w := resp.Writer{Buf: head[:len(head):len(head)]} // a second try needs head unchanged
 	w.Array(2)
 	w.BulkString("SELECT")
 	w.BulkInt(db)
@@ -109,7 +109,7 @@ func isTimeout(err error) bool {
 	return errors.As(err, &e) && e.Timeout()
 }
 
-// send writes the requests. Each piece of them has the timeout for itself.
+// send writes the requests. The timeout holds for each chunk.
 func (m *migrateSocket) send(requests []byte, timeout time.Duration) error {
 	for len(requests) > 0 {
 		n := min(len(requests), migrateChunk)
@@ -124,8 +124,8 @@ func (m *migrateSocket) send(requests []byte, timeout time.Duration) error {
 	return nil
 }
 
-// receive reads the replies, n of them to RESTORE, and returns the first refusal. If AUTH or
-// SELECT was refused, the keys may be in another database: none counts as restored.
+// receive reads the replies. n is the number of replies to RESTORE, refusal the first error
+// reply. If AUTH or SELECT fails, no key counts as restored: the keys may be in another database.
 func (m *migrateSocket) receive(
 	heads int, t *command.Transfer, restored func(key int),
 ) (n int, refusal string, err error) {
@@ -153,12 +153,13 @@ func (m *migrateSocket) receive(
 	return n, refusal, nil
 }
 
-// reply reads +OK or an error. Any other line fails: a server of another kind must not cost a key.
+// reply reads +OK or an error. Any other line is a failure, so that a server of another kind cannot
+// cost a key.
 func (m *migrateSocket) reply(timeout time.Duration) (string, error) {
 	if err := m.conn.SetReadDeadline(time.Now().Add(timeout)); err != nil {
 		return "", err
 	}
-	line, err := m.replies.ReadSlice('\n') // fails for a line longer than the buffer
+	line, err := m.replies.ReadSlice('\n') // fails if the line is longer than the buffer
 	if err != nil {
 		return "", err
 	}
@@ -169,10 +170,10 @@ func (m *migrateSocket) reply(timeout time.Duration) (string, error) {
 	return reply, nil
 }
 
-// dialMigrate connects. A connection that is refused or late is an error of writing: Redis notices
-// it there.
+// dialMigrate connects. A connection that is refused or late is reported as a write error, because
+// Redis notices it at its first write.
 func dialMigrate(t *command.Transfer) (*migrateSocket, error) {
-	if t.Host == "" { // Go would take it for this machine
+	if t.Host == "" { // Go would connect to this machine
 		return nil, errMigrateConnecting
 	}
 	d := net.Dialer{Timeout: t.Timeout, KeepAlive: -1}
@@ -187,7 +188,7 @@ func dialMigrate(t *command.Transfer) (*migrateSocket, error) {
 	return &migrateSocket{host: t.Host, port: t.Port, conn: conn, replies: replies, db: -1}, nil
 }
 
-// leadingNumber is the part of a port that C's atoi reads.
+// leadingNumber returns the part of a port that C's atoi reads.
 func leadingNumber(port string) string {
 	end := strings.IndexFunc(port, func(r rune) bool { return r != '-' && (r < '0' || r > '9') })
 	switch {
@@ -199,7 +200,7 @@ func leadingNumber(port string) string {
 	return port[:end]
 }
 
-// take returns the connection that is kept for a server, and no longer keeps it; nil if there is none.
+// take removes the cached connection to a server and returns it, or nil.
 func (all *migrateSockets) take(t *command.Transfer) *migrateSocket {
 	for i, m := range *all {
 		if m.host == t.Host && m.port == t.Port {
@@ -210,7 +211,7 @@ func (all *migrateSockets) take(t *command.Transfer) *migrateSocket {
 	return nil
 }
 
-// keep has the connection used again. It closes the one used longest ago where there are too many.
+// keep caches a connection. If the cache is full it closes the least recently used one.
 func (all *migrateSockets) keep(m *migrateSocket, now int64) {
 	if len(*all) == migrateSocketsMost {
 		all.closeFirst(1)
@@ -219,7 +220,7 @@ func (all *migrateSockets) keep(m *migrateSocket, now int64) {
 	*all = append(*all, m)
 }
 
-// closeUnused closes the connections that were used last before a time
+// closeUnused closes the connections that were last used before a time
 // (cluster.c: migrateCloseTimedoutSockets).
 func (all *migrateSockets) closeUnused(before int64) {
 	n := 0

@@ -15,7 +15,8 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// migrateTo is MIGRATE to the server at addr. words are "" for no key, or the key, and what follows the timeout.
+// migrateTo is MIGRATE to the server at addr. words are "" for no key, or the key, and what follows
+// the timeout.
 func migrateTo(c *redistest.Conn, addr, key, db string, words ...string) resp.Value {
 	host, port, _ := net.SplitHostPort(addr)
 	return c.Do(append([]string{"MIGRATE", host, port, key, db, "30000"}, words...)...)
@@ -62,7 +63,8 @@ func TestMigrateMovesValuesOfEveryTypeBetweenServers(t *testing.T) {
 	}
 }
 
-// More than the sockets hold goes in pieces, and a key in use at the other server keeps the others from nothing.
+// More than the sockets hold goes in pieces, and a key in use at the other server keeps the others
+// from nothing.
 func TestMigrateMovesTheKeysThatTheOtherServerAccepts(t *testing.T) {
 	from, addr := redistest.Dial(t, start(t, nil)), start(t, nil)
 	to := redistest.Dial(t, addr)
@@ -101,7 +103,8 @@ func TestMigratedKeysKeepTheTimeTheyHaveLeft(t *testing.T) {
 func TestMigrateDeletesKeysAsDelDoes(t *testing.T) {
 	bothServers(t, func(t *testing.T, addr string, _ bool) {
 		to := start(t, nil)
-		c, watches, tracks, listens := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
+		c, watches := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		tracks, listens := redistest.Dial(t, addr), redistest.Dial(t, addr)
 		ok(t, c, "CONFIG", "SET", "notify-keyspace-events", "KEA")
 		ok(t, c, "MSET", "a", "1", "b", "2")
 		ok(t, watches, "WATCH", "b")
@@ -129,7 +132,8 @@ func TestMigrateDeletesKeysAsDelDoes(t *testing.T) {
 	})
 }
 
-// target plays the other server: its n-th connection reads some requests, gives the n-th answer, and ends.
+// target plays the other server: its n-th connection reads some requests, gives the n-th answer,
+// and ends.
 type target struct {
 	net.Listener
 	requests chan string // what was asked for, one connection a line, payloads left out
@@ -210,7 +214,9 @@ func TestMigrateReportsWhatGoesWrong(t *testing.T) {
 		{"refuses without a word", []answer{{4, "+OK\r\n-\r\n+OK\r\n+OK\r\n", 0}}, refused, 1, false},
 		{"ends lines with LF", []answer{{4, "+OK\n+OK\n+OK\n-ERR no\n", 0}}, refused + "ERR no", 1, false},
 		{"empty line", []answer{{4, "+OK\r\n\r\n+OK\r\n", 0}, {4, "\r\n", 0}}, reading, 3, true},
-		{"another protocol", []answer{{4, "HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n\r\n", 0}, {4, "HTTP/1.1 400\r\n\r\n\r\n\r\n", 0}}, reading, 3, true},
+		{"another protocol", []answer{
+			{4, "HTTP/1.1 400 Bad Request\r\nServer: x\r\n\r\n\r\n", 0}, {4, "HTTP/1.1 400\r\n\r\n\r\n\r\n", 0},
+		}, reading, 3, true},
 		{"another reply", []answer{{4, "+OK\r\n+OK\r\n$-1\r\n+OK\r\n", 0}}, reading, 2, true},
 		{"a very long line", []answer{{4, "+OK\r\n+OK\r\n-" + strings.Repeat("x", 1<<20), 0}}, reading, 2, true},
 	} {
@@ -237,7 +243,8 @@ func TestMigrateGivesUpAnotherServerThatDoesNotAnswer(t *testing.T) {
 		c := redistest.Dial(t, addr)
 		ok(t, c, "SET", "k", "v")
 		host, port, _ := net.SplitHostPort(addr)
-		require.Equal(t, "-IOERR error or timeout reading to target instance", c.Do("MIGRATE", host, port, "k", "1", "1").String())
+		require.Equal(t, "-IOERR error or timeout reading to target instance",
+			c.Do("MIGRATE", host, port, "k", "1", "1").String())
 		require.Equal(t, "0", infoField(c, "migrate_cached_sockets"))
 		require.Equal(t, ":1", c.Do("EXISTS", "k").String())
 	})
@@ -279,7 +286,8 @@ func TestMigrateUsesAConnectionAgain(t *testing.T) {
 		require.Equal(t, "+OK", move("3", "b"))
 		require.Equal(t, "+OK", move("4", "c"))
 		require.Equal(t, "1", infoField(c, "migrate_cached_sockets"))
-		require.Equal(t, `["SELECT", "3"] `+restoreOf("a", "b", "c")+` ["SELECT", "3"] `+restoreOf("a", "b")+` ["SELECT", "4"] `+restoreOf("c"), <-tg.requests)
+		require.Equal(t, `["SELECT", "3"] `+restoreOf("a", "b", "c")+` ["SELECT", "3"] `+restoreOf("a", "b")+
+			` ["SELECT", "4"] `+restoreOf("c"), <-tg.requests)
 	})
 }
 
@@ -311,7 +319,8 @@ func TestMigrateKeepsConnectionsTo64Servers(t *testing.T) {
 		_, port, _ := net.SplitHostPort(to.Net.RemoteAddr().String())
 		for i := range 70 {
 			c.Do("SET", "k", strconv.Itoa(i))
-			require.Equal(t, "+OK", c.Do("MIGRATE", "127.0.0.1", strings.Repeat("0", i)+port, "k", "0", "30000", "REPLACE").String())
+			padded := strings.Repeat("0", i) + port
+			require.Equal(t, "+OK", c.Do("MIGRATE", "127.0.0.1", padded, "k", "0", "30000", "REPLACE").String())
 		}
 		require.Equal(t, "64", infoField(c, "migrate_cached_sockets"))
 		waitForField(to, "connected_clients", "65")

@@ -11,7 +11,7 @@ import (
 // MONITOR (server.c: monitorCommand)
 func (s *Server) monitor(c *command.Call) error {
 	if c.Sess.Monitor {
-		return nil // Redis does not answer the second one either
+		return nil // Redis does not reply to a second MONITOR either
 	}
 	if c.Ex.Depth > 0 {
 		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
@@ -31,7 +31,7 @@ func (s *Server) leaveMonitors(c *client) {
 	}
 }
 
-// feedMonitors shows the monitors a command (replication.c: replicationFeedMonitors).
+// feedMonitors sends a command to the monitors (replication.c: replicationFeedMonitors).
 func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 	us := s.ex.WallMicros()
 	b := append(s.line[:0], '+')
@@ -66,10 +66,10 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 	}
 }
 
-// keepLine is the size up to which the memory of the monitors' line is used again.
+// keepLine is the size in bytes up to which the memory of a monitor's line is reused.
 const keepLine = 64 << 10
 
-// appendQuoted writes s as sds.c: sdscatrepr does.
+// appendQuoted quotes s as sds.c: sdscatrepr does.
 func appendQuoted(dst, s []byte) []byte {
 	const hex = "0123456789abcdef"
 	dst = append(dst, '"')

@@ -5,12 +5,18 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// row is the shape of command.Row, for commands without keys.
-func row(name, syntax string, arity int, flags command.Flag, group, since, complexity, summary string, do func(*command.Call) error) command.Row {
-	return command.Row{Name: name, Syntax: syntax, Arity: arity, Flags: flags, Group: group, Since: since, Complexity: complexity, Summary: summary, Do: do}
+// row builds a command.Row without keys.
+func row(
+	name, syntax string, arity int, flags command.Flag, group, since, complexity, summary string,
+	do func(*command.Call) error,
+) command.Row {
+	return command.Row{
+		Name: name, Syntax: syntax, Arity: arity, Flags: flags, Group: group, Since: since,
+		Complexity: complexity, Summary: summary, Do: do,
+	}
 }
 
-// serverRows are the commands of group server that see the server itself.
+// serverRows are the commands of group server that concern the whole server.
 func (s *Server) serverRows() []command.Row {
 	const (
 		admin = command.Admin | command.NoScript | command.Loading | command.Stale
@@ -71,8 +77,8 @@ func (s *Server) lastSave(c *command.Call) error {
 const errShutdown store.Error = "ERR Errors trying to SHUTDOWN. Check logs."
 
 // SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
-// shutdown ends Run. Only SAVE keeps it from ending, for it asks for what cannot be done
-// here. A shutdown can be aborted only while it waits for cron to go on.
+// The event loop stops, unless SAVE asks for a file, which this server cannot write. ABORT is
+// possible while a shutdown waits because cron is paused.
 func (s *Server) shutdown(c *command.Call) error {
 	save, nosave, abort, now, force := false, false, false, false, false
 	for _, arg := range c.Args[1:] {
@@ -104,7 +110,7 @@ func (s *Server) shutdown(c *command.Call) error {
 		return store.Error("ERR No shutdown in progress.")
 	}
 	if busy := c.Ex.Busy(); busy != nil && !nosave {
-		return busy // the script is in the middle of something
+		return busy // a script must not be cut in the middle
 	}
 	if save {
 		s.log('#', "Error trying to save the DB: this server keeps its data in memory only")
@@ -113,7 +119,7 @@ func (s *Server) shutdown(c *command.Call) error {
 		}
 	}
 	s.running.sess.CloseAfterReply = true
-	s.closeListeners() // a client that sees its connection close cannot connect again
+	s.closeListeners() // a client that loses its connection must not get a new one
 	s.loop.Stop()
 	return nil
 }

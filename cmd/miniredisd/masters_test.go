@@ -154,5 +154,5 @@ func TestOneMasterDoesNotRewriteTheFileOfAll(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("masters 2\nport 0\nport-file ports\n"), 0o600))
 	p := start(t, "miniredisd", "", file)
 	c := dialPort(t, masterPorts(p)[1])
-	require.Equal(t, "ERR The configuration file is that of 2 masters, and one alone cannot rewrite it", c.Do("CONFIG", "REWRITE").Str)
+	require.Equal(t, "ERR 2 masters share the configuration file, so none of them can rewrite it", c.Do("CONFIG", "REWRITE").Str)
 }
