@@ -6,7 +6,6 @@ import (
 	"os"
 	"regexp"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 )
@@ -114,7 +113,8 @@ func (r breadthRow) prepare(addr string, n int) error {
 	return nil
 }
 
-// turns is a run in which the servers take turns at each row. All servers run from its beginning to its end.
+// turns is a run in which the servers take turns at each row. All servers run from its beginning to
+// its end.
 type turns struct {
 	contenders []contender
 	cores      cores
@@ -186,17 +186,10 @@ func (t *turns) measure(r breadthRow, servers []*server) (row, error) {
 	return row{r.name, r.group, medians(samples)}, nil
 }
 
-// publish prints the sheet and writes the report. The rows that are worst for miniredisd come first.
+// publish prints the sheet and writes the report, with the worst rows of miniredisd first.
 func (t *turns) publish(title, out string) error {
-	if at := slices.Index(t.sheet.servers, ours); at > 0 {
-		t.sheet.worstFirst(at)
-	}
-	fmt.Println()
-	printTable(t.sheet.table())
-	if means := t.sheet.means(); means != nil {
-		fmt.Println()
-		printTable(means)
-	}
+	t.sheet.worstFirst()
+	t.sheet.print()
 	if out == "" {
 		return nil
 	}

@@ -13,7 +13,8 @@ type data iter.Seq[[]string]
 // portion is how many elements one command of data adds to its key.
 const portion = 1000
 
-// stream sends commands in pipelines that the server's socket buffers hold. It fails at the first error reply.
+// stream sends commands in pipelines that the server's socket buffers hold. It fails at the first
+// error reply.
 func (c *conn) stream(commands data) error {
 	const pipeline = 200
 	var part [][]string

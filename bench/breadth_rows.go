@@ -5,15 +5,16 @@ import (
 	"strings"
 )
 
-// breadthRows are all rows of `bench breadth`. Each row brings its own data: it measures the same when it
-// runs alone.
+// breadthRows are all rows of `bench breadth`. Each row brings its own data: it measures the same when
+// it runs alone.
 func breadthRows() []breadthRow {
 	return slices.Concat(
 		group("strings", stringRows()), group("keys", keyRows()), group("hashes", hashRows()), group("lists", listRows()),
 		group("sets", setRows()), group("sorted sets", zsetRows()), group("streams", streamRows()),
-		group("bits and estimates", bitRows()), group("scripts", scriptRows()), group("scripts that compute", computingRows()),
-		group("server", serverRows()), group("pipeline 16", pipelineRows(16, 400_000)),
-		group("pipeline 1", pipelineRows(1, 100_000)), group("16 KB, pipeline 16", largeRows()),
+		group("bits and estimates", bitRows()), group("scripts", scriptRows()),
+		group("scripts that compute", computingRows()), group("server", serverRows()),
+		group("pipeline 16", pipelineRows(16, 400_000)), group("pipeline 1", pipelineRows(1, 100_000)),
+		group("16 KB, pipeline 16", largeRows()),
 	)
 }
 
@@ -91,12 +92,13 @@ func listRows() []breadthRow {
 
 func setRows() []breadthRow {
 	small, large := setOf("s1000", 1_000), setOf("s100000", 100_000)
+	smallInts, largeInts := intsetOf("i1000", 1_000), intsetOf("i100000", 100_000)
 	return []breadthRow{
 		request("SISMEMBER", 200_000, 16, "SISMEMBER s100000 member-__rand_int__",
 			filled("SADD", "s100000", 100_000, func(i int) []string { return []string{"member-" + padded(i)} })),
 		request("SMEMBERS of 1000", 5_000, 1, "SMEMBERS s1000", small),
 		request("SINTER", 3_000, 1, "SINTER s1000 s100000", small, large),
-		request("SINTER of integers", 5_000, 1, "SINTER i1000 i100000", intsetOf("i1000", 1_000), intsetOf("i100000", 100_000)),
+		request("SINTER of integers", 5_000, 1, "SINTER i1000 i100000", smallInts, largeInts),
 		request("SUNION", 3_000, 1, "SUNION s100 s1000", setOf("s100", 100), small),
 		request("SRANDMEMBER", 100_000, 16, "SRANDMEMBER s100000", large),
 	}
@@ -147,6 +149,7 @@ func script(name string, n int, lua string, keysAndArgs ...string) breadthRow {
 }
 
 func scriptRows() []breadthRow {
+	const document = `{"a":[1,2,3],"b":{"c":"d","e":1.5}}`
 	const fields = "local h=redis.call('HGETALL',KEYS[1]) local n=0 for i=1,#h,2 do n=n+#h[i] end return n"
 	hgetall := script("EVAL HGETALL", 3_000, fields, "1", "h1000")
 	hgetall.data = []data{hashOf("h1000", 1_000)}
@@ -154,7 +157,7 @@ func scriptRows() []breadthRow {
 		script("EVAL 10 INCR", 30_000, "for i=1,10 do redis.call('INCR',KEYS[1]) end return 1", "1", "c"),
 		script("EVAL string.format", 20_000,
 			"local t={} for i=1,20 do t[#t+1]=string.format('%d:%s',i,ARGV[1]) end return table.concat(t,',')", "0", "abc"),
-		script("EVAL cjson", 20_000, "return cjson.encode(cjson.decode(ARGV[1]))", "0", `{"a":[1,2,3],"b":{"c":"d","e":1.5}}`),
+		script("EVAL cjson", 20_000, "return cjson.encode(cjson.decode(ARGV[1]))", "0", document),
 		hgetall,
 	}
 }

@@ -20,8 +20,8 @@ func (p *programs) register(f *flag.FlagSet) {
 	f.StringVar(&p.valkey, "valkey", "", "`path` of a valkey-server, which then takes part")
 }
 
-// contenders returns redis-server, miniredisd and valkey-server, in this order. A redis-server that is
-// not installed is left out. tmp is the working directory of all servers.
+// contenders returns redis-server, miniredisd and valkey-server, in this order. It leaves out a
+// redis-server that is not installed. tmp is the working directory of all servers.
 func (p programs) contenders(tmp string) ([]contender, error) {
 	server := func(name, path string) (contender, error) {
 		found, err := exec.LookPath(path)

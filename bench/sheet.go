@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sheet is a table of many rows: each row is one thing that was measured on every server. The first server
-// is the one that ratios refer to.
+// sheet is a table of many rows: each row is one thing that was measured on every server. Ratios are
+// to the first server.
 type sheet struct {
 	servers []string
 	columns []column // what a row has for each server
@@ -22,8 +22,8 @@ type row struct {
 	figures     [][]float64
 }
 
-// ratio is a figure of a server divided by the first server's. It is not a number where the latter is not
-// above 0.
+// ratio is a figure of a server divided by the first server's. It is not a number where the first
+// server's figure is not above 0.
 func (s *sheet) ratio(r row, server, column int) float64 {
 	base := r.figures[0][column]
 	if base <= 0 {
@@ -32,8 +32,13 @@ func (s *sheet) ratio(r row, server, column int) float64 {
 	return r.figures[server][column] / base
 }
 
-// worstFirst sorts the rows by the ratio of a server, the largest first. Rows without a ratio come last.
-func (s *sheet) worstFirst(server int) {
+// worstFirst sorts the rows by the ratio of miniredisd, the largest first. Rows without a ratio come
+// last. Nothing is sorted where there is no server to compare with.
+func (s *sheet) worstFirst() {
+	server := slices.Index(s.servers, ours)
+	if server < 1 {
+		return
+	}
 	slices.SortStableFunc(s.rows, func(a, b row) int {
 		x, y := s.ratio(a, server, s.ranked), s.ratio(b, server, s.ranked)
 		switch {
@@ -151,6 +156,32 @@ func geometricMean(values []float64) float64 {
 		return math.NaN()
 	}
 	return math.Exp(sum / float64(n))
+}
+
+func (s *sheet) print() {
+	fmt.Println()
+	printTable(s.table())
+	if means := s.means(); means != nil {
+		fmt.Println()
+		printTable(means)
+	}
+}
+
+// byServer is another layout, for a sheet with one row: a line for each server.
+func (s *sheet) byServer() [][]string {
+	head := []string{"server"}
+	for _, c := range s.columns {
+		head = append(head, c.name)
+	}
+	lines := [][]string{head}
+	for i, name := range s.servers {
+		line := []string{name}
+		for j, c := range s.columns {
+			line = append(line, c.show(s.rows[0].figures[i][j]))
+		}
+		lines = append(lines, line)
+	}
+	return lines
 }
 
 // markdown is the report of a sheet: what was run, the means, and every row.

@@ -24,7 +24,7 @@ func threeRows() *sheet {
 
 func TestWorstRowsComeFirstAndRowsWithoutARatioLast(t *testing.T) {
 	s := threeRows()
-	s.worstFirst(1)
+	s.worstFirst()
 	require.Equal(t, [][]string{
 		{
 			"row", "CPU x, miniredisd", "CPU x, valkey", "rate x, miniredisd", "rate x, valkey",
@@ -73,7 +73,8 @@ func TestNamedProgramsTakePart(t *testing.T) {
 		return names
 	}
 	require.Equal(t, []string{"redis-server", "miniredisd"}, names(programs{ours: path, redis: path}))
-	require.Equal(t, []string{"redis-server", "miniredisd", "valkey-server"}, names(programs{ours: path, redis: path, valkey: path}))
+	all := programs{ours: path, redis: path, valkey: path}
+	require.Equal(t, []string{"redis-server", "miniredisd", "valkey-server"}, names(all))
 	for _, wrong := range []programs{
 		{ours: "/none", redis: path}, {ours: path, redis: "/none"}, {ours: path, redis: path, valkey: "/none"},
 	} {
