@@ -23,10 +23,11 @@ const (
 
 // mark says what becomes of the instructions that have its line.
 type mark struct {
-	line  int
-	value lua.LValue // to be loaded
-	list  int        // the block of a constructor to be stored, or noList
-	loop  loopEnd
+	line int32
+	load int32     // the constant to be loaded: its number in of, from 1
+	of   *function // the function of that constant
+	list int16     // the block of a constructor to be stored, or noList
+	loop loopEnd
 }
 
 const noList = -1
@@ -39,7 +40,7 @@ func (w *rewriter) mark(m mark) int {
 // marked returns the mark of x, which it gets if it has none.
 func (w *rewriter) marked(x ast.PositionHolder) *mark {
 	if x.Line() >= 0 {
-		x.SetLine(w.mark(mark{line: x.Line()}))
+		x.SetLine(w.mark(mark{line: int32(x.Line())}))
 	}
 	return &w.marks[-x.Line()-1]
 }
@@ -47,7 +48,7 @@ func (w *rewriter) marked(x ast.PositionHolder) *mark {
 // realLine is the line in the text of one in the tree.
 func (w *rewriter) realLine(line int) int {
 	if line < 0 {
-		return w.marks[-line-1].line
+		return int(w.marks[-line-1].line)
 	}
 	return line
 }
@@ -86,9 +87,23 @@ func (w *rewriter) room(v lua.LValue) bool {
 	return true
 }
 
+// later leaves v to useMarks. The compiler turns `not nil` into one instruction.
 func (w *rewriter) later(v lua.LValue, x ast.Expr) ast.Expr {
-	load := placed(&ast.UnaryNotOpExpr{Expr: placed(&ast.NilExpr{}, x)}, x)
-	load.SetLine(w.mark(mark{line: x.Line(), value: v}))
+	f := w.fn
+	number, known := f.numbers[v]
+	if !known {
+		if f.numbers == nil {
+			f.numbers = map[lua.LValue]int32{}
+		}
+		f.constants = append(f.constants, v)
+		number = int32(len(f.constants))
+		f.numbers[v] = number
+	}
+	if number > maxConstant && w.err == nil {
+		w.err = &limitError{text: tooManyConstants}
+	}
+	load := placed(&ast.UnaryNotOpExpr{Expr: w.none}, x)
+	load.SetLine(w.mark(mark{line: int32(x.Line()), load: number, of: f}))
 	return load
 }
 

@@ -28,14 +28,14 @@ func (w *rewriter) constructor(x *ast.TableExpr) ast.Expr {
 		case f.Key != nil && n > 0 && n%size == 0:
 			w.marked(f.Key).list = noList
 		case f.Key != nil && last && block > maxLists:
-			w.marked(f.Key).list = block
+			w.marked(f.Key).list = int16(block)
 		case f.Key != nil:
 		case last && isOpen(f.Value):
 			w.openEnd(x, n)
 		default:
 			n++
 			if block = (n-1)/size + 1; block > maxLists && (n%size == 0 || last) {
-				w.marked(f.Value).list = block
+				w.marked(f.Value).list = int16(block)
 			}
 		}
 	}
@@ -72,7 +72,7 @@ func (w *rewriter) openEnd(x *ast.TableExpr, n int) {
 		return
 	}
 	if block := n/size + 1; n > 0 && (n%size == 0 || block > maxLists) {
-		w.marked(last.Value).list = block
+		w.marked(last.Value).list = int16(block)
 	}
 }
 

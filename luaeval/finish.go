@@ -69,26 +69,20 @@ const (
 )
 
 func (w *rewriter) useMarks(proto *lua.FunctionProto) error {
-	index := map[lua.LValue]int{}
-	for i, v := range proto.Constants {
-		index[v] = i
-	}
-	var starts []int
+	var starts, places []int
 	for pc, line := range proto.DbgSourcePositions {
 		if line >= 0 {
 			continue
 		}
 		m := w.marks[-line-1]
-		proto.DbgSourcePositions[pc] = m.line
+		proto.DbgSourcePositions[pc] = int(m.line)
 		inst := &proto.Code[pc]
 		switch op := opcode(*inst); {
-		case op == lua.OP_LOADBOOL && m.value != nil:
-			i, ok := index[m.value]
-			if !ok {
-				i = len(proto.Constants)
-				index[m.value] = i
-				proto.Constants = append(proto.Constants, m.value)
+		case op == lua.OP_LOADBOOL && m.load > 0:
+			if places == nil {
+				places = addConstants(proto, m.of.constants)
 			}
+			i := places[m.load-1]
 			if i >= maxConstant {
 				return &limitError{text: tooManyConstants}
 			}
@@ -105,11 +99,31 @@ func (w *rewriter) useMarks(proto *lua.FunctionProto) error {
 			from := starts[len(starts)-1]
 			starts = starts[:len(starts)-1]
 			if pc+1-from > maxJump {
-				return &limitError{m.line, tooLong}
+				return &limitError{int(m.line), tooLong}
 			}
 		}
 	}
 	return nil
+}
+
+// addConstants adds what a function's marks load to the constants that the compiler has found. It returns the place of
+// each. As in Lua, 0 and -0 are one constant.
+func addConstants(proto *lua.FunctionProto, values []lua.LValue) (places []int) {
+	known := make(map[lua.LValue]int, len(proto.Constants))
+	for i, v := range proto.Constants {
+		known[v] = i
+	}
+	places = make([]int, len(values))
+	proto.Constants = slices.Grow(proto.Constants, len(values))
+	for i, v := range values {
+		at, ok := known[v]
+		if !ok {
+			at = len(proto.Constants)
+			proto.Constants = append(proto.Constants, v)
+		}
+		places[i] = at
+	}
+	return places
 }
 
 // checkFor checks the jumps of `for`, which gopher-lua does not. They nest like parentheses; a

@@ -50,6 +50,9 @@ type function struct {
 	upvalues []int               // indexes of variables of functions around it
 	index    map[lua.LValue]bool // constants left to the compiler
 	methods  map[string]bool
+
+	constants []lua.LValue // left to useMarks
+	numbers   map[lua.LValue]int32
 }
 
 func (f *function) String() string {

@@ -42,7 +42,7 @@ func (w *rewriter) markLoop(s *ast.WhileStmt) {
 	start := placed(&ast.LocalAssignStmt{Names: []string{hide("")}}, s)
 	w.marked(start).loop = loopStart
 	s.Stmts = append([]ast.Stmt{placed(&ast.DoBlockStmt{Stmts: []ast.Stmt{start}}, s)}, s.Stmts...)
-	s.SetLastLine(w.mark(mark{line: s.LastLine(), loop: loopBack}))
+	s.SetLastLine(w.mark(mark{line: int32(s.LastLine()), loop: loopBack}))
 }
 
 // repeat walks a loop with its condition at the end.

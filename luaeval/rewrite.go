@@ -26,6 +26,7 @@ type rewriter struct {
 	block   *block
 	fn      *function
 	marks   []mark
+	none    *ast.NilExpr
 	names   []string        // bound, hidden
 	first   []lua.LValue    // what they are at first
 	values  []lua.LValue    // and in the end: the same for scripts
@@ -49,7 +50,7 @@ type rewriter struct {
 }
 
 func newRewriter(e *Engine, s *scope) *rewriter {
-	w := &rewriter{e: e, scope: s, escapes: map[string]bool{}, byName: map[string]int{}, fn: &function{}}
+	w := &rewriter{e: e, scope: s, escapes: map[string]bool{}, byName: map[string]int{}, fn: &function{}, none: &ast.NilExpr{}}
 	if s.library { // first, as it is where all goes that there is no room for
 		w.names, w.first, w.values = []string{hide(environment)}, []lua.LValue{s.loading}, []lua.LValue{s.env}
 	}
