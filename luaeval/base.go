@@ -20,7 +20,7 @@ func (e *Engine) baseLib() map[string]lua.LGFunction {
 		"getmetatable": e.getMetatable, "setmetatable": e.setMetatable,
 		"rawget": e.rawGet, "rawset": e.rawSet, "rawequal": e.lib["_G.rawequal"],
 		"next": e.next, "pairs": e.pairs, "ipairs": e.ipairs, "select": e.selectArgs,
-		"tonumber": e.toNumber, "tostring": e.toString, "type": e.typeOf, "unpack": e.unpack,
+		"load": e.loadPieces, "loadstring": e.loadString, "tonumber": e.toNumber, "tostring": e.toString, "type": e.typeOf, "unpack": e.unpack,
 		"collectgarbage": e.collectGarbage, "gcinfo": e.collectGarbage,
 	}
 }

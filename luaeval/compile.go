@@ -30,10 +30,10 @@ func (e *Engine) compile(s *Script, code string) error {
 		switch name {
 		case hide("KEYS"):
 			s.keys = fn.Upvalues[i]
-			s.keyTable = e.ownTable(s.keys, w.escapes["KEYS"])
+			s.keyTable = e.ownTable(s.keys, w.usesG || w.escapes["KEYS"])
 		case hide("ARGV"):
 			s.argv = fn.Upvalues[i]
-			s.argTable = e.ownTable(s.argv, w.escapes["ARGV"])
+			s.argTable = e.ownTable(s.argv, w.usesG || w.escapes["ARGV"])
 		}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter,
 	if len(w.names) > 0 {
 		tree = []ast.Stmt{names, back}
 	}
-	proto, err := lua.Compile(tree, s.chunk)
+	proto, err := lua.Compile(tree, s.source)
 	if late := (*lua.CompileError)(nil); errors.As(err, &late) {
 		late.Line = w.realLine(late.Line)
 	}

@@ -178,9 +178,12 @@ func (e *Engine) runOn(l *lua.LState) {
 // make has what is compiled, and run to make functions, run on stacks of its own: functions keep hold of the stack that they were
 // made on. It returns how to end that.
 func (e *Engine) make() (end func()) {
-	running := e.l
+	running, current := e.l, e.l.G.CurrentThread
 	e.runOn(e.maker)
-	return func() { e.runOn(running) }
+	return func() {
+		e.runOn(running)
+		e.l.G.CurrentThread = current
+	}
 }
 
 func orDefault(n, def int64) int64 {
@@ -201,16 +204,8 @@ func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 		e.l.SetContext(&r.limits)
 		r.limits.base = r.limits.heap()
 	}
-	if s.keys != nil {
-		s.keyTable = e.fill(s.keys, s.keyTable, keys)
-	}
-	if s.argv != nil {
-		s.argTable = e.fill(s.argv, s.argTable, args)
-	}
-	if s.global {
-		e.globals.RawSetString("KEYS", e.stringTable(keys))
-		e.globals.RawSetString("ARGV", e.stringTable(args))
-	}
+	s.keyTable = e.give("KEYS", s, s.keys, s.keyTable, keys)
+	s.argTable = e.give("ARGV", s, s.argv, s.argTable, args)
 	e.l.Push(s.fn)
 	e.answer(0, w)
 	if long {
@@ -303,6 +298,21 @@ func (s *Script) forget(e *Engine) {
 	if s.argv != nil {
 		s.argTable = e.ownTable(s.argv, s.argTable == nil)
 	}
+}
+
+// give gives the script its keys or arguments, and _G when the script may look there.
+func (e *Engine) give(name string, s *Script, up *lua.Upvalue, kept *lua.LTable, words [][]byte) *lua.LTable {
+	switch {
+	case s.global:
+		t := e.stringTable(words)
+		e.globals.RawSetString(name, t)
+		if up != nil {
+			up.SetValue(t)
+		}
+	case up != nil:
+		return e.fill(up, kept, words)
+	}
+	return nil
 }
 
 // fill gives the script its keys or arguments: in the table it had before when it cannot have kept it or changed it, in

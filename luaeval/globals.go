@@ -56,7 +56,7 @@ func (e *Engine) openLibs() {
 	}))
 	undefined.RawSetString("__newindex", e.readOnly)
 	e.globals.Metatable = undefined
-	e.scriptScope = scope{chunk: chunkName, known: e.known, env: e.gproxy}
+	e.scriptScope = scope{chunk: chunkName, source: chunkName, known: e.known, env: e.gproxy}
 	e.undefined = undefined
 	e.hideFunctions()
 }
@@ -130,7 +130,7 @@ func (e *Engine) noteFailure(l *lua.LState) int {
 			break
 		}
 		if _, err := l.GetInfo("Sl", at, lua.LNil); err == nil && at.Source != "" {
-			f.source, f.line = "@"+at.Source, at.CurrentLine
+			f.source, f.line = sourceOf(at.Source), at.CurrentLine
 			break
 		}
 	}

@@ -72,7 +72,7 @@ func (w *rewriter) bind(name string, v lua.LValue, at ast.PositionHolder) ast.Ex
 	}
 	if !known {
 		room := maxBound
-		if v == lua.LNil || v == w.e.gproxy || w.e.hidden[name] != nil {
+		if v == lua.LNil || v == w.scope.env || w.e.hidden[name] != nil {
 			room += maxNeeded
 		}
 		if len(w.names) >= room {
@@ -183,7 +183,7 @@ func (w *rewriter) globalField(x *ast.IdentExpr) ast.Expr {
 	if w.scope.library {
 		return w.inEnvironment(x)
 	}
-	g := w.bind("_G", w.e.gproxy, x)
+	g := w.bind("_G", w.scope.env, x)
 	if g == nil {
 		w.fail(x.Line(), "too many global names")
 		return x

@@ -113,19 +113,19 @@ func (w *rewriter) ident(x *ast.IdentExpr) ast.Expr {
 	case w.scope.library:
 		return w.libraryIdent(x)
 	}
-	if name == "KEYS" || name == "ARGV" {
+	if !w.scope.loaded && (name == "KEYS" || name == "ARGV") {
 		w.escapes[name] = true
 		return w.look(x)
 	}
-	if name == "_G" {
-		w.usesG = true
+	if name == "_G" || name == "load" || name == "loadstring" {
+		w.usesG, w.long = true, true
 	}
 	if v, ok := w.scope.known[name]; ok {
 		if bound := w.bind(name, v, x); bound != nil {
 			return bound
 		}
 	}
-	if !w.room(lua.LString(name)) {
+	if w.scope.loaded || !w.room(lua.LString(name)) {
 		return w.globalField(x)
 	}
 	return x
@@ -143,7 +143,7 @@ func (w *rewriter) look(x *ast.IdentExpr) ast.Expr {
 // words says whether x is the global KEYS or ARGV.
 func (w *rewriter) words(x ast.Expr) string {
 	id, ok := x.(*ast.IdentExpr)
-	if ok && !w.scope.library && (id.Value == "KEYS" || id.Value == "ARGV") && !w.isLocal(id.Value) {
+	if ok && !w.scope.library && !w.scope.loaded && (id.Value == "KEYS" || id.Value == "ARGV") && !w.isLocal(id.Value) {
 		return id.Value
 	}
 	return ""

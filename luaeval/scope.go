@@ -16,10 +16,12 @@ import (
 // (function_lua.c: luaEngineCreate). Here a global inside a function is an upvalue that all functions of the library share, and
 // it is that which changes, from one that refuses to be used to the real thing. Text outside functions looks its globals up.
 type scope struct {
-	chunk   string // the name of the text in messages
+	chunk   string // the name of the text in messages of the compiler
+	source  string // and in those of the running code
 	known   map[string]lua.LValue
 	env     *lua.LTable // _G
 	library bool
+	loaded  bool // by load or loadstring: KEYS and ARGV are those of _G
 
 	loading *lua.LTable // _G while a library is loaded
 	redis   *lua.LTable // and its redis
@@ -34,7 +36,7 @@ func (e *Engine) openLibraryScope() {
 	if s.library {
 		return
 	}
-	*s = scope{chunk: libraryChunk, library: true, known: maps.Clone(e.known)}
+	*s = scope{chunk: libraryChunk, source: libraryChunk, library: true, known: maps.Clone(e.known)}
 	delete(s.known, "os")
 	full := e.real[e.known["redis"].(*lua.LTable)]
 	redis, loading := e.l.CreateTable(0, 8), e.l.CreateTable(0, 8)

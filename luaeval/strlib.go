@@ -9,7 +9,7 @@ import (
 
 func (e *Engine) stringLib() *lua.LTable {
 	t := e.functions(map[string]lua.LGFunction{
-		"byte": e.strByte, "char": e.strChar, "find": e.strFind, "format": e.strFormat, "gmatch": e.strGmatch, "gsub": e.strGsub,
+		"byte": e.strByte, "char": e.strChar, "dump": strDump, "find": e.strFind, "format": e.strFormat, "gmatch": e.strGmatch, "gsub": e.strGsub,
 		"len": e.strLen, "lower": e.strLower, "match": e.strMatch, "rep": e.strRep, "reverse": e.strReverse, "sub": e.strSub,
 		"upper": e.strUpper,
 	})
@@ -68,6 +68,22 @@ func (e *Engine) strChar(l *lua.LState) int {
 		b[i] = byte(c)
 	}
 	l.Push(lua.LString(b))
+	return 1
+}
+
+// dumpHeader begins a binary chunk of Lua 5.1 on a 64-bit machine (lundump.c: luaU_header).
+const dumpHeader = "\x1bLuaQ\x00\x01\x04\x08\x04\x08\x00"
+
+// strDump is string.dump. It returns the header of a binary chunk and no code: loadstring refuses all binary chunks.
+func strDump(l *lua.LState) int {
+	f, ok := l.Get(1).(*lua.LFunction)
+	if !ok {
+		typeError(l, 1, "dump", "function")
+	}
+	if f.IsG {
+		raise(l, "unable to dump given function")
+	}
+	l.Push(lua.LString(dumpHeader))
 	return 1
 }
 

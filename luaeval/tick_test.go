@@ -18,7 +18,7 @@ import (
 func looks() map[string]string {
 	return map[string]string{
 		"assert": `assert(tonumber(s .. "x") == nil, s) error("looked")`, "error": `error(s)`, "tonumber": `return tonumber(s)`,
-		"next": strings.Repeat(`next(t) `, 20), "unpack": strings.Repeat(`unpack(t, 1, 7000) `, 3),
+		"load": `load(s:gmatch("x"))`, "loadstring": `loadstring(s)`, "next": strings.Repeat(`next(t) `, 20), "unpack": strings.Repeat(`unpack(t, 1, 7000) `, 3),
 		"pcall": `pcall(string.upper, s)`, "coroutine.wrap": `pcall(coroutine.wrap(string.upper), s)`,
 		"coroutine.resume": `coroutine.resume(coroutine.create(string.upper), s)`,
 
