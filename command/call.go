@@ -88,13 +88,15 @@ func (c *Call) flag(yes bool) {
 	}
 }
 
-// shrunk tells that a collection has lost n elements and deletes the key of one
-// that has none left.
-func (c *Call) shrunk(class Class, event string, key []byte, n int) {
-	gone := c.DB.DropIfEmpty(key)
+// elementsRemoved reports that n elements of the collection at key were removed, and deletes the
+// key if no element is left.
+func (c *Call) elementsRemoved(class Class, event string, key []byte, n, left int) {
+	if left == 0 {
+		c.DB.Delete(key)
+	}
 	c.Changed(class, event, key)
 	c.Count(n - 1)
-	if gone {
+	if left == 0 {
 		c.Notify(ClassGeneric, "del", key)
 	}
 }

@@ -260,7 +260,7 @@ func hdel(c *Call) error {
 		}
 	}
 	if n > 0 {
-		c.shrunk(ClassHash, "hdel", c.Args[1], n)
+		c.elementsRemoved(ClassHash, "hdel", c.Args[1], n, h.Len())
 	}
 	c.Int(int64(n))
 	return nil

@@ -155,7 +155,7 @@ func popSome(c *Call, head bool) error {
 		c.Null()
 	case !many:
 		c.Bulk(popOne(l, head))
-		removed(c, l, c.Args[1], head, 1)
+		popped(c, l, c.Args[1], head, 1)
 	case count == 0:
 		c.Array(0)
 	default:
@@ -171,7 +171,7 @@ func popMany(c *Call, l *store.List, key []byte, head bool, count int) {
 	for range count {
 		c.Bulk(popOne(l, head))
 	}
-	removed(c, l, key, head, count)
+	popped(c, l, key, head, count)
 }
 
 func popOne(l *store.List, head bool) []byte {
@@ -181,23 +181,13 @@ func popOne(l *store.List, head bool) []byte {
 	return l.PopTail()
 }
 
-// removed reports that n elements were popped from one end (t_list.c: listElementsRemoved).
-func removed(c *Call, l *store.List, key []byte, head bool, n int) {
+// popped reports that n elements were popped from one end (t_list.c: listElementsRemoved).
+func popped(c *Call, l *store.List, key []byte, head bool, n int) {
 	event := "rpop"
 	if head {
 		event = "lpop"
 	}
-	listChanged(c, l, event, key, n)
-}
-
-// listChanged reports a change that removed n elements. It deletes the key if the list is empty.
-func listChanged(c *Call, l *store.List, event string, key []byte, n int) {
-	gone := l.Len() == 0 && c.DB.DropIfEmpty(key) // the length spares non-empty lists a look-up
-	c.Changed(ClassList, event, key)
-	c.Count(n - 1)
-	if gone {
-		c.Notify(ClassGeneric, "del", key)
-	}
+	c.elementsRemoved(ClassList, event, key, n, l.Len())
 }
 
 // LLEN key (t_list.c: llenCommand)
@@ -312,7 +302,7 @@ func ltrim(c *Call) error {
 	if l != nil {
 		before := l.Len()
 		l.Trim(within(start, stop, before))
-		listChanged(c, l, "ltrim", key, before-l.Len())
+		c.elementsRemoved(ClassList, "ltrim", key, before-l.Len(), l.Len())
 	}
 	c.OK()
 	return nil
@@ -334,7 +324,7 @@ func lrem(c *Call) error {
 		n = l.Remove(count, c.Args[3])
 	}
 	if n > 0 {
-		listChanged(c, l, "lrem", key, n)
+		c.elementsRemoved(ClassList, "lrem", key, n, l.Len())
 	}
 	c.Int(int64(n))
 	return nil

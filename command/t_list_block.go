@@ -34,35 +34,12 @@ func blpop(c *Call) error { return popOrBlock(c, true) }
 func brpop(c *Call) error { return popOrBlock(c, false) }
 
 func popOrBlock(c *Call, head bool) error {
-	keys := c.Args[1 : len(c.Args)-1]
-	ms, err := parseSeconds(c, c.Args[len(c.Args)-1])
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
-		l, err := store.Write[*store.List](c.DB, key)
-		if err != nil {
-			return err
-		}
-		if l != nil {
-			c.Array(2)
-			c.Bulk(key)
-			c.Bulk(popOne(l, head))
-			removed(c, l, key, head, 1)
-			return nil
-		}
-	}
-	c.nullOrBlock(store.TypeList, keys, ms)
-	return nil
-}
-
-// nullOrBlock ends a command whose keys are all empty: it blocks, or replies null if it may not.
-func (c *Call) nullOrBlock(typ store.Type, keys [][]byte, ms int64) {
-	if c.mayBlock() {
-		c.blockOn(typ, keys, ms, false)
-	} else {
-		c.NullArray()
-	}
+	return blockingPop(c, store.TypeList, store.Write[*store.List], func(l *store.List, key []byte) {
+		c.Array(2)
+		c.Bulk(key)
+		c.Bulk(popOne(l, head))
+		popped(c, l, key, head, 1)
+	})
 }
 
 // BLMOVE source destination (LEFT | RIGHT) (LEFT | RIGHT) timeout (t_list.c: blmoveCommand)
@@ -97,18 +74,4 @@ func moveOrBlock(c *Call, fromHead, toHead bool, timeout []byte) error {
 }
 
 // BLMPOP timeout numkeys key ... (LEFT | RIGHT) [COUNT count] (t_list.c: blmpopCommand)
-func blmpop(c *Call) error {
-	p, err := parseLMPop(c.Args[2:])
-	if err != nil {
-		return err
-	}
-	ms, err := parseSeconds(c, c.Args[1]) // Redis checks the timeout last
-	if err != nil {
-		return err
-	}
-	if done, err := p.pop(c); done || err != nil {
-		return err
-	}
-	c.nullOrBlock(store.TypeList, p.keys, ms)
-	return nil
-}
+func blmpop(c *Call) error { return bmpop(c, "left", "right", lmpopFirst, store.TypeList) }

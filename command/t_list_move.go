@@ -79,62 +79,23 @@ func moveOne(c *Call, from *store.List, fromHead, toHead bool) error {
 		to.PushTail(value)
 	}
 	c.Moved(ClassList, event, dst)
-	removed(c, from, src, fromHead, 1)
+	popped(c, from, src, fromHead, 1)
 	return nil
 }
 
 // LMPOP numkeys key ... (LEFT | RIGHT) [COUNT count] (t_list.c: lmpopCommand)
-func lmpop(c *Call) error {
-	p, err := parseLMPop(c.Args[1:])
-	if err != nil {
-		return err
-	}
-	if done, err := p.pop(c); done || err != nil {
-		return err
-	}
-	c.NullArray()
-	return nil
-}
+func lmpop(c *Call) error { return mpop(c, "left", "right", lmpopFirst) }
 
-// listPop holds the arguments of LMPOP and BLMPOP.
-type listPop struct {
-	keys  [][]byte
-	head  bool
-	count int
-}
-
-// parseLMPop reads "numkeys key ... LEFT | RIGHT [COUNT count]".
-func parseLMPop(args [][]byte) (p listPop, err error) {
-	n, err := parseAtLeast(args[0], 1, errNumKeys)
-	if err != nil {
-		return p, err
+// lmpopFirst replies with elements of the first list that exists. done reports whether there was one.
+func lmpopFirst(c *Call, o *mpopOptions) (done bool, err error) {
+	l, key, err := firstOf(c, o.keys, store.Write[*store.List])
+	if l == nil {
+		return false, err
 	}
-	if n > len(args)-2 {
-		return p, errSyntax
-	}
-	p.keys = args[1 : 1+n]
-	if p.head, err = parseEnd(args[1+n]); err != nil {
-		return p, err
-	}
-	p.count, err = parsePopCount(args[2+n:])
-	return p, err
-}
-
-// pop replies with elements of the first list that exists. done reports whether there was one.
-func (p *listPop) pop(c *Call) (done bool, err error) {
-	for _, key := range p.keys {
-		l, err := store.Write[*store.List](c.DB, key)
-		if err != nil {
-			return false, err
-		}
-		if l != nil {
-			c.Array(2)
-			c.Bulk(key)
-			popMany(c, l, key, p.head, p.count)
-			return true, nil
-		}
-	}
-	return false, nil
+	c.Array(2)
+	c.Bulk(key)
+	popMany(c, l, key, o.first, o.count)
+	return true, nil
 }
 
 // lposOptions are the options of LPOS.

@@ -113,7 +113,7 @@ func srem(c *Call) error {
 		}
 	}
 	if n > 0 {
-		c.shrunk(ClassSet, "srem", c.Args[1], n)
+		c.elementsRemoved(ClassSet, "srem", c.Args[1], n, s.Len())
 	}
 	c.Int(int64(n))
 	return nil
@@ -181,7 +181,7 @@ func spop(c *Call) error {
 		return nil
 	}
 	popRandom(c, s)
-	c.shrunk(ClassSet, "spop", c.Args[1], 1)
+	c.elementsRemoved(ClassSet, "spop", c.Args[1], 1, s.Len())
 	return nil
 }
 
@@ -209,17 +209,14 @@ func spopMany(c *Call) error {
 	case count >= s.Len():
 		count = s.Len()
 		c.replySet(s)
-		c.DB.Delete(c.Args[1])
-		c.Changed(ClassSet, "spop", c.Args[1])
-		c.Count(count - 1)
-		c.Notify(ClassGeneric, "del", c.Args[1])
+		c.elementsRemoved(ClassSet, "spop", c.Args[1], count, 0)
 		return nil
 	}
 	c.Set(count)
 	for range count {
 		popRandom(c, s)
 	}
-	c.shrunk(ClassSet, "spop", c.Args[1], count)
+	c.elementsRemoved(ClassSet, "spop", c.Args[1], count, s.Len())
 	return nil
 }
 
@@ -290,7 +287,7 @@ func smove(c *Call) error {
 		c.Int(0)
 		return nil
 	}
-	c.shrunk(ClassSet, "srem", src, 1)
+	c.elementsRemoved(ClassSet, "srem", src, 1, from.Len())
 	if to, err = store.WriteOrNew[*store.Set](c.DB, dst); err != nil {
 		return err
 	}

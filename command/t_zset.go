@@ -142,23 +142,12 @@ func zrem(c *Call) error {
 				n++
 			}
 		}
-		zsetRemoved(c, z, c.Args[1], n, "zrem")
+	}
+	if n > 0 {
+		c.elementsRemoved(ClassZSet, "zrem", c.Args[1], n, z.Len())
 	}
 	c.Int(int64(n))
 	return nil
-}
-
-// zsetRemoved reports that n members were removed. It deletes the key if the set is empty.
-func zsetRemoved(c *Call, z *store.ZSet, key []byte, n int, event string) {
-	if n == 0 {
-		return
-	}
-	dropped := z.Len() == 0 && c.DB.DropIfEmpty(key)
-	c.Changed(ClassZSet, event, key)
-	c.Count(n - 1)
-	if dropped {
-		c.Notify(ClassGeneric, "del", key)
-	}
 }
 
 // ZSCORE key member (t_zset.c: zscoreCommand)

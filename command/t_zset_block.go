@@ -28,40 +28,12 @@ func bzpopmax(c *Call) error { return zpopOrBlock(c, true) }
 // zpopOrBlock replies with key, member and score in one flat array. It pops one member, so unlike
 // ZPOPMIN it needs no pairs.
 func zpopOrBlock(c *Call, highest bool) error {
-	keys := c.Args[1 : len(c.Args)-1]
-	ms, err := parseSeconds(c, c.Args[len(c.Args)-1])
-	if err != nil {
-		return err
-	}
-	for _, key := range keys {
-		z, err := store.Write[*store.ZSet](c.DB, key)
-		if err != nil {
-			return err
-		}
-		if z != nil {
-			c.Array(3)
-			c.Bulk(key)
-			zpopMembers(c, z, key, highest, 1, false)
-			return nil
-		}
-	}
-	c.nullOrBlock(store.TypeZSet, keys, ms)
-	return nil
+	return blockingPop(c, store.TypeZSet, store.Write[*store.ZSet], func(z *store.ZSet, key []byte) {
+		c.Array(3)
+		c.Bulk(key)
+		zpopMembers(c, z, key, highest, 1, false)
+	})
 }
 
 // BZMPOP timeout numkeys key ... (MIN | MAX) [COUNT count] (t_zset.c: bzmpopCommand)
-func bzmpop(c *Call) error {
-	p, err := parseZMPop(c.Args[2:])
-	if err != nil {
-		return err
-	}
-	ms, err := parseSeconds(c, c.Args[1]) // Redis checks the timeout last
-	if err != nil {
-		return err
-	}
-	if done, err := p.pop(c); done || err != nil {
-		return err
-	}
-	c.nullOrBlock(store.TypeZSet, p.keys, ms)
-	return nil
-}
+func bzmpop(c *Call) error { return bmpop(c, "min", "max", zmpopFirst, store.TypeZSet) }

@@ -60,62 +60,24 @@ func zpopMembers(c *Call, z *store.ZSet, key []byte, highest bool, count int, pa
 		r.add(it.Member, it.Score)
 	}
 	z.RemoveRange(from, to)
-	zsetRemoved(c, z, key, count, event)
+	if count > 0 {
+		c.elementsRemoved(ClassZSet, event, key, count, z.Len())
+	}
 }
 
 // ZMPOP numkeys key ... (MIN | MAX) [COUNT count] (t_zset.c: zmpopCommand)
-func zmpop(c *Call) error {
-	p, err := parseZMPop(c.Args[1:])
-	if err != nil {
-		return err
-	}
-	if done, err := p.pop(c); done || err != nil {
-		return err
-	}
-	c.NullArray()
-	return nil
-}
+func zmpop(c *Call) error { return mpop(c, "min", "max", zmpopFirst) }
 
-// zsetPop holds the arguments of ZMPOP and BZMPOP.
-type zsetPop struct {
-	keys    [][]byte
-	highest bool
-	count   int
-}
-
-// parseZMPop reads "numkeys key ... MIN | MAX [COUNT count]".
-func parseZMPop(args [][]byte) (p zsetPop, err error) {
-	n, err := parseAtLeast(args[0], 1, errNumKeys)
-	if err != nil {
-		return p, err
+// zmpopFirst replies with members of the first sorted set that exists. done reports whether there was one.
+func zmpopFirst(c *Call, o *mpopOptions) (done bool, err error) {
+	z, key, err := firstOf(c, o.keys, store.Write[*store.ZSet])
+	if z == nil {
+		return false, err
 	}
-	if n > len(args)-2 {
-		return p, errSyntax
-	}
-	p.keys, args = args[1:1+n], args[1+n:]
-	p.highest = is(args[0], "max")
-	if !p.highest && !is(args[0], "min") {
-		return p, errSyntax
-	}
-	p.count, err = parsePopCount(args[1:])
-	return p, err
-}
-
-// pop replies with members of the first sorted set that exists. done reports whether there was one.
-func (p *zsetPop) pop(c *Call) (done bool, err error) {
-	for _, key := range p.keys {
-		z, err := store.Write[*store.ZSet](c.DB, key)
-		if err != nil {
-			return false, err
-		}
-		if z != nil {
-			c.Array(2)
-			c.Bulk(key)
-			zpop(c, z, key, p.highest, p.count, true)
-			return true, nil
-		}
-	}
-	return false, nil
+	c.Array(2)
+	c.Bulk(key)
+	zpop(c, z, key, !o.first, o.count, true)
+	return true, nil
 }
 
 // ZRANDMEMBER key [count [WITHSCORES]] (t_zset.c: zrandmemberCommand)

@@ -294,7 +294,9 @@ func zremrange(c *Call, by zrangeBy, event string) error {
 		from, to := q.ranks(z)
 		n = to - from
 		z.RemoveRange(from, to)
-		zsetRemoved(c, z, c.Args[1], n, event)
+	}
+	if n > 0 {
+		c.elementsRemoved(ClassZSet, event, c.Args[1], n, z.Len())
 	}
 	c.Int(int64(n))
 	return nil

@@ -108,17 +108,3 @@ func putAt[T collection](k Key, name []byte, v T) {
 	k.db.ks.valueBytes += e.size()
 	k.db.ks.track(e)
 }
-
-// DropIfEmpty deletes key when its collection has nothing left.
-func (db *DB) DropIfEmpty(key []byte) bool {
-	i := db.find(key)
-	if i == 0 {
-		return false
-	}
-	e := &db.keys.at(i).Val
-	if e.typ == TypeString || e.typ == TypeStream || sizerOf(e.typ, e.ref).Len() > 0 {
-		return false
-	}
-	db.remove(i)
-	return true
-}
