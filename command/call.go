@@ -63,7 +63,7 @@ func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
 // the reply does not matter. A reply whose length the client chooses asks it as it grows.
 func (c *Call) cutOff() bool {
 	ex := c.Ex
-	return len(c.Buf) > ex.OutputTrigger && !ex.script.on && ex.Host.CloseIfOverLimit(c.Sess, len(c.Buf))
+	return len(c.Buf) > ex.OutputTrigger && !ex.script.on && ex.Host.CloseIfOverLimit(c.Sess)
 }
 
 // Count adds n to the number of changes, for commands that change many elements

@@ -49,6 +49,27 @@ func (c *Clock) Timeline(mono int64) int64 {
 	return mono
 }
 
+// OnTimeline turns a unix time in milliseconds into a time by Timeline. It reports whether that
+// time ever comes: the clock ends at LabEnd.
+func (c *Clock) OnTimeline(ms int64) (at int64, ok bool) {
+	switch {
+	case ms < 0 || ms > LabEnd:
+		return 0, false
+	case c.Lab != nil:
+		return ms * 1e6, true
+	}
+	return ms*1e6 - c.offset, true
+}
+
+// Until is the real time between the monotonic time mono and the time at by Timeline; negative if
+// that time never comes.
+func (c *Clock) Until(mono, at int64) time.Duration {
+	if c.Lab != nil {
+		return c.Lab.Until(mono, at)
+	}
+	return time.Duration(max(at-mono, 0))
+}
+
 // Sync follows the system's wall clock where it was set, and returns the
 // monotonic time.
 func (c *Clock) Sync() int64 {

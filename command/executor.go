@@ -53,6 +53,8 @@ type Executor struct {
 	retrying   *Wait       // if it was blocked and runs again
 	late       resp.Writer // the reply of one that was blocked
 
+	interrupted *interrupted // the script under way while the server serves other clients, else nil
+
 	// Whom a change of a key may concern. observers counts them all, so that a change costs
 	// a look at it while there is nobody: watched keys, clients that track, keys they have read.
 	observers int
@@ -301,7 +303,7 @@ func (ex *Executor) Abandon() *Session {
 	}
 	ex.running, ex.executing, ex.afterReply, ex.trackers.pending = nil, false, nil, nil
 	if ex.script.on || !ex.script.busy { // else it is a script that goes on, in whose time others are served
-		ex.Depth, ex.script = 0, scripting{}
+		ex.Depth, ex.script, ex.interrupted = 0, scripting{}, nil
 	}
 	return s
 }

@@ -39,10 +39,9 @@ type Host interface {
 	// the script must end.
 	ProcessEventsWhileBlocked() (stop bool)
 
-	// CloseIfOverLimit closes a client when its output of so many bytes exceeds
-	// client-output-buffer-limit. It reports whether it did. The executor asks only above
-	// Executor.OutputTrigger.
-	CloseIfOverLimit(s *Session, output int) bool
+	// CloseIfOverLimit closes a client when its output exceeds client-output-buffer-limit. It
+	// reports whether the output does. The executor asks only above Executor.OutputTrigger.
+	CloseIfOverLimit(s *Session) bool
 
 	// EvictLater asks for a call of Executor.EvictMore at the end of this pass.
 	EvictLater()
@@ -55,7 +54,7 @@ type Host interface {
 	// Executor.Monitored is true.
 	FeedMonitors(s *Session, args [][]byte)
 
-	// The last four methods are the lab's. The executor calls them only while Executor.Observed is
+	// The last five methods are the lab's. The executor calls them only while Executor.Observed is
 	// true.
 
 	// Answered is called when the reply to a request of s stands in w behind mark, at once or after
@@ -72,4 +71,7 @@ type Host interface {
 
 	// Expired is called when a key was deleted because its time had come.
 	Expired(db *store.DB, key string)
+
+	// Left is called when the client of s has gone.
+	Left(s *Session)
 }

@@ -62,6 +62,7 @@ func (ex *Executor) post(to *Session, message []byte) {
 	case ex.Observed && !ex.Host.Outgoing(to, message):
 	case to == ex.running && ex.executing:
 		ex.afterReply = append(ex.afterReply, message...)
+	case ex.SendLater(to, message):
 	default:
 		ex.Host.Deliver(to, message)
 	}

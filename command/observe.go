@@ -4,6 +4,14 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
+// Gone forgets s, whose client has gone.
+func (ex *Executor) Gone(s *Session) {
+	ex.Leave(s)
+	if ex.Observed {
+		ex.Host.Left(s)
+	}
+}
+
 // Refuse answers a request of s with err instead of executing it. A transaction ends by it,
 // be it queued for or executed, as by any refusal.
 func (ex *Executor) Refuse(s *Session, args [][]byte, w *resp.Writer, err error) {

@@ -33,7 +33,9 @@ func (ex *Executor) pollScript(ran time.Duration) error {
 		ex.logSlowScript(ran)
 	}
 	was := ex.putAside()
+	ex.interrupted = &was
 	stop := ex.Host.ProcessEventsWhileBlocked()
+	ex.interrupted = nil
 	ex.takeUp(was)
 	switch {
 	case stop:
@@ -77,6 +79,16 @@ func (ex *Executor) takeUp(was interrupted) {
 	ex.running, ex.executing, ex.afterReply, ex.trackers.pending = was.running, true, was.afterReply, was.untold
 	ex.Depth, ex.mono, ex.KS.Now, ex.KS.NoTouch = was.depth, was.mono, was.now, was.noTouch
 	ex.script.on = true
+}
+
+// SendLater reports whether s runs the script that is interrupted. If so, the message goes behind
+// the script's reply.
+func (ex *Executor) SendLater(s *Session, message []byte) bool {
+	if ex.interrupted == nil || ex.interrupted.running != s {
+		return false
+	}
+	ex.interrupted.afterReply = append(ex.interrupted.afterReply, message...)
+	return true
 }
 
 // Busy is the answer to what may not run while a script has been running for too long,

@@ -46,19 +46,17 @@ type Session struct {
 	Commands int64 // commands executed
 }
 
-// Hold is why a client has to wait.
+// Hold is why the server executes nothing more of a client for now.
 type Hold uint8
 
-// Postponed is a command that has not run, because of CLIENT PAUSE: it is executed
-// when the client is let go. Blocked is one that has, and whose reply comes later.
-// Parked and Silenced are the lab's: a command that has not run, and one that has and
-// whose client hears of it and of all else nothing.
+// Postponed: CLIENT PAUSE keeps the command from running. It runs when the client is released.
+// Blocked: the command has run, and its reply comes later.
+// Stopped: only the server knows when it goes on with this client, if ever.
 const (
 	NotHeld Hold = iota
 	Postponed
 	Blocked
-	Parked
-	Silenced
+	Stopped
 )
 
 // ReplyMode is what CLIENT REPLY has chosen.

@@ -81,11 +81,14 @@ type Conn struct {
 	ID     int64 // the client's id
 	Parser resp.Parser
 
-	in     *input // nil while nothing is buffered
-	Out    []byte // replies; the first sent bytes are already written
+	in     *input      // nil while nothing is buffered
+	Out    resp.Writer // replies and messages; the first sent bytes are already written
 	sent   int
 	NetIn  int64 // bytes read since main last counted them
 	NetOut int64 // bytes written since main last counted them
+
+	barrier int  // while barred: the offset in Out up to which Write may send
+	barred  bool // main has set a barrier
 
 	// For the trace. Requests of a connection are numbered from 1.
 	parsed   int64 // the last request that was parsed
@@ -190,8 +193,9 @@ func (c *Conn) Buffered() (room, used int) {
 	return cap(c.in.buf) + c.Parser.Mem(), len(c.in.buf) - c.in.taken
 }
 
-// Mem returns the bytes of the connection's buffers. room is the size of its output buffer.
-func (c *Conn) Mem(room int) int {
+// Mem returns the bytes of the connection's buffers.
+func (c *Conn) Mem() int {
+	room := cap(c.Out.Buf)
 	if c.in == nil {
 		return room + c.Parser.Mem()
 	}
@@ -214,12 +218,39 @@ func (c *Conn) Query() (used, free, args int) {
 	return used - at, free, args
 }
 
-// Unsent returns how many bytes of output wait to be written.
-func (c *Conn) Unsent() int { return len(c.Out) - c.sent }
+// Unsent returns how many bytes of output wait to be written, on either side of the barrier.
+func (c *Conn) Unsent() int { return len(c.Out.Buf) - c.sent }
+
+// Sendable returns how many of the unsent bytes Write may send.
+func (c *Conn) Sendable() int {
+	if c.barred {
+		return c.barrier - c.sent
+	}
+	return c.Unsent()
+}
+
+// Drained reports whether all output is written and no barrier is set.
+func (c *Conn) Drained() bool { return c.Unsent() == 0 && !c.barred }
+
+// Bar sets the barrier: until Unbar, Write sends no byte of Out from this offset on. The offset
+// must not lie before a byte that is already written.
+func (c *Conn) Bar(offset int) { c.barrier, c.barred = offset, true }
+
+// Unbar takes the barrier away.
+func (c *Conn) Unbar() {
+	c.barred = false
+	c.reuseOutput()
+}
+
+// Barred reports whether a barrier is set.
+func (c *Conn) Barred() bool { return c.barred }
+
+// DropOutput forgets all output that is not written yet, and the barrier in it.
+func (c *Conn) DropOutput() { c.Out.Buf, c.sent, c.barred = nil, 0, false }
 
 // Write does one write(2) of up to writeLimit bytes. The rest stays for the next call.
 func (c *Conn) Write(t *trace.Thread) {
-	n, errno := write(c.FD, c.Out[c.sent:min(len(c.Out), c.sent+writeLimit)])
+	n, errno := write(c.FD, c.Out.Buf[c.sent:c.sent+min(c.Sendable(), writeLimit)])
 	c.traceWrite(t, n)
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
@@ -230,13 +261,19 @@ func (c *Conn) Write(t *trace.Thread) {
 	}
 	c.sent += n
 	c.NetOut += int64(n)
-	if c.sent < len(c.Out) {
+	c.reuseOutput()
+}
+
+// reuseOutput empties the output buffer once all of it is written. Behind a barrier it must not:
+// the barrier is an offset in the buffer.
+func (c *Conn) reuseOutput() {
+	if !c.Drained() {
 		return
 	}
 	c.sent = 0
-	c.Out = c.Out[:0]
-	if cap(c.Out) > keepOutput {
-		c.Out = nil
+	c.Out.Buf = c.Out.Buf[:0]
+	if cap(c.Out.Buf) > keepOutput {
+		c.Out.Buf = nil
 	}
 }
 

@@ -103,7 +103,7 @@ func TestWriteStopsAtItsLimitAndGoesOn(t *testing.T) {
 	c, peer := pair(t)
 	pool := &Pool{}
 	want := bytes.Repeat([]byte("x"), writeLimit+1000)
-	c.Out = append(c.Out, want...)
+	c.Out.Buf = append(c.Out.Buf, want...)
 	pool.Write([]*Conn{c})
 	require.Equal(t, 1000, c.Unsent())
 	var got []byte
@@ -121,7 +121,7 @@ func TestWriteStopsAtItsLimitAndGoesOn(t *testing.T) {
 func TestWritingToAClosedPeerLosesTheConnection(t *testing.T) {
 	c, peer := pair(t)
 	require.NoError(t, unix.Shutdown(peer, unix.SHUT_RDWR))
-	c.Out = []byte("+OK\r\n")
+	c.Out.Buf = []byte("+OK\r\n")
 	c.Write(nil)
 	require.True(t, c.Lost)
 }
@@ -148,7 +148,7 @@ func TestReadingAndWritingDoNotAllocate(t *testing.T) {
 		pool.Read(conns)
 		pool.LendOutput(c)
 		for c.Next() != nil {
-			c.Out = append(c.Out, "+OK\r\n"...)
+			c.Out.Buf = append(c.Out.Buf, "+OK\r\n"...)
 		}
 		pool.Write(conns)
 		pool.Reclaim(c)

@@ -61,11 +61,11 @@ func (p *Pool) Lend(c *Conn) {
 
 // LendOutput gives c a buffer for replies, unless it has one or no buffer is spare.
 func (p *Pool) LendOutput(c *Conn) {
-	if c.Out != nil {
+	if c.Out.Buf != nil {
 		return
 	}
 	if n := len(p.outputs); n > 0 {
-		c.Out, p.outputs = p.outputs[n-1], p.outputs[:n-1]
+		c.Out.Buf, p.outputs = p.outputs[n-1], p.outputs[:n-1]
 		p.idleOutputs = min(p.idleOutputs, n-1)
 	}
 }
@@ -82,15 +82,15 @@ func (p *Pool) Reclaim(c *Conn) {
 			}
 		}
 	}
-	if len(c.Out) == 0 && c.Out != nil {
+	if len(c.Out.Buf) == 0 && c.Out.Buf != nil {
 		most := keepOutput
 		if p.Frugal {
 			most = ReplyRoom
 		}
-		if len(p.outputs) < maxSpare && cap(c.Out) <= most {
-			p.outputs = append(p.outputs, c.Out)
+		if len(p.outputs) < maxSpare && cap(c.Out.Buf) <= most {
+			p.outputs = append(p.outputs, c.Out.Buf)
 		}
-		c.Out = nil
+		c.Out.Buf = nil
 	}
 }
 

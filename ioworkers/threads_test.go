@@ -35,7 +35,7 @@ func (k *connections) echo(t *testing.T, p *Pool) (reads, writes bool) {
 	reads = p.Read(k.conns)
 	for _, c := range k.conns {
 		p.LendOutput(c)
-		c.Out = append(append(append(c.Out, '+'), c.Next()[1]...), "\r\n"...)
+		c.Out.Buf = append(append(append(c.Out.Buf, '+'), c.Next()[1]...), "\r\n"...)
 		require.Nil(t, c.Next())
 	}
 	writes = p.Write(k.conns)

@@ -11,11 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// acceptLimit bounds the connections taken in one pass
-// (networking.c: MAX_ACCEPTS_PER_CALL).
+// acceptLimit bounds the connections accepted in one pass (networking.c: MAX_ACCEPTS_PER_CALL).
 const acceptLimit = 1000
 
-// acceptHandler takes the connections that are waiting (networking.c: acceptTcpHandler).
+// acceptHandler accepts waiting connections (networking.c: acceptTcpHandler).
 func (s *Server) acceptHandler(l *listener) {
 	s.trace.Mark()
 	for range acceptLimit {
@@ -32,8 +31,8 @@ func (s *Server) acceptHandler(l *listener) {
 	}
 }
 
-// pauseAccept stops listening for a moment: with no descriptor or memory left,
-// the listener would stay readable and the loop would spin.
+// pauseAccept stops listening for a moment. Without a free descriptor or memory the listener would
+// stay readable, and the loop would spin.
 func (s *Server) pauseAccept(l *listener, err error) {
 	s.log('#', "Accepting client connection: %v", err)
 	s.loop.Unwatch(l.fd, reactor.Readable)
@@ -48,15 +47,12 @@ func (s *Server) pauseAccept(l *listener, err error) {
 	})
 }
 
-// watchListener has the loop tell of connections, unless the lab leaves them waiting.
+// watchListener watches l for new connections.
 func (s *Server) watchListener(l *listener) error {
-	if s.lab != nil && s.lab.blackhole {
-		s.loop.Unwatch(l.fd, reactor.Readable)
-		return nil
-	}
-	return s.loop.Watch(l.fd, reactor.Readable, func() { s.acceptHandler(l) })
+	return s.loop.Watch(l.fd, reactor.Readable, func() { s.accept(l) })
 }
 
+// welcome makes a client of a new connection, or refuses it.
 func (s *Server) welcome(l *listener, fd int, sa unix.Sockaddr) {
 	if len(s.clients) >= s.cfg.MaxClients {
 		_, _ = unix.Write(fd, []byte("-ERR max number of clients reached\r\n"))
@@ -85,8 +81,8 @@ func (s *Server) welcome(l *listener, fd int, sa unix.Sockaddr) {
 	s.adopt(fd, addr, addrString(local), false)
 }
 
-// keepAlive has the kernel probe a silent connection after interval seconds
-// (anet.c: anetKeepAlive).
+// keepAlive makes the kernel probe a silent connection after interval seconds (anet.c:
+// anetKeepAlive).
 func keepAlive(fd, interval int) {
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, interval)

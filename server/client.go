@@ -11,32 +11,91 @@ import (
 )
 
 // client is a connection and its session: the only place where the two meet.
+//
+// A client is in one of these states. Session.Hold, CloseAfterReply and closed say which.
+//
+//	state         said by                    its input                 its output      ends with
+//	normal        Hold = NotHeld             read and executed         written
+//	postponed     Hold = Postponed           watched for hang-up       written         unpause
+//	blocked       Hold = Blocked             watched for hang-up       written         Executor.Unblock
+//	stopped       Hold = Stopped             watched for hang-up       written         release
+//	last reply    CloseAfterReply            not read                  written         close
+//	closed        closed, Server.closing     not read                  not written     free
+//
+// These come on top of a state:
+//
+//	full          the socket takes no more: replyHandler goes on writing
+//	barred        Conn.Bar: output behind the barrier is not written yet
+//	protected     its script runs while others are served: neither read nor written
+//	muted         neither read nor written, and nothing of it is executed
+//
+// The lists that a pass works through are marked as well: pendingRead is for Server.pendingReads,
+// pendingWrite for Server.pendingWrites.
 type client struct {
 	ioworkers.Conn
 	sess command.Session
 
-	laddr   string // our side
+	laddr   string // the address of the server's side
 	unix    bool
 	created int64 // monotonic ns
 	active  int64 // monotonic ns of the last request
 
-	weight int   // bytes of memory, when it was weighed
-	place  place // among those that may be evicted
+	weight int   // the bytes that it held when it was last weighed
+	place  place // its place among the clients that may be evicted
 
-	softSince int64 // monotonic ns since which output is above the soft limit, 0 if it is not
+	softSince int64   // monotonic ns since which its output is above the soft limit, 0 if it is not
+	delayed   delayed // messages that are not in its output yet
 
 	readable func()         // readHandler for this client, made once
-	timer    *reactor.Timer // of what it is blocked in, if that times out
-	visit    *visit         // that this is, if it has no connection
-	relay    *relay         // that it waits for, if it does
-	fault    *fault         // what the lab does to it; nil before the first time
+	timer    *reactor.Timer // ends the wait of a blocked client; nil for no timeout
+	ending   ending         // how its socket is closed
+	visit    *visit         // set if this is a request without a connection
+	lab      labClient      // what the lab knows of it
 
-	pendingRead  bool // is in Server.pendingReads
-	pendingWrite bool // is in Server.pendingWrites
-	full         bool // the socket takes no more: waits for the reply handler
-	closed       bool // is in Server.closing
-	dark         bool // is neither read from nor written to (lab_net.go)
-	control      bool // has used LAB: what is done to others must not keep it from undoing that
+	pendingRead  bool
+	pendingWrite bool
+	full         bool
+	protected    bool
+	closed       bool
+	muted        bool
+}
+
+// stopped reports whether nothing of c may be executed now.
+func (c *client) stopped() bool { return c.sess.Hold != command.NotHeld || c.muted }
+
+// delayed counts the messages to a client that a timer adds to its output later.
+type delayed struct{ messages, bytes int }
+
+// outputMem returns the bytes of output that the limits count
+// (networking.c: getClientOutputBufferMemoryUsage).
+func (c *client) outputMem() int { return c.Unsent() + c.delayed.bytes }
+
+// ending is how a socket is closed.
+type ending uint8
+
+const (
+	plainEnd ending = iota
+	finEnd          // as plainEnd, but never by a reset: what the client sent is read first
+	resetEnd        // by a reset
+	keptOpen        // not at all: the socket has another owner
+)
+
+// close closes fd. The kernel turns a close into a reset if bytes are left that nobody has read.
+func (e ending) close(fd int) {
+	switch e {
+	case keptOpen:
+		return
+	case resetEnd:
+		_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
+	case finEnd:
+		var waste [4096]byte
+		for range 1024 {
+			if n, err := unix.Read(fd, waste[:]); n <= 0 || err != nil {
+				break
+			}
+		}
+	}
+	_ = unix.Close(fd)
 }
 
 // adopt makes a client of a connected socket.
@@ -48,6 +107,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 		ID: s.lastID, Index: len(s.order), Addr: addr, Local: isUnix || isLoopback(addr),
 		Proto: 2,
 	}
+	c.Out.Proto = c.sess.Proto
 	s.ex.Anonymous(&c.sess)
 	c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)
 	c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)
@@ -59,17 +119,13 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	}
 	s.clients[c.sess.ID] = c
 	s.order = append(s.order, c)
-	if s.lab != nil {
-		s.limitGhosts()
-	}
 	s.weigh(c)
 	s.trace.Lap(trace.Accept, c.ID, 0, 0)
 	return c
 }
 
-// close has c freed at the end of the pass. Until then its descriptor stays
-// open, so that no other client can get the same number within the pass
-// (networking.c: freeClientAsync).
+// close marks c to be freed at the end of the pass. Its descriptor stays open until then, so that
+// no new client of this pass gets the same number (networking.c: freeClientAsync).
 func (s *Server) close(c *client) {
 	switch {
 	case c.visit != nil:
@@ -82,34 +138,29 @@ func (s *Server) close(c *client) {
 	}
 }
 
-// free undoes adopt, and takes c out of everything that knows it
-// (networking.c: freeClient).
+// leave closes c and forgets at once what it listened to, so that PUBLISH no longer counts it in
+// this pass.
+func (s *Server) leave(c *client) {
+	s.ex.Leave(&c.sess)
+	s.close(c)
+}
+
+// free undoes adopt and takes c out of everything that knows it (networking.c: freeClient).
 func (s *Server) free(c *client) {
 	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
-	if s.lab != nil {
-		s.labGone(c)
-		s.labHangUp(c)
-	} else {
-		_ = unix.Close(c.FD)
-	}
+	s.ex.Gone(&c.sess)
+	c.ending.close(c.FD)
 	if c.timer != nil {
-		s.cancel(c.timer)
-	}
-	if c.relay != nil {
-		c.relay.callOff()
+		s.timers.Cancel(c.timer)
 	}
 	if c.sess.Hold != command.NotHeld {
 		s.held--
 		s.postponed = slices.DeleteFunc(s.postponed, func(p *client) bool { return p == c })
 	}
-	if c.full {
-		s.fullClients--
-	}
+	s.belowSoftLimit(c)
 	s.countTraffic(c)
 	s.clientMem -= c.weight
 	c.leaveBucket()
-	s.ex.Leave(&c.sess)
-	s.doctorLeft(&c.sess)
 	if c.sess.Monitor {
 		s.leaveMonitors(c)
 	}
@@ -121,38 +172,21 @@ func (s *Server) free(c *client) {
 	delete(s.clients, c.sess.ID)
 }
 
-// push appends bytes that are no answer to what c has sent: a monitor's line, a
-// message. The output of the client that is being executed is in the server's
-// writer for that time, not in its connection.
+// push appends bytes to c's output that answer nothing: a message, a line of MONITOR, or the reply
+// to a command that blocked. A client about to be closed gets none.
 func (s *Server) push(c *client, b []byte) {
-	switch {
-	case c.closed || c.sess.CloseAfterReply || c.sess.Hold == command.Silenced:
-	case c == s.running:
-		s.w.Buf = append(s.w.Buf, b...)
-	case c == s.aside.c:
-		s.aside.late = append(s.aside.late, b...)
-	case c.waits():
-		c.fault.keep(b)
-		s.limitKept(c, c.Unsent())
-	default:
+	if !c.closed && !c.sess.CloseAfterReply {
 		s.send(c, b)
 	}
 	s.grown(c)
 }
 
-// send has b written to a client that is not being executed.
+// send appends b to c's output and has it written at the end of the pass.
 func (s *Server) send(c *client, b []byte) {
 	s.pool.LendOutput(&c.Conn)
-	c.Out = append(c.Out, b...)
-	if n := c.Unsent(); n+c.fault.mem() > s.ex.OutputTrigger && s.overOutputLimit(c, n) {
+	c.Out.Buf = append(c.Out.Buf, b...)
+	if c.outputMem() > s.ex.OutputTrigger && s.overOutputLimit(c) {
 		return
 	}
 	s.wantWrite(c)
-}
-
-// leave closes c and forgets at once what it listened to, so that messages of this
-// pass no longer count it.
-func (s *Server) leave(c *client) {
-	s.ex.Leave(&c.sess)
-	s.close(c)
 }

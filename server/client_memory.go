@@ -64,14 +64,7 @@ func (c *client) leaveBucket() {
 
 // memory estimates the bytes that c holds.
 func (s *Server) memory(c *client) int {
-	room := cap(c.Out)
-	switch c {
-	case s.running:
-		room = cap(s.w.Buf)
-	case s.aside.c:
-		room = cap(s.aside.w.Buf) + cap(s.aside.late)
-	}
-	return int(unsafe.Sizeof(*c)) + c.Mem(room) + len(c.laddr) + s.ex.SessionMem(&c.sess) + c.fault.mem()
+	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.laddr) + s.ex.SessionMem(&c.sess)
 }
 
 // weigh takes c into the sum with what it holds now.
@@ -125,7 +118,7 @@ func (s *Server) setMemoryLimits() {
 }
 
 // evictClients closes the largest clients until all together are within maxmemory-clients. A
-// client whose script waits in letOthers stays: the script must find it as it was.
+// protected client stays: its script must find it as it was.
 func (s *Server) evictClients() {
 	if s.clientLimit == 0 || s.clientMem <= s.clientLimit {
 		return
@@ -133,7 +126,7 @@ func (s *Server) evictClients() {
 	for i := len(s.buckets) - 1; i >= 0; i-- {
 		for c := s.buckets[i].first; c != nil; {
 			next := c.place.next
-			if c != s.aside.c {
+			if !c.protected {
 				s.log('*', "Evicting client: %s", s.describe(c))
 				s.stats.EvictedClients++
 				s.leave(c)

@@ -39,7 +39,7 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	}
 	sess := &c.sess
 	used, free, argv := c.Query()
-	out := s.output(c)
+	out := c.output()
 	num("id=", sess.ID)
 	str(" addr=", sess.Addr)
 	str(" laddr=", c.laddr)
@@ -60,8 +60,8 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	num(" rbs=", int64(out.room))
 	num(" rbp=", int64(out.room))
 	num(" obl=", int64(out.len))
-	num(" oll=", int64(out.blocks+c.fault.waiting()))
-	num(" omem=", int64(out.mem+c.fault.mem()))
+	num(" oll=", int64(out.blocks+c.delayed.messages))
+	num(" omem=", int64(out.mem+c.delayed.bytes))
 	num(" tot-mem=", int64(s.memory(c)))
 	str(" events=", s.events(c))
 	cmd := "NULL"
@@ -78,24 +78,21 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 }
 
 // output is what CLIENT LIST shows of a client's output, in Redis's terms: a buffer of at most
-// ReplyRoom bytes, and blocks of that size for what is more. Here both are one slice.
+// ReplyRoom bytes, and blocks of that size for the rest. Here both are one slice.
 type output struct {
 	room, len   int // of the buffer
 	blocks, mem int // of the rest
 }
 
-func (s *Server) output(c *client) (o output) {
-	unsent, room := c.Unsent(), cap(c.Out)
-	switch c {
-	case s.running:
-		unsent, room = len(s.w.Buf), cap(s.w.Buf)
-	case s.aside.c:
-		unsent, room = len(s.aside.w.Buf), cap(s.aside.w.Buf)
-	}
-	o.room, o.len = min(room, ioworkers.ReplyRoom), min(unsent, ioworkers.ReplyRoom)
-	if unsent > ioworkers.ReplyRoom {
-		o.blocks = (unsent - 1) / ioworkers.ReplyRoom
+// output returns what CLIENT LIST shows. Bytes behind a barrier count as the rest.
+func (c *client) output() (o output) {
+	sendable, room := c.Sendable(), cap(c.Out.Buf)
+	o.room, o.len = min(room, ioworkers.ReplyRoom), min(sendable, ioworkers.ReplyRoom)
+	if sendable > ioworkers.ReplyRoom {
+		o.blocks = (sendable - 1) / ioworkers.ReplyRoom
 		o.mem = room - ioworkers.ReplyRoom
+	} else {
+		o.mem = c.Unsent() - sendable
 	}
 	return o
 }

@@ -193,7 +193,7 @@ func (s *Server) kill(f *killFilter) (n int) {
 			c.sess.CloseAfterReply = true
 			continue
 		}
-		if !c.dark {
+		if !c.muted {
 			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails if the other side has closed already
 		}
 		s.leave(c)

@@ -57,7 +57,7 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 	}
 	s.line = append(b, "\r\n"...)
 	for _, m := range s.monitors {
-		if m.sess.Replies == command.ReplyOn {
+		if m.sess.Replies == command.ReplyOn && !s.ex.SendLater(&m.sess, s.line) {
 			s.push(m, s.line)
 		}
 	}

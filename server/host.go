@@ -2,8 +2,8 @@ package server
 
 import "github.com/miniredisd/miniredisd/command"
 
-// host is how the executor reaches the server: command.Host says when it does. The four methods of
-// the lab are in lab_observe.go.
+// host is how the executor reaches the server: command.Host says when it does. The methods of the
+// lab are in lab_observe.go and lab_seam.go.
 type host struct{ s *Server }
 
 func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.clientOf(to), message) }
@@ -21,11 +21,11 @@ func (h host) Describe(sess *command.Session) string { return h.s.describe(h.s.c
 
 func (h host) Log(level byte, format string, args ...any) { h.s.log(level, format, args...) }
 
-func (h host) ProcessEventsWhileBlocked() (stop bool) { return h.s.letOthers() }
+func (h host) ProcessEventsWhileBlocked() (stop bool) { return h.s.processEventsWhileBlocked() }
 
-func (h host) CloseIfOverLimit(sess *command.Session, output int) bool {
+func (h host) CloseIfOverLimit(sess *command.Session) bool {
 	c := h.s.clientOf(sess)
-	return c.visit == nil && h.s.overOutputLimit(c, output)
+	return c.visit == nil && h.s.overOutputLimit(c)
 }
 
 func (h host) EvictLater() { h.s.evicting = true }

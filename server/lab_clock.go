@@ -1,8 +1,6 @@
 package server
 
 import (
-	"time"
-
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
@@ -115,31 +113,25 @@ func (s *Server) labSet(c *command.Call, args [][]byte) error {
 func (s *Server) moveClock(c *command.Call, to func(now int64) int64) *move {
 	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
 	m.together = s.running != nil && s.running.visit != nil && s.running.visit.together
-	s.lab.moves = append(s.lab.moves, m)
+	s.deferred = append(s.deferred, func() { s.advance(m) })
 	return m
 }
 
-// advance does the moves that were asked for in this pass, and in those that were behind
-// one of them.
-func (s *Server) advance() {
-	for len(s.lab.moves) > 0 {
-		m := s.lab.moves[0]
-		s.lab.moves = s.lab.moves[1:]
-		if m.before != nil {
-			m.before()
-		}
-		s.move(m)
-		if m.after != nil {
-			m.after()
-		}
-		s.ex.Broadcast()
-		s.write() // what has happened is on the wire before the reply
-		if c := s.withID(m.id); c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
-			s.ex.Unblock(&c.sess, nil)
-			s.executeResumed()
-		}
+// advance does a move and replies to its client.
+func (s *Server) advance(m *move) {
+	if m.before != nil {
+		m.before()
 	}
-	s.lab.seen = s.lab.clock.Now(s.ex.LastEnd())
+	s.move(m)
+	if m.after != nil {
+		m.after()
+	}
+	s.ex.Broadcast()
+	s.write() // what has happened is on the wire before the reply
+	if c := s.withID(m.id); c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
+		s.ex.Unblock(&c.sess, nil)
+		s.executeResumed()
+	}
 }
 
 func (s *Server) move(m *move) {
@@ -187,40 +179,25 @@ func (s *Server) step(to int64) {
 		mono := s.ex.BeginExecution()
 		clock.Set(mono, max(at, clock.Now(mono)))
 		s.expire()
-		s.lab.timers.Run(clock.Now(mono))
+		s.timers.Run(clock.Now(mono))
 		s.serveReady()
 		s.executeResumed()
 	}
 }
 
-// executeBehind executes what a client that goes on has sent while it waited, and which is
-// still in the kernel: it belongs to the time at which it goes on.
-func (s *Server) executeBehind(c *client) {
-	if c.closed || c.dark || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply || c.sess.Hold != command.NotHeld {
+// labGoOn executes the commands of a client whose wait is over, and also what it sent meanwhile and
+// is still in the kernel: that belongs to the time at which the client goes on.
+func (s *Server) labGoOn(c *client) {
+	s.execute(c)
+	if c.closed || c.stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply {
 		return
 	}
 	s.read([]*client{c})
 	s.execute(c)
 }
 
-// nextDeadline is when something is to happen next, in unix ns.
-func (s *Server) nextDeadline() (at int64, ok bool) {
-	at, ok = s.lab.timers.Next()
-	if !s.expires() {
-		return at, ok
-	}
-	if ms := s.ks.NextDeadline(); ms >= 0 && ms <= command.LabEnd && (!ok || ms*1e6 < at) {
-		return ms * 1e6, true
-	}
-	return at, ok
-}
-
-// labSleep is the real time until something is to happen; negative when nothing is, or
-// the time stands still.
-func (s *Server) labSleep() time.Duration {
-	at, ok := s.nextDeadline()
-	if !ok {
-		return -1
-	}
-	return s.lab.clock.Until(s.ex.Clock.Mono(), at)
+// labAfterSleep is afterSleep. It notes the time at which the last pass ended.
+func (s *Server) labAfterSleep() {
+	s.lab.seen = s.lab.clock.Now(s.ex.LastEnd())
+	s.afterSleep()
 }

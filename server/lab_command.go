@@ -31,15 +31,13 @@ import (
 // rest of the server looks at.
 type labState struct {
 	clock  *command.LabClock
-	seen   int64          // unix ns, when the last pass ended
-	timers reactor.Timers // in its time
-	moves  []*move
+	seen   int64 // unix ns, when the last pass ended
 	doctor *doctor.Doctor
 
-	deaf       bool     // LAB LISTEN OFF
-	blackhole  bool     // LAB BLACKHOLE ON
-	partitions []string // globs of client names
-	ghosts     []ghost  // sockets of clients that were closed in the dark, the oldest first
+	deaf       bool        // LAB LISTEN OFF
+	blackhole  bool        // LAB BLACKHOLE ON
+	partitions []string    // globs of client names
+	lingering  []lingering // sockets of clients that were closed while they were muted, the oldest first
 
 	config    *config.Config // as it was at the start
 	crash     *crash         // to be done at the end of the pass
@@ -103,7 +101,7 @@ func (s *Server) labRow(name, syntax string, arity int, more command.Flag, compl
 			if s.lab == nil {
 				return errLabOff
 			}
-			s.running.control = true
+			s.running.lab.control = true
 			return do(c)
 		})
 }

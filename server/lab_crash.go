@@ -7,7 +7,6 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/store"
-	"golang.org/x/sys/unix"
 )
 
 // crash is a LAB CRASH that is to be done at the end of the pass, when no command is in the
@@ -56,6 +55,9 @@ func (s *Server) labCrash(c *command.Call) error {
 	if by := s.caller(); by != nil {
 		end.by = append(end.by, by)
 	}
+	if s.lab.crash == nil {
+		s.deferred = append(s.deferred, s.crash)
+	}
 	s.lab.crash = &end
 	s.closeCaller()
 	c.OK()
@@ -99,6 +101,11 @@ func (end *crash) option(word string, arg []byte, longest int64) error {
 // the server listens again, or does not until DOWN is over. What LOSE NOTHING keeps is what
 // Redis keeps on disk: neither scripts nor what CONFIG SET and ACL SETUSER have changed.
 func (s *Server) crash() {
+	if len(s.deferred) > 0 { // the crash comes last
+		s.deferred = append(s.deferred, s.crash)
+		return
+	}
+	s.ex.Broadcast()
 	end := s.lab.crash
 	s.lab.crash = nil
 	for _, c := range s.order {
@@ -114,7 +121,7 @@ func (s *Server) crash() {
 	s.startAgain(end.keep)
 	s.closeListeners()
 	if s.lab.down != nil { // it was down, and is so for another time now
-		s.cancel(s.lab.down)
+		s.timers.Cancel(s.lab.down)
 		s.lab.down = nil
 	}
 	if end.down > 0 {
@@ -130,7 +137,7 @@ func (s *Server) crash() {
 	s.log('*', "LAB CRASH: all connections are reset, and the server has started again")
 	s.write()
 	for _, c := range end.by {
-		if !c.closed && c.relay == nil { // a relay's reply is yet to come
+		if !c.closed && c.lab.relay == nil { // a relay's reply is yet to come
 			s.close(c)
 		}
 	}
@@ -196,13 +203,9 @@ func (s *Server) restoreConfig() {
 	}
 }
 
-// resetConn has c find its connection reset, and what was still to be written lost.
+// resetConn closes c by a reset. What was still to be written is lost.
 func (s *Server) resetConn(c *client) {
-	s.resetAtEnd(c)
+	c.ending = resetEnd
 	s.unqueue(c)
 	s.leave(c)
-}
-
-func (s *Server) resetAtEnd(c *client) {
-	_ = unix.SetsockoptLinger(c.FD, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1}) // fails for a visit, which has no socket
 }

@@ -108,12 +108,6 @@ func (s *Server) doctorLost() {
 	}
 }
 
-func (s *Server) doctorLeft(sess *command.Session) {
-	if s.lab != nil {
-		s.lab.doctor.Disconnected(sess.ID, s.ks.Now)
-	}
-}
-
 // shareLedger lets the doctors of several masters look at their locks together.
 func (m Masters) shareLedger() {
 	ledger := doctor.NewLedger(len(m), doctor.KeepOnline)

@@ -117,5 +117,5 @@ func (s *Server) lift(r *lab.Rule) {
 // a client in the middle of a request that a rule had fired for.
 func (s *Server) arm() {
 	s.lab.armed = len(s.lab.plan.Rules) > 0 || len(s.lab.history.Globs()) > 0 ||
-		slices.ContainsFunc(s.order, func(c *client) bool { return c.fault != nil && c.fault.rule != nil })
+		slices.ContainsFunc(s.order, func(c *client) bool { return c.lab.fault != nil && c.lab.fault.rule != nil })
 }

@@ -188,13 +188,14 @@ func (s *Server) labHoldRelease(c *command.Call, args [][]byte) error {
 // park puts the request of c back, until somebody lets it go on, or for the time that the
 // rule says.
 func (s *Server) park(c *client, args [][]byte) {
-	f := c.fault
-	f.decided, f.words = true, lab.Words(args)
-	c.sess.Hold = command.Parked
+	f := c.lab.fault
+	f.decided, f.parked, f.words = true, true, lab.Words(args)
+	c.Unread()
+	c.sess.Hold = command.Stopped
 	if f.rule.Action == lab.DelayExec {
 		s.labNote(c, f.words, lab.Delayed)
 		f.timer = s.after(time.Duration(f.rule.Millis)*time.Millisecond, func() {
-			f.timer = nil
+			f.timer, f.parked = nil, false
 			s.release(c)
 		})
 		return
@@ -212,7 +213,7 @@ func (s *Server) park(c *client, args [][]byte) {
 // parkedBy are the clients that a rule holds, who came first is first.
 func (s *Server) parkedBy(rule string) (held []*client) {
 	for _, c := range s.lab.parked {
-		if c.fault.rule.Name == rule && !c.closed {
+		if c.lab.fault.rule.Name == rule && !c.closed {
 			held = append(held, c)
 		}
 	}
@@ -223,6 +224,7 @@ func (s *Server) parkedBy(rule string) (held []*client) {
 func (s *Server) unpark(rule string, n int) {
 	for _, c := range s.parkedBy(rule)[:n] {
 		s.lab.parked = slices.DeleteFunc(s.lab.parked, func(p *client) bool { return p == c })
+		c.lab.fault.parked = false
 		s.release(c)
 	}
 }
@@ -235,9 +237,9 @@ func (c *client) writeParked(w *resp.Writer) {
 	w.BulkString("name")
 	w.BulkString(c.sess.Name)
 	w.BulkString("rule")
-	w.BulkString(c.fault.rule.Name)
+	w.BulkString(c.lab.fault.rule.Name)
 	w.BulkString("cmd")
-	w.BulkString(lab.Line(c.fault.words))
+	w.BulkString(lab.Line(c.lab.fault.words))
 	w.BulkString("key")
-	w.BulkString(c.fault.key)
+	w.BulkString(c.lab.fault.key)
 }

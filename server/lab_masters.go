@@ -72,7 +72,7 @@ func (s *Server) relay(c *command.Call, how string, to Masters, verb [][]byte) e
 		return err
 	}
 	r := &relay{home: s, by: s.running, to: to, all: how == "all", missing: len(to), replies: make([][]byte, len(to))}
-	r.by.relay = r
+	r.by.lab.relay = r
 	c.Await((*resp.Writer).NullArray)
 	for i, m := range to {
 		v := &visit{args: slices.Clone(args), done: func(reply []byte) {
@@ -91,14 +91,14 @@ func (s *Server) relay(c *command.Call, how string, to Masters, verb [][]byte) e
 // arrived is called when a master has answered. The client may have been told something
 // else by then, by CLIENT UNBLOCK, or have gone.
 func (r *relay) arrived(i int, reply []byte) {
-	if r.by.relay != r {
+	if r.by.lab.relay != r {
 		return
 	}
 	r.replies[i] = reply
 	if r.missing--; r.missing > 0 {
 		return
 	}
-	r.by.relay = nil // has all it wants
+	r.by.lab.relay = nil // has all it wants
 	r.home.ex.Answer(&r.by.sess, func(w *resp.Writer) {
 		if r.all {
 			w.Array(len(r.replies))
@@ -114,8 +114,31 @@ func (r *relay) arrived(i int, reply []byte) {
 
 // callOff is for a client that waits no more.
 func (r *relay) callOff() {
-	r.by.relay = nil
+	r.by.lab.relay = nil
 	for i, v := range r.visits {
 		r.to[i].callOff(v)
+	}
+}
+
+// caller is the connection that the verb under way came over, in the end: nil when it came
+// from outside, or from a client of another master, or one that has gone.
+func (s *Server) caller() *client {
+	if s.running == nil || s.running.visit == nil {
+		return s.running
+	}
+	if r := s.running.visit.own; r != nil && r.by.lab.relay == r && r.by.visit == nil {
+		return r.by
+	}
+	return nil
+}
+
+// closeCaller closes the caller's connection once it has its reply.
+func (s *Server) closeCaller() {
+	switch c := s.caller(); {
+	case c == nil:
+	case c == s.running:
+		c.sess.CloseAfterReply = true
+	default:
+		c.lab.relay.closes = true
 	}
 }

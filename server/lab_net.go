@@ -82,7 +82,7 @@ func (s *Server) labBlackhole(c *command.Call, on bool) error {
 
 func (s *Server) setBlackhole(on bool) error {
 	s.lab.blackhole = on
-	s.shadeAll()
+	s.setAllMuted()
 	for _, l := range s.listeners {
 		if err := s.watchListener(l); err != nil {
 			return err
@@ -108,7 +108,7 @@ func (s *Server) labPartition(c *command.Call, args [][]byte) error {
 	case word == "OFF":
 		l.partitions = slices.Delete(l.partitions, at, at+1)
 	}
-	s.shadeAll()
+	s.setAllMuted()
 	c.OK()
 	return nil
 }
@@ -136,7 +136,7 @@ func (s *Server) concerned(glob string) (cut, spared int64) {
 	for _, c := range s.order {
 		switch {
 		case c.closed || !isOf(glob, c.sess.Name):
-		case c.control:
+		case c.lab.control:
 			spared++
 		default:
 			cut++
@@ -151,85 +151,87 @@ func isOf(glob, name string) bool {
 }
 
 // inTheDark tells whether nothing is to go to c or to come from it.
-func (s *Server) inTheDark(c *client) bool { return !c.control && s.hides(c.sess.Name) }
+func (s *Server) inTheDark(c *client) bool { return !c.lab.control && s.hides(c.sess.Name) }
 
 func (s *Server) hides(name string) bool {
 	return s.lab.blackhole || slices.ContainsFunc(s.lab.partitions, func(glob string) bool { return isOf(glob, name) })
 }
 
-func (s *Server) shadeAll() {
+// setAllMuted is setMuted of all clients, and lets go of the sockets that linger no more.
+func (s *Server) setAllMuted() {
 	for _, c := range s.order {
-		s.shade(c)
+		s.setMuted(c)
 	}
-	s.lab.ghosts = slices.DeleteFunc(s.lab.ghosts, func(g ghost) bool {
-		if s.hides(g.name) {
+	s.lab.lingering = slices.DeleteFunc(s.lab.lingering, func(l lingering) bool {
+		if s.hides(l.name) {
 			return false
 		}
-		g.end.hangUp(g.fd)
+		l.end.close(l.fd)
 		return true
 	})
 }
 
-// ghost is the socket of a client that has been closed in the dark. Its other side must not
-// notice until the network is back. Then it sees what it would see of a real one: a reset if it
-// has sent something to the connection that is no more, otherwise the end of it.
-type ghost struct {
+// lingering is the socket of a client that was closed while it was muted. Its other side must not
+// notice before the network is back. Then it sees what it would see of a real network: a reset if it
+// has sent something to the connection that is gone, otherwise the end of the connection.
+type lingering struct {
 	fd   int
 	name string // of the client
 	end  ending
 }
 
-// labHangUp closes the socket of c, now or when the network is back. There are never more
-// sockets than there may be clients, as a kernel gives up those in excess, too
-// (tcp_max_orphans).
-func (s *Server) labHangUp(c *client) {
-	end := plainEnd
-	if c.fault != nil {
-		end = c.fault.end
+// linger keeps the socket of a muted client open, which is about to be freed.
+func (s *Server) linger(c *client) {
+	if c.muted && s.inTheDark(c) {
+		s.limitLingering()
+		s.lab.lingering = append(s.lab.lingering, lingering{c.FD, c.sess.Name, c.ending})
+		c.ending = keptOpen
 	}
-	if !c.dark || !s.inTheDark(c) {
-		end.hangUp(c.FD)
+}
+
+// limitLingering closes the oldest lingering sockets if there are more sockets than there may be
+// clients. A kernel gives up orphaned connections as well (tcp_max_orphans).
+func (s *Server) limitLingering() {
+	for len(s.lab.lingering) > 0 && len(s.lab.lingering)+len(s.clients) > s.cfg.MaxClients {
+		s.lab.lingering[0].end.close(s.lab.lingering[0].fd)
+		s.lab.lingering = slices.Delete(s.lab.lingering, 0, 1)
+	}
+}
+
+// closeLingering is for the end of the server.
+func (s *Server) closeLingering() {
+	for _, l := range s.lab.lingering {
+		l.end.close(l.fd)
+	}
+	s.lab.lingering = nil
+}
+
+// labAccept is acceptHandler. In a black hole, connections are left waiting in the kernel:
+// setBlackhole watches the listeners again.
+func (s *Server) labAccept(l *listener) {
+	if s.lab.blackhole {
+		s.loop.Unwatch(l.fd, reactor.Readable)
 		return
 	}
-	s.limitGhosts()
-	s.lab.ghosts = append(s.lab.ghosts, ghost{c.FD, c.sess.Name, end})
+	s.acceptHandler(l)
+	s.limitLingering()
 }
 
-// limitGhosts ends the oldest ghosts when there are too many sockets, because a client has
-// come, or becomes a ghost.
-func (s *Server) limitGhosts() {
-	for len(s.lab.ghosts) > 0 && len(s.lab.ghosts)+len(s.clients) > s.cfg.MaxClients {
-		s.lab.ghosts[0].end.hangUp(s.lab.ghosts[0].fd)
-		s.lab.ghosts = slices.Delete(s.lab.ghosts, 0, 1)
-	}
-}
-
-// endGhosts is for the end of the server.
-func (s *Server) endGhosts() {
-	for _, g := range s.lab.ghosts {
-		g.end.hangUp(g.fd)
-	}
-	s.lab.ghosts = nil
-}
-
-// shade puts c into the dark, or takes it out: by its name, which may have changed.
-func (s *Server) shade(c *client) {
-	dark := s.inTheDark(c)
-	if dark == c.dark || c.closed {
+// setMuted mutes c or takes that back. Its name decides, which may have changed.
+func (s *Server) setMuted(c *client) {
+	muted := s.inTheDark(c)
+	if muted == c.muted || c.closed {
 		return
 	}
-	c.dark = dark
-	if dark {
+	c.muted = muted
+	if muted {
 		s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 		s.unqueue(c)
 		return
 	}
 	s.watchInput(c)
-	if c.full {
-		c.full = false
-		s.fullClients--
-	}
-	if c == s.running || c == s.aside.c { // its output is not with its connection, and it goes on by itself
+	c.full = false
+	if c == s.running || c.protected { // it goes on by itself
 		return
 	}
 	s.wantWrite(c)

@@ -27,7 +27,7 @@ func (h host) Answered(
 	}
 	c := s.order[sess.Index]
 	switch {
-	case c.fault != nil && c.fault.rule != nil:
+	case c.lab.fault != nil && c.lab.fault.rule != nil:
 		s.labFired(c, args, w, mark, ran)
 	case s.lab.armed && cmd != nil && (ran || !sess.WouldQueue(cmd)):
 		s.labWatched(sess, cmd, args, w.Buf[mark:], "", ran)
@@ -37,9 +37,9 @@ func (h host) Answered(
 // labFired logs a request that a rule has fired for, and exchanges its reply if the rule
 // says so.
 func (s *Server) labFired(c *client, args [][]byte, w *resp.Writer, mark int, ran bool) {
-	r, reply := c.fault.rule, w.Buf[mark:]
+	r, reply := c.lab.fault.rule, w.Buf[mark:]
 	e := s.labEntry(&c.sess, r.Name)
-	e.Cmd, e.Key, e.Outcome, e.Reply = lab.Words(args), c.fault.key, outcome(r, reply, ran), lab.Reply(reply)
+	e.Cmd, e.Key, e.Outcome, e.Reply = lab.Words(args), c.lab.fault.key, outcome(r, reply, ran), lab.Reply(reply)
 	s.lab.history.Add(e)
 	if r.Action == lab.ErrorAfter {
 		w.Buf = w.Buf[:mark]
@@ -126,8 +126,8 @@ func (s *Server) labEntry(by *command.Session, event string) lab.Entry {
 
 // labNote adds an entry for the rule that has fired for the request of c, which has not run.
 func (s *Server) labNote(c *client, words []string, outcome lab.Outcome) {
-	e := s.labEntry(&c.sess, c.fault.rule.Name)
-	e.Cmd, e.Key, e.Outcome = words, c.fault.key, outcome
+	e := s.labEntry(&c.sess, c.lab.fault.rule.Name)
+	e.Cmd, e.Key, e.Outcome = words, c.lab.fault.key, outcome
 	s.lab.history.Add(e)
 }
 

@@ -74,12 +74,12 @@ func (s *Server) endFailures() error {
 	}
 	l.parked = nil // has those left who hung up meanwhile
 	for _, c := range s.order {
-		if c.fault != nil {
-			c.fault.rule = nil // of a command that is blocked, too, and would lose its reply
+		if c.lab.fault != nil {
+			c.lab.fault.rule = nil // of a command that is blocked, too, and would lose its reply
 		}
 	}
 	s.ex.BeginExecution()
-	l.timers.Run(math.MaxInt64)
+	s.timers.Run(math.MaxInt64)
 	s.arm()
 	return err
 }

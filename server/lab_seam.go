@@ -8,113 +8,106 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
-	"golang.org/x/sys/unix"
 )
 
-// Where faults are put in.
+// Where the lab meets the rest of the server. installLab puts the lab's functions in the place of
+// the server's own:
 //
 //	executeAll ── labDo
-//	    │ labBefore: a rule fires for the request, or none
+//	    │ labBefore: a rule fires for the request, or none does
 //	    │    DROP-BEFORE RESET-BEFORE    the connection ends behind the replies before
 //	    │    ERROR                       Executor.Refuse
-//	    │    HOLD DELAY-EXEC             Session.Hold = Parked: the request is put back, and
+//	    │    HOLD DELAY-EXEC             Session.Hold = Stopped: the request is put back, and
 //	    │                                comes again when the client is released
 //	    │ Executor.Do                    ERROR-AFTER in Host.Answered
-//	    │ labAfter: spoil                DROP-REPLY RESET-AFTER CUT SILENT DELAY-REPLY
+//	    │ labAfter: applyFault           DROP-REPLY RESET-AFTER CUT SILENT DELAY-REPLY
 //	    ▼
-//	resume, of a command that blocked ── labResume: spoil
+//	the reply of a command that blocked ── labHost.Resume: applyFault
 //
-//	Executor.post, a message ─────────── Host.Outgoing: SKIP-PUSH DELAY-PUSH
+//	a message to a client ─────────────── Host.Outgoing: SKIP-PUSH DELAY-PUSH
+//	a client that has gone ────────────── Host.Left
+//	a pass inside a script ────────────── labHost.ProcessEventsWhileBlocked
+//	the timers of a pass ──────────────── catchUp (lab_clock.go)
+//	a client that goes on ─────────────── labGoOn (lab_clock.go)
+//	a new connection ──────────────────── labAccept (lab_net.go)
 //
-// All of it concerns one connection. Nobody else ever waits: who is held is not read from,
-// and what is late lies beside the connection's output.
+// A fault concerns one connection. No other client ever waits for it. DELAY-REPLY sets the barrier
+// of a connection (ioworkers.Conn.Bar), and a timer lifts it.
 
-// fault is what the lab does to one client.
-type fault struct {
-	rule    *lab.Rule // that has fired for the request under way, nil for none
-	key     string    // of that request, as the log shows it
-	words   []string  // of it, while it is parked
-	decided bool      // the request at hand was looked at before it was put back
-	end     ending
-	timer   *reactor.Timer // of DELAY-EXEC
-
-	late   []*late            // output that waits, the oldest first
-	edge   int                // in the client's output: what is behind waits as well
-	pushes map[*late]struct{} // messages that wait, each by itself
-	kept   int                // bytes of all that waits, and of what it takes to keep it
+// installLab replaces what a pass and the executor call. It runs whenever there is a new executor.
+func (s *Server) installLab() {
+	s.do, s.goOn, s.runTimers, s.accept = s.labDo, s.labGoOn, s.catchUp, s.labAccept
+	s.ex.Host, s.ex.Observed = labHost{host{s}}, true
+	s.loop.AfterSleep(s.labAfterSleep)
 }
 
-// lateSize is about the bytes that output takes which waits, beside its own.
-const lateSize = 256
+// labHost is the host of a server with a lab.
+type labHost struct{ host }
 
-// ending is how a connection is closed. Behind a fault it has to be seen which way it was.
-type ending uint8
+// labClient is what the lab knows of a client.
+type labClient struct {
+	fault   *fault // what rules do to it; nil before the first one fires
+	relay   *relay // masters whose replies it waits for, nil for none
+	control bool   // it has used LAB: what happens to other clients must not keep it from undoing that
+}
 
-const (
-	plainEnd ending = iota
-	finEnd          // what the client has sent is read, so that the kernel does not make it a reset
-	resetEnd
-)
+// fault is what rules do to one client.
+type fault struct {
+	rule    *lab.Rule      // fired for the request under way, nil for none
+	key     string         // of that request, as the log shows it
+	words   []string       // of that request, while it is parked
+	parked  bool           // the request is put back until the client is released
+	silent  bool           // the client gets nothing any more
+	decided bool           // the request at hand was looked at before it was put back
+	timer   *reactor.Timer // of DELAY-EXEC
 
-// late is output that a rule keeps back, and, for a reply, what came behind it.
+	late   []*late            // replies that DELAY-REPLY keeps back, the oldest first
+	pushes map[*late]struct{} // messages that DELAY-PUSH keeps back
+}
+
+// late is output that a rule keeps back until its timer runs.
 type late struct {
-	b     []byte
+	from  int // offset of a reply in the client's output: everything behind it waits as well
 	due   bool
 	timer *reactor.Timer
 }
 
-// waits tells whether output of c lies beside its connection.
-func (c *client) waits() bool { return c.fault != nil && len(c.fault.late) > 0 }
+// lateSize is about the bytes that it takes to keep back a piece of output.
+const lateSize = 256
 
-// keep puts b behind the output that waits.
-func (f *fault) keep(b []byte) {
-	last := f.late[len(f.late)-1]
-	last.b = append(last.b, b...)
-	f.kept += len(b)
+// keepBack counts n bytes that are in no output yet, and what it takes to keep a piece back.
+func (c *client) keepBack(n int) {
+	c.delayed.messages++
+	c.delayed.bytes += n + lateSize
 }
 
-// keepFrom is keep for what is in out behind the edge, and returns the rest.
-func (f *fault) keepFrom(out []byte) []byte {
-	if f.edge < len(out) {
-		f.keep(out[f.edge:])
-		out = out[:f.edge]
-	}
-	return out
-}
-
-// mem is the bytes that wait.
-func (f *fault) mem() int {
-	if f == nil {
-		return 0
-	}
-	return f.kept
-}
-
-// waiting is how many pieces they are in.
-func (f *fault) waiting() int {
-	if f == nil {
-		return 0
-	}
-	return len(f.late) + len(f.pushes)
+func (c *client) sentLate(n int) {
+	c.delayed.messages--
+	c.delayed.bytes -= n + lateSize
 }
 
 // labDo is Executor.Do with the faults that rules have for the request.
-func (s *Server) labDo(c *client, args [][]byte) {
-	if !s.lab.armed && c.fault == nil {
-		s.ex.Do(&c.sess, args, &s.w)
-		return
+func (s *Server) labDo(by *command.Session, args [][]byte, w *resp.Writer) {
+	c := s.order[by.Index]
+	if s.lab.armed || c.lab.fault != nil {
+		mark := len(w.Buf)
+		if s.labBefore(c, args) {
+			s.ex.Do(by, args, w)
+		}
+		s.labAfter(c, mark)
+	} else {
+		s.ex.Do(by, args, w)
 	}
-	mark := len(s.w.Buf)
-	if s.labBefore(c, args) {
-		s.ex.Do(&c.sess, args, &s.w)
+	if len(s.lab.partitions) > 0 {
+		s.setMuted(c) // it may have another name now
 	}
-	s.labAfter(c, mark)
 }
 
-// labBefore tells whether the request is to be executed now.
+// labBefore reports whether the request is to be executed now.
 func (s *Server) labBefore(c *client, args [][]byte) bool {
-	f := c.fault
+	f := c.lab.fault
 	if f != nil {
 		if f.decided {
 			f.decided = false
@@ -143,7 +136,7 @@ func (s *Server) labBefore(c *client, args [][]byte) bool {
 		s.labNote(c, lab.Words(args), lab.NotExecuted)
 		c.endAfterReply(resetEnd)
 	case lab.Error:
-		s.ex.Refuse(&c.sess, args, &s.w, store.Error(r.Text))
+		s.ex.Refuse(&c.sess, args, &c.Out, store.Error(r.Text))
 	case lab.Hold, lab.DelayExec:
 		s.park(c, args)
 	default:
@@ -153,14 +146,14 @@ func (s *Server) labBefore(c *client, args [][]byte) bool {
 }
 
 func (c *client) faulty() *fault {
-	if c.fault == nil {
-		c.fault = &fault{}
+	if c.lab.fault == nil {
+		c.lab.fault = &fault{}
 	}
-	return c.fault
+	return c.lab.fault
 }
 
 func (c *client) endAfterReply(how ending) {
-	c.fault.end = how
+	c.ending = how
 	c.sess.CloseAfterReply = true
 }
 
@@ -170,7 +163,7 @@ func (s *Server) labRequest(c *client, args [][]byte) *lab.Request {
 	if cmd != nil && cmd.Group == labGroup || c.sess.WouldQueue(cmd) {
 		return nil
 	}
-	q := &lab.Request{Client: c.sess.ID, Name: c.sess.Name, Control: c.control}
+	q := &lab.Request{Client: c.sess.ID, Name: c.sess.Name, Control: c.lab.control}
 	if cmd == nil {
 		q.Calls = []lab.Call{{Cmd: strings.ToLower(string(args[0]))}}
 		return q
@@ -192,45 +185,23 @@ func (s *Server) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 	return call
 }
 
-// labAfter is called when a request was executed, or was not; the reply, if there is one
-// already, is in the writer behind mark.
+// labAfter is called when a request was executed, or was kept from it. Its reply, if it has one
+// already, is in the client's output from mark on.
 func (s *Server) labAfter(c *client, mark int) {
-	switch c.sess.Hold {
-	case command.Postponed:
-		c.faulty().decided = true // it comes again: to be looked at once is enough
-		return
-	case command.Blocked, command.Parked:
-		return
-	}
-	f := c.fault
-	if f == nil {
-		return
-	}
-	reply := s.w.Buf[mark:]
-	if f.rule != nil {
-		reply = s.spoil(c, reply)
-	}
-	if c.waits() {
-		f.keep(reply)
-		f.edge, reply = mark, nil
-	}
-	s.w.Buf = s.w.Buf[:mark+len(reply)]
-	s.limitKept(c, len(s.w.Buf))
-}
-
-// limitKept closes c when it has too much output, with what is kept back of it: that is memory
-// as well, and the time at which it goes out may never come.
-func (s *Server) limitKept(c *client, unsent int) {
-	if unsent+c.fault.mem() > s.ex.OutputTrigger {
-		s.overOutputLimit(c, unsent)
+	f := c.lab.fault
+	switch {
+	case c.sess.Hold == command.Postponed:
+		c.faulty().decided = true // the request comes again, but rules look at it only once
+	case c.sess.Hold == command.NotHeld && f != nil && f.rule != nil:
+		c.Out.Buf = c.Out.Buf[:mark+s.applyFault(c, mark, len(c.Out.Buf)-mark)]
 	}
 }
 
-// spoil does to the reply what the rule says that has fired for the request, and returns
-// what of it is sent now.
-func (s *Server) spoil(c *client, reply []byte) []byte {
-	r := c.fault.rule
-	c.fault.rule = nil
+// applyFault does to a reply what the rule says that has fired for its request. The reply has n
+// bytes, and goes to the client's output at mark. applyFault returns how many of its bytes to keep.
+func (s *Server) applyFault(c *client, mark, n int) int {
+	r := c.lab.fault.rule
+	c.lab.fault.rule = nil
 	switch r.Action {
 	case lab.DropReply:
 		c.endAfterReply(finEnd)
@@ -238,109 +209,141 @@ func (s *Server) spoil(c *client, reply []byte) []byte {
 		c.endAfterReply(resetEnd)
 	case lab.Cut:
 		c.endAfterReply(finEnd)
-		return reply[:min(int(r.Bytes), len(reply))]
+		return min(int(r.Bytes), n)
 	case lab.Silent:
-		c.sess.Hold, c.sess.CloseAfterReply = command.Silenced, false
+		c.lab.fault.silent = true
+		c.sess.Hold, c.sess.CloseAfterReply = command.Stopped, false
+		c.sess.Replies = command.ReplyOff // for MONITOR
 	case lab.DelayReply:
-		l := &late{b: slices.Clone(reply)}
-		c.fault.late = append(c.fault.late, l)
-		c.fault.kept += len(reply) + lateSize
-		l.timer = s.after(time.Duration(r.Millis)*time.Millisecond, func() {
-			l.due = true
-			s.sendLate(c)
-		})
+		s.delayReply(c, mark, time.Duration(r.Millis)*time.Millisecond)
+		return n
 	default:
-		return reply
+		return n
 	}
-	return nil
+	return 0
 }
 
-// sendLate sends what is due, in the order in which it was kept back.
+// delayReply keeps back, for d, the output of c from mark on.
+func (s *Server) delayReply(c *client, mark int, d time.Duration) {
+	f, l := c.lab.fault, &late{from: mark}
+	f.late = append(f.late, l)
+	c.keepBack(0)
+	if len(f.late) == 1 {
+		c.Bar(mark)
+	}
+	l.timer = s.after(d, func() {
+		l.due = true
+		s.sendLate(c)
+	})
+}
+
+// sendLate moves the barrier to the oldest reply that is not due yet.
 func (s *Server) sendLate(c *client) {
-	f := c.fault
+	f := c.lab.fault
 	for len(f.late) > 0 && f.late[0].due {
-		b := f.late[0].b
 		f.late[0] = nil
 		f.late = f.late[1:]
-		f.kept -= len(b) + lateSize
-		if !c.closed {
-			s.send(c, b)
-		}
+		c.sentLate(0)
 	}
+	if len(f.late) > 0 {
+		c.Bar(f.late[0].from)
+	} else {
+		c.Unbar()
+	}
+	s.wantWrite(c)
 }
 
-// labResume is resume for a client whose command was blocked, and a rule has fired for it.
-func (s *Server) labResume(c *client, reply []byte) {
-	reply = s.spoil(c, reply)
+// Resume is Server.resume with the fault of a rule that has fired for the command that was blocked.
+func (h labHost) Resume(sess *command.Session, reply []byte) {
+	s := h.s
+	c := s.clientOf(sess)
+	s.callOffRelay(c)
+	if c.lab.fault == nil || c.lab.fault.rule == nil {
+		s.resume(sess, reply)
+		return
+	}
+	reply = reply[:s.applyFault(c, len(c.Out.Buf), len(reply))]
 	switch {
-	case c.sess.Hold == command.Silenced:
-		s.stopTimer(c)
-	case c.sess.CloseAfterReply:
-		c.sess.Hold = command.NotHeld
-		s.held--
-		s.stopTimer(c)
-		if c.waits() {
-			c.fault.keep(reply)
-			s.limitKept(c, c.Unsent())
-		} else {
-			s.loop.Unwatch(c.FD, reactor.HangUp)
-			s.send(c, reply)
+	case c.lab.fault.silent: // it stays held
+		if c.timer != nil {
+			s.timers.Cancel(c.timer)
+			c.timer = nil
 		}
+	case c.sess.CloseAfterReply:
+		s.stopHolding(c)
+		s.watchInput(c)
+		s.send(c, reply)
 	default:
 		s.push(c, reply)
 		s.release(c)
 	}
 }
 
-func (s *Server) stopTimer(c *client) {
-	if c.timer != nil {
-		s.cancel(c.timer)
-		c.timer = nil
+// ProcessEventsWhileBlocked is a pass inside a script. A crash that was asked for in this pass cuts
+// the script off. LAB HOLD WAIT may time out though no timer runs.
+func (h labHost) ProcessEventsWhileBlocked() (stop bool) {
+	s := h.s
+	if s.lab.crash != nil {
+		s.running.ending = resetEnd
+		s.close(s.running)
+		return true
+	}
+	s.endOverdue()
+	return s.processEventsWhileBlocked()
+}
+
+// Left is called when a client is freed.
+func (h host) Left(sess *command.Session) {
+	s := h.s
+	c := s.clientOf(sess)
+	if c == nil {
+		return // a visit that has ended before
+	}
+	s.callOffRelay(c)
+	if c.visit != nil {
+		return
+	}
+	s.lab.doctor.Disconnected(sess.ID, s.ks.Now)
+	s.forgetFault(c)
+	s.linger(c)
+}
+
+func (s *Server) callOffRelay(c *client) {
+	if c.lab.relay != nil {
+		c.lab.relay.callOff()
 	}
 }
 
-// labGone is called when c is freed.
-func (s *Server) labGone(c *client) {
-	f := c.fault
+func (s *Server) forgetFault(c *client) {
+	f := c.lab.fault
 	if f == nil {
 		return
 	}
-	if c.sess.Hold == command.Parked && f.rule != nil { // else LAB RESET has forgotten it
+	if f.parked && f.rule != nil { // else LAB RESET has forgotten it
 		s.labNote(c, f.words, lab.NotExecuted)
 		s.lab.parked = slices.DeleteFunc(s.lab.parked, func(p *client) bool { return p == c })
 	}
 	if f.timer != nil {
-		s.cancel(f.timer)
+		s.timers.Cancel(f.timer)
 	}
 	for _, l := range f.late {
-		s.cancel(l.timer)
+		s.timers.Cancel(l.timer)
 	}
 	for l := range f.pushes {
-		s.cancel(l.timer)
+		s.timers.Cancel(l.timer)
 	}
-}
-
-// hangUp closes a socket the way that a rule says, if one does. Bytes that nobody has read
-// would turn the end into a reset.
-func (e ending) hangUp(fd int) {
-	switch e {
-	case resetEnd:
-		_ = unix.SetsockoptLinger(fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
-	case finEnd:
-		var waste [4096]byte
-		for range 1024 {
-			if n, err := unix.Read(fd, waste[:]); n <= 0 || err != nil {
-				break
-			}
-		}
-	}
-	_ = unix.Close(fd)
 }
 
 // Outgoing decides on a message to a client: a rule may keep it back.
 func (h host) Outgoing(to *command.Session, message []byte) bool {
 	s := h.s
-	if !s.lab.plan.OnPushes() || to.Index < 0 {
+	if to.Index < 0 {
+		return true
+	}
+	if f := s.order[to.Index].lab.fault; f != nil && f.silent {
+		return false
+	}
+	if !s.lab.plan.OnPushes() {
 		return true
 	}
 	q := &lab.Request{Client: to.ID, Name: to.Name, Calls: pushCalls(message)}
@@ -361,19 +364,24 @@ func (h host) Outgoing(to *command.Session, message []byte) bool {
 	return false
 }
 
+// pushLater adds a message to c's output when d has passed. Meanwhile others may overtake it.
 func (s *Server) pushLater(c *client, message []byte, d time.Duration) {
-	f, l := c.faulty(), &late{b: message}
+	f, l := c.faulty(), &late{}
 	if f.pushes == nil {
 		f.pushes = map[*late]struct{}{}
 	}
 	f.pushes[l] = struct{}{}
-	f.kept += len(message) + lateSize
+	c.keepBack(len(message))
 	l.timer = s.after(d, func() {
 		delete(f.pushes, l)
-		f.kept -= len(message) + lateSize
-		s.push(c, message)
+		c.sentLate(len(message))
+		if !f.silent {
+			s.push(c, message)
+		}
 	})
-	s.limitKept(c, c.Unsent())
+	if c.outputMem() > s.ex.OutputTrigger {
+		s.overOutputLimit(c)
+	}
 }
 
 // pushCalls is a message as rules see it. What a RESP2 client hears of invalid keys comes

@@ -10,13 +10,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownFiles are the descriptors the server needs besides those of its clients
-// (server.h: CONFIG_MIN_RESERVED_FDS).
+// ownFiles is how many descriptors the server needs for itself (server.h: CONFIG_MIN_RESERVED_FDS).
 const ownFiles = 32
 
-// fitMaxClients raises the process's limit of open files to what maxclients
-// needs, or lowers maxclients to what can be had (server.c: adjustOpenFilesLimit).
-// It returns false when not even one client would fit. Masters have their shares of it.
+// fitMaxClients raises the process's limit of open files as far as maxclients needs it. If the
+// system refuses, it lowers maxclients (server.c: adjustOpenFilesLimit). It returns false if not
+// even one client would fit. Each master of the process gets the same share.
 func (s *Server) fitMaxClients() bool {
 	shares := uint64(s.masters)
 	want := shares * (uint64(s.cfg.MaxClients) + ownFiles)
@@ -61,8 +60,8 @@ func isLoopback(addr string) bool {
 	return err == nil && ap.Addr().Unmap().IsLoopback()
 }
 
-// setOutputTrigger finds the smallest limit of all: below it no client needs a
-// closer look.
+// setOutputTrigger finds the smallest output limit of all classes. A client with less output is
+// within its limits.
 func (s *Server) setOutputTrigger() {
 	s.ex.OutputTrigger = math.MaxInt
 	for _, l := range s.cfg.OutputLimits {
@@ -74,22 +73,23 @@ func (s *Server) setOutputTrigger() {
 	}
 }
 
-// overOutputLimit closes c when it does not take its replies fast enough
-// (networking.c: closeClientOnOutputBufferLimitReached). What the lab keeps back counts as well.
-func (s *Server) overOutputLimit(c *client, unsent int) bool {
-	unsent += c.fault.mem()
+// overOutputLimit closes c if its output has grown above a limit of its class. It reports whether
+// the output is above a limit (networking.c: closeClientOnOutputBufferLimitReached).
+func (s *Server) overOutputLimit(c *client) bool {
+	unsent := int64(c.outputMem())
 	limit := s.cfg.OutputLimits[s.class(c)]
-	soft := limit.Soft > 0 && int64(unsent) >= limit.Soft
+	soft := limit.Soft > 0 && unsent >= limit.Soft
 	switch {
 	case !soft:
-		c.softSince = 0
+		s.belowSoftLimit(c)
 	case c.softSince == 0:
 		c.softSince = s.now
+		s.softClients++
 		soft = false
 	default:
 		soft = s.now-c.softSince > limit.SoftSeconds*int64(time.Second)
 	}
-	if !soft && (limit.Hard == 0 || int64(unsent) < limit.Hard) {
+	if !soft && (limit.Hard == 0 || unsent < limit.Hard) {
 		return false
 	}
 	if !c.closed {
@@ -100,7 +100,15 @@ func (s *Server) overOutputLimit(c *client, unsent int) bool {
 	return true
 }
 
-// class is the row of client-output-buffer-limit that counts for c.
+// belowSoftLimit notes that the output of c is not above the soft limit.
+func (s *Server) belowSoftLimit(c *client) {
+	if c.softSince != 0 {
+		c.softSince = 0
+		s.softClients--
+	}
+}
+
+// class returns the class of c in client-output-buffer-limit.
 func (s *Server) class(c *client) int {
 	if c.sess.Subscriber {
 		return config.ClassPubSub
@@ -108,8 +116,8 @@ func (s *Server) class(c *client) int {
 	return config.ClassNormal
 }
 
-// overQueryLimit closes c when it has sent more than a server should keep for a
-// request that is not complete, or for a transaction.
+// overQueryLimit closes c if it has sent more bytes of an incomplete request, or of a transaction,
+// than client-query-buffer-limit allows.
 func (s *Server) overQueryLimit(c *client) {
 	_, used := c.Buffered()
 	if used+c.Parser.Mem()+c.sess.Tx.Mem() <= int(s.cfg.QueryBufferLimit) {
@@ -120,20 +128,15 @@ func (s *Server) overQueryLimit(c *client) {
 	s.close(c)
 }
 
-// limited tells whether there is a bound that clients reach by doing nothing:
-// being silent too long, or not reading what they asked for, which the lab may keep from them.
+// limited reports whether time alone takes a client over a limit: of silence, or of output that it
+// does not read.
 func (s *Server) limited() bool {
-	if s.lab != nil {
-		if _, waits := s.lab.timers.Next(); waits {
-			return true
-		}
-	}
-	return s.cfg.Timeout > 0 || s.fullClients > 0 || s.ex.OverTracked()
+	return s.cfg.Timeout > 0 || s.softClients > 0 || s.ex.OverTracked()
 }
 
-// checkClients looks at a part of the clients, all of them within a second
-// (server.c: clientsCron), for those that are idle too long or have been above
-// their soft limit too long without asking for more. It also weighs them.
+// checkClients looks at a part of the clients, at all of them within a second (server.c:
+// clientsCron). It closes clients that are idle for too long or above their soft limit for too long.
+// It also weighs them.
 func (s *Server) checkClients() {
 	if len(s.order) == 0 {
 		return
@@ -145,14 +148,23 @@ func (s *Server) checkClients() {
 		}
 		c := s.order[s.checked]
 		s.weigh(c)
-		idle := s.now - c.active
 		switch {
 		case c.closed:
-		case s.cfg.Timeout > 0 && (c.sess.Hold == command.NotHeld || c.sess.Hold == command.Postponed) && !c.sess.Monitor && !c.sess.Subscriber && idle > int64(s.cfg.Timeout)*int64(time.Second):
+		case s.idleTooLong(c):
 			s.log('-', "Closing idle client")
 			s.close(c)
 		case c.softSince != 0:
-			s.overOutputLimit(c, c.Unsent())
+			s.overOutputLimit(c)
 		}
 	}
+}
+
+// idleTooLong reports whether c has been silent for longer than the directive timeout allows. It
+// does not count for clients that wait, monitor or subscribe.
+func (s *Server) idleTooLong(c *client) bool {
+	if s.cfg.Timeout == 0 || c.sess.Monitor || c.sess.Subscriber {
+		return false
+	}
+	asks := c.sess.Hold == command.NotHeld || c.sess.Hold == command.Postponed
+	return asks && s.now-c.active > int64(s.cfg.Timeout)*int64(time.Second)
 }

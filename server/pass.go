@@ -6,12 +6,10 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/trace"
-	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// afterSleep begins a pass: everything in it happens at one time.
+// afterSleep begins a pass. Everything in a pass happens at one time.
 func (s *Server) afterSleep() {
 	s.stats.Passes++
 	s.now = s.ex.BeginPass()
@@ -19,51 +17,53 @@ func (s *Server) afterSleep() {
 	s.trace.Span(trace.Sleep, s.asleep, s.now, 0)
 }
 
-// readHandler notes who has sent something: to be read when all such are known. Redis
-// does so for its I/O threads alone (networking.c: readQueryFromClient, postponeClientRead).
+// readHandler puts a readable client on a list. The pass reads the whole list at once. Redis does
+// this only for its I/O threads (networking.c: readQueryFromClient, postponeClientRead).
 func (s *Server) readHandler(c *client) {
-	if !c.pendingRead && !c.closed && c != s.aside.c {
+	if !c.pendingRead && !c.closed && !c.protected {
 		c.pendingRead = true
 		s.pendingReads = append(s.pendingReads, c)
 	}
 }
 
-// beforeSleep is where the work of a pass is done (server.c: beforeSleep). It
-// returns how long the loop may sleep.
+// beforeSleep is the plan of a pass (server.c: beforeSleep). It returns how long the loop may sleep.
 func (s *Server) beforeSleep() time.Duration {
 	s.gather()
 	s.read(s.pendingReads)
-	executing := s.ex.BeginExecution()
-	if s.lab != nil {
-		s.catchUp()
-	}
+	s.beginExecution()
+	s.runTimers()
 	s.executePosted()
 	s.executeReads()
 	s.expire()
-	s.serveReady() // who waited for a stream that has expired
+	s.serveReady() // clients that waited for a stream to expire
 	s.executeResumed()
-	if s.lab != nil {
-		s.advance()
-	}
+	s.runDeferred()
 	s.evictMore()
-	s.stats.Executing += s.ex.LastEnd() - executing
+	s.endExecution()
 	s.ex.Broadcast()
-	if s.lab != nil && s.lab.crash != nil {
-		s.crash()
-	}
 	s.write()
 	s.evictClients()
 	s.freeClosed()
 	s.answerVisits()
-	s.asleep = s.ex.Clock.Mono()
 	s.countPass()
-	if s.evicting {
-		return 0
-	}
 	return s.sleep()
 }
 
-// freeClosed is networking.c: freeClientsInAsyncFreeQueue.
+func (s *Server) beginExecution() { s.executing = s.ex.BeginExecution() }
+
+func (s *Server) endExecution() { s.stats.Executing += s.ex.LastEnd() - s.executing }
+
+// runDeferred calls the functions that commands of this pass left for the time when all commands
+// are executed. These functions may add others.
+func (s *Server) runDeferred() {
+	for len(s.deferred) > 0 {
+		fn := s.deferred[0]
+		s.deferred = s.deferred[1:]
+		fn()
+	}
+}
+
+// freeClosed frees the clients that this pass closed (networking.c: freeClientsInAsyncFreeQueue).
 func (s *Server) freeClosed() {
 	for _, c := range s.closing {
 		s.free(c)
@@ -72,7 +72,8 @@ func (s *Server) freeClosed() {
 	s.closing = s.closing[:0]
 }
 
-// read fans the readable connections out and waits for all of them.
+// read reads from all of these clients and parses what arrived. I/O threads may do that; read
+// waits for the last of them.
 func (s *Server) read(from []*client) {
 	if len(from) == 0 {
 		return
@@ -98,8 +99,8 @@ func (s *Server) read(from []*client) {
 	s.trace.Span(trace.Reading, begin, s.trace.Mark(), len(s.conns))
 }
 
-// executeReads executes what was read. In the middle of it a script may have the rest
-// executed by letOthers: then there is nothing left to do.
+// executeReads executes the commands of the clients that were read. A script may execute the rest
+// of them while it runs (busy.go); then nothing is left to do here.
 func (s *Server) executeReads() {
 	for s.nextRead < len(s.pendingReads) {
 		for end := s.prefetch(s.nextRead); s.nextRead < min(end, len(s.pendingReads)); {
@@ -113,23 +114,20 @@ func (s *Server) executeReads() {
 	s.pendingReads, s.nextRead = s.pendingReads[:0], 0
 }
 
-// executeResumed executes those who go on after a wait. One may let another go, and a script
-// among what they execute may have the rest executed by letOthers, as in executeReads.
+// executeResumed executes the commands of clients whose wait is over. A command may end the wait
+// of further clients. As in executeReads, a script may leave nothing to do here.
 func (s *Server) executeResumed() {
 	for s.nextResumed < len(s.resumed) {
 		c := s.resumed[s.nextResumed]
 		s.nextResumed++
-		s.execute(c)
-		if s.lab != nil {
-			s.executeBehind(c)
-		}
+		s.goOn(c)
 	}
 	clear(s.resumed)
 	s.resumed, s.nextResumed = s.resumed[:0], 0
 }
 
-// prefetch warms the cache for the next commands, of as many clients as it takes,
-// and returns how far it got.
+// prefetch loads the keys of the next commands into the processor's cache. It stops after some
+// clients and returns the place of the first client that it left out.
 func (s *Server) prefetch(from int) (end int) {
 	var room [store.PrefetchMax][][]byte
 	requests, db := room[:0], s.pendingReads[from].sess.DB
@@ -140,44 +138,30 @@ func (s *Server) prefetch(from int) (end int) {
 	return end
 }
 
-// execute runs every complete command of c, in the order they came in.
+// execute runs every complete command of c in order. Replies go to the end of c's output.
 func (s *Server) execute(c *client) {
 	s.evictClients()
-	if c.closed { // its descriptor may be somebody else's already
+	if c.closed { // another connection may have its descriptor already
 		s.pool.Reclaim(&c.Conn)
 		return
 	}
-	if c.dark || c.sess.Hold != command.NotHeld { // goes on from here when it is not: it may be in resumed twice
+	if c.stopped() { // a client can be in resumed twice: the first turn may have stopped it
 		return
 	}
 	s.pool.LendOutput(&c.Conn)
 	s.countTraffic(c)
-	s.w.Buf, s.w.Proto = c.Out, c.sess.Proto
 	s.running = c
 	c.active = s.now
-	if c.fault != nil {
-		c.fault.edge = len(c.Out)
-	}
 	s.executeAll(c)
 	s.running = nil
 	c.Answered = c.answered()
-	if len(s.aside.late) > 0 && s.aside.c == nil {
-		s.w.Buf = append(s.w.Buf, s.aside.late...)
-		s.aside.late = nil
-	}
-	c.Out = s.w.Buf
-	s.w.Buf = nil
 	s.finishRead(c)
-	if c.waits() {
-		c.Out = c.fault.keepFrom(c.Out)
-		s.limitKept(c, c.Unsent())
-	}
 	s.wantWrite(c)
 	s.pool.Reclaim(&c.Conn)
 	s.grown(c)
 }
 
-// answered is the number of c's last request that has its reply.
+// answered returns the number of c's last request that has its reply.
 func (c *client) answered() int64 {
 	if c.sess.Hold == command.Blocked {
 		return c.sess.Commands - 1
@@ -187,10 +171,10 @@ func (c *client) answered() int64 {
 
 func (s *Server) executeAll(c *client) {
 	defer s.recoverCommand(c)
-	for !c.closed && !c.dark && !c.sess.CloseAfterReply {
+	for !c.closed && !c.stopped() && !c.sess.CloseAfterReply {
 		args := c.Next()
 		if args == nil && c.Parser.Limits.Unauthenticated {
-			// the parser stopped where an AUTH among these commands may have lifted its limits
+			// The parser stopped where an AUTH among these commands may have lifted its limits.
 			c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)
 			s.trace.Mark()
 			c.Parse(s.trace)
@@ -199,14 +183,7 @@ func (s *Server) executeAll(c *client) {
 		if args == nil {
 			return
 		}
-		if s.lab == nil {
-			s.ex.Do(&c.sess, args, &s.w)
-		} else {
-			s.labDo(c, args)
-			if len(s.lab.partitions) > 0 {
-				s.shade(c) // it may have another name now
-			}
-		}
+		s.do(&c.sess, args, &c.Out)
 		if c.sess.CloseAfterReply {
 			return
 		}
@@ -214,8 +191,8 @@ func (s *Server) executeAll(c *client) {
 			s.hold(c)
 			return
 		}
-		if len(s.w.Buf) > s.ex.OutputTrigger && s.overOutputLimit(c, len(s.w.Buf)) {
-			s.w.Buf = nil
+		if c.outputMem() > s.ex.OutputTrigger && s.overOutputLimit(c) {
+			c.DropOutput()
 		}
 		if s.limitsMemory {
 			s.grown(c)
@@ -224,16 +201,15 @@ func (s *Server) executeAll(c *client) {
 	}
 }
 
-// recoverCommand turns a panic of a command into the end of its client: a bug,
-// logged with its stack, but not the end of the other clients. c is who was being
-// executed, nil for nobody.
+// recoverCommand turns a panic of a command into the end of its client. A panic is a bug: the log
+// gets its stack. Other clients go on. c is the client that was being executed, nil for none.
 func (s *Server) recoverCommand(c *client) {
 	r := recover()
 	if r == nil {
 		return
 	}
 	culprit := c
-	if sess := s.ex.Abandon(); sess != nil { // maybe one that c has woken
+	if sess := s.ex.Abandon(); sess != nil { // maybe a client that c has unblocked
 		culprit = s.clientOf(sess)
 	}
 	id := int64(0)
@@ -247,20 +223,19 @@ func (s *Server) recoverCommand(c *client) {
 	}
 }
 
-// finishRead deals with the end of what a client has to say.
+// finishRead handles the end of c's input, if it has come: a closed connection, a protocol error, or
+// a command that closes the client.
 func (s *Server) finishRead(c *client) {
 	switch {
 	case c.closed:
-	case c.sess.Hold != command.NotHeld || c.dark:
+	case c.stopped():
 		return
 	case c.sess.Attack:
 		s.logAttack()
 		s.close(c)
 	case c.sess.CloseAfterReply:
 	case c.Wrong != "":
-		w := resp.Writer{Buf: c.Out, Proto: c.sess.Proto}
-		w.Error("ERR " + c.Wrong.Error())
-		c.Out = w.Buf
+		c.Out.Error("ERR " + c.Wrong.Error())
 		c.sess.CloseAfterReply = true
 		s.log('-', "Protocol error (%s) from client %s", c.Wrong, s.describe(c))
 	case c.ReadErr != 0:
@@ -272,14 +247,10 @@ func (s *Server) finishRead(c *client) {
 		s.overQueryLimit(c)
 		return
 	}
-	if c.waits() && !c.closed {
-		s.watchHangUp(c)
-		return
-	}
-	s.loop.Unwatch(c.FD, reactor.Readable)
+	s.watchInput(c)
 }
 
-// logAttack tells of a browser that was made to talk to us, once a minute.
+// logAttack logs, at most once a minute, that a browser was made to send HTTP to this server.
 func (s *Server) logAttack() {
 	if s.attack != 0 && s.now-s.attack < int64(time.Minute) {
 		return
@@ -288,8 +259,8 @@ func (s *Server) logAttack() {
 	s.log('#', "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. Connection aborted.")
 }
 
-// expire deletes what is due by the end of the pass's last command, but nothing
-// while writes are paused.
+// expire deletes the keys that are due when the last command of the pass has ended. CLIENT PAUSE
+// for writes keeps them.
 func (s *Server) expire() {
 	s.ks.Now = s.ex.WallMicros() / 1000
 	expired := s.ks.Stats.Expired
@@ -309,15 +280,26 @@ func (s *Server) expire() {
 
 func (s *Server) expires() bool { return !s.noExpire && s.ex.Pause == command.PauseNone }
 
-// sleep is the time until the next key expires; negative when none will.
+// sleep returns the time until a key expires or a timer is due; negative if neither will happen.
 func (s *Server) sleep() time.Duration {
-	if s.lab != nil {
-		return s.labSleep()
+	if s.evicting {
+		return 0
 	}
-	at := s.ks.NextDeadline()
-	if at < 0 || !s.expires() {
+	at, ok := s.nextDeadline()
+	if !ok {
 		return -1
 	}
-	now := s.ex.Clock.Wall(s.ex.Clock.Mono())
-	return time.Duration(max(at-now, 0)) * time.Millisecond
+	return s.ex.Clock.Until(s.asleep, at)
+}
+
+// nextDeadline returns, by Clock.Timeline, when the next timer or key is due.
+func (s *Server) nextDeadline() (at int64, ok bool) {
+	at, ok = s.timers.Next()
+	if !s.expires() {
+		return at, ok
+	}
+	if due, expires := s.ex.Clock.OnTimeline(s.ks.NextDeadline()); expires && (!ok || due < at) {
+		return due, true
+	}
+	return at, ok
 }

@@ -60,8 +60,9 @@ func (r *rates) mean(i int) float64 {
 	return count / time.Duration(last.at-first.at).Seconds()
 }
 
-// countPass counts the pass that ends.
+// countPass ends a pass and counts it.
 func (s *Server) countPass() {
+	s.asleep = s.ex.Clock.Mono()
 	took := s.asleep - s.now
 	s.stats.Busy += took
 	s.stats.LongestPass = max(s.stats.LongestPass, took)

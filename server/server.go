@@ -73,25 +73,33 @@ type Server struct {
 	checked   int               // where in order the looking after clients has come
 	lastID    int64
 
-	// The pass under way. Whoever is to be served in it is on one of these lists, as in
-	// Redis (server.h: clients_pending_read, clients_pending_write, clients_to_close).
+	// What a pass calls and a lab replaces by functions of its own (lab_seam.go: installLab).
+	do        func(by *command.Session, args [][]byte, w *resp.Writer) // Executor.Do
+	goOn      func(c *client)                                          // execute, after a wait
+	runTimers func()                                                   // runDueTimers
+	accept    func(l *listener)                                        // acceptHandler
+
+	// The pass under way. Its lists say which clients it serves, as in Redis
+	// (server.h: clients_pending_read, clients_pending_write, clients_to_close).
 	now           int64     // monotonic ns, when it began
 	before        int64     // commands executed until then
+	executing     int64     // monotonic ns, when it began to execute
 	asleep        int64     // monotonic ns, when the last one ended
 	pendingReads  []*client // readable: to be read, then executed
-	nextRead      int       // in pendingReads: who is to be executed next
+	nextRead      int       // place in pendingReads of the next client to execute
 	posted        []func()  // from other goroutines, to be called where commands are executed
-	resumed       []*client // go on after a wait: to be executed
-	nextResumed   int       // in resumed: who is to be executed next
+	resumed       []*client // their wait is over: to be executed
+	nextResumed   int       // place in resumed of the next client to execute
+	deferred      []func()  // to be called once all commands are executed
 	pendingWrites []*client // have output: to be written
 	closing       []*client // to be freed when the pass is over and no list has them
 	answers       []func()  // to be called at its end
 	conns         []*ioworkers.Conn
 	lull          lull // between the clients: when gather is to wait for more of them again
 
-	running *client     // who is being executed (server.h: current_client), nil for nobody
-	w       resp.Writer // its output meanwhile
-	aside   aside       // both, put aside while others are served in the middle of its script
+	running *client // being executed (server.h: current_client), nil for none
+
+	timers reactor.Timers // by Clock.Timeline: timeouts of clients, the end of a pause
 
 	held       int       // clients that wait
 	postponed  []*client // of them, those with a command that CLIENT PAUSE holds back
@@ -103,7 +111,7 @@ type Server struct {
 
 	buckets buckets // the clients by their memory, while there is maxmemory-clients
 
-	fullClients  int   // clients whose socket takes no more
+	softClients  int   // clients whose output is above the soft limit
 	clientMem    int   // bytes that clients held when each was weighed
 	clientLimit  int   // maxmemory-clients in bytes, 0 for none
 	limitsMemory bool  // there is maxmemory or maxmemory-clients
@@ -239,7 +247,10 @@ func (s *Server) newExecutor(clock *command.Clock) error {
 			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
 		}
 	}
-	s.ex.Observed = s.lab != nil
+	s.do, s.goOn, s.runTimers, s.accept = s.ex.Do, s.execute, s.runDueTimers, s.acceptHandler
+	if s.lab != nil {
+		s.installLab()
+	}
 	return s.loadUsers()
 }
 
@@ -276,7 +287,7 @@ func (s *Server) Run() error {
 		s.free(c)
 	}
 	if s.lab != nil {
-		s.endGhosts()
+		s.closeLingering()
 	}
 	s.migrate.closeFirst(len(s.migrate))
 	s.closeDoor()

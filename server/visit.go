@@ -77,20 +77,18 @@ func (s *Server) serveVisit(v *visit) {
 		s.endVisit(v, errorReply(err))
 		return
 	}
-	s.w.Buf, s.w.Proto = nil, v.sess.Proto
+	v.Out.Proto = v.sess.Proto
 	s.running = &v.client
 	s.executeVisit(v)
 	s.running = nil
-	reply := s.w.Buf
-	s.w.Buf = nil
 	if v.sess.Hold == command.NotHeld && !v.closed {
-		s.endVisit(v, reply)
+		s.endVisit(v, v.Out.Buf)
 	}
 }
 
 func (s *Server) executeVisit(v *visit) {
 	defer s.recoverCommand(&v.client)
-	s.ex.Do(&v.sess, v.args, &s.w)
+	s.ex.Do(&v.sess, v.args, &v.Out)
 }
 
 // refuseVisit refuses what is about the connection it comes over.
@@ -113,15 +111,12 @@ func (s *Server) refuseVisit(args [][]byte) error {
 
 // endVisit has the reply handed over, unless the visit has ended already.
 func (s *Server) endVisit(v *visit, reply []byte) {
+	s.ex.Gone(&v.sess)
 	s.door.mu.Lock()
 	inside := s.door.inside[v.sess.ID] == v
 	delete(s.door.inside, v.sess.ID)
 	s.door.mu.Unlock()
 	v.closed = true
-	s.ex.StopWaiting(&v.sess)
-	if v.relay != nil {
-		v.relay.callOff()
-	}
 	if inside {
 		s.answers = append(s.answers, func() { v.done(reply) })
 	}
@@ -186,29 +181,6 @@ func (s *Server) withID(id int64) *client {
 		return &v.client
 	}
 	return nil
-}
-
-// caller is the connection that the verb under way came over, in the end: nil when it came
-// from outside, or from a client of another master, or one that has gone.
-func (s *Server) caller() *client {
-	if s.running == nil || s.running.visit == nil {
-		return s.running
-	}
-	if r := s.running.visit.own; r != nil && r.by.relay == r && r.by.visit == nil {
-		return r.by
-	}
-	return nil
-}
-
-// closeCaller closes the caller's connection once it has its reply.
-func (s *Server) closeCaller() {
-	switch c := s.caller(); {
-	case c == nil:
-	case c == s.running:
-		c.sess.CloseAfterReply = true
-	default:
-		c.relay.closes = true
-	}
 }
 
 // Do is Server.Do of master n, counted from 1, or for 0 of one that has not ended.

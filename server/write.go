@@ -7,29 +7,26 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
-// The way of replies to the sockets: wantWrite, when a client has been executed; write, at the
-// end of the pass, for all of them; and replyHandler, in later passes, for a client that does
-// not take as fast as it asks.
+// The way of replies to the sockets: wantWrite, once a client was executed; write, at the end of the
+// pass, for all of them; and replyHandler, in later passes, for a client that reads slower than it
+// asks.
 
-// wantWrite queues c for the write phase when there is something to write. A
-// socket that was full is left to the reply handler.
+// wantWrite queues c for the write phase if it has something to write. A full socket is left to
+// the reply handler.
 func (s *Server) wantWrite(c *client) {
-	if c.closed || c.dark {
-		return
-	}
-	if c.Unsent() == 0 {
-		if c.sess.CloseAfterReply && !c.waits() {
-			s.close(c)
+	switch {
+	case c.closed || c.muted || c.protected:
+	case c.Sendable() > 0:
+		if !c.pendingWrite && !c.full {
+			c.pendingWrite = true
+			s.pendingWrites = append(s.pendingWrites, c)
 		}
-		return
-	}
-	if !c.pendingWrite && !c.full {
-		c.pendingWrite = true
-		s.pendingWrites = append(s.pendingWrites, c)
+	case c.sess.CloseAfterReply && c.Drained():
+		s.close(c)
 	}
 }
 
-// unqueue leaves c out of the write phase of this pass.
+// unqueue takes c out of the write phase of this pass.
 func (s *Server) unqueue(c *client) {
 	if c.pendingWrite {
 		c.pendingWrite = false
@@ -37,7 +34,8 @@ func (s *Server) unqueue(c *client) {
 	}
 }
 
-// write fans the connections with replies out and waits for all of them.
+// write writes the output of all queued clients. I/O threads may do that; write waits for the last of
+// them.
 func (s *Server) write() {
 	if len(s.pendingWrites) == 0 {
 		return
@@ -60,15 +58,15 @@ func (s *Server) write() {
 	s.pendingWrites = s.pendingWrites[:0]
 }
 
-// wrote follows up on a write: only a connection that could not take everything
-// is watched for becoming writable (networking.c: handleClientsWithPendingWrites).
+// wrote follows up on a write. Only a socket that could not take everything is watched for room
+// (networking.c: handleClientsWithPendingWrites).
 func (s *Server) wrote(c *client) {
 	s.countTraffic(c)
 	switch {
 	case c.closed:
 	case c.Lost:
 		s.close(c)
-	case c.Unsent() > 0:
+	case c.Sendable() > 0:
 		if c.full {
 			return
 		}
@@ -77,13 +75,11 @@ func (s *Server) wrote(c *client) {
 			return
 		}
 		c.full = true
-		s.fullClients++
-	case c.sess.CloseAfterReply && !c.waits():
+	case c.sess.CloseAfterReply && c.Drained():
 		s.close(c)
 	default:
 		if c.full {
 			c.full = false
-			s.fullClients--
 			s.loop.Unwatch(c.FD, reactor.Writable)
 		}
 		s.pool.Reclaim(&c.Conn)
@@ -94,7 +90,7 @@ func (s *Server) wrote(c *client) {
 // replyHandler goes on writing when the socket of a client with much output has room
 // (networking.c: sendReplyToClient).
 func (s *Server) replyHandler(c *client) {
-	if c == s.aside.c {
+	if c.protected {
 		return
 	}
 	s.trace.Mark()

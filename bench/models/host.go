@@ -16,12 +16,13 @@ func (host) FindSession(int64) *command.Session                                 
 func (host) Describe(*command.Session) string                                    { return "" }
 func (host) Log(byte, string, ...any)                                            {}
 func (host) ProcessEventsWhileBlocked() (stop bool)                              { return false }
-func (host) CloseIfOverLimit(*command.Session, int) bool                         { return false }
+func (host) CloseIfOverLimit(*command.Session) bool                              { return false }
 func (host) EvictLater()                                                         {}
 func (host) Transfer(*command.Transfer, func(key int)) error                     { return errNoTransfer }
 func (host) FeedMonitors(*command.Session, [][]byte)                             {}
 func (host) Called(*command.Session, *command.Command, [][]byte, []byte, string) {}
 func (host) Outgoing(*command.Session, []byte) bool                              { return true }
+func (host) Left(*command.Session)                                               {}
 func (host) Expired(*store.DB, string)                                           {}
 
 func (host) Answered(*command.Session, *command.Command, [][]byte, *resp.Writer, int, bool) {}

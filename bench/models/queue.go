@@ -103,7 +103,7 @@ func (q *queue) executeAll(c *client) {
 		return
 	}
 	for args := c.Next(); args != nil && !c.done; args = c.Next() {
-		c.Out = q.engine.execute(c.session, args, c.Out)
+		c.Out.Buf = q.engine.execute(c.session, args, c.Out.Buf)
 		c.done = gone(c.session)
 	}
 	q.loop.Post(c.back)
@@ -160,7 +160,7 @@ func (q *queue) answer(c *client) {
 // write sends what there is, ends what is at its end, and otherwise waits for more.
 func (q *queue) write(c *client) {
 	if c.Wrong != "" && !c.done {
-		c.Out = fmt.Appendf(c.Out, "-ERR %s\r\n", c.Wrong)
+		c.Out.Buf = fmt.Appendf(c.Out.Buf, "-ERR %s\r\n", c.Wrong)
 		c.done = true
 	}
 	if c.Unsent() > 0 {
