@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// bitAt is what every function here must agree with.
+// bitAt is the simple model that all functions of this file are compared with.
 func bitAt(b []byte, i int64) uint64 {
 	if i>>3 >= int64(len(b)) {
 		return 0
@@ -16,7 +16,7 @@ func bitAt(b []byte, i int64) uint64 {
 	return uint64(b[i>>3]>>(7-i&7)) & 1
 }
 
-// randomBits is up to n bytes, mostly of equal bits so that words are skipped.
+// randomBits returns up to n bytes, most of them all zeros or all ones, so that words are skipped.
 func randomBits(r *rand.Rand, n int) []byte {
 	b := make([]byte, r.IntN(n+1))
 	fill := byte(-r.IntN(2))

@@ -57,7 +57,7 @@ func TestTheCommonSubsequenceIsInBothAndTheRunsMakeItUp(t *testing.T) {
 	}
 }
 
-// isSubsequence tells whether the bytes of part stand in whole in their order.
+// isSubsequence reports whether whole contains the bytes of part in the same order.
 func isSubsequence(part, whole []byte) bool {
 	for _, c := range whole {
 		if len(part) > 0 && part[0] == c {

@@ -16,7 +16,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 )
 
-// Commands that Redis does not have (LAB) are left out: their syntax is in docs/lab.
+// Commands that Redis does not have (LAB) are skipped: docs/lab describes their syntax.
 func TestCommentOfACommandBeginsWithItsSyntaxAndRedisFunction(t *testing.T) {
 	docs := map[string]string{}
 	readComments(t, docs, "command", "../command/*.go")
@@ -38,7 +38,7 @@ func TestCommentOfACommandBeginsWithItsSyntaxAndRedisFunction(t *testing.T) {
 	}
 }
 
-// readComments adds the comment of every function of a package to docs, by a name as in
+// readComments adds the comment of each function of a package to docs, under a name as in
 // runtime.Func: "command.get", "server.(*Server).info".
 func readComments(t *testing.T, docs map[string]string, pkg, pattern string) {
 	files, err := filepath.Glob(pattern)
@@ -60,8 +60,8 @@ func readComments(t *testing.T, docs map[string]string, pkg, pattern string) {
 	}
 }
 
-// syntaxLine matches "CLIENT GETNAME (networking.c: clientCommand)" in the lines that begin a
-// comment. A function of several commands has such a line for each, or one for all
+// syntaxLine matches "CLIENT GETNAME (networking.c: clientCommand)" among the first lines of a
+// comment. A function of several commands has one such line for each command, or one for all
 // subcommands: "MODULE subcommand", "command HELP".
 func syntaxLine(name string) string {
 	words := strings.Split(strings.ToUpper(regexp.QuoteMeta(name)), `\|`)

@@ -15,14 +15,14 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// migrateTo is MIGRATE to the server at addr. words are "" for no key, or the key, and what follows
-// the timeout.
+// migrateTo calls MIGRATE to the server at addr. words are the key, or "" for none, and the arguments
+// after the timeout.
 func migrateTo(c *redistest.Conn, addr, key, db string, words ...string) resp.Value {
 	host, port, _ := net.SplitHostPort(addr)
 	return c.Do(append([]string{"MIGRATE", host, port, key, db, "30000"}, words...)...)
 }
 
-// bothServers runs a test that starts with a server of ours, and with a redis-server.
+// bothServers runs a test twice: with this server and with redis-server.
 func bothServers(t *testing.T, test func(t *testing.T, addr string, ours bool)) {
 	t.Run("miniredisd", func(t *testing.T) { test(t, start(t, nil), true) })
 	t.Run("redis-server", func(t *testing.T) { test(t, redistest.Start(t).Addr, false) })
@@ -63,8 +63,8 @@ func TestMigrateMovesValuesOfEveryTypeBetweenServers(t *testing.T) {
 	}
 }
 
-// More than the sockets hold goes in pieces, and a key in use at the other server keeps the others
-// from nothing.
+// The requests are too large for one write, so they are sent in chunks. A key that exists on the other
+// server does not stop the other keys.
 func TestMigrateMovesTheKeysThatTheOtherServerAccepts(t *testing.T) {
 	from, addr := redistest.Dial(t, start(t, nil)), start(t, nil)
 	to := redistest.Dial(t, addr)
@@ -99,7 +99,7 @@ func TestMigratedKeysKeepTheTimeTheyHaveLeft(t *testing.T) {
 	require.Equal(t, ":1", to.Do("PTTL", "last").String(), "0 would be no end at all")
 }
 
-// What others see of a key that has moved is what they see of one that was deleted.
+// Other clients see a moved key as a deleted one.
 func TestMigrateDeletesKeysAsDelDoes(t *testing.T) {
 	bothServers(t, func(t *testing.T, addr string, _ bool) {
 		to := start(t, nil)
@@ -132,18 +132,17 @@ func TestMigrateDeletesKeysAsDelDoes(t *testing.T) {
 	})
 }
 
-// target plays the other server: its n-th connection reads some requests, gives the n-th answer,
-// and ends.
+// target is a fake server. Its n-th connection reads some requests, writes the n-th answer and ends.
 type target struct {
 	net.Listener
-	requests chan string // what was asked for, one connection a line, payloads left out
+	requests chan string // one line for each connection, without payloads
 }
 
-// answer is what a target does on one connection.
+// answer is the behaviour of a target on one connection.
 type answer struct {
 	requests int
 	replies  string
-	more     int // further requests, each answered with +OK
+	more     int // further requests; the reply to each is +OK
 }
 
 func startTarget(t *testing.T, answers ...answer) *target {
@@ -182,7 +181,7 @@ func (a *answer) play(conn net.Conn) string {
 		}
 		asked = append(asked, v.String())
 		if n == a.requests {
-			_, _ = io.WriteString(conn, a.replies) // the end that reads tells
+			_, _ = io.WriteString(conn, a.replies) // an error shows at the other end
 		} else if n > a.requests {
 			_, _ = io.WriteString(conn, "+OK\r\n")
 		}
@@ -197,10 +196,10 @@ func TestMigrateReportsWhatGoesWrong(t *testing.T) {
 	)
 	for _, row := range []struct {
 		name    string
-		answers []answer // one for each connection; all three keys are sent on each
+		answers []answer // one for each connection, which gets all three keys
 		want    string
-		left    int  // of three keys
-		ours    bool // Redis takes what is no error for an acknowledgment
+		left    int  // how many of the three keys stay
+		ours    bool // Redis takes any line but an error for an acknowledgment
 	}{
 		{"closes", []answer{{requests: 4}, {requests: 4}}, reading, 3, false},
 		{"closes once", []answer{{requests: 4}, {4, "+OK\r\n+OK\r\n+OK\r\n+OK\r\n", 0}}, "+OK", 0, false},
@@ -237,7 +236,7 @@ func TestMigrateReportsWhatGoesWrong(t *testing.T) {
 	}
 }
 
-// A server that asks itself waits for itself, with a timeout of 1 ms.
+// The server migrates a key to itself: it waits for its own reply until the timeout of 1 ms.
 func TestMigrateGivesUpAnotherServerThatDoesNotAnswer(t *testing.T) {
 	bothServers(t, func(t *testing.T, addr string, _ bool) {
 		c := redistest.Dial(t, addr)
@@ -261,7 +260,7 @@ func TestMigrateSendsWhatRedisSends(t *testing.T) {
 			{"0", "AUTH pw AUTH other", `["AUTH", "other"] ["SELECT", "0"] ` + restore},
 			{"0", "AUTH2 me pw COPY", `["AUTH", "me", "pw"] ["SELECT", "0"] ` + restore},
 			{"0", "AUTH2 me pw AUTH other", `["AUTH", "me", "other"] ["SELECT", "0"] ` + restore},
-			{"-1", "", restore}, // -1 is an unknown database to Redis, so that it selects none
+			{"-1", "", restore}, // Redis takes -1 for "unknown" and selects no database
 		} {
 			n := strings.Count(row.want, "[")
 			c, tg := redistest.Dial(t, addr), startTarget(t, answer{requests: n, replies: strings.Repeat("+OK\r\n", n)})
@@ -272,7 +271,7 @@ func TestMigrateSendsWhatRedisSends(t *testing.T) {
 	})
 }
 
-// A database is selected when it is another one, and again when a refusal leaves it in doubt.
+// SELECT is sent for another database, and again after an error that leaves the database in doubt.
 func TestMigrateUsesAConnectionAgain(t *testing.T) {
 	bothServers(t, func(t *testing.T, addr string, _ bool) {
 		c := redistest.Dial(t, addr)
@@ -311,7 +310,7 @@ func TestMigrateClosesConnectionsThatAreNotUsed(t *testing.T) {
 	require.Equal(t, "1", infoField(c, "migrate_cached_sockets"))
 }
 
-// Several names of one server are several servers to Redis.
+// Redis tells servers apart by the text of host and port.
 func TestMigrateKeepsConnectionsTo64Servers(t *testing.T) {
 	bothServers(t, func(t *testing.T, addr string, _ bool) {
 		to := redistest.Dial(t, start(t, nil))
