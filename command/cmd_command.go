@@ -166,7 +166,7 @@ func commandInfo(c *Call) error {
 		if cmd := c.Ex.Table.Find(string(arg)); cmd != nil {
 			c.describe(cmd)
 		} else {
-			c.NullArray()
+			c.Null()
 		}
 	}
 	return nil
