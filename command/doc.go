@@ -25,6 +25,9 @@
 // A command that blocks has appended nothing and set Session.Hold; it runs again when
 // what it waits for is there (block.go).
 //
+// The tests of the commands are in server/testdata/transcripts. For t_hash*.go they are in the folder
+// hash, for cmd_scan.go in the files key/scan*.txt.
+//
 // To add a command: write the function, add its row at the top of its group's
 // file. Everything else that knows commands (arity, permissions, keys, COMMAND,
 // statistics, docs/commands.md) reads the row.
