@@ -59,6 +59,9 @@ func breadth(args []string) error {
 	if err := b.runRows(rows); err != nil {
 		return err
 	}
+	if err := b.addFloor(tmp); err != nil {
+		return err
+	}
 	return b.publish("CPU per request, row by row", o.out)
 }
 
@@ -121,8 +124,15 @@ type turns struct {
 	load       load
 	rounds     int
 	scale      float64
+	quiet      bool // print nothing
 	sheet      sheet
 	about      []string
+}
+
+func (t *turns) say(format string, args ...any) {
+	if !t.quiet {
+		fmt.Printf(format+"\n", args...)
+	}
 }
 
 // breadthColumns are the columns of breadth and floor.
@@ -146,16 +156,14 @@ func (t *turns) runRows(rows []breadthRow) error {
 		t.sheet.servers = append(t.sheet.servers, c.name)
 		t.about = append(t.about, s.describe())
 	}
-	for _, line := range t.about {
-		fmt.Println(line)
-	}
+	t.say("%s", strings.Join(t.about, "\n"))
 	for i, r := range rows {
 		measured, err := t.measure(r, servers)
 		if err != nil {
 			return fmt.Errorf("%s: %w", r.name, err)
 		}
 		t.sheet.rows = append(t.sheet.rows, measured)
-		fmt.Printf("%3d/%d  %-26s %s\n", i+1, len(rows), r.name, strings.Join(t.sheet.cells(measured), "  "))
+		t.say("%3d/%d  %-26s %s", i+1, len(rows), r.name, strings.Join(t.sheet.cells(measured), "  "))
 	}
 	return nil
 }

@@ -86,6 +86,7 @@ func TestServersTakeTurnsAtEveryRow(t *testing.T) {
 	require.NoError(t, err)
 	run := &turns{contenders: twoServers(t), cores: unpinned(), load: findLoad(true), rounds: 2, scale: 0.001}
 	require.NoError(t, run.runRows(rows))
+	require.NoError(t, run.addFloor(t.TempDir()))
 	out := filepath.Join(t.TempDir(), "breadth.md")
 	require.NoError(t, run.publish("CPU", out))
 	text, err := os.ReadFile(out)
@@ -99,6 +100,7 @@ func TestServersTakeTurnsAtEveryRow(t *testing.T) {
 			require.Positive(t, figures[1], "rate of %s", r.name)
 		}
 	}
+	require.Regexp(t, `- the kernel's share of SET .*: \d+\.\d+ us/req at pipeline 1, \d+\.\d+ at pipeline 16\n`, string(text))
 	require.Contains(t, string(text), "- load: own generator, 0.001 of the usual requests, median of 2 rounds\n")
 }
 

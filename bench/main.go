@@ -21,6 +21,11 @@
 // memory fills fresh servers with data of many shapes, and prints the bytes per element. Then it empties
 // a server and prints how much memory goes back to the system.
 //
+//	go run ./bench floor [-rounds N] [-scale SHARE] [-redis PATH] [-valkey PATH] [-ours PATH] [-o FILE.md]
+//
+// floor measures the kernel's share of a request beside the servers. The program in bench/floor reads, and
+// writes fixed bytes.
+//
 //	go run ./bench models [-models reactor,queue] [-w get,set] [-c 1,50] [-P 1,16] [-d 32,1024] [-t 1s | -n N] [-o FOLDER]
 //
 // models puts one load on the same commands under several threading models, and on redis-server
@@ -52,7 +57,8 @@ import (
 
 func commands() map[string]func([]string) error {
 	return map[string]func([]string) error{
-		"compare": compare, "breadth": breadth, "memory": footprint, "models": models, "timeline": timeline, "verdict": judgeHistory,
+		"compare": compare, "breadth": breadth, "memory": footprint, "floor": floor,
+		"models": models, "timeline": timeline, "verdict": judgeHistory,
 	}
 }
 
@@ -61,6 +67,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: bench compare [flags] [NAME=COMMAND ...]   (bench compare -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench breadth [flags]                      (bench breadth -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench memory [flags]                       (bench memory -h lists the flags)")
+		fmt.Fprintln(os.Stderr, "       bench floor [flags]                        (bench floor -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench models [flags]                       (bench models -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench verdict [-o FILE.html] HISTORY.json ...")
 		fmt.Fprintln(os.Stderr, "       bench timeline [flags] TRACE.json          (bench timeline -h lists the flags)")

@@ -54,6 +54,9 @@ func arrows() map[string][]string {
 		// Other threading models over the same commands, to be measured. It is a program of its own.
 		"bench/models": {"command", "internal/config", "internal/collector", "ioworkers", "reactor", "resp", "store", "github.com/tidwall/redcon", "golang.org/x/sys/unix"},
 
+		// The kernel's share of a request, to be measured.
+		"bench/floor": {"golang.org/x/sys/unix"},
+
 		// These talk to servers, ours or not, through TCP alone.
 		"bench":                      {"bench/chart", "lab", "lab/verdict", "resp", "golang.org/x/sys/unix"},
 		"bench/attack":               {},

@@ -1,0 +1,133 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+)
+
+// floorOptions are the flags of `bench floor`.
+type floorOptions struct {
+	programs
+	rounds int
+	scale  float64
+	out    string
+	own    bool
+}
+
+// floor is the command floor: how far each server is from what the kernel takes.
+func floor(args []string) error {
+	var o floorOptions
+	f := flag.NewFlagSet("floor", flag.ExitOnError)
+	o.programs.register(f)
+	f.IntVar(&o.rounds, "rounds", 5, "turns of each server per row, of which the median counts")
+	f.Float64Var(&o.scale, "scale", 1, "requests of a turn, as a `share` of the usual number")
+	f.StringVar(&o.out, "o", "", "write a report in Markdown to this `file`")
+	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
+	f.Parse(args)
+
+	tmp, err := os.MkdirTemp("", "bench")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(tmp)
+	contenders, err := o.contenders(tmp)
+	if err != nil {
+		return err
+	}
+	cores, err := pinLoad()
+	if err != nil {
+		return err
+	}
+	t := &turns{contenders: contenders, cores: cores, load: findLoad(o.own), rounds: o.rounds, scale: o.scale}
+	if err := t.runFloor(tmp); err != nil {
+		return err
+	}
+	t.sheet.print()
+	if o.out == "" {
+		return nil
+	}
+	text := t.sheet.markdown("How far from the kernel's limit", t.about)
+	return os.WriteFile(o.out, []byte(text), 0o644)
+}
+
+// floorName is the name of the program in bench/floor among the servers.
+const floorName = "floor"
+
+// floorRow is a command, and the reply that the floor gives to it.
+type floorRow struct {
+	workload
+	reply string
+}
+
+func floorRows() []floorRow {
+	rows := []floorRow{{workload{name: "ping", args: []string{"PING"}}, "+PONG\r\n"}}
+	for _, w := range loadWorkloads() {
+		switch w.name {
+		case "set":
+			rows = append(rows, floorRow{w, "+OK\r\n"})
+		case "get":
+			rows = append(rows, floorRow{w, fmt.Sprintf("$%d\r\n%s\r\n", len(value), value)})
+		}
+	}
+	return rows
+}
+
+// bothPipelines are the rows of the command, without pipeline and with it.
+func (r floorRow) bothPipelines() []breadthRow {
+	return []breadthRow{r.at(1, 100_000), r.at(16, 400_000)}
+}
+
+func (r floorRow) at(pipeline, n int) breadthRow {
+	w := r.workload
+	w.name = fmt.Sprintf("%s P%d", strings.ToUpper(w.name), pipeline)
+	return breadthRow{workload: w, group: fmt.Sprintf("P%d", pipeline), n: n, pipeline: pipeline, clients: 50}
+}
+
+// runFloor measures the floor beside the contenders. Ratios are to the floor. It knows one reply only,
+// so each command has a floor of its own.
+func (t *turns) runFloor(tmp string) error {
+	program, err := build(tmp, "bench/floor")
+	if err != nil {
+		return err
+	}
+	var rows []row
+	for i, r := range floorRows() {
+		one := *t
+		one.quiet = i > 0
+		one.contenders = append([]contender{floorAs(program, tmp, r.reply)}, t.contenders...)
+		if err := one.runRows(r.bothPipelines()); err != nil {
+			return err
+		}
+		rows = append(rows, one.sheet.rows...)
+		t.sheet, t.about = one.sheet, one.about
+	}
+	t.sheet.rows = rows
+	return nil
+}
+
+// addFloor measures SET on the floor alone, and notes it among what the report is about.
+func (t *turns) addFloor(tmp string) error {
+	program, err := build(tmp, "bench/floor")
+	if err != nil {
+		return err
+	}
+	rows := floorRows()
+	set := rows[slices.IndexFunc(rows, func(r floorRow) bool { return r.name == "set" })]
+	one := *t
+	one.quiet = true
+	one.contenders = []contender{floorAs(program, tmp, set.reply)}
+	if err := one.runRows(set.bothPipelines()); err != nil {
+		return err
+	}
+	const line = "the kernel's share of SET (bench floor): %.2f us/req at pipeline 1, %.2f at pipeline 16"
+	t.about = append(t.about, fmt.Sprintf(line,
+		one.sheet.rows[0].figures[0][0], one.sheet.rows[1].figures[0][0]))
+	return nil
+}
+
+func floorAs(program, tmp, reply string) contender {
+	return contender{floorName, []string{program, "127.0.0.1:{port}", reply}, tmp}
+}

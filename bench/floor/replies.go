@@ -1,0 +1,26 @@
+package main
+
+import "bytes"
+
+// replies are the fixed bytes, as often as one chunk of input can ask for them.
+type replies struct {
+	one int // bytes of a single reply
+	all []byte
+}
+
+// shortest is the length of *1\r\n$4\r\nPING\r\n.
+const shortest = 14
+
+func newReplies(one string) replies {
+	return replies{one: len(one), all: bytes.Repeat([]byte(one), inputSize/shortest+1)}
+}
+
+// to returns the replies to a chunk of input, and at least one byte. A chunk without a * is the inline
+// PING by which the bench waits for a server.
+func (r replies) to(chunk []byte) []byte {
+	requests := bytes.Count(chunk, []byte{'*'})
+	if requests == 0 {
+		return []byte("+PONG\r\n")
+	}
+	return r.all[:min(requests*r.one, len(r.all))]
+}
