@@ -46,10 +46,14 @@ func TestSummarySaysWhichBoundsHold(t *testing.T) {
 	b := &bench{
 		contenders: []contender{{name: "redis-server"}, {name: "miniredisd"}},
 		results: []result{
-			{workload: "set P16", columns: loadColumns, bounds: []bound{{column: 1, most: 0.6}}, figures: [][]float64{{0, 2}, {0, 1.1}}},
-			{workload: "get P16", columns: loadColumns, bounds: []bound{{column: 1, most: 0.6}}, figures: [][]float64{{0, 2}, {0, 1.3}}},
-			{workload: "start", columns: []column{{"ms", "%.1f"}}, bounds: []bound{{most: 5, absolute: true}}, figures: [][]float64{{11}, {5.5}}},
-			{workload: "trace", columns: []column{{"on/off", "%.3f"}}, bounds: []bound{{most: 1.1, absolute: true}}, figures: [][]float64{{math.NaN()}, {1.05}}},
+			{workload: "set P16", columns: loadColumns, bounds: []bound{{column: 1, most: 0.6}},
+				figures: [][]float64{{0, 2}, {0, 1.1}}},
+			{workload: "get P16", columns: loadColumns, bounds: []bound{{column: 1, most: 0.6}},
+				figures: [][]float64{{0, 2}, {0, 1.3}}},
+			{workload: "start", columns: []column{{"ms", "%.1f"}}, bounds: []bound{{most: 5, absolute: true}},
+				figures: [][]float64{{11}, {5.5}}},
+			{workload: "trace", columns: []column{{"on/off", "%.3f"}}, bounds: []bound{{most: 1.1, absolute: true}},
+				figures: [][]float64{{math.NaN()}, {1.05}}},
 		},
 	}
 	var lines []string
@@ -91,7 +95,8 @@ func TestEachLockIsFreedOnceAndTransactionsAreWhole(t *testing.T) {
 			continue
 		}
 		require.NoError(t, w.prepare(s.Addr, 10, 1000))
-		m, err := ownLoad(s.Addr, job{args: w.args, batch: w.batch, once: w.once, n: 1000, clients: 5, pipeline: 4, keys: 10})
+		m, err := ownLoad(s.Addr, job{args: w.args, batch: w.batch, once: w.once, n: 1000, clients: 5, pipeline: 4,
+			keys: 10})
 		require.NoError(t, err)
 		require.Equal(t, 1000, m.requests)
 		if w.once {

@@ -183,7 +183,8 @@ func (t *turns) measure(r breadthRow, servers []*server) (row, error) {
 				return row{}, fmt.Errorf("preparing %s: %w", s.name, err)
 			}
 			before := s.cpu()
-			got, err := t.load.run(s.addr, job{args: r.args, n: n, clients: r.clients, pipeline: r.pipeline, keys: r.keys})
+			got, err := t.load.run(s.addr, job{args: r.args, n: n, clients: r.clients, pipeline: r.pipeline,
+				keys: r.keys})
 			if err != nil {
 				return row{}, fmt.Errorf("%s: %w", s.name, err)
 			}

@@ -9,7 +9,8 @@ import (
 // it runs alone.
 func breadthRows() []breadthRow {
 	return slices.Concat(
-		group("strings", stringRows()), group("keys", keyRows()), group("hashes", hashRows()), group("lists", listRows()),
+		group("strings", stringRows()), group("keys", keyRows()), group("hashes", hashRows()),
+		group("lists", listRows()),
 		group("sets", setRows()), group("sorted sets", zsetRows()), group("streams", streamRows()),
 		group("bits and estimates", bitRows()), group("scripts", scriptRows()),
 		group("scripts that compute", computingRows()), group("server", serverRows()),
@@ -156,7 +157,8 @@ func scriptRows() []breadthRow {
 	return []breadthRow{
 		script("EVAL 10 INCR", 30_000, "for i=1,10 do redis.call('INCR',KEYS[1]) end return 1", "1", "c"),
 		script("EVAL string.format", 20_000,
-			"local t={} for i=1,20 do t[#t+1]=string.format('%d:%s',i,ARGV[1]) end return table.concat(t,',')", "0", "abc"),
+			"local t={} for i=1,20 do t[#t+1]=string.format('%d:%s',i,ARGV[1]) end return table.concat(t,',')", "0",
+			"abc"),
 		script("EVAL cjson", 20_000, "return cjson.encode(cjson.decode(ARGV[1]))", "0", document),
 		hgetall,
 	}
@@ -201,7 +203,8 @@ func pipelineRows(pipeline, n int) (rows []breadthRow) {
 func largeRows() []breadthRow {
 	const keys = 1_000
 	set := request("SET 16 KB P16", 60_000, 16, "SET v:__rand_int__ "+strings.Repeat("x", 16<<10))
-	get := request("GET 16 KB P16", 60_000, 16, "GET v:__rand_int__", stringKeys("v:", keys, strings.Repeat("x", 16<<10)))
+	get := request("GET 16 KB P16", 60_000, 16, "GET v:__rand_int__",
+		stringKeys("v:", keys, strings.Repeat("x", 16<<10)))
 	set.keys, get.keys = keys, keys
 	return []breadthRow{set, get}
 }

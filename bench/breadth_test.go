@@ -100,7 +100,8 @@ func TestServersTakeTurnsAtEveryRow(t *testing.T) {
 			require.Positive(t, figures[1], "rate of %s", r.name)
 		}
 	}
-	require.Regexp(t, `- the kernel's share of SET .*: \d+\.\d+ us/req at pipeline 1, \d+\.\d+ at pipeline 16\n`, string(text))
+	require.Regexp(t, `- the kernel's share of SET .*: \d+\.\d+ us/req at pipeline 1, \d+\.\d+ at pipeline 16\n`,
+		string(text))
 	require.Contains(t, string(text), "- load: own generator, 0.001 of the usual requests, median of 2 rounds\n")
 }
 

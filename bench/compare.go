@@ -53,7 +53,8 @@ func compare(args []string) error {
 	if err != nil {
 		return err
 	}
-	b := &bench{options: o, contenders: contenders, cores: cores, load: findLoad(o.own), base: slices.IndexFunc(contenders, isRedis)}
+	b := &bench{options: o, contenders: contenders, cores: cores, load: findLoad(o.own),
+		base: slices.IndexFunc(contenders, isRedis)}
 	b.describe(os.Stdout)
 	if err := b.run(); err != nil {
 		return err
@@ -78,7 +79,8 @@ func contend(tmp string, named []string) ([]contender, error) {
 	}
 	list := []contender{{ours, []string{bin, "--port", "{port}", "--save", ""}, tmp}}
 	if path, err := exec.LookPath("redis-server"); err == nil {
-		list = slices.Insert(list, 0, contender{"redis-server", []string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}, tmp})
+		list = slices.Insert(list, 0, contender{"redis-server",
+			[]string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}, tmp})
 	} else {
 		fmt.Println("redis-server is not installed: no ratios to it")
 	}
@@ -229,12 +231,14 @@ func (b *bench) measure(w workload, pipeline int, servers []*server) (result, er
 			if w.own() {
 				run = ownLoad
 			}
-			got, err := run(s.addr, job{args: w.args, batch: w.batch, once: w.once, n: n, clients: b.clients, pipeline: pipeline, keys: b.keys})
+			got, err := run(s.addr, job{args: w.args, batch: w.batch, once: w.once, n: n, clients: b.clients,
+				pipeline: pipeline, keys: b.keys})
 			if err != nil {
 				return r, fmt.Errorf("%s: %w", b.contenders[i].name, err)
 			}
 			used := s.cpu() - before
-			samples[i] = append(samples[i], []float64{got.rate, float64(used.Nanoseconds()) / 1e3 / float64(got.requests), got.p50, got.p99, got.p999})
+			samples[i] = append(samples[i], []float64{got.rate,
+				float64(used.Nanoseconds()) / 1e3 / float64(got.requests), got.p50, got.p99, got.p999})
 		}
 	}
 	r.figures = medians(samples)
@@ -261,7 +265,8 @@ func (b *bench) describe(w io.Writer) {
 	b.about = append(b.about,
 		time.Now().UTC().Format("2006-01-02")+", "+machine()+", "+runtime.Version(),
 		b.cores.String(),
-		fmt.Sprintf("load: %s, %d connections, %d keys, %d requests a turn (P1: a quarter), median of %d rounds", b.load.name, b.clients, b.keys, b.n, b.rounds))
+		fmt.Sprintf("load: %s, %d connections, %d keys, %d requests a turn (P1: a quarter), median of %d rounds",
+			b.load.name, b.clients, b.keys, b.n, b.rounds))
 	for _, l := range b.about {
 		fmt.Fprintln(w, l)
 	}

@@ -20,7 +20,8 @@ func crowd(b *bench) (result, error) {
 		workload: "crowd",
 		columns:  []column{{"p50 ms", "%.3f"}, {"p99 ms", "%.3f"}, {"CPU us/req", "%.2f"}, {"bytes/idle conn", "%.0f"}},
 		bounds:   []bound{{column: 1, most: 1.0}, {column: 3, most: 1.0}},
-		note: fmt.Sprintf("%d connections that have said PING once, and after %s of silence SET of 32 bytes by %d more. Bytes are VmRSS before the load, less that of the empty server.",
+		note: fmt.Sprintf("%d connections that have said PING once, and after %s of silence SET of 32 bytes by %d "+
+			"more. Bytes are VmRSS before the load, less that of the empty server.",
 			crowdSize-crowdActive, b.idle, crowdActive),
 	}
 	if err := allowFiles(crowdSize + 100); err != nil {
@@ -71,7 +72,8 @@ func (b *bench) amongIdle(s *server) ([]float64, error) {
 	each := (s.rss() - empty) * (1 << 20) / idle
 
 	before := s.cpu()
-	got, err := b.load.run(s.addr, job{args: []string{"SET", "key:__rand_int__", value}, n: b.n / 4, clients: crowdActive, pipeline: 1, keys: b.keys})
+	got, err := b.load.run(s.addr, job{args: []string{"SET", "key:__rand_int__", value}, n: b.n / 4,
+		clients: crowdActive, pipeline: 1, keys: b.keys})
 	if err != nil {
 		return nil, err
 	}

@@ -172,7 +172,10 @@ func (w *weighing) flush(s *server) ([]float64, error) {
 	defer c.close()
 	const step = 20_000
 	for filled := 0; s.rss() < w.flushed; filled += step {
-		err := c.stream(each(step, func(i int) []string { return []string{"SET", "key:" + padded(filled+i), flushValue()} }))
+		err := c.stream(each(step, func(i int) []string {
+			return []string{"SET", "key:" + padded(filled+i),
+				flushValue()}
+		}))
 		if err != nil {
 			return nil, err
 		}

@@ -22,7 +22,10 @@ func shapes(share float64) (list []shape) {
 	})
 	add("200k Redisson locks", 200_000, redissonLocks)
 	add("1000 strings of 100 KB", 1_000, func(n int) data {
-		return each(n, func(i int) []string { return []string{"SET", numberedKey("b", i), strings.Repeat("x", 100_000)} })
+		return each(n, func(i int) []string {
+			return []string{"SET", numberedKey("b", i),
+				strings.Repeat("x", 100_000)}
+		})
 	})
 	addMany(add)
 	addOne(add)
@@ -88,7 +91,8 @@ func redissonLocks(n int) data {
 		if at%2 == 1 {
 			return []string{"PEXPIRE", numberedKey("rlock", i), "3600000"}
 		}
-		return []string{"HINCRBY", numberedKey("rlock", i), fmt.Sprintf("285475da-9152-4c83-822a-67ee2f116a79:%d", i%97), "1"}
+		return []string{"HINCRBY", numberedKey("rlock", i),
+			fmt.Sprintf("285475da-9152-4c83-822a-67ee2f116a79:%d", i%97), "1"}
 	})
 }
 

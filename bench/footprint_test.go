@@ -17,7 +17,8 @@ func TestEveryShapeHoldsTheElementsItIsDividedBy(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(s.stop)
 	c := redistest.Dial(t, s.addr)
-	length := map[string]string{"hash": "HLEN h", "set": "SCARD s", "sorted": "ZCARD z", "list": "LLEN l", "stream": "XLEN x"}
+	length := map[string]string{"hash": "HLEN h", "set": "SCARD s", "sorted": "ZCARD z", "list": "LLEN l",
+		"stream": "XLEN x"}
 	for _, shape := range shapes(0.001) {
 		require.Equal(t, "OK", c.Do("FLUSHALL").Str)
 		own, err := dial(s.addr)
@@ -54,5 +55,6 @@ func TestMemoryIsMeasuredInAFreshServerForEachShape(t *testing.T) {
 	text, err := os.ReadFile(out)
 	require.NoError(t, err)
 	require.Contains(t, string(text), "\n| 100k intsets of 20 | ")
-	require.Contains(t, string(text), "\n## FLUSHALL of 20 MiB\n\n| server | MiB before | MiB after 1ms | MiB after 2ms |\n")
+	require.Contains(t, string(text), "\n## FLUSHALL of 20 MiB\n\n| server | MiB before | MiB after 1ms | MiB after "+
+		"2ms |\n")
 }

@@ -22,9 +22,11 @@ const unlockScript = `if redis.call("get",KEYS[1])==ARGV[1] then return redis.ca
 // every request waits for its answer, and what counts is the slowest of them.
 func lockLoop(b *bench) (result, error) {
 	r := result{
-		workload: "lockloop", columns: []column{{"p50 ms", "%.3f"}, {"p99 ms", "%.3f"}, {"p99.9 ms", "%.3f"}, {"CPU us/req", "%.2f"}},
+		workload: "lockloop", columns: []column{{"p50 ms", "%.3f"}, {"p99 ms", "%.3f"}, {"p99.9 ms", "%.3f"},
+			{"CPU us/req", "%.2f"}},
 		bounds: []bound{{column: 2, most: 1.0}},
-		note:   fmt.Sprintf("%d connections, each again and again: SET one of %d locks NX PX, and if it got it the unlock script by EVALSHA. Times of single requests.", lockers, locks),
+		note: fmt.Sprintf("%d connections, each again and again: SET one of %d locks NX PX, and if it got it the "+
+			"unlock script by EVALSHA. Times of single requests.", lockers, locks),
 	}
 	var err error
 	r.figures, err = b.each(b.rounds, fiftyLockers)

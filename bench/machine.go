@@ -73,5 +73,6 @@ func startPinned(cmd *exec.Cmd, core int) error {
 func machine() string {
 	var u unix.Utsname
 	unix.Uname(&u)
-	return fmt.Sprintf("%s, %d cores, Linux %s", procField("/proc/cpuinfo", "model name"), runtime.NumCPU(), unix.ByteSliceToString(u.Release[:]))
+	return fmt.Sprintf("%s, %d cores, Linux %s", procField("/proc/cpuinfo", "model name"), runtime.NumCPU(),
+		unix.ByteSliceToString(u.Release[:]))
 }

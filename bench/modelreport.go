@@ -12,10 +12,12 @@ import (
 
 // table is one cell: a line per model.
 func (m *matrix) table(at int) [][]string {
-	rows := [][]string{{"model", "req/s", "CPU us/req", "executing us/req", "ceiling req/s", "p50 ms", "p99 ms", "p99.9 ms"}}
+	rows := [][]string{{"model", "req/s", "CPU us/req", "executing us/req", "ceiling req/s", "p50 ms", "p99 ms",
+		"p99.9 ms"}}
 	for i, f := range m.figures[at] {
 		rows = append(rows, []string{
-			m.models[i].name, fmt.Sprintf("%.0f", f.rate), fmt.Sprintf("%.2f", f.cpu), fmt.Sprintf("%.2f", f.executing), f.ceiling(),
+			m.models[i].name, fmt.Sprintf("%.0f", f.rate), fmt.Sprintf("%.2f", f.cpu),
+			fmt.Sprintf("%.2f", f.executing), f.ceiling(),
 			fmt.Sprintf("%.3f", f.p50), fmt.Sprintf("%.3f", f.p99), fmt.Sprintf("%.3f", f.p999),
 		})
 	}
@@ -65,7 +67,8 @@ func (m *matrix) draw(dir string) ([]drawing, error) {
 	var all []drawing
 	for _, command := range m.distinct(func(c cell) string { return c.command }) {
 		c := m.typical(command)
-		d := drawing{"models-" + command + "-bars.svg", fmt.Sprintf("%s: CPU time per request, %s", strings.ToUpper(command), c.words())}
+		d := drawing{"models-" + command + "-bars.svg",
+			fmt.Sprintf("%s: CPU time per request, %s", strings.ToUpper(command), c.words())}
 		if err := m.bars(c, d.title).Write(filepath.Join(dir, d.file)); err != nil {
 			return nil, err
 		}
@@ -110,7 +113,8 @@ func (m *matrix) typical(command string) cell {
 func (m *matrix) bars(c cell, title string) chart.Bars {
 	b := chart.Bars{Title: title, X: "µs per request", Parts: []string{"executing thread", "other threads"}}
 	for i, f := range m.figures[slices.Index(m.cells, c)] {
-		b.Bars = append(b.Bars, chart.Bar{Name: m.models[i].name, Parts: []float64{f.executing, max(f.cpu-f.executing, 0)}})
+		b.Bars = append(b.Bars, chart.Bar{Name: m.models[i].name,
+			Parts: []float64{f.executing, max(f.cpu-f.executing, 0)}})
 	}
 	return b
 }
@@ -225,7 +229,8 @@ func (m *matrix) bounds() [][]string {
 				if threads.executing <= most {
 					holds = "yes"
 				}
-				rows = append(rows, []string{strings.ToUpper(c.command) + ", " + c.words(), fmt.Sprintf("%.2f", threads.executing),
+				rows = append(rows, []string{strings.ToUpper(c.command) + ", " + c.words(),
+					fmt.Sprintf("%.2f", threads.executing),
 					fmt.Sprintf("%.2f = %g x %s", most, b.share, b.than), holds})
 			}
 		}

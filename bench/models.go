@@ -127,18 +127,22 @@ func (o *modelOptions) cells() (cells []cell, err error) {
 // allModels are those this machine can run, given the two programs of ours.
 func allModels(server, others string) []model {
 	list := []model{
-		{"reactor", "miniredisd: one goroutine reads, executes and writes", 0, 0, []string{server, "--port", "{port}", "--save", ""}},
+		{"reactor", "miniredisd: one goroutine reads, executes and writes", 0, 0,
+			[]string{server, "--port", "{port}", "--save", ""}},
 	}
 	redisLike := func(prefix, program string, dash int, plain []string) {
 		for i, n := range []string{"2", "4"} {
 			about := fmt.Sprintf("%s: %s threads read, parse and write; one of them executes", program, n)
-			list = append(list, model{prefix + n, about, 1 + i, dash, slices.Concat(plain, []string{"--io-threads", n, "--io-threads-do-reads", "yes"})})
+			list = append(list, model{prefix + n, about, 1 + i, dash,
+				slices.Concat(plain, []string{"--io-threads", n, "--io-threads-do-reads", "yes"})})
 		}
 	}
 	redisLike("io-threads-", "miniredisd", 0, list[0].command)
 	list = append(list,
-		model{"goroutines", "a goroutine per connection (redcon), the executor behind a mutex", 3, 0, []string{others, "goroutines", "127.0.0.1:{port}"}},
-		model{"queue", "a reactor goroutine that feeds an executor goroutine through a channel", 4, 0, []string{others, "queue", "127.0.0.1:{port}"}})
+		model{"goroutines", "a goroutine per connection (redcon), the executor behind a mutex", 3, 0,
+			[]string{others, "goroutines", "127.0.0.1:{port}"}},
+		model{"queue", "a reactor goroutine that feeds an executor goroutine through a channel", 4, 0,
+			[]string{others, "queue", "127.0.0.1:{port}"}})
 	for i, name := range []string{"redis-server", "valkey-server"} {
 		if path, err := exec.LookPath(name); err == nil {
 			plain := []string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}
@@ -152,7 +156,8 @@ func allModels(server, others string) []model {
 // lineup builds what is ours and picks the models that were asked for.
 func (o *modelOptions) lineup(tmp string) ([]model, error) {
 	for _, program := range []string{"cmd/miniredisd", "bench/models"} {
-		build := exec.Command("go", "build", "-o", filepath.Join(tmp, filepath.Base(program)), "github.com/miniredisd/miniredisd/"+program)
+		build := exec.Command("go", "build", "-o", filepath.Join(tmp, filepath.Base(program)),
+			"github.com/miniredisd/miniredisd/"+program)
 		build.Env = append(os.Environ(), "CGO_ENABLED=0")
 		build.Stderr = os.Stderr
 		if err := build.Run(); err != nil {
@@ -200,7 +205,8 @@ func (m *matrix) run(tmp string) error {
 	m.tmp = tmp
 	m.about = append(m.about,
 		time.Now().UTC().Format("2006-01-02 15:04 MST"), machine(), runtime.Version(),
-		fmt.Sprintf("load: %s, %d keys, turns of %s, median of %d; server and load share all cores", m.load.name, m.keys, m.length(), m.rounds))
+		fmt.Sprintf("load: %s, %d keys, turns of %s, median of %d; server and load share all cores", m.load.name,
+			m.keys, m.length(), m.rounds))
 	var servers []*server
 	defer func() { stopAll(servers) }()
 	var executors []executor

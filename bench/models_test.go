@@ -53,13 +53,16 @@ func TestTheThreadThatExecutesIsToldFromTheOthers(t *testing.T) {
 // finished is a run of three models over a few cells, with figures that are easy to know again.
 func finished() *matrix {
 	m := &matrix{
-		models: []model{{name: "reactor", about: "one", command: []string{"/tmp/x/miniredisd", "--port", "{port}", "--save", ""}}, {name: "io-threads-4", about: "four", kind: 2, command: []string{"miniredisd"}}, {name: "redis-server-io-4", kind: 2, dash: 1, command: []string{"redis-server"}}},
-		about:  []string{"the machine"},
-		how:    []string{"any thread", "one thread", "one thread"},
+		models: []model{{name: "reactor", about: "one", command: []string{"/tmp/x/miniredisd", "--port", "{port}",
+			"--save", ""}}, {name: "io-threads-4", about: "four", kind: 2, command: []string{"miniredisd"}},
+			{name: "redis-server-io-4", kind: 2, dash: 1, command: []string{"redis-server"}}},
+		about: []string{"the machine"},
+		how:   []string{"any thread", "one thread", "one thread"},
 	}
 	m.cells, _ = (&modelOptions{commands: "get,set", clients: "1,50", pipelines: "1,16", sizes: "32,1024"}).cells()
 	for range m.cells {
-		m.figures = append(m.figures, []figures{{1000, 12, 10, 0.1, 0.2, 0.3}, {2000, 15, 4.5, 0.1, 0.2, 0.3}, {3000, 30, 4, 0.1, 0.2, 0.3}})
+		m.figures = append(m.figures, []figures{{1000, 12, 10, 0.1, 0.2, 0.3}, {2000, 15, 4.5, 0.1, 0.2, 0.3},
+			{3000, 30, 4, 0.1, 0.2, 0.3}})
 	}
 	return m
 }
@@ -108,7 +111,8 @@ func TestCeilingIsTheInverseOfTheExecutingThreadsTime(t *testing.T) {
 // Every model is started as in a real run and serves a few hundred requests.
 func TestEveryModelServesTheLoad(t *testing.T) {
 	redistest.Require(t)
-	o := modelOptions{models: "all", commands: "get,set", clients: "3", pipelines: "4", sizes: "2000", n: 240, rounds: 1, keys: 20}
+	o := modelOptions{models: "all", commands: "get,set", clients: "3", pipelines: "4", sizes: "2000", n: 240,
+		rounds: 1, keys: 20}
 	cells, err := o.cells()
 	require.NoError(t, err)
 	tmp := t.TempDir()

@@ -19,9 +19,11 @@ const (
 // publish100 has as many bytes written as a lock's release wakes waiters for.
 func publish100(b *bench) (result, error) {
 	r := result{
-		workload: fmt.Sprintf("publish%d", subscribers), columns: []column{{"CPU us/req P16", "%.2f"}, {"CPU us/req P1", "%.2f"}},
-		bounds: []bound{{column: 0, most: 0.80}},
-		note:   fmt.Sprintf("PUBLISH of 32 bytes to %d connections, each of which reads them; from one publisher. Without pipeline it is %d times write(2), which is the kernel's.", subscribers, subscribers),
+		workload: fmt.Sprintf("publish%d", subscribers),
+		columns:  []column{{"CPU us/req P16", "%.2f"}, {"CPU us/req P1", "%.2f"}},
+		bounds:   []bound{{column: 0, most: 0.80}},
+		note: fmt.Sprintf("PUBLISH of 32 bytes to %d connections, each of which reads them; from one publisher. "+
+			"Without pipeline it is %d times write(2), which is the kernel's.", subscribers, subscribers),
 	}
 	var err error
 	r.figures, err = b.each(b.rounds, func(s *server) ([]float64, error) {
@@ -83,7 +85,8 @@ func expired(b *bench) (result, error) {
 	r := result{
 		workload: "expired", columns: []column{{"p50 ms", "%.1f"}, {"p99 ms", "%.1f"}, {"max ms", "%.1f"}},
 		bounds: []bound{{column: 2, most: 5, absolute: true}},
-		note:   fmt.Sprintf("From the millisecond of a key's expiry to the keyspace event at the client; %d keys spread over a second.", expiring),
+		note: fmt.Sprintf("From the millisecond of a key's expiry to the keyspace event at the client; %d keys "+
+			"spread over a second.", expiring),
 	}
 	var err error
 	r.figures, err = b.each(b.rounds, lateness)

@@ -13,7 +13,8 @@ type special struct {
 }
 
 func specials() []special {
-	return []special{{"memory", memory}, {"start", startup}, {"idle", idle}, {"publish100", publish100}, {"expired", expired}, {"lockloop", lockLoop}, {"crowd", crowd}, {"trace", tracing}}
+	return []special{{"memory", memory}, {"start", startup}, {"idle", idle}, {"publish100", publish100},
+		{"expired", expired}, {"lockloop", lockLoop}, {"crowd", crowd}, {"trace", tracing}}
 }
 
 const (

@@ -160,7 +160,8 @@ func (rec *recording) draw(title string, from, to float64) *chart.Timeline {
 		row := chart.Row{Name: rec.names[id]}
 		for _, h := range within(rec.spans[id], from, to) {
 			inside := !slices.Contains(phases, h.Category)
-			row.Spans = append(row.Spans, chart.Span{Kind: h.Category, Name: h.Name, Begin: h.At, End: h.end(), Inside: inside})
+			row.Spans = append(row.Spans, chart.Span{Kind: h.Category, Name: h.Name, Begin: h.At, End: h.end(),
+				Inside: inside})
 			seen[h.Category] = true
 		}
 		if len(row.Spans) > 0 {

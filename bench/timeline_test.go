@@ -29,7 +29,8 @@ func TestATimelineShowsThePassThatMostThreadsWorkIn(t *testing.T) {
 	require.NoError(t, timeline([]string{"-title", "a pass", "-o", out, in}))
 	drawn, err := os.ReadFile(out)
 	require.NoError(t, err)
-	for _, part := range []string{"a pass", ">main<", ">io_1<", "<title>set, 1.0 µs", "<title>incr, 1.0 µs", ">read phase<", ">8 µs<"} {
+	for _, part := range []string{"a pass", ">main<", ">io_1<", "<title>set, 1.0 µs", "<title>incr, 1.0 µs",
+		">read phase<", ">8 µs<"} {
 		require.Contains(t, string(drawn), part)
 	}
 	for _, part := range []string{"<title>get", "sleep"} {
@@ -43,7 +44,8 @@ func TestATimelineSaysWhatIsWrongWithItsInput(t *testing.T) {
 	for content, wrong := range map[string]string{
 		"no json":            "is no trace",
 		`{"traceEvents":[]}`: "names no thread",
-		`{"traceEvents":[{"ph":"M","name":"thread_name","tid":1,"args":{"name":"main"}}]}`: "no pass in which a command was executed",
+		`{"traceEvents":[{"ph":"M","name":"thread_name","tid":1,"args":{"name":"main"}}]}`: "no pass in which a " +
+			"command was executed",
 	} {
 		require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 		require.ErrorContains(t, timeline([]string{"-o", path + ".svg", path}), wrong)

@@ -9,9 +9,11 @@ import (
 func tracing(b *bench) (result, error) {
 	r := result{
 		workload: "trace",
-		columns:  []column{{"off P1 us/req", "%.2f"}, {"on P1 us/req", "%.2f"}, {"on/off P1", "%.3f"}, {"on/off P16", "%.3f"}},
-		bounds:   []bound{{column: 2, most: 1.10, absolute: true}},
-		note:     "CPU of GET without --trace and with it, turn by turn; the ratios are medians of those of single rounds. Only miniredisd has the option.",
+		columns: []column{{"off P1 us/req", "%.2f"}, {"on P1 us/req", "%.2f"}, {"on/off P1", "%.3f"},
+			{"on/off P16", "%.3f"}},
+		bounds: []bound{{column: 2, most: 1.10, absolute: true}},
+		note: "CPU of GET without --trace and with it, turn by turn; the ratios are medians of those of single " +
+			"rounds. Only miniredisd has the option.",
 	}
 	for _, c := range b.contenders {
 		figures := slices.Repeat([]float64{math.NaN()}, len(r.columns))

@@ -22,7 +22,8 @@ var (
 func judgeHistory(args []string) error {
 	flags := flag.NewFlagSet("verdict", flag.ContinueOnError)
 	flags.SetOutput(os.Stderr)
-	picture := flags.String("o", "", "write the picture of a counter-example to `FILE.html` (the first history's name with .html)")
+	picture := flags.String("o", "", "write the picture of a counter-example to `FILE.html` (the first history's "+
+		"name with .html)")
 	flags.Usage = func() {
 		fmt.Fprintln(flags.Output(), "usage: bench verdict [-o FILE.html] HISTORY.json ...   (- is the standard input)")
 		flags.PrintDefaults()

@@ -1,17 +1,16 @@
-// Package pubsub knows who listens to which channel. It knows neither sockets nor
-// replies: a subscriber is any value that can be compared, and what is done with a
-// message is up to the caller.
+// Package pubsub knows which subscriber listens to which channel. It knows neither sockets nor replies:
+// a subscriber is any comparable value, and the caller delivers the messages.
 //
 //	SUBSCRIBE a    Channel  ─┐
 //	PSUBSCRIBE a*  Pattern  ─┼─> Topic{Name, Subscribers}  <─ PUBLISH a: To(Channel, a) and Matching(a)
 //	SSUBSCRIBE a   Shard    ─┘                             <─ SPUBLISH a: To(Shard, a)
 //
-// Every order a client can see is the one in which things were subscribed to:
-// subscribers of a topic as in Redis, and topics too, which Redis visits in the
-// order of a hash table (pubsub.c: pubsubPublishMessageInternal).
+// Subscribers of a topic are in the order of their subscriptions, as in Redis. Topics are in the order
+// of their first subscription. Redis visits them in the order of a hash table (pubsub.c:
+// pubsubPublishMessageInternal), so this order is one of the orders that Redis may have.
 //
-// A Registry belongs to one goroutine. Nothing may subscribe or unsubscribe
-// between a call that returns subscribers and the end of their use.
+// A Registry belongs to one goroutine and has no lock. A returned list of subscribers is valid until the
+// next Subscribe, Unsubscribe or Forget.
 package pubsub
 
 import (
@@ -21,10 +20,10 @@ import (
 	"slices"
 )
 
-// Kind is one of the three sets of names, which have nothing to do with each other.
+// Kind is one of three independent sets of names.
 type Kind uint8
 
-// Channel is SUBSCRIBE's, Pattern PSUBSCRIBE's, Shard SSUBSCRIBE's.
+// Channel is for SUBSCRIBE, Pattern for PSUBSCRIBE, Shard for SSUBSCRIBE.
 const (
 	Channel Kind = iota
 	Pattern
@@ -32,33 +31,33 @@ const (
 	kinds
 )
 
-// Topic is a name somebody listens to.
+// Topic is a name with at least one subscriber.
 type Topic[S comparable] struct {
 	Name        string
-	Subscribers []S // in the order in which they came; never empty
+	Subscribers []S // in the order of their subscriptions; never empty
 
-	since int64 // orders the topics
-	index int   // of a pattern, its place in Registry.patterns
+	since int64 // the serial number of the first subscription
+	index int   // the place of a pattern in Registry.patterns
 }
 
-// subscriber is what one subscriber listens to, and since when.
+// subscriber holds the topics of one subscriber, each with the serial number of the subscription.
 type subscriber[S comparable] [kinds]map[*Topic[S]]int64
 
-// Registry is all topics and subscribers.
+// Registry holds all topics and subscribers.
 type Registry[S comparable] struct {
 	match       func(pattern string, name []byte) bool
 	topics      [kinds]map[string]*Topic[S]
-	patterns    []*Topic[S] // those of kind Pattern, in their order; nil where one has gone
-	gone        int         // patterns that are nil
+	patterns    []*Topic[S] // the topics of kind Pattern, in order; nil in place of a removed one
+	gone        int         // the number of nil patterns
 	subscribers map[S]*subscriber[S]
-	serial      int64
-	bytes       int // of the topics
+	serial      int64 // the number of the last subscription
+	bytes       int   // the memory of the topics
 }
 
-// topicMem is the bytes of a topic with one subscriber, without its name.
+// topicMem is the memory of a topic with one subscriber, without its name, in bytes.
 const topicMem = 128
 
-// New makes an empty registry; match tells whether a pattern fits a channel.
+// New makes an empty registry. match reports whether a pattern matches a channel.
 func New[S comparable](match func(pattern string, name []byte) bool) *Registry[S] {
 	r := &Registry[S]{match: match, subscribers: map[S]*subscriber[S]{}}
 	for kind := range r.topics {
@@ -67,8 +66,7 @@ func New[S comparable](match func(pattern string, name []byte) bool) *Registry[S
 	return r
 }
 
-// Subscribe adds s to the listeners of name, which is copied, and tells whether it
-// was none before.
+// Subscribe subscribes s to name. It copies name. It reports whether the subscription is new.
 func (r *Registry[S]) Subscribe(kind Kind, s S, name []byte) bool {
 	of := r.subscribers[s]
 	if of == nil {
@@ -99,7 +97,7 @@ func (r *Registry[S]) Subscribe(kind Kind, s S, name []byte) bool {
 	return true
 }
 
-// Unsubscribe takes s off the listeners of name and tells whether it was one.
+// Unsubscribe ends the subscription of s to name. It reports whether there was one.
 func (r *Registry[S]) Unsubscribe(kind Kind, s S, name []byte) bool {
 	t, of := r.topics[kind][string(name)], r.subscribers[s]
 	if t == nil || of == nil {
@@ -116,7 +114,7 @@ func (r *Registry[S]) Unsubscribe(kind Kind, s S, name []byte) bool {
 	return true
 }
 
-// Forget takes s off everything.
+// Forget ends all subscriptions of s.
 func (r *Registry[S]) Forget(s S) {
 	of := r.subscribers[s]
 	if of == nil {
@@ -130,6 +128,7 @@ func (r *Registry[S]) Forget(s S) {
 	}
 }
 
+// leave removes s from a topic, and the topic if it was the last subscriber.
 func (r *Registry[S]) leave(kind Kind, t *Topic[S], s S) {
 	i := slices.Index(t.Subscribers, s)
 	t.Subscribers = slices.Delete(t.Subscribers, i, i+1)
@@ -146,8 +145,8 @@ func (r *Registry[S]) leave(kind Kind, t *Topic[S], s S) {
 	}
 }
 
-// closeGaps takes those that have gone out of patterns: seldom, so that a subscriber with many
-// patterns can go at once.
+// closeGaps removes the nil patterns. leave calls it once half of the patterns are nil, so that a
+// subscriber with many patterns leaves in linear time.
 func (r *Registry[S]) closeGaps() {
 	r.patterns = slices.DeleteFunc(r.patterns, func(t *Topic[S]) bool { return t == nil })
 	for i, t := range r.patterns {
@@ -164,7 +163,7 @@ func (of *subscriber[S]) count() int {
 	return n
 }
 
-// Count is how many names of a kind s listens to.
+// Count returns the number of subscriptions of s of one kind.
 func (r *Registry[S]) Count(kind Kind, s S) int {
 	if of := r.subscribers[s]; of != nil {
 		return len(of[kind])
@@ -172,10 +171,10 @@ func (r *Registry[S]) Count(kind Kind, s S) int {
 	return 0
 }
 
-// Listens tells whether s listens to anything.
+// Listens reports whether s has any subscription.
 func (r *Registry[S]) Listens(s S) bool { return r.subscribers[s] != nil }
 
-// Total is how many names of all kinds s listens to.
+// Total returns the number of subscriptions of s of all kinds.
 func (r *Registry[S]) Total(s S) int {
 	if of := r.subscribers[s]; of != nil {
 		return of.count()
@@ -183,16 +182,17 @@ func (r *Registry[S]) Total(s S) int {
 	return 0
 }
 
-// Mem is about the bytes that the topics take.
+// Mem returns the approximate memory of the topics, in bytes.
 func (r *Registry[S]) Mem() int { return r.bytes }
 
-// Names are the names of a kind that s listens to, in its order.
+// Names returns the names of one kind that s is subscribed to, oldest first.
 func (r *Registry[S]) Names(kind Kind, s S) []string {
 	of := r.subscribers[s]
 	if of == nil {
 		return nil
 	}
-	topics := slices.SortedFunc(maps.Keys(of[kind]), func(a, b *Topic[S]) int { return cmp.Compare(of[kind][a], of[kind][b]) })
+	topics := slices.SortedFunc(maps.Keys(of[kind]),
+		func(a, b *Topic[S]) int { return cmp.Compare(of[kind][a], of[kind][b]) })
 	names := make([]string, len(topics))
 	for i, t := range topics {
 		names[i] = t.Name
@@ -200,7 +200,7 @@ func (r *Registry[S]) Names(kind Kind, s S) []string {
 	return names
 }
 
-// To are the listeners of one name, in their order. It is the registry's own list.
+// To returns the subscribers of a name, oldest first. The caller must not change the list.
 func (r *Registry[S]) To(kind Kind, name []byte) []S {
 	if t := r.topics[kind][string(name)]; t != nil {
 		return t.Subscribers
@@ -208,7 +208,7 @@ func (r *Registry[S]) To(kind Kind, name []byte) []S {
 	return nil
 }
 
-// Matching are the patterns that fit a channel, in their order.
+// Matching yields the patterns that match a channel, oldest first.
 func (r *Registry[S]) Matching(channel []byte) iter.Seq[*Topic[S]] {
 	return func(yield func(*Topic[S]) bool) {
 		for _, t := range r.patterns {
@@ -219,10 +219,11 @@ func (r *Registry[S]) Matching(channel []byte) iter.Seq[*Topic[S]] {
 	}
 }
 
-// Len is how many names of a kind have listeners.
+// Len returns the number of topics of one kind.
 func (r *Registry[S]) Len(kind Kind) int { return len(r.topics[kind]) }
 
-// Topics are the names of a kind that have listeners, in their order.
+// Topics returns the topics of one kind, oldest first.
 func (r *Registry[S]) Topics(kind Kind) []*Topic[S] {
-	return slices.SortedFunc(maps.Values(r.topics[kind]), func(a, b *Topic[S]) int { return cmp.Compare(a.since, b.since) })
+	return slices.SortedFunc(maps.Values(r.topics[kind]),
+		func(a, b *Topic[S]) int { return cmp.Compare(a.since, b.since) })
 }

@@ -40,7 +40,7 @@ func TestMatchingPatternsComeInTheOrderOfTheirFirstSubscription(t *testing.T) {
 	require.Equal(t, []string{"n*", "*", "?ews"}, got)
 }
 
-func TestForgettingASubscriberLeavesNothingOfIt(t *testing.T) {
+func TestForgetRemovesAllOfASubscriber(t *testing.T) {
 	r := New[int](fits)
 	for _, kind := range []Kind{Channel, Pattern, Shard} {
 		r.Subscribe(kind, 1, []byte("a"))
@@ -60,7 +60,7 @@ func TestForgettingASubscriberLeavesNothingOfIt(t *testing.T) {
 	require.Empty(t, r.patterns)
 }
 
-// The model is a list of who listens to what, oldest first.
+// The model is a list of subscriptions, oldest first.
 func TestRegistryAgreesWithAList(t *testing.T) {
 	type entry struct {
 		kind Kind

@@ -43,8 +43,8 @@ func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, c.SetDeadline(time.Now().Add(redistest.Limit)))
-	until(t, func() bool { return o.Sees(c) != "" })
-	before, _ := o.Input()
+	until(t, func() bool { return o.ClientLine(c) != "" })
+	before, _ := o.BytesRead()
 	read := make(chan error, 1)
 	go func() {
 		reply, err := io.ReadAll(c)
@@ -54,8 +54,8 @@ func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
 	_, _ = c.Write(sent) // fails when the server closes before it has everything
 	open := true
 	for idle := 0; open && idle < 3; idle++ { // it may close in the pass after that in which it has read all
-		now, _ := o.Input()
-		line := o.Sees(c)
+		now, _ := o.BytesRead()
+		line := o.ClientLine(c)
 		open = line != ""
 		if now < before+int64(len(sent)) || !strings.Contains(line, " obl=0 oll=0 ") {
 			idle = -1

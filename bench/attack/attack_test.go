@@ -22,7 +22,8 @@ func TestVerdict(t *testing.T) {
 	}{
 		{name: "nothing"},
 		{"twice the time", attack{}, outcome{took: 4 * time.Second}, outcome{took: 2 * time.Second}, nil},
-		{"more than twice the time", attack{}, outcome{took: 5 * time.Second}, outcome{took: 2 * time.Second}, []string{"time 2.5 times"}},
+		{"more than twice the time", attack{}, outcome{took: 5 * time.Second}, outcome{took: 2 * time.Second},
+			[]string{"time 2.5 times"}},
 		{"ten times little time", attack{}, outcome{took: 20 * ms}, outcome{took: 2 * ms}, nil},
 		{"half as much memory again", attack{}, outcome{peakMB: 300}, outcome{peakMB: 200}, nil},
 		{"twice the memory", attack{}, outcome{peakMB: 400}, outcome{peakMB: 200}, []string{"memory 2.0 times"}},
@@ -34,13 +35,18 @@ func TestVerdict(t *testing.T) {
 		{"no kill", attack{endless: true}, outcome{busy: 1}, outcome{killed: true}, []string{"SCRIPT KILL in vain"}},
 		{"no kill anywhere", attack{endless: true}, outcome{}, outcome{}, nil},
 		{"the end", attack{}, outcome{death: "over 1s"}, outcome{}, []string{"ends: over 1s"}},
-		{"the end of redis-server", attack{}, outcome{death: "over 1s", took: time.Minute}, outcome{death: "exit"}, nil},
-		{"memory that does not count", attack{held: true}, outcome{peakMB: 100, usedMB: 3}, outcome{peakMB: 100, usedMB: 90}, []string{"counts 3 MB of 100"}},
-		{"memory that is not there", attack{held: true}, outcome{peakMB: 6, usedMB: 3}, outcome{peakMB: 100, usedMB: 90}, nil},
+		{"the end of redis-server", attack{}, outcome{death: "over 1s", took: time.Minute}, outcome{death: "exit"},
+			nil},
+		{"memory that does not count", attack{held: true}, outcome{peakMB: 100, usedMB: 3},
+			outcome{peakMB: 100, usedMB: 90}, []string{"counts 3 MB of 100"}},
+		{"memory that is not there", attack{held: true}, outcome{peakMB: 6, usedMB: 3},
+			outcome{peakMB: 100, usedMB: 90}, nil},
 		{"a refusal", attack{}, outcome{refused: "ERR no"}, outcome{}, []string{"refuses: ERR no"}},
 		{"a refusal of both", attack{}, outcome{refused: "ERR no"}, outcome{refused: "ERR never"}, nil},
-		{"a refusal of what stops redis-server", attack{}, outcome{refused: "ERR no"}, outcome{stall: time.Second}, nil},
-		{"another answer", attack{}, outcome{same: []string{":1"}}, outcome{same: []string{":2"}}, []string{`answers [":1"], not [":2"]`}},
+		{"a refusal of what stops redis-server", attack{}, outcome{refused: "ERR no"}, outcome{stall: time.Second},
+			nil},
+		{"another answer", attack{}, outcome{same: []string{":1"}}, outcome{same: []string{":2"}},
+			[]string{`answers [":1"], not [":2"]`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) { require.Equal(t, tt.want, judge(tt.a, tt.ours, tt.redis, threshold, 1)) })

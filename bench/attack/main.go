@@ -45,9 +45,11 @@ func parseOptions(args []string) (options, error) {
 	f.StringVar(&o.only, "only", "", "run the attacks whose name matches this `regexp`")
 	f.StringVar(&o.ours, "ours", "", "`command` that starts miniredisd; without it one is built")
 	f.StringVar(&o.redis, "redis", "redis-server", "`path` of the redis-server to compare with")
-	f.IntVar(&o.memoryMB, "memory", 0, "kill a server above this many `MB` (1500 in the short form, 4096 in the full one)")
+	f.IntVar(&o.memoryMB, "memory", 0, "kill a server above this many `MB` (1500 in the short form, 4096 in the "+
+		"full one)")
 	f.DurationVar(&o.limit, "time", 0, "kill a server after this `time` (5s in the short form, 60s in the full one)")
-	f.DurationVar(&o.busy, "busy", 0, "busy-reply-threshold of both servers (100ms in the short form, 500ms in the full one)")
+	f.DurationVar(&o.busy, "busy", 0, "busy-reply-threshold of both servers (100ms in the short form, 500ms in the "+
+		"full one)")
 	f.Float64Var(&o.slack, "slack", 1, "bounds on time and memory are so many `times` as large: for a busy machine")
 	f.StringVar(&o.report, "o", "", "write a report in Markdown to this `file`")
 	if err := f.Parse(args); err != nil {

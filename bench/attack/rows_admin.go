@@ -92,7 +92,8 @@ var adminRows = []attack{
 		}, run: func(x *attacker) { x.do("FUNCTION", "LIST", "LIBRARYNAME", strings.Repeat("*a", x.n)) }},
 	{name: "admin: function restore", does: "FUNCTION RESTORE of n bytes that are none.",
 		short: 1_000_000, full: 50_000_000, run: func(x *attacker) { x.big(x.n, "FUNCTION", "RESTORE") }},
-	{name: "admin: client list", does: "CLIENT LIST, 100 times, with n clients.", short: 500, full: 9_000, known: "large replies are one piece",
+	{name: "admin: client list", does: "CLIENT LIST, 100 times, with n clients.", short: 500, full: 9_000,
+		known: "large replies are one piece",
 		run: func(x *attacker) {
 			x.crowd(x.n, bytesOf("PING\r\n"))
 			x.pipe(100, func(int) []string { return []string{"CLIENT", "LIST"} })

@@ -11,7 +11,8 @@ func repeated(head, each, separator, tail string) func(*attacker) {
 func bodies(command string) func(*attacker) {
 	return func(x *attacker) {
 		x.pipe(x.n, func(i int) []string {
-			body := "local k = KEYS[1] if redis.call('get', k) == ARGV[1] then return redis.call('del', k) end return " + itoa(i)
+			body := "local k = KEYS[1] if redis.call('get', k) == ARGV[1] then return redis.call('del', k) end " +
+				"return " + itoa(i)
 			if command == "EVAL" {
 				return []string{"EVAL", body, "1", "lock", "me"}
 			}
@@ -95,7 +96,8 @@ var compileRows = []attack{
 	{name: "compile: bodies and maxmemory", does: "n distinct EVAL bodies under maxmemory 100mb.",
 		short: 4_000, full: 200_000, held: true,
 		options: []string{"--maxmemory", "100mb"}, run: bodies("EVAL")},
-	{name: "compile: loaded bodies", does: "SCRIPT LOAD of n distinct bodies.", known: "gopher-lua compiles more slowly than Lua",
+	{name: "compile: loaded bodies", does: "SCRIPT LOAD of n distinct bodies.",
+		known: "gopher-lua compiles more slowly than Lua",
 		short: 4_000, full: 200_000,
 		held: true, run: bodies("SCRIPT LOAD")},
 	{name: "compile: wrong bodies", does: "n distinct EVAL bodies that do not compile.",

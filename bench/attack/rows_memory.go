@@ -76,7 +76,10 @@ var memoryRows = []attack{
 			}
 		}},
 	{name: "memory: names", does: "n clients with names of 60 kB.", short: 200, full: 3_000, held: true,
-		run: crowd(0, func(int) []byte { return appendCommand(nil, "CLIENT", "SETNAME", strings.Repeat("x", 60_000)) })},
+		run: crowd(0, func(int) []byte {
+			return appendCommand(nil, "CLIENT", "SETNAME",
+				strings.Repeat("x", 60_000))
+		})},
 	{name: "memory: library names", does: "n clients with library names of 60 kB.", short: 200, full: 3_000,
 		held: true,
 		run: crowd(0, func(int) []byte {

@@ -8,7 +8,8 @@ var packRows = []attack{
 		short: 100_000, full: 5_000_000,
 		run: eval("return #cjson.decode('['..string.rep('{\"a\":1},', {n}-1)..'{}]')")},
 	{name: "pack: decode fields", does: "cjson.decode of an object of n fields.", short: 100_000, full: 3_000_000,
-		run: eval("local t={} for i=1,{n} do t[i]='\"f'..i..'\":'..i end return cjson.decode('{'..table.concat(t, ',')..'}').f7")},
+		run: eval("local t={} for i=1,{n} do t[i]='\"f'..i..'\":'..i end return cjson.decode('{'..table.concat(t, " +
+			"',')..'}').f7")},
 	{name: "pack: decode numbers", does: "cjson.decode of n numbers.", short: 300_000, full: 10_000_000,
 		run: eval("return #cjson.decode('['..string.rep('1e5,', {n}-1)..'1]')")},
 	{name: "pack: decode escapes", does: "cjson.decode of a string of n escapes.",

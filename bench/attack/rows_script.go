@@ -50,7 +50,8 @@ func endlessRows() []attack {
 		short: 1, full: 1, endless: true,
 		prepare: func(x *attacker) {
 			x.do("FUNCTION", "LOAD", "#!lua name=a\n"+
-				"redis.register_function{function_name='f', callback=function() while true do end end, flags={'no-writes'}}")
+				"redis.register_function{function_name='f', callback=function() while true do end end, "+
+				"flags={'no-writes'}}")
 		}, run: lines("FCALL f 0")}, attack{name: "endless: library",
 		does: "FUNCTION LOAD of a library that never ends.", short: 1, full: 1,
 		endless: true, run: func(x *attacker) { x.do("FUNCTION", "LOAD", "#!lua name=a\nwhile true do end") }})
@@ -70,7 +71,8 @@ var scriptRows = []attack{
 		run: eval("return string.find(string.rep('a', {n}), '.-.-.-b')")},
 	{name: "script: greedy", does: "A pattern of two greedy gaps over n bytes.", short: 500, full: 3_000,
 		run: eval("return string.find(string.rep('a', {n}), 'a*a*b')")},
-	{name: "script: optional", does: "n optional items in a pattern over n bytes.", known: "a match counts its steps, and Go checks its bounds",
+	{name: "script: optional", does: "n optional items in a pattern over n bytes.",
+		known: "a match counts its steps, and Go checks its bounds",
 		short: 20, full: 24,
 		run: eval("return string.find(string.rep('a', {n}), string.rep('a?', {n})..'b')")},
 	{name: "script: plain find", does: "A plain search whose needle nearly matches everywhere.",
@@ -101,12 +103,15 @@ var scriptRows = []attack{
 		run: eval("local t={} pcall(table.insert, t, 2^40, 1) pcall(table.remove, t, -2^40) return 1")},
 	{name: "script: next after removal", does: "next is asked for the first of n fields as they are removed.",
 		short: 3_000, full: 40_000,
-		run: eval("local t={} for i=1,{n} do t['k'..i]=i end local k=next(t) while k do t[k]=nil k=next(t) end return 1")},
+		run: eval("local t={} for i=1,{n} do t['k'..i]=i end local k=next(t) while k do t[k]=nil k=next(t) end " +
+			"return 1")},
 	{name: "script: holes", does: "A table of n far indices.", short: 100_000, full: 3_000_000,
 		run: eval("local t={} for i=1,{n} do t[i*1000003]=i end return #t")},
-	{name: "script: length", does: "The length of a table with holes, n times.", known: "the operator # of gopher-lua walks over the nils at the end",
+	{name: "script: length", does: "The length of a table with holes, n times.",
+		known: "the operator # of gopher-lua walks over the nils at the end",
 		short: 50_000, full: 5_000_000,
-		run: eval("local t={} for i=1,1e5 do t[i]=i end for i=1e5,2,-1 do t[i]=nil end local n=0 for i=1,{n} do n=n+#t end return n")},
+		run: eval("local t={} for i=1,1e5 do t[i]=i end for i=1e5,2,-1 do t[i]=nil end local n=0 for i=1,{n} do " +
+			"n=n+#t end return n")},
 	{name: "script: unpack", does: "unpack of a range of 2^32.", short: 1, full: 1,
 		run: eval("return pcall(unpack, {}, -2^31, 2^31-1) and 1 or 0")},
 	{name: "script: unpack of many", does: "unpack of n elements.", short: 1_000_000, full: 10_000_000,
@@ -119,7 +124,8 @@ var scriptRows = []attack{
 		run: eval("local t={} for i=1,{n} do t[i]=string.rep('x', 1e6)..i end return #t")},
 	{name: "script: coroutines", does: "A table of n coroutines that wait.", short: 5_000, full: 200_000,
 		run: eval(
-			"local t={} for i=1,{n} do t[i]=coroutine.create(function() coroutine.yield() end) coroutine.resume(t[i]) end return #t")},
+			"local t={} for i=1,{n} do t[i]=coroutine.create(function() coroutine.yield() end) " +
+				"coroutine.resume(t[i]) end return #t")},
 	{name: "script: coroutine nest", does: "n coroutines within each other.", short: 150, full: 10_000,
 		run: eval("local function f(n) if n>0 then coroutine.wrap(f)(n-1) end end return pcall(f, {n}) and 1 or 0")},
 	{name: "script: stack", does: "Recursion until the stack is full.", short: 1, full: 1,
@@ -129,13 +135,16 @@ var scriptRows = []attack{
 	{name: "script: stack of gsub", does: "gsub within gsub until the stack is full.", short: 1, full: 1,
 		run: eval("local f f=function() return (string.gsub('x', 'x', f)) end return pcall(f) and 1 or 0")},
 	{name: "script: __index chain", does: "A chain of n metatables.", short: 1_000, full: 100_000,
-		run: eval("local t={} for i=1,{n} do t=setmetatable({}, {__index=t}) end return pcall(function() return t.x end) and 1 or 0")},
+		run: eval("local t={} for i=1,{n} do t=setmetatable({}, {__index=t}) end return pcall(function() return t.x " +
+			"end) and 1 or 0")},
 	{name: "script: __index of itself", does: "A metatable that is its own.", short: 1, full: 1,
 		run: eval("local t={} setmetatable(t, t) t.__index=t return pcall(function() return t.x end) and 1 or 0")},
 	{name: "script: __tostring", does: "__tostring that calls itself.", short: 1, full: 1,
-		run: eval("local t=setmetatable({}, {__tostring=function(t) return tostring(t) end}) return pcall(tostring, t) and 1 or 0")},
+		run: eval("local t=setmetatable({}, {__tostring=function(t) return tostring(t) end}) return pcall(tostring, " +
+			"t) and 1 or 0")},
 	{name: "script: __concat", does: "n concatenations by a metatable.", short: 50_000, full: 1_000_000,
-		run: eval("local t=setmetatable({}, {__concat=function(a) return a end}) for i=1,{n} do local x=t..t end return 1")},
+		run: eval("local t=setmetatable({}, {__concat=function(a) return a end}) for i=1,{n} do local x=t..t end " +
+			"return 1")},
 	{name: "script: long error", does: "An error of n bytes.", short: 1_000_000, full: 100_000_000,
 		run: eval("return #redis.error_reply(string.rep('x', {n})).err")},
 	{name: "script: sha1hex", does: "redis.sha1hex of n bytes.", short: 10_000_000, full: 300_000_000,
@@ -156,7 +165,8 @@ var scriptRows = []attack{
 		short: 100_000, full: 3_000_000, prepare: fill("RPUSH l", "element:{i}"),
 		run: eval("return #redis.call('LRANGE','l',0,-1)")},
 	{name: "script: arguments", does: "A command of n arguments from a script.", short: 7_000, full: 7_000,
-		run: eval("local t={} for i=1,{n} do t[i]='m'..i end for i=1,50 do redis.call('SADD','s',unpack(t)) end return 1")},
+		run: eval("local t={} for i=1,{n} do t[i]='m'..i end for i=1,50 do redis.call('SADD','s',unpack(t)) end " +
+			"return 1")},
 	{name: "script: keys", does: "EVAL with n keys.", short: 100_000, full: 1_000_000,
 		run: once("EVAL return(#KEYS) {n}", "k{i}")},
 	{name: "script: log", does: "redis.log of n lines, below the level.", short: 100_000, full: 3_000_000,

@@ -4,7 +4,8 @@ import "strings"
 
 // stringRows are commands on long strings, bitmaps and large values.
 var stringRows = []attack{
-	{name: "string: lcs", does: "LCS of two strings of n bytes.", short: 2_000, full: 10_000, known: "the collector lets garbage lie as large as what lives",
+	{name: "string: lcs", does: "LCS of two strings of n bytes.", short: 2_000, full: 10_000,
+		known:   "the collector lets garbage lie as large as what lives",
 		prepare: func(x *attacker) { x.big(x.n, "SET", "a"); x.big(x.n, "SET", "b") },
 		run:     lines("LCS a b", "LCS a b IDX WITHMATCHLEN")},
 	{name: "string: lcs of long", does: "LCS of two strings of n bytes, whose table is beyond every memory.",

@@ -28,7 +28,8 @@ func judge(a attack, ours, redis outcome, busy time.Duration, slack float64) (fi
 		}
 	}
 	find(ours.death != "", "ends: %s", ours.death)
-	find(ours.took > longest(2*redis.took+timeFloor), "time %.1f times", ratio(ours.took.Seconds(), redis.took.Seconds()))
+	find(ours.took > longest(2*redis.took+timeFloor), "time %.1f times",
+		ratio(ours.took.Seconds(), redis.took.Seconds()))
 	find(ours.peakMB > slack*(1.5*redis.peakMB+memoryFloor), "memory %.1f times", ratio(ours.peakMB, redis.peakMB))
 	find(ours.stall > longest(busy+redis.stall+timeFloor), "others wait %d ms", ours.stall.Milliseconds())
 	find(a.endless && redis.killed && !ours.killed && ours.busy > 0, "SCRIPT KILL in vain")

@@ -108,7 +108,8 @@ func (g Grid) Write(path string) error {
 	}
 	legend.Draw(draw.Crop(canvas, width-legendWidth, 0, 0, -titleHeight))
 	field := draw.Crop(canvas, 0, -legendWidth, 0, -titleHeight)
-	tiles := draw.Tiles{Rows: len(g.Rows), Cols: cols, PadX: pad, PadY: pad, PadTop: pad, PadBottom: pad, PadLeft: pad, PadRight: pad}
+	tiles := draw.Tiles{Rows: len(g.Rows), Cols: cols, PadX: pad, PadY: pad, PadTop: pad, PadBottom: pad,
+		PadLeft: pad, PadRight: pad}
 	for i, row := range plot.Align(plots, tiles, field) {
 		for j, c := range row {
 			if plots[i][j] != nil {

@@ -52,12 +52,14 @@ func TestAGridShowsEveryPanelAndNamesEachLineOnce(t *testing.T) {
 
 func TestBarsAreNamedWithTheirParts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "bars.svg")
-	b := Bars{Title: "CPU", X: "us", Parts: []string{"executing", "other"}, Bars: []Bar{{"reactor", []float64{10, 0.5}}, {"queue", []float64{3, 12}}}}
+	b := Bars{Title: "CPU", X: "us", Parts: []string{"executing", "other"},
+		Bars: []Bar{{"reactor", []float64{10, 0.5}}, {"queue", []float64{3, 12}}}}
 	require.NoError(t, b.Write(path))
 	svg, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Regexp(t, `font-family:[^;"]*, sans-serif[;"]`, string(svg))
-	require.Subset(t, texts(t, path), []string{"CPU", "us", "executing", "other", "reactor  10.0 + 0.5", "queue  3.0 + 12.0"})
+	require.Subset(t, texts(t, path), []string{"CPU", "us", "executing", "other", "reactor  10.0 + 0.5",
+		"queue  3.0 + 12.0"})
 }
 
 func TestLongBarsEndAtTheEdge(t *testing.T) {
@@ -82,7 +84,8 @@ func TestATimelineIsWellFormedAndNamesWhatHasRoom(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "timeline.svg")
 	tl := Timeline{
 		Title: "a <pass>", Begin: 100, End: 200, Kinds: []string{"read", "write"},
-		Rows: []Row{{"main", []Span{{Kind: "read", Name: "long", Begin: 90, End: 150}, {Kind: "write", Name: "short", Begin: 150, End: 151, Inside: true}}}},
+		Rows: []Row{{"main", []Span{{Kind: "read", Name: "long", Begin: 90, End: 150},
+			{Kind: "write", Name: "short", Begin: 150, End: 151, Inside: true}}}},
 	}
 	require.NoError(t, tl.Write(path))
 	found := texts(t, path)

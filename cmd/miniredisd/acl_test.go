@@ -29,7 +29,8 @@ func startErrors(t *testing.T, program, conf, aclfile string) string {
 	require.Error(t, err, "%s starts with %s", program, conf)
 	require.Equal(t, 1, cmd.ProcessState.ExitCode())
 	text := errs.String()
-	for _, m := range regexp.MustCompile(`(?m)^\d+:M .*? [#*] (.*(?:ACL|user).*)$`).FindAllStringSubmatch(string(out), -1) {
+	warning := regexp.MustCompile(`(?m)^\d+:M .*? [#*] (.*(?:ACL|user).*)$`)
+	for _, m := range warning.FindAllStringSubmatch(string(out), -1) {
 		text += m[1] + "\n"
 	}
 	return strings.Replace(text, "Redis 7.0.15", "Redis "+config.RedisVersion, 1)
@@ -46,25 +47,31 @@ func TestWrongUsersStopTheStart(t *testing.T) {
 		{"user alice on\nuser alice off", ""},
 		{"aclfile users.acl\nuser alice on", "user bob on\n"},
 		{"aclfile nosuch.acl", ""},
-		{"aclfile users.acl", "user alice on +nosuch +get ~* ~a foo\n# comment\nuser\nuser alice off\nuser bob (+get\nUSER carol\n"},
+		{"aclfile users.acl", "user alice on +nosuch +get ~* ~a foo\n# comment\nuser\nuser alice off\nuser bob " +
+			"(+get\nUSER carol\n"},
 		{"aclfile users.acl", "user alice #abc\nuser bob >x <y\nuser carol (+nosuch)\nuser dave (on)\n"},
 	} {
 		theirs := startErrors(t, "redis-server", c.conf, c.aclfile)
 		require.NotEmpty(t, theirs)
-		require.Equal(t, theirs, startErrors(t, filepath.Join(bin, "miniredisd"), c.conf, c.aclfile), "%s\n%s", c.conf, c.aclfile)
+		require.Equal(t, theirs, startErrors(t, filepath.Join(bin, "miniredisd"), c.conf, c.aclfile), "%s\n%s",
+			c.conf, c.aclfile)
 	}
 }
 
 // Redis counts the words of the line from the wrong end and names another rule.
 func TestTheErrorNamesTheWrongRule(t *testing.T) {
 	for line, why := range map[string]string{
-		"user alice on foo":     "Error in user declaration 'foo': Syntax error",
-		"user alice ~* on ~a":   "Error in user declaration '~a': Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns",
-		"user alice (+get on)":  "Error in user declaration '(+get on)': Syntax error",
-		"user alice (+get ~x":   "Error in user declaration '(+get': Unmatched parenthesis in selector definition",
-		"user alice on >pw <qw": "Error in user declaration '<qw': The password you are trying to remove from the user does not exist",
+		"user alice on foo": "Error in user declaration 'foo': Syntax error",
+		"user alice ~* on ~a": "Error in user declaration '~a': Adding a pattern after the * pattern (or the " +
+			"'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list " +
+			"of patterns",
+		"user alice (+get on)": "Error in user declaration '(+get on)': Syntax error",
+		"user alice (+get ~x":  "Error in user declaration '(+get': Unmatched parenthesis in selector definition",
+		"user alice on >pw <qw": "Error in user declaration '<qw': The password you are trying to remove from the " +
+			"user does not exist",
 	} {
-		require.Contains(t, startErrors(t, filepath.Join(bin, "miniredisd"), "\n"+line, ""), "at line 2\n>>> '"+line+"'\n"+why)
+		require.Contains(t, startErrors(t, filepath.Join(bin, "miniredisd"), "\n"+line, ""),
+			"at line 2\n>>> '"+line+"'\n"+why)
 	}
 }
 
@@ -74,16 +81,20 @@ func TestUsersAreRewrittenIntoTheConfiguration(t *testing.T) {
 	p := start(t, "miniredisd", "", file)
 	c := redistest.Dial(t, p.addr())
 	c.Do("AUTH", "pw")
-	c.Do("ACL", "SETUSER", "alice", "on", "#30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4", "+select|1", "(+get ~x)")
+	c.Do("ACL", "SETUSER", "alice", "on", "#30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4",
+		"+select|1", "(+get ~x)")
 	c.Do("ACL", "SETUSER", "bob", "off")
 	before := c.Do("ACL", "LIST").String()
 	require.Equal(t, "OK", c.Do("CONFIG", "REWRITE").Str)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Contains(t, string(text), "user alice on sanitize-payload #30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4 resetchannels -@all +select|1 (~x resetchannels -@all +get)\n")
+	require.Contains(t, string(text), "user alice on sanitize-payload "+
+		"#30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4 resetchannels -@all +select|1 (~x "+
+		"resetchannels -@all +get)\n")
 
 	again := start(t, "miniredisd", "", file, "--port", "0")
-	again.waitFor("The user 'bob' is disabled (there is no 'on' modifier in the user description). Make sure this is not a configuration error.")
+	again.waitFor("The user 'bob' is disabled (there is no 'on' modifier in the user description). Make sure this is " +
+		"not a configuration error.")
 	c = redistest.Dial(t, again.addr())
 	c.Do("AUTH", "pw")
 	require.Equal(t, before, c.Do("ACL", "LIST").String())

@@ -18,7 +18,8 @@ func version(strict bool) string {
 			}
 		}
 	}
-	line := fmt.Sprintf("Redis server v=%s sha=%s:0 malloc=go bits=64 build=%s\n", config.RedisVersion, build[:8], build)
+	line := fmt.Sprintf("Redis server v=%s sha=%s:0 malloc=go bits=64 build=%s\n", config.RedisVersion, build[:8],
+		build)
 	if !strict {
 		line += fmt.Sprintf("miniredisd v=%s\n", config.Version)
 	}

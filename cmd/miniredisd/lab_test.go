@@ -24,7 +24,8 @@ func ask(t *testing.T, url, body string) string {
 }
 
 func TestTheLabAnswersOverHTTP(t *testing.T) {
-	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "ports", "--masters", "3", "--lab", "yes", "--lab-http", "127.0.0.1:0", "--lab-http-file", "lab")
+	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "ports", "--masters", "3", "--lab", "yes",
+		"--lab-http", "127.0.0.1:0", "--lab-http-file", "lab")
 	line := p.waitFor("Lab is at http://")
 	url := line[strings.Index(line, "http://"):]
 	ports := masterPorts(p)
@@ -34,19 +35,23 @@ func TestTheLabAnswersOverHTTP(t *testing.T) {
 	c := dialPort(t, ports[1])
 	require.Equal(t, url, "http://"+c.Do("CONFIG", "GET", "lab-http").Elems[1].Str+"/lab")
 
-	require.Equal(t, `{"ok":true,"result":["OK","OK","OK"]}`, ask(t, url, `{"master": "all", "args": ["CLOCK", "FREEZE"]}`))
+	require.Equal(t, `{"ok":true,"result":["OK","OK","OK"]}`,
+		ask(t, url, `{"master": "all", "args": ["CLOCK", "FREEZE"]}`))
 	require.Equal(t, `{"ok":true,"result":"OK"}`, ask(t, url+"/clock/set/1700000000000?master=2", ""))
-	require.Equal(t, `{"ok":true,"result":{"unix-ms":1700000000000,"frozen":1,"rate":1}}`, ask(t, url+"/clock?master=2", ""))
+	require.Equal(t, `{"ok":true,"result":{"unix-ms":1700000000000,"frozen":1,"rate":1}}`,
+		ask(t, url+"/clock?master=2", ""))
 	require.Equal(t, "OK", c.Do("SET", "lock", "v", "PX", "1000").Str)
 	require.Equal(t, `{"ok":true,"result":[0,1,0]}`, ask(t, url+"/clock/advance/1001?master=all", ""))
 	require.Equal(t, int64(0), c.Do("EXISTS", "lock").Int)
-	require.Contains(t, ask(t, url+"/clock/advance/x", ""), `{"ok":false,"error":"ERR LAB CLOCK ADVANCE: milliseconds expects a number`)
+	require.Contains(t, ask(t, url+"/clock/advance/x", ""),
+		`{"ok":false,"error":"ERR LAB CLOCK ADVANCE: milliseconds expects a number`)
 
 	gone := dialPort(t, ports[0])
 	require.NoError(t, gone.Send([]byte("SHUTDOWN\r\n")))
 	p.waitFor("[master 1] This master has ended")
 	require.Equal(t, `{"ok":false,"error":"ERR LAB: master 1 has ended"}`, ask(t, url+"/clock", ""))
-	require.Contains(t, ask(t, url+"/clock/freeze?master=all", ""), `[{"error":"ERR LAB: master 1 has ended"},"OK","OK"]`)
+	require.Contains(t, ask(t, url+"/clock/freeze?master=all", ""),
+		`[{"error":"ERR LAB: master 1 has ended"},"OK","OK"]`)
 
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 0, p.exit())
@@ -54,7 +59,8 @@ func TestTheLabAnswersOverHTTP(t *testing.T) {
 }
 
 func TestTheLabAnswersOverHTTPWhileAScriptRuns(t *testing.T) {
-	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "ports", "--masters", "2", "--busy-reply-threshold", "10", "--lab", "yes", "--lab-http", "127.0.0.1:0")
+	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "ports", "--masters", "2",
+		"--busy-reply-threshold", "10", "--lab", "yes", "--lab-http", "127.0.0.1:0")
 	line := p.waitFor("Lab is at http://")
 	url := line[strings.Index(line, "http://"):]
 	ports := masterPorts(p)
@@ -75,8 +81,9 @@ func TestTheLabAnswersOverHTTPWhileAScriptRuns(t *testing.T) {
 
 func TestWrongLabOptionsStopTheStart(t *testing.T) {
 	for args, why := range map[string]string{
-		"--lab-http 127.0.0.1:0":               "lab-http needs --lab yes",
-		"--lab yes --lab-http 0.0.0.0:0":       "lab-http is for this machine only, and '0.0.0.0' is not a loopback address",
+		"--lab-http 127.0.0.1:0": "lab-http needs --lab yes",
+		"--lab yes --lab-http 0.0.0.0:0": "lab-http is for this machine only, and '0.0.0.0' is not a loopback " +
+			"address",
 		"--lab yes --lab-http-file somewhere":  "lab-http-file needs lab-http, which is not set",
 		"--lab yes --lab-http 127.0.0.1:99999": "lab-http: listen tcp: address 99999: invalid port",
 	} {

@@ -88,7 +88,8 @@ func isFree(port, n int) bool {
 
 func TestMastersListenOnPortsInARow(t *testing.T) {
 	port := freeRange(t, 3)
-	p := start(t, "miniredisd", "", "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--port-file", "ports", "--masters", "3")
+	p := start(t, "miniredisd", "", "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--port-file", "ports",
+		"--masters", "3")
 	require.Equal(t, []string{strconv.Itoa(port), strconv.Itoa(port + 1), strconv.Itoa(port + 2)}, masterPorts(p))
 	for i := range 3 {
 		require.Contains(t, p.out.String(), fmt.Sprintf("[master %d] Running mode=standalone, port=%d.", i+1, port+i))
@@ -100,7 +101,8 @@ func TestEitherAllMastersListenOrNone(t *testing.T) {
 	taken, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port+2)))
 	require.NoError(t, err)
 	defer taken.Close()
-	p := start(t, "miniredisd", "", "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--port-file", "ports", "--masters", "3")
+	p := start(t, "miniredisd", "", "--bind", "127.0.0.1", "--port", strconv.Itoa(port), "--port-file", "ports",
+		"--masters", "3")
 	require.Equal(t, 1, p.exit())
 	require.Contains(t, p.out.String(), fmt.Sprintf("Failed listening on port %d (tcp), aborting.", port+2))
 	require.NotContains(t, p.out.String(), "Running mode")
@@ -154,5 +156,6 @@ func TestOneMasterDoesNotRewriteTheFileOfAll(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte("masters 2\nport 0\nport-file ports\n"), 0o600))
 	p := start(t, "miniredisd", "", file)
 	c := dialPort(t, masterPorts(p)[1])
-	require.Equal(t, "ERR 2 masters share the configuration file, so none of them can rewrite it", c.Do("CONFIG", "REWRITE").Str)
+	require.Equal(t, "ERR 2 masters share the configuration file, so none of them can rewrite it",
+		c.Do("CONFIG", "REWRITE").Str)
 }

@@ -100,6 +100,12 @@ func (p *process) port() int {
 	return port
 }
 
+// addr waits until the server listens and returns its address.
+func (p *process) addr() string {
+	p.t.Helper()
+	return fmt.Sprintf("127.0.0.1:%d", p.port())
+}
+
 func ping(t *testing.T, network, addr string) {
 	t.Helper()
 	conn, err := net.Dial(network, addr)
@@ -128,14 +134,16 @@ func TestSignalsEndTheServerWithExitCodeZero(t *testing.T) {
 // The patterns are those of embedded-redis, redis-memory-server, testcontainers and Redis's own test
 // suite.
 func TestWrappersSeeTheServerIsReady(t *testing.T) {
-	p := start(t, "redis-server", "", "--save", "", "--appendonly", "no", "--bind", "127.0.0.1", "--port", "0", "--always-show-logo", "yes")
+	p := start(t, "redis-server", "", "--save", "", "--appendonly", "no", "--bind", "127.0.0.1", "--port", "0",
+		"--always-show-logo", "yes")
 	p.waitFor("Ready to accept connections")
 	pid := p.cmd.Process.Pid
 	for _, pattern := range []string{
 		`.*[Rr]eady to accept connections.*`,
 		`\* Ready to accept connections`,
 		fmt.Sprintf(`(?s) PID: %d.*Server initialized`, pid),
-		fmt.Sprintf(`(?m)^%d:M \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} \* Ready to accept connections tcp$`, pid),
+		fmt.Sprintf(`(?m)^%d:M \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d\.\d{3} \* Ready to accept connections tcp$`,
+			pid),
 	} {
 		require.Regexp(t, pattern, p.out.String())
 	}
@@ -159,7 +167,8 @@ func TestTheLogSaysThatNothingIsSaved(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "dump.rdb"), nil, 0o600))
 		p := start(t, name, "", "--port", "0", "--dir", dir, "--save", "60", "1", "--appendonly", "yes")
 		p.waitFor("# WARNING: nothing is saved. This server keeps its data in memory only; 'save 60 1' has no effect.")
-		p.waitFor("# WARNING: nothing is saved. This server keeps its data in memory only; 'appendonly yes' has no effect.")
+		p.waitFor("# WARNING: nothing is saved. This server keeps its data in memory only; 'appendonly yes' has no " +
+			"effect.")
 		p.waitFor("# WARNING: " + dir + "/dump.rdb is not loaded.")
 		p.port()
 		c := p.dial()
@@ -192,7 +201,8 @@ func TestALabThatStrangersCanReachIsRefused(t *testing.T) {
 
 func TestALabThatIsOpenedToStrangersIsWarnedOf(t *testing.T) {
 	const warning = "# WARNING: everyone who reaches 0.0.0.0:"
-	p := start(t, "redis-server", "", "--port", "0", "--lab", "yes", "--lab-open", "yes", "--bind", "*", "--protected-mode", "no")
+	p := start(t, "redis-server", "", "--port", "0", "--lab", "yes", "--lab-open", "yes", "--bind", "*",
+		"--protected-mode", "no")
 	p.waitFor(warning)
 	closed := start(t, "redis-server", "", "--port", "0", "--lab", "yes", "--bind", "*")
 	closed.port()
@@ -204,70 +214,11 @@ func TestALabThatIsOpenedToStrangersIsWarnedOf(t *testing.T) {
 	closed.waitFor(warning)
 }
 
-func TestPortInUse(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	port := l.Addr().(*net.TCPAddr).Port
-	p := start(t, "redis-server", "", "--port", strconv.Itoa(port), "--bind", "127.0.0.1")
-	require.Equal(t, 1, p.exit())
-	require.Contains(t, p.out.String(), fmt.Sprintf("# Warning: Could not create server TCP listening socket 127.0.0.1:%d: bind: Address already in use\n", port))
-	require.Contains(t, p.out.String(), fmt.Sprintf("# Failed listening on port %d (tcp), aborting.\n", port))
-}
-
-func TestUnusableUnixSocket(t *testing.T) {
-	p := start(t, "miniredisd", "", "--port", "0", "--unixsocket", "/nonexistent/s")
-	require.Equal(t, 1, p.exit())
-	require.Contains(t, p.out.String(), "# Failed opening Unix socket: bind: No such file or directory\n")
-}
-
-func TestNothingToListenOn(t *testing.T) {
-	p := start(t, "miniredisd", "", "--bind", "")
-	require.Equal(t, 1, p.exit())
-	require.Contains(t, p.out.String(), "# Configured to not listen anywhere, exiting.\n")
-}
-
-func TestBadConfigurationLine(t *testing.T) {
-	p := start(t, "miniredisd", "# first\nport 1\ntimeout soon\n", "-")
-	require.Equal(t, 1, p.exit())
-	require.Equal(t, "\n*** FATAL CONFIG FILE ERROR (Redis 7.2.6) ***\nReading the configuration file, at line 3\n>>> 'timeout soon'\nargument couldn't be parsed into an integer\n", p.errs.String())
-}
-
-func TestRenamedCommands(t *testing.T) {
-	hash := strings.Repeat("b840FC02d5", 4)
-	p := start(t, "miniredisd", "rename-command ping "+hash+"\nrename-command ECHO \"\"\nport 0", "-")
-	conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", p.port()))
-	require.NoError(t, err)
-	defer conn.Close()
-	_, err = io.WriteString(conn, "PING\r\nECHO x\r\n"+hash+"\r\n")
-	require.NoError(t, err)
-	in := bufio.NewReader(conn)
-	for _, want := range []string{"-ERR unknown command 'PING', ", "-ERR unknown command 'ECHO', ", "+PONG"} {
-		line, err := in.ReadString('\n')
-		require.NoError(t, err)
-		require.True(t, strings.HasPrefix(line, want), line)
-	}
-	for line, why := range map[string]string{
-		"rename-command nosuch x":     "No such command in rename-command",
-		"rename-command get set":      "Target command name already exists",
-		"rename-command config|get x": "No such command in rename-command",
-	} {
-		p := start(t, "miniredisd", "\n"+line, "-")
-		require.Equal(t, 1, p.exit())
-		require.Contains(t, p.errs.String(), "at line 2\n>>> '"+line+"'\n"+why+"\n")
-	}
-}
-
-func TestMissingConfigurationFile(t *testing.T) {
-	p := start(t, "miniredisd", "", "/nonexistent.conf")
-	require.Equal(t, 1, p.exit())
-	require.Contains(t, p.out.String(), "# Fatal error, can't open config file '/nonexistent.conf': No such file or directory\n")
-}
-
 // This is how tempredis starts a server.
 func TestConfigurationFromStdinAndUnixSocket(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "redis.sock")
-	p := start(t, "redis-server", "port 0\nrequirepass \"\"\nsave \"\"\nunixsocketperm 700\nunixsocket "+socket+"\n", "-")
+	p := start(t, "redis-server", "port 0\nrequirepass \"\"\nsave \"\"\nunixsocketperm 700\nunixsocket "+socket+"\n",
+		"-")
 	p.waitFor("Reading config from stdin")
 	p.waitFor("Ready to accept connections unix")
 	p.waitFor("The server is now ready to accept connections")
@@ -282,7 +233,8 @@ func TestConfigurationFromStdinAndUnixSocket(t *testing.T) {
 }
 
 func TestFilesAreWrittenWhenReadyAndRemovedAtExit(t *testing.T) {
-	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "the.port", "--pidfile", "the.pid", "--bind", "127.0.0.1", "-::1")
+	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "the.port", "--pidfile", "the.pid", "--bind",
+		"127.0.0.1", "-::1")
 	port := p.port()
 	text, err := os.ReadFile(filepath.Join(p.cmd.Dir, "the.port"))
 	require.NoError(t, err)
@@ -300,7 +252,8 @@ func TestFilesAreWrittenWhenReadyAndRemovedAtExit(t *testing.T) {
 
 func TestLogFileAndLevel(t *testing.T) {
 	dir := t.TempDir()
-	p := start(t, "miniredisd", "", "--dir", dir, "--logfile", "log", "--loglevel", "warning", "--port", "0", "--bind", "10.255.255.1")
+	p := start(t, "miniredisd", "", "--dir", dir, "--logfile", "log", "--loglevel", "warning", "--port", "0",
+		"--bind", "10.255.255.1")
 	require.Equal(t, 1, p.exit())
 	require.Empty(t, p.out.String())
 	text, err := os.ReadFile(filepath.Join(dir, "log"))
@@ -374,12 +327,6 @@ func TestArgumentsThatStartNoServer(t *testing.T) {
 		require.Contains(t, p.errs.String(), want)
 		require.Empty(t, p.out.String())
 	}
-}
-
-// addr waits until the server listens and returns its address.
-func (p *process) addr() string {
-	p.t.Helper()
-	return fmt.Sprintf("127.0.0.1:%d", p.port())
 }
 
 func TestASignalThatCrashesIsReported(t *testing.T) {

@@ -1,11 +1,11 @@
-// Package rlog writes log lines in the shape of redis-server's, which wrappers
-// and test suites read to learn that a server is ready:
+// Package rlog writes log lines in the format of redis-server. Programs that start a server and test
+// suites read them to learn that it is ready:
 //
 //	4711:M 21 Nov 2026 02:05:54.102 * Ready to accept connections tcp
+//	pid:role date and time level text
 //
-// The number is the process, the letter its role (M a master, C a process that
-// is not serving yet), the character before the text the level: . debug,
-// - verbose, * notice, # warning.
+// The role is M for a master, or C for a process that does not serve yet. The level is . for debug,
+// - for verbose, * for notice, and # for warning. Redis writes them in server.c: serverLogRaw.
 //
 // Any goroutine may log. Log has the signature that server.New takes.
 package rlog
@@ -26,20 +26,21 @@ const (
 	Master   = 'M'
 )
 
-// levels orders the level characters; words are loglevel's.
+// levels has the characters of the levels in ascending order. words has the words of the directive
+// loglevel in the same order.
 const (
 	levels = ".-*#"
 	words  = "debug verbose notice warning nothing"
 )
 
-// Logger writes to a file, or to a writer as long as no file is set.
+// Logger writes to a file, or to a writer while no file is set.
 type Logger struct {
 	*target
-	name string       // before every text
-	min  atomic.Int32 // index in levels; its length silences everything
+	name string       // comes before every text
+	min  atomic.Int32 // the lowest level that is written, as an index in levels; 4 means none
 }
 
-// target is what loggers of one process write to.
+// target is where all loggers of a process write to.
 type target struct {
 	mu   sync.Mutex
 	out  io.Writer
@@ -47,36 +48,35 @@ type target struct {
 	role byte
 }
 
-// New returns a logger of level notice.
+// New returns a logger with the level notice.
 func New(out io.Writer) *Logger {
 	l := &Logger{target: &target{out: out, role: Starting}}
 	l.min.Store(2)
 	return l
 }
 
-// Named returns a logger to the same place whose lines say whose they are, and whose
-// level is its own from now on.
+// Named returns a logger to the same target. Its lines begin with [name], and it has its own level.
 func (l *Logger) Named(name string) *Logger {
 	named := &Logger{target: l.target, name: "[" + name + "] "}
 	named.min.Store(l.min.Load())
 	return named
 }
 
-// SetFile sends the log to a file, to the writer again for "".
+// SetFile sends the log to a file. With "" it goes to the writer again.
 func (l *Logger) SetFile(path string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.path = path
 }
 
-// SetRole sets the letter after the process number.
+// SetRole sets the letter after the process id.
 func (l *Logger) SetRole(role byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.role = role
 }
 
-// SetLevel takes a word of the directive loglevel.
+// SetLevel sets the level to a word of the directive loglevel.
 func (l *Logger) SetLevel(word string) {
 	for i, w := range strings.Fields(words) {
 		if w == word {
@@ -85,7 +85,7 @@ func (l *Logger) SetLevel(word string) {
 	}
 }
 
-// Log writes a line, unless its level is below the one that is set.
+// Log writes a line, unless level is below the level of the logger. level is a character of levels.
 func (l *Logger) Log(level byte, format string, args ...any) {
 	if int32(strings.IndexByte(levels, level)) < l.min.Load() {
 		return
@@ -96,23 +96,22 @@ func (l *Logger) Log(level byte, format string, args ...any) {
 	l.write(fmt.Sprintf("%d:%c %s %c %s%s\n", os.Getpid(), l.role, now, level, l.name, fmt.Sprintf(format, args...)))
 }
 
-// Signal writes the line that redis-server's signal handler writes, which has a
-// shape of its own.
+// Signal writes a line in the format of redis-server's signal handler (server.c: serverLogFromHandler).
 func (l *Logger) Signal(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.write(fmt.Sprintf("%d:signal-handler (%d) %s\n", os.Getpid(), time.Now().Unix(), text))
 }
 
-// Text writes text without a prefix, as the logo is written.
+// Text writes text without a prefix, such as the logo.
 func (l *Logger) Text(text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.write(text)
 }
 
-// write opens the file for each line, so that log rotation needs no signal. A
-// log that cannot be written is no reason to stop serving.
+// write opens the file for each line, so that log rotation needs no signal. It ignores errors: a server
+// goes on without its log.
 func (l *target) write(line string) {
 	if l.path == "" {
 		_, _ = io.WriteString(l.out, line)

@@ -20,11 +20,14 @@ func TestLinesHaveTheShapeOfRedis(t *testing.T) {
 	l.Log('#', "%d%% full", 100)
 	l.Signal("Received SIGTERM scheduling shutdown...")
 	stamp := `\d\d [A-Z][a-z][a-z] \d{4} \d\d:\d\d:\d\d\.\d{3}`
-	require.Regexp(t, fmt.Sprintf(`^%d:C %s \* Ready to accept connections tcp\n%[1]d:M %[2]s # 100%% full\n%[1]d:signal-handler \(\d+\) Received SIGTERM scheduling shutdown\.\.\.\n$`, os.Getpid(), stamp), out.String())
+	require.Regexp(t, fmt.Sprintf(`^%d:C %s \* Ready to accept connections tcp\n`+
+		`%[1]d:M %[2]s # 100%% full\n`+
+		`%[1]d:signal-handler \(\d+\) Received SIGTERM scheduling shutdown\.\.\.\n$`, os.Getpid(), stamp), out.String())
 }
 
 func TestLevelsBelowTheOneSetAreSilent(t *testing.T) {
-	for level, want := range map[string]string{"debug": ".-*#", "verbose": "-*#", "notice": "*#", "warning": "#", "nothing": ""} {
+	for level, want := range map[string]string{"debug": ".-*#", "verbose": "-*#", "notice": "*#", "warning": "#",
+		"nothing": ""} {
 		var out bytes.Buffer
 		l := New(&out)
 		l.SetLevel(level)

@@ -12,9 +12,9 @@ import (
 //
 //	M    names of the rows
 //	X    a span of a thread
-//	C    how many clients wait to be read from, or written to, in a pass
-//	b e  a request, from its first byte read to its last byte written
-//	s f  a client handed from one thread to another
+//	C    how many clients wait to be read or written in a pass
+//	b e  a request, from the first byte read to the last byte written
+//	s f  an arrow, where a client goes from one thread to another
 func (tr *Trace) WriteJSON(w io.Writer) error {
 	out := writer{w: bufio.NewWriterSize(w, 1<<16), pid: os.Getpid()}
 	out.head("process_name", 0).text("name", "miniredisd").end()
@@ -37,17 +37,17 @@ func (tr *Trace) WriteJSON(w io.Writer) error {
 	return out.close()
 }
 
-// writer puts events together, one a line.
+// writer formats events, one a line.
 type writer struct {
 	w     *bufio.Writer
 	buf   []byte
 	pid   int
-	some  bool // events before this one
-	args  bool // arguments before this one
+	some  bool // this is not the first event
+	args  bool // the event has an argument already
 	flows int64
 }
 
-// begin writes what all events have: what they are, when and where.
+// begin writes the fields that all events have: type, category, name, process, thread and time.
 func (out *writer) begin(ph, cat, name string, at int64, tid int) *writer {
 	out.buf = append(out.buf[:0], ",\n"...)
 	if !out.some {
@@ -71,7 +71,7 @@ func (out *writer) head(name string, tid int) *writer {
 	return out.begin("M", "__metadata", name, 0, tid)
 }
 
-// micros writes nanoseconds, all of them, in the unit of the format.
+// micros writes nanoseconds as microseconds with three decimals, the unit of the format.
 func (out *writer) micros(name string, ns int64) *writer {
 	out.buf = fmt.Appendf(out.buf, `,"%s":%d.%03d`, name, ns/1000, ns%1000)
 	return out
@@ -105,7 +105,7 @@ func (out *writer) text(name, s string) *writer {
 	return out
 }
 
-// end completes the event. An error comes to light in close.
+// end completes the event. close returns a write error.
 func (out *writer) end() {
 	if out.args {
 		out.buf = append(out.buf, '}')
@@ -144,7 +144,7 @@ func (out *writer) span(e *placed) {
 	out.end()
 }
 
-// depth draws the number of clients that wait as it is during one of main's phases.
+// depth draws the number of waiting clients during a phase of main.
 func (out *writer) depth(e *placed) {
 	name := ""
 	switch e.kind {
@@ -159,15 +159,16 @@ func (out *writer) depth(e *placed) {
 	out.begin("C", "queue", name, e.end, e.on.id).num("clients", 0).end()
 }
 
-// life writes a request that is known from its beginning to its end. All requests of a
-// client have one name, so that viewers show them in one row.
+// life writes a request, unless a part of it is missing. All requests of a client have the same name, so
+// that viewers show them in one row.
 func (out *writer) life(l *life) {
 	if l.written == nil {
 		return
 	}
 	id := fmt.Sprintf("%d.%d", l.client, l.seq)
 	name := fmt.Sprintf("client %d", l.client)
-	out.begin("b", "request", name, l.born, l.parsed.on.id).raw("id", id).text("command", l.name).num("seq", l.seq).end()
+	out.begin("b", "request", name, l.born, l.parsed.on.id).raw("id", id).text("command", l.name).num("seq",
+		l.seq).end()
 	out.begin("e", "request", name, l.written.end, l.written.on.id).raw("id", id).end()
 }
 
@@ -179,12 +180,12 @@ func (out *writer) flow(name string, from, to *placed) {
 	out.begin("f", "hand-off", name, to.begin, to.on.id).raw("id", id).raw("bp", "e").end()
 }
 
-// handOffs draws where a client goes to another thread and comes back: a worker's share of
-// a phase is main's, the first request that a worker has parsed goes to main, and so does
-// the last that main has executed to the worker that writes the reply.
+// handOffs draws arrows between threads: from main's phase to a thread's share of it, from the first
+// request that a thread has parsed to its execution on main, and from the last executed request to the
+// thread that writes its reply.
 func (tr *Trace) handOffs(out *writer, all []placed, requests []*life) {
 	main := tr.threads[0]
-	var phase [Wait + 1]*placed // of main, the latest of each kind
+	var phase [Wait + 1]*placed // the latest span of each kind on main
 	for i := range all {
 		switch e := &all[i]; {
 		case e.on == main:

@@ -5,17 +5,17 @@ import (
 	"slices"
 )
 
-// A request is known by its client and its number among the client's requests.
+// request identifies a request by its client and its number among the client's requests.
 type request struct{ client, seq int64 }
 
-// life is a request from the moment its bytes are taken from the socket to the
-// moment the reply is in the kernel's hands. What has left the ring is missing.
+// life is a request from the read of its bytes to the write of its reply. Spans that the ring has lost
+// are nil.
 type life struct {
 	request
 	name             string
 	parsed, executed *placed
 	born             int64
-	done             int64 // when it was executed: a blocked one the second time
+	done             int64 // the end of the execution; of the last one if the client was blocked
 	written          *placed
 }
 
@@ -25,8 +25,7 @@ type placed struct {
 	on *Thread
 }
 
-// collect returns all events as a reader of the file wants them, by their begin and the
-// enclosing before the enclosed.
+// collect returns the events of all threads by their begin. An outer span comes before its inner spans.
 func (tr *Trace) collect() []placed {
 	var all []placed
 	for _, t := range tr.threads {
@@ -40,13 +39,12 @@ func (tr *Trace) collect() []placed {
 	return all
 }
 
-// lives follows every request through the events. They are returned in the order in
-// which they were parsed.
+// lives follows every request through the events. It returns the requests in the order of parsing.
 func lives(all []placed) []*life {
 	var found []*life
 	known := map[request]*life{}
 	reads := map[int64]int64{}      // by client: when the read before its next parse began
-	writes := map[int64][]*placed{} // by client: those that answered something
+	writes := map[int64][]*placed{} // by client: the writes that answered a request
 	for i := range all {
 		e := &all[i]
 		switch e.kind {
@@ -61,7 +59,7 @@ func lives(all []placed) []*life {
 				known[l.request] = l
 				found = append(found, l)
 			}
-			delete(reads, e.client) // the next one may be missing
+			delete(reads, e.client) // the ring may have lost the next read
 		case Execute:
 			if l := known[request{e.client, e.seq}]; l != nil {
 				l.run(e)
@@ -78,8 +76,7 @@ func lives(all []placed) []*life {
 	return found
 }
 
-// run notes a command. The first one is the request itself, for it encloses those that
-// it has called.
+// run adds a command. The first command is the request itself, and later ones are its calls.
 func (l *life) run(e *placed) {
 	if l.executed == nil {
 		l.executed, l.name = e, e.name
@@ -87,7 +84,7 @@ func (l *life) run(e *placed) {
 	l.done = max(l.done, e.end)
 }
 
-// answer finds the write that took the end of the reply.
+// answer finds the write that sent the end of the reply.
 func (l *life) answer(writes []*placed) {
 	i, _ := slices.BinarySearchFunc(writes, l.seq, func(w *placed, seq int64) int { return cmp.Compare(w.seq, seq) })
 	for ; i < len(writes) && l.executed != nil && l.written == nil; i++ {

@@ -1,41 +1,39 @@
-// Package trace records who did what when: one ring of events for each thread. A
-// recording can be looked at in Perfetto or chrome://tracing, and shows what is
-// otherwise only claimed: that commands run on one thread whatever the others do.
+// Package trace records what each thread does: one ring of events for each thread. Perfetto and
+// chrome://tracing show a recording. It makes visible that commands run on one thread only.
 //
 //	main                     io_1                      io_2
 //	 │ Mark, Lap, Span        │ Mark, Lap               │ Mark, Lap
 //	 v                        v                         v
 //	[ring]                   [ring]                    [ring]
 //	 └────────────────────────┴────────────┬────────────┘
-//	                                       v   on main, while the others are parked
+//	                                       v   on main, while the other threads sleep
 //	                                   WriteJSON
 //
-// A Thread is written by its own goroutine alone, so nothing here is locked and
-// nothing waits. Making rows and WriteJSON are for main, at moments when no other
-// thread works.
+// Only its own goroutine writes to a Thread, so there are no locks and nothing waits. Main adds rows and
+// calls WriteJSON at moments when no other thread works.
 //
-// A nil *Thread records nothing: code that is instrumented costs one comparison
-// while there is no recording. An event is a few words copied into the ring, with
-// no allocation; when the ring is full the oldest go.
+// A nil *Thread records nothing. So instrumented code costs one comparison while there is no recording.
+// An event is a few words in the ring and allocates nothing. When the ring is full, a new event replaces
+// the oldest.
 //
-// Only spans are recorded. All else that is in the file, the life of each request,
-// the hand-offs between threads, the number of clients that wait, follows from
-// them and is worked out by WriteJSON (json.go, requests.go), when there is time.
+// The ring holds spans only. WriteJSON derives the rest of the file from them later (json.go,
+// requests.go): the life of each request, the hand-over between threads, and the number of clients that
+// wait.
 //
-// Redis has nothing like it; perf(1) and its latency monitor come closest.
+// Redis has no such recording. perf(1) and its latency monitor come closest.
 package trace
 
 import "syscall"
 
-// Kind is what a thread did in a span.
+// Kind is what a thread did in a span of time.
 type Kind uint8
 
-// The phases of a pass. Reading and Writing are whole phases, of main or of a
-// worker's share of them; Read, Parse and Write are what is done for one client.
+// The kinds. Reading and Writing are a whole phase of a pass on main, or a thread's share of it. Read,
+// Parse, Execute and Write are work for one client.
 const (
 	Sleep Kind = iota
 	Accept
-	Gather // of main, for more to be read
+	Gather // main waits for more readable clients
 	Reading
 	Read
 	Parse
@@ -43,21 +41,22 @@ const (
 	Expire
 	Writing
 	Write
-	Wait // of main, for the others
+	Wait // main waits for the threads
 )
 
 func (k Kind) String() string {
-	return [...]string{"sleep", "accept", "gather", "read phase", "read", "parse", "execute", "expire", "write phase", "write", "wait"}[k]
+	return [...]string{"sleep", "accept", "gather", "read phase", "read", "parse", "execute", "expire",
+		"write phase", "write", "wait"}[k]
 }
 
-// ringSize is how many events are kept of each thread: 3.5 MiB of them.
+// ringSize is the number of events in a ring. A ring takes 3.5 MiB.
 const ringSize = 1 << 16
 
 // event is one span.
 type event struct {
 	begin, end int64 // monotonic ns
 	name       string
-	client     int64 // 0 for none
+	client     int64 // 0 if the span belongs to no client
 	seq        int64 // see Lap
 	n          int32
 	kind       Kind
@@ -70,12 +69,12 @@ type Trace struct {
 	threads []*Thread // main first
 }
 
-// New begins a recording. Clock is asked by all threads: monotonic nanoseconds.
+// New begins a recording. All threads call clock, which returns monotonic nanoseconds.
 func New(clock func() int64) *Trace {
 	return &Trace{clock: clock, since: clock()}
 }
 
-// Thread adds a row. The first is main's.
+// Thread adds a row. The first row is main's.
 func (tr *Trace) Thread(name string) *Thread {
 	t := &Thread{
 		clock: tr.clock, name: name, last: tr.since, floor: tr.since,
@@ -85,8 +84,8 @@ func (tr *Trace) Thread(name string) *Thread {
 	return t
 }
 
-// unlocked is where the numbers begin of threads that are none to the kernel,
-// because their goroutine is not bound to one: above every number it gives.
+// unlocked is the first id of rows whose goroutine is not locked to a thread. It is above every thread
+// id of the kernel.
 const unlocked = 1 << 22
 
 // Thread is one row.
@@ -97,18 +96,18 @@ type Thread struct {
 	last  int64 // where the next Lap begins
 	floor int64 // nothing begins earlier
 	ring  []event
-	next  int // of ring, to be overwritten once it is full
+	next  int // the oldest event of a full ring, which is replaced next
 }
 
-// Locked tells that the goroutine that calls it is bound to its thread, whose
-// number in the kernel then is the row's.
+// Locked gives the row the kernel's id of the calling thread. The calling goroutine must be locked to its
+// thread.
 func (t *Thread) Locked() {
 	if t != nil {
 		t.id = syscall.Gettid()
 	}
 }
 
-// Mark has the next Lap begin now, and returns the time.
+// Mark sets the begin of the next Lap to now, and returns the time.
 func (t *Thread) Mark() int64 {
 	if t == nil {
 		return 0
@@ -121,37 +120,38 @@ func (t *Thread) mark() int64 {
 	return t.last
 }
 
-// Lap records what was done for a client since the last Mark or Lap. Seq numbers
-// the client's requests: the last one that was parsed, or that is answered by what
-// was written. N is the bytes read or written, or the requests parsed.
+// Lap records a span for a client, from the last Mark or Lap until now. Requests of a client are
+// numbered: seq is the last request that was parsed, or the last one that the write answers. n is the
+// bytes read or written, or the requests parsed.
 func (t *Thread) Lap(kind Kind, client, seq int64, n int) {
 	if t != nil {
 		t.lap(kind, client, seq, n)
 	}
 }
 
-// lap is apart so that Lap is inlined: one comparison.
+// lap is a function of its own so that the compiler inlines Lap, which then is one comparison.
 func (t *Thread) lap(kind Kind, client, seq int64, n int) {
 	begin := t.last
 	t.add(event{begin: begin, end: t.mark(), client: client, seq: seq, n: int32(n), kind: kind})
 }
 
-// Span records what concerns no client or n of them.
+// Span records a span of no single client. n is a number of clients or keys, by kind.
 func (t *Thread) Span(kind Kind, begin, end int64, n int) {
 	if t != nil {
 		t.add(event{begin: begin, end: end, n: int32(n), kind: kind})
 	}
 }
 
-// Execute records a command of a client's request, or one that it has called.
+// Execute records a command: a client's request, or a command that a script has called.
 func (t *Thread) Execute(name string, begin, end, client, seq int64) {
 	if t != nil {
 		t.add(event{begin: begin, end: end, name: name, client: client, seq: seq, kind: Execute})
 	}
 }
 
-// Raise has nothing that is recorded from here on begin earlier than now. It
-// returns what Lower wants, to end that.
+// Raise moves the begin of later spans to now at the earliest. While a long script serves other clients,
+// the clock of commands stands still, so their spans would begin with the script. Raise returns the
+// argument for Lower.
 func (t *Thread) Raise() (floor int64) {
 	if t == nil {
 		return 0
@@ -161,7 +161,7 @@ func (t *Thread) Raise() (floor int64) {
 	return floor
 }
 
-// Lower takes a Raise back.
+// Lower undoes a Raise.
 func (t *Thread) Lower(floor int64) {
 	if t != nil {
 		t.floor = floor

@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// ticking is a clock that moves on by 10 each time it is read.
+// ticking returns a clock that advances by 10 each time it is read.
 func ticking() func() int64 {
 	now := int64(0)
 	return func() int64 { now += 10; return now }
 }
 
-// written returns the events of the file, as "ph name" of each.
+// written returns the events of the file, and for each its "ph name".
 func written(t *testing.T, tr *Trace) (names []string, events []map[string]any) {
 	t.Helper()
 	var buf bytes.Buffer
@@ -32,7 +32,7 @@ func written(t *testing.T, tr *Trace) (names []string, events []map[string]any) 
 	return names, events
 }
 
-func TestARequestThatWorkersReadAndWriteIsHandedOverAndBack(t *testing.T) {
+func TestArrowsFollowARequestThroughThreads(t *testing.T) {
 	clock := ticking()
 	tr := New(clock)
 	main, io := tr.Thread("main"), tr.Thread("io_1")
@@ -52,7 +52,8 @@ func TestARequestThatWorkersReadAndWriteIsHandedOverAndBack(t *testing.T) {
 	require.Equal(t, []string{
 		"X read phase", "C pending reads", "C pending reads", "X read phase", "X read", "X parse", "X get",
 		"X write phase", "C pending writes", "C pending writes", "X write phase", "X write",
-		"b client 7", "e client 7", "s share", "f share", "s share", "f share", "s parsed", "f parsed", "s executed", "f executed",
+		"b client 7", "e client 7", "s share", "f share", "s share", "f share", "s parsed", "f parsed", "s executed",
+		"f executed",
 	}, names)
 	require.Equal(t, 0.02, events[0]["ts"])
 	require.Equal(t, 0.05, events[0]["dur"])
@@ -98,7 +99,8 @@ func TestNothingBeginsBeforeTheRecording(t *testing.T) {
 	main := tr.Thread("main")
 	main.Span(Sleep, 20, 130, 0)
 	main.Span(Sleep, 20, 30, 0)
-	require.Equal(t, []int64{110, 130, 110, 110}, []int64{main.ring[0].begin, main.ring[0].end, main.ring[1].begin, main.ring[1].end})
+	require.Equal(t, []int64{110, 130, 110, 110},
+		[]int64{main.ring[0].begin, main.ring[0].end, main.ring[1].begin, main.ring[1].end})
 }
 
 func TestNoRecordingRecordsNothing(t *testing.T) {

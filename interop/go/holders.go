@@ -111,7 +111,8 @@ func (o *owners) end() {
 
 func openGoRedis(addr, name string, patience time.Duration) (pools.Pool, io.Closer) {
 	client := goredis.NewClient(&goredis.Options{
-		Addr: addr, ClientName: name, DialTimeout: patience, DialerRetries: 1, ReadTimeout: patience, ContextTimeoutEnabled: true,
+		Addr: addr, ClientName: name, DialTimeout: patience, DialerRetries: 1, ReadTimeout: patience,
+		ContextTimeoutEnabled: true,
 	})
 	return goredispool.NewPool(client), client
 }

@@ -13,7 +13,8 @@ import (
 // redislock does everything in scripts, obtaining as well.
 func redislock() library {
 	return library{
-		client:    fmt.Sprintf("redislock %s (go-redis %s)", version("github.com/bsm/redislock"), version("github.com/redis/go-redis/v9")),
+		client: fmt.Sprintf("redislock %s (go-redis %s)", version("github.com/bsm/redislock"),
+			version("github.com/redis/go-redis/v9")),
 		protocols: []int{2, 3},
 		open: func(env *env, o opening) (locker, error) {
 			client := goredis.NewClient(&goredis.Options{Addr: env.addr, Protocol: o.protocol})

@@ -26,7 +26,8 @@ func redsyncOptions(o opening) []redsync.Option {
 		lease = longLease
 	}
 	return []redsync.Option{
-		redsync.WithExpiry(lease), redsync.WithTries(1 << 20), redsync.WithRetryDelay(5 * time.Millisecond), redsync.WithTimeoutFactor(1),
+		redsync.WithExpiry(lease), redsync.WithTries(1 << 20), redsync.WithRetryDelay(5 * time.Millisecond),
+		redsync.WithTimeoutFactor(1),
 	}
 }
 

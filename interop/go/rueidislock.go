@@ -43,7 +43,8 @@ func openRueidislock(env *env, o opening) (locker, error) {
 	if err != nil {
 		return locker{}, err
 	}
-	lock := func(ctx context.Context, name string, do func(context.Context, string) (context.Context, context.CancelFunc, error)) (*held, error) {
+	lock := func(ctx context.Context, name string,
+		do func(context.Context, string) (context.Context, context.CancelFunc, error)) (*held, error) {
 		// A lock ends with its context, which must not be the one that limits the waiting.
 		waiting, stop := context.WithCancel(context.WithoutCancel(ctx))
 		giveUp := context.AfterFunc(ctx, stop)

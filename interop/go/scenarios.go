@@ -53,7 +53,8 @@ func lockCells(l library) []cell {
 // cell sets the scene, and clears it away whatever happens.
 func (l library) cell(scenario string, o opening, do func(context.Context, *scene) error) cell {
 	return cell{client: l.client, scenario: scenario, do: func(ctx context.Context, env *env) (err error) {
-		s := &scene{library: l, env: env, opening: o, name: fmt.Sprintf("interop:%s:%s:%d", l.client, scenario, os.Getpid())}
+		s := &scene{library: l, env: env, opening: o,
+			name: fmt.Sprintf("interop:%s:%s:%d", l.client, scenario, os.Getpid())}
 		if s.server, err = dial(ctx, env.addr); err != nil {
 			return err
 		}

@@ -36,7 +36,8 @@ func (e *env) wants(c cell) bool { return strings.Contains(c.client+"/"+c.scenar
 type server struct{ conn redis.Conn }
 
 func dial(ctx context.Context, addr string) (*server, error) {
-	conn, err := redis.DialContext(ctx, "tcp", addr, redis.DialReadTimeout(5*time.Second), redis.DialClientName("interop"))
+	conn, err := redis.DialContext(ctx, "tcp", addr, redis.DialReadTimeout(5*time.Second),
+		redis.DialClientName("interop"))
 	if err != nil {
 		return nil, err
 	}

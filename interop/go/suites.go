@@ -47,8 +47,10 @@ func quickSuites() []cell {
 // sleepySuites can run at the same time.
 func sleepySuites() []cell {
 	return []cell{
-		suite{client: "redsync " + version("github.com/go-redsync/redsync/v4"), file: "redsync.test", hangs: "TestTryLock"}.cell(),
-		suite{client: "rueidislock " + version("github.com/redis/rueidis"), file: "rueidislock.test", server: true, spread: true}.cell(),
+		suite{client: "redsync " + version("github.com/go-redsync/redsync/v4"), file: "redsync.test",
+			hangs: "TestTryLock"}.cell(),
+		suite{client: "rueidislock " + version("github.com/redis/rueidis"), file: "rueidislock.test", server: true,
+			spread: true}.cell(),
 	}
 }
 

@@ -24,7 +24,8 @@ func excuses() []excuse {
 	const onPurpose = "the scenario has the lease run out before it unlocks"
 	const noTimeout = "its locks have no TTL unless they are given one, and most scenarios give them none"
 	return []excuse{
-		{"script-in-full", ":redisson-3", "it sends EVAL for every lock unless useScriptCache is set; Redisson 4 does so by itself"},
+		{"script-in-full", ":redisson-3", "it sends EVAL for every lock unless useScriptCache is set; Redisson 4 " +
+			"does so by itself"},
 		{"late-unlock", ":stranger:", onPurpose},
 		{"lock-without-ttl", ":redis-py ", noTimeout},
 		{"owner-gone", ":redis-py ", noTimeout},
@@ -46,7 +47,8 @@ func (k *kind) consult() (wrong, excused []string, err error) {
 			if f["name"] == harness {
 				continue
 			}
-			line := fmt.Sprintf("LAB DOCTOR: %s, key %s, client %s, %s times: %s", f["pattern"], f["key"], f["client"], f["count"], f["commands"])
+			line := fmt.Sprintf("LAB DOCTOR: %s, key %s, client %s, %s times: %s", f["pattern"], f["key"],
+				f["client"], f["count"], f["commands"])
 			if why := excuseOf(f); why != "" {
 				excused = append(excused, line+"\n    "+why)
 			} else {

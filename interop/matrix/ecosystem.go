@@ -44,7 +44,8 @@ func (r *result) collect(ctx context.Context, dir string, kinds []*kind, o optio
 		began := time.Now()
 		cells, err := runAgainst(ctx, dir, k, o.cell)
 		if err == nil && k.name == ours {
-			cells, r.again = secondChance(cells, func(name string) ([]cell, error) { return runAgainst(ctx, dir, k, name) })
+			cells, r.again = secondChance(cells,
+				func(name string) ([]cell, error) { return runAgainst(ctx, dir, k, name) })
 		}
 		if err == nil {
 			err = k.dead()
@@ -59,7 +60,8 @@ func (r *result) collect(ctx context.Context, dir string, kinds []*kind, o optio
 		}
 		r.cells[k.name] = cells
 		r.took[k.name] = time.Since(began)
-		fmt.Fprintf(os.Stderr, "interop: %s: %d cells on %s in %.1f s\n", r.ecosystem, len(cells), k.name, r.took[k.name].Seconds())
+		fmt.Fprintf(os.Stderr, "interop: %s: %d cells on %s in %.1f s\n", r.ecosystem, len(cells), k.name,
+			r.took[k.name].Seconds())
 	}
 }
 
@@ -84,7 +86,8 @@ func secondChance(cells []cell, run func(name string) ([]cell, error)) (judged [
 			more, err := run(c.name())
 			i := slices.IndexFunc(more, func(m cell) bool { return m.name() == c.name() && m.Outcome == "pass" })
 			if err == nil && i >= 0 {
-				again = append(again, fmt.Sprintf("%s passed when it ran again alone; at first, after %d ms: %s", c.name(), c.MS, c.Detail))
+				again = append(again, fmt.Sprintf("%s passed when it ran again alone; at first, after %d ms: %s",
+					c.name(), c.MS, c.Detail))
 				c = more[i]
 			}
 		}

@@ -60,7 +60,8 @@ func parseFlags() options {
 	only := flag.String("only", "", "run these `ecosystems` only (their folders' names, separated by commas)")
 	servers := flag.String("servers", ours+","+control, "which `servers` to run against")
 	cell := flag.String("cell", "", "run only cells whose client/scenario contains `text`")
-	doctor := flag.Bool("doctor", false, "run miniredisd with a lab, and fail for what LAB DOCTOR finds in these clients")
+	doctor := flag.Bool("doctor", false, "run miniredisd with a lab, and fail for what LAB DOCTOR finds in these "+
+		"clients")
 	flag.Parse()
 	o := options{cell: *cell, extra: flag.Args(), strict: os.Getenv("CI") == "true", doctor: *doctor}
 	if o.doctor {

@@ -121,7 +121,8 @@ func TestLinesThatAreNoCellsAreRefused(t *testing.T) {
 }
 
 func TestTheTableShowsEachClientAndOnlyColumnsInUse(t *testing.T) {
-	cells := []cell{pass("redsync 4/acquire-release"), pass("redsync 4/redlock"), pass("rslock 0.7/acquire-release"), pass("rslock 0.7/wakeup")}
+	cells := []cell{pass("redsync 4/acquire-release"), pass("redsync 4/redlock"), pass("rslock 0.7/acquire-release"),
+		pass("rslock 0.7/wakeup")}
 	here := append([]cell{}, cells...)
 	here[3] = fail("rslock 0.7/wakeup")
 	results := ran(map[string][]cell{ours: here, control: cells})

@@ -97,7 +97,8 @@ func startServer(binary, dir string, extra []string) (*server, error) {
 			return nil, err
 		}
 		s := &server{addr: "127.0.0.1:" + port, exited: make(chan struct{}), log: &readyLog{ready: make(chan struct{})}}
-		args := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", dir, "--enable-debug-command", "yes"}
+		args := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", dir, "--enable-debug-command",
+			"yes"}
 		s.cmd = exec.Command(binary, append(args, extra...)...)
 		s.cmd.Stdout, s.cmd.Stderr = s.log, s.log
 		if err := s.cmd.Start(); err != nil {

@@ -18,7 +18,8 @@ func (r *result) times(servers []string) string {
 // print ends with the count on a line of its own, which is what test runners print.
 func (v *verdict) print(w io.Writer) {
 	fmt.Fprintf(w, "\nLocks over real clients, on %s\n", strings.Join(v.servers, " and "))
-	fmt.Fprintf(w, "(%s: as it should be; %s: wrong on miniredisd, or on the only server; %s: miniredisd has no such line; %s: red on both;\n"+
+	fmt.Fprintf(w, "(%s: as it should be; %s: wrong on miniredisd, or on the only server; %s: miniredisd has no such "+
+		"line; %s: red on both;\n"+
 		" %s: red on redis-server alone; %s: not in this client)\n", green, red, missing, redOnBoth, controlOnly, none)
 	for _, t := range v.tables {
 		fmt.Fprintf(w, "\n%s (%s)\n", t.ecosystem, t.took)

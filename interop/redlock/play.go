@@ -93,7 +93,8 @@ func (p *play) scene(ctx context.Context, s scene, o *owners, out io.Writer) (v 
 	if err = st.order(fmt.Sprintf("open %s %s %d", strings.Join(m.addrs, ","), key, leaseMS), "ok"); err == nil {
 		err = st.do(ctx, s.steps)
 	}
-	if err = errors.Join(err, st.order("close", "ok")); err != nil { // the next scene opens anew, whatever came of this one
+	// the next scene opens anew, whatever came of this one
+	if err = errors.Join(err, st.order("close", "ok")); err != nil {
 		return nil, notPlayed{err}
 	}
 	history, err := m.ask(ctx, []string{"ALL", "LOG", "EXPORT"})

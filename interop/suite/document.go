@@ -150,7 +150,8 @@ func (d *document) String() string {
 		}
 		fmt.Fprintf(&b, "\n### %s\n\n%s", name, testsHead)
 		for _, test := range slices.Sorted(maps.Keys(red)) {
-			fmt.Fprintf(&b, "| %s | %d | %s |\n", strings.ReplaceAll(test, "|", `\|`), red[test].times, red[test].reason)
+			fmt.Fprintf(&b, "| %s | %d | %s |\n", strings.ReplaceAll(test, "|", `\|`), red[test].times,
+				red[test].reason)
 		}
 	}
 	return b.String()

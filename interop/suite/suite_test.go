@@ -20,7 +20,8 @@ func TestADocumentThatIsReadAndWrittenStaysTheSame(t *testing.T) {
 }
 
 func TestOutputOfTheSuiteIsCounted(t *testing.T) {
-	r := parseOutput("unit/a", "[ready]: 1\n[ok]: twice (1 ms)\n[ok]: twice (22 ms)\n[err]: SET | GET in tests/unit/a.tcl\n"+
+	r := parseOutput("unit/a", "[ready]: 1\n[ok]: twice (1 ms)\n[ok]: twice (22 ms)\n[err]: SET | GET in "+
+		"tests/unit/a.tcl\n"+
 		"Expected 1\n[err]: ption of a block\n[1/1 done]: unit/a (0 seconds)\n")
 	require.Equal(t, map[string]int{"twice": 2}, r.ok)
 	require.Equal(t, map[string]int{"SET | GET": 1}, r.red)
@@ -40,10 +41,13 @@ func TestARunIsComparedWithTheDocument(t *testing.T) {
 		{"as listed", "unit/a", "[ok]: x (1 ms)\n[err]: SET | GET in tests/unit/a.tcl" + done, ""},
 		{"another test is red", "unit/a", "[ok]: x (1 ms)\n[err]: y in tests/unit/a.tcl" + done, "not listed: y"},
 		{"a listed test is red more often", "unit/a",
-			"[ok]: x (1 ms)\n[err]: twice in tests/unit/a.tcl\n[err]: twice in tests/unit/a.tcl" + done, "not listed: twice"},
+			"[ok]: x (1 ms)\n[err]: twice in tests/unit/a.tcl\n[err]: twice in tests/unit/a.tcl" + done,
+			"not listed: twice"},
 		{"tests are missing", "unit/a", done, "0 tests are ok, and the document says 1"},
-		{"a hang", "unit/a", "[ok]: x (1 ms)\n[TIMEOUT]: clients state report follows.\n", "did not come to its end: hang"},
-		{"a hang that is listed", "unit/b", "[ok]: x (1 ms)\n[ok]: y (1 ms)\n[TIMEOUT]: clients state report follows.\n", ""},
+		{"a hang", "unit/a", "[ok]: x (1 ms)\n[TIMEOUT]: clients state report follows.\n",
+			"did not come to its end: hang"},
+		{"a hang that is listed", "unit/b", "[ok]: x (1 ms)\n[ok]: y (1 ms)\n[TIMEOUT]: clients state report " +
+			"follows.\n", ""},
 		{"an unknown file", "unit/c", "", "does not know this file"},
 	}
 	for _, tt := range tests {

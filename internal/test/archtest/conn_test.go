@@ -10,23 +10,24 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A thread that is lent a Conn must not get anywhere from it: no callback to call,
-// no shared map or channel, no interface that could hide one, and no type but those
-// of ioworkers and resp. Numbers of other packages lead nowhere and are let through.
+// A thread that borrows a Conn must not reach the rest of the server through it. So a Conn has no
+// callback, no map, no channel, and no interface that could hide one. Its types are those of ioworkers
+// and resp. Types that are numbers may come from any package.
 func TestAConnLeadsNowhere(t *testing.T) {
 	reached := map[reflect.Type]bool{}
 	walk(t, reflect.TypeFor[ioworkers.Conn](), "Conn", reached)
 	require.Greater(t, len(reached), 10, "the walk has missed most of Conn")
 }
 
-// Nor from what the threads are started with. A row of a trace is let through: it asks a
-// clock for the time, and its package knows no other of ours.
+// The same is true of everything that the threads are started with. A row of a trace is an exception: it
+// calls a clock, and its package imports nothing of ours.
 func TestThePoolLeadsNowhere(t *testing.T) {
 	reached := map[reflect.Type]bool{}
 	walk(t, reflect.TypeFor[ioworkers.Pool](), "Pool", reached)
 	require.True(t, reached[reflect.TypeFor[ioworkers.Conn]()], "the walk has missed what threads work on")
 }
 
+// walk fails the test if typ leads out of ioworkers and resp. reached has the types that it has seen.
 func walk(t *testing.T, typ reflect.Type, at string, reached map[reflect.Type]bool) {
 	if reached[typ] || typ == reflect.TypeFor[trace.Thread]() {
 		return
@@ -35,7 +36,8 @@ func walk(t *testing.T, typ reflect.Type, at string, reached map[reflect.Type]bo
 	switch typ.Kind() {
 	case reflect.Struct:
 		home := strings.TrimPrefix(typ.PkgPath(), module)
-		require.Contains(t, []string{"ioworkers", "resp", "sync/atomic", ""}, home, "%s is of a foreign package: %s", at, typ)
+		require.Contains(t, []string{"ioworkers", "resp", "sync/atomic", ""}, home, "%s is of a foreign package: %s",
+			at, typ)
 		for i := range typ.NumField() {
 			walk(t, typ.Field(i).Type, at+"."+typ.Field(i).Name, reached)
 		}

@@ -1,10 +1,9 @@
-// Package archtest holds the promises about the whole tree that the compiler does
-// not keep: who may import whom, what a thread can reach from a connection, where
-// state lives and where goroutines start.
+// Package archtest checks promises about the whole source that the compiler does not check: which package
+// may import which, what a thread can reach from a connection, where state lives, where goroutines start,
+// and how long lines and files are.
 //
-// Each is a table here and a walk over the source. A table must fit exactly: a row
-// that nothing needs any more fails as well, so the tables say what is, not what
-// once was.
+// Each promise is a table here and a walk over the source. A table must match the source exactly. A row
+// that the source does not need any more fails the test, so the tables never describe the past.
 package archtest
 
 import (
@@ -24,25 +23,28 @@ import (
 
 const module = "github.com/miniredisd/miniredisd/"
 
-// arrows are the imports of each package: ours, and those of other modules.
+// arrows has the imports of each package: our packages and those of other modules.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/miniredisd":  {"internal/config", "internal/collector", "lab/labhttp", "resp", "internal/rlog", "server"},
-		"lab/labhttp":     {"resp"},
-		"miniredistest":   {"internal/config", "lab", "lab/verdict", "resp", "server", "store"},
-		"server":          {"internal/acl", "command", "internal/config", "ioworkers", "lab", "lab/doctor", "pubsub", "reactor", "resp", "store", "internal/trace", "golang.org/x/sys/unix"},
-		"command":         {"internal/acl", "internal/config", "internal/geo", "internal/hll", "luaeval", "pubsub", "internal/rdb", "resp", "store", "internal/trace"},
-		"ioworkers":       {"resp", "internal/trace", "golang.org/x/sys/unix"},
-		"reactor":         {"golang.org/x/sys/unix"},
-		"resp":            {},
-		"pubsub":          {},
-		"internal/trace":  {},
-		"lab":             {},
-		"lab/doctor":      {},
-		"lab/verdict":     {"lab", "lab/doctor", "github.com/anishathalye/porcupine"},
-		"internal/hll":    {},
-		"internal/geo":    {},
-		"luaeval":         {"resp", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast", "github.com/yuin/gopher-lua/parse"},
+		"cmd/miniredisd": {"internal/config", "internal/collector", "lab/labhttp", "resp", "internal/rlog", "server"},
+		"lab/labhttp":    {"resp"},
+		"miniredistest":  {"internal/config", "lab", "lab/verdict", "resp", "server", "store"},
+		"server": {"internal/acl", "command", "internal/config", "ioworkers", "lab", "lab/doctor", "pubsub",
+			"reactor", "resp", "store", "internal/trace", "golang.org/x/sys/unix"},
+		"command": {"internal/acl", "internal/config", "internal/geo", "internal/hll", "luaeval", "pubsub",
+			"internal/rdb", "resp", "store", "internal/trace"},
+		"ioworkers":      {"resp", "internal/trace", "golang.org/x/sys/unix"},
+		"reactor":        {"golang.org/x/sys/unix"},
+		"resp":           {},
+		"pubsub":         {},
+		"internal/trace": {},
+		"lab":            {},
+		"lab/doctor":     {},
+		"lab/verdict":    {"lab", "lab/doctor", "github.com/anishathalye/porcupine"},
+		"internal/hll":   {},
+		"internal/geo":   {},
+		"luaeval": {"resp", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast",
+			"github.com/yuin/gopher-lua/parse"},
 		"internal/acl":    {"store"},
 		"store":           {},
 		"internal/rdb":    {"store"},
@@ -51,16 +53,18 @@ func arrows() map[string][]string {
 
 		"internal/collector": {},
 
-		// Other threading models over the same commands, to be measured. It is a program of its own.
-		"bench/models": {"command", "internal/config", "internal/collector", "ioworkers", "reactor", "resp", "store", "github.com/tidwall/redcon", "golang.org/x/sys/unix"},
+		// Other threading models for the same commands. It is a program of its own, to be measured.
+		"bench/models": {"command", "internal/config", "internal/collector", "ioworkers", "reactor", "resp", "store",
+			"github.com/tidwall/redcon", "golang.org/x/sys/unix"},
 
 		// The kernel's share of a request, to be measured.
 		"bench/floor": {"golang.org/x/sys/unix"},
 
-		// These talk to servers, ours or not, through TCP alone.
-		"bench":                      {"bench/chart", "lab", "lab/verdict", "resp", "golang.org/x/sys/unix"},
-		"bench/attack":               {},
-		"bench/chart":                {"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/plotter", "gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw", "gonum.org/v1/plot/vg/vgsvg"},
+		// These packages talk to servers through TCP only.
+		"bench":        {"bench/chart", "lab", "lab/verdict", "resp", "golang.org/x/sys/unix"},
+		"bench/attack": {},
+		"bench/chart": {"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/plotter",
+			"gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw", "gonum.org/v1/plot/vg/vgsvg"},
 		"internal/test/redistest":    {"resp"},
 		"internal/test/transcript":   {"internal/test/redistest", "resp"},
 		"internal/test/differential": {"internal/test/redistest", "resp"},
@@ -70,10 +74,10 @@ func arrows() map[string][]string {
 	}
 }
 
-// file is one source file of the tree, tests and other modules left out.
+// file is a source file of this module that is not a test.
 type file struct {
 	*ast.File
-	pkg string // its folder, from the top
+	pkg string // its folder, relative to the top
 }
 
 func sources(t *testing.T) (*token.FileSet, []file) {
@@ -103,13 +107,13 @@ func sources(t *testing.T) (*token.FileSet, []file) {
 	return set, files
 }
 
-// isModule tells the top of another module: the clients in interop are programs of their own.
+// isModule reports whether dir is the top of another module, such as the clients in interop.
 func isModule(dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
 	return err == nil
 }
 
-// imported returns the arrows as they are drawn in the source.
+// imported returns the arrows of the source.
 func imported(t *testing.T) map[string][]string {
 	t.Helper()
 	_, files := sources(t)
@@ -127,8 +131,7 @@ func imported(t *testing.T) map[string][]string {
 	return found
 }
 
-// isForeign tells a package of another module: those of Go and ours have no dot in
-// their first name.
+// isForeign reports whether a package is of another module. The first part of its path then has a dot.
 func isForeign(name string) bool {
 	first, _, _ := strings.Cut(name, "/")
 	return strings.Contains(first, ".")
@@ -143,16 +146,15 @@ func TestPackagesImportWhatTheTableSaysAndNothingElse(t *testing.T) {
 			require.Contains(t, allowed, other, "%s may not import %s", pkg, other)
 		}
 		for _, other := range allowed {
-			require.Contains(t, to, other, "%s does not import %s any more: take it out of the table", pkg, other)
+			require.Contains(t, to, other, "%s does not import %s any more: remove it from the table", pkg, other)
 		}
 	}
 	for pkg := range table {
-		require.Contains(t, found, pkg, "there is no package %s any more: take it out of the table", pkg)
+		require.Contains(t, found, pkg, "there is no package %s any more: remove it from the table", pkg)
 	}
 }
 
-// Whatever the table says of single arrows, chains of them must not lead from the
-// side of the threads to the side of the keyspace.
+// A chain of arrows must not lead from the packages of the threads to those of the keyspace.
 func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 	found := imported(t)
 	for _, from := range []string{"ioworkers", "reactor"} {
@@ -172,10 +174,11 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 	}
 }
 
-// The packages at the bottom can be read, tested and used without any other.
+// A reader can understand, test and use the packages at the bottom without the others.
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
-	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "internal/config", "internal/trace", "lab", "lab/doctor"} {
+	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "internal/config", "internal/trace", "lab",
+		"lab/doctor"} {
 		for _, name := range found[leaf] {
 			require.True(t, isForeign(name), "%s imports %s", leaf, name)
 		}

@@ -10,21 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// constants are the variables at package level, which Go has no constants for.
-// Nothing may assign to them, so that servers in one process share nothing.
+// constants has the variables at package level that are constant, but of types that Go has no constants
+// for. Nothing may assign to them, so that servers in one process share nothing.
 func constants() map[string]string {
 	return map[string]string{
 		"luaeval.errMemory":         "an error to compare with",
 		"luaeval.boundHoles":        "lowers a bound that gopher-lua keeps for the whole process, once",
 		"internal/config.ErrNoFile": "an error to compare with",
 		"internal/config.table":     "every directive; Parse reads it",
-		"command.redacted":          "what MONITOR shows in the place of a password",
+		"command.redacted":          "what MONITOR shows instead of a password",
 	}
 }
 
-// tools are run by tests and by hand and are no part of a server.
+// isTool reports whether a package is a tool or a test helper, and not part of a server.
 func isTool(pkg string) bool {
-	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "interop/matrix" || pkg == "interop/redlock" || pkg == "interop/suite" ||
+	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "interop/matrix" ||
+		pkg == "interop/redlock" || pkg == "interop/suite" ||
 		pkg == "internal/test/transcript" || pkg == "internal/test/differential" || pkg == "internal/test/redistest"
 }
 
@@ -50,7 +51,8 @@ func TestNoPackageHasStateOfItsOwn(t *testing.T) {
 		ast.Inspect(f.File, func(n ast.Node) bool {
 			for _, id := range changed(n) {
 				ofPackage := id.Obj == nil || id.Obj == f.Scope.Lookup(id.Name)
-				require.False(t, ofPackage && vars[f.pkg+"."+id.Name], "%s: %s is changed; it belongs to the package", set.Position(n.Pos()), id.Name)
+				require.False(t, ofPackage && vars[f.pkg+"."+id.Name],
+					"%s: %s is a variable of the package, and this changes it", set.Position(n.Pos()), id.Name)
 			}
 			return true
 		})
@@ -58,11 +60,11 @@ func TestNoPackageHasStateOfItsOwn(t *testing.T) {
 	allowed := constants()
 	for v := range vars {
 		if !isTool(v[:strings.LastIndexByte(v, '.')]) {
-			require.Contains(t, allowed, v, "a variable at package level; is it constant? Then say so in the list")
+			require.Contains(t, allowed, v, "a variable at package level: if it is constant, add it to the list")
 		}
 	}
 	for v := range allowed {
-		require.Contains(t, vars, v, "gone: take it out of the list")
+		require.Contains(t, vars, v, "it does not exist any more: remove it from the list")
 	}
 }
 
@@ -80,7 +82,7 @@ func variables(d *ast.GenDecl) (names []string) {
 	return names
 }
 
-// changed returns the names at the root of what n assigns to: x, x.f, x[i], *x.
+// changed returns the variables that n assigns to: x for x, x.f, x[i] and *x.
 func changed(n ast.Node) (ids []*ast.Ident) {
 	var targets []ast.Expr
 	switch n := n.(type) {
@@ -116,7 +118,7 @@ func root(e ast.Expr) *ast.Ident {
 	}
 }
 
-// starters are the functions that start goroutines.
+// starters has the functions that start goroutines, and why.
 func starters() map[string]string {
 	return map[string]string{
 		"cmd/miniredisd.serve":    "waits for signals and posts Stop",
@@ -158,6 +160,6 @@ func TestGoroutinesStartInFewPlaces(t *testing.T) {
 		}
 	}
 	for name := range starters() {
-		require.Contains(t, found, name, "starts none any more: take it out of the list")
+		require.Contains(t, found, name, "it starts no goroutine any more: remove it from the list")
 	}
 }

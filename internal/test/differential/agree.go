@@ -7,7 +7,8 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// agree says whether two replies to c mean the same; before is what miniredisd answered before.
+// agree reports whether two replies to c mean the same. before is miniredisd's reply to the command
+// before.
 func (d *duel) agree(c command, want, got, before resp.Value) bool {
 	ok := false
 	switch c.mode {
@@ -26,13 +27,13 @@ func (d *duel) agree(c command, want, got, before resp.Value) bool {
 	return ok || otherWords(want, got) || d.older && knownDifference(c, want, got)
 }
 
-// otherWords says whether both servers refuse to compile a script, each in the words of its parser.
+// otherWords reports whether both servers refuse to compile a script, each with its parser's own text.
 func otherWords(want, got resp.Value) bool {
 	const refused = "ERR Error compiling script "
 	return strings.HasPrefix(want.Str, refused) && strings.HasPrefix(got.Str, refused)
 }
 
-// within says whether what was picked is in the collection it was picked from.
+// within reports whether all picked elements are in the collection from.
 func within(picked, from resp.Value) bool {
 	if picked.Kind == '-' || picked.Null {
 		return true
@@ -49,7 +50,7 @@ func within(picked, from resp.Value) bool {
 	return true
 }
 
-// canonical is v as text, with what may come in any order sorted.
+// canonical returns v as text. Elements that may have any order are sorted.
 func canonical(v resp.Value, mode byte) string {
 	if mode == '~' || mode == '%' {
 		v = sorted(v, mode == '%')
@@ -59,7 +60,7 @@ func canonical(v resp.Value, mode byte) string {
 
 func sorted(v resp.Value, pairs bool) resp.Value {
 	size := 1
-	// RESP3 has a pair as an array of its own, in places.
+	// RESP3 sends some pairs as arrays of two.
 	if v.Kind == '%' || pairs && len(v.Elems)%2 == 0 && len(v.Elems) > 0 && v.Elems[0].Elems == nil {
 		size = 2
 	}
@@ -76,7 +77,8 @@ func sorted(v resp.Value, pairs bool) resp.Value {
 	return v
 }
 
-// samePending compares lists of ID, consumer, milliseconds since the delivery, and number of deliveries.
+// samePending compares two replies of XPENDING: lists of ID, consumer, milliseconds since the delivery,
+// and number of deliveries.
 func samePending(want, got resp.Value) bool {
 	if len(want.Elems) != len(got.Elems) {
 		return false
@@ -95,8 +97,8 @@ func samePending(want, got resp.Value) bool {
 	return len(want.Elems) > 0 || want.String() == got.String()
 }
 
-// sameTime allows for the time between the two servers' turns; the times in the table are
-// further apart than that.
+// sameTime compares two times and allows for the time between the two requests. Different times in the
+// table differ by more.
 func sameTime(name string, want, got resp.Value) bool {
 	if want.Kind != ':' || got.Kind != ':' || want.Int < 0 || got.Int < 0 {
 		return want.String() == got.String()

@@ -1,13 +1,15 @@
-// Package differential sends the same random commands to miniredisd and to a real redis-server
-// and compares everything that can be seen: raw replies, encodings, times to live, and at the
-// end of a sequence all values.
+// Package differential sends the same random commands to miniredisd and to a real redis-server. It
+// compares raw replies, encodings and times to live, and at the end of a sequence all values.
 //
-// A seed gives the same commands each time. Commands come from table.go, a line each; what
-// 7.2 does differently from an older oracle is listed in known.go and nowhere else. When the
-// servers disagree, the sequence is shortened until nothing can be left out, and printed.
+//	table.go, makers.go ──> generator ──> sequence ──> miniredisd ───> replies ──┐
+//	      (a seed)                            └──────> redis-server ──> replies ──┴─> agree
 //
-// Not covered: what blocks, what depends on the clock beyond a time to live, and picks that are
-// random (their shape is compared, and that the picked element is there).
+// The same seed gives the same commands. table.go has a line for each form of a command. known.go lists
+// where Redis 7.2 differs from an older oracle. If the servers disagree, the sequence is shortened until
+// every command in it is needed, and printed as a transcript.
+//
+// Not covered are commands that block and results that depend on the clock, except times to live. Random
+// picks are compared in their type only, and the picked element must exist.
 package differential
 
 import (
@@ -21,7 +23,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// Options of a run; Groups empty means all.
+// Options are the options of a run. Empty Groups means all groups.
 type Options struct {
 	Seed   uint64
 	Count  int
@@ -30,7 +32,7 @@ type Options struct {
 
 const sequenceLength = 300
 
-// Args are the options miniredisd has to be started with; the oracle gets them by CONFIG SET.
+// Args returns the options that miniredisd must be started with. The oracle gets them by CONFIG SET.
 func Args() []string {
 	var args []string
 	for name, value := range thresholds {
@@ -39,7 +41,7 @@ func Args() []string {
 	return args
 }
 
-// Run compares Count commands in sequences that each begin with empty servers.
+// Run compares o.Count commands, in sequences that each begin with empty servers.
 func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 	t.Helper()
 	d := &duel{
@@ -52,7 +54,7 @@ func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 		s[1].Do("HELLO", "3")
 	}
 	for name, value := range thresholds {
-		// An older oracle does not know them all.
+		// An older oracle does not know all options.
 		if r := d.oracle[0].Do("CONFIG", "SET", name, value); r.Kind == '-' && !d.older {
 			t.Fatalf("CONFIG SET %s: %s", name, r)
 		}
@@ -62,7 +64,7 @@ func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 		t.Fatal(err)
 	}
 	for n := 0; n < o.Count; n += sequenceLength {
-		// Each sequence has its own seed, so that it does not depend on how long the run is.
+		// Each sequence has its own seed, so that a longer run begins with the same sequences.
 		g.reset(rand.New(rand.NewPCG(o.Seed, uint64(n))))
 		seq := sequence{proto: 2 + n/sequenceLength%2}
 		for range min(sequenceLength, o.Count-n) {
@@ -70,12 +72,13 @@ func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 		}
 		if d.differs(seq) {
 			short, diff := d.shorten(seq)
-			t.Fatalf("the servers disagree (seed %d, sequence %d, RESP%d)\n%s", o.Seed, n/sequenceLength, seq.proto, d.describe(short, diff))
+			t.Fatalf("the servers disagree (seed %d, sequence %d, RESP%d)\n%s", o.Seed, n/sequenceLength, seq.proto,
+				d.describe(short, diff))
 		}
 	}
 }
 
-// thresholds make collections change their encoding within a short sequence.
+// thresholds are so small that collections change their encoding within a short sequence.
 var thresholds = map[string]string{
 	"hash-max-listpack-entries": "6", "hash-max-listpack-value": "20",
 	"set-max-intset-entries": "5", "set-max-listpack-entries": "6", "set-max-listpack-value": "20",
@@ -96,7 +99,7 @@ type command struct {
 
 func (c command) String() string { return strings.Join(quoteAll(c.args), " ") }
 
-// side holds a server's two connections: RESP2 and RESP3.
+// side has the two connections to one server: RESP2 and RESP3.
 type side [2]*redistest.Conn
 
 type duel struct {
@@ -105,14 +108,14 @@ type duel struct {
 	older        bool
 }
 
-// difference is the first point of a sequence where the servers disagree.
+// difference is the first command of a sequence on which the servers disagree.
 type difference struct {
 	at           int // index of the command; len(commands) for the final look at all values
 	probe        command
 	oracle, ours resp.Value
 }
 
-// play runs a sequence on empty servers, in one write each.
+// play runs a sequence on both servers, each empty at the start, with one write to each.
 func (d *duel) play(s sequence) *difference {
 	d.t.Helper()
 	var probes []command
@@ -151,14 +154,14 @@ func (d *duel) play(s sequence) *difference {
 	return first
 }
 
-// differs plays a sequence on which the servers disagree again: where one of them was
-// kept waiting between two commands, times that should be alike are not.
+// differs reports whether the servers disagree on a sequence twice. A single difference may come from a
+// server that had to wait between two commands, so that its times differ.
 func (d *duel) differs(s sequence) bool {
 	d.t.Helper()
 	return d.play(s) != nil && d.play(s) != nil && d.play(s) != nil
 }
 
-// aftermath is what is looked at after each command, on the keys it names.
+// aftermath returns the commands that compare the keys of c after it has run.
 func aftermath(c command) []command {
 	var probes []command
 	if c.mode == '?' {
@@ -174,7 +177,8 @@ func aftermath(c command) []command {
 	return probes
 }
 
-// everything reads all values; a reader of the wrong type gives the same error on both sides.
+// everything returns commands that read all values. A command of the wrong type gives the same error on
+// both sides.
 func everything() []command {
 	probes := []command{{' ', []string{"DBSIZE"}}}
 	for _, k := range allKeys() {
@@ -186,7 +190,7 @@ func everything() []command {
 	return probes
 }
 
-// shorten leaves out commands, then arguments, as long as the servers still disagree.
+// shorten removes commands and then arguments, as long as the servers still disagree.
 func (d *duel) shorten(s sequence) (sequence, *difference) {
 	d.t.Helper()
 	fails := func(cs []command) bool { return d.play(sequence{s.proto, cs}) != nil }
@@ -206,7 +210,7 @@ func (d *duel) shorten(s sequence) (sequence, *difference) {
 	return s, d.play(s)
 }
 
-// shorten removes ever smaller stretches of list while fails stays true of the remainder.
+// shorten removes ever shorter parts of list, as long as fails is true for the rest.
 func shorten[T any](list []T, fails func([]T) bool) []T {
 	for size := len(list); size > 0; {
 		removed := false
@@ -224,15 +228,15 @@ func shorten[T any](list []T, fails func([]T) bool) []T {
 	return list
 }
 
-// fragile says whether c with other arguments may answer in another order or with another pick
-// each time, as HRANDFIELD does without the count, or expire keys within the run, or get to what
+// fragile reports whether shorten must not change the arguments of c. With other arguments the reply
+// might be random (HRANDFIELD without a count), keys might expire during the run, or c might do what
 // known.go says the table avoids.
 func fragile(c command) bool {
 	name := c.args[0]
 	return c.mode != ' ' || name == "XSETID" || name[0] == 'P' || strings.HasPrefix(name, "SORT")
 }
 
-// describe writes the sequence as the body of a transcript.
+// describe formats a sequence as the body of a transcript.
 func (d *duel) describe(s sequence, diff *difference) string {
 	var b strings.Builder
 	for _, c := range s.commands {
@@ -252,7 +256,8 @@ func quoteAll(args []string) []string {
 	out := make([]string, len(args))
 	for i, a := range args {
 		out[i] = a
-		if a == "" || strings.ContainsFunc(a, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\'' || r == '\\' }) {
+		if a == "" || strings.ContainsFunc(a,
+			func(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\'' || r == '\\' }) {
 			out[i] = fmt.Sprintf("%q", a)
 		}
 	}

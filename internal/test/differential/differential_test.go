@@ -92,9 +92,11 @@ func TestRepliesInAnyOrderMayDifferInNothingElse(t *testing.T) {
 	require.False(t, same('~', "SMEMBERS", arr(bulk("a", "b")...), arr(bulk("b", "b")...)))
 	require.True(t, same('%', "HGETALL", arr(bulk("a", "1", "b", "2")...), arr(bulk("b", "2", "a", "1")...)))
 	require.False(t, same('%', "HGETALL", arr(bulk("a", "1", "b", "2")...), arr(bulk("b", "1", "a", "2")...)))
-	require.True(t, same('%', "HRANDFIELD", arr(arr(bulk("a", "1")...), arr(bulk("b", "2")...)), arr(arr(bulk("b", "2")...), arr(bulk("a", "1")...))))
+	require.True(t, same('%', "HRANDFIELD", arr(arr(bulk("a", "1")...), arr(bulk("b", "2")...)),
+		arr(arr(bulk("b", "2")...), arr(bulk("a", "1")...))))
 	require.False(t, same('@', "TTL", resp.Value{Kind: ':', Int: -1}, resp.Value{Kind: ':', Int: 5}))
 	require.False(t, same('@', "TTL", resp.Value{Kind: ':', Int: 100}, resp.Value{Kind: ':', Int: 200}))
 	require.True(t, same('?', "SRANDMEMBER", bulk("a")[0], bulk("b")[0]))
-	require.False(t, d.agree(command{'^', []string{"SMEMBERS", "t1"}}, arr(bulk("a")...), arr(bulk("a")...), bulk("b")[0]))
+	require.False(t, d.agree(command{'^', []string{"SMEMBERS", "t1"}}, arr(bulk("a")...), arr(bulk("a")...),
+		bulk("b")[0]))
 }

@@ -7,12 +7,12 @@ import (
 	"strings"
 )
 
-// generator makes the commands of one sequence.
+// generator generates the commands of one sequence.
 type generator struct {
 	*rand.Rand
 	groups []group
-	// focus is the group most commands of a sequence come from: collections have to grow and
-	// shrink, which they do not if every command is about something else.
+	// focus is the group of most commands of a sequence. So collections grow and shrink, which they do
+	// not if every command uses another type.
 	focus   group
 	numeric bool // only numbers as elements, so that integer encodings last
 }
@@ -68,14 +68,14 @@ func (g *generator) command() command {
 	l := gr.lines[g.IntN(len(gr.lines))]
 	c := command{l.mode, g.expand(nil, l.syntax)}
 	if !fragile(c) && g.IntN(25) == 0 {
-		g.spoil(&c)
+		g.addFault(&c)
 	}
 	return c
 }
 
-// spoil makes a faulty command, mostly: servers have to agree on which fault they report. The keys
-// of lexical ranges are left alone, as another score would get in.
-func (g *generator) spoil(c *command) {
+// addFault usually makes a command wrong, because servers must report the same fault. It does not touch
+// the keys of lexical ranges, which must keep one score for all members.
+func (g *generator) addFault(c *command) {
 	if len(c.args) == 1 || c.args[1][0] == 'x' {
 		return
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// node is a piece of a command's syntax in table.go:
+// node is a part of a command's syntax in table.go:
 //
-//	WORD or 0        itself; lower case with a ' before it
-//	word             an argument of the maker with that name
+//	WORD or 0        the word itself; a ' before a word in lower case
+//	word             an argument from the maker of that name
 //	[ x ]            x or nothing
-//	( x | y )        one of them, equally likely; also in brackets
+//	( x | y )        x or y, equally likely; also in brackets
 //	word+  ( x )+    one to four times
 type node struct {
 	literal string

@@ -8,12 +8,13 @@ import (
 	"strings"
 )
 
-// keysOf names a few keys of each type: commands that meet often find something.
+// keysOf returns a few keys for each type. With few keys, commands often find data.
 var keysOf = []struct {
 	maker string
 	names []string
 }{
-	{"str", []string{"s1", "s2", "s3"}}, {"hash", []string{"h1", "h2"}}, {"list", []string{"l1", "l2"}}, {"set", []string{"t1", "t2", "t3"}},
+	{"str", []string{"s1", "s2", "s3"}}, {"hash", []string{"h1", "h2"}}, {"list", []string{"l1", "l2"}},
+	{"set", []string{"t1", "t2", "t3"}},
 	{"zset", []string{"z1", "z2"}}, {"lex", []string{"x1", "x2"}}, {"stream", []string{"m1", "m2"}},
 	{"hll", []string{"y1", "y2", "y3"}},
 	{"geo", []string{"p1", "p2"}},
@@ -29,7 +30,7 @@ func allKeys() []string {
 
 func isKey(s string) bool { return slices.Contains(allKeys(), s) }
 
-// oneOf makes one of its words.
+// oneOf makes an argument that is one of words.
 func oneOf(words string) maker {
 	list := strings.Fields(words)
 	return func(g *generator) string { return g.pick(list...) }
@@ -46,7 +47,7 @@ func makers() map[string]maker {
 		"bit":      oneOf("0 1 0 1 0 1 0 1 2"),
 		"width":    oneOf("u1 u8 u16 u31 u63 i1 i5 i8 i32 i64 u64 x8"),
 		"boffset":  oneOf("0 1 7 8 13 64 #0 #1 #2 -1 #x"),
-		// Whole hundreds of seconds: a difference in the clock does not look like another time.
+		// Whole hundreds of seconds, because the clocks of the servers differ a little.
 		"ttl":  func(g *generator) string { return g.rare("0", "-1", "x", strconv.Itoa(100*(1+g.IntN(50)))) },
 		"pttl": func(g *generator) string { return g.rare("0", "-1", "x", strconv.Itoa(100000*(1+g.IntN(50)))) },
 		"at": func(g *generator) string {
@@ -69,13 +70,13 @@ func makers() map[string]maker {
 		},
 		"group":    func(g *generator) string { return g.rare("nogroup", "", g.pick("g1", "g2")) },
 		"consumer": oneOf("alice bob carol"),
-		// What is claimed with a time in the past is told from what was delivered just now.
+		// A time in the past, to distinguish claimed entries from entries that were just delivered.
 		"idle": oneOf("0 0 1000000 5000000 -5"),
 		"element": func(g *generator) string {
 			return g.rare("", value(g), strings.Repeat("e", g.IntN(40)), strconv.Itoa(g.IntN(5000)))
 		},
-		// Where SETRANGE breaks a sketch, and with what. No run of zeros is left without its second byte at
-		// the end: Redis reads on there.
+		// Positions and bytes with which SETRANGE damages a HyperLogLog. The damage never ends in the first
+		// byte of a run of zeros, because Redis then reads beyond the end.
 		"broken":  oneOf("3 4 15 16 17"),
 		"byte":    func(g *generator) string { return string([]byte{byte(g.IntN(64) + 64*(2*g.IntN(2)))}) },
 		"later":   func(g *generator) string { return fmt.Sprintf("%d-0", 40+g.IntN(20)) },
@@ -98,7 +99,7 @@ func makers() map[string]maker {
 	return m
 }
 
-// passOn is a script that calls a command and answers with what it sees of the reply.
+// passOn makes a script that calls a command and returns its reply.
 func passOn(g *generator) string {
 	return g.pick(
 		"return redis.call(unpack(ARGV))",
@@ -109,12 +110,13 @@ func passOn(g *generator) string {
 		"local r = redis.pcall(unpack(ARGV)) return type(r) == 'table' and {#r, r.err, r.ok} or tostring(r)",
 		"return cjson.encode({redis.call(unpack(ARGV))})",
 		"return cmsgpack.pack(redis.call(unpack(ARGV)))",
-		"local t = {} for i, v in ipairs(ARGV) do t[i] = v:match('^[1-9]%d*$') and tonumber(v) or v end return redis.pcall(unpack(t))",
+		"local t = {} for i, v in ipairs(ARGV) do t[i] = v:match('^[1-9]%d*$') and tonumber(v) or v end return "+
+			"redis.pcall(unpack(t))",
 		"for i = 1, 2 do redis.pcall(unpack(ARGV)) end return {KEYS, ARGV, redis.pcall(unpack(ARGV))}",
 	)
 }
 
-// rare gives the last of words most of the time.
+// rare usually returns the last of words.
 func (g *generator) rare(words ...string) string {
 	if g.IntN(6) > 0 {
 		return words[len(words)-1]
@@ -122,8 +124,8 @@ func (g *generator) rare(words ...string) string {
 	return g.pick(words...)
 }
 
-// anyKey leaves out those of lexical ranges, which have to keep one score for all members,
-// and those of places: at equal distances, which other scores would bring, any order is right.
+// anyKey returns a key, but none of lexical ranges and places. The members of lexical ranges must keep
+// one score. Other scores would put places at equal distances, and the order of these is not defined.
 func anyKey(g *generator) string {
 	for {
 		if k := g.pick(allKeys()...); k[0] != 'x' && k[0] != 'p' {
@@ -135,7 +137,8 @@ func anyKey(g *generator) string {
 func value(g *generator) string {
 	switch g.IntN(10) {
 	case 0:
-		return g.pick("", "\x00\xff\r\n", "1.5", strings.Repeat("v", 45), strings.Repeat("w", 21), "9223372036854775807", "-0", "01", " 1")
+		return g.pick("", "\x00\xff\r\n", "1.5", strings.Repeat("v", 45), strings.Repeat("w", 21),
+			"9223372036854775807", "-0", "01", " 1")
 	case 1, 2, 3, 4:
 		return strconv.Itoa(g.IntN(20) - 3)
 	}
@@ -159,7 +162,7 @@ func integer(g *generator) string {
 	return g.rare("9223372036854775807", "-9223372036854775808", "x", "1.5", "", "+1", strconv.Itoa(g.IntN(30)-10))
 }
 
-// float avoids fractions that have no short exact form: 7.0 and 7.2 write them differently.
+// float avoids fractions without a short exact form, because 7.0 and 7.2 write them differently.
 func float(g *generator) string {
 	return g.rare("inf", "-inf", "x", "nan", "1e3", "-0", fmt.Sprint(float64(g.IntN(40)-10)/4))
 }
@@ -170,8 +173,8 @@ func score(g *generator) string {
 
 const geoMaxLat = 85.05112878
 
-// degrees lie near one of some bases, nearer or farther, and inside of the limit. That
-// two places are equally far from a third one does not happen.
+// degrees returns a coordinate near one of bases and within limit. Two places never have the same
+// distance from a third one.
 func degrees(g *generator, limit float64, bases ...float64) string {
 	d := bases[g.IntN(len(bases))] + (g.Float64()-0.5)*math.Pow10(g.IntN(3))
 	if math.Abs(d) > limit {
@@ -184,7 +187,8 @@ func degrees(g *generator, limit float64, bases ...float64) string {
 }
 
 func metres(g *generator) string {
-	return g.rare("0", "-1", "x", fmt.Sprintf("%.3f", math.Exp(g.Float64()*17)), fmt.Sprintf("%.3f", 10+g.Float64()*5000))
+	return g.rare("0", "-1", "x", fmt.Sprintf("%.3f", math.Exp(g.Float64()*17)),
+		fmt.Sprintf("%.3f", 10+g.Float64()*5000))
 }
 
 func streamID(g *generator) string {

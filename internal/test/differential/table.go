@@ -1,10 +1,14 @@
 package differential
 
-// table is what is sent: a line for each form of a command, all equally likely within their
-// group. The notation is that of grammar.go, the lower-case words are in makers.go. The first
-// character may say how replies are compared: ~ in any order, % pairs in any order, @ times up
-// to a tolerance, # what XPENDING lists, with its times, ? a random pick (compared in shape, and
-// looked up in what it was picked from).
+// table has a line for each form of a command. All lines of a group are equally likely. grammar.go
+// explains the notation, and makers.go has the words in lower case. The first character of a line may
+// say how to compare the replies:
+//
+//	~   elements in any order
+//	%   pairs in any order
+//	@   a time, with a tolerance
+//	#   the list of XPENDING, with its times
+//	?   a random pick: compared by type, and looked up in the collection
 func table() []struct {
 	group string
 	lines []string
@@ -19,7 +23,8 @@ func table() []struct {
 			"GETEX str [EX ttl|PX pttl|EXAT at|PXAT pat|PERSIST]",
 			"SETNX str value", "SETEX str ttl value", "PSETEX str pttl value",
 			"MSET (str value)+", "MSETNX (str value)+", "MGET key+",
-			"APPEND str value", "STRLEN str", "GETRANGE str index index", "SETRANGE str offset value", "SUBSTR str index index",
+			"APPEND str value", "STRLEN str", "GETRANGE str index index", "SETRANGE str offset value",
+			"SUBSTR str index index",
 			"INCR str", "DECR str", "INCRBY str int", "DECRBY str int", "INCRBYFLOAT str float",
 			"LCS str str [LEN] [IDX] [MINMATCHLEN small] [WITHMATCHLEN]",
 		}},
@@ -31,33 +36,43 @@ func table() []struct {
 			"BITFIELD_RO str (GET width boffset)+", "APPEND str value", "GET str",
 		}},
 		{"hash", []string{
-			"HSET hash (field value)+", "HSET hash (field value)+", "HMSET hash (field value)+", "HSETNX hash field value",
-			"HGET hash field", "HMGET hash field+", "HDEL hash field+", "HLEN hash", "HEXISTS hash field", "HSTRLEN hash field",
+			"HSET hash (field value)+", "HSET hash (field value)+", "HMSET hash (field value)+",
+			"HSETNX hash field value",
+			"HGET hash field", "HMGET hash field+", "HDEL hash field+", "HLEN hash", "HEXISTS hash field",
+			"HSTRLEN hash field",
 			"HINCRBY hash field int", "HINCRBYFLOAT hash field float",
 			"~ HKEYS hash", "~ HVALS hash", "% HGETALL hash",
-			"~ HRANDFIELD hash 1000", "% HRANDFIELD hash 1000 WITHVALUES", "? HRANDFIELD hash", "? HRANDFIELD hash small",
+			"~ HRANDFIELD hash 1000", "% HRANDFIELD hash 1000 WITHVALUES", "? HRANDFIELD hash",
+			"? HRANDFIELD hash small",
 			"% HSCAN hash 0 [MATCH pattern] COUNT 1000",
 		}},
 		{"list", []string{
 			"LPUSH list value+", "RPUSH list value+", "RPUSH list value+", "LPUSHX list value+", "RPUSHX list value+",
 			"LPOP list [small]", "RPOP list [small]", "LLEN list", "LINDEX list index", "LSET list index value",
-			"LRANGE list index index", "LTRIM list index index", "LINSERT list (BEFORE|AFTER) value value", "LREM list index value",
+			"LRANGE list index index", "LTRIM list index index", "LINSERT list (BEFORE|AFTER) value value",
+			"LREM list index value",
 			"LPOS list value [RANK index] [COUNT small] [MAXLEN small]",
-			"LMOVE list list (LEFT|RIGHT) (LEFT|RIGHT)", "RPOPLPUSH list list", "LMPOP 2 list list (LEFT|RIGHT) [COUNT small]",
+			"LMOVE list list (LEFT|RIGHT) (LEFT|RIGHT)", "RPOPLPUSH list list",
+			"LMPOP 2 list list (LEFT|RIGHT) [COUNT small]",
 		}},
 		{"set", []string{
-			"SADD set member+", "SADD set member+", "SADD set member+", "SREM set member+", "SISMEMBER set member", "SMISMEMBER set member+",
+			"SADD set member+", "SADD set member+", "SADD set member+", "SREM set member+", "SISMEMBER set member",
+			"SMISMEMBER set member+",
 			"SCARD set", "~ SMEMBERS set", "SMOVE set set member",
 			"~ SUNION set+", "~ SINTER set+", "~ SDIFF set+",
 			"SUNIONSTORE set set+", "SINTERSTORE set set+", "SDIFFSTORE set set+", "SINTERCARD 2 set set [LIMIT small]",
-			"~ SPOP set 1000", "? SRANDMEMBER set", "? SRANDMEMBER set small", "? SRANDMEMBER set -4", "~ SRANDMEMBER set 1000",
+			"~ SPOP set 1000", "? SRANDMEMBER set", "? SRANDMEMBER set small", "? SRANDMEMBER set -4",
+			"~ SRANDMEMBER set 1000",
 			"~ SSCAN set 0 [MATCH pattern] COUNT 1000",
 		}},
 		{"zset", []string{
-			"ZADD zset [NX|XX] [GT|LT] [CH] [INCR] (score member)+", "ZADD zset (score member)+", "ZADD zset (score member)+",
-			"ZINCRBY zset score member", "ZREM zset member+", "ZSCORE zset member", "ZMSCORE zset member+", "ZCARD zset",
+			"ZADD zset [NX|XX] [GT|LT] [CH] [INCR] (score member)+", "ZADD zset (score member)+",
+			"ZADD zset (score member)+",
+			"ZINCRBY zset score member", "ZREM zset member+", "ZSCORE zset member", "ZMSCORE zset member+",
+			"ZCARD zset",
 			"ZCOUNT zset smin smax", "ZRANK zset member", "ZREVRANK zset member",
-			"ZRANGE zset index index [REV] [WITHSCORES]", "ZRANGE zset smin smax BYSCORE [LIMIT index index] [WITHSCORES]",
+			"ZRANGE zset index index [REV] [WITHSCORES]",
+			"ZRANGE zset smin smax BYSCORE [LIMIT index index] [WITHSCORES]",
 			"ZRANGE zset smax smin BYSCORE REV [LIMIT index index] [WITHSCORES]",
 			"ZREVRANGE zset index index [WITHSCORES]", "ZRANGEBYSCORE zset smin smax [WITHSCORES] [LIMIT index index]",
 			"ZREVRANGEBYSCORE zset smax smin [WITHSCORES] [LIMIT index index]",
@@ -65,12 +80,14 @@ func table() []struct {
 			"ZREMRANGEBYRANK zset index index", "ZREMRANGEBYSCORE zset smin smax",
 			"ZPOPMIN zset [small]", "ZPOPMAX zset [small]", "ZMPOP 2 zset zset (MIN|MAX) [COUNT small]",
 			"(ZUNION|ZINTER) 2 scored scored [WEIGHTS float float] [AGGREGATE (SUM|MIN|MAX)] [WITHSCORES]",
-			"ZDIFF 2 scored scored [WITHSCORES]", "ZDIFFSTORE zset 2 scored scored", "ZINTERCARD 2 scored scored [LIMIT small]",
+			"ZDIFF 2 scored scored [WITHSCORES]", "ZDIFFSTORE zset 2 scored scored",
+			"ZINTERCARD 2 scored scored [LIMIT small]",
 			"(ZUNIONSTORE|ZINTERSTORE) zset 2 scored scored [WEIGHTS float float] [AGGREGATE (SUM|MIN|MAX)]",
-			"~ ZRANDMEMBER zset 1000", "% ZRANDMEMBER zset 1000 WITHSCORES", "? ZRANDMEMBER zset", "? ZRANDMEMBER zset small",
+			"~ ZRANDMEMBER zset 1000", "% ZRANDMEMBER zset 1000 WITHSCORES", "? ZRANDMEMBER zset",
+			"? ZRANDMEMBER zset small",
 			"% ZSCAN zset 0 [MATCH pattern] COUNT 1000",
 		}},
-		// Lexical ranges mean nothing where scores differ; no other group writes to these keys.
+		// Lexical ranges are defined for equal scores only. No other group writes to these keys.
 		{"lex", []string{
 			"ZADD lex (0 member)+", "ZADD lex (0 member)+", "ZREM lex member", "ZLEXCOUNT lex lmin lmax",
 			"ZRANGE lex lmin lmax BYLEX [LIMIT index index]", "ZRANGE lex lmax lmin BYLEX REV [LIMIT index index]",
@@ -80,69 +97,100 @@ func table() []struct {
 		{"stream", []string{
 			"XADD stream id (field value)+", "XADD stream id (field value)+", "XADD stream partial field value",
 			"XADD stream [NOMKSTREAM] [MAXLEN [=] small|MINID [=] id] id field value",
-			"XLEN stream", "XINFO STREAM stream", "XRANGE stream xmin xmax [COUNT index]", "XREVRANGE stream xmax xmin [COUNT index]", "XDEL stream id+",
-			"XTRIM stream MAXLEN [=] small", "XTRIM stream MINID [=] id", "XTRIM stream (MAXLEN|MINID) ~ small [LIMIT 4]",
-			"XREAD [COUNT index] STREAMS stream id", "XREAD STREAMS stream stream id id", "XSETID stream later [ENTRIESADDED small MAXDELETEDID id]",
+			"XLEN stream", "XINFO STREAM stream", "XRANGE stream xmin xmax [COUNT index]",
+			"XREVRANGE stream xmax xmin [COUNT index]", "XDEL stream id+",
+			"XTRIM stream MAXLEN [=] small", "XTRIM stream MINID [=] id",
+			"XTRIM stream (MAXLEN|MINID) ~ small [LIMIT 4]",
+			"XREAD [COUNT index] STREAMS stream id", "XREAD STREAMS stream stream id id",
+			"XSETID stream later [ENTRIESADDED small MAXDELETEDID id]",
 		}},
 		{"group", []string{
-			"XADD stream id (field value)+", "XADD stream id field value", "XADD stream id field value", "XDEL stream id+", "XTRIM stream MAXLEN small",
+			"XADD stream id (field value)+", "XADD stream id field value", "XADD stream id field value",
+			"XDEL stream id+", "XTRIM stream MAXLEN small",
 			"XSETID stream later [ENTRIESADDED small MAXDELETEDID id]", "COPY stream stream REPLACE",
-			"XGROUP CREATE stream group (0|id|$) [MKSTREAM] [ENTRIESREAD small]", "XGROUP CREATE stream group 0 MKSTREAM",
-			"XGROUP SETID stream group (0|id|$|later) [ENTRIESREAD small]", "XGROUP CREATECONSUMER stream group consumer",
+			"XGROUP CREATE stream group (0|id|$) [MKSTREAM] [ENTRIESREAD small]",
+			"XGROUP CREATE stream group 0 MKSTREAM",
+			"XGROUP SETID stream group (0|id|$|later) [ENTRIESREAD small]",
+			"XGROUP CREATECONSUMER stream group consumer",
 			"XGROUP DELCONSUMER stream group consumer", "XGROUP DESTROY stream group",
-			"XREADGROUP GROUP group consumer [COUNT small] [NOACK] STREAMS stream >", "XREADGROUP GROUP group consumer COUNT 2 STREAMS stream >",
-			"XREADGROUP GROUP group consumer [COUNT small] [NOACK] STREAMS stream stream (>|id) (>|id)", "XREADGROUP GROUP group consumer STREAMS stream 0",
+			"XREADGROUP GROUP group consumer [COUNT small] [NOACK] STREAMS stream >",
+			"XREADGROUP GROUP group consumer COUNT 2 STREAMS stream >",
+			"XREADGROUP GROUP group consumer [COUNT small] [NOACK] STREAMS stream stream (>|id) (>|id)",
+			"XREADGROUP GROUP group consumer STREAMS stream 0",
 			"XACK stream group id+", "XPENDING stream group",
 			"# XPENDING stream group [IDLE idle] xmin xmax small [consumer]", "# XPENDING stream group - + 1000",
-			"XCLAIM stream group consumer idle id+ [IDLE idle|TIME 1000] [RETRYCOUNT small] [FORCE] [JUSTID] [LASTID id]",
-			"XCLAIM stream group consumer 0 id+ FORCE", "XAUTOCLAIM stream group consumer idle xmin [COUNT small] [JUSTID]",
+			"XCLAIM stream group consumer idle id+ [IDLE idle|TIME 1000] [RETRYCOUNT small] [FORCE] [JUSTID] " +
+				"[LASTID id]",
+			"XCLAIM stream group consumer 0 id+ FORCE",
+			"XAUTOCLAIM stream group consumer idle xmin [COUNT small] [JUSTID]",
 			"XINFO GROUPS stream", "XINFO STREAM stream",
 		}},
 		{"hll", []string{
-			"PFADD hll element+ element+ element+ element+ element+", "PFADD hll element+ element+ element+", "PFADD hll element+", "PFADD hll",
-			"PFCOUNT hll", "PFCOUNT hll hll+", "PFMERGE hll hll+", "PFMERGE hll", "PFDEBUG (ENCODING|DECODE|TODENSE) hll", "PFDEBUG DECODE hll",
-			"GET hll", "COPY hll hll REPLACE", "EXPIRE hll ttl", "DEL hll", "SETRANGE hll broken byte", "APPEND hll byte", "SET hll value",
+			"PFADD hll element+ element+ element+ element+ element+", "PFADD hll element+ element+ element+",
+			"PFADD hll element+", "PFADD hll",
+			"PFCOUNT hll", "PFCOUNT hll hll+", "PFMERGE hll hll+", "PFMERGE hll",
+			"PFDEBUG (ENCODING|DECODE|TODENSE) hll", "PFDEBUG DECODE hll",
+			"GET hll", "COPY hll hll REPLACE", "EXPIRE hll ttl", "DEL hll", "SETRANGE hll broken byte",
+			"APPEND hll byte", "SET hll value",
 		}},
-		// Distances are not stored: 7.2 writes the shortest form of such scores, 7.0 17 digits.
-		// What is stored goes elsewhere, or there would soon be nothing to search in.
+		// No line stores distances, because 7.2 writes the shortest form and 7.0 writes 17 digits. Results go
+		// to another key, so that the places stay.
 		{"geo", []string{
-			"GEOADD geo (lon lat place)+", "GEOADD geo (lon lat place)+", "GEOADD geo (lon lat place lon lat place)+", "GEOADD geo (lon lat place lon lat place)+", "GEOADD geo [NX|XX] [CH] (lon lat place)+",
+			"GEOADD geo (lon lat place)+", "GEOADD geo (lon lat place)+",
+			"GEOADD geo (lon lat place lon lat place)+", "GEOADD geo (lon lat place lon lat place)+",
+			"GEOADD geo [NX|XX] [CH] (lon lat place)+",
 			"GEODIST geo place place [unit]", "GEOHASH geo place+", "GEOPOS geo place+", "ZRANGE geo 0 -1 WITHSCORES",
-			"GEOSEARCH geo (FROMLONLAT lon lat|FROMMEMBER place) (BYRADIUS metres unit|BYBOX metres metres unit) [ASC|DESC] [COUNT small [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]",
-			"GEOSEARCH geo FROMMEMBER place BYRADIUS metres ('m|'km)", "GEOSEARCH geo FROMMEMBER place BYBOX metres metres ('m|'km)",
-			"GEOSEARCH geo FROMLONLAT lon lat BYRADIUS metres ('m|'km) [ASC] WITHDIST", "GEOSEARCH geo FROMLONLAT lon lat BYBOX metres metres ('m|'km) [DESC] WITHDIST",
-			"GEOSEARCHSTORE 'p3 geo (FROMLONLAT lon lat|FROMMEMBER place) (BYRADIUS metres 'km|BYBOX metres metres 'km) [ASC|DESC] [COUNT small [ANY]]",
-			"(GEORADIUS|GEORADIUS_RO) geo lon lat metres unit [WITHDIST] [WITHHASH] [WITHCOORD] [COUNT small [ANY]] [ASC|DESC]",
-			"(GEORADIUSBYMEMBER|GEORADIUSBYMEMBER_RO) geo place metres unit [WITHDIST] [WITHHASH] [WITHCOORD] [COUNT small [ANY]] [ASC|DESC]",
+			"GEOSEARCH geo (FROMLONLAT lon lat|FROMMEMBER place) (BYRADIUS metres unit|BYBOX metres metres unit) " +
+				"[ASC|DESC] [COUNT small [ANY]] [WITHCOORD] [WITHDIST] [WITHHASH]",
+			"GEOSEARCH geo FROMMEMBER place BYRADIUS metres ('m|'km)",
+			"GEOSEARCH geo FROMMEMBER place BYBOX metres metres ('m|'km)",
+			"GEOSEARCH geo FROMLONLAT lon lat BYRADIUS metres ('m|'km) [ASC] WITHDIST",
+			"GEOSEARCH geo FROMLONLAT lon lat BYBOX metres metres ('m|'km) [DESC] WITHDIST",
+			"GEOSEARCHSTORE 'p3 geo (FROMLONLAT lon lat|FROMMEMBER place) (BYRADIUS metres 'km|BYBOX metres metres " +
+				"'km) [ASC|DESC] [COUNT small [ANY]]",
+			"(GEORADIUS|GEORADIUS_RO) geo lon lat metres unit [WITHDIST] [WITHHASH] [WITHCOORD] [COUNT small [ANY]] " +
+				"[ASC|DESC]",
+			"(GEORADIUSBYMEMBER|GEORADIUSBYMEMBER_RO) geo place metres unit [WITHDIST] [WITHHASH] [WITHCOORD] [COUNT " +
+				"small [ANY]] [ASC|DESC]",
 			"GEORADIUS geo lon lat metres 'km [COUNT small] STORE 'p3", "ZRANGE 'p3 0 -1 WITHSCORES",
 		}},
-		// The script calls what stands behind it; what has no order stays out.
+		// The script calls the command after it. Commands whose reply has no order are left out.
 		{"script", []string{
-			"EVAL passon 0 SET str value [NX|XX] [GET]", "EVAL passon 0 (GET|INCR|DECR|STRLEN|TYPE) str", "EVAL passon 0 APPEND str value", "EVAL passon 0 MGET key+",
-			"EVAL passon 0 INCRBYFLOAT str float", "EVAL passon 0 SETRANGE str offset value", "EVAL passon 0 EXPIRE key ttl [NX|XX]", "EVAL passon 0 (DEL|EXISTS) key+",
-			"EVAL passon 0 LRANGE list index index", "EVAL passon 0 (RPUSH|LPUSH) list value+", "EVAL passon 0 LPOP list [small]", "EVAL passon 0 LLEN key",
-			"EVAL passon 0 ZADD zset [XX] [CH] [INCR] (score member)+", "EVAL passon 0 ZRANGE zset index index [WITHSCORES]", "EVAL passon 0 ZSCORE zset member",
+			"EVAL passon 0 SET str value [NX|XX] [GET]", "EVAL passon 0 (GET|INCR|DECR|STRLEN|TYPE) str",
+			"EVAL passon 0 APPEND str value", "EVAL passon 0 MGET key+",
+			"EVAL passon 0 INCRBYFLOAT str float", "EVAL passon 0 SETRANGE str offset value",
+			"EVAL passon 0 EXPIRE key ttl [NX|XX]", "EVAL passon 0 (DEL|EXISTS) key+",
+			"EVAL passon 0 LRANGE list index index", "EVAL passon 0 (RPUSH|LPUSH) list value+",
+			"EVAL passon 0 LPOP list [small]", "EVAL passon 0 LLEN key",
+			"EVAL passon 0 ZADD zset [XX] [CH] [INCR] (score member)+",
+			"EVAL passon 0 ZRANGE zset index index [WITHSCORES]", "EVAL passon 0 ZSCORE zset member",
 			"EVAL passon 0 ZMSCORE zset member+", "EVAL passon 0 ZPOPMIN zset [small]",
-			"EVAL passon 0 HSET hash (field value)+", "EVAL passon 0 HMGET hash field+", "EVAL passon 0 HINCRBY hash field int", "EVAL passon 0 HDEL hash field+",
-			"EVAL passon 0 SADD set member+", "EVAL passon 0 SMISMEMBER set member+", "EVAL passon 0 SISMEMBER key member",
+			"EVAL passon 0 HSET hash (field value)+", "EVAL passon 0 HMGET hash field+",
+			"EVAL passon 0 HINCRBY hash field int", "EVAL passon 0 HDEL hash field+",
+			"EVAL passon 0 SADD set member+", "EVAL passon 0 SMISMEMBER set member+",
+			"EVAL passon 0 SISMEMBER key member",
 			"EVAL passon 0 XADD stream id field value", "EVAL passon 0 XRANGE stream xmin xmax COUNT small",
-			"EVAL_RO passon 0 (GET|INCR|STRLEN) key", "EVAL_RO passon 0 SET str value", "EVAL passon small GET str", "EVAL passon 0 (GET|WATCH|'nosuch|CONFIG) [str] [value]", "EVAL passon 0",
+			"EVAL_RO passon 0 (GET|INCR|STRLEN) key", "EVAL_RO passon 0 SET str value", "EVAL passon small GET str",
+			"EVAL passon 0 (GET|WATCH|'nosuch|CONFIG) [str] [value]", "EVAL passon 0",
 		}},
 		{"keys", []string{
-			"DEL key+", "UNLINK key+", "EXISTS key+", "TOUCH key+", "TYPE key", "RENAME key key", "RENAMENX key key", "COPY key key [REPLACE]",
-			"EXPIRE key ttl [NX|XX]", "PEXPIRE key pttl [NX|XX]", "EXPIREAT key at [NX|XX|GT|LT]", "PEXPIREAT key pat [NX|XX|GT|LT]",
+			"DEL key+", "UNLINK key+", "EXISTS key+", "TOUCH key+", "TYPE key", "RENAME key key", "RENAMENX key key",
+			"COPY key key [REPLACE]",
+			"EXPIRE key ttl [NX|XX]", "PEXPIRE key pttl [NX|XX]", "EXPIREAT key at [NX|XX|GT|LT]",
+			"PEXPIREAT key pat [NX|XX|GT|LT]",
 			"@ TTL key", "@ PTTL key", "@ EXPIRETIME key", "@ PEXPIRETIME key", "PERSIST key",
 			"~ KEYS pattern", "DBSIZE", "? RANDOMKEY", "~ SCAN 0 [MATCH pattern] COUNT 1000 [TYPE type]",
 			"MOVE key 1", "OBJECT ENCODING key",
 			"SORT sortable [LIMIT index index] [ASC|DESC] [ALPHA] [STORE list]", "SORT_RO sortable [ALPHA] [DESC]",
 			"SORT sortable BY 's* [GET #] [GET 's*]", "~ SORT list BY 'nosort [GET 'h*->f1] [GET #]",
 			"SORT sortable BY ('s*|'h*->1|'z*) [LIMIT index index] [DESC] [GET # GET 's*] [STORE list]",
-			"SORT key BY 'nosort [LIMIT index index] [DESC] [ALPHA] [GET # GET 'h*->f1] STORE list", // without STORE, sets have no order
+			// without STORE, sets have no order
+			"SORT key BY 'nosort [LIMIT index index] [DESC] [ALPHA] [GET # GET 'h*->f1] STORE list",
 		}},
 	}
 }
 
-// sourceOf is what the random pick of c came from.
+// sourceOf returns the command that reads the collection of c's random pick.
 func sourceOf(c command) command {
 	switch c.args[0] {
 	case "HRANDFIELD":

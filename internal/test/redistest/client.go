@@ -10,20 +10,20 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// Limit turns a server that never answers into a failed test instead of a hung one. A machine
-// that does ten things at once may take half of it for what else takes a second.
+// Limit is how long a test waits for a server. A server that never answers fails the test instead of
+// hanging it. On a busy machine a reply may take half of this time.
 const Limit = time.Minute
 
-// Conn is one client connection. Do and Read end the test on an I/O error; Send and TryRead
-// are for tests that expect one.
+// Conn is one client connection, for one goroutine. Do and Read fail the test on an I/O error. Send and
+// TryRead return the error, for tests that expect one.
 type Conn struct {
-	// Net is for tests about half-closed sockets, timeouts and the like.
+	// Net is for tests of half-closed sockets and timeouts.
 	Net net.Conn
 	t   testing.TB
 	r   *bufio.Reader
 }
 
-// Dial connects and closes the connection when the test ends.
+// Dial connects. The connection is closed when the test ends.
 func Dial(t testing.TB, addr string) *Conn {
 	t.Helper()
 	c, err := Connect(addr)
@@ -35,7 +35,8 @@ func Dial(t testing.TB, addr string) *Conn {
 	return c
 }
 
-// Connect is Dial for a goroutine that may be refused: only Send and TryRead work.
+// Connect is Dial for goroutines and for connections that the server may refuse. Only Send, TryRead and
+// Close work.
 func Connect(addr string) (*Conn, error) {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
@@ -44,7 +45,7 @@ func Connect(addr string) (*Conn, error) {
 	return &Conn{Net: c, r: bufio.NewReader(c)}, nil
 }
 
-// Do sends one command and returns its reply; an error reply is a Value like any other.
+// Do sends one command and returns its reply, which may be an error reply.
 func (c *Conn) Do(args ...string) resp.Value {
 	c.t.Helper()
 	if err := c.Send(AppendCommand(nil, args...)); err != nil {
@@ -74,7 +75,7 @@ func (c *Conn) Read() resp.Value {
 	return v
 }
 
-// TryRead is Read for tests in which the server may close the connection (io.EOF).
+// TryRead is Read, but returns an error. io.EOF means that the server has closed the connection.
 func (c *Conn) TryRead() (resp.Value, error) {
 	c.Net.SetReadDeadline(time.Now().Add(Limit))
 	return resp.ReadReply(c.r)

@@ -1,10 +1,13 @@
-// Package redistest gives tests a real redis-server to compare with, and a RESP client
-// small enough to hide nothing.
+// Package redistest starts a real redis-server for tests and has a small RESP client.
 //
-// The client blocks and is for one goroutine. The server is a child process: it listens on
-// a free port of 127.0.0.1, keeps its files in a temporary directory and dies with the test.
-// On a machine without redis-server the test is skipped with that reason; under CI=true the
-// absence is a failure, so a misconfigured runner cannot pass by comparing nothing.
+//	test ──> Start ──> redis-server, a child process: the oracle
+//	    └──> Dial ───> Conn.Do, to the oracle or to the server under test
+//
+// redis-server listens on a free port of 127.0.0.1, keeps its files in a temporary directory, and ends
+// with the test. If redis-server is not installed, the test is skipped. With CI=true in the environment
+// it fails, so that CI never passes without a comparison.
+//
+// The client blocks. A Conn belongs to one goroutine.
 package redistest
 
 import (
@@ -22,34 +25,34 @@ import (
 // Server is a running redis-server.
 type Server struct {
 	Addr string
-	// Version as in INFO, such as "7.0.15".
+	// Version is redis_version in INFO, such as "7.0.15".
 	Version string
 }
 
-// Installed says whether there is a redis-server in PATH.
+// Installed reports whether redis-server is in PATH.
 func Installed() bool {
 	_, err := exec.LookPath("redis-server")
 	return err == nil
 }
 
-// Require skips the test when redis-server is not in PATH; under CI=true it fails it.
+// Require skips the test if redis-server is not in PATH. With CI=true it fails the test.
 func Require(t testing.TB) {
 	t.Helper()
 	if Installed() {
 		return
 	}
 	if os.Getenv("CI") == "true" {
-		t.Fatal("redis-server is not in PATH, and CI=true asks for the comparison with it")
+		t.Fatal("redis-server is not in PATH, and CI=true requires it")
 	}
 	t.Skip("redis-server is not in PATH: nothing to compare with")
 }
 
-// Start runs redis-server with args (such as "--maxmemory", "1mb") and returns once it
-// accepts connections. Nothing is ever saved to disk unless args say so.
+// Start starts redis-server with args, such as "--maxmemory", "1mb". It returns when the server accepts
+// connections. The server saves nothing to disk unless args say so.
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	Require(t)
-	// The port is free when it is picked and may be taken when redis-server binds it.
+	// Another program may take the free port before redis-server binds it.
 	for range 5 {
 		port := freePort(t)
 		log, ready := run(t, port, args)
@@ -68,7 +71,8 @@ func Start(t testing.TB, args ...string) *Server {
 
 func run(t testing.TB, port string, args []string) (log string, ready bool) {
 	t.Helper()
-	all := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(), "--enable-debug-command", "yes"}
+	all := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(),
+		"--enable-debug-command", "yes"}
 	cmd := exec.Command("redis-server", append(all, args...)...)
 	out := &readyWriter{ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = out, out
@@ -93,7 +97,7 @@ func run(t testing.TB, port string, args []string) (log string, ready bool) {
 	return out.String(), false
 }
 
-// readyWriter takes the server's log and closes ready at the line that announces it listens.
+// readyWriter collects the server's log. It closes ready when the log says that the server listens.
 type readyWriter struct {
 	mu    sync.Mutex
 	log   bytes.Buffer

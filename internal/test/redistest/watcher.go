@@ -9,12 +9,12 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// Watcher is a connection that tells how far its server has come with the others. That it is
-// answered itself says nothing of them: on a busy machine what was sent first on one
-// connection may arrive later than what was sent after that on another.
+// Watcher is a connection that asks the server about other connections. A reply to the Watcher does not
+// mean that the server has read earlier requests of other connections: on a busy machine these may
+// arrive later.
 type Watcher struct {
 	*Conn
-	asked int64 // bytes of its own requests
+	asked int64 // the bytes of the Watcher's own requests
 }
 
 // Watch is Dial for a Watcher.
@@ -30,25 +30,25 @@ func (w *Watcher) Do(args ...string) resp.Value {
 	return w.Conn.Do(args...)
 }
 
-// Input is how many bytes the server has read from all the others. It does not say while a
-// script keeps it busy.
-func (w *Watcher) Input() (bytes int64, known bool) {
+// BytesRead returns how many bytes the server has read from other connections. known is false while a
+// script keeps the server busy.
+func (w *Watcher) BytesRead() (bytes int64, known bool) {
 	_, rest, found := strings.Cut(w.Do("INFO", "stats").Str, "total_net_input_bytes:")
 	text, _, _ := strings.Cut(rest, "\r\n")
 	bytes, err := strconv.ParseInt(text, 10, 64)
 	return bytes - w.asked, found && err == nil
 }
 
-// Unread says whether nobody reads what c sends: it waits, or the server has closed it.
-func (w *Watcher) Unread(c net.Conn) bool {
-	line := w.Sees(c)
+// NotReading reports whether the server does not read from c, because c is blocked or closed.
+func (w *Watcher) NotReading(c net.Conn) bool {
+	line := w.ClientLine(c)
 	_, flags, _ := strings.Cut(line, " flags=")
 	flags, _, _ = strings.Cut(flags, " ")
 	return line == "" || strings.Contains(flags, "b")
 }
 
-// Sees returns the line of CLIENT LIST about c, "" when the server has closed it.
-func (w *Watcher) Sees(c net.Conn) string {
+// ClientLine returns the line of CLIENT LIST about c, or "" if the server has closed c.
+func (w *Watcher) ClientLine(c net.Conn) string {
 	for line := range strings.Lines(w.Do("CLIENT", "LIST").Str) {
 		if strings.Contains(line, " addr="+c.LocalAddr().String()+" ") {
 			return line

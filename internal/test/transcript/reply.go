@@ -10,17 +10,18 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// closed is what a connection answers once the server has closed it.
+// closed stands for the reply of a connection that the server has closed.
 var closed = reply{text: "(closed)"}
 
-// reply is a reply as text: one line per value. The expected side is parsed into it and the
-// server's answer rendered into it, so that patterns are compared with what would be written.
+// reply is a reply as text, one line for each value. Both the expected lines and the server's reply
+// become a reply, so that patterns are compared with the text that -update would write.
 type reply struct {
 	text  string
 	elems []reply // of a map: key, value, key, value
 }
 
-// isMap is true of attributes too; the reply they describe follows as an odd last element.
+// isMap reports whether a kind has pairs: a map or an attribute. The last element of an attribute is the
+// reply that it describes.
 func (r reply) isMap() bool { return r.text != "" && strings.Contains("%|", r.text[:1]) }
 
 func render(v resp.Value) reply {
@@ -72,7 +73,7 @@ func (r reply) lines(indent string) []string {
 
 func (r reply) String() string { return strings.Join(r.lines(""), "\n") }
 
-// sorted puts the elements of every level into the order of their text, alone or in pairs.
+// sorted sorts the elements of every level by their text, one by one or in pairs.
 func (r reply) sorted(pairs bool) reply {
 	groups := r.groups(pairs)
 	for _, g := range groups {
@@ -86,14 +87,14 @@ func (r reply) sorted(pairs bool) reply {
 
 func (r reply) groups(pairs bool) [][]reply {
 	n := 1
-	// RESP3 has a pair as an array of its own, in places.
+	// RESP3 sends some pairs as arrays of two.
 	if r.isMap() || pairs && len(r.elems)%2 == 0 && len(r.elems) > 0 && r.elems[0].elems == nil {
 		n = 2
 	}
 	return slices.Collect(slices.Chunk(slices.Clone(r.elems), n))
 }
 
-// parse reads the one reply that lines hold.
+// parse reads the lines of one reply.
 func parse(lines []string) (reply, error) {
 	r, rest, err := parseAt(lines, "")
 	if err == nil && len(rest) > 0 {
@@ -170,7 +171,7 @@ func cutPair(s string) (key, value string) {
 	return key, value
 }
 
-// matcher compares replies and collects what <name=...> patterns remember.
+// matcher compares replies and remembers the values of <name=...> patterns.
 type matcher struct {
 	known           map[string]string
 	anyOrder, pairs bool
@@ -245,8 +246,8 @@ func (m *matcher) matchText(want, got string) bool {
 	return true
 }
 
-// pattern returns the regular expression of a placeholder and what else has to hold for the
-// text it matched; "" when the text only looks like a placeholder.
+// pattern returns the regular expression of a placeholder and a check of the matched text. The
+// expression is "" if the text only looks like a placeholder.
 func (m *matcher) pattern(name, kind string) (re string, check func(string) bool) {
 	remember := func(s string) bool {
 		if name != "" {

@@ -13,13 +13,13 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// Starter starts the server under test with command-line arguments as in a transcript's "!"
-// lines, stops it when the test ends, and returns its address.
+// Starter starts the server under test with the arguments of a transcript's "!" lines. It returns the
+// server's address and stops the server when the test ends.
 type Starter func(t testing.TB, args []string) (addr string)
 
-// Dir runs every *.txt below dir as a subtest: against start's server, and against a real
-// redis-server (skipped, or under CI=true failed, where there is none). With update, the
-// redis-server goes first and rewrites the replies.
+// Dir runs every *.txt below dir as a subtest: first against a real redis-server, then against the
+// server of start. With update, redis-server's replies are written into the files. Without an installed
+// redis-server that half is skipped, or fails with CI=true.
 func Dir(t *testing.T, dir string, update bool, start Starter) {
 	t.Helper()
 	var paths []string
@@ -44,7 +44,7 @@ func Dir(t *testing.T, dir string, update bool, start Starter) {
 	}
 }
 
-// Run plays the transcript against the server under test.
+// Run plays a transcript against the server under test.
 func Run(t *testing.T, path string, start Starter) {
 	t.Helper()
 	s := mustLoad(t, path)
@@ -52,8 +52,8 @@ func Run(t *testing.T, path string, start Starter) {
 	p.play()
 }
 
-// RunOracle plays the transcript against a redis-server of its own; update rewrites the file
-// where the replies differ.
+// RunOracle plays a transcript against a new redis-server. With update it rewrites the replies that
+// differ.
 func RunOracle(t *testing.T, path string, update bool) {
 	t.Helper()
 	if update && !redistest.Installed() {
@@ -73,6 +73,7 @@ func RunOracle(t *testing.T, path string, update bool) {
 	}
 }
 
+// older reports whether a redis-server is older than 7.2.
 func older(version string) bool {
 	return slices.Compare(strings.SplitN(version, ".", 3)[:2], []string{"7", "2"}) < 0
 }
@@ -86,13 +87,14 @@ func mustLoad(t *testing.T, path string) *script {
 	return s
 }
 
+// player plays one transcript against one server.
 type player struct {
 	t       *testing.T
 	s       *script
 	addr    string
-	conns   map[string]*redistest.Conn
-	known   map[string]string
-	barrier *redistest.Watcher
+	conns   map[string]*redistest.Conn // by name
+	known   map[string]string          // what patterns have remembered
+	barrier *redistest.Watcher         // nil until a step does not wait for its reply
 
 	skipNewer, update, changed, monitored bool
 }
@@ -117,7 +119,7 @@ func (p *player) step(st *step) {
 	}
 	p.monitored = p.monitored || st.words == "MONITOR"
 	if st.later {
-		p.sendAndSettle(c, st)
+		p.sendWithoutReply(c, st)
 		return
 	}
 	if st.op == '>' {
@@ -146,21 +148,21 @@ func (p *player) send(c *redistest.Conn, st *step) (n int) {
 	return len(out)
 }
 
-// sendAndSettle returns when the server has seen what is sent.
-func (p *player) sendAndSettle(c *redistest.Conn, st *step) {
+// sendWithoutReply sends the command of a ">&" line and returns when the server has read it.
+func (p *player) sendWithoutReply(c *redistest.Conn, st *step) {
 	p.t.Helper()
 	if p.barrier == nil {
 		p.barrier = redistest.Watch(p.t, p.addr)
 	}
-	if p.monitored { // where each question of the barrier would be seen
+	if p.monitored { // MONITOR would show the barrier's requests
 		p.send(c, st)
 		p.barrier.Do("PING")
 		return
 	}
-	before, known := p.barrier.Input()
+	before, known := p.barrier.BytesRead()
 	n := int64(p.send(c, st))
-	for now := before; known && now < before+n; now, known = p.barrier.Input() {
-		if p.barrier.Unread(c.Net) {
+	for now := before; known && now < before+n; now, known = p.barrier.BytesRead() {
+		if p.barrier.NotReading(c.Net) {
 			return
 		}
 	}

@@ -1,5 +1,7 @@
-// Package transcript runs conversations with a server that are written down as text: the
-// left side is what clients send, the right side what a real redis-server answered.
+// Package transcript plays recorded conversations with a server. A transcript is a text file with
+// requests and the replies of a real redis-server.
+//
+//	redis-server ──> replies of FILE.txt (with -update) ──> compared with the server under test
 //
 //	# Comments and empty lines may stand between the exchanges.
 //	> SET greeting "hello\r\n"
@@ -11,22 +13,22 @@
 //
 // # Sending
 //
-// A line "> WORDS" sends one command and takes one reply. Words are split as redis-cli does:
-// bare, 'single quoted', or "double quoted" with \n \r \t \\ \" \xNN. In bare words
+// A line "> WORDS" sends one command and reads one reply. Words are split as in redis-cli: bare,
+// 'single quoted', or "double quoted" with \n \r \t \\ \" \xNN. Bare words may contain:
 //
 //	{1..300}            300 arguments: 1 2 3 ...      key{1..3} is key1 key2 key3
 //	{x*70}              one argument of 70 times x
 //	{1..300: f# v#}     600 arguments: f1 v1 f2 v2 ...
 //
-// A name before the ">" is the connection, opened at its first use: "a> GET k", "b> GET k".
+// A name before the ">" is the connection, which opens at its first use: "a> GET k", "b> GET k".
 // Characters after the ">" change the exchange:
 //
-//	>~ SMEMBERS s       elements of the reply count in any order, at every level
-//	>% HGETALL h        the same, two by two
-//	>& BLPOP q 0        does not wait: the reply, if one comes, is taken by a later "<"
-//	>= "*1\r\n$-2\r\n"  sends these bytes as they are (quoted or bare words, joined)
+//	>~ SMEMBERS s       the elements of the reply may have any order, at every level
+//	>% HGETALL h        pairs of elements may have any order
+//	>& BLPOP q 0        does not wait: a later "<" reads the reply, if one comes
+//	>= "*1\r\n$-2\r\n"  sends these bytes unchanged (quoted or bare words, joined)
 //
-// A line "<" (also "a<", "a<~") sends nothing and takes the next reply or push message.
+// A line "<" (or "a<", "a<~") sends nothing and reads the next reply or push message.
 //
 // # Replies
 //
@@ -35,28 +37,28 @@
 //	+OK   -ERR text   :1   "bulk"   $-1   *-1         RESP2
 //	_   #t   ,1.5   (123   ="txt:text"   !"text"      RESP3 null, boolean, double, big number, verbatim, bulk error
 //	*2   ~2   >2   %2                                 array, set, push, map; %2 holds lines: "key" => "value"
-//	(closed)                                          the server closed the connection; its next use connects again
+//	(closed)                                          the server closed the connection; its next use reconnects
 //
-// Parts of a line that no run repeats are written as patterns. -update keeps a hand-written
-// pattern as long as it fits what the server answered:
+// Parts of a reply that differ from run to run are patterns. -update keeps a pattern as long as it
+// matches the server's reply:
 //
 //	<int> <float> <hex> <id> (a stream ID) <addr> <word> <any> (may be empty)
 //	<90..100>           an integer in this range
-//	<...>               alone in place of a value: any reply, with all its elements
-//	<me=int>            an <int>, remembered: <me> stands for it in later commands and replies
+//	<...>               in place of a whole value: any reply
+//	<me=int>            an <int> that is remembered: later commands and replies may contain <me>
 //
 // # Redis 7.2
 //
-// The oracle is the redis-server at hand. Where it is older than 7.2 and 7.2 answers
-// differently, a comment directly above the command says so, and the reply below it is written
-// by hand: it is not compared with the older oracle, nor changed by -update.
+// The oracle is the redis-server in PATH, which may be older than 7.2. If 7.2 answers differently, a
+// comment directly above the command says so, and its reply is written by hand. An older oracle is not
+// compared with that reply, and -update does not change it.
 //
 //	# 7.2: small sets of strings are listpacks.
 //	> OBJECT ENCODING s
 //	"listpack"
 //
-// Lines "! --option value" at the top are arguments for the server of this file. Each file
-// gets a fresh server, with DEBUG allowed.
+// Lines "! --option value" at the top are arguments for the server. Each file gets a new server, with
+// DEBUG allowed.
 package transcript
 
 import (
@@ -71,10 +73,11 @@ import (
 type script struct {
 	path  string
 	args  []string
-	head  []string // lines above the first step
+	head  []string // the lines above the first step
 	steps []step
 }
 
+// step is one request, or one reply that is read without a request.
 type step struct {
 	conn  string
 	op    byte // '>' or '<'
@@ -84,9 +87,9 @@ type step struct {
 	anyOrder, pairs, later, raw bool
 	handWritten                 bool // under a "# 7.2:" comment
 
-	text  string   // the line as written
-	reply []string // expected lines
-	tail  []string // comments and empty lines up to the next step
+	text  string   // the line of the file
+	reply []string // the lines of the expected reply
+	tail  []string // comments and empty lines before the next step
 }
 
 var stepLine = regexp.MustCompile(`^([a-z]*)([<>])([~%&=]*)(?: (.*))?$`)
@@ -117,7 +120,7 @@ func (s *script) add(l string, n int, newer *bool) error {
 		st.later = strings.Contains(m[3], "&")
 		st.raw = strings.Contains(m[3], "=")
 		if (st.op == '>') != (st.words != "") {
-			return fmt.Errorf("%q: a command stands after \"> \", nothing after \"<\"", l)
+			return fmt.Errorf("%q: \"> \" needs a command, and \"<\" takes none", l)
 		}
 		*newer = false
 		s.steps = append(s.steps, st)
@@ -133,9 +136,9 @@ func (s *script) add(l string, n int, newer *bool) error {
 	case free:
 		last.tail = append(last.tail, l)
 	case len(last.tail) > 0:
-		return fmt.Errorf("%q: a reply line apart from its command", l)
+		return fmt.Errorf("%q: a comment or an empty line separates this reply line from its command", l)
 	case last.later:
-		return fmt.Errorf("%q: the reply of a \">&\" command is taken by a \"<\" line", l)
+		return fmt.Errorf("%q: a \">&\" command has no reply lines; a \"<\" line reads its reply", l)
 	default:
 		last.reply = append(last.reply, l)
 	}

@@ -23,13 +23,15 @@ func TestRealServerAnswersAsTheExampleSays(t *testing.T) {
 func TestUpdateWritesRepliesAndKeepsWhatIsWrittenByHand(t *testing.T) {
 	redistest.Require(t)
 	path := filepath.Join(t.TempDir(), "t.txt")
-	const before = "# top\n! --maxmemory-policy allkeys-lfu\n\n> SET k 1\n-ERR wrong\n# why\n> CONFIG GET maxmemory-policy\n\n" +
+	const before = "# top\n! --maxmemory-policy allkeys-lfu\n\n> SET k 1\n-ERR wrong\n# why\n> CONFIG GET " +
+		"maxmemory-policy\n\n" +
 		"> TTL k\n:<-1..5>\n> CLIENT ID\n:<1..0>\n# 7.2: it is a word\n> OBJECT ENCODING k\n\"by hand\"\n"
 	require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
 	RunOracle(t, path, true)
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
-	require.Regexp(t, "^# top\n! --maxmemory-policy allkeys-lfu\n\n> SET k 1\n\\+OK\n# why\n> CONFIG GET maxmemory-policy\n"+
+	require.Regexp(t, "^# top\n! --maxmemory-policy allkeys-lfu\n\n> SET k 1\n\\+OK\n# why\n> CONFIG GET "+
+		"maxmemory-policy\n"+
 		"\\*2\n  \"maxmemory-policy\"\n  \"allkeys-lfu\"\n\n> TTL k\n:<-1..5>\n> CLIENT ID\n:\\d+\n"+
 		"# 7.2: it is a word\n> OBJECT ENCODING k\n\"by hand\"\n$", string(after))
 }
@@ -56,7 +58,8 @@ func TestWordsAreSplitAsRedisCliDoesAndExpanded(t *testing.T) {
 }
 
 func TestReplyIsWrittenAndReadBackTheSame(t *testing.T) {
-	const wire = "*5\r\n%2\r\n+a\r\n*2\r\n:1\r\n$-1\r\n$3\r\n\"=>\r\n~0\r\n_\r\n*-1\r\n=7\r\ntxt:a\nb\r\n|1\r\n+ttl\r\n:3600\r\n#t\r\n"
+	const wire = "*5\r\n%2\r\n+a\r\n*2\r\n:1\r\n$-1\r\n$3\r\n\"=>\r\n~0\r\n" +
+		"_\r\n*-1\r\n=7\r\ntxt:a\nb\r\n|1\r\n+ttl\r\n:3600\r\n#t\r\n"
 	got := renderWire(t, wire)
 	require.Equal(t, strings.Join([]string{
 		`*5`, `  %2`, `    +a => *2`, `      :1`, `      $-1`, `    "\"=>" => ~0`, `  _`, `  *-1`, `  ="txt:a\nb"`,
@@ -104,9 +107,9 @@ func TestRepliesThatDifferDoNotMatch(t *testing.T) {
 func TestFaultyTranscriptIsRefusedWithItsLine(t *testing.T) {
 	for text, part := range map[string]string{
 		"+OK\n":                     ":1: \"+OK\": neither",
-		"> GET k\n\n\"v\"\n":        ":3: \"\\\"v\\\"\": a reply line apart",
-		"a>& BLPOP k 0\n*-1\n":      ":2: \"*-1\": the reply of",
-		"> PING\n+PONG\n< PING\n":   ":3: \"< PING\": a command stands",
+		"> GET k\n\n\"v\"\n":        ":3: \"\\\"v\\\"\": a comment or an empty line separates",
+		"a>& BLPOP k 0\n*-1\n":      ":2: \"*-1\": a",
+		"> PING\n+PONG\n< PING\n":   ":3: \"< PING\": \"> \" needs a command",
 		"! --port \"12\n> PING\n  ": ":1: unbalanced quotes",
 	} {
 		path := filepath.Join(t.TempDir(), "t.txt")

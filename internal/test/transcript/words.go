@@ -18,7 +18,7 @@ var (
 	escapeOf = map[byte]byte{'n': '\n', 'r': '\r', 't': '\t'}
 )
 
-// split turns the text of a command line into arguments; known holds what <name=...> patterns
+// split turns the text of a command into arguments. known has the values that <name=...> patterns have
 // remembered.
 func split(s string, known map[string]string) ([]string, error) {
 	s = groupOf.ReplaceAllStringFunc(s, func(g string) string {
@@ -85,7 +85,7 @@ func numbers(from, to string) []string {
 	return out
 }
 
-// unquote reads the quoted string s starts with and returns how long it was in s.
+// unquote reads the quoted string at the start of s. n is its length in s, with the quotes.
 func unquote(s string) (word string, n int, err error) {
 	quote := s[0]
 	var b []byte
@@ -119,7 +119,7 @@ func unquote(s string) (word string, n int, err error) {
 	return "", 0, errQuotes
 }
 
-// quote is the one way a string is written in a reply: printable ASCII as it is.
+// quote writes a string as in a reply of a transcript: printable ASCII is unchanged.
 func quote(s string) string {
 	b := []byte{'"'}
 	for i := range len(s) {
