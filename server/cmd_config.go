@@ -124,7 +124,7 @@ func (s *Server) relisten() error {
 		s.cfg.Port = -1 // port 0 means any port only at the start
 	}
 	var err error
-	if s.cfg.Port > 0 && !s.labRefuses() {
+	if s.cfg.Port > 0 && !s.lab.refuses() {
 		err = s.listenTCP()
 	}
 	for _, l := range s.listeners {

@@ -37,167 +37,167 @@ type move struct {
 	expired     int64
 }
 
-func (s *Server) labClockRows() []command.Row {
+func (l *labState) clockRows() []command.Row {
 	const complexity = "O(N) with ADVANCE and SET, where N is the number of deadlines that are passed, otherwise O(1)"
 	return []command.Row{
-		s.labWordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]", -2, complexity,
+		l.wordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]", -2, complexity,
 			"Tells the time, stops it, or moves it on.",
-			labWord{"FREEZE", 0, 0, 0, s.labFreeze},
-			labWord{"RUN", 0, 0, 0, s.labRun},
-			labWord{"ADVANCE", 1, 1, 0, s.labAdvance},
-			labWord{"SET", 1, 1, 0, s.labSet},
-			labWord{"RATE", 1, 1, 0, s.labRate},
-			labWord{"", 0, 0, command.AllowBusy, s.labTime}),
+			labWord{"FREEZE", 0, 0, 0, l.clockFreeze},
+			labWord{"RUN", 0, 0, 0, l.clockRun},
+			labWord{"ADVANCE", 1, 1, 0, l.clockAdvance},
+			labWord{"SET", 1, 1, 0, l.clockSet},
+			labWord{"RATE", 1, 1, 0, l.clockRate},
+			labWord{"", 0, 0, command.AllowBusy, l.clockTime}),
 	}
 }
 
-func (s *Server) labFreeze(c *command.Call, _ [][]byte) error {
-	s.lab.clock.Freeze(s.ex.LastEnd())
+func (l *labState) clockFreeze(c *command.Call, _ [][]byte) error {
+	l.clock.Freeze(l.ex.LastEnd())
 	c.OK()
 	return nil
 }
 
-func (s *Server) labRun(c *command.Call, _ [][]byte) error {
-	s.lab.clock.Run(s.ex.LastEnd())
+func (l *labState) clockRun(c *command.Call, _ [][]byte) error {
+	l.clock.Run(l.ex.LastEnd())
 	c.OK()
 	return nil
 }
 
-func (s *Server) labRate(c *command.Call, args [][]byte) error {
+func (l *labState) clockRate(c *command.Call, args [][]byte) error {
 	rate, ok := lab.ParseDecimal(string(args[0]))
 	if !ok || rate < 1e-6 || rate > 1e6 {
 		return labError("clock rate", "factor expects a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)", lab.Printable(string(args[0])))
 	}
-	s.lab.clock.SetRate(s.ex.LastEnd(), rate)
+	l.clock.SetRate(l.ex.LastEnd(), rate)
 	c.OK()
 	return nil
 }
 
-// labTime tells, in the middle of a script, the time that the script has.
-func (s *Server) labTime(c *command.Call, _ [][]byte) error {
+// clockTime tells, in the middle of a script, the time that the script has.
+func (l *labState) clockTime(c *command.Call, _ [][]byte) error {
 	c.Map(3)
 	c.BulkString("unix-ms")
 	c.Int(c.Now)
 	c.BulkString("frozen")
-	c.Int(number(s.lab.clock.Frozen))
+	c.Int(number(l.clock.Frozen))
 	c.BulkString("rate")
-	c.Double(s.lab.clock.Rate)
+	c.Double(l.clock.Rate)
 	return nil
 }
 
-// labAdvance replies, when it is done, with the number of keys that have expired.
-func (s *Server) labAdvance(c *command.Call, args [][]byte) error {
+// clockAdvance replies, when it is done, with the number of keys that have expired.
+func (l *labState) clockAdvance(c *command.Call, args [][]byte) error {
 	left := max(command.LabEnd-c.Now-1, 0)
 	ms, ok := store.ParseInt(args[0])
 	if !ok || ms < 0 || ms > left {
 		return labError("clock advance", "milliseconds expects a number from 0 to %d, not '%s'", left, lab.Printable(string(args[0])))
 	}
-	m := s.moveClock(c, func(now int64) int64 { // others may have moved it meanwhile
+	m := l.moveClock(c, func(now int64) int64 { // others may have moved it meanwhile
 		return now + min(ms*1e6, max(command.LabEnd*1e6-now, 0))
 	})
 	c.Await(func(w *resp.Writer) { w.Int(m.expired) })
 	return nil
 }
 
-// labSet may go back: that is a clock which jumps, and no deadline comes by that.
-func (s *Server) labSet(c *command.Call, args [][]byte) error {
+// clockSet may go back: that is a clock which jumps, and no deadline comes by that.
+func (l *labState) clockSet(c *command.Call, args [][]byte) error {
 	ms, err := labTimeArgument("clock set", args[0])
 	if err != nil {
 		return err
 	}
-	s.moveClock(c, func(int64) int64 { return ms * 1e6 })
+	l.moveClock(c, func(int64) int64 { return ms * 1e6 })
 	c.Await((*resp.Writer).OK)
 	return nil
 }
 
-func (s *Server) moveClock(c *command.Call, to func(now int64) int64) *move {
+func (l *labState) moveClock(c *command.Call, to func(now int64) int64) *move {
 	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
-	m.together = s.running != nil && s.running.visit != nil && s.running.visit.together
-	s.deferred = append(s.deferred, func() { s.advance(m) })
+	m.together = l.running != nil && l.running.visit != nil && l.running.visit.together
+	l.deferred = append(l.deferred, func() { l.advance(m) })
 	return m
 }
 
 // advance does a move and replies to its client.
-func (s *Server) advance(m *move) {
+func (l *labState) advance(m *move) {
 	if m.before != nil {
 		m.before()
 	}
-	s.move(m)
+	l.move(m)
 	if m.after != nil {
 		m.after()
 	}
-	s.ex.Broadcast()
-	s.write() // what has happened is on the wire before the reply
-	if c := s.withID(m.id); c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
-		s.ex.Unblock(&c.sess, nil)
-		s.executeResumed()
+	l.ex.Broadcast()
+	l.write() // what has happened is on the wire before the reply
+	if c := l.withID(m.id); c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
+		l.ex.Unblock(&c.sess, nil)
+		l.executeResumed()
 	}
 }
 
-func (s *Server) move(m *move) {
-	clock, expired := s.lab.clock, s.ks.Stats.Expired
-	now := clock.Now(s.ex.LastEnd())
+func (l *labState) move(m *move) {
+	clock, expired := l.clock, l.ks.Stats.Expired
+	now := clock.Now(l.ex.LastEnd())
 	to := m.to(now)
-	s.labMoved(now/1e6, to/1e6, m.together)
-	clock.Set(s.ex.LastEnd(), now)
+	l.logMoved(now/1e6, to/1e6, m.together)
+	clock.Set(l.ex.LastEnd(), now)
 	clock.Held = true
 	if to >= now {
-		s.step(to)
+		l.step(to)
 	}
-	clock.Set(s.ex.BeginExecution(), to)
+	clock.Set(l.ex.BeginExecution(), to)
 	clock.Held = false
-	s.expire() // or, where the clock was set back, files all keys anew
-	m.expired = s.ks.Stats.Expired - expired
+	l.expire() // or, where the clock was set back, files all keys anew
+	m.expired = l.ks.Stats.Expired - expired
 }
 
 // catchUp has happen what was due since the last pass, each thing at its own time.
-func (s *Server) catchUp() {
-	clock := s.lab.clock
-	now := clock.Now(s.ex.LastEnd())
-	if at, ok := s.nextDeadline(); !ok || at > now {
+func (l *labState) catchUp() {
+	clock := l.clock
+	now := clock.Now(l.ex.LastEnd())
+	if at, ok := l.nextDeadline(); !ok || at > now {
 		return
 	}
 	line := *clock // goes on meanwhile
-	clock.Set(s.ex.LastEnd(), min(s.lab.seen, now))
+	clock.Set(l.ex.LastEnd(), min(l.seen, now))
 	clock.Held = true
-	s.step(now)
+	l.step(now)
 	clock.Held = false
 	if !clock.Frozen || line.Frozen { // else somebody who went on has just stopped it
-		mono := s.ex.BeginExecution()
+		mono := l.ex.BeginExecution()
 		clock.Set(mono, line.Now(mono))
 	}
 }
 
 // step takes the clock from deadline to deadline.
-func (s *Server) step(to int64) {
-	clock := s.lab.clock
+func (l *labState) step(to int64) {
+	clock := l.clock
 	for {
-		at, ok := s.nextDeadline()
+		at, ok := l.nextDeadline()
 		if !ok || at > to {
 			return
 		}
-		mono := s.ex.BeginExecution()
+		mono := l.ex.BeginExecution()
 		clock.Set(mono, max(at, clock.Now(mono)))
-		s.expire()
-		s.timers.Run(clock.Now(mono))
-		s.serveReady()
-		s.executeResumed()
+		l.expire()
+		l.timers.Run(clock.Now(mono))
+		l.serveReady()
+		l.executeResumed()
 	}
 }
 
-// labGoOn executes the commands of a client whose wait is over, and also what it sent meanwhile and
+// executeAndRead executes the commands of a client whose wait is over, and also what it sent meanwhile and
 // is still in the kernel: that belongs to the time at which the client goes on.
-func (s *Server) labGoOn(c *client) {
-	s.execute(c)
+func (l *labState) executeAndRead(c *client) {
+	l.execute(c)
 	if c.closed || c.stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply {
 		return
 	}
-	s.read([]*client{c})
-	s.execute(c)
+	l.read([]*client{c})
+	l.execute(c)
 }
 
-// labAfterSleep is afterSleep. It notes the time at which the last pass ended.
-func (s *Server) labAfterSleep() {
-	s.lab.seen = s.lab.clock.Now(s.ex.LastEnd())
-	s.afterSleep()
+// beginPass is afterSleep. It notes the time at which the last pass ended.
+func (l *labState) beginPass() {
+	l.seen = l.clock.Now(l.ex.LastEnd())
+	l.afterSleep()
 }

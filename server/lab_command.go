@@ -30,6 +30,8 @@ import (
 // The directive lab turns it on. While it is off, s.lab is nil, and that is all the
 // rest of the server looks at.
 type labState struct {
+	*Server
+
 	clock  *command.LabClock
 	seen   int64 // unix ns, when the last pass ended
 	doctor *doctor.Doctor
@@ -40,7 +42,7 @@ type labState struct {
 	lingering  []lingering // sockets of clients that were closed while they were muted, the oldest first
 
 	config    *config.Config // as it was at the start
-	crash     *crash         // to be done at the end of the pass
+	crashing  *crash         // to be done at the end of the pass
 	down      *reactor.Timer // until the server listens again, nil while it is up
 	snapshots map[string]*snapshot
 
@@ -51,18 +53,20 @@ type labState struct {
 	barriers []*barrier // LAB HOLD WAIT
 }
 
-func (s *Server) newLab(clock *command.Clock, seed uint64) *labState {
-	return &labState{
-		clock: clock.Lab, seen: clock.Lab.Now(clock.Mono()),
-		doctor: doctor.New(s.logFinding, nil, 0),
-		plan:   lab.NewPlan(seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
+func (s *Server) newLab(clock *command.Clock) *labState {
+	l := &labState{
+		Server: s,
+		clock:  clock.Lab, seen: clock.Lab.Now(clock.Mono()),
+		plan: lab.NewPlan(s.cfg.Seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
 	}
+	l.doctor = doctor.New(l.logFinding, nil, 0)
+	return l
 }
 
 const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
 
-// labRows are LAB and its subcommands.
-func (s *Server) labRows() []command.Row {
+// rows are LAB and its subcommands.
+func (l *labState) rows() []command.Row {
 	return append([]command.Row{
 		row("lab", "",
 			-2, 0, labGroup, labSince,
@@ -72,8 +76,8 @@ func (s *Server) labRows() []command.Row {
 			2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince,
 			"O(1)",
 			"Lists the subcommands.", command.Help),
-	}, slices.Concat(s.labClockRows(), s.labFaultRows(), s.labHoldRows(), s.labLogRows(), s.labNetRows(), s.labCrashRows(), s.labSnapshotRows(),
-		s.labMastersRows(), s.labDoctorRows(), s.labResetRows())...)
+	}, slices.Concat(l.clockRows(), l.faultRows(), l.holdRows(), l.logRows(), l.netRows(), l.crashRows(), l.snapshotRows(),
+		l.mastersRows(), l.doctorRows(), l.resetRows())...)
 }
 
 const (
@@ -81,7 +85,7 @@ const (
 	labSince = "0.1.0" // of miniredisd: Redis has nothing like it
 )
 
-// labRow is a row of LAB: name is that of the subcommand. None of them is let into a
+// row is a row of LAB: name is that of the subcommand. None of them is let into a
 // transaction: some take the time that others need to go on. A pause may end by the lab's
 // time alone, so it does not hold them.
 //
@@ -91,17 +95,17 @@ const (
 // in the middle of a command of its own, so that all of this is whole. It must find as they
 // were: its keys, in the middle of what it does to them; its time, which stands still; and
 // the executor that runs it.
-func (s *Server) labRow(name, syntax string, arity int, more command.Flag, complexity, summary string, do func(*command.Call) error) command.Row {
+func (l *labState) row(name, syntax string, arity int, more command.Flag, complexity, summary string, do func(*command.Call) error) command.Row {
 	const flags = command.Admin | command.NoScript | command.NoMulti | command.NeverPaused | command.Loading | command.Stale
 	return row("lab|"+name, syntax,
 		arity, flags|more, labGroup, labSince,
 		complexity,
 		summary,
 		func(c *command.Call) error {
-			if s.lab == nil {
+			if l == nil {
 				return errLabOff
 			}
-			s.running.lab.control = true
+			l.running.lab.control = true
 			return do(c)
 		})
 }
@@ -117,13 +121,13 @@ type labWord struct {
 // labCount stands for a number in place of a word, which is then the only argument.
 const labCount = "a number"
 
-// labWordsRow is labRow of a subcommand that has words, each with flags of its own.
-func (s *Server) labWordsRow(name, syntax string, arity int, complexity, summary string, words ...labWord) command.Row {
+// wordsRow is row of a subcommand that has words, each with flags of its own.
+func (l *labState) wordsRow(name, syntax string, arity int, complexity, summary string, words ...labWord) command.Row {
 	var flags command.Flag
 	for _, w := range words {
 		flags |= w.flags
 	}
-	return s.labRow(name, syntax, arity, flags, complexity, summary, func(c *command.Call) error {
+	return l.row(name, syntax, arity, flags, complexity, summary, func(c *command.Call) error {
 		word, args := "", c.Args[2:]
 		if len(args) > 0 {
 			word, args = labVerb(args[0]), args[1:]
@@ -144,7 +148,7 @@ func (s *Server) labWordsRow(name, syntax string, arity int, complexity, summary
 			return labError(verb, "'%s' is too much", lab.Printable(string(args[w.most])))
 		}
 		if w.flags&command.AllowBusy == 0 {
-			if err := s.ex.Busy(); err != nil {
+			if err := l.ex.Busy(); err != nil {
 				return err
 			}
 		}

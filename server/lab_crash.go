@@ -17,15 +17,15 @@ type crash struct {
 	keep bool // the keyspace and the functions
 }
 
-func (s *Server) labCrashRows() []command.Row {
+func (l *labState) crashRows() []command.Row {
 	return []command.Row{
-		s.labRow("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]", -2, 0, "O(N) where N is the number of keys and connections",
-			"Ends and starts the server, as if its process had been killed.", s.labCrash),
+		l.row("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]", -2, 0, "O(N) where N is the number of keys and connections",
+			"Ends and starts the server, as if its process had been killed.", l.crashCommand),
 	}
 }
 
-// labCrash replies, and only then closes the connection it came over.
-func (s *Server) labCrash(c *command.Call) error {
+// crashCommand replies, and only then closes the connection it came over.
+func (l *labState) crashCommand(c *command.Call) error {
 	var end crash
 	seen := map[string]bool{}
 	for args := c.Args[2:]; len(args) > 0; args = args[2:] {
@@ -43,37 +43,37 @@ func (s *Server) labCrash(c *command.Call) error {
 			return err
 		}
 	}
-	if end.down > 0 && s.lab.clock.Frozen && s.locksOut() {
+	if end.down > 0 && l.clock.Frozen && l.locksOut() {
 		return labError("crash", "DOWN would last for ever: the clock is frozen, and who could move it on cannot connect")
 	}
-	if (s.lab.blackhole || s.lab.deaf) && s.locksOut() {
+	if (l.blackhole || l.deaf) && l.locksOut() {
 		return labError("crash", "it would last for ever: connections are refused or not answered, and who could end that has none any more")
 	}
-	if first := s.lab.crash; first != nil { // in this same pass: as if one came after the other
+	if first := l.crashing; first != nil { // in this same pass: as if one came after the other
 		end.by, end.keep = first.by, end.keep && first.keep
 	}
-	if by := s.caller(); by != nil {
+	if by := l.caller(); by != nil {
 		end.by = append(end.by, by)
 	}
-	if s.lab.crash == nil {
-		s.deferred = append(s.deferred, s.crash)
+	if l.crashing == nil {
+		l.deferred = append(l.deferred, l.crash)
 	}
-	s.lab.crash = &end
-	s.closeCaller()
+	l.crashing = &end
+	l.closeCaller()
 	c.OK()
 	return nil
 }
 
 // locksOut tells whether nobody could reach the lab when the connections are gone, as far as it
 // knows: no other master would be up, and it was no program that asked, which still can.
-func (s *Server) locksOut() bool {
+func (l *labState) locksOut() bool {
 	switch {
-	case s.cfg.LabHTTP != "":
+	case l.cfg.LabHTTP != "":
 		return false
-	case len(s.peers) == 1:
-		return s.caller() != nil
+	case len(l.peers) == 1:
+		return l.caller() != nil
 	}
-	return s.running.visit != nil && s.running.visit.toAll
+	return l.running.visit != nil && l.running.visit.toAll
 }
 
 func (end *crash) option(word string, arg []byte, longest int64) error {
@@ -100,82 +100,82 @@ func (end *crash) option(word string, arg []byte, longest int64) error {
 // the lab itself. Replies of this pass are lost to all but who has asked for it, who gets his when
 // the server listens again, or does not until DOWN is over. What LOSE NOTHING keeps is what
 // Redis keeps on disk: neither scripts nor what CONFIG SET and ACL SETUSER have changed.
-func (s *Server) crash() {
-	if len(s.deferred) > 0 { // the crash comes last
-		s.deferred = append(s.deferred, s.crash)
+func (l *labState) crash() {
+	if len(l.deferred) > 0 { // the crash comes last
+		l.deferred = append(l.deferred, l.crash)
 		return
 	}
-	s.ex.Broadcast()
-	end := s.lab.crash
-	s.lab.crash = nil
-	for _, c := range s.order {
+	l.ex.Broadcast()
+	end := l.crashing
+	l.crashing = nil
+	for _, c := range l.order {
 		if slices.Contains(end.by, c) {
-			s.ex.Leave(&c.sess)
+			l.ex.Leave(&c.sess)
 		} else if !c.closed {
-			s.resetConn(c)
+			l.resetConn(c)
 		}
 	}
-	s.unpause()
-	clear(s.resumed)
-	s.resumed = s.resumed[:0]
-	s.startAgain(end.keep)
-	s.closeListeners()
-	if s.lab.down != nil { // it was down, and is so for another time now
-		s.timers.Cancel(s.lab.down)
-		s.lab.down = nil
+	l.unpause()
+	clear(l.resumed)
+	l.resumed = l.resumed[:0]
+	l.startAgain(end.keep)
+	l.closeListeners()
+	if l.down != nil { // it was down, and is so for another time now
+		l.timers.Cancel(l.down)
+		l.down = nil
 	}
 	if end.down > 0 {
-		s.lab.down = s.after(end.down, s.comeUp)
+		l.down = l.after(end.down, l.comeUp)
 	} else {
-		s.comeUp()
+		l.comeUp()
 	}
 	kept := ""
 	if end.keep {
 		kept = lab.KeysKept
 	}
-	s.labEvent(lab.EventCrash, kept)
-	s.log('*', "LAB CRASH: all connections are reset, and the server has started again")
-	s.write()
+	l.logEvent(lab.EventCrash, kept)
+	l.log('*', "LAB CRASH: all connections are reset, and the server has started again")
+	l.write()
 	for _, c := range end.by {
 		if !c.closed && c.lab.relay == nil { // a relay's reply is yet to come
-			s.close(c)
+			l.close(c)
 		}
 	}
-	s.freeClosed()
+	l.freeClosed()
 }
 
 // startAgain makes the state that New makes, but for listeners and clients.
-func (s *Server) startAgain(keep bool) {
+func (l *labState) startAgain(keep bool) {
 	var code command.Code
 	if keep {
-		code.Libraries = s.ex.Code().Libraries
-		s.ks.Stats = store.Stats{}
+		code.Libraries = l.ex.Code().Libraries
+		l.ks.Stats = store.Stats{}
 	} else {
-		s.ks = newKeyspace(s.cfg)
-		s.doctorLost()
+		l.ks = newKeyspace(l.cfg)
+		l.doctorLost()
 	}
-	s.migrate.closeFirst(len(s.migrate))
-	s.restoreConfig()
-	if err := s.newExecutor(s.ex.Clock); err != nil {
-		s.log('#', "Starting again after LAB CRASH: %v", err)
+	l.migrate.closeFirst(len(l.migrate))
+	l.restoreConfig()
+	if err := l.newExecutor(l.ex.Clock); err != nil {
+		l.log('#', "Starting again after LAB CRASH: %v", err)
 	}
-	s.ex.LoadCode(code)
-	s.traceTo(s.trace)
-	s.stats, s.rates, s.runID, s.noExpire, s.cronPaused, s.attack = Stats{}, rates{}, newRunID(), false, false, 0
-	s.start, s.started, s.peakMem = s.now, s.ks.Now, s.usedMemory()
-	s.setOutputTrigger()
-	s.setMemoryLimits()
+	l.ex.LoadCode(code)
+	l.traceTo(l.trace)
+	l.stats, l.rates, l.runID, l.noExpire, l.cronPaused, l.attack = Stats{}, rates{}, newRunID(), false, false, 0
+	l.start, l.started, l.peakMem = l.now, l.ks.Now, l.usedMemory()
+	l.setOutputTrigger()
+	l.setMemoryLimits()
 }
 
 // comeUp listens again, where the server listened before. Somebody else may have taken the
 // port meanwhile, and may give it back.
-func (s *Server) comeUp() {
-	s.lab.down = nil
-	if err := s.openOrClose(); err != nil {
-		s.log('#', "Listening again after LAB CRASH: %v", err)
-		s.loop.After(100*time.Millisecond, func() time.Duration {
-			if len(s.listeners) == 0 && s.lab.down == nil {
-				s.comeUp()
+func (l *labState) comeUp() {
+	l.down = nil
+	if err := l.openOrClose(); err != nil {
+		l.log('#', "Listening again after LAB CRASH: %v", err)
+		l.loop.After(100*time.Millisecond, func() time.Duration {
+			if len(l.listeners) == 0 && l.down == nil {
+				l.comeUp()
 			}
 			return 0
 		})
@@ -183,11 +183,11 @@ func (s *Server) comeUp() {
 }
 
 // restoreConfig takes back what CONFIG SET has changed.
-func (s *Server) restoreConfig() {
+func (l *labState) restoreConfig() {
 	all := func(string, string) bool { return true }
-	first := s.lab.config.Get([]string{"*"}, all)
+	first := l.config.Get([]string{"*"}, all)
 	var changed []string
-	for i, value := range s.cfg.Get([]string{"*"}, all) {
+	for i, value := range l.cfg.Get([]string{"*"}, all) {
 		if value != first[i] {
 			changed = append(changed, first[i-1])
 		}
@@ -195,17 +195,17 @@ func (s *Server) restoreConfig() {
 	if len(changed) == 0 {
 		return
 	}
-	*s.cfg = *s.lab.config.Clone()
+	*l.cfg = *l.config.Clone()
 	for _, name := range changed {
-		if s.Reconfigured != nil {
-			s.Reconfigured(s.cfg, name)
+		if l.Reconfigured != nil {
+			l.Reconfigured(l.cfg, name)
 		}
 	}
 }
 
 // resetConn closes c by a reset. What was still to be written is lost.
-func (s *Server) resetConn(c *client) {
+func (l *labState) resetConn(c *client) {
 	c.ending = resetEnd
-	s.unqueue(c)
-	s.leave(c)
+	l.unqueue(c)
+	l.leave(c)
 }

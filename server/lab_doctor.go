@@ -9,22 +9,22 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-func (s *Server) labDoctorRows() []command.Row {
+func (l *labState) doctorRows() []command.Row {
 	return []command.Row{
-		s.labWordsRow("doctor", "[RESET]", -2, "O(N) where N is the number of locks and findings", "Tells what the users of locks have done wrong.",
-			labWord{"RESET", 0, 0, command.AllowBusy, s.labDoctorReset},
-			labWord{"", 0, 0, command.AllowBusy, s.labDoctor}),
+		l.wordsRow("doctor", "[RESET]", -2, "O(N) where N is the number of locks and findings", "Tells what the users of locks have done wrong.",
+			labWord{"RESET", 0, 0, command.AllowBusy, l.doctorReset},
+			labWord{"", 0, 0, command.AllowBusy, l.doctorFindings}),
 	}
 }
 
-func (s *Server) labDoctorReset(c *command.Call, _ [][]byte) error {
-	s.lab.doctor.Reset()
+func (l *labState) doctorReset(c *command.Call, _ [][]byte) error {
+	l.doctor.Reset()
 	c.OK()
 	return nil
 }
 
-func (s *Server) labDoctor(c *command.Call, _ [][]byte) error {
-	findings := s.lab.doctor.Findings(c.Now)
+func (l *labState) doctorFindings(c *command.Call, _ [][]byte) error {
+	findings := l.doctor.Findings(c.Now)
 	c.Array(len(findings))
 	for _, f := range findings {
 		replyFinding(c, f)
@@ -79,32 +79,32 @@ func describeStep(step doctor.Step) string {
 	return b.String()
 }
 
-func (s *Server) logFinding(f doctor.Finding) {
-	s.log('#', "Lock doctor: %s, key %q, client id=%d name=%s: %s. Fix: %s. LAB DOCTOR shows the commands.", f.Pattern, f.Key, f.Client, f.Name, f.Why, f.Fix)
+func (l *labState) logFinding(f doctor.Finding) {
+	l.log('#', "Lock doctor: %s, key %q, client id=%d name=%s: %l. Fix: %l. LAB DOCTOR shows the commands.", f.Pattern, f.Key, f.Client, f.Name, f.Why, f.Fix)
 }
 
 // doctorSees shows the doctor a command that has run, by itself or as by says. What the
 // lab itself is asked through, is no client.
-func (s *Server) doctorSees(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
-	if s.lab == nil || sess.Index < 0 || cmd == nil || !s.lab.doctor.Concerns(cmd.Name, sess.DB, args, by) {
+func (l *labState) doctorSees(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
+	if l == nil || sess.Index < 0 || cmd == nil || !l.doctor.Concerns(cmd.Name, sess.DB, args, by) {
 		return
 	}
-	s.lab.doctor.Command(doctor.Event{
-		Time: s.ks.Now, Mono: s.ex.LastEnd(), Client: sess.ID, Name: sess.Name, DB: sess.DB,
+	l.doctor.Command(doctor.Event{
+		Time: l.ks.Now, Mono: l.ex.LastEnd(), Client: sess.ID, Name: sess.Name, DB: sess.DB,
 		Command: cmd.Name, Args: args, By: by, Reply: reply,
 	})
 }
 
-func (s *Server) doctorExpired(db *store.DB, key string) {
-	if s.lab != nil {
-		s.lab.doctor.Expired(db.ID, key, s.ks.Now)
+func (l *labState) doctorExpired(db *store.DB, key string) {
+	if l != nil {
+		l.doctor.Expired(db.ID, key, l.ks.Now)
 	}
 }
 
 // doctorLost tells the doctor that the keys are gone, or others, without a command.
-func (s *Server) doctorLost() {
-	if s.lab != nil {
-		s.lab.doctor.Lost(s.ks.Now)
+func (l *labState) doctorLost() {
+	if l != nil {
+		l.doctor.Lost(l.ks.Now)
 	}
 }
 
@@ -113,7 +113,7 @@ func (m Masters) shareLedger() {
 	ledger := doctor.NewLedger(len(m), doctor.KeepOnline)
 	for i, s := range m {
 		if s.lab != nil {
-			s.lab.doctor = doctor.New(s.logFinding, ledger, i)
+			s.lab.doctor = doctor.New(s.lab.logFinding, ledger, i)
 		}
 	}
 }

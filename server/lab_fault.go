@@ -9,64 +9,64 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 )
 
-func (s *Server) labFaultRows() []command.Row {
+func (l *labState) faultRows() []command.Row {
 	const (
 		rule = "[CMD command:string] [KEY pattern] [SCRIPT sha1-or-text:string] [CLIENT id-or-pattern:string] [NTH n:integer] [TIMES n:integer] [PROB probability:double] ACTION action:string [argument:string]"
 		all  = "O(N) where N is the number of rules, and of clients that are held"
 	)
 	return []command.Row{
-		s.labWordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST", -2, all, "Says which requests and messages go wrong, and how.",
-			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, s.labFaultAdd},
-			labWord{"DEL", 1, 1, command.AllowBusy, s.labFaultDel},
-			labWord{"CLEAR", 0, 0, command.AllowBusy, s.labFaultClear},
-			labWord{"LIST", 0, 0, command.AllowBusy, s.labFaultList}),
+		l.wordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST", -2, all, "Says which requests and messages go wrong, and how.",
+			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, l.faultAdd},
+			labWord{"DEL", 1, 1, command.AllowBusy, l.faultDel},
+			labWord{"CLEAR", 0, 0, command.AllowBusy, l.faultClear},
+			labWord{"LIST", 0, 0, command.AllowBusy, l.faultList}),
 	}
 }
 
-func (s *Server) labFaultDel(c *command.Call, args [][]byte) error {
-	r := s.lab.plan.Del(string(args[0]))
+func (l *labState) faultDel(c *command.Call, args [][]byte) error {
+	r := l.plan.Del(string(args[0]))
 	if r == nil {
 		return labError("fault del", "there is no rule '%s'", lab.Printable(string(args[0])))
 	}
-	s.lift(r)
-	s.arm()
+	l.lift(r)
+	l.arm()
 	c.OK()
 	return nil
 }
 
-func (s *Server) labFaultClear(c *command.Call, _ [][]byte) error {
-	s.liftAll()
-	s.arm()
+func (l *labState) faultClear(c *command.Call, _ [][]byte) error {
+	l.liftAll()
+	l.arm()
 	c.OK()
 	return nil
 }
 
-func (s *Server) liftAll() {
-	rules := s.lab.plan.Rules
-	s.lab.plan.Clear()
+func (l *labState) liftAll() {
+	rules := l.plan.Rules
+	l.plan.Clear()
 	for _, r := range rules {
-		s.lift(r)
+		l.lift(r)
 	}
 }
 
-func (s *Server) labFaultAdd(c *command.Call, args [][]byte) error {
+func (l *labState) faultAdd(c *command.Call, args [][]byte) error {
 	r, err := lab.ParseRule(args)
 	if err != nil {
 		return err
 	}
-	if err := s.checkRule(c, r); err != nil {
+	if err := l.checkRule(c, r); err != nil {
 		return err
 	}
-	if err := s.lab.plan.Add(r); err != nil {
+	if err := l.plan.Add(r); err != nil {
 		return err
 	}
-	s.arm()
+	l.arm()
 	c.OK()
 	return nil
 }
 
 // checkRule refuses what only the server knows to be wrong.
-func (s *Server) checkRule(c *command.Call, r *lab.Rule) error {
+func (l *labState) checkRule(c *command.Call, r *lab.Rule) error {
 	if r.Action == lab.Hold && r.ClientID == c.Sess.ID {
 		return labError("fault add", "CLIENT %d is this connection, which ACTION HOLD would keep for ever", r.ClientID)
 	}
@@ -78,7 +78,7 @@ func (s *Server) checkRule(c *command.Call, r *lab.Rule) error {
 	if sub != "" {
 		args = append(args, []byte(sub))
 	}
-	switch cmd := s.ex.Table.Lookup(args); {
+	switch cmd := l.ex.Table.Lookup(args); {
 	case cmd == nil || cmd.Name != r.Cmd:
 		return labError("fault add", "CMD expects the name of a command, or name|subcommand, not '%s'", lab.Printable(r.Cmd))
 	case cmd.Group == labGroup:
@@ -87,10 +87,10 @@ func (s *Server) checkRule(c *command.Call, r *lab.Rule) error {
 	return nil
 }
 
-func (s *Server) labFaultList(c *command.Call, _ [][]byte) error {
-	c.Array(len(s.lab.plan.Rules))
-	for _, r := range s.lab.plan.Rules {
-		held := len(s.parkedBy(r.Name))
+func (l *labState) faultList(c *command.Call, _ [][]byte) error {
+	c.Array(len(l.plan.Rules))
+	for _, r := range l.plan.Rules {
+		held := len(l.parkedBy(r.Name))
 		c.Map(5)
 		c.BulkString("name")
 		c.BulkString(r.Name)
@@ -108,14 +108,14 @@ func (s *Server) labFaultList(c *command.Call, _ [][]byte) error {
 
 // lift undoes what a rule that is no longer there still does: nobody stays parked by it,
 // and nobody waits for it.
-func (s *Server) lift(r *lab.Rule) {
-	s.unpark(r.Name, len(s.parkedBy(r.Name)))
-	s.endBarriers(r.Name)
+func (l *labState) lift(r *lab.Rule) {
+	l.unpark(r.Name, len(l.parkedBy(r.Name)))
+	l.endBarriers(r.Name)
 }
 
 // arm decides whether requests have to be looked at: while there is a rule, a watched key, or
 // a client in the middle of a request that a rule had fired for.
-func (s *Server) arm() {
-	s.lab.armed = len(s.lab.plan.Rules) > 0 || len(s.lab.history.Globs()) > 0 ||
-		slices.ContainsFunc(s.order, func(c *client) bool { return c.lab.fault != nil && c.lab.fault.rule != nil })
+func (l *labState) arm() {
+	l.armed = len(l.plan.Rules) > 0 || len(l.history.Globs()) > 0 ||
+		slices.ContainsFunc(l.order, func(c *client) bool { return c.lab.fault != nil && c.lab.fault.rule != nil })
 }

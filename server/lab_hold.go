@@ -23,27 +23,27 @@ import (
 //	LAB CLOCK ADVANCE 30000 ───────> the lock expires
 //	LAB HOLD RELEASE slow ─────────> executed ─────────────> (integer) 0
 
-func (s *Server) labHoldRows() []command.Row {
+func (l *labState) holdRows() []command.Row {
 	return []command.Row{
-		s.labWordsRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | (RELEASE name:string [clients:integer]) | LIST", -2,
+		l.wordsRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | (RELEASE name:string [clients:integer]) | LIST", -2,
 			"O(N) where N is the number of clients that are held", "Waits for clients to be parked by a rule, and lets them go on.",
-			labWord{"WAIT", 2, 3, command.AllowBusy, s.labHoldWait},
-			labWord{"RELEASE", 1, 2, command.AllowBusy, s.labHoldRelease},
-			labWord{"LIST", 0, 0, command.AllowBusy, s.labHoldList}),
+			labWord{"WAIT", 2, 3, command.AllowBusy, l.holdWait},
+			labWord{"RELEASE", 1, 2, command.AllowBusy, l.holdRelease},
+			labWord{"LIST", 0, 0, command.AllowBusy, l.holdList}),
 	}
 }
 
-func (s *Server) labHoldList(c *command.Call, _ [][]byte) error {
-	c.Array(len(s.lab.parked))
-	for _, held := range s.lab.parked {
+func (l *labState) holdList(c *command.Call, _ [][]byte) error {
+	c.Array(len(l.parked))
+	for _, held := range l.parked {
 		held.writeParked(c.Writer)
 	}
 	return nil
 }
 
 // holdRule finds the rule that a verb is about.
-func (s *Server) holdRule(verb string, arg []byte) (*lab.Rule, error) {
-	r := s.lab.plan.Find(string(arg))
+func (l *labState) holdRule(verb string, arg []byte) (*lab.Rule, error) {
+	r := l.plan.Find(string(arg))
 	switch {
 	case r == nil:
 		return nil, labError(verb, "there is no rule '%s'", lab.Printable(string(arg)))
@@ -84,9 +84,9 @@ func (b *barrier) waits() bool {
 	return !b.c.closed && b.c.sess.Hold == command.Blocked && b.c.sess.Commands == b.request
 }
 
-func (s *Server) labHoldWait(c *command.Call, args [][]byte) error {
+func (l *labState) holdWait(c *command.Call, args [][]byte) error {
 	const verb = "hold wait"
-	r, err := s.holdRule(verb, args[0])
+	r, err := l.holdRule(verb, args[0])
 	if err != nil {
 		return err
 	}
@@ -98,17 +98,17 @@ func (s *Server) labHoldWait(c *command.Call, args [][]byte) error {
 	if err != nil {
 		return err
 	}
-	if held := s.parkedBy(r.Name); int64(len(held)) >= n {
+	if held := l.parkedBy(r.Name); int64(len(held)) >= n {
 		held[n-1].writeParked(c.Writer)
 		return nil
 	}
 	c.Await((*resp.Writer).NullArray)
-	b := &barrier{rule: r.Name, clients: int(n), c: s.running, request: c.Sess.Commands}
-	s.lab.barriers = append(slices.DeleteFunc(s.lab.barriers, (*barrier).over), b)
+	b := &barrier{rule: r.Name, clients: int(n), c: l.running, request: c.Sess.Commands}
+	l.barriers = append(slices.DeleteFunc(l.barriers, (*barrier).over), b)
 	if ms > 0 { // of real time: the lab's may stand still
-		b.deadline = s.ex.Clock.Mono() + ms*int64(time.Millisecond)
-		b.timer = s.loop.At(b.deadline, func() time.Duration {
-			s.endInVain(b)
+		b.deadline = l.ex.Clock.Mono() + ms*int64(time.Millisecond)
+		b.timer = l.loop.At(b.deadline, func() time.Duration {
+			l.endInVain(b)
 			return 0
 		})
 	}
@@ -117,62 +117,62 @@ func (s *Server) labHoldWait(c *command.Call, args [][]byte) error {
 
 // endOverdue is for a script that runs on, during which no timer runs: a barrier is there
 // to end a test that hangs, and may hang because of that.
-func (s *Server) endOverdue() {
-	now := s.ex.Clock.Mono()
+func (l *labState) endOverdue() {
+	now := l.ex.Clock.Mono()
 	overdue := func(b *barrier) bool { return b.timer != nil && b.deadline <= now }
 	for {
-		at := slices.IndexFunc(s.lab.barriers, overdue)
+		at := slices.IndexFunc(l.barriers, overdue)
 		if at < 0 {
 			return
 		}
-		s.endInVain(s.lab.barriers[at])
+		l.endInVain(l.barriers[at])
 	}
 }
 
 // endInVain is for a barrier whose time is over. Whoever takes connections from a pool says
 // LAB over one, and later wonders why the test's own requests over it are never held: that
 // the rule has met such a client, and no other, is told.
-func (s *Server) endInVain(b *barrier) {
+func (l *labState) endInVain(b *barrier) {
 	reply := (*resp.Writer).NullArray
-	if r := s.lab.plan.Find(b.rule); r != nil && r.Spared != 0 && r.Fired == 0 {
+	if r := l.plan.Find(b.rule); r != nil && r.Spared != 0 && r.Fired == 0 {
 		err := labError("hold wait", "the rule '%s' has met only client %d, which has sent LAB: such a connection is never held; send LAB over a connection of its own", r.Name, r.Spared)
 		reply = func(w *resp.Writer) { w.Error(err.Error()) }
 	}
-	s.endBarrier(b, reply)
+	l.endBarrier(b, reply)
 }
 
 func (b *barrier) over() bool { return !b.waits() }
 
 // endBarrier gives the client of b its reply.
-func (s *Server) endBarrier(b *barrier, reply func(*resp.Writer)) {
-	s.lab.barriers = slices.DeleteFunc(s.lab.barriers, func(other *barrier) bool { return other == b })
+func (l *labState) endBarrier(b *barrier, reply func(*resp.Writer)) {
+	l.barriers = slices.DeleteFunc(l.barriers, func(other *barrier) bool { return other == b })
 	if b.timer != nil {
-		s.loop.Cancel(b.timer)
+		l.loop.Cancel(b.timer)
 	}
 	if b.waits() {
-		s.ex.Answer(&b.c.sess, reply)
+		l.ex.Answer(&b.c.sess, reply)
 	}
 }
 
 // endBarriers ends those of a rule that is no longer there.
-func (s *Server) endBarriers(rule string) {
-	for _, b := range slices.Clone(s.lab.barriers) {
+func (l *labState) endBarriers(rule string) {
+	for _, b := range slices.Clone(l.barriers) {
 		if b.rule == rule {
-			s.endBarrier(b, (*resp.Writer).NullArray)
+			l.endBarrier(b, (*resp.Writer).NullArray)
 		}
 	}
 }
 
-// labHoldRelease has its reply sent with those of the released: when their requests have been
+// holdRelease has its reply sent with those of the released: when their requests have been
 // executed, or in the middle of a script among them that runs on. Who has released one that
 // does not end has to be able to go on, and to say SCRIPT KILL.
-func (s *Server) labHoldRelease(c *command.Call, args [][]byte) error {
+func (l *labState) holdRelease(c *command.Call, args [][]byte) error {
 	const verb = "hold release"
-	r, err := s.holdRule(verb, args[0])
+	r, err := l.holdRule(verb, args[0])
 	if err != nil {
 		return err
 	}
-	n := int64(len(s.parkedBy(r.Name)))
+	n := int64(len(l.parkedBy(r.Name)))
 	if len(args) > 1 {
 		most, err := labNumber(verb, "clients", args, 1, 1)
 		if err != nil {
@@ -180,39 +180,39 @@ func (s *Server) labHoldRelease(c *command.Call, args [][]byte) error {
 		}
 		n = min(n, most)
 	}
-	s.unpark(r.Name, int(n))
+	l.unpark(r.Name, int(n))
 	c.Int(n)
 	return nil
 }
 
 // park puts the request of c back, until somebody lets it go on, or for the time that the
 // rule says.
-func (s *Server) park(c *client, args [][]byte) {
+func (l *labState) park(c *client, args [][]byte) {
 	f := c.lab.fault
 	f.decided, f.parked, f.words = true, true, lab.Words(args)
 	c.Unread()
 	c.sess.Hold = command.Stopped
 	if f.rule.Action == lab.DelayExec {
-		s.labNote(c, f.words, lab.Delayed)
-		f.timer = s.after(time.Duration(f.rule.Millis)*time.Millisecond, func() {
+		l.noteRule(c, f.words, lab.Delayed)
+		f.timer = l.after(time.Duration(f.rule.Millis)*time.Millisecond, func() {
 			f.timer, f.parked = nil, false
-			s.release(c)
+			l.release(c)
 		})
 		return
 	}
-	s.labNote(c, f.words, lab.Held)
-	s.lab.parked = append(s.lab.parked, c)
-	held := s.parkedBy(f.rule.Name)
-	for _, b := range slices.Clone(s.lab.barriers) {
+	l.noteRule(c, f.words, lab.Held)
+	l.parked = append(l.parked, c)
+	held := l.parkedBy(f.rule.Name)
+	for _, b := range slices.Clone(l.barriers) {
 		if b.rule == f.rule.Name && len(held) >= b.clients {
-			s.endBarrier(b, held[b.clients-1].writeParked)
+			l.endBarrier(b, held[b.clients-1].writeParked)
 		}
 	}
 }
 
 // parkedBy are the clients that a rule holds, who came first is first.
-func (s *Server) parkedBy(rule string) (held []*client) {
-	for _, c := range s.lab.parked {
+func (l *labState) parkedBy(rule string) (held []*client) {
+	for _, c := range l.parked {
 		if c.lab.fault.rule.Name == rule && !c.closed {
 			held = append(held, c)
 		}
@@ -221,11 +221,11 @@ func (s *Server) parkedBy(rule string) (held []*client) {
 }
 
 // unpark lets the first n clients go on that a rule holds.
-func (s *Server) unpark(rule string, n int) {
-	for _, c := range s.parkedBy(rule)[:n] {
-		s.lab.parked = slices.DeleteFunc(s.lab.parked, func(p *client) bool { return p == c })
+func (l *labState) unpark(rule string, n int) {
+	for _, c := range l.parkedBy(rule)[:n] {
+		l.parked = slices.DeleteFunc(l.parked, func(p *client) bool { return p == c })
 		c.lab.fault.parked = false
-		s.release(c)
+		l.release(c)
 	}
 }
 

@@ -9,56 +9,56 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-func (s *Server) labLogRows() []command.Row {
+func (l *labState) logRows() []command.Row {
 	return []command.Row{
-		s.labWordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]", -2, "O(N) where N is the number of entries",
+		l.wordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]", -2, "O(N) where N is the number of entries",
 			"Tells which rules have fired, and which commands were executed on watched keys.",
-			labWord{labCount, 0, 0, command.AllowBusy, s.labLogNewest},
-			labWord{"RESET", 0, 0, command.AllowBusy, s.labLogReset},
-			labWord{"WATCH", 1, 1, command.AllowBusy, s.labLogWatch},
-			labWord{"UNWATCH", 1, 1, command.AllowBusy, s.labLogUnwatch},
-			labWord{"EXPORT", 0, 0, command.AllowBusy, s.labLogExport},
-			labWord{"", 0, 0, command.AllowBusy, s.labLogAll}),
+			labWord{labCount, 0, 0, command.AllowBusy, l.logNewest},
+			labWord{"RESET", 0, 0, command.AllowBusy, l.logReset},
+			labWord{"WATCH", 1, 1, command.AllowBusy, l.logWatch},
+			labWord{"UNWATCH", 1, 1, command.AllowBusy, l.logUnwatch},
+			labWord{"EXPORT", 0, 0, command.AllowBusy, l.logExport},
+			labWord{"", 0, 0, command.AllowBusy, l.logAll}),
 	}
 }
 
-func (s *Server) labLogAll(c *command.Call, _ [][]byte) error {
-	writeEntries(c.Writer, s.lab.history.All())
+func (l *labState) logAll(c *command.Call, _ [][]byte) error {
+	writeEntries(c.Writer, l.history.All())
 	return nil
 }
 
-func (s *Server) labLogNewest(c *command.Call, _ [][]byte) error {
+func (l *labState) logNewest(c *command.Call, _ [][]byte) error {
 	n, _ := store.ParseInt(c.Args[2])
-	writeEntries(c.Writer, s.lab.history.Newest(int(min(n, farMillis))))
+	writeEntries(c.Writer, l.history.Newest(int(min(n, farMillis))))
 	return nil
 }
 
-func (s *Server) labLogExport(c *command.Call, _ [][]byte) error {
-	c.Bulk(s.lab.history.Export(s.number, s.masters))
+func (l *labState) logExport(c *command.Call, _ [][]byte) error {
+	c.Bulk(l.history.Export(l.number, l.masters))
 	return nil
 }
 
-func (s *Server) labLogReset(c *command.Call, _ [][]byte) error {
-	s.lab.history.Reset()
+func (l *labState) logReset(c *command.Call, _ [][]byte) error {
+	l.history.Reset()
 	c.OK()
 	return nil
 }
 
-func (s *Server) labLogWatch(c *command.Call, args [][]byte) error {
+func (l *labState) logWatch(c *command.Call, args [][]byte) error {
 	if len(args[0]) == 0 {
 		return labError("log watch", "pattern is empty: no key is")
 	}
-	s.lab.history.Watch(string(args[0]))
-	s.arm()
+	l.history.Watch(string(args[0]))
+	l.arm()
 	c.OK()
 	return nil
 }
 
-func (s *Server) labLogUnwatch(c *command.Call, args [][]byte) error {
-	if !s.lab.history.Unwatch(string(args[0])) {
+func (l *labState) logUnwatch(c *command.Call, args [][]byte) error {
+	if !l.history.Unwatch(string(args[0])) {
 		return labError("log unwatch", "'%s' is not watched", lab.Printable(string(args[0])))
 	}
-	s.arm()
+	l.arm()
 	c.OK()
 	return nil
 }
@@ -91,20 +91,20 @@ func writeEntries(w *resp.Writer, entries []lab.Entry) {
 	}
 }
 
-// labEvent adds an entry of the lab's own.
-func (s *Server) labEvent(event, what string) {
-	e := s.labEntry(nil, event)
+// logEvent adds an entry of the lab's own.
+func (l *labState) logEvent(event, what string) {
+	e := l.newEntry(nil, event)
 	e.Outcome, e.Reply = lab.Executed, what
-	s.lab.history.Add(e)
+	l.history.Add(e)
 }
 
-// labMoved notes that the clock is moved, together with those of all masters or alone.
-func (s *Server) labMoved(from, to int64, together bool) {
-	e := s.labEntry(nil, lab.EventClock)
+// logMoved notes that the clock is moved, together with those of all masters or alone.
+func (l *labState) logMoved(from, to int64, together bool) {
+	e := l.newEntry(nil, lab.EventClock)
 	e.From, e.To, e.Together, e.Outcome = from, to, together, lab.Executed
 	if from != to {
 		e.Reply = fmt.Sprintf("%d -> %d", from, to)
 	}
-	s.lab.history.Add(e)
-	s.lab.doctor.ClockMoved(from, to, together)
+	l.history.Add(e)
+	l.doctor.ClockMoved(from, to, together)
 }

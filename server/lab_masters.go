@@ -10,10 +10,10 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-func (s *Server) labMastersRows() []command.Row {
+func (l *labState) mastersRows() []command.Row {
 	return []command.Row{
-		s.labRow("all", "verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Has every master of the process execute a verb.", s.labAll),
-		s.labRow("master", "master:integer verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Has one master of the process execute a verb.", s.labMaster),
+		l.row("all", "verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Has every master of the process execute a verb.", l.relayToAll),
+		l.row("master", "master:integer verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Has one master of the process execute a verb.", l.relayToMaster),
 	}
 }
 
@@ -37,14 +37,14 @@ type relay struct {
 	closes  bool // the client's connection is to be closed behind it
 }
 
-func (s *Server) labAll(c *command.Call) error {
+func (l *labState) relayToAll(c *command.Call) error {
 	if len(c.Args) == 2 {
 		return labError("all", "verb is missing")
 	}
-	return s.relay(c, "all", s.peers, c.Args[2:])
+	return l.relay(c, "all", l.peers, c.Args[2:])
 }
 
-func (s *Server) labMaster(c *command.Call) error {
+func (l *labState) relayToMaster(c *command.Call) error {
 	if len(c.Args) < 4 {
 		return labError("master", "%s is missing", [2]string{"master", "verb"}[len(c.Args)-2])
 	}
@@ -52,15 +52,15 @@ func (s *Server) labMaster(c *command.Call) error {
 	switch {
 	case !ok:
 		return labError("master", "expects the number of a master, not '%s'", lab.Printable(string(c.Args[2])))
-	case n < 1 || n > int64(len(s.peers)):
-		return labError("master", "there is no master %d, only 1 to %d", n, len(s.peers))
+	case n < 1 || n > int64(len(l.peers)):
+		return labError("master", "there is no master %d, only 1 to %d", n, len(l.peers))
 	}
-	return s.relay(c, "master", s.peers[n-1:n], c.Args[3:])
+	return l.relay(c, "master", l.peers[n-1:n], c.Args[3:])
 }
 
 // relay has the masters execute verb, which the caller must be allowed to say here: there,
 // nobody asks who it is.
-func (s *Server) relay(c *command.Call, how string, to Masters, verb [][]byte) error {
+func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte) error {
 	if is(verb[0], "all") || is(verb[0], "master") {
 		return labError(how, "expects a verb for a single master, not '%s'", lab.Printable(string(verb[0])))
 	}
@@ -71,15 +71,15 @@ func (s *Server) relay(c *command.Call, how string, to Masters, verb [][]byte) e
 	if err := c.Ex.Check(c.Sess, args); err != nil {
 		return err
 	}
-	r := &relay{home: s, by: s.running, to: to, all: how == "all", missing: len(to), replies: make([][]byte, len(to))}
+	r := &relay{home: l.Server, by: l.running, to: to, all: how == "all", missing: len(to), replies: make([][]byte, len(to))}
 	r.by.lab.relay = r
 	c.Await((*resp.Writer).NullArray)
 	for i, m := range to {
 		v := &visit{args: slices.Clone(args), done: func(reply []byte) {
-			s.post(func() { r.arrived(i, reply) })
+			l.post(func() { r.arrived(i, reply) })
 		}}
 		v.sess.Proto, v.together, v.toAll = c.Sess.Proto, r.all, r.all && r.by.visit == nil
-		if m == s {
+		if m == l.Server {
 			v.own = r
 		}
 		r.visits = append(r.visits, v)
@@ -122,21 +122,21 @@ func (r *relay) callOff() {
 
 // caller is the connection that the verb under way came over, in the end: nil when it came
 // from outside, or from a client of another master, or one that has gone.
-func (s *Server) caller() *client {
-	if s.running == nil || s.running.visit == nil {
-		return s.running
+func (l *labState) caller() *client {
+	if l.running == nil || l.running.visit == nil {
+		return l.running
 	}
-	if r := s.running.visit.own; r != nil && r.by.lab.relay == r && r.by.visit == nil {
+	if r := l.running.visit.own; r != nil && r.by.lab.relay == r && r.by.visit == nil {
 		return r.by
 	}
 	return nil
 }
 
 // closeCaller closes the caller's connection once it has its reply.
-func (s *Server) closeCaller() {
-	switch c := s.caller(); {
+func (l *labState) closeCaller() {
+	switch c := l.caller(); {
 	case c == nil:
-	case c == s.running:
+	case c == l.running:
 		c.sess.CloseAfterReply = true
 	default:
 		c.lab.relay.closes = true

@@ -22,81 +22,81 @@ import (
 // The end of its connection is not delivered either. Whoever has used LAB is never in the dark,
 // else nobody could end it.
 
-func (s *Server) labNetRows() []command.Row {
+func (l *labState) netRows() []command.Row {
 	const each = "O(N) in the client connections"
 	return []command.Row{
-		s.labSwitchRow("listen", "O(1)", "Refuses new connections, or takes them again.", s.labListen),
-		s.labSwitchRow("blackhole", each, "Leaves everybody without answers, or delivers all again.", s.labBlackhole),
-		s.labWordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST", -2, each, "Leaves clients of some names without answers, or delivers theirs again.",
-			labWord{"CLIENT", 1, 2, command.AllowBusy, s.labPartition},
-			labWord{"LIST", 0, 0, command.AllowBusy, s.labPartitionList}),
+		l.switchRow("listen", "O(1)", "Refuses new connections, or takes them again.", l.listenSwitch),
+		l.switchRow("blackhole", each, "Leaves everybody without answers, or delivers all again.", l.blackholeSwitch),
+		l.wordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST", -2, each, "Leaves clients of some names without answers, or delivers theirs again.",
+			labWord{"CLIENT", 1, 2, command.AllowBusy, l.partition},
+			labWord{"LIST", 0, 0, command.AllowBusy, l.partitionList}),
 	}
 }
 
-// labSwitchRow is labWordsRow of what is on or off.
-func (s *Server) labSwitchRow(name, complexity, summary string, do func(c *command.Call, on bool) error) command.Row {
-	return s.labWordsRow(name, "(ON | OFF)", -2, complexity, summary,
+// switchRow is wordsRow of what is on or off.
+func (l *labState) switchRow(name, complexity, summary string, do func(c *command.Call, on bool) error) command.Row {
+	return l.wordsRow(name, "(ON | OFF)", -2, complexity, summary,
 		labWord{"ON", 0, 0, command.AllowBusy, func(c *command.Call, _ [][]byte) error { return do(c, true) }},
 		labWord{"OFF", 0, 0, command.AllowBusy, func(c *command.Call, _ [][]byte) error { return do(c, false) }})
 }
 
-func (s *Server) labListen(c *command.Call, on bool) error {
-	if err := s.setDeaf(!on); err != nil {
+func (l *labState) listenSwitch(c *command.Call, on bool) error {
+	if err := l.setDeaf(!on); err != nil {
 		return labError("listen on", "%v", err)
 	}
 	c.OK()
 	return nil
 }
 
-func (s *Server) setDeaf(deaf bool) error {
-	s.lab.deaf = deaf
-	err := s.openOrClose()
-	s.lab.deaf = deaf || err != nil
+func (l *labState) setDeaf(deaf bool) error {
+	l.deaf = deaf
+	err := l.openOrClose()
+	l.deaf = deaf || err != nil
 	return err
 }
 
 // openOrClose listens when nothing in the lab is against it.
-func (s *Server) openOrClose() error {
+func (l *labState) openOrClose() error {
 	switch {
-	case s.labRefuses():
-		s.closeListeners()
-	case len(s.listeners) == 0:
-		if err := s.listen(); err != nil {
-			s.closeListeners()
+	case l.refuses():
+		l.closeListeners()
+	case len(l.listeners) == 0:
+		if err := l.listen(); err != nil {
+			l.closeListeners()
 			return err
 		}
 	}
 	return nil
 }
 
-// labRefuses tells whether connections are refused: nothing may listen.
-func (s *Server) labRefuses() bool { return s.lab != nil && (s.lab.deaf || s.lab.down != nil) }
+// refuses tells whether connections are refused: nothing may listen.
+func (l *labState) refuses() bool { return l != nil && (l.deaf || l.down != nil) }
 
-func (s *Server) labBlackhole(c *command.Call, on bool) error {
-	if err := s.setBlackhole(on); err != nil {
+func (l *labState) blackholeSwitch(c *command.Call, on bool) error {
+	if err := l.setBlackhole(on); err != nil {
 		return labError("blackhole", "%v", err)
 	}
 	c.OK()
 	return nil
 }
 
-func (s *Server) setBlackhole(on bool) error {
-	s.lab.blackhole = on
-	s.setAllMuted()
-	for _, l := range s.listeners {
-		if err := s.watchListener(l); err != nil {
+func (l *labState) setBlackhole(on bool) error {
+	l.blackhole = on
+	l.setAllMuted()
+	for _, each := range l.listeners {
+		if err := l.watchListener(each); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (s *Server) labPartition(c *command.Call, args [][]byte) error {
+func (l *labState) partition(c *command.Call, args [][]byte) error {
 	const verb = "partition client"
 	if len(args) == 1 {
 		return labError(verb, "ON or OFF is missing")
 	}
-	l, glob := s.lab, string(args[0])
+	glob := string(args[0])
 	at := slices.Index(l.partitions, glob)
 	switch word := labVerb(args[1]); {
 	case word != "ON" && word != "OFF":
@@ -108,17 +108,17 @@ func (s *Server) labPartition(c *command.Call, args [][]byte) error {
 	case word == "OFF":
 		l.partitions = slices.Delete(l.partitions, at, at+1)
 	}
-	s.setAllMuted()
+	l.setAllMuted()
 	c.OK()
 	return nil
 }
 
-// labPartitionList tells how many connections are cut off. A test whose clients take theirs from
+// partitionList tells how many connections are cut off. A test whose clients take theirs from
 // the pool that also says LAB finds that fewer are than it has.
-func (s *Server) labPartitionList(c *command.Call, _ [][]byte) error {
-	c.Array(len(s.lab.partitions))
-	for _, glob := range s.lab.partitions {
-		cut, spared := s.concerned(glob)
+func (l *labState) partitionList(c *command.Call, _ [][]byte) error {
+	c.Array(len(l.partitions))
+	for _, glob := range l.partitions {
+		cut, spared := l.concerned(glob)
 		c.Map(3)
 		c.BulkString("client")
 		c.BulkString(lab.Printable(glob))
@@ -132,8 +132,8 @@ func (s *Server) labPartitionList(c *command.Call, _ [][]byte) error {
 
 // concerned counts the connections whose names match: those that can be cut off, and those that
 // never are, as they have said LAB.
-func (s *Server) concerned(glob string) (cut, spared int64) {
-	for _, c := range s.order {
+func (l *labState) concerned(glob string) (cut, spared int64) {
+	for _, c := range l.order {
 		switch {
 		case c.closed || !isOf(glob, c.sess.Name):
 		case c.lab.control:
@@ -151,22 +151,22 @@ func isOf(glob, name string) bool {
 }
 
 // inTheDark tells whether nothing is to go to c or to come from it.
-func (s *Server) inTheDark(c *client) bool { return !c.lab.control && s.hides(c.sess.Name) }
+func (l *labState) inTheDark(c *client) bool { return !c.lab.control && l.hides(c.sess.Name) }
 
-func (s *Server) hides(name string) bool {
-	return s.lab.blackhole || slices.ContainsFunc(s.lab.partitions, func(glob string) bool { return isOf(glob, name) })
+func (l *labState) hides(name string) bool {
+	return l.blackhole || slices.ContainsFunc(l.partitions, func(glob string) bool { return isOf(glob, name) })
 }
 
 // setAllMuted is setMuted of all clients, and lets go of the sockets that linger no more.
-func (s *Server) setAllMuted() {
-	for _, c := range s.order {
-		s.setMuted(c)
+func (l *labState) setAllMuted() {
+	for _, c := range l.order {
+		l.setMuted(c)
 	}
-	s.lab.lingering = slices.DeleteFunc(s.lab.lingering, func(l lingering) bool {
-		if s.hides(l.name) {
+	l.lingering = slices.DeleteFunc(l.lingering, func(socket lingering) bool {
+		if l.hides(socket.name) {
 			return false
 		}
-		l.end.close(l.fd)
+		socket.end.close(socket.fd)
 		return true
 	})
 }
@@ -181,61 +181,61 @@ type lingering struct {
 }
 
 // linger keeps the socket of a muted client open, which is about to be freed.
-func (s *Server) linger(c *client) {
-	if c.muted && s.inTheDark(c) {
-		s.limitLingering()
-		s.lab.lingering = append(s.lab.lingering, lingering{c.FD, c.sess.Name, c.ending})
+func (l *labState) linger(c *client) {
+	if c.muted && l.inTheDark(c) {
+		l.limitLingering()
+		l.lingering = append(l.lingering, lingering{c.FD, c.sess.Name, c.ending})
 		c.ending = keptOpen
 	}
 }
 
 // limitLingering closes the oldest lingering sockets if there are more sockets than there may be
 // clients. A kernel gives up orphaned connections as well (tcp_max_orphans).
-func (s *Server) limitLingering() {
-	for len(s.lab.lingering) > 0 && len(s.lab.lingering)+len(s.clients) > s.cfg.MaxClients {
-		s.lab.lingering[0].end.close(s.lab.lingering[0].fd)
-		s.lab.lingering = slices.Delete(s.lab.lingering, 0, 1)
+func (l *labState) limitLingering() {
+	for len(l.lingering) > 0 && len(l.lingering)+len(l.clients) > l.cfg.MaxClients {
+		l.lingering[0].end.close(l.lingering[0].fd)
+		l.lingering = slices.Delete(l.lingering, 0, 1)
 	}
 }
 
 // closeLingering is for the end of the server.
-func (s *Server) closeLingering() {
-	for _, l := range s.lab.lingering {
-		l.end.close(l.fd)
+func (l *labState) closeLingering() {
+	for _, socket := range l.lingering {
+		socket.end.close(socket.fd)
 	}
-	s.lab.lingering = nil
+	l.lingering = nil
 }
 
-// labAccept is acceptHandler. In a black hole, connections are left waiting in the kernel:
+// acceptUnlessBlackhole is acceptHandler. In a black hole, connections are left waiting in the kernel:
 // setBlackhole watches the listeners again.
-func (s *Server) labAccept(l *listener) {
-	if s.lab.blackhole {
-		s.loop.Unwatch(l.fd, reactor.Readable)
+func (l *labState) acceptUnlessBlackhole(from *listener) {
+	if l.blackhole {
+		l.loop.Unwatch(from.fd, reactor.Readable)
 		return
 	}
-	s.acceptHandler(l)
-	s.limitLingering()
+	l.acceptHandler(from)
+	l.limitLingering()
 }
 
 // setMuted mutes c or takes that back. Its name decides, which may have changed.
-func (s *Server) setMuted(c *client) {
-	muted := s.inTheDark(c)
+func (l *labState) setMuted(c *client) {
+	muted := l.inTheDark(c)
 	if muted == c.muted || c.closed {
 		return
 	}
 	c.muted = muted
 	if muted {
-		s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
-		s.unqueue(c)
+		l.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
+		l.unqueue(c)
 		return
 	}
-	s.watchInput(c)
+	l.watchInput(c)
 	c.full = false
-	if c == s.running || c.protected { // it goes on by itself
+	if c == l.running || c.protected { // it goes on by itself
 		return
 	}
-	s.wantWrite(c)
+	l.wantWrite(c)
 	if c.sess.Hold == command.NotHeld {
-		s.resumed = append(s.resumed, c) // may have been read and not executed
+		l.resumed = append(l.resumed, c) // may have been read and not executed
 	}
 }

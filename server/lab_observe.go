@@ -15,32 +15,32 @@ import (
 func (h host) Answered(
 	sess *command.Session, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool,
 ) {
-	s := h.s
-	if !s.lab.armed && cmd != nil && !s.lab.doctor.Concerns(cmd.Name, sess.DB, args, "") {
+	l := h.s.lab
+	if !l.armed && cmd != nil && !l.doctor.Concerns(cmd.Name, sess.DB, args, "") {
 		return // most there is, as long as the lab is not used
 	}
 	if sess.Index < 0 || cmd != nil && cmd.Group == labGroup {
 		return
 	}
 	if ran {
-		s.doctorSees(sess, cmd, args, w.Buf[mark:], "")
+		l.doctorSees(sess, cmd, args, w.Buf[mark:], "")
 	}
-	c := s.order[sess.Index]
+	c := l.order[sess.Index]
 	switch {
 	case c.lab.fault != nil && c.lab.fault.rule != nil:
-		s.labFired(c, args, w, mark, ran)
-	case s.lab.armed && cmd != nil && (ran || !sess.WouldQueue(cmd)):
-		s.labWatched(sess, cmd, args, w.Buf[mark:], "", ran)
+		l.logFired(c, args, w, mark, ran)
+	case l.armed && cmd != nil && (ran || !sess.WouldQueue(cmd)):
+		l.logWatched(sess, cmd, args, w.Buf[mark:], "", ran)
 	}
 }
 
-// labFired logs a request that a rule has fired for, and exchanges its reply if the rule
+// logFired logs a request that a rule has fired for, and exchanges its reply if the rule
 // says so.
-func (s *Server) labFired(c *client, args [][]byte, w *resp.Writer, mark int, ran bool) {
+func (l *labState) logFired(c *client, args [][]byte, w *resp.Writer, mark int, ran bool) {
 	r, reply := c.lab.fault.rule, w.Buf[mark:]
-	e := s.labEntry(&c.sess, r.Name)
+	e := l.newEntry(&c.sess, r.Name)
 	e.Cmd, e.Key, e.Outcome, e.Reply = lab.Words(args), c.lab.fault.key, outcome(r, reply, ran), lab.Reply(reply)
-	s.lab.history.Add(e)
+	l.history.Add(e)
 	if r.Action == lab.ErrorAfter {
 		w.Buf = w.Buf[:mark]
 		w.Error(r.Text)
@@ -49,28 +49,28 @@ func (s *Server) labFired(c *client, args [][]byte, w *resp.Writer, mark int, ra
 
 // Called shows them a command that EXEC or a script has run.
 func (h host) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
-	s := h.s
+	l := h.s.lab
 	if sess.Index < 0 || cmd.Group == labGroup {
 		return
 	}
-	s.doctorSees(sess, cmd, args, reply, by)
-	if s.lab.armed {
-		s.labWatched(sess, cmd, args, reply, by, true)
+	l.doctorSees(sess, cmd, args, reply, by)
+	if l.armed {
+		l.logWatched(sess, cmd, args, reply, by, true)
 	}
 }
 
-// labWatched logs a command that no rule has fired for, if it is about a watched key.
-func (s *Server) labWatched(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran bool) {
-	if len(s.lab.history.Globs()) == 0 {
+// logWatched logs a command that no rule has fired for, if it is about a watched key.
+func (l *labState) logWatched(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran bool) {
+	if len(l.history.Globs()) == 0 {
 		return
 	}
-	key := s.lab.history.Watched(cmd.AppendSubjects(nil, args))
+	key := l.history.Watched(cmd.AppendSubjects(nil, args))
 	if key == nil && !touchesAllKeys(cmd) {
 		return
 	}
-	e := s.labEntry(sess, lab.EventCommand)
+	e := l.newEntry(sess, lab.EventCommand)
 	e.Cmd, e.Key, e.By, e.Outcome, e.Reply = lab.Words(args), lab.Printable(string(key)), by, outcome(nil, reply, ran), lab.Reply(reply)
-	s.lab.history.Add(e)
+	l.history.Add(e)
 }
 
 // touchesAllKeys tells the commands that change watched keys without naming them.
@@ -84,12 +84,12 @@ func touchesAllKeys(cmd *command.Command) bool {
 
 // Expired shows them a key whose time has come.
 func (h host) Expired(db *store.DB, key string) {
-	s := h.s
-	s.doctorExpired(db, key)
-	if s.lab.history.Watched([][]byte{[]byte(key)}) != nil {
-		e := s.labEntry(nil, lab.EventExpired)
+	l := h.s.lab
+	l.doctorExpired(db, key)
+	if l.history.Watched([][]byte{[]byte(key)}) != nil {
+		e := l.newEntry(nil, lab.EventExpired)
 		e.Key, e.DB, e.Outcome = lab.Printable(key), db.ID, lab.Executed
-		s.lab.history.Add(e)
+		l.history.Add(e)
 	}
 }
 
@@ -115,27 +115,27 @@ func outcome(r *lab.Rule, reply []byte, ran bool) lab.Outcome {
 	return lab.Executed
 }
 
-// labEntry begins an entry.
-func (s *Server) labEntry(by *command.Session, event string) lab.Entry {
-	e := lab.Entry{Time: s.ex.WallMicros() / 1000, Mono: monotonic(), Event: event}
+// newEntry begins an entry.
+func (l *labState) newEntry(by *command.Session, event string) lab.Entry {
+	e := lab.Entry{Time: l.ex.WallMicros() / 1000, Mono: monotonic(), Event: event}
 	if by != nil {
 		e.Client, e.Name, e.DB = by.ID, lab.Printable(by.Name), by.DB
 	}
 	return e
 }
 
-// labNote adds an entry for the rule that has fired for the request of c, which has not run.
-func (s *Server) labNote(c *client, words []string, outcome lab.Outcome) {
-	e := s.labEntry(&c.sess, c.lab.fault.rule.Name)
+// noteRule adds an entry for the rule that has fired for the request of c, which has not run.
+func (l *labState) noteRule(c *client, words []string, outcome lab.Outcome) {
+	e := l.newEntry(&c.sess, c.lab.fault.rule.Name)
 	e.Cmd, e.Key, e.Outcome = words, c.lab.fault.key, outcome
-	s.lab.history.Add(e)
+	l.history.Add(e)
 }
 
-// labKey is the key of a request for the log: the first that is watched, or just the first.
-func (s *Server) labKey(calls []lab.Call) string {
+// logKey is the key of a request for the log: the first that is watched, or just the first.
+func (l *labState) logKey(calls []lab.Call) string {
 	var first []byte
 	for _, call := range calls {
-		if key := s.lab.history.Watched(call.Keys); key != nil {
+		if key := l.history.Watched(call.Keys); key != nil {
 			return lab.Printable(string(key))
 		}
 		if first == nil && len(call.Keys) > 0 {

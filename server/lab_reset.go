@@ -18,41 +18,41 @@ import (
 // blocked commands, pauses, a server that is down. A clock that is put back would have them
 // wait until the year in which the test before had been.
 
-func (s *Server) labResetRows() []command.Row {
+func (l *labState) resetRows() []command.Row {
 	return []command.Row{
-		s.labWordsRow("reset", "[AT unix-time-milliseconds:integer]", -2, "O(N) where N is the number of rules, of client connections, and of deadlines that are passed",
+		l.wordsRow("reset", "[AT unix-time-milliseconds:integer]", -2, "O(N) where N is the number of rules, of client connections, and of deadlines that are passed",
 			"Puts the lab back to its start: no rules, no failures, an empty log, and the real time, or one that stands still.",
-			labWord{"AT", 1, 1, 0, s.labResetAt},
-			labWord{"", 0, 0, 0, s.labReset}),
+			labWord{"AT", 1, 1, 0, l.resetAt},
+			labWord{"", 0, 0, 0, l.resetNow}),
 	}
 }
 
-// labReset goes back to the real time. Were a time to stay that a test has set, keys and
+// resetNow goes back to the real time. Were a time to stay that a test has set, keys and
 // snapshots of the next one would have leases of another year than its clients think.
-func (s *Server) labReset(c *command.Call, _ [][]byte) error {
-	s.resetLater(c, func(int64) int64 { return s.ex.Clock.Real(s.ex.LastEnd()) }, false)
+func (l *labState) resetNow(c *command.Call, _ [][]byte) error {
+	l.resetLater(c, func(int64) int64 { return l.ex.Clock.Real(l.ex.LastEnd()) }, false)
 	return nil
 }
 
-func (s *Server) labResetAt(c *command.Call, args [][]byte) error {
+func (l *labState) resetAt(c *command.Call, args [][]byte) error {
 	ms, err := labTimeArgument("reset at", args[0])
 	if err != nil {
 		return err
 	}
-	s.resetLater(c, func(int64) int64 { return ms * 1e6 }, true)
+	l.resetLater(c, func(int64) int64 { return ms * 1e6 }, true)
 	return nil
 }
 
 // resetLater is for the end of the pass, as for a clock that is moved: others are executed.
-func (s *Server) resetLater(c *command.Call, to func(int64) int64, frozen bool) {
-	m := s.moveClock(c, to)
+func (l *labState) resetLater(c *command.Call, to func(int64) int64, frozen bool) {
+	m := l.moveClock(c, to)
 	var failed error
 	m.before = func() {
-		failed = s.endFailures()
-		s.lab.clock.SetRate(s.ex.LastEnd(), 1)
-		s.lab.clock.Frozen = frozen
+		failed = l.endFailures()
+		l.clock.SetRate(l.ex.LastEnd(), 1)
+		l.clock.Frozen = frozen
 	}
-	m.after = s.beginAnew
+	m.after = l.beginAnew
 	c.Await(func(w *resp.Writer) {
 		if failed != nil {
 			w.Error(failed.Error())
@@ -63,36 +63,35 @@ func (s *Server) resetLater(c *command.Call, to func(int64) int64, frozen bool) 
 }
 
 // endFailures ends all that goes wrong, and has those go on who wait for it.
-func (s *Server) endFailures() error {
-	l := s.lab
-	s.liftAll()
+func (l *labState) endFailures() error {
+	l.liftAll()
 	l.history.UnwatchAll()
 	l.partitions = nil
-	err := s.setBlackhole(false)
-	if e := s.setDeaf(false); e != nil {
+	err := l.setBlackhole(false)
+	if e := l.setDeaf(false); e != nil {
 		err = labError("reset", "nobody can connect: %v", e)
 	}
 	l.parked = nil // has those left who hung up meanwhile
-	for _, c := range s.order {
+	for _, c := range l.order {
 		if c.lab.fault != nil {
 			c.lab.fault.rule = nil // of a command that is blocked, too, and would lose its reply
 		}
 	}
-	s.ex.BeginExecution()
-	s.timers.Run(math.MaxInt64)
-	s.arm()
+	l.ex.BeginExecution()
+	l.timers.Run(math.MaxInt64)
+	l.arm()
 	return err
 }
 
 // beginAnew is for when the clock is where it is to begin, and those who were released have
 // had their requests executed: of these nothing is to be seen any more.
-func (s *Server) beginAnew() {
-	s.serveReady()
-	s.executeResumed()
-	s.ks.SeedRand(s.cfg.Seed)
-	s.ex.SeedScripts()
-	s.lab.history.Reset()
-	s.lab.doctor.Reset()
+func (l *labState) beginAnew() {
+	l.serveReady()
+	l.executeResumed()
+	l.ks.SeedRand(l.cfg.Seed)
+	l.ex.SeedScripts()
+	l.history.Reset()
+	l.doctor.Reset()
 }
 
 // labTimeArgument reads a time that the clock can be put to.

@@ -12,17 +12,17 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Where the lab meets the rest of the server. installLab puts the lab's functions in the place of
+// Where the lab meets the rest of the server. install puts the lab's functions in the place of
 // the server's own:
 //
-//	executeAll ── labDo
-//	    │ labBefore: a rule fires for the request, or none does
+//	executeAll ── doWithFaults
+//	    │ beforeRequest: a rule fires for the request, or none does
 //	    │    DROP-BEFORE RESET-BEFORE    the connection ends behind the replies before
 //	    │    ERROR                       Executor.Refuse
 //	    │    HOLD DELAY-EXEC             Session.Hold = Stopped: the request is put back, and
 //	    │                                comes again when the client is released
 //	    │ Executor.Do                    ERROR-AFTER in Host.Answered
-//	    │ labAfter: applyFault           DROP-REPLY RESET-AFTER CUT SILENT DELAY-REPLY
+//	    │ afterRequest: applyFault           DROP-REPLY RESET-AFTER CUT SILENT DELAY-REPLY
 //	    ▼
 //	the reply of a command that blocked ── labHost.Resume: applyFault
 //
@@ -30,17 +30,17 @@ import (
 //	a client that has gone ────────────── Host.Left
 //	a pass inside a script ────────────── labHost.ProcessEventsWhileBlocked
 //	the timers of a pass ──────────────── catchUp (lab_clock.go)
-//	a client that goes on ─────────────── labGoOn (lab_clock.go)
-//	a new connection ──────────────────── labAccept (lab_net.go)
+//	a client that goes on ─────────────── executeAndRead (lab_clock.go)
+//	a new connection ──────────────────── acceptUnlessBlackhole (lab_net.go)
 //
 // A fault concerns one connection. No other client ever waits for it. DELAY-REPLY sets the barrier
 // of a connection (ioworkers.Conn.Bar), and a timer lifts it.
 
-// installLab replaces what a pass and the executor call. It runs whenever there is a new executor.
-func (s *Server) installLab() {
-	s.do, s.goOn, s.runTimers, s.accept = s.labDo, s.labGoOn, s.catchUp, s.labAccept
-	s.ex.Host, s.ex.Observed = labHost{host{s}}, true
-	s.loop.AfterSleep(s.labAfterSleep)
+// install replaces what a pass and the executor call. It runs whenever there is a new executor.
+func (l *labState) install() {
+	l.do, l.goOn, l.runTimers, l.accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
+	l.ex.Host, l.ex.Observed = labHost{host{l.Server}}, true
+	l.loop.AfterSleep(l.beginPass)
 }
 
 // labHost is the host of a server with a lab.
@@ -88,25 +88,25 @@ func (c *client) sentLate(n int) {
 	c.delayed.bytes -= n + lateSize
 }
 
-// labDo is Executor.Do with the faults that rules have for the request.
-func (s *Server) labDo(by *command.Session, args [][]byte, w *resp.Writer) {
-	c := s.order[by.Index]
-	if s.lab.armed || c.lab.fault != nil {
+// doWithFaults is Executor.Do with the faults that rules have for the request.
+func (l *labState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
+	c := l.order[by.Index]
+	if l.armed || c.lab.fault != nil {
 		mark := len(w.Buf)
-		if s.labBefore(c, args) {
-			s.ex.Do(by, args, w)
+		if l.beforeRequest(c, args) {
+			l.ex.Do(by, args, w)
 		}
-		s.labAfter(c, mark)
+		l.afterRequest(c, mark)
 	} else {
-		s.ex.Do(by, args, w)
+		l.ex.Do(by, args, w)
 	}
-	if len(s.lab.partitions) > 0 {
-		s.setMuted(c) // it may have another name now
+	if len(l.partitions) > 0 {
+		l.setMuted(c) // it may have another name now
 	}
 }
 
-// labBefore reports whether the request is to be executed now.
-func (s *Server) labBefore(c *client, args [][]byte) bool {
+// beforeRequest reports whether the request is to be executed now.
+func (l *labState) beforeRequest(c *client, args [][]byte) bool {
 	f := c.lab.fault
 	if f != nil {
 		if f.decided {
@@ -115,30 +115,30 @@ func (s *Server) labBefore(c *client, args [][]byte) bool {
 		}
 		f.rule = nil
 	}
-	if !s.lab.plan.OnRequests() {
+	if !l.plan.OnRequests() {
 		return true
 	}
-	q := s.labRequest(c, args)
+	q := l.ruleRequest(c, args)
 	if q == nil {
 		return true
 	}
-	r := s.lab.plan.Request(q)
+	r := l.plan.Request(q)
 	if r == nil {
 		return true
 	}
 	f = c.faulty()
-	f.rule, f.key = r, s.labKey(q.Calls)
+	f.rule, f.key = r, l.logKey(q.Calls)
 	switch r.Action {
 	case lab.DropBefore:
-		s.labNote(c, lab.Words(args), lab.NotExecuted)
+		l.noteRule(c, lab.Words(args), lab.NotExecuted)
 		c.endAfterReply(finEnd)
 	case lab.ResetBefore:
-		s.labNote(c, lab.Words(args), lab.NotExecuted)
+		l.noteRule(c, lab.Words(args), lab.NotExecuted)
 		c.endAfterReply(resetEnd)
 	case lab.Error:
-		s.ex.Refuse(&c.sess, args, &c.Out, store.Error(r.Text))
+		l.ex.Refuse(&c.sess, args, &c.Out, store.Error(r.Text))
 	case lab.Hold, lab.DelayExec:
-		s.park(c, args)
+		l.park(c, args)
 	default:
 		return true
 	}
@@ -157,9 +157,9 @@ func (c *client) endAfterReply(how ending) {
 	c.sess.CloseAfterReply = true
 }
 
-// labRequest is a request as rules see it, nil for one that they do not.
-func (s *Server) labRequest(c *client, args [][]byte) *lab.Request {
-	cmd := s.ex.Table.Lookup(args)
+// ruleRequest is a request as rules see it, nil for one that they do not.
+func (l *labState) ruleRequest(c *client, args [][]byte) *lab.Request {
+	cmd := l.ex.Table.Lookup(args)
 	if cmd != nil && cmd.Group == labGroup || c.sess.WouldQueue(cmd) {
 		return nil
 	}
@@ -168,38 +168,38 @@ func (s *Server) labRequest(c *client, args [][]byte) *lab.Request {
 		q.Calls = []lab.Call{{Cmd: strings.ToLower(string(args[0]))}}
 		return q
 	}
-	q.Calls = append(q.Calls, s.ruleCall(cmd, args))
+	q.Calls = append(q.Calls, l.ruleCall(cmd, args))
 	if cmd.Name == "exec" {
 		for cmd, args := range c.sess.Queued() {
-			q.Calls = append(q.Calls, s.ruleCall(cmd, args))
+			q.Calls = append(q.Calls, l.ruleCall(cmd, args))
 		}
 	}
 	return q
 }
 
-func (s *Server) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
+func (l *labState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 	call := lab.Call{Cmd: cmd.Name, Keys: cmd.AppendSubjects(nil, args)}
-	if s.lab.plan.OnScripts() {
-		call.SHA, call.Body = s.ex.Script(cmd, args)
+	if l.plan.OnScripts() {
+		call.SHA, call.Body = l.ex.Script(cmd, args)
 	}
 	return call
 }
 
-// labAfter is called when a request was executed, or was kept from it. Its reply, if it has one
+// afterRequest is called when a request was executed, or was kept from it. Its reply, if it has one
 // already, is in the client's output from mark on.
-func (s *Server) labAfter(c *client, mark int) {
+func (l *labState) afterRequest(c *client, mark int) {
 	f := c.lab.fault
 	switch {
 	case c.sess.Hold == command.Postponed:
 		c.faulty().decided = true // the request comes again, but rules look at it only once
 	case c.sess.Hold == command.NotHeld && f != nil && f.rule != nil:
-		c.Out.Buf = c.Out.Buf[:mark+s.applyFault(c, mark, len(c.Out.Buf)-mark)]
+		c.Out.Buf = c.Out.Buf[:mark+l.applyFault(c, mark, len(c.Out.Buf)-mark)]
 	}
 }
 
 // applyFault does to a reply what the rule says that has fired for its request. The reply has n
 // bytes, and goes to the client's output at mark. applyFault returns how many of its bytes to keep.
-func (s *Server) applyFault(c *client, mark, n int) int {
+func (l *labState) applyFault(c *client, mark, n int) int {
 	r := c.lab.fault.rule
 	c.lab.fault.rule = nil
 	switch r.Action {
@@ -215,7 +215,7 @@ func (s *Server) applyFault(c *client, mark, n int) int {
 		c.sess.Hold, c.sess.CloseAfterReply = command.Stopped, false
 		c.sess.Replies = command.ReplyOff // for MONITOR
 	case lab.DelayReply:
-		s.delayReply(c, mark, time.Duration(r.Millis)*time.Millisecond)
+		l.delayReply(c, mark, time.Duration(r.Millis)*time.Millisecond)
 		return n
 	default:
 		return n
@@ -224,21 +224,21 @@ func (s *Server) applyFault(c *client, mark, n int) int {
 }
 
 // delayReply keeps back, for d, the output of c from mark on.
-func (s *Server) delayReply(c *client, mark int, d time.Duration) {
-	f, l := c.lab.fault, &late{from: mark}
-	f.late = append(f.late, l)
+func (l *labState) delayReply(c *client, mark int, d time.Duration) {
+	f, reply := c.lab.fault, &late{from: mark}
+	f.late = append(f.late, reply)
 	c.keepBack(0)
 	if len(f.late) == 1 {
 		c.Bar(mark)
 	}
-	l.timer = s.after(d, func() {
-		l.due = true
-		s.sendLate(c)
+	reply.timer = l.after(d, func() {
+		reply.due = true
+		l.sendLate(c)
 	})
 }
 
 // sendLate moves the barrier to the oldest reply that is not due yet.
-func (s *Server) sendLate(c *client) {
+func (l *labState) sendLate(c *client) {
 	f := c.lab.fault
 	for len(f.late) > 0 && f.late[0].due {
 		f.late[0] = nil
@@ -250,137 +250,137 @@ func (s *Server) sendLate(c *client) {
 	} else {
 		c.Unbar()
 	}
-	s.wantWrite(c)
+	l.wantWrite(c)
 }
 
 // Resume is Server.resume with the fault of a rule that has fired for the command that was blocked.
 func (h labHost) Resume(sess *command.Session, reply []byte) {
-	s := h.s
-	c := s.clientOf(sess)
-	s.callOffRelay(c)
+	l := h.s.lab
+	c := l.clientOf(sess)
+	l.callOffRelay(c)
 	if c.lab.fault == nil || c.lab.fault.rule == nil {
-		s.resume(sess, reply)
+		l.resume(sess, reply)
 		return
 	}
-	reply = reply[:s.applyFault(c, len(c.Out.Buf), len(reply))]
+	reply = reply[:l.applyFault(c, len(c.Out.Buf), len(reply))]
 	switch {
 	case c.lab.fault.silent: // it stays held
 		if c.timer != nil {
-			s.timers.Cancel(c.timer)
+			l.timers.Cancel(c.timer)
 			c.timer = nil
 		}
 	case c.sess.CloseAfterReply:
-		s.stopHolding(c)
-		s.watchInput(c)
-		s.send(c, reply)
+		l.stopHolding(c)
+		l.watchInput(c)
+		l.send(c, reply)
 	default:
-		s.push(c, reply)
-		s.release(c)
+		l.push(c, reply)
+		l.release(c)
 	}
 }
 
 // ProcessEventsWhileBlocked is a pass inside a script. A crash that was asked for in this pass cuts
 // the script off. LAB HOLD WAIT may time out though no timer runs.
 func (h labHost) ProcessEventsWhileBlocked() (stop bool) {
-	s := h.s
-	if s.lab.crash != nil {
-		s.running.ending = resetEnd
-		s.close(s.running)
+	l := h.s.lab
+	if l.crashing != nil {
+		l.running.ending = resetEnd
+		l.close(l.running)
 		return true
 	}
-	s.endOverdue()
-	return s.processEventsWhileBlocked()
+	l.endOverdue()
+	return l.processEventsWhileBlocked()
 }
 
 // Left is called when a client is freed.
 func (h host) Left(sess *command.Session) {
-	s := h.s
-	c := s.clientOf(sess)
+	l := h.s.lab
+	c := l.clientOf(sess)
 	if c == nil {
 		return // a visit that has ended before
 	}
-	s.callOffRelay(c)
+	l.callOffRelay(c)
 	if c.visit != nil {
 		return
 	}
-	s.lab.doctor.Disconnected(sess.ID, s.ks.Now)
-	s.forgetFault(c)
-	s.linger(c)
+	l.doctor.Disconnected(sess.ID, l.ks.Now)
+	l.forgetFault(c)
+	l.linger(c)
 }
 
-func (s *Server) callOffRelay(c *client) {
+func (l *labState) callOffRelay(c *client) {
 	if c.lab.relay != nil {
 		c.lab.relay.callOff()
 	}
 }
 
-func (s *Server) forgetFault(c *client) {
+func (l *labState) forgetFault(c *client) {
 	f := c.lab.fault
 	if f == nil {
 		return
 	}
 	if f.parked && f.rule != nil { // else LAB RESET has forgotten it
-		s.labNote(c, f.words, lab.NotExecuted)
-		s.lab.parked = slices.DeleteFunc(s.lab.parked, func(p *client) bool { return p == c })
+		l.noteRule(c, f.words, lab.NotExecuted)
+		l.parked = slices.DeleteFunc(l.parked, func(p *client) bool { return p == c })
 	}
 	if f.timer != nil {
-		s.timers.Cancel(f.timer)
+		l.timers.Cancel(f.timer)
 	}
-	for _, l := range f.late {
-		s.timers.Cancel(l.timer)
+	for _, reply := range f.late {
+		l.timers.Cancel(reply.timer)
 	}
-	for l := range f.pushes {
-		s.timers.Cancel(l.timer)
+	for push := range f.pushes {
+		l.timers.Cancel(push.timer)
 	}
 }
 
 // Outgoing decides on a message to a client: a rule may keep it back.
 func (h host) Outgoing(to *command.Session, message []byte) bool {
-	s := h.s
+	l := h.s.lab
 	if to.Index < 0 {
 		return true
 	}
-	if f := s.order[to.Index].lab.fault; f != nil && f.silent {
+	if f := l.order[to.Index].lab.fault; f != nil && f.silent {
 		return false
 	}
-	if !s.lab.plan.OnPushes() {
+	if !l.plan.OnPushes() {
 		return true
 	}
 	q := &lab.Request{Client: to.ID, Name: to.Name, Calls: pushCalls(message)}
-	r := s.lab.plan.Push(q)
+	r := l.plan.Push(q)
 	if r == nil {
 		return true
 	}
-	e := s.labEntry(to, r.Name)
-	e.Key, e.Reply, e.Outcome, e.DB = s.labKey(q.Calls), lab.Reply(message), lab.PushSkipped, 0 // channels are in none
+	e := l.newEntry(to, r.Name)
+	e.Key, e.Reply, e.Outcome, e.DB = l.logKey(q.Calls), lab.Reply(message), lab.PushSkipped, 0 // channels are in none
 	if len(q.Calls) > 0 {
 		e.Cmd = []string{q.Calls[0].Cmd}
 	}
 	if r.Action == lab.DelayPush {
 		e.Outcome = lab.PushLate
-		s.pushLater(s.clientOf(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
+		l.pushLater(l.clientOf(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
 	}
-	s.lab.history.Add(e)
+	l.history.Add(e)
 	return false
 }
 
 // pushLater adds a message to c's output when d has passed. Meanwhile others may overtake it.
-func (s *Server) pushLater(c *client, message []byte, d time.Duration) {
-	f, l := c.faulty(), &late{}
+func (l *labState) pushLater(c *client, message []byte, d time.Duration) {
+	f, push := c.faulty(), &late{}
 	if f.pushes == nil {
 		f.pushes = map[*late]struct{}{}
 	}
-	f.pushes[l] = struct{}{}
+	f.pushes[push] = struct{}{}
 	c.keepBack(len(message))
-	l.timer = s.after(d, func() {
-		delete(f.pushes, l)
+	push.timer = l.after(d, func() {
+		delete(f.pushes, push)
 		c.sentLate(len(message))
 		if !f.silent {
-			s.push(c, message)
+			l.push(c, message)
 		}
 	})
-	if c.outputMem() > s.ex.OutputTrigger {
-		s.overOutputLimit(c)
+	if c.outputMem() > l.ex.OutputTrigger {
+		l.overOutputLimit(c)
 	}
 }
 

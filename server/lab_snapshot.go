@@ -17,45 +17,45 @@ type snapshot struct {
 	taken int64 // unix ms
 }
 
-func (s *Server) labSnapshotRows() []command.Row {
+func (l *labState) snapshotRows() []command.Row {
 	return []command.Row{
-		s.labWordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)", -2, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
+		l.wordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)", -2, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
 			"Keeps all keys, scripts and functions under a name, or puts them back.",
-			labWord{"SAVE", 1, 1, 0, s.labSnapshotSave}, // in the middle of a script it would keep half of what that does
-			labWord{"RESTORE", 1, 1, 0, s.labSnapshotRestore},
-			labWord{"DEL", 1, 1, command.AllowBusy, s.labSnapshotDel},
-			labWord{"LIST", 0, 0, command.AllowBusy, s.labSnapshotList}),
+			labWord{"SAVE", 1, 1, 0, l.snapshotSave}, // in the middle of a script it would keep half of what that does
+			labWord{"RESTORE", 1, 1, 0, l.snapshotRestore},
+			labWord{"DEL", 1, 1, command.AllowBusy, l.snapshotDel},
+			labWord{"LIST", 0, 0, command.AllowBusy, l.snapshotList}),
 	}
 }
 
-func (s *Server) labSnapshotSave(c *command.Call, args [][]byte) error {
-	if s.lab.snapshots == nil {
-		s.lab.snapshots = map[string]*snapshot{}
+func (l *labState) snapshotSave(c *command.Call, args [][]byte) error {
+	if l.snapshots == nil {
+		l.snapshots = map[string]*snapshot{}
 	}
-	s.lab.snapshots[string(args[0])] = &snapshot{s.ks.Snapshot(), s.ex.Code(), c.Now}
+	l.snapshots[string(args[0])] = &snapshot{l.ks.Snapshot(), l.ex.Code(), c.Now}
 	c.OK()
 	return nil
 }
 
-func (s *Server) labSnapshotRestore(c *command.Call, args [][]byte) error {
-	saved := s.lab.snapshots[string(args[0])]
+func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
+	saved := l.snapshots[string(args[0])]
 	if saved == nil {
 		return errNoSnapshot("restore", args[0])
 	}
-	s.ex.ReplaceKeys(saved.keys)
-	s.ex.LoadCode(saved.code)
-	s.doctorLost()
-	s.labEvent(lab.EventRestore, "")
+	l.ex.ReplaceKeys(saved.keys)
+	l.ex.LoadCode(saved.code)
+	l.doctorLost()
+	l.logEvent(lab.EventRestore, "")
 	c.OK()
 	return nil
 }
 
-func (s *Server) labSnapshotDel(c *command.Call, args [][]byte) error {
+func (l *labState) snapshotDel(c *command.Call, args [][]byte) error {
 	name := string(args[0])
-	if s.lab.snapshots[name] == nil {
+	if l.snapshots[name] == nil {
 		return errNoSnapshot("del", args[0])
 	}
-	delete(s.lab.snapshots, name)
+	delete(l.snapshots, name)
 	c.OK()
 	return nil
 }
@@ -64,10 +64,10 @@ func errNoSnapshot(verb string, name []byte) error {
 	return labError("snapshot "+verb, "no snapshot is named '%s'", name)
 }
 
-func (s *Server) labSnapshotList(c *command.Call, _ [][]byte) error {
-	c.Array(len(s.lab.snapshots))
-	for _, name := range slices.Sorted(maps.Keys(s.lab.snapshots)) {
-		saved := s.lab.snapshots[name]
+func (l *labState) snapshotList(c *command.Call, _ [][]byte) error {
+	c.Array(len(l.snapshots))
+	for _, name := range slices.Sorted(maps.Keys(l.snapshots)) {
+		saved := l.snapshots[name]
 		c.Map(3)
 		c.BulkString("name")
 		c.BulkString(name)

@@ -73,7 +73,7 @@ type Server struct {
 	checked   int               // where in order the looking after clients has come
 	lastID    int64
 
-	// What a pass calls and a lab replaces by functions of its own (lab_seam.go: installLab).
+	// What a pass calls and a lab replaces by functions of its own (lab_seam.go: install).
 	do        func(by *command.Session, args [][]byte, w *resp.Writer) // Executor.Do
 	goOn      func(c *client)                                          // execute, after a wait
 	runTimers func()                                                   // runDueTimers
@@ -193,7 +193,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	if cfg.Lab {
 		clock.Lab = clock.NewLab()
-		s.lab = s.newLab(clock, cfg.Seed)
+		s.lab = s.newLab(clock)
 	}
 	if err := s.newExecutor(clock); err != nil {
 		loop.Close()
@@ -241,7 +241,7 @@ func newKeyspace(cfg *config.Config) *store.Keyspace {
 // newExecutor makes the executor of this server, over its keyspace: that is the state of a
 // Redis that has just started.
 func (s *Server) newExecutor(clock *command.Clock) error {
-	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.clientRows(), s.serverRows(), s.aclRows(), s.labRows())
+	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.clientRows(), s.serverRows(), s.aclRows(), s.lab.rows())
 	for _, r := range s.cfg.Renames {
 		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
 			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
@@ -249,7 +249,7 @@ func (s *Server) newExecutor(clock *command.Clock) error {
 	}
 	s.do, s.goOn, s.runTimers, s.accept = s.ex.Do, s.execute, s.runDueTimers, s.acceptHandler
 	if s.lab != nil {
-		s.installLab()
+		s.lab.install()
 	}
 	return s.loadUsers()
 }
@@ -287,7 +287,7 @@ func (s *Server) Run() error {
 		s.free(c)
 	}
 	if s.lab != nil {
-		s.closeLingering()
+		s.lab.closeLingering()
 	}
 	s.migrate.closeFirst(len(s.migrate))
 	s.closeDoor()
