@@ -2,10 +2,10 @@ package lab
 
 import "encoding/json"
 
-// Format names the shape of History for those who read it.
+// Format names the shape of History. It changes with the shape.
 const Format = "miniredisd-history/1"
 
-// History is the log of one master as JSON: what LAB LOG EXPORT answers.
+// History is the log of one master, as LAB LOG EXPORT returns it.
 type History struct {
 	Format  string  `json:"format"`
 	Master  int     `json:"master"` // from 1
@@ -13,10 +13,10 @@ type History struct {
 	Entries []Entry `json:"entries"`
 }
 
-// KeysKept is the reply of an EventCrash that has lost nothing.
+// KeysKept is the reply of an EventCrash that lost no keys.
 const KeysKept = "keys kept"
 
-// Export is the log as JSON. All texts in it are printable, so it can be read by anything.
+// Export returns the log as JSON. Every text in it is printable.
 func (l *Log) Export(master, masters int) []byte {
 	h := History{Format: Format, Master: master, Masters: masters, Entries: l.All()}
 	if h.Entries == nil {

@@ -5,49 +5,48 @@ import (
 	"unsafe"
 )
 
-// Outcome is what came of a request or a message.
+// Outcome is the result of a request or of a pushed message.
 type Outcome string
 
-// The outcomes. Those but NotExecuted, Held, Delayed and the pushes' have run.
+// The outcomes. The server has executed a request unless it is NotExecuted, Held or Delayed.
 const (
 	Executed    Outcome = "executed"
-	Failed      Outcome = "error" // executed, and answered by an error of its own
+	Failed      Outcome = "error" // executed, and the reply is its own error
 	NotExecuted Outcome = "not executed"
 	ReplyLost   Outcome = "reply lost"
 	ReplyLate   Outcome = "reply late"
 	ReplyCut    Outcome = "reply cut"
-	Held        Outcome = "held"    // another entry follows when it goes on
-	Delayed     Outcome = "delayed" // the same
+	Held        Outcome = "held"    // another entry follows when the client goes on
+	Delayed     Outcome = "delayed" // another entry follows when it is executed
 	PushSkipped Outcome = "push skipped"
 	PushLate    Outcome = "push late"
 )
 
-// Entry is one line of the log. Reply is what the server has answered, or would have.
+// Entry is one line of the log. Reply is the server's reply, even if the client never got it.
 type Entry struct {
 	Seq     int64    `json:"seq"`
 	Time    int64    `json:"time"`   // unix ms of the lab's clock
-	Mono    int64    `json:"mono"`   // real us by CLOCK_MONOTONIC, one clock for all masters of the machine; in exports alone: it is never the same twice
-	Client  int64    `json:"client"` // 0 for what no client has done
+	Mono    int64    `json:"mono"`   // real us (CLOCK_MONOTONIC, shared by the masters); in exports only
+	Client  int64    `json:"client"` // 0 if no client caused it
 	Name    string   `json:"name"`   // of the client
-	Event   string   `json:"event"`  // the rule that fired, or an event of the log's own
+	Event   string   `json:"event"`  // the rule that fired, or an Event constant
 	Cmd     []string `json:"cmd"`    // the words, shortened
-	Key     string   `json:"key"`    // the first that is watched, else the first
+	Key     string   `json:"key"`    // the first watched key, else the first key
 	DB      int      `json:"db,omitempty"`
-	By      string   `json:"by"` // "exec" or the script's SHA1, for what they call
+	By      string   `json:"by"` // "exec" or the script's SHA1, for a command inside
 	Outcome Outcome  `json:"outcome"`
 	Reply   string   `json:"reply"`
-	From    int64    `json:"from,omitempty"` // of EventClock
+	From    int64    `json:"from,omitempty"` // of EventClock: unix ms
 	To      int64    `json:"to,omitempty"`
 
-	Together bool `json:"together,omitempty"` // of EventClock: asked of all masters by one LAB ALL
+	Together bool `json:"together,omitempty"` // of EventClock: one LAB ALL moved the clocks of all masters
 }
 
-// keepEntries bounds the log: that is what a server that runs for days has room for, and
-// more than any test looks at.
+// keepEntries bounds the log. A server that runs for days has room for that many, and no test reads
+// more.
 const keepEntries = 1 << 16
 
-// Log numbers what happened. It holds the newest entries; of those before, only the
-// numbers are left.
+// Log numbers entries and keeps the newest ones. The zero value is not usable: see NewLog.
 type Log struct {
 	entries []Entry
 	next    int64 // number of the newest entry
@@ -56,7 +55,7 @@ type Log struct {
 	bytes   int // of the entries and the globs
 }
 
-// NewLog makes an empty log. match is how a glob is matched.
+// NewLog returns an empty log. match reports whether s matches a glob.
 func NewLog(match func(pattern string, s []byte) bool) *Log { return &Log{match: match} }
 
 // Add numbers e and keeps it.
@@ -73,7 +72,7 @@ func (l *Log) Add(e Entry) {
 	l.bytes += e.mem()
 }
 
-// entryMem is the bytes of an entry without its texts.
+// entryMem is the size of an entry in bytes, without its texts.
 const entryMem = int(unsafe.Sizeof(Entry{}))
 
 func (e *Entry) mem() int {
@@ -84,19 +83,18 @@ func (e *Entry) mem() int {
 	return n
 }
 
-// Mem is about the bytes that the log takes.
+// Mem returns about how many bytes the log takes.
 func (l *Log) Mem() int { return l.bytes }
 
-// Newest returns the newest n entries, the oldest of them first.
+// Newest returns the newest n entries, the oldest first.
 func (l *Log) Newest(n int) []Entry {
 	return l.entries[len(l.entries)-min(n, len(l.entries), keepEntries):]
 }
 
-// All returns every entry that is kept, the oldest first.
+// All returns every kept entry, the oldest first.
 func (l *Log) All() []Entry { return l.Newest(keepEntries) }
 
-// Reset forgets the entries, and the next one gets the number 1. Which keys are watched
-// stays.
+// Reset drops the entries. The next one gets number 1. The watched globs stay.
 func (l *Log) Reset() {
 	l.entries, l.next = nil, 0
 	l.bytes = 0
@@ -105,7 +103,7 @@ func (l *Log) Reset() {
 	}
 }
 
-// Watch has commands logged whose keys match glob.
+// Watch adds a glob: the server logs commands on matching keys.
 func (l *Log) Watch(glob string) {
 	if !slices.Contains(l.globs, glob) {
 		l.globs = append(l.globs, glob)
@@ -113,7 +111,7 @@ func (l *Log) Watch(glob string) {
 	}
 }
 
-// Unwatch undoes Watch, and returns false where there is nothing to undo.
+// Unwatch undoes Watch. It reports whether glob was watched.
 func (l *Log) Unwatch(glob string) bool {
 	i := slices.Index(l.globs, glob)
 	if i < 0 {
@@ -132,10 +130,10 @@ func (l *Log) UnwatchAll() {
 	l.globs = nil
 }
 
-// Globs are the watched globs, in the order in which they came.
+// Globs returns the watched globs in the order of Watch.
 func (l *Log) Globs() []string { return l.globs }
 
-// Watched returns the first of keys that is watched, nil when none is.
+// Watched returns the first watched key, or nil.
 func (l *Log) Watched(keys [][]byte) []byte {
 	for _, key := range keys {
 		if l.watches(key) {
@@ -145,7 +143,7 @@ func (l *Log) Watched(keys [][]byte) []byte {
 	return nil
 }
 
-// watches tells whether key is watched.
+// watches reports whether a watched glob matches key.
 func (l *Log) watches(key []byte) bool {
 	return slices.ContainsFunc(l.globs, func(glob string) bool { return l.match(glob, key) })
 }

@@ -44,9 +44,13 @@ func TestKeysAreWatchedByGlobs(t *testing.T) {
 func TestTheExportIsJSONWhateverClientsSend(t *testing.T) {
 	l := lab.NewLog(glob)
 	require.JSONEq(t, `{"format":"miniredisd-history/1","master":2,"masters":5,"entries":[]}`, string(l.Export(2, 5)))
-	l.Add(lab.Entry{Time: 5, Mono: 6, Client: 7, Name: "w", Event: "lost", Cmd: lab.Words([][]byte{[]byte("set"), []byte("\xff\n"), []byte("é")}), Key: "k", Outcome: lab.ReplyLost, Reply: "OK"})
-	require.JSONEq(t, `{"format":"miniredisd-history/1","master":1,"masters":1,"entries":[{"seq":1,"time":5,"mono":6,"client":7,"name":"w","event":"lost",
-		"cmd":["set","\\xff\\n","é"],"key":"k","by":"","outcome":"reply lost","reply":"OK"}]}`, string(l.Export(1, 1)))
+	l.Add(lab.Entry{
+		Time: 5, Mono: 6, Client: 7, Name: "w", Event: "lost", Key: "k", Outcome: lab.ReplyLost, Reply: "OK",
+		Cmd: lab.Words([][]byte{[]byte("set"), []byte("\xff\n"), []byte("é")}),
+	})
+	require.JSONEq(t, `{"format":"miniredisd-history/1","master":1,"masters":1,"entries":[
+		{"seq":1,"time":5,"mono":6,"client":7,"name":"w","event":"lost","cmd":["set","\\xff\\n","é"],
+		"key":"k","by":"","outcome":"reply lost","reply":"OK"}]}`, string(l.Export(1, 1)))
 	var h lab.History
 	require.NoError(t, json.Unmarshal(l.Export(1, 1), &h))
 	require.Equal(t, l.All(), h.Entries)

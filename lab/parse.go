@@ -10,16 +10,16 @@ import (
 // maxMillis is a hundred years: whoever says more has made a mistake.
 const maxMillis = 100 * 365 * 24 * 3600 * 1000
 
-// events are the log's own, which no rule may be called like.
+// The events of the log itself. No rule may have such a name.
 const (
-	EventCommand = "command" // no rule has fired: a command on a watched key
+	EventCommand = "command" // a command on a watched key, and no rule fired
 	EventExpired = "expired"
 	EventClock   = "clock"
 	EventCrash   = "crash"
-	EventRestore = "restore" // LAB SNAPSHOT RESTORE put other keys in the place of all
+	EventRestore = "restore" // LAB SNAPSHOT RESTORE replaced all keys
 )
 
-// ParseRule reads the words behind LAB FAULT ADD. The error says which of them is wrong.
+// ParseRule reads the words after LAB FAULT ADD. The error names the word that is wrong.
 func ParseRule(words [][]byte) (*Rule, error) {
 	p := parser{rule: &Rule{Prob: 1}}
 	if err := p.parse(words); err != nil {
@@ -30,7 +30,7 @@ func ParseRule(words [][]byte) (*Rule, error) {
 
 type parser struct {
 	rule *Rule
-	seen []string // words that were given
+	seen []string // the option words so far
 }
 
 func (p *parser) parse(words [][]byte) error {
@@ -57,7 +57,7 @@ func (p *parser) parse(words [][]byte) error {
 	return p.rule.checkPush()
 }
 
-// checkName wants a name that reads well among the other words of an entry.
+// checkName refuses a name that would be unreadable or ambiguous in the log.
 func checkName(name string) error {
 	switch name {
 	case EventCommand, EventExpired, EventClock, EventCrash, EventRestore:
@@ -80,8 +80,7 @@ func (p *parser) given(word string) bool {
 	return false
 }
 
-// option reads the word at the beginning with what belongs to it, and returns how many
-// words that were.
+// option reads the first word and its arguments, and returns how many words it used.
 func (p *parser) option(words [][]byte) (taken int, err error) {
 	word := strings.ToUpper(string(words[0]))
 	switch word {
@@ -157,7 +156,7 @@ func (p *parser) action(words [][]byte) (taken int, err error) {
 	return 3, err
 }
 
-// checkPush refuses what a rule for messages, or one for requests, cannot mean.
+// checkPush refuses conditions that make no sense for a rule on messages.
 func (r *Rule) checkPush() error {
 	if !r.Action.OnPush() {
 		return nil
@@ -169,7 +168,8 @@ func (r *Rule) checkPush() error {
 	case "", "message", "pmessage", "smessage", "invalidate":
 		return nil
 	}
-	return fmt.Errorf("CMD of ACTION %s must be MESSAGE, PMESSAGE, SMESSAGE or INVALIDATE, not %s", r.Action, quote(r.Cmd))
+	const why = "CMD of ACTION %s must be MESSAGE, PMESSAGE, SMESSAGE or INVALIDATE, not %s"
+	return fmt.Errorf(why, r.Action, quote(r.Cmd))
 }
 
 func allActions() string {
@@ -180,7 +180,7 @@ func allActions() string {
 	return strings.Join(names, ", ")
 }
 
-// number reads a decimal number. The error names the word that it belongs to.
+// number reads a decimal number from least to most. The error names word.
 func number(word, value string, least, most int64) (int64, error) {
 	n, err := strconv.ParseInt(value, 10, 64)
 	switch {
@@ -192,8 +192,8 @@ func number(word, value string, least, most int64) (int64, error) {
 	return 0, fmt.Errorf("%s expects a number from %d to %d, not %s", word, least, most, quote(value))
 }
 
-// ParseDecimal reads a number as people and programs write it, 0.25 or 1e-3. Go's own syntax
-// has more, such as 1_000 and 0x10p2, which here is somebody's mistake.
+// ParseDecimal reads a number such as 0.25 or 1e-3, and reports whether text is one. It refuses the
+// rest of Go's syntax, such as 1_000 and 0x10p2: here it is a mistake.
 func ParseDecimal(text string) (float64, bool) {
 	if strings.HasPrefix(text, "+") || strings.Trim(text, "0123456789.eE+-") != "" {
 		return 0, false
@@ -202,7 +202,7 @@ func ParseDecimal(text string) (float64, bool) {
 	return v, err == nil
 }
 
-// quote shows in an error what a client has sent, whatever that is.
+// quote shortens an argument for an error and makes it printable.
 func quote(s string) string {
 	const most = 64
 	if len(s) > most {

@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 )
 
-// words splits a line at spaces; 'quoted words' hold some.
+// words splits a line at spaces, except inside 'single quotes'.
 func words(line string) (w [][]byte) {
 	for i, part := range strings.Split(line, "'") {
 		if i%2 == 1 {
@@ -52,8 +52,9 @@ func TestARuleIsReadInAnyOrderAndCase(t *testing.T) {
 	}
 }
 
-func TestARuleThatIsWrongIsToldWhichWordIs(t *testing.T) {
-	const none = "DROP-BEFORE, DROP-REPLY, RESET-BEFORE, RESET-AFTER, SILENT, DELAY-EXEC, DELAY-REPLY, HOLD, ERROR, ERROR-AFTER, CUT, SKIP-PUSH, DELAY-PUSH"
+func TestTheErrorOfARuleNamesTheWrongWord(t *testing.T) {
+	const actions = "DROP-BEFORE, DROP-REPLY, RESET-BEFORE, RESET-AFTER, SILENT, DELAY-EXEC, DELAY-REPLY, HOLD, " +
+		"ERROR, ERROR-AFTER, CUT, SKIP-PUSH, DELAY-PUSH"
 	for _, c := range [][2]string{
 		{"", "a name is missing"},
 		{"''", "the name is empty"},
@@ -81,7 +82,7 @@ func TestARuleThatIsWrongIsToldWhichWordIs(t *testing.T) {
 		{"r PROB 0x1p-2 ACTION HOLD", "PROB expects a number above 0 and up to 1, not '0x1p-2'"},
 		{"r PROB +0.5 ACTION HOLD", "PROB expects a number above 0 and up to 1, not '+0.5'"},
 		{"r PROB often ACTION HOLD", "PROB expects a number above 0 and up to 1, not 'often'"},
-		{"r ACTION explode", "ACTION 'explode' is not one of " + none},
+		{"r ACTION explode", "ACTION 'explode' is not one of " + actions},
 		{"r ACTION DELAY-EXEC", "ACTION DELAY-EXEC expects a number from 1 to 3153600000000, not ''"},
 		{"r ACTION DELAY-REPLY 0", "ACTION DELAY-REPLY expects a number from 1 to 3153600000000, not '0'"},
 		{"r ACTION DELAY-PUSH 1.5", "ACTION DELAY-PUSH expects a number from 1 to 3153600000000, not '1.5'"},
@@ -90,19 +91,20 @@ func TestARuleThatIsWrongIsToldWhichWordIs(t *testing.T) {
 		{"r ACTION ERROR", "ACTION ERROR expects an error text in one line, not ''"},
 		{"r ACTION ERROR-AFTER 'two\r\nlines'", `ACTION ERROR-AFTER expects an error text in one line, not 'two\r\nlines'`},
 		{"r SCRIPT x ACTION SKIP-PUSH", "SCRIPT does not go with ACTION SKIP-PUSH: a message has no script"},
-		{"r CMD publish ACTION SKIP-PUSH", "CMD of ACTION SKIP-PUSH must be MESSAGE, PMESSAGE, SMESSAGE or INVALIDATE, not 'publish'"},
+		{"r CMD publish ACTION SKIP-PUSH",
+			"CMD of ACTION SKIP-PUSH must be MESSAGE, PMESSAGE, SMESSAGE or INVALIDATE, not 'publish'"},
 	} {
 		_, err := lab.ParseRule(words(c[0]))
 		require.EqualError(t, err, "ERR LAB FAULT ADD: "+c[1], c[0])
 	}
 }
 
-// Whatever is read, is read again from what it is shown as; and what is refused, is
-// refused in one line.
+// A rule that is read can be read again from its Words. A refusal is one line.
 func FuzzParseRule(f *testing.F) {
 	for _, line := range []string{
 		"r ACTION HOLD", "r CMD set KEY lock:* NTH 2 TIMES 3 PROB 0.5 ACTION DROP-REPLY", "r CLIENT 7 ACTION CUT 3",
-		"r CLIENT w-* SCRIPT pexpire ACTION DELAY-EXEC 10", "r ACTION ERROR x", "r CMD message ACTION DELAY-PUSH 1", "r PROB 1e-300 ACTION SILENT",
+		"r CLIENT w-* SCRIPT pexpire ACTION DELAY-EXEC 10", "r ACTION ERROR x", "r CMD message ACTION DELAY-PUSH 1",
+		"r PROB 1e-300 ACTION SILENT",
 	} {
 		f.Add(strings.ReplaceAll(line, " ", "\x00"))
 	}

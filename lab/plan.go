@@ -9,53 +9,52 @@ import (
 	"unsafe"
 )
 
-// Plan is the rules in force, in the order in which they were added.
+// Plan holds the rules, in the order in which they were added.
 type Plan struct {
 	Rules []*Rule
 
 	seed  uint64
 	match func(pattern string, s []byte) bool
 
-	requests, pushes, scripts int // rules on requests, on messages, and those that look at scripts
+	requests, pushes, scripts int // rules on requests, on messages, and with SCRIPT
 	bytes                     int // of all rules
 }
 
-// ruleMem is the bytes of a rule without its texts.
+// ruleMem is the size of a rule in bytes, without its texts.
 const ruleMem = int(unsafe.Sizeof(Rule{})) + int(unsafe.Sizeof(rand.Rand{}))
 
 func (r *Rule) mem() int {
 	return ruleMem + len(r.Name) + len(r.Cmd) + len(r.Key) + len(r.Script) + len(r.Client) + len(r.Text)
 }
 
-// Mem is about the bytes that the rules take.
+// Mem returns about how many bytes the rules take.
 func (p *Plan) Mem() int { return p.bytes }
 
-// NewPlan makes an empty plan. match is how a glob is matched.
+// NewPlan returns an empty plan. match reports whether s matches a glob.
 func NewPlan(seed uint64, match func(pattern string, s []byte) bool) *Plan {
 	return &Plan{seed: seed, match: match}
 }
 
-// Request is what rules look at.
+// Request is a request or a message, as rules see it.
 type Request struct {
 	Client  int64
 	Name    string // of the client
-	Control bool   // the client says LAB: it is never held
+	Control bool   // the client has sent LAB: it is never held
 	Calls   []Call
 }
 
-// Call is one command of a request: there are several in a transaction. For a message
-// the command is its kind, and the keys are its channel.
+// Call is one command of a request. A transaction has several. For a message the command is its
+// kind, and the only key is its channel.
 type Call struct {
 	Cmd       string // "set", "client|kill"
 	Keys      [][]byte
-	SHA, Body string // of the script; the name and the library's text of a function
+	SHA, Body string // of a script; for a function its name and the text of its library
 }
 
-// OnRequests tells whether there is any rule on requests, OnPushes on messages, and
-// OnScripts one that looks at scripts: where there is none, nothing has to be found out.
+// OnRequests reports whether any rule acts on requests. If not, the server need not describe them.
 func (p *Plan) OnRequests() bool { return p.requests > 0 }
 
-// OnPushes tells whether there is any rule on messages.
+// OnPushes reports whether any rule acts on messages.
 func (p *Plan) OnPushes() bool { return p.pushes > 0 }
 
 // OnScripts tells whether any rule looks at scripts.
@@ -84,7 +83,7 @@ func (p *Plan) Find(name string) *Rule {
 	return nil
 }
 
-// Del takes a rule out and returns it, nil when there is none of that name.
+// Del removes the rule of that name and returns it, or nil.
 func (p *Plan) Del(name string) *Rule {
 	r := p.Find(name)
 	p.Rules = slices.DeleteFunc(p.Rules, func(other *Rule) bool { return other == r })
@@ -92,7 +91,7 @@ func (p *Plan) Del(name string) *Rule {
 	return r
 }
 
-// Clear takes all rules out.
+// Clear removes all rules.
 func (p *Plan) Clear() {
 	p.Rules = nil
 	p.recount()
@@ -114,10 +113,10 @@ func (p *Plan) recount() {
 	}
 }
 
-// Request returns the rule that fires for a request, nil when none does.
+// Request returns the rule that fires for a request, or nil.
 func (p *Plan) Request(q *Request) *Rule { return p.fire(q, false) }
 
-// Push is Request for a message: the client is the one that is to get it.
+// Push is Request for a message. Its client is the receiver.
 func (p *Plan) Push(q *Request) *Rule { return p.fire(q, true) }
 
 func (p *Plan) fire(q *Request, push bool) (first *Rule) {
@@ -137,7 +136,7 @@ func (p *Plan) fire(q *Request, push bool) (first *Rule) {
 	return first
 }
 
-// turn counts a match and tells whether r would fire for it.
+// turn counts a match and reports whether r would fire for it.
 func (r *Rule) turn() bool {
 	r.Matched++
 	if r.Matched < r.Nth || r.Times > 0 && r.Fired >= r.Times {

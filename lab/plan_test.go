@@ -35,7 +35,7 @@ func request(cmd string, keys ...string) *lab.Request {
 	return &lab.Request{Client: 7, Name: "worker-1", Calls: []lab.Call{call(cmd, keys...)}}
 }
 
-// fired is the name of the rule that fires, "" for none.
+// fired returns the name of the rule that fires, or "".
 func fired(p *lab.Plan, q *lab.Request) string {
 	if r := p.Request(q); r != nil {
 		return r.Name
@@ -43,8 +43,10 @@ func fired(p *lab.Plan, q *lab.Request) string {
 	return ""
 }
 
-func TestARuleMatchesWhatHasAllThatItNames(t *testing.T) {
-	unlock := &lab.Request{Calls: []lab.Call{{Cmd: "evalsha", Keys: [][]byte{[]byte("lock:a")}, SHA: "abcdef", Body: "return redis.call('del', KEYS[1])"}}}
+func TestARuleMatchesRequestsThatMeetAllConditions(t *testing.T) {
+	unlock := &lab.Request{Calls: []lab.Call{{
+		Cmd: "evalsha", Keys: [][]byte{[]byte("lock:a")}, SHA: "abcdef", Body: "return redis.call('del', KEYS[1])",
+	}}}
 	transaction := &lab.Request{Calls: []lab.Call{call("exec"), call("set", "a"), call("del", "b")}}
 	for _, c := range []struct {
 		rule string
@@ -81,7 +83,7 @@ func TestARuleMatchesWhatHasAllThatItNames(t *testing.T) {
 	}
 }
 
-func TestRulesOnMessagesAndOnRequestsDoNotSeeTheOthers(t *testing.T) {
+func TestRulesOnMessagesIgnoreRequests(t *testing.T) {
 	p := plan(t, 1, "push KEY c ACTION SKIP-PUSH")
 	require.False(t, p.OnRequests())
 	require.True(t, p.OnPushes())
@@ -90,7 +92,7 @@ func TestRulesOnMessagesAndOnRequestsDoNotSeeTheOthers(t *testing.T) {
 	require.Nil(t, p.Push(request("message", "other")))
 }
 
-func TestNthAndTimesSayWhenARuleFires(t *testing.T) {
+func TestNthAndTimesDecideWhenARuleFires(t *testing.T) {
 	for line, want := range map[string]string{
 		"r ACTION SILENT":               "xxxxxx",
 		"r NTH 3 ACTION SILENT":         "..x...",
@@ -112,7 +114,7 @@ func TestNthAndTimesSayWhenARuleFires(t *testing.T) {
 	}
 }
 
-func TestTheFirstRuleFiresAndTheOthersKeepTheirTurns(t *testing.T) {
+func TestTheFirstRuleFiresAndTheOthersGoOnCounting(t *testing.T) {
 	p := plan(t, 1, "first NTH 2 ACTION SILENT", "second NTH 2 TIMES 2 ACTION HOLD")
 	var got []string
 	for range 5 {
@@ -144,7 +146,7 @@ func TestDiceDependOnTheSeedAndTheNameAlone(t *testing.T) {
 	require.Equal(t, want, draw(others, 64))
 }
 
-func TestARuleCanBeTakenOutAndPutInAgain(t *testing.T) {
+func TestARuleCanBeRemovedAndAddedAgain(t *testing.T) {
 	p := plan(t, 1, "a ACTION SILENT", "b SCRIPT x ACTION SILENT")
 	require.EqualError(t, p.Add(rule(t, "a ACTION HOLD")), "ERR LAB FAULT ADD: the rule 'a' already exists")
 	require.Nil(t, p.Del("c"))

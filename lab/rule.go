@@ -5,24 +5,24 @@ import (
 	"strconv"
 )
 
-// Action is what happens to a request, or to a message, that a rule has fired for.
+// Action is what a rule does to a request or to a message.
 type Action uint8
 
 // The actions, in the order in which errors list them.
 const (
-	DropBefore  Action = iota // the connection ends, as if by a crash before the command
-	DropReply                 // ... or after it
-	ResetBefore               // the same by a TCP reset
-	ResetAfter
-	Silent     // executed; the connection stays and says nothing any more
-	DelayExec  // executed later
-	DelayReply // executed, and answered later
-	Hold       // executed when somebody says so
-	Error      // not executed, answered by an error
-	ErrorAfter // executed, and answered by an error
-	Cut        // executed; the connection ends in the middle of the reply
-	SkipPush   // the message is never sent
-	DelayPush  // the message is sent later
+	DropBefore  Action = iota // not executed; the connection ends
+	DropReply                 // executed; the connection ends without a reply
+	ResetBefore               // DropBefore by a TCP reset
+	ResetAfter                // DropReply by a TCP reset
+	Silent                    // executed; the connection stays open and never gets a reply again
+	DelayExec                 // executed later
+	DelayReply                // executed at once, answered later
+	Hold                      // executed after LAB HOLD RELEASE
+	Error                     // not executed; the reply is an error
+	ErrorAfter                // executed; the reply is an error
+	Cut                       // executed; the connection ends in the middle of the reply
+	SkipPush                  // the message is never sent
+	DelayPush                 // the message is sent later
 	actions
 )
 
@@ -33,25 +33,25 @@ func (a Action) String() string {
 	}[a]
 }
 
-// OnPush tells the actions on messages from those on requests.
+// OnPush reports whether the action is for messages, not for requests.
 func (a Action) OnPush() bool { return a == SkipPush || a == DelayPush }
 
 func (a Action) takesMillis() bool { return a == DelayExec || a == DelayReply || a == DelayPush }
 func (a Action) takesText() bool   { return a == Error || a == ErrorAfter }
 
-// Rule is one rule of a Plan, as ParseRule has read it. What a request must have is "",
-// or 0 for the client's ID, where anything will do.
+// Rule is one rule of a Plan, as ParseRule reads it. A condition that is "" or 0 matches
+// everything.
 type Rule struct {
 	Name string
 
-	Cmd      string // lower case; "client" is all of its subcommands, "client|kill" one; for pushes the kind of message
+	Cmd      string // lower case: "client" with all subcommands, "client|kill", or the kind of a message
 	Key      string // glob
-	Script   string // SHA1, name of a function, or a part of the text
+	Script   string // a SHA1, the name of a function, or a part of the text
 	ClientID int64
 	Client   string // glob of the client's name
 
-	Nth   int64 // fires from the Nth match on, 0 for the first
-	Times int64 // how often at most, 0 for always
+	Nth   int64 // fires from the Nth match on; 0 means from the first
+	Times int64 // fires at most this often; 0 means always
 	Prob  float64
 
 	Action Action
@@ -59,13 +59,13 @@ type Rule struct {
 	Millis int64  // of DELAY-*
 	Bytes  int64  // of CUT
 
-	Matched, Fired int64 // how often up to now
-	Spared         int64 // the latest client that says LAB, and would have been held; 0 for none
+	Matched, Fired int64 // how often so far
+	Spared         int64 // id of the last client that was not held because it has sent LAB, or 0
 
 	dice *rand.Rand
 }
 
-// Words is the rule as LAB FAULT ADD would be given it.
+// Words returns the arguments of LAB FAULT ADD that make this rule.
 func (r *Rule) Words() []string {
 	words := []string{r.Name}
 	add := func(word, value string) {

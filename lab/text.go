@@ -10,12 +10,12 @@ import (
 )
 
 const (
-	longestArg  = 128 // bytes of an argument that an entry holds, values of locks among them
-	longArgHead = 96  // that is left of one that is longer
+	longestArg  = 128 // bytes of an argument in an entry: the value of a lock fits
+	longArgHead = 96  // bytes that stay of a longer argument
 	mostArgs    = 32
 )
 
-// Words are the arguments of a command as an entry holds them.
+// Words shortens the arguments of a command for an entry.
 func Words(args [][]byte) []string {
 	words := make([]string, 0, min(len(args), mostArgs+1))
 	for i, arg := range args {
@@ -27,7 +27,7 @@ func Words(args [][]byte) []string {
 	return words
 }
 
-// word shortens arg so that two that differ still do.
+// word shortens arg. Different arguments stay different.
 func word(arg []byte) string {
 	if len(arg) <= longestArg {
 		return Printable(string(arg))
@@ -35,7 +35,7 @@ func word(arg []byte) string {
 	return fmt.Sprintf("%s...(%d bytes, sha1 %x)", Printable(string(arg[:longArgHead])), len(arg), sha1.Sum(arg))
 }
 
-// Printable is s with all bytes escaped that are not text, as redis-cli shows them.
+// Printable escapes every byte of s that is not printable text, as redis-cli does.
 func Printable(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
 		return s
@@ -62,7 +62,7 @@ func Printable(s string) string {
 	return b.String()
 }
 
-// Line is words as one line, those quoted that would not be one word otherwise.
+// Line joins words to one line. It quotes a word that is empty or has spaces or quotes.
 func Line(words []string) string {
 	var b strings.Builder
 	for i, w := range words {
@@ -82,8 +82,8 @@ const (
 	deepestReply = 8
 )
 
-// Reply is a short text of an encoded reply: what is in it, and "(nil)" for nothing. Of
-// several replies, as of SUBSCRIBE a b, all are in it.
+// Reply returns a short text for an encoded reply, "(nil)" for null. b may hold several replies, as
+// SUBSCRIBE a b has: the text then has all of them.
 func Reply(b []byte) string {
 	var out strings.Builder
 	for len(b) > 0 && out.Len() < longestReply {
@@ -101,8 +101,8 @@ func Reply(b []byte) string {
 	return s
 }
 
-// replyText writes the reply that b begins with, and returns what is behind it; nil where
-// b is no reply or too long to be looked at.
+// replyText writes the first reply of b and returns the bytes after it. It returns nil if b does
+// not begin with a reply, or if the text is long enough.
 func replyText(out *strings.Builder, b []byte, depth int) (rest []byte) {
 	line, rest, ok := bytes.Cut(b, []byte("\r\n"))
 	if !ok || len(line) == 0 {
@@ -154,8 +154,8 @@ func listText(out *strings.Builder, rest []byte, n, depth int) []byte {
 	return rest
 }
 
-// PushWords are the strings in an encoded message: its kind, its channel, its payload, or
-// keys.
+// PushWords returns the bulk strings of an encoded message: its kind, its channel, and its payload
+// or keys.
 func PushWords(b []byte) (words [][]byte) {
 	for len(b) > 0 {
 		line, rest, _ := bytes.Cut(b, []byte("\r\n"))
