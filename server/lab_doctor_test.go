@@ -200,7 +200,7 @@ func TestTheDoctorsOfSeveralMastersFindTwoHoldersOfAMajority(t *testing.T) {
 	require.Empty(t, findings(boss), "it is told by the master that made the second majority")
 	f := finding(dialMaster(t, m, 5).Do("LAB", "DOCTOR").Elems[0])
 	require.Len(t, f["commands"].Elems, 7)
-	require.Regexp(t, `^master 3: \d+: by this master's clock the lease has run out$`, f["commands"].Elems[3].Str)
+	require.Regexp(t, `^master 3: \d+: the lease ended by this master's clock$`, f["commands"].Elems[3].Str)
 }
 
 // The chain from the log of masters to the verdict over it.

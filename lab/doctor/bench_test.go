@@ -2,7 +2,7 @@ package doctor
 
 import "testing"
 
-// Most commands are none of the doctor's business, and must not pay for it.
+// Most commands have nothing to do with a lock, and must cost nothing.
 func BenchmarkCommandsThatHaveNothingToDoWithLocks(b *testing.B) {
 	d := New(nil, nil, 0)
 	get := [][]byte{[]byte("GET"), []byte("key")}

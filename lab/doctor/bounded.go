@@ -2,10 +2,10 @@ package doctor
 
 import "iter"
 
-// bounded is a map that forgets the oldest entry for a new one when it is full.
+// bounded is a map of at most max entries. A new entry replaces the oldest one.
 type bounded[K comparable, V any] struct {
 	m     map[K]V
-	order []K // as they were put, with some that have been deleted since
+	order []K // in the order of put, with some keys that are deleted meanwhile
 	max   int
 }
 
@@ -29,8 +29,8 @@ func (b *bounded[K, V]) put(k K, v V) {
 	b.order = append(b.order, k)
 }
 
-// compact drops what was deleted from the order. A key that was deleted and put again
-// is in it twice, and keeps its first place: it may be forgotten early.
+// compact removes deleted keys from the order. A key that was deleted and put again is in the order
+// twice. It keeps its first place, so it may be dropped early.
 func (b *bounded[K, V]) compact() {
 	seen := make(map[K]bool, len(b.m))
 	kept := make([]K, 0, b.max+1)
@@ -43,7 +43,7 @@ func (b *bounded[K, V]) compact() {
 	b.order = kept
 }
 
-// all goes through the entries, oldest first. The entry at hand may be deleted.
+// all iterates over the entries, the oldest first. The loop may delete the current entry.
 func (b *bounded[K, V]) all() iter.Seq2[K, V] {
 	b.compact()
 	order := b.order
@@ -58,7 +58,7 @@ func (b *bounded[K, V]) all() iter.Seq2[K, V] {
 
 func (b *bounded[K, V]) delete(k K) { delete(b.m, k) }
 
-// ring keeps the newest few of something.
+// ring keeps the newest few items.
 type ring[T comparable] struct {
 	items []T
 	next  int

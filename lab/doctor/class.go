@@ -2,8 +2,8 @@ package doctor
 
 import "strings"
 
-// class is a name without what differs from one lock to the next: parts with digits in
-// them are ids when they are long, else numbered.
+// class returns a name without the parts that differ between locks of one kind. A part with digits
+// is replaced by * if it is long, such as an id. In a short part, each number becomes #.
 func class(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
@@ -29,7 +29,7 @@ func class(name string) string {
 	return b.String()
 }
 
-// numbered writes part with a # for each number in it.
+// numbered writes part with a # for each number.
 func numbered(b *strings.Builder, part string) {
 	for i := range len(part) {
 		switch {
@@ -47,8 +47,8 @@ func isWord(c byte) bool {
 	return isDigit(c) || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= 0x80
 }
 
-// soundsLikeLock goes by the words that programmers use for locks, and not by longer ones
-// that contain them: a block, a clock, a leaderboard, a release.
+// soundsLikeLock reports whether name has a word that programmers use for locks. Longer words that
+// contain such a word do not count: block, clock, leaderboard, release.
 func soundsLikeLock(name string) bool {
 	name = notLocks().Replace(strings.ToLower(name))
 	for _, word := range []string{"lock", "mutex", "lease", "leader", "latch"} {
@@ -60,13 +60,13 @@ func soundsLikeLock(name string) bool {
 }
 
 func notLocks() *strings.Replacer {
-	return strings.NewReplacer("joblock", "lock", "dblock", "lock", "block", "", "clock", "", "lockout", "", "lockdown", "",
-		"leaderboard", "", "release", "", "please", "")
+	return strings.NewReplacer("joblock", "lock", "dblock", "lock", "block", "", "clock", "",
+		"lockout", "", "lockdown", "", "leaderboard", "", "release", "", "please", "")
 }
 
-// looksRandom tells a token that was made to be unlike any other: a UUID, hexadecimal
-// or binary digits. Values that are cached often have digits in them as well, but are longer,
-// or are sentences, documents and addresses.
+// looksRandom reports whether value looks like a unique token: a UUID, hexadecimal digits, random
+// bytes. Cached values often have digits, too, but they are longer, or they are sentences,
+// documents or addresses.
 func looksRandom(value string) bool {
 	if len(value) < 16 || len(value) > maxArg || isData(value) {
 		return false
@@ -81,10 +81,11 @@ func looksRandom(value string) bool {
 
 func isText(c byte) bool { return c >= ' ' && c <= '~' }
 
-// isData tells what is read by those who get the value: text with spaces in it, JSON, XML,
-// an address, or something binary that has words in it.
+// isData reports whether value has content for a reader: text with spaces, JSON, XML, an address,
+// or binary data with words in it.
 func isData(value string) bool {
-	if strings.ContainsAny(value, " \t\n\"<>") || strings.Contains(value, "://") || strings.ContainsAny(value[:min(len(value), 1)], "[{") {
+	if strings.ContainsAny(value, " \t\n\"<>") || strings.Contains(value, "://") ||
+		strings.HasPrefix(value, "[") || strings.HasPrefix(value, "{") {
 		return true
 	}
 	letters, word, binary := 0, false, false
@@ -99,17 +100,17 @@ func isData(value string) bool {
 	return word && binary
 }
 
-// isNumber tells a time, an ID or a count.
+// isNumber reports whether value is a number, such as a time, an id or a count.
 func isNumber(value string) bool { return strings.Trim(value, "0123456789") == "" }
 
-// isToken tells a value that names its owner from one that just says that somebody
-// holds the lock, such as 1 or locked.
+// isToken reports whether value names its owner. Values such as "1" or "locked" only mean that
+// somebody holds the lock.
 func isToken(value string) bool {
 	return looksRandom(value) || len(value) >= 4 && strings.ContainsAny(value, "0123456789")
 }
 
-// family is what the tokens of one process have in common: Redisson's are an id of the
-// process and, behind a colon, one of the thread.
+// family returns the part that the tokens of one process share. A token of Redisson is the id of
+// the process, a colon, and the id of the thread.
 func family(token string) string {
 	if i := strings.LastIndexByte(token, ':'); i >= 16 {
 		return token[:i]

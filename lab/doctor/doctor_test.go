@@ -19,7 +19,7 @@ func TestAFindingNamesTheCommandsWithTheirTimesAndTheFix(t *testing.T) {
 	}, f.Steps)
 	require.Equal(t, "lock:a", f.Key)
 	require.Equal(t, int64(1007), f.Time)
-	require.Contains(t, f.Why, "ends between them")
+	require.Contains(t, f.Why, "dies between them")
 	require.Contains(t, f.Fix, "SET key token NX PX")
 }
 
@@ -95,7 +95,10 @@ func letters(i int) string {
 
 func TestMalformedCommandsAreLookedAtInVain(t *testing.T) {
 	d := New(nil, nil, 0)
-	for _, name := range []string{"set", "setnx", "eval", "evalsha", "fcall", "expire", "del", "watch", "script|load", "script|flush", "hset", "hdel", "publish", "exec", "get", "setex"} {
+	for _, name := range []string{
+		"set", "setnx", "eval", "evalsha", "fcall", "expire", "del", "watch", "script|load", "script|flush",
+		"hset", "hdel", "publish", "exec", "get", "setex",
+	} {
 		for _, by := range []string{"", Exec, "5c1a7"} {
 			for n := range 4 {
 				args := [][]byte{[]byte(name)}

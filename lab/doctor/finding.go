@@ -5,7 +5,7 @@ import "slices"
 // Pattern is a kind of mistake.
 type Pattern string
 
-// The mistakes that are looked for.
+// The mistakes that the doctor looks for.
 const (
 	SetnxExpire  Pattern = "setnx-then-expire"
 	NoTTL        Pattern = "lock-without-ttl"
@@ -18,81 +18,96 @@ const (
 	TwoHolders   Pattern = "two-holders"
 )
 
-// Finding is one mistake, where it was made first.
+// Finding is one mistake, at the place where it was first made.
 type Finding struct {
 	Pattern Pattern
 	Key     string
 	DB      int
-	Client  int64 // whose mistake it is
+	Client  int64 // the client that made it
 	Name    string
-	Time    int64  // unix ms, of the step that made it one
+	Time    int64  // unix ms of the step that was wrong
 	Count   int    // how often it was made with keys of this class
 	Steps   []Step // the commands, in order
 	Why     string
 	Fix     string
 }
 
-// Step is a command that a finding is about, or something else that happened: then
-// Client is 0.
+// Step is a command of a finding, or another event: then Client is 0.
 type Step struct {
-	Master  int // from 1, where several are looked at together
-	Time    int64
+	Master  int   // from 1 with a ledger of several masters, else 0
+	Time    int64 // unix ms
 	Client  int64
 	Name    string
 	Command string
 	Reply   string
 }
 
-const compareAndDelete = `release with a script that compares and deletes in one step: if redis.call("get",KEYS[1])==ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
+const compareAndDelete = "release with a script that compares and deletes in one step: " +
+	`if redis.call("get",KEYS[1])==ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
 
-// advice is why a pattern is wrong and what is right.
+// advice returns why a pattern is wrong, and what is right.
 func advice(p Pattern) (why, fix string) {
 	switch p {
 	case SetnxExpire:
-		return "the lock was taken by one command and given its TTL by another: a client that ends between them leaves a lock that nobody can take ever again",
-			"take it and set the TTL in one command: SET key token NX PX milliseconds"
+		return "one command took the lock and another one set its TTL: " +
+				"a client that dies between them leaves a lock that nobody can ever take",
+			"take the lock and set its TTL in one command: SET key token NX PX milliseconds"
 	case NoTTL:
-		return "the lock has no TTL: when its owner ends before it has released it, it stays for ever",
+		return "the lock has no TTL: if its owner dies before it releases the lock, the lock stays for ever",
 			"take it with a TTL: SET key token NX PX milliseconds, and renew it while the work goes on"
 	case OwnerGone:
-		return "the lock has no TTL, and the connection that took it has ended: unless the same process comes back to release it, it stays for ever",
-			"take it with a TTL: SET key token NX PX milliseconds; what is left over now has to be deleted by hand"
+		return "the lock has no TTL, and the connection that took it is closed: " +
+				"unless the same process comes back to release it, the lock stays for ever",
+			"take it with a TTL: SET key token NX PX milliseconds; delete the left-over lock by hand"
 	case GetDel:
-		return "the owner was compared by GET and the lock deleted by another command: if the lease runs out between them, the DEL removes the lock of somebody else",
+		return "GET compared the token and another command deleted the lock: " +
+				"if the lease ends between them, the DEL removes another client's lock",
 			compareAndDelete + "; or WATCH the key before GET and delete it in MULTI"
 	case NotOwner:
-		return "the lock was changed by a connection that neither took it nor ever sent its token, and without comparing the token: two may now believe they hold it",
+		return "a connection changed the lock without comparing the token, and neither took the lock " +
+				"nor ever sent its token: two clients may now believe that they hold it",
 			compareAndDelete + "; renew in the same way"
 	case LateUnlock:
-		return "the lease had run out before the release: since then the work was not protected, and another client may have held the lock meanwhile",
-			"renew the lease while the work goes on, or choose a longer one; treat a release that finds nothing as an error, and protect what the lock guards by a fencing token"
+		return "the lease had ended before the release: since then nothing protected the work, " +
+				"and another client may have held the lock",
+			"renew the lease while the work goes on, or use a longer one; treat a release that finds nothing " +
+				"as an error, and protect the data by a fencing token"
 	case ScriptInFull:
-		return "the same connection sends the text of the same script again and again: bytes and hashing for each lock",
+		return "one connection sends the text of the same script again and again: " +
+				"that costs bytes and hashing for each lock",
 			"send EVALSHA with the script's SHA1, and EVAL only after NOSCRIPT"
 	case Polling:
-		return "a waiter tries again and again for a lock whose release sends a message, and does not listen to it: needless load, and late by half an interval",
-			"SUBSCRIBE to the channel of the release, try once more after subscribing, then wait for the message, at most until the TTL runs out"
+		return "a waiter tries again and again for a lock whose release publishes a message, " +
+				"and does not subscribe to it: needless load, and late by half an interval",
+			"SUBSCRIBE to the channel of the release, try once more after subscribing, " +
+				"then wait for the message, but no longer than the TTL"
 	case TwoHolders:
-		return "two holders of one lock were each granted it by a majority of the masters, the second before the lease of the first was over: both clients believe they hold it",
-			"no clock of a master may jump (slew, do not step), a master that lost its keys must stay away for longer than the longest lease, and what the lock guards should check a fencing token"
+		return "a majority of the masters granted the lock to a second client before the first client's lease " +
+				"was over: both clients believe that they hold it",
+			"let no clock of a master jump (slew, do not step), keep a master that lost its keys away " +
+				"for longer than the longest lease, and check a fencing token where the data is"
 	}
 	return "", ""
 }
 
-// busyLoop is the advice for Polling where there is no message to wait for.
+// busyLoop returns the advice for Polling if the release publishes no message.
 func busyLoop() (why, fix string) {
 	return "a waiter tries for a lock again and again without a pause",
-		"pause between attempts for some milliseconds and a random part, or have the release PUBLISH and wait for that"
+		"pause between attempts for some milliseconds plus a random part, " +
+			"or let the release PUBLISH a message and wait for it"
 }
 
-// report notes a finding, unless the pattern is known of this class of keys.
+// report adds a finding, or counts it if the pattern is known for this class of keys.
 func (d *Doctor) report(p Pattern, k lockKey, culprit op, steps ...Step) *Finding {
-	f := &Finding{Pattern: p, Key: k.name, DB: k.db, Client: culprit.client, Name: culprit.owner, Time: culprit.time, Count: 1, Steps: steps}
+	f := &Finding{
+		Pattern: p, Key: k.name, DB: k.db, Count: 1, Steps: steps,
+		Client: culprit.client, Name: culprit.owner, Time: culprit.time,
+	}
 	f.Why, f.Fix = advice(p)
 	return d.add(f)
 }
 
-// add returns the finding that is kept: f, or the first one of its kind.
+// add keeps f, unless there is a finding of its kind already. It returns the finding that is kept.
 func (d *Doctor) add(f *Finding) *Finding {
 	id := string(f.Pattern) + "\x00" + class(f.Key) + "\x00" + class(f.Name)
 	if first := d.found.m[id]; first != nil {

@@ -1,45 +1,45 @@
 package doctor
 
-// hold is a lock that is held now.
+// hold is a lock that a client holds now.
 type hold struct {
 	value  string
 	client int64 // the connection that took it
 	taken  Step
 	order  int64 // in the ledger
-	ended  Step  // what took it from its holder
-	lease  int64 // ms; 0 is for ever
-	until  int64 // unix ms at which it runs out, 0 is never
+	ended  Step  // the event that took it from its holder
+	lease  int64 // ms; 0 means for ever
+	until  int64 // unix ms of its end; 0 means never
 
-	hash    bool // value is a field of it
-	shared  bool // several own it at once
-	in      *run // the script or transaction it was taken in, nil for none
-	wanted  bool // somebody else tries for it again and again
+	hash    bool // the key is a hash, and value is one of its fields
+	shared  bool // it has several owners at once
+	in      *run // the script or transaction that took it, or nil
+	wanted  bool // another client tries for it again and again
 	waiters []*waiter
 }
 
-// waiter is somebody who has tried for a lock while it was held.
+// waiter is a client that tried for a lock while another one held it.
 type waiter struct {
 	client      int64
 	token       string
-	n           int
+	n           int // attempts
 	first, last Step
-	mono        int64 // of the first
+	mono        int64 // ns, of the first attempt
 }
 
-// ended is a lease that ran out.
+// ended is a hold whose lease ended.
 type ended struct {
 	*hold
-	at int64
+	at int64 // unix ms
 }
 
-// client is what is remembered of a connection.
+// client is the doctor's memory of a connection.
 type client struct {
 	carried ring[string] // families of the tokens it has sent
 	tried   ring[lockKey]
 	reads   []reading
 	watched []lockKey
-	sent    map[string]int // scripts it has sent in full, by SHA1
-	loose   ring[lockKey]  // locks it has taken without a TTL
+	sent    map[string]int // how often it sent a script in full, by SHA1
+	loose   ring[lockKey]  // locks that it took without a TTL
 }
 
 // reading is a GET of a lock.
@@ -47,7 +47,7 @@ type reading struct {
 	key     lockKey
 	value   string
 	step    Step
-	guarded bool // by a WATCH before it
+	guarded bool // a WATCH came before it
 }
 
 const (
@@ -55,10 +55,10 @@ const (
 	maxReads    = 8
 	maxWatched  = 64
 	maxWaiters  = 32
-	patience    = 1000 // ms that a lock may be without TTL before that is said to be meant
-	triesEnough = 3    // attempts of one who waits for a lock
-	pollsEnough = 5    // attempts that were not chance
-	busyPolls   = 100  // attempts that are a loop without a pause, if they are this close:
+	patience    = 1000 // ms that a lock may have no TTL before that counts as a mistake
+	triesEnough = 3    // so many attempts show that a client waits for a lock
+	pollsEnough = 5    // so many attempts are not chance
+	busyPolls   = 100  // so many attempts are a loop without a pause, if busyGap apart at most
 	busyGap     = 2e6  // ns
 )
 
@@ -71,7 +71,7 @@ func (d *Doctor) client(id int64) *client {
 	return c
 }
 
-// owns tells whether o comes, as far as one can know, from the owner of h.
+// owns reports whether o probably comes from the owner of h.
 func (d *Doctor) owns(o op, h *hold) bool {
 	if h.shared || o.client == h.client {
 		return true
@@ -80,8 +80,8 @@ func (d *Doctor) owns(o op, h *hold) bool {
 	return c != nil && isToken(h.value) && c.carried.has(family(h.value))
 }
 
-// isLock tells a lock from a key that just had to be set once: a default, a counter, a name
-// that is taken for good, something cached.
+// isLock reports whether k is a lock. Other keys are set only once, too: defaults, counters, unique
+// names, cached values.
 func (d *Doctor) isLock(k lockKey, h *hold) bool {
 	switch {
 	case h.hash, d.locks.m[class(k.name)], soundsLikeLock(k.name):
@@ -90,9 +90,9 @@ func (d *Doctor) isLock(k lockKey, h *hold) bool {
 	return looksRandom(h.value) && (h.until > 0 || h.wanted && !isNumber(h.value))
 }
 
-// take notes that o has taken a lock.
+// take records that o took a lock.
 func (d *Doctor) take(o op, k lockKey, h *hold) {
-	if old := d.holds.m[k]; old != nil { // it went in a way that is not looked at, such as RENAME
+	if old := d.holds.m[k]; old != nil { // it ended by a command that the doctor ignores
 		d.drop(k, old, EndOverwritten, o.time)
 	}
 	h.client, h.taken = o.client, o.step()
@@ -113,7 +113,7 @@ func (d *Doctor) take(o op, k lockKey, h *hold) {
 	}
 }
 
-// forgive forgets leases of a client that ran out, because it has taken the lock anew.
+// forgive drops the ended leases of a client, because it has taken the lock again.
 func (d *Doctor) forgive(k lockKey, client int64) {
 	past := d.past.m[k]
 	if past == nil {
@@ -132,7 +132,7 @@ func (d *Doctor) forgive(k lockKey, client int64) {
 	d.past.put(k, kept)
 }
 
-// extend gives a lock a new end.
+// extend moves the end of a lease to until (unix ms, 0 means never).
 func (d *Doctor) extend(o op, k lockKey, h *hold, until int64) {
 	h.until, h.lease = until, 0
 	if until > 0 {
@@ -154,7 +154,7 @@ func (d *Doctor) drop(k lockKey, h *hold, how End, time int64) {
 	}
 }
 
-// waits notes an attempt to take a lock that another one holds.
+// waits records an attempt to take a lock that another client holds.
 func (d *Doctor) waits(o op, k lockKey, token string) {
 	h := d.holds.m[k]
 	if h == nil || token == h.value && isToken(token) {
@@ -179,7 +179,7 @@ func (d *Doctor) waits(o op, k lockKey, token string) {
 	}
 }
 
-// waiter finds or adds one; nil when there are too many.
+// waiter finds or adds the waiter of o. It returns nil if there are too many.
 func (h *hold) waiter(o op, token string) *waiter {
 	for _, w := range h.waiters {
 		if w.client == o.client && w.token == token {
@@ -194,7 +194,7 @@ func (h *hold) waiter(o op, token string) *waiter {
 	return w
 }
 
-// attempts are those of a client, which may make a new token for each.
+// attempts counts the attempts of a client, which may use a new token for each.
 func (h *hold) attempts(client int64) (n int) {
 	for _, w := range h.waiters {
 		if w.client == client {
@@ -213,10 +213,10 @@ func (d *Doctor) withoutTTL(k lockKey, h *hold, then Step) {
 }
 
 func (d *Doctor) orphaned(k lockKey, h *hold, time int64) {
-	d.report(OwnerGone, k, h.culprit(), h.taken, Step{Time: time, Command: "the connection that took it has ended"})
+	d.report(OwnerGone, k, h.culprit(), h.taken, Step{Time: time, Command: "the connection that took it is closed"})
 }
 
-// culprit is the owner as the one whose mistake it is.
+// culprit returns the owner, as the client that made the mistake.
 func (h *hold) culprit() op {
 	return op{client: h.client, owner: h.taken.Name, time: h.taken.Time}
 }

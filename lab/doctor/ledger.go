@@ -7,75 +7,76 @@ import (
 	"sync"
 )
 
-// End is how the holding of a lock ended on a master.
+// End says how a holding ended on its master.
 type End string
 
-// The ends. A holding that is not over has none.
+// The ends. A holding that is not over has the End "".
 const (
 	EndReleased    End = "released" // by its holder
 	EndExpired     End = "expired"
-	EndStolen      End = "stolen" // deleted by somebody else
+	EndStolen      End = "stolen" // deleted by another client
 	EndOverwritten End = "overwritten"
 	EndLost        End = "lost" // with all keys: a crash, FLUSHALL
 )
 
-// Holding is that one master has granted a lock to one holder. Times are unix ms of
-// that master's clock, which may be wrong; what came before what on different masters, the
-// orders say.
+// Holding is the grant of a lock to one holder by one master. Times are unix ms of that master's
+// clock, which may be wrong. An order is a number that grows with every event on all masters; 0
+// means not yet.
 type Holding struct {
 	DB      int
 	Key     string
-	Holder  string // its token, or where that does not name it, the client
+	Holder  string // the token, or the client if the token does not name the holder
 	Token   string
 	Client  int64
 	Granted Step
 	Event   int64 // Mono of the grant
 	Order   int64
-	Lease   int64 // ms; 0 is without end
+	Lease   int64 // ms; 0 means without end
 	Until   int64
 	Renewed int // times
 
 	End      End
 	Ended    int64
-	EndedBy  Step // what took it from its holder
+	EndedBy  Step // the event that took it from its holder
 	EndOrder int64
 
-	GaveUp int64 // order of when the holder released it, or tried to
-	RanOut int64 // order of when the lease was over by the clock of the holder, as far as this master shows it
+	GaveUp int64 // order at which the holder released it, or tried to
+	RanOut int64 // order at which the lease was over by the holder's clock, as this master shows it
 
-	since mark // when the lease began
+	since mark // the begin of the lease
 }
 
-// Ledger is what the doctors of several masters know of the locks together.
+// Ledger is the shared memory of the doctors of several masters. Any goroutine may call its
+// exported methods, except Absent.
 type Ledger struct {
 	mu      sync.Mutex
 	masters int
 	keep    int
 	order   int64
 	keys    *bounded[lockKey, [][]Holding] // by master
-	ghosts  [][]ghost                      // by master
+	open    [][]openLease                  // by master
 	times   times
 }
 
-// ghost is a holding whose lease may be over at another time than its key is gone.
-type ghost struct {
+// openLease is a holding whose lease may end at another time than its key.
+type openLease struct {
 	key   lockKey
 	order int64
 }
 
-// KeepOnline is how many holdings of a key and master are enough to see what happens now.
+// KeepOnline is the number of holdings of a key and master that a running server keeps.
 const KeepOnline = 16
 
-// NewLedger makes the ledger of as many masters, which keeps the newest holdings of
-// each key and master.
+// NewLedger returns a ledger for a number of masters. It keeps the newest holdings of each key and
+// master: keep of them.
 func NewLedger(masters, keep int) *Ledger {
 	return &Ledger{
-		masters: masters, keep: keep, ghosts: make([][]ghost, masters),
+		masters: masters, keep: keep, open: make([][]openLease, masters),
 		keys: newBounded[lockKey, [][]Holding](maxHolds), times: newTimes(masters),
 	}
 }
 
-// granted notes that a master has granted a lock, and returns what is wrong with that.
+// granted records that a master granted a lock. It returns a finding if that made a second holder.
 func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -107,10 +108,10 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	return nil
 }
 
-// holder tells who has a lock: by the token, but by the client where all may have the
-// same. A client without a name is another one for each master. Redisson makes a token for
-// each master from an id of the connections to it and the number of the thread: there the
-// client's name has to stand for the id.
+// holder returns the name of a holder: its token, or the client if all clients may have the same
+// token. A client without a name counts as another client on each master. Redisson has another
+// token for each master: an id of its connections to the master and the number of the thread. The
+// name of the client replaces that id.
 func (l *Ledger) holder(h *hold, o op) string {
 	switch {
 	case l.masters > 1 && h.hash && o.owner != "":
@@ -123,7 +124,7 @@ func (l *Ledger) holder(h *hold, o op) string {
 	return fmt.Sprintf("client id=%d", h.client)
 }
 
-// find returns the holding with this order, nil when it is forgotten.
+// find returns the holding with this order, or nil if it is no longer kept.
 func (l *Ledger) find(master int, k lockKey, order int64) *Holding {
 	tables := l.keys.m[k]
 	if tables == nil {
@@ -164,11 +165,11 @@ func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) {
 	case how == EndExpired && l.isOver(master, k, t, 0):
 		t.RanOut = l.order
 	default:
-		l.haunt(master, ghost{k, t.Order})
+		l.watch(master, openLease{k, t.Order})
 	}
 }
 
-// isOver tells whether the holder of t knows that its lease is over, by that many ms.
+// isOver reports whether the lease of t has been over for at least by ms, by its holder's clock.
 func (l *Ledger) isOver(master int, k lockKey, t *Holding, by int64) bool {
 	granting := 0
 	for _, table := range l.keys.m[k] {
@@ -177,12 +178,14 @@ func (l *Ledger) isOver(master int, k lockKey, t *Holding, by int64) bool {
 	return t.Lease > 0 && l.times.since(t.since, master, granting < 2) >= t.Lease+by
 }
 
-func (l *Ledger) haunt(master int, g ghost) {
-	all := append(l.ghosts[master], g)
-	l.ghosts[master] = all[max(0, len(all)-maxHolds):]
+// watch adds a lease to those that passed ends by the clock.
+func (l *Ledger) watch(master int, o openLease) {
+	all := append(l.open[master], o)
+	l.open[master] = all[max(0, len(all)-maxHolds):]
 }
 
-// Moved tells that the clock of a master is moved by hand, together with all others or alone.
+// Moved reports that a test moves the clock of a master, from and to in unix ms. together means
+// that one request moves the clocks of all masters.
 func (l *Ledger) Moved(master int, from, to int64, together bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -191,65 +194,66 @@ func (l *Ledger) Moved(master int, from, to int64, together bool) {
 	if to >= from {
 		return
 	}
-	for k, tables := range l.keys.all() { // their keys will be there for longer than their leases
+	for k, tables := range l.keys.all() { // their keys will outlive their leases
 		for _, t := range tables[master] {
 			if t.End == "" {
-				l.haunt(master, ghost{k, t.Order})
+				l.watch(master, openLease{k, t.Order})
 			}
 		}
 	}
 }
 
-// Absent tells that nothing will be told of a master.
+// Absent says that the ledger gets no events of a master.
 func (l *Ledger) Absent(master int) { l.times.clocks[master].absent = true }
 
-// gaveUp notes that a holder wanted to release a lock that it had lost before.
+// gaveUp records that a holder tried to release a lock that it had already lost.
 func (l *Ledger) gaveUp(master int, k lockKey, client int64, args []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, g := range l.ghosts[master] {
-		if g.key != k {
+	for _, o := range l.open[master] {
+		if o.key != k {
 			continue
 		}
-		if t := l.find(master, k, g.order); t != nil && t.GaveUp == 0 && (t.Client == client || slices.Contains(args, t.Token)) {
+		t := l.find(master, k, o.order)
+		if t != nil && t.GaveUp == 0 && (t.Client == client || slices.Contains(args, t.Token)) {
 			l.order++
 			t.GaveUp = l.order
 		}
 	}
 }
 
-// Order is how many things have been noted: the order of the last one.
+// Order returns the order of the last recorded event.
 func (l *Ledger) Order() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.order
 }
 
-// Passed tells what time it is now on a master.
+// Passed reports the time on a master, in unix ms.
 func (l *Ledger) Passed(master int, time int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.passed(master, time)
 }
 
-// passed ends the leases that are over without their keys telling so.
+// passed ends the leases that are over although their keys have not ended at that time.
 func (l *Ledger) passed(master int, time int64) {
 	if !l.times.sees(master, time) {
 		l.endLeases(master)
 		return
 	}
-	for i := range l.ghosts {
+	for i := range l.open {
 		l.endLeases(i)
 	}
 }
 
 func (l *Ledger) endLeases(master int) {
-	l.ghosts[master] = slices.DeleteFunc(l.ghosts[master], func(g ghost) bool {
-		t := l.find(master, g.key, g.order)
+	l.open[master] = slices.DeleteFunc(l.open[master], func(o openLease) bool {
+		t := l.find(master, o.key, o.order)
 		if t == nil || t.RanOut != 0 || t.End == EndReleased {
 			return true
 		}
-		if !l.isOver(master, g.key, t, 1) {
+		if !l.isOver(master, o.key, t, 1) {
 			return false
 		}
 		l.order++
@@ -258,17 +262,17 @@ func (l *Ledger) endLeases(master int) {
 	})
 }
 
-// forget drops what is known of a master.
+// forget drops everything about a master.
 func (l *Ledger) forget(master int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.ghosts[master] = nil
+	l.open[master] = nil
 	for _, tables := range l.keys.m {
 		tables[master] = nil
 	}
 }
 
-// Table is what a master has granted, key by key.
+// Table returns the holdings of a master, key by key, the oldest first within a key.
 func (l *Ledger) Table(master int) []Holding {
 	l.mu.Lock()
 	defer l.mu.Unlock()

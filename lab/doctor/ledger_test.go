@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// masters is several doctors with one ledger, and a time that counts the events.
+// masters are several doctors with one ledger, and a time that counts the events.
 type masters struct {
 	t       *testing.T
 	doctors []*Doctor
@@ -31,7 +31,7 @@ func (m *masters) event(master int) Event {
 
 const lease = 10000
 
-// jump moves the clocks of some masters past the lease, so that their locks expire.
+// jump moves the clocks of some masters past the lease, and their locks expire.
 func (m *masters) jump(on ...int) {
 	for _, master := range on {
 		from := m.event(master).Time
@@ -41,7 +41,7 @@ func (m *masters) jump(on ...int) {
 	}
 }
 
-// take has a client take the lock on some masters.
+// take takes the lock for a client on some masters.
 func (m *masters) take(client int64, token string, on ...int) {
 	for _, master := range on {
 		e := m.event(master)
@@ -53,7 +53,7 @@ func (m *masters) take(client int64, token string, on ...int) {
 	}
 }
 
-// expire has the time pass, on all masters, until the locks of some expire.
+// expire lets time pass on all masters until the locks of some expire.
 func (m *masters) expire(on ...int) {
 	m.now += lease
 	for _, master := range on {
@@ -166,14 +166,14 @@ func TestTwoHoldersAreShownWithTheMastersThatGrantedAndWhatHappened(t *testing.T
 		"1: 1 SET lock token-a NX PX 10000",
 		"2: 1 SET lock token-a NX PX 10000",
 		"3: 1 SET lock token-a NX PX 10000",
-		"3: 0 by this master's clock the lease has run out",
+		"3: 0 the lease ended by this master's clock",
 		"3: 2 SET lock token-b NX PX 10000",
 		"4: 2 SET lock token-b NX PX 10000",
 		"5: 2 SET lock token-b NX PX 10000",
 	}, seen)
 }
 
-// Redisson has another token for each master; only the thread in it is the same.
+// Redisson has another token for each master. Only the id of the thread in it is the same.
 func TestAHolderWithATokenForEachMasterIsKnownByItsName(t *testing.T) {
 	m := newMasters(t, 3)
 	take := func(who, token string, on ...int) {

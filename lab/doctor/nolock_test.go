@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Keys are made by NX for many reasons, and nothing is wrong with what is done here.
+// Keys are created by NX for many reasons. These uses are all right.
 func TestNothingIsSaidOfKeysThatAreNoLocks(t *testing.T) {
 	for what, history := range map[string]string{
 		"a cache that another client invalidates": `
@@ -82,10 +82,10 @@ func throttle() string {
 
 func TestNamesOfLocksAreKnownByTheirWords(t *testing.T) {
 	for name, want := range map[string]bool{
-		"lock": true, "myLock": true, "JOB_LOCK:17": true, "joblock:17": true, "{a}:dblock": true, "redlock:x": true, "locks/17": true,
-		"mutex:a": true, "cron:leader": true, "lease:17": true, "block:lock": true, "release-lock": true,
-		"block:17": false, "blockchain": false, "clock": false, "leaderboard": false, "release:1.2": false, "lockout:17": false,
-		"stock:17": false, "cache:a": false, "": false,
+		"lock": true, "myLock": true, "JOB_LOCK:17": true, "joblock:17": true, "{a}:dblock": true, "redlock:x": true,
+		"locks/17": true, "mutex:a": true, "cron:leader": true, "lease:17": true, "block:lock": true, "release-lock": true,
+		"block:17": false, "blockchain": false, "clock": false, "leaderboard": false, "release:1.2": false,
+		"lockout:17": false, "stock:17": false, "cache:a": false, "": false,
 	} {
 		require.Equal(t, want, soundsLikeLock(name), name)
 	}

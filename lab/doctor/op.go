@@ -9,22 +9,22 @@ import (
 	"strings"
 )
 
-// op is a command that has to do with a lock: an Event whose bytes are its own.
+// op is an Event about a possible lock. It owns its bytes.
 type op struct {
 	time, mono int64
 	client     int64
 	owner      string // the client's name
 	db         int
 	name       string
-	args       []string // args[0] is the name as it was sent; long ones are cut
-	script     string   // the SHA1 of what EVAL sent
-	size       int      // and how long that was
-	deletes    bool     // and whether its text deletes
+	args       []string // args[0] is the name as the client sent it; long arguments are cut
+	script     string   // the SHA1 of the script
+	size       int      // bytes of the script's text, if the client sent it
+	deletes    bool     // the text may delete a key
 	by         string
 	reply      reply
 }
 
-// maxArg is how much of an argument is kept.
+// maxArg is the number of bytes that op keeps of an argument.
 const maxArg = 128
 
 func newOp(e Event) op {
@@ -32,7 +32,7 @@ func newOp(e Event) op {
 		time: e.Time, mono: e.Mono, client: e.Client, owner: e.Name, db: e.DB, name: e.Command, by: e.By,
 		args: make([]string, len(e.Args)), reply: parseReply(e.Reply),
 	}
-	text := -1 // which argument is a script
+	text := -1 // the argument that is a script's text
 	switch {
 	case o.name == "eval" || o.name == "eval_ro":
 		text = 1
@@ -53,7 +53,7 @@ func newOp(e Event) op {
 	return o
 }
 
-// cut shortens an argument so that different ones stay different.
+// cut shortens an argument. Different arguments stay different.
 func cut(b []byte) string {
 	if len(b) <= maxArg {
 		return string(b)
@@ -62,7 +62,7 @@ func cut(b []byte) string {
 	return fmt.Sprintf("%s...(%d bytes, sha1 %x)", b[:maxArg-48], len(b), sum[:8])
 }
 
-// textDeletes tells whether a script may delete a key.
+// textDeletes reports whether a script may delete a key.
 func textDeletes(text []byte) bool {
 	lower := bytes.ToLower(text)
 	for _, word := range []string{`'del'`, `"del"`, `'unlink'`, `"unlink"`} {
@@ -81,7 +81,7 @@ func (o op) runsScript() bool {
 	return false
 }
 
-// scriptArgs are the keys and the other arguments of a script.
+// scriptArgs returns the keys and the other arguments of a script.
 func (o op) scriptArgs() (keys, rest []string) {
 	if len(o.args) < 3 {
 		return nil, nil
@@ -93,7 +93,7 @@ func (o op) scriptArgs() (keys, rest []string) {
 	return o.args[3 : 3+n], o.args[3+n:]
 }
 
-// key is the first key of a command that is no script.
+// key returns the first key of a command that is not a script.
 func (o op) key() lockKey {
 	if len(o.args) < 2 {
 		return lockKey{o.db, ""}
@@ -101,7 +101,7 @@ func (o op) key() lockKey {
 	return lockKey{o.db, o.args[1]}
 }
 
-// keys are those of DEL and UNLINK; other commands have one.
+// keys returns all keys of DEL and UNLINK, and the first key of other commands.
 func (o op) keys() []lockKey {
 	if o.name != "del" && o.name != "unlink" {
 		return []lockKey{o.key()}
@@ -113,7 +113,7 @@ func (o op) keys() []lockKey {
 	return keys
 }
 
-// step is o as a finding shows it.
+// step returns o as a finding shows it.
 func (o op) step() Step {
 	var b strings.Builder
 	for i, a := range o.args {
@@ -146,7 +146,7 @@ func printable(s string) bool {
 	return true
 }
 
-// option returns the argument behind the option of SET with this name.
+// option returns the argument after an option of SET, and reports whether the option is there.
 func (o op) option(name string) (value string, there bool) {
 	for i := 3; i < len(o.args); i++ {
 		if strings.EqualFold(o.args[i], name) {
@@ -168,7 +168,7 @@ func hasOption(args [][]byte, name string) bool {
 	return false
 }
 
-// until is when what o gives a TTL expires, in ms of the server's clock; 0 is never.
+// until returns the unix ms at which the key expires that o gives a TTL; 0 means never.
 func (o op) until() int64 {
 	switch o.name {
 	case "set":
@@ -179,7 +179,9 @@ func (o op) until() int64 {
 		}
 	case "setex", "psetex", "expire", "pexpire", "expireat", "pexpireat":
 		if len(o.args) > 2 {
-			units := map[string]string{"setex": "ex", "psetex": "px", "expire": "ex", "pexpire": "px", "expireat": "exat", "pexpireat": "pxat"}
+			units := map[string]string{
+				"setex": "ex", "psetex": "px", "expire": "ex", "pexpire": "px", "expireat": "exat", "pexpireat": "pxat",
+			}
 			return o.deadline(units[o.name], o.args[2])
 		}
 	}
@@ -202,9 +204,9 @@ func (o op) deadline(unit, value string) int64 {
 	return n
 }
 
-// reply is what an answer comes to: one line of it.
+// reply is a reply, as far as the doctor needs it.
 type reply struct {
-	kind byte // '-' an error, '_' nothing, ':' a number, else text; 0 unknown
+	kind byte // '-' an error, '_' null, ':' a number, else text; 0 unknown
 	n    int64
 	text string
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Every pattern has histories of clients that do it wrong, and of others that look
-// like it and are right.
+// Every pattern has histories of clients that make the mistake, and of clients that look alike and
+// are right.
 func patterns() map[string][]struct {
 	what, history string
-	want          []string // nothing for those who are right
+	want          []string // empty for clients that are right
 } {
 	type h = struct {
 		what, history string
@@ -100,7 +100,8 @@ func patterns() map[string][]struct {
 				3900 a1 GET lock:a = token-1
 				4000 expired lock:a
 				4001 b1 SET lock:a token-2 NX PX 3000 = OK
-				4002 a1 DEL lock:a = 1`, []string{"get-then-del lock:a 9701", "not-the-owner lock:a 9701", "late-unlock lock:a 9701"}},
+				4002 a1 DEL lock:a = 1`,
+				[]string{"get-then-del lock:a 9701", "not-the-owner lock:a 9701", "late-unlock lock:a 9701"}},
 			{"WATCH comes too late", `
 				1000 a1 SET lock:a token-1 NX PX 3000 = OK
 				1500 a1 GET lock:a = token-1
@@ -355,7 +356,7 @@ func patterns() map[string][]struct {
 	}
 }
 
-// busy tries for a lock many times, pausing some ms between.
+// busy tries for a lock many times, with a pause of some ms between.
 func busy(pause int) string {
 	var b strings.Builder
 	b.WriteString("1000 a1 SET lock:a token-1 NX PX 5000 = OK\n")

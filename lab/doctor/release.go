@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// remove looks at a lock that is deleted.
+// remove handles a command that deletes keys.
 func (d *Doctor) remove(o op, in *run) {
 	for _, k := range o.keys() {
 		h := d.holds.m[k]
@@ -31,13 +31,13 @@ func (d *Doctor) remove(o op, in *run) {
 			}
 			how = EndReleased
 		} else if o.owner != "" && o.owner == h.taken.Name {
-			how = EndReleased // by a pool's other connection, perhaps
+			how = EndReleased // perhaps by another connection of the owner's pool
 		}
 		d.free(o, k, h, in, how)
 	}
 }
 
-// released looks at the whole life of a lock, at the end that its owner has given it.
+// released judges a lock that its owner released.
 func (d *Doctor) released(o op, k lockKey, h *hold) {
 	if h.until == 0 && !h.hash {
 		d.withoutTTL(k, h, o.step())
@@ -52,7 +52,7 @@ func (d *Doctor) free(o op, k lockKey, h *hold, in *run, how End) {
 	d.drop(k, h, how, o.time)
 }
 
-// blindDelete looks at a DEL that compares nothing by itself.
+// blindDelete judges a DEL that does not compare the token itself.
 func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
 	if !d.isLock(k, h) || h.shared {
 		return
@@ -66,7 +66,7 @@ func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
 		return
 	}
 	if was && o.by != "" && o.by != Exec {
-		was = false // the script was not told what GET had said, as far as one can see
+		was = false // nothing shows that the script got the result of GET
 	}
 	if was {
 		d.report(GetDel, k, o, h.taken, seen.step, o.step())
@@ -82,7 +82,7 @@ func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
 	d.lateDelete(o, k)
 }
 
-// leaseOf shows the lease that a client had and that ran out.
+// leaseOf returns the steps of the last lease of a client that ended.
 func (d *Doctor) leaseOf(k lockKey, past []ended, client int64) []Step {
 	for _, e := range slices.Backward(past) {
 		if e.client == client && d.isLock(k, e.hold) {
@@ -93,10 +93,10 @@ func (d *Doctor) leaseOf(k lockKey, past []ended, client int64) []Step {
 }
 
 func (e ended) steps() []Step {
-	return []Step{e.taken, {Time: e.at, Command: fmt.Sprintf("the lease of %d ms ran out", e.lease)}}
+	return []Step{e.taken, {Time: e.at, Command: fmt.Sprintf("the lease of %d ms ended", e.lease)}}
 }
 
-// lateDelete looks at a DEL of a lock that its client does not hold any more.
+// lateDelete judges a DEL of a lock that its client no longer holds.
 func (d *Doctor) lateDelete(o op, k lockKey) {
 	past := d.past.m[k]
 	if steps := d.leaseOf(k, past, o.client); steps != nil {
@@ -105,7 +105,7 @@ func (d *Doctor) lateDelete(o op, k lockKey) {
 	}
 }
 
-// lateScript looks at a script that was to release a lock and has not found it.
+// lateScript judges a script that releases locks and did not find this one.
 func (d *Doctor) lateScript(o op, k lockKey, args []string) {
 	d.givesUp(o, k, args)
 	if h := d.holds.m[k]; h != nil && slices.Contains(args, h.value) {
@@ -120,7 +120,7 @@ func (d *Doctor) lateScript(o op, k lockKey, args []string) {
 	}
 }
 
-// givesUp notes that somebody does not believe in a lock any more.
+// givesUp records that a client no longer believes in its lock.
 func (d *Doctor) givesUp(o op, k lockKey, args []string) {
 	if d.ledger != nil {
 		d.ledger.gaveUp(d.master, k, o.client, args)

@@ -5,16 +5,16 @@ import (
 	"strconv"
 )
 
-// run is what a script or a transaction has done so far, which happens in one step.
+// run collects what one script or one transaction does. All of it happens in one step.
 type run struct {
 	script bool
-	read   []lockKey // whose value it has seen
-	absent []lockKey // that were not there
-	fresh  []fresh   // keys it has made, which are locks if they get a TTL
+	read   []lockKey // keys whose values it read
+	absent []lockKey // keys that it found absent
+	fresh  []fresh   // keys that it created: locks if they get a TTL
 	ttl    map[lockKey]int64
 	freed  []freed
-	silent []string // channels it has published to with nobody listening
-	tried  bool     // it has tried for a lock in vain
+	silent []string // channels it published to, without a subscriber
+	tried  bool     // it tried for a lock in vain
 }
 
 type fresh struct {
@@ -37,7 +37,7 @@ func has(keys []lockKey, k lockKey) bool {
 	return false
 }
 
-// request looks at a command that a client sent by itself.
+// request handles a command that a client sent.
 func (d *Doctor) request(o op) {
 	switch o.name {
 	case "watch":
@@ -52,7 +52,7 @@ func (d *Doctor) request(o op) {
 	case "script|load":
 		d.scriptOf(o.script).deletes = o.deletes
 	case "script|flush":
-		for _, c := range d.clients.m { // each may send its scripts once more
+		for _, c := range d.clients.m { // every client must send its scripts again
 			clear(c.sent)
 		}
 	default:
@@ -71,7 +71,7 @@ func (d *Doctor) unwatch(id int64) {
 	}
 }
 
-// apply looks at one command; in is what it is part of, nil for none.
+// apply handles one command. in is the script or transaction around it, or nil.
 func (d *Doctor) apply(o op, in *run) {
 	switch {
 	case o.reply.failed():
@@ -112,19 +112,20 @@ func (d *Doctor) apply(o op, in *run) {
 	}
 }
 
-// losesAll tells the commands that take keys away without naming them.
+// losesAll reports whether the command removes keys without naming them.
 func (o op) losesAll() bool { return o.name == "flushall" || o.name == "flushdb" || o.name == "swapdb" }
 
 func (d *Doctor) flush(o op) {
 	for k, h := range d.holds.all() {
-		if o.name == "flushall" || o.name == "flushdb" && k.db == o.db || o.name == "swapdb" && slices.Contains(o.args[1:], strconv.Itoa(k.db)) {
+		swapped := o.name == "swapdb" && slices.Contains(o.args[1:], strconv.Itoa(k.db))
+		if o.name == "flushall" || o.name == "flushdb" && k.db == o.db || swapped {
 			h.ended = o.step()
 			d.drop(k, h, EndLost, o.time)
 		}
 	}
 }
 
-// moved looks at a lock that gets another name: who holds it will not find it.
+// moved handles a lock that gets another name: its holder will not find it.
 func (d *Doctor) moved(o op) {
 	keys := []lockKey{o.key()}
 	if o.name == "rename" && len(o.args) > 2 {
@@ -166,13 +167,12 @@ func (d *Doctor) set(o op, in *run) {
 		d.take(o, k, &hold{value: value, until: o.until(), in: in})
 	case d.holds.m[k] != nil:
 		d.overwrite(o, value)
-	case in != nil && in.script && has(in.absent, k) && isToken(value): // not a flag that is set for a while
+	case in != nil && in.script && has(in.absent, k) && isToken(value): // not a mere flag
 		in.fresh = append(in.fresh, fresh{key: k, op: o, hold: hold{value: value, until: o.until(), in: in}})
 	}
 }
 
-// overwrite looks at a lock that gets a value whatever it had: its owner may renew it
-// this way.
+// overwrite handles an unconditional SET of a lock. An owner may renew its lease in this way.
 func (d *Doctor) overwrite(o op, value string) {
 	k := o.key()
 	h := d.holds.m[k]
@@ -216,9 +216,9 @@ func (d *Doctor) expire(o op, in *run) {
 	d.extend(o, k, h, until)
 }
 
-// triedItself tells whether the connection wanted this lock under another token. Only
-// that is evidence against it where a library renews by a plain PEXPIRE on any
-// connection of its pool, as Redisson's multi-locks do.
+// triedItself reports whether the connection tried for this lock with another token. Redisson's
+// multi-locks renew by a plain PEXPIRE on any connection of the pool. So only such a try shows a
+// stranger.
 func (d *Doctor) triedItself(o op, k lockKey) bool {
 	c := d.clients.m[o.client]
 	return c != nil && c.tried.has(k)
@@ -231,7 +231,7 @@ func (in *run) expires(k lockKey, until int64) {
 	in.ttl[k] = until
 }
 
-// read notes that a client has seen who owns a lock.
+// read records that a client or a script has seen the owner of a lock.
 func (d *Doctor) read(o op, in *run) {
 	k := o.key()
 	if in != nil {
@@ -260,7 +260,7 @@ func (c *client) unread(k lockKey) (last reading, was bool) {
 	return reading{}, false
 }
 
-// sawAbsent notes that a script knows the key is not there.
+// sawAbsent records that a script knows from o that the key is absent.
 func (in *run) sawAbsent(o op) {
 	if in == nil {
 		return

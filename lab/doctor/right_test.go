@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// crowd is many clients that do everything right, on one server, by chance.
+// crowd plays many random clients on one server that make no mistake.
 type crowd struct {
 	*testing.T
 	*rand.Rand
@@ -19,7 +19,7 @@ type crowd struct {
 	lines int
 }
 
-// grant is a lock that somebody holds until its lease is over.
+// grant is a lock and its lease.
 type grant struct {
 	client int
 	token  string
@@ -42,7 +42,7 @@ func (c *crowd) take(client int, key string) {
 	c.held[key] = grant{client, token, c.time + 500}
 }
 
-// run is a script that compares before it does something, sent by any connection.
+// run sends a script that compares before it changes the lock, over any connection.
 func (c *crowd) run(key string, g grant, then string) {
 	client := g.client*10 + c.IntN(3)
 	c.play("a%d > GET %s = %s", client, key, g.token)
@@ -81,7 +81,10 @@ func (c *crowd) expire() {
 }
 
 func TestNothingIsFoundInACrowdThatDoesEverythingRight(t *testing.T) {
-	c := &crowd{T: t, Rand: rand.New(rand.NewPCG(1, 2)), d: New(nil, NewLedger(1, KeepOnline), 0), time: 1000, held: map[string]grant{}}
+	c := &crowd{
+		T: t, Rand: rand.New(rand.NewPCG(1, 2)), d: New(nil, NewLedger(1, KeepOnline), 0),
+		time: 1000, held: map[string]grant{},
+	}
 	for i := range 5 {
 		c.keys = append(c.keys, fmt.Sprintf("lock:%d", i))
 	}

@@ -5,16 +5,16 @@ import (
 	"strings"
 )
 
-// script is what is known of a script, by its SHA1.
+// script is the doctor's memory of a script.
 type script struct {
-	deletes bool // it releases locks, as its text or what it did says
-	missed  int  // NOSCRIPT answers that no EVAL has followed
+	deletes bool // its text or its commands delete keys: it releases locks
+	missed  int  // NOSCRIPT replies without an EVAL since
 }
 
 const (
 	maxMissed   = 1024
-	fullEnough  = 3  // times that a connection may not send a script in full
-	shortScript = 41 // bytes: EVALSHA would send as much
+	fullEnough  = 3  // so often in full on one connection is a mistake
+	shortScript = 41 // bytes: EVALSHA would send as many
 )
 
 func (d *Doctor) scriptOf(sha string) *script {
@@ -26,7 +26,7 @@ func (d *Doctor) scriptOf(sha string) *script {
 	return s
 }
 
-// script looks at a script that has run, and at what it did.
+// script handles a script that has run. ops are the commands inside it.
 func (d *Doctor) script(o op, ops []op) {
 	s := d.scriptOf(o.script)
 	if o.reply.failed() && strings.HasPrefix(o.reply.text, "NOSCRIPT") {
@@ -54,7 +54,7 @@ func (d *Doctor) script(o op, ops []op) {
 	}
 }
 
-// without looks at a lock that the script was about and has left as it was.
+// without judges a script that left a lock as it was.
 func (d *Doctor) without(o op, k lockKey, s *script, args []string, in *run) {
 	for _, f := range in.freed {
 		if f.key == k {
@@ -70,7 +70,7 @@ func (d *Doctor) without(o op, k lockKey, s *script, args []string, in *run) {
 	}
 }
 
-// made takes the keys that the script has made for locks if they have a TTL.
+// made records the keys with a TTL that the script created: they are locks.
 func (d *Doctor) made(o op, args []string, in *run) {
 	for _, f := range in.fresh {
 		if f.until == 0 {
@@ -83,7 +83,7 @@ func (d *Doctor) made(o op, args []string, in *run) {
 	}
 }
 
-// hashWrite looks at a field of a hash: a re-entrant lock counts in one.
+// hashWrite handles a write to a field of a hash: a re-entrant lock counts in one.
 func (d *Doctor) hashWrite(o op, in *run) {
 	if in == nil || !in.script || len(o.args) < 4 {
 		return
@@ -116,7 +116,7 @@ func (d *Doctor) hashDelete(o op, in *run) {
 	}
 }
 
-// sentInFull looks at who sends the text of a script though its SHA1 would do.
+// sentInFull judges an EVAL whose SHA1 would do.
 func (d *Doctor) sentInFull(o op, s *script, c *client, keys []string, in *run) {
 	if o.name != "eval" {
 		return
@@ -148,7 +148,7 @@ func (d *Doctor) sentInFull(o op, s *script, c *client, keys []string, in *run) 
 	}
 }
 
-// wakes looks at a release that tells the waiters, and at waiters that do not listen.
+// wakes judges the waiters of a release that published a message: they should subscribe.
 func (d *Doctor) wakes(o op, in *run) {
 	if len(in.silent) == 0 {
 		return
@@ -158,7 +158,7 @@ func (d *Doctor) wakes(o op, in *run) {
 			if w.n >= pollsEnough {
 				lazy := op{client: w.client, owner: w.last.Name, time: w.last.Time}
 				told := o.step()
-				told.Reply = "published to " + in.silent[0] + ", where nobody listens"
+				told.Reply = "published to " + in.silent[0] + ", which has no subscriber"
 				d.report(Polling, f.key, lazy, f.taken, w.first, w.last, told)
 				return
 			}
@@ -166,7 +166,7 @@ func (d *Doctor) wakes(o op, in *run) {
 	}
 }
 
-// transaction looks at what EXEC has run.
+// transaction handles an EXEC. ops are the commands inside it.
 func (d *Doctor) transaction(o op, ops []op) {
 	in := &run{}
 	for _, inner := range ops {

@@ -21,8 +21,8 @@ const unlockScript = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis
 //	1000 c1 gone
 //	1000 lost
 //
-// A reply is nil, a number, OK, an error that begins with a capital word and a space, or
-// a text. UNLOCK stands for the text of the usual script, SHA for its SHA1. A client's name is its letters.
+// A reply is nil, a number, OK, an error (a word in capitals, a space, a text), or a text.
+// UNLOCK stands for the text of the usual script, SHA for its SHA1. A client's name is its letters.
 func play(t *testing.T, d *Doctor, history string) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(history), "\n") {
@@ -80,7 +80,7 @@ func playLine(t *testing.T, d *Doctor, line string) {
 	d.Command(e)
 }
 
-// clientID is the number at the end of a name, plus what the letters are.
+// clientID is the number at the end of a name plus the sum of its letters.
 func clientID(name string) int64 {
 	letters := strings.TrimRight(name, "0123456789")
 	n, _ := strconv.ParseInt(name[len(letters):], 10, 64)
@@ -102,7 +102,7 @@ func encode(reply string) []byte {
 	return fmt.Appendf(nil, "$%d\r\n%s\r\n", len(reply), reply)
 }
 
-// found lists findings as pattern key client.
+// found lists findings as "pattern key client".
 func found(d *Doctor, now int64) []string {
 	all := []string{}
 	for _, f := range d.Findings(now) {

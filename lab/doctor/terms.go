@@ -5,31 +5,32 @@ import (
 	"slices"
 )
 
-// Term is the time in which a client may believe that it holds a lock.
+// Term is the time in which a client may believe that it holds a lock. From and To are orders
+// (Holding).
 type Term struct {
 	DB       int
 	Key      string
 	Holder   string
 	Votes    []Vote
 	Majority bool
-	From     int64 // the order of the vote that made the majority, or of the last one
-	To       int64 // 0 when it is not over
-	RanOut   bool  // it ended because the lease did
+	From     int64 // the vote that completed the majority, else the last vote
+	To       int64 // 0 if it is not over
+	RanOut   bool  // it ended because the lease ended
 }
 
-// Vote is a grant, and the master that has given it, from 0.
+// Vote is a grant and its master, from 0.
 type Vote struct {
 	Holding
 	Master int
 }
 
-// Terms puts together what several masters have granted. Tables are the holdings of one
-// master each; the terms of a key come in the order in which they began.
+// Terms combines the grants of several masters. Each table has the holdings of one master. The
+// terms of a key are in the order in which they began.
 //
-// A client stops believing in its lock when it releases it anywhere, or when its lease is
-// over: by its own clock, which more than half of the masters that granted it have to agree
-// on, with what jumped taken out (time.go). Clocks that jump, or a master that loses its
-// keys, do not end what the client believes in, and that is just how Redlock breaks.
+// A term ends when its client releases the lock anywhere, or when the lease is over by the client's
+// own clock. More than half of the masters that granted the lock must agree on that, without the
+// jumps of their clocks (time.go). A clock that jumps does not end a term, and neither does a
+// master that loses its keys: the client does not notice. This is how Redlock breaks.
 func Terms(tables [][]Holding) []Term {
 	byKey := map[lockKey][]Vote{}
 	var keys []lockKey
@@ -49,10 +50,10 @@ func Terms(tables [][]Holding) []Term {
 	return terms
 }
 
-// termsOf puts the votes for one holder together.
+// termsOf groups the votes on one key by holder and attempt.
 func termsOf(k lockKey, votes []Vote, majority int) []Term {
 	slices.SortStableFunc(votes, func(a, b Vote) int { return cmp.Compare(a.Order, b.Order) })
-	open := map[string]int{} // the holder's newest term
+	open := map[string]int{} // the newest term of each holder
 	var terms []Term
 	for _, v := range votes {
 		i, known := open[v.Holder]
@@ -69,24 +70,24 @@ func termsOf(k lockKey, votes []Vote, majority int) []Term {
 		t.From = t.Votes[min(majority, len(t.Votes))-1].Order
 		t.To, t.RanOut = t.over(majority)
 		if t.To != 0 && t.To < t.From {
-			t.Majority = false // it was given up before it was complete
+			t.Majority = false // the client gave up before it had a majority
 		}
 	}
 	slices.SortStableFunc(terms, func(a, b Term) int { return cmp.Compare(a.From, b.From) })
 	return terms
 }
 
-// closedBefore tells that v is part of another attempt: the client has given this one
-// up, or has asked the same master again.
+// closedBefore reports whether v belongs to another attempt: the client gave this one up, or asked
+// the same master again.
 func (t *Term) closedBefore(v Vote) bool {
 	return slices.ContainsFunc(t.Votes, func(g Vote) bool {
 		return g.Master == v.Master || g.GaveUp != 0 && g.GaveUp <= v.Order
 	})
 }
 
-// over is when the client knows that it does not hold the lock any more. One that could
-// renew its lease on less than a majority knows that the others are not renewed: then as
-// many leases may end as leave it a majority.
+// over returns the order at which the client knows that it no longer holds the lock, or 0. A client
+// that renewed its lease on less than a majority knows that the other leases were not renewed. Then
+// only so many leases may end that a majority is left.
 func (t *Term) over(majority int) (order int64, ranOut bool) {
 	var out []int64
 	for _, v := range t.Votes {
@@ -110,7 +111,7 @@ func (t *Term) over(majority int) (order int64, ranOut bool) {
 	return order, false
 }
 
-// renewedLast counts the votes whose leases were renewed as often as any.
+// renewedLast counts the votes whose leases were renewed most often.
 func (t *Term) renewedLast() (n int) {
 	most := slices.MaxFunc(t.Votes, func(a, b Vote) int { return cmp.Compare(a.Renewed, b.Renewed) }).Renewed
 	for _, v := range t.Votes {
@@ -121,16 +122,15 @@ func (t *Term) renewedLast() (n int) {
 	return n
 }
 
-// Overlap is a lock that a majority of masters granted to Second before the term of First
-// was over.
+// Overlap is a lock that a majority of masters granted to Second before the term of First was over.
 type Overlap struct{ First, Second Term }
 
-// Overlaps finds the locks that had two holders. Whoever was let in beside several is told of
-// with the last of them: where a lock is none, all pairs would be the square of its users.
+// Overlaps finds the locks that had two holders. A holder that overlaps several others is reported
+// once, with the latest of them: the number of all pairs would be quadratic.
 func Overlaps(tables [][]Holding) []Overlap {
 	terms := slices.DeleteFunc(Terms(tables), func(t Term) bool { return !t.Majority })
 	var found []Overlap
-	var held []int // of the same lock, whose terms are not over
+	var held []int // the terms of the same lock that are not over
 	for i, second := range terms {
 		held = slices.DeleteFunc(held, func(j int) bool {
 			first := &terms[j]
@@ -147,14 +147,14 @@ func Overlaps(tables [][]Holding) []Overlap {
 	return found
 }
 
-// completedBy tells whether it was this grant of a master that made the second majority: older
-// overlaps are found again each time.
+// completedBy reports whether this grant completed the second majority. Overlaps finds older
+// overlaps again each time.
 func (o Overlap) completedBy(master int, order int64) bool {
 	last := o.Second.Votes[len(o.Second.Votes)-1]
 	return last.Master == master && last.Order == order
 }
 
-// Finding is the overlap as a mistake.
+// Finding returns the overlap as a finding.
 func (o Overlap) Finding() Finding {
 	first, second := o.First, o.Second
 	f := Finding{Pattern: TwoHolders, Key: first.Key, DB: first.DB, Count: 1}
@@ -173,7 +173,7 @@ func (o Overlap) Finding() Finding {
 	return f
 }
 
-// howTwo says what has let the second holder in.
+// howTwo says how the second holder got the lock.
 func howTwo(first, second Term, several bool) (why, fix string) {
 	ends := map[End]bool{}
 	for _, v := range first.Votes {
@@ -181,10 +181,13 @@ func howTwo(first, second Term, several bool) (why, fix string) {
 	}
 	switch {
 	case ends[EndStolen] || ends[EndOverwritten]:
-		return "the first holder's lock was taken away by a command of somebody else, and so a second client got it: both believe they hold it", compareAndDelete
+		return "a command of another client took the lock from its first holder, and a second client got it: " +
+			"both believe that they hold it", compareAndDelete
 	case ends[EndLost] && !several:
-		return "the server lost the first holder's lock before its lease was over, and granted it again: both clients believe they hold it",
-			"have a server that lost its keys stay away for longer than the longest lease; what the lock guards should check a fencing token"
+		return "the server lost the lock before the first holder's lease was over, and granted it again: " +
+				"both clients believe that they hold it",
+			"keep a server that lost its keys away for longer than the longest lease; " +
+				"check a fencing token where the data is"
 	}
 	return advice(TwoHolders)
 }
@@ -195,16 +198,16 @@ func (v Vote) step() Step {
 	return s
 }
 
-// fate is what became of the holding on its master.
+// fate returns the step that ended the holding on its master.
 func (v Vote) fate() Step {
 	s := v.EndedBy
 	switch v.End {
 	case EndExpired:
-		s.Command = "by this master's clock the lease has run out"
+		s.Command = "the lease ended by this master's clock"
 	case EndLost:
-		s.Command = cmp.Or(s.Command, "this master has lost its keys")
+		s.Command = cmp.Or(s.Command, "this master lost its keys")
 	case EndOverwritten:
-		s.Command = cmp.Or(s.Command, "the lock was gone by now, by nothing that was seen")
+		s.Command = cmp.Or(s.Command, "the lock was gone by now, and no command explains it")
 	}
 	s.Master, s.Time = v.Master+1, v.Ended
 	return s

@@ -2,34 +2,34 @@ package doctor
 
 import "slices"
 
-// A lease is over for its holder when its own clock says so. The masters' clocks show that
-// one as long as they run; when a lab moves them, they show the time that it plays. A move
-// counts as time that has passed for everybody
+// A lease is over for its holder when the holder's own clock says so. No master sees that clock. It
+// is derived from the clocks of the masters: while they run, time passes for the holder, too. If a
+// test moves the clock of a master, the move counts as time in two cases:
 //
-//   - when it was asked of all masters at once, from the first of them on, or
-//   - as far as every single master was moved forwards, one by one, since the lease began.
+//   - One request moves the clocks of all masters. It counts from the first of them on.
+//   - Every master moves by itself. It counts as far as all of them have moved since the lease began.
 //
-// The rest is a clock that jumps, which no holder notices: however many masters it is that
-// jump, as long as one does not. A move back is never time. Of a lock that only one master
-// has ever granted, that master's moves are the time.
+// Any other move is a clock that jumps, however many masters jump. No holder notices it. A move
+// back is never time. If only one master ever granted a lock, the moves of that master are the
+// time.
 //
-// Clocks that run at another rate, or stand still, are taken at their word: Terms has more
-// than half of a holder's masters agree.
+// A clock that runs at another rate or stands still is believed. Terms needs the agreement of more
+// than half of a holder's masters.
 
-// clock is what was done to the clock of a master.
+// clock is what the ledger knows about the clock of a master. Times are in ms.
 type clock struct {
 	now      int64
-	moved    int64  // by hand, in all; moves back are negative
-	together int64  // forwards and with all masters
-	alone    []step // forwards and without the others
-	absent   bool   // nothing is known of this master
+	moved    int64  // sum of all moves; moves back are negative
+	together int64  // sum of the moves forwards with all masters
+	alone    []step // the moves forwards without the others
+	absent   bool   // the ledger gets no events of this master
 }
 
-// step is how far a clock was moved at a tick.
+// step is the sum of the moves of a clock up to a tick.
 type step struct{ tick, sum int64 }
 
-// keepSteps is how many moves of one clock are remembered: a lease that saw more begin
-// with is short in lab's hands.
+// keepSteps is how many moves of one clock are kept. A lease with more moves counts only the newest
+// ones.
 const keepSteps = 4096
 
 func (c *clock) aloneAt(tick int64) int64 {
@@ -43,19 +43,19 @@ func (c *clock) aloneAt(tick int64) int64 {
 	return 0
 }
 
-// mark is a moment on a master.
+// mark is a moment on a master, for since.
 type mark struct {
 	now, moved, together int64
 	tick                 int64
 }
 
-// times are the clocks of the masters. At most one of them is on its way.
+// times holds the clocks of the masters. At most one of them is being moved.
 type times struct {
 	clocks   []clock
 	tick     int64
-	together int64 // how far they were moved with one another: the furthest of them
+	together int64 // the largest clock.together
 
-	way struct { // of the clock that is being moved
+	way struct { // the move that has begun, step by step through its deadlines
 		master   int
 		left, to int64
 		together bool
@@ -64,9 +64,9 @@ type times struct {
 
 func newTimes(masters int) times { return times{clocks: make([]clock, masters)} }
 
-// sees tells that something happens on a master now. A clock that is being moved has come
-// so far by then, and has arrived when it is another master's turn. The result says whether
-// one has moved.
+// sees reports an event on a master at now. If that master's clock is being moved, it has come as
+// far as now. An event on another master means that the move is complete. It returns whether a
+// clock moved.
 func (t *times) sees(master int, now int64) (moved bool) {
 	w := &t.way
 	if w.left > 0 {
@@ -82,7 +82,7 @@ func (t *times) sees(master int, now int64) (moved bool) {
 	return moved
 }
 
-// add moves the clock that is on its way.
+// add moves the clock that is being moved by so many ms.
 func (t *times) add(by int64) {
 	c := &t.clocks[t.way.master]
 	c.now += by
@@ -100,7 +100,7 @@ func (t *times) add(by int64) {
 	c.alone = append(c.alone[max(0, len(c.alone)-keepSteps+1):], step{t.tick, sum})
 }
 
-// moves begins a move.
+// moves begins a move, which sees continues. A move back is complete at once.
 func (t *times) moves(master int, from, to int64, together bool) {
 	t.sees(master, from)
 	if to < from {
@@ -117,7 +117,8 @@ func (t *times) mark(master int) mark {
 	return mark{c.now, c.moved, t.together, t.tick}
 }
 
-// since is how much time has passed on a master. By itself is for what concerns no other one.
+// since returns the ms that have passed for a holder since m, as a master shows it. With byItself
+// only the clock of that master counts.
 func (t *times) since(m mark, master int, byItself bool) int64 {
 	c := &t.clocks[master]
 	ran := max(c.now-m.now-(c.moved-m.moved), 0)

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Each story is a way in which the leases of one holder, on up to five masters, come to
-// their end, and another one who gets the lock then.
+// In each story the leases of one holder end in another way, on up to five masters, and then
+// another client gets the lock.
 func TestALeaseIsOverByTheClockOfItsHolder(t *testing.T) {
 	for what, c := range map[string]struct {
 		story string

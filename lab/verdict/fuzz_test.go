@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Whatever is called a history, is judged or refused.
+// Any text is judged as a history or refused.
 func FuzzJudge(f *testing.F) {
 	files, err := filepath.Glob("testdata/*.json")
 	require.NoError(f, err)
@@ -26,7 +26,7 @@ func FuzzJudge(f *testing.F) {
 		}
 		for _, h := range histories {
 			if h.Masters > 9 || len(h.Entries) > 30 {
-				return // or the search takes long
+				return // the search would take too long
 			}
 		}
 		v, err := Judge(histories)

@@ -21,28 +21,31 @@ const (
 	runOut  action = "lease over"
 )
 
-// input is the lock, what is done to it, and by whom.
+// input is an operation on a lock by a holder, as porcupine sees it.
 type input struct {
 	lock
 	do     action
 	holder string
 }
 
-// operation is one on a lock; from and to are entries.
+// operation is an input, its result, and the entries between which it happened.
 type operation struct {
 	input
 	ok       bool
 	from, to int
 }
 
-// operations are those of one lock.
+// operations returns all operations on one lock.
 func (r *replay) operations(tables [][]doctor.Holding) []operation {
 	var all []operation
 	var key lock
 	for _, t := range doctor.Terms(tables) {
 		key = lock{t.DB, t.Key}
 		last := t.Votes[len(t.Votes)-1]
-		taken := operation{input: input{key, acquire, t.Holder}, ok: t.Majority, from: r.at[t.Votes[0].Order], to: r.at[last.Order]}
+		taken := operation{
+			input: input{key, acquire, t.Holder}, ok: t.Majority,
+			from: r.at[t.Votes[0].Order], to: r.at[last.Order],
+		}
 		if slices.ContainsFunc(t.Votes, func(v doctor.Vote) bool { return r.entries[v.Event].unanswered() }) {
 			taken.to = len(r.entries)
 		}
@@ -62,7 +65,7 @@ func (r *replay) operations(tables [][]doctor.Holding) []operation {
 	return all
 }
 
-// endOf is how the holder knows that its term is over.
+// endOf returns the operation by which the holder knows that its term is over.
 func (r *replay) endOf(t doctor.Term) []operation {
 	key := lock{t.DB, t.Key}
 	switch {
@@ -77,12 +80,12 @@ func (r *replay) endOf(t doctor.Term) []operation {
 		last = max(last, v.GaveUp)
 	}
 	if v := t.Votes[0]; len(t.Votes) == 1 && v.End != doctor.EndReleased {
-		return nil // it found nothing to release
+		return nil // the release found nothing
 	}
 	return []operation{{input: input{key, release, t.Holder}, ok: true, from: r.at[t.To], to: r.at[last]}}
 }
 
-// refusals are the attempts on a lock of one master that were turned down.
+// refusals returns the refused attempts on a lock of one master.
 func (r *replay) refusals(key lock) []operation {
 	var all []operation
 	for i, e := range r.entries {
@@ -98,7 +101,7 @@ func (r *replay) refusals(key lock) []operation {
 	return all
 }
 
-// annotations show in the picture what happened to the masters.
+// annotations returns the events of the masters for the picture.
 func (r *replay) annotations() []porcupine.Annotation {
 	var all []porcupine.Annotation
 	for i, e := range r.entries {
@@ -107,9 +110,9 @@ func (r *replay) annotations() []porcupine.Annotation {
 		case lab.EventClock:
 			what = fmt.Sprintf("clock moved by %d ms", e.To-e.From)
 		case lab.EventCrash:
-			what = cmp.Or(string(e.Reply), "lost its keys")
+			what = cmp.Or(e.Reply, "lost its keys")
 		case lab.EventRestore:
-			what = "got other keys, by LAB SNAPSHOT RESTORE"
+			what = "keys replaced by LAB SNAPSHOT RESTORE"
 		case lab.EventExpired:
 			what = "expired " + lock{e.DB, e.Key}.String()
 		case lab.EventCommand:

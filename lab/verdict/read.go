@@ -10,8 +10,8 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 )
 
-// Read reads the histories in r: JSON objects as LAB LOG EXPORT answers, one after another
-// or in arrays, as LAB ALL LOG EXPORT does.
+// Read reads the histories in r: JSON objects of LAB LOG EXPORT, one after another or in arrays, as
+// LAB ALL LOG EXPORT writes them. The error says what is wrong with the text.
 func Read(r io.Reader) ([]lab.History, error) {
 	var all []lab.History
 	values := json.NewDecoder(r)
@@ -19,7 +19,7 @@ func Read(r io.Reader) ([]lab.History, error) {
 		var raw json.RawMessage
 		switch err := values.Decode(&raw); {
 		case errors.Is(err, io.EOF) && len(all) == 0:
-			return nil, errors.New("there is no history in it")
+			return nil, errors.New("no history found")
 		case errors.Is(err, io.EOF):
 			return all, nil
 		case err != nil:
@@ -49,12 +49,12 @@ func histories(raw json.RawMessage) ([]lab.History, error) {
 		}
 		return all, nil
 	}
-	if text := ""; json.Unmarshal(raw, &text) == nil { // what LAB answers over HTTP
+	if text := ""; json.Unmarshal(raw, &text) == nil { // a reply of LAB over HTTP
 		return Read(bytes.NewReader([]byte(text)))
 	}
 	var h lab.History
 	if err := json.Unmarshal(raw, &h); err != nil {
-		return nil, fmt.Errorf("is no history: %w", err)
+		return nil, fmt.Errorf("is not a history: %w", err)
 	}
 	return []lab.History{h}, check(h)
 }
@@ -62,7 +62,7 @@ func histories(raw json.RawMessage) ([]lab.History, error) {
 func check(h lab.History) error {
 	switch {
 	case h.Format != lab.Format:
-		return fmt.Errorf("is no history: format is %q, not %q", h.Format, lab.Format)
+		return fmt.Errorf("is not a history: format is %q, not %q", h.Format, lab.Format)
 	case h.Masters < 1 || h.Masters > maxMasters:
 		return fmt.Errorf("masters is %d, not 1 to %d", h.Masters, maxMasters)
 	case h.Master < 1 || h.Master > h.Masters:

@@ -11,21 +11,21 @@ import (
 	"github.com/miniredisd/miniredisd/lab/doctor"
 )
 
-// entry is one of a master, from 0.
+// entry is an entry of a master's log.
 type entry struct {
 	lab.Entry
-	master int
+	master int // from 0
 }
 
-// replay is the histories put together, and shown to a doctor for each master.
+// replay merges the histories and shows them to a doctor for each master.
 type replay struct {
 	masters int
 	entries []entry // of all masters, in the order in which they happened
 	ledger  *doctor.Ledger
-	at      []int // the entry of each of the ledger's orders
+	at      []int // the index in entries of each order of the ledger
 }
 
-// play shows the histories to doctors, and has the ledger note who held what.
+// play shows the histories to doctors. Their ledger then has all holdings.
 func play(histories []lab.History) (*replay, error) {
 	r := &replay{}
 	seen := map[int]bool{}
@@ -64,7 +64,7 @@ func play(histories []lab.History) (*replay, error) {
 	return r, nil
 }
 
-// show tells a doctor of an entry.
+// show reports an entry to a doctor.
 func show(d *doctor.Doctor, e entry, number int64) {
 	switch {
 	case e.Event == lab.EventExpired:
@@ -87,7 +87,7 @@ func show(d *doctor.Doctor, e entry, number int64) {
 	}
 }
 
-// ran tells a command that was executed, whatever its client got to know of that.
+// ran reports whether the server executed the command, even if the client never learned that.
 func (e entry) ran() bool {
 	if len(e.Cmd) == 0 || e.Reply == "QUEUED" {
 		return false
@@ -99,10 +99,10 @@ func (e entry) ran() bool {
 	return false
 }
 
-// unanswered tells that the client does not know what its command did.
+// unanswered reports whether the client does not know the result of its command.
 func (e entry) unanswered() bool { return e.Outcome == lab.ReplyLost || e.Outcome == lab.ReplyCut }
 
-// encoded is the reply as it was before the log made a text of it, as far as a lock needs that.
+// encoded turns the text of the log back into a reply, as far as locks need it.
 func (e entry) encoded() []byte {
 	_, err := strconv.ParseInt(e.Reply, 10, 64)
 	switch {
@@ -118,7 +118,7 @@ func (e entry) encoded() []byte {
 	return fmt.Appendf(nil, "$%d\r\n%s\r\n", len(e.Reply), e.Reply)
 }
 
-// lock is one by its name: those of two databases are two.
+// lock names a lock: the same key in two databases is two locks.
 type lock struct {
 	db  int
 	key string
@@ -131,7 +131,8 @@ func (l lock) String() string {
 	return fmt.Sprintf("%s (db %d)", l.key, l.db)
 }
 
-// locks are the holdings of each lock that is asked for, by master: one table for a lock of one master.
+// locks returns the holdings of each wanted lock, a table for each master. A lock of one master has
+// one table.
 func (r *replay) locks(among func(key string) bool) [][][]doctor.Holding {
 	byKey := map[lock][][]doctor.Holding{}
 	var keys []lock
@@ -161,18 +162,22 @@ func (r *replay) locks(among func(key string) bool) [][][]doctor.Holding {
 	return all
 }
 
-// fencing says what a resource could do that checks fencing tokens: numbers that grow with
-// each holder, made by INCR.
+// fencing says whether a resource that checks fencing tokens would be safe. A token is a number
+// that grows with each holder, made by INCR.
 func (r *replay) fencing(both doctor.Overlap) string {
 	first, second := r.tokenOf(both.First), r.tokenOf(both.Second)
 	if first == "" || second == "" {
-		return "the holders have no fencing tokens (an INCR on a watched key when they take the lock), so that nothing can tell the stale one from the other"
+		return "the holders have no fencing tokens (an INCR on a watched key when they take the lock): " +
+			"nothing can tell the stale holder from the new one"
 	}
 	a, errA := strconv.ParseInt(first, 10, 64)
 	if b, errB := strconv.ParseInt(second, 10, 64); errA != nil || errB != nil || b <= a {
-		return fmt.Sprintf("the first holder has token %s, the second %s, which is not higher: the counter was lost with the lock, and tokens do not help", first, second)
+		return fmt.Sprintf("the first holder has token %s, the second %s, which is not higher: "+
+			"the counter was lost with the lock, and tokens do not help", first, second)
 	}
-	return fmt.Sprintf("the first holder has token %s, the second %s: a resource that refuses lower tokens than it has seen is safe once the second has come", first, second)
+	return fmt.Sprintf("the first holder has token %s, the second %s: "+
+		"a resource that refuses a token lower than one it has seen is safe once the second holder has used it",
+		first, second)
 }
 
 func (r *replay) tokenOf(t doctor.Term) string {
@@ -184,12 +189,16 @@ func (r *replay) tokenOf(t doctor.Term) string {
 	return ""
 }
 
-// token is what the holder's INCR said, in the script that took the lock or behind it.
+// token returns the reply of the holder's INCR, in the script that took the lock or after it.
 func (r *replay) token(v doctor.Vote) string {
 	taken := r.entries[v.Event]
-	for i := int(v.Event) - 1; i >= 0 && taken.By != "" && r.entries[i].By == taken.By && r.entries[i].Client == taken.Client; i-- {
-		if r.entries[i].counts() {
-			return r.entries[i].Reply
+	for i := int(v.Event) - 1; i >= 0 && taken.By != ""; i-- {
+		e := r.entries[i]
+		if e.By != taken.By || e.Client != taken.Client {
+			break
+		}
+		if e.counts() {
+			return e.Reply
 		}
 	}
 	for _, e := range r.entries[v.Event+1:] {

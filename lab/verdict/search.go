@@ -7,26 +7,26 @@ import (
 	"github.com/anishathalye/porcupine"
 )
 
-// How long it takes to find out that no order is legal can double with each operation that
-// is open to the end, as those are whose replies were lost. So the search for a lock's order
-// has an effort that it may take. It is counted in steps, and not in seconds, so that
-// the same history has the same verdict on every machine.
+// effort limits the search for a legal order. Each operation that is open to the end, because its
+// reply was lost, can double the time of the search. The limit is a number of steps, not of
+// seconds: a history has the same verdict on every machine.
 type effort struct {
-	left, legal int // a legal step costs more: porcupine remembers where it led
+	left, legal int // steps left, and the price of a legal step: porcupine remembers its result
 }
 
-// maxEffort is what all searches together may take on top of what the history takes that has no two
-// orders: about 32 MB, and half a second.
+// maxEffort is shared by all searches: about 32 MB and half a second. Each search may also take the
+// steps that a history with only one order needs.
 const maxEffort = 1 << 22
 
-// newEffort is for a number of operations. What porcupine remembers of a step is a bit for
-// each of them, and what holds these together.
+// newEffort returns the effort for a number of operations. Porcupine remembers a bit for each of
+// them at each legal step, and a header.
 func newEffort(operations, most int) *effort {
-	legal := operations/64 + 16 // words
+	legal := operations/64 + 16 // in words of memory
 	return &effort{operations*legal + most, legal}
 }
 
-// allows tells whether a step may be taken. Without an effort, every legal one may.
+// allows reports whether the search may take a step. Without an effort it may take every legal
+// step.
 func (e *effort) allows(legal bool) bool {
 	switch {
 	case e == nil:
@@ -39,8 +39,8 @@ func (e *effort) allows(legal bool) bool {
 	return legal && e.left >= 0
 }
 
-// search looks for an order of the operations of each lock. Porcupine has a goroutine for
-// each lock, so that each effort belongs to one.
+// search looks for a legal order of the operations of each lock. Porcupine has a goroutine for each
+// lock, and each lock has its own effort.
 func (v *Verdict) search(r *replay, all []operation, most int) {
 	history := r.forPorcupine(all)
 	parts := byLock(history)
@@ -51,7 +51,7 @@ func (v *Verdict) search(r *replay, all []operation, most int) {
 	_, info := porcupine.CheckOperationsVerbose(model(efforts), history, 0)
 	for i, orders := range info.PartialLinearizations() {
 		switch name := lockOf(parts[i][0]); {
-		case len(orders) == 1 && len(orders[0]) == len(parts[i]): // the whole of it
+		case len(orders) == 1 && len(orders[0]) == len(parts[i]): // one order has all operations
 		case efforts[name].left < 0:
 			v.Undecided = append(v.Undecided, name.String())
 		default:
@@ -60,12 +60,12 @@ func (v *Verdict) search(r *replay, all []operation, most int) {
 	}
 	v.picture = func(w io.Writer) error {
 		info.AddAnnotations(r.annotations())
-		return porcupine.Visualize(model(nil), info, w) // which takes the steps again
+		return porcupine.Visualize(model(nil), info, w) // repeats the steps
 	}
 }
 
-// model is a lock: its state is the holder, "" while it is free. For a search that has no
-// effort left nothing is legal any more, and it ends by that.
+// model returns the model of a lock. Its state is the holder, "" while it is free. Once the effort
+// of a search is used up, no step is legal, and the search ends.
 func model(efforts map[lock]*effort) porcupine.Model {
 	return porcupine.Model{
 		Partition: byLock,
@@ -91,7 +91,7 @@ func model(efforts map[lock]*effort) porcupine.Model {
 	}
 }
 
-// on tells whether i is legal while holder has the lock, and who has it then.
+// on reports whether i is legal while holder has the lock, and returns the holder after it.
 func (i input) on(holder string, ok bool) (legal bool, next string) {
 	switch {
 	case i.do == acquire && !ok:
@@ -121,8 +121,8 @@ func byLock(history []porcupine.Operation) [][]porcupine.Operation {
 	return parts
 }
 
-// forPorcupine numbers the holders: each has a row of its own in the picture, and the time
-// that ends leases has the last.
+// forPorcupine converts operations. Each holder gets a row in the picture, and the ends of leases
+// get the last row.
 func (r *replay) forPorcupine(all []operation) []porcupine.Operation {
 	rows := map[string]int{}
 	for _, o := range all {
@@ -136,7 +136,9 @@ func (r *replay) forPorcupine(all []operation) []porcupine.Operation {
 		if o.do == runOut {
 			row = len(rows)
 		}
-		history[i] = porcupine.Operation{ClientId: row, Input: o.input, Output: o.ok, Call: int64(o.from), Return: int64(o.to)}
+		history[i] = porcupine.Operation{
+			ClientId: row, Input: o.input, Output: o.ok, Call: int64(o.from), Return: int64(o.to),
+		}
 	}
 	return history
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// lostReplies is a story in which that many take a lock, get no reply, and let the lease run
-// out; then somebody takes the lock away from its holder.
+// lostReplies is a story in which n clients take a lock, get no reply, and let the lease end. Then
+// a stranger takes the lock from its holder.
 func lostReplies(n int) string {
 	var b strings.Builder
 	for i := range n {
@@ -20,7 +20,7 @@ func lostReplies(n int) string {
 	return b.String()
 }
 
-// judgedWithin is judged for a search that soon gives up.
+// judgedWithin is judged with a search that soon gives up.
 func judgedWithin(t *testing.T, text string) (*Verdict, string) {
 	t.Helper()
 	v, err := judge(story(t, 1, text), func(string) bool { return true }, 1<<17)

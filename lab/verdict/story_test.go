@@ -11,18 +11,18 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 )
 
-// story makes histories of masters from lines in the order in which they happened:
+// story makes the histories of masters from lines in their order of time:
 //
 //	1 1000 a SET lock:x token-a NX PX 500 = OK    master 1, its time, the client's name, its command and the reply
 //	1 1000 a SET lock:x token-a NX PX 500 = OK lost    the client never got the reply
 //	1 1000 a/3 GET lock:x = nil                   in database 3
 //	1 1000 a > GET lock:x = token-a               called by a script
 //	1 1501 expired lock:x                         "expired/3" in database 3
-//	1 1000 clock 1501                             the clock is moved from 1000 to 1501; "together" behind it: by LAB ALL
+//	1 1000 clock 1501                             the clock moves from 1000 to 1501; "together" after it: by LAB ALL
 //	1 1000 crash
 //	123 1000 a SET ...                            the same on the masters 1, 2 and 3
 //
-// A client is called by one letter.
+// The name of a client is one letter.
 func story(t *testing.T, masters int, text string) []lab.History {
 	t.Helper()
 	all := make([]lab.History, masters)
@@ -87,7 +87,7 @@ func storyEntry(t *testing.T, words []string) lab.Entry {
 	return e
 }
 
-// judged is the verdict of a story, and how it is printed.
+// judged returns the verdict of a story and its text.
 func judged(t *testing.T, masters int, text string) (*Verdict, string) {
 	t.Helper()
 	v, err := Judge(story(t, masters, text))

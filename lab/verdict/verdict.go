@@ -1,41 +1,39 @@
-// Package verdict judges whether a lock was one, from what the masters have logged.
+// Package verdict judges from the logs of the masters whether a lock was safe.
 //
 //	LAB LOG EXPORT ──> Read ──> Judge ──┬─ two holders at one time?      package lab/doctor
 //	(one or several masters)            └─ linearizable?                 porcupine
 //	                                            │
 //	                              Print, and a picture of the counter-example
 //
-// The histories must have watched the lock's keys (LAB LOG WATCH) since before it was
-// first taken. What is a lock, who holds it, and until when its holder may believe that, is
-// for package doctor to say; its comments tell how. A lock that only one master has ever
-// granted is taken for a lock of that master alone, any other for one that needs the majority
-// of all masters.
+// A history must have the commands on the lock's keys (LAB LOG WATCH) from before the lock was
+// first taken. Package lab/doctor decides what a lock is, who holds it, and how long the holder may
+// believe in it. If only one master ever granted a lock, it counts as a lock of that master alone.
+// Any other lock needs a majority of all masters.
 //
 // # Mutual exclusion
 //
-// Two holders are two terms that overlap: the second client was granted the lock while
-// the first could still believe that it had it. Where more than two do, each is told of with
-// the one before it.
+// Two holders are two terms that overlap: a master or a majority granted the lock to the second
+// client while the first client could still believe in it. A holder that overlaps several others is
+// reported once.
 //
-// How long that is, the holder's own clock says, which no master can see. What counts for it
-// is the time for which the masters' clocks ran, and how far they were moved together: by LAB
-// ALL CLOCK, or each by itself, as far as every one of them was. Other moves are clocks that
-// jump, be it on one master or on all but one, and end no lease. A clock that was given
-// another RATE, or was frozen by itself, is not known for that: more than half of the masters
-// that granted a lock have to agree that its lease is over, so that it takes as many such
-// clocks to deceive the verdict. Of a lock that only one master grants, that one's clock is
-// the time.
+// A holder believes in its lock until the lease is over by the holder's own clock, which no master
+// sees. The verdict derives that clock. Time passes for the holder while the masters' clocks run,
+// and when all of them are moved: by LAB ALL CLOCK, or each by itself, as far as all of them went.
+// Any other move is a clock that jumps, on however many masters, and ends no lease. The verdict
+// does not recognise a clock with another RATE, or one that is frozen alone. Therefore more than
+// half of the masters that granted a lock must agree that its lease is over. If only one master
+// granted a lock, its clock is the time.
 //
-// Holders are told apart by their tokens, or where they have none, by the names of the
-// clients; Redisson's, which have another token for each master, by name and thread. So give
-// the clients of different processes different names when they lock on several masters.
+// The token names the holder. Without tokens, the client's name does. Redisson has another token
+// for each master: there the name and the thread count. So give the clients of different processes
+// different names (CLIENT SETNAME) if they lock on several masters.
 //
 // # Linearizability
 //
-// The lock is a register that is free or has a holder. To acquire it is legal when it is
-// free, to release it when the caller is its holder; the end of a lease frees it as well.
-// An operation reaches from its first to its last vote, one whose reply was lost to the end
-// of the history. A refusal is always legal, because Redlock may refuse when votes are split.
+// The lock is a register: it is free or has a holder. Acquire is legal while it is free. Release is
+// legal for its holder. The end of a lease frees it, too. An operation lasts from its first vote to
+// its last one. If a reply was lost, it lasts to the end of the history. A refused acquire is
+// always legal, because Redlock may refuse when the votes are split.
 package verdict
 
 import (
@@ -47,37 +45,37 @@ import (
 	"github.com/miniredisd/miniredisd/lab/doctor"
 )
 
-// Verdict is what became of a history.
+// Verdict is the judgement of a history.
 type Verdict struct {
 	Masters, Entries, Locks, Grants int
 
-	Missing int64 // entries that the logs had dropped: they hold the newest ones only
+	Missing int64 // entries that the logs had already dropped, because they keep only the newest
 
 	TwoHolders      []Violation
-	NotLinearizable []string // the locks that have no order
-	Undecided       []string // those for which the search for one was given up
+	NotLinearizable []string // the locks whose operations have no legal order
+	Undecided       []string // the locks whose search for an order ended without a result
 
 	picture func(w io.Writer) error
 }
 
-// Violation is a lock that two held at the same time.
+// Violation is a lock that two clients held at the same time.
 type Violation struct {
 	doctor.Finding
-	Fencing string // what fencing tokens could have done about it
+	Fencing string // whether fencing tokens would have helped
 }
 
-// OK tells locks that were some: that is known of each.
+// OK reports whether every lock is proved safe.
 func (v *Verdict) OK() bool { return !v.Violated() && len(v.Undecided) == 0 }
 
-// Violated tells that one was none, whatever is not known of others.
+// Violated reports whether at least one lock was broken.
 func (v *Verdict) Violated() bool { return len(v.TwoHolders)+len(v.NotLinearizable) > 0 }
 
-// Judge looks at the histories of the masters of one process, in any order.
+// Judge judges the histories of the masters of one process. They may be in any order.
 func Judge(histories []lab.History) (*Verdict, error) {
 	return JudgeLocks(histories, func(string) bool { return true })
 }
 
-// JudgeLocks is Judge for the locks whose keys are among those it is asked for.
+// JudgeLocks is Judge for the locks whose keys are among the wanted ones.
 func JudgeLocks(histories []lab.History, among func(key string) bool) (*Verdict, error) {
 	return judge(histories, among, maxEffort)
 }
@@ -108,11 +106,11 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 	return v, nil
 }
 
-// Picture writes an HTML page that shows the operations in their order, and where they
-// cannot be put in one. It may be written once.
+// Picture writes an HTML page with the operations in a legal order, or with the place where there
+// is none. It may be called once.
 func (v *Verdict) Picture(w io.Writer) error { return v.picture(w) }
 
-// Print writes the verdict for people.
+// Print writes the verdict as text.
 func (v *Verdict) Print(w io.Writer) {
 	fmt.Fprintf(w, "masters: %d, entries: %d, locks: %d, grants: %d\n", v.Masters, v.Entries, v.Locks, v.Grants)
 	for _, f := range v.TwoHolders {
@@ -126,10 +124,12 @@ func (v *Verdict) Print(w io.Writer) {
 		fmt.Fprintf(w, "\nNOT LINEARIZABLE: %s: no order of the operations makes each of them legal\n", name)
 	}
 	for _, name := range v.Undecided {
-		fmt.Fprintf(w, "\nUNDECIDED: %s: too many operations were open at once, such as those whose replies were lost, to try all their orders: have the log watch fewer of them, or LAB LOG RESET between\n", name)
+		fmt.Fprintf(w, "\nUNDECIDED: %s: too many operations were open at once to try all their orders. "+
+			"A lost reply leaves one open. Watch fewer keys, or use LAB LOG RESET between parts of a test\n", name)
 	}
 	if v.Missing > 0 {
-		fmt.Fprintf(w, "\nNOT ALL: the log had dropped the first %d entries: have it watch fewer keys, or LAB LOG RESET in time\n", v.Missing)
+		fmt.Fprintf(w, "\nINCOMPLETE: the log had dropped the first %d entries. "+
+			"Watch fewer keys, or use LAB LOG RESET in time\n", v.Missing)
 	}
 	switch {
 	case v.OK() && v.Grants == 0:

@@ -45,7 +45,7 @@ func TestAClockThatJumpsGivesTwoHoldersOfTheMajority(t *testing.T) {
   master 1, 1700000000000, client 7 alice: SET lock:job token-a1 NX PX 10000 -> OK
   master 2, 1700000000000, client 7 alice: SET lock:job token-a1 NX PX 10000 -> OK
   master 3, 1700000000000, client 7 alice: SET lock:job token-a1 NX PX 10000 -> OK
-  master 3, 1700000010001: by this master's clock the lease has run out
+  master 3, 1700000010001: the lease ended by this master's clock
   master 3, 1700000010001, client 8 bob: SET lock:job token-b1 NX PX 10000 -> OK
   master 4, 1700000000000, client 8 bob: SET lock:job token-b1 NX PX 10000 -> OK
   master 5, 1700000000000, client 8 bob: SET lock:job token-b1 NX PX 10000 -> OK
@@ -67,14 +67,14 @@ func TestAnUnlockOfAnotherOnesLockIsNotLinearizable(t *testing.T) {
   master 1, 1700000010001, client 8 bob: SET lock:job token-b1 NX PX 10000 -> OK
   master 1, 1700000010001, client 7 alice: DEL lock:job -> 1
   master 1, 1700000010001, client 9 carol: SET lock:job token-c1 NX PX 10000 -> OK
-  Why: the first holder's lock was taken away by a command of somebody else`)
+  Why: a command of another client took the lock from its first holder`)
 }
 
 func TestACrashThatForgetsALockGivesTwoHolders(t *testing.T) {
 	v, text := judgeFile(t, "crash.json")
 	require.False(t, v.OK())
-	require.Contains(t, text, "this master has lost its keys")
-	require.Contains(t, text, "stay away for longer than the longest lease")
+	require.Contains(t, text, "this master lost its keys")
+	require.Contains(t, text, "away for longer than the longest lease")
 }
 
 func TestThePictureOfACounterExampleIsAPageWithTheOperations(t *testing.T) {
@@ -90,7 +90,9 @@ func TestHistoriesAreReadFromObjectsArraysAndTexts(t *testing.T) {
 	one := `{"format":"miniredisd-history/1","master":1,"masters":2,"entries":[]}`
 	two := strings.Replace(one, `"master":1`, `"master":2`, 1)
 	quoted := `"` + strings.ReplaceAll(two, `"`, `\"`) + `"`
-	for _, text := range []string{one + two, one + "\n" + two + "\n", "[" + one + "," + two + "]", "[" + one + "," + quoted + "]"} {
+	for _, text := range []string{
+		one + two, one + "\n" + two + "\n", "[" + one + "," + two + "]", "[" + one + "," + quoted + "]",
+	} {
 		histories, err := Read(strings.NewReader(text))
 		require.NoError(t, err, text)
 		require.Len(t, histories, 2, text)
@@ -104,18 +106,18 @@ func TestHistoriesAreReadFromObjectsArraysAndTexts(t *testing.T) {
 func TestBadHistoriesAreRefusedWithTheReason(t *testing.T) {
 	head := `{"format":"miniredisd-history/1","master":1,"masters":2,"entries":`
 	for text, why := range map[string]string{
-		"":                                  "there is no history in it",
-		"   ":                               "there is no history in it",
-		"[]":                                "there is no history in it",
+		"":                                  "no history found",
+		"   ":                               "no history found",
+		"[]":                                "no history found",
 		"# comment":                         "is not JSON",
-		"17":                                "is no history",
+		"17":                                "is not a history",
 		`{"format":"x"}`:                    `format is "x", not "miniredisd-history/1"`,
 		`{"format":"miniredisd-history/1"}`: "masters is 0",
 		`{"format":"miniredisd-history/1","masters":3,"master":4}`: "master is 4, not 1 to 3",
 		`{"format":"miniredisd-history/1","masters":1000000000}`:   "masters is 1000000000",
 		head + `[{"seq":2},{"seq":1}]}`:                            "entry 1 comes before entry 2",
 		head + `[{"seq":1,"mono":5},{"seq":2,"mono":4}]}`:          "entry 2 comes before entry 1",
-		head + `[{"seq":"one"}]}`:                                  "is no history",
+		head + `[{"seq":"one"}]}`:                                  "is not a history",
 		head + `[`:                                                 "is not JSON",
 		`["x"]`:                                                    "is not JSON",
 	} {
