@@ -22,16 +22,16 @@ func TestAPanicEndsItsOwnCommandOnly(t *testing.T) {
 
 	host.block = func() (stop bool) {
 		ex.Abandon() // another's
-		require.Equal(t, errBusyEval, ex.Busy())
+		require.Equal(t, errBusyEval, ex.Scripts.Busy())
 		require.Equal(t, 1, ex.Depth)
 		return true
 	}
 	ex.Do(s, loop, w)
-	require.NoError(t, ex.Busy())
+	require.NoError(t, ex.Scripts.Busy())
 	require.Zero(t, ex.Depth)
 
-	ex.script, ex.Depth = scripting{on: true, busy: true}, 1
+	ex.Scripts.run, ex.Depth = scriptRun{on: true, busy: true}, 1
 	ex.Abandon() // the script itself
-	require.NoError(t, ex.Busy())
+	require.NoError(t, ex.Scripts.Busy())
 	require.Zero(t, ex.Depth)
 }

@@ -1,19 +1,24 @@
 package command
 
-// debugAllowed reports whether enable-debug-command lets this client in.
-func (ex *Executor) debugAllowed(s *Session) bool {
-	return ex.Cfg.EnableDebugCommand == "yes" || ex.Cfg.EnableDebugCommand == "local" && s.Local
-}
+import "github.com/miniredisd/miniredisd/store"
 
-// admit finds the command and decides whether it may run now
-// (server.c: processCommand). The command is returned also when it may not.
+// This file decides which request may run. There are four kinds of requests:
+//
+//	request                        checks
+//	of a client                    admit: the name, the arguments, then admitNow
+//	of a client, after a wait      admitNow: everything that may have changed meanwhile
+//	of EXEC, queued before         permissions.check: the rest was checked when it was queued
+//	of a script, by redis.call     admitCall: the name, the arguments, then the rules for scripts
+
+// admit finds the command of a client's request and decides whether it may run now
+// (server.c: processCommand). It returns the command, if known, also with an error.
 func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 	cmd := ex.Table.Lookup(args)
 	s.Last = cmd
 	switch {
 	case cmd == nil:
 		return nil, unknownCommand(s, args)
-	case cmd.Subs != nil && len(args) > 1:
+	case cmd.lacksSubcommand(args):
 		s.Last = nil
 		return nil, errUnknownSubcommand(cmd, args)
 	case !cmd.takes(len(args)):
@@ -21,61 +26,94 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 	case cmd.Flags&ProtectedDebug != 0 && !ex.debugAllowed(s):
 		return cmd, errDebugRefused
 	}
-	return cmd, ex.permit(s, cmd, args)
+	return cmd, ex.admitNow(s, cmd, args)
 }
 
-// permit is the part of admit that depends on the moment: a command that was
-// blocked has to pass it again.
-func (ex *Executor) permit(s *Session, cmd *Command, args [][]byte) error {
-	switch {
-	case !s.Authenticated && cmd.Flags&NoAuth == 0 && !ex.Users.Open():
+// admitNow checks what depends on the moment: users, memory, CLIENT PAUSE and slow scripts. It evicts
+// keys when memory is short. errPostponed means that the command must wait for the end of a pause.
+func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
+	if !s.Authenticated && cmd.Flags&NoAuth == 0 && !ex.Users.Open() {
 		return errNoAuth
-	case cmd.Flags&NoMulti != 0 && s.InMulti():
+	}
+	if cmd.Flags&NoMulti != 0 && s.InMulti() {
 		return errNotInMulti
-	case !ex.allows(s, cmd, args):
-		return ex.errNoPerm(s, cmd, args)
-	case ex.KS.MaxMemory > 0 && !ex.script.busy && ex.findMemory() && ex.needsMemory(s, cmd, args): // reads make room too
+	}
+	if err := ex.permissions.check(s, cmd, args, fromClient); err != nil {
+		return err
+	}
+	busy := ex.Scripts.run.busy
+	switch {
+	case ex.KS.MaxMemory > 0 && !busy && ex.Eviction.before() && ex.needsMemory(s, cmd, args): // reads evict, too
 		return errOOM
 	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
 		return errSubscriber(cmd)
-	case ex.script.busy && cmd.Flags&AllowBusy == 0:
-		return ex.Busy()
+	case busy && cmd.Flags&AllowBusy == 0:
+		return ex.Scripts.Busy()
 	case ex.Pause != PauseNone && ex.Pause.holds(ex.flagsOf(s, cmd, args)):
 		return errPostponed
 	}
 	return nil
 }
 
-// refuse notes that a command of s was not let in. A transaction it belongs to will
-// not run; an EXEC that was not let in itself ends its own (server.c: rejectCommand).
-func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) error {
-	if cmd != nil && cmd.Name == "exec" {
-		ex.endTransaction(s)
-		if ex.Monitored { // who follows the commands has to see the end of the transaction
-			ex.Host.FeedMonitors(s, args)
-		}
-		return execAborted(err)
+// admitCall decides whether the running script may call cmd (script.c: scriptCall). cmd is nil for an
+// unknown command. After its first write a script is not refused for lack of memory: half a script
+// would be worse.
+func (ex *Executor) admitCall(cmd *Command, args [][]byte) error {
+	run := &ex.Scripts.run
+	switch {
+	case cmd == nil || cmd.lacksSubcommand(args):
+		return errScriptUnknown
+	case !cmd.takes(len(args)):
+		return errScriptArity
+	case cmd.Flags&NoScript != 0 && !ex.liftsNoScript(cmd):
+		return errNotFromScript
 	}
-	if s.InMulti() {
-		s.Tx.aborted = true
+	if err := ex.permissions.check(run.by, cmd, args, fromScript); err != nil {
+		return err
 	}
-	return err
+	switch {
+	case run.readOnly && cmd.Flags&(Write|MayReplicate) != 0:
+		return errScriptWrites
+	case cmd.Flags&DenyOOM != 0 && !run.wrote && !run.allowOOM && ex.Eviction.lacking():
+		return errOOM
+	}
+	return nil
 }
 
-// flagsOf are those of cmd; for EXEC also those of what it would run, for a script
-// those that it declares.
+// liftsNoScript reports whether DEBUG SET-DISABLE-DENY-SCRIPTS lets a script call a command with the
+// flag NoScript. A command that starts a script, a transaction or a subscription stays refused.
+func (ex *Executor) liftsNoScript(cmd *Command) bool {
+	return ex.AllInScripts && (cmd.Group == "server" || cmd.Group == "connection")
+}
+
+// debugAllowed reports whether enable-debug-command lets this client use DEBUG.
+func (ex *Executor) debugAllowed(s *Session) bool {
+	return ex.Cfg.EnableDebugCommand == "yes" || ex.Cfg.EnableDebugCommand == "local" && s.Local
+}
+
+// Check returns the error for a request that s may never run, or nil. A pause or a slow script does
+// not count: the server uses Check for requests that another executor runs.
+func (ex *Executor) Check(s *Session, args [][]byte) error {
+	if _, err := ex.admit(s, args); err != errPostponed && err != ex.Scripts.Busy() {
+		return err
+	}
+	return nil
+}
+
+// flagsOf returns the flags of a request. EXEC has the flags of its queue as well, and a script with
+// a shebang has the flags that it declares.
 func (ex *Executor) flagsOf(s *Session, cmd *Command, args [][]byte) Flag {
 	switch {
 	case cmd.Name == "exec" && s.Tx != nil:
 		return cmd.Flags | s.Tx.flags
 	case cmd.Group == "scripting":
-		return ex.scriptFlags(cmd, args)
+		return ex.Scripts.flags(cmd, args)
 	}
 	return cmd.Flags
 }
 
-// needsMemory tells whether cmd is refused when there is none. A queue takes some,
-// whatever is put into it.
+// needsMemory reports whether a request is refused while memory is short. A transaction needs memory
+// for its queue, whatever it queues.
 func (ex *Executor) needsMemory(s *Session, cmd *Command, args [][]byte) bool {
 	if ex.flagsOf(s, cmd, args)&DenyOOM != 0 {
 		return true
@@ -83,11 +121,20 @@ func (ex *Executor) needsMemory(s *Session, cmd *Command, args [][]byte) bool {
 	return s.InMulti() && (cmd.Flags&NotQueued == 0 || cmd.Name == "multi" || cmd.Name == "watch")
 }
 
-// Check tells why s may never run a request as it is, if it may not. What keeps it from that
-// here and now, a pause or a script, does not count: another executor is to run it.
-func (ex *Executor) Check(s *Session, args [][]byte) error {
-	if _, err := ex.admit(s, args); err != errPostponed && err != ex.Busy() {
-		return err
-	}
-	return nil
+// Pause is the kind of commands that CLIENT PAUSE holds back.
+type Pause uint8
+
+// PauseWrites holds commands that may change the keyspace, PauseAll holds all.
+const (
+	PauseNone Pause = iota
+	PauseWrites
+	PauseAll
+)
+
+// errPostponed is never sent: CLIENT PAUSE holds the request back.
+const errPostponed store.Error = "PAUSED"
+
+// holds reports whether the pause holds back a command with these flags.
+func (p Pause) holds(flags Flag) bool {
+	return p != PauseNone && flags&NeverPaused == 0 && (p == PauseAll || flags&(Write|MayReplicate) != 0)
 }

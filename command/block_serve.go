@@ -5,34 +5,33 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// ServeReady gives those who wait for keys that have appeared their turn. It is
-// called when a command is over, and where keys change without one. Serving one may
-// make a key ready for others: BLMOVE passes elements on. Inside a script that runs so
-// long that others are answered meanwhile, it is not yet time.
-func (ex *Executor) ServeReady() {
-	if ex.Depth > 0 {
+// ServeReady serves the clients that wait for keys with something new. Do calls it after each
+// command, and the server where keys change without a command
+// (blocked.c: handleClientsBlockedOnKeys). BLMOVE may make further keys ready while it is served.
+// While a script runs, its keys are not ready yet.
+func (ws *Waiters) ServeReady() {
+	if ws.ex.Depth > 0 {
 		return
 	}
-	ws := &ex.waiters
 	later := 0
-	for i := 0; i < len(ws.ready); i++ {
-		q := ws.ready[i]
+	for i := 0; i < len(ws.toServe); i++ {
+		q := ws.toServe[i]
 		q.ready = false
-		if ex.serve(q) {
+		if ws.serve(q) {
 			q.ready = true
-			ws.ready[later] = q
+			ws.toServe[later] = q
 			later++
 		}
 	}
-	clear(ws.ready[later:])
-	ws.ready = ws.ready[:later]
+	clear(ws.toServe[later:])
+	ws.toServe = ws.toServe[:later]
 }
 
-// serve has the waiters of one key try again, in their order, for as long as there
-// is something for them. Who has to wait on, does so at the end of the queue, out of
-// reach of this turn. It returns true when some could not try because of CLIENT
-// PAUSE.
-func (ex *Executor) serve(q *queue) (later bool) {
+// serve runs the commands of one queue again, in order, while the key has something for them. A
+// client that blocks again goes to the end of the queue and is not tried again in this round. serve
+// reports whether CLIENT PAUSE has kept a client from its turn.
+func (ws *Waiters) serve(q *queue) (later bool) {
+	ex := ws.ex
 	db, key := ex.KS.DBs[q.db], []byte(q.key)
 	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	q.next = q.first
@@ -45,7 +44,7 @@ func (ex *Executor) serve(q *queue) (later bool) {
 		}
 		switch w := p.of.Wait; {
 		case !w.orGone && (!found.Exists() || found.Type() != w.typ):
-		case ex.Pause != PauseNone && ex.Pause.holds(w.cmd.Flags):
+		case ex.Pause.holds(w.cmd.Flags):
 			later = true
 		default:
 			ex.retry(p.of)
@@ -55,75 +54,44 @@ func (ex *Executor) serve(q *queue) (later bool) {
 	return later
 }
 
-// retry runs the command of s again.
+// retry runs the command of a blocked client again.
 func (ex *Executor) retry(s *Session) {
 	w := s.Wait
-	ex.dequeue(s)
+	ex.Waiters.Remove(s)
 	s.Hold = NotHeld
 	ex.running, ex.executing, ex.retrying = s, true, w
 	ex.KS.Now = ex.Clock.Wall(ex.mono)
-	out := &ex.late
-	out.Buf, out.Proto = out.Buf[:0], s.Proto
-	if err := ex.permit(s, w.cmd, w.args); err != nil {
-		w.cmd.Calls.Rejected++
-		ex.fail(out, 0, err)
+	r := ex.lateReply(s)
+	if err := ex.admitNow(s, w.cmd, w.args); err != nil {
+		ex.fail(r.w, 0, ex.refuse(s, w.cmd, w.args, err))
 	} else {
 		began := ex.mono - w.took
 		w.took = 0
-		ex.mono = ex.run(w.cmd, s, w.args, out, 0, began)
+		ex.mono = ex.run(w.cmd, s, w.args, r.w, 0, began)
 	}
 	ex.running, ex.executing, ex.retrying = nil, false, nil
-	if s.Hold == NotHeld {
-		ex.resume(s)
-	}
-	if s.Tracker != nil {
-		ex.tellPending(s)
-	}
-	if len(ex.afterReply) > 0 {
-		ex.Host.Deliver(s, ex.afterReply)
-		ex.forgetSent()
-	}
+	ex.finish(&r)
+	ex.sendPending(&r)
 }
 
-// Unblock ends the wait of s: with err, or as if its time were over.
+// Unblock ends the wait of s: with the error err, or with the reply of a timeout when err is nil.
 func (ex *Executor) Unblock(s *Session, err error) {
 	w := s.Wait
-	ex.dequeue(s)
+	ex.Waiters.Remove(s)
 	s.Hold = NotHeld
-	out := &ex.late
-	out.Buf, out.Proto = out.Buf[:0], s.Proto
+	r := ex.lateReply(s)
 	if err != nil {
 		w.cmd.Calls.Failed++
-		ex.fail(out, 0, err)
+		ex.fail(r.w, 0, err)
 	} else {
-		w.nothing(out)
+		w.timeoutReply(r.w)
 	}
 	ex.account(w.cmd, s, w.args, w.took)
-	ex.resume(s)
+	ex.finish(&r)
 }
 
-// resume hands the late reply of s over.
-func (ex *Executor) resume(s *Session) {
-	if ex.Observed {
-		ex.Host.Answered(s, s.Wait.cmd, s.Wait.args, &ex.late, 0, true)
-	}
-	s.answered(s.Wait.cmd, &ex.late, 0)
-	ex.Host.Resume(s, ex.late.Buf)
-	if cap(ex.late.Buf) > keepMessage {
-		ex.late = resp.Writer{}
-	}
-}
-
-// StopWaiting takes s, which is about to go, out of all queues: nothing is taken
-// off a list for a client that will not get it.
-func (ex *Executor) StopWaiting(s *Session) {
-	if s.Wait != nil {
-		ex.dequeue(s)
-	}
-}
-
-// Answer ends the wait of s with the reply that write appends.
+// Answer ends the wait of a client in Call.Await. write appends the reply.
 func (ex *Executor) Answer(s *Session, write func(*resp.Writer)) {
-	s.Wait.nothing = write
+	s.Wait.timeoutReply = write
 	ex.Unblock(s, nil)
 }

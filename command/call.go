@@ -35,18 +35,14 @@ func (c *Call) changedIn(db int, class Class, event string, key []byte) {
 // Touched is Changed where Redis fires no keyspace event.
 func (c *Call) Touched(key []byte) {
 	c.KS.Stats.Dirty++
-	if c.Ex.observers > 0 {
-		c.Ex.modified(c.DB.ID, key, c.Sess)
-	}
+	c.Ex.modified(c.DB.ID, key, c.Sess)
 }
 
 // Moved is Changed for the other key of a change that has been counted.
 func (c *Call) Moved(class Class, event string, key []byte) { c.movedIn(c.DB.ID, class, event, key) }
 
 func (c *Call) movedIn(db int, class Class, event string, key []byte) {
-	if c.Ex.observers > 0 {
-		c.Ex.modified(db, key, c.Sess)
-	}
+	c.Ex.modified(db, key, c.Sess)
 	c.notifyIn(db, class, event, key)
 }
 
@@ -54,8 +50,8 @@ func (c *Call) movedIn(db int, class Class, event string, key []byte) {
 func (c *Call) Notify(class Class, event string, key []byte) { c.notifyIn(c.DB.ID, class, event, key) }
 
 func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
-	if c.Ex.notify&class != 0 {
-		c.Ex.fire(db, event, key)
+	if c.Ex.events.wanted&class != 0 {
+		c.Ex.events.fire(db, event, key)
 	}
 }
 
@@ -63,7 +59,7 @@ func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
 // the reply does not matter. A reply whose length the client chooses asks it as it grows.
 func (c *Call) cutOff() bool {
 	ex := c.Ex
-	return len(c.Buf) > ex.OutputTrigger && !ex.script.on && ex.Host.CloseIfOverLimit(c.Sess)
+	return len(c.Buf) > ex.OutputTrigger && !ex.Scripts.run.on && ex.Host.CloseIfOverLimit(c.Sess)
 }
 
 // Count adds n to the number of changes, for commands that change many elements

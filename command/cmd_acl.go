@@ -234,7 +234,7 @@ func aclDryRun(c *Call) error {
 	case !cmd.takes(len(args)):
 		return errArity(cmd.Name)
 	}
-	switch d, at := u.Check(c.Ex.requested(u, cmd, args)); d {
+	switch d, at := u.Check(c.Ex.permissions.requested(u, cmd, args)); d {
 	case acl.Allowed:
 		c.OK()
 	case acl.DeniedKey:

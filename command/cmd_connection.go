@@ -112,7 +112,7 @@ func auth(c *Call) error {
 func authenticate(c *Call, name, password []byte) error {
 	u := c.Ex.Users.Authenticate(name, password)
 	if u == nil {
-		c.Ex.noteDenial(c.Sess, acl.DeniedAuth, c.Sess.context(), string(c.Args[0]), string(name))
+		c.Ex.permissions.log(c.Sess, acl.DeniedAuth, c.Sess.context(fromClient), string(c.Args[0]), string(name))
 		return errWrongPass
 	}
 	c.Sess.User, c.Sess.Authenticated = u, true

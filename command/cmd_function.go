@@ -84,8 +84,8 @@ const (
 // The function runs as a script of EVAL does.
 func fcall(c *Call) error {
 	c.showScript()
-	ex, cmd, args, w := c.Ex, c.Cmd, c.Args, c.Writer
-	f := ex.functions.Find(args[1])
+	sc, args := &c.Ex.Scripts, c.Args
+	f := sc.functions.Find(args[1])
 	if f == nil {
 		return errNoFunction
 	}
@@ -96,12 +96,12 @@ func fcall(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := ex.beginScript(c, f.Name, f.Flags); err != nil {
+	if err := sc.begin(c, f.Name, f.Flags); err != nil {
 		return err
 	}
-	ex.script.function = true
-	ex.engine.RunFunction(f, args[3:3+n], args[3+n:], w)
-	ex.endScript(cmd)
+	sc.run.function = true
+	sc.engine.RunFunction(f, args[3:3+n], args[3+n:], c.Writer)
+	sc.end(c.Cmd)
 	return nil
 }
 
@@ -115,7 +115,7 @@ func functionLoad(c *Call) error {
 		}
 		replace = true
 	}
-	library, err := c.Ex.lua().LoadLibrary(c.Ex.functions, code, replace)
+	library, err := c.Ex.Scripts.lua().LoadLibrary(c.Ex.Scripts.functions, code, replace)
 	if err != nil {
 		return store.Error(err.Error())
 	}
@@ -126,7 +126,7 @@ func functionLoad(c *Call) error {
 
 // FUNCTION DELETE library-name (functions.c: functionDeleteCommand)
 func functionDelete(c *Call) error {
-	if !c.Ex.functions.Delete(string(c.Args[2])) {
+	if !c.Ex.Scripts.functions.Delete(string(c.Args[2])) {
 		return errNoLibrary
 	}
 	c.Count(1)
@@ -143,7 +143,7 @@ func functionFlush(c *Call) error {
 	if len(c.Args) == 3 && !is(c.Args[2], "async") && !is(c.Args[2], "sync") {
 		return errFunctionFlush
 	}
-	c.Ex.functions = luaeval.NewLibraries()
+	c.Ex.Scripts.functions = luaeval.NewLibraries()
 	c.Count(1)
 	c.OK()
 	return nil
@@ -171,7 +171,7 @@ func functionList(c *Call) error {
 		}
 	}
 	mark, n := c.Defer(), 0
-	for _, library := range c.Ex.functions.All() {
+	for _, library := range c.Ex.Scripts.functions.All() {
 		if pattern == nil || store.Match(pattern, []byte(library.Name), true) {
 			c.describeLibrary(library, withCode)
 			n++
@@ -219,7 +219,7 @@ func (c *Call) describeLibrary(library *luaeval.Library, withCode bool) {
 // FUNCTION STATS (functions.c: functionStatsCommand)
 // This command may run while a function is busy. For a busy script it is refused, as in Redis.
 func functionStats(c *Call) error {
-	run := &c.Ex.script
+	run := &c.Ex.Scripts.run
 	if run.busy && !run.function {
 		return errBusyEval
 	}
@@ -239,7 +239,7 @@ func functionStats(c *Call) error {
 	} else {
 		c.Null()
 	}
-	libraries, functions := c.Ex.functions.Len()
+	libraries, functions := c.Ex.Scripts.functions.Len()
 	c.BulkString("engines")
 	c.Map(1)
 	c.BulkString("LUA")
@@ -258,7 +258,7 @@ func functionKill(c *Call) error { return c.killScript(true) }
 // The dump holds the source code of the libraries, as in Redis.
 func functionDump(c *Call) error {
 	var code []string
-	for _, library := range c.Ex.functions.All() {
+	for _, library := range c.Ex.Scripts.functions.All() {
 		code = append(code, library.Code)
 	}
 	c.Bulk(rdb.DumpLibraries(code))
@@ -278,13 +278,13 @@ func functionRestore(c *Call) error {
 	if policy != "append" && policy != "replace" && policy != "flush" {
 		return errRestorePolicy
 	}
-	restored, err := c.Ex.restoreLibraries(c.Args[2])
+	restored, err := c.Ex.Scripts.restoreLibraries(c.Ex.payload(c.Args[2]))
 	if err != nil {
 		return err
 	}
 	if policy == "flush" {
-		c.Ex.functions = restored
-	} else if err := c.Ex.functions.Join(restored, policy == "replace"); err != nil {
+		c.Ex.Scripts.functions = restored
+	} else if err := c.Ex.Scripts.functions.Join(restored, policy == "replace"); err != nil {
 		return store.Error(err.Error())
 	}
 	c.Count(1)

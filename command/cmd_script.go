@@ -84,7 +84,7 @@ func eval(c *Call) error {
 	if err != nil {
 		return err
 	}
-	script, err := c.Ex.lua().Load(c.Args[1])
+	script, err := c.Ex.Scripts.lua().Load(c.Args[1])
 	if err != nil {
 		return store.Error(err.Error())
 	}
@@ -102,7 +102,7 @@ func evalSHA(c *Call) error {
 	if err != nil {
 		return err
 	}
-	script := c.Ex.lua().Find(c.Args[1])
+	script := c.Ex.Scripts.lua().Find(c.Args[1])
 	if script == nil {
 		return errNoScript
 	}
@@ -116,20 +116,20 @@ func (c *Call) showScript() {
 	}
 }
 
-// runScript copies the fields of c first: the script's commands use c for themselves.
+// runScript runs a script whose first so many arguments are keys.
 func runScript(c *Call, script *luaeval.Script, keys int) error {
-	ex, cmd, args, w := c.Ex, c.Cmd, c.Args, c.Writer
-	if err := ex.beginScript(c, script.SHA, script.Header.Flags); err != nil {
+	sc := &c.Ex.Scripts
+	if err := sc.begin(c, script.SHA, script.Header.Flags); err != nil {
 		return err
 	}
-	ex.engine.Run(script, args[3:3+keys], args[3+keys:], w)
-	ex.endScript(cmd)
+	sc.engine.Run(script, c.Args[3:3+keys], c.Args[3+keys:], c.Writer)
+	sc.end(c.Cmd)
 	return nil
 }
 
 // SCRIPT LOAD script (eval.c: scriptCommand)
 func scriptLoad(c *Call) error {
-	script, err := c.Ex.lua().Load(c.Args[2])
+	script, err := c.Ex.Scripts.lua().Load(c.Args[2])
 	if err != nil {
 		return store.Error(err.Error())
 	}
@@ -139,7 +139,7 @@ func scriptLoad(c *Call) error {
 
 // SCRIPT EXISTS sha1 [sha1 ...] (eval.c: scriptCommand)
 func scriptExists(c *Call) error {
-	engine := c.Ex.lua()
+	engine := c.Ex.Scripts.lua()
 	c.Array(len(c.Args) - 2)
 	for _, sha := range c.Args[2:] {
 		if engine.Has(sha) {
@@ -157,7 +157,7 @@ func scriptFlush(c *Call) error {
 	if len(c.Args) > 3 || len(c.Args) == 3 && !is(c.Args[2], "async") && !is(c.Args[2], "sync") {
 		return errFlushOption
 	}
-	c.Ex.lua().Flush()
+	c.Ex.Scripts.lua().Flush()
 	c.OK()
 	return nil
 }
@@ -181,14 +181,14 @@ func scriptKill(c *Call) error { return c.killScript(false) }
 // killScript ends the running script or function (script.c: scriptKill). SCRIPT KILL ends only a
 // script, FUNCTION KILL only a function.
 func (c *Call) killScript(function bool) error {
-	run := &c.Ex.script
+	run := &c.Ex.Scripts.run
 	switch {
 	case !run.busy:
 		return errNotBusy
 	case run.wrote:
 		return errUnkillable
 	case run.function != function:
-		return c.Ex.Busy()
+		return c.Ex.Scripts.Busy()
 	}
 	run.killed = true
 	c.OK()

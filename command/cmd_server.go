@@ -115,10 +115,10 @@ func flushDB(c *Call) error {
 	if err != nil {
 		return err
 	}
-	c.Ex.replaced(c.DB, nil)
-	c.Ex.invalidateAll()
+	c.Ex.watchers.replaced(c.DB, nil)
+	c.Ex.Tracking.invalidateAll()
 	c.flushed(c.DB.Flush(), async)
-	c.Ex.exchanged(c.DB)
+	c.Ex.Waiters.replaced(c.DB)
 	c.OK()
 	return nil
 }
@@ -151,11 +151,11 @@ func swapDB(c *Call) error {
 	}
 	if ids[0] != ids[1] {
 		a, b := c.KS.DBs[ids[0]], c.KS.DBs[ids[1]]
-		c.Ex.replaced(a, b)
-		c.Ex.replaced(b, a)
+		c.Ex.watchers.replaced(a, b)
+		c.Ex.watchers.replaced(b, a)
 		c.KS.Swap(a.ID, b.ID)
-		c.Ex.exchanged(c.KS.DBs[ids[0]])
-		c.Ex.exchanged(c.KS.DBs[ids[1]])
+		c.Ex.Waiters.replaced(c.KS.DBs[ids[0]])
+		c.Ex.Waiters.replaced(c.KS.DBs[ids[1]])
 	}
 	c.Count(1)
 	c.OK()

@@ -192,7 +192,7 @@ func (s *sorter) loadList(l *store.List) {
 // loadSet sorts the elements of an unsorted set if a key or a script gets them: they must have the
 // same order every time.
 func (s *sorter) loadSet(c *Call, set *store.Set) {
-	if s.unsorted && (s.dst != nil || c.Ex.script.on) {
+	if s.unsorted && (s.dst != nil || c.Ex.Scripts.run.on) {
 		s.unsorted, s.alpha, s.by = false, true, nil
 	}
 	from, to, _ := s.part(set.Len())

@@ -53,14 +53,14 @@ func (s *sorter) parse(c *Call, args [][]byte, mayStore bool) error {
 		case is(a, "by") && left >= 1:
 			i++
 			p := parseSortPattern(args[i])
-			if p.named && !c.mayReadAllKeys() {
+			if p.named && !c.Ex.permissions.allowsAllKeys(c) {
 				return errSortBy
 			}
 			s.by = &p
 			s.unsorted = s.unsorted || !p.named
 		case is(a, "get") && left >= 1:
 			i++
-			if !c.mayReadAllKeys() {
+			if !c.Ex.permissions.allowsAllKeys(c) {
 				return errSortGet
 			}
 			s.get = append(s.get, parseSortPattern(args[i]))

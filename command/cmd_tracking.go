@@ -57,9 +57,9 @@ func clientTracking(c *Call) error {
 		if err := checkTracking(c.Sess, &t, prefixes); err != nil {
 			return err
 		}
-		c.Ex.track(c.Sess, t, prefixes)
+		c.Ex.Tracking.start(c.Sess, t, prefixes)
 	case is(c.Args[2], "off"):
-		c.Ex.untrack(c.Sess)
+		c.Ex.Tracking.stop(c.Sess)
 	default:
 		return errSyntax
 	}

@@ -59,10 +59,9 @@ func discard(c *Call) error {
 }
 
 // EXEC (multi.c: execCommand)
-// Each queued command has a reply of its own. The fields of c are copied first: the commands use c
-// for themselves.
+// Each queued command has a reply of its own.
 func exec(c *Call) error {
-	ex, s, w := c.Ex, c.Sess, c.Writer
+	ex, s := c.Ex, c.Sess
 	if !s.InMulti() {
 		return errExecAlone
 	}
@@ -71,27 +70,27 @@ func exec(c *Call) error {
 	case t.aborted:
 		ex.endTransaction(s)
 		return errExecAbort
-	case t.Dirty || ex.watchedIsDue(t):
+	case t.Dirty || t.watchesOverdue(c.KS):
 		ex.endTransaction(s)
-		w.NullArray()
+		c.NullArray()
 		return nil
 	}
-	ex.unwatch(t) // the transaction's own changes must not abort it
-	w.Array(t.queue.len)
+	ex.watchers.unwatch(t) // the transaction's own changes must not abort it
+	c.Array(t.queue.len)
 	start := ex.mono
 	ex.Depth++
 	for cmd, args := range t.queue.all(t.room) {
 		if cap(args) > cap(t.room) {
 			t.room = args
 		}
-		if !ex.allows(s, cmd, args) { // permissions may have changed since the command was queued
-			ex.fail(w, len(w.Buf), ex.errNoPermInExec(s, cmd, args))
+		mark := len(c.Buf)
+		if err := ex.permissions.check(s, cmd, args, fromExec); err != nil { // may have changed since
+			ex.fail(c.Writer, mark, err)
 			continue
 		}
-		mark := len(w.Buf)
-		start = ex.run(cmd, s, args, w, mark, start)
+		start = ex.run(cmd, s, args, c.Writer, mark, start)
 		if ex.Observed {
-			ex.Host.Called(s, cmd, args, w.Buf[mark:], "exec")
+			ex.Host.Called(s, cmd, args, c.Buf[mark:], "exec")
 		}
 	}
 	ex.Depth--
@@ -107,7 +106,7 @@ func watch(c *Call) error {
 	}
 	if !t.Dirty { // a dirty transaction fails in any case
 		for _, key := range c.Args[1:] {
-			c.Ex.watch(t, c.DB, key)
+			c.Ex.watchers.watch(t, c.DB, key)
 		}
 	}
 	c.OK()
@@ -117,7 +116,7 @@ func watch(c *Call) error {
 // UNWATCH (multi.c: unwatchCommand)
 func unwatch(c *Call) error {
 	if t := c.Sess.Tx; t != nil {
-		c.Ex.unwatch(t)
+		c.Ex.watchers.unwatch(t)
 		t.Dirty = false
 	}
 	c.OK()

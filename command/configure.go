@@ -23,7 +23,8 @@ func (ex *Executor) Configure() {
 		ex.slow = min(ex.slow, ms*1e6)
 	}
 	ex.slowlog.trim(cfg.SlowlogMaxLen)
-	ex.configureEvents()
+	ex.events.wanted = parseClasses(cfg.NotifyEvents)
+	ex.events.listen()
 	ex.Users.PubSubDefault = cfg.ACLPubSubDefault == "allchannels"
 	ks.Limits = store.Limits{
 		HashMaxListpackEntries: cfg.HashMaxListpackEntries,

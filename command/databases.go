@@ -2,29 +2,29 @@ package command
 
 import "github.com/miniredisd/miniredisd/store"
 
-// flushAll removes all keys and returns how many there were.
-func (ex *Executor) flushAll() int {
+// flushAll deletes all keys and returns their number.
+func (ex *Executor) flushAll() (keys int) {
 	for _, db := range ex.KS.DBs {
-		ex.replaced(db, nil)
+		ex.watchers.replaced(db, nil)
 	}
-	ex.invalidateAll()
-	n := ex.KS.FlushAll()
+	ex.Tracking.invalidateAll()
+	keys = ex.KS.FlushAll()
 	for _, db := range ex.KS.DBs {
-		ex.exchanged(db)
+		ex.Waiters.replaced(db)
 	}
-	return n
+	return keys
 }
 
-// ReplaceKeys has the keys of a snapshot take the place of all there are. Who watches or has
-// cached keys learns of it as from FLUSHALL, who waits for a key that is there now gets it.
+// ReplaceKeys puts the keys of a snapshot in place of all keys. Watchers and tracking clients are
+// notified as by FLUSHALL. Clients that wait for a key that exists now are served.
 func (ex *Executor) ReplaceKeys(s store.Snapshot) {
 	fresh := ex.KS.Databases(s)
 	for i, db := range ex.KS.DBs {
-		ex.replaced(db, fresh[i])
+		ex.watchers.replaced(db, fresh[i])
 	}
-	ex.invalidateAll()
+	ex.Tracking.invalidateAll()
 	ex.KS.Replace(fresh)
 	for _, db := range ex.KS.DBs {
-		ex.exchanged(db)
+		ex.Waiters.replaced(db)
 	}
 }

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Errors in Redis's words. More stand beside the commands that alone use them.
+// Errors in Redis's words. An error of a single command stands beside the command.
 const (
 	errSyntax       store.Error = "ERR syntax error"
 	errNotInt                   = store.ErrNotInt
@@ -37,10 +38,12 @@ const (
 	errTimeoutNegative store.Error = "ERR timeout is negative"
 
 	errOOM          store.Error = "OOM command not allowed when used memory > 'maxmemory'."
-	errDebugRefused store.Error = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", you can run it from a local connection, otherwise you need to set this option in the configuration file, and then restart the server."
+	errDebugRefused store.Error = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", " +
+		"you can run it from a local connection, otherwise you need to set this option in the " +
+		"configuration file, and then restart the server."
 )
 
-// errorf makes an error with arguments; the text is the whole reply line.
+// errorf formats an error. The text is the whole line of the reply, with its code.
 func errorf(format string, args ...any) error {
 	return store.Error(fmt.Sprintf(format, args...))
 }
@@ -49,14 +52,8 @@ func errArity(name string) error {
 	return errorf("ERR wrong number of arguments for '%s' command", name)
 }
 
-// execAborted is the answer to an EXEC that was refused (multi.c: execCommandAbort).
-func execAborted(err error) error {
-	return errorf("EXECABORT Transaction discarded because of: %s", strings.TrimPrefix(err.Error(), "ERR "))
-}
-
-// unknownCommand is the end for a browser that was lured into talking to a
-// database: a form sent by POST would be a list of commands (server.c:
-// processCommand, "Host:" and "POST").
+// unknownCommand refuses an unknown command. POST and Host: show a browser that was tricked into
+// sending a form to this port: its connection is closed (networking.c: securityWarningCommand).
 func unknownCommand(s *Session, args [][]byte) error {
 	if is(args[0], "post") || is(args[0], "host:") {
 		s.CloseAfterReply, s.Attack = true, true
@@ -64,8 +61,8 @@ func unknownCommand(s *Session, args [][]byte) error {
 	return errUnknownCommand(args)
 }
 
-// errUnknownCommand shows the name and the first arguments, as
-// server.c: rejectCommandFormat in its bounds of 128 bytes each.
+// errUnknownCommand names the command and its first arguments, up to 128 bytes each
+// (server.c: commandCheckExistence).
 func errUnknownCommand(args [][]byte) error {
 	var shown strings.Builder
 	for _, a := range args[1:] {
@@ -81,26 +78,46 @@ func errUnknownSubcommand(cmd *Command, args [][]byte) error {
 	return errorf("ERR unknown subcommand '%s'. Try %s HELP.", clip(args[1], 128), strings.ToUpper(cmd.Name))
 }
 
-// errSubscriber refuses what a RESP2 client, once it listens, could not tell apart
-// from messages.
-func errSubscriber(cmd *Command) error {
-	return errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET are allowed in this context", cmd.Name)
+// errSubcommandUse refuses the arguments of a subcommand (networking.c: addReplySubcommandSyntaxError).
+func errSubcommandUse(c *Call) error {
+	container, _, _ := strings.Cut(c.Cmd.Name, "|")
+	return errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.",
+		clip(c.Args[1], 128), strings.ToUpper(container))
 }
 
+// SubcommandSyntax is errSubcommandUse for other packages.
+func (c *Call) SubcommandSyntax() error { return errSubcommandUse(c) }
+
+// errSubscriber refuses most commands of a RESP2 subscriber, which could not tell a reply from a
+// message.
+func errSubscriber(cmd *Command) error {
+	return errorf("ERR Can't execute '%s': only (P|S)SUBSCRIBE / (P|S)UNSUBSCRIBE / PING / QUIT / RESET"+
+		" are allowed in this context", cmd.Name)
+}
+
+// execAborted is the error for an EXEC that was refused (multi.c: execCommandAbort).
+func execAborted(err error) error {
+	return errorf("EXECABORT Transaction discarded because of: %s", strings.TrimPrefix(err.Error(), "ERR "))
+}
+
+// errRulesChanged refuses a queued command: its user has lost the permission since it was queued.
+func errRulesChanged(d acl.Denial) error {
+	why := "no permission to execute the command or subcommand"
+	switch d {
+	case acl.DeniedKey:
+		why = "no permission to touch the specified keys"
+	case acl.DeniedChannel:
+		why = "no permission to access one of the channels used as arguments"
+	}
+	return errorf("NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call."+
+		" This command is no longer allowed for the following reason: %s", why)
+}
+
+// clip returns at most n bytes of b, up to the first zero byte, as printf's %.*s does in Redis.
 func clip(b []byte, n int) string {
-	// printf's %.*s, which Redis formats this with, ends at a zero byte
 	s := string(b[:min(len(b), n)])
 	if i := strings.IndexByte(s, 0); i >= 0 {
 		s = s[:i]
 	}
 	return s
-}
-
-// SubcommandSyntax is errSubcommandUse for commands outside this package.
-func (c *Call) SubcommandSyntax() error { return errSubcommandUse(c) }
-
-// errSubcommandUse refuses options a subcommand does not know (networking.c: addReplySubcommandSyntaxError).
-func errSubcommandUse(c *Call) error {
-	container, _, _ := strings.Cut(c.Cmd.Name, "|")
-	return errorf("ERR unknown subcommand or wrong number of arguments for '%s'. Try %s HELP.", clip(c.Args[1], 128), strings.ToUpper(container))
 }

@@ -43,7 +43,7 @@ type Host interface {
 	// reports whether the output does. The executor asks only above Executor.OutputTrigger.
 	CloseIfOverLimit(s *Session) bool
 
-	// EvictLater asks for a call of Executor.EvictMore at the end of this pass.
+	// EvictLater asks for a call of Eviction.Continue at the end of this pass.
 	EvictLater()
 
 	// Transfer sends the RESTORE requests of MIGRATE to another server and waits for the replies.

@@ -23,7 +23,7 @@ type imageKey struct {
 
 // Image saves everything there is (rdb.c: rdbSaveRio).
 func (ex *Executor) Image() *Image {
-	im := &Image{libraries: ex.Code().Libraries}
+	im := &Image{libraries: ex.Scripts.Code().Libraries}
 	for _, db := range ex.KS.DBs {
 		for key, v := range db.Values() {
 			im.keys = append(im.keys, imageKey{db.ID, key, rdb.Save(v), v.Expire(), ex.KS.Past(v)})
@@ -40,7 +40,7 @@ const errDuplicate store.Error = "ERR a key of the image is in the keyspace alre
 // the others (rdb.c: rdbLoadRioWithLoadingCtx).
 func (ex *Executor) Load(im *Image, merge bool) (err error) {
 	for _, code := range im.libraries {
-		if _, err := ex.lua().LoadLibrary(ex.functions, []byte(code), merge); err != nil {
+		if _, err := ex.Scripts.lua().LoadLibrary(ex.Scripts.functions, []byte(code), merge); err != nil {
 			return err
 		}
 	}
@@ -77,5 +77,5 @@ func SavedLen(v store.Value) int { return len(rdb.Save(v)) - 1 }
 // Empty removes all keys and functions (db.c: emptyData).
 func (ex *Executor) Empty() {
 	ex.flushAll()
-	ex.functions = luaeval.NewLibraries()
+	ex.Scripts.functions = luaeval.NewLibraries()
 }

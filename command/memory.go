@@ -1,20 +1,20 @@
 package command
 
-// What outlives a command and is neither a key nor in a buffer: this is counted here, so that
-// maxmemory and maxmemory-clients see all that clients can make the server keep.
+// maxmemory and maxmemory-clients count all memory that clients can make the server hold. This file
+// counts what is neither in a key nor in the buffers of a connection.
 
-// Bytes around what is kept: headers, map entries, and what allocations are rounded up by.
+// Bytes beside the content: headers, map entries and the rounding of allocations.
 const (
 	memWatch   = 128 // a watched key (multi.c: watchedKey)
 	memQueue   = 128 // a key that clients wait for
 	memPrefix  = 160 // a prefix of CLIENT TRACKING
 	memEntry   = 192 // an entry of SLOWLOG or ACL LOG
-	memReader  = 16  // the name of a client among those who have read a key
-	memError   = 64  // a kind of errors in INFO
-	memListens = 48  // a name that one client listens to
+	memReader  = 16  // an ID among the readers of a key
+	memError   = 64  // an error code in INFO errorstats
+	memListens = 48  // a subscription of a client
 )
 
-// SessionMem is the bytes that s holds beside its buffers.
+// SessionMem returns the bytes that s holds beside its connection's buffers.
 func (ex *Executor) SessionMem(s *Session) int {
 	n := len(s.Addr) + len(s.Name) + len(s.LibName) + len(s.LibVer)
 	if s.Tx != nil {
@@ -32,11 +32,11 @@ func (ex *Executor) SessionMem(s *Session) int {
 	return n
 }
 
-// RequestMem is the bytes of the request that s runs, or is blocked in (CLIENT LIST: argv-mem).
+// RequestMem returns the bytes of the request that s runs or is blocked in (CLIENT LIST: argv-mem).
 func (ex *Executor) RequestMem(s *Session) (n int) {
 	switch {
 	case s == ex.running:
-		for _, arg := range ex.call.Args {
+		for _, arg := range ex.calls[ex.Depth].Args {
 			n += len(arg)
 		}
 	case s.Hold == Blocked && s.Wait != nil:
@@ -45,12 +45,10 @@ func (ex *Executor) RequestMem(s *Session) (n int) {
 	return n
 }
 
-// Kept is the bytes outside of keys and clients.
+// Kept returns the bytes outside of keys and clients.
 func (ex *Executor) Kept() int {
-	_, scripts, interpreter := ex.ScriptMemory()
-	_, _, functions, forFunctions := ex.FunctionMemory()
-	t := &ex.trackers
-	return scripts + interpreter + functions + forFunctions + ex.Subs.Mem() + ex.waiters.bytes +
-		t.readers.Mem() + memReader*t.items + t.changed + ex.Users.Mem() + ex.ACLLog.Mem() + ex.slowlog.bytes +
-		memError*len(ex.Errors)
+	_, scripts, interpreter := ex.Scripts.Memory()
+	_, _, functions, forFunctions := ex.Scripts.FunctionMemory()
+	return scripts + interpreter + functions + forFunctions + ex.Subs.Mem() + ex.Waiters.bytes +
+		ex.Tracking.mem() + ex.Users.Mem() + ex.ACLLog.Mem() + ex.slowlog.bytes + memError*len(ex.Errors)
 }

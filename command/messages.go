@@ -5,81 +5,94 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// publish sends payload to those who listen to channel, by its name or by a
-// pattern, and returns how many copies that took.
-func (ex *Executor) publish(channel, payload []byte) int {
-	n := ex.publishTo(pubsub.Channel, "message", channel, payload)
-	if ex.Subs.Len(pubsub.Pattern) == 0 {
-		return n
+// messages sends everything that is not a reply: messages of channels, keyspace events, and the
+// invalidations of CLIENT TRACKING.
+//
+//	PUBLISH ─> publish ─> publishTo ─> send ─┐
+//	event of a key ─> publish                ├─> post ─┬─> Host.Deliver      to another client
+//	Tracking.tell ───────────────────────────┘         └─> behind the reply  to the running client
+type messages struct {
+	ex      *Executor
+	room    []byte // to encode the next message in
+	behind  []byte // messages to the running client, which follow its reply
+	channel []byte // room for the name of an event's channel
+}
+
+// keepMessage is the size up to which the memory of a message is used again.
+const keepMessage = 64 << 10
+
+// publish sends payload to all subscribers of channel and of patterns that match it. It returns the
+// number of copies (pubsub.c: pubsubPublishMessageInternal).
+func (m *messages) publish(channel, payload []byte) (copies int) {
+	copies = m.publishTo(pubsub.Channel, "message", channel, payload)
+	if m.ex.Subs.Len(pubsub.Pattern) == 0 {
+		return copies
 	}
-	for t := range ex.Subs.Matching(channel) {
-		w := resp.Writer{Buf: ex.message[:0]}
+	for t := range m.ex.Subs.Matching(channel) {
+		w := resp.Writer{Buf: m.room[:0]}
 		w.Push(4)
 		w.BulkString("pmessage")
 		w.BulkString(t.Name)
 		w.Bulk(channel)
 		w.Bulk(payload)
-		ex.send(t.Subscribers, w.Buf)
-		n += len(t.Subscribers)
+		m.send(t.Subscribers, w.Buf)
+		copies += len(t.Subscribers)
 	}
-	return n
+	return copies
 }
 
-func (ex *Executor) publishTo(kind pubsub.Kind, event string, channel, payload []byte) int {
-	to := ex.Subs.To(kind, channel)
+// publishTo is publish for subscribers by name alone, of one kind of channels.
+func (m *messages) publishTo(kind pubsub.Kind, event string, channel, payload []byte) (copies int) {
+	to := m.ex.Subs.To(kind, channel)
 	if len(to) == 0 {
 		return 0
 	}
-	w := resp.Writer{Buf: ex.message[:0]}
+	w := resp.Writer{Buf: m.room[:0]}
 	w.Push(3)
 	w.BulkString(event)
 	w.Bulk(channel)
 	w.Bulk(payload)
-	ex.send(to, w.Buf)
+	m.send(to, w.Buf)
 	return len(to)
 }
 
-// keepMessage is the size up to which the buffer for messages is used again.
-const keepMessage = 64 << 10
-
-// send delivers one encoded message. The protocols differ in its first byte alone.
-//
-// What the client that is being executed gets, comes after the reply to the command
-// that sent it (networking.c of 7.2: pending_push_messages).
-func (ex *Executor) send(to []*Session, message []byte) {
+// send posts one encoded message to many clients. Only its first byte depends on the protocol.
+func (m *messages) send(to []*Session, message []byte) {
 	for _, s := range to {
 		message[0] = '*'
 		if s.Proto > 2 {
 			message[0] = '>'
 		}
-		ex.post(s, message)
+		m.post(s, message)
 	}
-	ex.keep(message)
+	m.keep(message)
 }
 
-func (ex *Executor) post(to *Session, message []byte) {
+// post sends a message to one client. A message to the running client follows the reply to its
+// command (networking.c of 7.2: pending_push_messages).
+func (m *messages) post(to *Session, message []byte) {
 	switch {
-	case ex.Observed && !ex.Host.Outgoing(to, message):
-	case to == ex.running && ex.executing:
-		ex.afterReply = append(ex.afterReply, message...)
-	case ex.SendLater(to, message):
+	case m.ex.Observed && !m.ex.Host.Outgoing(to, message):
+	case to == m.ex.running && m.ex.executing:
+		m.behind = append(m.behind, message...)
+	case m.ex.SendLater(to, message):
 	default:
-		ex.Host.Deliver(to, message)
+		m.ex.Host.Deliver(to, message)
 	}
 }
 
-// forgetSent empties afterReply, and keeps its memory when it is ordinary.
-func (ex *Executor) forgetSent() {
-	ex.afterReply = ex.afterReply[:0]
-	if cap(ex.afterReply) > keepMessage {
-		ex.afterReply = nil
+// sent empties behind, whose bytes the running client has now.
+func (m *messages) sent() {
+	m.behind = m.behind[:0]
+	if cap(m.behind) > keepMessage {
+		m.behind = nil
 	}
 }
 
-// keep takes the memory of a message back, to encode the next one in.
-func (ex *Executor) keep(message []byte) {
-	ex.message = message[:0]
+// keep takes back the memory of a message, to encode the next one in.
+func (m *messages) keep(message []byte) {
+	m.room = message[:0]
 	if cap(message) > keepMessage {
-		ex.message = nil
+		m.room = nil
 	}
 }

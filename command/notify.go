@@ -8,11 +8,11 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Class is a class of keyspace events (server.h: NOTIFY_*).
+// Class is a set of classes of keyspace events (server.h: NOTIFY_*).
 type Class uint16
 
-// The classes that commands fire; the letters are those of notify-keyspace-events.
-// The last two are no classes but the kinds of channels events go to.
+// The classes that commands fire, each with its letter in notify-keyspace-events. The last two
+// choose the channels that events go to.
 const (
 	ClassGeneric Class = 1 << iota // g
 	ClassString                    // $
@@ -23,16 +23,18 @@ const (
 	ClassExpired                   // x
 	ClassEvicted                   // e
 	ClassStream                    // t
-	classNew                       // n: a key that was not there
-	classMiss                      // m: a read of a key that is not there
-	toKeyspace                     // K
-	toKeyevent                     // E
+	classNew                       // n: a key was created
+	classMiss                      // m: a read found no key
+	toKeyspace                     // K: to __keyspace@0__:key
+	toKeyevent                     // E: to __keyevent@0__:event
 )
 
-const classAll = ClassGeneric | ClassString | ClassList | ClassSet | ClassHash | ClassZSet | ClassExpired | ClassEvicted | ClassStream // A
+// classAll is the letter A.
+const classAll = ClassGeneric | ClassString | ClassList | ClassSet | ClassHash | ClassZSet |
+	ClassExpired | ClassEvicted | ClassStream
 
-// parseClasses reads notify-keyspace-events. Classes without a kind of channel, and
-// the other way round, come to nothing. The letter d is for modules.
+// parseClasses reads notify-keyspace-events. Without K or E the other letters have no effect. The
+// letter d, for modules, is ignored.
 func parseClasses(letters string) (classes Class) {
 	for i, letter := range "g$lshzxetnmKE" {
 		if strings.ContainsRune(letters, letter) {
@@ -48,61 +50,80 @@ func parseClasses(letters string) (classes Class) {
 	return classes
 }
 
-// configureEvents asks the keyspace for what only it sees: for the events that hardly
-// anybody wants, and on behalf of clients that wait for keys.
-func (ex *Executor) configureEvents() {
-	ex.notify = parseClasses(ex.Cfg.NotifyEvents)
-	ex.configureReports()
+// events passes on what happens to keys. Commands report their changes through Call.Changed. The
+// keyspace reports what no command asks for: keys that expire, are evicted, appear or are missed.
+type events struct {
+	ex     *Executor
+	wanted Class // of notify-keyspace-events
+
+	onNew, onMiss, onStreamGone func(*store.DB, []byte) // the keyspace's callbacks, made once
 }
 
-func (ex *Executor) configureReports() {
-	ks := ex.KS
+func newEvents(ex *Executor) events {
+	return events{ex: ex, onNew: ex.keyAdded, onMiss: ex.keyMissed, onStreamGone: ex.Waiters.streamGone}
+}
+
+// listen sets the callbacks of the keyspace that somebody needs now. The others stay nil, so that
+// the keyspace does not call them. Clients that wait for keys need some of them.
+func (ev *events) listen() {
+	ks, waiters := ev.ex.KS, &ev.ex.Waiters
 	ks.OnNew, ks.OnMiss, ks.OnStreamGone = nil, nil, nil
-	if ex.notify&classNew != 0 || ex.waiters.keys > 0 {
-		ks.OnNew = ex.reportNew
+	if ev.wanted&classNew != 0 || waiters.keys > 0 {
+		ks.OnNew = ev.onNew
 	}
-	if ex.notify&classMiss != 0 {
-		ks.OnMiss = ex.reportMiss
+	if ev.wanted&classMiss != 0 {
+		ks.OnMiss = ev.onMiss
 	}
-	if ex.waiters.orGone > 0 {
-		ks.OnStreamGone = ex.reportGone
-	}
-}
-
-func (ex *Executor) keyAdded(db *store.DB, key []byte) {
-	ex.ready(db.ID, key)
-	if ex.notify&classNew != 0 {
-		ex.fire(db.ID, "new", key)
+	if waiters.orGone > 0 {
+		ks.OnStreamGone = ev.onStreamGone
 	}
 }
 
-func (ex *Executor) keyMissed(db *store.DB, key []byte) { ex.fire(db.ID, "keymiss", key) }
+// fire publishes an event if a client may listen, to the key's channel first
+// (notify.c: notifyKeyspaceEvent).
+func (ev *events) fire(db int, event string, key []byte) {
+	subs, m := ev.ex.Subs, &ev.ex.messages
+	if subs.Len(pubsub.Channel)+subs.Len(pubsub.Pattern) == 0 {
+		return
+	}
+	if ev.wanted&toKeyspace != 0 {
+		m.channel = append(appendEventChannel(m.channel[:0], "__keyspace@", db), key...)
+		m.publish(m.channel, []byte(event))
+	}
+	if ev.wanted&toKeyevent != 0 {
+		m.channel = append(appendEventChannel(m.channel[:0], "__keyevent@", db), event...)
+		m.publish(m.channel, key)
+	}
+}
 
-// modified tells who wants to know that by has changed a key (db.c: signalModifiedKey).
+func appendEventChannel(b []byte, kind string, db int) []byte {
+	return append(strconv.AppendInt(append(b, kind...), int64(db), 10), "__:"...)
+}
+
+// modified tells watchers and tracking clients that session by has changed key
+// (db.c: signalModifiedKey).
 func (ex *Executor) modified(db int, key []byte, by *Session) {
-	if ex.watchers.count > 0 {
-		ex.touch(db, key)
+	ex.watchers.touch(db, key)
+	if ex.Tracking.active() {
+		if ex.Scripts.run.on {
+			by = nil // in BCAST mode a client hears of changes by its own scripts, even with NOLOOP
+		}
+		ex.Tracking.invalidate(key, by)
 	}
-	if ex.script.on {
-		by = nil // what a script does, its caller is told in BCAST mode, NOLOOP or not
-	}
-	ex.invalidate(key, by)
 }
 
-// gone is modified for a key that nobody's command has deleted.
-func (ex *Executor) gone(db int, key string) {
-	if ex.watchers.count > 0 {
-		ex.vanished(db, key)
+// removed is modified for a key that expired or was evicted.
+func (ex *Executor) removed(db int, key string) {
+	ex.watchers.removed(db, key)
+	if ex.Tracking.active() {
+		ex.Tracking.invalidate([]byte(key), nil)
 	}
-	ex.invalidate([]byte(key), nil)
 }
 
 func (ex *Executor) keyExpired(db *store.DB, key string) {
-	if ex.observers > 0 {
-		ex.gone(db.ID, key)
-	}
-	if ex.notify&ClassExpired != 0 {
-		ex.fire(db.ID, "expired", []byte(key))
+	ex.removed(db.ID, key)
+	if ex.events.wanted&ClassExpired != 0 {
+		ex.events.fire(db.ID, "expired", []byte(key))
 	}
 	if ex.Observed {
 		ex.Host.Expired(db, key)
@@ -110,30 +131,17 @@ func (ex *Executor) keyExpired(db *store.DB, key string) {
 }
 
 func (ex *Executor) keyEvicted(db *store.DB, key string) {
-	if ex.observers > 0 {
-		ex.gone(db.ID, key)
-	}
-	if ex.notify&ClassEvicted != 0 {
-		ex.fire(db.ID, "evicted", []byte(key))
+	ex.removed(db.ID, key)
+	if ex.events.wanted&ClassEvicted != 0 {
+		ex.events.fire(db.ID, "evicted", []byte(key))
 	}
 }
 
-// fire publishes an event somebody may want: to the key's channel first
-// (notify.c: notifyKeyspaceEvent).
-func (ex *Executor) fire(db int, event string, key []byte) {
-	if ex.Subs.Len(pubsub.Channel)+ex.Subs.Len(pubsub.Pattern) == 0 {
-		return
-	}
-	if ex.notify&toKeyspace != 0 {
-		ex.channel = append(appendEventChannel(ex.channel[:0], "__keyspace@", db), key...)
-		ex.publish(ex.channel, []byte(event))
-	}
-	if ex.notify&toKeyevent != 0 {
-		ex.channel = append(appendEventChannel(ex.channel[:0], "__keyevent@", db), event...)
-		ex.publish(ex.channel, key)
+func (ex *Executor) keyAdded(db *store.DB, key []byte) {
+	ex.Waiters.ready(db.ID, key)
+	if ex.events.wanted&classNew != 0 {
+		ex.events.fire(db.ID, "new", key)
 	}
 }
 
-func appendEventChannel(b []byte, kind string, db int) []byte {
-	return append(strconv.AppendInt(append(b, kind...), int64(db), 10), "__:"...)
-}
+func (ex *Executor) keyMissed(db *store.DB, key []byte) { ex.events.fire(db.ID, "keymiss", key) }

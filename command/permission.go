@@ -5,41 +5,88 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Anonymous makes s what a client is that has not said who it is
-// (networking.c: clientSetDefaultAuth).
-func (ex *Executor) Anonymous(s *Session) {
-	s.User, s.Authenticated = ex.Users.Default, ex.Users.Open()
+// permissions asks package acl whether a user may run a command, and logs refusals.
+type permissions struct {
+	ex      *Executor
+	request acl.Request // room for the next request
 }
 
-// MustAuthenticate tells whether s has to say who it is before anything else.
-func (ex *Executor) MustAuthenticate(s *Session) bool { return !s.Authenticated && !ex.Users.Open() }
+// origin is where a command comes from. ACL LOG and the error texts name it.
+type origin uint8
 
-// allows tells whether the user of s may run cmd with args. It is small enough to be
-// inlined: most users may do anything.
-func (ex *Executor) allows(s *Session, cmd *Command, args [][]byte) bool {
-	return s.User == nil || s.User.Free || ex.permits(s.User, cmd, args)
+const (
+	fromClient origin = iota
+	fromExec
+	fromScript
+)
+
+// check returns nil if the user of s may run cmd. It is small enough to be inlined: most users may do
+// anything. Otherwise it counts and logs the refusal and returns the error to answer.
+func (p *permissions) check(s *Session, cmd *Command, args [][]byte, from origin) error {
+	if s.User == nil || s.User.Free {
+		return nil
+	}
+	return p.checkRules(s, cmd, args, from)
 }
 
-func (ex *Executor) permits(u *acl.User, cmd *Command, args [][]byte) bool {
-	d, _ := u.Check(ex.requested(u, cmd, args))
+func (p *permissions) checkRules(s *Session, cmd *Command, args [][]byte, from origin) error {
+	d, at := s.User.Check(p.requested(s.User, cmd, args))
+	if d == acl.Allowed {
+		return nil
+	}
+	object := cmd.Name
+	if d != acl.DeniedCommand {
+		object = string(args[at])
+	}
+	p.log(s, d, s.context(from), object, s.User.Name)
+	switch from {
+	case fromExec:
+		return errRulesChanged(d)
+	case fromScript:
+		return store.Error("ERR ACL failure in script: " + refusal(d, s.User, cmd))
+	}
+	return store.Error("NOPERM " + refusal(d, s.User, cmd))
+}
+
+// allows is check for questions: it logs nothing.
+func (p *permissions) allows(s *Session, cmd *Command, args [][]byte) bool {
+	if s.User == nil || s.User.Free {
+		return true
+	}
+	d, _ := s.User.Check(p.requested(s.User, cmd, args))
 	return d == acl.Allowed
 }
 
-// requested is a request as permissions see it, good until the next one.
-func (ex *Executor) requested(u *acl.User, cmd *Command, args [][]byte) *acl.Request {
-	r := &ex.request
+// allowsAllKeys reports whether the user may read keys that the arguments of a request do not name.
+func (p *permissions) allowsAllKeys(c *Call) bool {
+	u := c.Sess.User
+	return u == nil || u.Free || u.CheckWithAllKeys(p.requested(u, c.Cmd, c.Args), acl.ReadKey)
+}
+
+// requested describes a request to package acl. The result is valid until the next call.
+func (p *permissions) requested(u *acl.User, cmd *Command, args [][]byte) *acl.Request {
+	r := &p.request
 	r.Command, r.Args, r.Keys = &cmd.ACL, args, r.Keys[:0]
 	if len(cmd.Keys) == 0 || !u.NeedsKeys() {
 		return r
 	}
-	ex.keys = cmd.AppendKeys(ex.keys[:0], args)
-	for _, k := range ex.keys {
+	p.ex.keys = cmd.AppendKeys(p.ex.keys[:0], args)
+	for _, k := range p.ex.keys {
 		r.Keys = append(r.Keys, acl.Key{Index: k.Index, Use: k.Flags.use()})
 	}
 	return r
 }
 
-// use is what a command that has a key with these flags does with its data.
+// log counts a refusal and adds it to ACL LOG.
+func (p *permissions) log(s *Session, d acl.Denial, context, object, user string) {
+	ex := p.ex
+	ex.Stats.Denied[d]++
+	ex.ACLLog.Add(acl.Entry{
+		Reason: d, Context: context, Object: object, User: user, Client: ex.Host.Describe(s), LastSeen: ex.KS.Now,
+	}, ex.Cfg.ACLLogMaxLen)
+}
+
+// use returns how a command with these key flags uses the data of the key.
 func (f KeyFlag) use() (u acl.Use) {
 	if f&Access != 0 {
 		u |= acl.ReadKey
@@ -50,64 +97,18 @@ func (f KeyFlag) use() (u acl.Use) {
 	return u
 }
 
-// mayReadAllKeys tells whether the command under way may look at keys that its
-// arguments do not name.
-func (c *Call) mayReadAllKeys() bool {
-	u := c.Sess.User
-	return u == nil || u.Free || u.CheckWithAllKeys(c.Ex.requested(u, c.Cmd, c.Args), acl.ReadKey)
-}
-
-// denied notes that the user of s may not run cmd, and returns why.
-func (ex *Executor) denied(s *Session, cmd *Command, args [][]byte, context string) acl.Denial {
-	d, at := s.User.Check(ex.requested(s.User, cmd, args))
-	object := cmd.Name
-	if d != acl.DeniedCommand {
-		object = string(args[at])
-	}
-	ex.noteDenial(s, d, context, object, s.User.Name)
-	return d
-}
-
-// noteDenial counts a refusal and puts it into the log.
-func (ex *Executor) noteDenial(s *Session, d acl.Denial, context, object, user string) {
-	ex.Stats.Denied[d]++
-	ex.ACLLog.Add(acl.Entry{
-		Reason: d, Context: context, Object: object, User: user, Client: ex.Host.Describe(s), LastSeen: ex.KS.Now,
-	}, ex.Cfg.ACLLogMaxLen)
-}
-
-// context is where a command of s that is refused came from.
-func (s *Session) context() string {
-	if s.InMulti() {
+// context returns the context of a refusal in ACL LOG.
+func (s *Session) context(from origin) string {
+	switch {
+	case from == fromScript:
+		return "lua"
+	case from == fromExec || s.InMulti():
 		return "multi"
 	}
 	return "toplevel"
 }
 
-func (ex *Executor) errNoPerm(s *Session, cmd *Command, args [][]byte) error {
-	return store.Error("NOPERM " + refusal(ex.denied(s, cmd, args, s.context()), s.User, cmd))
-}
-
-func (ex *Executor) errNoPermInScript(s *Session, cmd *Command, args [][]byte) error {
-	return store.Error("ERR ACL failure in script: " + refusal(ex.denied(s, cmd, args, "lua"), s.User, cmd))
-}
-
-// errNoPermInExec is for a command that could be queued, by a user who has lost the
-// permission since.
-func (ex *Executor) errNoPermInExec(s *Session, cmd *Command, args [][]byte) error {
-	var why string
-	switch ex.denied(s, cmd, args, "multi") {
-	case acl.DeniedKey:
-		why = "no permission to touch the specified keys"
-	case acl.DeniedChannel:
-		why = "no permission to access one of the channels used as arguments"
-	default:
-		why = "no permission to execute the command or subcommand"
-	}
-	return store.Error("NOPERM ACLs rules changed between the moment the transaction was accumulated and the EXEC call. This command is no longer allowed for the following reason: " + why)
-}
-
-// refusal is a denial in words that name no key (acl.c: getAclErrorMessage).
+// refusal words a denial without the name of a key (acl.c: getAclErrorMessage).
 func refusal(d acl.Denial, u *acl.User, cmd *Command) string {
 	switch d {
 	case acl.DeniedKey:
@@ -118,11 +119,10 @@ func refusal(d acl.Denial, u *acl.User, cmd *Command) string {
 	return "User " + u.Name + " has no permissions to run the '" + cmd.Name + "' command"
 }
 
-// scriptMay is redis.acl_check_cmd.
-func (ex *Executor) scriptMay(args [][]byte) (allowed, known bool) {
-	cmd := ex.Table.Lookup(args)
-	if cmd == nil || cmd.Subs != nil && len(args) > 1 {
-		return false, false
-	}
-	return ex.allows(ex.script.by, cmd, args), true
+// Anonymous sets the user of a new connection (networking.c: clientSetDefaultAuth).
+func (ex *Executor) Anonymous(s *Session) {
+	s.User, s.Authenticated = ex.Users.Default, ex.Users.Open()
 }
+
+// MustAuthenticate reports whether s may only authenticate for now.
+func (ex *Executor) MustAuthenticate(s *Session) bool { return !s.Authenticated && !ex.Users.Open() }

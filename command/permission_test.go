@@ -18,8 +18,8 @@ func TestAPermissionIsCheckedWithoutAllocating(t *testing.T) {
 	for _, line := range []string{"get k1", "mget k1 k2 r1", "set k1 v", "zunionstore k1 2 r1 r2", "publish c hello"} {
 		args, w := words(line), &resp.Writer{Proto: 2, Buf: make([]byte, 0, 4096)}
 		cmd := d.ex.Table.Lookup(args)
-		require.True(t, d.ex.allows(&d.s, cmd, args), line)
-		require.Zero(t, testing.AllocsPerRun(100, func() { d.ex.allows(&d.s, cmd, args) }), line)
+		require.NoError(t, d.ex.permissions.check(&d.s, cmd, args, fromClient), line)
+		require.Zero(t, testing.AllocsPerRun(100, func() { _ = d.ex.permissions.check(&d.s, cmd, args, fromClient) }), line)
 		d.ex.Do(&d.s, args, w)
 		require.NotContains(t, string(w.Buf), "NOPERM", line)
 	}

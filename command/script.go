@@ -6,9 +6,25 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// scripting is the running script and its rights (script.h: scriptRunCtx). Scripts do not nest,
-// so at most one runs.
-type scripting struct {
+// Scripts runs Lua: the scripts of EVAL and the functions of FCALL (eval.c, functions.c, script.c).
+//
+//	EVAL ──> begin ──> luaeval.Engine.Run ──> Executor.finish
+//	                      │        ^
+//	        redis.call    v        │ a reply
+//	                     call ──> Executor.run
+//
+// A script runs inside its command, on the same goroutine. Its commands have Calls of their own: see
+// Executor.calls.
+type Scripts struct {
+	ex        *Executor
+	engine    *luaeval.Engine // nil before the first script: a server without scripts has none
+	functions *luaeval.Libraries
+	run       scriptRun
+}
+
+// scriptRun is the running script and its rights (script.h: scriptRunCtx). Scripts do not nest, so at
+// most one runs.
+type scriptRun struct {
 	on       bool
 	by       *Session // the client that runs it
 	db       int      // the database selected before
@@ -21,32 +37,26 @@ type scripting struct {
 	wrote    bool  // has called a write command: SCRIPT KILL is refused
 	busy     bool  // exceeds busy-reply-threshold: other clients are served meanwhile
 	killed   bool  // ends at the next poll
-	failed   int64 // errors in its reply: see scriptFailed
+	failed   int64 // errors in its reply: see countFailure
 	broken   bool  // one of them is an error of its own
 }
 
-// lua returns the engine of EVAL. The first script makes it: a server without scripts has none.
-func (ex *Executor) lua() *luaeval.Engine {
-	if ex.engine == nil {
-		ex.engine = luaeval.New(ex.luaOptions())
+// lua returns the engine. The first call makes it.
+func (sc *Scripts) lua() *luaeval.Engine {
+	if sc.engine == nil {
+		sc.engine = luaeval.New(sc.options())
 	}
-	return ex.engine
+	return sc.engine
 }
 
-// SeedScripts restarts math.random from the seed, as a restart of the server does.
-func (ex *Executor) SeedScripts() {
-	if ex.engine != nil {
-		ex.engine.SeedRandom(uint32(ex.Cfg.Seed))
-	}
-}
-
-// luaOptions holds the callbacks through which an engine reaches the executor.
-func (ex *Executor) luaOptions() luaeval.Options {
+// options holds the callbacks through which the engine reaches the executor.
+func (sc *Scripts) options() luaeval.Options {
+	ex := sc.ex
 	return luaeval.Options{
-		Call:     ex.callFromScript,
-		Poll:     ex.pollScript,
-		Failed:   ex.scriptFailed,
-		CheckACL: ex.scriptMay,
+		Call:     sc.call,
+		Poll:     sc.poll,
+		Failed:   sc.countFailure,
+		CheckACL: sc.mayCall,
 		Log:      func(level int, text string) { ex.Host.Log(".-*#"[level], "%s", text) },
 		Clock:    ex.Clock.Mono,
 		Held:     func() int64 { return int64(ex.KS.Bytes()) },
@@ -69,9 +79,8 @@ func versionNumber(version string) (n int) {
 	return n
 }
 
-// beginScript starts a script or a function, unless its flags forbid it
-// (script.c: scriptPrepareForRun).
-func (ex *Executor) beginScript(c *Call, name string, flags luaeval.Flags) error {
+// begin starts a script or a function, unless its flags forbid it (script.c: scriptPrepareForRun).
+func (sc *Scripts) begin(c *Call, name string, flags luaeval.Flags) error {
 	readOnly := c.Cmd.Flags&ReadOnly != 0
 	declared := flags&luaeval.Compat == 0
 	noWrites := declared && flags&luaeval.NoWrites != 0
@@ -80,45 +89,31 @@ func (ex *Executor) beginScript(c *Call, name string, flags luaeval.Flags) error
 		if readOnly {
 			return errWriteFlag
 		}
-		if ex.lacksMemory() && !allowOOM {
+		if sc.ex.Eviction.lacking() && !allowOOM {
 			return errScriptOOM
 		}
 	}
-	ex.script = scripting{
-		on: true, by: c.Sess, db: c.Sess.DB, name: name, args: c.Args, started: ex.mono,
+	sc.run = scriptRun{
+		on: true, by: c.Sess, db: c.Sess.DB, name: name, args: c.Args, started: sc.ex.mono,
 		readOnly: readOnly || noWrites, allowOOM: allowOOM,
 	}
-	ex.Depth++
+	sc.ex.Depth++
 	return nil
 }
 
-// endScript undoes beginScript. A SELECT of the script ends with it.
-func (ex *Executor) endScript(cmd *Command) {
-	ex.Depth--
-	ex.script.by.DB = ex.script.db
-	cmd.Calls.Failed += ex.script.failed
-	ex.script.on, ex.script.busy = false, false
+// end undoes begin. A SELECT of the script ends with it.
+func (sc *Scripts) end(cmd *Command) {
+	sc.ex.Depth--
+	sc.run.by.DB = sc.run.db
+	cmd.Calls.Failed += sc.run.failed
+	sc.run.on, sc.run.busy = false, false
 }
 
-// scriptFailed counts an error in a script's reply as a failure of EVAL. Each error of a called
-// command counts, and was counted in the error statistics already. All errors of the script's
-// own count as one (networking.c: afterErrorReply).
-func (ex *Executor) scriptFailed(text string, ofCommand bool) {
-	if ofCommand {
-		ex.script.failed++
-		return
-	}
-	if !ex.script.broken {
-		ex.script.broken = true
-		ex.script.failed++
-	}
-	ex.countError(text)
-}
-
-// callFromScript runs the command of redis.call. Its reply goes to w.
-func (ex *Executor) callFromScript(args [][]byte, w *resp.Writer) {
+// call runs the command of redis.call. Its reply goes to w.
+func (sc *Scripts) call(args [][]byte, w *resp.Writer) {
+	ex := sc.ex
 	cmd := ex.Table.Lookup(args)
-	if err := ex.admitFromScript(cmd, args); err != nil {
+	if err := ex.admitCall(cmd, args); err != nil {
 		if cmd != nil {
 			cmd.Calls.Rejected++
 		}
@@ -126,83 +121,38 @@ func (ex *Executor) callFromScript(args [][]byte, w *resp.Writer) {
 		return
 	}
 	if cmd.Flags&Write != 0 {
-		ex.script.wrote = true
+		sc.run.wrote = true
 	}
 	mark := len(w.Buf)
-	ex.run(cmd, ex.script.by, args, w, mark, ex.Clock.Mono())
+	ex.run(cmd, sc.run.by, args, w, mark, ex.Clock.Mono())
 	if ex.Observed {
-		ex.Host.Called(ex.script.by, cmd, args, w.Buf[mark:], ex.script.name)
+		ex.Host.Called(sc.run.by, cmd, args, w.Buf[mark:], sc.run.name)
 	}
 }
 
-// admitFromScript decides whether the script may call cmd (script.c: scriptCall). After its first
-// write a script is not refused for lack of memory: half a script would be worse.
-func (ex *Executor) admitFromScript(cmd *Command, args [][]byte) error {
-	run := &ex.script
-	switch {
-	case cmd == nil || cmd.Subs != nil && len(args) > 1:
-		return errScriptUnknown
-	case !cmd.takes(len(args)):
-		return errScriptArity
-	case cmd.Flags&NoScript != 0 && !ex.permitsInScript(cmd):
-		return errNotFromScript
-	case !ex.allows(run.by, cmd, args):
-		return ex.errNoPermInScript(run.by, cmd, args)
-	case run.readOnly && cmd.Flags&(Write|MayReplicate) != 0:
-		return errScriptWrites
-	case cmd.Flags&DenyOOM != 0 && !run.wrote && !run.allowOOM && ex.lacksMemory():
-		return errOOM
+// countFailure counts an error in a script's reply as a failure of EVAL. Each error of a called
+// command counts, and was counted in the error statistics already. All errors of the script's own
+// count as one (networking.c: afterErrorReply).
+func (sc *Scripts) countFailure(text string, ofCommand bool) {
+	if ofCommand {
+		sc.run.failed++
+		return
 	}
-	return nil
+	if !sc.run.broken {
+		sc.run.broken = true
+		sc.run.failed++
+	}
+	sc.ex.countError(text)
 }
 
-// permitsInScript reports whether a script may call a command with the flag NoScript. It may only
-// after DEBUG SET-DISABLE-DENY-SCRIPTS, and never a command that starts a script, a transaction
-// or a subscription.
-func (ex *Executor) permitsInScript(cmd *Command) bool {
-	return ex.AllInScripts && (cmd.Group == "server" || cmd.Group == "connection")
+// mayCall answers redis.acl_check_cmd.
+func (sc *Scripts) mayCall(args [][]byte) (allowed, known bool) {
+	cmd := sc.ex.Table.Lookup(args)
+	if cmd == nil || cmd.lacksSubcommand(args) {
+		return false, false
+	}
+	return sc.ex.permissions.allows(sc.run.by, cmd, args), true
 }
 
-// InScript reports whether a script runs the current command.
-func (ex *Executor) InScript() bool { return ex.script.on }
-
-// ScriptMemory returns the number of cached scripts and, roughly, the bytes of their texts and of
-// the interpreter.
-func (ex *Executor) ScriptMemory() (scripts, kept, interpreter int) {
-	if ex.engine == nil {
-		return 0, 0, 0
-	}
-	return ex.engine.Len(), ex.engine.Mem(), ex.engine.StateMem()
-}
-
-// scriptFlags returns the flags of cmd. A script with a shebang replaces some of them by the flags
-// that it declares (eval.c: evalGetCommandFlags; script.c: scriptFlagsToCmdFlags).
-func (ex *Executor) scriptFlags(cmd *Command, args [][]byte) Flag {
-	declared := luaeval.Compat
-	switch cmd.Name {
-	case "eval", "eval_ro":
-		declared = luaeval.Declared(args[1])
-	case "evalsha", "evalsha_ro":
-		if script := ex.lua().Find(args[1]); script != nil {
-			declared = script.Header.Flags
-		}
-	case "fcall", "fcall_ro":
-		if f := ex.functions.Find(args[1]); f != nil {
-			declared = f.Flags
-		}
-	}
-	if declared&luaeval.Compat != 0 {
-		return cmd.Flags
-	}
-	flags := cmd.Flags &^ (Stale | DenyOOM | Write | MayReplicate)
-	if declared&(luaeval.AllowOOM|luaeval.NoWrites) == 0 {
-		flags |= DenyOOM
-	}
-	if declared&luaeval.NoWrites == 0 {
-		flags |= Write
-	}
-	if declared&luaeval.AllowStale != 0 {
-		flags |= Stale
-	}
-	return flags
-}
+// Running reports whether a script runs the current command.
+func (sc *Scripts) Running() bool { return sc.run.on }

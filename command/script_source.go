@@ -10,83 +10,133 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Script is the script that a request would run, by its SHA1 and text, or the function's
-// name and the text of its library; "" for none.
-func (ex *Executor) Script(c *Command, args [][]byte) (name, text string) {
+// flags returns the flags of a request that runs a script. A script with a shebang replaces some of
+// the command's flags by those that it declares
+// (eval.c: evalGetCommandFlags; script.c: scriptFlagsToCmdFlags).
+func (sc *Scripts) flags(cmd *Command, args [][]byte) Flag {
+	declared := luaeval.Compat
+	switch cmd.Name {
+	case "eval", "eval_ro":
+		declared = luaeval.Declared(args[1])
+	case "evalsha", "evalsha_ro":
+		if script := sc.lua().Find(args[1]); script != nil {
+			declared = script.Header.Flags
+		}
+	case "fcall", "fcall_ro":
+		if f := sc.functions.Find(args[1]); f != nil {
+			declared = f.Flags
+		}
+	}
+	if declared&luaeval.Compat != 0 {
+		return cmd.Flags
+	}
+	flags := cmd.Flags &^ (Stale | DenyOOM | Write | MayReplicate)
+	if declared&(luaeval.AllowOOM|luaeval.NoWrites) == 0 {
+		flags |= DenyOOM
+	}
+	if declared&luaeval.NoWrites == 0 {
+		flags |= Write
+	}
+	if declared&luaeval.AllowStale != 0 {
+		flags |= Stale
+	}
+	return flags
+}
+
+// Source returns the script that a request would run: its SHA1 and text, or the function's name and
+// the text of its library. Both are empty for a request that runs no script.
+func (sc *Scripts) Source(cmd *Command, args [][]byte) (name, text string) {
 	if len(args) < 2 {
 		return "", ""
 	}
-	switch c.Name {
+	switch cmd.Name {
 	case "eval", "eval_ro":
 		sum := sha1.Sum(args[1])
 		return hex.EncodeToString(sum[:]), string(args[1])
 	case "evalsha", "evalsha_ro":
-		if script := ex.lua().Find(args[1]); script != nil {
+		if script := sc.lua().Find(args[1]); script != nil {
 			return script.SHA, script.Body
 		}
 		return string(args[1]), ""
 	case "fcall", "fcall_ro":
-		return string(args[1]), ex.functionText(args[1])
+		return string(args[1]), sc.libraryOf(args[1])
 	}
 	return "", ""
 }
 
-func (ex *Executor) functionText(name []byte) string {
-	f := ex.functions.Find(name)
-	for _, library := range ex.functions.All() {
-		if f != nil && slices.ContainsFunc(library.Functions, func(other *luaeval.Function) bool { return other == f }) {
+// libraryOf returns the text of the library with the function called name.
+func (sc *Scripts) libraryOf(name []byte) string {
+	f := sc.functions.Find(name)
+	for _, library := range sc.functions.All() {
+		if f != nil && slices.Contains(library.Functions, f) {
 			return library.Code
 		}
 	}
 	return ""
 }
 
-// Code is what clients have loaded: the texts of scripts, and of function libraries.
+// Code is what clients have loaded: the texts of scripts and of function libraries.
 type Code struct{ Scripts, Libraries []string }
 
 // Code returns what is loaded now.
-func (ex *Executor) Code() (code Code) {
-	if ex.engine != nil {
-		code.Scripts = ex.engine.Bodies()
+func (sc *Scripts) Code() (code Code) {
+	if sc.engine != nil {
+		code.Scripts = sc.engine.Bodies()
 	}
-	for _, library := range ex.functions.All() {
+	for _, library := range sc.functions.All() {
 		code.Libraries = append(code.Libraries, library.Code)
 	}
 	return code
 }
 
-// LoadCode has code take the place of what is loaded. It has been loaded before, so none of
-// it can be refused.
-func (ex *Executor) LoadCode(code Code) {
-	if ex.engine != nil {
-		ex.engine.Renew()
+// LoadCode replaces all scripts and libraries. code was loaded before, so no part of it fails.
+func (sc *Scripts) LoadCode(code Code) {
+	if sc.engine != nil {
+		sc.engine.Renew()
 	}
-	ex.functions = luaeval.NewLibraries()
+	sc.functions = luaeval.NewLibraries()
 	for _, body := range code.Scripts {
-		_, _ = ex.lua().Load([]byte(body))
+		_, _ = sc.lua().Load([]byte(body))
 	}
 	for _, text := range code.Libraries {
-		_, _ = ex.lua().LoadLibrary(ex.functions, []byte(text), false)
+		_, _ = sc.lua().LoadLibrary(sc.functions, []byte(text), false)
 	}
 }
 
-// FunctionMemory is how many libraries and functions there are, and about how many
-// bytes they take and the interpreter because of them.
-func (ex *Executor) FunctionMemory() (libraries, functions, bytes, interpreter int) {
-	libraries, functions = ex.functions.Len()
-	if ex.engine != nil {
-		interpreter = ex.engine.LibraryStateMem()
-	}
-	return libraries, functions, ex.functions.Mem(), interpreter
-}
-
-func (ex *Executor) restoreLibraries(payload []byte) (*luaeval.Libraries, error) {
-	code, err := rdb.RestoreLibraries(ex.payload(payload))
+// restoreLibraries loads the libraries of a payload of FUNCTION DUMP.
+func (sc *Scripts) restoreLibraries(payload []byte) (*luaeval.Libraries, error) {
+	code, err := rdb.RestoreLibraries(payload)
 	restored := luaeval.NewLibraries()
 	for _, text := range code {
-		if _, err := ex.lua().LoadLibrary(restored, text, false); err != nil {
+		if _, err := sc.lua().LoadLibrary(restored, text, false); err != nil {
 			return nil, store.Error(err.Error())
 		}
 	}
 	return restored, err
+}
+
+// SeedRandom restarts math.random from the seed, as a restart of the server does.
+func (sc *Scripts) SeedRandom() {
+	if sc.engine != nil {
+		sc.engine.SeedRandom(uint32(sc.ex.Cfg.Seed))
+	}
+}
+
+// Memory returns the number of cached scripts and, roughly, the bytes of their texts and of the
+// interpreter.
+func (sc *Scripts) Memory() (scripts, kept, interpreter int) {
+	if sc.engine == nil {
+		return 0, 0, 0
+	}
+	return sc.engine.Len(), sc.engine.Mem(), sc.engine.StateMem()
+}
+
+// FunctionMemory returns the number of libraries and of functions and, roughly, the bytes of the
+// libraries and of the interpreter for them.
+func (sc *Scripts) FunctionMemory() (libraries, functions, bytes, interpreter int) {
+	libraries, functions = sc.functions.Len()
+	if sc.engine != nil {
+		interpreter = sc.engine.LibraryStateMem()
+	}
+	return libraries, functions, sc.functions.Mem(), interpreter
 }

@@ -2,12 +2,11 @@ package command
 
 import "fmt"
 
-// Slowlog remembers the latest commands that took long (slowlog.c). The newest
-// entry is the last.
+// Slowlog holds the latest slow commands (slowlog.c). The newest entry is the last.
 type Slowlog struct {
 	entries []slowEntry
 	nextID  int64
-	bytes   int // of the entries
+	bytes   int // memory of the entries
 }
 
 type slowEntry struct {
@@ -15,6 +14,12 @@ type slowEntry struct {
 	args             []string
 	addr, name       string
 }
+
+// Limits of what an entry keeps of a command (slowlog.h: SLOWLOG_ENTRY_MAX_ARGC, _STRING).
+const (
+	slowlogArgs  = 32
+	slowlogBytes = 128
+)
 
 func (l *Slowlog) add(e slowEntry, maxLen int) {
 	e.id = l.nextID
@@ -24,6 +29,7 @@ func (l *Slowlog) add(e slowEntry, maxLen int) {
 	l.trim(maxLen)
 }
 
+// trim drops the oldest entries until there are at most maxLen.
 func (l *Slowlog) trim(maxLen int) {
 	if over := len(l.entries) - maxLen; over > 0 {
 		for i := range over {
@@ -43,6 +49,7 @@ func (e *slowEntry) mem() int {
 	return n
 }
 
+// slowlogCopy copies arguments and shortens what exceeds the limits (slowlog.c: slowlogCreateEntry).
 func slowlogCopy(args [][]byte) []string {
 	n := min(len(args), slowlogArgs)
 	kept := make([]string, n)
@@ -58,9 +65,3 @@ func slowlogCopy(args [][]byte) []string {
 	}
 	return kept
 }
-
-// What an entry keeps of a command is bounded (slowlog.h: SLOWLOG_ENTRY_MAX_ARGC, _STRING).
-const (
-	slowlogArgs  = 32
-	slowlogBytes = 128
-)

@@ -1,45 +1,89 @@
 package command
 
-import "github.com/miniredisd/miniredisd/store"
+import (
+	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/store"
+)
 
-// ResetStats forgets what CONFIG RESETSTAT forgets of the executor.
+// Stats are the executor's counters for INFO.
+type Stats struct {
+	Commands     int64 // executed
+	ErrorReplies int64
+	Denied       [acl.Denials]int64 // refusals of ACL rules, by reason
+
+	exceeded      int64 // ns for which maxmemory was exceeded in spite of eviction
+	exceededSince int64 // monotonic ns of the beginning, 0 while it is not
+}
+
+// exceeds notes whether the data exceeds maxmemory after eviction.
+func (st *Stats) exceeds(over bool, clock *Clock) {
+	switch {
+	case over && st.exceededSince == 0:
+		st.exceededSince = clock.Mono()
+	case !over && st.exceededSince != 0:
+		st.exceeded += clock.Mono() - st.exceededSince
+		st.exceededSince = 0
+	}
+}
+
+// EvictionExceeded returns for how long maxmemory was exceeded in spite of eviction, in ns: in total,
+// and in the current stretch (INFO: total_eviction_exceeded_time, current_eviction_exceeded_time).
+func (st *Stats) EvictionExceeded(clock *Clock) (total, current int64) {
+	if since := st.exceededSince; since != 0 {
+		current = clock.Mono() - since
+	}
+	return st.exceeded + current, current
+}
+
+// Calls are the counters of one command, for INFO commandstats.
+type Calls struct {
+	Count    int64 // executed
+	Nanos    int64 // spent executing
+	Rejected int64 // refused before execution
+	Failed   int64 // the command itself answered with an error
+
+	Latency *Histogram // nil before the first call, and while latency-tracking is off
+}
+
+func (c *Calls) observe(nanos int64) {
+	if c.Latency == nil {
+		c.Latency = &Histogram{}
+	}
+	c.Latency.add(nanos)
+}
+
+// ResetStats is the executor's part of CONFIG RESETSTAT.
 func (ex *Executor) ResetStats() {
 	ex.Stats = Stats{}
 	clear(ex.Errors)
-	dirty := ex.KS.Stats.Dirty
-	ex.KS.Stats = store.Stats{Dirty: dirty}
-	for _, cmd := range ex.Table.All() {
+	ex.KS.Stats = store.Stats{Dirty: ex.KS.Stats.Dirty}
+	for cmd := range ex.Table.each() {
 		cmd.Calls = Calls{}
-		for _, sub := range cmd.Subs {
-			sub.Calls = Calls{}
-		}
 	}
 }
 
-func (s *Calls) observe(nanos int64) {
-	if s.Latency == nil {
-		s.Latency = &Histogram{}
+// account counts a command that has ended (server.c: call).
+func (ex *Executor) account(cmd *Command, s *Session, args [][]byte, took int64) {
+	ex.Stats.Commands++
+	cmd.Calls.Count++
+	cmd.Calls.Nanos += took
+	if ex.Cfg.LatencyTracking {
+		cmd.Calls.observe(took)
 	}
-	s.Latency.add(nanos)
-}
-
-// ForgetLatencies drops the histograms, when latency-tracking is switched off.
-func (ex *Executor) ForgetLatencies() {
-	for _, cmd := range ex.Table.All() {
-		cmd.Calls.Latency = nil
-		for _, sub := range cmd.Subs {
-			sub.Calls.Latency = nil
-		}
+	if took >= ex.slow {
+		ex.noteSlow(cmd, s, args, took)
 	}
 }
 
-// noteSlow is the rest of run for a command that took long (slowlog.c:
-// slowlogPushEntryIfNeeded; latency.h: latencyAddSampleIfNeeded).
+// noteSlow notes a slow command in SLOWLOG and LATENCY (slowlog.c: slowlogPushEntryIfNeeded;
+// latency.h: latencyAddSampleIfNeeded).
 func (ex *Executor) noteSlow(cmd *Command, s *Session, args [][]byte, took int64) {
 	if limit := ex.Cfg.SlowlogSlowerThan; limit >= 0 && took/1e3 >= limit && cmd.Flags&SkipSlowlog == 0 {
-		e := slowEntry{unix: ex.KS.Now / 1000, micros: took / 1e3, args: slowlogCopy(redact(cmd, args)), addr: s.Addr, name: s.Name}
-		if ex.script.on {
-			e.addr, e.name = "?:0", "" // who calls is no client
+		e := slowEntry{
+			unix: ex.KS.Now / 1000, micros: took / 1e3, args: slowlogCopy(redact(cmd, args)), addr: s.Addr, name: s.Name,
+		}
+		if ex.Scripts.run.on {
+			e.addr, e.name = "?:0", "" // the script's own client, which has no connection
 		}
 		ex.slowlog.add(e, ex.Cfg.SlowlogMaxLen)
 	}
@@ -47,12 +91,5 @@ func (ex *Executor) noteSlow(cmd *Command, s *Session, args [][]byte, took int64
 	if cmd.Flags&Fast != 0 {
 		event = "fast-command"
 	}
-	ex.NoteLatency(event, took)
-}
-
-// NoteLatency notes an event if it took as long as latency-monitor-threshold.
-func (ex *Executor) NoteLatency(event string, took int64) {
-	if ms := ex.Cfg.LatencyMonitorThreshold; ms > 0 && took/1e6 >= ms {
-		ex.Latency.Add(event, ex.KS.Now/1000, took/1e6)
-	}
+	ex.Latency.Note(event, took)
 }

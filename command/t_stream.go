@@ -101,7 +101,7 @@ func xadd(c *Call) error {
 		return err
 	}
 	c.Changed(ClassStream, "xadd", key)
-	c.Ex.ready(c.DB.ID, key)
+	c.Ex.Waiters.ready(c.DB.ID, key)
 	if o.trims && s.Trim(o.trim) > 0 {
 		c.Notify(ClassStream, "xtrim", key)
 	}

@@ -226,7 +226,7 @@ func xgroupDestroy(c *Call) error {
 		return nil
 	}
 	c.changedGroup("xgroup-destroy", c.Args[2])
-	c.Ex.streamGone(c.DB, c.Args[2])
+	c.Ex.Waiters.streamGone(c.DB, c.Args[2])
 	c.Int(1)
 	return nil
 }

@@ -144,7 +144,7 @@ func parseXRead(c *Call, grouped bool) (o readOptions, err error) {
 		more := len(args) - i - 1
 		switch arg := args[i]; {
 		case more > 0 && is(arg, "block"):
-			if c.Ex.InScript() {
+			if c.Ex.Scripts.Running() {
 				return o, errorf("ERR %s command is not allowed with BLOCK option from scripts", args[0])
 			}
 			i++

@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -18,16 +19,6 @@ type Command struct {
 	Subs      map[string]*Command // subcommands by their own name
 	ACL       acl.Command         // as permissions see it
 	Calls     Calls
-}
-
-// Calls are the counters behind INFO commandstats.
-type Calls struct {
-	Count    int64 // executed
-	Nanos    int64 // spent executing
-	Rejected int64 // refused before execution
-	Failed   int64 // answered with an error by the command itself
-
-	Latency *Histogram // nil until the first call, and while latency-tracking is off
 }
 
 // Table finds commands by name.
@@ -180,6 +171,29 @@ func (t *Table) All() []*Command {
 	return slices.SortedFunc(maps.Values(t.byName), byName)
 }
 
+// each yields every command, a container before its subcommands, in no order.
+func (t *Table) each() iter.Seq[*Command] {
+	return func(yield func(*Command) bool) {
+		for _, cmd := range t.byName {
+			if !yield(cmd) {
+				return
+			}
+			for _, sub := range cmd.Subs {
+				if !yield(sub) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ForgetLatencies drops the histograms of all commands: latency-tracking is off.
+func (t *Table) ForgetLatencies() {
+	for cmd := range t.each() {
+		cmd.Calls.Latency = nil
+	}
+}
+
 // SubCommands returns the subcommands of a container, sorted by name.
 func (c *Command) SubCommands() []*Command {
 	return slices.SortedFunc(maps.Values(c.Subs), byName)
@@ -187,7 +201,10 @@ func (c *Command) SubCommands() []*Command {
 
 func byName(a, b *Command) int { return strings.Compare(a.Name, b.Name) }
 
-// takes tells whether n arguments, the name among them, are as many as cmd wants.
+// takes reports whether cmd accepts n arguments, its name included.
 func (c *Command) takes(n int) bool {
 	return n == c.Arity || c.Arity < 0 && n >= -c.Arity
 }
+
+// lacksSubcommand reports whether a request names a subcommand that cmd does not have.
+func (c *Command) lacksSubcommand(args [][]byte) bool { return c.Subs != nil && len(args) > 1 }

@@ -10,61 +10,69 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Clients that keep answers want to be told when these are no longer true. There
-// are two ways (tracking.c).
+// Client-side caching: clients cache values and the server tells them when a value changes
+// (tracking.c). There are two modes.
 //
-// The server remembers who has read which key, and tells of its next change, once.
-// Who wants to hear of more reads the key again:
+// By default the server records which client has read which key. The next change of the key sends
+// one message and deletes the record. The client must read the key again to hear of later changes:
 //
-//	GET k     ──> readers[k] = {5}         remember, when a read has run
+//	GET k     ──> readers[k] = {5}          remember, after a read has run
 //	SET k v   ──> ">2 invalidate [k]" to 5  invalidate, with every change
-//	              readers[k] is forgotten
+//	              readers[k] is deleted
 //
-// Or, with BCAST, it remembers nothing: the client is told of all changed keys with
-// its prefixes, those of one pass of the loop together.
+// In BCAST mode the server records no reads. The client hears of every changed key with one of its
+// prefixes, together for one pass of the loop.
 //
-// A key is its name alone, whatever database it is in: to forget too much is safe.
+// A record holds the name of a key without its database. A client may drop too much, never too little.
 
-// Tracker is what a session wants to be told of (CLIENT TRACKING). It stays with the
-// session once there is one; On tells whether it is in force.
+// Tracker is what CLIENT TRACKING has set for a session. It stays with the session for its memory;
+// On reports whether tracking is on.
 type Tracker struct {
 	On       bool
 	Bcast    bool
-	Redirect int64 // the client that gets the messages, 0 for the session's own
-	Broken   bool  // that client was not there any more
+	Redirect int64 // ID of the client that gets the messages, 0 for the session itself
+	Broken   bool  // that client has gone
 
-	optIn, optOut bool // only what CLIENT CACHING YES announces; all but what CACHING NO does
-	noLoop        bool // nothing about the session's own changes
-	announced     bool // CLIENT CACHING was called for the command or transaction to come
+	optIn, optOut bool // only reads after CLIENT CACHING YES; all reads but those after CACHING NO
+	noLoop        bool // no messages about the session's own changes
+	announced     bool // CLIENT CACHING was called for the next command or transaction
 
-	prefixes []string // BCAST's, sorted
-	bytes    int      // of these
+	prefixes []string // of BCAST, sorted
+	bytes    int      // memory of prefixes
 }
 
-// trackers is who is to be told of what.
-type trackers struct {
-	clients  map[int64]*Session    // with tracking on, by ID
-	readers  *store.Table[[]int64] // IDs of those who have read a key, ascending; some may be gone
+// Tracking records which clients cache which keys, and sends the invalidation messages.
+type Tracking struct {
+	ex       *Executor
+	clients  map[int64]*Session    // clients with tracking on, by ID
+	readers  *store.Table[[]int64] // for each key the IDs of its readers, ascending; some may have gone
 	items    int                   // IDs in readers
-	prefixes []*prefix             // sorted by name
-	fresh    bool                  // one of them has changed keys
-	pending  [][]byte              // keys that the running client is told of after its reply, nil for all keys
-	changed  int                   // bytes of the keys that have changed, in prefixes
-	effort   int                   // rounds in which readers stayed above its limit
+	prefixes []*prefix             // of all clients in BCAST mode, sorted by name
+	fresh    bool                  // a prefix has changed keys
+	pending  [][]byte              // keys to tell the running client after its reply; nil means all keys
+	changed  int                   // bytes of the changed keys in prefixes
+	effort   int                   // rounds in which readers stayed above its limit: see Limit
 }
 
-// prefix is the beginning of keys that clients in BCAST mode want to hear of.
+// prefix is one prefix of BCAST mode.
 type prefix struct {
 	name    string
 	clients []*Session
-	changed map[string]*Session // keys, and who has changed each last
+	changed map[string]*Session // changed keys, each with the session that changed it last
 }
 
-// Tracks tells whether s keeps answers.
+func newTracking(ex *Executor) Tracking {
+	return Tracking{ex: ex, clients: map[int64]*Session{}, readers: store.NewTable[[]int64](ex.KS.Seed)}
+}
+
+// active reports whether a change of a key may concern a client.
+func (t *Tracking) active() bool { return len(t.clients) > 0 || t.readers.Len() > 0 }
+
+// Tracks reports whether tracking is on for s.
 func (s *Session) Tracks() bool { return s.Tracker != nil && s.Tracker.On }
 
-// RedirectsTo is the client that gets the messages of s, 0 when it does so itself and
-// -1 when there are none.
+// RedirectsTo returns the ID of the client that gets the messages of s: 0 for s itself, -1 when
+// tracking is off.
 func (s *Session) RedirectsTo() int64 {
 	if !s.Tracks() {
 		return -1
@@ -72,29 +80,25 @@ func (s *Session) RedirectsTo() int64 {
 	return s.Tracker.Redirect
 }
 
-// track begins with what t says, or goes on with it in place of what was said before.
-func (ex *Executor) track(s *Session, t Tracker, prefixes [][]byte) {
-	if !s.Tracks() {
-		if ex.trackers.clients == nil {
-			ex.trackers.clients = map[int64]*Session{}
-		}
-		ex.trackers.clients[s.ID] = s
-		ex.observers++
-	}
+// start switches tracking on for s with the options of opts, or changes the options
+// (tracking.c: enableTracking). prefixes are added to those that s has.
+func (t *Tracking) start(s *Session, opts Tracker, prefixes [][]byte) {
+	t.clients[s.ID] = s
 	if s.Tracker == nil {
 		s.Tracker = &Tracker{}
 	}
-	t.On, t.announced, t.prefixes, t.bytes = true, s.Tracker.announced, s.Tracker.prefixes, s.Tracker.bytes
-	*s.Tracker = t
-	if t.Bcast && len(prefixes) == 0 {
+	old := s.Tracker
+	opts.On, opts.announced, opts.prefixes, opts.bytes = true, old.announced, old.prefixes, old.bytes
+	*s.Tracker = opts
+	if opts.Bcast && len(prefixes) == 0 {
 		prefixes = [][]byte{nil}
 	}
 	for _, name := range prefixes {
-		ex.trackPrefix(s, string(name))
+		t.addPrefix(s, string(name))
 	}
 }
 
-func (ex *Executor) trackPrefix(s *Session, name string) {
+func (t *Tracking) addPrefix(s *Session, name string) {
 	own := &s.Tracker.prefixes
 	i, known := slices.BinarySearch(*own, name)
 	if known {
@@ -102,77 +106,70 @@ func (ex *Executor) trackPrefix(s *Session, name string) {
 	}
 	*own = slices.Insert(*own, i, name)
 	s.Tracker.bytes += memPrefix + 2*len(name)
-	all := &ex.trackers.prefixes
-	i, known = slices.BinarySearchFunc(*all, name, (*prefix).compare)
+	i, known = slices.BinarySearchFunc(t.prefixes, name, (*prefix).compare)
 	if !known {
-		*all = slices.Insert(*all, i, &prefix{name: name, changed: map[string]*Session{}})
+		t.prefixes = slices.Insert(t.prefixes, i, &prefix{name: name, changed: map[string]*Session{}})
 	}
-	(*all)[i].clients = append((*all)[i].clients, s)
+	t.prefixes[i].clients = append(t.prefixes[i].clients, s)
 }
 
 func (p *prefix) compare(name string) int { return strings.Compare(p.name, name) }
 
-// untrack ends what track has begun. The keys s has read stay in the table until they
-// change: to look for them would take longer.
-func (ex *Executor) untrack(s *Session) {
+// stop switches tracking off for s (tracking.c: disableTracking). The records of its reads stay until
+// the keys change: a search for them would cost more.
+func (t *Tracking) stop(s *Session) {
 	if !s.Tracks() {
 		return
 	}
-	delete(ex.trackers.clients, s.ID)
-	ex.observers--
-	all := &ex.trackers.prefixes
+	delete(t.clients, s.ID)
 	for _, name := range s.Tracker.prefixes {
-		i, _ := slices.BinarySearchFunc(*all, name, (*prefix).compare)
-		p := (*all)[i]
+		i, _ := slices.BinarySearchFunc(t.prefixes, name, (*prefix).compare)
+		p := t.prefixes[i]
 		at := slices.Index(p.clients, s)
 		if p.clients = slices.Delete(p.clients, at, at+1); len(p.clients) == 0 {
-			*all = slices.Delete(*all, i, i+1)
+			t.prefixes = slices.Delete(t.prefixes, i, i+1)
 		}
 	}
-	*s.Tracker = Tracker{Redirect: s.Tracker.Redirect} // which messages that wait still go to
+	*s.Tracker = Tracker{Redirect: s.Tracker.Redirect} // pending messages still go there
 }
 
-// remember notes that the running client has read the keys of a command that has
-// run, for it or for its script.
-func (ex *Executor) remember(cmd *Command, args [][]byte) {
-	s := ex.running
+// remember records that the running client has read the keys of a command. A command that a script
+// calls counts as a read of the script's client (tracking.c: trackingRememberKeys).
+func (t *Tracking) remember(cmd *Command, args [][]byte) {
+	s := t.ex.running
 	if s == nil || !s.Tracks() || s.Tracker.Bcast || cmd.Group == "scripting" {
-		return // a script is not what reads, its commands are
+		return // EVAL_RO itself reads nothing, its commands do
 	}
-	if t := s.Tracker; t.optIn && !t.announced || t.optOut && t.announced {
+	if own := s.Tracker; own.optIn && !own.announced || own.optOut && own.announced {
 		return
 	}
-	ex.keys = cmd.AppendKeys(ex.keys[:0], args)
-	for _, key := range ex.keys {
-		n, added := ex.trackers.readers.Insert(args[key.Index])
-		if added {
-			ex.observers++
-		}
+	t.ex.keys = cmd.AppendKeys(t.ex.keys[:0], args)
+	for _, key := range t.ex.keys {
+		n, _ := t.readers.Insert(args[key.Index])
 		if i, known := slices.BinarySearch(n.Val, s.ID); !known {
 			n.Val = slices.Insert(n.Val, i, s.ID)
-			ex.trackers.items++
+			t.items++
 		}
 	}
 }
 
-// invalidate tells those who keep an answer that depends on key. It was changed by
-// a session, or by nobody's command when by is nil.
-func (ex *Executor) invalidate(key []byte, by *Session) {
-	for _, p := range ex.trackers.prefixes {
+// invalidate sends the messages about a changed key. by is the session that changed it, nil for none
+// (tracking.c: trackingInvalidateKey).
+func (t *Tracking) invalidate(key []byte, by *Session) {
+	for _, p := range t.prefixes {
 		if len(key) >= len(p.name) && string(key[:len(p.name)]) == p.name {
 			if _, known := p.changed[string(key)]; !known {
-				ex.trackers.changed += memWatch + len(key)
+				t.changed += memWatch + len(key)
 			}
 			p.changed[string(key)] = by
-			ex.trackers.fresh = true
+			t.fresh = true
 		}
 	}
-	ex.forget(key)
+	t.forget(key)
 }
 
-// forget tells the readers of key to drop what they keep, and drops their names.
-func (ex *Executor) forget(key []byte) {
-	t := &ex.trackers
+// forget tells the readers of key to drop it, and deletes the record.
+func (t *Tracking) forget(key []byte) {
 	n := t.readers.Find(key)
 	if n == nil {
 		return
@@ -180,57 +177,53 @@ func (ex *Executor) forget(key []byte) {
 	for _, id := range n.Val {
 		s := t.clients[id]
 		switch {
-		case s == nil || s.Tracker.Bcast || s.Tracker.noLoop && s == ex.running:
-		case s == ex.running && ex.executing:
+		case s == nil || s.Tracker.Bcast || s.Tracker.noLoop && s == t.ex.running:
+		case s == t.ex.running && t.ex.executing:
 			t.pending = append(t.pending, bytes.Clone(key))
 		default:
-			ex.tell(s, arrayOf(string(key)))
+			t.tell(s, arrayOf(string(key)))
 		}
 	}
 	t.items -= len(n.Val)
-	ex.observers--
 	t.readers.Delete(key)
 }
 
-// invalidateAll is for FLUSHALL, and for FLUSHDB, which cannot tell the keys of its
-// database from others. Everybody is told, whatever they have read.
-func (ex *Executor) invalidateAll() {
-	t := &ex.trackers
+// invalidateAll tells all tracking clients to drop all keys. It is for FLUSHALL, and for FLUSHDB,
+// because a record does not know the database of its key.
+func (t *Tracking) invalidateAll() {
 	for _, id := range slices.Sorted(maps.Keys(t.clients)) {
 		s := t.clients[id]
-		if s == ex.running && ex.executing {
+		if s == t.ex.running && t.ex.executing {
 			t.pending = append(t.pending, nil)
 		} else {
-			ex.tell(s, nullFor(s))
+			t.tell(s, nullFor(s))
 		}
 	}
-	ex.observers -= t.readers.Len()
-	t.readers, t.items = store.NewTable[[]int64](ex.KS.Seed), 0
+	t.readers, t.items = store.NewTable[[]int64](t.ex.KS.Seed), 0
 }
 
-// tellPending tells s, whose command has been answered, what this command has made
-// invalid of its own: before the reply it would be in the middle of EXEC's.
-func (ex *Executor) tellPending(s *Session) {
-	t := &ex.trackers
+// tellPending tells s, whose command has its reply, which of its own keys the command has
+// invalidated. Before the reply, the message would stand inside the reply to EXEC.
+func (t *Tracking) tellPending(s *Session) {
 	for _, key := range t.pending {
 		if key == nil {
-			ex.tell(s, nullFor(s))
+			t.tell(s, nullFor(s))
 		} else {
-			ex.tell(s, arrayOf(string(key)))
+			t.tell(s, arrayOf(string(key)))
 		}
 	}
 	clear(t.pending)
 	t.pending = t.pending[:0]
 }
 
-// Broadcast tells the clients in BCAST mode what has changed since it was last
-// called, at the end of the pass before.
-func (ex *Executor) Broadcast() {
-	if !ex.trackers.fresh {
+// Broadcast tells the clients in BCAST mode which keys have changed since the last call. The server
+// calls it at the end of each pass (tracking.c: trackingBroadcastInvalidationMessages).
+func (t *Tracking) Broadcast() {
+	if !t.fresh {
 		return
 	}
-	ex.trackers.fresh, ex.trackers.changed = false, 0
-	for _, p := range ex.trackers.prefixes {
+	t.fresh, t.changed = false, 0
+	for _, p := range t.prefixes {
 		if len(p.changed) == 0 {
 			continue
 		}
@@ -238,7 +231,7 @@ func (ex *Executor) Broadcast() {
 		all := arrayOf(keys...)
 		for _, s := range p.clients {
 			if !s.Tracker.noLoop {
-				ex.tell(s, all)
+				t.tell(s, all)
 				continue
 			}
 			others := make([]string, 0, len(keys))
@@ -248,29 +241,30 @@ func (ex *Executor) Broadcast() {
 				}
 			}
 			if len(others) > 0 {
-				ex.tell(s, arrayOf(others...))
+				t.tell(s, arrayOf(others...))
 			}
 		}
 		clear(p.changed)
 	}
 }
 
-// invalidationChannel is where a RESP2 client listens for the messages of others.
+// invalidationChannel is the channel on which a RESP2 client gets the messages of others.
 const invalidationChannel = "__redis__:invalidate"
 
-// tell sends a message of s to where s wants it. A RESP2 client can take it only
-// as a message of a channel, on a connection that is there for messages.
-func (ex *Executor) tell(s *Session, keys []byte) {
+// tell sends a message to s, or to the client that s redirects to. A RESP2 client gets it only as a
+// message of a channel, and only by redirection (tracking.c: sendTrackingMessage).
+func (t *Tracking) tell(s *Session, keys []byte) {
+	m := &t.ex.messages
 	to, redirected := s, s.Tracker.Redirect != 0
-	w := resp.Writer{Buf: ex.message[:0], Proto: 3}
+	w := resp.Writer{Buf: m.room[:0], Proto: 3}
 	if redirected {
-		if to = ex.Host.FindSession(s.Tracker.Redirect); to == nil {
+		if to = t.ex.Host.FindSession(s.Tracker.Redirect); to == nil {
 			s.Tracker.Broken = true
 			if s.Proto > 2 {
 				w.Push(2)
 				w.BulkString("tracking-redir-broken")
 				w.Int(s.Tracker.Redirect)
-				ex.post(s, w.Buf)
+				m.post(s, w.Buf)
 			}
 			return
 		}
@@ -287,11 +281,11 @@ func (ex *Executor) tell(s *Session, keys []byte) {
 		return
 	}
 	w.Raw(keys)
-	ex.post(to, w.Buf)
-	ex.keep(w.Buf)
+	m.post(to, w.Buf)
+	m.keep(w.Buf)
 }
 
-// arrayOf encodes keys, the same for both protocols.
+// arrayOf encodes keys. The bytes are the same in both protocols.
 func arrayOf(keys ...string) []byte {
 	var w resp.Writer
 	w.Array(len(keys))
@@ -301,25 +295,25 @@ func arrayOf(keys ...string) []byte {
 	return w.Buf
 }
 
-// nullFor stands for all keys, in the protocol of the client that tracks: also
-// where the message goes to another one (tracking.c: trackingInvalidateKeysOnFlush).
+// nullFor encodes the null that stands for all keys. Its protocol is that of the tracking client,
+// even if another client gets the message (tracking.c: trackingInvalidateKeysOnFlush).
 func nullFor(s *Session) []byte {
 	w := resp.Writer{Proto: s.Proto}
 	w.Null()
 	return w.Buf
 }
 
-// OverTracked reports whether LimitTracked has something to do.
-func (ex *Executor) OverTracked() bool {
-	most := ex.Cfg.TrackingTableMaxKeys
-	return most > 0 && ex.trackers.readers.Len() > most
+// OverLimit reports whether more keys are recorded than tracking-table-max-keys allows.
+func (t *Tracking) OverLimit() bool {
+	most := t.ex.Cfg.TrackingTableMaxKeys
+	return most > 0 && t.readers.Len() > most
 }
 
-// LimitTracked forgets keys at random until there are as few as
-// tracking-table-max-keys says. It does so in portions, and in larger ones the more
-// commands find that there are too many still.
-func (ex *Executor) LimitTracked() {
-	t, most := &ex.trackers, ex.Cfg.TrackingTableMaxKeys
+// Limit forgets random keys until tracking-table-max-keys is kept. One call forgets at most 100 keys,
+// and 100 more for each earlier call in a row that was not enough
+// (tracking.c: trackingLimitUsedSlots).
+func (t *Tracking) Limit() {
+	most := t.ex.Cfg.TrackingTableMaxKeys
 	if most == 0 {
 		return
 	}
@@ -328,20 +322,22 @@ func (ex *Executor) LimitTracked() {
 			t.effort++
 			return
 		}
-		ex.forget([]byte(t.readers.Random(ex.KS.Rand).Key))
+		t.forget([]byte(t.readers.Random(t.ex.KS.Rand).Key))
 	}
 	t.effort = 0
 }
 
-// TrackingStats are for INFO: clients that track, keys in the table, names of
-// clients there, and prefixes.
-func (ex *Executor) TrackingStats() (clients, keys, items, prefixes int) {
-	t := &ex.trackers
+// Stats returns the figures of INFO: clients that track, keys in the table, reader IDs in the table,
+// and prefixes.
+func (t *Tracking) Stats() (clients, keys, items, prefixes int) {
 	return len(t.clients), t.readers.Len(), t.items, len(t.prefixes)
 }
 
-// endAnnounced is called after every command: CLIENT's own do not count, and up
-// to EXEC a transaction is not over (networking.c: resetClient).
+// mem returns the bytes of the table of readers and of the changed keys.
+func (t *Tracking) mem() int { return t.readers.Mem() + memReader*t.items + t.changed }
+
+// endAnnounced ends the effect of CLIENT CACHING after a command. The subcommands of CLIENT do not
+// end it, and a transaction ends it with EXEC (networking.c: resetClient).
 func (s *Session) endAnnounced(cmd *Command) {
 	if s.InMulti() || cmd != nil && cmd.Container != nil && cmd.Container.Name == "client" {
 		return

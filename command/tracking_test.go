@@ -72,6 +72,6 @@ func TestReadersAreToldOnceOfEveryKeyTheyHaveRead(t *testing.T) {
 		ex.Leave(sessions[i])
 	}
 	do(0, "FLUSHALL")
-	require.Zero(t, ex.observers)
-	require.Zero(t, ex.trackers.items)
+	require.Zero(t, len(ex.Tracking.clients)+ex.Tracking.readers.Len())
+	require.Zero(t, ex.Tracking.items)
 }

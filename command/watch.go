@@ -1,41 +1,44 @@
 package command
 
-import (
-	"github.com/miniredisd/miniredisd/store"
-)
+import "github.com/miniredisd/miniredisd/store"
 
-// watched is one key that a session watches (multi.c: watchedKey). It stands in a
-// list of its transaction and in one of its key.
+// watchers records which transactions watch which keys (multi.c: watchForKey). While count is 0, a
+// change of a key costs one comparison.
+//
+//	dbs[0]["k"] ──> [ watched{by: tx1}, watched{by: tx2} ]
+//	                      ^                   ^
+//	tx1.watches ──────────┘   tx2.watches ────┘
+type watchers struct {
+	count int                     // watched keys, of all transactions
+	dbs   []map[string][]*watched // by database and key; a map is nil before its first key
+}
+
+// watched is one key that a transaction watches (multi.c: watchedKey).
 type watched struct {
 	by    *Transaction
 	db    int
 	key   string
-	index int  // in the key's list
-	stale bool // its time had come when it was watched: to be deleted is no change
-}
-
-// watchers is who watches which key of which database. Without anybody, a change
-// costs a look at count.
-type watchers struct {
-	count int
-	dbs   []map[string][]*watched
+	index int  // position in the list of the key
+	stale bool // the key was overdue when it was watched: its deletion is no change
 }
 
 // keepWatches is the number of watched keys that an idle transaction keeps room for.
 const keepWatches = 64
 
-func (ex *Executor) watch(t *Transaction, db *store.DB, key []byte) {
-	if ex.watchers.dbs == nil {
-		ex.watchers.dbs = make([]map[string][]*watched, len(ex.KS.DBs))
+func newWatchers(databases int) watchers {
+	return watchers{dbs: make([]map[string][]*watched, databases)}
+}
+
+// watch adds key to the keys of t. A key that t watches already is not added again.
+func (ws *watchers) watch(t *Transaction, db *store.DB, key []byte) {
+	keys := ws.dbs[db.ID]
+	if keys == nil {
+		keys = map[string][]*watched{}
+		ws.dbs[db.ID] = keys
 	}
-	of := ex.watchers.dbs[db.ID]
-	if of == nil {
-		of = map[string][]*watched{}
-		ex.watchers.dbs[db.ID] = of
-	}
-	// Either list may be very long. The shorter one says as well whether t watches key already.
+	// Either list may be very long. The shorter one also shows whether t watches key already.
 	list := t.watches
-	if all := of[string(key)]; len(all) < len(list) {
+	if all := keys[string(key)]; len(all) < len(list) {
 		list = all
 	}
 	for _, w := range list {
@@ -44,32 +47,30 @@ func (ex *Executor) watch(t *Transaction, db *store.DB, key []byte) {
 		}
 	}
 	w := &watched{
-		by: t, db: db.ID, key: string(key), index: len(of[string(key)]), stale: db.Peek(key).Overdue(),
+		by: t, db: db.ID, key: string(key), index: len(keys[string(key)]), stale: db.Peek(key).Overdue(),
 	}
-	of[w.key] = append(of[w.key], w)
+	keys[w.key] = append(keys[w.key], w)
 	t.watches = append(t.watches, w)
 	t.watchBytes += len(key)
-	ex.watchers.count++
-	ex.observers++
+	ws.count++
 }
 
-// unwatch forgets all that t watches.
-func (ex *Executor) unwatch(t *Transaction) {
+// unwatch removes all keys of t.
+func (ws *watchers) unwatch(t *Transaction) {
 	for _, w := range t.watches {
-		of := ex.watchers.dbs[w.db]
-		list := of[w.key]
+		keys := ws.dbs[w.db]
+		list := keys[w.key]
 		last := len(list) - 1
 		if last == 0 {
-			delete(of, w.key)
+			delete(keys, w.key)
 			continue
 		}
 		list[w.index] = list[last]
 		list[w.index].index = w.index
 		list[last] = nil
-		of[w.key] = list[:last]
+		keys[w.key] = list[:last]
 	}
-	ex.watchers.count -= len(t.watches)
-	ex.observers -= len(t.watches)
+	ws.count -= len(t.watches)
 	t.watchBytes = 0
 	clear(t.watches)
 	t.watches = t.watches[:0]
@@ -78,31 +79,37 @@ func (ex *Executor) unwatch(t *Transaction) {
 	}
 }
 
-// touch tells those who watch key that it has changed.
-func (ex *Executor) touch(db int, key []byte) {
-	for _, w := range ex.watchers.dbs[db][string(key)] {
+// touch marks the transactions that watch key: a command has changed it (multi.c: touchWatchedKey).
+func (ws *watchers) touch(db int, key []byte) {
+	if ws.count == 0 {
+		return
+	}
+	for _, w := range ws.dbs[db][string(key)] {
 		w.by.Dirty = true
 	}
 }
 
-// vanished is touch for a key that was deleted without a command's asking for it.
-func (ex *Executor) vanished(db int, key string) {
-	for _, w := range ex.watchers.dbs[db][key] {
+// removed is touch for a key that expired or was evicted.
+func (ws *watchers) removed(db int, key string) {
+	if ws.count == 0 {
+		return
+	}
+	for _, w := range ws.dbs[db][key] {
 		if w.stale {
-			w.stale = false // gone already for whoever watched it
+			w.stale = false // for its watcher the key was gone before
 			continue
 		}
 		w.by.Dirty = true
 	}
 }
 
-// replaced tells those who watch a key of from that to has taken the place of the
-// whole database; nil for nothing (multi.c: touchAllWatchedKeysInDb).
-func (ex *Executor) replaced(from, to *store.DB) {
-	if ex.watchers.count == 0 {
+// replaced is touch for all keys of a database whose content becomes that of to. A nil to stands for
+// an empty database (multi.c: touchAllWatchedKeysInDb).
+func (ws *watchers) replaced(from, to *store.DB) {
+	if ws.count == 0 {
 		return
 	}
-	for key, list := range ex.watchers.dbs[from.ID] {
+	for key, list := range ws.dbs[from.ID] {
 		before := from.Peek([]byte(key)).Exists()
 		after, due := false, false
 		if to != nil {
@@ -126,14 +133,14 @@ func (ex *Executor) replaced(from, to *store.DB) {
 	}
 }
 
-// watchedIsDue tells whether the time of a key has come since it was watched,
-// though nobody has deleted it yet.
-func (ex *Executor) watchedIsDue(t *Transaction) bool {
+// watchesOverdue reports whether the time of a watched key has come since WATCH, although the key is
+// not deleted yet (multi.c: isWatchedKeyExpired).
+func (t *Transaction) watchesOverdue(ks *store.Keyspace) bool {
 	for _, w := range t.watches {
 		if w.stale {
 			continue
 		}
-		if ex.KS.DBs[w.db].Peek([]byte(w.key)).Overdue() {
+		if ks.DBs[w.db].Peek([]byte(w.key)).Overdue() {
 			return true
 		}
 	}

@@ -133,7 +133,7 @@ func (s *Server) close(c *client) {
 	case !c.closed:
 		c.closed = true
 		s.weigh(c)
-		s.ex.StopWaiting(&c.sess)
+		s.ex.Waiters.Remove(&c.sess)
 		s.closing = append(s.closing, c)
 	}
 }

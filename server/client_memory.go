@@ -147,7 +147,7 @@ func (s *Server) evictMore() {
 	}
 	defer s.recoverCommand(nil)
 	s.evicting = false
-	if s.ex.EvictMore() {
+	if s.ex.Eviction.Continue() {
 		s.evicting = true
 	}
 }

@@ -94,7 +94,7 @@ func (s *Server) apply(name string) error {
 		s.warnOfOpenLab()
 	case "latency-tracking":
 		if !s.cfg.LatencyTracking {
-			s.ex.ForgetLatencies()
+			s.ex.Table.ForgetLatencies()
 		}
 	}
 	s.setOutputTrigger()

@@ -13,7 +13,7 @@ const (
 // debugReload saves and loads the data as Redis does, but in memory, not in a file. NOSAVE loads
 // what the last RELOAD saved.
 func (s *Server) debugReload(c *command.Call, options [][]byte) error {
-	if c.Ex.InScript() { // reloading would delete the running function
+	if c.Ex.Scripts.Running() { // reloading would delete the running function
 		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
 	}
 	save, flush, merge := true, true, false

@@ -151,8 +151,8 @@ func (s *Server) infoClients(r *report) {
 			timed++
 		}
 	}
-	keys, orGone := s.ex.BlockedKeys()
-	tracking, _, _, _ := s.ex.TrackingStats()
+	keys, orGone := s.ex.Waiters.Keys()
+	tracking, _, _, _ := s.ex.Tracking.Stats()
 	r.fields("connected_clients", len(s.order), "cluster_connections", 0, "maxclients", s.cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
 		"blocked_clients", s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
@@ -178,8 +178,8 @@ func (s *Server) infoDebug(r *report) {
 
 func (s *Server) infoStats(r *report) {
 	in, out := s.stats.NetIn, s.stats.NetOut
-	_, keys, items, prefixes := s.ex.TrackingStats()
-	exceeded, exceedsFor := s.ex.EvictionExceeded()
+	_, keys, items, prefixes := s.ex.Tracking.Stats()
+	exceeded, exceedsFor := s.ex.Stats.EvictionExceeded(s.ex.Clock)
 	r.fields("total_connections_received", s.stats.Connections, "total_commands_processed", s.ex.Stats.Commands,
 		"instantaneous_ops_per_sec", int64(s.rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,

@@ -83,8 +83,8 @@ func (s *Server) infoMemory(r *report) {
 	r.line("used_memory_dataset_perc:%.2f%%", percent(dataset, used-startupMemory))
 	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)
 	r.memory("total_system_memory", int(sys.Totalram)*int(sys.Unit))
-	scripts, kept, interpreter := s.ex.ScriptMemory()
-	libraries, functions, functionBytes, forFunctions := s.ex.FunctionMemory()
+	scripts, kept, interpreter := s.ex.Scripts.Memory()
+	libraries, functions, functionBytes, forFunctions := s.ex.Scripts.FunctionMemory()
 	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter,
 		"used_memory_lua_human", human(interpreter), "used_memory_scripts_eval", kept,
 		"number_of_cached_scripts", scripts, "number_of_functions", functions, "number_of_libraries", libraries,

@@ -38,9 +38,9 @@ func (s *Server) memoryStats(c *command.Call) error {
 	st.num("clients.normal", s.clientMemory())
 	st.num("cluster.links", 0)
 	st.num("aof.buffer", 0)
-	_, kept, _ := s.ex.ScriptMemory()
+	_, kept, _ := s.ex.Scripts.Memory()
 	st.num("lua.caches", kept)
-	_, _, functions, _ := s.ex.FunctionMemory()
+	_, _, functions, _ := s.ex.Scripts.FunctionMemory()
 	st.num("functions.caches", functions)
 	keys := s.tableStats(&st)
 	dataset := used - s.ex.KS.Overhead

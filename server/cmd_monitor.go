@@ -42,7 +42,7 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 	b = strconv.AppendInt(b, int64(sess.DB), 10)
 	b = append(b, ' ')
 	switch {
-	case s.ex.InScript():
+	case s.ex.Scripts.Running():
 		b = append(b, "lua"...)
 	case len(sess.Addr) > 0 && sess.Addr[0] == '/':
 		b = append(b, "unix:"...)

@@ -109,7 +109,7 @@ func (s *Server) shutdown(c *command.Call) error {
 	if abort {
 		return store.Error("ERR No shutdown in progress.")
 	}
-	if busy := c.Ex.Busy(); busy != nil && !nosave {
+	if busy := c.Ex.Scripts.Busy(); busy != nil && !nosave {
 		return busy // a script must not be cut in the middle
 	}
 	if save {

@@ -123,7 +123,7 @@ func (s *Server) unpause() {
 // command, or a pause is over.
 func (s *Server) serveReady() {
 	defer s.recoverCommand(nil)
-	s.ex.ServeReady()
+	s.ex.Waiters.ServeReady()
 }
 
 // after calls fn when d has passed of the time by which timeouts are counted (Clock.Timeline).

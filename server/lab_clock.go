@@ -126,7 +126,7 @@ func (l *labState) advance(m *move) {
 	if m.after != nil {
 		m.after()
 	}
-	l.ex.Broadcast()
+	l.ex.Tracking.Broadcast()
 	l.write() // what has happened is on the wire before the reply
 	if c := l.withID(m.id); c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
 		l.ex.Unblock(&c.sess, nil)

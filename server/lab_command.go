@@ -148,7 +148,7 @@ func (l *labState) wordsRow(name, syntax string, arity int, complexity, summary 
 			return labError(verb, "'%s' is too much", lab.Printable(string(args[w.most])))
 		}
 		if w.flags&command.AllowBusy == 0 {
-			if err := l.ex.Busy(); err != nil {
+			if err := l.ex.Scripts.Busy(); err != nil {
 				return err
 			}
 		}

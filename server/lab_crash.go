@@ -105,7 +105,7 @@ func (l *labState) crash() {
 		l.deferred = append(l.deferred, l.crash)
 		return
 	}
-	l.ex.Broadcast()
+	l.ex.Tracking.Broadcast()
 	end := l.crashing
 	l.crashing = nil
 	for _, c := range l.order {
@@ -148,7 +148,7 @@ func (l *labState) crash() {
 func (l *labState) startAgain(keep bool) {
 	var code command.Code
 	if keep {
-		code.Libraries = l.ex.Code().Libraries
+		code.Libraries = l.ex.Scripts.Code().Libraries
 		l.ks.Stats = store.Stats{}
 	} else {
 		l.ks = newKeyspace(l.cfg)
@@ -159,7 +159,7 @@ func (l *labState) startAgain(keep bool) {
 	if err := l.newExecutor(l.ex.Clock); err != nil {
 		l.log('#', "Starting again after LAB CRASH: %v", err)
 	}
-	l.ex.LoadCode(code)
+	l.ex.Scripts.LoadCode(code)
 	l.traceTo(l.trace)
 	l.stats, l.rates, l.runID, l.noExpire, l.cronPaused, l.attack = Stats{}, rates{}, newRunID(), false, false, 0
 	l.start, l.started, l.peakMem = l.now, l.ks.Now, l.usedMemory()

@@ -89,7 +89,7 @@ func (l *labState) beginAnew() {
 	l.serveReady()
 	l.executeResumed()
 	l.ks.SeedRand(l.cfg.Seed)
-	l.ex.SeedScripts()
+	l.ex.Scripts.SeedRandom()
 	l.history.Reset()
 	l.doctor.Reset()
 }

@@ -180,7 +180,7 @@ func (l *labState) ruleRequest(c *client, args [][]byte) *lab.Request {
 func (l *labState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 	call := lab.Call{Cmd: cmd.Name, Keys: cmd.AppendSubjects(nil, args)}
 	if l.plan.OnScripts() {
-		call.SHA, call.Body = l.ex.Script(cmd, args)
+		call.SHA, call.Body = l.ex.Scripts.Source(cmd, args)
 	}
 	return call
 }

@@ -32,7 +32,7 @@ func (l *labState) snapshotSave(c *command.Call, args [][]byte) error {
 	if l.snapshots == nil {
 		l.snapshots = map[string]*snapshot{}
 	}
-	l.snapshots[string(args[0])] = &snapshot{l.ks.Snapshot(), l.ex.Code(), c.Now}
+	l.snapshots[string(args[0])] = &snapshot{l.ks.Snapshot(), l.ex.Scripts.Code(), c.Now}
 	c.OK()
 	return nil
 }
@@ -43,7 +43,7 @@ func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
 		return errNoSnapshot("restore", args[0])
 	}
 	l.ex.ReplaceKeys(saved.keys)
-	l.ex.LoadCode(saved.code)
+	l.ex.Scripts.LoadCode(saved.code)
 	l.doctorLost()
 	l.logEvent(lab.EventRestore, "")
 	c.OK()

@@ -131,7 +131,7 @@ func (s *Server) overQueryLimit(c *client) {
 // limited reports whether time alone takes a client over a limit: of silence, or of output that it
 // does not read.
 func (s *Server) limited() bool {
-	return s.cfg.Timeout > 0 || s.softClients > 0 || s.ex.OverTracked()
+	return s.cfg.Timeout > 0 || s.softClients > 0 || s.ex.Tracking.OverLimit()
 }
 
 // checkClients looks at a part of the clients, at all of them within a second (server.c:

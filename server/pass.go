@@ -40,7 +40,7 @@ func (s *Server) beforeSleep() time.Duration {
 	s.runDeferred()
 	s.evictMore()
 	s.endExecution()
-	s.ex.Broadcast()
+	s.ex.Tracking.Broadcast()
 	s.write()
 	s.evictClients()
 	s.freeClosed()
@@ -271,7 +271,7 @@ func (s *Server) expire() {
 	default:
 		begin := s.ex.Clock.Mono()
 		s.ks.ExpireDue()
-		s.ex.NoteLatency("expire-cycle", s.ex.Clock.Mono()-begin)
+		s.ex.Latency.Note("expire-cycle", s.ex.Clock.Mono()-begin)
 	}
 	if n := s.ks.Stats.Expired - expired; n > 0 && s.trace != nil {
 		s.trace.Span(trace.Expire, s.ex.LastEnd(), s.ex.BeginExecution(), int(n))

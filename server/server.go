@@ -340,7 +340,7 @@ func (s *Server) cron() time.Duration {
 	if !s.dozing {
 		s.checkClients()
 	}
-	s.ex.LimitTracked()
+	s.ex.Tracking.Limit()
 	s.pool.Trim()
 	s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
 	s.sample()

@@ -1,0 +1,132 @@
+package command
+
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// reply is the reply to one request on its way to the client.
+type reply struct {
+	to   *Session
+	cmd  *Command // nil for an unknown command
+	args [][]byte
+	w    *resp.Writer
+	mark int  // the reply begins here in w
+	ran  bool // the command ran: it was neither refused nor queued
+	late bool // the command had blocked: w is not the client's output, and Host.Resume takes the bytes
+}
+
+// lateReply begins the reply to a command that had blocked.
+func (ex *Executor) lateReply(s *Session) reply {
+	w := &ex.late
+	w.Buf, w.Proto = w.Buf[:0], s.Proto
+	return reply{to: s, cmd: s.Wait.cmd, args: s.Wait.args, w: w, ran: true, late: true}
+}
+
+// finish is the end of every reply: of a command that has run or was refused, at once or after a
+// wait. A command that has just blocked has no reply yet.
+func (ex *Executor) finish(r *reply) {
+	s := r.to
+	if s.Hold != NotHeld {
+		return
+	}
+	if ex.Observed {
+		ex.Host.Answered(s, r.cmd, r.args, r.w, r.mark, r.ran)
+	}
+	if s.Replies != ReplyOn {
+		suppress(s, r.w, r.mark, r.cmd)
+	}
+	if s.Tracker != nil {
+		s.endAnnounced(r.cmd)
+	}
+	if r.late {
+		ex.Host.Resume(s, r.w.Buf)
+		if cap(r.w.Buf) > keepMessage {
+			*r.w = resp.Writer{}
+		}
+	}
+}
+
+// sendPending ends the turn of a client. It sends the messages that have waited for the end of the
+// client's command.
+func (ex *Executor) sendPending(r *reply) {
+	ex.running, ex.executing = nil, false
+	if r.to.Tracker != nil {
+		ex.Tracking.tellPending(r.to)
+	}
+	if m := &ex.messages; len(m.behind) > 0 {
+		if r.late {
+			ex.Host.Deliver(r.to, m.behind)
+		} else {
+			r.w.Buf = append(r.w.Buf, m.behind...)
+		}
+		m.sent()
+	}
+}
+
+// Refuse answers a request of s with err instead of running it. Like any refusal it aborts the
+// transaction that the request belongs to.
+func (ex *Executor) Refuse(s *Session, args [][]byte, w *resp.Writer, err error) {
+	s.Commands++
+	r := reply{to: s, cmd: ex.Table.Lookup(args), args: args, w: w, mark: len(w.Buf)}
+	_ = ex.refuse(s, r.cmd, args, err) // would word the error of an EXEC differently
+	ex.fail(w, r.mark, err)
+	ex.finish(&r)
+}
+
+// refuse notes that a request was refused, and returns the error to answer. A transaction that the
+// request belongs to is aborted. An EXEC ends its own transaction (server.c: rejectCommand).
+func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) error {
+	if cmd != nil {
+		cmd.Calls.Rejected++
+	}
+	if cmd != nil && cmd.Name == "exec" {
+		ex.endTransaction(s)
+		if ex.Monitored { // monitors must see the end of the transaction
+			ex.Host.FeedMonitors(s, args)
+		}
+		return execAborted(err)
+	}
+	if s.InMulti() {
+		s.Tx.aborted = true
+	}
+	return err
+}
+
+// fail removes what the command has appended and writes the error instead.
+func (ex *Executor) fail(w *resp.Writer, mark int, err error) {
+	w.Buf = w.Buf[:mark]
+	text := err.Error()
+	w.Error(text)
+	ex.countError(text)
+}
+
+// maxErrors limits the error codes that are counted: scripts make up codes of their own.
+const maxErrors = 128
+
+// countError counts an error reply under its first word, the error code
+// (networking.c: afterErrorReply).
+func (ex *Executor) countError(text string) {
+	ex.Stats.ErrorReplies++
+	code := "ERR"
+	if i := strings.IndexByte(text[:min(len(text), 32)], ' '); i > 0 {
+		code = text[:i]
+	}
+	if _, known := ex.Errors[code]; known || len(ex.Errors) < maxErrors {
+		ex.Errors[code]++
+	}
+}
+
+// suppress removes the reply of a client that wants none (CLIENT REPLY).
+func suppress(s *Session, w *resp.Writer, mark int, cmd *Command) {
+	if cmd == nil || cmd.Flags&AnswersByPush == 0 {
+		w.Buf = w.Buf[:mark]
+	}
+	switch s.Replies {
+	case ReplySkipNext:
+		s.Replies = ReplySkip
+	case ReplySkip:
+		s.Replies = ReplyOn
+	}
+}
