@@ -7,29 +7,15 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// is compares an argument with a word in lower case, whatever case the client used.
-func is(arg []byte, word string) bool {
-	if len(arg) != len(word) {
-		return false
-	}
-	for i := range arg {
-		c := arg[i]
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		if c != word[i] {
-			return false
-		}
-	}
-	return true
-}
+// is compares an argument with a word, whatever case the client used.
+func is(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
 
 // parseInt reads a 64-bit number, or answers errNotInt.
 func parseInt(arg []byte) (int64, error) {
-	v, ok := store.ParseInt(arg)
+	v, ok := ascii.ParseInt(arg)
 	if !ok {
 		return 0, errNotInt
 	}
@@ -97,25 +83,6 @@ func isZero(arg []byte) bool {
 		}
 	}
 	return true
-}
-
-// longestName bounds a command's name. Ours are shorter; rename-command is often
-// given a hash as the new one.
-const longestName = 64
-
-// lower writes s in lower case into buf and returns it, or nil when s is longer
-// than any command's name.
-func lower(buf *[longestName]byte, s []byte) []byte {
-	if len(s) > len(buf) {
-		return nil
-	}
-	for i, c := range s {
-		if 'A' <= c && c <= 'Z' {
-			c |= 0x20
-		}
-		buf[i] = c
-	}
-	return buf[:len(s)]
 }
 
 // parseRandomCount reads how many elements to return by chance; a negative one
@@ -211,7 +178,7 @@ func parseSeconds(c *Call, arg []byte) (ms int64, err error) {
 
 // ParseMillis is parseSeconds for an argument in milliseconds.
 func ParseMillis(c *Call, arg []byte) (ms int64, err error) {
-	ms, ok := store.ParseInt(arg)
+	ms, ok := ascii.ParseInt(arg)
 	if !ok {
 		return 0, errTimeoutInt
 	}

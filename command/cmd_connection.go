@@ -4,6 +4,7 @@ import (
 	"bytes"
 
 	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -123,7 +124,7 @@ func authenticate(c *Call, name, password []byte) error {
 func hello(c *Call) error {
 	proto := c.Sess.Proto
 	if len(c.Args) > 1 {
-		v, ok := store.ParseInt(c.Args[1])
+		v, ok := ascii.ParseInt(c.Args[1])
 		if !ok {
 			return store.Error("ERR Protocol version is not an integer or out of range")
 		}

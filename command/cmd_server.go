@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -138,7 +139,7 @@ func flushAll(c *Call) error {
 func swapDB(c *Call) error {
 	var ids [2]int
 	for i, which := range [...]string{"first", "second"} {
-		n, ok := store.ParseInt(c.Args[1+i])
+		n, ok := ascii.ParseInt(c.Args[1+i])
 		if !ok || n != int64(int32(n)) {
 			return errorf("ERR invalid %s DB index", which)
 		}

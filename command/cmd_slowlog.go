@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -38,7 +39,7 @@ func slowlogGet(c *Call) error {
 	case len(c.Args) > 3:
 		return c.SubcommandSyntax()
 	case len(c.Args) == 3:
-		n, ok := store.ParseInt(c.Args[2])
+		n, ok := ascii.ParseInt(c.Args[2])
 		if !ok || n < -1 {
 			return store.Error("ERR count should be greater than or equal to -1")
 		}

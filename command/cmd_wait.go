@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -53,7 +54,7 @@ func waitAOF(c *Call) error {
 	if local < 0 || local > 1 {
 		return errNumLocal
 	}
-	n, ok := store.ParseInt(c.Args[2])
+	n, ok := ascii.ParseInt(c.Args[2])
 	if !ok || n < 0 {
 		return errPositive
 	}

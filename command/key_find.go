@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -124,7 +125,7 @@ func (k *KeySpec) span(args [][]byte, begin int) (first, last, step int) {
 	first, last, step = begin, begin+k.Last, max(k.Step, 1)
 	switch {
 	case k.NumKeys:
-		n, ok := store.ParseInt(args[begin])
+		n, ok := ascii.ParseInt(args[begin])
 		if !ok || int32(n) < 1 {
 			return 0, -1, 1
 		}

@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -139,7 +140,7 @@ func parseField(arg []byte) (f field, err error) {
 	if len(arg) == 0 || arg[0] != 'i' && arg[0] != 'u' {
 		return f, errFieldType
 	}
-	bits, ok := store.ParseInt(arg[1:])
+	bits, ok := ascii.ParseInt(arg[1:])
 	f = field{arg[0] == 'i', bits}
 	if !ok || bits < 1 || bits > 64 || bits == 64 && !f.signed { // u64 does not fit into an integer reply
 		return f, errFieldType

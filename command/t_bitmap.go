@@ -1,6 +1,9 @@
 package command
 
-import "github.com/miniredisd/miniredisd/store"
+import (
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/store"
+)
 
 const (
 	errBitOffset store.Error = "ERR bit offset is not an integer or out of range"
@@ -52,7 +55,7 @@ func parseBitOffset(c *Call, arg []byte, width int64) (int64, error) {
 	if width > 0 && len(arg) > 0 && arg[0] == '#' {
 		arg, scale = arg[1:], width
 	}
-	v, ok := store.ParseInt(arg)
+	v, ok := ascii.ParseInt(arg)
 	v *= scale
 	if !ok || v < 0 || v>>3 >= int64(stringLimit(c)) {
 		return 0, errBitOffset

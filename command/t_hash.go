@@ -4,6 +4,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -278,7 +279,7 @@ func hincrby(c *Call) error {
 	}
 	v := int64(0)
 	if old, ok := h.Get(c.Args[2]); ok {
-		if v, ok = store.ParseInt(old); !ok {
+		if v, ok = ascii.ParseInt(old); !ok {
 			return errHashNotInt
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -144,7 +145,7 @@ func parseStreamID(arg []byte, seq uint64) (id store.StreamID, err error) {
 // parseStreamNumber parses an unsigned number as util.c: string2ull does. Text that is not a plain
 // number goes through strtoull, which accepts leading space and signs, and wraps around.
 func parseStreamNumber(b []byte) (uint64, bool) {
-	if v, ok := store.ParseInt(b); ok {
+	if v, ok := ascii.ParseInt(b); ok {
 		return uint64(v), v >= 0
 	}
 	for len(b) > 0 && (b[0] == ' ' || b[0] >= '\t' && b[0] <= '\r') {

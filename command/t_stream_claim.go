@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -47,7 +48,7 @@ func (o *claimOptions) claim(c *Call, g *store.StreamGroup, consumer *store.Stre
 func parseClaim(c *Call) (o claimOptions, next int, err error) {
 	o = claimOptions{retries: -1, at: -1}
 	args, ok := c.Args, false
-	if o.minIdle, ok = store.ParseInt(args[4]); !ok {
+	if o.minIdle, ok = ascii.ParseInt(args[4]); !ok {
 		return o, 0, errClaimIdle
 	}
 	for next = 5; next < len(args); next++ {
@@ -65,16 +66,16 @@ func parseClaim(c *Call) (o claimOptions, next int, err error) {
 			o.justID = true
 			continue
 		case more && is(arg, "idle"):
-			if o.at, ok = store.ParseInt(args[i+1]); !ok {
+			if o.at, ok = ascii.ParseInt(args[i+1]); !ok {
 				err = store.Error("ERR Invalid IDLE option argument for XCLAIM")
 			}
 			o.at = c.Now - o.at
 		case more && is(arg, "time"):
-			if o.at, ok = store.ParseInt(args[i+1]); !ok {
+			if o.at, ok = ascii.ParseInt(args[i+1]); !ok {
 				err = store.Error("ERR Invalid TIME option argument for XCLAIM")
 			}
 		case more && is(arg, "retrycount"):
-			if o.retries, ok = store.ParseInt(args[i+1]); !ok {
+			if o.retries, ok = ascii.ParseInt(args[i+1]); !ok {
 				err = store.Error("ERR Invalid RETRYCOUNT option argument for XCLAIM")
 			}
 		case more && is(arg, "lastid"):
@@ -143,7 +144,7 @@ const autoClaimAttempts = 10
 func parseAutoClaim(c *Call) (o claimOptions, err error) {
 	o = claimOptions{retries: -1, at: c.Now, count: 100}
 	var ok bool
-	if o.minIdle, ok = store.ParseInt(c.Args[4]); !ok {
+	if o.minIdle, ok = ascii.ParseInt(c.Args[4]); !ok {
 		return o, errAutoClaimIdle
 	}
 	if o.from, err = parseStart(c.Args[5]); err != nil {
@@ -153,7 +154,7 @@ func parseAutoClaim(c *Call) (o claimOptions, err error) {
 		switch {
 		case is(c.Args[i], "count") && i+1 < len(c.Args):
 			i++
-			o.count, ok = store.ParseInt(c.Args[i])
+			o.count, ok = ascii.ParseInt(c.Args[i])
 			if !ok || o.count < 1 || o.count > math.MaxInt64/16 {
 				return o, errClaimCount
 			}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // Command is a row at work: what the table hands out.
@@ -133,10 +134,22 @@ func (t *Table) Lookup(args [][]byte) *Command {
 		return cmd
 	}
 	var buf [longestName]byte
-	if sub := cmd.Subs[string(lower(&buf, args[1]))]; sub != nil {
+	if sub := cmd.Subs[string(lowerName(&buf, args[1]))]; sub != nil {
 		return sub
 	}
 	return cmd
+}
+
+// longestName bounds a command's name. Ours are shorter, but rename-command often gives a hash.
+const longestName = 64
+
+// lowerName returns word in lower case, in the memory of buf, or nil if word is longer than any
+// command's name.
+func lowerName(buf *[longestName]byte, word []byte) []byte {
+	if len(word) > longestName {
+		return nil
+	}
+	return ascii.AppendLower(buf[:0], word)
 }
 
 func (t *Table) lookup(word []byte) *Command {
@@ -149,7 +162,7 @@ func (t *Table) lookup(word []byte) *Command {
 		return *recent
 	}
 	var buf [longestName]byte
-	cmd := t.byName[string(lower(&buf, word))]
+	cmd := t.byName[string(lowerName(&buf, word))]
 	if cmd != nil {
 		*recent = cmd
 	}

@@ -45,7 +45,7 @@ func appendWords(words [][]byte, line []byte) (_ [][]byte, ok bool) {
 		}
 		word := line[from:i:i]
 		if i < len(line) && isQuote(line[i]) {
-			if word, i = appendQuoted(word, line, i); i < 0 {
+			if word, i = appendUnquoted(word, line, i); i < 0 {
 				return words, false
 			}
 		}
@@ -53,11 +53,11 @@ func appendWords(words [][]byte, line []byte) (_ [][]byte, ok bool) {
 	}
 }
 
-// appendQuoted appends the text between the quote at i and the closing quote, unescaped. It returns the
+// appendUnquoted appends the text between the quote at i and the closing quote, unescaped. It returns the
 // position after the closing quote, which must be a space or the end of the line. It returns -1 if the
 // quotes are unbalanced. The capacity of word is its length, so append copies it and the line does not
 // change.
-func appendQuoted(word, line []byte, i int) ([]byte, int) {
+func appendUnquoted(word, line []byte, i int) ([]byte, int) {
 	quote := line[i]
 	for i++; i < len(line); i++ {
 		c := line[i]

@@ -3,6 +3,8 @@ package resp
 import (
 	"bytes"
 	"slices"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // Limits bound what one client may send. 0 means the default.
@@ -179,9 +181,9 @@ func (p *Parser) count(buf []byte, behind bool) (ok bool, err error) {
 	if end < 0 {
 		return false, err
 	}
-	n, ok := integer(buf[1:end])
+	n, ok := ascii.ParseInt(buf[1:end])
 	switch {
-	case !ok || n > p.maxArgs():
+	case !ok || n > int64(p.maxArgs()):
 		return false, errCount
 	case n > unauthenticatedArgs && p.Limits.Unauthenticated:
 		if behind {
@@ -189,7 +191,7 @@ func (p *Parser) count(buf []byte, behind bool) (ok bool, err error) {
 		}
 		return false, errCountAuth
 	}
-	p.left = max(n, 0)
+	p.left = int(max(n, 0))
 	p.at = end + 2
 	p.seen = p.at
 	return true, nil
@@ -209,9 +211,9 @@ func (p *Parser) bulkLength(buf []byte, quick int, behind bool) (ok bool, err er
 	if buf[p.at] != '$' {
 		return false, ErrProtocol("Protocol error: expected '$', got '" + string(buf[p.at:p.at+1]) + "'")
 	}
-	n, ok := integer(buf[p.at+1 : end])
+	n, ok := ascii.ParseInt(buf[p.at+1 : end])
 	switch {
-	case !ok || n < 0 || n > p.maxBulk():
+	case !ok || n < 0 || n > int64(p.maxBulk()):
 		return false, errBulk
 	case n > unauthenticatedBulk && p.Limits.Unauthenticated:
 		if behind {
@@ -219,7 +221,7 @@ func (p *Parser) bulkLength(buf []byte, quick int, behind bool) (ok bool, err er
 		}
 		return false, errBulkAuth
 	}
-	p.bulk = n + 1
+	p.bulk = int(n) + 1
 	p.at = end + 2
 	p.seen = p.at
 	return true, nil
@@ -254,31 +256,6 @@ func (p *Parser) lineEnd(buf []byte, terminator byte, tooLong ErrProtocol) (int,
 	}
 	p.seen = len(buf)
 	return -1, nil
-}
-
-// integer reads a decimal integer: no plus, no leading zero, no space (util.c: string2ll).
-func integer(text []byte) (int, bool) {
-	digits, negative := text, false
-	if len(digits) > 0 && digits[0] == '-' {
-		digits, negative = digits[1:], true
-	}
-	if len(digits) == 0 || len(digits) > 19 {
-		return 0, false
-	}
-	if digits[0] == '0' {
-		return 0, len(text) == 1
-	}
-	var n uint64 // 19 digits fit
-	for _, c := range digits {
-		if c < '0' || c > '9' {
-			return 0, false
-		}
-		n = n*10 + uint64(c-'0')
-	}
-	if negative {
-		return int(-n), n <= 1<<63
-	}
-	return int(n), n < 1<<63
 }
 
 // add appends a command. args are the positions of its arguments in buf.

@@ -2,8 +2,8 @@ package server
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -13,6 +13,6 @@ const (
 )
 
 // is compares an argument with a word, whatever case the client used.
-func is(arg []byte, word string) bool { return strings.EqualFold(string(arg), word) }
+func is(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
 
 func errorf(format string, args ...any) error { return store.Error(fmt.Sprintf(format, args...)) }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 	"golang.org/x/sys/unix"
 )
@@ -91,7 +92,7 @@ func (s *Server) clientList(c *command.Call) error {
 		}
 	case len(args) > 1 && is(args[0], "id"):
 		for _, arg := range args[1:] {
-			id, ok := store.ParseInt(arg)
+			id, ok := ascii.ParseInt(arg)
 			if !ok {
 				return store.Error("ERR Invalid client ID")
 			}
@@ -145,7 +146,7 @@ func (f *killFilter) parse(users *acl.Users, args [][]byte) (err error) {
 		opt, val := args[0], args[1]
 		switch {
 		case is(opt, "id"):
-			n, ok := store.ParseInt(val)
+			n, ok := ascii.ParseInt(val)
 			if !ok || n < 1 {
 				return store.Error("ERR client-id should be greater than 0")
 			}
@@ -243,7 +244,7 @@ func (s *Server) clientUnblock(c *command.Call) error {
 	default:
 		return c.SubcommandSyntax()
 	}
-	id, ok := store.ParseInt(c.Args[2])
+	id, ok := ascii.ParseInt(c.Args[2])
 	if !ok {
 		return store.ErrNotInt
 	}

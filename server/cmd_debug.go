@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -95,7 +96,7 @@ func (s *Server) debug(c *command.Call) error {
 // debugRefusal returns the reason why a subcommand of Redis is missing here, or "" for an unknown
 // name.
 func debugRefusal(name []byte) string {
-	switch strings.ToLower(string(name)) {
+	switch ascii.ToLower(string(name)) {
 	case "loadaof", "aof-flush-sleep":
 		return "there is no append only file"
 	case "replicate":
@@ -189,7 +190,7 @@ func debugSkipChecksum(c *command.Call, args [][]byte) error {
 }
 
 func debugMatch(c *command.Call, args [][]byte) error {
-	n, ok := store.ParseInt(args[0])
+	n, ok := ascii.ParseInt(args[0])
 	if !ok || n < 0 || n > 1<<29 {
 		return errPositive
 	}

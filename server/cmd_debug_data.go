@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -61,7 +62,7 @@ func quicklistFields(ks *store.Keyspace, l *store.List) string {
 
 // debugPopulate skips keys that exist. As in Redis, the new keys do not count as changes to save.
 func debugPopulate(c *command.Call, args [][]byte) error {
-	count, ok := store.ParseInt(args[0])
+	count, ok := ascii.ParseInt(args[0])
 	if !ok || count < 0 {
 		return errPositive
 	}
@@ -70,7 +71,7 @@ func debugPopulate(c *command.Call, args [][]byte) error {
 		prefix = string(args[1])
 	}
 	if len(args) > 2 {
-		if size, ok = store.ParseInt(args[2]); !ok || size < 0 {
+		if size, ok = ascii.ParseInt(args[2]); !ok || size < 0 {
 			return errPositive
 		}
 	}
@@ -111,7 +112,7 @@ func debugPackedThreshold(c *command.Call, args [][]byte) error {
 }
 
 func debugTable(c *command.Call, args [][]byte) error {
-	id, ok := store.ParseInt(args[0])
+	id, ok := ascii.ParseInt(args[0])
 	if !ok {
 		return store.ErrNotInt
 	}

@@ -1,9 +1,8 @@
 package server
 
 import (
-	"strings"
-
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -13,7 +12,7 @@ func debugProtocol(c *command.Call, args [][]byte) error {
 			c.Int(int64(i))
 		}
 	}
-	switch kind := strings.ToLower(string(args[0])); kind {
+	switch kind := ascii.ToLower(string(args[0])); kind {
 	case "string":
 		c.BulkString("Hello World")
 	case "integer":

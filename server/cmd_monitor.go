@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -53,7 +54,7 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 	b = append(b, ']')
 	for _, a := range args {
 		b = append(b, ' ')
-		b = appendQuoted(b, a)
+		b = ascii.AppendQuoted(b, a)
 	}
 	s.line = append(b, "\r\n"...)
 	for _, m := range s.monitors {
@@ -68,32 +69,3 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 
 // keepLine is the size in bytes up to which the memory of a monitor's line is reused.
 const keepLine = 64 << 10
-
-// appendQuoted quotes s as sds.c: sdscatrepr does.
-func appendQuoted(dst, s []byte) []byte {
-	const hex = "0123456789abcdef"
-	dst = append(dst, '"')
-	for _, c := range s {
-		switch c {
-		case '\\', '"':
-			dst = append(dst, '\\', c)
-		case '\n':
-			dst = append(dst, `\n`...)
-		case '\r':
-			dst = append(dst, `\r`...)
-		case '\t':
-			dst = append(dst, `\t`...)
-		case '\a':
-			dst = append(dst, `\a`...)
-		case '\b':
-			dst = append(dst, `\b`...)
-		default:
-			if c >= ' ' && c <= '~' {
-				dst = append(dst, c)
-			} else {
-				dst = append(dst, '\\', 'x', hex[c>>4], hex[c&15])
-			}
-		}
-	}
-	return append(dst, '"')
-}

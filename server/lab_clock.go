@@ -2,9 +2,9 @@ package server
 
 import (
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/store"
 )
 
 // The time of a lab is that of keys that expire, of TIME and scripts, of blocked
@@ -88,7 +88,7 @@ func (l *labState) clockTime(c *command.Call, _ [][]byte) error {
 // clockAdvance replies, when it is done, with the number of keys that have expired.
 func (l *labState) clockAdvance(c *command.Call, args [][]byte) error {
 	left := max(command.LabEnd-c.Now-1, 0)
-	ms, ok := store.ParseInt(args[0])
+	ms, ok := ascii.ParseInt(args[0])
 	if !ok || ms < 0 || ms > left {
 		return labError("clock advance", "milliseconds expects a number from 0 to %d, not '%s'", left, lab.Printable(string(args[0])))
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
@@ -158,7 +159,7 @@ func (l *labState) wordsRow(name, syntax string, arity int, complexity, summary 
 
 func (w *labWord) is(word string) bool {
 	if w.name == labCount {
-		n, ok := store.ParseInt([]byte(word))
+		n, ok := ascii.ParseInt([]byte(word))
 		return ok && n >= 0
 	}
 	return w.name == word

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -78,7 +79,7 @@ func (l *labState) locksOut() bool {
 
 func (end *crash) option(word string, arg []byte, longest int64) error {
 	if word == "DOWN" {
-		ms, ok := store.ParseInt(arg)
+		ms, ok := ascii.ParseInt(arg)
 		if !ok || ms < 0 || ms > longest {
 			return labError("crash", "DOWN expects a number of milliseconds from 0 to %d, not '%s'", longest, arg)
 		}

@@ -5,10 +5,10 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/store"
 )
 
 // Barriers in place of sleeps. A test has a rule park a client before its request is
@@ -58,7 +58,7 @@ func labNumber(verb, what string, args [][]byte, at int, least int64) (int64, er
 	if at >= len(args) {
 		return least, nil
 	}
-	n, ok := store.ParseInt(args[at])
+	n, ok := ascii.ParseInt(args[at])
 	if !ok || n < least || n > farMillis {
 		return 0, labError(verb, "%s expects a number from %d to %d, not '%s'", what, least, int64(farMillis), lab.Printable(string(args[at])))
 	}

@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/store"
 )
 
 func (l *labState) logRows() []command.Row {
@@ -28,7 +28,7 @@ func (l *labState) logAll(c *command.Call, _ [][]byte) error {
 }
 
 func (l *labState) logNewest(c *command.Call, _ [][]byte) error {
-	n, _ := store.ParseInt(c.Args[2])
+	n, _ := ascii.ParseInt(c.Args[2])
 	writeEntries(c.Writer, l.history.Newest(int(min(n, farMillis))))
 	return nil
 }

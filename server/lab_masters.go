@@ -5,9 +5,9 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/store"
 )
 
 func (l *labState) mastersRows() []command.Row {
@@ -48,7 +48,7 @@ func (l *labState) relayToMaster(c *command.Call) error {
 	if len(c.Args) < 4 {
 		return labError("master", "%s is missing", [2]string{"master", "verb"}[len(c.Args)-2])
 	}
-	n, ok := store.ParseInt(c.Args[2])
+	n, ok := ascii.ParseInt(c.Args[2])
 	switch {
 	case !ok:
 		return labError("master", "expects the number of a master, not '%s'", lab.Printable(string(c.Args[2])))

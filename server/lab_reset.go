@@ -4,9 +4,9 @@ import (
 	"math"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/store"
 )
 
 // LAB RESET is for the setUp of a test: whatever the tests before have said to the lab, it
@@ -96,7 +96,7 @@ func (l *labState) beginAnew() {
 
 // labTimeArgument reads a time that the clock can be put to.
 func labTimeArgument(verb string, arg []byte) (ms int64, err error) {
-	ms, ok := store.ParseInt(arg)
+	ms, ok := ascii.ParseInt(arg)
 	if !ok || ms < 0 || ms > command.LabEnd {
 		return 0, labError(verb, "unix-time-milliseconds expects a number from 0 to %d, not '%s'", int64(command.LabEnd), lab.Printable(string(arg)))
 	}

@@ -3,6 +3,8 @@ package store
 import (
 	"bytes"
 	"unsafe"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // maxStars is how many '*' a pattern may need before a last one: with more it matches nothing, as
@@ -43,12 +45,12 @@ func Match(pattern, s []byte, nocase bool) bool {
 					continue
 				}
 			case c == '\\' && p+1 < len(pattern):
-				if c = pattern[p+1]; c == s[i] || nocase && lower(c) == lower(s[i]) {
+				if c = pattern[p+1]; c == s[i] || nocase && ascii.Lower(c) == ascii.Lower(s[i]) {
 					p += 2
 					i++
 					continue
 				}
-			case c == '?' || c == s[i] || nocase && lower(c) == lower(s[i]):
+			case c == '?' || c == s[i] || nocase && ascii.Lower(c) == ascii.Lower(s[i]):
 				p++
 				i++
 				continue
@@ -110,7 +112,7 @@ func matchClass(pattern []byte, p int, c byte, nocase bool) (next int, ok bool) 
 			ok = ok || inRange(at, pattern[p+1], c, nocase)
 			p += 2
 		default:
-			if at == c || nocase && lower(at) == lower(c) {
+			if at == c || nocase && ascii.Lower(at) == ascii.Lower(c) {
 				ok = true
 			}
 		}
@@ -124,16 +126,9 @@ func inRange(lo, hi, c byte, nocase bool) bool {
 		lo, hi = hi, lo
 	}
 	if nocase {
-		lo, hi, c = lower(lo), lower(hi), lower(c)
+		lo, hi, c = ascii.Lower(lo), ascii.Lower(hi), ascii.Lower(c)
 	}
 	return lo <= c && c <= hi
-}
-
-func lower(c byte) byte {
-	if 'A' <= c && c <= 'Z' {
-		return c + 'a' - 'A'
-	}
-	return c
 }
 
 // MatchString is Match for a string, with case.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/stretchr/testify/require"
 )
 
@@ -89,7 +90,7 @@ func one(pattern []byte, c byte, nocase bool) (next int, ok bool) {
 			p++
 		}
 	}
-	return p + 1, pattern[p] == c || nocase && lower(pattern[p]) == lower(c)
+	return p + 1, pattern[p] == c || nocase && ascii.Lower(pattern[p]) == ascii.Lower(c)
 }
 
 func FuzzMatchAgreesWithTheDefinition(f *testing.F) {

@@ -1,5 +1,7 @@
 package store
 
+import "github.com/miniredisd/miniredisd/internal/ascii"
+
 // What Redis's listpack would take for the same entries. Limits in bytes are
 // compared with that: nodes of lists and streams must end where Redis ends them,
 // or OBJECT ENCODING and approximate trimming would answer something else.
@@ -28,7 +30,7 @@ func lpNumber(v int64) int {
 func lpString(v []byte) int {
 	n := len(v)
 	if 0 < n && n <= 20 && (v[0] == '-' || v[0]-'0' <= 9) {
-		if i, ok := ParseInt(v); ok {
+		if i, ok := ascii.ParseInt(v); ok {
 			return lpNumber(i)
 		}
 	}

@@ -1,10 +1,11 @@
 package store
 
 import (
-	"math"
 	"runtime"
 	"strconv"
 	"unsafe"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // Type is what a key holds.
@@ -129,7 +130,7 @@ func (e *entry) cloneValue() entry {
 // what printing the number gives, else bytes. Bytes of the old value are used
 // again when they fit, so that overwriting does not allocate.
 func (e *entry) setString(val []byte) {
-	if v, ok := ParseInt(val); ok {
+	if v, ok := ascii.ParseInt(val); ok {
 		e.setInt(v)
 		return
 	}
@@ -172,33 +173,6 @@ func fits(have, n int) bool { return n <= have && have <= allocSize(n)+allocSize
 
 func (e *entry) setInt(v int64) {
 	e.typ, e.enc, e.ref, e.n = TypeString, encInt, nil, uint64(v)
-}
-
-// ParseInt reads a decimal as util.c: string2ll does: no sign '+', no leading
-// zero, no space, and within 64 bits.
-func ParseInt(b []byte) (int64, bool) {
-	if len(b) == 0 || len(b) > 20 {
-		return 0, false
-	}
-	digits, neg := b, b[0] == '-'
-	if neg {
-		digits = b[1:]
-	}
-	if len(digits) == 0 || digits[0] == '0' && len(b) > 1 {
-		return 0, false
-	}
-	var v uint64
-	for _, c := range digits {
-		d := uint64(c - '0')
-		if d > 9 || v > (math.MaxUint64-d)/10 {
-			return 0, false
-		}
-		v = v*10 + d
-	}
-	if neg {
-		return -int64(v), v <= 1<<63
-	}
-	return int64(v), v <= math.MaxInt64
 }
 
 // appendString appends the text of a string value.

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"unsafe"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // Set is an unordered collection of byte strings, in one of three forms that
@@ -77,7 +79,7 @@ func (s *Set) Has(m []byte) bool {
 	case setPack:
 		return s.pack.Find(s.pack.First(), m, 0) >= 0
 	}
-	v, ok := ParseInt(m)
+	v, ok := ascii.ParseInt(m)
 	if ok {
 		_, ok = slices.BinarySearch(s.ints, v)
 	}
@@ -90,7 +92,7 @@ func (s *Set) Has(m []byte) bool {
 func (s *Set) Expect(first []byte, n int) {
 	l := &s.ks.Limits
 	if s.Len() == 0 && s.enc == setInts {
-		if _, ok := ParseInt(first); !ok || n > l.SetMaxIntsetEntries {
+		if _, ok := ascii.ParseInt(first); !ok || n > l.SetMaxIntsetEntries {
 			s.enc = setPack
 		}
 	}
@@ -111,7 +113,7 @@ func (s *Set) Add(m []byte) bool {
 		}
 		return s.addPacked(m)
 	}
-	v, ok := ParseInt(m)
+	v, ok := ascii.ParseInt(m)
 	if !ok {
 		s.leaveInts(m)
 		return true
@@ -178,7 +180,7 @@ func (s *Set) PreferInts() {
 	}
 	ints := make([]int64, 0, s.Len())
 	for m := range s.All() {
-		v, ok := ParseInt(m)
+		v, ok := ascii.ParseInt(m)
 		if !ok {
 			return
 		}
@@ -200,7 +202,7 @@ func (s *Set) Remove(m []byte) bool {
 		}
 		return p >= 0
 	}
-	v, ok := ParseInt(m)
+	v, ok := ascii.ParseInt(m)
 	if !ok {
 		return false
 	}

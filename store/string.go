@@ -3,6 +3,8 @@ package store
 import (
 	"math"
 	"strconv"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // Str returns the string at key for a command that reads. The bytes are valid until the
@@ -46,7 +48,7 @@ func (k Key) Int() (int64, error) {
 	case e.enc == encInt:
 		return int64(e.n), nil
 	}
-	v, ok := ParseInt(e.bytes())
+	v, ok := ascii.ParseInt(e.bytes())
 	if !ok {
 		return 0, ErrNotInt
 	}

@@ -21,6 +21,8 @@
 // goroutine.
 package acl
 
+import "github.com/miniredisd/miniredisd/internal/ascii"
+
 // Command is a command as rules and checks see it.
 type Command struct {
 	ID         int    // its place in the list given to New
@@ -82,7 +84,7 @@ func Categories() [21]string {
 
 // Named finds a category by its name in any case; 0 if there is none.
 func Named(name string) Category {
-	name = lower(name)
+	name = ascii.ToLower(name)
 	for i, n := range Categories() {
 		if n == name {
 			return 1 << i
@@ -90,20 +92,6 @@ func Named(name string) Category {
 	}
 	return 0
 }
-
-// lower knows the letters of ASCII only, as Redis does, and leaves all other bytes.
-func lower(s string) string {
-	b := []byte(s)
-	for i, c := range b {
-		if 'A' <= c && c <= 'Z' {
-			b[i] = c + 'a' - 'A'
-		}
-	}
-	return string(b)
-}
-
-// same compares without regard to case.
-func same(a, b string) bool { return len(a) == len(b) && lower(a) == lower(b) }
 
 // Names are the names of the categories in the set.
 func (c Category) Names() (names []string) {

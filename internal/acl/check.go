@@ -3,6 +3,7 @@ package acl
 import (
 	"slices"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -106,7 +107,7 @@ func (s *Selector) allows(cmd *Command, args [][]byte) bool {
 		return false
 	}
 	for _, first := range s.firstArgs[cmd.ID] {
-		if same(first, string(args[1])) {
+		if ascii.EqualFold(first, string(args[1])) {
 			return true
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // apply changes u by one rule (acl.c: ACLSetUser).
@@ -12,7 +14,7 @@ func (us *Users) apply(u *User, rule string) error {
 	if rule == "" {
 		return nil
 	}
-	switch lower(rule) {
+	switch ascii.ToLower(rule) {
 	case "on":
 		u.On = true
 	case "off":
@@ -93,7 +95,7 @@ func (us *Users) applySelector(s *Selector, rule string) error {
 	if rule == "" {
 		return nil
 	}
-	switch lower(rule) {
+	switch ascii.ToLower(rule) {
 	case "allkeys", "~*":
 		s.AllKeys, s.Keys = true, nil
 	case "resetkeys":
@@ -135,7 +137,7 @@ func (s *Selector) addKeys(rule string) error {
 	use := ReadKey | WriteKey
 	if letters != "" {
 		use = 0
-		for _, letter := range lower(letters[1:]) {
+		for _, letter := range ascii.ToLower(letters[1:]) {
 			bit := map[rune]Use{'r': ReadKey, 'w': WriteKey}[letter]
 			if bit == 0 || use&bit != 0 {
 				return errSyntax
@@ -228,7 +230,7 @@ func (us *Users) allowPart(s *Selector, cmd *Command, name string) error {
 }
 
 func (s *Selector) allowFirst(id int, arg string) {
-	if slices.ContainsFunc(s.firstArgs[id], func(a string) bool { return same(a, arg) }) {
+	if slices.ContainsFunc(s.firstArgs[id], func(a string) bool { return ascii.EqualFold(a, arg) }) {
 		return
 	}
 	if s.firstArgs == nil {
@@ -249,7 +251,7 @@ func (s *Selector) permit(cmd *Command, allow bool) {
 // note keeps a rule for showing. One that it makes meaningless goes: about the same
 // command, or about a part of it.
 func (s *Selector) note(name string, allow bool) {
-	name = lower(name)
+	name = ascii.ToLower(name)
 	s.rules = slices.DeleteFunc(s.rules, func(rule string) bool {
 		of, found := strings.CutPrefix(rule[1:], name)
 		return found && (of == "" || of[0] == '|')

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // Users are all users there are.
@@ -76,7 +78,7 @@ func (u *User) clone() *User {
 
 // Command finds a command by its name, in any case; nil if there is none.
 func (us *Users) Command(name string) *Command {
-	name = lower(name)
+	name = ascii.ToLower(name)
 	for _, cmd := range us.Commands {
 		if cmd.Name == name {
 			return cmd

@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // LineError is an error in a configuration line. Its text is the message that redis-server prints on
@@ -97,7 +99,7 @@ func splitCommandLine(args []string) (file string, fromStdin bool, options strin
 			b.WriteString(arg[2:] + " ")
 			words, _ := splitArgs(arg)
 			complete = len(words) != 1
-			name := strings.ToLower(arg)
+			name := ascii.ToLower(arg)
 			if !complete && (name == "--save" || name == "--sentinel") &&
 				(i == len(args)-1 || strings.HasPrefix(args[i+1], "--")) {
 				b.WriteString(`""`)
@@ -160,7 +162,7 @@ func (l *loader) load(lines string) error {
 
 // directive applies one line. why is the error text for this line. err is an error in an included file.
 func (l *loader) directive(args []string, n int, line string) (why string, err error) {
-	name := strings.ToLower(args[0])
+	name := ascii.ToLower(args[0])
 	if r, _ := lookup(name); r != nil {
 		values := args[1:]
 		if !r.multi() && len(values) != 1 {

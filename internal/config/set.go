@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // Get is CONFIG GET: it returns names and values in turn, of every directive that matches one of the
@@ -90,7 +92,7 @@ func (c *Config) changes(pairs []string, local bool) ([]change, error) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name := pairs[i]
 		r, _ := lookup(name)
-		key := strings.ToLower(name)
+		key := ascii.ToLower(name)
 		switch {
 		case r == nil:
 			return nil, fmt.Errorf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", name)

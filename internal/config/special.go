@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // parseSpecial parses the kinds of values that only one or two directives have.
@@ -77,7 +79,7 @@ func mergeLimits(limits [3]OutputLimit, args []string) (merged [3]OutputLimit, w
 	}
 	for i := 0; i < len(args); i += 4 {
 		var class int
-		switch strings.ToLower(args[i]) {
+		switch ascii.ToLower(args[i]) {
 		case "normal":
 			class = ClassNormal
 		case "slave", "replica":
@@ -201,7 +203,7 @@ func parseReplicaOf(args []string) (value, why string) {
 	if len(args) != 2 {
 		return "", errArgs
 	}
-	if strings.EqualFold(args[0], "no") && strings.EqualFold(args[1], "one") {
+	if ascii.EqualFold(args[0], "no") && ascii.EqualFold(args[1], "one") {
 		return "", ""
 	}
 	if n, err := strconv.Atoi(args[1]); err != nil || n < 0 || n > 65535 {

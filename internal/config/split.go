@@ -1,9 +1,10 @@
 package config
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // splitArgs splits a line into words (sds.c: sdssplitargs). Double quotes allow the escapes \n \r \t \b
@@ -83,24 +84,4 @@ func escape(b *strings.Builder, s string) int {
 }
 
 // quote writes s in double quotes, so that splitArgs returns s.
-func quote(s string) string {
-	var b strings.Builder
-	b.WriteByte('"')
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		switch j := strings.IndexByte("\n\r\t\b\a", c); {
-		case j >= 0:
-			b.WriteByte('\\')
-			b.WriteByte("nrtba"[j])
-		case c == '"' || c == '\\':
-			b.WriteByte('\\')
-			b.WriteByte(c)
-		case c < ' ' || c > '~':
-			fmt.Fprintf(&b, "\\x%02x", c)
-		default:
-			b.WriteByte(c)
-		}
-	}
-	b.WriteByte('"')
-	return b.String()
-}
+func quote(s string) string { return string(ascii.AppendQuoted(nil, s)) }

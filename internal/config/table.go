@@ -1,6 +1,6 @@
 package config
 
-import "strings"
+import "github.com/miniredisd/miniredisd/internal/ascii"
 
 // kind is the type of a directive's value.
 type kind uint8
@@ -61,7 +61,7 @@ func (r *row) multi() bool {
 
 // lookup finds a directive by its name or alias, in upper or lower case.
 func lookup(name string) (r *row, isAlias bool) {
-	name = strings.ToLower(name)
+	name = ascii.ToLower(name)
 	for i := range table {
 		switch {
 		case table[i].name == name:

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 const (
@@ -38,9 +40,9 @@ func (c *Config) parse(r *row, args []string, inFile bool) (value, why string) {
 }
 
 func parseBool(s string) (value, why string) {
-	switch strings.ToLower(s) {
+	switch ascii.ToLower(s) {
 	case "yes", "no":
-		return strings.ToLower(s), ""
+		return ascii.ToLower(s), ""
 	}
 	return "", "argument must be 'yes' or 'no'"
 }
@@ -74,7 +76,7 @@ func readNumber(k kind, s string) (n int64, why string) {
 		}
 		return n, ""
 	case integer:
-		n, ok := parseInt(s)
+		n, ok := ascii.ParseInt(s)
 		if !ok {
 			return 0, errNotInt
 		}
@@ -87,18 +89,11 @@ func readNumber(k kind, s string) (n int64, why string) {
 		return 0, "argument must be a memory value"
 	}
 	if digits, is := strings.CutSuffix(s, "%"); is {
-		if n, ok := parseInt(digits); ok && n >= 0 {
+		if n, ok := ascii.ParseInt(digits); ok && n >= 0 {
 			return -n, ""
 		}
 	}
 	return 0, "argument must be a memory or percent value"
-}
-
-// parseInt accepts only the spelling that Redis itself writes: no plus and no leading zeros (util.c:
-// string2ll).
-func parseInt(s string) (int64, bool) {
-	n, err := strconv.ParseInt(s, 10, 64)
-	return n, err == nil && strconv.FormatInt(n, 10) == s
 }
 
 // ParseMemory parses a size in bytes with an optional unit, as directives of the kind memory do.
@@ -109,7 +104,7 @@ func ParseMemory(s string) (n int64, ok bool) { return parseMemory(s) }
 func parseMemory(s string) (int64, bool) {
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	var unit int64
-	switch strings.ToLower(s[digits:]) {
+	switch ascii.ToLower(s[digits:]) {
 	case "", "b":
 		unit = 1
 	case "k":
@@ -141,7 +136,7 @@ func parseWords(r *row, args []string) (value, why string) {
 		return "", none
 	}
 	for _, a := range args {
-		w := strings.ToLower(a)
+		w := ascii.ToLower(a)
 		if !slices.Contains(r.words, w) {
 			return "", none
 		}

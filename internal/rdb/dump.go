@@ -5,6 +5,7 @@ import (
 	"math"
 	"strconv"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -74,7 +75,7 @@ func appendSet(b []byte, s *store.Set, version int) []byte {
 func appendIntset(b []byte, s *store.Set) []byte {
 	width := 2
 	for m := range s.All() {
-		if v, _ := store.ParseInt(m); v != int64(int32(v)) {
+		if v, _ := ascii.ParseInt(m); v != int64(int32(v)) {
 			width = 8
 		} else if v != int64(int16(v)) {
 			width = max(width, 4)
@@ -83,7 +84,7 @@ func appendIntset(b []byte, s *store.Set) []byte {
 	set := binary.LittleEndian.AppendUint32(nil, uint32(width))
 	set = binary.LittleEndian.AppendUint32(set, uint32(s.Len()))
 	for m := range s.All() {
-		v, _ := store.ParseInt(m)
+		v, _ := ascii.ParseInt(m)
 		set = append(set, binary.LittleEndian.AppendUint64(nil, uint64(v))[:width]...)
 	}
 	return appendText(b, set)

@@ -6,7 +6,7 @@ import (
 	"iter"
 	"math"
 
-	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // A listpack: 4 bytes of its whole size, 2 of the number of entries, the entries, and an
@@ -39,7 +39,7 @@ func newPack() *packWriter { return &packWriter{b: make([]byte, packHeader, 256)
 
 // text adds a string: as a number if it spells one.
 func (w *packWriter) text(v []byte) {
-	if i, ok := store.ParseInt(v); ok {
+	if i, ok := ascii.ParseInt(v); ok {
 		w.number(i)
 		return
 	}
@@ -139,7 +139,7 @@ func (r *packReader) next() (entry []byte, ok bool) {
 // number is the next entry, which has to be one.
 func (r *packReader) number() int64 {
 	entry, _ := r.next()
-	v, ok := store.ParseInt(entry)
+	v, ok := ascii.ParseInt(entry)
 	r.failed = r.failed || !ok
 	return v
 }

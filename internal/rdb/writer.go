@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // appendNumber writes a length, or what has its form, in 6, 14, 32 or 64 bits.
@@ -24,7 +24,7 @@ func appendNumber(b []byte, n uint64) []byte {
 func appendText(b, text []byte) []byte {
 	const longestInt32 = 11
 	if len(text) <= longestInt32 {
-		if v, ok := store.ParseInt(text); ok && v == int64(int32(v)) {
+		if v, ok := ascii.ParseInt(text); ok && v == int64(int32(v)) {
 			return appendInt32(b, int32(v))
 		}
 	}
