@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// maxMillis is a hundred years: whoever says more has made a mistake.
-const maxMillis = 100 * 365 * 24 * 3600 * 1000
+// MaxMillis bounds the numbers that LAB accepts: a hundred years in milliseconds. A larger number is a mistake.
+const MaxMillis = 100 * 365 * 24 * 3600 * 1000
 
 // The events of the log itself. No rule may have such a name.
 const (
@@ -142,7 +142,7 @@ func (p *parser) action(words [][]byte) (taken int, err error) {
 	}
 	switch {
 	case r.Action.takesMillis():
-		r.Millis, err = number(word, arg, 1, maxMillis)
+		r.Millis, err = number(word, arg, 1, MaxMillis)
 	case r.Action == Cut:
 		r.Bytes, err = number(word, arg, 0, math.MaxInt32)
 	case r.Action.takesText():

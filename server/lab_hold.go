@@ -59,14 +59,12 @@ func labNumber(verb, what string, args [][]byte, at int, least int64) (int64, er
 		return least, nil
 	}
 	n, ok := ascii.ParseInt(args[at])
-	if !ok || n < least || n > farMillis {
-		return 0, labError(verb, "%s expects a number from %d to %d, not '%s'", what, least, int64(farMillis), lab.Printable(string(args[at])))
+	if !ok || n < least || n > lab.MaxMillis {
+		got := lab.Printable(string(args[at]))
+		return 0, labError(verb, "%s expects a number from %d to %d, not '%s'", what, least, int64(lab.MaxMillis), got)
 	}
 	return n, nil
 }
-
-// farMillis bounds numbers and, in milliseconds, times.
-const farMillis = 100 * 365 * 24 * 3600 * 1000
 
 // barrier is a LAB HOLD WAIT that waits.
 type barrier struct {

@@ -29,7 +29,7 @@ func (l *labState) logAll(c *command.Call, _ [][]byte) error {
 
 func (l *labState) logNewest(c *command.Call, _ [][]byte) error {
 	n, _ := ascii.ParseInt(c.Args[2])
-	writeEntries(c.Writer, l.history.Newest(int(min(n, farMillis))))
+	writeEntries(c.Writer, l.history.Newest(int(min(n, lab.MaxMillis))))
 	return nil
 }
 

@@ -54,7 +54,7 @@ func arrows() map[string][]string {
 		// what they accepted.
 		"internal/ascii": {},
 
-		"internal/rlog":   {},
+		"internal/rlog": {},
 
 		"internal/collector": {},
 
