@@ -11,20 +11,27 @@
 // CPU per request is what the server's threads ran on their core, user and kernel time, divided
 // by the requests. It is the figure to compare: requests per second end at what the load can do.
 //
-//	go run ./bench breadth [-only REGEXP] [-rounds N] [-scale SHARE] [-redis PATH] [-valkey PATH] [-ours PATH] [-o FILE.md]
+//	go run ./bench breadth [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
 // breadth measures CPU per request and rate of 85 commands and scripts. The servers and the load run as in
 // compare. The rows that are worst for miniredisd come first, and geometric means sum them up.
 //
-//	go run ./bench memory [-only REGEXP] [-rounds N] [-scale SHARE] [-redis PATH] [-valkey PATH] [-ours PATH] [-o FILE.md]
+//	go run ./bench memory [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
 // memory fills fresh servers with data of many shapes, and prints the bytes per element. Then it empties
 // a server and prints how much memory goes back to the system.
 //
-//	go run ./bench floor [-rounds N] [-scale SHARE] [-redis PATH] [-valkey PATH] [-ours PATH] [-o FILE.md]
+//	go run ./bench floor [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
 // floor measures the kernel's share of a request beside the servers. The program in bench/floor reads, and
 // writes fixed bytes.
+//
+//	go run ./bench scale [-only REGEXP] [-rounds N] [-short] [SERVERS] [-o FOLDER]
+//
+// scale measures how cost grows with connections, keys, the pipeline, the size of values, channels,
+// subscribers and waiters, and draws the curves.
+//
+// SERVERS are the flags -ours PATH, -redis PATH and -valkey PATH of these four.
 //
 //	go run ./bench models [-models reactor,queue] [-w get,set] [-c 1,50] [-P 1,16] [-d 32,1024] [-t 1s | -n N] [-o FOLDER]
 //
@@ -57,7 +64,7 @@ import (
 
 func commands() map[string]func([]string) error {
 	return map[string]func([]string) error{
-		"compare": compare, "breadth": breadth, "memory": footprint, "floor": floor,
+		"compare": compare, "breadth": breadth, "memory": footprint, "floor": floor, "scale": scale,
 		"models": models, "timeline": timeline, "verdict": judgeHistory,
 	}
 }
@@ -68,6 +75,7 @@ func main() {
 		fmt.Fprintln(os.Stderr, "       bench breadth [flags]                      (bench breadth -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench memory [flags]                       (bench memory -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench floor [flags]                        (bench floor -h lists the flags)")
+		fmt.Fprintln(os.Stderr, "       bench scale [flags]                        (bench scale -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench models [flags]                       (bench models -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench verdict [-o FILE.html] HISTORY.json ...")
 		fmt.Fprintln(os.Stderr, "       bench timeline [flags] TRACE.json          (bench timeline -h lists the flags)")

@@ -123,6 +123,11 @@ func ownClient(addr string, j job, batches int, seed uint64) (times []time.Durat
 		return nil, err
 	}
 	defer c.close()
+	return c.send(j, batches, seed)
+}
+
+// send sends batches of j, each after the replies to the last, and returns the time of each.
+func (c *conn) send(j job, batches int, seed uint64) (times []time.Duration, err error) {
 	placeholder := []byte("__rand_int__")
 	var one []byte
 	if j.batch == nil {

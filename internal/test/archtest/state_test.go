@@ -136,6 +136,7 @@ func starters() map[string]string {
 		"bench/models.run":            "the executor of the queue; the loop stays",
 		"bench.fanOut":                "one for each subscriber, which reads",
 		"bench.ownLoad":               "one for each client of the load",
+		"bench.drive":                 "one for each connection of the load",
 		"bench.fiftyLockers":          "one for each client that locks",
 	}
 }
