@@ -35,8 +35,8 @@ func TestChangesAndTransactionsAllocateNothing(t *testing.T) {
 	require.True(t, other.Tx.Dirty)
 }
 
-// Sessions connect, watch, change keys and leave at random. A transaction runs exactly if none of its
-// watched keys has changed, and at the end no state is left.
+// Sessions connect, watch, change keys and leave at random. A transaction runs exactly if none of
+// its watched keys has changed, and at the end no state is left.
 func TestWatchersAreToldOfTheirKeysOnlyAndForgottenWhenTheyGo(t *testing.T) {
 	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{})
 	rng := rand.New(rand.NewPCG(3, 4))

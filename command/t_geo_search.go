@@ -46,7 +46,7 @@ type found struct {
 	place  geo.Place
 }
 
-// geoForm says which options a command accepts, of those that only some commands accept.
+// geoForm says which of the optional groups of options a command accepts.
 type geoForm struct {
 	shape   bool // FROMMEMBER, FROMLONLAT, BYRADIUS, BYBOX
 	store   bool // STORE key, STOREDIST key

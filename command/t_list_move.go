@@ -86,7 +86,8 @@ func moveOne(c *Call, from *store.List, fromHead, toHead bool) error {
 // LMPOP numkeys key ... (LEFT | RIGHT) [COUNT count] (t_list.c: lmpopCommand)
 func lmpop(c *Call) error { return mpop(c, "left", "right", lmpopFirst) }
 
-// lmpopFirst replies with elements of the first list that exists. done reports whether there was one.
+// lmpopFirst replies with elements of the first list that exists. done reports whether there was
+// one.
 func lmpopFirst(c *Call, o *mpopOptions) (done bool, err error) {
 	l, key, err := firstOf(c, o.keys, store.Write[*store.List])
 	if l == nil {

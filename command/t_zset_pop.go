@@ -68,7 +68,8 @@ func zpopMembers(c *Call, z *store.ZSet, key []byte, highest bool, count int, pa
 // ZMPOP numkeys key ... (MIN | MAX) [COUNT count] (t_zset.c: zmpopCommand)
 func zmpop(c *Call) error { return mpop(c, "min", "max", zmpopFirst) }
 
-// zmpopFirst replies with members of the first sorted set that exists. done reports whether there was one.
+// zmpopFirst replies with members of the first sorted set that exists. done reports whether there
+// was one.
 func zmpopFirst(c *Call, o *mpopOptions) (done bool, err error) {
 	z, key, err := firstOf(c, o.keys, store.Write[*store.ZSet])
 	if z == nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// migrateTo calls MIGRATE to the server at addr. words are the key, or "" for none, and the arguments
-// after the timeout.
+// migrateTo calls MIGRATE to the server at addr. words are the key, or "" for none, and the
+// arguments after the timeout.
 func migrateTo(c *redistest.Conn, addr, key, db string, words ...string) resp.Value {
 	host, port, _ := net.SplitHostPort(addr)
 	return c.Do(append([]string{"MIGRATE", host, port, key, db, "30000"}, words...)...)
@@ -63,8 +63,8 @@ func TestMigrateMovesValuesOfEveryTypeBetweenServers(t *testing.T) {
 	}
 }
 
-// The requests are too large for one write, so they are sent in chunks. A key that exists on the other
-// server does not stop the other keys.
+// The requests are too large for one write, so they are sent in chunks. A key that exists on the
+// other server does not stop the other keys.
 func TestMigrateMovesTheKeysThatTheOtherServerAccepts(t *testing.T) {
 	from, addr := redistest.Dial(t, start(t, nil)), start(t, nil)
 	to := redistest.Dial(t, addr)
@@ -132,7 +132,8 @@ func TestMigrateDeletesKeysAsDelDoes(t *testing.T) {
 	})
 }
 
-// target is a fake server. Its n-th connection reads some requests, writes the n-th answer and ends.
+// target is a fake server. Its n-th connection reads some requests, writes the n-th answer and
+// ends.
 type target struct {
 	net.Listener
 	requests chan string // one line for each connection, without payloads
