@@ -45,7 +45,8 @@ const rarely = 0.5
 // TestPublishDoesNotAllocate is about PUBLISH that somebody hears.
 func TestAHotCommandOnAnExistingKeyAllocatesNothing(t *testing.T) {
 	for _, line := range []string{
-		"SET s a-value-that-is-longer-than-what-redis-embeds-in-its-objects", "GET s", "INCR n", "HSET h f v", "PUBLISH nobody hello",
+		"SET s a-value-that-is-longer-than-what-redis-embeds-in-its-objects", "GET s", "INCR n",
+		"HSET h f v", "PUBLISH nobody hello",
 	} {
 		d := newDriver()
 		d.do(t, "SET s value")
@@ -93,9 +94,11 @@ func TestTheScriptsOfLocksAllocateNothingBesideTheirCommands(t *testing.T) {
 		before              func(int) [][]byte
 		commands            []func(int) [][]byte
 	}{
-		"released":             {unlockScript, "1 lock " + token, ":1\r\n", take, []func(int) [][]byte{take, free}},
-		"lost before":          {unlockScript, "1 lock " + token, ":0\r\n", free, []func(int) [][]byte{free}},
-		"taken, as Redisson's": {lockScript, "1 lock 30000 " + owner, "$-1\r\n", free, []func(int) [][]byte{free, always("HINCRBY lock " + owner + " 1"), always("PEXPIRE lock 30000")}},
+		"released":    {unlockScript, "1 lock " + token, ":1\r\n", take, []func(int) [][]byte{take, free}},
+		"lost before": {unlockScript, "1 lock " + token, ":0\r\n", free, []func(int) [][]byte{free}},
+		"taken, as Redisson's": {lockScript, "1 lock 30000 " + owner, "$-1\r\n", free, []func(int) [][]byte{
+			free, always("HINCRBY lock " + owner + " 1"), always("PEXPIRE lock 30000"),
+		}},
 	} {
 		plain := newDriver().allocated(t, c.commands...)
 		d, eval, evalsha := scripted(c.script, always(c.args))
@@ -106,9 +109,9 @@ func TestTheScriptsOfLocksAllocateNothingBesideTheirCommands(t *testing.T) {
 	}
 }
 
-// What remains is gopher-lua's: its strings do not change and may be kept, so that a key or an argument that the last
-// caller did not have is a new one, the bytes and a header for the interface that all values are. So is a number, except
-// for the small ones, which the engine has ready.
+// The remaining allocations are gopher-lua's. Its strings are immutable, so a new key or argument is
+// a new string: the bytes, and a header for the interface that holds every value. A number is one
+// allocation, except for small numbers, which the engine keeps.
 func TestTheScriptsOfLocksAllocateStringsThatAreNewAndLargeNumbers(t *testing.T) {
 	perString, perNumber := 2.0, 1.0
 	take := numbered("SET lock:%[1]d token-of-a-worker-%[1]d NX PX 30000")

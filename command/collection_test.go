@@ -58,9 +58,11 @@ func TestHotHashAndSetCommandsDoNotAllocate(t *testing.T) {
 		d := newDriver()
 		d.fill(t, size)
 		for _, line := range []string{
-			"HSET h f3 v3", "HSET h f3 v3 f4 v4", "HSETNX h f3 v", "HGET h f3", "HGET h none", "HMGET h f3 none", "HEXISTS h f3", "HLEN h",
+			"HSET h f3 v3", "HSET h f3 v3 f4 v4", "HSETNX h f3 v", "HGET h f3", "HGET h none",
+			"HMGET h f3 none", "HEXISTS h f3", "HLEN h",
 			"HSTRLEN h f3", "HDEL h none", "HINCRBY h n 0",
-			"SADD s m3", "SADD i 3", "SISMEMBER s m3", "SISMEMBER i 3", "SMISMEMBER s m3 none", "SCARD s", "SREM s none", "SREM i none",
+			"SADD s m3", "SADD i 3", "SISMEMBER s m3", "SISMEMBER i 3", "SMISMEMBER s m3 none",
+			"SCARD s", "SREM s none", "SREM i none",
 			"SRANDMEMBER s", "SRANDMEMBER i", "HRANDFIELD h",
 		} {
 			d.do(t, line)

@@ -30,7 +30,8 @@ const (
 	errNegativeKeys store.Error = "ERR Number of keys can't be negative"
 	errPopCount     store.Error = "ERR count should be greater than 0"
 	errRange        store.Error = "ERR value is out of range"
-	errCountRange   store.Error = "ERR value is out of range, value must between -9223372036854775807 and 9223372036854775807"
+	errCountRange   store.Error = "ERR value is out of range, " +
+		"value must between -9223372036854775807 and 9223372036854775807"
 
 	errTimeoutFloat    store.Error = "ERR timeout is not a float or out of range"
 	errTimeoutInt      store.Error = "ERR timeout is not an integer or out of range"
@@ -38,9 +39,9 @@ const (
 	errTimeoutNegative store.Error = "ERR timeout is negative"
 
 	errOOM          store.Error = "OOM command not allowed when used memory > 'maxmemory'."
-	errDebugRefused store.Error = "ERR DEBUG command not allowed. If the enable-debug-command option is set to \"local\", " +
-		"you can run it from a local connection, otherwise you need to set this option in the " +
-		"configuration file, and then restart the server."
+	errDebugRefused store.Error = "ERR DEBUG command not allowed. " +
+		"If the enable-debug-command option is set to \"local\", you can run it from a local connection, " +
+		"otherwise you need to set this option in the configuration file, and then restart the server."
 )
 
 // errorf formats an error. The text is the whole line of the reply, with its code.

@@ -39,8 +39,10 @@ func BenchmarkScripts(b *testing.B) {
 		{"evalunlock", requestOf("EVAL", unlockScript, "1", "lock", "token"), requestOf("SET", "lock", "token")},
 		{"evalshaunlock", requestOf("EVALSHA", sha(unlockScript), "1", "lock", "token"), requestOf("SET", "lock", "token")},
 		{"evallock", requestOf("EVAL", lockScript, "1", "rlock", "30000", "6b1e9bd4-5b5a-4b5e-8c5d-0123456789ab:1"), nil},
-		{"evalshalock", requestOf("EVALSHA", sha(lockScript), "1", "rlock", "30000", "6b1e9bd4-5b5a-4b5e-8c5d-0123456789ab:1"), nil},
-		{"loop", requestOf("EVAL", "local n = 0 for i = 1, 3 do n = n + redis.call('exists', KEYS[1]) end return n", "1", "lock"), nil},
+		{"evalshalock", requestOf("EVALSHA", sha(lockScript), "1", "rlock", "30000",
+			"6b1e9bd4-5b5a-4b5e-8c5d-0123456789ab:1"), nil},
+		{"loop", requestOf("EVAL", "local n = 0 for i = 1, 3 do n = n + redis.call('exists', KEYS[1]) end return n",
+			"1", "lock"), nil},
 		{"set", requestOf("SET", "lock", "token"), nil},
 	} {
 		b.Run(c.name, func(b *testing.B) {

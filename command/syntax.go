@@ -122,7 +122,8 @@ func typeByName(name string) string {
 	switch name {
 	case "key", "source", "destination", "newkey":
 		return "key"
-	case "seconds", "milliseconds", "count", "start", "stop", "end", "offset", "index", "numkeys", "db", "cursor", "timeout", "bit", "increment", "decrement":
+	case "seconds", "milliseconds", "count", "start", "stop", "end", "offset", "index", "numkeys", "db", "cursor",
+		"timeout", "bit", "increment", "decrement":
 		return "integer"
 	case "pattern":
 		return "pattern"

@@ -84,7 +84,10 @@ func NewTable(extra ...[]Row) *Table {
 
 func (t *Table) add(row *Row) {
 	cmd := &Command{Row: row, word: row.Name}
-	cmd.ACL = acl.Command{ID: len(t.acl), Name: row.Name, Categories: row.categories(), Always: row.Flags&NoAuth != 0, Channels: channels(row.Name)}
+	cmd.ACL = acl.Command{
+		ID: len(t.acl), Name: row.Name, Categories: row.categories(),
+		Always: row.Flags&NoAuth != 0, Channels: channels(row.Name),
+	}
 	t.acl = append(t.acl, &cmd.ACL)
 	container, sub, isSub := strings.Cut(row.Name, "|")
 	where := t.byName

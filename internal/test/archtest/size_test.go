@@ -24,7 +24,6 @@ func longLines() []string {
 	return []string{
 		"bench",
 		"bench/chart",
-		"command",
 		"internal/acl",
 		"internal/rdb",
 		"lab/labhttp",
