@@ -67,9 +67,9 @@ func (l *List) Nodes() (n int) {
 }
 
 // Packs ranges over the nodes, which must not be changed.
-func (l *List) Packs() iter.Seq[*Listpack] {
-	return func(yield func(*Listpack) bool) {
-		for nd := l.head; nd != nil && yield(&nd.Listpack); nd = nd.next {
+func (l *List) Packs() iter.Seq[*Pack] {
+	return func(yield func(*Pack) bool) {
+		for nd := l.head; nd != nil && yield(&nd.Pack); nd = nd.next {
 		}
 	}
 }

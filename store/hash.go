@@ -6,13 +6,13 @@ import (
 	"unsafe"
 )
 
-// Hash is a map from fields to values. While it is small it is a Listpack of
+// Hash is a map from fields to values. While it is small it is a Pack of
 // field, value, field, value in order of arrival; past the limits of
 // hash-max-listpack-* it becomes a Table and stays one (t_hash.c:
 // hashTypeTryConversion).
 type Hash struct {
 	ks         *Keyspace
-	pack       Listpack
+	pack       Pack
 	table      *Table[[]byte] // nil while the pack is in use
 	valueBytes int            // what the table's values take
 }
@@ -135,7 +135,7 @@ func (h *Hash) Delete(field []byte) bool {
 func (h *Hash) convert() {
 	h.table = NewTable[[]byte](h.ks.Seed)
 	old := h.pack
-	h.pack = Listpack{}
+	h.pack = Pack{}
 	for p := old.First(); p >= 0; p = old.Next(p) {
 		field := old.Get(p)
 		p = old.Next(p)

@@ -211,7 +211,7 @@ func (ks *Keyspace) ExpireDue() bool {
 		if ks.Now < db.wheel.now-1 {
 			db.wheel.rewind(db.keys, ks.Now)
 		}
-		if !db.wheel.advance(db.keys, ks.Now, expireBudget, db.expire) {
+		if !db.wheel.turn(db.keys, ks.Now, expireBudget, db.expire) {
 			all = false
 		}
 	}

@@ -26,7 +26,7 @@ type List struct {
 // listNode is one pack in the chain.
 type listNode struct {
 	prev, next *listNode
-	Listpack
+	Pack
 	// lp is what the entries would take in Redis's listpack, which stores numbers
 	// in binary: the limits, and so OBJECT ENCODING, go by that.
 	lp int
@@ -87,7 +87,7 @@ func (l *List) Expect(n, bytes int) {
 	if l.quick {
 		return
 	}
-	lp := lpFrame + bytes
+	lp := listpackFrame + bytes
 	if l.head != nil {
 		lp += l.head.lp
 	}
@@ -99,14 +99,14 @@ func (l *List) Expect(n, bytes int) {
 // a list at the border does not change with every command
 // (t_list.c: listTypeTryConvertQuicklist).
 func (l *List) shrunk() {
-	if !l.quick || l.head != l.tail || l.head == nil || l.Plain(&l.head.Listpack) {
+	if !l.quick || l.head != l.tail || l.head == nil || l.Plain(&l.head.Pack) {
 		return
 	}
 	maxBytes, maxEntries := l.limit()
 	if l.ks.Limits.ListMaxListpackSize >= 0 {
 		maxBytes = math.MaxInt
 	}
-	if l.head.lp+lpFrame <= maxBytes/2 && l.n <= maxEntries/2 {
+	if l.head.lp+listpackFrame <= maxBytes/2 && l.n <= maxEntries/2 {
 		l.quick = false
 	}
 }
@@ -114,15 +114,15 @@ func (l *List) shrunk() {
 // fits reports whether nd may take a value of n bytes more.
 func (l *List) fits(nd *listNode, n int) bool {
 	maxBytes, maxEntries := l.limit()
-	return nd != nil && nd.lp+lpFrame+n+listGuess <= maxBytes && nd.Len() < maxEntries &&
-		!l.large(n) && !l.Plain(&nd.Listpack)
+	return nd != nil && nd.lp+listpackFrame+n+listGuess <= maxBytes && nd.Len() < maxEntries &&
+		!l.large(n) && !l.Plain(&nd.Pack)
 }
 
 // large reports whether an element of n bytes must be alone in its node (quicklist.c: isLargeElement).
 func (l *List) large(n int) bool { return n >= l.ks.PackedThreshold }
 
 // Plain reports whether a node is what Redis calls plain: nothing but one large element.
-func (l *List) Plain(pack *Listpack) bool {
+func (l *List) Plain(pack *Pack) bool {
 	return pack.n == 1 && l.large(len(pack.Get(pack.First())))
 }
 
@@ -136,7 +136,7 @@ func (l *List) PushHead(v []byte) {
 	before := cap(nd.b)
 	nd.Prepend(v)
 	l.mem += cap(nd.b) - before
-	nd.lp += lpString(v)
+	nd.lp += listpackString(v)
 	l.n++
 }
 
@@ -150,7 +150,7 @@ func (l *List) PushTail(v []byte) {
 	before := cap(nd.b)
 	nd.Append(v)
 	l.mem += cap(nd.b) - before
-	nd.lp += lpString(v)
+	nd.lp += listpackString(v)
 	l.n++
 }
 
@@ -184,7 +184,7 @@ func (l *List) pop(nd *listNode, p Pos) []byte {
 // delete removes the entry at p, and nd with its last one. It returns the
 // position of the entry after it in nd, or -1.
 func (l *List) delete(nd *listNode, p Pos) Pos {
-	nd.lp -= lpString(nd.Get(p))
+	nd.lp -= listpackString(nd.Get(p))
 	l.n--
 	if p = nd.Delete(p); nd.n == 0 {
 		l.unlink(nd)

@@ -76,7 +76,7 @@ func (l *List) Set(i int, v []byte) bool {
 		return false
 	}
 	before := cap(nd.b)
-	nd.lp += lpString(v) - lpString(nd.Get(p))
+	nd.lp += listpackString(v) - listpackString(nd.Get(p))
 	p = nd.Replace(p, v)
 	l.mem += cap(nd.b) - before
 	// Redis lets a node grow past its limit here, unless the value is large. So does this, up to
@@ -164,7 +164,7 @@ func (l *List) insertFull(nd *listNode, p Pos, v []byte, after bool) {
 
 func (l *List) added(nd *listNode, capBefore int, v []byte) {
 	l.mem += cap(nd.b) - capBefore
-	nd.lp += lpString(v)
+	nd.lp += listpackString(v)
 	l.n++
 }
 
@@ -174,7 +174,7 @@ func (l *List) split(nd *listNode, p Pos) *listNode {
 	to.b = append([]byte(nil), nd.b[p:]...)
 	for q := p; q >= 0; q = nd.Next(q) {
 		to.n++
-		to.lp += lpString(nd.Get(q))
+		to.lp += listpackString(nd.Get(q))
 	}
 	nd.lp -= to.lp
 	nd.n -= to.n
@@ -206,7 +206,7 @@ func (l *List) merge(a, b *listNode) bool {
 		return false
 	}
 	maxBytes, maxEntries := l.limit()
-	if l.Plain(&a.Listpack) || l.Plain(&b.Listpack) || a.lp+b.lp+lpFrame > maxBytes || a.Len()+b.Len() > maxEntries {
+	if l.Plain(&a.Pack) || l.Plain(&b.Pack) || a.lp+b.lp+listpackFrame > maxBytes || a.Len()+b.Len() > maxEntries {
 		return false
 	}
 	before := cap(a.b)
@@ -303,7 +303,7 @@ func (l *List) drop(n int, head bool) {
 			p = nd.Index(-n)
 		}
 		for i, q := 0, p; i < n; i, q = i+1, nd.Next(q) {
-			nd.lp -= lpString(nd.Get(q))
+			nd.lp -= listpackString(nd.Get(q))
 		}
 		nd.DeleteN(p, n)
 		l.n -= n

@@ -48,8 +48,8 @@ func elements(t *testing.T, l *List) []string {
 	mem := -listNodeMem
 	for nd := l.head; nd != nil; nd = nd.next {
 		lp := 0
-		for _, v := range contents(t, &nd.Listpack) {
-			lp += lpString([]byte(v))
+		for _, v := range contents(t, &nd.Pack) {
+			lp += listpackString([]byte(v))
 		}
 		require.Equal(t, lp, nd.lp)
 		require.NotZero(t, nd.Len())
@@ -206,7 +206,7 @@ func TestListKnowsTheSizeOfRedissListpack(t *testing.T) {
 		string(make([]byte, 126)): 130, string(make([]byte, 4095)): 4099, string(make([]byte, 4096)): 4103,
 		string(make([]byte, 16378)): 16386,
 	} {
-		require.Equal(t, want, lpString([]byte(v)), "%d bytes %.20q", len(v), v)
+		require.Equal(t, want, listpackString([]byte(v)), "%d bytes %.20q", len(v), v)
 	}
 }
 

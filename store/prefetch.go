@@ -27,7 +27,7 @@ func (db *DB) Prefetch(requests [][][]byte) {
 	t := db.keys
 	sum := byte(0)
 	if t.live >= prefetchMin {
-		sum = t.walk(requests, 1, &found)
+		sum = t.prefetch(requests, 1, &found)
 		for _, i := range found[:len(requests)] {
 			if i != 0 {
 				if ref := t.at(i).Val.ref; ref != nil {
@@ -44,7 +44,7 @@ func (db *DB) Prefetch(requests [][][]byte) {
 			to++
 		}
 		if i != 0 {
-			sum += t.at(i).Val.walk(requests[from:to])
+			sum += t.at(i).Val.prefetch(requests[from:to])
 		}
 		from = to
 	}
@@ -68,35 +68,35 @@ func (db *DB) sameKey(requests [][][]byte, found *[PrefetchMax]uint32) {
 // walk goes on to the elements of a collection that requests are about to ask
 // for, or through a pack. Few requests in a row are not worth a second
 // computation of the hashes.
-func (e *entry) walk(requests [][][]byte) (sum byte) {
+func (e *entry) prefetch(requests [][][]byte) (sum byte) {
 	var ignored [PrefetchMax]uint32
 	several := len(requests) > 1
 	switch e.typ {
 	case TypeSet:
 		s := (*Set)(e.ref)
 		if s.enc == setTable && several {
-			return s.table.walk(requests, 2, &ignored)
+			return s.table.prefetch(requests, 2, &ignored)
 		}
-		return s.pack.walk()
+		return s.pack.prefetch()
 	case TypeHash:
 		h := (*Hash)(e.ref)
 		if h.table != nil && several {
-			return h.table.walk(requests, 2, &ignored)
+			return h.table.prefetch(requests, 2, &ignored)
 		}
-		return h.pack.walk()
+		return h.pack.prefetch()
 	case TypeZSet:
 		z := (*ZSet)(e.ref)
 		if z.table != nil && several {
-			return z.table.walk(requests, -1, &ignored)
+			return z.table.prefetch(requests, -1, &ignored)
 		}
-		return z.pack.walk()
+		return z.pack.prefetch()
 	}
 	return 0
 }
 
 // walk touches the beginning of a pack a cache line at a time: a search goes
 // through it byte by byte.
-func (l *Listpack) walk() (sum byte) {
+func (l *Pack) prefetch() (sum byte) {
 	for at := int(l.head); at < min(len(l.b), int(l.head)+1024); at += 64 {
 		sum += l.b[at]
 	}
@@ -109,7 +109,7 @@ func (l *Listpack) walk() (sum byte) {
 //
 // Every step first touches all it needs and decides afterwards: a decision on
 // memory that has not arrived is guessed, and a wrong guess waits for it.
-func (t *Table[V]) walk(requests [][][]byte, word int, found *[PrefetchMax]uint32) (sum byte) {
+func (t *Table[V]) prefetch(requests [][][]byte, word int, found *[PrefetchMax]uint32) (sum byte) {
 	if t.live < prefetchMin {
 		return 0
 	}
@@ -131,7 +131,7 @@ func (t *Table[V]) walk(requests [][][]byte, word int, found *[PrefetchMax]uint3
 	for i := range nodes { // apart from hashing, so that more of the loads are under way at a time
 		nodes[i] = b[hashes[i]&uint32(len(b)-1)]
 	}
-	sum = t.touch(nodes)
+	sum = t.loadNodes(nodes)
 	for i, at := range nodes {
 		if at != 0 {
 			if n := t.at(at); n.hash != hashes[i] {
@@ -139,7 +139,7 @@ func (t *Table[V]) walk(requests [][][]byte, word int, found *[PrefetchMax]uint3
 			}
 		}
 	}
-	sum += t.touch(nodes)
+	sum += t.loadNodes(nodes)
 	for i, at := range nodes {
 		if at == 0 {
 			continue
@@ -154,7 +154,7 @@ func (t *Table[V]) walk(requests [][][]byte, word int, found *[PrefetchMax]uint3
 	return sum
 }
 
-func (t *Table[V]) touch(nodes []uint32) (sum byte) {
+func (t *Table[V]) loadNodes(nodes []uint32) (sum byte) {
 	for _, at := range nodes {
 		if at != 0 {
 			sum += byte(t.at(at).hash)

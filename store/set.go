@@ -19,7 +19,7 @@ import (
 type Set struct {
 	ks    *Keyspace
 	ints  []int64
-	pack  Listpack
+	pack  Pack
 	table *Table[struct{}]
 	enc   setEnc
 }
@@ -168,7 +168,7 @@ func (s *Set) convert() {
 	for m := range s.All() {
 		t.Insert(m)
 	}
-	s.ints, s.pack, s.table, s.enc = nil, Listpack{}, t, setTable
+	s.ints, s.pack, s.table, s.enc = nil, Pack{}, t, setTable
 }
 
 // PreferInts makes a set an intset if it could have been one all along: what

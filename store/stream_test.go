@@ -257,6 +257,6 @@ func TestStreamNodeSizesAreThoseOfListpack(t *testing.T) {
 		"007": 5, "-0": 4, "-": 3, "+5": 4, strings.Repeat("x", 63): 65, strings.Repeat("x", 64): 67,
 		strings.Repeat("x", 126): 130, strings.Repeat("x", 4096): 4103,
 	} {
-		require.Equal(t, want, lpString([]byte(text)), "%q", text)
+		require.Equal(t, want, listpackString([]byte(text)), "%q", text)
 	}
 }

@@ -34,11 +34,11 @@ const (
 func newStreamNode(id StreamID, args [][]byte) *streamNode {
 	n := &streamNode{first: id, last: id}
 	fields := len(args) / 2
-	n.packed = lpFrame + lpNumber(0)*3 + lpNumber(int64(fields))
+	n.packed = listpackFrame + listpackNumber(0)*3 + listpackNumber(int64(fields))
 	size := uvarintLen(uint64(fields))
 	for i := 0; i < len(args); i += 2 {
 		size += stringLen(args[i])
-		n.packed += lpString(args[i])
+		n.packed += listpackString(args[i])
 	}
 	n.b = make([]byte, 0, size+n.bodySize(id, args, true)+8)
 	n.b = binary.AppendUvarint(n.b, uint64(fields))
@@ -64,18 +64,18 @@ func (n *streamNode) add(id StreamID, args [][]byte) {
 	b = binary.AppendUvarint(b, uint64(body))
 	b = binary.AppendUvarint(b, id.Ms-n.first.Ms)
 	b = binary.AppendVarint(b, int64(id.Seq-n.first.Seq))
-	n.packed += lpNumber(0) + lpNumber(int64(id.Ms-n.first.Ms)) + lpNumber(int64(id.Seq-n.first.Seq)) +
-		lpNumber(int64(elems)) + lpNumber(int64(n.live+1)) - lpNumber(int64(n.live))
+	n.packed += listpackNumber(0) + listpackNumber(int64(id.Ms-n.first.Ms)) + listpackNumber(int64(id.Seq-n.first.Seq)) +
+		listpackNumber(int64(elems)) + listpackNumber(int64(n.live+1)) - listpackNumber(int64(n.live))
 	if !same {
 		b = binary.AppendUvarint(b, uint64(fields))
-		n.packed += lpNumber(int64(fields))
+		n.packed += listpackNumber(int64(fields))
 	}
 	for i, v := range args {
 		if same && i%2 == 0 {
 			continue
 		}
 		b = appendString(b, v)
-		n.packed += lpString(v)
+		n.packed += listpackString(v)
 	}
 	n.b = appendBackLen(b, total)
 	n.last = id
@@ -85,8 +85,8 @@ func (n *streamNode) add(id StreamID, args [][]byte) {
 // kill flags the entry at off, which is alive.
 func (n *streamNode) kill(off int) {
 	n.b[off] |= streamDead
-	n.packed += lpNumber(int64(n.live-1)) - lpNumber(int64(n.live)) +
-		lpNumber(int64(n.dead+1)) - lpNumber(int64(n.dead))
+	n.packed += listpackNumber(int64(n.live-1)) - listpackNumber(int64(n.live)) +
+		listpackNumber(int64(n.dead+1)) - listpackNumber(int64(n.dead))
 	n.live--
 	n.dead++
 }

@@ -254,7 +254,7 @@ func (t *Table[V]) Scan(cursor uint64, fn func(*Node[V])) uint64 {
 	small, large := t.buckets[0], t.buckets[1]
 	if large == nil {
 		t.emit(small[cursor&mask(small)], fn)
-		return advance(cursor, mask(small))
+		return nextCursor(cursor, mask(small))
 	}
 	if len(small) > len(large) {
 		small, large = large, small
@@ -263,7 +263,7 @@ func (t *Table[V]) Scan(cursor uint64, fn func(*Node[V])) uint64 {
 	t.emit(small[cursor&m0], fn)
 	for {
 		t.emit(large[cursor&m1], fn)
-		cursor = advance(cursor, m1)
+		cursor = nextCursor(cursor, m1)
 		if cursor&(m0^m1) == 0 {
 			return cursor
 		}
@@ -273,7 +273,7 @@ func (t *Table[V]) Scan(cursor uint64, fn func(*Node[V])) uint64 {
 func mask(b []uint32) uint64 { return uint64(len(b) - 1) }
 
 // advance adds one to the masked bits of cursor, read from the highest down.
-func advance(cursor, mask uint64) uint64 {
+func nextCursor(cursor, mask uint64) uint64 {
 	return bits.Reverse64(bits.Reverse64(cursor|^mask) + 1)
 }
 

@@ -118,7 +118,7 @@ func (w *wheel) next() (at int64, lv, slot int, ok bool) {
 // order of the deadlines; fire must remove the entry. It stops after budget
 // entries moved or fired, so that a million keys of one millisecond do not hold
 // up the clients, and says whether it got to the end.
-func (w *wheel) advance(t *Table[entry], to int64, budget int, fire func(i uint32)) (done bool) {
+func (w *wheel) turn(t *Table[entry], to int64, budget int, fire func(i uint32)) (done bool) {
 	for w.count > 0 {
 		at, lv, slot, ok := w.next()
 		if !ok || at > to {

@@ -8,13 +8,13 @@ import (
 )
 
 // ZSet is a sorted set: members with scores, ordered by score and then by the
-// bytes of the member. While it is small it is a Listpack in that order, one
+// bytes of the member. While it is small it is a Pack in that order, one
 // entry a member with the score's 8 bytes in front; past the limits of
 // zset-max-listpack-* it is a table for finding members and a tree for their
 // order, and stays so (t_zset.c: zsetConvert).
 type ZSet struct {
 	ks    *Keyspace
-	pack  Listpack
+	pack  Pack
 	table *Table[float64] // nil while the pack is in use
 	tree  *zsetTree
 }
@@ -203,7 +203,7 @@ func (z *ZSet) enlarge() {
 	z.table = NewTable[float64](z.ks.Seed)
 	z.tree = newZSetTree(z.table)
 	old := z.pack
-	z.pack = Listpack{}
+	z.pack = Pack{}
 	for p := old.First(); p >= 0; p = old.Next(p) {
 		e := old.Get(p)
 		z.addLarge(e[8:], packedScore(e))

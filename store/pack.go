@@ -2,12 +2,12 @@ package store
 
 import "slices"
 
-// Pos is the place of an entry in a Listpack: an offset, or -1 for none. Any
+// Pos is the place of an entry in a Pack: an offset, or -1 for none. Any
 // change of the pack makes the positions taken before it void, except those the
 // changing method returns.
 type Pos = int
 
-// Listpack is a list of byte strings in one allocation, for collections too
+// Pack is a list of byte strings in one allocation, for collections too
 // small to deserve an index: the collector sees one object without pointers.
 //
 //	 0      head                                  len(b)      cap(b)
@@ -17,23 +17,23 @@ type Pos = int
 //
 // The free space may be at either end, so that a list node is as cheap to feed
 // and to drain at its head as at its tail. The zero value is an empty pack.
-type Listpack struct {
+type Pack struct {
 	b    []byte
 	head uint32
 	n    uint32
 }
 
 // Len is the number of entries.
-func (l *Listpack) Len() int { return int(l.n) }
+func (l *Pack) Len() int { return int(l.n) }
 
 // Bytes is what the entries take, their lengths included.
-func (l *Listpack) Bytes() int { return len(l.b) - int(l.head) }
+func (l *Pack) Bytes() int { return len(l.b) - int(l.head) }
 
 // Mem is what the pack holds on to, free space included.
-func (l *Listpack) Mem() int { return cap(l.b) }
+func (l *Pack) Mem() int { return cap(l.b) }
 
 // First is the position of the first entry.
-func (l *Listpack) First() Pos {
+func (l *Pack) First() Pos {
 	if l.n == 0 {
 		return -1
 	}
@@ -41,7 +41,7 @@ func (l *Listpack) First() Pos {
 }
 
 // Last is the position of the last entry.
-func (l *Listpack) Last() Pos {
+func (l *Pack) Last() Pos {
 	if l.n == 0 {
 		return -1
 	}
@@ -49,7 +49,7 @@ func (l *Listpack) Last() Pos {
 }
 
 // Next is the position after p.
-func (l *Listpack) Next(p Pos) Pos {
+func (l *Pack) Next(p Pos) Pos {
 	if p = l.after(p); p == len(l.b) {
 		return -1
 	}
@@ -57,7 +57,7 @@ func (l *Listpack) Next(p Pos) Pos {
 }
 
 // Prev is the position before p.
-func (l *Listpack) Prev(p Pos) Pos {
+func (l *Pack) Prev(p Pos) Pos {
 	if p == int(l.head) {
 		return -1
 	}
@@ -65,7 +65,7 @@ func (l *Listpack) Prev(p Pos) Pos {
 }
 
 // Get is the entry at p. It aliases the pack: valid until the next change.
-func (l *Listpack) Get(p Pos) []byte {
+func (l *Pack) Get(p Pos) []byte {
 	n := int(l.b[p])
 	if n < 0x80 {
 		p++
@@ -76,7 +76,7 @@ func (l *Listpack) Get(p Pos) []byte {
 }
 
 // after is where the entry at p ends.
-func (l *Listpack) after(p Pos) int {
+func (l *Pack) after(p Pos) int {
 	// Up to 126 bytes both lengths take one byte; 127 makes the backward one two.
 	if n := int(l.b[p]); n < 0x7f {
 		return p + n + 2
@@ -87,7 +87,7 @@ func (l *Listpack) after(p Pos) int {
 }
 
 // before is where the entry that ends at end begins.
-func (l *Listpack) before(end int) Pos {
+func (l *Pack) before(end int) Pos {
 	c := l.b[end-1]
 	if c < 0x80 {
 		return end - 1 - int(c)
@@ -104,7 +104,7 @@ func (l *Listpack) before(end int) Pos {
 }
 
 // long reads a length of any width: its value and where the bytes start.
-func (l *Listpack) long(p Pos) (n, body int) {
+func (l *Pack) long(p Pos) (n, body int) {
 	for shift := 0; ; shift += 7 {
 		c := l.b[p]
 		p++
@@ -133,7 +133,7 @@ func entryLen(n int) int {
 }
 
 // put writes v as an entry at p, where entryLen(len(v)) bytes are reserved for it.
-func (l *Listpack) put(p Pos, v []byte) {
+func (l *Pack) put(p Pos, v []byte) {
 	n := len(v)
 	if n < 0x7f {
 		b := l.b[p : p+n+2]
@@ -160,7 +160,7 @@ func (l *Listpack) put(p Pos, v []byte) {
 }
 
 // Append adds v at the tail.
-func (l *Listpack) Append(v []byte) {
+func (l *Pack) Append(v []byte) {
 	need, end := entryLen(len(v)), len(l.b)
 	if cap(l.b)-end >= need {
 		l.b = l.b[:end+need]
@@ -172,7 +172,7 @@ func (l *Listpack) Append(v []byte) {
 }
 
 // AppendPair adds two entries at the tail, with one growth at most.
-func (l *Listpack) AppendPair(v, w []byte) {
+func (l *Pack) AppendPair(v, w []byte) {
 	first := entryLen(len(v))
 	p := l.open(len(l.b), first+entryLen(len(w)))
 	l.put(p, v)
@@ -181,7 +181,7 @@ func (l *Listpack) AppendPair(v, w []byte) {
 }
 
 // Prepend adds v at the head.
-func (l *Listpack) Prepend(v []byte) {
+func (l *Pack) Prepend(v []byte) {
 	need, p := entryLen(len(v)), int(l.head)
 	if p >= need {
 		p -= need
@@ -194,7 +194,7 @@ func (l *Listpack) Prepend(v []byte) {
 }
 
 // InsertBefore adds v before the entry at p and returns its position.
-func (l *Listpack) InsertBefore(p Pos, v []byte) Pos {
+func (l *Pack) InsertBefore(p Pos, v []byte) Pos {
 	p = l.open(p, entryLen(len(v)))
 	l.put(p, v)
 	l.n++
@@ -202,12 +202,12 @@ func (l *Listpack) InsertBefore(p Pos, v []byte) Pos {
 }
 
 // InsertAfter adds v after the entry at p and returns its position.
-func (l *Listpack) InsertAfter(p Pos, v []byte) Pos {
+func (l *Pack) InsertAfter(p Pos, v []byte) Pos {
 	return l.InsertBefore(l.after(p), v)
 }
 
 // Replace puts v in the place of the entry at p and returns its position.
-func (l *Listpack) Replace(p Pos, v []byte) Pos {
+func (l *Pack) Replace(p Pos, v []byte) Pos {
 	old, size := l.after(p)-p, entryLen(len(v))
 	switch {
 	case size > old:
@@ -220,11 +220,11 @@ func (l *Listpack) Replace(p Pos, v []byte) Pos {
 }
 
 // Delete removes the entry at p and returns the position of the one after it.
-func (l *Listpack) Delete(p Pos) Pos { return l.DeleteN(p, 1) }
+func (l *Pack) Delete(p Pos) Pos { return l.DeleteN(p, 1) }
 
 // DeleteN removes n entries from p on, or as many as there are, and returns the
 // position of the one after them.
-func (l *Listpack) DeleteN(p Pos, n int) Pos {
+func (l *Pack) DeleteN(p Pos, n int) Pos {
 	end := p
 	for ; n > 0 && end < len(l.b); n-- {
 		end = l.after(end)
@@ -237,7 +237,7 @@ func (l *Listpack) DeleteN(p Pos, n int) Pos {
 }
 
 // Index is the position of entry i, counted from the tail when negative.
-func (l *Listpack) Index(i int) Pos {
+func (l *Pack) Index(i int) Pos {
 	n := int(l.n)
 	if i < 0 {
 		i += n
@@ -260,7 +260,7 @@ func (l *Listpack) Index(i int) Pos {
 }
 
 // Find looks for v from p on, passing over skip entries after each it compares.
-func (l *Listpack) Find(p Pos, v []byte, skip int) Pos {
+func (l *Pack) Find(p Pos, v []byte, skip int) Pos {
 	if p < 0 {
 		return -1
 	}
@@ -287,7 +287,7 @@ func (l *Listpack) Find(p Pos, v []byte, skip int) Pos {
 
 // open makes need bytes of room before offset p, which may be the end, and
 // returns where the room begins. Everything from p on then follows the room.
-func (l *Listpack) open(p, need int) Pos {
+func (l *Pack) open(p, need int) Pos {
 	head, end := int(l.head), len(l.b)
 	front, back, live := head, cap(l.b)-end, end-head
 	// At an end, room at the other one is used by moving everything, provided
@@ -322,7 +322,7 @@ func (l *Listpack) open(p, need int) Pos {
 }
 
 // moveTo shifts all entries to the offset at.
-func (l *Listpack) moveTo(at int) {
+func (l *Pack) moveTo(at int) {
 	live := l.b[l.head:]
 	l.b = l.b[:at+len(live)]
 	copy(l.b[at:], live)
@@ -330,7 +330,7 @@ func (l *Listpack) moveTo(at int) {
 }
 
 // reserve gives an empty pack size bytes, to be filled from the back if front.
-func (l *Listpack) reserve(size int, front bool) {
+func (l *Pack) reserve(size int, front bool) {
 	l.b, l.head = make([]byte, size), uint32(size)
 	if !front {
 		l.b, l.head = l.b[:0], 0
@@ -339,7 +339,7 @@ func (l *Listpack) reserve(size int, front bool) {
 
 // grow is open with new memory: a quarter more than needed, and what the
 // allocator's size class gives on top.
-func (l *Listpack) grow(p, need int) Pos {
+func (l *Pack) grow(p, need int) Pos {
 	head, end := int(l.head), len(l.b)
 	size := end - head + need
 	b := slices.Grow([]byte(nil), size+(end-head)/4)
@@ -359,7 +359,7 @@ func (l *Listpack) grow(p, need int) Pos {
 
 // close removes n bytes from p on by moving the smaller side, and returns where
 // what followed them is now.
-func (l *Listpack) close(p, n int) Pos {
+func (l *Pack) close(p, n int) Pos {
 	head, end := int(l.head), len(l.b)
 	switch {
 	case n == end-head:
@@ -376,6 +376,6 @@ func (l *Listpack) close(p, n int) Pos {
 }
 
 // clone is a copy that shares nothing, without free space.
-func (l *Listpack) clone() Listpack {
-	return Listpack{b: slices.Clone(l.b[l.head:]), n: l.n}
+func (l *Pack) clone() Pack {
+	return Pack{b: slices.Clone(l.b[l.head:]), n: l.n}
 }

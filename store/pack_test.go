@@ -11,7 +11,7 @@ import (
 )
 
 // contents reads a pack forwards and checks that reading it backwards agrees.
-func contents(t *testing.T, l *Listpack) []string {
+func contents(t *testing.T, l *Pack) []string {
 	t.Helper()
 	got := []string{}
 	for p := l.First(); p >= 0; p = l.Next(p) {
@@ -27,8 +27,8 @@ func contents(t *testing.T, l *Listpack) []string {
 	return got
 }
 
-func TestListpackReadsBackEveryLengthAroundTheWidthsOfItsLengths(t *testing.T) {
-	var l Listpack
+func TestPackReadsBackEveryLengthAroundTheWidthsOfItsLengths(t *testing.T) {
+	var l Pack
 	var want []string
 	for _, n := range []int{0, 1, 125, 126, 127, 128, 129, 16380, 16381, 16382, 16383, 16384, 2097148, 2097151, 2097152} {
 		v := bytes.Repeat([]byte{byte(n)}, n)
@@ -38,7 +38,7 @@ func TestListpackReadsBackEveryLengthAroundTheWidthsOfItsLengths(t *testing.T) {
 	require.True(t, slices.Equal(want, contents(t, &l)))
 }
 
-func TestListpackBehavesAsASliceOfByteStrings(t *testing.T) {
+func TestPackBehavesAsASliceOfByteStrings(t *testing.T) {
 	for seed := range uint64(16) {
 		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 7))
@@ -56,7 +56,7 @@ func TestListpackBehavesAsASliceOfByteStrings(t *testing.T) {
 type packModel struct {
 	t       *testing.T
 	r       *rand.Rand
-	pack    Listpack
+	pack    Pack
 	model   []string
 	longest int
 }
@@ -128,8 +128,8 @@ func (m *packModel) find(i int, v string) {
 	require.Equal(m.t, want, m.pack.Find(m.pack.Index(i), []byte(v), skip))
 }
 
-func TestListpackIndexIsNoneOutsideTheEntries(t *testing.T) {
-	var l Listpack
+func TestPackIndexIsNoneOutsideTheEntries(t *testing.T) {
+	var l Pack
 	require.Equal(t, -1, l.First())
 	require.Equal(t, -1, l.Last())
 	require.Equal(t, -1, l.Find(l.First(), nil, 0))
@@ -141,9 +141,9 @@ func TestListpackIndexIsNoneOutsideTheEntries(t *testing.T) {
 	require.Zero(t, l.Bytes())
 }
 
-func TestListpackHoldsLittleMoreMemoryThanItsEntries(t *testing.T) {
+func TestPackHoldsLittleMoreMemoryThanItsEntries(t *testing.T) {
 	for _, size := range []int{3, 20, 60} {
-		var l Listpack
+		var l Pack
 		for range 128 {
 			l.Append(make([]byte, size))
 			require.LessOrEqual(t, l.Mem(), l.Bytes()*3/2+size+8)
@@ -151,13 +151,13 @@ func TestListpackHoldsLittleMoreMemoryThanItsEntries(t *testing.T) {
 	}
 }
 
-func TestListpackUsedAsAQueueStopsAllocating(t *testing.T) {
+func TestPackUsedAsAQueueStopsAllocating(t *testing.T) {
 	value := []byte("job:0123456789")
-	for name, step := range map[string]func(*Listpack){
-		"in at the tail": func(l *Listpack) { l.Delete(l.First()); l.Append(value) },
-		"in at the head": func(l *Listpack) { l.Delete(l.Last()); l.Prepend(value) },
+	for name, step := range map[string]func(*Pack){
+		"in at the tail": func(l *Pack) { l.Delete(l.First()); l.Append(value) },
+		"in at the head": func(l *Pack) { l.Delete(l.Last()); l.Prepend(value) },
 	} {
-		var l Listpack
+		var l Pack
 		for range 100 {
 			l.Append(value)
 		}
@@ -168,11 +168,11 @@ func TestListpackUsedAsAQueueStopsAllocating(t *testing.T) {
 	}
 }
 
-func BenchmarkListpack(b *testing.B) {
+func BenchmarkPack(b *testing.B) {
 	value := []byte("VXKeHogKgJ=[5V9_")
-	for name, push := range map[string]func(*Listpack, []byte){"append": (*Listpack).Append, "prepend": (*Listpack).Prepend} {
+	for name, push := range map[string]func(*Pack, []byte){"append": (*Pack).Append, "prepend": (*Pack).Prepend} {
 		b.Run(name, func(b *testing.B) {
-			var l Listpack
+			var l Pack
 			for b.Loop() {
 				if push(&l, value); l.Bytes() > 8000 {
 					l.DeleteN(l.First(), 1000)
@@ -181,7 +181,7 @@ func BenchmarkListpack(b *testing.B) {
 		})
 	}
 	b.Run("iterate100", func(b *testing.B) {
-		var l Listpack
+		var l Pack
 		for range 100 {
 			l.Append(value)
 		}

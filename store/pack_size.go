@@ -6,11 +6,11 @@ import "github.com/miniredisd/miniredisd/internal/ascii"
 // compared with that: nodes of lists and streams must end where Redis ends them,
 // or OBJECT ENCODING and approximate trimming would answer something else.
 
-// lpFrame is a listpack's header and end mark (listpack.c: LP_HDR_SIZE, LP_EOF).
-const lpFrame = 7
+// listpackFrame is a listpack's header and end mark (listpack.c: LP_HDR_SIZE, LP_EOF).
+const listpackFrame = 7
 
-// lpNumber is the size of a number (listpack.c: lpEncodeGetType).
-func lpNumber(v int64) int {
+// listpackNumber is the size of a number (listpack.c: lpEncodeGetType).
+func listpackNumber(v int64) int {
 	switch {
 	case v >= 0 && v < 1<<7:
 		return 2
@@ -26,12 +26,12 @@ func lpNumber(v int64) int {
 	return 10
 }
 
-// lpString is the size of bytes, which are stored as a number if they spell one.
-func lpString(v []byte) int {
+// listpackString is the size of bytes, which are stored as a number if they spell one.
+func listpackString(v []byte) int {
 	n := len(v)
 	if 0 < n && n <= 20 && (v[0] == '-' || v[0]-'0' <= 9) {
 		if i, ok := ascii.ParseInt(v); ok {
-			return lpNumber(i)
+			return listpackNumber(i)
 		}
 	}
 	switch {
