@@ -70,12 +70,9 @@ func compare(args []string) error {
 // contend lists who takes part: miniredisd as it is in this module, redis-server if there is
 // one, and who was named.
 func contend(tmp string, named []string) ([]contender, error) {
-	bin := tmp + "/miniredisd"
-	build := exec.Command("go", "build", "-o", bin, "github.com/miniredisd/miniredisd/cmd/miniredisd")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0") // as it is released: one static file
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("building miniredisd: %w", err)
+	bin, err := build(tmp, "cmd/miniredisd")
+	if err != nil {
+		return nil, err
 	}
 	list := []contender{{ours, []string{bin, "--port", "{port}", "--save", ""}, tmp}}
 	if path, err := exec.LookPath("redis-server"); err == nil {

@@ -156,12 +156,8 @@ func allModels(server, others string) []model {
 // lineup builds what is ours and picks the models that were asked for.
 func (o *modelOptions) lineup(tmp string) ([]model, error) {
 	for _, program := range []string{"cmd/miniredisd", "bench/models"} {
-		build := exec.Command("go", "build", "-o", filepath.Join(tmp, filepath.Base(program)),
-			"github.com/miniredisd/miniredisd/"+program)
-		build.Env = append(os.Environ(), "CGO_ENABLED=0")
-		build.Stderr = os.Stderr
-		if err := build.Run(); err != nil {
-			return nil, fmt.Errorf("building %s: %w", program, err)
+		if _, err := build(tmp, program); err != nil {
+			return nil, err
 		}
 	}
 	list := allModels(filepath.Join(tmp, "miniredisd"), filepath.Join(tmp, "models"))
