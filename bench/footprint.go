@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"runtime"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -126,7 +127,7 @@ func (w *weighing) describe() error {
 		fmt.Sprintf("VmRSS %s after the last reply, median of %d servers, %g of the usual elements",
 			w.settle, w.rounds, w.share),
 	}
-	w.sheet = sheet{columns: []column{{"bytes/element", "%.1f"}, {"RSS MiB", "%.1f"}}}
+	w.sheet = sheet{columns: []column{{"bytes/element", "%.1f"}, {"counted/element", "%.1f"}, {"RSS MiB", "%.1f"}}}
 	for _, c := range w.contenders {
 		s, err := c.start(w.cores.server)
 		if err != nil {
@@ -147,20 +148,36 @@ func (w *weighing) each(measure func(*server) ([]float64, error)) ([][]float64, 
 	return b.each(w.rounds, measure)
 }
 
-// weigh returns the bytes per element above the empty server, and all resident memory in MiB.
+// weigh returns the bytes per element above the empty server, as the kernel sees them and as the server
+// counts them, and all resident memory in MiB.
 func (w *weighing) weigh(server *server, s shape) ([]float64, error) {
-	empty := server.rss()
 	c, err := dial(server.addr)
 	if err != nil {
 		return nil, err
 	}
 	defer c.close()
+	empty := server.rss()
+	counted, err := server.counted()
+	if err != nil {
+		return nil, err
+	}
 	if err := c.stream(s.data); err != nil {
 		return nil, err
 	}
 	time.Sleep(w.settle)
 	full := server.rss()
-	return []float64{(full - empty) * (1 << 20) / float64(s.elements), full}, nil
+	countedFull, err := server.counted()
+	n := float64(s.elements)
+	return []float64{(full - empty) * (1 << 20) / n, (countedFull - counted) / n, full}, err
+}
+
+// counted is what the server itself says that it uses, in bytes.
+func (s *server) counted() (float64, error) {
+	info, err := s.info()
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseFloat(info["used_memory"], 64)
 }
 
 // flush fills a server, empties it, and returns its memory before and at each time of w.watch.

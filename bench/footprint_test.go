@@ -45,7 +45,8 @@ func TestMemoryIsMeasuredInAFreshServerForEachShape(t *testing.T) {
 	for _, r := range w.sheet.rows {
 		for _, figures := range r.figures {
 			require.Positive(t, figures[0], "bytes per element of %s", r.name)
-			require.Positive(t, figures[1], "RSS of %s", r.name)
+			require.Positive(t, figures[1], "used_memory per element of %s", r.name)
+			require.Positive(t, figures[2], "RSS of %s", r.name)
 		}
 	}
 	for _, figures := range w.flushes.rows[0].figures {
