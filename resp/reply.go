@@ -26,6 +26,8 @@ type Value struct {
 const (
 	maxDepth = 128     // bounds the recursion
 	maxElems = 1 << 32 // Redis never announces more
+
+	trustedBulk = 16 << 10 // the longest string that readBytes allocates at once, in bytes
 )
 
 // ReadReply reads one reply, in RESP2 or RESP3. The error is io.EOF if the connection ended between two
@@ -93,8 +95,8 @@ func readBulk(r *bufio.Reader, v Value, n int64) (Value, error) {
 		v.Null = true
 		return v, nil
 	}
-	var body bytes.Buffer
-	if _, err := io.CopyN(&body, r, n); err != nil {
+	body, err := readBytes(r, n)
+	if err != nil {
 		return v, cutShort(err)
 	}
 	var end [2]byte
@@ -104,8 +106,21 @@ func readBulk(r *bufio.Reader, v Value, n int64) (Value, error) {
 	if end != [2]byte{'\r', '\n'} {
 		return v, fmt.Errorf("resp: %d bytes announced, followed by %q", n, end)
 	}
-	v.Str = body.String()
+	v.Str = string(body)
 	return v, nil
+}
+
+// readBytes reads n bytes. It allocates a large buffer only as the bytes arrive, because a server may
+// announce more than it sends.
+func readBytes(r *bufio.Reader, n int64) ([]byte, error) {
+	if n <= trustedBulk {
+		body := make([]byte, n)
+		_, err := io.ReadFull(r, body)
+		return body, err
+	}
+	var body bytes.Buffer
+	_, err := io.CopyN(&body, r, n)
+	return body.Bytes(), err
 }
 
 func readElems(r *bufio.Reader, v Value, n int64, depth int) (Value, error) {

@@ -55,6 +55,7 @@ func waits(args []string, flags []string) bool {
 func TestEveryCommandAnswersExactlyOnce(t *testing.T) {
 	for _, proto := range []string{"2", "3"} {
 		t.Run("RESP"+proto, func(t *testing.T) {
+			t.Parallel()
 			log := &panics{}
 			addr := startWithLog(t, []string{"--proto-max-bulk-len", "1mb"}, log.write)
 			a := &asker{t: t, c: redistest.Dial(t, addr), proto: proto, syntax: generator{rng: rand.New(rand.NewPCG(1, 2))}}

@@ -38,6 +38,9 @@ func Dir(t *testing.T, dir string, update bool, start Starter) {
 	for _, path := range paths {
 		name, _ := filepath.Rel(dir, strings.TrimSuffix(path, ".txt"))
 		t.Run(name, func(t *testing.T) {
+			if !update {
+				t.Parallel() // most of a transcript's time is waiting for servers
+			}
 			t.Run("redis-server", func(t *testing.T) { RunOracle(t, path, update) })
 			t.Run("miniredisd", func(t *testing.T) { Run(t, path, start) })
 		})
