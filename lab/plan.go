@@ -57,7 +57,7 @@ func (p *Plan) OnRequests() bool { return p.requests > 0 }
 // OnPushes reports whether any rule acts on messages.
 func (p *Plan) OnPushes() bool { return p.pushes > 0 }
 
-// OnScripts tells whether any rule looks at scripts.
+// OnScripts reports whether any rule has a SCRIPT condition.
 func (p *Plan) OnScripts() bool { return p.scripts > 0 }
 
 // Add puts r behind the others. The error is for LAB FAULT ADD.

@@ -14,7 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 )
 
-// A server in a bubble would hang for ever.
+// A server inside a bubble would hang for ever.
 func TestAServerIsRefusedInABubble(t *testing.T) {
 	cfg := config.Default()
 	cfg.Port, cfg.Bind = 0, []string{"127.0.0.1"}

@@ -8,48 +8,49 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// Clock is the time of one server or of several: that of TTLs, TIME, scripts, blocking
-// commands, CLIENT PAUSE, and of rules and crashes that last.
+// Clock is the clock of one server or of several. It drives TTLs, TIME, scripts, blocking commands,
+// CLIENT PAUSE, and the delays of rules and crashes.
 type Clock struct{ of []*Server }
 
-// Clock is the clock of s.
+// Clock returns the clock of s.
 func (s *Server) Clock() Clock { return Clock{[]*Server{s}} }
 
-// Clock moves the clocks of all masters together: then it is the time that passes, and not
-// clocks that jump (AssertOneHolder tells them apart).
+// Clock returns the clocks of all masters. They move together: for AssertOneHolder, time passes. If
+// only one master's clock moves, that clock jumps.
 func (m Masters) Clock() Clock { return Clock{m} }
 
-// Now is the time, of the first server where there are several.
+// Now returns the time of the clock, in whole milliseconds. With several servers it is the first
+// one's.
 func (c Clock) Now() time.Time {
 	s := c.of[0]
 	s.t.Helper()
 	return time.UnixMilli(field(s.lab("CLOCK"), "unix-ms").Int)
 }
 
-// Freeze stops the clock.
+// Freeze stops the clock. Advance and Set still work.
 func (c Clock) Freeze() { c.each("FREEZE") }
 
-// Run lets it go on.
+// Run lets the clock run again.
 func (c Clock) Run() { c.each("RUN") }
 
-// Set puts it to t. Forwards, everything happens that Advance would have happen; backwards,
-// as when a machine's clock is put right, nothing does and leases become longer.
+// Set moves the clock to t. Forwards it does the same as Advance. Backwards nothing happens, and
+// leases last longer: so does a machine whose clock is corrected.
 func (c Clock) Set(t time.Time) { c.each("SET", strconv.FormatInt(t.UnixMilli(), 10)) }
 
-// Rate has it run so many times as fast as real time.
+// Rate lets the clock run factor times as fast as real time.
 func (c Clock) Rate(factor float64) {
 	c.each("RATE", strconv.FormatFloat(factor, 'f', -1, 64))
 }
 
-// Advance moves the clock on, whether it runs or stands still, and returns how many keys have
-// expired by that. Everything due on the way happens in its order and at its time: keys
-// expire, blocked clients time out and go on. All of that is on its way to the clients when
-// Advance returns.
+// Advance moves the clock on by d, whole milliseconds, and returns the number of keys that expired.
+// The clock may run or stand still. Everything that is due happens in order and at its time: keys
+// expire, and blocked clients time out and go on. When Advance returns, the server has written all
+// replies to their sockets.
 func (c Clock) Advance(d time.Duration) (expired int) {
 	t := c.of[0].t
 	t.Helper()
 	if d < 0 || d%time.Millisecond != 0 {
-		t.Fatalf("Clock().Advance(%v): wants whole milliseconds, and forwards; Set can go back", d)
+		t.Fatalf("Clock().Advance(%v): d must be whole milliseconds, and not negative; Set can go back", d)
 	}
 	for _, v := range c.each("ADVANCE", millis(d)) {
 		expired += int(v.Int)
@@ -57,7 +58,7 @@ func (c Clock) Advance(d time.Duration) (expired int) {
 	return expired
 }
 
-// each has all the servers do it, by one LAB ALL if they are all there is.
+// each sends LAB CLOCK to all servers of c, by one LAB ALL if they are all masters.
 func (c Clock) each(args ...string) []resp.Value {
 	first := c.of[0]
 	first.t.Helper()

@@ -11,7 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// client is the smallest client there is; a test would use that of its application.
+// client is a minimal client. A real test uses the client of its application.
 type client struct {
 	net.Conn
 	in *bufio.Reader
@@ -34,8 +34,8 @@ func (c *client) do(line string) string {
 	return v.String()
 }
 
-// A lock is taken, and the reply gets lost. The client that asks again with the same token
-// is refused, though the lock is its own: it must look whose it is before it gives up.
+// A client takes a lock, and the reply is lost. It tries again with the same token and is refused,
+// although the lock is its own. It must look at the token before it gives up.
 func ExampleServer_Fault() {
 	t := &testing.T{} // in a test: the t of the test
 	srv := miniredistest.Run(t, miniredistest.FrozenAt(time.Unix(1_800_000_000, 0)))
@@ -66,9 +66,9 @@ func ExampleServer_Fault() {
 	// 5 expired lock:order:42 [] executed
 }
 
-// Redlock over three masters. One of them loses its keys while a has the lock, and stays away
-// for longer than the lease: b does not get a second majority, and the verdict is that the
-// lock was one. (Without the minute in Crash, AssertOneHolder fails the test with a picture.)
+// Redlock over three masters. One master loses its keys while client a has the lock. It stays away
+// for longer than the lease, so client b gets no majority, and the lock was safe. Without the
+// minute in Crash, AssertOneHolder fails the test and draws a picture.
 func ExampleMasters_AssertOneHolder() {
 	t := &testing.T{} // in a test: the t of the test
 	masters := miniredistest.RunMasters(t, 3, miniredistest.Frozen())

@@ -2,5 +2,5 @@ package miniredistest
 
 import "testing"
 
-// JudgeHistory is AssertOneHolder of a history that no server has to make.
+// JudgeHistory is AssertOneHolder for a history without a server.
 func JudgeHistory(t testing.TB, history, glob string) { assertOneHolder(t, "", history, glob) }

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// Rule is a rule in the making: what a request must have for something to happen to it. An
-// action, such as DropReply, ends the sentence and puts it into force:
+// Rule is a rule that is not complete yet. Its methods add conditions. An action, such as
+// DropReply, completes it:
 //
 //	srv.Fault("lost").Cmd("SET").Key("lock:*").Nth(1).DropReply()
 //
-// A rule without conditions is about every request of every client. Of several rules whose
-// turn it is, the one that was made first counts.
+// A rule without conditions matches every request of every client. If several rules would fire for
+// one request, only the rule that was made first does.
 type Rule struct {
 	of    []*Server
 	name  string
@@ -19,10 +19,10 @@ type Rule struct {
 	acted bool
 }
 
-// Fault begins a rule. The name is what the history calls it.
+// Fault begins a rule. The history shows it under its name.
 func (s *Server) Fault(name string) *Rule { return begin([]*Server{s}, name) }
 
-// Fault begins a rule of every master.
+// Fault begins a rule on every master.
 func (m Masters) Fault(name string) *Rule { return begin(m, name) }
 
 func begin(of []*Server, name string) *Rule {
@@ -31,12 +31,12 @@ func begin(of []*Server, name string) *Rule {
 	return r
 }
 
-// checkRules finds sentences without a verb.
+// checkRules fails the test if a rule has no action.
 func (s *Server) checkRules() {
 	s.t.Helper()
 	for _, r := range s.rules {
 		if !r.acted {
-			s.t.Errorf("Fault(%q) has no action, such as DropReply: nothing has come of it", r.name)
+			s.t.Errorf("Fault(%q) has no action, such as DropReply: it had no effect", r.name)
 		}
 	}
 }
@@ -46,32 +46,31 @@ func (r *Rule) with(words ...string) *Rule {
 	return r
 }
 
-// Cmd is about a command: "SET", or with a subcommand "CLIENT|LIST".
+// Cmd matches a command: "SET", or with a subcommand "CLIENT|LIST".
 func (r *Rule) Cmd(name string) *Rule { return r.with("CMD", name) }
 
-// Key is about commands with a key, or a channel, that matches glob.
+// Key matches commands with a key or a channel that matches glob.
 func (r *Rule) Key(glob string) *Rule { return r.with("KEY", glob) }
 
-// Script is about scripts with that SHA1, or with that text in them.
+// Script matches scripts with this SHA1, or with this text in them.
 func (r *Rule) Script(shaOrText string) *Rule { return r.with("SCRIPT", shaOrText) }
 
-// Client is about clients whose name, as of CLIENT SETNAME, matches glob.
+// Client matches clients whose name (CLIENT SETNAME) matches glob.
 func (r *Rule) Client(glob string) *Rule { return r.with("CLIENT", glob) }
 
-// ClientID is about one client.
+// ClientID matches one client.
 func (r *Rule) ClientID(id int64) *Rule { return r.with("CLIENT", strconv.FormatInt(id, 10)) }
 
-// Nth has the rule begin with the nth request that it matches, and fire once unless Times
-// says otherwise.
+// Nth makes the rule fire for its nth match, from 1. It fires once unless Times says otherwise.
 func (r *Rule) Nth(n int) *Rule { return r.with("NTH", strconv.Itoa(n)) }
 
-// Times has the rule fire n times.
+// Times makes the rule fire n times.
 func (r *Rule) Times(n int) *Rule { return r.with("TIMES", strconv.Itoa(n)) }
 
-// Prob has the rule fire with probability p, by dice that the seed decides.
+// Prob makes the rule fire with probability p. The seed decides the dice.
 func (r *Rule) Prob(p float64) *Rule { return r.with("PROB", strconv.FormatFloat(p, 'f', -1, 64)) }
 
-// DropBefore closes the connection in the place of executing the request.
+// DropBefore closes the connection instead of executing the request.
 func (r *Rule) DropBefore() *Fault { return r.act("DROP-BEFORE") }
 
 // DropReply executes the request and closes the connection without the reply.
@@ -83,31 +82,32 @@ func (r *Rule) ResetBefore() *Fault { return r.act("RESET-BEFORE") }
 // ResetAfter is DropReply by a TCP reset.
 func (r *Rule) ResetAfter() *Fault { return r.act("RESET-AFTER") }
 
-// Silent executes the request and never answers on that connection again, which stays open.
+// Silent executes the request and never replies on that connection again. The connection stays
+// open.
 func (r *Rule) Silent() *Fault { return r.act("SILENT") }
 
-// DelayExec executes the request after d of the server's time.
+// DelayExec executes the request after d by the server's clock.
 func (r *Rule) DelayExec(d time.Duration) *Fault { return r.act("DELAY-EXEC", millis(d)) }
 
-// DelayReply executes the request, and answers it after d of the server's time.
+// DelayReply executes the request, and replies after d by the server's clock.
 func (r *Rule) DelayReply(d time.Duration) *Fault { return r.act("DELAY-REPLY", millis(d)) }
 
-// Error answers with an error, such as "LOADING ...", in the place of executing the request.
+// Error replies with an error, such as "LOADING ...", instead of executing the request.
 func (r *Rule) Error(text string) *Fault { return r.act("ERROR", text) }
 
-// ErrorAfter executes the request and answers with an error.
+// ErrorAfter executes the request and replies with an error.
 func (r *Rule) ErrorAfter(text string) *Fault { return r.act("ERROR-AFTER", text) }
 
 // Cut executes the request, sends n bytes of the reply and closes the connection.
 func (r *Rule) Cut(n int) *Fault { return r.act("CUT", strconv.Itoa(n)) }
 
-// SkipPush loses a message of a channel. Client is about who would get it.
+// SkipPush loses a message of a channel. For it, Client matches the receiver.
 func (r *Rule) SkipPush() *Fault { return r.act("SKIP-PUSH") }
 
-// DelayPush sends a message of a channel after d of the server's time.
+// DelayPush sends a message of a channel after d by the server's clock.
 func (r *Rule) DelayPush(d time.Duration) *Fault { return r.act("DELAY-PUSH", millis(d)) }
 
-// Hold parks the client before its request is executed, until Release. Others go on.
+// Hold stops the client before the server executes its request, until Release. Other clients go on.
 func (r *Rule) Hold() *Hold { return &Hold{*r.act("HOLD")} }
 
 func (r *Rule) act(action ...string) *Fault {
@@ -121,13 +121,13 @@ func (r *Rule) act(action ...string) *Fault {
 	return &Fault{of: r.of, name: r.name}
 }
 
-// Fault is a rule in force.
+// Fault is a complete rule.
 type Fault struct {
 	of   []*Server
 	name string
 }
 
-// Fired is how often it has fired.
+// Fired returns how often the rule has fired, on all its servers.
 func (f *Fault) Fired() (n int) {
 	f.of[0].t.Helper()
 	for _, s := range f.of {
@@ -140,7 +140,7 @@ func (f *Fault) Fired() (n int) {
 	return n
 }
 
-// Remove ends it, and lets go on whom it holds.
+// Remove removes the rule and releases the clients that it holds.
 func (f *Fault) Remove() {
 	for _, s := range f.of {
 		s.t.Helper()
@@ -151,7 +151,7 @@ func (f *Fault) Remove() {
 // Hold is a rule that holds clients.
 type Hold struct{ Fault }
 
-// Held is a client that is parked, and what it had asked for.
+// Held is a held client and its request.
 type Held struct {
 	Client int64
 	Name   string
@@ -159,28 +159,28 @@ type Held struct {
 	Key    string
 }
 
-// holdLimit turns a test in which nobody comes into one that fails.
+// holdLimit is the real time after which Wait fails the test.
 const holdLimit = 20 * time.Second
 
-// Wait returns when a client is held: at once if one is already. With several masters it is
-// about the first.
+// Wait waits until the rule holds a client, and returns it. With several masters it waits on the
+// first one.
 func (h *Hold) Wait() Held {
 	h.of[0].t.Helper()
 	return h.WaitFor(1)
 }
 
-// WaitFor returns when n clients are held, with the last of them.
+// WaitFor waits until the rule holds n clients, and returns the last of them.
 func (h *Hold) WaitFor(n int) Held {
 	s := h.of[0]
 	s.t.Helper()
 	v := s.lab("HOLD", "WAIT", h.name, millis(holdLimit), strconv.Itoa(n))
 	if v.Null {
-		s.t.Fatalf("%sHold(%q).Wait: of %d clients to hold, not all have come within %v", s.name, h.name, n, holdLimit)
+		s.t.Fatalf("%sHold(%q).Wait: fewer than %d clients were held within %v", s.name, h.name, n, holdLimit)
 	}
 	return Held{field(v, "client").Int, field(v, "name").Str, field(v, "cmd").Str, field(v, "key").Str}
 }
 
-// Release lets all go on that are held now, and returns how many these were.
+// Release releases all clients that the rule holds now, and returns their number.
 func (h *Hold) Release() (released int) {
 	for _, s := range h.of {
 		s.t.Helper()
@@ -189,11 +189,11 @@ func (h *Hold) Release() (released int) {
 	return released
 }
 
-// ReleaseOne lets the client go on that is held longest.
+// ReleaseOne releases the client that the rule has held longest.
 func (h *Hold) ReleaseOne() {
 	s := h.of[0]
 	s.t.Helper()
 	if s.lab("HOLD", "RELEASE", h.name, "1").Int != 1 {
-		s.t.Fatalf("%sHold(%q).ReleaseOne: nobody is held", s.name, h.name)
+		s.t.Fatalf("%sHold(%q).ReleaseOne: no client is held", s.name, h.name)
 	}
 }

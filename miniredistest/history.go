@@ -12,8 +12,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Log is the history so far: every rule that has fired, and every command on a watched key,
-// those in scripts and transactions too.
+// Log returns the history so far: every rule that fired, and every command on a watched key, also
+// inside scripts and transactions.
 func (s *Server) Log() []lab.Entry {
 	s.t.Helper()
 	var h lab.History
@@ -23,13 +23,13 @@ func (s *Server) Log() []lab.Entry {
 	return h.Entries
 }
 
-// History is Log as JSON, as "bench verdict" reads it.
+// History returns the log as JSON, for "bench verdict".
 func (s *Server) History() string {
 	s.t.Helper()
 	return s.lab("LOG", "EXPORT").Str
 }
 
-// History is that of all masters as one JSON array.
+// History returns the histories of all masters as one JSON array.
 func (m Masters) History() string {
 	var each []string
 	for _, s := range m {
@@ -39,33 +39,43 @@ func (m Masters) History() string {
 	return "[" + strings.Join(each, ",\n") + "]"
 }
 
-// ResetLog forgets the history so far.
+// ResetLog empties the history.
 func (s *Server) ResetLog() {
 	s.t.Helper()
 	s.lab("LOG", "RESET")
 }
 
-// Calls returns the entries of a command that was executed, by clients and by scripts, on a
-// key that matches glob. Neither case nor the subcommand of cmd matters.
+// Calls returns the entries of a command on keys that match glob, if it was executed, by clients
+// and by scripts. cmd may be in upper or lower case and has no subcommand.
 func (s *Server) Calls(cmd, glob string) []lab.Entry {
 	s.t.Helper()
 	return slices.DeleteFunc(s.Log(), func(e lab.Entry) bool {
-		ran := e.Outcome == lab.Executed || e.Outcome == lab.Failed || e.Outcome == lab.ReplyLost || e.Outcome == lab.ReplyLate || e.Outcome == lab.ReplyCut
-		return !ran || len(e.Cmd) == 0 || !strings.EqualFold(e.Cmd[0], cmd) || !store.Match([]byte(glob), []byte(e.Key), false)
+		return !executed(e.Outcome) || len(e.Cmd) == 0 || !strings.EqualFold(e.Cmd[0], cmd) ||
+			!store.Match([]byte(glob), []byte(e.Key), false)
 	})
 }
 
+// executed reports whether the server executed a command, even if its client never learned that.
+func executed(o lab.Outcome) bool {
+	switch o {
+	case lab.Executed, lab.Failed, lab.ReplyLost, lab.ReplyLate, lab.ReplyCut:
+		return true
+	}
+	return false
+}
+
 // AssertCalled fails the test unless a command was executed n times on keys that match glob:
-// AssertCalled(1, "EVALSHA", "lock:*"). Requests that were dropped before are not counted,
-// those whose reply was lost are.
+// AssertCalled(1, "EVALSHA", "lock:*"). A request counts if its reply was lost, but not if it was
+// dropped before.
 func (s *Server) AssertCalled(n int, cmd, glob string) {
 	s.t.Helper()
 	if calls := s.Calls(cmd, glob); len(calls) != n {
-		s.t.Errorf("%s%s was executed %d times on %s, not %d times:\n%s", s.name, strings.ToUpper(cmd), len(calls), glob, n, table(calls))
+		s.t.Errorf("%s%s was executed %d times on %s, not %d times:\n%s",
+			s.name, strings.ToUpper(cmd), len(calls), glob, n, table(calls))
 	}
 }
 
-// printHistory is for the end of a test that has failed.
+// printHistory prints the history of a failed test.
 func (s *Server) printHistory() {
 	s.t.Helper()
 	v, err := s.Try("LAB", "LOG", "EXPORT")
@@ -81,8 +91,8 @@ func (s *Server) printHistory() {
 	}
 }
 
-// table is entries for people, with times from the first one on. The request comes last: a
-// script in full would push whatever is behind it off the screen, in every line.
+// table formats entries, with times relative to the first one. The request is the last column,
+// because a whole script is long.
 func table(entries []lab.Entry) string {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -108,6 +118,6 @@ func table(entries []lab.Entry) string {
 		since := time.Duration(e.Time-entries[0].Time) * time.Millisecond
 		fmt.Fprintf(w, "%d\t+%v\t%s\t%s\t%s\t%s\n", e.Seq, since, who, event, e.Outcome, what+e.Reply)
 	}
-	_ = w.Flush() // a Builder takes everything
+	_ = w.Flush() // never fails for a Builder
 	return b.String()
 }

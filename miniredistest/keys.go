@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Keys are those of database 0 that match glob, in order.
+// Keys returns the keys of database 0 that match glob, sorted.
 func (s *Server) Keys(glob string) []string {
 	s.t.Helper()
 	var keys []string
@@ -18,7 +18,8 @@ func (s *Server) Keys(glob string) []string {
 	return keys
 }
 
-// TTL is the time a key has left, by the server's clock: 0 for one that stays or is not there.
+// TTL returns the remaining time of a key by the server's clock, or 0 if it has no TTL or does not
+// exist.
 func (s *Server) TTL(key string) time.Duration {
 	s.t.Helper()
 	return time.Duration(max(s.Do("PTTL", key).Int, 0)) * time.Millisecond
@@ -29,14 +30,13 @@ func (s *Server) AssertString(key, want string) {
 	s.t.Helper()
 	switch v := s.Do("GET", key); {
 	case v.Null:
-		s.t.Errorf("%skey %s is not there, want %q", s.name, key, want)
+		s.t.Errorf("%skey %s does not exist, want %q", s.name, key, want)
 	case v.Str != want:
 		s.t.Errorf("%skey %s is %q, want %q", s.name, key, v.Str, want)
 	}
 }
 
-// AssertNone fails the test if there is a key that matches glob: a lock that was not
-// released.
+// AssertNone fails the test if a key matches glob: a lock that was not released.
 func (s *Server) AssertNone(glob string) {
 	s.t.Helper()
 	if keys := s.Keys(glob); len(keys) > 0 {
@@ -44,8 +44,8 @@ func (s *Server) AssertNone(glob string) {
 	}
 }
 
-// AssertAllExpire fails the test if a key that matches glob has no TTL: a lock that nobody
-// would ever get again if its owner died.
+// AssertAllExpire fails the test if a key that matches glob has no TTL: a lock that nobody could
+// take again if its owner died.
 func (s *Server) AssertAllExpire(glob string) {
 	s.t.Helper()
 	forever := slices.DeleteFunc(s.Keys(glob), func(key string) bool { return s.Do("PTTL", key).Int != -1 })
@@ -54,7 +54,7 @@ func (s *Server) AssertAllExpire(glob string) {
 	}
 }
 
-// AssertNone is that of every master.
+// AssertNone calls AssertNone of every master.
 func (m Masters) AssertNone(glob string) {
 	for _, s := range m {
 		s.t.Helper()
@@ -62,7 +62,7 @@ func (m Masters) AssertNone(glob string) {
 	}
 }
 
-// AssertAllExpire is that of every master.
+// AssertAllExpire calls AssertAllExpire of every master.
 func (m Masters) AssertAllExpire(glob string) {
 	for _, s := range m {
 		s.t.Helper()
@@ -70,7 +70,7 @@ func (m Masters) AssertAllExpire(glob string) {
 	}
 }
 
-// Dump describes every key of database 0, a line each.
+// Dump describes every key of database 0 in a line.
 func (s *Server) Dump() string {
 	s.t.Helper()
 	return s.describe(s.Keys("*"))

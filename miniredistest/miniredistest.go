@@ -1,6 +1,5 @@
-// Package miniredistest runs miniredisd inside a Go test: a real server on a port of its own,
-// whose clock the test moves, whose replies it loses, and whose clients it holds where it
-// wants them.
+// Package miniredistest runs miniredisd inside a Go test. It is a real server on a port of its own.
+// The test moves its clock, loses its replies, and holds its clients at a request.
 //
 //	func TestTheLockIsFreeWhenTheLeaseIsOver(t *testing.T) {
 //		srv := miniredistest.Run(t, miniredistest.Frozen())
@@ -10,30 +9,29 @@
 //		srv.AssertNone("order:42")
 //	}
 //
-// Servers end with their test. Nothing is on disk, nothing is shared: a test binary can have
-// hundreds of them, in parallel. What a test asks here does not go over the network but
-// straight to the goroutine of the server, so that it works as well while the server is down,
-// silent or paused.
+// A server ends with its test. It writes nothing to disk and shares nothing, so a test binary can
+// run hundreds of servers in parallel. The methods here do not use the network: they ask the
+// server's goroutine directly. So they also work while the server is down, silent or paused.
 //
-// Was the lock one? AssertOneHolder judges all that has happened, over one server or over
-// masters, and AssertNoFindings asks the doctor for mistakes that have not hurt yet.
+// AssertOneHolder proves that no two clients held one lock, on one server or on several masters.
+// AssertNoFindings asks the doctor for mistakes that have not hurt yet.
 //
-// When a test fails, the history of each of its servers is printed: every command on a key,
-// who sent it, at what time by the server's clock, what was answered and which rule had a
-// hand in it. The same texts come from LAB LOG in any other language.
+// A failed test prints the history of each of its servers: every command on a key, its client, the
+// time by the server's clock, the reply, and the rule that changed it. LAB LOG has the same history
+// in any other language.
 //
 // # From miniredis
 //
-// For tests that use github.com/alicebob/miniredis, here is where its names went:
+// Tests that use github.com/alicebob/miniredis find its names here:
 //
 //	miniredis                         miniredistest
 //	RunT(t), Run()                    Run(t); RunMasters(t, 5)
 //	Close()                           the end of the test; Stop
 //	Addr(), Host(), Port()            Addr, URL
-//	Restart()                         Crash(0, KeepKeys): as a process that comes back
+//	Restart()                         Crash(0, KeepKeys)
 //	(nothing)                         Crash(d, LoseKeys), Listen, Blackhole, Partition
 //	FastForward(d)                    Clock().Advance(d): also moves TIME and timeouts
-//	SetTime(t)                        Clock().Set(t): also moves TTLs, they are one clock
+//	SetTime(t)                        Clock().Set(t): also moves TTLs, because there is one clock
 //	(nothing)                         Clock().Freeze, Run, Rate
 //	Seed(n)                           the option Seed(n)
 //	SetError(msg)                     Fault("down").Error(msg): also for one command or key
@@ -50,11 +48,11 @@
 //	(nothing)                         AssertOneHolder("lock:*"), AssertNoFindings()
 //	TotalConnectionCount, Server()    Do("INFO", "stats")
 //
-// A server cannot run in a bubble of testing/synctest, and Run fails the test there: start the
-// server outside. Clients inside reach it.
+// # Goroutines
 //
-// A method that cannot do what it is asked fails the test by t.Fatal; the rules of testing
-// about other goroutines hold.
+// A method that cannot do its work fails the test by t.Fatal. So call it from the goroutine of the
+// test, as package testing demands. A server cannot run inside a bubble of testing/synctest, and
+// Run fails the test there. Start the server outside: clients inside the bubble can reach it.
 package miniredistest
 
 import (
@@ -77,15 +75,15 @@ type Server struct {
 	t     testing.TB
 	s     *server.Server
 	in    *process
-	name  string // before what is printed, "" when there is only one
+	name  string // a prefix for messages, "" if there is only one server
 	addr  string
 	rules []*Rule
 }
 
-// Masters are independent servers, as for Redlock.
+// Masters are independent servers, for Redlock.
 type Masters []*Server
 
-// process is what servers that were started together have in common.
+// process is shared by the servers that were started together.
 type process struct {
 	masters server.Masters
 	ended   chan error
@@ -103,23 +101,22 @@ type options struct {
 	watched []string
 }
 
-// Frozen starts with a clock that stands still.
+// Frozen starts the server with a frozen clock.
 func Frozen() Option { return func(o *options) { o.frozen = true } }
 
-// FrozenAt starts with a clock that stands still at t.
+// FrozenAt starts the server with a clock that is frozen at t.
 func FrozenAt(t time.Time) Option { return func(o *options) { o.frozen, o.at = true, t } }
 
-// Seed makes hashing and chance repeatable. Without it every server gets the seed 1, masters
-// those from 1 on.
+// Seed makes hashing and chance repeatable. The default is 1. Masters count up from the seed.
 func Seed(n uint64) Option { return Config("--seed", strconv.FormatUint(n, 10)) }
 
-// Config adds arguments of the command line, such as "--requirepass", "secret".
+// Config adds arguments to the command line, such as "--requirepass", "secret".
 func Config(args ...string) Option {
 	return func(o *options) { o.args = append(o.args, args...) }
 }
 
-// Watch has the history contain the commands on keys that match one of the globs, instead of
-// those on all keys. With none there are only rules that have fired.
+// Watch limits the history to commands on keys that match one of the globs. The default is all
+// keys. Without a glob the history has only rules that fired.
 func Watch(globs ...string) Option { return func(o *options) { o.watched = globs } }
 
 // Run starts a server on a free port of 127.0.0.1.
@@ -128,7 +125,7 @@ func Run(t testing.TB, opts ...Option) *Server {
 	return run(t, 1, opts)[0]
 }
 
-// RunMasters starts n servers that know nothing of each other.
+// RunMasters starts n independent servers on free ports of 127.0.0.1.
 func RunMasters(t testing.TB, n int, opts ...Option) Masters {
 	t.Helper()
 	return run(t, n, opts)
@@ -160,13 +157,13 @@ func run(t testing.TB, n int, opts []Option) Masters {
 		if !o.at.IsZero() {
 			s.Clock().Set(o.at)
 		}
-		s.ResetLog() // which begins with the test
+		s.ResetLog() // the history begins with the test
 	}
 	return all
 }
 
-// start has the servers listen and run. The limit of clients is one that many servers can
-// have side by side.
+// start starts the servers. They accept fewer clients than by default, so that many can run side by
+// side.
 func start(t testing.TB, n int, more []string) (server.Masters, *process) {
 	t.Helper()
 	args := []string{
@@ -188,7 +185,7 @@ func start(t testing.TB, n int, more []string) (server.Masters, *process) {
 	return in.masters, in
 }
 
-// end is the end of the test.
+// end runs when the test ends: it prints the histories of a failed test and stops the servers.
 func (m Masters) end() {
 	for _, s := range m {
 		s.t.Helper()
@@ -212,13 +209,13 @@ func (in *process) end(t testing.TB) {
 	})
 }
 
-// Addr is where to connect to, as host:port.
+// Addr returns the address of the server as host:port.
 func (s *Server) Addr() string { return s.addr }
 
-// URL is where to connect to, as redis://host:port.
+// URL returns the address of the server as redis://host:port.
 func (s *Server) URL() string { return "redis://" + s.addr }
 
-// Addrs are those of all masters.
+// Addrs returns the addresses of all masters.
 func (m Masters) Addrs() []string {
 	var addrs []string
 	for _, s := range m {
@@ -227,16 +224,16 @@ func (m Masters) Addrs() []string {
 	return addrs
 }
 
-// Stop ends the server before the test does: as SHUTDOWN, for good.
+// Stop ends the server before the test ends, like SHUTDOWN. It cannot be started again.
 func (s *Server) Stop() {
 	s.t.Helper()
 	s.s.Stop()
 	<-s.s.Ended()
 }
 
-// Do executes a command, as RESP3 and without a connection: no rule is about it, and it is
-// not in the history. A command about connections, such as SUBSCRIBE, needs a client. An
-// error reply fails the test; see Try.
+// Do executes a command in RESP3 without a connection. No rule matches it, and the history does not
+// have it. A command that needs a connection, such as SUBSCRIBE, needs a real client. An error
+// reply fails the test (see Try).
 func (s *Server) Do(args ...string) resp.Value {
 	s.t.Helper()
 	v, err := s.Try(args...)
@@ -246,7 +243,7 @@ func (s *Server) Do(args ...string) resp.Value {
 	return v
 }
 
-// Try is Do for commands that may be answered with an error.
+// Try is Do for a command that may get an error.
 func (s *Server) Try(args ...string) (resp.Value, error) {
 	return s.s.Do(context.Background(), args...)
 }
@@ -257,7 +254,7 @@ func (s *Server) lab(args ...string) resp.Value {
 	return s.Do(append([]string{"LAB"}, args...)...)
 }
 
-// lines are the newest lines of a log.
+// lines holds the newest lines of the servers' logs. Any goroutine may add one.
 type lines struct {
 	mu   sync.Mutex
 	kept []string

@@ -18,7 +18,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeT is a test that may fail without this one failing.
+// fakeT is a test that may fail without failing this one.
 type fakeT struct {
 	testing.TB
 	cleanups []func()
@@ -38,7 +38,7 @@ func (f *fakeT) Errorf(format string, args ...any) {
 	f.Logf(format, args...)
 }
 
-// fatal is how a test stops at Fatalf.
+// fatal is the panic that stops a fakeT at Fatalf.
 type fatal struct{}
 
 func (f *fakeT) Fatalf(format string, args ...any) {
@@ -46,7 +46,7 @@ func (f *fakeT) Fatalf(format string, args ...any) {
 	panic(fatal{})
 }
 
-// failing runs a test that is to fail, up to its end, and returns what it prints.
+// failing runs a test that must fail, with its cleanup, and returns its output.
 func failing(t *testing.T, test func(t testing.TB)) string {
 	t.Helper()
 	f := &fakeT{TB: t}
@@ -117,7 +117,8 @@ func TestTheClockIsThatOfTheTest(t *testing.T) {
 	clock.Freeze()
 	require.False(t, clock.Now().Before(begin))
 	for _, d := range []time.Duration{-time.Second, time.Microsecond} {
-		require.Contains(t, failing(t, func(t testing.TB) { miniredistest.Run(t).Clock().Advance(d) }), "wants whole milliseconds, and forwards")
+		message := failing(t, func(t testing.TB) { miniredistest.Run(t).Clock().Advance(d) })
+		require.Contains(t, message, "d must be whole milliseconds, and not negative")
 	}
 }
 
@@ -135,13 +136,15 @@ func TestMastersAreSeparateAndTheirClocksMoveTogetherOrAlone(t *testing.T) {
 }
 
 func TestOptionsAreThoseOfTheCommandLine(t *testing.T) {
-	srv := miniredistest.Run(t, miniredistest.Seed(42), miniredistest.Config("--requirepass", "secret", "--databases", "3"))
+	password := miniredistest.Config("--requirepass", "secret", "--databases", "3")
+	srv := miniredistest.Run(t, miniredistest.Seed(42), password)
 	c := redistest.Dial(t, srv.Addr())
 	require.Equal(t, "NOAUTH Authentication required.", c.Do("GET", "k").Str)
 	require.Equal(t, "OK", c.Do("AUTH", "secret").Str)
 	require.Equal(t, "42", c.Do("CONFIG", "GET", "seed").Elems[1].Str)
 	require.Equal(t, "ERR DB index is out of range", c.Do("SELECT", "3").Str)
-	require.Contains(t, failing(t, func(t testing.TB) { miniredistest.Run(t, miniredistest.Config("--nosuch", "x")) }), "nosuch")
+	message := failing(t, func(t testing.TB) { miniredistest.Run(t, miniredistest.Config("--nosuch", "x")) })
+	require.Contains(t, message, "nosuch")
 }
 
 func TestARuleIsASentence(t *testing.T) {
@@ -163,8 +166,10 @@ func TestARuleIsASentence(t *testing.T) {
 	srv.AssertString("lock:b", "v")
 	down.Remove()
 	require.Equal(t, "v", again.Do("GET", "lock:b").Str)
-	require.Contains(t, failing(t, func(t testing.TB) { miniredistest.Run(t).Fault("idle").Cmd("SET") }), `Fault("idle") has no action`)
-	require.Contains(t, failing(t, func(t testing.TB) { miniredistest.Run(t).Fault("x").Cmd("NOSUCH").DropReply() }), "NOSUCH")
+	message := failing(t, func(t testing.TB) { miniredistest.Run(t).Fault("idle").Cmd("SET") })
+	require.Contains(t, message, `Fault("idle") has no action`)
+	message = failing(t, func(t testing.TB) { miniredistest.Run(t).Fault("x").Cmd("NOSUCH").DropReply() })
+	require.Contains(t, message, "NOSUCH")
 }
 
 func TestEveryConditionAndActionIsTakenByTheServer(t *testing.T) {
@@ -214,11 +219,12 @@ func TestAHeldClientWaitsForTheTest(t *testing.T) {
 	require.Equal(t, 3, pause.Fired()+3, "a rule that is gone has no count")
 }
 
-// A test that has a script run on can look at what has come of it, and hold others meanwhile.
+// While a script runs, a test can read the log and hold other clients.
 func TestTheTestIsAnsweredWhileAScriptRuns(t *testing.T) {
 	srv := miniredistest.Run(t, miniredistest.Frozen(), miniredistest.Config("--busy-reply-threshold", "10"))
 	script, worker := redistest.Dial(t, srv.Addr()), redistest.Dial(t, srv.Addr())
-	require.NoError(t, script.Send(redistest.AppendCommand(nil, "EVAL", "redis.call('get', KEYS[1]) while true do end", "1", "lock:a")))
+	endless := "redis.call('get', KEYS[1]) while true do end"
+	require.NoError(t, script.Send(redistest.AppendCommand(nil, "EVAL", endless, "1", "lock:a")))
 	for !strings.HasPrefix(worker.Do("PING").Str, "BUSY ") {
 	}
 	srv.AssertCalled(1, "GET", "lock:*")
@@ -365,7 +371,7 @@ func TestAFailedTestPrintsWhatHasHappened(t *testing.T) {
 		"keys that match * stay for ever:\nlock:a  \"v\"\n",
 		"keys that match lock:b are left:\nlock:b  \"v\"  ttl 1s\n",
 		`key lock:a is "v", want "w"`,
-		"key nosuch is not there, want \"w\"",
+		"key nosuch does not exist, want \"w\"",
 		"history\n",
 	} {
 		require.Contains(t, out, want)

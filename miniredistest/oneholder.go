@@ -12,26 +12,25 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// AssertOneHolder fails the test unless the locks whose keys match glob have been locks: no
-// two clients held one at the same time, and there is an order of all attempts and releases
-// in which each of them is right (they are linearizable). It fails too when nobody has taken
-// such a lock, or when too many attempts were open at once to try all their orders. Package
-// lab/verdict says what counts as one, and until when a holder may believe in it.
+// AssertOneHolder fails the test unless the locks whose keys match glob were safe: no two clients
+// held one lock at the same time, and there is an order of all attempts and releases in which each
+// of them is legal (they are linearizable). It also fails if nobody took such a lock, or if too
+// many attempts were open at once to try all their orders. Package lab/verdict says what counts as
+// a lock, and how long a holder may believe in it.
 //
-// The message names the holders with their commands and times, and two files that outlast
-// the test: a picture, verdict.html, and the history, history.json, which "bench verdict"
-// judges again. They are in ArtifactDir where go test has -artifacts, otherwise in a folder
-// of their own for temporary files.
+// The message names the holders with their commands and times. It also names two files that outlast
+// the test: a picture, verdict.html, and the history, history.json, which "bench verdict" can judge
+// again. With go test -artifacts they are in ArtifactDir, otherwise in a temporary folder.
 //
-// A lock that Restore or FLUSHALL takes from its holder counts as lost. Where a test begins
-// anew by that, ResetLog has the history begin anew as well.
+// Restore and FLUSHALL take a lock from its holder, and the lock counts as lost. Call ResetLog if a
+// test starts again in this way.
 func (s *Server) AssertOneHolder(glob string) {
 	s.t.Helper()
 	assertOneHolder(s.t, s.name, s.History(), glob)
 }
 
-// AssertOneHolder looks at all masters together: who was granted a lock by more than half of
-// them holds it.
+// AssertOneHolder judges all masters together: a client holds a lock if more than half of them
+// granted it.
 func (m Masters) AssertOneHolder(glob string) {
 	t := m[0].t
 	t.Helper()
@@ -43,7 +42,9 @@ func assertOneHolder(t testing.TB, name, history, glob string) {
 	histories, err := verdict.Read(strings.NewReader(history))
 	var v *verdict.Verdict
 	if err == nil {
-		v, err = verdict.JudgeLocks(histories, func(key string) bool { return store.Match([]byte(glob), []byte(key), false) })
+		v, err = verdict.JudgeLocks(histories, func(key string) bool {
+			return store.Match([]byte(glob), []byte(key), false)
+		})
 	}
 	if err != nil {
 		t.Fatalf("%sthe history: %v", name, err)
@@ -55,22 +56,23 @@ func assertOneHolder(t testing.TB, name, history, glob string) {
 	v.Print(&text)
 	what := "cannot be judged"
 	if v.Violated() {
-		what = "were not locks"
+		what = "were not safe"
 	}
 	dir, err := keep(t, v, history)
 	if err != nil {
 		t.Errorf("%sthe files of the verdict: %v", name, err)
 	}
-	t.Errorf("%slocks that match %s %s\n%s\npicture: %s\nhistory: %s", name, glob, what, text.String(), filepath.Join(dir, "verdict.html"), filepath.Join(dir, "history.json"))
+	t.Errorf("%slocks that match %s %s\n%s\npicture: %s\nhistory: %s", name, glob, what, text.String(),
+		filepath.Join(dir, "verdict.html"), filepath.Join(dir, "history.json"))
 }
 
-const longestName = 100 // of a test in the name of a folder
+const longestName = 100 // bytes of a test's name in the name of a folder
 
-// keep writes the picture and the history where they outlast the test.
+// keep writes the picture and the history to a folder that outlasts the test.
 func keep(t testing.TB, v *verdict.Verdict, history string) (dir string, err error) {
 	parent := os.TempDir()
 	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
-		parent = t.ArtifactDir() // without the flag it is removed
+		parent = t.ArtifactDir() // without the flag, go test removes it
 	}
 	name := strings.Map(inFileName, t.Name())
 	dir, err = os.MkdirTemp(parent, "verdict-"+name[:min(len(name), longestName)]+"-")
@@ -81,7 +83,8 @@ func keep(t testing.TB, v *verdict.Verdict, history string) (dir string, err err
 	if err != nil {
 		return dir, err
 	}
-	return dir, errors.Join(v.Picture(picture), picture.Close(), os.WriteFile(filepath.Join(dir, "history.json"), []byte(history), 0o600))
+	return dir, errors.Join(v.Picture(picture), picture.Close(),
+		os.WriteFile(filepath.Join(dir, "history.json"), []byte(history), 0o600))
 }
 
 func inFileName(r rune) rune {

@@ -12,7 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/miniredistest"
 )
 
-// named is a client that is called so.
+// named connects a client with this name.
 func named(t *testing.T, srv *miniredistest.Server, name string) *redistest.Conn {
 	t.Helper()
 	c := redistest.Dial(t, srv.Addr())
@@ -20,7 +20,7 @@ func named(t *testing.T, srv *miniredistest.Server, name string) *redistest.Conn
 	return c
 }
 
-// take has a client try for a lock on masters, and returns how many granted it.
+// take tries for a lock on masters, and returns how many granted it.
 func take(t *testing.T, name, key string, from ...*miniredistest.Server) (votes int) {
 	t.Helper()
 	for _, srv := range from {
@@ -33,10 +33,11 @@ func take(t *testing.T, name, key string, from ...*miniredistest.Server) (votes 
 
 const release = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
 
-// kept are the files that a message names; they are removed with the test.
+// kept returns the files that a message names. The test removes them at its end.
 func kept(t *testing.T, message string) (picture, history string) {
 	t.Helper()
-	names := regexp.MustCompile(`(?m)picture: (.+)/verdict\.html\n\s*history: (.+)/history\.json$`).FindStringSubmatch(message)
+	paths := regexp.MustCompile(`(?m)picture: (.+)/verdict\.html\n\s*history: (.+)/history\.json$`)
+	names := paths.FindStringSubmatch(message)
 	require.Len(t, names, 3, message)
 	require.Equal(t, names[1], names[2])
 	t.Cleanup(func() { _ = os.RemoveAll(names[1]) })
@@ -70,7 +71,7 @@ func TestTwoHoldersFailTheTestWithTheirCommandsAndAPicture(t *testing.T) {
 		require.False(t, f.Failed())
 		srv.AssertOneHolder("lock:*")
 	})
-	require.Regexp(t, `locks that match lock:\* were not locks
+	require.Regexp(t, `locks that match lock:\* were not safe
 (?s:.*)TWO HOLDERS of lock:a
   master 1, 1700000000000, client \d+ alice: SET lock:a token-of-alice NX PX 10000 -> OK
   master 1, 1700000001000, client \d+ mallory: DEL lock:a -> 1
@@ -86,7 +87,7 @@ func TestMastersAreJudgedTogether(t *testing.T) {
 		m := miniredistest.RunMasters(f, 5, miniredistest.Frozen())
 		require.Equal(t, 3, take(t, "alice", "lock:a", m[:3]...))
 		require.Equal(t, 2, take(t, "bob", "lock:a", m[2:]...))
-		m.AssertOneHolder("lock:*") // two of five are no majority
+		m.AssertOneHolder("lock:*") // two of five are not a majority
 		require.False(t, f.Failed())
 		m[2].Clock().Advance(10001 * time.Millisecond)
 		require.Equal(t, 1, take(t, "bob", "lock:a", m[2]))
@@ -130,8 +131,9 @@ func TestNoLockAtAllIsNoProof(t *testing.T) {
 
 func TestALogThatHasForgottenItsBeginningIsNoProof(t *testing.T) {
 	message := failing(t, func(f testing.TB) {
-		miniredistest.JudgeHistory(f, `{"format":"miniredisd-history/1","master":1,"masters":1,"entries":[{"seq":18,"client":7,"event":"command",
-			"cmd":["SET","lock:a","1","NX","PX","10000"],"key":"lock:a","outcome":"executed","reply":"OK"}]}`, "lock:*")
+		miniredistest.JudgeHistory(f, `{"format":"miniredisd-history/1","master":1,"masters":1,"entries":[
+			{"seq":18,"client":7,"event":"command","cmd":["SET","lock:a","1","NX","PX","10000"],
+			"key":"lock:a","outcome":"executed","reply":"OK"}]}`, "lock:*")
 	})
 	require.Contains(t, message, "INCOMPLETE: the log had dropped the first 17 entries")
 	kept(t, message)

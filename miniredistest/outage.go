@@ -7,18 +7,18 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// Loss is what a crash loses: all keys, scripts and functions, or nothing, as with a
-// persistence that is perfect.
+// Loss says what a crash loses: all keys, scripts and functions, or only scripts, as with perfect
+// persistence.
 type Loss string
 
-// What Crash may lose.
+// The losses of Crash.
 const (
 	LoseKeys Loss = "ALL"
 	KeepKeys Loss = "NOTHING"
 )
 
-// Crash ends every connection by a reset and starts the server again, on the same port and
-// after down of its own time: until then connections are refused.
+// Crash ends every connection by a reset and starts the server again on the same port. Connections
+// are refused for down by the server's clock.
 func (s *Server) Crash(down time.Duration, loss Loss) {
 	s.t.Helper()
 	args := []string{"CRASH", "LOSE", string(loss)}
@@ -28,20 +28,19 @@ func (s *Server) Crash(down time.Duration, loss Loss) {
 	s.lab(args...)
 }
 
-// Listen has new connections accepted, or refused.
+// Listen makes the server accept or refuse new connections.
 func (s *Server) Listen(on bool) {
 	s.t.Helper()
 	s.lab("LISTEN", onOff(on))
 }
 
-// Blackhole has the server read and write nothing, while connections stay open.
+// Blackhole makes the server read and write nothing. Connections stay open.
 func (s *Server) Blackhole(on bool) {
 	s.t.Helper()
 	s.lab("BLACKHOLE", onOff(on))
 }
 
-// Partition is Blackhole for clients whose name matches glob. It is about those as well
-// that connect later.
+// Partition is Blackhole for clients whose name matches glob, also for clients that connect later.
 func (s *Server) Partition(glob string, on bool) {
 	s.t.Helper()
 	s.lab("PARTITION", "CLIENT", glob, onOff(on))
@@ -54,38 +53,39 @@ func onOff(on bool) string {
 	return "OFF"
 }
 
-// Snapshot keeps all keys with their TTLs, scripts and functions under a name.
+// Snapshot saves all keys with their TTLs, all scripts and all functions under a name.
 func (s *Server) Snapshot(name string) {
 	s.t.Helper()
 	s.lab("SNAPSHOT", "SAVE", name)
 }
 
-// Restore puts back what Snapshot has kept, as often as needed.
+// Restore puts back a Snapshot. It may be called any number of times.
 func (s *Server) Restore(name string) {
 	s.t.Helper()
 	s.lab("SNAPSHOT", "RESTORE", name)
 }
 
-// Finding is something that users of a lock have done wrong.
+// Finding is a mistake in the use of a lock.
 type Finding struct {
-	Pattern  string // which mistake
+	Pattern  string // the kind of mistake
 	Key      string
 	DB       int
 	Client   int64
 	Name     string // of the client
 	Count    int
-	Commands []string // that show it, with their times
+	Commands []string // the commands that show it, with their times
 	Why, Fix string
 }
 
-// Doctor tells what the clients have done wrong with their locks so far.
+// Doctor returns the mistakes that the doctor has found so far.
 func (s *Server) Doctor() []Finding {
 	s.t.Helper()
 	var all []Finding
 	for _, f := range s.lab("DOCTOR").Elems {
 		finding := Finding{
-			Pattern: field(f, "pattern").Str, Key: field(f, "key").Str, DB: int(field(f, "db").Int), Client: field(f, "client").Int, Name: field(f, "name").Str,
-			Count: int(field(f, "count").Int), Why: field(f, "why").Str, Fix: field(f, "fix").Str,
+			Pattern: field(f, "pattern").Str, Key: field(f, "key").Str, DB: int(field(f, "db").Int),
+			Client: field(f, "client").Int, Name: field(f, "name").Str, Count: int(field(f, "count").Int),
+			Why: field(f, "why").Str, Fix: field(f, "fix").Str,
 		}
 		for _, c := range field(f, "commands").Elems {
 			finding.Commands = append(finding.Commands, c.Str)
@@ -95,8 +95,8 @@ func (s *Server) Doctor() []Finding {
 	return all
 }
 
-// Doctor is that of every master. What concerns several, such as two holders of one lock, is
-// told by the one that saw it last.
+// Doctor returns the findings of every master. A finding about several masters, such as two holders
+// of one lock, is with the master that completed it.
 func (m Masters) Doctor() (all []Finding) {
 	for _, s := range m {
 		s.t.Helper()
@@ -105,15 +105,16 @@ func (m Masters) Doctor() (all []Finding) {
 	return all
 }
 
-// AssertNoFindings fails the test if the doctor has found something.
+// AssertNoFindings fails the test if the doctor has found a mistake.
 func (s *Server) AssertNoFindings() {
 	s.t.Helper()
 	for _, f := range s.Doctor() {
-		s.t.Errorf("%s%s of key %s by %s (client %d): %s. %s.\n%s", s.name, f.Pattern, f.Key, f.Name, f.Client, f.Why, f.Fix, strings.Join(f.Commands, "\n"))
+		s.t.Errorf("%s%s of key %s by %s (client %d): %s. %s.\n%s",
+			s.name, f.Pattern, f.Key, f.Name, f.Client, f.Why, f.Fix, strings.Join(f.Commands, "\n"))
 	}
 }
 
-// AssertNoFindings is that of every master.
+// AssertNoFindings calls AssertNoFindings of every master.
 func (m Masters) AssertNoFindings() {
 	for _, s := range m {
 		s.t.Helper()
@@ -121,7 +122,7 @@ func (m Masters) AssertNoFindings() {
 	}
 }
 
-// field is the value of a map, zero where there is none.
+// field returns a value of a map, or the zero Value.
 func field(m resp.Value, name string) resp.Value {
 	for i := 0; i+1 < len(m.Elems); i += 2 {
 		if m.Elems[i].Str == name {

@@ -80,7 +80,8 @@ func describeStep(step doctor.Step) string {
 }
 
 func (l *labState) logFinding(f doctor.Finding) {
-	l.log('#', "Lock doctor: %s, key %q, client id=%d name=%s: %l. Fix: %l. LAB DOCTOR shows the commands.", f.Pattern, f.Key, f.Client, f.Name, f.Why, f.Fix)
+	l.log('#', "Lock doctor: %s, key %q, client id=%d name=%s: %s. Fix: %s. LAB DOCTOR shows the commands.",
+		f.Pattern, f.Key, f.Client, f.Name, f.Why, f.Fix)
 }
 
 // doctorSees shows the doctor a command that has run, by itself or as by says. What the

@@ -182,6 +182,7 @@ func TestTheDoctorLogsAPatternOnce(t *testing.T) {
 	defer mu.Unlock()
 	require.Len(t, lines, 1)
 	require.Contains(t, lines[0], `setnx-then-expire, key "lock:x", client id=`)
+	require.Regexp(t, ` name=a: one command took the lock .*\. Fix: take the lock .*\. LAB DOCTOR shows the commands\.$`, lines[0])
 }
 
 func TestTheDoctorsOfSeveralMastersFindTwoHoldersOfAMajority(t *testing.T) {

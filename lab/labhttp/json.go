@@ -12,7 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// appendJSON appends a reply. Maps keep their order, which a Go map would not.
+// appendJSON appends a reply as JSON. Maps keep their order.
 func appendJSON(b []byte, v resp.Value) []byte {
 	if v.Null {
 		return append(b, "null"...)
@@ -51,7 +51,8 @@ func appendJSON(b []byte, v resp.Value) []byte {
 	return appendString(b, v.Str)
 }
 
-// appendObject appends keys and values in turn. A key that is no string is written as one.
+// appendObject appends an object of alternating keys and values. A number becomes a string as a
+// key.
 func appendObject(b []byte, pairs []resp.Value) []byte {
 	b = append(b, '{')
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -67,7 +68,7 @@ func appendObject(b []byte, pairs []resp.Value) []byte {
 	return append(b, '}')
 }
 
-// appendString appends text as a string, and bytes that are none in a form that keeps them.
+// appendString appends text as a string, and other bytes as an object with their base64.
 func appendString(b []byte, s string) []byte {
 	if !utf8.ValidString(s) {
 		return append(append(append(b, `{"base64":"`...), base64.StdEncoding.EncodeToString([]byte(s))...), `"}`...)
@@ -75,11 +76,11 @@ func appendString(b []byte, s string) []byte {
 	return appendText(b, s)
 }
 
-// appendText leaves < and > as they are: the answer is never a part of a page.
+// appendText appends a string. It does not escape < and >: the reply is never part of a page.
 func appendText(b []byte, s string) []byte {
 	var out bytes.Buffer
 	e := json.NewEncoder(&out)
 	e.SetEscapeHTML(false)
-	_ = e.Encode(s) // a string never fails
+	_ = e.Encode(s) // never fails for a string
 	return append(b, bytes.TrimSuffix(out.Bytes(), []byte("\n"))...)
 }

@@ -1,20 +1,21 @@
-// Package labhttp serves the verbs of LAB over HTTP, for shells and for languages without a
-// client at hand:
+// Package labhttp serves the verbs of LAB over HTTP, for shells and for languages without a client
+// at hand:
 //
 //	curl -X POST 127.0.0.1:7070/lab/clock/advance/3000?master=all
 //	curl -d '{"master": 2, "args": ["FAULT", "ADD", "lost", "CMD", "SET", "ACTION", "DROP-REPLY"]}' 127.0.0.1:7070/lab
 //
-// The words of a request are those of its path behind /lab, then args of its body. master is
-// a number from 1 on, which is also the default, or "all"; it may stand in the query or in
-// the body. The answer is {"ok": true, "result": ...}, or {"ok": false, "error": "ERR ..."}
-// with a status of 400 and more. In results, maps are objects in the order of the reply,
-// errors of single masters are {"error": ...}, and what is no text is {"base64": ...}.
+// The words of a request are the parts of its path after /lab, then args of its body. master is a
+// number from 1, which is the default, or "all". It stands in the query or in the body.
 //
-// It listens on this machine only. So that no page of a browser can use it, the Host of a
-// request must be a name of this machine, which is what rebinding of names fails at, and its
-// Origin, if it has one, that very Host.
+// The reply is {"ok": true, "result": ...}, or {"ok": false, "error": "ERR ..."} with a status of
+// 400 or more. In a result, maps are objects in the order of the reply, errors of single masters
+// are {"error": ...}, and bytes that are not text are {"base64": ...}.
 //
-// Requests are served by goroutines of net/http. Of the servers they know nothing but Ask.
+// It listens on this machine only. No web page from elsewhere can use it: the Host of a request
+// must be a name of this machine, which stops DNS rebinding, and its Origin, if there is one, must
+// be the same.
+//
+// The goroutines of net/http serve the requests. They reach the servers only through Ask.
 package labhttp
 
 import (
@@ -34,12 +35,12 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// Ask has a master execute a request: one counted from 1, or any that still runs for 0. An
-// error reply is an error; so is the end of ctx, which comes when nobody waits for the
-// answer any more.
+// Ask executes a request on a master, counted from 1. Master 0 means any running master. It returns
+// the reply, or an error for an error reply or for the end of ctx. The handler ends ctx when its
+// client leaves.
 type Ask func(ctx context.Context, master int, args []string) (resp.Value, error)
 
-// Listen opens the port at addr, which must be one of this machine's own.
+// Listen opens the port at addr, which must be a loopback address.
 func Listen(addr string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(addr)
 	switch {
@@ -60,7 +61,7 @@ func isLoopback(host string) bool {
 	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
 }
 
-// Handler answers for so many masters.
+// Handler serves LAB for a number of masters.
 func Handler(masters int, ask Ask) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		q, err := read(w, r, masters)
@@ -77,7 +78,7 @@ func Handler(masters int, ask Ask) http.Handler {
 	})
 }
 
-// failure is an answer other than 200.
+// failure is a reply with another status than 200.
 type failure struct {
 	status int
 	text   string
@@ -99,16 +100,16 @@ func send(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(status)
-	_, _ = w.Write(body) // who has gone needs no answer
+	_, _ = w.Write(body) // the client may have left
 }
 
-// request is what one asks for.
+// request is a LAB command and its master.
 type request struct {
 	master int
 	words  []string
 }
 
-// maxBody is more than any verb needs.
+// maxBody is more bytes than any verb needs.
 const maxBody = 1 << 20
 
 func read(w http.ResponseWriter, r *http.Request, masters int) (q request, err error) {
@@ -121,9 +122,10 @@ func read(w http.ResponseWriter, r *http.Request, masters int) (q request, err e
 	}
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
 	if err != nil {
-		return q, failure{http.StatusRequestEntityTooLarge, fmt.Sprintf("ERR the body is longer than %d bytes, or broke off", maxBody)}
+		why := fmt.Sprintf("ERR the body is longer than %d bytes, or incomplete", maxBody)
+		return q, failure{http.StatusRequestEntityTooLarge, why}
 	}
-	who, more, err := parseBody(body)
+	master, more, err := parseBody(body)
 	if err != nil {
 		return q, err
 	}
@@ -137,28 +139,28 @@ func read(w http.ResponseWriter, r *http.Request, masters int) (q request, err e
 	}
 	for name, values := range query {
 		if name != "master" || len(values) > 1 {
-			return q, bad("the query has one master and nothing else, not '%s'", r.URL.RawQuery)
+			return q, bad("the query may only have one master, not '%s'", r.URL.RawQuery)
 		}
-		if who != "" && who != values[0] {
-			return q, bad("master is '%s' in the query and '%s' in the body", values[0], who)
+		if master != "" && master != values[0] {
+			return q, bad("master is '%s' in the query and '%s' in the body", values[0], master)
 		}
-		who = values[0]
+		master = values[0]
 	}
 	q.words = slices.Concat([]string{"LAB"}, path, more)
 	if len(q.words) == 1 {
-		return q, bad("which verb? POST /lab/VERB/..., or {\"args\": [\"VERB\", ...]}")
+		return q, bad("the verb is missing: POST /lab/VERB/..., or {\"args\": [\"VERB\", ...]}")
 	}
-	return q, q.address(who, masters)
+	return q, q.address(master, masters)
 }
 
-// admit lets in who cannot be a page from elsewhere.
+// admit refuses requests that may come from a web page of another site.
 func admit(r *http.Request) error {
 	host := r.Host
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
 	}
 	if !isLoopback(strings.Trim(host, "[]")) {
-		return failure{http.StatusForbidden, fmt.Sprintf("ERR '%s' is no name of this machine", r.Host)}
+		return failure{http.StatusForbidden, fmt.Sprintf("ERR '%s' is not a name of this machine", r.Host)}
 	}
 	for _, origin := range r.Header.Values("Origin") {
 		if origin != "http://"+r.Host {
@@ -168,8 +170,8 @@ func admit(r *http.Request) error {
 	return nil
 }
 
-// pathWords are the parts of the path behind /lab. A slash in a word is written %2F; a word
-// without letters has to be in the body.
+// pathWords returns the parts of the path after /lab. A slash inside a word is written %2F. An
+// empty word must be in the body.
 func pathWords(u *url.URL) ([]string, error) {
 	parts := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
 	if parts[0] != "lab" {
@@ -188,7 +190,7 @@ func pathWords(u *url.URL) ([]string, error) {
 	return words, nil
 }
 
-// parseBody reads {"master": ..., "args": [...]}; both may be left out, and so may the body.
+// parseBody reads {"master": ..., "args": [...]}. Both are optional, and so is the body.
 func parseBody(body []byte) (master string, args []string, err error) {
 	if len(strings.TrimSpace(string(body))) == 0 {
 		return "", nil, nil
@@ -207,12 +209,12 @@ func parseBody(body []byte) (master string, args []string, err error) {
 		return "", nil, bad("the body is not {\"master\": 1, \"args\": [...]}: it is null")
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return "", nil, bad("the body goes on behind its object")
+		return "", nil, bad("the body has more than one object")
 	}
 	if b.Master != nil {
 		var ok bool
 		if master, ok = word(b.Master); !ok {
-			return "", nil, bad("master is a number or \"all\"")
+			return "", nil, bad("master must be a number or \"all\"")
 		}
 	}
 	for i, arg := range b.Args {
@@ -225,23 +227,22 @@ func parseBody(body []byte) (master string, args []string, err error) {
 	return master, args, nil
 }
 
-// mistake says what is wrong with a body in the words of JSON, where package json would in
-// those of Go.
+// mistake says what is wrong with a body in words of JSON. Package json speaks of Go types.
 func mistake(err error) string {
 	var kind *json.UnmarshalTypeError
 	switch field, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); {
 	case unknown:
-		return field + " is neither of them"
+		return field + " is unknown"
 	case !errors.As(err, &kind):
 		return err.Error()
 	case kind.Field == "":
 		return "it is " + withArticle(kind.Value)
 	default:
-		return kind.Field + " is " + withArticle(kind.Value) + " and no array"
+		return kind.Field + " is " + withArticle(kind.Value) + ", not an array"
 	}
 }
 
-// withArticle is the name of a kind of JSON as a sentence has it.
+// withArticle returns the name of a kind of JSON for a sentence.
 func withArticle(kind string) string {
 	switch kind {
 	case "array", "object":
@@ -262,19 +263,19 @@ func word(v any) (string, bool) {
 	return "", false
 }
 
-// address has the request go to a master, or to all of them by way of any.
-func (q *request) address(who string, masters int) error {
+// address directs the request to a master. A request for all goes to any master, as LAB ALL.
+func (q *request) address(master string, masters int) error {
 	q.master = 1
-	if who == "" {
+	if master == "" {
 		return nil
 	}
-	if strings.EqualFold(who, "all") {
+	if strings.EqualFold(master, "all") {
 		q.master, q.words = 0, slices.Concat([]string{"LAB", "ALL"}, q.words[1:])
 		return nil
 	}
-	n, err := strconv.Atoi(who)
+	n, err := strconv.Atoi(master)
 	if err != nil || n < 1 || n > masters {
-		return bad("master is a number from 1 to %d or \"all\", not '%s'", masters, who)
+		return bad("master must be a number from 1 to %d or \"all\", not '%s'", masters, master)
 	}
 	q.master = n
 	return nil

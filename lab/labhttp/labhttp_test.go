@@ -15,12 +15,12 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// echo answers with what it was asked.
+// echo replies with the request.
 func echo(_ context.Context, master int, args []string) (resp.Value, error) {
 	return resp.Value{Kind: '+', Str: fmt.Sprintf("%d: %s", master, strings.Join(args, "|"))}, nil
 }
 
-// post sends a request for three masters that echo, and returns its status and answer.
+// post sends a request to three masters that echo, and returns the status and the reply.
 func post(t *testing.T, target, body string, edit func(*http.Request)) (int, map[string]any) {
 	t.Helper()
 	r := httptest.NewRequest(http.MethodPost, target, strings.NewReader(body))
@@ -42,7 +42,8 @@ func TestWordsComeFromThePathAndTheBody(t *testing.T) {
 		{"/lab/clock", "", "1: LAB|clock"},
 		{"/lab/clock/advance/3000", "", "1: LAB|clock|advance|3000"},
 		{"/lab/clock/advance/", `{"args": [3000]}`, "1: LAB|clock|advance|3000"},
-		{"/lab", `{"master": 2, "args": ["FAULT", "ADD", "a b", "NTH", 1, "PROB", 0.5]}`, "2: LAB|FAULT|ADD|a b|NTH|1|PROB|0.5"},
+		{"/lab", `{"master": 2, "args": ["FAULT", "ADD", "a b", "NTH", 1, "PROB", 0.5]}`,
+			"2: LAB|FAULT|ADD|a b|NTH|1|PROB|0.5"},
 		{"/lab/clock?master=3", "", "3: LAB|clock"},
 		{"/lab/clock?master=3", `{"master": "3"}`, "3: LAB|clock"},
 		{"/lab/clock?master=ALL", "", "0: LAB|ALL|clock"},
@@ -56,7 +57,8 @@ func TestWordsComeFromThePathAndTheBody(t *testing.T) {
 	}
 }
 
-func TestMalformedRequestsAreToldWhatIsWrong(t *testing.T) {
+func TestTheErrorOfAMalformedRequestSaysWhatIsWrong(t *testing.T) {
+	const badBody = `ERR the body is not {"master": 1, "args": [...]}: `
 	for _, c := range []struct {
 		target, body string
 		status       int
@@ -64,29 +66,29 @@ func TestMalformedRequestsAreToldWhatIsWrong(t *testing.T) {
 	}{
 		{"/", "", 404, "ERR there is only /lab here"},
 		{"/lable/clock", "", 404, "ERR there is only /lab here"},
-		{"/lab", "", 400, `ERR which verb? POST /lab/VERB/..., or {"args": ["VERB", ...]}`},
-		{"/lab", "FAULT LIST", 400, `ERR the body is not {"master": 1, "args": [...]}: invalid character 'F' looking for beginning of value`},
-		{"/lab", `{"arg": []}`, 400, `ERR the body is not {"master": 1, "args": [...]}: "arg" is neither of them`},
-		{"/lab", `["CLOCK"]`, 400, `ERR the body is not {"master": 1, "args": [...]}: it is an array`},
-		{"/lab", `"CLOCK"`, 400, `ERR the body is not {"master": 1, "args": [...]}: it is a string`},
-		{"/lab", `7`, 400, `ERR the body is not {"master": 1, "args": [...]}: it is a number`},
-		{"/lab", `true`, 400, `ERR the body is not {"master": 1, "args": [...]}: it is true or false`},
-		{"/lab/clock", `null`, 400, `ERR the body is not {"master": 1, "args": [...]}: it is null`},
-		{"/lab", `{"args": "CLOCK"}`, 400, `ERR the body is not {"master": 1, "args": [...]}: args is a string and no array`},
-		{"/lab", `{"args": {"verb": "CLOCK"}, "master": 1}`, 400, `ERR the body is not {"master": 1, "args": [...]}: args is an object and no array`},
-		{"/lab", `{"args": false}`, 400, `ERR the body is not {"master": 1, "args": [...]}: args is true or false and no array`},
-		{"/lab", `{"args": ["CLOCK"`, 400, `ERR the body is not {"master": 1, "args": [...]}: unexpected EOF`},
-		{"/lab", `{"args": ["CLOCK"]} {}`, 400, "ERR the body goes on behind its object"},
-		{"/lab", `{"args": ["CLOCK"]}}`, 400, "ERR the body goes on behind its object"},
+		{"/lab", "", 400, `ERR the verb is missing: POST /lab/VERB/..., or {"args": ["VERB", ...]}`},
+		{"/lab", "FAULT LIST", 400, badBody + `invalid character 'F' looking for beginning of value`},
+		{"/lab", `{"arg": []}`, 400, badBody + `"arg" is unknown`},
+		{"/lab", `["CLOCK"]`, 400, badBody + `it is an array`},
+		{"/lab", `"CLOCK"`, 400, badBody + `it is a string`},
+		{"/lab", `7`, 400, badBody + `it is a number`},
+		{"/lab", `true`, 400, badBody + `it is true or false`},
+		{"/lab/clock", `null`, 400, badBody + `it is null`},
+		{"/lab", `{"args": "CLOCK"}`, 400, badBody + `args is a string, not an array`},
+		{"/lab", `{"args": {"verb": "CLOCK"}, "master": 1}`, 400, badBody + `args is an object, not an array`},
+		{"/lab", `{"args": false}`, 400, badBody + `args is true or false, not an array`},
+		{"/lab", `{"args": ["CLOCK"`, 400, badBody + `unexpected EOF`},
+		{"/lab", `{"args": ["CLOCK"]} {}`, 400, "ERR the body has more than one object"},
+		{"/lab", `{"args": ["CLOCK"]}}`, 400, "ERR the body has more than one object"},
 		{"/lab", `{"args": ["CLOCK", true]}`, 400, "ERR args[1] is neither a string nor a number"},
-		{"/lab/clock", `{"master": [1]}`, 400, `ERR master is a number or "all"`},
-		{"/lab/clock?master=4", "", 400, `ERR master is a number from 1 to 3 or "all", not '4'`},
-		{"/lab/clock?master=0", "", 400, `ERR master is a number from 1 to 3 or "all", not '0'`},
-		{"/lab/clock?master=one", "", 400, `ERR master is a number from 1 to 3 or "all", not 'one'`},
+		{"/lab/clock", `{"master": [1]}`, 400, `ERR master must be a number or "all"`},
+		{"/lab/clock?master=4", "", 400, `ERR master must be a number from 1 to 3 or "all", not '4'`},
+		{"/lab/clock?master=0", "", 400, `ERR master must be a number from 1 to 3 or "all", not '0'`},
+		{"/lab/clock?master=one", "", 400, `ERR master must be a number from 1 to 3 or "all", not 'one'`},
 		{"/lab/clock?master=1", `{"master": 2}`, 400, "ERR master is '1' in the query and '2' in the body"},
-		{"/lab/clock?advance=1", "", 400, "ERR the query has one master and nothing else, not 'advance=1'"},
-		{"/lab/clock?master=1&master=2", "", 400, "ERR the query has one master and nothing else, not 'master=1&master=2'"},
-		{"/lab", `{"args": ["` + strings.Repeat("x", maxBody) + `"]}`, 413, "ERR the body is longer than 1048576 bytes, or broke off"},
+		{"/lab/clock?advance=1", "", 400, "ERR the query may only have one master, not 'advance=1'"},
+		{"/lab/clock?master=1&master=2", "", 400, "ERR the query may only have one master, not 'master=1&master=2'"},
+		{"/lab", strings.Repeat("x", maxBody+1), 413, "ERR the body is longer than 1048576 bytes, or incomplete"},
 	} {
 		status, answer := post(t, c.target, c.body, nil)
 		require.Equal(t, c.status, status, c.target)
@@ -100,7 +102,7 @@ func TestMalformedRequestsAreToldWhatIsWrong(t *testing.T) {
 	require.Equal(t, http.MethodPost, w.Header().Get("Allow"))
 }
 
-func TestOnlyThisMachineAndItsOwnPagesGetIn(t *testing.T) {
+func TestOnlyThisMachineAndItsOwnPagesAreAdmitted(t *testing.T) {
 	for _, c := range []struct {
 		host, origin string
 		allowed      bool
@@ -161,21 +163,23 @@ func TestRepliesAsJSON(t *testing.T) {
 	text := func(s string) resp.Value { return resp.Value{Kind: '$', Str: s} }
 	number := func(n int64) resp.Value { return resp.Value{Kind: ':', Int: n} }
 	for want, v := range map[string]resp.Value{
-		`"OK"`:                    {Kind: '+', Str: "OK"},
-		`-7`:                      number(-7),
-		`"a\"b<c>&\u2028\n"`:      text("a\"b<c>&\u2028\n"),
-		`{"base64":"/wA="}`:       text("\xff\x00"),
-		`null`:                    {Kind: '_', Null: true},
-		`true`:                    {Kind: '#', Int: 1},
-		`0.5`:                     {Kind: ',', Str: "0.5"},
-		`"inf"`:                   {Kind: ',', Str: "inf"},
-		`123456789012345678901`:   {Kind: '(', Str: "123456789012345678901"},
-		`"words"`:                 {Kind: '=', Str: "txt:words"},
-		`[1,{"error":"ERR x"}]`:   {Kind: '*', Elems: []resp.Value{number(1), {Kind: '-', Str: "ERR x"}}},
-		`{"z":1,"a":["b"],"3":4}`: {Kind: '%', Elems: []resp.Value{text("z"), number(1), text("a"), {Kind: '~', Elems: []resp.Value{text("b")}}, number(3), number(4)}},
-		`[]`:                      {Kind: '*'},
-		`{}`:                      {Kind: '%'},
-		`"last"`:                  {Kind: '|', Elems: []resp.Value{text("k"), number(1), text("last")}},
+		`"OK"`:                  {Kind: '+', Str: "OK"},
+		`-7`:                    number(-7),
+		`"a\"b<c>&\u2028\n"`:    text("a\"b<c>&\u2028\n"),
+		`{"base64":"/wA="}`:     text("\xff\x00"),
+		`null`:                  {Kind: '_', Null: true},
+		`true`:                  {Kind: '#', Int: 1},
+		`0.5`:                   {Kind: ',', Str: "0.5"},
+		`"inf"`:                 {Kind: ',', Str: "inf"},
+		`123456789012345678901`: {Kind: '(', Str: "123456789012345678901"},
+		`"words"`:               {Kind: '=', Str: "txt:words"},
+		`[1,{"error":"ERR x"}]`: {Kind: '*', Elems: []resp.Value{number(1), {Kind: '-', Str: "ERR x"}}},
+		`{"z":1,"a":["b"],"3":4}`: {Kind: '%', Elems: []resp.Value{
+			text("z"), number(1), text("a"), {Kind: '~', Elems: []resp.Value{text("b")}}, number(3), number(4),
+		}},
+		`[]`:     {Kind: '*'},
+		`{}`:     {Kind: '%'},
+		`"last"`: {Kind: '|', Elems: []resp.Value{text("k"), number(1), text("last")}},
 	} {
 		got := string(appendJSON(nil, v))
 		require.Equal(t, want, got)
