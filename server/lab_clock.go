@@ -41,7 +41,7 @@ func (l *labState) clockRows() []command.Row {
 	const complexity = "O(N) with ADVANCE and SET, where N is the number of deadlines that are passed, otherwise O(1)"
 	return []command.Row{
 		l.wordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]", -2, complexity,
-			"Tells the time, stops it, or moves it on.",
+			"Shows, stops, moves or speeds up the clock.",
 			labWord{"FREEZE", 0, 0, 0, l.clockFreeze},
 			labWord{"RUN", 0, 0, 0, l.clockRun},
 			labWord{"ADVANCE", 1, 1, 0, l.clockAdvance},

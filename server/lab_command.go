@@ -71,7 +71,7 @@ func (l *labState) rows() []command.Row {
 	return append([]command.Row{
 		row("lab", "",
 			-2, 0, labGroup, labSince,
-			"As its subcommands have it",
+			"Depends on subcommand.",
 			"Controls time and faults, for tests.", nil),
 		row("lab|help", "",
 			2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince,

@@ -21,7 +21,7 @@ type crash struct {
 func (l *labState) crashRows() []command.Row {
 	return []command.Row{
 		l.row("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]", -2, 0, "O(N) where N is the number of keys and connections",
-			"Ends and starts the server, as if its process had been killed.", l.crashCommand),
+			"Restarts the server as if its process had been killed.", l.crashCommand),
 	}
 }
 

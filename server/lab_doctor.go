@@ -11,7 +11,7 @@ import (
 
 func (l *labState) doctorRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("doctor", "[RESET]", -2, "O(N) where N is the number of locks and findings", "Tells what the users of locks have done wrong.",
+		l.wordsRow("doctor", "[RESET]", -2, "O(N) where N is the number of locks and findings", "Lists the mistakes of lock clients, or forgets them.",
 			labWord{"RESET", 0, 0, command.AllowBusy, l.doctorReset},
 			labWord{"", 0, 0, command.AllowBusy, l.doctorFindings}),
 	}

@@ -26,7 +26,7 @@ import (
 func (l *labState) holdRows() []command.Row {
 	return []command.Row{
 		l.wordsRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | (RELEASE name:string [clients:integer]) | LIST", -2,
-			"O(N) where N is the number of clients that are held", "Waits for clients to be parked by a rule, and lets them go on.",
+			"O(N) where N is the number of clients that are held", "Waits until a rule holds clients, releases them, or lists them.",
 			labWord{"WAIT", 2, 3, command.AllowBusy, l.holdWait},
 			labWord{"RELEASE", 1, 2, command.AllowBusy, l.holdRelease},
 			labWord{"LIST", 0, 0, command.AllowBusy, l.holdList}),

@@ -12,7 +12,7 @@ import (
 func (l *labState) logRows() []command.Row {
 	return []command.Row{
 		l.wordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]", -2, "O(N) where N is the number of entries",
-			"Tells which rules have fired, and which commands were executed on watched keys.",
+			"Lists the rules that fired and the commands on watched keys.",
 			labWord{labCount, 0, 0, command.AllowBusy, l.logNewest},
 			labWord{"RESET", 0, 0, command.AllowBusy, l.logReset},
 			labWord{"WATCH", 1, 1, command.AllowBusy, l.logWatch},

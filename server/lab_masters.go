@@ -12,8 +12,8 @@ import (
 
 func (l *labState) mastersRows() []command.Row {
 	return []command.Row{
-		l.row("all", "verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Has every master of the process execute a verb.", l.relayToAll),
-		l.row("master", "master:integer verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Has one master of the process execute a verb.", l.relayToMaster),
+		l.row("all", "verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Executes a verb on every master of the process.", l.relayToAll),
+		l.row("master", "master:integer verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Executes a verb on one master of the process.", l.relayToMaster),
 	}
 }
 

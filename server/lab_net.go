@@ -25,9 +25,9 @@ import (
 func (l *labState) netRows() []command.Row {
 	const each = "O(N) in the client connections"
 	return []command.Row{
-		l.switchRow("listen", "O(1)", "Refuses new connections, or takes them again.", l.listenSwitch),
-		l.switchRow("blackhole", each, "Leaves everybody without answers, or delivers all again.", l.blackholeSwitch),
-		l.wordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST", -2, each, "Leaves clients of some names without answers, or delivers theirs again.",
+		l.switchRow("listen", "O(1)", "Accepts or refuses new connections.", l.listenSwitch),
+		l.switchRow("blackhole", each, "Stops all traffic with clients, or lets it go on.", l.blackholeSwitch),
+		l.wordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST", -2, each, "Cuts off clients by name, reconnects them, or lists them.",
 			labWord{"CLIENT", 1, 2, command.AllowBusy, l.partition},
 			labWord{"LIST", 0, 0, command.AllowBusy, l.partitionList}),
 	}

@@ -21,7 +21,7 @@ import (
 func (l *labState) resetRows() []command.Row {
 	return []command.Row{
 		l.wordsRow("reset", "[AT unix-time-milliseconds:integer]", -2, "O(N) where N is the number of rules, of client connections, and of deadlines that are passed",
-			"Puts the lab back to its start: no rules, no failures, an empty log, and the real time, or one that stands still.",
+			"Resets the lab: no rules, an empty log, and real time or a frozen clock.",
 			labWord{"AT", 1, 1, 0, l.resetAt},
 			labWord{"", 0, 0, 0, l.resetNow}),
 	}

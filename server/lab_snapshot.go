@@ -20,7 +20,7 @@ type snapshot struct {
 func (l *labState) snapshotRows() []command.Row {
 	return []command.Row{
 		l.wordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)", -2, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
-			"Keeps all keys, scripts and functions under a name, or puts them back.",
+			"Saves or restores all keys, scripts and functions under a name.",
 			labWord{"SAVE", 1, 1, 0, l.snapshotSave}, // in the middle of a script it would keep half of what that does
 			labWord{"RESTORE", 1, 1, 0, l.snapshotRestore},
 			labWord{"DEL", 1, 1, command.AllowBusy, l.snapshotDel},

@@ -26,9 +26,7 @@ func longLines() []string {
 		"bench/chart",
 		"internal/acl",
 		"internal/rdb",
-		"lab/labhttp",
 		"luaeval",
-		"miniredistest",
 		"server",
 		"store",
 	}
