@@ -104,21 +104,18 @@ func (ex *Executor) Check(s *Session, args [][]byte) error {
 // a shebang has the flags that it declares.
 func (ex *Executor) flagsOf(s *Session, cmd *Command, args [][]byte) Flag {
 	switch {
-	case cmd.Name == "exec" && s.Tx != nil:
+	case cmd.Flags&RunsQueue != 0 && s.Tx != nil:
 		return cmd.Flags | s.Tx.flags
-	case cmd.Group == "scripting":
+	case cmd.Script != noScript:
 		return ex.Scripts.flags(cmd, args)
 	}
 	return cmd.Flags
 }
 
-// needsMemory reports whether a request is refused while memory is short. A transaction needs memory
-// for its queue, whatever it queues.
+// needsMemory reports whether a request is refused while memory is short. Every command inside MULTI
+// is, unless it ends the transaction: the queue needs memory, too.
 func (ex *Executor) needsMemory(s *Session, cmd *Command, args [][]byte) bool {
-	if ex.flagsOf(s, cmd, args)&DenyOOM != 0 {
-		return true
-	}
-	return s.InMulti() && (cmd.Flags&NotQueued == 0 || cmd.Name == "multi" || cmd.Name == "watch")
+	return ex.flagsOf(s, cmd, args)&DenyOOM != 0 || s.InMulti() && cmd.Flags&EndsMulti == 0
 }
 
 // Pause is the kind of commands that CLIENT PAUSE holds back.

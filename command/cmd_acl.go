@@ -32,7 +32,7 @@ func aclRows() []Row {
 			"O(1)",
 			"Generates a random password.", aclGenPass},
 		{"acl|getuser", "username",
-			3, admin, nil, "server", "6.0.0",
+			3, admin, secrets(AllFrom2), "server", "6.0.0",
 			"O(N) for N rules of the user",
 			"Describes a user: flags, password hashes, commands, keys and channels.", aclGetUser},
 		{"acl|help", "",

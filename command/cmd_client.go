@@ -7,7 +7,7 @@ import "github.com/miniredisd/miniredisd/store"
 func clientRows() []Row {
 	return []Row{
 		{"client", "",
-			-2, 0, nil, "connection", "2.4.0",
+			-2, KeepsCaching, nil, "connection", "2.4.0",
 			"See the subcommands.",
 			"Manages client connections.", nil},
 		{"client|id", "",

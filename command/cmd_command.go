@@ -67,13 +67,13 @@ func (c *Call) flagSet(set uint64, names []name, prefix string) {
 func commandFlags() []name {
 	return []name{
 		{uint64(Write), "write"}, {uint64(ReadOnly), "readonly"}, {uint64(DenyOOM), "denyoom"},
-		{uint64(ModuleCmd), "module"}, {uint64(Admin), "admin"}, {uint64(PubSub), "pubsub"},
+		{uint64(Admin), "admin"}, {uint64(PubSub), "pubsub"},
 		{uint64(NoScript), "noscript"}, {uint64(Blocking), "blocking"}, {uint64(Loading), "loading"},
 		{uint64(Stale), "stale"}, {uint64(SkipMonitor), "skip_monitor"}, {uint64(SkipSlowlog), "skip_slowlog"},
 		{uint64(Asking), "asking"}, {uint64(Fast), "fast"}, {uint64(NoAuth), "no_auth"},
 		{uint64(NoMandatoryKeys), "no_mandatory_keys"},
 		{uint64(NoAsyncLoading), "no_async_loading"},
-		{uint64(NoMulti), "no_multi"}, {uint64(MovableKeys), "movablekeys"}, {uint64(AllowBusy), "allow_busy"},
+		{uint64(NoMulti), "no_multi"}, {uint64(movableKeys), "movablekeys"}, {uint64(AllowBusy), "allow_busy"},
 	}
 }
 
@@ -177,11 +177,7 @@ func (c *Call) describe(cmd *Command) {
 	c.Array(10)
 	c.BulkString(cmd.Name)
 	c.Int(int64(cmd.Arity))
-	flags := cmd.Flags
-	if cmd.movable() {
-		flags |= MovableKeys
-	}
-	c.flagSet(uint64(flags), commandFlags(), "")
+	c.flagSet(uint64(cmd.Flags), commandFlags(), "")
 	first, last, step := cmd.legacyRange()
 	c.Int(int64(first))
 	c.Int(int64(last))

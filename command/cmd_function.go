@@ -16,14 +16,13 @@ func functionRows() []Row {
 		change = Write | NoScript | RequestAllShards | ResponseAllSucceeded
 		number = "O(N) for N functions"
 	)
-	writes, reads := keys(counted(2, RW|Access|Update)), keys(counted(2, RO|Access))
 	return []Row{
 		{"fcall", call,
-			-3, run | MayReplicate, writes, "scripting", "7.0.0",
+			-3, run | MayReplicate, script(functionName, RW|Access|Update), "scripting", "7.0.0",
 			calls,
 			"Calls a function of a library.", fcall},
 		{"fcall_ro", call,
-			-3, run | ReadOnly, reads, "scripting", "7.0.0",
+			-3, run | ReadOnly, script(functionName, RO|Access), "scripting", "7.0.0",
 			calls,
 			"Calls a function that must not write.", fcall},
 		{"function", "",

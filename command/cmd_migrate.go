@@ -19,7 +19,7 @@ func migrateRows() []Row {
 	}
 	return []Row{
 		{"migrate", syntax,
-			-6, Write | MovableKeys | Dangerous | NondeterministicOutput, keys(one, many), "generic", "2.6.0",
+			-6, Write | Dangerous | NondeterministicOutput, &Arguments{Keys: []KeySpec{one, many}, Secrets: migrateSecrets}, "generic", "2.6.0",
 			cost,
 			"Moves keys to another server.", migrate},
 	}

@@ -13,7 +13,7 @@ func pubsubRows() []Row {
 	)
 	return []Row{
 		{"subscribe", "channel:string [channel:string ...]",
-			-2, listen, nil, "pubsub", "2.0.0",
+			-2, listen, channels(acl.EveryChannel), "pubsub", "2.0.0",
 			"O(N) for N channels",
 			"Subscribes to channels.", subscribe},
 		{"unsubscribe", "[channel:string ...]",
@@ -21,7 +21,7 @@ func pubsubRows() []Row {
 			"O(N) for N channels",
 			"Ends subscriptions to channels, or to all of them.", unsubscribe},
 		{"psubscribe", "pattern [pattern ...]",
-			-2, listen, nil, "pubsub", "2.0.0",
+			-2, listen, channels(acl.EveryPattern), "pubsub", "2.0.0",
 			"O(N) for N patterns",
 			"Subscribes to all channels that match a pattern.", psubscribe},
 		{"punsubscribe", "[pattern ...]",
@@ -29,7 +29,7 @@ func pubsubRows() []Row {
 			"O(N) for N patterns",
 			"Ends subscriptions to patterns, or to all of them.", punsubscribe},
 		{"ssubscribe", "shardchannel:string [shardchannel:string ...]",
-			-2, listen, keys(span(1, -1, 1, NotKey)), "pubsub", "7.0.0",
+			-2, listen, channels(acl.EveryChannel, span(1, -1, 1, NotKey)), "pubsub", "7.0.0",
 			"O(N) for N channels",
 			"Subscribes to shard channels.", ssubscribe},
 		{"sunsubscribe", "[shardchannel:string ...]",
@@ -37,11 +37,11 @@ func pubsubRows() []Row {
 			"O(N) for N channels",
 			"Ends subscriptions to shard channels, or to all of them.", sunsubscribe},
 		{"publish", "channel:string message:string",
-			3, inspect | Fast | MayReplicate, nil, "pubsub", "2.0.0",
+			3, inspect | Fast | MayReplicate, channels(acl.FirstChannel), "pubsub", "2.0.0",
 			"O(N+M) for N subscribers and M patterns of all clients",
 			"Sends a message to the subscribers of a channel.", publish},
 		{"spublish", "shardchannel:string message:string",
-			3, inspect | Fast | MayReplicate, keys(at(1, NotKey)), "pubsub", "7.0.0",
+			3, inspect | Fast | MayReplicate, channels(acl.FirstChannel, at(1, NotKey)), "pubsub", "7.0.0",
 			"O(N) for N subscribers",
 			"Sends a message to the subscribers of a shard channel.", spublish},
 		{"pubsub", "",
@@ -73,20 +73,6 @@ func pubsubRows() []Row {
 			"O(1)",
 			"Lists the subcommands.", Help},
 	}
-}
-
-// channels says which arguments of a command are channels that need permission. Unsubscribing needs
-// none.
-func channels(name string) acl.Channels {
-	switch name {
-	case "publish", "spublish":
-		return acl.FirstChannel
-	case "subscribe", "ssubscribe":
-		return acl.EveryChannel
-	case "psubscribe":
-		return acl.EveryPattern
-	}
-	return acl.NoChannels
 }
 
 // SUBSCRIBE channel [channel ...] (pubsub.c: subscribeCommand)

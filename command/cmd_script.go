@@ -13,22 +13,21 @@ func scriptRows() []Row {
 		sha     = "sha1 numkeys [key [key ...]] [arg [arg ...]]"
 		toAll   = RequestAllNodes | ResponseAllSucceeded
 	)
-	writes, reads := keys(counted(2, RW|Access|Update)), keys(counted(2, RO|Access))
 	return []Row{
 		{"eval", body,
-			-3, run | MayReplicate, writes, "scripting", "2.6.0",
+			-3, run | MayReplicate, script(scriptText, RW|Access|Update), "scripting", "2.6.0",
 			depends,
 			"Runs a Lua script.", eval},
 		{"evalsha", sha,
-			-3, run | MayReplicate, writes, "scripting", "2.6.0",
+			-3, run | MayReplicate, script(scriptSHA, RW|Access|Update), "scripting", "2.6.0",
 			depends,
 			"Runs a cached Lua script, named by its SHA1.", evalSHA},
 		{"eval_ro", body,
-			-3, run | ReadOnly, reads, "scripting", "7.0.0",
+			-3, run | ReadOnly, script(scriptText, RO|Access), "scripting", "7.0.0",
 			depends,
 			"Runs a Lua script that must not write.", eval},
 		{"evalsha_ro", sha,
-			-3, run | ReadOnly, reads, "scripting", "7.0.0",
+			-3, run | ReadOnly, script(scriptSHA, RO|Access), "scripting", "7.0.0",
 			depends,
 			"Runs a cached Lua script that must not write, named by its SHA1.", evalSHA},
 		{"script", "",

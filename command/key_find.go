@@ -184,7 +184,7 @@ func (c *Command) AppendSubjects(found, args [][]byte) [][]byte {
 	if !c.takes(len(args)) {
 		return found
 	}
-	switch channels(c.Name) {
+	switch c.Channels {
 	case acl.FirstChannel:
 		return append(found, args[1])
 	case acl.EveryChannel, acl.EveryPattern:

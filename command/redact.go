@@ -1,76 +1,62 @@
 package command
 
-import "github.com/miniredisd/miniredisd/internal/config"
+import "slices"
 
 var redacted = []byte("(redacted)")
 
-// redact returns the arguments as others may see them: without passwords.
+// redact returns the arguments as MONITOR and SLOWLOG show them: without secrets.
 func redact(cmd *Command, args [][]byte) [][]byte {
-	first, n := 0, 0
-	switch cmd.Name {
-	case "auth":
-		first, n = 1, len(args)-1
-	case "hello":
-		for i := 2; i+2 < len(args); i++ {
-			if is(args[i], "auth") {
-				first, n = i+1, 2
-				break
-			}
-			if is(args[i], "setname") {
-				i++
-			}
-		}
-	case "migrate":
-		return redactMigrate(args)
-	case "config|set":
-		return redactConfig(args)
-	case "acl|setuser", "acl|getuser", "acl|deluser":
-		first, n = 2, len(args)-2
-	default:
-		if cmd.Flags&HiddenArgs == 0 {
-			return args
-		}
-		first, n = 1, len(args)-1
+	if cmd.Secrets == nil {
+		return args
 	}
-	shown := append([][]byte(nil), args...)
-	for i := first; i < first+n; i++ {
+	shown := slices.Clone(args)
+	for _, i := range cmd.Secrets(args) {
 		shown[i] = redacted
 	}
 	return shown
 }
 
-func redactMigrate(args [][]byte) [][]byte {
-	shown := args
-	for i := 6; i < len(args) && !is(args[i], "keys"); i++ {
-		secrets := 0
-		switch {
-		case is(args[i], "auth"):
-			secrets = 1
-		case is(args[i], "auth2"):
-			secrets = 2
-		}
-		if secrets == 0 || i+secrets >= len(args) {
-			continue
-		}
-		shown = append([][]byte(nil), shown...)
-		for range secrets {
-			i++
-			shown[i] = redacted
-		}
+// allFrom1 is the Secrets of a command whose arguments are all secret.
+func allFrom1(args [][]byte) []int { return indexes(1, len(args)) }
+
+// AllFrom2 is the Secrets of a subcommand whose arguments are all secret.
+func AllFrom2(args [][]byte) []int { return indexes(2, len(args)) }
+
+// indexes returns the numbers from first to before end.
+func indexes(first, end int) (all []int) {
+	for i := first; i < end; i++ {
+		all = append(all, i)
 	}
-	return shown
+	return all
 }
 
-func redactConfig(args [][]byte) [][]byte {
-	shown := args
-	for i := 2; i+1 < len(args); i += 2 {
-		if !config.Sensitive(string(args[i])) {
-			continue
+// helloSecrets returns the name and the password behind AUTH.
+func helloSecrets(args [][]byte) []int {
+	for i := 2; i+2 < len(args); i++ {
+		switch {
+		case is(args[i], "auth"):
+			return []int{i + 1, i + 2}
+		case is(args[i], "setname"):
+			i++
 		}
-		if &shown[0] == &args[0] {
-			shown = append([][]byte(nil), args...)
-		}
-		shown[i+1] = redacted
 	}
-	return shown
+	return nil
+}
+
+// migrateSecrets returns the password behind AUTH, and the name and password behind AUTH2.
+func migrateSecrets(args [][]byte) (secrets []int) {
+	for i := 6; i < len(args) && !is(args[i], "keys"); i++ {
+		n := 0
+		switch {
+		case is(args[i], "auth"):
+			n = 1
+		case is(args[i], "auth2"):
+			n = 2
+		}
+		if i+n < len(args) {
+			secrets = append(secrets, indexes(i+1, i+1+n)...)
+			i += n
+		}
+	}
+	return secrets
 }

@@ -81,7 +81,7 @@ func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) e
 	if cmd != nil {
 		cmd.Calls.Rejected++
 	}
-	if cmd != nil && cmd.Name == "exec" {
+	if cmd != nil && cmd.Flags&RunsQueue != 0 {
 		ex.endTransaction(s)
 		if ex.Monitored { // monitors must see the end of the transaction
 			ex.Host.FeedMonitors(s, args)

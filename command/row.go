@@ -1,134 +1,184 @@
 package command
 
-// Row describes one command. Rows are written positionally, at the top of the
-// file of their group.
+import "github.com/miniredisd/miniredisd/internal/acl"
+
+// Row describes one command. Rows are written without field names, in five lines, at the top of the
+// file of their group:
+//
+//	{"getdel", "key",
+//		2, Write | Fast, keys(at(1, RW|Access|Delete)), "string", "6.2.0",
+//		"O(1)",
+//		"Returns the value of a key and deletes the key.", getdel},
 type Row struct {
-	Name       string // lower case; "client|list" is the subcommand LIST of CLIENT
-	Syntax     string // arguments after the name, see syntax.go for the grammar
-	Arity      int    // arguments with the name, at least -Arity when negative
-	Flags      Flag
-	Keys       []KeySpec
-	Group      string // as in COMMAND DOCS: string, hash, generic, connection ...
-	Since      string // the Redis version that brought it
+	Name       string     // in lower case; "client|list" is the subcommand LIST of CLIENT
+	Syntax     string     // the arguments after the name; syntax.go has the grammar
+	Arity      int        // number of arguments with the name; -n means n or more
+	Flags      Flag       // properties of the command
+	Args       *Arguments // which arguments are keys, channels, secrets, a script; nil for none of them
+	Group      string     // as in COMMAND DOCS: string, hash, generic, connection ...
+	Since      string     // the first Redis version that has it
 	Complexity string
 	Summary    string
 	Do         func(*Call) error // nil for a container that has only subcommands
 }
 
-// Flag is what the executor and clients have to know of a command
-// (server.h: CMD_*).
+// Arguments says what the arguments of a command mean to everything outside the command: to ACL
+// rules, to MONITOR, to a cluster's client.
+type Arguments struct {
+	Keys     []KeySpec
+	Channels acl.Channels              // which arguments are channels
+	Secrets  func(args [][]byte) []int // the arguments that MONITOR and SLOWLOG hide
+	Script   scriptKind
+}
+
+// scriptKind is what the first argument of EVAL, EVALSHA or FCALL is.
+type scriptKind uint8
+
+const (
+	noScript scriptKind = iota
+	scriptText
+	scriptSHA
+	functionName
+)
+
+// keys says which arguments are keys.
+func keys(specs ...KeySpec) *Arguments { return &Arguments{Keys: specs} }
+
+// channels says which arguments are channels, and with specs, where they are.
+func channels(which acl.Channels, specs ...KeySpec) *Arguments {
+	return &Arguments{Keys: specs, Channels: which}
+}
+
+// secrets says which arguments MONITOR and SLOWLOG hide.
+func secrets(which func(args [][]byte) []int) *Arguments { return &Arguments{Secrets: which} }
+
+// script is for EVAL and its like. The script uses its keys as flags say.
+func script(kind scriptKind, flags KeyFlag) *Arguments {
+	return &Arguments{Keys: []KeySpec{counted(2, flags)}, Script: kind}
+}
+
+// Hides returns the row with arguments that MONITOR and SLOWLOG hide. It is secrets for rows of other
+// packages.
+func (r Row) Hides(which func(args [][]byte) []int) Row {
+	r.Args = secrets(which)
+	return r
+}
+
+// Flag is a set of properties of a command (server.h: CMD_*).
 type Flag uint64
 
-// The flags, in the order COMMAND INFO lists them.
+// The flags. Those that COMMAND INFO shows come first, in its order.
 const (
 	Write           Flag = 1 << iota // may change the keyspace
-	ReadOnly                         // looks at keys and changes none
-	DenyOOM                          // refused when memory is used up
-	ModuleCmd                        // never set: there are no modules
+	ReadOnly                         // reads keys and changes none
+	DenyOOM                          // refused while memory is short
 	Admin                            // for operators
-	PubSub                           // has to do with channels
-	NoScript                         // not from a script
-	Blocking                         // may hold its client
-	Loading                          // also while data is loaded
-	Stale                            // also on a replica that lost its master
+	PubSub                           // concerns channels
+	NoScript                         // refused in scripts
+	Blocking                         // may block its client
+	Loading                          // allowed while data is loaded
+	Stale                            // allowed on a replica without its master
 	SkipMonitor                      // not shown by MONITOR
 	SkipSlowlog                      // not noted by SLOWLOG
-	Asking                           // cluster: taken from importing slots
+	Asking                           // cluster: allowed on a slot that is imported
 	Fast                             // O(1) or O(log n)
-	NoAuth                           // before AUTH too
-	MayReplicate                     // changes nothing here but is replicated
-	NoMulti                          // not inside MULTI
-	MovableKeys                      // keys are not at fixed places
-	AllowBusy                        // also while a script has been running too long
-	NoMandatoryKeys                  // can be called without any key
-	Dangerous                        // ACL category only: @dangerous without being Admin
-	ProtectedDebug                   // refused unless enable-debug-command allows it
-	HiddenArgs                       // arguments are secrets: MONITOR and SLOWLOG blank them
-	NoAsyncLoading                   // not while data is replaced in the background
-	WhileSubscribed                  // by a RESP2 client that listens to channels too
-	NotQueued                        // runs at once inside MULTI
-	AnswersByPush                    // its answers are messages, which CLIENT REPLY does not switch off
-	NeverPaused                      // also while CLIENT PAUSE holds all others
+	NoAuth                           // allowed before AUTH
+	MayReplicate                     // replicated although it changes nothing here
+	NoMulti                          // refused inside MULTI
+	movableKeys                      // not all keys are at fixed places; Table.add finds out
+	AllowBusy                        // allowed beside a slow script
+	NoMandatoryKeys                  // may have no keys at all
+	NoAsyncLoading                   // refused while data is replaced in the background
+
+	Dangerous       // ACL category @dangerous without Admin
+	ProtectedDebug  // allowed only if enable-debug-command allows it
+	WhileSubscribed // allowed for a RESP2 subscriber
+	NotQueued       // runs at once inside MULTI
+	RunsQueue       // EXEC: has the flags of the commands that it runs
+	EndsMulti       // ends a transaction, so that it needs no memory for the queue
+	AllKeys         // changes keys that no argument names
+	AnswersByPush   // replies with messages, which CLIENT REPLY does not suppress
+	NeverPaused     // allowed during CLIENT PAUSE
+	KeepsCaching    // does not use up a CLIENT CACHING before it
+	Streams         // MONITOR: the reply has no end
 
 	// What COMMAND INFO calls tips.
-	NondeterministicOutput // the answer depends on more than the arguments and the data
-	NondeterministicOrder  // the elements come in no order
-	RequestAllNodes        // how a proxy spreads the command over a cluster ...
+	NondeterministicOutput // the reply depends on more than the arguments and the data
+	NondeterministicOrder  // the elements of the reply have no order
+	RequestAllNodes        // RequestX: how a proxy spreads the command over a cluster
 	RequestAllShards
 	RequestMultiShard
 	RequestSpecial
-	ResponseOneSucceeded // ... and joins the answers
+	ResponseOneSucceeded // ResponseX: how the proxy joins the replies
 	ResponseAllSucceeded
 	ResponseAnd
 	ResponseSum
 	ResponseMin
 	ResponseSpecial
 
-	// ACL categories that neither group nor other flags tell.
-	NotKeyspace  // of the generic group but not in @keyspace
-	InKeyspace   // in @keyspace but not of the generic group
-	InConnection // in @connection too
-	InAdmin      // in @admin and @dangerous without the flag
+	// ACL categories that do not follow from the group or from other flags.
+	NotKeyspace  // in group generic but not in @keyspace
+	InKeyspace   // in @keyspace but not in group generic
+	InConnection // in @connection as well
+	InAdmin      // in @admin and @dangerous without Admin
 	OnAnyType    // in @set, @sortedset and @list: SORT
 )
 
-// KeyFlag says what a command does with a key (server.h: CMD_KEY_*).
+// KeyFlag says how a command uses a key (server.h: CMD_KEY_*).
 type KeyFlag uint16
 
-// The first four are exclusive: how the key's metadata and value are used; the
-// others say what is done with the data in it.
+// The first four exclude each other: they say what happens to the key. The others say what happens to
+// its data.
 const (
 	RO            KeyFlag = 1 << iota // reads the value
-	RW                                // reads and changes it
-	OW                                // overwrites it without looking
-	RM                                // removes the key
+	RW                                // reads and changes the value
+	OW                                // overwrites the value without reading it
+	RM                                // deletes the key
 	Access                            // returns or uses data of the value
 	Update                            // changes data
 	Insert                            // adds data
 	Delete                            // removes data
-	NotKey                            // looks like a key, is none
-	Incomplete                        // the spec cannot name all keys
+	NotKey                            // has the place of a key but is none: a shard channel
+	Incomplete                        // the spec does not find all keys
 	VariableFlags                     // depends on the arguments
 )
 
-// KeySpec finds keys among the arguments (COMMAND INFO's key specifications):
-// where the search begins, then which arguments from there on.
+// KeySpec finds keys among the arguments (COMMAND INFO's key specifications). It says where the search
+// begins and which arguments from there on are keys.
 type KeySpec struct {
 	Flags KeyFlag
 
-	Index   int    // begin at this argument ...
-	Keyword string // ... or behind this word, looked for from argument Index on (from the end when negative)
+	Index   int    // the search begins at this argument ...
+	Keyword string // ... or behind this word. The word is searched from Index on, backwards if negative.
 
-	// A range: up to Last behind the beginning (negative: from the end), every Step-th.
-	// Limit, when Last is -1: stop at a half, a third ... of the arguments left.
+	// A range of keys up to Last, which counts from the beginning (if negative, from the end of the
+	// arguments). Every Step-th argument is a key. With a Last of -1 and a Limit of n, the range ends
+	// after the n-th part of the remaining arguments.
 	Last, Step, Limit int
 
-	// Or a number of keys: NumKeys is set, the number stands at the beginning, the
-	// keys First behind it.
+	// With NumKeys, the number of keys stands at the beginning, and the keys First places behind it.
 	NumKeys bool
 	First   int
 
-	// What only the command itself can tell. If Index is 0, clients are told just that.
+	// Find finds the keys where no rule does. With an Index of 0, COMMAND INFO shows the spec as unknown.
 	Find func(args [][]byte) []int
 
-	// Uses tells, where Flags are VariableFlags, what these arguments make of them.
+	// Uses returns the flags for these arguments, if Flags has VariableFlags.
 	Uses func(args [][]byte) KeyFlag
 }
 
 // unknown reports whether only the server can find the keys.
 func (k *KeySpec) unknown() bool { return k.Find != nil && k.Index == 0 }
 
-func keys(specs ...KeySpec) []KeySpec { return specs }
-
 // at is one key at a fixed place.
 func at(index int, flags KeyFlag) KeySpec { return KeySpec{Flags: flags, Index: index, Step: 1} }
 
-// varying is one key at a fixed place, used as the other arguments say.
+// varying is one key at a fixed place. The other arguments say how it is used.
 func varying(index int, flags KeyFlag, uses func(args [][]byte) KeyFlag) KeySpec {
 	return KeySpec{Flags: flags | VariableFlags, Index: index, Step: 1, Uses: uses}
 }
 
-// span is every step-th argument from first to last (negative: from the end).
+// span is every step-th argument from first to last. A negative last counts from the end.
 func span(first, last, step int, flags KeyFlag) KeySpec {
 	if last > 0 {
 		last -= first
@@ -136,7 +186,7 @@ func span(first, last, step int, flags KeyFlag) KeySpec {
 	return KeySpec{Flags: flags, Index: first, Last: last, Step: step}
 }
 
-// counted is a number of keys at index with the keys right behind it.
+// counted is a number of keys at index, followed by the keys.
 func counted(index int, flags KeyFlag) KeySpec {
 	return KeySpec{Flags: flags, Index: index, NumKeys: true, First: 1, Step: 1}
 }

@@ -15,14 +15,14 @@ import (
 // (eval.c: evalGetCommandFlags; script.c: scriptFlagsToCmdFlags).
 func (sc *Scripts) flags(cmd *Command, args [][]byte) Flag {
 	declared := luaeval.Compat
-	switch cmd.Name {
-	case "eval", "eval_ro":
+	switch cmd.Script {
+	case scriptText:
 		declared = luaeval.Declared(args[1])
-	case "evalsha", "evalsha_ro":
+	case scriptSHA:
 		if script := sc.lua().Find(args[1]); script != nil {
 			declared = script.Header.Flags
 		}
-	case "fcall", "fcall_ro":
+	case functionName:
 		if f := sc.functions.Find(args[1]); f != nil {
 			declared = f.Flags
 		}
@@ -49,16 +49,16 @@ func (sc *Scripts) Source(cmd *Command, args [][]byte) (name, text string) {
 	if len(args) < 2 {
 		return "", ""
 	}
-	switch cmd.Name {
-	case "eval", "eval_ro":
+	switch cmd.Script {
+	case scriptText:
 		sum := sha1.Sum(args[1])
 		return hex.EncodeToString(sum[:]), string(args[1])
-	case "evalsha", "evalsha_ro":
+	case scriptSHA:
 		if script := sc.lua().Find(args[1]); script != nil {
 			return script.SHA, script.Body
 		}
 		return string(args[1]), ""
-	case "fcall", "fcall_ro":
+	case functionName:
 		return string(args[1]), sc.libraryOf(args[1])
 	}
 	return "", ""

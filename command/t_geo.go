@@ -27,7 +27,7 @@ func geoRows() []Row {
 		around  = "O(log(M)+N) for M places, of which N are in grid cells that the circle touches"
 	)
 	source := at(1, RO|Access)
-	store := func(from int) []KeySpec {
+	store := func(from int) *Arguments {
 		return keys(source,
 			KeySpec{Flags: OW | Update, Keyword: "STORE", Index: from, Step: 1},
 			KeySpec{Flags: OW | Update, Keyword: "STOREDIST", Index: from, Step: 1})

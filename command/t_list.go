@@ -74,7 +74,7 @@ func listRows() []Row {
 			"O(1)",
 			"Moves the last element of a list to the front of another.", rpoplpush},
 		{"lmpop", "numkeys key ... (LEFT | RIGHT) [COUNT count]",
-			-4, Write | MovableKeys, keys(counted(1, RW|Access|Delete)), "list", "7.0.0",
+			-4, Write, keys(counted(1, RW|Access|Delete)), "list", "7.0.0",
 			"O(N+M) to look at N keys and return M elements",
 			"Removes and returns elements of the first list that has any.", lmpop},
 	}

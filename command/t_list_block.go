@@ -21,7 +21,7 @@ func listBlockRows() []Row {
 			"O(1)",
 			"Moves the last element of a list to the front of another. Waits until there is one.", brpoplpush},
 		{"blmpop", "timeout:double numkeys key ... (LEFT | RIGHT) [COUNT count]",
-			-5, Write | Blocking | MovableKeys, keys(counted(2, RW|Access|Delete)), "list", "7.0.0",
+			-5, Write | Blocking, keys(counted(2, RW|Access|Delete)), "list", "7.0.0",
 			"O(N+M) to look at N keys and return M elements",
 			"Removes and returns elements of the first list that has any. Waits until one has.", blmpop},
 	}

@@ -47,7 +47,7 @@ func setRows() []Row {
 			"O(N*M) at worst, for M sets, the smallest of which has N members",
 			"Returns the members that all given sets have.", sinter},
 		{"sintercard", "numkeys key ... [LIMIT limit:integer]",
-			-3, ReadOnly | MovableKeys, keys(counted(1, RO|Access)), "set", "7.0.0",
+			-3, ReadOnly, keys(counted(1, RO|Access)), "set", "7.0.0",
 			"O(N*M) at worst, for M sets, the smallest of which has N members",
 			"Counts the members that all given sets have.", sintercard},
 		{"sinterstore", "destination key ...",

@@ -62,7 +62,7 @@ func streamGroupRows() []Row {
 			"Lists or counts the entries that a group has delivered but not acknowledged.", xpending},
 		{"xreadgroup",
 			"GROUP (group consumer) [COUNT count] [BLOCK milliseconds] [NOACK] STREAMS (key ... id:string ...)",
-			-7, Write | Blocking | MovableKeys,
+			-7, Write | Blocking,
 			keys(KeySpec{Flags: RO | Access, Keyword: "STREAMS", Index: 4, Last: -1, Step: 1, Limit: 2}), "stream",
 			"5.0.0",
 			reading,

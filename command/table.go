@@ -12,13 +12,14 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// Command is a row at work: what the table hands out.
+// Command is a row in a table, with its counters.
 type Command struct {
 	*Row
-	word      string              // what clients call it: its name, unless rename-command changed that
-	Container *Command            // the command this is a subcommand of
-	Subs      map[string]*Command // subcommands by their own name
-	ACL       acl.Command         // as permissions see it
+	Arguments                     // of the row, empty for none
+	word      string              // what clients call it: its name, or that of rename-command
+	Container *Command            // the command that this is a subcommand of, or nil
+	Subs      map[string]*Command // subcommands by their own name, nil for none
+	ACL       acl.Command         // what package acl knows of it
 	Calls     Calls
 }
 
@@ -84,9 +85,15 @@ func NewTable(extra ...[]Row) *Table {
 
 func (t *Table) add(row *Row) {
 	cmd := &Command{Row: row, word: row.Name}
+	if row.Args != nil {
+		cmd.Arguments = *row.Args
+	}
+	if cmd.movable() {
+		row.Flags |= movableKeys
+	}
 	cmd.ACL = acl.Command{
 		ID: len(t.acl), Name: row.Name, Categories: row.categories(),
-		Always: row.Flags&NoAuth != 0, Channels: channels(row.Name),
+		Always: row.Flags&NoAuth != 0, Channels: cmd.Channels,
 	}
 	t.acl = append(t.acl, &cmd.ACL)
 	container, sub, isSub := strings.Cut(row.Name, "|")
@@ -220,6 +227,15 @@ func byName(a, b *Command) int { return strings.Compare(a.Name, b.Name) }
 // takes reports whether cmd accepts n arguments, its name included.
 func (c *Command) takes(n int) bool {
 	return n == c.Arity || c.Arity < 0 && n >= -c.Arity
+}
+
+// NeedsConnection reports whether cmd is about the connection that it comes over.
+func (c *Command) NeedsConnection() bool {
+	switch c.Group {
+	case "connection", "transactions", "pubsub":
+		return true
+	}
+	return c.Flags&(Blocking|Streams) != 0
 }
 
 // lacksSubcommand reports whether a request names a subcommand that cmd does not have.

@@ -137,7 +137,7 @@ func (t *Tracking) stop(s *Session) {
 // calls counts as a read of the script's client (tracking.c: trackingRememberKeys).
 func (t *Tracking) remember(cmd *Command, args [][]byte) {
 	s := t.ex.running
-	if s == nil || !s.Tracks() || s.Tracker.Bcast || cmd.Group == "scripting" {
+	if s == nil || !s.Tracks() || s.Tracker.Bcast || cmd.Script != noScript {
 		return // EVAL_RO itself reads nothing, its commands do
 	}
 	if own := s.Tracker; own.optIn && !own.announced || own.optOut && own.announced {
@@ -339,7 +339,7 @@ func (t *Tracking) mem() int { return t.readers.Mem() + memReader*t.items + t.ch
 // endAnnounced ends the effect of CLIENT CACHING after a command. The subcommands of CLIENT do not
 // end it, and a transaction ends it with EXEC (networking.c: resetClient).
 func (s *Session) endAnnounced(cmd *Command) {
-	if s.InMulti() || cmd != nil && cmd.Container != nil && cmd.Container.Name == "client" {
+	if s.InMulti() || cmd != nil && cmd.Container != nil && cmd.Container.Flags&KeepsCaching != 0 {
 		return
 	}
 	s.Tracker.announced = false

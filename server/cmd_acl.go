@@ -19,7 +19,7 @@ func (s *Server) aclRows() []command.Row {
 		row("acl|deluser", "username [username ...]",
 			-3, flags, "server", "6.0.0",
 			"O(N) for N users",
-			"Deletes users and closes their connections.", s.aclDelUser),
+			"Deletes users and closes their connections.", s.aclDelUser).Hides(command.AllFrom2),
 		row("acl|load", "",
 			2, flags, "server", "6.0.0",
 			"O(N) for N users",
@@ -31,7 +31,7 @@ func (s *Server) aclRows() []command.Row {
 		row("acl|setuser", "username [rule:string ...]",
 			-3, flags, "server", "6.0.0",
 			"O(N) for N rules",
-			"Creates a user, or changes one.", s.aclSetUser),
+			"Creates a user, or changes one.", s.aclSetUser).Hides(command.AllFrom2),
 	}
 }
 

@@ -17,7 +17,7 @@ func (s *Server) clientRows() []command.Row {
 		row("reset", "",
 			1,
 			command.NoScript|command.Loading|command.Stale|command.Fast|command.NoAuth|command.AllowBusy|
-				command.WhileSubscribed|command.NotQueued,
+				command.WhileSubscribed|command.NotQueued|command.EndsMulti,
 			"connection", "6.2.0",
 			"O(1)",
 			"Resets the state of the connection.", s.reset),

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
 	"golang.org/x/sys/unix"
@@ -53,6 +54,16 @@ func (s *Server) configSet(c *command.Call) error {
 
 // NothingSaved is the log line for each directive that asks for files.
 const NothingSaved = "WARNING: nothing is saved. This server keeps its data in memory only; '%s' has no effect."
+
+// configSecrets returns the values of directives that are passwords.
+func configSecrets(args [][]byte) (secrets []int) {
+	for i := 2; i+1 < len(args); i += 2 {
+		if config.Sensitive(string(args[i])) {
+			secrets = append(secrets, i+1)
+		}
+	}
+	return secrets
+}
 
 // apply puts a directive into effect after CONFIG SET.
 func (s *Server) apply(name string) error {

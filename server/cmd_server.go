@@ -24,7 +24,7 @@ func (s *Server) serverRows() []command.Row {
 	)
 	return []command.Row{
 		row("monitor", "",
-			1, admin, "server", "1.0.0",
+			1, admin|command.Streams, "server", "1.0.0",
 			"O(1)",
 			"Streams every command that the server executes.", s.monitor),
 		row("info", "[section ...]",
@@ -40,7 +40,7 @@ func (s *Server) serverRows() []command.Row {
 		row("config|set", "(parameter value) ...",
 			-4, admin|command.RequestAllNodes|command.ResponseAllSucceeded, "server", "2.0.0",
 			"O(N) for N directives",
-			"Changes directives: either all of them or none.", s.configSet),
+			"Changes directives: either all of them or none.", s.configSet).Hides(configSecrets),
 		row("config|rewrite", "",
 			2, admin, "server", "2.8.0",
 			"O(1)",

@@ -65,21 +65,12 @@ func (l *labState) logWatched(sess *command.Session, cmd *command.Command, args 
 		return
 	}
 	key := l.history.Watched(cmd.AppendSubjects(nil, args))
-	if key == nil && !touchesAllKeys(cmd) {
+	if key == nil && cmd.Flags&command.AllKeys == 0 {
 		return
 	}
 	e := l.newEntry(sess, lab.EventCommand)
 	e.Cmd, e.Key, e.By, e.Outcome, e.Reply = lab.Words(args), lab.Printable(string(key)), by, outcome(nil, reply, ran), lab.Reply(reply)
 	l.history.Add(e)
-}
-
-// touchesAllKeys tells the commands that change watched keys without naming them.
-func touchesAllKeys(cmd *command.Command) bool {
-	switch cmd.Name {
-	case "flushall", "flushdb", "swapdb":
-		return true
-	}
-	return false
 }
 
 // Expired shows them a key whose time has come.

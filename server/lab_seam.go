@@ -169,7 +169,7 @@ func (l *labState) ruleRequest(c *client, args [][]byte) *lab.Request {
 		return q
 	}
 	q.Calls = append(q.Calls, l.ruleCall(cmd, args))
-	if cmd.Name == "exec" {
+	if cmd.Flags&command.RunsQueue != 0 {
 		for cmd, args := range c.sess.Queued() {
 			q.Calls = append(q.Calls, l.ruleCall(cmd, args))
 		}

@@ -97,13 +97,7 @@ func (s *Server) refuseVisit(args [][]byte) error {
 		return errSyntax
 	}
 	cmd := s.ex.Table.Lookup(args)
-	if cmd == nil || strings.HasPrefix(cmd.Name, "lab") {
-		return nil // whether there is such a command is for the executor to say
-	}
-	switch {
-	case cmd.Group == "connection" || cmd.Group == "transactions" || cmd.Group == "pubsub":
-	case cmd.Flags&command.Blocking != 0 || cmd.Name == "monitor":
-	default:
+	if cmd == nil || cmd.Group == labGroup || !cmd.NeedsConnection() { // the executor refuses an unknown command
 		return nil
 	}
 	return errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
