@@ -17,9 +17,10 @@ func migrateRows() []Row {
 	many := KeySpec{
 		Flags: RW | Access | Delete | Incomplete, Index: -2, Keyword: "KEYS", Last: -1, Step: 1, Find: migrateMany,
 	}
+	arguments := &Arguments{Keys: []KeySpec{one, many}, Secrets: migrateSecrets}
 	return []Row{
 		{"migrate", syntax,
-			-6, Write | Dangerous | NondeterministicOutput, &Arguments{Keys: []KeySpec{one, many}, Secrets: migrateSecrets}, "generic", "2.6.0",
+			-6, Write | Dangerous | NondeterministicOutput, arguments, "generic", "2.6.0",
 			cost,
 			"Moves keys to another server.", migrate},
 	}
