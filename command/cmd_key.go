@@ -6,8 +6,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// sharedIntegers is how many numbers Redis keeps one copy of, from 0 on (server.h:
-// OBJ_SHARED_INTEGERS).
+// sharedIntegers is the number of integers, from 0 on, of which Redis keeps one shared copy
+// (server.h: OBJ_SHARED_INTEGERS).
 const sharedIntegers = 10_000
 
 func keyRows() []Row {
@@ -268,7 +268,7 @@ func move(c *Call) error {
 	return nil
 }
 
-// inspect finds the key that OBJECT asks about (object.c: objectCommandLookup).
+// inspect looks up the key of an OBJECT subcommand (object.c: objectCommandLookup).
 func (c *Call) inspect() store.Key {
 	return c.DB.Lookup(c.Args[2], store.LookupNoTouch|store.LookupNoNotify)
 }

@@ -115,7 +115,7 @@ func (c *Call) showScript() {
 	}
 }
 
-// runScript runs a script whose first so many arguments are keys.
+// runScript runs a script. keys is the number of keys among its arguments.
 func runScript(c *Call, script *luaeval.Script, keys int) error {
 	sc := &c.Ex.Scripts
 	if err := sc.begin(c, script.SHA, script.Header.Flags); err != nil {

@@ -99,7 +99,7 @@ func (c *Call) trackingOptions(args [][]byte) (t Tracker, prefixes [][]byte, err
 	return t, prefixes, nil
 }
 
-// checkTracking refuses options that exclude each other, or the options that s has set before.
+// checkTracking refuses options that conflict with each other, or with those that s has set before.
 func checkTracking(s *Session, t *Tracker, prefixes [][]byte) error {
 	var old Tracker
 	if s.Tracker != nil {

@@ -242,8 +242,8 @@ func (f field) read(b []byte, offset int64) int64 {
 	return f.wrap(getBits(b, offset, f.bits))
 }
 
-// bitfieldUses returns how BITFIELD uses its key: it only reads it if all subcommands are GET
-// (db.c: bitfieldGetKeys).
+// bitfieldUses returns how BITFIELD uses its key. With GET subcommands only, BITFIELD reads the key;
+// otherwise it also changes the key (db.c: bitfieldGetKeys).
 func bitfieldUses(args [][]byte) KeyFlag {
 	for i := 2; i < len(args); {
 		left := len(args) - 1 - i

@@ -113,7 +113,7 @@ func parsePlace(args [][]byte) (p geo.Place, err error) {
 func placeOf(score float64) geo.Place { return geo.Decode(uint64(score)) }
 
 // GEOADD key [NX | XX] [CH] (longitude latitude member) ... (geo.c: geoaddCommand)
-// The work is done by ZADD, with scores that encode the places.
+// GEOADD is ZADD with scores that encode the places.
 func geoAdd(c *Call) error {
 	var flags store.ZFlags
 	ch, args := false, c.Args[2:]

@@ -25,7 +25,7 @@ const (
 	errClaimCount    store.Error = "ERR COUNT must be > 0"
 )
 
-// claim assigns a pending entry to consumer and writes it. wants was asked before.
+// claim assigns an entry to consumer and writes the entry. The caller has asked wants first.
 func (o *claimOptions) claim(c *Call, g *store.StreamGroup, consumer *store.StreamConsumer, entry *store.StreamIter) {
 	d := g.Assign(entry.ID, consumer)
 	d.At = o.at

@@ -82,8 +82,8 @@ func zsum(a, b float64) float64 {
 	return 0 // infinities of opposite signs
 }
 
-// zmin and zmax differ from Go's min and max: a stays unless b is less (greater), so NaN and the
-// sign of a zero come out as in Redis.
+// zmin and zmax differ from Go's min and max for NaN and for zeros of different signs: a stays
+// unless b is less (greater), as in Redis.
 func zmin(a, b float64) float64 {
 	if b < a {
 		return b

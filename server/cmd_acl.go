@@ -94,8 +94,8 @@ func (s *Server) aclDelUser(c *command.Call) error {
 	return nil
 }
 
-// expel closes the connections for which which returns true. Until then they are logged out, as the
-// default user.
+// expel closes the connections whose session is selected by which. They are logged out at once: each
+// belongs to the default user until it is closed.
 func (s *Server) expel(which func(*command.Session) bool) {
 	for _, c := range s.byAge() {
 		if !which(&c.sess) {
