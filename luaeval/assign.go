@@ -6,9 +6,9 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// assign walks an assignment. Lua has all values before it assigns the first; gopher-lua's
-// compiler puts each value into its local variable at once, so that `a, b = b, a` makes both the
-// same. With variables of its own for the values it does as Lua does.
+// assign walks an assignment. Lua has all values before it assigns the first; gopher-lua's compiler
+// puts each value into its local variable at once, so that `a, b = b, a` makes both the same. With
+// variables of its own for the values it does as Lua does.
 func (w *rewriter) assign(s *ast.AssignStmt) ast.Stmt {
 	if len(s.Lhs) > maxTargets+1 {
 		w.fail(s.Line(), fmt.Sprint(w.fn, " has more than ", maxTargets, " variables in assignment"))
@@ -38,8 +38,8 @@ func (w *rewriter) assign(s *ast.AssignStmt) ast.Stmt {
 }
 
 // open lets a call or ... be several values, of which an assignment takes the first. When one is
-// cut to one, gopher-lua's compiler calls it in the place of the function's last parameter, if
-// that is assigned to: `x = x .. "y"` would see the function as x. And ... goes straight to the
+// cut to one, gopher-lua's compiler calls it in the place of the function's last parameter, if that
+// is assigned to: `x = x .. "y"` would see the function as x. And ... goes straight to the
 // variable, which empties all registers behind.
 func open(x ast.Expr) {
 	switch x := x.(type) {

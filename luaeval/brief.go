@@ -5,11 +5,13 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// A library's function is brief when it ends by itself, so that it can run without a context, as a script without loops and
-// functions does. Unlike such a script it has functions around it. So it may call nothing that could be one of them, or
-// that calls one back, and the library may not have metatables, by which any operation could be a call.
+// A library's function is brief when it ends by itself, so that it can run without a context, as a
+// script without loops and functions does. Unlike such a script it has functions around it. So it
+// may call nothing that could be one of them, or that calls one back, and the library may not have
+// metatables, by which any operation could be a call.
 
-// noteBrief notes what the walk through f has found. Functions on the same lines are told apart no further.
+// noteBrief notes what the walk through f has found. Functions on the same lines are told apart no
+// further.
 func (w *rewriter) noteBrief(f *ast.FunctionExpr) {
 	if !w.scope.library {
 		return

@@ -5,10 +5,12 @@ import (
 	"crypto/sha1"
 	"encoding/hex"
 	"slices"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// cache keeps the text of every script, as Redis does, and the compiled form of those used last: a script that comes again
-// later is compiled again.
+// cache keeps the text of every script, as Redis does, and the compiled form of those used last: a
+// script that comes again later is compiled again.
 type cache struct {
 	texts        map[[sha1.Size]byte]string
 	size         int // of the texts
@@ -37,7 +39,8 @@ func (c *cache) use(s *Script) *Script {
 	return s
 }
 
-// add keeps s, which was just compiled, and gives up the compiled forms that were not used for longest.
+// add keeps s, which was just compiled, and gives up the compiled forms that were not used for
+// longest.
 func (c *cache) add(sum [sha1.Size]byte, s *Script) {
 	if _, known := c.texts[sum]; !known {
 		c.texts[sum] = s.Body
@@ -95,7 +98,8 @@ func (e *Engine) Has(sha []byte) bool {
 	return ok && known
 }
 
-// Load returns the script with this body, compiled and kept. The text of the error is the reply, without '-'.
+// Load returns the script with this body, compiled and kept. The text of the error is the reply,
+// without '-'.
 func (e *Engine) Load(body []byte) (*Script, error) {
 	if s := e.scripts.byTxt[string(body)]; s != nil {
 		return e.scripts.use(s), nil
@@ -124,19 +128,21 @@ func (e *Engine) load(sum [sha1.Size]byte, body string) (*Script, error) {
 	return s, nil
 }
 
-// mostUnwatched is how many instructions run without a context. A few take long: to compare two long strings, or to look one up.
+// mostUnwatched is how many instructions run without a context. A few take long: to compare two
+// long strings, or to look one up.
 const mostUnwatched = 256
 
 // Flush forgets all scripts, and what they have set.
 func (e *Engine) Flush() {
-	e.json.scripts, e.words = defaultJSON(), nil
+	e.json.scripts = lualib.DefaultJSON()
+	e.lib.ForgetWords()
 	e.scripts.flush()
 }
 
 // Renew is Flush for an engine that is to be as new: it forgets what functions have set, too.
 func (e *Engine) Renew() {
 	e.Flush()
-	e.json.functions = defaultJSON()
+	e.json.functions = lualib.DefaultJSON()
 }
 
 // Bodies are the scripts kept, sorted.
@@ -155,16 +161,17 @@ func (e *Engine) Len() int { return len(e.scripts.texts) }
 // Mem is about what the texts take that are kept (eval.c: evalScriptsMemory).
 func (e *Engine) Mem() int { return e.scripts.size + len(e.scripts.texts)*textOverhead }
 
-// stateMem is what a state without scripts takes, without the stacks, whose pages are taken as scripts go deep. wordsMem comes with
-// the first error that is said in Lua's words, scopeMem with the first library. All are measured: Go does not tell whose memory is
-// whose.
+// stateMem is what a state without scripts takes, without the stacks, whose pages are taken as
+// scripts go deep. wordsMem comes with the first error that is said in Lua's words, scopeMem with
+// the first library. All are measured: Go does not tell whose memory is whose.
 const (
 	stateMem = 90 << 10
 	wordsMem = 48 << 10
 	scopeMem = 21 << 10
 )
 
-// LibraryStateMem is about what the interpreter takes for libraries of functions, beside [Libraries.Mem] (functions.c: functionsMemory).
+// LibraryStateMem is about what the interpreter takes for libraries of functions, beside
+// [Libraries.Mem] (functions.c: functionsMemory).
 func (e *Engine) LibraryStateMem() int {
 	if e.libraryScope.library {
 		return scopeMem
@@ -175,7 +182,7 @@ func (e *Engine) LibraryStateMem() int {
 // StateMem is about what the interpreter takes and what it has compiled (eval.c: evalMemory).
 func (e *Engine) StateMem() int {
 	n := stateMem + e.scripts.weight
-	if e.words != nil {
+	if e.lib.KnowsWords() {
 		n += wordsMem
 	}
 	return n

@@ -11,6 +11,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/miniredisd/miniredisd/resp"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 func bySHA(e *Engine, sha string) string {
@@ -98,9 +100,9 @@ func TestAScriptKeepsNothing(t *testing.T) {
 		evalOn(e, 2, script, []string{"k"}, arg)
 		require.Less(t, heap()-before, 3<<20, script)
 	}
-	shown := len(e.real)
+	shown := e.lib.ShownTables()
 	evalOn(e, 2, `for i = 1, 10 do getmetatable(_G) end`, nil)
-	require.Len(t, e.real, shown)
+	require.Equal(t, shown, e.lib.ShownTables())
 }
 
 // Lua has every string once: a script that reads a large value again and again holds it once.
@@ -115,9 +117,9 @@ func TestEqualLargeStringsAreHeldOnce(t *testing.T) {
 	require.Equal(t, ":1\r\n", evalOn(e, 2, `local a, b = redis.call("get", "x"), redis.call("get", "x") return a ~= b and #a == #b`, nil))
 }
 
-// gopher-lua's arrays end at largestHole, lists go on.
+// gopher-lua's arrays end at lualib.LargestHole, lists go on.
 func TestListsGoOnBeyondTheArray(t *testing.T) {
-	const n = largestHole + 10
+	const n = lualib.LargestHole + 10
 	e := New(Options{Call: func(args [][]byte, w *resp.Writer) {
 		w.Array(n)
 		for i := range n {
@@ -156,10 +158,11 @@ func TestWhatIsSaidOfMemoryIsMeasured(t *testing.T) {
 	stack := measure(func() any { return lua.NewState(stacks()) })
 	engine := measure(func() any { return alone(Options{}) })
 	require.InDelta(t, stateMem, engine-stack, stateMem/5, "the state")
-	words := measure(func() any { return vmErrors() })
+	words := measure(func() any { return kept[len(kept)-n].(*Engine).lib.SayAsLua("") })
 	require.InDelta(t, wordsMem, words, wordsMem/5, "the words for errors")
 
 	e := kept[n].(*Engine)
+	e.lib.ForgetWords()
 	libraries := measure(func() any { kept[len(kept)-n-n].(*Engine).openLibraryScope(); return nil })
 	require.InDelta(t, scopeMem, libraries, scopeMem/5, "what libraries see")
 	const unlock = `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end --`

@@ -3,7 +3,6 @@ package luaeval
 import (
 	"errors"
 	"fmt"
-	"regexp"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
@@ -39,7 +38,8 @@ func (e *Engine) compile(s *Script, code string) error {
 	return nil
 }
 
-// ownTable is the table a script gets its words in each time, when it can do nothing but look into it.
+// ownTable is the table a script gets its words in each time, when it can do nothing but look into
+// it.
 func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 	if escapes {
 		up.SetValue(lua.LNil)
@@ -53,7 +53,8 @@ func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter, error) {
 	if at, err := checkNesting(code, s.chunk); err != nil {
 		var earlier *parse.Error // Lua gets no further than that
-		if _, bad := parse.Parse(strings.NewReader(code[:at]), s.chunk); errors.As(bad, &earlier) && earlier.Pos.Line != parse.EOF {
+		_, bad := parse.Parse(strings.NewReader(code[:at]), s.chunk)
+		if errors.As(bad, &earlier) && earlier.Pos.Line != parse.EOF {
 			err = syntaxError(bad, code[:at], s.chunk)
 		}
 		return nil, nil, err
@@ -141,32 +142,4 @@ func syntaxError(err error, code, chunk string) error {
 		return errors.New(chunk + ": " + err.Error())
 	}
 	return fmt.Errorf("%s:%d: %s", chunk, line, text)
-}
-
-// vmErrors are gopher-lua's words for what Lua says otherwise.
-type vmError struct {
-	found *regexp.Regexp
-	say   string
-}
-
-func vmErrors() []vmError {
-	return []vmError{
-		{regexp.MustCompile(`attempt to index a non-table object\((\w+)\) with key '(?s:.*)'$`), "attempt to index a $1 value"},
-		{regexp.MustCompile(`attempt to call a non-function object$`), "attempt to call a nil value"},
-		{regexp.MustCompile(`cannot perform concat operation between (?:string|number) and (\w+)$`), "attempt to concatenate a $1 value"},
-		{regexp.MustCompile(`cannot perform concat operation between (\w+) and \w+$`), "attempt to concatenate a $1 value"},
-		{regexp.MustCompile(`cannot perform \w+ operation between number and (\w+)$`), "attempt to perform arithmetic on a $1 value"},
-		{regexp.MustCompile(`cannot perform \w+ operation between (\w+) and \w+$`), "attempt to perform arithmetic on a $1 value"},
-		{regexp.MustCompile(`__unm undefined$`), "attempt to perform arithmetic on a nil value"},
-		{regexp.MustCompile(`__len undefined$`), "attempt to get length of a nil value"},
-		{regexp.MustCompile(`attempt to compare nil with nil$`), "attempt to compare two nil values"},
-		{regexp.MustCompile(`attempt to compare table with table$`), "attempt to compare two table values"},
-		{regexp.MustCompile(`attempt to compare boolean with boolean$`), "attempt to compare two boolean values"},
-		{regexp.MustCompile(`attempt to compare function with function$`), "attempt to compare two function values"},
-		{regexp.MustCompile(`registry overflow$`), "stack overflow"},
-		{regexp.MustCompile(`^ bad argument #(\d+) to \(anonymous\) \((.*) expected, got nil\)$`), "bad argument #$1 to '?' ($2 expected, got no value)"},
-		{regexp.MustCompile(`^ bad argument #(\d+) to \(anonymous\) \((.*)\)$`), "bad argument #$1 to '?' ($2)"},
-		{regexp.MustCompile(`bad argument #(\d+) to (?:[\w\x00]*\.)?([\w?]+) \((.*) expected, got nil\)$`), "bad argument #$1 to '$2' ($3 expected, got no value)"},
-		{regexp.MustCompile(`bad argument #(\d+) to (?:[\w\x00]*\.)?([\w?]+) \((.*)\)$`), "bad argument #$1 to '$2' ($3)"},
-	}
 }

@@ -17,8 +17,8 @@ func numbered(n int, sep, format string) string {
 	return strings.Join(parts, sep)
 }
 
-// limitCase is a script by its size. Both sides answer the same for the sizes in same. For those in refused redis-server
-// has an answer and the engine says which limit of its own it is.
+// limitCase is a script by its size. Both sides answer the same for the sizes in same. For those in
+// refused redis-server has an answer and the engine says which limit of its own it is.
 type limitCase struct {
 	name    string
 	same    []int
@@ -191,7 +191,8 @@ func jumpLimits() []limitCase {
 	}
 }
 
-// compared is an answer without the part of an error that differs: the words at which the limit was met, and the script.
+// compared is an answer without the part of an error that differs: the words at which the limit was
+// met, and the script.
 func compared(answer string) string {
 	for _, limit := range []string{tooComplex, tooLong, tooManyConstants} {
 		if before, _, ok := strings.Cut(answer, limit); ok {

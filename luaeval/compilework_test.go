@@ -9,7 +9,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// The compiler walks all constants of a function for each one. However many there are, it is left few of them.
+// The compiler walks all constants of a function for each one. However many there are, it is left
+// few of them.
 func TestTheCompilerWalksFewConstants(t *testing.T) {
 	e := alone(Options{})
 	for name, unit := range map[string]string{

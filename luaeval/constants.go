@@ -6,13 +6,14 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 // gopher-lua's compiler finds a constant by walking all constants of the function. The rewriter
-// leaves it the first few, which instructions can name as operands. For each of the others the
-// tree gets an expression of one instruction, which becomes the load of that constant once the
-// function is compiled. What stands for what is known by the line: it is the number of a mark,
-// below zero.
+// leaves it the first few, which instructions can name as operands. For each of the others the tree
+// gets an expression of one instruction, which becomes the load of that constant once the function
+// is compiled. What stands for what is known by the line: it is the number of a mark, below zero.
 
 const (
 	maxOperands = 256     // constants of a function that instructions can name
@@ -59,7 +60,7 @@ func (w *rewriter) settle(x ast.Expr) ast.Expr {
 	case *ast.StringExpr:
 		return w.constant(lua.LString(x.Value), x)
 	case *ast.NumberExpr:
-		n, _ := parseNumber(x.Value)
+		n, _ := lualib.ParseNumber(x.Value)
 		return w.constant(lua.LNumber(n), x)
 	}
 	return x
@@ -145,7 +146,7 @@ func (w *rewriter) arithmetic(x *ast.ArithmeticOpExpr) ast.Expr {
 		case sum != nil && *sum == 0 && math.Signbit(*sum):
 			return x // to the compiler the same constant as 0
 		case sum != nil:
-			return placed(&ast.NumberExpr{Value: string(appendExact(nil, *sum))}, x)
+			return placed(&ast.NumberExpr{Value: string(lualib.AppendExact(nil, *sum))}, x)
 		}
 		x.Rhs = w.later(lua.LNumber(*right), x.Rhs)
 	}
@@ -159,7 +160,7 @@ func (w *rewriter) arithmetic(x *ast.ArithmeticOpExpr) ast.Expr {
 
 func literal(x ast.Expr) *float64 {
 	if x, ok := x.(*ast.NumberExpr); ok {
-		n, _ := parseNumber(x.Value)
+		n, _ := lualib.ParseNumber(x.Value)
 		return &n
 	}
 	return nil
@@ -191,7 +192,7 @@ func (w *rewriter) minus(x *ast.UnaryMinusOpExpr) ast.Expr {
 	w.spine++
 	x.Expr = w.raw(x.Expr)
 	if n := literal(x.Expr); n != nil && *n != 0 {
-		return placed(&ast.NumberExpr{Value: string(appendExact(nil, -*n))}, x)
+		return placed(&ast.NumberExpr{Value: string(lualib.AppendExact(nil, -*n))}, x)
 	}
 	x.Expr = w.settle(x.Expr)
 	return x

@@ -4,30 +4,38 @@ import (
 	"container/list"
 	"crypto/sha1"
 	"encoding/hex"
-	"sync"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/miniredisd/miniredisd/resp"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
+
+	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
-// Options say what an engine runs in. Call is required; the zero value of everything else is usable.
+// Options say what an engine runs in. Call is required; the zero value of everything else is
+// usable.
 type Options struct {
-	// Call executes one command for the running script and appends its reply, in the protocol w.Proto, to w. Args are
-	// valid until it returns.
+	// Call executes one command for the running script and appends its reply, in the protocol
+	// w.Proto, to w. Args are valid until it returns.
 	Call func(args [][]byte, w *resp.Writer)
-	// Poll is called about every millisecond while a script runs. A non-nil error ends the script with that text.
+	// Poll is called about every millisecond while a script runs. A non-nil error ends the script
+	// with that text.
 	Poll func(ran time.Duration) error
-	// Failed is told every error in the script's reply. Those that came from a command have been seen by the caller before.
+	// Failed is told every error in the script's reply. Those that came from a command have been
+	// seen by the caller before.
 	Failed func(text string, ofCommand bool)
-	// CheckACL says whether the user may run a command; known is false when there is no such command.
+	// CheckACL says whether the user may run a command; known is false when there is no such
+	// command.
 	CheckACL func(args [][]byte) (allowed, known bool)
 	// Log takes the messages of redis.log with the level the script gave, 0 (debug) to 3 (warning).
 	Log func(level int, text string)
 	// Clock is a monotonic clock in nanoseconds.
 	Clock func() int64
-	// Held is the number of bytes the data set takes, which a script may let grow without its own budget paying.
+	// Held is the number of bytes the data set takes, which a script may let grow without its own
+	// budget paying.
 	Held func() int64
 
 	Version    string // redis.REDIS_VERSION, "7.2.6"
@@ -57,23 +65,18 @@ type Engine struct {
 	guards                    []guard  // for pcalls inside each other
 	guardedCall               *lua.LFunction
 
-	hidden    map[string]lua.LValue // functions the rewritten tree calls, under names no script can spell
-	real      map[*lua.LTable]*lua.LTable
-	readOnly  *lua.LFunction
-	handler   *lua.LFunction
-	following *lua.LFunction            // the iterator of ipairs
-	lib       map[string]lua.LGFunction // gopher-lua's own, where they are called from ours
+	hidden  map[string]lua.LValue // functions the rewritten tree calls, under names no script can spell
+	handler *lua.LFunction
+	lib     *lualib.Lib
+	limits  limits.Limits
 
-	run    run
-	reply  resp.Writer
-	large  largeStrings
-	argv   [][]byte
-	argb   []byte
-	ints   [256]lua.LValue
-	null   *lua.LUserData // cjson.null
-	json   struct{ scripts, functions jsonSettings }
-	words  []vmError
-	random uint64 // state of math.random
+	run   run
+	reply resp.Writer
+	large largeStrings
+	argv  [][]byte
+	argb  []byte
+	ints  [256]lua.LValue
+	json  struct{ scripts, functions lualib.JSONSettings }
 }
 
 // run is the state of the script being run.
@@ -81,9 +84,6 @@ type run struct {
 	script  *Script
 	name    string // of what runs, for its errors: the script's SHA1, the function's name
 	proto   int    // of redis.call, by redis.setresp
-	limits  limits
-	calls   calls
-	threads int
 	fail    failure
 	replied int   // length of the output when the reply was last counted
 	cut     error // why the reply was not written to its end
@@ -111,15 +111,8 @@ type Script struct {
 	place      *list.Element
 }
 
-// largestHole bounds the memory one assignment takes: `t[n] = 1` makes an array of n elements below this index, and an
-// entry of a map above. gopher-lua has it as a variable of the package; all engines agree on the value.
-const largestHole = 1 << 20
-
-var boundHoles = sync.OnceFunc(func() { lua.MaxArrayIndex = largestHole })
-
 // New returns an engine without scripts.
 func New(o Options) *Engine {
-	boundHoles()
 	o.Budget = orDefault(o.Budget, 256<<20)
 	o.MaxBulk = orDefault(o.MaxBulk, 512<<20)
 	o.MaxSteps = orDefault(o.MaxSteps, 1<<28)
@@ -130,9 +123,10 @@ func New(o Options) *Engine {
 	if o.Version == "" {
 		o.Version, o.VersionNum = "7.2.6", 0x070206
 	}
-	e := &Engine{o: o, real: map[*lua.LTable]*lua.LTable{}}
-	e.random = seed(o.Seed)
-	e.Renew()
+	e := &Engine{o: o}
+	e.limits.Init(limits.Options{
+		Clock: o.Clock, Poll: o.Poll, Held: o.Held, Budget: o.Budget, MaxBulk: o.MaxBulk, MaxSteps: o.MaxSteps,
+	})
 	making := stacks()
 	making.RegistrySize, making.RegistryGrowStep, making.MinimizeStackMemory = 256, 4<<10, true
 	e.maker = lua.NewState(making)
@@ -141,14 +135,15 @@ func New(o Options) *Engine {
 		e.ints[i] = lua.LNumber(i)
 	}
 	e.openLibs()
+	e.Renew()
 	e.newStacks()
-	e.run.limits.init(&e.o)
 	return e
 }
 
 func stacks() lua.Options {
 	return lua.Options{
-		CallStackSize: mostFrames, RegistrySize: 16 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 64 << 10, SkipOpenLibs: true,
+		CallStackSize: mostFrames, SkipOpenLibs: true,
+		RegistrySize: 16 << 10, RegistryMaxSize: 1 << 20, RegistryGrowStep: 64 << 10,
 	}
 }
 
@@ -159,8 +154,8 @@ func coroutineStacks() lua.Options {
 	return o
 }
 
-// newStacks has the scripts from now on run on stacks that nobody has used: those in use keep the functions that were called last,
-// with all that these can reach, and the size they have grown to.
+// newStacks has the scripts from now on run on stacks that nobody has used: those in use keep the
+// functions that were called last, with all that these can reach, and the size they have grown to.
 func (e *Engine) newStacks() {
 	e.maker.Options = stacks()
 	l, _ := e.maker.NewThread()
@@ -175,8 +170,8 @@ func (e *Engine) runOn(l *lua.LState) {
 	e.l = l
 }
 
-// make has what is compiled, and run to make functions, run on stacks of its own: functions keep hold of the stack that they were
-// made on. It returns how to end that.
+// make has what is compiled, and run to make functions, run on stacks of its own: functions keep
+// hold of the stack that they were made on. It returns how to end that.
 func (e *Engine) make() (end func()) {
 	running, current := e.l, e.l.G.CurrentThread
 	e.runOn(e.maker)
@@ -193,16 +188,20 @@ func orDefault(n, def int64) int64 {
 	return n
 }
 
+// SeedRandom makes math.random begin anew.
+func (e *Engine) SeedRandom(n uint32) { e.lib.SeedRandom(n) }
+
 // Run runs s and appends one reply to w.
 func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 	r := &e.run
-	r.script, r.name, r.proto, r.fail, r.calls, r.threads = s, s.SHA, 2, failure{}, calls{}, 0
-	r.limits.begin()
+	r.script, r.name, r.proto, r.fail = s, s.SHA, 2, failure{}
+	e.limits.Begin()
+	e.lib.Begin()
 	size := sizeOf(keys) + sizeOf(args)
 	long := s.long || size > largeWords
 	if long {
-		e.l.SetContext(&r.limits)
-		r.limits.base = r.limits.heap()
+		e.l.SetContext(&e.limits)
+		e.limits.Weigh()
 	}
 	s.keyTable = e.give("KEYS", s, s.keys, s.keyTable, keys)
 	s.argTable = e.give("ARGV", s, s.argv, s.argTable, args)
@@ -224,11 +223,12 @@ func (e *Engine) Run(s *Script, keys, args [][]byte, w *resp.Writer) {
 // RunFunction runs f and appends one reply to w.
 func (e *Engine) RunFunction(f *Function, keys, args [][]byte, w *resp.Writer) {
 	r := &e.run
-	r.name, r.proto, r.fail, r.calls, r.threads = f.Name, 2, failure{}, calls{}, 0
-	r.limits.begin()
+	r.name, r.proto, r.fail = f.Name, 2, failure{}
+	e.limits.Begin()
+	e.lib.Begin()
 	if f.long {
-		e.l.SetContext(&r.limits)
-		r.limits.base = r.limits.heap()
+		e.l.SetContext(&e.limits)
+		e.limits.Weigh()
 	}
 	e.l.Push(f.call)
 	e.l.Push(e.stringTable(keys))
@@ -240,7 +240,8 @@ func (e *Engine) RunFunction(f *Function, keys, args [][]byte, w *resp.Writer) {
 	e.finish()
 }
 
-// answer calls the function that was pushed with n arguments and appends what it returns, or its failure.
+// answer calls the function that was pushed with n arguments and appends what it returns, or its
+// failure.
 func (e *Engine) answer(n int, w *resp.Writer) {
 	start := len(w.Buf)
 	err := e.l.PCall(n, 1, e.handler)
@@ -266,7 +267,7 @@ func (e *Engine) finish() {
 	if cap(e.reply.Buf) > 64<<10 {
 		e.reply.Buf = nil
 	}
-	if e.run.limits.heavy {
+	if e.limits.Heavy {
 		e.newStacks()
 	}
 	e.trimGuards()
@@ -315,8 +316,8 @@ func (e *Engine) give(name string, s *Script, up *lua.Upvalue, kept *lua.LTable,
 	return nil
 }
 
-// fill gives the script its keys or arguments: in the table it had before when it cannot have kept it or changed it, in
-// a new one otherwise.
+// fill gives the script its keys or arguments: in the table it had before when it cannot have kept
+// it or changed it, in a new one otherwise.
 func (e *Engine) fill(up *lua.Upvalue, kept *lua.LTable, words [][]byte) *lua.LTable {
 	if kept == nil {
 		up.SetValue(e.stringTable(words))

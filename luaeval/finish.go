@@ -106,8 +106,8 @@ func (w *rewriter) useMarks(proto *lua.FunctionProto) error {
 	return nil
 }
 
-// addConstants adds what a function's marks load to the constants that the compiler has found. It returns the place of
-// each. As in Lua, 0 and -0 are one constant.
+// addConstants adds what a function's marks load to the constants that the compiler has found. It
+// returns the place of each. As in Lua, 0 and -0 are one constant.
 func addConstants(proto *lua.FunctionProto, values []lua.LValue) (places []int) {
 	known := make(map[lua.LValue]int, len(proto.Constants))
 	for i, v := range proto.Constants {

@@ -5,9 +5,12 @@ import (
 	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// fromReply makes the Lua value of the reply at b[i:] and returns the position behind it. The reply is our own and well formed.
+// fromReply makes the Lua value of the reply at b[i:] and returns the position behind it. The reply
+// is our own and well formed.
 func (e *Engine) fromReply(l *lua.LState, b []byte, i int) (lua.LValue, int) {
 	line, next := replyLine(b, i)
 	switch b[i] {
@@ -34,7 +37,7 @@ func (e *Engine) fromReply(l *lua.LState, b []byte, i int) (lua.LValue, int) {
 	case '#':
 		return lua.LBool(line[0] == 't'), next
 	case ',':
-		n, _ := parseNumber(string(line))
+		n, _ := lualib.ParseNumber(string(line))
 		return e.tagged("double", lua.LNumber(n)), next
 	case '(':
 		return e.tagged("big_number", lua.LString(line)), next
@@ -81,8 +84,8 @@ func (e *Engine) integer(line []byte) lua.LValue {
 	return lua.LNumber(n)
 }
 
-// bulk boxes a string. A script that compares a value with its argument, as those that release a lock do, mostly finds
-// them equal: then that argument is the box, and nothing is allocated.
+// bulk boxes a string. A script that compares a value with its argument, as those that release a
+// lock do, mostly finds them equal: then that argument is the box, and nothing is allocated.
 func (e *Engine) bulk(b []byte) lua.LValue {
 	if s := e.run.script; s != nil && s.argTable != nil {
 		for i := range min(s.argTable.Len(), mayEqual) {
@@ -111,9 +114,9 @@ func (e *Engine) arrayFrom(l *lua.LState, b []byte, n, next int) (lua.LValue, in
 	if n < 0 {
 		return lua.LFalse, next
 	}
-	t := e.newTable(l, n, 0)
+	t := e.lib.NewTable(l, n, 0)
 	for k := range n {
-		e.charge(l, elementBytes)
+		e.lib.Charge(l, lualib.ElementBytes)
 		var v lua.LValue
 		v, next = e.fromReply(l, b, next)
 		t.RawSetInt(k+1, v)
@@ -123,13 +126,13 @@ func (e *Engine) arrayFrom(l *lua.LState, b []byte, n, next int) (lua.LValue, in
 
 // mapFrom makes {map={...}} or {set={element=true}}.
 func (e *Engine) mapFrom(l *lua.LState, b []byte, kind byte, n, next int) (lua.LValue, int) {
-	t := e.newTable(l, 0, n)
+	t := e.lib.NewTable(l, 0, n)
 	field := "set"
 	if kind == '%' {
 		field = "map"
 	}
 	for range n {
-		e.tick(l, 1)
+		e.lib.Tick(l, 1)
 		var k, v lua.LValue = nil, lua.LTrue
 		k, next = e.fromReply(l, b, next)
 		if kind == '%' {

@@ -4,118 +4,52 @@ import (
 	"fmt"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-const (
-	readOnlyText  = "Attempt to modify a readonly table"
-	undefinedText = "Script attempted to access nonexistent global variable '%s'"
-)
+const undefinedText = "Script attempted to access nonexistent global variable '%s'"
 
 // openLibs fills the environment of all scripts, which never changes afterwards.
 func (e *Engine) openLibs() {
 	l := e.l
-	e.known, e.hidden = map[string]lua.LValue{}, map[string]lua.LValue{}
-	e.lib = map[string]lua.LGFunction{}
-	e.readOnly = l.NewFunction(func(l *lua.LState) int {
-		raise(l, readOnlyText)
-		return 0
-	})
+	e.lib = lualib.New(l, &e.limits, e.o.Seed)
+	e.globals = e.lib.Globals
 	e.handler = l.NewFunction(e.noteFailure)
-	e.following = l.NewFunction(nextElement)
 	e.guardedCall = e.newGuarded()
-	e.borrow(lua.OpenBase, "_G", "rawequal", "select", "type")
-	e.borrow(lua.OpenCoroutine, lua.CoroutineLibName, "create", "resume")
-	mathLib := e.borrow(lua.OpenMath, lua.MathLibName)
-	// gopher-lua registered its libraries in a table scripts never see.
-	e.globals = l.CreateTable(0, 8)
-	l.G.Global, l.Env = e.globals, e.globals
-	l.G.Registry = l.CreateTable(0, 0)
-	e.handler.Env, e.readOnly.Env = e.globals, e.globals
+	e.hidden = e.lib.Operators()
 
-	e.library("math", e.mathLib(mathLib))
-	e.library("table", e.tableLib())
-	e.library("string", e.stringLib())
-	e.library("coroutine", e.coroutineLib())
-	e.library("redis", e.redisLib())
-	e.library("os", e.functions(map[string]lua.LGFunction{"clock": e.osClock}))
-	e.moreLibs()
+	e.known = map[string]lua.LValue{"_VERSION": lua.LString("Lua 5.1")}
+	for name, f := range e.lib.Base() {
+		e.known[name] = f
+	}
 	for name, f := range e.baseLib() {
 		e.known[name] = l.NewFunction(f)
 	}
-	e.known["_VERSION"] = lua.LString("Lua 5.1")
-	e.gproxy = e.show(e.globals)
-	e.nothing = e.show(l.CreateTable(0, 0))
+	for name, t := range e.lib.Tables(&e.json.scripts) {
+		e.known[name] = e.lib.Show(t)
+	}
+	e.known["redis"] = e.lib.Show(e.redisLib())
+	e.known["os"] = e.lib.Show(e.lib.Functions(map[string]lua.LGFunction{"clock": e.osClock}))
+	e.gproxy = e.lib.Show(e.globals)
+	e.nothing = e.lib.Show(l.CreateTable(0, 0))
 	e.known["_G"] = e.gproxy
 	for name, v := range e.known {
 		e.globals.RawSetString(name, v)
 	}
 	undefined := l.CreateTable(0, 8)
 	undefined.RawSetString("__index", l.NewFunction(func(l *lua.LState) int {
-		raise(l, fmt.Sprintf(undefinedText, l.Get(2).String()))
+		lualib.Raise(l, fmt.Sprintf(undefinedText, l.Get(2).String()))
 		return 0
 	}))
-	undefined.RawSetString("__newindex", e.readOnly)
+	undefined.RawSetString("__newindex", e.lib.ReadOnly())
 	e.globals.Metatable = undefined
 	e.scriptScope = scope{chunk: chunkName, source: chunkName, known: e.known, env: e.gproxy}
 	e.undefined = undefined
-	e.hideFunctions()
 }
 
-// borrow opens one of gopher-lua's libraries and remembers functions of it by `library.name`.
-func (e *Engine) borrow(open lua.LGFunction, library string, names ...string) *lua.LTable {
-	e.l.Push(e.l.NewFunction(open))
-	e.l.Call(0, 1)
-	t := e.l.Get(-1).(*lua.LTable)
-	e.l.SetTop(0)
-	for _, name := range names {
-		f := t.RawGetString(name).(*lua.LFunction)
-		e.lib[library+"."+name] = f.GFunction
-	}
-	return t
-}
-
-func (e *Engine) functions(list map[string]lua.LGFunction) *lua.LTable {
-	t := e.l.CreateTable(0, len(list))
-	for name, f := range list {
-		t.RawSetString(name, e.l.NewFunction(f))
-	}
-	return t
-}
-
-// library makes t a global that scripts can read and not change.
-func (e *Engine) library(name string, t *lua.LTable) { e.known[name] = e.show(t) }
-
-// show returns the table that stands for t in scripts: it is empty, so that every access goes to its metatable.
-func (e *Engine) show(t *lua.LTable) *lua.LTable {
-	proxy := e.l.CreateTable(0, 0)
-	meta := e.l.CreateTable(0, 2)
-	meta.RawSetString("__index", t)
-	meta.RawSetString("__newindex", e.readOnly)
-	proxy.Metatable = meta
-	e.real[proxy] = t
-	return proxy
-}
-
-// behind is the table to read when a script names t.
-func (e *Engine) behind(t *lua.LTable) *lua.LTable {
-	if t.Metatable == lua.LNil {
-		return t
-	}
-	if r := e.real[t]; r != nil {
-		return r
-	}
-	return t
-}
-
-// mayChange raises the error of a read-only table when t is one.
-func (e *Engine) mayChange(l *lua.LState, t *lua.LTable) {
-	if t.Metatable != lua.LNil && e.real[t] != nil {
-		l.Error(lua.LString(readOnlyText), 0)
-	}
-}
-
-// noteFailure is the error handler of Run: it sees the stack as it is where the error was raised, and notes what the
-// reply needs (the job of __redis__err__handler).
+// noteFailure is the error handler of Run: it sees the stack as it is where the error was raised,
+// and notes what the reply needs (the job of __redis__err__handler).
 func (e *Engine) noteFailure(l *lua.LState) int {
 	f := &e.run.fail
 	v := l.Get(1)
@@ -146,21 +80,22 @@ func isCounted(v lua.LValue) bool {
 	return ok && t.RawGetString(counted) == lua.LTrue
 }
 
-// errorText is the error line for an uncaught error: a table's err, anything else as text behind ERR.
+// errorText is the error line for an uncaught error: a table's err, anything else as text behind
+// ERR.
 func (e *Engine) errorText(v lua.LValue) string {
-	if over := e.run.limits.over; over != nil { // gopher-lua has put the position before it
+	if over := e.limits.Over(); over != nil { // gopher-lua has put the position before it
 		return "ERR " + over.Error()
 	}
 	switch v := v.(type) {
 	case *lua.LTable:
-		if text, ok := toText(v.RawGetString("err")); ok {
+		if text, ok := lualib.ToText(v.RawGetString("err")); ok {
 			return text
 		}
 		return "ERR unknown error"
 	case lua.LString:
-		return "ERR " + e.sayAsLua(string(v))
+		return "ERR " + e.lib.SayAsLua(string(v))
 	}
-	text, ok := toText(v)
+	text, ok := lualib.ToText(v)
 	if !ok {
 		text = v.String()
 	}

@@ -10,7 +10,8 @@ import (
 // Flags are what a script declares of itself (script.h: SCRIPT_FLAG_*).
 type Flags uint8
 
-// The flags of a shebang line, and Compat for a script that has none: what it may do is then found out call by call.
+// The flags of a shebang line, and Compat for a script that has none: what it may do is then found
+// out call by call.
 const (
 	NoWrites Flags = 1 << iota
 	AllowOOM
@@ -41,7 +42,8 @@ func flagNamed(name string) Flags {
 	return 0
 }
 
-// Declared returns the flags of a script that is not compiled. What is wrong with its first line will be told when it is.
+// Declared returns the flags of a script that is not compiled. What is wrong with its first line
+// will be told when it is.
 func Declared(body []byte) Flags {
 	if len(body) < 2 || body[0] != '#' {
 		return Compat
@@ -53,7 +55,8 @@ func Declared(body []byte) Flags {
 	return h.Flags
 }
 
-// parseHeader reads the shebang and returns the code with that line emptied, so that line numbers stay.
+// parseHeader reads the shebang and returns the code with that line emptied, so that line numbers
+// stay.
 func parseHeader(body string) (Header, string, error) {
 	if !strings.HasPrefix(body, "#!") {
 		return Header{Flags: Compat}, body, nil

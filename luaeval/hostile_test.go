@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/resp"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 func alone(o Options) *Engine {
@@ -44,8 +46,8 @@ func TestHostileScriptsAreBounded(t *testing.T) {
 		"recursion by pcall":    {`local function f() local ok, e = pcall(f) error(e) end f()`, "C stack overflow"},
 		"recursion by metatable": {`local t = {} setmetatable(t, {__index = function(t, k) return t[k .. "x"] end}) return t.x`,
 			"o"},
-		"the strings' metatable": {`getmetatable("").__index = nil`, readOnlyText},
-		"a library":              {`rawset(string, "rep", nil)`, readOnlyText},
+		"the strings' metatable": {`getmetatable("").__index = nil`, lualib.ReadOnlyText},
+		"a library":              {`rawset(string, "rep", nil)`, lualib.ReadOnlyText},
 		"goto":                   {"::a:: goto a", "Error compiling script"},
 		"an array of holes":      {`local j = cjson.new() j.encode_sparse_array(false, 0) return j.encode({[2^31-1] = 1})`, "not enough memory"},
 		"many arrays of holes":   {`local j = cjson.new() j.encode_sparse_array(false, 0) local t = {} for i = 1, 1000 do t[i] = {[2e6] = 1} end return j.encode(t)`, "not enough memory"},

@@ -10,8 +10,9 @@ import (
 // largeString is how long a string is at least that is not copied when it need not be.
 const largeString = 4 << 10
 
-// largeStrings finds the large strings that a script has read before: Lua has each string once, Go has it as often as it was made. A
-// script that keeps a hundred times the same value of ten million bytes takes ten million bytes.
+// largeStrings finds the large strings that a script has read before: Lua has each string once, Go
+// has it as often as it was made. A script that keeps a hundred times the same value of ten million
+// bytes takes ten million bytes.
 type largeStrings struct {
 	seen [64]struct {
 		first weak.Pointer[byte] // so that what the script does not keep goes

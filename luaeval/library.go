@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 // Library is what FUNCTION LOAD makes of one text (functions.h: functionLibInfo).
@@ -27,7 +29,8 @@ type Function struct {
 }
 
 // Libraries are the libraries that are loaded and their functions, which share one space of names
-// (functions.h: functionsLibCtx). The names of functions are the same in any case, those of libraries are not.
+// (functions.h: functionsLibCtx). The names of functions are the same in any case, those of
+// libraries are not.
 type Libraries struct {
 	byName    map[string]*Library
 	functions map[string]*Function // by their names in lower case
@@ -78,7 +81,8 @@ func (ls *Libraries) Delete(name string) bool {
 	return true
 }
 
-// add takes lib in, in the place of old if that is not nil. When it cannot, everything stays as it was.
+// add takes lib in, in the place of old if that is not nil. When it cannot, everything stays as it
+// was.
 func (ls *Libraries) add(lib, old *Library) error {
 	if old != nil {
 		ls.Delete(old.Name)
@@ -104,8 +108,8 @@ func (ls *Libraries) link(lib *Library) {
 	}
 }
 
-// Join takes in all libraries of other, or none when that is not possible. With replace, one with the same name gives way
-// (functions.c: libraryJoin).
+// Join takes in all libraries of other, or none when that is not possible. With replace, one with
+// the same name gives way (functions.c: libraryJoin).
 func (ls *Libraries) Join(other *Libraries, replace bool) error {
 	joined := &Libraries{maps.Clone(ls.byName), maps.Clone(ls.functions)}
 	for _, lib := range other.All() {
@@ -128,7 +132,7 @@ func (ls *Libraries) Join(other *Libraries, replace bool) error {
 // isName says whether a library or a function can be called so.
 func isName(name string) bool {
 	for i := range len(name) {
-		if !isAlpha(name[i]) && !isDigit(name[i]) {
+		if !lualib.IsAlpha(name[i]) && !lualib.IsDigit(name[i]) {
 			return false
 		}
 	}
@@ -136,4 +140,5 @@ func isName(name string) bool {
 }
 
 // errName is said of libraries and functions alike.
-const errName = "Library names can only contain letters, numbers, or underscores(_) and must be at least one character long"
+const errName = "Library names can only contain letters, numbers, or underscores(_) " +
+	"and must be at least one character long"

@@ -9,6 +9,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/miniredisd/miniredisd/resp"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 // loadOn is the engine's answer to FUNCTION LOAD into nothing, and to FCALL of f after it.
@@ -132,12 +134,13 @@ func TestALibraryKeepsItsLocals(t *testing.T) {
 	require.Equal(t, ":1\r\n:2\r\n:2\r\n", string(w.Buf))
 }
 
-// With more globals than a function has upvalues, those behind the last are looked up; they obey the same rules.
+// With more globals than a function has upvalues, those behind the last are looked up; they obey
+// the same rules.
 func TestALibraryWithManyGlobals(t *testing.T) {
 	e := alone(Options{})
 	body := "local function all()\n"
 	for _, library := range []string{"string", "math", "table", "bit", "struct", "cjson", "coroutine"} {
-		members := e.real[e.known[library].(*lua.LTable)]
+		members := e.lib.Shown(e.known[library].(*lua.LTable))
 		for name, _ := members.Next(lua.LNil); name != lua.LNil; name, _ = members.Next(name) {
 			body += "local _ = " + library + "." + name.String() + "\n"
 		}
@@ -147,7 +150,7 @@ func TestALibraryWithManyGlobals(t *testing.T) {
 		body + "return redis.call('ping').ok\nend":     "$1\r\nl\r\n$2\r\nOK\r\n",
 		body + "return redis.call('ping')\nend\nall()": "-ERR Error registering functions: ERR user_function:62: Script attempted to access nonexistent global variable",
 		strings.Replace(body, "local function all()", "local function all(load) if not load then", 1) + "end\nreturn redis.call('ping')\nend\nall(true)": "call",
-		strings.Replace(body, "local function all()", "local function all(load) if not load then", 1) + "end\nx = 1\nend\nall(true)":                     readOnlyText,
+		strings.Replace(body, "local function all()", "local function all(load) if not load then", 1) + "end\nx = 1\nend\nall(true)":                     lualib.ReadOnlyText,
 	} {
 		require.Contains(t, loadOn(e, 2, "#!lua name=l\n"+body+"\nredis.register_function('f', all)", nil), want)
 	}
@@ -209,10 +212,10 @@ func TestHostileLibrariesAreBounded(t *testing.T) {
 		f + "return string.rep('x', 1e11) end)":                                                "not enough memory",
 		f + "local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1e6) .. i end end)":               "not enough memory",
 		f + "return string.find(('a'):rep(100000), ('a-'):rep(15) .. 'b') end)":                "pattern too complex",
-		f + "rawset(string, 'rep', nil) end)":                                                  readOnlyText,
-		f + "getmetatable('').__index = nil end)":                                              readOnlyText,
-		f + "getmetatable(_G).__index = nil end)":                                              readOnlyText,
-		f + "_G.redis = nil end)":                                                              readOnlyText,
+		f + "rawset(string, 'rep', nil) end)":                                                  lualib.ReadOnlyText,
+		f + "getmetatable('').__index = nil end)":                                              lualib.ReadOnlyText,
+		f + "getmetatable(_G).__index = nil end)":                                              lualib.ReadOnlyText,
+		f + "_G.redis = nil end)":                                                              lualib.ReadOnlyText,
 		"local kept = {}" + f + "kept.f = kept return kept end) kept[1] = kept":                "reached lua stack limit",
 		"local function g() local ok, e = pcall(g) error(e) end" + f + "g() end)":              "C stack overflow",
 		"local co" + f + "co = coroutine.wrap(function() error('in it') end) return co() end)": "in it",

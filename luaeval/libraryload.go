@@ -9,6 +9,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/miniredisd/miniredisd/resp"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 // loadLimit is how long the text of a library may run (function_lua.c: LOAD_TIMEOUT_MS).
@@ -16,8 +18,9 @@ const loadLimit = 500 * time.Millisecond
 
 const libraryChunk = "user_function"
 
-// LoadLibrary compiles a library and runs its text once, which registers the functions, and adds it to ls. With replace,
-// it takes the place of one with the same name. On an error, the text of which is the reply, ls stays as it was.
+// LoadLibrary compiles a library and runs its text once, which registers the functions, and adds it
+// to ls. With replace, it takes the place of one with the same name. On an error, the text of which
+// is the reply, ls stays as it was.
 func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library, error) {
 	name, body, err := parseLibraryHeader(code)
 	if err != nil {
@@ -50,21 +53,21 @@ func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library
 // runLibrary runs the text, bounded in time and memory as a script is.
 func (e *Engine) runLibrary(lib *Library, chunk *lua.LFunction) error {
 	r := &e.run
-	*r = run{limits: r.limits}
-	r.limits.begin()
-	r.limits.loading = true
+	*r = run{}
+	e.limits.Begin()
+	e.limits.Loading = true
 	e.loading = lib
-	e.l.SetContext(&r.limits)
+	e.l.SetContext(&e.limits)
 	e.l.Push(chunk)
 	err := e.l.PCall(0, 0, e.handler)
 	e.l.RemoveContext()
 	e.l.SetTop(0)
 	e.l.G.CurrentThread = e.l
-	e.loading, r.limits.loading = nil, false
+	e.loading, e.limits.Loading = nil, false
 	e.guards = nil // the functions keep those that they were made on
 	switch {
-	case r.limits.over != nil:
-		return errors.New("ERR Error registering functions: ERR " + r.limits.over.Error())
+	case e.limits.Over() != nil:
+		return errors.New("ERR Error registering functions: ERR " + e.limits.Over().Error())
 	case r.fail.text != "":
 		return errors.New("ERR Error registering functions: " + r.fail.text)
 	case err != nil:
@@ -73,8 +76,8 @@ func (e *Engine) runLibrary(lib *Library, chunk *lua.LFunction) error {
 	return nil
 }
 
-// parseLibraryHeader reads the first line, `#!lua name=mylib`, and returns the code with it emptied, so that line numbers
-// stay (functions.c: functionExtractLibMetaData).
+// parseLibraryHeader reads the first line, `#!lua name=mylib`, and returns the code with it
+// emptied, so that line numbers stay (functions.c: functionExtractLibMetaData).
 func parseLibraryHeader(code []byte) (name, body string, err error) {
 	if !bytes.HasPrefix(code, []byte("#!")) {
 		return "", "", errors.New("ERR Missing library metadata")
@@ -138,18 +141,19 @@ func (lib *Library) has(name string) bool {
 	return false
 }
 
-// fromArguments reads register_function's arguments: a name and a function, or one table of named ones. It returns what
-// is wrong with them.
+// fromArguments reads register_function's arguments: a name and a function, or one table of named
+// ones. It returns what is wrong with them.
 func (f *Function) fromArguments(l *lua.LState) string {
 	switch l.GetTop() {
 	case 1:
 		named, ok := l.Get(1).(*lua.LTable)
 		if !ok {
-			return "calling redis.register_function with a single argument is only applicable to Lua table (representing named arguments)."
+			return "calling redis.register_function with a single argument is only applicable to Lua table " +
+				"(representing named arguments)."
 		}
 		return f.fromTable(named)
 	case 2:
-		name, isText := toText(l.Get(1))
+		name, isText := lualib.ToText(l.Get(1))
 		call, isFunction := l.Get(2).(*lua.LFunction)
 		switch {
 		case !isText:
@@ -166,17 +170,17 @@ func (f *Function) fromArguments(l *lua.LState) string {
 func (f *Function) fromTable(named *lua.LTable) string {
 	hasName := false
 	for key, value := named.Next(lua.LNil); key != lua.LNil; key, value = named.Next(key) {
-		name, ok := toText(key)
+		name, ok := lualib.ToText(key)
 		if !ok {
 			return "named argument key given to redis.register_function is not a string"
 		}
 		switch strings.ToLower(name) {
 		case "function_name":
-			if f.Name, hasName = toText(value); !hasName {
+			if f.Name, hasName = lualib.ToText(value); !hasName {
 				return "function_name argument given to redis.register_function must be a string"
 			}
 		case "description":
-			if f.Description, f.Described = toText(value); !f.Described {
+			if f.Description, f.Described = lualib.ToText(value); !f.Described {
 				return "description argument given to redis.register_function must be a string"
 			}
 		case "callback":
@@ -207,7 +211,7 @@ func (f *Function) fromTable(named *lua.LTable) string {
 // setFlags reads a list of names of flags, up to the first nil.
 func (f *Function) setFlags(list *lua.LTable) bool {
 	for i := 1; list.RawGetInt(i) != lua.LNil; i++ {
-		name, _ := toText(list.RawGetInt(i))
+		name, _ := lualib.ToText(list.RawGetInt(i))
 		flag := flagNamed(strings.ToLower(name))
 		if flag == 0 {
 			return false

@@ -4,11 +4,13 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// load and loadstring make a function of a text while a script runs. The text goes through compileChunk like a script: it
-// is rewritten, so nothing in it escapes the bounds of the script around it. A script that names one of the two runs with
-// a context, see rewriter.ident.
+// load and loadstring make a function of a text while a script runs. The text goes through
+// compileChunk like a script: it is rewritten, so nothing in it escapes the bounds of the script
+// around it. A script that names one of the two runs with a context, see rewriter.ident.
 
 // A compiled text takes about so many bytes: measured. They are charged before the text is parsed.
 const (
@@ -20,25 +22,26 @@ const binaryStart = "\x1b" // lua.h: LUA_SIGNATURE
 
 // loadString is loadstring(text [, name]).
 func (e *Engine) loadString(l *lua.LState) int {
-	text := e.checkString(l, 1, "loadstring")
+	text := e.lib.CheckString(l, 1, "loadstring")
 	name := text
 	if l.Get(2) != lua.LNil {
-		name = e.checkString(l, 2, "loadstring")
+		name = e.lib.CheckString(l, 2, "loadstring")
 	}
 	return e.loadText(l, text, name)
 }
 
-// load is load(reader [, name]): the reader returns the text piece by piece, and nil or "" at its end.
+// load is load(reader [, name]): the reader returns the text piece by piece, and nil or "" at its
+// end.
 func (e *Engine) loadPieces(l *lua.LState) int {
 	reader, ok := l.Get(1).(*lua.LFunction)
 	if !ok {
-		typeError(l, 1, "load", "function")
+		lualib.TypeError(l, 1, "load", "function")
 	}
 	name := "=(load)"
 	if l.Get(2) != lua.LNil {
-		name = e.checkString(l, 2, "load")
+		name = e.lib.CheckString(l, 2, "load")
 	}
-	text := output{e: e, l: l}
+	text := e.lib.NewOutput(l)
 	for {
 		p, err := e.protected(l, reader, 0)
 		if err != nil {
@@ -46,26 +49,29 @@ func (e *Engine) loadPieces(l *lua.LState) int {
 		}
 		v := p.Get(1)
 		p.SetTop(0)
-		piece, ok := toText(v)
+		piece, ok := lualib.ToText(v)
 		switch {
 		case v == lua.LNil || ok && piece == "":
-			return e.loadText(l, string(text.b), name)
+			return e.loadText(l, text.String(), name)
 		case !ok:
 			return notLoaded(l, lua.LString(e.where(l, 1)+" reader function must return a string"))
 		}
-		text.text(piece)
+		text.Text(piece)
 	}
 }
 
 // loadText returns the function that text is the body of, or nil and what is wrong with it.
 func (e *Engine) loadText(l *lua.LState, text, name string) int {
-	e.charge(l, loadedBytes)
-	e.charge(l, loadedBytesPerByte*len(text))
+	e.lib.Charge(l, loadedBytes)
+	e.lib.Charge(l, loadedBytesPerByte*len(text))
 	around := &e.scriptScope
 	if e.run.script == nil {
 		around = &e.libraryScope
 	}
-	s := scope{chunk: chunkTitle(name, longTitle), source: chunkTitle(name, shortTitle), known: around.known, env: around.env, loaded: true}
+	s := scope{
+		chunk: chunkTitle(name, longTitle), source: chunkTitle(name, shortTitle),
+		known: around.known, env: around.env, loaded: true,
+	}
 	if strings.HasPrefix(text, binaryStart) {
 		return notLoaded(l, lua.LString(s.chunk+":1: unexpected symbol near 'char(27)'"))
 	}
@@ -89,15 +95,16 @@ func notLoaded(l *lua.LState, problem lua.LValue) int {
 	return 2
 }
 
-// A text has a longer title in the errors of the compiler (llex.c: MAXSRC) than in those of the running code
-// (luaconf.h: LUA_IDSIZE).
+// A text has a longer title in the errors of the compiler (llex.c: MAXSRC) than in those of the
+// running code (luaconf.h: LUA_IDSIZE).
 const (
 	longTitle  = 80
 	shortTitle = 60
 )
 
-// chunkTitle is how errors call a text, in fewer than size bytes (lobject.c: luaO_chunkid). A name begins with = or @; without
-// one, the name is the text itself, of which errors show the first line.
+// chunkTitle is how errors call a text, in fewer than size bytes (lobject.c: luaO_chunkid). A name
+// begins with = or @; without one, the name is the text itself, of which errors show the first
+// line.
 func chunkTitle(name string, size int) string {
 	if end := strings.IndexByte(name, 0); end >= 0 {
 		name = name[:end]
@@ -125,8 +132,8 @@ func chunkTitle(name string, size int) string {
 
 const titleStart, titleEnd = `[string "`, `"]`
 
-// sourceOf is how an error reply names the source of code. Redis shows the whole text that loadstring was given: here it
-// is as much of that as the title has.
+// sourceOf is how an error reply names the source of code. Redis shows the whole text that
+// loadstring was given: here it is as much of that as the title has.
 func sourceOf(title string) string {
 	text, ok := strings.CutPrefix(title, titleStart)
 	switch {

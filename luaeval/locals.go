@@ -17,8 +17,8 @@ const (
 	maxLabels = 1 << 17
 	// maxFunctions bounds the functions of a text: gopher-lua's compiler takes 17 KB for each.
 	maxFunctions = 10000
-	// maxWork bounds the steps the compiler spends on finding names and constants, which it does
-	// by walking lists.
+	// maxWork bounds the steps the compiler spends on finding names and constants, which it does by
+	// walking lists.
 	maxWork = 1 << 28
 )
 

@@ -3,8 +3,8 @@ package luaeval
 import "github.com/yuin/gopher-lua/ast"
 
 // gopher-lua's compiler lets a jump to a jump go to where that goes. It reads jumps back wrongly
-// which lead to a jump that it has been through before, so that a loop must not begin with one.
-// And it counts no instructions of a jump back, which is of 17 bits: long loops get a mark at both
+// which lead to a jump that it has been through before, so that a loop must not begin with one. And
+// it counts no instructions of a jump back, which is of 17 bits: long loops get a mark at both
 // ends.
 
 // longLoop is the number of nodes from which on a loop may be too long.
@@ -77,9 +77,8 @@ func (w *rewriter) loopBody(names []string, body []ast.Stmt) []ast.Stmt {
 	return body
 }
 
-// closing lets a loop close its variables on break. gopher-lua closes them when a function has
-// used one of the loop's own before, and forgets those of the blocks inside it that break leaves,
-// too.
+// closing lets a loop close its variables on break. gopher-lua closes them when a function has used
+// one of the loop's own before, and forgets those of the blocks inside it that break leaves, too.
 func (w *rewriter) closing(body []ast.Stmt, at ast.PositionHolder) []ast.Stmt {
 	if !w.block.unclosed {
 		return body

@@ -5,11 +5,14 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// A failed operation names the variable that it failed on, as in `attempt to call local 'f' (a nil value)`. gopher-lua does
-// not tell the name, but the instruction that failed does: an operand is a local variable, or it was put into its
-// register by an instruction that says from where (ldebug.c: getobjname).
+// A failed operation names the variable that it failed on, as in `attempt to call local 'f' (a nil
+// value)`. gopher-lua does not tell the name, but the instruction that failed does: an operand is a
+// local variable, or it was put into its register by an instruction that says from where (ldebug.c:
+// getobjname).
 
 // code is a function and the instruction that it has come to.
 type code struct {
@@ -42,18 +45,19 @@ func frameField(at *lua.Debug, name string) int64 {
 	return reflect.ValueOf(at).Elem().FieldByName("frame").Elem().FieldByName(name).Int()
 }
 
-// named puts the name of the variable at fault into the text of an error, which was raised at a level of the stack.
+// named puts the name of the variable at fault into the text of an error, which was raised at a
+// level of the stack.
 func (e *Engine) named(l *lua.LState, level int, text string) string {
-	if len(text) > longestError || !strings.Contains(text, "attempt to ") && !strings.Contains(text, "cannot perform ") &&
-		!strings.HasSuffix(text, " undefined") {
+	if len(text) > lualib.LongestError || !strings.Contains(text, "attempt to ") &&
+		!strings.Contains(text, "cannot perform ") && !strings.HasSuffix(text, " undefined") {
 		return text
 	}
-	said := e.sayAsLua(text)
+	said := e.lib.SayAsLua(text)
 	at := strings.LastIndex(said, "attempt to ")
 	if at < 0 {
 		return text
 	}
-	e.run.limits.left = 0 // in a long function this takes long: look at the clock next
+	e.limits.LookSoon() // in a long function this takes long: look at the clock next
 	words := strings.Fields(said[at:])
 	if len(words) < 5 {
 		return said
@@ -101,10 +105,10 @@ func (c code) value(reg int) lua.LValue {
 
 func (c code) isNumber(operand int) bool {
 	if operand&constantBit != 0 {
-		_, ok := toNumber(c.fn.Proto.Constants[operand&^constantBit])
+		_, ok := lualib.ToNumber(c.fn.Proto.Constants[operand&^constantBit])
 		return ok
 	}
-	_, ok := toNumber(c.value(operand))
+	_, ok := lualib.ToNumber(c.value(operand))
 	return ok
 }
 
@@ -131,7 +135,8 @@ func (c code) operand(action string) int {
 	return -1
 }
 
-// ofOperator is the text of an error in a function that stands for an operator. Its arguments are the operands.
+// ofOperator is the text of an error in a function that stands for an operator. Its arguments are
+// the operands.
 func (c code) ofOperator(level int, action, text string) string {
 	op, a, b, _ := c.fields()
 	if op >= lua.OP_ADD && op <= lua.OP_UNM { // a metamethod
@@ -151,10 +156,10 @@ func (c code) ofOperator(level int, action, text string) string {
 	}
 	fits := func(i int) bool {
 		if action == "perform" {
-			_, ok := toNumber(operand(i))
+			_, ok := lualib.ToNumber(operand(i))
 			return ok
 		}
-		_, ok := toText(operand(i))
+		_, ok := lualib.ToText(operand(i))
 		return ok
 	}
 	i := b - 2
@@ -221,8 +226,9 @@ func (c code) name(reg, pc int) (what, name string) {
 	return "", ""
 }
 
-// local is the name of the local variable that a register is at an instruction. It is unknown whether a register is
-// one, and which, when variables follow each other in it: gopher-lua loses track of their ends then.
+// local is the name of the local variable that a register is at an instruction. It is unknown
+// whether a register is one, and which, when variables follow each other in it: gopher-lua loses
+// track of their ends then.
 func local(p *lua.FunctionProto, reg, pc int) (name string, known bool) {
 	registers := 0
 	for _, v := range p.DbgLocals {
@@ -303,8 +309,8 @@ func (c code) setter(reg, pc int) int {
 			if x == 0 {
 				i++ // its number follows
 			}
-		case lua.OP_SETGLOBAL, lua.OP_SETUPVAL, lua.OP_SETTABLE, lua.OP_SETTABLEKS, lua.OP_EQ, lua.OP_LT, lua.OP_LE, lua.OP_TEST,
-			lua.OP_RETURN, lua.OP_CLOSE, lua.OP_NOP:
+		case lua.OP_SETGLOBAL, lua.OP_SETUPVAL, lua.OP_SETTABLE, lua.OP_SETTABLEKS,
+			lua.OP_EQ, lua.OP_LT, lua.OP_LE, lua.OP_TEST, lua.OP_RETURN, lua.OP_CLOSE, lua.OP_NOP:
 		default:
 			if reg == a {
 				last = i

@@ -37,7 +37,8 @@ func (o *oracle) do(args ...string) string {
 	return o.raw.String()
 }
 
-// sides are the engine and the server it is compared with. The engine's commands run on the server too.
+// sides are the engine and the server it is compared with. The engine's commands run on the server
+// too.
 type sides struct {
 	e      *Engine
 	eval   map[int]*oracle // EVAL by the client's protocol

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program draws a Lua program that ends soon: loops count, and the functions around it make any value fit any operation.
+// program draws a Lua program that ends soon: loops count, and the functions around it make any
+// value fit any operation.
 type program struct {
 	r    *rand.Rand
 	b    strings.Builder

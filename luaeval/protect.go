@@ -2,13 +2,15 @@ package luaeval
 
 import (
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 // guard is a state of its own for what pcall or xpcall calls.
 //
-// An error has to close the variables that functions share with the frames it unwinds, and no others. gopher-lua closes those of
-// all frames of the state, or, once any state further out has an error handler, of none. On a state of its own all frames are
-// those which the error unwinds.
+// An error has to close the variables that functions share with the frames it unwinds, and no
+// others. gopher-lua closes those of all frames of the state, or, once any state further out has an
+// error handler, of none. On a state of its own all frames are those which the error unwinds.
 type guard struct {
 	state *lua.LState
 	from  *lua.LState // the one that called
@@ -23,10 +25,11 @@ const (
 // guardFrames is how many calls nest in a pcall inside so many others.
 func guardFrames(depth int) int { return max(leastFrames, mostFrames>>min(depth, 16)) }
 
-// takeGuard returns the state for what l calls now. Nothing can yield out of a pcall, so that they nest.
+// takeGuard returns the state for what l calls now. Nothing can yield out of a pcall, so that they
+// nest.
 func (e *Engine) takeGuard(l *lua.LState) *lua.LState {
-	depth := e.run.calls.guards
-	e.run.calls.guards++
+	depth := e.lib.Calls.Guards
+	e.lib.Calls.Guards++
 	if depth == len(e.guards) {
 		e.guards = append(e.guards, guard{})
 	}
@@ -36,7 +39,7 @@ func (e *Engine) takeGuard(l *lua.LState) *lua.LState {
 	}
 	g.from = l
 	if l.Context() != nil {
-		g.state.SetContext(&e.run.limits)
+		g.state.SetContext(&e.limits)
 	} else {
 		g.state.RemoveContext()
 	}
@@ -51,7 +54,7 @@ func (e *Engine) newGuard(depth int) *lua.LState {
 	e.maker.Options = coroutineStacks()
 	p.Options = coroutineStacks()
 	if watched {
-		e.maker.SetContext(&e.run.limits)
+		e.maker.SetContext(&e.limits)
 	}
 	return p
 }
@@ -66,7 +69,7 @@ func (e *Engine) trimGuards() {
 
 // caller is the state whose pcall runs l, or nil.
 func (e *Engine) caller(l *lua.LState) *lua.LState {
-	for _, g := range e.guards[:e.run.calls.guards] {
+	for _, g := range e.guards[:e.lib.Calls.Guards] {
 		if g.state == l {
 			return g.from
 		}
@@ -74,8 +77,8 @@ func (e *Engine) caller(l *lua.LState) *lua.LState {
 	return nil
 }
 
-// where is the position of the code at a level of the stack, which goes on behind pcall on another state. A call that
-// was replaced by a tail call has none.
+// where is the position of the code at a level of the stack, which goes on behind pcall on another
+// state. A call that was replaced by a tail call has none.
 func (e *Engine) where(l *lua.LState, level int) string {
 	for ; l != nil; l = e.caller(l) {
 		i := 0
@@ -111,27 +114,28 @@ func (e *Engine) raised(l *lua.LState) {
 	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "none"}) // else PCall would make one
 }
 
-// protected calls f with the first n values from the top of l, which it takes away. What f returns are all values
-// on the state that it returns.
+// protected calls f with the first n values from the top of l, which it takes away. What f returns
+// are all values on the state that it returns.
 func (e *Engine) protected(l *lua.LState, f lua.LValue, n int) (*lua.LState, error) {
 	if _, ok := f.(*lua.LFunction); !ok {
 		if _, ok = l.GetMetaField(f, "__call").(*lua.LFunction); !ok {
-			return nil, &lua.ApiError{Type: lua.ApiErrorRun, Object: lua.LString("attempt to call a " + f.Type().String() + " value")}
+			text := lua.LString("attempt to call a " + f.Type().String() + " value")
+			return nil, &lua.ApiError{Type: lua.ApiErrorRun, Object: text}
 		}
 	}
-	c, running := e.enter(l), l.G.CurrentThread
+	c, running := e.lib.Enter(l), l.G.CurrentThread
 	p := e.takeGuard(l)
 	p.Push(e.guardedCall)
 	p.Push(f)
 	l.XMoveTo(p, n)
 	err := p.PCall(n+1, lua.MultRet, nil)
 	if failed, ok := err.(*lua.ApiError); ok && failed.Type == lua.ApiErrorPanic {
-		e.guards[c.guards].state = nil // its variables are not closed
+		e.guards[c.Guards].state = nil // its variables are not closed
 	}
-	e.run.calls = c
+	e.lib.Calls = c
 	l.G.CurrentThread = running
-	if over := e.run.limits.over; over != nil {
-		raise(l, over.Error())
+	if over := e.limits.Over(); over != nil {
+		lualib.Raise(l, over.Error())
 	}
 	return p, err
 }
@@ -152,8 +156,8 @@ func failWith(l *lua.LState, v lua.LValue) int {
 	return 2
 }
 
-// pcall gives the text of an error table instead of the table, and calls true when there is nothing to call, as Redis's does
-// (script_lua.c: luaRedisPcall).
+// pcall gives the text of an error table instead of the table, and calls true when there is nothing
+// to call, as Redis's does (script_lua.c: luaRedisPcall).
 func (e *Engine) pcall(l *lua.LState) int {
 	f := lua.LValue(lua.LTrue)
 	if l.GetTop() > 0 {
@@ -169,7 +173,7 @@ func (e *Engine) pcall(l *lua.LState) int {
 		return failWith(l, v)
 	}
 	text := t.RawGetString("err")
-	if _, ok := toText(text); ok {
+	if _, ok := lualib.ToText(text); ok {
 		return failWith(l, text)
 	}
 	failWith(l, v)
@@ -177,19 +181,21 @@ func (e *Engine) pcall(l *lua.LState) int {
 	return 3
 }
 
-// mostHandlers is how often an error handler that fails is called, less the pcalls around (ldo.c: luaD_call).
+// mostHandlers is how often an error handler that fails is called, less the pcalls around (ldo.c:
+// luaD_call).
 const mostHandlers = 221
 
-// handlersBehind is how many of these calls have room that is kept for them, which the first one is told.
+// handlersBehind is how many of these calls have room that is kept for them, which the first one is
+// told.
 const handlersBehind = 24
 
-// xpcall calls the handler when the stack has been unwound, which a script cannot see: Lua calls it before. When the handler
-// fails it is called for that error, and so on.
+// xpcall calls the handler when the stack has been unwound, which a script cannot see: Lua calls it
+// before. When the handler fails it is called for that error, and so on.
 func (e *Engine) xpcall(l *lua.LState) int {
-	checkAny(l, 2, "xpcall")
+	lualib.CheckAny(l, 2, "xpcall")
 	handler, callable := l.Get(2).(*lua.LFunction)
 	p, err := e.protected(l, l.Get(1), 0)
-	for left := mostHandlers - e.run.calls.all; left > 0 && err != nil && callable; left-- {
+	for left := mostHandlers - e.lib.Calls.All; left > 0 && err != nil && callable; left-- {
 		v := e.caught(err)
 		if left == handlersBehind {
 			v = lua.LString("C stack overflow")
@@ -214,7 +220,7 @@ func (e *Engine) caught(err error) lua.LValue {
 		return lua.LString(err.Error())
 	}
 	if text, ok := failed.Object.(lua.LString); ok {
-		return lua.LString(e.sayAsLua(string(text)))
+		return lua.LString(e.lib.SayAsLua(string(text)))
 	}
 	return failed.Object
 }

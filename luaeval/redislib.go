@@ -2,10 +2,13 @@ package luaeval
 
 import (
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/limits"
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 func (e *Engine) redisLib() *lua.LTable {
-	t := e.functions(map[string]lua.LGFunction{
+	t := e.lib.Functions(map[string]lua.LGFunction{
 		"call":         func(l *lua.LState) int { return e.call(l, true) },
 		"pcall":        func(l *lua.LState) int { return e.call(l, false) },
 		"error_reply":  func(l *lua.LState) int { return e.replyTable(l, "err") },
@@ -42,17 +45,17 @@ func (e *Engine) call(l *lua.LState, raises bool) int {
 		e.giveCallError(l, w.Buf, raises)
 		return 1
 	}
-	e.tick(l, callWork)
+	e.lib.Tick(l, callWork)
 	if len(w.Buf) > largeString {
-		e.charge(l, len(w.Buf))
+		e.lib.Charge(l, len(w.Buf))
 	}
 	v, _ := e.fromReply(l, w.Buf, 0)
 	l.Push(v)
 	return 1
 }
 
-// takeArgs puts the arguments into e.argv: large ones where they are, the others copied. Those that stood in e.argb before it grew
-// stay there. It returns what is wrong with them.
+// takeArgs puts the arguments into e.argv: large ones where they are, the others copied. Those that
+// stood in e.argb before it grew stay there. It returns what is wrong with them.
 func (e *Engine) takeArgs(l *lua.LState) string {
 	n := l.GetTop()
 	if n == 0 {
@@ -64,13 +67,13 @@ func (e *Engine) takeArgs(l *lua.LState) string {
 		switch v := l.Get(i).(type) {
 		case lua.LString:
 			if len(v) >= largeString {
-				e.tick(l, len(v)/bytesPerUnit)
+				e.lib.Tick(l, len(v)/limits.BytesPerUnit)
 				args = append(args, e.large.lend(v))
 				continue
 			}
 			b = append(b, v...)
 		case lua.LNumber:
-			b = appendArg(b, float64(v))
+			b = lualib.AppendArg(b, float64(v))
 		default:
 			return "ERR Lua redis lib command arguments must be strings or integers"
 		}
@@ -100,14 +103,15 @@ func (e *Engine) giveCallError(l *lua.LState, reply []byte, raises bool) {
 	l.Push(v)
 }
 
-// replyTable is redis.error_reply and redis.status_reply. The text of an error gets the code ERR when it is one word.
+// replyTable is redis.error_reply and redis.status_reply. The text of an error gets the code ERR
+// when it is one word.
 func (e *Engine) replyTable(l *lua.LState, field string) int {
 	v, ok := l.Get(1).(lua.LString)
 	if !ok || l.GetTop() != 1 {
 		return e.giveError(l, "ERR wrong number or type of arguments", false)
 	}
 	if field == "err" {
-		e.tick(l, 1+len(v)/bytesPerUnit)
+		e.lib.Tick(l, 1+len(v)/limits.BytesPerUnit)
 		v = lua.LString(errorLine(string(v)))
 	}
 	t := l.CreateTable(0, 1)
@@ -132,8 +136,8 @@ func (e *Engine) sha1Hex(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		return e.giveError(l, "ERR wrong number of arguments", true)
 	}
-	text, _ := toText(l.Get(1))
-	e.tick(l, 1+len(text)/bytesPerUnit)
+	text, _ := lualib.ToText(l.Get(1))
+	e.lib.Tick(l, 1+len(text)/limits.BytesPerUnit)
 	l.Push(lua.LString(sha1hex([]byte(text))))
 	return 1
 }
@@ -149,19 +153,19 @@ func (e *Engine) log(l *lua.LState) int {
 	if level < 0 || level > 3 {
 		return e.giveError(l, "ERR Invalid debug level.", true)
 	}
-	o := output{e: e, l: l}
+	o := e.lib.NewOutput(l)
 	for i := 2; i <= l.GetTop(); i++ {
-		part, ok := toText(l.Get(i))
+		part, ok := lualib.ToText(l.Get(i))
 		if !ok {
 			continue
 		}
-		if len(o.b) > 0 {
-			o.text(" ")
+		if o.Len() > 0 {
+			o.Text(" ")
 		}
-		o.text(part)
+		o.Text(part)
 	}
 	if e.o.Log != nil {
-		e.o.Log(int(level), string(o.b))
+		e.o.Log(int(level), o.String())
 	}
 	return 0
 }
@@ -170,8 +174,8 @@ func (e *Engine) setResp(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		return e.giveError(l, "ERR redis.setresp() requires one argument.", true)
 	}
-	f, _ := toNumber(l.Get(1))
-	n := toInt(f)
+	f, _ := lualib.ToNumber(l.Get(1))
+	n := lualib.ToInt(f)
 	if n != 2 && n != 3 {
 		return e.giveError(l, "ERR RESP version must be 2 or 3.", true)
 	}
@@ -184,7 +188,7 @@ func (e *Engine) setRepl(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		return e.giveError(l, "ERR redis.set_repl() requires two arguments.", true)
 	}
-	if n, _ := toNumber(l.Get(1)); toInt(n)&^3 != 0 {
+	if n, _ := lualib.ToNumber(l.Get(1)); lualib.ToInt(n)&^3 != 0 {
 		return e.giveError(l, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.", true)
 	}
 	return 0

@@ -50,7 +50,8 @@ type rewriter struct {
 }
 
 func newRewriter(e *Engine, s *scope) *rewriter {
-	w := &rewriter{e: e, scope: s, escapes: map[string]bool{}, byName: map[string]int{}, fn: &function{}, none: &ast.NilExpr{}}
+	w := &rewriter{e: e, scope: s, fn: &function{}, none: &ast.NilExpr{}}
+	w.escapes, w.byName = map[string]bool{}, map[string]int{}
 	if s.library { // first, as it is where all goes that there is no room for
 		w.names, w.first, w.values = []string{hide(environment)}, []lua.LValue{s.loading}, []lua.LValue{s.env}
 	}
@@ -278,8 +279,9 @@ type ownName struct {
 	seen bool
 }
 
-// local walks a declaration. gopher-lua cannot tell `local function f` from `local f = function`: both see
-// f inside. With a second value the latter does not. The parser gives only the former a last line.
+// local walks a declaration. gopher-lua cannot tell `local function f` from `local f = function`:
+// both see f inside. With a second value the latter does not. The parser gives only the former a
+// last line.
 func (w *rewriter) local(s *ast.LocalAssignStmt) {
 	if len(s.Names) != 1 || len(s.Exprs) != 1 {
 		w.exprs(s.Exprs)

@@ -6,6 +6,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 // expr walks an expression and returns the one in its place.
@@ -94,13 +96,13 @@ func (w *rewriter) either(x *ast.LogicalOpExpr) {
 
 // number writes a literal so that gopher-lua, which takes 010 for octal, reads what Lua reads.
 func (w *rewriter) number(x *ast.NumberExpr) {
-	n, ok := parseNumber(x.Value)
+	n, ok := lualib.ParseNumber(x.Value)
 	if !ok {
 		digits := strings.TrimSuffix(x.Value, "\xff") // which is how the scanner writes the end of the text
 		w.fail(x.Line(), "malformed number near '"+digits+"'")
 		return
 	}
-	x.Value = string(appendExact(nil, n))
+	x.Value = string(lualib.AppendExact(nil, n))
 }
 
 func (w *rewriter) ident(x *ast.IdentExpr) ast.Expr {
@@ -160,7 +162,7 @@ func (w *rewriter) attr(x *ast.AttrGetExpr) ast.Expr {
 	key, isField := x.Key.(*ast.StringExpr)
 	if isName && isField && !w.isLocal(id.Value) && !w.onlyLoads() {
 		if proxy, ok := w.scope.known[id.Value].(*lua.LTable); ok && proxy != w.scope.env {
-			if member := w.e.real[proxy].RawGetString(key.Value); member != lua.LNil {
+			if member := w.e.lib.Shown(proxy).RawGetString(key.Value); member != lua.LNil {
 				if bound := w.bind(id.Value+"."+key.Value, member, x); bound != nil {
 					return bound
 				}
@@ -171,8 +173,8 @@ func (w *rewriter) attr(x *ast.AttrGetExpr) ast.Expr {
 	return x
 }
 
-// reader walks a call. When it is one of the named functions with KEYS or ARGV as its first argument, that table is not
-// let out either.
+// reader walks a call. When it is one of the named functions with KEYS or ARGV as its first
+// argument, that table is not let out either.
 func (w *rewriter) reader(expr ast.Expr, names ...string) ast.Expr {
 	x, ok := expr.(*ast.FuncCallExpr)
 	if !ok || x.Func == nil {
@@ -191,7 +193,8 @@ func (w *rewriter) reader(expr ast.Expr, names ...string) ast.Expr {
 	return x
 }
 
-// concat makes one call of a chain `a .. b .. c`; as it prints numbers, literals among them are printed here.
+// concat makes one call of a chain `a .. b .. c`; as it prints numbers, literals among them are
+// printed here.
 func (w *rewriter) concat(x *ast.StringConcatOpExpr) ast.Expr {
 	var args []ast.Expr
 	var rest ast.Expr = x
@@ -224,7 +227,7 @@ func (w *rewriter) concat(x *ast.StringConcatOpExpr) ast.Expr {
 func (w *rewriter) operand(x ast.Expr) ast.Expr {
 	x = w.raw(x)
 	if n := literal(x); n != nil {
-		x = placed(&ast.StringExpr{Value: formatNumber(*n)}, x)
+		x = placed(&ast.StringExpr{Value: lualib.FormatNumber(*n)}, x)
 	}
 	return w.settle(x)
 }

@@ -3,6 +3,8 @@ package luaeval
 import (
 	"errors"
 	"fmt"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 // maxLevels is how deep blocks and expressions nest in Lua 5.1 (luaconf.h: LUAI_MAXCCALLS).
@@ -11,8 +13,9 @@ const maxLevels = 200
 // maxTokens bounds a text, of which the parser makes a tree of some hundred bytes a token.
 const maxTokens = 4 << 20
 
-// scanner runs over the text of a script once, before the parser, to find nesting that would cost the parser and the
-// compiler their stacks. It knows just enough of Lua's tokens to skip strings and comments.
+// scanner runs over the text of a script once, before the parser, to find nesting that would cost
+// the parser and the compiler their stacks. It knows just enough of Lua's tokens to skip strings
+// and comments.
 type scanner struct {
 	src     string
 	i       int
@@ -35,7 +38,7 @@ func checkNesting(src, chunk string) (at int, err error) {
 		case c == '\n':
 			s.line++
 			s.i++
-		case isAlpha(c):
+		case lualib.IsAlpha(c):
 			s.word()
 		case c == '"' || c == '\'':
 			s.quoted(c)
@@ -66,9 +69,9 @@ func checkNesting(src, chunk string) (at int, err error) {
 		case c == ',' || c == ';' || c == '=' || c == '+' || c == '*' || c == '/' || c == '<' || c == '>':
 			s.operand, s.chain = false, 0
 			s.i++
-		case isDigit(c):
+		case lualib.IsDigit(c):
 			s.operand = true
-			for s.i < len(src) && isDigit(src[s.i]) {
+			for s.i < len(src) && lualib.IsDigit(src[s.i]) {
 				s.i++
 			}
 		default:
@@ -98,7 +101,7 @@ func (s *scanner) nest(n int) {
 
 func (s *scanner) word() {
 	from := s.i
-	for s.i < len(s.src) && (isAlpha(s.src[s.i]) || isDigit(s.src[s.i])) {
+	for s.i < len(s.src) && (lualib.IsAlpha(s.src[s.i]) || lualib.IsDigit(s.src[s.i])) {
 		s.i++
 	}
 	s.operand = false
@@ -167,6 +170,3 @@ func (s *scanner) long() bool {
 	s.i = len(s.src)
 	return true
 }
-
-func isAlpha(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
-func isDigit(c byte) bool { return c >= '0' && c <= '9' }

@@ -7,14 +7,17 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 // scope is what a text sees of the world. Scripts have one, libraries another.
 //
-// While the text of a library runs, to register its functions, it sees redis.register_function, redis.log and next to
-// nothing else; its functions, once registered, see what scripts see. Redis changes the table of globals in between
-// (function_lua.c: luaEngineCreate). Here a global inside a function is an upvalue that all functions of the library share, and
-// it is that which changes, from one that refuses to be used to the real thing. Text outside functions looks its globals up.
+// While the text of a library runs, to register its functions, it sees redis.register_function,
+// redis.log and next to nothing else; its functions, once registered, see what scripts see. Redis
+// changes the table of globals in between (function_lua.c: luaEngineCreate). Here a global inside a
+// function is an upvalue that all functions of the library share, and it is that which changes,
+// from one that refuses to be used to the real thing. Text outside functions looks its globals up.
 type scope struct {
 	chunk   string // the name of the text in messages of the compiler
 	source  string // and in those of the running code
@@ -38,7 +41,7 @@ func (e *Engine) openLibraryScope() {
 	}
 	*s = scope{chunk: libraryChunk, source: libraryChunk, library: true, known: maps.Clone(e.known)}
 	delete(s.known, "os")
-	full := e.real[e.known["redis"].(*lua.LTable)]
+	full := e.lib.Shown(e.known["redis"].(*lua.LTable))
 	redis, loading := e.l.CreateTable(0, 8), e.l.CreateTable(0, 8)
 	for key, v := full.Next(lua.LNil); key != lua.LNil; key, v = full.Next(key) {
 		switch name := string(key.(lua.LString)); {
@@ -52,12 +55,12 @@ func (e *Engine) openLibraryScope() {
 	}
 	loading.RawSetString("register_function", e.l.NewFunction(e.registerFunction))
 	loading.Metatable = undefined
-	s.redis = e.show(loading)
-	s.known["redis"] = e.show(redis)
-	s.known["cjson"] = e.show(e.jsonLib(&e.json.functions))
+	s.redis = e.lib.Show(loading)
+	s.known["redis"] = e.lib.Show(redis)
+	s.known["cjson"] = e.lib.Show(e.lib.JSON(&e.json.functions))
 
 	globals, atLoad := e.l.CreateTable(0, 8), e.l.CreateTable(0, 8)
-	s.env, s.loading = e.show(globals), e.show(atLoad)
+	s.env, s.loading = e.lib.Show(globals), e.lib.Show(atLoad)
 	s.known["_G"] = s.env
 	for name, v := range s.known {
 		globals.RawSetString(name, v)
@@ -78,7 +81,7 @@ func (e *Engine) atFirst(s *scope, name string, v lua.LValue) lua.LValue {
 	if !isMember || library != "redis" {
 		return e.refusing(library)
 	}
-	if v := e.real[s.redis].RawGetString(member); v != lua.LNil {
+	if v := e.lib.Shown(s.redis).RawGetString(member); v != lua.LNil {
 		return v
 	}
 	return e.refusing(member)
@@ -87,7 +90,7 @@ func (e *Engine) atFirst(s *scope, name string, v lua.LValue) lua.LValue {
 // refusing returns a value that cannot be used for anything, because there is no such global yet.
 func (e *Engine) refusing(name string) lua.LValue {
 	refuse := e.l.NewFunction(func(l *lua.LState) int {
-		raise(l, fmt.Sprintf(undefinedText, name))
+		lualib.Raise(l, fmt.Sprintf(undefinedText, name))
 		return 0
 	})
 	meta := e.l.CreateTable(0, 3)

@@ -12,9 +12,11 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// looks are calls that take as long as their arguments are large: of a string s (a million bytes), of a table t (of 20,000 numbers), of
-// a map m of as many, of JSON j and MessagePack p of 10,000 empty tables, of a pattern that backtracks. They stand in scripts without
-// loops and functions, which run without a context, so that nobody but the library function itself can look at the clock.
+// looks are calls that take as long as their arguments are large: of a string s (a million bytes),
+// of a table t (of 20,000 numbers), of a map m of as many, of JSON j and MessagePack p of 10,000
+// empty tables, of a pattern that backtracks. They stand in scripts without loops and functions,
+// which run without a context, so that nobody but the library function itself can look at the
+// clock.
 func looks() map[string]string {
 	return map[string]string{
 		"assert": `assert(tonumber(s .. "x") == nil, s) error("looked")`, "error": `error(s)`, "tonumber": `return tonumber(s)`,
@@ -73,8 +75,8 @@ func soonFunctions() map[string]bool {
 	return names
 }
 
-// looking is an engine in which a millisecond passes with each look at the clock, and in which every poll after the script has called
-// "begin" ends it.
+// looking is an engine in which a millisecond passes with each look at the clock, and in which
+// every poll after the script has called "begin" ends it.
 func looking() *Engine {
 	var now int64
 	begun := false
@@ -136,7 +138,7 @@ func TestAllLibraryFunctionsAreKnownToLookOrToBeSoon(t *testing.T) {
 	for name, v := range e.known {
 		check(name, v)
 		if shown, ok := v.(*lua.LTable); ok && name != "_G" {
-			e.real[shown].ForEach(func(k, v lua.LValue) { check(name+"."+k.String(), v) })
+			e.lib.Shown(shown).ForEach(func(k, v lua.LValue) { check(name+"."+k.String(), v) })
 		}
 	}
 }

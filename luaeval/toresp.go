@@ -1,35 +1,37 @@
 package luaeval
 
 import (
-	"math"
 	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/miniredisd/miniredisd/resp"
+
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
 // maxReplyDepth is how deep a returned table may nest; a table that holds itself ends here.
 const maxReplyDepth = 1998
 
-// writeReply appends v as the script's reply. It fails when that takes too much memory: a table of few elements that
-// stand in it more than once, each of the same kind, is a reply without end.
+// writeReply appends v as the script's reply. It fails when that takes too much memory: a table of
+// few elements that stand in it more than once, each of the same kind, is a reply without end.
 func (e *Engine) writeReply(w *resp.Writer, v lua.LValue) error {
 	e.run.replied, e.run.cut = len(w.Buf), nil
 	e.writeValue(w, v, 0)
 	return e.run.cut
 }
 
-// cutReply counts so many units of work and what has been written since it last did, and reports whether that has to be all.
+// cutReply counts so many units of work and what has been written since it last did, and reports
+// whether that has to be all.
 func (e *Engine) cutReply(w *resp.Writer, units int) bool {
 	r := &e.run
 	if r.cut == nil {
-		r.cut = r.limits.tick(units)
+		r.cut = e.limits.Tick(units)
 	}
-	if n := len(w.Buf) - r.replied; n > portion && r.cut == nil {
+	if n := len(w.Buf) - r.replied; n > lualib.Portion && r.cut == nil {
 		r.replied = len(w.Buf)
-		r.cut = r.limits.charge(n)
+		r.cut = e.limits.Charge(n)
 	}
 	return r.cut != nil
 }
@@ -42,7 +44,7 @@ func (e *Engine) writeValue(w *resp.Writer, v lua.LValue, depth int) {
 	case lua.LString:
 		w.BulkString(string(v))
 	case lua.LNumber:
-		w.Int(truncate(float64(v)))
+		w.Int(lualib.Truncate(float64(v)))
 	case lua.LBool:
 		switch {
 		case e.run.proto == 3:
@@ -63,25 +65,17 @@ func (e *Engine) writeValue(w *resp.Writer, v lua.LValue, depth int) {
 	}
 }
 
-// truncate is C's conversion to long long as x86 does it.
-func truncate(f float64) int64 {
-	if math.IsNaN(f) || f >= 1<<63 || f < -1<<63 {
-		return math.MinInt64
-	}
-	return int64(f)
-}
-
 func (e *Engine) writeTable(w *resp.Writer, t *lua.LTable, depth int) {
-	if e.cutReply(w, nextWork) || e.writeTagged(w, t, depth) {
+	if e.cutReply(w, lualib.NextWork) || e.writeTagged(w, t, depth) {
 		return
 	}
 	n := 0
-	for element(t, n+1) != lua.LNil && !e.cutReply(w, 1) {
+	for lualib.Element(t, n+1) != lua.LNil && !e.cutReply(w, 1) {
 		n++
 	}
 	w.Array(n)
 	for i := 1; i <= n; i++ {
-		e.writeValue(w, element(t, i), depth)
+		e.writeValue(w, lualib.Element(t, i), depth)
 	}
 }
 
@@ -178,7 +172,8 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 	}
 }
 
-// place reads the position from the message of an error that left no room on the stack for the handler.
+// place reads the position from the message of an error that left no room on the stack for the
+// handler.
 func (f *failure) place(text string) {
 	for _, chunk := range []string{chunkName, libraryChunk} {
 		_, rest, found := strings.Cut(text, chunk+":")

@@ -14,8 +14,8 @@ import (
 // for. Nothing may assign to them, so that servers in one process share nothing.
 func constants() map[string]string {
 	return map[string]string{
-		"luaeval.errMemory":         "an error to compare with",
-		"luaeval.boundHoles":        "lowers a bound that gopher-lua keeps for the whole process, once",
+		"luaeval/limits.ErrMemory":  "an error to compare with",
+		"luaeval/lualib.boundHoles": "lowers a bound that gopher-lua keeps for the whole process, once",
 		"internal/config.ErrNoFile": "an error to compare with",
 		"internal/config.table":     "every directive; Parse reads it",
 		"command.redacted":          "what MONITOR shows instead of a password",

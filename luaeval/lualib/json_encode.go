@@ -1,4 +1,4 @@
-package luaeval
+package lualib
 
 import (
 	"math"
@@ -9,23 +9,23 @@ import (
 
 // jsonWriter writes JSON.
 type jsonWriter struct {
-	output
-	s     *jsonSettings
+	Output
+	s     *JSONSettings
 	slots int // of Lua's stack, as many as the original has in use
 }
 
 func (j *jsonLib) encode(l *lua.LState) int {
 	if l.GetTop() != 1 {
-		argError(l, 1, "encode", "expected 1 argument")
+		ArgError(l, 1, "encode", "expected 1 argument")
 	}
-	w := jsonWriter{output: output{e: j.e, l: l}, s: j.s, slots: 1}
+	w := jsonWriter{Output: Output{lib: j.lib, l: l}, s: j.s, slots: 1}
 	w.value(l.Get(1), 0)
 	w.push()
 	return 1
 }
 
 func (w *jsonWriter) fail(kind, reason string) {
-	raise(w.l, "Cannot serialise "+kind+": "+reason)
+	Raise(w.l, "Cannot serialise "+kind+": "+reason)
 }
 
 func (w *jsonWriter) value(v lua.LValue, depth int) {
@@ -41,11 +41,11 @@ func (w *jsonWriter) value(v lua.LValue, depth int) {
 		w.b = append(w.b, "null"...)
 	case *lua.LTable:
 		if depth++; depth > w.s.encodeDepth || w.slots+3 > maxUnpack {
-			raise(w.l, "Cannot serialise, excessive nesting ("+strconv.Itoa(depth)+")")
+			Raise(w.l, "Cannot serialise, excessive nesting ("+strconv.Itoa(depth)+")")
 		}
 		w.table(v, depth)
 	default:
-		if v == lua.LValue(w.e.null) {
+		if v == lua.LValue(w.lib.Null) {
 			w.b = append(w.b, "null"...)
 			return
 		}
@@ -56,7 +56,7 @@ func (w *jsonWriter) value(v lua.LValue, depth int) {
 func (w *jsonWriter) number(f float64) {
 	switch {
 	case f-f == 0:
-		w.b = appendG(w.b, f, w.s.precision)
+		w.b = AppendG(w.b, f, w.s.precision)
 	case w.s.encodeInvalid == asError:
 		w.fail("number", "must not be NaN or Inf")
 	case w.s.encodeInvalid == asNull:
@@ -64,7 +64,7 @@ func (w *jsonWriter) number(f float64) {
 	case math.IsNaN(f):
 		w.b = append(w.b, "nan"...)
 	default:
-		w.b = appendG(w.b, f, w.s.precision)
+		w.b = AppendG(w.b, f, w.s.precision)
 	}
 }
 
@@ -107,18 +107,19 @@ func (w *jsonWriter) table(t *lua.LTable, depth int) {
 	w.slots -= 2
 }
 
-// arrayLength is the largest index of a table whose keys are all positive integers, and 0 for any other. What settings
-// allow a few elements to become is paid for here: nothing else would stop 2^31 times null.
+// arrayLength is the largest index of a table whose keys are all positive integers, and 0 for any
+// other. What settings allow a few elements to become is paid for here: nothing else would stop
+// 2^31 times null.
 func (w *jsonWriter) arrayLength(t *lua.LTable) int {
 	largest, items := 0, 0
-	w.e.tick(w.l, nextWork)
+	w.lib.Tick(w.l, NextWork)
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
-		w.e.tick(w.l, 1)
+		w.lib.Tick(w.l, 1)
 		n, ok := k.(lua.LNumber)
-		if !ok || n < 1 || float64(n) != float64(toInt(float64(n))) {
+		if !ok || n < 1 || float64(n) != float64(ToInt(float64(n))) {
 			return 0
 		}
-		largest = max(largest, toInt(float64(n)))
+		largest = max(largest, ToInt(float64(n)))
 		items++
 	}
 	if w.s.sparseRatio > 0 && largest > items*w.s.sparseRatio && largest > w.s.sparseSafe {
@@ -129,7 +130,7 @@ func (w *jsonWriter) arrayLength(t *lua.LTable) int {
 	}
 	if largest-items > 1<<16 {
 		const hole = len("null,")
-		w.e.charge(w.l, hole*min(largest-items, math.MaxInt/hole))
+		w.lib.Charge(w.l, hole*min(largest-items, math.MaxInt/hole))
 	}
 	return largest
 }
@@ -137,9 +138,9 @@ func (w *jsonWriter) arrayLength(t *lua.LTable) int {
 // quote appends s as a string, in portions, for one byte may become six.
 func (w *jsonWriter) quote(s string) {
 	w.b = append(w.b, '"')
-	for len(s) > portion {
-		w.escape(s[:portion])
-		s = s[portion:]
+	for len(s) > Portion {
+		w.escape(s[:Portion])
+		s = s[Portion:]
 	}
 	w.escape(s)
 	w.b = append(w.b, '"')

@@ -1,4 +1,4 @@
-package luaeval
+package lualib
 
 import (
 	"strconv"
@@ -6,13 +6,15 @@ import (
 	"unicode/utf8"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
 // jsonReader reads JSON token by token. The names of tokens stand in cjson's error texts.
 type jsonReader struct {
-	e     *Engine
+	lib   *Lib
 	l     *lua.LState
-	set   *jsonSettings
+	set   *JSONSettings
 	s     string
 	i     int
 	depth int
@@ -26,11 +28,11 @@ type jsonReader struct {
 
 func (j *jsonLib) decode(l *lua.LState) int {
 	if l.GetTop() != 1 {
-		argError(l, 1, "decode", "expected 1 argument")
+		ArgError(l, 1, "decode", "expected 1 argument")
 	}
-	r := jsonReader{e: j.e, l: l, set: j.s, slots: 1, s: j.e.checkString(l, 1, "decode")}
+	r := jsonReader{lib: j.lib, l: l, set: j.s, slots: 1, s: j.lib.CheckString(l, 1, "decode")}
 	if len(r.s) >= 2 && (r.s[0] == 0 || r.s[1] == 0) {
-		raise(l, "JSON parser does not support UTF-16 or UTF-32")
+		Raise(l, "JSON parser does not support UTF-16 or UTF-32")
 	}
 	r.next()
 	v := r.element()
@@ -43,12 +45,12 @@ func (j *jsonLib) decode(l *lua.LState) int {
 }
 
 func (r *jsonReader) unexpected(want string) {
-	raise(r.l, "Expected "+want+" but found "+r.kind+" at character "+strconv.Itoa(r.at+1))
+	Raise(r.l, "Expected "+want+" but found "+r.kind+" at character "+strconv.Itoa(r.at+1))
 }
 
 // element makes the value that starts with the token read last.
 func (r *jsonReader) element() lua.LValue {
-	r.e.charge(r.l, elementBytes)
+	r.lib.Charge(r.l, ElementBytes)
 	switch r.kind {
 	case "T_STRING", "T_NUMBER", "T_BOOLEAN", "T_NULL":
 		return r.value
@@ -64,7 +66,7 @@ func (r *jsonReader) element() lua.LValue {
 // descend enters an array or object, which needs so many slots.
 func (r *jsonReader) descend(slots int) {
 	if r.depth++; r.depth > r.set.decodeDepth || r.slots+slots > maxUnpack {
-		raise(r.l, "Found too many nested data structures ("+strconv.Itoa(r.depth)+") at character "+strconv.Itoa(r.i))
+		Raise(r.l, "Found too many nested data structures ("+strconv.Itoa(r.depth)+") at character "+strconv.Itoa(r.i))
 	}
 }
 
@@ -99,17 +101,17 @@ func (r *jsonReader) object() lua.LValue {
 	return r.fields(t, from)
 }
 
-// mostHeld is how many elements are held before they are put into a table. A table that is made with the room it needs takes
-// a fraction of the time and memory of one that grows.
+// mostHeld is how many elements are held before they are put into a table. A table that is made
+// with the room it needs takes a fraction of the time and memory of one that grows.
 const mostHeld = 64
 
 // fields puts the pairs held from there on into t, which is made if it is nil.
 func (r *jsonReader) fields(t *lua.LTable, from int) *lua.LTable {
 	pairs := r.held[from:]
 	if t == nil {
-		t = r.e.newTable(r.l, 0, len(pairs)/2)
+		t = r.lib.NewTable(r.l, 0, len(pairs)/2)
 	} else {
-		r.e.charge(r.l, fieldBytes*len(pairs)/2)
+		r.lib.Charge(r.l, fieldBytes*len(pairs)/2)
 	}
 	for i := 0; i < len(pairs); i += 2 {
 		t.RawSet(pairs[i], pairs[i+1])
@@ -122,9 +124,9 @@ func (r *jsonReader) fields(t *lua.LTable, from int) *lua.LTable {
 func (r *jsonReader) elements(t *lua.LTable, n, from int) *lua.LTable {
 	values := r.held[from:]
 	if t == nil {
-		t = r.e.newTable(r.l, len(values), 0)
+		t = r.lib.NewTable(r.l, len(values), 0)
 	} else {
-		r.e.charge(r.l, elementBytes*len(values))
+		r.lib.Charge(r.l, ElementBytes*len(values))
 	}
 	for i, v := range values {
 		t.RawSetInt(n+i+1, v)
@@ -200,24 +202,25 @@ func (r *jsonReader) word() {
 		r.kind, r.value, r.i = "T_BOOLEAN", lua.LFalse, r.i+5
 		return
 	case strings.HasPrefix(rest, "null"):
-		r.kind, r.value, r.i = "T_NULL", r.e.null, r.i+4
+		r.kind, r.value, r.i = "T_NULL", r.lib.Null, r.i+4
 		return
 	}
 	if r.set.decodeInvalid == off && isInvalidNumber(r.s[r.i:]) {
 		r.kind = "invalid token"
-		if c := r.s[r.i]; c == '-' || isDigit(c) {
+		if c := r.s[r.i]; c == '-' || IsDigit(c) {
 			r.kind = "invalid number"
 		}
 		return
 	}
 	end := r.i
-	for end < len(r.s) && (isAlpha(r.s[end]) || isDigit(r.s[end]) || r.s[end] == '-' || r.s[end] == '+' || r.s[end] == '.') {
+	for end < len(r.s) && (IsAlpha(r.s[end]) || IsDigit(r.s[end]) || strings.IndexByte("-+.", r.s[end]) >= 0) {
 		end++
 	}
-	// As strtod, which takes the longest front that is a number; but no number of JSON begins with a point.
+	// As strtod, which takes the longest front that is a number; but no number of JSON begins with
+	// a point.
 	for k := end; k > r.i && r.s[r.i] != '.'; k-- {
-		r.e.tick(r.l, 1+(k-r.i)/bytesPerUnit)
-		if n, ok := parseNumber(r.s[r.i:k]); ok {
+		r.lib.Tick(r.l, 1+(k-r.i)/limits.BytesPerUnit)
+		if n, ok := ParseNumber(r.s[r.i:k]); ok {
 			r.i = k
 			r.kind, r.value = "T_NUMBER", lua.LNumber(n)
 			return
@@ -227,20 +230,20 @@ func (r *jsonReader) word() {
 		}
 	}
 	r.kind = "invalid token"
-	if c := r.s[r.i]; c == '-' || c == '+' || isDigit(c) {
+	if c := r.s[r.i]; c == '-' || c == '+' || IsDigit(c) {
 		r.kind = "invalid number"
 	}
 }
 
-// isInvalidNumber says whether s begins with something strtod takes for a number, and JSON does not (lua_cjson.c:
-// json_is_invalid_number).
+// isInvalidNumber says whether s begins with something strtod takes for a number, and JSON does not
+// (lua_cjson.c: json_is_invalid_number).
 func isInvalidNumber(s string) bool {
 	if s[0] == '+' {
 		return true
 	}
 	s = strings.TrimPrefix(s, "-")
 	if len(s) >= 2 && s[0] == '0' {
-		return s[1]|0x20 == 'x' || isDigit(s[1])
+		return s[1]|0x20 == 'x' || IsDigit(s[1])
 	}
 	return len(s) >= 3 && (strings.EqualFold(s[:3], "inf") || strings.EqualFold(s[:3], "nan"))
 }
@@ -266,7 +269,7 @@ func (r *jsonReader) text() {
 		return
 	}
 	r.kind = "T_STRING"
-	r.e.charge(r.l, len(b)+r.i-from)
+	r.lib.Charge(r.l, len(b)+r.i-from)
 	if b == nil {
 		r.value = lua.LString(strings.Clone(r.s[from:r.i]))
 	} else {

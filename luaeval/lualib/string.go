@@ -1,25 +1,28 @@
-package luaeval
+package lualib
 
 import (
 	"strconv"
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
-func (e *Engine) stringLib() *lua.LTable {
-	t := e.functions(map[string]lua.LGFunction{
-		"byte": e.strByte, "char": e.strChar, "dump": strDump, "find": e.strFind, "format": e.strFormat, "gmatch": e.strGmatch, "gsub": e.strGsub,
-		"len": e.strLen, "lower": e.strLower, "match": e.strMatch, "rep": e.strRep, "reverse": e.strReverse, "sub": e.strSub,
-		"upper": e.strUpper,
+func (lib *Lib) stringLib() *lua.LTable {
+	t := lib.Functions(map[string]lua.LGFunction{
+		"byte": lib.strByte, "char": lib.strChar, "dump": strDump, "find": lib.strFind,
+		"format": lib.strFormat, "gmatch": lib.strGmatch, "gsub": lib.strGsub, "len": lib.strLen,
+		"lower": lib.strLower, "match": lib.strMatch, "rep": lib.strRep, "reverse": lib.strReverse,
+		"sub": lib.strSub, "upper": lib.strUpper,
 	})
 	t.RawSetString("gfind", t.RawGetString("gmatch"))
-	meta := e.l.CreateTable(0, 16)
+	meta := lib.l.CreateTable(0, 16)
 	meta.RawSetString("__index", t)
 	// getmetatable("") gives a table that cannot be changed; the one in use is out of reach.
-	meta.RawSetString("__metatable", e.show(meta))
-	e.addArithmetic(meta)
-	e.l.SetMetatable(lua.LString(""), meta)
+	meta.RawSetString("__metatable", lib.Show(meta))
+	lib.addArithmetic(meta)
+	lib.l.SetMetatable(lua.LString(""), meta)
 	return t
 }
 
@@ -38,19 +41,19 @@ func span(n, i, j int) (from, to int) {
 	return i - 1, j
 }
 
-func (e *Engine) strSub(l *lua.LState) int {
-	s := e.checkString(l, 1, "sub")
-	from, to := span(len(s), e.checkInt(l, 2, "sub"), e.optInt(l, 3, -1, "sub"))
-	l.Push(e.piece(l, s, from, to))
+func (lib *Lib) strSub(l *lua.LState) int {
+	s := lib.CheckString(l, 1, "sub")
+	from, to := span(len(s), lib.CheckInt(l, 2, "sub"), lib.OptInt(l, 3, -1, "sub"))
+	l.Push(lib.piece(l, s, from, to))
 	return 1
 }
 
-func (e *Engine) strByte(l *lua.LState) int {
-	s := e.checkString(l, 1, "byte")
-	i := e.optInt(l, 2, 1, "byte")
-	from, to := span(len(s), i, e.optInt(l, 3, i, "byte"))
+func (lib *Lib) strByte(l *lua.LState) int {
+	s := lib.CheckString(l, 1, "byte")
+	i := lib.OptInt(l, 2, 1, "byte")
+	from, to := span(len(s), i, lib.OptInt(l, 3, i, "byte"))
 	if to-from >= maxUnpack {
-		raise(l, "string slice too long")
+		Raise(l, "string slice too long")
 	}
 	for _, c := range []byte(s[from:to]) {
 		l.Push(lua.LNumber(c))
@@ -58,12 +61,12 @@ func (e *Engine) strByte(l *lua.LState) int {
 	return to - from
 }
 
-func (e *Engine) strChar(l *lua.LState) int {
+func (lib *Lib) strChar(l *lua.LState) int {
 	b := make([]byte, l.GetTop())
 	for i := range b {
-		c := e.checkInt(l, i+1, "char")
+		c := lib.CheckInt(l, i+1, "char")
 		if c < 0 || c > 255 {
-			argError(l, i+1, "char", "invalid value")
+			ArgError(l, i+1, "char", "invalid value")
 		}
 		b[i] = byte(c)
 	}
@@ -74,36 +77,37 @@ func (e *Engine) strChar(l *lua.LState) int {
 // dumpHeader begins a binary chunk of Lua 5.1 on a 64-bit machine (lundump.c: luaU_header).
 const dumpHeader = "\x1bLuaQ\x00\x01\x04\x08\x04\x08\x00"
 
-// strDump is string.dump. It returns the header of a binary chunk and no code: loadstring refuses all binary chunks.
+// strDump is string.dump. It returns the header of a binary chunk and no code: loadstring refuses
+// all binary chunks.
 func strDump(l *lua.LState) int {
 	f, ok := l.Get(1).(*lua.LFunction)
 	if !ok {
-		typeError(l, 1, "dump", "function")
+		TypeError(l, 1, "dump", "function")
 	}
 	if f.IsG {
-		raise(l, "unable to dump given function")
+		Raise(l, "unable to dump given function")
 	}
 	l.Push(lua.LString(dumpHeader))
 	return 1
 }
 
-func (e *Engine) strLen(l *lua.LState) int {
-	l.Push(lua.LNumber(len(e.checkString(l, 1, "len"))))
+func (lib *Lib) strLen(l *lua.LState) int {
+	l.Push(lua.LNumber(len(lib.CheckString(l, 1, "len"))))
 	return 1
 }
 
-func (e *Engine) strLower(l *lua.LState) int {
-	return e.mapped(l, "lower", 'A', 'Z')
+func (lib *Lib) strLower(l *lua.LState) int {
+	return lib.mapped(l, "lower", 'A', 'Z')
 }
 
-func (e *Engine) strUpper(l *lua.LState) int {
-	return e.mapped(l, "upper", 'a', 'z')
+func (lib *Lib) strUpper(l *lua.LState) int {
+	return lib.mapped(l, "upper", 'a', 'z')
 }
 
 // mapped changes the case of the letters from..to.
-func (e *Engine) mapped(l *lua.LState, function string, from, to byte) int {
-	s := e.checkString(l, 1, function)
-	e.charge(l, len(s))
+func (lib *Lib) mapped(l *lua.LState, function string, from, to byte) int {
+	s := lib.CheckString(l, 1, function)
+	lib.Charge(l, len(s))
 	b := []byte(s)
 	for i, c := range b {
 		if c >= from && c <= to {
@@ -114,9 +118,9 @@ func (e *Engine) mapped(l *lua.LState, function string, from, to byte) int {
 	return 1
 }
 
-func (e *Engine) strReverse(l *lua.LState) int {
-	s := e.checkString(l, 1, "reverse")
-	e.charge(l, len(s))
+func (lib *Lib) strReverse(l *lua.LState) int {
+	s := lib.CheckString(l, 1, "reverse")
+	lib.Charge(l, len(s))
 	b := make([]byte, len(s))
 	for i := range len(s) {
 		b[len(s)-1-i] = s[i]
@@ -125,16 +129,16 @@ func (e *Engine) strReverse(l *lua.LState) int {
 	return 1
 }
 
-func (e *Engine) strRep(l *lua.LState) int {
-	s, n := e.checkString(l, 1, "rep"), e.checkInt(l, 2, "rep")
+func (lib *Lib) strRep(l *lua.LState) int {
+	s, n := lib.CheckString(l, 1, "rep"), lib.CheckInt(l, 2, "rep")
 	if n <= 0 || s == "" {
 		l.Push(lua.LString(""))
 		return 1
 	}
-	if int64(n) > e.o.MaxBulk/int64(len(s)) {
-		raise(l, errMemory.Error())
+	if int64(n) > lib.Limits.MaxBulk()/int64(len(s)) {
+		Raise(l, limits.ErrMemory.Error())
 	}
-	e.charge(l, n*len(s))
+	lib.Charge(l, n*len(s))
 	l.Push(lua.LString(strings.Repeat(s, n)))
 	return 1
 }
@@ -147,32 +151,32 @@ type verb struct {
 	kind             byte
 }
 
-func (e *Engine) strFormat(l *lua.LState) int {
-	format := e.checkString(l, 1, "format")
-	o := output{e: e, l: l}
+func (lib *Lib) strFormat(l *lua.LState) int {
+	format := lib.CheckString(l, 1, "format")
+	o := Output{lib: lib, l: l}
 	arg := 1
 	for i := 0; i < len(format); i++ {
 		if at := strings.IndexByte(format[i:], '%'); at < 0 {
-			o.text(format[i:])
+			o.Text(format[i:])
 			break
 		} else if at > 0 {
-			o.text(format[i : i+at])
+			o.Text(format[i : i+at])
 			i += at
 		}
 		i++
 		if i < len(format) && format[i] == '%' {
-			o.text("%")
+			o.Text("%")
 			continue
 		}
 		v, next := parseVerb(l, format, i)
 		i = next
 		if arg++; arg > l.GetTop() {
-			argError(l, arg, "format", "no value")
+			ArgError(l, arg, "format", "no value")
 		}
 		if s, ok := l.Get(arg).(lua.LString); ok {
 			o.expect(len(s))
 		}
-		o.b = e.appendVerb(l, o.b, v, arg)
+		o.b = lib.appendVerb(l, o.b, v, arg)
 		o.expect(0)
 	}
 	o.push()
@@ -188,13 +192,13 @@ func parseVerb(l *lua.LState, format string, i int) (verb, int) {
 	}
 	v.flags = format[from:i]
 	if len(v.flags) > 5 {
-		raise(l, "invalid format (repeated flags)")
+		Raise(l, "invalid format (repeated flags)")
 	}
 	number := func() int {
 		n, digits := 0, 0
-		for i < len(format) && isDigit(format[i]) {
+		for i < len(format) && IsDigit(format[i]) {
 			if digits++; digits > 2 {
-				raise(l, "invalid format (width or precision too long)")
+				Raise(l, "invalid format (width or precision too long)")
 			}
 			n = n*10 + int(format[i]-'0')
 			i++
@@ -214,11 +218,11 @@ func parseVerb(l *lua.LState, format string, i int) (verb, int) {
 
 func (v *verb) flag(c byte) bool { return strings.IndexByte(v.flags, c) >= 0 }
 
-func (e *Engine) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
+func (lib *Lib) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 	switch v.kind {
 	case 'c':
 		c := byte(0)
-		if n := e.checkInt(l, arg, "format"); n == int(int32(n)) {
+		if n := lib.CheckInt(l, arg, "format"); n == int(int32(n)) {
 			c = byte(n)
 		}
 		if c == 0 { // ends what it is printed into, blanks before it aside
@@ -226,17 +230,18 @@ func (e *Engine) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 		}
 		return v.pad(b, "", string([]byte{c}), false)
 	case 'd', 'i':
-		return v.integer(b, truncate(e.checkNumber(l, arg, "format")))
+		return v.integer(b, Truncate(lib.checkNumber(l, arg, "format")))
 	case 'u', 'o', 'x', 'X':
-		return v.unsigned(b, e.checkNumber(l, arg, "format"))
+		return v.unsigned(b, lib.checkNumber(l, arg, "format"))
 	case 'e', 'E', 'f', 'g', 'G':
-		return v.float(b, e.checkNumber(l, arg, "format"))
+		return v.float(b, lib.checkNumber(l, arg, "format"))
 	case 'q':
-		return appendQuoted(b, e.checkString(l, arg, "format"))
+		return appendQuoted(b, lib.CheckString(l, arg, "format"))
 	case 's':
-		checkAny(l, arg, "format")
-		s := e.checkString(l, arg, "format")
-		if end := strings.IndexByte(s, 0); end >= 0 && (v.has || len(s) < 100) { // what C prints; the others are taken as they are
+		CheckAny(l, arg, "format")
+		s := lib.CheckString(l, arg, "format")
+		// C prints a short string up to its first zero byte. Lua takes a long one as it is.
+		if end := strings.IndexByte(s, 0); end >= 0 && (v.has || len(s) < 100) {
 			s = s[:end]
 		}
 		if v.has && v.precision < len(s) {
@@ -248,7 +253,7 @@ func (e *Engine) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 	if v.kind != 0 {
 		kind = string([]byte{v.kind})
 	}
-	raise(l, "invalid option '%"+kind+"' to 'format'")
+	Raise(l, "invalid option '%"+kind+"' to 'format'")
 	return b
 }
 
@@ -301,9 +306,9 @@ func (v *verb) integer(b []byte, n int64) []byte {
 }
 
 func (v *verb) unsigned(b []byte, f float64) []byte {
-	n := uint64(truncate(f))
+	n := uint64(Truncate(f))
 	if f >= 1<<63 { // as x86 does it: what is too large becomes 0
-		n = uint64(truncate(f-1<<63)) ^ 1<<63
+		n = uint64(Truncate(f-1<<63)) ^ 1<<63
 	}
 	base, prefix := 10, ""
 	switch v.kind {
@@ -350,7 +355,7 @@ func (v *verb) float(b []byte, f float64) []byte {
 
 func formatG(f float64, precision int, keepZeros bool) string {
 	if !keepZeros {
-		return string(appendG(nil, f, precision))
+		return string(AppendG(nil, f, precision))
 	}
 	precision = max(precision, 1)
 	text := strconv.FormatFloat(f, 'e', precision-1, 64)

@@ -1,4 +1,4 @@
-package luaeval
+package lualib
 
 import (
 	"errors"
@@ -13,9 +13,10 @@ const (
 	capPosition   = -2
 )
 
-// matcher matches one Lua pattern. Backtracking takes exponential time for some patterns, so it counts steps.
+// matcher matches one Lua pattern. Backtracking takes exponential time for some patterns, so it
+// counts steps.
 type matcher struct {
-	e        *Engine
+	lib      *Lib
 	src, pat string
 	level    int
 	depth    int
@@ -34,7 +35,7 @@ func (m *matcher) fail(text string) int {
 // stepped counts a step and the bytes that it looked at.
 func (m *matcher) stepped(bytes int) bool {
 	if m.steps += 1 + bytes/bytesPerStep; m.steps >= stepsPerLook && m.err == nil {
-		m.err = m.e.run.limits.step(m.steps)
+		m.err = m.lib.Limits.Step(m.steps)
 		m.steps = 0
 	}
 	return m.err == nil
@@ -50,7 +51,8 @@ func (m *matcher) match(s, p int) int {
 	return end
 }
 
-// items goes through the pattern as long as there is one way on only; where there are more, match is called for each.
+// items goes through the pattern as long as there is one way on only; where there are more, match
+// is called for each.
 func (m *matcher) items(s, p int) int {
 	for m.stepped(0) {
 		if p == len(m.pat) {
@@ -76,7 +78,7 @@ func (m *matcher) items(s, p int) int {
 			s, p = m.balance(s, p+2), p+4
 		case c == '%' && behind == 'f':
 			s, p = m.frontier(s, p+2)
-		case c == '%' && isDigit(behind):
+		case c == '%' && IsDigit(behind):
 			s, p = m.back(s, behind), p+2
 		default:
 			var ended bool
@@ -103,8 +105,8 @@ func (m *matcher) frontier(s, p int) (at, rest int) {
 	return s, end
 }
 
-// item is a character or a class, as often as what stands behind it says: it returns where to go on, or, when everything
-// behind it has been tried as well, the end of the match.
+// item is a character or a class, as often as what stands behind it says: it returns where to go
+// on, or, when everything behind it has been tried as well, the end of the match.
 func (m *matcher) item(s, p int) (at, rest int, ended bool) {
 	end := m.classEnd(p)
 	if end < 0 || end-p > bytesPerStep && !m.stepped(end-p) {
@@ -316,19 +318,19 @@ func inClass(c, class byte) bool {
 	case 'c':
 		in = c < 32 || c == 127
 	case 'd':
-		in = isDigit(c)
+		in = IsDigit(c)
 	case 'l':
 		in = c >= 'a' && c <= 'z'
 	case 'p':
-		in = c > 32 && c < 127 && !isLetter(c) && !isDigit(c)
+		in = c > 32 && c < 127 && !isLetter(c) && !IsDigit(c)
 	case 's':
 		in = c == ' ' || c >= 9 && c <= 13
 	case 'u':
 		in = c >= 'A' && c <= 'Z'
 	case 'w':
-		in = isLetter(c) || isDigit(c)
+		in = isLetter(c) || IsDigit(c)
 	case 'x':
-		in = isDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f'
+		in = IsDigit(c) || c|0x20 >= 'a' && c|0x20 <= 'f'
 	case 'z':
 		in = c == 0
 	default:

@@ -1,4 +1,4 @@
-package luaeval
+package lualib
 
 import (
 	"math"
@@ -8,9 +8,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// parseNumber reads a number as C's strtod does, which is what Lua 5.1 takes: decimal, hexadecimal, inf and nan, with
-// spaces around.
-func parseNumber(s string) (float64, bool) {
+// parseNumber reads a number as C's strtod does, which is what Lua 5.1 takes: decimal, hexadecimal,
+// inf and nan, with spaces around.
+func ParseNumber(s string) (float64, bool) {
 	if end := strings.IndexByte(s, 0); end >= 0 { // there a string ends in C
 		s = s[:end]
 	}
@@ -29,7 +29,7 @@ func parseNumber(s string) (float64, bool) {
 		if !strings.ContainsAny(digits, "pP") {
 			digits += "p0"
 		}
-	} else if c := digits[0]; c != '.' && !isDigit(c) {
+	} else if c := digits[0]; c != '.' && !IsDigit(c) {
 		switch strings.ToLower(digits) {
 		case "inf", "infinity", "nan":
 		default:
@@ -59,7 +59,7 @@ func shortInt(s string) (int64, bool) {
 	}
 	var n int64
 	for ; i < len(s); i++ {
-		if !isDigit(s[i]) {
+		if !IsDigit(s[i]) {
 			return 0, false
 		}
 		n = n*10 + int64(s[i]-'0')
@@ -71,35 +71,35 @@ func shortInt(s string) (int64, bool) {
 }
 
 // toNumber converts as arithmetic does.
-func toNumber(v lua.LValue) (float64, bool) {
+func ToNumber(v lua.LValue) (float64, bool) {
 	switch v := v.(type) {
 	case lua.LNumber:
 		return float64(v), true
 	case lua.LString:
-		return parseNumber(string(v))
+		return ParseNumber(string(v))
 	}
 	return 0, false
 }
 
 // toText is the text of a string or number.
-func toText(v lua.LValue) (string, bool) {
+func ToText(v lua.LValue) (string, bool) {
 	switch v := v.(type) {
 	case lua.LString:
 		return string(v), true
 	case lua.LNumber:
-		return formatNumber(float64(v)), true
+		return FormatNumber(float64(v)), true
 	}
 	return "", false
 }
 
 // formatNumber prints as tostring and `..` do.
-func formatNumber(n float64) string {
+func FormatNumber(n float64) string {
 	var b [32]byte
-	return string(appendG(b[:0], n, 14))
+	return string(AppendG(b[:0], n, 14))
 }
 
 // appendExact prints so that the same number is read again.
-func appendExact(b []byte, n float64) []byte {
+func AppendExact(b []byte, n float64) []byte {
 	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
 		return strconv.AppendInt(b, int64(n), 10)
 	}
@@ -107,7 +107,7 @@ func appendExact(b []byte, n float64) []byte {
 }
 
 // appendG is C's %.<precision>g without flags.
-func appendG(b []byte, n float64, precision int) []byte {
+func AppendG(b []byte, n float64, precision int) []byte {
 	switch {
 	case math.IsNaN(n):
 		if math.Signbit(n) {
@@ -148,11 +148,25 @@ func trimZeros(b []byte, from int) []byte {
 	return b
 }
 
-// appendArg prints a number that is an argument of redis.call: integral ones that a double surely holds as integers, others by
-// %.17g (util.c: double2ll).
-func appendArg(b []byte, n float64) []byte {
+// appendArg prints a number that is an argument of redis.call: integral ones that a double surely
+// holds as integers, others by %.17g (util.c: double2ll).
+func AppendArg(b []byte, n float64) []byte {
 	if n == math.Trunc(n) && math.Abs(n) <= 1<<52 {
 		return strconv.AppendInt(b, int64(n), 10)
 	}
-	return appendG(b, n, 17)
+	return AppendG(b, n, 17)
+}
+
+// IsAlpha reports whether c is a letter or an underscore.
+func IsAlpha(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// IsDigit reports whether c is a decimal digit.
+func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
+
+// truncate is C's conversion to long long as x86 does it.
+func Truncate(f float64) int64 {
+	if math.IsNaN(f) || f >= 1<<63 || f < -1<<63 {
+		return math.MinInt64
+	}
+	return int64(f)
 }

@@ -1,28 +1,32 @@
-package luaeval
+package lualib
 
-import lua "github.com/yuin/gopher-lua"
+import (
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/limits"
+)
 
 // tableSort is table.sort(table [, less]) (ltablib.c: sort).
-func (e *Engine) tableSort(l *lua.LState) int {
+func (lib *Lib) tableSort(l *lua.LState) int {
 	t := checkTable(l, 1, "sort")
-	e.mayChange(l, t)
+	lib.mayChange(l, t)
 	if l.Get(2) != lua.LNil {
 		if _, ok := l.Get(2).(*lua.LFunction); !ok {
-			typeError(l, 2, "sort", "function")
+			TypeError(l, 2, "sort", "function")
 		}
 	}
-	c := e.enter(l)
-	s := sorter{e, l, t, l.Get(2)}
+	c := lib.Enter(l)
+	s := sorter{lib, l, t, l.Get(2)}
 	s.sort(1, border(t))
-	e.run.calls = c
+	lib.Calls = c
 	return 0
 }
 
-// sorter sorts the elements of a table where they are. It makes the comparisons and the swaps of Lua 5.1, in
-// their order. So equal elements come out as in Redis, and a comparison function that contradicts itself ends with
-// the same error.
+// sorter sorts the elements of a table where they are. It makes the comparisons and the swaps of
+// Lua 5.1, in their order. So equal elements come out as in Redis, and a comparison function that
+// contradicts itself ends with the same error.
 type sorter struct {
-	e    *Engine
+	lib  *Lib
 	l    *lua.LState
 	t    *lua.LTable
 	less lua.LValue // nil: as < has it
@@ -35,7 +39,7 @@ func (s *sorter) sort(low, high int) {
 		if high-low < 3 {
 			return
 		}
-		pivot := element(s.t, middle)
+		pivot := Element(s.t, middle)
 		s.swap(middle, high-1)
 		i := s.partition(low, high, pivot)
 		s.swap(high-1, i)
@@ -51,34 +55,34 @@ func (s *sorter) sort(low, high int) {
 
 // median orders the first, the middle and the last element, and returns the place of the middle.
 func (s *sorter) median(low, high int) int {
-	if s.before(element(s.t, high), element(s.t, low)) {
+	if s.before(Element(s.t, high), Element(s.t, low)) {
 		s.swap(low, high)
 	}
 	middle := (low + high) / 2
 	switch {
 	case high-low == 1:
-	case s.before(element(s.t, middle), element(s.t, low)):
+	case s.before(Element(s.t, middle), Element(s.t, low)):
 		s.swap(middle, low)
-	case s.before(element(s.t, high), element(s.t, middle)):
+	case s.before(Element(s.t, high), Element(s.t, middle)):
 		s.swap(middle, high)
 	}
 	return middle
 }
 
-// partition moves elements before the pivot to the front, and returns the place of the pivot. The pivot itself waits at
-// high-1.
+// partition moves elements before the pivot to the front, and returns the place of the pivot. The
+// pivot itself waits at high-1.
 func (s *sorter) partition(low, high int, pivot lua.LValue) int {
 	const invalid = "invalid order function for sorting"
 	i, j := low, high-1
 	for {
-		for i++; s.before(element(s.t, i), pivot); i++ {
+		for i++; s.before(Element(s.t, i), pivot); i++ {
 			if i > high {
-				raise(s.l, invalid)
+				Raise(s.l, invalid)
 			}
 		}
-		for j--; s.before(pivot, element(s.t, j)); j-- {
+		for j--; s.before(pivot, Element(s.t, j)); j-- {
 			if j < low {
-				raise(s.l, invalid)
+				Raise(s.l, invalid)
 			}
 		}
 		if j < i {
@@ -89,7 +93,7 @@ func (s *sorter) partition(low, high int, pivot lua.LValue) int {
 }
 
 func (s *sorter) swap(i, j int) {
-	a, b := element(s.t, i), element(s.t, j)
+	a, b := Element(s.t, i), Element(s.t, j)
 	s.t.RawSetInt(i, b)
 	s.t.RawSetInt(j, a)
 }
@@ -97,9 +101,9 @@ func (s *sorter) swap(i, j int) {
 func (s *sorter) before(a, b lua.LValue) bool {
 	units := 1
 	if text, ok := a.(lua.LString); ok {
-		units += len(text) / bytesPerUnit
+		units += len(text) / limits.BytesPerUnit
 	}
-	s.e.tick(s.l, units)
+	s.lib.Tick(s.l, units)
 	if s.less == lua.LNil {
 		s.check(a, b)
 		return s.l.LessThan(a, b)
@@ -113,8 +117,8 @@ func (s *sorter) before(a, b lua.LValue) bool {
 	return is
 }
 
-// check ends the sort for values without an order. Unlike that of an operator, this error has no line: the
-// comparison is not in the script.
+// check ends the sort for values without an order. Unlike that of an operator, this error has no
+// line: the comparison is not in the script.
 func (s *sorter) check(a, b lua.LValue) {
 	kind := a.Type()
 	switch {

@@ -1,4 +1,4 @@
-package luaeval
+package lualib
 
 import (
 	"math"
@@ -7,7 +7,7 @@ import (
 )
 
 // addArithmetic gives the strings' metatable the operators.
-func (e *Engine) addArithmetic(meta *lua.LTable) {
+func (lib *Lib) addArithmetic(meta *lua.LTable) {
 	for event, do := range map[string]func(a, b float64) float64{
 		"__add": func(a, b float64) float64 { return a + b },
 		"__sub": func(a, b float64) float64 { return a - b },
@@ -17,41 +17,41 @@ func (e *Engine) addArithmetic(meta *lua.LTable) {
 		"__pow": power,
 		"__unm": func(a, _ float64) float64 { return -a },
 	} {
-		meta.RawSetString(event, e.l.NewFunction(func(l *lua.LState) int {
+		meta.RawSetString(event, lib.l.NewFunction(func(l *lua.LState) int {
 			left, right := l.Get(1), l.Get(2)
 			if event == "__unm" {
 				right = left
 			}
-			return e.arithmetic(l, left, right, event, do)
+			return lib.arithmetic(l, left, right, event, do)
 		}))
 	}
 }
 
 // arithmetic is an operation on two values that may be strings or have metamethods.
-func (e *Engine) arithmetic(l *lua.LState, left, right lua.LValue, event string, do func(a, b float64) float64) int {
-	a, aok := e.number(l, left)
-	b, bok := e.number(l, right)
+func (lib *Lib) arithmetic(l *lua.LState, left, right lua.LValue, event string, do func(a, b float64) float64) int {
+	a, aok := lib.number(l, left)
+	b, bok := lib.number(l, right)
 	if aok && bok {
 		l.Push(lua.LNumber(do(a, b)))
 		return 1
 	}
-	if f := e.otherMeta(l, left, right, event); f != lua.LNil {
-		l.Push(e.callback(l, f, left, right))
+	if f := lib.otherMeta(l, left, right, event); f != lua.LNil {
+		l.Push(lib.callback(l, f, left, right))
 		return 1
 	}
 	bad := left
 	if aok {
 		bad = right
 	}
-	raise(l, "attempt to perform arithmetic on a "+bad.Type().String()+" value")
+	Raise(l, "attempt to perform arithmetic on a "+bad.Type().String()+" value")
 	return 0
 }
 
 // modulo is Lua 5.1's %. gopher-lua's own is more exact, and knows infinity.
 func modulo(a, b float64) float64 { return a - math.Floor(a/b)*b }
 
-// power is C's pow, whose results are the nearest numbers; Go's are not always. That matters for the powers scripts compute,
-// which are whole ones: they are multiplied with twice the digits.
+// power is C's pow, whose results are the nearest numbers; Go's are not always. That matters for
+// the powers scripts compute, which are whole ones: they are multiplied with twice the digits.
 func power(a, b float64) float64 {
 	const most = 64
 	if (a != a || b != b) && a != 1 && b != 0 {
@@ -82,8 +82,8 @@ func power(a, b float64) float64 {
 }
 
 // operator is one that gopher-lua has otherwise than Lua 5.1 in C.
-func (e *Engine) operator(event string, do func(a, b float64) float64) *lua.LFunction {
-	return e.l.NewFunction(func(l *lua.LState) int {
+func (lib *Lib) operator(event string, do func(a, b float64) float64) *lua.LFunction {
+	return lib.l.NewFunction(func(l *lua.LState) int {
 		left, right := l.Get(1), l.Get(2)
 		a, aok := left.(lua.LNumber)
 		b, bok := right.(lua.LNumber)
@@ -91,11 +91,11 @@ func (e *Engine) operator(event string, do func(a, b float64) float64) *lua.LFun
 			l.Push(lua.LNumber(do(float64(a), float64(b))))
 			return 1
 		}
-		return e.arithmetic(l, left, right, event, do)
+		return lib.arithmetic(l, left, right, event, do)
 	})
 }
 
-func (e *Engine) otherMeta(l *lua.LState, left, right lua.LValue, event string) lua.LValue {
+func (lib *Lib) otherMeta(l *lua.LState, left, right lua.LValue, event string) lua.LValue {
 	for _, v := range [2]lua.LValue{left, right} {
 		if v.Type() != lua.LTString {
 			if f := l.GetMetaField(v, event); f != lua.LNil {

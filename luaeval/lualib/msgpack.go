@@ -1,4 +1,4 @@
-package luaeval
+package lualib
 
 import (
 	"encoding/binary"
@@ -14,17 +14,17 @@ const (
 	maxUnpackDepth = 1000 // the original ends where Lua's C stack does
 )
 
-func (e *Engine) msgpackLib() *lua.LTable {
-	return e.functions(map[string]lua.LGFunction{
-		"pack": e.msgPack, "unpack": e.msgUnpack, "unpack_one": e.msgUnpackOne, "unpack_limit": e.msgUnpackLimit,
+func (lib *Lib) msgpackLib() *lua.LTable {
+	return lib.Functions(map[string]lua.LGFunction{
+		"pack": lib.msgPack, "unpack": lib.msgUnpack, "unpack_one": lib.msgUnpackOne, "unpack_limit": lib.msgUnpackLimit,
 	})
 }
 
-func (e *Engine) msgPack(l *lua.LState) int {
+func (lib *Lib) msgPack(l *lua.LState) int {
 	if l.GetTop() == 0 {
-		argError(l, 0, "pack", "MessagePack pack needs input.")
+		ArgError(l, 0, "pack", "MessagePack pack needs input.")
 	}
-	o := output{e: e, l: l}
+	o := Output{lib: lib, l: l}
 	for i := 1; i <= l.GetTop(); i++ {
 		o.pack(l.Get(i), 0)
 	}
@@ -33,7 +33,7 @@ func (e *Engine) msgPack(l *lua.LState) int {
 }
 
 // pack appends v in MessagePack.
-func (o *output) pack(v lua.LValue, depth int) {
+func (o *Output) pack(v lua.LValue, depth int) {
 	const head = 9 // bytes before a string, or of any number
 	switch v := v.(type) {
 	case lua.LString:
@@ -54,7 +54,7 @@ func (o *output) pack(v lua.LValue, depth int) {
 		return
 	case *lua.LTable:
 		if depth < maxPackDepth {
-			o.packTable(o.e.behind(v), depth+1)
+			o.packTable(o.lib.behind(v), depth+1)
 			return
 		}
 	}
@@ -62,7 +62,8 @@ func (o *output) pack(v lua.LValue, depth int) {
 	o.b = append(o.b, 0xc0)
 }
 
-// appendSize appends the head of a string, array or map; one8 is 0 where there is no form with one byte.
+// appendSize appends the head of a string, array or map; one8 is 0 where there is no form with one
+// byte.
 func appendSize(b []byte, n int, fix byte, below int, one8, two, four byte) []byte {
 	switch {
 	case n < below:
@@ -76,7 +77,7 @@ func appendSize(b []byte, n int, fix byte, below int, one8, two, four byte) []by
 }
 
 func appendPackedNumber(b []byte, f float64) []byte {
-	n := truncate(f)
+	n := Truncate(f)
 	big := binary.BigEndian
 	switch {
 	case float64(n) != f || n == math.MaxInt64:
@@ -104,18 +105,18 @@ func appendPackedNumber(b []byte, f float64) []byte {
 	return big.AppendUint64(append(b, 0xd3), uint64(n))
 }
 
-func (o *output) packTable(t *lua.LTable, depth int) {
-	o.e.tick(o.l, nextWork)
+func (o *Output) packTable(t *lua.LTable, depth int) {
+	o.lib.Tick(o.l, NextWork)
 	n, array := 0, true
 	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
-		o.e.tick(o.l, 1)
+		o.lib.Tick(o.l, 1)
 		n++
 		array = array && k == lua.LValue(lua.LNumber(n))
 	}
 	if array {
 		o.b = appendSize(o.b, n, 0x90, 16, 0, 0xdc, 0xdd)
 		for i := 1; i <= n; i++ {
-			o.pack(element(t, i), depth)
+			o.pack(Element(t, i), depth)
 		}
 		return
 	}
@@ -126,26 +127,26 @@ func (o *output) packTable(t *lua.LTable, depth int) {
 	}
 }
 
-func (e *Engine) msgUnpack(l *lua.LState) int { return e.unpackFrom(l, "unpack", 0, 0) }
+func (lib *Lib) msgUnpack(l *lua.LState) int { return lib.unpackFrom(l, "unpack", 0, 0) }
 
-func (e *Engine) msgUnpackOne(l *lua.LState) int {
-	return e.unpackFrom(l, "unpack_one", 1, e.optInt(l, 2, 0, "unpack_one"))
+func (lib *Lib) msgUnpackOne(l *lua.LState) int {
+	return lib.unpackFrom(l, "unpack_one", 1, lib.OptInt(l, 2, 0, "unpack_one"))
 }
 
-func (e *Engine) msgUnpackLimit(l *lua.LState) int {
-	limit := e.checkInt(l, 2, "unpack_limit")
-	return e.unpackFrom(l, "unpack_limit", limit, e.optInt(l, 3, 0, "unpack_limit"))
+func (lib *Lib) msgUnpackLimit(l *lua.LState) int {
+	limit := lib.CheckInt(l, 2, "unpack_limit")
+	return lib.unpackFrom(l, "unpack_limit", limit, lib.OptInt(l, 3, 0, "unpack_limit"))
 }
 
-// unpackFrom reads up to limit values from offset on, and returns where the next one is, -1 at the end, before them.
-// With neither limit nor offset it returns all, and nothing before.
-func (e *Engine) unpackFrom(l *lua.LState, function string, limit, offset int) int {
-	u := unpacker{e: e, l: l, s: e.checkString(l, 1, function), i: offset}
+// unpackFrom reads up to limit values from offset on, and returns where the next one is, -1 at the
+// end, before them. With neither limit nor offset it returns all, and nothing before.
+func (lib *Lib) unpackFrom(l *lua.LState, function string, limit, offset int) int {
+	u := unpacker{lib: lib, l: l, s: lib.CheckString(l, 1, function), i: offset}
 	switch {
 	case offset < 0 || limit < 0: // the text tells the length as the limit, and 32 bits of the offset
-		raise(l, fmt.Sprintf("Invalid request to unpack with offset of %d and limit of %d.", int32(offset), len(u.s)))
+		Raise(l, fmt.Sprintf("Invalid request to unpack with offset of %d and limit of %d.", int32(offset), len(u.s)))
 	case offset > len(u.s):
-		raise(l, fmt.Sprintf("Start offset %d greater than input length %d.", int32(offset), len(u.s)))
+		Raise(l, fmt.Sprintf("Start offset %d greater than input length %d.", int32(offset), len(u.s)))
 	}
 	all := limit == 0 && offset == 0
 	top := l.GetTop()
@@ -154,7 +155,7 @@ func (e *Engine) unpackFrom(l *lua.LState, function string, limit, offset int) i
 	}
 	for n := 1; u.i < len(u.s) && (all || n <= limit); n++ {
 		if n >= maxUnpack {
-			raise(l, "too many values")
+			Raise(l, "too many values")
 		}
 		l.Push(u.value(0))
 	}
@@ -169,15 +170,15 @@ func (e *Engine) unpackFrom(l *lua.LState, function string, limit, offset int) i
 }
 
 type unpacker struct {
-	e *Engine
-	l *lua.LState
-	s string
-	i int
+	lib *Lib
+	l   *lua.LState
+	s   string
+	i   int
 }
 
 func (u *unpacker) take(n int) string {
 	if n > len(u.s)-u.i {
-		raise(u.l, "Missing bytes in input.")
+		Raise(u.l, "Missing bytes in input.")
 	}
 	u.i += n
 	return u.s[u.i-n : u.i]
@@ -193,9 +194,9 @@ func (u *unpacker) uint(size int) uint64 {
 
 func (u *unpacker) value(depth int) lua.LValue {
 	if depth > maxUnpackDepth {
-		raise(u.l, "stack overflow (in function mp_decode_to_lua_type)")
+		Raise(u.l, "stack overflow (in function mp_decode_to_lua_type)")
 	}
-	u.e.charge(u.l, elementBytes)
+	u.lib.Charge(u.l, ElementBytes)
 	c := u.take(1)[0]
 	switch {
 	case c < 0x80:
@@ -231,13 +232,13 @@ func (u *unpacker) value(depth int) lua.LValue {
 	case 0xde, 0xdf:
 		return u.table(int(u.uint(2<<(c-0xde))), true, depth)
 	}
-	raise(u.l, "Bad data format in input.")
+	Raise(u.l, "Bad data format in input.")
 	return lua.LNil
 }
 
 func (u *unpacker) text(n int) lua.LValue {
 	s := u.take(n)
-	u.e.charge(u.l, n)
+	u.lib.Charge(u.l, n)
 	return lua.LString(strings.Clone(s))
 }
 
@@ -247,7 +248,7 @@ func (u *unpacker) table(n int, pairs bool, depth int) lua.LValue {
 	if pairs {
 		room, fields = 0, room
 	}
-	t := u.e.newTable(u.l, room, fields)
+	t := u.lib.NewTable(u.l, room, fields)
 	for i := 1; i <= n; i++ {
 		k := lua.LValue(lua.LNumber(i))
 		if pairs {

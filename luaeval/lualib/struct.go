@@ -1,4 +1,4 @@
-package luaeval
+package lualib
 
 import (
 	"encoding/binary"
@@ -10,8 +10,10 @@ import (
 )
 
 // structLib packs and unpacks binary structures (Roberto Ierusalimschy's struct, version 0.2).
-func (e *Engine) structLib() *lua.LTable {
-	return e.functions(map[string]lua.LGFunction{"pack": e.structPack, "unpack": e.structUnpack, "size": e.structSize})
+func (lib *Lib) structLib() *lua.LTable {
+	return lib.Functions(map[string]lua.LGFunction{
+		"pack": lib.structPack, "unpack": lib.structUnpack, "size": lib.structSize,
+	})
 }
 
 // layout reads a format letter by letter and keeps byte order and alignment.
@@ -26,9 +28,9 @@ type layout struct {
 
 func (y *layout) number(def int) int {
 	n, from := 0, y.i
-	for y.i < len(y.format) && isDigit(y.format[y.i]) {
+	for y.i < len(y.format) && IsDigit(y.format[y.i]) {
 		if n > (math.MaxInt32-9)/10 {
-			raise(y.l, "integral size overflow")
+			Raise(y.l, "integral size overflow")
 		}
 		n = n*10 + int(y.format[y.i]-'0')
 		y.i++
@@ -56,7 +58,7 @@ func (y *layout) next() (kind byte, size int) {
 		size = y.number(1)
 	case 'i', 'I':
 		if size = y.number(4); size > 32 {
-			raise(y.l, "integral size "+strconv.Itoa(size)+" is larger than limit of 32")
+			Raise(y.l, "integral size "+strconv.Itoa(size)+" is larger than limit of 32")
 		}
 	case 's', ' ':
 	case '>':
@@ -66,10 +68,10 @@ func (y *layout) next() (kind byte, size int) {
 	case '!':
 		y.align = y.number(8)
 		if y.align <= 0 || y.align&(y.align-1) != 0 {
-			raise(y.l, "alignment "+strconv.Itoa(y.align)+" is not a power of 2")
+			Raise(y.l, "alignment "+strconv.Itoa(y.align)+" is not a power of 2")
 		}
 	default:
-		argError(y.l, 1, y.function, "invalid format option '"+string([]byte{kind})+"'")
+		ArgError(y.l, 1, y.function, "invalid format option '"+string([]byte{kind})+"'")
 	}
 	return kind, size
 }
@@ -86,9 +88,9 @@ func (y *layout) padding(kind byte, size, at int) int {
 	return (a - at&(a-1)) & (a - 1)
 }
 
-func (e *Engine) structPack(l *lua.LState) int {
-	y := layout{l: l, format: e.checkString(l, 1, "pack"), function: "pack", align: 1}
-	o := output{e: e, l: l}
+func (lib *Lib) structPack(l *lua.LState) int {
+	y := layout{l: l, format: lib.CheckString(l, 1, "pack"), function: "pack", align: 1}
+	o := Output{lib: lib, l: l}
 	arg := 1
 	for y.i < len(y.format) {
 		kind, size := y.next()
@@ -97,23 +99,23 @@ func (e *Engine) structPack(l *lua.LState) int {
 		switch kind {
 		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I':
 			arg++
-			b = y.appendInt(b, e.checkNumber(l, arg, "pack"), size)
+			b = y.appendInt(b, lib.checkNumber(l, arg, "pack"), size)
 		case 'x':
 			b = append(b, 0)
 		case 'f':
 			arg++
-			b = y.appendBits(b, uint64(math.Float32bits(float32(e.checkNumber(l, arg, "pack")))), 4)
+			b = y.appendBits(b, uint64(math.Float32bits(float32(lib.checkNumber(l, arg, "pack")))), 4)
 		case 'd':
 			arg++
-			b = y.appendBits(b, math.Float64bits(e.checkNumber(l, arg, "pack")), 8)
+			b = y.appendBits(b, math.Float64bits(lib.checkNumber(l, arg, "pack")), 8)
 		case 'c', 's':
 			arg++
-			s := e.checkString(l, arg, "pack")
+			s := lib.CheckString(l, arg, "pack")
 			if size == 0 {
 				size = len(s)
 			}
 			if len(s) < size {
-				argError(l, arg+1, "pack", "string too short") // counted so by the original
+				ArgError(l, arg+1, "pack", "string too short") // counted so by the original
 			}
 			o.expect(size)
 			b = append(b, s[:size]...)
@@ -128,7 +130,7 @@ func (e *Engine) structPack(l *lua.LState) int {
 }
 
 func (y *layout) appendInt(b []byte, f float64, size int) []byte {
-	n := uint64(truncate(f))
+	n := uint64(Truncate(f))
 	if f >= 1<<63 && f < 1<<64 {
 		n = uint64(f)
 	}
@@ -153,12 +155,12 @@ func (y *layout) appendBits(b []byte, n uint64, size int) []byte {
 	return b
 }
 
-func (e *Engine) structUnpack(l *lua.LState) int {
-	y := layout{l: l, format: e.checkString(l, 1, "unpack"), function: "unpack", align: 1}
-	data := e.checkString(l, 2, "unpack")
-	at := e.optInt(l, 3, 1, "unpack") - 1
+func (lib *Lib) structUnpack(l *lua.LState) int {
+	y := layout{l: l, format: lib.CheckString(l, 1, "unpack"), function: "unpack", align: 1}
+	data := lib.CheckString(l, 2, "unpack")
+	at := lib.OptInt(l, 3, 1, "unpack") - 1
 	if at < 0 {
-		argError(l, 3, "unpack", "offset must be 1 or greater")
+		ArgError(l, 3, "unpack", "offset must be 1 or greater")
 	}
 	n := 0
 	last := lua.LValue(lua.LNil)
@@ -171,10 +173,10 @@ func (e *Engine) structUnpack(l *lua.LState) int {
 	}
 	for y.i < len(y.format) {
 		kind, size := y.next()
-		e.tick(l, 1)
+		lib.Tick(l, 1)
 		at += y.padding(kind, size, at)
 		if size > len(data) || at > len(data)-size {
-			argError(l, 2, "unpack", "data string too short")
+			ArgError(l, 2, "unpack", "data string too short")
 		}
 		switch kind {
 		case 'b', 'B', 'h', 'H', 'l', 'L', 'T', 'i', 'I':
@@ -188,19 +190,19 @@ func (e *Engine) structUnpack(l *lua.LState) int {
 				// The length is the number read before, which is not returned.
 				count, ok := last.(lua.LNumber)
 				if !ok {
-					raise(l, "format 'c0' needs a previous size")
+					Raise(l, "format 'c0' needs a previous size")
 				}
-				size, last, n = toInt(float64(count)), lua.LNil, n-1
+				size, last, n = ToInt(float64(count)), lua.LNil, n-1
 				if size < 0 || size > len(data)-at {
-					argError(l, 2, "unpack", "data string too short")
+					ArgError(l, 2, "unpack", "data string too short")
 				}
 			}
-			push(e.piece(l, data, at, at+size))
+			push(lib.piece(l, data, at, at+size))
 		case 's':
 			if size = strings.IndexByte(data[at:], 0) + 1; size == 0 {
-				raise(l, "unfinished string in data")
+				Raise(l, "unfinished string in data")
 			}
-			push(e.piece(l, data, at, at+size-1))
+			push(lib.piece(l, data, at, at+size-1))
 		}
 		at += size
 	}
@@ -232,17 +234,17 @@ func (y *layout) integer(data string, signed bool) lua.LNumber {
 	return lua.LNumber(int64(n))
 }
 
-func (e *Engine) structSize(l *lua.LState) int {
-	y := layout{l: l, format: e.checkString(l, 1, "size"), function: "size", align: 1}
+func (lib *Lib) structSize(l *lua.LState) int {
+	y := layout{l: l, format: lib.CheckString(l, 1, "size"), function: "size", align: 1}
 	total := 0
 	for y.i < len(y.format) {
-		e.tick(l, 1)
+		lib.Tick(l, 1)
 		kind, size := y.next()
 		if kind == 's' {
-			argError(l, 1, "size", "option 's' has no fixed size")
+			ArgError(l, 1, "size", "option 's' has no fixed size")
 		}
 		if kind == 'c' && size == 0 {
-			argError(l, 1, "size", "option 'c0' has no fixed size")
+			ArgError(l, 1, "size", "option 'c0' has no fixed size")
 		}
 		total += y.padding(kind, size, total) + size
 	}

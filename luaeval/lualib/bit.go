@@ -1,4 +1,4 @@
-package luaeval
+package lualib
 
 import (
 	"math"
@@ -10,23 +10,25 @@ import (
 )
 
 // bitLib is LuaBitOp: operations on 32 bits, results signed.
-func (e *Engine) bitLib() *lua.LTable {
+func (lib *Lib) bitLib() *lua.LTable {
 	fold := func(name string, do func(a, b uint32) uint32) lua.LGFunction {
 		return func(l *lua.LState) int {
-			v := e.bitArg(l, 1, name)
+			v := lib.bitArg(l, 1, name)
 			for i := 2; i <= l.GetTop(); i++ {
-				v = do(v, e.bitArg(l, i, name))
+				v = do(v, lib.bitArg(l, i, name))
 			}
 			return pushBits(l, v)
 		}
 	}
 	shift := func(name string, do func(v uint32, n int) uint32) lua.LGFunction {
-		return func(l *lua.LState) int { return pushBits(l, do(e.bitArg(l, 1, name), int(e.bitArg(l, 2, name)&31))) }
+		return func(l *lua.LState) int {
+			return pushBits(l, do(lib.bitArg(l, 1, name), int(lib.bitArg(l, 2, name)&31)))
+		}
 	}
 	one := func(name string, do func(v uint32) uint32) lua.LGFunction {
-		return func(l *lua.LState) int { return pushBits(l, do(e.bitArg(l, 1, name))) }
+		return func(l *lua.LState) int { return pushBits(l, do(lib.bitArg(l, 1, name))) }
 	}
-	return e.functions(map[string]lua.LGFunction{
+	return lib.Functions(map[string]lua.LGFunction{
 		"tobit":   one("tobit", func(v uint32) uint32 { return v }),
 		"bnot":    one("bnot", func(v uint32) uint32 { return ^v }),
 		"bswap":   one("bswap", bits.ReverseBytes32),
@@ -38,14 +40,15 @@ func (e *Engine) bitLib() *lua.LTable {
 		"arshift": shift("arshift", func(v uint32, n int) uint32 { return uint32(int32(v) >> n) }),
 		"rol":     shift("rol", func(v uint32, n int) uint32 { return bits.RotateLeft32(v, n) }),
 		"ror":     shift("ror", func(v uint32, n int) uint32 { return bits.RotateLeft32(v, -n) }),
-		"tohex":   e.bitToHex,
+		"tohex":   lib.bitToHex,
 	})
 }
 
-// bitArg makes an integer of a number as LuaBitOp does: added to 2^52 + 2^51, it stands in the low 32 bits of the sum, rounded to
-// even. Of a number that is too large for that, something else stands there.
-func (e *Engine) bitArg(l *lua.LState, n int, function string) uint32 {
-	return uint32(math.Float64bits(e.checkNumber(l, n, function) + (1<<52 + 1<<51)))
+// bitArg makes an integer of a number as LuaBitOp does: added to 2^52 + 2^51, it stands in the low
+// 32 bits of the sum, rounded to even. Of a number that is too large for that, something else
+// stands there.
+func (lib *Lib) bitArg(l *lua.LState, n int, function string) uint32 {
+	return uint32(math.Float64bits(lib.checkNumber(l, n, function) + (1<<52 + 1<<51)))
 }
 
 func pushBits(l *lua.LState, v uint32) int {
@@ -53,10 +56,10 @@ func pushBits(l *lua.LState, v uint32) int {
 	return 1
 }
 
-func (e *Engine) bitToHex(l *lua.LState) int {
-	v, n := e.bitArg(l, 1, "tohex"), 8
+func (lib *Lib) bitToHex(l *lua.LState) int {
+	v, n := lib.bitArg(l, 1, "tohex"), 8
 	if l.Get(2) != lua.LNil {
-		n = int(int32(e.bitArg(l, 2, "tohex")))
+		n = int(int32(lib.bitArg(l, 2, "tohex")))
 	}
 	upper := n < 0
 	if upper {

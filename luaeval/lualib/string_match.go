@@ -1,4 +1,4 @@
-package luaeval
+package lualib
 
 import (
 	"strings"
@@ -9,11 +9,11 @@ import (
 const patternSpecials = "^$*+?.([%-"
 
 // start prepares a matcher; anchored tells of a ^, which it removes.
-func (e *Engine) start(src, pat string) (m *matcher, anchored bool) {
+func (lib *Lib) start(src, pat string) (m *matcher, anchored bool) {
 	if strings.HasPrefix(pat, "^") {
-		return &matcher{e: e, src: src, pat: pat[1:]}, true
+		return &matcher{lib: lib, src: src, pat: pat[1:]}, true
 	}
-	return &matcher{e: e, src: src, pat: pat}, false
+	return &matcher{lib: lib, src: src, pat: pat}, false
 }
 
 // from matches at s and raises the matcher's errors.
@@ -21,7 +21,7 @@ func (m *matcher) from(l *lua.LState, s int) int {
 	m.level, m.depth = 0, 0
 	end := m.match(s, 0)
 	if m.err != nil {
-		raise(l, m.err.Error())
+		Raise(l, m.err.Error())
 	}
 	return end
 }
@@ -30,18 +30,18 @@ func (m *matcher) from(l *lua.LState, s int) int {
 func (m *matcher) capture(l *lua.LState, i, s, end int) lua.LValue {
 	if i >= m.level {
 		if i > 0 {
-			raise(l, "invalid capture index")
+			Raise(l, "invalid capture index")
 		}
-		return m.e.piece(l, m.src, s, end)
+		return m.lib.piece(l, m.src, s, end)
 	}
 	c := m.caps[i]
 	switch c.n {
 	case capPosition:
 		return lua.LNumber(c.from + 1)
 	case capUnfinished:
-		raise(l, "unfinished capture")
+		Raise(l, "unfinished capture")
 	}
-	return m.e.piece(l, m.src, c.from, c.from+c.n)
+	return m.lib.piece(l, m.src, c.from, c.from+c.n)
 }
 
 // captures pushes all, or the whole match if there are none and whole is set.
@@ -56,12 +56,12 @@ func (m *matcher) captures(l *lua.LState, s, end int, whole bool) int {
 	return n
 }
 
-func (e *Engine) strFind(l *lua.LState) int  { return e.find(l, "find", true) }
-func (e *Engine) strMatch(l *lua.LState) int { return e.find(l, "match", false) }
+func (lib *Lib) strFind(l *lua.LState) int  { return lib.find(l, "find", true) }
+func (lib *Lib) strMatch(l *lua.LState) int { return lib.find(l, "match", false) }
 
-func (e *Engine) find(l *lua.LState, function string, positions bool) int {
-	src, pat := e.checkString(l, 1, function), e.checkString(l, 2, function)
-	init := e.optInt(l, 3, 1, function)
+func (lib *Lib) find(l *lua.LState, function string, positions bool) int {
+	src, pat := lib.CheckString(l, 1, function), lib.CheckString(l, 2, function)
+	init := lib.OptInt(l, 3, 1, function)
 	if init < 0 {
 		init += len(src) + 1
 	}
@@ -76,7 +76,7 @@ func (e *Engine) find(l *lua.LState, function string, positions bool) int {
 		l.Push(lua.LNumber(init + at + len(pat)))
 		return 2
 	}
-	m, anchored := e.start(src, pat)
+	m, anchored := lib.start(src, pat)
 	for s := init; s <= len(src); s++ {
 		end := m.from(l, s)
 		if end >= 0 && positions {
@@ -95,11 +95,11 @@ func (e *Engine) find(l *lua.LState, function string, positions bool) int {
 	return 1
 }
 
-func (e *Engine) strGmatch(l *lua.LState) int {
-	src, pat := e.checkString(l, 1, "gmatch"), e.checkString(l, 2, "gmatch")
+func (lib *Lib) strGmatch(l *lua.LState) int {
+	src, pat := lib.CheckString(l, 1, "gmatch"), lib.CheckString(l, 2, "gmatch")
 	at := 0
 	// In gmatch a ^ is an ordinary character.
-	m := &matcher{e: e, src: src, pat: pat}
+	m := &matcher{lib: lib, src: src, pat: pat}
 	l.Push(l.NewFunction(func(l *lua.LState) int {
 		for ; at <= len(src); at++ {
 			s := at
@@ -118,17 +118,17 @@ func (e *Engine) strGmatch(l *lua.LState) int {
 	return 1
 }
 
-func (e *Engine) strGsub(l *lua.LState) int {
-	src, pat := e.checkString(l, 1, "gsub"), e.checkString(l, 2, "gsub")
+func (lib *Lib) strGsub(l *lua.LState) int {
+	src, pat := lib.CheckString(l, 1, "gsub"), lib.CheckString(l, 2, "gsub")
 	repl := l.Get(3)
 	switch repl.(type) {
 	case lua.LString, lua.LNumber, *lua.LTable, *lua.LFunction:
 	default:
-		argError(l, 3, "gsub", "string/function/table expected")
+		ArgError(l, 3, "gsub", "string/function/table expected")
 	}
-	most := e.optInt(l, 4, len(src)+1, "gsub")
-	m, anchored := e.start(src, pat)
-	o := output{e: e, l: l}
+	most := lib.OptInt(l, 4, len(src)+1, "gsub")
+	m, anchored := lib.start(src, pat)
+	o := Output{lib: lib, l: l}
 	s, n := 0, 0
 	for n < most {
 		end := m.from(l, s)
@@ -140,7 +140,7 @@ func (e *Engine) strGsub(l *lua.LState) int {
 		case end > s:
 			s = end
 		case s < len(src):
-			if o.b = append(o.b, src[s]); len(o.b)-o.counted > portion {
+			if o.b = append(o.b, src[s]); len(o.b)-o.counted > Portion {
 				o.expect(0)
 			}
 			s++
@@ -152,7 +152,7 @@ func (e *Engine) strGsub(l *lua.LState) int {
 		}
 	}
 	if s < len(src) {
-		o.text(src[s:])
+		o.Text(src[s:])
 	}
 	o.push()
 	l.Push(lua.LNumber(n))
@@ -160,55 +160,55 @@ func (e *Engine) strGsub(l *lua.LState) int {
 }
 
 // replace appends what stands for the match from s to end.
-func (o *output) replace(m *matcher, repl lua.LValue, s, end int) {
-	e, l := o.e, o.l
+func (o *Output) replace(m *matcher, repl lua.LValue, s, end int) {
+	lib, l := o.lib, o.l
 	var v lua.LValue
 	switch r := repl.(type) {
 	case *lua.LTable:
 		v = l.GetTable(r, m.capture(l, 0, s, end))
 	case *lua.LFunction:
-		c := e.enter(l)
+		c := lib.Enter(l)
 		l.Push(r)
 		l.Call(m.captures(l, s, end, true), 1)
-		e.run.calls = c
+		lib.Calls = c
 		v = l.Get(-1)
 		l.Pop(1)
 	default:
-		text, _ := toText(repl)
+		text, _ := ToText(repl)
 		o.template(m, text, s, end)
 		return
 	}
 	if !lua.LVAsBool(v) {
-		o.text(m.src[s:end])
+		o.Text(m.src[s:end])
 		return
 	}
-	text, ok := toText(v)
+	text, ok := ToText(v)
 	if !ok {
-		raise(l, "invalid replacement value (a "+v.Type().String()+")")
+		Raise(l, "invalid replacement value (a "+v.Type().String()+")")
 	}
-	o.text(text)
+	o.Text(text)
 }
 
-func (o *output) template(m *matcher, text string, s, end int) {
+func (o *Output) template(m *matcher, text string, s, end int) {
 	for {
 		at := strings.IndexByte(text, '%')
 		if at < 0 {
-			o.text(text)
+			o.Text(text)
 			return
 		}
-		o.text(text[:at])
+		o.Text(text[:at])
 		if text = text[at+1:]; text == "" {
-			o.text("\x00")
+			o.Text("\x00")
 			return
 		}
 		switch c := text[0]; {
-		case !isDigit(c):
-			o.text(text[:1])
+		case !IsDigit(c):
+			o.Text(text[:1])
 		case c == '0':
-			o.text(m.src[s:end])
+			o.Text(m.src[s:end])
 		default:
-			part, _ := toText(m.capture(o.l, int(c-'1'), s, end))
-			o.text(part)
+			part, _ := ToText(m.capture(o.l, int(c-'1'), s, end))
+			o.Text(part)
 		}
 		text = text[1:]
 	}

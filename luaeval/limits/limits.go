@@ -1,0 +1,199 @@
+package limits
+
+import (
+	"errors"
+	"runtime"
+	"runtime/metrics"
+	"time"
+)
+
+// loadLimit is how long the text of a library may run (function_lua.c: LOAD_TIMEOUT_MS).
+const loadLimit = 500 * time.Millisecond
+
+const (
+	instructionsPerLook = 64      // between two looks at the clock
+	workPerLook         = 4096    // units of work in library functions, see tick
+	BytesPerUnit        = 64      // a unit of work is an element of a table, or so many bytes
+	pollInterval        = 1000000 // nanoseconds between two polls
+)
+
+var ErrMemory = errors.New("not enough memory")
+
+// limits ends scripts that run on or grow. It is the context.Context of the state: gopher-lua asks
+// Done before every instruction, on the goroutine that runs the script, which makes Done the hook
+// that Redis sets by lua_sethook.
+//
+// Once over, it stays over: Done's channel is closed, so whatever pcall catches, the next
+// instruction fails again. Options are the bounds of a script, and what is asked while it runs.
+type Options struct {
+	Clock func() int64                  // a monotonic clock in nanoseconds
+	Poll  func(ran time.Duration) error // asked every millisecond; an error ends the script
+	Held  func() int64                  // bytes of the data set, which no script pays for
+
+	Budget   int64 // bytes a script may hold
+	MaxBulk  int64 // longest string a script may build, in bytes
+	MaxSteps int64 // steps of pattern matching in one script
+}
+
+type Limits struct {
+	o       Options
+	closed  chan struct{}
+	over    error
+	left    int // instructions until the next look
+	work    int // units of work until the next look
+	started int64
+	polled  int64
+	Loading bool // the text of a library runs, which others do not wait for
+	steps   int64
+	alloc   int64 // bytes counted since the heap was looked at
+	base    int64 // heap and data set when the script started
+	Heavy   bool  // it has taken a good part of the budget
+
+	collected int64 // bytes held after the last collection of this script
+	sample    []metrics.Sample
+}
+
+func (l *Limits) Init(o Options) {
+	l.o = o
+	l.closed = make(chan struct{})
+	close(l.closed)
+	l.sample = []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+}
+
+func (l *Limits) Begin() {
+	l.over, l.left, l.work, l.Heavy = nil, instructionsPerLook, workPerLook, false
+	l.steps, l.alloc, l.base, l.started, l.collected = 0, 0, -1, 0, 0
+}
+
+// Done is asked before each instruction. A nil channel lets it run.
+func (l *Limits) Done() <-chan struct{} {
+	if l.left--; l.left > 0 {
+		return nil
+	}
+	return l.look()
+}
+
+func (l *Limits) look() <-chan struct{} {
+	if l.over == nil {
+		l.left = instructionsPerLook
+		l.poll()
+	}
+	if l.over != nil {
+		l.left = 0
+		return l.closed
+	}
+	return nil
+}
+
+// tick counts n units of work. Every library function calls it, so that none runs long without a
+// look at the clock, with a context or without. The error is to be raised; pcall raises it again.
+func (l *Limits) Tick(n int) error {
+	if l.work -= n; l.work > 0 {
+		return nil
+	}
+	l.work = workPerLook
+	if l.look(); l.over != nil {
+		l.work = 0
+	}
+	return l.over
+}
+
+// poll looks at the clock, and every millisecond at everything else.
+func (l *Limits) poll() {
+	now := l.o.Clock()
+	if l.started == 0 {
+		l.started, l.polled = now, now
+		if l.base < 0 {
+			l.base = l.heap()
+		}
+		return
+	}
+	if now-l.polled < pollInterval {
+		return
+	}
+	l.polled = now
+	if l.over = l.ask(time.Duration(now - l.started)); l.over == nil {
+		l.weigh(0)
+	}
+}
+
+// ask returns why a script that ran so long has to end.
+func (l *Limits) ask(ran time.Duration) error {
+	switch {
+	case l.Loading && ran > loadLimit:
+		return errors.New("FUNCTION LOAD timeout")
+	case l.Loading || l.o.Poll == nil:
+		return nil
+	}
+	return l.o.Poll(ran)
+}
+
+// heap is the memory that is the script's to use: live or not yet collected, without the data set.
+func (l *Limits) heap() int64 {
+	metrics.Read(l.sample)
+	n := int64(l.sample[0].Value.Uint64())
+	if l.o.Held != nil {
+		n -= l.o.Held()
+	}
+	return n
+}
+
+// weigh compares the heap, with more bytes about to be taken, with the budget. What looks too much
+// may be garbage: only a collection tells. The next one waits until an eighth of the budget has
+// been taken since: a script that lives close below its budget would else collect at every look.
+func (l *Limits) weigh(more int64) {
+	l.alloc = 0
+	if l.base < 0 {
+		l.base = l.heap()
+	}
+	used := l.heap() - l.base + more
+	l.Heavy = l.Heavy || used > l.o.Budget/8
+	if used <= l.o.Budget || used <= l.collected+l.o.Budget/8 {
+		return
+	}
+	runtime.GC()
+	l.collected = l.heap() - l.base + more
+	if l.collected > l.o.Budget {
+		l.over = ErrMemory
+	}
+}
+
+// charge is called before n bytes are made in one step, which no instruction count would notice. It
+// ticks as well.
+func (l *Limits) Charge(n int) error {
+	if int64(n) > l.o.MaxBulk || int64(n) > l.o.Budget {
+		return ErrMemory
+	}
+	if l.alloc += int64(n); l.alloc > min(8<<20, l.o.Budget/8) && l.over == nil {
+		l.weigh(int64(n))
+	}
+	if l.over != nil {
+		l.work = 0
+	}
+	return l.Tick(1 + n/BytesPerUnit)
+}
+
+// step counts n steps of pattern matching.
+func (l *Limits) Step(n int) error {
+	l.steps += int64(n)
+	if l.steps > l.o.MaxSteps {
+		return errors.New("pattern too complex")
+	}
+	return l.Tick(n)
+}
+
+func (l *Limits) Err() error                  { return l.over }
+func (l *Limits) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (l *Limits) Value(any) any               { return nil }
+
+// Over returns why the script has to end, or nil.
+func (l *Limits) Over() error { return l.over }
+
+// MaxBulk is the length of the longest string that a script may build.
+func (l *Limits) MaxBulk() int64 { return l.o.MaxBulk }
+
+// Weigh notes the heap as it is before the script runs.
+func (l *Limits) Weigh() { l.base = l.heap() }
+
+// LookSoon makes the next instruction look at the clock.
+func (l *Limits) LookSoon() { l.left = 0 }

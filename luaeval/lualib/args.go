@@ -1,0 +1,106 @@
+package lualib
+
+import (
+	"strconv"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/limits"
+)
+
+// raise raises text with the position of the Lua code that called: none when what called is no Lua
+// code, as pcall is in `pcall(cjson.decode, "x")`.
+func Raise(l *lua.LState, text string) {
+	if !calledByLua(l) {
+		l.Error(lua.LString(text), 0)
+	}
+	l.RaiseError("%s", text)
+}
+
+func calledByLua(l *lua.LState) bool {
+	at, ok := l.GetStack(1)
+	if !ok {
+		return false
+	}
+	_, err := l.GetInfo("l", at, lua.LNil)
+	return err == nil && at.CurrentLine != -1
+}
+
+func ArgError(l *lua.LState, n int, function, text string) {
+	if !calledByLua(l) {
+		function = "?"
+	}
+	Raise(l, "bad argument #"+strconv.Itoa(n)+" to '"+function+"' ("+text+")")
+}
+
+func TypeError(l *lua.LState, n int, function, want string) {
+	got := "no value"
+	if n <= l.GetTop() {
+		got = l.Get(n).Type().String()
+	}
+	ArgError(l, n, function, want+" expected, got "+got)
+}
+
+func checkTable(l *lua.LState, n int, function string) *lua.LTable {
+	t, ok := l.Get(n).(*lua.LTable)
+	if !ok {
+		TypeError(l, n, function, "table")
+	}
+	return t
+}
+
+// checkString is argument n as a string. What a function does to a string takes about as long as
+// the string is, which is counted here for all of them.
+func (lib *Lib) CheckString(l *lua.LState, n int, function string) string {
+	v := l.Get(n)
+	if s, ok := v.(lua.LString); ok {
+		lib.Tick(l, 1+len(s)/limits.BytesPerUnit)
+		return string(s)
+	}
+	s, ok := ToText(v)
+	if !ok {
+		TypeError(l, n, function, "string")
+	}
+	return s
+}
+
+func (lib *Lib) checkNumber(l *lua.LState, n int, function string) float64 {
+	f, ok := lib.number(l, l.Get(n))
+	if !ok {
+		TypeError(l, n, function, "number")
+	}
+	return f
+}
+
+// number is toNumber, counted.
+func (lib *Lib) number(l *lua.LState, v lua.LValue) (float64, bool) {
+	if s, ok := v.(lua.LString); ok {
+		lib.Tick(l, 1+len(s)/limits.BytesPerUnit)
+	}
+	return ToNumber(v)
+}
+
+func (lib *Lib) CheckInt(l *lua.LState, n int, function string) int {
+	return ToInt(lib.checkNumber(l, n, function))
+}
+
+func (lib *Lib) OptInt(l *lua.LState, n, def int, function string) int {
+	if l.Get(n) == lua.LNil {
+		return def
+	}
+	return lib.CheckInt(l, n, function)
+}
+
+func CheckAny(l *lua.LState, n int, function string) lua.LValue {
+	if l.GetTop() < n {
+		ArgError(l, n, function, "value expected")
+	}
+	return l.Get(n)
+}
+
+func ToInt(f float64) int {
+	if f >= -1<<63 && f < 1<<63 {
+		return int(f)
+	}
+	return -1 << 63
+}

@@ -1,0 +1,250 @@
+package lualib
+
+import (
+	"strconv"
+	"strings"
+
+	lua "github.com/yuin/gopher-lua"
+)
+
+// maxCalls is how deep pcall, resume and callbacks of library functions nest (luaconf.h:
+// LUAI_MAXCCALLS).
+const maxCalls = 200
+
+// maxUnpack is how many values unpack returns (luaconf.h: LUAI_MAXCSTACK).
+const maxUnpack = 8000
+
+// Base returns the global functions, except those that have to know how scripts are run.
+func (lib *Lib) Base() map[string]*lua.LFunction {
+	list := map[string]*lua.LFunction{"next": lib.next}
+	for name, f := range map[string]lua.LGFunction{
+		"assert": lib.assert, "setmetatable": lib.setMetatable, "rawget": lib.rawGet, "rawset": lib.rawSet,
+		"rawequal": lib.gopher["_G.rawequal"], "pairs": lib.pairs, "ipairs": lib.ipairs, "select": lib.selectArgs,
+		"tonumber": lib.tonumber, "tostring": lib.toString, "type": lib.typeOf, "unpack": lib.unpack,
+		"collectgarbage": lib.collectGarbage, "gcinfo": lib.collectGarbage,
+	} {
+		list[name] = lib.l.NewFunction(f)
+	}
+	return list
+}
+
+func (lib *Lib) assert(l *lua.LState) int {
+	if lua.LVAsBool(CheckAny(l, 1, "assert")) {
+		return l.GetTop()
+	}
+	text := "assertion failed!"
+	if l.GetTop() > 1 && l.Get(2) != lua.LNil {
+		text = lib.CheckString(l, 2, "assert")
+	}
+	Raise(l, text)
+	return 0
+}
+
+// calls counts the library functions around the running code that call back: in all, and in this
+// coroutine, where they are in the way of yield. Of all, guards are pcalls.
+type Calls struct{ All, Here, Guards int }
+
+// enter counts one more and returns the count to restore, which whoever catches an error does too.
+func (lib *Lib) Enter(l *lua.LState) Calls {
+	c := lib.Calls
+	if c.All >= maxCalls {
+		Raise(l, "C stack overflow")
+	}
+	lib.Calls.All++
+	lib.Calls.Here++
+	return c
+}
+
+func (lib *Lib) setMetatable(l *lua.LState) int {
+	t := checkTable(l, 1, "setmetatable")
+	meta := l.Get(2)
+	if _, ok := meta.(*lua.LTable); !ok && (meta != lua.LNil || l.GetTop() < 2) {
+		ArgError(l, 2, "setmetatable", "nil or table expected")
+	}
+	lib.mayChange(l, t)
+	if l.GetMetaField(t, "__metatable") != lua.LNil {
+		Raise(l, "cannot change a protected metatable")
+	}
+	t.Metatable = meta
+	l.SetTop(1)
+	return 1
+}
+
+func (lib *Lib) rawGet(l *lua.LState) int {
+	t := checkTable(l, 1, "rawget")
+	l.Push(lib.behind(t).RawGet(CheckAny(l, 2, "rawget")))
+	return 1
+}
+
+func (lib *Lib) rawSet(l *lua.LState) int {
+	t := checkTable(l, 1, "rawset")
+	CheckAny(l, 2, "rawset")
+	CheckAny(l, 3, "rawset")
+	lib.mayChange(l, t)
+	l.RawSet(t, l.Get(2), l.Get(3))
+	l.SetTop(1)
+	return 1
+}
+
+// NextWork is what one step through a table costs at worst: behind what was deleted there may be
+// nothing for long.
+const NextWork = 256
+
+func (lib *Lib) nextPair(l *lua.LState) int {
+	units := 1
+	if l.Context() == nil { // else the instructions around it are counted
+		units = NextWork
+	}
+	lib.Tick(l, units)
+	k, v := lib.behind(checkTable(l, 1, "next")).Next(l.Get(2))
+	l.Push(k)
+	if k == lua.LNil {
+		return 1
+	}
+	l.Push(v)
+	return 2
+}
+
+func (lib *Lib) pairs(l *lua.LState) int {
+	t := checkTable(l, 1, "pairs")
+	l.Push(lib.next)
+	l.Push(t)
+	l.Push(lua.LNil)
+	return 3
+}
+
+func (lib *Lib) ipairs(l *lua.LState) int {
+	t := checkTable(l, 1, "ipairs")
+	l.Push(lib.element)
+	l.Push(t)
+	l.Push(lua.LNumber(0))
+	return 3
+}
+
+// nextElement is the iterator of ipairs.
+func nextElement(l *lua.LState) int {
+	t := checkTable(l, 1, "(for generator)")
+	i, _ := l.Get(2).(lua.LNumber)
+	v := Element(t, int(i)+1)
+	if v == lua.LNil {
+		return 0
+	}
+	l.Push(i + 1)
+	l.Push(v)
+	return 2
+}
+
+func (lib *Lib) selectArgs(l *lua.LState) int {
+	n := l.GetTop()
+	if s, ok := l.Get(1).(lua.LString); ok && s == "#" {
+		l.Push(lua.LNumber(n - 1))
+		return 1
+	}
+	i := lib.CheckInt(l, 1, "select")
+	switch {
+	case i < 0:
+		i = n + i
+	case i > n:
+		i = n
+	}
+	if i < 1 {
+		ArgError(l, 1, "select", "index out of range")
+	}
+	return n - i
+}
+
+func (lib *Lib) typeOf(l *lua.LState) int {
+	l.Push(lua.LString(CheckAny(l, 1, "type").Type().String()))
+	return 1
+}
+
+func (lib *Lib) toString(l *lua.LState) int {
+	v := CheckAny(l, 1, "tostring")
+	l.Push(lib.text(l, v))
+	return 1
+}
+
+func (lib *Lib) text(l *lua.LState, v lua.LValue) lua.LValue {
+	switch v := v.(type) {
+	case lua.LString:
+		return v
+	case lua.LNumber:
+		return lua.LString(FormatNumber(float64(v)))
+	}
+	if f, ok := l.GetMetaField(v, "__tostring").(*lua.LFunction); ok {
+		l.Push(f)
+		l.Push(v)
+		l.Call(1, 1)
+		out := l.Get(-1)
+		l.Pop(1)
+		return out
+	}
+	return lua.LString(v.String())
+}
+
+func (lib *Lib) tonumber(l *lua.LState) int {
+	base := lib.OptInt(l, 2, 10, "tonumber")
+	v := CheckAny(l, 1, "tonumber")
+	if base != 10 {
+		return numberInBase(l, lib.CheckString(l, 1, "tonumber"), base)
+	}
+	if n, ok := v.(lua.LNumber); ok {
+		l.Push(n)
+		return 1
+	}
+	if n, ok := lib.number(l, v); ok {
+		l.Push(lua.LNumber(n))
+		return 1
+	}
+	l.Push(lua.LNil)
+	return 1
+}
+
+func numberInBase(l *lua.LState, text string, base int) int {
+	if base < 2 || base > 36 {
+		ArgError(l, 2, "tonumber", "base out of range")
+	}
+	text = strings.ToLower(strings.Trim(text, " \t\n\v\f\r"))
+	digits := strings.TrimLeft(text, "-+")
+	if base == 16 {
+		digits = strings.TrimPrefix(digits, "0x")
+	}
+	n, err := strconv.ParseUint(digits, base, 64)
+	if err != nil && n == 0 || len(text)-len(strings.TrimLeft(text, "-+")) > 1 {
+		l.Push(lua.LNil)
+		return 1
+	}
+	if text[0] == '-' {
+		n = -n // strtoul wraps around
+	}
+	l.Push(lua.LNumber(n))
+	return 1
+}
+
+func (lib *Lib) unpack(l *lua.LState) int {
+	t := lib.behind(checkTable(l, 1, "unpack"))
+	i, j := lib.OptInt(l, 2, 1, "unpack"), 0
+	if l.Get(3) == lua.LNil {
+		j = border(t)
+	} else {
+		j = lib.CheckInt(l, 3, "unpack")
+	}
+	if i > j {
+		return 0
+	}
+	n := j - i + 1
+	if n <= 0 || n >= maxUnpack {
+		Raise(l, "too many results to unpack")
+	}
+	lib.Tick(l, n)
+	for ; i <= j; i++ {
+		l.Push(t.RawGet(lua.LNumber(i)))
+	}
+	return n
+}
+
+// collectGarbage pretends: the collector is the server's, and a script is not to start it.
+func (lib *Lib) collectGarbage(l *lua.LState) int {
+	l.Push(lua.LNumber(0))
+	return 1
+}

@@ -1,0 +1,129 @@
+package lualib
+
+import (
+	lua "github.com/yuin/gopher-lua"
+)
+
+// maxCoroutines bounds those of one script: a stack each that only the collector takes back.
+const maxCoroutines = 10000
+
+func (lib *Lib) coroutineLib() *lua.LTable {
+	return lib.Functions(map[string]lua.LGFunction{
+		"create": lib.thread, "wrap": lib.coWrap, "resume": lib.coResume, "yield": lib.coYield,
+		"status": coStatus, "running": coRunning,
+	})
+}
+
+// thread is coroutine.create by gopher-lua's function. A coroutine of a state with a context would
+// get a child context, which costs a goroutine and does not count instructions; it gets the same
+// one instead.
+func (lib *Lib) thread(l *lua.LState) int {
+	if _, ok := l.Get(1).(*lua.LFunction); !ok {
+		TypeError(l, 1, "create", "Lua function")
+	}
+	if lib.threads++; lib.threads > maxCoroutines {
+		Raise(l, "too many coroutines")
+	}
+	lib.Charge(l, 16<<10)
+	if l.Context() == nil {
+		return lib.gopher["coroutine.create"](l)
+	}
+	l.RemoveContext()
+	n := lib.gopher["coroutine.create"](l)
+	l.SetContext(lib.Limits)
+	l.Get(-1).(*lua.LState).SetContext(lib.Limits)
+	return n
+}
+
+// coWrap raises the errors of the coroutine anew where it was resumed: gopher-lua passes them on as
+// they are, without a position and without closing the variables there.
+func (lib *Lib) coWrap(l *lua.LState) int {
+	n := lib.thread(l)
+	th := l.Get(-1).(*lua.LState)
+	l.Pop(1)
+	l.Push(l.NewFunction(func(l *lua.LState) int {
+		l.Insert(th, 1)
+		got := lib.resume(l)
+		if l.Get(-got) == lua.LTrue {
+			return got - 1
+		}
+		v := l.Get(-1)
+		if text, ok := v.(lua.LString); ok {
+			Raise(l, string(text))
+		}
+		l.Error(v, 0)
+		return 0
+	}))
+	return n
+}
+
+func (lib *Lib) coResume(l *lua.LState) int {
+	if _, ok := l.Get(1).(*lua.LState); !ok {
+		ArgError(l, 1, "resume", "coroutine expected")
+	}
+	return lib.resume(l)
+}
+
+// resume resumes the coroutine that is the first argument and returns what coroutine.resume does.
+func (lib *Lib) resume(l *lua.LState) int {
+	th := l.Get(1).(*lua.LState)
+	if status := statusOf(l, th); status != "suspended" {
+		l.Push(lua.LFalse)
+		l.Push(lua.LString("cannot resume " + status + " coroutine"))
+		return 2
+	}
+	c, running := lib.Enter(l), l.G.CurrentThread
+	lib.Calls.Here = 0
+	n := lib.gopher["coroutine.resume"](l)
+	lib.Calls = c
+	l.G.CurrentThread = running
+	if over := lib.Limits.Over(); over != nil {
+		Raise(l, over.Error())
+	}
+	if n > 1 && l.Get(-n) == lua.LFalse {
+		if text, ok := l.Get(-1).(lua.LString); ok {
+			l.Pop(1)
+			l.Push(lua.LString(lib.SayAsLua(string(text))))
+		}
+	}
+	return n
+}
+
+func statusOf(l, th *lua.LState) string {
+	switch {
+	case th.Dead:
+		return "dead"
+	case l.G.CurrentThread == th:
+		return "running"
+	case th.Parent != nil:
+		return "normal"
+	}
+	return "suspended"
+}
+
+func coStatus(l *lua.LState) int {
+	th, ok := l.Get(1).(*lua.LState)
+	if !ok {
+		ArgError(l, 1, "status", "coroutine expected")
+	}
+	l.Push(lua.LString(statusOf(l, th)))
+	return 1
+}
+
+func coRunning(l *lua.LState) int {
+	if l.G.CurrentThread == l.G.MainThread {
+		l.Push(lua.LNil)
+		return 1
+	}
+	l.Push(l.G.CurrentThread)
+	return 1
+}
+
+// coYield is refused inside a callback of a library function, whose Go frames cannot be left and
+// entered again.
+func (lib *Lib) coYield(l *lua.LState) int {
+	if l.Parent == nil || lib.Calls.Here > 0 {
+		l.Error(lua.LString("attempt to yield across metamethod/C-call boundary"), 0)
+	}
+	return -1
+}

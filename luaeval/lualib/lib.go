@@ -1,0 +1,91 @@
+package lualib
+
+import (
+	"sync"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/limits"
+)
+
+// Lib is the library of one Lua state.
+type Lib struct {
+	// Limits counts the work of the functions. It is also the context of the states that have one.
+	Limits *limits.Limits
+	Calls  Calls
+	Null   *lua.LUserData // cjson.null
+
+	// Globals is the environment of all functions.
+	Globals *lua.LTable
+
+	l        *lua.LState               // functions are made on it
+	gopher   map[string]lua.LGFunction // gopher-lua's own functions that ours call
+	real     map[*lua.LTable]*lua.LTable
+	readOnly *lua.LFunction
+	next     *lua.LFunction
+	element  *lua.LFunction // the iterator of ipairs
+	words    []vmError
+	threads  int
+	math     *lua.LTable // gopher-lua's
+	random   uint64      // state of math.random
+}
+
+// LargestHole bounds the memory of one assignment: `t[n] = 1` makes an array of n elements below
+// this index, and an entry of a map above. gopher-lua keeps the bound in a variable of its package;
+// all engines agree on the value.
+const LargestHole = 1 << 20
+
+var boundHoles = sync.OnceFunc(func() { lua.MaxArrayIndex = LargestHole })
+
+// New returns the library of the state l.
+func New(l *lua.LState, bounds *limits.Limits, seedOfRandom uint32) *Lib {
+	boundHoles()
+	lib := &Lib{Limits: bounds, l: l, gopher: map[string]lua.LGFunction{}, real: map[*lua.LTable]*lua.LTable{}}
+	lib.SeedRandom(seedOfRandom)
+	lib.borrow(lua.OpenBase, "_G", "rawequal")
+	lib.borrow(lua.OpenCoroutine, lua.CoroutineLibName, "create", "resume")
+	lib.math = lib.borrow(lua.OpenMath, lua.MathLibName)
+	// gopher-lua has registered its libraries in tables that scripts never see.
+	lib.Globals = l.CreateTable(0, 8)
+	l.G.Global, l.Env = lib.Globals, lib.Globals
+	l.G.Registry = l.CreateTable(0, 0)
+	lib.Null = l.NewUserData()
+	lib.readOnly = l.NewFunction(func(l *lua.LState) int {
+		Raise(l, ReadOnlyText)
+		return 0
+	})
+	lib.next, lib.element = l.NewFunction(lib.nextPair), l.NewFunction(nextElement)
+	return lib
+}
+
+// Begin forgets what the script before has counted.
+func (lib *Lib) Begin() { lib.Calls, lib.threads = Calls{}, 0 }
+
+// Tables returns the libraries that scripts see, by name.
+func (lib *Lib) Tables(json *JSONSettings) map[string]*lua.LTable {
+	return map[string]*lua.LTable{
+		"bit": lib.bitLib(), "cjson": lib.JSON(json), "cmsgpack": lib.msgpackLib(), "coroutine": lib.coroutineLib(),
+		"math": lib.mathLib(lib.math), "string": lib.stringLib(), "struct": lib.structLib(), "table": lib.tableLib(),
+	}
+}
+
+// borrow opens one of gopher-lua's libraries and remembers functions of it by `library.name`.
+func (lib *Lib) borrow(open lua.LGFunction, library string, names ...string) *lua.LTable {
+	lib.l.Push(lib.l.NewFunction(open))
+	lib.l.Call(0, 1)
+	t := lib.l.Get(-1).(*lua.LTable)
+	lib.l.SetTop(0)
+	for _, name := range names {
+		lib.gopher[library+"."+name] = t.RawGetString(name).(*lua.LFunction).GFunction
+	}
+	return t
+}
+
+// Functions returns a table of functions.
+func (lib *Lib) Functions(list map[string]lua.LGFunction) *lua.LTable {
+	t := lib.l.CreateTable(0, len(list))
+	for name, f := range list {
+		t.RawSetString(name, lib.l.NewFunction(f))
+	}
+	return t
+}

@@ -1,0 +1,186 @@
+package lualib
+
+import (
+	"math"
+
+	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/luaeval/limits"
+)
+
+func (lib *Lib) tableLib() *lua.LTable {
+	return lib.Functions(map[string]lua.LGFunction{
+		"concat": lib.tableConcat, "insert": lib.tableInsert, "remove": lib.tableRemove, "sort": lib.tableSort,
+		"getn": lib.tableGetN, "maxn": lib.tableMaxN, "setn": lib.tableSetN,
+		"foreach": lib.tableForeach, "foreachi": lib.tableForeachI,
+	})
+}
+
+func (lib *Lib) tableConcat(l *lua.LState) int {
+	t := lib.behind(checkTable(l, 1, "concat"))
+	sep := ""
+	if l.Get(2) != lua.LNil {
+		sep = lib.CheckString(l, 2, "concat")
+	}
+	i, j := lib.OptInt(l, 3, 1, "concat"), 0
+	if l.Get(4) == lua.LNil {
+		j = border(t)
+	} else {
+		j = lib.CheckInt(l, 4, "concat")
+	}
+	o := Output{lib: lib, l: l}
+	for ; i <= j; i++ {
+		v := t.RawGet(lua.LNumber(i))
+		text, ok := ToText(v)
+		if !ok {
+			Raise(l, "invalid value ("+v.Type().String()+") at index "+FormatNumber(float64(i))+" in table for 'concat'")
+		}
+		o.Text(text)
+		if i < j {
+			o.Text(sep)
+		}
+	}
+	o.push()
+	return 1
+}
+
+func (lib *Lib) tableInsert(l *lua.LState) int {
+	t := checkTable(l, 1, "insert")
+	lib.mayChange(l, t)
+	n := border(t)
+	lib.Tick(l, 1+n/limits.BytesPerUnit)
+	switch l.GetTop() {
+	case 2:
+		t.RawSetInt(n+1, l.Get(2))
+	case 3:
+		lib.insertAt(l, t, lib.CheckInt(l, 2, "insert"), n, l.Get(3))
+	default:
+		Raise(l, "wrong number of arguments to 'insert'")
+	}
+	return 0
+}
+
+func (lib *Lib) tableRemove(l *lua.LState) int {
+	t := checkTable(l, 1, "remove")
+	lib.mayChange(l, t)
+	n := border(t)
+	lib.Tick(l, 1+n/limits.BytesPerUnit)
+	pos := lib.OptInt(l, 2, n, "remove")
+	switch {
+	case pos < 1 || pos > n:
+		return 0
+	case n < LargestHole:
+		l.Push(t.Remove(pos))
+		return 1
+	}
+	l.Push(Element(t, pos))
+	for ; pos < n; pos++ {
+		lib.Tick(l, 1)
+		t.RawSetInt(pos, Element(t, pos+1))
+	}
+	t.RawSetInt(n, lua.LNil)
+	return 1
+}
+
+// insertAt moves the elements behind position at, of n, up by one.
+func (lib *Lib) insertAt(l *lua.LState, t *lua.LTable, at, n int, v lua.LValue) {
+	if at < LargestHole && n+1 < LargestHole {
+		lib.Charge(l, ElementBytes*max(at-n, 0))
+		t.Insert(at, v)
+		return
+	}
+	for ; n >= max(at, 1); n-- {
+		lib.Tick(l, 1)
+		t.RawSetInt(n+1, Element(t, n))
+	}
+	t.RawSet(lua.LNumber(at), v)
+}
+
+// border is #t. What stands at LargestHole or behind it is not in the table's array, and gopher-lua
+// does not count it.
+func border(t *lua.LTable) int {
+	n := t.Len()
+	if n < LargestHole-1 || Element(t, n+1) == lua.LNil {
+		return n
+	}
+	past := 2 * n
+	for Element(t, past) != lua.LNil {
+		n, past = past, 2*past
+	}
+	for past-n > 1 {
+		if middle := (n + past) / 2; Element(t, middle) == lua.LNil {
+			past = middle
+		} else {
+			n = middle
+		}
+	}
+	return n
+}
+
+// element is t[i].
+func Element(t *lua.LTable, i int) lua.LValue {
+	if i < LargestHole {
+		return t.RawGetInt(i)
+	}
+	return t.RawGet(lua.LNumber(i))
+}
+
+func (lib *Lib) tableGetN(l *lua.LState) int {
+	l.Push(lua.LNumber(border(lib.behind(checkTable(l, 1, "getn")))))
+	return 1
+}
+
+func (lib *Lib) tableMaxN(l *lua.LState) int {
+	largest := 0.0
+	lib.behind(checkTable(l, 1, "maxn")).ForEach(func(k, _ lua.LValue) {
+		lib.Tick(l, 1)
+		if n, ok := k.(lua.LNumber); ok {
+			largest = math.Max(largest, float64(n))
+		}
+	})
+	l.Push(lua.LNumber(largest))
+	return 1
+}
+
+func (lib *Lib) tableSetN(l *lua.LState) int {
+	Raise(l, "'setn' is obsolete")
+	return 0
+}
+
+func (lib *Lib) tableForeach(l *lua.LState) int {
+	t, f := lib.behind(checkTable(l, 1, "foreach")), l.Get(2)
+	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
+		lib.Tick(l, NextWork)
+		if out := lib.callback(l, f, k, v); out != lua.LNil {
+			l.Push(out)
+			return 1
+		}
+	}
+	return 0
+}
+
+func (lib *Lib) tableForeachI(l *lua.LState) int {
+	t, f := lib.behind(checkTable(l, 1, "foreachi")), l.Get(2)
+	for i, n := 1, border(t); i <= n; i++ {
+		lib.Tick(l, 1)
+		if out := lib.callback(l, f, lua.LNumber(i), Element(t, i)); out != lua.LNil {
+			l.Push(out)
+			return 1
+		}
+	}
+	return 0
+}
+
+// callback calls f, given by a script, for one value.
+func (lib *Lib) callback(l *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
+	c := lib.Enter(l)
+	l.Push(f)
+	for _, v := range args {
+		l.Push(v)
+	}
+	l.Call(len(args), 1)
+	lib.Calls = c
+	out := l.Get(-1)
+	l.Pop(1)
+	return out
+}

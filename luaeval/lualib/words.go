@@ -1,0 +1,63 @@
+package lualib
+
+import "regexp"
+
+// LongestError bounds the texts that are looked through: a script may raise one as long as memory.
+const LongestError = 16 << 10
+
+// sayAsLua replaces gopher-lua's words for an error by Lua's. See named for the variables at fault.
+func (lib *Lib) SayAsLua(text string) string {
+	if len(text) > LongestError {
+		return text
+	}
+	if lib.words == nil {
+		lib.words = vmErrors()
+	}
+	for _, m := range lib.words {
+		if m.found.MatchString(text) {
+			return m.found.ReplaceAllString(text, m.say)
+		}
+	}
+	return text
+}
+
+// vmErrors are gopher-lua's words for what Lua says otherwise.
+type vmError struct {
+	found *regexp.Regexp
+	say   string
+}
+
+func vmErrors() []vmError {
+	list := []struct{ found, say string }{
+		{`attempt to index a non-table object\((\w+)\) with key '(?s:.*)'$`, "attempt to index a $1 value"},
+		{`attempt to call a non-function object$`, "attempt to call a nil value"},
+		{`cannot perform concat operation between (?:string|number) and (\w+)$`, "attempt to concatenate a $1 value"},
+		{`cannot perform concat operation between (\w+) and \w+$`, "attempt to concatenate a $1 value"},
+		{`cannot perform \w+ operation between number and (\w+)$`, "attempt to perform arithmetic on a $1 value"},
+		{`cannot perform \w+ operation between (\w+) and \w+$`, "attempt to perform arithmetic on a $1 value"},
+		{`__unm undefined$`, "attempt to perform arithmetic on a nil value"},
+		{`__len undefined$`, "attempt to get length of a nil value"},
+		{`attempt to compare nil with nil$`, "attempt to compare two nil values"},
+		{`attempt to compare table with table$`, "attempt to compare two table values"},
+		{`attempt to compare boolean with boolean$`, "attempt to compare two boolean values"},
+		{`attempt to compare function with function$`, "attempt to compare two function values"},
+		{`registry overflow$`, "stack overflow"},
+		{`^ bad argument #(\d+) to \(anonymous\) \((.*) expected, got nil\)$`,
+			"bad argument #$1 to '?' ($2 expected, got no value)"},
+		{`^ bad argument #(\d+) to \(anonymous\) \((.*)\)$`, "bad argument #$1 to '?' ($2)"},
+		{`bad argument #(\d+) to (?:[\w\x00]*\.)?([\w?]+) \((.*) expected, got nil\)$`,
+			"bad argument #$1 to '$2' ($3 expected, got no value)"},
+		{`bad argument #(\d+) to (?:[\w\x00]*\.)?([\w?]+) \((.*)\)$`, "bad argument #$1 to '$2' ($3)"},
+	}
+	words := make([]vmError, len(list))
+	for i, w := range list {
+		words[i] = vmError{regexp.MustCompile(w.found), w.say}
+	}
+	return words
+}
+
+// ForgetWords gives back the memory of the first call of SayAsLua.
+func (lib *Lib) ForgetWords() { lib.words = nil }
+
+// KnowsWords reports whether SayAsLua holds memory.
+func (lib *Lib) KnowsWords() bool { return lib.words != nil }
