@@ -1,6 +1,6 @@
 #!/bin/bash
-# 1. The lock was taken, but the reply is lost. The client tries again and is told that somebody
-# has the lock: itself. Nobody works, and nobody gets the lock until the lease is over.
+# 1. The server gives the lock, but the reply is lost. The client tries again and learns that
+# somebody holds the lock: itself. Nobody works, and nobody gets the lock until the lease is over.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -11,14 +11,14 @@ lab FAULT ADD lost CMD SET KEY 'lock:*' NTH 1 ACTION DROP-REPLY
 worker-1 SET lock:order token-1 NX PX 30000
 worker-1 gets '(closed)'
 
-# It connects again and asks again, as client libraries do by themselves.
+# The client connects and tries again, as client libraries do by themselves.
 client worker-1
 worker-1 SET lock:order token-1 NX PX 30000
 worker-1 gets '(nil)'
 worker-2 SET lock:order token-2 NX PX 30000
 worker-2 gets '(nil)'
 
-# What helps: look whose it is. The token is of this attempt, so the lock is held.
+# What helps: compare the token. It belongs to this attempt, so the client holds the lock.
 worker-1 GET lock:order
 worker-1 gets token-1
 worker-1 EVAL "$unlock" 1 lock:order token-1

@@ -1,14 +1,14 @@
 #!/bin/bash
 # 2. The reply comes later than the client's timeout, and the client sends the command again
-# (redisson#7367). It is an unlock of a lock that is held twice, and counts down twice: the
-# client believes to hold the lock, and another one gets it.
+# (redisson#7367). The command unlocks a lock that is held twice, and counts down twice. The client
+# believes that it holds the lock, and another client gets it.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
 client worker-1-again
 client worker-2
 
-# A lock that counts, as Redisson's: a hash of one field, its holder.
+# A lock that counts, like Redisson's: a hash with one field, its holder.
 lock="if redis.call('exists', KEYS[1]) == 1 and redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return redis.call('pttl', KEYS[1]) end
 redis.call('hincrby', KEYS[1], ARGV[1], 1) redis.call('pexpire', KEYS[1], 30000) return false"
 unlock="if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return false end
@@ -24,20 +24,20 @@ worker-1 EVAL "$unlock" 1 lock:order worker-1
 lab CLOCK ADVANCE 3000
 worker-1 waits
 
-# The timeout of 3000 ms is over. The same again, on another connection:
+# The timeout of 3000 ms is over. The client sends the same again on another connection:
 worker-1-again EVAL "$unlock" 1 lock:order worker-1
 worker-1-again gets 1
 lab CLOCK ADVANCE 1000
 worker-1 gets 0
 logged 1 '"event":"late".*"outcome":"reply late"'
 
-# One unlock of two, and the lock is somebody else's.
+# The client released one of two holds, and another client got the lock.
 worker-2 EVAL "$lock" 1 lock:order worker-2
 worker-2 gets '(nil)'
 worker-2 EVAL "$unlock" 1 lock:order worker-2
 worker-2 gets 1
 
-# What helps: a latch for each request, that keeps the first answer.
+# What helps: a latch for each request, which keeps the first reply.
 latched="local answer = redis.call('get', KEYS[2])
 if answer then return tonumber(answer) end
 if redis.call('hexists', KEYS[1], ARGV[1]) == 0 then return false end

@@ -1,5 +1,5 @@
 #!/bin/bash
-# 3. SETNX, then EXPIRE, and the client dies between the two: a lock for ever.
+# 3. SETNX, then EXPIRE, and the client dies between them: a lock for ever.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1

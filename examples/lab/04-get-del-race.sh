@@ -1,6 +1,6 @@
 #!/bin/bash
-# 4. GET says that the lock is mine, and DEL deletes it, but between the two the lease ends and
-# somebody else takes the lock. DEL takes that one away, and a third client comes in.
+# 4. GET returns the client's own token, then DEL deletes the lock. Between them the lease ends and
+# another client takes the lock. DEL removes that lock, and a third client gets in.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -26,8 +26,7 @@ worker-3 SET lock:order token-3 NX PX 30000
 worker-3 gets OK
 # Now worker-2 and worker-3 both hold it.
 
-# What helps: to compare and to delete in one step, by a script or by WATCH. Both meet the
-# same delay.
+# What helps: compare and delete in one step, by a script or by WATCH. Both meet the same delay.
 lab FAULT CLEAR
 lab FAULT ADD slow CMD EVAL CLIENT worker-3 ACTION HOLD
 worker-3 EVAL "$unlock" 1 lock:order token-3

@@ -1,9 +1,9 @@
 #!/bin/bash
-# 5. One of five masters crashes and comes back with nothing. Two clients have a majority.
+# 5. One of five masters crashes and loses its keys. Two clients have a majority.
 . "$(dirname "$0")/redlock.sh"
 start --masters 5
 
-# Client a gets three masters: two could not be reached.
+# Client a gets three masters. It cannot reach the other two.
 lab MASTER 4 LISTEN OFF
 lab MASTER 5 LISTEN OFF
 connect a
@@ -16,8 +16,8 @@ connect b
 acquire b 3
 # Both hold the lock: a on 1, 2, 3, and b on 3, 4, 5.
 
-# What helps: a master that has crashed stays away for longer than any lease lasts. The same
-# again, after all leases are over:
+# What helps: a crashed master stays away for longer than the longest lease. The same again, after
+# all leases are over:
 lab ALL CLOCK ADVANCE 10001
 lab MASTER 4 LISTEN OFF
 lab MASTER 5 LISTEN OFF
@@ -31,7 +31,7 @@ connect b
 acquire b 2
 release b
 
-# When it is back, nobody holds anything.
+# When the master is back, nobody holds the lock.
 lab ALL CLOCK ADVANCE 10001
 connect b
 acquire b 5

@@ -1,7 +1,6 @@
 #!/bin/bash
-# 7. The master dies before its replica has the lock, and the replica takes over. Replication
-# is no part of this server: here are two masters that know nothing of each other, which is
-# what a replica looks like that nothing has reached yet. Clients see no difference.
+# 7. The master dies before its replica has the lock, and the replica takes over. This server has no
+# replication: two independent masters look to clients like a master and a replica without data.
 . "$(dirname "$0")/lab.sh"
 start --masters 2
 via=2
@@ -10,7 +9,7 @@ client worker-1
 worker-1 SET lock:order token-1 NX PX 30000
 worker-1 gets OK
 
-# Who asks first how many replicas have it, is told: none.
+# A client that asks how many replicas have the lock gets 0.
 worker-1 WAIT 1 100
 lab ALL CLOCK ADVANCE 100
 worker-1 gets 0
@@ -18,7 +17,7 @@ worker-1 gets 0
 lab MASTER 1 CRASH DOWN 60000
 worker-1 gets '(reset)'
 
-# The failover: clients are sent to the second.
+# The failover: clients now use the second master.
 client worker-2 2
 worker-2 SET lock:order token-2 NX PX 30000
 worker-2 gets OK

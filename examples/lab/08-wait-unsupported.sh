@@ -1,6 +1,6 @@
 #!/bin/bash
-# 8. A client that wants replicas to have its lock meets a server without WAIT, or one whose
-# replicas do not answer. The lab cannot make WAIT count replicas: there are none here.
+# 8. A client wants its lock on replicas. It meets a server without WAIT, or a server whose replicas
+# do not answer. The lab cannot make WAIT count replicas: there are none here.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -12,7 +12,7 @@ worker-1 gets OK
 worker-1 WAIT 1 1000
 worker-1 gets "ERR unknown command 'WAIT', with args beginning with: '1' '1000' "
 
-# Without an answer it is not known whether the lock is safe, so it is given back.
+# Without an answer the client does not know whether the lock is safe, so it gives it back.
 worker-1 EVAL "$unlock" 1 lock:order token-1
 worker-1 gets 1
 

@@ -1,6 +1,6 @@
 #!/bin/bash
-# 9. The clock of one of five masters jumps ahead. Its lease is over early, and two clients
-# have a majority.
+# 9. The clock of one of five masters jumps ahead. Its lease ends early, and two clients have a
+# majority.
 . "$(dirname "$0")/redlock.sh"
 start --masters 5
 

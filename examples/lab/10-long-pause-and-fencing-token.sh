@@ -1,6 +1,6 @@
 #!/bin/bash
-# 10. The holder stands still, for longer than its lease, and then goes on as if nothing had
-# been. First without, then with a fencing token.
+# 10. The holder pauses for longer than its lease, and then goes on as if nothing had happened.
+# First without a fencing token, then with one.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -21,10 +21,10 @@ lab HOLD RELEASE pause
 worker-1 gets OK
 worker-2 GET stock
 worker-2 gets 'by worker-1'
-# Lost: what worker-2 wrote, while it held the lock.
+# The value of worker-2 is lost. worker-2 wrote it while it held the lock.
 
-# What helps: a number that grows with every holder, and a store that refuses smaller ones
-# than it has seen.
+# What helps: a number that grows with every holder, and a store that refuses a number lower than
+# one it has seen.
 lab FAULT CLEAR
 lab CLOCK ADVANCE 30001
 script="local seen = tonumber(redis.call('hget', KEYS[1], 'fence') or 0)

@@ -1,6 +1,6 @@
 #!/bin/bash
-# 11. The last millisecond. A lease of 3000 ms that is renewed or given back at its very end:
-# the holder has it while PTTL is 0, and has lost it one millisecond later.
+# 11. The last millisecond. A lease of 3000 ms is renewed or released at its very end. The holder
+# has it while PTTL is 0, and has lost it one millisecond later.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -24,7 +24,7 @@ worker-2 gets '(nil)'
 worker-1 EVAL "$renew" 1 lock:order token-1 3000
 worker-1 gets 1
 
-# One that comes a millisecond later is not, and the lock may be somebody else's.
+# One millisecond later the renewal is too late, and another client may hold the lock.
 lab CLOCK ADVANCE 3001
 lab gets 1
 worker-2 SET lock:order token-2 NX PX 3000

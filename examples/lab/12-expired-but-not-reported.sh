@@ -1,6 +1,7 @@
 #!/bin/bash
-# 12. The lease is over, but nobody has looked at the key yet, so there is no expired event:
-# who waits for that event, waits. Redis removes keys by samples; here it can be switched off.
+# 12. The lease is over, but nobody has looked at the key yet. So there is no expired event, and a
+# client that waits for it keeps waiting. Redis removes expired keys by samples. Here that can be
+# switched off.
 . "$(dirname "$0")/lab.sh"
 start --enable-debug-command yes --notify-keyspace-events Ex
 client worker-1
@@ -19,13 +20,13 @@ worker-1 DBSIZE
 worker-1 gets 1
 watcher waits
 
-# A look is enough.
+# One look at the key is enough.
 worker-1 TTL lock:order
 worker-1 gets -2
 watcher gets '[message __keyevent@0__:expired lock:order]'
 
-# Without that switch, every key goes at its millisecond, and the event is sent before
-# ADVANCE replies.
+# With active expiry on, every key goes at its millisecond, and the event is sent before ADVANCE
+# replies.
 worker-1 DEBUG SET-ACTIVE-EXPIRE 1
 worker-1 gets OK
 worker-1 SET lock:order token-1 NX PX 1000

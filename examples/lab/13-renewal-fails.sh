@@ -1,6 +1,6 @@
 #!/bin/bash
-# 13. The watchdog renews a lease of 30 seconds every 10, and three renewals fail. Then the
-# connection is back: the renewal says 0, and the holder has to stop.
+# 13. The watchdog renews a lease of 30 seconds every 10 seconds, and three renewals fail. Then the
+# connection is back. The renewal returns 0, and the holder must stop.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1

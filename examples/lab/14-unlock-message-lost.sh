@@ -1,6 +1,6 @@
 #!/bin/bash
-# 14. Who waits for a lock, waits for the message that says it is free, and that message never
-# comes, or comes late. The lock is free, and nobody takes it.
+# 14. A waiter waits for the message that the lock is free. That message never comes, or comes late.
+# The lock is free, and nobody takes it.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -22,19 +22,19 @@ lab FAULT ADD deaf CMD MESSAGE KEY 'free:*' TIMES 1 ACTION SKIP-PUSH
 worker-1 EVAL "$script" 1 lock:order token-1
 worker-1 gets 1
 
-# The pong comes first: there was no message before it.
+# PONG comes first: there was no message before it.
 worker-2-ear PING
 worker-2-ear gets '[pong ]'
 worker-2 EXISTS lock:order
 worker-2 gets 0
 logged 1 '"event":"deaf".*"outcome":"push skipped"'
 
-# What helps: never to wait for longer than the lease that was seen.
+# What helps: never wait for longer than the lease that the client saw.
 lab CLOCK ADVANCE 30000
 worker-2 SET lock:order token-2 NX PX 30000
 worker-2 gets OK
 
-# Late is another case: five seconds in which somebody else is quicker.
+# A late message is another case: for five seconds another client can be faster.
 lab FAULT ADD slow CMD MESSAGE KEY 'free:*' TIMES 1 ACTION DELAY-PUSH 5000
 worker-2 EVAL "$script" 1 lock:order token-2
 worker-2 gets 1

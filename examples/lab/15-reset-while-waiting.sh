@@ -1,6 +1,6 @@
 #!/bin/bash
-# 15. The connection is reset while its client waits in BLPOP or for a message. A signal that
-# was taken from the list for a client which is gone, is lost to everybody.
+# 15. A connection is reset while its client waits in BLPOP or for a message. A signal that the
+# server took from the list for this client is lost to everybody.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -17,16 +17,16 @@ waiter-1 gets '(reset)'
 waiter-2 waits
 worker-1 LLEN signal:order
 worker-1 gets 0
-# The lock is free, the signal is gone, waiter-2 waits for ever.
+# The lock is free, the signal is gone, and waiter-2 waits for ever.
 
-# What helps: a waiter that waits with an end, and then looks itself.
+# What helps: a waiter that waits with a timeout, and then tries for the lock itself.
 waiter-2 leaves
 client waiter-2
 waiter-2 BLPOP signal:order 30
 lab CLOCK ADVANCE 30000
 waiter-2 gets '(nil)'
 
-# All connections at once, nothing else lost: waiters and subscribers have to begin anew.
+# All connections end at once, and nothing else is lost: waiters and subscribers must start again.
 client waiter-3
 waiter-2 BLPOP signal:order 0
 waiter-3 SUBSCRIBE free:lock:order

@@ -1,6 +1,6 @@
 #!/bin/bash
-# 17. One master of the majority answers, but so late that the lease on the others is almost
-# over. A client that counts votes and not the time believes to hold the lock
+# 17. One master of the majority replies, but so late that the lease on the other masters is almost
+# over. A client that counts votes but not the time believes that it holds the lock
 # (RedLock.net#78).
 . "$(dirname "$0")/redlock.sh"
 start --masters 5
@@ -20,8 +20,8 @@ a.2 gets OK
 a.3 waits
 lab ALL CLOCK ADVANCE 9950
 a.3 gets OK
-# Three votes of five, 50 ms of lease left, and less than nothing without the drift that
-# Redlock takes off: 10000 - 9950 - 102.
+# Three votes of five and 50 ms of lease. Redlock subtracts the drift, and less than nothing is
+# left: 10000 - 9950 - 102.
 a.1 PTTL lock:order
 a.1 gets 50
 
@@ -29,6 +29,6 @@ lab ALL CLOCK ADVANCE 51
 lab MASTER 3 FAULT CLEAR
 connect b
 acquire b 4
-# Whoever has not looked at the time, is now one of two holders.
+# A client that does not look at the time is now one of two holders.
 
 the_end

@@ -1,6 +1,6 @@
 #!/bin/bash
-# 18. Two clients see different halves of the network. Who reaches a majority, may work; who
-# does not, must not.
+# 18. Two clients see different halves of the network. A client with a majority may work. A client
+# without one must not.
 . "$(dirname "$0")/redlock.sh"
 start --masters 5
 connect a
@@ -25,14 +25,14 @@ for m in 4 5; do
 	a.$m waits
 	b.$m gets OK
 done
-# Three for a, two for b: b gives back what it got.
+# Three for a, two for b: b gives back its votes.
 for m in 4 5; do
 	b.$m EVAL "$unlock" 1 lock:order token-b
 	b.$m gets 1
 done
 
-# The network heals, and the kernel delivers what was under way: b's old requests find a's
-# lock on 1, 2, 3; a's find nobody's on 4 and 5.
+# The network heals, and the kernel delivers old requests. Those of b find a's lock on 1, 2 and 3.
+# Those of a find no lock on 4 and 5.
 for m in 1 2 3; do
 	lab MASTER $m PARTITION CLIENT b OFF
 	b.$m gets '(nil)'

@@ -1,6 +1,6 @@
 #!/bin/bash
-# 19. Masters that refuse connections: with two of five Redlock goes on, with three it must
-# not, and gives back what it has.
+# 19. Masters refuse connections. With two of five down, Redlock goes on. With three down it must
+# not, and gives back its votes.
 . "$(dirname "$0")/redlock.sh"
 start --masters 5
 
@@ -15,7 +15,7 @@ connect b
 acquire b 2
 release b
 
-# Nothing is left behind on the two.
+# Nothing is left behind on the two masters.
 b.1 EXISTS lock:order
 b.1 gets 0
 b.2 EXISTS lock:order

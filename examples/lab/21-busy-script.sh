@@ -1,6 +1,6 @@
 #!/bin/bash
-# 21. A script that does not end: everybody else is told BUSY. It can be killed as long as it
-# has written nothing; after that, only the server can be ended.
+# 21. A script that does not end: every other client gets BUSY. SCRIPT KILL works until the script
+# has written. After that, only the end of the server helps.
 . "$(dirname "$0")/lab.sh"
 start --masters 2 --busy-reply-threshold 1
 client worker-1

@@ -1,6 +1,6 @@
 #!/bin/bash
-# 22. Errors that say what state the server is in. On an unlock they leave the lock behind
-# (node-redlock#11): whoever hears one of them still has to give it back.
+# 22. Errors about the state of the server. On an unlock they leave the lock behind
+# (node-redlock#11). A client that gets one of them must still release the lock.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -26,7 +26,7 @@ TRYAGAIN Multiple keys request during rehashing of slot
 NOREPLICAS Not enough good replicas to write.
 ERRORS
 
-# The worst of them: executed, and answered by an error.
+# The worst case: the server executed the command and replied with an error.
 worker-1 SET lock:order token-x NX PX 30000
 worker-1 gets OK
 lab FAULT ADD after SCRIPT "'del'" NTH 1 ACTION ERROR-AFTER 'NOREPLICAS Not enough good replicas to write.'

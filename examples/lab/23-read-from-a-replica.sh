@@ -1,7 +1,7 @@
 #!/bin/bash
-# 23. A client reads from a replica that is behind: the lock does not seem to be held. And it
-# writes to a replica. Replication is no part of this server: a second master plays the
-# replica, this script plays the link between them, and a rule the read-only switch.
+# 23. A client reads from a replica that is behind: a held lock looks free. And it writes to a
+# replica. This server has no replication: a second master plays the replica, this script plays the
+# link between them, and a rule plays the read-only switch.
 . "$(dirname "$0")/lab.sh"
 start --masters 2
 lab MASTER 2 FAULT ADD read-only CMD SET CLIENT 'worker-*' ACTION ERROR "READONLY You can't write against a read only replica."
@@ -16,14 +16,14 @@ worker-2-reads gets '(nil)'
 worker-2-reads SET lock:order token-2 NX PX 30000
 worker-2-reads gets "READONLY You can't write against a read only replica."
 
-# 200 ms later it has arrived there:
+# 200 ms later the lock has reached the replica:
 lab ALL CLOCK ADVANCE 200
 link SET lock:order token-1 PX 29800
 link gets OK
 worker-2-reads GET lock:order
 worker-2-reads gets token-1
 
-# The unlock arrives late as well: the lock is free, and does not look so.
+# The unlock is late as well: the lock is free and looks held.
 worker-1 EVAL "$unlock" 1 lock:order token-1
 worker-1 gets 1
 worker-2-reads GET lock:order

@@ -1,6 +1,6 @@
 #!/bin/bash
-# 24. The caller gives up while its SET is still under way, and cleans up: there is nothing to
-# clean up yet. Then the SET arrives, and the lock is nobody's (rueidis PR#1010).
+# 24. The caller gives up while its SET is still on its way, and cleans up: there is nothing to
+# clean up yet. Then the SET arrives, and nobody owns the lock (rueidis PR#1010).
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -17,7 +17,7 @@ worker-1 gets OK
 worker-2 SET lock:order token-2 NX PX 30000
 worker-2 gets '(nil)'
 
-# What helps: to clean up behind the SET, on the same connection.
+# What helps: clean up after the SET, on the same connection.
 lab CLOCK ADVANCE 30001
 lab FAULT CLEAR
 lab FAULT ADD queued CMD SET CLIENT worker-1 TIMES 1 ACTION HOLD

@@ -1,7 +1,6 @@
 #!/bin/bash
-# 25. Who is next? BLPOP serves those who wait in the order in which they came, and skips who
-# has left. A queue that clients keep themselves keeps who has left, and a message wakes all
-# of them for one lock.
+# 25. The next owner. BLPOP serves waiters in the order in which they came, and skips a client that
+# left. A queue of the clients' own keeps such a client. A message wakes all waiters for one lock.
 . "$(dirname "$0")/lab.sh"
 start
 client worker-1
@@ -19,7 +18,7 @@ worker-1 RPUSH signal:order second
 worker-1 gets 1
 waiter-3 gets '[signal:order second]'
 
-# A fair lock of Redisson's kind: a list of waiters, and until when each of them counts.
+# A fair lock like Redisson's: a list of waiters, each with a time until which it counts.
 # waiter-1 dies. The lock is free, and waiter-3 is not the first.
 worker-1 RPUSH queue:order waiter-1 waiter-3
 worker-1 gets 2
@@ -42,7 +41,7 @@ lab CLOCK ADVANCE 1
 waiter-3 EVAL "$script" 2 queue:order timeouts:order
 waiter-3 gets waiter-3
 
-# The herd: one unlock, one lock, and everybody tries.
+# All at once: one unlock, one lock, and every waiter tries.
 for n in 4 5 6; do
 	client waiter-$n
 	client waiter-$n-ear

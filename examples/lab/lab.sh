@@ -1,22 +1,22 @@
-# What every story in this folder begins with:
+# The words of the stories in this folder:
 #
-#   start [OPTION ...]     A server, with --masters N several. Their clocks stand still.
-#   lab VERB ...           redis-cli LAB VERB ...; an error ends the story.
-#   lab gets REPLY         ... what it answered.
-#   client NAME [MASTER]   Connects a client, which says its NAME by CLIENT SETNAME (a.3, which is
-#                          a's connection to the third master, says a). From then on:
-#   NAME COMMAND ...       sends a command, and does not wait
-#   NAME gets REPLY        takes the next reply, which must be this one
-#   NAME waits             has no reply yet
-#   NAME leaves            hangs up
-#   logged N REGEX         N lines of LAB LOG match, of all masters.
+#   start [OPTION ...]     Starts a server, or several with --masters N. Their clocks stand still.
+#   lab VERB ...           Sends LAB VERB ... by redis-cli. An error ends the story.
+#   lab gets REPLY         Checks the reply of the last LAB.
+#   client NAME [MASTER]   Connects a client, and names it by CLIENT SETNAME. For a.3, the
+#                          connection of a to the third master, the name is a. Then:
+#   NAME COMMAND ...       sends a command and does not wait;
+#   NAME gets REPLY        reads the next reply, which must be REPLY;
+#   NAME hears             reads the next reply;
+#   NAME waits             checks that there is no reply yet;
+#   NAME leaves            closes the connection.
+#   logged N REGEX         Checks that N lines of LAB LOG match, over all masters.
 #   the_end                Prints LAB LOG.
-#   $unlock, $renew        The two scripts of every lock: for the holder only.
+#   $unlock, $renew        The two scripts of a lock. Both compare the token first.
 #
-# Replies are written as in LAB LOG: OK, 1, text, (nil), ERR ..., [a b]; and (closed), (reset),
-# (refused) for what happens to a connection. Nothing here sleeps, and nobody looks at a real
-# clock. MINIREDISD is the server's binary, built here if not given, SEED its seed, HISTORY a
-# file for LAB ALL LOG EXPORT.
+# Replies are written as in LAB LOG: OK, 1, text, (nil), ERR ..., [a b]. The state of a connection
+# is (closed), (reset) or (refused). Nothing here sleeps or uses real time. MINIREDISD is the path
+# of the server (built here by default), SEED its seed, and HISTORY a file for LAB ALL LOG EXPORT.
 set -eu
 export LC_ALL=C
 trap '' PIPE
@@ -24,7 +24,7 @@ work=$(mktemp -d)
 trap 'stop $?' EXIT
 declare -A fds=()
 ports=()
-via=1 # the master that lab is said to
+via=1 # the master that gets LAB
 reply=
 unlock="if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
 renew="if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) else return 0 end"
@@ -45,7 +45,7 @@ start() {
 	server=$!
 	exec {says}<"$work/says"
 	until [ -s "$work/ports" ]; do
-		read -r line <&$says || { echo "the server has ended: $line" && exit 1; }
+		read -r line <&$says || { echo "the server ended: $line" && exit 1; }
 	done
 	cat <&$says >/dev/null &
 	mapfile -t ports <"$work/ports"
@@ -89,7 +89,7 @@ talk() {
 		[ "$1" = hears ] || [ "$reply" = "$2" ] || wrong "$2"
 		;;
 	waits)
-		labcli ALL CLOCK >/dev/null # by now, a reply would be here
+		labcli ALL CLOCK >/dev/null # after this, a reply would have arrived
 		! read -r -t 0 <&"$fd" || { receive "$fd" && wrong "$name still waits"; }
 		;;
 	leaves)
@@ -103,7 +103,7 @@ talk() {
 	esac
 }
 
-# shown WORD... is a command with its script as a name.
+# shown WORD... prints a command, with the name of a variable instead of its script.
 shown() {
 	local line="$*" name
 	for name in unlock renew lock latched script; do
@@ -112,8 +112,8 @@ shown() {
 	echo "$line"
 }
 
-# send FD WORD... sends a request in RESP. It is with the server when this returns, but for one
-# behind a request that has no reply yet: that the kernel keeps back for some milliseconds.
+# send FD WORD... sends a request in RESP. When it returns, the server's socket has the request. One
+# exception: after a request without a reply, the kernel keeps the next one for some milliseconds.
 send() {
 	local fd=$1 word out
 	shift

@@ -1,8 +1,8 @@
-# For the stories over five masters: what a client of Redlock does.
+# A client of Redlock, for the stories over five masters:
 #
 #   connect NAME       Connects NAME to every master, as NAME.1 to NAME.5.
-#   acquire NAME N     SET NX on all five, for 10 seconds: N say OK, three are a majority.
-#   release NAME       The unlock script on all five.
+#   acquire NAME N     Sends SET NX PX 10000 to all five. N of them must reply OK; three are a majority.
+#   release NAME       Runs the unlock script on all five.
 . "$(dirname "${BASH_SOURCE[0]}")/lab.sh"
 
 connect() {
