@@ -7,12 +7,13 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-const errBubble store.Error = "a server cannot be started or asked in a testing/synctest bubble: sockets never count as blocked there, " +
-	"so that its time stands still and it hangs. Start the server before synctest.Test; connections to it work inside. " +
+const errBubble store.Error = "a server cannot be started or asked in a testing/synctest bubble: " +
+	"sockets never count as blocked there, so that its time stands still and it hangs. " +
+	"Start the server before synctest.Test; connections to it work inside. " +
 	"The time of the server itself is moved by LAB CLOCK, in miniredistest by Clock, outside of the bubble"
 
-// refuseBubble returns an error to a goroutine in a testing/synctest bubble. The runtime shows
-// a bubble nowhere but in the first line of a stack trace.
+// refuseBubble returns an error in a goroutine of a testing/synctest bubble. The runtime shows a bubble
+// only in the first line of a stack trace.
 func refuseBubble() error {
 	var head [128]byte
 	line, _, _ := strings.Cut(string(head[:runtime.Stack(head[:], false)]), "\n")

@@ -139,7 +139,7 @@ func (s *Server) evictClients() {
 	}
 }
 
-// evictMore does what host.EvictLater has asked for (evict.c: evictionTimeProc). It comes before replies are written, so that the
+// evictMore does what host.EvictLater has asked for (evict.c: evictionTimeProc). It runs before replies are written, so that the
 // messages about evicted keys are not there when the next command looks for memory.
 func (s *Server) evictMore() {
 	if !s.evicting {

@@ -104,7 +104,8 @@ func flags(c *client) string {
 		flag byte
 	}{
 		{c.sess.Monitor, 'O'}, {c.sess.Subscriber, 'P'}, {c.sess.InMulti(), 'x'}, {c.sess.Hold != command.NotHeld, 'b'},
-		{c.sess.Tracks(), 't'}, {c.sess.Tracks() && c.sess.Tracker.Broken, 'R'}, {c.sess.Tracks() && c.sess.Tracker.Bcast, 'B'},
+		{c.sess.Tracks(), 't'}, {c.sess.Tracks() && c.sess.Tracker.Broken, 'R'},
+		{c.sess.Tracks() && c.sess.Tracker.Bcast, 'B'},
 		{c.sess.Tx != nil && c.sess.Tx.Dirty, 'd'}, {c.sess.CloseAfterReply, 'c'}, {c.closed, 'A'},
 		{c.unix, 'U'}, {c.sess.NoEvict, 'e'}, {c.sess.NoTouch, 'T'},
 	} {

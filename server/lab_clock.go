@@ -7,9 +7,9 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// The time of a lab is that of keys that expire, of TIME and scripts, of blocked
-// commands that time out, of CLIENT PAUSE and of faults that delay. It may stand still,
-// and be moved on by hand:
+// LAB CLOCK controls the server's time. That time decides when keys expire, blocked commands time
+// out, CLIENT PAUSE ends and delayed faults happen. TIME and scripts show it. A test can stop it and
+// move it:
 //
 //	LAB CLOCK FREEZE                  LAB CLOCK ADVANCE 3000
 //	──────────────┤ · · · · · · · · · · · · · · · · · · · · · · ├──
@@ -18,29 +18,30 @@ import (
 //	                          its client
 //	                          goes on
 //
-// Each of these finds the time that was said for it, and what follows from one has
-// happened before the next: events are in the outputs of those who listen, who has waited
-// is answered, what such a client had sent behind is executed, and may set deadlines that
-// are passed as well. When ADVANCE replies, all of it is on the wire.
+// The clock stops at each deadline on its way, so each event happens at its own time. Everything that
+// follows from one deadline happens before the next: keyspace events are sent, blocked clients get
+// their replies, and the requests they sent meanwhile are executed. Those may set new deadlines on
+// the way. When ADVANCE replies, all of that is written to the sockets.
 //
-// In the same way a clock that runs stops at each deadline that has come since the last
-// pass, before the pass begins: at a thousand times the real time there are many.
+// A running clock does the same before each pass, for every deadline since the last pass. At a
+// thousand times the real speed there are many.
 
-// move is a LAB CLOCK ADVANCE or SET that is to be done when the commands of the pass
-// have been executed, for it has others executed on its way.
+// move is a LAB CLOCK ADVANCE or SET, or a LAB RESET. It happens after the commands of its pass,
+// because it executes commands of other clients on its way.
 type move struct {
 	to          func(now int64) int64 // in ns
-	id, request int64                 // of the client, and which of its requests it is
-	together    bool                  // asked of all masters
-	before      func()                // to be done as well, nil for nothing
-	after       func()
-	expired     int64
+	id, request int64                 // the client, and the number of its request
+	together    bool                  // all masters move their clocks
+	before      func()                // called before the clock moves; may be nil
+	after       func()                // called afterwards; may be nil
+	expired     int64                 // keys that expired on the way
 }
 
 func (l *labState) clockRows() []command.Row {
 	const complexity = "O(N) with ADVANCE and SET, where N is the number of deadlines that are passed, otherwise O(1)"
 	return []command.Row{
-		l.wordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]", -2, complexity,
+		l.wordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]",
+			-2, complexity,
 			"Shows, stops, moves or speeds up the clock.",
 			labWord{"FREEZE", 0, 0, 0, l.clockFreeze},
 			labWord{"RUN", 0, 0, 0, l.clockRun},
@@ -66,14 +67,15 @@ func (l *labState) clockRun(c *command.Call, _ [][]byte) error {
 func (l *labState) clockRate(c *command.Call, args [][]byte) error {
 	rate, ok := lab.ParseDecimal(string(args[0]))
 	if !ok || rate < 1e-6 || rate > 1e6 {
-		return labError("clock rate", "factor expects a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)", lab.Printable(string(args[0])))
+		return labError("clock rate", "factor expects a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)",
+			printable(args[0]))
 	}
 	l.clock.SetRate(l.ex.LastEnd(), rate)
 	c.OK()
 	return nil
 }
 
-// clockTime tells, in the middle of a script, the time that the script has.
+// clockTime shows the clock. Inside a script it shows the script's time.
 func (l *labState) clockTime(c *command.Call, _ [][]byte) error {
 	c.Map(3)
 	c.BulkString("unix-ms")
@@ -85,21 +87,21 @@ func (l *labState) clockTime(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
-// clockAdvance replies, when it is done, with the number of keys that have expired.
+// clockAdvance replies when the clock has moved, with the number of keys that expired.
 func (l *labState) clockAdvance(c *command.Call, args [][]byte) error {
 	left := max(command.LabEnd-c.Now-1, 0)
 	ms, ok := ascii.ParseInt(args[0])
 	if !ok || ms < 0 || ms > left {
-		return labError("clock advance", "milliseconds expects a number from 0 to %d, not '%s'", left, lab.Printable(string(args[0])))
+		return labError("clock advance", "milliseconds expects a number from 0 to %d, not '%s'", left, printable(args[0]))
 	}
-	m := l.moveClock(c, func(now int64) int64 { // others may have moved it meanwhile
+	m := l.moveClock(c, func(now int64) int64 { // another client may move the clock before
 		return now + min(ms*1e6, max(command.LabEnd*1e6-now, 0))
 	})
 	c.Await(func(w *resp.Writer) { w.Int(m.expired) })
 	return nil
 }
 
-// clockSet may go back: that is a clock which jumps, and no deadline comes by that.
+// clockSet may also set the clock back. No deadline is passed then.
 func (l *labState) clockSet(c *command.Call, args [][]byte) error {
 	ms, err := labTimeArgument("clock set", args[0])
 	if err != nil {
@@ -110,6 +112,7 @@ func (l *labState) clockSet(c *command.Call, args [][]byte) error {
 	return nil
 }
 
+// moveClock moves the clock once the commands of this pass are executed.
 func (l *labState) moveClock(c *command.Call, to func(now int64) int64) *move {
 	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
 	m.together = l.running != nil && l.running.visit != nil && l.running.visit.together
@@ -117,7 +120,7 @@ func (l *labState) moveClock(c *command.Call, to func(now int64) int64) *move {
 	return m
 }
 
-// advance does a move and replies to its client.
+// advance moves the clock and replies to the client that asked for it.
 func (l *labState) advance(m *move) {
 	if m.before != nil {
 		m.before()
@@ -127,13 +130,14 @@ func (l *labState) advance(m *move) {
 		m.after()
 	}
 	l.ex.Tracking.Broadcast()
-	l.write() // what has happened is on the wire before the reply
+	l.write() // the reply comes after everything that happened on the way
 	if c := l.withID(m.id); c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
 		l.ex.Unblock(&c.sess, nil)
 		l.executeResumed()
 	}
 }
 
+// move moves the clock, from deadline to deadline if it moves forward.
 func (l *labState) move(m *move) {
 	clock, expired := l.clock, l.ks.Stats.Expired
 	now := clock.Now(l.ex.LastEnd())
@@ -146,29 +150,29 @@ func (l *labState) move(m *move) {
 	}
 	clock.Set(l.ex.BeginExecution(), to)
 	clock.Held = false
-	l.expire() // or, where the clock was set back, files all keys anew
+	l.expire() // if the clock was set back, the store sorts its deadlines anew
 	m.expired = l.ks.Stats.Expired - expired
 }
 
-// catchUp has happen what was due since the last pass, each thing at its own time.
+// catchUp runs everything that became due since the last pass, each at its own time.
 func (l *labState) catchUp() {
 	clock := l.clock
 	now := clock.Now(l.ex.LastEnd())
 	if at, ok := l.nextDeadline(); !ok || at > now {
 		return
 	}
-	line := *clock // goes on meanwhile
+	line := *clock // the clock as it goes on while this one stops at deadlines
 	clock.Set(l.ex.LastEnd(), min(l.seen, now))
 	clock.Held = true
 	l.step(now)
 	clock.Held = false
-	if !clock.Frozen || line.Frozen { // else somebody who went on has just stopped it
+	if !clock.Frozen || line.Frozen { // else a client that went on has just frozen the clock
 		mono := l.ex.BeginExecution()
 		clock.Set(mono, line.Now(mono))
 	}
 }
 
-// step takes the clock from deadline to deadline.
+// step moves the clock from deadline to deadline until the time to, in ns.
 func (l *labState) step(to int64) {
 	clock := l.clock
 	for {
@@ -185,8 +189,8 @@ func (l *labState) step(to int64) {
 	}
 }
 
-// executeAndRead executes the commands of a client whose wait is over, and also what it sent meanwhile and
-// is still in the kernel: that belongs to the time at which the client goes on.
+// executeAndRead executes the commands of a client whose wait is over. It also reads and executes
+// what the client sent meanwhile: that belongs to the same time.
 func (l *labState) executeAndRead(c *client) {
 	l.execute(c)
 	if c.closed || c.stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply {
@@ -196,7 +200,7 @@ func (l *labState) executeAndRead(c *client) {
 	l.execute(c)
 }
 
-// beginPass is afterSleep. It notes the time at which the last pass ended.
+// beginPass is afterSleep. First it notes the time at which the last pass ended.
 func (l *labState) beginPass() {
 	l.seen = l.clock.Now(l.ex.LastEnd())
 	l.afterSleep()

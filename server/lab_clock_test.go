@@ -49,10 +49,10 @@ func TestLabClockNamesTheArgumentThatIsWrong(t *testing.T) {
 	_, c := startLab(t)
 	for _, bad := range [][2]string{
 		{"BACK", "ERR LAB CLOCK: expects FREEZE, RUN, ADVANCE, SET, RATE or nothing, not 'BACK'"},
-		{"FREEZE now", "ERR LAB CLOCK FREEZE: 'now' is too much"},
-		{"run 1", "ERR LAB CLOCK RUN: '1' is too much"},
+		{"FREEZE now", "ERR LAB CLOCK FREEZE: 'now' is one argument too many"},
+		{"run 1", "ERR LAB CLOCK RUN: '1' is one argument too many"},
 		{"ADVANCE", "ERR LAB CLOCK ADVANCE: milliseconds is missing"},
-		{"ADVANCE 1 2", "ERR LAB CLOCK ADVANCE: '2' is too much"},
+		{"ADVANCE 1 2", "ERR LAB CLOCK ADVANCE: '2' is one argument too many"},
 		{"ADVANCE -1", "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '-1'"},
 		{"ADVANCE 1.5", "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '1.5'"},
 		{"ADVANCE 9223372036854775807", "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '9223372036854775807'"},

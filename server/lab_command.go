@@ -13,45 +13,47 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// The lock lab: what a lock client's tests want to happen to a server and can bring
-// about nowhere else, at the moment they say. All of it is asked for by LAB, a command
-// like others, from any client:
+// The lab makes failures happen, for the tests of lock clients. A test controls it by LAB, a command
+// like any other:
 //
-//	lab_clock.go    the time: LAB CLOCK
-//	lab_net.go      connections that fail: LAB LISTEN, LAB BLACKHOLE, LAB PARTITION
-//	lab_crash.go    the end of the process: LAB CRASH
-//	lab_snapshot.go the keyspace as it was: LAB SNAPSHOT
-//	lab_fault.go    what goes wrong: LAB FAULT; lab_seam.go does it
-//	lab_hold.go     requests that wait for a word: LAB HOLD
-//	lab_log.go      what has happened: LAB LOG
-//	lab_reset.go    all of this as it was at the start: LAB RESET
-//	lab_masters.go  other masters of the process: LAB ALL, LAB MASTER; visit.go gets there
-//	lab_doctor.go   what users of locks do wrong: LAB DOCTOR
+//	lab_clock.go     LAB CLOCK                          the server's time
+//	lab_net.go       LAB LISTEN, BLACKHOLE, PARTITION   connections that fail
+//	lab_crash.go     LAB CRASH                          the end of the process
+//	lab_snapshot.go  LAB SNAPSHOT                       the keyspace, saved and restored
+//	lab_fault.go     LAB FAULT                          rules for requests and messages;
+//	                                                    lab_request.go and lab_push.go apply them
+//	lab_hold.go      LAB HOLD                           requests that wait until a test releases them
+//	lab_log.go       LAB LOG                            what has happened; lab_observe.go writes it
+//	lab_reset.go     LAB RESET                          everything back to the start
+//	lab_masters.go   LAB ALL, LAB MASTER                other masters of the process
+//	lab_doctor.go    LAB DOCTOR                         mistakes of lock clients
 //
-// The directive lab turns it on. While it is off, s.lab is nil, and that is all the
-// rest of the server looks at.
+// The directive lab turns it on. While it is off, Server.lab is nil. lab_seam.go shows where the lab
+// meets the rest of the server; no other file needs to know it.
+//
+// The lab sees the server from the inside, so it embeds it.
 type labState struct {
 	*Server
 
 	clock  *command.LabClock
-	seen   int64 // unix ns, when the last pass ended
+	seen   int64 // unix ns by clock, when the last pass ended
 	doctor *doctor.Doctor
 
 	deaf       bool        // LAB LISTEN OFF
 	blackhole  bool        // LAB BLACKHOLE ON
 	partitions []string    // globs of client names
-	lingering  []lingering // sockets of clients that were closed while they were muted, the oldest first
+	lingering  []lingering // sockets of clients that were closed while muted, oldest first
 
 	config    *config.Config // as it was at the start
-	crashing  *crash         // to be done at the end of the pass
+	crashing  *crash         // a LAB CRASH of this pass, nil for none
 	down      *reactor.Timer // until the server listens again, nil while it is up
 	snapshots map[string]*snapshot
 
 	plan     *lab.Plan
 	history  *lab.Log
-	armed    bool       // requests have to be looked at: see arm
-	parked   []*client  // by HOLD, who came first is first
-	barriers []*barrier // LAB HOLD WAIT
+	armed    bool       // rules or the log have to look at requests: see arm
+	parked   []*client  // clients that HOLD keeps waiting, oldest first
+	barriers []*barrier // every LAB HOLD WAIT that waits
 }
 
 func (s *Server) newLab(clock *command.Clock) *labState {
@@ -77,8 +79,8 @@ func (l *labState) rows() []command.Row {
 			2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince,
 			"O(1)",
 			"Lists the subcommands.", command.Help),
-	}, slices.Concat(l.clockRows(), l.faultRows(), l.holdRows(), l.logRows(), l.netRows(), l.crashRows(), l.snapshotRows(),
-		l.mastersRows(), l.doctorRows(), l.resetRows())...)
+	}, slices.Concat(l.clockRows(), l.faultRows(), l.holdRows(), l.logRows(), l.netRows(), l.crashRows(),
+		l.snapshotRows(), l.mastersRows(), l.doctorRows(), l.resetRows())...)
 }
 
 const (
@@ -86,18 +88,17 @@ const (
 	labSince = "0.1.0" // of miniredisd: Redis has nothing like it
 )
 
-// row is a row of LAB: name is that of the subcommand. None of them is let into a
-// transaction: some take the time that others need to go on. A pause may end by the lab's
-// time alone, so it does not hold them.
+// row makes the row of the subcommand called name. No subcommand runs inside MULTI: some wait for
+// other clients. CLIENT PAUSE does not hold them back: a pause may end only when a test moves the
+// clock.
 //
-// more is AllowBusy for those that are answered in the middle of a script that runs on:
-// whoever has brought that about wants to see what is going on, and to change it. These are
-// the ones that have to do with connections, rules and the log alone. A script never stops
-// in the middle of a command of its own, so that all of this is whole. It must find as they
-// were: its keys, in the middle of what it does to them; its time, which stands still; and
-// the executor that runs it.
-func (l *labState) row(name, syntax string, arity int, more command.Flag, complexity, summary string, do func(*command.Call) error) command.Row {
-	const flags = command.Admin | command.NoScript | command.NoMulti | command.NeverPaused | command.Loading | command.Stale
+// more is AllowBusy for verbs that must work while a slow script runs. They touch only connections,
+// rules and the log. The script must not see its keys, its time or its executor change under it.
+func (l *labState) row(
+	name, syntax string, arity int, more command.Flag, complexity, summary string, do func(*command.Call) error,
+) command.Row {
+	const flags = command.Admin | command.NoScript | command.NoMulti | command.NeverPaused |
+		command.Loading | command.Stale
 	return row("lab|"+name, syntax,
 		arity, flags|more, labGroup, labSince,
 		complexity,
@@ -111,19 +112,21 @@ func (l *labState) row(name, syntax string, arity int, more command.Flag, comple
 		})
 }
 
-// labWord is the row of a word behind a subcommand: ADVANCE of LAB CLOCK ADVANCE.
+// labWord is a word after a subcommand, such as ADVANCE of LAB CLOCK ADVANCE.
 type labWord struct {
-	name        string // "" where there is none, labCount for any number
-	least, most int    // arguments behind it
+	name        string // "" for no word at all, labCount for a number
+	least, most int    // number of arguments after it
 	flags       command.Flag
 	do          func(c *command.Call, args [][]byte) error
 }
 
-// labCount stands for a number in place of a word, which is then the only argument.
+// labCount stands for a number instead of a word.
 const labCount = "a number"
 
-// wordsRow is row of a subcommand that has words, each with flags of its own.
-func (l *labState) wordsRow(name, syntax string, arity int, complexity, summary string, words ...labWord) command.Row {
+// wordsRow makes the row of a subcommand that has words, each with its own flags.
+func (l *labState) wordsRow(
+	name, syntax string, arity int, complexity, summary string, words ...labWord,
+) command.Row {
 	var flags command.Flag
 	for _, w := range words {
 		flags |= w.flags
@@ -138,7 +141,7 @@ func (l *labState) wordsRow(name, syntax string, arity int, complexity, summary 
 			return labError(name, "expects %s", wordList(words))
 		}
 		if at < 0 {
-			return labError(name, "expects %s, not '%s'", wordList(words), lab.Printable(string(c.Args[2])))
+			return labError(name, "expects %s, not '%s'", wordList(words), printable(c.Args[2]))
 		}
 		w := &words[at]
 		verb := strings.TrimSpace(name + " " + w.title())
@@ -146,7 +149,7 @@ func (l *labState) wordsRow(name, syntax string, arity int, complexity, summary 
 		case len(args) < w.least:
 			return labError(verb, "%s is missing", argumentName(syntax, w.name, len(args)))
 		case len(args) > w.most:
-			return labError(verb, "'%s' is too much", lab.Printable(string(args[w.most])))
+			return labError(verb, "'%s' is one argument too many", printable(args[w.most]))
 		}
 		if w.flags&command.AllowBusy == 0 {
 			if err := l.ex.Scripts.Busy(); err != nil {
@@ -165,7 +168,7 @@ func (w *labWord) is(word string) bool {
 	return w.name == word
 }
 
-// title is the word as errors name it.
+// title returns the word as errors name it.
 func (w *labWord) title() string {
 	if w.name == labCount {
 		return ""
@@ -173,7 +176,7 @@ func (w *labWord) title() string {
 	return w.name
 }
 
-// wordList is what could have been said.
+// wordList lists the words for an error.
 func wordList(words []labWord) string {
 	var names []string
 	for _, w := range words {
@@ -187,23 +190,26 @@ func wordList(words []labWord) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// argumentName is what the syntax calls the argument at a place behind a word.
+// argumentName returns how the syntax names an argument after a word. The first one has place 0.
 func argumentName(syntax, word string, at int) string {
 	names := strings.FieldsFunc(syntax, func(r rune) bool { return strings.ContainsRune(" ()[]|", r) })
 	name, _, _ := strings.Cut(names[slices.Index(names, word)+1+at], ":")
 	return name
 }
 
-// labError is the error of a LAB command: it says which argument is wrong, and how. verb
-// is the subcommand, with what is below it.
+// labError makes the error of a LAB command. verb is the subcommand and its word. why says what is
+// wrong with which argument.
 func labError(verb, why string, args ...any) error {
 	return errorf("ERR LAB "+strings.ToUpper(verb)+": "+why, args...)
 }
 
-// labVerb is an argument that is a word, whatever case the client used.
+// labVerb returns a word in upper case, as errors and comparisons have it.
 func labVerb(arg []byte) string { return strings.ToUpper(string(arg)) }
 
-// number is what a switch is in a reply.
+// printable returns an argument as errors quote it.
+func printable(arg []byte) string { return lab.Printable(string(arg)) }
+
+// number is a switch in a reply: 1 for on.
 func number(on bool) int64 {
 	if on {
 		return 1

@@ -10,22 +10,23 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// crash is a LAB CRASH that is to be done at the end of the pass, when no command is in the
-// middle of anything.
+// crash is a LAB CRASH. It happens once the commands of its pass are executed.
 type crash struct {
-	by   []*client // have a reply to come
+	by   []*client // get a reply
 	down time.Duration
-	keep bool // the keyspace and the functions
+	keep bool // LOSE NOTHING: the keyspace and the functions stay
 }
 
 func (l *labState) crashRows() []command.Row {
 	return []command.Row{
-		l.row("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]", -2, 0, "O(N) where N is the number of keys and connections",
+		l.row("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]",
+			-2, 0,
+			"O(N) where N is the number of keys and connections",
 			"Restarts the server as if its process had been killed.", l.crashCommand),
 	}
 }
 
-// crashCommand replies, and only then closes the connection it came over.
+// crashCommand replies. The connection that it came over closes after that.
 func (l *labState) crashCommand(c *command.Call) error {
 	var end crash
 	seen := map[string]bool{}
@@ -35,7 +36,7 @@ func (l *labState) crashCommand(c *command.Call) error {
 		case word != "DOWN" && word != "LOSE":
 			return labError("crash", "expects DOWN or LOSE, not '%s'", args[0])
 		case seen[word]:
-			return labError("crash", "%s is there twice", word)
+			return labError("crash", "%s is given twice", word)
 		case len(args) == 1:
 			return labError("crash", "%s expects an argument", word)
 		}
@@ -45,12 +46,14 @@ func (l *labState) crashCommand(c *command.Call) error {
 		}
 	}
 	if end.down > 0 && l.clock.Frozen && l.locksOut() {
-		return labError("crash", "DOWN would last for ever: the clock is frozen, and who could move it on cannot connect")
+		return labError("crash",
+			"refused: DOWN would never end: the clock is frozen, and no client could connect to move it")
 	}
 	if (l.blackhole || l.deaf) && l.locksOut() {
-		return labError("crash", "it would last for ever: connections are refused or not answered, and who could end that has none any more")
+		return labError("crash",
+			"refused: no connection could reach the lab afterwards (LISTEN is OFF or BLACKHOLE is ON)")
 	}
-	if first := l.crashing; first != nil { // in this same pass: as if one came after the other
+	if first := l.crashing; first != nil { // the second crash of this pass
 		end.by, end.keep = first.by, end.keep && first.keep
 	}
 	if by := l.caller(); by != nil {
@@ -65,8 +68,8 @@ func (l *labState) crashCommand(c *command.Call) error {
 	return nil
 }
 
-// locksOut tells whether nobody could reach the lab when the connections are gone, as far as it
-// knows: no other master would be up, and it was no program that asked, which still can.
+// locksOut reports whether, without its connections, nothing could reach the lab as far as it knows:
+// no other master stays up, and LAB CRASH came over a connection.
 func (l *labState) locksOut() bool {
 	switch {
 	case l.cfg.LabHTTP != "":
@@ -97,10 +100,10 @@ func (end *crash) option(word string, arg []byte, longest int64) error {
 	return nil
 }
 
-// crash leaves of the server what a process leaves that is killed and started again, and
-// the lab itself. Replies of this pass are lost to all but who has asked for it, who gets his when
-// the server listens again, or does not until DOWN is over. What LOSE NOTHING keeps is what
-// Redis keeps on disk: neither scripts nor what CONFIG SET and ACL SETUSER have changed.
+// crash makes the server what it is after its process was killed and started again. Only the lab
+// stays as it is. Every client loses the replies of this pass, except the callers of LAB CRASH: they
+// get theirs once the server listens again, or once it is down. LOSE NOTHING keeps what Redis has on
+// disk. That is neither scripts nor what CONFIG SET and ACL SETUSER have changed.
 func (l *labState) crash() {
 	if len(l.deferred) > 0 { // the crash comes last
 		l.deferred = append(l.deferred, l.crash)
@@ -121,7 +124,7 @@ func (l *labState) crash() {
 	l.resumed = l.resumed[:0]
 	l.startAgain(end.keep)
 	l.closeListeners()
-	if l.down != nil { // it was down, and is so for another time now
+	if l.down != nil { // a new DOWN replaces the old one
 		l.timers.Cancel(l.down)
 		l.down = nil
 	}
@@ -138,14 +141,14 @@ func (l *labState) crash() {
 	l.log('*', "LAB CRASH: all connections are reset, and the server has started again")
 	l.write()
 	for _, c := range end.by {
-		if !c.closed && c.lab.relay == nil { // a relay's reply is yet to come
+		if !c.closed && c.lab.relay == nil { // the reply of a relay comes later
 			l.close(c)
 		}
 	}
 	l.freeClosed()
 }
 
-// startAgain makes the state that New makes, but for listeners and clients.
+// startAgain makes the state that New makes, except for listeners and clients.
 func (l *labState) startAgain(keep bool) {
 	var code command.Code
 	if keep {
@@ -168,8 +171,8 @@ func (l *labState) startAgain(keep bool) {
 	l.setMemoryLimits()
 }
 
-// comeUp listens again, where the server listened before. Somebody else may have taken the
-// port meanwhile, and may give it back.
+// comeUp listens again where the server listened before. If another process has taken the port,
+// comeUp tries again later.
 func (l *labState) comeUp() {
 	l.down = nil
 	if err := l.openOrClose(); err != nil {
@@ -183,7 +186,7 @@ func (l *labState) comeUp() {
 	}
 }
 
-// restoreConfig takes back what CONFIG SET has changed.
+// restoreConfig undoes what CONFIG SET has changed.
 func (l *labState) restoreConfig() {
 	all := func(string, string) bool { return true }
 	first := l.config.Get([]string{"*"}, all)

@@ -37,10 +37,10 @@ func TestLabCrashNamesTheArgumentThatIsWrong(t *testing.T) {
 	for _, bad := range [][2]string{
 		{"NOW", "ERR LAB CRASH: expects DOWN or LOSE, not 'NOW'"},
 		{"DOWN", "ERR LAB CRASH: DOWN expects an argument"},
-		{"DOWN 1 DOWN 2", "ERR LAB CRASH: DOWN is there twice"},
+		{"DOWN 1 DOWN 2", "ERR LAB CRASH: DOWN is given twice"},
 		{"LOSE half", "ERR LAB CRASH: LOSE expects ALL or NOTHING, not 'half'"},
 		{"LOSE ALL 7", "ERR LAB CRASH: expects DOWN or LOSE, not '7'"},
-		{"DOWN 1000", "ERR LAB CRASH: DOWN would last for ever: the clock is frozen, and who could move it on cannot connect"},
+		{"DOWN 1000", "ERR LAB CRASH: refused: DOWN would never end: the clock is frozen, and no client could connect to move it"},
 	} {
 		require.Equal(t, bad[1], c.Do(strings.Fields("LAB CRASH "+bad[0])...).Str)
 	}
@@ -281,7 +281,7 @@ func TestCrashesInARowLeaveNothingBehind(t *testing.T) {
 }
 
 func TestACrashThatNobodyCouldConnectAfterIsRefused(t *testing.T) {
-	const refused = "ERR LAB CRASH: it would last for ever: connections are refused or not answered, and who could end that has none any more"
+	const refused = "ERR LAB CRASH: refused: no connection could reach the lab afterwards (LISTEN is OFF or BLACKHOLE is ON)"
 	addr, boss := startLab(t)
 	for _, outage := range [][2]string{{"BLACKHOLE ON", "BLACKHOLE OFF"}, {"LISTEN OFF", "LISTEN ON"}} {
 		ok(t, boss, line("LAB "+outage[0])...)
@@ -304,7 +304,7 @@ func TestACrashThatNobodyCouldConnectAfterIsRefused(t *testing.T) {
 }
 
 func TestAllMastersAreNotDownForEver(t *testing.T) {
-	const refused = "ERR LAB CRASH: DOWN would last for ever: the clock is frozen, and who could move it on cannot connect"
+	const refused = "ERR LAB CRASH: refused: DOWN would never end: the clock is frozen, and no client could connect to move it"
 	m := startMasters(t, 3)
 	boss := dialMaster(t, m, 1)
 	ok(t, boss, "LAB", "MASTER", "1", "CLOCK", "FREEZE")

@@ -11,7 +11,9 @@ import (
 
 func (l *labState) doctorRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("doctor", "[RESET]", -2, "O(N) where N is the number of locks and findings", "Lists the mistakes of lock clients, or forgets them.",
+		l.wordsRow("doctor", "[RESET]",
+			-2, "O(N) where N is the number of locks and findings",
+			"Lists the mistakes of lock clients, or forgets them.",
 			labWord{"RESET", 0, 0, command.AllowBusy, l.doctorReset},
 			labWord{"", 0, 0, command.AllowBusy, l.doctorFindings}),
 	}
@@ -59,7 +61,7 @@ func replyFinding(c *command.Call, f doctor.Finding) {
 	c.BulkString(f.Fix)
 }
 
-// describeStep is a step in one line.
+// describeStep writes a step as one line.
 func describeStep(step doctor.Step) string {
 	var b strings.Builder
 	if step.Master > 0 {
@@ -84,10 +86,10 @@ func (l *labState) logFinding(f doctor.Finding) {
 		f.Pattern, f.Key, f.Client, f.Name, f.Why, f.Fix)
 }
 
-// doctorSees shows the doctor a command that has run, by itself or as by says. What the
-// lab itself is asked through, is no client.
+// doctorSees shows the doctor a command that has run. by is "", or the script or EXEC that ran it.
+// Requests without a connection are the lab's own, so the doctor does not see them.
 func (l *labState) doctorSees(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
-	if l == nil || sess.Index < 0 || cmd == nil || !l.doctor.Concerns(cmd.Name, sess.DB, args, by) {
+	if sess.Index < 0 || cmd == nil || !l.doctor.Concerns(cmd.Name, sess.DB, args, by) {
 		return
 	}
 	l.doctor.Command(doctor.Event{
@@ -97,19 +99,15 @@ func (l *labState) doctorSees(sess *command.Session, cmd *command.Command, args 
 }
 
 func (l *labState) doctorExpired(db *store.DB, key string) {
-	if l != nil {
-		l.doctor.Expired(db.ID, key, l.ks.Now)
-	}
+	l.doctor.Expired(db.ID, key, l.ks.Now)
 }
 
-// doctorLost tells the doctor that the keys are gone, or others, without a command.
+// doctorLost tells the doctor that the keys are gone, or replaced, without a command.
 func (l *labState) doctorLost() {
-	if l != nil {
-		l.doctor.Lost(l.ks.Now)
-	}
+	l.doctor.Lost(l.ks.Now)
 }
 
-// shareLedger lets the doctors of several masters look at their locks together.
+// shareLedger lets the doctors of several masters look at their locks as one.
 func (m Masters) shareLedger() {
 	ledger := doctor.NewLedger(len(m), doctor.KeepOnline)
 	for i, s := range m {

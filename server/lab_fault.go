@@ -11,11 +11,14 @@ import (
 
 func (l *labState) faultRows() []command.Row {
 	const (
-		rule = "[CMD command:string] [KEY pattern] [SCRIPT sha1-or-text:string] [CLIENT id-or-pattern:string] [NTH n:integer] [TIMES n:integer] [PROB probability:double] ACTION action:string [argument:string]"
-		all  = "O(N) where N is the number of rules, and of clients that are held"
+		rule = "[CMD command:string] [KEY pattern] [SCRIPT sha1-or-text:string] [CLIENT id-or-pattern:string] " +
+			"[NTH n:integer] [TIMES n:integer] [PROB probability:double] ACTION action:string [argument:string]"
+		all = "O(N) where N is the number of rules, and of clients that wait"
 	)
 	return []command.Row{
-		l.wordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST", -2, all, "Says which requests and messages go wrong, and how.",
+		l.wordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST",
+			-2, all,
+			"Adds, removes and lists rules for faults.",
 			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, l.faultAdd},
 			labWord{"DEL", 1, 1, command.AllowBusy, l.faultDel},
 			labWord{"CLEAR", 0, 0, command.AllowBusy, l.faultClear},
@@ -26,7 +29,7 @@ func (l *labState) faultRows() []command.Row {
 func (l *labState) faultDel(c *command.Call, args [][]byte) error {
 	r := l.plan.Del(string(args[0]))
 	if r == nil {
-		return labError("fault del", "there is no rule '%s'", lab.Printable(string(args[0])))
+		return labError("fault del", "there is no rule '%s'", printable(args[0]))
 	}
 	l.lift(r)
 	l.arm()
@@ -41,6 +44,7 @@ func (l *labState) faultClear(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
+// liftAll removes all rules.
 func (l *labState) liftAll() {
 	rules := l.plan.Rules
 	l.plan.Clear()
@@ -65,10 +69,10 @@ func (l *labState) faultAdd(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// checkRule refuses what only the server knows to be wrong.
+// checkRule refuses a rule for reasons that only the server knows.
 func (l *labState) checkRule(c *command.Call, r *lab.Rule) error {
 	if r.Action == lab.Hold && r.ClientID == c.Sess.ID {
-		return labError("fault add", "CLIENT %d is this connection, which ACTION HOLD would keep for ever", r.ClientID)
+		return labError("fault add", "CLIENT %d is this connection: ACTION HOLD would hold it for ever", r.ClientID)
 	}
 	if r.Cmd == "" || r.Action.OnPush() {
 		return nil
@@ -82,7 +86,7 @@ func (l *labState) checkRule(c *command.Call, r *lab.Rule) error {
 	case cmd == nil || cmd.Name != r.Cmd:
 		return labError("fault add", "CMD expects the name of a command, or name|subcommand, not '%s'", lab.Printable(r.Cmd))
 	case cmd.Group == labGroup:
-		return labError("fault add", "CMD %s is never matched: what LAB does, it has to be able to undo", r.Cmd)
+		return labError("fault add", "CMD %s never matches: rules do not apply to LAB", r.Cmd)
 	}
 	return nil
 }
@@ -106,15 +110,14 @@ func (l *labState) faultList(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
-// lift undoes what a rule that is no longer there still does: nobody stays parked by it,
-// and nobody waits for it.
+// lift ends what a removed rule still does: its clients are released, and every wait for it ends.
 func (l *labState) lift(r *lab.Rule) {
 	l.unpark(r.Name, len(l.parkedBy(r.Name)))
 	l.endBarriers(r.Name)
 }
 
-// arm decides whether requests have to be looked at: while there is a rule, a watched key, or
-// a client in the middle of a request that a rule had fired for.
+// arm decides whether to look at every request. That is needed while a rule exists, while a key is
+// watched, or while a rule's fault is still to come for a request.
 func (l *labState) arm() {
 	l.armed = len(l.plan.Rules) > 0 || len(l.history.Globs()) > 0 ||
 		slices.ContainsFunc(l.order, func(c *client) bool { return c.lab.fault != nil && c.lab.fault.rule != nil })

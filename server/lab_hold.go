@@ -11,9 +11,8 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// Barriers in place of sleeps. A test has a rule park a client before its request is
-// executed, learns that this has come to pass, does what is to happen meanwhile, and lets
-// the client go on:
+// LAB HOLD replaces sleeps in tests. A rule parks a client before its request is executed. The test
+// waits until that has happened, does what has to happen meanwhile, and releases the client:
 //
 //	test                          server                    client
 //	LAB FAULT ADD slow ... HOLD ───>
@@ -25,8 +24,10 @@ import (
 
 func (l *labState) holdRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | (RELEASE name:string [clients:integer]) | LIST", -2,
-			"O(N) where N is the number of clients that are held", "Waits until a rule holds clients, releases them, or lists them.",
+		l.wordsRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | "+
+			"(RELEASE name:string [clients:integer]) | LIST",
+			-2, "O(N) where N is the number of parked clients",
+			"Waits until a rule holds clients, releases them, or lists them.",
 			labWord{"WAIT", 2, 3, command.AllowBusy, l.holdWait},
 			labWord{"RELEASE", 1, 2, command.AllowBusy, l.holdRelease},
 			labWord{"LIST", 0, 0, command.AllowBusy, l.holdList}),
@@ -41,43 +42,43 @@ func (l *labState) holdList(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
-// holdRule finds the rule that a verb is about.
+// holdRule finds the rule that a verb names.
 func (l *labState) holdRule(verb string, arg []byte) (*lab.Rule, error) {
 	r := l.plan.Find(string(arg))
 	switch {
 	case r == nil:
-		return nil, labError(verb, "there is no rule '%s'", lab.Printable(string(arg)))
+		return nil, labError(verb, "there is no rule '%s'", printable(arg))
 	case r.Action != lab.Hold:
 		return nil, labError(verb, "the rule '%s' does not hold: its ACTION is %s", r.Name, r.Action)
 	}
 	return r, nil
 }
 
-// labNumber reads an argument that is a number; what is not given is least.
+// labNumber reads a number from args[at]. The default is least.
 func labNumber(verb, what string, args [][]byte, at int, least int64) (int64, error) {
 	if at >= len(args) {
 		return least, nil
 	}
 	n, ok := ascii.ParseInt(args[at])
 	if !ok || n < least || n > lab.MaxMillis {
-		got := lab.Printable(string(args[at]))
-		return 0, labError(verb, "%s expects a number from %d to %d, not '%s'", what, least, int64(lab.MaxMillis), got)
+		return 0, labError(verb, "%s expects a number from %d to %d, not '%s'",
+			what, least, int64(lab.MaxMillis), printable(args[at]))
 	}
 	return n, nil
 }
 
-// barrier is a LAB HOLD WAIT that waits.
+// barrier is one LAB HOLD WAIT that waits.
 type barrier struct {
 	rule    string
 	clients int
 	c       *client
-	request int64 // of c, as it counts them
+	request int64 // the number of c's request
 
-	timer    *reactor.Timer // nil for as long as it takes
+	timer    *reactor.Timer // nil for no timeout
 	deadline int64          // of timer, in monotonic ns
 }
 
-// waits tells whether b's client still does: CLIENT UNBLOCK may have ended it.
+// waits reports whether b's client still waits: CLIENT UNBLOCK may have ended that.
 func (b *barrier) waits() bool {
 	return !b.c.closed && b.c.sess.Hold == command.Blocked && b.c.sess.Commands == b.request
 }
@@ -103,7 +104,7 @@ func (l *labState) holdWait(c *command.Call, args [][]byte) error {
 	c.Await((*resp.Writer).NullArray)
 	b := &barrier{rule: r.Name, clients: int(n), c: l.running, request: c.Sess.Commands}
 	l.barriers = append(slices.DeleteFunc(l.barriers, (*barrier).over), b)
-	if ms > 0 { // of real time: the lab's may stand still
+	if ms > 0 { // in real time: the lab's clock may stand still
 		b.deadline = l.ex.Clock.Mono() + ms*int64(time.Millisecond)
 		b.timer = l.loop.At(b.deadline, func() time.Duration {
 			l.endInVain(b)
@@ -113,8 +114,8 @@ func (l *labState) holdWait(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// endOverdue is for a script that runs on, during which no timer runs: a barrier is there
-// to end a test that hangs, and may hang because of that.
+// endOverdue ends the waits whose time is over. It is for slow scripts: no timer runs meanwhile, but a
+// test must not hang because of the script.
 func (l *labState) endOverdue() {
 	now := l.ex.Clock.Mono()
 	overdue := func(b *barrier) bool { return b.timer != nil && b.deadline <= now }
@@ -127,21 +128,23 @@ func (l *labState) endOverdue() {
 	}
 }
 
-// endInVain is for a barrier whose time is over. Whoever takes connections from a pool says
-// LAB over one, and later wonders why the test's own requests over it are never held: that
-// the rule has met such a client, and no other, is told.
+// endInVain ends a wait whose time is over. A test that takes connections from a pool may send LAB
+// over one of them. Rules never hold that connection later. If the rule met only such a client, the
+// reply says so.
 func (l *labState) endInVain(b *barrier) {
 	reply := (*resp.Writer).NullArray
 	if r := l.plan.Find(b.rule); r != nil && r.Spared != 0 && r.Fired == 0 {
-		err := labError("hold wait", "the rule '%s' has met only client %d, which has sent LAB: such a connection is never held; send LAB over a connection of its own", r.Name, r.Spared)
+		err := labError("hold wait", "the rule '%s' has met only client %d, which has sent LAB: "+
+			"such a connection is never held; send LAB over a connection of its own", r.Name, r.Spared)
 		reply = func(w *resp.Writer) { w.Error(err.Error()) }
 	}
 	l.endBarrier(b, reply)
 }
 
+// over reports whether b waits no more.
 func (b *barrier) over() bool { return !b.waits() }
 
-// endBarrier gives the client of b its reply.
+// endBarrier ends the wait of b's client with a reply.
 func (l *labState) endBarrier(b *barrier, reply func(*resp.Writer)) {
 	l.barriers = slices.DeleteFunc(l.barriers, func(other *barrier) bool { return other == b })
 	if b.timer != nil {
@@ -152,7 +155,7 @@ func (l *labState) endBarrier(b *barrier, reply func(*resp.Writer)) {
 	}
 }
 
-// endBarriers ends those of a rule that is no longer there.
+// endBarriers ends every wait for a rule that was removed.
 func (l *labState) endBarriers(rule string) {
 	for _, b := range slices.Clone(l.barriers) {
 		if b.rule == rule {
@@ -161,9 +164,9 @@ func (l *labState) endBarriers(rule string) {
 	}
 }
 
-// holdRelease has its reply sent with those of the released: when their requests have been
-// executed, or in the middle of a script among them that runs on. Who has released one that
-// does not end has to be able to go on, and to say SCRIPT KILL.
+// holdRelease releases parked clients. Its reply is written together with theirs: after their requests
+// were executed, or from within a slow script among them. If a released script never ends, the caller
+// still gets its reply and can send SCRIPT KILL.
 func (l *labState) holdRelease(c *command.Call, args [][]byte) error {
 	const verb = "hold release"
 	r, err := l.holdRule(verb, args[0])
@@ -183,8 +186,7 @@ func (l *labState) holdRelease(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// park puts the request of c back, until somebody lets it go on, or for the time that the
-// rule says.
+// park puts the request of c back: until LAB HOLD RELEASE, or for the time in the rule.
 func (l *labState) park(c *client, args [][]byte) {
 	f := c.lab.fault
 	f.decided, f.parked, f.words = true, true, lab.Words(args)
@@ -208,7 +210,7 @@ func (l *labState) park(c *client, args [][]byte) {
 	}
 }
 
-// parkedBy are the clients that a rule holds, who came first is first.
+// parkedBy returns the clients that a rule holds, oldest first.
 func (l *labState) parkedBy(rule string) (held []*client) {
 	for _, c := range l.parked {
 		if c.lab.fault.rule.Name == rule && !c.closed {
@@ -218,7 +220,7 @@ func (l *labState) parkedBy(rule string) (held []*client) {
 	return held
 }
 
-// unpark lets the first n clients go on that a rule holds.
+// unpark releases the first n clients that a rule holds.
 func (l *labState) unpark(rule string, n int) {
 	for _, c := range l.parkedBy(rule)[:n] {
 		l.parked = slices.DeleteFunc(l.parked, func(p *client) bool { return p == c })
@@ -227,7 +229,7 @@ func (l *labState) unpark(rule string, n int) {
 	}
 }
 
-// writeParked describes a client that is held.
+// writeParked writes a parked client as a reply.
 func (c *client) writeParked(w *resp.Writer) {
 	w.Map(5)
 	w.BulkString("client")

@@ -11,7 +11,8 @@ import (
 
 func (l *labState) logRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]", -2, "O(N) where N is the number of entries",
+		l.wordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]",
+			-2, "O(N) where N is the number of entries",
 			"Lists the rules that fired and the commands on watched keys.",
 			labWord{labCount, 0, 0, command.AllowBusy, l.logNewest},
 			labWord{"RESET", 0, 0, command.AllowBusy, l.logReset},
@@ -46,7 +47,7 @@ func (l *labState) logReset(c *command.Call, _ [][]byte) error {
 
 func (l *labState) logWatch(c *command.Call, args [][]byte) error {
 	if len(args[0]) == 0 {
-		return labError("log watch", "pattern is empty: no key is")
+		return labError("log watch", "pattern is empty, and no key is")
 	}
 	l.history.Watch(string(args[0]))
 	l.arm()
@@ -56,14 +57,14 @@ func (l *labState) logWatch(c *command.Call, args [][]byte) error {
 
 func (l *labState) logUnwatch(c *command.Call, args [][]byte) error {
 	if !l.history.Unwatch(string(args[0])) {
-		return labError("log unwatch", "'%s' is not watched", lab.Printable(string(args[0])))
+		return labError("log unwatch", "'%s' is not watched", printable(args[0]))
 	}
 	l.arm()
 	c.OK()
 	return nil
 }
 
-// writeEntries leaves out what is never the same twice.
+// writeEntries leaves out the fields that differ between two runs of a test.
 func writeEntries(w *resp.Writer, entries []lab.Entry) {
 	w.Array(len(entries))
 	for i := range entries {
@@ -91,14 +92,14 @@ func writeEntries(w *resp.Writer, entries []lab.Entry) {
 	}
 }
 
-// logEvent adds an entry of the lab's own.
+// logEvent adds an entry about the lab itself.
 func (l *labState) logEvent(event, what string) {
 	e := l.newEntry(nil, event)
 	e.Outcome, e.Reply = lab.Executed, what
 	l.history.Add(e)
 }
 
-// logMoved notes that the clock is moved, together with those of all masters or alone.
+// logMoved adds an entry about a move of the clock. together is set if all masters move theirs.
 func (l *labState) logMoved(from, to int64, together bool) {
 	e := l.newEntry(nil, lab.EventClock)
 	e.From, e.To, e.Together, e.Outcome = from, to, together, lab.Executed

@@ -6,19 +6,24 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
-	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
 func (l *labState) mastersRows() []command.Row {
 	return []command.Row{
-		l.row("all", "verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Executes a verb on every master of the process.", l.relayToAll),
-		l.row("master", "master:integer verb:string [argument:string ...]", -2, command.AllowBusy, "Depends on the verb.", "Executes a verb on one master of the process.", l.relayToMaster),
+		l.row("all", "verb:string [argument:string ...]",
+			-2, command.AllowBusy,
+			"Depends on the verb.",
+			"Executes a verb on every master of the process.", l.relayToAll),
+		l.row("master", "master:integer verb:string [argument:string ...]",
+			-2, command.AllowBusy,
+			"Depends on the verb.",
+			"Executes a verb on one master of the process.", l.relayToMaster),
 	}
 }
 
-// relay is a verb that masters execute for a client of one of them, home. The client waits
-// meanwhile, and nobody else does: two masters can ask each other at the same time.
+// relay is a verb that masters execute for a client of home, which is one of them. Only that client
+// waits, so two masters can ask each other at the same time.
 //
 //	by: LAB ALL CLOCK ...      home                 master 2             master 3
 //	   │ Await                  │ visits, also of home itself
@@ -33,8 +38,8 @@ type relay struct {
 	visits  []*visit
 	replies [][]byte
 	missing int
-	all     bool // the reply is the array of theirs, not the only one itself
-	closes  bool // the client's connection is to be closed behind it
+	all     bool // the reply is an array of their replies, otherwise the only one of them
+	closes  bool // the client is closed after the reply
 }
 
 func (l *labState) relayToAll(c *command.Call) error {
@@ -51,18 +56,18 @@ func (l *labState) relayToMaster(c *command.Call) error {
 	n, ok := ascii.ParseInt(c.Args[2])
 	switch {
 	case !ok:
-		return labError("master", "expects the number of a master, not '%s'", lab.Printable(string(c.Args[2])))
+		return labError("master", "expects the number of a master, not '%s'", printable(c.Args[2]))
 	case n < 1 || n > int64(len(l.peers)):
 		return labError("master", "there is no master %d, only 1 to %d", n, len(l.peers))
 	}
 	return l.relay(c, "master", l.peers[n-1:n], c.Args[3:])
 }
 
-// relay has the masters execute verb, which the caller must be allowed to say here: there,
-// nobody asks who it is.
+// relay sends verb to the masters. This server checks the caller's permission, because the others do
+// not know the caller.
 func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte) error {
 	if is(verb[0], "all") || is(verb[0], "master") {
-		return labError(how, "expects a verb for a single master, not '%s'", lab.Printable(string(verb[0])))
+		return labError(how, "expects a verb for a single master, not '%s'", printable(verb[0]))
 	}
 	args := [][]byte{[]byte("LAB")}
 	for _, arg := range verb {
@@ -71,7 +76,8 @@ func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte)
 	if err := c.Ex.Check(c.Sess, args); err != nil {
 		return err
 	}
-	r := &relay{home: l.Server, by: l.running, to: to, all: how == "all", missing: len(to), replies: make([][]byte, len(to))}
+	r := &relay{home: l.Server, by: l.running, to: to, all: how == "all", missing: len(to)}
+	r.replies = make([][]byte, len(to))
 	r.by.lab.relay = r
 	c.Await((*resp.Writer).NullArray)
 	for i, m := range to {
@@ -88,8 +94,8 @@ func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte)
 	return nil
 }
 
-// arrived is called when a master has answered. The client may have been told something
-// else by then, by CLIENT UNBLOCK, or have gone.
+// arrived handles the reply of one master. CLIENT UNBLOCK may have ended the client's wait before, or
+// the client may have gone.
 func (r *relay) arrived(i int, reply []byte) {
 	if r.by.lab.relay != r {
 		return
@@ -98,7 +104,7 @@ func (r *relay) arrived(i int, reply []byte) {
 	if r.missing--; r.missing > 0 {
 		return
 	}
-	r.by.lab.relay = nil // has all it wants
+	r.by.lab.relay = nil
 	r.home.ex.Answer(&r.by.sess, func(w *resp.Writer) {
 		if r.all {
 			w.Array(len(r.replies))
@@ -112,7 +118,7 @@ func (r *relay) arrived(i int, reply []byte) {
 	}
 }
 
-// callOff is for a client that waits no more.
+// callOff tells the masters that the client no longer waits.
 func (r *relay) callOff() {
 	r.by.lab.relay = nil
 	for i, v := range r.visits {
@@ -120,8 +126,8 @@ func (r *relay) callOff() {
 	}
 }
 
-// caller is the connection that the verb under way came over, in the end: nil when it came
-// from outside, or from a client of another master, or one that has gone.
+// caller returns the connection of this server that the verb under way came over. It is nil for a
+// request of the program around, of another master's client, or of a client that has gone.
 func (l *labState) caller() *client {
 	if l.running == nil || l.running.visit == nil {
 		return l.running
@@ -132,7 +138,7 @@ func (l *labState) caller() *client {
 	return nil
 }
 
-// closeCaller closes the caller's connection once it has its reply.
+// closeCaller closes the caller's connection after its reply.
 func (l *labState) closeCaller() {
 	switch c := l.caller(); {
 	case c == nil:

@@ -9,31 +9,33 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// A network that fails, as seen from clients:
+// A network that fails, as clients see it:
 //
-//	LAB LISTEN OFF      connections are refused, those there are stay
-//	LAB BLACKHOLE ON    nobody is heard and nobody is answered, but all seem connected; who
-//	                    connects is left waiting in the kernel
-//	LAB PARTITION ...   the same for clients of some names
+//	LAB LISTEN OFF      new connections are refused; existing ones stay
+//	LAB BLACKHOLE ON    no client gets anything through in either direction, but all stay connected;
+//	                    new connections wait in the kernel
+//	LAB PARTITION ...   the same for clients with certain names
 //
-// A client in the dark is neither read from nor written to. What it has sent stays in the
-// kernel, its replies and messages stay here, its blocked command may time out or be
-// served: what a network does not deliver is not lost, it comes when the network is back.
-// The end of its connection is not delivered either. Whoever has used LAB is never in the dark,
-// else nobody could end it.
+// These clients are muted: the server neither reads from them nor writes to them. What they send
+// stays in the kernel. Their replies and messages stay in their output. Their blocked commands may
+// time out or be served. Nothing is lost: everything arrives once the network is back. The end of a
+// connection does not arrive either. A client that has used LAB is never muted, so that it can end
+// the failure.
 
 func (l *labState) netRows() []command.Row {
 	const each = "O(N) in the client connections"
 	return []command.Row{
 		l.switchRow("listen", "O(1)", "Accepts or refuses new connections.", l.listenSwitch),
 		l.switchRow("blackhole", each, "Stops all traffic with clients, or lets it go on.", l.blackholeSwitch),
-		l.wordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST", -2, each, "Cuts off clients by name, reconnects them, or lists them.",
+		l.wordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST",
+			-2, each,
+			"Cuts off clients by name, reconnects them, or lists them.",
 			labWord{"CLIENT", 1, 2, command.AllowBusy, l.partition},
 			labWord{"LIST", 0, 0, command.AllowBusy, l.partitionList}),
 	}
 }
 
-// switchRow is wordsRow of what is on or off.
+// switchRow makes the row of a subcommand that is ON or OFF.
 func (l *labState) switchRow(name, complexity, summary string, do func(c *command.Call, on bool) error) command.Row {
 	return l.wordsRow(name, "(ON | OFF)", -2, complexity, summary,
 		labWord{"ON", 0, 0, command.AllowBusy, func(c *command.Call, _ [][]byte) error { return do(c, true) }},
@@ -48,6 +50,7 @@ func (l *labState) listenSwitch(c *command.Call, on bool) error {
 	return nil
 }
 
+// setDeaf stops listening, or listens again.
 func (l *labState) setDeaf(deaf bool) error {
 	l.deaf = deaf
 	err := l.openOrClose()
@@ -55,7 +58,7 @@ func (l *labState) setDeaf(deaf bool) error {
 	return err
 }
 
-// openOrClose listens when nothing in the lab is against it.
+// openOrClose listens unless the lab refuses connections.
 func (l *labState) openOrClose() error {
 	switch {
 	case l.refuses():
@@ -69,7 +72,7 @@ func (l *labState) openOrClose() error {
 	return nil
 }
 
-// refuses tells whether connections are refused: nothing may listen.
+// refuses reports whether the lab refuses connections. It may be called without a lab.
 func (l *labState) refuses() bool { return l != nil && (l.deaf || l.down != nil) }
 
 func (l *labState) blackholeSwitch(c *command.Call, on bool) error {
@@ -100,7 +103,7 @@ func (l *labState) partition(c *command.Call, args [][]byte) error {
 	at := slices.Index(l.partitions, glob)
 	switch word := labVerb(args[1]); {
 	case word != "ON" && word != "OFF":
-		return labError(verb, "expects ON or OFF, not '%s'", lab.Printable(string(args[1])))
+		return labError(verb, "expects ON or OFF, not '%s'", printable(args[1]))
 	case word == "ON" && at < 0:
 		l.partitions = append(l.partitions, glob)
 	case word == "OFF" && at < 0:
@@ -113,8 +116,8 @@ func (l *labState) partition(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// partitionList tells how many connections are cut off. A test whose clients take theirs from
-// the pool that also says LAB finds that fewer are than it has.
+// partitionList also shows how many connections are cut off. A test whose pool has sent LAB over some
+// of them sees there that these are spared.
 func (l *labState) partitionList(c *command.Call, _ [][]byte) error {
 	c.Array(len(l.partitions))
 	for _, glob := range l.partitions {
@@ -130,8 +133,8 @@ func (l *labState) partitionList(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
-// concerned counts the connections whose names match: those that can be cut off, and those that
-// never are, as they have said LAB.
+// concerned counts the connections whose names match. A connection that has sent LAB is spared, all
+// others are cut off.
 func (l *labState) concerned(glob string) (cut, spared int64) {
 	for _, c := range l.order {
 		switch {
@@ -145,19 +148,20 @@ func (l *labState) concerned(glob string) (cut, spared int64) {
 	return cut, spared
 }
 
-// isOf tells whether a client of that name is meant by glob.
+// isOf reports whether glob matches a client's name. A client without a name never matches.
 func isOf(glob, name string) bool {
 	return name != "" && store.Match([]byte(glob), []byte(name), false)
 }
 
-// inTheDark tells whether nothing is to go to c or to come from it.
-func (l *labState) inTheDark(c *client) bool { return !c.lab.control && l.hides(c.sess.Name) }
+// mutes reports whether the network holds up c's traffic.
+func (l *labState) mutes(c *client) bool { return !c.lab.control && l.hides(c.sess.Name) }
 
+// hides reports whether the network holds up the traffic of clients with this name.
 func (l *labState) hides(name string) bool {
 	return l.blackhole || slices.ContainsFunc(l.partitions, func(glob string) bool { return isOf(glob, name) })
 }
 
-// setAllMuted is setMuted of all clients, and lets go of the sockets that linger no more.
+// setAllMuted calls setMuted for all clients and closes the sockets that need not linger any more.
 func (l *labState) setAllMuted() {
 	for _, c := range l.order {
 		l.setMuted(c)
@@ -171,26 +175,26 @@ func (l *labState) setAllMuted() {
 	})
 }
 
-// lingering is the socket of a client that was closed while it was muted. Its other side must not
-// notice before the network is back. Then it sees what it would see of a real network: a reset if it
-// has sent something to the connection that is gone, otherwise the end of the connection.
+// lingering is the socket of a client that was closed while muted. The other side must not notice
+// before the network is back. Then it sees what a real network would show it: a reset if it has sent
+// something to the closed connection, otherwise the end of the connection.
 type lingering struct {
 	fd   int
 	name string // of the client
 	end  ending
 }
 
-// linger keeps the socket of a muted client open, which is about to be freed.
+// linger keeps the socket of c open if c is muted. c is about to be freed.
 func (l *labState) linger(c *client) {
-	if c.muted && l.inTheDark(c) {
+	if c.muted && l.mutes(c) {
 		l.limitLingering()
 		l.lingering = append(l.lingering, lingering{c.FD, c.sess.Name, c.ending})
 		c.ending = keptOpen
 	}
 }
 
-// limitLingering closes the oldest lingering sockets if there are more sockets than there may be
-// clients. A kernel gives up orphaned connections as well (tcp_max_orphans).
+// limitLingering closes the oldest lingering sockets if clients and lingering sockets together are more
+// than maxclients. A kernel drops orphaned connections in the same way (tcp_max_orphans).
 func (l *labState) limitLingering() {
 	for len(l.lingering) > 0 && len(l.lingering)+len(l.clients) > l.cfg.MaxClients {
 		l.lingering[0].end.close(l.lingering[0].fd)
@@ -198,7 +202,7 @@ func (l *labState) limitLingering() {
 	}
 }
 
-// closeLingering is for the end of the server.
+// closeLingering closes all lingering sockets when the server ends.
 func (l *labState) closeLingering() {
 	for _, socket := range l.lingering {
 		socket.end.close(socket.fd)
@@ -206,8 +210,8 @@ func (l *labState) closeLingering() {
 	l.lingering = nil
 }
 
-// acceptUnlessBlackhole is acceptHandler. In a black hole, connections are left waiting in the kernel:
-// setBlackhole watches the listeners again.
+// acceptUnlessBlackhole is acceptHandler. In a black hole it stops watching the listener, so that
+// connections wait in the kernel. setBlackhole watches the listener again.
 func (l *labState) acceptUnlessBlackhole(from *listener) {
 	if l.blackhole {
 		l.loop.Unwatch(from.fd, reactor.Readable)
@@ -217,9 +221,9 @@ func (l *labState) acceptUnlessBlackhole(from *listener) {
 	l.limitLingering()
 }
 
-// setMuted mutes c or takes that back. Its name decides, which may have changed.
+// setMuted mutes c or ends that. The client's name decides, and it may have changed.
 func (l *labState) setMuted(c *client) {
-	muted := l.inTheDark(c)
+	muted := l.mutes(c)
 	if muted == c.muted || c.closed {
 		return
 	}
@@ -231,11 +235,11 @@ func (l *labState) setMuted(c *client) {
 	}
 	l.watchInput(c)
 	c.full = false
-	if c == l.running || c.protected { // it goes on by itself
+	if c == l.running || c.protected { // it continues without help
 		return
 	}
 	l.wantWrite(c)
 	if c.sess.Hold == command.NotHeld {
-		l.resumed = append(l.resumed, c) // may have been read and not executed
+		l.resumed = append(l.resumed, c) // it may have commands that were read and not executed
 	}
 }

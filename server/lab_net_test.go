@@ -40,12 +40,12 @@ func TestLabNetNamesTheArgumentThatIsWrong(t *testing.T) {
 		{"PARTITION CLIENT x yes", "ERR LAB PARTITION CLIENT: expects ON or OFF, not 'yes'"},
 		{"PARTITION CLIENT x OFF", "ERR LAB PARTITION CLIENT: no partition is named 'x'"},
 		{"LISTEN", "ERR LAB LISTEN: expects ON or OFF"},
-		{"LISTEN OFF now", "ERR LAB LISTEN OFF: 'now' is too much"},
+		{"LISTEN OFF now", "ERR LAB LISTEN OFF: 'now' is one argument too many"},
 		{"BLACKHOLE", "ERR LAB BLACKHOLE: expects ON or OFF"},
 		{"PARTITION", "ERR LAB PARTITION: expects CLIENT or LIST"},
 		{"PARTITION CLIENT", "ERR LAB PARTITION CLIENT: name-glob is missing"},
 		{"PARTITION CLIENT x", "ERR LAB PARTITION CLIENT: ON or OFF is missing"},
-		{"PARTITION LIST x", "ERR LAB PARTITION LIST: 'x' is too much"},
+		{"PARTITION LIST x", "ERR LAB PARTITION LIST: 'x' is one argument too many"},
 	} {
 		require.Equal(t, bad[1], c.Do(strings.Fields("LAB "+bad[0])...).Str)
 	}

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// What the lab sees of the commands that run, for its log and for the doctor. Those of the
-// lab itself, and of who came in by no connection, are not its business.
+// What the lab sees of commands, for its log and for the doctor. It does not look at LAB itself, nor at
+// requests without a connection.
 
 // Answered shows the doctor and the log a request that has its reply.
 func (h host) Answered(
@@ -17,7 +17,7 @@ func (h host) Answered(
 ) {
 	l := h.s.lab
 	if !l.armed && cmd != nil && !l.doctor.Concerns(cmd.Name, sess.DB, args, "") {
-		return // most there is, as long as the lab is not used
+		return // the usual case while no test uses the lab
 	}
 	if sess.Index < 0 || cmd != nil && cmd.Group == labGroup {
 		return
@@ -34,8 +34,7 @@ func (h host) Answered(
 	}
 }
 
-// logFired logs a request that a rule has fired for, and exchanges its reply if the rule
-// says so.
+// logFired logs a request that a rule fired for. ERROR-AFTER replaces its reply.
 func (l *labState) logFired(c *client, args [][]byte, w *resp.Writer, mark int, ran bool) {
 	r, reply := c.lab.fault.rule, w.Buf[mark:]
 	e := l.newEntry(&c.sess, r.Name)
@@ -59,8 +58,10 @@ func (h host) Called(sess *command.Session, cmd *command.Command, args [][]byte,
 	}
 }
 
-// logWatched logs a command that no rule has fired for, if it is about a watched key.
-func (l *labState) logWatched(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran bool) {
+// logWatched logs a command on a watched key that no rule fired for.
+func (l *labState) logWatched(
+	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran bool,
+) {
 	if len(l.history.Globs()) == 0 {
 		return
 	}
@@ -69,7 +70,8 @@ func (l *labState) logWatched(sess *command.Session, cmd *command.Command, args 
 		return
 	}
 	e := l.newEntry(sess, lab.EventCommand)
-	e.Cmd, e.Key, e.By, e.Outcome, e.Reply = lab.Words(args), lab.Printable(string(key)), by, outcome(nil, reply, ran), lab.Reply(reply)
+	e.Cmd, e.Key, e.By = lab.Words(args), printable(key), by
+	e.Outcome, e.Reply = outcome(nil, reply, ran), lab.Reply(reply)
 	l.history.Add(e)
 }
 
@@ -84,8 +86,7 @@ func (h host) Expired(db *store.DB, key string) {
 	}
 }
 
-// outcome is what the client sees of a request, with what r, if it is not nil, does to the
-// answer.
+// outcome says what the client sees of a request. r is the rule that changes the reply, nil for none.
 func outcome(r *lab.Rule, reply []byte, ran bool) lab.Outcome {
 	if !ran {
 		return lab.NotExecuted
@@ -106,7 +107,7 @@ func outcome(r *lab.Rule, reply []byte, ran bool) lab.Outcome {
 	return lab.Executed
 }
 
-// newEntry begins an entry.
+// newEntry makes an entry with the time and the client.
 func (l *labState) newEntry(by *command.Session, event string) lab.Entry {
 	e := lab.Entry{Time: l.ex.WallMicros() / 1000, Mono: monotonic(), Event: event}
 	if by != nil {
@@ -115,28 +116,28 @@ func (l *labState) newEntry(by *command.Session, event string) lab.Entry {
 	return e
 }
 
-// noteRule adds an entry for the rule that has fired for the request of c, which has not run.
+// noteRule logs that a rule fired for a request of c that has not run.
 func (l *labState) noteRule(c *client, words []string, outcome lab.Outcome) {
 	e := l.newEntry(&c.sess, c.lab.fault.rule.Name)
 	e.Cmd, e.Key, e.Outcome = words, c.lab.fault.key, outcome
 	l.history.Add(e)
 }
 
-// logKey is the key of a request for the log: the first that is watched, or just the first.
+// logKey returns the key that the log shows for a request: the first watched key, or the first key.
 func (l *labState) logKey(calls []lab.Call) string {
 	var first []byte
 	for _, call := range calls {
 		if key := l.history.Watched(call.Keys); key != nil {
-			return lab.Printable(string(key))
+			return printable(key)
 		}
 		if first == nil && len(call.Keys) > 0 {
 			first = call.Keys[0]
 		}
 	}
-	return lab.Printable(string(first))
+	return printable(first)
 }
 
-// monotonic is a real time in us that the servers of all processes agree on.
+// monotonic is real time in us, the same for all processes of this machine.
 func monotonic() int64 {
 	var t unix.Timespec
 	_ = unix.ClockGettime(unix.CLOCK_MONOTONIC, &t) // never fails

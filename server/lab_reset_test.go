@@ -47,7 +47,7 @@ func TestLabResetNamesTheArgumentThatIsWrong(t *testing.T) {
 		{"RESET AT", "ERR LAB RESET AT: unix-time-milliseconds is missing"},
 		{"RESET AT 1_0", "ERR LAB RESET AT: unix-time-milliseconds expects a number from 0 to 6000000000000, not '1_0'"},
 		{"RESET AT -1", "ERR LAB RESET AT: unix-time-milliseconds expects a number from 0 to 6000000000000, not '-1'"},
-		{"RESET AT 1 2", "ERR LAB RESET AT: '2' is too much"},
+		{"RESET AT 1 2", "ERR LAB RESET AT: '2' is one argument too many"},
 	} {
 		require.Equal(t, bad[1], boss.Do(line("LAB "+bad[0])...).Str)
 	}

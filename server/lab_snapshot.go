@@ -9,8 +9,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// snapshot is all that clients have stored, at one time. Nothing in it is shared with the
-// keyspace, so that it can be put back any number of times.
+// snapshot is everything that clients had stored at one time. It shares no memory with the keyspace,
+// so it can be restored any number of times.
 type snapshot struct {
 	keys  store.Snapshot
 	code  command.Code
@@ -19,9 +19,10 @@ type snapshot struct {
 
 func (l *labState) snapshotRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)", -2, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
+		l.wordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)",
+			-2, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
 			"Saves or restores all keys, scripts and functions under a name.",
-			labWord{"SAVE", 1, 1, 0, l.snapshotSave}, // in the middle of a script it would keep half of what that does
+			labWord{"SAVE", 1, 1, 0, l.snapshotSave}, // inside a script it would save half of the script's changes
 			labWord{"RESTORE", 1, 1, 0, l.snapshotRestore},
 			labWord{"DEL", 1, 1, command.AllowBusy, l.snapshotDel},
 			labWord{"LIST", 0, 0, command.AllowBusy, l.snapshotList}),

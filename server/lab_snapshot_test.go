@@ -15,8 +15,8 @@ func TestLabSnapshotNamesTheArgumentThatIsWrong(t *testing.T) {
 	for _, bad := range [][2]string{
 		{"LOAD x", "ERR LAB SNAPSHOT: expects SAVE, RESTORE, DEL or LIST, not 'LOAD'"},
 		{"SAVE", "ERR LAB SNAPSHOT SAVE: name is missing"},
-		{"save a b", "ERR LAB SNAPSHOT SAVE: 'b' is too much"},
-		{"LIST a", "ERR LAB SNAPSHOT LIST: 'a' is too much"},
+		{"save a b", "ERR LAB SNAPSHOT SAVE: 'b' is one argument too many"},
+		{"LIST a", "ERR LAB SNAPSHOT LIST: 'a' is one argument too many"},
 		{"RESTORE x", "ERR LAB SNAPSHOT RESTORE: no snapshot is named 'x'"},
 		{"DEL x", "ERR LAB SNAPSHOT DEL: no snapshot is named 'x'"},
 	} {

@@ -21,7 +21,8 @@ func (s *Server) fitMaxClients() bool {
 	want := shares * (uint64(s.cfg.MaxClients) + ownFiles)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		s.log('#', "Unable to obtain the current NOFILE limit (%v), assuming 1024 and setting the max clients configuration accordingly.", err)
+		s.log('#', "Unable to obtain the current NOFILE limit (%v), assuming 1024 "+
+			"and setting the max clients configuration accordingly.", err)
 		s.cfg.MaxClients = max(min(s.cfg.MaxClients, 1024/s.masters-ownFiles), 1)
 		return true
 	}
@@ -44,16 +45,28 @@ func (s *Server) fitMaxClients() bool {
 	best /= shares
 	s.cfg.MaxClients = int(best) - ownFiles
 	if best <= ownFiles {
-		s.log('#', "Your current 'ulimit -n' of %d is not enough for the server to start. Please increase your open file limit to at least %d. Exiting.", limit.Cur, want)
+		s.log('#', "Your current 'ulimit -n' of %d is not enough for the server to start. "+
+			"Please increase your open file limit to at least %d. Exiting.", limit.Cur, want)
 		return false
 	}
 	s.log('#', "You requested maxclients of %d requiring at least %d max file descriptors.", asked, want)
 	s.log('#', "Server can't set maximum open files to %d because of OS error: %v.", want, refusal)
-	s.log('#', "Current maximum open files is %d. maxclients has been reduced to %d to compensate for low ulimit. If you need higher maxclients increase 'ulimit -n'.", best, s.cfg.MaxClients)
+	s.log('#', "Current maximum open files is %d. maxclients has been reduced to %d "+
+		"to compensate for low ulimit. If you need higher maxclients increase 'ulimit -n'.", best, s.cfg.MaxClients)
 	return true
 }
 
-const deniedProtected = "-DENIED Redis is running in protected mode because protected mode is enabled and no password is set for the default user. In this mode connections are only accepted from the loopback interface. If you want to connect from external computers to Redis you may adopt one of the following solutions: 1) Just disable protected mode sending the command 'CONFIG SET protected-mode no' from the loopback interface by connecting to Redis from the same host the server is running, however MAKE SURE Redis is not publicly accessible from internet if you do so. Use CONFIG REWRITE to make this change permanent. 2) Alternatively you can just disable the protected mode by editing the Redis configuration file, and setting the protected mode option to 'no', and then restarting the server. 3) If you started the server manually just for testing, restart it with the '--protected-mode no' option. 4) Setup a an authentication password for the default user. NOTE: You only need to do one of the above things in order for the server to start accepting connections from the outside.\r\n"
+const deniedProtected = "-DENIED Redis is running in protected mode because protected mode is enabled and no password is set for " +
+	"the default user. In this mode connections are only accepted from the loopback interface. If you want to " +
+	"connect from external computers to Redis you may adopt one of the following solutions: 1) Just disable " +
+	"protected mode sending the command 'CONFIG SET protected-mode no' from the loopback interface by " +
+	"connecting to Redis from the same host the server is running, however MAKE SURE Redis is not publicly " +
+	"accessible from internet if you do so. Use CONFIG REWRITE to make this change permanent. 2) " +
+	"Alternatively you can just disable the protected mode by editing the Redis configuration file, and " +
+	"setting the protected mode option to 'no', and then restarting the server. 3) If you started the server " +
+	"manually just for testing, restart it with the '--protected-mode no' option. 4) Setup a an " +
+	"authentication password for the default user. NOTE: You only need to do one of the above things in order " +
+	"for the server to start accepting connections from the outside.\r\n"
 
 func isLoopback(addr string) bool {
 	ap, err := netip.ParseAddrPort(addr)

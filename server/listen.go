@@ -81,7 +81,8 @@ func (s *Server) bindAll() (port int, err error) {
 		}
 		s.closeListeners()
 		if s.cfg.Port != 0 {
-			s.log('#', "Warning: Could not create server TCP listening socket %s:%d: bind: %s", host, port, config.ErrorText(err))
+			s.log('#', "Warning: Could not create server TCP listening socket %s:%d: bind: %s",
+				host, port, config.ErrorText(err))
 		}
 		return 0, err
 	}
@@ -91,7 +92,9 @@ func (s *Server) bindAll() (port int, err error) {
 // noProtocol tells errors of a system without IPv6, which redis-server passes
 // over (server.c: listenToPort).
 func noProtocol(err error) bool {
-	for _, e := range []unix.Errno{unix.ENOPROTOOPT, unix.EPROTONOSUPPORT, unix.ESOCKTNOSUPPORT, unix.EPFNOSUPPORT, unix.EAFNOSUPPORT} {
+	for _, e := range []unix.Errno{
+		unix.ENOPROTOOPT, unix.EPROTONOSUPPORT, unix.ESOCKTNOSUPPORT, unix.EPFNOSUPPORT, unix.EAFNOSUPPORT,
+	} {
 		if errors.Is(err, e) {
 			return true
 		}

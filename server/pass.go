@@ -131,8 +131,12 @@ func (s *Server) executeResumed() {
 func (s *Server) prefetch(from int) (end int) {
 	var room [store.PrefetchMax][][]byte
 	requests, db := room[:0], s.pendingReads[from].sess.DB
-	for end = from; end < len(s.pendingReads) && len(requests) < cap(requests) && s.pendingReads[end].sess.DB == db; end++ {
-		requests = s.pendingReads[end].AppendRequests(requests)
+	for end = from; end < len(s.pendingReads) && len(requests) < cap(requests); end++ {
+		c := s.pendingReads[end]
+		if c.sess.DB != db {
+			break
+		}
+		requests = c.AppendRequests(requests)
 	}
 	s.ks.DBs[db].Prefetch(requests)
 	return end
@@ -256,7 +260,9 @@ func (s *Server) logAttack() {
 		return
 	}
 	s.attack = s.now
-	s.log('#', "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. This is likely due to an attacker attempting to use Cross Protocol Scripting to compromise your Redis instance. Connection aborted.")
+	s.log('#', "Possible SECURITY ATTACK detected. It looks like somebody is sending POST or Host: commands to Redis. "+
+		"This is likely due to an attacker attempting to use Cross Protocol Scripting to compromise your "+
+		"Redis instance. Connection aborted.")
 }
 
 // expire deletes the keys that are due when the last command of the pass has ended. CLIENT PAUSE

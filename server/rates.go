@@ -39,7 +39,9 @@ func (s *Server) sample() {
 		return
 	}
 	r.taken++
-	*r.back(1) = sample{s.now, [rateCount]int64{s.ex.Stats.Commands, s.stats.NetIn, s.stats.NetOut, s.stats.Passes, s.stats.Busy}}
+	*r.back(1) = sample{s.now, [rateCount]int64{
+		s.ex.Stats.Commands, s.stats.NetIn, s.stats.NetOut, s.stats.Passes, s.stats.Busy,
+	}}
 }
 
 // back is the n-th last sample.

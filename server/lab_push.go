@@ -1,0 +1,97 @@
+package server
+
+import (
+	"slices"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
+)
+
+// lateSize is about what it costs, in bytes, to keep back one reply or message.
+const lateSize = 256
+
+// keepBack counts a reply or message that c gets later. n is its size, or 0 if it is already in c's
+// output.
+func (c *client) keepBack(n int) {
+	c.delayed.messages++
+	c.delayed.bytes += n + lateSize
+}
+
+// sentLate takes back what keepBack has counted.
+func (c *client) sentLate(n int) {
+	c.delayed.messages--
+	c.delayed.bytes -= n + lateSize
+}
+
+// Outgoing reports whether a message goes to a client now. A rule may skip or delay it.
+func (h host) Outgoing(to *command.Session, message []byte) bool {
+	l := h.s.lab
+	if to.Index < 0 {
+		return true
+	}
+	if f := l.order[to.Index].lab.fault; f != nil && f.silent {
+		return false
+	}
+	if !l.plan.OnPushes() {
+		return true
+	}
+	q := &lab.Request{Client: to.ID, Name: to.Name, Calls: pushCalls(message)}
+	r := l.plan.Push(q)
+	if r == nil {
+		return true
+	}
+	e := l.newEntry(to, r.Name)
+	e.Key, e.Reply = l.logKey(q.Calls), lab.Reply(message)
+	e.Outcome, e.DB = lab.PushSkipped, 0 // channels belong to no database
+	if len(q.Calls) > 0 {
+		e.Cmd = []string{q.Calls[0].Cmd}
+	}
+	if r.Action == lab.DelayPush {
+		e.Outcome = lab.PushLate
+		l.pushLater(l.clientOf(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
+	}
+	l.history.Add(e)
+	return false
+}
+
+// pushLater sends a message to c when d has passed. Other messages may overtake it.
+func (l *labState) pushLater(c *client, message []byte, d time.Duration) {
+	f, push := c.faulty(), &late{}
+	if f.pushes == nil {
+		f.pushes = map[*late]struct{}{}
+	}
+	f.pushes[push] = struct{}{}
+	c.keepBack(len(message))
+	push.timer = l.after(d, func() {
+		delete(f.pushes, push)
+		c.sentLate(len(message))
+		if !f.silent {
+			l.push(c, message)
+		}
+	})
+	if c.outputMem() > l.ex.OutputTrigger {
+		l.overOutputLimit(c)
+	}
+}
+
+// pushCalls describes a message in the terms of rules. A RESP2 client hears of invalid keys by a
+// message of a channel, which counts as both.
+func pushCalls(message []byte) []lab.Call {
+	words := lab.PushWords(message)
+	if len(words) < 2 {
+		return nil
+	}
+	kind, keys := string(words[0]), words[1:]
+	switch {
+	case kind == "pmessage":
+		keys = words[2:3]
+	case kind != "invalidate" && len(words) > 2:
+		keys = words[1:2]
+	}
+	calls := []lab.Call{{Cmd: kind, Keys: keys}}
+	if kind == "message" && string(words[1]) == "__redis__:invalidate" {
+		calls = append(calls, lab.Call{Cmd: "invalidate", Keys: words[2:]})
+	}
+	return calls
+}

@@ -1,0 +1,195 @@
+package server
+
+import (
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// The faults of requests:
+//
+//	doWithFaults
+//	    │ beforeRequest: a rule fires for the request, or none does
+//	    │    DROP-BEFORE RESET-BEFORE    the connection ends after the replies before
+//	    │    ERROR                       Executor.Refuse
+//	    │    HOLD DELAY-EXEC             Session.Hold = Stopped: the request is put back, and
+//	    │                                comes again when the client is released
+//	    │ Executor.Do                    ERROR-AFTER in Host.Answered
+//	    │ afterRequest: applyFault       DROP-REPLY RESET-AFTER CUT SILENT DELAY-REPLY
+//	    ▼
+//	labHost.Resume: applyFault           for the reply of a command that blocked
+//
+// DELAY-REPLY sets the barrier of the connection (ioworkers.Conn.Bar). A timer lifts it.
+
+// doWithFaults is Executor.Do, with the fault of a rule that fires for the request.
+func (l *labState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
+	c := l.order[by.Index]
+	if l.armed || c.lab.fault != nil {
+		mark := len(w.Buf)
+		if l.beforeRequest(c, args) {
+			l.ex.Do(by, args, w)
+		}
+		l.afterRequest(c, mark)
+	} else {
+		l.ex.Do(by, args, w)
+	}
+	if len(l.partitions) > 0 {
+		l.setMuted(c) // the request may have changed its name
+	}
+}
+
+// beforeRequest finds the rule that fires for a request. It reports whether to execute the request
+// now.
+func (l *labState) beforeRequest(c *client, args [][]byte) bool {
+	f := c.lab.fault
+	if f != nil {
+		if f.decided {
+			f.decided = false
+			return true
+		}
+		f.rule = nil
+	}
+	if !l.plan.OnRequests() {
+		return true
+	}
+	q := l.ruleRequest(c, args)
+	if q == nil {
+		return true
+	}
+	r := l.plan.Request(q)
+	if r == nil {
+		return true
+	}
+	f = c.faulty()
+	f.rule, f.key = r, l.logKey(q.Calls)
+	switch r.Action {
+	case lab.DropBefore:
+		l.noteRule(c, lab.Words(args), lab.NotExecuted)
+		c.endAfterReply(finEnd)
+	case lab.ResetBefore:
+		l.noteRule(c, lab.Words(args), lab.NotExecuted)
+		c.endAfterReply(resetEnd)
+	case lab.Error:
+		l.ex.Refuse(&c.sess, args, &c.Out, store.Error(r.Text))
+	case lab.Hold, lab.DelayExec:
+		l.park(c, args)
+	default:
+		return true
+	}
+	return false
+}
+
+// faulty returns the faults of c, and makes them if c had none yet.
+func (c *client) faulty() *fault {
+	if c.lab.fault == nil {
+		c.lab.fault = &fault{}
+	}
+	return c.lab.fault
+}
+
+// endAfterReply closes c once its output is written.
+func (c *client) endAfterReply(how ending) {
+	c.ending = how
+	c.sess.CloseAfterReply = true
+}
+
+// ruleRequest describes a request in the terms of rules. It returns nil for a request that no rule
+// can match: LAB itself, and commands that MULTI queues.
+func (l *labState) ruleRequest(c *client, args [][]byte) *lab.Request {
+	cmd := l.ex.Table.Lookup(args)
+	if cmd != nil && cmd.Group == labGroup || c.sess.WouldQueue(cmd) {
+		return nil
+	}
+	q := &lab.Request{Client: c.sess.ID, Name: c.sess.Name, Control: c.lab.control}
+	if cmd == nil {
+		q.Calls = []lab.Call{{Cmd: strings.ToLower(string(args[0]))}}
+		return q
+	}
+	q.Calls = append(q.Calls, l.ruleCall(cmd, args))
+	if cmd.Flags&command.RunsQueue != 0 {
+		for cmd, args := range c.sess.Queued() {
+			q.Calls = append(q.Calls, l.ruleCall(cmd, args))
+		}
+	}
+	return q
+}
+
+func (l *labState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
+	call := lab.Call{Cmd: cmd.Name, Keys: cmd.AppendSubjects(nil, args)}
+	if l.plan.OnScripts() {
+		call.SHA, call.Body = l.ex.Scripts.Source(cmd, args)
+	}
+	return call
+}
+
+// afterRequest applies the fault to the reply of a request. The reply is in the client's output from
+// mark on. A request that has to wait has no reply yet.
+func (l *labState) afterRequest(c *client, mark int) {
+	f := c.lab.fault
+	switch {
+	case c.sess.Hold == command.Postponed:
+		c.faulty().decided = true // the request comes again, but rules look at it only once
+	case c.sess.Hold == command.NotHeld && f != nil && f.rule != nil:
+		c.Out.Buf = c.Out.Buf[:mark+l.applyFault(c, mark, len(c.Out.Buf)-mark)]
+	}
+}
+
+// applyFault applies the action of the rule that fired to the reply. The reply has n bytes and is, or
+// will be, at mark in the client's output. applyFault returns how many of its bytes to keep.
+func (l *labState) applyFault(c *client, mark, n int) int {
+	r := c.lab.fault.rule
+	c.lab.fault.rule = nil
+	switch r.Action {
+	case lab.DropReply:
+		c.endAfterReply(finEnd)
+	case lab.ResetAfter:
+		c.endAfterReply(resetEnd)
+	case lab.Cut:
+		c.endAfterReply(finEnd)
+		return min(int(r.Bytes), n)
+	case lab.Silent:
+		c.lab.fault.silent = true
+		c.sess.Hold, c.sess.CloseAfterReply = command.Stopped, false
+		c.sess.Replies = command.ReplyOff // for MONITOR
+	case lab.DelayReply:
+		l.delayReply(c, mark, time.Duration(r.Millis)*time.Millisecond)
+		return n
+	default:
+		return n
+	}
+	return 0
+}
+
+// delayReply keeps back the output of c from mark on until d has passed.
+func (l *labState) delayReply(c *client, mark int, d time.Duration) {
+	f, reply := c.lab.fault, &late{from: mark}
+	f.late = append(f.late, reply)
+	c.keepBack(0)
+	if len(f.late) == 1 {
+		c.Bar(mark)
+	}
+	reply.timer = l.after(d, func() {
+		reply.due = true
+		l.sendLate(c)
+	})
+}
+
+// sendLate moves the barrier to the oldest reply that is not due yet, or takes it away.
+func (l *labState) sendLate(c *client) {
+	f := c.lab.fault
+	for len(f.late) > 0 && f.late[0].due {
+		f.late[0] = nil
+		f.late = f.late[1:]
+		c.sentLate(0)
+	}
+	if len(f.late) > 0 {
+		c.Bar(f.late[0].from)
+	} else {
+		c.Unbar()
+	}
+	l.wantWrite(c)
+}
