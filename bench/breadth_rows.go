@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// breadthRows are all rows of `bench breadth`. Each row brings its own data: it measures the same when
-// it runs alone.
+// breadthRows are all rows of `bench breadth`. Each row brings its own data: it measures the same
+// when it runs alone.
 func breadthRows() []breadthRow {
 	return slices.Concat(
 		group("strings", stringRows()), group("keys", keyRows()), group("hashes", hashRows()),

@@ -11,8 +11,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fleet are connections that stay open while several loads run over them. So the cost of a connection
-// is not part of the cost of a request.
+// fleet are connections that stay open while several loads run over them. So the cost of a
+// connection is not part of the cost of a request.
 type fleet []*conn
 
 const (
@@ -33,7 +33,8 @@ func openFleet(addr string, n int) (fleet, error) {
 			f.close()
 			return nil, fmt.Errorf("connection %d of %d: %w", i+1, n, err)
 		}
-		// A connection that is reset leaves nothing behind. Others would keep their ports for a minute.
+		// A connection that is reset leaves nothing behind. Others would keep their ports for a
+		// minute.
 		_ = c.(*net.TCPConn).SetLinger(0)
 		f = append(f, &conn{c, bufio.NewReaderSize(c, 1<<10)})
 	}
@@ -47,8 +48,8 @@ func openFleet(addr string, n int) (fleet, error) {
 	return f, nil
 }
 
-// portAtConnect makes the kernel choose a port that is free for this pair of addresses only. Without it,
-// bind takes a port that is free for all.
+// portAtConnect makes the kernel choose a port that is free for this pair of addresses only.
+// Without it, bind takes a port that is free for all.
 func portAtConnect(_, _ string, c syscall.RawConn) error {
 	var failed error
 	err := c.Control(func(fd uintptr) {
@@ -86,8 +87,8 @@ func (f fleet) cost(s *server, j job) (float64, error) {
 	return perRequest(s, before, requests), err
 }
 
-// mostFiles raises the limit of open files to n, or as far as it may, and returns the limit. Servers
-// that are started later inherit it.
+// mostFiles raises the limit of open files to n, or as far as it may, and returns the limit.
+// Servers that are started later inherit it.
 func mostFiles(n uint64) (uint64, error) {
 	if err := allowFiles(n); err == nil {
 		return n, nil

@@ -86,8 +86,8 @@ func (r floorRow) at(pipeline, n int) breadthRow {
 	return breadthRow{workload: w, group: fmt.Sprintf("P%d", pipeline), n: n, pipeline: pipeline, clients: 50}
 }
 
-// runFloor measures the floor beside the contenders. Ratios are to the floor. It knows one reply only,
-// so each command has a floor of its own.
+// runFloor measures the floor beside the contenders. Ratios are to the floor. It knows one reply
+// only, so each command has a floor of its own.
 func (t *turns) runFloor(tmp string) error {
 	program, err := build(tmp, "bench/floor")
 	if err != nil {

@@ -148,8 +148,8 @@ func (w *weighing) each(measure func(*server) ([]float64, error)) ([][]float64, 
 	return b.each(w.rounds, measure)
 }
 
-// weigh returns the bytes per element above the empty server, as the kernel sees them and as the server
-// counts them, and all resident memory in MiB.
+// weigh returns the bytes per element above the empty server, as the kernel sees them and as the
+// server counts them, and all resident memory in MiB.
 func (w *weighing) weigh(server *server, s shape) ([]float64, error) {
 	c, err := dial(server.addr)
 	if err != nil {

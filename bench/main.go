@@ -13,18 +13,18 @@
 //
 //	go run ./bench breadth [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
-// breadth measures CPU per request and rate of 85 commands and scripts. The servers and the load run as in
-// compare. The rows that are worst for miniredisd come first, and geometric means sum them up.
+// breadth measures CPU per request and rate of 85 commands and scripts. The servers and the load
+// run as in compare. The worst rows of miniredisd come first, and geometric means sum them up.
 //
 //	go run ./bench memory [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
-// memory fills fresh servers with data of many shapes, and prints the bytes per element. Then it empties
-// a server and prints how much memory goes back to the system.
+// memory fills fresh servers with data of many shapes, and prints the bytes per element. Then it
+// empties a server and prints how much memory goes back to the system.
 //
 //	go run ./bench floor [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
-// floor measures the kernel's share of a request beside the servers. The program in bench/floor reads, and
-// writes fixed bytes.
+// floor measures the kernel's share of a request beside the servers. The program in bench/floor
+// reads, and writes fixed bytes.
 //
 //	go run ./bench scale [-only REGEXP] [-rounds N] [-short] [SERVERS] [-o FOLDER]
 //

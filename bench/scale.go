@@ -201,8 +201,8 @@ func (g *growth) point(c curve, x int, servers []*server) ([][]float64, error) {
 // bend is how much a ratio to the first server may grow above its lowest value at smaller points.
 const bend = 1.25
 
-// table has a line for each point. It marks the points where a server's curve bends away from the first
-// server's: the ratio has grown, and is above 1.
+// table has a line for each point. It marks the points where a server's curve bends away from the
+// first server's: the ratio has grown, and is above 1.
 func (d *drawnCurve) table(line int) [][]string {
 	head := []string{d.quantity}
 	for _, name := range d.servers {
@@ -261,8 +261,8 @@ func (g *growth) write(dir string) error {
 	return os.WriteFile(filepath.Join(dir, "scale.md"), []byte(text.String()), 0o644)
 }
 
-// grid is the drawing: a panel for each line. The points are powers, so that an axis with equal steps
-// between them is logarithmic.
+// grid is the drawing: a panel for each line. The points are powers, so that an axis with equal
+// steps between them is logarithmic.
 func (d *drawnCurve) grid() chart.Grid {
 	grid := chart.Grid{Title: "CPU time per request", X: d.quantity, Y: "µs", Rows: make([][]chart.Panel, 1)}
 	for _, x := range d.points {
@@ -278,7 +278,8 @@ func (d *drawnCurve) grid() chart.Grid {
 	return grid
 }
 
-// tick is a short form of a number: powers of two are written with K and M, powers of ten with k and m.
+// tick is a short form of a number: powers of two are written with K and M, powers of ten with k
+// and m.
 func tick(x int) string {
 	for _, unit := range []struct {
 		size int

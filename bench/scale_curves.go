@@ -238,8 +238,8 @@ func (c *conn) pipelined(n, pipeline int, command func(i int) []string) error {
 	return nil
 }
 
-// receive reads the messages of all subscribers, one subscriber after the other. All names of channels
-// have the same length.
+// receive reads the messages of all subscribers, one subscriber after the other. All names of
+// channels have the same length.
 func (f fleet) receive(channel string, messages func(i int) int) error {
 	length := len(appendCommand(nil, []string{"message", channel, value}))
 	for i, c := range f {
@@ -290,8 +290,8 @@ func waitersCost(s *server, x int, share float64) ([]float64, error) {
 	return []float64{each(blocking), each(serving)}, nil
 }
 
-// rest gives the server time to do what it has begun. The kernel counts the time of a thread exactly
-// when the thread sleeps.
+// rest gives the server time to do what it has begun. The kernel counts the time of a thread
+// exactly when the thread sleeps.
 func (s *server) rest() { time.Sleep(time.Millisecond) }
 
 // awaitBlocked returns when n clients are blocked.

@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// sheet is a table of many rows: each row is one thing that was measured on every server. Ratios are
-// to the first server.
+// sheet is a table of many rows: each row is one thing that was measured on every server. Ratios
+// are to the first server.
 type sheet struct {
 	servers []string
 	columns []column // what a row has for each server
@@ -32,8 +32,8 @@ func (s *sheet) ratio(r row, server, column int) float64 {
 	return r.figures[server][column] / base
 }
 
-// worstFirst sorts the rows by the ratio of miniredisd, the largest first. Rows without a ratio come
-// last. Nothing is sorted where there is no server to compare with.
+// worstFirst sorts the rows by the ratio of miniredisd, the largest first. Rows without a ratio
+// come last. Nothing is sorted where there is no server to compare with.
 func (s *sheet) worstFirst() {
 	server := slices.Index(s.servers, ours)
 	if server < 1 {

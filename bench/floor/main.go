@@ -1,6 +1,7 @@
-// Command floor is a server that does as little as a server can: it reads, and it writes fixed bytes.
-// It does not parse and executes nothing. What a request costs here is the kernel's share, which no
-// server can avoid that serves its clients by epoll, read and write. `bench floor` measures it.
+// Command floor is a server that does as little as a server can: it reads, and it writes fixed
+// bytes. It does not parse and executes nothing. What a request costs here is the kernel's share,
+// which no server can avoid that serves its clients by epoll, read and write. `bench floor`
+// measures it.
 //
 //	floor 127.0.0.1:7000 REPLY
 //

@@ -15,8 +15,8 @@ func newReplies(one string) replies {
 	return replies{one: len(one), all: bytes.Repeat([]byte(one), inputSize/shortest+1)}
 }
 
-// to returns the replies to a chunk of input, and at least one byte. A chunk without a * is the inline
-// PING by which the bench waits for a server.
+// to returns the replies to a chunk of input, and at least one byte. A chunk without a * is the
+// inline PING by which the bench waits for a server.
 func (r replies) to(chunk []byte) []byte {
 	requests := bytes.Count(chunk, []byte{'*'})
 	if requests == 0 {
