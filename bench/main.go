@@ -2,14 +2,14 @@
 //
 //	go run ./bench compare [-w set,get,memory] [-P 16,1] [-n N] [-r ROUNDS] [-o FILE.md] [NAME=COMMAND ...]
 //
-// compare builds and starts miniredisd and, where installed, redis-server, and any further
-// COMMAND, in which {port} is replaced. Every server runs on one core and the load on another.
-// For each workload the servers take turns (A B A B ...), so that a machine that gets slower
-// meanwhile is slower for all of them; the medians of the rounds are printed.
+// compare builds and starts miniredisd, redis-server if it is installed, and each COMMAND, in which it
+// replaces {port}. Every server runs on one core and the load on another. For each workload the servers
+// take turns (A B A B ...), so that a machine that becomes slower does so for all of them. It prints the
+// medians of the rounds.
 //
-// The load is redis-benchmark where it is installed, else a generator of our own, which says so.
-// CPU per request is what the server's threads ran on their core, user and kernel time, divided
-// by the requests. It is the figure to compare: requests per second end at what the load can do.
+// The load is redis-benchmark if it is installed, otherwise this program's own generator. CPU per request
+// is the time that the server's threads ran, user and kernel time together, divided by the requests. It
+// is the figure to compare, because the load limits the requests per second.
 //
 //	go run ./bench breadth [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
@@ -33,27 +33,27 @@
 //
 // SERVERS are the flags -ours PATH, -redis PATH and -valkey PATH of these four.
 //
-//	go run ./bench models [-models reactor,queue] [-w get,set] [-c 1,50] [-P 1,16] [-d 32,1024] [-t 1s | -n N] [-o FOLDER]
+//	go run ./bench models [-models reactor,queue] [-w get,set] [-c 1,50] [-P 1,16] [-d 32,1024]
+//		[-t 1s | -n N] [-r ROUNDS] [-o FOLDER]
 //
-// models puts one load on the same commands under several threading models, and on redis-server
-// and valkey-server where they are installed, and writes a report with drawings. Here servers
-// have all cores, and share them with the load: what counts is the CPU time per request, in
-// total and on the thread that executes, whose inverse is what the server can do on a machine
-// with cores to spare. The models that miniredisd is not are the program in bench/models.
+// models puts one load on several threading models, on redis-server, and on valkey-server if it is
+// installed. It writes a report with drawings. Servers and load share all cores, so the figure to compare
+// is the CPU time of a request: in total, and on the thread that executes. The other threading models are
+// a separate program, bench/models.
 //
 //	go run ./bench timeline [-n COMMANDS] [-title TEXT] [-o FILE.svg] TRACE.json
 //
-// timeline draws one pass of what miniredisd --trace has recorded: the pictures in docs.
+// timeline draws one pass of a recording of miniredisd --trace. The pictures in docs are its drawings.
 //
 //	go run ./bench verdict [-o FILE.html] HISTORY.json ...
 //
-// verdict reads what LAB LOG EXPORT or LAB ALL LOG EXPORT has answered, and judges whether
-// the locks in it were any: no two holders at one time, and linearizable. Of a violation it
-// draws a picture, and exits with 1; with 2 for input that is no history, and with 3 when
-// there are too many orders of the operations to try: then there is a picture as well.
+// verdict reads replies of LAB LOG EXPORT or LAB ALL LOG EXPORT, and judges the locks in them: no two
+// holders at the same time, and a linearizable history. For a violation it draws a picture and exits with
+// 1. It exits with 2 for input that is not a history. It exits with 3, with a picture, if there are too
+// many orders of the operations to try.
 //
-// This program talks TCP only and imports nothing of the server, but for verdict what reads
-// its logs.
+// This program talks to servers through TCP only. It imports nothing of the server, except what verdict
+// needs to read its logs.
 package main
 
 import (

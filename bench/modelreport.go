@@ -10,7 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/bench/chart"
 )
 
-// table is one cell: a line per model.
+// table returns the figures of one cell, with a line for each model.
 func (m *matrix) table(at int) [][]string {
 	rows := [][]string{{"model", "req/s", "CPU us/req", "executing us/req", "ceiling req/s", "p50 ms", "p99 ms",
 		"p99.9 ms"}}
@@ -24,7 +24,7 @@ func (m *matrix) table(at int) [][]string {
 	return rows
 }
 
-// ceiling is what the executing thread could do if it never waited for the others.
+// ceiling returns the requests per second of an executing thread that never waits.
 func (f figures) ceiling() string {
 	if f.executing <= 0 {
 		return "-"
@@ -32,7 +32,7 @@ func (f figures) ceiling() string {
 	return fmt.Sprintf("%.0f", 1e6/f.executing)
 }
 
-// write makes the folder of the report: models.md and its drawings.
+// write writes the report, models.md, and its drawings into dir.
 func (m *matrix) write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -47,7 +47,7 @@ func (m *matrix) write(dir string) error {
 // drawing is a file beside the report.
 type drawing struct{ file, title string }
 
-// measures are what is drawn over the number of connections.
+// measures returns the figures that are drawn over the number of connections.
 type measure struct {
 	name, title, unit string
 	of                func(figures) float64
@@ -95,8 +95,8 @@ func bytesOf(n int) string {
 	return fmt.Sprintf("%d B", n)
 }
 
-// typical is the cell that stands for a command: 50 connections without pipeline and values of
-// 1 KB, or the nearest that was measured.
+// typical returns the cell that represents a command: 50 connections, pipeline 1 and values of 1 KB, or
+// the nearest cell that was measured.
 func (m *matrix) typical(command string) cell {
 	distance := func(c cell) int {
 		d := 0
@@ -119,7 +119,7 @@ func (m *matrix) bars(c cell, title string) chart.Bars {
 	return b
 }
 
-// grid is one measure: a panel for each pipeline length and value size.
+// grid draws one measure, with a panel for each length of the pipeline and size of values.
 func (m *matrix) grid(command string, what measure, title string) chart.Grid {
 	g := chart.Grid{Title: title, X: "connections", Y: what.unit}
 	sizes := m.distinct(func(c cell) string { return bytesOf(c.size) })
@@ -144,7 +144,7 @@ func (m *matrix) grid(command string, what measure, title string) chart.Grid {
 	return g
 }
 
-// distinct lists a property of the cells, in the order they were asked for.
+// distinct lists the different values of a property of the cells, in their order.
 func (m *matrix) distinct(of func(cell) string) (values []string) {
 	for _, c := range m.cells {
 		if v := of(c); !slices.Contains(values, v) {
@@ -154,30 +154,40 @@ func (m *matrix) distinct(of func(cell) string) (values []string) {
 	return values
 }
 
-const reading = `CPU is what the kernel says the server's threads have run, divided by the requests. *Executing* is the part of it on
-the thread that executes commands, with whatever else that thread does in its model; no second thread can take that part
-over, so *ceiling*, its inverse, is what the model can reach on a machine with cores to spare. Of goroutines it is the time
-under the mutex, without the waiting for it and the waking of others, so that their ceiling is a bound and no promise.
-Requests per second here end at what server and load get done together on these cores. A thread that spins while it waits
-pays for that in CPU.
+const reading = `- **CPU** is the time that the server's threads ran, as the kernel counts it, divided by the requests.
+- **Executing** is the part of it on the thread that executes commands, with all other work of that thread. No second
+  thread can take that part over.
+- **Ceiling** is the inverse of *executing*: the requests per second of a machine with cores to spare. It leaves out the
+  time in which the executing thread waits for other threads, the work of these threads, the network, and whatever gets
+  slower when more cores share memory. So a ceiling is a bound, not a promise.
+- For **goroutines**, *executing* is the time under the mutex. It leaves out waiting for the mutex and waking others.
+- **Requests per second** are what server and load reach together on these cores. A thread that spins while it waits
+  pays for that in CPU.
+- A **bar** with two white strokes is cut: it is longer than the drawing.
 `
 
 func (m *matrix) markdown(drawings []drawing) string {
 	var s strings.Builder
 	s.WriteString("# One load, several threading models\n\n")
+	for i, sentence := range m.conclusions() {
+		fmt.Fprintf(&s, "%d. %s\n", i+1, sentence)
+	}
+	s.WriteString("\n## The run\n\n`go run ./bench models` writes this report.\n\n")
 	for _, l := range m.about {
 		s.WriteString("- " + l + "\n")
 	}
-	s.WriteString("\nWritten by `go run ./bench models`.\n\n## The models\n\n")
+	s.WriteString("\n## The models\n\n")
 	for i, model := range m.models {
 		fmt.Fprintf(&s, "- **%s**: %s. Executes on %s. `%s`\n", model.name, model.about, m.how[i], model.commandLine())
 	}
-	s.WriteString("\n## How to read the figures\n\n" + reading)
+	s.WriteString("\n## The figures\n\n" + reading)
 	if rows := m.bounds(); len(rows) > 1 {
-		s.WriteString("\n## Bounds\n\nCPU of the executing thread per request, in microseconds.\n\n")
+		s.WriteString("\n## Bounds\n\nI/O threads should take at least half of the executing thread's work, and more than " +
+			"redis-server's threads\ntake. The figures are the CPU time of the executing thread per request, in " +
+			"microseconds.\n\n")
 		writeTable(&s, rows)
 	}
-	s.WriteString("\n## Drawn\n")
+	s.WriteString("\n## Drawings\n")
 	for _, d := range drawings {
 		fmt.Fprintf(&s, "\n![%s](%s)\n", d.title, d.file)
 	}
@@ -201,8 +211,8 @@ func (m model) commandLine() string {
 	return strings.Join(line, " ")
 }
 
-// bounds are what I/O threads have to be good for, in the cell that stands for it: half of the
-// executing thread's work taken off it, and more than redis-server's threads take off theirs.
+// bounds returns what I/O threads have to reach with 50 connections, pipeline 1 and values of 1 KB: the
+// executing thread keeps at most half of its work, and less than redis-server's keeps with threads.
 func (m *matrix) bounds() [][]string {
 	rows := [][]string{{"load", "io-threads-4", "at most", "holds"}}
 	at := func(c cell, name string) (figures, bool) {

@@ -17,9 +17,9 @@ import (
 type model struct {
 	name  string
 	about string // for the report
-	kind  int    // models of one kind are of one colour: the same idea in another program
-	dash  int    // the program
-	// program and arguments; {port} stands for the port.
+	kind  int    // the colour: models of one kind are the same idea in several programs
+	dash  int    // the dashes: one for each program
+	// program and arguments; {port} stands for the port
 	command []string
 }
 
@@ -36,17 +36,17 @@ type modelOptions struct {
 func models(args []string) error {
 	var o modelOptions
 	f := flag.NewFlagSet("models", flag.ExitOnError)
-	f.StringVar(&o.models, "models", "all", "models, comma-separated; the report names them")
-	f.StringVar(&o.commands, "w", "get,set", "commands, comma-separated: get set")
-	f.StringVar(&o.clients, "c", "1,10,50,500", "connections, comma-separated")
-	f.StringVar(&o.pipelines, "P", "1,16", "pipeline lengths, comma-separated")
-	f.StringVar(&o.sizes, "d", "32,1024,16384", "value sizes in bytes, comma-separated")
-	f.IntVar(&o.n, "n", 0, "requests per turn; 0 for as many as fit into -t")
-	f.DurationVar(&o.turn, "t", 700*time.Millisecond, "how long a turn takes, roughly")
-	f.IntVar(&o.rounds, "r", 1, "rounds: turns of each model per cell, of which the median counts")
+	f.StringVar(&o.models, "models", "all", "models, separated by commas; the report names them")
+	f.StringVar(&o.commands, "w", "get,set", "commands, separated by commas: get set")
+	f.StringVar(&o.clients, "c", "1,10,50,500", "numbers of connections, separated by commas")
+	f.StringVar(&o.pipelines, "P", "1,16", "lengths of the pipeline, separated by commas")
+	f.StringVar(&o.sizes, "d", "32,1024,16384", "sizes of values in bytes, separated by commas")
+	f.IntVar(&o.n, "n", 0, "requests of a turn; 0 means as many as fit into -t")
+	f.DurationVar(&o.turn, "t", 700*time.Millisecond, "the approximate length of a turn")
+	f.IntVar(&o.rounds, "r", 3, "rounds: turns of each model in each cell; the report has their median")
 	f.IntVar(&o.keys, "keys", 1000, "different keys")
-	f.StringVar(&o.out, "o", "bench/report", "folder for the report; empty for none")
-	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
+	f.StringVar(&o.out, "o", "bench/report", "folder for the report; empty means no report")
+	f.BoolVar(&o.own, "own", false, "use this program's own load even if redis-benchmark is installed")
 	f.Parse(args)
 
 	cells, err := o.cells()
@@ -82,7 +82,7 @@ func (c cell) String() string {
 	return fmt.Sprintf("%s c%d P%d d%d", c.command, c.clients, c.pipeline, c.size)
 }
 
-// job of n requests. The value stands on redis-benchmark's command line: 16 KB fit.
+// job returns a job of n requests. The value is an argument of redis-benchmark, and 16 KB fit there.
 func (c cell) job(n, keys int) job {
 	args := []string{"GET", "key:__rand_int__"}
 	if c.command == "set" {
@@ -124,7 +124,8 @@ func (o *modelOptions) cells() (cells []cell, err error) {
 	return cells, nil
 }
 
-// allModels are those this machine can run, given the two programs of ours.
+// allModels returns the models that this machine can run. server and others are the paths of miniredisd
+// and of bench/models.
 func allModels(server, others string) []model {
 	list := []model{
 		{"reactor", "miniredisd: one goroutine reads, executes and writes", 0, 0,
@@ -153,7 +154,7 @@ func allModels(server, others string) []model {
 	return list
 }
 
-// lineup builds what is ours and picks the models that were asked for.
+// lineup builds miniredisd and bench/models, and returns the models that -models names.
 func (o *modelOptions) lineup(tmp string) ([]model, error) {
 	for _, program := range []string{"cmd/miniredisd", "bench/models"} {
 		if _, err := build(tmp, program); err != nil {
@@ -179,13 +180,13 @@ func (o *modelOptions) lineup(tmp string) ([]model, error) {
 	return chosen, nil
 }
 
-// figures is what one model did in one cell. CPU is in microseconds per request, latency in
-// milliseconds.
+// figures has the results of one model in one cell. CPU time is in microseconds for a request, latency
+// in milliseconds, rate in requests per second.
 type figures struct {
 	rate, cpu, executing, p50, p99, p999 float64
 }
 
-// matrix is a run of every model in every cell.
+// matrix holds the results of every model in every cell.
 type matrix struct {
 	modelOptions
 	models  []model
@@ -193,7 +194,7 @@ type matrix struct {
 	load    load
 	about   []string
 	tmp     string
-	how     []string    // how the executing thread of each model is told
+	how     []string    // how the executing thread of each model is found
 	figures [][]figures // by cell, then model
 }
 
@@ -240,7 +241,7 @@ func (m *matrix) length() string {
 	return m.turn.String()
 }
 
-// measure lets the models take turns.
+// measure measures one cell: the models take turns, and the median of the rounds counts.
 func (m *matrix) measure(c cell, servers []*server, executors []executor) ([]figures, error) {
 	samples := make([][][]float64, len(servers))
 	for range m.rounds {
@@ -262,11 +263,11 @@ func (m *matrix) measure(c cell, servers []*server, executors []executor) ([]fig
 	return row, nil
 }
 
-// startAgain gives a server that has failed in a turn another one, as a new process: redis-server with
-// spinning threads on too few cores has been seen to drop its clients. The report tells of it.
+// startAgain replaces a server that has failed in a turn by a new process and repeats the turn. The
+// report mentions it. redis-server with spinning threads on too few cores sometimes drops its clients.
 func (m *matrix) startAgain(c cell, servers []*server, executors []executor, i int, why error) (f figures, err error) {
 	s := servers[i]
-	m.about = append(m.about, fmt.Sprintf("%s was started again for %s, where its clients failed", s.name, c))
+	m.about = append(m.about, fmt.Sprintf("%s was started again for %s, because its clients failed", s.name, c))
 	fmt.Printf("%s is started again: %v\n", s.name, why)
 	again, err := contender{s.name, m.models[i].command, m.tmp}.start(anyCore)
 	if err != nil {
@@ -306,8 +307,8 @@ func (m *matrix) takeTurn(c cell, s *server, e executor) (figures, error) {
 	return figures{got.rate, each(total), each(executing), got.p50, got.p99, got.p999}, nil
 }
 
-// requests is how many fill a turn. It tries with few first: the models differ by a factor of a
-// hundred where threads that spin wait for a core.
+// requests returns how many requests fill a turn. It starts with few, because the models differ by a
+// factor of a hundred when spinning threads wait for a core.
 func (m *matrix) requests(c cell, s *server) (int, error) {
 	if m.n > 0 {
 		return m.n, nil

@@ -1,5 +1,5 @@
-// Package chart draws figures of the bench as SVG files, by gonum/plot: curves in a grid of
-// panels, and stacked bars. It knows nothing of what the figures are about.
+// Package chart draws the figures of bench as SVG files: curves in a grid of panels, stacked bars, and
+// timelines of threads. It does not know what the figures mean. gonum/plot draws curves and bars.
 package chart
 
 import (
@@ -19,8 +19,8 @@ import (
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
-// Line is one curve, with a value for each place on the x axis. Lines of one Color belong
-// together and differ by Dash.
+// Line is one curve, with a value for each tick of the x axis. Lines that belong together have the same
+// Color and differ in Dash.
 type Line struct {
 	Name  string
 	Color int
@@ -34,22 +34,22 @@ type Panel struct {
 	Lines []Line
 }
 
-// Grid is curves in rows of panels, with one legend for all. The y axes are logarithmic: the
-// lines may be far apart. A value that is not above 0 has no place on them and is left out.
+// Grid is rows of panels with curves and one legend for all. The y axes are logarithmic, because the
+// curves may be far apart. Values of 0 and below are left out.
 type Grid struct {
 	Title, X, Y string
-	Ticks       []string // the places on the x axis
+	Ticks       []string // the labels of the x axis
 	Rows        [][]Panel
 }
 
-// Bar is a sum of parts, with a name.
+// Bar is a stacked bar with a name.
 type Bar struct {
 	Name  string
 	Parts []float64
 }
 
-// Bars is a column of horizontal bars, in the order from the top. Each has its figures beside its
-// name; one that is many times as long as most ends at the edge.
+// Bars is a column of horizontal bars, from top to bottom. Each bar has its figures beside its name. A
+// bar that is many times longer than the others is cut at the edge, and two white strokes mark the cut.
 type Bars struct {
 	Title, X string
 	Parts    []string
@@ -66,7 +66,7 @@ const (
 	pad         = 3 * vg.Millimeter
 )
 
-// palette can be told apart by people who do not see all colours (Okabe and Ito).
+// palette has colours that colour-blind people can distinguish (Okabe and Ito).
 func palette(i int) color.Color {
 	colors := []color.RGBA{
 		{0, 0, 0, 255}, {0, 114, 178, 255}, {213, 94, 0, 255}, {0, 158, 115, 255},
@@ -140,7 +140,7 @@ func (g Grid) panel(panel Panel) (*plot.Plot, error) {
 	return p, nil
 }
 
-// decades widens a logarithmic axis to whole powers of ten: there are ticks at both ends.
+// decades widens a logarithmic axis to whole powers of ten, so that both ends have ticks.
 func decades(a *plot.Axis) {
 	if a.Min > a.Max { // no curve at all
 		a.Min, a.Max = 1, 10
@@ -171,7 +171,7 @@ func curve(l Line) (*plotter.Line, *plotter.Scatter, error) {
 	return line, points, nil
 }
 
-// legend names each line once, though it is in every panel.
+// legend names each line once, although it is in every panel.
 func (g Grid) legend() (plot.Legend, error) {
 	legend := newPlot("").Legend
 	legend.Top, legend.Left = true, true
@@ -230,11 +230,39 @@ func (b Bars) Write(path string) error {
 	p.X.Max = min(p.X.Max, b.edge())
 	caption(canvas, b.Title)
 	legend.Draw(draw.Crop(canvas, pad, 0, 0, -titleHeight))
-	p.Draw(draw.Crop(canvas, pad, -pad, pad, -2.5*titleHeight))
+	field := draw.Crop(canvas, pad, -pad, pad, -2.5*titleHeight)
+	p.Draw(field)
+	b.markCuts(p, field)
 	return save(path, svg)
 }
 
-// label is the name and the figures.
+// markCuts draws two white strokes across the end of every bar that is longer than the axis.
+func (b Bars) markCuts(p *plot.Plot, field draw.Canvas) {
+	data := p.DataCanvas(field)
+	_, y := p.Transforms(&data)
+	stroke := draw.LineStyle{Color: color.White, Width: vg.Points(2)}
+	for i, bar := range b.Bars {
+		if bar.length() <= p.X.Max {
+			continue
+		}
+		middle := y(float64(len(b.Bars) - 1 - i))
+		for _, fromEdge := range []vg.Length{vg.Points(14), vg.Points(20)} {
+			x := data.Max.X - fromEdge
+			data.StrokeLine2(stroke, x-vg.Points(3), middle-barHeight*0.35, x+vg.Points(3), middle+barHeight*0.35)
+		}
+	}
+}
+
+// length is the sum of the parts.
+func (b Bar) length() float64 {
+	sum := 0.0
+	for _, part := range b.Parts {
+		sum += part
+	}
+	return sum
+}
+
+// label returns the name and the figures.
 func (b Bar) label() string {
 	var figures []string
 	for _, part := range b.Parts {
@@ -243,18 +271,14 @@ func (b Bar) label() string {
 	return b.Name + "  " + strings.Join(figures, " + ") + margin
 }
 
-// margin keeps names off the bars where a viewer's font is wider than the one that was measured.
+// margin separates the names from the bars in viewers whose font is wider than the measured font.
 const margin = "      "
 
-// edge is where the axis ends if bars are too long: three times the median.
+// edge is the end of the axis if bars are too long: three times the median.
 func (b Bars) edge() float64 {
 	var lengths []float64
 	for _, bar := range b.Bars {
-		sum := 0.0
-		for _, part := range bar.Parts {
-			sum += part
-		}
-		lengths = append(lengths, sum)
+		lengths = append(lengths, bar.length())
 	}
 	slices.Sort(lengths)
 	return 3 * lengths[len(lengths)/2]
@@ -275,7 +299,7 @@ func caption(c draw.Canvas, title string) {
 	c.FillText(style, vg.Point{X: c.Min.X + pad, Y: c.Max.Y - pad}, title)
 }
 
-// newPlot is gonum's, without serifs.
+// newPlot makes a plot of gonum without serifs.
 func newPlot(title string) *plot.Plot {
 	p := plot.New()
 	p.Title.Text = title
@@ -288,8 +312,8 @@ func newPlot(title string) *plot.Plot {
 	return p
 }
 
-// save names, behind the font that the drawing was measured with, those that take as much room:
-// Liberation Sans was made to fit in Arial's place. Viewers without any of them would take serifs.
+// save adds fonts of the same width after the font that the drawing was measured with. Liberation Sans
+// has the widths of Arial. Viewers without any of these fonts would show serifs.
 func save(path string, svg *vgsvg.Canvas) error {
 	var drawn bytes.Buffer
 	if _, err := svg.WriteTo(&drawn); err != nil {

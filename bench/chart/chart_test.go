@@ -62,9 +62,25 @@ func TestBarsAreNamedWithTheirParts(t *testing.T) {
 		"queue  3.0 + 12.0"})
 }
 
-func TestLongBarsEndAtTheEdge(t *testing.T) {
-	b := Bars{Bars: []Bar{{"a", []float64{1, 1}}, {"b", []float64{2, 2}}, {"c", []float64{500, 500}}}}
+func TestLongBarsEndAtTheEdgeWithAMark(t *testing.T) {
+	b := Bars{Parts: []string{"executing", "other"},
+		Bars: []Bar{{"a", []float64{1, 1}}, {"b", []float64{2, 2}}, {"c", []float64{500, 500}}}}
 	require.Equal(t, 12.0, b.edge())
+	path := filepath.Join(t.TempDir(), "bars.svg")
+	require.NoError(t, b.Write(path))
+	svg, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, 2, strings.Count(string(svg), "stroke:#FFFFFF"), "two strokes across one bar")
+}
+
+func TestAKindHasOneColorInEveryTimeline(t *testing.T) {
+	colors := map[string]string{}
+	for _, kind := range []string{"sleep", "accept", "gather", "read phase", "read", "parse", "execute", "expire",
+		"write phase", "write", "wait"} {
+		require.NotContains(t, colors, colorOf(kind), kind)
+		colors[colorOf(kind)] = kind
+	}
+	require.NotContains(t, colors, colorOf("something else"))
 }
 
 func TestValuesWithoutALogarithmAreLeftOut(t *testing.T) {

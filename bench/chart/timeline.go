@@ -8,20 +8,20 @@ import (
 	"os"
 )
 
-// Span is a stretch of time, in microseconds.
+// Span is a period of time, in microseconds.
 type Span struct {
 	Kind, Name string
 	Begin, End float64
-	Inside     bool // drawn below the spans that it is a part of
+	Inside     bool // part of another span, and drawn below it
 }
 
-// Row is what one thread did.
+// Row has the spans of one thread.
 type Row struct {
 	Name  string
 	Spans []Span
 }
 
-// Timeline is what several threads did in the same time, a row for each.
+// Timeline shows what several threads did in the same period, with a row for each.
 type Timeline struct {
 	Title      string
 	Begin, End float64 // microseconds
@@ -43,7 +43,8 @@ const (
 func (t *Timeline) Write(path string) error {
 	var b bytes.Buffer
 	height := timelineTop + len(t.Rows)*rowHeight + 30
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" font-family="sans-serif" font-size="11">`+"\n", timelineWidth, height)
+	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %[1]d %[2]d" `+
+		`font-family="sans-serif" font-size="11">`+"\n", timelineWidth, height)
 	fmt.Fprintf(&b, `<rect width="%d" height="%d" fill="#ffffff"/>`+"\n", timelineWidth, height)
 	text(&b, 8, 18, t.Title)
 	t.legend(&b)
@@ -66,23 +67,42 @@ func text(b *bytes.Buffer, x, y float64, s string) {
 func (t *Timeline) legend(b *bytes.Buffer) {
 	x := float64(timelineLeft)
 	for _, kind := range t.Kinds {
-		fmt.Fprintf(b, `<rect x="%.1f" y="28" width="12" height="12" fill="%s"/>`+"\n", x, t.color(kind))
+		fmt.Fprintf(b, `<rect x="%.1f" y="28" width="12" height="12" fill="%s"/>`+"\n", x, colorOf(kind))
 		text(b, x+16, 38, kind)
 		x += 30 + letterWidth*float64(len(kind))
 	}
 }
 
-// color is a kind's place in the legend, seen as one of as many hues.
-func (t *Timeline) color(kind string) string {
-	for i, k := range t.Kinds {
-		if k == kind {
-			return fmt.Sprintf("hsl(%d,62%%,%d%%)", i*360/len(t.Kinds), 72-i%2*12)
-		}
+// colorOf returns the colour of a kind of span. It is the same in every drawing.
+func colorOf(kind string) string {
+	switch kind {
+	case "sleep":
+		return "#e8e8e8"
+	case "accept":
+		return "#c7b9e2"
+	case "gather":
+		return "#f4d9c6"
+	case "read phase":
+		return "#cfe3f5"
+	case "read":
+		return "#7db4e6"
+	case "parse":
+		return "#8fd0c0"
+	case "execute":
+		return "#f0a05a"
+	case "expire":
+		return "#d98ba8"
+	case "write phase":
+		return "#dcecc4"
+	case "write":
+		return "#a2cb5e"
+	case "wait":
+		return "#f0e6a8"
 	}
 	return "#bbbbbb"
 }
 
-// axis draws a line and a number for every round step.
+// axis draws a line and a number at every round step.
 func (t *Timeline) axis(b *bytes.Buffer, height int) {
 	step := math.Pow(10, math.Floor(math.Log10(t.End-t.Begin)))
 	switch n := (t.End - t.Begin) / step; {
@@ -111,7 +131,7 @@ func (t *Timeline) span(b *bytes.Buffer, top float64, s Span) {
 		y += laneHeight + 1
 	}
 	fmt.Fprintf(b, `<rect x="%.2f" y="%.1f" width="%.2f" height="%d" fill="%s"><title>%s, %.1f µs</title></rect>`+"\n",
-		from, y, max(to-from, 0.6), laneHeight, t.color(s.Kind), html.EscapeString(s.Name), s.End-s.Begin)
+		from, y, max(to-from, 0.6), laneHeight, colorOf(s.Kind), html.EscapeString(s.Name), s.End-s.Begin)
 	if to-from > letterWidth*float64(len(s.Name))+4 {
 		text(b, from+3, y+14, s.Name)
 	}
