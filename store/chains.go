@@ -1,15 +1,15 @@
 package store
 
-// Chains is how the nodes of a table are spread over one of its arrays of buckets
-// (dict.c: _dictGetStatsHt).
+// Chains describes how the nodes of a table spread over one of its bucket arrays (dict.c:
+// _dictGetStatsHt).
 type Chains struct {
 	Buckets, Nodes int
 	Used           int // buckets that are not empty
 	Longest        int
-	Lengths        [50]int // buckets by the length of their chain; the last for all longer ones
+	Lengths        [50]int // number of buckets by chain length; the last also counts all longer chains
 }
 
-// chains walks all buckets. A second array is there while the table is rehashed.
+// chains visits all buckets. During a rehash there are two bucket arrays.
 func (t *Table[V]) chains() (all []Chains) {
 	for i, buckets := range t.buckets {
 		if buckets == nil && i > 0 {
@@ -36,8 +36,8 @@ func (t *Table[V]) chains() (all []Chains) {
 // Chains describes the table of the keys.
 func (db *DB) Chains() []Chains { return db.keys.chains() }
 
-// Chains describes the table that finds members or fields; there is none while the value is
-// small.
+// Chains describes the table of members or fields. It returns nil while the value is small and has
+// no table.
 func (v Value) Chains() []Chains {
 	switch v.e.typ {
 	case TypeSet:

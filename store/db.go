@@ -1,8 +1,7 @@
 package store
 
-// DB is one database. Commands look keys up with Lookup, which hides expiry from them.
-// Keys are copied when they are stored. Returned bytes belong to the store and are valid
-// until its next change.
+// DB is one database. Commands find keys with Lookup, which hides expiry from them. Keys are copied
+// when they are stored. Returned bytes belong to the store and are valid until its next change.
 type DB struct {
 	ID    int
 	ks    *Keyspace
@@ -36,7 +35,7 @@ func (db *DB) remove(i uint32) {
 	db.keys.remove(i)
 }
 
-// lose takes a value that is about to go out of the accounts.
+// lose subtracts a value from the accounts before it is deleted or overwritten.
 func (db *DB) lose(e *entry, key []byte) {
 	db.ks.valueBytes -= e.size()
 	if db.ks.OnStreamGone != nil && e.typ == TypeStream {
@@ -54,16 +53,16 @@ func (db *DB) expire(i uint32) {
 	}
 }
 
-// Len is the number of keys, those included whose time has come unnoticed.
+// Len is the number of keys. It includes overdue keys that nothing has looked up yet.
 func (db *DB) Len() int { return db.keys.Len() }
 
 // Expires is the number of keys with a TTL.
 func (db *DB) Expires() int { return db.wheel.count }
 
-// TableBytes is the memory of the table that finds the keys.
+// TableBytes is the memory of the table of the keys, in bytes.
 func (db *DB) TableBytes() int { return db.keys.Mem() }
 
-// AverageTTL is the milliseconds that keys with a TTL have left.
+// AverageTTL is the mean time in ms until the keys with a TTL expire.
 func (db *DB) AverageTTL() int64 {
 	n := int64(db.wheel.count)
 	if n == 0 {
@@ -72,7 +71,7 @@ func (db *DB) AverageTTL() int64 {
 	return max(int64(db.wheel.sum-uint64(n)*uint64(db.ks.Now))/n, 0)
 }
 
-// Delete removes key and tells whether it was there.
+// Delete removes key and reports whether it existed.
 func (db *DB) Delete(key []byte) bool {
 	i := db.find(key)
 	if i != 0 {
@@ -81,7 +80,7 @@ func (db *DB) Delete(key []byte) bool {
 	return i != 0
 }
 
-// Flush removes everything and returns how many keys went.
+// Flush removes all keys and returns their number.
 func (db *DB) Flush() int {
 	n := db.Len()
 	for node := range db.keys.All() {
@@ -93,8 +92,8 @@ func (db *DB) Flush() int {
 	return n
 }
 
-// RandomKey returns a key by chance. While those whose time has come stay, it may be one of them
-// if there seem to be no others.
+// RandomKey returns a random key. It may be overdue if KeepDue is set and a hundred tries find no
+// other.
 func (db *DB) RandomKey() (key string, ok bool) {
 	for tries := 0; ; tries++ {
 		n := db.keys.Random(db.ks.Rand)
@@ -108,13 +107,13 @@ func (db *DB) RandomKey() (key string, ok bool) {
 	}
 }
 
-// due tells whether the key's last millisecond has passed: rounding must not take
-// anything from the lease of a lock.
+// due reports whether the last millisecond of the key has passed. A key lives through the whole of
+// that millisecond, so that no lock loses a part of its lease.
 func (e *entry) due(now int64) bool { return e.expire != 0 && e.expire < now }
 
-// Scan is Table.Scan over the keys: wants is asked about each one, emit gets
-// those it wants. What it wants of the keys whose time has come is deleted
-// instead, the others stay (db.c: scanGenericCommand).
+// Scan is Table.Scan over the keys. wants selects keys by name, and emit gets the selected keys.
+// Selected keys that are overdue are deleted instead; other overdue keys stay (db.c:
+// scanGenericCommand).
 func (db *DB) Scan(cursor uint64, wants func(key string) bool, emit func(key string, typ Type)) uint64 {
 	var due []string
 	next := db.keys.Scan(cursor, func(n *Node[entry]) {
@@ -132,7 +131,7 @@ func (db *DB) Scan(cursor uint64, wants func(key string) bool, emit func(key str
 	return next
 }
 
-// Each calls fn for every key that is alive. fn must not change the keyspace.
+// Each calls fn for every key that is not overdue. fn must not change the keyspace.
 func (db *DB) Each(fn func(key string, typ Type)) {
 	for n := range db.keys.All() {
 		if !n.Val.due(db.ks.Now) {

@@ -1,17 +1,23 @@
-// Package store is the keyspace: values, types, expiry and memory accounting,
-// as a state machine without a clock and without sockets. Whoever owns a
-// Keyspace tells it the time (Keyspace.Now) and gives it its seed, so the same
-// commands under the same seed leave the same state and the same answers.
+// Package store is the keyspace: values, types, expiry and memory accounting. It is a state machine
+// without a clock and without sockets. Its owner sets the time (Keyspace.Now) and the seed, so the
+// same commands under the same seed give the same state and the same replies.
 //
-// Only the goroutine that executes commands may call anything in here: there is
-// no lock, as in Redis.
+// Only the goroutine that executes commands may call this package. There is no lock, as in Redis.
 //
-//	Keyspace ── DB 0 ── Table[entry] ── one 64-byte node a key: name, value, TTL, LRU clock
+//	Keyspace ── DB 0 ── Table[entry] ── one node of 64 bytes for each key: name, value, TTL, LRU clock
 //	         ├─ DB 1    wheel        ── the same nodes again, linked by their deadline
 //	         └─ ...
 //
-// What Redis does differently: a key with a TTL has a second dictionary entry
-// there (db.c: db->expires) and is found by sampling (expire.c:
-// activeExpireCycle); here its node sits in a timing wheel and leaves at its
-// millisecond. An object's header and the dictionary entry are one node.
+// A command looks a key up with DB.Lookup, or with Read and Write if it wants a collection. After
+// each command the executor calls Keyspace.Settle, which accounts for the collections that the
+// command changed.
+//
+// What Redis does differently:
+//
+//   - A key with a TTL has a second dictionary entry there (db.c: db->expires), and sampling finds
+//     overdue keys (expire.c: activeExpireCycle). Here a timing wheel deletes each key at its
+//     millisecond.
+//   - An object's header and its dictionary entry are two allocations there. Here they are one
+//     node, in a chunk that holds 128 nodes.
+//   - A large sorted set is a dictionary and a skiplist there. Here it is a table and a B+-tree.
 package store

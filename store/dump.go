@@ -5,10 +5,10 @@ import (
 	"unsafe"
 )
 
-// Value is what a key holds, without the key: what DUMP takes apart, and RESTORE puts together.
-type Value struct{ e entry } // linked nowhere
+// Value is the value of a key without the key. DUMP takes a Value apart, and RESTORE builds one.
+type Value struct{ e entry } // in no wheel
 
-// Values ranges over all keys, those included whose time has come. The keyspace must not change meanwhile.
+// Values ranges over all keys, overdue ones included. The keyspace must not change meanwhile.
 func (db *DB) Values() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		for n := range db.keys.All() {
@@ -19,7 +19,7 @@ func (db *DB) Values() iter.Seq2[string, Value] {
 	}
 }
 
-// value is e without its place among the keys that expire.
+// value is e without its links in the wheel.
 func (e *entry) value() Value {
 	return Value{entry{typ: e.typ, enc: e.enc, ref: e.ref, n: e.n, expire: e.expire, lru: e.lru}}
 }
@@ -27,16 +27,16 @@ func (e *entry) value() Value {
 // Expire is the unix time in ms at which the key of v expires, 0 for never.
 func (v Value) Expire() int64 { return v.e.expire }
 
-// Address is where the value is, for DEBUG OBJECT.
+// Address is the address of the value, for DEBUG OBJECT.
 func (v Value) Address() unsafe.Pointer { return v.e.ref }
 
-// Encoding is the answer of OBJECT ENCODING.
+// Encoding is the reply of OBJECT ENCODING.
 func (v Value) Encoding() string { return v.e.encoding() }
 
-// Type tells which of the following to call.
+// Type is the type of the value. It decides whether Text or which As may be called.
 func (v Value) Type() Type { return v.e.typ }
 
-// Text is the value of a string.
+// Text is the bytes of a string.
 func (v Value) Text() []byte {
 	if v.e.enc == encInt {
 		return v.e.appendString(nil)
@@ -44,21 +44,21 @@ func (v Value) Text() []byte {
 	return v.e.bytes()
 }
 
-// As is the value of a collection of that type.
+// As returns the collection. T must be the type of the value.
 func As[T collection](v Value) T { return *(*T)(unsafe.Pointer(&v.e.ref)) }
 
-// TextValue is a string, of which it makes a copy.
+// TextValue makes a string from a copy of text.
 func TextValue(text []byte) (v Value) {
 	v.e.setString(text)
 	return v
 }
 
-// ValueOf is a collection that no key holds yet.
+// ValueOf makes a Value of a collection that no key holds yet.
 func ValueOf[T collection](c T) Value {
 	return Value{entry{typ: typeOf[T](), ref: *(*unsafe.Pointer)(unsafe.Pointer(&c))}}
 }
 
-// Nodes is the number of Packs.
+// Nodes is the number of nodes.
 func (l *List) Nodes() (n int) {
 	for nd := l.head; nd != nil; nd = nd.next {
 		n++
@@ -66,7 +66,7 @@ func (l *List) Nodes() (n int) {
 	return n
 }
 
-// Packs ranges over the nodes, which must not be changed.
+// Packs ranges over the nodes. They must not be changed.
 func (l *List) Packs() iter.Seq[*Pack] {
 	return func(yield func(*Pack) bool) {
 		for nd := l.head; nd != nil && yield(&nd.Pack); nd = nd.next {

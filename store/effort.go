@@ -1,11 +1,11 @@
 package store
 
-// lazyThreshold is the effort from which Redis leaves a value to another thread (lazyfree.c:
+// lazyThreshold is the effort above which Redis frees a value in another thread (lazyfree.c:
 // LAZYFREE_THRESHOLD).
 const lazyThreshold = 64
 
-// effort is about how many allocations a value is, as Redis counts them for this purpose
-// (lazyfree.c: lazyfreeGetFreeEffort).
+// effort is roughly the number of allocations of a value, as Redis counts them (lazyfree.c:
+// lazyfreeGetFreeEffort).
 func (e *entry) effort() int {
 	switch v := (Value{*e}); e.typ {
 	case TypeList:
@@ -28,15 +28,15 @@ func (e *entry) effort() int {
 		s := As[*Stream](v)
 		n := s.Nodes()
 		if groups := s.Groups.Len(); groups > 0 {
-			n += groups * (1 + s.Groups.Last().Len()) // one stands for all of them
+			n += groups * (1 + s.Groups.Last().Len()) // one group stands for all
 		}
 		return n
 	}
 	return 1
 }
 
-// Unlink is Delete that counts the values that Redis would free in the background. Here the
-// garbage collector frees all of them so.
+// Unlink is Delete that also counts the values that Redis would free in the background. Here the
+// garbage collector frees every value in the background.
 func (db *DB) Unlink(key []byte) bool {
 	i := db.find(key)
 	if i == 0 {

@@ -1,12 +1,11 @@
 package store
 
-// Error is an error whose text is the reply line a client gets, without the
-// leading '-'.
+// Error is an error whose text is a client's error reply, without the leading '-'.
 type Error string
 
 func (e Error) Error() string { return string(e) }
 
-// Errors of the keyspace, in Redis's words (object.c, server.c: shared).
+// The errors of the keyspace have Redis's texts (object.c, server.c: shared).
 const (
 	ErrWrongType   Error = "WRONGTYPE Operation against a key holding the wrong kind of value"
 	ErrNotInt      Error = "ERR value is not an integer or out of range"

@@ -2,26 +2,25 @@ package store
 
 import "math"
 
-// Policy is a maxmemory-policy: which keys may go, and which goes first.
+// Policy is a maxmemory-policy: which keys may be evicted, and which of them first.
 type Policy struct {
-	Volatile bool // only keys with a TTL
+	Volatile bool // evict only keys with a TTL
 	By       EvictBy
 }
 
-// EvictBy is what makes a key the one to go.
+// EvictBy is the order in which keys are evicted.
 type EvictBy uint8
 
-// The four orders of eviction; NoEviction takes nothing.
+// The orders of eviction. NoEviction evicts nothing.
 const (
 	NoEviction EvictBy = iota
-	EvictLRU           // used longest ago
-	EvictLFU           // used least often
-	EvictTTL           // expires first
+	EvictLRU           // least recently used
+	EvictLFU           // least frequently used
+	EvictTTL           // shortest TTL
 	EvictRandom
 )
 
-// ParsePolicy reads the words of maxmemory-policy; anything unknown evicts
-// nothing.
+// ParsePolicy reads a value of maxmemory-policy. An unknown value gives NoEviction.
 func ParsePolicy(name string) Policy {
 	switch name {
 	case "allkeys-lru":
@@ -42,16 +41,16 @@ func ParsePolicy(name string) Policy {
 	return Policy{}
 }
 
-// KeepsAge tells whether values must have an age of their own, which numbers
-// shared between keys cannot have (server.h: MAXMEMORY_FLAG_NO_SHARED_INTEGERS).
+// KeepsAge reports whether each value needs an age of its own. Numbers shared between keys have
+// none (server.h: MAXMEMORY_FLAG_NO_SHARED_INTEGERS).
 func (ks *Keyspace) KeepsAge() bool {
 	return ks.MaxMemory > 0 && (ks.Policy.By == EvictLRU || ks.Policy.By == EvictLFU)
 }
 
-// EvictOne deletes the best of a few keys drawn from every database and returns
-// false when no key may go. Redis remembers good candidates of earlier draws in a
-// pool (evict.c: evictionPoolPopulate); here each draw stands alone, which comes
-// out as a pool's age would for samples a little larger.
+// EvictOne draws samples keys from every database and deletes the best of them. It returns false if
+// no key may be evicted. Redis also remembers good keys of earlier draws in a pool (evict.c:
+// evictionPoolPopulate). Here each draw stands alone. With slightly more samples the evicted keys
+// are as old as with the pool.
 func (ks *Keyspace) EvictOne(p Policy, samples int) bool {
 	if p.By == NoEviction {
 		return false
@@ -82,7 +81,7 @@ func (ks *Keyspace) EvictOne(p Policy, samples int) bool {
 	return true
 }
 
-// score is how much a key deserves to go.
+// score rates a key. The key with the highest score is evicted.
 func (ks *Keyspace) score(p Policy, e *entry) int64 {
 	switch p.By {
 	case EvictLRU:
@@ -96,7 +95,7 @@ func (ks *Keyspace) score(p Policy, e *entry) int64 {
 	}
 }
 
-// candidate draws a key that may be evicted, 0 when there is none.
+// candidate draws a key that may be evicted, 0 if there is none.
 func (db *DB) candidate(p Policy) uint32 {
 	if !p.Volatile {
 		return db.keys.random(db.ks.Rand)
@@ -112,10 +111,10 @@ func (db *DB) candidate(p Policy) uint32 {
 			return i
 		}
 	}
-	return db.wheel.soonest(db.keys) // hardly any key has a TTL: take one of those
+	return db.wheel.soonest(db.keys) // few keys have a TTL: take one of them
 }
 
-// soonest is an entry of the first slot that will be looked at.
+// soonest returns an entry of the first slot that will fire, 0 if the wheel is empty.
 func (w *wheel) soonest(t *Table[entry]) uint32 {
 	_, lv, slot, ok := w.next()
 	if !ok {
@@ -123,7 +122,7 @@ func (w *wheel) soonest(t *Table[entry]) uint32 {
 	}
 	best := w.level[lv].head[slot]
 	i := best
-	for range 64 { // a slot of a high level may hold very many, in no order
+	for range 64 { // a slot of a high level may hold very many entries, unordered
 		if i = t.at(i).Val.next; i == 0 {
 			break
 		}

@@ -7,25 +7,24 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// maxStars is how many '*' a pattern may need before a last one: with more it matches nothing, as
-// in Redis, which stops its recursion there (util.c: stringmatchlen_impl).
+// maxStars is the number of '*' after which a pattern that needs another one matches nothing. Redis
+// stops its recursion there (util.c: stringmatchlen_impl).
 const maxStars = 1000
 
-// Match reports whether s matches a glob-style pattern with the rules of
-// Redis's stringmatchlen (util.c): '*', '?', '[a-z]', '[^x]' and '\'.
+// Match reports whether s matches a glob-style pattern by the rules of util.c: stringmatchlen: '*',
+// '?', '[a-z]', '[^x]' and '\'.
 //
-// Only the latest '*' is ever retried, so the work is bounded by
-// len(pattern)*len(s) and nothing recurses: the exponential and the deep
-// patterns of CVE-2022-36021 and CVE-2024-31228 have nowhere to bite.
+// Only the latest '*' is retried and nothing recurses, so the work is at most len(pattern)*len(s).
+// The exponential and the deep patterns of CVE-2022-36021 and CVE-2024-31228 are harmless here.
 func Match(pattern, s []byte, nocase bool) bool {
 	if len(s) == 0 {
-		// stringmatchlen looks at the pattern only while there is input, so
-		// an empty string matches nothing but the empty pattern: not even "*".
+		// stringmatchlen reads the pattern only while there is input. So an empty string
+		// matches only the empty pattern, and not "*".
 		return len(pattern) == 0
 	}
 	p, i := 0, 0
 	star, retry, stars := -1, 0, 0
-	var plain []byte // the bytes behind the latest '*' that stand for themselves
+	var plain []byte // the bytes after the latest '*' that are not special
 	for i < len(s) {
 		if p < len(pattern) {
 			switch c := pattern[p]; {
@@ -72,7 +71,7 @@ func Match(pattern, s []byte, nocase bool) bool {
 	return pastStars(pattern, p) == len(pattern)
 }
 
-// pastStars is the place of the first byte from p on that is no '*'.
+// pastStars is the position of the first byte from p on that is not '*'.
 func pastStars(pattern []byte, p int) int {
 	for p < len(pattern) && pattern[p] == '*' {
 		p++
@@ -80,7 +79,7 @@ func pastStars(pattern []byte, p int) int {
 	return p
 }
 
-// plainText is how a pattern begins, up to the first byte that does not stand for itself.
+// plainText is the start of a pattern up to its first special byte.
 func plainText(pattern []byte, nocase bool) []byte {
 	if nocase {
 		return nil
@@ -91,9 +90,8 @@ func plainText(pattern []byte, nocase bool) []byte {
 	return pattern
 }
 
-// matchClass matches c against the class whose first byte is at p. As in
-// Redis a class that is never closed ends with the pattern, a range may be
-// written backwards, and an escaped byte is compared with its case.
+// matchClass matches c against the class whose first byte is at p. As in Redis, an unclosed class
+// ends with the pattern, a range may be written backwards, and case matters for an escaped byte.
 func matchClass(pattern []byte, p int, c byte, nocase bool) (next int, ok bool) {
 	negate := p < len(pattern) && pattern[p] == '^'
 	if negate {
@@ -121,7 +119,7 @@ func matchClass(pattern []byte, p int, c byte, nocase bool) (next int, ok bool) 
 }
 
 func inRange(lo, hi, c byte, nocase bool) bool {
-	// The swap comes before the case folding, so '[Z-a]' without case is empty.
+	// Redis swaps before it folds, so '[Z-a]' without case is empty.
 	if lo > hi {
 		lo, hi = hi, lo
 	}
@@ -137,5 +135,5 @@ func MatchString(pattern []byte, s string) bool { return Match(pattern, bytesOf(
 // MatchPattern is Match for a pattern that is a string, with case.
 func MatchPattern(pattern string, s []byte) bool { return Match(bytesOf(pattern), s, false) }
 
-// bytesOf is a string without a copy of it. Match only reads it.
+// bytesOf returns the bytes of a string without a copy. Match only reads them.
 func bytesOf(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }

@@ -6,18 +6,17 @@ import (
 	"unsafe"
 )
 
-// Hash is a map from fields to values. While it is small it is a Pack of
-// field, value, field, value in order of arrival; past the limits of
-// hash-max-listpack-* it becomes a Table and stays one (t_hash.c:
-// hashTypeTryConversion).
+// Hash is a map from fields to values. A small hash is a Pack of field, value, field, value in
+// order of arrival. Past the limits of hash-max-listpack-* it becomes a Table, and it never changes
+// back (t_hash.c: hashTypeTryConversion).
 type Hash struct {
 	ks         *Keyspace
 	pack       Pack
 	table      *Table[[]byte] // nil while the pack is in use
-	valueBytes int            // what the table's values take
+	valueBytes int            // memory of the table's values
 }
 
-// packSafeSize bounds a pack whatever the configuration allows (listpack.c:
+// packSafeSize bounds a pack in bytes, whatever the configuration allows (listpack.c:
 // LISTPACK_MAX_SAFETY_LIMIT).
 const packSafeSize = 1 << 30
 
@@ -32,7 +31,7 @@ func (h *Hash) Len() int {
 	return h.pack.Len() / 2
 }
 
-// Encoding is what OBJECT ENCODING answers.
+// Encoding is the reply of OBJECT ENCODING.
 func (h *Hash) Encoding() string {
 	if h.table != nil {
 		return "hashtable"
@@ -61,7 +60,7 @@ func (h *Hash) clone() *Hash {
 	return c
 }
 
-// Get is the value of field; it aliases the hash until its next change.
+// Get returns the value of field. It aliases the hash and is valid until the next change.
 func (h *Hash) Get(field []byte) (value []byte, ok bool) {
 	if h.table != nil {
 		if n := h.table.Find(field); n != nil {
@@ -75,15 +74,15 @@ func (h *Hash) Get(field []byte) (value []byte, ok bool) {
 	return nil, false
 }
 
-// Expect prepares for a command that names n fields: more than a pack may hold
-// make a table at once, even if some of them turn out to be the same.
+// Expect prepares the hash for a command that names n fields. If a pack may not hold n fields, the
+// hash becomes a table at once, even if some of the fields are equal.
 func (h *Hash) Expect(n int) {
 	if h.table == nil && n > h.ks.Limits.HashMaxListpackEntries {
 		h.convert()
 	}
 }
 
-// Set stores value under field and tells whether the field is new.
+// Set stores value under field and reports whether the field is new.
 func (h *Hash) Set(field, value []byte) (added bool) {
 	if h.table == nil {
 		l := &h.ks.Limits
@@ -115,7 +114,7 @@ func (h *Hash) setPacked(field, value []byte) (added bool) {
 	return true
 }
 
-// Delete removes field and tells whether it was there.
+// Delete removes field and reports whether it existed.
 func (h *Hash) Delete(field []byte) bool {
 	if h.table == nil {
 		p := h.pack.Find(h.pack.First(), field, 1)
@@ -143,7 +142,7 @@ func (h *Hash) convert() {
 	}
 }
 
-// All ranges over fields and values, which alias the hash. It must not change meanwhile.
+// All ranges over fields and values. Both alias the hash, which must not change meanwhile.
 func (h *Hash) All() iter.Seq2[[]byte, []byte] {
 	return func(yield func(field, value []byte) bool) {
 		if h.table != nil {
@@ -164,7 +163,7 @@ func (h *Hash) All() iter.Seq2[[]byte, []byte] {
 	}
 }
 
-// Scan is one step of HSCAN: a pack comes as a whole, a table by its cursor.
+// Scan is one step of HSCAN. A pack comes as a whole, a table by its cursor.
 func (h *Hash) Scan(cursor uint64, fn func(field, value []byte)) uint64 {
 	if h.table != nil {
 		return h.table.Scan(cursor, func(n *Node[[]byte]) { fn(view(n.Key), n.Val) })
@@ -175,7 +174,7 @@ func (h *Hash) Scan(cursor uint64, fn func(field, value []byte)) uint64 {
 	return 0
 }
 
-// Random is a field by chance, with its value. The hash must not be empty.
+// Random returns a random field and its value. The hash must not be empty.
 func (h *Hash) Random(r *rand.Rand) (field, value []byte) {
 	if h.table != nil {
 		n := h.table.Random(r)
@@ -185,8 +184,7 @@ func (h *Hash) Random(r *rand.Rand) (field, value []byte) {
 	return h.pack.Get(p), h.pack.Get(h.pack.Next(p))
 }
 
-// Sample calls fn for k different fields by chance, or for all when there are
-// no more than that.
+// Sample calls fn for k different random fields, or for all fields if there are at most k.
 func (h *Hash) Sample(r *rand.Rand, k int, fn func(field, value []byte)) {
 	if h.table != nil && k < h.Len() {
 		h.table.sample(r, k, func(n *Node[[]byte]) { fn(view(n.Key), n.Val) })

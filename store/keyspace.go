@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Limits are the sizes up to which a collection keeps its compact encoding
-// (redis.conf: hash-max-listpack-entries and friends).
+// Limits are the sizes up to which a collection keeps its compact encoding (redis.conf:
+// hash-max-listpack-entries and its like).
 type Limits struct {
 	HashMaxListpackEntries int
 	HashMaxListpackValue   int // bytes
@@ -21,7 +21,7 @@ type Limits struct {
 	StreamNodeMaxEntries   int
 }
 
-// DefaultLimits are those of redis.conf 7.2.
+// DefaultLimits returns the limits of redis.conf 7.2.
 func DefaultLimits() Limits {
 	return Limits{
 		HashMaxListpackEntries: 512, HashMaxListpackValue: 64,
@@ -32,77 +32,75 @@ func DefaultLimits() Limits {
 	}
 }
 
-// DefaultPackedThreshold is what Redis has unless DEBUG changes it.
+// DefaultPackedThreshold is Redis's value, in bytes. DEBUG QUICKLIST-PACKED-THRESHOLD changes it.
 const DefaultPackedThreshold = 1 << 30
 
-// Options are what a Keyspace is made from. The zero value works: 16 databases
-// and seed 0.
+// Options configure a Keyspace. The zero value gives 16 databases and seed 0.
 type Options struct {
 	Databases int
 	Seed      uint64
 }
 
-// Keyspace is all databases and what they share.
+// Keyspace is all databases and the state that they share.
 type Keyspace struct {
 	DBs    []*DB
 	Limits Limits
 	Seed   *Seed
-	Rand   *rand.Rand // every choice by chance that a client can see
+	Rand   *rand.Rand // for every random choice that a client can see
 
-	// Now is the unix time in milliseconds. It stands still while a command, a
-	// transaction or a script runs: what has not expired at its start lives to its end.
+	// Now is the unix time in milliseconds. It stands still while a command, a transaction or a
+	// script runs: a key that has not expired at the start lives to the end.
 	Now int64
 
-	// LFU has lookups count accesses instead of noting the time (maxmemory-policy *-lfu).
+	// LFU makes look-ups count accesses instead of noting the time (maxmemory-policy *-lfu).
 	LFU          bool
 	LFULogFactor int // lfu-log-factor
 	LFUDecayTime int // lfu-decay-time, minutes
 
-	// Expired and Evicted are called after such a key is gone.
+	// OnExpired and OnEvicted are called after an expired or evicted key is deleted. Both may be nil.
 	OnExpired func(db *DB, key string)
 	OnEvicted func(db *DB, key string)
 
-	// OnNew is called when a key has been added, OnMiss when a read finds none. Both
-	// may be nil. key is good only until they return.
+	// OnNew is called after a key was added, OnMiss when a read does not find its key. Both may be
+	// nil. key is valid until they return.
 	OnNew  func(db *DB, key []byte)
 	OnMiss func(db *DB, key []byte)
 
-	// OnStreamGone, which may be nil, is called when a stream is deleted or
-	// overwritten, but not when a whole database is.
+	// OnStreamGone is called when a stream is deleted or overwritten, but not when a whole
+	// database is. It may be nil.
 	OnStreamGone func(db *DB, key []byte)
 
-	// MaxMemory and Policy are maxmemory in bytes, 0 for no bound, and maxmemory-policy.
+	// MaxMemory is maxmemory in bytes, 0 for no bound. Policy is maxmemory-policy.
 	MaxMemory int64
 	Policy    Policy
 
-	// PackedThreshold is the bytes from which an element of a quicklist has a node of its own
+	// PackedThreshold is the size in bytes from which an element of a list has a node of its own
 	// (quicklist.c: packed_threshold).
 	PackedThreshold int
 
-	// Overhead is the bytes outside of the keyspace that count for MaxMemory.
+	// Overhead is the memory outside of the keyspace that counts for MaxMemory, in bytes.
 	Overhead int
 
-	// KeepDue has keys whose time has come stay until they are overwritten, though no command
-	// finds them (CLIENT PAUSE).
+	// KeepDue keeps overdue keys until they are overwritten. No command finds them (CLIENT PAUSE).
 	KeepDue bool
 
-	// NoTouch keeps reads from refreshing a key's LRU clock (CLIENT NO-TOUCH).
+	// NoTouch keeps look-ups from noting an access (CLIENT NO-TOUCH).
 	NoTouch bool
 
 	Stats Stats
 
-	valueBytes int       // values of all keys, as accounted for
+	valueBytes int       // of the values of all keys, as accounted for
 	tracked    []tracked // collections handed out for writing since the last Settle
 	scratch    [20]byte
-	spareNode  []byte // memory of the list node emptied last, for the next one
-	prefetched byte
+	spareNode  []byte // memory of the latest list node that became empty, for the next one
+	prefetched byte   // the sum of what Prefetch has read, which keeps the reads alive
 }
 
-// Stats are INFO's counters of the keyspace.
+// Stats are the counters of the keyspace in INFO.
 type Stats struct {
 	Hits, Misses, Expired, Evicted, Dirty int64
 
-	LazyFreed int64 // values that Redis would have freed in the background
+	LazyFreed int64 // values that Redis would free in the background
 }
 
 // tracked is a collection that a command may change, with the size that the accounts have for it.
@@ -112,7 +110,7 @@ type tracked struct {
 	before int
 }
 
-// NewKeyspace makes the databases.
+// NewKeyspace makes a keyspace with empty databases.
 func NewKeyspace(o Options) *Keyspace {
 	if o.Databases == 0 {
 		o.Databases = 16
@@ -131,21 +129,21 @@ func NewKeyspace(o Options) *Keyspace {
 	return ks
 }
 
-// newTable is the table of a database. It puts off growing that would exceed MaxMemory: the next
-// command would evict keys for its sake (server.c: dictExpandAllowed).
+// newTable makes the table of a database. The table postpones growing that would exceed MaxMemory,
+// because the next command would then evict keys (server.c: dictExpandAllowed).
 func (ks *Keyspace) newTable() *Table[entry] {
 	t := NewTable[entry](ks.Seed)
 	t.fits = ks.fits
 	return t
 }
 
-// SeedRand has chance begin anew, as in a keyspace that was just made with that seed.
+// SeedRand restarts the random numbers, as in a new keyspace with that seed.
 func (ks *Keyspace) SeedRand(seed uint64) {
 	ks.Rand = rand.New(rand.NewPCG(mix(seed), mix(seed+2)))
 }
 
-// Settle brings the accounting up to date with the collections that were
-// handed out for writing. The executor calls it after every command.
+// Settle accounts for the collections that were handed out for writing. The executor calls it after
+// every command.
 func (ks *Keyspace) Settle() {
 	if len(ks.tracked) == 0 {
 		return
@@ -167,12 +165,12 @@ func (ks *Keyspace) track(e *entry) {
 	ks.tracked = append(ks.tracked, tracked{e.ref, e.typ, e.size()})
 }
 
-// fits reports whether so many bytes more stay within MaxMemory (evict.c: overMaxmemoryAfterAlloc).
+// fits reports whether more bytes stay within MaxMemory (evict.c: overMaxmemoryAfterAlloc).
 func (ks *Keyspace) fits(more int) bool {
 	return ks.MaxMemory == 0 || int64(ks.Bytes()+ks.Overhead+more) <= ks.MaxMemory
 }
 
-// Bytes estimates the memory of everything in the keyspace.
+// Bytes estimates the memory of the keyspace.
 func (ks *Keyspace) Bytes() int {
 	sum := ks.valueBytes
 	for _, db := range ks.DBs {
@@ -195,12 +193,12 @@ func (ks *Keyspace) NextDeadline() int64 {
 	return earliest
 }
 
-// expireBudget is how many keys one ExpireDue moves or deletes in a database:
-// about a millisecond's work.
+// expireBudget is the number of keys that one ExpireDue moves or deletes in a database: about a
+// millisecond of work.
 const expireBudget = 10_000
 
-// ExpireDue deletes the keys whose time has come at Now. It returns false when
-// there is more to do than fits between two passes of the loop.
+// ExpireDue deletes the keys whose time has come at Now. It returns false if more keys are due than
+// fit between two passes of the loop.
 func (ks *Keyspace) ExpireDue() bool {
 	all := true
 	for _, db := range ks.DBs {
@@ -218,7 +216,7 @@ func (ks *Keyspace) ExpireDue() bool {
 	return all
 }
 
-// FlushAll empties every database and returns how many keys went.
+// FlushAll empties every database and returns the number of keys.
 func (ks *Keyspace) FlushAll() int {
 	n := 0
 	for _, db := range ks.DBs {
@@ -227,7 +225,7 @@ func (ks *Keyspace) FlushAll() int {
 	return n
 }
 
-// Swap exchanges two databases: whoever has selected one finds the other's keys.
+// Swap exchanges two databases. Clients that selected one of them then see the other's keys.
 func (ks *Keyspace) Swap(i, j int) {
 	ks.DBs[i], ks.DBs[j] = ks.DBs[j], ks.DBs[i]
 	ks.DBs[i].ID, ks.DBs[j].ID = i, j

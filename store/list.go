@@ -6,14 +6,14 @@ import (
 	"unsafe"
 )
 
-// List is a list of byte strings, by turns what Redis calls a listpack (one
-// node, however full) and a quicklist: linked nodes of bounded size, each a pack.
+// List is a list of byte strings. It has the two forms of Redis: a listpack, which is one node of
+// any size, and a quicklist, which is a chain of nodes of bounded size. Each node is a Pack.
 //
 //	List ── head ⇄ node ⇄ node ⇄ tail
 //	        [  |▓▓▓] [▓▓▓▓] [▓▓|  ]
 //
-// An end node keeps its free space at the outer side, so pushing and popping at
-// either end moves nothing. A value larger than a node may be has one of its own.
+// An end node keeps its free space at the outer side, so pushing and popping at either end moves
+// nothing. A value larger than a node may be has a node of its own.
 type List struct {
 	head, tail *listNode
 	n          int
@@ -27,18 +27,18 @@ type List struct {
 type listNode struct {
 	prev, next *listNode
 	Pack
-	// lp is what the entries would take in Redis's listpack, which stores numbers
-	// in binary: the limits, and so OBJECT ENCODING, go by that.
+	// lp is the size of the entries in Redis's listpack, which stores numbers in binary. The
+	// limits, and so OBJECT ENCODING, depend on that size.
 	lp int
 }
 
 const (
 	listNodeMem = int(unsafe.Sizeof(listNode{}))
 
-	// listGuess is what quicklist.c reckons for an entry's own lengths before
-	// encoding it (SIZE_ESTIMATE_OVERHEAD).
+	// listGuess is the estimate in quicklist.c for the lengths in an entry that is not encoded
+	// yet (SIZE_ESTIMATE_OVERHEAD).
 	listGuess = 8
-	// listSafetyLimit bounds nodes limited by their number of entries
+	// listSafetyLimit bounds the bytes of nodes that are limited by their number of entries
 	// (quicklist.c: SIZE_SAFETY_LIMIT).
 	listSafetyLimit = 8192
 )
@@ -49,7 +49,7 @@ func NewList(ks *Keyspace) *List { return &List{ks: ks} }
 // Len is the number of elements.
 func (l *List) Len() int { return l.n }
 
-// Encoding is what OBJECT ENCODING answers.
+// Encoding is the reply of OBJECT ENCODING.
 func (l *List) Encoding() string {
 	if l.quick {
 		return "quicklist"
@@ -70,8 +70,7 @@ func (l *List) clone() *List {
 	return c
 }
 
-// limit is how large a node may be, in bytes and in entries
-// (quicklist.c: quicklistNodeLimit).
+// limit is the greatest size of a node, in bytes and in entries (quicklist.c: quicklistNodeLimit).
 func (l *List) limit() (bytes, entries int) {
 	fill := l.ks.Limits.ListMaxListpackSize
 	if fill >= 0 {
@@ -80,9 +79,8 @@ func (l *List) limit() (bytes, entries int) {
 	return 4096 << (min(-fill, 5) - 1), math.MaxInt
 }
 
-// Expect is told of n more elements of so many bytes before they are added: the
-// list becomes a quicklist if they might be too much for a listpack
-// (t_list.c: listTypeTryConversionAppend).
+// Expect prepares the list for n more elements of so many bytes together. The list becomes a
+// quicklist if they may exceed a listpack (t_list.c: listTypeTryConversionAppend).
 func (l *List) Expect(n, bytes int) {
 	if l.quick {
 		return
@@ -95,9 +93,8 @@ func (l *List) Expect(n, bytes int) {
 	l.quick = lp > maxBytes || l.n+n > maxEntries
 }
 
-// shrunk makes a quicklist a listpack again once half a node would do, so that
-// a list at the border does not change with every command
-// (t_list.c: listTypeTryConvertQuicklist).
+// shrunk makes a quicklist a listpack again once all of it fits in half a node. So a list at the
+// limit does not change its form with every command (t_list.c: listTypeTryConvertQuicklist).
 func (l *List) shrunk() {
 	if !l.quick || l.head != l.tail || l.head == nil || l.Plain(&l.head.Pack) {
 		return
@@ -111,17 +108,18 @@ func (l *List) shrunk() {
 	}
 }
 
-// fits reports whether nd may take a value of n bytes more.
+// fits reports whether nd may take a value of n more bytes.
 func (l *List) fits(nd *listNode, n int) bool {
 	maxBytes, maxEntries := l.limit()
 	return nd != nil && nd.lp+listpackFrame+n+listGuess <= maxBytes && nd.Len() < maxEntries &&
 		!l.large(n) && !l.Plain(&nd.Pack)
 }
 
-// large reports whether an element of n bytes must be alone in its node (quicklist.c: isLargeElement).
+// large reports whether an element of n bytes needs a node of its own (quicklist.c:
+// isLargeElement).
 func (l *List) large(n int) bool { return n >= l.ks.PackedThreshold }
 
-// Plain reports whether a node is what Redis calls plain: nothing but one large element.
+// Plain reports whether a node is what Redis calls plain: one large element and nothing else.
 func (l *List) Plain(pack *Pack) bool {
 	return pack.n == 1 && l.large(len(pack.Get(pack.First())))
 }
@@ -154,8 +152,8 @@ func (l *List) PushTail(v []byte) {
 	l.n++
 }
 
-// PopHead takes the first element off, nil when there is none. It is valid
-// until the next change.
+// PopHead removes and returns the first element, nil if there is none. It is valid until the next
+// change.
 func (l *List) PopHead() []byte {
 	if l.n == 0 {
 		return nil
@@ -181,8 +179,8 @@ func (l *List) pop(nd *listNode, p Pos) []byte {
 	return v
 }
 
-// delete removes the entry at p, and nd with its last one. It returns the
-// position of the entry after it in nd, or -1.
+// delete removes the entry at p, and nd with its last entry. It returns the position of the entry
+// after it in nd, or -1.
 func (l *List) delete(nd *listNode, p Pos) Pos {
 	nd.lp -= listpackString(nd.Get(p))
 	l.n--
@@ -192,7 +190,7 @@ func (l *List) delete(nd *listNode, p Pos) Pos {
 	return p
 }
 
-// link makes a node behind prev, in front of all when nil.
+// link makes a node after prev, or at the head if prev is nil.
 func (l *List) link(prev *listNode) *listNode {
 	nd := &l.first
 	if l.head == nil {
@@ -211,7 +209,7 @@ func (l *List) link(prev *listNode) *listNode {
 	return nd
 }
 
-// join makes b follow a; nil is the outside.
+// join makes b follow a. nil stands for the outside of the list.
 func (l *List) join(a, b *listNode) {
 	if a == nil {
 		l.head = b
@@ -235,9 +233,9 @@ func (l *List) unlink(nd *listNode) {
 	}
 }
 
-// furnish gives a further node of a quicklist its full memory at once: it is
-// going to be filled. The memory of the node emptied last is used again, so a
-// queue that is fed and drained at the same pace allocates nothing.
+// furnish gives a further node of a quicklist its full memory at once, because it will be filled.
+// It reuses the memory of the latest node that became empty, so a queue that is fed and drained at
+// the same rate allocates nothing.
 func (l *List) furnish(nd *listNode, n int, front bool) {
 	size, _ := l.limit()
 	size = min(size, listSafetyLimit)
@@ -256,14 +254,14 @@ func (l *List) furnish(nd *listNode, n int, front bool) {
 	l.mem += cap(nd.b)
 }
 
-// putAside keeps a node's memory for the next node that needs one.
+// putAside keeps the memory of a node for the next node.
 func (l *List) putAside(b []byte) {
 	if 4096 <= cap(b) && cap(b) <= 2*listSafetyLimit {
 		l.ks.spareNode = b
 	}
 }
 
-// tidy gives memory back when a node has become much too large for what it holds.
+// tidy frees memory of a node that has become much too large for its entries.
 func (l *List) tidy(nd *listNode) {
 	live := nd.Bytes()
 	if live == 0 || cap(nd.b) <= max(512, 4*live) {

@@ -2,21 +2,21 @@ package store
 
 import "bytes"
 
-// ListIter walks over the elements of a list that does not change meanwhile.
+// ListIter iterates over the elements of a list, which must not change meanwhile.
 type ListIter struct {
 	nd   *listNode
 	p    Pos
 	back bool
 }
 
-// From walks from element i, counted from the tail when negative, to the tail,
-// or to the head if back. There is nothing to walk over when i does not exist.
+// From iterates from element i to the tail, or to the head if back. A negative i counts from the
+// tail. If element i does not exist, there is nothing to iterate over.
 func (l *List) From(i int, back bool) ListIter {
 	nd, p := l.seek(i)
 	return ListIter{nd, p, back}
 }
 
-// Next is the next element, false behind the last one.
+// Next returns the next element, false after the last one.
 func (it *ListIter) Next() ([]byte, bool) {
 	nd := it.nd
 	if nd == nil {
@@ -37,7 +37,7 @@ func (it *ListIter) Next() ([]byte, bool) {
 	return v, true
 }
 
-// seek finds element i, coming from the nearer end; nil when there is none.
+// seek finds element i from the nearer end. It returns nil if there is no such element.
 func (l *List) seek(i int) (*listNode, Pos) {
 	if i < 0 {
 		i += l.n
@@ -59,8 +59,8 @@ func (l *List) seek(i int) (*listNode, Pos) {
 	return nd, nd.Index(i)
 }
 
-// Index is element i, counted from the tail when negative, and nil when there is
-// none. It is valid until the next change.
+// Index returns element i, counted from the tail if negative, or nil if there is no such element.
+// It is valid until the next change.
 func (l *List) Index(i int) []byte {
 	nd, p := l.seek(i)
 	if nd == nil {
@@ -69,7 +69,7 @@ func (l *List) Index(i int) []byte {
 	return nd.Get(p)
 }
 
-// Set puts v in the place of element i and tells whether there was one.
+// Set replaces element i by v and reports whether element i exists.
 func (l *List) Set(i int, v []byte) bool {
 	nd, p := l.seek(i)
 	if nd == nil {
@@ -79,8 +79,8 @@ func (l *List) Set(i int, v []byte) bool {
 	nd.lp += listpackString(v) - listpackString(nd.Get(p))
 	p = nd.Replace(p, v)
 	l.mem += cap(nd.b) - before
-	// Redis lets a node grow past its limit here, unless the value is large. So does this, up to
-	// where moving the bytes behind an entry would be felt.
+	// Redis lets a node grow past its limit here, unless the value is large. This list does too,
+	// until moving the bytes after an entry would cost noticeable time.
 	if maxBytes, _ := l.limit(); l.quick && nd.n > 1 && (len(v) > maxBytes || nd.lp > 4*maxBytes || l.large(len(v))) {
 		if next := nd.Next(p); next >= 0 {
 			l.split(nd, next)
@@ -93,8 +93,8 @@ func (l *List) Set(i int, v []byte) bool {
 	return true
 }
 
-// Insert puts v before or after the first element equal to pivot and tells
-// whether there is one (quicklist.c: _quicklistInsert).
+// Insert puts v before or after the first element equal to pivot and reports whether there is one
+// (quicklist.c: _quicklistInsert).
 func (l *List) Insert(pivot, v []byte, after bool) bool {
 	for nd := l.head; nd != nil; nd = nd.next {
 		if p := nd.Find(nd.First(), pivot, 0); p >= 0 {
@@ -119,8 +119,8 @@ func (l *List) insert(nd *listNode, p Pos, v []byte, after bool) {
 	l.added(nd, before, v)
 }
 
-// insertFull inserts beside an entry of a node that has no room: into the
-// neighbour if the entry is at that end, else into a node between two halves.
+// insertFull inserts beside an entry of a node that is full: into the neighbour if the entry is at
+// that end, else into a new node between two halves.
 func (l *List) insertFull(nd *listNode, p Pos, v []byte, after bool) {
 	beside, edge := nd.prev, nd.First()
 	if after {
@@ -168,7 +168,7 @@ func (l *List) added(nd *listNode, capBefore int, v []byte) {
 	l.n++
 }
 
-// split moves the entries from p on to a new node behind nd and returns it.
+// split moves the entries from p on to a new node after nd and returns the new node.
 func (l *List) split(nd *listNode, p Pos) *listNode {
 	to := l.link(nd)
 	to.b = append([]byte(nil), nd.b[p:]...)
@@ -184,8 +184,8 @@ func (l *List) split(nd *listNode, p Pos) *listNode {
 	return to
 }
 
-// mergeAround joins the halves of a split with their neighbours where two fit
-// into one, in Redis's order (quicklist.c: _quicklistMergeNodes).
+// mergeAround merges the halves of a split with their neighbours where two fit into one node, in
+// Redis's order (quicklist.c: _quicklistMergeNodes).
 func (l *List) mergeAround(nd *listNode) {
 	next := nd.next
 	if nd.prev != nil {
@@ -200,7 +200,7 @@ func (l *List) mergeAround(nd *listNode) {
 	l.merge(nd, nd.next)
 }
 
-// merge moves everything in b into a when a node may hold both.
+// merge moves all entries of b into a if one node may hold both. It reports whether it did.
 func (l *List) merge(a, b *listNode) bool {
 	if a == nil || b == nil {
 		return false
@@ -219,8 +219,8 @@ func (l *List) merge(a, b *listNode) bool {
 	return true
 }
 
-// Remove deletes the elements equal to v: the first count, the last -count when
-// negative, or all when 0. It returns how many those were.
+// Remove deletes elements equal to v: the first count of them, the last -count if count is
+// negative, all if it is 0. It returns their number.
 func (l *List) Remove(count int, v []byte) int {
 	left := count
 	if count < 0 {

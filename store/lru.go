@@ -1,8 +1,8 @@
 package store
 
-// Each entry has 24 bits for its past, as robj.lru: the second of the last
-// access, or, under an LFU policy, the minute of the last decay in 16 bits and a
-// logarithmic counter in 8 (evict.c).
+// Each entry has 24 bits about its accesses, as robj.lru. They are the second of the last access.
+// Under an LFU policy they are the minute of the last decay (16 bits) and a logarithmic counter
+// (8 bits; evict.c).
 
 const (
 	lruBits     = 24
@@ -22,7 +22,7 @@ func (ks *Keyspace) newLRU() uint32 {
 	return ks.lruClock()
 }
 
-// access notes that a command looked e up.
+// access notes that a look-up found e.
 func (ks *Keyspace) access(e *entry) {
 	switch {
 	case ks.NoTouch:
@@ -34,7 +34,7 @@ func (ks *Keyspace) access(e *entry) {
 	}
 }
 
-// lfuDecayed is the counter of e, less one for every lfu-decay-time minutes.
+// lfuDecayed is the counter of e, less one for every lfu-decay-time minutes since the last access.
 func (ks *Keyspace) lfuDecayed(e *entry) uint8 {
 	counter := e.lru & 0xff
 	if ks.LFUDecayTime <= 0 {
@@ -44,8 +44,8 @@ func (ks *Keyspace) lfuDecayed(e *entry) uint8 {
 	return uint8(counter - min(counter, elapsed/uint32(ks.LFUDecayTime)))
 }
 
-// lfuIncr counts an access with a chance that falls as the counter rises, so
-// that 8 bits tell keys of a hundred hits from keys of a million.
+// lfuIncr counts an access with a probability that falls as the counter rises. So 8 bits separate
+// keys with a hundred hits from keys with a million.
 func (ks *Keyspace) lfuIncr(counter uint8) uint8 {
 	if counter == 255 {
 		return counter
@@ -67,7 +67,7 @@ func (ks *Keyspace) idle(e *entry) int64 {
 // Freq is the access counter of the key under an LFU policy.
 func (k Key) Freq() int { return int(k.db.ks.lfuDecayed(k.entry())) }
 
-// Clock is the 24 bits of v and, if they are a time, the seconds since.
+// Clock returns the 24 bits of v and, if they are a time, the seconds since that time.
 func (ks *Keyspace) Clock(v Value) (lru uint32, idle int64) { return v.e.lru, ks.idle(&v.e) }
 
 // Past is what RESTORE or an RDB file says about a key's accesses. The zero value says nothing.
@@ -77,7 +77,8 @@ type Past struct {
 	Freq uint8
 }
 
-// Past is that of v (rdb.c: rdbSaveKeyValuePair).
+// Past is the past of v for an RDB file. It is empty unless maxmemory-policy is LRU or LFU (rdb.c:
+// rdbSaveKeyValuePair).
 func (ks *Keyspace) Past(v Value) (p Past) {
 	switch p.By = ks.Policy.By; p.By {
 	case EvictLRU:
@@ -88,9 +89,8 @@ func (ks *Keyspace) Past(v Value) (p Past) {
 	return p
 }
 
-// applyPast makes e look as if it had been used that way, if the policy in use has room for
-// it (object.c: objectSetLRUOrLFU). An idle time longer than the clock's range counts as
-// half of the range.
+// applyPast sets the access data of e from p, if the policy in use keeps such data (object.c:
+// objectSetLRUOrLFU). An idle time beyond the clock's range counts as half of the range.
 func (ks *Keyspace) applyPast(e *entry, p Past) {
 	switch {
 	case p.By == EvictLFU && ks.LFU:

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Named is the groups of a stream or the consumers of a group, in the order of their names. They are kept in
-// blocks: in one slice, each of very many new names would move all that come after it.
+// Named holds the groups of a stream or the consumers of a group, in the order of their names. They
+// are kept in blocks: in one slice, each new name would move all names after it.
 type Named[T any] struct {
-	blocks [][]*T // none is empty
+	blocks [][]*T // no block is empty
 	n      int
 }
 
@@ -31,7 +31,7 @@ func (l *Named[T]) All() iter.Seq[*T] {
 	}
 }
 
-// Last is the element of the last name, nil when there is none.
+// Last is the element with the last name, nil if there is none.
 func (l *Named[T]) Last() *T {
 	if l.n == 0 {
 		return nil
@@ -40,12 +40,13 @@ func (l *Named[T]) Last() *T {
 	return block[len(block)-1]
 }
 
-// place is where name is, or belongs. Only an empty list has no block for it.
+// place is the position of name, or the position where it belongs. An empty list has no block for
+// it.
 func (l *Named[T]) place(name []byte, compare func(*T, []byte) int) (block, at int, found bool) {
 	if l.n == 0 {
 		return 0, 0, false
 	}
-	// The block is the last one that does not begin behind name.
+	// The block is the last one that does not begin after name.
 	block, found = slices.BinarySearchFunc(l.blocks, name, func(b []*T, name []byte) int { return compare(b[0], name) })
 	if found {
 		return block, 0, true
@@ -78,7 +79,7 @@ func (l *Named[T]) insert(v *T, name []byte, compare func(*T, []byte) int) {
 	}
 }
 
-// remove takes the element of that name out of the list, nil when there is none.
+// remove removes and returns the element with that name, nil if there is none.
 func (l *Named[T]) remove(name []byte, compare func(*T, []byte) int) *T {
 	block, at, found := l.place(name, compare)
 	if !found {

@@ -8,10 +8,10 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// Type is what a key holds.
+// Type is the type of a value.
 type Type uint8
 
-// The types of values; their numbers are ours alone.
+// The types of values. Their numbers are not those of Redis.
 const (
 	TypeString Type = iota
 	TypeList
@@ -21,7 +21,7 @@ const (
 	TypeStream
 )
 
-// String is the type's name as TYPE answers it.
+// String is the name of the type in the reply of TYPE.
 func (t Type) String() string {
 	return [...]string{"string", "list", "set", "zset", "hash", "stream"}[t]
 }
@@ -31,23 +31,23 @@ type strEnc uint8
 
 const (
 	encInt    strEnc = iota // the number is in entry.n, there are no bytes
-	encEmbstr               // set in one go and at most 44 bytes
+	encEmbstr               // at most embstrLimit bytes, and not changed in place
 	encRaw                  // longer, or changed in place
 )
 
 // embstrLimit is object.c: OBJ_ENCODING_EMBSTR_SIZE_LIMIT.
 const embstrLimit = 44
 
-// entry is what the keyspace knows of a key: Redis's robj, its dictEntry and its
-// place among the expires in 40 bytes, 64 with the table's share. ref is the only
-// use of unsafe in this package besides string views: the tag typ says what it
-// points to (bytes, *List, *Hash ...). An interface and a slice header in its
-// place cost 24 bytes and one more cache miss a key, a fifth of a lock's memory.
+// entry is what the keyspace knows about a key, without its name. In Redis these are an robj, a
+// dictEntry and a place among the expires. Here they take 40 bytes, and 64 with the share of the
+// table. typ says what ref points to: bytes, *List, *Hash and so on. Besides views of strings, ref
+// is the only use of unsafe in this package. An interface and a slice header instead of ref would
+// cost 24 bytes and one cache miss more for each key, a fifth of the memory of a lock.
 type entry struct {
 	ref    unsafe.Pointer
-	n      uint64 // string: length and capacity, 32 bits each; encInt: the number
-	expire int64  // unix ms, 0 for none
-	prev   uint32 // wheel links
+	n      uint64 // of a string: length and capacity, 32 bits each; of encInt: the number
+	expire int64  // unix ms, 0 for never
+	prev   uint32 // links of the wheel
 	next   uint32
 	lru    uint32 // 24 bits as in server.h: seconds, or LFU minutes and counter
 	typ    Type
@@ -64,7 +64,7 @@ func (e *entry) setBytes(b []byte) {
 	e.n = uint64(cap(b))<<32 | uint64(len(b))
 }
 
-// sizer is what every collection offers to the keyspace.
+// sizer is the methods of every collection that the keyspace needs.
 type sizer interface {
 	Len() int
 	Encoding() string
@@ -86,7 +86,7 @@ func sizerOf(typ Type, ref unsafe.Pointer) sizer {
 	}
 }
 
-// size is the bytes of the value alone.
+// size is the memory of the value alone, in bytes.
 func (e *entry) size() int {
 	if e.typ != TypeString {
 		return sizerOf(e.typ, e.ref).size()
@@ -104,7 +104,7 @@ func (e *entry) encoding() string {
 	return [...]string{"int", "embstr", "raw"}[e.enc]
 }
 
-// cloneValue is a deep copy of the value, without TTL and wheel links.
+// cloneValue is a deep copy of the value, without TTL and links of the wheel.
 func (e *entry) cloneValue() entry {
 	c := entry{typ: e.typ, enc: e.enc, lru: e.lru, n: e.n}
 	switch e.typ {
@@ -126,9 +126,9 @@ func (e *entry) cloneValue() entry {
 	return c
 }
 
-// setString stores val as Redis would have it: a number where the text is exactly
-// what printing the number gives, else bytes. Bytes of the old value are used
-// again when they fit, so that overwriting does not allocate.
+// setString stores val in the encoding that Redis chooses: as a number if printing the number gives
+// val, else as bytes. It reuses the memory of the old value if val fits, so overwriting does not
+// allocate.
 func (e *entry) setString(val []byte) {
 	if v, ok := ascii.ParseInt(val); ok {
 		e.setInt(v)
@@ -137,7 +137,7 @@ func (e *entry) setString(val []byte) {
 	e.setText(val)
 }
 
-// setText stores val as bytes even where it is a number.
+// setText stores val as bytes even if it spells a number.
 func (e *entry) setText(val []byte) {
 	enc := encRaw
 	if len(val) <= embstrLimit {
@@ -153,9 +153,9 @@ func (e *entry) setText(val []byte) {
 	e.typ, e.enc = TypeString, enc
 }
 
-// copyStep is how much is copied in one piece. The collector can have a goroutine stop
-// before and behind such a copy, and until then interrupts it with signals, at each new
-// page if it comes to that: a first SET of 200 MB took four times as long.
+// copyStep is the number of bytes copied in one piece. The collector can stop a goroutine only
+// before and after such a copy, and meanwhile it interrupts the goroutine with signals. In one
+// piece, a first SET of 200 MB took four times as long.
 const copyStep = 1 << 20
 
 func copyInSteps(val []byte) []byte {
@@ -167,15 +167,15 @@ func copyInSteps(val []byte) []byte {
 	return c
 }
 
-// fits tells whether n bytes may use a block of size have without wasting a
-// larger size class than they need.
+// fits reports whether n bytes may use a block of have bytes. They may not if they need a much
+// smaller size class.
 func fits(have, n int) bool { return n <= have && have <= allocSize(n)+allocSize(n)/4 }
 
 func (e *entry) setInt(v int64) {
 	e.typ, e.enc, e.ref, e.n = TypeString, encInt, nil, uint64(v)
 }
 
-// appendString appends the text of a string value.
+// appendString appends the text of a string.
 func (e *entry) appendString(dst []byte) []byte {
 	if e.enc == encInt {
 		return strconv.AppendInt(dst, int64(e.n), 10)

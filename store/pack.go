@@ -2,21 +2,21 @@ package store
 
 import "slices"
 
-// Pos is the place of an entry in a Pack: an offset, or -1 for none. Any
-// change of the pack makes the positions taken before it void, except those the
-// changing method returns.
+// Pos is the position of an entry in a Pack: an offset, or -1 for none. A change of the pack
+// invalidates all positions, except those that the changing method returns.
 type Pos = int
 
-// Pack is a list of byte strings in one allocation, for collections too
-// small to deserve an index: the collector sees one object without pointers.
+// Pack is a list of byte strings in one allocation, for collections that are too small for an
+// index. The collector sees one object without pointers. It has the role of Redis's listpack, but
+// not its format: see pack_size.go.
 //
 //	 0      head                                  len(b)      cap(b)
 //	 | free | entry | entry | ...         | entry | free      |
 //
 //	entry = length of the bytes (uvarint) | the bytes | length of both (backwards)
 //
-// The free space may be at either end, so that a list node is as cheap to feed
-// and to drain at its head as at its tail. The zero value is an empty pack.
+// Free space may be at either end, so a list node is as cheap to fill and to drain at its head as
+// at its tail. The zero value is an empty pack.
 type Pack struct {
 	b    []byte
 	head uint32
@@ -26,10 +26,10 @@ type Pack struct {
 // Len is the number of entries.
 func (l *Pack) Len() int { return int(l.n) }
 
-// Bytes is what the entries take, their lengths included.
+// Bytes is the size of the entries, lengths included.
 func (l *Pack) Bytes() int { return len(l.b) - int(l.head) }
 
-// Mem is what the pack holds on to, free space included.
+// Mem is the memory of the pack in bytes, free space included.
 func (l *Pack) Mem() int { return cap(l.b) }
 
 // First is the position of the first entry.
@@ -64,7 +64,7 @@ func (l *Pack) Prev(p Pos) Pos {
 	return l.before(p)
 }
 
-// Get is the entry at p. It aliases the pack: valid until the next change.
+// Get is the entry at p. It aliases the pack and is valid until the next change.
 func (l *Pack) Get(p Pos) []byte {
 	n := int(l.b[p])
 	if n < 0x80 {
@@ -75,7 +75,7 @@ func (l *Pack) Get(p Pos) []byte {
 	return l.b[p : p+n : p+n]
 }
 
-// after is where the entry at p ends.
+// after is the end of the entry at p.
 func (l *Pack) after(p Pos) int {
 	// Up to 126 bytes both lengths take one byte; 127 makes the backward one two.
 	if n := int(l.b[p]); n < 0x7f {
@@ -86,7 +86,7 @@ func (l *Pack) after(p Pos) int {
 	return p + size + varintLen(size)
 }
 
-// before is where the entry that ends at end begins.
+// before is the start of the entry that ends at end.
 func (l *Pack) before(end int) Pos {
 	c := l.b[end-1]
 	if c < 0x80 {
@@ -103,7 +103,7 @@ func (l *Pack) before(end int) Pos {
 	}
 }
 
-// long reads a length of any width: its value and where the bytes start.
+// long reads a length of any width. It returns the length and the start of the bytes.
 func (l *Pack) long(p Pos) (n, body int) {
 	for shift := 0; ; shift += 7 {
 		c := l.b[p]
@@ -123,7 +123,7 @@ func varintLen(n int) int {
 	return size
 }
 
-// entryLen is the room that n bytes take as an entry.
+// entryLen is the size of an entry of n bytes.
 func entryLen(n int) int {
 	if n < 0x7f {
 		return n + 2
@@ -171,7 +171,7 @@ func (l *Pack) Append(v []byte) {
 	l.n++
 }
 
-// AppendPair adds two entries at the tail, with one growth at most.
+// AppendPair adds two entries at the tail and grows the pack at most once.
 func (l *Pack) AppendPair(v, w []byte) {
 	first := entryLen(len(v))
 	p := l.open(len(l.b), first+entryLen(len(w)))
@@ -206,7 +206,7 @@ func (l *Pack) InsertAfter(p Pos, v []byte) Pos {
 	return l.InsertBefore(l.after(p), v)
 }
 
-// Replace puts v in the place of the entry at p and returns its position.
+// Replace replaces the entry at p by v and returns its position.
 func (l *Pack) Replace(p Pos, v []byte) Pos {
 	old, size := l.after(p)-p, entryLen(len(v))
 	switch {
@@ -219,11 +219,11 @@ func (l *Pack) Replace(p Pos, v []byte) Pos {
 	return p
 }
 
-// Delete removes the entry at p and returns the position of the one after it.
+// Delete removes the entry at p and returns the position of the next entry.
 func (l *Pack) Delete(p Pos) Pos { return l.DeleteN(p, 1) }
 
-// DeleteN removes n entries from p on, or as many as there are, and returns the
-// position of the one after them.
+// DeleteN removes n entries from p on, or all if there are fewer. It returns the position of the
+// next entry.
 func (l *Pack) DeleteN(p Pos, n int) Pos {
 	end := p
 	for ; n > 0 && end < len(l.b); n-- {
@@ -236,7 +236,7 @@ func (l *Pack) DeleteN(p Pos, n int) Pos {
 	return p
 }
 
-// Index is the position of entry i, counted from the tail when negative.
+// Index is the position of entry i. A negative i counts from the tail.
 func (l *Pack) Index(i int) Pos {
 	n := int(l.n)
 	if i < 0 {
@@ -259,7 +259,7 @@ func (l *Pack) Index(i int) Pos {
 	return p
 }
 
-// Find looks for v from p on, passing over skip entries after each it compares.
+// Find searches for v from p on. After each entry that it compares it skips skip entries.
 func (l *Pack) Find(p Pos, v []byte, skip int) Pos {
 	if p < 0 {
 		return -1
@@ -285,13 +285,13 @@ func (l *Pack) Find(p Pos, v []byte, skip int) Pos {
 	return -1
 }
 
-// open makes need bytes of room before offset p, which may be the end, and
-// returns where the room begins. Everything from p on then follows the room.
+// open makes room for need bytes before offset p, which may be the end. It returns the start of the
+// room. The entries from p on then follow the room.
 func (l *Pack) open(p, need int) Pos {
 	head, end := int(l.head), len(l.b)
 	front, back, live := head, cap(l.b)-end, end-head
-	// At an end, room at the other one is used by moving everything, provided
-	// that this buys enough further calls to pay for the move.
+	// At one end, free space of the other end is used by moving all entries. The move must make
+	// room for enough further calls to pay for itself.
 	worth := need + live/8
 	switch {
 	case p == head && live > 0 && front >= need:
@@ -321,7 +321,7 @@ func (l *Pack) open(p, need int) Pos {
 	return l.grow(p, need)
 }
 
-// moveTo shifts all entries to the offset at.
+// moveTo moves all entries to the offset at.
 func (l *Pack) moveTo(at int) {
 	live := l.b[l.head:]
 	l.b = l.b[:at+len(live)]
@@ -329,7 +329,8 @@ func (l *Pack) moveTo(at int) {
 	l.head = uint32(at)
 }
 
-// reserve gives an empty pack size bytes, to be filled from the back if front.
+// reserve allocates size bytes for an empty pack. If front, the pack will fill from the back to the
+// front.
 func (l *Pack) reserve(size int, front bool) {
 	l.b, l.head = make([]byte, size), uint32(size)
 	if !front {
@@ -337,8 +338,8 @@ func (l *Pack) reserve(size int, front bool) {
 	}
 }
 
-// grow is open with new memory: a quarter more than needed, and what the
-// allocator's size class gives on top.
+// grow is open with new memory: a quarter more than needed, rounded up to the allocator's size
+// class.
 func (l *Pack) grow(p, need int) Pos {
 	head, end := int(l.head), len(l.b)
 	size := end - head + need
@@ -357,8 +358,8 @@ func (l *Pack) grow(p, need int) Pos {
 	return p - head
 }
 
-// close removes n bytes from p on by moving the smaller side, and returns where
-// what followed them is now.
+// close removes n bytes from p on by moving the smaller side. It returns the new offset of the byte
+// that followed them.
 func (l *Pack) close(p, n int) Pos {
 	head, end := int(l.head), len(l.b)
 	switch {
@@ -375,7 +376,7 @@ func (l *Pack) close(p, n int) Pos {
 	return p
 }
 
-// clone is a copy that shares nothing, without free space.
+// clone is a copy that shares nothing and has no free space.
 func (l *Pack) clone() Pack {
 	return Pack{b: slices.Clone(l.b[l.head:]), n: l.n}
 }

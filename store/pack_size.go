@@ -2,11 +2,11 @@ package store
 
 import "github.com/miniredisd/miniredisd/internal/ascii"
 
-// What Redis's listpack would take for the same entries. Limits in bytes are
-// compared with that: nodes of lists and streams must end where Redis ends them,
-// or OBJECT ENCODING and approximate trimming would answer something else.
+// The functions in this file compute the size of entries in Redis's listpack. Limits in bytes apply
+// to that size. Nodes of lists and streams must end where they end in Redis, or OBJECT ENCODING and
+// approximate trimming would give other results.
 
-// listpackFrame is a listpack's header and end mark (listpack.c: LP_HDR_SIZE, LP_EOF).
+// listpackFrame is the size of a listpack's header and end mark (listpack.c: LP_HDR_SIZE, LP_EOF).
 const listpackFrame = 7
 
 // listpackNumber is the size of a number (listpack.c: lpEncodeGetType).
@@ -26,7 +26,7 @@ func listpackNumber(v int64) int {
 	return 10
 }
 
-// listpackString is the size of bytes, which are stored as a number if they spell one.
+// listpackString is the size of a byte string. Redis stores it as a number if it spells one.
 func listpackString(v []byte) int {
 	n := len(v)
 	if 0 < n && n <= 20 && (v[0] == '-' || v[0]-'0' <= 9) {
@@ -42,7 +42,7 @@ func listpackString(v []byte) int {
 	default:
 		n += 5
 	}
-	// The way back: 7 bits a byte.
+	// The length for reading backwards has 7 bits in each byte.
 	switch {
 	case n < 1<<7:
 		return n + 1

@@ -58,3 +58,54 @@ func TestPrefetchTakesEveryRequestAndChangesNothing(t *testing.T) {
 		require.True(t, s.Has([]byte("m7")))
 	}
 }
+
+func BenchmarkPrefetch(b *testing.B) {
+	const keys, fields = 1_000_000, 100_000
+	ks := NewKeyspace(Options{Seed: 1})
+	db, hash := ks.DBs[0], []byte("hash")
+	h, err := WriteOrNew[*Hash](db, hash)
+	require.NoError(b, err)
+	name := func(i int) []byte { return fmt.Appendf(nil, "key:%012d", i) }
+	for i := range keys {
+		db.SetStr(name(i), make([]byte, 100), false)
+		if i < fields {
+			h.Set(name(i), []byte("value"))
+		}
+	}
+	ks.Settle()
+	batches := func(request func(i int) [][]byte) (all [2000][][][]byte) {
+		for i := range all {
+			for range 16 {
+				all[i] = append(all[i], request(ks.Rand.IntN(keys)))
+			}
+		}
+		return all
+	}
+	gets := batches(func(i int) [][]byte { return [][]byte{nil, name(i)} })
+	hgets := batches(func(i int) [][]byte { return [][]byte{nil, hash, name(i % fields)} })
+	for _, prefetch := range []bool{false, true} {
+		b.Run(fmt.Sprintf("16 gets, prefetch %t", prefetch), func(b *testing.B) {
+			for i := range b.N {
+				batch := gets[i%len(gets)]
+				if prefetch {
+					db.Prefetch(batch)
+				}
+				for _, args := range batch {
+					_, _, _ = db.Str(args[1])
+				}
+			}
+		})
+		b.Run(fmt.Sprintf("16 hgets, prefetch %t", prefetch), func(b *testing.B) {
+			for i := range b.N {
+				batch := hgets[i%len(hgets)]
+				if prefetch {
+					db.Prefetch(batch)
+				}
+				for _, args := range batch {
+					h, _ := Read[*Hash](db, args[1])
+					_, _ = h.Get(args[2])
+				}
+			}
+		})
+	}
+}

@@ -5,16 +5,16 @@ import (
 	"unsafe"
 )
 
-// view is the bytes of a key without a copy. Nobody may write to them.
+// view returns the bytes of a key without a copy. They must not be changed.
 func view(s string) []byte { return unsafe.Slice(unsafe.StringData(s), len(s)) }
 
-// takeNext decides about one of the left elements still to come when k of them
-// are wanted: asked for each in turn, every choice of k is equally likely.
+// takeNext decides whether to take the next of left elements if k are wanted. Asked for each
+// element in turn, it makes every choice of k elements equally likely.
 func takeNext(r *rand.Rand, k, left int) bool { return k >= left || r.IntN(left) < k }
 
-// sample calls fn for k different nodes by chance; there must be that many.
-// Few of many are drawn until k differ; otherwise all are listed and drawn from
-// without return (t_set.c: SRANDMEMBER_SUB_STRATEGY_MUL has the same border).
+// sample calls fn for k different random nodes. The table must have at least k. If k is small,
+// sample draws nodes until k differ. Else it lists all nodes and draws without replacement. The
+// border is that of t_set.c: SRANDMEMBER_SUB_STRATEGY_MUL.
 func (t *Table[V]) sample(r *rand.Rand, k int, fn func(*Node[V])) {
 	if k*3 <= t.Len() {
 		seen := make(map[*Node[V]]struct{}, k)

@@ -10,10 +10,10 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// Set is an unordered collection of byte strings, in one of three forms that
-// only ever change forwards (t_set.c: setTypeAddAux):
+// Set is an unordered collection of byte strings. It has one of three forms and only ever changes
+// to a later one (t_set.c: setTypeAddAux):
 //
-//	intset     sorted integers, as long as every member is one
+//	intset     sorted integers, as long as every member is an integer
 //	listpack   members in order of arrival
 //	hashtable  past the limits of set-max-intset-entries or set-max-listpack-*
 type Set struct {
@@ -49,7 +49,7 @@ func (s *Set) Len() int {
 	return s.table.Len()
 }
 
-// Encoding is what OBJECT ENCODING answers.
+// Encoding is the reply of OBJECT ENCODING.
 func (s *Set) Encoding() string { return [...]string{"intset", "listpack", "hashtable"}[s.enc] }
 
 func (s *Set) size() int {
@@ -71,7 +71,7 @@ func (s *Set) clone() *Set {
 	return c
 }
 
-// Has tells whether m is a member.
+// Has reports whether m is a member.
 func (s *Set) Has(m []byte) bool {
 	switch s.enc {
 	case setTable:
@@ -86,9 +86,9 @@ func (s *Set) Has(m []byte) bool {
 	return ok
 }
 
-// Expect prepares for a command that adds n members, the first of them given:
-// more than a form may hold make a table at once, even if some turn out to be
-// the same (t_set.c: setTypeCreate, setTypeMaybeConvert).
+// Expect prepares the set for a command that adds n members, of which first is the first. If a form
+// may not hold n members, the set becomes a table at once, even if some members are equal (t_set.c:
+// setTypeCreate, setTypeMaybeConvert).
 func (s *Set) Expect(first []byte, n int) {
 	l := &s.ks.Limits
 	if s.Len() == 0 && s.enc == setInts {
@@ -101,7 +101,7 @@ func (s *Set) Expect(first []byte, n int) {
 	}
 }
 
-// Add puts m in and tells whether it is new.
+// Add adds m and reports whether it is new.
 func (s *Set) Add(m []byte) bool {
 	switch s.enc {
 	case setTable:
@@ -129,7 +129,8 @@ func (s *Set) Add(m []byte) bool {
 	return true
 }
 
-// addPacked appends m, which is not there yet, to the pack if it may grow.
+// addPacked appends m, which is no member yet, to the pack. It returns false if the pack may not
+// grow.
 func (s *Set) addPacked(m []byte) bool {
 	l := &s.ks.Limits
 	if s.pack.Len() < l.SetMaxListpackEntries && len(m) <= l.SetMaxListpackValue && s.pack.Bytes()+len(m) <= packSafeSize {
@@ -141,8 +142,8 @@ func (s *Set) addPacked(m []byte) bool {
 	return true
 }
 
-// leaveInts goes from the intset to the form that can hold its members and m,
-// the first that is no integer.
+// leaveInts changes an intset to the first form that can hold its members and m, which is no
+// integer.
 func (s *Set) leaveInts(m []byte) {
 	l := &s.ks.Limits
 	var digits [20]byte
@@ -171,9 +172,8 @@ func (s *Set) convert() {
 	s.ints, s.pack, s.table, s.enc = nil, Pack{}, t, setTable
 }
 
-// PreferInts makes a set an intset if it could have been one all along: what
-// SINTERSTORE does with its result, whatever its sources were (t_set.c:
-// maybeConvertToIntset).
+// PreferInts makes a set an intset if all members are integers and the limit allows it. SINTERSTORE
+// does so with its result (t_set.c: maybeConvertToIntset).
 func (s *Set) PreferInts() {
 	if s.enc == setInts || s.Len() > min(s.ks.Limits.SetMaxIntsetEntries, maxIntset) {
 		return
@@ -190,7 +190,7 @@ func (s *Set) PreferInts() {
 	*s = Set{ks: s.ks, ints: ints}
 }
 
-// Remove takes m out and tells whether it was there.
+// Remove removes m and reports whether it was a member.
 func (s *Set) Remove(m []byte) bool {
 	switch s.enc {
 	case setTable:
@@ -213,8 +213,8 @@ func (s *Set) Remove(m []byte) bool {
 	return found
 }
 
-// All ranges over the members. Each is good until the next one, or aliases the
-// set, which must not change meanwhile.
+// All ranges over the members. A member is valid until the next one. The set must not change
+// meanwhile.
 func (s *Set) All() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		switch s.enc {
@@ -241,7 +241,7 @@ func (s *Set) All() iter.Seq[[]byte] {
 	}
 }
 
-// Scan is one step of SSCAN: the small forms come as a whole, a table by its cursor.
+// Scan is one step of SSCAN. The small forms come as a whole, a table by its cursor.
 func (s *Set) Scan(cursor uint64, fn func(m []byte)) uint64 {
 	if s.enc == setTable {
 		return s.table.Scan(cursor, func(n *Node[struct{}]) { fn(view(n.Key)) })
@@ -252,8 +252,8 @@ func (s *Set) Scan(cursor uint64, fn func(m []byte)) uint64 {
 	return 0
 }
 
-// Random is a member by chance, good until the next change of the keyspace or
-// the next call. The set must not be empty.
+// Random returns a random member. It is valid until the next change of the keyspace or the next
+// call. The set must not be empty.
 func (s *Set) Random(r *rand.Rand) []byte {
 	switch s.enc {
 	case setTable:
@@ -264,8 +264,7 @@ func (s *Set) Random(r *rand.Rand) []byte {
 	return strconv.AppendInt(s.ks.scratch[:0], s.ints[r.IntN(len(s.ints))], 10)
 }
 
-// Sample calls fn for k different members by chance, or for all when there are
-// no more than that.
+// Sample calls fn for k different random members, or for all members if there are at most k.
 func (s *Set) Sample(r *rand.Rand, k int, fn func(m []byte)) {
 	if s.enc == setTable && k < s.Len() {
 		s.table.sample(r, k, func(n *Node[struct{}]) { fn(view(n.Key)) })

@@ -5,16 +5,16 @@ import (
 	"math/bits"
 )
 
-// Seed keys the hash function of every table of a Keyspace. A secret one keeps
-// clients from choosing colliding keys; a fixed one fixes every iteration order.
+// Seed is the key of the hash function of every table of a Keyspace. A secret seed keeps clients
+// from choosing keys that collide. A fixed seed fixes every iteration order.
 type Seed struct{ k0, k1 uint64 }
 
-// NewSeed spreads n over the two halves of a hash key.
+// NewSeed derives the two halves of a hash key from n.
 func NewSeed(n uint64) *Seed {
 	return &Seed{mix(n), mix(n + 1)}
 }
 
-// mix is the finalizer of SplitMix64: neighbouring seeds give unrelated keys.
+// mix is the finalizer of SplitMix64. Neighbouring seeds give unrelated keys.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -22,8 +22,8 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
-// hash is SipHash-1-3. Redis uses SipHash-1-2 (siphash.c) for the same reason:
-// a keyed hash that an attacker cannot aim, cheap on keys of a few words.
+// hash is SipHash-1-3. Redis uses SipHash-1-2 (siphash.c) for the same reason: an attacker who does
+// not know the key cannot choose collisions, and short names are cheap to hash.
 func (s *Seed) hash(p []byte) uint64 {
 	v0 := s.k0 ^ 0x736f6d6570736575
 	v1 := s.k1 ^ 0x646f72616e646f6d

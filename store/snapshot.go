@@ -1,15 +1,15 @@
 package store
 
-// Snapshot is the keys of all databases at one time, values and deadlines, without what
-// belongs to no key: statistics and the state of chance.
+// Snapshot is the keys of all databases at one time, with their values and deadlines. It has no
+// statistics and no random state, because these belong to no key.
 type Snapshot [][]saved
 
 type saved struct {
 	key   string
-	value entry // linked nowhere
+	value entry // in no wheel
 }
 
-// Snapshot copies every key that is alive.
+// Snapshot copies every key that is not overdue.
 func (ks *Keyspace) Snapshot() Snapshot {
 	all := make(Snapshot, len(ks.DBs))
 	for i, db := range ks.DBs {
@@ -37,9 +37,9 @@ func (s Snapshot) Len() (n int) {
 	return n
 }
 
-// Databases makes databases that hold a copy of a snapshot, for Replace. Of a key whose
-// time has come meanwhile nobody hears any more, as of one in an RDB file (rdb.c:
-// rdbLoadRioWithLoadingCtx), nor is one reported as new.
+// Databases makes databases that hold a copy of a snapshot, for Replace. A key that expired since
+// the snapshot is dropped silently, and no key is reported as new. Redis does the same when it
+// loads an RDB file (rdb.c: rdbLoadRioWithLoadingCtx).
 func (ks *Keyspace) Databases(s Snapshot) (dbs []*DB) {
 	ks.Quietly(func() {
 		for i, keys := range s {
@@ -56,7 +56,7 @@ func (ks *Keyspace) Databases(s Snapshot) (dbs []*DB) {
 	return dbs
 }
 
-// Quietly calls load, which puts keys in place that clients have stored before: none is reported as new.
+// Quietly calls load, which restores keys. None of them is reported as new.
 func (ks *Keyspace) Quietly(load func()) {
 	report := ks.OnNew
 	ks.OnNew = nil
@@ -64,7 +64,7 @@ func (ks *Keyspace) Quietly(load func()) {
 	ks.OnNew = report
 }
 
-// Replace puts dbs into the places of the databases there are.
+// Replace replaces all databases by dbs.
 func (ks *Keyspace) Replace(dbs []*DB) {
 	ks.FlushAll()
 	copy(ks.DBs, dbs)

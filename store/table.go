@@ -7,13 +7,13 @@ import (
 	"unsafe"
 )
 
-// Node is one element of a Table. Val comes first because a zero-size last
-// field would cost a word of padding (a set's Val is struct{}).
+// Node is one element of a Table. Val comes first, because Go pads a struct whose last field has no
+// size, and the Val of a set is struct{}.
 type Node[V any] struct {
 	Val  V
 	Key  string
 	next uint32 // next node of the bucket, or of the free list
-	hash uint32 // low bits of the hash; liveBit tells a node in use from a free one
+	hash uint32 // low bits of the hash, and liveBit if the node is in use
 }
 
 const (
@@ -22,34 +22,33 @@ const (
 	chunkLen  = 1 << chunkBits
 	chunkLead = cacheLine - 8
 	cacheLine = 64
-	minSize   = 4 // buckets of the smallest table, as dict.h: DICT_HT_INITIAL_SIZE
+	minSize   = 4 // buckets of the smallest table (dict.h: DICT_HT_INITIAL_SIZE)
 )
 
-// chunk is where nodes are. The runtime puts a word in front of an object with pointers
-// that is larger than half a kilobyte; with a lead that fills the rest of the line, a node
-// of the keyspace, of 64 bytes, is one cache line and not parts of two.
+// chunk holds nodes. The runtime puts one word before an object with pointers that is larger than
+// 512 bytes. The lead fills the rest of that cache line. So a node of the keyspace, which has 64
+// bytes, is one cache line and not parts of two.
 type chunk[V any] struct {
 	_     [chunkLead]byte
 	nodes [chunkLen]Node[V]
 }
 
-// Table is Redis's dict: buckets of chained nodes, a power of two of them,
-// rehashed a bucket at a time so that no single command pays for a growth
-// (dict.c: dictRehash). The difference is where nodes live: in chunks, named by
-// number instead of pointer, so that the garbage collector sees a few large
-// objects and a link costs four bytes. A node never moves while it lives: a
-// *Node is good until that key is deleted.
+// Table is Redis's dict: a power of two of buckets with chained nodes. It rehashes one bucket at a
+// time, so that no single command pays for growing (dict.c: dictRehash). Unlike in Redis, nodes
+// live in chunks and have numbers instead of pointers. So the collector sees a few large objects,
+// and a link takes four bytes. A node never moves while it lives: a *Node is valid until its key is
+// deleted.
 type Table[V any] struct {
 	seed     *Seed
 	chunks   []*chunk[V]
-	inChunk  []uint8 // nodes in use of each chunk: walks skip chunks that deletions have emptied
-	used     uint32  // nodes ever taken from chunks; node numbers are 1..used
+	inChunk  []uint8 // nodes in use in each chunk; All skips empty chunks
+	used     uint32  // highest node number so far; numbers begin at 1
 	free     uint32  // head of the list of freed nodes
 	live     int
 	buckets  [2][]uint32 // [1] is the target while rehashing
-	rehash   int         // next bucket of [0] to move, when [1] is there
+	rehash   int         // next bucket of [0] to move while rehashing
 	keyBytes int
-	fits     func(bytes int) bool // reports whether there is memory for growing; nil when that is not asked
+	fits     func(bytes int) bool // reports whether there is memory for growing; may be nil
 }
 
 // NewTable returns an empty table that hashes with seed.
@@ -58,7 +57,7 @@ func NewTable[V any](seed *Seed) *Table[V] { return &Table[V]{seed: seed} }
 // Len is the number of keys.
 func (t *Table[V]) Len() int { return t.live }
 
-// Mem estimates the bytes the table holds: buckets, nodes in use and their keys.
+// Mem estimates the memory of the table: buckets, nodes in use and their keys.
 func (t *Table[V]) Mem() int {
 	var n Node[V]
 	return (len(t.buckets[0])+len(t.buckets[1]))*4 + t.live*int(unsafe.Sizeof(n)) + t.keyBytes
@@ -104,8 +103,8 @@ func (t *Table[V]) lookup(key []byte, h uint32) uint32 {
 	return 0
 }
 
-// Insert returns the node of key, new (added) or as it was. A new node holds a
-// copy of key and the zero value.
+// Insert returns the node of key. If key is missing, Insert adds a node with a copy of key and the
+// zero value.
 func (t *Table[V]) Insert(key []byte) (n *Node[V], added bool) {
 	i, added := t.insert(key)
 	return t.at(i), added
@@ -119,7 +118,7 @@ func (t *Table[V]) insert(key []byte) (i uint32, added bool) {
 	return t.add(string(key), h), true
 }
 
-// add puts a key that is known to be absent into the table.
+// add adds a key that is not in the table.
 func (t *Table[V]) add(key string, h uint32) uint32 {
 	t.grow()
 	i := t.alloc()
@@ -153,7 +152,7 @@ func (t *Table[V]) alloc() uint32 {
 	return i
 }
 
-// Delete removes key and tells whether it was there.
+// Delete removes key and reports whether it existed.
 func (t *Table[V]) Delete(key []byte) bool {
 	i := t.find(key)
 	if i != 0 {
@@ -195,11 +194,12 @@ func (t *Table[V]) grow() {
 	}
 }
 
-// crowded reports whether lookups would suffer if the table did not grow (server.h: HASHTABLE_MAX_LOAD_FACTOR).
+// crowded reports whether look-ups would become slow if the table did not grow (server.h:
+// HASHTABLE_MAX_LOAD_FACTOR).
 func (t *Table[V]) crowded() bool { return float64(t.live) > 1.618*float64(len(t.buckets[0])) }
 
-// shrink starts a rehash to fewer buckets below a tenth of their number, as
-// server.c: htNeedsResize. An empty table gives all its memory back.
+// shrink starts a rehash to fewer buckets if less than a tenth of them are in use (server.c:
+// htNeedsResize). An empty table frees all its memory.
 func (t *Table[V]) shrink() {
 	if t.live == 0 && len(t.chunks) > 1 {
 		*t = Table[V]{seed: t.seed, fits: t.fits}
@@ -215,7 +215,7 @@ func (t *Table[V]) resize(size int) {
 	t.rehash = 0
 }
 
-// step moves one bucket, or skips ten empty ones, to the new array.
+// step moves one bucket to the new array, or skips ten empty ones.
 func (t *Table[V]) step() {
 	from, to := t.buckets[0], t.buckets[1]
 	for range 10 {
@@ -241,12 +241,13 @@ func (t *Table[V]) step() {
 	}
 }
 
-// Scan calls fn for the nodes of the bucket that cursor names and returns the
-// next cursor, 0 at the end. The cursor counts with its bits reversed (dict.c:
-// dictScan), high bits first: buckets that a growth splits or a shrink joins
-// have been visited together or not at all, so a key that is there during the
-// whole scan is returned at least once whatever the table does meanwhile.
-// fn must not change the table.
+// Scan calls fn for the nodes of the bucket that cursor names. It returns the next cursor, 0 at the
+// end. fn must not change the table.
+//
+// The cursor counts with its bits reversed, high bits first (dict.c: dictScan). Growing splits a
+// bucket, and shrinking joins buckets. With this order, all parts of such a bucket have been
+// visited, or none. So a key that exists during the whole scan is returned at least once, even if
+// the table is resized.
 func (t *Table[V]) Scan(cursor uint64, fn func(*Node[V])) uint64 {
 	if t.live == 0 {
 		return 0
@@ -272,7 +273,7 @@ func (t *Table[V]) Scan(cursor uint64, fn func(*Node[V])) uint64 {
 
 func mask(b []uint32) uint64 { return uint64(len(b) - 1) }
 
-// advance adds one to the masked bits of cursor, read from the highest down.
+// nextCursor adds one to the masked bits of cursor, with the highest bit as the lowest digit.
 func nextCursor(cursor, mask uint64) uint64 {
 	return bits.Reverse64(bits.Reverse64(cursor|^mask) + 1)
 }
@@ -285,9 +286,9 @@ func (t *Table[V]) emit(i uint32, fn func(*Node[V])) {
 	}
 }
 
-// All ranges over the nodes in the order of their memory: oldest first, as long
-// as nothing was deleted. Deleting while ranging is allowed; a key added
-// meanwhile may or may not be seen.
+// All ranges over the nodes in the order of their memory, which is the order of arrival if no node
+// was ever deleted. Deleting nodes meanwhile is allowed. A key that is added meanwhile may or may
+// not be seen.
 func (t *Table[V]) All() iter.Seq[*Node[V]] {
 	return func(yield func(*Node[V]) bool) {
 		for i := t.nextLive(1); i != 0; i = t.nextLive(i + 1) {
@@ -298,7 +299,7 @@ func (t *Table[V]) All() iter.Seq[*Node[V]] {
 	}
 }
 
-// nextLive is the first node in use from i on, 0 when there is none.
+// nextLive is the first node in use from i on, 0 if there is none.
 func (t *Table[V]) nextLive(i uint32) uint32 {
 	for i <= t.used {
 		switch {
@@ -313,8 +314,8 @@ func (t *Table[V]) nextLive(i uint32) uint32 {
 	return 0
 }
 
-// Random returns a node by chance, every one equally likely unless the table
-// has lost most of its keys; nil when it is empty.
+// Random returns a random node, nil if the table is empty. All nodes are equally likely, unless the
+// table has lost most of its keys.
 func (t *Table[V]) Random(r *rand.Rand) *Node[V] {
 	if i := t.random(r); i != 0 {
 		return t.at(i)
@@ -337,8 +338,8 @@ func (t *Table[V]) random(r *rand.Rand) uint32 {
 	return t.nextLive(1)
 }
 
-// allocSize is the size class the Go allocator rounds n bytes up to, near
-// enough for an estimate: steps of 8 up to 32, of 16 up to 256, then an eighth.
+// allocSize is the size class of Go's allocator for n bytes, near enough for an estimate. The
+// classes have steps of 8 up to 32, of 16 up to 256, then of an eighth.
 func allocSize(n int) int {
 	switch {
 	case n <= 32:

@@ -2,7 +2,7 @@ package store
 
 import "unsafe"
 
-// collection is the set of pointer types a key can hold besides a string.
+// collection is the pointer types that a key can hold besides a string.
 type collection interface {
 	*List | *Set | *ZSet | *Hash | *Stream
 }

@@ -5,19 +5,20 @@ import (
 	"math/bits"
 )
 
-// wheel holds the deadlines of one database: a hierarchical timing wheel
-// (Varghese and Lauck's scheme 7) with slots of one millisecond at the bottom
-// and 256 slots a level, so that the digits of a deadline in base 256 say where
-// it lies. A deadline is filed under its highest digit that differs from now;
-// when now reaches that slot its entries move down a level, and from the bottom
-// one they fire: at their millisecond, in order, each moved at most six times.
+// wheel holds the deadlines of one database. It is a hierarchical timing wheel (scheme 7 of
+// Varghese and Lauck). The lowest level has slots of one millisecond, and each level has 256 slots,
+// so the digits of a deadline in base 256 are its slots.
 //
-// The lists run through the entries themselves (entry.prev, entry.next), so
-// that setting, changing and dropping a TTL is a few stores and no allocation.
+// A deadline is filed under its highest digit that differs from now. When now reaches that slot,
+// its entries move down a level. From the lowest level they fire at their millisecond and in order.
+// Each entry moves at most six times.
+//
+// The lists run through the entries themselves (entry.prev, entry.next), so setting, changing and
+// dropping a TTL is a few stores and no allocation.
 type wheel struct {
-	now   int64 // everything due up to here has fired
+	now   int64 // every entry that is due up to here has fired
 	count int
-	sum   uint64 // of all deadlines, modulo 2^64: only differences are used
+	sum   uint64 // of all deadlines, modulo 2^64; only differences are used
 	level [wheelLevels]*wheelLevel
 }
 
@@ -25,15 +26,15 @@ const (
 	wheelLevels = 8 // 256^8 ms: every int64
 	slotBits    = 8
 	slotCount   = 1 << slotBits
-	slotRef     = 1 << 31 // a prev link with this bit names a slot: level and digit
+	slotRef     = 1 << 31 // a prev link with this bit is a slot: level and digit
 )
 
 type wheelLevel struct {
 	head [slotCount]uint32
-	used [slotCount / 64]uint64 // a bit a slot that is not empty
+	used [slotCount / 64]uint64 // one bit for each slot, set if the slot is not empty
 }
 
-// nextUsed is the first slot from digit on that holds something.
+// nextUsed is the first slot from digit on that is not empty.
 func (l *wheelLevel) nextUsed(digit int) (int, bool) {
 	for w := digit / 64; w < len(l.used); w++ {
 		word := l.used[w]
@@ -52,7 +53,7 @@ func digit(at int64, level int) int { return int(at>>(level*slotBits)) & (slotCo
 // file links entry i under the first millisecond at which it is due, as seen from the time base.
 func (w *wheel) file(t *Table[entry], i uint32, base int64) {
 	e := &t.at(i).Val
-	at := max(e.expire, base) // what is overdue fires at the next millisecond
+	at := max(e.expire, base) // an overdue entry fires at the next millisecond
 	if at < math.MaxInt64 {
 		at++
 	}
@@ -99,7 +100,7 @@ func (w *wheel) unlink(t *Table[entry], i uint32) {
 	e.prev, e.next = 0, 0
 }
 
-// next is the earliest time at which a slot has to be looked at, and its place.
+// next is the earliest time at which a slot has to be emptied, and its place.
 func (w *wheel) next() (at int64, lv, slot int, ok bool) {
 	for lv, l := range w.level {
 		if l == nil {
@@ -114,17 +115,17 @@ func (w *wheel) next() (at int64, lv, slot int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// advance moves the wheel to the time to and calls fire for what is due, in the
-// order of the deadlines; fire must remove the entry. It stops after budget
-// entries moved or fired, so that a million keys of one millisecond do not hold
-// up the clients, and says whether it got to the end.
+// turn moves the wheel to the time to and calls fire for each entry that is due, in the order of
+// the deadlines. fire must remove the entry. turn stops after it has moved or fired budget entries,
+// so that a million keys of one millisecond do not delay the clients. It reports whether it reached
+// the end.
 func (w *wheel) turn(t *Table[entry], to int64, budget int, fire func(i uint32)) (done bool) {
 	for w.count > 0 {
 		at, lv, slot, ok := w.next()
 		if !ok || at > to {
 			break
 		}
-		// Until the slot is empty, now stays just before it: a later call finds it again.
+		// now stays just before the slot until the slot is empty, so a later call finds it again.
 		w.now = at - 1
 		l := w.level[lv]
 		for l.head[slot] != 0 {
@@ -145,8 +146,8 @@ func (w *wheel) turn(t *Table[entry], to int64, budget int, fire func(i uint32))
 	return true
 }
 
-// rewind files everything anew as seen from an earlier time: a clock that is set
-// back would otherwise leave deadlines in slots that have been passed.
+// rewind files all entries again as seen from an earlier time. Without it, a clock that was set
+// back would leave deadlines in slots that have been passed.
 func (w *wheel) rewind(t *Table[entry], to int64) {
 	w.level = [wheelLevels]*wheelLevel{}
 	w.now = to
