@@ -60,7 +60,7 @@ func (p *Plan) OnPushes() bool { return p.pushes > 0 }
 // OnScripts reports whether any rule has a SCRIPT condition.
 func (p *Plan) OnScripts() bool { return p.scripts > 0 }
 
-// Add puts r behind the others. The error is for LAB FAULT ADD.
+// Add appends a rule. The error is the reply of LAB FAULT ADD.
 func (p *Plan) Add(r *Rule) error {
 	if p.Find(r.Name) != nil {
 		return fmt.Errorf("ERR LAB FAULT ADD: the rule %s already exists", quote(r.Name))

@@ -100,7 +100,7 @@ func TestTwoHundredServersInOneBinary(t *testing.T) {
 	require.Len(t, addrs, n)
 }
 
-func TestTheClockIsThatOfTheTest(t *testing.T) {
+func TestTheTestMovesTheClock(t *testing.T) {
 	begin := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	srv := miniredistest.Run(t, miniredistest.FrozenAt(begin))
 	clock := srv.Clock()
@@ -172,7 +172,7 @@ func TestARuleIsASentence(t *testing.T) {
 	require.Contains(t, message, "NOSUCH")
 }
 
-func TestEveryConditionAndActionIsTakenByTheServer(t *testing.T) {
+func TestTheServerAcceptsEveryConditionAndAction(t *testing.T) {
 	m := miniredistest.RunMasters(t, 2)
 	rule := func(name string) *miniredistest.Rule {
 		return m.Fault(name).Key("lock:*").Client("w*").Nth(3).Times(2).Prob(0.5)
@@ -220,7 +220,7 @@ func TestAHeldClientWaitsForTheTest(t *testing.T) {
 }
 
 // While a script runs, a test can read the log and hold other clients.
-func TestTheTestIsAnsweredWhileAScriptRuns(t *testing.T) {
+func TestTheLabWorksWhileAScriptRuns(t *testing.T) {
 	srv := miniredistest.Run(t, miniredistest.Frozen(), miniredistest.Config("--busy-reply-threshold", "10"))
 	script, worker := redistest.Dial(t, srv.Addr()), redistest.Dial(t, srv.Addr())
 	endless := "redis.call('get', KEYS[1]) while true do end"
@@ -351,7 +351,7 @@ func TestTheHistoryHasCommandsOfScripts(t *testing.T) {
 	require.Empty(t, quiet.Log())
 }
 
-func TestAFailedTestPrintsWhatHasHappened(t *testing.T) {
+func TestAFailedTestPrintsItsHistory(t *testing.T) {
 	out := failing(t, func(f testing.TB) {
 		srv := miniredistest.Run(f, miniredistest.Frozen())
 		c := redistest.Dial(t, srv.Addr())

@@ -48,7 +48,7 @@ func kept(t *testing.T, message string) (picture, history string) {
 	return string(page), string(text)
 }
 
-func TestALockThatWasOneHasOneHolder(t *testing.T) {
+func TestASafeLockHasOneHolder(t *testing.T) {
 	srv := miniredistest.Run(t, miniredistest.Frozen())
 	require.Equal(t, 1, take(t, "alice", "lock:a", srv))
 	require.Zero(t, take(t, "bob", "lock:a", srv))
@@ -118,7 +118,7 @@ func TestTimeThatPassesOnAllMastersEndsALeaseAndJumpsDoNot(t *testing.T) {
 	}), "master 2: LAB CLOCK FREEZE: ERR LAB: master 2 has ended")
 }
 
-func TestNoLockAtAllIsNoProof(t *testing.T) {
+func TestAHistoryWithoutLocksIsNoProof(t *testing.T) {
 	message := failing(t, func(f testing.TB) {
 		srv := miniredistest.Run(f)
 		take(t, "alice", "lock:a", srv)
@@ -129,7 +129,7 @@ func TestNoLockAtAllIsNoProof(t *testing.T) {
 	kept(t, message)
 }
 
-func TestALogThatHasForgottenItsBeginningIsNoProof(t *testing.T) {
+func TestALogWithoutItsBeginningIsNoProof(t *testing.T) {
 	message := failing(t, func(f testing.TB) {
 		miniredistest.JudgeHistory(f, `{"format":"miniredisd-history/1","master":1,"masters":1,"entries":[
 			{"seq":18,"client":7,"event":"command","cmd":["SET","lock:a","1","NX","PX","10000"],
@@ -139,7 +139,7 @@ func TestALogThatHasForgottenItsBeginningIsNoProof(t *testing.T) {
 	kept(t, message)
 }
 
-func TestWhatIsUndecidedIsNoProof(t *testing.T) {
+func TestAnUndecidedLockIsNoProof(t *testing.T) {
 	text, err := os.ReadFile("../lab/verdict/testdata/undecided.json")
 	require.NoError(t, err)
 	message := failing(t, func(f testing.TB) { miniredistest.JudgeHistory(f, string(text), "lock:*") })

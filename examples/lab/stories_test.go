@@ -45,7 +45,7 @@ func TestStoriesEndAsTheySayTwice(t *testing.T) {
 	}
 }
 
-func TestAStoryThatDoesNotEndAsItSaysSaysWhatItSaw(t *testing.T) {
+func TestAFailedStoryPrintsWhatItExpectedAndSaw(t *testing.T) {
 	server := build(t)
 	for line, complaint := range map[string]string{
 		"worker PING; worker gets PANG":                "expected: PANG\nbut saw:  PONG",

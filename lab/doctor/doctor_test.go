@@ -84,7 +84,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.NotEmpty(t, d.found.m)
 }
 
-// letters is a name without digits, so that each is a class of its own.
+// letters returns a name without digits: each name is a class of its own.
 func letters(i int) string {
 	var b []byte
 	for ; i > 0; i /= 26 {
@@ -93,7 +93,7 @@ func letters(i int) string {
 	return string(b)
 }
 
-func TestMalformedCommandsAreLookedAtInVain(t *testing.T) {
+func TestMalformedCommandsAreHarmless(t *testing.T) {
 	d := New(nil, nil, 0)
 	for _, name := range []string{
 		"set", "setnx", "eval", "evalsha", "fcall", "expire", "del", "watch", "script|load", "script|flush",
@@ -113,7 +113,7 @@ func TestMalformedCommandsAreLookedAtInVain(t *testing.T) {
 	}
 }
 
-func TestNamesAreClassedByWhatTheyHaveInCommon(t *testing.T) {
+func TestNamesThatDifferInNumbersAreOneClass(t *testing.T) {
 	for name, want := range map[string]string{
 		"lock:user:17":      "lock:user:#",
 		"lock:user:1234567": "lock:user:#",

@@ -194,7 +194,7 @@ func TestAHolderWithATokenForEachMasterIsKnownByItsName(t *testing.T) {
 	require.Len(t, m.found(), 1)
 }
 
-func TestTheTablesOfMastersCanBeLookedAtLater(t *testing.T) {
+func TestTheTablesOfMastersHaveEveryHolding(t *testing.T) {
 	m := newMasters(t, 3)
 	m.take(1, "token-a", 1, 2)
 	m.jump(2)

@@ -9,7 +9,7 @@ import (
 )
 
 // Keys are created by NX for many reasons. These uses are all right.
-func TestNothingIsSaidOfKeysThatAreNoLocks(t *testing.T) {
+func TestKeysThatAreNotLocksGetNoFinding(t *testing.T) {
 	for what, history := range map[string]string{
 		"a cache that another client invalidates": `
 			1000 a1 SET user:17:profile {"id":17,"mail":"a@example.com"} NX PX 3000 = OK

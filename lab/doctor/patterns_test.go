@@ -366,7 +366,7 @@ func busy(pause int) string {
 	return b.String()
 }
 
-func TestEachPatternIsFoundInWrongClientsAndNotInRightOnes(t *testing.T) {
+func TestEachPatternIsFoundInWrongClientsOnly(t *testing.T) {
 	for pattern, histories := range patterns() {
 		for _, h := range histories {
 			t.Run(pattern+"/"+h.what, func(t *testing.T) {

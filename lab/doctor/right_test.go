@@ -80,7 +80,7 @@ func (c *crowd) expire() {
 	}
 }
 
-func TestNothingIsFoundInACrowdThatDoesEverythingRight(t *testing.T) {
+func TestACrowdWithoutMistakesGetsNoFinding(t *testing.T) {
 	c := &crowd{
 		T: t, Rand: rand.New(rand.NewPCG(1, 2)), d: New(nil, NewLedger(1, KeepOnline), 0),
 		time: 1000, held: map[string]grant{},

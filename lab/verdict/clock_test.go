@@ -140,7 +140,7 @@ func TestALeaseIsOverByTheClockOfItsHolder(t *testing.T) {
 	}
 }
 
-func TestAMasterWhoseHistoryIsNotThereDoesNotSayThatTimeStandsStill(t *testing.T) {
+func TestAMissingHistoryDoesNotStopTheTime(t *testing.T) {
 	all := story(t, 3, `
 		12 1000 a SET lock token-a NX PX 500 = OK
 		12 1000 clock 1501

@@ -30,7 +30,7 @@ func judgedWithin(t *testing.T, text string) (*Verdict, string) {
 	return v, out.String()
 }
 
-func TestThatNoOrderIsLegalIsFoundOutWhileTheOrdersAreFew(t *testing.T) {
+func TestAMissingLegalOrderIsProvedIfTheOrdersAreFew(t *testing.T) {
 	v, text := judged(t, 1, lostReplies(8))
 	require.Equal(t, []string{"lock:x"}, v.NotLinearizable, text)
 	require.True(t, v.Violated())
@@ -38,7 +38,7 @@ func TestThatNoOrderIsLegalIsFoundOutWhileTheOrdersAreFew(t *testing.T) {
 	require.NotContains(t, text, "UNDECIDED")
 }
 
-func TestTooManyOrdersAreUndecidedAndNeitherRightNorWrong(t *testing.T) {
+func TestTooManyOrdersAreUndecided(t *testing.T) {
 	v, text := judgedWithin(t, lostReplies(40)+`
 		1 90000 d SET lock:y token-d NX PX 500 = OK
 		1 90001 d DEL lock:y = 1`)
@@ -71,7 +71,7 @@ func TestTheSearchOfAVerdictEnds(t *testing.T) {
 	require.Equal(t, []string{"lock:job"}, v.Undecided, text)
 }
 
-func TestALockThatIsNoneHasAsManyViolationsAsHolders(t *testing.T) {
+func TestABrokenLockHasOneViolationForEachExtraHolder(t *testing.T) {
 	var b strings.Builder
 	for i := range 300 {
 		fmt.Fprintf(&b, "1 %d %c SET lock:x token-%d NX PX 500000 = OK\n1 %d z DEL lock:x = 1\n", i, 'a'+i%3, i, i)
@@ -80,7 +80,7 @@ func TestALockThatIsNoneHasAsManyViolationsAsHolders(t *testing.T) {
 	require.Len(t, v.TwoHolders, 299)
 }
 
-func TestTokensOfHoldersThatTookALockWithTheSameWordsAreTheirOwn(t *testing.T) {
+func TestEachHolderHasItsOwnFencingToken(t *testing.T) {
 	_, text := judged(t, 1, `
 		1 1000 a SET lock:x 1 NX PX 500 = OK
 		1 1001 a INCR lock:x:fence = 7

@@ -117,7 +117,7 @@ func TestLocksOfOneNameInTwoDatabasesAreTwo(t *testing.T) {
 	require.Contains(t, text, "NOT LINEARIZABLE")
 }
 
-func TestFlushdbTakesTheLocksOfItsDatabaseAway(t *testing.T) {
+func TestFlushdbEndsTheLocksOfItsDatabase(t *testing.T) {
 	v, text := judged(t, 1, `
 		1 1000 a SET lock:x token-a NX PX 500 = OK
 		1 1000 a/1 SET lock:x token-a NX PX 500 = OK
@@ -148,7 +148,7 @@ func TestACrashThatKeepsTheKeysKeepsTheLocks(t *testing.T) {
 	require.Len(t, v.TwoHolders, 1)
 }
 
-func TestALockThatGetsAnotherNameIsFree(t *testing.T) {
+func TestARenamedLockIsFree(t *testing.T) {
 	_, text := judged(t, 1, `
 		1 1000 a SET lock:x token-a NX PX 500 = OK
 		1 1100 d RENAME lock:x lock:y = OK
@@ -156,7 +156,7 @@ func TestALockThatGetsAnotherNameIsFree(t *testing.T) {
 	require.Contains(t, text, "master 1, 1100, client 100 d: RENAME lock:x lock:y -> OK\n")
 }
 
-func TestFencingTokensThatWereForgottenWithTheLockDoNotHelp(t *testing.T) {
+func TestFencingTokensThatWereLostWithTheLockDoNotHelp(t *testing.T) {
 	_, text := judged(t, 1, `
 		1 1000 a SET lock:x token-a NX PX 500 = OK
 		1 1001 a INCR lock:x:fence = 7

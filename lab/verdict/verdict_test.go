@@ -24,7 +24,7 @@ func judgeFile(t *testing.T, file string) (*Verdict, string) {
 	return v, out.String()
 }
 
-func TestHistoriesOfALockThatWasOneAreOK(t *testing.T) {
+func TestHistoriesOfASafeLockAreOK(t *testing.T) {
 	for file, first := range map[string]string{
 		"good.json":            "masters: 1, entries: 14, locks: 1, grants: 3",
 		"good-majority.json":   "masters: 5, entries: 39, locks: 1, grants: 10",
@@ -54,12 +54,12 @@ func TestAClockThatJumpsGivesTwoHoldersOfTheMajority(t *testing.T) {
 	require.Contains(t, text, "NOT LINEARIZABLE")
 }
 
-func TestFencingTokensAreNamedThatWouldHaveHelped(t *testing.T) {
+func TestFencingTokensThatWouldHaveHelpedAreNamed(t *testing.T) {
 	_, text := judgeFile(t, "clock-jump-fenced.json")
 	require.Contains(t, text, "the first holder has token 33, the second 34")
 }
 
-func TestAnUnlockOfAnotherOnesLockIsNotLinearizable(t *testing.T) {
+func TestAnUnlockOfAnotherClientsLockIsNotLinearizable(t *testing.T) {
 	v, text := judgeFile(t, "overlapping-unlock.json")
 	require.NotEmpty(t, v.NotLinearizable)
 	require.Len(t, v.TwoHolders, 1)
@@ -70,7 +70,7 @@ func TestAnUnlockOfAnotherOnesLockIsNotLinearizable(t *testing.T) {
   Why: a command of another client took the lock from its first holder`)
 }
 
-func TestACrashThatForgetsALockGivesTwoHolders(t *testing.T) {
+func TestACrashThatLosesALockGivesTwoHolders(t *testing.T) {
 	v, text := judgeFile(t, "crash.json")
 	require.False(t, v.OK())
 	require.Contains(t, text, "this master lost its keys")
