@@ -12,29 +12,26 @@ const loadLimit = 500 * time.Millisecond
 
 const (
 	instructionsPerLook = 64      // between two looks at the clock
-	workPerLook         = 4096    // units of work in library functions, see tick
-	BytesPerUnit        = 64      // a unit of work is an element of a table, or so many bytes
+	workPerLook         = 4096    // units of work between two looks, see Tick
+	BytesPerUnit        = 64      // a unit of work is one element of a table or this many bytes
 	pollInterval        = 1000000 // nanoseconds between two polls
 )
 
+// ErrMemory ends a script that takes too much memory.
 var ErrMemory = errors.New("not enough memory")
 
-// limits ends scripts that run on or grow. It is the context.Context of the state: gopher-lua asks
-// Done before every instruction, on the goroutine that runs the script, which makes Done the hook
-// that Redis sets by lua_sethook.
-//
-// Once over, it stays over: Done's channel is closed, so whatever pcall catches, the next
-// instruction fails again. Options are the bounds of a script, and what is asked while it runs.
+// Options are the bounds of a script, and what Limits asks while it runs.
 type Options struct {
 	Clock func() int64                  // a monotonic clock in nanoseconds
 	Poll  func(ran time.Duration) error // asked every millisecond; an error ends the script
-	Held  func() int64                  // bytes of the data set, which no script pays for
+	Held  func() int64                  // bytes of the data set, which are not the script's
 
 	Budget   int64 // bytes a script may hold
 	MaxBulk  int64 // longest string a script may build, in bytes
 	MaxSteps int64 // steps of pattern matching in one script
 }
 
+// Limits counts what a script does and takes. See the package comment.
 type Limits struct {
 	o       Options
 	closed  chan struct{}
@@ -43,16 +40,17 @@ type Limits struct {
 	work    int // units of work until the next look
 	started int64
 	polled  int64
-	Loading bool // the text of a library runs, which others do not wait for
+	Loading bool // the text of a library runs, which has a limit of its own and no Poll
 	steps   int64
-	alloc   int64 // bytes counted since the heap was looked at
-	base    int64 // heap and data set when the script started
-	Heavy   bool  // it has taken a good part of the budget
+	alloc   int64 // bytes charged since the heap was measured
+	base    int64 // heap without the data set when the script started; -1 when not measured
+	Heavy   bool  // the script has taken an eighth of the budget
 
 	collected int64 // bytes held after the last collection of this script
 	sample    []metrics.Sample
 }
 
+// Init sets the bounds.
 func (l *Limits) Init(o Options) {
 	l.o = o
 	l.closed = make(chan struct{})
@@ -60,12 +58,13 @@ func (l *Limits) Init(o Options) {
 	l.sample = []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
 }
 
+// Begin starts counting for a script.
 func (l *Limits) Begin() {
 	l.over, l.left, l.work, l.Heavy = nil, instructionsPerLook, workPerLook, false
 	l.steps, l.alloc, l.base, l.started, l.collected = 0, 0, -1, 0, 0
 }
 
-// Done is asked before each instruction. A nil channel lets it run.
+// Done is called before each instruction. The instruction runs when Done returns nil.
 func (l *Limits) Done() <-chan struct{} {
 	if l.left--; l.left > 0 {
 		return nil
@@ -73,6 +72,7 @@ func (l *Limits) Done() <-chan struct{} {
 	return l.look()
 }
 
+// look asks whether the script has to end. It returns what Done returns.
 func (l *Limits) look() <-chan struct{} {
 	if l.over == nil {
 		l.left = instructionsPerLook
@@ -85,8 +85,8 @@ func (l *Limits) look() <-chan struct{} {
 	return nil
 }
 
-// tick counts n units of work. Every library function calls it, so that none runs long without a
-// look at the clock, with a context or without. The error is to be raised; pcall raises it again.
+// Tick counts n units of work. Every library function calls it, so that each looks at the clock,
+// with or without a context. The caller raises the error; a pcall that catches it raises it again.
 func (l *Limits) Tick(n int) error {
 	if l.work -= n; l.work > 0 {
 		return nil
@@ -98,7 +98,7 @@ func (l *Limits) Tick(n int) error {
 	return l.over
 }
 
-// poll looks at the clock, and every millisecond at everything else.
+// poll looks at the clock. Once a millisecond it calls Options.Poll and measures the heap.
 func (l *Limits) poll() {
 	now := l.o.Clock()
 	if l.started == 0 {
@@ -117,7 +117,7 @@ func (l *Limits) poll() {
 	}
 }
 
-// ask returns why a script that ran so long has to end.
+// ask returns the error of a script that has run for too long.
 func (l *Limits) ask(ran time.Duration) error {
 	switch {
 	case l.Loading && ran > loadLimit:
@@ -128,7 +128,7 @@ func (l *Limits) ask(ran time.Duration) error {
 	return l.o.Poll(ran)
 }
 
-// heap is the memory that is the script's to use: live or not yet collected, without the data set.
+// heap returns the bytes of objects that are alive or not collected yet, without the data set.
 func (l *Limits) heap() int64 {
 	metrics.Read(l.sample)
 	n := int64(l.sample[0].Value.Uint64())
@@ -138,9 +138,9 @@ func (l *Limits) heap() int64 {
 	return n
 }
 
-// weigh compares the heap, with more bytes about to be taken, with the budget. What looks too much
-// may be garbage: only a collection tells. The next one waits until an eighth of the budget has
-// been taken since: a script that lives close below its budget would else collect at every look.
+// weigh compares the heap and the bytes about to be taken with the budget. A heap above the budget
+// may be garbage, so weigh starts a collection. The next collection waits for another eighth of the
+// budget: a script close to its budget must not collect at every look.
 func (l *Limits) weigh(more int64) {
 	l.alloc = 0
 	if l.base < 0 {
@@ -158,8 +158,8 @@ func (l *Limits) weigh(more int64) {
 	}
 }
 
-// charge is called before n bytes are made in one step, which no instruction count would notice. It
-// ticks as well.
+// Charge counts n bytes before they are taken in one step, and ticks for them. The caller raises
+// the error.
 func (l *Limits) Charge(n int) error {
 	if int64(n) > l.o.MaxBulk || int64(n) > l.o.Budget {
 		return ErrMemory
@@ -173,7 +173,7 @@ func (l *Limits) Charge(n int) error {
 	return l.Tick(1 + n/BytesPerUnit)
 }
 
-// step counts n steps of pattern matching.
+// Step counts n steps of pattern matching. The caller raises the error.
 func (l *Limits) Step(n int) error {
 	l.steps += int64(n)
 	if l.steps > l.o.MaxSteps {
@@ -182,6 +182,7 @@ func (l *Limits) Step(n int) error {
 	return l.Tick(n)
 }
 
+// Err, Deadline and Value complete the context.
 func (l *Limits) Err() error                  { return l.over }
 func (l *Limits) Deadline() (time.Time, bool) { return time.Time{}, false }
 func (l *Limits) Value(any) any               { return nil }
@@ -192,7 +193,7 @@ func (l *Limits) Over() error { return l.over }
 // MaxBulk is the length of the longest string that a script may build.
 func (l *Limits) MaxBulk() int64 { return l.o.MaxBulk }
 
-// Weigh notes the heap as it is before the script runs.
+// Weigh measures the heap before the script runs.
 func (l *Limits) Weigh() { l.base = l.heap() }
 
 // LookSoon makes the next instruction look at the clock.

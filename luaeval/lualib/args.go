@@ -8,8 +8,8 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
-// raise raises text with the position of the Lua code that called: none when what called is no Lua
-// code, as pcall is in `pcall(cjson.decode, "x")`.
+// Raise raises text as an error, behind the position of the Lua code that called the function. When
+// Lua code did not call it, as in `pcall(cjson.decode, "x")`, there is no position.
 func Raise(l *lua.LState, text string) {
 	if !calledByLua(l) {
 		l.Error(lua.LString(text), 0)
@@ -26,6 +26,7 @@ func calledByLua(l *lua.LState) bool {
 	return err == nil && at.CurrentLine != -1
 }
 
+// ArgError raises the error of a wrong argument n (lauxlib.c: luaL_argerror).
 func ArgError(l *lua.LState, n int, function, text string) {
 	if !calledByLua(l) {
 		function = "?"
@@ -33,6 +34,7 @@ func ArgError(l *lua.LState, n int, function, text string) {
 	Raise(l, "bad argument #"+strconv.Itoa(n)+" to '"+function+"' ("+text+")")
 }
 
+// TypeError raises the error of an argument n of a wrong type (lauxlib.c: luaL_typerror).
 func TypeError(l *lua.LState, n int, function, want string) {
 	got := "no value"
 	if n <= l.GetTop() {
@@ -49,8 +51,8 @@ func checkTable(l *lua.LState, n int, function string) *lua.LTable {
 	return t
 }
 
-// checkString is argument n as a string. What a function does to a string takes about as long as
-// the string is, which is counted here for all of them.
+// CheckString returns argument n as a string. It counts the length of the string as work, because
+// most functions take about as long as their strings are.
 func (lib *Lib) CheckString(l *lua.LState, n int, function string) string {
 	v := l.Get(n)
 	if s, ok := v.(lua.LString); ok {
@@ -72,7 +74,7 @@ func (lib *Lib) checkNumber(l *lua.LState, n int, function string) float64 {
 	return f
 }
 
-// number is toNumber, counted.
+// number is ToNumber, with the length of a string counted as work.
 func (lib *Lib) number(l *lua.LState, v lua.LValue) (float64, bool) {
 	if s, ok := v.(lua.LString); ok {
 		lib.Tick(l, 1+len(s)/limits.BytesPerUnit)
@@ -80,10 +82,12 @@ func (lib *Lib) number(l *lua.LState, v lua.LValue) (float64, bool) {
 	return ToNumber(v)
 }
 
+// CheckInt returns argument n as an integer.
 func (lib *Lib) CheckInt(l *lua.LState, n int, function string) int {
 	return ToInt(lib.checkNumber(l, n, function))
 }
 
+// OptInt returns argument n as an integer, or def when it is nil.
 func (lib *Lib) OptInt(l *lua.LState, n, def int, function string) int {
 	if l.Get(n) == lua.LNil {
 		return def
@@ -91,6 +95,7 @@ func (lib *Lib) OptInt(l *lua.LState, n, def int, function string) int {
 	return lib.CheckInt(l, n, function)
 }
 
+// CheckAny returns argument n, which may be nil but must be there.
 func CheckAny(l *lua.LState, n int, function string) lua.LValue {
 	if l.GetTop() < n {
 		ArgError(l, n, function, "value expected")
@@ -98,6 +103,7 @@ func CheckAny(l *lua.LState, n int, function string) lua.LValue {
 	return l.Get(n)
 }
 
+// ToInt converts f as x86 does: a number that is too large becomes the smallest integer.
 func ToInt(f float64) int {
 	if f >= -1<<63 && f < 1<<63 {
 		return int(f)

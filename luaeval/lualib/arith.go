@@ -6,7 +6,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// addArithmetic gives the strings' metatable the operators.
+// addArithmetic adds the arithmetic operators to the metatable of strings.
 func (lib *Lib) addArithmetic(meta *lua.LTable) {
 	for event, do := range map[string]func(a, b float64) float64{
 		"__add": func(a, b float64) float64 { return a + b },
@@ -27,7 +27,7 @@ func (lib *Lib) addArithmetic(meta *lua.LTable) {
 	}
 }
 
-// arithmetic is an operation on two values that may be strings or have metamethods.
+// arithmetic computes an operator whose operands may be strings or have metamethods.
 func (lib *Lib) arithmetic(l *lua.LState, left, right lua.LValue, event string, do func(a, b float64) float64) int {
 	a, aok := lib.number(l, left)
 	b, bok := lib.number(l, right)
@@ -47,15 +47,15 @@ func (lib *Lib) arithmetic(l *lua.LState, left, right lua.LValue, event string, 
 	return 0
 }
 
-// modulo is Lua 5.1's %. gopher-lua's own is more exact, and knows infinity.
+// modulo is the % of Lua 5.1. gopher-lua's own % rounds better and handles infinity, so it differs.
 func modulo(a, b float64) float64 { return a - math.Floor(a/b)*b }
 
-// power is C's pow, whose results are the nearest numbers; Go's are not always. That matters for
-// the powers scripts compute, which are whole ones: they are multiplied with twice the digits.
+// power is the pow of C, which rounds correctly. Go's math.Pow sometimes misses the last bit. For
+// integral exponents, which most scripts use, power multiplies with twice the digits.
 func power(a, b float64) float64 {
 	const most = 64
 	if (a != a || b != b) && a != 1 && b != 0 {
-		return a + b // with the sign it has, which is printed
+		return a + b // keep the sign of NaN, which is printed
 	}
 	r := math.Pow(a, b)
 	if r != r {
@@ -72,7 +72,7 @@ func power(a, b float64) float64 {
 		low = product - high + low
 	}
 	switch {
-	case math.IsInf(high, 0) || high == 0 || high != high: // on the way, the result is not
+	case math.IsInf(high, 0) || high == 0 || high != high: // an intermediate result overflowed, the final one did not
 		return r
 	case b < 0:
 		inverse := 1 / high
@@ -81,7 +81,7 @@ func power(a, b float64) float64 {
 	return high
 }
 
-// operator is one that gopher-lua has otherwise than Lua 5.1 in C.
+// operator returns the function for an operator that gopher-lua computes differently from Lua 5.1.
 func (lib *Lib) operator(event string, do func(a, b float64) float64) *lua.LFunction {
 	return lib.l.NewFunction(func(l *lua.LState) int {
 		left, right := l.Get(1), l.Get(2)

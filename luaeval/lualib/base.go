@@ -7,14 +7,15 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// maxCalls is how deep pcall, resume and callbacks of library functions nest (luaconf.h:
+// maxCalls is how deep pcall, resume and callbacks of library functions may nest (luaconf.h:
 // LUAI_MAXCCALLS).
 const maxCalls = 200
 
-// maxUnpack is how many values unpack returns (luaconf.h: LUAI_MAXCSTACK).
+// maxUnpack is one more than the number of values that unpack may return (luaconf.h:
+// LUAI_MAXCSTACK).
 const maxUnpack = 8000
 
-// Base returns the global functions, except those that have to know how scripts are run.
+// Base returns the global functions, except those that must know how scripts are run.
 func (lib *Lib) Base() map[string]*lua.LFunction {
 	list := map[string]*lua.LFunction{"next": lib.next}
 	for name, f := range map[string]lua.LGFunction{
@@ -40,11 +41,13 @@ func (lib *Lib) assert(l *lua.LState) int {
 	return 0
 }
 
-// calls counts the library functions around the running code that call back: in all, and in this
-// coroutine, where they are in the way of yield. Of all, guards are pcalls.
+// Calls counts the running library functions that call Lua code: All of them, those Here in the
+// current coroutine, and those that are pcalls (Guards). A coroutine cannot yield while Here is
+// above zero.
 type Calls struct{ All, Here, Guards int }
 
-// enter counts one more and returns the count to restore, which whoever catches an error does too.
+// Enter counts a call of Lua code. It returns the count to restore afterwards; code that catches an
+// error restores it too.
 func (lib *Lib) Enter(l *lua.LState) Calls {
 	c := lib.Calls
 	if c.All >= maxCalls {
@@ -86,13 +89,13 @@ func (lib *Lib) rawSet(l *lua.LState) int {
 	return 1
 }
 
-// NextWork is what one step through a table costs at worst: behind what was deleted there may be
-// nothing for long.
+// NextWork is the work of one step through a table, at worst: Next skips the slots of deleted
+// fields.
 const NextWork = 256
 
 func (lib *Lib) nextPair(l *lua.LState) int {
 	units := 1
-	if l.Context() == nil { // else the instructions around it are counted
+	if l.Context() == nil { // with a context, the instructions of the loop are counted
 		units = NextWork
 	}
 	lib.Tick(l, units)
@@ -243,7 +246,7 @@ func (lib *Lib) unpack(l *lua.LState) int {
 	return n
 }
 
-// collectGarbage pretends: the collector is the server's, and a script is not to start it.
+// collectGarbage answers 0. A script must not start the collector of the whole server.
 func (lib *Lib) collectGarbage(l *lua.LState) int {
 	l.Push(lua.LNumber(0))
 	return 1

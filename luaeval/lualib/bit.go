@@ -9,7 +9,7 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// bitLib is LuaBitOp: operations on 32 bits, results signed.
+// bitLib is LuaBitOp: operations on 32 bits with signed results.
 func (lib *Lib) bitLib() *lua.LTable {
 	fold := func(name string, do func(a, b uint32) uint32) lua.LGFunction {
 		return func(l *lua.LState) int {
@@ -44,9 +44,8 @@ func (lib *Lib) bitLib() *lua.LTable {
 	})
 }
 
-// bitArg makes an integer of a number as LuaBitOp does: added to 2^52 + 2^51, it stands in the low
-// 32 bits of the sum, rounded to even. Of a number that is too large for that, something else
-// stands there.
+// bitArg converts a number to an integer as LuaBitOp does. It adds 2^52 + 2^51, which leaves the
+// integer, rounded to even, in the low 32 bits. A number that is too large leaves other bits there.
 func (lib *Lib) bitArg(l *lua.LState, n int, function string) uint32 {
 	return uint32(math.Float64bits(lib.checkNumber(l, n, function) + (1<<52 + 1<<51)))
 }

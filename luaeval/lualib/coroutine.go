@@ -4,7 +4,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// maxCoroutines bounds those of one script: a stack each that only the collector takes back.
+// maxCoroutines bounds the coroutines of one script. Each has a stack, which stays until the
+// garbage collector runs.
 const maxCoroutines = 10000
 
 func (lib *Lib) coroutineLib() *lua.LTable {
@@ -14,9 +15,8 @@ func (lib *Lib) coroutineLib() *lua.LTable {
 	})
 }
 
-// thread is coroutine.create by gopher-lua's function. A coroutine of a state with a context would
-// get a child context, which costs a goroutine and does not count instructions; it gets the same
-// one instead.
+// thread is coroutine.create. gopher-lua gives a coroutine a child of its parent's context, which
+// costs a goroutine and counts no instructions. Here both have the same context.
 func (lib *Lib) thread(l *lua.LState) int {
 	if _, ok := l.Get(1).(*lua.LFunction); !ok {
 		TypeError(l, 1, "create", "Lua function")
@@ -35,8 +35,8 @@ func (lib *Lib) thread(l *lua.LState) int {
 	return n
 }
 
-// coWrap raises the errors of the coroutine anew where it was resumed: gopher-lua passes them on as
-// they are, without a position and without closing the variables there.
+// coWrap is coroutine.wrap. It raises an error of the coroutine anew in the code that resumed it.
+// gopher-lua passes the error on without a position, and leaves variables of the frames open.
 func (lib *Lib) coWrap(l *lua.LState) int {
 	n := lib.thread(l)
 	th := l.Get(-1).(*lua.LState)
@@ -64,7 +64,7 @@ func (lib *Lib) coResume(l *lua.LState) int {
 	return lib.resume(l)
 }
 
-// resume resumes the coroutine that is the first argument and returns what coroutine.resume does.
+// resume resumes the coroutine that is argument 1. It returns what coroutine.resume returns.
 func (lib *Lib) resume(l *lua.LState) int {
 	th := l.Get(1).(*lua.LState)
 	if status := statusOf(l, th); status != "suspended" {
@@ -119,8 +119,8 @@ func coRunning(l *lua.LState) int {
 	return 1
 }
 
-// coYield is refused inside a callback of a library function, whose Go frames cannot be left and
-// entered again.
+// coYield refuses to yield inside a callback of a library function: nobody could come back to the
+// Go frames of that function.
 func (lib *Lib) coYield(l *lua.LState) int {
 	if l.Parent == nil || lib.Calls.Here > 0 {
 		l.Error(lua.LString("attempt to yield across metamethod/C-call boundary"), 0)

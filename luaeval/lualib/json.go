@@ -8,32 +8,33 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// jsonLib is one instance of cjson (version 2.1.0), with settings of its own.
+// jsonLib is one instance of cjson 2.1.0 with its settings.
 type jsonLib struct {
 	lib *Lib
 	s   *JSONSettings
 }
 
-// JSONSettings are what the functions of cjson that are named after them change. As on Redis what a
-// script has set stays for the scripts after it, until SCRIPT FLUSH; functions share settings of
-// their own, which not even FUNCTION FLUSH takes back.
+// JSONSettings are what functions such as cjson.encode_max_depth set. As in Redis, a setting of a
+// script stays for later scripts, until SCRIPT FLUSH. Functions share settings of their own, which
+// stay even after FUNCTION FLUSH.
 type JSONSettings struct {
 	sparseConvert, sparseRatio, sparseSafe int
 	encodeDepth, decodeDepth               int
 	precision                              int
 	encodeInvalid, decodeInvalid           int
-	keepBuffer                             int // only told: no buffer is kept, and nobody can see that
+	keepBuffer                             int // is reported and has no effect: there is no buffer
 }
 
-// What a setting that is no number can be.
+// Values of a setting that is not a number.
 const (
 	off = iota
 	on
 
-	asError = off // a number that JSON does not have
+	asError = off // a number that JSON cannot express
 	asNull  = 2
 )
 
+// DefaultJSON returns the settings of a new cjson.
 func DefaultJSON() JSONSettings {
 	return JSONSettings{
 		sparseRatio: 2, sparseSafe: 10, encodeDepth: 1000, decodeDepth: 1000,
@@ -41,6 +42,7 @@ func DefaultJSON() JSONSettings {
 	}
 }
 
+// JSON returns a cjson that uses s.
 func (lib *Lib) JSON(s *JSONSettings) *lua.LTable {
 	j := &jsonLib{lib, s}
 	t := lib.Functions(map[string]lua.LGFunction{
@@ -59,7 +61,7 @@ func (lib *Lib) JSON(s *JSONSettings) *lua.LTable {
 	return t
 }
 
-// another is a cjson that a script has for itself.
+// another is cjson.new: a cjson with settings of its own.
 func (j *jsonLib) another(l *lua.LState) int {
 	s := DefaultJSON()
 	l.Push(j.lib.JSON(&s))
@@ -91,7 +93,8 @@ func (lib *Lib) choiceSetting(name string, setting *int, options ...string) lua.
 	}
 }
 
-// takeSettings makes n arguments of those there are: nil leaves a setting as it is.
+// takeSettings makes the number of arguments n. A missing one is nil, which leaves its setting as
+// it is.
 func takeSettings(l *lua.LState, n int, name string) {
 	if l.GetTop() > n {
 		ArgError(l, n+1, name, "found too many arguments")
@@ -99,8 +102,8 @@ func takeSettings(l *lua.LState, n int, name string) {
 	l.SetTop(n)
 }
 
-// setInteger sets a number if argument n is one, and pushes what it is now. Too large or small, it
-// is always argument 1 that is said to be wrong.
+// setInteger sets a number if argument n is one, and pushes the value that holds now. The error of
+// a value out of range always names argument 1, as cjson's does.
 func (lib *Lib) setInteger(l *lua.LState, n int, name string, setting *int, low, high int) {
 	if l.Get(n) != lua.LNil {
 		v := int(int32(lib.CheckInt(l, n, name)))
@@ -112,8 +115,8 @@ func (lib *Lib) setInteger(l *lua.LState, n int, name string, setting *int, low,
 	l.Push(lua.LNumber(*setting))
 }
 
-// setChoice sets one of some words, the first two of which are booleans as well, and pushes which
-// it is now.
+// setChoice sets one of several words, and pushes the one that holds now. Booleans stand for the
+// first two words.
 func (lib *Lib) setChoice(l *lua.LState, n int, name string, setting *int, options ...string) {
 	switch v := l.Get(n).(type) {
 	case *lua.LNilType:

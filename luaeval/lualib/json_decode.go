@@ -10,7 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
-// jsonReader reads JSON token by token. The names of tokens stand in cjson's error texts.
+// jsonReader reads JSON token by token. The names of the tokens appear in cjson's error texts.
 type jsonReader struct {
 	lib   *Lib
 	l     *lua.LState
@@ -18,12 +18,12 @@ type jsonReader struct {
 	s     string
 	i     int
 	depth int
-	slots int          // of Lua's stack, as many as the original has in use
-	held  []lua.LValue // of the arrays and objects around, until they have a table
+	slots int          // of Lua's stack that cjson would have in use
+	held  []lua.LValue // values of open arrays and objects that are in no table yet
 
-	kind  string // of the token
+	kind  string // of the current token
 	value lua.LValue
-	at    int // where it starts
+	at    int // position of the current token
 }
 
 func (j *jsonLib) decode(l *lua.LState) int {
@@ -48,7 +48,7 @@ func (r *jsonReader) unexpected(want string) {
 	Raise(r.l, "Expected "+want+" but found "+r.kind+" at character "+strconv.Itoa(r.at+1))
 }
 
-// element makes the value that starts with the token read last.
+// element returns the value that begins with the current token.
 func (r *jsonReader) element() lua.LValue {
 	r.lib.Charge(r.l, ElementBytes)
 	switch r.kind {
@@ -63,7 +63,7 @@ func (r *jsonReader) element() lua.LValue {
 	return lua.LNil
 }
 
-// descend enters an array or object, which needs so many slots.
+// descend enters an array or an object, which needs the given number of slots.
 func (r *jsonReader) descend(slots int) {
 	if r.depth++; r.depth > r.set.decodeDepth || r.slots+slots > maxUnpack {
 		Raise(r.l, "Found too many nested data structures ("+strconv.Itoa(r.depth)+") at character "+strconv.Itoa(r.i))
@@ -101,11 +101,11 @@ func (r *jsonReader) object() lua.LValue {
 	return r.fields(t, from)
 }
 
-// mostHeld is how many elements are held before they are put into a table. A table that is made
-// with the room it needs takes a fraction of the time and memory of one that grows.
+// mostHeld is how many elements are held before they go into a table. A table made with the right
+// size costs a fraction of one that grows.
 const mostHeld = 64
 
-// fields puts the pairs held from there on into t, which is made if it is nil.
+// fields moves the pairs of held, from the given index on, into t. It makes t when t is nil.
 func (r *jsonReader) fields(t *lua.LTable, from int) *lua.LTable {
 	pairs := r.held[from:]
 	if t == nil {
@@ -120,7 +120,8 @@ func (r *jsonReader) fields(t *lua.LTable, from int) *lua.LTable {
 	return t
 }
 
-// elements puts the values held from there on behind the n of t, which is made if it is nil.
+// elements appends the values of held, from the given index on, to the n elements of t. It makes t
+// when t is nil.
 func (r *jsonReader) elements(t *lua.LTable, n, from int) *lua.LTable {
 	values := r.held[from:]
 	if t == nil {
@@ -166,7 +167,7 @@ func (r *jsonReader) next() {
 		r.i++
 	}
 	r.at = r.i
-	if r.i == len(r.s) || r.s[r.i] == 0 { // there a string ends in C
+	if r.i == len(r.s) || r.s[r.i] == 0 { // a string of C ends at a zero byte
 		r.kind = "T_END"
 		return
 	}
@@ -192,7 +193,7 @@ func (r *jsonReader) next() {
 	}
 }
 
-// word is a number, true, false or null.
+// word reads a number, true, false or null.
 func (r *jsonReader) word() {
 	switch rest := r.s[r.i:]; {
 	case strings.HasPrefix(rest, "true"):
@@ -216,8 +217,8 @@ func (r *jsonReader) word() {
 	for end < len(r.s) && (IsAlpha(r.s[end]) || IsDigit(r.s[end]) || strings.IndexByte("-+.", r.s[end]) >= 0) {
 		end++
 	}
-	// As strtod, which takes the longest front that is a number; but no number of JSON begins with
-	// a point.
+	// Like strtod, take the longest prefix that is a number. A number of JSON never begins with a
+	// point.
 	for k := end; k > r.i && r.s[r.i] != '.'; k-- {
 		r.lib.Tick(r.l, 1+(k-r.i)/limits.BytesPerUnit)
 		if n, ok := ParseNumber(r.s[r.i:k]); ok {
@@ -235,7 +236,7 @@ func (r *jsonReader) word() {
 	}
 }
 
-// isInvalidNumber says whether s begins with something strtod takes for a number, and JSON does not
+// isInvalidNumber reports whether s begins with a number that strtod accepts and JSON does not
 // (lua_cjson.c: json_is_invalid_number).
 func isInvalidNumber(s string) bool {
 	if s[0] == '+' {
@@ -278,7 +279,7 @@ func (r *jsonReader) text() {
 	r.i++
 }
 
-// escape reads one escape at r.i, which is at the backslash.
+// escape reads the escape whose backslash is at r.i.
 func (r *jsonReader) escape(b []byte) ([]byte, bool) {
 	c := byte(0)
 	if r.i+1 < len(r.s) {

@@ -11,7 +11,7 @@ import (
 type jsonWriter struct {
 	Output
 	s     *JSONSettings
-	slots int // of Lua's stack, as many as the original has in use
+	slots int // of Lua's stack that cjson would have in use
 }
 
 func (j *jsonLib) encode(l *lua.LState) int {
@@ -107,9 +107,9 @@ func (w *jsonWriter) table(t *lua.LTable, depth int) {
 	w.slots -= 2
 }
 
-// arrayLength is the largest index of a table whose keys are all positive integers, and 0 for any
-// other. What settings allow a few elements to become is paid for here: nothing else would stop
-// 2^31 times null.
+// arrayLength returns the largest index of a table whose keys are all positive integers, and 0 for
+// any other table. Settings allow a few elements to become a long array of nulls: arrayLength
+// charges the nulls, so that 2^31 of them cannot be made.
 func (w *jsonWriter) arrayLength(t *lua.LTable) int {
 	largest, items := 0, 0
 	w.lib.Tick(w.l, NextWork)
@@ -135,7 +135,7 @@ func (w *jsonWriter) arrayLength(t *lua.LTable) int {
 	return largest
 }
 
-// quote appends s as a string, in portions, for one byte may become six.
+// quote appends s as a JSON string, a portion at a time: one byte may become six.
 func (w *jsonWriter) quote(s string) {
 	w.b = append(w.b, '"')
 	for len(s) > Portion {

@@ -8,9 +8,9 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
-// Lib is the library of one Lua state.
+// Lib is the library of one Lua state, which one goroutine uses.
 type Lib struct {
-	// Limits counts the work of the functions. It is also the context of the states that have one.
+	// Limits counts the work of functions. States that need a context have Limits as theirs.
 	Limits *limits.Limits
 	Calls  Calls
 	Null   *lua.LUserData // cjson.null
@@ -19,25 +19,25 @@ type Lib struct {
 	Globals *lua.LTable
 
 	l        *lua.LState               // functions are made on it
-	gopher   map[string]lua.LGFunction // gopher-lua's own functions that ours call
+	gopher   map[string]lua.LGFunction // functions of gopher-lua that ours call
 	real     map[*lua.LTable]*lua.LTable
 	readOnly *lua.LFunction
 	next     *lua.LFunction
-	element  *lua.LFunction // the iterator of ipairs
+	element  *lua.LFunction // iterator of ipairs
 	words    []vmError
 	threads  int
 	math     *lua.LTable // gopher-lua's
 	random   uint64      // state of math.random
 }
 
-// LargestHole bounds the memory of one assignment: `t[n] = 1` makes an array of n elements below
-// this index, and an entry of a map above. gopher-lua keeps the bound in a variable of its package;
-// all engines agree on the value.
+// LargestHole bounds the memory of one assignment. `t[n] = 1` makes an array of n elements below
+// LargestHole, and an entry of a map above it. gopher-lua keeps this bound in a package variable;
+// all engines set the same value.
 const LargestHole = 1 << 20
 
 var boundHoles = sync.OnceFunc(func() { lua.MaxArrayIndex = LargestHole })
 
-// New returns the library of the state l.
+// New makes the library of the state l. It replaces the globals of l.
 func New(l *lua.LState, bounds *limits.Limits, seedOfRandom uint32) *Lib {
 	boundHoles()
 	lib := &Lib{Limits: bounds, l: l, gopher: map[string]lua.LGFunction{}, real: map[*lua.LTable]*lua.LTable{}}
@@ -45,7 +45,7 @@ func New(l *lua.LState, bounds *limits.Limits, seedOfRandom uint32) *Lib {
 	lib.borrow(lua.OpenBase, "_G", "rawequal")
 	lib.borrow(lua.OpenCoroutine, lua.CoroutineLibName, "create", "resume")
 	lib.math = lib.borrow(lua.OpenMath, lua.MathLibName)
-	// gopher-lua has registered its libraries in tables that scripts never see.
+	// gopher-lua's libraries are registered in tables that scripts never see.
 	lib.Globals = l.CreateTable(0, 8)
 	l.G.Global, l.Env = lib.Globals, lib.Globals
 	l.G.Registry = l.CreateTable(0, 0)
@@ -58,10 +58,11 @@ func New(l *lua.LState, bounds *limits.Limits, seedOfRandom uint32) *Lib {
 	return lib
 }
 
-// Begin forgets what the script before has counted.
+// Begin resets the counts of the script before.
 func (lib *Lib) Begin() { lib.Calls, lib.threads = Calls{}, 0 }
 
-// Tables returns the libraries that scripts see, by name.
+// Tables returns the libraries that scripts see, by name. The cjson among them uses the given
+// settings.
 func (lib *Lib) Tables(json *JSONSettings) map[string]*lua.LTable {
 	return map[string]*lua.LTable{
 		"bit": lib.bitLib(), "cjson": lib.JSON(json), "cmsgpack": lib.msgpackLib(), "coroutine": lib.coroutineLib(),
@@ -69,7 +70,7 @@ func (lib *Lib) Tables(json *JSONSettings) map[string]*lua.LTable {
 	}
 }
 
-// borrow opens one of gopher-lua's libraries and remembers functions of it by `library.name`.
+// borrow opens a library of gopher-lua and keeps some of its functions under `library.name`.
 func (lib *Lib) borrow(open lua.LGFunction, library string, names ...string) *lua.LTable {
 	lib.l.Push(lib.l.NewFunction(open))
 	lib.l.Call(0, 1)

@@ -6,8 +6,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// mathLib is gopher-lua's with the random numbers of Redis, which are those of the C library's
-// drand48 (rand.c), so that a script that seeds them gets the same ones on every server.
+// mathLib is gopher-lua's math with the random numbers of Redis (rand.c), which are those of
+// drand48. A script that sets the seed gets the same numbers from every server.
 func (lib *Lib) mathLib(t *lua.LTable) *lua.LTable {
 	t.RawSetString("random", lib.l.NewFunction(lib.mathRandom))
 	t.RawSetString("randomseed", lib.l.NewFunction(lib.randomSeed))
@@ -15,7 +15,7 @@ func (lib *Lib) mathLib(t *lua.LTable) *lua.LTable {
 		t.RawSetString(name, lib.l.NewFunction(negativeNaN(t.RawGetString(name).(*lua.LFunction).GFunction)))
 	}
 	t.RawSetString("pow", lib.l.NewFunction(func(l *lua.LState) int {
-		y := lib.checkNumber(l, 2, "pow") // C compilers look at the last argument first
+		y := lib.checkNumber(l, 2, "pow") // C compilers evaluate the last argument first
 		l.Push(lua.LNumber(power(lib.checkNumber(l, 1, "pow"), y)))
 		return 1
 	}))
@@ -24,10 +24,10 @@ func (lib *Lib) mathLib(t *lua.LTable) *lua.LTable {
 	return t
 }
 
-// noNumber is NaN as processors of Redis's kind make it, which prints as -nan.
+// noNumber returns the NaN that x86 makes. It is printed as -nan.
 func noNumber() float64 { return math.Float64frombits(0xfff8 << 48) }
 
-// negativeNaN makes what f has no answer for print as on Redis.
+// negativeNaN wraps f, so that a NaN among its results is printed as on Redis.
 func negativeNaN(f lua.LGFunction) lua.LGFunction {
 	return func(l *lua.LState) int {
 		n := f(l)
@@ -38,7 +38,7 @@ func negativeNaN(f lua.LGFunction) lua.LGFunction {
 	}
 }
 
-// seed is srand48.
+// seed is srand48: it returns the state that a seed leads to.
 func seed(n uint32) uint64 { return uint64(n)<<16 | 0x330e }
 
 func (lib *Lib) mathRandom(l *lua.LState) int {
@@ -66,7 +66,7 @@ func (lib *Lib) mathRandom(l *lua.LState) int {
 	return 1
 }
 
-// SeedRandom has math.random begin anew.
+// SeedRandom makes math.random begin anew.
 func (lib *Lib) SeedRandom(n uint32) { lib.random = seed(n) }
 
 func (lib *Lib) randomSeed(l *lua.LState) int {

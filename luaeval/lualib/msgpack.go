@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	maxPackDepth   = 16   // lua_cmsgpack.c: LUACMSGPACK_MAX_NESTING; what is deeper becomes nil
-	maxUnpackDepth = 1000 // the original ends where Lua's C stack does
+	maxPackDepth   = 16   // lua_cmsgpack.c: LUACMSGPACK_MAX_NESTING; deeper tables become nil
+	maxUnpackDepth = 1000 // the original ends where the stack of C does
 )
 
 func (lib *Lib) msgpackLib() *lua.LTable {
@@ -32,9 +32,9 @@ func (lib *Lib) msgPack(l *lua.LState) int {
 	return 1
 }
 
-// pack appends v in MessagePack.
+// pack appends v as MessagePack.
 func (o *Output) pack(v lua.LValue, depth int) {
-	const head = 9 // bytes before a string, or of any number
+	const head = 9 // size of any number, and of the head of any string
 	switch v := v.(type) {
 	case lua.LString:
 		o.expect(head + len(v))
@@ -62,8 +62,8 @@ func (o *Output) pack(v lua.LValue, depth int) {
 	o.b = append(o.b, 0xc0)
 }
 
-// appendSize appends the head of a string, array or map; one8 is 0 where there is no form with one
-// byte.
+// appendSize appends the head of a string, an array or a map. one8 is 0 for a type without a
+// one-byte length.
 func appendSize(b []byte, n int, fix byte, below int, one8, two, four byte) []byte {
 	switch {
 	case n < below:
@@ -138,12 +138,13 @@ func (lib *Lib) msgUnpackLimit(l *lua.LState) int {
 	return lib.unpackFrom(l, "unpack_limit", limit, lib.OptInt(l, 3, 0, "unpack_limit"))
 }
 
-// unpackFrom reads up to limit values from offset on, and returns where the next one is, -1 at the
-// end, before them. With neither limit nor offset it returns all, and nothing before.
+// unpackFrom reads up to limit values from the given offset. Before the values it returns the
+// offset of the next one, or -1 at the end. With limit and offset 0 it returns all values and no
+// offset.
 func (lib *Lib) unpackFrom(l *lua.LState, function string, limit, offset int) int {
 	u := unpacker{lib: lib, l: l, s: lib.CheckString(l, 1, function), i: offset}
 	switch {
-	case offset < 0 || limit < 0: // the text tells the length as the limit, and 32 bits of the offset
+	case offset < 0 || limit < 0: // as in the original, the text has the length in place of the limit
 		Raise(l, fmt.Sprintf("Invalid request to unpack with offset of %d and limit of %d.", int32(offset), len(u.s)))
 	case offset > len(u.s):
 		Raise(l, fmt.Sprintf("Start offset %d greater than input length %d.", int32(offset), len(u.s)))
@@ -219,7 +220,7 @@ func (u *unpacker) value(depth int) lua.LValue {
 		return lua.LNumber(math.Float32frombits(uint32(u.uint(4))))
 	case 0xcb:
 		return lua.LNumber(math.Float64frombits(u.uint(8)))
-	case 0xcc, 0xcd, 0xce, 0xcf: // Lua 5.1 has no unsigned integers: the largest come out below zero
+	case 0xcc, 0xcd, 0xce, 0xcf: // Lua 5.1 reads them as signed: the largest come out negative
 		return lua.LNumber(int64(u.uint(1 << (c - 0xcc))))
 	case 0xd0, 0xd1, 0xd2, 0xd3:
 		size := 1 << (c - 0xd0)
@@ -242,7 +243,8 @@ func (u *unpacker) text(n int) lua.LValue {
 	return lua.LString(strings.Clone(s))
 }
 
-// table makes an array or a map of n. It believes in a few of them only before they have been seen.
+// table reads an array or a map of n elements. n may be a lie: room is made for 64 elements at most
+// before they are seen.
 func (u *unpacker) table(n int, pairs bool, depth int) lua.LValue {
 	room, fields := min(n, len(u.s)-u.i, 64), 0
 	if pairs {

@@ -8,10 +8,10 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// parseNumber reads a number as C's strtod does, which is what Lua 5.1 takes: decimal, hexadecimal,
-// inf and nan, with spaces around.
+// ParseNumber reads a number as strtod of C does, which Lua 5.1 uses: decimal, hexadecimal, inf or
+// nan, with spaces around.
 func ParseNumber(s string) (float64, bool) {
-	if end := strings.IndexByte(s, 0); end >= 0 { // there a string ends in C
+	if end := strings.IndexByte(s, 0); end >= 0 { // a string of C ends at a zero byte
 		s = s[:end]
 	}
 	s = strings.Trim(s, " \t\n\v\f\r")
@@ -70,7 +70,7 @@ func shortInt(s string) (int64, bool) {
 	return n, true
 }
 
-// toNumber converts as arithmetic does.
+// ToNumber converts v to a number as arithmetic does.
 func ToNumber(v lua.LValue) (float64, bool) {
 	switch v := v.(type) {
 	case lua.LNumber:
@@ -81,7 +81,7 @@ func ToNumber(v lua.LValue) (float64, bool) {
 	return 0, false
 }
 
-// toText is the text of a string or number.
+// ToText returns the text of a string or a number.
 func ToText(v lua.LValue) (string, bool) {
 	switch v := v.(type) {
 	case lua.LString:
@@ -92,13 +92,13 @@ func ToText(v lua.LValue) (string, bool) {
 	return "", false
 }
 
-// formatNumber prints as tostring and `..` do.
+// FormatNumber prints n as tostring and `..` do.
 func FormatNumber(n float64) string {
 	var b [32]byte
 	return string(AppendG(b[:0], n, 14))
 }
 
-// appendExact prints so that the same number is read again.
+// AppendExact prints n so that ParseNumber reads the same number.
 func AppendExact(b []byte, n float64) []byte {
 	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
 		return strconv.AppendInt(b, int64(n), 10)
@@ -106,7 +106,7 @@ func AppendExact(b []byte, n float64) []byte {
 	return strconv.AppendFloat(b, n, 'g', -1, 64)
 }
 
-// appendG is C's %.<precision>g without flags.
+// AppendG is %.<precision>g of C without flags.
 func AppendG(b []byte, n float64, precision int) []byte {
 	switch {
 	case math.IsNaN(n):
@@ -148,8 +148,8 @@ func trimZeros(b []byte, from int) []byte {
 	return b
 }
 
-// appendArg prints a number that is an argument of redis.call: integral ones that a double surely
-// holds as integers, others by %.17g (util.c: double2ll).
+// AppendArg prints a number that is an argument of redis.call. An integral number that a double
+// holds exactly is printed as an integer, any other by %.17g (util.c: double2ll).
 func AppendArg(b []byte, n float64) []byte {
 	if n == math.Trunc(n) && math.Abs(n) <= 1<<52 {
 		return strconv.AppendInt(b, int64(n), 10)
@@ -163,7 +163,7 @@ func IsAlpha(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 // IsDigit reports whether c is a decimal digit.
 func IsDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// truncate is C's conversion to long long as x86 does it.
+// Truncate converts f as x86 converts a double to long long.
 func Truncate(f float64) int64 {
 	if math.IsNaN(f) || f >= 1<<63 || f < -1<<63 {
 		return math.MinInt64

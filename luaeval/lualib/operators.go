@@ -6,9 +6,9 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// Operators returns the functions that stand for operators in a rewritten script: `..`, % and ^ as
-// Lua 5.1 has them, the conversions of the three values of a numeric for, and "pass", which returns
-// its arguments.
+// Operators returns the functions that stand for operators in a rewritten script. They are `..`, %
+// and ^ as in Lua 5.1, the conversions of the three values of a numeric for, and "pass", which
+// returns its arguments.
 func (lib *Lib) Operators() map[string]lua.LValue {
 	l, operators := lib.l, map[string]lua.LValue{}
 	operators[".."] = l.NewFunction(lib.concat)
@@ -36,7 +36,7 @@ func (lib *Lib) Operators() map[string]lua.LValue {
 	return operators
 }
 
-// concat is `..` of all its arguments, from the right.
+// concat is `..` of all its arguments, which associates to the right.
 func (lib *Lib) concat(l *lua.LState) int {
 	top := l.GetTop()
 	size := 0
@@ -66,7 +66,7 @@ func (lib *Lib) concat(l *lua.LState) int {
 	return 1
 }
 
-// concatList is concat of the first n values of a table.
+// concatList is concat of the first n elements of a table.
 func (lib *Lib) concatList(l *lua.LState) int {
 	list, n := l.Get(1).(*lua.LTable), int(l.Get(2).(lua.LNumber))
 	l.SetTop(0)
@@ -76,8 +76,7 @@ func (lib *Lib) concatList(l *lua.LState) int {
 	return lib.concat(l)
 }
 
-// concatPairs is the slow way, for operands with a __concat and those without one, which are
-// errors.
+// concatPairs is the slow path of concat: for operands with a metamethod, and for errors.
 func (lib *Lib) concatPairs(l *lua.LState, top int) int {
 	right := l.Get(top)
 	for i := top - 1; i > 0; i-- {

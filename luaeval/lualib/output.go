@@ -9,8 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
-// What gopher-lua's values take, measured for its tables: an LTable with the header of its array, a
-// field in its three maps and lists, an element of its array.
+// Bytes that values of gopher-lua take: measured.
 const (
 	tableBytes   = 96
 	fieldsBytes  = 512 // the maps of a table with up to eight fields
@@ -18,29 +17,29 @@ const (
 	ElementBytes = 16
 )
 
-// tick raises the error of a script that has to end. Library functions call it as they go, see
-// [limits.tick].
+// Tick counts n units of work. It raises an error when the script has to end. A function calls it
+// while it works: see [limits.Limits.Tick].
 func (lib *Lib) Tick(l *lua.LState, n int) {
 	if err := lib.Limits.Tick(n); err != nil {
 		Raise(l, err.Error())
 	}
 }
 
-// charge raises the error of a script that takes too much memory, before it takes it.
+// Charge counts n bytes that are about to be taken. It raises an error when that is too much.
 func (lib *Lib) Charge(l *lua.LState, n int) {
 	if err := lib.Limits.Charge(n); err != nil {
 		Raise(l, err.Error())
 	}
 }
 
-// tooLong raises the error of a string that would be longer than a string may be.
+// tooLong raises an error when n bytes are more than a string may have.
 func (lib *Lib) tooLong(l *lua.LState, n int) {
 	if int64(n) > lib.Limits.MaxBulk() {
 		Raise(l, limits.ErrMemory.Error())
 	}
 }
 
-// newTable makes a table with room for n elements and so many fields, and counts it.
+// NewTable makes a table with room for n elements and the given number of fields, and charges it.
 func (lib *Lib) NewTable(l *lua.LState, n, fields int) *lua.LTable {
 	size := tableBytes + ElementBytes*n
 	if fields > 0 {
@@ -50,8 +49,8 @@ func (lib *Lib) NewTable(l *lua.LState, n, fields int) *lua.LTable {
 	return l.CreateTable(min(n, LargestHole), fields)
 }
 
-// piece is s[from:to] as a string of the script. A small piece is copied: it would keep all of s in
-// memory.
+// piece returns s[from:to] as a string of the script. It copies a small piece of a long string:
+// otherwise the piece would keep all of s in memory.
 func (lib *Lib) piece(l *lua.LState, s string, from, to int) lua.LString {
 	if len(s) < 1<<10 || to-from > len(s)/2 {
 		return lua.LString(s[from:to])
@@ -60,7 +59,7 @@ func (lib *Lib) piece(l *lua.LState, s string, from, to int) lua.LString {
 	return lua.LString(strings.Clone(s[from:to]))
 }
 
-// output is a string that a library function builds. It counts what it grows by.
+// Output is a string that a library function builds. It charges its growth.
 type Output struct {
 	lib     *Lib
 	l       *lua.LState
@@ -68,10 +67,10 @@ type Output struct {
 	counted int
 }
 
-// Portion is how many bytes of an output, or of a reply, are counted at a time.
+// Portion is how many bytes of an output or a reply are charged at a time.
 const Portion = 1 << 16
 
-// expect is called before n bytes are appended.
+// expect announces that n bytes will be appended.
 func (o *Output) expect(n int) {
 	o.lib.Tick(o.l, 1)
 	if size := len(o.b) + n; size-o.counted > Portion {
@@ -81,13 +80,14 @@ func (o *Output) expect(n int) {
 	}
 }
 
-// text appends s.
+// Text appends s.
 func (o *Output) Text(s string) {
 	o.expect(len(s))
 	o.b = append(o.b, s...)
 }
 
-// push ends the output, which becomes a string of the script: a long one without a copy.
+// push pushes the output as a string of the script. A long output is not copied, so it must not
+// grow afterwards.
 func (o *Output) push() {
 	if n := len(o.b); n > Portion && cap(o.b)-n < n/4 {
 		o.l.Push(lua.LString(unsafe.String(unsafe.SliceData(o.b), n)))

@@ -6,15 +6,15 @@ import (
 
 const (
 	maxCaptures   = 32
-	maxPatDepth   = 200 // recursion of the matcher; Lua's MAXCCALLS
+	maxPatDepth   = 200 // depth of the matcher's recursion (luaconf.h: LUAI_MAXCCALLS)
 	stepsPerLook  = 4096
-	bytesPerStep  = 16 // of a set, or of a capture that is to come again
+	bytesPerStep  = 16 // bytes of a set or of a repeated capture that count as one step
 	capUnfinished = -1
 	capPosition   = -2
 )
 
-// matcher matches one Lua pattern. Backtracking takes exponential time for some patterns, so it
-// counts steps.
+// matcher matches one Lua pattern (lstrlib.c: match). It counts steps, because backtracking takes
+// exponential time for some patterns.
 type matcher struct {
 	lib      *Lib
 	src, pat string
@@ -32,7 +32,8 @@ func (m *matcher) fail(text string) int {
 	return -1
 }
 
-// stepped counts a step and the bytes that it looked at.
+// stepped counts a step, and the bytes that the step looks at. It reports whether matching may go
+// on.
 func (m *matcher) stepped(bytes int) bool {
 	if m.steps += 1 + bytes/bytesPerStep; m.steps >= stepsPerLook && m.err == nil {
 		m.err = m.lib.Limits.Step(m.steps)
@@ -51,8 +52,8 @@ func (m *matcher) match(s, p int) int {
 	return end
 }
 
-// items goes through the pattern as long as there is one way on only; where there are more, match
-// is called for each.
+// items follows the pattern while there is only one way to match. It calls match for each of
+// several ways.
 func (m *matcher) items(s, p int) int {
 	for m.stepped(0) {
 		if p == len(m.pat) {
@@ -93,7 +94,7 @@ func (m *matcher) items(s, p int) int {
 	return -1
 }
 
-// frontier is %f[set]: between a character that is not in the set and one that is.
+// frontier is %f[set]: the place between a character outside the set and one inside.
 func (m *matcher) frontier(s, p int) (at, rest int) {
 	if p >= len(m.pat) || m.pat[p] != '[' {
 		return m.fail("missing '[' after '%f' in pattern"), p
@@ -105,8 +106,8 @@ func (m *matcher) frontier(s, p int) (at, rest int) {
 	return s, end
 }
 
-// item is a character or a class, as often as what stands behind it says: it returns where to go
-// on, or, when everything behind it has been tried as well, the end of the match.
+// item matches a character or a class as often as its suffix says. It returns where to go on. ended
+// is true when the rest of the pattern was tried too: then at is the end of the match.
 func (m *matcher) item(s, p int) (at, rest int, ended bool) {
 	end := m.classEnd(p)
 	if end < 0 || end-p > bytesPerStep && !m.stepped(end-p) {
@@ -239,7 +240,7 @@ func (m *matcher) back(s int, digit byte) int {
 	return s + len(text)
 }
 
-// classEnd is the position behind the single character class at p.
+// classEnd returns the position behind the character class at p.
 func (m *matcher) classEnd(p int) int {
 	c := m.pat[p]
 	p++
@@ -283,7 +284,8 @@ func (m *matcher) single(s, p, end int) bool {
 	return m.pat[p] == c
 }
 
-// set says whether c is in the set pat[p:last], where p is at '[' and last at ']'.
+// set reports whether c is in the set pat[p:last], where p is the position of '[' and last that of
+// ']'.
 func (m *matcher) set(c byte, p, last int) bool {
 	found := true
 	p++

@@ -2,8 +2,8 @@ package lualib
 
 import lua "github.com/yuin/gopher-lua"
 
-// A table that scripts may not change is shown to them as an empty table. Its metatable reads
-// through to the real one and refuses to be written.
+// Scripts see a read-only table as an empty table, whose metatable reads through to the real one
+// and refuses assignments.
 
 // ReadOnlyText is the error of an assignment to a read-only table.
 const ReadOnlyText = "Attempt to modify a readonly table"
@@ -25,7 +25,8 @@ func (lib *Lib) ReadOnly() *lua.LFunction { return lib.readOnly }
 // Shown returns the table behind t, or nil when t is not one that Show has made.
 func (lib *Lib) Shown(t *lua.LTable) *lua.LTable { return lib.real[t] }
 
-// behind is the table to read when a script names t.
+// behind returns the table to read when a script names t: the real one of a table that Show has
+// made, else t.
 func (lib *Lib) behind(t *lua.LTable) *lua.LTable {
 	if t.Metatable == lua.LNil {
 		return t
@@ -43,5 +44,5 @@ func (lib *Lib) mayChange(l *lua.LState, t *lua.LTable) {
 	}
 }
 
-// ShownTables counts the tables that Show has made, which stay for good.
+// ShownTables returns the number of tables that Show has made. They are never given back.
 func (lib *Lib) ShownTables() int { return len(lib.real) }

@@ -19,14 +19,14 @@ func (lib *Lib) stringLib() *lua.LTable {
 	t.RawSetString("gfind", t.RawGetString("gmatch"))
 	meta := lib.l.CreateTable(0, 16)
 	meta.RawSetString("__index", t)
-	// getmetatable("") gives a table that cannot be changed; the one in use is out of reach.
+	// getmetatable("") returns a read-only table. The metatable in use is out of reach.
 	meta.RawSetString("__metatable", lib.Show(meta))
 	lib.addArithmetic(meta)
 	lib.l.SetMetatable(lua.LString(""), meta)
 	return t
 }
 
-// span turns Lua's i and j into a slice's.
+// span converts the range i to j of Lua to the bounds of a slice.
 func span(n, i, j int) (from, to int) {
 	if i < 0 {
 		i += n + 1
@@ -77,7 +77,7 @@ func (lib *Lib) strChar(l *lua.LState) int {
 // dumpHeader begins a binary chunk of Lua 5.1 on a 64-bit machine (lundump.c: luaU_header).
 const dumpHeader = "\x1bLuaQ\x00\x01\x04\x08\x04\x08\x00"
 
-// strDump is string.dump. It returns the header of a binary chunk and no code: loadstring refuses
+// strDump is string.dump. It returns the header of a binary chunk without code: loadstring refuses
 // all binary chunks.
 func strDump(l *lua.LState) int {
 	f, ok := l.Get(1).(*lua.LFunction)
@@ -104,7 +104,7 @@ func (lib *Lib) strUpper(l *lua.LState) int {
 	return lib.mapped(l, "upper", 'a', 'z')
 }
 
-// mapped changes the case of the letters from..to.
+// mapped changes the case of the letters between from and to.
 func (lib *Lib) mapped(l *lua.LState, function string, from, to byte) int {
 	s := lib.CheckString(l, 1, function)
 	lib.Charge(l, len(s))
@@ -147,7 +147,7 @@ func (lib *Lib) strRep(l *lua.LState) int {
 type verb struct {
 	flags            string
 	width, precision int
-	has              bool // a precision
+	has              bool // reports whether there is a precision
 	kind             byte
 }
 
@@ -225,7 +225,7 @@ func (lib *Lib) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 		if n := lib.CheckInt(l, arg, "format"); n == int(int32(n)) {
 			c = byte(n)
 		}
-		if c == 0 { // ends what it is printed into, blanks before it aside
+		if c == 0 { // ends the C string; only the blanks before it are kept
 			return append(b, strings.TrimSuffix(string(v.pad(nil, "", "\x00", false)), "\x00")...)
 		}
 		return v.pad(b, "", string([]byte{c}), false)
@@ -240,7 +240,7 @@ func (lib *Lib) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 	case 's':
 		CheckAny(l, arg, "format")
 		s := lib.CheckString(l, arg, "format")
-		// C prints a short string up to its first zero byte. Lua takes a long one as it is.
+		// C prints a short string up to its first zero byte. Lua does not give a long string to C.
 		if end := strings.IndexByte(s, 0); end >= 0 && (v.has || len(s) < 100) {
 			s = s[:end]
 		}
@@ -257,7 +257,7 @@ func (lib *Lib) appendVerb(l *lua.LState, b []byte, v verb, arg int) []byte {
 	return b
 }
 
-// pad appends sign and text in the width; zeros says whether a 0 flag counts.
+// pad appends sign and text, filled to the width. zeros reports whether the flag 0 counts.
 func (v *verb) pad(b []byte, sign, text string, zeros bool) []byte {
 	fill := v.width - len(sign) - len(text)
 	switch {
@@ -286,7 +286,7 @@ func (v *verb) sign(negative bool) string {
 	return ""
 }
 
-// digits lengthens a number to the precision; a zero of no precision is nothing.
+// digits fills a number with zeros up to the precision. A zero with precision 0 is empty.
 func (v *verb) digits(text string) string {
 	if v.has && v.precision == 0 && text == "0" {
 		return ""
@@ -307,7 +307,7 @@ func (v *verb) integer(b []byte, n int64) []byte {
 
 func (v *verb) unsigned(b []byte, f float64) []byte {
 	n := uint64(Truncate(f))
-	if f >= 1<<63 { // as x86 does it: what is too large becomes 0
+	if f >= 1<<63 { // x86 converts what is too large to 0
 		n = uint64(Truncate(f-1<<63)) ^ 1<<63
 	}
 	base, prefix := 10, ""
@@ -369,7 +369,7 @@ func formatG(f float64, precision int, keepZeros bool) string {
 	return text
 }
 
-// appendQuoted is %q: a literal that Lua reads back.
+// appendQuoted is %q: it appends s as a literal that Lua can read back.
 func appendQuoted(b []byte, s string) []byte {
 	b = append(b, '"')
 	for i := range len(s) {

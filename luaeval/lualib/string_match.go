@@ -8,7 +8,8 @@ import (
 
 const patternSpecials = "^$*+?.([%-"
 
-// start prepares a matcher; anchored tells of a ^, which it removes.
+// start returns a matcher for a pattern without its leading ^. anchored reports whether there was
+// one.
 func (lib *Lib) start(src, pat string) (m *matcher, anchored bool) {
 	if strings.HasPrefix(pat, "^") {
 		return &matcher{lib: lib, src: src, pat: pat[1:]}, true
@@ -16,7 +17,7 @@ func (lib *Lib) start(src, pat string) (m *matcher, anchored bool) {
 	return &matcher{lib: lib, src: src, pat: pat}, false
 }
 
-// from matches at s and raises the matcher's errors.
+// from matches at s, and raises an error of the matcher.
 func (m *matcher) from(l *lua.LState, s int) int {
 	m.level, m.depth = 0, 0
 	end := m.match(s, 0)
@@ -26,7 +27,8 @@ func (m *matcher) from(l *lua.LState, s int) int {
 	return end
 }
 
-// capture is capture i of a match from s to end; the whole match when there are no captures.
+// capture returns capture i of the match from s to end. Without captures, capture 0 is the whole
+// match.
 func (m *matcher) capture(l *lua.LState, i, s, end int) lua.LValue {
 	if i >= m.level {
 		if i > 0 {
@@ -44,7 +46,7 @@ func (m *matcher) capture(l *lua.LState, i, s, end int) lua.LValue {
 	return m.lib.piece(l, m.src, c.from, c.from+c.n)
 }
 
-// captures pushes all, or the whole match if there are none and whole is set.
+// captures pushes all captures. Without captures it pushes the whole match if whole is set.
 func (m *matcher) captures(l *lua.LState, s, end int, whole bool) int {
 	n := m.level
 	if n == 0 && whole {
@@ -98,7 +100,7 @@ func (lib *Lib) find(l *lua.LState, function string, positions bool) int {
 func (lib *Lib) strGmatch(l *lua.LState) int {
 	src, pat := lib.CheckString(l, 1, "gmatch"), lib.CheckString(l, 2, "gmatch")
 	at := 0
-	// In gmatch a ^ is an ordinary character.
+	// gmatch takes ^ for an ordinary character.
 	m := &matcher{lib: lib, src: src, pat: pat}
 	l.Push(l.NewFunction(func(l *lua.LState) int {
 		for ; at <= len(src); at++ {
@@ -159,7 +161,7 @@ func (lib *Lib) strGsub(l *lua.LState) int {
 	return 2
 }
 
-// replace appends what stands for the match from s to end.
+// replace appends the replacement of the match from s to end.
 func (o *Output) replace(m *matcher, repl lua.LValue, s, end int) {
 	lib, l := o.lib, o.l
 	var v lua.LValue

@@ -9,14 +9,14 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// structLib packs and unpacks binary structures (Roberto Ierusalimschy's struct, version 0.2).
+// structLib packs and unpacks binary structures (struct 0.2 by Roberto Ierusalimschy).
 func (lib *Lib) structLib() *lua.LTable {
 	return lib.Functions(map[string]lua.LGFunction{
 		"pack": lib.structPack, "unpack": lib.structUnpack, "size": lib.structSize,
 	})
 }
 
-// layout reads a format letter by letter and keeps byte order and alignment.
+// layout reads a format letter by letter. It keeps the byte order and the alignment.
 type layout struct {
 	l        *lua.LState
 	format   string
@@ -41,7 +41,8 @@ func (y *layout) number(def int) int {
 	return n
 }
 
-// next is the next element and its size; order and alignment are taken care of.
+// next returns the next element and its size. It handles letters that set the order or the
+// alignment.
 func (y *layout) next() (kind byte, size int) {
 	kind = y.format[y.i]
 	y.i++
@@ -76,7 +77,7 @@ func (y *layout) next() (kind byte, size int) {
 	return kind, size
 }
 
-// padding is what element kind of that size needs at position at.
+// padding returns the bytes to skip before an element of the given kind and size at position at.
 func (y *layout) padding(kind byte, size, at int) int {
 	if size == 0 || kind == 'c' || kind == 'x' {
 		return 0
@@ -115,7 +116,7 @@ func (lib *Lib) structPack(l *lua.LState) int {
 				size = len(s)
 			}
 			if len(s) < size {
-				ArgError(l, arg+1, "pack", "string too short") // counted so by the original
+				ArgError(l, arg+1, "pack", "string too short") // the original counts so
 			}
 			o.expect(size)
 			b = append(b, s[:size]...)
@@ -137,7 +138,7 @@ func (y *layout) appendInt(b []byte, f float64, size int) []byte {
 	return y.appendBits(b, n, size)
 }
 
-// appendBits appends the low bytes of n; beyond eight there are zeros.
+// appendBits appends size bytes of n. Bytes beyond the eighth are zero.
 func (y *layout) appendBits(b []byte, n uint64, size int) []byte {
 	from := len(b)
 	for i := range size {
@@ -187,7 +188,7 @@ func (lib *Lib) structUnpack(l *lua.LState) int {
 			push(lua.LNumber(math.Float64frombits(y.bits(data[at : at+8]))))
 		case 'c':
 			if size == 0 {
-				// The length is the number read before, which is not returned.
+				// The length is the number before, which is not returned.
 				count, ok := last.(lua.LNumber)
 				if !ok {
 					Raise(l, "format 'c0' needs a previous size")

@@ -82,7 +82,7 @@ func (lib *Lib) tableRemove(l *lua.LState) int {
 	return 1
 }
 
-// insertAt moves the elements behind position at, of n, up by one.
+// insertAt moves the elements of t from position at to n up by one, and puts v at position at.
 func (lib *Lib) insertAt(l *lua.LState, t *lua.LTable, at, n int, v lua.LValue) {
 	if at < LargestHole && n+1 < LargestHole {
 		lib.Charge(l, ElementBytes*max(at-n, 0))
@@ -96,8 +96,8 @@ func (lib *Lib) insertAt(l *lua.LState, t *lua.LTable, at, n int, v lua.LValue) 
 	t.RawSet(lua.LNumber(at), v)
 }
 
-// border is #t. What stands at LargestHole or behind it is not in the table's array, and gopher-lua
-// does not count it.
+// border is #t. gopher-lua's own length misses elements from LargestHole on: they are not in the
+// array.
 func border(t *lua.LTable) int {
 	n := t.Len()
 	if n < LargestHole-1 || Element(t, n+1) == lua.LNil {
@@ -117,7 +117,7 @@ func border(t *lua.LTable) int {
 	return n
 }
 
-// element is t[i].
+// Element returns t[i] without metamethods.
 func Element(t *lua.LTable, i int) lua.LValue {
 	if i < LargestHole {
 		return t.RawGetInt(i)
@@ -171,7 +171,7 @@ func (lib *Lib) tableForeachI(l *lua.LState) int {
 	return 0
 }
 
-// callback calls f, given by a script, for one value.
+// callback calls f, which a script has given, and returns its first result.
 func (lib *Lib) callback(l *lua.LState, f lua.LValue, args ...lua.LValue) lua.LValue {
 	c := lib.Enter(l)
 	l.Push(f)

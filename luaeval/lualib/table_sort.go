@@ -22,14 +22,13 @@ func (lib *Lib) tableSort(l *lua.LState) int {
 	return 0
 }
 
-// sorter sorts the elements of a table where they are. It makes the comparisons and the swaps of
-// Lua 5.1, in their order. So equal elements come out as in Redis, and a comparison function that
-// contradicts itself ends with the same error.
+// sorter sorts a table in place. It makes the comparisons and swaps of Lua 5.1 in the same order.
+// So equal elements end up as in Redis, and a contradictory comparison function fails the same way.
 type sorter struct {
 	lib  *Lib
 	l    *lua.LState
 	t    *lua.LTable
-	less lua.LValue // nil: as < has it
+	less lua.LValue // nil for the operator <
 }
 
 // sort orders the elements from low to high.
@@ -43,7 +42,7 @@ func (s *sorter) sort(low, high int) {
 		s.swap(middle, high-1)
 		i := s.partition(low, high, pivot)
 		s.swap(high-1, i)
-		if i-low < high-i { // the smaller part first: the stack stays short
+		if i-low < high-i { // recurse into the smaller part, to keep the stack short
 			s.sort(low, i-1)
 			low = i + 1
 		} else {
@@ -53,7 +52,7 @@ func (s *sorter) sort(low, high int) {
 	}
 }
 
-// median orders the first, the middle and the last element, and returns the place of the middle.
+// median orders the first, the middle and the last element, and returns the index of the middle.
 func (s *sorter) median(low, high int) int {
 	if s.before(Element(s.t, high), Element(s.t, low)) {
 		s.swap(low, high)
@@ -69,8 +68,8 @@ func (s *sorter) median(low, high int) int {
 	return middle
 }
 
-// partition moves elements before the pivot to the front, and returns the place of the pivot. The
-// pivot itself waits at high-1.
+// partition moves elements below the pivot to the front, and returns the pivot's final index. The
+// pivot waits at high-1.
 func (s *sorter) partition(low, high int, pivot lua.LValue) int {
 	const invalid = "invalid order function for sorting"
 	i, j := low, high-1
@@ -117,8 +116,8 @@ func (s *sorter) before(a, b lua.LValue) bool {
 	return is
 }
 
-// check ends the sort for values without an order. Unlike that of an operator, this error has no
-// line: the comparison is not in the script.
+// check raises the error of values that have no order. Unlike the error of an operator it has no
+// line, because the comparison is not in the script.
 func (s *sorter) check(a, b lua.LValue) {
 	kind := a.Type()
 	switch {

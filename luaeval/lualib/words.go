@@ -2,10 +2,12 @@ package lualib
 
 import "regexp"
 
-// LongestError bounds the texts that are looked through: a script may raise one as long as memory.
+// LongestError is the length in bytes up to which error texts are searched. A script may raise a
+// text as long as its memory.
 const LongestError = 16 << 10
 
-// sayAsLua replaces gopher-lua's words for an error by Lua's. See named for the variables at fault.
+// SayAsLua replaces gopher-lua's words for an error by those of Lua. The name of the variable at
+// fault is added by luaeval.
 func (lib *Lib) SayAsLua(text string) string {
 	if len(text) > LongestError {
 		return text
@@ -21,7 +23,7 @@ func (lib *Lib) SayAsLua(text string) string {
 	return text
 }
 
-// vmErrors are gopher-lua's words for what Lua says otherwise.
+// A vmError is an error of gopher-lua's virtual machine, and what Lua says for it.
 type vmError struct {
 	found *regexp.Regexp
 	say   string
