@@ -10,10 +10,10 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// is compares an argument with a word, whatever case the client used.
+// is reports whether an argument equals a word, in any case.
 func is(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
 
-// parseInt reads a 64-bit number, or answers errNotInt.
+// parseInt reads a 64-bit integer. The error is errNotInt.
 func parseInt(arg []byte) (int64, error) {
 	v, ok := ascii.ParseInt(arg)
 	if !ok {
@@ -22,15 +22,14 @@ func parseInt(arg []byte) (int64, error) {
 	return v, nil
 }
 
-// parseIndex reads a number that fits an int, for counts and positions.
+// parseIndex reads an integer as an int, for counts and positions.
 func parseIndex(arg []byte) (int, error) {
 	v, err := parseInt(arg)
 	return int(v), err
 }
 
-// parseFloat reads a double as object.c: getDoubleFromObject does with strtod: no
-// space around it, hexadecimal and infinities allowed, NaN not, and neither what
-// is too large or too small for a double.
+// parseFloat reads a double as strtod does in Redis (object.c: getDoubleFromObject). Hexadecimal numbers
+// and infinities are allowed. Spaces, NaN, and numbers out of a double's range are errors.
 func parseFloat(arg []byte) (float64, error) {
 	if v, ok := parseShort(arg); ok {
 		return v, nil
@@ -42,7 +41,7 @@ func parseFloat(arg []byte) (float64, error) {
 	return v, nil
 }
 
-// parseShort reads what most scores and increments are: a few digits.
+// parseShort is the fast path of parseFloat: a few digits, as in most scores and increments.
 func parseShort(arg []byte) (float64, bool) {
 	if len(arg) == 0 || len(arg) > 15 {
 		return 0, false
@@ -58,21 +57,20 @@ func parseShort(arg []byte) (float64, bool) {
 	return float64(n), true
 }
 
-// strtod is the C function of that name for a whole argument. Out of range, it
-// returns an infinity and an error.
+// strtod is the C function for a whole argument. Out of range it returns an infinity and an error.
 func strtod(arg []byte) (float64, error) {
-	if bytes.IndexByte(arg, '_') >= 0 { // Go would allow it between digits
+	if bytes.IndexByte(arg, '_') >= 0 { // Go allows it between digits
 		return 0, errNotFloat
 	}
 	if digits := bytes.TrimLeft(arg, "+-"); len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x' &&
 		!bytes.ContainsAny(digits, "pP") {
-		return strconv.ParseFloat(string(arg)+"p0", 64) // Go insists on an exponent
+		return strconv.ParseFloat(string(arg)+"p0", 64) // Go requires an exponent
 	}
 	return strconv.ParseFloat(string(arg), 64)
 }
 
-// isZero tells a number that is written as zero from one that became zero because
-// it is too small.
+// isZero reports whether a number is written as zero. Otherwise a value of 0 means that the number is
+// too small for a double.
 func isZero(arg []byte) bool {
 	for _, c := range arg {
 		if c|0x20 == 'e' {
@@ -85,8 +83,8 @@ func isZero(arg []byte) bool {
 	return true
 }
 
-// parseRandomCount reads how many elements to return by chance; a negative one
-// allows the same to be returned again.
+// parseRandomCount reads the number of random elements to return. If it is negative, an element may
+// appear more than once.
 func parseRandomCount(arg []byte) (int, error) {
 	count, err := parseIndex(arg)
 	if err == nil && count == math.MinInt64 {
@@ -95,7 +93,7 @@ func parseRandomCount(arg []byte) (int, error) {
 	return count, err
 }
 
-// parseAtLeast reads a number of which every fault has the same text.
+// parseAtLeast reads an integer that is at least least. Every failure returns fault.
 func parseAtLeast(arg []byte, least int, fault error) (int, error) {
 	n, err := parseIndex(arg)
 	if err != nil || n < least {
@@ -104,7 +102,7 @@ func parseAtLeast(arg []byte, least int, fault error) (int, error) {
 	return n, nil
 }
 
-// parsePopCount reads "[COUNT count]". A faulty count is reported before what follows it.
+// parsePopCount reads "[COUNT count]". A bad count is reported before a surplus argument.
 func parsePopCount(args [][]byte) (int, error) {
 	if len(args) == 0 {
 		return 1, nil
@@ -119,10 +117,9 @@ func parsePopCount(args [][]byte) (int, error) {
 	return count, err
 }
 
-// clampRange turns first and last position, negative ones counted from the end,
-// into from:to of something of size total. A last position before the beginning
-// means the first element (getrangeCommand, bitcountCommand), unless first is
-// negative too and behind it.
+// clampRange turns the first and last position of a range into from:to within total. Negative positions
+// count from the end. A last position before the start means the start (t_string.c: getrangeCommand).
+// The range is empty if both positions are negative and first is behind last.
 func clampRange(first, last, total int64) (from, to int64) {
 	if first < 0 && last < 0 && first > last {
 		return 0, 0
@@ -134,7 +131,7 @@ func clampRange(first, last, total int64) (from, to int64) {
 	return from, last + 1
 }
 
-// fromEnd counts a negative position from the end, to the beginning at most.
+// fromEnd resolves a position: a negative one counts from the end, down to 0.
 func fromEnd(i, total int64) int64 {
 	if i < 0 {
 		return max(i+total, 0)
@@ -156,8 +153,8 @@ func (c *Call) database(arg []byte) (int, error) {
 	return n, nil
 }
 
-// parseSeconds reads how long to wait, 0 for any time, in milliseconds: a fraction of one
-// counts as one (timeout.c: getTimeoutFromObjectOrReply).
+// parseSeconds reads a timeout in seconds and returns it in milliseconds, rounded up. 0 means no timeout
+// (timeout.c: getTimeoutFromObjectOrReply).
 func parseSeconds(c *Call, arg []byte) (ms int64, err error) {
 	if n, ok := parseShort(arg); ok && n < 1e9 {
 		return int64(n) * 1000, nil
@@ -176,7 +173,7 @@ func parseSeconds(c *Call, arg []byte) (ms int64, err error) {
 	return checkTimeout(c, ms)
 }
 
-// ParseMillis is parseSeconds for an argument in milliseconds.
+// ParseMillis is parseSeconds for a timeout in milliseconds.
 func ParseMillis(c *Call, arg []byte) (ms int64, err error) {
 	ms, ok := ascii.ParseInt(arg)
 	if !ok {
@@ -185,8 +182,7 @@ func ParseMillis(c *Call, arg []byte) (ms int64, err error) {
 	return checkTimeout(c, ms)
 }
 
-// farAway is longer than anybody will wait, in milliseconds, and short enough to be counted
-// in nanoseconds.
+// farAway is the longest timeout in milliseconds, a hundred years. In nanoseconds it fits an int64.
 const farAway = int64(100 * 365 * 24 * time.Hour / time.Millisecond)
 
 func checkTimeout(c *Call, ms int64) (int64, error) {
@@ -199,6 +195,7 @@ func checkTimeout(c *Call, ms int64) (int64, error) {
 	return min(ms, farAway), nil
 }
 
+// numKeys reads the number of keys of EVAL and its like.
 func numKeys(args [][]byte) (int, error) {
 	n, err := parseInt(args[2])
 	switch {

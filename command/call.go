@@ -6,23 +6,22 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Call is one command being executed: what its function gets.
-//
-// The embedded Writer is the end of the client's output: c.Int(1) replies.
+// Call is one execution of a command: everything that the command's function gets. The embedded Writer
+// is the client's output, so c.Int(1) replies.
 type Call struct {
 	*resp.Writer
-	Args [][]byte // Args[0] is the name; they alias the input buffer: copy what is to be kept
-	DB   *store.DB
+	Args [][]byte  // Args[0] is the name. They point into the input buffer: copy what you keep.
+	DB   *store.DB // the selected database
 	KS   *store.Keyspace
 	Sess *Session
 	Ex   *Executor
 	Cmd  *Command
 	Cfg  *config.Config
-	Now  int64 // unix ms, the same for a whole transaction or script
+	Now  int64 // unix ms; stands still during a transaction or script
 }
 
-// Changed is called once for every key a command has changed, after the change:
-// it counts the change, tells those who watch the key, and fires the keyspace event.
+// Changed reports that the command has changed key. A command calls it once for each changed key, after
+// the change. It counts the change, notifies watchers and tracking clients, and fires the event.
 func (c *Call) Changed(class Class, event string, key []byte) {
 	c.changedIn(c.DB.ID, class, event, key)
 }
@@ -32,13 +31,13 @@ func (c *Call) changedIn(db int, class Class, event string, key []byte) {
 	c.movedIn(db, class, event, key)
 }
 
-// Touched is Changed where Redis fires no keyspace event.
+// Touched is Changed for a change without a keyspace event.
 func (c *Call) Touched(key []byte) {
 	c.KS.Stats.Dirty++
 	c.Ex.modified(c.DB.ID, key, c.Sess)
 }
 
-// Moved is Changed for the other key of a change that has been counted.
+// Moved is Changed for a second key of the same change: the change is not counted again.
 func (c *Call) Moved(class Class, event string, key []byte) { c.movedIn(c.DB.ID, class, event, key) }
 
 func (c *Call) movedIn(db int, class Class, event string, key []byte) {
@@ -46,7 +45,7 @@ func (c *Call) movedIn(db int, class Class, event string, key []byte) {
 	c.notifyIn(db, class, event, key)
 }
 
-// Notify fires a keyspace event that comes with a change told by Changed.
+// Notify fires a further keyspace event of a change that Changed has reported.
 func (c *Call) Notify(class Class, event string, key []byte) { c.notifyIn(c.DB.ID, class, event, key) }
 
 func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
@@ -55,18 +54,18 @@ func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
 	}
 }
 
-// cutOff reports whether the client is closed for the length of its output, so that what is left of
-// the reply does not matter. A reply whose length the client chooses asks it as it grows.
+// cutOff reports whether the client was closed because its output is too long. A command that lets the
+// client choose the length of the reply asks it while the reply grows, and then stops.
 func (c *Call) cutOff() bool {
 	ex := c.Ex
 	return len(c.Buf) > ex.OutputTrigger && !ex.Scripts.run.on && ex.Host.CloseIfOverLimit(c.Sess)
 }
 
-// Count adds n to the number of changes, for commands that change many elements
-// of one key (INFO: rdb_changes_since_last_save).
+// Count adds n changes, for a command that changes many elements of one key
+// (INFO: rdb_changes_since_last_save).
 func (c *Call) Count(n int) { c.KS.Stats.Dirty += int64(n) }
 
-// length answers with the number of elements of a collection.
+// length replies with the number of elements of a collection.
 func (c *Call) length(n int, err error) error {
 	if err != nil {
 		return err
@@ -75,7 +74,7 @@ func (c *Call) length(n int, err error) error {
 	return nil
 }
 
-// flag answers yes or no as commands older than booleans do.
+// flag replies with 1 or 0.
 func (c *Call) flag(yes bool) {
 	if yes {
 		c.Int(1)
@@ -97,7 +96,7 @@ func (c *Call) elementsRemoved(class Class, event string, key []byte, n, left in
 	}
 }
 
-// emptyScan is the reply of a scan that has nothing to go through.
+// emptyScan is the reply to a scan of a missing key.
 func (c *Call) emptyScan() {
 	c.Array(2)
 	c.BulkString("0")

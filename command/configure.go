@@ -7,8 +7,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Configure takes over what the configuration says about the keyspace. It is
-// called at the start and after every CONFIG SET.
+// Configure applies the configuration to the executor and the keyspace. The server calls it after
+// every CONFIG SET.
 func (ex *Executor) Configure() {
 	cfg, ks := ex.Cfg, ex.KS
 	ks.MaxMemory = cfg.MaxMemory

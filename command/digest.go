@@ -10,10 +10,10 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Digest is a hash of values, the one that DEBUG DIGEST answers (debug.c: computeDatasetDigest).
+// Digest is the hash of values that DEBUG DIGEST returns (debug.c: computeDatasetDigest).
 type Digest [sha1.Size]byte
 
-// add takes in something whose place does not matter.
+// add mixes in b. The order of calls does not matter (debug.c: xorDigest).
 func (d *Digest) add(b []byte) {
 	sum := sha1.Sum(b)
 	for i := range d {
@@ -21,7 +21,7 @@ func (d *Digest) add(b []byte) {
 	}
 }
 
-// then takes in something that comes after everything so far.
+// then mixes in b. The order of calls matters (debug.c: mixDigest).
 func (d *Digest) then(b []byte) {
 	d.add(b)
 	*d = sha1.Sum(d[:])
@@ -29,7 +29,7 @@ func (d *Digest) then(b []byte) {
 
 func (d *Digest) number(n uint32) { d.then(binary.BigEndian.AppendUint32(nil, n)) }
 
-// Digest is that of all databases. The order of keys does not matter, their database does.
+// Digest returns the digest of all databases.
 func (ex *Executor) Digest() (all Digest) {
 	for _, db := range ex.KS.DBs {
 		if db.Len() == 0 {
@@ -46,7 +46,7 @@ func (ex *Executor) Digest() (all Digest) {
 	return all
 }
 
-// DigestOf is that of a value and of whether it expires.
+// DigestOf returns the digest of a value, and of whether it expires.
 func DigestOf(v store.Value) (d Digest) {
 	d.value(v)
 	return d

@@ -1,34 +1,43 @@
-// Package command turns a parsed request into an effect on the keyspace and one
-// reply: the table of commands, the executor that runs them one at a time, and
-// every command as one function and one row.
+// Package command has the commands: each is one function and one row of a table. It also has the
+// executor, which runs requests one at a time.
 //
-// All of it belongs to the goroutine of the event loop. That goroutine calls
-// Executor.Do with a client's Session, its arguments and the buffer its reply
-// goes to, and gets back when the command has run: no queue, no lock, no
-// goroutine in between, as in Redis (server.c: processCommand and call).
+// The goroutine of the event loop owns all of it. It calls Executor.Do with a client's Session, the
+// arguments of a request and the client's output. Do returns when the command has run. There is no
+// queue, no lock and no other goroutine, as in Redis (server.c: processCommand, call).
 //
-//	server's pass ──> Executor.Do ──> lookup, arity, permission, memory ──> run ──> Row.Do(*Call)
-//	                                  (executor.go)                      (clock, counters)  │
-//	                                                                    store.DB <──────────┘
+//	package server         command: Executor                        a row's function
+//	Server.execute ──> Do ──> admit: known? allowed? memory?
+//	                    │       └─ no: refuse ────────────────┐
+//	                    ├─ inside MULTI: Transaction.add      │
+//	                    ├─ run ──> calls[Depth] ──────────────┼──> get(c *Call) ──> store.DB
+//	                    │                                     │      appends one reply
+//	                    ├─ finish: the reply is complete <────┘
+//	                    ├─ sendPending: messages behind the reply
+//	                    └─ Waiters.ServeReady: blocked clients whose keys have something new
 //
-// A script runs inside the command that starts it, on the same goroutine. Its redis.call
-// comes back to the table with a writer of its own, as the commands of EXEC do:
+// The executor calls the server through one interface, Host: host.go.
 //
-//	EVAL ──> luaeval.Engine.Run ──> callFromScript ──> lookup, may a script? ──> run ──> Row.Do(*Call)
-//	                         └────> pollScript: has it been running too long? then the server
-//	                                serves the others in between (cmd_script.go, script_busy.go)
+// A command's function either returns an error or appends exactly one reply. After an error the
+// executor removes what the function has appended, and writes the error. So no reply is ever half
+// written, and errors are counted in one place.
 //
-// A command function either returns an error or has appended exactly one reply.
-// On an error the executor takes back what was appended and writes the error, so
-// half a reply cannot happen and errors are counted in one place.
+// A command that blocks appends nothing and sets Session.Hold. It runs again when its key has
+// something for it (block.go).
 //
-// A command that blocks has appended nothing and set Session.Hold; it runs again when
-// what it waits for is there (block.go).
+// EXEC and scripts run commands inside a command, at a greater Executor.Depth. Their commands use the
+// same run, with a Call of their own. A script runs on the same goroutine:
+//
+//	EVAL ──> Scripts.begin ──> luaeval.Engine.Run ──> Scripts.call ──> admitCall ──> run
+//	                                 └──────────────> Scripts.poll: a slow script lets the server serve
+//	                                                  other clients (script_busy.go)
 //
 // The tests of the commands are in server/testdata/transcripts. For t_hash*.go they are in the folder
 // hash, for cmd_scan.go in the files key/scan*.txt.
 //
-// To add a command: write the function, add its row at the top of its group's
-// file. Everything else that knows commands (arity, permissions, keys, COMMAND,
-// statistics, docs/commands.md) reads the row.
+// To add a command: write its function, and its row at the top of the file of its group. Arity, ACL
+// rules, keys, COMMAND, statistics and docs/commands.md all read the row (row.go).
+//
+// Files that begin with t_ have the commands of one type of values, and files with cmd_ the other
+// commands. The files without a prefix are the executor. Read executor.go, admission.go, reply.go and
+// call.go first, in this order.
 package command

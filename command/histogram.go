@@ -2,14 +2,14 @@ package command
 
 import "math/bits"
 
-// Histogram counts durations in buckets that are a thirty-second of their value
-// wide. Redis has an HDR histogram of two digits for the same (latency.c).
+// Histogram counts durations in buckets whose width is a thirty-second of their value. Redis uses an HDR
+// histogram of two digits (latency.c).
 type Histogram struct {
 	Count   int64
 	buckets [32 * 28]int64
 }
 
-// largest is the longest duration that is told from longer ones: about two seconds.
+// largest is the longest duration with a bucket of its own, in ns: about two seconds.
 const largest = 1<<31 - 1
 
 func (h *Histogram) add(nanos int64) {
@@ -23,7 +23,7 @@ func bucket(nanos int64) int {
 	return shift<<5 + int(n>>shift)
 }
 
-// upper is the largest duration of bucket i.
+// upper returns the largest duration of bucket i.
 func upper(i int) int64 {
 	if i < 64 {
 		return int64(i)
@@ -32,7 +32,7 @@ func upper(i int) int64 {
 	return int64(i-shift<<5+1)<<shift - 1
 }
 
-// Percentile is the duration, in nanoseconds, that p of a hundred calls did not exceed.
+// Percentile returns the duration in nanoseconds that p percent of the calls did not exceed.
 func (h *Histogram) Percentile(p float64) int64 {
 	rank := max(int64(p/100*float64(h.Count)+0.5), 1)
 	for i, n := range h.buckets {
@@ -43,9 +43,8 @@ func (h *Histogram) Percentile(p float64) int64 {
 	return largest
 }
 
-// cumulative calls fn with the number of calls that took no longer than 1, 2, 4 ...
-// microseconds, wherever that number changes. The limits are those that Redis's
-// histogram has, a little above powers of two: 33, 66, 132.
+// cumulative calls fn with the number of calls that took at most 1, 2, 4 ... microseconds, wherever the
+// number changes. The limits are those of Redis's histogram, a little above powers of two: 33, 66, 132.
 func (h *Histogram) cumulative(fn func(micros, calls int64)) {
 	seen, i := int64(0), 0
 	for limit := int64(1024); seen < h.Count; limit *= 2 {

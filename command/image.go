@@ -6,8 +6,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Image is what an RDB file would hold: every key of every database, and the libraries of
-// functions. It shares nothing with the keyspace.
+// Image is the content of an RDB file: every key of every database, and the function libraries. It
+// shares no memory with the keyspace.
 type Image struct {
 	keys      []imageKey
 	libraries []string
@@ -16,12 +16,12 @@ type Image struct {
 type imageKey struct {
 	db     int
 	key    string
-	value  []byte // as rdb.Save writes it
+	value  []byte // in the format of rdb.Save
 	expire int64  // unix ms, 0 for never
 	past   store.Past
 }
 
-// Image saves everything there is (rdb.c: rdbSaveRio).
+// Image saves all keys and libraries (rdb.c: rdbSaveRio).
 func (ex *Executor) Image() *Image {
 	im := &Image{libraries: ex.Scripts.Code().Libraries}
 	for _, db := range ex.KS.DBs {
@@ -32,12 +32,12 @@ func (ex *Executor) Image() *Image {
 	return im
 }
 
-// errDuplicate ends the loading of a key that is there already.
+// errDuplicate ends Load: the key exists already.
 const errDuplicate store.Error = "ERR a key of the image is in the keyspace already"
 
-// Load puts an image back. What it shares with what is there takes the other's place if merge is
-// set, and ends the loading otherwise. A key whose time has come stays out, and nobody is told of
-// the others (rdb.c: rdbLoadRioWithLoadingCtx).
+// Load restores an image. With merge, a key or library of the image replaces one that exists. Without
+// merge, one that exists ends the loading with an error. Overdue keys are left out, and no client is
+// notified (rdb.c: rdbLoadRioWithLoadingCtx).
 func (ex *Executor) Load(im *Image, merge bool) (err error) {
 	for _, code := range im.libraries {
 		if _, err := ex.Scripts.lua().LoadLibrary(ex.Scripts.functions, []byte(code), merge); err != nil {
@@ -71,10 +71,10 @@ func (ex *Executor) loadKey(k *imageKey, merge bool) error {
 	return nil
 }
 
-// SavedLen is the bytes of a value in an RDB file, without its type.
+// SavedLen returns the bytes of a value in an RDB file, without its type.
 func SavedLen(v store.Value) int { return len(rdb.Save(v)) - 1 }
 
-// Empty removes all keys and functions (db.c: emptyData).
+// Empty deletes all keys and function libraries (db.c: emptyData).
 func (ex *Executor) Empty() {
 	ex.flushAll()
 	ex.Scripts.functions = luaeval.NewLibraries()

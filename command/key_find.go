@@ -10,17 +10,16 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// FoundKey is a key among the arguments of a request.
+// FoundKey is one key among the arguments of a request.
 type FoundKey struct {
-	Index int // of the argument
+	Index int // position of the argument
 	Flags KeyFlag
 }
 
 const errInvalidKeys store.Error = "ERR Invalid arguments specified for command"
 
-// AppendKeys appends the keys of a request that cmd would get, args[0] its name
-// (db.c: getKeysFromCommandWithSpecs). Where their number is none, they are found as
-// before there were specs, see appendLoosely.
+// AppendKeys appends the keys of a request (db.c: getKeysFromCommandWithSpecs). args[0] is the name of
+// the command. If numkeys is not a number, appendLoosely finds the keys.
 func (c *Command) AppendKeys(found []FoundKey, args [][]byte) []FoundKey {
 	none := len(found)
 	for i := range c.Keys {
@@ -53,10 +52,10 @@ func (c *Command) AppendKeys(found []FoundKey, args [][]byte) []FoundKey {
 	return found
 }
 
-// appendLoosely appends the keys of a request that the command will refuse, since the
-// number of its keys is not written as one: as many as C's atoi makes of it, and behind
-// them those at fixed places (db.c: genericGetKeys). So a client that may not touch a key
-// is told that, not what else is wrong. There are none if too many are asked for.
+// appendLoosely appends the keys of a request whose numkeys is not a number, as Redis did before 7.0
+// (db.c: genericGetKeys). It reads numkeys as C's atoi does, and adds the keys at fixed places. The
+// command will refuse the request. But a client without permission for a key must hear about the
+// permission, not about numkeys. A number that exceeds the arguments finds no keys.
 func (c *Command) appendLoosely(found []FoundKey, args [][]byte) []FoundKey {
 	none := len(found)
 	for i := range c.Keys {
@@ -83,18 +82,18 @@ func (c *Command) appendLoosely(found []FoundKey, args [][]byte) []FoundKey {
 	return found
 }
 
-// atoi reads the number that b begins with, 0 if there is none; in 32 bits, as in C.
+// atoi reads the 32-bit number at the beginning of b, as in C. It returns 0 if there is none.
 func atoi(b []byte) int {
 	b = bytes.TrimLeft(b, " \t\n\v\f\r")
 	end := 0
 	for end < len(b) && ('0' <= b[end] && b[end] <= '9' || end == 0 && (b[0] == '+' || b[0] == '-')) {
 		end++
 	}
-	n, _ := strconv.ParseInt(string(b[:end]), 10, 64) // the nearest there is, if out of range
+	n, _ := strconv.ParseInt(string(b[:end]), 10, 64) // out of range it returns the nearest number
 	return int(int32(n))
 }
 
-// begin is the argument the search begins at, 0 when the keyword is not there.
+// begin returns the argument at which the search begins, or 0 if the keyword is missing.
 func (k *KeySpec) begin(args [][]byte) int {
 	if k.Keyword == "" {
 		return k.Index
@@ -116,8 +115,8 @@ func (k *KeySpec) begin(args [][]byte) int {
 	return 0
 }
 
-// span is where the keys from begin on are; last is before first, or behind the
-// arguments, when these do not hold any.
+// span returns the range of keys from begin on. If there are none, last is before first or behind the
+// arguments.
 func (k *KeySpec) span(args [][]byte, begin int) (first, last, step int) {
 	if begin >= len(args) {
 		return 0, -1, 1
@@ -139,9 +138,8 @@ func (k *KeySpec) span(args [][]byte, begin int) (first, last, step int) {
 	return first, last, step
 }
 
-// legacyRange is how COMMAND told the keys before there were specs: first, last
-// and step, as far as they go in one regular row (server.c:
-// populateCommandLegacyRangeSpec).
+// legacyRange returns the keys as COMMAND INFO showed them before key specifications: the first and
+// last position and a step (server.c: populateCommandLegacyRangeSpec).
 func (c *Command) legacyRange() (first, last, step int) {
 	for i := range c.Keys {
 		k := &c.Keys[i]
@@ -162,7 +160,7 @@ func (c *Command) legacyRange() (first, last, step int) {
 	return first, last, step
 }
 
-// movable tells whether legacyRange leaves keys out.
+// movable reports whether legacyRange misses keys (COMMAND INFO: movablekeys).
 func (c *Command) movable() bool {
 	first, ranges := 0, 0
 	for i := range c.Keys {
@@ -178,8 +176,8 @@ func (c *Command) movable() bool {
 	return false
 }
 
-// AppendSubjects appends what a request is about: its keys, or its channels. There are none
-// in one that will be refused for its number of arguments.
+// AppendSubjects appends the keys or the channels of a request, for the lab. A request with a wrong
+// number of arguments has none.
 func (c *Command) AppendSubjects(found, args [][]byte) [][]byte {
 	if !c.takes(len(args)) {
 		return found

@@ -5,19 +5,19 @@ import (
 	"math/big"
 )
 
-// INCRBYFLOAT and HINCRBYFLOAT count in the x87's 80-bit long double, which Go
-// does not have: a big.Float of 64 bits of mantissa rounds every sum as it does.
-// The exponent is wider here, so the ends of the range are checked; numbers below
-// 2^-16382 keep bits a long double would lose, which 17 decimals never show.
+// INCRBYFLOAT and HINCRBYFLOAT of Redis count in the 80-bit long double of x87 processors, which Go does
+// not have. A big.Float with 64 bits of mantissa rounds every sum in the same way. Its exponent is
+// wider, so the code checks the ends of the range. Below 2^-16382 a big.Float keeps bits that a long
+// double loses. They do not show in 17 decimals.
 const (
 	longDoubleBits   = 64
 	longDoubleMaxExp = 16384  // LDBL_MAX_EXP
-	longDoubleMinExp = -16444 // of the smallest number that is not 0
+	longDoubleMinExp = -16444 // exponent of the smallest number above 0
 	longDoubleText   = 5 * 1024
 )
 
-// parseLongDouble reads a number as util.c: string2ld, that is strtold without
-// space around the number: hexadecimal and infinity are fine, NaN is not.
+// parseLongDouble reads a number as strtold does in Redis (util.c: string2ld). Hexadecimal numbers and
+// infinities are allowed. Spaces and NaN are errors.
 func parseLongDouble(arg []byte) (*big.Float, error) {
 	if len(arg) == 0 || len(arg) >= longDoubleText || bytes.IndexByte(arg, '_') >= 0 {
 		return nil, errNotFloat
@@ -31,10 +31,10 @@ func parseLongDouble(arg []byte) (*big.Float, error) {
 	case is(digits, "inf") || is(digits, "infinity"):
 		return new(big.Float).SetInf(negative), nil
 	case len(digits) == 0 || digits[0] != '.' && (digits[0] < '0' || digits[0] > '9'):
-		return nil, errNotFloat // what strtold takes for no number, or is a sign too many
+		return nil, errNotFloat // not a number, or a second sign
 	case len(digits) > 2 && digits[0] == '0' && digits[1]|0x20 == 'x':
-		base = 0 // has Parse look for the prefix
-	case bytes.ContainsAny(digits, "pP"): // Go's binary exponents of decimals
+		base = 0 // big.ParseFloat reads the prefix
+	case bytes.ContainsAny(digits, "pP"): // Go allows binary exponents of decimal numbers
 		return nil, errNotFloat
 	}
 	v, _, err := big.ParseFloat(string(arg), base, longDoubleBits, big.ToNearestEven)
@@ -54,15 +54,15 @@ func addLongDouble(v, delta *big.Float) error {
 	return nil
 }
 
-// appendLongDouble appends v with up to 17 decimals, none of them a trailing
-// zero (util.c: ld2string, LD_STR_HUMAN).
+// appendLongDouble appends v with up to 17 decimals and without trailing zeros
+// (util.c: ld2string, LD_STR_HUMAN).
 func appendLongDouble(dst []byte, v *big.Float) []byte {
 	from := len(dst)
 	dst = v.Append(dst, 'f', 17)
 	return append(dst[:from], trimDecimals(dst[from:])...)
 }
 
-// trimDecimals takes zeros off the end of a number with decimals, and the sign of 0.
+// trimDecimals removes trailing zeros from a number with decimals, and the sign of -0.
 func trimDecimals(text []byte) []byte {
 	text = bytes.TrimSuffix(bytes.TrimRight(text, "0"), []byte("."))
 	if string(text) == "-0" {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// selectFirst moves the first n of order to its front, in any order (quickselect). Where the pivots are
-// bad again and again, it sorts what is left.
+// selectFirst moves the n smallest of order to its front, in no order (quickselect). After too many bad
+// pivots it sorts the rest.
 func selectFirst(order []uint32, n int, compare func(a, b uint32) int) {
 	for tries := 4 * bits.Len(uint(len(order))); 0 < n && n < len(order); tries-- {
 		if tries == 0 || len(order) <= 16 {

@@ -2,17 +2,16 @@ package command
 
 import "github.com/miniredisd/miniredisd/internal/acl"
 
-// Session is the executor's half of a client: what commands know of it. The
-// other half, sockets and buffers, is an ioworkers.Conn; neither points at the
-// other.
+// Session is the executor's half of a client: the state that commands see. The other half is an
+// ioworkers.Conn with the socket and the buffers. Neither half points at the other.
 type Session struct {
 	ID    int64
-	Index int    // its place among the server's clients, which changes
-	Addr  string // of the other side, host:port or the path of a unix socket and :0
+	Index int    // position in the server's list of clients; changes when another client leaves
+	Addr  string // address of the client: host:port, or the path of a unix socket and :0
 	DB    int    // selected database
 	Proto int    // 2 or 3
 	Name  string
-	User  *acl.User // nil for one that may do anything
+	User  *acl.User // nil for a session without ACL rules: a request of LAB
 
 	LibName, LibVer string // CLIENT SETINFO
 
@@ -21,29 +20,29 @@ type Session struct {
 	NoEvict       bool // CLIENT NO-EVICT
 	NoTouch       bool // CLIENT NO-TOUCH
 	Monitor       bool
-	Subscriber    bool // listens to channels
+	Subscriber    bool // has subscribed to a channel or pattern
 
 	Replies ReplyMode // CLIENT REPLY
 
 	Tx      *Transaction // nil until the first MULTI or WATCH
 	Tracker *Tracker     // nil until the first CLIENT TRACKING ON
 
-	// CloseAfterReply asks the server to close the connection once what has been
-	// answered is written; commands behind it are not executed.
+	// CloseAfterReply asks the server to close the connection when all replies are written. Later
+	// commands of the client do not run.
 	CloseAfterReply bool
 
-	// Attack tells, with CloseAfterReply, that the request was HTTP: the connection
-	// is closed without an answer.
+	// Attack reports, with CloseAfterReply, that the request was HTTP. The connection is closed
+	// without a reply.
 	Attack bool
 
-	// Hold asks the server to execute nothing more of this client for now.
+	// Hold asks the server to run no further commands of this client for now.
 	Hold Hold
 
-	Wait *Wait // what for, while Hold is Blocked; nil until the first time
+	Wait *Wait // the blocked command, while Hold is Blocked; nil before the first
 
-	Last *Command // what it asked for last, refused or not, for CLIENT LIST
+	Last *Command // command of the last request, even if refused (CLIENT LIST: cmd)
 
-	Commands int64 // commands executed
+	Commands int64 // requests so far
 }
 
 // Hold is why the server executes nothing more of a client for now.
@@ -59,11 +58,11 @@ const (
 	Stopped
 )
 
-// ReplyMode is what CLIENT REPLY has chosen.
+// ReplyMode is the setting of CLIENT REPLY.
 type ReplyMode uint8
 
-// A client can switch replies off, or skip the next one: ReplySkipNext is set by
-// SKIP itself and becomes ReplySkip for the command behind it.
+// CLIENT REPLY SKIP sets ReplySkipNext. It becomes ReplySkip for the next command, whose reply is
+// removed.
 const (
 	ReplyOn ReplyMode = iota
 	ReplyOff

@@ -5,18 +5,17 @@ import (
 	"strings"
 )
 
-// Argument is one argument of a command as COMMAND DOCS tells it, read from the
-// Syntax of a row:
+// Argument is one argument of a command in COMMAND DOCS. The Syntax of a row has this grammar:
 //
 //	name            an argument; its type follows from the name, or is given: name:double
-//	TOKEN           a word to be written as it is; TOKEN name is an argument behind that word
-//	[ x ]           x may be left out
+//	TOKEN           a literal word; TOKEN name is an argument behind the word
+//	[ x ]           x is optional
 //	( x ) , x | y   a group; one of several
 //	x ...           x once or more; TOKEN+ x ... repeats the word each time
 type Argument struct {
 	Name, Type, Token                 string
 	Optional, Multiple, MultipleToken bool
-	Args                              []Argument // of a block, or the choices of a oneof
+	Args                              []Argument // the arguments of a block, or the choices of a oneof
 }
 
 // ParseSyntax reads the Syntax of a row.
@@ -43,7 +42,7 @@ func (p *syntaxParser) next() string {
 	return w
 }
 
-// sequence reads arguments up to the end of the text, of a group, or of a choice.
+// sequence reads arguments up to the end of the text, of a group or of a choice.
 func (p *syntaxParser) sequence() (args []Argument) {
 	for {
 		switch w := p.peek(); w {
@@ -73,7 +72,7 @@ func (p *syntaxParser) item() Argument {
 	}
 }
 
-// token reads what stands behind a word: nothing, or the one argument it marks.
+// token reads a word and the argument behind it, if any.
 func (p *syntaxParser) token(w string) Argument {
 	word, repeated := strings.CutSuffix(w, "+")
 	switch next := p.peek(); {
@@ -85,8 +84,7 @@ func (p *syntaxParser) token(w string) Argument {
 	return a
 }
 
-// choice reads up to the closing bracket: one argument, a block of several, or a
-// oneof.
+// choice reads up to the closing bracket. The result is an argument, a block of arguments, or a oneof.
 func (p *syntaxParser) choice() Argument {
 	var choices []Argument
 	for {
@@ -101,7 +99,7 @@ func (p *syntaxParser) choice() Argument {
 	return Argument{Name: choices[0].Name, Type: "oneof", Args: choices}
 }
 
-// block makes one argument of several: LIMIT offset count marks all that follow.
+// block joins arguments. In LIMIT offset count, the word marks the whole block.
 func block(args []Argument) Argument {
 	if len(args) == 1 {
 		return args[0]
@@ -117,7 +115,7 @@ func block(args []Argument) Argument {
 
 func isToken(w string) bool { return w == strings.ToUpper(w) && !strings.ContainsAny(w, "[]()|") }
 
-// typeByName is the type that an argument with that name has unless it is given.
+// typeByName returns the type of an argument whose syntax gives none.
 func typeByName(name string) string {
 	switch name {
 	case "key", "source", "destination", "newkey":

@@ -26,14 +26,14 @@ type Command struct {
 // Table finds commands by name.
 type Table struct {
 	byName map[string]*Command
-	acl    []*acl.Command // every command, whatever rename-command has made of it
+	acl    []*acl.Command // every command, renamed or not
 
-	// recent holds commands that were asked for, in a place their word decides:
-	// most requests are for one of a few, and comparing costs a quarter of hashing.
+	// recent caches commands that were looked up. The name decides the slot. Most requests are for a
+	// few commands, and a comparison costs a quarter of a hash.
 	recent [64]*Command
 }
 
-// groups are the rows of this package, a function a group.
+// groups returns the rows of this package, one slice for each group.
 func groups() [][]Row {
 	return [][]Row{
 		connectionRows(),
@@ -72,7 +72,7 @@ func groups() [][]Row {
 	}
 }
 
-// NewTable joins the rows of this package with those the server adds.
+// NewTable makes a table of the rows of this package and of extra rows.
 func NewTable(extra ...[]Row) *Table {
 	t := &Table{byName: make(map[string]*Command, 256)}
 	for _, rows := range append(groups(), extra...) {
@@ -113,8 +113,8 @@ func (t *Table) add(row *Row) {
 	where[container] = cmd
 }
 
-// Rename is the directive rename-command: the command answers to another name
-// only, or to none when it is empty. INFO and COMMAND go on calling it by its own.
+// Rename is the directive rename-command: clients find the command only by its new name, or not at all
+// if that is empty. INFO and COMMAND still show the old name.
 func (t *Table) Rename(from, to string) error {
 	from, to = strings.ToLower(from), strings.ToLower(to)
 	cmd := t.byName[from]
@@ -135,9 +135,8 @@ func (t *Table) Rename(from, to string) error {
 	return nil
 }
 
-// Lookup finds a command, or the subcommand that the second argument names.
-// For a container with an unknown subcommand it returns the container itself
-// (whose Do is nil); nil for an unknown name.
+// Lookup finds the command of a request, or the subcommand that its second argument names. For an
+// unknown subcommand it returns the container, whose Do is nil. For an unknown command it returns nil.
 func (t *Table) Lookup(args [][]byte) *Command {
 	cmd := t.lookup(args[0])
 	if cmd == nil || cmd.Subs == nil || len(args) < 2 {
@@ -179,7 +178,7 @@ func (t *Table) lookup(word []byte) *Command {
 	return cmd
 }
 
-// Find finds a command by a name such as "get" or "client|list".
+// Find finds a command by a name like "get" or "client|list", or returns nil.
 func (t *Table) Find(name string) *Command {
 	container, sub, isSub := strings.Cut(strings.ToLower(name), "|")
 	cmd := t.byName[container]
@@ -189,7 +188,7 @@ func (t *Table) Find(name string) *Command {
 	return cmd.Subs[sub]
 }
 
-// All returns the commands without subcommands, sorted by name.
+// All returns all commands but subcommands, sorted by name.
 func (t *Table) All() []*Command {
 	return slices.SortedFunc(maps.Values(t.byName), byName)
 }

@@ -5,14 +5,14 @@ import (
 	"iter"
 )
 
-// requests is what a transaction will run. A block holds commands and the bytes of their
-// arguments, each behind its length, so that a million queued commands cost little more than
-// what the client has sent: a full block is never copied, and holds hardly a pointer.
+// requests is the queue of a transaction. A block holds commands and the bytes of their arguments, each
+// behind its length. So a million queued commands take little more memory than the client has sent: a
+// full block is never copied, and it holds few pointers.
 type requests struct {
 	blocks []*queueBlock
-	len    int // commands
-	sent   int // bytes of their arguments
-	held   int // bytes of all blocks
+	len    int // queued commands
+	sent   int // bytes of the arguments
+	held   int // memory of all blocks
 }
 
 type queueBlock struct {
@@ -28,8 +28,8 @@ type queuedCommand struct {
 const (
 	queueBlockCmds  = 512
 	queueBlockBytes = 32 << 10
-	queuedMem       = 16 // of a queuedCommand
-	argHead         = 4  // bytes of an argument's length
+	queuedMem       = 16 // bytes of a queuedCommand
+	argHead         = 4  // bytes of the length before an argument
 )
 
 func (q *requests) add(cmd *Command, args [][]byte) {
@@ -49,7 +49,7 @@ func (q *requests) add(cmd *Command, args [][]byte) {
 	q.sent += size - argHead*len(args)
 }
 
-// room is the last block, or a new one when a command of that size does not fit.
+// room returns the last block, or a new one if a command of so many bytes does not fit.
 func (q *requests) room(size int) *queueBlock {
 	if n := len(q.blocks); n > 0 {
 		b := q.blocks[n-1]
@@ -68,7 +68,7 @@ func (q *requests) room(size int) *queueBlock {
 
 func (b *queueBlock) mem() int { return cap(b.bytes) + queuedMem*cap(b.cmds) }
 
-// reset empties the queue. The memory of an ordinary one is used again.
+// reset empties the queue. It keeps the memory of a small queue.
 func (q *requests) reset() {
 	if len(q.blocks) > 1 || q.held > keepQueue {
 		*q = requests{}
@@ -81,8 +81,8 @@ func (q *requests) reset() {
 	q.len, q.sent = 0, 0
 }
 
-// all are the commands in their order. The slice of a command's arguments is room's, which
-// the next command uses again; the arguments themselves are the queue's.
+// all yields the commands in order. The arguments point into the queue. The slice that holds them is in
+// room and is used again for the next command.
 func (q *requests) all(room [][]byte) iter.Seq2[*Command, [][]byte] {
 	return func(yield func(*Command, [][]byte) bool) {
 		for _, b := range q.blocks {
