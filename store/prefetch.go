@@ -19,8 +19,8 @@ const prefetchMin = 4096
 // Valkey does the same with prefetch instructions (memory_prefetch.c). An ordinary load is as good
 // if no instruction waits for its result.
 //
-// BenchmarkPrefetch: with it, 16 GETs among a million keys take a third of the time, and 16 HGETs in
-// a hash of 100,000 fields take half of the time.
+// BenchmarkPrefetch: with it, 16 GETs among a million keys take a third of the time, and 16 HGETs
+// in a hash of 100,000 fields take half of the time.
 func (db *DB) Prefetch(requests [][][]byte) {
 	if len(requests) < 2 {
 		return

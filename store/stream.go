@@ -6,28 +6,28 @@ import (
 	"unsafe"
 )
 
-// Stream is an append-only log of entries, each a list of field, value pairs under an ascending ID. Its nodes
-// lie in a slice sorted by ID: entries arrive at the end and mostly leave at the front, where a slice is
-// cheapest, and the binary search for an ID is over in a dozen steps.
+// Stream is an append-only log of entries. Each entry is a list of field, value pairs under an
+// ascending ID. The nodes lie in a slice sorted by ID. Entries arrive at the end and mostly leave
+// at the front, which a slice does cheaply. A binary search for an ID takes a dozen steps.
 type Stream struct {
 	nodes  []*streamNode
 	length int
 	bytes  int // capacity of the packed nodes
 
-	LastID       StreamID // highest ever given out, also when its entry is gone
-	MaxDeletedID StreamID // highest that XDEL removed; trimming does not count
-	EntriesAdded uint64   // ever: consumer groups find their lag from it
+	LastID       StreamID // highest ID ever assigned, even if its entry is deleted
+	MaxDeletedID StreamID // highest ID that XDEL removed; trimming does not count
+	EntriesAdded uint64   // of all time; the lag of consumer groups is computed from it
 	firstID      StreamID
 
 	Groups     Named[StreamGroup]
-	groupBytes *int // of all groups; nil as long as there was none
+	groupBytes *int // of all groups; nil until there is a group
 }
 
-// StreamNodeLimits says when a node is full; zero means without limit.
+// StreamNodeLimits are the sizes at which a node is full. Zero means no limit.
 type StreamNodeLimits struct{ Bytes, Entries int }
 
 const (
-	streamMaxEntry = 1 << 30 // Redis's bound of a node, so of an entry as well
+	streamMaxEntry = 1 << 30 // Redis's bound for a node, and so for an entry
 	streamOverhead = int(unsafe.Sizeof(Stream{}))
 	nodeOverhead   = int(unsafe.Sizeof(streamNode{})) + int(unsafe.Sizeof((*streamNode)(nil)))
 )
@@ -40,8 +40,10 @@ const (
 // NewStream makes an empty stream.
 func NewStream(*Keyspace) *Stream { return &Stream{} }
 
+// Len is the number of entries.
 func (s *Stream) Len() int { return s.length }
 
+// Encoding is the reply of OBJECT ENCODING.
 func (s *Stream) Encoding() string { return "stream" }
 
 func (s *Stream) size() int {
@@ -67,10 +69,10 @@ func (s *Stream) clone() *Stream {
 	return &c
 }
 
-// FirstID is the ID of the oldest entry, zero when the stream is empty.
+// FirstID is the ID of the oldest entry, zero if the stream is empty.
 func (s *Stream) FirstID() StreamID { return s.firstID }
 
-// NewestID is the ID of the youngest entry that still exists; LastID may be higher.
+// NewestID is the ID of the newest entry that still exists. LastID may be higher.
 func (s *Stream) NewestID() StreamID {
 	it := s.Range(StreamID{}, MaxStreamID(), true)
 	it.Next()
@@ -107,7 +109,7 @@ func (s *Stream) Add(id StreamID, args [][]byte, lim StreamNodeLimits) error {
 	return nil
 }
 
-// tail is the last node when total more bytes fit in it by Redis's rule.
+// tail is the last node if total more bytes fit in it by Redis's rule, else nil.
 func (s *Stream) tail(total int, lim StreamNodeLimits) *streamNode {
 	if len(s.nodes) == 0 {
 		return nil
@@ -125,7 +127,7 @@ func (s *Stream) tail(total int, lim StreamNodeLimits) *streamNode {
 	return nil
 }
 
-// Delete removes one entry; false when there is none of this ID.
+// Delete removes one entry. It returns false if there is no entry with this ID.
 func (s *Stream) Delete(id StreamID) bool {
 	it := s.Range(id, id, false)
 	if !it.Next() {
@@ -148,7 +150,7 @@ func (s *Stream) Delete(id StreamID) bool {
 
 func (s *Stream) dropNode(i int) {
 	s.bytes -= cap(s.nodes[i].b)
-	if i == 0 { // a stream read as a queue: nothing to move
+	if i == 0 { // a stream read as a queue: no node moves
 		s.nodes[0] = nil
 		s.nodes = s.nodes[1:]
 		return
@@ -162,8 +164,8 @@ func (s *Stream) findFirst() {
 	s.firstID = it.ID
 }
 
-// nodeFor is the index of the node that holds id if any does: the last that begins at or before it, -1 when
-// id is before all of them.
+// nodeFor is the index of the only node that can hold id: the last one that begins at or before id.
+// It is -1 if id is before all nodes.
 func (s *Stream) nodeFor(id StreamID) int {
 	if k := len(s.nodes) - 1; k < 0 || !id.Less(s.nodes[k].first) {
 		return k
@@ -171,18 +173,18 @@ func (s *Stream) nodeFor(id StreamID) int {
 	return sort.Search(len(s.nodes), func(i int) bool { return id.Less(s.nodes[i].first) }) - 1
 }
 
-// Nodes is the number of packed nodes: the keys of Redis's radix tree.
+// Nodes is the number of nodes, which is the number of keys in Redis's radix tree.
 func (s *Stream) Nodes() int { return len(s.nodes) }
 
-// RadixNodes is how many nodes Redis's radix tree over the packed nodes' first IDs has; XINFO tells it.
-// Written as 16 bytes, high ones first, IDs form a tree with a node per branching, per leaf, and per run of
-// bytes in between.
+// RadixNodes is the number of nodes in Redis's radix tree over the first IDs of the nodes, for
+// XINFO. IDs of 16 big-endian bytes form a tree with a node for each branch, for each leaf, and for
+// each run of bytes between them.
 func (s *Stream) RadixNodes() int {
 	if len(s.nodes) == 0 {
 		return 1
 	}
 	total := 0
-	path := make([]int, 0, 17) // depths of the branchings above the newest leaf, root first
+	path := make([]int, 0, 17) // depths of the branches above the newest leaf, root first
 	pop := func(depth, parent int) {
 		total++
 		if depth-parent > 1 {

@@ -5,37 +5,37 @@ import (
 	"unsafe"
 )
 
-// StreamGroup is a consumer group: consumers who share the entries of a stream, each entry going to one of
-// them. The group knows how far it has read, and of each entry that was delivered and not acknowledged yet, who
-// has it, since when and how often it was delivered: the pending entries. These outlive the entries themselves,
-// when the stream is trimmed.
+// StreamGroup is a consumer group: consumers that share the entries of a stream. Each entry goes to
+// one of them. The group keeps its position and its pending entries, which are delivered but not
+// acknowledged. For each pending entry it knows the consumer, the time and the number of
+// deliveries. Pending entries stay when the stream is trimmed.
 type StreamGroup struct {
 	Name        string
-	LastID      StreamID // delivered last
-	EntriesRead int64    // of all that were ever added up to LastID; UnknownReads when that cannot be told
+	LastID      StreamID // the latest ID that was delivered
+	EntriesRead int64    // of all entries ever added up to LastID; may be UnknownReads
 	Consumers   Named[StreamConsumer]
 
 	pending idMap[Delivery]
-	held    *int // bytes of all the groups of the stream
+	held    *int // memory of all groups of the stream
 }
 
-// StreamConsumer is a member of a group. Its pending entries are found in those of the group.
+// StreamConsumer is a member of a group. The details of its pending entries are in the group.
 type StreamConsumer struct {
 	Name   string
-	Seen   int64 // unix ms when it last asked for anything
-	Active int64 // unix ms when it last got something, -1 for never
+	Seen   int64 // unix ms of its latest request
+	Active int64 // unix ms of its latest delivery, -1 for never
 
 	pending idMap[struct{}]
 }
 
-// Delivery is what a group knows of a pending entry.
+// Delivery is what a group knows about a pending entry.
 type Delivery struct {
 	To    *StreamConsumer
 	At    int64 // unix ms
 	Count int64
 }
 
-// UnknownReads stands for a number of entries read that cannot be told.
+// UnknownReads stands for an unknown number of entries read.
 const UnknownReads = -1
 
 const (
@@ -45,12 +45,12 @@ const (
 
 func (g *StreamGroup) compare(name []byte) int { return bytes.Compare(view(g.Name), name) }
 
-// Group is the group of that name, or nil.
+// Group returns the group with that name, or nil.
 func (s *Stream) Group(name []byte) *StreamGroup {
 	return s.Groups.find(name, (*StreamGroup).compare)
 }
 
-// CreateGroup adds a group that will be delivered what comes after last; false when there is one of that name.
+// CreateGroup adds a group that gets the entries after last. It returns false if the name exists.
 func (s *Stream) CreateGroup(name []byte, last StreamID, entriesRead int64) bool {
 	if s.Group(name) != nil {
 		return false
@@ -65,7 +65,7 @@ func (s *Stream) CreateGroup(name []byte, last StreamID, entriesRead int64) bool
 	return true
 }
 
-// DestroyGroup tells whether there was one of that name.
+// DestroyGroup removes a group and reports whether it existed.
 func (s *Stream) DestroyGroup(name []byte) bool {
 	g := s.Groups.remove(name, (*StreamGroup).compare)
 	if g == nil {
@@ -81,12 +81,12 @@ func (s *Stream) DestroyGroup(name []byte) bool {
 
 func (c *StreamConsumer) compare(name []byte) int { return bytes.Compare(view(c.Name), name) }
 
-// Consumer is the consumer of that name, or nil.
+// Consumer returns the consumer with that name, or nil.
 func (g *StreamGroup) Consumer(name []byte) *StreamConsumer {
 	return g.Consumers.find(name, (*StreamConsumer).compare)
 }
 
-// CreateConsumer adds a consumer; created is false when there is one of that name.
+// CreateConsumer returns the consumer with that name. created reports whether it is new.
 func (g *StreamGroup) CreateConsumer(name []byte, now int64) (c *StreamConsumer, created bool) {
 	if c = g.Consumer(name); c != nil {
 		return c, false
@@ -98,7 +98,7 @@ func (g *StreamGroup) CreateConsumer(name []byte, now int64) (c *StreamConsumer,
 	return c, true
 }
 
-// DeleteConsumer forgets a consumer with all that is pending for it, and says how much that was.
+// DeleteConsumer removes a consumer with its pending entries and returns their number.
 func (g *StreamGroup) DeleteConsumer(name []byte) (pending int) {
 	c := g.Consumers.remove(name, (*StreamConsumer).compare)
 	if c == nil {
@@ -113,26 +113,26 @@ func (g *StreamGroup) DeleteConsumer(name []byte) (pending int) {
 	return pending
 }
 
-// drop takes a consumer off the accounts.
+// drop subtracts a consumer from the accounts.
 func (c *StreamConsumer) drop(held *int) {
 	c.pending.clear()
 	*held -= consumerOverhead + allocSize(len(c.Name))
 }
 
-// Len is the number of entries pending in the group.
+// Len is the number of pending entries of the group.
 func (g *StreamGroup) Len() int { return g.pending.len() }
 
-// Len is the number of entries pending for the consumer.
+// Len is the number of pending entries of the consumer.
 func (c *StreamConsumer) Len() int { return c.pending.len() }
 
-// Ends are the lowest and the highest ID pending in the group, of which there must be one.
+// Ends returns the lowest and the highest pending ID of the group, which must have one.
 func (g *StreamGroup) Ends() (first, last StreamID) {
 	blocks := g.pending.blocks
 	end := blocks[len(blocks)-1].ids
 	return blocks[0].ids[0], end[len(end)-1]
 }
 
-// Deliver has the entry id read by c. It is pending from now on unless nobody is going to acknowledge it.
+// Deliver records that c reads the entry id. The entry is pending from then on, unless noAck.
 func (s *Stream) Deliver(g *StreamGroup, c *StreamConsumer, id StreamID, now int64, noAck bool) {
 	if g.LastID.Less(id) {
 		g.EntriesRead = s.readsWith(g, id)
@@ -146,10 +146,11 @@ func (s *Stream) Deliver(g *StreamGroup, c *StreamConsumer, id StreamID, now int
 	c.Active = now
 }
 
-// Delivery is what is known of a pending entry, good until the next change, or nil.
+// Delivery returns the delivery of a pending entry, or nil. It is valid until the next change.
 func (g *StreamGroup) Delivery(id StreamID) *Delivery { return g.pending.get(id) }
 
-// Assign makes an entry pending for c, whoever had it before: after XGROUP SETID entries are delivered again.
+// Assign makes an entry pending for c, even if another consumer has it. After XGROUP SETID, entries
+// are delivered again.
 func (g *StreamGroup) Assign(id StreamID, c *StreamConsumer) *Delivery {
 	d, added := g.pending.add(id)
 	if added {
@@ -165,7 +166,7 @@ func (g *StreamGroup) Assign(id StreamID, c *StreamConsumer) *Delivery {
 	return d
 }
 
-// Acknowledge ends the waiting for an entry; false when it was not pending.
+// Acknowledge removes a pending entry. It returns false if the entry was not pending.
 func (g *StreamGroup) Acknowledge(id StreamID) bool {
 	d := g.pending.get(id)
 	if d == nil {
@@ -175,8 +176,8 @@ func (g *StreamGroup) Acknowledge(id StreamID) bool {
 	return g.pending.remove(id)
 }
 
-// PendingIter walks the pending entries of a group, or of one consumer alone. Any change of what is pending
-// makes it void.
+// PendingIter iterates over the pending entries of a group or of one consumer. A change of the
+// pending entries invalidates it.
 type PendingIter struct {
 	ID StreamID
 	*Delivery
@@ -187,7 +188,7 @@ type PendingIter struct {
 	own bool
 }
 
-// Pending begins with the first ID that is not below from; c is nil for all consumers.
+// Pending begins with the first ID that is not below from. c is nil for all consumers.
 func (g *StreamGroup) Pending(c *StreamConsumer, from StreamID) PendingIter {
 	if c == nil {
 		return PendingIter{g: g, all: g.pending.from(from)}
@@ -195,7 +196,7 @@ func (g *StreamGroup) Pending(c *StreamConsumer, from StreamID) PendingIter {
 	return PendingIter{g: g, of: c.pending.from(from), own: true}
 }
 
-// Next moves on; false at the end.
+// Next moves to the next entry. It returns false at the end.
 func (it *PendingIter) Next() bool {
 	if !it.own {
 		it.ID, it.Delivery = it.all.next()
@@ -209,7 +210,7 @@ func (it *PendingIter) Next() bool {
 	return true
 }
 
-// copyGroups gives to, which has none, the groups of s.
+// copyGroups copies the groups of s to a stream without groups.
 func (s *Stream) copyGroups(to *Stream) {
 	for g := range s.Groups.All() {
 		to.CreateGroup(view(g.Name), g.LastID, g.EntriesRead)

@@ -7,14 +7,17 @@ import (
 	"strconv"
 )
 
-// StreamID names a stream entry: a unix time in milliseconds and a sequence number within it.
+// StreamID is the ID of a stream entry: a unix time in milliseconds and a sequence number within
+// it.
 type StreamID struct{ Ms, Seq uint64 }
 
-// MaxStreamID is the ID after which a stream accepts nothing more.
+// MaxStreamID is the highest ID. After it a stream accepts no more entries.
 func MaxStreamID() StreamID { return StreamID{math.MaxUint64, math.MaxUint64} }
 
+// IsZero reports whether id is 0-0.
 func (id StreamID) IsZero() bool { return id.Ms|id.Seq == 0 }
 
+// Compare is negative, zero or positive if id is below, equal to or above o.
 func (id StreamID) Compare(o StreamID) int {
 	if c := cmp.Compare(id.Ms, o.Ms); c != 0 {
 		return c
@@ -22,11 +25,12 @@ func (id StreamID) Compare(o StreamID) int {
 	return cmp.Compare(id.Seq, o.Seq)
 }
 
+// Less reports whether id is below o.
 func (id StreamID) Less(o StreamID) bool {
 	return id.Ms < o.Ms || id.Ms == o.Ms && id.Seq < o.Seq
 }
 
-// Next is the smallest ID above id; false when there is none.
+// Next is the lowest ID above id, false if there is none.
 func (id StreamID) Next() (StreamID, bool) {
 	if id.Seq < math.MaxUint64 {
 		return StreamID{id.Ms, id.Seq + 1}, true
@@ -34,7 +38,7 @@ func (id StreamID) Next() (StreamID, bool) {
 	return StreamID{id.Ms + 1, 0}, id.Ms < math.MaxUint64
 }
 
-// Prev is the largest ID below id; false when there is none.
+// Prev is the highest ID below id, false if there is none.
 func (id StreamID) Prev() (StreamID, bool) {
 	if id.Seq > 0 {
 		return StreamID{id.Ms, id.Seq - 1}, true
@@ -42,16 +46,17 @@ func (id StreamID) Prev() (StreamID, bool) {
 	return StreamID{id.Ms - 1, math.MaxUint64}, id.Ms > 0
 }
 
-// Append writes the ID as clients see it: "ms-seq".
+// Append appends the ID as clients see it: "ms-seq".
 func (id StreamID) Append(b []byte) []byte {
 	b = strconv.AppendUint(b, id.Ms, 10)
 	b = append(b, '-')
 	return strconv.AppendUint(b, id.Seq, 10)
 }
 
+// String is "ms-seq".
 func (id StreamID) String() string { return string(id.Append(nil)) }
 
-// sharedBytes is the length of the common prefix of both IDs as 16 big-endian bytes.
+// sharedBytes is the length of the common prefix of both IDs, as 16 big-endian bytes.
 func (id StreamID) sharedBytes(o StreamID) int {
 	if d := id.Ms ^ o.Ms; d != 0 {
 		return bits.LeadingZeros64(d) / 8

@@ -6,15 +6,16 @@ import (
 	"unsafe"
 )
 
-// idMap is a map in the order of stream IDs: the lists of pending entries, for which Redis has radix trees.
-// IDs are added at the end, mostly, and leave anywhere, mostly at the front. Sorted blocks in a slice do both
-// without moving much, and have no object per entry that the collector would have to visit.
+// idMap is a map in the order of stream IDs, for lists of pending entries. Redis has radix trees
+// for them. Most IDs are added at the end and leave near the front. Sorted blocks in a slice do
+// both without moving much. They have no object for each entry that the collector would have to
+// visit.
 //
-//	blocks | 1-0 .. 5-2 | 5-3 .. 9-0 | 9-1 .. |     none of them empty
+//	blocks | 1-0 .. 5-2 | 5-3 .. 9-0 | 9-1 .. |     no block is empty
 type idMap[V any] struct {
 	blocks []*idBlock[V]
 	n      int
-	held   *int // bytes of all the maps of a stream
+	held   *int // memory of all maps of a stream
 }
 
 type idBlock[V any] struct {
@@ -26,7 +27,8 @@ const idBlockCap = 64
 
 func (m *idMap[V]) len() int { return m.n }
 
-// locate is where id is, or where it belongs: place i in block b. Both are 0 in an empty map.
+// locate is the place of id, or the place where it belongs: place i in block b. Both are 0 in an
+// empty map.
 func (m *idMap[V]) locate(id StreamID) (b, i int, found bool) {
 	if m.n == 0 {
 		return 0, 0, false
@@ -39,7 +41,7 @@ func (m *idMap[V]) locate(id StreamID) (b, i int, found bool) {
 	return b, i, found
 }
 
-// get is the value of id, good until the next change, or nil.
+// get returns the value of id, or nil. It is valid until the next change.
 func (m *idMap[V]) get(id StreamID) *V {
 	if b, i, found := m.locate(id); found {
 		return &m.blocks[b].vals[i]
@@ -47,7 +49,7 @@ func (m *idMap[V]) get(id StreamID) *V {
 	return nil
 }
 
-// add returns the value of id, a new one of which it makes when there is none.
+// add returns the value of id. If id is missing, add adds it with a zero value.
 func (m *idMap[V]) add(id StreamID) (val *V, added bool) {
 	b, i, found := m.locate(id)
 	if found {
@@ -57,7 +59,7 @@ func (m *idMap[V]) add(id StreamID) (val *V, added bool) {
 	case m.n == 0:
 		m.open(0)
 	case len(m.blocks[b].ids) < idBlockCap:
-	case b == len(m.blocks)-1 && i == idBlockCap: // the usual end of a map stays in full blocks
+	case b == len(m.blocks)-1 && i == idBlockCap: // the usual case: full blocks stay full
 		b, i = b+1, 0
 		m.open(b)
 	default:
@@ -73,7 +75,7 @@ func (m *idMap[V]) add(id StreamID) (val *V, added bool) {
 	return &block.vals[i], true
 }
 
-// split halves block b, and says where place i of it has gone.
+// split halves block b and returns the new place of its place i.
 func (m *idMap[V]) split(b, i int) (int, int) {
 	const half = idBlockCap / 2
 	m.open(b + 1)
@@ -87,7 +89,7 @@ func (m *idMap[V]) split(b, i int) (int, int) {
 	return b + 1, i - half
 }
 
-// remove tells whether id was there.
+// remove removes id and reports whether it existed.
 func (m *idMap[V]) remove(id StreamID) bool {
 	b, i, found := m.locate(id)
 	if !found {
@@ -107,7 +109,7 @@ func (m *idMap[V]) remove(id StreamID) bool {
 	return true
 }
 
-// join makes one of block b and the next, when together they leave room to grow.
+// join merges block b and the next one if both together leave room to grow.
 func (m *idMap[V]) join(b int) {
 	if b < 0 || b+1 >= len(m.blocks) || len(m.blocks[b].ids)+len(m.blocks[b+1].ids) > idBlockCap*3/4 {
 		return
@@ -119,7 +121,7 @@ func (m *idMap[V]) join(b int) {
 	m.close(b + 1)
 }
 
-// take appends what other has from place i on, and cuts it off there.
+// take moves the entries of other from place i on to the end of b.
 func (b *idBlock[V]) take(other *idBlock[V], i int) {
 	b.ids = append(b.ids, other.ids[i:]...)
 	b.vals = append(b.vals, other.vals[i:]...)
@@ -134,7 +136,7 @@ func (m *idMap[V]) open(b int) {
 
 func (m *idMap[V]) close(b int) {
 	*m.held -= m.blocks[b].bytes()
-	if b == 0 { // a group that acknowledges in order: nothing to move
+	if b == 0 { // a group that acknowledges in order: no block moves
 		m.blocks[0] = nil
 		m.blocks = m.blocks[1:]
 		return
@@ -142,7 +144,7 @@ func (m *idMap[V]) close(b int) {
 	m.blocks = slices.Delete(m.blocks, b, b+1)
 }
 
-// clear takes everything out.
+// clear removes all entries.
 func (m *idMap[V]) clear() {
 	for _, b := range m.blocks {
 		*m.held -= b.bytes()
@@ -156,19 +158,19 @@ func (b *idBlock[V]) bytes() int {
 	return int(unsafe.Sizeof(*b)+unsafe.Sizeof(b)) + cap(b.ids)*int(unsafe.Sizeof(id)) + cap(b.vals)*int(unsafe.Sizeof(val))
 }
 
-// idIter stands before an entry of an idMap; a removal or addition makes it void.
+// idIter stands before an entry of an idMap. An added or removed entry invalidates it.
 type idIter[V any] struct {
 	m    *idMap[V]
 	b, i int
 }
 
-// from begins at the first entry not below id.
+// from begins at the first entry that is not below id.
 func (m *idMap[V]) from(id StreamID) idIter[V] {
 	b, i, _ := m.locate(id)
 	return idIter[V]{m, b, i}
 }
 
-// next is nil at the end.
+// next returns a nil value at the end.
 func (it *idIter[V]) next() (id StreamID, val *V) {
 	for it.b < len(it.m.blocks) {
 		if block := it.m.blocks[it.b]; it.i < len(block.ids) {

@@ -1,7 +1,7 @@
 package store
 
-// StreamIter walks the entries of a range in either direction. It is a value that allocates nothing, and it is
-// void after any change of the stream but Kill of its own entry.
+// StreamIter iterates over the entries of a range in either direction. It allocates nothing. A
+// change of the stream invalidates it.
 //
 //	it := s.Range(from, to, false)
 //	for it.Next() {
@@ -21,7 +21,7 @@ type StreamIter struct {
 	head, p  int // where the next field name and the next value are
 }
 
-// Range covers from and to themselves; rev starts at to.
+// Range iterates over the IDs from <= id <= to, and backwards from to if rev.
 func (s *Stream) Range(from, to StreamID, rev bool) StreamIter {
 	it := StreamIter{s: s, from: from, to: to, rev: rev}
 	if rev {
@@ -35,7 +35,7 @@ func (s *Stream) Range(from, to StreamID, rev bool) StreamIter {
 	return it
 }
 
-// enter stands before the first entry of a node in the direction of travel.
+// enter stands before the first entry of node i in the direction of the iterator.
 func (it *StreamIter) enter(i int) {
 	it.ni, it.n = i, nil
 	if i < 0 || i >= len(it.s.nodes) {
@@ -49,7 +49,8 @@ func (it *StreamIter) enter(i int) {
 	}
 }
 
-// Next moves to the next living entry of the range; false at its end, with a zero ID.
+// Next moves to the next entry of the range that is not deleted. It returns false at the end, with
+// a zero ID.
 func (it *StreamIter) Next() bool {
 	for it.n != nil {
 		if !it.step() {
@@ -75,7 +76,7 @@ func (it *StreamIter) Next() bool {
 	return false
 }
 
-// step moves by one entry, dead or alive; false when that led to another node.
+// step moves by one entry, deleted or not. It returns false if it reached another node.
 func (it *StreamIter) step() bool {
 	if it.rev {
 		if it.off == it.n.body {
@@ -106,7 +107,8 @@ func (it *StreamIter) open() {
 	it.Fields = int(count)
 }
 
-// Field is the next pair of the current entry: to be called Fields times at most. Both alias the stream.
+// Field returns the next pair of the current entry. It may be called Fields times. Both alias the
+// stream.
 func (it *StreamIter) Field() (field, value []byte) {
 	if it.same {
 		field, it.head = stringAt(it.n.b, it.head)

@@ -1,25 +1,26 @@
 package store
 
-// What DUMP shows of a stream, and RESTORE puts together: its nodes as they are, with the
-// entries that are dead and still in their places, for what trimming does next depends on them.
+// DUMP and RESTORE copy the nodes of a stream as they are, deleted entries included: the next
+// trimming depends on them.
 
-// StreamNode walks over the entries of a node, dead or alive. The stream must not change meanwhile.
+// StreamNode iterates over the entries of a node, deleted ones included. The stream must not change
+// meanwhile.
 type StreamNode struct {
-	First      StreamID // of the entry the node was made for
+	First      StreamID // of the entry that opened the node
 	Live, Dead int
 	Fields     [][]byte // the names in that entry
 
 	// The current entry.
 	ID         StreamID
 	IsDead     bool
-	SameFields bool     // as those of the node
+	SameFields bool     // the fields are those of the node
 	Args       [][]byte // fields and values
 
 	n   *streamNode
 	off int // of the next entry
 }
 
-// Node is node i of the stream, before its first entry.
+// Node returns node i of the stream, before its first entry.
 func (s *Stream) Node(i int) StreamNode {
 	n := s.nodes[i]
 	v := StreamNode{First: n.first, Live: n.live, Dead: n.dead, n: n, off: n.body}
@@ -32,7 +33,7 @@ func (s *Stream) Node(i int) StreamNode {
 	return v
 }
 
-// Next is false at the end.
+// Next moves to the next entry. It returns false at the end.
 func (v *StreamNode) Next() bool {
 	if v.off == len(v.n.b) {
 		return false
@@ -50,8 +51,9 @@ func (v *StreamNode) Next() bool {
 	return true
 }
 
-// OpenNode adds an empty node for entries from first on, args being the field names of its first entry and
-// anything behind each. It tells whether first is behind all there are.
+// OpenNode adds an empty node for entries from first on. args has the field names of its first
+// entry, each followed by any value. OpenNode returns false if first is not above all IDs of the
+// stream.
 func (s *Stream) OpenNode(first StreamID, args [][]byte) bool {
 	if k := len(s.nodes); k > 0 && !s.nodes[k-1].last.Less(first) {
 		return false
@@ -62,7 +64,8 @@ func (s *Stream) OpenNode(first StreamID, args [][]byte) bool {
 	return true
 }
 
-// PutEntry adds an entry, dead or alive, to the node opened last. It tells whether it is behind all there are.
+// PutEntry adds an entry, deleted if dead, to the latest node. It returns false if id is not above
+// all IDs of the stream.
 func (s *Stream) PutEntry(id StreamID, args [][]byte, dead bool) bool {
 	n := s.nodes[len(s.nodes)-1]
 	if id.Less(n.first) || n.live+n.dead > 0 && !n.last.Less(id) {
@@ -80,8 +83,8 @@ func (s *Stream) PutEntry(id StreamID, args [][]byte, dead bool) bool {
 	return true
 }
 
-// Complete ends the adding of nodes with what is known of the whole. It tells whether last, the highest ID
-// ever given out, is not below what there is.
+// Complete sets the counters of the stream after its nodes were added. It returns false if last,
+// the highest ID ever assigned, is below an existing ID.
 func (s *Stream) Complete(last, maxDeleted StreamID, added uint64) bool {
 	if k := len(s.nodes); k > 0 && last.Less(s.nodes[k-1].last) {
 		return false

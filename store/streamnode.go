@@ -6,24 +6,24 @@ import (
 	"slices"
 )
 
-// streamNode is a run of consecutive entries packed into one byte slice, so that a stream of a million
-// entries is ten thousand objects to the garbage collector and not ten million.
+// streamNode is a run of consecutive entries in one byte slice. So a stream of a million entries is
+// ten thousand objects for the collector and not ten million.
 //
 //	b:      head entry entry ...
 //	head:   count, then the field names of the entry that opened the node
-//	entry:  flags, length of rest, rest, length of all the former read from the back
-//	rest:   ms - first.ms, seq - first.seq, then the values alone when the field names are those of the
-//	        head, or else count and field, value pairs
+//	entry:  flags, length of rest, rest, length of all before (read backwards)
+//	rest:   ms - first.ms, seq - first.seq, then the values alone if the field names are
+//	        those of the head, else count and field, value pairs
 //
-// Numbers are varints, the difference of sequences a zigzag one. Strings have their length before them.
-// A deleted entry stays in its place, flagged, until its whole node is dropped: so do Redis's, and what
-// XADD MAXLEN ~ leaves over depends on it.
+// Numbers are varints. The difference of sequences is a zigzag varint. Strings have their length
+// before them. A deleted entry keeps its place, with a flag, until its whole node is dropped. Redis
+// does the same, and the result of XADD MAXLEN ~ depends on it.
 type streamNode struct {
-	first, last StreamID // of entries ever added: deleting one does not change them
+	first, last StreamID // of the entries ever added; a deletion does not change them
 	b           []byte
 	body        int // offset of the first entry
 	live, dead  int
-	packed      int // bytes the same node would have in Redis: it decides when the node is full
+	packed      int // size of the same node in Redis, which decides when the node is full
 }
 
 const (
@@ -49,7 +49,7 @@ func newStreamNode(id StreamID, args [][]byte) *streamNode {
 	return n
 }
 
-// add appends an entry; id is above every other of the node.
+// add appends an entry. id is above every other ID of the node.
 func (n *streamNode) add(id StreamID, args [][]byte) {
 	same := n.sameFields(args)
 	body := n.bodySize(id, args, same)
@@ -82,7 +82,7 @@ func (n *streamNode) add(id StreamID, args [][]byte) {
 	n.live++
 }
 
-// kill flags the entry at off, which is alive.
+// kill flags the entry at off as deleted.
 func (n *streamNode) kill(off int) {
 	n.b[off] |= streamDead
 	n.packed += listpackNumber(int64(n.live-1)) - listpackNumber(int64(n.live)) +
@@ -139,7 +139,7 @@ func (n *streamNode) prev(end int) int {
 	}
 }
 
-// id reads the entry at off; p is where its fields begin.
+// id reads the ID of the entry at off. p is the offset of its fields.
 func (n *streamNode) id(off int) (id StreamID, p int) {
 	_, p = uvarint(n.b, off+1)
 	ms, p := uvarint(n.b, p)
@@ -175,7 +175,7 @@ func stringAt(b []byte, p int) ([]byte, int) {
 	return b[p:end:end], end
 }
 
-// appendBackLen writes a varint whose last byte holds the low bits, for reading from the back.
+// appendBackLen appends a varint whose last byte has the low bits, for reading backwards.
 func appendBackLen(b []byte, v int) []byte {
 	for i := uvarintLen(uint64(v)) - 1; i >= 0; i-- {
 		c := byte(v>>(7*i)) & 0x7f

@@ -1,8 +1,8 @@
 package store
 
-// StreamTrim says what XTRIM and XADD shall drop from the old end: entries beyond MaxLen, or with ByID those
-// below MinID. Approx drops whole nodes only. A Limit above zero ends the work before more entries than that
-// are dropped.
+// StreamTrim is the arguments of XTRIM, and of XADD with trimming. Trimming drops the oldest
+// entries: those beyond MaxLen or, with ByID, those below MinID. Approx drops whole nodes only. A
+// Limit above zero bounds the number of dropped entries.
 type StreamTrim struct {
 	ByID   bool
 	MinID  StreamID
@@ -11,7 +11,7 @@ type StreamTrim struct {
 	Limit  int64
 }
 
-// Trim answers how many entries it dropped.
+// Trim returns the number of entries it dropped.
 func (s *Stream) Trim(t StreamTrim) int {
 	before, nodes := s.length, 0
 	for _, n := range s.nodes {
@@ -37,7 +37,7 @@ func (s *Stream) Trim(t StreamTrim) int {
 	return before - s.length
 }
 
-// trimNode drops entries from the front of a node of which at least one stays.
+// trimNode drops entries from the front of a node, which keeps at least one entry.
 func (s *Stream) trimNode(n *streamNode, t StreamTrim) {
 	for off := n.body; off < len(n.b); off = n.next(off) {
 		if t.ByID {

@@ -7,11 +7,10 @@ import (
 	"unsafe"
 )
 
-// ZSet is a sorted set: members with scores, ordered by score and then by the
-// bytes of the member. While it is small it is a Pack in that order, one
-// entry a member with the score's 8 bytes in front; past the limits of
-// zset-max-listpack-* it is a table for finding members and a tree for their
-// order, and stays so (t_zset.c: zsetConvert).
+// ZSet is a sorted set: members with scores, in the order of scores and then of the members' bytes.
+// A small one is a Pack in that order. Each entry of the pack is the 8 bytes of the score and the
+// member. Past the limits of zset-max-listpack-* it is a table that finds members and a tree that
+// orders them, and it never changes back (t_zset.c: zsetConvert).
 type ZSet struct {
 	ks    *Keyspace
 	pack  Pack
@@ -19,19 +18,19 @@ type ZSet struct {
 	tree  *zsetTree
 }
 
-// ZFlags are the conditions of ZADD.
+// ZFlags are the conditions of ZADD. The command checks which of them go together.
 type ZFlags uint8
 
-// Their combinations are checked by the command.
+// The conditions of ZADD.
 const (
 	ZIncr ZFlags = 1 << iota // add the score to the old one
 	ZNX                      // only new members
-	ZXX                      // only members that are there
+	ZXX                      // only existing members
 	ZGT                      // change a score only to a greater one
 	ZLT                      // change a score only to a lesser one
 )
 
-// ZResult is what Add has done.
+// ZResult is what Add did.
 type ZResult uint8
 
 // The results of Add.
@@ -54,8 +53,7 @@ func (z *ZSet) Len() int {
 	return z.pack.Len()
 }
 
-// Encoding is what OBJECT ENCODING answers. The large form goes by the name of
-// what Redis has in its place.
+// Encoding is the reply of OBJECT ENCODING. The large form has the name of Redis's large form.
 func (z *ZSet) Encoding() string {
 	if z.table != nil {
 		return "skiplist"
@@ -84,7 +82,7 @@ func (z *ZSet) clone() *ZSet {
 	return c
 }
 
-// Add gives member a score, as far as flags allow, and returns the score it has then.
+// Add sets the score of member if flags allow it. It returns the score that member has then.
 func (z *ZSet) Add(member []byte, score float64, flags ZFlags) (ZResult, float64) {
 	if z.table == nil {
 		return z.addPacked(member, score, flags)
@@ -107,7 +105,7 @@ func (z *ZSet) Add(member []byte, score float64, flags ZFlags) (ZResult, float64
 	return res, score
 }
 
-// decide tells what becomes of a member that has the score old already.
+// decide returns the result and the new score for a member that has the score old.
 func (f ZFlags) decide(old, score float64) (ZResult, float64) {
 	if f&ZNX != 0 {
 		return ZRefused, old
@@ -121,7 +119,7 @@ func (f ZFlags) decide(old, score float64) (ZResult, float64) {
 	case f&ZGT != 0 && score <= old, f&ZLT != 0 && score >= old:
 		return ZRefused, old
 	case score == old:
-		return ZSame, score // which may be a zero of another sign
+		return ZSame, score // the new zero may have the other sign
 	}
 	return ZUpdated, score
 }
@@ -169,8 +167,8 @@ func (z *ZSet) insertPacked(member []byte, score float64) {
 	z.pack.Append(v)
 }
 
-// packedEntry appends the entry of member. Zero loses its sign, as it does in
-// Redis's listpack, where it becomes an integer.
+// packedEntry appends the entry of member. Zero loses its sign, as in Redis's listpack, where it
+// becomes an integer.
 func packedEntry(buf, member []byte, score float64) []byte {
 	if score == 0 {
 		score = 0
@@ -182,7 +180,7 @@ func packedScore(entry []byte) float64 {
 	return math.Float64frombits(binary.LittleEndian.Uint64(entry))
 }
 
-// locate is where the pack has member, or -1.
+// locate is the position of member in the pack, or -1.
 func (z *ZSet) locate(member []byte) Pos {
 	for p := z.pack.First(); p >= 0; p = z.pack.Next(p) {
 		if string(z.pack.Get(p)[8:]) == string(member) {
@@ -192,7 +190,7 @@ func (z *ZSet) locate(member []byte) Pos {
 	return -1
 }
 
-// Unpack gives a set of any size the form of a large one, for good.
+// Unpack gives the set the large form, whatever its size.
 func (z *ZSet) Unpack() {
 	if z.table == nil {
 		z.enlarge()
@@ -224,7 +222,7 @@ func (z *ZSet) Score(member []byte) (score float64, ok bool) {
 	return 0, false
 }
 
-// Rank is the number of members before member, and its score.
+// Rank returns the number of members before member, and the score of member.
 func (z *ZSet) Rank(member []byte) (rank int, score float64, ok bool) {
 	if z.table != nil {
 		n := z.table.Find(member)
@@ -242,7 +240,7 @@ func (z *ZSet) Rank(member []byte) (rank int, score float64, ok bool) {
 	return 0, 0, false
 }
 
-// Remove takes member out and tells whether it was there.
+// Remove removes member and reports whether it existed.
 func (z *ZSet) Remove(member []byte) bool {
 	if z.table == nil {
 		p := z.locate(member)
@@ -260,7 +258,7 @@ func (z *ZSet) Remove(member []byte) bool {
 	return true
 }
 
-// RemoveRange takes out the members of rank from up to, not including, to.
+// RemoveRange removes the members with ranks from <= rank < to.
 func (z *ZSet) RemoveRange(from, to int) {
 	if from >= to {
 		return
@@ -277,10 +275,10 @@ func (z *ZSet) RemoveRange(from, to int) {
 	}
 }
 
-// Random is the rank of a member by chance. The set must not be empty.
+// Random is the rank of a random member. The set must not be empty.
 func (z *ZSet) Random(r *rand.Rand) (rank int) { return r.IntN(z.Len()) }
 
-// Scan is one step of ZSCAN: a pack comes as a whole, a table by its cursor.
+// Scan is one step of ZSCAN. A pack comes as a whole, a table by its cursor.
 func (z *ZSet) Scan(cursor uint64, fn func(member []byte, score float64)) uint64 {
 	if z.table != nil {
 		return z.table.Scan(cursor, func(n *Node[float64]) { fn(view(n.Key), n.Val) })

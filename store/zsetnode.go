@@ -1,10 +1,10 @@
 package store
 
-// The shape of a zsetTree: how its nodes split, fill up and merge. Nodes below a
-// quarter full are merged with a neighbour when both together fill at most three
-// quarters, so that the next split is not near.
+// This file splits, fills and merges the nodes of a zsetTree. A node below a quarter full is merged
+// with a neighbour if both together fill at most three quarters of a node. So the next split is not
+// near.
 
-// splitLeaf makes child i two, the second with the members from at on.
+// splitLeaf splits child i in two. The second gets the members from at on.
 func (t *zsetTree) splitLeaf(in *zsetInner, i, at int) {
 	l := in.leaf[i]
 	r := &zsetLeaf{prev: l, next: l.next}
@@ -19,7 +19,7 @@ func (t *zsetTree) splitLeaf(in *zsetInner, i, at int) {
 	in.size[i], in.size[i+1] = int32(l.n), int32(r.n)
 }
 
-// take appends the members of l from at on, and cuts them off there.
+// take moves the members of l from at on to the end of r.
 func (r *zsetLeaf) take(l *zsetLeaf, at int) {
 	copy(r.score[r.n:], l.score[at:l.n])
 	copy(r.id[r.n:], l.id[at:l.n])
@@ -59,8 +59,8 @@ func (t *zsetTree) splitInner(in *zsetInner, i int) {
 	in.size[i], in.size[i+1] = l.total(), r.total()
 }
 
-// refillInner merges child i, which has become small, with a neighbour, or
-// evens them out: a node that remove passes through must not lose its last child.
+// refillInner merges child i, which has become small, with a neighbour, or moves children between
+// the two. A node that remove passes through must not lose its last child.
 func (t *zsetTree) refillInner(in *zsetInner, i int) {
 	i = max(i-1, 0)
 	l, r := in.kid[i], in.kid[i+1]
@@ -108,7 +108,7 @@ func (in *zsetInner) drop(i int) {
 	in.cut(in.n - 1)
 }
 
-// put copies n children of from to place i; n stays as it was.
+// put copies n children of from to position i. The number of children stays the same.
 func (in *zsetInner) put(i int, from *zsetInner, j, n int) {
 	copy(in.size[i:], from.size[j:j+n])
 	copy(in.score[i:], from.score[j:j+n])
@@ -117,7 +117,7 @@ func (in *zsetInner) put(i int, from *zsetInner, j, n int) {
 	copy(in.kid[i:], from.kid[j:j+n])
 }
 
-// cut sets the number of children and lets go of what lies beyond.
+// cut sets the number of children and releases the others.
 func (in *zsetInner) cut(n int) {
 	if n < in.n {
 		clear(in.member[n:in.n])

@@ -7,9 +7,9 @@ import (
 	"unsafe"
 )
 
-// zsetBound is a place between the members of a sorted set: before the members
-// equal to it or, with after, behind them. It compares by score, or by the bytes
-// of the member alone (lex), which is an order only where all scores are the same.
+// zsetBound is a place between the members of a sorted set: before the members that are equal to it
+// or, with after, behind them. It compares by score. With lex it compares only by the bytes of the
+// member, which is an order only if all scores are equal.
 type zsetBound struct {
 	score  float64
 	member string
@@ -17,7 +17,7 @@ type zsetBound struct {
 	after  bool
 }
 
-// above tells whether a member lies before the bound.
+// above reports whether a member lies before the bound.
 func (b *zsetBound) above(score float64, member string) bool {
 	if b.lex {
 		return member < b.member || b.after && member == b.member
@@ -41,14 +41,14 @@ type LexBound struct {
 // LexRange is the interval of ZRANGEBYLEX.
 type LexRange struct{ Min, Max LexBound }
 
-// ByScore returns the ranks of the members in r: from up to, not including, to.
+// ByScore returns the ranks of the members in r: from <= rank < to.
 func (z *ZSet) ByScore(r *ScoreRange) (from, to int) {
 	from = z.below(&zsetBound{score: r.Min, after: r.MinEx})
 	return from, max(from, z.below(&zsetBound{score: r.Max, after: !r.MaxEx}))
 }
 
-// ByLex is ByScore for an interval of members. Where scores differ Redis promises
-// nothing, and neither does this.
+// ByLex is ByScore for an interval of members. Where scores differ, the result has no meaning, as
+// in Redis.
 func (z *ZSet) ByLex(r *LexRange) (from, to int) {
 	from = z.belowLex(&r.Min, r.Min.Ex)
 	return from, max(from, z.belowLex(&r.Max, !r.Max.Ex))
@@ -80,8 +80,7 @@ func (z *ZSet) below(b *zsetBound) int {
 	return n
 }
 
-// ZIter walks over members in order. Member aliases the set: the set must not
-// change while the walk goes on.
+// ZIter iterates over members in order. Member aliases the set, which must not change meanwhile.
 type ZIter struct {
 	Member []byte
 	Score  float64
@@ -94,7 +93,7 @@ type ZIter struct {
 	i    int
 }
 
-// Range walks over the ranks from up to, not including, to; from the far end if rev.
+// Range iterates over the ranks from <= rank < to, and backwards if rev.
 func (z *ZSet) Range(from, to int, rev bool) ZIter {
 	it := ZIter{z: z, left: to - from, rev: rev}
 	if it.left <= 0 {
@@ -111,7 +110,7 @@ func (z *ZSet) Range(from, to int, rev bool) ZIter {
 	return it
 }
 
-// Next steps to the next member, the first one included; false at the end.
+// Next moves to the next member, or to the first one. It returns false at the end.
 func (it *ZIter) Next() bool {
 	if it.left <= 0 {
 		return false
@@ -149,20 +148,20 @@ func (it *ZIter) nextPacked() {
 	}
 }
 
-// ZSetBuilder collects members and scores in any order and makes a sorted set of
-// them at the end, for the commands that store a combination of others.
+// ZSetBuilder collects members and scores in any order and makes a sorted set of them. Commands
+// that store a combination of sets use it.
 type ZSetBuilder struct {
 	ks      *Keyspace
 	table   *Table[float64]
 	longest int
 }
 
-// NewZSetBuilder returns an empty one.
+// NewZSetBuilder returns an empty builder.
 func NewZSetBuilder(ks *Keyspace) *ZSetBuilder {
 	return &ZSetBuilder{ks: ks, table: NewTable[float64](ks.Seed)}
 }
 
-// Slot is where the score of member belongs. It is good until the next call.
+// Slot returns the place for the score of member. It is valid until the next call.
 func (b *ZSetBuilder) Slot(member []byte) (score *float64, added bool) {
 	n, added := b.table.Insert(member)
 	b.longest = max(b.longest, len(member))
@@ -197,7 +196,8 @@ func (b *ZSetBuilder) order() []uint32 {
 	return ids
 }
 
-// Finish makes the set, compact if it may be so. The builder is used up.
+// Finish makes the set, in the small form if the limits allow it. The builder must not be used
+// afterwards.
 func (b *ZSetBuilder) Finish() *ZSet {
 	z, l := NewZSet(b.ks), &b.ks.Limits
 	if b.Len() <= l.ZSetMaxListpackEntries && b.longest <= l.ZSetMaxListpackValue {

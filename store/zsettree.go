@@ -2,32 +2,30 @@ package store
 
 import "unsafe"
 
-// Fan-outs of zsetTree: a leaf fills the allocator's 896-byte class, an inner
-// node with its separators about 3 KiB.
+// The fan-outs of zsetTree. A leaf fills the allocator's class of 896 bytes. An inner node with its
+// separators takes about 3 KiB.
 const (
 	zsetLeafCap  = 72
 	zsetInnerCap = 64
 )
 
-// zsetTree orders the members of a large sorted set by (score, member) and knows
-// the rank of each. It is a counted B+-tree where Redis has a skiplist with spans
-// (t_zset.c: zslInsert): a search among 100,000 members touches three or four
-// blocks that lie in the cache instead of some forty nodes that do not, and a
-// member costs about 17 bytes here instead of 45.
+// zsetTree orders the members of a large sorted set by (score, member) and knows the rank of each.
+// It is a counted B+-tree. Redis has a skiplist with spans instead (t_zset.c: zslInsert). Among
+// 100,000 members, a search here reads three or four blocks that are in the cache. In a skiplist it
+// reads some forty nodes that are not. A member costs about 17 bytes here and 45 there.
 //
-// A member is named by the number of its node in the set's table, so that the
-// tree holds no copy of its bytes and the collector finds two pointers in a leaf
-// instead of one a member.
+// The tree names a member by the number of its node in the table of the set. So it holds no copy of
+// the bytes, and the collector finds two pointers in a leaf instead of one for each member.
 //
 //	zsetInner   | size 41 72 ... | least (score, member) of each child |
 //	               |  '----------------.
 //	zsetLeaf    | scores, members | <-> | scores, members | <-> ...
 type zsetTree struct {
 	members *Table[float64]
-	root    *zsetInner // always there, even if it has a single leaf
+	root    *zsetInner // never nil, even with a single leaf
 	inners  int
 	leaves  int
-	path    []*int32 // sizes that descend has changed
+	path    []*int32 // the sizes that descend changed
 }
 
 type zsetLeaf struct {
@@ -37,10 +35,9 @@ type zsetLeaf struct {
 	n          int
 }
 
-// zsetInner has its children either in leaf (the lowest level) or in kid. Child i
-// holds what is not less than least i and less than least i+1; least 0 is unused.
-// The separators stay as they are when the member they were taken from goes, so
-// they keep its bytes rather than its number.
+// zsetInner has its children in leaf on the lowest level, else in kid. Child i holds the members
+// that are not less than least i and less than least i+1. least 0 is unused. A separator stays when
+// the member it was taken from is removed, so separators hold bytes and not numbers.
 type zsetInner struct {
 	n      int
 	size   [zsetInnerCap]int32 // members below each child
@@ -62,7 +59,7 @@ func (t *zsetTree) mem() int {
 
 func (t *zsetTree) key(id uint32) string { return t.members.at(id).Key }
 
-// search is the place in the leaf of the first member not less than (score, key).
+// search is the place in the leaf of the first member that is not less than (score, key).
 func (t *zsetTree) search(l *zsetLeaf, score float64, key string) int {
 	lo, hi := 0, l.n
 	for lo < hi {
@@ -76,7 +73,7 @@ func (t *zsetTree) search(l *zsetLeaf, score float64, key string) int {
 	return lo
 }
 
-// child is the number of the child where (score, key) is or would be.
+// child is the number of the child where (score, key) is or belongs.
 func (in *zsetInner) child(score float64, key string) int {
 	lo, hi := 1, in.n
 	for lo < hi {
@@ -90,8 +87,8 @@ func (in *zsetInner) child(score float64, key string) int {
 	return lo - 1
 }
 
-// insert adds the member id, which is not in the tree. Full nodes are split on
-// the way down, so that there is always room for the half that a split adds.
+// insert adds the member id, which is not in the tree. It splits full nodes on the way down, so
+// there is always room for the second half of a split.
 func (t *zsetTree) insert(score float64, id uint32) {
 	key := t.key(id)
 	if t.root.n == zsetInnerCap {
@@ -136,14 +133,14 @@ func (l *zsetLeaf) insertAt(i int, score float64, id uint32) {
 	l.n++
 }
 
-// remove takes out the member id, which is in the tree with that score.
+// remove removes the member id, which is in the tree with that score.
 func (t *zsetTree) remove(score float64, id uint32) {
 	in, i, at := t.descend(score, id)
 	t.takeOut(in, i, at)
 }
 
-// move gives a member a new score. In general it leaves one place for another,
-// but a small step stays between the same neighbours and changes one number.
+// move gives a member a new score. If the member stays between the same neighbours, only one number
+// changes. Else it is removed and inserted.
 func (t *zsetTree) move(old, score float64, id uint32) {
 	in, i, at := t.descend(old, id)
 	l, key := in.leaf[i], t.key(id)
@@ -162,8 +159,8 @@ func (t *zsetTree) less(l *zsetLeaf, i int, score float64, key string) bool {
 	return l.score[i] < score || l.score[i] == score && t.key(l.id[i]) < key
 }
 
-// descend finds the member id, which is in the tree with that score: place at in
-// leaf i below in. It counts the member out of the nodes it passes through and
+// descend finds the member id, which is in the tree with that score. It returns the leaf (child i
+// of in) and the place in it. On the way it subtracts the member from the counts of the nodes and
 // makes sure that they can lose a child.
 func (t *zsetTree) descend(score float64, id uint32) (in *zsetInner, i, at int) {
 	key := t.key(id)
@@ -185,8 +182,8 @@ func (t *zsetTree) descend(score float64, id uint32) (in *zsetInner, i, at int) 
 	}
 }
 
-// find is the place of the member id in the leaf that holds it. Comparing numbers
-// among equal scores is cheaper than fetching the members' bytes.
+// find is the place of the member id in the leaf that holds it. Comparing numbers among equal
+// scores is cheaper than loading the members' bytes.
 func (l *zsetLeaf) find(score float64, id uint32) int {
 	lo, hi := 0, l.n
 	for lo < hi {
@@ -203,7 +200,7 @@ func (l *zsetLeaf) find(score float64, id uint32) int {
 	return lo
 }
 
-// takeOut removes the member at a place that descend has found.
+// takeOut removes the member at a place that descend found.
 func (t *zsetTree) takeOut(in *zsetInner, i, at int) {
 	l := in.leaf[i]
 	copy(l.score[at:], l.score[at+1:l.n])
@@ -218,7 +215,7 @@ func (t *zsetTree) takeOut(in *zsetInner, i, at int) {
 	}
 }
 
-// rank counts the members less than (score, key).
+// rank counts the members that are less than (score, key).
 func (t *zsetTree) rank(score float64, key string) int {
 	in, sum := t.root, 0
 	for {
@@ -233,7 +230,7 @@ func (t *zsetTree) rank(score float64, key string) int {
 	}
 }
 
-// at is where the member of that rank is. There must be one.
+// at is the place of the member with that rank, which must exist.
 func (t *zsetTree) at(rank int) (*zsetLeaf, int) {
 	in := t.root
 	for {
@@ -249,7 +246,7 @@ func (t *zsetTree) at(rank int) (*zsetLeaf, int) {
 	}
 }
 
-// below counts the members that b is above of.
+// below counts the members before b.
 func (t *zsetTree) below(b *zsetBound) int {
 	in, sum := t.root, 0
 	for {
