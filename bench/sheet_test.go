@@ -82,3 +82,13 @@ func TestNamedProgramsTakePart(t *testing.T) {
 		require.ErrorContains(t, err, "/none")
 	}
 }
+
+func TestWithoutRedisServerMiniredisdIsMeasuredAlone(t *testing.T) {
+	path, err := exec.LookPath("true")
+	require.NoError(t, err)
+	t.Setenv("PATH", t.TempDir())
+	list, err := programs{ours: path, redis: "redis-server"}.contenders(t.TempDir())
+	require.NoError(t, err)
+	require.Len(t, list, 1)
+	require.Equal(t, ours, list[0].name)
+}
