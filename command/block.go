@@ -56,7 +56,7 @@ func (c *Call) block(ms int64, timeoutReply func(*resp.Writer)) *Wait {
 	w.copyRequest(c.Args)
 	w.cmd, w.timeoutReply, w.took, w.Deadline, w.since = c.Cmd, timeoutReply, 0, 0, w.since[:0]
 	if ms > 0 {
-		w.Deadline = c.Ex.Clock.Timeline(c.Ex.mono) + ms*int64(time.Millisecond)
+		w.Deadline = c.Ex.Clock.Timeline(c.Ex.Now.Mono) + ms*int64(time.Millisecond)
 	}
 	return w
 }

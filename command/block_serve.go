@@ -33,7 +33,6 @@ func (ws *Waiters) ServeReady() {
 func (ws *Waiters) serve(q *queue) (later bool) {
 	ex := ws.ex
 	db, key := ex.KS.DBs[q.db], []byte(q.key)
-	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	q.next = q.first
 	for n := q.len; n > 0 && q.next != nil; n-- {
 		p := q.next
@@ -60,14 +59,13 @@ func (ex *Executor) retry(s *Session) {
 	ex.Waiters.Remove(s)
 	s.Hold = NotHeld
 	ex.running, ex.executing, ex.retrying = s, true, w
-	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	r := ex.lateReply(s)
 	if err := ex.admitNow(s, w.cmd, w.args); err != nil {
 		ex.fail(r.w, 0, ex.refuse(s, w.cmd, w.args, err))
 	} else {
-		began := ex.mono - w.took
+		began := ex.Now.Mono - w.took
 		w.took = 0
-		ex.mono = ex.run(w.cmd, s, w.args, r.w, 0, began)
+		ex.setNow(ex.Clock.At(ex.run(w.cmd, s, w.args, r.w, 0, began)))
 	}
 	ex.running, ex.executing, ex.retrying = nil, false, nil
 	ex.finish(&r)

@@ -2,11 +2,11 @@ package command
 
 import "time"
 
-// Clock tells the two times of architecture: wall time, which TTLs are counted
-// in, and monotonic time for durations. Reading the monotonic one is half the
-// price, so the wall time is that plus an offset taken anew by Sync, once a pass.
+// Clock reads the two clocks. Wall time is unix time: TTLs are counted in it. Monotonic time is for
+// durations. Reading the wall clock costs twice as much, so wall time is monotonic time plus an offset,
+// which Sync corrects once in a pass.
 //
-// In a lab the wall time is what Lab says; the monotonic time is always real.
+// In a lab, Lab says what the wall time is. Monotonic time is always real.
 type Clock struct {
 	Lab *LabClock // nil outside of a lab
 
@@ -23,11 +23,11 @@ func NewClock() *Clock {
 // Mono is the nanoseconds since the clock was made.
 func (c *Clock) Mono() int64 { return int64(time.Since(c.base)) }
 
-// Wall turns a monotonic time into unix milliseconds.
-func (c *Clock) Wall(mono int64) int64 { return c.wall(mono) / 1e6 }
+// Moment is one point in time by both clocks: ns since the clock was made, and unix ns.
+type Moment struct{ Mono, Wall int64 }
 
-// WallMicros turns a monotonic time into unix microseconds.
-func (c *Clock) WallMicros(mono int64) int64 { return c.wall(mono) / 1e3 }
+// At returns the moment at a monotonic time.
+func (c *Clock) At(mono int64) Moment { return Moment{mono, c.wall(mono)} }
 
 func (c *Clock) wall(mono int64) int64 {
 	if c.Lab != nil {
@@ -36,12 +36,11 @@ func (c *Clock) wall(mono int64) int64 {
 	return c.Real(mono)
 }
 
-// Real is the unix time in nanoseconds outside of the lab.
+// Real is the unix time in ns, also in a lab.
 func (c *Clock) Real(mono int64) int64 { return mono + c.offset }
 
-// Timeline turns a monotonic time into that which timeouts are counted in, in
-// nanoseconds: the same, but in a lab its wall time, so that a test of a timeout
-// need not wait for it.
+// Timeline turns a monotonic time into the time by which timeouts are counted, in ns. That is the
+// same, but in a lab it is the lab's wall time: then a test of a timeout need not wait.
 func (c *Clock) Timeline(mono int64) int64 {
 	if c.Lab != nil {
 		return c.Lab.Now(mono)
@@ -70,8 +69,7 @@ func (c *Clock) Until(mono, at int64) time.Duration {
 	return time.Duration(max(at-mono, 0))
 }
 
-// Sync follows the system's wall clock where it was set, and returns the
-// monotonic time.
+// Sync follows the system's wall clock if that was set. It returns the monotonic time.
 func (c *Clock) Sync() int64 {
 	now := time.Now()
 	mono := int64(now.Sub(c.base))

@@ -165,7 +165,7 @@ func swapDB(c *Call) error {
 
 // TIME (server.c: timeCommand)
 func timeNow(c *Call) error {
-	us := c.Ex.WallMicros()
+	us := c.Ex.Now.Wall / 1e3
 	c.Array(2)
 	c.BulkInt(us / 1e6)
 	c.BulkInt(us % 1e6)

@@ -77,7 +77,7 @@ func exec(c *Call) error {
 	}
 	ex.watchers.unwatch(t) // the transaction's own changes must not abort it
 	c.Array(t.queue.len)
-	start := ex.mono
+	start := ex.Now.Mono
 	ex.Depth++
 	for cmd, args := range t.queue.all(t.room) {
 		if cap(args) > cap(t.room) {

@@ -31,6 +31,15 @@
 //	                                 └──────────────> Scripts.poll: a slow script lets the server serve
 //	                                                  other clients (script_busy.go)
 //
+// # Time
+//
+//	Clock.Mono      monotonic ns              durations: SLOWLOG, LATENCY, the trace
+//	Executor.Now    Moment{Mono, Wall} in ns  the end of the last command is the start of the next
+//	Keyspace.Now    Now.Wall in ms            expiry and LRU; commands get it as Call.Now
+//	Clock.Timeline  ns                        timeouts: BLPOP, CLIENT PAUSE; in a lab Now.Wall, else Now.Mono
+//
+// # Tests
+//
 // The tests of the commands are in server/testdata/transcripts. For t_hash*.go they are in the folder
 // hash, for cmd_scan.go in the files key/scan*.txt.
 //

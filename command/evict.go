@@ -40,7 +40,6 @@ func (e *Eviction) Continue() (more bool) {
 	if ex.KS.MaxMemory == 0 || ex.Scripts.run.busy || ex.Pause != PauseNone {
 		return false
 	}
-	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	return e.makeRoom() == later
 }
 

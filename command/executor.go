@@ -23,6 +23,7 @@ type Executor struct {
 	Subs   *pubsub.Registry[*Session]
 	Host   Host
 	ACLLog acl.Log
+	Now    Moment // when the last command ended, which is when the next one starts; see Tick
 	Stats  Stats
 	Errors map[string]int64 // error replies by their first word
 
@@ -54,7 +55,6 @@ type Executor struct {
 	// EXEC has calls[0], EVAL calls[1] and the script's commands calls[2].
 	calls [3]Call
 
-	mono      int64       // monotonic ns, when the last command ended: the next one starts then
 	running   *Session    // the client whose command runs, or nil
 	executing bool        // the command was admitted: messages to its client follow the reply
 	retrying  *Wait       // set while a blocked command runs again
@@ -90,38 +90,29 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, host Host, extra 
 		ex.calls[i] = Call{KS: ks, Ex: ex, Cfg: cfg}
 	}
 	ex.Configure()
-	ex.BeginPass()
+	ex.Tick()
 	return ex
 }
 
-// BeginPass reads the clocks for a new pass of the loop. Inside the pass each
-// command starts when the one before it ended: one reading of the clock a command.
-// The time is returned, in monotonic nanoseconds.
-func (ex *Executor) BeginPass() int64 {
-	ex.mono = ex.Clock.Sync()
-	ex.KS.Now = ex.Clock.Wall(ex.mono)
-	return ex.mono
+// Tick reads the clocks and moves Now. The server calls it when a pass begins, and when it has read its
+// input. Between two calls, Now moves from the end of one command to the end of the next, so a
+// command costs one reading of the clock. Tick returns the monotonic time.
+func (ex *Executor) Tick() int64 {
+	ex.setNow(ex.Clock.At(ex.Clock.Sync()))
+	return ex.Now.Mono
 }
 
-// BeginExecution is called when a pass has read its input: the first command does
-// not take the time that reading took.
-func (ex *Executor) BeginExecution() int64 {
-	ex.mono = ex.Clock.Mono()
-	return ex.mono
+// setNow moves the time and tells the store.
+func (ex *Executor) setNow(m Moment) {
+	ex.Now = m
+	ex.KS.Now = m.Wall / 1e6
 }
-
-// LastEnd is the monotonic time in nanoseconds at which the last command ended.
-func (ex *Executor) LastEnd() int64 { return ex.mono }
-
-// WallMicros is the unix time in microseconds at which the last command ended.
-func (ex *Executor) WallMicros() int64 { return ex.Clock.WallMicros(ex.mono) }
 
 // Do runs one request of s and appends its reply to w. A command that blocks, or that CLIENT PAUSE
 // holds back, has no reply yet: s.Hold tells which.
 func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	s.Commands++
 	ex.running = s
-	ex.KS.Now = ex.Clock.Wall(ex.mono)
 	cmd, err := ex.admit(s, args)
 	if len(ex.Tracking.clients) > 0 {
 		ex.Tracking.Limit()
@@ -142,7 +133,7 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		w.Status("QUEUED")
 		ex.traceShort("queued", s)
 	default:
-		ex.mono = ex.run(cmd, s, args, w, r.mark, ex.mono)
+		ex.setNow(ex.Clock.At(ex.run(cmd, s, args, w, r.mark, ex.Now.Mono)))
 		r.ran = true
 	}
 	ex.finish(&r)
@@ -153,7 +144,7 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 }
 
 // run executes cmd and accounts for it (server.c: call). start and end are monotonic times. Inside
-// EXEC and scripts ex.mono stands still meanwhile.
+// EXEC and scripts ex.Now.Mono stands still meanwhile.
 func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer, mark int, start int64) (end int64) {
 	c := &ex.calls[ex.Depth]
 	c.Writer, c.Args, c.DB, c.Sess, c.Cmd, c.Now = w, args, ex.KS.DBs[s.DB], s, cmd, ex.KS.Now
@@ -167,7 +158,7 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	}
 	ex.KS.Settle()
 	end = ex.Clock.Mono()
-	ex.Trace.Execute(cmd.Name, max(start, ex.mono), end, s.ID, s.Commands) // start of a retry is earlier
+	ex.Trace.Execute(cmd.Name, max(start, ex.Now.Mono), end, s.ID, s.Commands) // start of a retry is earlier
 	if s.Hold == Blocked {
 		s.Wait.took += end - start
 	} else {
@@ -182,8 +173,8 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 // traceShort records a request that did not run. Without a trace its time is not measured.
 func (ex *Executor) traceShort(what string, s *Session) {
 	if ex.Trace != nil {
-		begin := ex.mono
-		ex.Trace.Execute(what, begin, ex.BeginExecution(), s.ID, s.Commands)
+		begin := ex.Now.Mono
+		ex.Trace.Execute(what, begin, ex.Tick(), s.ID, s.Commands)
 	}
 }
 

@@ -94,7 +94,7 @@ func (sc *Scripts) begin(c *Call, name string, flags luaeval.Flags) error {
 		}
 	}
 	sc.run = scriptRun{
-		on: true, by: c.Sess, db: c.Sess.DB, name: name, args: c.Args, started: sc.ex.mono,
+		on: true, by: c.Sess, db: c.Sess.DB, name: name, args: c.Args, started: sc.ex.Now.Mono,
 		readOnly: readOnly || noWrites, allowOOM: allowOOM,
 	}
 	sc.ex.Depth++

@@ -64,19 +64,19 @@ func (sc *Scripts) logSlow(ran time.Duration) {
 
 // interrupted is the executor's state of the script's command.
 type interrupted struct {
-	running   *Session
-	untold    [][]byte // see Tracking.pending
-	behind    []byte   // see messages.behind
-	depth     int
-	mono, now int64
-	noTouch   bool
+	running *Session
+	untold  [][]byte // see Tracking.pending
+	behind  []byte   // see messages.behind
+	depth   int
+	now     Moment
+	noTouch bool
 }
 
 // interrupt saves the state of the script's command and clears it for other commands. Depth stays:
 // a client that waits for a key of the script must not get it before the script has ended.
 func (ex *Executor) interrupt() interrupted {
 	saved := interrupted{
-		ex.running, ex.Tracking.pending, ex.messages.behind, ex.Depth, ex.mono, ex.KS.Now, ex.KS.NoTouch,
+		ex.running, ex.Tracking.pending, ex.messages.behind, ex.Depth, ex.Now, ex.KS.NoTouch,
 	}
 	ex.running, ex.executing, ex.Tracking.pending, ex.messages.behind = nil, false, nil, nil
 	ex.Scripts.run.on = false
@@ -87,7 +87,8 @@ func (ex *Executor) interrupt() interrupted {
 func (ex *Executor) resume(saved interrupted) {
 	ex.running, ex.executing = saved.running, true
 	ex.Tracking.pending, ex.messages.behind = saved.untold, saved.behind
-	ex.Depth, ex.mono, ex.KS.Now, ex.KS.NoTouch = saved.depth, saved.mono, saved.now, saved.noTouch
+	ex.setNow(saved.now)
+	ex.Depth, ex.KS.NoTouch = saved.depth, saved.noTouch
 	ex.Scripts.run.on = true
 }
 

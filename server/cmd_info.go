@@ -119,7 +119,7 @@ func (s *Server) infoServer(r *report) {
 		"os", systemName(), "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime", "multiplexing_api", "epoll",
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0", "go_version", runtime.Version(),
 		"process_id", os.Getpid(), "process_supervised", s.cfg.Supervised, "run_id", s.runID,
-		"tcp_port", max(s.cfg.Port, 0), "server_time_usec", s.ex.WallMicros(),
+		"tcp_port", max(s.cfg.Port, 0), "server_time_usec", s.ex.Now.Wall/1e3,
 		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", s.cfg.Hz, "configured_hz", s.cfg.Hz,
 		"lru_clock", s.ks.Now/1000&0xffffff, "executable", executable, "config_file", s.cfg.File, "io_threads_active", active)
 	for i, l := range s.listeners {

@@ -34,7 +34,7 @@ func (s *Server) leaveMonitors(c *client) {
 
 // feedMonitors sends a command to the monitors (replication.c: replicationFeedMonitors).
 func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
-	us := s.ex.WallMicros()
+	us := s.ex.Now.Wall / 1e3
 	b := append(s.line[:0], '+')
 	b = strconv.AppendInt(b, us/1e6, 10)
 	b = append(b, '.')

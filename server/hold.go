@@ -93,7 +93,7 @@ func (s *Server) resume(sess *command.Session, reply []byte) {
 func (s *Server) pause(kind command.Pause, d time.Duration) {
 	s.ex.Pause = max(s.ex.Pause, kind)
 	s.ks.KeepDue = true
-	s.pauseEnd = max(s.pauseEnd, s.ex.Clock.Timeline(s.ex.LastEnd())+int64(d))
+	s.pauseEnd = max(s.pauseEnd, s.ex.Clock.Timeline(s.ex.Now.Mono)+int64(d))
 	if s.pauseTimer != nil {
 		s.timers.Cancel(s.pauseTimer)
 	}
@@ -128,7 +128,7 @@ func (s *Server) serveReady() {
 
 // after calls fn when d has passed of the time by which timeouts are counted (Clock.Timeline).
 func (s *Server) after(d time.Duration, fn func()) *reactor.Timer {
-	return s.at(s.ex.Clock.Timeline(s.ex.LastEnd())+int64(d), fn)
+	return s.at(s.ex.Clock.Timeline(s.ex.Now.Mono)+int64(d), fn)
 }
 
 // at is after for a time in ns by Clock.Timeline.

@@ -53,13 +53,13 @@ func (l *labState) clockRows() []command.Row {
 }
 
 func (l *labState) clockFreeze(c *command.Call, _ [][]byte) error {
-	l.clock.Freeze(l.ex.LastEnd())
+	l.clock.Freeze(l.ex.Now.Mono)
 	c.OK()
 	return nil
 }
 
 func (l *labState) clockRun(c *command.Call, _ [][]byte) error {
-	l.clock.Run(l.ex.LastEnd())
+	l.clock.Run(l.ex.Now.Mono)
 	c.OK()
 	return nil
 }
@@ -70,7 +70,7 @@ func (l *labState) clockRate(c *command.Call, args [][]byte) error {
 		return labError("clock rate", "factor expects a number from 0.000001 to 1000000, not '%s' (FREEZE stops the time)",
 			printable(args[0]))
 	}
-	l.clock.SetRate(l.ex.LastEnd(), rate)
+	l.clock.SetRate(l.ex.Now.Mono, rate)
 	c.OK()
 	return nil
 }
@@ -140,15 +140,15 @@ func (l *labState) advance(m *move) {
 // move moves the clock, from deadline to deadline if it moves forward.
 func (l *labState) move(m *move) {
 	clock, expired := l.clock, l.ks.Stats.Expired
-	now := clock.Now(l.ex.LastEnd())
+	now := l.ex.Now.Wall
 	to := m.to(now)
 	l.logMoved(now/1e6, to/1e6, m.together)
-	clock.Set(l.ex.LastEnd(), now)
+	clock.Set(l.ex.Now.Mono, now)
 	clock.Held = true
 	if to >= now {
 		l.step(to)
 	}
-	clock.Set(l.ex.BeginExecution(), to)
+	l.set(to)
 	clock.Held = false
 	l.expire() // if the clock was set back, the store sorts its deadlines anew
 	m.expired = l.ks.Stats.Expired - expired
@@ -157,36 +157,42 @@ func (l *labState) move(m *move) {
 // catchUp runs everything that became due since the last pass, each at its own time.
 func (l *labState) catchUp() {
 	clock := l.clock
-	now := clock.Now(l.ex.LastEnd())
+	now := l.ex.Now.Wall
 	if at, ok := l.nextDeadline(); !ok || at > now {
 		return
 	}
 	line := *clock // the clock as it goes on while this one stops at deadlines
-	clock.Set(l.ex.LastEnd(), min(l.seen, now))
+	clock.Set(l.ex.Now.Mono, min(l.seen, now))
 	clock.Held = true
 	l.step(now)
 	clock.Held = false
 	if !clock.Frozen || line.Frozen { // else a client that went on has just frozen the clock
-		mono := l.ex.BeginExecution()
+		mono := l.ex.Clock.Mono()
 		clock.Set(mono, line.Now(mono))
 	}
+	l.ex.Tick()
 }
 
 // step moves the clock from deadline to deadline until the time to, in ns.
 func (l *labState) step(to int64) {
-	clock := l.clock
 	for {
 		at, ok := l.nextDeadline()
 		if !ok || at > to {
 			return
 		}
-		mono := l.ex.BeginExecution()
-		clock.Set(mono, max(at, clock.Now(mono)))
+		mono := l.ex.Clock.Mono()
+		l.set(max(at, l.clock.Now(mono)))
 		l.expire()
-		l.timers.Run(clock.Now(mono))
+		l.timers.Run(l.ex.Now.Wall)
 		l.serveReady()
 		l.executeResumed()
 	}
+}
+
+// set sets the clock, which is held, and tells the executor.
+func (l *labState) set(ns int64) {
+	l.clock.Set(l.ex.Clock.Mono(), ns)
+	l.ex.Tick()
 }
 
 // executeAndRead executes the commands of a client whose wait is over. It also reads and executes
@@ -202,6 +208,6 @@ func (l *labState) executeAndRead(c *client) {
 
 // beginPass is afterSleep. First it notes the time at which the last pass ended.
 func (l *labState) beginPass() {
-	l.seen = l.clock.Now(l.ex.LastEnd())
+	l.seen = l.ex.Now.Wall
 	l.afterSleep()
 }

@@ -93,7 +93,7 @@ func (l *labState) doctorSees(sess *command.Session, cmd *command.Command, args 
 		return
 	}
 	l.doctor.Command(doctor.Event{
-		Time: l.ks.Now, Mono: l.ex.LastEnd(), Client: sess.ID, Name: sess.Name, DB: sess.DB,
+		Time: l.ks.Now, Mono: l.ex.Now.Mono, Client: sess.ID, Name: sess.Name, DB: sess.DB,
 		Command: cmd.Name, Args: args, By: by, Reply: reply,
 	})
 }

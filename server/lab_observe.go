@@ -109,7 +109,7 @@ func outcome(r *lab.Rule, reply []byte, ran bool) lab.Outcome {
 
 // newEntry makes an entry with the time and the client.
 func (l *labState) newEntry(by *command.Session, event string) lab.Entry {
-	e := lab.Entry{Time: l.ex.WallMicros() / 1000, Mono: monotonic(), Event: event}
+	e := lab.Entry{Time: l.ex.Now.Wall / 1e6, Mono: monotonic(), Event: event}
 	if by != nil {
 		e.Client, e.Name, e.DB = by.ID, lab.Printable(by.Name), by.DB
 	}

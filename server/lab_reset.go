@@ -28,7 +28,7 @@ func (l *labState) resetRows() []command.Row {
 // resetNow returns to the real time. If the time of a test stayed, the leases of the next test would
 // lie in another year than its clients think.
 func (l *labState) resetNow(c *command.Call, _ [][]byte) error {
-	l.resetLater(c, func(int64) int64 { return l.ex.Clock.Real(l.ex.LastEnd()) }, false)
+	l.resetLater(c, func(int64) int64 { return l.ex.Clock.Real(l.ex.Now.Mono) }, false)
 	return nil
 }
 
@@ -47,7 +47,7 @@ func (l *labState) resetLater(c *command.Call, to func(int64) int64, frozen bool
 	var failed error
 	m.before = func() {
 		failed = l.endFailures()
-		l.clock.SetRate(l.ex.LastEnd(), 1)
+		l.clock.SetRate(l.ex.Now.Mono, 1)
 		l.clock.Frozen = frozen
 	}
 	m.after = l.beginAnew
@@ -75,7 +75,7 @@ func (l *labState) endFailures() error {
 			c.lab.fault.rule = nil // otherwise a blocked command could lose its reply
 		}
 	}
-	l.ex.BeginExecution()
+	l.ex.Tick()
 	l.timers.Run(math.MaxInt64)
 	l.arm()
 	return err

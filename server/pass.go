@@ -12,7 +12,7 @@ import (
 // afterSleep begins a pass. Everything in a pass happens at one time.
 func (s *Server) afterSleep() {
 	s.stats.Passes++
-	s.now = s.ex.BeginPass()
+	s.now = s.ex.Tick()
 	s.before = s.ex.Stats.Commands
 	s.trace.Span(trace.Sleep, s.asleep, s.now, 0)
 }
@@ -49,9 +49,9 @@ func (s *Server) beforeSleep() time.Duration {
 	return s.sleep()
 }
 
-func (s *Server) beginExecution() { s.executing = s.ex.BeginExecution() }
+func (s *Server) beginExecution() { s.executing = s.ex.Tick() }
 
-func (s *Server) endExecution() { s.stats.Executing += s.ex.LastEnd() - s.executing }
+func (s *Server) endExecution() { s.stats.Executing += s.ex.Now.Mono - s.executing }
 
 // runDeferred calls the functions that commands of this pass left for the time when all commands
 // are executed. These functions may add others.
@@ -268,7 +268,6 @@ func (s *Server) logAttack() {
 // expire deletes the keys that are due when the last command of the pass has ended. CLIENT PAUSE
 // for writes keeps them.
 func (s *Server) expire() {
-	s.ks.Now = s.ex.WallMicros() / 1000
 	expired := s.ks.Stats.Expired
 	switch {
 	case !s.expires():
@@ -280,7 +279,8 @@ func (s *Server) expire() {
 		s.ex.Latency.Note("expire-cycle", s.ex.Clock.Mono()-begin)
 	}
 	if n := s.ks.Stats.Expired - expired; n > 0 && s.trace != nil {
-		s.trace.Span(trace.Expire, s.ex.LastEnd(), s.ex.BeginExecution(), int(n))
+		begin := s.ex.Now.Mono
+		s.trace.Span(trace.Expire, begin, s.ex.Tick(), int(n))
 	}
 }
 

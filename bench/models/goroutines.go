@@ -85,7 +85,7 @@ func (g *goroutines) turn(v *visitor, first redcon.Command, rest []redcon.Comman
 			runtime.UnlockOSThread()
 		}()
 	}
-	g.engine.ex.BeginPass()
+	g.engine.ex.Tick()
 	v.out = g.engine.execute(v.session, first.Args, v.out[:0])
 	for _, cmd := range rest {
 		if gone(v.session) {

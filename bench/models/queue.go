@@ -81,7 +81,7 @@ func (q *queue) execute() {
 	defer close(q.ended)
 	q.engine.thread = unix.Gettid()
 	for c := range q.requests {
-		q.engine.ex.BeginPass()
+		q.engine.ex.Tick()
 		for ok := true; ok; {
 			q.executeAll(c)
 			select {
