@@ -6,9 +6,9 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// assign walks an assignment. Lua has all values before it assigns the first; gopher-lua's compiler
-// puts each value into its local variable at once, so that `a, b = b, a` makes both the same. With
-// variables of its own for the values it does as Lua does.
+// assign walks an assignment. Lua computes all values before it assigns the first. gopher-lua's
+// compiler puts each value into its local variable at once, so `a, b = b, a` makes both equal.
+// assign gives the values variables of their own.
 func (w *rewriter) assign(s *ast.AssignStmt) ast.Stmt {
 	if len(s.Lhs) > maxTargets+1 {
 		w.fail(s.Line(), fmt.Sprint(w.fn, " has more than ", maxTargets, " variables in assignment"))
@@ -37,10 +37,10 @@ func (w *rewriter) assign(s *ast.AssignStmt) ast.Stmt {
 	return inTurn(s)
 }
 
-// open lets a call or ... be several values, of which an assignment takes the first. When one is
-// cut to one, gopher-lua's compiler calls it in the place of the function's last parameter, if that
-// is assigned to: `x = x .. "y"` would see the function as x. And ... goes straight to the
-// variable, which empties all registers behind.
+// open makes a call or ... return all its values; an assignment takes the first. gopher-lua's
+// compiler gets both wrong when they are cut to one value. A call is put into the register of the
+// last parameter: in `x = x .. "y"`, x would be the function. And ... empties all registers behind
+// its variable.
 func open(x ast.Expr) {
 	switch x := x.(type) {
 	case *ast.FuncCallExpr:
@@ -50,14 +50,14 @@ func open(x ast.Expr) {
 	}
 }
 
-// hasAnd reports whether an expression is made by `and`. When its left side is no, gopher-lua's
-// compiler forgets to put that into the variable assigned to.
+// hasAnd reports whether `and` computes an expression. When its left side is false, gopher-lua's
+// compiler does not put that value into the variable assigned to.
 func hasAnd(x ast.Expr) bool {
 	op, ok := x.(*ast.LogicalOpExpr)
 	return ok && (op.Operator == "and" || hasAnd(op.Lhs) || hasAnd(op.Rhs))
 }
 
-// inTurn is a block that has the values first, and assigns from the right to the left.
+// inTurn returns a block that computes the values first, and assigns from right to left.
 func inTurn(s *ast.AssignStmt) ast.Stmt {
 	keep := func(list *ast.LocalAssignStmt, x ast.Expr) ast.Expr {
 		name := hide(fmt.Sprint("kept ", len(list.Names)))

@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
+// baseLib returns the global functions that must know how scripts are run.
 func (e *Engine) baseLib() map[string]lua.LGFunction {
 	return map[string]lua.LGFunction{
 		"error": e.error, "pcall": e.pcall, "xpcall": e.xpcall, "getmetatable": e.getMetatable,

@@ -8,7 +8,8 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// A lock client's scripts against commands that cost nothing: what is left is the engine.
+// BenchmarkLockScripts runs the scripts of a lock client with commands that cost nothing, so it
+// measures the engine.
 func BenchmarkLockScripts(b *testing.B) {
 	e := New(Options{Call: func(args [][]byte, w *resp.Writer) {
 		switch string(args[0]) {
@@ -60,7 +61,7 @@ func BenchmarkLockScripts(b *testing.B) {
 	}
 }
 
-// What an error that is caught costs, and the call that might have raised one.
+// BenchmarkPcall measures protected calls, with and without an error.
 func BenchmarkPcall(b *testing.B) {
 	e := alone(Options{})
 	for _, c := range []struct{ name, script string }{
@@ -79,7 +80,7 @@ func BenchmarkPcall(b *testing.B) {
 	}
 }
 
-// The time of a compilation by the number of constants, which is to grow no faster than it.
+// BenchmarkCompile shows that the time grows linearly with the number of constants.
 func BenchmarkCompile(b *testing.B) {
 	e := alone(Options{})
 	lock := `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`

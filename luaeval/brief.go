@@ -5,13 +5,12 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// A library's function is brief when it ends by itself, so that it can run without a context, as a
-// script without loops and functions does. Unlike such a script it has functions around it. So it
-// may call nothing that could be one of them, or that calls one back, and the library may not have
-// metatables, by which any operation could be a call.
+// A function of a library is brief when it ends by itself. It then runs without a context, like a
+// script without loops and functions. A brief function calls nothing that could be a Lua function
+// or call one. Its library has no metatables, because these turn any operation into a call.
 
-// noteBrief notes what the walk through f has found. Functions on the same lines are told apart no
-// further.
+// noteBrief notes whether f is brief. Of several functions on the same lines, all are brief or
+// none.
 func (w *rewriter) noteBrief(f *ast.FunctionExpr) {
 	if !w.scope.library {
 		return
@@ -28,7 +27,7 @@ func (w *rewriter) isBrief(f *lua.LFunction) bool {
 	return !w.meta && !f.IsG && w.brief[[2]int{f.Proto.LineDefined, f.Proto.LastLineDefined}]
 }
 
-// returnsSoon says whether what is called is known to take no longer than its arguments are long.
+// returnsSoon reports whether a call is known to take no longer than its arguments are long.
 func (w *rewriter) returnsSoon(called ast.Expr) bool {
 	switch x := called.(type) {
 	case *ast.IdentExpr:

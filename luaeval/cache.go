@@ -9,29 +9,29 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// cache keeps the text of every script, as Redis does, and the compiled form of those used last: a
-// script that comes again later is compiled again.
+// cache keeps the text of every script, as Redis does. It keeps the compiled form of the scripts
+// used last; an older script is compiled again when it returns.
 type cache struct {
 	texts        map[[sha1.Size]byte]string
 	size         int // of the texts
 	bySHA, byTxt map[string]*Script
-	used         list.List // of the compiled ones, the one used last in front
-	weight       int       // what they take
+	used         list.List // compiled scripts, the one used last in front
+	weight       int       // bytes of the compiled scripts, estimated
 }
 
 const (
 	mostCompiled  = 500
 	mostWeight    = 16 << 20
-	scriptWeight  = 6 << 10 // what a short script takes when it is compiled: measured
-	weightPerByte = 4       // and a long one for each byte of its text
-	textOverhead  = 80      // what a text takes beside its bytes: its place in the map, and what its size is rounded up to
+	scriptWeight  = 6 << 10 // bytes of a short compiled script: measured
+	weightPerByte = 4       // bytes that a compiled script takes for each byte of its text
+	textOverhead  = 80      // bytes beside a text: its place in the map, and rounding
 )
 
 func (c *cache) flush() {
 	*c = cache{texts: map[[sha1.Size]byte]string{}, bySHA: map[string]*Script{}, byTxt: map[string]*Script{}}
 }
 
-// use makes s the script that was used last.
+// use moves s to the front.
 func (c *cache) use(s *Script) *Script {
 	if c.used.Front() != s.place {
 		c.used.MoveToFront(s.place)
@@ -39,8 +39,7 @@ func (c *cache) use(s *Script) *Script {
 	return s
 }
 
-// add keeps s, which was just compiled, and gives up the compiled forms that were not used for
-// longest.
+// add keeps s, which was just compiled. It drops the compiled forms that were not used for longest.
 func (c *cache) add(sum [sha1.Size]byte, s *Script) {
 	if _, known := c.texts[sum]; !known {
 		c.texts[sum] = s.Body
@@ -59,7 +58,7 @@ func (c *cache) add(sum [sha1.Size]byte, s *Script) {
 
 func (s *Script) weight() int { return scriptWeight + weightPerByte*len(s.Body) }
 
-// sum reads the SHA1 that is written as 40 hexadecimal digits, in any case.
+// sum reads a SHA1 of 40 hexadecimal digits, in either case.
 func sum(text []byte) (sum [sha1.Size]byte, ok bool) {
 	if len(text) != 2*sha1.Size {
 		return sum, false
@@ -68,7 +67,7 @@ func sum(text []byte) (sum [sha1.Size]byte, ok bool) {
 	return sum, err == nil
 }
 
-// Find returns the script with this SHA1 in hexadecimal, in any case, or nil.
+// Find returns the script with this SHA1, or nil. The SHA1 is hexadecimal, in either case.
 func (e *Engine) Find(sha []byte) *Script {
 	if s := e.scripts.bySHA[string(sha)]; s != nil {
 		return e.scripts.use(s)
@@ -86,20 +85,20 @@ func (e *Engine) Find(sha []byte) *Script {
 	}
 	s, err := e.load(sum, text)
 	if err != nil {
-		return nil // it could be compiled before, and nothing has changed
+		return nil // cannot happen: the text was compiled before
 	}
 	return s
 }
 
-// Has reports whether there is a script with this SHA1 in hexadecimal, in any case.
+// Has reports whether there is a script with this SHA1, as for Find.
 func (e *Engine) Has(sha []byte) bool {
 	sum, ok := sum(sha)
 	_, known := e.scripts.texts[sum]
 	return ok && known
 }
 
-// Load returns the script with this body, compiled and kept. The text of the error is the reply,
-// without '-'.
+// Load returns the script with this body, compiled and kept. The text of an error is the error
+// reply without '-'.
 func (e *Engine) Load(body []byte) (*Script, error) {
 	if s := e.scripts.byTxt[string(body)]; s != nil {
 		return e.scripts.use(s), nil
@@ -128,24 +127,24 @@ func (e *Engine) load(sum [sha1.Size]byte, body string) (*Script, error) {
 	return s, nil
 }
 
-// mostUnwatched is how many instructions run without a context. A few take long: to compare two
-// long strings, or to look one up.
+// mostUnwatched is how many instructions may run without a context. Single ones take long:
+// comparing two long strings, or finding one in a table.
 const mostUnwatched = 256
 
-// Flush forgets all scripts, and what they have set.
+// Flush forgets all scripts and their cjson settings.
 func (e *Engine) Flush() {
 	e.json.scripts = lualib.DefaultJSON()
 	e.lib.ForgetWords()
 	e.scripts.flush()
 }
 
-// Renew is Flush for an engine that is to be as new: it forgets what functions have set, too.
+// Renew makes the engine as new: it is Flush, and forgets the cjson settings of functions too.
 func (e *Engine) Renew() {
 	e.Flush()
 	e.json.functions = lualib.DefaultJSON()
 }
 
-// Bodies are the scripts kept, sorted.
+// Bodies returns the texts of all scripts, sorted.
 func (e *Engine) Bodies() []string {
 	bodies := make([]string, 0, len(e.scripts.texts))
 	for _, text := range e.scripts.texts {
@@ -155,22 +154,22 @@ func (e *Engine) Bodies() []string {
 	return bodies
 }
 
-// Len is the number of scripts kept.
+// Len returns the number of scripts.
 func (e *Engine) Len() int { return len(e.scripts.texts) }
 
-// Mem is about what the texts take that are kept (eval.c: evalScriptsMemory).
+// Mem estimates the bytes of the scripts' texts (eval.c: evalScriptsMemory).
 func (e *Engine) Mem() int { return e.scripts.size + len(e.scripts.texts)*textOverhead }
 
-// stateMem is what a state without scripts takes, without the stacks, whose pages are taken as
-// scripts go deep. wordsMem comes with the first error that is said in Lua's words, scopeMem with
-// the first library. All are measured: Go does not tell whose memory is whose.
+// Bytes of a state, measured because Go cannot attribute memory. stateMem is a state without
+// scripts and without stacks. wordsMem is added by the first error in Lua's words, scopeMem by the
+// first library.
 const (
 	stateMem = 90 << 10
 	wordsMem = 48 << 10
 	scopeMem = 21 << 10
 )
 
-// LibraryStateMem is about what the interpreter takes for libraries of functions, beside
+// LibraryStateMem estimates the bytes that the interpreter takes for libraries, beside
 // [Libraries.Mem] (functions.c: functionsMemory).
 func (e *Engine) LibraryStateMem() int {
 	if e.libraryScope.library {
@@ -179,7 +178,7 @@ func (e *Engine) LibraryStateMem() int {
 	return 0
 }
 
-// StateMem is about what the interpreter takes and what it has compiled (eval.c: evalMemory).
+// StateMem estimates the bytes of the interpreter and of compiled scripts (eval.c: evalMemory).
 func (e *Engine) StateMem() int {
 	n := stateMem + e.scripts.weight
 	if e.lib.KnowsWords() {

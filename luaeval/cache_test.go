@@ -21,7 +21,7 @@ func bySHA(e *Engine, sha string) string {
 	return string(w.Buf)
 }
 
-// Every script is kept, as on Redis, and few of them compiled.
+// As on Redis, every script is kept. Only some stay compiled.
 func TestScriptsAreKeptAndTheLastOnesCompiled(t *testing.T) {
 	e := alone(Options{})
 	const n = 3 * mostCompiled
@@ -62,7 +62,7 @@ func TestAScriptThatIsUsedStaysCompiled(t *testing.T) {
 	}
 }
 
-// Long scripts count by their length.
+// Long scripts weigh more than short ones.
 func TestFewLongScriptsStayCompiled(t *testing.T) {
 	e := alone(Options{})
 	for i := range 8 {
@@ -81,7 +81,7 @@ func heap() int {
 	return int(m.HeapAlloc)
 }
 
-// Nothing of what a script had in its hands stays when it is through, be it long, be it an error.
+// A script keeps nothing alive after its end, with long values or an error.
 func TestAScriptKeepsNothing(t *testing.T) {
 	const size = 4 << 20
 	value := []byte(strings.Repeat("v", size))
@@ -105,7 +105,7 @@ func TestAScriptKeepsNothing(t *testing.T) {
 	require.Equal(t, shown, e.lib.ShownTables())
 }
 
-// Lua has every string once: a script that reads a large value again and again holds it once.
+// Lua has every string once. So a script that reads a large value many times holds it once.
 func TestEqualLargeStringsAreHeldOnce(t *testing.T) {
 	value := []byte(strings.Repeat("v", 1<<20))
 	e := New(Options{Budget: 16 << 20, Call: func(args [][]byte, w *resp.Writer) {
@@ -117,7 +117,7 @@ func TestEqualLargeStringsAreHeldOnce(t *testing.T) {
 	require.Equal(t, ":1\r\n", evalOn(e, 2, `local a, b = redis.call("get", "x"), redis.call("get", "x") return a ~= b and #a == #b`, nil))
 }
 
-// gopher-lua's arrays end at lualib.LargestHole, lists go on.
+// gopher-lua's arrays end at lualib.LargestHole. Lists must not.
 func TestListsGoOnBeyondTheArray(t *testing.T) {
 	const n = lualib.LargestHole + 10
 	e := New(Options{Call: func(args [][]byte, w *resp.Writer) {
@@ -144,7 +144,7 @@ func TestListsGoOnBeyondTheArray(t *testing.T) {
 	require.True(t, strings.HasSuffix(reply, fmt.Sprintf("\r\n:%d\r\n", n)))
 }
 
-// The figures that INFO gives are of what is there.
+// The estimates for INFO are close to what Go measures.
 func TestWhatIsSaidOfMemoryIsMeasured(t *testing.T) {
 	const n = 10
 	kept := make([]any, 0, 3*n)

@@ -12,12 +12,12 @@ import (
 
 const chunkName = "user_script"
 
-// compile makes s.fn of code. The tree that is compiled is
+// compile makes s.fn of code. It compiles this tree and runs it once, which returns the script:
 //
 //	local <everything bound> = ...
 //	return function() <the rewritten script> end
 //
-// run once: what it returns is the script, its globals being upvalues.
+// The globals of the script are upvalues of that function.
 func (e *Engine) compile(s *Script, code string) error {
 	fn, w, err := e.compileChunk(code, &e.scriptScope)
 	if err != nil {
@@ -38,8 +38,7 @@ func (e *Engine) compile(s *Script, code string) error {
 	return nil
 }
 
-// ownTable is the table a script gets its words in each time, when it can do nothing but look into
-// it.
+// ownTable gives a script that only reads its keys or arguments a table to keep for them.
 func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 	if escapes {
 		up.SetValue(lua.LNil)
@@ -52,7 +51,7 @@ func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 
 func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter, error) {
 	if at, err := checkNesting(code, s.chunk); err != nil {
-		var earlier *parse.Error // Lua gets no further than that
+		var earlier *parse.Error // Lua stops at the first error
 		_, bad := parse.Parse(strings.NewReader(code[:at]), s.chunk)
 		if errors.As(bad, &earlier) && earlier.Pos.Line != parse.EOF {
 			err = syntaxError(bad, code[:at], s.chunk)
@@ -100,7 +99,7 @@ func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter,
 	return fn, w, nil
 }
 
-// syntaxError says what the parser found in the words of Lua's own, as far as it is known.
+// syntaxError says an error of the parser or the compiler in Lua's words, as far as possible.
 func syntaxError(err error, code, chunk string) error {
 	var line int
 	text, near := "", ""
@@ -116,7 +115,7 @@ func syntaxError(err error, code, chunk string) error {
 		switch {
 		case strings.HasPrefix(text, "unterminated"):
 			text = strings.Replace(text, "unterminated", "unfinished", 1)
-		case text == "parse error": // of an expression that is no call
+		case text == "parse error": // an expression statement that is no call
 			text = "'=' expected"
 		case strings.HasPrefix(text, "syntax error"):
 			text = "unexpected symbol"

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// numbered is format, printed with 1 to n, joined by sep.
+// numbered joins n copies of format, printed with 1 to n, by sep.
 func numbered(n int, sep, format string) string {
 	parts := make([]string, n)
 	for i := range parts {
@@ -17,8 +17,8 @@ func numbered(n int, sep, format string) string {
 	return strings.Join(parts, sep)
 }
 
-// limitCase is a script by its size. Both sides answer the same for the sizes in same. For those in
-// refused redis-server has an answer and the engine says which limit of its own it is.
+// limitCase is a script that depends on a size. For the sizes in same, the engine answers as
+// redis-server. For those in refused, the engine refuses the script and names the limit.
 type limitCase struct {
 	name    string
 	same    []int
@@ -191,8 +191,8 @@ func jumpLimits() []limitCase {
 	}
 }
 
-// compared is an answer without the part of an error that differs: the words at which the limit was
-// met, and the script.
+// compared returns an answer without the parts of an error that may differ: the token at the limit,
+// and the script.
 func compared(answer string) string {
 	for _, limit := range []string{tooComplex, tooLong, tooManyConstants} {
 		if before, _, ok := strings.Cut(answer, limit); ok {

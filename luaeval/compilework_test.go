@@ -9,8 +9,8 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// The compiler walks all constants of a function for each one. However many there are, it is left
-// few of them.
+// The compiler searches all constants of a function for each one. The rewriter leaves it few of
+// them.
 func TestTheCompilerWalksFewConstants(t *testing.T) {
 	e := alone(Options{})
 	for name, unit := range map[string]string{
@@ -30,7 +30,7 @@ func TestTheCompilerWalksFewConstants(t *testing.T) {
 	}
 }
 
-// Each constant is there once, and nothing else is.
+// Each constant is there once, and there are no others.
 func TestEachConstantIsThereOnce(t *testing.T) {
 	e := alone(Options{})
 	const n = 5000
@@ -47,7 +47,7 @@ func TestEachConstantIsThereOnce(t *testing.T) {
 	}
 }
 
-// What would take the compiler too long or too much memory is an error that says so.
+// A text that would take the compiler too long or too much memory is refused.
 func TestTheCompilerRefusesWhatItCannotDo(t *testing.T) {
 	e := alone(Options{})
 	for name, c := range map[string]struct{ script, says string }{

@@ -10,24 +10,25 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// gopher-lua's compiler finds a constant by walking all constants of the function. The rewriter
-// leaves it the first few, which instructions can name as operands. For each of the others the tree
-// gets an expression of one instruction, which becomes the load of that constant once the function
-// is compiled. What stands for what is known by the line: it is the number of a mark, below zero.
+// gopher-lua's compiler looks for a constant among all constants of the function, one by one. The
+// rewriter leaves it the first few, which instructions can name as operands. It replaces each other
+// constant by an expression of one instruction, and marks that expression. After compilation
+// useMarks turns the marked instruction into a load of the constant. The mark is the line number: a
+// negative one is the number of a mark.
 
 const (
 	maxOperands = 256     // constants of a function that instructions can name
 	maxWalked   = 1 << 21 // steps to find constants, in all functions
-	maxMethods  = 10000   // names of methods in one function, which the compiler cannot do without
+	maxMethods  = 10000   // names of methods in one function, which marks cannot replace
 	maxConstant = 1<<18 - 1
 )
 
-// mark says what becomes of the instructions that have its line.
+// mark says what becomes of an instruction whose line is the number of the mark.
 type mark struct {
 	line int32
-	load int32     // the constant to be loaded: its number in of, from 1
-	of   *function // the function of that constant
-	list int16     // the block of a constructor to be stored, or noList
+	load int32     // number of the constant to load, from 1 on; 0 for none
+	of   *function // the function whose constants has it
+	list int16     // block of a constructor to store, or noList
 	loop loopEnd
 }
 
@@ -38,7 +39,7 @@ func (w *rewriter) mark(m mark) int {
 	return -len(w.marks)
 }
 
-// marked returns the mark of x, which it gets if it has none.
+// marked returns the mark of x, and makes one if there is none.
 func (w *rewriter) marked(x ast.PositionHolder) *mark {
 	if x.Line() >= 0 {
 		x.SetLine(w.mark(mark{line: int32(x.Line())}))
@@ -46,7 +47,7 @@ func (w *rewriter) marked(x ast.PositionHolder) *mark {
 	return &w.marks[-x.Line()-1]
 }
 
-// realLine is the line in the text of one in the tree.
+// realLine returns the line in the text for a line in the tree, which may be a mark.
 func (w *rewriter) realLine(line int) int {
 	if line < 0 {
 		return int(w.marks[-line-1].line)
@@ -54,7 +55,8 @@ func (w *rewriter) realLine(line int) int {
 	return line
 }
 
-// settle takes the constant x, or what else it is, as it is or in another form.
+// settle returns the expression in place of x. It replaces a constant that the compiler should not
+// look for.
 func (w *rewriter) settle(x ast.Expr) ast.Expr {
 	switch x := x.(type) {
 	case *ast.StringExpr:
@@ -88,7 +90,7 @@ func (w *rewriter) room(v lua.LValue) bool {
 	return true
 }
 
-// later leaves v to useMarks. The compiler turns `not nil` into one instruction.
+// later leaves the constant v to useMarks. The compiler turns `not nil` into one instruction.
 func (w *rewriter) later(v lua.LValue, x ast.Expr) ast.Expr {
 	f := w.fn
 	number, known := f.numbers[v]
@@ -108,7 +110,7 @@ func (w *rewriter) later(v lua.LValue, x ast.Expr) ast.Expr {
 	return load
 }
 
-// method counts the name of a method.
+// method counts a name of a method.
 func (w *rewriter) method(name string, line int) {
 	f := w.fn
 	if f.methods == nil {
@@ -121,12 +123,12 @@ func (w *rewriter) method(name string, line int) {
 	}
 }
 
-// maxSpine is how far the compiler may look for literals to add up below each of the operations in
-// a row.
+// maxSpine is the length of a row of operations. In it, the compiler looks for literals to add up
+// below each operation, which is quadratic.
 const maxSpine = 32
 
-// arithmetic adds up literals, as Lua does, so that the compiler does not make constants of its
-// own.
+// arithmetic adds up literals, as Lua does. Otherwise the compiler would do so, and make constants
+// that nobody counts.
 func (w *rewriter) arithmetic(x *ast.ArithmeticOpExpr) ast.Expr {
 	w.spine++
 	cut := w.spine > maxSpine
@@ -144,7 +146,7 @@ func (w *rewriter) arithmetic(x *ast.ArithmeticOpExpr) ast.Expr {
 	if left != nil && right != nil {
 		switch sum := fold(x.Operator, *left, *right); {
 		case sum != nil && *sum == 0 && math.Signbit(*sum):
-			return x // to the compiler the same constant as 0
+			return x // the compiler takes it for the constant 0
 		case sum != nil:
 			return placed(&ast.NumberExpr{Value: string(lualib.AppendExact(nil, *sum))}, x)
 		}
@@ -166,8 +168,8 @@ func literal(x ast.Expr) *float64 {
 	return nil
 }
 
-// fold is the result of an operation on two literals, or nil when it has to be found when the
-// script runs.
+// fold returns the result of an operation on two literals. It returns nil when only the running
+// script can compute it.
 func fold(operator string, a, b float64) *float64 {
 	var r float64
 	switch operator {

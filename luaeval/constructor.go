@@ -4,17 +4,18 @@ import (
 	"github.com/yuin/gopher-lua/ast"
 )
 
-// listSize is how many values of a constructor are stored at once (lopcodes.h: LFIELDS_PER_FLUSH),
-// maxLists how many such blocks an instruction can number.
+// listSize is how many values of a constructor one instruction stores (lopcodes.h:
+// LFIELDS_PER_FLUSH). maxLists is how many such blocks an instruction can number.
 const (
 	listSize = 50
 	maxLists = 511
 )
 
-// constructor marks the fields of a table behind which gopher-lua's compiler stores a block of
-// values wrongly: it stores a full block again behind a field with a key, it takes a call behind a
-// full block for part of that block and a call behind a key for several values, and it forgets the
-// number of a block above 511.
+// constructor marks the fields of a table after which gopher-lua's compiler stores a block wrongly:
+//
+// - It stores a full block again behind a field with a key. - It takes a call behind a full block
+// for a part of that block. - It takes a call behind a key for several values. - It forgets the
+// numbers of blocks above 511.
 func (w *rewriter) constructor(x *ast.TableExpr) ast.Expr {
 	const size = listSize
 	n := 0
@@ -43,12 +44,12 @@ func (w *rewriter) constructor(x *ast.TableExpr) ast.Expr {
 		return x
 	}
 	w.labels(4)
-	// Behind the number of the last block, which is no instruction, the compiler must not look for
-	// one to drop.
+	// The number of the last block stands behind its instruction and is none itself. The compiler
+	// must not look for an instruction to drop there.
 	return placed(&ast.LogicalOpExpr{Operator: "or", Lhs: placed(&ast.FalseExpr{}, x), Rhs: x}, x)
 }
 
-// openEnd is a call or ... as the last of the fields, behind n values.
+// openEnd handles a call or ... as the last field, behind n values.
 func (w *rewriter) openEnd(x *ast.TableExpr, n int) {
 	const size = listSize
 	last := x.Fields[len(x.Fields)-1]
@@ -76,7 +77,7 @@ func (w *rewriter) openEnd(x *ast.TableExpr, n int) {
 	}
 }
 
-// pass is a call that returns its arguments, the last of which may be several.
+// pass returns a call that returns its arguments. The last argument may be several values.
 func (w *rewriter) pass(at ast.Expr, args []ast.Expr) ast.Expr {
 	return placed(&ast.FuncCallExpr{Func: w.bind("pass", w.e.hidden["pass"], at), Args: args}, at)
 }

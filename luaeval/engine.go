@@ -15,57 +15,55 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
-// Options say what an engine runs in. Call is required; the zero value of everything else is
-// usable.
+// Options say what an engine runs in. Call is required; everything else may be zero.
 type Options struct {
-	// Call executes one command for the running script and appends its reply, in the protocol
-	// w.Proto, to w. Args are valid until it returns.
+	// Call executes one command of the running script. It appends the reply to w, in the protocol
+	// w.Proto. Args are valid until it returns.
 	Call func(args [][]byte, w *resp.Writer)
-	// Poll is called about every millisecond while a script runs. A non-nil error ends the script
-	// with that text.
+	// Poll is called about every millisecond while a script runs. An error ends the script with its
+	// text.
 	Poll func(ran time.Duration) error
-	// Failed is told every error in the script's reply. Those that came from a command have been
-	// seen by the caller before.
+	// Failed is called for every error in a script's reply. ofCommand is true for the error of a
+	// command, which the caller has seen before.
 	Failed func(text string, ofCommand bool)
-	// CheckACL says whether the user may run a command; known is false when there is no such
+	// CheckACL reports whether the user may run a command. known is false when there is no such
 	// command.
 	CheckACL func(args [][]byte) (allowed, known bool)
-	// Log takes the messages of redis.log with the level the script gave, 0 (debug) to 3 (warning).
+	// Log takes a message of redis.log and its level: 0 (debug) to 3 (warning).
 	Log func(level int, text string)
 	// Clock is a monotonic clock in nanoseconds.
 	Clock func() int64
-	// Held is the number of bytes the data set takes, which a script may let grow without its own
-	// budget paying.
+	// Held returns the bytes of the data set, which do not count as the script's memory.
 	Held func() int64
 
 	Version    string // redis.REDIS_VERSION, "7.2.6"
 	VersionNum int    // redis.REDIS_VERSION_NUM, 0x00070206
 
-	Budget   int64  // bytes a script may hold; 256 MB when 0
-	MaxBulk  int64  // longest string a script may build; 512 MB when 0
+	Budget   int64  // bytes a script may hold; 0 for 256 MB
+	MaxBulk  int64  // bytes of the longest string a script may build; 0 for 512 MB
 	Seed     uint32 // of math.random
-	MaxSteps int64  // steps of pattern matching in one script; 2^28 when 0
+	MaxSteps int64  // steps of pattern matching in one script; 0 for 2^28
 }
 
 // Engine is a Lua state and the scripts compiled for it.
 type Engine struct {
 	o       Options
-	l       *lua.LState // scripts run on it
-	maker   *lua.LState // and are made on this one
+	l       *lua.LState // runs scripts
+	maker   *lua.LState // makes functions
 	scripts cache
 
-	globals *lua.LTable // the environment of every function
-	gproxy  *lua.LTable // what scripts see as _G
-	nothing *lua.LTable // and as its metatable
+	globals *lua.LTable // environment of every function
+	gproxy  *lua.LTable // _G as scripts see it
+	nothing *lua.LTable // metatable of _G as scripts see it
 	known   map[string]lua.LValue
 
-	undefined                 *lua.LTable // the metatable of the globals
+	undefined                 *lua.LTable // metatable of the globals
 	scriptScope, libraryScope scope
-	loading                   *Library // whose text runs
-	guards                    []guard  // for pcalls inside each other
+	loading                   *Library // the library that is being loaded
+	guards                    []guard  // by the depth of pcalls
 	guardedCall               *lua.LFunction
 
-	hidden  map[string]lua.LValue // functions the rewritten tree calls, under names no script can spell
+	hidden  map[string]lua.LValue // functions for the rewritten tree, under names that no script can spell
 	handler *lua.LFunction
 	lib     *lualib.Lib
 	limits  limits.Limits
@@ -79,21 +77,21 @@ type Engine struct {
 	json  struct{ scripts, functions lualib.JSONSettings }
 }
 
-// run is the state of the script being run.
+// run is the state of the running script.
 type run struct {
 	script  *Script
-	name    string // of what runs, for its errors: the script's SHA1, the function's name
-	proto   int    // of redis.call, by redis.setresp
+	name    string // in errors: a script's SHA1, or a function's name
+	proto   int    // protocol of redis.call, set by redis.setresp
 	fail    failure
-	replied int   // length of the output when the reply was last counted
-	cut     error // why the reply was not written to its end
+	replied int   // length of the output when the reply was last charged
+	cut     error // why the reply was cut short
 }
 
-// failure is where and how the script ended, noted before the stack is unwound.
+// failure is how and where a script ended. It is noted before the stack is unwound.
 type failure struct {
 	text, source string
 	line         int
-	counted      bool // it came from a command
+	counted      bool // a command has counted it
 }
 
 // Script is a compiled script.
@@ -104,10 +102,10 @@ type Script struct {
 
 	fn         *lua.LFunction
 	keys, argv *lua.Upvalue
-	keyTable   *lua.LTable // kept when the script only looks into it
+	keyTable   *lua.LTable // kept from run to run when the script only reads it
 	argTable   *lua.LTable
-	global     bool // it may look for KEYS in _G
-	long       bool // it may run for long: give it a context
+	global     bool // it may read KEYS in _G
+	long       bool // it may run for long: it needs a context
 	place      *list.Element
 }
 
@@ -147,15 +145,16 @@ func stacks() lua.Options {
 	}
 }
 
-// coroutineStacks are small: there may be many coroutines.
+// coroutineStacks returns the options of a coroutine. Its stacks begin small: a script may make
+// many.
 func coroutineStacks() lua.Options {
 	o := stacks()
 	o.CallStackSize, o.RegistrySize, o.RegistryGrowStep = leastFrames, 256, 4<<10
 	return o
 }
 
-// newStacks has the scripts from now on run on stacks that nobody has used: those in use keep the
-// functions that were called last, with all that these can reach, and the size they have grown to.
+// newStacks gives scripts a new state. A used stack stays as large as it has become, and keeps
+// alive what the last calls could reach.
 func (e *Engine) newStacks() {
 	e.maker.Options = stacks()
 	l, _ := e.maker.NewThread()
@@ -170,8 +169,8 @@ func (e *Engine) runOn(l *lua.LState) {
 	e.l = l
 }
 
-// make has what is compiled, and run to make functions, run on stacks of its own: functions keep
-// hold of the stack that they were made on. It returns how to end that.
+// make switches to the state that makes functions, and returns how to switch back. A function keeps
+// alive the stack of the state that it was made on.
 func (e *Engine) make() (end func()) {
 	running, current := e.l, e.l.G.CurrentThread
 	e.runOn(e.maker)
@@ -240,8 +239,7 @@ func (e *Engine) RunFunction(f *Function, keys, args [][]byte, w *resp.Writer) {
 	e.finish()
 }
 
-// answer calls the function that was pushed with n arguments and appends what it returns, or its
-// failure.
+// answer calls the pushed function with n arguments. It appends the result, or the failure, to w.
 func (e *Engine) answer(n int, w *resp.Writer) {
 	start := len(w.Buf)
 	err := e.l.PCall(n, 1, e.handler)
@@ -258,7 +256,7 @@ func (e *Engine) answer(n int, w *resp.Writer) {
 	}
 }
 
-// finish lets go of what the script has held.
+// finish gives back the memory of the script that has ended.
 func (e *Engine) finish() {
 	if cap(e.argb) > 64<<10 || e.large.lent {
 		e.argb = nil
@@ -279,8 +277,8 @@ func (e *Engine) finish() {
 }
 
 const (
-	keptWords  = 4 << 10  // bytes of keys and arguments that a script keeps until it runs again
-	largeWords = 64 << 10 // and those with which it may run for long: it compares them, or looks them up
+	keptWords  = 4 << 10  // bytes of keys and arguments that a script may keep until it runs again
+	largeWords = 64 << 10 // bytes from which on comparing or finding them takes long
 )
 
 func sizeOf(words [][]byte) int {
@@ -291,7 +289,7 @@ func sizeOf(words [][]byte) int {
 	return n
 }
 
-// forget takes its keys and arguments from a script.
+// forget drops the keys and arguments that a script has kept.
 func (s *Script) forget(e *Engine) {
 	if s.keys != nil {
 		s.keyTable = e.ownTable(s.keys, s.keyTable == nil)
@@ -301,7 +299,8 @@ func (s *Script) forget(e *Engine) {
 	}
 }
 
-// give gives the script its keys or arguments, and _G when the script may look there.
+// give sets the keys or arguments of a script. It also sets them in _G if the script may look
+// there.
 func (e *Engine) give(name string, s *Script, up *lua.Upvalue, kept *lua.LTable, words [][]byte) *lua.LTable {
 	switch {
 	case s.global:
@@ -316,8 +315,8 @@ func (e *Engine) give(name string, s *Script, up *lua.Upvalue, kept *lua.LTable,
 	return nil
 }
 
-// fill gives the script its keys or arguments: in the table it had before when it cannot have kept
-// it or changed it, in a new one otherwise.
+// fill sets keys or arguments. It uses the kept table again, which the script can only read;
+// without one it makes a new table.
 func (e *Engine) fill(up *lua.Upvalue, kept *lua.LTable, words [][]byte) *lua.LTable {
 	if kept == nil {
 		up.SetValue(e.stringTable(words))
@@ -331,7 +330,7 @@ func (e *Engine) fill(up *lua.Upvalue, kept *lua.LTable, words [][]byte) *lua.LT
 	}
 	for i, word := range words {
 		if was, ok := kept.RawGetInt(i + 1).(lua.LString); ok && string(was) == string(word) {
-			continue // clients come back with their name and their time
+			continue // clients return with the same name and time
 		}
 		kept.RawSetInt(i+1, lua.LString(word))
 	}

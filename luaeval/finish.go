@@ -11,18 +11,18 @@ const (
 	tooLong          = "control structure too long"
 )
 
-// limitError is the error of a text that is too large for the instructions.
+// limitError is the error of a text that is too large for the instruction format.
 type limitError struct {
-	line int // or 0, which is not told
+	line int // 0 when the error has no line
 	text string
 }
 
 func (e *limitError) Error() string { return e.text }
 
-// maxJump is how far an instruction jumps.
+// maxJump is how far an instruction can jump.
 const maxJump = 1<<17 - 1
 
-// loopEnd says whether an instruction is the first of a long loop or its jump back.
+// loopEnd says whether an instruction begins a long loop or jumps back to its beginning.
 type loopEnd uint8
 
 const (
@@ -31,8 +31,8 @@ const (
 	loopBack
 )
 
-// finish makes of what gopher-lua has compiled what the marks say. It gives back the room for a
-// thousand instructions that the compiler begins each function with.
+// finish does what the marks say to a compiled function and the functions in it. It also gives back
+// the room for a thousand instructions that the compiler reserves for each function.
 func (w *rewriter) finish(proto *lua.FunctionProto) error {
 	proto.Code = slices.Clone(proto.Code)
 	proto.DbgSourcePositions = slices.Clone(proto.DbgSourcePositions)
@@ -54,7 +54,7 @@ func (w *rewriter) finish(proto *lua.FunctionProto) error {
 	return nil
 }
 
-// Instructions are made of fields (gopher-lua's opcode.go).
+// The fields of an instruction (gopher-lua: opcode.go).
 func opcode(inst uint32) int { return int(inst >> 26) }
 
 func jump(inst uint32) int { return int(inst&maxConstant) - maxJump }
@@ -106,8 +106,8 @@ func (w *rewriter) useMarks(proto *lua.FunctionProto) error {
 	return nil
 }
 
-// addConstants adds what a function's marks load to the constants that the compiler has found. It
-// returns the place of each. As in Lua, 0 and -0 are one constant.
+// addConstants adds constants to those that the compiler has found, and returns the index of each.
+// 0 and -0 are one constant, as in Lua.
 func addConstants(proto *lua.FunctionProto, values []lua.LValue) (places []int) {
 	known := make(map[lua.LValue]int, len(proto.Constants))
 	for i, v := range proto.Constants {
@@ -126,8 +126,8 @@ func addConstants(proto *lua.FunctionProto, values []lua.LValue) (places []int) 
 	return places
 }
 
-// checkFor checks the jumps of `for`, which gopher-lua does not. They nest like parentheses; a
-// generic one's is forward to the end, which gopher-lua has checked, and as far back.
+// checkFor checks the jumps of for loops, because gopher-lua does not. Numeric loops nest like
+// parentheses. A generic loop jumps as far back as it jumps forward, which gopher-lua does check.
 func checkFor(code []uint32, lines []int) error {
 	var starts []int
 	for pc := 0; pc < len(code); pc++ {

@@ -9,8 +9,8 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// fromReply makes the Lua value of the reply at b[i:] and returns the position behind it. The reply
-// is our own and well formed.
+// fromReply converts the reply at b[i:] to a Lua value, and returns the position behind it. The
+// reply is well formed: it is the server's own.
 func (e *Engine) fromReply(l *lua.LState, b []byte, i int) (lua.LValue, int) {
 	line, next := replyLine(b, i)
 	switch b[i] {
@@ -73,7 +73,7 @@ func length(line []byte) int {
 	return n
 }
 
-// integer boxes a number; the small ones are boxed already.
+// integer converts a number. Small numbers are converted once, when the engine is made.
 func (e *Engine) integer(line []byte) lua.LValue {
 	if len(line) <= 3 && line[0] != '-' {
 		if n := length(line); n < len(e.ints) {
@@ -84,8 +84,8 @@ func (e *Engine) integer(line []byte) lua.LValue {
 	return lua.LNumber(n)
 }
 
-// bulk boxes a string. A script that compares a value with its argument, as those that release a
-// lock do, mostly finds them equal: then that argument is the box, and nothing is allocated.
+// bulk converts a string. A script that releases a lock compares the value with its argument, and
+// mostly they are equal. bulk then returns the argument and allocates nothing.
 func (e *Engine) bulk(b []byte) lua.LValue {
 	if s := e.run.script; s != nil && s.argTable != nil {
 		for i := range min(s.argTable.Len(), mayEqual) {
@@ -101,7 +101,7 @@ func (e *Engine) bulk(b []byte) lua.LValue {
 	return lua.LString(b)
 }
 
-// mayEqual is how many arguments bulk looks at.
+// mayEqual is how many arguments bulk compares.
 const mayEqual = 4
 
 func (e *Engine) tagged(field string, v lua.LValue) *lua.LTable {
@@ -124,7 +124,7 @@ func (e *Engine) arrayFrom(l *lua.LState, b []byte, n, next int) (lua.LValue, in
 	return t, next
 }
 
-// mapFrom makes {map={...}} or {set={element=true}}.
+// mapFrom converts a map to {map={...}} and a set to {set={element=true}}.
 func (e *Engine) mapFrom(l *lua.LState, b []byte, kind byte, n, next int) (lua.LValue, int) {
 	t := e.lib.NewTable(l, 0, n)
 	field := "set"

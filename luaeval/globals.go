@@ -10,7 +10,7 @@ import (
 
 const undefinedText = "Script attempted to access nonexistent global variable '%s'"
 
-// openLibs fills the environment of all scripts, which never changes afterwards.
+// openLibs makes the environment of all scripts. It never changes afterwards.
 func (e *Engine) openLibs() {
 	l := e.l
 	e.lib = lualib.New(l, &e.limits, e.o.Seed)
@@ -48,8 +48,8 @@ func (e *Engine) openLibs() {
 	e.undefined = undefined
 }
 
-// noteFailure is the error handler of Run: it sees the stack as it is where the error was raised,
-// and notes what the reply needs (the job of __redis__err__handler).
+// noteFailure is the error handler of Run (eval.c: __redis__err__handler). It runs before
+// the stack is unwound, and notes what the reply needs.
 func (e *Engine) noteFailure(l *lua.LState) int {
 	f := &e.run.fail
 	v := l.Get(1)
@@ -72,7 +72,7 @@ func (e *Engine) noteFailure(l *lua.LState) int {
 	return 1
 }
 
-// counted marks the errors of commands in their tables, under the name Redis has for it.
+// counted marks the error table of a command. The name is Redis's.
 const counted = "ignore_error_stats_update"
 
 func isCounted(v lua.LValue) bool {
@@ -80,10 +80,10 @@ func isCounted(v lua.LValue) bool {
 	return ok && t.RawGetString(counted) == lua.LTrue
 }
 
-// errorText is the error line for an uncaught error: a table's err, anything else as text behind
-// ERR.
+// errorText returns the error line of an uncaught error: the err of a table, or else the text
+// behind ERR.
 func (e *Engine) errorText(v lua.LValue) string {
-	if over := e.limits.Over(); over != nil { // gopher-lua has put the position before it
+	if over := e.limits.Over(); over != nil { // its text without the position that gopher-lua adds
 		return "ERR " + over.Error()
 	}
 	switch v := v.(type) {

@@ -7,11 +7,11 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// Flags are what a script declares of itself (script.h: SCRIPT_FLAG_*).
+// Flags are what a script declares (script.h: SCRIPT_FLAG_*).
 type Flags uint8
 
-// The flags of a shebang line, and Compat for a script that has none: what it may do is then found
-// out call by call.
+// The flags of a shebang line. Compat stands for a script without one: each command of the script
+// is checked by itself.
 const (
 	NoWrites Flags = 1 << iota
 	AllowOOM
@@ -21,7 +21,7 @@ const (
 	Compat
 )
 
-// Header is what a script's first line says: `#!lua name=mylib flags=no-writes,allow-oom`.
+// Header is the first line of a script: `#!lua name=mylib flags=no-writes,allow-oom`.
 type Header struct {
 	Flags Flags
 }
@@ -42,8 +42,8 @@ func flagNamed(name string) Flags {
 	return 0
 }
 
-// Declared returns the flags of a script that is not compiled. What is wrong with its first line
-// will be told when it is.
+// Declared returns the flags of a script that is not compiled. Errors in its first line are left to
+// the compilation.
 func Declared(body []byte) Flags {
 	if len(body) < 2 || body[0] != '#' {
 		return Compat
@@ -55,8 +55,7 @@ func Declared(body []byte) Flags {
 	return h.Flags
 }
 
-// parseHeader reads the shebang and returns the code with that line emptied, so that line numbers
-// stay.
+// parseHeader reads the shebang. It returns the code with that line emptied, so line numbers stay.
 func parseHeader(body string) (Header, string, error) {
 	if !strings.HasPrefix(body, "#!") {
 		return Header{Flags: Compat}, body, nil

@@ -18,7 +18,7 @@ func alone(o Options) *Engine {
 	return New(o)
 }
 
-// A hostile script ends by an error, soon, and the script after it finds everything as it was.
+// A hostile script soon ends with an error. The next script finds the engine as before.
 func TestHostileScriptsAreBounded(t *testing.T) {
 	e := alone(Options{Budget: 32 << 20, MaxBulk: 64 << 20, MaxSteps: 1 << 20})
 	for name, c := range map[string]struct{ script, want string }{
@@ -65,7 +65,7 @@ func TestHostileScriptsAreBounded(t *testing.T) {
 	}
 }
 
-// Poll ends what would never end, whatever the script catches.
+// Poll ends an endless script, even when the script catches the error.
 func TestPollEndsAScript(t *testing.T) {
 	for _, script := range []string{
 		`while true do end`,
@@ -98,7 +98,7 @@ func TestPollEndsAScript(t *testing.T) {
 	}
 }
 
-// No context means no cost per instruction: only a script that can run long gets one.
+// A context costs time at each instruction. Only a script that can run long has one.
 func TestOnlyLoopsAndFunctionsAreWatched(t *testing.T) {
 	e := alone(Options{})
 	for script, long := range map[string]bool{

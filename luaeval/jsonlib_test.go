@@ -8,7 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// What one script sets, the next one finds: these run in a row, on both sides.
+// A setting of one script holds for the next. These scripts run in this order on both sides.
 func TestSettingsOfCJSONAreAsOnRedis(t *testing.T) {
 	s := newSides(t)
 	const encoded = `return {pcall(cjson.encode, {[1]=1,[20]=2}), pcall(cjson.encode, {[3]=1}), cjson.encode({1/3,123456,1e20,-0.5}), pcall(cjson.encode, {{{{1}}}})}`
@@ -41,7 +41,7 @@ func TestSettingsOfCJSONAreAsOnRedis(t *testing.T) {
 	}
 }
 
-// What Lua's stack has room for ends what no setting ends.
+// Nesting ends where Lua's stack is full, even when the settings allow more.
 func TestNestingEndsWithoutALimitAsOnRedis(t *testing.T) {
 	s := newSides(t)
 	s.same(t, `cjson.encode_max_depth(2^31-1) cjson.decode_max_depth(2^31-1)`, nil)

@@ -7,21 +7,20 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-// largeString is how long a string is at least that is not copied when it need not be.
+// largeString is the length in bytes from which on copies of strings are avoided.
 const largeString = 4 << 10
 
-// largeStrings finds the large strings that a script has read before: Lua has each string once, Go
-// has it as often as it was made. A script that keeps a hundred times the same value of ten million
-// bytes takes ten million bytes.
+// largeStrings finds large strings that a script has read before. Lua has every string once; Go has
+// one for each read. With largeStrings, a script that reads a value a hundred times holds it once.
 type largeStrings struct {
 	seen [64]struct {
-		first weak.Pointer[byte] // so that what the script does not keep goes
+		first weak.Pointer[byte] // weak: a string that the script drops is collected
 		n     int
 	}
-	lent bool // to a command, as its argument
+	lent bool // an argument of a command was one of these strings
 }
 
-// of is b as a string.
+// of returns b as a string.
 func (s *largeStrings) of(b []byte) lua.LValue {
 	at := &s.seen[(len(b)^len(b)>>6^int(b[0])^int(b[len(b)/2])^int(b[len(b)-1])<<2)%len(s.seen)]
 	if first := at.first.Value(); first != nil && at.n == len(b) {
@@ -34,7 +33,7 @@ func (s *largeStrings) of(b []byte) lua.LValue {
 	return lua.LString(text)
 }
 
-// lend is the text of v as an argument, which commands do not change.
+// lend returns the bytes of v as an argument. Commands do not change arguments.
 func (s *largeStrings) lend(v lua.LString) []byte {
 	s.lent = true
 	return unsafe.Slice(unsafe.StringData(string(v)), len(v))

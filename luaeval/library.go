@@ -11,32 +11,31 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// Library is what FUNCTION LOAD makes of one text (functions.h: functionLibInfo).
+// Library is what FUNCTION LOAD made of one text (functions.h: functionLibInfo).
 type Library struct {
 	Name, Code string
-	Functions  []*Function // as they were registered
+	Functions  []*Function // in the order of registration
 }
 
 // Function is one function of a library.
 type Function struct {
 	Name        string
 	Description string
-	Described   bool // a description was given, be it an empty one
+	Described   bool // a description was given, even an empty one
 	Flags       Flags
 
 	call *lua.LFunction
-	long bool // it may run for long: give it a context
+	long bool // it may run for long: it needs a context
 }
 
-// Libraries are the libraries that are loaded and their functions, which share one space of names
-// (functions.h: functionsLibCtx). The names of functions are the same in any case, those of
-// libraries are not.
+// Libraries are the loaded libraries and their functions (functions.h: functionsLibCtx). All
+// functions share one set of names, which ignores case. Names of libraries do not ignore case.
 type Libraries struct {
 	byName    map[string]*Library
-	functions map[string]*Function // by their names in lower case
+	functions map[string]*Function // by name in lower case
 }
 
-// NewLibraries returns none.
+// NewLibraries returns an empty set of libraries.
 func NewLibraries() *Libraries {
 	return &Libraries{map[string]*Library{}, map[string]*Function{}}
 }
@@ -54,10 +53,10 @@ func (ls *Libraries) All() []*Library {
 	return slices.SortedFunc(maps.Values(ls.byName), func(a, b *Library) int { return strings.Compare(a.Name, b.Name) })
 }
 
-// Len counts the libraries and the functions.
+// Len returns the numbers of libraries and functions.
 func (ls *Libraries) Len() (libraries, functions int) { return len(ls.byName), len(ls.functions) }
 
-// Mem is about what the libraries take: their code twice, as text and compiled.
+// Mem estimates the bytes of the libraries: twice their code, as text and compiled.
 func (ls *Libraries) Mem() int {
 	n := 0
 	for _, lib := range ls.byName {
@@ -66,7 +65,7 @@ func (ls *Libraries) Mem() int {
 	return n
 }
 
-// Delete takes a library out, and says whether there was one.
+// Delete removes a library and reports whether there was one.
 func (ls *Libraries) Delete(name string) bool {
 	lib := ls.byName[name]
 	if lib == nil {
@@ -74,15 +73,14 @@ func (ls *Libraries) Delete(name string) bool {
 	}
 	delete(ls.byName, name)
 	for _, f := range lib.Functions {
-		if ls.functions[strings.ToLower(f.Name)] == f { // of two that differ in case, the first was taken in
+		if ls.functions[strings.ToLower(f.Name)] == f { // of two names that differ in case, only the first is linked
 			delete(ls.functions, strings.ToLower(f.Name))
 		}
 	}
 	return true
 }
 
-// add takes lib in, in the place of old if that is not nil. When it cannot, everything stays as it
-// was.
+// add adds lib. It replaces old unless old is nil. On an error nothing changes.
 func (ls *Libraries) add(lib, old *Library) error {
 	if old != nil {
 		ls.Delete(old.Name)
@@ -108,8 +106,8 @@ func (ls *Libraries) link(lib *Library) {
 	}
 }
 
-// Join takes in all libraries of other, or none when that is not possible. With replace, one with
-// the same name gives way (functions.c: libraryJoin).
+// Join adds all libraries of other, or none on an error. With replace, a library replaces one with
+// the same name (functions.c: libraryJoin).
 func (ls *Libraries) Join(other *Libraries, replace bool) error {
 	joined := &Libraries{maps.Clone(ls.byName), maps.Clone(ls.functions)}
 	for _, lib := range other.All() {
@@ -129,7 +127,7 @@ func (ls *Libraries) Join(other *Libraries, replace bool) error {
 	return nil
 }
 
-// isName says whether a library or a function can be called so.
+// isName reports whether a library or a function may have this name.
 func isName(name string) bool {
 	for i := range len(name) {
 		if !lualib.IsAlpha(name[i]) && !lualib.IsDigit(name[i]) {
@@ -139,6 +137,6 @@ func isName(name string) bool {
 	return name != ""
 }
 
-// errName is said of libraries and functions alike.
+// errName is the error for names of libraries and of functions.
 const errName = "Library names can only contain letters, numbers, or underscores(_) " +
 	"and must be at least one character long"

@@ -13,7 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// loadOn is the engine's answer to FUNCTION LOAD into nothing, and to FCALL of f after it.
+// loadOn returns the engine's answer to FUNCTION LOAD, and to FCALL of f after it.
 func loadOn(e *Engine, proto int, code string, keys []string, args ...string) string {
 	w := resp.Writer{Proto: proto}
 	libraries := NewLibraries()
@@ -37,7 +37,7 @@ func headers() []string {
 	}
 }
 
-// registrations are bodies of libraries that register the function f, or fail to.
+// registrations are libraries that register the function f, or fail to do so.
 func registrations() []string {
 	return []string{
 		``, `redis.register_function()`, `redis.register_function("f")`, `redis.register_function(1)`, `redis.register_function(nil)`, `redis.register_function("f",1)`, `redis.register_function("f",nil)`,
@@ -56,7 +56,7 @@ func registrations() []string {
 	}
 }
 
-// loads run while the functions are registered, when there is next to nothing to be seen.
+// loads run while the library is loaded, when they can name very little.
 func loads() []string {
 	return []string{
 		`redis.call("ping")`, `redis.pcall("ping")`, `return redis.foo`, `local x=redis.call`, `x=1`, `return x`, `foo()`, `error("x")`, `assert(false)`, `local a=nil+1`, `return return`, `function f() end`,
@@ -68,7 +68,7 @@ func loads() []string {
 	}
 }
 
-// calls are bodies of the function f(keys, args).
+// calls are bodies of f(keys, args).
 func functionBodies() []string {
 	return []string{
 		``, `return 1`, `return keys`, `return args`, `return {#keys,#args}`, `return {keys[1],args[2]}`, `keys[1]="z" return keys`, `return KEYS`, `return ARGV`, `return redis.foo`, `return redis.register_function`, `x=1`, `return x`, `function g() end`,
@@ -134,8 +134,8 @@ func TestALibraryKeepsItsLocals(t *testing.T) {
 	require.Equal(t, ":1\r\n:2\r\n:2\r\n", string(w.Buf))
 }
 
-// With more globals than a function has upvalues, those behind the last are looked up; they obey
-// the same rules.
+// A library may name more globals than a function has upvalues. The rest are found by name and
+// follow the same rules.
 func TestALibraryWithManyGlobals(t *testing.T) {
 	e := alone(Options{})
 	body := "local function all()\n"
@@ -168,7 +168,7 @@ func TestALibraryThatDoesNotEndIsRefused(t *testing.T) {
 	require.Equal(t, "$1\r\nl\r\n:1\r\n", loadOn(e, 2, "#!lua name=l\nredis.register_function('f', function() return 1 end)", nil))
 }
 
-// What runs without a context nothing can end: so only functions may that end by themselves.
+// Nothing can end a function without a context. So only functions that end by themselves have none.
 func TestOnlyBriefFunctionsAreNotWatched(t *testing.T) {
 	e := alone(Options{})
 	for body, long := range map[string]bool{
@@ -197,7 +197,7 @@ func TestOnlyBriefFunctionsAreNotWatched(t *testing.T) {
 	}
 }
 
-// A library is code from anyone, as a script is.
+// Anyone can send a library, so it may be hostile too.
 func TestHostileLibrariesAreBounded(t *testing.T) {
 	began := time.Now()
 	slowly := func() int64 { return int64(time.Since(began)) / 20 } // a library has half a second, whatever the machine does

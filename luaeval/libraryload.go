@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"strings"
-	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -13,14 +12,11 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// loadLimit is how long the text of a library may run (function_lua.c: LOAD_TIMEOUT_MS).
-const loadLimit = 500 * time.Millisecond
-
 const libraryChunk = "user_function"
 
-// LoadLibrary compiles a library and runs its text once, which registers the functions, and adds it
-// to ls. With replace, it takes the place of one with the same name. On an error, the text of which
-// is the reply, ls stays as it was.
+// LoadLibrary compiles a library, runs its text once, and adds the library to ls. The text
+// registers the functions. With replace, the library replaces one with the same name. The text of
+// an error is the error reply; ls then stays as it was.
 func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library, error) {
 	name, body, err := parseLibraryHeader(code)
 	if err != nil {
@@ -50,7 +46,7 @@ func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library
 	return lib, ls.add(lib, old)
 }
 
-// runLibrary runs the text, bounded in time and memory as a script is.
+// runLibrary runs the text of a library, within the bounds of a script.
 func (e *Engine) runLibrary(lib *Library, chunk *lua.LFunction) error {
 	r := &e.run
 	*r = run{}
@@ -64,7 +60,7 @@ func (e *Engine) runLibrary(lib *Library, chunk *lua.LFunction) error {
 	e.l.SetTop(0)
 	e.l.G.CurrentThread = e.l
 	e.loading, e.limits.Loading = nil, false
-	e.guards = nil // the functions keep those that they were made on
+	e.guards = nil // the functions keep the guards that they were made on
 	switch {
 	case e.limits.Over() != nil:
 		return errors.New("ERR Error registering functions: ERR " + e.limits.Over().Error())
@@ -76,8 +72,8 @@ func (e *Engine) runLibrary(lib *Library, chunk *lua.LFunction) error {
 	return nil
 }
 
-// parseLibraryHeader reads the first line, `#!lua name=mylib`, and returns the code with it
-// emptied, so that line numbers stay (functions.c: functionExtractLibMetaData).
+// parseLibraryHeader reads the first line, `#!lua name=mylib`. It returns the code with that line
+// emptied, so line numbers stay (functions.c: functionExtractLibMetaData).
 func parseLibraryHeader(code []byte) (name, body string, err error) {
 	if !bytes.HasPrefix(code, []byte("#!")) {
 		return "", "", errors.New("ERR Missing library metadata")
@@ -141,8 +137,8 @@ func (lib *Library) has(name string) bool {
 	return false
 }
 
-// fromArguments reads register_function's arguments: a name and a function, or one table of named
-// ones. It returns what is wrong with them.
+// fromArguments reads the arguments of register_function: a name and a function, or one table of
+// named arguments. It returns what is wrong with them, or "".
 func (f *Function) fromArguments(l *lua.LState) string {
 	switch l.GetTop() {
 	case 1:
@@ -208,7 +204,7 @@ func (f *Function) fromTable(named *lua.LTable) string {
 	return ""
 }
 
-// setFlags reads a list of names of flags, up to the first nil.
+// setFlags reads a list of flag names up to the first nil. It reports whether all are known.
 func (f *Function) setFlags(list *lua.LTable) bool {
 	for i := 1; list.RawGetInt(i) != lua.LNil; i++ {
 		name, _ := lualib.ToText(list.RawGetInt(i))
@@ -221,7 +217,7 @@ func (f *Function) setFlags(list *lua.LTable) bool {
 	return true
 }
 
-// Names returns the flags' names, in Redis's order.
+// Names returns the names of the flags in Redis's order.
 func (f Flags) Names() (names []string) {
 	for _, name := range []string{"no-writes", "allow-oom", "allow-stale", "no-cluster", "allow-cross-slot-keys"} {
 		if f&flagNamed(name) != 0 {

@@ -8,17 +8,18 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// load and loadstring make a function of a text while a script runs. The text goes through
-// compileChunk like a script: it is rewritten, so nothing in it escapes the bounds of the script
-// around it. A script that names one of the two runs with a context, see rewriter.ident.
+// load and loadstring make a function of a text while a script runs. compileChunk rewrites the text
+// like a script, so the bounds of the running script hold inside it. A script that names one of the
+// two runs with a context: see rewriter.ident.
 
-// A compiled text takes about so many bytes: measured. They are charged before the text is parsed.
+// Bytes that a compiled text takes, measured. They are charged before the text is parsed.
 const (
-	loadedBytes        = 48 << 10 // of a short one
+	loadedBytes        = 48 << 10 // of a short text
 	loadedBytesPerByte = 64
 )
 
-const binaryStart = "\x1b" // lua.h: LUA_SIGNATURE
+// binaryStart begins every binary chunk (lua.h: LUA_SIGNATURE).
+const binaryStart = "\x1b"
 
 // loadString is loadstring(text [, name]).
 func (e *Engine) loadString(l *lua.LState) int {
@@ -30,8 +31,7 @@ func (e *Engine) loadString(l *lua.LState) int {
 	return e.loadText(l, text, name)
 }
 
-// load is load(reader [, name]): the reader returns the text piece by piece, and nil or "" at its
-// end.
+// loadPieces is load(reader [, name]). The reader returns the text piece by piece, then nil or "".
 func (e *Engine) loadPieces(l *lua.LState) int {
 	reader, ok := l.Get(1).(*lua.LFunction)
 	if !ok {
@@ -60,7 +60,7 @@ func (e *Engine) loadPieces(l *lua.LState) int {
 	}
 }
 
-// loadText returns the function that text is the body of, or nil and what is wrong with it.
+// loadText returns the function whose body is text, or nil and an error message.
 func (e *Engine) loadText(l *lua.LState, text, name string) int {
 	e.lib.Charge(l, loadedBytes)
 	e.lib.Charge(l, loadedBytesPerByte*len(text))
@@ -95,15 +95,15 @@ func notLoaded(l *lua.LState, problem lua.LValue) int {
 	return 2
 }
 
-// A text has a longer title in the errors of the compiler (llex.c: MAXSRC) than in those of the
-// running code (luaconf.h: LUA_IDSIZE).
+// The compiler's errors have a longer title of a text (llex.c: MAXSRC) than those of running code
+// (luaconf.h: LUA_IDSIZE).
 const (
 	longTitle  = 80
 	shortTitle = 60
 )
 
-// chunkTitle is how errors call a text, in fewer than size bytes (lobject.c: luaO_chunkid). A name
-// begins with = or @; without one, the name is the text itself, of which errors show the first
+// chunkTitle returns the title of a text in errors, in fewer than size bytes (lobject.c:
+// luaO_chunkid). A name that begins with = or @ is the title. Any other name is shown by its first
 // line.
 func chunkTitle(name string, size int) string {
 	if end := strings.IndexByte(name, 0); end >= 0 {
@@ -132,8 +132,8 @@ func chunkTitle(name string, size int) string {
 
 const titleStart, titleEnd = `[string "`, `"]`
 
-// sourceOf is how an error reply names the source of code. Redis shows the whole text that
-// loadstring was given: here it is as much of that as the title has.
+// sourceOf returns the source in an error reply. Redis shows the whole text given to loadstring.
+// Here the source has as much of the text as the title.
 func sourceOf(title string) string {
 	text, ok := strings.CutPrefix(title, titleStart)
 	switch {

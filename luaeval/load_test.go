@@ -134,7 +134,7 @@ func TestTextsThatAScriptLoadsAreAsOnRedis(t *testing.T) {
 	}
 }
 
-// Each of these texts is loaded by the text around it.
+// A loaded text is as bounded as the script around it.
 func TestTextsThatAScriptLoadsAreBounded(t *testing.T) {
 	e := alone(Options{Budget: 32 << 20, MaxBulk: 64 << 20, Poll: func(ran time.Duration) error {
 		if ran > 200*time.Millisecond {

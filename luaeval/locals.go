@@ -7,51 +7,49 @@ import (
 )
 
 const (
-	maxLocals   = 200 // of a function at a time (luaconf.h: LUAI_MAXVARS)
-	maxUpvalues = 60  // of a function (luaconf.h: LUAI_MAXUPVALUES)
-	maxTargets  = 199 // of one assignment (lparser.c: assignment)
+	maxLocals   = 200 // local variables of a function at a time (luaconf.h: LUAI_MAXVARS)
+	maxUpvalues = 60  // upvalues of a function (luaconf.h: LUAI_MAXUPVALUES)
+	maxTargets  = 199 // targets of one assignment (lparser.c: assignment)
 
-	// maxLabels bounds the places to jump to in a function: until it knows where they are,
-	// gopher-lua's compiler has their numbers in the instructions. There are up to four for each
-	// `if`, loop, comparison, `and` and `or`.
+	// maxLabels bounds the jump targets of a function. gopher-lua's compiler first writes their
+	// numbers into the jumps. There are up to four for each if, loop, comparison, `and` and `or`.
 	maxLabels = 1 << 17
-	// maxFunctions bounds the functions of a text: gopher-lua's compiler takes 17 KB for each.
+	// maxFunctions bounds the functions of a text. gopher-lua's compiler takes 17 KB for each.
 	maxFunctions = 10000
-	// maxWork bounds the steps the compiler spends on finding names and constants, which it does by
-	// walking lists.
+	// maxWork bounds the steps that the compiler spends on finding names and constants in lists.
 	maxWork = 1 << 28
 )
 
 // variable is a local variable in scope.
 type variable struct {
 	name  string
-	hides int // the index of the variable with this name around it, or -1
+	hides int // index of the outer variable with the same name, or -1
 	in    *function
 	block *block
 }
 
-// block is a block of the text: a function's body, a loop's or another.
+// block is a block of the text, such as the body of a function or a loop.
 type block struct {
 	outer    *block
 	in       *function
 	loop     bool
 	depth    int
 	captured bool // a function uses one of its variables
-	broken   bool // a break leaves it and the loop around it
-	unclosed bool // of a loop: a block inside is captured and broken
+	broken   bool // a break leaves the block and the loop around it
+	unclosed bool // of a loop: it has a block that is captured and broken
 }
 
-// function is what the walk knows of the function it is in.
+// function is what the walk knows of a function that it is in.
 type function struct {
 	outer    *function
 	line     int
 	active   int
 	labels   int
-	upvalues []int               // indexes of variables of functions around it
-	index    map[lua.LValue]bool // constants left to the compiler
+	upvalues []int               // indexes of variables of outer functions
+	index    map[lua.LValue]bool // constants that the compiler looks for
 	methods  map[string]bool
 
-	constants []lua.LValue // left to useMarks
+	constants []lua.LValue // constants that useMarks adds
 	numbers   map[lua.LValue]int32
 }
 
@@ -67,7 +65,7 @@ func (w *rewriter) isLocal(name string) bool {
 	return ok
 }
 
-// declare adds variables to the block.
+// declare adds variables to the current block.
 func (w *rewriter) declare(line int, names ...string) {
 	for _, name := range names {
 		hides, ok := w.byName[name]
@@ -82,7 +80,7 @@ func (w *rewriter) declare(line int, names ...string) {
 	}
 }
 
-// enter begins a block and returns what leave needs.
+// enter begins a block. It returns the argument for leave.
 func (w *rewriter) enter(loop bool) (from int) {
 	b := &block{outer: w.block, in: w.fn, loop: loop}
 	if w.block != nil {
@@ -111,7 +109,7 @@ func (w *rewriter) leave(from int) {
 	}
 }
 
-// loop is the innermost loop around the walk, or nil.
+// loop returns the innermost loop of the current function, or nil.
 func (w *rewriter) loop() *block {
 	b := w.block
 	for b != nil && b.in == w.fn && !b.loop {
@@ -123,7 +121,7 @@ func (w *rewriter) loop() *block {
 	return b
 }
 
-// breaks notes the blocks that a break leaves.
+// breaks notes which blocks a break leaves.
 func (w *rewriter) breaks() {
 	if w.loop() == nil {
 		return
@@ -133,7 +131,7 @@ func (w *rewriter) breaks() {
 	}
 }
 
-// use notes that the walk has come to a local variable.
+// use notes a use of a local variable.
 func (w *rewriter) use(name string, line int) {
 	i := w.byName[name]
 	v := w.vars[i]
@@ -154,14 +152,14 @@ func (w *rewriter) use(name string, line int) {
 	}
 }
 
-// labels counts places to jump to.
+// labels counts jump targets.
 func (w *rewriter) labels(n int) {
 	if w.fn.labels += n; w.fn.labels > maxLabels {
 		w.fail(w.line, fmt.Sprint(w.fn, " has more than ", maxLabels, " jumps"))
 	}
 }
 
-// spend counts steps of the compiler.
+// spend counts steps that the compiler will take.
 func (w *rewriter) spend(steps int) {
 	if w.work += steps; w.work > maxWork {
 		w.fail(w.line, "chunk has too many names and constants to be compiled")

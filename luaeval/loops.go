@@ -2,15 +2,15 @@ package luaeval
 
 import "github.com/yuin/gopher-lua/ast"
 
-// gopher-lua's compiler lets a jump to a jump go to where that goes. It reads jumps back wrongly
-// which lead to a jump that it has been through before, so that a loop must not begin with one. And
-// it counts no instructions of a jump back, which is of 17 bits: long loops get a mark at both
-// ends.
+// gopher-lua's compiler has two errors with jumps back. It shortens a jump to a jump, and goes
+// wrong when a jump back leads to a jump that was shortened before: so no loop may begin with a
+// jump. And it does not check that a jump back fits into 17 bits: so both ends of a long loop are
+// marked.
 
-// longLoop is the number of nodes from which on a loop may be too long.
+// longLoop is the number of tree nodes from which on a loop may be too long.
 const longLoop = maxJump / 16
 
-// while walks a loop with its condition at the start.
+// while walks a while loop.
 func (w *rewriter) while(s *ast.WhileStmt) {
 	w.long = true
 	w.labels(6)
@@ -37,7 +37,7 @@ func (w *rewriter) while(s *ast.WhileStmt) {
 	w.markLoop(s)
 }
 
-// markLoop lets an endless loop begin with an instruction that does nothing, and marks both ends.
+// markLoop makes an endless loop begin with an instruction without effect, and marks both ends.
 func (w *rewriter) markLoop(s *ast.WhileStmt) {
 	start := placed(&ast.LocalAssignStmt{Names: []string{hide("")}}, s)
 	w.marked(start).loop = loopStart
@@ -45,7 +45,7 @@ func (w *rewriter) markLoop(s *ast.WhileStmt) {
 	s.SetLastLine(w.mark(mark{line: int32(s.LastLine()), loop: loopBack}))
 }
 
-// repeat walks a loop with its condition at the end.
+// repeat walks a repeat loop.
 func (w *rewriter) repeat(s *ast.RepeatStmt) ast.Stmt {
 	w.long = true
 	w.labels(6)
@@ -65,7 +65,7 @@ func (w *rewriter) repeat(s *ast.RepeatStmt) ast.Stmt {
 	return loop
 }
 
-// loopBody walks the body of a loop with the variables it has of itself.
+// loopBody walks the body of a loop, which declares names.
 func (w *rewriter) loopBody(names []string, body []ast.Stmt) []ast.Stmt {
 	from := w.enter(true)
 	w.declare(w.line, names...)
@@ -77,8 +77,8 @@ func (w *rewriter) loopBody(names []string, body []ast.Stmt) []ast.Stmt {
 	return body
 }
 
-// closing lets a loop close its variables on break. gopher-lua closes them when a function has used
-// one of the loop's own before, and forgets those of the blocks inside it that break leaves, too.
+// closing makes a loop close its variables on break. gopher-lua does so only when a function uses a
+// variable of the loop's own body. It forgets variables of inner blocks that break leaves.
 func (w *rewriter) closing(body []ast.Stmt, at ast.PositionHolder) []ast.Stmt {
 	if !w.block.unclosed {
 		return body
@@ -92,7 +92,7 @@ func (w *rewriter) closing(body []ast.Stmt, at ast.PositionHolder) []ast.Stmt {
 	return append([]ast.Stmt{keep, skip}, body...)
 }
 
-// nothing is a statement of one instruction.
+// nothing returns a statement of one instruction without effect.
 func nothing(at ast.PositionHolder) ast.Stmt {
 	one := placed(&ast.LocalAssignStmt{Names: []string{hide("")}}, at)
 	return placed(&ast.DoBlockStmt{Stmts: []ast.Stmt{one}}, at)
@@ -135,8 +135,8 @@ func blockJumps(list []ast.Stmt) bool {
 	return true
 }
 
-// jumpsFirst reports whether the first instruction of an expression may be a jump: it is behind a
-// literal in `and` and `or`.
+// jumpsFirst reports whether the first instruction of an expression may be a jump. It is one behind
+// a literal in `and` and `or`.
 func jumpsFirst(x ast.Expr) bool {
 	switch x := x.(type) {
 	case *ast.LogicalOpExpr:

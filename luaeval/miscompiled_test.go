@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// Scripts that gopher-lua's compiler alone gets wrong, each compared with redis-server.
+// Each script is one that gopher-lua's compiler alone gets wrong. redis-server says what is right.
 func TestScriptsTheCompilerGetsWrong(t *testing.T) {
 	s := newSides(t)
 	fifty := numbered(50, ",", "%d")
@@ -29,14 +29,14 @@ func TestScriptsTheCompilerGetsWrong(t *testing.T) {
 		`local a,t=1,{} local u=t t,t.x={x=5},7 return {t.x,u.x}`,
 		`local a,b=1,2 local f=function() return a,b end a,b=b,a return {f()}`,
 		`local a,b=1,2 local f=function() return a,b end b,a=f() return {a,b}`,
-		// The last parameter is assigned to.
+		// An assignment to the last parameter.
 		`local f=function(x) x=x..'a' return x end return f(5)`,
 		`local f=function(y,x) x=x%4 return x end return f(5,6)`,
 		`local f=function(x) x=(tostring(x)) return x end return f(5)`,
 		`local f=function(y,x) y,x=(tostring(x)),(tostring(y)) return x..y end return f(5,6)`,
 		`local f=function(y,x,...) y=(...) return {tostring(y),tostring(x)} end return f(5,6)`,
 		`local f=function(...) local a,b,c=1,2,3 a=(...) return {a,b,c} end return f(5,6)`,
-		// A variable that exists is given an "and".
+		// An `and` assigned to an existing variable.
 		`local x,t=5,{} x = t.y and 3 return tostring(x)`,
 		`local x,t=5,{} x = t.y and t.z or t.a and x return tostring(x)`,
 		`local x,t=5,function() end x = t() and x return tostring(x)`,
@@ -44,7 +44,7 @@ func TestScriptsTheCompilerGetsWrong(t *testing.T) {
 		`local fs={} local i=0 while true do i=i+1 do local x=i fs[#fs+1]=function() return x end if i==2 then break end end end ` +
 			`local a,b,c=11,12,13 return {fs[1](),fs[2](),a,b,c}`,
 		`local fs={} for i=1,3 do if i>1 then local x=i fs[#fs+1]=function() x=x+1 return x end break end end local a,b,c=1,2,3 return {fs[1](),fs[1](),a,b,c}`,
-		// A function by the name of another variable.
+		// A function with the name of another variable.
 		`local x = 1; local x = function() return x end return x()`,
 		`local x = 1; local x = function() x = 5 end x() return type(x)`,
 		`local x = 1; local function x() return type(x) end return x()`,
@@ -53,7 +53,7 @@ func TestScriptsTheCompilerGetsWrong(t *testing.T) {
 		`local f=function() return 7,8 end return {` + fifty + `,f()}`,
 		`local f=function() return 7,8 end return {1,2,a=f()}`,
 		`local f=function(...) return {1,2,a=...} end return f(7,8)`,
-		// Literals of numbers.
+		// Number literals.
 		`return {-1, - -1, 1-1-1, 2*3+4, tostring(-0), tostring(0*-1), tostring(0/0), tostring(1/0), tostring(-1/0)}`,
 		`local n=0 for i=-1,-3,-1 do n=n+i end return n`,
 		`return "x"..1-1 ..2*3 .. -4`,

@@ -9,12 +9,11 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// A failed operation names the variable that it failed on, as in `attempt to call local 'f' (a nil
-// value)`. gopher-lua does not tell the name, but the instruction that failed does: an operand is a
-// local variable, or it was put into its register by an instruction that says from where (ldebug.c:
-// getobjname).
+// The error of a failed operation names the variable at fault, as in `attempt to call local 'f' (a
+// nil value)`. gopher-lua does not give the name, but the failed instruction does. An operand is a
+// local variable, or an earlier instruction has put it into its register (ldebug.c: getobjname).
 
-// code is a function and the instruction that it has come to.
+// code is a function and its current instruction.
 type code struct {
 	l  *lua.LState
 	at *lua.Debug
@@ -22,10 +21,10 @@ type code struct {
 	pc int
 }
 
-// longestNamed bounds the instructions that are looked through for a name.
+// longestNamed is the most instructions that are searched for a name.
 const longestNamed = 1 << 14
 
-// codeAt is the Lua code at a level of the stack.
+// codeAt returns the Lua code at a level of the stack.
 func codeAt(l *lua.LState, level int) (c code, ok bool) {
 	at, ok := l.GetStack(level)
 	if !ok {
@@ -40,13 +39,12 @@ func codeAt(l *lua.LState, level int) (c code, ok bool) {
 	return code{l, at, fn, pc}, pc >= 0 && pc < min(len(fn.Proto.Code), longestNamed)
 }
 
-// frameField reads what gopher-lua keeps of a call and does not show.
+// frameField reads a field of a call that gopher-lua does not export.
 func frameField(at *lua.Debug, name string) int64 {
 	return reflect.ValueOf(at).Elem().FieldByName("frame").Elem().FieldByName(name).Int()
 }
 
-// named puts the name of the variable at fault into the text of an error, which was raised at a
-// level of the stack.
+// named adds the name of the variable at fault to an error that was raised at a level of the stack.
 func (e *Engine) named(l *lua.LState, level int, text string) string {
 	if len(text) > lualib.LongestError || !strings.Contains(text, "attempt to ") &&
 		!strings.Contains(text, "cannot perform ") && !strings.HasSuffix(text, " undefined") {
@@ -57,7 +55,7 @@ func (e *Engine) named(l *lua.LState, level int, text string) string {
 	if at < 0 {
 		return text
 	}
-	e.limits.LookSoon() // in a long function this takes long: look at the clock next
+	e.limits.LookSoon() // the search takes long in a long function
 	words := strings.Fields(said[at:])
 	if len(words) < 5 {
 		return said
@@ -77,7 +75,7 @@ func (e *Engine) named(l *lua.LState, level int, text string) string {
 	}
 	kind := c.value(reg).Type().String()
 	action, _, _ := strings.Cut(said[at:], " a "+words[len(words)-2]+" value")
-	if words[2] == "index" && kind != words[len(words)-2] { // something further on
+	if words[2] == "index" && kind != words[len(words)-2] { // the value at fault is further along the path
 		return said
 	}
 	if what, name := c.name(reg, c.pc); name != "" {
@@ -86,7 +84,7 @@ func (e *Engine) named(l *lua.LState, level int, text string) string {
 	return said[:at] + action + " a " + kind + " value"
 }
 
-// Fields of instructions.
+// fields returns the fields of the current instruction.
 func (c code) fields() (op, a, b, x int) {
 	return fieldsOf(c.fn.Proto.Code[c.pc])
 }
@@ -95,7 +93,7 @@ func fieldsOf(inst uint32) (op, a, b, c int) {
 	return opcode(inst), int(inst >> 18 & 0xff), int(inst & 0x1ff), int(inst >> 9 & 0x1ff)
 }
 
-// constantBit marks an operand that is a constant and not a register.
+// constantBit marks an operand that is a constant, not a register.
 const constantBit = 1 << 8
 
 func (c code) value(reg int) lua.LValue {
@@ -112,7 +110,7 @@ func (c code) isNumber(operand int) bool {
 	return ok
 }
 
-// operand is the register of the operand at fault, or -1.
+// operand returns the register of the operand at fault, or -1.
 func (c code) operand(action string) int {
 	op, a, b, x := c.fields()
 	switch {
@@ -135,11 +133,11 @@ func (c code) operand(action string) int {
 	return -1
 }
 
-// ofOperator is the text of an error in a function that stands for an operator. Its arguments are
-// the operands.
+// ofOperator returns the error of a function that stands for an operator. The arguments of the
+// function are the operands.
 func (c code) ofOperator(level int, action, text string) string {
 	op, a, b, _ := c.fields()
-	if op >= lua.OP_ADD && op <= lua.OP_UNM { // a metamethod
+	if op >= lua.OP_ADD && op <= lua.OP_UNM { // a metamethod was called
 		kind := strings.Fields(text)
 		if what, name := c.nameOf(c.operand(action)); name != "" {
 			return "attempt to perform arithmetic on " + what + " '" + name + "' (a " + kind[len(kind)-2] + " value)"
@@ -184,7 +182,7 @@ func (c code) nameOf(reg int) (what, name string) {
 	return c.name(reg, c.pc)
 }
 
-// name says where the value of a register comes from.
+// name returns the origin of a register's value.
 func (c code) name(reg, pc int) (what, name string) {
 	p := c.fn.Proto
 	switch name, known := local(p, reg, pc); {
@@ -226,9 +224,8 @@ func (c code) name(reg, pc int) (what, name string) {
 	return "", ""
 }
 
-// local is the name of the local variable that a register is at an instruction. It is unknown
-// whether a register is one, and which, when variables follow each other in it: gopher-lua loses
-// track of their ends then.
+// local returns the name of the local variable in a register. known is false when several variables
+// have used the register one after another: gopher-lua does not record where they end.
 func local(p *lua.FunctionProto, reg, pc int) (name string, known bool) {
 	registers := 0
 	for _, v := range p.DbgLocals {
@@ -248,7 +245,7 @@ func local(p *lua.FunctionProto, reg, pc int) (name string, known bool) {
 	return "", true
 }
 
-// upvalueIn is the upvalue that was put into a register, by its hidden name.
+// upvalueIn returns the hidden name of the upvalue in a register.
 func (c code) upvalueIn(reg, pc int) string {
 	if from := c.setter(reg, pc); from >= 0 {
 		if op, _, b, _ := fieldsOf(c.fn.Proto.Code[from]); op == lua.OP_GETUPVAL {
@@ -258,7 +255,7 @@ func (c code) upvalueIn(reg, pc int) string {
 	return ""
 }
 
-// upvalue is the name of an upvalue, or of the global that it stands for.
+// upvalue returns the name of an upvalue, or of the global that the upvalue stands for.
 func upvalue(name string) (what, of string) {
 	global, isHidden := strings.CutPrefix(name, "\x00")
 	if !isHidden {
@@ -270,7 +267,8 @@ func upvalue(name string) (what, of string) {
 	return "global", global
 }
 
-// setter is the instruction that has last changed a register before pc, or -1 (ldebug.c: symbexec).
+// setter returns the last instruction before pc that has set a register, or -1 (ldebug.c:
+// symbexec).
 func (c code) setter(reg, pc int) int {
 	last := -1
 	for i := 0; i < pc; i++ {
@@ -307,7 +305,7 @@ func (c code) setter(reg, pc int) int {
 			}
 		case lua.OP_SETLIST:
 			if x == 0 {
-				i++ // its number follows
+				i++ // the number of the block follows
 			}
 		case lua.OP_SETGLOBAL, lua.OP_SETUPVAL, lua.OP_SETTABLE, lua.OP_SETTABLEKS,
 			lua.OP_EQ, lua.OP_LT, lua.OP_LE, lua.OP_TEST, lua.OP_RETURN, lua.OP_CLOSE, lua.OP_NOP:

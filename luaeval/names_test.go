@@ -27,7 +27,7 @@ func TestErrorsNameTheVariable(t *testing.T) {
 	}
 }
 
-// A wrong name would be worse than none.
+// A wrong name would be worse than no name.
 func TestAVariableThatIsNotKnownHasNoName(t *testing.T) {
 	e := alone(Options{})
 	for _, code := range []string{`do local z=1 end local a a()`, `do local z=1 end local t={} local b=t.x b()`, `for i=1,2 do local z=i end local t={} for i=1,2 do local b=t.x b() end`} {

@@ -13,7 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// oracle is a connection to a real redis-server that hands out the bytes of replies.
+// oracle is a connection to a real redis-server. It returns replies as bytes.
 type oracle struct {
 	t   testing.TB
 	c   *redistest.Conn
@@ -37,12 +37,12 @@ func (o *oracle) do(args ...string) string {
 	return o.raw.String()
 }
 
-// sides are the engine and the server it is compared with. The engine's commands run on the server
-// too.
+// sides are the engine and the server to compare it with. Commands of the engine's scripts run on
+// that server.
 type sides struct {
 	e      *Engine
-	eval   map[int]*oracle // EVAL by the client's protocol
-	direct map[int]*oracle // commands of the engine's scripts
+	eval   map[int]*oracle // EVAL, by protocol
+	direct map[int]*oracle // commands of the engine's scripts, by protocol
 }
 
 func newSides(t testing.TB) *sides {
@@ -62,7 +62,7 @@ func newSides(t testing.TB) *sides {
 	return s
 }
 
-// ours is the engine's answer to EVAL.
+// ours returns the engine's answer to EVAL.
 func (s *sides) ours(proto int, script string, keys []string, args ...string) string {
 	return evalOn(s.e, proto, script, keys, args...)
 }
@@ -91,7 +91,7 @@ func (s *sides) theirs(proto int, script string, keys []string, args ...string) 
 	return s.eval[proto].do(append(command, args...)...)
 }
 
-// same runs the script on both sides in both protocols.
+// same compares the answers of both sides in both protocols.
 func (s *sides) same(t *testing.T, script string, keys []string, args ...string) {
 	t.Helper()
 	for _, proto := range []int{2, 3} {

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// program draws a Lua program that ends soon: loops count, and the functions around it make any
-// value fit any operation.
+// program draws a Lua program that ends soon, because its loops count. Functions around the program
+// make any value fit any operation.
 type program struct {
 	r    *rand.Rand
 	b    strings.Builder
@@ -67,7 +67,7 @@ func (p *program) variable() string {
 	return p.one(p.vars...)
 }
 
-// expr draws an expression: each %e of a form is another one, each %v a variable.
+// expr draws an expression. In a form, %e is another expression and %v a variable.
 func (p *program) expr(depth int) string {
 	form := p.one("%v", "%v", "%v", "%v", "nil", "true", "false", "0", "1", "3", "'s'", "...")
 	if depth > 0 {
@@ -217,7 +217,7 @@ func (p *program) compound(depth int) {
 	p.say("end")
 }
 
-// Programs that nobody would write mean the same to the compiler as to Lua's.
+// Random programs mean the same to our compiler as to Lua's.
 func TestProgramsMeanTheSame(t *testing.T) {
 	s := newSides(t)
 	for i := range 900 {

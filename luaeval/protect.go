@@ -6,27 +6,27 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// guard is a state of its own for what pcall or xpcall calls.
+// guard is a state of its own for a call of pcall or xpcall.
 //
-// An error has to close the variables that functions share with the frames it unwinds, and no
-// others. gopher-lua closes those of all frames of the state, or, once any state further out has an
-// error handler, of none. On a state of its own all frames are those which the error unwinds.
+// An error must close the variables of the frames that it unwinds, and no others. gopher-lua closes
+// the variables of all frames of the state; it closes none when an outer state has an error
+// handler. On a guard, all frames are frames that the error unwinds.
 type guard struct {
 	state *lua.LState
-	from  *lua.LState // the one that called
+	from  *lua.LState // the state that called pcall
 }
 
 const (
 	mostFrames  = 16000
 	leastFrames = 200
-	keptGuards  = 16 // between scripts
+	keptGuards  = 16 // guards that are kept between scripts
 )
 
-// guardFrames is how many calls nest in a pcall inside so many others.
+// guardFrames is how deep calls may nest in a pcall, by the number of pcalls around it.
 func guardFrames(depth int) int { return max(leastFrames, mostFrames>>min(depth, 16)) }
 
-// takeGuard returns the state for what l calls now. Nothing can yield out of a pcall, so that they
-// nest.
+// takeGuard returns the guard for a call from l. Guards nest, because a coroutine cannot yield out
+// of a pcall.
 func (e *Engine) takeGuard(l *lua.LState) *lua.LState {
 	depth := e.lib.Calls.Guards
 	e.lib.Calls.Guards++
@@ -48,7 +48,7 @@ func (e *Engine) takeGuard(l *lua.LState) *lua.LState {
 
 func (e *Engine) newGuard(depth int) *lua.LState {
 	watched := e.maker.Context() != nil
-	e.maker.RemoveContext() // NewThread would start a goroutine for it
+	e.maker.RemoveContext() // with a context, NewThread would start a goroutine
 	e.maker.Options.CallStackSize = guardFrames(depth)
 	p, _ := e.maker.NewThread()
 	e.maker.Options = coroutineStacks()
@@ -59,7 +59,7 @@ func (e *Engine) newGuard(depth int) *lua.LState {
 	return p
 }
 
-// trimGuards lets go of what a script with many pcalls inside each other has left.
+// trimGuards drops most guards of a script with many nested pcalls.
 func (e *Engine) trimGuards() {
 	if len(e.guards) > keptGuards {
 		clear(e.guards[keptGuards:])
@@ -67,7 +67,7 @@ func (e *Engine) trimGuards() {
 	}
 }
 
-// caller is the state whose pcall runs l, or nil.
+// caller returns the state whose pcall runs l, or nil.
 func (e *Engine) caller(l *lua.LState) *lua.LState {
 	for _, g := range e.guards[:e.lib.Calls.Guards] {
 		if g.state == l {
@@ -77,8 +77,8 @@ func (e *Engine) caller(l *lua.LState) *lua.LState {
 	return nil
 }
 
-// where is the position of the code at a level of the stack, which goes on behind pcall on another
-// state. A call that was replaced by a tail call has none.
+// where returns the position of the code at a level of the stack. The stack continues on the state
+// that called pcall. A call that was replaced by a tail call has no position.
 func (e *Engine) where(l *lua.LState, level int) string {
 	for ; l != nil; l = e.caller(l) {
 		i := 0
@@ -90,12 +90,12 @@ func (e *Engine) where(l *lua.LState, level int) string {
 				return ""
 			}
 		}
-		level -= i - 1 // the lowest is guardedCall, in the place of pcall
+		level -= i - 1 // the lowest frame is guardedCall, which stands for pcall
 	}
 	return ""
 }
 
-// newGuarded makes the function that calls its first argument with the others, on a guard.
+// newGuarded makes the function that runs on a guard: it calls its first argument with the others.
 func (e *Engine) newGuarded() *lua.LFunction {
 	raised := e.raised
 	return e.l.NewFunction(func(l *lua.LState) int {
@@ -105,17 +105,17 @@ func (e *Engine) newGuarded() *lua.LFunction {
 	})
 }
 
-// raised is called on a guard where an error was raised.
+// raised is called on a guard when an error is raised.
 func (e *Engine) raised(l *lua.LState) {
 	v := l.Get(-1)
 	if text, ok := v.(lua.LString); ok {
 		v = lua.LString(e.named(l, 0, string(text)))
 	}
-	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "none"}) // else PCall would make one
+	panic(&lua.ApiError{Type: lua.ApiErrorRun, Object: v, StackTrace: "none"}) // a stack trace costs time
 }
 
-// protected calls f with the first n values from the top of l, which it takes away. What f returns
-// are all values on the state that it returns.
+// protected calls f with the top n values of l and removes them. The returned state holds the
+// results of f, and nothing else.
 func (e *Engine) protected(l *lua.LState, f lua.LValue, n int) (*lua.LState, error) {
 	if _, ok := f.(*lua.LFunction); !ok {
 		if _, ok = l.GetMetaField(f, "__call").(*lua.LFunction); !ok {
@@ -130,7 +130,7 @@ func (e *Engine) protected(l *lua.LState, f lua.LValue, n int) (*lua.LState, err
 	l.XMoveTo(p, n)
 	err := p.PCall(n+1, lua.MultRet, nil)
 	if failed, ok := err.(*lua.ApiError); ok && failed.Type == lua.ApiErrorPanic {
-		e.guards[c.Guards].state = nil // its variables are not closed
+		e.guards[c.Guards].state = nil // its variables are still open
 	}
 	e.lib.Calls = c
 	l.G.CurrentThread = running
@@ -156,8 +156,8 @@ func failWith(l *lua.LState, v lua.LValue) int {
 	return 2
 }
 
-// pcall gives the text of an error table instead of the table, and calls true when there is nothing
-// to call, as Redis's does (script_lua.c: luaRedisPcall).
+// pcall returns the text of an error table in place of the table. Without arguments it calls true.
+// Both are as in Redis (script_lua.c: luaRedisPcall).
 func (e *Engine) pcall(l *lua.LState) int {
 	f := lua.LValue(lua.LTrue)
 	if l.GetTop() > 0 {
@@ -177,20 +177,20 @@ func (e *Engine) pcall(l *lua.LState) int {
 		return failWith(l, text)
 	}
 	failWith(l, v)
-	l.Push(text) // Redis leaves it there
+	l.Push(text) // Redis leaves it on the stack
 	return 3
 }
 
-// mostHandlers is how often an error handler that fails is called, less the pcalls around (ldo.c:
-// luaD_call).
+// mostHandlers is how often a failing error handler is called again, less the pcalls around it
+// (ldo.c: luaD_call).
 const mostHandlers = 221
 
-// handlersBehind is how many of these calls have room that is kept for them, which the first one is
-// told.
+// handlersBehind is how many of these calls use the reserve of the stack. The first of them gets
+// the error of the overflow.
 const handlersBehind = 24
 
-// xpcall calls the handler when the stack has been unwound, which a script cannot see: Lua calls it
-// before. When the handler fails it is called for that error, and so on.
+// xpcall calls the handler after the stack was unwound; Lua calls it before. When the handler
+// fails, it is called with its own error.
 func (e *Engine) xpcall(l *lua.LState) int {
 	lualib.CheckAny(l, 2, "xpcall")
 	handler, callable := l.Get(2).(*lua.LFunction)
@@ -213,7 +213,7 @@ func (e *Engine) xpcall(l *lua.LState) int {
 	return succeed(l, p)
 }
 
-// caught is what a script sees of an error it catches.
+// caught returns the value that a script sees of an error.
 func (e *Engine) caught(err error) lua.LValue {
 	failed, ok := err.(*lua.ApiError)
 	if !ok {

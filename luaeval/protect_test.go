@@ -9,7 +9,7 @@ import (
 
 func caughtSnippets() []string {
 	return []string{
-		// Variables that functions share live on behind an error that is caught.
+		// Variables that functions share survive a caught error.
 		`local n=0 local f=function() n=n+1 end pcall(error) pcall(error) f() return n`,
 		`local n=0 local f=function() n=n+1 end xpcall(error, type) xpcall(error, type) f() return n`,
 		`local n=0 local f=function() n=n+1 end pcall(error) pcall(error) n=n+5 f() return n`,
@@ -27,7 +27,7 @@ func caughtSnippets() []string {
 		`local g local co=coroutine.create(function() local x=3 g=function() x=x+1 return x end error("e") end) local r={coroutine.resume(co)} return {r[2],g(),g()}`,
 		`local n=0 local function f(d) n=n+1 if d==0 then error("deep") end local ok,e=pcall(f,d-1) n=n+1 error(e,0) end local ok,e=pcall(f,20) return {n,e}`,
 		`local n=0 local t=setmetatable({},{__index=function(t,k) n=n+1 error("no "..k) end}) local ok,e=pcall(function() return t.x end) pcall(function() return t.y end) return {n,e}`,
-		// What pcall and xpcall give.
+		// Results of pcall and xpcall.
 		`return {pcall()}`, `return {pcall(nil)}`, `return {pcall(5)}`, `return {pcall({})}`, `return {pcall("x")}`, `return {pcall(cjson.null)}`, `return {pcall(pcall)}`, `return {pcall(pcall,error)}`, `return {pcall(pcall,error,"e")}`,
 		`return {pcall(setmetatable({},{__call=function(...) return select("#",...) end}),1,2)}`, `return {pcall(setmetatable({},{__call=5}))}`, `return {pcall(function(...) return ... end,1,2,3)}`, `return {pcall(function(...) return select("#",...) end,nil,nil)}`,
 		`return {xpcall()}`, `return {xpcall(error)}`, `return {xpcall(function() error("a") end,nil)}`, `return {xpcall(function() error("a") end,{})}`, `return {xpcall(function() return 1,2 end,5)}`, `return {xpcall(function() error("a") end,error)}`,
@@ -63,7 +63,7 @@ func TestCaughtErrorsAreAsOnRedis(t *testing.T) {
 	}
 }
 
-// A stack that is used again holds nothing of the call before.
+// A guard that is used again holds nothing of the call before.
 func TestCallsOfPcallDoNotMeet(t *testing.T) {
 	e := alone(Options{})
 	deep := `local fs = {} local function f(n) local x = n fs[n] = function() x = x + 1 return x end if n == 1 then error("e") end f(n - 1) end `
@@ -74,7 +74,7 @@ func TestCallsOfPcallDoNotMeet(t *testing.T) {
 	}
 }
 
-// pcall takes nothing that stays, whether what it calls fails or not.
+// pcall keeps no memory, with or without an error.
 func TestPcallTakesNoMemoryThatStays(t *testing.T) {
 	e := alone(Options{})
 	for _, script := range []string{

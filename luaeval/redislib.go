@@ -30,7 +30,7 @@ func (e *Engine) redisLib() *lua.LTable {
 	return t
 }
 
-// callWork is the work of a command that takes no time to speak of.
+// callWork is the work of a command that takes hardly any time.
 const callWork = 64
 
 // call is redis.call and redis.pcall.
@@ -54,8 +54,9 @@ func (e *Engine) call(l *lua.LState, raises bool) int {
 	return 1
 }
 
-// takeArgs puts the arguments into e.argv: large ones where they are, the others copied. Those that
-// stood in e.argb before it grew stay there. It returns what is wrong with them.
+// takeArgs puts the arguments into e.argv. Large strings are not copied; the others are copied into
+// e.argb. When e.argb grows, earlier arguments stay in the old buffer. takeArgs returns what is
+// wrong with the arguments, or "".
 func (e *Engine) takeArgs(l *lua.LState) string {
 	n := l.GetTop()
 	if n == 0 {
@@ -83,7 +84,7 @@ func (e *Engine) takeArgs(l *lua.LState) string {
 	return ""
 }
 
-// giveError raises text as an error table or returns it as one.
+// giveError raises an error table with this text, or returns it.
 func (e *Engine) giveError(l *lua.LState, text string, raises bool) int {
 	t := l.CreateTable(0, 1)
 	t.RawSetString("err", lua.LString(text))
@@ -94,7 +95,7 @@ func (e *Engine) giveError(l *lua.LState, text string, raises bool) int {
 	return 1
 }
 
-// giveCallError does so with a command's error reply.
+// giveCallError raises or returns the error reply of a command.
 func (e *Engine) giveCallError(l *lua.LState, reply []byte, raises bool) {
 	v, _ := e.fromReply(l, reply, 0)
 	if raises {
@@ -103,8 +104,7 @@ func (e *Engine) giveCallError(l *lua.LState, reply []byte, raises bool) {
 	l.Push(v)
 }
 
-// replyTable is redis.error_reply and redis.status_reply. The text of an error gets the code ERR
-// when it is one word.
+// replyTable is redis.error_reply and redis.status_reply. An error of one word gets the code ERR.
 func (e *Engine) replyTable(l *lua.LState, field string) int {
 	v, ok := l.Get(1).(lua.LString)
 	if !ok || l.GetTop() != 1 {
@@ -183,7 +183,7 @@ func (e *Engine) setResp(l *lua.LState) int {
 	return 0
 }
 
-// setRepl checks its argument; nothing is replicated anywhere.
+// setRepl is redis.set_repl. It only checks its argument: there is no replication.
 func (e *Engine) setRepl(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		return e.giveError(l, "ERR redis.set_repl() requires two arguments.", true)

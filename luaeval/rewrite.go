@@ -9,50 +9,50 @@ import (
 )
 
 const (
-	maxDepth  = 16000 // of the tree; what nests to the left does not count in maxLevels
-	maxBound  = 60    // upvalues of the script; further globals are looked up by name
-	maxNeeded = 16    // beside them, those without which there is no other way
+	maxDepth  = 16000 // depth of the tree; maxLevels does not count nesting to the left
+	maxBound  = 60    // upvalues of a script; further globals are found by name
+	maxNeeded = 16    // further upvalues, for globals that cannot be found by name
 )
 
-// hide makes a name that no script can spell.
+// hide returns a name that no script can spell.
 func hide(name string) string { return "\x00" + name }
 
-// rewriter walks the tree of a script once and changes it in place.
+// rewriter walks the tree of a script once and changes it: see the package comment.
 type rewriter struct {
 	e       *Engine
 	scope   *scope
 	vars    []variable
-	byName  map[string]int // the variable in scope, by its index in vars
+	byName  map[string]int // the visible variable of a name, as an index of vars
 	block   *block
 	fn      *function
 	marks   []mark
 	none    *ast.NilExpr
-	names   []string        // bound, hidden
-	first   []lua.LValue    // what they are at first
-	values  []lua.LValue    // and in the end: the same for scripts
-	escapes map[string]bool // KEYS, ARGV: used as a value
+	names   []string        // of bound globals, hidden
+	first   []lua.LValue    // their values when the text begins to run
+	values  []lua.LValue    // their values later; only libraries have different ones
+	escapes map[string]bool // KEYS and ARGV, when used as values
 	depth   int
-	nested  int // functions around
-	line    int // of the statement
-	nodes   int // so far
+	nested  int // functions around the walk
+	line    int // of the current statement
+	nodes   int // tree nodes so far
 	walked  int // steps to find constants
 	work    int // steps to find names
-	spine   int // operations in a row
-	defined int // functions
+	spine   int // arithmetic operations in a row
+	defined int // functions so far
 	self    []ownName
-	logical *ast.LogicalOpExpr // that is an operand of another
-	long    bool               // has loops or functions
-	vararg  bool               // the chunk itself uses ...
+	logical *ast.LogicalOpExpr // an operand of another one
+	long    bool               // there are loops or functions
+	vararg  bool               // the text itself uses ...
 	usesG   bool
-	meta    bool            // a library that can make tables call functions
-	brief   map[[2]int]bool // of a library, by first and last line: functions that end by themselves
+	meta    bool            // a library may make tables that call functions
+	brief   map[[2]int]bool // functions of a library that end by themselves, by first and last line
 	err     error
 }
 
 func newRewriter(e *Engine, s *scope) *rewriter {
 	w := &rewriter{e: e, scope: s, fn: &function{}, none: &ast.NilExpr{}}
 	w.escapes, w.byName = map[string]bool{}, map[string]int{}
-	if s.library { // first, as it is where all goes that there is no room for
+	if s.library { // the first upvalue: globals without an upvalue are its fields
 		w.names, w.first, w.values = []string{hide(environment)}, []lua.LValue{s.loading}, []lua.LValue{s.env}
 	}
 	return w
@@ -64,7 +64,7 @@ func (w *rewriter) fail(line int, text string) {
 	}
 }
 
-// bind makes v an upvalue of the script and returns its identifier, or nil when there are too many.
+// bind makes v an upvalue of the script. It returns the identifier, or nil when there are too many.
 func (w *rewriter) bind(name string, v lua.LValue, at ast.PositionHolder) ast.Expr {
 	hidden := hide(name)
 	known := false
@@ -164,7 +164,8 @@ func (w *rewriter) stmt(stmt ast.Stmt) ast.Stmt {
 	return stmt
 }
 
-// target is the left side of an assignment. A global becomes a field of _G, which refuses it.
+// target walks the left side of an assignment. A global becomes a field of _G, which refuses
+// assignments.
 func (w *rewriter) target(x ast.Expr) ast.Expr {
 	switch x := x.(type) {
 	case *ast.IdentExpr:
@@ -226,7 +227,7 @@ func (w *rewriter) functionExpr(f *ast.FunctionExpr, self ...string) {
 	w.long = true
 }
 
-// numberFor makes the three values numbers, as Lua does with strings that look like one.
+// numberFor converts the three values of a for loop to numbers, as Lua does with strings.
 func (w *rewriter) numberFor(s *ast.NumberForStmt) {
 	w.long = true
 	w.labels(1)
@@ -250,7 +251,7 @@ func (w *rewriter) numberFor(s *ast.NumberForStmt) {
 	s.Stmts = w.loopBody([]string{"(for index)", "(for limit)", "(for step)", s.Name}, s.Stmts)
 }
 
-// call is a call of a hidden function for one value.
+// call returns a call of a hidden function, for one value.
 func (w *rewriter) call(function string, at ast.Expr, args ...ast.Expr) ast.Expr {
 	fn := w.bind(function, w.e.hidden[function], at)
 	if fn == nil {
@@ -263,7 +264,7 @@ func (w *rewriter) call(function string, at ast.Expr, args ...ast.Expr) ast.Expr
 	return placed(&ast.FuncCallExpr{Func: fn, Args: args, AdjustRet: true}, at)
 }
 
-// one cuts what may be several values to the first.
+// one cuts a call or ... to its first value.
 func one(x ast.Expr) {
 	switch x := x.(type) {
 	case *ast.FuncCallExpr:
@@ -273,15 +274,16 @@ func one(x ast.Expr) {
 	}
 }
 
-// ownName is the name of a variable whose function is being walked, which does not see it.
+// ownName is the name of a local variable whose value, a function, is being walked. That function
+// does not see the variable.
 type ownName struct {
 	name string
 	seen bool
 }
 
-// local walks a declaration. gopher-lua cannot tell `local function f` from `local f = function`:
-// both see f inside. With a second value the latter does not. The parser gives only the former a
-// last line.
+// local walks a declaration. gopher-lua compiles `local f = function` like `local function f`: the
+// function sees f. With a second value it does not see f. In the tree, only `local function f` has
+// a last line.
 func (w *rewriter) local(s *ast.LocalAssignStmt) {
 	if len(s.Names) != 1 || len(s.Exprs) != 1 {
 		w.exprs(s.Exprs)
@@ -309,7 +311,7 @@ func (w *rewriter) local(s *ast.LocalAssignStmt) {
 	w.declare(s.Line(), s.Names...)
 }
 
-// mention notes a name that is used.
+// mention notes the use of a name.
 func (w *rewriter) mention(name string) {
 	for i := range w.self {
 		if w.self[i].name == name {

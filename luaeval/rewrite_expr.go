@@ -10,10 +10,10 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// expr walks an expression and returns the one in its place.
+// expr walks an expression and returns its replacement.
 func (w *rewriter) expr(expr ast.Expr) ast.Expr { return w.settle(w.raw(expr)) }
 
-// raw is expr, except that a literal stays one.
+// raw is expr, but keeps literals.
 func (w *rewriter) raw(expr ast.Expr) ast.Expr {
 	if expr == nil || w.err != nil {
 		return expr
@@ -37,7 +37,7 @@ func (w *rewriter) raw(expr ast.Expr) ast.Expr {
 	return expr
 }
 
-// other walks what is not arithmetic.
+// other walks every expression but arithmetic.
 func (w *rewriter) other(expr ast.Expr) ast.Expr {
 	switch x := expr.(type) {
 	case *ast.NumberExpr:
@@ -94,11 +94,12 @@ func (w *rewriter) either(x *ast.LogicalOpExpr) {
 	x.Rhs = w.expr(x.Rhs)
 }
 
-// number writes a literal so that gopher-lua, which takes 010 for octal, reads what Lua reads.
+// number rewrites a literal so that gopher-lua reads what Lua reads: gopher-lua takes 010 for
+// octal.
 func (w *rewriter) number(x *ast.NumberExpr) {
 	n, ok := lualib.ParseNumber(x.Value)
 	if !ok {
-		digits := strings.TrimSuffix(x.Value, "\xff") // which is how the scanner writes the end of the text
+		digits := strings.TrimSuffix(x.Value, "\xff") // gopher-lua's scanner writes the end of the text so
 		w.fail(x.Line(), "malformed number near '"+digits+"'")
 		return
 	}
@@ -133,7 +134,7 @@ func (w *rewriter) ident(x *ast.IdentExpr) ast.Expr {
 	return x
 }
 
-// look is KEYS or ARGV where the script cannot keep or change it.
+// look is KEYS or ARGV in a place where the script can only read it.
 func (w *rewriter) look(x *ast.IdentExpr) ast.Expr {
 	if bound := w.bind(x.Value, lua.LNil, x); bound != nil {
 		return bound
@@ -142,7 +143,7 @@ func (w *rewriter) look(x *ast.IdentExpr) ast.Expr {
 	return x
 }
 
-// words says whether x is the global KEYS or ARGV.
+// words returns the name if x is the global KEYS or ARGV, else "".
 func (w *rewriter) words(x ast.Expr) string {
 	id, ok := x.(*ast.IdentExpr)
 	if ok && !w.scope.library && !w.scope.loaded && (id.Value == "KEYS" || id.Value == "ARGV") && !w.isLocal(id.Value) {
@@ -151,7 +152,8 @@ func (w *rewriter) words(x ast.Expr) string {
 	return ""
 }
 
-// attr resolves `library.member`; a read of KEYS[i] does not let the table out.
+// attr walks an index. It resolves `library.member`. Reading KEYS[i] does not make the table a
+// value.
 func (w *rewriter) attr(x *ast.AttrGetExpr) ast.Expr {
 	if w.words(x.Object) != "" {
 		x.Object = w.look(x.Object.(*ast.IdentExpr))
@@ -173,8 +175,8 @@ func (w *rewriter) attr(x *ast.AttrGetExpr) ast.Expr {
 	return x
 }
 
-// reader walks a call. When it is one of the named functions with KEYS or ARGV as its first
-// argument, that table is not let out either.
+// reader walks a call. KEYS or ARGV as the first argument of one of the named functions does not
+// become a value either.
 func (w *rewriter) reader(expr ast.Expr, names ...string) ast.Expr {
 	x, ok := expr.(*ast.FuncCallExpr)
 	if !ok || x.Func == nil {
@@ -193,8 +195,8 @@ func (w *rewriter) reader(expr ast.Expr, names ...string) ast.Expr {
 	return x
 }
 
-// concat makes one call of a chain `a .. b .. c`; as it prints numbers, literals among them are
-// printed here.
+// concat makes one call of a chain `a .. b .. c`. It prints number literals, because the call would
+// print them each time.
 func (w *rewriter) concat(x *ast.StringConcatOpExpr) ast.Expr {
 	var args []ast.Expr
 	var rest ast.Expr = x
@@ -211,7 +213,7 @@ func (w *rewriter) concat(x *ast.StringConcatOpExpr) ast.Expr {
 		w.fail(x.Line(), "chunk has too many syntax levels")
 		return x
 	}
-	// A call takes a register for each argument, of which there are 200; a constructor takes 50.
+	// A call takes a register for each argument, and there are 200. A constructor takes 50.
 	const most = 40
 	if len(args) > most {
 		list := placed(&ast.TableExpr{}, x)

@@ -10,23 +10,23 @@ import (
 // maxLevels is how deep blocks and expressions nest in Lua 5.1 (luaconf.h: LUAI_MAXCCALLS).
 const maxLevels = 200
 
-// maxTokens bounds a text, of which the parser makes a tree of some hundred bytes a token.
+// maxTokens bounds a text. The parser takes some hundred bytes for each token.
 const maxTokens = 4 << 20
 
-// scanner runs over the text of a script once, before the parser, to find nesting that would cost
-// the parser and the compiler their stacks. It knows just enough of Lua's tokens to skip strings
-// and comments.
+// scanner reads the text of a script before the parser does. It finds nesting that would overflow
+// the stack of the parser or the compiler. It knows just enough of Lua to skip strings and
+// comments.
 type scanner struct {
 	src     string
 	i       int
 	line    int
 	tokens  int
 	levels  int
-	operand bool // what came last can be the left side of an operator
-	chain   int  // `..`, `^` and unary operators in a row, which nest to the right
+	operand bool // the last token can be the left operand of an operator
+	chain   int  // `..`, `^` and unary operators in a row: they nest to the right
 }
 
-// checkNesting refuses text that nests too deeply, in Lua's words, and tells where it does.
+// checkNesting refuses text that nests too deeply, with Lua's error. It returns the position.
 func checkNesting(src, chunk string) (at int, err error) {
 	s := scanner{src: src, line: 1}
 	for s.i < len(src) {
@@ -142,7 +142,7 @@ func (s *scanner) comment() {
 	}
 }
 
-// long skips [[...]] or [==[...]==] and says whether there was one.
+// long skips [[...]] or [==[...]==] and reports whether there was one.
 func (s *scanner) long() bool {
 	n := 1
 	for s.at(n) == '=' {

@@ -11,29 +11,30 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// scope is what a text sees of the world. Scripts have one, libraries another.
+// scope is what a text can name. Scripts have one scope, libraries another.
 //
-// While the text of a library runs, to register its functions, it sees redis.register_function,
-// redis.log and next to nothing else; its functions, once registered, see what scripts see. Redis
-// changes the table of globals in between (function_lua.c: luaEngineCreate). Here a global inside a
-// function is an upvalue that all functions of the library share, and it is that which changes,
-// from one that refuses to be used to the real thing. Text outside functions looks its globals up.
+// A library is loaded in two steps. First its text runs and registers functions: it sees
+// redis.register_function, redis.log and little else. Later its functions run: they see what
+// scripts see. Redis changes the table of globals in between (function_lua.c: luaEngineCreate).
+// Here a global inside a function is an upvalue that all functions of the library share. At first
+// its value refuses every use; release replaces it by the real one. The text outside of functions
+// finds globals by name.
 type scope struct {
-	chunk   string // the name of the text in messages of the compiler
-	source  string // and in those of the running code
+	chunk   string // name of the text in errors of the compiler
+	source  string // name of the text in errors of running code
 	known   map[string]lua.LValue
 	env     *lua.LTable // _G
 	library bool
-	loaded  bool // by load or loadstring: KEYS and ARGV are those of _G
+	loaded  bool // a text of load or loadstring: it finds KEYS and ARGV in _G
 
 	loading *lua.LTable // _G while a library is loaded
-	redis   *lua.LTable // and its redis
+	redis   *lua.LTable // redis while a library is loaded
 }
 
-// environment is the name under which a library finds what it does not know.
+// environment is the hidden name of _G in a library. Unknown globals are its fields.
 const environment = "environment"
 
-// openLibraryScope makes what libraries see, for the first of them.
+// openLibraryScope makes the scope of libraries when the first one is loaded.
 func (e *Engine) openLibraryScope() {
 	s, undefined := &e.libraryScope, e.undefined
 	if s.library {
@@ -69,7 +70,7 @@ func (e *Engine) openLibraryScope() {
 	globals.Metatable, atLoad.Metatable = undefined, undefined
 }
 
-// atFirst is what the bound name is when the text begins to run: v itself in a script.
+// atFirst returns the value of a bound name when the text begins to run. In a script that is v.
 func (e *Engine) atFirst(s *scope, name string, v lua.LValue) lua.LValue {
 	switch {
 	case !s.library || e.hidden[name] != nil:
@@ -87,7 +88,7 @@ func (e *Engine) atFirst(s *scope, name string, v lua.LValue) lua.LValue {
 	return e.refusing(member)
 }
 
-// refusing returns a value that cannot be used for anything, because there is no such global yet.
+// refusing returns a value for a global that does not exist yet: every use raises an error.
 func (e *Engine) refusing(name string) lua.LValue {
 	refuse := e.l.NewFunction(func(l *lua.LState) int {
 		lualib.Raise(l, fmt.Sprintf(undefinedText, name))
@@ -102,7 +103,7 @@ func (e *Engine) refusing(name string) lua.LValue {
 	return t
 }
 
-// release makes the globals of a library that has been loaded what they are for its functions.
+// release gives the globals of a loaded library the values that its functions see.
 func (w *rewriter) release(chunk *lua.LFunction) {
 	for i, name := range chunk.Proto.DbgUpvalues {
 		for k, bound := range w.names {
@@ -113,10 +114,10 @@ func (w *rewriter) release(chunk *lua.LFunction) {
 	}
 }
 
-// onlyLoads says whether the walk is in a library's text outside its functions.
+// onlyLoads reports whether the walk is in a library, outside of its functions.
 func (w *rewriter) onlyLoads() bool { return w.scope.library && w.nested == 0 }
 
-// libraryIdent is a global in a library.
+// libraryIdent walks a global of a library.
 func (w *rewriter) libraryIdent(x *ast.IdentExpr) ast.Expr {
 	w.meta = w.meta || x.Value == "setmetatable" || x.Value == "_G"
 	if v, ok := w.scope.known[x.Value]; ok && !w.onlyLoads() {

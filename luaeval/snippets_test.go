@@ -2,7 +2,7 @@ package luaeval
 
 import "testing"
 
-// Every line is a script whose reply is compared with redis-server's, byte by byte.
+// The reply to each script is compared with redis-server's, byte by byte.
 func valueSnippets() []string {
 	return []string{
 		`return 1`, `return -1`, `return 3.99`, `return -3.99`, `return 1e300`, `return 0/0`, `return "x"`, `return ""`, `return nil`, ``,

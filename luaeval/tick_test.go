@@ -12,11 +12,10 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// looks are calls that take as long as their arguments are large: of a string s (a million bytes),
-// of a table t (of 20,000 numbers), of a map m of as many, of JSON j and MessagePack p of 10,000
-// empty tables, of a pattern that backtracks. They stand in scripts without loops and functions,
-// which run without a context, so that nobody but the library function itself can look at the
-// clock.
+// looks are calls whose time grows with their arguments. The arguments are a string s of a million
+// bytes, a table t of 20,000 numbers, and a map m of as many; j and p are JSON and MessagePack of
+// 10,000 empty tables. The scripts have no loops and functions, so they run without a context: only
+// the library function can look at the clock.
 func looks() map[string]string {
 	return map[string]string{
 		"assert": `assert(tonumber(s .. "x") == nil, s) error("looked")`, "error": `error(s)`, "tonumber": `return tonumber(s)`,
@@ -57,7 +56,7 @@ func looks() map[string]string {
 	}
 }
 
-// soonFunctions take no time to speak of, whatever they are given.
+// soonFunctions take little time, whatever their arguments are.
 func soonFunctions() map[string]bool {
 	names := map[string]bool{}
 	for _, list := range []string{
@@ -75,8 +74,8 @@ func soonFunctions() map[string]bool {
 	return names
 }
 
-// looking is an engine in which a millisecond passes with each look at the clock, and in which
-// every poll after the script has called "begin" ends it.
+// looking returns an engine in which a millisecond passes with each look at the clock. After the
+// script has called "begin", every poll ends it.
 func looking() *Engine {
 	var now int64
 	begun := false
@@ -125,13 +124,13 @@ func TestLibraryFunctionsLookAtTheClock(t *testing.T) {
 	}
 }
 
-// A function that somebody adds stands in one of the two lists, or this fails.
+// A new library function must be in one of the two lists.
 func TestAllLibraryFunctionsAreKnownToLookOrToBeSoon(t *testing.T) {
 	e := alone(Options{})
 	long, short := looks(), soonFunctions()
 	check := func(name string, v lua.LValue) {
 		if _, ok := v.(*lua.LFunction); !ok || strings.HasPrefix(name, "math.") || strings.HasPrefix(name, "bit.") {
-			return // of numbers, which are short
+			return // functions of numbers, which are short
 		}
 		require.True(t, long[name] != "" != short[name], name)
 	}

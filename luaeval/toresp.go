@@ -11,19 +11,19 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// maxReplyDepth is how deep a returned table may nest; a table that holds itself ends here.
+// maxReplyDepth is how deep a returned table may nest. A table that contains itself ends here.
 const maxReplyDepth = 1998
 
-// writeReply appends v as the script's reply. It fails when that takes too much memory: a table of
-// few elements that stand in it more than once, each of the same kind, is a reply without end.
+// writeReply appends v as the script's reply. It fails when that takes too much memory: tables that
+// contain a few others several times can make an endless reply.
 func (e *Engine) writeReply(w *resp.Writer, v lua.LValue) error {
 	e.run.replied, e.run.cut = len(w.Buf), nil
 	e.writeValue(w, v, 0)
 	return e.run.cut
 }
 
-// cutReply counts so many units of work and what has been written since it last did, and reports
-// whether that has to be all.
+// cutReply counts units of work, and the bytes written since the last call. It reports whether the
+// reply must end here.
 func (e *Engine) cutReply(w *resp.Writer, units int) bool {
 	r := &e.run
 	if r.cut == nil {
@@ -79,9 +79,10 @@ func (e *Engine) writeTable(w *resp.Writer, t *lua.LTable, depth int) {
 	}
 }
 
-// writeTagged writes the tables that stand for one reply of a certain type.
+// writeTagged writes a table that stands for one reply of a certain type, and reports whether it
+// was one.
 func (e *Engine) writeTagged(w *resp.Writer, t *lua.LTable, depth int) bool {
-	// Most tables are arrays: their first look-up tells.
+	// An empty table is an array: spare it seven look-ups.
 	if k, _ := t.Next(lua.LNil); k == lua.LNil {
 		return false
 	}
@@ -123,7 +124,7 @@ func (e *Engine) writeTagged(w *resp.Writer, t *lua.LTable, depth int) bool {
 	return false
 }
 
-// oneLine makes spaces of line ends.
+// oneLine replaces line ends by spaces.
 func oneLine(text string) string {
 	return strings.Map(func(c rune) rune {
 		if c == '\r' || c == '\n' {
@@ -150,7 +151,7 @@ func (e *Engine) writePairs(w *resp.Writer, m *lua.LTable, depth int, values boo
 	}
 }
 
-// writeFailure appends the reply of a script that ended by an error.
+// writeFailure appends the reply of a script that ended with an error.
 func (e *Engine) writeFailure(w *resp.Writer, err error) {
 	f := &e.run.fail
 	if f.text == "" {
@@ -172,8 +173,8 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 	}
 }
 
-// place reads the position from the message of an error that left no room on the stack for the
-// handler.
+// place reads the position from the text of an error. It is for errors that left no stack for the
+// error handler.
 func (f *failure) place(text string) {
 	for _, chunk := range []string{chunkName, libraryChunk} {
 		_, rest, found := strings.Cut(text, chunk+":")
