@@ -94,3 +94,30 @@ func TestWatchersAreToldOfTheirKeysOnlyAndForgottenWhenTheyGo(t *testing.T) {
 		require.Empty(t, of)
 	}
 }
+
+// EXEC, EVAL and the script's command have a Call each: what runs inside does not change the arguments
+// of what runs around it.
+func TestAScriptInsideATransactionLeavesTheOuterCallsAlone(t *testing.T) {
+	d := newDriver()
+	script := "redis.call('SET', KEYS[1], ARGV[1]); return redis.call('GET', KEYS[1])"
+	var replies []string
+	for _, args := range [][][]byte{
+		words("MULTI"), requestOf("EVAL", script, "1", "k", "v"), words("APPEND k w"), words("EXEC"),
+		requestOf("EVAL", script, "1", "k", "x"),
+	} {
+		d.w.Buf = d.w.Buf[:0]
+		d.ex.Do(&d.s, args, &d.w)
+		replies = append(replies, string(d.w.Buf))
+	}
+	require.Equal(t, []string{
+		"+OK\r\n", "+QUEUED\r\n", "+QUEUED\r\n", "*2\r\n$1\r\nv\r\n:2\r\n", "$1\r\nx\r\n",
+	}, replies)
+	require.Zero(t, d.ex.Depth)
+	calls := map[string]int64{}
+	for cmd := range d.ex.Table.each() {
+		if cmd.Calls.Count > 0 {
+			calls[cmd.Name] = cmd.Calls.Count
+		}
+	}
+	require.Equal(t, map[string]int64{"multi": 1, "exec": 1, "eval": 2, "set": 2, "get": 2, "append": 1}, calls)
+}
