@@ -29,7 +29,9 @@ func TestAnACLFileIsLoadedAndSavedAsByRedis(t *testing.T) {
 	story := func(run func(args ...string) string) []string {
 		file := filepath.Join(t.TempDir(), "users.acl")
 		write := func(text string) { require.NoError(t, os.WriteFile(file, []byte(text), 0o600)) }
-		write("user default on nopass sanitize-payload ~* &* +@all\n\nuser alice on #30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4 sanitize-payload ~a* resetchannels -@all +get +acl|whoami (%R~b* +@read)\r\n")
+		write("user default on nopass sanitize-payload ~* &* +@all\n\n" +
+			"user alice on #30c952fab122c3f9759f02a6d95c3758b246b4fee239957b2d4fee46e26170c4 " +
+			"sanitize-payload ~a* resetchannels -@all +get +acl|whoami (%R~b* +@read)\r\n")
 		addr := run("--aclfile", file)
 		var told []string
 		tell := func(text string) { told = append(told, strings.ReplaceAll(asIn72(text), file, "FILE")) }
@@ -123,7 +125,8 @@ func TestRefusalsAreCounted(t *testing.T) {
 // left to protect then.
 func TestUsersOfTheConfigurationAreThereFromTheStart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "redis.conf")
-	require.NoError(t, os.WriteFile(file, []byte("user default on >pw ~* &* +@all\nuser alice on nopass +@all (+get ~x)\n"), 0o600))
+	const users = "user default on >pw ~* &* +@all\n" + "user alice on nopass +@all (+get ~x)\n"
+	require.NoError(t, os.WriteFile(file, []byte(users), 0o600))
 	addr := start(t, []string{"--include", file})
 	c := redistest.Dial(t, addr)
 	require.Equal(t, "NOAUTH Authentication required.", c.Do("PING").Str)

@@ -57,7 +57,8 @@ func TestNothingIsTakenForAClientThatHasGone(t *testing.T) {
 	addr := start(t, nil)
 	boss := redistest.Dial(t, addr)
 	for _, wait := range [][]string{
-		{"BLPOP", "q", "0"}, {"BLMOVE", "q", "r", "LEFT", "LEFT", "0"}, {"BLMPOP", "0", "1", "q", "LEFT"}, {"BRPOP", "other", "q", "100"},
+		{"BLPOP", "q", "0"}, {"BLMOVE", "q", "r", "LEFT", "LEFT", "0"}, {"BLMPOP", "0", "1", "q", "LEFT"},
+		{"BRPOP", "other", "q", "100"},
 	} {
 		c, stays := redistest.Dial(t, addr), redistest.Dial(t, addr)
 		later(t, boss, c, wait...)
@@ -181,7 +182,9 @@ func TestEndingAWaitLeavesTheCallersMessagesToTheCaller(t *testing.T) {
 	c.Do("HELLO", "3")
 	c.Do("CLIENT", "TRACKING", "ON")
 	later(t, redistest.Dial(t, addr), c, "BLPOP", "q", "0")
-	for _, args := range [][]string{{"MULTI"}, {"PUBLISH", "channel", "message"}, {"SET", "k", "v"}, {"CLIENT", "UNBLOCK", id}} {
+	for _, args := range [][]string{
+		{"MULTI"}, {"PUBLISH", "channel", "message"}, {"SET", "k", "v"}, {"CLIENT", "UNBLOCK", id},
+	} {
 		boss.Do(args...)
 	}
 	require.Equal(t, `[:1, +OK, :1]`, boss.Do("EXEC").String())

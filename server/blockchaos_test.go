@@ -92,7 +92,8 @@ func (j *jobs) produce(id int) {
 			c.Do("LMOVE", "aside"+v, queue(rng), "LEFT", "RIGHT")
 			c.Do("EXEC")
 		case 2:
-			c.Do("EVAL", "redis.call('RPUSH',KEYS[1],'none') redis.call('DEL',KEYS[1]) return redis.call('RPUSH',KEYS[2],ARGV[1])", "2", "none", queue(rng), v)
+			c.Do("EVAL", "redis.call('RPUSH',KEYS[1],'none') redis.call('DEL',KEYS[1]) "+
+				"return redis.call('RPUSH',KEYS[2],ARGV[1])", "2", "none", queue(rng), v)
 		case 3:
 			c.Do("RPUSH", "new"+v, v)
 			if c.Do("RENAMENX", "new"+v, queue(rng)).Int == 0 {

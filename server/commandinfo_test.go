@@ -33,7 +33,9 @@ func TestCommandInfoIsThatOfRedis(t *testing.T) {
 		want := theirs.Do("COMMAND", "INFO", string(name.Str)).Elems[0]
 		got := ours.Do("COMMAND", "INFO", string(name.Str)).Elems[0]
 		require.Equal(t, len(want.Elems), len(got.Elems), "%s: not a command of Redis", name.Str)
-		for i, what := range []string{"name", "arity", "flags", "first key", "last key", "step", "categories", "tips", "keys"} {
+		for i, what := range []string{
+			"name", "arity", "flags", "first key", "last key", "step", "categories", "tips", "keys",
+		} {
 			if w, g := canonical(want.Elems[i]), canonical(got.Elems[i]); w != g {
 				t.Errorf("%s: %s\n  want %s\n  got  %s", name.Str, what, w, g)
 			}

@@ -130,7 +130,9 @@ func never(int) bool  { return false }
 func (w *dumpWriter) score() string {
 	switch w.r.IntN(5) {
 	case 0:
-		return []string{"inf", "-inf", "0", "1e300", "-1e-300", "4611686018427387904", "4611686018427388928", "1e17", "0.1"}[w.r.IntN(9)]
+		return []string{
+			"inf", "-inf", "0", "1e300", "-1e-300", "4611686018427387904", "4611686018427388928", "1e17", "0.1",
+		}[w.r.IntN(9)]
 	case 1:
 		return fmt.Sprint(w.r.NormFloat64())
 	}
@@ -163,7 +165,8 @@ func writeStream(w *dumpWriter) {
 	for _, g := range []string{"g", "12", w.short()}[:w.r.IntN(4)] {
 		w.do("XGROUP", "CREATE", "k", g, []string{"0", "$", id()}[w.r.IntN(3)])
 		for range w.r.IntN(5) {
-			w.do("XREADGROUP", "GROUP", g, []string{"alice", "bob", "1"}[w.r.IntN(3)], "COUNT", strconv.Itoa(1+w.r.IntN(10)), "STREAMS", "k", ">")
+			w.do("XREADGROUP", "GROUP", g, []string{"alice", "bob", "1"}[w.r.IntN(3)],
+				"COUNT", strconv.Itoa(1+w.r.IntN(10)), "STREAMS", "k", ">")
 			w.do("XACK", "k", g, id(), id())
 		}
 	}

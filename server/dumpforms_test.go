@@ -160,11 +160,15 @@ var oldForms = []struct {
 		return b
 	}},
 	{"zipmap hash", func(r *rand.Rand, n int) []byte { return append([]byte{9}, rdbString(zipmap(distinct(r, 2*n)))...) }},
-	{"ziplist list", func(r *rand.Rand, n int) []byte { return append([]byte{10}, rdbString(ziplist(distinct(r, n)))...) }},
+	{"ziplist list", func(r *rand.Rand, n int) []byte {
+		return append([]byte{10}, rdbString(ziplist(distinct(r, n)))...)
+	}},
 	{"ziplist zset", func(r *rand.Rand, n int) []byte {
 		return append([]byte{12}, rdbString(ziplist(scored(distinct(r, n))))...)
 	}},
-	{"ziplist hash", func(r *rand.Rand, n int) []byte { return append([]byte{13}, rdbString(ziplist(distinct(r, 2*n)))...) }},
+	{"ziplist hash", func(r *rand.Rand, n int) []byte {
+		return append([]byte{13}, rdbString(ziplist(distinct(r, 2*n)))...)
+	}},
 	{"quicklist of ziplists", func(r *rand.Rand, n int) []byte {
 		b := []byte{14, 2}
 		for _, k := range []int{n, 1} {

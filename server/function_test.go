@@ -40,7 +40,8 @@ func TestFunctionPayloadsAreExchangedWithRedis(t *testing.T) {
 func TestInfoCountsLibrariesAndFunctions(t *testing.T) {
 	c := redistest.Dial(t, start(t, nil))
 	require.Equal(t, 0, info(t, c, "number_of_functions"))
-	c.Do("FUNCTION", "LOAD", "#!lua name=two\nredis.register_function('f', function() end)\nredis.register_function('g', function() end)")
+	c.Do("FUNCTION", "LOAD", "#!lua name=two\n"+
+		"redis.register_function('f', function() end)\nredis.register_function('g', function() end)")
 	c.Do("FUNCTION", "LOAD", library("a", 0))
 	require.Equal(t, 2, info(t, c, "number_of_libraries"))
 	require.Equal(t, 3, info(t, c, "number_of_functions"))

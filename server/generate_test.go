@@ -37,11 +37,17 @@ func (g *generator) key() string {
 }
 
 func (g *generator) integer() string {
-	return g.pick([]string{"0", "1", "2", "3", "5", "10", "100", "-1", "-2", "-100", "9223372036854775807", "-9223372036854775808", "4294967296"})
+	return g.pick([]string{
+		"0", "1", "2", "3", "5", "10", "100", "-1", "-2", "-100",
+		"9223372036854775807", "-9223372036854775808", "4294967296",
+	})
 }
 
 func (g *generator) text() string {
-	return g.pick([]string{"a", "b", "f", "n", "1", "2", "m7", "element-3", "*", "-", "+", "$", "(a", "[c", "(1", "0-1", "1-1", "", "x y", "\x00\r\n\xff"})
+	return g.pick([]string{
+		"a", "b", "f", "n", "1", "2", "m7", "element-3", "*", "-", "+", "$", "(a", "[c", "(1", "0-1", "1-1", "", "x y",
+		"\x00\r\n\xff",
+	})
 }
 
 func (g *generator) double() string {
@@ -50,7 +56,10 @@ func (g *generator) double() string {
 
 // nonsense is n words of any kind.
 func (g *generator) nonsense(n int) (words []string) {
-	options := []string{"NX", "XX", "GT", "LT", "CH", "INCR", "LIMIT", "COUNT", "WITHSCORES", "STORE", "BYLEX", "REV", "MATCH", "ASC", "GET", "STREAMS", "MAXLEN", "~", "LEFT", "AGGREGATE", "BEFORE", "EX", "KEEPTTL"}
+	options := []string{
+		"NX", "XX", "GT", "LT", "CH", "INCR", "LIMIT", "COUNT", "WITHSCORES", "STORE", "BYLEX", "REV", "MATCH", "ASC",
+		"GET", "STREAMS", "MAXLEN", "~", "LEFT", "AGGREGATE", "BEFORE", "EX", "KEEPTTL",
+	}
 	for range n {
 		words = append(words, g.pick([]string{g.key(), g.integer(), g.text(), g.double(), g.pick(options)}))
 	}
@@ -90,7 +99,8 @@ func (g *generator) argument(arg map[string]resp.Value) (words []string) {
 }
 
 func (g *generator) value(arg map[string]resp.Value) []string {
-	if name := arg["name"].Str; g.group == "stream" && slices.Contains([]string{"id", "start", "end", "threshold", "last-id"}, name) {
+	ids := []string{"id", "start", "end", "threshold", "last-id"}
+	if g.group == "stream" && slices.Contains(ids, arg["name"].Str) {
 		return []string{g.pick([]string{"0", "1-1", "2-1", "3", "9-9", "*", "-", "+", "$", "(1-1", "1-*"})}
 	}
 	switch arg["type"].Str {

@@ -26,7 +26,8 @@ func TestStoredDistancesAreThoseOfRedisToTheLastDigit(t *testing.T) {
 	for i, addr := range []string{oracle.Addr, start(t, nil)} {
 		c := redistest.Dial(t, addr)
 		require.Equal(t, int64(5000), c.Do(add...).Int)
-		require.Equal(t, int64(5000), c.Do("GEOSEARCHSTORE", "d", "g", "FROMLONLAT", "1", "2", "BYRADIUS", "30000", "km", "STOREDIST").Int)
+		require.Equal(t, int64(5000),
+			c.Do("GEOSEARCHSTORE", "d", "g", "FROMLONLAT", "1", "2", "BYRADIUS", "30000", "km", "STOREDIST").Int)
 		for n := range 5000 {
 			d, err := strconv.ParseFloat(c.Do("ZSCORE", "d", fmt.Sprint("place", n)).Str, 64)
 			require.NoError(t, err)

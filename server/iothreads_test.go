@@ -29,7 +29,8 @@ func newServer(t testing.TB, log server.Log, args ...string) *server.Server {
 
 func plainServer(t testing.TB, log server.Log, args ...string) *server.Server {
 	t.Helper()
-	cfg, err := config.Parse(append([]string{"--port", "0", "--bind", "127.0.0.1", "--enable-debug-command", "yes"}, args...), nil)
+	common := []string{"--port", "0", "--bind", "127.0.0.1", "--enable-debug-command", "yes"}
+	cfg, err := config.Parse(append(common, args...), nil)
 	require.NoError(t, err)
 	s, err := server.New(cfg, log)
 	require.NoError(t, err)
@@ -88,7 +89,8 @@ func TestThreadsSleepWhileThereIsLittleToDo(t *testing.T) {
 	require.Equal(t, "0", infoField(conns[0], "io_threaded_writes_processed"))
 
 	conns = append(conns, dialMany(t, addr, 40)...)
-	for infoField(conns[0], "io_threaded_reads_processed") == "0" || infoField(conns[0], "io_threaded_writes_processed") == "0" {
+	unused := func(counter string) bool { return infoField(conns[0], counter) == "0" }
+	for unused("io_threaded_reads_processed") || unused("io_threaded_writes_processed") {
 		require.NoError(t, conns[0].Send([]byte("DEBUG SLEEP 0.001\r\n"))) // the others gather behind it
 		together(conns[1:], "PING")
 		conns[0].Read()

@@ -43,7 +43,8 @@ func load(t *testing.T, addr string, id int) []part {
 			}
 		}},
 		{func(round int) {
-			go big.Send(redistest.AppendCommand(redistest.AppendCommand(nil, "SET", "big"+name, value(round)), "GET", "big"+name))
+			set := redistest.AppendCommand(nil, "SET", "big"+name, value(round))
+			go big.Send(redistest.AppendCommand(set, "GET", "big"+name))
 		}, func(round int) {
 			require.Equal(t, "OK", big.Read().Str)
 			require.Equal(t, value(round), big.Read().Str)

@@ -76,13 +76,17 @@ func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 		}, hangUp},
 		"a name":         {do("CLIENT", "SETNAME", big), do("CLIENT", "SETNAME", "")},
 		"a library name": {do("CLIENT", "SETINFO", "LIB-NAME", big), do("CLIENT", "SETINFO", "LIB-NAME", "")},
-		"prefixes":       {do(append([]string{"CLIENT", "TRACKING", "ON", "BCAST"}, prefixes()...)...), do("CLIENT", "TRACKING", "OFF")},
+		"prefixes": {
+			do(append([]string{"CLIENT", "TRACKING", "ON", "BCAST"}, prefixes()...)...),
+			do("CLIENT", "TRACKING", "OFF")},
 		"keys that were read": {func(t *testing.T, c *conn) {
 			c.Do("CLIENT", "TRACKING", "ON")
 			c.Do(append([]string{"MGET"}, numbered(2000, 500)...)...)
 		}, do("FLUSHALL")},
-		"a user":         {do("ACL", "SETUSER", "u", "~"+big), do("ACL", "DELUSER", "u")},
-		"a user's rules": {do(append([]string{"ACL", "SETUSER", "u"}, strings.Fields("~"+strings.Join(numbered(2000, 500), " ~"))...)...), do("ACL", "DELUSER", "u")},
+		"a user": {do("ACL", "SETUSER", "u", "~"+big), do("ACL", "DELUSER", "u")},
+		"a user's rules": {
+			do(append([]string{"ACL", "SETUSER", "u"}, strings.Fields("~"+strings.Join(numbered(2000, 500), " ~"))...)...),
+			do("ACL", "DELUSER", "u")},
 		"refusals": {func(t *testing.T, c *conn) {
 			for i := range 100 {
 				c.Do("AUTH", fmt.Sprint(i, big[:10_000]), "wrong")
@@ -95,9 +99,13 @@ func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 			}
 			c.Do("CONFIG", "SET", "slowlog-log-slower-than", "-1")
 		}, do("SLOWLOG", "RESET")},
-		"a script":     {do("SCRIPT", "LOAD", "return '"+big+"'"), do("SCRIPT", "FLUSH")},
-		"a library":    {do("FUNCTION", "LOAD", "#!lua name=lib\nlocal s = '"+big+"' redis.register_function('f', function() return s end)"), do("FUNCTION", "FLUSH")},
-		"half a value": {func(t *testing.T, c *conn) { _ = c.Send([]byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000001\r\n" + big)) }, hangUp},
+		"a script": {do("SCRIPT", "LOAD", "return '"+big+"'"), do("SCRIPT", "FLUSH")},
+		"a library": {
+			do("FUNCTION", "LOAD", "#!lua name=lib\nlocal s = '"+big+"' redis.register_function('f', function() return s end)"),
+			do("FUNCTION", "FLUSH")},
+		"half a value": {func(t *testing.T, c *conn) {
+			_ = c.Send([]byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1000001\r\n" + big))
+		}, hangUp},
 		"half a request of many words": {func(t *testing.T, c *conn) {
 			_ = c.Send([]byte("*100000\r\n" + strings.Repeat("$1\r\nx\r\n", 99_999)))
 		}, hangUp},
@@ -141,7 +149,9 @@ func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 			row.keep(t, c)
 			requireInTime(t, "it is counted", func() bool { return info(t, control, "used_memory") >= before+kept })
 			row.undo(t, c)
-			requireInTime(t, "it is not counted any more", func() bool { return info(t, control, "used_memory") < before+kept/5 })
+			requireInTime(t, "it is not counted any more", func() bool {
+				return info(t, control, "used_memory") < before+kept/5
+			})
 		})
 	}
 }

@@ -38,7 +38,8 @@ func TestLabVerbsThatLeaveTheKeysAloneAreAnsweredWhileAScriptRuns(t *testing.T) 
 		{"FAULT ADD slow CMD set ACTION HOLD", "+OK"}, {"FAULT DEL old", "+OK"},
 		{"HOLD LIST", "[]"}, {"HOLD RELEASE slow", ":0"}, {"FAULT CLEAR", "+OK"}, {"FAULT LIST", "[]"},
 		{"LISTEN OFF", "+OK"}, {"LISTEN ON", "+OK"}, {"BLACKHOLE ON", "+OK"}, {"BLACKHOLE OFF", "+OK"},
-		{"PARTITION CLIENT x ON", "+OK"}, {"PARTITION CLIENT x OFF", "+OK"}, {"PARTITION LIST", "[]"}, {"SNAPSHOT DEL before", "+OK"}, {"SNAPSHOT LIST", "[]"},
+		{"PARTITION CLIENT x ON", "+OK"}, {"PARTITION CLIENT x OFF", "+OK"}, {"PARTITION LIST", "[]"},
+		{"SNAPSHOT DEL before", "+OK"}, {"SNAPSHOT LIST", "[]"},
 		{"DOCTOR", "[]"}, {"DOCTOR RESET", "+OK"},
 	} {
 		require.Equal(t, verb[1], boss.Do(line("LAB "+verb[0])...).String(), verb[0])
@@ -55,7 +56,8 @@ func TestLabVerbsThatAScriptWouldNoticeAreRefusedWhileItRuns(t *testing.T) {
 	addr, boss, script, other := busyLab(t)
 	now := labNow(boss)
 	for _, verb := range []string{
-		"CLOCK FREEZE", "CLOCK RUN", "CLOCK ADVANCE 1000", "CLOCK SET 1", "CLOCK RATE 2", "CRASH", "CRASH DOWN 1 LOSE NOTHING", "SNAPSHOT SAVE a", "SNAPSHOT RESTORE before", "RESET", "RESET AT 1",
+		"CLOCK FREEZE", "CLOCK RUN", "CLOCK ADVANCE 1000", "CLOCK SET 1", "CLOCK RATE 2", "CRASH",
+		"CRASH DOWN 1 LOSE NOTHING", "SNAPSHOT SAVE a", "SNAPSHOT RESTORE before", "RESET", "RESET AT 1",
 	} {
 		require.Equal(t, isBusy, boss.Do(line("LAB "+verb)...).Str, verb)
 	}

@@ -18,7 +18,8 @@ import (
 // In the end the server is as good as new, and no command has panicked.
 func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
 	var panics atomic.Int64
-	addr := startWithLog(t, []string{"--lab", "yes", "--notify-keyspace-events", "KEA", "--seed", "5"}, countPanics(t, &panics))
+	addr := startWithLog(t, []string{"--lab", "yes", "--notify-keyspace-events", "KEA", "--seed", "5"},
+		countPanics(t, &panics))
 	var done atomic.Bool
 	var clients sync.WaitGroup
 	for n := range 12 {
@@ -67,7 +68,8 @@ func countPanics(t *testing.T, panics *atomic.Int64) func(byte, string, ...any) 
 // connection of the script is treated like any other.
 func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
 	var panics atomic.Int64
-	addr := startWithLog(t, []string{"--lab", "yes", "--busy-reply-threshold", "1", "--seed", "5"}, countPanics(t, &panics))
+	addr := startWithLog(t, []string{"--lab", "yes", "--busy-reply-threshold", "1", "--seed", "5"},
+		countPanics(t, &panics))
 	var done atomic.Bool
 	var clients sync.WaitGroup
 	for n := range 8 {
@@ -152,8 +154,15 @@ func beBusyClient(addr string, n int, rng *rand.Rand) {
 		return
 	}
 	defer c.Close()
-	scripts := []string{"for i = 1, 1e5 do end return 1", "for i = 1, 100 do for j = 1, 1e3 do end redis.call('get', KEYS[1]) end", "for i = 1, 100 do for j = 1, 1e3 do end redis.call('set', KEYS[1], 'v', 'PX', i) end"}
-	requests := [][]string{{"CLIENT", "SETNAME", fmt.Sprintf("c%d", n)}, {"PING"}, {"EVAL", scripts[rng.IntN(len(scripts))], "1", "k"}, {"PING"}}
+	scripts := []string{
+		"for i = 1, 1e5 do end return 1",
+		"for i = 1, 100 do for j = 1, 1e3 do end redis.call('get', KEYS[1]) end",
+		"for i = 1, 100 do for j = 1, 1e3 do end redis.call('set', KEYS[1], 'v', 'PX', i) end",
+	}
+	requests := [][]string{
+		{"CLIENT", "SETNAME", fmt.Sprintf("c%d", n)}, {"PING"},
+		{"EVAL", scripts[rng.IntN(len(scripts))], "1", "k"}, {"PING"},
+	}
 	for _, request := range requests {
 		if c.Send(redistest.AppendCommand(nil, request...)) != nil {
 			return
@@ -168,11 +177,15 @@ func beBusyClient(addr string, n int, rng *rand.Rand) {
 
 func labVerb(rng *rand.Rand) []string {
 	verbs := []string{
-		"CLOCK FREEZE", "CLOCK RUN", "CLOCK RATE 1000", "CLOCK RATE 1", "CLOCK SET " + strconv.FormatInt(1_600_000_000_000+rng.Int64N(100_000_000_000), 10),
-		"CLOCK ADVANCE 1000", "CLOCK ADVANCE " + strconv.Itoa(rng.IntN(100_000)), "CLOCK ADVANCE 0", "BLACKHOLE ON", "BLACKHOLE OFF", "LISTEN ON", "RESET",
-		fmt.Sprintf("PARTITION CLIENT c%d ON", rng.IntN(12)), fmt.Sprintf("PARTITION CLIENT c%d OFF", rng.IntN(12)), "PARTITION CLIENT c1* ON", "PARTITION CLIENT c1* OFF",
+		"CLOCK FREEZE", "CLOCK RUN", "CLOCK RATE 1000", "CLOCK RATE 1",
+		"CLOCK SET " + strconv.FormatInt(1_600_000_000_000+rng.Int64N(100_000_000_000), 10),
+		"CLOCK ADVANCE 1000", "CLOCK ADVANCE " + strconv.Itoa(rng.IntN(100_000)), "CLOCK ADVANCE 0", "BLACKHOLE ON",
+		"BLACKHOLE OFF", "LISTEN ON", "RESET",
+		fmt.Sprintf("PARTITION CLIENT c%d ON", rng.IntN(12)), fmt.Sprintf("PARTITION CLIENT c%d OFF", rng.IntN(12)),
+		"PARTITION CLIENT c1* ON", "PARTITION CLIENT c1* OFF",
 		labRule(rng), labRule(rng), labRule(rng), labRule(rng), labRule(rng), "FAULT DEL r1", "FAULT CLEAR", "FAULT LIST",
-		"HOLD WAIT r1 1", "HOLD WAIT r2 1", "HOLD RELEASE r1", "HOLD RELEASE r2 1", "HOLD LIST", "LOG WATCH *", "LOG UNWATCH *", "LOG", "LOG RESET", "LOG EXPORT",
+		"HOLD WAIT r1 1", "HOLD WAIT r2 1", "HOLD RELEASE r1", "HOLD RELEASE r2 1", "HOLD LIST", "LOG WATCH *",
+		"LOG UNWATCH *", "LOG", "LOG RESET", "LOG EXPORT",
 		"SNAPSHOT SAVE a", "SNAPSHOT RESTORE a", "SNAPSHOT DEL a", "SNAPSHOT LIST", "CLOCK", "DOCTOR",
 	}
 	return strings.Fields("LAB " + verbs[rng.IntN(len(verbs))])
@@ -181,9 +194,11 @@ func labVerb(rng *rand.Rand) []string {
 // labRule is a rule of any kind, one of a few names.
 func labRule(rng *rand.Rand) string {
 	any := func(of ...string) string { return of[rng.IntN(len(of))] }
-	return fmt.Sprintf("FAULT ADD r%d %s %s ACTION %s", rng.IntN(6), any("", "CMD blpop", "CMD set", "CMD exec", "CMD eval", "KEY 1", "SCRIPT TIME", "CLIENT c1*"),
+	return fmt.Sprintf("FAULT ADD r%d %s %s ACTION %s", rng.IntN(6),
+		any("", "CMD blpop", "CMD set", "CMD exec", "CMD eval", "KEY 1", "SCRIPT TIME", "CLIENT c1*"),
 		any("", "NTH 3", "TIMES 2", "PROB 0.3"),
-		any("DROP-BEFORE", "DROP-REPLY", "RESET-BEFORE", "RESET-AFTER", "SILENT", "DELAY-EXEC 100", "DELAY-REPLY 100", "HOLD", "ERROR E", "ERROR-AFTER E", "CUT 1", "SKIP-PUSH", "DELAY-PUSH 50"))
+		any("DROP-BEFORE", "DROP-REPLY", "RESET-BEFORE", "RESET-AFTER", "SILENT", "DELAY-EXEC 100",
+			"DELAY-REPLY 100", "HOLD", "ERROR E", "ERROR-AFTER E", "CUT 1", "SKIP-PUSH", "DELAY-PUSH 50"))
 }
 
 // beClient makes a connection, sends this and that, and reads until it is lost.
@@ -197,8 +212,10 @@ func beClient(addr string, n int, rng *rand.Rand) {
 	var out []byte
 	sent := 0
 	for _, request := range []string{
-		fmt.Sprintf("CLIENT SETNAME c%d", n), "SET " + key + " v PX " + strconv.Itoa(1+rng.IntN(5000)), "LPUSH l" + key + " a b", "BLPOP l1 l2 0.5", "MULTI", "INCR n", "EXEC",
-		"WATCH " + key, "BLMOVE l3 l4 LEFT LEFT 1", "CLIENT PAUSE 100 WRITE", "XADD s * f v", "XREAD BLOCK 300 STREAMS s $", "EVAL return(redis.call('TIME')) 0",
+		fmt.Sprintf("CLIENT SETNAME c%d", n), "SET " + key + " v PX " + strconv.Itoa(1+rng.IntN(5000)),
+		"LPUSH l" + key + " a b", "BLPOP l1 l2 0.5", "MULTI", "INCR n", "EXEC",
+		"WATCH " + key, "BLMOVE l3 l4 LEFT LEFT 1", "CLIENT PAUSE 100 WRITE", "XADD s * f v", "XREAD BLOCK 300 STREAMS s $",
+		"EVAL return(redis.call('TIME')) 0",
 		"CLIENT TRACKING ON", "GET " + key, "WAIT 1 200", "PSUBSCRIBE *",
 	} {
 		if rng.IntN(3) > 0 {

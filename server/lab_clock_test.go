@@ -55,19 +55,26 @@ func TestLabClockNamesTheArgumentThatIsWrong(t *testing.T) {
 		{"ADVANCE 1 2", "ERR LAB CLOCK ADVANCE: '2' is one argument too many"},
 		{"ADVANCE -1", "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '-1'"},
 		{"ADVANCE 1.5", "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '1.5'"},
-		{"ADVANCE 9223372036854775807", "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '9223372036854775807'"},
+		{"ADVANCE 9223372036854775807",
+			"ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to <n>, not '9223372036854775807'"},
 		{"SET", "ERR LAB CLOCK SET: unix-time-milliseconds is missing"},
 		{"SET -1", "ERR LAB CLOCK SET: unix-time-milliseconds expects a number from 0 to 6000000000000, not '-1'"},
-		{"SET 6000000000001", "ERR LAB CLOCK SET: unix-time-milliseconds expects a number from 0 to 6000000000000, not '6000000000001'"},
+		{"SET 6000000000001",
+			"ERR LAB CLOCK SET: unix-time-milliseconds expects a number from 0 to 6000000000000, not '6000000000001'"},
 		{"RATE", "ERR LAB CLOCK RATE: factor is missing"},
 		{"RATE 0", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '0' (FREEZE stops the time)"},
 		{"RATE -1", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '-1' (FREEZE stops the time)"},
-		{"RATE nan", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not 'nan' (FREEZE stops the time)"},
-		{"RATE 1_000", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '1_000' (FREEZE stops the time)"},
-		{"RATE 0x10", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '0x10' (FREEZE stops the time)"},
+		{"RATE nan",
+			"ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not 'nan' (FREEZE stops the time)"},
+		{"RATE 1_000",
+			"ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '1_000' (FREEZE stops the time)"},
+		{"RATE 0x10",
+			"ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '0x10' (FREEZE stops the time)"},
 		{"RATE +2", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '+2' (FREEZE stops the time)"},
-		{"RATE inf", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not 'inf' (FREEZE stops the time)"},
-		{"RATE 1e7", "ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '1e7' (FREEZE stops the time)"},
+		{"RATE inf",
+			"ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not 'inf' (FREEZE stops the time)"},
+		{"RATE 1e7",
+			"ERR LAB CLOCK RATE: factor expects a number from 0.000001 to 1000000, not '1e7' (FREEZE stops the time)"},
 	} {
 		before := labNow(c)
 		want := strings.ReplaceAll(bad[1], "<n>", strconv.FormatInt(6e12-1-before, 10))
@@ -130,7 +137,8 @@ func TestAdvancePassesEveryDeadlineInOrder(t *testing.T) {
 	sub.Read()
 	c := redistest.Dial(t, addr)
 	later(t, boss, c, "BLPOP", "q", "0.15")
-	require.NoError(t, c.Send(append(redistest.AppendCommand(nil, "SET", "behind", "v", "PX", "60"), redistest.AppendCommand(nil, "TIME")...)))
+	set := redistest.AppendCommand(nil, "SET", "behind", "v", "PX", "60")
+	require.NoError(t, c.Send(redistest.AppendCommand(set, "TIME")))
 	later(t, boss, redistest.Dial(t, addr), "XREAD", "BLOCK", "100", "STREAMS", "s", "0")
 	boss.Do("SELECT", "3")
 	ok(t, boss, "SET", "b", "v", "PX", "200")
@@ -155,7 +163,8 @@ func TestAdvancePassesEveryDeadlineInOrder(t *testing.T) {
 func TestTimeoutsOfWaitersAreInTheTimeOfTheLab(t *testing.T) {
 	addr, boss := startLab(t)
 	for _, wait := range [][]string{
-		{"BLPOP", "q", "1"}, {"BLMOVE", "q", "r", "LEFT", "LEFT", "1"}, {"BZPOPMIN", "z", "1"}, {"XREAD", "BLOCK", "1000", "STREAMS", "s", "$"}, {"WAIT", "1", "1000"},
+		{"BLPOP", "q", "1"}, {"BLMOVE", "q", "r", "LEFT", "LEFT", "1"}, {"BZPOPMIN", "z", "1"},
+		{"XREAD", "BLOCK", "1000", "STREAMS", "s", "$"}, {"WAIT", "1", "1000"},
 	} {
 		c := redistest.Dial(t, addr)
 		later(t, boss, c, wait...)
@@ -304,12 +313,13 @@ func TestTheTimeOfALabHasAnEnd(t *testing.T) {
 	other := redistest.Dial(t, addr)
 	left := strconv.FormatInt(end-labNow(boss)-2000, 10)
 	pipeline(t, other, "BLPOP none 1", "LAB CLOCK ADVANCE "+left) // asks on the way of the boss
-	require.Eventually(t, func() bool { return strings.Contains(boss.Do("INFO", "clients").Str, "blocked_clients:1") }, limit, tick)
+	waitForField(boss, "blocked_clients", "1")
 	require.Zero(t, boss.Do("LAB", "CLOCK", "ADVANCE", left).Int)
 	require.True(t, other.Read().Null)
 	require.Equal(t, ":0", other.Read().String())
 	require.EqualValues(t, end, labNow(boss))
 	require.Equal(t, ":0", boss.Do("LAB", "CLOCK", "ADVANCE", "0").String())
-	require.Equal(t, "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to 0, not '1'", boss.Do("LAB", "CLOCK", "ADVANCE", "1").Str)
+	require.Equal(t, "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to 0, not '1'",
+		boss.Do("LAB", "CLOCK", "ADVANCE", "1").Str)
 	ok(t, boss, "LAB", "CLOCK", "SET", "1700000000000")
 }

@@ -40,11 +40,13 @@ func TestLabCrashNamesTheArgumentThatIsWrong(t *testing.T) {
 		{"DOWN 1 DOWN 2", "ERR LAB CRASH: DOWN is given twice"},
 		{"LOSE half", "ERR LAB CRASH: LOSE expects ALL or NOTHING, not 'half'"},
 		{"LOSE ALL 7", "ERR LAB CRASH: expects DOWN or LOSE, not '7'"},
-		{"DOWN 1000", "ERR LAB CRASH: refused: DOWN would never end: the clock is frozen, and no client could connect to move it"},
+		{"DOWN 1000",
+			"ERR LAB CRASH: refused: DOWN would never end: the clock is frozen, and no client could connect to move it"},
 	} {
 		require.Equal(t, bad[1], c.Do(strings.Fields("LAB CRASH "+bad[0])...).Str)
 	}
-	require.Regexp(t, `^ERR LAB CRASH: DOWN expects a number of milliseconds from 0 to \d+, not '-1'$`, c.Do("LAB", "CRASH", "DOWN", "-1").Str)
+	require.Regexp(t, `^ERR LAB CRASH: DOWN expects a number of milliseconds from 0 to \d+, not '-1'$`,
+		c.Do("LAB", "CRASH", "DOWN", "-1").Str)
 	require.Equal(t, "PONG", c.Do("PING").Str)
 }
 
@@ -94,12 +96,15 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 	sub := redistest.Dial(t, addr)
 	sub.Do("SUBSCRIBE", "ch")
 	var conns []*redistest.Conn
-	for _, wait := range [][]string{{"BLPOP", "q", "0"}, {"BLPOP", "q", "5"}, {"XREAD", "BLOCK", "0", "STREAMS", "s", "$"}, {"WAIT", "1", "0"}} {
+	for _, wait := range [][]string{
+		{"BLPOP", "q", "0"}, {"BLPOP", "q", "5"}, {"XREAD", "BLOCK", "0", "STREAMS", "s", "$"}, {"WAIT", "1", "0"},
+	} {
 		c := redistest.Dial(t, addr)
 		later(t, boss, c, wait...)
 		conns = append(conns, c)
 	}
-	multi, watch, tracks, monitor, idle := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
+	dial := func() *redistest.Conn { return redistest.Dial(t, addr) }
+	multi, watch, tracks, monitor, idle := dial(), dial(), dial(), dial(), dial()
 	ok(t, multi, "MULTI")
 	multi.Do("SET", "k", "v")
 	ok(t, watch, "WATCH", "k")
@@ -260,7 +265,8 @@ func TestACrashOutOfADarkServerFindsItStillDark(t *testing.T) {
 	ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "ON")
 	crash(t, boss)
 	c, far := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	require.NoError(t, far.Send(append(redistest.AppendCommand(nil, "CLIENT", "SETNAME", "far"), redistest.AppendCommand(nil, "SET", "k", "v")...)))
+	setName := redistest.AppendCommand(nil, "CLIENT", "SETNAME", "far")
+	require.NoError(t, far.Send(redistest.AppendCommand(setName, "SET", "k", "v")))
 	busyFor(c)
 	require.Equal(t, int64(0), c.Do("EXISTS", "k").Int)
 	ok(t, c, "LAB", "PARTITION", "CLIENT", "far", "OFF")
@@ -281,7 +287,8 @@ func TestCrashesInARowLeaveNothingBehind(t *testing.T) {
 }
 
 func TestACrashThatNobodyCouldConnectAfterIsRefused(t *testing.T) {
-	const refused = "ERR LAB CRASH: refused: no connection could reach the lab afterwards (LISTEN is OFF or BLACKHOLE is ON)"
+	const refused = "ERR LAB CRASH: refused: " +
+		"no connection could reach the lab afterwards (LISTEN is OFF or BLACKHOLE is ON)"
 	addr, boss := startLab(t)
 	for _, outage := range [][2]string{{"BLACKHOLE ON", "BLACKHOLE OFF"}, {"LISTEN OFF", "LISTEN ON"}} {
 		ok(t, boss, line("LAB "+outage[0])...)
@@ -304,7 +311,8 @@ func TestACrashThatNobodyCouldConnectAfterIsRefused(t *testing.T) {
 }
 
 func TestAllMastersAreNotDownForEver(t *testing.T) {
-	const refused = "ERR LAB CRASH: refused: DOWN would never end: the clock is frozen, and no client could connect to move it"
+	const refused = "ERR LAB CRASH: refused: " +
+		"DOWN would never end: the clock is frozen, and no client could connect to move it"
 	m := startMasters(t, 3)
 	boss := dialMaster(t, m, 1)
 	ok(t, boss, "LAB", "MASTER", "1", "CLOCK", "FREEZE")

@@ -18,7 +18,8 @@ import (
 
 const (
 	deleteIfMine  = `if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end`
-	deleteAndTell = `if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) return redis.call('publish', KEYS[1] .. ':free', '') end return 0`
+	deleteAndTell = `if redis.call('get', KEYS[1]) == ARGV[1] then ` +
+		`redis.call('del', KEYS[1]) return redis.call('publish', KEYS[1] .. ':free', '') end return 0`
 )
 
 // named dials a client with a name.
@@ -150,8 +151,10 @@ func TestLabDoctorShowsCommandsAndTimesAndForgetsThemWhenReset(t *testing.T) {
 	require.Equal(t, id, f["client"].Int)
 	require.Equal(t, int64(1700000000007), f["unix-ms"].Int)
 	require.Equal(t, int64(1), f["count"].Int)
-	require.Equal(t, fmt.Sprintf(`1700000000000 id=%d name=worker-1: SETNX lock:x "my token" -> 1`, id), f["commands"].Elems[0].Str)
-	require.Equal(t, fmt.Sprintf(`1700000000007 id=%d name=worker-1: EXPIRE lock:x 10 -> 1`, id), f["commands"].Elems[1].Str)
+	require.Equal(t, fmt.Sprintf(`1700000000000 id=%d name=worker-1: SETNX lock:x "my token" -> 1`, id),
+		f["commands"].Elems[0].Str)
+	require.Equal(t, fmt.Sprintf(`1700000000007 id=%d name=worker-1: EXPIRE lock:x 10 -> 1`, id),
+		f["commands"].Elems[1].Str)
 	require.Contains(t, f["fix"].Str, "SET key token NX PX")
 	ok(t, boss, "lab", "doctor", "reset")
 	require.Empty(t, findings(boss))

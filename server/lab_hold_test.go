@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -100,7 +99,7 @@ func TestAClientThatGoesWhileItIsHeldHasNotBeenExecuted(t *testing.T) {
 			id := fmt.Sprint(client.Do("CLIENT", "ID").Int)
 			rule(t, boss, "r CMD set ACTION "+action)
 			pipeline(t, client, "SET a 1")
-			require.Eventually(t, func() bool { return strings.Contains(boss.Do("CLIENT", "LIST").Str, "flags=b ") }, limit, tick)
+			waitForBlocked(t, boss)
 			if how == "hangs up" {
 				client.Close()
 			} else {
@@ -124,7 +123,7 @@ func TestARuleThatIsTakenOutHoldsNobody(t *testing.T) {
 		pipeline(t, client, "SET a 1")
 		parked(t, boss, "slow")
 		pipeline(t, waiter, "LAB HOLD WAIT slow 0 2")
-		require.Eventually(t, func() bool { return strings.Contains(boss.Do("INFO", "clients").Str, "blocked_clients:2") }, limit, tick)
+		waitForField(boss, "blocked_clients", "2")
 		ok(t, boss, line(verb)...)
 		require.Equal(t, "+OK", client.Read().String())
 		require.Equal(t, "(nil array)", waiter.Read().String())
@@ -136,7 +135,8 @@ func TestHoldWaitEndsByItsTimeOrByUnblock(t *testing.T) {
 	addr, boss := startLab(t)
 	waiter := redistest.Dial(t, addr)
 	rule(t, boss, "slow CMD set ACTION HOLD")
-	require.Equal(t, "(nil array)", waiter.Do("LAB", "HOLD", "WAIT", "slow", "1").String(), "in real time: the lab's stands still")
+	require.Equal(t, "(nil array)", waiter.Do("LAB", "HOLD", "WAIT", "slow", "1").String(),
+		"in real time: the lab's stands still")
 	id := fmt.Sprint(waiter.Do("CLIENT", "ID").Int)
 	waiter.Do("HELLO", "3")
 	pipeline(t, waiter, "LAB HOLD WAIT slow 0")
@@ -184,11 +184,16 @@ func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
 		{"FAULT ADD", "ERR LAB FAULT ADD: a name is missing"},
 		{"FAULT ADD x NTH 0 ACTION HOLD", "ERR LAB FAULT ADD: NTH expects a number of at least 1, not '0'"},
 		{"FAULT ADD r ACTION HOLD", "ERR LAB FAULT ADD: the rule 'r' already exists"},
-		{"FAULT ADD x CMD foo ACTION HOLD", "ERR LAB FAULT ADD: CMD expects the name of a command, or name|subcommand, not 'foo'"},
-		{"FAULT ADD x CMD client|foo ACTION HOLD", "ERR LAB FAULT ADD: CMD expects the name of a command, or name|subcommand, not 'client|foo'"},
-		{"FAULT ADD x CMD set| ACTION HOLD", "ERR LAB FAULT ADD: CMD expects the name of a command, or name|subcommand, not 'set|'"},
-		{"FAULT ADD x CMD lab|clock ACTION HOLD", "ERR LAB FAULT ADD: CMD lab|clock never matches: rules do not apply to LAB"},
-		{fmt.Sprintf("FAULT ADD x CLIENT %d ACTION HOLD", id), fmt.Sprintf("ERR LAB FAULT ADD: CLIENT %d is this connection: ACTION HOLD would hold it for ever", id)},
+		{"FAULT ADD x CMD foo ACTION HOLD",
+			"ERR LAB FAULT ADD: CMD expects the name of a command, or name|subcommand, not 'foo'"},
+		{"FAULT ADD x CMD client|foo ACTION HOLD",
+			"ERR LAB FAULT ADD: CMD expects the name of a command, or name|subcommand, not 'client|foo'"},
+		{"FAULT ADD x CMD set| ACTION HOLD",
+			"ERR LAB FAULT ADD: CMD expects the name of a command, or name|subcommand, not 'set|'"},
+		{"FAULT ADD x CMD lab|clock ACTION HOLD",
+			"ERR LAB FAULT ADD: CMD lab|clock never matches: rules do not apply to LAB"},
+		{fmt.Sprintf("FAULT ADD x CLIENT %d ACTION HOLD", id),
+			fmt.Sprintf("ERR LAB FAULT ADD: CLIENT %d is this connection: ACTION HOLD would hold it for ever", id)},
 		{"FAULT DEL", "ERR LAB FAULT DEL: name is missing"},
 		{"FAULT DEL q", "ERR LAB FAULT DEL: there is no rule 'q'"},
 		{"FAULT DEL r e", "ERR LAB FAULT DEL: 'e' is one argument too many"},
@@ -257,11 +262,11 @@ func TestAClientThatHasEndedItselfMayLeaveBeforeItsLateReply(t *testing.T) {
 	for _, last := range []string{"QUIT", "BLPOP none 0.01", "BLPOP here 1"} {
 		client := redistest.Dial(t, addr)
 		boss.Do("RPUSH", "here", "x")
-		fired := boss.Do("LAB", "FAULT", "LIST").Elems[0].Elems[7].Int
+		fired := timesFired(boss)
 		pipeline(t, client, "GET a", last)
-		require.Eventually(t, func() bool { return boss.Do("LAB", "FAULT", "LIST").Elems[0].Elems[7].Int > fired }, limit, tick)
+		require.Eventually(t, func() bool { return timesFired(boss) > fired }, limit, tick)
 		boss.Do("LAB", "CLOCK", "ADVANCE", "10")
 		require.NoError(t, client.Net.Close())
-		require.Eventually(t, func() bool { return strings.Contains(boss.Do("INFO", "clients").Str, "connected_clients:1\r\n") }, limit, tick, last)
+		require.Eventually(t, func() bool { return infoField(boss, "connected_clients") == "1" }, limit, tick, last)
 	}
 }

@@ -36,7 +36,8 @@ func TestTheLogTellsWhatWasDoneToWatchedKeys(t *testing.T) {
 	c.Do("CLIENT", "SETNAME", "w")
 	sha := c.Do("SCRIPT", "LOAD", unlockScript).Str
 	pipeline(t, c, "SET lock:a me NX PX 100", "SET other x", "MSET other x lock:b y", "LPUSH lock:a x", "GET lock:a x",
-		"MULTI", "GET lock:a", "GET other", "EVALSHA "+sha+" 1 lock:a me", "EXEC", "EVALSHA "+sha+" 1 lock:a me", "BLPOP lock:q 0")
+		"MULTI", "GET lock:a", "GET other", "EVALSHA "+sha+" 1 lock:a me", "EXEC",
+		"EVALSHA "+sha+" 1 lock:a me", "BLPOP lock:q 0")
 	waitForField(boss, "blocked_clients", "1")
 	boss.Do("SET", "lock:c", "1", "PX", "10")
 	boss.Do("LAB", "CLOCK", "ADVANCE", "11") // a key is still there in its last millisecond
@@ -151,8 +152,10 @@ func randomLab(t *testing.T, seed string) (requests, log string) {
 	l.boss.Do("LAB", "LOG", "RESET")
 	for _, r := range []string{
 		"count CLIENT w? NTH 1000000 ACTION SILENT", // sees all and does nothing
-		"drop PROB 0.02 CLIENT w? ACTION DROP-REPLY", "reset PROB 0.02 CLIENT w? ACTION RESET-BEFORE", "error PROB 0.1 CMD set ACTION ERROR OOM",
-		"hold PROB 0.1 CMD evalsha ACTION HOLD", "delay PROB 0.1 CMD get ACTION DELAY-EXEC 5", "late PROB 0.1 CLIENT w? ACTION DELAY-REPLY 5",
+		"drop PROB 0.02 CLIENT w? ACTION DROP-REPLY", "reset PROB 0.02 CLIENT w? ACTION RESET-BEFORE",
+		"error PROB 0.1 CMD set ACTION ERROR OOM",
+		"hold PROB 0.1 CMD evalsha ACTION HOLD", "delay PROB 0.1 CMD get ACTION DELAY-EXEC 5",
+		"late PROB 0.1 CLIENT w? ACTION DELAY-REPLY 5",
 		"skip PROB 0.5 ACTION SKIP-PUSH",
 	} {
 		rule(t, l.boss, r)
@@ -200,11 +203,14 @@ func (l *randomClients) step() {
 	}
 	key := "lock:" + string(rune('a'+l.dice.IntN(3)))
 	request := []string{
-		"SET " + key + " me NX PX 20", "GET " + key, "EVALSHA " + l.sha + " 1 " + key + " me", "PUBLISH unlock " + key, "SRANDMEMBER " + key, "SADD s " + key,
+		"SET " + key + " me NX PX 20", "GET " + key, "EVALSHA " + l.sha + " 1 " + key + " me", "PUBLISH unlock " + key,
+		"SRANDMEMBER " + key, "SADD s " + key,
 	}[l.dice.IntN(6)]
 	pipeline(l.t, l.conns[i], request)
 	l.sent++
-	require.Eventually(l.t, func() bool { return field(l.boss.Do("LAB", "FAULT", "LIST").Elems[0], "matched").Int == l.sent }, limit, tick)
+	require.Eventually(l.t, func() bool {
+		return field(l.boss.Do("LAB", "FAULT", "LIST").Elems[0], "matched").Int == l.sent
+	}, limit, tick)
 	l.requests += fmt.Sprintln(i, request, l.state(i) == "")
 }
 
@@ -235,7 +241,9 @@ func TestTheLogTellsTheDatabase(t *testing.T) {
 	}
 	expired := slices.Index(got, "3 expired ")
 	require.Positive(t, expired) // before or behind the move of the clock
-	require.Equal(t, []string{"0 command SET lock:a 1", "3 command SET lock:a 1 PX 10", "3 command FLUSHDB", "3 command SET lock:a 1 PX 10"}, got[:4])
+	require.Equal(t, []string{
+		"0 command SET lock:a 1", "3 command SET lock:a 1 PX 10", "3 command FLUSHDB", "3 command SET lock:a 1 PX 10",
+	}, got[:4])
 }
 
 func TestTheLogTellsACrashThatLosesNothingAndASnapshotThatIsRestored(t *testing.T) {
@@ -245,5 +253,6 @@ func TestTheLogTellsACrashThatLosesNothingAndASnapshotThatIsRestored(t *testing.
 	ok(t, boss, "LAB", "CRASH", "LOSE", "NOTHING")
 	boss = redistest.Dial(t, addr)
 	ok(t, boss, "LAB", "CRASH")
-	require.Equal(t, []string{"|restore||||executed|", "|crash||||executed|keys kept", "|crash||||executed|"}, entries(redistest.Dial(t, addr)))
+	require.Equal(t, []string{"|restore||||executed|", "|crash||||executed|keys kept", "|crash||||executed|"},
+		entries(redistest.Dial(t, addr)))
 }

@@ -19,7 +19,8 @@ import (
 func startMasters(t *testing.T, n int, args ...string) server.Masters {
 	t.Helper()
 	more := strings.Fields(os.Getenv("MINIREDISD_ARGS"))
-	all := append([]string{"--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--masters", fmt.Sprint(n), "--maxclients", "50"}, more...)
+	all := []string{"--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--masters", fmt.Sprint(n), "--maxclients", "50"}
+	all = append(all, more...)
 	cfg, err := config.Parse(append(all, args...), nil)
 	require.NoError(t, err)
 	masters, err := server.NewMasters(cfg, func(n int) server.Log {

@@ -20,10 +20,14 @@ import (
 func TestMastersSurviveAskingEachOtherWhileTheyCrash(t *testing.T) {
 	m := startMasters(t, 3, "--seed", "1")
 	verbs := [][]string{
-		{"ALL", "CLOCK", "ADVANCE", "10"}, {"ALL", "CRASH"}, {"MASTER", "2", "CRASH", "LOSE", "NOTHING"}, {"MASTER", "1", "CRASH", "DOWN", "50"},
-		{"ALL", "CLOCK", "FREEZE"}, {"ALL", "CLOCK", "RUN"}, {"MASTER", "3", "BLACKHOLE", "ON"}, {"ALL", "BLACKHOLE", "OFF"}, {"ALL", "RESET"},
-		{"ALL", "FAULT", "ADD", "hold", "CMD", "GET", "ACTION", "HOLD"}, {"ALL", "HOLD", "WAIT", "hold", "1"}, {"ALL", "FAULT", "CLEAR"},
-		{"ALL", "SNAPSHOT", "SAVE", "s"}, {"ALL", "SNAPSHOT", "RESTORE", "s"}, {"CLOCK", "ADVANCE", "20"}, {"ALL", "LISTEN", "OFF"}, {"ALL", "LISTEN", "ON"},
+		{"ALL", "CLOCK", "ADVANCE", "10"}, {"ALL", "CRASH"}, {"MASTER", "2", "CRASH", "LOSE", "NOTHING"},
+		{"MASTER", "1", "CRASH", "DOWN", "50"},
+		{"ALL", "CLOCK", "FREEZE"}, {"ALL", "CLOCK", "RUN"}, {"MASTER", "3", "BLACKHOLE", "ON"},
+		{"ALL", "BLACKHOLE", "OFF"}, {"ALL", "RESET"},
+		{"ALL", "FAULT", "ADD", "hold", "CMD", "GET", "ACTION", "HOLD"}, {"ALL", "HOLD", "WAIT", "hold", "1"},
+		{"ALL", "FAULT", "CLEAR"},
+		{"ALL", "SNAPSHOT", "SAVE", "s"}, {"ALL", "SNAPSHOT", "RESTORE", "s"}, {"CLOCK", "ADVANCE", "20"},
+		{"ALL", "LISTEN", "OFF"}, {"ALL", "LISTEN", "ON"},
 	}
 	var clients sync.WaitGroup
 	for n := range 6 {

@@ -65,7 +65,8 @@ func TestTheListOfPartitionsTellsHowManyAreCutOff(t *testing.T) {
 	for _, glob := range []string{"app-*", "app-*", "*-1"} {
 		ok(t, boss, "LAB", "PARTITION", "CLIENT", glob, "ON")
 	}
-	require.Equal(t, `[["client", "app", "cut", :0, "spared", :1], ["client", "app-*", "cut", :2, "spared", :0], ["client", "*-1", "cut", :1, "spared", :0]]`, list())
+	require.Equal(t, `[["client", "app", "cut", :0, "spared", :1], `+
+		`["client", "app-*", "cut", :2, "spared", :0], ["client", "*-1", "cut", :1, "spared", :0]]`, list())
 	ok(t, boss, "LAB", "PARTITION", "CLIENT", "app-*", "OFF")
 	require.Equal(t, "PONG", left.Do("PING").Str)
 	ok(t, boss, "LAB", "PARTITION", "CLIENT", "*-1", "OFF")
@@ -164,7 +165,8 @@ func TestAPartitionIsAboutClientsOfItsNames(t *testing.T) {
 	busyFor(boss)
 	require.Equal(t, "b", b.Do("GET", "k").Str)
 	// The name is what counts, from when it is given; what is behind it is not executed.
-	require.NoError(t, unnamed.Send(append(redistest.AppendCommand(nil, "CLIENT", "SETNAME", "x-a"), redistest.AppendCommand(nil, "DEL", "k")...)))
+	setName := redistest.AppendCommand(nil, "CLIENT", "SETNAME", "x-a")
+	require.NoError(t, unnamed.Send(redistest.AppendCommand(setName, "DEL", "k")))
 	busyFor(boss)
 	require.Equal(t, int64(2), boss.Do("DBSIZE").Int)
 	ok(t, boss, "LAB", "PARTITION", "CLIENT", "*-a", "OFF")
@@ -206,7 +208,8 @@ func TestABlockedClientStaysBlockedHoweverOftenItGetsDark(t *testing.T) {
 	client.Do("PING")
 	ok(t, boss, "LAB", "BLACKHOLE", "ON")
 	pipeline(t, client, "BLPOP none 1", "SET behind x")
-	pipeline(t, boss, "LAB BLACKHOLE OFF", "LAB BLACKHOLE ON", "LAB BLACKHOLE OFF", "LAB BLACKHOLE ON", "LAB BLACKHOLE OFF")
+	pipeline(t, boss, "LAB BLACKHOLE OFF",
+		"LAB BLACKHOLE ON", "LAB BLACKHOLE OFF", "LAB BLACKHOLE ON", "LAB BLACKHOLE OFF")
 	for range 5 {
 		require.Equal(t, "+OK", boss.Read().String())
 	}

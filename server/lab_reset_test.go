@@ -18,7 +18,8 @@ func TestLabResetUndoesWhateverHasBeenSaidToTheLab(t *testing.T) {
 	far.Do("EXPIRE", "lock:order", "30")
 	require.Len(t, boss.Do("LAB", "DOCTOR").Elems, 1)
 	for _, verb := range []string{
-		"CLOCK RATE 5", "CLOCK ADVANCE 1000", "SNAPSHOT SAVE clean", "FAULT ADD a ACTION SILENT", "FAULT ADD b CMD GET ACTION HOLD", "LOG WATCH *",
+		"CLOCK RATE 5", "CLOCK ADVANCE 1000", "SNAPSHOT SAVE clean", "FAULT ADD a ACTION SILENT",
+		"FAULT ADD b CMD GET ACTION HOLD", "LOG WATCH *",
 		"PARTITION CLIENT f* ON", "PARTITION CLIENT far ON", "BLACKHOLE ON", "LISTEN OFF", "CLOCK SET 1",
 	} {
 		require.NotEqual(t, byte('-'), boss.Do(line("LAB "+verb)...).Kind, verb)

@@ -28,7 +28,8 @@ func TestLabSnapshotNamesTheArgumentThatIsWrong(t *testing.T) {
 func contents(c *redistest.Conn) string {
 	var b strings.Builder
 	for _, get := range []string{
-		"GET s", "GET n", "LRANGE l 0 -1", "SMEMBERS set", "SMEMBERS ints", "ZRANGE z 0 -1 WITHSCORES", "HGETALL h", "XRANGE x - +",
+		"GET s", "GET n", "LRANGE l 0 -1", "SMEMBERS set", "SMEMBERS ints", "ZRANGE z 0 -1 WITHSCORES", "HGETALL h",
+		"XRANGE x - +",
 		"XINFO GROUPS x", "XPENDING x g", "PEXPIRETIME s", "PEXPIRETIME h", "FUNCTION LIST WITHCODE", "DBSIZE",
 	} {
 		b.WriteString(get + ": " + c.Do(strings.Fields(get)...).String() + "\n")
@@ -42,7 +43,8 @@ func contents(c *redistest.Conn) string {
 func TestASnapshotIsRestoredWholeAnyNumberOfTimes(t *testing.T) {
 	_, c := startLab(t, "--list-max-listpack-size", "2", "--set-max-listpack-entries", "2")
 	for _, set := range []string{
-		"SET s text PX 30000", "SET n 12", "RPUSH l a b c d e", "SADD set a b c", "SADD ints 1 2 3", "ZADD z 1 a 2 b", "HSET h f v g w", "PEXPIRE h 500",
+		"SET s text PX 30000", "SET n 12", "RPUSH l a b c d e", "SADD set a b c", "SADD ints 1 2 3", "ZADD z 1 a 2 b",
+		"HSET h f v g w", "PEXPIRE h 500",
 		"XADD x 1-1 f v", "XADD x 1-2 f v", "XGROUP CREATE x g 0", "XREADGROUP GROUP g me COUNT 1 STREAMS x >",
 	} {
 		c.Do(strings.Fields(set)...)
@@ -56,7 +58,8 @@ func TestASnapshotIsRestoredWholeAnyNumberOfTimes(t *testing.T) {
 	ok(t, c, "LAB", "SNAPSHOT", "SAVE", "start")
 	for range 2 {
 		for _, change := range []string{
-			"APPEND s x", "INCR n", "LSET l 0 z", "LPOP l 2", "SREM set a", "SADD ints word", "ZINCRBY z 5 a", "HSET h f other", "PERSIST h",
+			"APPEND s x", "INCR n", "LSET l 0 z", "LPOP l 2", "SREM set a", "SADD ints word", "ZINCRBY z 5 a",
+			"HSET h f other", "PERSIST h",
 			"XACK x g 1-1", "XDEL x 1-2", "XGROUP DESTROY x g", "SET new v", "SCRIPT FLUSH", "FUNCTION FLUSH",
 		} {
 			c.Do(strings.Fields(change)...)

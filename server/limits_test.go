@@ -175,7 +175,9 @@ func TestAHalfClosedConnectionThatWaitsIsGivenUp(t *testing.T) {
 }
 
 func TestAReplyWhoseLengthTheClientChoosesEndsWithTheConnection(t *testing.T) {
-	for _, command := range []string{"HRANDFIELD hash -999999999", "SRANDMEMBER set -999999999", "ZRANDMEMBER zset -999999999"} {
+	for _, command := range []string{
+		"HRANDFIELD hash -999999999", "SRANDMEMBER set -999999999", "ZRANDMEMBER zset -999999999",
+	} {
 		t.Run(command, func(t *testing.T) {
 			addr := start(t, []string{"--client-output-buffer-limit", "normal", "1mb", "0", "0"})
 			other, c := redistest.Dial(t, addr), redistest.Dial(t, addr)

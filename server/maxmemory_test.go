@@ -35,7 +35,10 @@ func limited(t *testing.T, policy string, room int) (c *redistest.Conn, limit in
 
 func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 	value := strings.Repeat("x", 200)
-	for _, policy := range []string{"allkeys-lru", "allkeys-lfu", "allkeys-random", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
+	for _, policy := range []string{
+		"allkeys-lru", "allkeys-lfu", "allkeys-random",
+		"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl",
+	} {
 		t.Run(policy, func(t *testing.T) {
 			c, limit := limited(t, policy, 200_000)
 			for i := range 3000 {
@@ -58,7 +61,8 @@ func TestEveryTypeIsCountedAndEvicted(t *testing.T) {
 		key, member := strconv.Itoa(i/300), fmt.Sprintf("member:%d", i)
 		for _, command := range [][]string{
 			{"APPEND", "string" + key, member}, {"RPUSH", "list" + key, member}, {"SADD", "set" + key, member},
-			{"ZADD", "zset" + key, "1", member}, {"HSET", "hash" + key, member, member}, {"XADD", "stream" + key, "*", "f", member},
+			{"ZADD", "zset" + key, "1", member}, {"HSET", "hash" + key, member, member},
+			{"XADD", "stream" + key, "*", "f", member},
 		} {
 			require.NotEqual(t, byte('-'), c.Do(command...).Kind)
 		}
@@ -104,7 +108,8 @@ func TestVolatilePoliciesSpareKeysWithoutATTL(t *testing.T) {
 			}
 			for i := range 3000 {
 				// the last one expires at the end of time, and goes when nothing else is left
-				require.Equal(t, "OK", c.Do("SET", fmt.Sprintf("go:%d", i), strings.Repeat("x", 200), "PXAT", "9223372036854775807").Str, i)
+				require.Equal(t, "OK",
+					c.Do("SET", fmt.Sprintf("go:%d", i), strings.Repeat("x", 200), "PXAT", "9223372036854775807").Str, i)
 			}
 			require.Greater(t, info(t, c, "evicted_keys"), 1000)
 			stay := make([]string, 0, 501)

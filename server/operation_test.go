@@ -45,7 +45,8 @@ func TestTheScoreOfTheProcessFollowsTheConfigurationAsOnRedis(t *testing.T) {
 		{"oom-score-adj", "no"},
 	}
 	pid := infoField(theirs, "process_id")
-	require.Equal(t, scores(t, theirs, "/proc/"+pid+"/oom_score_adj", changes), scores(t, ours, "/proc/self/oom_score_adj", changes))
+	require.Equal(t, scores(t, theirs, "/proc/"+pid+"/oom_score_adj", changes),
+		scores(t, ours, "/proc/self/oom_score_adj", changes))
 }
 
 func TestAddressesThatCannotBeAreRefusedAndTheOldOnesStay(t *testing.T) {

@@ -16,10 +16,13 @@ import (
 func rightsOf() []string {
 	users := []string{
 		"+@all ~* &*", "+@all -@write ~* &*", "+@all %R~* &a", "+@all %W~* &*", "+@all %R~s* %W~l* ~z* &b", "+@all ~[hl]*",
-		"-@all +@slow -@dangerous ~*", "+@fast ~* &*", "+get +config|get +select|1 ~*", "(+@read %R~*) (+@write %W~*) (+@pubsub &a)",
-		"+config -config|set +client +object|encoding -client|kill ~*", "(+@all %R~s* %RW~l*) (+@all ~h* &*) (+@string %W~s*)",
+		"-@all +@slow -@dangerous ~*", "+@fast ~* &*", "+get +config|get +select|1 ~*",
+		"(+@read %R~*) (+@write %W~*) (+@pubsub &a)",
+		"+config -config|set +client +object|encoding -client|kill ~*",
+		"(+@all %R~s* %RW~l*) (+@all ~h* &*) (+@string %W~s*)",
 	}
-	for _, category := range strings.Fields("keyspace read write set sortedset list hash string bitmap hyperloglog geo stream pubsub admin fast slow blocking dangerous connection transaction scripting") {
+	for _, category := range strings.Fields("keyspace read write set sortedset list hash string bitmap hyperloglog geo " +
+		"stream pubsub admin fast slow blocking dangerous connection transaction scripting") {
 		users = append(users, "+@"+category+" ~* &*", "+@all -@"+category+" ~* &*")
 	}
 	return users

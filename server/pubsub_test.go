@@ -57,7 +57,10 @@ func TestInfoCountsChannelsAndPatterns(t *testing.T) {
 	addr := start(t, nil)
 	other, subscriber := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	subscriber.Do("HELLO", "3")
-	for _, args := range [][]string{{"SUBSCRIBE", "a"}, {"PSUBSCRIBE", "a"}, {"PSUBSCRIBE", "b"}, {"SSUBSCRIBE", "a"}, {"SSUBSCRIBE", "b"}, {"SSUBSCRIBE", "c"}} {
+	for _, args := range [][]string{
+		{"SUBSCRIBE", "a"}, {"PSUBSCRIBE", "a"}, {"PSUBSCRIBE", "b"},
+		{"SSUBSCRIBE", "a"}, {"SSUBSCRIBE", "b"}, {"SSUBSCRIBE", "c"},
+	} {
 		subscriber.Do(args...)
 	}
 	require.Equal(t, "1", infoField(other, "pubsub_channels"))

@@ -44,11 +44,13 @@ func randomStreamCommand(r *rand.Rand, ms, seq *uint64) []string {
 	case 0:
 		return []string{"XTRIM", "s", "MAXLEN", "~", strconv.Itoa(r.IntN(1000))}
 	case 1:
-		return []string{"XTRIM", "s", "MINID", "~", strconv.FormatUint(*ms-*ms/(8+r.Uint64N(50)), 10), "LIMIT", strconv.Itoa(r.IntN(200))}
+		return []string{"XTRIM", "s", "MINID", "~", strconv.FormatUint(*ms-*ms/(8+r.Uint64N(50)), 10),
+			"LIMIT", strconv.Itoa(r.IntN(200))}
 	case 2:
 		return []string{"XTRIM", "s", "MAXLEN", strconv.Itoa(200 + r.IntN(900))}
 	case 3, 4, 5, 6:
-		return []string{"XDEL", "s", fmt.Sprintf("%d-%d", *ms-min(*ms, r.Uint64N(20)), *seq), strconv.FormatUint(*ms-min(*ms, r.Uint64N(300)), 10)}
+		return []string{"XDEL", "s", fmt.Sprintf("%d-%d", *ms-min(*ms, r.Uint64N(20)), *seq),
+			strconv.FormatUint(*ms-min(*ms, r.Uint64N(300)), 10)}
 	}
 	if step := []uint64{0, 1, 1, 2, 300, 70_000, 20_000_000, 1 << 40}[r.IntN(8-r.IntN(5))]; step > 0 {
 		*ms += step
@@ -61,7 +63,9 @@ func randomStreamCommand(r *rand.Rand, ms, seq *uint64) []string {
 		args = append(args, "MAXLEN", "~", strconv.Itoa(100+r.IntN(600)))
 	}
 	args = append(args, fmt.Sprintf("%d-%d", *ms, *seq))
-	fields := [][]string{{"f"}, {"name", "7"}, {"name", "7", "x", "f"}, {"a much longer name of a field", "300", "-5000"}}[r.IntN(4)]
+	fields := [][]string{
+		{"f"}, {"name", "7"}, {"name", "7", "x", "f"}, {"a much longer name of a field", "300", "-5000"},
+	}[r.IntN(4)]
 	for _, f := range fields {
 		args = append(args, f, randomStreamValue(r))
 	}

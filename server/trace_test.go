@@ -75,7 +75,8 @@ func (tr *traced) requireNested(t *testing.T) {
 			}
 			if len(open) > 0 {
 				outer := open[len(open)-1]
-				require.LessOrEqual(t, h.end(), outer.end(), "%s: %s %+v reaches out of %s %+v", tr.name[tid], h.Name, h.Args, outer.Name, outer.Args)
+				require.LessOrEqual(t, h.end(), outer.end(), "%s: %s %+v reaches out of %s %+v",
+					tr.name[tid], h.Name, h.Args, outer.Name, outer.Args)
 			}
 			open = append(open, h)
 		}
@@ -207,7 +208,8 @@ func keepBusy(t *testing.T, addr string, clients, rounds int) {
 				var pipeline []byte
 				requests := [][]string{
 					{"SET", own, "v"}, {"GET", own}, {"NOSUCH"}, {"GET"}, {"MULTI"}, {"INCR", "n"}, {"INCR", "m"}, {"EXEC"},
-					{"EVAL", "redis.call('set', KEYS[1], 1) return redis.call('get', KEYS[1])", "1", own}, {"SET", own, "v", "PX", "1"},
+					{"EVAL", "redis.call('set', KEYS[1], 1) return redis.call('get', KEYS[1])", "1", own},
+					{"SET", own, "v", "PX", "1"},
 					{"LPUSH", own + "list", "x"}, {"BLPOP", own + "list", "0"},
 				}
 				for _, r := range requests {
@@ -250,7 +252,10 @@ func TestATraceShowsTheWayOfEveryRequest(t *testing.T) {
 			seen[h.Name] = true
 		}
 	}
-	for _, name := range []string{"sleep", "accept", "read", "parse", "get", "exec", "incr", "queued", "refused", "eval", "blpop", "expire", "write", "read phase", "write phase"} {
+	for _, name := range []string{
+		"sleep", "accept", "read", "parse", "get", "exec", "incr", "queued", "refused", "eval", "blpop", "expire", "write",
+		"read phase", "write phase",
+	} {
 		require.True(t, seen[name], "no %s", name)
 	}
 }
