@@ -1,44 +1,42 @@
-// Package acl decides who may do what. It knows users, their passwords and their
-// rules; it knows neither sockets nor replies, and a command only as a number, a
-// name and some categories.
+// Package acl decides which user may do what. It knows users, their passwords and their rules. It
+// knows no sockets and no replies. A command is a number, a name and some categories to it.
 //
 //	ACL SETUSER alice on >pw ~app:* +@read (%W~log:* +append)
 //	                  └ User ──┘ └ Selector ─┘ └── Selector ─┘
 //
-// A user has passwords and one or more selectors. A selector is a set of commands,
-// of key patterns and of channel patterns; a request is allowed if one selector
-// allows all of it. The first selector is the root: what stands outside of
-// parentheses changes that one.
+// A user has passwords and one or more selectors. A selector is a set of commands, of key patterns
+// and of channel patterns. A request is allowed if one selector allows all of it. The first
+// selector is the root: rules outside of parentheses change the root.
 //
-//	rules.go     text to users and selectors, a rule at a time
-//	describe.go  and back
+//	rules.go     text to users and selectors, one rule at a time
+//	describe.go  users and selectors to text
 //	check.go     a request against a user
 //	users.go     all users: making, changing, deleting them; passwords
 //	file.go      many users at once: the aclfile
-//	log.go       what was refused
+//	log.go       refused requests
 //
-// Redis has all of it in acl.c. A Users and what it hands out belong to one
-// goroutine.
+// In Redis all of this is in acl.c. Only the goroutine that executes commands may use a Users and
+// the values that it returns.
 package acl
 
 import "github.com/miniredisd/miniredisd/internal/ascii"
 
 // Command is a command as rules and checks see it.
 type Command struct {
-	ID         int    // its place in the list given to New
+	ID         int    // index in the list given to New
 	Name       string // lower case; "client|kill" for a subcommand
 	Categories Category
-	Always     bool // needs no permission, as AUTH
+	Always     bool // needs no permission, like AUTH
 	Channels   Channels
 	Parent     *Command
 	Subs       []*Command
 }
 
-// Channels is which arguments of a command are channels.
+// Channels says which arguments of a command are channels.
 type Channels uint8
 
-// The first argument is the channel that PUBLISH sends to. All are channels for
-// SUBSCRIBE, and patterns for PSUBSCRIBE: those must be allowed word by word.
+// For PUBLISH, the first argument is a channel. For SUBSCRIBE, all arguments are channels. For
+// PSUBSCRIBE, all are patterns, which must be allowed word for word.
 const (
 	NoChannels Channels = iota
 	FirstChannel
@@ -82,7 +80,7 @@ func Categories() [21]string {
 	}
 }
 
-// Named finds a category by its name in any case; 0 if there is none.
+// Named finds a category by its name in any case. It returns 0 if there is no such category.
 func Named(name string) Category {
 	name = ascii.ToLower(name)
 	for i, n := range Categories() {
@@ -93,7 +91,7 @@ func Named(name string) Category {
 	return 0
 }
 
-// Names are the names of the categories in the set.
+// Names returns the names of the categories in the set.
 func (c Category) Names() (names []string) {
 	for i, n := range Categories() {
 		if c&(1<<i) != 0 {
@@ -103,12 +101,12 @@ func (c Category) Names() (names []string) {
 	return names
 }
 
-// Error is what is wrong with a rule or a request of ACL, in Redis's words.
+// Error is the reason why a rule or a request of ACL is wrong, in Redis's words.
 type Error string
 
 func (e Error) Error() string { return string(e) }
 
-// What is wrong with a rule (acl.c: ACLSetUserStringError).
+// The errors of rules (acl.c: ACLSetUserStringError).
 const (
 	errUnknown     Error = "Unknown command or category name in ACL"
 	errSyntax      Error = "Syntax error"
@@ -120,42 +118,42 @@ const (
 	errFirstArg    Error = "Allowing first-arg of a subcommand is not supported"
 )
 
-// User is who a client has proved to be.
+// User is a user. A client that has authenticated points at one.
 type User struct {
 	Name         string
-	On           bool // can log in; who has, stays
+	On           bool // may log in; clients that have logged in stay
 	NoPass       bool // any password will do
 	SkipSanitize bool
 	Passwords    []string // SHA-256, in hexadecimal digits
 	Selectors    []Selector
 
-	// Free tells that everything is allowed, which most users are: a check that is
-	// not made costs nothing.
+	// Free means that the user may do anything. Most users are free, and their requests need
+	// no check.
 	Free bool
 
 	bytes int // see Users.Mem
 }
 
-// Selector is what one set of rules allows.
+// Selector is the set of permissions that one group of rules gives.
 type Selector struct {
 	AllKeys     bool
 	AllChannels bool
 	Keys        []KeyPattern
 	Channels    []string
 
-	all       bool     // began with +@all: commands of the future are allowed
-	rules     []string // "+get" or "-@admin": what came since, as it is to be shown
+	all       bool     // began with +@all, so commands of later versions are allowed
+	rules     []string // later rules, as they are shown: "+get", "-@admin"
 	allowed   commandSet
-	firstArgs map[int][]string // by command: first arguments with which it is allowed though its bit is not set
+	firstArgs map[int][]string // first arguments that are allowed for a command without its bit
 }
 
-// KeyPattern is which keys may be used, and how.
+// KeyPattern is a pattern of keys and the use of them that it allows.
 type KeyPattern struct {
 	Pattern string
 	Use     Use
 }
 
-// Use is what is done with the data of a key.
+// Use is what a command does with the data of a key.
 type Use uint8
 
 // Looking at the key alone, as EXISTS does, is neither.
@@ -167,7 +165,7 @@ const (
 // commandSet has a bit for each command, by its ID.
 type commandSet [16]uint64
 
-// MaxCommands is how many commands there can be.
+// MaxCommands is the greatest number of commands.
 const MaxCommands = 64 * len(commandSet{})
 
 func (s *commandSet) has(id int) bool { return s[id/64]&(1<<(id%64)) != 0 }
@@ -189,7 +187,7 @@ func (s *commandSet) fill(allow bool) {
 	}
 }
 
-// full tells whether no command has been taken away.
+// full reports whether all commands are in the set.
 func (s *commandSet) full() bool {
 	for _, word := range s {
 		if word != ^uint64(0) {

@@ -7,10 +7,10 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Denial is why something is refused. Of several reasons the greatest is told.
+// Denial is the reason of a refusal. Of several reasons, the greatest is reported.
 type Denial uint8
 
-// Auth is a password that was wrong; Check never returns it.
+// Auth is a wrong password. Check never returns it.
 const (
 	Allowed Denial = iota
 	DeniedCommand
@@ -20,7 +20,7 @@ const (
 	Denials
 )
 
-// Request is a command about to run, and what it would touch.
+// Request is a command that is about to run, with the keys and channels that it would use.
 type Request struct {
 	Command *Command
 	Args    [][]byte // the name first
@@ -33,8 +33,8 @@ type Key struct {
 	Use   Use
 }
 
-// Check tells whether u may run a request, or why not and because of which argument
-// (acl.c: ACLCheckAllUserCommandPerm).
+// Check reports whether u may run a request. If not, it returns the reason and the argument at
+// fault (acl.c: ACLCheckAllUserCommandPerm).
 func (u *User) Check(r *Request) (Denial, int) {
 	worst, at := DeniedCommand, 0
 	for i := range u.Selectors {
@@ -49,8 +49,8 @@ func (u *User) Check(r *Request) (Denial, int) {
 	return worst, at
 }
 
-// CheckWithAllKeys tells whether one selector allows a request and also that use of
-// all keys there are: SORT ... BY finds keys that its arguments do not name.
+// CheckWithAllKeys reports whether one selector allows both a request and that use of all keys.
+// SORT ... BY finds keys that its arguments do not name.
 func (u *User) CheckWithAllKeys(r *Request, use Use) bool {
 	for i := range u.Selectors {
 		s := &u.Selectors[i]
@@ -61,7 +61,7 @@ func (u *User) CheckWithAllKeys(r *Request, use Use) bool {
 	return false
 }
 
-// NeedsKeys tells whether a request of u is to be checked with its keys.
+// NeedsKeys reports whether a check of u needs the keys of the request.
 func (u *User) NeedsKeys() bool {
 	for i := range u.Selectors {
 		if !u.Selectors[i].AllKeys {
@@ -128,8 +128,8 @@ func (s *Selector) hasAllKeys(use Use) bool {
 	return s.AllKeys || slices.ContainsFunc(s.Keys, func(k KeyPattern) bool { return k.Use&use == use && k.Pattern == "*" })
 }
 
-// allowsChannel compares a pattern to listen by word for word: what it would match
-// cannot be known.
+// allowsChannel compares a pattern to subscribe to word for word, because the channels that it will
+// match are unknown.
 func (s *Selector) allowsChannel(name []byte, isPattern bool) bool {
 	for _, pattern := range s.Channels {
 		if isPattern && pattern == string(name) || !isPattern && store.MatchPattern(pattern, name) {
@@ -139,7 +139,7 @@ func (s *Selector) allowsChannel(name []byte, isPattern bool) bool {
 	return false
 }
 
-// AllowsChannel tells whether u may listen to a channel, or by a pattern.
+// AllowsChannel reports whether u may subscribe to a channel or a pattern.
 func (u *User) AllowsChannel(name []byte, isPattern bool) bool {
 	for i := range u.Selectors {
 		if u.Selectors[i].AllChannels || u.Selectors[i].allowsChannel(name, isPattern) {
@@ -149,8 +149,8 @@ func (u *User) AllowsChannel(name []byte, isPattern bool) bool {
 	return false
 }
 
-// KeepsChannels tells whether u may listen to all that old may: the same patterns
-// and more.
+// KeepsChannels reports whether u may subscribe to everything that old may: it has at least the
+// same patterns.
 func (u *User) KeepsChannels(old *User) bool {
 	all, mine := u.channels()
 	oldAll, theirs := old.channels()
@@ -165,7 +165,7 @@ func (u *User) KeepsChannels(old *User) bool {
 	return true
 }
 
-// channels joins those of all selectors.
+// channels returns the channel patterns of all selectors.
 func (u *User) channels() (all bool, patterns []string) {
 	for i := range u.Selectors {
 		all = all || u.Selectors[i].AllChannels

@@ -2,7 +2,7 @@ package acl
 
 import "strings"
 
-// Describe is the user as rules that make the same one (acl.c: ACLDescribeUser).
+// Describe returns the user as rules that make the same user (acl.c: ACLDescribeUser).
 func (u *User) Describe() string {
 	var b strings.Builder
 	for _, flag := range u.Flags() {
@@ -22,7 +22,7 @@ func (u *User) Describe() string {
 	return b.String()
 }
 
-// Flags are the words for what is switched on and off.
+// Flags returns the words for the switches of the user.
 func (u *User) Flags() []string {
 	flags := []string{"off"}
 	if u.On {
@@ -53,7 +53,7 @@ func (s *Selector) describe() string {
 	return strings.Join(parts, " ")
 }
 
-// KeyRules are the patterns of keys.
+// KeyRules returns the key patterns as rules.
 func (s *Selector) KeyRules() string {
 	if s.AllKeys {
 		return "~*"
@@ -72,7 +72,7 @@ func (s *Selector) KeyRules() string {
 	return strings.Join(rules, " ")
 }
 
-// ChannelRules are the patterns of channels.
+// ChannelRules returns the channel patterns as rules.
 func (s *Selector) ChannelRules() string {
 	if s.AllChannels {
 		return "&*"
@@ -84,7 +84,7 @@ func (s *Selector) ChannelRules() string {
 	return strings.Join(rules, " ")
 }
 
-// CommandRules are what is allowed, in the order in which it was said.
+// CommandRules returns the command rules in the order in which they were given.
 func (s *Selector) CommandRules() string {
 	first := "-@all"
 	if s.all {

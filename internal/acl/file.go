@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// Load replaces all users by those of an aclfile with this text, or none if
-// anything in it is wrong: the error tells of each fault. A default user that it
-// does not mention is the one from before the first rule (acl.c: ACLLoadFromFile).
+// Load replaces all users by those of an aclfile. If the text has an error, it replaces none, and
+// the error lists every fault. If the text does not name the default user, that user is as before
+// any rule (acl.c: ACLLoadFromFile).
 func (us *Users) Load(path, text string) error {
 	next := &Users{Commands: us.Commands, PubSubDefault: us.PubSubDefault, Warn: us.Warn, byName: map[string]*User{}}
 	var faults strings.Builder
@@ -69,12 +69,12 @@ func (us *Users) loadLine(faults *strings.Builder, path string, n int, words []s
 	u.settle()
 }
 
-// Text is what Load makes the same users of.
+// Text returns a text from which Load makes the same users.
 func (us *Users) Text() string { return strings.Join(us.Lines(), "\n") + "\n" }
 
-// Lines of the configuration file are taken in two steps, as Redis takes them: what
-// cannot be right is refused where it stands, and what may depend on which commands
-// there are when all is read.
+// User lines of the configuration file are read in two steps, as in Redis. A rule that is always
+// wrong is refused at its line. A rule that depends on the commands is checked when the whole file
+// is read.
 
 // Line is a user line of the configuration file.
 type Line struct {
@@ -82,8 +82,8 @@ type Line struct {
 	Words []string
 }
 
-// CheckLine tells which rule of a line cannot be right, whatever commands there are,
-// and why (acl.c: ACLAppendUserForLoading). earlier are the lines in front of it.
+// CheckLine returns the first rule of a line that is wrong whatever commands exist, and the reason
+// (acl.c: ACLAppendUserForLoading). earlier are the lines before it.
 func (us *Users) CheckLine(line Line, earlier []Line) (at string, err error) {
 	for _, other := range earlier {
 		if other.Name == line.Name {
@@ -103,8 +103,8 @@ func (us *Users) CheckLine(line Line, earlier []Line) (at string, err error) {
 	return "", nil
 }
 
-// Define makes the user of a line that CheckLine has let through; the default user
-// starts anew. The error is for the operator.
+// Define makes the user of a line that CheckLine has accepted. The default user starts without
+// rules. The error is for the operator.
 func (us *Users) Define(line Line) (*User, error) {
 	if hasSpace(line.Name) {
 		return nil, Error("Spaces not allowed in ACL usernames")

@@ -2,15 +2,15 @@ package acl
 
 import "slices"
 
-// Entry is a refusal, or several like it.
+// Entry is one refusal, or several that are alike.
 type Entry struct {
 	ID       int64
 	Count    int64
 	Reason   Denial
 	Context  string // toplevel, multi or lua
-	Object   string // the command, key or channel; for Auth the command that brought the password
+	Object   string // the command, key or channel; for Auth, the command with the password
 	User     string
-	Client   string // the last one, as CLIENT LIST describes it
+	Client   string // the latest client, as CLIENT LIST describes it
 	Created  int64  // unix ms
 	LastSeen int64  // unix ms
 }
@@ -22,26 +22,26 @@ type Log struct {
 	bytes   int
 }
 
-// entryMem is the bytes around an entry's texts.
+// entryMem is the memory of an entry without its texts, in bytes.
 const entryMem = 192
 
 func (e *Entry) mem() int {
 	return entryMem + len(e.Context) + len(e.Object) + len(e.User) + len(e.Client)
 }
 
-// Mem is about the bytes that the entries take.
+// Mem estimates the memory of the entries in bytes.
 func (l *Log) Mem() int { return l.bytes }
 
-// Reset forgets all entries.
+// Reset removes all entries.
 func (l *Log) Reset() { l.Entries, l.bytes = nil, 0 }
 
-// What happens again within a minute is counted, if it is among the ten newest.
+// A refusal that repeats within a minute is counted, if it is among the ten newest.
 const (
 	sameWithin = 60_000
 	lookBack   = 10
 )
 
-// Add notes a refusal and keeps at most limit entries (acl.c: addACLLogEntry).
+// Add records a refusal and keeps at most limit entries (acl.c: addACLLogEntry).
 func (l *Log) Add(e Entry, limit int) {
 	if limit == 0 {
 		l.Reset()

@@ -73,7 +73,7 @@ func (us *Users) applyMarked(u *User, rule string) error {
 	return nil
 }
 
-// hashOf is the hash in a rule: of the password it has, or given as such.
+// hashOf returns the hash of a rule: that of its password, or the hash that the rule gives.
 func hashOf(rule string) (string, error) {
 	if rule[0] == '>' || rule[0] == '<' {
 		return hash([]byte(rule[1:])), nil
@@ -90,7 +90,7 @@ func hash(password []byte) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// applySelector changes what one selector allows (acl.c: ACLSetSelector).
+// applySelector changes one selector by one rule (acl.c: ACLSetSelector).
 func (us *Users) applySelector(s *Selector, rule string) error {
 	if rule == "" {
 		return nil
@@ -127,8 +127,8 @@ func (s *Selector) setAll(allow bool) {
 	s.allowed.fill(allow)
 }
 
-// addKeys adds a pattern, with the letters between % and ~ telling how its keys may
-// be used. One that is there already is allowed the new use too.
+// addKeys adds a key pattern. The letters between % and ~ give its use. An existing pattern is
+// allowed the new use as well.
 func (s *Selector) addKeys(rule string) error {
 	if s.AllKeys {
 		return errAllKeys
@@ -170,8 +170,8 @@ func (s *Selector) addChannels(pattern string) error {
 	return nil
 }
 
-// hasSpace tells what neither names nor patterns may contain: it would not be read
-// back as one word.
+// hasSpace reports whether s has a character that names and patterns must not have: as text it
+// would not be one word.
 func hasSpace(s string) bool { return strings.ContainsAny(s, " \t\n\v\f\r\x00") }
 
 // applyCommand allows or forbids a command or a category.
@@ -204,8 +204,8 @@ func (us *Users) applyCommand(s *Selector, allow bool, name string) error {
 	return nil
 }
 
-// allowPart allows a subcommand, or a command with one first argument: SELECT|0.
-// cmd is what goes by the whole name, if anything does.
+// allowPart allows a subcommand, or a command with one first argument: SELECT|0. cmd is the command
+// with the whole name, if there is one.
 func (us *Users) allowPart(s *Selector, cmd *Command, name string) error {
 	bar := strings.LastIndexByte(name, '|')
 	whole, arg := us.Command(name[:bar]), name[bar+1:]
@@ -239,7 +239,7 @@ func (s *Selector) allowFirst(id int, arg string) {
 	s.firstArgs[id] = append(s.firstArgs[id], arg)
 }
 
-// permit decides about a command and its subcommands.
+// permit allows or forbids a command and its subcommands.
 func (s *Selector) permit(cmd *Command, allow bool) {
 	s.allowed.put(cmd.ID, allow)
 	delete(s.firstArgs, cmd.ID)
@@ -248,8 +248,8 @@ func (s *Selector) permit(cmd *Command, allow bool) {
 	}
 }
 
-// note keeps a rule for showing. One that it makes meaningless goes: about the same
-// command, or about a part of it.
+// note keeps a rule for display. It removes earlier rules that have no meaning any more: those
+// about the same command or about a part of it.
 func (s *Selector) note(name string, allow bool) {
 	name = ascii.ToLower(name)
 	s.rules = slices.DeleteFunc(s.rules, func(rule string) bool {
@@ -263,8 +263,8 @@ func (s *Selector) note(name string, allow bool) {
 	s.rules = append(s.rules, sign+name)
 }
 
-// joinSelectors makes one rule of a selector that came as several words. It returns
-// the word that opens one which is not closed.
+// joinSelectors joins the words of each selector to one rule. It returns the first word of a
+// selector that is not closed.
 func joinSelectors(words []string) (rules []string, unclosed string) {
 	open := -1
 	for i, word := range words {

@@ -10,23 +10,23 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// Users are all users there are.
+// Users is all users.
 type Users struct {
 	Commands []*Command
-	Default  *User // every client's at first; it cannot be deleted, and never moves
+	Default  *User // the user of new clients; it cannot be deleted and never moves
 
-	// PubSubDefault is acl-pubsub-default: a new user, and a new selector, may use
-	// all channels.
+	// PubSubDefault is acl-pubsub-default. If set, a new user and a new selector may use all
+	// channels.
 	PubSubDefault bool
 
-	// Warn, when set, is told what works but should not be relied on.
+	// Warn, if set, gets warnings about rules that work but are deprecated.
 	Warn func(text string)
 
 	byName map[string]*User
-	bytes  int // of those in byName, when each was last changed
+	bytes  int // of the users in byName, each as of its latest change
 }
 
-// New knows the default user only, who needs no password and may do anything.
+// New returns a Users with the default user only. That user needs no password and may do anything.
 func New(commands []*Command) *Users {
 	if len(commands) > MaxCommands {
 		panic("acl: too many commands")
@@ -47,14 +47,14 @@ func (us *Users) freshDefault() *User {
 	return &u
 }
 
-// fresh is a user that nothing has been said of: it is off and may do nothing.
+// fresh is a user without rules: it is off and may do nothing.
 func (us *Users) fresh(name string) User {
 	return User{Name: name, Selectors: []Selector{us.freshSelector()}}
 }
 
 func (us *Users) freshSelector() Selector { return Selector{AllChannels: us.PubSubDefault} }
 
-// settle finds out what is asked at every check.
+// settle computes what every check needs.
 func (u *User) settle() {
 	u.Free = slices.ContainsFunc(u.Selectors, func(s Selector) bool {
 		return s.AllKeys && s.AllChannels && s.allowed.full()
@@ -76,7 +76,7 @@ func (u *User) clone() *User {
 	return &c
 }
 
-// Command finds a command by its name, in any case; nil if there is none.
+// Command finds a command by its name in any case, nil if there is none.
 func (us *Users) Command(name string) *Command {
 	name = ascii.ToLower(name)
 	for _, cmd := range us.Commands {
@@ -87,15 +87,15 @@ func (us *Users) Command(name string) *Command {
 	return nil
 }
 
-// Get finds a user; nil if there is none of that name.
+// Get finds a user by name, nil if there is none.
 func (us *Users) Get(name []byte) *User { return us.byName[string(name)] }
 
-// All are the users, sorted by name.
+// All returns the users, sorted by name.
 func (us *Users) All() []*User {
 	return slices.SortedFunc(maps.Values(us.byName), func(a, b *User) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// Lines are the users as lines of a configuration.
+// Lines returns the users as lines of a configuration file.
 func (us *Users) Lines() []string {
 	var lines []string
 	for _, u := range us.All() {
@@ -104,8 +104,8 @@ func (us *Users) Lines() []string {
 	return lines
 }
 
-// Stage makes what the user called name would be after some rules: all of them are
-// applied, or none if one is wrong (acl.c: ACLStringSetUser).
+// Stage returns the user called name as it would be after some rules. It applies all rules, or none
+// if one is wrong (acl.c: ACLStringSetUser).
 func (us *Users) Stage(name string, words []string) (*User, error) {
 	if hasSpace(name) {
 		return nil, Error("Usernames can't contain spaces or null characters")
@@ -127,8 +127,8 @@ func (us *Users) Stage(name string, words []string) (*User, error) {
 	return &staged, nil
 }
 
-// Commit puts a staged user in the place of the one it was made from. That one stays
-// where it is: clients point at it.
+// Commit replaces the content of a user by a staged one. The User itself stays, because clients
+// point at it.
 func (us *Users) Commit(staged *User) {
 	staged.bytes = staged.mem()
 	us.bytes += staged.bytes
@@ -140,10 +140,10 @@ func (us *Users) Commit(staged *User) {
 	us.byName[staged.Name] = staged
 }
 
-// Mem is about the bytes that users take.
+// Mem estimates the memory of the users in bytes.
 func (us *Users) Mem() int { return us.bytes }
 
-// userMem is the bytes of a user, or of a selector, without its rules.
+// userMem is the memory of a user or of a selector without its rules, in bytes.
 const userMem = 256
 
 func (u *User) mem() int {
@@ -170,7 +170,7 @@ func (u *User) mem() int {
 	return n
 }
 
-// Delete takes a user out; nil if there was none of that name.
+// Delete removes and returns a user, nil if there is none of that name.
 func (us *Users) Delete(name []byte) *User {
 	u := us.byName[string(name)]
 	if u == us.Default {
@@ -183,8 +183,8 @@ func (us *Users) Delete(name []byte) *User {
 	return u
 }
 
-// SetDefaultPassword is what requirepass does: the default user has this password
-// alone, or none.
+// SetDefaultPassword implements requirepass: the default user has this password alone, or no
+// password.
 func (us *Users) SetDefaultPassword(password string) {
 	u := us.Default
 	u.NoPass, u.Passwords = password == "", nil
@@ -193,8 +193,8 @@ func (us *Users) SetDefaultPassword(password string) {
 	}
 }
 
-// Authenticate finds who has proved to be called name; nil is a refusal. Comparing
-// hashes takes the same time whatever was sent, its length included.
+// Authenticate returns the user called name if the password is right, else nil. Comparing hashes
+// takes the same time for every password of every length.
 func (us *Users) Authenticate(name, password []byte) *User {
 	u := us.byName[string(name)]
 	if u == nil || !u.On {
@@ -212,5 +212,5 @@ func (us *Users) Authenticate(name, password []byte) *User {
 	return nil
 }
 
-// Open tells whether clients need not authenticate: they are the default user.
+// Open reports whether clients need not authenticate, because they are the default user.
 func (us *Users) Open() bool { return us.Default.NoPass && us.Default.On }

@@ -2,22 +2,22 @@ package geo
 
 import "math"
 
-// EarthRadius is the mean radius in metres that Redis reckons with.
+// EarthRadius is the mean radius in metres that Redis uses.
 const EarthRadius = 6372797.560856
 
-// radian is one degree. The division is that of two doubles, as in C: the exact
-// quotient may differ in the last bit, and with it every distance.
+// radian is one degree. The division is one of two doubles, as in C. The exact quotient may differ
+// in the last bit, and then every distance differs.
 const radian = float64(math.Pi) / 180
 
-// Distance is how many metres lie between two places on a sphere. It is the outcome
-// of many roundings, all of which have to be the same as in Redis for a stored
-// distance to be.
+// Distance is the distance of two places on a sphere in metres. Each rounding must be that of
+// Redis, because a stored distance shows all digits.
 func Distance(a, b Place) float64 { return haversine(a, b, sin, cos, asin) }
 
-// roughly is Distance but for the last digits, and much faster.
+// roughly is Distance except for the last digits, and much faster.
 func roughly(a, b Place) float64 { return haversine(a, b, math.Sin, math.Cos, math.Asin) }
 
-// The conversions keep processors from rounding a product and a sum in one go.
+// haversine converts products to float64, because a processor may otherwise round a product and a
+// sum in one step.
 func haversine(a, b Place, sin, cos, asin func(float64) float64) float64 {
 	v := sin((b.Lon*radian - a.Lon*radian) / 2)
 	if v == 0 {

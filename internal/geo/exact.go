@@ -2,15 +2,16 @@ package geo
 
 import "math"
 
-// Go's sine, cosine and arcsine are off by one in the last bit for one argument in
-// ten or so, the C library's practically never. These are right but for ties that are
-// decided some twenty digits further on: they reckon with twice the digits and round
-// once, at the end.
+// Go's sine, cosine and arcsine have a wrong last bit for about one argument in ten. Those of the C
+// library almost never have. GEOSEARCHSTORE with STOREDIST stores a distance as a score, which shows
+// every digit: with Go's functions, three distances of ten differ from Redis (the test is
+// TestStoredDistancesAreThoseOfRedisToTheLastDigit). The functions in this file compute with twice
+// the digits and round once, at the end.
 
-// wide is the unevaluated sum of two doubles, lo far below the last bit of hi.
+// wide is the unevaluated sum of two doubles. lo is far below the last bit of hi.
 type wide struct{ hi, lo float64 }
 
-// sum2 and product2 are exact: what rounding takes from hi is in lo.
+// sum2 and product2 are exact: lo is what rounding removes from hi.
 func sum2(a, b float64) wide {
 	s := a + b
 	t := s - a
@@ -40,12 +41,12 @@ func (a wide) over(d float64) wide {
 // halfPi to 107 bits.
 const halfPiHi, halfPiLo = 0x1.921fb54442d18p0, 0x1.1a62633145c07p-54
 
-// sin and cos bring an angle of a few turns at most into the quarter around 0, where
-// the series converge fast. A quarter turn makes one of the other.
+// sin and cos move an angle of a few turns at most into the quarter around 0, where the series
+// converge fast. A quarter turn changes sine to cosine.
 func sin(x float64) float64 { return sinWide(x, 0).hi }
 func cos(x float64) float64 { return sinWide(x, 1).hi }
 
-// sinWide is the sine of x and so many quarter turns.
+// sinWide is the sine of x plus that many quarter turns.
 func sinWide(x float64, quarters int) wide {
 	turns := math.RoundToEven(x / halfPiHi)
 	whole := wide{halfPiHi, halfPiLo}.times(wide{-turns, 0})
@@ -63,8 +64,8 @@ func sinWide(x float64, quarters int) wide {
 	return s
 }
 
-// series adds up Taylor's terms, each of which is the one before times -r*r and over
-// the next two numbers of the factorial. Those that are small need fewer digits.
+// series adds up Taylor's terms. Each term is the one before, times -r*r, divided by the next two
+// numbers of the factorial. Small terms need fewer digits.
 func series(term, minusSquare wide, n float64) wide {
 	total, rest := term, 0.0
 	for math.Abs(term.hi) > 0x1p-30*math.Abs(total.hi) {
@@ -79,7 +80,7 @@ func series(term, minusSquare wide, n float64) wide {
 	return total.plus(wide{rest, 0})
 }
 
-// asin corrects a good guess by Newton's method: one step doubles its digits.
+// asin corrects a good guess by Newton's method. One step doubles the number of digits.
 func asin(x float64) float64 {
 	guess := math.Asin(x)
 	s := sinWide(guess, 0)

@@ -2,8 +2,7 @@ package geo
 
 import "math"
 
-// The part of the world that has numbers: beyond this latitude a Mercator map that
-// is as high as it is wide has no room (EPSG:900913).
+// The part of the world that has numbers is that of a square Mercator map (EPSG:900913).
 const (
 	MaxLon = 180
 	MaxLat = 85.05112878
@@ -12,19 +11,19 @@ const (
 // Place is a point on the sphere, in degrees.
 type Place struct{ Lon, Lat float64 }
 
-// Valid tells whether p has a number.
+// Valid reports whether p has a number.
 func (p Place) Valid() bool {
 	return p.Lon >= -MaxLon && p.Lon <= MaxLon && p.Lat >= -MaxLat && p.Lat <= MaxLat
 }
 
-// steps is how often each side of the world is halved for a score.
+// steps is the number of halvings of each side of the world for a score.
 const steps = 26
 
-// Encode is the number of the smallest cell p lies in.
+// Encode is the number of the smallest cell that contains p.
 func Encode(p Place) uint64 { return cellOf(p, steps, MaxLat).bits() }
 
-// Decode is the centre of the cell with that number. Numbers that no place has get
-// the nearest end of the world.
+// Decode is the centre of the cell with that number. A number beyond the world gives the nearest
+// edge.
 func Decode(bits uint64) Place {
 	west, south, east, north := cellFrom(bits, steps).bounds()
 	return Place{clamp((west+east)/2, MaxLon), clamp((south+north)/2, MaxLat)}
@@ -32,9 +31,8 @@ func Decode(bits uint64) Place {
 
 func clamp(v, limit float64) float64 { return max(-limit, min(v, limit)) }
 
-// Text is the name of a place that other systems have for it, geohash.org among them:
-// eleven letters of five bits. For them the world reaches to the poles, and its last
-// letter would need three more bits than there are.
+// Text is the geohash of a place as other systems write it: eleven letters of five bits. Their
+// world reaches to the poles. The last letter would need three more bits than there are.
 func Text(p Place) string {
 	const letters, length = "0123456789bcdefghjkmnpqrstuvwxyz", 11
 	bits := cellOf(p, steps, 90).bits()
@@ -46,8 +44,8 @@ func Text(p Place) string {
 	return string(name[:])
 }
 
-// cell is a rectangle of the world: its column and row after so many halvings.
-// Both are one too large for a place at the very end of the world.
+// cell is a rectangle of the world: its column and row after so many halvings. At the very end of
+// the world both are one too large.
 type cell struct {
 	col, row uint32
 	steps    int
@@ -63,7 +61,7 @@ func cellOf(p Place, steps int, maxLat float64) cell {
 
 func cellFrom(bits uint64, steps int) cell { return cell{gather(bits >> 1), gather(bits), steps} }
 
-// bits takes the bits of column and row in turn, the column's first.
+// bits interleaves the bits of column and row, column first.
 func (c cell) bits() uint64 { return spread(c.col)<<1 | spread(c.row) }
 
 // bounds are the sides of a cell in degrees.
@@ -74,9 +72,8 @@ func (c cell) bounds() (west, south, east, north float64) {
 		side(float64(c.col)+1, MaxLon), side(float64(c.row)+1, MaxLat)
 }
 
-// beside is the cell so many columns to the east and rows to the north. The world
-// goes on at its other end, in both directions: over the pole that is wrong, and does
-// no harm but to look in vain.
+// beside is the cell that many columns to the east and rows to the north. The world continues at
+// its other end in both directions. Across a pole that is wrong, but it only finds nothing.
 func (c cell) beside(east, north int) cell {
 	last := uint32(1)<<c.steps - 1
 	if east != 0 {
@@ -88,14 +85,14 @@ func (c cell) beside(east, north int) cell {
 	return c
 }
 
-// scores are the smallest cells' numbers in c: from first up to, not including, end.
+// scores is the range first <= n < end of the numbers of the smallest cells in c.
 func (c cell) scores() (first, end uint64) {
 	shift := 2 * (steps - c.steps)
 	return c.bits() << shift, (c.bits() + 1) << shift
 }
 
-// spread puts a 0 before every bit: it moves the upper half away, then the upper
-// halves of the halves, and so on.
+// spread puts a 0 before every bit. It moves the upper half away, then the upper halves of the
+// halves, and so on.
 func spread(v uint32) uint64 {
 	x := uint64(v)
 	for shift, mask := 16, uint64(math.MaxUint32); shift > 0; shift /= 2 {
@@ -105,7 +102,7 @@ func spread(v uint32) uint64 {
 	return x
 }
 
-// gather takes every second bit, from the lowest on, and undoes spread.
+// gather takes every second bit, from the lowest on. It reverses spread.
 func gather(x uint64) uint32 {
 	mask := uint64(math.MaxUint64) / 3 // 0101...01
 	x &= mask

@@ -2,8 +2,8 @@ package geo
 
 import "math"
 
-// Shape is what a search looks into, around a centre: a circle, or a box if one side
-// is along the meridian. Lengths are in units of Unit metres.
+// Shape is the area of a search around a centre: a circle, or a box with two sides along meridians.
+// Lengths are in units of Unit metres.
 type Shape struct {
 	Center        Place
 	Unit          float64
@@ -12,7 +12,7 @@ type Shape struct {
 	Width, Height float64 // of a box
 }
 
-// Holds tells whether p lies in s and how many metres from its centre.
+// Holds reports whether p lies in s, and its distance from the centre in metres.
 func (s *Shape) Holds(p Place) (metres float64, ok bool) {
 	if !s.Box {
 		if roughly(s.Center, p) > s.Radius*s.Unit*(1+1e-9) {
@@ -21,7 +21,7 @@ func (s *Shape) Holds(p Place) (metres float64, ok bool) {
 		metres = Distance(s.Center, p)
 		return metres, !(metres > s.Radius*s.Unit)
 	}
-	// a box is as wide at every latitude: not a rectangle of degrees
+	// A box is equally wide at every latitude. It is not a rectangle of degrees.
 	if alongMeridian(p.Lat, s.Center.Lat) > s.Height*s.Unit/2 ||
 		Distance(p, Place{s.Center.Lon, p.Lat}) > s.Width*s.Unit/2 {
 		return 0, false
@@ -29,14 +29,14 @@ func (s *Shape) Holds(p Place) (metres float64, ok bool) {
 	return Distance(s.Center, p), true
 }
 
-// reach is how far s extends from its centre, in degrees to each side.
+// reach is the extent of s to each side of its centre, in degrees.
 func (s *Shape) reach() (lon, lat float64) {
 	width, height := s.Unit*s.Radius, s.Unit*s.Radius
 	if s.Box {
 		width, height = s.Unit*(s.Width/2), s.Unit*(s.Height/2)
 	}
 	lat = height / EarthRadius / radian
-	// meridians converge: what counts is the side that is nearer to a pole
+	// Meridians converge, so the side nearer to a pole counts.
 	far := s.Center.Lat + lat
 	if s.Center.Lat < 0 {
 		far = s.Center.Lat - lat
@@ -55,14 +55,14 @@ func (s *Shape) extent() float64 {
 // mercatorMax is half the width of the map, in metres.
 const mercatorMax = 20037726.37
 
-// coarseness is after how many halvings cells are as large as a search of so many
-// metres wants them (geohash_helper.c: geohashEstimateStepsByRadius). Near the poles
-// they are narrower than elsewhere, so larger ones are taken.
+// coarseness is the number of halvings after which cells have the right size for a search of so
+// many metres (geohash_helper.c: geohashEstimateStepsByRadius). Cells are narrower near the poles,
+// so larger cells are taken there.
 func coarseness(metres, lat float64) int {
 	if metres == 0 {
 		return steps
 	}
-	n := -1 // a cell is to be twice as large as the radius at least
+	n := -1 // a cell has to be at least twice as large as the radius
 	for ; metres < mercatorMax; metres *= 2 {
 		n++
 	}
@@ -75,12 +75,12 @@ func coarseness(metres, lat float64) int {
 	return max(1, min(n, steps))
 }
 
-// direction is where a cell lies from that of the centre.
+// direction is the place of a cell as seen from the cell of the centre.
 type direction struct{ east, north int }
 
-// Cells calls look with the numbers, from first up to, not including, end, of each
-// cell that may hold places of s, until it says that this is enough. The cell of the
-// centre comes first, then its neighbours: those that share a side, then the others.
+// Cells calls look with the range first <= n < end of each cell that may hold places of s, until
+// look returns false. The cell of the centre comes first, then the neighbours that share a side,
+// then the others.
 func (s *Shape) Cells(look func(first, end uint64) (more bool)) {
 	n := coarseness(s.extent(), s.Center.Lat)
 	center := cellOf(s.Center, n, MaxLat)
@@ -91,7 +91,7 @@ func (s *Shape) Cells(look func(first, end uint64) (more bool)) {
 	var last cell
 	for i, d := range [...]direction{{0, 0}, {0, 1}, {0, -1}, {1, 0}, {-1, 0}, {1, 1}, {-1, 1}, {1, -1}, {-1, -1}} {
 		c := center.beside(d.east, d.north)
-		// after a single halving the next cell to the west is that to the east
+		// After one halving, the next cell to the west is also the next to the east.
 		if i > 0 && c == last || n > 1 && !s.reaches(center, d) {
 			continue
 		}
@@ -102,8 +102,8 @@ func (s *Shape) Cells(look func(first, end uint64) (more bool)) {
 	}
 }
 
-// within tells whether the neighbours of a cell reach as far as s does. Where the
-// world ends they do not: they lie at its other end.
+// within reports whether the neighbours of a cell reach as far as s. At the edge of the world they
+// do not, because they lie at its other end.
 func (s *Shape) within(center cell) bool {
 	lon, lat := s.reach()
 	_, _, _, north := center.beside(0, 1).bounds()
@@ -113,8 +113,8 @@ func (s *Shape) within(center cell) bool {
 	return !(north < s.Center.Lat+lat || south > s.Center.Lat-lat || east < s.Center.Lon+lon || west > s.Center.Lon-lon)
 }
 
-// reaches tells whether s goes beyond the sides that lie between its cell and the
-// neighbour in direction d.
+// reaches reports whether s extends beyond the sides between its cell and the neighbour in
+// direction d.
 func (s *Shape) reaches(center cell, d direction) bool {
 	west, south, east, north := center.bounds()
 	lon, lat := s.reach()

@@ -2,7 +2,7 @@ package hll
 
 import "math"
 
-// Count estimates how many distinct elements s has seen; false when it is broken.
+// Count estimates the number of distinct elements of s, false if s is broken.
 func (s Sketch) Count() (count uint64, sound bool) {
 	var having [64]int
 	if s.Dense() {
@@ -19,7 +19,7 @@ func (s Sketch) Count() (count uint64, sound bool) {
 	return estimate(&having), total == registers
 }
 
-// Count is what the union would count as a sketch.
+// Count estimates the number of distinct elements of the union.
 func (u *Union) Count() uint64 {
 	var having [64]int
 	for _, value := range u {
@@ -28,10 +28,10 @@ func (u *Union) Count() uint64 {
 	return estimate(&having)
 }
 
-// estimate finds the count from how many registers have each value, by the formula of Otmar Ertl, "New
-// cardinality estimation algorithms for HyperLogLog sketches" (arXiv:1702.01284, algorithm 6), which is good for
-// small sets and large ones alike. The conversions keep the compiler from fusing a multiplication with an
-// addition: all machines shall count the same.
+// estimate computes the count from the number of registers with each value. The formula is
+// algorithm 6 of Otmar Ertl, "New cardinality estimation algorithms for HyperLogLog sketches"
+// (arXiv:1702.01284). It is good for small and large sets. The conversions keep the compiler from
+// fusing a multiplication with an addition, so that all machines give the same count.
 func estimate(having *[64]int) uint64 {
 	const m = float64(registers)
 	const alpha = 0.721347520444481703680 // 1/(2 ln 2)
@@ -59,7 +59,7 @@ func sigma(x float64) float64 {
 	return z
 }
 
-// tau corrects for those that cannot go any higher.
+// tau corrects for the registers that have the highest value.
 func tau(x float64) float64 {
 	if x == 0 || x == 1 {
 		return 0

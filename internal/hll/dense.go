@@ -5,7 +5,8 @@ const (
 	registerMax  = 1<<registerBits - 1
 )
 
-// denseRegister reads register i of the dense form. A register of six bits may begin in one byte and end in the next.
+// denseRegister reads register i of the dense form. Its six bits may begin in one byte and end in
+// the next.
 func denseRegister(b []byte, i int) uint8 {
 	at, shift := i*registerBits/8, i*registerBits%8
 	v := uint(b[at]) >> shift
@@ -31,7 +32,7 @@ func raiseDense(b []byte, i int, value uint8) (changed bool) {
 	return true
 }
 
-// Densify gives s the dense form; false when it is broken, and is left as it was.
+// Densify gives s the dense form. It returns false and changes nothing if s is broken.
 func (s *Sketch) Densify() (sound bool) {
 	if s.Dense() {
 		return true
@@ -56,8 +57,8 @@ func (s *Sketch) Densify() (sound bool) {
 	return true
 }
 
-// Register is register i of a sketch in the dense form.
+// Register is register i of a dense sketch.
 func (s Sketch) Register(i int) uint8 { return denseRegister(s[headerSize:], i) }
 
-// Registers is how many there are.
+// Registers is the number of registers.
 const Registers = registers

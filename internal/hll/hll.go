@@ -1,23 +1,23 @@
-// Package hll counts the distinct elements of a set without keeping them: HyperLogLog, in the byte format of
-// Redis, so that a value can be read with GET from one server and written with SET to another.
+// Package hll counts the distinct elements of a set without storing them. It is a HyperLogLog in
+// the byte format of Redis, so a value can be read with GET from one server and written with SET to
+// another.
 //
-// Every element is hashed. Fourteen bits of the hash choose one of 16,384 registers; the rest is read as a
-// sequence of coin tosses, and the register keeps the longest run of heads it has seen, plus one. Runs of
-// length n come up once in 2^n elements, so the registers tell how many distinct elements there were, within
-// 0.81 percent, and an element that comes again changes nothing. Two sketches are merged by taking the larger
-// of each pair of registers.
+// Every element is hashed. Fourteen bits of the hash choose one of 16,384 registers. The other bits
+// are read as coin tosses, and the register keeps the longest run of heads so far, plus one. A run
+// of length n occurs once in 2^n elements, so the registers give the number of distinct elements,
+// with an error of 0.81 percent. An element that occurs again changes nothing. Two sketches are
+// merged by taking the larger of each pair of registers.
 //
 //	sketch   | "HYLL" | form | 3 bytes 0 | cached count, 8 bytes little-endian | registers ... |
-//	dense    6 bits a register, lowest bits first
+//	dense    6 bits for each register, lowest bits first
 //	sparse   00zzzzzz           z+1 registers are 0
 //	         01zzzzzz zzzzzzzz  z+1 registers are 0
 //	         1vvvvvnn           n+1 registers are v+1
 //
-// The highest bit of the cached count says that it is out of date. A sketch begins sparse and becomes dense when
-// a register does not fit or the form has grown too long.
+// The highest bit of the cached count means that the count is out of date. A sketch begins sparse.
+// It becomes dense when a register does not fit or the sparse form is too long.
 //
-// The package is pure functions of bytes; any goroutine may call them. What it leaves out: values with other
-// numbers of registers, which the format has no room for.
+// The package is pure functions of bytes. Any goroutine may call them.
 package hll
 
 import (
@@ -27,26 +27,26 @@ import (
 
 const (
 	indexBits  = 14
-	hashBits   = 64 - indexBits // those that are left for the run
+	hashBits   = 64 - indexBits // the other bits
 	registers  = 1 << indexBits
 	headerSize = 16
 	denseSize  = headerSize + registers*registerBits/8
 	formAt     = 4
 	countAt    = 8
-	staleAt    = countAt + 7 // the byte with the bit that says so
+	staleAt    = countAt + 7 // the byte with the bit for "out of date"
 )
 
-// The forms of a sketch, as the header has them.
+// The forms of a sketch in its header.
 const (
 	dense byte = iota
 	sparse
 )
 
-// Sketch is the bytes of a HyperLogLog, of which Valid is true. A method may change them in place; those with a
-// pointer receiver may also replace them.
+// Sketch is the bytes of a HyperLogLog for which Valid is true. A method may change them in place.
+// Methods with a pointer receiver may replace them.
 type Sketch []byte
 
-// New has seen no element.
+// New returns a sketch without elements.
 func New() Sketch {
 	s := make(Sketch, headerSize, headerSize+16)
 	copy(s, "HYLL")
@@ -54,23 +54,24 @@ func New() Sketch {
 	return appendRun(s, 0, registers)
 }
 
-// Valid tells whether a string looks like a sketch. Whether the sparse form is sound is found out in use.
+// Valid reports whether a string looks like a sketch. Errors in the sparse form are found only when
+// it is used.
 func Valid(b []byte) bool {
 	return len(b) >= headerSize && string(b[:4]) == "HYLL" &&
 		(b[formAt] == sparse || b[formAt] == dense && len(b) == denseSize)
 }
 
-// Dense tells the form.
+// Dense reports whether the sketch has the dense form.
 func (s Sketch) Dense() bool { return s[formAt] == dense }
 
-// Add counts an element in. The sparse form is given up before it gets longer than sparseMax bytes. sound is
-// false for a broken sketch.
+// Add counts an element. The sketch becomes dense before its sparse form exceeds sparseMax bytes.
+// sound is false for a broken sketch.
 func (s *Sketch) Add(element []byte, sparseMax int) (changed, sound bool) {
 	index, run := place(element)
 	return s.raise(index, run, sparseMax)
 }
 
-// raise sets a register unless it is that high already.
+// raise sets a register to value if it is lower.
 func (s *Sketch) raise(index int, value uint8, sparseMax int) (changed, sound bool) {
 	if s.Dense() {
 		return raiseDense((*s)[headerSize:], index, value), true
@@ -78,28 +79,28 @@ func (s *Sketch) raise(index int, value uint8, sparseMax int) (changed, sound bo
 	return s.raiseSparse(index, value, sparseMax)
 }
 
-// place is the register an element belongs to, and what it would set it to.
+// place is the register of an element and the value that the element gives it.
 func place(element []byte) (index int, run uint8) {
 	h := murmur64(element, 0xadc83b19)
-	tosses := h>>indexBits | 1<<hashBits // the bit above them ends the longest run
+	tosses := h>>indexBits | 1<<hashBits // the bit above the tosses ends the longest run
 	return int(h & (registers - 1)), uint8(bits.TrailingZeros64(tosses) + 1)
 }
 
-// Cached is the count as it was computed last; false when the sketch has changed since then.
+// Cached is the latest computed count, false if the sketch has changed since.
 func (s Sketch) Cached() (uint64, bool) {
 	return binary.LittleEndian.Uint64(s[countAt:]), s[staleAt]&0x80 == 0
 }
 
-// Cache keeps a count that was computed.
+// Cache stores a count that was computed.
 func (s Sketch) Cache(count uint64) { binary.LittleEndian.PutUint64(s[countAt:], count) }
 
 // Stale marks the cached count as out of date.
 func (s Sketch) Stale() { s[staleAt] |= 0x80 }
 
-// Union has the largest of each register of several sketches.
+// Union has the largest value of each register of several sketches.
 type Union [registers]uint8
 
-// Take merges a sketch into u; false when it is broken.
+// Take merges a sketch into u. It returns false if the sketch is broken.
 func (u *Union) Take(s Sketch) (sound bool) {
 	if s.Dense() {
 		for i := range u {

@@ -8,9 +8,9 @@ import (
 
 const testElements = 1_000_000
 
-// SelfTest checks that every dense register keeps what is written to it and to its neighbours, that both forms
-// count the same, and that the count of a growing set stays within four times the error to be expected. It says
-// what failed, or nothing.
+// SelfTest returns a description of the first failed check, or "". It checks three things: each
+// dense register keeps its value next to others, both forms count the same, and the count of a
+// growing set stays within four times the expected error.
 func SelfTest() (fault string) {
 	d := make([]byte, registers*registerBits/8)
 	for round := range registerMax + 1 {

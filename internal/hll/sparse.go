@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// run is one piece of the sparse form: n registers of the same value, written in size bytes.
+// run is one piece of the sparse form: n registers with the same value, written in size bytes.
 type run struct {
 	value   uint8
 	n, size int
@@ -15,10 +15,10 @@ type run struct {
 const (
 	sparseMaxValue = 32 // of a register
 	valueMaxRun    = 4
-	zeroMaxRun     = 64 // written in one byte
+	zeroMaxRun     = 64 // in one byte
 )
 
-// runAt reads the run at p. One that is cut off by the end counts as if a zero followed.
+// runAt reads the run at p. If the end cuts the run off, a zero is assumed.
 func runAt(b []byte, p int) run {
 	c := b[p]
 	switch {
@@ -32,7 +32,7 @@ func runAt(b []byte, p int) run {
 	return run{0, (int(c&0x3f)<<8 | int(b[p+1])) + 1, 2}
 }
 
-// appendRun writes n registers of one value, which may be none.
+// appendRun writes n registers of one value. n may be 0.
 func appendRun(b []byte, value uint8, n int) []byte {
 	switch {
 	case n == 0:
@@ -57,8 +57,8 @@ func (s Sketch) runs() iter.Seq[run] {
 	}
 }
 
-// raiseSparse splits the run around the register in up to three, or makes the sketch dense where that would not
-// fit.
+// raiseSparse splits the run around the register in up to three. If that does not fit, it makes the
+// sketch dense.
 func (s *Sketch) raiseSparse(index int, value uint8, sparseMax int) (changed, sound bool) {
 	if value > sparseMaxValue {
 		return s.raiseDensified(index, value)
@@ -97,8 +97,8 @@ func (s *Sketch) raiseDensified(index int, value uint8) (changed, sound bool) {
 	return raiseDense((*s)[headerSize:], index, value), true
 }
 
-// joinRuns makes one run of neighbours with the same value, near where a run was split. How far it looks is part
-// of the format: the bytes depend on it.
+// joinRuns joins neighbouring runs with the same value near a split. The range of its search is
+// part of the format, because the bytes depend on it.
 func joinRuns(b []byte, p int) []byte {
 	for looks := 5; looks > 0 && p < len(b); looks-- {
 		r := runAt(b, p)
@@ -115,7 +115,8 @@ func joinRuns(b []byte, p int) []byte {
 	return b
 }
 
-// Decode writes the sparse form in words: "z" and "Z" for runs of zeros in one and two bytes, "v" for others.
+// Decode writes the sparse form as words: "z" and "Z" for runs of zeros in one and two bytes, "v"
+// for other runs.
 func (s Sketch) Decode() string {
 	var text []byte
 	for r := range s.runs() {

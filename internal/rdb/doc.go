@@ -1,21 +1,21 @@
-// Package rdb turns a value into the string that DUMP returns, and back: a piece of the file
-// that Redis saves itself in (rdb.c).
+// Package rdb turns a value into the payload of DUMP and back. A payload is a piece of the file in
+// which Redis saves its data (rdb.c).
 //
-// It belongs to whoever executes commands, as package store does, for it takes values
-// apart and makes them. It knows neither files nor sockets: there is nothing here of an
-// RDB file but its values, and the libraries of FUNCTION DUMP.
+// Like package store, it belongs to the goroutine that executes commands, because it takes values
+// apart and makes them. It knows no files and no sockets. Of an RDB file it knows only the values,
+// and the libraries of FUNCTION DUMP.
 //
 // # A payload
 //
 //	| type | value ...                  | version | checksum |
 //	  1 byte                              2 bytes   8 bytes, CRC-64 of all before it
 //
-// The version is that of the format, little endian as the checksum is. A reader refuses
-// what is newer than itself: so the oldest version that has everything is written, 10.
+// Version and checksum are little endian. The version is that of the format. A reader refuses a
+// version newer than its own, so this package writes the oldest version that has everything: 10.
 //
 // # Numbers and strings
 //
-// All values are made of these. The upper two bits of a number's first byte tell how wide it is:
+// All values consist of these. The upper two bits of a number's first byte give its width:
 //
 //	00nnnnnn             6 bits
 //	01nnnnnn n           14 bits
@@ -23,18 +23,17 @@
 //	10000001 nnnnnnnn    64 bits, big endian
 //	11......             a string in a special form
 //
-// A string is its length and its bytes. In a special form, it is a number of 8, 16 or 32
-// bits (c0, c1, c2, little endian) which the string spells, or (c3) it was compressed: the
-// size it has, the size it had, and what LZF made of it. Nothing is compressed here,
-// but whatever Redis has compressed is read.
+// A string is its length and its bytes. A special form is a number of 8, 16 or 32 bits that the
+// string spells (c0, c1, c2, little endian), or a compressed string (c3): the compressed size, the
+// full size, and the output of LZF. This package compresses nothing but reads what Redis has
+// compressed.
 //
 // # Values
 //
-// A large collection is the number of its elements and the elements as strings. A small
-// one is a single string, which holds the block of memory that Redis keeps it in, byte
-// for byte: a listpack, or an intset, and in former times a ziplist or a zipmap. A list
-// is the number of its nodes and a listpack each; a stream (stream.go) as well, with what
-// is known of its groups behind them.
+// A large collection is the number of its elements and the elements as strings. A small collection
+// is one string with the block of memory that Redis keeps it in, byte for byte: a listpack or an
+// intset, and in older versions a ziplist or a zipmap. A list is the number of its nodes and a
+// listpack for each. A stream (stream.go) is that too, followed by its groups.
 //
 //	type          since  is read  is written
 //	0             1.0    yes      yes         string
@@ -50,13 +49,13 @@
 //	15            5.0    yes                  stream
 //	16 17         7.0    yes      yes         hash, sorted set: a listpack
 //	18            7.0    yes      yes         list: nodes, each a listpack or one element
-//	19            7.0    yes      yes         stream, with what was ever added to it
+//	19            7.0    yes      yes         stream, with the number of entries ever added
 //	20            7.2    yes      by Save     set: a listpack
-//	21            7.2    yes      by Save     stream, with when consumers last got something
+//	21            7.2    yes      by Save     stream, with the times of the latest deliveries
 //
 // # Damage
 //
-// Anybody can send a payload with a valid checksum. Whatever it says, it is refused or makes a
-// value that is whole. A count is no reason to make room for elements before they are there.
-// Only what was compressed takes much more memory than it came in: 264 times its size at most.
+// Anyone can send a payload with a valid checksum. Every payload is refused or gives a sound value.
+// Memory for elements is allocated only as they are read, whatever count the payload claims. Only a
+// compressed string takes much more memory than it came in: at most 264 times its size.
 package rdb

@@ -9,15 +9,15 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Dump is the payload of DUMP: what Redis 7.0 would write for the same value, were it told
-// not to compress.
+// Dump is the payload of DUMP: the bytes that Redis 7.0 without compression writes for the same
+// value.
 func Dump(v store.Value) []byte { return sealed(appendValue(nil, v, versionWritten)) }
 
-// Save is the type and the value as an RDB file of Redis 7.2 has them: nothing is lost that 7.0
-// does not know.
+// Save is the type and the value as in an RDB file of Redis 7.2. It keeps everything that 7.0 does
+// not know.
 func Save(v store.Value) []byte { return appendValue(nil, v, versionRead) }
 
-// appendValue writes v in the forms of that version of the format, or of older ones.
+// appendValue writes v in the forms of that version of the format, or in older forms.
 func appendValue(b []byte, v store.Value, version int) []byte {
 	switch v.Type() {
 	case store.TypeString:
@@ -52,7 +52,8 @@ func appendList(b []byte, l *store.List) []byte {
 	return b
 }
 
-// appendSet writes an intset, a listpack unless the version is 7.0's, or else members one by one.
+// appendSet writes an intset or, unless the version is that of 7.0, a listpack, else the members
+// one by one.
 func appendSet(b []byte, s *store.Set, version int) []byte {
 	switch encoding := s.Encoding(); {
 	case encoding == "intset":
@@ -71,7 +72,7 @@ func appendSet(b []byte, s *store.Set, version int) []byte {
 	return b
 }
 
-// appendIntset writes all integers as wide as the widest must be.
+// appendIntset writes all integers with the width that the largest needs.
 func appendIntset(b []byte, s *store.Set) []byte {
 	width := 2
 	for m := range s.All() {
@@ -106,8 +107,8 @@ func appendHash(b []byte, h *store.Hash) []byte {
 	return b
 }
 
-// appendZSet begins with the greatest of a large set: who reads that inserts at the front
-// each time.
+// appendZSet writes a large set from its greatest member down, so a reader always inserts at the
+// front.
 func appendZSet(b []byte, z *store.ZSet) []byte {
 	if z.Encoding() == "listpack" {
 		w := newPack()
@@ -124,8 +125,8 @@ func appendZSet(b []byte, z *store.ZSet) []byte {
 	return b
 }
 
-// score adds a score: an integer as such, unless it is so large that Redis does not look,
-// anything else as text of 17 digits (util.c: double2ll, d2string).
+// score adds a score. An integer is added as such, unless it is too large for Redis to try. Any
+// other score is text of 17 digits (util.c: double2ll, d2string).
 func (w *packWriter) score(score float64) {
 	const looked = math.MaxInt64 / 2
 	var text [32]byte

@@ -2,10 +2,10 @@ package rdb
 
 import "github.com/miniredisd/miniredisd/store"
 
-// opcodeLibrary stands before the code of a library, where a key's type would.
+// opcodeLibrary stands before the code of a library, in the position of a value's type.
 const opcodeLibrary = 245
 
-// What is wrong with a payload of FUNCTION DUMP besides, in Redis's words.
+// More errors of a payload of FUNCTION DUMP, in Redis's words.
 const (
 	ErrLibraryType store.Error = "ERR given type is not a function"
 	ErrLibraryRead store.Error = "ERR Failed loading library payload"
@@ -22,8 +22,8 @@ func DumpLibraries(code []string) []byte {
 	return sealed(b)
 }
 
-// RestoreLibraries returns the code in a payload, up to the first thing wrong with it:
-// whoever runs the code finds what is wrong there first, as Redis does.
+// RestoreLibraries returns the code in a payload up to the first error in the payload. The caller
+// runs the code first and so reports its errors first, as Redis does.
 func RestoreLibraries(payload []byte) (code [][]byte, err error) {
 	if !intact(payload) {
 		return nil, ErrPayload

@@ -9,9 +9,9 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// A listpack: 4 bytes of its whole size, 2 of the number of entries, the entries, and an
-// end mark. An entry is a number or a string, told by its first byte, and behind that
-// the length of both for who comes from the back (listpack.c):
+// A listpack is 4 bytes for its size, 2 for the number of entries, the entries, and an end mark.
+// An entry is a number or a string, which its first byte says. Its length follows, for reading
+// backwards (listpack.c):
 //
 //	0vvvvvvv                 a number from 0 to 127
 //	110vvvvv v               13 bits, and with a sign, as all that follow
@@ -25,7 +25,7 @@ const (
 	packNumber = 0xf1 // 16 bits; the next three codes are wider by a byte, a byte, and four
 	packLong   = 0xf0
 
-	// packUncounted is the number of entries where it has become too large for its two bytes.
+	// packUncounted is the number of entries of a listpack whose count does not fit in two bytes.
 	packUncounted = math.MaxUint16
 )
 
@@ -37,7 +37,7 @@ type packWriter struct {
 
 func newPack() *packWriter { return &packWriter{b: make([]byte, packHeader, 256)} }
 
-// text adds a string: as a number if it spells one.
+// text adds a string, as a number if it spells one.
 func (w *packWriter) text(v []byte) {
 	if i, ok := ascii.ParseInt(v); ok {
 		w.number(i)
@@ -81,7 +81,7 @@ func (w *packWriter) close(start int) {
 	w.n++
 }
 
-// done is the whole listpack.
+// done returns the whole listpack.
 func (w *packWriter) done() []byte {
 	w.b = append(w.b, packEnd)
 	binary.LittleEndian.PutUint32(w.b, uint32(len(w.b)))
@@ -89,8 +89,9 @@ func (w *packWriter) done() []byte {
 	return w.b
 }
 
-// appendBack writes the length of an entry with 7 bits a byte, the lowest last; all but
-// the first are marked. Two widths lack their highest value (listpack.c: lpEncodeBacklen).
+// appendBack writes the length of an entry with 7 bits in each byte, the lowest bits last. All
+// bytes but the first are marked. Two widths lack their highest value (listpack.c:
+// lpEncodeBacklen).
 func appendBack(b []byte, n int) []byte {
 	width := 1
 	for _, bound := range [...]int{1<<7 - 1, 1<<14 - 2, 1<<21 - 2, 1<<28 - 2} {
@@ -105,7 +106,7 @@ func appendBack(b []byte, n int) []byte {
 	return b
 }
 
-// packReader walks over a listpack. Entries alias it, or are the caller's own.
+// packReader iterates over a listpack. Entries alias the listpack or belong to the caller.
 type packReader struct {
 	b       []byte // entries and end mark
 	n       int    // entries read
@@ -120,7 +121,7 @@ func readPack(b []byte) *packReader {
 	return &packReader{b: b[packHeader:], claimed: int(binary.LittleEndian.Uint16(b[4:]))}
 }
 
-// next is false at the end, and when the listpack is damaged.
+// next returns false at the end, and if the listpack is damaged.
 func (r *packReader) next() (entry []byte, ok bool) {
 	if len(r.b) <= 1 || r.failed {
 		r.failed = r.failed || r.claimed != r.n && r.claimed != packUncounted
@@ -136,7 +137,7 @@ func (r *packReader) next() (entry []byte, ok bool) {
 	return entry, true
 }
 
-// number is the next entry, which has to be one.
+// number returns the next entry, which must be a number.
 func (r *packReader) number() int64 {
 	entry, _ := r.next()
 	v, ok := ascii.ParseInt(entry)
@@ -144,13 +145,13 @@ func (r *packReader) number() int64 {
 	return v
 }
 
-// done tells whether all was read, and nothing was wrong.
+// done reports whether all entries were read without an error.
 func (r *packReader) done() bool {
 	_, more := r.next()
 	return !more && !r.failed
 }
 
-// packEntry is the first entry of b, and what it takes; nothing if it is damaged.
+// packEntry returns the first entry of b and its size, which is 0 if the entry is damaged.
 func packEntry(b []byte) (entry []byte, size int) {
 	header, n := packLengths(b)
 	if header == 0 || n > len(b)-header {
@@ -175,7 +176,7 @@ func packEntry(b []byte) (entry []byte, size int) {
 	return body, size + len(way)
 }
 
-// packLengths tells, by its first bytes, where the body of an entry begins and how long it is.
+// packLengths returns the start and the length of the body of an entry.
 func packLengths(b []byte) (header, n int) {
 	switch c := b[0]; {
 	case c < 0x80:

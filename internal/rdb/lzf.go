@@ -1,13 +1,12 @@
 package rdb
 
-// longestString is as long as any command lets a string become.
+// longestString is the greatest length of a string that a command can make.
 const longestString = 1 << 31
 
-// unpackLZF undoes LibLZF's compression: a byte below 32 is followed by that many
-// literal bytes and one; any other is the beginning of a reference, which repeats what
-// stands a distance back. Its upper three bits are the length less two, seven of them
-// being added to by the next byte; the lower five and one byte more are the distance
-// less one. It fails unless exactly size bytes come out.
+// unpackLZF reverses LibLZF's compression. A byte n below 32 is followed by n+1 literal bytes. Any
+// other byte begins a reference, which repeats earlier bytes. Its upper three bits are the length
+// less two; for seven, the next byte is added. Its lower five bits and one more byte are the
+// distance less one. unpackLZF fails unless the result has exactly size bytes.
 func unpackLZF(packed []byte, size uint64) (_ []byte, ok bool) {
 	const longest = 264 // of what three bytes repeat
 	if size > longestString || size > longest*uint64(len(packed)) {

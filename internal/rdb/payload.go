@@ -9,35 +9,36 @@ import (
 )
 
 const (
-	// Redis 7.2 writes version 11 and reads all up to it. What is written here has been
-	// the same since version 10, which Redis 7.0 reads too: so that is what it says.
+	// Redis 7.2 writes version 11 and reads all versions up to it. The format that this package
+	// writes is the same since version 10, which Redis 7.0 reads. So it writes 10.
 	versionWritten = 10
 	versionRead    = 11
 
 	footer = 10 // bytes of the version and the checksum
 
-	// The polynomial of the checksum, by Jones, with its bits the other way round.
+	// The polynomial of the checksum (by Jones), with its bits reversed.
 	jones = 0x95ac9329ac4bc9b5
 )
 
-// What is wrong with a payload, in Redis's words.
+// The errors of a payload, in Redis's words.
 const (
 	ErrPayload store.Error = "ERR DUMP payload version or checksum are wrong"
 	ErrFormat  store.Error = "ERR Bad data format"
 )
 
-// checksum starts at zero and ends as it is, where package crc64 inverts both.
+// checksum starts at zero and is not inverted. Package crc64 inverts at both ends.
 func checksum(b []byte) uint64 {
 	return ^crc64.Update(^uint64(0), crc64.MakeTable(jones), b)
 }
 
-// sealed is a payload: b and its footer.
+// sealed returns a payload: b and its footer.
 func sealed(b []byte) []byte {
 	b = binary.LittleEndian.AppendUint16(b, versionWritten)
 	return binary.LittleEndian.AppendUint64(b, checksum(b))
 }
 
-// SetChecksum returns a payload with the right checksum in place of its own, if it is long enough to have one.
+// SetChecksum returns a payload with the right checksum. A payload that is too short stays as it
+// is.
 func SetChecksum(payload []byte) []byte {
 	end := len(payload) - 8
 	if end < 0 {
@@ -46,7 +47,7 @@ func SetChecksum(payload []byte) []byte {
 	return binary.LittleEndian.AppendUint64(slices.Clone(payload[:end]), checksum(payload[:end]))
 }
 
-// intact reports whether the version of a payload is read here, and whether the checksum is right
+// intact reports whether this package reads the version of a payload and the checksum is right
 // (cluster.c: verifyDumpPayload).
 func intact(payload []byte) bool {
 	end := len(payload) - footer

@@ -8,19 +8,19 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// reader reads from b, until it has failed. It may be given a whole payload: like Redis
-// it does not mind a value that reaches into the footer.
+// reader reads from b until it fails. It may get a whole payload: like Redis it accepts a value
+// that extends into the footer.
 type reader struct {
 	b      []byte
 	ks     *store.Keyspace // what the values it makes belong to
 	failed bool
 }
 
-// require fails unless what is damaged in no good payload holds.
+// require fails unless ok, which holds for every undamaged payload.
 func (p *reader) require(ok bool) { p.failed = p.failed || !ok }
 
-// take returns the next n bytes. If there are fewer, it fails, and returns zeros
-// where the few bytes of a number are wanted.
+// take returns the next n bytes. If there are fewer, it fails. It then returns zeros if n is the
+// size of a number.
 func (p *reader) take(n uint64) []byte {
 	if n > uint64(len(p.b)) {
 		p.b, p.failed = nil, true
@@ -31,8 +31,8 @@ func (p *reader) take(n uint64) []byte {
 	return taken
 }
 
-// length reads a length, or, when it is special, the code of a form that a string can
-// have instead (rdb.c: rdbLoadLenByRef).
+// length reads a length or, if special, the code of a special form of a string (rdb.c:
+// rdbLoadLenByRef).
 func (p *reader) length() (n uint64, special bool) {
 	first := p.take(1)[0]
 	switch {
@@ -51,14 +51,14 @@ func (p *reader) length() (n uint64, special bool) {
 	return 0, false
 }
 
-// number reads what has the form of a length: counts, and the halves of stream IDs.
+// number reads a number in the form of a length: a count, or half of a stream ID.
 func (p *reader) number() uint64 {
 	n, _ := p.length()
 	return n
 }
 
-// count reads the number of elements that follow. There are some, and each takes a byte
-// or more: so nobody has memory made for elements that cannot come.
+// count reads the number of the following elements. It must be at least 1 and at most the number of
+// remaining bytes, so a payload cannot claim memory for elements that it does not have.
 func (p *reader) count() uint64 {
 	n := p.number()
 	p.require(0 < n && n <= uint64(len(p.b)))
@@ -68,7 +68,7 @@ func (p *reader) count() uint64 {
 // fixed reads 8 bytes: unix milliseconds, or a score.
 func (p *reader) fixed() uint64 { return binary.LittleEndian.Uint64(p.take(8)) }
 
-// The special forms of a string: a number in 8, 16 or 32 bits, and compressed.
+// The special forms of a string: a number of 8, 16 or 32 bits, and a compressed string.
 const (
 	formInt8 = iota
 	formInt16
@@ -76,7 +76,7 @@ const (
 	formLZF
 )
 
-// text reads a string. It aliases the payload, or is the caller's own.
+// text reads a string. It aliases the payload or belongs to the caller.
 func (p *reader) text() []byte {
 	n, special := p.length()
 	if !special {
@@ -112,7 +112,7 @@ func (p *reader) texts(n uint64) iter.Seq[[]byte] {
 	}
 }
 
-// pairs takes what all yields two by two, and fails when one is left.
+// pairs takes the elements of all in pairs. It fails if one is left.
 func (p *reader) pairs(all iter.Seq[[]byte]) iter.Seq2[[]byte, []byte] {
 	return func(yield func(first, second []byte) bool) {
 		var first []byte

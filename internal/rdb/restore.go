@@ -8,9 +8,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Restore makes the value of a payload, which is looked at as Redis does with
-// sanitize-dump-payload yes, and a little harder: who asks for elements gets
-// them in order, each once.
+// Restore makes the value of a payload. It checks the payload like Redis with sanitize-dump-payload
+// yes, and slightly more: elements must be in order and unique.
 func Restore(ks *store.Keyspace, payload []byte) (store.Value, error) {
 	if !intact(payload) {
 		return store.Value{}, ErrPayload
@@ -18,7 +17,7 @@ func Restore(ks *store.Keyspace, payload []byte) (store.Value, error) {
 	return Load(ks, payload)
 }
 
-// Load makes the value that Save has written.
+// Load makes the value that Save wrote.
 func Load(ks *store.Keyspace, saved []byte) (store.Value, error) {
 	p := reader{b: saved, ks: ks}
 	v := p.value(p.take(1)[0])
@@ -49,7 +48,7 @@ func (p *reader) value(kind byte) store.Value {
 	return store.Value{}
 }
 
-// elements yields what a value is made of, in whichever form it comes.
+// elements yields the elements of a value in any of its forms.
 func (p *reader) elements(kind byte) iter.Seq[[]byte] {
 	switch kind {
 	case typeHash:
@@ -143,7 +142,7 @@ func (p *reader) zset(all iter.Seq2[[]byte, float64]) *store.ZSet {
 	return z
 }
 
-// scored reads n members with a score each, in 8 bytes or as text.
+// scored reads n members, each with a score in 8 bytes or as text.
 func (p *reader) scored(n uint64, fixed bool) iter.Seq2[[]byte, float64] {
 	return func(yield func([]byte, float64) bool) {
 		for ; n > 0 && !p.failed; n-- {
@@ -160,8 +159,8 @@ func (p *reader) scored(n uint64, fixed bool) iter.Seq2[[]byte, float64] {
 	}
 }
 
-// textScore reads the length of a score and its text, or one of the lengths that no text
-// can have and that stand for what is no number (rdb.c: rdbLoadDoubleValue).
+// textScore reads the length of a score and its text. Some lengths stand for scores that are not
+// numbers (rdb.c: rdbLoadDoubleValue).
 func (p *reader) textScore() float64 {
 	switch n := p.take(1)[0]; n {
 	case 253:
@@ -181,7 +180,7 @@ func (p *reader) float(text []byte) float64 {
 	return v
 }
 
-// scoredPairs takes the second of each pair for a score.
+// scoredPairs reads the second element of each pair as a score.
 func (p *reader) scoredPairs(all iter.Seq2[[]byte, []byte]) iter.Seq2[[]byte, float64] {
 	return func(yield func([]byte, float64) bool) {
 		for member, text := range all {

@@ -6,14 +6,14 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// A stream is its nodes, each a listpack under the ID of the first entry it ever had, what
-// is known of the whole, and the groups. A node begins with how many entries live in it
-// and how many are dead, then the field names of its first entry:
+// A stream is its nodes, its counters, and the groups. Each node is a listpack under the
+// ID of its first entry. It begins with the numbers of its live and deleted entries and with the
+// field names of its first entry:
 //
 //	live dead n field1 .. fieldn 0
 //
-// and each entry has its flags, how far its ID is from the node's, and either the values
-// of those fields or fields of its own; at last how many elements it is to go back:
+// Each entry has its flags, the difference of its ID to that of the node, and either the values of
+// those fields or its own fields. The last number is the count of elements, for reading backwards:
 //
 //	flags ms seq            value1 .. valuen            n+3
 //	flags ms seq n field1 value1 .. fieldn valuen      2n+4
@@ -102,7 +102,7 @@ func appendID(b []byte, id store.StreamID) []byte {
 	return appendNumber(appendNumber(b, id.Ms), id.Seq)
 }
 
-// appendRawID writes an ID so that it sorts as the bytes do.
+// appendRawID writes an ID in 16 bytes that sort like the ID.
 func appendRawID(b []byte, id store.StreamID) []byte {
 	return binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(b, id.Ms), id.Seq)
 }

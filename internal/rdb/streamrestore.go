@@ -31,12 +31,12 @@ func (p *reader) stream(kind byte) *store.Stream {
 
 func (p *reader) id() store.StreamID { return store.StreamID{Ms: p.number(), Seq: p.number()} }
 
-// rawID is an ID in 16 bytes.
+// rawID reads an ID of 16 bytes.
 func rawID(b []byte) store.StreamID {
 	return store.StreamID{Ms: binary.BigEndian.Uint64(b), Seq: binary.BigEndian.Uint64(b[8:])}
 }
 
-// pendingID reads an ID in 16 bytes, zero where there are no such.
+// pendingID reads an ID of 16 bytes, zero if they are missing.
 func (p *reader) pendingID() store.StreamID {
 	if b := p.take(16); !p.failed {
 		return rawID(b)
@@ -90,7 +90,7 @@ func (p *reader) streamEntry(s *store.Stream, pack *packReader, first store.Stre
 	return isDead
 }
 
-// packedFields reads n field names, and leaves room behind each for a value.
+// packedFields reads n field names and leaves room for a value after each.
 func packedFields(pack *packReader, n int64) (args [][]byte) {
 	for ; n > 0 && !pack.failed; n-- {
 		field, ok := pack.next()
@@ -113,7 +113,7 @@ func packedPairs(pack *packReader, n int64) (args [][]byte) {
 	return args
 }
 
-// delivery is a pending entry of a group, whose consumer is only named later.
+// delivery is a pending entry of a group. Its consumer follows later in the payload.
 type delivery struct {
 	id        store.StreamID
 	at, count int64
@@ -121,7 +121,7 @@ type delivery struct {
 
 func (d delivery) compare(id store.StreamID) int { return d.id.Compare(id) }
 
-// group reads a group. Groups come in the order of their names, as consumers do.
+// group reads a group. Groups are in the order of their names, and so are consumers.
 func (p *reader) group(s *store.Stream, kind byte) {
 	name, last := p.text(), p.id()
 	read := s.Place(last)
@@ -143,7 +143,7 @@ func (p *reader) group(s *store.Stream, kind byte) {
 	p.require(g.Len() == len(pending))
 }
 
-// deliveries reads all the pending entries of a group, sorted by ID.
+// deliveries reads all pending entries of a group, sorted by ID.
 func (p *reader) deliveries() (all []delivery) {
 	for n := p.number(); n > 0 && !p.failed; n-- {
 		d := delivery{id: p.pendingID()}
@@ -154,8 +154,8 @@ func (p *reader) deliveries() (all []delivery) {
 	return all
 }
 
-// consumer reads a consumer and the IDs of what is pending for it: each of the group's
-// entries belongs to one consumer.
+// consumer reads a consumer and the IDs of its pending entries. Each pending entry of the group
+// belongs to one consumer.
 func (p *reader) consumer(g *store.StreamGroup, kind byte, pending []delivery) {
 	name, seen := p.text(), int64(p.fixed())
 	active := seen // before 7.2 nobody knew better

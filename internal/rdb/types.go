@@ -1,7 +1,6 @@
 package rdb
 
-// The byte a value begins with: what it is, and in which form (rdb.h: RDB_TYPE_*). 6, 7
-// and 8 are of modules.
+// The first byte of a value: its type and form (rdb.h: RDB_TYPE_*). 6, 7 and 8 belong to modules.
 const (
 	typeString         = 0
 	typeList           = 1
@@ -24,7 +23,7 @@ const (
 	typeStream3        = 21 // and when consumers last got something
 )
 
-// What a node of a quicklist is.
+// The forms of a node of a quicklist.
 const (
 	nodePlain  = 1
 	nodePacked = 2

@@ -7,7 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// appendNumber writes a length, or what has its form, in 6, 14, 32 or 64 bits.
+// appendNumber writes a length, or a number in the form of a length, in 6, 14, 32 or 64 bits.
 func appendNumber(b []byte, n uint64) []byte {
 	switch {
 	case n < 1<<6:
@@ -20,7 +20,7 @@ func appendNumber(b []byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 0x81), n)
 }
 
-// appendText writes a string: as a number if it spells one of up to 32 bits.
+// appendText writes a string, as a number if it spells one of up to 32 bits.
 func appendText(b, text []byte) []byte {
 	const longestInt32 = 11
 	if len(text) <= longestInt32 {

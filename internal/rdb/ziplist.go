@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// What the collections of older servers lie in. Nothing writes these any more.
+// The forms of collections in older servers. No server writes these forms any more.
 
 const (
 	zipHeader    = 10
@@ -14,10 +14,10 @@ const (
 	zipLong      = 0xfe // a length of four bytes follows
 )
 
-// ziplist yields the entries of a ziplist, the listpack of old: 4 bytes of its whole
-// size, 4 of where the last entry is, 2 of the number of entries, the entries, and an end
-// mark. An entry has the size of the one before it in front, which made the change of
-// one the change of many (ziplist.c).
+// ziplist yields the entries of a ziplist, the predecessor of the listpack: 4 bytes for its whole
+// size, 4 for the position of the last entry, 2 for the number of entries, the entries, and an end
+// mark. Each entry begins with the size of the entry before it, so a change of one could change
+// many (ziplist.c).
 func (p *reader) ziplist(b []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		end := len(b) - 1
@@ -45,7 +45,7 @@ func (p *reader) ziplist(b []byte) iter.Seq[[]byte] {
 	}
 }
 
-// zipBefore reads the size of the entry before, and how wide that stands there.
+// zipBefore reads the size of the entry before, and the width of that size.
 func zipBefore(b []byte) (size, width int) {
 	switch {
 	case b[0] < zipLong:
@@ -56,8 +56,8 @@ func zipBefore(b []byte) (size, width int) {
 	return 0, 0
 }
 
-// zipEntry is an entry and what it takes, without the size of the one before; nothing if
-// it is damaged.
+// zipEntry returns an entry and its size, without the size of the entry before. Both are empty if
+// the entry is damaged.
 func zipEntry(b []byte) (entry []byte, size int) {
 	if len(b) == 0 {
 		return nil, 0
@@ -85,7 +85,7 @@ func zipEntry(b []byte) (entry []byte, size int) {
 	return b[header : header+n : header+n], header + n
 }
 
-// zipWidth is how many bytes of a number follow a code.
+// zipWidth is the number of bytes of a number that follow a code.
 func zipWidth(code byte) int {
 	switch code {
 	case 0xfe:
@@ -102,9 +102,10 @@ func zipWidth(code byte) int {
 	return 0
 }
 
-// zipmap yields the fields and values of what hashes were before ziplists: the number of
-// fields in one byte, 254 when it is more than 253, then for each its length, itself, the length of the value, how many
-// bytes are unused behind that, and the value; at last an end mark (zipmap.c).
+// zipmap yields the fields and values of a hash from before ziplists. One byte is the number of
+// fields, 254 if it is more than 253. For each field follow its length, the field, the length of
+// the value, the number of unused bytes after the value, and the value. An end mark comes last
+// (zipmap.c).
 func (p *reader) zipmap(b []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		end := len(b) - 1
@@ -141,8 +142,8 @@ func (p *reader) zipLength() uint64 {
 	}
 }
 
-// intset yields sorted integers: 4 bytes of how wide each is, 4 of how many there are,
-// and they (intset.c).
+// intset yields sorted integers: 4 bytes for their width, 4 for their number, and the integers
+// (intset.c).
 func (p *reader) intset(b []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		in := reader{b: b}
