@@ -67,8 +67,8 @@ func compare(args []string) error {
 	return os.WriteFile(o.out, []byte(b.markdown()), 0o644)
 }
 
-// contend lists who takes part: miniredisd as it is in this module, redis-server if there is
-// one, and who was named.
+// contend lists the contenders: miniredisd built from this module, redis-server if it is installed,
+// and the named ones.
 func contend(tmp string, named []string) ([]contender, error) {
 	bin, err := build(tmp, "cmd/miniredisd")
 	if err != nil {
@@ -106,7 +106,7 @@ type bench struct {
 	about      []string
 }
 
-// result is what one workload gave: for each contender the median of every figure.
+// result holds the results of one workload: for each contender the median of every figure.
 type result struct {
 	workload string
 	columns  []column
@@ -120,7 +120,7 @@ type column struct {
 	format string
 }
 
-// bound is what a figure must not exceed: a ratio to the base, or a value by itself.
+// bound is the highest allowed value of a figure: a ratio to the base, or an absolute value.
 type bound struct {
 	column   int
 	most     float64
@@ -153,7 +153,7 @@ func (b *bench) run() error {
 	return nil
 }
 
-// skipped is why a workload cannot be run here.
+// skipped returns why a workload cannot run here, or "".
 type skipped string
 
 func (s skipped) Error() string { return string(s) }

@@ -13,8 +13,8 @@ const (
 	crowdActive = crowdSize / 100
 )
 
-// crowd is a fleet of clients that keep their connections and hardly use them: what counts is what one that is silent
-// costs, and that those who are not do not notice the others.
+// crowd is many clients that keep their connections and hardly use them. It measures what an idle
+// client costs, and whether idle clients slow down the others.
 func crowd(b *bench) (result, error) {
 	r := result{
 		workload: "crowd",
@@ -81,7 +81,7 @@ func (b *bench) amongIdle(s *server) ([]float64, error) {
 	return []float64{got.p50, got.p99, float64(used.Nanoseconds()) / 1e3 / float64(got.requests), each}, nil
 }
 
-// admit has the server take n clients: the default is just the crowd, without a connection to ask something.
+// admit raises maxclients to n and one: the default leaves no connection to ask the server with.
 func (s *server) admit(n int) error {
 	c, err := dial(s.addr)
 	if err != nil {

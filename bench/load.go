@@ -16,7 +16,7 @@ type job struct {
 	n, clients, pipeline, keys int
 }
 
-// measured is what the load saw; times in milliseconds.
+// measured holds the results of the load. Times are in milliseconds.
 type measured struct {
 	requests             int
 	rate, p50, p99, p999 float64
@@ -56,7 +56,7 @@ var (
 	percentile = regexp.MustCompile(`(?m)([\d.]+)% <= ([\d.]+) milliseconds`)
 )
 
-// parseBenchmark reads the full report: the short forms leave out p99.9.
+// parseBenchmark reads the full report, because the short forms do not have p99.9.
 func parseBenchmark(out string) (measured, error) {
 	rate := throughput.FindStringSubmatch(out)
 	if rate == nil {

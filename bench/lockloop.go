@@ -15,11 +15,11 @@ const (
 	rounds  = 2000 // of each locker
 )
 
-// unlockScript deletes a lock that is still its holder's.
+// unlockScript deletes a lock if the caller still holds it.
 const unlockScript = `if redis.call("get",KEYS[1])==ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
 
-// lockLoop is what a fleet of workers with short critical sections does to a server:
-// every request waits for its answer, and what counts is the slowest of them.
+// lockLoop measures many workers with short critical sections. Every request waits for its reply,
+// so the slowest replies matter.
 func lockLoop(b *bench) (result, error) {
 	r := result{
 		workload: "lockloop", columns: []column{{"p50 ms", "%.3f"}, {"p99 ms", "%.3f"}, {"p99.9 ms", "%.3f"},
@@ -72,7 +72,7 @@ func fiftyLockers(s *server) ([]float64, error) {
 	return []float64{at(0.5), at(0.99), at(0.999), float64(used.Nanoseconds()) / 1e3 / float64(len(all))}, nil
 }
 
-// locker takes and frees locks, and returns how long each answer took.
+// locker takes and frees locks. It returns how long each reply took.
 func locker(addr, sha string, seed uint64) (times []time.Duration, err error) {
 	c, err := dial(addr)
 	if err != nil {

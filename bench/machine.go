@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cores says where the servers run and where the load.
+// cores has the core of the servers and the core of the load.
 type cores struct{ server, load int }
 
 func (c cores) String() string {
@@ -20,7 +20,7 @@ func (c cores) String() string {
 	return fmt.Sprintf("servers on core %d, load on core %d", c.server, c.load)
 }
 
-// pinLoad moves this process, and with it redis-benchmark, to the second core it may use.
+// pinLoad moves this process to its second core, and with it redis-benchmark.
 func pinLoad() (cores, error) {
 	var all unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &all); err != nil {
@@ -52,7 +52,7 @@ func pin(tid, core int) error {
 // anyCore is for servers that are not pinned.
 const anyCore = -1
 
-// startPinned starts cmd on core: a child inherits the cores of the thread that forks it.
+// startPinned starts cmd on core. A child inherits the cores of the thread that forks it.
 func startPinned(cmd *exec.Cmd, core int) error {
 	if core == anyCore {
 		return cmd.Start()

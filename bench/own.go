@@ -57,7 +57,7 @@ func (c *conn) pipe(commands [][]string) error {
 	return nil
 }
 
-// pipeN sends n commands in portions the server's socket buffers hold.
+// pipeN sends n commands, in portions that fit into the socket buffers of the server.
 func (c *conn) pipeN(n int, command func(i int) []string) error {
 	const portion = 200
 	for i := 0; i < n; i += portion {
@@ -80,7 +80,7 @@ func appendCommand(out []byte, args []string) []byte {
 	return out
 }
 
-// ownLoad is the load where redis-benchmark is not installed: a goroutine per connection that
+// ownLoad is the load if redis-benchmark is not installed. Each connection has a goroutine that
 // sends a pipeline, waits for its replies, and sends the next.
 func ownLoad(addr string, j job) (measured, error) {
 	type outcome struct {
@@ -126,7 +126,8 @@ func ownClient(addr string, j job, batches int, seed uint64) (times []time.Durat
 	return c.send(j, batches, seed)
 }
 
-// send sends batches of j, each after the replies to the last, and returns the time of each.
+// send sends batches of j, each after the replies to the one before. It returns the time of each
+// batch.
 func (c *conn) send(j job, batches int, seed uint64) (times []time.Duration, err error) {
 	placeholder := []byte("__rand_int__")
 	var one []byte

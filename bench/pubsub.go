@@ -16,7 +16,7 @@ const (
 	expiring    = 1000
 )
 
-// publish100 has as many bytes written as a lock's release wakes waiters for.
+// publish100 publishes to 100 subscribers, as the release of a lock does that 100 clients wait for.
 func publish100(b *bench) (result, error) {
 	r := result{
 		workload: fmt.Sprintf("publish%d", subscribers),
@@ -44,8 +44,8 @@ func publish100(b *bench) (result, error) {
 	return r, err
 }
 
-// fanOut publishes n messages and returns the server's CPU time until every
-// subscriber has had all of them.
+// fanOut publishes n messages. It returns the CPU time that the server used until every subscriber
+// had all of them.
 func fanOut(s *server, n, pipeline int) (time.Duration, error) {
 	done := make(chan error)
 	for range subscribers {
@@ -80,7 +80,7 @@ func fanOut(s *server, n, pipeline int) (time.Duration, error) {
 	return s.cpu() - before, err
 }
 
-// expired is how late the event comes for keys nobody looks at.
+// expired measures how late the event of a key comes that no client reads.
 func expired(b *bench) (result, error) {
 	r := result{
 		workload: "expired", columns: []column{{"p50 ms", "%.1f"}, {"p99 ms", "%.1f"}, {"max ms", "%.1f"}},

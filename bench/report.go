@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// report keeps r for the Markdown file and prints it at once: a long run is watched.
+// report adds r to the Markdown file and prints it at once, because people watch a long run.
 func (b *bench) report(r result) {
 	b.results = append(b.results, r)
 	fmt.Printf("\n%s\n", r.workload)
@@ -32,8 +32,8 @@ func printTable(rows [][]string) {
 	}
 }
 
-// rows is the table of one result: a line per contender, and for those that are not the base a
-// line of ratios to it.
+// rows returns the table of one result: a line for each contender, and for each contender but the
+// base a line of ratios to the base.
 func (b *bench) rows(r result) [][]string {
 	head := []string{"server"}
 	for _, c := range r.columns {
@@ -60,7 +60,7 @@ func (b *bench) rows(r result) [][]string {
 	return rows
 }
 
-// show writes a figure; one that a server does not have is not a number.
+// show formats a figure. NaN means that the server does not have it.
 func (c column) show(v float64) string {
 	if math.IsNaN(v) {
 		return "-"
@@ -76,7 +76,7 @@ func (b *bench) ratio(r result, i, col int) string {
 	return column{format: "%.2f"}.show(r.figures[i][col] / base)
 }
 
-// summary is a line for each bound and contender.
+// summary returns a line for each bound and contender.
 func (b *bench) summary() [][]string {
 	rows := [][]string{{"measure", "server", "value", "redis-server", "ratio", "bound", "holds"}}
 	for _, r := range b.results {

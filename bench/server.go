@@ -80,7 +80,7 @@ func freePort() (string, error) {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
-// cpu is the time all threads have run so far.
+// cpu returns the time that all threads have run so far.
 func (s *server) cpu() time.Duration {
 	u, _ := s.usage(executor{})
 	var sum time.Duration
@@ -90,7 +90,7 @@ func (s *server) cpu() time.Duration {
 	return sum
 }
 
-// rss is the resident memory in MiB.
+// rss returns the resident memory in MiB.
 func (s *server) rss() float64 {
 	kb, _ := strconv.ParseFloat(procField(fmt.Sprintf("/proc/%d/status", s.cmd.Process.Pid), "VmRSS"), 64)
 	return kb / 1024
@@ -108,7 +108,7 @@ func procField(path, name string) string {
 	return ""
 }
 
-// describe names the server and the versions its INFO gives.
+// describe returns the name of the server and the versions in its INFO.
 func (s *server) describe() string {
 	about := s.name
 	info, _ := s.info()

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// special measures something else than requests.
+// special is a measurement of something other than requests.
 type special struct {
 	name string
 	run  func(*bench) (result, error)

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// usage is the CPU time a server has used up to a moment.
+// usage is the CPU time that a server has used so far.
 type usage struct {
 	threads map[int]time.Duration // by thread id
 	busy    time.Duration         // on executing, of a server without a thread for it
 }
 
-// executor says where a server executes commands: on a thread, or, when that is 0, on any. Then
-// the server keeps account of the time, which busy tells, or does little else, so that all its
-// threads together count: a goroutine that does everything, whose thread the runtime chooses.
+// executor describes where a server executes commands: on the thread with this id, or on any thread
+// if the id is 0. Without such a thread, either the server itself counts the time (busy), or all
+// its threads count together, because one goroutine does everything.
 type executor struct {
 	thread int
 	busy   bool
@@ -34,7 +34,8 @@ func (e executor) String() string {
 	return "any thread: all together count"
 }
 
-// findExecutor asks the server; those written in C execute on the thread they began with.
+// findExecutor asks the server for its executing thread. Servers in C execute on their first
+// thread.
 func (s *server) findExecutor() (executor, error) {
 	info, err := s.info()
 	if err != nil {
@@ -53,7 +54,7 @@ func (s *server) findExecutor() (executor, error) {
 	return executor{thread: s.cmd.Process.Pid}, nil
 }
 
-// info is what INFO says, name by name.
+// info returns the fields of INFO by name.
 func (s *server) info() (map[string]string, error) {
 	c, err := dial(s.addr)
 	if err != nil {
@@ -98,8 +99,8 @@ func (s *server) usage(e executor) (usage, error) {
 	return u, err
 }
 
-// threadCPU is the time a thread has run: the kernel's nanoseconds where it keeps them, else its
-// ticks. It is 0 for one that has ended.
+// threadCPU returns the time that a thread has run: nanoseconds if the kernel counts them,
+// otherwise ticks. It returns 0 for a thread that has ended.
 func threadCPU(dir string) time.Duration {
 	text, _ := os.ReadFile(dir + "/schedstat")
 	if ran, _, ok := strings.Cut(string(text), " "); ok {
@@ -121,7 +122,7 @@ func ticks(stat string) time.Duration {
 	return time.Duration(user+system) * 10 * time.Millisecond
 }
 
-// since is the CPU used from before to u: in total, and on executing.
+// since returns the CPU time used between before and u: in total, and on the executing thread.
 func (u usage) since(before usage, e executor) (total, executing time.Duration) {
 	each := maps.Clone(u.threads)
 	for id, used := range before.threads {

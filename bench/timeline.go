@@ -12,7 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/bench/chart"
 )
 
-// happened is an event of a trace (see the trace package), as far as it is drawn.
+// happened is an event of a trace, with the fields that the drawing needs.
 type happened struct {
 	Phase    string  `json:"ph"`
 	Category string  `json:"cat"`
@@ -27,7 +27,7 @@ type happened struct {
 
 func (h *happened) end() float64 { return h.At + h.For }
 
-// recording is a trace that was read.
+// recording holds a trace that was read from a file.
 type recording struct {
 	threads []int // main first
 	names   map[int]string
@@ -92,7 +92,8 @@ type pass struct {
 	threads  int // that worked in it
 }
 
-// passes are those that executed something. Those that took new clients in are not typical.
+// passes returns the passes that executed a command. It leaves out passes that accepted clients,
+// because these are not typical.
 func (rec *recording) passes() (all []pass) {
 	awake, commands, accepted := 0.0, 0, false
 	for _, h := range rec.spans[rec.threads[0]] {
@@ -118,7 +119,7 @@ func (rec *recording) passes() (all []pass) {
 	return all
 }
 
-// within is those of spans, which are in order, that begin in a time.
+// within returns the spans that begin between from and to. spans is in the order of time.
 func within(spans []happened, from, to float64) []happened {
 	at := func(t float64) int {
 		i, _ := slices.BinarySearchFunc(spans, t, func(h happened, t float64) int { return cmp.Compare(h.At, t) })
@@ -127,8 +128,8 @@ func within(spans []happened, from, to float64) []happened {
 	return spans[at(from):at(to)]
 }
 
-// choose finds a pass that most threads work in, with about as many commands as asked for,
-// and of those one that took neither long nor short.
+// choose finds a pass in which most threads work and which has about the wanted number of commands.
+// Among several it takes one of median length.
 func (rec *recording) choose(commands int) (from, to float64, err error) {
 	all := rec.passes()
 	if len(all) == 0 {
@@ -148,7 +149,7 @@ func (rec *recording) choose(commands int) (from, to float64, err error) {
 	return p.from, p.to, nil
 }
 
-// draw has main and the threads that work in a time.
+// draw draws main and the threads that work between from and to.
 func (rec *recording) draw(title string, from, to float64) *chart.Timeline {
 	phases := []string{"gather", "read phase", "write phase"} // what the others are parts of
 	t := &chart.Timeline{

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// tracing has the same server run twice, with and without --trace, and compares it with itself.
+// tracing runs the same server with and without --trace, and compares the two.
 func tracing(b *bench) (result, error) {
 	r := result{
 		workload: "trace",
@@ -61,7 +61,7 @@ func (b *bench) traceCost(c contender) ([]float64, error) {
 	return medians([][][]float64{rounds})[0], nil
 }
 
-// cpuPerRequest is what s uses for a turn of w, in microseconds.
+// cpuPerRequest returns the CPU time of s for a request of w, in microseconds.
 func (b *bench) cpuPerRequest(s *server, w workload, pipeline int) (float64, error) {
 	n := b.n
 	if pipeline == 1 {

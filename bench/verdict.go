@@ -12,7 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/verdict"
 )
 
-// What is wrong has been printed: a lock was none, or that could not be found out.
+// The reason is already printed: a lock was violated, or the verdict is unknown.
 var (
 	errViolated  = errors.New("the lock was violated")
 	errUndecided = errors.New("whether the lock was violated is undecided")
@@ -84,7 +84,7 @@ func readHistories(name string) ([]lab.History, error) {
 	return verdict.Read(f)
 }
 
-// pictureOf names the picture of a history.
+// pictureOf returns the path of the picture of a history.
 func pictureOf(history string) string {
 	if history == "-" {
 		return "history.html"

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// workload is one command, sent over and over. __rand_int__ in an argument stands for a random
-// key number, as in redis-benchmark.
+// workload is one command that is sent repeatedly. __rand_int__ in an argument stands for the
+// number of a random key, as in redis-benchmark.
 type workload struct {
 	name   string
 	args   []string
@@ -22,7 +22,7 @@ type workload struct {
 	most16 float64    // bound of the CPU ratio at pipeline 16
 }
 
-// own tells whether redis-benchmark cannot make this load.
+// own reports whether redis-benchmark cannot make this load.
 func (w workload) own() bool { return w.once || w.batch != nil }
 
 var value = strings.Repeat("x", 32)
@@ -56,7 +56,8 @@ func loadWorkloads() []workload {
 	}
 }
 
-// lockScript takes a lock that is free or its caller's already, and else tells how long it is held; such is Redisson's.
+// lockScript takes a lock that is free or that the caller already holds. Otherwise it returns how
+// long the lock is held. Redisson's script does the same.
 const lockScript = `if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then ` +
 	`redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; ` +
 	`return redis.call('pttl', KEYS[1]);`
@@ -95,7 +96,7 @@ func (w workload) bounds(pipeline int) []bound {
 	return nil
 }
 
-// prepare empties the server and fills in what the workload is about.
+// prepare empties the server and fills in the data of the workload.
 func (w workload) prepare(addr string, keys, n int) error {
 	c, err := dial(addr)
 	if err != nil {

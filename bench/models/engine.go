@@ -10,8 +10,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// engine is the keyspace and its executor. The model says who may call it: one goroutine at a
-// time.
+// engine is the keyspace and its executor. Only one goroutine at a time may call it, and the model
+// says which.
 type engine struct {
 	ks *store.Keyspace
 	ex *command.Executor
@@ -19,8 +19,8 @@ type engine struct {
 
 	lastID int64
 
-	// What INFO tells the bench: the thread that executes, or, where there is no such thread,
-	// the CPU time spent on executing.
+	// What INFO tells bench: the thread that executes, or, if there is no such thread, the CPU time
+	// of execution.
 	thread int
 	busy   func() int64
 }
@@ -58,7 +58,7 @@ func (e *engine) session() *command.Session {
 	return s
 }
 
-// execute runs one request and appends its reply to out. Ask gone afterwards.
+// execute runs one request and appends its reply to out. The caller then asks gone.
 func (e *engine) execute(s *command.Session, args [][]byte, out []byte) []byte {
 	e.w.Buf, e.w.Proto = out, s.Proto
 	e.ex.Do(s, args, &e.w)
@@ -66,8 +66,8 @@ func (e *engine) execute(s *command.Session, args [][]byte, out []byte) []byte {
 	return out
 }
 
-// gone tells that a client is at its end: it has said so, or it waits for what only a whole
-// server can bring.
+// gone reports whether a client must be closed: it asked for that, or it waits for something that
+// only a whole server can do.
 func gone(s *command.Session) bool {
 	return s.CloseAfterReply || s.Hold != command.NotHeld || s.Subscriber
 }

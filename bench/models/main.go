@@ -1,5 +1,5 @@
-// Command models is two servers that miniredisd is not: the same commands under two other
-// threading models, for `bench models` to compare it with.
+// Command models is two servers for `bench models`: the same commands as miniredisd, under two
+// other threading models.
 //
 //	models goroutines 127.0.0.1:7000
 //	models queue 127.0.0.1:7000
@@ -10,16 +10,16 @@
 //	conn 2: read parse ┼─ mutex: execute    goroutine           │ chan │ Post
 //	conn 3: read parse ┘  then write        executor:           └> execute
 //
-// In goroutines (goroutines.go) every connection has a goroutine of redcon's, which reads,
-// waits its turn at the executor, and writes. In queue (queue.go) one goroutine owns the sockets
-// and hands every client that has sent something to another, which owns the keyspace: the
-// picture of a server in which "commands enter a queue". miniredisd itself is the third model,
-// where the loop calls the executor as a function, and with --io-threads the fourth.
+// In goroutines (goroutines.go), every connection has a goroutine of redcon. It reads, waits for
+// the mutex of the executor, and writes. In queue (queue.go), one goroutine owns the sockets and
+// sends every client with input through a channel to another goroutine, which owns the keyspace.
+// That is the picture of a server in which "commands enter a queue". miniredisd is the third model,
+// in which the loop calls the executor as a function. With --io-threads it is the fourth.
 //
-// Everything behind the parser is miniredisd's own: command.Executor, store, the reply writer,
-// and the pace of the collector. So what differs between the figures is who runs what on which
-// thread. These are servers for a measurement: they have no limits, no cron, and hang up on a
-// client that wants to block or to listen, since there is nobody to wake it.
+// Everything behind the parser is miniredisd's own: command.Executor, store, the writer of replies,
+// and the pace of the collector. So the figures differ only by who runs what on which thread. These
+// servers have no limits and no cron. They close a client that wants to block or to subscribe,
+// because nothing would wake it.
 package main
 
 import (

@@ -12,17 +12,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// queue is a reactor that executes nothing. A client that has sent something goes through a
-// channel to the executor and comes back by Post:
+// queue is a reactor that executes nothing. A client with input goes through a channel to the
+// executor and comes back by Post:
 //
 //	reactor   epoll_wait ─> read, parse ─┐                    ┌─> write ─> epoll_wait
 //	                                     │ requests      Post │
 //	executor  parked ────────────────────┴─> execute all ─────┴─> the next, or parked
 //
-// While it is on the way the reactor keeps its hands off it, so that it has one owner at any
-// time, as in miniredisd a connection that is lent to an I/O thread has. But there the loan is
-// for reading and writing and the fan-in is a barrier; here each client changes hands twice for
-// each batch of its commands.
+// While the client is on its way, the reactor does not touch it. So it has one owner at any time,
+// like a connection that an I/O thread borrows. But I/O threads borrow connections for reading and
+// writing only, and main waits for all of them together. Here each client changes its owner twice
+// for each batch of commands.
 type queue struct {
 	loop     *reactor.Loop
 	listenFD int
@@ -45,8 +45,8 @@ type client struct {
 	closed bool
 }
 
-// queueLength is how many clients may wait for the executor. The reactor waits when it is full;
-// the executor never does, so that they cannot wait for each other.
+// queueLength is the number of clients that may wait for the executor. The reactor waits if the
+// queue is full. The executor never waits for the reactor, so they cannot block each other.
 const queueLength = 1024
 
 func newQueue(addr string) (*queue, error) {
@@ -63,7 +63,7 @@ func newQueue(addr string) (*queue, error) {
 	return q, loop.Watch(q.listenFD, reactor.Readable, q.accept)
 }
 
-// run is the reactor's goroutine; it starts the executor's.
+// run is the reactor's goroutine. It starts the goroutine of the executor.
 func (q *queue) run() error {
 	go q.execute()
 	err := q.loop.Run()
@@ -74,8 +74,8 @@ func (q *queue) run() error {
 	return err
 }
 
-// execute is the executor's goroutine. It keeps its thread, whose CPU time is what the bench asks
-// for.
+// execute is the executor's goroutine. It is locked to its thread, because bench asks for the CPU
+// time of that thread.
 func (q *queue) execute() {
 	runtime.LockOSThread()
 	defer close(q.ended)
@@ -151,13 +151,13 @@ func (q *queue) read(c *client) {
 	q.write(c)
 }
 
-// answer takes a client back.
+// answer returns a client to the reactor.
 func (q *queue) answer(c *client) {
 	c.away = false
 	q.write(c)
 }
 
-// write sends what there is, ends what is at its end, and otherwise waits for more.
+// write sends the output. Then it closes a client that is at its end, or waits for more input.
 func (q *queue) write(c *client) {
 	if c.Wrong != "" && !c.done {
 		c.Out.Buf = fmt.Appendf(c.Out.Buf, "-ERR %s\r\n", c.Wrong)
@@ -189,7 +189,7 @@ func (q *queue) write(c *client) {
 	}
 }
 
-// hangUp closes the socket; the session is the executor's to end.
+// hangUp closes the socket. The executor ends the session.
 func (q *queue) hangUp(c *client) {
 	q.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable)
 	_ = unix.Close(c.FD)
@@ -197,10 +197,10 @@ func (q *queue) hangUp(c *client) {
 	q.requests <- c
 }
 
-// stop ends run from another goroutine.
+// stop ends run. Another goroutine calls it.
 func (q *queue) stop() { q.loop.Post(q.loop.Stop) }
 
-// listen opens a socket of our own: net's would be in the runtime's epoll.
+// listen opens a socket without package net, which would add it to the runtime's own epoll.
 func listen(addr string) (fd int, bound string, err error) {
 	at, err := netip.ParseAddrPort(addr)
 	if err != nil {
