@@ -10,7 +10,8 @@ import (
 	"time"
 )
 
-// cellLimit ends a cell that hangs; it is a failure then, and the next one begins.
+// cellLimit is the time limit of a cell. A cell that reaches it has failed, and the next one
+// begins.
 const cellLimit = 10 * time.Second
 
 type cell struct {
@@ -19,7 +20,7 @@ type cell struct {
 	do               func(ctx context.Context, env *env) error
 }
 
-// line is what interop/matrix reads.
+// line is the line of JSON for one cell, which interop/matrix reads.
 type line struct {
 	Client   string `json:"client"`
 	Scenario string `json:"scenario"`
@@ -45,7 +46,7 @@ func (c cell) run(env *env) line {
 	return l
 }
 
-// within waits no longer than limit, even for a function that does not look at its context.
+// within runs a function for at most limit, even if the function ignores its context.
 func within(limit time.Duration, do func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
@@ -66,7 +67,7 @@ func within(limit time.Duration, do func(context.Context) error) error {
 	}
 }
 
-// version reads from the binary which release of a module it was built with.
+// version returns the release of a module in this binary.
 func version(module string) string {
 	info, _ := debug.ReadBuildInfo()
 	for _, dep := range info.Deps {

@@ -19,19 +19,18 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// holdersArg is the first argument of this program when it takes RedLocks at the word of
-// interop/redlock, in place of running cells.
+// holdersArg is the first argument of this program if it takes RedLocks on orders of
+// interop/redlock instead of running cells.
 const holdersArg = "holders"
 
-// owners hold, or do not hold, one lock on several masters; each has connections of its own,
-// which bear its name.
+// owners take one lock on several masters. Each owner has its own connections, which have its name.
 type owners struct {
 	open    func(addr, name string, patience time.Duration) (pools.Pool, io.Closer)
 	mutexes map[string]*redsync.Mutex
 	closers []io.Closer
 }
 
-// holders answers orders until there are none left: a line each, as interop/README.md has it.
+// holders answers orders until the input ends: one line for each, as interop/README.md describes.
 func holders(kind string) error {
 	var client string
 	o := &owners{}
@@ -93,7 +92,7 @@ func (o *owners) begin(masters []string, key, leaseMS string) error {
 			pool, closer := o.open(addr, name, lease/20)
 			mine, o.closers = append(mine, pool), append(o.closers, closer)
 		}
-		// Its defaults but for the number of attempts: the test says when to try again.
+		// The defaults, except for the number of attempts: the test decides when to try again.
 		o.mutexes[name] = redsync.New(mine...).NewMutex(key, redsync.WithExpiry(lease), redsync.WithTries(1))
 	}
 	return nil
@@ -106,8 +105,8 @@ func (o *owners) end() {
 	o.closers, o.mutexes = nil, nil
 }
 
-// Both are told how long to wait for a master, as anybody has to who wants RedLock for when some
-// do not answer: while they connect they do not mind redsync's deadline.
+// Both get a time limit for a master, as every user of RedLock must set one. While they connect,
+// they ignore the deadline of redsync.
 
 func openGoRedis(addr, name string, patience time.Duration) (pools.Pool, io.Closer) {
 	client := goredis.NewClient(&goredis.Options{

@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// insideArg is the first argument of this program when it runs a suite in namespaces of its own.
+// insideArg is the first argument of this program if it runs a test suite in its own namespaces.
 const insideArg = "inside"
 
-// inside runs a test binary, beside a server on the usual port if one is named, and returns the
-// exit code. It is the first process of its namespace: the kernel ends all others after it.
+// inside runs a test binary and, if one is named, a server on the usual port. It returns the exit
+// code. It is the first process of its namespace, so the kernel ends all other processes after it.
 func inside(args []string) int {
 	if err := runInside(args[0], args[1], args[2:]...); err != nil {
 		fmt.Fprintln(os.Stderr, err)

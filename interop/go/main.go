@@ -1,13 +1,13 @@
-// Command go runs lock libraries for Go against one Redis server and prints one line of JSON for
-// each cell: what one client made of one scenario.
+// Command go runs lock libraries for Go against one Redis server. It prints one line of JSON for
+// each cell, which is one client in one scenario.
 //
-// It is started by interop/matrix, with the servers in its environment (interop/README.md has the
-// contract); by hand:
+// interop/matrix starts it and passes the servers in its environment (interop/README.md describes
+// the interface). By hand:
 //
 //	REDIS_ADDR=127.0.0.1:6379 ./run
 //
-// The scenarios are written once, against the functions of a locker; a file for each library
-// fills them in.
+// The scenarios are written once, for the functions of a locker. Each library has a file with these
+// functions.
 //
 //	cell.go         a cell, its time limit and its line
 //	server.go       the servers, and a connection to look behind the client's back
@@ -55,7 +55,7 @@ func main() {
 	runAtOnce(env, sleepySuites())
 }
 
-// runAtOnce is for cells that use no server of ours and mostly sleep.
+// runAtOnce runs cells that use no server of the matrix and mostly sleep.
 func runAtOnce(env *env, cells []cell) {
 	lines := make([]*line, len(cells))
 	var wg sync.WaitGroup

@@ -10,7 +10,7 @@ import (
 	goredis "github.com/redis/go-redis/v9"
 )
 
-// redislock does everything in scripts, obtaining as well.
+// redislock uses scripts for everything, even for obtaining.
 func redislock() library {
 	return library{
 		client: fmt.Sprintf("redislock %s (go-redis %s)", version("github.com/bsm/redislock"),

@@ -18,8 +18,9 @@ import (
 
 const longLease = time.Minute
 
-// redsyncOptions poll often, so that cells are short, and give a call all the lease for its time
-// limit: redsync's default of a twentieth is 15 ms of a short lease, which a busy machine exceeds.
+// redsyncOptions poll often, so that cells are short. A call may take the whole lease. The default
+// of redsync, a twentieth of the lease, is 15 ms for a short lease, and a busy machine exceeds
+// that.
 func redsyncOptions(o opening) []redsync.Option {
 	lease := o.lease
 	if lease == 0 {
@@ -31,7 +32,7 @@ func redsyncOptions(o opening) []redsync.Option {
 	}
 }
 
-// redsyncTaken tells a lock that is held from a server that does not work.
+// redsyncTaken distinguishes a held lock from a server that does not work.
 func redsyncTaken(err error) bool {
 	var taken *redsync.ErrTaken
 	return errors.As(err, &taken) || errors.Is(err, redsync.ErrFailed)
@@ -89,7 +90,7 @@ func redsyncOverGoRedis() library {
 	}
 }
 
-// goRedisProtocol asks the server what the connection speaks.
+// goRedisProtocol asks the server for the protocol of the connection.
 func goRedisProtocol(ctx context.Context, client *goredis.Client) (int, error) {
 	info, err := client.Do(ctx, "CLIENT", "INFO").Text()
 	if err != nil {
@@ -121,7 +122,8 @@ func redigoPool(addr string) *redis.Pool {
 	}}
 }
 
-// redsyncCells are RedLock: one lock on several servers, held by whoever has most of them.
+// redsyncCells are the cells of RedLock: one lock on several servers, which the owner of the
+// majority holds.
 func redsyncCells() []cell {
 	goRedis := func(addr string) (pools.Pool, func() error) {
 		client := goredis.NewClient(&goredis.Options{Addr: addr})
@@ -185,7 +187,7 @@ func redlock(ctx context.Context, l locker, servers []*server, key string) error
 		return err
 	}
 
-	// One of three is somebody else's: the other two are enough.
+	// Another owner has one of three: the other two are enough.
 	if err := servers[0].do("SET", key, "of a stranger"); err != nil {
 		return err
 	}
@@ -199,7 +201,7 @@ func redlock(ctx context.Context, l locker, servers []*server, key string) error
 		return err
 	}
 
-	// Two are: the lock is refused, and the third is given back.
+	// Another owner has two: the lock is refused, and the third server is released.
 	if err := servers[1].do("SET", key, "of a stranger"); err != nil {
 		return err
 	}

@@ -13,8 +13,8 @@ import (
 	rueidislocker "github.com/redis/rueidis/rueidislock"
 )
 
-// rueidislock holds a lock for as long as a context lives, renews it meanwhile, and learns from
-// client side caching when the key has changed: each cell of it stands on CLIENT TRACKING.
+// rueidislock holds a lock as long as a context lives, and renews it. It learns by client-side
+// caching that the key has changed, so each of its cells needs CLIENT TRACKING.
 func rueidislock() library {
 	return library{
 		client: fmt.Sprintf("rueidislock %s (rueidis)", version("github.com/redis/rueidis")),
@@ -45,7 +45,7 @@ func openRueidislock(env *env, o opening) (locker, error) {
 	}
 	lock := func(ctx context.Context, name string,
 		do func(context.Context, string) (context.Context, context.CancelFunc, error)) (*held, error) {
-		// A lock ends with its context, which must not be the one that limits the waiting.
+		// A lock ends with its context, so that must not be the context that limits the wait.
 		waiting, stop := context.WithCancel(context.WithoutCancel(ctx))
 		giveUp := context.AfterFunc(ctx, stop)
 		_, release, err := do(waiting, name)
@@ -75,8 +75,8 @@ func openRueidislock(env *env, o opening) (locker, error) {
 	}, nil
 }
 
-// cutter dials connections that can be made to swallow what is written to them, as if the machine
-// at this end had lost its network.
+// cutter dials connections that can drop everything that is written to them, as if this machine had
+// lost its network.
 type cutter struct{ cut atomic.Bool }
 
 func (c *cutter) dial(ctx context.Context, addr string, d *net.Dialer, _ *tls.Config) (net.Conn, error) {

@@ -18,7 +18,7 @@ const (
 	rounds       = 5
 )
 
-// scene is what most scenarios need: two lockers that want the same lock, and a view of the
+// scene is what most scenarios need: two lockers of the same lock, and a connection to look at the
 // server.
 type scene struct {
 	library
@@ -50,7 +50,7 @@ func lockCells(l library) []cell {
 	return cells
 }
 
-// cell sets the scene, and clears it away whatever happens.
+// cell makes the scene, runs the scenario, and closes the scene.
 func (l library) cell(scenario string, o opening, do func(context.Context, *scene) error) cell {
 	return cell{client: l.client, scenario: scenario, do: func(ctx context.Context, env *env) (err error) {
 		s := &scene{library: l, env: env, opening: o,
@@ -89,7 +89,7 @@ func (s *scene) takeAndRelease(ctx context.Context) error {
 	return s.server.wantKey(s.key, false, "after the release")
 }
 
-// refused wants the lock to be taken in the eyes of the other one.
+// refused fails unless the other locker finds the lock taken.
 func (s *scene) refused(ctx context.Context, when string) error {
 	switch _, err := s.b.try(ctx, s.name); {
 	case err == nil:
@@ -114,7 +114,7 @@ func acquireRelease(ctx context.Context, s *scene) error {
 	return h.release(ctx)
 }
 
-// contention has half of its workers on each locker.
+// contention gives half of its workers to each locker.
 func contention(ctx context.Context, s *scene) error {
 	var wg sync.WaitGroup
 	errs := make(chan error, workers)
@@ -173,7 +173,7 @@ func expiry(ctx context.Context, s *scene) error {
 	if err != nil {
 		return fmt.Errorf("after the lease: %w", err)
 	}
-	// Expiry is kept in whole milliseconds, and the client began its own a little earlier.
+	// The server keeps whole milliseconds, and the lease of the client began a little earlier.
 	if waited := time.Since(began); waited < shortLease-5*time.Millisecond {
 		return fmt.Errorf("the lock was free after %v, its lease is %v", waited, shortLease)
 	}
@@ -198,8 +198,8 @@ func watchdog(ctx context.Context, s *scene) error {
 	return h.release(ctx)
 }
 
-// stranger has the lock pass to another owner; the first one, who thinks it still holds it, must
-// not be able to release it.
+// stranger passes the lock to another owner. The first owner, which believes that it holds the
+// lock, must not be able to release it.
 func stranger(ctx context.Context, s *scene) error {
 	h, err := s.a.take(ctx, s.name)
 	if err != nil {
@@ -265,7 +265,7 @@ func reconnect(ctx context.Context, s *scene) error {
 	if err := s.server.killOthers(); err != nil {
 		return err
 	}
-	// A client that does not retry may notice only now that its connection is gone.
+	// A client without retries may only now notice that its connection is gone.
 	if h, err := s.a.take(ctx, s.name); err == nil {
 		if err := h.release(ctx); err != nil {
 			return fmt.Errorf("release on a new connection: %w", err)
@@ -277,8 +277,8 @@ func reconnect(ctx context.Context, s *scene) error {
 	return s.takeAndRelease(ctx)
 }
 
-// wakeup lets a waiter hear of the release. The library has no interval of polling that could do
-// it instead, only the lease, which is longer than the cell's limit.
+// wakeup lets a waiter get a message at the release. The library has no polling that could replace
+// it. It has only the lease, which is longer than the time limit of the cell.
 func wakeup(ctx context.Context, s *scene) error {
 	h, err := s.a.take(ctx, s.name)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/gomodule/redigo/redis"
 )
 
-// env is what the runner passes: the contract of interop/README.md.
+// env is the environment that the runner passes: interop/README.md describes the interface.
 type env struct {
 	addr    string   // REDIS_ADDR
 	masters []string // REDIS_MASTERS, the first is addr
@@ -32,7 +32,7 @@ func environment() (*env, error) {
 
 func (e *env) wants(c cell) bool { return strings.Contains(c.client+"/"+c.scenario, e.only) }
 
-// server is a connection of the scenario's own, to see and change what the client does not show.
+// server is a connection of the scenario itself, to see and change what the client does not show.
 type server struct{ conn redis.Conn }
 
 func dial(ctx context.Context, addr string) (*server, error) {
@@ -51,7 +51,7 @@ func (s *server) do(command string, args ...any) error {
 	return err
 }
 
-// wantKey fails unless the key is there, or is not, as asked.
+// wantKey fails unless the key exists, or does not exist, as wanted.
 func (s *server) wantKey(key string, there bool, when string) error {
 	n, err := redis.Int(s.conn.Do("EXISTS", key))
 	if err != nil {
@@ -72,8 +72,8 @@ func (s *server) killOthers() error {
 	return err
 }
 
-// increment is the read-modify-write that a lock has to protect: it loses updates when two run at
-// the same time.
+// increment reads, changes and writes a counter, which a lock has to protect. Two at the same time
+// lose an update.
 func (s *server) increment(key string) error {
 	n, err := redis.Int(s.conn.Do("GET", key))
 	if err != nil && !errors.Is(err, redis.ErrNil) {

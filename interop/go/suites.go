@@ -13,23 +13,23 @@ import (
 	"time"
 )
 
-// suite is a library's own tests, built by prepare from the module cache.
+// suite is the test suite of a library. prepare builds it from the module cache.
 type suite struct {
 	client string
 	file   string
-	// server is on 127.0.0.1:6379, where these tests look for it. Without one they start
-	// redis-server by that name, on ports they have fixed as well.
+	// server is the server on 127.0.0.1:6379, where these tests expect one. Without it they start
+	// redis-server themselves, on fixed ports.
 	server bool
-	// spread runs each test in a process and with a server of its own, some at a time: they
-	// sleep most of their three minutes.
+	// spread runs each test in its own process with its own server, several at a time, because the
+	// tests mostly sleep.
 	spread bool
-	// hangs is a test that waits for ever when one of its locks took longer than 400 ms. It runs
-	// by itself, as often as it takes.
+	// hangs is a test that waits without end if one of its locks takes longer than 400 ms. It runs
+	// alone, and again until it passes.
 	hangs string
 }
 
-// suiteLimit is for redsync's 15 tests with six drivers, 48 servers and many pauses, on a machine
-// that runs the other suites at the same time.
+// suiteLimit allows for redsync's 15 tests with six drivers, 48 servers and many pauses, on a
+// machine that runs the other suites at the same time.
 const (
 	suiteLimit = 4 * time.Minute
 	testsLimit = "80s" // one run of the binary
@@ -37,7 +37,7 @@ const (
 	chances    = 6
 )
 
-// quickSuites pause for milliseconds and want a machine to themselves.
+// quickSuites have pauses of milliseconds and need the machine for themselves.
 func quickSuites() []cell {
 	return []cell{
 		suite{client: "redislock " + version("github.com/bsm/redislock"), file: "redislock.test", server: true}.cell(),
@@ -58,8 +58,8 @@ func (s suite) cell() cell {
 	return cell{client: s.client, scenario: "suite", limit: suiteLimit, do: s.run}
 }
 
-// run gives what has not passed two more chances, alone: some of these tests sleep for
-// milliseconds. On a busy machine they fail with any server.
+// run gives tests that have failed two more chances, alone. Some tests sleep for milliseconds, and
+// on a busy machine they fail with any server.
 func (s suite) run(ctx context.Context, env *env) error {
 	if env.binary == "" {
 		return errors.New("REDIS_BINARY is not set")
@@ -94,12 +94,12 @@ func (s suite) alone(ctx context.Context, env *env) (passed []string, err error)
 	return passed, err
 }
 
-// but selects all other tests than these.
+// but selects all tests except these.
 func but(passed []string) []string {
 	return []string{"-test.skip", "^(" + strings.Join(passed, "|") + ")$"}
 }
 
-// all runs every test once but those that have passed, and returns which now have.
+// all runs every test that has not passed yet, and returns the tests that have passed now.
 func (s suite) all(ctx context.Context, env *env, before []string) (passed []string, err error) {
 	if !s.spread {
 		return s.process(ctx, env, but(before)...)
@@ -136,8 +136,8 @@ func (s suite) path() string {
 	return filepath.Join(filepath.Dir(self), s.file)
 }
 
-// process starts this program once more, in namespaces of its own: the ports that the tests have
-// fixed are free there, and whatever they leave running ends with it.
+// process starts this program again in its own namespaces. There the fixed ports of the tests are
+// free, and everything that the tests leave running ends with the namespace.
 func (s suite) process(ctx context.Context, env *env, which ...string) (passed []string, err error) {
 	work, err := os.MkdirTemp("", "suite")
 	if err != nil {
@@ -175,8 +175,8 @@ func (s suite) process(ctx context.Context, env *env, which ...string) (passed [
 	return passed, err
 }
 
-// outcomes reads the lines of whole tests, not those of their parts, which are indented, and what
-// ended the others.
+// outcomes reads the results of whole tests. It skips the indented lines of subtests. failed also
+// has the text of a panic, which ends all other tests.
 func outcomes(out string) (passed []string, failed string) {
 	for line := range strings.Lines(out) {
 		line = strings.TrimRight(line, "\n")

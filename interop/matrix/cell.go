@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// cell is what one client made of one scenario on one server.
+// cell is the result of one client in one scenario on one server.
 type cell struct {
 	Client   string `json:"client"`
 	Scenario string `json:"scenario"`
@@ -23,7 +23,8 @@ func basics() []string {
 	}
 }
 
-// objects are the other things that lock libraries build, and their own test suites.
+// objects are the scenarios of everything else that lock libraries build, and their own test
+// suites.
 func objects() []string {
 	return []string{
 		"fair", "read-write", "multi", "moved", "redlock", "semaphore", "permits", "latch", "fenced", "fencing", "spin",
@@ -31,8 +32,8 @@ func objects() []string {
 	}
 }
 
-// parseCell refuses what would not find its place in the table: a name with a typo
-// would otherwise be a column of its own that nobody misses.
+// parseCell refuses names that are not in the table. A misspelled scenario would otherwise become a
+// column that nobody misses.
 func parseCell(line []byte) (cell, error) {
 	var c cell
 	if err := json.Unmarshal(line, &c); err != nil {
@@ -49,5 +50,5 @@ func parseCell(line []byte) (cell, error) {
 	return c, nil
 }
 
-// name is how -cell and the list of failures call it.
+// name is the name of the cell for -cell and in the list of failures.
 func (c cell) name() string { return c.Client + "/" + c.Scenario }

@@ -10,11 +10,11 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// harness is the name (CLIENT SETNAME) of the connections by which scenarios look behind
-// their client's back: they do to locks what nobody should.
+// harness is the name (CLIENT SETNAME) of the connections that scenarios use beside their client.
+// They change locks that others hold.
 const harness = "interop"
 
-// excuse is a finding of LAB DOCTOR that a client of the matrix has deserved.
+// excuse is a correct finding of LAB DOCTOR about a client of the matrix.
 type excuse struct {
 	pattern, key string // the key contains it
 	why          string
@@ -34,9 +34,8 @@ func excuses() []excuse {
 	}
 }
 
-// consult asks the lock doctor of each server what the clients have done wrong, and has it
-// forget that. Every client here is right, so that a finding is the doctor's mistake, or has
-// an excuse.
+// consult reads and resets the findings of LAB DOCTOR on each server. The clients here are correct,
+// so a finding is a mistake of the doctor, unless it has an excuse.
 func (k *kind) consult() (wrong, excused []string, err error) {
 	for _, s := range k.masters {
 		findings, err := askDoctor(s.addr)
@@ -68,7 +67,7 @@ func excuseOf(f map[string]string) string {
 	return ""
 }
 
-// askDoctor returns the findings by the names of their fields.
+// askDoctor returns the findings, each by the names of its fields.
 func askDoctor(addr string) ([]map[string]string, error) {
 	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
 	if err != nil {

@@ -19,7 +19,7 @@ const (
 	runLimit     = 20 * time.Minute
 )
 
-// result is what one ecosystem printed, by kind of server.
+// result holds the cells of one ecosystem, by kind of server.
 type result struct {
 	ecosystem string
 	cells     map[string][]cell
@@ -65,12 +65,12 @@ func (r *result) collect(ctx context.Context, dir string, kinds []*kind, o optio
 	}
 }
 
-// fewCells is how many red ones may be so by chance.
+// fewCells is the number of red cells that may be red by chance.
 const fewCells = 3
 
-// secondChance runs red cells again, each alone. Clients go by the real time and renew a lease
-// of some hundred milliseconds in time, or do not: on a machine that was kept from working for
-// that long they fail with any server. What a server does wrong it does twice.
+// secondChance runs red cells again, one at a time. Clients use the real time and renew leases of a
+// few hundred milliseconds. On a machine that stops for that long they fail with any server. A
+// fault of the server shows twice.
 func secondChance(cells []cell, run func(name string) ([]cell, error)) (judged []cell, again []string) {
 	red := 0
 	for _, c := range cells {
@@ -145,8 +145,8 @@ func readCells(from io.Reader) (cells []cell, err error) {
 	return cells, lines.Err()
 }
 
-// command runs a file of the ecosystem in a process group of its own, so that whatever
-// it started ends with it.
+// command runs a file of the ecosystem in its own process group, so that all its children end with
+// it.
 func command(ctx context.Context, dir, file string) *exec.Cmd {
 	path, err := filepath.Abs(filepath.Join(dir, file))
 	cmd := exec.CommandContext(ctx, path)

@@ -3,9 +3,9 @@
 //
 //	interop/run [-only ECO,...] [-servers miniredisd,redis-server] [-cell TEXT] [-doctor] [-- ARGUMENTS OF miniredisd]
 //
-// The clients live in the folders beside this one, one for each ecosystem, and are programs in
-// their own language: this program starts three servers of each kind, runs each ecosystem once
-// for each kind, and reads one line of JSON for each cell. interop/README.md has the contract.
+// The clients are programs in their own languages, in the folders beside this one. This program
+// starts three servers of each kind and runs each ecosystem once for each kind. It reads one line
+// of JSON for each cell. interop/README.md describes the interface.
 //
 //	main.go       flags; the order of things; the exit code
 //	server.go     the servers, ours and the control
@@ -76,7 +76,7 @@ func split(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
 }
 
-// run prints the matrix; failed tells that some cell or ecosystem is not as it has to be.
+// run prints the matrix. failed reports whether a cell or an ecosystem is not as expected.
 func run(ctx context.Context, o options) (failed bool, err error) {
 	work, err := os.MkdirTemp("", "interop")
 	if err != nil {
@@ -126,7 +126,7 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	return v.failed(), nil
 }
 
-// ecosystems lists the folders that have something to run.
+// ecosystems lists the folders with a run script.
 func ecosystems(dir string, only []string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {

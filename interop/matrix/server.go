@@ -16,15 +16,15 @@ import (
 	"time"
 )
 
-// mastersEach is how many servers of each kind run: RedLock wants an odd number of
-// independent ones.
+// mastersEach is the number of servers of each kind. RedLock needs an odd number of independent
+// servers.
 const mastersEach = 3
 
 const startLimit = 20 * time.Second
 
 var errMissing = errors.New("is not in PATH")
 
-// kind is all running servers of one implementation.
+// kind holds all running servers of one implementation.
 type kind struct {
 	name    string
 	binary  string
@@ -40,7 +40,8 @@ type server struct {
 	log    *readyLog
 }
 
-// startKind returns what it started also when it fails, to be stopped.
+// startKind starts the servers of a kind. If it fails, it returns the servers that run, and the
+// caller stops them.
 func startKind(ctx context.Context, name, work string, extra []string) (*kind, error) {
 	k := &kind{name: name}
 	args := []string{}
@@ -78,7 +79,7 @@ func startKind(ctx context.Context, name, work string, extra []string) (*kind, e
 	return k, nil
 }
 
-// versionOf reads the v= of --version, which both servers print alike.
+// versionOf reads v= in the output of --version. Both servers print it.
 func versionOf(binary string) string {
 	out, _ := exec.Command(binary, "--version").Output()
 	for _, word := range strings.Fields(string(out)) {
@@ -90,7 +91,7 @@ func versionOf(binary string) string {
 }
 
 func startServer(binary, dir string, extra []string) (*server, error) {
-	// A port that was free may be taken by the time the server binds it.
+	// Another program may take the free port before the server binds it.
 	for range 5 {
 		port, err := freePort()
 		if err != nil {
@@ -169,7 +170,8 @@ func (k *kind) env() []string {
 	return []string{"REDIS_ADDR=" + addrs[0], "REDIS_MASTERS=" + strings.Join(addrs, ","), "REDIS_BINARY=" + k.binary}
 }
 
-// readyLog keeps the end of a server's log and closes ready at the line that says it listens.
+// readyLog keeps the end of a server's log. It closes ready when the log says that the server
+// listens.
 type readyLog struct {
 	mu    sync.Mutex
 	tail  bytes.Buffer

@@ -15,7 +15,7 @@ func (r *result) times(servers []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// print ends with the count on a line of its own, which is what test runners print.
+// print prints the tables and, on the last line, the counts, as test runners do.
 func (v *verdict) print(w io.Writer) {
 	fmt.Fprintf(w, "\nLocks over real clients, on %s\n", strings.Join(v.servers, " and "))
 	fmt.Fprintf(w, "(%s: as it should be; %s: wrong on miniredisd, or on the only server; %s: miniredisd has no such "+
@@ -39,7 +39,7 @@ func section(w io.Writer, title string, lines []string) {
 	}
 }
 
-// print leaves out the columns no client of the table has, and then the clients without any.
+// print prints a table without empty columns, and then the clients that have no cell.
 func (t *table) print(w io.Writer, scenarios []string) {
 	columns := slices.DeleteFunc(slices.Clone(scenarios), func(s string) bool {
 		return !slices.ContainsFunc(t.clients, func(c string) bool { return t.marks[c][s] != "" })

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// mark is what a cell of the table says about both servers together.
+// mark is the content of a cell of the table: the results on both servers together.
 type mark string
 
 const (
@@ -20,7 +20,7 @@ const (
 
 func (m mark) fails() bool { return m == red || m == missing }
 
-// verdict is the matrix and everything that is wrong with it.
+// verdict holds the matrix and a list of everything that is wrong.
 type verdict struct {
 	servers  []string
 	tables   []table // one for each ecosystem that ran
@@ -30,7 +30,7 @@ type verdict struct {
 	passed   int
 }
 
-// table is the rows of one ecosystem: marks[client][scenario].
+// table has the rows of one ecosystem: marks[client][scenario].
 type table struct {
 	ecosystem string
 	clients   []string // in the order they came
@@ -128,7 +128,7 @@ func markOf(on map[string]cell, servers []string) mark {
 	return redOnBoth
 }
 
-// explain writes down why a cell is not green, for both servers.
+// explain records why a cell is not green, for both servers.
 func (v *verdict) explain(ecosystem, name string, m mark, on map[string]cell) {
 	if m == green {
 		return

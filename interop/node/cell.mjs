@@ -1,9 +1,10 @@
 import { writeSync } from 'node:fs'
 
-// cellLimit ends a cell that hangs; it is a failure then, and the next one begins.
+// cellLimit is the time limit of a cell. A cell that reaches it has failed, and the next one
+// begins.
 const cellLimit = 10_000
 
-// What a library throws where nobody can catch it is the failure of the cell that is running.
+// An error that a library throws where nobody can catch it fails the cell that is running.
 let stray = null
 process.on('unhandledRejection', (err) => { stray ??= err })
 process.on('uncaughtException', (err) => { stray ??= err })

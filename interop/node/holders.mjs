@@ -1,5 +1,5 @@
-// Two owners of one RedLock, who take and release it at the word of interop/redlock: a line for
-// each order, as ../README.md has it. The argument is the folder of the library.
+// Two owners of one RedLock. They take and release it on orders of interop/redlock: one line for
+// each order, as ../README.md describes. The argument is the folder of the library.
 import { createInterface } from 'node:readline'
 import Redis from 'ioredis'
 import Redlock4 from 'redlock-4'
@@ -7,7 +7,8 @@ import Redlock5 from 'redlock-5'
 import { version } from './clients.mjs'
 import { hostAndPort } from './server.mjs'
 
-// patience is for a master that does not answer: without a limit these libraries wait for ever.
+// patience is the time limit for a master that does not answer. Without it these libraries wait
+// without end.
 const patience = 500
 
 const kinds = {

@@ -4,7 +4,7 @@ import { Server } from './server.mjs'
 
 const lease = 60_000
 
-// objectCells are the scenarios of what a library has beside a plain lock. Its lockers then have
+// objectCells are the scenarios of everything beside a plain lock. Their lockers also have:
 //
 //   takeAll(names, limit)          one lock on several names: all of them or none
 //   trySemaphore(name, count)      one of count places

@@ -8,7 +8,7 @@ const delay = 10
 // retries turns a time limit into the number of attempts that these libraries count.
 const retries = (limit) => Math.ceil(limit / delay)
 
-// redlock 4 says LockError whatever went wrong, and what it was in an event.
+// redlock 4 throws LockError for every reason. An event has the reason.
 export const redlock4 = (client) => library(`redlock ${version('redlock-4')} (${client.name})`, client, (connections, lease) => {
   const redlock = new Redlock4(connections, { retryDelay: delay, retryJitter: 0 })
   let broken = null

@@ -4,8 +4,8 @@ import { Taken } from './scenarios.mjs'
 
 const require = createRequire(import.meta.url)
 
-// simple-redis-mutex keeps one subscriber for the whole process, so each locker loads it anew. It
-// says nothing when what it releases is not its own.
+// simple-redis-mutex keeps one subscriber for the whole process, so each locker loads the library
+// anew. The library reports nothing when it releases a lock of another owner.
 export function simpleRedisMutex(client) {
   return {
     client: `simple-redis-mutex ${version('simple-redis-mutex')} (${client.name})`,

@@ -6,7 +6,7 @@ import time
 from dataclasses import dataclass
 from typing import Callable
 
-LIMIT = 10  # seconds; a cell that hangs is a failure then, and the next one begins
+LIMIT = 10  # seconds; a cell that reaches it has failed, and the next one begins
 
 
 @dataclass

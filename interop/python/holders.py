@@ -9,7 +9,7 @@ from importlib.metadata import version
 import pottery
 import redis
 
-PATIENCE = 0.5  # seconds that a master is waited for; without a limit redis-py waits for ever
+PATIENCE = 0.5  # seconds to wait for a master; without a limit redis-py waits without end
 
 
 class Owners:

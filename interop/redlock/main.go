@@ -1,12 +1,12 @@
-// Command redlock shows where Redlock holds and where it does not, with released clients over
-// five masters of one miniredisd, whose clocks, connections and crashes LAB controls.
+// Command redlock shows where Redlock holds and where it does not. Released clients use five
+// masters in one miniredisd. LAB controls the clocks, connections and crashes of the masters.
 //
 //	interop/run redlock [-only ECO,...] [-scene TEXT] [-o FOLDER] [-v]
 //
-// For each scene it starts five masters, whose clocks stand still; has two owners of a client
-// take one lock, at the moments that the scene says; and asks package verdict, from what the
-// masters have logged, whether there were two holders. The histories and their pictures are
-// written into the folder. It fails where a verdict is not what it has to be.
+// For each scene it starts five masters with stopped clocks. Two owners of one client take the same
+// lock, at the moments that the scene gives. Package verdict then reads the logs of the masters and
+// decides whether the lock had two holders at the same time. Histories and pictures go into a
+// folder. The program fails if a verdict is not the expected one.
 //
 //	main.go     flags; the order of things; the exit code
 //	scenes.go   what happens, and what has to come of it
@@ -14,8 +14,8 @@
 //	owners.go   a client's program, which takes and releases at a word
 //	play.go     one scene with one client
 //
-// The clients' programs live in the folders of the ecosystems; interop/README.md has the
-// contract.
+// The clients are programs in the folders of the ecosystems. interop/README.md describes the
+// interface.
 package main
 
 import (
@@ -123,15 +123,15 @@ func ecosystems(only []string) ([]string, error) {
 	return names, nil
 }
 
-// tally counts scenes; skipped are whole ecosystems.
+// tally counts scenes, and the ecosystems that were skipped.
 type tally struct{ passed, failed, skipped int }
 
 func (t tally) plus(u tally) tally {
 	return tally{t.passed + u.passed, t.failed + u.failed, t.skipped + u.skipped}
 }
 
-// ecosystem plays every scene with each client of one ecosystem. The clients are at it at the
-// same time, because most of that is waiting.
+// ecosystem plays every scene with each client of one ecosystem. The clients run at the same time,
+// because they mostly wait.
 func (p *play) ecosystem(ctx context.Context, eco string) (all tally, err error) {
 	dir := filepath.Join("interop", eco)
 	if err := prepare(ctx, dir); err != nil {
@@ -166,7 +166,7 @@ func (p *play) ecosystem(ctx context.Context, eco string) (all tally, err error)
 	return all, err
 }
 
-// report is what a client has done, and how that is told.
+// report holds the results of one client and its output.
 type report struct {
 	tally
 	text bytes.Buffer

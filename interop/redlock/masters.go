@@ -21,8 +21,8 @@ const (
 	labLimit    = 10 * time.Second
 )
 
-// masters are five servers in one process. Their lab is asked over HTTP, which reaches them
-// also while they are down, and is no connection that a crash could cut.
+// masters are five servers in one process. The program controls their lab over HTTP. HTTP works
+// while a master is down, and a crash does not cut it.
 type masters struct {
 	cmd   *exec.Cmd
 	log   bytes.Buffer // to be read when the process has ended
@@ -61,7 +61,7 @@ func startMasters(ctx context.Context, binary, dir string) (*masters, error) {
 	return m, nil
 }
 
-// awaitLines waits for a file that a server writes once it listens.
+// awaitLines waits for a file that the server writes when it listens.
 func awaitLines(path string, want int) ([]string, error) {
 	for began := time.Now(); time.Since(began) < startLimit; time.Sleep(5 * time.Millisecond) {
 		text, err := os.ReadFile(path)
@@ -72,7 +72,7 @@ func awaitLines(path string, want int) ([]string, error) {
 	return nil, fmt.Errorf("no %s after %v", filepath.Base(path), startLimit)
 }
 
-// stop ends the process, and the log is complete.
+// stop ends the process. The log is complete afterwards.
 func (m *masters) stop() {
 	m.cmd.Process.Signal(syscall.SIGTERM)
 	kill := time.AfterFunc(5*time.Second, func() { m.cmd.Process.Kill() })
@@ -108,7 +108,7 @@ func (m *masters) ask(ctx context.Context, words []string) (json.RawMessage, err
 	if err := json.Unmarshal(text, &answer); err != nil {
 		return nil, fmt.Errorf("%s: %q: %w", response.Status, text, err)
 	}
-	// LAB ALL succeeds also when a master has refused.
+	// LAB ALL succeeds even if a master has refused.
 	if answer.Error != "" || bytes.Contains(answer.Result, []byte(`{"error":`)) {
 		return nil, fmt.Errorf("%s%s", answer.Error, answer.Result)
 	}

@@ -12,11 +12,11 @@ import (
 	"time"
 )
 
-// orderLimit is for one order: a client that waits for masters which are gone takes seconds.
+// orderLimit bounds one order. A client that waits for masters that are gone takes seconds.
 const orderLimit = 30 * time.Second
 
-// owners is a client's program with two owners in it, a and b. It is given an order a line,
-// and answers each by a line.
+// owners is a client's program with two owners, a and b. It reads one order a line and answers each
+// order with a line.
 type owners struct {
 	client  string // its name and exact version
 	cmd     *exec.Cmd
@@ -49,7 +49,7 @@ func startOwners(ctx context.Context, dir, kind string) (*owners, error) {
 	return o, nil
 }
 
-// line reads an answer. A program that gives none is ended, which ends the waiting.
+// line reads an answer. It ends a program that does not answer.
 func (o *owners) line() (string, error) {
 	limit := time.AfterFunc(orderLimit, func() { o.cmd.Cancel() })
 	defer limit.Stop()
@@ -60,7 +60,7 @@ func (o *owners) line() (string, error) {
 	return strings.TrimSpace(line), nil
 }
 
-// obey gives an order. The answer is a word, and why.
+// obey sends an order. The answer is a word and a reason.
 func (o *owners) obey(order string) (word, why string, err error) {
 	if _, err := io.WriteString(o.orders, order+"\n"); err != nil {
 		return "", "", err
@@ -73,7 +73,7 @@ func (o *owners) obey(order string) (word, why string, err error) {
 	return word, why, nil
 }
 
-// stop ends the program: it ends by itself when there are no more orders.
+// stop closes the input of the program, which then ends.
 func (o *owners) stop() {
 	o.orders.Close()
 	kill := time.AfterFunc(5*time.Second, func() { o.cmd.Cancel() })

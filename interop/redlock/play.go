@@ -16,7 +16,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/verdict"
 )
 
-// play is what all scenes have in common.
+// play is the state that all scenes share.
 type play struct {
 	options
 	binary, work string

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Ends a cell that hangs; it is a failure then, and the next one begins.
+/// The time limit of a cell. A cell that reaches it has failed, and the next one begins.
 const LIMIT: Duration = Duration::from_secs(10);
 
 pub type Outcome = Result<(), Box<dyn std::error::Error + Send + Sync>>;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 pub type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
-/// A client of the library; two of them share nothing, like two processes. It has one lock.
+/// A client of the library. Two clients share nothing, like two processes. A client has one lock.
 pub trait Owner: Send {
-    /// Waits until the limit for the lock, not at all when that is zero; tells whether it has got it.
+    /// Waits for the lock until the limit, or not at all if the limit is zero. Returns whether it
+    /// holds the lock.
     fn acquire(&mut self, limit: Duration) -> Result<bool>;
     fn release(&mut self) -> Result<()>;
     fn extend(&mut self) -> Result<()>;

@@ -1,4 +1,4 @@
-//! redis-rs itself: the lock that its users write, SET NX PX and two scripts.
+//! redis-rs itself, with the lock that its users write: SET NX PX and two scripts.
 
 use crate::owner::{version, Library, Owner, Result};
 use crate::server::{addr, url};

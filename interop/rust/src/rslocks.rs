@@ -1,4 +1,4 @@
-//! rslock: Redlock over one master as a plain lock, and over three as what it is for.
+//! rslock: Redlock with one master as a plain lock, and with three masters, its purpose.
 
 use crate::cell::Cell;
 use crate::owner::{version, Library, Owner, Result};
