@@ -156,7 +156,7 @@ func (c *Conn) Parse(t *trace.Thread) {
 	}
 }
 
-// Next returns the arguments of the next command to execute, or nil if there is none. They are
+// Next returns the arguments of the next command to execute, or nil after the last one. They are
 // valid until the next Read.
 func (c *Conn) Next() [][]byte {
 	in := c.in

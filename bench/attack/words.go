@@ -7,7 +7,7 @@ import (
 
 func itoa(n int) string { return strconv.Itoa(n) }
 
-// expand puts n in the place of {n}.
+// expand replaces {n} by n.
 func expand(text string, n int) string { return strings.ReplaceAll(text, "{n}", itoa(n)) }
 
 // words splits a command line; {n} in it is n.

@@ -73,7 +73,7 @@ const (
 
 // Config has the value of every directive. An enumeration is its lower-case word.
 type Config struct {
-	// File is the absolute path of the configuration file, "" if there is none.
+	// File is the absolute path of the configuration file, "" without one.
 	File string
 
 	Bind           []string // a leading "-" marks an address that the machine may lack

@@ -77,7 +77,7 @@ func (c *Config) rewritten(old string, users []string, all bool) string {
 	return w.String()
 }
 
-// put writes a line over the next old line of its directive. If there is none, it appends the line when
+// put writes a line over the next old line of its directive. Without such a line, it appends the line when
 // appendIt is set.
 func (w *rewriter) put(name, line string, appendIt bool) {
 	if at := w.of[name]; len(at) > 0 {

@@ -47,7 +47,7 @@ type row struct {
 	def         string            // the default, as CONFIG GET shows it
 	min, max    int64             // the range of a number
 	words       []string          // what word and words accept
-	field       func(*Config) any // returns a pointer to the field; nil if there is none
+	field       func(*Config) any // returns a pointer to the field; nil for an inert directive
 }
 
 // multi reports whether a directive takes several values.

@@ -1,4 +1,4 @@
-// Command suite runs Redis's own test suite with miniredisd in the place of redis-server.
+// Command suite runs Redis's own test suite with miniredisd instead of redis-server.
 //
 //	interop/run suite [-tree DIR] [-timeout S] [-update [-control BINARY]] [FILE ...]
 //
