@@ -30,7 +30,7 @@ func (s *Server) processEventsWhileBlocked() (stop bool) {
 	s.trace.Lower(floor)
 	s.write()
 	s.freeClosed()
-	s.answerVisits()
+	s.answerInternal()
 	if s.loop.Stopped() {
 		s.close(script) // its client gets no reply: the script was cut off
 		return true

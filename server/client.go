@@ -46,11 +46,11 @@ type client struct {
 	softSince int64   // monotonic ns since which its output is above the soft limit, 0 if it is not
 	delayed   delayed // messages that are not in its output yet
 
-	readable func()         // readHandler for this client, made once
-	timer    *reactor.Timer // ends the wait of a blocked client; nil for no timeout
-	ending   ending         // how its socket is closed
-	visit    *visit         // set if this is a request without a connection
-	lab      labClient      // what the lab knows of it
+	readable func()           // readHandler for this client, made once
+	timer    *reactor.Timer   // ends the wait of a blocked client; nil for no timeout
+	ending   ending           // how its socket is closed
+	internal *internalRequest // set if this is a request without a connection
+	lab      labClient        // what the lab knows of it
 
 	pendingRead  bool
 	pendingWrite bool
@@ -128,8 +128,8 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 // no new client of this pass gets the same number (networking.c: freeClientAsync).
 func (s *Server) close(c *client) {
 	switch {
-	case c.visit != nil:
-		s.endVisit(c.visit, errorReply(errVisitOver))
+	case c.internal != nil:
+		s.endInternal(c.internal, errorReply(errDropped))
 	case !c.closed:
 		c.closed = true
 		s.weigh(c)

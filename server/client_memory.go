@@ -8,20 +8,19 @@ import (
 // The memory of clients, and maxmemory-clients (networking.c: getClientMemoryUsage, evictClients;
 // server.c: updateClientMemUsageAndBucket).
 //
-// Without maxmemory and maxmemory-clients, only cron and INFO weigh clients. With one of them,
-// a client is weighed whenever it may have grown: after it was read from, after each of its
-// commands, with every message to it, and after it was written to.
+// Without maxmemory and maxmemory-clients, only cron and INFO weigh clients. With one of them, a client
+// is weighed whenever it may have grown: after a read, a command, a message or a write.
 
-// bucket is a list of the clients that hold about the same memory, first come first.
+// bucket is a list of clients that hold about the same memory, oldest first.
 type bucket struct{ first, last *client }
 
-// place is a client's place in its bucket; in is nil for a client that cannot be evicted.
+// place is a client's place in its bucket. in is nil for a client that cannot be evicted.
 type place struct {
 	in         *bucket
 	prev, next *client
 }
 
-// The buckets part clients by powers of two, from 32 kB to 8 GB
+// The buckets divide clients by powers of two, from 32 kB to 8 GB
 // (server.h: CLIENT_MEM_USAGE_BUCKET_MIN_LOG, CLIENT_MEM_USAGE_BUCKET_MAX_LOG).
 const (
 	smallestBucket = 15
@@ -67,7 +66,7 @@ func (s *Server) memory(c *client) int {
 	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.laddr) + s.ex.SessionMem(&c.sess)
 }
 
-// weigh takes c into the sum with what it holds now.
+// weigh updates clientMem by what c holds now.
 func (s *Server) weigh(c *client) {
 	now := 0
 	if !c.closed {
@@ -90,9 +89,9 @@ func (s *Server) weigh(c *client) {
 	}
 }
 
-// grown weighs c, whose buffers have changed, when there is a limit that this may be over.
+// grown weighs c if a limit of memory is set. The buffers of c have changed.
 func (s *Server) grown(c *client) {
-	if s.limitsMemory && c.visit == nil {
+	if s.limitsMemory && c.internal == nil {
 		s.weigh(c)
 		s.ex.KS.Overhead = s.overhead()
 	}
@@ -139,8 +138,8 @@ func (s *Server) evictClients() {
 	}
 }
 
-// evictMore does what host.EvictLater has asked for (evict.c: evictionTimeProc). It runs before replies are written, so that the
-// messages about evicted keys are not there when the next command looks for memory.
+// evictMore does what host.EvictLater has asked for (evict.c: evictionTimeProc). It runs before replies
+// are written, so that messages about evicted keys are gone when the next command looks for memory.
 func (s *Server) evictMore() {
 	if !s.evicting {
 		return

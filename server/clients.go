@@ -11,7 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
-// byAge returns the clients that are not about to be closed, the oldest first.
+// byAge returns the clients that are not closed yet, oldest first.
 func (s *Server) byAge() []*client {
 	all := make([]*client, 0, len(s.order))
 	for _, c := range s.order {
@@ -23,11 +23,10 @@ func (s *Server) byAge() []*client {
 	return all
 }
 
-// describe is one client for the log.
+// describe returns one client as CLIENT LIST shows it.
 func (s *Server) describe(c *client) string { return string(s.appendClient(nil, c)) }
 
-// appendClient writes the line of CLIENT LIST, without its end
-// (networking.c: catClientInfoString).
+// appendClient appends the line of CLIENT LIST without its newline (networking.c: catClientInfoString).
 func (s *Server) appendClient(b []byte, c *client) []byte {
 	num := func(field string, n int64) {
 		b = append(b, field...)
@@ -131,7 +130,7 @@ func (s *Server) events(c *client) string {
 	return events
 }
 
-// multi is the number of commands a client has queued, -1 outside of MULTI.
+// multi returns how many commands a client has queued, -1 outside of MULTI.
 func multi(s *command.Session) int64 {
 	if !s.InMulti() {
 		return -1
@@ -139,7 +138,7 @@ func multi(s *command.Session) int64 {
 	return int64(s.Tx.Len())
 }
 
-// parseClass reads the type of clients that CLIENT KILL and LIST can be asked for.
+// parseClass reads the TYPE of CLIENT KILL and CLIENT LIST.
 func parseClass(name []byte) (class int, err error) {
 	switch {
 	case is(name, "normal"):
@@ -154,5 +153,5 @@ func parseClass(name []byte) (class int, err error) {
 	return 0, errorf("ERR Unknown client type '%s'", name)
 }
 
-// classMaster is the connection of a replica to its master: there is none here.
+// classMaster is the class of a replica's connection to its master. No client here has it.
 const classMaster = -1

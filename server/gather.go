@@ -6,42 +6,41 @@ import (
 	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
-// lull keeps account of how often waiting for more clients was in vain.
-type lull struct {
-	passes int // to go without another try
-	last   int // passes that were left out before the last try
+// backoff counts how often waiting for more clients was useless.
+type backoff struct {
+	passes int // passes to go until the next try
+	last   int // passes between the last two tries
 }
 
 const (
-	gatherTime  = 50 * time.Microsecond
-	longestLull = 1023 // passes
+	gatherTime     = 50 * time.Microsecond
+	longestBackoff = 1023 // passes
 )
 
-// gather waits a moment for more clients when too few have sent something for threads to
-// be woken. Under load a pass of many costs main less than many passes of a few, which it
-// would have to read and write itself: at pipeline 1 that is nearly all it does. A network
-// card moderates its interrupts for the same reason; Redis has nothing like it, its threads
-// spin.
+// gather waits a moment for more readable clients, if threads would then read them and now would not.
+// Under load, a pass with many clients costs main less than many passes with a few clients, which main
+// reads and writes itself. A network card moderates its interrupts for the same reason. Redis has
+// nothing like it: its threads spin.
 //
-// Where it does not help it does not hurt: each time that still too few have come, the next
-// try is put off for twice as many passes.
+// Waiting costs little where it does not help: after each useless try, the next one comes after twice
+// as many passes.
 func (s *Server) gather() {
 	switch {
 	case len(s.pendingReads) == 0 || !s.pool.WorthWaiting(len(s.pendingReads)):
 		return
-	case s.lull.passes > 0:
-		s.lull.passes--
+	case s.backoff.passes > 0:
+		s.backoff.passes--
 		return
 	}
 	begin := s.trace.Mark()
 	if err := s.loop.HandleReadyAfter(gatherTime); err != nil {
-		s.log('#', "Looking for more clients: %v", err) // the loop meets it again, and ends
+		s.log('#', "Looking for more clients: %v", err) // the loop meets the error again and ends
 	}
 	s.trace.Span(trace.Gather, begin, s.trace.Mark(), len(s.pendingReads))
 	if s.pool.WorthWaiting(len(s.pendingReads)) {
-		s.lull.last = min(2*s.lull.last+1, longestLull)
-		s.lull.passes = s.lull.last
+		s.backoff.last = min(2*s.backoff.last+1, longestBackoff)
+		s.backoff.passes = s.backoff.last
 		return
 	}
-	s.lull.last = 0
+	s.backoff.last = 0
 }

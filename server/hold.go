@@ -80,8 +80,8 @@ func (s *Server) stopHolding(c *client) {
 // resume is the executor's way to a client that was blocked.
 func (s *Server) resume(sess *command.Session, reply []byte) {
 	c := s.clientOf(sess)
-	if c.visit != nil {
-		s.endVisit(c.visit, slices.Clone(reply))
+	if c.internal != nil {
+		s.endInternal(c.internal, slices.Clone(reply))
 		return
 	}
 	s.push(c, reply)

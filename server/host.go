@@ -25,7 +25,7 @@ func (h host) ProcessEventsWhileBlocked() (stop bool) { return h.s.processEvents
 
 func (h host) CloseIfOverLimit(sess *command.Session) bool {
 	c := h.s.clientOf(sess)
-	return c.visit == nil && h.s.overOutputLimit(c)
+	return c.internal == nil && h.s.overOutputLimit(c)
 }
 
 func (h host) EvictLater() { h.s.evicting = true }

@@ -115,7 +115,7 @@ func (l *labState) clockSet(c *command.Call, args [][]byte) error {
 // moveClock moves the clock once the commands of this pass are executed.
 func (l *labState) moveClock(c *command.Call, to func(now int64) int64) *move {
 	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
-	m.together = l.running != nil && l.running.visit != nil && l.running.visit.together
+	m.together = l.running != nil && l.running.internal != nil && l.running.internal.together
 	l.deferred = append(l.deferred, func() { l.advance(m) })
 	return m
 }

@@ -77,7 +77,7 @@ func (l *labState) locksOut() bool {
 	case len(l.peers) == 1:
 		return l.caller() != nil
 	}
-	return l.running.visit != nil && l.running.visit.toAll
+	return l.running.internal != nil && l.running.internal.toAll
 }
 
 func (end *crash) option(word string, arg []byte, longest int64) error {

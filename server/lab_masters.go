@@ -26,20 +26,20 @@ func (l *labState) mastersRows() []command.Row {
 // waits, so two masters can ask each other at the same time.
 //
 //	by: LAB ALL CLOCK ...      home                 master 2             master 3
-//	   │ Await                  │ visits, also of home itself
+//	   │ Await                  │ internal requests, one to home itself
 //	   │                        ├── receive ──────────>│                    │
 //	   │                        ├── receive ───────────────────────────────>│
 //	   │                        │<── post(arrived) ────┘                    │
 //	   │<── Answer, the last ───┤<── post(arrived) ─────────────────────────┘
 type relay struct {
-	home    *Server
-	by      *client
-	to      Masters
-	visits  []*visit
-	replies [][]byte
-	missing int
-	all     bool // the reply is an array of their replies, otherwise the only one of them
-	closes  bool // the client is closed after the reply
+	home     *Server
+	by       *client
+	to       Masters
+	requests []*internalRequest
+	replies  [][]byte
+	missing  int
+	all      bool // the reply is an array of their replies, otherwise the only one of them
+	closes   bool // the client is closed after the reply
 }
 
 func (l *labState) relayToAll(c *command.Call) error {
@@ -81,14 +81,14 @@ func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte)
 	r.by.lab.relay = r
 	c.Await((*resp.Writer).NullArray)
 	for i, m := range to {
-		v := &visit{args: slices.Clone(args), done: func(reply []byte) {
+		v := &internalRequest{args: slices.Clone(args), done: func(reply []byte) {
 			l.post(func() { r.arrived(i, reply) })
 		}}
-		v.sess.Proto, v.together, v.toAll = c.Sess.Proto, r.all, r.all && r.by.visit == nil
+		v.sess.Proto, v.together, v.toAll = c.Sess.Proto, r.all, r.all && r.by.internal == nil
 		if m == l.Server {
 			v.own = r
 		}
-		r.visits = append(r.visits, v)
+		r.requests = append(r.requests, v)
 		m.receive(v)
 	}
 	return nil
@@ -113,7 +113,7 @@ func (r *relay) arrived(i int, reply []byte) {
 			w.Raw(reply)
 		}
 	})
-	if r.closes && r.by.visit == nil {
+	if r.closes && r.by.internal == nil {
 		r.by.sess.CloseAfterReply = true
 	}
 }
@@ -121,7 +121,7 @@ func (r *relay) arrived(i int, reply []byte) {
 // callOff tells the masters that the client no longer waits.
 func (r *relay) callOff() {
 	r.by.lab.relay = nil
-	for i, v := range r.visits {
+	for i, v := range r.requests {
 		r.to[i].callOff(v)
 	}
 }
@@ -129,10 +129,10 @@ func (r *relay) callOff() {
 // caller returns the connection of this server that the verb under way came over. It is nil for a
 // request of the program around, of another master's client, or of a client that has gone.
 func (l *labState) caller() *client {
-	if l.running == nil || l.running.visit == nil {
+	if l.running == nil || l.running.internal == nil {
 		return l.running
 	}
-	if r := l.running.visit.own; r != nil && r.by.lab.relay == r && r.by.visit == nil {
+	if r := l.running.internal.own; r != nil && r.by.lab.relay == r && r.by.internal == nil {
 		return r.by
 	}
 	return nil

@@ -108,10 +108,10 @@ func (h host) Left(sess *command.Session) {
 	l := h.s.lab
 	c := l.clientOf(sess)
 	if c == nil {
-		return // a visit that had ended before
+		return // an internal request that had ended before
 	}
 	l.callOffRelay(c)
-	if c.visit != nil {
+	if c.internal != nil {
 		return
 	}
 	l.doctor.Disconnected(sess.ID, l.ks.Now)

@@ -21,8 +21,8 @@ type listener struct {
 	unix bool
 }
 
-// listen opens all listeners of the configuration, or none. Its errors are the
-// lines redis-server logs before it exits.
+// listen opens all listeners of the configuration, or none. Its errors are the lines that redis-server
+// logs before it exits.
 func (s *Server) listen() error {
 	if s.cfg.Port >= 0 {
 		if err := s.listenTCP(); err != nil {
@@ -45,8 +45,8 @@ func (s *Server) listen() error {
 	return nil
 }
 
-// freePortTries is how often a port that the system chose for the first address
-// may be taken on another one.
+// freePortTries is how often to try a port that the system chose for the first address. It may be taken
+// on another address.
 const freePortTries = 10
 
 func (s *Server) listenTCP() error {
@@ -63,7 +63,7 @@ func (s *Server) listenTCP() error {
 	return nil
 }
 
-// bindAll listens on every address of bind, on one and the same port.
+// bindAll listens on every address of the directive bind, on the same port.
 func (s *Server) bindAll() (port int, err error) {
 	port = s.cfg.Port
 	for _, host := range s.cfg.Bind {
@@ -89,8 +89,8 @@ func (s *Server) bindAll() (port int, err error) {
 	return port, nil
 }
 
-// noProtocol tells errors of a system without IPv6, which redis-server passes
-// over (server.c: listenToPort).
+// noProtocol reports whether err comes from a system without IPv6. redis-server ignores that
+// (server.c: listenToPort).
 func noProtocol(err error) bool {
 	for _, e := range []unix.Errno{
 		unix.ENOPROTOOPT, unix.EPROTONOSUPPORT, unix.ESOCKTNOSUPPORT, unix.EPFNOSUPPORT, unix.EAFNOSUPPORT,
@@ -132,7 +132,7 @@ func bindTCP(host string, port, backlog int) (*listener, error) {
 	return &listener{fd: fd, addr: addrString(bound)}, err
 }
 
-// resolve finds the address of a name, such as localhost. As in Redis, clients wait meanwhile.
+// resolve returns the address of a name such as localhost. As in Redis, clients wait meanwhile.
 func resolve(host string) (netip.Addr, error) {
 	addrs, err := net.DefaultResolver.LookupNetIP(context.Background(), "ip4", host)
 	if err != nil {

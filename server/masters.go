@@ -9,11 +9,10 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 )
 
-// Masters are independent servers in one process, as for Redlock: each has a loop, a
-// goroutine, a keyspace and a configuration of its own, which CONFIG SET changes for that
-// one alone. They do not replicate and never look at each other. Only the lab reaches from
-// one to another, by posting to its loop (visit.go), and its doctors note the locks of all in
-// one ledger, which has a mutex.
+// Masters are independent servers in one process, as Redlock needs them. Each has its own loop,
+// goroutine, keyspace and configuration. They do not replicate. Only the lab reaches from one to another:
+// it posts to the other's loop (internal_request.go), and its doctors share one ledger of locks, which
+// has a mutex.
 //
 //	--masters 3 --port 7001
 //
@@ -21,12 +20,12 @@ import (
 //	Server.Run      Server.Run      Server.Run      a goroutine each
 //	    └── Post ──────>└── Post ──────>┘           the lab's only way between them
 //
-// SHUTDOWN ends the master it is sent to; Run returns when all have ended.
+// SHUTDOWN ends the master that gets it. Run returns when all have ended.
 type Masters []*Server
 
-// NewMasters makes as many servers as cfg asks for. All of them listen, or none. Each
-// gets the next port and the next seed; with port 0 each finds a free one, and the first
-// one's is put into cfg. log is the log of a master, counted from 1.
+// NewMasters makes as many servers as cfg asks for. All of them listen, or none does. Each gets the next
+// port and the next seed. With port 0 each finds a free port, and cfg gets the first one's. log returns
+// the log of a master, counted from 1.
 func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 	if cfg.Masters <= 1 {
 		s, err := New(cfg, log(1))
@@ -61,7 +60,7 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 	return all, nil
 }
 
-// newSeed is one that nobody can guess: strangers choose keys.
+// newSeed returns a seed that clients cannot guess, because they choose the keys.
 func newSeed() uint64 { return 1 + random.Uint64N(1<<53) }
 
 // checkMasters refuses what several masters cannot share.
@@ -87,8 +86,8 @@ func (m Masters) discard() {
 	}
 }
 
-// Run serves until all masters have ended. The calling goroutine is the first one's, so
-// that a single server needs no other. A loop that fails ends them all.
+// Run serves until all masters have ended. The first one runs in the calling goroutine, so a single
+// server needs no other. If a loop fails, all masters end.
 func (m Masters) Run() error {
 	if len(m) == 1 {
 		return m[0].Run()
@@ -113,7 +112,7 @@ func (m Masters) Run() error {
 	return errors.Join(errs...)
 }
 
-// Stop ends Run: every master after the pass it is in. Any goroutine may call it.
+// Stop ends Run: every master ends after its pass. Any goroutine may call it.
 func (m Masters) Stop() {
 	for _, s := range m {
 		s.Stop()
@@ -127,7 +126,7 @@ func (m Masters) Terminate() {
 	}
 }
 
-// Addrs are the addresses of all masters, in their order. Ask before Run.
+// Addrs returns the addresses of all masters in order. Call it before Run.
 func (m Masters) Addrs() []string {
 	var addrs []string
 	for _, s := range m {
@@ -136,5 +135,5 @@ func (m Masters) Addrs() []string {
 	return addrs
 }
 
-// Port is the TCP port of s, 0 without one. Ask before Run.
+// Port returns the TCP port of s, or 0. Call it before Run.
 func (s *Server) Port() int { return max(s.cfg.Port, 0) }

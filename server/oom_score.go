@@ -11,15 +11,15 @@ import (
 
 const oomScoreFile = "/proc/self/oom_score_adj"
 
-// oomScore is what the process has asked of the kernel, which ends the process with the
-// highest score when memory runs out (server.c: setOOMScoreAdj).
+// oomScore adjusts the score of the process. When memory runs out, the kernel ends the process with the
+// highest score (server.c: setOOMScoreAdj).
 type oomScore struct {
 	adjusted bool
 	base     int // the score before the first adjustment
 }
 
-// apply brings the score of the process to what the configuration says. A server is always
-// a master: only the first value counts.
+// apply sets the score that the configuration asks for. Of oom-score-adj-values only the first value
+// counts, which is for masters.
 func (o *oomScore) apply(cfg *config.Config) error {
 	on := cfg.OOMScoreAdj != "no"
 	if !on && !o.adjusted {

@@ -44,7 +44,7 @@ func (s *Server) beforeSleep() time.Duration {
 	s.write()
 	s.evictClients()
 	s.freeClosed()
-	s.answerVisits()
+	s.answerInternal()
 	s.countPass()
 	return s.sleep()
 }

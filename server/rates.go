@@ -2,16 +2,16 @@ package server
 
 import "time"
 
-// rates are INFO's instantaneous_ fields: what has happened between two samples that cron
-// has taken (server.c: trackInstantaneousMetric). Redis takes the mean of 16 samples, which
-// are as many tenths of a second; here an idle server takes one a second.
+// rates are INFO's instantaneous_ fields. They come from samples that cron takes (server.c:
+// trackInstantaneousMetric). Redis takes the mean of 16 samples, a tenth of a second apart. Here an idle
+// server takes only one sample a second.
 type rates struct {
 	busy    int64 // sockets read and written until the last sample
 	samples [16]sample
 	taken   int
 }
 
-// sample is the counters at a time.
+// sample is the state of the counters at one time.
 type sample struct {
 	at     int64 // monotonic ns
 	counts [rateCount]int64
@@ -26,13 +26,13 @@ const (
 	rateCount
 )
 
-// rateWindow is how far back rates look, or one sample if that is longer ago.
+// rateWindow is how far back rates look. They look back one sample at least.
 const rateWindow = int64(1600 * time.Millisecond)
 
 func (s *Server) sample() {
 	r := &s.rates
 	if busy := s.stats.Reads + s.stats.Writes; busy != r.busy || r.taken == 0 {
-		r.busy = busy // while nobody says anything, nobody has to be looked at
+		r.busy = busy // without requests, memory does not change
 		s.peakMem = max(s.peakMem, s.weighedMemory())
 	}
 	if r.taken > 0 && s.now <= r.back(1).at {
@@ -44,7 +44,7 @@ func (s *Server) sample() {
 	}}
 }
 
-// back is the n-th last sample.
+// back returns the n-th last sample.
 func (r *rates) back(n int) *sample { return &r.samples[(r.taken-n)%len(r.samples)] }
 
 func (r *rates) mean(i int) float64 {
@@ -71,7 +71,7 @@ func (s *Server) countPass() {
 	s.stats.MostCommands = max(s.stats.MostCommands, s.ex.Stats.Commands-s.before)
 }
 
-// countTraffic takes over what c's connection has counted.
+// countTraffic adds what c's connection has counted.
 func (s *Server) countTraffic(c *client) {
 	s.stats.NetIn += c.NetIn
 	s.stats.NetOut += c.NetOut

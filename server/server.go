@@ -1,34 +1,37 @@
-// Package server is the wiring: it gives the event loop its handlers and is the
-// only place that sees both halves of a client, the connection and the session.
+// Package server connects the parts: it gives the event loop its handlers, and it is the only package
+// that sees both halves of a client, the connection and the session.
 //
-// One goroutine, the one that calls Run, does everything but, with io-threads, a
-// part of the reading and writing. Its pass:
+// The goroutine that calls Run does everything. With io-threads, other threads do a part of the reading
+// and writing. Its pass:
 //
-//	epoll_wait ──> acceptHandler  new clients                     accept.go
-//	           ├─> readHandler    who has sent something          pass.go
-//	           └─> replyHandler   who can take more output        write.go
+//	epoll_wait ──> acceptHandler  new connections                 accept.go
+//	           ├─> readHandler    readable clients                pass.go
+//	           └─> replyHandler   full sockets with room again    write.go
 //	beforeSleep:                                                  pass.go
-//	   gather           more to read, if threads would read it    gather.go
-//	   read and parse   every socket that is readable             (may fan out to threads)
-//	   execute          every complete command, in order          (never does)
-//	   expire           keys whose time has come
-//	   execute          what those had sent whose wait is over    hold.go
-//	   write            every reply that is waiting               (may fan out to threads)
-//	   close            clients that are done for                 client.go
+//	   gather           wait a moment for more clients            gather.go
+//	   read and parse   all readable sockets                      (I/O threads may do that)
+//	   run timers       timeouts of blocked clients, pauses       hold.go
+//	   execute          all complete commands, in order           (never in a thread)
+//	   expire           keys that are due
+//	   execute          clients whose wait is over                hold.go
+//	   write            all waiting replies                       (I/O threads may do that)
+//	   close            clients that have ended                   client.go
 //
-// From executeAll to a command are three calls: Executor.Do, Executor.run, and the
-// function in the command's row.
+// From executeAll to a command are three calls: Executor.Do, Executor.run, and the function in the
+// command's row.
 //
-// A script that runs on makes a smaller pass like this in the middle of the execute
-// phase, for those who wait for it (busy.go).
+// A script that runs for too long makes a smaller pass in the middle of the execute phase, for the
+// other clients (busy.go).
 //
-// Several servers live in one process as Masters; each has such a goroutine. Who has no
-// connection, another master or the program around, is a visitor (visit.go).
+// Several servers can live in one process, as Masters. Each has its own goroutine. Other masters and the
+// program around send internal requests, which come over no connection (internal_request.go).
 //
-// In Redis the phases are the same (server.c: beforeSleep), but without I/O
-// threads a query is read and executed in the read handler at once
-// (networking.c: readQueryFromClient). Here it is always two steps, so that the
-// threaded and the plain server are one and the same code.
+// The files named lab_*.go make failures happen, for tests. No other file needs them to be understood.
+// The files named cmd_*.go are commands that see clients or the server itself.
+//
+// Redis has the same phases (server.c: beforeSleep). Without I/O threads, Redis reads and executes a
+// query at once, in the read handler (networking.c: readQueryFromClient). Here these are always two
+// steps, so that one code serves with and without threads.
 package server
 
 import (
@@ -47,12 +50,12 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Log writes one line of the server's log. Level is the character Redis prints
-// for it: '.' debug, '-' verbose, '*' notice, '#' warning.
+// Log writes one line of the server's log. level is the character that Redis prints: '.' for debug, '-'
+// for verbose, '*' for notice, '#' for warning.
 type Log func(level byte, format string, args ...any)
 
-// Server is one master: a loop, a keyspace and its clients. Several can live in one
-// process; they share nothing but, in a lab, what their doctors have seen of locks.
+// Server is one master: a loop, a keyspace and its clients. Several can live in one process. They share
+// nothing, except in a lab what their doctors know of locks.
 type Server struct {
 	cfg  *config.Config
 	log  Log
@@ -62,15 +65,15 @@ type Server struct {
 	pool ioworkers.Pool
 	lab  *labState // nil unless the directive lab is on
 
-	masters int     // of this process
-	number  int     // of this one among them, from 1
-	peers   Masters // all of them, this one too
-	door    door    // where requests come in that have no connection
+	masters int     // how many this process has
+	number  int     // the number of this one, from 1
+	peers   Masters // all of them, with this one
+	inbox   inbox   // where internal requests arrive
 
 	listeners []*listener
 	clients   map[int64]*client // by ID
-	order     []*client         // the same in a row: Session.Index is a place in it
-	checked   int               // where in order the looking after clients has come
+	order     []*client         // the same clients: Session.Index is a place in it
+	checked   int               // the place in order that checkClients has reached
 	lastID    int64
 
 	// What a pass calls and a lab replaces by functions of its own (lab_seam.go: install).
@@ -95,40 +98,40 @@ type Server struct {
 	closing       []*client // to be freed when the pass is over and no list has them
 	answers       []func()  // to be called at its end
 	conns         []*ioworkers.Conn
-	lull          lull // between the clients: when gather is to wait for more of them again
+	backoff       backoff // when gather tries again to wait for more clients
 
 	running *client // being executed (server.h: current_client), nil for none
 
 	timers reactor.Timers // by Clock.Timeline: timeouts of clients, the end of a pause
 
 	held       int       // clients that wait
-	postponed  []*client // of them, those with a command that CLIENT PAUSE holds back
+	postponed  []*client // those of them whose command CLIENT PAUSE holds back
 	pauseTimer *reactor.Timer
 	pauseEnd   int64 // ns, by Clock.Timeline
 
 	monitors []*client
-	line     []byte // the monitors' line, made anew for every command
+	line     []byte // buffer for the monitors' line
 
-	buckets buckets // the clients by their memory, while there is maxmemory-clients
+	buckets buckets // the clients by their memory, while maxmemory-clients is set
 
 	softClients  int   // clients whose output is above the soft limit
 	clientMem    int   // bytes that clients held when each was weighed
 	clientLimit  int   // maxmemory-clients in bytes, 0 for none
-	limitsMemory bool  // there is maxmemory or maxmemory-clients
+	limitsMemory bool  // maxmemory or maxmemory-clients is set
 	evicting     bool  // keys are to be evicted at the end of the pass
 	cronPaused   bool  // DEBUG PAUSE-CRON 1
-	terminating  bool  // a signal has asked the server to end when cron is no longer paused
+	terminating  bool  // a signal wants the server to end once cron is no longer paused
 	attack       int64 // monotonic ns, when the last attack was logged
 	noExpire     bool  // DEBUG SET-ACTIVE-EXPIRE 0
 
-	migrate migrateSockets // to the servers that MIGRATE has moved keys to
+	migrate migrateSockets // to other servers, for MIGRATE
 
-	image *command.Image // what DEBUG RELOAD has saved last, nil for nothing
+	image *command.Image // what DEBUG RELOAD saved last, nil for nothing
 
 	recording *trace.Trace  // nil before the first
 	trace     *trace.Thread // main's row, nil while nothing is recorded
 
-	// Reconfigured, when set, is called for every directive CONFIG SET has changed.
+	// Reconfigured, if set, is called for every directive that CONFIG SET has changed.
 	Reconfigured func(cfg *config.Config, name string)
 
 	oomScore oomScore
@@ -136,7 +139,7 @@ type Server struct {
 	stats     Stats
 	rates     rates
 	cronTimer *reactor.Timer
-	dozing    bool  // cron comes once a second only
+	dozing    bool  // cron runs only once a second
 	start     int64 // monotonic ns
 	started   int64 // unix ms
 	runID     string
@@ -159,7 +162,7 @@ type Stats struct {
 	EvictedClients        int64
 }
 
-// New makes a server and has it listen, but answer nothing before Run.
+// New makes a server that listens. It answers nothing before Run.
 func New(cfg *config.Config, log Log) (*Server, error) {
 	s, err := newServer(cfg, log, 1, 1)
 	if err != nil {
@@ -169,8 +172,7 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 	return s, nil
 }
 
-// newServer is New for one of so many masters of this process, and the caller has to tell
-// it who the others are.
+// newServer is New for one of several masters of this process. The caller sets peers.
 func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error) {
 	if err := refuseBubble(); err != nil {
 		return nil, err
@@ -189,7 +191,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		clients: map[int64]*client{},
 		start:   clock.Mono(),
 		runID:   newRunID(),
-		door:    door{inside: map[int64]*visit{}, ended: make(chan struct{})},
+		inbox:   inbox{waiting: map[int64]*internalRequest{}, ended: make(chan struct{})},
 	}
 	if cfg.Lab {
 		clock.Lab = clock.NewLab()
@@ -222,7 +224,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		loop.Close()
 		return nil, err
 	}
-	if number == 1 { // of the process, which has one score
+	if number == 1 { // the process has one score
 		if err := s.oomScore.apply(cfg); err != nil {
 			s.log('#', "%v", err) // redis-server starts all the same
 		}
@@ -238,8 +240,8 @@ func newKeyspace(cfg *config.Config) *store.Keyspace {
 	return store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: cfg.Seed})
 }
 
-// newExecutor makes the executor of this server, over its keyspace: that is the state of a
-// Redis that has just started.
+// newExecutor makes the executor of this server over its keyspace. That is the state of a Redis that has
+// just started.
 func (s *Server) newExecutor(clock *command.Clock) error {
 	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.clientRows(), s.serverRows(), s.aclRows(), s.lab.rows())
 	for _, r := range s.cfg.Renames {
@@ -254,15 +256,15 @@ func (s *Server) newExecutor(clock *command.Clock) error {
 	return s.loadUsers()
 }
 
-// newRunID is a name for this run, by which tools notice a restart.
+// newRunID returns a new name for this run. Tools notice a restart by it.
 func newRunID() string {
 	var b [20]byte
 	_, _ = rand.Read(b[:]) // never fails
 	return hex.EncodeToString(b[:])
 }
 
-// Addrs are the addresses the server listens on, the port chosen by the system
-// filled in. CONFIG SET can change them: ask before Run.
+// Addrs returns the addresses that the server listens on, with the port that the system chose. CONFIG
+// SET can change them, so call it before Run.
 func (s *Server) Addrs() []string {
 	var addrs []string
 	for _, l := range s.listeners {
@@ -290,7 +292,7 @@ func (s *Server) Run() error {
 		s.lab.closeLingering()
 	}
 	s.migrate.closeFirst(len(s.migrate))
-	s.closeDoor()
+	s.closeInbox()
 	s.loop.Close()
 	if err != nil {
 		return fmt.Errorf("event loop: %w", err)
@@ -298,22 +300,22 @@ func (s *Server) Run() error {
 	return nil
 }
 
-// Dedicated tells the server that its process does nothing else; it is called
-// before Run, if at all. With io-threads the runtime must have a processor for each.
+// Dedicated tells the server that its process does nothing else. Call it before Run. With io-threads, the
+// runtime must have a processor for each.
 func (s *Server) Dedicated() {
 	s.loop.Dedicated()
 	s.pool.Dedicated = true
 }
 
-// EagerThreads has I/O threads, if there are any, woken for a single client, which
-// does not pay. It is for tests and called before Run.
+// EagerThreads wakes I/O threads even for a single client, which costs more than it saves. It is for
+// tests. Call it before Run.
 func (s *Server) EagerThreads() { s.pool.Eager() }
 
-// Stop ends Run after the pass under way. Any goroutine may call it.
+// Stop ends Run after this pass. Any goroutine may call it.
 func (s *Server) Stop() { s.loop.Post(s.loop.Stop) }
 
-// Terminate is Stop for a signal. In Redis it is cron that obeys signals: while DEBUG has it
-// pause, SHUTDOWN ABORT can take the signal back. Any goroutine may call it.
+// Terminate is Stop for a signal. In Redis cron obeys signals: while DEBUG PAUSE-CRON pauses it, SHUTDOWN
+// ABORT can take the signal back. Any goroutine may call it.
 func (s *Server) Terminate() {
 	s.loop.Post(func() {
 		if s.terminating = s.cronPaused; !s.terminating {
@@ -322,15 +324,14 @@ func (s *Server) Terminate() {
 	})
 }
 
-// cronPeriod is hz 10. A server that nobody talks to and that has no limits to
-// watch looks up once a second only: what wakes an idle process costs more than
-// what it then does.
+// cronPeriod is hz 10. An idle server without limits to watch runs cron only once a second: waking an
+// idle process costs more than cron itself.
 const (
 	cronPeriod     = 100 * time.Millisecond
 	cronPeriodIdle = time.Second
 )
 
-// cron does what is not bound to a request (server.c: serverCron).
+// cron does the regular work that no request asks for (server.c: serverCron).
 func (s *Server) cron() time.Duration {
 	if s.cronPaused {
 		return cronPeriod
@@ -351,7 +352,7 @@ func (s *Server) cron() time.Duration {
 	return cronPeriod
 }
 
-// rouse has cron come at its usual pace again.
+// rouse makes cron run at its usual pace again.
 func (s *Server) rouse() {
 	s.dozing = false
 	s.loop.Cancel(s.cronTimer)

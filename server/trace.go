@@ -9,10 +9,10 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// A recording begins and ends on main while the workers are parked: nobody but their
-// own thread ever sees a row that is being written.
+// A recording begins and ends on main, while the I/O threads sleep. So only its own thread sees a row
+// that is being written.
 
-// startTrace begins a recording; one that was held before is dropped.
+// startTrace begins a recording and drops the one before.
 func (s *Server) startTrace() {
 	s.recording = trace.New(s.ex.Clock.Mono)
 	s.traceTo(s.recording.Thread("main"))
@@ -30,7 +30,7 @@ func (s *Server) traceTo(main *trace.Thread) {
 
 const errNoTrace store.Error = "ERR no trace was recorded, see DEBUG TRACE START"
 
-// writeTrace writes what is recorded. A reader sees either no file or all of it.
+// writeTrace writes the recording. A reader sees no file or the whole file.
 func (s *Server) writeTrace(path string) error {
 	if s.recording == nil {
 		return errNoTrace
@@ -69,7 +69,7 @@ func (s *Server) saveTrace() {
 	s.log('*', "Trace written to %s", s.cfg.Trace)
 }
 
-// debugTrace is DEBUG TRACE. A dump stops the server for as long as writing it takes.
+// debugTrace is DEBUG TRACE. The server serves nobody while it writes a dump.
 func (s *Server) debugTrace(c *command.Call, args [][]byte) error {
 	switch {
 	case is(args[0], "start") && len(args) == 1:
@@ -87,7 +87,7 @@ func (s *Server) debugTrace(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-// asReply makes a reply of an error of the system.
+// asReply turns an error of the system into an error reply.
 func asReply(err error) error {
 	var reply store.Error
 	if errors.As(err, &reply) {

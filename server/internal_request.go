@@ -1,0 +1,233 @@
+package server
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"strings"
+	"sync"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// internalRequest is a request that came over no connection: from another master, over HTTP, or from the
+// program around the server. The executor sees a client like any other. Its session may do anything
+// and may have to wait. It is in no list of clients. It has a negative ID and no place: Session.Index
+// is -1.
+//
+//	any goroutine                    this server's
+//	receive ── Post ───────────────> serveInternal ──> executor
+//	                                     │ at once, or after a wait
+//	done(reply) <────────────────────────┘
+type internalRequest struct {
+	client                      // without a socket
+	args     [][]byte           // of the request
+	done     func(reply []byte) // called once, by this server's goroutine or by receive
+	own      *relay             // set if a client of this same server waits for the relay it is part of
+	together bool               // all masters get the same request
+	toAll    bool               // the same, and it came by LAB ALL of a connection
+}
+
+// inbox is where internal requests arrive. It belongs to no goroutine.
+type inbox struct {
+	mu      sync.Mutex
+	lastID  int64
+	waiting map[int64]*internalRequest // without a reply
+	ended   chan struct{}              // closed when the server has ended
+}
+
+// errDropped is the reply to a request whose connection would be closed.
+const errDropped store.Error = "ERR The server has dropped this request, its log says why"
+
+// receive hands a request to s, which executes it in its next pass. Any goroutine may call it.
+func (s *Server) receive(v *internalRequest) {
+	v.FD, v.internal = -1, v
+	v.sess.Index, v.sess.Addr, v.sess.Local, v.sess.Authenticated = -1, "lab", true, true
+	s.inbox.mu.Lock()
+	if s.hasEnded() {
+		s.inbox.mu.Unlock()
+		v.done(s.lastAnswer())
+		return
+	}
+	s.inbox.lastID--
+	v.sess.ID = s.inbox.lastID
+	s.inbox.waiting[v.sess.ID] = v
+	s.inbox.mu.Unlock()
+	s.post(func() { s.serveInternal(v) })
+}
+
+// lastAnswer is the reply of a server that has ended.
+func (s *Server) lastAnswer() []byte {
+	return errorReply(errorf("ERR LAB: master %d has ended", s.number))
+}
+
+func errorReply(err error) []byte {
+	var w resp.Writer
+	w.Error(err.Error())
+	return w.Buf
+}
+
+// serveInternal executes an internal request.
+func (s *Server) serveInternal(v *internalRequest) {
+	if v.closed {
+		return
+	}
+	if err := s.refuseInternal(v.args); err != nil {
+		s.endInternal(v, errorReply(err))
+		return
+	}
+	v.Out.Proto = v.sess.Proto
+	s.running = &v.client
+	s.executeInternal(v)
+	s.running = nil
+	if v.sess.Hold == command.NotHeld && !v.closed {
+		s.endInternal(v, v.Out.Buf)
+	}
+}
+
+func (s *Server) executeInternal(v *internalRequest) {
+	defer s.recoverCommand(&v.client)
+	s.ex.Do(&v.sess, v.args, &v.Out)
+}
+
+// refuseInternal refuses commands that need a connection.
+func (s *Server) refuseInternal(args [][]byte) error {
+	if len(args) == 0 {
+		return errSyntax
+	}
+	cmd := s.ex.Table.Lookup(args)
+	if cmd == nil || cmd.Group == labGroup || !cmd.NeedsConnection() { // the executor refuses an unknown command
+		return nil
+	}
+	return errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
+}
+
+// endInternal hands the reply over at the end of the pass, unless the request has ended already.
+func (s *Server) endInternal(v *internalRequest, reply []byte) {
+	s.ex.Gone(&v.sess)
+	s.inbox.mu.Lock()
+	inside := s.inbox.waiting[v.sess.ID] == v
+	delete(s.inbox.waiting, v.sess.ID)
+	s.inbox.mu.Unlock()
+	v.closed = true
+	if inside {
+		s.answers = append(s.answers, func() { v.done(reply) })
+	}
+}
+
+// answerInternal hands replies over, at the end of a pass. By then everything that a request has caused
+// is written, as it is for a client.
+func (s *Server) answerInternal() {
+	for _, answer := range s.answers {
+		answer()
+	}
+	clear(s.answers)
+	s.answers = s.answers[:0]
+}
+
+// callOff ends a request whose reply is no longer wanted. The reply may still come. Any goroutine may
+// call it.
+func (s *Server) callOff(v *internalRequest) { s.post(func() { s.endInternal(v, nil) }) }
+
+// post makes the next pass call fn, before it executes commands. Any goroutine may call it.
+func (s *Server) post(fn func()) {
+	s.loop.Post(func() { s.posted = append(s.posted, fn) })
+}
+
+func (s *Server) executePosted() {
+	for len(s.posted) > 0 {
+		fn := s.posted[0]
+		s.posted = s.posted[1:]
+		fn()
+	}
+}
+
+// closeInbox answers all requests that wait or still come. The loop has ended.
+func (s *Server) closeInbox() {
+	s.answerInternal()
+	s.inbox.mu.Lock()
+	left := s.inbox.waiting
+	s.inbox.waiting = nil
+	close(s.inbox.ended)
+	s.inbox.mu.Unlock()
+	for _, v := range left {
+		v.done(s.lastAnswer())
+	}
+}
+
+// clientOf returns the client of a session.
+func (s *Server) clientOf(sess *command.Session) *client {
+	if sess.Index >= 0 {
+		return s.order[sess.Index]
+	}
+	return s.withID(sess.ID)
+}
+
+// withID returns the client or internal request with that ID, nil if it has gone.
+func (s *Server) withID(id int64) *client {
+	if id >= 0 {
+		return s.clients[id]
+	}
+	s.inbox.mu.Lock()
+	defer s.inbox.mu.Unlock()
+	if v := s.inbox.waiting[id]; v != nil {
+		return &v.client
+	}
+	return nil
+}
+
+// Do is Server.Do of master n, counted from 1. For 0 it takes a master that has not ended.
+func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, error) {
+	if n > 0 {
+		return m[n-1].Do(ctx, args...)
+	}
+	runs := m[0]
+	for _, s := range m {
+		if !s.hasEnded() {
+			runs = s
+			break
+		}
+	}
+	return runs.Do(ctx, args...)
+}
+
+// Ended is closed when Run is over.
+func (s *Server) Ended() <-chan struct{} { return s.inbox.ended }
+
+func (s *Server) hasEnded() bool {
+	select {
+	case <-s.inbox.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Do executes a request as if a client had sent it, and waits for the reply. The request is a LAB verb
+// or a command that needs no connection. Rules of the lab do not apply to it. Any goroutine may call Do
+// except the one in Run. Nothing is executed before Run. An error reply is returned as an error.
+func (s *Server) Do(ctx context.Context, args ...string) (resp.Value, error) {
+	if err := refuseBubble(); err != nil {
+		return resp.Value{}, err
+	}
+	reply := make(chan []byte, 1)
+	v := &internalRequest{done: func(b []byte) { reply <- b }}
+	v.sess.Proto = 3
+	for _, arg := range args {
+		v.args = append(v.args, []byte(arg))
+	}
+	s.receive(v)
+	select {
+	case b := <-reply:
+		value, err := resp.ReadReply(bufio.NewReader(bytes.NewReader(b)))
+		if err == nil && value.Kind == '-' {
+			err = store.Error(value.Str)
+		}
+		return value, err
+	case <-ctx.Done():
+		s.callOff(v)
+		return resp.Value{}, ctx.Err()
+	}
+}
