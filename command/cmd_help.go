@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Help replies to HELP from the rows of the subcommands.
+// command HELP (networking.c: addReplyHelp)
+// Help lists the subcommands of any container, from their rows.
 func Help(c *Call) error {
 	container := strings.ToUpper(c.Cmd.Container.Name)
 	lines := []string{container + " <subcommand> [<arg> [value] [opt] ...]. Subcommands are:"}
@@ -24,7 +25,7 @@ func Help(c *Call) error {
 	return nil
 }
 
-// Usage returns the syntax without the marks that only COMMAND DOCS needs.
+// Usage returns the syntax as people write it, without the types of arguments.
 func (c *Command) Usage() string {
 	syntax := regexp.MustCompile(`([a-z0-9]):[a-z-]+`).ReplaceAllString(c.Syntax, "$1")
 	return strings.ReplaceAll(syntax, "+", "")
