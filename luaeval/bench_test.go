@@ -25,7 +25,8 @@ func BenchmarkLockScripts(b *testing.B) {
 		name, script string
 		keys, args   []string
 	}{
-		{"unlock", `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`, []string{"lock"}, []string{"value"}},
+		{"unlock", `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`,
+			[]string{"lock"}, []string{"value"}},
 		{"reentrant", `if ((redis.call('exists', KEYS[1]) == 0) or (redis.call('hexists', KEYS[1], ARGV[2]) == 1)) then ` +
 			`redis.call('hincrby', KEYS[1], ARGV[2], 1); redis.call('pexpire', KEYS[1], ARGV[1]); return nil; end; ` +
 			`return redis.call('pttl', KEYS[1]);`, []string{"lock"}, []string{"30000", "6b1e9bd4-5b5a-4b5e:1"}},
@@ -47,7 +48,8 @@ func BenchmarkLockScripts(b *testing.B) {
 		b.Run(c.name+" as a function", func(b *testing.B) {
 			body := strings.NewReplacer("KEYS", "keys", "ARGV", "args").Replace(c.script)
 			libraries := NewLibraries()
-			if _, err := e.LoadLibrary(libraries, []byte("#!lua name=l\nredis.register_function('f', function(keys, args)\n"+body+"\nend)"), false); err != nil {
+			if _, err := e.LoadLibrary(libraries, []byte("#!lua name=l\nredis.register_function('f', function(keys, "+
+				"args)\n"+body+"\nend)"), false); err != nil {
 				b.Fatal(err)
 			}
 			keys, args := words(c.keys), words(c.args)
@@ -86,7 +88,8 @@ func BenchmarkCompile(b *testing.B) {
 	lock := `if redis.call("get", KEYS[1]) == ARGV[1] then return redis.call("del", KEYS[1]) else return 0 end`
 	scripts := []struct{ name, text string }{{"unlock", lock}}
 	for _, n := range []int{100, 1000, 10000, 100000} {
-		scripts = append(scripts, struct{ name, text string }{fmt.Sprint("strings/", n), "return #{" + numbered(n, ",", "'k%d'") + "}"})
+		scripts = append(scripts, struct{ name, text string }{fmt.Sprint("strings/", n), "return #{" + numbered(n, ",",
+			"'k%d'") + "}"})
 	}
 	for _, c := range scripts {
 		b.Run(c.name, func(b *testing.B) {

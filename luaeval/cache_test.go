@@ -66,7 +66,8 @@ func TestAScriptThatIsUsedStaysCompiled(t *testing.T) {
 func TestFewLongScriptsStayCompiled(t *testing.T) {
 	e := alone(Options{})
 	for i := range 8 {
-		require.Equal(t, fmt.Sprintf(":%d\r\n", i), evalOn(e, 2, fmt.Sprintf("return %d --%s", i, strings.Repeat("x", 2<<20)), nil))
+		require.Equal(t, fmt.Sprintf(":%d\r\n", i), evalOn(e, 2, fmt.Sprintf("return %d --%s", i, strings.Repeat("x",
+			2<<20)), nil))
 	}
 	require.Less(t, e.scripts.weight, mostWeight)
 	require.Less(t, e.scripts.used.Len(), 3)
@@ -89,11 +90,13 @@ func TestAScriptKeepsNothing(t *testing.T) {
 	arg := strings.Repeat("a", size)
 	before := heap()
 	for _, script := range []string{
-		`return #ARGV[1]`, `local t = ARGV return #t[1]`, `return #_G.ARGV[1]`, `return redis.call("set", "x", ARGV[1], ARGV[1] .. "y")`,
+		`return #ARGV[1]`, `local t = ARGV return #t[1]`, `return #_G.ARGV[1]`,
+		`return redis.call("set", "x", ARGV[1], ARGV[1] .. "y")`,
 		`error(ARGV[1])`, `return redis.error_reply(ARGV[1])`, `return {pcall(error, ARGV[1])}`,
 		`local a, b, c = ARGV[1] .. 1, ARGV[1] .. 2, {} for i = 1, 10 do c[i] = ARGV[1] .. i end return 1`,
 		`local function f(n) if n == 0 then return 1 end return (f(n - 1)) end return f(1000), ARGV[1] .. 1`,
-		`local co = coroutine.wrap(function() local s = ARGV[1] .. "c" coroutine.yield() return s .. "d" end) co() local s = ARGV[1] .. "e" return #(s .. "f")`,
+		`local co = coroutine.wrap(function() local s = ARGV[1] .. "c" coroutine.yield() return s .. "d" end) co() local ` +
+			`s = ARGV[1] .. "e" return #(s .. "f")`,
 		`return cjson.encode({ARGV[1]})`, `return #cmsgpack.pack(ARGV[1])`, `return redis.call("get", "x")`,
 		`for i = 1, 1000 do getmetatable(_G) end`,
 	} {
@@ -113,8 +116,10 @@ func TestEqualLargeStringsAreHeldOnce(t *testing.T) {
 		value[0] %= 4
 		w.Bulk(value)
 	}})
-	require.Equal(t, ":100\r\n", evalOn(e, 2, `local t = {} for i = 1, 100 do t[i] = redis.call("get", "x") end return #t`, nil))
-	require.Equal(t, ":1\r\n", evalOn(e, 2, `local a, b = redis.call("get", "x"), redis.call("get", "x") return a ~= b and #a == #b`, nil))
+	require.Equal(t, ":100\r\n", evalOn(e, 2, `local t = {} for i = 1, 100 do t[i] = redis.call("get", "x") end `+
+		`return #t`, nil))
+	require.Equal(t, ":1\r\n", evalOn(e, 2, `local a, b = redis.call("get", "x"), redis.call("get", "x") return a ~= `+
+		`b and #a == #b`, nil))
 }
 
 // gopher-lua's arrays end at lualib.LargestHole. Lists must not.
@@ -138,7 +143,8 @@ func TestListsGoOnBeyondTheArray(t *testing.T) {
 		out[7] = {t[1], t[2], t[N + 1]}
 		out[8] = {table.remove(t, 1), t[1], t[N - 1], table.getn(t)}
 		return {out, t}`, "N", fmt.Sprint(n)), nil)
-	want := strings.ReplaceAll("*2|*8|:N|:N|*2|:M|:N|$8| N|$1|x|$1|x|*3|$1|y|:1|:N|*4|$1|y|:1|:M|:N|*N|:1|:2|", "N", fmt.Sprint(n))
+	want := strings.ReplaceAll("*2|*8|:N|:N|*2|:M|:N|$8| N|$1|x|$1|x|*3|$1|y|:1|:N|*4|$1|y|:1|:M|:N|*N|:1|:2|", "N",
+		fmt.Sprint(n))
 	want = strings.NewReplacer("M", fmt.Sprint(n-1), "|", "\r\n").Replace(want)
 	require.Equal(t, want, reply[:min(len(want), len(reply))])
 	require.True(t, strings.HasSuffix(reply, fmt.Sprintf("\r\n:%d\r\n", n)))

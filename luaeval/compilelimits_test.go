@@ -55,8 +55,10 @@ func variableLimits() []limitCase {
 		}},
 		{"upvalues of two functions", []int{59, 60, 61, 130, 256, 300}, nil, func(n int) string {
 			h := n / 2
-			return "local f=function() " + numbered(h, " ", "local a%d=1") + " return function() " + numbered(n-h, " ", "local b%d=1") +
-				" return function()\nreturn " + numbered(h, "+", "a%d") + "+" + numbered(n-h, "+", "b%d") + " end end end return f()()()"
+			return "local f=function() " + numbered(h, " ", "local a%d=1") + " return function() " + numbered(n-h, " ",
+				"local b%d=1") +
+				" return function()\nreturn " + numbered(h, "+", "a%d") + "+" + numbered(n-h, "+", "b%d") +
+				" end end end return f()()()"
 		}},
 		{"targets", []int{2, 150, 201, 300, 600}, []int{200},
 			func(n int) string { return "local a " + strings.Repeat("a,", n-1) + "a=1 return a" }},
@@ -93,7 +95,8 @@ func valueLimits() []limitCase {
 		{"numbers divided by zero", []int{2, 5000}, nil,
 			func(n int) string { return "local s=0 " + numbered(n, " ", "s=%d/0") + " return tostring(s)" }},
 		{"strings in conditions", []int{255, 256, 257, 2000}, nil, func(n int) string {
-			return "local s,x=0,'v" + fmt.Sprint(n) + "' " + numbered(n, " ", "if x=='v%[1]d' and 'w%[1]d' and not (not 'u%[1]d') then s=s+1 end") +
+			return "local s,x=0,'v" + fmt.Sprint(n) + "' " + numbered(n, " ", "if x=='v%[1]d' and 'w%[1]d' and not (not "+
+				"'u%[1]d') then s=s+1 end") +
 				" while 'last' do s=s+1 if s>9 then break end end return s"
 		}},
 		{"methods", []int{255, 256, 257, 2000}, nil, func(n int) string {
@@ -101,7 +104,8 @@ func valueLimits() []limitCase {
 				numbered(n, " ", "s=t:m%[1]d(%[1]d)") + " return s"
 		}},
 		{"methods defined", []int{255, 256, 257, 2000}, nil, func(n int) string {
-			return "local t={} " + numbered(n, " ", "function t:m%[1]d(a) return a+%[1]d end") + " return t:m1(1)+t:m" + fmt.Sprint(n) + "(1)"
+			return "local t={} " + numbered(n, " ", "function t:m%[1]d(a) return a+%[1]d end") + " return t:m1(1)+t:m" +
+				fmt.Sprint(n) + "(1)"
 		}},
 		{"constants", []int{262143, 262144}, nil,
 			func(n int) string { return "local t={" + numbered(n, ",", "%d") + "} return #t" }},
@@ -115,10 +119,14 @@ func valueLimits() []limitCase {
 func constructorLimits() []limitCase {
 	sizes := []int{49, 50, 51, 100, 25499, 25500, 25501, 25549, 25550, 25551, 25599, 25600, 25601, 40000}
 	few := []int{49, 50, 51, 25500, 25549, 25550, 25551, 25600, 25601}
-	const look = " return {#t,t[1],t[2],t[49],t[50],t[51],t[#t],t[25499],t[25500],t[25501],t[25550],t[25551],t[25600],t[25601]}"
+	const look = " return " +
+		"{#t,t[1],t[2],t[49],t[50],t[51],t[#t],t[25499],t[25500],t[25501],t[25550],t[25551],t[25600],t[25601]}"
 	rep := strings.Repeat
 	return []limitCase{
-		{"strings", append(sizes, 100000), nil, func(n int) string { return "local t={" + numbered(n, ",", "'k%d'") + "}" + look }},
+		{"strings", append(sizes, 100000), nil, func(n int) string {
+			return "local t={" + numbered(n, ",", "'k%d'") + "}" +
+				look
+		}},
 		{"locals", sizes, nil, func(n int) string {
 			return "local x,y='x','y' local t={" + rep("x,y,", n/2) + rep("x,", n%2) + "}" + look
 		}},
@@ -138,13 +146,15 @@ func constructorLimits() []limitCase {
 			return "local x,y='x','y' return {" + rep("x,k=tostring(y),", n) + "f=y}"
 		}},
 		{"values, keys and a call", []int{49, 50, 51, 25500, 25549, 25551, 25600, 25601}, nil, func(n int) string {
-			return "local f=function() return 7,8,9 end local t={" + numbered(n, ",", "%d") + ",a=tostring(1),b=tostring(2),f()}" + look
+			return "local f=function() return 7,8,9 end local t={" + numbered(n, ",", "%d") +
+				",a=tostring(1),b=tostring(2),f()}" + look
 		}},
 		{"nested", []int{50, 51, 25550, 25551}, nil, func(n int) string {
 			return "local t={" + rep("{1},", n) + "{" + rep("2,", n) + "}} return {#t,#t[#t],t[#t-1][1]}"
 		}},
 		{"without a variable", few, nil, func(n int) string {
-			return "return {#{" + rep("1,", n) + "}, ({" + numbered(n, ",", "%d") + "})[" + fmt.Sprint(n) + "]+({" + numbered(n, ",", "%d") + "})[1]}"
+			return "return {#{" + rep("1,", n) + "}, ({" + numbered(n, ",", "%d") + "})[" + fmt.Sprint(n) + "]+({" +
+				numbered(n, ",", "%d") + "})[1]}"
 		}},
 	}
 }
@@ -152,13 +162,17 @@ func constructorLimits() []limitCase {
 func nestingLimits() []limitCase {
 	rep := strings.Repeat
 	return []limitCase{
-		{"levels of blocks", []int{197, 198, 201}, nil, func(n int) string { return rep("do ", n) + rep(" end", n) + " return 1" }},
+		{"levels of blocks", []int{197, 198, 201}, nil, func(n int) string {
+			return rep("do ", n) + rep(" end", n) +
+				" return 1"
+		}},
 		{"levels of loops", []int{40, 48, 49, 50, 51, 66, 67}, nil,
 			func(n int) string {
 				return "local s=0 " + rep("for i=1,1 do ", n) + " s=s+1 " + rep(" end", n) + " return s"
 			}},
 		{"elseifs", []int{100, 1000, 10000}, nil, func(n int) string {
-			return "local x='k" + fmt.Sprint(n) + "' if x==0 then return 0 " + numbered(n, " ", "elseif x=='k%[1]d' then return %[1]d") + " end"
+			return "local x='k" + fmt.Sprint(n) + "' if x==0 then return 0 " + numbered(n, " ",
+				"elseif x=='k%[1]d' then return %[1]d") + " end"
 		}},
 		{"sums", []int{32, 33, 100, 10000}, nil, func(n int) string { return "local a=1 return a" + rep("+a", n) }},
 		{"sums of literals", []int{32, 33, 100, 10000}, nil, func(n int) string { return "return 1" + rep("-1", n) }},
@@ -166,8 +180,14 @@ func nestingLimits() []limitCase {
 		{"concatenations", []int{39, 40, 41, 100, 196, 198, 200, 1000}, nil,
 			func(n int) string { return "local a='x' return #(a" + rep("..a", n) + ")" }},
 		{"ands", []int{1000, 10000}, nil, func(n int) string { return "local a=1 return a" + rep(" and a", n) }},
-		{"ors in a condition", []int{1000, 10000}, nil, func(n int) string { return "local a=1 if not a" + rep(" or a", n) + " then return 1 end" }},
-		{"fields of fields", []int{1000, 10000}, nil, func(n int) string { return "local t={} t.a=t return t" + rep(".a", n) + "==t" }},
+		{"ors in a condition", []int{1000, 10000}, nil, func(n int) string {
+			return "local a=1 if not a" + rep(" or a", n) +
+				" then return 1 end"
+		}},
+		{"fields of fields", []int{1000, 10000}, nil, func(n int) string {
+			return "local t={} t.a=t return t" + rep(".a",
+				n) + "==t"
+		}},
 	}
 }
 
@@ -175,16 +195,28 @@ func jumpLimits() []limitCase {
 	rep := strings.Repeat
 	around := []int{20000, 131050, 140000}
 	return []limitCase{
-		{"while", around, nil, func(n int) string { return "local n,a=0 while n<2 do n=n+1 " + rep("a=n ", n) + " end return a" }},
+		{"while", around, nil, func(n int) string {
+			return "local n,a=0 while n<2 do n=n+1 " + rep("a=n ", n) +
+				" end return a"
+		}},
 		{"while true", around, nil, func(n int) string {
 			return "local n,a=0,0 while true do n=n+1 if n>3 then return n end " + rep("a=n ", n) + " end return a"
 		}},
-		{"repeat", around, nil, func(n int) string { return "local n,a=0,0 repeat n=n+1 " + rep("a=n ", n) + " until n>2 return a" }},
-		{"for", around, nil, func(n int) string { return "local n,a=0,0 for i=1,3 do n=n+1 " + rep("a=n ", n) + " end return a" }},
+		{"repeat", around, nil, func(n int) string {
+			return "local n,a=0,0 repeat n=n+1 " + rep("a=n ", n) +
+				" until n>2 return a"
+		}},
+		{"for", around, nil, func(n int) string {
+			return "local n,a=0,0 for i=1,3 do n=n+1 " + rep("a=n ", n) +
+				" end return a"
+		}},
 		{"generic for", around, nil, func(n int) string {
 			return "local n,a=0,0 for i in pairs({1,2,3}) do n=n+1 " + rep("a=n ", n) + " end return a"
 		}},
-		{"if", around, nil, func(n int) string { return "local n,a=0,0 if n==0 then " + rep("a=n ", n) + " n=5 end return n" }},
+		{"if", around, nil, func(n int) string {
+			return "local n,a=0,0 if n==0 then " + rep("a=n ", n) +
+				" n=5 end return n"
+		}},
 		{"else", around, nil, func(n int) string {
 			return "local n,a=0,0 if n==1 then n=4 else " + rep("a=n ", n) + " n=5 end return n"
 		}},

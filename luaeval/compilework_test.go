@@ -34,7 +34,8 @@ func TestTheCompilerWalksFewConstants(t *testing.T) {
 func TestEachConstantIsThereOnce(t *testing.T) {
 	e := alone(Options{})
 	const n = 5000
-	fn, _, err := e.compileChunk("local t={"+numbered(n, ",", "'k%d'")+"} t={"+numbered(n, ",", "'k%d'")+"}", &e.scriptScope)
+	fn, _, err := e.compileChunk("local t={"+numbered(n, ",", "'k%d'")+"} t={"+numbered(n, ",", "'k%d'")+"}",
+		&e.scriptScope)
 	require.NoError(t, err)
 	seen := map[lua.LValue]bool{}
 	for _, v := range fn.Proto.Constants {
@@ -51,15 +52,21 @@ func TestEachConstantIsThereOnce(t *testing.T) {
 func TestTheCompilerRefusesWhatItCannotDo(t *testing.T) {
 	e := alone(Options{})
 	for name, c := range map[string]struct{ script, says string }{
-		"functions": {strings.Repeat("local function f() end ", 100) + "local f " + strings.Repeat("f=function() end ", maxFunctions),
+		"functions": {strings.Repeat("local function f() end ", 100) + "local f " + strings.Repeat("f=function() end ",
+			maxFunctions),
 			"user_script:1: chunk has more than 10000 functions"},
-		"names of methods": {"local t " + numbered(maxMethods+1, " ", "t:m%d()"), "main function has more than 10000 names of methods"},
-		"jumps":            {"local x " + strings.Repeat("if x then x=1 end ", 50000), "main function has more than 131072 jumps"},
-		"tokens":           {"local t={" + strings.Repeat("1,", maxTokens/2) + "}", fmt.Sprint("chunk has more than ", maxTokens, " tokens")},
+		"names of methods": {"local t " + numbered(maxMethods+1, " ", "t:m%d()"),
+			"main function has more than 10000 names of methods"},
+		"jumps": {"local x " + strings.Repeat("if x then x=1 end ", 50000),
+			"main function has more than 131072 jumps"},
+		"tokens": {"local t={" + strings.Repeat("1,", maxTokens/2) + "}", fmt.Sprint("chunk has more than ",
+			maxTokens, " tokens")},
 		"names far away": {
-			"local far " + strings.Repeat("local "+numbered(190, ",", "b%d")+" local f=function() ", 60) + strings.Repeat("far=far ", 100000) + strings.Repeat("end ", 60),
+			"local far " + strings.Repeat("local "+numbered(190, ",", "b%d")+" local f=function() ", 60) +
+				strings.Repeat("far=far ", 100000) + strings.Repeat("end ", 60),
 			"too many names and constants"},
-		"elseifs": {"local x if x then " + strings.Repeat("elseif x then ", maxDepth) + "end", "chunk has too many syntax levels"},
+		"elseifs": {"local x if x then " + strings.Repeat("elseif x then ", maxDepth) + "end",
+			"chunk has too many syntax levels"},
 	} {
 		require.Contains(t, evalOn(e, 2, c.script, nil), c.says, name)
 	}

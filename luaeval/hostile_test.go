@@ -22,11 +22,12 @@ func alone(o Options) *Engine {
 func TestHostileScriptsAreBounded(t *testing.T) {
 	e := alone(Options{Budget: 32 << 20, MaxBulk: 64 << 20, MaxSteps: 1 << 20})
 	for name, c := range map[string]struct{ script, want string }{
-		"a huge string":         {`return string.rep("x", 1e11)`, "not enough memory"},
-		"a huge concatenation":  {`local s = ("x"):rep(1e6) for i = 1, 20 do s = s .. s end`, "not enough memory"},
-		"huge pieces":           {`local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1e6) .. i end`, "not enough memory"},
-		"a growing table":       {`local t = {} local i = 0 while true do i = i + 1 t[i] = {} end`, "not enough memory"},
-		"a growing map":         {`local t = {} local i = 0 while true do i = i + 1 t["k" .. i] = i end`, "not enough memory"},
+		"a huge string":        {`return string.rep("x", 1e11)`, "not enough memory"},
+		"a huge concatenation": {`local s = ("x"):rep(1e6) for i = 1, 20 do s = s .. s end`, "not enough memory"},
+		"huge pieces":          {`local t = {} for i = 1, 1e9 do t[i] = ("x"):rep(1e6) .. i end`, "not enough memory"},
+		"a growing table":      {`local t = {} local i = 0 while true do i = i + 1 t[i] = {} end`, "not enough memory"},
+		"a growing map": {`local t = {} local i = 0 while true do i = i + 1 t["k" .. i] = i end`,
+			"not enough memory"},
 		"huge holes":            {`local t = {} for i = 1, 1e6 do t[i] = {} t[i][1000000] = 1 end`, "not enough memory"},
 		"gsub that multiplies":  {`return (("x"):rep(1e5):gsub("x", ("y"):rep(1e5)))`, "not enough memory"},
 		"a format of wide text": {`local s = ("x"):rep(3e7) return string.format("%s%s%s", s, s, s)`, "not enough memory"},
@@ -38,29 +39,37 @@ func TestHostileScriptsAreBounded(t *testing.T) {
 		"a chain of not":        {"return " + strings.Repeat("not ", 1e5) + "1", "too many syntax levels"},
 		"a chain of -":          {"return " + strings.Repeat("- ", 1e5) + "1", "too many syntax levels"},
 		"a pattern":             {`return string.find(("a"):rep(100000), ("a-"):rep(15) .. "b")`, "pattern too complex"},
-		"a pattern in pcall":    {`return {pcall(string.find, ("a"):rep(100000), ("a-"):rep(15) .. "b")}`, "pattern too complex"},
-		"deep matching":         {`return string.find(("a"):rep(1e5), ("a?"):rep(1e5))`, "pattern too complex"},
-		"nested coroutines":     {`local function f() return coroutine.wrap(f)() end return f()`, "C stack overflow"},
-		"many coroutines":       {`local t = {} for i = 1, 1e6 do t[i] = coroutine.create(function() end) end`, "o"},
-		"recursion":             {`local function f() return 1 + f() end return f()`, "stack overflow"},
-		"recursion by pcall":    {`local function f() local ok, e = pcall(f) error(e) end f()`, "C stack overflow"},
-		"recursion by metatable": {`local t = {} setmetatable(t, {__index = function(t, k) return t[k .. "x"] end}) return t.x`,
+		"a pattern in pcall": {`return {pcall(string.find, ("a"):rep(100000), ("a-"):rep(15) .. "b")}`,
+			"pattern too complex"},
+		"deep matching":      {`return string.find(("a"):rep(1e5), ("a?"):rep(1e5))`, "pattern too complex"},
+		"nested coroutines":  {`local function f() return coroutine.wrap(f)() end return f()`, "C stack overflow"},
+		"many coroutines":    {`local t = {} for i = 1, 1e6 do t[i] = coroutine.create(function() end) end`, "o"},
+		"recursion":          {`local function f() return 1 + f() end return f()`, "stack overflow"},
+		"recursion by pcall": {`local function f() local ok, e = pcall(f) error(e) end f()`, "C stack overflow"},
+		"recursion by metatable": {`local t = {} setmetatable(t, {__index = function(t, k) return t[k .. "x"] end}) ` +
+			`return t.x`,
 			"o"},
 		"the strings' metatable": {`getmetatable("").__index = nil`, lualib.ReadOnlyText},
 		"a library":              {`rawset(string, "rep", nil)`, lualib.ReadOnlyText},
 		"goto":                   {"::a:: goto a", "Error compiling script"},
-		"an array of holes":      {`local j = cjson.new() j.encode_sparse_array(false, 0) return j.encode({[2^31-1] = 1})`, "not enough memory"},
-		"many arrays of holes":   {`local j = cjson.new() j.encode_sparse_array(false, 0) local t = {} for i = 1, 1000 do t[i] = {[2e6] = 1} end return j.encode(t)`, "not enough memory"},
-		"JSON without a limit":   {`local j = cjson.new() j.encode_max_depth(2^31-1) local t = {} t[1] = t t[2] = t return j.encode(t)`, "excessive nesting (7998)"},
-		"a reply of the same":    {`local t = {("x"):rep(1000)} for i = 1, 60 do t = {t, t} end return t`, "not enough memory"},
-		"a reply without end":    {`local t = {} t[1] = t t[2] = t return t`, "not enough memory"},
-		"braces from the start":  {strings.Repeat("{", 1<<20), "Error compiling script (new function): user_script:1: unexpected symbol near '{'"},
+		"an array of holes": {`local j = cjson.new() j.encode_sparse_array(false, 0) return j.encode({[2^31-1] = 1})`,
+			"not enough memory"},
+		"many arrays of holes": {`local j = cjson.new() j.encode_sparse_array(false, 0) local t = {} for i = 1, 1000 ` +
+			`do t[i] = {[2e6] = 1} end return j.encode(t)`, "not enough memory"},
+		"JSON without a limit": {`local j = cjson.new() j.encode_max_depth(2^31-1) local t = {} t[1] = t t[2] = t ` +
+			`return j.encode(t)`, "excessive nesting (7998)"},
+		"a reply of the same": {`local t = {("x"):rep(1000)} for i = 1, 60 do t = {t, t} end return t`,
+			"not enough memory"},
+		"a reply without end": {`local t = {} t[1] = t t[2] = t return t`, "not enough memory"},
+		"braces from the start": {strings.Repeat("{", 1<<20), "Error compiling script (new function): user_script:1: " +
+			"unexpected symbol near '{'"},
 		"a table that holds itself": {`local t = {} t[1] = t return t`,
 			"reached lua stack limit"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			require.Contains(t, evalOn(e, 2, c.script, nil), c.want)
-			require.Equal(t, "$9\r\nxxx7hello\r\n", evalOn(e, 2, `return ("x"):rep(3) .. 7 .. string.sub("hello!", 1, 5)`, nil), "the next script")
+			require.Equal(t, "$9\r\nxxx7hello\r\n", evalOn(e, 2, `return ("x"):rep(3) .. 7 .. string.sub("hello!", 1, 5)`,
+				nil), "the next script")
 		})
 	}
 }

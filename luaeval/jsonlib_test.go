@@ -11,18 +11,31 @@ import (
 // A setting of one script holds for the next. These scripts run in this order on both sides.
 func TestSettingsOfCJSONAreAsOnRedis(t *testing.T) {
 	s := newSides(t)
-	const encoded = `return {pcall(cjson.encode, {[1]=1,[20]=2}), pcall(cjson.encode, {[3]=1}), cjson.encode({1/3,123456,1e20,-0.5}), pcall(cjson.encode, {{{{1}}}})}`
-	const invalid = `return {pcall(cjson.encode, {1/0,-1/0}), pcall(cjson.encode, {0/0,-(0/0)}), pcall(cjson.encode, {[1/0]=1})}`
-	const read = `local t = {} for i, w in ipairs({"inf", "-inf", "nan", "-NaN", "+1", "0x10", "-0x1p2", "012", "-012", "0", "-0", "0.5", ".5", "-.5", "-", "-x", "in", "abc", "1e5", "infinity", "0 ", "01 "}) do
+	const encoded = `return {pcall(cjson.encode, {[1]=1,[20]=2}), pcall(cjson.encode, {[3]=1}), ` +
+		`cjson.encode({1/3,123456,1e20,-0.5}), pcall(cjson.encode, {{{{1}}}})}`
+	const invalid = `return {pcall(cjson.encode, {1/0,-1/0}), pcall(cjson.encode, {0/0,-(0/0)}), pcall(cjson.encode, ` +
+		`{[1/0]=1})}`
+	const read = `local t = {} for i, w in ipairs({"inf", "-inf", "nan", "-NaN", "+1", "0x10", "-0x1p2", "012", ` +
+		`"-012", "0", "-0", "0.5", ".5", "-.5", "-", "-x", "in", "abc", "1e5", "infinity", "0 ", "01 "}) do
 		local ok, v = pcall(cjson.decode, "[" .. w .. "]") t[i] = ok and tostring(v[1]) or v end return t`
 	for _, set := range []string{
-		`cjson.encode_sparse_array()`, `cjson.encode_sparse_array(true)`, `cjson.encode_sparse_array(nil, 0)`, `cjson.encode_sparse_array("off", 1, 0)`, `cjson.encode_sparse_array(false, 7, 15)`, `cjson.encode_sparse_array(nil, 1000000)`,
-		`cjson.encode_sparse_array(1)`, `cjson.encode_sparse_array("ON")`, `cjson.encode_sparse_array({})`, `cjson.encode_sparse_array(true, -1)`, `cjson.encode_sparse_array(nil, "x")`, `cjson.encode_sparse_array(nil, 1, false)`, `cjson.encode_sparse_array(1, 2, 3, 4)`, `cjson.encode_sparse_array(nil, nil, 2^31)`,
-		`cjson.encode_max_depth(3)`, `cjson.encode_max_depth("9.7")`, `cjson.encode_max_depth(2^32 + 2)`, `cjson.encode_max_depth(0)`, `cjson.encode_max_depth(1, 2)`, `cjson.encode_max_depth(true)`, `cjson.decode_max_depth(2)`, `cjson.decode_max_depth(-1)`, `cjson.decode_max_depth()`,
-		`cjson.encode_number_precision(3)`, `cjson.encode_number_precision(1)`, `cjson.encode_number_precision(15)`, `cjson.encode_number_precision(14)`,
-		`cjson.encode_invalid_numbers()`, `cjson.encode_invalid_numbers(true)`, `cjson.encode_invalid_numbers("null")`, `cjson.encode_invalid_numbers("nul")`, `cjson.encode_invalid_numbers("on")`, `cjson.encode_invalid_numbers(false)`,
+		`cjson.encode_sparse_array()`, `cjson.encode_sparse_array(true)`, `cjson.encode_sparse_array(nil, 0)`,
+		`cjson.encode_sparse_array("off", 1, 0)`, `cjson.encode_sparse_array(false, 7, 15)`,
+		`cjson.encode_sparse_array(nil, 1000000)`,
+		`cjson.encode_sparse_array(1)`, `cjson.encode_sparse_array("ON")`, `cjson.encode_sparse_array({})`,
+		`cjson.encode_sparse_array(true, -1)`, `cjson.encode_sparse_array(nil, "x")`,
+		`cjson.encode_sparse_array(nil, 1, false)`, `cjson.encode_sparse_array(1, 2, 3, 4)`,
+		`cjson.encode_sparse_array(nil, nil, 2^31)`,
+		`cjson.encode_max_depth(3)`, `cjson.encode_max_depth("9.7")`, `cjson.encode_max_depth(2^32 + 2)`,
+		`cjson.encode_max_depth(0)`, `cjson.encode_max_depth(1, 2)`, `cjson.encode_max_depth(true)`,
+		`cjson.decode_max_depth(2)`, `cjson.decode_max_depth(-1)`, `cjson.decode_max_depth()`,
+		`cjson.encode_number_precision(3)`, `cjson.encode_number_precision(1)`, `cjson.encode_number_precision(15)`,
+		`cjson.encode_number_precision(14)`,
+		`cjson.encode_invalid_numbers()`, `cjson.encode_invalid_numbers(true)`, `cjson.encode_invalid_numbers("null")`,
+		`cjson.encode_invalid_numbers("nul")`, `cjson.encode_invalid_numbers("on")`, `cjson.encode_invalid_numbers(false)`,
 		`cjson.decode_invalid_numbers()`, `cjson.decode_invalid_numbers(false)`, `cjson.decode_invalid_numbers("null")`,
-		`cjson.encode_keep_buffer()`, `cjson.encode_keep_buffer("off")`, `cjson.encode_keep_buffer(true)`, `cjson.encode_keep_buffer(nil, 1)`,
+		`cjson.encode_keep_buffer()`, `cjson.encode_keep_buffer("off")`, `cjson.encode_keep_buffer(true)`,
+		`cjson.encode_keep_buffer(nil, 1)`,
 	} {
 		for _, script := range []string{
 			`local t = {pcall(function() return ` + set + ` end)} for i, v in ipairs(t) do t[i] = tostring(v) end return t`,
@@ -35,7 +48,8 @@ func TestSettingsOfCJSONAreAsOnRedis(t *testing.T) {
 	s.e.Flush()
 	for _, script := range []string{
 		encoded, invalid, read,
-		`local j = cjson.new() j.encode_number_precision(1) j.mine = 1 return {j.encode(0.55), cjson.encode(0.55), tostring(j.null == cjson.null), j._NAME, j.mine}`,
+		`local j = cjson.new() j.encode_number_precision(1) j.mine = 1 return {j.encode(0.55), cjson.encode(0.55), ` +
+			`tostring(j.null == cjson.null), j._NAME, j.mine}`,
 	} {
 		s.same(t, script, nil)
 	}
@@ -46,9 +60,11 @@ func TestNestingEndsWithoutALimitAsOnRedis(t *testing.T) {
 	s := newSides(t)
 	s.same(t, `cjson.encode_max_depth(2^31-1) cjson.decode_max_depth(2^31-1)`, nil)
 	for _, script := range []string{
-		`local t = {} t[1] = t return cjson.encode(t)`, `local t = {} t.t = t return cjson.encode(t)`, `local t = {} t[1] = {t = t} return cjson.encode(t)`,
+		`local t = {} t[1] = t return cjson.encode(t)`, `local t = {} t.t = t return cjson.encode(t)`,
+		`local t = {} t[1] = {t = t} return cjson.encode(t)`,
 		`local t = {} for i = 1, 7000 do t = {t} end return #cjson.encode(t)`,
-		`return cjson.decode(("["):rep(8000))`, `return cjson.decode(('{"a":'):rep(8000))`, `return cjson.decode(('[{"a":'):rep(8000))`,
+		`return cjson.decode(("["):rep(8000))`, `return cjson.decode(('{"a":'):rep(8000))`,
+		`return cjson.decode(('[{"a":'):rep(8000))`,
 		`return type(cjson.decode(("["):rep(7998) .. ("]"):rep(7998)))`,
 	} {
 		s.same(t, script, nil)
@@ -57,7 +73,9 @@ func TestNestingEndsWithoutALimitAsOnRedis(t *testing.T) {
 
 func TestFunctionsHaveSettingsOfTheirOwn(t *testing.T) {
 	e, libraries := alone(Options{}), NewLibraries()
-	_, err := e.LoadLibrary(libraries, []byte("#!lua name=l\nredis.register_function('set', function() return cjson.encode_number_precision(5) end)\nredis.register_function('get', function() return cjson.encode(1/3) end)"), false)
+	_, err := e.LoadLibrary(libraries, []byte("#!lua name=l\nredis.register_function('set', function() return "+
+		"cjson.encode_number_precision(5) end)\nredis.register_function('get', function() return cjson.encode(1/3) end)"),
+		false)
 	require.NoError(t, err)
 	call := func(name string) string {
 		w := resp.Writer{}

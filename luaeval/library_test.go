@@ -31,8 +31,10 @@ func loadOn(e *Engine, proto int, code string, keys []string, args ...string) st
 
 func headers() []string {
 	return []string{
-		``, `x`, `#!`, `#!lua`, "#!lua\n", "#!lua name=\n", "#!lua name=a-b\n", "#!lua name=a name=b\n", "#!lua foo=bar name=x\n", "#!foo name=x\n", "#!foo name=\n",
-		"#!lua name=x\n", `#!lua name=x`, "#!LUA NAME=y\n", "#!lua name=\"q q\"\n", "#!lua name=\"qq\"\n", "#!lua \"name=x\n", "#! lua name=x\n", "#!lua name\n", "#!lua\tname=t\r\n",
+		``, `x`, `#!`, `#!lua`, "#!lua\n", "#!lua name=\n", "#!lua name=a-b\n", "#!lua name=a name=b\n",
+		"#!lua foo=bar name=x\n", "#!foo name=x\n", "#!foo name=\n",
+		"#!lua name=x\n", `#!lua name=x`, "#!LUA NAME=y\n", "#!lua name=\"q q\"\n", "#!lua name=\"qq\"\n", "#!lua \"name=x\n",
+		"#! lua name=x\n", "#!lua name\n", "#!lua\tname=t\r\n",
 		"#!\n", "#!  \n", "#!lua 'name=sq'\n", "#!\"lua\" name=zz\n", "#!lua name=x flags=no-writes\n", "return 1\n",
 	}
 }
@@ -40,18 +42,34 @@ func headers() []string {
 // registrations are libraries that register the function f, or fail to do so.
 func registrations() []string {
 	return []string{
-		``, `redis.register_function()`, `redis.register_function("f")`, `redis.register_function(1)`, `redis.register_function(nil)`, `redis.register_function("f",1)`, `redis.register_function("f",nil)`,
-		`redis.register_function(1,function() end)`, `redis.register_function({},function() end)`, `redis.register_function("f-g",function() end)`, `redis.register_function("",function() end)`,
-		`redis.register_function("f",function() end,1)`, `redis.register_function("f",function() end,nil)`, `redis.register_function{}`, `redis.register_function{function_name="f"}`, `redis.register_function{callback=function() end}`,
-		`redis.register_function{function_name="f",callback=1}`, `redis.register_function{function_name=1,callback=function() end}`, `redis.register_function{function_name={},callback=function() end}`,
-		`redis.register_function{function_name="f",callback=function() end,foo=1}`, `redis.register_function{function_name="f",callback=function() end,[1]=1}`, `redis.register_function{[true]=1}`,
-		`redis.register_function{function_name="f",callback=function() end,description=1}`, `redis.register_function{function_name="f",callback=function() end,description={}}`,
-		`redis.register_function{function_name="f",callback=function() end,flags=1}`, `redis.register_function{function_name="f",callback=function() end,flags={"x"}}`, `redis.register_function{function_name="f",callback=function() end,flags={1}}`,
-		`redis.register_function{function_name="f",callback=function() end,flags={x=1}}`, `redis.register_function{function_name="f",callback=function() end,flags={"no-writes",true}}`,
-		`redis.register_function{FUNCTION_NAME="f",CallBack=function() return 3 end,Flags={"NO-WRITES","allow-oom","allow-stale","no-cluster","allow-cross-slot-keys"}}`,
-		`redis.register_function({function_name="f",callback=function() end},1)`, `redis.register_function{function_name="f\0g",callback=function() end}`,
-		`redis.register_function("f",function() end) redis.register_function("f",function() end)`, `redis.register_function("f",function() return 1 end) redis.register_function("g",function() return 2 end)`,
-		`for _,n in next,{"f"} do end`, `local function reg(n,f) redis.register_function(n,f) end reg("f",function() return 7 end)`, `local reg=redis.register_function reg("f",function() reg("g",function() end) end)`,
+		``, `redis.register_function()`, `redis.register_function("f")`, `redis.register_function(1)`,
+		`redis.register_function(nil)`, `redis.register_function("f",1)`, `redis.register_function("f",nil)`,
+		`redis.register_function(1,function() end)`, `redis.register_function({},function() end)`,
+		`redis.register_function("f-g",function() end)`, `redis.register_function("",function() end)`,
+		`redis.register_function("f",function() end,1)`, `redis.register_function("f",function() end,nil)`,
+		`redis.register_function{}`, `redis.register_function{function_name="f"}`,
+		`redis.register_function{callback=function() end}`,
+		`redis.register_function{function_name="f",callback=1}`,
+		`redis.register_function{function_name=1,callback=function() end}`,
+		`redis.register_function{function_name={},callback=function() end}`,
+		`redis.register_function{function_name="f",callback=function() end,foo=1}`,
+		`redis.register_function{function_name="f",callback=function() end,[1]=1}`, `redis.register_function{[true]=1}`,
+		`redis.register_function{function_name="f",callback=function() end,description=1}`,
+		`redis.register_function{function_name="f",callback=function() end,description={}}`,
+		`redis.register_function{function_name="f",callback=function() end,flags=1}`,
+		`redis.register_function{function_name="f",callback=function() end,flags={"x"}}`,
+		`redis.register_function{function_name="f",callback=function() end,flags={1}}`,
+		`redis.register_function{function_name="f",callback=function() end,flags={x=1}}`,
+		`redis.register_function{function_name="f",callback=function() end,flags={"no-writes",true}}`,
+		`redis.register_function{FUNCTION_NAME="f",CallBack=function() return 3 ` +
+			`end,Flags={"NO-WRITES","allow-oom","allow-stale","no-cluster","allow-cross-slot-keys"}}`,
+		`redis.register_function({function_name="f",callback=function() end},1)`,
+		`redis.register_function{function_name="f\0g",callback=function() end}`,
+		`redis.register_function("f",function() end) redis.register_function("f",function() end)`,
+		`redis.register_function("f",function() return 1 end) redis.register_function("g",function() return 2 end)`,
+		`for _,n in next,{"f"} do end`,
+		`local function reg(n,f) redis.register_function(n,f) end reg("f",function() return 7 end)`,
+		`local reg=redis.register_function reg("f",function() reg("g",function() end) end)`,
 		`redis.register_function("f",redis.log)`, `for i=1,3 do redis.register_function("f"..i,function() return i end) end`,
 	}
 }
@@ -59,11 +77,19 @@ func registrations() []string {
 // loads run while the library is loaded, when they can name very little.
 func loads() []string {
 	return []string{
-		`redis.call("ping")`, `redis.pcall("ping")`, `return redis.foo`, `local x=redis.call`, `x=1`, `return x`, `foo()`, `error("x")`, `assert(false)`, `local a=nil+1`, `return return`, `function f() end`,
-		`return redis.setresp(3)`, `return redis.sha1hex("")`, `return KEYS`, `return ARGV`, `string.rep=1`, `_G.x=1`, `rawset(_G,"x",1)`, `redis.x=1`, `redis=1`, `redis.register_function=1`, `return redis.REDIS_VERSION .. redis.LOG_DEBUG`,
-		`print("x")`, `return math.random()`, `os.clock()`, `return cjson`, `return tonumber("1")`, `redis.log()`, `redis.log(9,"x")`, `redis.log(redis.LOG_DEBUG)`, `redis.log(redis.LOG_DEBUG,"x")`, `return redis.REPL_ALL`,
-		`local function f() return string.rep("x",3) end f()`, `local function f() x=1 end f()`, `local function f() return redis.call("ping") end f()`, `local function f() return x end f()`, `local function f() return tonumber("1") end f()`,
-		`local function f() redis.log(redis.LOG_DEBUG,"x"..redis.REDIS_VERSION) end f()`, `local function f() for k in pairs({}) do end end f()`, `local function f() redis.x=1 end f()`, `local function f() return redis.foo end f()`, `local function f() return _G end local g=f() g()`,
+		`redis.call("ping")`, `redis.pcall("ping")`, `return redis.foo`, `local x=redis.call`, `x=1`, `return x`, `foo()`,
+		`error("x")`, `assert(false)`, `local a=nil+1`, `return return`, `function f() end`,
+		`return redis.setresp(3)`, `return redis.sha1hex("")`, `return KEYS`, `return ARGV`, `string.rep=1`, `_G.x=1`,
+		`rawset(_G,"x",1)`, `redis.x=1`, `redis=1`, `redis.register_function=1`,
+		`return redis.REDIS_VERSION .. redis.LOG_DEBUG`,
+		`print("x")`, `return math.random()`, `os.clock()`, `return cjson`, `return tonumber("1")`, `redis.log()`,
+		`redis.log(9,"x")`, `redis.log(redis.LOG_DEBUG)`, `redis.log(redis.LOG_DEBUG,"x")`, `return redis.REPL_ALL`,
+		`local function f() return string.rep("x",3) end f()`, `local function f() x=1 end f()`,
+		`local function f() return redis.call("ping") end f()`, `local function f() return x end f()`,
+		`local function f() return tonumber("1") end f()`,
+		`local function f() redis.log(redis.LOG_DEBUG,"x"..redis.REDIS_VERSION) end f()`,
+		`local function f() for k in pairs({}) do end end f()`, `local function f() redis.x=1 end f()`,
+		`local function f() return redis.foo end f()`, `local function f() return _G end local g=f() g()`,
 		`for i=1,"x" do end`, `local a={} .. "x"`, `local s="a" s:rep(3)`, `goto x`, `while true do end`,
 	}
 }
@@ -71,14 +97,30 @@ func loads() []string {
 // calls are bodies of f(keys, args).
 func functionBodies() []string {
 	return []string{
-		``, `return 1`, `return keys`, `return args`, `return {#keys,#args}`, `return {keys[1],args[2]}`, `keys[1]="z" return keys`, `return KEYS`, `return ARGV`, `return redis.foo`, `return redis.register_function`, `x=1`, `return x`, `function g() end`,
-		`error("boom")`, `error("boom",0)`, `error({err="boo"})`, `error({err="My boo"})`, `error()`, `assert(false,"m")`, `return redis.call("set",keys[1],args[1])`, `return redis.error_reply("x y")`, `return redis.status_reply("x")`,
-		`local n={} for k in pairs(redis) do n[#n+1]=k end table.sort(n) return n`, `return tostring(getmetatable(_G)~=nil)`, `return _VERSION`, `_G.x=1`, `redis.x=1`, `string.rep=1`, `rawset(_G,"x",1)`, `setmetatable(_G,{})`, `return type(print)`, `return _G.x`, `return type(_G.redis.call)`, `return _G._G==_G`,
-		`return redis.setresp(3)`, `redis.call("hset","h","a","b") redis.setresp(3) return redis.call("hgetall","h")`, `return redis.breakpoint`, `return redis.replicate_commands`, `return redis.debug`, `return {double=1.5}`, `return arg`, `return redis.acl_check_cmd("get","x")`, `return debug`, `return os`, `return os.clock()`,
-		`return {type(math.random()),string.rep("x",3),("y"):rep(2),tonumber("1e3"),cjson.encode({1}),bit.band(7,2),struct.size("i"),#cmsgpack.pack(1),redis.sha1hex("")}`, `local ok,e=pcall(error,{err="x"}) return e`, `redis.set_repl(redis.REPL_ALL)`,
-		`local function g() error("deep") end` + "\n" + `g()`, `local t=setmetatable({},{__index=function(t,k) return k end}) return t.q`, `for c="3",1,-1 do redis.call("incr","n") end return redis.call("get","n")`, `return 1 .. "x" .. 1e15`, `return {1,nil,2}`, `return {true,false,1.9}`,
-		`return {err="x"}`, `return {err="x y"}`, `return redis.pcall("incrby","x","y")`, `return redis.call("incrby","x","y")`, `if redis.call("exists",keys[1])==0 then redis.call("hset",keys[1],args[1],1) redis.call("pexpire",keys[1],1000) return nil end return 5`,
-		`return ...`, `return select("#",unpack(args))`, `for i,k in ipairs(keys) do redis.call("set",k,i) end return redis.call("mget",unpack(keys))`,
+		``, `return 1`, `return keys`, `return args`, `return {#keys,#args}`, `return {keys[1],args[2]}`,
+		`keys[1]="z" return keys`, `return KEYS`, `return ARGV`, `return redis.foo`, `return redis.register_function`, `x=1`,
+		`return x`, `function g() end`,
+		`error("boom")`, `error("boom",0)`, `error({err="boo"})`, `error({err="My boo"})`, `error()`, `assert(false,"m")`,
+		`return redis.call("set",keys[1],args[1])`, `return redis.error_reply("x y")`, `return redis.status_reply("x")`,
+		`local n={} for k in pairs(redis) do n[#n+1]=k end table.sort(n) return n`, `return tostring(getmetatable(_G)~=nil)`,
+		`return _VERSION`, `_G.x=1`, `redis.x=1`, `string.rep=1`, `rawset(_G,"x",1)`, `setmetatable(_G,{})`,
+		`return type(print)`, `return _G.x`, `return type(_G.redis.call)`, `return _G._G==_G`,
+		`return redis.setresp(3)`, `redis.call("hset","h","a","b") redis.setresp(3) return redis.call("hgetall","h")`,
+		`return redis.breakpoint`, `return redis.replicate_commands`, `return redis.debug`, `return {double=1.5}`,
+		`return arg`, `return redis.acl_check_cmd("get","x")`, `return debug`, `return os`, `return os.clock()`,
+		`return {type(math.random()),string.rep("x",3),("y"):rep(2),tonumber("1e3"),cjson.encode({1}),bit.band(7,2),` +
+			`struct.size("i"),#cmsgpack.pack(1),redis.sha1hex("")}`,
+		`local ok,e=pcall(error,{err="x"}) return e`, `redis.set_repl(redis.REPL_ALL)`,
+		`local function g() error("deep") end` + "\n" + `g()`,
+		`local t=setmetatable({},{__index=function(t,k) return k end}) return t.q`,
+		`for c="3",1,-1 do redis.call("incr","n") end return redis.call("get","n")`, `return 1 .. "x" .. 1e15`,
+		`return {1,nil,2}`, `return {true,false,1.9}`,
+		`return {err="x"}`, `return {err="x y"}`, `return redis.pcall("incrby","x","y")`,
+		`return redis.call("incrby","x","y")`,
+		`if redis.call("exists",keys[1])==0 then redis.call("hset",keys[1],args[1],1) redis.call("pexpire",keys[1],1000) ` +
+			`return nil end return 5`,
+		`return ...`, `return select("#",unpack(args))`,
+		`for i,k in ipairs(keys) do redis.call("set",k,i) end return redis.call("mget",unpack(keys))`,
 	}
 }
 
@@ -89,7 +131,8 @@ func TestFunctionLibrariesAnswerAsOnRedis(t *testing.T) {
 			s.direct[2].do("FLUSHALL")
 			s.direct[2].do("FUNCTION", "FLUSH")
 			theirs := s.eval[proto].do("FUNCTION", "LOAD", code)
-			if reply := s.eval[proto].do("FCALL", "f", "2", "k1", "k2", "a1", "a2", "a3"); reply != "-ERR Function not found\r\n" {
+			if reply := s.eval[proto].do("FCALL", "f", "2", "k1", "k2", "a1", "a2",
+				"a3"); reply != "-ERR Function not found\r\n" {
 				theirs += reply
 			}
 			s.direct[2].do("FLUSHALL")
@@ -125,7 +168,8 @@ func TestFunctionLibrariesAnswerAsOnRedis(t *testing.T) {
 
 func TestALibraryKeepsItsLocals(t *testing.T) {
 	e, libraries := alone(Options{}), NewLibraries()
-	_, err := e.LoadLibrary(libraries, []byte("#!lua name=l\nlocal n = 0\nredis.register_function('f', function() n = n + 1 return n end)\nredis.register_function('g', function() return n end)"), false)
+	_, err := e.LoadLibrary(libraries, []byte("#!lua name=l\nlocal n = 0\nredis.register_function('f', function() n = "+
+		"n + 1 return n end)\nredis.register_function('g', function() return n end)"), false)
 	require.NoError(t, err)
 	w := resp.Writer{}
 	for _, name := range []string{"f", "f", "G"} {
@@ -147,10 +191,13 @@ func TestALibraryWithManyGlobals(t *testing.T) {
 	}
 	require.Greater(t, strings.Count(body, "\n"), maxBound+5)
 	for body, want := range map[string]string{
-		body + "return redis.call('ping').ok\nend":     "$1\r\nl\r\n$2\r\nOK\r\n",
-		body + "return redis.call('ping')\nend\nall()": "-ERR Error registering functions: ERR user_function:62: Script attempted to access nonexistent global variable",
-		strings.Replace(body, "local function all()", "local function all(load) if not load then", 1) + "end\nreturn redis.call('ping')\nend\nall(true)": "call",
-		strings.Replace(body, "local function all()", "local function all(load) if not load then", 1) + "end\nx = 1\nend\nall(true)":                     lualib.ReadOnlyText,
+		body + "return redis.call('ping').ok\nend": "$1\r\nl\r\n$2\r\nOK\r\n",
+		body + "return redis.call('ping')\nend\nall()": "-ERR Error registering functions: ERR user_function:62: Script " +
+			"attempted to access nonexistent global variable",
+		strings.Replace(body, "local function all()", "local function all(load) if not load then", 1) +
+			"end\nreturn redis.call('ping')\nend\nall(true)": "call",
+		strings.Replace(body, "local function all()", "local function all(load) if not load then", 1) +
+			"end\nx = 1\nend\nall(true)": lualib.ReadOnlyText,
 	} {
 		require.Contains(t, loadOn(e, 2, "#!lua name=l\n"+body+"\nredis.register_function('f', all)", nil), want)
 	}
@@ -163,9 +210,11 @@ func TestALibraryThatDoesNotEndIsRefused(t *testing.T) {
 		Poll:  func(time.Duration) error { panic("nobody is to be let in while a library is loaded") },
 	})
 	for _, body := range []string{`while true do end`, `local function f() return f() end f()`} {
-		require.Equal(t, "-ERR Error registering functions: ERR FUNCTION LOAD timeout\r\n", loadOn(e, 2, "#!lua name=l\n"+body, nil))
+		require.Equal(t, "-ERR Error registering functions: ERR FUNCTION LOAD timeout\r\n", loadOn(e, 2,
+			"#!lua name=l\n"+body, nil))
 	}
-	require.Equal(t, "$1\r\nl\r\n:1\r\n", loadOn(e, 2, "#!lua name=l\nredis.register_function('f', function() return 1 end)", nil))
+	require.Equal(t, "$1\r\nl\r\n:1\r\n", loadOn(e, 2, "#!lua name=l\nredis.register_function('f', function() return "+
+		"1 end)", nil))
 }
 
 // Nothing can end a function without a context. So only functions that end by themselves have none.
@@ -200,14 +249,18 @@ func TestOnlyBriefFunctionsAreNotWatched(t *testing.T) {
 // Anyone can send a library, so it may be hostile too.
 func TestHostileLibrariesAreBounded(t *testing.T) {
 	began := time.Now()
-	slowly := func() int64 { return int64(time.Since(began)) / 20 } // a library has half a second, whatever the machine does
+	// A library has half a second. Here time passes slowly, for slow machines.
+	slowly := func() int64 { return int64(time.Since(began)) / 20 }
 	e := alone(Options{Budget: 32 << 20, MaxBulk: 64 << 20, MaxSteps: 1 << 20, Clock: slowly})
 	const f = "\nredis.register_function('f', function() "
 	for body, want := range map[string]string{
-		"return " + strings.Repeat("{", 1<<20):                                                 "Error compiling function: user_function:2: chunk has too many syntax levels",
-		strings.Repeat("return function() ", 1<<16):                                            "Error compiling function: user_function:2: chunk has too many syntax levels",
-		"local function g() return 1 + g() end g()":                                            "stack overflow",
-		"local t, i = {}, 0 while true do i = i + 1 t[i] = {} end":                             "Error registering functions: ERR ",
+		"return " + strings.Repeat("{", 1<<20): "Error compiling " +
+			"function: user_function:2: chunk has too many syntax levels",
+		strings.Repeat("return function() ", 1<<16): "Error compiling " +
+			"function: user_function:2: chunk has too many syntax levels",
+		"local function g() return 1 + g() end g()": "stack overflow",
+		"local t, i = {}, 0 while true do i = i + 1 t[i] = {} end": "Error registering " +
+			"functions: ERR ",
 		"local s = 'x' while true do s = s .. s end":                                           "not enough memory",
 		f + "return string.rep('x', 1e11) end)":                                                "not enough memory",
 		f + "local t = {} for i = 1, 1e9 do t[i] = ('x'):rep(1e6) .. i end end)":               "not enough memory",
@@ -221,7 +274,8 @@ func TestHostileLibrariesAreBounded(t *testing.T) {
 		"local co" + f + "co = coroutine.wrap(function() error('in it') end) return co() end)": "in it",
 	} {
 		require.Contains(t, loadOn(e, 2, "#!lua name=l\n"+body, nil), want, "%.100s", body)
-		require.Equal(t, "$1\r\nl\r\n$5\r\nxxx71\r\n", loadOn(e, 2, "#!lua name=l"+f+"return ('x'):rep(3) .. 7 .. 1 end)", nil), "the next library")
+		require.Equal(t, "$1\r\nl\r\n$5\r\nxxx71\r\n", loadOn(e, 2, "#!lua name=l"+f+"return ('x'):rep(3) .. 7 .. 1 end)",
+			nil), "the next library")
 		require.Equal(t, "$4\r\nxxx7\r\n", evalOn(e, 2, `return ("x"):rep(3) .. 7`, nil), "the next script")
 	}
 }

@@ -41,9 +41,11 @@ func TestScriptsTheCompilerGetsWrong(t *testing.T) {
 		`local x,t=5,{} x = t.y and t.z or t.a and x return tostring(x)`,
 		`local x,t=5,function() end x = t() and x return tostring(x)`,
 		// Variables of a block that break leaves.
-		`local fs={} local i=0 while true do i=i+1 do local x=i fs[#fs+1]=function() return x end if i==2 then break end end end ` +
+		`local fs={} local i=0 while true do i=i+1 do local x=i fs[#fs+1]=function() return x end if i==2 then break end ` +
+			`end end ` +
 			`local a,b,c=11,12,13 return {fs[1](),fs[2](),a,b,c}`,
-		`local fs={} for i=1,3 do if i>1 then local x=i fs[#fs+1]=function() x=x+1 return x end break end end local a,b,c=1,2,3 return {fs[1](),fs[1](),a,b,c}`,
+		`local fs={} for i=1,3 do if i>1 then local x=i fs[#fs+1]=function() x=x+1 return x end break end end local ` +
+			`a,b,c=1,2,3 return {fs[1](),fs[1](),a,b,c}`,
 		// A function with the name of another variable.
 		`local x = 1; local x = function() return x end return x()`,
 		`local x = 1; local x = function() x = 5 end x() return type(x)`,

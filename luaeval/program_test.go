@@ -97,7 +97,8 @@ func (p *program) expr(depth int) string {
 }
 
 func (p *program) function(size int) string {
-	in := &program{r: p.r, vars: append(append([]string{}, p.vars...), "p", "q"), deep: p.deep + 1, n: p.n + 100, left: size}
+	in := &program{r: p.r, vars: append(append([]string{}, p.vars...), "p", "q"), deep: p.deep + 1, n: p.n + 100,
+		left: size}
 	if in.deep <= 3 {
 		in.block(2)
 	}
@@ -136,7 +137,8 @@ func (p *program) statement(depth int) {
 	case kind == 11 && len(p.vars) > 0:
 		f, v := p.name("g"), p.variable()
 		p.say("local %s = function(a) %s = a; return %s end;", f, v, v)
-		p.say("%s", strings.ReplaceAll(p.one("", "pcall(error);", "pcall(F, 1);", "log(pcall(F, 1));", "log(xpcall(F, S));"), "F", f))
+		p.say("%s", strings.ReplaceAll(p.one("", "pcall(error);", "pcall(F, 1);", "log(pcall(F, 1));",
+			"log(xpcall(F, S));"), "F", f))
 		p.say("log(%s, %s(%s), %s);", v, f, x(), v)
 		p.vars = append(p.vars, f)
 	case kind < 2:

@@ -18,26 +18,37 @@ import (
 // the library function can look at the clock.
 func looks() map[string]string {
 	return map[string]string{
-		"assert": `assert(tonumber(s .. "x") == nil, s) error("looked")`, "error": `error(s)`, "tonumber": `return tonumber(s)`,
-		"load": `load(s:gmatch("x"))`, "loadstring": `loadstring(s)`, "next": strings.Repeat(`next(t) `, 20), "unpack": strings.Repeat(`unpack(t, 1, 7000) `, 3),
-		"pcall": `pcall(string.upper, s)`, "coroutine.wrap": `pcall(coroutine.wrap(string.upper), s)`,
+		"assert": `assert(tonumber(s .. "x") == nil, s) error("looked")`, "error": `error(s)`,
+		"tonumber": `return tonumber(s)`,
+		"load":     `load(s:gmatch("x"))`, "loadstring": `loadstring(s)`, "next": strings.Repeat(`next(t) `, 20),
+		"unpack": strings.Repeat(`unpack(t, 1, 7000) `, 3),
+		"pcall":  `pcall(string.upper, s)`, "coroutine.wrap": `pcall(coroutine.wrap(string.upper), s)`,
 		"coroutine.resume": `coroutine.resume(coroutine.create(string.upper), s)`,
 
-		"string.byte": `s:byte(1)`, "string.char": `string.char(s)`, "string.find": `s:find("x-y")`, "string.find plain": `s:find("y", 1, true)`,
-		"string.format": `string.format("%s", s)`, "string.format of nothing": `string.format(("%%"):rep(5000))`,
-		"string.format quoted": `string.format("%q", s)`, "string.gmatch": `s:gmatch("x-y")()`, "string.gfind": `string.gfind(s, "x-y")()`,
-		"string.gsub": `s:gsub("x", "y")`, "string.gsub of one": `("x"):gsub("x", ("%0"):rep(10000))`, "string.len": `s:len()`,
-		"string.lower": `s:lower()`, "string.match": `s:match("x-y")`, "string.match by a long set": `("x"):rep(100):match("[" .. s .. "]*y")`,
-		"string.match again": `(s .. s):match("(.+)%1y")`, "string.match balanced": `s:match("%bxy")`, "string.rep": `("x"):rep(1e6)`,
+		"string.byte": `s:byte(1)`, "string.char": `string.char(s)`, "string.find": `s:find("x-y")`,
+		"string.find plain": `s:find("y", 1, true)`,
+		"string.format":     `string.format("%s", s)`, "string.format of nothing": `string.format(("%%"):rep(5000))`,
+		"string.format quoted": `string.format("%q", s)`, "string.gmatch": `s:gmatch("x-y")()`,
+		"string.gfind": `string.gfind(s, "x-y")()`,
+		"string.gsub":  `s:gsub("x", "y")`, "string.gsub of one": `("x"):gsub("x", ("%0"):rep(10000))`,
+		"string.len":   `s:len()`,
+		"string.lower": `s:lower()`, "string.match": `s:match("x-y")`,
+		"string.match by a long set": `("x"):rep(100):match("[" .. s .. "]*y")`,
+		"string.match again":         `(s .. s):match("(.+)%1y")`, "string.match balanced": `s:match("%bxy")`,
+		"string.rep":     `("x"):rep(1e6)`,
 		"string.reverse": `s:reverse()`, "string.sub": `s:sub(2)`, "string.upper": `s:upper()`,
 
-		"table.concat": `table.concat(t)`, "table.foreach": `table.foreach(t, math.randomseed)`, "table.foreachi": `table.foreachi(t, math.randomseed)`,
-		"table.insert": strings.Repeat(`table.insert(t, 1, 1) `, 30), "table.maxn": `table.maxn(t)`,
-		"table.remove": strings.Repeat(`table.remove(t, 1) `, 30), "table.sort": `table.sort(t)`, "table.sort by": `table.sort(t, rawequal)`,
+		"table.concat": `table.concat(t)`, "table.foreach": `table.foreach(t, math.randomseed)`,
+		"table.foreachi": `table.foreachi(t, math.randomseed)`,
+		"table.insert":   strings.Repeat(`table.insert(t, 1, 1) `, 30), "table.maxn": `table.maxn(t)`,
+		"table.remove": strings.Repeat(`table.remove(t, 1) `, 30), "table.sort": `table.sort(t)`,
+		"table.sort by": `table.sort(t, rawequal)`,
 
 		"cjson.decode": `cjson.decode(j)`, "cjson.decode a number": `cjson.decode("[" .. ("1"):rep(1e6) .. "]")`,
-		"cjson.encode": `cjson.encode(t)`, "cjson.encode a map": `cjson.encode(m)`, "cjson.encode a string": `cjson.encode(s)`,
-		"cmsgpack.pack": `cmsgpack.pack(t)`, "cmsgpack.pack a map": `cmsgpack.pack(m)`, "cmsgpack.unpack": `cmsgpack.unpack(p)`,
+		"cjson.encode": `cjson.encode(t)`, "cjson.encode a map": `cjson.encode(m)`,
+		"cjson.encode a string": `cjson.encode(s)`,
+		"cmsgpack.pack":         `cmsgpack.pack(t)`, "cmsgpack.pack a map": `cmsgpack.pack(m)`,
+		"cmsgpack.unpack":     `cmsgpack.unpack(p)`,
 		"cmsgpack.unpack_one": `cmsgpack.unpack_one(p)`, "cmsgpack.unpack_limit": `cmsgpack.unpack_limit(p, 1)`,
 		"struct.pack": `struct.pack(("x"):rep(5000))`, "struct.pack a string": `struct.pack("s", s)`,
 		"struct.unpack": `struct.unpack(("b"):rep(5000), s)`, "struct.size": `struct.size(("b"):rep(5000))`,
@@ -60,10 +71,12 @@ func looks() map[string]string {
 func soonFunctions() map[string]bool {
 	names := map[string]bool{}
 	for _, list := range []string{
-		"tostring xpcall rawequal rawget rawset getmetatable setmetatable select pairs ipairs type collectgarbage gcinfo os.clock",
+		"tostring xpcall rawequal rawget rawset getmetatable setmetatable select pairs ipairs type collectgarbage gcinfo " +
+			"os.clock",
 		"table.getn table.setn string.dump",
 		"coroutine.create coroutine.yield coroutine.status coroutine.running",
-		"cjson.new cjson.encode_sparse_array cjson.encode_max_depth cjson.decode_max_depth cjson.encode_number_precision cjson.encode_keep_buffer",
+		"cjson.new cjson.encode_sparse_array cjson.encode_max_depth cjson.decode_max_depth cjson.encode_number_precision " +
+			"cjson.encode_keep_buffer",
 		"cjson.encode_invalid_numbers cjson.decode_invalid_numbers",
 		"redis.status_reply redis.setresp redis.set_repl redis.replicate_commands redis.breakpoint redis.debug",
 	} {
@@ -106,7 +119,8 @@ func looking() *Engine {
 }
 
 func TestLibraryFunctionsLookAtTheClock(t *testing.T) {
-	const prelude = `local s, t, m, j, p = ("x"):rep(1e6), cjson.decode(ARGV[1]), cjson.decode(ARGV[2]), ARGV[3], ARGV[4] redis.call("begin"); `
+	const prelude = `local s, t, m, j, p = ("x"):rep(1e6), cjson.decode(ARGV[1]), cjson.decode(ARGV[2]), ARGV[3], ` +
+		`ARGV[4] redis.call("begin"); `
 	var numbers, fields strings.Builder
 	for i := range 20000 {
 		numbers.WriteString(",1")
