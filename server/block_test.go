@@ -15,64 +15,64 @@ import (
 
 // later sends a command that will not be answered yet, and returns when the server
 // has executed it, or holds it back, by its own account.
-func later(t *testing.T, boss, c *redistest.Conn, args ...string) {
+func later(t *testing.T, admin, c *redistest.Conn, args ...string) {
 	t.Helper()
 	id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
 	seen := regexp.MustCompile(` flags=\w*b| cmd=` + strings.ToLower(args[0]) + ` `)
-	for !seen.MatchString(boss.Do("CLIENT", "LIST", "ID", id).Str) {
+	for !seen.MatchString(admin.Do("CLIENT", "LIST", "ID", id).Str) {
 	}
 }
 
 func TestWhoHasWaitedLongestIsServedFirst(t *testing.T) {
 	addr := start(t, nil)
-	boss := redistest.Dial(t, addr)
+	admin := redistest.Dial(t, addr)
 	rng := rand.New(rand.NewPCG(1, 2))
 	var waiting []*redistest.Conn
 	for i := range 500 {
 		c := redistest.Dial(t, addr)
 		waiting = append(waiting, c)
-		later(t, boss, c, "BLPOP", fmt.Sprint("own", i), "q", fmt.Sprint("shared", i%7), "0")
+		later(t, admin, c, "BLPOP", fmt.Sprint("own", i), "q", fmt.Sprint("shared", i%7), "0")
 	}
-	require.Equal(t, "508", infoField(boss, "total_blocking_keys"))
+	require.Equal(t, "508", infoField(admin, "total_blocking_keys"))
 	for n := 0; n < len(waiting); {
 		push := []string{"RPUSH", "q"}
 		for range min(1+rng.IntN(5), len(waiting)-n) {
 			push = append(push, strconv.Itoa(n))
 			n++
 		}
-		boss.Do(push...)
-		require.Zero(t, boss.Do("EXISTS", "q").Int)
+		admin.Do(push...)
+		require.Zero(t, admin.Do("EXISTS", "q").Int)
 	}
 	for i, c := range waiting {
 		reply := c.Read()
 		require.Len(t, reply.Elems, 2)
 		require.Equal(t, strconv.Itoa(i), reply.Elems[1].Str)
 	}
-	require.Equal(t, "0", infoField(boss, "total_blocking_keys"))
-	require.Equal(t, "0", infoField(boss, "blocked_clients"))
+	require.Equal(t, "0", infoField(admin, "total_blocking_keys"))
+	require.Equal(t, "0", infoField(admin, "blocked_clients"))
 }
 
 func TestNothingIsTakenForAClientThatHasGone(t *testing.T) {
 	addr := start(t, nil)
-	boss := redistest.Dial(t, addr)
+	admin := redistest.Dial(t, addr)
 	for _, wait := range [][]string{
 		{"BLPOP", "q", "0"}, {"BLMOVE", "q", "r", "LEFT", "LEFT", "0"}, {"BLMPOP", "0", "1", "q", "LEFT"},
 		{"BRPOP", "other", "q", "100"},
 	} {
 		c, stays := redistest.Dial(t, addr), redistest.Dial(t, addr)
-		later(t, boss, c, wait...)
-		later(t, boss, stays, "BLPOP", "q", "0")
-		require.Equal(t, "2", infoField(boss, "blocked_clients"))
+		later(t, admin, c, wait...)
+		later(t, admin, stays, "BLPOP", "q", "0")
+		require.Equal(t, "2", infoField(admin, "blocked_clients"))
 		c.Close()
-		waitForField(boss, "blocked_clients", "1")
-		boss.Do("RPUSH", "q", "x", "y")
+		waitForField(admin, "blocked_clients", "1")
+		admin.Do("RPUSH", "q", "x", "y")
 		require.Equal(t, "x", stays.Read().Elems[1].Str)
-		require.Equal(t, "y", boss.Do("LPOP", "q").Str)
-		require.Zero(t, boss.Do("EXISTS", "r").Int)
+		require.Equal(t, "y", admin.Do("LPOP", "q").Str)
+		require.Zero(t, admin.Do("EXISTS", "r").Int)
 	}
-	require.Equal(t, "0", infoField(boss, "total_blocking_keys"))
-	require.Equal(t, "0", infoField(boss, "clients_in_timeout_table"))
+	require.Equal(t, "0", infoField(admin, "total_blocking_keys"))
+	require.Equal(t, "0", infoField(admin, "clients_in_timeout_table"))
 }
 
 func TestNoWaitEndsBeforeItsTime(t *testing.T) {
@@ -105,91 +105,91 @@ func TestNoWaitEndsBeforeItsTime(t *testing.T) {
 // What a client waits for may come when it may not have it any more.
 func TestWhoIsServedHasToBeAllowedTo(t *testing.T) {
 	addr := start(t, nil)
-	boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	boss.Do("ACL", "SETUSER", "worker", "on", "nopass", "~*", "+@all")
+	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	admin.Do("ACL", "SETUSER", "worker", "on", "nopass", "~*", "+@all")
 	require.Equal(t, "OK", c.Do("AUTH", "worker", "any").Str)
-	later(t, boss, c, "BLPOP", "q", "0")
-	boss.Do("ACL", "SETUSER", "worker", "-blpop")
-	boss.Do("RPUSH", "q", "x")
+	later(t, admin, c, "BLPOP", "q", "0")
+	admin.Do("ACL", "SETUSER", "worker", "-blpop")
+	admin.Do("RPUSH", "q", "x")
 	require.Regexp(t, "^NOPERM ", c.Read().Str)
-	require.Equal(t, "x", boss.Do("LPOP", "q").Str)
+	require.Equal(t, "x", admin.Do("LPOP", "q").Str)
 
-	boss.Do("ACL", "SETUSER", "worker", "+@all")
-	boss.Do("RPUSH", "source", "x")
-	later(t, boss, c, "BLMOVE", "q", "r", "LEFT", "LEFT", "0")
-	boss.Do("CONFIG", "SET", "maxmemory", "1")
-	require.Equal(t, "OK", boss.Do("RENAME", "source", "q").Str)
+	admin.Do("ACL", "SETUSER", "worker", "+@all")
+	admin.Do("RPUSH", "source", "x")
+	later(t, admin, c, "BLMOVE", "q", "r", "LEFT", "LEFT", "0")
+	admin.Do("CONFIG", "SET", "maxmemory", "1")
+	require.Equal(t, "OK", admin.Do("RENAME", "source", "q").Str)
 	require.Regexp(t, "^OOM ", c.Read().Str)
-	require.Equal(t, "x", boss.Do("LINDEX", "q", "0").Str)
+	require.Equal(t, "x", admin.Do("LINDEX", "q", "0").Str)
 }
 
 func TestAPauseHoldsThoseWhoWaitToo(t *testing.T) {
 	addr := start(t, nil)
-	boss, pops, reads := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
-	later(t, boss, pops, "BLPOP", "q", "0")
-	later(t, boss, reads, "XREAD", "BLOCK", "0", "STREAMS", "s", "$")
-	boss.Do("MULTI")
-	boss.Do("RPUSH", "q", "x")
-	boss.Do("XADD", "s", "1-1", "f", "v")
-	boss.Do("CLIENT", "PAUSE", "1000000", "WRITE")
-	boss.Do("EXEC")
+	admin, pops, reads := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
+	later(t, admin, pops, "BLPOP", "q", "0")
+	later(t, admin, reads, "XREAD", "BLOCK", "0", "STREAMS", "s", "$")
+	admin.Do("MULTI")
+	admin.Do("RPUSH", "q", "x")
+	admin.Do("XADD", "s", "1-1", "f", "v")
+	admin.Do("CLIENT", "PAUSE", "1000000", "WRITE")
+	admin.Do("EXEC")
 	require.Len(t, reads.Read().Elems, 1, "reads nothing it might change")
-	require.Equal(t, int64(1), boss.Do("LLEN", "q").Int)
-	require.Equal(t, "1", infoField(boss, "blocked_clients"))
-	boss.Do("CLIENT", "UNPAUSE")
+	require.Equal(t, int64(1), admin.Do("LLEN", "q").Int)
+	require.Equal(t, "1", infoField(admin, "blocked_clients"))
+	admin.Do("CLIENT", "UNPAUSE")
 	require.Equal(t, "x", pops.Read().Elems[1].Str)
 
 	id := strconv.FormatInt(pops.Do("CLIENT", "ID").Int, 10)
-	boss.Do("CLIENT", "PAUSE", "1000000", "WRITE")
-	later(t, boss, pops, "BLPOP", "q", "0")
-	require.Zero(t, boss.Do("CLIENT", "UNBLOCK", id).Int, "it is the pause that it waits for")
-	boss.Do("CLIENT", "UNPAUSE")
-	require.Equal(t, int64(1), boss.Do("CLIENT", "UNBLOCK", id).Int)
+	admin.Do("CLIENT", "PAUSE", "1000000", "WRITE")
+	later(t, admin, pops, "BLPOP", "q", "0")
+	require.Zero(t, admin.Do("CLIENT", "UNBLOCK", id).Int, "it is the pause that it waits for")
+	admin.Do("CLIENT", "UNPAUSE")
+	require.Equal(t, int64(1), admin.Do("CLIENT", "UNBLOCK", id).Int)
 	require.Nil(t, pops.Read().Elems)
 }
 
 func TestAStreamThatExpiresEndsTheWaitOfItsConsumers(t *testing.T) {
 	addr := start(t, nil)
-	boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	boss.Do("XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
-	later(t, boss, c, "XREADGROUP", "GROUP", "g", "alice", "BLOCK", "0", "STREAMS", "s", ">")
+	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	admin.Do("XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
+	later(t, admin, c, "XREADGROUP", "GROUP", "g", "alice", "BLOCK", "0", "STREAMS", "s", ">")
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, "ECHO", "behind")))
-	require.Equal(t, "1", infoField(boss, "total_blocking_keys_on_nokey"))
-	boss.Do("PEXPIRE", "s", "5")
+	require.Equal(t, "1", infoField(admin, "total_blocking_keys_on_nokey"))
+	admin.Do("PEXPIRE", "s", "5")
 	require.Equal(t, "NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option", c.Read().Str)
 	require.Equal(t, "behind", c.Read().Str)
-	require.Equal(t, "0", infoField(boss, "total_blocking_keys_on_nokey"))
+	require.Equal(t, "0", infoField(admin, "total_blocking_keys_on_nokey"))
 }
 
 func TestShutdownDoesNotWaitForThoseWhoWait(t *testing.T) {
 	addr := start(t, nil)
-	boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	later(t, boss, c, "BLPOP", "q", "0")
-	require.NoError(t, boss.Send(redistest.AppendCommand(nil, "SHUTDOWN", "NOSAVE")))
+	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	later(t, admin, c, "BLPOP", "q", "0")
+	require.NoError(t, admin.Send(redistest.AppendCommand(nil, "SHUTDOWN", "NOSAVE")))
 	requireClosed(t, c)
-	requireClosed(t, boss)
+	requireClosed(t, admin)
 }
 
 // Messages that wait for the reply of the client that is served its turn, are its own.
 func TestEndingAWaitLeavesTheCallersMessagesToTheCaller(t *testing.T) {
 	addr := start(t, nil)
-	boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
-	boss.Do("HELLO", "3")
-	boss.Do("CLIENT", "TRACKING", "ON")
-	boss.Do("GET", "k")
-	boss.Do("SUBSCRIBE", "channel")
+	admin.Do("HELLO", "3")
+	admin.Do("CLIENT", "TRACKING", "ON")
+	admin.Do("GET", "k")
+	admin.Do("SUBSCRIBE", "channel")
 	c.Do("HELLO", "3")
 	c.Do("CLIENT", "TRACKING", "ON")
 	later(t, redistest.Dial(t, addr), c, "BLPOP", "q", "0")
 	for _, args := range [][]string{
 		{"MULTI"}, {"PUBLISH", "channel", "message"}, {"SET", "k", "v"}, {"CLIENT", "UNBLOCK", id},
 	} {
-		boss.Do(args...)
+		admin.Do(args...)
 	}
-	require.Equal(t, `[:1, +OK, :1]`, boss.Do("EXEC").String())
+	require.Equal(t, `[:1, +OK, :1]`, admin.Do("EXEC").String())
 	require.Equal(t, byte('_'), c.Read().Kind)
 	require.Equal(t, "PONG", c.Do("PING").Str)
-	require.Equal(t, `>["invalidate", ["k"]]`, boss.Read().String())
-	require.Equal(t, `>["message", "channel", "message"]`, boss.Read().String())
+	require.Equal(t, `>["invalidate", ["k"]]`, admin.Read().String())
+	require.Equal(t, `>["message", "channel", "message"]`, admin.Read().String())
 }

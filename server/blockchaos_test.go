@@ -32,7 +32,7 @@ type jobs struct {
 // up or are killed, and passed on from list to list. In the end each is somewhere, once.
 func TestNoElementIsLostOrDoubledWhileConsumersComeAndGo(t *testing.T) {
 	j := &jobs{t: t, addr: start(t, nil), total: 3000, got: map[string]int{}, over: make(chan struct{})}
-	boss := redistest.Dial(t, j.addr)
+	admin := redistest.Dial(t, j.addr)
 	var producers, consumers sync.WaitGroup
 	for i := range 3 {
 		producers.Go(func() { j.produce(i) })
@@ -46,14 +46,14 @@ func TestNoElementIsLostOrDoubledWhileConsumersComeAndGo(t *testing.T) {
 	producers.Wait()
 	close(j.over)
 	consumers.Wait()
-	waitForField(boss, "connected_clients", "1")
-	require.Equal(t, "0", infoField(boss, "blocked_clients"))
-	require.Equal(t, "0", infoField(boss, "total_blocking_keys"))
-	require.Equal(t, "0", infoField(boss, "clients_in_timeout_table"))
+	waitForField(admin, "connected_clients", "1")
+	require.Equal(t, "0", infoField(admin, "blocked_clients"))
+	require.Equal(t, "0", infoField(admin, "total_blocking_keys"))
+	require.Equal(t, "0", infoField(admin, "clients_in_timeout_table"))
 
 	taken := len(j.got)
-	for _, list := range boss.Do("KEYS", "*").Elems {
-		for _, v := range boss.Do("LRANGE", list.Str, "0", "-1").Elems {
+	for _, list := range admin.Do("KEYS", "*").Elems {
+		for _, v := range admin.Do("LRANGE", list.Str, "0", "-1").Elems {
 			j.got[v.Str]++
 		}
 	}

@@ -14,14 +14,14 @@ import (
 
 // crowd is a few clients of one server, some of which wait.
 type crowd struct {
-	boss    *redistest.Conn
+	admin   *redistest.Conn
 	clients []*redistest.Conn
 	ids     []string
 	waiting []string // the command, or ""
 }
 
 func gather(t *testing.T, addr string, n int) *crowd {
-	c := &crowd{boss: redistest.Dial(t, addr), waiting: make([]string, n)}
+	c := &crowd{admin: redistest.Dial(t, addr), waiting: make([]string, n)}
 	for i := range n {
 		conn := redistest.Dial(t, addr)
 		if i%2 == 1 {
@@ -36,7 +36,7 @@ func gather(t *testing.T, addr string, n int) *crowd {
 // collect reads the replies of those who no longer wait, by the server's own account.
 func (c *crowd) collect() (replies []string) {
 	for i, cmd := range c.waiting {
-		if cmd == "" || strings.Contains(c.boss.Do("CLIENT", "LIST", "ID", c.ids[i]).Str, " flags=b ") {
+		if cmd == "" || strings.Contains(c.admin.Do("CLIENT", "LIST", "ID", c.ids[i]).Str, " flags=b ") {
 			continue
 		}
 		c.waiting[i] = ""
@@ -45,7 +45,7 @@ func (c *crowd) collect() (replies []string) {
 	return replies
 }
 
-// step is a command of one of the clients, or of the boss when it is -1, or with an empty
+// step is a command of one of the clients, or of the admin when it is -1, or with an empty
 // command the end of the wait of a client that waits.
 type step struct {
 	by  int
@@ -55,14 +55,14 @@ type step struct {
 func (c *crowd) do(t *testing.T, s step) []string {
 	switch {
 	case s.cmd == "":
-		c.boss.Do("CLIENT", "UNBLOCK", c.ids[s.by])
+		c.admin.Do("CLIENT", "UNBLOCK", c.ids[s.by])
 	case s.by >= 0:
 		c.waiting[s.by] = s.cmd
-		later(t, c.boss, c.clients[s.by], strings.Fields(s.cmd)...)
+		later(t, c.admin, c.clients[s.by], strings.Fields(s.cmd)...)
 	default:
 		var replies []string
 		for _, cmd := range strings.Split(s.cmd, "; ") {
-			replies = append(replies, c.boss.Do(strings.Fields(cmd)...).String())
+			replies = append(replies, c.admin.Do(strings.Fields(cmd)...).String())
 		}
 		return append(replies, c.collect()...)
 	}

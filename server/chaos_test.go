@@ -20,8 +20,8 @@ import (
 // killed, what had been answered has been done, and nothing that was not sent.
 func TestNoReplyIsLostDoubledOrMixedUpWhileClientsArePausedAndKilled(t *testing.T) {
 	addr := start(t, nil)
-	boss := redistest.Dial(t, addr)
-	boss.Do("SET", "big", strings.Repeat("x", 100_000))
+	admin := redistest.Dial(t, addr)
+	admin.Do("SET", "big", strings.Repeat("x", 100_000))
 	var workers sync.WaitGroup
 	var killed atomic.Int64
 	for i := range 4 {
@@ -32,33 +32,33 @@ func TestNoReplyIsLostDoubledOrMixedUpWhileClientsArePausedAndKilled(t *testing.
 		workers.Wait()
 		close(done)
 	}()
-	disturb(t, boss, done)
-	require.Equal(t, "0", infoField(boss, "blocked_clients"))
-	waitForField(boss, "connected_clients", "1")
+	disturb(t, admin, done)
+	require.Equal(t, "0", infoField(admin, "blocked_clients"))
+	waitForField(admin, "connected_clients", "1")
 }
 
 // disturb goes on until done, and leaves nothing paused.
-func disturb(t *testing.T, boss *redistest.Conn, done <-chan struct{}) {
+func disturb(t *testing.T, admin *redistest.Conn, done <-chan struct{}) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for round := 0; ; round++ {
 		select {
 		case <-done:
-			require.Equal(t, "OK", boss.Do("CLIENT", "UNPAUSE").Str)
+			require.Equal(t, "OK", admin.Do("CLIENT", "UNPAUSE").Str)
 			return
 		default:
 		}
 		switch rng.IntN(4) {
 		case 0:
-			boss.Do("CLIENT", "PAUSE", "2", "ALL")
+			admin.Do("CLIENT", "PAUSE", "2", "ALL")
 		case 1:
-			boss.Do("CLIENT", "PAUSE", "1000", "WRITE")
-			boss.Do("GET", "n0")
-			boss.Do("CLIENT", "UNPAUSE")
+			admin.Do("CLIENT", "PAUSE", "1000", "WRITE")
+			admin.Do("GET", "n0")
+			admin.Do("CLIENT", "UNPAUSE")
 		case 2:
-			boss.Do("CLIENT", "LIST")
+			admin.Do("CLIENT", "LIST")
 		case 3:
 			if round%16 == 0 {
-				boss.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+				admin.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 			}
 		}
 	}

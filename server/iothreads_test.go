@@ -103,10 +103,10 @@ func TestThreadsSleepWhileThereIsLittleToDo(t *testing.T) {
 func TestFewClientsWaitForMoreIfThreadsWouldReadThem(t *testing.T) {
 	for _, reads := range []string{"yes", "no"} {
 		addr, path := startThreads(t, false, "--io-threads-do-reads", reads), filepath.Join(t.TempDir(), "trace.json")
-		boss := redistest.Dial(t, addr)
-		boss.Do("DEBUG", "TRACE", "START")
+		admin := redistest.Dial(t, addr)
+		admin.Do("DEBUG", "TRACE", "START")
 		keepBusy(t, addr, 30, 3)
-		boss.Do("DEBUG", "TRACE", "DUMP", path)
+		admin.Do("DEBUG", "TRACE", "DUMP", path)
 		tr := readTrace(t, path)
 		tr.requireNested(t)
 		gathered := 0
@@ -148,12 +148,12 @@ func TestIOThreadsCannotBeChanged(t *testing.T) {
 
 func TestATraceShowsTheSharesOfThreads(t *testing.T) {
 	addr, path := startThreads(t, true, "--io-threads-do-reads", "yes"), filepath.Join(t.TempDir(), "trace.json")
-	boss := redistest.Dial(t, addr)
-	require.Equal(t, "OK", boss.Do("DEBUG", "TRACE", "START").Str)
-	boss.Close()
+	admin := redistest.Dial(t, addr)
+	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "START").Str)
+	admin.Close()
 	keepBusy(t, addr, 8, 20)
-	boss = redistest.Dial(t, addr)
-	require.Equal(t, "OK", boss.Do("DEBUG", "TRACE", "DUMP", path).Str)
+	admin = redistest.Dial(t, addr)
+	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "DUMP", path).Str)
 	tr := readTrace(t, path)
 	tr.requireNested(t)
 	tr.requireCommandsOnMain(t)

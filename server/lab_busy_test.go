@@ -14,14 +14,14 @@ const (
 	endless = "while true do end"
 )
 
-// busyLab is a lab with a script that runs on: boss has said LAB before, other has not.
-func busyLab(t *testing.T) (addr string, boss, script, other *redistest.Conn) {
+// busyLab is a lab with a script that runs on: admin has said LAB before, other has not.
+func busyLab(t *testing.T) (addr string, admin, script, other *redistest.Conn) {
 	t.Helper()
-	addr, boss = startLab(t, "--busy-reply-threshold", "10")
-	ok(t, boss, "LAB", "SNAPSHOT", "SAVE", "before")
-	rule(t, boss, "old CMD get ACTION HOLD")
+	addr, admin = startLab(t, "--busy-reply-threshold", "10")
+	ok(t, admin, "LAB", "SNAPSHOT", "SAVE", "before")
+	rule(t, admin, "old CMD get ACTION HOLD")
 	script, other = busy(t, addr, endless)
-	return addr, boss, script, other
+	return addr, admin, script, other
 }
 
 // endBusy kills the script, which has to answer that and nothing else.
@@ -32,7 +32,7 @@ func endBusy(t *testing.T, script, other *redistest.Conn) {
 }
 
 func TestLabVerbsThatLeaveTheKeysAloneAreAnsweredWhileAScriptRuns(t *testing.T) {
-	_, boss, script, other := busyLab(t)
+	_, admin, script, other := busyLab(t)
 	for _, verb := range [][2]string{
 		{"LOG WATCH k*", "+OK"}, {"LOG RESET", "+OK"}, {"LOG", "[]"}, {"LOG 3", "[]"}, {"LOG UNWATCH k*", "+OK"},
 		{"FAULT ADD slow CMD set ACTION HOLD", "+OK"}, {"FAULT DEL old", "+OK"},
@@ -42,29 +42,29 @@ func TestLabVerbsThatLeaveTheKeysAloneAreAnsweredWhileAScriptRuns(t *testing.T) 
 		{"SNAPSHOT DEL before", "+OK"}, {"SNAPSHOT LIST", "[]"},
 		{"DOCTOR", "[]"}, {"DOCTOR RESET", "+OK"},
 	} {
-		require.Equal(t, verb[1], boss.Do(line("LAB "+verb[0])...).String(), verb[0])
+		require.Equal(t, verb[1], admin.Do(line("LAB "+verb[0])...).String(), verb[0])
 	}
-	require.Len(t, boss.Do("LAB", "CLOCK").Elems, 6)
-	require.Contains(t, boss.Do("LAB", "LOG", "EXPORT").Str, `"entries":[]`)
-	require.Equal(t, "LAB <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", boss.Do("LAB", "HELP").Elems[0].Str)
-	require.Equal(t, "ERR LAB FAULT DEL: there is no rule 'none'", boss.Do("LAB", "FAULT", "DEL", "none").Str)
+	require.Len(t, admin.Do("LAB", "CLOCK").Elems, 6)
+	require.Contains(t, admin.Do("LAB", "LOG", "EXPORT").Str, `"entries":[]`)
+	require.Equal(t, "LAB <subcommand> [<arg> [value] [opt] ...]. Subcommands are:", admin.Do("LAB", "HELP").Elems[0].Str)
+	require.Equal(t, "ERR LAB FAULT DEL: there is no rule 'none'", admin.Do("LAB", "FAULT", "DEL", "none").Str)
 	endBusy(t, script, other)
 }
 
 // What is refused has not happened, and does not happen when the script is over.
 func TestLabVerbsThatAScriptWouldNoticeAreRefusedWhileItRuns(t *testing.T) {
-	addr, boss, script, other := busyLab(t)
-	now := labNow(boss)
+	addr, admin, script, other := busyLab(t)
+	now := labNow(admin)
 	for _, verb := range []string{
 		"CLOCK FREEZE", "CLOCK RUN", "CLOCK ADVANCE 1000", "CLOCK SET 1", "CLOCK RATE 2", "CRASH",
 		"CRASH DOWN 1 LOSE NOTHING", "SNAPSHOT SAVE a", "SNAPSHOT RESTORE before", "RESET", "RESET AT 1",
 	} {
-		require.Equal(t, isBusy, boss.Do(line("LAB "+verb)...).Str, verb)
+		require.Equal(t, isBusy, admin.Do(line("LAB "+verb)...).Str, verb)
 	}
 	endBusy(t, script, other)
-	require.Equal(t, now, labNow(boss))
-	require.Equal(t, int64(1), boss.Do("LAB", "CLOCK").Elems[3].Int)
-	require.Len(t, boss.Do("LAB", "SNAPSHOT", "LIST").Elems, 1)
+	require.Equal(t, now, labNow(admin))
+	require.Equal(t, int64(1), admin.Do("LAB", "CLOCK").Elems[3].Int)
+	require.Len(t, admin.Do("LAB", "SNAPSHOT", "LIST").Elems, 1)
 	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
 }
 
@@ -77,73 +77,73 @@ func TestCommandInfoTellsWhichLabVerbsAreAnsweredWhileAScriptRuns(t *testing.T) 
 
 // A request that is held has not been told BUSY, and one that is released is.
 func TestRequestsAreHeldAndReleasedWhileAScriptRuns(t *testing.T) {
-	addr, boss, script, other := busyLab(t)
-	rule(t, boss, "slow CMD set ACTION HOLD")
+	addr, admin, script, other := busyLab(t)
+	rule(t, admin, "slow CMD set ACTION HOLD")
 	first, second := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	pipeline(t, boss, "LAB HOLD WAIT slow 0 2")
+	pipeline(t, admin, "LAB HOLD WAIT slow 0 2")
 	pipeline(t, first, "SET k first")
-	parked(t, other, "slow")
+	waitParked(t, other, "slow")
 	pipeline(t, second, "SET k second")
-	require.Equal(t, "SET k second", field(boss.Read(), "cmd").Str)
-	require.Equal(t, int64(1), boss.Do("LAB", "HOLD", "RELEASE", "slow", "1").Int)
+	require.Equal(t, "SET k second", field(admin.Read(), "cmd").Str)
+	require.Equal(t, int64(1), admin.Do("LAB", "HOLD", "RELEASE", "slow", "1").Int)
 	require.Equal(t, isBusy, first.Read().Str)
 	endBusy(t, script, other)
-	require.Equal(t, int64(1), boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.Equal(t, int64(1), admin.Do("LAB", "HOLD", "RELEASE", "slow").Int)
 	require.Equal(t, "OK", second.Read().Str)
-	require.Equal(t, "second", boss.Do("GET", "k").Str)
+	require.Equal(t, "second", admin.Do("GET", "k").Str)
 }
 
 func TestAWaitForAHeldClientTimesOutWhileAScriptRuns(t *testing.T) {
-	addr, boss, script, other := busyLab(t)
+	addr, admin, script, other := busyLab(t)
 	fresh := redistest.Dial(t, addr)
 	for range 3 {
-		require.True(t, boss.Do("LAB", "HOLD", "WAIT", "old", "1").Null)
+		require.True(t, admin.Do("LAB", "HOLD", "WAIT", "old", "1").Null)
 		require.True(t, fresh.Do("LAB", "HOLD", "WAIT", "old", "2").Null)
 	}
-	pipeline(t, boss, "LAB HOLD WAIT old 1")
+	pipeline(t, admin, "LAB HOLD WAIT old 1")
 	endBusy(t, script, other)
-	require.True(t, boss.Read().Null)
-	require.Equal(t, "PONG", boss.Do("PING").Str)
+	require.True(t, admin.Read().Null)
+	require.Equal(t, "PONG", admin.Do("PING").Str)
 }
 
 // The reply comes as soon as the server can give it: a test with one connection has to be
 // able to go on, and to end the script.
 func TestReleaseOfAScriptThatDoesNotEndIsAnsweredWhenTheServerIsBusy(t *testing.T) {
-	addr, boss := startLab(t, "--busy-reply-threshold", "10")
-	rule(t, boss, "slow CMD eval ACTION HOLD")
+	addr, admin := startLab(t, "--busy-reply-threshold", "10")
+	rule(t, admin, "slow CMD eval ACTION HOLD")
 	script, next := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	pipeline(t, script, "EVAL '"+endless+"' 0")
-	parked(t, boss, "slow")
+	waitParked(t, admin, "slow")
 	pipeline(t, next, "EVAL 'return 1' 0")
-	require.Len(t, boss.Do("LAB", "HOLD", "WAIT", "slow", "0", "2").Elems, 10)
-	require.Equal(t, int64(2), boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.Len(t, admin.Do("LAB", "HOLD", "WAIT", "slow", "0", "2").Elems, 10)
+	require.Equal(t, int64(2), admin.Do("LAB", "HOLD", "RELEASE", "slow").Int)
 	require.Equal(t, isBusy, next.Read().Str, "its turn came in the middle of the script")
-	endBusy(t, script, boss)
+	endBusy(t, script, admin)
 }
 
 // The output of a script's client is not with its connection while others are served.
 func TestAScriptsClientMayGetDarkAndLightAgainInTheMiddleOfIt(t *testing.T) {
 	for _, light := range []string{"in the middle", "afterwards"} {
 		t.Run(light, func(t *testing.T) {
-			addr, boss := startLab(t, "--busy-reply-threshold", "10")
+			addr, admin := startLab(t, "--busy-reply-threshold", "10")
 			script, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
 			other.Do("LAB", "CLOCK")
 			pipeline(t, script, "CLIENT SETNAME far", "ECHO before", "EVAL '"+endless+"' 0", "ECHO after")
 			for !strings.HasPrefix(other.Do("PING").Str, "BUSY ") {
 			}
-			ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "ON")
+			ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "ON")
 			for range 3 {
-				ok(t, boss, "LAB", "BLACKHOLE", "ON")
-				ok(t, boss, "LAB", "BLACKHOLE", "OFF")
+				ok(t, admin, "LAB", "BLACKHOLE", "ON")
+				ok(t, admin, "LAB", "BLACKHOLE", "OFF")
 			}
 			if light == "in the middle" {
-				ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "OFF")
+				ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "OFF")
 			}
 			require.Equal(t, "OK", other.Do("SCRIPT", "KILL").Str)
-			require.Equal(t, "PONG", boss.Do("PING").Str)
+			require.Equal(t, "PONG", admin.Do("PING").Str)
 			if light == "afterwards" {
-				hearsNothing(t, script, boss)
-				ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "OFF")
+				requireSilence(t, script, admin)
+				ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "OFF")
 			}
 			require.Equal(t, "+OK", script.Read().String())
 			require.Equal(t, "before", script.Read().Str)

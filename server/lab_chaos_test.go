@@ -34,23 +34,23 @@ func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(6, 7))
 	for range 100 {
-		boss := redistest.Dial(t, addr)
-		ok(t, boss, "LAB", "CLOCK", "FREEZE")
+		admin := redistest.Dial(t, addr)
+		ok(t, admin, "LAB", "CLOCK", "FREEZE")
 		for range rng.IntN(12) {
-			boss.Do(labVerb(rng)...)
+			admin.Do(labVerb(rng)...)
 		}
 		for _, verb := range []string{"FAULT CLEAR", "BLACKHOLE OFF", "LISTEN ON", "CLOCK RUN", "CRASH LOSE ALL"} {
-			boss.Do(strings.Fields("LAB " + verb)...)
+			admin.Do(strings.Fields("LAB " + verb)...)
 		}
-		boss.Close()
+		admin.Close()
 	}
 	done.Store(true)
 	endClients(t, addr, &clients)
-	boss := redistest.Dial(t, addr)
-	waitForField(boss, "connected_clients", "1")
-	require.Equal(t, "0", infoField(boss, "blocked_clients"))
-	require.Equal(t, "0", infoField(boss, "total_blocking_keys"))
-	require.Equal(t, "0", infoField(boss, "pubsub_patterns"))
+	admin := redistest.Dial(t, addr)
+	waitForField(admin, "connected_clients", "1")
+	require.Equal(t, "0", infoField(admin, "blocked_clients"))
+	require.Equal(t, "0", infoField(admin, "total_blocking_keys"))
+	require.Equal(t, "0", infoField(admin, "pubsub_patterns"))
 	require.Zero(t, panics.Load())
 }
 
@@ -88,44 +88,44 @@ func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
 	}
 	rng, refused := rand.New(rand.NewPCG(8, 9)), false
 	for range 25 {
-		boss := redistest.Dial(t, addr)
+		admin := redistest.Dial(t, addr)
 		for range rng.IntN(20) {
 			if rng.IntN(3) == 0 {
-				killScript(boss)
+				killScript(admin)
 			} else {
-				refused = refused || strings.HasPrefix(boss.Do(labVerb(rng)...).Str, "BUSY ")
+				refused = refused || strings.HasPrefix(admin.Do(labVerb(rng)...).Str, "BUSY ")
 			}
 		}
 		for _, verb := range []string{"LAB FAULT CLEAR", "LAB BLACKHOLE OFF", "LAB LISTEN ON", "LAB CLOCK RUN"} {
-			for strings.HasPrefix(boss.Do(strings.Fields(verb)...).Str, "BUSY ") {
-				killScript(boss)
+			for strings.HasPrefix(admin.Do(strings.Fields(verb)...).Str, "BUSY ") {
+				killScript(admin)
 			}
 		}
-		boss.Close()
+		admin.Close()
 	}
 	done.Store(true)
 	endClients(t, addr, &clients)
-	boss := redistest.Dial(t, addr)
-	waitForField(boss, "connected_clients", "1")
-	require.Equal(t, "0", infoField(boss, "blocked_clients"))
+	admin := redistest.Dial(t, addr)
+	waitForField(admin, "connected_clients", "1")
+	require.Equal(t, "0", infoField(admin, "blocked_clients"))
 	require.True(t, refused, "no script ran on")
 	require.Zero(t, panics.Load())
 }
 
 // killScript ends a script, unless it has written; no rule may be against that.
-func killScript(boss *redistest.Conn) {
-	boss.Do("LAB", "FAULT", "CLEAR")
-	boss.Do("SCRIPT", "KILL")
+func killScript(admin *redistest.Conn) {
+	admin.Do("LAB", "FAULT", "CLEAR")
+	admin.Do("SCRIPT", "KILL")
 }
 
 // endClients crashes the server until all clients have noticed: some have just begun. Those
 // behind a partition that labVerb has left notice nothing before it ends.
 func endClients(t *testing.T, addr string, clients *sync.WaitGroup) {
 	t.Helper()
-	boss := redistest.Dial(t, addr)
-	boss.Do("LAB", "PARTITION", "CLIENT", "c1*", "OFF")
+	admin := redistest.Dial(t, addr)
+	admin.Do("LAB", "PARTITION", "CLIENT", "c1*", "OFF")
 	for n := range 12 {
-		boss.Do("LAB", "PARTITION", "CLIENT", fmt.Sprintf("c%d", n), "OFF")
+		admin.Do("LAB", "PARTITION", "CLIENT", fmt.Sprintf("c%d", n), "OFF")
 	}
 	gone := make(chan struct{})
 	go func() {
@@ -133,9 +133,9 @@ func endClients(t *testing.T, addr string, clients *sync.WaitGroup) {
 		close(gone)
 	}()
 	until(t, func() bool {
-		boss := redistest.Dial(t, addr)
-		for boss.Do("LAB", "CRASH").Str != "OK" {
-			killScript(boss)
+		admin := redistest.Dial(t, addr)
+		for admin.Do("LAB", "CRASH").Str != "OK" {
+			killScript(admin)
 		}
 		select {
 		case <-gone:

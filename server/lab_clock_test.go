@@ -13,12 +13,12 @@ import (
 )
 
 // startLab runs a server with a lab, whose time stands still.
-func startLab(t *testing.T, args ...string) (addr string, boss *redistest.Conn) {
+func startLab(t *testing.T, args ...string) (addr string, admin *redistest.Conn) {
 	t.Helper()
 	addr = start(t, append([]string{"--lab", "yes", "--notify-keyspace-events", "KEA"}, args...))
-	boss = redistest.Dial(t, addr)
-	ok(t, boss, "LAB", "CLOCK", "FREEZE")
-	return addr, boss
+	admin = redistest.Dial(t, addr)
+	ok(t, admin, "LAB", "CLOCK", "FREEZE")
+	return addr, admin
 }
 
 func ok(t *testing.T, c *redistest.Conn, args ...string) {
@@ -131,23 +131,23 @@ func TestAKeyGoesWhenItsLastMillisecondHasPassed(t *testing.T) {
 // Events, waiters and what these had sent behind come in the order of their deadlines,
 // all of it before the reply.
 func TestAdvancePassesEveryDeadlineInOrder(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	sub := redistest.Dial(t, addr)
 	sub.Do("PSUBSCRIBE", "__keyevent@*__:expired", "__keyevent@0__:set")
 	sub.Read()
 	c := redistest.Dial(t, addr)
-	later(t, boss, c, "BLPOP", "q", "0.15")
+	later(t, admin, c, "BLPOP", "q", "0.15")
 	set := redistest.AppendCommand(nil, "SET", "behind", "v", "PX", "60")
 	require.NoError(t, c.Send(redistest.AppendCommand(set, "TIME")))
-	later(t, boss, redistest.Dial(t, addr), "XREAD", "BLOCK", "100", "STREAMS", "s", "0")
-	boss.Do("SELECT", "3")
-	ok(t, boss, "SET", "b", "v", "PX", "200")
-	ok(t, boss, "SET", "d", "v", "PX", "230")
-	boss.Do("SELECT", "0")
-	begin := labNow(boss)
-	ok(t, boss, "SET", "c", "v", "PX", "220")
-	ok(t, boss, "SET", "a", "v", "PX", "100")
-	require.Equal(t, int64(5), boss.Do("LAB", "CLOCK", "ADVANCE", "1000").Int)
+	later(t, admin, redistest.Dial(t, addr), "XREAD", "BLOCK", "100", "STREAMS", "s", "0")
+	admin.Do("SELECT", "3")
+	ok(t, admin, "SET", "b", "v", "PX", "200")
+	ok(t, admin, "SET", "d", "v", "PX", "230")
+	admin.Do("SELECT", "0")
+	begin := labNow(admin)
+	ok(t, admin, "SET", "c", "v", "PX", "220")
+	ok(t, admin, "SET", "a", "v", "PX", "100")
+	require.Equal(t, int64(5), admin.Do("LAB", "CLOCK", "ADVANCE", "1000").Int)
 	var seen []string
 	for range 8 {
 		seen = append(seen, sub.Read().Elems[3].Str)
@@ -157,66 +157,66 @@ func TestAdvancePassesEveryDeadlineInOrder(t *testing.T) {
 	require.Equal(t, "+OK", c.Read().String())
 	at := c.Read().Elems
 	require.Equal(t, strconv.FormatInt((begin+150)*1000, 10), at[0].Str+strings.Repeat("0", 6-len(at[1].Str))+at[1].Str)
-	require.Equal(t, begin+1000, labNow(boss))
+	require.Equal(t, begin+1000, labNow(admin))
 }
 
 func TestTimeoutsOfWaitersAreInTheTimeOfTheLab(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	for _, wait := range [][]string{
 		{"BLPOP", "q", "1"}, {"BLMOVE", "q", "r", "LEFT", "LEFT", "1"}, {"BZPOPMIN", "z", "1"},
 		{"XREAD", "BLOCK", "1000", "STREAMS", "s", "$"}, {"WAIT", "1", "1000"},
 	} {
 		c := redistest.Dial(t, addr)
-		later(t, boss, c, wait...)
-		boss.Do("LAB", "CLOCK", "ADVANCE", "999")
-		require.Equal(t, "1", infoField(boss, "blocked_clients"), wait)
-		boss.Do("LAB", "CLOCK", "ADVANCE", "1")
-		require.Equal(t, "0", infoField(boss, "blocked_clients"), wait)
+		later(t, admin, c, wait...)
+		admin.Do("LAB", "CLOCK", "ADVANCE", "999")
+		require.Equal(t, "1", infoField(admin, "blocked_clients"), wait)
+		admin.Do("LAB", "CLOCK", "ADVANCE", "1")
+		require.Equal(t, "0", infoField(admin, "blocked_clients"), wait)
 		c.Read()
 	}
 }
 
 func TestAPauseEndsInTheTimeOfTheLab(t *testing.T) {
-	addr, boss := startLab(t)
-	ok(t, boss, "SET", "k", "v", "PX", "50")
-	ok(t, boss, "CLIENT", "PAUSE", "100", "ALL")
+	addr, admin := startLab(t)
+	ok(t, admin, "SET", "k", "v", "PX", "50")
+	ok(t, admin, "CLIENT", "PAUSE", "100", "ALL")
 	c := redistest.Dial(t, addr)
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, "PTTL", "k")))
-	require.Equal(t, int64(0), boss.Do("LAB", "CLOCK", "ADVANCE", "99").Int) // nothing expires in a pause
-	require.Equal(t, int64(1), boss.Do("LAB", "CLOCK", "ADVANCE", "1").Int)
+	require.Equal(t, int64(0), admin.Do("LAB", "CLOCK", "ADVANCE", "99").Int) // nothing expires in a pause
+	require.Equal(t, int64(1), admin.Do("LAB", "CLOCK", "ADVANCE", "1").Int)
 	require.Equal(t, int64(-2), c.Read().Int)
-	require.Equal(t, int64(0), boss.Do("EXISTS", "k").Int)
+	require.Equal(t, int64(0), admin.Do("EXISTS", "k").Int)
 }
 
 func TestAClockSetBackMakesLeasesLonger(t *testing.T) {
-	addr, boss := startLab(t)
-	begin := labNow(boss)
-	ok(t, boss, "SET", "lock", "v", "PX", "10000")
-	ok(t, boss, "SET", "long", "v", "PX", "100000000")
+	addr, admin := startLab(t)
+	begin := labNow(admin)
+	ok(t, admin, "SET", "lock", "v", "PX", "10000")
+	ok(t, admin, "SET", "long", "v", "PX", "100000000")
 	c := redistest.Dial(t, addr)
-	later(t, boss, c, "BLPOP", "q", "10")
-	ok(t, boss, "LAB", "CLOCK", "SET", strconv.FormatInt(begin-3_600_000, 10))
-	require.Equal(t, int64(3_610_000), boss.Do("PTTL", "lock").Int)
-	require.Equal(t, int64(0), boss.Do("LAB", "CLOCK", "ADVANCE", "3609999").Int)
-	require.Equal(t, "1", infoField(boss, "blocked_clients"))
-	require.Equal(t, int64(1), boss.Do("LAB", "CLOCK", "ADVANCE", "2").Int)
+	later(t, admin, c, "BLPOP", "q", "10")
+	ok(t, admin, "LAB", "CLOCK", "SET", strconv.FormatInt(begin-3_600_000, 10))
+	require.Equal(t, int64(3_610_000), admin.Do("PTTL", "lock").Int)
+	require.Equal(t, int64(0), admin.Do("LAB", "CLOCK", "ADVANCE", "3609999").Int)
+	require.Equal(t, "1", infoField(admin, "blocked_clients"))
+	require.Equal(t, int64(1), admin.Do("LAB", "CLOCK", "ADVANCE", "2").Int)
 	require.Equal(t, "(nil array)", c.Read().String())
-	ok(t, boss, "LAB", "CLOCK", "SET", strconv.FormatInt(begin+100_000_001, 10))
-	require.Equal(t, int64(0), boss.Do("DBSIZE").Int)
+	ok(t, admin, "LAB", "CLOCK", "SET", strconv.FormatInt(begin+100_000_001, 10))
+	require.Equal(t, int64(0), admin.Do("DBSIZE").Int)
 }
 
 func TestAFastClockExpiresAtItsRate(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	sub := redistest.Dial(t, addr)
 	sub.Do("SUBSCRIBE", "__keyevent@0__:expired", "__keyevent@0__:del")
 	sub.Read()
 	c := redistest.Dial(t, addr)
-	ok(t, boss, "SET", "second", "v", "EX", "3600")
-	ok(t, boss, "SET", "first", "v", "EX", "1800")
-	later(t, boss, c, "BLPOP", "q", "2000")
+	ok(t, admin, "SET", "second", "v", "EX", "3600")
+	ok(t, admin, "SET", "first", "v", "EX", "1800")
+	later(t, admin, c, "BLPOP", "q", "2000")
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, "DEL", "second")))
-	ok(t, boss, "LAB", "CLOCK", "RATE", "1000000")
-	ok(t, boss, "LAB", "CLOCK", "RUN")
+	ok(t, admin, "LAB", "CLOCK", "RATE", "1000000")
+	ok(t, admin, "LAB", "CLOCK", "RUN")
 	require.Equal(t, "first", sub.Read().Elems[2].Str)
 	second := sub.Read() // between the two
 	require.Equal(t, "__keyevent@0__:del", second.Elems[1].Str)
@@ -252,7 +252,7 @@ func TestAdvanceExpiresMoreKeysThanOnePassWould(t *testing.T) {
 
 // Whatever the deadlines, of keys in any database and of waiters, they come in order.
 func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	sub := redistest.Dial(t, addr)
 	sub.Do("PSUBSCRIBE", "__keyevent@*__:expired", "woken")
 	sub.Read()
@@ -261,18 +261,18 @@ func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
 		const keys, waiters = 300, 20
 		for i := range keys {
 			at := strconv.Itoa(10 * (1 + rng.IntN(100_000))) // due a millisecond later
-			boss.Do("SELECT", strconv.Itoa(rng.IntN(16)))
-			boss.Do("SET", at+":"+strconv.Itoa(i), "v", "PX", at)
+			admin.Do("SELECT", strconv.Itoa(rng.IntN(16)))
+			admin.Do("SET", at+":"+strconv.Itoa(i), "v", "PX", at)
 		}
 		for i := range waiters {
 			at := 1 + rng.IntN(1_000_000)
 			c := redistest.Dial(t, addr)
-			later(t, boss, c, "BLPOP", "q", strconv.FormatFloat(float64(at)/1000, 'f', 3, 64))
+			later(t, admin, c, "BLPOP", "q", strconv.FormatFloat(float64(at)/1000, 'f', 3, 64))
 			require.NoError(t, c.Send(redistest.AppendCommand(nil, "PUBLISH", "woken", strconv.Itoa(at)+":"+strconv.Itoa(i))))
 		}
 		total := int64(0)
 		for _, ms := range []string{"1", "0", "255", "256", "65536", "999999"} {
-			total += boss.Do("LAB", "CLOCK", "ADVANCE", ms).Int
+			total += admin.Do("LAB", "CLOCK", "ADVANCE", ms).Int
 		}
 		require.Equal(t, int64(keys), total)
 		last := 0
@@ -288,13 +288,13 @@ func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
 
 // As DEBUG SET-ACTIVE-EXPIRE has it everywhere: the key goes when somebody looks.
 func TestAdvanceLeavesKeysToThoseWhoLookWhenThatIsAskedFor(t *testing.T) {
-	_, boss := startLab(t)
-	ok(t, boss, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
-	ok(t, boss, "SET", "lock", "v", "PX", "10")
-	require.Equal(t, int64(0), boss.Do("LAB", "CLOCK", "ADVANCE", "1000").Int)
-	require.Equal(t, int64(1), boss.Do("DBSIZE").Int)
-	require.Equal(t, int64(-2), boss.Do("PTTL", "lock").Int)
-	require.Equal(t, int64(0), boss.Do("DBSIZE").Int)
+	_, admin := startLab(t)
+	ok(t, admin, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
+	ok(t, admin, "SET", "lock", "v", "PX", "10")
+	require.Equal(t, int64(0), admin.Do("LAB", "CLOCK", "ADVANCE", "1000").Int)
+	require.Equal(t, int64(1), admin.Do("DBSIZE").Int)
+	require.Equal(t, int64(-2), admin.Do("PTTL", "lock").Int)
+	require.Equal(t, int64(0), admin.Do("DBSIZE").Int)
 }
 
 func TestIdleTimeIsNeverNegativeWhenTheClockIsSetBack(t *testing.T) {
@@ -309,17 +309,17 @@ func TestIdleTimeIsNeverNegativeWhenTheClockIsSetBack(t *testing.T) {
 
 func TestTheTimeOfALabHasAnEnd(t *testing.T) {
 	const end = 6_000_000_000_000
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	other := redistest.Dial(t, addr)
-	left := strconv.FormatInt(end-labNow(boss)-2000, 10)
-	pipeline(t, other, "BLPOP none 1", "LAB CLOCK ADVANCE "+left) // asks on the way of the boss
-	waitForField(boss, "blocked_clients", "1")
-	require.Zero(t, boss.Do("LAB", "CLOCK", "ADVANCE", left).Int)
+	left := strconv.FormatInt(end-labNow(admin)-2000, 10)
+	pipeline(t, other, "BLPOP none 1", "LAB CLOCK ADVANCE "+left) // asks on the way of the admin
+	waitForField(admin, "blocked_clients", "1")
+	require.Zero(t, admin.Do("LAB", "CLOCK", "ADVANCE", left).Int)
 	require.True(t, other.Read().Null)
 	require.Equal(t, ":0", other.Read().String())
-	require.EqualValues(t, end, labNow(boss))
-	require.Equal(t, ":0", boss.Do("LAB", "CLOCK", "ADVANCE", "0").String())
+	require.EqualValues(t, end, labNow(admin))
+	require.Equal(t, ":0", admin.Do("LAB", "CLOCK", "ADVANCE", "0").String())
 	require.Equal(t, "ERR LAB CLOCK ADVANCE: milliseconds expects a number from 0 to 0, not '1'",
-		boss.Do("LAB", "CLOCK", "ADVANCE", "1").Str)
-	ok(t, boss, "LAB", "CLOCK", "SET", "1700000000000")
+		admin.Do("LAB", "CLOCK", "ADVANCE", "1").Str)
+	ok(t, admin, "LAB", "CLOCK", "SET", "1700000000000")
 }

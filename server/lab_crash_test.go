@@ -25,10 +25,10 @@ func requireReset(t *testing.T, c *redistest.Conn) (replies int) {
 	}
 }
 
-func crash(t *testing.T, boss *redistest.Conn, args ...string) {
+func crash(t *testing.T, admin *redistest.Conn, args ...string) {
 	t.Helper()
-	ok(t, boss, append([]string{"LAB", "CRASH"}, args...)...)
-	_, err := boss.TryRead()
+	ok(t, admin, append([]string{"LAB", "CRASH"}, args...)...)
+	_, err := admin.TryRead()
 	require.ErrorIs(t, err, io.EOF)
 }
 
@@ -51,15 +51,15 @@ func TestLabCrashNamesTheArgumentThatIsWrong(t *testing.T) {
 }
 
 func TestACrashForgetsAllThatARestartForgets(t *testing.T) {
-	addr, boss := startLab(t)
-	ok(t, boss, "SET", "lock", "v", "PX", "30000")
-	sha := boss.Do("SCRIPT", "LOAD", "return 1").Str
-	boss.Do("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 1 end)")
-	ok(t, boss, "CONFIG", "SET", "notify-keyspace-events", "")
-	ok(t, boss, "ACL", "SETUSER", "bob", "on", "nopass", "+@all", "~*")
-	run := infoField(boss, "run_id")
-	now := labNow(boss)
-	crash(t, boss)
+	addr, admin := startLab(t)
+	ok(t, admin, "SET", "lock", "v", "PX", "30000")
+	sha := admin.Do("SCRIPT", "LOAD", "return 1").Str
+	admin.Do("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 1 end)")
+	ok(t, admin, "CONFIG", "SET", "notify-keyspace-events", "")
+	ok(t, admin, "ACL", "SETUSER", "bob", "on", "nopass", "+@all", "~*")
+	run := infoField(admin, "run_id")
+	now := labNow(admin)
+	crash(t, admin)
 	c := redistest.Dial(t, addr)
 	require.Equal(t, int64(0), c.Do("DBSIZE").Int)
 	require.Equal(t, int64(0), c.Do("SCRIPT", "EXISTS", sha).Elems[0].Int)
@@ -73,12 +73,12 @@ func TestACrashForgetsAllThatARestartForgets(t *testing.T) {
 }
 
 func TestACrashThatLosesNothingKeepsWhatIsOnDisk(t *testing.T) {
-	addr, boss := startLab(t)
-	ok(t, boss, "SET", "lock", "v", "PX", "30000")
-	boss.Do("RPUSH", "list", "a", "b")
-	sha := boss.Do("SCRIPT", "LOAD", "return 1").Str
-	boss.Do("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 7 end)")
-	crash(t, boss, "LOSE", "NOTHING")
+	addr, admin := startLab(t)
+	ok(t, admin, "SET", "lock", "v", "PX", "30000")
+	admin.Do("RPUSH", "list", "a", "b")
+	sha := admin.Do("SCRIPT", "LOAD", "return 1").Str
+	admin.Do("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('f', function() return 7 end)")
+	crash(t, admin, "LOSE", "NOTHING")
 	c := redistest.Dial(t, addr)
 	require.Equal(t, int64(30000), c.Do("PTTL", "lock").Int)
 	require.Equal(t, "b", c.Do("RPOP", "list").Str)
@@ -92,7 +92,7 @@ func TestACrashThatLosesNothingKeepsWhatIsOnDisk(t *testing.T) {
 
 // Everybody loses the connection, whatever it is in the middle of.
 func TestACrashResetsEveryConnection(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	sub := redistest.Dial(t, addr)
 	sub.Do("SUBSCRIBE", "ch")
 	var conns []*redistest.Conn
@@ -100,7 +100,7 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 		{"BLPOP", "q", "0"}, {"BLPOP", "q", "5"}, {"XREAD", "BLOCK", "0", "STREAMS", "s", "$"}, {"WAIT", "1", "0"},
 	} {
 		c := redistest.Dial(t, addr)
-		later(t, boss, c, wait...)
+		later(t, admin, c, wait...)
 		conns = append(conns, c)
 	}
 	dial := func() *redistest.Conn { return redistest.Dial(t, addr) }
@@ -113,16 +113,16 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 	idle.Do("PING")
 	big := redistest.Dial(t, addr)
 	ok(t, big, "CLIENT", "SETNAME", "big")
-	boss.Do("SET", "big", strings.Repeat("x", 8<<20))
+	admin.Do("SET", "big", strings.Repeat("x", 8<<20))
 	require.NoError(t, big.Send(redistest.AppendCommand(nil, "GET", "big")))
-	for listed(t, boss, idOfName(boss, "big"), "events") != "rw" {
+	for listed(t, admin, idOfName(admin, "big"), "events") != "rw" {
 	}
 	ok(t, monitor, "MONITOR")
 	paused := redistest.Dial(t, addr)
-	ok(t, boss, "CLIENT", "PAUSE", "100000", "WRITE")
+	ok(t, admin, "CLIENT", "PAUSE", "100000", "WRITE")
 	require.NoError(t, paused.Send(redistest.AppendCommand(nil, "SET", "k", "v")))
 	conns = append(conns, sub, multi, watch, tracks, monitor, idle, big, paused)
-	crash(t, boss)
+	crash(t, admin)
 	for _, c := range conns {
 		requireReset(t, c)
 	}
@@ -137,7 +137,7 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 
 // The count survives with LOSE NOTHING, so that a reply which came was not for nothing.
 func TestACrashInAPipelineLosesRepliesAndNothingElse(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	var conns []*redistest.Conn
 	var burst []byte
 	for range 500 {
@@ -151,7 +151,7 @@ func TestACrashInAPipelineLosesRepliesAndNothingElse(t *testing.T) {
 	for _, c := range conns {
 		require.NoError(t, c.Send(burst))
 	}
-	crash(t, boss, "LOSE", "NOTHING")
+	crash(t, admin, "LOSE", "NOTHING")
 	got := 0
 	for _, c := range conns {
 		got += requireReset(t, c)
@@ -162,34 +162,34 @@ func TestACrashInAPipelineLosesRepliesAndNothingElse(t *testing.T) {
 
 func TestAMasterThatIsDownRefusesUntilItsTimeIsOver(t *testing.T) {
 	m := startMasters(t, 2)
-	boss, other := dialMaster(t, m, 1), dialMaster(t, m, 2)
-	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	admin, other := dialMaster(t, m, 1), dialMaster(t, m, 2)
+	admin.Do("LAB", "ALL", "CLOCK", "FREEZE")
 	ok(t, other, "SET", "lock", "v")
-	ok(t, boss, "LAB", "MASTER", "2", "CRASH", "DOWN", "30000")
+	ok(t, admin, "LAB", "MASTER", "2", "CRASH", "DOWN", "30000")
 	requireReset(t, other)
 	addr := "127.0.0.1:" + strconv.Itoa(m[1].Port())
 	for _, step := range []string{"29000", "999"} {
-		boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", step)
-		ok(t, boss, "LAB", "MASTER", "2", "LISTEN", "ON") // is no way around it
+		admin.Do("LAB", "ALL", "CLOCK", "ADVANCE", step)
+		ok(t, admin, "LAB", "MASTER", "2", "LISTEN", "ON") // is no way around it
 		_, err := net.Dial("tcp", addr)
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 	}
-	boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1")
+	admin.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1")
 	require.Equal(t, int64(0), redistest.Dial(t, addr).Do("DBSIZE").Int)
-	require.Equal(t, "PONG", boss.Do("PING").Str)
+	require.Equal(t, "PONG", admin.Do("PING").Str)
 }
 
 // The one who asks is told by way of the master it asks, which crashes as well.
 func TestAllMastersCrashAtOnce(t *testing.T) {
 	m := startMasters(t, 3)
-	boss := dialMaster(t, m, 1)
+	admin := dialMaster(t, m, 1)
 	var conns []*redistest.Conn
 	for n := range m {
 		conns = append(conns, dialMaster(t, m, n+1))
 		ok(t, conns[n], "SET", "lock", "v")
 	}
-	require.Equal(t, "OK", boss.Do("LAB", "ALL", "CRASH").Elems[2].Str)
-	_, err := boss.TryRead()
+	require.Equal(t, "OK", admin.Do("LAB", "ALL", "CRASH").Elems[2].Str)
+	_, err := admin.TryRead()
 	require.ErrorIs(t, err, io.EOF)
 	for n, c := range conns {
 		requireReset(t, c)
@@ -200,22 +200,22 @@ func TestAllMastersCrashAtOnce(t *testing.T) {
 // Two connections that ask in one pass are both told, and what either may lose is lost.
 func TestWhoeverAsksForACrashIsTold(t *testing.T) {
 	for _, second := range []string{"NOTHING", "ALL"} {
-		addr, boss := startLab(t)
-		ok(t, boss, "SET", "k", "v")
-		rule(t, boss, "both CMD get ACTION HOLD")
+		addr, admin := startLab(t)
+		ok(t, admin, "SET", "k", "v")
+		rule(t, admin, "both CMD get ACTION HOLD")
 		a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
 		pipeline(t, a, "GET k", "LAB CRASH LOSE NOTHING")
-		parked(t, boss, "both")
+		waitParked(t, admin, "both")
 		pipeline(t, b, "GET k", "LAB CRASH LOSE "+second)
-		require.Len(t, boss.Do("LAB", "HOLD", "WAIT", "both", "0", "2").Elems, 10)
-		pipeline(t, boss, "LAB HOLD RELEASE both")
+		require.Len(t, admin.Do("LAB", "HOLD", "WAIT", "both", "0", "2").Elems, 10)
+		pipeline(t, admin, "LAB HOLD RELEASE both")
 		for _, c := range []*redistest.Conn{a, b} {
 			require.Equal(t, "v", c.Read().Str)
 			require.Equal(t, "OK", c.Read().Str)
 			_, err := c.TryRead()
 			require.ErrorIs(t, err, io.EOF)
 		}
-		requireReset(t, boss)
+		requireReset(t, admin)
 		c := redistest.Dial(t, addr)
 		require.Equal(t, second == "NOTHING", c.Do("DBSIZE").Int == 1)
 		crashes := 0
@@ -231,14 +231,14 @@ func TestWhoeverAsksForACrashIsTold(t *testing.T) {
 // A script that is under way when the pass of the crash goes on is cut off, as by the end of a
 // process: the crash would never come otherwise.
 func TestACrashDoesNotWaitForAScriptBehindIt(t *testing.T) {
-	addr, boss := startLab(t, "--busy-reply-threshold", "10")
-	rule(t, boss, "both CMD get ACTION HOLD")
+	addr, admin := startLab(t, "--busy-reply-threshold", "10")
+	rule(t, admin, "both CMD get ACTION HOLD")
 	a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	pipeline(t, a, "GET k", "LAB CRASH")
-	parked(t, boss, "both")
+	waitParked(t, admin, "both")
 	pipeline(t, b, "GET k", "EVAL '"+endless+"' 0")
-	require.Len(t, boss.Do("LAB", "HOLD", "WAIT", "both", "20000", "2").Elems, 10)
-	pipeline(t, boss, "LAB HOLD RELEASE both")
+	require.Len(t, admin.Do("LAB", "HOLD", "WAIT", "both", "20000", "2").Elems, 10)
+	pipeline(t, admin, "LAB HOLD RELEASE both")
 	a.Read()
 	require.Equal(t, "OK", a.Read().Str)
 	_, err := a.TryRead()
@@ -249,21 +249,21 @@ func TestACrashDoesNotWaitForAScriptBehindIt(t *testing.T) {
 
 func TestACrashOfAMasterThatIsDownKeepsItDownForItsOwnTime(t *testing.T) {
 	m := startMasters(t, 2)
-	boss := dialMaster(t, m, 1)
-	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
-	ok(t, boss, "LAB", "MASTER", "2", "CRASH", "DOWN", "1000")
-	ok(t, boss, "LAB", "MASTER", "2", "CRASH", "DOWN", "30000")
-	boss.Do("LAB", "MASTER", "2", "CLOCK", "ADVANCE", "29999")
+	admin := dialMaster(t, m, 1)
+	admin.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	ok(t, admin, "LAB", "MASTER", "2", "CRASH", "DOWN", "1000")
+	ok(t, admin, "LAB", "MASTER", "2", "CRASH", "DOWN", "30000")
+	admin.Do("LAB", "MASTER", "2", "CLOCK", "ADVANCE", "29999")
 	_, err := net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(m[1].Port()))
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
-	boss.Do("LAB", "MASTER", "2", "CLOCK", "ADVANCE", "1")
+	admin.Do("LAB", "MASTER", "2", "CLOCK", "ADVANCE", "1")
 	require.Equal(t, "PONG", dialMaster(t, m, 2).Do("PING").Str)
 }
 
 func TestACrashOutOfADarkServerFindsItStillDark(t *testing.T) {
-	addr, boss := startLab(t)
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "ON")
-	crash(t, boss)
+	addr, admin := startLab(t)
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "ON")
+	crash(t, admin)
 	c, far := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	setName := redistest.AppendCommand(nil, "CLIENT", "SETNAME", "far")
 	require.NoError(t, far.Send(redistest.AppendCommand(setName, "SET", "k", "v")))
@@ -277,11 +277,11 @@ func TestACrashOutOfADarkServerFindsItStillDark(t *testing.T) {
 func TestCrashesInARowLeaveNothingBehind(t *testing.T) {
 	addr, _ := startLab(t)
 	for range 30 {
-		boss, waits := redistest.Dial(t, addr), redistest.Dial(t, addr)
-		later(t, boss, waits, "BLPOP", "q", "10")
-		require.Equal(t, int64(0), boss.Do("DBSIZE").Int)
-		ok(t, boss, "SET", "k", "v", "PX", "1000")
-		crash(t, boss)
+		admin, waits := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		later(t, admin, waits, "BLPOP", "q", "10")
+		require.Equal(t, int64(0), admin.Do("DBSIZE").Int)
+		ok(t, admin, "SET", "k", "v", "PX", "1000")
+		crash(t, admin)
 		requireReset(t, waits)
 	}
 }
@@ -289,13 +289,13 @@ func TestCrashesInARowLeaveNothingBehind(t *testing.T) {
 func TestACrashThatNobodyCouldConnectAfterIsRefused(t *testing.T) {
 	const refused = "ERR LAB CRASH: refused: " +
 		"no connection could reach the lab afterwards (LISTEN is OFF or BLACKHOLE is ON)"
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	for _, outage := range [][2]string{{"BLACKHOLE ON", "BLACKHOLE OFF"}, {"LISTEN OFF", "LISTEN ON"}} {
-		ok(t, boss, line("LAB "+outage[0])...)
-		require.Equal(t, refused, boss.Do("LAB", "CRASH").Str)
-		ok(t, boss, line("LAB "+outage[1])...)
+		ok(t, admin, line("LAB "+outage[0])...)
+		require.Equal(t, refused, admin.Do("LAB", "CRASH").Str)
+		ok(t, admin, line("LAB "+outage[1])...)
 	}
-	crash(t, boss)
+	crash(t, admin)
 	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
 
 	m := startMasters(t, 2)
@@ -314,14 +314,14 @@ func TestAllMastersAreNotDownForEver(t *testing.T) {
 	const refused = "ERR LAB CRASH: refused: " +
 		"DOWN would never end: the clock is frozen, and no client could connect to move it"
 	m := startMasters(t, 3)
-	boss := dialMaster(t, m, 1)
-	ok(t, boss, "LAB", "MASTER", "1", "CLOCK", "FREEZE")
-	ok(t, boss, "LAB", "MASTER", "3", "CLOCK", "FREEZE")
-	all := boss.Do("LAB", "ALL", "CRASH", "DOWN", "10")
+	admin := dialMaster(t, m, 1)
+	ok(t, admin, "LAB", "MASTER", "1", "CLOCK", "FREEZE")
+	ok(t, admin, "LAB", "MASTER", "3", "CLOCK", "FREEZE")
+	all := admin.Do("LAB", "ALL", "CRASH", "DOWN", "10")
 	require.Equal(t, refused, all.Elems[0].Str)
 	require.Equal(t, "OK", all.Elems[1].Str, "its clock runs")
 	require.Equal(t, refused, all.Elems[2].Str)
-	ok(t, boss, "LAB", "MASTER", "3", "CRASH", "DOWN", "10") // which this connection can end
+	ok(t, admin, "LAB", "MASTER", "3", "CRASH", "DOWN", "10") // which this connection can end
 	_, err := m.Do(t.Context(), 0, "LAB", "ALL", "CRASH", "DOWN", "10")
 	require.NoError(t, err, "a program can end it")
 	_, err = m.Do(t.Context(), 0, "LAB", "ALL", "CLOCK", "ADVANCE", "10")

@@ -51,23 +51,23 @@ func findings(c *redistest.Conn) []string {
 
 func TestLabDoctorFindsEachPattern(t *testing.T) {
 	for pattern, c := range map[string]struct {
-		do   func(boss, a, b *redistest.Conn)
+		do   func(admin, a, b *redistest.Conn)
 		want []string
 	}{
-		"SETNX then EXPIRE": {func(boss, a, b *redistest.Conn) {
+		"SETNX then EXPIRE": {func(admin, a, b *redistest.Conn) {
 			a.Do("SETNX", "lock:x", "1")
 			a.Do("EXPIRE", "lock:x", "10")
 		}, []string{"setnx-then-expire lock:x a"}},
-		"no TTL": {func(boss, a, b *redistest.Conn) {
+		"no TTL": {func(admin, a, b *redistest.Conn) {
 			a.Do("SET", "lock:x", "1", "NX")
-			boss.Do("LAB", "CLOCK", "ADVANCE", "1000")
+			admin.Do("LAB", "CLOCK", "ADVANCE", "1000")
 		}, []string{"lock-without-ttl lock:x a"}},
-		"GET then DEL": {func(boss, a, b *redistest.Conn) {
+		"GET then DEL": {func(admin, a, b *redistest.Conn) {
 			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
 			a.Do("GET", "lock:x")
 			a.Do("DEL", "lock:x")
 		}, []string{"get-then-del lock:x a"}},
-		"GET then DEL, guarded by WATCH": {func(boss, a, b *redistest.Conn) {
+		"GET then DEL, guarded by WATCH": {func(admin, a, b *redistest.Conn) {
 			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
 			a.Do("WATCH", "lock:x")
 			a.Do("GET", "lock:x")
@@ -75,37 +75,37 @@ func TestLabDoctorFindsEachPattern(t *testing.T) {
 			a.Do("DEL", "lock:x")
 			a.Do("EXEC")
 		}, nil},
-		"DEL of another one's lock": {func(boss, a, b *redistest.Conn) {
+		"DEL of another one's lock": {func(admin, a, b *redistest.Conn) {
 			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
-			boss.Do("LAB", "CLOCK", "ADVANCE", "3001")
+			admin.Do("LAB", "CLOCK", "ADVANCE", "3001")
 			b.Do("SET", "lock:x", "token-b", "NX", "PX", "3000")
 			a.Do("DEL", "lock:x")
 		}, []string{"not-the-owner lock:x a", "late-unlock lock:x a"}},
-		"late unlock": {func(boss, a, b *redistest.Conn) {
+		"late unlock": {func(admin, a, b *redistest.Conn) {
 			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
-			boss.Do("LAB", "CLOCK", "ADVANCE", "3001")
+			admin.Do("LAB", "CLOCK", "ADVANCE", "3001")
 			a.Do("EVAL", deleteIfMine, "1", "lock:x", "token-a")
 		}, []string{"late-unlock lock:x a"}},
-		"unlock in the last moment": {func(boss, a, b *redistest.Conn) {
+		"unlock in the last moment": {func(admin, a, b *redistest.Conn) {
 			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
-			boss.Do("LAB", "CLOCK", "ADVANCE", "3000")
+			admin.Do("LAB", "CLOCK", "ADVANCE", "3000")
 			a.Do("EVAL", deleteIfMine, "1", "lock:x", "token-a")
 		}, nil},
-		"script in full": {func(boss, a, b *redistest.Conn) {
+		"script in full": {func(admin, a, b *redistest.Conn) {
 			for range 3 {
 				a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
 				a.Do("EVAL", deleteIfMine, "1", "lock:x", "token-a")
 			}
 		}, []string{"script-in-full lock:x a"}},
-		"polling": {func(boss, a, b *redistest.Conn) {
+		"polling": {func(admin, a, b *redistest.Conn) {
 			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
 			for range 5 {
 				b.Do("SET", "lock:x", "token-b", "NX", "PX", "3000")
 			}
 			a.Do("EVAL", deleteAndTell, "1", "lock:x", "token-a")
 		}, []string{"polling lock:x b"}},
-		"polling, but listening": {func(boss, a, b *redistest.Conn) {
-			boss.Do("SUBSCRIBE", "lock:x:free")
+		"polling, but listening": {func(admin, a, b *redistest.Conn) {
+			admin.Do("SUBSCRIBE", "lock:x:free")
 			a.Do("SET", "lock:x", "token-a", "NX", "PX", "3000")
 			for range 5 {
 				b.Do("SET", "lock:x", "token-b", "NX", "PX", "3000")
@@ -114,39 +114,39 @@ func TestLabDoctorFindsEachPattern(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(pattern, func(t *testing.T) {
-			addr, boss := startLab(t)
-			c.do(boss, named(t, addr, "a"), named(t, addr, "b"))
+			addr, admin := startLab(t)
+			c.do(admin, named(t, addr, "a"), named(t, addr, "b"))
 			require.Equal(t, append([]string{}, c.want...), findings(redistest.Dial(t, addr)))
 		})
 	}
 }
 
 func TestLabDoctorFindsTheLockOfAConnectionThatHasEnded(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	a := named(t, addr, "a")
 	a.Do("SETNX", "lock:x", "1")
-	boss.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
-	require.Equal(t, []string{"owner-gone lock:x a"}, findings(boss))
+	admin.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
+	require.Equal(t, []string{"owner-gone lock:x a"}, findings(admin))
 }
 
 func TestLabDoctorSeesWhatExecRunsAsOneStep(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	a := named(t, addr, "a")
 	a.Do("MULTI")
 	a.Do("SETNX", "lock:x", "1")
 	a.Do("EXPIRE", "lock:x", "10")
 	a.Do("EXEC")
-	require.Empty(t, findings(boss))
+	require.Empty(t, findings(admin))
 }
 
 func TestLabDoctorShowsCommandsAndTimesAndForgetsThemWhenReset(t *testing.T) {
-	addr, boss := startLab(t)
-	ok(t, boss, "LAB", "CLOCK", "SET", "1700000000000")
+	addr, admin := startLab(t)
+	ok(t, admin, "LAB", "CLOCK", "SET", "1700000000000")
 	a := named(t, addr, "worker-1")
 	a.Do("SETNX", "lock:x", "my token")
-	boss.Do("LAB", "CLOCK", "ADVANCE", "7")
+	admin.Do("LAB", "CLOCK", "ADVANCE", "7")
 	a.Do("EXPIRE", "lock:x", "10")
-	f := finding(boss.Do("LAB", "DOCTOR").Elems[0])
+	f := finding(admin.Do("LAB", "DOCTOR").Elems[0])
 	id := a.Do("CLIENT", "ID").Int
 	require.Equal(t, id, f["client"].Int)
 	require.Equal(t, int64(1700000000007), f["unix-ms"].Int)
@@ -156,14 +156,14 @@ func TestLabDoctorShowsCommandsAndTimesAndForgetsThemWhenReset(t *testing.T) {
 	require.Equal(t, fmt.Sprintf(`1700000000007 id=%d name=worker-1: EXPIRE lock:x 10 -> 1`, id),
 		f["commands"].Elems[1].Str)
 	require.Contains(t, f["fix"].Str, "SET key token NX PX")
-	ok(t, boss, "lab", "doctor", "reset")
-	require.Empty(t, findings(boss))
+	ok(t, admin, "lab", "doctor", "reset")
+	require.Empty(t, findings(admin))
 }
 
 func TestLabDoctorNamesTheArgumentThatIsWrong(t *testing.T) {
-	_, boss := startLab(t)
-	require.Equal(t, "ERR LAB DOCTOR: expects RESET or nothing, not 'x'", boss.Do("LAB", "DOCTOR", "x").Str)
-	require.Equal(t, "ERR LAB DOCTOR RESET: 'y' is one argument too many", boss.Do("LAB", "DOCTOR", "RESET", "y").Str)
+	_, admin := startLab(t)
+	require.Equal(t, "ERR LAB DOCTOR: expects RESET or nothing, not 'x'", admin.Do("LAB", "DOCTOR", "x").Str)
+	require.Equal(t, "ERR LAB DOCTOR RESET: 'y' is one argument too many", admin.Do("LAB", "DOCTOR", "RESET", "y").Str)
 }
 
 func TestTheDoctorLogsAPatternOnce(t *testing.T) {
@@ -190,18 +190,18 @@ func TestTheDoctorLogsAPatternOnce(t *testing.T) {
 
 func TestTheDoctorsOfSeveralMastersFindTwoHoldersOfAMajority(t *testing.T) {
 	m := startMasters(t, 5)
-	boss := dialMaster(t, m, 1)
-	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	admin := dialMaster(t, m, 1)
+	admin.Do("LAB", "ALL", "CLOCK", "FREEZE")
 	take := func(token string, masters ...int) {
 		for _, n := range masters {
 			ok(t, dialMaster(t, m, n), "SET", "lock:x", token, "NX", "PX", "10000")
 		}
 	}
 	take("token-a", 1, 2, 3)
-	boss.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "10001")
+	admin.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "10001")
 	take("token-b", 3, 4, 5)
 	require.Equal(t, []string{"two-holders lock:x "}, findings(dialMaster(t, m, 5)))
-	require.Empty(t, findings(boss), "it is told by the master that made the second majority")
+	require.Empty(t, findings(admin), "it is told by the master that made the second majority")
 	f := finding(dialMaster(t, m, 5).Do("LAB", "DOCTOR").Elems[0])
 	require.Len(t, f["commands"].Elems, 7)
 	require.Regexp(t, `^master 3: \d+: the lease ended by this master's clock$`, f["commands"].Elems[3].Str)
@@ -212,22 +212,22 @@ func TestWhatLabLogExportsIsJudged(t *testing.T) {
 	for what, jumps := range map[string]bool{"one clock jumps": true, "none does": false} {
 		t.Run(what, func(t *testing.T) {
 			m := startMasters(t, 5)
-			boss := dialMaster(t, m, 1)
-			boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
-			boss.Do("LAB", "ALL", "LOG", "WATCH", "lock:*")
+			admin := dialMaster(t, m, 1)
+			admin.Do("LAB", "ALL", "CLOCK", "FREEZE")
+			admin.Do("LAB", "ALL", "LOG", "WATCH", "lock:*")
 			alice, bob := holder{t, m, "alice"}, holder{t, m, "bob"}
 			require.Equal(t, 3, alice.take(1, 2, 3))
 			if jumps {
-				boss.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "10001")
+				admin.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "10001")
 			}
 			bob.take(3, 4, 5)
 			bob.release(3, 4, 5)
-			boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "10001")
+			admin.Do("LAB", "ALL", "CLOCK", "ADVANCE", "10001")
 			require.Equal(t, 5, bob.take(1, 2, 3, 4, 5))
 			bob.release(1, 2, 3, 4, 5)
 
 			var all []lab.History
-			for _, v := range boss.Do("LAB", "ALL", "LOG", "EXPORT").Elems {
+			for _, v := range admin.Do("LAB", "ALL", "LOG", "EXPORT").Elems {
 				histories, err := verdict.Read(strings.NewReader(v.Str))
 				require.NoError(t, err)
 				all = append(all, histories...)
@@ -269,13 +269,13 @@ func (h holder) release(masters ...int) {
 }
 
 func TestTheExportTellsClocksThatAreMovedTogether(t *testing.T) {
-	boss := dialMaster(t, startMasters(t, 2), 1)
-	boss.Do("LAB", "ALL", "CLOCK", "FREEZE")
-	boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1000")
-	boss.Do("LAB", "MASTER", "1", "CLOCK", "ADVANCE", "1000")
-	ok(t, boss, "LAB", "CLOCK", "SET", "1700000000000")
+	admin := dialMaster(t, startMasters(t, 2), 1)
+	admin.Do("LAB", "ALL", "CLOCK", "FREEZE")
+	admin.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1000")
+	admin.Do("LAB", "MASTER", "1", "CLOCK", "ADVANCE", "1000")
+	ok(t, admin, "LAB", "CLOCK", "SET", "1700000000000")
 	var h lab.History
-	require.NoError(t, json.Unmarshal([]byte(boss.Do("LAB", "LOG", "EXPORT").Str), &h))
+	require.NoError(t, json.Unmarshal([]byte(admin.Do("LAB", "LOG", "EXPORT").Str), &h))
 	var together []bool
 	for _, e := range h.Entries {
 		together = append(together, e.Together)

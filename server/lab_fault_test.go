@@ -34,9 +34,9 @@ const (
 )
 
 // rule adds a rule.
-func rule(t testing.TB, boss *redistest.Conn, text string) {
+func rule(t testing.TB, admin *redistest.Conn, text string) {
 	t.Helper()
-	require.Equal(t, "+OK", boss.Do(append([]string{"LAB", "FAULT", "ADD"}, line(text)...)...).String(), text)
+	require.Equal(t, "+OK", admin.Do(append([]string{"LAB", "FAULT", "ADD"}, line(text)...)...).String(), text)
 }
 
 // pipeline sends requests in one write.
@@ -49,8 +49,8 @@ func pipeline(t testing.TB, c *redistest.Conn, requests ...string) {
 	require.NoError(t, c.Send(b))
 }
 
-// gets reads what has to be the next bytes of a connection.
-func gets(t testing.TB, c *redistest.Conn, want string) {
+// requireBytes requires that want is what c receives next.
+func requireBytes(t testing.TB, c *redistest.Conn, want string) {
 	t.Helper()
 	require.NoError(t, c.Net.SetReadDeadline(time.Now().Add(limit)))
 	b := make([]byte, len(want))
@@ -58,22 +58,22 @@ func gets(t testing.TB, c *redistest.Conn, want string) {
 	require.Equal(t, want, string(b[:n]))
 }
 
-// hearsNothing looks whether anything has come to c up to now.
-func hearsNothing(t testing.TB, c, boss *redistest.Conn) {
+// requireSilence requires that c has received nothing and is still open.
+func requireSilence(t testing.TB, c, admin *redistest.Conn) {
 	t.Helper()
-	boss.Do("PING") // when this is answered, so is all that was to be before
+	admin.Do("PING") // the server has written everything before this reply
 	raw, err := c.Net.(*net.TCPConn).SyscallConn()
 	require.NoError(t, err)
 	var b [4096]byte
 	require.NoError(t, raw.Read(func(fd uintptr) bool {
 		n, err := syscall.Read(int(fd), b[:])
-		require.ErrorIs(t, err, syscall.EAGAIN, "%q, and if that is nothing the connection has ended", b[:max(n, 0)])
+		require.ErrorIs(t, err, syscall.EAGAIN, "got %q; nothing means the connection has ended", b[:max(n, 0)])
 		return true
 	}))
 }
 
-// rest is all that comes until the connection ends, and whether it does so by a reset.
-func rest(t testing.TB, c *redistest.Conn) (got string, reset bool) {
+// readToEnd returns everything until the connection ends, and whether it ends by a reset.
+func readToEnd(t testing.TB, c *redistest.Conn) (got string, reset bool) {
 	t.Helper()
 	require.NoError(t, c.Net.SetReadDeadline(time.Now().Add(limit)))
 	b, err := io.ReadAll(c.Net)
@@ -83,30 +83,30 @@ func rest(t testing.TB, c *redistest.Conn) (got string, reset bool) {
 	return string(b), err != nil
 }
 
-// parked waits until rule has parked a client.
-func parked(t testing.TB, boss *redistest.Conn, rule string) resp.Value {
+// waitParked waits until rule holds a client, and returns its description.
+func waitParked(t testing.TB, admin *redistest.Conn, rule string) resp.Value {
 	t.Helper()
-	v := boss.Do("LAB", "HOLD", "WAIT", rule, "0")
+	v := admin.Do("LAB", "HOLD", "WAIT", rule, "0")
 	require.Len(t, v.Elems, 10, "%s", v)
 	return v
 }
 
 // waitForBlocked waits until a client is blocked, as CLIENT LIST shows it.
-func waitForBlocked(t testing.TB, boss *redistest.Conn) {
+func waitForBlocked(t testing.TB, admin *redistest.Conn) {
 	t.Helper()
-	require.Eventually(t, func() bool { return strings.Contains(boss.Do("CLIENT", "LIST").Str, "flags=b ") }, limit, tick)
+	require.Eventually(t, func() bool { return strings.Contains(admin.Do("CLIENT", "LIST").Str, "flags=b ") }, limit, tick)
 }
 
 // timesFired returns how often the only rule has fired.
-func timesFired(boss *redistest.Conn) int64 {
-	return field(boss.Do("LAB", "FAULT", "LIST").Elems[0], "fired").Int
+func timesFired(admin *redistest.Conn) int64 {
+	return field(admin.Do("LAB", "FAULT", "LIST").Elems[0], "fired").Int
 }
 
-// settled waits until the server has executed, or put back, all that was sent to c, where
+// waitForValue waits until the server has executed, or put back, all that was sent to c, where
 // that must not wait for replies.
-func settled(t testing.TB, boss *redistest.Conn, key, want string) {
+func waitForValue(t testing.TB, admin *redistest.Conn, key, want string) {
 	t.Helper()
-	require.Eventually(t, func() bool { return boss.Do("GET", key).Str == want }, limit, tick)
+	require.Eventually(t, func() bool { return admin.Do("GET", key).Str == want }, limit, tick)
 }
 
 func TestEveryFaultIsSeenByItsClientAsItIsMeant(t *testing.T) {
@@ -129,22 +129,22 @@ func TestEveryFaultIsSeenByItsClientAsItIsMeant(t *testing.T) {
 	} {
 		for _, proto := range []string{"2", "3"} {
 			t.Run(c.action+"/RESP"+proto, func(t *testing.T) {
-				addr, boss := startLab(t)
+				addr, admin := startLab(t)
 				client := redistest.Dial(t, addr)
 				client.Do("HELLO", proto)
-				rule(t, boss, "r CMD set KEY lock:* ACTION "+c.action)
+				rule(t, admin, "r CMD set KEY lock:* ACTION "+c.action)
 				pipeline(t, client, "PING", "SET lock:a me", "INCR after")
 				if c.end == open {
-					require.Eventually(t, func() bool { return timesFired(boss) == 1 }, limit, tick)
-					gets(t, client, c.got)
-					hearsNothing(t, client, boss)
+					require.Eventually(t, func() bool { return timesFired(admin) == 1 }, limit, tick)
+					requireBytes(t, client, c.got)
+					requireSilence(t, client, admin)
 				} else {
-					got, reset := rest(t, client)
+					got, reset := readToEnd(t, client)
 					require.Equal(t, c.got, got)
 					require.Equal(t, c.end == rst, reset)
 				}
-				require.Equal(t, c.executed, boss.Do("EXISTS", "lock:a").Int == 1)
-				require.Equal(t, strings.HasSuffix(c.got, ":1\r\n"), boss.Do("EXISTS", "after").Int == 1,
+				require.Equal(t, c.executed, admin.Do("EXISTS", "lock:a").Int == 1)
+				require.Equal(t, strings.HasSuffix(c.got, ":1\r\n"), admin.Do("EXISTS", "after").Int == 1,
 					"what is behind the fault")
 			})
 		}
@@ -152,73 +152,73 @@ func TestEveryFaultIsSeenByItsClientAsItIsMeant(t *testing.T) {
 }
 
 func TestASilentConnectionStaysAndIsNotReadAnyMore(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)
 	id := client.Do("CLIENT", "ID").Int
 	client.Do("HELLO", "3")
 	client.Do("SUBSCRIBE", "news")
-	rule(t, boss, "quiet CLIENT "+fmt.Sprint(id)+" CMD set ACTION SILENT")
+	rule(t, admin, "quiet CLIENT "+fmt.Sprint(id)+" CMD set ACTION SILENT")
 	pipeline(t, client, "SET a 1", "SET b 1")
-	settled(t, boss, "a", "1")
+	waitForValue(t, admin, "a", "1")
 	pipeline(t, client, "SET c 1")
-	require.EqualValues(t, 1, boss.Do("PUBLISH", "news", "x").Int)
-	hearsNothing(t, client, boss)
-	require.EqualValues(t, 1, boss.Do("EXISTS", "a", "b", "c").Int)
-	require.Contains(t, boss.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str, "flags=Pb ")
+	require.EqualValues(t, 1, admin.Do("PUBLISH", "news", "x").Int)
+	requireSilence(t, client, admin)
+	require.EqualValues(t, 1, admin.Do("EXISTS", "a", "b", "c").Int)
+	require.Contains(t, admin.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str, "flags=Pb ")
 
 	client.Close()
-	require.Eventually(t, func() bool { return boss.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str == "" }, limit, tick)
-	require.EqualValues(t, 0, boss.Do("PUBLISH", "news", "x").Int)
+	require.Eventually(t, func() bool { return admin.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str == "" }, limit, tick)
+	require.EqualValues(t, 0, admin.Do("PUBLISH", "news", "x").Int)
 }
 
 func TestADelayedRequestIsExecutedWhenItsTimeHasCome(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)
-	rule(t, boss, "late CMD set ACTION DELAY-EXEC 50")
+	rule(t, admin, "late CMD set ACTION DELAY-EXEC 50")
 	pipeline(t, client, "PING", "SET a 1", "INCR b")
-	waitForBlocked(t, boss)
-	boss.Do("LAB", "CLOCK", "ADVANCE", "49")
-	gets(t, client, "+PONG\r\n")
-	require.EqualValues(t, 0, boss.Do("EXISTS", "a", "b").Int)
-	boss.Do("LAB", "CLOCK", "ADVANCE", "1")
-	gets(t, client, "+OK\r\n:1\r\n")
-	require.Equal(t, "1", boss.Do("GET", "a").Str)
+	waitForBlocked(t, admin)
+	admin.Do("LAB", "CLOCK", "ADVANCE", "49")
+	requireBytes(t, client, "+PONG\r\n")
+	require.EqualValues(t, 0, admin.Do("EXISTS", "a", "b").Int)
+	admin.Do("LAB", "CLOCK", "ADVANCE", "1")
+	requireBytes(t, client, "+OK\r\n:1\r\n")
+	require.Equal(t, "1", admin.Do("GET", "a").Str)
 }
 
 func TestADelayedReplyHoldsBackWhatComesBehindIt(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)
 	client.Do("HELLO", "3")
 	client.Do("SUBSCRIBE", "news")
-	rule(t, boss, "late CMD incr TIMES 2 ACTION DELAY-REPLY 50")
+	rule(t, admin, "late CMD incr TIMES 2 ACTION DELAY-REPLY 50")
 	pipeline(t, client, "PING", "INCR a", "ECHO x")
-	settled(t, boss, "a", "1")
-	boss.Do("PUBLISH", "news", "n")
-	boss.Do("LAB", "CLOCK", "ADVANCE", "30")
-	gets(t, client, "+PONG\r\n")
+	waitForValue(t, admin, "a", "1")
+	admin.Do("PUBLISH", "news", "n")
+	admin.Do("LAB", "CLOCK", "ADVANCE", "30")
+	requireBytes(t, client, "+PONG\r\n")
 	pipeline(t, client, "INCR a", "ECHO y")
-	settled(t, boss, "a", "2")
-	boss.Do("LAB", "CLOCK", "ADVANCE", "20")
-	gets(t, client, ":1\r\n$1\r\nx\r\n>3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$1\r\nn\r\n")
-	boss.Do("LAB", "CLOCK", "ADVANCE", "30")
-	gets(t, client, ":2\r\n$1\r\ny\r\n")
+	waitForValue(t, admin, "a", "2")
+	admin.Do("LAB", "CLOCK", "ADVANCE", "20")
+	requireBytes(t, client, ":1\r\n$1\r\nx\r\n>3\r\n$7\r\nmessage\r\n$4\r\nnews\r\n$1\r\nn\r\n")
+	admin.Do("LAB", "CLOCK", "ADVANCE", "30")
+	requireBytes(t, client, ":2\r\n$1\r\ny\r\n")
 	require.EqualValues(t, 3, client.Do("INCR", "a").Int)
 }
 
 func TestAConnectionThatEndsItselfStillGetsItsLateReply(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	for _, last := range []string{"QUIT", "\r\n*x\r\n"} {
 		client := redistest.Dial(t, addr)
 		client.Do("SELECT", "0")
-		boss.Do("DEL", "a")
-		boss.Do("LAB", "FAULT", "CLEAR")
-		rule(t, boss, "late CMD incr ACTION DELAY-REPLY 50")
+		admin.Do("DEL", "a")
+		admin.Do("LAB", "FAULT", "CLEAR")
+		rule(t, admin, "late CMD incr ACTION DELAY-REPLY 50")
 		pipeline(t, client, "INCR a")
 		require.NoError(t, client.Send([]byte(last+"\r\n")))
-		settled(t, boss, "a", "1")
-		hearsNothing(t, client, boss)
-		boss.Do("LAB", "CLOCK", "ADVANCE", "50")
-		got, reset := rest(t, client)
+		waitForValue(t, admin, "a", "1")
+		requireSilence(t, client, admin)
+		admin.Do("LAB", "CLOCK", "ADVANCE", "50")
+		got, reset := readToEnd(t, client)
 		require.True(t, strings.HasPrefix(got, ":1\r\n+OK\r\n") || strings.HasPrefix(got, ":1\r\n-ERR Protocol error"), got)
 		require.False(t, reset)
 	}
@@ -234,9 +234,9 @@ func TestATransactionIsMatchedByWhatWasQueued(t *testing.T) {
 		{"r CMD exec KEY lock:* ACTION ERROR 'ERR no'", "*2\r\n+OK\r\n:1\r\n", true}, // EXEC itself has no keys
 		{"r CMD set KEY count ACTION ERROR 'ERR no'", "*2\r\n+OK\r\n:1\r\n", true},
 	} {
-		addr, boss := startLab(t)
+		addr, admin := startLab(t)
 		client := redistest.Dial(t, addr)
-		rule(t, boss, c.rule)
+		rule(t, admin, c.rule)
 		pipeline(t, client, "MULTI", "SET lock:a me", "INCR count", "EXEC", "GET count")
 		want := "+OK\r\n+QUEUED\r\n+QUEUED\r\n" + c.got + "$-1\r\n"
 		if c.executed {
@@ -250,25 +250,25 @@ func TestATransactionIsMatchedByWhatWasQueued(t *testing.T) {
 }
 
 func TestAHeldTransactionIsStillWatching(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)
-	rule(t, boss, "r CMD exec ACTION HOLD")
+	rule(t, admin, "r CMD exec ACTION HOLD")
 	client.Do("WATCH", "lock")
 	client.Do("MULTI")
 	client.Do("SET", "lock", "mine")
 	pipeline(t, client, "EXEC")
-	parked(t, boss, "r")
-	boss.Do("SET", "lock", "others")
-	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "r").Int)
+	waitParked(t, admin, "r")
+	admin.Do("SET", "lock", "others")
+	require.EqualValues(t, 1, admin.Do("LAB", "HOLD", "RELEASE", "r").Int)
 	require.Equal(t, "(nil array)", client.Read().String())
 }
 
 const unlockScript = "if redis.call('GET', KEYS[1]) == ARGV[1] then return redis.call('DEL', KEYS[1]) end return 0"
 
 func TestScriptsAreMatchedByShaAndByText(t *testing.T) {
-	addr, boss := startLab(t)
-	sha := boss.Do("SCRIPT", "LOAD", unlockScript).Str
-	boss.Do("FUNCTION", "LOAD", "#!lua name=locks\n"+
+	addr, admin := startLab(t)
+	sha := admin.Do("SCRIPT", "LOAD", unlockScript).Str
+	admin.Do("FUNCTION", "LOAD", "#!lua name=locks\n"+
 		"redis.register_function('unlock', function(keys, args) return redis.call('DEL', keys[1]) end)")
 	client := redistest.Dial(t, addr)
 	for _, r := range []string{
@@ -277,7 +277,7 @@ func TestScriptsAreMatchedByShaAndByText(t *testing.T) {
 		"r CMD fcall SCRIPT unlock ACTION ERROR FAULT",
 		"r SCRIPT register_function ACTION ERROR FAULT",
 	} {
-		rule(t, boss, strings.ReplaceAll(r, `call("DEL"`, "KEYS[1])"))
+		rule(t, admin, strings.ReplaceAll(r, `call("DEL"`, "KEYS[1])"))
 		fcall := strings.Contains(r, "fcall") || strings.Contains(r, "register")
 		script := !fcall
 		fails := func(args ...string) bool { return client.Do(args...).String() == "-FAULT" }
@@ -286,7 +286,7 @@ func TestScriptsAreMatchedByShaAndByText(t *testing.T) {
 		require.Equal(t, fcall, fails("FCALL", "unlock", "1", "lock:a"), r)
 		require.False(t, fails("EVAL", "return 1", "0"), r)
 		require.False(t, fails("SCRIPT", "EXISTS", sha), r)
-		ok(t, boss, "LAB", "FAULT", "DEL", "r")
+		ok(t, admin, "LAB", "FAULT", "DEL", "r")
 	}
 }
 
@@ -303,43 +303,43 @@ func TestAFaultHitsTheLateReplyOfABlockedCommand(t *testing.T) {
 		{"DELAY-REPLY 10", "", "open"},
 	} {
 		t.Run(c.action, func(t *testing.T) {
-			addr, boss := startLab(t)
+			addr, admin := startLab(t)
 			client := redistest.Dial(t, addr)
-			rule(t, boss, "r CMD blpop ACTION "+c.action)
+			rule(t, admin, "r CMD blpop ACTION "+c.action)
 			pipeline(t, client, "BLPOP q 0", "PING")
-			waitForField(boss, "blocked_clients", "1")
-			ok(t, boss, "LAB", "FAULT", "CLEAR") // it has fired
-			boss.Do("RPUSH", "q", "x")
-			require.EqualValues(t, 0, boss.Do("EXISTS", "q").Int)
+			waitForField(admin, "blocked_clients", "1")
+			ok(t, admin, "LAB", "FAULT", "CLEAR") // it has fired
+			admin.Do("RPUSH", "q", "x")
+			require.EqualValues(t, 0, admin.Do("EXISTS", "q").Int)
 			if c.end == "open" {
-				gets(t, client, c.got)
+				requireBytes(t, client, c.got)
 			} else {
-				got, reset := rest(t, client)
+				got, reset := readToEnd(t, client)
 				require.Equal(t, c.got, got)
 				require.Equal(t, c.end == "RST", reset)
 			}
 			if strings.HasPrefix(c.action, "DELAY") {
-				boss.Do("LAB", "CLOCK", "ADVANCE", "10")
-				gets(t, client, reply+"+PONG\r\n")
+				admin.Do("LAB", "CLOCK", "ADVANCE", "10")
+				requireBytes(t, client, reply+"+PONG\r\n")
 			}
 			silent := 0
 			if c.action == "SILENT" {
 				silent = 1
 			}
-			require.Contains(t, boss.Do("INFO", "clients").Str, fmt.Sprintf("blocked_clients:%d", silent))
+			require.Contains(t, admin.Do("INFO", "clients").Str, fmt.Sprintf("blocked_clients:%d", silent))
 		})
 	}
 }
 
 // A request that CLIENT PAUSE puts back comes again, and is still the same one.
 func TestAPausedRequestIsCountedOnce(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)
-	rule(t, boss, "r CMD set NTH 2 ACTION ERROR FAULT")
-	boss.Do("CLIENT", "PAUSE", "100", "WRITE")
+	rule(t, admin, "r CMD set NTH 2 ACTION ERROR FAULT")
+	admin.Do("CLIENT", "PAUSE", "100", "WRITE")
 	pipeline(t, client, "SET a 1", "SET b 1")
-	waitForBlocked(t, boss)
-	boss.Do("CLIENT", "UNPAUSE")
+	waitForBlocked(t, admin)
+	admin.Do("CLIENT", "UNPAUSE")
 	require.Equal(t, "+OK", client.Read().String())
 	require.Equal(t, "-FAULT", client.Read().String())
 }

@@ -21,37 +21,37 @@ func field(v resp.Value, name string) resp.Value {
 }
 
 func TestAHeldRequestGoesOnWhenItIsReleased(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)
 	client.Do("CLIENT", "SETNAME", "worker")
 	id := client.Do("CLIENT", "ID").Int
-	rule(t, boss, "slow CMD set KEY lock:* ACTION HOLD")
+	rule(t, admin, "slow CMD set KEY lock:* ACTION HOLD")
 	pipeline(t, client, "PING", "SET lock:a 'a token'", "GET lock:a")
-	v := parked(t, boss, "slow")
+	v := waitParked(t, admin, "slow")
 	require.Equal(t, id, field(v, "client").Int)
 	require.Equal(t, "worker", field(v, "name").Str)
 	require.Equal(t, "slow", field(v, "rule").Str)
 	require.Equal(t, `SET lock:a "a token"`, field(v, "cmd").Str)
 	require.Equal(t, "lock:a", field(v, "key").Str)
-	require.Equal(t, v, boss.Do("LAB", "HOLD", "LIST").Elems[0])
-	require.Contains(t, boss.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str, "flags=b ")
-	gets(t, client, "+PONG\r\n")
-	require.EqualValues(t, 0, boss.Do("EXISTS", "lock:a").Int)
-	require.EqualValues(t, 0, boss.Do("CLIENT", "UNBLOCK", fmt.Sprint(id)).Int, "it is not blocked by a command")
+	require.Equal(t, v, admin.Do("LAB", "HOLD", "LIST").Elems[0])
+	require.Contains(t, admin.Do("CLIENT", "LIST", "ID", fmt.Sprint(id)).Str, "flags=b ")
+	requireBytes(t, client, "+PONG\r\n")
+	require.EqualValues(t, 0, admin.Do("EXISTS", "lock:a").Int)
+	require.EqualValues(t, 0, admin.Do("CLIENT", "UNBLOCK", fmt.Sprint(id)).Int, "it is not blocked by a command")
 
-	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.EqualValues(t, 1, admin.Do("LAB", "HOLD", "RELEASE", "slow").Int)
 	require.Equal(t, "+OK", client.Read().String())
 	require.Equal(t, "a token", client.Read().Str)
-	require.Empty(t, boss.Do("LAB", "HOLD", "LIST").Elems)
-	require.EqualValues(t, 0, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.Empty(t, admin.Do("LAB", "HOLD", "LIST").Elems)
+	require.EqualValues(t, 0, admin.Do("LAB", "HOLD", "RELEASE", "slow").Int)
 }
 
 // Whoever is held, the others are not: neither those of other rules nor those that come
 // in the same pass.
 func TestNobodyWaitsForAClientThatIsHeld(t *testing.T) {
 	for _, action := range []string{"HOLD", "DELAY-EXEC 1000", "DELAY-REPLY 1000", "SILENT"} {
-		addr, boss := startLab(t)
-		rule(t, boss, "r CLIENT slow-* CMD get ACTION "+action)
+		addr, admin := startLab(t)
+		rule(t, admin, "r CLIENT slow-* CMD get ACTION "+action)
 		slow, fast := dialMany(t, addr, 10), dialMany(t, addr, 10)
 		for i, c := range slow {
 			c.Do("CLIENT", "SETNAME", fmt.Sprint("slow-", i))
@@ -69,62 +69,62 @@ func TestNobodyWaitsForAClientThatIsHeld(t *testing.T) {
 			}
 		}
 		for _, c := range slow {
-			hearsNothing(t, c, boss)
+			requireSilence(t, c, admin)
 		}
 	}
 }
 
 func TestHeldClientsAreReleasedInTheirOrder(t *testing.T) {
-	addr, boss := startLab(t)
-	rule(t, boss, "slow CMD rpush ACTION HOLD")
+	addr, admin := startLab(t)
+	rule(t, admin, "slow CMD rpush ACTION HOLD")
 	conns := dialMany(t, addr, 3)
 	for i, c := range conns {
 		pipeline(t, c, fmt.Sprint("RPUSH q ", i))
-		v := boss.Do("LAB", "HOLD", "WAIT", "slow", "0", fmt.Sprint(i+1))
+		v := admin.Do("LAB", "HOLD", "WAIT", "slow", "0", fmt.Sprint(i+1))
 		require.Equal(t, fmt.Sprint("RPUSH q ", i), field(v, "cmd").Str)
 	}
-	require.EqualValues(t, 3, field(boss.Do("LAB", "FAULT", "LIST").Elems[0], "held").Int)
-	require.EqualValues(t, 2, boss.Do("LAB", "HOLD", "RELEASE", "slow", "2").Int)
+	require.EqualValues(t, 3, field(admin.Do("LAB", "FAULT", "LIST").Elems[0], "held").Int)
+	require.EqualValues(t, 2, admin.Do("LAB", "HOLD", "RELEASE", "slow", "2").Int)
 	require.EqualValues(t, 1, conns[0].Read().Int)
 	require.EqualValues(t, 2, conns[1].Read().Int)
-	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow", "2").Int)
+	require.EqualValues(t, 1, admin.Do("LAB", "HOLD", "RELEASE", "slow", "2").Int)
 	require.EqualValues(t, 3, conns[2].Read().Int)
 }
 
 func TestAClientThatGoesWhileItIsHeldHasNotBeenExecuted(t *testing.T) {
 	for _, action := range []string{"HOLD", "DELAY-EXEC 100"} {
 		for _, how := range []string{"hangs up", "is killed"} {
-			addr, boss := startLab(t)
+			addr, admin := startLab(t)
 			client := redistest.Dial(t, addr)
 			id := fmt.Sprint(client.Do("CLIENT", "ID").Int)
-			rule(t, boss, "r CMD set ACTION "+action)
+			rule(t, admin, "r CMD set ACTION "+action)
 			pipeline(t, client, "SET a 1")
-			waitForBlocked(t, boss)
+			waitForBlocked(t, admin)
 			if how == "hangs up" {
 				client.Close()
 			} else {
-				require.EqualValues(t, 1, boss.Do("CLIENT", "KILL", "ID", id).Int)
+				require.EqualValues(t, 1, admin.Do("CLIENT", "KILL", "ID", id).Int)
 			}
-			require.Eventually(t, func() bool { return boss.Do("CLIENT", "LIST", "ID", id).Str == "" }, limit, tick)
-			boss.Do("LAB", "CLOCK", "ADVANCE", "200")
-			require.Empty(t, boss.Do("LAB", "HOLD", "LIST").Elems)
-			require.EqualValues(t, 0, boss.Do("EXISTS", "a").Int)
-			require.Contains(t, boss.Do("INFO", "clients").Str, "blocked_clients:0")
-			require.Contains(t, boss.Do("LAB", "LOG", "2").String(), `"not executed"`)
+			require.Eventually(t, func() bool { return admin.Do("CLIENT", "LIST", "ID", id).Str == "" }, limit, tick)
+			admin.Do("LAB", "CLOCK", "ADVANCE", "200")
+			require.Empty(t, admin.Do("LAB", "HOLD", "LIST").Elems)
+			require.EqualValues(t, 0, admin.Do("EXISTS", "a").Int)
+			require.Contains(t, admin.Do("INFO", "clients").Str, "blocked_clients:0")
+			require.Contains(t, admin.Do("LAB", "LOG", "2").String(), `"not executed"`)
 		}
 	}
 }
 
 func TestARuleThatIsTakenOutHoldsNobody(t *testing.T) {
 	for _, verb := range []string{"LAB FAULT DEL slow", "LAB FAULT CLEAR"} {
-		addr, boss := startLab(t)
+		addr, admin := startLab(t)
 		client, waiter := redistest.Dial(t, addr), redistest.Dial(t, addr)
-		rule(t, boss, "slow CMD set ACTION HOLD")
+		rule(t, admin, "slow CMD set ACTION HOLD")
 		pipeline(t, client, "SET a 1")
-		parked(t, boss, "slow")
+		waitParked(t, admin, "slow")
 		pipeline(t, waiter, "LAB HOLD WAIT slow 0 2")
-		waitForField(boss, "blocked_clients", "2")
-		ok(t, boss, line(verb)...)
+		waitForField(admin, "blocked_clients", "2")
+		ok(t, admin, line(verb)...)
 		require.Equal(t, "+OK", client.Read().String())
 		require.Equal(t, "(nil array)", waiter.Read().String())
 		require.Equal(t, "+OK", client.Do("SET", "a", "2").String())
@@ -132,15 +132,15 @@ func TestARuleThatIsTakenOutHoldsNobody(t *testing.T) {
 }
 
 func TestHoldWaitEndsByItsTimeOrByUnblock(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	waiter := redistest.Dial(t, addr)
-	rule(t, boss, "slow CMD set ACTION HOLD")
+	rule(t, admin, "slow CMD set ACTION HOLD")
 	require.Equal(t, "(nil array)", waiter.Do("LAB", "HOLD", "WAIT", "slow", "1").String(),
 		"in real time: the lab's stands still")
 	id := fmt.Sprint(waiter.Do("CLIENT", "ID").Int)
 	waiter.Do("HELLO", "3")
 	pipeline(t, waiter, "LAB HOLD WAIT slow 0")
-	require.Eventually(t, func() bool { return boss.Do("CLIENT", "UNBLOCK", id).Int == 1 }, limit, tick)
+	require.Eventually(t, func() bool { return admin.Do("CLIENT", "UNBLOCK", id).Int == 1 }, limit, tick)
 	require.Equal(t, "(null)", waiter.Read().String())
 	pipeline(t, waiter, "LAB HOLD WAIT slow 0")
 	client := redistest.Dial(t, addr)
@@ -150,34 +150,34 @@ func TestHoldWaitEndsByItsTimeOrByUnblock(t *testing.T) {
 
 // Who says LAB has to be able to end what it has begun.
 func TestAConnectionThatHasUsedLabIsNeverHeld(t *testing.T) {
-	_, boss := startLab(t)
-	rule(t, boss, "all ACTION HOLD")
-	ok(t, boss, "SET", "a", "1")
-	rule(t, boss, "other ACTION ERROR FAULT")
-	require.Equal(t, "-FAULT", boss.Do("SET", "a", "1").String(), "the other actions are harmless to it")
-	ok(t, boss, "LAB", "FAULT", "CLEAR")
+	_, admin := startLab(t)
+	rule(t, admin, "all ACTION HOLD")
+	ok(t, admin, "SET", "a", "1")
+	rule(t, admin, "other ACTION ERROR FAULT")
+	require.Equal(t, "-FAULT", admin.Do("SET", "a", "1").String(), "the other actions are harmless to it")
+	ok(t, admin, "LAB", "FAULT", "CLEAR")
 }
 
 // A test that says LAB over the pool of the client under test may take the connection that
 // it wants to be held.
 func TestHoldWaitTellsOfTheConnectionThatIsNeverHeld(t *testing.T) {
-	addr, boss := startLab(t)
-	rule(t, boss, "slow CMD set ACTION HOLD")
-	ok(t, boss, "SET", "a", "1")
+	addr, admin := startLab(t)
+	rule(t, admin, "slow CMD set ACTION HOLD")
+	ok(t, admin, "SET", "a", "1")
 	require.Equal(t, fmt.Sprintf("-ERR LAB HOLD WAIT: the rule 'slow' has met only client %d, which has sent LAB: "+
-		"such a connection is never held; send LAB over a connection of its own", boss.Do("CLIENT", "ID").Int),
-		boss.Do("LAB", "HOLD", "WAIT", "slow", "1").String())
+		"such a connection is never held; send LAB over a connection of its own", admin.Do("CLIENT", "ID").Int),
+		admin.Do("LAB", "HOLD", "WAIT", "slow", "1").String())
 	pipeline(t, redistest.Dial(t, addr), "SET a 1")
-	parked(t, boss, "slow")
-	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
-	require.Equal(t, "(nil array)", boss.Do("LAB", "HOLD", "WAIT", "slow", "1").String(), "others come by as well")
+	waitParked(t, admin, "slow")
+	require.EqualValues(t, 1, admin.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	require.Equal(t, "(nil array)", admin.Do("LAB", "HOLD", "WAIT", "slow", "1").String(), "others come by as well")
 }
 
 func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
-	_, boss := startLab(t)
-	rule(t, boss, "r ACTION HOLD CMD set")
-	rule(t, boss, "e ACTION SILENT CMD set")
-	id := boss.Do("CLIENT", "ID").Int
+	_, admin := startLab(t)
+	rule(t, admin, "r ACTION HOLD CMD set")
+	rule(t, admin, "e ACTION SILENT CMD set")
+	id := admin.Do("CLIENT", "ID").Int
 	for _, c := range [][2]string{
 		{"FAULT", "ERR LAB FAULT: expects ADD, DEL, CLEAR or LIST"},
 		{"FAULT put", "ERR LAB FAULT: expects ADD, DEL, CLEAR or LIST, not 'put'"},
@@ -223,16 +223,16 @@ func TestEveryMalformedCallIsToldWhichArgumentIsWrong(t *testing.T) {
 		{"LOG UNWATCH a", "ERR LAB LOG UNWATCH: 'a' is not watched"},
 		{"LOG EXPORT a", "ERR LAB LOG EXPORT: 'a' is one argument too many"},
 	} {
-		require.Equal(t, "-"+c[1], boss.Do(append([]string{"LAB"}, line(c[0])...)...).String(), c[0])
+		require.Equal(t, "-"+c[1], admin.Do(append([]string{"LAB"}, line(c[0])...)...).String(), c[0])
 	}
-	require.Len(t, boss.Do("LAB", "FAULT", "LIST").Elems, 2, "nothing was added")
+	require.Len(t, admin.Do("LAB", "FAULT", "LIST").Elems, 2, "nothing was added")
 }
 
 func TestFaultListShowsRulesAsTheyCouldBeAddedAgain(t *testing.T) {
-	addr, boss := startLab(t)
-	rule(t, boss, "r KEY 'lock:*' cmd SET ACTION error 'OOM no'")
+	addr, admin := startLab(t)
+	rule(t, admin, "r KEY 'lock:*' cmd SET ACTION error 'OOM no'")
 	redistest.Dial(t, addr).Do("SET", "lock:a", "1")
-	v := boss.Do("LAB", "FAULT", "LIST").Elems[0]
+	v := admin.Do("LAB", "FAULT", "LIST").Elems[0]
 	require.Equal(t, "r", field(v, "name").Str)
 	require.Equal(t, `CMD set KEY lock:* ACTION ERROR "OOM no"`, field(v, "rule").Str)
 	require.EqualValues(t, 1, field(v, "matched").Int)
@@ -242,31 +242,31 @@ func TestFaultListShowsRulesAsTheyCouldBeAddedAgain(t *testing.T) {
 
 // Who goes on may run into the time in which others are served: they go on in the middle of it.
 func TestAReleasedScriptThatDoesNotEndCanBeKilled(t *testing.T) {
-	addr, boss := startLab(t, "--busy-reply-threshold", "10")
+	addr, admin := startLab(t, "--busy-reply-threshold", "10")
 	client, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	rule(t, boss, "slow CMD eval ACTION HOLD")
+	rule(t, admin, "slow CMD eval ACTION HOLD")
 	pipeline(t, client, "EVAL 'while true do end' 0", "PING")
-	parked(t, boss, "slow")
-	require.EqualValues(t, 1, boss.Do("LAB", "HOLD", "RELEASE", "slow").Int)
+	waitParked(t, admin, "slow")
+	require.EqualValues(t, 1, admin.Do("LAB", "HOLD", "RELEASE", "slow").Int)
 	require.Equal(t, "+OK", other.Do("SCRIPT", "KILL").String())
 	require.Contains(t, client.Read().Str, "Script killed by user")
 	require.Equal(t, "+PONG", client.Read().String())
-	require.Equal(t, "+PONG", boss.Do("PING").String())
+	require.Equal(t, "+PONG", admin.Do("PING").String())
 }
 
 // A client may leave without its late reply, and the time may stand still.
 func TestAClientThatHasEndedItselfMayLeaveBeforeItsLateReply(t *testing.T) {
-	addr, boss := startLab(t)
-	rule(t, boss, "late CMD get ACTION DELAY-REPLY 1000")
-	rule(t, boss, "lost CMD blpop ACTION DROP-REPLY")
+	addr, admin := startLab(t)
+	rule(t, admin, "late CMD get ACTION DELAY-REPLY 1000")
+	rule(t, admin, "lost CMD blpop ACTION DROP-REPLY")
 	for _, last := range []string{"QUIT", "BLPOP none 0.01", "BLPOP here 1"} {
 		client := redistest.Dial(t, addr)
-		boss.Do("RPUSH", "here", "x")
-		fired := timesFired(boss)
+		admin.Do("RPUSH", "here", "x")
+		fired := timesFired(admin)
 		pipeline(t, client, "GET a", last)
-		require.Eventually(t, func() bool { return timesFired(boss) > fired }, limit, tick)
-		boss.Do("LAB", "CLOCK", "ADVANCE", "10")
+		require.Eventually(t, func() bool { return timesFired(admin) > fired }, limit, tick)
+		admin.Do("LAB", "CLOCK", "ADVANCE", "10")
 		require.NoError(t, client.Net.Close())
-		require.Eventually(t, func() bool { return infoField(boss, "connected_clients") == "1" }, limit, tick, last)
+		require.Eventually(t, func() bool { return infoField(admin, "connected_clients") == "1" }, limit, tick, last)
 	}
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // entries is the log, an entry a line: who, event, command, key, by, outcome and reply.
-func entries(boss *redistest.Conn) (lines []string) {
-	for i, e := range boss.Do("LAB", "LOG").Elems {
+func entries(admin *redistest.Conn) (lines []string) {
+	for i, e := range admin.Do("LAB", "LOG").Elems {
 		if field(e, "seq").Int != int64(i+1) {
 			return []string{"entry " + fmt.Sprint(i+1) + " has another number"}
 		}
@@ -30,22 +30,22 @@ func entries(boss *redistest.Conn) (lines []string) {
 }
 
 func TestTheLogTellsWhatWasDoneToWatchedKeys(t *testing.T) {
-	addr, boss := startLab(t)
-	ok(t, boss, "LAB", "LOG", "WATCH", "lock:*")
+	addr, admin := startLab(t)
+	ok(t, admin, "LAB", "LOG", "WATCH", "lock:*")
 	c := redistest.Dial(t, addr)
 	c.Do("CLIENT", "SETNAME", "w")
 	sha := c.Do("SCRIPT", "LOAD", unlockScript).Str
 	pipeline(t, c, "SET lock:a me NX PX 100", "SET other x", "MSET other x lock:b y", "LPUSH lock:a x", "GET lock:a x",
 		"MULTI", "GET lock:a", "GET other", "EVALSHA "+sha+" 1 lock:a me", "EXEC",
 		"EVALSHA "+sha+" 1 lock:a me", "BLPOP lock:q 0")
-	waitForField(boss, "blocked_clients", "1")
-	boss.Do("SET", "lock:c", "1", "PX", "10")
-	boss.Do("LAB", "CLOCK", "ADVANCE", "11") // a key is still there in its last millisecond
-	boss.Do("RPUSH", "lock:q", "x")
+	waitForField(admin, "blocked_clients", "1")
+	admin.Do("SET", "lock:c", "1", "PX", "10")
+	admin.Do("LAB", "CLOCK", "ADVANCE", "11") // a key is still there in its last millisecond
+	admin.Do("RPUSH", "lock:q", "x")
 	for range 12 {
 		c.Read()
 	}
-	got := entries(boss)
+	got := entries(admin)
 	for i, e := range got { // times of the clock's own entry are not the same twice
 		if strings.HasPrefix(e, "|clock|") {
 			got[i] = "|clock"
@@ -68,14 +68,14 @@ func TestTheLogTellsWhatWasDoneToWatchedKeys(t *testing.T) {
 		"w|command|BLPOP lock:q 0|lock:q||executed|[lock:q x]",
 	}, got)
 
-	require.Len(t, boss.Do("LAB", "LOG", "3").Elems, 3)
-	require.EqualValues(t, len(got), field(boss.Do("LAB", "LOG", "1").Elems[0], "seq").Int)
-	ok(t, boss, "LAB", "LOG", "RESET")
+	require.Len(t, admin.Do("LAB", "LOG", "3").Elems, 3)
+	require.EqualValues(t, len(got), field(admin.Do("LAB", "LOG", "1").Elems[0], "seq").Int)
+	ok(t, admin, "LAB", "LOG", "RESET")
 	c.Do("GET", "lock:a")
-	require.Equal(t, []string{"w|command|GET lock:a|lock:a||executed|(nil)"}, entries(boss))
-	ok(t, boss, "LAB", "LOG", "UNWATCH", "lock:*")
+	require.Equal(t, []string{"w|command|GET lock:a|lock:a||executed|(nil)"}, entries(admin))
+	ok(t, admin, "LAB", "LOG", "UNWATCH", "lock:*")
 	c.Do("GET", "lock:a")
-	require.Len(t, entries(boss), 1)
+	require.Len(t, entries(admin), 1)
 }
 
 func TestTheLogHasOneEntryForEveryRequestARuleFiredFor(t *testing.T) {
@@ -95,17 +95,17 @@ func TestTheLogHasOneEntryForEveryRequestARuleFiredFor(t *testing.T) {
 		{"DELAY-EXEC 10", []string{"delayed|", "executed|OK"}},
 		{"HOLD", []string{"held|", "executed|OK"}},
 	} {
-		addr, boss := startLab(t)
-		rule(t, boss, "r CMD set ACTION "+c.action)
-		ok(t, boss, "LAB", "LOG", "WATCH", "lock*") // which makes no second entry
+		addr, admin := startLab(t)
+		rule(t, admin, "r CMD set ACTION "+c.action)
+		ok(t, admin, "LAB", "LOG", "WATCH", "lock*") // which makes no second entry
 		client := redistest.Dial(t, addr)
 		pipeline(t, client, "SET lock v")
-		require.Eventually(t, func() bool { return len(entries(boss)) > 0 }, limit, tick)
-		boss.Do("LAB", "FAULT", "CLEAR")
-		boss.Do("LAB", "CLOCK", "ADVANCE", "10")
-		require.Eventually(t, func() bool { return len(entries(boss)) > len(c.want) }, limit, tick) // and the clock's
+		require.Eventually(t, func() bool { return len(entries(admin)) > 0 }, limit, tick)
+		admin.Do("LAB", "FAULT", "CLEAR")
+		admin.Do("LAB", "CLOCK", "ADVANCE", "10")
+		require.Eventually(t, func() bool { return len(entries(admin)) > len(c.want) }, limit, tick) // and the clock's
 		var got []string
-		for _, e := range entries(boss) {
+		for _, e := range entries(admin) {
 			if what, is := strings.CutPrefix(e, "|r|SET lock v|lock||"); is {
 				got = append(got, what)
 			} else {
@@ -117,17 +117,17 @@ func TestTheLogHasOneEntryForEveryRequestARuleFiredFor(t *testing.T) {
 }
 
 func TestTheExportIsTheLogAsJSON(t *testing.T) {
-	addr, boss := startLab(t)
-	ok(t, boss, "LAB", "LOG", "WATCH", "lock*")
+	addr, admin := startLab(t)
+	ok(t, admin, "LAB", "LOG", "WATCH", "lock*")
 	redistest.Dial(t, addr).Do("SET", "lock", "\xff")
 	var h lab.History
-	require.NoError(t, json.Unmarshal([]byte(boss.Do("LAB", "LOG", "EXPORT").Str), &h))
+	require.NoError(t, json.Unmarshal([]byte(admin.Do("LAB", "LOG", "EXPORT").Str), &h))
 	require.Equal(t, lab.Format, h.Format)
 	require.Equal(t, 1, h.Master)
 	require.Equal(t, 1, h.Masters)
 	require.Len(t, h.Entries, 1)
 	e := h.Entries[0]
-	require.Equal(t, labNow(boss), e.Time)
+	require.Equal(t, labNow(admin), e.Time)
 	require.Positive(t, e.Mono)
 	require.Equal(t, []string{"SET", "lock", `\xff`}, e.Cmd)
 	require.Equal(t, "OK", e.Reply)
@@ -149,7 +149,7 @@ func TestTheSameSeedAndRequestsWriteTheSameLog(t *testing.T) {
 
 func randomLab(t *testing.T, seed string) (requests, log string) {
 	l := startRandomLab(t, seed)
-	l.boss.Do("LAB", "LOG", "RESET")
+	l.admin.Do("LAB", "LOG", "RESET")
 	for _, r := range []string{
 		"count CLIENT w? NTH 1000000 ACTION SILENT", // sees all and does nothing
 		"drop PROB 0.02 CLIENT w? ACTION DROP-REPLY", "reset PROB 0.02 CLIENT w? ACTION RESET-BEFORE",
@@ -158,20 +158,20 @@ func randomLab(t *testing.T, seed string) (requests, log string) {
 		"late PROB 0.1 CLIENT w? ACTION DELAY-REPLY 5",
 		"skip PROB 0.5 ACTION SKIP-PUSH",
 	} {
-		rule(t, l.boss, r)
+		rule(t, l.admin, r)
 	}
 	for range 400 {
 		l.step()
 	}
-	l.boss.Do("LAB", "CLOCK", "ADVANCE", "100")
-	return l.requests, l.boss.Do("LAB", "LOG").String()
+	l.admin.Do("LAB", "CLOCK", "ADVANCE", "100")
+	return l.requests, l.admin.Do("LAB", "LOG").String()
 }
 
 // randomClients is a server and its random clients, whose requests it gets one after the other.
 type randomClients struct {
 	t        *testing.T
 	addr     string
-	boss     *redistest.Conn
+	admin    *redistest.Conn
 	sha      string
 	dice     *rand.Rand
 	conns    [4]*redistest.Conn
@@ -182,21 +182,21 @@ type randomClients struct {
 
 func startRandomLab(t *testing.T, seed string) *randomClients {
 	l := &randomClients{t: t, dice: rand.New(rand.NewPCG(1, 2))}
-	l.addr, l.boss = startLab(t, "--seed", seed)
-	ok(t, l.boss, "LAB", "CLOCK", "SET", "1700000000000")
-	ok(t, l.boss, "LAB", "LOG", "WATCH", "lock:*")
-	l.sha = l.boss.Do("SCRIPT", "LOAD", unlockScript).Str
+	l.addr, l.admin = startLab(t, "--seed", seed)
+	ok(t, l.admin, "LAB", "CLOCK", "SET", "1700000000000")
+	ok(t, l.admin, "LAB", "LOG", "WATCH", "lock:*")
+	l.sha = l.admin.Do("SCRIPT", "LOAD", unlockScript).Str
 	return l
 }
 
 // state is how the server describes a client, "" when it has gone.
-func (l *randomClients) state(i int) string { return l.boss.Do("CLIENT", "LIST", "ID", l.ids[i]).Str }
+func (l *randomClients) state(i int) string { return l.admin.Do("CLIENT", "LIST", "ID", l.ids[i]).Str }
 
 func (l *randomClients) step() {
 	i := l.dice.IntN(len(l.conns))
 	if l.conns[i] != nil && !strings.Contains(l.state(i), "flags=P ") { // held, or its end waits for a late reply
-		l.boss.Do("LAB", "CLOCK", "ADVANCE", "5")
-		l.boss.Do("LAB", "HOLD", "RELEASE", "hold")
+		l.admin.Do("LAB", "CLOCK", "ADVANCE", "5")
+		l.admin.Do("LAB", "HOLD", "RELEASE", "hold")
 	}
 	if l.conns[i] == nil || l.state(i) == "" {
 		l.connect(i)
@@ -209,7 +209,7 @@ func (l *randomClients) step() {
 	pipeline(l.t, l.conns[i], request)
 	l.sent++
 	require.Eventually(l.t, func() bool {
-		return field(l.boss.Do("LAB", "FAULT", "LIST").Elems[0], "matched").Int == l.sent
+		return field(l.admin.Do("LAB", "FAULT", "LIST").Elems[0], "matched").Int == l.sent
 	}, limit, tick)
 	l.requests += fmt.Sprintln(i, request, l.state(i) == "")
 }
@@ -223,19 +223,19 @@ func (l *randomClients) connect(i int) {
 }
 
 func TestTheLogTellsTheDatabase(t *testing.T) {
-	addr, boss := startLab(t)
-	ok(t, boss, "LAB", "LOG", "WATCH", "lock:*")
+	addr, admin := startLab(t)
+	ok(t, admin, "LAB", "LOG", "WATCH", "lock:*")
 	c := redistest.Dial(t, addr)
 	pipeline(t, c, "SET lock:a 1", "SELECT 3", "SET lock:a 1 PX 10", "FLUSHDB", "SET lock:a 1 PX 10")
 	for range 5 {
 		c.Read()
 	}
-	ok(t, boss, "LAB", "CLOCK", "FREEZE")
-	boss.Do("LAB", "CLOCK", "ADVANCE", "1000")
+	ok(t, admin, "LAB", "CLOCK", "FREEZE")
+	admin.Do("LAB", "CLOCK", "ADVANCE", "1000")
 	var h lab.History
-	require.NoError(t, json.Unmarshal([]byte(boss.Do("LAB", "LOG", "EXPORT").Str), &h))
+	require.NoError(t, json.Unmarshal([]byte(admin.Do("LAB", "LOG", "EXPORT").Str), &h))
 	var got []string
-	for i, e := range boss.Do("LAB", "LOG").Elems {
+	for i, e := range admin.Do("LAB", "LOG").Elems {
 		require.Equal(t, int64(h.Entries[i].DB), field(e, "db").Int)
 		got = append(got, fmt.Sprint(h.Entries[i].DB, " ", h.Entries[i].Event, " ", lab.Line(h.Entries[i].Cmd)))
 	}
@@ -247,12 +247,12 @@ func TestTheLogTellsTheDatabase(t *testing.T) {
 }
 
 func TestTheLogTellsACrashThatLosesNothingAndASnapshotThatIsRestored(t *testing.T) {
-	addr, boss := startLab(t)
-	ok(t, boss, "LAB", "SNAPSHOT", "SAVE", "s")
-	ok(t, boss, "LAB", "SNAPSHOT", "RESTORE", "s")
-	ok(t, boss, "LAB", "CRASH", "LOSE", "NOTHING")
-	boss = redistest.Dial(t, addr)
-	ok(t, boss, "LAB", "CRASH")
+	addr, admin := startLab(t)
+	ok(t, admin, "LAB", "SNAPSHOT", "SAVE", "s")
+	ok(t, admin, "LAB", "SNAPSHOT", "RESTORE", "s")
+	ok(t, admin, "LAB", "CRASH", "LOSE", "NOTHING")
+	admin = redistest.Dial(t, addr)
+	ok(t, admin, "LAB", "CRASH")
 	require.Equal(t, []string{"|restore||||executed|", "|crash||||executed|keys kept", "|crash||||executed|"},
 		entries(redistest.Dial(t, addr)))
 }

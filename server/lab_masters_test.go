@@ -210,17 +210,17 @@ func TestWhoAsksAServerThatDoesNotRunYetMayGiveUp(t *testing.T) {
 
 func TestAdvanceReachesAllMastersBeforeItReplies(t *testing.T) {
 	m := startMasters(t, 3)
-	boss := dialMaster(t, m, 1)
-	require.Equal(t, `[+OK, +OK, +OK]`, boss.Do("LAB", "ALL", "CLOCK", "FREEZE").String())
+	admin := dialMaster(t, m, 1)
+	require.Equal(t, `[+OK, +OK, +OK]`, admin.Do("LAB", "ALL", "CLOCK", "FREEZE").String())
 	for n := range m {
 		ok(t, dialMaster(t, m, n+1), "SET", "lock", "v", "PX", "1000")
 	}
-	require.Equal(t, "[:0, :0, :0]", boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1000").String())
-	require.Equal(t, ":1", boss.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "1").String())
+	require.Equal(t, "[:0, :0, :0]", admin.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1000").String())
+	require.Equal(t, ":1", admin.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "1").String())
 	for n, want := range []int64{1, 1, 0} {
 		require.Equal(t, want, dialMaster(t, m, n+1).Do("EXISTS", "lock").Int, n+1)
 	}
-	require.Equal(t, "[:1, :1, :0]", boss.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1").String())
+	require.Equal(t, "[:1, :1, :0]", admin.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1").String())
 	expired, err := m[0].Do(context.Background(), "LAB", "CLOCK", "ADVANCE", "1")
 	require.NoError(t, err)
 	require.Equal(t, int64(0), expired.Int)
@@ -258,16 +258,16 @@ func TestWhoWaitsForAnotherMasterIsToldWhenItIsTime(t *testing.T) {
 
 func TestWhoWaitsForAnotherMasterCanBeUnblocked(t *testing.T) {
 	m := startHolding(t)
-	c, boss := dialMaster(t, m, 1), dialMaster(t, m, 1)
+	c, admin := dialMaster(t, m, 1), dialMaster(t, m, 1)
 	id := waitFar(t, m, c)
-	require.Equal(t, int64(1), boss.Do("CLIENT", "UNBLOCK", id).Int)
+	require.Equal(t, int64(1), admin.Do("CLIENT", "UNBLOCK", id).Int)
 	require.Equal(t, "(nil array)", c.Read().String())
 	waitFar(t, m, c)
-	require.Equal(t, int64(1), boss.Do("CLIENT", "UNBLOCK", id, "ERROR").Int)
+	require.Equal(t, int64(1), admin.Do("CLIENT", "UNBLOCK", id, "ERROR").Int)
 	require.Equal(t, "UNBLOCKED client unblocked via CLIENT UNBLOCK", c.Read().Str)
 	far := dialMaster(t, m, 2)
 	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
-	require.Equal(t, "GET lock", boss.Do("LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0").Elems[7].Str)
+	require.Equal(t, "GET lock", admin.Do("LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0").Elems[7].Str)
 	require.Equal(t, "PONG", c.Do("PING").Str, "an answer comes that nobody waits for")
 }
 
@@ -314,10 +314,10 @@ func TestAProgramMayGiveUpWaiting(t *testing.T) {
 // The caller of a crash is the only one to hear that it has happened, wherever it is.
 func TestEveryMasterCrashesAndTheCallerIsTold(t *testing.T) {
 	m := startMasters(t, 3)
-	boss, other := dialMaster(t, m, 2), dialMaster(t, m, 2)
+	admin, other := dialMaster(t, m, 2), dialMaster(t, m, 2)
 	ok(t, other, "SET", "lock", "v")
-	require.Equal(t, "[+OK, +OK, +OK]", boss.Do("LAB", "ALL", "CRASH").String())
-	_, err := boss.TryRead()
+	require.Equal(t, "[+OK, +OK, +OK]", admin.Do("LAB", "ALL", "CRASH").String())
+	_, err := admin.TryRead()
 	require.Error(t, err)
 	_, err = other.TryRead()
 	require.Error(t, err)
@@ -327,9 +327,9 @@ func TestEveryMasterCrashesAndTheCallerIsTold(t *testing.T) {
 	require.Equal(t, "+OK", dialMaster(t, m, 1).Do("LAB", "MASTER", "3", "CRASH", "DOWN", "60000").String())
 	_, err = net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", m[2].Port()))
 	require.Error(t, err)
-	boss = dialMaster(t, m, 1)
-	require.Equal(t, "unix-ms", boss.Do("LAB", "MASTER", "3", "CLOCK").Elems[0].Str, "it answers while it is down")
-	require.Equal(t, ":0", boss.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "60000").String())
+	admin = dialMaster(t, m, 1)
+	require.Equal(t, "unix-ms", admin.Do("LAB", "MASTER", "3", "CLOCK").Elems[0].Str, "it answers while it is down")
+	require.Equal(t, ":0", admin.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "60000").String())
 	require.Equal(t, "PONG", dialMaster(t, m, 3).Do("PING").Str)
 }
 

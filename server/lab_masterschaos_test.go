@@ -59,11 +59,11 @@ func TestMastersSurviveAskingEachOtherWhileTheyCrash(t *testing.T) {
 		}()
 	}
 	clients.Wait()
-	settle(t, m)
+	requireHealthy(t, m)
 }
 
-// settle undoes what may be in the way of clients, and finds all masters well.
-func settle(t *testing.T, m server.Masters) {
+// requireHealthy undoes what keeps clients from working and requires that all masters answer.
+func requireHealthy(t *testing.T, m server.Masters) {
 	t.Helper()
 	// What clients have sent before they went may still be executed, and is undone as well.
 	until(t, func() bool {

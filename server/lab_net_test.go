@@ -15,15 +15,15 @@ import (
 )
 
 // busyFor has the server make so many passes that whatever it was to do is done.
-func busyFor(boss *redistest.Conn) {
+func busyFor(admin *redistest.Conn) {
 	for range 20 {
-		boss.Do("PING")
+		admin.Do("PING")
 	}
 }
 
-func listed(t *testing.T, boss *redistest.Conn, id, field string) string {
+func listed(t *testing.T, admin *redistest.Conn, id, field string) string {
 	t.Helper()
-	_, rest, found := strings.Cut(boss.Do("CLIENT", "LIST", "ID", id).Str, " "+field+"=")
+	_, rest, found := strings.Cut(admin.Do("CLIENT", "LIST", "ID", id).Str, " "+field+"=")
 	require.True(t, found)
 	value, _, _ := strings.Cut(rest, " ")
 	return value
@@ -53,38 +53,38 @@ func TestLabNetNamesTheArgumentThatIsWrong(t *testing.T) {
 
 // Who takes LAB's connection from the pool of the client under test sees that it is not cut off.
 func TestTheListOfPartitionsTellsHowManyAreCutOff(t *testing.T) {
-	addr, boss := startLab(t)
-	list := func() string { return boss.Do("LAB", "PARTITION", "LIST").String() }
-	boss.Do("CLIENT", "SETNAME", "app")
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "app", "ON")
+	addr, admin := startLab(t)
+	list := func() string { return admin.Do("LAB", "PARTITION", "LIST").String() }
+	admin.Do("CLIENT", "SETNAME", "app")
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "app", "ON")
 	require.Equal(t, `[["client", "app", "cut", :0, "spared", :1]]`, list())
 	near, far, left := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
 	near.Do("PING")
 	left.Do("CLIENT", "SETNAME", "app-2")
 	far.Do("CLIENT", "SETNAME", "app-1")
 	for _, glob := range []string{"app-*", "app-*", "*-1"} {
-		ok(t, boss, "LAB", "PARTITION", "CLIENT", glob, "ON")
+		ok(t, admin, "LAB", "PARTITION", "CLIENT", glob, "ON")
 	}
 	require.Equal(t, `[["client", "app", "cut", :0, "spared", :1], `+
 		`["client", "app-*", "cut", :2, "spared", :0], ["client", "*-1", "cut", :1, "spared", :0]]`, list())
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "app-*", "OFF")
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "app-*", "OFF")
 	require.Equal(t, "PONG", left.Do("PING").Str)
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "*-1", "OFF")
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "*-1", "OFF")
 	require.Equal(t, "PONG", far.Do("PING").Str)
 }
 
 func TestAServerThatDoesNotListenKeepsItsClients(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	other := redistest.Dial(t, addr)
 	other.Do("PING")
 	for range 2 {
-		ok(t, boss, "LAB", "LISTEN", "OFF")
-		ok(t, boss, "LAB", "LISTEN", "OFF")
+		ok(t, admin, "LAB", "LISTEN", "OFF")
+		ok(t, admin, "LAB", "LISTEN", "OFF")
 		_, err := net.Dial("tcp", addr)
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 		require.Equal(t, "PONG", other.Do("PING").Str)
-		ok(t, boss, "LAB", "LISTEN", "ON")
-		ok(t, boss, "LAB", "LISTEN", "ON")
+		ok(t, admin, "LAB", "LISTEN", "ON")
+		ok(t, admin, "LAB", "LISTEN", "ON")
 		require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
 	}
 }
@@ -92,25 +92,25 @@ func TestAServerThatDoesNotListenKeepsItsClients(t *testing.T) {
 // What a black hole keeps back comes when it is gone: requests, replies, messages, and
 // whoever has connected.
 func TestABlackHoleKeepsEverythingBackUntilItIsOff(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	asks, waits, listens := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
 	id := idOf(listens)
 	asksID := idOf(asks)
 	listens.Do("SUBSCRIBE", "ch")
-	later(t, boss, waits, "BLPOP", "q", "10")
-	clients := infoField(boss, "connected_clients")
-	ok(t, boss, "LAB", "BLACKHOLE", "ON")
+	later(t, admin, waits, "BLPOP", "q", "10")
+	clients := infoField(admin, "connected_clients")
+	ok(t, admin, "LAB", "BLACKHOLE", "ON")
 	require.NoError(t, asks.Send(redistest.AppendCommand(nil, "SET", "k", "v")))
 	comes := redistest.Dial(t, addr)
 	require.NoError(t, comes.Send(redistest.AppendCommand(nil, "PING")))
-	require.Equal(t, int64(1), boss.Do("PUBLISH", "ch", "message").Int)
-	boss.Do("RPUSH", "q", "x")
-	busyFor(boss)
-	require.Equal(t, int64(0), boss.Do("DBSIZE").Int, "the waiter has got x, and k is not heard of")
-	require.Equal(t, clients, infoField(boss, "connected_clients"))
-	require.NotEqual(t, "0", listed(t, boss, id, "obl"))
-	require.Equal(t, "", listed(t, boss, asksID, "events"))
-	ok(t, boss, "LAB", "BLACKHOLE", "OFF")
+	require.Equal(t, int64(1), admin.Do("PUBLISH", "ch", "message").Int)
+	admin.Do("RPUSH", "q", "x")
+	busyFor(admin)
+	require.Equal(t, int64(0), admin.Do("DBSIZE").Int, "the waiter has got x, and k is not heard of")
+	require.Equal(t, clients, infoField(admin, "connected_clients"))
+	require.NotEqual(t, "0", listed(t, admin, id, "obl"))
+	require.Equal(t, "", listed(t, admin, asksID, "events"))
+	ok(t, admin, "LAB", "BLACKHOLE", "OFF")
 	require.Equal(t, "OK", asks.Read().Str)
 	require.Equal(t, "message", listens.Read().Elems[2].Str)
 	require.Equal(t, "x", waits.Read().Elems[1].Str)
@@ -119,57 +119,57 @@ func TestABlackHoleKeepsEverythingBackUntilItIsOff(t *testing.T) {
 }
 
 func TestAPortThatIsChangedMeanwhileIsAsDeafAsTheOld(t *testing.T) {
-	_, boss := startLab(t)
-	ok(t, boss, "LAB", "LISTEN", "OFF")
-	addr := moveListener(t, boss)
+	_, admin := startLab(t)
+	ok(t, admin, "LAB", "LISTEN", "OFF")
+	addr := moveListener(t, admin)
 	_, err := net.Dial("tcp", addr)
 	require.ErrorIs(t, err, syscall.ECONNREFUSED)
-	ok(t, boss, "LAB", "LISTEN", "ON")
+	ok(t, admin, "LAB", "LISTEN", "ON")
 	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
 
-	ok(t, boss, "LAB", "BLACKHOLE", "ON")
-	before := infoField(boss, "total_connections_received")
-	comes := redistest.Dial(t, moveListener(t, boss))
+	ok(t, admin, "LAB", "BLACKHOLE", "ON")
+	before := infoField(admin, "total_connections_received")
+	comes := redistest.Dial(t, moveListener(t, admin))
 	require.NoError(t, comes.Send(redistest.AppendCommand(nil, "PING")))
-	busyFor(boss)
-	require.Equal(t, before, infoField(boss, "total_connections_received"))
-	ok(t, boss, "LAB", "BLACKHOLE", "OFF")
+	busyFor(admin)
+	require.Equal(t, before, infoField(admin, "total_connections_received"))
+	ok(t, admin, "LAB", "BLACKHOLE", "OFF")
 	require.Equal(t, "PONG", comes.Read().Str)
 }
 
 func TestAWaiterInTheDarkTimesOutThere(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	c := redistest.Dial(t, addr)
-	later(t, boss, c, "BLPOP", "q", "10")
-	ok(t, boss, "LAB", "BLACKHOLE", "ON")
-	boss.Do("LAB", "CLOCK", "ADVANCE", "10000")
-	require.Equal(t, "0", infoField(boss, "blocked_clients"))
-	require.Equal(t, int64(1), boss.Do("RPUSH", "q", "x").Int)
-	ok(t, boss, "LAB", "BLACKHOLE", "OFF")
+	later(t, admin, c, "BLPOP", "q", "10")
+	ok(t, admin, "LAB", "BLACKHOLE", "ON")
+	admin.Do("LAB", "CLOCK", "ADVANCE", "10000")
+	require.Equal(t, "0", infoField(admin, "blocked_clients"))
+	require.Equal(t, int64(1), admin.Do("RPUSH", "q", "x").Int)
+	ok(t, admin, "LAB", "BLACKHOLE", "OFF")
 	require.Equal(t, "(nil array)", c.Read().String())
 	require.Equal(t, "x", c.Do("LPOP", "q").Str)
 }
 
 func TestAPartitionIsAboutClientsOfItsNames(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	a, b, unnamed := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
 	ok(t, a, "CLIENT", "SETNAME", "worker-a")
 	ok(t, b, "CLIENT", "SETNAME", "worker-b")
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "worker-a", "ON")
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "*-a", "ON")
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "worker-a", "ON")
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "*-a", "ON")
 	require.NoError(t, a.Send(redistest.AppendCommand(nil, "SET", "k", "a")))
-	busyFor(boss)
+	busyFor(admin)
 	ok(t, b, "SET", "k", "b", "NX")
 	ok(t, unnamed, "SET", "other", "v")
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "worker-a", "OFF")
-	busyFor(boss)
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "worker-a", "OFF")
+	busyFor(admin)
 	require.Equal(t, "b", b.Do("GET", "k").Str)
 	// The name is what counts, from when it is given; what is behind it is not executed.
 	setName := redistest.AppendCommand(nil, "CLIENT", "SETNAME", "x-a")
 	require.NoError(t, unnamed.Send(redistest.AppendCommand(setName, "DEL", "k")))
-	busyFor(boss)
-	require.Equal(t, int64(2), boss.Do("DBSIZE").Int)
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "*-a", "OFF")
+	busyFor(admin)
+	require.Equal(t, int64(2), admin.Do("DBSIZE").Int)
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "*-a", "OFF")
 	require.Equal(t, "OK", a.Read().Str)
 	require.Equal(t, "OK", unnamed.Read().Str)
 	unnamed.Read()
@@ -177,22 +177,22 @@ func TestAPartitionIsAboutClientsOfItsNames(t *testing.T) {
 }
 
 func TestMuchOutputComesWholeOutOfTheDark(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	c := redistest.Dial(t, addr)
 	ok(t, c, "CLIENT", "SETNAME", "reader")
-	boss.Do("SET", "big", strings.Repeat("x", 8<<20))
+	admin.Do("SET", "big", strings.Repeat("x", 8<<20))
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, "GET", "big")))
-	for listed(t, boss, idOfName(boss, "reader"), "events") != "rw" {
+	for listed(t, admin, idOfName(admin, "reader"), "events") != "rw" {
 	}
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "reader", "ON")
-	busyFor(boss)
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "reader", "OFF")
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "reader", "ON")
+	busyFor(admin)
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "reader", "OFF")
 	require.Len(t, c.Read().Str, 8<<20)
 	require.Equal(t, "PONG", c.Do("PING").Str)
 }
 
-func idOfName(boss *redistest.Conn, name string) string {
-	for _, line := range strings.Split(boss.Do("CLIENT", "LIST").Str, "\n") {
+func idOfName(admin *redistest.Conn, name string) string {
+	for _, line := range strings.Split(admin.Do("CLIENT", "LIST").Str, "\n") {
 		if strings.Contains(line, " name="+name+" ") {
 			id, _, _ := strings.Cut(strings.TrimPrefix(line, "id="), " ")
 			return id
@@ -203,51 +203,51 @@ func idOfName(boss *redistest.Conn, name string) string {
 
 // Within one pass a client may be put into the dark and taken out again, any number of times.
 func TestABlockedClientStaysBlockedHoweverOftenItGetsDark(t *testing.T) {
-	addr, boss := startLab(t)
+	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)
 	client.Do("PING")
-	ok(t, boss, "LAB", "BLACKHOLE", "ON")
+	ok(t, admin, "LAB", "BLACKHOLE", "ON")
 	pipeline(t, client, "BLPOP none 1", "SET behind x")
-	pipeline(t, boss, "LAB BLACKHOLE OFF",
+	pipeline(t, admin, "LAB BLACKHOLE OFF",
 		"LAB BLACKHOLE ON", "LAB BLACKHOLE OFF", "LAB BLACKHOLE ON", "LAB BLACKHOLE OFF")
 	for range 5 {
-		require.Equal(t, "+OK", boss.Read().String())
+		require.Equal(t, "+OK", admin.Read().String())
 	}
-	require.Eventually(t, func() bool { return infoField(boss, "blocked_clients") == "1" }, limit, tick)
-	require.Equal(t, ":0", boss.Do("EXISTS", "behind").String())
-	boss.Do("LAB", "CLOCK", "ADVANCE", "1000")
+	require.Eventually(t, func() bool { return infoField(admin, "blocked_clients") == "1" }, limit, tick)
+	require.Equal(t, ":0", admin.Do("EXISTS", "behind").String())
+	admin.Do("LAB", "CLOCK", "ADVANCE", "1000")
 	require.True(t, client.Read().Null)
 	require.Equal(t, "+OK", client.Read().String())
-	require.Equal(t, "0", infoField(boss, "blocked_clients"))
+	require.Equal(t, "0", infoField(admin, "blocked_clients"))
 }
 
 // What a client sees of the end of its connection does not get through a black hole.
 func TestAClientThatIsKilledInTheDarkSeesItWhenTheNetworkIsBack(t *testing.T) {
 	for _, sends := range []string{"nothing", "something before", "something after"} {
 		t.Run(sends, func(t *testing.T) {
-			addr, boss := startLab(t)
+			addr, admin := startLab(t)
 			c := redistest.Dial(t, addr)
 			id := idOf(c)
-			ok(t, boss, "LAB", "BLACKHOLE", "ON")
+			ok(t, admin, "LAB", "BLACKHOLE", "ON")
 			if sends == "something before" {
 				pipeline(t, c, "SET k v")
 			}
-			require.Equal(t, int64(1), boss.Do("CLIENT", "KILL", "ID", id).Int)
-			require.Empty(t, boss.Do("CLIENT", "LIST", "ID", id).Str)
-			hearsNothing(t, c, boss)
+			require.Equal(t, int64(1), admin.Do("CLIENT", "KILL", "ID", id).Int)
+			require.Empty(t, admin.Do("CLIENT", "LIST", "ID", id).Str)
+			requireSilence(t, c, admin)
 			if sends == "something after" {
 				pipeline(t, c, "SET k v")
 			}
-			ok(t, boss, "LAB", "PARTITION", "CLIENT", "other", "ON")
-			hearsNothing(t, c, boss)
-			ok(t, boss, "LAB", "BLACKHOLE", "OFF")
+			ok(t, admin, "LAB", "PARTITION", "CLIENT", "other", "ON")
+			requireSilence(t, c, admin)
+			ok(t, admin, "LAB", "BLACKHOLE", "OFF")
 			if sends == "nothing" {
 				_, err := c.TryRead()
 				require.ErrorIs(t, err, io.EOF)
 			} else {
 				requireReset(t, c)
 			}
-			require.Equal(t, int64(0), boss.Do("EXISTS", "k").Int)
+			require.Equal(t, int64(0), admin.Do("EXISTS", "k").Int)
 		})
 	}
 }
@@ -255,8 +255,8 @@ func TestAClientThatIsKilledInTheDarkSeesItWhenTheNetworkIsBack(t *testing.T) {
 func TestWhoeverIsClosedBehindAPartitionIsWhenItEnds(t *testing.T) {
 	for _, end := range []string{"CLIENT KILL USER default", "CLIENT KILL TYPE normal", "LAB CRASH", "ACL DELUSER bob"} {
 		t.Run(end, func(t *testing.T) {
-			addr, boss := startLab(t)
-			ok(t, boss, "ACL", "SETUSER", "bob", "on", "nopass", "+@all")
+			addr, admin := startLab(t)
+			ok(t, admin, "ACL", "SETUSER", "bob", "on", "nopass", "+@all")
 			near, far := redistest.Dial(t, addr), redistest.Dial(t, addr)
 			for name, c := range map[string]*redistest.Conn{"near": near, "far": far} {
 				if strings.Contains(end, "bob") {
@@ -264,12 +264,12 @@ func TestWhoeverIsClosedBehindAPartitionIsWhenItEnds(t *testing.T) {
 				}
 				ok(t, c, "CLIENT", "SETNAME", name)
 			}
-			ok(t, boss, "LAB", "PARTITION", "CLIENT", "f*", "ON")
-			boss.Do(strings.Fields(end)...)
+			ok(t, admin, "LAB", "PARTITION", "CLIENT", "f*", "ON")
+			admin.Do(strings.Fields(end)...)
 			_, err := near.TryRead()
 			require.Error(t, err)
 			again := redistest.Dial(t, addr)
-			hearsNothing(t, far, again)
+			requireSilence(t, far, again)
 			ok(t, again, "LAB", "PARTITION", "CLIENT", "f*", "OFF")
 			_, err = far.TryRead()
 			require.Error(t, err)
@@ -279,25 +279,25 @@ func TestWhoeverIsClosedBehindAPartitionIsWhenItEnds(t *testing.T) {
 }
 
 func TestSocketsOfClientsThatAreClosedInTheDarkAreNotMoreThanClientsMayBe(t *testing.T) {
-	addr, boss := startLab(t, "--maxclients", "10")
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "ON")
+	addr, admin := startLab(t, "--maxclients", "10")
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "ON")
 	var far []*redistest.Conn
 	for range 30 {
 		c := redistest.Dial(t, addr)
 		pipeline(t, c, "CLIENT SETNAME far")
 		var id string
 		for id == "" {
-			id = idOfName(boss, "far")
+			id = idOfName(admin, "far")
 		}
-		require.Equal(t, int64(1), boss.Do("CLIENT", "KILL", "ID", id).Int)
+		require.Equal(t, int64(1), admin.Do("CLIENT", "KILL", "ID", id).Int)
 		far = append(far, c)
 	}
 	_, err := far[20].TryRead()
 	require.Error(t, err)
 	for _, c := range far[21:] {
-		hearsNothing(t, c, boss)
+		requireSilence(t, c, admin)
 	}
-	require.NoError(t, boss.Send([]byte("SHUTDOWN NOSAVE\r\n")))
+	require.NoError(t, admin.Send([]byte("SHUTDOWN NOSAVE\r\n")))
 	for _, c := range far[21:] {
 		_, err := c.TryRead()
 		require.Error(t, err, "the end of the process is theirs, too")
@@ -305,19 +305,19 @@ func TestSocketsOfClientsThatAreClosedInTheDarkAreNotMoreThanClientsMayBe(t *tes
 }
 
 func TestClientsThatComeTakeTheSocketsOfThoseThatWereClosedInTheDark(t *testing.T) {
-	addr, boss := startLab(t, "--maxclients", "10")
-	ok(t, boss, "LAB", "PARTITION", "CLIENT", "far", "ON")
+	addr, admin := startLab(t, "--maxclients", "10")
+	ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "ON")
 	var far []*redistest.Conn
 	for n := range 9 {
 		c := redistest.Dial(t, addr)
 		pipeline(t, c, "CLIENT SETNAME far")
-		for strings.Count(boss.Do("CLIENT", "LIST").Str, " name=far ") <= n {
+		for strings.Count(admin.Do("CLIENT", "LIST").Str, " name=far ") <= n {
 		}
 		far = append(far, c)
 	}
-	require.Equal(t, int64(9), boss.Do("CLIENT", "KILL", "TYPE", "normal").Int)
+	require.Equal(t, int64(9), admin.Do("CLIENT", "KILL", "TYPE", "normal").Int)
 	for _, c := range far {
-		hearsNothing(t, c, boss)
+		requireSilence(t, c, admin)
 		require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
 	}
 	for _, c := range far {

@@ -97,12 +97,12 @@ func TestDeadlinesOfASnapshotAreTimesAndNotDurations(t *testing.T) {
 }
 
 func TestARestoredSnapshotIsAChangeForThoseWhoLook(t *testing.T) {
-	addr, boss := startLab(t)
-	boss.Do("RPUSH", "q", "x")
-	ok(t, boss, "LAB", "SNAPSHOT", "SAVE", "a")
-	boss.Do("DEL", "q")
+	addr, admin := startLab(t)
+	admin.Do("RPUSH", "q", "x")
+	ok(t, admin, "LAB", "SNAPSHOT", "SAVE", "a")
+	admin.Do("DEL", "q")
 	waits, watches := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	later(t, boss, waits, "BLPOP", "q", "0")
+	later(t, admin, waits, "BLPOP", "q", "0")
 	ok(t, watches, "WATCH", "q")
 	ok(t, watches, "MULTI")
 	watches.Do("PING")
@@ -110,7 +110,7 @@ func TestARestoredSnapshotIsAChangeForThoseWhoLook(t *testing.T) {
 	tracks.Do("HELLO", "3")
 	ok(t, tracks, "CLIENT", "TRACKING", "ON")
 	tracks.Do("GET", "other")
-	ok(t, boss, "LAB", "SNAPSHOT", "RESTORE", "a")
+	ok(t, admin, "LAB", "SNAPSHOT", "RESTORE", "a")
 	require.Equal(t, "x", waits.Read().Elems[1].Str)
 	require.Equal(t, "(nil array)", watches.Do("EXEC").String())
 	require.Equal(t, "invalidate", tracks.Read().Elems[0].Str)

@@ -104,15 +104,15 @@ func TestRatesCountFromTheFirstSampleAfterReset(t *testing.T) {
 func TestAClientIsListedWithWhatItAskedForLastRefusedOrNot(t *testing.T) {
 	redistest.Require(t)
 	lasts := func(addr string) (all []string) {
-		boss, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
-		boss.Do("ACL", "SETUSER", "u", "on", "nopass", "+get", "+client|id", "+multi", "~a")
+		admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		admin.Do("ACL", "SETUSER", "u", "on", "nopass", "+get", "+client|id", "+multi", "~a")
 		id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
 		for _, request := range [][]string{
 			{"AUTH", "u", "p"}, {"GET", "a"}, {"GET", "b"}, {"SET", "a", "b"}, {"NOSUCH"}, {"CLIENT", "ID"},
 			{"CLIENT", "NOSUCH"}, {"GET"}, {"CONFIG", "GET", "x"}, {"MULTI"}, {"GET", "a"}, {"PING"},
 		} {
 			c.Do(request...)
-			all = append(all, listed(t, boss, id, "cmd"))
+			all = append(all, listed(t, admin, id, "cmd"))
 		}
 		return all
 	}

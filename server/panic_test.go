@@ -35,17 +35,17 @@ func TestAPanicOfABlockedCommandEndsItsClientOnly(t *testing.T) {
 	done := make(chan error)
 	go func() { done <- s.Run() }()
 
-	blocked, boss := redistest.Dial(t, s.Addrs()[0]), redistest.Dial(t, s.Addrs()[0])
+	blocked, admin := redistest.Dial(t, s.Addrs()[0]), redistest.Dial(t, s.Addrs()[0])
 	require.NoError(t, blocked.Send([]byte("BLPOP q 0\r\n")))
-	for !strings.Contains(boss.Do("INFO", "clients").Str, "blocked_clients:1\r\n") {
+	for !strings.Contains(admin.Do("INFO", "clients").Str, "blocked_clients:1\r\n") {
 	}
 	for _, request := range []string{"MULTI", "RPUSH q x", "CLIENT PAUSE 5 WRITE", "EXEC"} {
-		boss.Do(strings.Fields(request)...)
+		admin.Do(strings.Fields(request)...)
 	}
 	require.Contains(t, <-logged, "a bug")
-	require.Equal(t, "x", boss.Do("LPOP", "q").Str)
-	require.Contains(t, boss.Do("INFO", "clients").Str, "blocked_clients:0\r\n")
-	require.Equal(t, 1, strings.Count(boss.Do("CLIENT", "LIST").Str, "\n"))
+	require.Equal(t, "x", admin.Do("LPOP", "q").Str)
+	require.Contains(t, admin.Do("INFO", "clients").Str, "blocked_clients:0\r\n")
+	require.Equal(t, 1, strings.Count(admin.Do("CLIENT", "LIST").Str, "\n"))
 	s.Stop()
 	require.NoError(t, <-done)
 }

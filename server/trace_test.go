@@ -229,15 +229,15 @@ func keepBusy(t *testing.T, addr string, clients, rounds int) {
 
 func TestATraceShowsTheWayOfEveryRequest(t *testing.T) {
 	addr, path := start(t, nil), filepath.Join(t.TempDir(), "trace.json")
-	boss := redistest.Dial(t, addr)
-	require.Equal(t, "OK", boss.Do("DEBUG", "TRACE", "START").Str)
-	boss.Close()
+	admin := redistest.Dial(t, addr)
+	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "START").Str)
+	admin.Close()
 	keepBusy(t, addr, 8, 20)
-	waiting, boss := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	later(t, boss, waiting, "BLPOP", "late", "0")
-	boss.Do("LPUSH", "late", "x")
+	waiting, admin := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	later(t, admin, waiting, "BLPOP", "late", "0")
+	admin.Do("LPUSH", "late", "x")
 	waiting.Read()
-	require.Equal(t, "OK", boss.Do("DEBUG", "TRACE", "DUMP", path).Str)
+	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "DUMP", path).Str)
 
 	tr := readTrace(t, path)
 	tr.requireNested(t)
@@ -263,13 +263,13 @@ func TestATraceShowsTheWayOfEveryRequest(t *testing.T) {
 // A client may be served in the middle of another one's script.
 func TestATraceNestsWhatIsServedDuringAScript(t *testing.T) {
 	addr, path := start(t, []string{"--busy-reply-threshold", "1"}), filepath.Join(t.TempDir(), "trace.json")
-	boss := redistest.Dial(t, addr)
-	boss.Do("DEBUG", "TRACE", "START")
+	admin := redistest.Dial(t, addr)
+	admin.Do("DEBUG", "TRACE", "START")
 	script, other := busy(t, addr, "while true do end")
 	other.Do("PING")
 	other.Do("SCRIPT", "KILL")
 	script.Read()
-	boss.Do("DEBUG", "TRACE", "DUMP", path)
+	admin.Do("DEBUG", "TRACE", "DUMP", path)
 	tr := readTrace(t, path)
 	tr.requireNested(t)
 	tr.requirePairs(t, "b", "e")
@@ -289,14 +289,14 @@ func TestATraceNestsWhatIsServedDuringAScript(t *testing.T) {
 }
 
 func TestDebugTraceNeedsARecording(t *testing.T) {
-	boss, path := redistest.Dial(t, start(t, nil)), filepath.Join(t.TempDir(), "trace.json")
-	require.Equal(t, "ERR no trace was recorded, see DEBUG TRACE START", boss.Do("DEBUG", "TRACE", "DUMP", path).Str)
-	boss.Do("DEBUG", "TRACE", "START")
-	require.Contains(t, boss.Do("DEBUG", "TRACE", "DUMP", filepath.Join(path, "below")).Str, "ERR open ")
-	require.Contains(t, boss.Do("DEBUG", "TRACE", "DUMP").Str, "ERR unknown subcommand")
-	require.Equal(t, "OK", boss.Do("DEBUG", "TRACE", "STOP").Str)
-	boss.Do("SET", "k", "v")
-	require.Equal(t, "OK", boss.Do("DEBUG", "TRACE", "DUMP", path).Str)
+	admin, path := redistest.Dial(t, start(t, nil)), filepath.Join(t.TempDir(), "trace.json")
+	require.Equal(t, "ERR no trace was recorded, see DEBUG TRACE START", admin.Do("DEBUG", "TRACE", "DUMP", path).Str)
+	admin.Do("DEBUG", "TRACE", "START")
+	require.Contains(t, admin.Do("DEBUG", "TRACE", "DUMP", filepath.Join(path, "below")).Str, "ERR open ")
+	require.Contains(t, admin.Do("DEBUG", "TRACE", "DUMP").Str, "ERR unknown subcommand")
+	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "STOP").Str)
+	admin.Do("SET", "k", "v")
+	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "DUMP", path).Str)
 	for _, h := range readTrace(t, path).TraceEvents {
 		require.NotEqual(t, "set", h.Name, "recorded after the end")
 	}

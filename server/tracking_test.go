@@ -30,8 +30,8 @@ func requireInvalid(t *testing.T, c *redistest.Conn, key string) {
 func TestAnExpiringKeyIsToldToThoseWhoHaveReadItWithoutACommand(t *testing.T) {
 	addr := start(t, nil)
 	reader, broadcast := dialTracking(addr, t), dialTracking(addr, t, "BCAST", "PREFIX", "lock:")
-	boss := redistest.Dial(t, addr)
-	boss.Do("DEBUG", "SET-ACTIVE-EXPIRE", "0") // a pass tells of a key once, though it was set and has expired
+	admin := redistest.Dial(t, addr)
+	admin.Do("DEBUG", "SET-ACTIVE-EXPIRE", "0") // a pass tells of a key once, though it was set and has expired
 	reader.Do("EVAL", `for i = 1, 100 do
 		redis.call('set', 'lock:' .. i, 'x', 'PX', 20 + i)
 		redis.call('get', 'lock:' .. i)
@@ -44,7 +44,7 @@ func TestAnExpiringKeyIsToldToThoseWhoHaveReadItWithoutACommand(t *testing.T) {
 		require.Equal(t, 100, n)
 	}
 	hundred() // were set
-	boss.Do("DEBUG", "SET-ACTIVE-EXPIRE", "1")
+	admin.Do("DEBUG", "SET-ACTIVE-EXPIRE", "1")
 	told := map[string]bool{}
 	for range 100 {
 		told[words(reader.Read().Elems[1])] = true
