@@ -3,6 +3,7 @@ package command
 import (
 	"slices"
 	"time"
+	"unsafe"
 
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -87,7 +88,7 @@ func (w *Wait) copyRequest(args [][]byte) {
 	for _, arg := range args {
 		size += len(arg)
 	}
-	if cap(w.bytes)+24*cap(w.args) > keepWait {
+	if cap(w.bytes)+memArg*cap(w.args) > keepWait {
 		w.args, w.bytes = nil, nil
 	}
 	w.args, w.bytes = w.args[:0], slices.Grow(w.bytes[:0], size)
@@ -98,10 +99,17 @@ func (w *Wait) copyRequest(args [][]byte) {
 	}
 }
 
+// The sizes of the elements of the slices that a session keeps, in bytes.
+const (
+	memArg      = int(unsafe.Sizeof([]byte(nil)))
+	memPlace    = int(unsafe.Sizeof(place{}))
+	memStreamID = int(unsafe.Sizeof(store.StreamID{}))
+)
+
 // Mem estimates the bytes that a wait takes.
 func (w *Wait) Mem() int {
 	if w == nil {
 		return 0
 	}
-	return cap(w.bytes) + 24*cap(w.args) + 40*cap(w.places) + 16*cap(w.since)
+	return cap(w.bytes) + memArg*cap(w.args) + memPlace*cap(w.places) + memStreamID*cap(w.since)
 }

@@ -71,7 +71,7 @@ func (ex *Executor) endTransaction(s *Session) {
 	ex.watchers.unwatch(t)
 	t.Open, t.Dirty, t.aborted, t.flags = false, false, false, 0
 	t.queue.reset()
-	if 24*cap(t.room) > keepQueue {
+	if memArg*cap(t.room) > keepQueue {
 		t.room = nil
 	}
 }
@@ -84,7 +84,7 @@ func (t *Transaction) Mem() int {
 	if t == nil {
 		return 0
 	}
-	return t.queue.held + 24*cap(t.room) + memWatch*len(t.watches) + t.watchBytes
+	return t.queue.held + memArg*cap(t.room) + memWatch*len(t.watches) + t.watchBytes
 }
 
 // QueueMem returns the bytes of the queued arguments (CLIENT LIST: multi-mem).

@@ -95,7 +95,7 @@ func (ks *Keyspace) score(p Policy, e *entry) int64 {
 	}
 }
 
-// candidate draws a key that may be evicted, 0 if there is none.
+// candidate draws a key that may be evicted, 0 if no key may be evicted.
 func (db *DB) candidate(p Policy) uint32 {
 	if !p.Volatile {
 		return db.keys.random(db.ks.Rand)

@@ -152,7 +152,7 @@ func (l *List) PushTail(v []byte) {
 	l.n++
 }
 
-// PopHead removes and returns the first element, nil if there is none. It is valid until the next
+// PopHead removes and returns the first element, nil if the list is empty. It is valid until the next
 // change.
 func (l *List) PopHead() []byte {
 	if l.n == 0 {

@@ -31,7 +31,7 @@ func (l *Named[T]) All() iter.Seq[*T] {
 	}
 }
 
-// Last is the element with the last name, nil if there is none.
+// Last is the element with the last name, nil if the list is empty.
 func (l *Named[T]) Last() *T {
 	if l.n == 0 {
 		return nil
@@ -79,7 +79,7 @@ func (l *Named[T]) insert(v *T, name []byte, compare func(*T, []byte) int) {
 	}
 }
 
-// remove removes and returns the element with that name, nil if there is none.
+// remove removes and returns the element with that name, nil if no element has it.
 func (l *Named[T]) remove(name []byte, compare func(*T, []byte) int) *T {
 	block, at, found := l.place(name, compare)
 	if !found {

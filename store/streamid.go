@@ -30,7 +30,7 @@ func (id StreamID) Less(o StreamID) bool {
 	return id.Ms < o.Ms || id.Ms == o.Ms && id.Seq < o.Seq
 }
 
-// Next is the lowest ID above id, false if there is none.
+// Next is the lowest ID above id, false if no such ID exists.
 func (id StreamID) Next() (StreamID, bool) {
 	if id.Seq < math.MaxUint64 {
 		return StreamID{id.Ms, id.Seq + 1}, true
@@ -38,7 +38,7 @@ func (id StreamID) Next() (StreamID, bool) {
 	return StreamID{id.Ms + 1, 0}, id.Ms < math.MaxUint64
 }
 
-// Prev is the highest ID below id, false if there is none.
+// Prev is the highest ID below id, false if no such ID exists.
 func (id StreamID) Prev() (StreamID, bool) {
 	if id.Seq > 0 {
 		return StreamID{id.Ms, id.Seq - 1}, true

@@ -299,7 +299,7 @@ func (t *Table[V]) All() iter.Seq[*Node[V]] {
 	}
 }
 
-// nextLive is the first node in use from i on, 0 if there is none.
+// nextLive is the first node in use from i on, 0 if no such node exists.
 func (t *Table[V]) nextLive(i uint32) uint32 {
 	for i <= t.used {
 		switch {

@@ -76,7 +76,7 @@ func (u *User) clone() *User {
 	return &c
 }
 
-// Command finds a command by its name in any case, nil if there is none.
+// Command finds a command by its name in any case, nil if no command has it.
 func (us *Users) Command(name string) *Command {
 	name = ascii.ToLower(name)
 	for _, cmd := range us.Commands {
@@ -87,7 +87,7 @@ func (us *Users) Command(name string) *Command {
 	return nil
 }
 
-// Get finds a user by name, nil if there is none.
+// Get finds a user by name, nil if no user has it.
 func (us *Users) Get(name []byte) *User { return us.byName[string(name)] }
 
 // All returns the users, sorted by name.
@@ -170,7 +170,7 @@ func (u *User) mem() int {
 	return n
 }
 
-// Delete removes and returns a user, nil if there is none of that name.
+// Delete removes and returns a user, nil if no user has that name.
 func (us *Users) Delete(name []byte) *User {
 	u := us.byName[string(name)]
 	if u == us.Default {
