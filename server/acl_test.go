@@ -12,7 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// asIn72 is what 7.0 says, in the words of 7.2.
+// asIn72 rewrites the rules that 7.0 reports into the words of 7.2.
 func asIn72(text string) string {
 	if !strings.Contains(text, "sanitize-payload") {
 		for _, flag := range []string{" on ", " off "} {
@@ -23,7 +23,7 @@ func asIn72(text string) string {
 	return text
 }
 
-// An aclfile that is loaded, changed, saved, broken and repaired, on both servers.
+// Both servers load, change, save, break and repair an aclfile.
 func TestAnACLFileIsLoadedAndSavedAsByRedis(t *testing.T) {
 	redistest.Require(t)
 	story := func(run func(args ...string) string) []string {
@@ -47,7 +47,7 @@ func TestAnACLFileIsLoadedAndSavedAsByRedis(t *testing.T) {
 		saved, err := os.ReadFile(file)
 		require.NoError(t, err)
 		words := strings.Fields(string(saved))
-		slices.Sort(words) // 7.0 writes commands in an order of its own, another one in each run
+		slices.Sort(words) // 7.0 writes the commands in a different order in each run
 		tell(strings.Join(words, " "))
 		do(c, "ACL DELUSER bob")
 		do(c, "ACL LOAD")
@@ -60,7 +60,7 @@ func TestAnACLFileIsLoadedAndSavedAsByRedis(t *testing.T) {
 		do(c, "ACL USERS")
 		write("user alice on >pw sanitize-payload +@all ~*")
 		do(c, "CONFIG SET requirepass secret")
-		do(c, "ACL LOAD") // the default user is as if nothing had been said
+		do(c, "ACL LOAD") // the default user has its default rules again
 		do(c, "ACL USERS")
 		do(c, "PING")
 		do(redistest.Dial(t, addr), "PING")
@@ -121,8 +121,8 @@ func TestRefusalsAreCounted(t *testing.T) {
 	require.Equal(t, []string{"auth:0", "cmd:0", "key:0", "channel:0"}, denied())
 }
 
-// A password for the default user is asked of everybody; protected mode has nothing
-// left to protect then.
+// A password for the default user applies to every client. Protected mode then has nothing to
+// protect.
 func TestUsersOfTheConfigurationAreThereFromTheStart(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "redis.conf")
 	const users = "user default on >pw ~* &* +@all\n" + "user alice on nopass +@all (+get ~x)\n"

@@ -15,13 +15,13 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// outcome is what a client gets for its bytes, and whether it could go on.
+// outcome is the reply to some bytes, and whether the connection stayed open.
 type outcome struct {
 	reply string
 	open  bool
 }
 
-// observer is an ordinary client that sees how another one fares.
+// observer is an ordinary client. It watches another client through INFO and CLIENT LIST.
 type observer struct {
 	*redistest.Watcher
 	addr string
@@ -35,8 +35,8 @@ func observe(t *testing.T, addr, password string) observer {
 	return o
 }
 
-// outcome sends the bytes, waits until the server has taken them or closed, and then
-// ends the sending side, at which both servers close.
+// outcome sends the bytes and waits until the server has read them or has closed the connection.
+// Then it closes the sending side, after which both servers close.
 func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
 	t.Helper()
 	c, err := net.Dial("tcp", o.addr)
@@ -51,9 +51,9 @@ func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
 		got.reply = string(reply)
 		read <- err
 	}()
-	_, _ = c.Write(sent) // fails when the server closes before it has everything
+	_, _ = c.Write(sent) // fails if the server closes early
 	open := true
-	for idle := 0; open && idle < 3; idle++ { // it may close in the pass after that in which it has read all
+	for idle := 0; open && idle < 3; idle++ { // the server may close one pass after it read everything
 		now, _ := o.BytesRead()
 		line := o.ClientLine(c)
 		open = line != ""
@@ -85,9 +85,9 @@ func random(n int, alphabet string) string {
 	return string(b)
 }
 
-// Redis's own answers are the expected ones, and so is whether it closes. Left out is
-// what depends on how the bytes were cut on their way: Redis takes a line of any
-// length if its end comes with the bytes that make it too long.
+// The replies of Redis are the expected ones, and so is its decision to close. Cases that depend on
+// how TCP cut the bytes are missing: Redis accepts a line of any length if the end of the line
+// comes with the bytes that exceed the limit.
 func TestMalformedInputIsAnsweredAndClosedAsByRedis(t *testing.T) {
 	compareOutcomes(t, "", []string{
 		"*abc\r\n", "*\r\n", "* 1\r\n", "*+1\r\n", "*01\r\n", "*1 \r\n", "*-5\r\nPING\r\n", "*0\r\nPING\r\n", "*-0\r\n",
@@ -115,7 +115,7 @@ func TestMalformedInputIsAnsweredAndClosedAsByRedis(t *testing.T) {
 	})
 }
 
-// A command that is cut off is never executed and never answered, at whatever byte.
+// An incomplete command is neither executed nor answered, wherever it is cut.
 func TestACommandCutShortIsNotExecuted(t *testing.T) {
 	whole := command("SET", "cut", "value") + command("ECHO", repeat("y", 300))
 	var frames []string
@@ -125,7 +125,7 @@ func TestACommandCutShortIsNotExecuted(t *testing.T) {
 	compareOutcomes(t, "", append(frames, "*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$500000\r\n"+repeat("v", 400_000)))
 }
 
-// Whoever has not given the password can make the server keep little.
+// A client without the password can make the server keep only little.
 func TestLittleIsAcceptedBeforeThePassword(t *testing.T) {
 	big := command("ECHO", repeat("x", 20_000))
 	many := command(strings.Fields("DEL a b c d e f g h i j k l")...)
@@ -178,8 +178,8 @@ func clip(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Clients that vanish, with or without a farewell, in whatever state, leave nothing
-// behind: everything they occupied is free for the others.
+// Clients may close or reset their connection in any state. The server then frees everything that
+// they used.
 func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 	o := observe(t, start(t, nil), "")
 	o.Do("SET", "big", repeat("x", 1<<20))
@@ -205,8 +205,8 @@ func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 	until(t, func() bool { return strings.Count(o.Do("CLIENT", "LIST").Str, "\n") == 1 })
 }
 
-// until asks again and again: the server does something at the same time. It gives
-// up when a server would have had time for anything.
+// until calls done until it returns true, because the server works at the same time. It fails after
+// the time limit of all tests.
 func until(t *testing.T, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(redistest.Limit); !done(); {
@@ -214,9 +214,8 @@ func until(t *testing.T, done func() bool) {
 	}
 }
 
-// A pipeline is answered also when the client has said that it will send no more. What
-// the socket does not take at once is lost then, in Redis as here: how much that is
-// cannot be compared.
+// A pipeline is answered even after the client has closed its sending side. Output that the socket
+// does not take at once is lost in Redis and here. That amount cannot be compared.
 func TestAHalfClosedClientGetsItsAnswers(t *testing.T) {
 	redistest.Require(t)
 	theirs, ours := observe(t, redistest.Start(t).Addr, ""), observe(t, start(t, nil), "")
@@ -232,7 +231,8 @@ func TestAHalfClosedClientGetsItsAnswers(t *testing.T) {
 	}
 }
 
-// halfClosed reads while it writes.
+// halfClosed sends the bytes, closes the sending side and returns all replies. It reads while it
+// writes.
 func halfClosed(t *testing.T, addr, sent string) string {
 	t.Helper()
 	c, err := net.Dial("tcp", addr)

@@ -13,8 +13,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// later sends a command that will not be answered yet, and returns when the server
-// has executed it, or holds it back, by its own account.
+// later sends a command that is not answered yet. It returns when CLIENT LIST shows that the server
+// has executed or postponed the command.
 func later(t *testing.T, admin, c *redistest.Conn, args ...string) {
 	t.Helper()
 	id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
@@ -102,7 +102,7 @@ func TestNoWaitEndsBeforeItsTime(t *testing.T) {
 	}
 }
 
-// What a client waits for may come when it may not have it any more.
+// A client may have lost the permission when the key becomes ready, or the memory may be full.
 func TestWhoIsServedHasToBeAllowedTo(t *testing.T) {
 	addr := start(t, nil)
 	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
@@ -170,7 +170,7 @@ func TestShutdownDoesNotWaitForThoseWhoWait(t *testing.T) {
 	requireClosed(t, admin)
 }
 
-// Messages that wait for the reply of the client that is served its turn, are its own.
+// The client that calls CLIENT UNBLOCK keeps the messages that wait for its own reply.
 func TestEndingAWaitLeavesTheCallersMessagesToTheCaller(t *testing.T) {
 	addr := start(t, nil)
 	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)

@@ -16,20 +16,19 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// jobs is a run of producers and consumers over a few queues, in which every element
-// is a number of its own.
+// jobs is one run of producers and consumers over a few lists. Each element is a different number.
 type jobs struct {
 	t     *testing.T
 	addr  string
 	total int
 
 	mu   sync.Mutex
-	got  map[string]int // by those who take elements off a list, how often each
-	over chan struct{}  // closed when all have been produced
+	got  map[string]int // how often consumers received each element
+	over chan struct{}  // closed after the last push
 }
 
-// Elements are pushed in every way, taken by clients that time out, are unblocked, hang
-// up or are killed, and passed on from list to list. In the end each is somewhere, once.
+// Producers push elements in every way. Consumers time out, are unblocked, hang up or are killed,
+// and move elements from list to list. In the end each element exists exactly once.
 func TestNoElementIsLostOrDoubledWhileConsumersComeAndGo(t *testing.T) {
 	j := &jobs{t: t, addr: start(t, nil), total: 3000, got: map[string]int{}, over: make(chan struct{})}
 	admin := redistest.Dial(t, j.addr)
@@ -76,7 +75,7 @@ func (j *jobs) ended() bool {
 
 func queue(rng *rand.Rand) string { return fmt.Sprint("q", rng.IntN(3)) }
 
-// produce pushes its share of the numbers.
+// produce pushes a third of the numbers.
 func (j *jobs) produce(id int) {
 	rng := rand.New(rand.NewPCG(1, uint64(id)))
 	c := redistest.Dial(j.t, j.addr)
@@ -105,8 +104,8 @@ func (j *jobs) produce(id int) {
 	}
 }
 
-// take keeps what it gets. Its connection is never closed while it waits: what would be
-// under way then, would be lost.
+// take pops elements and counts them. It never closes a blocked connection, because an element on
+// its way would be lost.
 func (j *jobs) take(id int) {
 	rng := rand.New(rand.NewPCG(2, uint64(id)))
 	c := redistest.Dial(j.t, j.addr)
@@ -139,8 +138,8 @@ func (j *jobs) take(id int) {
 	}
 }
 
-// move takes elements to a list of its own, as reliable queues do, and hangs up now and
-// then while it waits.
+// move moves elements to a list of its own, as reliable queues do. Sometimes it hangs up while it
+// is blocked.
 func (j *jobs) move(id int) {
 	rng := rand.New(rand.NewPCG(3, uint64(id)))
 	done := fmt.Sprint("done", id)
@@ -152,7 +151,7 @@ func (j *jobs) move(id int) {
 		}
 		for range rng.IntN(10) {
 			if err != nil {
-				break // killed
+				break // the connection was killed
 			}
 			if err = c.Send(redistest.AppendCommand(nil, "BLMOVE", queue(rng), done, "LEFT", "RIGHT", "0.01")); err == nil {
 				_, err = c.TryRead()
@@ -165,8 +164,8 @@ func (j *jobs) move(id int) {
 	}
 }
 
-// rotate passes elements on among the queues themselves, so that serving one client
-// makes another ready.
+// rotate moves elements between the lists, so that serving one client makes a list ready for
+// another.
 func (j *jobs) rotate() {
 	c := redistest.Dial(j.t, j.addr)
 	defer c.Close()
@@ -175,8 +174,8 @@ func (j *jobs) rotate() {
 	}
 }
 
-// disturb unblocks clients, and kills those that can bear it, by their name: who has none
-// yet may be one of the others.
+// disturb unblocks any client, but it kills only clients that are named prey. A client without a
+// name yet may be one that must not lose an element.
 func (j *jobs) disturb() {
 	rng := rand.New(rand.NewPCG(4, 4))
 	c := redistest.Dial(j.t, j.addr)

@@ -12,12 +12,12 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// crowd is a few clients of one server, some of which wait.
+// crowd is a few clients of one server. Some of them are blocked.
 type crowd struct {
 	admin   *redistest.Conn
 	clients []*redistest.Conn
 	ids     []string
-	waiting []string // the command, or ""
+	waiting []string // the command of a blocked client, or ""
 }
 
 func gather(t *testing.T, addr string, n int) *crowd {
@@ -33,7 +33,7 @@ func gather(t *testing.T, addr string, n int) *crowd {
 	return c
 }
 
-// collect reads the replies of those who no longer wait, by the server's own account.
+// collect reads the replies of the clients that CLIENT LIST no longer shows as blocked.
 func (c *crowd) collect() (replies []string) {
 	for i, cmd := range c.waiting {
 		if cmd == "" || strings.Contains(c.admin.Do("CLIENT", "LIST", "ID", c.ids[i]).Str, " flags=b ") {
@@ -45,8 +45,8 @@ func (c *crowd) collect() (replies []string) {
 	return replies
 }
 
-// step is a command of one of the clients, or of the admin when it is -1, or with an empty
-// command the end of the wait of a client that waits.
+// step is one command. by is the client that sends it, or -1 for the admin connection. An empty cmd
+// unblocks the client.
 type step struct {
 	by  int
 	cmd string
@@ -69,9 +69,9 @@ func (c *crowd) do(t *testing.T, s step) []string {
 	return c.collect()
 }
 
-// blockingSteps are commands that may wait, and commands that may end waits. What 7.2
-// answers otherwise than the oracle is left out: more than one key becoming ready at a
-// time for who waits for several, wrong types among these, and groups that vanish.
+// blockingSteps returns commands that may block and commands that may unblock. Three cases are
+// missing because 7.2 differs from the oracle: several ready keys for a client that waits for
+// several, wrong types among such keys, and deleted groups.
 func blockingSteps() (waits, acts []string) {
 	waits = []string{
 		"BLPOP l1 0", "BLPOP l1 l2 0", "BLPOP l2 l1 l2 0", "BRPOP l1 0", "BRPOP l2 l1 0", "BLMPOP 0 2 l1 l2 LEFT",
@@ -103,8 +103,8 @@ func blockingSteps() (waits, acts []string) {
 	return waits, acts
 }
 
-// Random clients wait, push and give up on both servers; after every step the same ones
-// wait, and the others have had the same replies.
+// Random clients block, push and give up on both servers. After every step the same clients are
+// blocked, and the others have received the same replies.
 func TestBlockedClientsGetWhatRedisGivesThem(t *testing.T) {
 	oracle := redistest.Start(t)
 	addr := start(t, nil)

@@ -12,7 +12,8 @@ import (
 
 const killed = "ERR Script killed by user with SCRIPT KILL..."
 
-// busy has a client run body, behind a message that the returned client gets when the server has begun to serve others.
+// busy starts a script with the given body on one client. It returns when the server is busy and
+// serves other clients during the script.
 func busy(t *testing.T, addr string, body string) (script, other *redistest.Conn) {
 	script, other = redistest.Dial(t, addr), redistest.Dial(t, addr)
 	other.Do("HELLO", "3")
@@ -27,7 +28,7 @@ func TestClientsComeAndGoWhileAScriptRuns(t *testing.T) {
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
 	script, other := busy(t, addr, "while true do end")
 	script.Close()
-	for range 100 { // a descriptor that is free again goes to the next one
+	for range 100 { // the next connection gets the same file descriptor
 		a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
 		require.True(t, strings.HasPrefix(a.Do("GET", "k").Str, "BUSY "))
 		a.Close()
@@ -36,7 +37,7 @@ func TestClientsComeAndGoWhileAScriptRuns(t *testing.T) {
 	}
 	require.Equal(t, "OK", other.Do("SCRIPT", "KILL").Str)
 	require.Equal(t, "OK", other.Do("SET", "k", "v").Str)
-	waitForField(other, "connected_clients", "1") // the last ones are on their way out
+	waitForField(other, "connected_clients", "1") // the server may still be closing the last clients
 }
 
 func TestWhatIsSentBehindASlowScriptWaitsForIt(t *testing.T) {
@@ -52,7 +53,7 @@ func TestWhatIsSentBehindASlowScriptWaitsForIt(t *testing.T) {
 	require.Equal(t, "x", script.Read().Str)
 }
 
-// Messages that the script's client gets meanwhile must not get into the reply it is waiting for.
+// Messages to the script's client must not appear inside the reply to its script.
 func TestAMonitorMayRunASlowScript(t *testing.T) {
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
 	script, other := redistest.Dial(t, addr), redistest.Dial(t, addr)

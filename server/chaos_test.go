@@ -15,9 +15,9 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// Clients that count, in pipelines cut into pieces of any size, while another one
-// pauses and kills them: every reply is the next number, and of a connection that was
-// killed, what had been answered has been done, and nothing that was not sent.
+// Clients send INCR in pipelines that are cut into pieces of any size. Another client pauses and
+// kills them. Every reply is the next number. After a kill, the counter is at least the last reply
+// and at most the number of requests sent.
 func TestNoReplyIsLostDoubledOrMixedUpWhileClientsArePausedAndKilled(t *testing.T) {
 	addr := start(t, nil)
 	admin := redistest.Dial(t, addr)
@@ -37,7 +37,7 @@ func TestNoReplyIsLostDoubledOrMixedUpWhileClientsArePausedAndKilled(t *testing.
 	waitForField(admin, "connected_clients", "1")
 }
 
-// disturb goes on until done, and leaves nothing paused.
+// disturb pauses and kills clients until done is closed. It leaves no client paused.
 func disturb(t *testing.T, admin *redistest.Conn, done <-chan struct{}) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for round := 0; ; round++ {
@@ -64,8 +64,8 @@ func disturb(t *testing.T, admin *redistest.Conn, done <-chan struct{}) {
 	}
 }
 
-// keepCounting sends pipelines of INCR with large replies between them, on a new connection
-// whenever it has lost the last one, and until somebody has.
+// keepCounting sends pipelines of INCR with large replies between them. It connects again after
+// each kill, and goes on until at least one client was killed.
 func keepCounting(t *testing.T, addr string, id int, killed *atomic.Int64) {
 	rng := rand.New(rand.NewPCG(7, uint64(id)))
 	key := fmt.Sprint("n", id)
@@ -75,7 +75,7 @@ func keepCounting(t *testing.T, addr string, id int, killed *atomic.Int64) {
 		if c == nil {
 			var now int64
 			if c, now = reconnect(addr, key); c == nil {
-				return // the test has failed elsewhere, and the server is gone
+				return // the server has ended because another part of the test failed
 			}
 			assert.True(t, answered <= now && now <= sent, "%d were answered and %d sent, but %d done", answered, sent, now)
 			sent, answered = now, now
@@ -102,7 +102,8 @@ func keepCounting(t *testing.T, addr string, id int, killed *atomic.Int64) {
 	}
 }
 
-// reconnect also reads the counter, again when it is cut off while doing so.
+// reconnect returns a new connection and the current value of the counter. It tries again if the
+// connection is killed meanwhile.
 func reconnect(addr, key string) (*redistest.Conn, int64) {
 	for {
 		c, err := redistest.Connect(addr)
@@ -117,7 +118,7 @@ func reconnect(addr, key string) (*redistest.Conn, int64) {
 	}
 }
 
-// dribble writes out in pieces. An error is noticed by who reads.
+// dribble writes out in pieces. It ignores errors, because the reader notices them.
 func dribble(c *redistest.Conn, out []byte, seed uint64) {
 	rng := rand.New(rand.NewPCG(8, seed))
 	for len(out) > 0 {
@@ -129,7 +130,7 @@ func dribble(c *redistest.Conn, out []byte, seed uint64) {
 	}
 }
 
-// follow reads the replies to one pipeline; false when the connection ended.
+// follow reads the replies to one pipeline. It returns false when the connection has ended.
 func follow(t *testing.T, c *redistest.Conn, want []byte, answered *int64) bool {
 	for _, kind := range want {
 		v, err := c.TryRead()

@@ -11,7 +11,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// clientField is one field of the line that CLIENT LIST has for the client of that name, "" without one.
+// clientField returns one field of CLIENT LIST for the client with that name, or "" if there is no
+// such client.
 func clientField(t *testing.T, c *redistest.Conn, client, name string) string {
 	t.Helper()
 	for line := range strings.SplitSeq(string(c.Do("CLIENT", "LIST").Str), "\n") {
@@ -34,7 +35,7 @@ func dialNamed(t *testing.T, addr, name string) *redistest.Conn {
 	return c
 }
 
-// half sends a part of a request, of that size.
+// half sends the first half of a request, with size bytes of an argument.
 func half(t *testing.T, c *redistest.Conn, size int) {
 	t.Helper()
 	require.NoError(t, c.Send([]byte(fmt.Sprintf("*1\r\n$%d\r\n%s", size, strings.Repeat("v", size)))))

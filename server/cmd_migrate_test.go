@@ -182,7 +182,7 @@ func (a *answer) play(conn net.Conn) string {
 		}
 		asked = append(asked, v.String())
 		if n == a.requests {
-			_, _ = io.WriteString(conn, a.replies) // an error shows at the other end
+			_, _ = io.WriteString(conn, a.replies) // the other side reports an error
 		} else if n > a.requests {
 			_, _ = io.WriteString(conn, "+OK\r\n")
 		}
@@ -199,8 +199,8 @@ func TestMigrateReportsWhatGoesWrong(t *testing.T) {
 		name    string
 		answers []answer // one for each connection, which gets all three keys
 		want    string
-		left    int  // how many of the three keys stay
-		ours    bool // Redis takes any line but an error for an acknowledgment
+		left    int  // how many of the three keys remain
+		ours    bool // Redis accepts any line but an error as the reply
 	}{
 		{"closes", []answer{{requests: 4}, {requests: 4}}, reading, 3, false},
 		{"closes once", []answer{{requests: 4}, {4, "+OK\r\n+OK\r\n+OK\r\n+OK\r\n", 0}}, "+OK", 0, false},

@@ -11,7 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// newerThanTheOracle are rows that 7.2 has otherwise than 7.0.15, or has alone.
+// newerThanTheOracle reports whether 7.0.15 lacks the command or describes it otherwise than 7.2.
 func newerThanTheOracle(name string) bool {
 	return slices.Contains([]string{
 		"client|setinfo", "client|no-touch", "waitaof", "cluster|myshardid",
@@ -21,8 +21,8 @@ func newerThanTheOracle(name string) bool {
 	}, name)
 }
 
-// The facts that clients rely on to route, pipeline and cache: arity, flags, ACL
-// categories, tips and key specifications of every row.
+// Clients use these facts to route, pipeline and cache: arity, flags, ACL categories, tips and key
+// specifications.
 func TestCommandInfoIsThatOfRedis(t *testing.T) {
 	redistest.Require(t)
 	ours, theirs := redistest.Dial(t, start(t, nil)), redistest.Dial(t, redistest.Start(t).Addr)
@@ -43,7 +43,8 @@ func TestCommandInfoIsThatOfRedis(t *testing.T) {
 	}
 }
 
-// Redis's notes on key specifications are documentation, which ours is not copied from.
+// canonical sorts the lists that have no order. It drops the notes on key specifications: they are
+// documentation, and ours is our own.
 func canonical(v resp.Value) string {
 	var parts []string
 	for i := 0; i < len(v.Elems); i++ {
@@ -57,15 +58,15 @@ func canonical(v resp.Value) string {
 		return v.String()
 	}
 	sets := len(v.Elems) > 0 && v.Elems[0].Kind == '+'
-	tips := len(v.Elems) > 1 && v.Elems[0].Kind == '$' // in the order in which their author wrote them
+	tips := len(v.Elems) > 1 && v.Elems[0].Kind == '$' // Redis lists tips in no particular order
 	if sets || tips {
 		slices.Sort(parts)
 	}
 	return "[" + strings.Join(parts, " ") + "]"
 }
 
-// redis-cli asserts the shape of COMMAND DOCS; a tool that reads it wants every
-// command to be there with its arguments.
+// redis-cli asserts the shape of COMMAND DOCS. Tools expect every command there, with its
+// arguments.
 func TestCommandDocsHasEveryCommandWithSummaryAndGroup(t *testing.T) {
 	c := redistest.Dial(t, start(t, nil))
 	c.Do("HELLO", "3")
@@ -82,14 +83,14 @@ func TestCommandDocsHasEveryCommandWithSummaryAndGroup(t *testing.T) {
 	}
 }
 
-// The words are our own, the versions are facts.
+// The summaries are our own, but the versions are facts.
 func TestCommandDocsNamesTheVersionsThatRedisNames(t *testing.T) {
 	redistest.Require(t)
 	ours, theirs := past(redistest.Dial(t, start(t, nil))), past(redistest.Dial(t, redistest.Start(t).Addr))
 	require.Equal(t, theirs, ours)
 }
 
-// past is the versions before 7.2 in which each command has changed.
+// past returns, for each command, the versions before 7.2 in which it changed.
 func past(c *redistest.Conn) map[string][]string {
 	c.Do("HELLO", "3")
 	versions := map[string][]string{}

@@ -48,7 +48,7 @@ func commandTables(t *testing.T) string {
 			add(cmd)
 		}
 		if cmd.Group == "cluster" {
-			continue // all of them are refused alike
+			continue // every subcommand gives the same error
 		}
 		for _, sub := range cmd.SubCommands() {
 			if !strings.HasSuffix(sub.Name, "|help") {

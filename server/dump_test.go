@@ -14,10 +14,10 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// dumpWriter makes up commands that build the key k of one type.
+// dumpWriter generates commands that build the key k with one type.
 type dumpWriter struct {
 	r    *rand.Rand
-	size int // about so many elements
+	size int // approximate number of elements
 	all  []byte
 	n    int
 }
@@ -28,14 +28,15 @@ func (w *dumpWriter) do(args ...string) {
 }
 
 func (w *dumpWriter) send(c *redistest.Conn) (replies []resp.Value) {
-	_ = c.Send(w.all) // reading tells
+	_ = c.Send(w.all) // Read reports the error
 	for range w.n {
 		replies = append(replies, c.Read())
 	}
 	return replies
 }
 
-// word is a number or some bytes, short mostly, with the borders of all encodings among them.
+// word returns a number or some bytes. Most words are short, and some lie at the limits of
+// encodings.
 func (w *dumpWriter) word() string {
 	switch r := w.r; r.IntN(6) {
 	case 0:
@@ -63,7 +64,8 @@ func (w *dumpWriter) text(n int) string {
 
 func (w *dumpWriter) short() string { return w.text(1 + w.r.IntN(5)) }
 
-// dumpWriters are the types. What is exact has one order, and so one payload.
+// dumpWriters has one generator for each type. A value that is exact has only one order, and so
+// only one payload.
 var dumpWriters = []struct {
 	name  string
 	exact func(size int) bool
@@ -175,13 +177,13 @@ func writeStream(w *dumpWriter) {
 	}
 }
 
-// readings are the commands that tell all of a value, by type.
+// readings has the commands that read a whole value, by type.
 var readings = map[string][]string{
 	"string": {"GET k"}, "list": {"LRANGE k 0 -1"}, "set": {"SMEMBERS k"}, "hash": {"HGETALL k"},
 	"zset": {"ZRANGE k 0 -1 WITHSCORES"}, "stream": {"XRANGE k - +", "XINFO STREAM k FULL COUNT 0"},
 }
 
-// read is what there is at k, in an order that does not depend on the server.
+// read returns the value of k in an order that does not depend on the server.
 func read(c *redistest.Conn) string {
 	kind := c.Do("TYPE", "k").Str
 	all := []string{kind}
@@ -207,7 +209,7 @@ func read(c *redistest.Conn) string {
 	return strings.Join(all, "\n")
 }
 
-// flatten leaves out what 7.2 has and 7.0 has not.
+// flatten drops the fields that only 7.2 has.
 func flatten(all []string, v resp.Value) []string {
 	if v.Kind == ':' {
 		return append(all, strconv.FormatInt(v.Int, 10))
@@ -225,8 +227,8 @@ func flatten(all []string, v resp.Value) []string {
 	return all
 }
 
-// What one server dumps the other restores, and dumps again byte for byte where there is one order.
-// A server that compresses has its payloads read all the same.
+// Each server restores the payload of the other. Where the order is fixed, it dumps the same bytes
+// again. Both servers read compressed payloads.
 func TestDumpIsExchangedWithRedis(t *testing.T) {
 	redistest.Require(t)
 	ours := redistest.Dial(t, start(t, nil))
@@ -251,7 +253,7 @@ func TestDumpIsExchangedWithRedis(t *testing.T) {
 	}
 }
 
-// exchange has each server restore what each dumps.
+// exchange restores the payload of each server on every server.
 func exchange(t *testing.T, servers []*redistest.Conn, exact bool) {
 	t.Helper()
 	ours, plain := servers[0], servers[1]
@@ -276,12 +278,12 @@ func exchange(t *testing.T, servers []*redistest.Conn, exact bool) {
 
 func same(t *testing.T, want, got string) {
 	t.Helper()
-	if want != got { // require would take its time to compare them
+	if want != got { // require is slow to compare long strings
 		t.Fatalf("want %q\ngot  %q", want, got)
 	}
 }
 
-// A TTL is counted by the clock of the lab, and so is a unix time compared with it.
+// A TTL and an absolute expiry time both follow the lab's clock.
 func TestRestoredKeysExpireByTheClockOfTheLab(t *testing.T) {
 	_, c := startLab(t)
 	ok(t, c, "LAB", "CLOCK", "SET", "5000000000000")

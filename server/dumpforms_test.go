@@ -16,27 +16,27 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// The forms that only older servers have written, made up here byte by byte.
+// These payloads have the forms that only older servers write. The tests build them byte by byte.
 
-// sealed makes a payload of a type and a value.
+// sealed returns the payload with footer and checksum.
 func sealed(body []byte) string {
 	b := binary.LittleEndian.AppendUint16(slices.Clone(body), 10)
 	return string(binary.LittleEndian.AppendUint64(b, ^crc64.Update(^uint64(0), crc64.MakeTable(0x95ac9329ac4bc9b5), b)))
 }
 
-// rdbString is a string without a special form.
+// rdbString encodes a string in its plain form.
 func rdbString(s []byte) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0x80}, uint32(len(s))), s...)
 }
 
-// ziplist packs words, each in one of the encodings that can hold it.
+// ziplist encodes words as a ziplist. Each word uses one of the encodings that can hold it.
 func ziplist(words []string) []byte {
 	b, before, last := make([]byte, 10), 0, 10
 	for i, w := range words {
 		last = len(b)
 		if before < 254 && i%7 != 3 {
 			b = append(b, byte(before))
-		} else { // as wide as it may stay when the entry before has shrunk
+		} else { // the wide form is legal after the previous entry has shrunk
 			b = binary.LittleEndian.AppendUint32(append(b, 0xfe), uint32(before))
 		}
 		b = zipEntry(b, w)
@@ -78,7 +78,7 @@ func zipEntry(b []byte, w string) []byte {
 	return append(append(b, 0xe0), all...)
 }
 
-// zipmap packs fields and values, with some bytes to spare behind values.
+// zipmap encodes fields and values as a zipmap, with some unused bytes behind values.
 func zipmap(words []string) []byte {
 	length := func(b []byte, n int) []byte {
 		if n < 254 {
@@ -100,7 +100,7 @@ func zipmap(words []string) []byte {
 	return append(b, 0xff)
 }
 
-// distinct are n different words.
+// distinct returns n different words.
 func distinct(r *rand.Rand, n int) (words []string) {
 	w := &dumpWriter{r: r, size: 50}
 	for len(words) < n {
@@ -111,7 +111,7 @@ func distinct(r *rand.Rand, n int) (words []string) {
 	return words
 }
 
-// scored puts ascending scores behind words.
+// scored adds an ascending score behind each word.
 func scored(words []string) (all []string) {
 	for i, m := range words {
 		score := []string{"-inf", "-1e+300", "-4.5", "0", "2.5000000000000001e-3", "1"}[min(i, 5)]
@@ -131,7 +131,7 @@ func rdbStrings(kind byte, n int, words []string) []byte {
 	return b
 }
 
-// oldForms make a value out of n words.
+// oldForms has one generator for each old form. It builds a value out of n words.
 var oldForms = []struct {
 	name string
 	make func(r *rand.Rand, n int) []byte
@@ -200,12 +200,12 @@ func TestOldFormsAreReadAsRedisReadsThem(t *testing.T) {
 	}
 }
 
-// stricter are the types of which this server refuses what Redis reads: scores that only begin with a number,
-// listpacks with a way back that is written at length, streams in disorder.
+// stricter has the types where this server refuses payloads that Redis reads. Redis accepts scores
+// that only begin with a number, listpacks with overlong back lengths, and streams out of order.
 const stricter = "\x03\x0c\x10\x11\x13"
 
-// Payloads with a few bytes changed, and a checksum that says they are meant: what is accepted here is accepted by
-// Redis, and has the value it has there.
+// A few bytes of each payload are changed, and the checksum is valid. Redis accepts every payload
+// that this server accepts, and reads the same value.
 func TestDamagedPayloadsAreReadAsRedisReadsThem(t *testing.T) {
 	redistest.Require(t)
 	ours := redistest.Dial(t, start(t, nil))
@@ -227,7 +227,7 @@ func TestDamagedPayloadsAreReadAsRedisReadsThem(t *testing.T) {
 	require.Greater(t, good, 250)
 }
 
-// payloads are some of each form, without footers.
+// payloads returns some payloads of each form, without footers.
 func payloads(r *rand.Rand, c *redistest.Conn) (bodies [][]byte) {
 	for n := range 5 {
 		for _, form := range oldForms {
@@ -245,7 +245,7 @@ func payloads(r *rand.Rand, c *redistest.Conn) (bodies [][]byte) {
 	return bodies
 }
 
-// damaged changes a few bytes, mostly at the beginning, or cuts the end off.
+// damaged changes a few bytes, mostly near the beginning, or cuts off the end.
 func damaged(r *rand.Rand, body []byte) []byte {
 	body = slices.Clone(body)
 	for range 1 + r.IntN(3) {
@@ -266,8 +266,8 @@ func damaged(r *rand.Rand, body []byte) []byte {
 	return body
 }
 
-// unordered is a reading without what is in order only here: members of a listpack by score, and the first ID
-// of a stream, which is that of its first entry.
+// unordered drops from a reading what only this server puts in order: members of a listpack by
+// score, and the first ID of a stream.
 func unordered(reading string) string {
 	lines := strings.Split(reading, "\n")
 	if i := slices.Index(lines, "recorded-first-entry-id"); i >= 0 {

@@ -9,7 +9,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// library is one that registers function name, with comments to make its code as long as is asked for.
+// library returns the code of a library that registers the function name. Comments pad the code to
+// the given length.
 func library(name string, length int) string {
 	code := "#!lua name=lib_" + name + "\nredis.register_function('" + name + "', function() return '" + name + "' end)\n"
 	for i := 0; len(code) < length; i++ {
@@ -18,7 +19,7 @@ func library(name string, length int) string {
 	return code
 }
 
-// What one server dumps the other restores, short libraries and those that Redis compresses alike.
+// Each server restores what the other dumps: short libraries, and libraries that Redis compresses.
 func TestFunctionPayloadsAreExchangedWithRedis(t *testing.T) {
 	ours, theirs := redistest.Dial(t, start(t, nil)), redistest.Dial(t, redistest.Start(t).Addr)
 	for _, c := range []struct{ from, to *redistest.Conn }{{ours, theirs}, {theirs, ours}} {

@@ -8,11 +8,11 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// generator makes up requests from the arguments that COMMAND DOCS tells.
+// generator generates requests from the arguments that COMMAND DOCS describes.
 type generator struct {
 	rng   *rand.Rand
-	group string // of the command: half of the keys hold what it wants
-	// numkeys is how many keys were announced, 0 when none were.
+	group string // group of the command; half of the keys have a fitting type
+	// numkeys is the number of keys announced so far, or 0.
 	numkeys int
 }
 
@@ -54,7 +54,7 @@ func (g *generator) double() string {
 	return g.pick([]string{"0", "1", "-1.5", "3.0e3", "inf", "-inf", "nan", "(2", "1e400", "0x10"})
 }
 
-// nonsense is n words of any kind.
+// nonsense returns n words of any kind.
 func (g *generator) nonsense(n int) (words []string) {
 	options := []string{
 		"NX", "XX", "GT", "LT", "CH", "INCR", "LIMIT", "COUNT", "WITHSCORES", "STORE", "BYLEX", "REV", "MATCH", "ASC",
@@ -66,7 +66,7 @@ func (g *generator) nonsense(n int) (words []string) {
 	return words
 }
 
-// arguments makes up what a list of documented arguments allows.
+// arguments generates words for a list of documented arguments.
 func (g *generator) arguments(list resp.Value) (words []string) {
 	for _, v := range list.Elems {
 		words = append(words, g.argument(pairs(v))...)

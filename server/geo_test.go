@@ -12,8 +12,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// A stored distance is a score, which shows all of its digits. The C library rounds
-// one sine in a thousand wrongly, which nobody else does alike.
+// A stored distance is a score, so all of its digits are visible. The C library rounds about one
+// sine in a thousand wrongly, in its own way.
 func TestStoredDistancesAreThoseOfRedisToTheLastDigit(t *testing.T) {
 	oracle := redistest.Start(t)
 	r := rand.New(rand.NewPCG(1, 2))

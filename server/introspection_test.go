@@ -46,8 +46,8 @@ func TestInfoHasItsSectionsInRedissOrder(t *testing.T) {
 	require.Equal(t, []string{"Commandstats"}, sectionsOf(t, string(c.Do("INFO", "commandstats").Str)))
 }
 
-// Tools find fields by name, and some read on from there: what 7.0.15 has must be
-// there, in its order.
+// Tools find fields by name, and some rely on the order. Every field of 7.0.15 must be present, in
+// the same order.
 func TestInfoHasEveryFieldOfRedisInItsOrder(t *testing.T) {
 	redistest.Require(t)
 	names := func(c *redistest.Conn) (fields []string) {
@@ -126,7 +126,7 @@ func TestAClientKilledInMidPipelineRunsNothingMore(t *testing.T) {
 	require.Equal(t, int64(0), redistest.Dial(t, addr).Do("EXISTS", "k").Int)
 }
 
-// moveListener has the server listen on another port, and returns where that is.
+// moveListener makes the server listen on another port. It returns the new address.
 func moveListener(t *testing.T, c *redistest.Conn) (addr string) {
 	t.Helper()
 	for {
@@ -138,7 +138,7 @@ func moveListener(t *testing.T, c *redistest.Conn) (addr string) {
 		require.NoError(t, free.Close())
 		if c.Do("CONFIG", "SET", "port", port).Str == "OK" {
 			return addr
-		} // somebody else was faster
+		} // another process took the port
 	}
 }
 
@@ -171,5 +171,5 @@ func TestShutdownEndsTheServerAndItsConnections(t *testing.T) {
 	_, err := net.Dial("tcp", addr)
 	require.Error(t, err, "nobody listens any more")
 	require.NoError(t, <-done)
-	s.Stop() // too late, and harmless
+	s.Stop() // this second Stop does nothing
 }

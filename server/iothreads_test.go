@@ -14,9 +14,9 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 )
 
-// newServer makes a server on a free port. MINIREDISD_ARGS has arguments for every
-// server of these tests: with those for I/O threads, all of them run again over
-// threads, which are then used even for a single client.
+// newServer creates a server on a free port. MINIREDISD_ARGS adds arguments to every server of
+// these tests. With arguments for I/O threads, all tests run over threads, even for a single
+// client.
 func newServer(t testing.TB, log server.Log, args ...string) *server.Server {
 	t.Helper()
 	more := strings.Fields(os.Getenv("MINIREDISD_ARGS"))
@@ -46,8 +46,8 @@ func startThreads(t *testing.T, eager bool, args ...string) string {
 	return run(t, s)
 }
 
-// together sends one request on every connection and reads the replies after that, so
-// that the server finds many of them in one pass.
+// together sends one request on every connection before it reads the replies. The server then finds
+// many requests in one pass.
 func together(conns []*redistest.Conn, args ...string) {
 	for _, c := range conns {
 		_ = c.Send(redistest.AppendCommand(nil, args...))
@@ -77,7 +77,7 @@ func TestThreadsReadOnlyWhenAskedTo(t *testing.T) {
 	}
 }
 
-// Eight clients are what a thread is woken for.
+// The server wakes a thread for at least eight clients.
 func TestThreadsSleepWhileThereIsLittleToDo(t *testing.T) {
 	addr := startThreads(t, false, "--io-threads-do-reads", "yes")
 	conns := dialMany(t, addr, 7)
@@ -99,7 +99,7 @@ func TestThreadsSleepWhileThereIsLittleToDo(t *testing.T) {
 	require.Equal(t, "0", infoField(conns[0], "io_threads_active"))
 }
 
-// Main waits a moment for others before it reads from a few clients.
+// The main thread waits a moment for more clients before it reads from only a few.
 func TestFewClientsWaitForMoreIfThreadsWouldReadThem(t *testing.T) {
 	for _, reads := range []string{"yes", "no"} {
 		addr, path := startThreads(t, false, "--io-threads-do-reads", reads), filepath.Join(t.TempDir(), "trace.json")
@@ -119,7 +119,7 @@ func TestFewClientsWaitForMoreIfThreadsWouldReadThem(t *testing.T) {
 	}
 }
 
-// One client would pay for that with each of its requests, if it were tried each time.
+// A single client would pay for the wait with each request. The server must stop trying it.
 func TestASingleClientSoonWaitsForNobody(t *testing.T) {
 	addr, path := startThreads(t, false, "--io-threads-do-reads", "yes"), filepath.Join(t.TempDir(), "trace.json")
 	c := redistest.Dial(t, addr)
@@ -172,7 +172,7 @@ func TestATraceShowsTheSharesOfThreads(t *testing.T) {
 	require.Len(t, tr.name, 4)
 }
 
-// What is measured of the thread that executes goes by its number in the kernel.
+// Measurements of the executing thread need its thread ID in the kernel.
 func TestInfoNamesTheThreadThatExecutes(t *testing.T) {
 	addr := startThreads(t, true)
 	seen := map[string]bool{}

@@ -11,14 +11,14 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// part is one client's in a load: each round it sends something, and when all others
-// have done so as well, it looks at what comes back.
+// part is one client of a load. In each round all parts send, and then all parts check their
+// replies.
 type part struct {
 	send, check func(round int)
 }
 
-// load has one client of every kind that a thread could treat wrongly. What is in the name
-// of each has to come back to it, and to nobody else.
+// load returns one client for each case that a thread could handle wrongly. Each client sends its
+// own name and must be the only one to get it back.
 func load(t *testing.T, addr string, id int) []part {
 	name := strconv.Itoa(id)
 	dial := func() *redistest.Conn { return redistest.Dial(t, addr) }
@@ -74,7 +74,7 @@ func load(t *testing.T, addr string, id int) []part {
 			require.Equal(t, int64(1), speaker.Read().Int)
 			require.Equal(t, fmt.Sprint(round), listener.Read().Elems[2].Str)
 		}},
-		{func(round int) { // output without a request, until it is reset
+		{func(round int) { // output without a request, until RESET
 			send(monitor, "MONITOR")
 			send(monitor, "RESET")
 		}, func(int) {
@@ -107,18 +107,18 @@ func load(t *testing.T, addr string, id int) []part {
 			require.Equal(t, "ERR Protocol error: invalid bulk length", vandal.Read().Str)
 			requireClosed(t, vandal)
 		}},
-		{func(round int) { // killed by another one while it is being read, executed or written
+		{func(round int) { // killed while the server reads, executes or writes
 			victim = dial()
 			send(victim, "GET", "big"+name)
 			send(counter, "CLIENT", "KILL", "ADDR", victim.Net.LocalAddr().String(), "SKIPME", "yes")
 		}, func(int) {
-			counter.Read() // 0 if the server has not seen it yet
+			counter.Read() // 0 if the server has not accepted it yet
 			victim.Close()
 		}},
 	}
 }
 
-// The race detector watches this one above all.
+// This test matters most under the race detector.
 func TestThreadsServeABusyMixOfClients(t *testing.T) {
 	for _, eager := range []bool{true, false} {
 		addr := startThreads(t, eager, "--io-threads-do-reads", "yes")

@@ -11,7 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// numbered are n names of about size bytes.
+// numbered returns n names of size bytes.
 func numbered(n, size int) []string {
 	names := make([]string, n)
 	for i := range names {
@@ -20,13 +20,13 @@ func numbered(n, size int) []string {
 	return names
 }
 
-// request sends a command whose reply is not waited for.
+// request sends a command and does not wait for the reply.
 func request(t *testing.T, c *redistest.Conn, args ...string) {
 	t.Helper()
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
 }
 
-// requireInTime asks until ok.
+// requireInTime calls ok until it returns true.
 func requireInTime(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !ok(); {
@@ -34,7 +34,8 @@ func requireInTime(t *testing.T, what string, ok func() bool) {
 	}
 }
 
-// Each row has the server keep at least a million bytes of what a client sends, and gives them back.
+// Each row makes the server keep at least a million bytes for a client, and then makes it free
+// them.
 func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 	const kept = 1_000_000
 	big := strings.Repeat("x", kept)
@@ -111,7 +112,7 @@ func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 		}, hangUp},
 		"replies that nobody reads": {func(t *testing.T, c *conn) {
 			c.Do("SET", "k", big)
-			for range 40 { // the kernel takes some
+			for range 40 { // the kernel's buffers hold some
 				request(t, c, "GET", "k")
 			}
 		}, func(t *testing.T, c *conn) {
@@ -144,7 +145,7 @@ func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			addr := start(t, []string{"--lab", "yes", "--slowlog-log-slower-than", "-1"}) // entries have the name of the client
 			control, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
-			c.Do("EVAL", "return 1", "0") // the interpreter
+			c.Do("EVAL", "return 1", "0") // creates the Lua interpreter
 			before := info(t, control, "used_memory")
 			row.keep(t, c)
 			requireInTime(t, "it is counted", func() bool { return info(t, control, "used_memory") >= before+kept })

@@ -14,7 +14,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// A client library that notices the end of its connection before it sends makes a new one, and fails otherwise.
+// A client library reconnects if it notices the closed connection before it sends. Otherwise its
+// request fails.
 func TestWhoHasTheReplyToClientKillFindsTheConnectionsClosed(t *testing.T) {
 	addr := start(t, nil)
 	c := redistest.Dial(t, addr)
@@ -24,7 +25,7 @@ func TestWhoHasTheReplyToClientKillFindsTheConnectionsClosed(t *testing.T) {
 		victim.Do("PING")
 		require.Equal(t, int64(1), c.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes").Int)
 		n, err := peek(t, victim)
-		if err == unix.EAGAIN { // on a busy machine the end may be under way
+		if err == unix.EAGAIN { // on a busy machine the FIN may still be on its way
 			require.False(t, established(t, victim), "the server had not closed it")
 			continue
 		}
@@ -33,7 +34,7 @@ func TestWhoHasTheReplyToClientKillFindsTheConnectionsClosed(t *testing.T) {
 	}
 }
 
-// established says whether the other end of c is open, which is on this machine as well.
+// established reports whether the server's end of c is open. That end is on this machine too.
 func established(t *testing.T, c *redistest.Conn) bool {
 	t.Helper()
 	all, err := os.ReadFile("/proc/net/tcp")
@@ -43,7 +44,7 @@ func established(t *testing.T, c *redistest.Conn) bool {
 	return regexp.MustCompile(port(c.Net.RemoteAddr()) + `\w+` + port(c.Net.LocalAddr()) + state).Match(all)
 }
 
-// peek looks what has arrived, without waiting for it.
+// peek returns how many bytes have arrived, without waiting for them.
 func peek(t *testing.T, c *redistest.Conn) (n int, err error) {
 	raw, failed := c.Net.(syscall.Conn).SyscallConn()
 	require.NoError(t, failed)

@@ -14,7 +14,8 @@ const (
 	endless = "while true do end"
 )
 
-// busyLab is a lab with a script that runs on: admin has said LAB before, other has not.
+// busyLab starts a lab whose server is busy with a script. admin has sent LAB before the script
+// began, other has not.
 func busyLab(t *testing.T) (addr string, admin, script, other *redistest.Conn) {
 	t.Helper()
 	addr, admin = startLab(t, "--busy-reply-threshold", "10")
@@ -24,7 +25,7 @@ func busyLab(t *testing.T) (addr string, admin, script, other *redistest.Conn) {
 	return addr, admin, script, other
 }
 
-// endBusy kills the script, which has to answer that and nothing else.
+// endBusy kills the script. The script's client gets that error and nothing else.
 func endBusy(t *testing.T, script, other *redistest.Conn) {
 	t.Helper()
 	require.Equal(t, "OK", other.Do("SCRIPT", "KILL").Str)
@@ -51,7 +52,7 @@ func TestLabVerbsThatLeaveTheKeysAloneAreAnsweredWhileAScriptRuns(t *testing.T) 
 	endBusy(t, script, other)
 }
 
-// What is refused has not happened, and does not happen when the script is over.
+// A refused verb has no effect, neither at once nor after the script.
 func TestLabVerbsThatAScriptWouldNoticeAreRefusedWhileItRuns(t *testing.T) {
 	addr, admin, script, other := busyLab(t)
 	now := labNow(admin)
@@ -75,7 +76,7 @@ func TestCommandInfoTellsWhichLabVerbsAreAnsweredWhileAScriptRuns(t *testing.T) 
 	}
 }
 
-// A request that is held has not been told BUSY, and one that is released is.
+// A held request gets no BUSY error. A released one does.
 func TestRequestsAreHeldAndReleasedWhileAScriptRuns(t *testing.T) {
 	addr, admin, script, other := busyLab(t)
 	rule(t, admin, "slow CMD set ACTION HOLD")
@@ -106,8 +107,8 @@ func TestAWaitForAHeldClientTimesOutWhileAScriptRuns(t *testing.T) {
 	require.Equal(t, "PONG", admin.Do("PING").Str)
 }
 
-// The reply comes as soon as the server can give it: a test with one connection has to be
-// able to go on, and to end the script.
+// The reply comes before the script ends, so that a test with one connection can go on and kill the
+// script.
 func TestReleaseOfAScriptThatDoesNotEndIsAnsweredWhenTheServerIsBusy(t *testing.T) {
 	addr, admin := startLab(t, "--busy-reply-threshold", "10")
 	rule(t, admin, "slow CMD eval ACTION HOLD")
@@ -121,7 +122,7 @@ func TestReleaseOfAScriptThatDoesNotEndIsAnsweredWhenTheServerIsBusy(t *testing.
 	endBusy(t, script, admin)
 }
 
-// The output of a script's client is not with its connection while others are served.
+// While others are served, the output of the script's client is kept apart from its connection.
 func TestAScriptsClientMayGetDarkAndLightAgainInTheMiddleOfIt(t *testing.T) {
 	for _, light := range []string{"in the middle", "afterwards"} {
 		t.Run(light, func(t *testing.T) {

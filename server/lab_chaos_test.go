@@ -14,8 +14,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// Clients of every kind go on while all that the lab can do to them is done, in any order.
-// In the end the server is as good as new, and no command has panicked.
+// Clients of every kind run while the lab does everything to them, in any order. In the end the
+// server works as before, and no command has panicked.
 func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
 	var panics atomic.Int64
 	addr := startWithLog(t, []string{"--lab", "yes", "--notify-keyspace-events", "KEA", "--seed", "5"},
@@ -54,7 +54,7 @@ func TestNothingOfTheLabBreaksTheServer(t *testing.T) {
 	require.Zero(t, panics.Load())
 }
 
-// countPanics is a server's log in which panics of commands are looked for.
+// countPanics returns a log function that counts panics of commands.
 func countPanics(t *testing.T, panics *atomic.Int64) func(byte, string, ...any) {
 	return func(_ byte, format string, args ...any) {
 		if strings.HasPrefix(format, "Panic") {
@@ -64,8 +64,8 @@ func countPanics(t *testing.T, panics *atomic.Int64) func(byte, string, ...any) 
 	}
 }
 
-// The same in the middle of scripts that run on: verbs are answered or refused, and the
-// connection of the script is treated like any other.
+// The lab acts while scripts run on. Each verb is answered or refused, and the script's connection
+// is treated like any other.
 func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
 	var panics atomic.Int64
 	addr := startWithLog(t, []string{"--lab", "yes", "--busy-reply-threshold", "1", "--seed", "5"},
@@ -112,14 +112,14 @@ func TestNothingOfTheLabBreaksTheServerWhileScriptsRun(t *testing.T) {
 	require.Zero(t, panics.Load())
 }
 
-// killScript ends a script, unless it has written; no rule may be against that.
+// killScript ends a script that has not written. No rule may prevent that.
 func killScript(admin *redistest.Conn) {
 	admin.Do("LAB", "FAULT", "CLEAR")
 	admin.Do("SCRIPT", "KILL")
 }
 
-// endClients crashes the server until all clients have noticed: some have just begun. Those
-// behind a partition that labVerb has left notice nothing before it ends.
+// endClients crashes the server until all clients have ended, because some have just begun. It
+// first lifts the partitions of labVerb: a client behind a partition notices no crash.
 func endClients(t *testing.T, addr string, clients *sync.WaitGroup) {
 	t.Helper()
 	admin := redistest.Dial(t, addr)
@@ -146,8 +146,8 @@ func endClients(t *testing.T, addr string, clients *sync.WaitGroup) {
 	})
 }
 
-// beBusyClient runs a script that takes its time, but not all of it: a LAB CLOCK ADVANCE that
-// has been let in before waits for its end.
+// beBusyClient runs a slow script that ends by itself. A LAB CLOCK ADVANCE that was accepted before
+// waits for its end.
 func beBusyClient(addr string, n int, rng *rand.Rand) {
 	c, err := redistest.Connect(addr)
 	if err != nil {
@@ -191,7 +191,7 @@ func labVerb(rng *rand.Rand) []string {
 	return strings.Fields("LAB " + verbs[rng.IntN(len(verbs))])
 }
 
-// labRule is a rule of any kind, one of a few names.
+// labRule returns a random rule under one of six names.
 func labRule(rng *rand.Rand) string {
 	any := func(of ...string) string { return of[rng.IntN(len(of))] }
 	return fmt.Sprintf("FAULT ADD r%d %s %s ACTION %s", rng.IntN(6),
@@ -201,7 +201,7 @@ func labRule(rng *rand.Rand) string {
 			"DELAY-REPLY 100", "HOLD", "ERROR E", "ERROR-AFTER E", "CUT 1", "SKIP-PUSH", "DELAY-PUSH 50"))
 }
 
-// beClient makes a connection, sends this and that, and reads until it is lost.
+// beClient connects, sends various requests, and reads until the connection ends.
 func beClient(addr string, n int, rng *rand.Rand) {
 	c, err := redistest.Connect(addr)
 	if err != nil {

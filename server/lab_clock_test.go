@@ -12,7 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// startLab runs a server with a lab, whose time stands still.
+// startLab runs a server with a lab. Its clock is frozen.
 func startLab(t *testing.T, args ...string) (addr string, admin *redistest.Conn) {
 	t.Helper()
 	addr = start(t, append([]string{"--lab", "yes", "--notify-keyspace-events", "KEA"}, args...))
@@ -115,7 +115,7 @@ func numbers(v resp.Value) string {
 	return "[" + strings.Join(parts, " ") + "]"
 }
 
-// The last millisecond of a lease belongs to it, as in Redis.
+// A key still exists in its last millisecond, as in Redis.
 func TestAKeyGoesWhenItsLastMillisecondHasPassed(t *testing.T) {
 	_, c := startLab(t)
 	ok(t, c, "SET", "lock", "v", "PX", "30000")
@@ -128,8 +128,8 @@ func TestAKeyGoesWhenItsLastMillisecondHasPassed(t *testing.T) {
 	require.Equal(t, int64(0), c.Do("EXISTS", "lock").Int)
 }
 
-// Events, waiters and what these had sent behind come in the order of their deadlines,
-// all of it before the reply.
+// Expired events, timeouts of blocked clients and their next requests happen in the order of their
+// deadlines, all before the reply to ADVANCE.
 func TestAdvancePassesEveryDeadlineInOrder(t *testing.T) {
 	addr, admin := startLab(t)
 	sub := redistest.Dial(t, addr)
@@ -218,11 +218,11 @@ func TestAFastClockExpiresAtItsRate(t *testing.T) {
 	ok(t, admin, "LAB", "CLOCK", "RATE", "1000000")
 	ok(t, admin, "LAB", "CLOCK", "RUN")
 	require.Equal(t, "first", sub.Read().Elems[2].Str)
-	second := sub.Read() // between the two
+	second := sub.Read() // c stops waiting between the two deadlines, and then sends DEL
 	require.Equal(t, "__keyevent@0__:del", second.Elems[1].Str)
 }
 
-// A connection may send the next request before the reply to the last has come.
+// A connection may send the next ADVANCE before the reply to the last one.
 func TestAdvancesInAPipelineAreDoneOneAfterAnother(t *testing.T) {
 	_, c := startLab(t)
 	begin := labNow(c)
@@ -250,7 +250,7 @@ func TestAdvanceExpiresMoreKeysThanOnePassWould(t *testing.T) {
 	require.Equal(t, int64(0), c.Do("DBSIZE").Int)
 }
 
-// Whatever the deadlines, of keys in any database and of waiters, they come in order.
+// Deadlines of keys in any database and of blocked clients come in order.
 func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
 	addr, admin := startLab(t)
 	sub := redistest.Dial(t, addr)
@@ -260,7 +260,7 @@ func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
 	for range 3 {
 		const keys, waiters = 300, 20
 		for i := range keys {
-			at := strconv.Itoa(10 * (1 + rng.IntN(100_000))) // due a millisecond later
+			at := strconv.Itoa(10 * (1 + rng.IntN(100_000))) // the key goes one millisecond after that
 			admin.Do("SELECT", strconv.Itoa(rng.IntN(16)))
 			admin.Do("SET", at+":"+strconv.Itoa(i), "v", "PX", at)
 		}
@@ -286,7 +286,7 @@ func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
 	}
 }
 
-// As DEBUG SET-ACTIVE-EXPIRE has it everywhere: the key goes when somebody looks.
+// DEBUG SET-ACTIVE-EXPIRE 0 works as in Redis: the key goes at the next access.
 func TestAdvanceLeavesKeysToThoseWhoLookWhenThatIsAskedFor(t *testing.T) {
 	_, admin := startLab(t)
 	ok(t, admin, "DEBUG", "SET-ACTIVE-EXPIRE", "0")

@@ -13,7 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// requireReset reads up to the end of a connection, which has to be a reset.
+// requireReset reads until the connection ends, and requires that it ends by a reset.
 func requireReset(t *testing.T, c *redistest.Conn) (replies int) {
 	t.Helper()
 	for {
@@ -90,7 +90,7 @@ func TestACrashThatLosesNothingKeepsWhatIsOnDisk(t *testing.T) {
 	require.Equal(t, "lock", sub.Read().Elems[2].Str)
 }
 
-// Everybody loses the connection, whatever it is in the middle of.
+// Every client loses its connection, in whatever state it is.
 func TestACrashResetsEveryConnection(t *testing.T) {
 	addr, admin := startLab(t)
 	sub := redistest.Dial(t, addr)
@@ -135,7 +135,7 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 	require.Equal(t, int64(0), c.Do("LAB", "CLOCK", "ADVANCE", "1000000").Int)
 }
 
-// The count survives with LOSE NOTHING, so that a reply which came was not for nothing.
+// With LOSE NOTHING the counter survives, so every reply that arrived is still true.
 func TestACrashInAPipelineLosesRepliesAndNothingElse(t *testing.T) {
 	addr, admin := startLab(t)
 	var conns []*redistest.Conn
@@ -179,7 +179,7 @@ func TestAMasterThatIsDownRefusesUntilItsTimeIsOver(t *testing.T) {
 	require.Equal(t, "PONG", admin.Do("PING").Str)
 }
 
-// The one who asks is told by way of the master it asks, which crashes as well.
+// The caller gets the reply through the master that it asked, although that master crashes too.
 func TestAllMastersCrashAtOnce(t *testing.T) {
 	m := startMasters(t, 3)
 	admin := dialMaster(t, m, 1)
@@ -197,7 +197,8 @@ func TestAllMastersCrashAtOnce(t *testing.T) {
 	}
 }
 
-// Two connections that ask in one pass are both told, and what either may lose is lost.
+// Two connections ask in one pass. Both get a reply, and the server loses what either of them may
+// lose.
 func TestWhoeverAsksForACrashIsTold(t *testing.T) {
 	for _, second := range []string{"NOTHING", "ALL"} {
 		addr, admin := startLab(t)
@@ -228,8 +229,8 @@ func TestWhoeverAsksForACrashIsTold(t *testing.T) {
 	}
 }
 
-// A script that is under way when the pass of the crash goes on is cut off, as by the end of a
-// process: the crash would never come otherwise.
+// A crash cuts off a script that is still running when the server crashes, as the end of a process
+// does. Otherwise an endless script would delay the crash for ever.
 func TestACrashDoesNotWaitForAScriptBehindIt(t *testing.T) {
 	addr, admin := startLab(t, "--busy-reply-threshold", "10")
 	rule(t, admin, "both CMD get ACTION HOLD")

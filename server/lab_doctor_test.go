@@ -22,7 +22,7 @@ const (
 		`redis.call('del', KEYS[1]) return redis.call('publish', KEYS[1] .. ':free', '') end return 0`
 )
 
-// named dials a client with a name.
+// named returns a new connection with that client name.
 func named(t *testing.T, addr, name string) *redistest.Conn {
 	t.Helper()
 	c := redistest.Dial(t, addr)
@@ -30,7 +30,7 @@ func named(t *testing.T, addr, name string) *redistest.Conn {
 	return c
 }
 
-// finding is one of LAB DOCTOR's maps by the names of its fields.
+// finding returns one map of LAB DOCTOR by field name.
 func finding(v resp.Value) map[string]resp.Value {
 	fields := map[string]resp.Value{}
 	for i := 0; i+1 < len(v.Elems); i += 2 {
@@ -39,7 +39,7 @@ func finding(v resp.Value) map[string]resp.Value {
 	return fields
 }
 
-// findings lists pattern, key and client's name of each.
+// findings returns one line for each finding: the pattern, the key and the client's name.
 func findings(c *redistest.Conn) []string {
 	all := []string{}
 	for _, v := range c.Do("LAB", "DOCTOR").Elems {
@@ -207,7 +207,7 @@ func TestTheDoctorsOfSeveralMastersFindTwoHoldersOfAMajority(t *testing.T) {
 	require.Regexp(t, `^master 3: \d+: the lease ended by this master's clock$`, f["commands"].Elems[3].Str)
 }
 
-// The chain from the log of masters to the verdict over it.
+// The export of several masters' logs leads to a verdict.
 func TestWhatLabLogExportsIsJudged(t *testing.T) {
 	for what, jumps := range map[string]bool{"one clock jumps": true, "none does": false} {
 		t.Run(what, func(t *testing.T) {
@@ -244,7 +244,7 @@ func TestWhatLabLogExportsIsJudged(t *testing.T) {
 	}
 }
 
-// holder wants a lock on several masters.
+// holder is a client that takes one lock on several masters.
 type holder struct {
 	t    *testing.T
 	m    server.Masters

@@ -15,7 +15,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// line splits at spaces; 'quoted words' hold some.
+// line splits text at spaces. Single quotes protect spaces.
 func line(s string) (words []string) {
 	for i, part := range strings.Split(s, "'") {
 		if i%2 == 1 {
@@ -27,19 +27,19 @@ func line(s string) (words []string) {
 	return words
 }
 
-// What is waited for comes soon, or never does.
+// Tests wait in steps of tick, and fail after limit.
 const (
 	limit = redistest.Limit
 	tick  = time.Millisecond
 )
 
-// rule adds a rule.
+// rule adds a fault rule.
 func rule(t testing.TB, admin *redistest.Conn, text string) {
 	t.Helper()
 	require.Equal(t, "+OK", admin.Do(append([]string{"LAB", "FAULT", "ADD"}, line(text)...)...).String(), text)
 }
 
-// pipeline sends requests in one write.
+// pipeline sends all requests in one write.
 func pipeline(t testing.TB, c *redistest.Conn, requests ...string) {
 	t.Helper()
 	var b []byte
@@ -102,8 +102,8 @@ func timesFired(admin *redistest.Conn) int64 {
 	return field(admin.Do("LAB", "FAULT", "LIST").Elems[0], "fired").Int
 }
 
-// waitForValue waits until the server has executed, or put back, all that was sent to c, where
-// that must not wait for replies.
+// waitForValue waits until key has the value want. The server has then handled all earlier requests
+// of the other clients.
 func waitForValue(t testing.TB, admin *redistest.Conn, key, want string) {
 	t.Helper()
 	require.Eventually(t, func() bool { return admin.Do("GET", key).Str == want }, limit, tick)
@@ -331,7 +331,7 @@ func TestAFaultHitsTheLateReplyOfABlockedCommand(t *testing.T) {
 	}
 }
 
-// A request that CLIENT PAUSE puts back comes again, and is still the same one.
+// CLIENT PAUSE postpones a request. The rule counts the request only once.
 func TestAPausedRequestIsCountedOnce(t *testing.T) {
 	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)

@@ -10,7 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// field is one of a map that came over RESP2.
+// field returns one field of a map that came over RESP2.
 func field(v resp.Value, name string) resp.Value {
 	for i := 0; i+1 < len(v.Elems); i += 2 {
 		if v.Elems[i].Str == name {
@@ -46,8 +46,7 @@ func TestAHeldRequestGoesOnWhenItIsReleased(t *testing.T) {
 	require.EqualValues(t, 0, admin.Do("LAB", "HOLD", "RELEASE", "slow").Int)
 }
 
-// Whoever is held, the others are not: neither those of other rules nor those that come
-// in the same pass.
+// A held client delays no other client: neither those of other rules nor those of the same pass.
 func TestNobodyWaitsForAClientThatIsHeld(t *testing.T) {
 	for _, action := range []string{"HOLD", "DELAY-EXEC 1000", "DELAY-REPLY 1000", "SILENT"} {
 		addr, admin := startLab(t)
@@ -148,7 +147,7 @@ func TestHoldWaitEndsByItsTimeOrByUnblock(t *testing.T) {
 	require.Equal(t, "slow", waiter.Read().Elems[5].Str)
 }
 
-// Who says LAB has to be able to end what it has begun.
+// A client that sends LAB must stay able to end what it has begun.
 func TestAConnectionThatHasUsedLabIsNeverHeld(t *testing.T) {
 	_, admin := startLab(t)
 	rule(t, admin, "all ACTION HOLD")
@@ -158,8 +157,8 @@ func TestAConnectionThatHasUsedLabIsNeverHeld(t *testing.T) {
 	ok(t, admin, "LAB", "FAULT", "CLEAR")
 }
 
-// A test that says LAB over the pool of the client under test may take the connection that
-// it wants to be held.
+// A test may send LAB through the connection pool of the client under test. It may then use the
+// very connection that it wants to hold.
 func TestHoldWaitTellsOfTheConnectionThatIsNeverHeld(t *testing.T) {
 	addr, admin := startLab(t)
 	rule(t, admin, "slow CMD set ACTION HOLD")
@@ -240,7 +239,7 @@ func TestFaultListShowsRulesAsTheyCouldBeAddedAgain(t *testing.T) {
 	require.EqualValues(t, 0, field(v, "held").Int)
 }
 
-// Who goes on may run into the time in which others are served: they go on in the middle of it.
+// A released script may be slow. The server then serves others during the script.
 func TestAReleasedScriptThatDoesNotEndCanBeKilled(t *testing.T) {
 	addr, admin := startLab(t, "--busy-reply-threshold", "10")
 	client, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
@@ -254,7 +253,7 @@ func TestAReleasedScriptThatDoesNotEndCanBeKilled(t *testing.T) {
 	require.Equal(t, "+PONG", admin.Do("PING").String())
 }
 
-// A client may leave without its late reply, and the time may stand still.
+// A client may disconnect before its late reply, even while the clock is frozen.
 func TestAClientThatHasEndedItselfMayLeaveBeforeItsLateReply(t *testing.T) {
 	addr, admin := startLab(t)
 	rule(t, admin, "late CMD get ACTION DELAY-REPLY 1000")

@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// The clock stands still: what is kept back would never be sent.
+// The clock is frozen, so a delayed reply is never sent.
 func TestRepliesThatAreKeptBackCountForTheOutputLimit(t *testing.T) {
 	for name, requests := range map[string][]string{
 		"each by its own rule":        {"GET big", "GET big", "GET big", "GET big"},
@@ -65,10 +65,10 @@ func TestOutputThatIsKeptBackTooLongIsOverTheSoftLimit(t *testing.T) {
 	rule(t, admin, "late CMD get ACTION DELAY-REPLY 1000")
 	client := redistest.Dial(t, addr)
 	require.NoError(t, client.Send([]byte("GET big\r\n")))
-	requireClosed(t, client) // the server looks at it though nobody says anything
+	requireClosed(t, client) // the server checks the limit although no client sends anything
 }
 
-// What has been sent counts no more, in whichever order that was.
+// Sent output no longer counts, in whatever order it was sent.
 func TestOutputThatIsNoLongerKeptBackDoesNotCount(t *testing.T) {
 	addr, admin := startLab(t, "--client-output-buffer-limit", "pubsub", "100kb", "0", "0")
 	sub := redistest.Dial(t, addr)

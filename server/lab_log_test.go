@@ -14,7 +14,8 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 )
 
-// entries is the log, an entry a line: who, event, command, key, by, outcome and reply.
+// entries returns the log, one line for each entry: client, event, command, key, rule, outcome and
+// reply.
 func entries(admin *redistest.Conn) (lines []string) {
 	for i, e := range admin.Do("LAB", "LOG").Elems {
 		if field(e, "seq").Int != int64(i+1) {
@@ -46,7 +47,7 @@ func TestTheLogTellsWhatWasDoneToWatchedKeys(t *testing.T) {
 		c.Read()
 	}
 	got := entries(admin)
-	for i, e := range got { // times of the clock's own entry are not the same twice
+	for i, e := range got { // the entry of the clock itself has a different time in each run
 		if strings.HasPrefix(e, "|clock|") {
 			got[i] = "|clock"
 		}
@@ -97,13 +98,13 @@ func TestTheLogHasOneEntryForEveryRequestARuleFiredFor(t *testing.T) {
 	} {
 		addr, admin := startLab(t)
 		rule(t, admin, "r CMD set ACTION "+c.action)
-		ok(t, admin, "LAB", "LOG", "WATCH", "lock*") // which makes no second entry
+		ok(t, admin, "LAB", "LOG", "WATCH", "lock*") // a watched key adds no second entry
 		client := redistest.Dial(t, addr)
 		pipeline(t, client, "SET lock v")
 		require.Eventually(t, func() bool { return len(entries(admin)) > 0 }, limit, tick)
 		admin.Do("LAB", "FAULT", "CLEAR")
 		admin.Do("LAB", "CLOCK", "ADVANCE", "10")
-		require.Eventually(t, func() bool { return len(entries(admin)) > len(c.want) }, limit, tick) // and the clock's
+		require.Eventually(t, func() bool { return len(entries(admin)) > len(c.want) }, limit, tick) // and the clock entry
 		var got []string
 		for _, e := range entries(admin) {
 			if what, is := strings.CutPrefix(e, "|r|SET lock v|lock||"); is {
@@ -133,8 +134,7 @@ func TestTheExportIsTheLogAsJSON(t *testing.T) {
 	require.Equal(t, "OK", e.Reply)
 }
 
-// What a request of a random client gets, and what the log says of it, is the same on
-// two servers with one seed.
+// Two servers with the same seed give random clients the same replies and write the same log.
 func TestTheSameSeedAndRequestsWriteTheSameLog(t *testing.T) {
 	first, firstLog := randomLab(t, "7")
 	second, secondLog := randomLab(t, "7")
@@ -151,7 +151,7 @@ func randomLab(t *testing.T, seed string) (requests, log string) {
 	l := startRandomLab(t, seed)
 	l.admin.Do("LAB", "LOG", "RESET")
 	for _, r := range []string{
-		"count CLIENT w? NTH 1000000 ACTION SILENT", // sees all and does nothing
+		"count CLIENT w? NTH 1000000 ACTION SILENT", // counts all requests and does nothing
 		"drop PROB 0.02 CLIENT w? ACTION DROP-REPLY", "reset PROB 0.02 CLIENT w? ACTION RESET-BEFORE",
 		"error PROB 0.1 CMD set ACTION ERROR OOM",
 		"hold PROB 0.1 CMD evalsha ACTION HOLD", "delay PROB 0.1 CMD get ACTION DELAY-EXEC 5",
@@ -167,7 +167,8 @@ func randomLab(t *testing.T, seed string) (requests, log string) {
 	return l.requests, l.admin.Do("LAB", "LOG").String()
 }
 
-// randomClients is a server and its random clients, whose requests it gets one after the other.
+// randomClients is a server with its random clients. Their requests reach the server one after
+// another.
 type randomClients struct {
 	t        *testing.T
 	addr     string
@@ -189,12 +190,12 @@ func startRandomLab(t *testing.T, seed string) *randomClients {
 	return l
 }
 
-// state is how the server describes a client, "" when it has gone.
+// state returns the client's line of CLIENT LIST, or "" after it has gone.
 func (l *randomClients) state(i int) string { return l.admin.Do("CLIENT", "LIST", "ID", l.ids[i]).Str }
 
 func (l *randomClients) step() {
 	i := l.dice.IntN(len(l.conns))
-	if l.conns[i] != nil && !strings.Contains(l.state(i), "flags=P ") { // held, or its end waits for a late reply
+	if l.conns[i] != nil && !strings.Contains(l.state(i), "flags=P ") { // held, or waiting for a late reply
 		l.admin.Do("LAB", "CLOCK", "ADVANCE", "5")
 		l.admin.Do("LAB", "HOLD", "RELEASE", "hold")
 	}
@@ -240,7 +241,7 @@ func TestTheLogTellsTheDatabase(t *testing.T) {
 		got = append(got, fmt.Sprint(h.Entries[i].DB, " ", h.Entries[i].Event, " ", lab.Line(h.Entries[i].Cmd)))
 	}
 	expired := slices.Index(got, "3 expired ")
-	require.Positive(t, expired) // before or behind the move of the clock
+	require.Positive(t, expired) // before or after the entry of the clock
 	require.Equal(t, []string{
 		"0 command SET lock:a 1", "3 command SET lock:a 1 PX 10", "3 command FLUSHDB", "3 command SET lock:a 1 PX 10",
 	}, got[:4])

@@ -136,7 +136,7 @@ func TestAMasterThatHasEndedAnswersWithAnError(t *testing.T) {
 	_, err := gone.TryRead()
 	require.Error(t, err)
 	c := dialMaster(t, m, 3)
-	for { // its connections close a moment before it has ended
+	for { // its connections close shortly before the master has ended
 		if v := c.Do("LAB", "MASTER", "2", "CLOCK"); v.Kind == '-' {
 			require.Equal(t, "ERR LAB: master 2 has ended", v.Str)
 			break
@@ -226,7 +226,7 @@ func TestAdvanceReachesAllMastersBeforeItReplies(t *testing.T) {
 	require.Equal(t, int64(0), expired.Int)
 }
 
-// waitFar has c wait for what does not come: somebody held on master 2.
+// waitFar makes c wait on master 2 for a held client that never comes. It returns the ID of c.
 func waitFar(t *testing.T, m server.Masters, c *redistest.Conn) (id string) {
 	t.Helper()
 	id = fmt.Sprint(c.Do("CLIENT", "ID").Int)
@@ -311,7 +311,7 @@ func TestAProgramMayGiveUpWaiting(t *testing.T) {
 	require.Equal(t, "GET lock", held.Elems[7].Str)
 }
 
-// The caller of a crash is the only one to hear that it has happened, wherever it is.
+// Only the caller of a crash gets a reply, whichever master it asks.
 func TestEveryMasterCrashesAndTheCallerIsTold(t *testing.T) {
 	m := startMasters(t, 3)
 	admin, other := dialMaster(t, m, 2), dialMaster(t, m, 2)

@@ -15,8 +15,8 @@ import (
 	"github.com/miniredisd/miniredisd/server"
 )
 
-// Masters that ask each other while they crash, and clients that go away in the middle of
-// it: all answer when it is over.
+// Masters ask each other while they crash, and clients leave meanwhile. In the end every master
+// answers.
 func TestMastersSurviveAskingEachOtherWhileTheyCrash(t *testing.T) {
 	m := startMasters(t, 3, "--seed", "1")
 	verbs := [][]string{
@@ -65,7 +65,8 @@ func TestMastersSurviveAskingEachOtherWhileTheyCrash(t *testing.T) {
 // requireHealthy undoes what keeps clients from working and requires that all masters answer.
 func requireHealthy(t *testing.T, m server.Masters) {
 	t.Helper()
-	// What clients have sent before they went may still be executed, and is undone as well.
+	// A server may still execute requests of clients that have gone. Their effects need a reset
+	// too.
 	until(t, func() bool {
 		before := callers(t, m)
 		undo(t, m)
@@ -85,7 +86,8 @@ func undo(t *testing.T, m server.Masters) {
 	require.Equal(t, "[+OK, +OK, +OK]", v.String())
 }
 
-// callers is how many clients have come to each master so far, and whether some are here.
+// callers returns how many clients each master has accepted so far, and whether any is still
+// connected.
 func callers(t *testing.T, m server.Masters) (text string) {
 	t.Helper()
 	for _, s := range m {

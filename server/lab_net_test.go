@@ -14,7 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// busyFor has the server make so many passes that whatever it was to do is done.
+// busyFor makes the server run enough passes to finish all pending work.
 func busyFor(admin *redistest.Conn) {
 	for range 20 {
 		admin.Do("PING")
@@ -51,7 +51,8 @@ func TestLabNetNamesTheArgumentThatIsWrong(t *testing.T) {
 	}
 }
 
-// Who takes LAB's connection from the pool of the client under test sees that it is not cut off.
+// The counts show when LAB is sent through the pool of the client under test: that connection is
+// spared.
 func TestTheListOfPartitionsTellsHowManyAreCutOff(t *testing.T) {
 	addr, admin := startLab(t)
 	list := func() string { return admin.Do("LAB", "PARTITION", "LIST").String() }
@@ -89,8 +90,7 @@ func TestAServerThatDoesNotListenKeepsItsClients(t *testing.T) {
 	}
 }
 
-// What a black hole keeps back comes when it is gone: requests, replies, messages, and
-// whoever has connected.
+// A black hole delays everything until it is off: requests, replies, messages and new connections.
 func TestABlackHoleKeepsEverythingBackUntilItIsOff(t *testing.T) {
 	addr, admin := startLab(t)
 	asks, waits, listens := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
@@ -164,7 +164,7 @@ func TestAPartitionIsAboutClientsOfItsNames(t *testing.T) {
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "worker-a", "OFF")
 	busyFor(admin)
 	require.Equal(t, "b", b.Do("GET", "k").Str)
-	// The name is what counts, from when it is given; what is behind it is not executed.
+	// A partition applies from the moment of the name. The request after the name is not executed.
 	setName := redistest.AppendCommand(nil, "CLIENT", "SETNAME", "x-a")
 	require.NoError(t, unnamed.Send(redistest.AppendCommand(setName, "DEL", "k")))
 	busyFor(admin)
@@ -201,7 +201,7 @@ func idOfName(admin *redistest.Conn, name string) string {
 	return ""
 }
 
-// Within one pass a client may be put into the dark and taken out again, any number of times.
+// Within one pass a partition may go on and off any number of times.
 func TestABlockedClientStaysBlockedHoweverOftenItGetsDark(t *testing.T) {
 	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)
@@ -221,7 +221,7 @@ func TestABlockedClientStaysBlockedHoweverOftenItGetsDark(t *testing.T) {
 	require.Equal(t, "0", infoField(admin, "blocked_clients"))
 }
 
-// What a client sees of the end of its connection does not get through a black hole.
+// A black hole also hides from a client that the server has closed its connection.
 func TestAClientThatIsKilledInTheDarkSeesItWhenTheNetworkIsBack(t *testing.T) {
 	for _, sends := range []string{"nothing", "something before", "something after"} {
 		t.Run(sends, func(t *testing.T) {

@@ -54,12 +54,12 @@ func TestAMessageThatIsDelayedComesLate(t *testing.T) {
 
 		rule(t, admin, "pattern CMD pmessage KEY unlock ACTION SKIP-PUSH")
 		admin.Do("PUBLISH", "unlock", "0")
-		sub.Close() // before the message comes
+		sub.Close() // before the delayed message is due
 		admin.Do("LAB", "CLOCK", "ADVANCE", "40")
 	}
 }
 
-// What a client publishes to itself comes behind the reply, or not at all.
+// A message that a client publishes to itself comes after the reply, or not at all.
 func TestAMessageToOneselfCanBeSkipped(t *testing.T) {
 	addr, admin := startLab(t)
 	c := redistest.Dial(t, addr)

@@ -69,7 +69,7 @@ func TestLabResetAtStopsTheClockThere(t *testing.T) {
 	}
 }
 
-// The clock is a year ahead, and put back: nobody waits for that year to come again.
+// The clock was a year ahead and is set back. No timer may wait for that year again.
 func TestLabResetLeavesNobodyWaiting(t *testing.T) {
 	addr, admin := startLab(t)
 	admin.Do("LAB", "CLOCK", "ADVANCE", "31536000000")
@@ -117,10 +117,10 @@ func TestLabResetLeavesNobodyWaiting(t *testing.T) {
 	}
 }
 
-// nilled writes a reply without its quotes.
+// nilled returns a reply without its quotes.
 func nilled(s string) string { return strings.ReplaceAll(s, `"`, "") }
 
-// Who has hung up while he was held is in no log of the next test.
+// A client that disconnects while it is held appears in no log of the next test.
 func TestLabResetForgetsWhoHungUpWhileHeld(t *testing.T) {
 	addr, admin := startLab(t)
 	for range 20 {
@@ -149,7 +149,7 @@ func TestLabAllResetBringsUpWhoIsDown(t *testing.T) {
 	}
 }
 
-// Chance, too, begins anew: what is thrown for a rule, what SPOP takes, what a script gets.
+// Randomness begins again as well: chances of rules, SPOP, and random numbers of scripts.
 func TestAfterLabResetTheSameRequestsWriteTheSameLog(t *testing.T) {
 	addr, admin := startLab(t, "--seed", "7")
 	c := redistest.Dial(t, addr)

@@ -24,7 +24,7 @@ func TestLabSnapshotNamesTheArgumentThatIsWrong(t *testing.T) {
 	}
 }
 
-// every value, of every type and encoding that the commands below make, as one text.
+// contents returns every value as one text. The commands below create all types and encodings.
 func contents(c *redistest.Conn) string {
 	var b strings.Builder
 	for _, get := range []string{
@@ -79,7 +79,7 @@ func TestASnapshotIsRestoredWholeAnyNumberOfTimes(t *testing.T) {
 	require.Len(t, c.Do("LAB", "SNAPSHOT", "LIST").Elems, 1)
 }
 
-// The time of the lab is no part of a snapshot.
+// A snapshot does not contain the lab's time.
 func TestDeadlinesOfASnapshotAreTimesAndNotDurations(t *testing.T) {
 	_, c := startLab(t)
 	begin := labNow(c)

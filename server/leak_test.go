@@ -10,15 +10,15 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// held is what this process holds of the system: open files and goroutines.
+// held returns how many files and goroutines this process has.
 func held(t *testing.T) (files, goroutines int) {
 	open, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)
 	return len(open), runtime.NumGoroutine()
 }
 
-// lifetime is a server from start to end, with clients that are in the middle of a
-// command when it ends.
+// lifetime runs a server from start to end. Its clients are in the middle of a request when it
+// ends.
 func lifetime(t *testing.T) {
 	s := newServer(t, func(byte, string, ...any) {})
 	done := make(chan error)
@@ -40,13 +40,13 @@ func lifetime(t *testing.T) {
 }
 
 func TestAServerThatHasEndedHoldsNothing(t *testing.T) {
-	lifetime(t) // what the first one opens for good, such as the runtime's poller, is not its own
+	lifetime(t) // the first server also opens what the process keeps, such as the runtime's poller
 	files, goroutines := held(t)
 	for range 10 {
 		lifetime(t)
 	}
 	nowFiles, _ := held(t)
 	require.LessOrEqual(t, nowFiles, files)
-	// One that has told of its end may still be about to end.
+	// A goroutine that has reported its end may still be running.
 	until(t, func() bool { return runtime.NumGoroutine() <= goroutines })
 }

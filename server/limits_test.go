@@ -13,7 +13,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// infoField asks a server for one field of INFO.
+// infoField returns one field of INFO.
 func infoField(c *redistest.Conn, name string) string {
 	for _, line := range strings.Split(string(c.Do("INFO", "everything").Str), "\r\n") {
 		if v, ok := strings.CutPrefix(line, name+":"); ok {
@@ -23,14 +23,14 @@ func infoField(c *redistest.Conn, name string) string {
 	return ""
 }
 
-// waitForField asks until the field has the value; a server where that never
-// happens runs into the test's time limit.
+// waitForField asks until the field of INFO has the value. Otherwise the test runs into the time
+// limit of go test.
 func waitForField(c *redistest.Conn, name, want string) {
 	for infoField(c, name) != want {
 	}
 }
 
-// requireClosed reads until the other side ends the connection.
+// requireClosed reads until the server closes the connection.
 func requireClosed(t *testing.T, c *redistest.Conn) {
 	t.Helper()
 	for {
@@ -51,7 +51,7 @@ func TestAClientThatNeverReadsIsClosedAtTheHardLimit(t *testing.T) {
 	other.Do("SET", "big", strings.Repeat("x", 100_000))
 	for range 200 {
 		if silent.Send([]byte("GET big\r\n")) != nil {
-			break // closed already
+			break // the server has closed the connection
 		}
 	}
 	waitForField(other, "client_output_buffer_limit_disconnections", "1")
@@ -62,7 +62,7 @@ func TestAClientAboveTheSoftLimitForTooLongIsClosed(t *testing.T) {
 	addr := start(t, []string{"--client-output-buffer-limit", "normal", "0", "1kb", "1"})
 	other, silent := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	other.Do("SET", "big", strings.Repeat("x", 1_000_000))
-	// More than the kernel takes for a client that does not read.
+	// The replies exceed what the kernel buffers for a client that does not read.
 	require.NoError(t, silent.Send([]byte(strings.Repeat("GET big\r\n", 20))))
 	waitForField(other, "client_output_buffer_limit_disconnections", "1")
 	require.Equal(t, "PONG", string(other.Do("PING").Str))

@@ -13,7 +13,7 @@ import (
 
 const oom = "OOM command not allowed when used memory > 'maxmemory'."
 
-// info is one number of INFO.
+// info returns one numeric field of INFO.
 func info(t *testing.T, c *redistest.Conn, field string) int {
 	t.Helper()
 	_, rest, found := strings.Cut(c.Do("INFO", "everything").Str, "\r\n"+field+":")
@@ -24,7 +24,7 @@ func info(t *testing.T, c *redistest.Conn, field string) int {
 	return n
 }
 
-// limited starts a server that may take so many bytes more than it has now.
+// limited starts a server whose maxmemory is room bytes above its present use.
 func limited(t *testing.T, policy string, room int) (c *redistest.Conn, limit int) {
 	c = redistest.Dial(t, start(t, []string{"--maxmemory-policy", policy}))
 	info(t, c, "used_memory") // which grows the output buffer that is counted
@@ -74,7 +74,7 @@ func TestEveryTypeIsCountedAndEvicted(t *testing.T) {
 }
 
 func TestWithoutEvictionWritesAreRefusedAndReadsAndDeletionsGoOn(t *testing.T) {
-	// a volatile policy that finds no key with a TTL is no better than noeviction
+	// A volatile policy that finds no key with a TTL behaves like noeviction.
 	for _, policy := range []string{"noeviction", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
 		t.Run(policy, func(t *testing.T) {
 			c, limit := limited(t, policy, 100_000)
@@ -107,7 +107,8 @@ func TestVolatilePoliciesSpareKeysWithoutATTL(t *testing.T) {
 				require.Equal(t, "OK", c.Do("SET", fmt.Sprintf("stay:%d", i), "v").Str)
 			}
 			for i := range 3000 {
-				// the last one expires at the end of time, and goes when nothing else is left
+				// The expiry time is the latest possible. volatile-ttl evicts even such a key when
+				// no other is left.
 				require.Equal(t, "OK",
 					c.Do("SET", fmt.Sprintf("go:%d", i), strings.Repeat("x", 200), "PXAT", "9223372036854775807").Str, i)
 			}

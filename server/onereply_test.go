@@ -14,7 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// cannotBeAskedAtRandom are commands after which this test could not go on, and why.
+// cannotBeAskedAtRandom has the commands that would break this test, and the reason.
 func cannotBeAskedAtRandom() map[string]string {
 	return map[string]string{
 		"client|kill":  "may close the connection that asks",
@@ -39,7 +39,7 @@ func cannotBeAskedAtRandom() map[string]string {
 	}
 }
 
-// waits tells a request that may hold its client until somebody else acts.
+// waits reports whether a request may block its client until another client acts.
 func waits(args []string, flags []string) bool {
 	if !slices.Contains(flags, "blocking") {
 		return false
@@ -47,11 +47,10 @@ func waits(args []string, flags []string) bool {
 	return args[0] != "xread" || slices.ContainsFunc(args, func(a string) bool { return strings.EqualFold(a, "BLOCK") })
 }
 
-// A client matches replies to its requests by counting. One reply too many or too
-// few, and it takes every later answer for that of another question: the lock that
-// was refused looks granted. So each command of the table is asked many things, with
-// too few arguments, with nonsense and with what its syntax allows, and the reply to
-// an ECHO right behind it has to be the second one.
+// A client matches replies to requests by counting. After one reply too many or too few, each later
+// reply goes to the wrong request: a refused lock looks granted. So the test sends each command in
+// many forms: with too few arguments, with nonsense, and by its syntax. The next reply must be the
+// one to an ECHO.
 func TestEveryCommandAnswersExactlyOnce(t *testing.T) {
 	for _, proto := range []string{"2", "3"} {
 		t.Run("RESP"+proto, func(t *testing.T) {
@@ -74,7 +73,7 @@ func TestEveryCommandAnswersExactlyOnce(t *testing.T) {
 	}
 }
 
-// panics keeps what a server logs of commands that ended in a panic.
+// panics collects the log lines of commands that panicked.
 type panics struct {
 	mu   sync.Mutex
 	text string
@@ -100,11 +99,11 @@ type asker struct {
 	proto  string
 	syntax generator
 	asked  int
-	batch  [][]string // to be sent in one piece
+	batch  [][]string // requests that are sent in one write
 }
 
-// fixture makes keys of every type and encoding, with what may be in the way taken
-// back first.
+// fixture returns requests that create keys of every type and encoding. They first undo the effects
+// of earlier requests.
 func fixture(proto string) (requests [][]string) {
 	words := strings.Fields
 	big := words("RPUSH list:big")
@@ -182,8 +181,7 @@ func (a *asker) ask(name string) {
 	a.exchange()
 }
 
-// exchange sends the batch with an ECHO behind each request, and wants two replies
-// for each.
+// exchange sends the batch with an ECHO after each request, and expects two replies for each.
 func (a *asker) exchange() {
 	a.t.Helper()
 	var out []byte
@@ -205,8 +203,8 @@ func (a *asker) exchange() {
 	a.batch = a.batch[:0]
 }
 
-// inTransactions asks some of the batch again, each in a transaction of its own, and
-// wants one reply from EXEC.
+// inTransactions sends some of the batch again, each in its own transaction. It expects one reply
+// from EXEC.
 func (a *asker) inTransactions() {
 	a.t.Helper()
 	atOnce := []string{"discard", "exec", "reset", "watch"}
@@ -229,7 +227,7 @@ func (a *asker) inTransactions() {
 	}
 }
 
-// pairs reads a map, which RESP2 has as a list.
+// pairs reads a map. In RESP2 a map is a list.
 func pairs(v resp.Value) map[string]resp.Value {
 	m := map[string]resp.Value{}
 	for i := 0; i+1 < len(v.Elems); i += 2 {

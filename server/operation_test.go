@@ -11,7 +11,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// scores are those of a server's process, as the kernel has them, after each change.
+// scores returns the OOM scores of a server's process after each change, as the kernel reports
+// them.
 func scores(t *testing.T, c *redistest.Conn, file string, changes [][]string) (replies []string) {
 	t.Helper()
 	score := func() int {
@@ -92,7 +93,7 @@ func TestInfoAboutTheLoopIsForThoseWhoAskForItByName(t *testing.T) {
 	}
 }
 
-// With one sample a second, it would take 16 seconds to show a single pass.
+// Rates take 16 samples. With one sample a second, the mean over all of them would take 16 seconds.
 func TestRatesCountFromTheFirstSampleAfterReset(t *testing.T) {
 	c := redistest.Dial(t, start(t, nil))
 	require.Equal(t, "OK", c.Do("CONFIG", "RESETSTAT").Str)

@@ -12,8 +12,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// A blocked command runs again when its key is there: also when it is not a client
-// that has made it so, but the end of a pause.
+// A blocked command runs again when its key is ready. The end of CLIENT PAUSE can cause that too,
+// not only a client.
 func TestAPanicOfABlockedCommandEndsItsClientOnly(t *testing.T) {
 	cfg := config.Default()
 	cfg.Port, cfg.Bind = 0, []string{"127.0.0.1"}

@@ -12,7 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// rightsOf are users whose rules overlap in many ways.
+// rightsOf returns the rules of users whose rights overlap in many ways.
 func rightsOf() []string {
 	users := []string{
 		"+@all ~* &*", "+@all -@write ~* &*", "+@all %R~* &a", "+@all %W~* &*", "+@all %R~s* %W~l* ~z* &b", "+@all ~[hl]*",
@@ -28,8 +28,8 @@ func rightsOf() []string {
 	return users
 }
 
-// Requests made up for every command, asked of both servers for many users: the same are
-// refused, for the same reason.
+// Generated requests of every command go to both servers, for many users. Both servers refuse the
+// same requests for the same reasons.
 func TestPermissionsAreThoseOfRedis(t *testing.T) {
 	ours, theirs := redistest.Dial(t, start(t, nil)), redistest.Dial(t, redistest.Start(t).Addr)
 	var users []string
@@ -54,7 +54,7 @@ func TestPermissionsAreThoseOfRedis(t *testing.T) {
 			}
 			request := append(strings.Split(name.Str, "|"), arguments...)
 			if strings.Contains(strings.Join(request, ""), "\x00") {
-				continue // 7.0 shows what is in front of it
+				continue // 7.0 cuts the message at the NUL byte
 			}
 			want, got := dryRun(t, theirs, users, request), dryRun(t, ours, users, request)
 			for i, user := range users {
@@ -70,8 +70,8 @@ func TestPermissionsAreThoseOfRedis(t *testing.T) {
 	require.Greater(t, refused, asked/4)
 }
 
-// announcesKeys tells a command with a number of keys among its arguments. Where that
-// is no number, Redis looks for keys in another way than where it is one.
+// announcesKeys reports whether a command has a number of keys among its arguments. Redis finds
+// keys differently if that argument is not a number.
 func announcesKeys(arguments resp.Value) bool {
 	return strings.Contains(arguments.String(), "numkeys")
 }

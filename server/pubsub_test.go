@@ -11,7 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// words are the strings and numbers of an array.
+// words joins the strings and numbers of an array.
 func words(v resp.Value) string {
 	var parts []string
 	for _, e := range v.Elems {
@@ -96,8 +96,8 @@ func TestAThousandSubscribersGetEveryMessageInOrder(t *testing.T) {
 	}
 }
 
-// The keys of one millisecond are told in no order; what counts is that each is told
-// once, by the wheel alone: nobody looks at them.
+// Keys that expire in the same millisecond are published in any order. Each is published once, by
+// active expiry alone: no client reads the keys.
 func TestEveryKeyThatExpiresIsTold(t *testing.T) {
 	addr := start(t, []string{"--notify-keyspace-events", "Ex"})
 	other, subscriber := redistest.Dial(t, addr), redistest.Dial(t, addr)

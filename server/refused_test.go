@@ -8,7 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// Redis does these things, so that no redis-server can write what is expected.
+// Redis supports these commands, so no redis-server can write the expected replies.
 func TestCommandsThatNeedFilesOrOtherServersAreRefusedByName(t *testing.T) {
 	c := redistest.Dial(t, start(t, nil))
 	const (

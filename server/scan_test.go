@@ -11,8 +11,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// scanned is what SCAN, HSCAN, SSCAN or ZSCAN go through: how an element gets in
-// and out, and how many values a scan answers for each.
+// scanned describes the target of SCAN, HSCAN, SSCAN or ZSCAN: how to add and remove an element,
+// and how many values a scan returns for each.
 type scanned struct {
 	scan, add, remove []string
 	values            int
@@ -27,7 +27,7 @@ func scans() map[string]scanned {
 	}
 }
 
-// each sends the command once for every name, which takes the place of %.
+// each sends the command once for every name. The name replaces %.
 func each(t *testing.T, c *redistest.Conn, command []string, names []string) {
 	t.Helper()
 	var all []byte
@@ -50,7 +50,7 @@ func names(prefix string, n int) []string {
 	return all
 }
 
-// step does one call of a scan and notes what it returns.
+// step calls the scan once and counts what it returns.
 func (s *scanned) step(c *redistest.Conn, cursor string, seen map[string]int, options ...string) (next string) {
 	reply := c.Do(slices.Concat(s.scan, []string{cursor}, options)...)
 	for i := 0; i < len(reply.Elems[1].Elems); i += s.values {
@@ -69,7 +69,7 @@ func TestScanReturnsWhatIsPresentThroughoutWhileTheRestComesAndGoes(t *testing.T
 			cursor, i := "0", 0
 			for calls := 0; calls == 0 || cursor != "0"; calls++ {
 				cursor = s.step(c, cursor, seen, "COUNT", "100")
-				// up to 21,000 elements and back to 1,000: a table grows and shrinks under the scan
+				// The table grows to 21,000 elements and shrinks to 1,000 during the scan.
 				if step := 500; calls/40%2 == 0 {
 					each(t, c, s.add, move[i:i+step])
 					i += step
@@ -114,7 +114,7 @@ func TestScanCountIsElementsComeToWhetherOrNotTheyMatch(t *testing.T) {
 					cursor = s.step(c, cursor, seen, append(options, "COUNT", "100")...)
 					calls++
 				}
-				// each call comes to 100 elements and what else is in the last bucket
+				// Each call visits 100 elements and the rest of the last bucket.
 				require.LessOrEqual(t, calls, 100)
 				require.Greater(t, calls, 90)
 			}

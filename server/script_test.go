@@ -11,7 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// commandStats is INFO commandstats without the times, in the order of the names.
+// commandStats returns INFO commandstats without the times, sorted by name.
 func commandStats(c *redistest.Conn) []string {
 	times := regexp.MustCompile(`,usec[^,]*,usec_per_call[^,]*`)
 	lines := strings.Split(strings.TrimSpace(times.ReplaceAllString(c.Do("INFO", "commandstats").Str, "")), "\r\n")
@@ -20,7 +20,7 @@ func commandStats(c *redistest.Conn) []string {
 	return lines
 }
 
-// An error counts for the command that made it, and for the script whose reply it is in.
+// An error counts for the command that raised it, and for the script that returns it.
 func TestCommandsOfScriptsAreCountedAsRedisCountsThem(t *testing.T) {
 	redistest.Require(t)
 	ours, theirs := redistest.Dial(t, start(t, nil)), redistest.Dial(t, redistest.Start(t).Addr)

@@ -12,8 +12,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// Where a node ends depends on the bytes that every element takes in Redis's listpack, and what XADD MAXLEN ~
-// leaves depends on where nodes end: so lengths and tree sizes are compared after many entries of all shapes.
+// The size of a node depends on the bytes of each element in Redis's listpack. XADD MAXLEN ~ trims
+// whole nodes only. So the test compares lengths and tree sizes after many entries of all shapes.
 func TestStreamNodesEndWhereThoseOfRedisDo(t *testing.T) {
 	redistest.Require(t)
 	for seed, limits := range [][]string{

@@ -16,12 +16,12 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// traced is the file of a trace as a viewer reads it.
+// traced is a trace file as a viewer reads it.
 type traced struct {
 	TraceEvents []happening `json:"traceEvents"`
 
-	spans map[int][]happening // by thread, in order
-	name  map[int]string      // of threads
+	spans map[int][]happening // by thread, sorted by begin
+	name  map[int]string      // names of threads
 	main  int
 }
 
@@ -36,7 +36,7 @@ type happening struct {
 	}
 }
 
-// The file has nanoseconds: in whole numbers spans can be compared.
+// The file has microseconds with nanosecond digits. Whole nanoseconds can be compared exactly.
 func (h happening) begin() int64 { return int64(math.Round(h.TS * 1000)) }
 func (h happening) end() int64   { return int64(math.Round((h.TS + h.Dur) * 1000)) }
 
@@ -63,8 +63,7 @@ func readTrace(t *testing.T, path string) *traced {
 	return tr
 }
 
-// requireNested checks that of any two spans of a thread one encloses the other, or
-// they do not touch.
+// requireNested requires that two spans of a thread are nested or do not overlap.
 func (tr *traced) requireNested(t *testing.T) {
 	t.Helper()
 	for tid, spans := range tr.spans {
@@ -94,8 +93,8 @@ func (tr *traced) requireCommandsOnMain(t *testing.T) {
 	}
 }
 
-// requireOrder checks the way of every request of a client that was accepted during
-// the trace. It returns their number.
+// requireOrder checks the order of read, execution and write for every traced request. It returns
+// the number of requests.
 func (tr *traced) requireOrder(t *testing.T) (requests int) {
 	t.Helper()
 	type key struct{ client, seq int }
@@ -150,8 +149,8 @@ func (tr *traced) requireOrder(t *testing.T) (requests int) {
 	return requests
 }
 
-// requirePairs checks that arrows and lives have two ends, in the order of time, and
-// each end of an arrow a span to hold on to.
+// requirePairs requires that each arrow and each async span has a begin and a later end. Each end
+// of an arrow must lie within a span. It returns the number of pairs.
 func (tr *traced) requirePairs(t *testing.T, begin, end string) (pairs int) {
 	t.Helper()
 	open := map[string]happening{}
@@ -195,7 +194,7 @@ func (tr *traced) requireCounters(t *testing.T) {
 	require.Positive(t, top["pending writes"])
 }
 
-// keepBusy has clients ask for things that take different ways through the server.
+// keepBusy runs clients whose requests take different paths through the server.
 func keepBusy(t *testing.T, addr string, clients, rounds int) {
 	t.Helper()
 	var all sync.WaitGroup
@@ -260,7 +259,7 @@ func TestATraceShowsTheWayOfEveryRequest(t *testing.T) {
 	}
 }
 
-// A client may be served in the middle of another one's script.
+// The server may serve a client during another client's script.
 func TestATraceNestsWhatIsServedDuringAScript(t *testing.T) {
 	addr, path := start(t, []string{"--busy-reply-threshold", "1"}), filepath.Join(t.TempDir(), "trace.json")
 	admin := redistest.Dial(t, addr)

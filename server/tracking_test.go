@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// dialTracking connects a client that is told in RESP3 of what it has read.
+// dialTracking connects a client with RESP3 and client-side caching.
 func dialTracking(addr string, t *testing.T, options ...string) *redistest.Conn {
 	c := redistest.Dial(t, addr)
 	c.Do("HELLO", "3")
@@ -17,7 +17,7 @@ func dialTracking(addr string, t *testing.T, options ...string) *redistest.Conn 
 	return c
 }
 
-// requireInvalid takes the next message: it names one key.
+// requireInvalid requires that the next message invalidates this key.
 func requireInvalid(t *testing.T, c *redistest.Conn, key string) {
 	t.Helper()
 	v := c.Read()
@@ -26,7 +26,7 @@ func requireInvalid(t *testing.T, c *redistest.Conn, key string) {
 	require.Equal(t, key, words(v.Elems[1]))
 }
 
-// Nobody looks at the keys after the reads: the wheel alone brings the messages.
+// No client reads the keys again. Active expiry alone sends the messages.
 func TestAnExpiringKeyIsToldToThoseWhoHaveReadItWithoutACommand(t *testing.T) {
 	addr := start(t, nil)
 	reader, broadcast := dialTracking(addr, t), dialTracking(addr, t, "BCAST", "PREFIX", "lock:")
@@ -43,18 +43,17 @@ func TestAnExpiringKeyIsToldToThoseWhoHaveReadItWithoutACommand(t *testing.T) {
 		}
 		require.Equal(t, 100, n)
 	}
-	hundred() // were set
+	hundred() // invalidated by SET
 	admin.Do("DEBUG", "SET-ACTIVE-EXPIRE", "1")
 	told := map[string]bool{}
 	for range 100 {
 		told[words(reader.Read().Elems[1])] = true
 	}
 	require.Len(t, told, 100, "each once")
-	hundred() // are gone
+	hundred() // invalidated by expiry
 }
 
-// A key that has to make room goes before the command that needs it runs, so its
-// message comes before the reply.
+// The server evicts keys before it runs a command, so the message comes before the reply.
 func TestAnEvictedKeyIsToldBeforeTheReply(t *testing.T) {
 	addr := start(t, []string{"--maxmemory-policy", "allkeys-random"})
 	c := dialTracking(addr, t)

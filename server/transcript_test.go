@@ -16,8 +16,8 @@ func TestTranscript(t *testing.T) {
 	transcript.Dir(t, "testdata/transcripts", *update, start)
 }
 
-// start runs a server in this process, on a free port, until the test ends. args are options
-// as on the command line, such as "--databases", "2".
+// start runs a server in this process on a free port until the test ends. args are command-line
+// options such as "--databases", "2".
 func start(t testing.TB, args []string) (addr string) {
 	t.Helper()
 	return startWithLog(t, args, func(level byte, format string, args ...any) { t.Logf(format, args...) })
@@ -29,7 +29,7 @@ func startWithLog(t testing.TB, args []string, log server.Log) string {
 	return run(t, newServer(t, log, append(line, args...)...))
 }
 
-// run serves until the test ends.
+// run serves until the test ends, and returns the address.
 func run(t testing.TB, s *server.Server) string {
 	t.Helper()
 	addr, done := s.Addrs()[0], make(chan error)

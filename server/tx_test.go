@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// 7.0 writes such messages into the array, where no client can tell them from replies.
+// 7.0 writes such messages into the array, where clients take them for replies.
 func TestMessagesToItselfComeBehindTheRepliesOfEXEC(t *testing.T) {
 	for _, proto := range []string{"2", "3"} {
 		c := redistest.Dial(t, start(t, nil))
@@ -47,7 +47,7 @@ func TestALockIsReleasedByItsHolderOnly(t *testing.T) {
 	require.Equal(t, "theirs", thief.Do("GET", "lock").Str)
 }
 
-// A queue is memory a client takes without a reply that it would have to read.
+// Queued commands take memory, and their short replies do not limit a client.
 func TestAQueueIsBoundedByTheQueryBufferLimit(t *testing.T) {
 	c := redistest.Dial(t, start(t, []string{"--client-query-buffer-limit", "1mb"}))
 	c.Do("MULTI")
