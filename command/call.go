@@ -54,6 +54,9 @@ func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
 	}
 }
 
+// UseProtocol replies in RESP2 or RESP3 from now on, to this command too.
+func (c *Call) UseProtocol(version int) { c.Sess.Proto, c.Proto = version, version }
+
 // cutOff reports whether the client was closed because its output is too long. A command that lets the
 // client choose the length of the reply asks it while the reply grows, and then stops.
 func (c *Call) cutOff() bool {

@@ -161,7 +161,7 @@ func hello(c *Call) error {
 	if name != nil {
 		c.Sess.Name = string(name)
 	}
-	c.Sess.Proto, c.Proto = proto, proto
+	c.UseProtocol(proto)
 	introduce(c)
 	return nil
 }

@@ -109,9 +109,10 @@ func (ex *Executor) setNow(m Moment) {
 }
 
 // Do runs one request of s and appends its reply to w. A command that blocks, or that CLIENT PAUSE
-// holds back, has no reply yet: s.Hold tells which.
+// holds back, has no reply yet: s.Hold tells which. The session says in which protocol to reply.
 func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	s.Commands++
+	w.Proto = s.Proto
 	ex.running = s
 	cmd, err := ex.admit(s, args)
 	if len(ex.Tracking.clients) > 0 {

@@ -107,7 +107,6 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 		ID: s.lastID, Index: len(s.order), Addr: addr, Local: isUnix || isLoopback(addr),
 		Proto: 2,
 	}
-	c.Out.Proto = c.sess.Proto
 	s.ex.Anonymous(&c.sess)
 	c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)
 	c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)

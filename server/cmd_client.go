@@ -59,7 +59,7 @@ func (s *Server) reset(c *command.Call) error {
 	}
 	s.ex.Leave(sess)
 	sess.DB, sess.Name = 0, ""
-	sess.Proto, c.Proto = 2, 2
+	c.UseProtocol(2)
 	sess.NoEvict, sess.NoTouch = false, false
 	sess.Replies = command.ReplyOn
 	s.ex.Anonymous(sess)

@@ -78,7 +78,6 @@ func (s *Server) serveInternal(v *internalRequest) {
 		s.endInternal(v, errorReply(err))
 		return
 	}
-	v.Out.Proto = v.sess.Proto
 	s.running = &v.client
 	s.executeInternal(v)
 	s.running = nil
