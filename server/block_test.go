@@ -24,7 +24,7 @@ func later(t *testing.T, admin, c *redistest.Conn, args ...string) {
 	}
 }
 
-func TestWhoHasWaitedLongestIsServedFirst(t *testing.T) {
+func TestTheLongestWaitingClientIsServedFirst(t *testing.T) {
 	addr := start(t, nil)
 	admin := redistest.Dial(t, addr)
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -103,7 +103,7 @@ func TestNoWaitEndsBeforeItsTime(t *testing.T) {
 }
 
 // A client may have lost the permission when the key becomes ready, or the memory may be full.
-func TestWhoIsServedHasToBeAllowedTo(t *testing.T) {
+func TestABlockedClientIsServedOnlyIfItsCommandIsStillAllowed(t *testing.T) {
 	addr := start(t, nil)
 	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	admin.Do("ACL", "SETUSER", "worker", "on", "nopass", "~*", "+@all")
@@ -123,7 +123,7 @@ func TestWhoIsServedHasToBeAllowedTo(t *testing.T) {
 	require.Equal(t, "x", admin.Do("LINDEX", "q", "0").Str)
 }
 
-func TestAPauseHoldsThoseWhoWaitToo(t *testing.T) {
+func TestAPauseHoldsBlockedClientsToo(t *testing.T) {
 	addr := start(t, nil)
 	admin, pops, reads := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
 	later(t, admin, pops, "BLPOP", "q", "0")
@@ -161,7 +161,7 @@ func TestAStreamThatExpiresEndsTheWaitOfItsConsumers(t *testing.T) {
 	require.Equal(t, "0", infoField(admin, "total_blocking_keys_on_nokey"))
 }
 
-func TestShutdownDoesNotWaitForThoseWhoWait(t *testing.T) {
+func TestShutdownDoesNotWaitForBlockedClients(t *testing.T) {
 	addr := start(t, nil)
 	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	later(t, admin, c, "BLPOP", "q", "0")

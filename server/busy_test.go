@@ -40,7 +40,7 @@ func TestClientsComeAndGoWhileAScriptRuns(t *testing.T) {
 	waitForField(other, "connected_clients", "1") // the server may still be closing the last clients
 }
 
-func TestWhatIsSentBehindASlowScriptWaitsForIt(t *testing.T) {
+func TestRequestsBehindASlowScriptWaitForIt(t *testing.T) {
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
 	script, other := busy(t, addr, "while true do end")
 	require.NoError(t, script.Send(redistest.AppendCommand(redistest.AppendCommand(nil, "PING"), "ECHO", "x")))

@@ -72,7 +72,7 @@ func TestTheLargestClientsAreEvictedUntilTheRestIsWithinTheLimit(t *testing.T) {
 	require.Equal(t, 3, info(t, control, "evicted_clients"))
 }
 
-func TestAClientIsEvictedByWhatItHasTheServerKeep(t *testing.T) {
+func TestAllMemoryOfAClientCountsForItsEviction(t *testing.T) {
 	const limit = 1_000_000
 	big := strings.Repeat("x", 300_000)
 	for name, fill := range map[string]func(t *testing.T, c, other *redistest.Conn){
@@ -134,7 +134,7 @@ func TestAClientThatMustNotBeEvictedStaysUntilItMay(t *testing.T) {
 	requireInTime(t, "it is evicted", func() bool { return info(t, control, "evicted_clients") == 1 })
 }
 
-func TestKeysMakeRoomForWhatAClientDoesNotRead(t *testing.T) {
+func TestUnreadOutputEvictsKeys(t *testing.T) {
 	addr := start(t, []string{"--maxmemory-policy", "allkeys-lru"})
 	control, c := dialNamed(t, addr, "control"), dialNamed(t, addr, "silent")
 	for i := range 50 {

@@ -8,7 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-func TestDebugRefusesByNameWhatIsNotHere(t *testing.T) {
+func TestDebugRefusesUnsupportedSubcommandsByName(t *testing.T) {
 	c := redistest.Dial(t, start(t, []string{"--enable-debug-command", "yes"}))
 	for _, step := range []struct{ sub, want string }{
 		{"LOADAOF", "ERR DEBUG LOADAOF is not supported: there is no append only file"},
@@ -28,7 +28,7 @@ func TestDebugReloadEndsAtAKeyThatIsThere(t *testing.T) {
 	require.Equal(t, "v", string(c.Do("GET", "k").Str))
 }
 
-func TestDebugReloadKeepsWhatTheEvictionPolicyGoesBy(t *testing.T) {
+func TestDebugReloadKeepsIdleTimesAndFrequencies(t *testing.T) {
 	for _, policy := range []struct{ name, option, value, object string }{
 		{"allkeys-lru", "IDLETIME", "1000", "IDLETIME"},
 		{"allkeys-lfu", "FREQ", "77", "FREQ"},

@@ -9,7 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-func TestKeysThatNobodyLooksAtExpire(t *testing.T) {
+func TestKeysExpireWithoutAnAccess(t *testing.T) {
 	c := redistest.Dial(t, start(t, nil))
 	for _, db := range []string{"0", "7", "15"} {
 		c.Do("SELECT", db)

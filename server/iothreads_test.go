@@ -120,7 +120,7 @@ func TestFewClientsWaitForMoreIfThreadsWouldReadThem(t *testing.T) {
 }
 
 // A single client would pay for the wait with each request. The server must stop trying it.
-func TestASingleClientSoonWaitsForNobody(t *testing.T) {
+func TestASingleClientSoonStopsWaitingForOthers(t *testing.T) {
 	addr, path := startThreads(t, false, "--io-threads-do-reads", "yes"), filepath.Join(t.TempDir(), "trace.json")
 	c := redistest.Dial(t, addr)
 	c.Do("DEBUG", "TRACE", "START")

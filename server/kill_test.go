@@ -16,7 +16,7 @@ import (
 
 // A client library reconnects if it notices the closed connection before it sends. Otherwise its
 // request fails.
-func TestWhoHasTheReplyToClientKillFindsTheConnectionsClosed(t *testing.T) {
+func TestConnectionsAreClosedBeforeTheReplyToClientKill(t *testing.T) {
 	addr := start(t, nil)
 	c := redistest.Dial(t, addr)
 	require.True(t, established(t, c))

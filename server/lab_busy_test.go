@@ -123,7 +123,7 @@ func TestReleaseOfAScriptThatDoesNotEndIsAnsweredWhenTheServerIsBusy(t *testing.
 }
 
 // While others are served, the output of the script's client is kept apart from its connection.
-func TestAScriptsClientMayGetDarkAndLightAgainInTheMiddleOfIt(t *testing.T) {
+func TestAPartitionMayBeginAndEndDuringAScript(t *testing.T) {
 	for _, light := range []string{"in the middle", "afterwards"} {
 		t.Run(light, func(t *testing.T) {
 			addr, admin := startLab(t, "--busy-reply-threshold", "10")

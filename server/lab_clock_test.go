@@ -287,7 +287,7 @@ func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
 }
 
 // DEBUG SET-ACTIVE-EXPIRE 0 works as in Redis: the key goes at the next access.
-func TestAdvanceLeavesKeysToThoseWhoLookWhenThatIsAskedFor(t *testing.T) {
+func TestAdvanceLeavesKeysToTheNextAccessWithoutActiveExpiry(t *testing.T) {
 	_, admin := startLab(t)
 	ok(t, admin, "DEBUG", "SET-ACTIVE-EXPIRE", "0")
 	ok(t, admin, "SET", "lock", "v", "PX", "10")

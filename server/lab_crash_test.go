@@ -199,7 +199,7 @@ func TestAllMastersCrashAtOnce(t *testing.T) {
 
 // Two connections ask in one pass. Both get a reply, and the server loses what either of them may
 // lose.
-func TestWhoeverAsksForACrashIsTold(t *testing.T) {
+func TestEveryCallerOfACrashGetsAReply(t *testing.T) {
 	for _, second := range []string{"NOTHING", "ALL"} {
 		addr, admin := startLab(t)
 		ok(t, admin, "SET", "k", "v")
@@ -261,7 +261,7 @@ func TestACrashOfAMasterThatIsDownKeepsItDownForItsOwnTime(t *testing.T) {
 	require.Equal(t, "PONG", dialMaster(t, m, 2).Do("PING").Str)
 }
 
-func TestACrashOutOfADarkServerFindsItStillDark(t *testing.T) {
+func TestAPartitionOutlastsACrash(t *testing.T) {
 	addr, admin := startLab(t)
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "ON")
 	crash(t, admin)
@@ -287,7 +287,7 @@ func TestCrashesInARowLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-func TestACrashThatNobodyCouldConnectAfterIsRefused(t *testing.T) {
+func TestACrashIsRefusedIfNoClientCouldConnectAfterwards(t *testing.T) {
 	const refused = "ERR LAB CRASH: refused: " +
 		"no connection could reach the lab afterwards (LISTEN is OFF or BLACKHOLE is ON)"
 	addr, admin := startLab(t)

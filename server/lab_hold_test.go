@@ -47,7 +47,7 @@ func TestAHeldRequestGoesOnWhenItIsReleased(t *testing.T) {
 }
 
 // A held client delays no other client: neither those of other rules nor those of the same pass.
-func TestNobodyWaitsForAClientThatIsHeld(t *testing.T) {
+func TestAHeldClientDelaysNoOther(t *testing.T) {
 	for _, action := range []string{"HOLD", "DELAY-EXEC 1000", "DELAY-REPLY 1000", "SILENT"} {
 		addr, admin := startLab(t)
 		rule(t, admin, "r CLIENT slow-* CMD get ACTION "+action)
@@ -114,7 +114,7 @@ func TestAClientThatGoesWhileItIsHeldHasNotBeenExecuted(t *testing.T) {
 	}
 }
 
-func TestARuleThatIsTakenOutHoldsNobody(t *testing.T) {
+func TestARemovedRuleHoldsNoClient(t *testing.T) {
 	for _, verb := range []string{"LAB FAULT DEL slow", "LAB FAULT CLEAR"} {
 		addr, admin := startLab(t)
 		client, waiter := redistest.Dial(t, addr), redistest.Dial(t, addr)

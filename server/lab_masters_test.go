@@ -196,7 +196,7 @@ func TestAServerThatHasEndedAnswersItsProgram(t *testing.T) {
 	require.EqualError(t, err, "ERR LAB: master 1 has ended")
 }
 
-func TestWhoAsksAServerThatDoesNotRunYetMayGiveUp(t *testing.T) {
+func TestACallToAServerThatDoesNotRunYetCanBeCanceled(t *testing.T) {
 	s := newServer(t, func(byte, string, ...any) {}, "--lab", "yes")
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -244,7 +244,7 @@ func startHolding(t *testing.T) server.Masters {
 	return m
 }
 
-func TestWhoWaitsForAnotherMasterIsToldWhenItIsTime(t *testing.T) {
+func TestAWaitForAnotherMasterEndsWhenAClientIsHeld(t *testing.T) {
 	m := startHolding(t)
 	c := dialMaster(t, m, 1)
 	waitFar(t, m, c)
@@ -256,7 +256,7 @@ func TestWhoWaitsForAnotherMasterIsToldWhenItIsTime(t *testing.T) {
 	require.True(t, far.Read().Null)
 }
 
-func TestWhoWaitsForAnotherMasterCanBeUnblocked(t *testing.T) {
+func TestAWaitForAnotherMasterCanBeUnblocked(t *testing.T) {
 	m := startHolding(t)
 	c, admin := dialMaster(t, m, 1), dialMaster(t, m, 1)
 	id := waitFar(t, m, c)
@@ -271,7 +271,7 @@ func TestWhoWaitsForAnotherMasterCanBeUnblocked(t *testing.T) {
 	require.Equal(t, "PONG", c.Do("PING").Str, "an answer comes that nobody waits for")
 }
 
-func TestWhoWaitsForAnotherMasterMayGo(t *testing.T) {
+func TestAClientMayLeaveDuringAWaitForAnotherMaster(t *testing.T) {
 	m := startHolding(t)
 	c := dialMaster(t, m, 1)
 	waitFar(t, m, c)
@@ -284,7 +284,7 @@ func TestWhoWaitsForAnotherMasterMayGo(t *testing.T) {
 	require.Equal(t, "GET lock", dialMaster(t, m, 2).Do("LAB", "HOLD", "WAIT", "pause", "0").Elems[7].Str)
 }
 
-func TestAMasterThatEndsAnswersThoseWhoWaitForIt(t *testing.T) {
+func TestAMasterThatEndsAnswersItsCallers(t *testing.T) {
 	m := startHolding(t)
 	c := dialMaster(t, m, 1)
 	waitFar(t, m, c)

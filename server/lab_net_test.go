@@ -137,7 +137,7 @@ func TestAPortThatIsChangedMeanwhileIsAsDeafAsTheOld(t *testing.T) {
 	require.Equal(t, "PONG", comes.Read().Str)
 }
 
-func TestAWaiterInTheDarkTimesOutThere(t *testing.T) {
+func TestABlockedClientTimesOutBehindABlackHole(t *testing.T) {
 	addr, admin := startLab(t)
 	c := redistest.Dial(t, addr)
 	later(t, admin, c, "BLPOP", "q", "10")
@@ -176,7 +176,7 @@ func TestAPartitionIsAboutClientsOfItsNames(t *testing.T) {
 	require.Equal(t, "PONG", unnamed.Do("PING").Str)
 }
 
-func TestMuchOutputComesWholeOutOfTheDark(t *testing.T) {
+func TestLargeOutputIsCompleteAfterAPartition(t *testing.T) {
 	addr, admin := startLab(t)
 	c := redistest.Dial(t, addr)
 	ok(t, c, "CLIENT", "SETNAME", "reader")
@@ -202,7 +202,7 @@ func idOfName(admin *redistest.Conn, name string) string {
 }
 
 // Within one pass a partition may go on and off any number of times.
-func TestABlockedClientStaysBlockedHoweverOftenItGetsDark(t *testing.T) {
+func TestABlockedClientStaysBlockedThroughManyBlackHoles(t *testing.T) {
 	addr, admin := startLab(t)
 	client := redistest.Dial(t, addr)
 	client.Do("PING")
@@ -222,7 +222,7 @@ func TestABlockedClientStaysBlockedHoweverOftenItGetsDark(t *testing.T) {
 }
 
 // A black hole also hides from a client that the server has closed its connection.
-func TestAClientThatIsKilledInTheDarkSeesItWhenTheNetworkIsBack(t *testing.T) {
+func TestAKilledClientNoticesItAfterTheBlackHole(t *testing.T) {
 	for _, sends := range []string{"nothing", "something before", "something after"} {
 		t.Run(sends, func(t *testing.T) {
 			addr, admin := startLab(t)
@@ -252,7 +252,7 @@ func TestAClientThatIsKilledInTheDarkSeesItWhenTheNetworkIsBack(t *testing.T) {
 	}
 }
 
-func TestWhoeverIsClosedBehindAPartitionIsWhenItEnds(t *testing.T) {
+func TestAClientClosedBehindAPartitionNoticesItAfterwards(t *testing.T) {
 	for _, end := range []string{"CLIENT KILL USER default", "CLIENT KILL TYPE normal", "LAB CRASH", "ACL DELUSER bob"} {
 		t.Run(end, func(t *testing.T) {
 			addr, admin := startLab(t)
@@ -278,7 +278,7 @@ func TestWhoeverIsClosedBehindAPartitionIsWhenItEnds(t *testing.T) {
 	}
 }
 
-func TestSocketsOfClientsThatAreClosedInTheDarkAreNotMoreThanClientsMayBe(t *testing.T) {
+func TestLingeringSocketsStayWithinMaxclients(t *testing.T) {
 	addr, admin := startLab(t, "--maxclients", "10")
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "ON")
 	var far []*redistest.Conn
@@ -304,7 +304,7 @@ func TestSocketsOfClientsThatAreClosedInTheDarkAreNotMoreThanClientsMayBe(t *tes
 	}
 }
 
-func TestClientsThatComeTakeTheSocketsOfThoseThatWereClosedInTheDark(t *testing.T) {
+func TestNewClientsReplaceLingeringSockets(t *testing.T) {
 	addr, admin := startLab(t, "--maxclients", "10")
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "ON")
 	var far []*redistest.Conn

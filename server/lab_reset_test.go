@@ -10,7 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-func TestLabResetUndoesWhateverHasBeenSaidToTheLab(t *testing.T) {
+func TestLabResetUndoesEverySettingOfTheLab(t *testing.T) {
 	addr, admin := startLab(t)
 	far := redistest.Dial(t, addr)
 	far.Do("CLIENT", "SETNAME", "far")
@@ -70,7 +70,7 @@ func TestLabResetAtStopsTheClockThere(t *testing.T) {
 }
 
 // The clock was a year ahead and is set back. No timer may wait for that year again.
-func TestLabResetLeavesNobodyWaiting(t *testing.T) {
+func TestLabResetLeavesNoClientWaiting(t *testing.T) {
 	addr, admin := startLab(t)
 	admin.Do("LAB", "CLOCK", "ADVANCE", "31536000000")
 	rule(t, admin, "hold CMD set ACTION HOLD")
@@ -121,7 +121,7 @@ func TestLabResetLeavesNobodyWaiting(t *testing.T) {
 func nilled(s string) string { return strings.ReplaceAll(s, `"`, "") }
 
 // A client that disconnects while it is held appears in no log of the next test.
-func TestLabResetForgetsWhoHungUpWhileHeld(t *testing.T) {
+func TestLabResetForgetsHeldClientsThatHungUp(t *testing.T) {
 	addr, admin := startLab(t)
 	for range 20 {
 		rule(t, admin, "hold CMD get ACTION HOLD")
@@ -134,7 +134,7 @@ func TestLabResetForgetsWhoHungUpWhileHeld(t *testing.T) {
 	}
 }
 
-func TestLabAllResetBringsUpWhoIsDown(t *testing.T) {
+func TestLabAllResetStartsCrashedMasters(t *testing.T) {
 	m := startMasters(t, 3)
 	c := dialMaster(t, m, 1)
 	c.Do("LAB", "ALL", "CLOCK", "FREEZE")

@@ -96,7 +96,7 @@ func TestDeadlinesOfASnapshotAreTimesAndNotDurations(t *testing.T) {
 	require.Equal(t, int64(2), c.Do("LAB", "CLOCK", "ADVANCE", "9001").Int)
 }
 
-func TestARestoredSnapshotIsAChangeForThoseWhoLook(t *testing.T) {
+func TestARestoredSnapshotReachesBlockedWatchingAndTrackingClients(t *testing.T) {
 	addr, admin := startLab(t)
 	admin.Do("RPUSH", "q", "x")
 	ok(t, admin, "LAB", "SNAPSHOT", "SAVE", "a")

@@ -65,7 +65,7 @@ func TestAddressesThatCannotBeAreRefusedAndTheOldOnesStay(t *testing.T) {
 	require.Equal(t, "0", redistest.Dial(t, ours).Do("CONFIG", "GET", "timeout").Elems[1].Str)
 }
 
-func TestInfoAboutTheLoopIsForThoseWhoAskForItByName(t *testing.T) {
+func TestInfoShowsTheLoopOnlyByName(t *testing.T) {
 	c := redistest.Dial(t, start(t, nil))
 	for _, section := range []string{"default", "all", "everything"} {
 		require.NotContains(t, c.Do("INFO", section).Str, "eventloop_cmd_per_cycle_max")
@@ -102,7 +102,7 @@ func TestRatesCountFromTheFirstSampleAfterReset(t *testing.T) {
 	require.NotEqual(t, "0", infoField(c, "instantaneous_ops_per_sec"))
 }
 
-func TestAClientIsListedWithWhatItAskedForLastRefusedOrNot(t *testing.T) {
+func TestClientListShowsTheLastCommandEvenIfRefused(t *testing.T) {
 	redistest.Require(t)
 	lasts := func(addr string) (all []string) {
 		admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)

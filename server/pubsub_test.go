@@ -98,7 +98,7 @@ func TestAThousandSubscribersGetEveryMessageInOrder(t *testing.T) {
 
 // Keys that expire in the same millisecond are published in any order. Each is published once, by
 // active expiry alone: no client reads the keys.
-func TestEveryKeyThatExpiresIsTold(t *testing.T) {
+func TestEveryExpiredKeyIsPublished(t *testing.T) {
 	addr := start(t, []string{"--notify-keyspace-events", "Ex"})
 	other, subscriber := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	subscriber.Do("PSUBSCRIBE", "__key*__:*")
@@ -117,7 +117,7 @@ func TestEveryKeyThatExpiresIsTold(t *testing.T) {
 	require.Empty(t, waiting)
 }
 
-func TestEvictionIsTold(t *testing.T) {
+func TestEvictionIsPublished(t *testing.T) {
 	addr := start(t, []string{"--notify-keyspace-events", "Ee", "--maxmemory-policy", "allkeys-random"})
 	other, subscriber := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	subscriber.Do("SUBSCRIBE", "__keyevent@0__:evicted")

@@ -27,7 +27,7 @@ func requireInvalid(t *testing.T, c *redistest.Conn, key string) {
 }
 
 // No client reads the keys again. Active expiry alone sends the messages.
-func TestAnExpiringKeyIsToldToThoseWhoHaveReadItWithoutACommand(t *testing.T) {
+func TestActiveExpiryInvalidatesTrackedKeys(t *testing.T) {
 	addr := start(t, nil)
 	reader, broadcast := dialTracking(addr, t), dialTracking(addr, t, "BCAST", "PREFIX", "lock:")
 	admin := redistest.Dial(t, addr)
@@ -54,7 +54,7 @@ func TestAnExpiringKeyIsToldToThoseWhoHaveReadItWithoutACommand(t *testing.T) {
 }
 
 // The server evicts keys before it runs a command, so the message comes before the reply.
-func TestAnEvictedKeyIsToldBeforeTheReply(t *testing.T) {
+func TestAnEvictedKeyIsInvalidatedBeforeTheReply(t *testing.T) {
 	addr := start(t, []string{"--maxmemory-policy", "allkeys-random"})
 	c := dialTracking(addr, t)
 	c.Do("SET", "k", strings.Repeat("x", 1000))
@@ -94,7 +94,7 @@ func TestInfoCountsTrackingClientsAndWhatTheyHaveRead(t *testing.T) {
 	require.Equal(t, "0 0 0 0", counts())
 }
 
-func TestAThousandReadersOfAKeyAreToldOnceEach(t *testing.T) {
+func TestAThousandReadersOfAKeyGetOneMessageEach(t *testing.T) {
 	addr := start(t, nil)
 	var readers []*redistest.Conn
 	for range 1000 {
