@@ -13,9 +13,9 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// later sends a command that is not answered yet. It returns when CLIENT LIST shows that the server
-// has executed or postponed the command.
-func later(t *testing.T, admin, c *redistest.Conn, args ...string) {
+// sendPending sends a command that is not answered yet. It returns when CLIENT LIST shows that the
+// server has executed or postponed the command.
+func sendPending(t *testing.T, admin, c *redistest.Conn, args ...string) {
 	t.Helper()
 	id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
@@ -32,7 +32,7 @@ func TestTheLongestWaitingClientIsServedFirst(t *testing.T) {
 	for i := range 500 {
 		c := redistest.Dial(t, addr)
 		waiting = append(waiting, c)
-		later(t, admin, c, "BLPOP", fmt.Sprint("own", i), "q", fmt.Sprint("shared", i%7), "0")
+		sendPending(t, admin, c, "BLPOP", fmt.Sprint("own", i), "q", fmt.Sprint("shared", i%7), "0")
 	}
 	require.Equal(t, "508", infoField(admin, "total_blocking_keys"))
 	for n := 0; n < len(waiting); {
@@ -61,8 +61,8 @@ func TestNothingIsTakenForAClientThatHasGone(t *testing.T) {
 		{"BRPOP", "other", "q", "100"},
 	} {
 		c, stays := redistest.Dial(t, addr), redistest.Dial(t, addr)
-		later(t, admin, c, wait...)
-		later(t, admin, stays, "BLPOP", "q", "0")
+		sendPending(t, admin, c, wait...)
+		sendPending(t, admin, stays, "BLPOP", "q", "0")
 		require.Equal(t, "2", infoField(admin, "blocked_clients"))
 		c.Close()
 		waitForField(admin, "blocked_clients", "1")
@@ -108,7 +108,7 @@ func TestABlockedClientIsServedOnlyIfItsCommandIsStillAllowed(t *testing.T) {
 	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	admin.Do("ACL", "SETUSER", "worker", "on", "nopass", "~*", "+@all")
 	require.Equal(t, "OK", c.Do("AUTH", "worker", "any").Str)
-	later(t, admin, c, "BLPOP", "q", "0")
+	sendPending(t, admin, c, "BLPOP", "q", "0")
 	admin.Do("ACL", "SETUSER", "worker", "-blpop")
 	admin.Do("RPUSH", "q", "x")
 	require.Regexp(t, "^NOPERM ", c.Read().Str)
@@ -116,7 +116,7 @@ func TestABlockedClientIsServedOnlyIfItsCommandIsStillAllowed(t *testing.T) {
 
 	admin.Do("ACL", "SETUSER", "worker", "+@all")
 	admin.Do("RPUSH", "source", "x")
-	later(t, admin, c, "BLMOVE", "q", "r", "LEFT", "LEFT", "0")
+	sendPending(t, admin, c, "BLMOVE", "q", "r", "LEFT", "LEFT", "0")
 	admin.Do("CONFIG", "SET", "maxmemory", "1")
 	require.Equal(t, "OK", admin.Do("RENAME", "source", "q").Str)
 	require.Regexp(t, "^OOM ", c.Read().Str)
@@ -126,8 +126,8 @@ func TestABlockedClientIsServedOnlyIfItsCommandIsStillAllowed(t *testing.T) {
 func TestAPauseHoldsBlockedClientsToo(t *testing.T) {
 	addr := start(t, nil)
 	admin, pops, reads := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
-	later(t, admin, pops, "BLPOP", "q", "0")
-	later(t, admin, reads, "XREAD", "BLOCK", "0", "STREAMS", "s", "$")
+	sendPending(t, admin, pops, "BLPOP", "q", "0")
+	sendPending(t, admin, reads, "XREAD", "BLOCK", "0", "STREAMS", "s", "$")
 	admin.Do("MULTI")
 	admin.Do("RPUSH", "q", "x")
 	admin.Do("XADD", "s", "1-1", "f", "v")
@@ -141,7 +141,7 @@ func TestAPauseHoldsBlockedClientsToo(t *testing.T) {
 
 	id := strconv.FormatInt(pops.Do("CLIENT", "ID").Int, 10)
 	admin.Do("CLIENT", "PAUSE", "1000000", "WRITE")
-	later(t, admin, pops, "BLPOP", "q", "0")
+	sendPending(t, admin, pops, "BLPOP", "q", "0")
 	require.Zero(t, admin.Do("CLIENT", "UNBLOCK", id).Int, "it is the pause that it waits for")
 	admin.Do("CLIENT", "UNPAUSE")
 	require.Equal(t, int64(1), admin.Do("CLIENT", "UNBLOCK", id).Int)
@@ -152,7 +152,7 @@ func TestAStreamThatExpiresEndsTheWaitOfItsConsumers(t *testing.T) {
 	addr := start(t, nil)
 	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	admin.Do("XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
-	later(t, admin, c, "XREADGROUP", "GROUP", "g", "alice", "BLOCK", "0", "STREAMS", "s", ">")
+	sendPending(t, admin, c, "XREADGROUP", "GROUP", "g", "alice", "BLOCK", "0", "STREAMS", "s", ">")
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, "ECHO", "behind")))
 	require.Equal(t, "1", infoField(admin, "total_blocking_keys_on_nokey"))
 	admin.Do("PEXPIRE", "s", "5")
@@ -164,7 +164,7 @@ func TestAStreamThatExpiresEndsTheWaitOfItsConsumers(t *testing.T) {
 func TestShutdownDoesNotWaitForBlockedClients(t *testing.T) {
 	addr := start(t, nil)
 	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	later(t, admin, c, "BLPOP", "q", "0")
+	sendPending(t, admin, c, "BLPOP", "q", "0")
 	require.NoError(t, admin.Send(redistest.AppendCommand(nil, "SHUTDOWN", "NOSAVE")))
 	requireClosed(t, c)
 	requireClosed(t, admin)
@@ -181,7 +181,7 @@ func TestEndingAWaitLeavesTheCallersMessagesToTheCaller(t *testing.T) {
 	admin.Do("SUBSCRIBE", "channel")
 	c.Do("HELLO", "3")
 	c.Do("CLIENT", "TRACKING", "ON")
-	later(t, redistest.Dial(t, addr), c, "BLPOP", "q", "0")
+	sendPending(t, redistest.Dial(t, addr), c, "BLPOP", "q", "0")
 	for _, args := range [][]string{
 		{"MULTI"}, {"PUBLISH", "channel", "message"}, {"SET", "k", "v"}, {"CLIENT", "UNBLOCK", id},
 	} {

@@ -12,16 +12,16 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// crowd is a few clients of one server. Some of them are blocked.
-type crowd struct {
+// clientGroup is a few clients of one server. Some of them are blocked.
+type clientGroup struct {
 	admin   *redistest.Conn
 	clients []*redistest.Conn
 	ids     []string
 	waiting []string // the command of a blocked client, or ""
 }
 
-func gather(t *testing.T, addr string, n int) *crowd {
-	c := &crowd{admin: redistest.Dial(t, addr), waiting: make([]string, n)}
+func dialGroup(t *testing.T, addr string, n int) *clientGroup {
+	c := &clientGroup{admin: redistest.Dial(t, addr), waiting: make([]string, n)}
 	for i := range n {
 		conn := redistest.Dial(t, addr)
 		if i%2 == 1 {
@@ -34,7 +34,7 @@ func gather(t *testing.T, addr string, n int) *crowd {
 }
 
 // collect reads the replies of the clients that CLIENT LIST no longer shows as blocked.
-func (c *crowd) collect() (replies []string) {
+func (c *clientGroup) collect() (replies []string) {
 	for i, cmd := range c.waiting {
 		if cmd == "" || strings.Contains(c.admin.Do("CLIENT", "LIST", "ID", c.ids[i]).Str, " flags=b ") {
 			continue
@@ -52,13 +52,13 @@ type step struct {
 	cmd string
 }
 
-func (c *crowd) do(t *testing.T, s step) []string {
+func (c *clientGroup) do(t *testing.T, s step) []string {
 	switch {
 	case s.cmd == "":
 		c.admin.Do("CLIENT", "UNBLOCK", c.ids[s.by])
 	case s.by >= 0:
 		c.waiting[s.by] = s.cmd
-		later(t, c.admin, c.clients[s.by], strings.Fields(s.cmd)...)
+		sendPending(t, c.admin, c.clients[s.by], strings.Fields(s.cmd)...)
 	default:
 		var replies []string
 		for _, cmd := range strings.Split(s.cmd, "; ") {
@@ -111,7 +111,7 @@ func TestBlockedClientsGetWhatRedisGivesThem(t *testing.T) {
 	waits, acts := blockingSteps()
 	for seed := range uint64(25) {
 		rng := rand.New(rand.NewPCG(seed, 9))
-		theirs, ours := gather(t, oracle.Addr, 8), gather(t, addr, 8)
+		theirs, ours := dialGroup(t, oracle.Addr, 8), dialGroup(t, addr, 8)
 		var history []string
 		play := func(s step) {
 			history = append(history, fmt.Sprintf("%d> %s", s.by, s.cmd))

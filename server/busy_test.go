@@ -12,9 +12,9 @@ import (
 
 const killed = "ERR Script killed by user with SCRIPT KILL..."
 
-// busy starts a script with the given body on one client. It returns when the server is busy and
-// serves other clients during the script.
-func busy(t *testing.T, addr string, body string) (script, other *redistest.Conn) {
+// startBusyScript starts a script with the given body on one client. It returns when the server is
+// busy and serves other clients during the script.
+func startBusyScript(t *testing.T, addr string, body string) (script, other *redistest.Conn) {
 	script, other = redistest.Dial(t, addr), redistest.Dial(t, addr)
 	other.Do("HELLO", "3")
 	other.Do("SUBSCRIBE", "busy")
@@ -26,7 +26,7 @@ func busy(t *testing.T, addr string, body string) (script, other *redistest.Conn
 
 func TestClientsComeAndGoWhileAScriptRuns(t *testing.T) {
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
-	script, other := busy(t, addr, "while true do end")
+	script, other := startBusyScript(t, addr, "while true do end")
 	script.Close()
 	for range 100 { // the next connection gets the same file descriptor
 		a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
@@ -42,7 +42,7 @@ func TestClientsComeAndGoWhileAScriptRuns(t *testing.T) {
 
 func TestRequestsBehindASlowScriptWaitForIt(t *testing.T) {
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
-	script, other := busy(t, addr, "while true do end")
+	script, other := startBusyScript(t, addr, "while true do end")
 	require.NoError(t, script.Send(redistest.AppendCommand(redistest.AppendCommand(nil, "PING"), "ECHO", "x")))
 	for range 20 {
 		require.True(t, strings.HasPrefix(other.Do("PING").Str, "BUSY "))
@@ -69,7 +69,7 @@ func TestAMonitorMayRunASlowScript(t *testing.T) {
 
 func TestTimeStandsStillWhileOthersAreServed(t *testing.T) {
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
-	script, other := busy(t, addr, `
+	script, other := startBusyScript(t, addr, `
 		redis.call("set", "short", "x", "PX", 5)
 		local before = redis.call("pttl", "short")
 		repeat until redis.call("pubsub", "numsub", "busy")[2] == 0

@@ -90,7 +90,7 @@ func keepCounting(t *testing.T, addr string, id int, killed *atomic.Int64) {
 			out, want = redistest.AppendCommand(out, "INCR", key), append(want, 'n')
 			sent++
 		}
-		go dribble(c, out, rng.Uint64())
+		go sendInPieces(c, out, rng.Uint64())
 		if !follow(t, c, want, &answered) {
 			killed.Add(1)
 			c.Close()
@@ -118,8 +118,8 @@ func reconnect(addr, key string) (*redistest.Conn, int64) {
 	}
 }
 
-// dribble writes out in pieces. It ignores errors, because the reader notices them.
-func dribble(c *redistest.Conn, out []byte, seed uint64) {
+// sendInPieces writes out in pieces. It ignores errors, because the reader notices them.
+func sendInPieces(c *redistest.Conn, out []byte, seed uint64) {
 	rng := rand.New(rand.NewPCG(8, seed))
 	for len(out) > 0 {
 		n := min(len(out), 1+rng.IntN(200))

@@ -29,14 +29,16 @@ func clientField(t *testing.T, c *redistest.Conn, client, name string) string {
 	return ""
 }
 
+// dialNamed returns a new connection with that client name.
 func dialNamed(t *testing.T, addr, name string) *redistest.Conn {
+	t.Helper()
 	c := redistest.Dial(t, addr)
-	c.Do("CLIENT", "SETNAME", name)
+	ok(t, c, "CLIENT", "SETNAME", name)
 	return c
 }
 
-// half sends the first half of a request, with size bytes of an argument.
-func half(t *testing.T, c *redistest.Conn, size int) {
+// sendHalf sends a request with an argument of size bytes, but not its end.
+func sendHalf(t *testing.T, c *redistest.Conn, size int) {
 	t.Helper()
 	require.NoError(t, c.Send([]byte(fmt.Sprintf("*1\r\n$%d\r\n%s", size, strings.Repeat("v", size)))))
 }
@@ -48,7 +50,7 @@ func TestTheLargestClientsAreEvictedUntilTheRestIsWithinTheLimit(t *testing.T) {
 	sizes := []int{100_000, 400_000, 1_600_000}
 	for _, size := range sizes {
 		for i := range 2 {
-			half(t, dialNamed(t, addr, fmt.Sprint(size, ".", i)), size)
+			sendHalf(t, dialNamed(t, addr, fmt.Sprint(size, ".", i)), size)
 		}
 	}
 	for _, size := range sizes {
@@ -76,7 +78,7 @@ func TestAllMemoryOfAClientCountsForItsEviction(t *testing.T) {
 	const limit = 1_000_000
 	big := strings.Repeat("x", 300_000)
 	for name, fill := range map[string]func(t *testing.T, c, other *redistest.Conn){
-		"half a value": func(t *testing.T, c, _ *redistest.Conn) { half(t, c, limit) },
+		"half a value": func(t *testing.T, c, _ *redistest.Conn) { sendHalf(t, c, limit) },
 		"a large request": func(t *testing.T, c, _ *redistest.Conn) {
 			_ = c.Send(redistest.AppendCommand(nil, "ECHO", strings.Repeat("x", limit)))
 		},

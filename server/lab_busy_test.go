@@ -21,7 +21,7 @@ func busyLab(t *testing.T) (addr string, admin, script, other *redistest.Conn) {
 	addr, admin = startLab(t, "--busy-reply-threshold", "10")
 	ok(t, admin, "LAB", "SNAPSHOT", "SAVE", "before")
 	rule(t, admin, "old CMD get ACTION HOLD")
-	script, other = busy(t, addr, endless)
+	script, other = startBusyScript(t, addr, endless)
 	return addr, admin, script, other
 }
 
@@ -159,7 +159,7 @@ func TestMastersAskABusyOneWhatItAnswersWhileAScriptRuns(t *testing.T) {
 	m := startMasters(t, 3, "--busy-reply-threshold", "10")
 	far, near := dialMaster(t, m, 1), dialMaster(t, m, 2)
 	far.Do("LAB", "ALL", "CLOCK", "FREEZE")
-	script, other := busy(t, near.Net.RemoteAddr().String(), endless)
+	script, other := startBusyScript(t, near.Net.RemoteAddr().String(), endless)
 	for who, c := range map[string]*redistest.Conn{"another master": far, "the busy one": near} {
 		require.Equal(t, "[+OK, +OK, +OK]", c.Do("LAB", "ALL", "FAULT", "CLEAR").String(), who)
 		require.Equal(t, "[:0, -"+isBusy+", :0]", c.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1").String(), who)

@@ -136,10 +136,10 @@ func TestAdvancePassesEveryDeadlineInOrder(t *testing.T) {
 	sub.Do("PSUBSCRIBE", "__keyevent@*__:expired", "__keyevent@0__:set")
 	sub.Read()
 	c := redistest.Dial(t, addr)
-	later(t, admin, c, "BLPOP", "q", "0.15")
+	sendPending(t, admin, c, "BLPOP", "q", "0.15")
 	set := redistest.AppendCommand(nil, "SET", "behind", "v", "PX", "60")
 	require.NoError(t, c.Send(redistest.AppendCommand(set, "TIME")))
-	later(t, admin, redistest.Dial(t, addr), "XREAD", "BLOCK", "100", "STREAMS", "s", "0")
+	sendPending(t, admin, redistest.Dial(t, addr), "XREAD", "BLOCK", "100", "STREAMS", "s", "0")
 	admin.Do("SELECT", "3")
 	ok(t, admin, "SET", "b", "v", "PX", "200")
 	ok(t, admin, "SET", "d", "v", "PX", "230")
@@ -167,7 +167,7 @@ func TestTimeoutsOfWaitersAreInTheTimeOfTheLab(t *testing.T) {
 		{"XREAD", "BLOCK", "1000", "STREAMS", "s", "$"}, {"WAIT", "1", "1000"},
 	} {
 		c := redistest.Dial(t, addr)
-		later(t, admin, c, wait...)
+		sendPending(t, admin, c, wait...)
 		admin.Do("LAB", "CLOCK", "ADVANCE", "999")
 		require.Equal(t, "1", infoField(admin, "blocked_clients"), wait)
 		admin.Do("LAB", "CLOCK", "ADVANCE", "1")
@@ -194,7 +194,7 @@ func TestAClockSetBackMakesLeasesLonger(t *testing.T) {
 	ok(t, admin, "SET", "lock", "v", "PX", "10000")
 	ok(t, admin, "SET", "long", "v", "PX", "100000000")
 	c := redistest.Dial(t, addr)
-	later(t, admin, c, "BLPOP", "q", "10")
+	sendPending(t, admin, c, "BLPOP", "q", "10")
 	ok(t, admin, "LAB", "CLOCK", "SET", strconv.FormatInt(begin-3_600_000, 10))
 	require.Equal(t, int64(3_610_000), admin.Do("PTTL", "lock").Int)
 	require.Equal(t, int64(0), admin.Do("LAB", "CLOCK", "ADVANCE", "3609999").Int)
@@ -213,7 +213,7 @@ func TestAFastClockExpiresAtItsRate(t *testing.T) {
 	c := redistest.Dial(t, addr)
 	ok(t, admin, "SET", "second", "v", "EX", "3600")
 	ok(t, admin, "SET", "first", "v", "EX", "1800")
-	later(t, admin, c, "BLPOP", "q", "2000")
+	sendPending(t, admin, c, "BLPOP", "q", "2000")
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, "DEL", "second")))
 	ok(t, admin, "LAB", "CLOCK", "RATE", "1000000")
 	ok(t, admin, "LAB", "CLOCK", "RUN")
@@ -267,7 +267,7 @@ func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
 		for i := range waiters {
 			at := 1 + rng.IntN(1_000_000)
 			c := redistest.Dial(t, addr)
-			later(t, admin, c, "BLPOP", "q", strconv.FormatFloat(float64(at)/1000, 'f', 3, 64))
+			sendPending(t, admin, c, "BLPOP", "q", strconv.FormatFloat(float64(at)/1000, 'f', 3, 64))
 			require.NoError(t, c.Send(redistest.AppendCommand(nil, "PUBLISH", "woken", strconv.Itoa(at)+":"+strconv.Itoa(i))))
 		}
 		total := int64(0)

@@ -100,7 +100,7 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 		{"BLPOP", "q", "0"}, {"BLPOP", "q", "5"}, {"XREAD", "BLOCK", "0", "STREAMS", "s", "$"}, {"WAIT", "1", "0"},
 	} {
 		c := redistest.Dial(t, addr)
-		later(t, admin, c, wait...)
+		sendPending(t, admin, c, wait...)
 		conns = append(conns, c)
 	}
 	dial := func() *redistest.Conn { return redistest.Dial(t, addr) }
@@ -268,7 +268,7 @@ func TestAPartitionOutlastsACrash(t *testing.T) {
 	c, far := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	setName := redistest.AppendCommand(nil, "CLIENT", "SETNAME", "far")
 	require.NoError(t, far.Send(redistest.AppendCommand(setName, "SET", "k", "v")))
-	busyFor(c)
+	runPasses(c)
 	require.Equal(t, int64(0), c.Do("EXISTS", "k").Int)
 	ok(t, c, "LAB", "PARTITION", "CLIENT", "far", "OFF")
 	require.Equal(t, "OK", far.Read().Str)
@@ -279,7 +279,7 @@ func TestCrashesInARowLeaveNothingBehind(t *testing.T) {
 	addr, _ := startLab(t)
 	for range 30 {
 		admin, waits := redistest.Dial(t, addr), redistest.Dial(t, addr)
-		later(t, admin, waits, "BLPOP", "q", "10")
+		sendPending(t, admin, waits, "BLPOP", "q", "10")
 		require.Equal(t, int64(0), admin.Do("DBSIZE").Int)
 		ok(t, admin, "SET", "k", "v", "PX", "1000")
 		crash(t, admin)

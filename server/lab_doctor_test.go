@@ -22,14 +22,6 @@ const (
 		`redis.call('del', KEYS[1]) return redis.call('publish', KEYS[1] .. ':free', '') end return 0`
 )
 
-// named returns a new connection with that client name.
-func named(t *testing.T, addr, name string) *redistest.Conn {
-	t.Helper()
-	c := redistest.Dial(t, addr)
-	ok(t, c, "CLIENT", "SETNAME", name)
-	return c
-}
-
 // finding returns one map of LAB DOCTOR by field name.
 func finding(v resp.Value) map[string]resp.Value {
 	fields := map[string]resp.Value{}
@@ -115,7 +107,7 @@ func TestLabDoctorFindsEachPattern(t *testing.T) {
 	} {
 		t.Run(pattern, func(t *testing.T) {
 			addr, admin := startLab(t)
-			c.do(admin, named(t, addr, "a"), named(t, addr, "b"))
+			c.do(admin, dialNamed(t, addr, "a"), dialNamed(t, addr, "b"))
 			require.Equal(t, append([]string{}, c.want...), findings(redistest.Dial(t, addr)))
 		})
 	}
@@ -123,7 +115,7 @@ func TestLabDoctorFindsEachPattern(t *testing.T) {
 
 func TestLabDoctorFindsTheLockOfAConnectionThatHasEnded(t *testing.T) {
 	addr, admin := startLab(t)
-	a := named(t, addr, "a")
+	a := dialNamed(t, addr, "a")
 	a.Do("SETNX", "lock:x", "1")
 	admin.Do("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
 	require.Equal(t, []string{"owner-gone lock:x a"}, findings(admin))
@@ -131,7 +123,7 @@ func TestLabDoctorFindsTheLockOfAConnectionThatHasEnded(t *testing.T) {
 
 func TestLabDoctorSeesWhatExecRunsAsOneStep(t *testing.T) {
 	addr, admin := startLab(t)
-	a := named(t, addr, "a")
+	a := dialNamed(t, addr, "a")
 	a.Do("MULTI")
 	a.Do("SETNX", "lock:x", "1")
 	a.Do("EXPIRE", "lock:x", "10")
@@ -142,7 +134,7 @@ func TestLabDoctorSeesWhatExecRunsAsOneStep(t *testing.T) {
 func TestLabDoctorShowsCommandsAndTimesAndForgetsThemWhenReset(t *testing.T) {
 	addr, admin := startLab(t)
 	ok(t, admin, "LAB", "CLOCK", "SET", "1700000000000")
-	a := named(t, addr, "worker-1")
+	a := dialNamed(t, addr, "worker-1")
 	a.Do("SETNX", "lock:x", "my token")
 	admin.Do("LAB", "CLOCK", "ADVANCE", "7")
 	a.Do("EXPIRE", "lock:x", "10")
@@ -176,7 +168,7 @@ func TestTheDoctorLogsAPatternOnce(t *testing.T) {
 			lines = append(lines, line)
 		}
 	})
-	a := named(t, addr, "a")
+	a := dialNamed(t, addr, "a")
 	for _, key := range []string{"lock:x", "lock:y"} {
 		a.Do("SETNX", key, "1")
 		a.Do("EXPIRE", key, "10")

@@ -226,8 +226,9 @@ func TestAdvanceReachesAllMastersBeforeItReplies(t *testing.T) {
 	require.Equal(t, int64(0), expired.Int)
 }
 
-// waitFar makes c wait on master 2 for a held client that never comes. It returns the ID of c.
-func waitFar(t *testing.T, m server.Masters, c *redistest.Conn) (id string) {
+// waitOnMaster2 makes c wait until master 2 holds a client, and returns the ID of c. No client is
+// held yet.
+func waitOnMaster2(t *testing.T, m server.Masters, c *redistest.Conn) (id string) {
 	t.Helper()
 	id = fmt.Sprint(c.Do("CLIENT", "ID").Int)
 	require.NoError(t, c.Send(redistest.AppendCommand(nil, "LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0")))
@@ -247,7 +248,7 @@ func startHolding(t *testing.T) server.Masters {
 func TestAWaitForAnotherMasterEndsWhenAClientIsHeld(t *testing.T) {
 	m := startHolding(t)
 	c := dialMaster(t, m, 1)
-	waitFar(t, m, c)
+	waitOnMaster2(t, m, c)
 	far := dialMaster(t, m, 2)
 	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
 	held := c.Read()
@@ -259,10 +260,10 @@ func TestAWaitForAnotherMasterEndsWhenAClientIsHeld(t *testing.T) {
 func TestAWaitForAnotherMasterCanBeUnblocked(t *testing.T) {
 	m := startHolding(t)
 	c, admin := dialMaster(t, m, 1), dialMaster(t, m, 1)
-	id := waitFar(t, m, c)
+	id := waitOnMaster2(t, m, c)
 	require.Equal(t, int64(1), admin.Do("CLIENT", "UNBLOCK", id).Int)
 	require.Equal(t, "(nil array)", c.Read().String())
-	waitFar(t, m, c)
+	waitOnMaster2(t, m, c)
 	require.Equal(t, int64(1), admin.Do("CLIENT", "UNBLOCK", id, "ERROR").Int)
 	require.Equal(t, "UNBLOCKED client unblocked via CLIENT UNBLOCK", c.Read().Str)
 	far := dialMaster(t, m, 2)
@@ -274,7 +275,7 @@ func TestAWaitForAnotherMasterCanBeUnblocked(t *testing.T) {
 func TestAClientMayLeaveDuringAWaitForAnotherMaster(t *testing.T) {
 	m := startHolding(t)
 	c := dialMaster(t, m, 1)
-	waitFar(t, m, c)
+	waitOnMaster2(t, m, c)
 	c.Close()
 	home := dialMaster(t, m, 1)
 	for infoField(home, "blocked_clients") != "0" {
@@ -287,7 +288,7 @@ func TestAClientMayLeaveDuringAWaitForAnotherMaster(t *testing.T) {
 func TestAMasterThatEndsAnswersItsCallers(t *testing.T) {
 	m := startHolding(t)
 	c := dialMaster(t, m, 1)
-	waitFar(t, m, c)
+	waitOnMaster2(t, m, c)
 	m[1].Stop()
 	require.Equal(t, "ERR LAB: master 2 has ended", c.Read().Str)
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// busyFor makes the server run enough passes to finish all pending work.
-func busyFor(admin *redistest.Conn) {
+// runPasses makes the server run enough passes to finish all pending work.
+func runPasses(admin *redistest.Conn) {
 	for range 20 {
 		admin.Do("PING")
 	}
@@ -97,7 +97,7 @@ func TestABlackHoleKeepsEverythingBackUntilItIsOff(t *testing.T) {
 	id := idOf(listens)
 	asksID := idOf(asks)
 	listens.Do("SUBSCRIBE", "ch")
-	later(t, admin, waits, "BLPOP", "q", "10")
+	sendPending(t, admin, waits, "BLPOP", "q", "10")
 	clients := infoField(admin, "connected_clients")
 	ok(t, admin, "LAB", "BLACKHOLE", "ON")
 	require.NoError(t, asks.Send(redistest.AppendCommand(nil, "SET", "k", "v")))
@@ -105,7 +105,7 @@ func TestABlackHoleKeepsEverythingBackUntilItIsOff(t *testing.T) {
 	require.NoError(t, comes.Send(redistest.AppendCommand(nil, "PING")))
 	require.Equal(t, int64(1), admin.Do("PUBLISH", "ch", "message").Int)
 	admin.Do("RPUSH", "q", "x")
-	busyFor(admin)
+	runPasses(admin)
 	require.Equal(t, int64(0), admin.Do("DBSIZE").Int, "the waiter has got x, and k is not heard of")
 	require.Equal(t, clients, infoField(admin, "connected_clients"))
 	require.NotEqual(t, "0", listed(t, admin, id, "obl"))
@@ -131,7 +131,7 @@ func TestAPortThatIsChangedMeanwhileIsAsDeafAsTheOld(t *testing.T) {
 	before := infoField(admin, "total_connections_received")
 	comes := redistest.Dial(t, moveListener(t, admin))
 	require.NoError(t, comes.Send(redistest.AppendCommand(nil, "PING")))
-	busyFor(admin)
+	runPasses(admin)
 	require.Equal(t, before, infoField(admin, "total_connections_received"))
 	ok(t, admin, "LAB", "BLACKHOLE", "OFF")
 	require.Equal(t, "PONG", comes.Read().Str)
@@ -140,7 +140,7 @@ func TestAPortThatIsChangedMeanwhileIsAsDeafAsTheOld(t *testing.T) {
 func TestABlockedClientTimesOutBehindABlackHole(t *testing.T) {
 	addr, admin := startLab(t)
 	c := redistest.Dial(t, addr)
-	later(t, admin, c, "BLPOP", "q", "10")
+	sendPending(t, admin, c, "BLPOP", "q", "10")
 	ok(t, admin, "LAB", "BLACKHOLE", "ON")
 	admin.Do("LAB", "CLOCK", "ADVANCE", "10000")
 	require.Equal(t, "0", infoField(admin, "blocked_clients"))
@@ -158,16 +158,16 @@ func TestAPartitionIsAboutClientsOfItsNames(t *testing.T) {
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "worker-a", "ON")
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "*-a", "ON")
 	require.NoError(t, a.Send(redistest.AppendCommand(nil, "SET", "k", "a")))
-	busyFor(admin)
+	runPasses(admin)
 	ok(t, b, "SET", "k", "b", "NX")
 	ok(t, unnamed, "SET", "other", "v")
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "worker-a", "OFF")
-	busyFor(admin)
+	runPasses(admin)
 	require.Equal(t, "b", b.Do("GET", "k").Str)
 	// A partition applies from the moment of the name. The request after the name is not executed.
 	setName := redistest.AppendCommand(nil, "CLIENT", "SETNAME", "x-a")
 	require.NoError(t, unnamed.Send(redistest.AppendCommand(setName, "DEL", "k")))
-	busyFor(admin)
+	runPasses(admin)
 	require.Equal(t, int64(2), admin.Do("DBSIZE").Int)
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "*-a", "OFF")
 	require.Equal(t, "OK", a.Read().Str)
@@ -185,7 +185,7 @@ func TestLargeOutputIsCompleteAfterAPartition(t *testing.T) {
 	for listed(t, admin, idOfName(admin, "reader"), "events") != "rw" {
 	}
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "reader", "ON")
-	busyFor(admin)
+	runPasses(admin)
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "reader", "OFF")
 	require.Len(t, c.Read().Str, 8<<20)
 	require.Equal(t, "PONG", c.Do("PING").Str)

@@ -99,11 +99,11 @@ func TestLabResetLeavesNoClientWaiting(t *testing.T) {
 	waitFor := redistest.Dial(t, addr)
 	pipeline(t, waitFor, "LAB HOLD WAIT late 0", "LAB HOLD WAIT hold 0 2")
 	require.Contains(t, waitFor.Read().Str, "does not hold")
-	busyFor(admin)
+	runPasses(admin)
 
 	ok(t, admin, "LAB", "RESET")
 	require.Equal(t, "[]", admin.Do("LAB", "LOG").String())
-	require.Equal(t, "[1, 2, (nil)]", nilled(admin.Do("MGET", "a", "b", "c").String()))
+	require.Equal(t, "[1, 2, (nil)]", unquoted(admin.Do("MGET", "a", "b", "c").String()))
 	require.Equal(t, "+OK", conns[0].Read().String())
 	require.Equal(t, ":1", conns[1].Read().String())
 	require.Equal(t, ":1", conns[2].Read().String())
@@ -117,8 +117,8 @@ func TestLabResetLeavesNoClientWaiting(t *testing.T) {
 	}
 }
 
-// nilled returns a reply without its quotes.
-func nilled(s string) string { return strings.ReplaceAll(s, `"`, "") }
+// unquoted returns a reply without its quotes.
+func unquoted(s string) string { return strings.ReplaceAll(s, `"`, "") }
 
 // A client that disconnects while it is held appears in no log of the next test.
 func TestLabResetForgetsHeldClientsThatHungUp(t *testing.T) {

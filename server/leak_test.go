@@ -10,8 +10,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
-// held returns how many files and goroutines this process has.
-func held(t *testing.T) (files, goroutines int) {
+// openResources returns how many files and goroutines this process has.
+func openResources(t *testing.T) (files, goroutines int) {
 	open, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)
 	return len(open), runtime.NumGoroutine()
@@ -41,11 +41,11 @@ func lifetime(t *testing.T) {
 
 func TestAServerThatHasEndedHoldsNothing(t *testing.T) {
 	lifetime(t) // the first server also opens what the process keeps, such as the runtime's poller
-	files, goroutines := held(t)
+	files, goroutines := openResources(t)
 	for range 10 {
 		lifetime(t)
 	}
-	nowFiles, _ := held(t)
+	nowFiles, _ := openResources(t)
 	require.LessOrEqual(t, nowFiles, files)
 	// A goroutine that has reported its end may still be running.
 	until(t, func() bool { return runtime.NumGoroutine() <= goroutines })

@@ -24,8 +24,8 @@ func info(t *testing.T, c *redistest.Conn, field string) int {
 	return n
 }
 
-// limited starts a server whose maxmemory is room bytes above its present use.
-func limited(t *testing.T, policy string, room int) (c *redistest.Conn, limit int) {
+// startLimited starts a server whose maxmemory is room bytes above its present use.
+func startLimited(t *testing.T, policy string, room int) (c *redistest.Conn, limit int) {
 	c = redistest.Dial(t, start(t, []string{"--maxmemory-policy", policy}))
 	info(t, c, "used_memory") // which grows the output buffer that is counted
 	limit = info(t, c, "used_memory") + room
@@ -40,7 +40,7 @@ func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 		"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl",
 	} {
 		t.Run(policy, func(t *testing.T) {
-			c, limit := limited(t, policy, 200_000)
+			c, limit := startLimited(t, policy, 200_000)
 			for i := range 3000 {
 				reply := c.Do("SET", fmt.Sprintf("key:%d", i), value, "EX", strconv.Itoa(1000+i))
 				require.Equal(t, "OK", reply.Str, i)
@@ -56,7 +56,7 @@ func TestEveryPolicyKeepsMemoryBelowItsLimitWhileWritesGoOn(t *testing.T) {
 }
 
 func TestEveryTypeIsCountedAndEvicted(t *testing.T) {
-	c, limit := limited(t, "allkeys-random", 200_000)
+	c, limit := startLimited(t, "allkeys-random", 200_000)
 	for i := range 5000 {
 		key, member := strconv.Itoa(i/300), fmt.Sprintf("member:%d", i)
 		for _, command := range [][]string{
@@ -77,7 +77,7 @@ func TestWithoutEvictionWritesAreRefusedAndReadsAndDeletionsGoOn(t *testing.T) {
 	// A volatile policy that finds no key with a TTL behaves like noeviction.
 	for _, policy := range []string{"noeviction", "volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
 		t.Run(policy, func(t *testing.T) {
-			c, limit := limited(t, policy, 100_000)
+			c, limit := startLimited(t, policy, 100_000)
 			n := 0
 			for ; c.Do("SET", fmt.Sprintf("key:%d", n), strings.Repeat("x", 1000)).Str == "OK"; n++ {
 				require.Less(t, n, 1000)
@@ -102,7 +102,7 @@ func TestWithoutEvictionWritesAreRefusedAndReadsAndDeletionsGoOn(t *testing.T) {
 func TestVolatilePoliciesSpareKeysWithoutATTL(t *testing.T) {
 	for _, policy := range []string{"volatile-lru", "volatile-lfu", "volatile-random", "volatile-ttl"} {
 		t.Run(policy, func(t *testing.T) {
-			c, _ := limited(t, policy, 300_000)
+			c, _ := startLimited(t, policy, 300_000)
 			for i := range 500 {
 				require.Equal(t, "OK", c.Do("SET", fmt.Sprintf("stay:%d", i), "v").Str)
 			}
@@ -123,7 +123,7 @@ func TestVolatilePoliciesSpareKeysWithoutATTL(t *testing.T) {
 }
 
 func TestALowerLimitTakesEffectBeforeTheNextCommand(t *testing.T) {
-	c, limit := limited(t, "allkeys-lru", 1_000_000)
+	c, limit := startLimited(t, "allkeys-lru", 1_000_000)
 	for i := range 2000 {
 		c.Do("SET", fmt.Sprintf("key:%d", i), strings.Repeat("x", 200))
 	}
@@ -139,7 +139,7 @@ func TestALowerLimitTakesEffectBeforeTheNextCommand(t *testing.T) {
 }
 
 func TestLFUKeepsWhatIsReadOften(t *testing.T) {
-	c, _ := limited(t, "allkeys-lfu", 300_000)
+	c, _ := startLimited(t, "allkeys-lfu", 300_000)
 	c.Do("CONFIG", "SET", "lfu-log-factor", "0")
 	for i := range 5000 {
 		c.Do("SET", fmt.Sprintf("key:%d", i), strings.Repeat("x", 200))
