@@ -24,7 +24,6 @@ func longLines() []string {
 	return []string{
 		"internal/acl",
 		"internal/rdb",
-		"server",
 		"store",
 	}
 }
