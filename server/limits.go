@@ -57,7 +57,8 @@ func (s *Server) fitMaxClients() bool {
 }
 
 const deniedProtected = "-DENIED Redis is running in protected mode because protected mode is enabled " +
-	"and no password is set for the default user. In this mode connections are only accepted from the loopback interface. If you want to " +
+	"and no password is set for the default user. " +
+	"In this mode connections are only accepted from the loopback interface. If you want to " +
 	"connect from external computers to Redis you may adopt one of the following solutions: 1) Just disable " +
 	"protected mode sending the command 'CONFIG SET protected-mode no' from the loopback interface by " +
 	"connecting to Redis from the same host the server is running, however MAKE SURE Redis is not publicly " +
