@@ -194,7 +194,7 @@ func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 			_, err = c.Write([]byte(state))
 			require.NoError(t, err)
 			if i%2 == 0 {
-				o.Do("PING") // it is in the server now; otherwise it may be cut off on the way
+				o.Do("PING") // the server has read it now; otherwise it may be lost on the way
 			}
 			if reset {
 				require.NoError(t, c.(*net.TCPConn).SetLinger(0))
@@ -210,7 +210,7 @@ func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 func until(t *testing.T, done func() bool) {
 	t.Helper()
 	for end := time.Now().Add(redistest.Limit); !done(); {
-		require.True(t, time.Now().Before(end), "it does not come about")
+		require.True(t, time.Now().Before(end), "the condition stays false")
 	}
 }
 

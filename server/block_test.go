@@ -91,7 +91,7 @@ func TestNoWaitEndsBeforeItsTime(t *testing.T) {
 		args   []string
 	}{
 		{3_000, []string{"BLPOP", "q", "0.003"}},
-		{4_000, []string{"BLPOP", "q", "0.0031"}}, // what is begun of a millisecond counts
+		{4_000, []string{"BLPOP", "q", "0.0031"}}, // a started millisecond counts
 		{1_000, []string{"BZPOPMIN", "q", "1e-9"}},
 		{7_000, []string{"XREAD", "BLOCK", "7", "STREAMS", "s", "$"}},
 		{5_000, []string{"WAIT", "1", "5"}},

@@ -56,8 +56,8 @@ func TestNoElementIsLostOrDoubledWhileConsumersComeAndGo(t *testing.T) {
 			j.got[v.Str]++
 		}
 	}
-	require.Positive(t, taken, "nobody has taken anything")
-	require.Less(t, taken, j.total, "nobody has moved anything")
+	require.Positive(t, taken, "no consumer has taken an element")
+	require.Less(t, taken, j.total, "no consumer has moved an element")
 	require.Len(t, j.got, j.total)
 	for _, v := range slices.Sorted(maps.Keys(j.got)) {
 		require.Equal(t, 1, j.got[v], v)

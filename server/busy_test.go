@@ -62,7 +62,7 @@ func TestAMonitorMayRunASlowScript(t *testing.T) {
 	for strings.HasPrefix(other.Do("SCRIPT", "KILL").Str, "NOTBUSY ") {
 	}
 	for line := script.Read().Str; !strings.HasPrefix(line, killed); line = script.Read().Str {
-		require.Contains(t, line, " [0 ") // the monitor's, from before
+		require.Contains(t, line, " [0 ") // MONITOR's own lines come first
 	}
 	require.Contains(t, script.Read().Str, `"SCRIPT" "KILL"`)
 }
@@ -77,7 +77,7 @@ func TestTimeStandsStillWhileOthersAreServed(t *testing.T) {
 	for i := range 50 {
 		other.Do("WATCH", "key"+strconv.Itoa(i))
 	}
-	other.Do("RESET") // it listens no more
+	other.Do("RESET") // this ends the subscription
 	reply := script.Read().Elems
 	require.Equal(t, reply[0].Int, reply[1].Int)
 	require.Equal(t, int64(1), reply[2].Int)
@@ -116,7 +116,7 @@ func TestHostileScriptsDoNotHurtTheServer(t *testing.T) {
 			require.Contains(t, c.Read().String(), h.want)
 			require.Equal(t, "xxx7hello:1", c.Do("EVAL", `return ("x"):rep(3) .. 7 .. string.sub("hello!", 1, 5)`+
 				` .. ":" .. redis.call("incr", KEYS[1])`, "1", t.Name()).Str)
-			require.Less(t, info(t, c, "used_memory_rss"), 3<<30) // with room for the race detector
+			require.Less(t, info(t, c, "used_memory_rss"), 3<<30) // the race detector needs memory too
 		})
 	}
 }

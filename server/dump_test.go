@@ -261,7 +261,7 @@ func exchange(t *testing.T, servers []*redistest.Conn, exact bool) {
 	for _, c := range servers {
 		payloads, values = append(payloads, c.Do("DUMP", "k").Str), append(values, read(c))
 	}
-	if exact && !strings.Contains(values[0], "\npel") { // what is pending is so since a time
+	if exact && !strings.Contains(values[0], "\npel") { // pending entries have delivery times
 		same(t, payloads[1], payloads[0])
 	}
 	for from, payload := range payloads {

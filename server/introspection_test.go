@@ -169,7 +169,7 @@ func TestShutdownEndsTheServerAndItsConnections(t *testing.T) {
 	require.NoError(t, c.Send([]byte("SHUTDOWN NOSAVE\r\nSET k v\r\n")))
 	requireClosed(t, c)
 	_, err := net.Dial("tcp", addr)
-	require.Error(t, err, "nobody listens any more")
+	require.Error(t, err, "no server listens any more")
 	require.NoError(t, <-done)
 	s.Stop() // this second Stop does nothing
 }

@@ -91,7 +91,7 @@ func TestThreadsSleepWhileThereIsLittleToDo(t *testing.T) {
 	conns = append(conns, dialMany(t, addr, 40)...)
 	unused := func(counter string) bool { return infoField(conns[0], counter) == "0" }
 	for unused("io_threaded_reads_processed") || unused("io_threaded_writes_processed") {
-		require.NoError(t, conns[0].Send([]byte("DEBUG SLEEP 0.001\r\n"))) // the others gather behind it
+		require.NoError(t, conns[0].Send([]byte("DEBUG SLEEP 0.001\r\n"))) // the other requests pile up behind it
 		together(conns[1:], "PING")
 		conns[0].Read()
 	}

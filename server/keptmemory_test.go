@@ -143,7 +143,7 @@ func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 		}, do("DEL", "stream")},
 	} {
 		t.Run(name, func(t *testing.T) {
-			addr := start(t, []string{"--lab", "yes", "--slowlog-log-slower-than", "-1"}) // entries have the name of the client
+			addr := start(t, []string{"--lab", "yes", "--slowlog-log-slower-than", "-1"}) // SLOWLOG keeps client names
 			control, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
 			c.Do("EVAL", "return 1", "0") // creates the Lua interpreter
 			before := info(t, control, "used_memory")

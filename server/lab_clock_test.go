@@ -312,7 +312,7 @@ func TestTheTimeOfALabHasAnEnd(t *testing.T) {
 	addr, admin := startLab(t)
 	other := redistest.Dial(t, addr)
 	left := strconv.FormatInt(end-labNow(admin)-2000, 10)
-	pipeline(t, other, "BLPOP none 1", "LAB CLOCK ADVANCE "+left) // asks on the way of the admin
+	pipeline(t, other, "BLPOP none 1", "LAB CLOCK ADVANCE "+left) // asks while the admin advances
 	waitForField(admin, "blocked_clients", "1")
 	require.Zero(t, admin.Do("LAB", "CLOCK", "ADVANCE", left).Int)
 	require.True(t, other.Read().Null)

@@ -127,7 +127,7 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 		requireReset(t, c)
 	}
 	c := redistest.Dial(t, addr)
-	ok(t, c, "SET", "k", "v") // no pause any more
+	ok(t, c, "SET", "k", "v") // the pause has ended
 	require.Equal(t, "0", infoField(c, "blocked_clients"))
 	require.Equal(t, "0", infoField(c, "pubsub_channels"))
 	require.Equal(t, "1", infoField(c, "connected_clients"))
@@ -170,7 +170,7 @@ func TestAMasterThatIsDownRefusesUntilItsTimeIsOver(t *testing.T) {
 	addr := "127.0.0.1:" + strconv.Itoa(m[1].Port())
 	for _, step := range []string{"29000", "999"} {
 		admin.Do("LAB", "ALL", "CLOCK", "ADVANCE", step)
-		ok(t, admin, "LAB", "MASTER", "2", "LISTEN", "ON") // is no way around it
+		ok(t, admin, "LAB", "MASTER", "2", "LISTEN", "ON") // too early: DOWN goes on
 		_, err := net.Dial("tcp", addr)
 		require.ErrorIs(t, err, syscall.ECONNREFUSED)
 	}
@@ -306,7 +306,7 @@ func TestACrashIsRefusedIfNoClientCouldConnectAfterwards(t *testing.T) {
 	require.Equal(t, "OK", all.Elems[0].Str)
 	require.Equal(t, refused, all.Elems[1].Str)
 	first = dialMaster(t, m, 1)
-	ok(t, first, "LAB", "MASTER", "2", "CRASH") // which this connection can end
+	ok(t, first, "LAB", "MASTER", "2", "CRASH") // allowed: this connection reaches the lab
 	ok(t, first, "LAB", "MASTER", "2", "RESET")
 	require.Equal(t, "PONG", dialMaster(t, m, 2).Do("PING").Str)
 }
@@ -322,7 +322,7 @@ func TestAllMastersAreNotDownForEver(t *testing.T) {
 	require.Equal(t, refused, all.Elems[0].Str)
 	require.Equal(t, "OK", all.Elems[1].Str, "its clock runs")
 	require.Equal(t, refused, all.Elems[2].Str)
-	ok(t, admin, "LAB", "MASTER", "3", "CRASH", "DOWN", "10") // which this connection can end
+	ok(t, admin, "LAB", "MASTER", "3", "CRASH", "DOWN", "10") // allowed: this connection reaches the lab
 	_, err := m.Do(t.Context(), 0, "LAB", "ALL", "CRASH", "DOWN", "10")
 	require.NoError(t, err, "a program can end it")
 	_, err = m.Do(t.Context(), 0, "LAB", "ALL", "CLOCK", "ADVANCE", "10")

@@ -308,7 +308,7 @@ func TestAFaultHitsTheLateReplyOfABlockedCommand(t *testing.T) {
 			rule(t, admin, "r CMD blpop ACTION "+c.action)
 			pipeline(t, client, "BLPOP q 0", "PING")
 			waitForField(admin, "blocked_clients", "1")
-			ok(t, admin, "LAB", "FAULT", "CLEAR") // it has fired
+			ok(t, admin, "LAB", "FAULT", "CLEAR") // the rule has fired
 			admin.Do("RPUSH", "q", "x")
 			require.EqualValues(t, 0, admin.Do("EXISTS", "q").Int)
 			if c.end == "open" {

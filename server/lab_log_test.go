@@ -41,7 +41,7 @@ func TestTheLogTellsWhatWasDoneToWatchedKeys(t *testing.T) {
 		"EVALSHA "+sha+" 1 lock:a me", "BLPOP lock:q 0")
 	waitForField(admin, "blocked_clients", "1")
 	admin.Do("SET", "lock:c", "1", "PX", "10")
-	admin.Do("LAB", "CLOCK", "ADVANCE", "11") // a key is still there in its last millisecond
+	admin.Do("LAB", "CLOCK", "ADVANCE", "11") // a key still exists in its last millisecond
 	admin.Do("RPUSH", "lock:q", "x")
 	for range 12 {
 		c.Read()

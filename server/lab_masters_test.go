@@ -205,7 +205,7 @@ func TestACallToAServerThatDoesNotRunYetCanBeCanceled(t *testing.T) {
 	run(t, s)
 	n, err := s.Do(context.Background(), "DBSIZE")
 	require.NoError(t, err)
-	require.Equal(t, int64(1), n.Int, "what was handed over is executed, though nobody waits for the reply")
+	require.Equal(t, int64(1), n.Int, "the canceled request is executed all the same")
 }
 
 func TestAdvanceReachesAllMastersBeforeItReplies(t *testing.T) {
@@ -269,7 +269,7 @@ func TestAWaitForAnotherMasterCanBeUnblocked(t *testing.T) {
 	far := dialMaster(t, m, 2)
 	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
 	require.Equal(t, "GET lock", admin.Do("LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0").Elems[7].Str)
-	require.Equal(t, "PONG", c.Do("PING").Str, "an answer comes that nobody waits for")
+	require.Equal(t, "PONG", c.Do("PING").Str, "the late answer is ignored")
 }
 
 func TestAClientMayLeaveDuringAWaitForAnotherMaster(t *testing.T) {

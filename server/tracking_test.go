@@ -31,7 +31,7 @@ func TestActiveExpiryInvalidatesTrackedKeys(t *testing.T) {
 	addr := start(t, nil)
 	reader, broadcast := dialTracking(addr, t), dialTracking(addr, t, "BCAST", "PREFIX", "lock:")
 	admin := redistest.Dial(t, addr)
-	admin.Do("DEBUG", "SET-ACTIVE-EXPIRE", "0") // a pass tells of a key once, though it was set and has expired
+	admin.Do("DEBUG", "SET-ACTIVE-EXPIRE", "0") // one pass sends one message per key, even after a SET and an expiry
 	reader.Do("EVAL", `for i = 1, 100 do
 		redis.call('set', 'lock:' .. i, 'x', 'PX', 20 + i)
 		redis.call('get', 'lock:' .. i)
@@ -80,7 +80,7 @@ func TestInfoCountsTrackingClientsAndWhatTheyHaveRead(t *testing.T) {
 	c.Do("MGET", "k1", "k4")
 	require.Equal(t, "3 3 4 2", counts())
 	other.Do("SET", "k1", "v")
-	requireInvalid(t, b, "k1") // else the next reply would be taken for it
+	requireInvalid(t, b, "k1") // otherwise the next reply would be taken for this one
 	require.Equal(t, "3 2 2 2", counts())
 	a.Close()
 	c.Close()
