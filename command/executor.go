@@ -123,7 +123,7 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		s.Hold, ex.running = Postponed, nil
 		return
 	}
-	r := reply{to: s, cmd: cmd, args: args, w: w, mark: len(w.Buf)} // messages about evicted keys come before
+	r := &reply{to: s, cmd: cmd, args: args, w: w, mark: len(w.Buf)} // messages about evicted keys come before
 	ex.executing = true
 	switch {
 	case err != nil:
@@ -137,8 +137,8 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		ex.setNow(ex.Clock.At(ex.run(cmd, s, args, w, r.mark, ex.Now.Mono)))
 		r.ran = true
 	}
-	ex.finish(&r)
-	ex.sendPending(&r)
+	ex.finish(r)
+	ex.sendPending(r)
 	if len(ex.Waiters.toServe) > 0 {
 		ex.Waiters.ServeReady()
 	}
