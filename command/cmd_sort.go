@@ -53,7 +53,7 @@ type sorter struct {
 
 type sortItem struct {
 	element []byte
-	weight  []byte // the text found by BY, nil if there is none; only for ALPHA
+	weight  []byte // the text found by BY, or nil; only for ALPHA
 	score   float64
 }
 

@@ -82,7 +82,7 @@ func (c *Command) appendLoosely(found []FoundKey, args [][]byte) []FoundKey {
 	return found
 }
 
-// atoi reads the 32-bit number at the beginning of b, as in C. It returns 0 if there is none.
+// atoi reads the 32-bit number at the beginning of b, as in C. Without a number it returns 0.
 func atoi(b []byte) int {
 	b = bytes.TrimLeft(b, " \t\n\v\f\r")
 	end := 0

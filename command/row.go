@@ -138,7 +138,7 @@ const (
 	Update                            // changes data
 	Insert                            // adds data
 	Delete                            // removes data
-	NotKey                            // has the place of a key but is none: a shard channel
+	NotKey                            // a shard channel at the place of a key
 	Incomplete                        // the spec does not find all keys
 	VariableFlags                     // depends on the arguments
 )

@@ -39,7 +39,7 @@ func (w *rewriter) mark(m mark) int {
 	return -len(w.marks)
 }
 
-// marked returns the mark of x, and makes one if there is none.
+// marked returns the mark of x. If x has no mark yet, marked makes one.
 func (w *rewriter) marked(x ast.PositionHolder) *mark {
 	if x.Line() >= 0 {
 		x.SetLine(w.mark(mark{line: int32(x.Line())}))

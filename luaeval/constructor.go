@@ -44,8 +44,8 @@ func (w *rewriter) constructor(x *ast.TableExpr) ast.Expr {
 		return x
 	}
 	w.labels(4)
-	// The number of the last block stands behind its instruction and is none itself. The compiler
-	// must not look for an instruction to drop there.
+	// The word behind the last instruction is the number of its block, not an instruction. The
+	// compiler must not drop it.
 	return placed(&ast.LogicalOpExpr{Operator: "or", Lhs: placed(&ast.FalseExpr{}, x), Rhs: x}, x)
 }
 

@@ -62,7 +62,7 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	num(" oll=", int64(out.blocks+c.delayed.messages))
 	num(" omem=", int64(out.mem+c.delayed.bytes))
 	num(" tot-mem=", int64(s.memory(c)))
-	str(" events=", s.events(c))
+	str(" events=", c.events(s.loop))
 	cmd := "NULL"
 	if sess.Last != nil {
 		cmd = sess.Last.Name
@@ -118,8 +118,8 @@ func flags(c *client) string {
 	return string(b)
 }
 
-func (s *Server) events(c *client) string {
-	watched := s.loop.Watched(c.FD)
+func (c *client) events(loop *reactor.Loop) string {
+	watched := loop.Watched(c.FD)
 	events := ""
 	if watched&(reactor.Readable|reactor.HangUp) != 0 { // Redis goes on reading a client that waits
 		events = "r"

@@ -86,7 +86,7 @@ func (s *Server) clientList(c *command.Call) error {
 			return err
 		}
 		for _, other := range s.byAge() {
-			if s.class(other) == class {
+			if other.class() == class {
 				list = append(list, other)
 			}
 		}
@@ -185,7 +185,7 @@ func (s *Server) kill(f *killFilter) (n int) {
 			f.laddr != "" && f.laddr != c.laddr,
 			f.user != nil && f.user != c.sess.User,
 			f.id != 0 && f.id != c.sess.ID,
-			!f.anyClass && f.class != s.class(c),
+			!f.anyClass && f.class != c.class(),
 			f.spareMe && c == s.running:
 			continue
 		}

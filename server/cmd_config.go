@@ -92,7 +92,7 @@ func (s *Server) apply(name string) error {
 			}
 			return errors.New("Unable to listen on this port. Check server logs.")
 		}
-		s.warnOfOpenLab()
+		s.lab.warnOfOpen()
 	case "oom-score-adj", "oom-score-adj-values":
 		if err := s.oomScore.apply(s.cfg); err != nil {
 			s.log('#', "%v", err)
@@ -100,9 +100,9 @@ func (s *Server) apply(name string) error {
 		}
 	case "requirepass":
 		s.ex.Users.SetDefaultPassword(s.cfg.RequirePass)
-		s.warnOfOpenLab()
+		s.lab.warnOfOpen()
 	case "protected-mode":
-		s.warnOfOpenLab()
+		s.lab.warnOfOpen()
 	case "latency-tracking":
 		if !s.cfg.LatencyTracking {
 			s.ex.Table.ForgetLatencies()

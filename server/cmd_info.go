@@ -18,7 +18,10 @@ import (
 
 // report is the reply of INFO while it is written. Tools look for "name:" at the beginning of a
 // line and for \r at its end. redis-cli --stat does so without checking.
-type report struct{ b []byte }
+type report struct {
+	s *Server
+	b []byte
+}
 
 func (r *report) line(format string, args ...any) {
 	r.b = fmt.Appendf(r.b, format+"\r\n", args...)
@@ -54,26 +57,26 @@ func human(n int) string {
 type section struct {
 	name, title string
 	byDefault   bool
-	write       func(r *report)
+	write       func(*report)
 }
 
-func (s *Server) sections() []section {
+func sections() []section {
 	return []section{
-		{"server", "Server", true, s.infoServer},
-		{"clients", "Clients", true, s.infoClients},
-		{"memory", "Memory", true, s.infoMemory},
-		{"persistence", "Persistence", true, s.infoPersistence},
-		{"stats", "Stats", true, s.infoStats},
-		{"replication", "Replication", true, s.infoReplication},
+		{"server", "Server", true, (*report).infoServer},
+		{"clients", "Clients", true, (*report).infoClients},
+		{"memory", "Memory", true, (*report).infoMemory},
+		{"persistence", "Persistence", true, (*report).infoPersistence},
+		{"stats", "Stats", true, (*report).infoStats},
+		{"replication", "Replication", true, (*report).infoReplication},
 		{"cpu", "CPU", true, infoCPU},
 		{"modules", "Modules", true, func(*report) {}},
-		{"commandstats", "Commandstats", false, s.infoCommandStats},
-		{"errorstats", "Errorstats", true, s.infoErrorStats},
-		{"latencystats", "Latencystats", false, s.infoLatencyStats},
+		{"commandstats", "Commandstats", false, (*report).infoCommandStats},
+		{"errorstats", "Errorstats", true, (*report).infoErrorStats},
+		{"latencystats", "Latencystats", false, (*report).infoLatencyStats},
 		{"cluster", "Cluster", true, func(r *report) { r.fields("cluster_enabled", 0) }},
-		{"keyspace", "Keyspace", true, s.infoKeyspace},
-		{"miniredisd", "Miniredisd", true, s.infoMiniredisd},
-		{debugSection, "Debug", false, s.infoDebug},
+		{"keyspace", "Keyspace", true, (*report).infoKeyspace},
+		{"miniredisd", "Miniredisd", true, (*report).infoMiniredisd},
+		{debugSection, "Debug", false, (*report).infoDebug},
 	}
 }
 
@@ -82,8 +85,8 @@ const debugSection = "debug"
 
 // INFO [section ...] (server.c: infoCommand)
 func (s *Server) info(c *command.Call) error {
-	var r report
-	for _, sec := range s.sections() {
+	r := report{s: s}
+	for _, sec := range sections() {
 		if !wanted(&sec, c.Args[1:]) {
 			continue
 		}
@@ -107,22 +110,23 @@ func wanted(sec *section, names [][]byte) bool {
 	return len(names) == 0 && sec.byDefault
 }
 
-func (s *Server) infoServer(r *report) {
-	uptime := (s.now - s.start) / 1e9
+func (r *report) infoServer() {
+	uptime := (r.s.now - r.s.start) / 1e9
 	executable, _ := os.Executable()
 	active := 0
-	if s.pool.Active {
+	if r.s.pool.Active {
 		active = 1
 	}
 	r.fields("redis_version", config.RedisVersion, "miniredisd_version", config.Version,
 		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", "redis_mode", "standalone",
 		"os", systemName(), "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime", "multiplexing_api", "epoll",
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0", "go_version", runtime.Version(),
-		"process_id", os.Getpid(), "process_supervised", s.cfg.Supervised, "run_id", s.runID,
-		"tcp_port", max(s.cfg.Port, 0), "server_time_usec", s.ex.Now.Wall/1e3,
-		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", s.cfg.Hz, "configured_hz", s.cfg.Hz,
-		"lru_clock", s.ks.Now/1000&0xffffff, "executable", executable, "config_file", s.cfg.File, "io_threads_active", active)
-	for i, l := range s.listeners {
+		"process_id", os.Getpid(), "process_supervised", r.s.cfg.Supervised, "run_id", r.s.runID,
+		"tcp_port", max(r.s.cfg.Port, 0), "server_time_usec", r.s.ex.Now.Wall/1e3,
+		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", r.s.cfg.Hz, "configured_hz", r.s.cfg.Hz,
+		"lru_clock", r.s.ks.Now/1000&0xffffff, "executable", executable, "config_file", r.s.cfg.File,
+		"io_threads_active", active)
+	for i, l := range r.s.listeners {
 		if l.unix {
 			r.line("listener%d:name=unix,bind=%s", i, l.addr)
 			continue
@@ -142,27 +146,28 @@ func systemName() string {
 	return text(u.Sysname[:]) + " " + text(u.Release[:]) + " " + text(u.Machine[:])
 }
 
-func (s *Server) infoClients(r *report) {
+func (r *report) infoClients() {
 	in, out, timed := 0, 0, 0
-	for _, c := range s.order {
+	for _, c := range r.s.order {
 		room, _ := c.Buffered()
 		in, out = max(in, room), max(out, c.Unsent())
 		if c.timer != nil {
 			timed++
 		}
 	}
-	keys, orGone := s.ex.Waiters.Keys()
-	tracking, _, _, _ := s.ex.Tracking.Stats()
-	r.fields("connected_clients", len(s.order), "cluster_connections", 0, "maxclients", s.cfg.MaxClients,
+	keys, orGone := r.s.ex.Waiters.Keys()
+	tracking, _, _, _ := r.s.ex.Tracking.Stats()
+	r.fields("connected_clients", len(r.s.order), "cluster_connections", 0, "maxclients", r.s.cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
-		"blocked_clients", s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
+		"blocked_clients", r.s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
 		"total_blocking_keys", keys, "total_blocking_keys_on_nokey", orGone)
 }
 
-func (s *Server) infoPersistence(r *report) {
+func (r *report) infoPersistence() {
 	r.fields("loading", 0, "async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", "0.00", "current_save_keys_processed", 0, "current_save_keys_total", 0,
-		"rdb_changes_since_last_save", s.ks.Stats.Dirty, "rdb_bgsave_in_progress", 0, "rdb_last_save_time", s.started/1000,
+		"rdb_changes_since_last_save", r.s.ks.Stats.Dirty, "rdb_bgsave_in_progress", 0,
+		"rdb_last_save_time", r.s.started/1000,
 		"rdb_last_bgsave_status", "ok", "rdb_last_bgsave_time_sec", -1, "rdb_current_bgsave_time_sec", -1, "rdb_saves", 0,
 		"rdb_last_cow_size", 0, "rdb_last_load_keys_expired", 0, "rdb_last_load_keys_loaded", 0,
 		"aof_enabled", 0, "aof_rewrite_in_progress", 0, "aof_rewrite_scheduled", 0, "aof_last_rewrite_time_sec", -1,
@@ -171,52 +176,52 @@ func (s *Server) infoPersistence(r *report) {
 		"aof_last_write_status", "ok", "aof_last_cow_size", 0, "module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
 }
 
-func (s *Server) infoDebug(r *report) {
-	r.fields("eventloop_duration_aof_sum", 0, "eventloop_duration_cron_sum", s.stats.Cron/1000,
-		"eventloop_duration_max", s.stats.LongestPass/1000, "eventloop_cmd_per_cycle_max", s.stats.MostCommands)
+func (r *report) infoDebug() {
+	r.fields("eventloop_duration_aof_sum", 0, "eventloop_duration_cron_sum", r.s.stats.Cron/1000,
+		"eventloop_duration_max", r.s.stats.LongestPass/1000, "eventloop_cmd_per_cycle_max", r.s.stats.MostCommands)
 }
 
-func (s *Server) infoStats(r *report) {
-	in, out := s.stats.NetIn, s.stats.NetOut
-	_, keys, items, prefixes := s.ex.Tracking.Stats()
-	exceeded, exceedsFor := s.ex.Stats.EvictionExceeded(s.ex.Clock)
-	r.fields("total_connections_received", s.stats.Connections, "total_commands_processed", s.ex.Stats.Commands,
-		"instantaneous_ops_per_sec", int64(s.rates.mean(rateCommands)), "total_net_input_bytes", in,
+func (r *report) infoStats() {
+	in, out := r.s.stats.NetIn, r.s.stats.NetOut
+	_, keys, items, prefixes := r.s.ex.Tracking.Stats()
+	exceeded, exceedsFor := r.s.ex.Stats.EvictionExceeded(r.s.ex.Clock)
+	r.fields("total_connections_received", r.s.stats.Connections, "total_commands_processed", r.s.ex.Stats.Commands,
+		"instantaneous_ops_per_sec", int64(r.s.rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,
 		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", 0)
-	r.line("instantaneous_input_kbps:%.2f", s.rates.mean(rateIn)/1024)
-	r.line("instantaneous_output_kbps:%.2f", s.rates.mean(rateOut)/1024)
+	r.line("instantaneous_input_kbps:%.2f", r.s.rates.mean(rateIn)/1024)
+	r.line("instantaneous_output_kbps:%.2f", r.s.rates.mean(rateOut)/1024)
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
-		"rejected_connections", s.stats.Rejected, "sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0,
-		"expired_keys", s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
+		"rejected_connections", r.s.stats.Rejected, "sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0,
+		"expired_keys", r.s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
 		"expire_cycle_cpu_milliseconds", 0,
-		"evicted_keys", s.ks.Stats.Evicted, "evicted_clients", s.stats.EvictedClients,
+		"evicted_keys", r.s.ks.Stats.Evicted, "evicted_clients", r.s.stats.EvictedClients,
 		"total_eviction_exceeded_time", exceeded/1e6, "current_eviction_exceeded_time", exceedsFor/1e6,
-		"keyspace_hits", s.ks.Stats.Hits, "keyspace_misses", s.ks.Stats.Misses,
-		"pubsub_channels", s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", s.ex.Subs.Len(pubsub.Pattern),
-		"pubsubshard_channels", s.ex.Subs.Len(pubsub.Shard),
-		"latest_fork_usec", 0, "total_forks", 0, "migrate_cached_sockets", len(s.migrate), "slave_expires_tracked_keys", 0,
+		"keyspace_hits", r.s.ks.Stats.Hits, "keyspace_misses", r.s.ks.Stats.Misses,
+		"pubsub_channels", r.s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", r.s.ex.Subs.Len(pubsub.Pattern),
+		"pubsubshard_channels", r.s.ex.Subs.Len(pubsub.Shard),
+		"latest_fork_usec", 0, "total_forks", 0, "migrate_cached_sockets", len(r.s.migrate), "slave_expires_tracked_keys", 0,
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,
 		"tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes,
-		"unexpected_error_replies", 0, "total_error_replies", s.ex.Stats.ErrorReplies, "dump_payload_sanitizations", 0,
-		"total_reads_processed", s.stats.Reads, "total_writes_processed", s.stats.Writes,
-		"io_threaded_reads_processed", s.stats.ThreadedReads, "io_threaded_writes_processed", s.stats.ThreadedWrites,
-		"client_query_buffer_limit_disconnections", s.stats.QueryLimitClosed,
-		"client_output_buffer_limit_disconnections", s.stats.OutputLimitClosed,
+		"unexpected_error_replies", 0, "total_error_replies", r.s.ex.Stats.ErrorReplies, "dump_payload_sanitizations", 0,
+		"total_reads_processed", r.s.stats.Reads, "total_writes_processed", r.s.stats.Writes,
+		"io_threaded_reads_processed", r.s.stats.ThreadedReads, "io_threaded_writes_processed", r.s.stats.ThreadedWrites,
+		"client_query_buffer_limit_disconnections", r.s.stats.QueryLimitClosed,
+		"client_output_buffer_limit_disconnections", r.s.stats.OutputLimitClosed,
 		"reply_buffer_shrinks", 0, "reply_buffer_expands", 0,
-		"eventloop_cycles", s.stats.Passes, "eventloop_duration_sum", s.stats.Busy/1000,
-		"eventloop_duration_cmd_sum", s.stats.Executing/1000,
-		"instantaneous_eventloop_cycles_per_sec", int64(s.rates.mean(rateCycles)),
-		"instantaneous_eventloop_duration_usec", int64(s.rates.mean(rateBusy)/1000),
-		"acl_access_denied_auth", s.ex.Stats.Denied[acl.DeniedAuth],
-		"acl_access_denied_cmd", s.ex.Stats.Denied[acl.DeniedCommand],
-		"acl_access_denied_key", s.ex.Stats.Denied[acl.DeniedKey],
-		"acl_access_denied_channel", s.ex.Stats.Denied[acl.DeniedChannel])
+		"eventloop_cycles", r.s.stats.Passes, "eventloop_duration_sum", r.s.stats.Busy/1000,
+		"eventloop_duration_cmd_sum", r.s.stats.Executing/1000,
+		"instantaneous_eventloop_cycles_per_sec", int64(r.s.rates.mean(rateCycles)),
+		"instantaneous_eventloop_duration_usec", int64(r.s.rates.mean(rateBusy)/1000),
+		"acl_access_denied_auth", r.s.ex.Stats.Denied[acl.DeniedAuth],
+		"acl_access_denied_cmd", r.s.ex.Stats.Denied[acl.DeniedCommand],
+		"acl_access_denied_key", r.s.ex.Stats.Denied[acl.DeniedKey],
+		"acl_access_denied_channel", r.s.ex.Stats.Denied[acl.DeniedChannel])
 }
 
-func (s *Server) infoReplication(r *report) {
-	r.fields("role", "master", "connected_slaves", 0, "master_failover_state", "no-failover", "master_replid", s.runID,
+func (r *report) infoReplication() {
+	r.fields("role", "master", "connected_slaves", 0, "master_failover_state", "no-failover", "master_replid", r.s.runID,
 		"master_replid2", strings.Repeat("0", 40), "master_repl_offset", 0, "second_repl_offset", -1,
 		"repl_backlog_active", 0, "repl_backlog_size", 1<<20, "repl_backlog_first_byte_offset", 0, "repl_backlog_histlen", 0)
 }
@@ -236,8 +241,8 @@ func infoCPU(r *report) {
 }
 
 // eachCommand calls fn for each command and subcommand.
-func (s *Server) eachCommand(fn func(*command.Command)) {
-	for _, cmd := range s.ex.Table.All() {
+func (r *report) eachCommand(fn func(*command.Command)) {
+	for _, cmd := range r.s.ex.Table.All() {
 		fn(cmd)
 		for _, sub := range cmd.SubCommands() {
 			fn(sub)
@@ -245,8 +250,8 @@ func (s *Server) eachCommand(fn func(*command.Command)) {
 	}
 }
 
-func (s *Server) infoCommandStats(r *report) {
-	s.eachCommand(func(cmd *command.Command) {
+func (r *report) infoCommandStats() {
+	r.eachCommand(func(cmd *command.Command) {
 		if n := &cmd.Calls; n.Count+n.Rejected+n.Failed > 0 {
 			r.line("cmdstat_%s:calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d",
 				cmd.Name, n.Count, n.Nanos/1000, float64(n.Nanos)/1000/math.Max(float64(n.Count), 1), n.Rejected, n.Failed)
@@ -254,30 +259,30 @@ func (s *Server) infoCommandStats(r *report) {
 	})
 }
 
-func (s *Server) infoErrorStats(r *report) {
-	for _, code := range slices.Sorted(maps.Keys(s.ex.Errors)) {
-		r.line("errorstat_%s:count=%d", code, s.ex.Errors[code])
+func (r *report) infoErrorStats() {
+	for _, code := range slices.Sorted(maps.Keys(r.s.ex.Errors)) {
+		r.line("errorstat_%s:count=%d", code, r.s.ex.Errors[code])
 	}
 }
 
-func (s *Server) infoLatencyStats(r *report) {
-	if len(s.cfg.LatencyPercentiles) == 0 {
+func (r *report) infoLatencyStats() {
+	if len(r.s.cfg.LatencyPercentiles) == 0 {
 		return
 	}
-	s.eachCommand(func(cmd *command.Command) {
+	r.eachCommand(func(cmd *command.Command) {
 		if cmd.Calls.Latency == nil {
 			return
 		}
 		var parts []string
-		for _, p := range s.cfg.LatencyPercentiles {
+		for _, p := range r.s.cfg.LatencyPercentiles {
 			parts = append(parts, fmt.Sprintf("p%g=%.3f", p, float64(cmd.Calls.Latency.Percentile(p))/1000))
 		}
 		r.line("latency_percentiles_usec_%s:%s", cmd.Name, strings.Join(parts, ","))
 	})
 }
 
-func (s *Server) infoKeyspace(r *report) {
-	for _, db := range s.ks.DBs {
+func (r *report) infoKeyspace() {
+	for _, db := range r.s.ks.DBs {
 		if db.Len() > 0 {
 			r.line("db%d:keys=%d,expires=%d,avg_ttl=%d", db.ID, db.Len(), db.Expires(), db.AverageTTL())
 		}
@@ -285,17 +290,17 @@ func (s *Server) infoKeyspace(r *report) {
 }
 
 // infoMiniredisd writes a section of our own. Tools skip unknown sections.
-func (s *Server) infoMiniredisd(r *report) {
-	lifetime := max(s.now-s.start, 1)
+func (r *report) infoMiniredisd() {
+	lifetime := max(r.s.now-r.s.start, 1)
 	clock := "system"
-	if s.lab != nil {
+	if r.s.lab != nil {
 		clock = "lab"
 	}
-	r.fields("loop", "one goroutine: read, execute, write", "clock", clock, "seed", s.cfg.Seed,
-		"passes", s.stats.Passes, "sockets_read", s.stats.Reads, "sockets_written", s.stats.Writes)
-	r.line("commands_per_pass:%.2f", float64(s.ex.Stats.Commands)/float64(max(s.stats.Passes, 1)))
-	r.line("epoll_wait_share:%.4f", 1-math.Min(float64(s.stats.Busy)/float64(lifetime), 1))
-	if s.cfg.IOThreads > 1 { // otherwise the runtime may move this goroutine to another thread
+	r.fields("loop", "one goroutine: read, execute, write", "clock", clock, "seed", r.s.cfg.Seed,
+		"passes", r.s.stats.Passes, "sockets_read", r.s.stats.Reads, "sockets_written", r.s.stats.Writes)
+	r.line("commands_per_pass:%.2f", float64(r.s.ex.Stats.Commands)/float64(max(r.s.stats.Passes, 1)))
+	r.line("epoll_wait_share:%.4f", 1-math.Min(float64(r.s.stats.Busy)/float64(lifetime), 1))
+	if r.s.cfg.IOThreads > 1 { // otherwise the runtime may move this goroutine to another thread
 		r.fields("executor_thread_id", unix.Gettid())
 	}
 }

@@ -65,26 +65,26 @@ func heapMemory() (objects, total int) {
 	return int(samples[0].Value.Uint64()), int(samples[1].Value.Uint64())
 }
 
-func (s *Server) infoMemory(r *report) {
-	used := s.usedMemory()
-	s.peakMem = max(s.peakMem, used)
+func (r *report) infoMemory() {
+	used := r.s.usedMemory()
+	r.s.peakMem = max(r.s.peakMem, used)
 	resident := residentMemory()
 	objects, total := heapMemory()
 	var sys unix.Sysinfo_t
 	_ = unix.Sysinfo(&sys) // fails only for a bad pointer
-	overhead := s.ex.KS.Overhead
+	overhead := r.s.ex.KS.Overhead
 	dataset := used - overhead
 
 	r.memory("used_memory", used)
 	r.memory("used_memory_rss", resident)
-	r.memory("used_memory_peak", s.peakMem)
-	r.line("used_memory_peak_perc:%.2f%%", percent(used, s.peakMem))
+	r.memory("used_memory_peak", r.s.peakMem)
+	r.line("used_memory_peak_perc:%.2f%%", percent(used, r.s.peakMem))
 	r.fields("used_memory_overhead", overhead, "used_memory_startup", startupMemory, "used_memory_dataset", dataset)
 	r.line("used_memory_dataset_perc:%.2f%%", percent(dataset, used-startupMemory))
 	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)
 	r.memory("total_system_memory", int(sys.Totalram)*int(sys.Unit))
-	scripts, kept, interpreter := s.ex.Scripts.Memory()
-	libraries, functions, functionBytes, forFunctions := s.ex.Scripts.FunctionMemory()
+	scripts, kept, interpreter := r.s.ex.Scripts.Memory()
+	libraries, functions, functionBytes, forFunctions := r.s.ex.Scripts.FunctionMemory()
 	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter,
 		"used_memory_lua_human", human(interpreter), "used_memory_scripts_eval", kept,
 		"number_of_cached_scripts", scripts, "number_of_functions", functions, "number_of_libraries", libraries,
@@ -92,8 +92,8 @@ func (s *Server) infoMemory(r *report) {
 		"used_memory_vm_total", interpreter+forFunctions, "used_memory_vm_total_human", human(interpreter+forFunctions),
 		"used_memory_functions", functionBytes)
 	r.memory("used_memory_scripts", kept+functionBytes)
-	r.memory("maxmemory", int(s.cfg.MaxMemory))
-	r.fields("maxmemory_policy", s.cfg.MaxMemoryPolicy)
+	r.memory("maxmemory", int(r.s.cfg.MaxMemory))
+	r.fields("maxmemory_policy", r.s.cfg.MaxMemoryPolicy)
 	ratio := func(name string, a, b int) {
 		r.line("%s_ratio:%.2f", name, float64(a)/float64(max(b, 1)))
 		r.line("%s_bytes:%d", name, a-b)
@@ -104,8 +104,8 @@ func (s *Server) infoMemory(r *report) {
 	ratio("mem_fragmentation", resident, used)
 	r.fields("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0,
 		"mem_clients_slaves", 0,
-		"mem_clients_normal", s.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
-		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", s.ks.Stats.LazyFreed)
+		"mem_clients_normal", r.s.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
+		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", r.s.ks.Stats.LazyFreed)
 }
 
 func percent(part, whole int) float64 { return 100 * float64(part) / float64(max(whole, 1)) }

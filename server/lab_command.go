@@ -27,6 +27,7 @@ import (
 //	lab_reset.go     LAB RESET                          everything back to the start
 //	lab_masters.go   LAB ALL, LAB MASTER                other masters of the process
 //	lab_doctor.go    LAB DOCTOR                         mistakes of lock clients
+//	lab_open.go                                         a lab that strangers can reach is refused
 //
 // The directive lab turns it on. While it is off, Server.lab is nil. lab_seam.go shows where the lab
 // meets the rest of the server; no other file needs to know it.

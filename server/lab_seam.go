@@ -8,8 +8,7 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
-// Where the lab meets the rest of the server. install puts the lab's functions in the place of
-// the server's own:
+// Where the lab meets the rest of the server. install replaces functions of the server:
 //
 //	the server calls                     the lab's function               does
 //	do            for each request       doWithFaults (lab_request.go)    faults of requests

@@ -91,7 +91,7 @@ func (s *Server) setOutputTrigger() {
 // the output is above a limit (networking.c: closeClientOnOutputBufferLimitReached).
 func (s *Server) overOutputLimit(c *client) bool {
 	unsent := int64(c.outputMem())
-	limit := s.cfg.OutputLimits[s.class(c)]
+	limit := s.cfg.OutputLimits[c.class()]
 	soft := limit.Soft > 0 && unsent >= limit.Soft
 	switch {
 	case !soft:
@@ -123,7 +123,7 @@ func (s *Server) belowSoftLimit(c *client) {
 }
 
 // class returns the class of c in client-output-buffer-limit.
-func (s *Server) class(c *client) int {
+func (c *client) class() int {
 	if c.sess.Subscriber {
 		return config.ClassPubSub
 	}
@@ -164,7 +164,7 @@ func (s *Server) checkClients() {
 		s.weigh(c)
 		switch {
 		case c.closed:
-		case s.idleTooLong(c):
+		case c.idleTooLong(s.now, s.cfg.Timeout):
 			s.log('-', "Closing idle client")
 			s.close(c)
 		case c.softSince != 0:
@@ -173,12 +173,12 @@ func (s *Server) checkClients() {
 	}
 }
 
-// idleTooLong reports whether c has been silent for longer than the directive timeout allows. It
+// idleTooLong reports whether c has been silent for longer than timeout allows, in seconds. It
 // does not count for clients that wait, monitor or subscribe.
-func (s *Server) idleTooLong(c *client) bool {
-	if s.cfg.Timeout == 0 || c.sess.Monitor || c.sess.Subscriber {
+func (c *client) idleTooLong(now int64, timeout int) bool {
+	if timeout == 0 || c.sess.Monitor || c.sess.Subscriber {
 		return false
 	}
 	asks := c.sess.Hold == command.NotHeld || c.sess.Hold == command.Postponed
-	return asks && s.now-c.active > int64(s.cfg.Timeout)*int64(time.Second)
+	return asks && now-c.active > int64(timeout)*int64(time.Second)
 }

@@ -169,39 +169,6 @@ func bindAndListen(fd int, sa unix.Sockaddr, backlog int) error {
 	return err
 }
 
-// labIsOpenAt returns the addresses at which strangers can send LAB. Protected mode and a password
-// keep them out, as they do for every other command.
-func (s *Server) labIsOpenAt() (addrs []string) {
-	if s.lab == nil || s.cfg.ProtectedMode || !s.ex.Users.Default.NoPass {
-		return nil
-	}
-	for _, l := range s.listeners {
-		if !l.unix && !isLoopback(l.addr) {
-			addrs = append(addrs, l.addr)
-		}
-	}
-	return addrs
-}
-
-const closeLab = "Set a password, turn protected mode on, or bind to a loopback address"
-
-// refuseOpenLab keeps a server from starting if strangers could send LAB and lab-open is not set.
-func (s *Server) refuseOpenLab() error {
-	if addrs := s.labIsOpenAt(); len(addrs) > 0 && !s.cfg.LabOpen {
-		return fmt.Errorf("lab yes is refused: everyone who reaches %s could crash this server and move its clock. "+
-			closeLab+", or allow it with lab-open yes.", addrs[0])
-	}
-	return nil
-}
-
-// warnOfOpenLab logs the addresses at which strangers can send LAB.
-func (s *Server) warnOfOpenLab() {
-	for _, addr := range s.labIsOpenAt() {
-		s.log('#', "WARNING: everyone who reaches %s may crash this server and move its clock, because of 'lab yes'. "+
-			closeLab+".", addr)
-	}
-}
-
 func (s *Server) closeListeners() {
 	for _, l := range s.listeners {
 		s.loop.Unwatch(l.fd, reactor.Readable)

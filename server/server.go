@@ -217,7 +217,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	s.cronTimer = loop.After(cronPeriod, s.cron)
 	err = s.listen()
 	if err == nil {
-		err = s.refuseOpenLab()
+		err = s.lab.refuseOpen()
 	}
 	if err != nil {
 		s.closeListeners()
@@ -232,7 +232,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	if s.lab != nil {
 		s.lab.config = cfg.Clone()
 	}
-	s.warnOfOpenLab()
+	s.lab.warnOfOpen()
 	return s, nil
 }
 

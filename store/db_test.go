@@ -130,7 +130,8 @@ func TestStringsTakeTheEncodingRedisGives(t *testing.T) {
 	key := []byte("k")
 	for val, want := range map[string]string{
 		"0": "int", "-1": "int", "9223372036854775807": "int", "-9223372036854775808": "int",
-		"9223372036854775808": "embstr", "01": "embstr", "+1": "embstr", "-0": "embstr", "": "embstr", "-": "embstr", "1 ": "embstr",
+		"9223372036854775808": "embstr", "01": "embstr", "+1": "embstr", "-0": "embstr", "": "embstr",
+		"-": "embstr", "1 ": "embstr",
 		"12345678901234567890123456789012345678901234": "embstr", "123456789012345678901234567890123456789012345": "raw",
 	} {
 		db.SetStr(key, []byte(val), false)

@@ -36,7 +36,8 @@ func TestPrefetchTakesEveryRequestAndChangesNothing(t *testing.T) {
 		before, size := db.Len(), ks.Bytes()
 
 		var all [][][]byte
-		for _, key := range []string{"key1", "key2", "hash0", "hash5", "hash12288", "set0", "set5", "set12288", "zset", "none", "expired", ""} {
+		for _, key := range []string{"key1", "key2", "hash0", "hash5", "hash12288", "set0", "set5", "set12288",
+			"zset", "none", "expired", ""} {
 			for i := range 3 {
 				all = append(all,
 					[][]byte{[]byte("CMD"), []byte(key)},

@@ -149,7 +149,8 @@ func (s *Set) leaveInts(m []byte) {
 	var digits [20]byte
 	longest := len(m)
 	if n := len(s.ints); n > 0 {
-		longest = max(longest, len(strconv.AppendInt(digits[:0], s.ints[0], 10)), len(strconv.AppendInt(digits[:0], s.ints[n-1], 10)))
+		longest = max(longest, len(strconv.AppendInt(digits[:0], s.ints[0], 10)),
+			len(strconv.AppendInt(digits[:0], s.ints[n-1], 10)))
 	}
 	if len(s.ints) >= l.SetMaxListpackEntries || longest > l.SetMaxListpackValue {
 		s.convert()

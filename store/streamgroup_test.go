@@ -84,8 +84,8 @@ func bytesOfGroups(s *Stream) (n int) {
 	return n
 }
 
-// pendingOf writes down who has which entry, and checks on the way that what a consumer has is what the group
-// says it has.
+// pendingOf returns the consumer of each pending entry. It checks that the lists of the consumers agree
+// with the list of the group.
 func pendingOf(t *testing.T, g *StreamGroup) map[StreamID]string {
 	all := map[StreamID]string{}
 	for it := g.Pending(nil, StreamID{}); it.Next(); {

@@ -155,7 +155,8 @@ func (m *idMap[V]) clear() {
 func (b *idBlock[V]) bytes() int {
 	var id StreamID
 	var val V
-	return int(unsafe.Sizeof(*b)+unsafe.Sizeof(b)) + cap(b.ids)*int(unsafe.Sizeof(id)) + cap(b.vals)*int(unsafe.Sizeof(val))
+	return int(unsafe.Sizeof(*b)+unsafe.Sizeof(b)) + cap(b.ids)*int(unsafe.Sizeof(id)) +
+		cap(b.vals)*int(unsafe.Sizeof(val))
 }
 
 // idIter stands before an entry of an idMap. An added or removed entry invalidates it.

@@ -189,7 +189,8 @@ func (t *Table[V]) grow() {
 	if t.buckets[0] == nil {
 		t.buckets[0] = make([]uint32, minSize)
 	}
-	if size := 2 * len(t.buckets[0]); t.buckets[1] == nil && t.live >= size/2 && (t.fits == nil || t.crowded() || t.fits(4*size)) {
+	if size := 2 * len(t.buckets[0]); t.buckets[1] == nil && t.live >= size/2 && (t.fits == nil ||
+		t.crowded() || t.fits(4*size)) {
 		t.resize(size)
 	}
 }

@@ -108,14 +108,17 @@ func (e Error) Error() string { return string(e) }
 
 // The errors of rules (acl.c: ACLSetUserStringError).
 const (
-	errUnknown     Error = "Unknown command or category name in ACL"
-	errSyntax      Error = "Syntax error"
-	errAllKeys     Error = "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns"
-	errAllChannels Error = "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and does not have any effect. Try 'resetchannels' to start with an empty list of channels"
-	errNoPassword  Error = "The password you are trying to remove from the user does not exist"
-	errHash        Error = "The password hash must be exactly 64 characters and contain only lowercase hexadecimal characters"
-	errDuplicate   Error = "Duplicate user found. A user can only be defined once in config files"
-	errFirstArg    Error = "Allowing first-arg of a subcommand is not supported"
+	errUnknown Error = "Unknown command or category name in ACL"
+	errSyntax  Error = "Syntax error"
+	errAllKeys Error = "Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does " +
+		"not have any effect. Try 'resetkeys' to start with an empty list of patterns"
+	errAllChannels Error = "Adding a pattern after the * pattern (or the 'allchannels' flag) is not valid and " +
+		"does not have any effect. Try 'resetchannels' to start with an empty list of channels"
+	errNoPassword Error = "The password you are trying to remove from the user does not exist"
+	errHash       Error = "The password hash must be exactly 64 characters and contain only lowercase " +
+		"hexadecimal characters"
+	errDuplicate Error = "Duplicate user found. A user can only be defined once in config files"
+	errFirstArg  Error = "Allowing first-arg of a subcommand is not supported"
 )
 
 // User is a user. A client that has authenticated points at one.

@@ -220,7 +220,8 @@ func TestAllKeysHaveToBeAllowedWhereTheCommandIs(t *testing.T) {
 
 func TestACheckAllocatesNothing(t *testing.T) {
 	us, u := userOf(t, "+@all -del %R~a-rather-long-pattern-with-a-star-at-the-end:* ~k* &c* (+get ~other*)")
-	for _, line := range []string{"get r:k1", "set w:k1", "get r:a-rather-long-pattern-with-a-star-at-the-end:1", "publish c1", "del w:k1"} {
+	for _, line := range []string{"get r:k1", "set w:k1",
+		"get r:a-rather-long-pattern-with-a-star-at-the-end:1", "publish c1", "del w:k1"} {
 		r := request(us, line)
 		require.Zero(t, testing.AllocsPerRun(100, func() { u.Check(r) }), line)
 	}
@@ -231,7 +232,8 @@ func TestLoadingReplacesAllUsersOrNone(t *testing.T) {
 	def := us.Default
 	text := us.Text()
 	require.EqualError(t, us.Load("f", "user a on +get\nuser b ~* ~b +nosuch\n\n# no\nuser a\nuser\nuser c (\n"),
-		"f:2: Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any effect. Try 'resetkeys' to start with an empty list of patterns. "+
+		"f:2: Adding a pattern after the * pattern (or the 'allkeys' flag) is not valid and does not have any "+
+			"effect. Try 'resetkeys' to start with an empty list of patterns. "+
 			"f:2: Error in applying operation '+nosuch': Unknown command or category name in ACL. "+
 			"f:4 should start with user keyword followed by the username. "+
 			"WARNING: Duplicate user 'a' found on line 5. "+
@@ -258,7 +260,8 @@ func TestTheLogCountsWhatHappensAgain(t *testing.T) {
 	add("b", 2000)
 	add("a", 61_000)
 	require.Len(t, l.Entries, 2)
-	require.Equal(t, Entry{Count: 2, Reason: DeniedKey, Context: "toplevel", Object: "a", User: "u", Client: "a", Created: 1000, LastSeen: 61_000}, *l.Entries[0])
+	require.Equal(t, Entry{Count: 2, Reason: DeniedKey, Context: "toplevel", Object: "a", User: "u",
+		Client: "a", Created: 1000, LastSeen: 61_000}, *l.Entries[0])
 	add("b", 62_001) // more than a minute later
 	require.Len(t, l.Entries, 3)
 	require.Equal(t, int64(2), l.Entries[0].ID)
@@ -277,7 +280,8 @@ func TestTheLogCountsWhatHappensAgain(t *testing.T) {
 // A user that could be made can be written to a file and made of that again.
 func FuzzRules(f *testing.F) {
 	for _, seed := range []string{
-		"on >pw +@all -get ~* &*", "(+get %R~x ) off", "( +set ~a ( ~b )", "+select|1 -select +config|get", "%RW~x %WR~y %~z %R", "#abc <x !y", "+select|\xffÄK +CONFIG|GET", "+set|\n", "reset resetpass nopass clearselectors",
+		"on >pw +@all -get ~* &*", "(+get %R~x ) off", "( +set ~a ( ~b )", "+select|1 -select +config|get",
+		"%RW~x %WR~y %~z %R", "#abc <x !y", "+select|\xffÄK +CONFIG|GET", "+set|\n", "reset resetpass nopass clearselectors",
 	} {
 		f.Add(seed)
 	}

@@ -125,7 +125,9 @@ func (s *Selector) allowsKey(key []byte, use Use) bool {
 }
 
 func (s *Selector) hasAllKeys(use Use) bool {
-	return s.AllKeys || slices.ContainsFunc(s.Keys, func(k KeyPattern) bool { return k.Use&use == use && k.Pattern == "*" })
+	return s.AllKeys || slices.ContainsFunc(s.Keys, func(k KeyPattern) bool {
+		return k.Use&use == use && k.Pattern == "*"
+	})
 }
 
 // allowsChannel compares a pattern to subscribe to word for word, because the channels that it will

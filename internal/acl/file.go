@@ -19,7 +19,8 @@ func (us *Users) Load(path, text string) error {
 		}
 	}
 	if faults.Len() > 0 {
-		return Error(faults.String() + "WARNING: ACL errors detected, no change to the previously active ACL rules was performed")
+		return Error(faults.String() + "WARNING: ACL errors detected, no change to the previously active ACL " +
+			"rules was performed")
 	}
 	replacement := next.byName["default"]
 	if replacement == nil {

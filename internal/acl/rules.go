@@ -219,7 +219,8 @@ func (us *Users) allowPart(s *Selector, cmd *Command, name string) error {
 	case whole.Subs == nil:
 		s.allowFirst(whole.ID, arg)
 		if us.Warn != nil {
-			us.Warn("Deprecation warning: Allowing a first arg of an otherwise blocked command is a misuse of ACL and may get disabled in the future (offender: +" + name + ")")
+			us.Warn("Deprecation warning: Allowing a first arg of an otherwise blocked command is a misuse of ACL " +
+				"and may get disabled in the future (offender: +" + name + ")")
 		}
 	case cmd == nil:
 		return errUnknown

@@ -46,7 +46,8 @@ func TestUnpackLZF(t *testing.T) {
 	}
 }
 
-// Whatever is in a payload with a valid checksum, it is read to its end or refused, and takes no memory it does not hold.
+// A payload with a valid checksum is read to its end or refused. It never takes more memory than the
+// values it holds.
 func FuzzRestoreLibraries(f *testing.F) {
 	f.Add([]byte("\xf5\x05abcde"))
 	f.Add([]byte("\xf5\xc3\x05\x06\x02abc\x20\x02"))

@@ -106,8 +106,8 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 	return v, nil
 }
 
-// Picture writes an HTML page with the operations in a legal order, or with the place where there
-// is none. It may be called once.
+// Picture writes an HTML page with the operations in a legal order, or with the place where no legal
+// order continues. It may be called once.
 func (v *Verdict) Picture(w io.Writer) error { return v.picture(w) }
 
 // Print writes the verdict as text.
