@@ -18,6 +18,7 @@ func constants() map[string]string {
 		"luaeval/lualib.boundHoles": "lowers a bound that gopher-lua keeps for the whole process, once",
 		"internal/config.ErrNoFile": "an error to compare with",
 		"internal/config.table":     "every directive; Parse reads it",
+		"internal/rdb.crcTables":    "the tables of a polynomial",
 		"command.redacted":          "what MONITOR shows instead of a password",
 	}
 }
