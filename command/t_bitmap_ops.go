@@ -121,9 +121,12 @@ func combineBits(op bitOp, x, y []byte) []byte {
 }
 
 func andBits(x, y []byte) {
-	for len(x) >= 8 && len(y) >= 8 {
+	for len(x) >= 32 && len(y) >= 32 {
 		binary.LittleEndian.PutUint64(x, binary.LittleEndian.Uint64(x)&binary.LittleEndian.Uint64(y))
-		x, y = x[8:], y[8:]
+		binary.LittleEndian.PutUint64(x[8:], binary.LittleEndian.Uint64(x[8:])&binary.LittleEndian.Uint64(y[8:]))
+		binary.LittleEndian.PutUint64(x[16:], binary.LittleEndian.Uint64(x[16:])&binary.LittleEndian.Uint64(y[16:]))
+		binary.LittleEndian.PutUint64(x[24:], binary.LittleEndian.Uint64(x[24:])&binary.LittleEndian.Uint64(y[24:]))
+		x, y = x[32:], y[32:]
 	}
 	for i, c := range y {
 		x[i] &= c
