@@ -131,6 +131,9 @@ type Server struct {
 	recording *trace.Trace  // nil before the first
 	trace     *trace.Thread // main's row, nil while nothing is recorded
 
+	// Idle, if set, is called about once a second while no request comes, with the bytes in use.
+	Idle func(used int)
+
 	// Reconfigured, if set, is called for every directive that CONFIG SET has changed.
 	Reconfigured func(cfg *config.Config, name string)
 
@@ -347,6 +350,9 @@ func (s *Server) cron() time.Duration {
 	s.sample()
 	s.stats.Cron += s.ex.Clock.Mono() - begin
 	if s.dozing {
+		if s.Idle != nil {
+			s.Idle(s.weighedMemory())
+		}
 		return cronPeriodIdle
 	}
 	return cronPeriod

@@ -108,6 +108,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	}
 	dedicate(masters, cfg)
 	for i, s := range masters {
+		s.Idle = new(collector.Idle).Collect
 		s.Reconfigured = func(cfg *config.Config, name string) {
 			if name == "loglevel" {
 				logs[i].SetLevel(cfg.LogLevel)

@@ -128,6 +128,8 @@ func starters() map[string]string {
 		"server.Run":              "one for each master behind the first",
 		"ioworkers.Start":         "one for each I/O thread",
 
+		"internal/collector.Collect": "collects garbage while a server is idle",
+
 		"internal/test/redistest.run": "waits for the end of a redis-server",
 		"interop/matrix.startServer":  "waits for the end of a server",
 		"bench/attack.startOnce":      "watches a server's memory, and waits for its end",
