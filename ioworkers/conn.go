@@ -318,11 +318,15 @@ func (in *input) makeRoom(needs int) {
 	}
 }
 
-// room is where the next read goes: the rest of a large command, or at most readChunk. A buffer that
-// has grown must not let its client send more commands in a pass than others.
+// room is where the next read goes: the rest of a large command, or a chunk. A buffer that has grown
+// must not let its client send many more commands in a pass than others. Large commands are few, so
+// between them a chunk may be larger.
 func (in *input) room(needs int) []byte {
-	room := in.buf[len(in.buf):cap(in.buf)]
-	return room[:min(len(room), max(readChunk, in.taken+needs-len(in.buf)))]
+	room, chunk := in.buf[len(in.buf):cap(in.buf)], readChunk
+	if needs > readChunk/4 {
+		chunk *= 4
+	}
+	return room[:min(len(room), max(chunk, in.taken+needs-len(in.buf)))]
 }
 
 // grow makes room for another readChunk. For a large command of a trusted client it makes exactly
