@@ -128,7 +128,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 func (s *Server) close(c *client) {
 	switch {
 	case c.internal != nil:
-		s.endInternal(c.internal, errorReply(errDropped))
+		c.internal.end(errorReply(errDropped))
 	case !c.closed:
 		c.closed = true
 		s.weigh(c)

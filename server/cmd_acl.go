@@ -56,7 +56,7 @@ func (s *Server) aclSetUser(c *command.Call) error {
 		return errorf("ERR %s", err)
 	}
 	if old := users.Get(c.Args[2]); old != nil && !staged.KeepsChannels(old) {
-		s.expel(func(sess *command.Session) bool { return sess.User == old && s.listensBeyond(sess, staged) })
+		s.expel(func(sess *command.Session) bool { return sess.User == old && listensBeyond(s.ex.Subs, sess, staged) })
 	}
 	users.Commit(staged)
 	c.OK()
@@ -65,9 +65,9 @@ func (s *Server) aclSetUser(c *command.Call) error {
 
 // listensBeyond reports whether sess is subscribed to a channel that u may not use
 // (acl.c: ACLKillPubsubClientsIfNeeded).
-func (s *Server) listensBeyond(sess *command.Session, u *acl.User) bool {
+func listensBeyond(subs *pubsub.Registry[*command.Session], sess *command.Session, u *acl.User) bool {
 	for _, kind := range []pubsub.Kind{pubsub.Pattern, pubsub.Channel, pubsub.Shard} {
-		for _, name := range s.ex.Subs.Names(kind, sess) {
+		for _, name := range subs.Names(kind, sess) {
 			if !u.AllowsChannel([]byte(name), kind == pubsub.Pattern) {
 				return true
 			}

@@ -81,7 +81,7 @@ func (s *Server) stopHolding(c *client) {
 func (s *Server) resume(sess *command.Session, reply []byte) {
 	c := s.clientOf(sess)
 	if c.internal != nil {
-		s.endInternal(c.internal, slices.Clone(reply))
+		c.internal.end(slices.Clone(reply))
 		return
 	}
 	s.push(c, reply)

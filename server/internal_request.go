@@ -18,13 +18,14 @@ import (
 // is -1.
 //
 //	any goroutine                    this server's
-//	receive ── Post ───────────────> serveInternal ──> executor
+//	sendTo ─── Post ───────────────> serve ──────────> executor
 //	                                     │ at once, or after a wait
 //	done(reply) <────────────────────────┘
 type internalRequest struct {
 	client                      // without a socket
+	at       *Server            // that executes it
 	args     [][]byte           // of the request
-	done     func(reply []byte) // called once, by this server's goroutine or by receive
+	done     func(reply []byte) // called once, by this server's goroutine or by sendTo
 	own      *relay             // set if a client of this same server waits for the relay it is part of
 	together bool               // all masters get the same request
 	toAll    bool               // the same, and it came by LAB ALL of a connection
@@ -41,9 +42,9 @@ type inbox struct {
 // errDropped is the reply to a request whose connection would be closed.
 const errDropped store.Error = "ERR The server has dropped this request, its log says why"
 
-// receive hands a request to s, which executes it in its next pass. Any goroutine may call it.
-func (s *Server) receive(v *internalRequest) {
-	v.FD, v.internal = -1, v
+// sendTo hands a request to s, which executes it in its next pass. Any goroutine may call it.
+func (v *internalRequest) sendTo(s *Server) {
+	v.at, v.FD, v.internal = s, -1, v
 	v.sess.Index, v.sess.Addr, v.sess.Local, v.sess.Authenticated = -1, "lab", true, true
 	s.inbox.mu.Lock()
 	if s.hasEnded() {
@@ -55,7 +56,7 @@ func (s *Server) receive(v *internalRequest) {
 	v.sess.ID = s.inbox.lastID
 	s.inbox.waiting[v.sess.ID] = v
 	s.inbox.mu.Unlock()
-	s.post(func() { s.serveInternal(v) })
+	s.post(v.serve)
 }
 
 // lastAnswer is the reply of a server that has ended.
@@ -69,42 +70,43 @@ func errorReply(err error) []byte {
 	return w.Buf
 }
 
-// serveInternal executes an internal request.
-func (s *Server) serveInternal(v *internalRequest) {
+// serve executes an internal request.
+func (v *internalRequest) serve() {
 	if v.closed {
 		return
 	}
-	if err := s.refuseInternal(v.args); err != nil {
-		s.endInternal(v, errorReply(err))
+	if err := v.refusal(); err != nil {
+		v.end(errorReply(err))
 		return
 	}
-	s.running = &v.client
-	s.executeInternal(v)
-	s.running = nil
+	v.at.running = &v.client
+	v.execute()
+	v.at.running = nil
 	if v.sess.Hold == command.NotHeld && !v.closed {
-		s.endInternal(v, v.Out.Buf)
+		v.end(v.Out.Buf)
 	}
 }
 
-func (s *Server) executeInternal(v *internalRequest) {
-	defer s.recoverCommand(&v.client)
-	s.ex.Do(&v.sess, v.args, &v.Out)
+func (v *internalRequest) execute() {
+	defer v.at.recoverCommand(&v.client)
+	v.at.ex.Do(&v.sess, v.args, &v.Out)
 }
 
-// refuseInternal refuses commands that need a connection.
-func (s *Server) refuseInternal(args [][]byte) error {
-	if len(args) == 0 {
+// refusal is the error of a command that needs a connection.
+func (v *internalRequest) refusal() error {
+	if len(v.args) == 0 {
 		return errSyntax
 	}
-	cmd := s.ex.Table.Lookup(args)
+	cmd := v.at.ex.Table.Lookup(v.args)
 	if cmd == nil || cmd.Group == labGroup || !cmd.NeedsConnection() { // the executor refuses an unknown command
 		return nil
 	}
 	return errorf("ERR %s needs a connection", strings.ToUpper(cmd.Name))
 }
 
-// endInternal hands the reply over at the end of the pass, unless the request has ended already.
-func (s *Server) endInternal(v *internalRequest, reply []byte) {
+// end hands the reply over at the end of the pass, unless the request has ended already.
+func (v *internalRequest) end(reply []byte) {
+	s := v.at
 	s.ex.Gone(&v.sess)
 	s.inbox.mu.Lock()
 	inside := s.inbox.waiting[v.sess.ID] == v
@@ -128,7 +130,7 @@ func (s *Server) answerInternal() {
 
 // callOff ends a request whose reply is no longer wanted. The reply may still come. Any goroutine may
 // call it.
-func (s *Server) callOff(v *internalRequest) { s.post(func() { s.endInternal(v, nil) }) }
+func (v *internalRequest) callOff() { v.at.post(func() { v.end(nil) }) }
 
 // post makes the next pass call fn, before it executes commands. Any goroutine may call it.
 func (s *Server) post(fn func()) {
@@ -217,7 +219,7 @@ func (s *Server) Do(ctx context.Context, args ...string) (resp.Value, error) {
 	for _, arg := range args {
 		v.args = append(v.args, []byte(arg))
 	}
-	s.receive(v)
+	v.sendTo(s)
 	select {
 	case b := <-reply:
 		value, err := resp.ReadReply(bufio.NewReader(bytes.NewReader(b)))
@@ -226,7 +228,7 @@ func (s *Server) Do(ctx context.Context, args ...string) (resp.Value, error) {
 		}
 		return value, err
 	case <-ctx.Done():
-		s.callOff(v)
+		v.callOff()
 		return resp.Value{}, ctx.Err()
 	}
 }

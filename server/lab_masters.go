@@ -27,14 +27,13 @@ func (l *labState) mastersRows() []command.Row {
 //
 //	by: LAB ALL CLOCK ...      home                 master 2             master 3
 //	   │ Await                  │ internal requests, one to home itself
-//	   │                        ├── receive ──────────>│                    │
-//	   │                        ├── receive ───────────────────────────────>│
+//	   │                        ├── sendTo ───────────>│                    │
+//	   │                        ├── sendTo ────────────────────────────────>│
 //	   │                        │<── post(arrived) ────┘                    │
 //	   │<── Answer, the last ───┤<── post(arrived) ─────────────────────────┘
 type relay struct {
 	home     *Server
 	by       *client
-	to       Masters
 	requests []*internalRequest
 	replies  [][]byte
 	missing  int
@@ -76,7 +75,7 @@ func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte)
 	if err := c.Ex.Check(c.Sess, args); err != nil {
 		return err
 	}
-	r := &relay{home: l.Server, by: l.running, to: to, all: how == "all", missing: len(to)}
+	r := &relay{home: l.Server, by: l.running, all: how == "all", missing: len(to)}
 	r.replies = make([][]byte, len(to))
 	r.by.lab.relay = r
 	c.Await((*resp.Writer).NullArray)
@@ -89,7 +88,7 @@ func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte)
 			v.own = r
 		}
 		r.requests = append(r.requests, v)
-		m.receive(v)
+		v.sendTo(m)
 	}
 	return nil
 }
@@ -121,8 +120,8 @@ func (r *relay) arrived(i int, reply []byte) {
 // callOff tells the masters that the client no longer waits.
 func (r *relay) callOff() {
 	r.by.lab.relay = nil
-	for i, v := range r.requests {
-		r.to[i].callOff(v)
+	for _, v := range r.requests {
+		v.callOff()
 	}
 }
 
