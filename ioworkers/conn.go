@@ -71,9 +71,8 @@ const (
 	readChunk  = 16 << 10
 	writeLimit = 64 << 10
 
-	// keepOutput is the largest output buffer that is used again: a pipeline of 16 values of 16 KB
-	// must not grow a new one in each pass.
-	keepOutput = 1 << 20
+	// keepOutput is the largest output buffer that is used again.
+	keepOutput = 256 << 10
 )
 
 // Conn is the socket of one connection and its bytes in both directions.

@@ -31,17 +31,13 @@ type Pool struct {
 
 	inputs  []*input
 	outputs [][]byte
-	spare   int // bytes of outputs
 
 	// The smallest number of unused buffers since the last Trim. No connection needed these.
 	idleInputs, idleOutputs int
 }
 
-// The Pool keeps at most maxSpare unused buffers of each kind, and maxSpareOutput bytes of outputs.
-const (
-	maxSpare       = 1024
-	maxSpareOutput = 64 << 20
-)
+// maxSpare is how many unused buffers of each kind the Pool keeps.
+const maxSpare = 1024
 
 // ReplyRoom is the size up to which a Frugal Pool keeps an output buffer. It is also the room that
 // a client about to get a reply is charged for (server.h: PROTO_REPLY_CHUNK_BYTES).
@@ -70,7 +66,6 @@ func (p *Pool) LendOutput(c *Conn) {
 	}
 	if n := len(p.outputs); n > 0 {
 		c.Out.Buf, p.outputs = p.outputs[n-1], p.outputs[:n-1]
-		p.spare -= cap(c.Out.Buf)
 		p.idleOutputs = min(p.idleOutputs, n-1)
 	}
 }
@@ -92,9 +87,8 @@ func (p *Pool) Reclaim(c *Conn) {
 		if p.Frugal {
 			most = ReplyRoom
 		}
-		if room := cap(c.Out.Buf); len(p.outputs) < maxSpare && room <= most && p.spare+room <= maxSpareOutput {
+		if len(p.outputs) < maxSpare && cap(c.Out.Buf) <= most {
 			p.outputs = append(p.outputs, c.Out.Buf)
-			p.spare += room
 		}
 		c.Out.Buf = nil
 	}
@@ -108,7 +102,6 @@ func (p *Pool) Trim() {
 	}
 	for range (p.idleOutputs + 1) / 2 {
 		last := len(p.outputs) - 1
-		p.spare -= cap(p.outputs[last])
 		p.outputs[last], p.outputs = nil, p.outputs[:last]
 	}
 	p.idleInputs, p.idleOutputs = len(p.inputs), len(p.outputs)
