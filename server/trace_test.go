@@ -236,6 +236,9 @@ func TestATraceShowsTheWayOfEveryRequest(t *testing.T) {
 	sendPending(t, admin, waiting, "BLPOP", "late", "0")
 	admin.Do("LPUSH", "late", "x")
 	waiting.Read()
+	before := info(t, admin, "expired_keys")
+	admin.Do("SET", "expiring", "v", "PX", "1")
+	requireInTime(t, "the loop deletes an expired key", func() bool { return info(t, admin, "expired_keys") > before })
 	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "DUMP", path).Str)
 
 	tr := readTrace(t, path)
