@@ -98,10 +98,3 @@ func (c *Call) elementsRemoved(class Class, event string, key []byte, n, left in
 		c.Notify(ClassGeneric, "del", key)
 	}
 }
-
-// emptyScan is the reply to a scan of a missing key.
-func (c *Call) emptyScan() {
-	c.Array(2)
-	c.BulkString("0")
-	c.Array(0)
-}

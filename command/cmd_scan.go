@@ -102,6 +102,31 @@ func (c *Call) scanReply(o *scanOptions, step func(cursor uint64) (next uint64, 
 	c.Buf = slices.Insert(c.Buf, start, head...)
 }
 
+// scanElements is HSCAN, SSCAN and ZSCAN. step visits elements from a cursor on and replies with those
+// that the options select. It returns the next cursor and the number of its replies.
+func scanElements[T comparable](c *Call, read func(*store.DB, []byte) (T, error),
+	step func(v T, o *scanOptions, cursor uint64) (uint64, int)) error {
+	o, badOptions := parseScan(c.Args[2:], false)
+	if badOptions == errInvalidCursor {
+		return badOptions
+	}
+	var missing T
+	v, err := read(c.DB, c.Args[1])
+	switch {
+	case err != nil:
+		return err
+	case v == missing: // Redis ignores bad options of a missing key
+		c.Array(2)
+		c.BulkString("0")
+		c.Array(0)
+		return nil
+	case badOptions != nil:
+		return badOptions
+	}
+	c.scanReply(&o, func(cursor uint64) (uint64, int) { return step(v, &o, cursor) })
+	return nil
+}
+
 // SCAN cursor [MATCH pattern] [COUNT count] [TYPE type] (db.c: scanCommand)
 func scan(c *Call) error {
 	o, err := parseScan(c.Args[1:], true)

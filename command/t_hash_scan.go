@@ -8,21 +8,7 @@ import (
 
 // HSCAN key cursor [MATCH pattern] [COUNT count] (t_hash.c: hscanCommand)
 func hscan(c *Call) error {
-	o, badOptions := parseScan(c.Args[2:], false)
-	if badOptions == errInvalidCursor {
-		return badOptions
-	}
-	h, err := store.Read[*store.Hash](c.DB, c.Args[1])
-	switch {
-	case err != nil:
-		return err
-	case h == nil: // Redis ignores bad options of a missing key
-		c.emptyScan()
-		return nil
-	case badOptions != nil:
-		return badOptions
-	}
-	c.scanReply(&o, func(cursor uint64) (uint64, int) {
+	return scanElements(c, store.Read[*store.Hash], func(h *store.Hash, o *scanOptions, cursor uint64) (uint64, int) {
 		n := 0
 		next := h.Scan(cursor, func(field, value []byte) {
 			if o.wants(field) {
@@ -33,7 +19,6 @@ func hscan(c *Call) error {
 		})
 		return next, n
 	})
-	return nil
 }
 
 // HRANDFIELD key [count [WITHVALUES]] (t_hash.c: hrandfieldCommand)

@@ -301,21 +301,7 @@ func smove(c *Call) error {
 
 // SSCAN key cursor [MATCH pattern] [COUNT count] (t_set.c: sscanCommand)
 func sscan(c *Call) error {
-	o, badOptions := parseScan(c.Args[2:], false)
-	if badOptions == errInvalidCursor {
-		return badOptions
-	}
-	s, err := store.Read[*store.Set](c.DB, c.Args[1])
-	switch {
-	case err != nil:
-		return err
-	case s == nil: // Redis ignores bad options of a missing key
-		c.emptyScan()
-		return nil
-	case badOptions != nil:
-		return badOptions
-	}
-	c.scanReply(&o, func(cursor uint64) (uint64, int) {
+	return scanElements(c, store.Read[*store.Set], func(s *store.Set, o *scanOptions, cursor uint64) (uint64, int) {
 		n := 0
 		next := s.Scan(cursor, func(m []byte) {
 			if o.wants(m) {
@@ -325,5 +311,4 @@ func sscan(c *Call) error {
 		})
 		return next, n
 	})
-	return nil
 }

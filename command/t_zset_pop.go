@@ -161,23 +161,7 @@ func distinct(c *Call, n, k int) func() int {
 
 // ZSCAN key cursor [MATCH pattern] [COUNT count] (t_zset.c: zscanCommand)
 func zscan(c *Call) error {
-	o, badOptions := parseScan(c.Args[2:], false)
-	if badOptions == errInvalidCursor {
-		return badOptions
-	}
-	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
-	switch {
-	case err != nil:
-		return err
-	case z == nil: // Redis ignores bad options of a missing key
-		c.Array(2)
-		c.BulkString("0")
-		c.Array(0)
-		return nil
-	case badOptions != nil:
-		return badOptions
-	}
-	c.scanReply(&o, func(cursor uint64) (uint64, int) {
+	return scanElements(c, store.Read[*store.ZSet], func(z *store.ZSet, o *scanOptions, cursor uint64) (uint64, int) {
 		n := 0
 		next := z.Scan(cursor, func(member []byte, score float64) {
 			if o.wants(member) {
@@ -189,5 +173,4 @@ func zscan(c *Call) error {
 		})
 		return next, n
 	})
-	return nil
 }
