@@ -1,10 +1,8 @@
 package collector
 
 import (
-	"os"
 	"runtime/debug"
-	"strconv"
-	"strings"
+	"runtime/metrics"
 	"sync/atomic"
 )
 
@@ -39,16 +37,9 @@ func (i *Idle) due(resident, used int64) bool {
 	return resident-i.resident.Load() > worthwhile || i.used.Load()-used > worthwhile
 }
 
-// resident returns VmRSS in bytes, or 0 if the system does not say.
+// resident returns the bytes that Go has from the system and has not given back.
 func resident() int64 {
-	statm, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		return 0
-	}
-	fields := strings.Fields(string(statm))
-	if len(fields) < 2 {
-		return 0
-	}
-	pages, _ := strconv.ParseInt(fields[1], 10, 64)
-	return pages * int64(os.Getpagesize())
+	s := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	metrics.Read(s)
+	return int64(s[0].Value.Uint64() - s[1].Value.Uint64())
 }
