@@ -42,24 +42,16 @@ func breadth(args []string) error {
 		printRows(rows)
 		return nil
 	}
-	tmp, err := os.MkdirTemp("", "bench")
+	bed, err := o.testbed()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
-	contenders, err := o.contenders(tmp)
-	if err != nil {
-		return err
-	}
-	cores, err := pinLoad()
-	if err != nil {
-		return err
-	}
-	b := &turns{contenders: contenders, cores: cores, load: findLoad(o.own), rounds: o.rounds, scale: o.scale}
+	defer os.RemoveAll(bed.tmp)
+	b := &turns{contenders: bed.contenders, cores: bed.cores, load: findLoad(o.own), rounds: o.rounds, scale: o.scale}
 	if err := b.runRows(rows); err != nil {
 		return err
 	}
-	if err := b.addFloor(tmp); err != nil {
+	if err := b.addFloor(bed.tmp); err != nil {
 		return err
 	}
 	return b.publish("CPU per request, row by row", o.out)

@@ -28,21 +28,13 @@ func floor(args []string) error {
 	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
 	f.Parse(args)
 
-	tmp, err := os.MkdirTemp("", "bench")
+	bed, err := o.testbed()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
-	contenders, err := o.contenders(tmp)
-	if err != nil {
-		return err
-	}
-	cores, err := pinLoad()
-	if err != nil {
-		return err
-	}
-	t := &turns{contenders: contenders, cores: cores, load: findLoad(o.own), rounds: o.rounds, scale: o.scale}
-	if err := t.runFloor(tmp); err != nil {
+	defer os.RemoveAll(bed.tmp)
+	t := &turns{contenders: bed.contenders, cores: bed.cores, load: findLoad(o.own), rounds: o.rounds, scale: o.scale}
+	if err := t.runFloor(bed.tmp); err != nil {
 		return err
 	}
 	t.sheet.print()

@@ -44,21 +44,13 @@ func footprint(args []string) error {
 		fmt.Println(flushRow)
 		return nil
 	}
-	tmp, err := os.MkdirTemp("", "bench")
+	bed, err := o.testbed()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
-	contenders, err := o.contenders(tmp)
-	if err != nil {
-		return err
-	}
-	cores, err := pinLoad()
-	if err != nil {
-		return err
-	}
+	defer os.RemoveAll(bed.tmp)
 	w := &weighing{
-		contenders: contenders, cores: cores, rounds: o.rounds, settle: time.Second, share: o.scale,
+		contenders: bed.contenders, cores: bed.cores, rounds: o.rounds, settle: time.Second, share: o.scale,
 		flushed: 600, watch: []time.Duration{5 * time.Second, 10 * time.Second},
 	}
 	if err := w.run(only); err != nil {

@@ -20,6 +20,26 @@ func (p *programs) register(f *flag.FlagSet) {
 	f.StringVar(&p.valkey, "valkey", "", "`path` of a valkey-server, which then takes part")
 }
 
+// testbed is what a run needs.
+type testbed struct {
+	tmp        string // working directory of all servers; the caller removes it
+	contenders []contender
+	cores      cores
+}
+
+func (p programs) testbed() (bed testbed, err error) {
+	if bed.tmp, err = os.MkdirTemp("", "bench"); err != nil {
+		return bed, err
+	}
+	if bed.contenders, err = p.contenders(bed.tmp); err == nil {
+		bed.cores, err = pinLoad()
+	}
+	if err != nil {
+		os.RemoveAll(bed.tmp)
+	}
+	return bed, err
+}
+
 // contenders returns redis-server, miniredisd and valkey-server, in this order. It leaves out a
 // redis-server that is not installed. tmp is the working directory of all servers.
 func (p programs) contenders(tmp string) ([]contender, error) {

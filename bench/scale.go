@@ -38,20 +38,12 @@ func scale(args []string) error {
 	if err != nil {
 		return err
 	}
-	tmp, err := os.MkdirTemp("", "bench")
+	bed, err := o.testbed()
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(tmp)
-	contenders, err := o.contenders(tmp)
-	if err != nil {
-		return err
-	}
-	cores, err := pinLoad()
-	if err != nil {
-		return err
-	}
-	g := &growth{contenders: contenders, cores: cores, rounds: o.rounds, share: 1}
+	defer os.RemoveAll(bed.tmp)
+	g := &growth{contenders: bed.contenders, cores: bed.cores, rounds: o.rounds, share: 1}
 	if o.short {
 		g.share = 0.1
 	}
