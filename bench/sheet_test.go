@@ -2,7 +2,7 @@ package main
 
 import (
 	"math"
-	"os/exec"
+	"os"
 	"path/filepath"
 	"testing"
 
@@ -61,7 +61,7 @@ func TestAServerAloneHasFiguresButNoRatios(t *testing.T) {
 }
 
 func TestNamedProgramsTakePart(t *testing.T) {
-	path, err := exec.LookPath("true")
+	path, err := os.Executable()
 	require.NoError(t, err)
 	names := func(p programs) (names []string) {
 		list, err := p.contenders(t.TempDir())
@@ -84,7 +84,7 @@ func TestNamedProgramsTakePart(t *testing.T) {
 }
 
 func TestWithoutRedisServerMiniredisdIsMeasuredAlone(t *testing.T) {
-	path, err := exec.LookPath("true")
+	path, err := os.Executable()
 	require.NoError(t, err)
 	t.Setenv("PATH", t.TempDir())
 	list, err := programs{ours: path, redis: "redis-server"}.contenders(t.TempDir())
