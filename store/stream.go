@@ -91,9 +91,9 @@ func (s *Stream) Add(id StreamID, args [][]byte, lim StreamNodeLimits) error {
 	if total > streamMaxEntry {
 		return ErrStreamTooLarge
 	}
-	n := s.tail(total, lim)
+	n, free := s.tail(total, lim)
 	if n == nil {
-		n = newStreamNode(id, args)
+		n = newStreamNode(id, args, free)
 		s.nodes = append(s.nodes, n)
 	} else {
 		s.bytes -= cap(n.b)
@@ -109,22 +109,23 @@ func (s *Stream) Add(id StreamID, args [][]byte, lim StreamNodeLimits) error {
 	return nil
 }
 
-// tail is the last node if total more bytes fit in it by Redis's rule, else nil.
-func (s *Stream) tail(total int, lim StreamNodeLimits) *streamNode {
+// tail is the last node if total more bytes fit in it by Redis's rule. Else tail returns no node, and
+// memory for the next node.
+func (s *Stream) tail(total int, lim StreamNodeLimits) (n *streamNode, free []byte) {
 	if len(s.nodes) == 0 {
-		return nil
+		return nil, nil
 	}
-	n := s.nodes[len(s.nodes)-1]
+	n = s.nodes[len(s.nodes)-1]
 	if lim.Bytes == 0 || lim.Bytes > streamMaxEntry {
 		lim.Bytes = streamMaxEntry
 	}
 	if n.packed+total < lim.Bytes && (lim.Entries == 0 || n.live+n.dead < lim.Entries) {
-		return n
+		return n, nil
 	}
 	s.bytes -= cap(n.b)
-	n.seal()
+	free = n.seal()
 	s.bytes += cap(n.b)
-	return nil
+	return nil, free
 }
 
 // Delete removes one entry. It returns false if there is no entry with this ID.

@@ -58,7 +58,7 @@ func (s *Stream) OpenNode(first StreamID, args [][]byte) bool {
 	if k := len(s.nodes); k > 0 && !s.nodes[k-1].last.Less(first) {
 		return false
 	}
-	n := newStreamNode(first, args)
+	n := newStreamNode(first, args, nil)
 	s.nodes = append(s.nodes, n)
 	s.bytes += cap(n.b)
 	return true

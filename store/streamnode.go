@@ -31,7 +31,8 @@ const (
 	streamSameFields
 )
 
-func newStreamNode(id StreamID, args [][]byte) *streamNode {
+// newStreamNode makes a node for an entry. It takes the memory free if the entry fits there.
+func newStreamNode(id StreamID, args [][]byte, free []byte) *streamNode {
 	n := &streamNode{first: id, last: id}
 	fields := len(args) / 2
 	n.packed = listpackFrame + listpackNumber(0)*3 + listpackNumber(int64(fields))
@@ -40,7 +41,10 @@ func newStreamNode(id StreamID, args [][]byte) *streamNode {
 		size += stringLen(args[i])
 		n.packed += listpackString(args[i])
 	}
-	n.b = make([]byte, 0, size+n.bodySize(id, args, true)+8)
+	n.b = free
+	if size += n.bodySize(id, args, true) + 8; cap(n.b) < size {
+		n.b = make([]byte, 0, size)
+	}
 	n.b = binary.AppendUvarint(n.b, uint64(fields))
 	for i := 0; i < len(args); i += 2 {
 		n.b = appendString(n.b, args[i])
@@ -147,10 +151,15 @@ func (n *streamNode) id(off int) (id StreamID, p int) {
 	return StreamID{n.first.Ms + ms, n.first.Seq + (z>>1 ^ -(z & 1))}, p
 }
 
-func (n *streamNode) seal() {
-	if cap(n.b)-len(n.b) > len(n.b)/16 {
-		n.b = slices.Clone(n.b)
+// seal fits the memory of a full node to its entries. It returns memory for the next node, which will
+// be about as large. So a stream that grows makes no garbage.
+func (n *streamNode) seal() (free []byte) {
+	if cap(n.b)-len(n.b) <= len(n.b)/16 {
+		return make([]byte, 0, cap(n.b))
 	}
+	free = n.b[:0]
+	n.b = slices.Clone(n.b)
+	return free
 }
 
 func uvarintLen(v uint64) int { return (bits.Len64(v|1) + 6) / 7 }
