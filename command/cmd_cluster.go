@@ -63,9 +63,9 @@ func clusterRows() []Row {
 		{"saveconfig", "", 2, change, "3.0.0"},
 		{"set-config-epoch", "config-epoch:integer", 3, change, "3.0.0"},
 		{"setslot", "slot:integer (IMPORTING node-id | MIGRATING node-id | NODE node-id | STABLE)", -4, change, "3.0.0"},
-		{"shards", "", 2, Stale | NondeterministicOutput, "7.0.0"},
+		{"shards", "", 2, Loading | Stale | NondeterministicOutput, "7.0.0"},
 		{"slaves", "node-id", 3, Admin | Stale | NondeterministicOutput, "3.0.0"},
-		{"slots", "", 2, Stale | NondeterministicOutput, "3.0.0"},
+		{"slots", "", 2, Loading | Stale | NondeterministicOutput, "3.0.0"},
 	} {
 		rows = append(rows, Row{Name: "cluster|" + sub.name, Syntax: sub.syntax, Arity: sub.arity, Flags: sub.flags,
 			Group: "cluster", Since: sub.since, Complexity: "O(1)",

@@ -118,8 +118,11 @@ func exists(c *Call) error {
 	return nil
 }
 
-// TOUCH key ... (expire.c: touchCommand)
+// TOUCH key ... (expire.c: touchCommand). Only in a script does it obey CLIENT NO-TOUCH.
 func touch(c *Call) error {
+	if !c.Ex.Scripts.run.on {
+		c.KS.NoTouch = false
+	}
 	n := int64(0)
 	for _, key := range c.Args[1:] {
 		if c.DB.Lookup(key, store.LookupNone).Exists() {

@@ -14,7 +14,7 @@ import (
 // newerThanTheOracle reports whether 7.0.15 lacks the command or describes it otherwise than 7.2.
 func newerThanTheOracle(name string) bool {
 	return slices.Contains([]string{
-		"client|setinfo", "client|no-touch", "waitaof", "cluster|myshardid",
+		"client|setinfo", "client|no-touch", "waitaof", "cluster|myshardid", "cluster|shards", "cluster|slots",
 		"command|getkeys", "command|getkeysandflags", // take a command without arguments
 		"zrank", "zrevrank", // WITHSCORE
 		"blpop", "brpop", "brpoplpush", "blmove", "bzpopmin", "bzpopmax", "wait", // are allowed in scripts, without noscript
