@@ -99,7 +99,7 @@ func TestBitsOfDifferentLengthsAreCombinedAsIfFilledUpWithZeros(t *testing.T) {
 	}
 }
 
-func TestFieldsOverflowAsTheTrueSumTells(t *testing.T) {
+func TestFieldsOverflowByTheTrueSum(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))
 	for range 50_000 {
 		f := field{signed: r.IntN(2) == 0}

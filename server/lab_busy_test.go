@@ -69,7 +69,7 @@ func TestLabVerbsThatAScriptWouldNoticeAreRefusedWhileItRuns(t *testing.T) {
 	require.Equal(t, "PONG", redistest.Dial(t, addr).Do("PING").Str)
 }
 
-func TestCommandInfoTellsWhichLabVerbsAreAnsweredWhileAScriptRuns(t *testing.T) {
+func TestCommandInfoMarksTheLabVerbsThatAreAnsweredWhileAScriptRuns(t *testing.T) {
 	_, c := startLab(t)
 	for verb, busy := range map[string]bool{"log": true, "clock": true, "master": true, "help": true, "crash": false} {
 		require.Equal(t, busy, strings.Contains(c.Do("COMMAND", "INFO", "lab|"+verb).String(), "allow_busy"), verb)

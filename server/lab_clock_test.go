@@ -85,7 +85,7 @@ func TestLabClockNamesTheArgumentThatIsWrong(t *testing.T) {
 	require.Equal(t, "ERR Command not allowed inside a transaction", c.Do("LAB", "CLOCK", "ADVANCE", "1").Str)
 }
 
-func TestLabClockTellsTimeFrozenAndRate(t *testing.T) {
+func TestLabClockRepliesWithTimeFrozenAndRate(t *testing.T) {
 	_, c := startLab(t)
 	ok(t, c, "LAB", "CLOCK", "SET", "1700000000123")
 	ok(t, c, "LAB", "CLOCK", "RATE", "0.5")

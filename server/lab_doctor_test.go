@@ -260,7 +260,7 @@ func (h holder) release(masters ...int) {
 	}
 }
 
-func TestTheExportTellsClocksThatAreMovedTogether(t *testing.T) {
+func TestTheExportSeparatesClocksThatAreMovedTogether(t *testing.T) {
 	admin := dialMaster(t, startMasters(t, 2), 1)
 	admin.Do("LAB", "ALL", "CLOCK", "FREEZE")
 	admin.Do("LAB", "ALL", "CLOCK", "ADVANCE", "1000")

@@ -159,7 +159,7 @@ func TestAConnectionThatHasUsedLabIsNeverHeld(t *testing.T) {
 
 // A test may send LAB through the connection pool of the client under test. It may then use the
 // very connection that it wants to hold.
-func TestHoldWaitTellsOfTheConnectionThatIsNeverHeld(t *testing.T) {
+func TestHoldWaitReportsTheConnectionThatIsNeverHeld(t *testing.T) {
 	addr, admin := startLab(t)
 	rule(t, admin, "slow CMD set ACTION HOLD")
 	ok(t, admin, "SET", "a", "1")

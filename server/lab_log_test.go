@@ -30,7 +30,7 @@ func entries(admin *redistest.Conn) (lines []string) {
 	return lines
 }
 
-func TestTheLogTellsWhatWasDoneToWatchedKeys(t *testing.T) {
+func TestTheLogShowsTheCommandsOnWatchedKeys(t *testing.T) {
 	addr, admin := startLab(t)
 	ok(t, admin, "LAB", "LOG", "WATCH", "lock:*")
 	c := redistest.Dial(t, addr)
@@ -223,7 +223,7 @@ func (l *randomClients) connect(i int) {
 	c.Do("CLIENT", "SETNAME", fmt.Sprint("w", i))
 }
 
-func TestTheLogTellsTheDatabase(t *testing.T) {
+func TestTheLogShowsTheDatabase(t *testing.T) {
 	addr, admin := startLab(t)
 	ok(t, admin, "LAB", "LOG", "WATCH", "lock:*")
 	c := redistest.Dial(t, addr)
@@ -247,7 +247,7 @@ func TestTheLogTellsTheDatabase(t *testing.T) {
 	}, got[:4])
 }
 
-func TestTheLogTellsACrashThatLosesNothingAndASnapshotThatIsRestored(t *testing.T) {
+func TestTheLogShowsACrashThatLosesNothingAndASnapshotThatIsRestored(t *testing.T) {
 	addr, admin := startLab(t)
 	ok(t, admin, "LAB", "SNAPSHOT", "SAVE", "s")
 	ok(t, admin, "LAB", "SNAPSHOT", "RESTORE", "s")

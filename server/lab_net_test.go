@@ -53,7 +53,7 @@ func TestLabNetNamesTheArgumentThatIsWrong(t *testing.T) {
 
 // The counts show when LAB is sent through the pool of the client under test: that connection is
 // spared.
-func TestTheListOfPartitionsTellsHowManyAreCutOff(t *testing.T) {
+func TestTheListOfPartitionsCountsTheClientsThatAreCutOff(t *testing.T) {
 	addr, admin := startLab(t)
 	list := func() string { return admin.Do("LAB", "PARTITION", "LIST").String() }
 	admin.Do("CLIENT", "SETNAME", "app")
