@@ -116,6 +116,7 @@ type turns struct {
 	load       load
 	rounds     int
 	scale      float64
+	latencies  bool // measure latencies in place of CPU time and rate
 	quiet      bool // print nothing
 	sheet      sheet
 	about      []string
@@ -127,11 +128,16 @@ func (t *turns) say(format string, args ...any) {
 	}
 }
 
-// breadthColumns are the columns of breadth and floor.
-func breadthColumns() []column { return []column{{"CPU us/req", "%.2f"}, {"req/s", "%.0f"}} }
+// columns are the columns of breadth and floor, or of tails.
+func (t *turns) columns() []column {
+	if t.latencies {
+		return []column{{"p50 ms", "%.3f"}, {"p99 ms", "%.3f"}, {"p99.9 ms", "%.3f"}}
+	}
+	return []column{{"CPU us/req", "%.2f"}, {"req/s", "%.0f"}}
+}
 
 func (t *turns) runRows(rows []breadthRow) error {
-	t.sheet = sheet{columns: breadthColumns()}
+	t.sheet = sheet{columns: t.columns(), ranked: t.sheet.ranked}
 	t.about = []string{
 		time.Now().UTC().Format("2006-01-02") + ", " + machine() + ", " + runtime.Version(),
 		t.cores.String(),
@@ -181,7 +187,11 @@ func (t *turns) measure(r breadthRow, servers []*server) (row, error) {
 				return row{}, fmt.Errorf("%s: %w", s.name, err)
 			}
 			used := float64((s.cpu() - before).Nanoseconds()) / 1e3
-			samples[i] = append(samples[i], []float64{used / float64(got.requests), got.rate})
+			figures := []float64{used / float64(got.requests), got.rate}
+			if t.latencies {
+				figures = []float64{got.p50, got.p99, got.p999}
+			}
+			samples[i] = append(samples[i], figures)
 		}
 	}
 	return row{r.name, r.group, medians(samples)}, nil

@@ -16,6 +16,10 @@
 // breadth measures CPU per request and rate of 85 commands and scripts. The servers and the load
 // run as in compare. The worst rows of miniredisd come first, and geometric means sum them up.
 //
+//	go run ./bench tails [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
+//
+// tails measures p50, p99 and p99.9 of the same commands, each at pipeline 1 with 50 clients.
+//
 //	go run ./bench memory [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
 // memory fills fresh servers with data of many shapes, and prints the bytes per element. Then it
@@ -31,7 +35,7 @@
 // scale measures how cost grows with connections, keys, the pipeline, the size of values, channels,
 // subscribers and waiters, and draws the curves.
 //
-// SERVERS are the flags -ours PATH, -redis PATH and -valkey PATH of these four.
+// SERVERS are the flags -ours PATH, -redis PATH and -valkey PATH of these five.
 //
 //	go run ./bench models [-models reactor,queue] [-w get,set] [-c 1,50] [-P 1,16] [-d 32,1024]
 //		[-t 1s | -n N] [-r ROUNDS] [-o FOLDER]
@@ -65,6 +69,7 @@ import (
 func commands() map[string]func([]string) error {
 	return map[string]func([]string) error{
 		"compare": compare, "breadth": breadth, "memory": footprint, "floor": floor, "scale": scale,
+		"tails": tails,
 		"models": models, "timeline": timeline, "verdict": judgeHistory,
 	}
 }
@@ -73,6 +78,8 @@ func main() {
 	if len(os.Args) < 2 || commands()[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, "usage: bench compare [flags] [NAME=COMMAND ...]   (bench compare -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench breadth [flags]                      (bench breadth -h lists the flags)")
+		fmt.Fprintln(os.Stderr, "       bench tails [flags]                        (bench tails -h lists the flags)")
+		fmt.Fprintln(os.Stderr, "       bench stalls [flags]                       (bench stalls -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench memory [flags]                       (bench memory -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench floor [flags]                        (bench floor -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench scale [flags]                        (bench scale -h lists the flags)")
