@@ -74,10 +74,10 @@ func contend(tmp string, named []string) ([]contender, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := []contender{{ours, []string{bin, "--port", "{port}", "--save", ""}, tmp}}
+	list := []contender{{name: ours, command: []string{bin, "--port", "{port}", "--save", ""}, dir: tmp}}
 	if path, err := exec.LookPath("redis-server"); err == nil {
-		list = slices.Insert(list, 0, contender{"redis-server",
-			[]string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}, tmp})
+		list = slices.Insert(list, 0, contender{name: "redis-server", dir: tmp,
+			command: []string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}})
 	} else {
 		fmt.Println("redis-server is not installed: no ratios to it")
 	}
@@ -86,7 +86,7 @@ func contend(tmp string, named []string) ([]contender, error) {
 		if !ok {
 			return nil, fmt.Errorf("%q is not NAME=COMMAND", s)
 		}
-		list = append(list, contender{name, strings.Fields(command), tmp})
+		list = append(list, contender{name: name, command: strings.Fields(command), dir: tmp})
 	}
 	return list, nil
 }

@@ -121,5 +121,5 @@ func (t *turns) addFloor(tmp string) error {
 }
 
 func floorAs(program, tmp, reply string) contender {
-	return contender{floorName, []string{program, "127.0.0.1:{port}", reply}, tmp}
+	return contender{name: floorName, command: []string{program, "127.0.0.1:{port}", reply}, dir: tmp}
 }

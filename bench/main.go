@@ -20,6 +20,11 @@
 //
 // tails measures p50, p99 and p99.9 of the same commands, each at pipeline 1 with 50 clients.
 //
+//	go run ./bench stalls [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
+//
+// stalls measures the longest wait of a client that sends a PING every millisecond, while another
+// client sends what takes a server long. Beside it stands the collector's share.
+//
 //	go run ./bench memory [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
 // memory fills fresh servers with data of many shapes, and prints the bytes per element. Then it
@@ -35,7 +40,7 @@
 // scale measures how cost grows with connections, keys, the pipeline, the size of values, channels,
 // subscribers and waiters, and draws the curves.
 //
-// SERVERS are the flags -ours PATH, -redis PATH and -valkey PATH of these five.
+// SERVERS are the flags -ours PATH, -redis PATH and -valkey PATH of these six.
 //
 //	go run ./bench models [-models reactor,queue] [-w get,set] [-c 1,50] [-P 1,16] [-d 32,1024]
 //		[-t 1s | -n N] [-r ROUNDS] [-o FOLDER]
@@ -69,7 +74,7 @@ import (
 func commands() map[string]func([]string) error {
 	return map[string]func([]string) error{
 		"compare": compare, "breadth": breadth, "memory": footprint, "floor": floor, "scale": scale,
-		"tails": tails,
+		"tails": tails, "stalls": stalls,
 		"models": models, "timeline": timeline, "verdict": judgeHistory,
 	}
 }

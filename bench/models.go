@@ -208,7 +208,7 @@ func (m *matrix) run(tmp string) error {
 	defer func() { stopAll(servers) }()
 	var executors []executor
 	for _, model := range m.models {
-		s, err := contender{model.name, model.command, tmp}.start(anyCore)
+		s, err := contender{name: model.name, command: model.command, dir: tmp}.start(anyCore)
 		if err != nil {
 			return err
 		}
@@ -269,7 +269,7 @@ func (m *matrix) startAgain(c cell, servers []*server, executors []executor, i i
 	s := servers[i]
 	m.about = append(m.about, fmt.Sprintf("%s was started again for %s, because its clients failed", s.name, c))
 	fmt.Printf("%s is started again: %v\n", s.name, why)
-	again, err := contender{s.name, m.models[i].command, m.tmp}.start(anyCore)
+	again, err := contender{name: s.name, command: m.models[i].command, dir: m.tmp}.start(anyCore)
 	if err != nil {
 		return f, err
 	}

@@ -52,7 +52,7 @@ func (p programs) contenders(tmp string) ([]contender, error) {
 			return contender{}, err
 		}
 		command := []string{found, "--port", "{port}", "--save", "", "--appendonly", "no", "--bind", "127.0.0.1"}
-		return contender{name, command, tmp}, nil
+		return contender{name: name, command: command, dir: tmp}, nil
 	}
 	if p.ours == "" {
 		built, err := build(tmp, "cmd/miniredisd")

@@ -16,6 +16,8 @@ type contender struct {
 	name    string
 	command []string
 	dir     string
+	env     []string // added to this process's environment
+	log     string   // a file for standard error, "" for none
 }
 
 // server is a running contender.
@@ -38,7 +40,15 @@ func (c contender) start(core int) (*server, error) {
 		args[i] = strings.ReplaceAll(a, "{port}", port)
 	}
 	s := &server{name: c.name, addr: "127.0.0.1:" + port, cmd: exec.Command(args[0], args[1:]...)}
-	s.cmd.Dir = c.dir
+	s.cmd.Dir, s.cmd.Env = c.dir, append(os.Environ(), c.env...)
+	if c.log != "" {
+		log, err := os.Create(c.log)
+		if err != nil {
+			return nil, err
+		}
+		defer log.Close() // the server has it open, too
+		s.cmd.Stderr = log
+	}
 	began := time.Now()
 	if err := startPinned(s.cmd, core); err != nil {
 		return nil, err

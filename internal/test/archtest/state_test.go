@@ -140,6 +140,7 @@ func starters() map[string]string {
 		"bench.fanOut":                "one for each subscriber, which reads",
 		"bench.ownLoad":               "one for each client of the load",
 		"bench.drive":                 "one for each connection of the load",
+		"bench.startPinger":           "pings beside another client",
 		"bench.fiftyLockers":          "one for each client that locks",
 	}
 }
