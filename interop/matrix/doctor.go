@@ -23,10 +23,13 @@ type excuse struct {
 func excuses() []excuse {
 	const onPurpose = "the scenario has the lease run out before it unlocks"
 	const noTimeout = "its locks have no TTL unless they are given one, and most scenarios give them none"
+	const recipe = "a waiter of this scenario sleeps between its attempts; on a slow machine it makes many of them"
 	return []excuse{
 		{"script-in-full", ":redisson-3", "it sends EVAL for every lock unless useScriptCache is set; Redisson 4 " +
 			"does so by itself"},
 		{"late-unlock", ":stranger:", onPurpose},
+		{"polling", ":jedis-", recipe},
+		{"polling", ":lettuce-", recipe},
 		{"lock-without-ttl", ":redis-py ", noTimeout},
 		{"owner-gone", ":redis-py ", noTimeout},
 		{"lock-without-ttl", ":python-redis-lock ", noTimeout},
