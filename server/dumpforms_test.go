@@ -202,7 +202,7 @@ func TestOldFormsAreReadAsRedisReadsThem(t *testing.T) {
 
 // stricter has the types where this server refuses payloads that Redis reads. Redis accepts scores
 // that only begin with a number, listpacks with overlong back lengths, and streams out of order.
-const stricter = "\x03\x0c\x10\x11\x13"
+const stricter = "\x03\x0c\x10\x11\x13\x15"
 
 // A few bytes of each payload are changed, and the checksum is valid. Redis accepts every payload
 // that this server accepts, and reads the same value.
@@ -227,13 +227,17 @@ func TestDamagedPayloadsAreReadAsRedisReadsThem(t *testing.T) {
 	require.Greater(t, good, 250)
 }
 
-// payloads returns some payloads of each form, without footers.
+// payloads returns some payloads of each form, without footers. They are the same in each run:
+// redis-server orders sets and hashes by chance, but those of oldForms have one order.
 func payloads(r *rand.Rand, c *redistest.Conn) (bodies [][]byte) {
 	for n := range 5 {
 		for _, form := range oldForms {
 			bodies = append(bodies, form.make(r, 1+2*n))
 		}
 		for _, kind := range dumpWriters {
+			if kind.name == "set" || kind.name == "hash" {
+				continue
+			}
 			w := &dumpWriter{r: r, size: 1 + 2*n}
 			kind.write(w)
 			c.Do("FLUSHALL")

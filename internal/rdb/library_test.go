@@ -43,6 +43,9 @@ func TestUnpackLZF(t *testing.T) {
 	for _, packed := range []string{"\x02ab", "\x20\x00", "\x00a\x20", "\x00a\xe0", "\x00a\xe0\x00", "\x00a\x20\x01"} {
 		_, ok := unpackLZF([]byte(packed), 10)
 		require.False(t, ok, "%q", packed)
+		got, ok := unpackLZF([]byte(packed), 0)
+		require.True(t, ok, "%q", packed)
+		require.Empty(t, got)
 	}
 }
 

@@ -6,8 +6,12 @@ const longestString = 1 << 31
 // unpackLZF reverses LibLZF's compression. A byte n below 32 is followed by n+1 literal bytes. Any
 // other byte begins a reference, which repeats earlier bytes. Its upper three bits are the length
 // less two; for seven, the next byte is added. Its lower five bits and one more byte are the
-// distance less one. unpackLZF fails unless the result has exactly size bytes.
+// distance less one. unpackLZF fails unless the result has exactly size bytes. For size 0 it never
+// fails: lzf_decompress returns 0 for an error, and Redis compares that with the size.
 func unpackLZF(packed []byte, size uint64) (_ []byte, ok bool) {
+	if size == 0 {
+		return nil, true
+	}
 	const longest = 264 // of what three bytes repeat
 	if size > longestString || size > longest*uint64(len(packed)) {
 		return nil, false

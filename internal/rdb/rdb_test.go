@@ -47,6 +47,7 @@ var readOnly = []struct{ name, body, value string }{
 	{"compressed text", "\x00\xc3\t\x1e\x01aa\xe0\x11\x00\x01aa", "string " + strings.Repeat("a", 30)},
 	{"compressed listpack", "\x10\xc3\x16@B\aB\x00\x00\x00\x02\x00\x99f\xe0\x0f\x00\x02\x1a\x9eg\xe0\x14\x00" +
 		"\x01\x1f\xff", "hash " + strings.Repeat("f", 25) + " " + strings.Repeat("g", 30)},
+	{"broken compression of nothing", "\x00\xc3\x03\x00\x02ab", "string "},
 	{"number in a long form", "\x00\x80\x00\x00\x00\x01x", "string x"},
 	{"number in a longer form", "\x00\x81\x00\x00\x00\x00\x00\x00\x00\x01x", "string x"},
 	{"elements", "\x01\x03\x01a\xc0\x05\x00", "list a 5 "},
