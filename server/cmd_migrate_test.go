@@ -237,13 +237,14 @@ func TestMigrateReportsWhatGoesWrong(t *testing.T) {
 	}
 }
 
-// The server migrates a key to itself: it waits for its own reply until the timeout of 1 ms.
+// The server migrates a key to itself: it waits for its own reply until the timeout of 1 ms. On a busy
+// machine that time may be over before it waits for the reply.
 func TestMigrateGivesUpAnotherServerThatDoesNotAnswer(t *testing.T) {
 	bothServers(t, func(t *testing.T, addr string, _ bool) {
 		c := redistest.Dial(t, addr)
 		ok(t, c, "SET", "k", "v")
 		host, port, _ := net.SplitHostPort(addr)
-		require.Equal(t, "-IOERR error or timeout reading to target instance",
+		require.Regexp(t, "^-IOERR error or timeout (connecting to the client|(writing|reading) to target instance)$",
 			c.Do("MIGRATE", host, port, "k", "1", "1").String())
 		require.Equal(t, "0", infoField(c, "migrate_cached_sockets"))
 		require.Equal(t, ":1", c.Do("EXISTS", "k").String())
