@@ -43,12 +43,12 @@ func TestASubscriberThatNeverReadsIsClosedAtTheLimitOfItsClass(t *testing.T) {
 func TestIdleSubscribersAreNotClosed(t *testing.T) {
 	addr := start(t, nil)
 	subscriber, pattern, idle := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
+	subscriber.Do("HELLO", "3")
 	subscriber.Do("SUBSCRIBE", "a")
 	pattern.Do("PSUBSCRIBE", "a")
 	idle.Do("CONFIG", "SET", "timeout", "1")
 	requireClosed(t, idle)
-	other := redistest.Dial(t, addr)
-	require.Equal(t, int64(2), other.Do("PUBLISH", "a", "x").Int)
+	require.Equal(t, int64(2), subscriber.Do("PUBLISH", "a", "x").Int)
 	require.Equal(t, "message a x", words(subscriber.Read()))
 	require.Equal(t, "pmessage a a x", words(pattern.Read()))
 }
