@@ -120,7 +120,7 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 	ok(t, monitor, "MONITOR")
 	paused := redistest.Dial(t, addr)
 	ok(t, admin, "CLIENT", "PAUSE", "100000", "WRITE")
-	require.NoError(t, paused.Send(redistest.AppendCommand(nil, "SET", "k", "v")))
+	sendPending(t, admin, paused, "SET", "k", "v")
 	conns = append(conns, sub, multi, watch, tracks, monitor, idle, big, paused)
 	crash(t, admin)
 	for _, c := range conns {

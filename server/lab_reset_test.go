@@ -95,7 +95,7 @@ func TestLabResetLeavesNoClientWaiting(t *testing.T) {
 	require.Equal(t, int64(1), admin.Do("PUBLISH", "e", "free").Int)
 	paused := redistest.Dial(t, addr)
 	ok(t, paused, "CLIENT", "PAUSE", "1000", "WRITE")
-	pipeline(t, paused, "DEL c")
+	sendPending(t, admin, paused, "DEL", "c")
 	waitFor := redistest.Dial(t, addr)
 	pipeline(t, waitFor, "LAB HOLD WAIT late 0", "LAB HOLD WAIT hold 0 2")
 	require.Contains(t, waitFor.Read().Str, "does not hold")
