@@ -29,7 +29,7 @@ func request(t *testing.T, c *redistest.Conn, args ...string) {
 // requireInTime calls ok until it returns true.
 func requireInTime(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !ok(); {
+	for end := time.Now().Add(redistest.Limit); !ok(); {
 		require.True(t, time.Now().Before(end), what)
 	}
 }
