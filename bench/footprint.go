@@ -180,7 +180,8 @@ func (w *weighing) flush(s *server) ([]float64, error) {
 	}
 	defer c.close()
 	const step = 20_000
-	for filled := 0; s.rss() < w.flushed; filled += step {
+	full := s.rss()
+	for filled := 0; full < w.flushed; filled += step {
 		err := c.stream(each(step, func(i int) []string {
 			return []string{"SET", "key:" + padded(filled+i),
 				flushValue()}
@@ -188,8 +189,9 @@ func (w *weighing) flush(s *server) ([]float64, error) {
 		if err != nil {
 			return nil, err
 		}
+		full = s.rss()
 	}
-	figures := []float64{s.rss()}
+	figures := []float64{full}
 	if err := c.pipe([][]string{{"FLUSHALL"}}); err != nil {
 		return nil, err
 	}
