@@ -118,7 +118,8 @@ func exists(c *Call) error {
 	return nil
 }
 
-// TOUCH key ... (expire.c: touchCommand). Only in a script does it obey CLIENT NO-TOUCH.
+// TOUCH key ... (expire.c: touchCommand)
+// It obeys CLIENT NO-TOUCH in scripts only.
 func touch(c *Call) error {
 	if !c.Ex.Scripts.run.on {
 		c.KS.NoTouch = false
