@@ -1,6 +1,8 @@
 package command
 
 import (
+	"bytes"
+
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -231,35 +233,54 @@ func bitop(c *Call) error {
 	if !ok {
 		return errSyntax
 	}
-	dst, sources := c.Args[2], c.Args[3:]
-	if op == bitNot && len(sources) != 1 {
+	dst := c.Args[2]
+	if op == bitNot && len(c.Args) != 4 {
 		return errBitOpNot
 	}
-	var result []byte
-	for i, key := range sources {
-		b, _, err := c.DB.Str(key)
-		if err != nil {
-			return err
-		}
-		if i == 0 {
-			result = append(result, b...)
-		} else {
-			result = combineBits(op, result, b)
-		}
+	n, sources, err := bitopSources(c, c.Args[3:])
+	if err != nil {
+		return err
 	}
-	n := int64(len(result))
 	switch {
 	case n > 0:
-		if op == bitNot {
-			invertBits(result)
-		}
-		c.DB.Lookup(dst, store.LookupWrite).SetRaw(dst, result, false)
+		found := c.DB.Lookup(dst, store.LookupWrite)
+		result := bitopRoom(found, dst, n)
+		combineBits(op, result, sources)
+		found.SetRaw(dst, result, false)
 		c.Changed(ClassString, "set", dst)
 	case c.DB.Delete(dst):
 		c.Changed(ClassGeneric, "del", dst)
 	}
-	c.Int(n)
+	c.Int(int64(n))
 	return nil
+}
+
+// bitopSources returns the strings at keys and the length of the longest.
+func bitopSources(c *Call, keys [][]byte) (longest int, sources [][]byte, err error) {
+	const longestInt64 = 20 // digits and sign
+	sources = make([][]byte, len(keys))
+	for i, key := range keys {
+		b, _, err := c.DB.Str(key)
+		if err != nil {
+			return 0, nil, err
+		}
+		if len(b) <= longestInt64 {
+			b = bytes.Clone(b) // the text of a number lasts until the next look-up
+		}
+		longest = max(longest, len(b))
+		sources[i] = b
+	}
+	return longest, sources, nil
+}
+
+// bitopRoom returns n bytes for the result: those of the string at dst if it has this length, so
+// that a repeated BITOP makes no garbage.
+func bitopRoom(found store.Key, dst []byte, n int) []byte {
+	if old, err := found.Str(); err == nil && len(old) == n && cap(old) <= n+n/4 {
+		old, _ = found.MutStr(dst, n) // the key holds a string
+		return old
+	}
+	return make([]byte, n)
 }
 
 func parseBitOp(name []byte) (op bitOp, ok bool) {

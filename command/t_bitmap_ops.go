@@ -102,23 +102,36 @@ func sameWords(b []byte, word uint64) int64 {
 	return int64(len(b) - len(rest))
 }
 
-// combineBits returns x op y and reuses the memory of x if it is large enough. The shorter
-// string is padded with zeros.
-func combineBits(op bitOp, x, y []byte) []byte {
-	if short := len(y) - len(x); short > 0 {
-		x = append(x, make([]byte, short)...)
+// combineBits writes the combination of all sources into dst, which is as long as the longest
+// source. Shorter sources are padded with zeros. dst may be the memory of any source: each part of
+// the result is complete before it is copied to dst.
+func combineBits(op bitOp, dst []byte, sources [][]byte) {
+	var room [4096]byte
+	for at := 0; at < len(dst); at += len(room) {
+		end := min(at+len(room), len(dst))
+		part := room[:end-at]
+		clear(part[copy(part, bytesBetween(sources[0], at, end)):])
+		for _, source := range sources[1:] {
+			y := bytesBetween(source, at, end)
+			switch op {
+			case bitAnd:
+				andBits(part, y)
+				clear(part[len(y):])
+			case bitOr:
+				orBits(part, y)
+			case bitXor:
+				subtle.XORBytes(part, part, y)
+			}
+		}
+		if op == bitNot {
+			invertBits(part)
+		}
+		copy(dst[at:end], part)
 	}
-	switch op {
-	case bitAnd:
-		clear(x[len(y):])
-		andBits(x[:len(y)], y)
-	case bitOr:
-		orBits(x[:len(y)], y)
-	case bitXor:
-		subtle.XORBytes(x, x, y)
-	}
-	return x
 }
+
+// bytesBetween returns those bytes of b whose index is in from:to.
+func bytesBetween(b []byte, from, to int) []byte { return b[min(from, len(b)):min(to, len(b))] }
 
 func andBits(x, y []byte) {
 	for len(x) >= 32 && len(y) >= 32 {

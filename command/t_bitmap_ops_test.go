@@ -81,20 +81,40 @@ func TestBitsOfDifferentLengthsAreCombinedAsIfFilledUpWithZeros(t *testing.T) {
 		bitAnd: func(x, y uint64) uint64 { return x & y },
 		bitOr:  func(x, y uint64) uint64 { return x | y },
 		bitXor: func(x, y uint64) uint64 { return x ^ y },
+		bitNot: func(x, _ uint64) uint64 { return 1 - x },
 	}
-	for range 200 {
-		x, y := randomBits(r, 50), randomBits(r, 50)
-		for op, one := range ops {
-			got := combineBits(op, append([]byte(nil), x...), y)
-			require.Len(t, got, max(len(x), len(y)))
-			for i := range int64(len(got)) * 8 {
-				require.Equal(t, one(bitAt(x, i), bitAt(y, i)), bitAt(got, i), "op %d bit %d of %x and %x", op, i, x, y)
-			}
+	for i := range 200 {
+		size := 50
+		if i%20 == 0 {
+			size = 10_000
 		}
-		inverted := append([]byte(nil), x...)
-		invertBits(inverted)
-		for i := range int64(len(x)) * 8 {
-			require.Equal(t, 1-bitAt(x, i), bitAt(inverted, i))
+		for op, one := range ops {
+			sources := [][]byte{randomBits(r, size), randomBits(r, size), randomBits(r, size)}
+			longest := max(len(sources[0]), len(sources[1]), len(sources[2]))
+			if op == bitNot {
+				sources, longest = sources[:1], len(sources[0])
+			}
+			want := make([]byte, longest)
+			for bit := range int64(longest) * 8 {
+				v := bitAt(sources[0], bit)
+				for _, source := range sources[1:] {
+					v = one(v, bitAt(source, bit))
+				}
+				if op == bitNot {
+					v = one(v, 0)
+				}
+				setBits(want, bit, 1, v)
+			}
+			got := make([]byte, longest)
+			combineBits(op, got, sources)
+			require.Equal(t, want, got, "op %d of %x", op, sources)
+			for _, dst := range sources {
+				if len(dst) == longest { // the result overwrites a source
+					combineBits(op, dst, sources)
+					require.Equal(t, want, dst, "op %d", op)
+					break
+				}
+			}
 		}
 	}
 }
