@@ -23,6 +23,7 @@ const (
 type geoQuery struct {
 	z     *store.ZSet // the set to search, nil if the key does not exist
 	shape geo.Shape
+	area  *geo.Search // of shape, once it is known
 
 	// The parts of GEOSEARCH's shape that were given. FROMMEMBER counts as given if the key does not
 	// exist: the result is empty then.
@@ -40,10 +41,9 @@ type geoQuery struct {
 
 // found is one place in the result.
 type found struct {
+	geo.Hit
 	member []byte // aliases the set
 	score  float64
-	metres float64
-	place  geo.Place
 }
 
 // geoForm says which of the optional groups of options a command accepts.
@@ -279,6 +279,7 @@ func (q *geoQuery) search() (all []found) {
 	} else if q.count > 0 && q.order == 0 {
 		q.order = 1
 	}
+	q.area = geo.NewSearch(q.shape)
 	q.shape.Cells(func(first, end uint64) bool {
 		all = q.searchCell(all, first, end, enough)
 		return enough == 0 || len(all) < enough
@@ -296,7 +297,7 @@ func (q *geoQuery) search() (all []found) {
 // in which they were found.
 func (q *geoQuery) nearest(all []found) []found {
 	compare := func(i, j uint32) int {
-		if d := q.order * cmp.Compare(all[i].metres, all[j].metres); d != 0 {
+		if d := q.order * q.area.Compare(&all[i].Hit, &all[j].Hit); d != 0 {
 			return d
 		}
 		return cmp.Compare(i, j)
@@ -322,12 +323,11 @@ func (q *geoQuery) nearest(all []found) []found {
 func (q *geoQuery) searchCell(all []found, first, end uint64, enough int) []found {
 	from, to := q.z.ByScore(&store.ScoreRange{Min: float64(first), Max: float64(end), MaxEx: true})
 	for it := q.z.Range(from, to, false); it.Next(); {
-		p := placeOf(it.Score)
-		metres, ok := q.shape.Holds(p)
+		hit, ok := q.area.Holds(placeOf(it.Score))
 		if !ok {
 			continue
 		}
-		all = append(all, found{it.Member, it.Score, metres, p})
+		all = append(all, found{hit, it.Member, it.Score})
 		if len(all) == enough {
 			break
 		}
@@ -350,13 +350,13 @@ func (q *geoQuery) reply(c *Call, all []found) {
 		}
 		c.Bulk(f.member)
 		if q.withDist {
-			replyDistance(c.Writer, f.metres/q.shape.Unit)
+			replyDistance(c.Writer, q.area.Distance(&f.Hit)/q.shape.Unit)
 		}
 		if q.withHash {
 			c.Int(int64(f.score))
 		}
 		if q.withCoord {
-			replyPlace(c.Writer, f.place)
+			replyPlace(c.Writer, f.Place)
 		}
 	}
 }
@@ -367,7 +367,7 @@ func (q *geoQuery) store(c *Call, all []found, event string) {
 		slot, _ := b.Slot(all[i].member)
 		*slot = all[i].score
 		if q.storeDist {
-			*slot = all[i].metres / q.shape.Unit
+			*slot = q.area.Distance(&all[i].Hit) / q.shape.Unit
 		}
 	}
 	c.Count(max(len(all)-1, 0))

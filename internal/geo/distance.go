@@ -10,15 +10,9 @@ const EarthRadius = 6372797.560856
 const radian = float64(math.Pi) / 180
 
 // Distance is the distance of two places on a sphere in metres. Each rounding must be that of
-// Redis, because a stored distance shows all digits.
-func Distance(a, b Place) float64 { return haversine(a, b, sin, cos, asin) }
-
-// roughly is Distance except for the last digits, and much faster.
-func roughly(a, b Place) float64 { return haversine(a, b, math.Sin, math.Cos, math.Asin) }
-
-// haversine converts products to float64, because a processor may otherwise round a product and a
-// sum in one step.
-func haversine(a, b Place, sin, cos, asin func(float64) float64) float64 {
+// Redis, because a stored distance shows all digits. The conversions to float64 keep a processor
+// from rounding a product and a sum in one step.
+func Distance(a, b Place) float64 {
 	v := sin((b.Lon*radian - a.Lon*radian) / 2)
 	if v == 0 {
 		return alongMeridian(a.Lat, b.Lat)

@@ -1,6 +1,7 @@
 package geo
 
 import (
+	"cmp"
 	"math"
 	"math/big"
 	"math/rand/v2"
@@ -47,6 +48,7 @@ func TestNoPlaceOfAShapeIsOutsideOfItsCells(t *testing.T) {
 		if r.IntN(2) == 0 {
 			s.Box, s.Width, s.Height = true, size*r.Float64(), size*r.Float64()
 		}
+		search := NewSearch(s)
 		var ranges [][2]uint64
 		s.Cells(func(first, end uint64) bool {
 			ranges = append(ranges, [2]uint64{first, end})
@@ -65,7 +67,7 @@ func TestNoPlaceOfAShapeIsOutsideOfItsCells(t *testing.T) {
 				}
 			}
 			require.LessOrEqual(t, found, 1, "in two cells")
-			if _, ok := s.Holds(Decode(bits)); ok {
+			if _, ok := search.Holds(Decode(bits)); ok {
 				inside++
 				require.Equal(t, 1, found, "%+v %+v", s, p)
 			}
@@ -122,14 +124,76 @@ func TestArcsineIsRightToTheLastDigit(t *testing.T) {
 	require.Zero(t, asin(0))
 }
 
+// chord is the distance by the straight line through the earth.
+func chord(a, b Place) float64 {
+	point := func(p Place) [3]float64 {
+		lon, lat := p.Lon*radian, p.Lat*radian
+		return [3]float64{math.Cos(lat) * math.Cos(lon), math.Cos(lat) * math.Sin(lon), math.Sin(lat)}
+	}
+	square := 0.0
+	for i, v := range point(a) {
+		square += (v - point(b)[i]) * (v - point(b)[i])
+	}
+	return 2 * EarthRadius * math.Asin(min(math.Sqrt(square)/2, 1))
+}
+
 func TestDistanceIsAboutWhatItShouldBe(t *testing.T) {
 	require.InDelta(t, EarthRadius*math.Pi, Distance(Place{-90, 0}, Place{90, 0}), 1)
 	require.InDelta(t, EarthRadius*math.Pi/180, Distance(Place{10, 0}, Place{10, 1}), 1e-6)
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 10_000 {
 		a, b := anywhere(r), anywhere(r)
-		require.InEpsilon(t, roughly(a, b), Distance(a, b), 1e-9)
+		require.InEpsilon(t, chord(a, b), Distance(a, b), 1e-9)
 		require.InEpsilon(t, Distance(b, a), Distance(a, b), 1e-14)
 		require.Zero(t, Distance(a, a))
+	}
+}
+
+// holdsExactly decides by exact distances alone.
+func holdsExactly(s *Shape, p Place) bool {
+	if !s.Box {
+		return Distance(s.Center, p) <= s.Radius*s.Unit
+	}
+	return alongMeridian(p.Lat, s.Center.Lat) <= s.Height*s.Unit/2 &&
+		Distance(p, Place{s.Center.Lon, p.Lat}) <= s.Width*s.Unit/2
+}
+
+func TestASearchDecidesAsTheExactDistancesDo(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range 32 {
+		center := Decode(Encode(anywhere(r)))
+		size := math.Pow10(-i % 8)
+		places := []Place{center, {-center.Lon, -center.Lat}}
+		for range 15 {
+			east, north := (r.Float64()-0.5)*360*size, (r.Float64()-0.5)*170*size
+			for _, side := range []float64{1, -1} { // pairs at almost the same distance
+				p := Place{clamp(center.Lon+side*east, MaxLon), clamp(center.Lat+north, MaxLat)}
+				places = append(places, p, Decode(Encode(p)))
+			}
+		}
+		for _, edge := range places {
+			radius := Distance(center, edge) // an edge lies exactly at the radius
+			for _, s := range []Shape{
+				{Center: center, Unit: 1, Radius: radius},
+				{Center: center, Unit: 1, Radius: math.Nextafter(radius, 0)},
+				{Center: center, Unit: 1, Box: true, Width: 2 * radius, Height: 4 * radius},
+			} {
+				search := NewSearch(s)
+				for _, p := range places {
+					_, ok := search.Holds(p)
+					require.Equal(t, holdsExactly(&s, p), ok, "%+v %+v", s, p)
+				}
+			}
+		}
+		search := NewSearch(Shape{Center: center, Unit: 1, Radius: math.Inf(1)})
+		for _, p := range places {
+			a, ok := search.Holds(p)
+			require.True(t, ok)
+			require.Equal(t, Distance(center, p), search.Distance(&a))
+			for _, q := range places {
+				b, _ := search.Holds(q)
+				require.Equal(t, cmp.Compare(Distance(center, p), Distance(center, q)), search.Compare(&a, &b), "%v %v", p, q)
+			}
+		}
 	}
 }

@@ -1,7 +1,5 @@
 package geo
 
-import "math"
-
 // The part of the world that has numbers is that of a square Mercator map (EPSG:900913).
 const (
 	MaxLon = 180
@@ -66,8 +64,8 @@ func (c cell) bits() uint64 { return spread(c.col)<<1 | spread(c.row) }
 
 // bounds are the sides of a cell in degrees.
 func (c cell) bounds() (west, south, east, north float64) {
-	n := float64(int(1) << c.steps)
-	side := func(i float64, limit float64) float64 { return -limit + i/n*(2*limit) }
+	part := 1 / float64(int(1)<<c.steps) // a power of two: multiplication is exact, as division
+	side := func(i float64, limit float64) float64 { return -limit + i*part*(2*limit) }
 	return side(float64(c.col), MaxLon), side(float64(c.row), MaxLat),
 		side(float64(c.col)+1, MaxLon), side(float64(c.row)+1, MaxLat)
 }
@@ -95,20 +93,19 @@ func (c cell) scores() (first, end uint64) {
 // halves, and so on.
 func spread(v uint32) uint64 {
 	x := uint64(v)
-	for shift, mask := 16, uint64(math.MaxUint32); shift > 0; shift /= 2 {
-		mask ^= mask << shift
-		x = (x | x<<shift) & mask
-	}
-	return x
+	x = (x | x<<16) & 0x0000ffff0000ffff
+	x = (x | x<<8) & 0x00ff00ff00ff00ff
+	x = (x | x<<4) & 0x0f0f0f0f0f0f0f0f
+	x = (x | x<<2) & 0x3333333333333333
+	return (x | x<<1) & 0x5555555555555555
 }
 
 // gather takes every second bit, from the lowest on. It reverses spread.
 func gather(x uint64) uint32 {
-	mask := uint64(math.MaxUint64) / 3 // 0101...01
-	x &= mask
-	for shift := 1; shift <= 16; shift *= 2 {
-		mask = uint64(math.MaxUint64) / (1<<(2*shift) + 1)
-		x = (x | x>>shift) & mask
-	}
-	return uint32(x)
+	x &= 0x5555555555555555
+	x = (x | x>>1) & 0x3333333333333333
+	x = (x | x>>2) & 0x0f0f0f0f0f0f0f0f
+	x = (x | x>>4) & 0x00ff00ff00ff00ff
+	x = (x | x>>8) & 0x0000ffff0000ffff
+	return uint32(x | x>>16)
 }

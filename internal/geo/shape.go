@@ -12,23 +12,6 @@ type Shape struct {
 	Width, Height float64 // of a box
 }
 
-// Holds reports whether p lies in s, and its distance from the centre in metres.
-func (s *Shape) Holds(p Place) (metres float64, ok bool) {
-	if !s.Box {
-		if roughly(s.Center, p) > s.Radius*s.Unit*(1+1e-9) {
-			return 0, false
-		}
-		metres = Distance(s.Center, p)
-		return metres, !(metres > s.Radius*s.Unit)
-	}
-	// A box is equally wide at every latitude. It is not a rectangle of degrees.
-	if alongMeridian(p.Lat, s.Center.Lat) > s.Height*s.Unit/2 ||
-		Distance(p, Place{s.Center.Lon, p.Lat}) > s.Width*s.Unit/2 {
-		return 0, false
-	}
-	return Distance(s.Center, p), true
-}
-
 // reach is the extent of s to each side of its centre, in degrees.
 func (s *Shape) reach() (lon, lat float64) {
 	width, height := s.Unit*s.Radius, s.Unit*s.Radius
