@@ -63,9 +63,11 @@ type Executor struct {
 
 	interrupted *interrupted // the slow script, while the server serves other clients, else nil
 
-	// Buffers that are used again: for the IDs of XREAD, and for the keys of a request.
+	// Buffers that are used again: for the IDs of XREAD, for the keys of a request, and for the places
+	// that GEOSEARCH finds.
 	streamIDs []store.StreamID
 	keys      []FoundKey
+	places    []found
 }
 
 // New makes an executor over an empty keyspace. extra are the rows of commands that need to see

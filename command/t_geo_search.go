@@ -23,7 +23,6 @@ const (
 type geoQuery struct {
 	z     *store.ZSet // the set to search, nil if the key does not exist
 	shape geo.Shape
-	area  *geo.Search // of shape, once it is known
 
 	// The parts of GEOSEARCH's shape that were given. FROMMEMBER counts as given if the key does not
 	// exist: the result is empty then.
@@ -37,6 +36,11 @@ type geoQuery struct {
 
 	dest      []byte // the key to store the result in, nil to reply with it
 	storeDist bool   // store distances, not places
+
+	// The result.
+	area  *geo.Search
+	found []found  // in the order of their cells
+	ranks []uint32 // the indexes of found that the reply shows, in its order
 }
 
 // found is one place in the result.
@@ -120,11 +124,17 @@ func (q *geoQuery) run(c *Call, options [][]byte, form geoForm, event string) er
 	if err := q.check(c, form); err != nil {
 		return err
 	}
-	all := q.search()
+	q.found = c.Ex.places[:0]
+	q.search()
 	if q.dest != nil {
-		q.store(c, all, event)
+		q.store(c, event)
 	} else {
-		q.reply(c, all)
+		q.reply(c)
+	}
+	const kept = 1000
+	if cap(q.found) <= kept {
+		clear(q.found) // else members of deleted sets would stay in memory
+		c.Ex.places = q.found
 	}
 	return nil
 }
@@ -267,11 +277,11 @@ func (q *geoQuery) check(c *Call, form geoForm) error {
 	return nil
 }
 
-// search returns the places in the shape, sorted and limited on request. COUNT keeps the nearest
-// ones, COUNT with ANY the first ones found.
-func (q *geoQuery) search() (all []found) {
+// search finds the places in the shape and their order, and limits them on request. COUNT keeps the
+// nearest ones, COUNT with ANY the first ones found.
+func (q *geoQuery) search() {
 	if q.z == nil {
-		return nil
+		return
 	}
 	enough := 0
 	if q.any {
@@ -281,70 +291,64 @@ func (q *geoQuery) search() (all []found) {
 	}
 	q.area = geo.NewSearch(q.shape)
 	q.shape.Cells(func(first, end uint64) bool {
-		all = q.searchCell(all, first, end, enough)
-		return enough == 0 || len(all) < enough
+		q.searchCell(first, end, enough)
+		return enough == 0 || len(q.found) < enough
 	})
+	q.ranks = make([]uint32, len(q.found))
+	for i := range q.ranks {
+		q.ranks[i] = uint32(i)
+	}
+	limit := len(q.ranks)
+	if q.count > 0 {
+		limit = min(limit, q.count)
+	}
 	if q.order != 0 {
-		return q.nearest(all)
+		q.sort(limit)
 	}
-	if q.count > 0 && len(all) > q.count {
-		all = all[:q.count]
-	}
-	return all
+	q.ranks = q.ranks[:limit]
 }
 
-// nearest sorts places by distance and cuts them to count. Places of equal distance keep the order
-// in which they were found.
-func (q *geoQuery) nearest(all []found) []found {
+// sort puts the nearest places first, or the farthest; only the first limit ranks count. Places of
+// equal distance keep the order in which they were found.
+func (q *geoQuery) sort(limit int) {
 	compare := func(i, j uint32) int {
-		if d := q.order * q.area.Compare(&all[i].Hit, &all[j].Hit); d != 0 {
+		if d := q.order * q.area.Compare(&q.found[i].Hit, &q.found[j].Hit); d != 0 {
 			return d
 		}
 		return cmp.Compare(i, j)
 	}
-	order := make([]uint32, len(all))
-	for i := range order {
-		order[i] = uint32(i)
+	if limit < len(q.ranks) {
+		selectFirst(q.ranks, limit, compare)
 	}
-	if q.count > 0 && q.count < len(order) {
-		selectFirst(order, q.count, compare)
-		order = order[:q.count]
-	}
-	slices.SortFunc(order, compare)
-	sorted := make([]found, len(order))
-	for i, place := range order {
-		sorted[i] = all[place]
-	}
-	return sorted
+	slices.SortFunc(q.ranks[:limit], compare)
 }
 
-// searchCell appends the places in the shape whose scores are in first:end. It stops at enough
+// searchCell finds the places in the shape whose scores are in first:end. It stops at enough
 // places; 0 means no limit.
-func (q *geoQuery) searchCell(all []found, first, end uint64, enough int) []found {
+func (q *geoQuery) searchCell(first, end uint64, enough int) {
 	from, to := q.z.ByScore(&store.ScoreRange{Min: float64(first), Max: float64(end), MaxEx: true})
 	for it := q.z.Range(from, to, false); it.Next(); {
 		hit, ok := q.area.Holds(placeOf(it.Score))
 		if !ok {
 			continue
 		}
-		all = append(all, found{hit, it.Member, it.Score})
-		if len(all) == enough {
+		q.found = append(q.found, found{hit, it.Member, it.Score})
+		if len(q.found) == enough {
 			break
 		}
 	}
-	return all
 }
 
-func (q *geoQuery) reply(c *Call, all []found) {
-	c.Array(len(all))
+func (q *geoQuery) reply(c *Call) {
+	c.Array(len(q.ranks))
 	parts := 1
 	for _, with := range [...]bool{q.withDist, q.withHash, q.withCoord} {
 		if with {
 			parts++
 		}
 	}
-	for i := range all {
-		f := &all[i]
+	for _, i := range q.ranks {
+		f := &q.found[i]
 		if parts > 1 {
 			c.Array(parts)
 		}
@@ -361,15 +365,16 @@ func (q *geoQuery) reply(c *Call, all []found) {
 	}
 }
 
-func (q *geoQuery) store(c *Call, all []found, event string) {
+func (q *geoQuery) store(c *Call, event string) {
 	b := store.NewZSetBuilder(c.KS)
-	for i := range all {
-		slot, _ := b.Slot(all[i].member)
-		*slot = all[i].score
+	for _, i := range q.ranks {
+		f := &q.found[i]
+		slot, _ := b.Slot(f.member)
+		*slot = f.score
 		if q.storeDist {
-			*slot = q.area.Distance(&all[i].Hit) / q.shape.Unit
+			*slot = q.area.Distance(&f.Hit) / q.shape.Unit
 		}
 	}
-	c.Count(max(len(all)-1, 0))
+	c.Count(max(len(q.ranks)-1, 0))
 	zstore(c, q.dest, b, event)
 }

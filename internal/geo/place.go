@@ -23,9 +23,18 @@ func Encode(p Place) uint64 { return cellOf(p, steps, MaxLat).bits() }
 // Decode is the centre of the cell with that number. A number beyond the world gives the nearest
 // edge.
 func Decode(bits uint64) Place {
-	west, south, east, north := cellFrom(bits, steps).bounds()
-	return Place{clamp((west+east)/2, MaxLon), clamp((south+north)/2, MaxLat)}
+	return Place{middle(gather(bits>>1), MaxLon), middle(gather(bits), MaxLat)}
 }
+
+// middle is the middle of the smallest column or row with number i, in degrees.
+func middle(i uint32, limit float64) float64 {
+	const part = 1.0 / (1 << steps)
+	return clamp((side(float64(i), part, limit)+side(float64(i)+1, part, limit))/2, limit)
+}
+
+// side is the western or southern side of column or row i, in degrees. Each is that part of the
+// world, a power of two.
+func side(i, part, limit float64) float64 { return -limit + i*part*(2*limit) }
 
 func clamp(v, limit float64) float64 { return max(-limit, min(v, limit)) }
 
@@ -64,10 +73,9 @@ func (c cell) bits() uint64 { return spread(c.col)<<1 | spread(c.row) }
 
 // bounds are the sides of a cell in degrees.
 func (c cell) bounds() (west, south, east, north float64) {
-	part := 1 / float64(int(1)<<c.steps) // a power of two: multiplication is exact, as division
-	side := func(i float64, limit float64) float64 { return -limit + i*part*(2*limit) }
-	return side(float64(c.col), MaxLon), side(float64(c.row), MaxLat),
-		side(float64(c.col)+1, MaxLon), side(float64(c.row)+1, MaxLat)
+	part := 1 / float64(int(1)<<c.steps)
+	return side(float64(c.col), part, MaxLon), side(float64(c.row), part, MaxLat),
+		side(float64(c.col)+1, part, MaxLon), side(float64(c.row)+1, part, MaxLat)
 }
 
 // beside is the cell that many columns to the east and rows to the north. The world continues at
