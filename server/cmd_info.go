@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -28,41 +27,51 @@ func (r *report) line(format string, args ...any) {
 	r.b = fmt.Appendf(r.b, format+"\r\n", args...)
 }
 
-// fields writes pairs of name and value.
+// fields writes pairs of name and value. A value is a string, an int, an int64 or a uint64. Package
+// fmt would take longer than all the rest of INFO, and would move every value to the heap.
 func (r *report) fields(pairs ...any) {
 	for i := 0; i+1 < len(pairs); i += 2 {
 		r.b = append(append(r.b, pairs[i].(string)...), ':')
-		switch v := pairs[i+1].(type) { // fmt takes longer than all the rest of INFO
-		case string:
-			r.b = append(r.b, v...)
+		switch v := pairs[i+1].(type) {
 		case int:
 			r.b = strconv.AppendInt(r.b, int64(v), 10)
 		case int64:
 			r.b = strconv.AppendInt(r.b, v, 10)
+		case uint64:
+			r.b = strconv.AppendUint(r.b, v, 10)
 		default:
-			r.b = fmt.Append(r.b, v)
+			r.b = append(r.b, v.(string)...)
 		}
 		r.b = append(r.b, "\r\n"...)
 	}
 }
 
-// memory writes a number of bytes, and a second time in a form for people.
-func (r *report) memory(name string, n int) {
-	r.fields(name, n, name+"_human", human(n))
+// decimal writes a number with that many decimals, and a unit behind it.
+func (r *report) decimal(name string, v float64, decimals int, unit string) {
+	r.b = strconv.AppendFloat(append(append(r.b, name...), ':'), v, 'f', decimals, 64)
+	r.b = append(append(r.b, unit...), "\r\n"...)
 }
 
-// human formats bytes as server.c: bytesToHuman does.
-func human(n int) string {
+// memory writes a number of bytes, and a second time in a form for people.
+func (r *report) memory(name string, n int) {
+	r.fields(name, n)
+	r.human(name, n)
+}
+
+// human writes a number of bytes as server.c: bytesToHuman does.
+func (r *report) human(name string, n int) {
+	r.b = append(append(r.b, name...), "_human:"...)
 	units := "KMGTP"
 	if n < 1024 {
-		return fmt.Sprintf("%dB", n)
+		r.b = append(strconv.AppendInt(r.b, int64(n), 10), "B\r\n"...)
+		return
 	}
 	f := float64(n) / 1024
 	for len(units) > 1 && f >= 1024 {
 		f /= 1024
 		units = units[1:]
 	}
-	return fmt.Sprintf("%.2f%c", f, units[0])
+	r.b = append(strconv.AppendFloat(r.b, f, 'f', 2, 64), units[0], '\r', '\n')
 }
 
 // section is a part of INFO. Sections outside the default need their name, or "all".
@@ -72,8 +81,8 @@ type section struct {
 	write       func(*report)
 }
 
-func sections() []section {
-	return []section{
+func sections() [15]section { // an array needs no allocation
+	return [15]section{
 		{"server", "Server", true, (*report).infoServer},
 		{"clients", "Clients", true, (*report).infoClients},
 		{"memory", "Memory", true, (*report).infoMemory},
@@ -97,18 +106,26 @@ const debugSection = "debug"
 
 // INFO [section ...] (server.c: infoCommand)
 func (s *Server) info(c *command.Call) error {
-	r := report{s: s, b: make([]byte, 0, 8<<10)}
+	r := report{s: s, b: s.report[:0]}
 	for _, sec := range sections() {
 		if !wanted(&sec, c.Args[1:]) {
 			continue
 		}
 		if len(r.b) > 0 {
-			r.line("")
+			r.b = append(r.b, "\r\n"...)
 		}
-		r.line("# %s", sec.title)
+		r.b = append(append(append(r.b, "# "...), sec.title...), "\r\n"...)
 		sec.write(&r)
 	}
-	c.Verbatim("txt", string(r.b))
+	if c.Proto < 3 { // a verbatim string is a bulk string then
+		c.Bulk(r.b)
+	} else {
+		c.Verbatim("txt", string(r.b))
+	}
+	const kept = 64 << 10
+	if cap(r.b) <= kept {
+		s.report = r.b
+	}
 	return nil
 }
 
@@ -124,19 +141,18 @@ func wanted(sec *section, names [][]byte) bool {
 
 func (r *report) infoServer() {
 	uptime := (r.s.now - r.s.start) / 1e9
-	executable, _ := os.Executable()
 	active := 0
 	if r.s.pool.Active {
 		active = 1
 	}
 	r.fields("redis_version", config.RedisVersion, "miniredisd_version", config.Version,
 		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", "redis_mode", "standalone",
-		"os", systemName(), "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime", "multiplexing_api", "epoll",
+		"os", r.s.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime", "multiplexing_api", "epoll",
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0", "go_version", runtime.Version(),
-		"process_id", os.Getpid(), "process_supervised", r.s.cfg.Supervised, "run_id", r.s.runID,
+		"process_id", r.s.process.id, "process_supervised", r.s.cfg.Supervised, "run_id", r.s.runID,
 		"tcp_port", max(r.s.cfg.Port, 0), "server_time_usec", r.s.ex.Now.Wall/1e3,
 		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", r.s.cfg.Hz, "configured_hz", r.s.cfg.Hz,
-		"lru_clock", r.s.ks.Now/1000&0xffffff, "executable", executable, "config_file", r.s.cfg.File,
+		"lru_clock", r.s.ks.Now/1000&0xffffff, "executable", r.s.process.executable, "config_file", r.s.cfg.File,
 		"io_threads_active", active)
 	for i, l := range r.s.listeners {
 		if l.unix {
@@ -149,13 +165,6 @@ func (r *report) infoServer() {
 		}
 		r.line("listener%d:name=tcp,bind=%s,port=%s", i, host, port)
 	}
-}
-
-func systemName() string {
-	var u unix.Utsname
-	_ = unix.Uname(&u) // fails only for a bad pointer
-	text := unix.ByteSliceToString
-	return text(u.Sysname[:]) + " " + text(u.Release[:]) + " " + text(u.Machine[:])
 }
 
 func (r *report) infoClients() {
@@ -201,8 +210,8 @@ func (r *report) infoStats() {
 		"instantaneous_ops_per_sec", int64(r.s.rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,
 		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", 0)
-	r.line("instantaneous_input_kbps:%.2f", r.s.rates.mean(rateIn)/1024)
-	r.line("instantaneous_output_kbps:%.2f", r.s.rates.mean(rateOut)/1024)
+	r.decimal("instantaneous_input_kbps", r.s.rates.mean(rateIn)/1024, 2, "")
+	r.decimal("instantaneous_output_kbps", r.s.rates.mean(rateOut)/1024, 2, "")
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
 		"rejected_connections", r.s.stats.Rejected, "sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0,
 		"expired_keys", r.s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
@@ -245,11 +254,11 @@ func infoCPU(r *report) {
 	_ = unix.Getrusage(unix.RUSAGE_SELF, &u) // fails only for a bad argument
 	sys := float64(u.Stime.Sec) + float64(u.Stime.Usec)/1e6
 	user := float64(u.Utime.Sec) + float64(u.Utime.Usec)/1e6
-	r.line("used_cpu_sys:%.6f", sys)
-	r.line("used_cpu_user:%.6f", user)
+	r.decimal("used_cpu_sys", sys, 6, "")
+	r.decimal("used_cpu_user", user, 6, "")
 	r.fields("used_cpu_sys_children", "0.000000", "used_cpu_user_children", "0.000000")
-	r.line("used_cpu_sys_main_thread:%.6f", sys)
-	r.line("used_cpu_user_main_thread:%.6f", user)
+	r.decimal("used_cpu_sys_main_thread", sys, 6, "")
+	r.decimal("used_cpu_user_main_thread", user, 6, "")
 }
 
 // eachCommand calls fn for each command and subcommand.
@@ -310,8 +319,8 @@ func (r *report) infoMiniredisd() {
 	}
 	r.fields("loop", "one goroutine: read, execute, write", "clock", clock, "seed", r.s.cfg.Seed,
 		"passes", r.s.stats.Passes, "sockets_read", r.s.stats.Reads, "sockets_written", r.s.stats.Writes)
-	r.line("commands_per_pass:%.2f", float64(r.s.ex.Stats.Commands)/float64(max(r.s.stats.Passes, 1)))
-	r.line("epoll_wait_share:%.4f", 1-math.Min(float64(r.s.stats.Busy)/float64(lifetime), 1))
+	r.decimal("commands_per_pass", float64(r.s.ex.Stats.Commands)/float64(max(r.s.stats.Passes, 1)), 2, "")
+	r.decimal("epoll_wait_share", 1-math.Min(float64(r.s.stats.Busy)/float64(lifetime), 1), 4, "")
 	if r.s.cfg.IOThreads > 1 { // otherwise the runtime may move this goroutine to another thread
 		r.fields("executor_thread_id", unix.Gettid())
 	}

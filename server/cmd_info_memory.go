@@ -5,6 +5,7 @@ import (
 	"runtime/metrics"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -43,8 +44,44 @@ func (s *Server) overhead() int {
 	return n
 }
 
-// residentMemory returns VmRSS in bytes.
-func residentMemory() int {
+// process is what INFO says about the process and its machine. It does not change.
+type process struct {
+	id                 int
+	executable, system string
+	memory             int // bytes of the machine
+}
+
+func newProcess() process {
+	executable, _ := os.Executable()
+	var name unix.Utsname
+	var info unix.Sysinfo_t
+	_, _ = unix.Uname(&name), unix.Sysinfo(&info) // fail only for a bad pointer
+	text := unix.ByteSliceToString
+	return process{
+		id: os.Getpid(), executable: executable,
+		system: text(name.Sysname[:]) + " " + text(name.Release[:]) + " " + text(name.Machine[:]),
+		memory: int(info.Totalram) * int(info.Unit),
+	}
+}
+
+// resident is a sample of VmRSS. Redis takes one each tenth of a second (server.c:
+// cronUpdateMemoryStats), because opening the file costs as much as the rest of INFO.
+type resident struct {
+	at    int64 // monotonic ns, 0 before the first
+	bytes int
+}
+
+const residentInterval = int64(100 * time.Millisecond)
+
+// residentMemory returns VmRSS in bytes, at most residentInterval old.
+func (s *Server) residentMemory() int {
+	if r := &s.resident; r.at == 0 || s.now-r.at >= residentInterval {
+		*r = resident{s.now, readResident()}
+	}
+	return s.resident.bytes
+}
+
+func readResident() int {
 	statm, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		return 0
@@ -68,40 +105,40 @@ func heapMemory() (objects, total int) {
 func (r *report) infoMemory() {
 	used := r.s.usedMemory()
 	r.s.peakMem = max(r.s.peakMem, used)
-	resident := residentMemory()
+	resident := r.s.residentMemory()
 	objects, total := heapMemory()
-	var sys unix.Sysinfo_t
-	_ = unix.Sysinfo(&sys) // fails only for a bad pointer
 	overhead := r.s.ex.KS.Overhead
 	dataset := used - overhead
 
 	r.memory("used_memory", used)
 	r.memory("used_memory_rss", resident)
 	r.memory("used_memory_peak", r.s.peakMem)
-	r.line("used_memory_peak_perc:%.2f%%", percent(used, r.s.peakMem))
+	r.decimal("used_memory_peak_perc", percent(used, r.s.peakMem), 2, "%")
 	r.fields("used_memory_overhead", overhead, "used_memory_startup", startupMemory, "used_memory_dataset", dataset)
-	r.line("used_memory_dataset_perc:%.2f%%", percent(dataset, used-startupMemory))
+	r.decimal("used_memory_dataset_perc", percent(dataset, used-startupMemory), 2, "%")
 	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)
-	r.memory("total_system_memory", int(sys.Totalram)*int(sys.Unit))
+	r.memory("total_system_memory", r.s.process.memory)
 	scripts, kept, interpreter := r.s.ex.Scripts.Memory()
 	libraries, functions, functionBytes, forFunctions := r.s.ex.Scripts.FunctionMemory()
-	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter,
-		"used_memory_lua_human", human(interpreter), "used_memory_scripts_eval", kept,
+	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter)
+	r.human("used_memory_lua", interpreter)
+	r.fields("used_memory_scripts_eval", kept,
 		"number_of_cached_scripts", scripts, "number_of_functions", functions, "number_of_libraries", libraries,
 		"used_memory_vm_functions", forFunctions,
-		"used_memory_vm_total", interpreter+forFunctions, "used_memory_vm_total_human", human(interpreter+forFunctions),
-		"used_memory_functions", functionBytes)
+		"used_memory_vm_total", interpreter+forFunctions)
+	r.human("used_memory_vm_total", interpreter+forFunctions)
+	r.fields("used_memory_functions", functionBytes)
 	r.memory("used_memory_scripts", kept+functionBytes)
 	r.memory("maxmemory", int(r.s.cfg.MaxMemory))
 	r.fields("maxmemory_policy", r.s.cfg.MaxMemoryPolicy)
-	ratio := func(name string, a, b int) {
-		r.line("%s_ratio:%.2f", name, float64(a)/float64(max(b, 1)))
-		r.line("%s_bytes:%d", name, a-b)
+	ratio := func(ratio, difference string, a, b int) {
+		r.decimal(ratio, float64(a)/float64(max(b, 1)), 2, "")
+		r.fields(difference, a-b)
 	}
-	ratio("allocator_frag", total, objects)
-	ratio("allocator_rss", resident, total)
-	ratio("rss_overhead", resident, resident)
-	ratio("mem_fragmentation", resident, used)
+	ratio("allocator_frag_ratio", "allocator_frag_bytes", total, objects)
+	ratio("allocator_rss_ratio", "allocator_rss_bytes", resident, total)
+	ratio("rss_overhead_ratio", "rss_overhead_bytes", resident, resident)
+	ratio("mem_fragmentation_ratio", "mem_fragmentation_bytes", resident, used)
 	r.fields("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0,
 		"mem_clients_slaves", 0,
 		"mem_clients_normal", r.s.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",

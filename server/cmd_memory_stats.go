@@ -50,7 +50,7 @@ func (s *Server) memoryStats(c *command.Call) error {
 	st.num("dataset.bytes", dataset)
 	st.ratio("dataset.percentage", percent(dataset, used-startupMemory))
 	st.ratio("peak.percentage", percent(used, s.peakMem))
-	allocatorStats(&st, used)
+	s.allocatorStats(&st, used)
 	c.EndMap(m, st.n)
 	return nil
 }
@@ -72,8 +72,8 @@ func (s *Server) tableStats(st *fieldList) (keys int) {
 	return keys
 }
 
-func allocatorStats(st *fieldList, used int) {
-	resident := residentMemory()
+func (s *Server) allocatorStats(st *fieldList, used int) {
+	resident := s.residentMemory()
 	objects, total := heapMemory()
 	st.num("allocator.allocated", objects)
 	st.num("allocator.active", total)

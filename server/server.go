@@ -111,6 +111,7 @@ type Server struct {
 
 	monitors []*client
 	line     []byte // buffer for the monitors' line
+	report   []byte // buffer for INFO
 
 	buckets buckets // the clients by their memory, while maxmemory-clients is set
 
@@ -147,6 +148,8 @@ type Server struct {
 	started   int64 // unix ms
 	runID     string
 	peakMem   int // bytes
+	process   process
+	resident  resident
 }
 
 // Stats are the server's counters for INFO.
@@ -194,6 +197,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		clients: map[int64]*client{},
 		start:   clock.Mono(),
 		runID:   newRunID(),
+		process: newProcess(),
 		inbox:   inbox{waiting: map[int64]*internalRequest{}, ended: make(chan struct{})},
 	}
 	if cfg.Lab {
