@@ -110,7 +110,7 @@ func setFields(c *Call) (added int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	h.Expect(pairs)
+	h.Expect(c.Args[2:])
 	for i := 2; i < len(c.Args); i += 2 {
 		if h.Set(c.Args[i], c.Args[i+1]) {
 			added++

@@ -84,6 +84,7 @@ func sadd(c *Call) error {
 		return err
 	}
 	s.Expect(c.Args[2], len(c.Args)-2)
+	s.Reserve(c.Args[2:])
 	added := 0
 	for _, m := range c.Args[2:] {
 		if s.Add(m) {

@@ -87,6 +87,7 @@ func zaddGeneric(c *Call, pairs [][]byte, flags store.ZFlags, ch bool) error {
 		}
 		return nil
 	}
+	z.Reserve(scores, pairs)
 	var added, updated int
 	var res store.ZResult
 	var last float64

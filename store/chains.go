@@ -39,19 +39,14 @@ func (db *DB) Chains() []Chains { return db.keys.chains() }
 // Chains describes the table of members or fields. It returns nil while the value is small and has
 // no table.
 func (v Value) Chains() []Chains {
+	if !v.e.typ.handled() || v.e.typ == TypeString || v.e.enc != encTable {
+		return nil
+	}
 	switch v.e.typ {
 	case TypeSet:
-		if s := As[*Set](v); s.table != nil {
-			return s.table.chains()
-		}
+		return (*Table[struct{}])(v.e.ref).chains()
 	case TypeZSet:
-		if z := As[*ZSet](v); z.table != nil {
-			return z.table.chains()
-		}
-	case TypeHash:
-		if h := As[*Hash](v); h.table != nil {
-			return h.table.chains()
-		}
+		return (*zsetIndex)(v.e.ref).table.chains()
 	}
-	return nil
+	return (*hashTable)(v.e.ref).chains()
 }

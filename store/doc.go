@@ -18,6 +18,7 @@
 //     overdue keys (expire.c: activeExpireCycle). Here a timing wheel deletes each key at its
 //     millisecond.
 //   - An object's header and its dictionary entry are two allocations there. Here they are one
-//     node, in a chunk that holds 128 nodes.
+//     node, in a chunk that holds 128 nodes. The value of a small set, sorted set or hash is one
+//     block, and all else about it is in the node too.
 //   - A large sorted set is a dictionary and a skiplist there. Here it is a table and a B+-tree.
 package store

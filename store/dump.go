@@ -45,7 +45,13 @@ func (v Value) Text() []byte {
 }
 
 // As returns the collection. T must be the type of the value.
-func As[T collection](v Value) T { return *(*T)(unsafe.Pointer(&v.e.ref)) }
+func As[T collection](v Value) T {
+	ref := v.e.ref
+	if v.e.typ.handled() {
+		ref = unsafe.Pointer(&handle{e: &v.e})
+	}
+	return *(*T)(unsafe.Pointer(&ref))
+}
 
 // TextValue makes a string from a copy of text.
 func TextValue(text []byte) (v Value) {
@@ -55,7 +61,11 @@ func TextValue(text []byte) (v Value) {
 
 // ValueOf makes a Value of a collection that no key holds yet.
 func ValueOf[T collection](c T) Value {
-	return Value{entry{typ: typeOf[T](), ref: *(*unsafe.Pointer)(unsafe.Pointer(&c))}}
+	ref := *(*unsafe.Pointer)(unsafe.Pointer(&c))
+	if typeOf[T]().handled() {
+		return (*handle)(ref).e.value()
+	}
+	return Value{entry{typ: typeOf[T](), ref: ref}}
 }
 
 // Nodes is the number of nodes.

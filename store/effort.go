@@ -12,17 +12,9 @@ func (e *entry) effort() int {
 		if l := As[*List](v); l.quick {
 			return l.Nodes()
 		}
-	case TypeSet:
-		if s := As[*Set](v); s.table != nil {
-			return s.Len()
-		}
-	case TypeZSet:
-		if z := As[*ZSet](v); z.table != nil {
-			return z.Len()
-		}
-	case TypeHash:
-		if h := As[*Hash](v); h.table != nil {
-			return h.Len()
+	case TypeSet, TypeZSet, TypeHash:
+		if e.enc == encTable {
+			return e.len()
 		}
 	case TypeStream:
 		s := As[*Stream](v)

@@ -9,11 +9,12 @@ import (
 // Hash is a map from fields to values. A small hash is a Pack of field, value, field, value in
 // order of arrival. Past the limits of hash-max-listpack-* it becomes a Table, and it never changes
 // back (t_hash.c: hashTypeTryConversion).
-type Hash struct {
-	ks         *Keyspace
-	pack       Pack
-	table      *Table[[]byte] // nil while the pack is in use
-	valueBytes int            // memory of the table's values
+type Hash struct{ handle }
+
+// hashTable is the large form.
+type hashTable struct {
+	Table[[]byte]
+	valueBytes int // memory of the values
 }
 
 // packSafeSize bounds a pack in bytes, whatever the configuration allows (listpack.c:
@@ -21,94 +22,102 @@ type Hash struct {
 const packSafeSize = 1 << 30
 
 // NewHash returns an empty hash.
-func NewHash(ks *Keyspace) *Hash { return &Hash{ks: ks} }
+func NewHash(ks *Keyspace) *Hash { return &Hash{unbound(ks, TypeHash, encPack)} }
+
+// table is the large form, or nil.
+func (h *Hash) table() *hashTable {
+	if h.e.enc == encTable {
+		return (*hashTable)(h.e.ref)
+	}
+	return nil
+}
 
 // Len is the number of fields.
 func (h *Hash) Len() int {
-	if h.table != nil {
-		return h.table.Len()
+	if t := h.table(); t != nil {
+		return t.Len()
 	}
-	return h.pack.Len() / 2
+	l := h.e.pack()
+	return l.Len() / 2
 }
 
 // Encoding is the reply of OBJECT ENCODING.
-func (h *Hash) Encoding() string {
-	if h.table != nil {
-		return "hashtable"
-	}
-	return "listpack"
-}
+func (h *Hash) Encoding() string { return h.e.encoding() }
 
-func (h *Hash) size() int {
-	n := int(unsafe.Sizeof(*h))
-	if h.table != nil {
-		return n + int(unsafe.Sizeof(*h.table)) + h.table.Mem() + h.valueBytes
-	}
-	return n + h.pack.Mem()
-}
+func (t *hashTable) size() int { return int(unsafe.Sizeof(*t)) + t.Mem() + t.valueBytes }
 
-func (h *Hash) clone() *Hash {
-	c := NewHash(h.ks)
-	if h.table == nil {
-		c.pack = h.pack.clone()
-		return c
-	}
-	c.convert()
-	for field, value := range h.All() {
-		c.Set(field, value)
+func (t *hashTable) clone() *hashTable {
+	c := newHashTable(t.seed)
+	for n := range t.All() {
+		c.set(view(n.Key), n.Val)
 	}
 	return c
 }
 
+func newHashTable(seed *Seed) *hashTable { return &hashTable{Table: Table[[]byte]{seed: seed}} }
+
 // Get returns the value of field. It aliases the hash and is valid until the next change.
 func (h *Hash) Get(field []byte) (value []byte, ok bool) {
-	if h.table != nil {
-		if n := h.table.Find(field); n != nil {
+	if t := h.table(); t != nil {
+		if n := t.Find(field); n != nil {
 			return n.Val, true
 		}
 		return nil, false
 	}
-	if p := h.pack.Find(h.pack.First(), field, 1); p >= 0 {
-		return h.pack.Get(h.pack.Next(p)), true
+	l := h.e.pack()
+	if p := l.Find(l.First(), field, 1); p >= 0 {
+		return l.Get(l.Next(p)), true
 	}
 	return nil, false
 }
 
-// Expect prepares the hash for a command that names n fields. If a pack may not hold n fields, the
-// hash becomes a table at once, even if some of the fields are equal.
-func (h *Hash) Expect(n int) {
-	if h.table == nil && n > h.ks.Limits.HashMaxListpackEntries {
+// Expect prepares the hash for a command that sets args: field, value, field, value. If a pack may
+// not hold so many fields, the hash becomes a table at once, even if some of the fields are equal. An
+// empty hash gets the memory for all of them.
+func (h *Hash) Expect(args [][]byte) {
+	switch {
+	case h.e.enc == encTable:
+	case len(args)/2 > h.ks.Limits.HashMaxListpackEntries:
 		h.convert()
+	case h.e.ref == nil && len(args) > 2:
+		h.e.reserve(packSize(args))
 	}
 }
 
 // Set stores value under field and reports whether the field is new.
 func (h *Hash) Set(field, value []byte) (added bool) {
-	if h.table == nil {
-		l := &h.ks.Limits
-		if max(len(field), len(value)) <= l.HashMaxListpackValue && h.pack.Bytes()+len(field)+len(value) <= packSafeSize {
-			return h.setPacked(field, value)
+	t := h.table()
+	if t == nil {
+		l, lim := h.e.pack(), &h.ks.Limits
+		if max(len(field), len(value)) <= lim.HashMaxListpackValue && l.Bytes()+len(field)+len(value) <= packSafeSize {
+			return h.setPacked(&l, field, value)
 		}
-		h.convert()
+		t = h.convert()
 	}
-	n, added := h.table.Insert(field)
+	return t.set(field, value)
+}
+
+func (t *hashTable) set(field, value []byte) (added bool) {
+	n, added := t.Insert(field)
 	if fits(cap(n.Val), len(value)) {
 		n.Val = append(n.Val[:0], value...)
 		return added
 	}
-	h.valueBytes -= allocSize(cap(n.Val))
+	t.valueBytes -= allocSize(cap(n.Val))
 	n.Val = append([]byte(nil), value...)
-	h.valueBytes += allocSize(cap(n.Val))
+	t.valueBytes += allocSize(cap(n.Val))
 	return added
 }
 
-func (h *Hash) setPacked(field, value []byte) (added bool) {
-	if p := h.pack.Find(h.pack.First(), field, 1); p >= 0 {
-		h.pack.Replace(h.pack.Next(p), value)
+func (h *Hash) setPacked(l *Pack, field, value []byte) (added bool) {
+	if p := l.Find(l.First(), field, 1); p >= 0 {
+		l.Replace(l.Next(p), value)
+		h.e.setPack(l)
 		return false
 	}
-	h.pack.AppendPair(field, value)
-	if h.Len() > h.ks.Limits.HashMaxListpackEntries {
+	l.AppendPair(field, value)
+	h.e.setPack(l)
+	if l.Len() > 2*h.ks.Limits.HashMaxListpackEntries {
 		h.convert()
 	}
 	return true
@@ -116,47 +125,49 @@ func (h *Hash) setPacked(field, value []byte) (added bool) {
 
 // Delete removes field and reports whether it existed.
 func (h *Hash) Delete(field []byte) bool {
-	if h.table == nil {
-		p := h.pack.Find(h.pack.First(), field, 1)
+	t := h.table()
+	if t == nil {
+		l := h.e.pack()
+		p := l.Find(l.First(), field, 1)
 		if p >= 0 {
-			h.pack.DeleteN(p, 2)
+			l.DeleteN(p, 2)
+			h.e.setPack(&l)
 		}
 		return p >= 0
 	}
-	n := h.table.Find(field)
+	n := t.Find(field)
 	if n == nil {
 		return false
 	}
-	h.valueBytes -= allocSize(cap(n.Val))
-	return h.table.Delete(field)
+	t.valueBytes -= allocSize(cap(n.Val))
+	return t.Table.Delete(field)
 }
 
-func (h *Hash) convert() {
-	h.table = NewTable[[]byte](h.ks.Seed)
-	old := h.pack
-	h.pack = Pack{}
-	for p := old.First(); p >= 0; p = old.Next(p) {
-		field := old.Get(p)
-		p = old.Next(p)
-		h.Set(field, old.Get(p))
+func (h *Hash) convert() *hashTable {
+	t := newHashTable(h.ks.Seed)
+	for field, value := range h.All() {
+		t.set(field, value)
 	}
+	h.e.setRef(unsafe.Pointer(t))
+	return t
 }
 
 // All ranges over fields and values. Both alias the hash, which must not change meanwhile.
 func (h *Hash) All() iter.Seq2[[]byte, []byte] {
 	return func(yield func(field, value []byte) bool) {
-		if h.table != nil {
-			for n := range h.table.All() {
+		if t := h.table(); t != nil {
+			for n := range t.All() {
 				if !yield(view(n.Key), n.Val) {
 					return
 				}
 			}
 			return
 		}
-		for p := h.pack.First(); p >= 0; p = h.pack.Next(p) {
-			field := h.pack.Get(p)
-			p = h.pack.Next(p)
-			if !yield(field, h.pack.Get(p)) {
+		l := h.e.pack()
+		for p := l.First(); p >= 0; p = l.Next(p) {
+			field := l.Get(p)
+			p = l.Next(p)
+			if !yield(field, l.Get(p)) {
 				return
 			}
 		}
@@ -165,8 +176,8 @@ func (h *Hash) All() iter.Seq2[[]byte, []byte] {
 
 // Scan is one step of HSCAN. A pack comes as a whole, a table by its cursor.
 func (h *Hash) Scan(cursor uint64, fn func(field, value []byte)) uint64 {
-	if h.table != nil {
-		return h.table.Scan(cursor, func(n *Node[[]byte]) { fn(view(n.Key), n.Val) })
+	if t := h.table(); t != nil {
+		return t.Scan(cursor, func(n *Node[[]byte]) { fn(view(n.Key), n.Val) })
 	}
 	for field, value := range h.All() {
 		fn(field, value)
@@ -176,18 +187,19 @@ func (h *Hash) Scan(cursor uint64, fn func(field, value []byte)) uint64 {
 
 // Random returns a random field and its value. The hash must not be empty.
 func (h *Hash) Random(r *rand.Rand) (field, value []byte) {
-	if h.table != nil {
-		n := h.table.Random(r)
+	if t := h.table(); t != nil {
+		n := t.Random(r)
 		return view(n.Key), n.Val
 	}
-	p := h.pack.Index(2 * r.IntN(h.Len()))
-	return h.pack.Get(p), h.pack.Get(h.pack.Next(p))
+	l := h.e.pack()
+	p := l.Index(2 * r.IntN(h.Len()))
+	return l.Get(p), l.Get(l.Next(p))
 }
 
 // Sample calls fn for k different random fields, or for all fields if there are at most k.
 func (h *Hash) Sample(r *rand.Rand, k int, fn func(field, value []byte)) {
-	if h.table != nil && k < h.Len() {
-		h.table.sample(r, k, func(n *Node[[]byte]) { fn(view(n.Key), n.Val) })
+	if t := h.table(); t != nil && k < t.Len() {
+		t.sample(r, k, func(n *Node[[]byte]) { fn(view(n.Key), n.Val) })
 		return
 	}
 	left := h.Len()

@@ -2,7 +2,7 @@ package store
 
 import (
 	"math/rand/v2"
-	"unsafe"
+	"slices"
 )
 
 // Limits are the sizes up to which a collection keeps its compact encoding (redis.conf:
@@ -91,6 +91,8 @@ type Keyspace struct {
 
 	valueBytes int       // of the values of all keys, as accounted for
 	tracked    []tracked // collections handed out for writing since the last Settle
+	handles    [16]handle
+	opened     int // handles in use since the last Settle
 	scratch    [20]byte
 	spareNode  []byte // memory of the latest list node that became empty, for the next one
 	prefetched byte   // the sum of what Prefetch has read, which keeps the reads alive
@@ -105,8 +107,7 @@ type Stats struct {
 
 // tracked is a collection that a command may change, with the size that the accounts have for it.
 type tracked struct {
-	ref    unsafe.Pointer
-	typ    Type
+	e      *entry
 	before int
 }
 
@@ -145,11 +146,12 @@ func (ks *Keyspace) SeedRand(seed uint64) {
 // Settle accounts for the collections that were handed out for writing. The executor calls it after
 // every command.
 func (ks *Keyspace) Settle() {
+	ks.opened = 0
 	if len(ks.tracked) == 0 {
 		return
 	}
 	for _, t := range ks.tracked {
-		ks.valueBytes += sizerOf(t.typ, t.ref).size() - t.before
+		ks.valueBytes += t.e.size() - t.before
 	}
 	clear(ks.tracked)
 	ks.tracked = ks.tracked[:0]
@@ -158,11 +160,22 @@ func (ks *Keyspace) Settle() {
 // track remembers the size of a collection that a command may change.
 func (ks *Keyspace) track(e *entry) {
 	for i := range ks.tracked {
-		if ks.tracked[i].ref == e.ref {
+		if ks.tracked[i].e == e {
 			return
 		}
 	}
-	ks.tracked = append(ks.tracked, tracked{e.ref, e.typ, e.size()})
+	ks.tracked = append(ks.tracked, tracked{e, e.size()})
+}
+
+// untrack returns the size that the accounts have for e, whose value goes away.
+func (ks *Keyspace) untrack(e *entry) int {
+	for i, t := range ks.tracked {
+		if t.e == e {
+			ks.tracked = slices.Delete(ks.tracked, i, i+1)
+			return t.before
+		}
+	}
+	return e.size()
 }
 
 // fits reports whether more bytes stay within MaxMemory (evict.c: overMaxmemoryAfterAlloc).

@@ -2,7 +2,6 @@ package store
 
 import (
 	"math"
-	"slices"
 	"unsafe"
 )
 
@@ -63,7 +62,7 @@ func (l *List) clone() *List {
 	c := &List{ks: l.ks, quick: l.quick}
 	for nd := l.head; nd != nil; nd = nd.next {
 		to := c.link(c.tail)
-		to.b, to.n, to.lp = slices.Clone(nd.b[nd.head:]), nd.n, nd.lp
+		to.Pack, to.lp = nd.clone(), nd.lp
 		c.n += nd.Len()
 		c.mem += to.Mem()
 	}
@@ -242,15 +241,12 @@ func (l *List) furnish(nd *listNode, n int, front bool) {
 	if !l.quick || l.head == l.tail || l.ks.Limits.ListMaxListpackSize >= 0 || n > size/4 {
 		return
 	}
-	if spare := l.ks.spareNode; cap(spare) >= size {
-		nd.b, l.ks.spareNode = spare[:0], nil
-		if front {
-			nd.b = nd.b[:cap(nd.b)]
-		}
-		nd.head = uint32(len(nd.b))
-	} else {
-		nd.reserve(size, front)
+	b := l.ks.spareNode
+	l.ks.spareNode = nil
+	if cap(b) < size {
+		b = make([]byte, size)
 	}
+	nd.take(b, front)
 	l.mem += cap(nd.b)
 }
 
@@ -268,8 +264,8 @@ func (l *List) tidy(nd *listNode) {
 		return
 	}
 	l.mem -= cap(nd.b)
-	b := append(slices.Grow([]byte(nil), live+live/4), nd.b[nd.head:]...)
+	b := block(nd.b[nd.head:], live/4)
 	l.putAside(nd.b)
-	nd.b, nd.head = b, 0
+	nd.b, nd.head = b, packLead
 	l.mem += cap(nd.b)
 }

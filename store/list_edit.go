@@ -171,7 +171,7 @@ func (l *List) added(nd *listNode, capBefore int, v []byte) {
 // split moves the entries from p on to a new node after nd and returns the new node.
 func (l *List) split(nd *listNode, p Pos) *listNode {
 	to := l.link(nd)
-	to.b = append([]byte(nil), nd.b[p:]...)
+	to.b, to.head = block(nd.b[p:], 0), packLead
 	for q := p; q >= 0; q = nd.Next(q) {
 		to.n++
 		to.lp += listpackString(nd.Get(q))

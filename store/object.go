@@ -1,6 +1,7 @@
 package store
 
 import (
+	"encoding/binary"
 	"runtime"
 	"strconv"
 	"unsafe"
@@ -26,13 +27,23 @@ func (t Type) String() string {
 	return [...]string{"string", "list", "set", "zset", "hash", "stream"}[t]
 }
 
-// strEnc is the encoding of a string (object.c: tryObjectEncoding).
-type strEnc uint8
+// encoding is the form of a value within its type.
+type encoding uint8
 
+// The encodings of strings (object.c: tryObjectEncoding).
 const (
-	encInt    strEnc = iota // the number is in entry.n, there are no bytes
-	encEmbstr               // at most embstrLimit bytes, and not changed in place
-	encRaw                  // longer, or changed in place
+	encInt    encoding = iota // the number is in entry.n, there are no bytes
+	encEmbstr                 // at most embstrLimit bytes, and not changed in place
+	encRaw                    // longer, or changed in place
+)
+
+// The encodings of sets, sorted sets and hashes. A deleted entry is all zeros, an empty pack.
+const (
+	encPack   encoding = iota // ref points to the block of a Pack
+	encTable                  // ref points to a *Table, *hashTable or *zsetIndex
+	encInts16                 // ref points to the block of an intset
+	encInts32
+	encInts64
 )
 
 // embstrLimit is object.c: OBJ_ENCODING_EMBSTR_SIZE_LIMIT.
@@ -40,21 +51,22 @@ const embstrLimit = 44
 
 // entry is what the keyspace knows about a key, without its name. In Redis these are an robj, a
 // dictEntry and a place among the expires. Here they take 40 bytes, and 64 with the share of the
-// table. typ says what ref points to: bytes, *List, *Hash and so on. Besides views of strings, ref
-// is the only use of unsafe in this package. An interface and a slice header instead of ref would
-// cost 24 bytes and one cache miss more for each key, a fifth of the memory of a lock.
+// table. typ and enc say what ref points to: a block of bytes, *List, *Table and so on. Besides
+// views of strings, ref and handle are the only uses of unsafe in this package. An interface and a
+// slice header instead of ref would cost 24 bytes and one cache miss more for each key, a fifth of
+// the memory of a lock.
 type entry struct {
 	ref    unsafe.Pointer
-	n      uint64 // of a string: length and capacity, 32 bits each; of encInt: the number
+	n      uint64 // of a block: length and capacity, 32 bits each; of encInt: the number
 	expire int64  // unix ms, 0 for never
 	prev   uint32 // links of the wheel
 	next   uint32
 	lru    uint32 // 24 bits as in server.h: seconds, or LFU minutes and counter
 	typ    Type
-	enc    strEnc
+	enc    encoding
 }
 
-// bytes is the value of a string that is not encInt.
+// bytes is the block of a string that is not encInt, or of a small collection.
 func (e *entry) bytes() []byte {
 	return unsafe.Slice((*byte)(e.ref), int(e.n>>32))[:uint32(e.n)]
 }
@@ -64,64 +76,112 @@ func (e *entry) setBytes(b []byte) {
 	e.n = uint64(cap(b))<<32 | uint64(len(b))
 }
 
-// sizer is the methods of every collection that the keyspace needs.
-type sizer interface {
-	Len() int
-	Encoding() string
-	size() int
+// pack is the value of a collection that is encPack. A change of the copy is stored with setPack.
+func (e *entry) pack() Pack {
+	if e.ref == nil {
+		return Pack{}
+	}
+	b := e.bytes()
+	return Pack{b: b, n: binary.LittleEndian.Uint32(b), head: binary.LittleEndian.Uint32(b[4:])}
 }
 
-func sizerOf(typ Type, ref unsafe.Pointer) sizer {
-	switch typ {
-	case TypeList:
-		return (*List)(ref)
-	case TypeSet:
-		return (*Set)(ref)
-	case TypeZSet:
-		return (*ZSet)(ref)
-	case TypeHash:
-		return (*Hash)(ref)
-	default:
-		return (*Stream)(ref)
+func (e *entry) setPack(l *Pack) {
+	binary.LittleEndian.PutUint32(l.b, l.n)
+	binary.LittleEndian.PutUint32(l.b[4:], l.head)
+	e.setBytes(l.b)
+	e.enc = encPack
+}
+
+// reserveMax bounds the memory that reserve allocates, in bytes. Larger arguments may not fit a pack.
+const reserveMax = 8192
+
+// reserve gives an empty collection a pack with room for entries of so many bytes together. A command
+// that adds several entries then allocates once.
+func (e *entry) reserve(bytes int) {
+	if bytes <= reserveMax {
+		l := Pack{b: block(nil, bytes), head: packLead}
+		e.setPack(&l)
 	}
 }
+
+// setRef makes a large form of a collection the value.
+func (e *entry) setRef(ref unsafe.Pointer) { e.ref, e.n, e.enc = ref, 0, encTable }
 
 // size is the memory of the value alone, in bytes.
 func (e *entry) size() int {
-	if e.typ != TypeString {
-		return sizerOf(e.typ, e.ref).size()
-	}
-	if e.enc == encInt {
+	switch {
+	case e.typ == TypeList:
+		return (*List)(e.ref).size()
+	case e.typ == TypeStream:
+		return (*Stream)(e.ref).size()
+	case e.typ == TypeString && e.enc == encInt:
 		return 0
+	case e.typ == TypeString || e.enc != encTable:
+		return allocSize(int(e.n >> 32))
+	case e.typ == TypeSet:
+		return (*Table[struct{}])(e.ref).size()
+	case e.typ == TypeZSet:
+		return (*zsetIndex)(e.ref).size()
 	}
-	return allocSize(int(e.n >> 32))
+	return (*hashTable)(e.ref).size()
+}
+
+// len is the number of elements of a collection.
+func (e *entry) len() int {
+	switch e.typ {
+	case TypeList:
+		return (*List)(e.ref).Len()
+	case TypeStream:
+		return (*Stream)(e.ref).Len()
+	case TypeSet:
+		return (&Set{handle{e: e}}).Len()
+	case TypeZSet:
+		return (&ZSet{handle{e: e}}).Len()
+	}
+	return (&Hash{handle{e: e}}).Len()
 }
 
 func (e *entry) encoding() string {
-	if e.typ != TypeString {
-		return sizerOf(e.typ, e.ref).Encoding()
+	switch e.typ {
+	case TypeString:
+		return [...]string{"int", "embstr", "raw"}[e.enc]
+	case TypeList:
+		return (*List)(e.ref).Encoding()
+	case TypeStream:
+		return (*Stream)(e.ref).Encoding()
 	}
-	return [...]string{"int", "embstr", "raw"}[e.enc]
+	switch {
+	case e.enc == encPack:
+		return "listpack"
+	case e.enc == encTable && e.typ == TypeZSet:
+		return "skiplist"
+	case e.enc == encTable:
+		return "hashtable"
+	}
+	return "intset"
 }
 
 // cloneValue is a deep copy of the value, without TTL and links of the wheel.
 func (e *entry) cloneValue() entry {
 	c := entry{typ: e.typ, enc: e.enc, lru: e.lru, n: e.n}
-	switch e.typ {
-	case TypeString:
-		if e.enc != encInt {
-			c.setBytes(append([]byte(nil), e.bytes()...))
-		}
-	case TypeList:
+	switch {
+	case e.typ == TypeList:
 		c.ref = unsafe.Pointer((*List)(e.ref).clone())
-	case TypeSet:
-		c.ref = unsafe.Pointer((*Set)(e.ref).clone())
-	case TypeZSet:
-		c.ref = unsafe.Pointer((*ZSet)(e.ref).clone())
-	case TypeHash:
-		c.ref = unsafe.Pointer((*Hash)(e.ref).clone())
-	case TypeStream:
+	case e.typ == TypeStream:
 		c.ref = unsafe.Pointer((*Stream)(e.ref).clone())
+	case e.typ == TypeString && e.enc == encInt:
+	case e.typ != TypeString && e.enc == encPack:
+		l := e.pack()
+		l = l.clone()
+		c.setPack(&l)
+	case e.typ == TypeString || e.enc != encTable:
+		c.setBytes(append([]byte(nil), e.bytes()...))
+	case e.typ == TypeSet:
+		c.ref = unsafe.Pointer((*Table[struct{}])(e.ref).clone())
+	case e.typ == TypeZSet:
+		c.ref = unsafe.Pointer((*zsetIndex)(e.ref).clone())
+	default:
+		c.ref = unsafe.Pointer((*hashTable)(e.ref).clone())
 	}
 	return c
 }

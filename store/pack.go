@@ -10,18 +10,22 @@ type Pos = int
 // index. The collector sees one object without pointers. It has the role of Redis's listpack, but
 // not its format: see pack_size.go.
 //
-//	 0      head                                  len(b)      cap(b)
-//	 | free | entry | entry | ...         | entry | free      |
+//	 0      packLead  head                              len(b)      cap(b)
+//	 | n head | free  | entry | entry | ...     | entry | free      |
 //
 //	entry = length of the bytes (uvarint) | the bytes | length of both (backwards)
 //
 // Free space may be at either end, so a list node is as cheap to fill and to drain at its head as
-// at its tail. The zero value is an empty pack.
+// at its tail. The zero value is an empty pack. A pack that is a whole value lies in its key's entry:
+// then n and head are in the lead of the block. Other packs leave the lead unused.
 type Pack struct {
 	b    []byte
 	head uint32
 	n    uint32
 }
+
+// packLead is the size in bytes of n and head at the start of a block.
+const packLead = 8
 
 // Len is the number of entries.
 func (l *Pack) Len() int { return int(l.n) }
@@ -132,6 +136,14 @@ func entryLen(n int) int {
 	return size + varintLen(size)
 }
 
+// packSize is the size of a pack's entries with these bytes.
+func packSize(entries [][]byte) (n int) {
+	for _, v := range entries {
+		n += entryLen(len(v))
+	}
+	return n
+}
+
 // put writes v as an entry at p, where entryLen(len(v)) bytes are reserved for it.
 func (l *Pack) put(p Pos, v []byte) {
 	n := len(v)
@@ -183,7 +195,7 @@ func (l *Pack) AppendPair(v, w []byte) {
 // Prepend adds v at the head.
 func (l *Pack) Prepend(v []byte) {
 	need, p := entryLen(len(v)), int(l.head)
-	if p >= need {
+	if p >= packLead+need {
 		p -= need
 		l.head = uint32(p)
 	} else {
@@ -289,7 +301,7 @@ func (l *Pack) Find(p Pos, v []byte, skip int) Pos {
 // room. The entries from p on then follow the room.
 func (l *Pack) open(p, need int) Pos {
 	head, end := int(l.head), len(l.b)
-	front, back, live := head, cap(l.b)-end, end-head
+	front, back, live := head-packLead, cap(l.b)-end, end-head
 	// At one end, free space of the other end is used by moving all entries. The move must make
 	// room for enough further calls to pay for itself.
 	worth := need + live/8
@@ -314,9 +326,9 @@ func (l *Pack) open(p, need int) Pos {
 		l.b = l.b[:end+need]
 		return p
 	case p == end && front+back >= worth:
-		l.moveTo(0)
-		l.b = l.b[:live+need]
-		return live
+		l.moveTo(packLead)
+		l.b = l.b[:packLead+live+need]
+		return packLead + live
 	}
 	return l.grow(p, need)
 }
@@ -329,12 +341,12 @@ func (l *Pack) moveTo(at int) {
 	l.head = uint32(at)
 }
 
-// reserve allocates size bytes for an empty pack. If front, the pack will fill from the back to the
+// take makes the pack an empty one in the block b. If front, the pack will fill from the back to the
 // front.
-func (l *Pack) reserve(size int, front bool) {
-	l.b, l.head = make([]byte, size), uint32(size)
-	if !front {
-		l.b, l.head = l.b[:0], 0
+func (l *Pack) take(b []byte, front bool) {
+	l.b, l.head, l.n = b[:packLead], packLead, 0
+	if front {
+		l.b, l.head = b[:cap(b)], uint32(cap(b))
 	}
 }
 
@@ -343,7 +355,7 @@ func (l *Pack) reserve(size int, front bool) {
 func (l *Pack) grow(p, need int) Pos {
 	head, end := int(l.head), len(l.b)
 	size := end - head + need
-	b := slices.Grow([]byte(nil), size+(end-head)/4)
+	b := slices.Grow([]byte(nil), packLead+size+(end-head)/4)
 	if p == head && end > head {
 		b = b[:cap(b)]
 		at := len(b) - size
@@ -351,11 +363,12 @@ func (l *Pack) grow(p, need int) Pos {
 		l.b, l.head = b, uint32(at)
 		return at
 	}
-	b = b[:size]
-	copy(b, l.b[head:p])
-	copy(b[p-head+need:], l.b[p:])
-	l.b, l.head = b, 0
-	return p - head
+	at := packLead + p - head
+	b = b[:packLead+size]
+	copy(b[packLead:], l.b[head:p])
+	copy(b[at+need:], l.b[p:])
+	l.b, l.head = b, packLead
+	return at
 }
 
 // close removes n bytes from p on by moving the smaller side. It returns the new offset of the byte
@@ -364,8 +377,8 @@ func (l *Pack) close(p, n int) Pos {
 	head, end := int(l.head), len(l.b)
 	switch {
 	case n == end-head:
-		l.b, l.head = l.b[:0], 0
-		return 0
+		l.b, l.head = l.b[:packLead], packLead
+		return packLead
 	case p-head < end-p-n:
 		copy(l.b[head+n:], l.b[head:p])
 		l.head += uint32(n)
@@ -377,6 +390,10 @@ func (l *Pack) close(p, n int) Pos {
 }
 
 // clone is a copy that shares nothing and has no free space.
-func (l *Pack) clone() Pack {
-	return Pack{b: slices.Clone(l.b[l.head:]), n: l.n}
+func (l *Pack) clone() Pack { return Pack{b: block(l.b[l.head:], 0), head: packLead, n: l.n} }
+
+// block is a new block with these entries and room for more bytes.
+func block(entries []byte, room int) []byte {
+	b := slices.Grow([]byte(nil), packLead+len(entries)+room)
+	return append(b[:packLead], entries...)
 }

@@ -73,34 +73,26 @@ func (db *DB) sameKey(requests [][][]byte, found *[PrefetchMax]uint32) {
 func (e *entry) prefetch(requests [][][]byte) (sum byte) {
 	var ignored [PrefetchMax]uint32
 	several := len(requests) > 1
-	switch e.typ {
-	case TypeSet:
-		s := (*Set)(e.ref)
-		if s.enc == setTable && several {
-			return s.table.prefetch(requests, 2, &ignored)
-		}
-		return s.pack.prefetch()
-	case TypeHash:
-		h := (*Hash)(e.ref)
-		if h.table != nil && several {
-			return h.table.prefetch(requests, 2, &ignored)
-		}
-		return h.pack.prefetch()
-	case TypeZSet:
-		z := (*ZSet)(e.ref)
-		if z.table != nil && several {
-			return z.table.prefetch(requests, -1, &ignored)
-		}
-		return z.pack.prefetch()
+	switch {
+	case !e.typ.handled() || e.typ == TypeString:
+		return 0
+	case e.enc != encTable:
+		return prefetchBlock(e.bytes())
+	case !several:
+		return 0
+	case e.typ == TypeSet:
+		return (*Table[struct{}])(e.ref).prefetch(requests, 2, &ignored)
+	case e.typ == TypeZSet:
+		return (*zsetIndex)(e.ref).table.prefetch(requests, -1, &ignored)
 	}
-	return 0
+	return (*hashTable)(e.ref).prefetch(requests, 2, &ignored)
 }
 
-// prefetch loads the first kilobyte of a pack, a cache line at a time, because a search reads the
-// pack byte by byte.
-func (l *Pack) prefetch() (sum byte) {
-	for at := int(l.head); at < min(len(l.b), int(l.head)+1024); at += 64 {
-		sum += l.b[at]
+// prefetchBlock loads the first kilobyte of a small collection, a cache line at a time, because a
+// search reads the block byte by byte.
+func prefetchBlock(b []byte) (sum byte) {
+	for at := 0; at < min(len(b), 1024); at += 64 {
+		sum += b[at]
 	}
 	return sum
 }

@@ -16,72 +16,55 @@ import (
 //	intset     sorted integers, as long as every member is an integer
 //	listpack   members in order of arrival
 //	hashtable  past the limits of set-max-intset-entries or set-max-listpack-*
-type Set struct {
-	ks    *Keyspace
-	ints  []int64
-	pack  Pack
-	table *Table[struct{}]
-	enc   setEnc
-}
-
-type setEnc uint8
-
-const (
-	setInts setEnc = iota
-	setPack
-	setTable
-)
+type Set struct{ handle }
 
 // maxIntset bounds an intset whatever the configuration allows (t_set.c: intsetMaxEntries).
 const maxIntset = 1 << 30
 
 // NewSet returns an empty set.
-func NewSet(ks *Keyspace) *Set { return &Set{ks: ks} }
+func NewSet(ks *Keyspace) *Set { return &Set{unbound(ks, TypeSet, encInts16)} }
+
+// table is the form hashtable. The set must have it.
+func (s *Set) table() *Table[struct{}] { return (*Table[struct{}])(s.e.ref) }
+
+// isInts reports whether the set is an intset.
+func (s *Set) isInts() bool { return s.e.enc >= encInts16 }
+
+// ints is the form intset. The set must have it. A change of the copy is stored with setInts.
+func (s *Set) ints() intset { return intset{s.e.bytes(), 2 << (s.e.enc - encInts16)} }
+
+func (s *Set) setInts(ints intset) {
+	s.e.setBytes(ints.b)
+	s.e.enc = encInts16 + encoding(ints.width/4)
+}
 
 // Len is the number of members.
 func (s *Set) Len() int {
-	switch s.enc {
-	case setInts:
-		return len(s.ints)
-	case setPack:
-		return s.pack.Len()
+	switch {
+	case s.e.enc == encTable:
+		return s.table().Len()
+	case s.isInts():
+		return s.ints().len()
 	}
-	return s.table.Len()
+	l := s.e.pack()
+	return l.Len()
 }
 
 // Encoding is the reply of OBJECT ENCODING.
-func (s *Set) Encoding() string { return [...]string{"intset", "listpack", "hashtable"}[s.enc] }
-
-func (s *Set) size() int {
-	n := int(unsafe.Sizeof(*s))
-	if s.enc == setTable {
-		return n + int(unsafe.Sizeof(*s.table)) + s.table.Mem()
-	}
-	return n + cap(s.ints)*8 + s.pack.Mem()
-}
-
-func (s *Set) clone() *Set {
-	c := &Set{ks: s.ks, ints: slices.Clone(s.ints), pack: s.pack.clone(), enc: s.enc}
-	if s.enc == setTable {
-		c.table = NewTable[struct{}](s.ks.Seed)
-		for n := range s.table.All() {
-			c.table.Insert(view(n.Key))
-		}
-	}
-	return c
-}
+func (s *Set) Encoding() string { return s.e.encoding() }
 
 // Has reports whether m is a member.
 func (s *Set) Has(m []byte) bool {
-	switch s.enc {
-	case setTable:
-		return s.table.Find(m) != nil
-	case setPack:
-		return s.pack.Find(s.pack.First(), m, 0) >= 0
+	switch s.e.enc {
+	case encTable:
+		return s.table().Find(m) != nil
+	case encPack:
+		l := s.e.pack()
+		return l.Find(l.First(), m, 0) >= 0
 	}
 	v, ok := ascii.ParseInt(m)
 	if ok {
-		_, ok = slices.BinarySearch(s.ints, v)
+		_, ok = s.ints().search(v)
 	}
 	return ok
 }
@@ -91,115 +74,142 @@ func (s *Set) Has(m []byte) bool {
 // setTypeCreate, setTypeMaybeConvert).
 func (s *Set) Expect(first []byte, n int) {
 	l := &s.ks.Limits
-	if s.Len() == 0 && s.enc == setInts {
+	if s.isInts() && s.Len() == 0 {
 		if _, ok := ascii.ParseInt(first); !ok || n > l.SetMaxIntsetEntries {
-			s.enc = setPack
+			s.e.ref, s.e.n, s.e.enc = nil, 0, encPack
 		}
 	}
-	if s.enc == setInts && n > l.SetMaxIntsetEntries || s.enc == setPack && n > l.SetMaxListpackEntries {
+	if s.isInts() && n > l.SetMaxIntsetEntries || s.e.enc == encPack && n > l.SetMaxListpackEntries {
 		s.convert()
+	}
+}
+
+// Reserve gives an empty set the memory for members, which Expect has prepared it for.
+func (s *Set) Reserve(members [][]byte) {
+	switch {
+	case s.e.ref != nil || len(members) < 2:
+	case !s.isInts():
+		s.e.reserve(packSize(members))
+	default:
+		v, _ := ascii.ParseInt(members[0])
+		s.setInts(newIntset(intWidth(v), len(members)))
 	}
 }
 
 // Add adds m and reports whether it is new.
 func (s *Set) Add(m []byte) bool {
-	switch s.enc {
-	case setTable:
-		_, added := s.table.Insert(m)
+	switch s.e.enc {
+	case encTable:
+		_, added := s.table().Insert(m)
 		return added
-	case setPack:
-		if s.pack.Find(s.pack.First(), m, 0) >= 0 {
+	case encPack:
+		l := s.e.pack()
+		if l.Find(l.First(), m, 0) >= 0 {
 			return false
 		}
-		return s.addPacked(m)
+		s.addPacked(&l, m)
+		return true
 	}
 	v, ok := ascii.ParseInt(m)
 	if !ok {
 		s.leaveInts(m)
 		return true
 	}
-	i, found := slices.BinarySearch(s.ints, v)
+	ints := s.ints()
+	i, found := ints.search(v)
 	if found {
 		return false
 	}
-	s.ints = slices.Insert(s.ints, i, v)
-	if len(s.ints) > min(s.ks.Limits.SetMaxIntsetEntries, maxIntset) {
+	ints.insert(i, v)
+	s.setInts(ints)
+	if ints.len() > min(s.ks.Limits.SetMaxIntsetEntries, maxIntset) {
 		s.convert()
 	}
 	return true
 }
 
-// addPacked appends m, which is no member yet, to the pack. It returns false if the pack may not
-// grow.
-func (s *Set) addPacked(m []byte) bool {
-	l := &s.ks.Limits
-	if s.pack.Len() < l.SetMaxListpackEntries && len(m) <= l.SetMaxListpackValue && s.pack.Bytes()+len(m) <= packSafeSize {
-		s.pack.Append(m)
-		return true
+// addPacked adds m, which is no member yet, to the pack l of the set, or to a table if the pack may
+// not grow.
+func (s *Set) addPacked(l *Pack, m []byte) {
+	lim := &s.ks.Limits
+	if l.Len() < lim.SetMaxListpackEntries && len(m) <= lim.SetMaxListpackValue && l.Bytes()+len(m) <= packSafeSize {
+		l.Append(m)
+		s.e.setPack(l)
+		return
 	}
-	s.convert()
-	s.table.Insert(m)
-	return true
+	s.convert().Insert(m)
 }
 
 // leaveInts changes an intset to the first form that can hold its members and m, which is no
 // integer.
 func (s *Set) leaveInts(m []byte) {
-	l := &s.ks.Limits
-	var digits [20]byte
+	lim, ints := &s.ks.Limits, s.ints()
 	longest := len(m)
-	if n := len(s.ints); n > 0 {
-		longest = max(longest, len(strconv.AppendInt(digits[:0], s.ints[0], 10)),
-			len(strconv.AppendInt(digits[:0], s.ints[n-1], 10)))
+	if n := ints.len(); n > 0 {
+		longest = max(longest, digits(ints.at(0)), digits(ints.at(n-1)))
 	}
-	if len(s.ints) >= l.SetMaxListpackEntries || longest > l.SetMaxListpackValue {
-		s.convert()
-		s.table.Insert(m)
+	if ints.len() >= lim.SetMaxListpackEntries || longest > lim.SetMaxListpackValue {
+		s.convert().Insert(m)
 		return
 	}
-	for _, v := range s.ints {
-		s.pack.Append(strconv.AppendInt(digits[:0], v, 10))
+	var l Pack
+	for text := range s.All() {
+		l.Append(text)
 	}
-	s.pack.Append(m)
-	s.ints, s.enc = nil, setPack
+	l.Append(m)
+	s.e.setPack(&l)
+}
+
+// digits is the length of v as text.
+func digits(v int64) int {
+	var text [20]byte
+	return len(strconv.AppendInt(text[:0], v, 10))
 }
 
 // convert makes the set a table.
-func (s *Set) convert() {
+func (s *Set) convert() *Table[struct{}] {
 	t := NewTable[struct{}](s.ks.Seed)
 	for m := range s.All() {
 		t.Insert(m)
 	}
-	s.ints, s.pack, s.table, s.enc = nil, Pack{}, t, setTable
+	s.e.setRef(unsafe.Pointer(t))
+	return t
 }
 
 // PreferInts makes a set an intset if all members are integers and the limit allows it. SINTERSTORE
 // does so with its result (t_set.c: maybeConvertToIntset).
 func (s *Set) PreferInts() {
-	if s.enc == setInts || s.Len() > min(s.ks.Limits.SetMaxIntsetEntries, maxIntset) {
+	if s.isInts() || s.Len() > min(s.ks.Limits.SetMaxIntsetEntries, maxIntset) {
 		return
 	}
-	ints := make([]int64, 0, s.Len())
+	all, width := make([]int64, 0, s.Len()), 2
 	for m := range s.All() {
 		v, ok := ascii.ParseInt(m)
 		if !ok {
 			return
 		}
-		ints = append(ints, v)
+		all = append(all, v)
+		width = max(width, intWidth(v))
 	}
-	slices.Sort(ints)
-	*s = Set{ks: s.ks, ints: ints}
+	slices.Sort(all)
+	ints := newIntset(width, len(all))
+	for i, v := range all {
+		ints.insert(i, v)
+	}
+	s.setInts(ints)
 }
 
 // Remove removes m and reports whether it was a member.
 func (s *Set) Remove(m []byte) bool {
-	switch s.enc {
-	case setTable:
-		return s.table.Delete(m)
-	case setPack:
-		p := s.pack.Find(s.pack.First(), m, 0)
+	switch s.e.enc {
+	case encTable:
+		return s.table().Delete(m)
+	case encPack:
+		l := s.e.pack()
+		p := l.Find(l.First(), m, 0)
 		if p >= 0 {
-			s.pack.Delete(p)
+			l.Delete(p)
+			s.e.setPack(&l)
 		}
 		return p >= 0
 	}
@@ -207,9 +217,11 @@ func (s *Set) Remove(m []byte) bool {
 	if !ok {
 		return false
 	}
-	i, found := slices.BinarySearch(s.ints, v)
+	ints := s.ints()
+	i, found := ints.search(v)
 	if found {
-		s.ints = slices.Delete(s.ints, i, i+1)
+		ints.remove(i)
+		s.setInts(ints)
 	}
 	return found
 }
@@ -218,23 +230,24 @@ func (s *Set) Remove(m []byte) bool {
 // meanwhile.
 func (s *Set) All() iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		switch s.enc {
-		case setTable:
-			for n := range s.table.All() {
+		switch s.e.enc {
+		case encTable:
+			for n := range s.table().All() {
 				if !yield(view(n.Key)) {
 					return
 				}
 			}
-		case setPack:
-			for p := s.pack.First(); p >= 0; p = s.pack.Next(p) {
-				if !yield(s.pack.Get(p)) {
+		case encPack:
+			l := s.e.pack()
+			for p := l.First(); p >= 0; p = l.Next(p) {
+				if !yield(l.Get(p)) {
 					return
 				}
 			}
 		default:
-			digits := make([]byte, 0, 20)
-			for _, v := range s.ints {
-				if !yield(strconv.AppendInt(digits, v, 10)) {
+			text, ints := make([]byte, 0, 20), s.ints()
+			for i := range ints.len() {
+				if !yield(strconv.AppendInt(text, ints.at(i), 10)) {
 					return
 				}
 			}
@@ -244,8 +257,8 @@ func (s *Set) All() iter.Seq[[]byte] {
 
 // Scan is one step of SSCAN. The small forms come as a whole, a table by its cursor.
 func (s *Set) Scan(cursor uint64, fn func(m []byte)) uint64 {
-	if s.enc == setTable {
-		return s.table.Scan(cursor, func(n *Node[struct{}]) { fn(view(n.Key)) })
+	if s.e.enc == encTable {
+		return s.table().Scan(cursor, func(n *Node[struct{}]) { fn(view(n.Key)) })
 	}
 	for m := range s.All() {
 		fn(m)
@@ -256,19 +269,21 @@ func (s *Set) Scan(cursor uint64, fn func(m []byte)) uint64 {
 // Random returns a random member. It is valid until the next change of the keyspace or the next
 // call. The set must not be empty.
 func (s *Set) Random(r *rand.Rand) []byte {
-	switch s.enc {
-	case setTable:
-		return view(s.table.Random(r).Key)
-	case setPack:
-		return s.pack.Get(s.pack.Index(r.IntN(s.pack.Len())))
+	switch s.e.enc {
+	case encTable:
+		return view(s.table().Random(r).Key)
+	case encPack:
+		l := s.e.pack()
+		return l.Get(l.Index(r.IntN(l.Len())))
 	}
-	return strconv.AppendInt(s.ks.scratch[:0], s.ints[r.IntN(len(s.ints))], 10)
+	ints := s.ints()
+	return strconv.AppendInt(s.ks.scratch[:0], ints.at(r.IntN(ints.len())), 10)
 }
 
 // Sample calls fn for k different random members, or for all members if there are at most k.
 func (s *Set) Sample(r *rand.Rand, k int, fn func(m []byte)) {
-	if s.enc == setTable && k < s.Len() {
-		s.table.sample(r, k, func(n *Node[struct{}]) { fn(view(n.Key)) })
+	if s.e.enc == encTable && k < s.Len() {
+		s.table().sample(r, k, func(n *Node[struct{}]) { fn(view(n.Key)) })
 		return
 	}
 	left := s.Len()

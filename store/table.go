@@ -63,6 +63,19 @@ func (t *Table[V]) Mem() int {
 	return (len(t.buckets[0])+len(t.buckets[1]))*4 + t.live*int(unsafe.Sizeof(n)) + t.keyBytes
 }
 
+// size is the memory of a table that is a whole value, in bytes.
+func (t *Table[V]) size() int { return int(unsafe.Sizeof(*t)) + t.Mem() }
+
+// clone is a table with the same keys. Values are copied as they are.
+func (t *Table[V]) clone() *Table[V] {
+	c := NewTable[V](t.seed)
+	for n := range t.All() {
+		to, _ := c.Insert(view(n.Key))
+		to.Val = n.Val
+	}
+	return c
+}
+
 func (t *Table[V]) at(i uint32) *Node[V] {
 	return &t.chunks[(i-1)>>chunkBits].nodes[(i-1)&(chunkLen-1)]
 }

@@ -7,6 +7,49 @@ type collection interface {
 	*List | *Set | *ZSet | *Hash | *Stream
 }
 
+// handle is a Set, a ZSet or a Hash while a command uses it: the place of the value, which stays in
+// the entry of its key. So a small collection is one block, without a struct of its own. Handles hold
+// no state, and a keyspace lends the same ones to every command. A List or a Stream has no handle:
+// there ref points to the collection itself.
+type handle struct {
+	ks *Keyspace
+	e  *entry
+}
+
+// open returns the handle of e for the rest of the command. A key that is opened twice has the same
+// handle, unless the command opens very many keys.
+func (ks *Keyspace) open(e *entry) *handle {
+	for i := range ks.handles[:ks.opened] {
+		if ks.handles[i].e == e {
+			return &ks.handles[i]
+		}
+	}
+	if ks.opened == len(ks.handles) {
+		return &handle{ks, e}
+	}
+	h := &ks.handles[ks.opened]
+	h.ks, h.e = ks, e
+	ks.opened++
+	return h
+}
+
+// unbound is a handle of a collection that no key holds.
+func unbound(ks *Keyspace, typ Type, enc encoding) handle {
+	return handle{ks, &entry{typ: typ, enc: enc}}
+}
+
+// handled reports whether collections of the type have handles.
+func (t Type) handled() bool { return t != TypeList && t != TypeStream }
+
+// collectionIn returns the collection in e, which must have its type.
+func collectionIn[T collection](ks *Keyspace, e *entry) T {
+	ref := e.ref
+	if e.typ.handled() {
+		ref = unsafe.Pointer(ks.open(e))
+	}
+	return *(*T)(unsafe.Pointer(&ref))
+}
+
 func typeOf[T collection]() Type {
 	var zero T
 	switch any(zero).(type) {
@@ -33,7 +76,7 @@ func ReadAt[T collection](k Key) (T, error) {
 	if e.typ != typeOf[T]() {
 		return nil, ErrWrongType
 	}
-	return *(*T)(unsafe.Pointer(&e.ref)), nil
+	return collectionIn[T](k.db.ks, e), nil
 }
 
 // WriteAt is ReadAt for a collection that may be changed. Settle accounts for the change.
@@ -60,8 +103,7 @@ func ReadLen[T collection](db *DB, key []byte) (int, error) {
 	if v, err := ReadAt[T](k); v == nil {
 		return 0, err
 	}
-	e := k.entry()
-	return sizerOf(e.typ, e.ref).Len(), nil
+	return k.entry().len(), nil
 }
 
 // Write returns the collection at key for a command that changes it.
@@ -75,36 +117,38 @@ func WriteOrNew[T collection](db *DB, key []byte) (T, error) {
 	k := db.Lookup(key, LookupWrite)
 	v, err := WriteAt[T](k)
 	if v == nil && err == nil {
-		v = newCollection[T](db.ks)
-		putAt(k, key, v)
+		v = collectionIn[T](k.db.ks, putAt(k, key, empty[T](k.db.ks)))
 	}
 	return v, err
 }
 
-func newCollection[T collection](ks *Keyspace) T {
-	var ref unsafe.Pointer
-	switch typeOf[T]() {
+// empty is the entry of an empty collection.
+func empty[T collection](ks *Keyspace) entry {
+	e := entry{typ: typeOf[T]()}
+	switch e.typ {
 	case TypeList:
-		ref = unsafe.Pointer(NewList(ks))
+		e.ref = unsafe.Pointer(NewList(ks))
+	case TypeStream:
+		e.ref = unsafe.Pointer(NewStream(ks))
 	case TypeSet:
-		ref = unsafe.Pointer(NewSet(ks))
-	case TypeZSet:
-		ref = unsafe.Pointer(NewZSet(ks))
-	case TypeHash:
-		ref = unsafe.Pointer(NewHash(ks))
-	default:
-		ref = unsafe.Pointer(NewStream(ks))
+		e.enc = encInts16
 	}
-	return *(*T)(unsafe.Pointer(&ref))
+	return e
 }
 
-// Put stores a collection at key, over whatever key holds, without a TTL.
-func Put[T collection](db *DB, key []byte, v T) { putAt(db.Lookup(key, LookupWrite), key, v) }
+// Put stores a collection at key, over whatever key holds, without a TTL. From then on v is what key
+// holds.
+func Put[T collection](db *DB, key []byte, v T) {
+	e := putAt(db.Lookup(key, LookupWrite), key, ValueOf(v).e)
+	if e.typ.handled() {
+		(*(**handle)(unsafe.Pointer(&v))).e = e
+	}
+}
 
-func putAt[T collection](k Key, name []byte, v T) {
+func putAt(k Key, name []byte, v entry) *entry {
 	e := &k.db.keys.at(k.replace(name, false)).Val
-	e.typ, e.enc, e.n = typeOf[T](), 0, 0
-	e.ref = *(*unsafe.Pointer)(unsafe.Pointer(&v))
+	e.typ, e.enc, e.n, e.ref = v.typ, v.enc, v.n, v.ref
 	k.db.ks.valueBytes += e.size()
 	k.db.ks.track(e)
+	return e
 }

@@ -3,18 +3,20 @@ package store
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"math/rand/v2"
 	"unsafe"
 )
 
 // ZSet is a sorted set: members with scores, in the order of scores and then of the members' bytes.
-// A small one is a Pack in that order. Each entry of the pack is the 8 bytes of the score and the
-// member. Past the limits of zset-max-listpack-* it is a table that finds members and a tree that
-// orders them, and it never changes back (t_zset.c: zsetConvert).
-type ZSet struct {
-	ks    *Keyspace
-	pack  Pack
-	table *Table[float64] // nil while the pack is in use
+// A small one is a Pack in that order. Each entry of the pack is a score and a member. Past the limits
+// of zset-max-listpack-* it is a table that finds members and a tree that orders them, and it never
+// changes back (t_zset.c: zsetConvert).
+type ZSet struct{ handle }
+
+// zsetIndex is the large form.
+type zsetIndex struct {
+	table *Table[float64]
 	tree  *zsetTree
 }
 
@@ -43,63 +45,79 @@ const (
 )
 
 // NewZSet returns an empty sorted set.
-func NewZSet(ks *Keyspace) *ZSet { return &ZSet{ks: ks} }
+func NewZSet(ks *Keyspace) *ZSet { return &ZSet{unbound(ks, TypeZSet, encPack)} }
+
+// index is the large form, or nil.
+func (z *ZSet) index() *zsetIndex {
+	if z.e.enc == encTable {
+		return (*zsetIndex)(z.e.ref)
+	}
+	return nil
+}
 
 // Len is the number of members.
 func (z *ZSet) Len() int {
-	if z.table != nil {
-		return z.table.Len()
+	if x := z.index(); x != nil {
+		return x.table.Len()
 	}
-	return z.pack.Len()
+	l := z.e.pack()
+	return l.Len()
 }
 
 // Encoding is the reply of OBJECT ENCODING. The large form has the name of Redis's large form.
-func (z *ZSet) Encoding() string {
-	if z.table != nil {
-		return "skiplist"
-	}
-	return "listpack"
+func (z *ZSet) Encoding() string { return z.e.encoding() }
+
+func (x *zsetIndex) size() int {
+	return int(unsafe.Sizeof(*x)+unsafe.Sizeof(*x.tree)) + x.table.size() + x.tree.mem()
 }
 
-func (z *ZSet) size() int {
-	n := int(unsafe.Sizeof(*z))
-	if z.table != nil {
-		return n + int(unsafe.Sizeof(*z.table)+unsafe.Sizeof(*z.tree)) + z.table.Mem() + z.tree.mem()
-	}
-	return n + z.pack.Mem()
-}
-
-func (z *ZSet) clone() *ZSet {
-	c := NewZSet(z.ks)
-	if z.table == nil {
-		c.pack = z.pack.clone()
+func (x *zsetIndex) clone() *zsetIndex {
+	c := newZSetIndex(NewTable[float64](x.table.seed))
+	if x.table.Len() == 0 {
 		return c
 	}
-	c.enlarge()
-	for it := z.Range(0, z.Len(), false); it.Next(); {
-		c.addLarge(it.Member, it.Score)
+	for leaf, _ := x.tree.at(0); leaf != nil; leaf = leaf.next {
+		for i, id := range leaf.id[:leaf.n] {
+			c.add(view(x.tree.key(id)), leaf.score[i])
+		}
 	}
 	return c
 }
 
+func newZSetIndex(t *Table[float64]) *zsetIndex { return &zsetIndex{t, newZSetTree(t)} }
+
+// Reserve gives an empty set the memory for scores and the members in pairs: any, member, any, member.
+func (z *ZSet) Reserve(scores []float64, pairs [][]byte) {
+	if z.e.ref != nil || len(scores) < 2 || len(scores) > z.ks.Limits.ZSetMaxListpackEntries {
+		return
+	}
+	var buf [16]byte
+	size := 0
+	for i, score := range scores {
+		size += entryLen(len(packedEntry(buf[:0], nil, score)) + len(pairs[2*i+1]))
+	}
+	z.e.reserve(size)
+}
+
 // Add sets the score of member if flags allow it. It returns the score that member has then.
 func (z *ZSet) Add(member []byte, score float64, flags ZFlags) (ZResult, float64) {
-	if z.table == nil {
+	x := z.index()
+	if x == nil {
 		return z.addPacked(member, score, flags)
 	}
-	id := z.table.find(member)
+	id := x.table.find(member)
 	if id == 0 {
 		if flags&ZXX != 0 {
 			return ZRefused, 0
 		}
-		z.addLarge(member, score)
+		x.add(member, score)
 		return ZAdded, score
 	}
-	n := z.table.at(id)
+	n := x.table.at(id)
 	old := n.Val
 	res, score := flags.decide(old, score)
 	if res == ZUpdated {
-		z.tree.move(old, score, id)
+		x.tree.move(old, score, id)
 		n.Val = score
 	}
 	return res, score
@@ -124,66 +142,129 @@ func (f ZFlags) decide(old, score float64) (ZResult, float64) {
 	return ZUpdated, score
 }
 
-func (z *ZSet) addLarge(member []byte, score float64) {
-	id, _ := z.table.insert(member)
-	z.table.at(id).Val = score
-	z.tree.insert(score, id)
+// add adds a member that is new.
+func (x *zsetIndex) add(member []byte, score float64) {
+	id, _ := x.table.insert(member)
+	x.table.at(id).Val = score
+	x.tree.insert(score, id)
 }
 
 func (z *ZSet) addPacked(member []byte, score float64, flags ZFlags) (ZResult, float64) {
-	p := z.locate(member)
+	l := z.e.pack()
+	p := locate(&l, member)
 	if p < 0 {
 		if flags&ZXX != 0 {
 			return ZRefused, 0
 		}
-		l := &z.ks.Limits
-		if z.pack.Len() >= l.ZSetMaxListpackEntries || len(member) > l.ZSetMaxListpackValue ||
-			z.pack.Bytes()+len(member) > packSafeSize {
-			z.enlarge()
-			z.addLarge(member, score)
+		lim := &z.ks.Limits
+		if l.Len() >= lim.ZSetMaxListpackEntries || len(member) > lim.ZSetMaxListpackValue ||
+			l.Bytes()+len(member) > packSafeSize {
+			z.enlarge().add(member, score)
 			return ZAdded, score
 		}
-		z.insertPacked(member, score)
+		z.insertPacked(&l, member, score)
 		return ZAdded, score
 	}
-	res, score := flags.decide(packedScore(z.pack.Get(p)), score)
+	old, _ := unpackEntry(l.Get(p))
+	res, score := flags.decide(old, score)
 	if res == ZUpdated {
-		z.pack.Delete(p)
-		z.insertPacked(member, score)
+		l.Delete(p)
+		z.insertPacked(&l, member, score)
 	}
 	return res, score
 }
 
-func (z *ZSet) insertPacked(member []byte, score float64) {
+func (z *ZSet) insertPacked(l *Pack, member []byte, score float64) {
 	var buf [80]byte
 	v := packedEntry(buf[:0], member, score)
-	for p := z.pack.First(); p >= 0; p = z.pack.Next(p) {
-		e := z.pack.Get(p)
-		if s := packedScore(e); s > score || s == score && string(e[8:]) > string(member) {
-			z.pack.InsertBefore(p, v)
-			return
+	if p := place(l, member, score); p >= 0 {
+		l.InsertBefore(p, v)
+	} else {
+		l.Append(v)
+	}
+	z.e.setPack(l)
+}
+
+// place is the position of the first entry behind (score, member), or -1. Like locate, it reads the
+// bytes of the pack itself: both visit half of the entries in each ZADD.
+func place(l *Pack, member []byte, score float64) Pos {
+	b := l.b
+	for p := int(l.head); p < len(b); p = l.after(p) {
+		n, at := int(b[p]), p+1
+		if n >= 0x80 {
+			n, at = l.long(p)
+		}
+		end := at + n
+		s := float64(b[at])
+		if b[at] > 0x7f {
+			k := int(b[at] & 0x7f)
+			s = longScore(b[at+1:], k)
+			at += k
+		}
+		if s > score || s == score && string(b[at+1:end]) > string(member) {
+			return p
 		}
 	}
-	z.pack.Append(v)
+	return -1
 }
 
 // packedEntry appends the entry of member. Zero loses its sign, as in Redis's listpack, where it
 // becomes an integer.
+//
+//	integers 0 to 127    score | member
+//	other scores         0x80 + k | the first k bytes of the float64 | member
+//
+// The bytes that are left out are zeros. Integers and short fractions have many.
 func packedEntry(buf, member []byte, score float64) []byte {
-	if score == 0 {
-		score = 0
+	if score >= 0 && score <= 0x7f && score == float64(byte(score)) {
+		buf = append(buf, byte(score))
+	} else {
+		float := math.Float64bits(score)
+		k := 8 - bits.TrailingZeros64(float)/8
+		buf = binary.BigEndian.AppendUint64(append(buf, 0x80|byte(k)), float)
+		buf = buf[:len(buf)-8+k]
 	}
-	return append(binary.LittleEndian.AppendUint64(buf, math.Float64bits(score)), member...)
+	return append(buf, member...)
 }
 
-func packedScore(entry []byte) float64 {
-	return math.Float64frombits(binary.LittleEndian.Uint64(entry))
+// unpackEntry takes an entry of the pack apart.
+func unpackEntry(e []byte) (score float64, member []byte) {
+	if e[0] <= 0x7f {
+		return float64(e[0]), e[1:]
+	}
+	k := int(e[0] & 0x7f)
+	return longScore(e[1:], k), e[1+k:]
+}
+
+// longScore reads a score of k bytes. b may have more bytes.
+func longScore(b []byte, k int) float64 {
+	if len(b) < 8 {
+		var whole [8]byte
+		copy(whole[:], b)
+		b = whole[:]
+	}
+	unused := 64 - 8*k
+	return math.Float64frombits(binary.BigEndian.Uint64(b) >> unused << unused)
 }
 
 // locate is the position of member in the pack, or -1.
-func (z *ZSet) locate(member []byte) Pos {
-	for p := z.pack.First(); p >= 0; p = z.pack.Next(p) {
-		if string(z.pack.Get(p)[8:]) == string(member) {
+func locate(l *Pack, member []byte) Pos {
+	tail := byte(0) // members tend to differ at their ends
+	if len(member) > 0 {
+		tail = member[len(member)-1]
+	}
+	b := l.b
+	for p := int(l.head); p < len(b); p = l.after(p) {
+		n, at := int(b[p]), p+1
+		if n >= 0x80 {
+			n, at = l.long(p)
+		}
+		end := at + n
+		if b[at] > 0x7f {
+			at += int(b[at] & 0x7f)
+		}
+		at++
+		if end-at == len(member) && (at == end || b[end-1] == tail && string(b[at:end]) == string(member)) {
 			return p
 		}
 	}
@@ -192,48 +273,50 @@ func (z *ZSet) locate(member []byte) Pos {
 
 // Unpack gives the set the large form, whatever its size.
 func (z *ZSet) Unpack() {
-	if z.table == nil {
+	if z.index() == nil {
 		z.enlarge()
 	}
 }
 
-func (z *ZSet) enlarge() {
-	z.table = NewTable[float64](z.ks.Seed)
-	z.tree = newZSetTree(z.table)
-	old := z.pack
-	z.pack = Pack{}
-	for p := old.First(); p >= 0; p = old.Next(p) {
-		e := old.Get(p)
-		z.addLarge(e[8:], packedScore(e))
+func (z *ZSet) enlarge() *zsetIndex {
+	x, l := newZSetIndex(NewTable[float64](z.ks.Seed)), z.e.pack()
+	for p := l.First(); p >= 0; p = l.Next(p) {
+		score, member := unpackEntry(l.Get(p))
+		x.add(member, score)
 	}
+	z.e.setRef(unsafe.Pointer(x))
+	return x
 }
 
 // Score is the score of member.
 func (z *ZSet) Score(member []byte) (score float64, ok bool) {
-	if z.table != nil {
-		if n := z.table.Find(member); n != nil {
+	if x := z.index(); x != nil {
+		if n := x.table.Find(member); n != nil {
 			return n.Val, true
 		}
 		return 0, false
 	}
-	if p := z.locate(member); p >= 0 {
-		return packedScore(z.pack.Get(p)), true
+	l := z.e.pack()
+	if p := locate(&l, member); p >= 0 {
+		score, _ = unpackEntry(l.Get(p))
+		return score, true
 	}
 	return 0, false
 }
 
 // Rank returns the number of members before member, and the score of member.
 func (z *ZSet) Rank(member []byte) (rank int, score float64, ok bool) {
-	if z.table != nil {
-		n := z.table.Find(member)
+	if x := z.index(); x != nil {
+		n := x.table.Find(member)
 		if n == nil {
 			return 0, 0, false
 		}
-		return z.tree.rank(n.Val, n.Key), n.Val, true
+		return x.tree.rank(n.Val, n.Key), n.Val, true
 	}
-	for p := z.pack.First(); p >= 0; p = z.pack.Next(p) {
-		if e := z.pack.Get(p); string(e[8:]) == string(member) {
-			return rank, packedScore(e), true
+	l := z.e.pack()
+	for p := l.First(); p >= 0; p = l.Next(p) {
+		if score, m := unpackEntry(l.Get(p)); string(m) == string(member) {
+			return rank, score, true
 		}
 		rank++
 	}
@@ -242,19 +325,22 @@ func (z *ZSet) Rank(member []byte) (rank int, score float64, ok bool) {
 
 // Remove removes member and reports whether it existed.
 func (z *ZSet) Remove(member []byte) bool {
-	if z.table == nil {
-		p := z.locate(member)
+	x := z.index()
+	if x == nil {
+		l := z.e.pack()
+		p := locate(&l, member)
 		if p >= 0 {
-			z.pack.Delete(p)
+			l.Delete(p)
+			z.e.setPack(&l)
 		}
 		return p >= 0
 	}
-	id := z.table.find(member)
+	id := x.table.find(member)
 	if id == 0 {
 		return false
 	}
-	z.tree.remove(z.table.at(id).Val, id)
-	z.table.remove(id)
+	x.tree.remove(x.table.at(id).Val, id)
+	x.table.remove(id)
 	return true
 }
 
@@ -263,15 +349,18 @@ func (z *ZSet) RemoveRange(from, to int) {
 	if from >= to {
 		return
 	}
-	if z.table == nil {
-		z.pack.DeleteN(z.pack.Index(from), to-from)
+	x := z.index()
+	if x == nil {
+		l := z.e.pack()
+		l.DeleteN(l.Index(from), to-from)
+		z.e.setPack(&l)
 		return
 	}
 	for ; from < to; to-- {
-		l, i := z.tree.at(from)
-		id := l.id[i]
-		z.tree.remove(l.score[i], id)
-		z.table.remove(id)
+		leaf, i := x.tree.at(from)
+		id := leaf.id[i]
+		x.tree.remove(leaf.score[i], id)
+		x.table.remove(id)
 	}
 }
 
@@ -280,12 +369,13 @@ func (z *ZSet) Random(r *rand.Rand) (rank int) { return r.IntN(z.Len()) }
 
 // Scan is one step of ZSCAN. A pack comes as a whole, a table by its cursor.
 func (z *ZSet) Scan(cursor uint64, fn func(member []byte, score float64)) uint64 {
-	if z.table != nil {
-		return z.table.Scan(cursor, func(n *Node[float64]) { fn(view(n.Key), n.Val) })
+	if x := z.index(); x != nil {
+		return x.table.Scan(cursor, func(n *Node[float64]) { fn(view(n.Key), n.Val) })
 	}
-	for p := z.pack.First(); p >= 0; p = z.pack.Next(p) {
-		e := z.pack.Get(p)
-		fn(e[8:], packedScore(e))
+	l := z.e.pack()
+	for p := l.First(); p >= 0; p = l.Next(p) {
+		score, member := unpackEntry(l.Get(p))
+		fn(member, score)
 	}
 	return 0
 }

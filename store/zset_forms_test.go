@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -110,4 +111,25 @@ func TestUnpackingASmallSetKeepsItsOrderAndIsAccountedFor(t *testing.T) {
 	require.True(t, it.Next())
 	require.Equal(t, "a", string(it.Member))
 	require.False(t, it.Next())
+}
+
+func TestASmallSetKeepsEveryScoreExactly(t *testing.T) {
+	z, _ := newTestZSet(11, 1000)
+	scores := []float64{0, 1, -1, 0.5, 0.1, 126, 127, 128, 255, 256, 1000, 1e17, 1700000000123,
+		math.MaxFloat64, -math.MaxFloat64, math.SmallestNonzeroFloat64, math.Inf(1), math.Inf(-1), math.Pi, math.Copysign(0, -1)}
+	for _, member := range []string{"", "m", "a longer member"} {
+		for i, score := range scores {
+			name := fmt.Append(nil, member, i)
+			z.Add(name, score, 0)
+			got, ok := z.Score(name)
+			require.True(t, ok)
+			require.Equal(t, score, got)
+		}
+	}
+	require.Equal(t, "listpack", z.Encoding())
+	require.Equal(t, 3*len(scores), z.Len())
+	last := math.Inf(-1)
+	for it := z.Range(0, z.Len(), false); it.Next(); last = it.Score {
+		require.GreaterOrEqual(t, it.Score, last)
+	}
 }

@@ -57,12 +57,13 @@ func checkZSet(t *testing.T, z *ZSet, m zmodel) {
 	t.Helper()
 	require.Equal(t, len(m), z.Len())
 	require.Equal(t, []zpair(m), pairsOf(z, 0, z.Len(), false))
-	if z.table == nil {
+	x := z.index()
+	if x == nil {
 		return
 	}
-	leaves, inners := checkTree(t, z.tree, z.tree.root, zpair{"", math.Inf(-1)}, nil)
-	require.Equal(t, z.tree.leaves, leaves)
-	require.Equal(t, z.tree.inners, inners)
+	leaves, inners := checkTree(t, x.tree, x.tree.root, zpair{"", math.Inf(-1)}, nil)
+	require.Equal(t, x.tree.leaves, leaves)
+	require.Equal(t, x.tree.inners, inners)
 }
 
 func zless(a, b zpair) bool {
@@ -127,7 +128,7 @@ func TestSortedSetAgreesWithSortedSlice(t *testing.T) {
 				}
 			}
 			checkZSet(t, z, m)
-			checkZSet(t, z.clone(), m)
+			checkZSet(t, cloneOf(z), m)
 		})
 	}
 }
@@ -182,7 +183,7 @@ func TestSortedSetOfManyLevelsKeepsItsShape(t *testing.T) {
 		return m
 	}
 	checkZSet(t, z, sorted())
-	full := z.size()
+	full := z.e.size()
 	for i := range n {
 		if member := fmt.Sprint(i); i%50 != 0 {
 			require.True(t, z.Remove([]byte(member)))
@@ -194,7 +195,7 @@ func TestSortedSetOfManyLevelsKeepsItsShape(t *testing.T) {
 	}
 	m := sorted()
 	checkZSet(t, z, m)
-	require.Less(t, z.tree.mem(), full/10)
+	require.Less(t, z.index().tree.mem(), full/10)
 	for i, p := range m {
 		rank, _, _ := z.Rank([]byte(p.member))
 		require.Equal(t, i, rank)
@@ -204,7 +205,7 @@ func TestSortedSetOfManyLevelsKeepsItsShape(t *testing.T) {
 	require.Equal(t, []zpair(m), pairsOf(z, 0, z.Len(), true))
 	z.RemoveRange(0, z.Len())
 	checkZSet(t, z, zmodel{})
-	require.Equal(t, 1, z.tree.leaves)
+	require.Equal(t, 1, z.index().tree.leaves)
 }
 
 func TestSortedSetGrowingAtItsEndFillsItsLeaves(t *testing.T) {
@@ -212,7 +213,7 @@ func TestSortedSetGrowingAtItsEndFillsItsLeaves(t *testing.T) {
 	for i := range 10_000 {
 		z.Add(fmt.Append(nil, i), float64(i), 0)
 	}
-	require.Less(t, z.tree.leaves, 10_000/60)
+	require.Less(t, z.index().tree.leaves, 10_000/60)
 }
 
 func TestRangesByScoreAndByMemberAgreeWithSortedSlice(t *testing.T) {

@@ -66,13 +66,13 @@ func (z *ZSet) belowLex(b *LexBound, after bool) int {
 
 // below counts the members before b.
 func (z *ZSet) below(b *zsetBound) int {
-	if z.table != nil {
-		return z.tree.below(b)
+	if x := z.index(); x != nil {
+		return x.tree.below(b)
 	}
-	n := 0
-	for p := z.pack.First(); p >= 0; p = z.pack.Next(p) {
-		e := z.pack.Get(p)
-		if !b.above(packedScore(e), unsafe.String(unsafe.SliceData(e[8:]), len(e)-8)) {
+	n, l := 0, z.e.pack()
+	for p := l.First(); p >= 0; p = l.Next(p) {
+		score, m := unpackEntry(l.Get(p))
+		if !b.above(score, unsafe.String(unsafe.SliceData(m), len(m))) {
 			break
 		}
 		n++
@@ -85,27 +85,30 @@ type ZIter struct {
 	Member []byte
 	Score  float64
 
-	z    *ZSet
-	left int
-	rev  bool
-	pos  Pos
-	leaf *zsetLeaf
-	i    int
+	left  int
+	rev   bool
+	pack  Pack
+	pos   Pos
+	table *Table[float64]
+	leaf  *zsetLeaf
+	i     int
 }
 
 // Range iterates over the ranks from <= rank < to, and backwards if rev.
 func (z *ZSet) Range(from, to int, rev bool) ZIter {
-	it := ZIter{z: z, left: to - from, rev: rev}
+	it := ZIter{left: to - from, rev: rev}
 	if it.left <= 0 {
 		return it
 	}
 	if rev {
 		from = to - 1
 	}
-	if z.table != nil {
-		it.leaf, it.i = z.tree.at(from)
+	if x := z.index(); x != nil {
+		it.table = x.table
+		it.leaf, it.i = x.tree.at(from)
 	} else {
-		it.pos = z.pack.Index(from)
+		it.pack = z.e.pack()
+		it.pos = it.pack.Index(from)
 	}
 	return it
 }
@@ -120,7 +123,7 @@ func (it *ZIter) Next() bool {
 		it.nextPacked()
 		return true
 	}
-	n := it.z.table.at(it.leaf.id[it.i])
+	n := it.table.at(it.leaf.id[it.i])
 	it.Member, it.Score = view(n.Key), n.Val
 	switch {
 	case it.left == 0:
@@ -138,13 +141,11 @@ func (it *ZIter) Next() bool {
 }
 
 func (it *ZIter) nextPacked() {
-	pack := &it.z.pack
-	e := pack.Get(it.pos)
-	it.Member, it.Score = e[8:], packedScore(e)
+	it.Score, it.Member = unpackEntry(it.pack.Get(it.pos))
 	if it.rev {
-		it.pos = pack.Prev(it.pos)
+		it.pos = it.pack.Prev(it.pos)
 	} else {
-		it.pos = pack.Next(it.pos)
+		it.pos = it.pack.Next(it.pos)
 	}
 }
 
@@ -202,14 +203,19 @@ func (b *ZSetBuilder) Finish() *ZSet {
 	z, l := NewZSet(b.ks), &b.ks.Limits
 	if b.Len() <= l.ZSetMaxListpackEntries && b.longest <= l.ZSetMaxListpackValue {
 		var buf [80]byte
+		var pack Pack
 		for member, score := range b.Sorted() {
-			z.pack.Append(packedEntry(buf[:0], member, score))
+			pack.Append(packedEntry(buf[:0], member, score))
+		}
+		if pack.n > 0 {
+			z.e.setPack(&pack)
 		}
 		return z
 	}
-	z.table, z.tree = b.table, newZSetTree(b.table)
+	x := newZSetIndex(b.table)
 	for _, i := range b.order() {
-		z.tree.insert(z.table.at(i).Val, i)
+		x.tree.insert(x.table.at(i).Val, i)
 	}
+	z.e.setRef(unsafe.Pointer(x))
 	return z
 }
