@@ -15,6 +15,7 @@ type floorOptions struct {
 	scale  float64
 	out    string
 	own    bool
+	ways   string
 }
 
 // floor is the command floor: how far each server is from what the kernel takes.
@@ -26,6 +27,7 @@ func floor(args []string) error {
 	f.Float64Var(&o.scale, "scale", 1, "requests of a turn, as a `share` of the usual number")
 	f.StringVar(&o.out, "o", "", "write a report in Markdown to this `file`")
 	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
+	f.StringVar(&o.ways, "ways", "epoll", "`ways` of the floor: epoll, spin, uring, with commas")
 	f.Parse(args)
 
 	bed, err := o.testbed()
@@ -34,7 +36,7 @@ func floor(args []string) error {
 	}
 	defer os.RemoveAll(bed.tmp)
 	t := &turns{contenders: bed.contenders, cores: bed.cores, load: findLoad(o.own), rounds: o.rounds, scale: o.scale}
-	if err := t.runFloor(bed.tmp); err != nil {
+	if err := t.runFloor(bed.tmp, strings.Split(o.ways, ",")); err != nil {
 		return err
 	}
 	t.sheet.print()
@@ -78,9 +80,9 @@ func (r floorRow) at(pipeline, n int) breadthRow {
 	return breadthRow{workload: w, group: fmt.Sprintf("P%d", pipeline), n: n, pipeline: pipeline, clients: 50}
 }
 
-// runFloor measures the floor beside the contenders. Ratios are to the floor. It knows one reply
-// only, so each command has a floor of its own.
-func (t *turns) runFloor(tmp string) error {
+// runFloor measures the floor beside the contenders. Ratios are to the floor's first way. It knows
+// one reply only, so each command has a floor of its own.
+func (t *turns) runFloor(tmp string, ways []string) error {
 	program, err := build(tmp, "bench/floor")
 	if err != nil {
 		return err
@@ -89,7 +91,11 @@ func (t *turns) runFloor(tmp string) error {
 	for i, r := range floorRows() {
 		one := *t
 		one.quiet = i > 0
-		one.contenders = append([]contender{floorAs(program, tmp, r.reply)}, t.contenders...)
+		one.contenders = nil
+		for _, way := range ways {
+			one.contenders = append(one.contenders, floorBy(way, program, tmp, r.reply))
+		}
+		one.contenders = append(one.contenders, t.contenders...)
 		if err := one.runRows(r.bothPipelines()); err != nil {
 			return err
 		}
@@ -110,7 +116,7 @@ func (t *turns) addFloor(tmp string) error {
 	set := rows[slices.IndexFunc(rows, func(r floorRow) bool { return r.name == "set" })]
 	one := *t
 	one.quiet = true
-	one.contenders = []contender{floorAs(program, tmp, set.reply)}
+	one.contenders = []contender{floorBy("epoll", program, tmp, set.reply)}
 	if err := one.runRows(set.bothPipelines()); err != nil {
 		return err
 	}
@@ -120,6 +126,10 @@ func (t *turns) addFloor(tmp string) error {
 	return nil
 }
 
-func floorAs(program, tmp, reply string) contender {
-	return contender{name: floorName, command: []string{program, "127.0.0.1:{port}", reply}, dir: tmp}
+func floorBy(way, program, tmp, reply string) contender {
+	name := floorName
+	if way != "epoll" {
+		name += " " + way
+	}
+	return contender{name: name, command: []string{program, "-by", way, "127.0.0.1:{port}", reply}, dir: tmp}
 }

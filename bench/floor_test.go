@@ -8,8 +8,8 @@ import (
 
 func TestTheFloorStandsBesideTheServersInEveryRow(t *testing.T) {
 	run := &turns{contenders: twoServers(t), cores: unpinned(), load: findLoad(true), rounds: 1, scale: 0.001}
-	require.NoError(t, run.runFloor(t.TempDir()))
-	require.Equal(t, []string{"floor", "redis-server", "miniredisd"}, run.sheet.servers)
+	require.NoError(t, run.runFloor(t.TempDir(), []string{"epoll", "spin"}))
+	require.Equal(t, []string{"floor", "floor spin", "redis-server", "miniredisd"}, run.sheet.servers)
 	var names []string
 	for _, r := range run.sheet.rows {
 		names = append(names, r.name)

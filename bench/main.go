@@ -30,7 +30,7 @@
 // memory fills fresh servers with data of many shapes, and prints the bytes per element. Then it
 // empties a server and prints how much memory goes back to the system.
 //
-//	go run ./bench floor [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
+//	go run ./bench floor [-rounds N] [-scale SHARE] [-ways WAYS] [SERVERS] [-o FILE.md]
 //
 // floor measures the kernel's share of a request beside the servers. The program in bench/floor
 // reads, and writes fixed bytes.

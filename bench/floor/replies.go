@@ -2,17 +2,19 @@ package main
 
 import "bytes"
 
-// replies are the fixed bytes, as often as one chunk of input can ask for them.
+// replies are the fixed bytes, as often as one chunk of input can ask for them. They stay in place:
+// an io_uring reads them after the call that names them.
 type replies struct {
-	one int // bytes of a single reply
-	all []byte
+	one  int // bytes of a single reply
+	all  []byte
+	pong []byte
 }
 
 // shortest is the length of *1\r\n$4\r\nPING\r\n.
 const shortest = 14
 
 func newReplies(one string) replies {
-	return replies{one: len(one), all: bytes.Repeat([]byte(one), inputSize/shortest+1)}
+	return replies{one: len(one), all: bytes.Repeat([]byte(one), inputSize/shortest+1), pong: []byte("+PONG\r\n")}
 }
 
 // to returns the replies to a chunk of input, and at least one byte. A chunk without a * is the
@@ -20,7 +22,7 @@ func newReplies(one string) replies {
 func (r replies) to(chunk []byte) []byte {
 	requests := bytes.Count(chunk, []byte{'*'})
 	if requests == 0 {
-		return []byte("+PONG\r\n")
+		return r.pong
 	}
 	return r.all[:min(requests*r.one, len(r.all))]
 }
