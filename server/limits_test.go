@@ -190,3 +190,21 @@ func TestAReplyWhoseLengthTheClientChoosesEndsWithTheConnection(t *testing.T) {
 		})
 	}
 }
+
+func TestAServerWithATimeLimitForClientsIsIdle(t *testing.T) {
+	s := plainServer(t, func(byte, string, ...any) {}, "--timeout", "300")
+	idle := make(chan int, 1)
+	s.Idle = func(used int) {
+		select {
+		case idle <- used:
+		default:
+		}
+	}
+	c := redistest.Dial(t, run(t, s))
+	c.Do("SET", "k", strings.Repeat("x", 1_000_000))
+	for used := range idle {
+		if used > 1_000_000 {
+			return
+		}
+	}
+}

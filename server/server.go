@@ -132,7 +132,8 @@ type Server struct {
 	recording *trace.Trace  // nil before the first
 	trace     *trace.Thread // main's row, nil while nothing is recorded
 
-	// Idle, if set, is called about once a second while no request comes, with the bytes in use.
+	// Idle, if set, is called by cron, at least once a second while no request comes. used is the
+	// number of bytes in use.
 	Idle func(used int)
 
 	// Reconfigured, if set, is called for every directive that CONFIG SET has changed.
@@ -344,7 +345,8 @@ func (s *Server) cron() time.Duration {
 		return cronPeriod
 	}
 	begin := s.ex.Clock.Mono()
-	s.dozing = s.rates.busy == s.stats.Reads+s.stats.Writes && !s.limited()
+	idle := s.rates.busy == s.stats.Reads+s.stats.Writes
+	s.dozing = idle && !s.limited()
 	if !s.dozing {
 		s.checkClients()
 	}
@@ -353,10 +355,10 @@ func (s *Server) cron() time.Duration {
 	s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
 	s.sample()
 	s.stats.Cron += s.ex.Clock.Mono() - begin
+	if idle && s.Idle != nil {
+		s.Idle(s.weighedMemory())
+	}
 	if s.dozing {
-		if s.Idle != nil {
-			s.Idle(s.weighedMemory())
-		}
 		return cronPeriodIdle
 	}
 	return cronPeriod

@@ -4,37 +4,57 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
+	"time"
 )
 
-// worthwhile is how many bytes must be at stake before an idle process collects.
-const worthwhile = 32 << 20
+// An idle process collects when this much memory is at stake: a share of the resident memory, because a
+// collection takes longer with more data, and at least some bytes.
+const (
+	worthwhileShare = 8
+	worthwhileLeast = 8 << 20
+)
 
-// Idle gives memory back to the system while a server has nothing to do. Go itself collects only after
-// the heap has grown: without Idle, the memory of a flushed keyspace stays with the process for minutes.
-// Redis's allocator has a thread for this (the directive jemalloc-bg-thread).
+// pause is the shortest time from the end of one collection to the next. A server between two bursts of
+// requests is idle, too: it must not collect after each of them.
+const pause = 2 * time.Second
+
+// Idle gives memory back to the system while a server has nothing to do. A busy server keeps up to 64 MB
+// of garbage, or as much as it has data. An idle one needs none of that room. Without Idle, even the
+// memory of a flushed keyspace stays with the process for minutes, because Go collects only after the
+// heap has grown. Redis's allocator has a thread for this (the directive jemalloc-bg-thread).
 type Idle struct {
-	running  atomic.Bool
-	resident atomic.Int64 // bytes after the last collection
-	used     atomic.Int64 // bytes that the server counted then
+	running atomic.Bool
+	last    atomic.Pointer[collection] // nil before the first
+}
+
+// collection is what the last collection left.
+type collection struct {
+	ended    time.Time
+	resident int64 // bytes
+	used     int64 // bytes that the server counted
 }
 
 // Collect collects garbage and returns free memory, if much has changed since it last did. used is the
 // number of bytes that the server counts. Collect does not wait for the end. Any goroutine may call it.
 func (i *Idle) Collect(used int) {
-	if !i.due(resident(), int64(used)) || !i.running.CompareAndSwap(false, true) {
+	if !i.due(time.Now(), resident(), int64(used)) || !i.running.CompareAndSwap(false, true) {
 		return
 	}
 	go func() {
 		debug.FreeOSMemory()
-		i.resident.Store(resident())
-		i.used.Store(int64(used))
+		i.last.Store(&collection{time.Now(), resident(), int64(used)})
 		i.running.Store(false)
 	}()
 }
 
 // due reports whether the process has grown, or the server has freed, enough for a collection.
-func (i *Idle) due(resident, used int64) bool {
-	return resident-i.resident.Load() > worthwhile || i.used.Load()-used > worthwhile
+func (i *Idle) due(now time.Time, resident, used int64) bool {
+	last := i.last.Load()
+	if last == nil {
+		return resident > worthwhileLeast
+	}
+	worthwhile := max(last.resident/worthwhileShare, worthwhileLeast)
+	return now.Sub(last.ended) >= pause && (resident-last.resident > worthwhile || last.used-used > worthwhile)
 }
 
 // resident returns the bytes that Go has from the system and has not given back.

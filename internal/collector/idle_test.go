@@ -8,16 +8,35 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+const mb = 1 << 20
+
 func TestACollectionIsDueAfterMuchGrowthOrMuchFreed(t *testing.T) {
-	const mb = 1 << 20
 	var i Idle
-	i.resident.Store(100 * mb)
-	i.used.Store(80 * mb)
-	require.False(t, i.due(100*mb, 80*mb))
-	require.False(t, i.due(132*mb, 80*mb))
-	require.True(t, i.due(133*mb, 80*mb), "the process has grown")
-	require.False(t, i.due(100*mb, 48*mb))
-	require.True(t, i.due(100*mb, 47*mb), "the server has freed much")
+	now := time.Now()
+	i.last.Store(&collection{now.Add(-pause), 160 * mb, 150 * mb})
+	require.False(t, i.due(now, 160*mb, 150*mb))
+	require.False(t, i.due(now, 180*mb, 150*mb))
+	require.True(t, i.due(now, 181*mb, 150*mb), "the process has grown by more than an eighth")
+	require.False(t, i.due(now, 160*mb, 130*mb))
+	require.True(t, i.due(now, 160*mb, 129*mb), "the server has freed more than an eighth")
+}
+
+func TestASmallProcessCollectsForEightMegabytes(t *testing.T) {
+	var i Idle
+	now := time.Now()
+	require.False(t, i.due(now, 8*mb, 0), "before the first collection")
+	require.True(t, i.due(now, 9*mb, 0), "before the first collection")
+	i.last.Store(&collection{now.Add(-pause), 10 * mb, 9 * mb})
+	require.False(t, i.due(now, 18*mb, 9*mb))
+	require.True(t, i.due(now, 19*mb, 9*mb))
+}
+
+func TestACollectionIsNotDueSoonAfterTheLast(t *testing.T) {
+	var i Idle
+	now := time.Now()
+	i.last.Store(&collection{now, 160 * mb, 150 * mb})
+	require.False(t, i.due(now.Add(pause-1), 900*mb, 150*mb))
+	require.True(t, i.due(now.Add(pause), 900*mb, 150*mb))
 }
 
 func TestAnIdleProcessGivesMemoryBack(t *testing.T) {
