@@ -50,7 +50,7 @@ func footprint(args []string) error {
 	}
 	defer os.RemoveAll(bed.tmp)
 	w := &weighing{
-		contenders: bed.contenders, cores: bed.cores, rounds: o.rounds, settle: time.Second, share: o.scale,
+		contenders: bed.contenders, cores: bed.cores, rounds: o.rounds, settle: 5 * time.Second, share: o.scale,
 		flushed: 600, watch: []time.Duration{5 * time.Second, 10 * time.Second},
 	}
 	if err := w.run(only); err != nil {
@@ -119,7 +119,9 @@ func (w *weighing) describe() error {
 		fmt.Sprintf("VmRSS %s after the last reply, median of %d servers, %g of the usual elements",
 			w.settle, w.rounds, w.share),
 	}
-	w.sheet = sheet{columns: []column{{"bytes/element", "%.1f"}, {"counted/element", "%.1f"}, {"RSS MiB", "%.1f"}}}
+	w.sheet = sheet{columns: []column{
+		{"bytes/element", "%.1f"}, {"counted/element", "%.1f"}, {"RSS MiB", "%.1f"}, {"RSS MiB at once", "%.1f"},
+	}}
 	for _, c := range w.contenders {
 		s, err := c.start(w.cores.server)
 		if err != nil {
@@ -141,7 +143,7 @@ func (w *weighing) each(measure func(*server) ([]float64, error)) ([][]float64, 
 }
 
 // weigh returns the bytes per element above the empty server, as the kernel sees them and as the
-// server counts them, and all resident memory in MiB.
+// server counts them, and all resident memory in MiB: when the server has been idle, and before that.
 func (w *weighing) weigh(server *server, s shape) ([]float64, error) {
 	c, err := dial(server.addr)
 	if err != nil {
@@ -156,11 +158,12 @@ func (w *weighing) weigh(server *server, s shape) ([]float64, error) {
 	if err := c.stream(s.data); err != nil {
 		return nil, err
 	}
+	atOnce := server.rss()
 	time.Sleep(w.settle)
 	full := server.rss()
 	countedFull, err := server.counted()
 	n := float64(s.elements)
-	return []float64{(full - empty) * (1 << 20) / n, (countedFull - counted) / n, full}, err
+	return []float64{(full - empty) * (1 << 20) / n, (countedFull - counted) / n, full, atOnce}, err
 }
 
 // counted is what the server itself says that it uses, in bytes.

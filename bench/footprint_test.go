@@ -47,6 +47,7 @@ func TestMemoryIsMeasuredInAFreshServerForEachShape(t *testing.T) {
 			require.Positive(t, figures[0], "bytes per element of %s", r.name)
 			require.Positive(t, figures[1], "used_memory per element of %s", r.name)
 			require.Positive(t, figures[2], "RSS of %s", r.name)
+			require.Positive(t, figures[3], "RSS of %s at once", r.name)
 		}
 	}
 	for _, figures := range w.flushes.rows[0].figures {
