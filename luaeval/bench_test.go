@@ -103,3 +103,30 @@ func BenchmarkCompile(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkComputing runs scripts that compute, with commands that cost nothing.
+func BenchmarkComputing(b *testing.B) {
+	e := New(Options{Call: func(args [][]byte, w *resp.Writer) { w.Int(1) }})
+	keys, args := words([]string{"c"}), words([]string{"abc"})
+	for _, c := range []struct{ name, script string }{
+		{"fib", `local function f(n) if n<2 then return n end return f(n-1)+f(n-2) end return f(20)`},
+		{"loop", `local s=0 for i=1,1000 do s=s+i end return s`},
+		{"table", `local t={} for i=1,1000 do t[i]=i*2 end local s=0 for _,v in ipairs(t) do s=s+v end return s`},
+		{"format", `local t={} for i=1,20 do t[#t+1]=string.format('%d:%s',i,ARGV[1]) end return table.concat(t,',')`},
+		{"calls", `for i=1,10 do redis.call('INCR',KEYS[1]) end return 1`},
+		{"while", `local i=0 while i<1000 do i=i+1 if i%3==0 then i=i+1 end end return i`},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			w := resp.Writer{Proto: 2}
+			b.ReportAllocs()
+			for b.Loop() {
+				w.Buf = w.Buf[:0]
+				s, err := e.Load([]byte(c.script))
+				if err != nil {
+					b.Fatal(err)
+				}
+				e.Run(s, keys, args, &w)
+			}
+		})
+	}
+}

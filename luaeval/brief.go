@@ -6,7 +6,7 @@ import (
 )
 
 // A function of a library is brief when it ends by itself. It then runs without a context, like a
-// script without loops and functions. A brief function calls nothing that could be a Lua function
+// script of few steps. A brief function calls nothing that could be a Lua function
 // or call one. Its library has no metatables, because these turn any operation into a call.
 
 // noteBrief notes whether f is brief. Of several functions on the same lines, all are brief or

@@ -73,7 +73,6 @@ type Engine struct {
 	large largeStrings
 	argv  [][]byte
 	argb  []byte
-	ints  [256]lua.LValue
 	json  struct{ scripts, functions lualib.JSONSettings }
 }
 
@@ -129,9 +128,6 @@ func New(o Options) *Engine {
 	making.RegistrySize, making.RegistryGrowStep, making.MinimizeStackMemory = 256, 4<<10, true
 	e.maker = lua.NewState(making)
 	e.l = e.maker
-	for i := range e.ints {
-		e.ints[i] = lua.LNumber(i)
-	}
 	e.openLibs()
 	e.Renew()
 	e.newStacks()

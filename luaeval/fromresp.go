@@ -73,12 +73,10 @@ func length(line []byte) int {
 	return n
 }
 
-// integer converts a number. Small numbers are converted once, when the engine is made.
+// integer converts a number.
 func (e *Engine) integer(line []byte) lua.LValue {
 	if len(line) <= 3 && line[0] != '-' {
-		if n := length(line); n < len(e.ints) {
-			return e.ints[n]
-		}
+		return e.lib.Integer(length(line))
 	}
 	n, _ := strconv.ParseInt(string(line), 10, 64)
 	return lua.LNumber(n)

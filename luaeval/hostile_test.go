@@ -108,15 +108,35 @@ func TestPollEndsAScript(t *testing.T) {
 }
 
 // A context costs time at each instruction. Only a script that can run long has one.
-func TestOnlyLoopsAndFunctionsAreWatched(t *testing.T) {
+func TestOnlyLongScriptsAreWatched(t *testing.T) {
 	e := alone(Options{})
 	for script, long := range map[string]bool{
 		`return redis.call("get", KEYS[1])`:                          false,
 		`if redis.call("get", KEYS[1]) == ARGV[1] then return 1 end`: false,
-		`for i = 1, 3 do end`:                                        true,
 		`local f = function() end`:                                   true,
 		`while false do end`:                                         true,
-		`for _, k in ipairs(KEYS) do redis.call("del", k) end`:       true,
+		`repeat until true`:                                          true,
+
+		`for i = 1, 3 do end`:                                            false,
+		`for i = 1, 1e5 do end`:                                          true,
+		`for i = 100, 1, -1 do redis.call("x", i) end`:                   false,
+		`for i = 1, 200 do for j = 1, 200 do local x = i + j end end`:    true,
+		`for i = 1, #KEYS do end`:                                        true,
+		`for i = 1, 10, 0 do end`:                                        true,
+		`for i = 1, 2, 1e-6 do end`:                                      true,
+		`for i = 1e17, 1e17 + 32 do end`:                                 true,
+		`for i = 1, 10 do i = i * 1000 end`:                              true,
+		`for _, k in ipairs(KEYS) do redis.call("del", k) end`:           false,
+		`for k, v in pairs({}) do end`:                                   false,
+		`local pairs = next for k, v in pairs, {} do end`:                true,
+		`local ipairs = redis.call for i in ipairs("x") do end`:          true,
+		`local t = {} for i = 1, 1000 do t[i] = i end`:                   false,
+		`local t = {} for i = 1, 100 do t[#t + 1] = ARGV[i] end`:         false,
+		`local t, u = {}, {} for i = 1, 100 do t[#u + 1] = ARGV[i] end`:  true,
+		`for i = 1, 100 do local t = {} t[i * 10000] = i end`:            true,
+		`for i = 1, 100 do local t = {[1000000] = i} end`:                true,
+		`for i = 1, 1000 do if ARGV[1] == ARGV[2] then return 1 end end`: true,
+		`for i = 1, 1000 do if ARGV[1] == "x" then return 1 end end`:     false,
 	} {
 		s, err := e.Load([]byte(script))
 		require.NoError(t, err)

@@ -26,6 +26,9 @@ type variable struct {
 	hides int // index of the outer variable with the same name, or -1
 	in    *function
 	block *block
+
+	counts  bool // a loop sets it, to numbers up to largest
+	largest float64
 }
 
 // block is a block of the text, such as the body of a function or a loop.
@@ -73,7 +76,7 @@ func (w *rewriter) declare(line int, names ...string) {
 			hides = -1
 		}
 		w.byName[name] = len(w.vars)
-		w.vars = append(w.vars, variable{name, hides, w.fn, w.block})
+		w.vars = append(w.vars, variable{name: name, hides: hides, in: w.fn, block: w.block})
 		if w.fn.active++; w.fn.active > maxLocals {
 			w.fail(line, fmt.Sprint(w.fn, " has more than ", maxLocals, " local variables"))
 		}

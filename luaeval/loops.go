@@ -16,7 +16,7 @@ func (w *rewriter) while(s *ast.WhileStmt) {
 	w.labels(6)
 	nodes := w.nodes
 	s.Condition = w.expr(s.Condition)
-	s.Stmts = w.loopBody(nil, s.Stmts)
+	s.Stmts = w.loopBody(notCounted, nil, s.Stmts)
 	endless := false
 	switch s.Condition.(type) {
 	case *ast.TrueExpr, *ast.NumberExpr, *ast.StringExpr:
@@ -65,10 +65,14 @@ func (w *rewriter) repeat(s *ast.RepeatStmt) ast.Stmt {
 	return loop
 }
 
-// loopBody walks the body of a loop, which declares names.
-func (w *rewriter) loopBody(names []string, body []ast.Stmt) []ast.Stmt {
+// loopBody walks the body of a loop, which declares names. The last name has values up to largest.
+func (w *rewriter) loopBody(largest float64, names []string, body []ast.Stmt) []ast.Stmt {
 	from := w.enter(true)
 	w.declare(w.line, names...)
+	if largest < notCounted {
+		last := &w.vars[len(w.vars)-1]
+		last.counts, last.largest = true, largest
+	}
 	w.stmts(body)
 	if len(body) > 0 {
 		body = w.closing(body, body[0])

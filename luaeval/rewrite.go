@@ -3,6 +3,7 @@ package luaeval
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	lua "github.com/yuin/gopher-lua"
 	"github.com/yuin/gopher-lua/ast"
@@ -35,13 +36,14 @@ type rewriter struct {
 	nested  int // functions around the walk
 	line    int // of the current statement
 	nodes   int // tree nodes so far
+	steps   int // that the function takes, at most: see maxUnwatched
 	walked  int // steps to find constants
 	work    int // steps to find names
 	spine   int // arithmetic operations in a row
 	defined int // functions so far
 	self    []ownName
 	logical *ast.LogicalOpExpr // an operand of another one
-	long    bool               // there are loops or functions
+	long    bool               // it may run for long: it needs a context
 	vararg  bool               // the text itself uses ...
 	usesG   bool
 	meta    bool            // a library may make tables that call functions
@@ -120,6 +122,7 @@ func (w *rewriter) stmt(stmt ast.Stmt) ast.Stmt {
 	defer func() { w.depth-- }()
 	w.line = stmt.Line()
 	w.nodes++
+	w.step(1)
 	switch s := stmt.(type) {
 	case *ast.AssignStmt:
 		return w.assign(s)
@@ -144,11 +147,12 @@ func (w *rewriter) stmt(stmt ast.Stmt) ast.Stmt {
 		w.numberFor(s)
 	case *ast.GenericForStmt:
 		w.labels(3)
-		w.long = true
+		w.long = w.long || !w.ticks(s.Exprs)
 		for i, x := range s.Exprs {
 			s.Exprs[i] = w.reader(x, "ipairs", "pairs")
 		}
-		s.Stmts = w.loopBody(append([]string{"(for generator)", "(for state)", "(for control)"}, s.Names...), s.Stmts)
+		names := append([]string{"(for generator)", "(for state)", "(for control)"}, s.Names...)
+		s.Stmts = w.loopBody(notCounted, names, s.Stmts)
 		if blockJumps(s.Stmts) {
 			s.Stmts = append([]ast.Stmt{nothing(s)}, s.Stmts...)
 		}
@@ -174,8 +178,10 @@ func (w *rewriter) target(x ast.Expr) ast.Expr {
 			return w.globalField(x)
 		}
 		w.use(x.Value, x.Line())
+		w.long = w.long || w.vars[w.byName[x.Value]].counts
 		return x
 	case *ast.AttrGetExpr:
+		w.writeStep(x.Object, x.Key)
 		x.Object, x.Key = w.expr(x.Object), w.expr(x.Key)
 	}
 	return x
@@ -210,7 +216,8 @@ func (w *rewriter) functionExpr(f *ast.FunctionExpr, self ...string) {
 		w.fail(f.Line(), fmt.Sprint("chunk has more than ", maxFunctions, " functions"))
 		return
 	}
-	w.long = false
+	steps := w.steps
+	w.long, w.steps = false, 0
 	w.nested++
 	w.fn = &function{outer: w.fn, line: f.Line()}
 	from := w.enter(false)
@@ -224,31 +231,33 @@ func (w *rewriter) functionExpr(f *ast.FunctionExpr, self ...string) {
 	w.fn = w.fn.outer
 	w.nested--
 	w.noteBrief(f)
-	w.long = true
+	w.long, w.steps = true, steps
 }
 
 // numberFor converts the three values of a for loop to numbers, as Lua does with strings.
 func (w *rewriter) numberFor(s *ast.NumberForStmt) {
-	w.long = true
 	w.labels(1)
-	number := func(x ast.Expr, function string) ast.Expr {
-		if x == nil {
-			return nil
-		}
+	number := func(x ast.Expr, function string) (ast.Expr, float64) {
 		switch x := w.raw(x).(type) {
 		case *ast.NumberExpr:
-			return w.settle(x)
+			return w.settle(x), *literal(x)
 		case *ast.UnaryLenOpExpr:
-			return x
+			return x, math.NaN()
 		default:
 			at := placed(&ast.NilExpr{}, x)
-			return w.call(function, at, w.settle(x))
+			return w.call(function, at, w.settle(x)), math.NaN()
 		}
 	}
-	s.Init = number(s.Init, "for initial")
-	s.Limit = number(s.Limit, "for limit")
-	s.Step = number(s.Step, "for step")
-	s.Stmts = w.loopBody([]string{"(for index)", "(for limit)", "(for step)", s.Name}, s.Stmts)
+	var init, limit, step float64 = 0, 0, 1
+	s.Init, init = number(s.Init, "for initial")
+	s.Limit, limit = number(s.Limit, "for limit")
+	if s.Step != nil {
+		s.Step, step = number(s.Step, "for step")
+	}
+	n, largest := turns(init, limit, step)
+	from := w.steps
+	s.Stmts = w.loopBody(largest, []string{"(for index)", "(for limit)", "(for step)", s.Name}, s.Stmts)
+	w.again(from, n)
 }
 
 // call returns a call of a hidden function, for one value.

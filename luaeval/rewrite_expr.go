@@ -24,6 +24,7 @@ func (w *rewriter) raw(expr ast.Expr) ast.Expr {
 	}
 	defer func() { w.depth-- }()
 	w.nodes++
+	w.step(1)
 	switch x := expr.(type) {
 	case *ast.ArithmeticOpExpr:
 		expr = w.arithmetic(x)
@@ -50,6 +51,9 @@ func (w *rewriter) other(expr ast.Expr) ast.Expr {
 		return w.attr(x)
 	case *ast.TableExpr:
 		for _, f := range x.Fields {
+			if f.Key != nil {
+				w.writeStep(x, f.Key)
+			}
 			f.Key, f.Value = w.expr(f.Key), w.expr(f.Value)
 		}
 		return w.constructor(x)
@@ -65,6 +69,7 @@ func (w *rewriter) other(expr ast.Expr) ast.Expr {
 		w.either(x)
 	case *ast.RelationalOpExpr:
 		w.labels(1)
+		w.compareStep(x)
 		x.Lhs, x.Rhs = w.expr(x.Lhs), w.expr(x.Rhs)
 	case *ast.StringConcatOpExpr:
 		return w.concat(x)
@@ -72,6 +77,7 @@ func (w *rewriter) other(expr ast.Expr) ast.Expr {
 		x.Expr = w.expr(x.Expr)
 	case *ast.UnaryLenOpExpr:
 		if w.words(x.Expr) == "" {
+			w.step(slowStep)
 			x.Expr = w.expr(x.Expr)
 		} else {
 			x.Expr = w.look(x.Expr.(*ast.IdentExpr))
@@ -155,6 +161,7 @@ func (w *rewriter) words(x ast.Expr) string {
 // attr walks an index. It resolves `library.member`. Reading KEYS[i] does not make the table a
 // value.
 func (w *rewriter) attr(x *ast.AttrGetExpr) ast.Expr {
+	w.readStep(x.Key)
 	if w.words(x.Object) != "" {
 		x.Object = w.look(x.Object.(*ast.IdentExpr))
 		x.Key = w.expr(x.Key)

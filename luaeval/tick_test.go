@@ -14,7 +14,7 @@ import (
 
 // looks are calls whose time grows with their arguments. The arguments are a string s of a million
 // bytes, a table t of 20,000 numbers, and a map m of as many; j and p are JSON and MessagePack of
-// 10,000 empty tables. The scripts have no loops and functions, so they run without a context: only
+// 10,000 empty tables. The scripts take few steps, so they run without a context: only
 // the library function can look at the clock.
 func looks() map[string]string {
 	return map[string]string{

@@ -94,11 +94,7 @@ func (lib *Lib) rawSet(l *lua.LState) int {
 const NextWork = 256
 
 func (lib *Lib) nextPair(l *lua.LState) int {
-	units := 1
-	if l.Context() == nil { // with a context, the instructions of the loop are counted
-		units = NextWork
-	}
-	lib.Tick(l, units)
+	lib.tickTurn(l)
 	k, v := lib.behind(checkTable(l, 1, "next")).Next(l.Get(2))
 	l.Push(k)
 	if k == lua.LNil {
@@ -125,16 +121,35 @@ func (lib *Lib) ipairs(l *lua.LState) int {
 }
 
 // nextElement is the iterator of ipairs.
-func nextElement(l *lua.LState) int {
+func (lib *Lib) nextElement(l *lua.LState) int {
+	lib.tickTurn(l)
 	t := checkTable(l, 1, "(for generator)")
-	i, _ := l.Get(2).(lua.LNumber)
-	v := Element(t, int(i)+1)
+	at, _ := l.Get(2).(lua.LNumber)
+	i := int(at) + 1
+	v := Element(t, i)
 	if v == lua.LNil {
 		return 0
 	}
-	l.Push(i + 1)
+	l.Push(lib.Integer(i))
 	l.Push(v)
 	return 2
+}
+
+// tickTurn counts a turn of a generic for. With a context, the instructions of the loop are counted.
+func (lib *Lib) tickTurn(l *lua.LState) {
+	if l.Context() == nil {
+		lib.Tick(l, NextWork)
+	} else {
+		lib.Tick(l, 1)
+	}
+}
+
+// Integer returns n as a Lua value. Small numbers are converted once, when the library is made.
+func (lib *Lib) Integer(n int) lua.LValue {
+	if n >= 0 && n < len(lib.integers) {
+		return lib.integers[n]
+	}
+	return lua.LNumber(n)
 }
 
 func (lib *Lib) selectArgs(l *lua.LState) int {

@@ -25,6 +25,7 @@ type Lib struct {
 	next     *lua.LFunction
 	element  *lua.LFunction // iterator of ipairs
 	words    []vmError
+	integers [256]lua.LValue
 	threads  int
 	math     *lua.LTable // gopher-lua's
 	random   uint64      // state of math.random
@@ -54,7 +55,10 @@ func New(l *lua.LState, bounds *limits.Limits, seedOfRandom uint32) *Lib {
 		Raise(l, ReadOnlyText)
 		return 0
 	})
-	lib.next, lib.element = l.NewFunction(lib.nextPair), l.NewFunction(nextElement)
+	for i := range lib.integers {
+		lib.integers[i] = lua.LNumber(i)
+	}
+	lib.next, lib.element = l.NewFunction(lib.nextPair), l.NewFunction(lib.nextElement)
 	return lib
 }
 
