@@ -54,6 +54,16 @@ func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
 	}
 }
 
+// BulkStr replies with val, which is the string at key or a part of it. It does not copy a long one.
+func (c *Call) BulkStr(key store.Key, val []byte) {
+	if c.Refers(len(val)) {
+		key.Lend()
+		c.BulkRef(val)
+		return
+	}
+	c.Bulk(val)
+}
+
 // UseProtocol replies in RESP2 or RESP3 from now on, to this command too.
 func (c *Call) UseProtocol(version int) { c.Sess.Proto, c.Proto = version, version }
 
@@ -61,7 +71,7 @@ func (c *Call) UseProtocol(version int) { c.Sess.Proto, c.Proto = version, versi
 // client choose the length of the reply asks it while the reply grows, and then stops.
 func (c *Call) cutOff() bool {
 	ex := c.Ex
-	return len(c.Buf) > ex.OutputTrigger && !ex.Scripts.run.on && ex.Host.CloseIfOverLimit(c.Sess)
+	return len(c.Buf)+c.RefLen > ex.OutputTrigger && !ex.Scripts.run.on && ex.Host.CloseIfOverLimit(c.Sess)
 }
 
 // Count adds n changes, for a command that changes many elements of one key

@@ -96,7 +96,7 @@ func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) e
 
 // fail removes what the command has appended and writes the error instead.
 func (ex *Executor) fail(w *resp.Writer, mark int, err error) {
-	w.Buf = w.Buf[:mark]
+	w.Truncate(mark)
 	text := err.Error()
 	w.Error(text)
 	ex.countError(text)
@@ -121,7 +121,7 @@ func (ex *Executor) countError(text string) {
 // suppress removes the reply of a client that wants none (CLIENT REPLY).
 func suppress(s *Session, w *resp.Writer, mark int, cmd *Command) {
 	if cmd == nil || cmd.Flags&AnswersByPush == 0 {
-		w.Buf = w.Buf[:mark]
+		w.Truncate(mark)
 	}
 	switch s.Replies {
 	case ReplySkipNext:

@@ -111,15 +111,16 @@ func stringRows() []Row {
 
 // GET key (t_string.c: getCommand)
 func get(c *Call) error {
-	val, ok, err := c.DB.Str(c.Args[1])
+	found := c.DB.Lookup(c.Args[1], store.LookupNone)
+	val, err := found.Str()
 	if err != nil {
 		return err
 	}
-	if !ok {
+	if !found.Exists() {
 		c.Null()
 		return nil
 	}
-	c.Bulk(val)
+	c.BulkStr(found, val)
 	return nil
 }
 
@@ -127,8 +128,9 @@ func get(c *Call) error {
 func mget(c *Call) error {
 	c.Array(len(c.Args) - 1)
 	for _, key := range c.Args[1:] {
-		if val, ok, err := c.DB.Str(key); ok && err == nil {
-			c.Bulk(val)
+		found := c.DB.Lookup(key, store.LookupNone)
+		if val, err := found.Str(); found.Exists() && err == nil {
+			c.BulkStr(found, val)
 		} else {
 			c.Null()
 		}
@@ -168,12 +170,13 @@ func getrange(c *Call) error {
 	if err != nil {
 		return err
 	}
-	val, _, err := c.DB.Str(c.Args[1])
+	found := c.DB.Lookup(c.Args[1], store.LookupNone)
+	val, err := found.Str()
 	if err != nil {
 		return err
 	}
 	from, to = clampRange(from, to, int64(len(val)))
-	c.Bulk(val[from:to])
+	c.BulkStr(found, val[from:to])
 	return nil
 }
 

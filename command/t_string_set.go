@@ -224,7 +224,7 @@ func getex(c *Call) error {
 	if err := o.resolveTTL(c); err != nil {
 		return err
 	}
-	c.Bulk(val)
+	c.BulkStr(found, val)
 	switch {
 	case o.unit != ttlNone && o.expireAt <= c.Now:
 		found.Delete()

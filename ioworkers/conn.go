@@ -29,6 +29,10 @@
 // thread that meets a protocol error, the end of the input or a lost connection only notes it in
 // the Conn. Main answers, closes and counts after the join.
 //
+// The reply to a large string is not copied into the output: the Conn refers to the stored bytes
+// (resp.Ref). A thread that writes them sees bytes and no key. Main changes nothing meanwhile. Later
+// it does not change these bytes either: store.Key.Lend says how.
+//
 // # What Redis does
 //
 // This is Redis's model from 6.0 to 7.4. A readable client goes on a list instead of being read at
@@ -71,8 +75,13 @@ const (
 	readChunk  = 16 << 10
 	writeLimit = 64 << 10
 
-	// keepOutput is the largest output buffer that is used again.
+	// refsLimit is the limit of a write that has references: the value of a few large requests. Redis has
+	// no limit there, because a large value is one block (networking.c: _writevToClient).
+	refsLimit = 256 << 10
+
+	// keepOutput and keepRefs are the size of the largest output buffer that is used again.
 	keepOutput = 256 << 10
+	keepRefs   = 64
 )
 
 // Conn is the socket of one connection and its bytes in both directions.
@@ -82,12 +91,13 @@ type Conn struct {
 	Parser resp.Parser
 
 	in     *input      // nil while nothing is buffered
-	Out    resp.Writer // replies and messages; the first sent bytes are already written
-	sent   int
-	NetIn  int64 // bytes read since main last counted them
-	NetOut int64 // bytes written since main last counted them
+	Out    resp.Writer // replies and messages
+	sent   int         // bytes of Out.Buf that are already written
+	ref    int         // the first of Out.Refs that is not yet written
+	NetIn  int64       // bytes read since main last counted them
+	NetOut int64       // bytes written since main last counted them
 
-	barrier int  // while barred: the offset in Out up to which Write may send
+	barrier int  // while barred: the offset in Out.Buf up to which Write may send
 	barred  bool // main has set a barrier
 
 	// For the trace. Requests of a connection are numbered from 1.
@@ -195,7 +205,7 @@ func (c *Conn) Buffered() (room, used int) {
 
 // Mem returns the bytes of the connection's buffers.
 func (c *Conn) Mem() int {
-	room := cap(c.Out.Buf)
+	room := c.OutputRoom()
 	if c.in == nil {
 		return room + c.Parser.Mem()
 	}
@@ -216,78 +226,6 @@ func (c *Conn) Query() (used, free, args int) {
 	}
 	args, at := c.Parser.Arrived()
 	return used - at, free, args
-}
-
-// Unsent returns how many bytes of output wait to be written, on either side of the barrier.
-func (c *Conn) Unsent() int { return len(c.Out.Buf) - c.sent }
-
-// Sendable returns how many of the unsent bytes Write may send.
-func (c *Conn) Sendable() int {
-	if c.barred {
-		return c.barrier - c.sent
-	}
-	return c.Unsent()
-}
-
-// Drained reports whether all output is written and no barrier is set.
-func (c *Conn) Drained() bool { return c.Unsent() == 0 && !c.barred }
-
-// Bar sets the barrier: until Unbar, Write sends no byte of Out from this offset on. The offset
-// must not lie before a byte that is already written.
-func (c *Conn) Bar(offset int) { c.barrier, c.barred = offset, true }
-
-// Unbar takes the barrier away.
-func (c *Conn) Unbar() {
-	c.barred = false
-	c.reuseOutput()
-}
-
-// Barred reports whether a barrier is set.
-func (c *Conn) Barred() bool { return c.barred }
-
-// DropOutput forgets all output that is not written yet, and the barrier in it.
-func (c *Conn) DropOutput() { c.Out.Buf, c.sent, c.barred = nil, 0, false }
-
-// Write does one write(2) of up to writeLimit bytes. The rest stays for the next call.
-func (c *Conn) Write(t *trace.Thread) {
-	n, errno := write(c.FD, c.Out.Buf[c.sent:c.sent+min(c.Sendable(), writeLimit)])
-	c.traceWrite(t, n)
-	switch {
-	case errno == unix.EAGAIN || errno == unix.EINTR:
-		return
-	case errno != 0:
-		c.Lost = true
-		return
-	}
-	c.sent += n
-	c.NetOut += int64(n)
-	c.reuseOutput()
-}
-
-// reuseOutput empties the output buffer once all of it is written. Behind a barrier it must not:
-// the barrier is an offset in the buffer.
-func (c *Conn) reuseOutput() {
-	if !c.Drained() {
-		return
-	}
-	c.sent = 0
-	c.Out.Buf = c.Out.Buf[:0]
-	if cap(c.Out.Buf) > keepOutput {
-		c.Out.Buf = nil
-	}
-}
-
-// traceWrite records a write of n bytes. If nothing is left to write, it also records which request
-// was the last to be answered.
-func (c *Conn) traceWrite(t *trace.Thread, n int) {
-	if t == nil {
-		return
-	}
-	through := int64(0)
-	if n == c.Unsent() {
-		through = c.Answered
-	}
-	t.Lap(trace.Write, c.ID, through, max(n, 0))
 }
 
 // compact drops the bytes of executed commands from the front of the buffer.

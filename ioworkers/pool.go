@@ -1,6 +1,9 @@
 package ioworkers
 
-import "github.com/miniredisd/miniredisd/internal/trace"
+import (
+	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/resp"
+)
 
 // Pool reads and writes many connections in one call. It shares them out to threads if Start was
 // called and there are enough connections. Otherwise main does the work. The zero Pool is ready and
@@ -30,10 +33,16 @@ type Pool struct {
 	Frugal bool
 
 	inputs  []*input
-	outputs [][]byte
+	outputs []output
 
 	// The smallest number of unused buffers since the last Trim. No connection needed these.
 	idleInputs, idleOutputs int
+}
+
+// output is the memory that output needs.
+type output struct {
+	buf  []byte
+	refs []resp.Ref
 }
 
 // maxSpare is how many unused buffers of each kind the Pool keeps.
@@ -65,7 +74,7 @@ func (p *Pool) LendOutput(c *Conn) {
 		return
 	}
 	if n := len(p.outputs); n > 0 {
-		c.Out.Buf, p.outputs = p.outputs[n-1], p.outputs[:n-1]
+		c.Out.Buf, c.Out.Refs, p.outputs = p.outputs[n-1].buf, p.outputs[n-1].refs, p.outputs[:n-1]
 		p.idleOutputs = min(p.idleOutputs, n-1)
 	}
 }
@@ -82,15 +91,15 @@ func (p *Pool) Reclaim(c *Conn) {
 			}
 		}
 	}
-	if len(c.Out.Buf) == 0 && c.Out.Buf != nil {
+	if c.Unsent() == 0 && c.Out.Buf != nil {
 		most := keepOutput
 		if p.Frugal {
 			most = ReplyRoom
 		}
 		if len(p.outputs) < maxSpare && cap(c.Out.Buf) <= most {
-			p.outputs = append(p.outputs, c.Out.Buf)
+			p.outputs = append(p.outputs, output{c.Out.Buf, c.Out.Refs})
 		}
-		c.Out.Buf = nil
+		c.Out.Buf, c.Out.Refs = nil, nil
 	}
 }
 
@@ -102,7 +111,7 @@ func (p *Pool) Trim() {
 	}
 	for range (p.idleOutputs + 1) / 2 {
 		last := len(p.outputs) - 1
-		p.outputs[last], p.outputs = nil, p.outputs[:last]
+		p.outputs[last], p.outputs = output{}, p.outputs[:last]
 	}
 	p.idleInputs, p.idleOutputs = len(p.inputs), len(p.outputs)
 }

@@ -21,6 +21,13 @@ func read(fd int, p []byte) (int, unix.Errno) { return rawIO(unix.SYS_READ, fd, 
 // write is write(2), raw for the same reason.
 func write(fd int, p []byte) (int, unix.Errno) { return rawIO(unix.SYS_WRITE, fd, p) }
 
+// writev is writev(2), raw for the same reason.
+func writev(fd int, pieces []unix.Iovec) (int, unix.Errno) {
+	first := unsafe.Pointer(unsafe.SliceData(pieces))
+	n, _, errno := unix.RawSyscall(unix.SYS_WRITEV, uintptr(fd), uintptr(first), uintptr(len(pieces)))
+	return int(n), errno
+}
+
 func rawIO(call uintptr, fd int, p []byte) (int, unix.Errno) {
 	first := unsafe.Pointer(unsafe.SliceData(p))
 	n, _, errno := unix.RawSyscall(call, uintptr(fd), uintptr(first), uintptr(len(p)))

@@ -32,6 +32,10 @@
 // what it means ("a map of three pairs", "a double"). The writer encodes it in the protocol version of
 // the connection. No method fails, and none allocates once the slice has grown.
 //
+// A long string can stay where it lies: [Writer.BulkRef] appends a [Ref] instead of the bytes, and the
+// owner of the output sends both with writev(2). Redis copies the string into a block of the reply list
+// (networking.c: _addReplyProtoToList).
+//
 // [ReadReply] is the client's side, for tests and benchmarks.
 //
 // # Who may use it

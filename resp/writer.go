@@ -4,9 +4,16 @@ import "strconv"
 
 // Writer appends replies to Buf in the protocol version Proto: 3 for RESP3, less for RESP2. A type that
 // RESP2 does not have becomes Redis's substitute, so commands never ask for the version.
+//
+// Refs is empty unless MayRefer is set. Then the output is Buf with the bytes of each Ref in between:
+// see BulkRef.
 type Writer struct {
 	Buf   []byte
 	Proto int
+
+	MayRefer bool // the owner can send bytes that lie outside of Buf
+	Refs     []Ref
+	RefLen   int // bytes in all Refs
 }
 
 // Int appends an integer.
@@ -203,6 +210,7 @@ func (w *Writer) end(m Mark, mark byte, n int) {
 		size := len(w.Buf)
 		w.Buf = append(w.Buf, room[:more]...)
 		copy(w.Buf[body+more:], w.Buf[body:size])
+		w.moveRefs(body, more)
 	}
 	copy(w.Buf[m:], header)
 }

@@ -103,6 +103,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.lastID++
 	c := &client{laddr: laddr, unix: isUnix, created: s.now, active: s.now}
 	c.FD, c.ID = fd, s.lastID
+	c.Out.MayRefer = !s.ex.Observed
 	c.sess = command.Session{
 		ID: s.lastID, Index: len(s.order), Addr: addr, Local: isUnix || isLoopback(addr),
 		Proto: 2,

@@ -85,7 +85,7 @@ type output struct {
 
 // output returns what CLIENT LIST shows. Bytes behind a barrier count as the rest.
 func (c *client) output() (o output) {
-	sendable, room := c.Sendable(), cap(c.Out.Buf)
+	sendable, room := c.Sendable(), c.OutputRoom()
 	o.room, o.len = min(room, ioworkers.ReplyRoom), min(sendable, ioworkers.ReplyRoom)
 	if sendable > ioworkers.ReplyRoom {
 		o.blocks = (sendable - 1) / ioworkers.ReplyRoom

@@ -64,6 +64,7 @@ type entry struct {
 	lru    uint32 // 24 bits as in server.h: seconds, or LFU minutes and counter
 	typ    Type
 	enc    encoding
+	lent   bool // of a string: the bytes must not change, because a reply may refer to them
 }
 
 // bytes is the block of a string that is not encInt, or of a small collection.
@@ -203,14 +204,14 @@ func (e *entry) setText(val []byte) {
 	if len(val) <= embstrLimit {
 		enc = encEmbstr
 	}
-	if e.typ == TypeString && e.enc != encInt && fits(int(e.n>>32), len(val)) {
+	if e.typ == TypeString && e.enc != encInt && !e.lent && fits(int(e.n>>32), len(val)) {
 		e.setBytes(append(e.bytes()[:0], val...))
 	} else if len(val) <= copyStep {
 		e.setBytes(append([]byte(nil), val...))
 	} else {
 		e.setBytes(copyInSteps(val))
 	}
-	e.typ, e.enc = TypeString, enc
+	e.typ, e.enc, e.lent = TypeString, enc, false
 }
 
 // copyStep is the number of bytes copied in one piece. The collector can stop a goroutine only
@@ -232,7 +233,7 @@ func copyInSteps(val []byte) []byte {
 func fits(have, n int) bool { return n <= have && have <= allocSize(n)+allocSize(n)/4 }
 
 func (e *entry) setInt(v int64) {
-	e.typ, e.enc, e.ref, e.n = TypeString, encInt, nil, uint64(v)
+	e.typ, e.enc, e.lent, e.ref, e.n = TypeString, encInt, false, nil, uint64(v)
 }
 
 // appendString appends the text of a string.

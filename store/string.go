@@ -36,6 +36,10 @@ func (k Key) Str() ([]byte, error) {
 	return e.bytes(), nil
 }
 
+// Lend says that a reply refers to bytes of the string. From now on the bytes stay as they are: the next
+// change of the string puts other bytes in their place.
+func (k Key) Lend() { k.entry().lent = true }
+
 // Int is the number that a string spells, 0 for a missing key; ErrNotInt if it spells none.
 func (k Key) Int() (int64, error) {
 	if k.node == 0 {
@@ -81,7 +85,7 @@ func (k Key) SetText(name, text []byte) {
 // encoding is raw even if they are few. The key may be missing.
 func (k Key) SetRaw(name, own []byte, keepTTL bool) {
 	e := &k.db.keys.at(k.replace(name, keepTTL)).Val
-	e.typ, e.enc = TypeString, encRaw
+	e.typ, e.enc, e.lent = TypeString, encRaw, false
 	e.setBytes(own)
 	k.db.ks.valueBytes += e.size()
 }
@@ -154,6 +158,9 @@ func (k Key) MutStr(name []byte, n int) ([]byte, error) {
 		e.setBytes(e.appendString(nil))
 	}
 	b := e.bytes()
+	if e.lent {
+		b, e.lent = append(make([]byte, 0, max(n, len(b))), b...), false
+	}
 	if short := n - len(b); short > 0 {
 		b = append(b, make([]byte, short)...)
 	}

@@ -59,6 +59,55 @@ func TestStringsChangedInAnyWayAreWhatAMapHoldsAndAccountedFor(t *testing.T) {
 	}
 }
 
+func TestALentStringStaysAsItIs(t *testing.T) {
+	key, val := []byte("k"), bytes.Repeat([]byte("x"), 100)
+	for name, change := range map[string]func(*DB){
+		"overwritten": func(db *DB) { db.SetStr(key, bytes.Repeat([]byte("y"), 100), false) },
+		"changed in place": func(db *DB) {
+			b, err := db.Lookup(key, LookupWrite).MutStr(key, 100)
+			require.NoError(t, err)
+			b[0] = 'y'
+		},
+		"grown": func(db *DB) {
+			_, err := db.Lookup(key, LookupWrite).Append(key, []byte("y"), 1000)
+			require.NoError(t, err)
+			b, err := db.Lookup(key, LookupWrite).MutStr(key, 200)
+			require.NoError(t, err)
+			clear(b)
+		},
+		"renamed": func(db *DB) {
+			other := []byte("other")
+			db.Lookup(key, LookupWrite).MoveTo(db.Lookup(other, LookupWrite), other)
+			db.SetStr(other, bytes.Repeat([]byte("y"), 100), false)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ks := NewKeyspace(Options{})
+			db := ks.DBs[0]
+			db.SetStr(key, val, false)
+			k := db.Lookup(key, LookupNone)
+			lent, err := k.Str()
+			require.NoError(t, err)
+			k.Lend()
+			change(db)
+			require.Equal(t, string(val), string(lent))
+			require.Equal(t, sizes(db), ks.valueBytes)
+		})
+	}
+}
+
+func TestAStringIsCopiedOnceForALoan(t *testing.T) {
+	key := []byte("k")
+	db := NewKeyspace(Options{}).DBs[0]
+	db.SetStr(key, bytes.Repeat([]byte("x"), 100), false)
+	db.Lookup(key, LookupNone).Lend()
+	first, err := db.Lookup(key, LookupWrite).MutStr(key, 100)
+	require.NoError(t, err)
+	second, err := db.Lookup(key, LookupWrite).MutStr(key, 100)
+	require.NoError(t, err)
+	require.Same(t, &first[0], &second[0])
+}
+
 // sizes is what the values of db hold, summed up anew.
 func sizes(db *DB) (sum int) {
 	for n := range db.keys.All() {

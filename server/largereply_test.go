@@ -1,0 +1,62 @@
+package server_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+)
+
+// The replies to large strings refer to the stored bytes. Each row changes these bytes before the reply is
+// sent, in the same pipeline.
+func TestALargeReplyIsTheStringAtItsTime(t *testing.T) {
+	const size = 3_000_000
+	old := strings.Repeat("o", size)
+	for name, change := range map[string][]string{
+		"set":       {"SET", "k", strings.Repeat("n", size)},
+		"setrange":  {"SETRANGE", "k", "10", "new"},
+		"setbit":    {"SETBIT", "k", "10", "0"},
+		"bitfield":  {"BITFIELD", "k", "SET", "u8", "#5", "1"},
+		"append":    {"APPEND", "k", "new"},
+		"getset":    {"GETSET", "k", "new"},
+		"delete":    {"DEL", "k"},
+		"flush":     {"FLUSHALL"},
+		"copy over": {"COPY", "other", "k", "REPLACE"},
+	} {
+		for mode, begin := range map[string]func(*testing.T) string{
+			"main":    func(t *testing.T) string { return start(t, nil) },
+			"threads": func(t *testing.T) string { return startThreads(t, true) },
+		} {
+			t.Run(name+" "+mode, func(t *testing.T) {
+				c := redistest.Dial(t, begin(t))
+				c.Do("SET", "k", old)
+				c.Do("SET", "other", "x")
+				var pipeline []byte
+				for _, request := range [][]string{{"GET", "k"}, {"GETRANGE", "k", "0", "99999"}, change, {"ECHO", "end"}} {
+					pipeline = redistest.AppendCommand(pipeline, request...)
+				}
+				require.NoError(t, c.Send(pipeline))
+				require.True(t, c.Read().Str == old)
+				require.True(t, c.Read().Str == old[:100_000])
+				c.Read()
+				require.Equal(t, "end", c.Read().Str)
+			})
+		}
+	}
+}
+
+func TestSuppressedLargeRepliesLeaveNothing(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	c.Do("SET", "k", strings.Repeat("x", 100_000))
+	request(t, c, "CLIENT", "REPLY", "SKIP")
+	request(t, c, "GET", "k")
+	require.Equal(t, "here", c.Do("ECHO", "here").Str)
+	c.Do("MULTI")
+	c.Do("MGET", "k", "none", "k")
+	c.Do("GET", "k")
+	r := c.Do("EXEC")
+	require.Len(t, r.Elems[0].Elems[2].Str, 100_000)
+	require.Len(t, r.Elems[1].Str, 100_000)
+}
