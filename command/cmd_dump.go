@@ -41,7 +41,12 @@ func dump(c *Call) error {
 		c.Null()
 		return nil
 	}
-	c.Bulk(rdb.Dump(found.Value()))
+	payload := rdb.Dump(c.Ex.dumped, found.Value())
+	c.Bulk(payload)
+	const kept = 64 << 10
+	if cap(payload) <= kept {
+		c.Ex.dumped = payload
+	}
 	return nil
 }
 

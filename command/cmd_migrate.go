@@ -140,7 +140,7 @@ func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byt
 		w.BulkString("RESTORE")
 		w.Bulk(key)
 		w.BulkInt(ttl)
-		w.Bulk(rdb.Dump(found.Value()))
+		w.Bulk(rdb.Dump(nil, found.Value()))
 		if o.replace {
 			w.BulkString("REPLACE")
 		}

@@ -63,11 +63,12 @@ type Executor struct {
 
 	interrupted *interrupted // the slow script, while the server serves other clients, else nil
 
-	// Buffers that are used again: for the IDs of XREAD, for the keys of a request, and for the places
-	// that GEOSEARCH finds.
+	// Buffers that are used again: for the IDs of XREAD, for the keys of a request, for the places
+	// that GEOSEARCH finds, and for the reply of DUMP.
 	streamIDs []store.StreamID
 	keys      []FoundKey
 	places    []found
+	dumped    []byte
 }
 
 // New makes an executor over an empty keyspace. extra are the rows of commands that need to see

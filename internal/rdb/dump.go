@@ -10,8 +10,8 @@ import (
 )
 
 // Dump is the payload of DUMP: the bytes that Redis 7.0 without compression writes for the same
-// value.
-func Dump(v store.Value) []byte { return sealed(appendValue(nil, v, versionWritten)) }
+// value. It overwrites room and uses its memory if that is large enough.
+func Dump(room []byte, v store.Value) []byte { return sealed(appendValue(room[:0], v, versionWritten)) }
 
 // Save is the type and the value as in an RDB file of Redis 7.2. It keeps everything that 7.0 does
 // not know.
@@ -43,11 +43,11 @@ func appendList(b []byte, l *store.List) []byte {
 			b = appendText(append(b, nodePlain), node.Get(node.First()))
 			continue
 		}
-		w := newPack()
+		w := newPack(append(b, nodePacked))
 		for p := node.First(); p >= 0; p = node.Next(p) {
 			w.text(node.Get(p))
 		}
-		b = appendText(append(b, nodePacked), w.done())
+		b = w.done()
 	}
 	return b
 }
@@ -59,11 +59,11 @@ func appendSet(b []byte, s *store.Set, version int) []byte {
 	case encoding == "intset":
 		return appendIntset(append(b, typeSetIntset), s)
 	case encoding == "listpack" && version >= versionRead:
-		w := newPack()
+		w := newPack(append(b, typeSetListpack))
 		for m := range s.All() {
 			w.text(m)
 		}
-		return appendText(append(b, typeSetListpack), w.done())
+		return w.done()
 	}
 	b = appendNumber(append(b, typeSet), uint64(s.Len()))
 	for m := range s.All() {
@@ -93,12 +93,12 @@ func appendIntset(b []byte, s *store.Set) []byte {
 
 func appendHash(b []byte, h *store.Hash) []byte {
 	if h.Encoding() == "listpack" {
-		w := newPack()
+		w := newPack(append(b, typeHashListpack))
 		for field, value := range h.All() {
 			w.text(field)
 			w.text(value)
 		}
-		return appendText(append(b, typeHashListpack), w.done())
+		return w.done()
 	}
 	b = appendNumber(append(b, typeHash), uint64(h.Len()))
 	for field, value := range h.All() {
@@ -111,12 +111,12 @@ func appendHash(b []byte, h *store.Hash) []byte {
 // front.
 func appendZSet(b []byte, z *store.ZSet) []byte {
 	if z.Encoding() == "listpack" {
-		w := newPack()
+		w := newPack(append(b, typeZSetListpack))
 		for it := z.Range(0, z.Len(), false); it.Next(); {
 			w.text(it.Member)
 			w.score(it.Score)
 		}
-		return appendText(append(b, typeZSetListpack), w.done())
+		return w.done()
 	}
 	b = appendNumber(append(b, typeZSet2), uint64(z.Len()))
 	for it := z.Range(0, z.Len(), true); it.Next(); {

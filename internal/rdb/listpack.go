@@ -29,13 +29,20 @@ const (
 	packUncounted = math.MaxUint16
 )
 
-// packWriter makes a listpack.
+// packWriter appends a listpack to b as an RDB string: its length, then its bytes.
 type packWriter struct {
-	b []byte
-	n int
+	b     []byte
+	start int // of the listpack in b
+	n     int // entries
 }
 
-func newPack() *packWriter { return &packWriter{b: make([]byte, packHeader, 256)} }
+// longestLength is the size of a length that does not fit in two bytes.
+const longestLength = 5
+
+func newPack(b []byte) packWriter {
+	var room [longestLength + packHeader]byte // filled in by done
+	return packWriter{b: append(b, room[:]...), start: len(b) + longestLength}
+}
 
 // text adds a string, as a number if it spells one.
 func (w *packWriter) text(v []byte) {
@@ -81,18 +88,22 @@ func (w *packWriter) close(start int) {
 	w.n++
 }
 
-// done returns the whole listpack.
+// done returns b with the whole listpack. The listpack moves to the end of its length.
 func (w *packWriter) done() []byte {
 	w.b = append(w.b, packEnd)
-	binary.LittleEndian.PutUint32(w.b, uint32(len(w.b)))
-	binary.LittleEndian.PutUint16(w.b[4:], uint16(min(w.n, packUncounted)))
-	return w.b
+	pack := w.b[w.start:]
+	binary.LittleEndian.PutUint32(pack, uint32(len(pack)))
+	binary.LittleEndian.PutUint16(pack[4:], uint16(min(w.n, packUncounted)))
+	return append(appendNumber(w.b[:w.start-longestLength], uint64(len(pack))), pack...)
 }
 
 // appendBack writes the length of an entry with 7 bits in each byte, the lowest bits last. All
 // bytes but the first are marked. Two widths lack their highest value (listpack.c:
 // lpEncodeBacklen).
 func appendBack(b []byte, n int) []byte {
+	if n < 1<<7 {
+		return append(b, byte(n))
+	}
 	width := 1
 	for _, bound := range [...]int{1<<7 - 1, 1<<14 - 2, 1<<21 - 2, 1<<28 - 2} {
 		if n > bound {

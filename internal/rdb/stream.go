@@ -30,7 +30,7 @@ func appendStream(b []byte, s *store.Stream, version int) []byte {
 	b = appendNumber(append(b, kind), uint64(s.Nodes()))
 	for i := range s.Nodes() {
 		node := s.Node(i)
-		b = appendText(appendText(b, appendRawID(nil, node.First)), packNode(&node))
+		b = appendNode(appendText(b, appendRawID(nil, node.First)), &node)
 	}
 	b = appendNumber(b, uint64(s.Len()))
 	b = appendID(appendID(appendID(b, s.LastID), s.FirstID()), s.MaxDeletedID)
@@ -42,8 +42,8 @@ func appendStream(b []byte, s *store.Stream, version int) []byte {
 	return b
 }
 
-func packNode(n *store.StreamNode) []byte {
-	w := newPack()
+func appendNode(b []byte, n *store.StreamNode) []byte {
+	w := newPack(b)
 	w.number(int64(n.Live))
 	w.number(int64(n.Dead))
 	w.number(int64(len(n.Fields)))
