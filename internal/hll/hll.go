@@ -114,17 +114,28 @@ func (u *Union) Take(s Sketch) (sound bool) {
 		}
 		return true
 	}
-	i := 0
-	for r := range s.runs() {
+	return u.takeSparse(s)
+}
+
+func (u *Union) takeSparse(s Sketch) (sound bool) {
+	i := 0 // the register of the run at p
+	for p := headerSize; p < len(s); {
+		if c := s[p]; c < zeroMaxRun { // the most common run, without a call
+			i += int(c) + 1
+			p++
+			continue
+		}
+		r := runAt(s, p)
 		if i+r.n > registers {
 			return false
 		}
 		if r.value > 0 {
-			for j := range r.n {
-				u[i+j] = max(u[i+j], r.value)
+			for j, old := range u[i : i+r.n] {
+				u[i+j] = max(old, r.value)
 			}
 		}
 		i += r.n
+		p += r.size
 	}
 	return i == registers
 }
