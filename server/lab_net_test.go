@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
@@ -19,17 +18,6 @@ import (
 func runPasses(admin *redistest.Conn) {
 	for range 20 {
 		admin.Do("PING")
-	}
-}
-
-// waitForArrival waits until the server's kernel has acknowledged everything that c has sent.
-func waitForArrival(t *testing.T, c *redistest.Conn) {
-	t.Helper()
-	raw, err := c.Net.(*net.TCPConn).SyscallConn()
-	require.NoError(t, err)
-	for left := 1; left > 0; {
-		require.NoError(t, raw.Control(func(fd uintptr) { left, err = unix.IoctlGetInt(int(fd), unix.SIOCOUTQ) }))
-		require.NoError(t, err)
 	}
 }
 
@@ -243,14 +231,14 @@ func TestAKilledClientNoticesItAfterTheBlackHole(t *testing.T) {
 			ok(t, admin, "LAB", "BLACKHOLE", "ON")
 			if sends == "something before" {
 				pipeline(t, c, "SET k v")
-				waitForArrival(t, c)
+				c.WaitForArrival()
 			}
 			require.Equal(t, int64(1), admin.Do("CLIENT", "KILL", "ID", id).Int)
 			require.Empty(t, admin.Do("CLIENT", "LIST", "ID", id).Str)
 			requireSilence(t, c, admin)
 			if sends == "something after" {
 				pipeline(t, c, "SET k v")
-				waitForArrival(t, c)
+				c.WaitForArrival()
 			}
 			ok(t, admin, "LAB", "PARTITION", "CLIENT", "other", "ON")
 			requireSilence(t, c, admin)

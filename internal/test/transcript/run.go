@@ -159,6 +159,7 @@ func (p *player) sendWithoutReply(c *redistest.Conn, st *step) {
 	}
 	if p.monitored { // MONITOR would show the barrier's requests
 		p.send(c, st)
+		c.WaitForArrival()
 		p.barrier.Do("PING")
 		return
 	}
