@@ -60,7 +60,7 @@ func TestLabResetAtStopsTheClockThere(t *testing.T) {
 		_, admin := startLab(t)
 		ok(t, admin, "LAB", "CLOCK", "SET", from)
 		ok(t, admin, "LAB", "CLOCK", "RUN")
-		ok(t, admin, "SET", "k", "v", "PX", "5")
+		ok(t, admin, "SET", "k", "v", "PX", "1000000")
 		ok(t, admin, "LAB", "LOG", "WATCH", "*")
 		ok(t, admin, "LAB", "RESET", "AT", "1700000000000")
 		require.Equal(t, `["unix-ms", :1700000000000, "frozen", :1, "rate", "1"]`, admin.Do("LAB", "CLOCK").String())
