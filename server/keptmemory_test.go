@@ -156,3 +156,22 @@ func TestUsedMemoryCountsAllThatClientsHaveTheServerKeep(t *testing.T) {
 		})
 	}
 }
+
+// Redis frees large values of UNLINK and all values of FLUSHDB ASYNC in the background, but none of
+// DEL. The count grows when the background is done.
+func TestTheBackgroundFreesWhatItFreesInRedis(t *testing.T) {
+	bothServers(t, func(t *testing.T, addr string, _ bool) {
+		c := redistest.Dial(t, addr)
+		c.Do(append([]string{"SADD", "small"}, numbered(10, 5)...)...)
+		c.Do(append([]string{"SADD", "large"}, numbered(600, 5)...)...)
+		c.Do(append([]string{"SADD", "other"}, numbered(600, 5)...)...)
+		require.Equal(t, int64(2), c.Do("UNLINK", "small", "large").Int)
+		require.Equal(t, int64(1), c.Do("DEL", "other").Int)
+		ok(t, c, "MSET", "a", "1", "b", "2")
+		ok(t, c, "FLUSHDB", "ASYNC")
+		requireInTime(t, "all is freed", func() bool { return infoField(c, "lazyfreed_objects") == "3" })
+		require.Equal(t, "0", infoField(c, "lazyfree_pending_objects"))
+		ok(t, c, "CONFIG", "RESETSTAT")
+		require.Equal(t, "0", infoField(c, "lazyfreed_objects"))
+	})
+}
