@@ -12,14 +12,17 @@ const radian = float64(math.Pi) / 180
 // Distance is the distance of two places on a sphere in metres. Each rounding must be that of
 // Redis, because a stored distance shows all digits. The conversions to float64 keep a processor
 // from rounding a product and a sum in one step.
-func Distance(a, b Place) float64 {
+func Distance(a, b Place) float64 { return distance(a, b, cos(a.Lat*radian)) }
+
+// distance is Distance with the cosine of a's latitude.
+func distance(a, b Place, cosLat float64) float64 {
 	v := sin((b.Lon*radian - a.Lon*radian) / 2)
 	if v == 0 {
 		return alongMeridian(a.Lat, b.Lat)
 	}
 	lat1, lat2 := a.Lat*radian, b.Lat*radian
 	u := sin((lat2 - lat1) / 2)
-	h := float64(u*u) + float64(cos(lat1)*cos(lat2)*v*v)
+	h := float64(u*u) + float64(cosLat*cos(lat2)*v*v)
 	return 2 * EarthRadius * asin(math.Sqrt(h))
 }
 

@@ -23,7 +23,7 @@ const doubt = 1e-12
 // NewSearch prepares a search in s.
 func NewSearch(s Shape) *Search {
 	q := &Search{Shape: s, lon: s.Center.Lon * radian, lat: s.Center.Lat * radian, limit: s.Radius * s.Unit}
-	q.cosLat = math.Cos(q.lat)
+	q.cosLat = cos(q.lat)
 	if s.Box {
 		q.limit = s.Width * s.Unit / 2
 	}
@@ -75,7 +75,7 @@ func (q *Search) Compare(a, b *Hit) int {
 // Distance returns the distance of h from the centre in metres, exact to the last digit.
 func (q *Search) Distance(h *Hit) float64 {
 	if h.metres == 0 {
-		h.metres = Distance(q.Center, h.Place)
+		h.metres = distance(q.Center, h.Place, q.cosLat)
 	}
 	return h.metres
 }

@@ -19,6 +19,7 @@ func constants() map[string]string {
 		"internal/config.ErrNoFile": "an error to compare with",
 		"internal/config.table":     "every directive; Parse reads it",
 		"internal/rdb.crcTables":    "the tables of a polynomial",
+		"internal/geo.grid":         "a table of sines and cosines",
 		"command.redacted":          "what MONITOR shows instead of a password",
 	}
 }
