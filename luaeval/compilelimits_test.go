@@ -119,15 +119,16 @@ func valueLimits() []limitCase {
 func constructorLimits() []limitCase {
 	sizes := []int{49, 50, 51, 100, 25499, 25500, 25501, 25549, 25550, 25551, 25599, 25600, 25601, 40000}
 	few := []int{49, 50, 51, 25500, 25549, 25550, 25551, 25600, 25601}
+	fewer := []int{49, 50, 51, 25550, 25551}
 	const look = " return " +
 		"{#t,t[1],t[2],t[49],t[50],t[51],t[#t],t[25499],t[25500],t[25501],t[25550],t[25551],t[25600],t[25601]}"
 	rep := strings.Repeat
 	return []limitCase{
-		{"strings", append(sizes, 100000), nil, func(n int) string {
+		{"strings", few, nil, func(n int) string {
 			return "local t={" + numbered(n, ",", "'k%d'") + "}" +
 				look
 		}},
-		{"locals", sizes, nil, func(n int) string {
+		{"locals", few, nil, func(n int) string {
 			return "local x,y='x','y' local t={" + rep("x,y,", n/2) + rep("x,", n%2) + "}" + look
 		}},
 		{"values and a call", sizes, nil, func(n int) string {
@@ -142,7 +143,7 @@ func constructorLimits() []limitCase {
 		{"values and a key", few, nil, func(n int) string {
 			return "local x='x' local t={" + rep("x,", n) + "a=redis.sha1hex('')} t[#t+1]=t.a " + look
 		}},
-		{"values and keys between", few, nil, func(n int) string {
+		{"values and keys between", fewer, nil, func(n int) string {
 			return "local x,y='x','y' return {" + rep("x,k=tostring(y),", n) + "f=y}"
 		}},
 		{"values, keys and a call", []int{49, 50, 51, 25500, 25549, 25551, 25600, 25601}, nil, func(n int) string {
@@ -152,7 +153,7 @@ func constructorLimits() []limitCase {
 		{"nested", []int{50, 51, 25550, 25551}, nil, func(n int) string {
 			return "local t={" + rep("{1},", n) + "{" + rep("2,", n) + "}} return {#t,#t[#t],t[#t-1][1]}"
 		}},
-		{"without a variable", few, nil, func(n int) string {
+		{"without a variable", fewer, nil, func(n int) string {
 			return "return {#{" + rep("1,", n) + "}, ({" + numbered(n, ",", "%d") + "})[" + fmt.Sprint(n) + "]+({" +
 				numbered(n, ",", "%d") + "})[1]}"
 		}},
@@ -193,7 +194,7 @@ func nestingLimits() []limitCase {
 
 func jumpLimits() []limitCase {
 	rep := strings.Repeat
-	around := []int{20000, 131050, 140000}
+	around := []int{9000, 131050, 140000}
 	return []limitCase{
 		{"while", around, nil, func(n int) string {
 			return "local n,a=0 while n<2 do n=n+1 " + rep("a=n ", n) +
