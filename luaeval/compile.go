@@ -50,7 +50,7 @@ func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 }
 
 func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter, error) {
-	if at, err := checkNesting(code, s.chunk); err != nil {
+	if at, err := check(code, s.chunk); err != nil {
 		var earlier *parse.Error // Lua stops at the first error
 		_, bad := parse.Parse(strings.NewReader(code[:at]), s.chunk)
 		if errors.As(bad, &earlier) && earlier.Pos.Line != parse.EOF {

@@ -48,6 +48,20 @@ func TestEachConstantIsThereOnce(t *testing.T) {
 	}
 }
 
+// Constants are counted before the text is parsed, and only those.
+func TestFewConstantsAreNotTakenForMany(t *testing.T) {
+	e := alone(Options{})
+	const n = maxConstant + 2
+	for _, script := range []string{
+		"local s='" + numbered(n, ",", "%d") + "' return 'fine'",
+		"--[[" + numbered(n, ",", "%d") + "]] return 'fine'",
+		"local t={" + numbered(n/100, ",", "%d"+strings.Repeat(",1", 100)) + "} return 'fine'",
+		"local t={" + numbered(n/100, ",", "%[1]d"+strings.Repeat(",%[1]d.0,0x%[1]x", 50)) + "} return 'fine'",
+	} {
+		require.Equal(t, "$4\r\nfine\r\n", evalOn(e, 2, script, nil))
+	}
+}
+
 // A text that would take the compiler too long or too much memory is refused.
 func TestTheCompilerRefusesWhatItCannotDo(t *testing.T) {
 	e := alone(Options{})
@@ -61,6 +75,8 @@ func TestTheCompilerRefusesWhatItCannotDo(t *testing.T) {
 			"main function has more than 131072 jumps"},
 		"tokens": {"local t={" + strings.Repeat("1,", maxTokens/2) + "}", fmt.Sprint("chunk has more than ",
 			maxTokens, " tokens")},
+		"constants":        {"local t={" + numbered(300000, ",", "%d") + "} )", tooManyConstants},
+		"constant strings": {"local t={" + numbered(300000, ",", `"%d"`) + "}", tooManyConstants},
 		"names far away": {
 			"local far " + strings.Repeat("local "+numbered(190, ",", "b%d")+" local f=function() ", 60) +
 				strings.Repeat("far=far ", 100000) + strings.Repeat("end ", 60),

@@ -3,7 +3,7 @@
 // gives: [Options.Call].
 //
 //	EVAL body ──> Engine.Load ──────────> Script (its text is kept by SHA1)
-//	               scan: nesting            │
+//	               scan: nesting, constants │
 //	               parse: gopher-lua        v
 //	               rewrite the tree     Engine.Run(script, keys, args, reply)
 //	               compile                  │  redis.call ──> Options.Call ──> raw RESP ──> Lua values

@@ -29,7 +29,6 @@ var compileRows = []attack{
 	{name: "compile: numbers", does: "EVAL of a table of n distinct numbers.", short: 10_000, full: 300_000,
 		run: repeated("return #{", `{i}.5`, ",", "}")},
 	{name: "compile: constructor", does: "The length of a constructor of n elements is right.",
-		known: "gopher-lua parses all of a script that is refused in the end",
 		short: 40_000, full: 400_000,
 		run: func(x *attacker) { x.alike(x.eval("return #{" + joined(`{i}`, ",", x.n) + "}")) }},
 	{name: "compile: keyed constructor", does: "EVAL of a table of n named fields.", short: 8_000, full: 100_000,
