@@ -72,12 +72,12 @@ func excuseOf(f map[string]string) string {
 
 // askDoctor returns the findings, each by the names of its fields.
 func askDoctor(addr string) ([]map[string]string, error) {
-	conn, err := net.DialTimeout("tcp", addr, 5*time.Second)
+	conn, err := net.DialTimeout("tcp", addr, startLimit)
 	if err != nil {
 		return nil, err
 	}
 	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(10 * time.Second))
+	conn.SetDeadline(time.Now().Add(startLimit))
 	if _, err := conn.Write([]byte("LAB DOCTOR\r\nLAB DOCTOR RESET\r\n")); err != nil {
 		return nil, err
 	}

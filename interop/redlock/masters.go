@@ -18,7 +18,7 @@ import (
 const (
 	masterCount = 5
 	startLimit  = 20 * time.Second
-	labLimit    = 10 * time.Second
+	labLimit    = 20 * time.Second
 )
 
 // masters are five servers in one process. The program controls their lab over HTTP. HTTP works
