@@ -1,7 +1,7 @@
 //go:build linux
 
-// Package reactor is an event loop over epoll in the shape of Redis's ae.c. It knows file
-// descriptors and time. It knows nothing of clients or commands.
+// Package reactor is an event loop in the shape of Redis's ae.c. It waits by epoll, or by poll or
+// select on request. It knows file descriptors and time. It knows nothing of clients or commands.
 //
 // One goroutine owns a Loop and runs every handler and timer. Post is the only method that another
 // goroutine may call:
@@ -28,7 +28,6 @@
 package reactor
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -56,10 +55,10 @@ type fileEvent struct {
 
 // Loop is one event loop (ae.h: aeEventLoop).
 type Loop struct {
-	epfd        int
+	api         multiplexer
 	wakefd      int // the eventfd that Post writes to
 	files       []fileEvent
-	fired       []unix.EpollEvent
+	fired       []ready
 	timers      Timers
 	beforeSleep func() time.Duration
 	afterSleep  func()
@@ -75,21 +74,20 @@ type Loop struct {
 	closed bool
 }
 
-// New makes a loop. clock returns monotonic nanoseconds. An error means that the process has no
-// descriptors left.
-func New(clock func() int64) (*Loop, error) {
-	epfd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+// New makes a loop that waits by one of the Multiplexers. clock returns monotonic nanoseconds. An
+// error means that the process has no descriptors left, or that the multiplexer is unknown.
+func New(multiplexer string, clock func() int64) (*Loop, error) {
+	api, err := newMultiplexer(multiplexer)
 	if err != nil {
-		return nil, fmt.Errorf("epoll_create1: %w", err)
+		return nil, err
 	}
 	wakefd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
-		_ = unix.Close(epfd)
+		api.close()
 		return nil, fmt.Errorf("eventfd: %w", err)
 	}
 	l := &Loop{
-		epfd: epfd, wakefd: wakefd, clock: clock,
-		fired:       make([]unix.EpollEvent, 1024),
+		api: api, wakefd: wakefd, clock: clock,
 		beforeSleep: func() time.Duration { return -1 },
 		afterSleep:  func() {},
 	}
@@ -105,7 +103,7 @@ func (l *Loop) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.closed = true
-	_ = unix.Close(l.epfd)
+	l.api.close()
 	_ = unix.Close(l.wakefd)
 }
 
@@ -128,7 +126,7 @@ func (l *Loop) Rewatch(fd int, from, mask Mask, handler func()) error {
 		l.files = append(l.files, fileEvent{})
 	}
 	f := &l.files[fd]
-	if err := l.control(fd, f.mask, f.mask&^from|mask); err != nil {
+	if err := l.api.control(fd, f.mask, f.mask&^from|mask); err != nil {
 		return err
 	}
 	f.forget(from)
@@ -163,7 +161,7 @@ func (l *Loop) Unwatch(fd int, mask Mask) {
 	if left == f.mask {
 		return
 	}
-	_ = l.control(fd, f.mask, left) // fails only if fd is closed, and the kernel then forgets it anyway
+	_ = l.api.control(fd, f.mask, left) // fails only if fd is closed, and the kernel then forgets it anyway
 	f.forget(mask)
 }
 
@@ -178,33 +176,6 @@ func (f *fileEvent) forget(mask Mask) {
 	if mask&HangUp != 0 {
 		f.hangUp = nil
 	}
-}
-
-// control tells the kernel that fd is watched for to, and no longer for from.
-func (l *Loop) control(fd int, from, to Mask) error {
-	op := unix.EPOLL_CTL_MOD
-	switch {
-	case from == to:
-		return nil
-	case from == 0:
-		op = unix.EPOLL_CTL_ADD
-	case to == 0:
-		op = unix.EPOLL_CTL_DEL
-	}
-	ev := unix.EpollEvent{Fd: int32(fd)}
-	if to&Readable != 0 {
-		ev.Events |= unix.EPOLLIN
-	}
-	if to&Writable != 0 {
-		ev.Events |= unix.EPOLLOUT
-	}
-	if to&HangUp != 0 {
-		ev.Events |= unix.EPOLLRDHUP
-	}
-	if err := unix.EpollCtl(l.epfd, op, fd, &ev); err != nil {
-		return fmt.Errorf("epoll_ctl: %w", err)
-	}
-	return nil
 }
 
 // Post queues fn, and the loop runs it in its next pass. After Close, fn never runs. Any goroutine
@@ -238,7 +209,7 @@ func (l *Loop) Stop() { l.stopped = true }
 // Stopped reports whether the current pass is the last one.
 func (l *Loop) Stopped() bool { return l.stopped }
 
-// Run makes passes until Stop (ae.c: aeMain). An error means that epoll_wait failed.
+// Run makes passes until Stop (ae.c: aeMain). An error means that the multiplexer failed.
 func (l *Loop) Run() error {
 	for !l.stopped {
 		if err := l.pass(); err != nil {
@@ -250,14 +221,13 @@ func (l *Loop) Run() error {
 
 // pass is one turn of the loop (ae.c: aeProcessEvents).
 func (l *Loop) pass() error {
-	n, err := l.wait(l.sleep(l.beforeSleep()))
-	if err != nil {
+	if err := l.wait(l.sleep(l.beforeSleep())); err != nil {
 		return err
 	}
 	l.afterSleep()
-	l.busy = n > 0
-	for i := range l.fired[:n] {
-		l.handle(&l.fired[i])
+	l.busy = len(l.fired) > 0
+	for _, r := range l.fired {
+		l.handle(r)
 	}
 	now := l.clock()
 	l.timers.Run(now)
@@ -269,12 +239,11 @@ func (l *Loop) pass() error {
 // in BeforeSleep calls it to serve other clients meanwhile (networking.c:
 // processEventsWhileBlocked).
 func (l *Loop) HandleReady() error {
-	n, err := l.hiddenPoll(0)
-	if err != nil {
+	if err := l.poll(0, true); err != nil {
 		return err
 	}
-	for i := range l.fired[:n] {
-		l.handle(&l.fired[i])
+	for _, r := range l.fired {
+		l.handle(r)
 	}
 	return nil
 }
@@ -288,19 +257,15 @@ func (l *Loop) HandleReadyAfter(d time.Duration) error {
 
 // handle calls the handlers of one event, the read handler first. An earlier handler of this pass may
 // have closed the descriptor or changed its mask. So handle goes by the present mask.
-func (l *Loop) handle(ev *unix.EpollEvent) {
-	fd, got := int(ev.Fd), ev.Events
-	if got&(unix.EPOLLERR|unix.EPOLLHUP) != 0 {
-		got |= unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP // the handler meets the error when it reads or writes
+func (l *Loop) handle(r ready) {
+	if r.mask&l.files[r.fd].mask&Readable != 0 {
+		l.files[r.fd].read()
 	}
-	if got&unix.EPOLLIN != 0 && l.files[fd].mask&Readable != 0 {
-		l.files[fd].read()
+	if r.mask&l.files[r.fd].mask&Writable != 0 {
+		l.files[r.fd].write()
 	}
-	if got&unix.EPOLLOUT != 0 && l.files[fd].mask&Writable != 0 {
-		l.files[fd].write()
-	}
-	if got&unix.EPOLLRDHUP != 0 && l.files[fd].mask&HangUp != 0 {
-		l.files[fd].hangUp()
+	if r.mask&l.files[r.fd].mask&HangUp != 0 {
+		l.files[r.fd].hangUp()
 	}
 }
 
@@ -318,35 +283,25 @@ func (l *Loop) sleep(limit time.Duration) time.Duration {
 	return limit
 }
 
-// wait waits for events for at most d and returns how many there are (ae_epoll.c: aeApiPoll). After a
-// pass with events, the next events come soon. Then wait first looks for them hidden from Go's
-// scheduler, for as long as Dedicated allows.
-func (l *Loop) wait(d time.Duration) (int, error) {
+// wait waits for events for at most d. After a pass with events, the next events come soon. Then wait
+// first looks for them hidden from Go's scheduler, for as long as Dedicated allows.
+func (l *Loop) wait(d time.Duration) error {
 	if l.busy {
 		hidden := l.hiddenWait
 		if d >= 0 {
 			hidden = min(hidden, d)
 		}
-		n, err := l.hiddenPoll(milliseconds(hidden))
-		if n != 0 || d == hidden || err != nil {
-			return n, err
+		err := l.poll(hidden, true)
+		if len(l.fired) != 0 || d == hidden || err != nil {
+			return err
 		}
 		d = max(d-hidden, -1)
 	}
-	n, err := unix.EpollWait(l.epfd, l.fired, milliseconds(d))
-	if errors.Is(err, unix.EINTR) {
-		return 0, nil
-	}
-	if err != nil {
-		return 0, fmt.Errorf("epoll_wait: %w", err)
-	}
-	return n, nil
+	return l.poll(d, false)
 }
 
-// milliseconds rounds up, so that the loop never wakes before a deadline. -1 means no limit.
-func milliseconds(d time.Duration) int {
-	if d < 0 {
-		return -1
-	}
-	return int((d + time.Millisecond - 1) / time.Millisecond)
+// poll asks the kernel which descriptors are ready (ae.c: aeApiPoll).
+func (l *Loop) poll(d time.Duration, hidden bool) (err error) {
+	l.fired, err = l.api.wait(l.fired[:0], milliseconds(d), hidden)
+	return err
 }

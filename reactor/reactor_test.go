@@ -11,14 +11,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// newLoop returns a loop and its clock, which only the test moves.
-func newLoop(t *testing.T) (*Loop, *int64) {
-	t.Helper()
-	now := new(int64)
-	l, err := New(func() int64 { return *now })
-	require.NoError(t, err)
-	t.Cleanup(l.Close)
-	return l, now
+// overEach runs a test over each multiplexer, with a loop and its clock, which only the test moves.
+func overEach(t *testing.T, test func(t *testing.T, l *Loop, now *int64)) {
+	for _, name := range Multiplexers() {
+		t.Run(name, func(t *testing.T) {
+			now := new(int64)
+			l, err := New(name, func() int64 { return *now })
+			require.NoError(t, err)
+			t.Cleanup(l.Close)
+			test(t, l, now)
+		})
+	}
 }
 
 func socketPair(t *testing.T) (a, b int) {
@@ -33,155 +36,164 @@ func socketPair(t *testing.T) (a, b int) {
 }
 
 func TestAHandlerThatLeavesBytesIsCalledAgain(t *testing.T) {
-	l, _ := newLoop(t)
-	a, b := socketPair(t)
-	_, err := unix.Write(b, []byte("xyz"))
-	require.NoError(t, err)
-	var got []byte
-	require.NoError(t, l.Watch(a, Readable, func() {
-		var one [1]byte
-		_, err := unix.Read(a, one[:])
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		a, b := socketPair(t)
+		_, err := unix.Write(b, []byte("xyz"))
 		require.NoError(t, err)
-		if got = append(got, one[0]); len(got) == 3 {
-			l.Stop()
-		}
-	}))
-	require.NoError(t, l.Run())
-	require.Equal(t, "xyz", string(got))
+		var got []byte
+		require.NoError(t, l.Watch(a, Readable, func() {
+			var one [1]byte
+			_, err := unix.Read(a, one[:])
+			require.NoError(t, err)
+			if got = append(got, one[0]); len(got) == 3 {
+				l.Stop()
+			}
+		}))
+		require.NoError(t, l.Run())
+		require.Equal(t, "xyz", string(got))
+	})
 }
 
 func TestAnUnwatchedEventOfTheSamePassIsNotHandled(t *testing.T) {
-	l, _ := newLoop(t)
-	a, b := socketPair(t)
-	calls := 0
-	handler := func() {
-		calls++
-		l.Unwatch(a, Readable)
-		l.Unwatch(b, Readable)
-		l.Stop()
-	}
-	for _, fd := range []int{a, b} {
-		_, err := unix.Write(fd, []byte("x"))
-		require.NoError(t, err)
-		require.NoError(t, l.Watch(fd, Readable, handler))
-	}
-	require.NoError(t, l.Run())
-	require.Equal(t, 1, calls)
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		a, b := socketPair(t)
+		calls := 0
+		handler := func() {
+			calls++
+			l.Unwatch(a, Readable)
+			l.Unwatch(b, Readable)
+			l.Stop()
+		}
+		for _, fd := range []int{a, b} {
+			_, err := unix.Write(fd, []byte("x"))
+			require.NoError(t, err)
+			require.NoError(t, l.Watch(fd, Readable, handler))
+		}
+		require.NoError(t, l.Run())
+		require.Equal(t, 1, calls)
+	})
 }
 
 func TestReadingComesBeforeWriting(t *testing.T) {
-	l, _ := newLoop(t)
-	a, b := socketPair(t)
-	_, err := unix.Write(b, []byte("x"))
-	require.NoError(t, err)
-	var order []Mask
-	require.NoError(t, l.Watch(a, Writable, func() { order = append(order, Writable) }))
-	require.NoError(t, l.Watch(a, Readable, func() {
-		order = append(order, Readable)
-		l.Stop()
-	}))
-	require.NoError(t, l.Run())
-	require.Equal(t, []Mask{Readable, Writable}, order)
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		a, b := socketPair(t)
+		_, err := unix.Write(b, []byte("x"))
+		require.NoError(t, err)
+		var order []Mask
+		require.NoError(t, l.Watch(a, Writable, func() { order = append(order, Writable) }))
+		require.NoError(t, l.Watch(a, Readable, func() {
+			order = append(order, Readable)
+			l.Stop()
+		}))
+		require.NoError(t, l.Run())
+		require.Equal(t, []Mask{Readable, Writable}, order)
+	})
 }
 
 func TestAHangUpReachesTheReadHandler(t *testing.T) {
-	l, _ := newLoop(t)
-	a, b := socketPair(t)
-	require.NoError(t, l.Watch(a, Readable, func() {
-		var one [1]byte
-		n, err := unix.Read(a, one[:])
-		require.NoError(t, err)
-		require.Zero(t, n)
-		l.Stop()
-	}))
-	require.NoError(t, unix.Shutdown(b, unix.SHUT_RDWR))
-	require.NoError(t, l.Run())
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		a, b := socketPair(t)
+		require.NoError(t, l.Watch(a, Readable, func() {
+			var one [1]byte
+			n, err := unix.Read(a, one[:])
+			require.NoError(t, err)
+			require.Zero(t, n)
+			l.Stop()
+		}))
+		require.NoError(t, unix.Shutdown(b, unix.SHUT_RDWR))
+		require.NoError(t, l.Run())
+	})
 }
 
 func TestAHangUpIsNoticedBehindUnreadBytes(t *testing.T) {
-	l, _ := newLoop(t)
-	a, b := socketPair(t)
-	calls := 0
-	require.NoError(t, l.Watch(a, HangUp, func() {
-		calls++
-		l.Unwatch(a, HangUp)
-		l.Stop()
-	}))
-	_, err := unix.Write(b, []byte("x"))
-	require.NoError(t, err)
-	l.BeforeSleep(func() time.Duration { return 0 })
-	require.NoError(t, l.pass())
-	require.Zero(t, calls)
-	require.NoError(t, unix.Shutdown(b, unix.SHUT_WR))
-	require.NoError(t, l.Run())
-	require.Equal(t, 1, calls)
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		a, b := socketPair(t)
+		calls := 0
+		require.NoError(t, l.Watch(a, HangUp, func() {
+			calls++
+			l.Unwatch(a, HangUp)
+			l.Stop()
+		}))
+		_, err := unix.Write(b, []byte("x"))
+		require.NoError(t, err)
+		l.BeforeSleep(func() time.Duration { return 0 })
+		require.NoError(t, l.pass())
+		require.Zero(t, calls)
+		require.NoError(t, unix.Shutdown(b, unix.SHUT_WR))
+		require.NoError(t, l.Run())
+		require.Equal(t, 1, calls)
+	})
 }
 
 func TestPostWakesALoopThatSleeps(t *testing.T) {
-	l, _ := newLoop(t)
-	done := make(chan error)
-	go func() { done <- l.Run() }()
-	order := []int{}
-	for i := range 100 {
-		l.Post(func() { order = append(order, i) })
-	}
-	l.Post(l.Stop)
-	require.NoError(t, <-done)
-	require.Len(t, order, 100)
-	require.IsIncreasing(t, order)
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		done := make(chan error)
+		go func() { done <- l.Run() }()
+		order := []int{}
+		for i := range 100 {
+			l.Post(func() { order = append(order, i) })
+		}
+		l.Post(l.Stop)
+		require.NoError(t, <-done)
+		require.Len(t, order, 100)
+		require.IsIncreasing(t, order)
+	})
 }
 
 func TestTimersRunInOrderAndRepeat(t *testing.T) {
-	l, now := newLoop(t)
-	l.BeforeSleep(func() time.Duration {
-		*now += int64(time.Millisecond) // every pass takes a millisecond
-		return 0
+	overEach(t, func(t *testing.T, l *Loop, now *int64) {
+		l.BeforeSleep(func() time.Duration {
+			*now += int64(time.Millisecond) // every pass takes a millisecond
+			return 0
+		})
+		var ran []string
+		l.After(3*time.Millisecond, func() time.Duration {
+			ran = append(ran, "once")
+			return 0
+		})
+		l.After(2*time.Millisecond, func() time.Duration {
+			ran = append(ran, "every 2")
+			if len(ran) == 4 {
+				l.Stop()
+			}
+			return 2 * time.Millisecond
+		})
+		cancelled := l.After(time.Millisecond, func() time.Duration { panic("cancelled") })
+		l.Cancel(cancelled)
+		l.Cancel(cancelled)
+		require.NoError(t, l.Run())
+		require.Equal(t, []string{"every 2", "once", "every 2", "every 2"}, ran)
 	})
-	var ran []string
-	l.After(3*time.Millisecond, func() time.Duration {
-		ran = append(ran, "once")
-		return 0
-	})
-	l.After(2*time.Millisecond, func() time.Duration {
-		ran = append(ran, "every 2")
-		if len(ran) == 4 {
-			l.Stop()
-		}
-		return 2 * time.Millisecond
-	})
-	cancelled := l.After(time.Millisecond, func() time.Duration { panic("cancelled") })
-	l.Cancel(cancelled)
-	l.Cancel(cancelled)
-	require.NoError(t, l.Run())
-	require.Equal(t, []string{"every 2", "once", "every 2", "every 2"}, ran)
 }
 
 func TestTheLoopSleepsNoLongerThanToTheNextTimer(t *testing.T) {
-	l, now := newLoop(t)
-	l.After(7*time.Millisecond, func() time.Duration { return 0 })
-	*now = int64(2 * time.Millisecond)
-	require.Equal(t, 5*time.Millisecond, l.sleep(-1))
-	require.Equal(t, time.Millisecond, l.sleep(time.Millisecond))
-	*now = int64(time.Second)
-	require.Equal(t, time.Duration(0), l.sleep(-1))
+	overEach(t, func(t *testing.T, l *Loop, now *int64) {
+		l.After(7*time.Millisecond, func() time.Duration { return 0 })
+		*now = int64(2 * time.Millisecond)
+		require.Equal(t, 5*time.Millisecond, l.sleep(-1))
+		require.Equal(t, time.Millisecond, l.sleep(time.Millisecond))
+		*now = int64(time.Second)
+		require.Equal(t, time.Duration(0), l.sleep(-1))
+	})
 }
 
 func TestRewatchReplacesOneMaskByAnother(t *testing.T) {
-	l, _ := newLoop(t)
-	a, b := socketPair(t)
-	_, err := unix.Write(b, []byte("x"))
-	require.NoError(t, err)
-	ends := 0
-	require.NoError(t, l.Watch(a, Readable, func() { t.Error("called although it was replaced") }))
-	require.NoError(t, l.Rewatch(a, Readable, HangUp, func() {
-		ends++
-		require.NoError(t, l.Rewatch(a, HangUp, Readable, l.Stop))
-	}))
-	require.Equal(t, HangUp, l.Watched(a))
-	require.NoError(t, unix.Shutdown(b, unix.SHUT_WR))
-	require.NoError(t, l.Run())
-	require.Equal(t, 1, ends)
-	require.Equal(t, Readable, l.Watched(a))
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		a, b := socketPair(t)
+		_, err := unix.Write(b, []byte("x"))
+		require.NoError(t, err)
+		ends := 0
+		require.NoError(t, l.Watch(a, Readable, func() { t.Error("called although it was replaced") }))
+		require.NoError(t, l.Rewatch(a, Readable, HangUp, func() {
+			ends++
+			require.NoError(t, l.Rewatch(a, HangUp, Readable, l.Stop))
+		}))
+		require.Equal(t, HangUp, l.Watched(a))
+		require.NoError(t, unix.Shutdown(b, unix.SHUT_WR))
+		require.NoError(t, l.Run())
+		require.Equal(t, 1, ends)
+		require.Equal(t, Readable, l.Watched(a))
+	})
 }
 
 func TestTimersDueAtOneTimeRunInTheOrderTheyWereMade(t *testing.T) {
@@ -206,4 +218,39 @@ func TestTimersDueAtOneTimeRunInTheOrderTheyWereMade(t *testing.T) {
 	require.Len(t, ran, 100-15)
 	_, more = ts.Next()
 	require.False(t, more)
+}
+
+// A set that forgets a descriptor must still know the others.
+func TestEachWatchedDescriptorIsReportedWhenOthersLeave(t *testing.T) {
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		l.BeforeSleep(func() time.Duration { return 0 })
+		var got []int
+		var ends [5][2]int
+		for i := range ends {
+			ends[i][0], ends[i][1] = socketPair(t)
+			require.NoError(t, l.Watch(ends[i][0], Readable, func() { got = append(got, i) }))
+			_, err := unix.Write(ends[i][1], []byte("x"))
+			require.NoError(t, err)
+		}
+		for _, left := range [][]int{{0, 1, 2, 3, 4}, {1, 2, 3, 4}, {1, 3, 4}, {1, 3}, {}} {
+			for i := range ends {
+				if !slices.Contains(left, i) {
+					l.Unwatch(ends[i][0], Readable)
+				}
+			}
+			got = nil
+			require.NoError(t, l.pass())
+			require.ElementsMatch(t, left, got)
+		}
+	})
+}
+
+func TestSelectRefusesADescriptorAboveItsLimit(t *testing.T) {
+	l, err := New("select", func() int64 { return 0 })
+	require.NoError(t, err)
+	t.Cleanup(l.Close)
+	require.EqualError(t, l.Watch(1024, Readable, func() {}),
+		"select cannot watch descriptor 1024: its limit is 1023")
+	_, err = New("kqueue", nil)
+	require.EqualError(t, err, `no multiplexer has the name "kqueue"`)
 }

@@ -1,7 +1,6 @@
 package reactor
 
 import (
-	"fmt"
 	"runtime"
 	"time"
 	"unsafe"
@@ -29,19 +28,6 @@ func (l *Loop) Dedicated() { l.hiddenWait = hiddenWait }
 // hiddenWait is longer than the kernel's clock tick. For a shorter wait the kernel would set a timer
 // in hardware, which costs microseconds on a virtual machine.
 const hiddenWait = 20 * time.Millisecond
-
-// hiddenPoll is epoll_wait for at most ms milliseconds, hidden from the scheduler.
-func (l *Loop) hiddenPoll(ms int) (int, error) {
-	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.epfd),
-		uintptr(unsafe.Pointer(&l.fired[0])), uintptr(len(l.fired)), uintptr(ms), 0, 0)
-	switch errno {
-	case 0:
-		return int(n), nil
-	case unix.EINTR:
-		return 0, nil
-	}
-	return 0, fmt.Errorf("epoll_wait: %w", errno)
-}
 
 // hiddenSleep sleeps for d, hidden from the scheduler. A signal ends it early.
 func hiddenSleep(d time.Duration) {

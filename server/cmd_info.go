@@ -147,7 +147,8 @@ func (r *report) infoServer() {
 	}
 	r.fields("redis_version", config.RedisVersion, "miniredisd_version", config.Version,
 		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", "redis_mode", "standalone",
-		"os", r.s.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime", "multiplexing_api", "epoll",
+		"os", r.s.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
+		"multiplexing_api", r.s.cfg.Multiplexer,
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0", "go_version", runtime.Version(),
 		"process_id", r.s.process.id, "process_supervised", r.s.cfg.Supervised, "run_id", r.s.runID,
 		"tcp_port", max(r.s.cfg.Port, 0), "server_time_usec", r.s.ex.Now.Wall/1e3,

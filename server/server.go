@@ -188,7 +188,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		cfg.Seed = newSeed()
 	}
 	clock := command.NewClock()
-	loop, err := reactor.New(clock.Mono)
+	loop, err := reactor.New(cfg.Multiplexer, clock.Mono)
 	if err != nil {
 		return nil, err
 	}

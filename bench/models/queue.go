@@ -51,7 +51,7 @@ const queueLength = 1024
 
 func newQueue(addr string) (*queue, error) {
 	clock := command.NewClock()
-	loop, err := reactor.New(clock.Mono)
+	loop, err := reactor.New("epoll", clock.Mono)
 	if err != nil {
 		return nil, err
 	}

@@ -90,6 +90,8 @@ var table = [...]row{
 		field: func(c *Config) any { return &c.Seed }},
 	{name: "hz", kind: integer, def: "10", max: maxInt, field: func(c *Config) any { return &c.Hz }},
 	{name: "dynamic-hz", kind: boolean, flags: inert, def: "yes"},
+	{name: "multiplexer", kind: word, flags: immutable | own, def: "epoll",
+		words: []string{"epoll", "poll", "select"}, field: func(c *Config) any { return &c.Multiplexer }},
 	{name: "io-threads", kind: integer, flags: immutable, def: "1", min: 1, max: 128,
 		field: func(c *Config) any { return &c.IOThreads }},
 	{name: "io-threads-do-reads", kind: boolean, flags: immutable, def: "no",
