@@ -94,23 +94,24 @@ func rpushx(c *Call) error { return pushAll(c, false, true) }
 
 func pushAll(c *Call, head, existing bool) error {
 	key, values := c.Args[1], c.Args[2:]
-	l, err := store.Write[*store.List](c.DB, key)
+	open := store.WriteOrNew[*store.List]
+	if existing {
+		open = store.Write[*store.List]
+	}
+	l, err := open(c.DB, key)
 	if err != nil {
 		return err
 	}
 	if l == nil {
-		if existing {
-			c.Int(0)
-			return nil
-		}
-		l = store.NewList(c.KS)
-		store.Put(c.DB, key, l)
+		c.Int(0)
+		return nil
 	}
 	size := 0
 	for _, v := range values {
 		size += len(v)
 	}
 	l.Expect(len(values), size)
+	l.Reserve(values)
 	event := "rpush"
 	if head {
 		event = "lpush"

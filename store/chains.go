@@ -39,7 +39,7 @@ func (db *DB) Chains() []Chains { return db.keys.chains() }
 // Chains describes the table of members or fields. It returns nil while the value is small and has
 // no table.
 func (v Value) Chains() []Chains {
-	if !v.e.typ.handled() || v.e.typ == TypeString || v.e.enc != encTable {
+	if v.e.typ == TypeString || v.e.enc != encTable {
 		return nil
 	}
 	switch v.e.typ {
@@ -47,6 +47,8 @@ func (v Value) Chains() []Chains {
 		return (*Table[struct{}])(v.e.ref).chains()
 	case TypeZSet:
 		return (*zsetIndex)(v.e.ref).table.chains()
+	case TypeHash:
+		return (*hashTable)(v.e.ref).chains()
 	}
-	return (*hashTable)(v.e.ref).chains()
+	return nil
 }

@@ -6,13 +6,16 @@ import (
 )
 
 // Value is the value of a key without the key. DUMP takes a Value apart, and RESTORE builds one.
-type Value struct{ e entry } // in no wheel
+type Value struct {
+	e  entry // in no wheel
+	ks *Keyspace
+}
 
 // Values ranges over all keys, overdue ones included. The keyspace must not change meanwhile.
 func (db *DB) Values() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		for n := range db.keys.All() {
-			if !yield(n.Key, n.Val.value()) {
+			if !yield(n.Key, n.Val.value(db.ks)) {
 				return
 			}
 		}
@@ -20,8 +23,8 @@ func (db *DB) Values() iter.Seq2[string, Value] {
 }
 
 // value is e without its links in the wheel.
-func (e *entry) value() Value {
-	return Value{entry{typ: e.typ, enc: e.enc, ref: e.ref, n: e.n, expire: e.expire, lru: e.lru}}
+func (e *entry) value(ks *Keyspace) Value {
+	return Value{entry{typ: e.typ, enc: e.enc, lp: e.lp, ref: e.ref, n: e.n, expire: e.expire, lru: e.lru}, ks}
 }
 
 // Expire is the unix time in ms at which the key of v expires, 0 for never.
@@ -48,7 +51,7 @@ func (v Value) Text() []byte {
 func As[T collection](v Value) T {
 	ref := v.e.ref
 	if v.e.typ.handled() {
-		ref = unsafe.Pointer(&handle{e: &v.e})
+		ref = unsafe.Pointer(&handle{v.ks, &v.e})
 	}
 	return *(*T)(unsafe.Pointer(&ref))
 }
@@ -63,23 +66,8 @@ func TextValue(text []byte) (v Value) {
 func ValueOf[T collection](c T) Value {
 	ref := *(*unsafe.Pointer)(unsafe.Pointer(&c))
 	if typeOf[T]().handled() {
-		return (*handle)(ref).e.value()
+		h := (*handle)(ref)
+		return h.e.value(h.ks)
 	}
-	return Value{entry{typ: typeOf[T](), ref: ref}}
-}
-
-// Nodes is the number of nodes.
-func (l *List) Nodes() (n int) {
-	for nd := l.head; nd != nil; nd = nd.next {
-		n++
-	}
-	return n
-}
-
-// Packs ranges over the nodes. They must not be changed.
-func (l *List) Packs() iter.Seq[*Pack] {
-	return func(yield func(*Pack) bool) {
-		for nd := l.head; nd != nil && yield(&nd.Pack); nd = nd.next {
-		}
-	}
+	return Value{e: entry{typ: typeOf[T](), ref: ref}}
 }

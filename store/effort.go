@@ -7,9 +7,9 @@ const lazyThreshold = 64
 // effort is roughly the number of allocations of a value, as Redis counts them (lazyfree.c:
 // lazyfreeGetFreeEffort).
 func (e *entry) effort() int {
-	switch v := (Value{*e}); e.typ {
+	switch e.typ {
 	case TypeList:
-		if l := As[*List](v); l.quick {
+		if l := (&List{handle{e: e}}); l.Encoding() == "quicklist" {
 			return l.Nodes()
 		}
 	case TypeSet, TypeZSet, TypeHash:
@@ -17,7 +17,7 @@ func (e *entry) effort() int {
 			return e.len()
 		}
 	case TypeStream:
-		s := As[*Stream](v)
+		s := (*Stream)(e.ref)
 		n := s.Nodes()
 		if groups := s.Groups.Len(); groups > 0 {
 			n += groups * (1 + s.Groups.Last().Len()) // one group stands for all

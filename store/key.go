@@ -93,7 +93,7 @@ func (k Key) Type() Type { return k.entry().typ }
 func (k Key) Encoding() string { return k.entry().encoding() }
 
 // Value is the value. It aliases the keyspace, which must not change meanwhile.
-func (k Key) Value() Value { return k.entry().value() }
+func (k Key) Value() Value { return k.entry().value(k.db.ks) }
 
 // MemUsage estimates the bytes that the key and its value take.
 func (k Key) MemUsage() int {

@@ -94,8 +94,9 @@ type Keyspace struct {
 	handles    [16]handle
 	opened     int // handles in use since the last Settle
 	scratch    [20]byte
-	spareNode  []byte // memory of the latest list node that became empty, for the next one
-	prefetched byte   // the sum of what Prefetch has read, which keeps the reads alive
+	edited     quicklist // the small list that a command edits
+	spareNode  []byte    // memory of the latest list node that became empty, for the next one
+	prefetched byte      // the sum of what Prefetch has read, which keeps the reads alive
 }
 
 // Stats are the counters of the keyspace in INFO.

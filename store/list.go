@@ -1,271 +1,313 @@
 package store
 
 import (
+	"iter"
 	"math"
 	"unsafe"
 )
 
-// List is a list of byte strings. It has the two forms of Redis: a listpack, which is one node of
-// any size, and a quicklist, which is a chain of nodes of bounded size. Each node is a Pack.
-//
-//	List ── head ⇄ node ⇄ node ⇄ tail
-//	        [  |▓▓▓] [▓▓▓▓] [▓▓|  ]
-//
-// An end node keeps its free space at the outer side, so pushing and popping at either end moves
-// nothing. A value larger than a node may be has a node of its own.
-type List struct {
-	head, tail *listNode
-	n          int
-	mem        int // of the packs, and of the nodes but the first
-	ks         *Keyspace
-	quick      bool
-	first      listNode // most lists need no other
-}
+// List is a list of byte strings. A small one is a Pack. A large one is a quicklist, which can become
+// small again. As long as all of the list fits one node, OBJECT ENCODING says listpack (t_list.c:
+// listTypeTryConversion).
+type List struct{ handle }
 
-// listNode is one pack in the chain.
-type listNode struct {
-	prev, next *listNode
-	Pack
-	// lp is the size of the entries in Redis's listpack, which stores numbers in binary. The
-	// limits, and so OBJECT ENCODING, depend on that size.
-	lp int
-}
+// smallList is the size in bytes of the listpack that a small list would have in Redis.
+const smallList = math.MaxUint16
 
-const (
-	listNodeMem = int(unsafe.Sizeof(listNode{}))
+// NewList returns an empty list.
+func NewList(ks *Keyspace) *List { return &List{unbound(ks, TypeList, encPack)} }
 
-	// listGuess is the estimate in quicklist.c for the lengths in an entry that is not encoded
-	// yet (SIZE_ESTIMATE_OVERHEAD).
-	listGuess = 8
-	// listSafetyLimit bounds the bytes of nodes that are limited by their number of entries
-	// (quicklist.c: SIZE_SAFETY_LIMIT).
-	listSafetyLimit = 8192
-)
-
-// NewList makes an empty list.
-func NewList(ks *Keyspace) *List { return &List{ks: ks} }
-
-// Len is the number of elements.
-func (l *List) Len() int { return l.n }
-
-// Encoding is the reply of OBJECT ENCODING.
-func (l *List) Encoding() string {
-	if l.quick {
-		return "quicklist"
-	}
-	return "listpack"
-}
-
-func (l *List) size() int { return int(unsafe.Sizeof(*l)) + l.mem }
-
-func (l *List) clone() *List {
-	c := &List{ks: l.ks, quick: l.quick}
-	for nd := l.head; nd != nil; nd = nd.next {
-		to := c.link(c.tail)
-		to.Pack, to.lp = nd.clone(), nd.lp
-		c.n += nd.Len()
-		c.mem += to.Mem()
-	}
-	return c
-}
-
-// limit is the greatest size of a node, in bytes and in entries (quicklist.c: quicklistNodeLimit).
-func (l *List) limit() (bytes, entries int) {
-	fill := l.ks.Limits.ListMaxListpackSize
+// nodeLimit is the greatest size of a node, in bytes and in entries (quicklist.c: quicklistNodeLimit).
+func (ks *Keyspace) nodeLimit() (bytes, entries int) {
+	fill := ks.Limits.ListMaxListpackSize
 	if fill >= 0 {
 		return listSafetyLimit, max(fill, 1)
 	}
 	return 4096 << (min(-fill, 5) - 1), math.MaxInt
 }
 
+// largeElement reports whether an element of n bytes needs a node of its own (quicklist.c:
+// isLargeElement).
+func (ks *Keyspace) largeElement(n int) bool { return n >= ks.PackedThreshold }
+
+func (ks *Keyspace) plain(pack *Pack) bool {
+	return pack.n == 1 && ks.largeElement(len(pack.Get(pack.First())))
+}
+
+// Plain reports whether a node is what Redis calls plain: one large element and nothing else.
+func (l *List) Plain(pack *Pack) bool { return l.ks.plain(pack) }
+
+// chain is the large form, or nil.
+func (l *List) chain() *quicklist {
+	if l.e.enc == encTable {
+		return (*quicklist)(l.e.ref)
+	}
+	return nil
+}
+
+// Len is the number of elements.
+func (l *List) Len() int {
+	if q := l.chain(); q != nil {
+		return q.n
+	}
+	pack := l.e.pack()
+	return pack.Len()
+}
+
+// Encoding is the reply of OBJECT ENCODING.
+func (l *List) Encoding() string { return l.e.encoding() }
+
 // Expect prepares the list for n more elements of so many bytes together. The list becomes a
 // quicklist if they may exceed a listpack (t_list.c: listTypeTryConversionAppend).
 func (l *List) Expect(n, bytes int) {
-	if l.quick {
-		return
-	}
 	lp := listpackFrame + bytes
-	if l.head != nil {
-		lp += l.head.lp
+	q := l.chain()
+	switch {
+	case q == nil:
+		lp += int(l.e.lp)
+	case q.quick:
+		return
+	case q.head != nil:
+		lp += q.head.lp
 	}
-	maxBytes, maxEntries := l.limit()
-	l.quick = lp > maxBytes || l.n+n > maxEntries
+	maxBytes, maxEntries := l.ks.nodeLimit()
+	if lp > maxBytes || l.Len()+n > maxEntries {
+		q = l.edit()
+		q.quick = true
+		l.keep(q)
+	}
 }
 
-// shrunk makes a quicklist a listpack again once all of it fits in half a node. So a list at the
-// limit does not change its form with every command (t_list.c: listTypeTryConvertQuicklist).
-func (l *List) shrunk() {
-	if !l.quick || l.head != l.tail || l.head == nil || l.Plain(&l.head.Pack) {
+// Reserve gives an empty list the memory for elements, which Expect has prepared it for.
+func (l *List) Reserve(elements [][]byte) {
+	if l.e.ref == nil && len(elements) > 1 {
+		l.e.reserve(packSize(elements))
+	}
+}
+
+// edit returns the list as a quicklist. A change is stored with keep, before the next call of edit.
+func (l *List) edit() *quicklist {
+	if q := l.chain(); q != nil {
+		return q
+	}
+	q := &l.ks.edited
+	q.ks = l.ks
+	if pack := l.e.pack(); pack.n > 0 {
+		q.first = listNode{Pack: pack, lp: int(l.e.lp)}
+		q.head, q.tail, q.n, q.mem = &q.first, &q.first, pack.Len(), pack.Mem()
+	}
+	return q
+}
+
+// keep stores a quicklist that edit returned, in the small form if that can hold it.
+func (l *List) keep(q *quicklist) {
+	switch {
+	case q.quick || q.n > 0 && (q.head != q.tail || q.head.lp > smallList):
+		if l.e.enc != encTable {
+			l.e.setRef(unsafe.Pointer(q.moved()))
+		}
+	case q.n == 0:
+		l.e.ref, l.e.n, l.e.enc, l.e.lp = nil, 0, encPack, 0
+	default:
+		l.keepPack(&q.head.Pack, q.head.lp)
+	}
+	if q == &l.ks.edited {
+		*q = quicklist{}
+	}
+}
+
+// keepPack stores a pack. lp is the size of its entries in Redis's listpack.
+func (l *List) keepPack(pack *Pack, lp int) {
+	if lp > smallList {
+		q := &quicklist{ks: l.ks, n: pack.Len(), mem: pack.Mem(), first: listNode{Pack: *pack, lp: lp}}
+		q.head, q.tail = &q.first, &q.first
+		l.e.setRef(unsafe.Pointer(q))
 		return
 	}
-	maxBytes, maxEntries := l.limit()
-	if l.ks.Limits.ListMaxListpackSize >= 0 {
-		maxBytes = math.MaxInt
-	}
-	if l.head.lp+listpackFrame <= maxBytes/2 && l.n <= maxEntries/2 {
-		l.quick = false
-	}
-}
-
-// fits reports whether nd may take a value of n more bytes.
-func (l *List) fits(nd *listNode, n int) bool {
-	maxBytes, maxEntries := l.limit()
-	return nd != nil && nd.lp+listpackFrame+n+listGuess <= maxBytes && nd.Len() < maxEntries &&
-		!l.large(n) && !l.Plain(&nd.Pack)
-}
-
-// large reports whether an element of n bytes needs a node of its own (quicklist.c:
-// isLargeElement).
-func (l *List) large(n int) bool { return n >= l.ks.PackedThreshold }
-
-// Plain reports whether a node is what Redis calls plain: one large element and nothing else.
-func (l *List) Plain(pack *Pack) bool {
-	return pack.n == 1 && l.large(len(pack.Get(pack.First())))
+	l.e.setPack(pack)
+	l.e.lp = uint16(lp)
 }
 
 // PushHead adds v before the first element.
 func (l *List) PushHead(v []byte) {
-	nd := l.head
-	if nd == nil || l.quick && !l.fits(nd, len(v)) {
-		nd = l.link(nil)
-		l.furnish(nd, len(v), true)
+	if q := l.chain(); q != nil {
+		q.pushHead(v)
+		return
 	}
-	before := cap(nd.b)
-	nd.Prepend(v)
-	l.mem += cap(nd.b) - before
-	nd.lp += listpackString(v)
-	l.n++
+	pack := l.e.pack()
+	pack.Prepend(v)
+	l.keepPack(&pack, int(l.e.lp)+listpackString(v))
 }
 
 // PushTail adds v after the last element.
 func (l *List) PushTail(v []byte) {
-	nd := l.tail
-	if nd == nil || l.quick && !l.fits(nd, len(v)) {
-		nd = l.link(l.tail)
-		l.furnish(nd, len(v), false)
+	if q := l.chain(); q != nil {
+		q.pushTail(v)
+		return
 	}
-	before := cap(nd.b)
-	nd.Append(v)
-	l.mem += cap(nd.b) - before
-	nd.lp += listpackString(v)
-	l.n++
+	pack := l.e.pack()
+	pack.Append(v)
+	l.keepPack(&pack, int(l.e.lp)+listpackString(v))
 }
 
 // PopHead removes and returns the first element, nil if the list is empty. It is valid until the next
 // change.
-func (l *List) PopHead() []byte {
-	if l.n == 0 {
-		return nil
+func (l *List) PopHead() (v []byte) {
+	if q := l.chain(); q != nil {
+		if v = q.popHead(); !q.quick {
+			l.keep(q)
+		}
+		return v
 	}
-	return l.pop(l.head, l.head.First())
+	pack := l.e.pack()
+	return l.popPacked(&pack, pack.First())
 }
 
 // PopTail is PopHead at the other end.
-func (l *List) PopTail() []byte {
-	if l.n == 0 {
-		return nil
+func (l *List) PopTail() (v []byte) {
+	if q := l.chain(); q != nil {
+		if v = q.popTail(); !q.quick {
+			l.keep(q)
+		}
+		return v
 	}
-	return l.pop(l.tail, l.tail.Last())
+	pack := l.e.pack()
+	return l.popPacked(&pack, pack.Last())
 }
 
-func (l *List) pop(nd *listNode, p Pos) []byte {
-	v := nd.Get(p)
-	l.delete(nd, p)
-	if l.head == l.tail {
-		l.tidy(nd)
-		l.shrunk()
+func (l *List) popPacked(pack *Pack, p Pos) []byte {
+	if p < 0 {
+		return nil
 	}
+	v := pack.Get(p)
+	l.e.lp -= uint16(listpackString(v))
+	pack.Delete(p)
+	if pack.muchFree() {
+		pack.b, pack.head = block(pack.b[pack.head:], pack.Bytes()/4), packLead
+	}
+	l.e.setPack(pack)
 	return v
 }
 
-// delete removes the entry at p, and nd with its last entry. It returns the position of the entry
-// after it in nd, or -1.
-func (l *List) delete(nd *listNode, p Pos) Pos {
-	nd.lp -= listpackString(nd.Get(p))
-	l.n--
-	if p = nd.Delete(p); nd.n == 0 {
-		l.unlink(nd)
-	}
-	return p
+// Set replaces element i by v and reports whether element i exists.
+func (l *List) Set(i int, v []byte) bool {
+	q := l.edit()
+	found := q.set(i, v)
+	l.keep(q)
+	return found
 }
 
-// link makes a node after prev, or at the head if prev is nil.
-func (l *List) link(prev *listNode) *listNode {
-	nd := &l.first
-	if l.head == nil {
-		*nd = listNode{}
+// Insert puts v before or after the first element equal to pivot and reports whether there is one
+// (quicklist.c: _quicklistInsert).
+func (l *List) Insert(pivot, v []byte, after bool) bool {
+	q := l.edit()
+	found := q.put(pivot, v, after)
+	l.keep(q)
+	return found
+}
+
+// Remove deletes elements equal to v: the first count of them, the last -count if count is
+// negative, all if it is 0. It returns their number.
+func (l *List) Remove(count int, v []byte) int {
+	q := l.edit()
+	n := q.remove(count, v)
+	l.keep(q)
+	return n
+}
+
+// Trim keeps the n elements from start on.
+func (l *List) Trim(start, n int) {
+	q := l.edit()
+	q.trim(start, n)
+	l.keep(q)
+}
+
+// ListIter iterates over the elements of a list, which must not change meanwhile.
+type ListIter struct {
+	pack Pack      // of the current node
+	nd   *listNode // nil in a small list
+	p    Pos
+	back bool
+}
+
+// From iterates from element i to the tail, or to the head if back. A negative i counts from the
+// tail. If element i does not exist, there is nothing to iterate over.
+func (l *List) From(i int, back bool) ListIter {
+	if q := l.chain(); q != nil {
+		nd, p := q.seek(i)
+		if nd == nil {
+			return ListIter{p: -1}
+		}
+		return ListIter{nd.Pack, nd, p, back}
+	}
+	pack := l.e.pack()
+	return ListIter{pack, nil, pack.Index(i), back}
+}
+
+// Next returns the next element, false after the last one.
+func (it *ListIter) Next() ([]byte, bool) {
+	if it.p < 0 {
+		return nil, false
+	}
+	v := it.pack.Get(it.p)
+	if it.back {
+		it.p = it.pack.Prev(it.p)
 	} else {
-		nd = &listNode{}
-		l.mem += listNodeMem
+		it.p = it.pack.Next(it.p)
 	}
-	next := l.head
-	if prev != nil {
-		next = prev.next
+	if it.p < 0 && it.nd != nil {
+		it.enter()
 	}
-	nd.prev, nd.next = prev, next
-	l.join(prev, nd)
-	l.join(nd, next)
-	return nd
+	return v, true
 }
 
-// join makes b follow a. nil stands for the outside of the list.
-func (l *List) join(a, b *listNode) {
-	if a == nil {
-		l.head = b
+// enter moves to the next node.
+func (it *ListIter) enter() {
+	if it.back {
+		it.nd = it.nd.prev
 	} else {
-		a.next = b
+		it.nd = it.nd.next
 	}
-	if b == nil {
-		l.tail = a
-	} else {
-		b.prev = a
-	}
-}
-
-func (l *List) unlink(nd *listNode) {
-	l.join(nd.prev, nd.next)
-	l.mem -= cap(nd.b)
-	l.putAside(nd.b)
-	nd.b, nd.prev, nd.next = nil, nil, nil // the first node stays reachable
-	if nd != &l.first {
-		l.mem -= listNodeMem
-	}
-}
-
-// furnish gives a further node of a quicklist its full memory at once, because it will be filled.
-// It reuses the memory of the latest node that became empty, so a queue that is fed and drained at
-// the same rate allocates nothing.
-func (l *List) furnish(nd *listNode, n int, front bool) {
-	size, _ := l.limit()
-	size = min(size, listSafetyLimit)
-	if !l.quick || l.head == l.tail || l.ks.Limits.ListMaxListpackSize >= 0 || n > size/4 {
+	if it.nd == nil {
 		return
 	}
-	b := l.ks.spareNode
-	l.ks.spareNode = nil
-	if cap(b) < size {
-		b = make([]byte, size)
-	}
-	nd.take(b, front)
-	l.mem += cap(nd.b)
-}
-
-// putAside keeps the memory of a node for the next node.
-func (l *List) putAside(b []byte) {
-	if 4096 <= cap(b) && cap(b) <= 2*listSafetyLimit {
-		l.ks.spareNode = b
+	it.pack = it.nd.Pack
+	if it.back {
+		it.p = it.pack.Last()
+	} else {
+		it.p = it.pack.First()
 	}
 }
 
-// tidy frees memory of a node that has become much too large for its entries.
-func (l *List) tidy(nd *listNode) {
-	live := nd.Bytes()
-	if live == 0 || cap(nd.b) <= max(512, 4*live) {
-		return
+// Index returns element i, counted from the tail if negative, or nil if there is no such element.
+// It is valid until the next change.
+func (l *List) Index(i int) []byte {
+	it := l.From(i, false)
+	if it.p < 0 {
+		return nil
 	}
-	l.mem -= cap(nd.b)
-	b := block(nd.b[nd.head:], live/4)
-	l.putAside(nd.b)
-	nd.b, nd.head = b, packLead
-	l.mem += cap(nd.b)
+	return it.pack.Get(it.p)
+}
+
+// Nodes is the number of nodes.
+func (l *List) Nodes() (n int) {
+	for range l.Packs() {
+		n++
+	}
+	return n
+}
+
+// Packs ranges over the nodes. They must not be changed.
+func (l *List) Packs() iter.Seq[*Pack] {
+	return func(yield func(*Pack) bool) {
+		q := l.chain()
+		if q == nil {
+			if pack := l.e.pack(); pack.n > 0 {
+				yield(&pack)
+			}
+			return
+		}
+		for nd := q.head; nd != nil && yield(&nd.Pack); nd = nd.next {
+		}
+	}
 }

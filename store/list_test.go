@@ -45,20 +45,28 @@ func elements(t *testing.T, l *List) []string {
 	slices.Reverse(back)
 	require.Equal(t, got, back)
 	require.Len(t, got, l.Len())
-	mem := -listNodeMem
-	for nd := l.head; nd != nil; nd = nd.next {
-		lp := 0
-		for _, v := range contents(t, &nd.Pack) {
-			lp += listpackString([]byte(v))
+	lp := func(pack *Pack) (sum int) {
+		for _, v := range contents(t, pack) {
+			sum += listpackString([]byte(v))
 		}
-		require.Equal(t, lp, nd.lp)
+		return sum
+	}
+	q := l.chain()
+	if q == nil {
+		pack := l.e.pack()
+		require.Equal(t, lp(&pack), int(l.e.lp))
+		return got
+	}
+	mem := -listNodeMem
+	for nd := q.head; nd != nil; nd = nd.next {
+		require.Equal(t, lp(&nd.Pack), nd.lp)
 		require.NotZero(t, nd.Len())
 		mem += nd.Mem() + listNodeMem
 	}
-	if l.head == nil || l.first.b == nil { // the first node comes with the list
+	if q.head == nil || q.first.b == nil { // the first node comes with the list
 		mem += listNodeMem
 	}
-	require.Equal(t, mem, l.mem)
+	require.Equal(t, mem, q.mem)
 	return got
 }
 
@@ -74,7 +82,7 @@ func TestListBehavesAsASliceUnderEveryNodeLimit(t *testing.T) {
 				require.Equal(t, len(m.model), m.list.Len())
 				if i%40 == 0 {
 					require.True(t, slices.Equal(m.model, elements(t, m.list)))
-					require.True(t, slices.Equal(m.model, elements(t, m.list.clone())))
+					require.True(t, slices.Equal(m.model, elements(t, cloneOf(m.list))))
 				}
 			}
 			require.True(t, slices.Equal(m.model, elements(t, m.list)))
@@ -236,10 +244,10 @@ func TestListGivesMemoryBackAsItShrinks(t *testing.T) {
 	for i := range 20000 {
 		push(l, strconv.Itoa(1000000+i))
 	}
-	require.Less(t, l.size(), 20000*13)
+	require.Less(t, l.e.size(), 20000*13)
 	l.Trim(10000, 3)
 	require.Equal(t, []string{"1010000", "1010001", "1010002"}, elements(t, l))
-	require.Less(t, l.size(), 1024)
+	require.Less(t, l.e.size(), 1024)
 }
 
 func BenchmarkList(b *testing.B) {
@@ -266,4 +274,30 @@ func BenchmarkList(b *testing.B) {
 			}
 		}
 	})
+}
+
+func TestAListPastSixtyFourKilobytesIsNoSmallOne(t *testing.T) {
+	l := newTestList(-5)
+	want := []string{}
+	for i := range 9 {
+		v := string(bytes.Repeat([]byte{byte('a' + i)}, 1000))
+		push(l, v)
+		want = append(want, v)
+	}
+	require.Nil(t, l.chain())
+	long := string(make([]byte, smallList))
+	for _, grow := range []func(){
+		func() { l.Set(3, []byte(long)); want[3] = long },
+		func() { l.PushTail([]byte(long)); want = append(want, long) },
+		func() { l.PushHead([]byte(long)); want = append([]string{long}, want...) },
+	} {
+		grow()
+		require.NotNil(t, l.chain())
+		require.Equal(t, "listpack", l.Encoding())
+		require.Equal(t, want, elements(t, l))
+		want = slices.DeleteFunc(want, func(v string) bool { return v == long })
+		require.Equal(t, 1, l.Remove(0, []byte(long)))
+		require.Nil(t, l.chain())
+		require.Equal(t, want, elements(t, l))
+	}
 }

@@ -35,12 +35,13 @@ const (
 	encInt    encoding = iota // the number is in entry.n, there are no bytes
 	encEmbstr                 // at most embstrLimit bytes, and not changed in place
 	encRaw                    // longer, or changed in place
+	encLent                   // raw, and the bytes must not change, because a reply may refer to them
 )
 
 // The encodings of sets, sorted sets and hashes. A deleted entry is all zeros, an empty pack.
 const (
 	encPack   encoding = iota // ref points to the block of a Pack
-	encTable                  // ref points to a *Table, *hashTable or *zsetIndex
+	encTable                  // ref points to a *Table, *hashTable, *zsetIndex or *quicklist
 	encInts16                 // ref points to the block of an intset
 	encInts32
 	encInts64
@@ -64,7 +65,7 @@ type entry struct {
 	lru    uint32 // 24 bits as in server.h: seconds, or LFU minutes and counter
 	typ    Type
 	enc    encoding
-	lent   bool // of a string: the bytes must not change, because a reply may refer to them
+	lp     uint16 // of a small list: the size of its entries in Redis's listpack
 }
 
 // bytes is the block of a string that is not encInt, or of a small collection.
@@ -111,14 +112,14 @@ func (e *entry) setRef(ref unsafe.Pointer) { e.ref, e.n, e.enc = ref, 0, encTabl
 // size is the memory of the value alone, in bytes.
 func (e *entry) size() int {
 	switch {
-	case e.typ == TypeList:
-		return (*List)(e.ref).size()
 	case e.typ == TypeStream:
 		return (*Stream)(e.ref).size()
 	case e.typ == TypeString && e.enc == encInt:
 		return 0
 	case e.typ == TypeString || e.enc != encTable:
 		return allocSize(int(e.n >> 32))
+	case e.typ == TypeList:
+		return (*quicklist)(e.ref).size()
 	case e.typ == TypeSet:
 		return (*Table[struct{}])(e.ref).size()
 	case e.typ == TypeZSet:
@@ -131,7 +132,7 @@ func (e *entry) size() int {
 func (e *entry) len() int {
 	switch e.typ {
 	case TypeList:
-		return (*List)(e.ref).Len()
+		return (&List{handle{e: e}}).Len()
 	case TypeStream:
 		return (*Stream)(e.ref).Len()
 	case TypeSet:
@@ -145,15 +146,15 @@ func (e *entry) len() int {
 func (e *entry) encoding() string {
 	switch e.typ {
 	case TypeString:
-		return [...]string{"int", "embstr", "raw"}[e.enc]
-	case TypeList:
-		return (*List)(e.ref).Encoding()
+		return [...]string{"int", "embstr", "raw", "raw"}[e.enc]
 	case TypeStream:
 		return (*Stream)(e.ref).Encoding()
 	}
 	switch {
 	case e.enc == encPack:
 		return "listpack"
+	case e.enc == encTable && e.typ == TypeList:
+		return (*quicklist)(e.ref).encoding()
 	case e.enc == encTable && e.typ == TypeZSet:
 		return "skiplist"
 	case e.enc == encTable:
@@ -164,10 +165,8 @@ func (e *entry) encoding() string {
 
 // cloneValue is a deep copy of the value, without TTL and links of the wheel.
 func (e *entry) cloneValue() entry {
-	c := entry{typ: e.typ, enc: e.enc, lru: e.lru, n: e.n}
+	c := entry{typ: e.typ, enc: e.enc, lp: e.lp, lru: e.lru, n: e.n}
 	switch {
-	case e.typ == TypeList:
-		c.ref = unsafe.Pointer((*List)(e.ref).clone())
 	case e.typ == TypeStream:
 		c.ref = unsafe.Pointer((*Stream)(e.ref).clone())
 	case e.typ == TypeString && e.enc == encInt:
@@ -177,6 +176,8 @@ func (e *entry) cloneValue() entry {
 		c.setPack(&l)
 	case e.typ == TypeString || e.enc != encTable:
 		c.setBytes(append([]byte(nil), e.bytes()...))
+	case e.typ == TypeList:
+		c.ref = unsafe.Pointer((*quicklist)(e.ref).clone())
 	case e.typ == TypeSet:
 		c.ref = unsafe.Pointer((*Table[struct{}])(e.ref).clone())
 	case e.typ == TypeZSet:
@@ -204,14 +205,14 @@ func (e *entry) setText(val []byte) {
 	if len(val) <= embstrLimit {
 		enc = encEmbstr
 	}
-	if e.typ == TypeString && e.enc != encInt && !e.lent && fits(int(e.n>>32), len(val)) {
+	if e.typ == TypeString && e.enc != encInt && e.enc != encLent && fits(int(e.n>>32), len(val)) {
 		e.setBytes(append(e.bytes()[:0], val...))
 	} else if len(val) <= copyStep {
 		e.setBytes(append([]byte(nil), val...))
 	} else {
 		e.setBytes(copyInSteps(val))
 	}
-	e.typ, e.enc, e.lent = TypeString, enc, false
+	e.typ, e.enc = TypeString, enc
 }
 
 // copyStep is the number of bytes copied in one piece. The collector can stop a goroutine only
@@ -233,7 +234,7 @@ func copyInSteps(val []byte) []byte {
 func fits(have, n int) bool { return n <= have && have <= allocSize(n)+allocSize(n)/4 }
 
 func (e *entry) setInt(v int64) {
-	e.typ, e.enc, e.lent, e.ref, e.n = TypeString, encInt, false, nil, uint64(v)
+	e.typ, e.enc, e.ref, e.n = TypeString, encInt, nil, uint64(v)
 }
 
 // appendString appends the text of a string.

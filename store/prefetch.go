@@ -74,7 +74,7 @@ func (e *entry) prefetch(requests [][][]byte) (sum byte) {
 	var ignored [PrefetchMax]uint32
 	several := len(requests) > 1
 	switch {
-	case !e.typ.handled() || e.typ == TypeString:
+	case e.typ == TypeString || e.typ == TypeList || e.typ == TypeStream:
 		return 0
 	case e.enc != encTable:
 		return prefetchBlock(e.bytes())

@@ -37,8 +37,8 @@ func (k Key) Str() ([]byte, error) {
 }
 
 // Lend says that a reply refers to bytes of the string. From now on the bytes stay as they are: the next
-// change of the string puts other bytes in their place.
-func (k Key) Lend() { k.entry().lent = true }
+// change of the string puts other bytes in their place. The string must be raw.
+func (k Key) Lend() { k.entry().enc = encLent }
 
 // Int is the number that a string spells, 0 for a missing key; ErrNotInt if it spells none.
 func (k Key) Int() (int64, error) {
@@ -85,7 +85,7 @@ func (k Key) SetText(name, text []byte) {
 // encoding is raw even if they are few. The key may be missing.
 func (k Key) SetRaw(name, own []byte, keepTTL bool) {
 	e := &k.db.keys.at(k.replace(name, keepTTL)).Val
-	e.typ, e.enc, e.lent = TypeString, encRaw, false
+	e.typ, e.enc = TypeString, encRaw
 	e.setBytes(own)
 	k.db.ks.valueBytes += e.size()
 }
@@ -136,7 +136,9 @@ func (k Key) Append(name, val []byte, limit int) (int, error) {
 	}
 	ks.valueBytes -= e.size()
 	b = append(b, val...)
-	e.enc = encRaw
+	if e.enc != encLent {
+		e.enc = encRaw
+	}
 	e.setBytes(b)
 	ks.valueBytes += e.size()
 	return len(b), nil
@@ -158,8 +160,8 @@ func (k Key) MutStr(name []byte, n int) ([]byte, error) {
 		e.setBytes(e.appendString(nil))
 	}
 	b := e.bytes()
-	if e.lent {
-		b, e.lent = append(make([]byte, 0, max(n, len(b))), b...), false
+	if e.enc == encLent {
+		b = append(make([]byte, 0, max(n, len(b))), b...)
 	}
 	if short := n - len(b); short > 0 {
 		b = append(b, make([]byte, short)...)

@@ -7,10 +7,10 @@ type collection interface {
 	*List | *Set | *ZSet | *Hash | *Stream
 }
 
-// handle is a Set, a ZSet or a Hash while a command uses it: the place of the value, which stays in
+// handle is a List, a Set, a ZSet or a Hash while a command uses it: the place of the value, which stays in
 // the entry of its key. So a small collection is one block, without a struct of its own. Handles hold
-// no state, and a keyspace lends the same ones to every command. A List or a Stream has no handle:
-// there ref points to the collection itself.
+// no state, and a keyspace lends the same ones to every command. A Stream has no handle: there ref
+// points to the Stream itself.
 type handle struct {
 	ks *Keyspace
 	e  *entry
@@ -39,7 +39,7 @@ func unbound(ks *Keyspace, typ Type, enc encoding) handle {
 }
 
 // handled reports whether collections of the type have handles.
-func (t Type) handled() bool { return t != TypeList && t != TypeStream }
+func (t Type) handled() bool { return t != TypeStream }
 
 // collectionIn returns the collection in e, which must have its type.
 func collectionIn[T collection](ks *Keyspace, e *entry) T {
@@ -126,8 +126,6 @@ func WriteOrNew[T collection](db *DB, key []byte) (T, error) {
 func empty[T collection](ks *Keyspace) entry {
 	e := entry{typ: typeOf[T]()}
 	switch e.typ {
-	case TypeList:
-		e.ref = unsafe.Pointer(NewList(ks))
 	case TypeStream:
 		e.ref = unsafe.Pointer(NewStream(ks))
 	case TypeSet:
@@ -147,7 +145,7 @@ func Put[T collection](db *DB, key []byte, v T) {
 
 func putAt(k Key, name []byte, v entry) *entry {
 	e := &k.db.keys.at(k.replace(name, false)).Val
-	e.typ, e.enc, e.n, e.ref = v.typ, v.enc, v.n, v.ref
+	e.typ, e.enc, e.lp, e.n, e.ref = v.typ, v.enc, v.lp, v.n, v.ref
 	k.db.ks.valueBytes += e.size()
 	k.db.ks.track(e)
 	return e

@@ -9,8 +9,9 @@ import (
 
 // cloneOf is a deep copy of a collection.
 func cloneOf[T collection](v T) T {
-	e := ValueOf(v).e
-	return As[T](Value{e.cloneValue()})
+	value := ValueOf(v)
+	value.e = value.e.cloneValue()
+	return As[T](value)
 }
 
 func TestASmallCollectionIsOneBlock(t *testing.T) {
@@ -25,9 +26,11 @@ func TestASmallCollectionIsOneBlock(t *testing.T) {
 	for i := range ints {
 		ints[i] = fmt.Append(nil, 100_000+i)
 	}
+	h := unbound(ks, TypeSet, encPack)
 	set := func(members [][]byte) func() {
 		return func() {
-			s := &Set{handle{ks, &entry{typ: TypeSet, enc: encInts16}}}
+			*h.e = entry{typ: TypeSet, enc: encInts16}
+			s := &Set{h}
 			s.Expect(members[0], len(members))
 			s.Reserve(members)
 			for _, m := range members {
@@ -38,15 +41,25 @@ func TestASmallCollectionIsOneBlock(t *testing.T) {
 	for name, make := range map[string]func(){
 		"set":    set(words),
 		"intset": set(ints),
+		"list": func() {
+			*h.e = entry{typ: TypeList}
+			l := &List{h}
+			l.Reserve(words)
+			for _, v := range words {
+				l.PushTail(v)
+			}
+		},
 		"hash": func() {
-			h := &Hash{handle{ks, &entry{typ: TypeHash}}}
-			h.Expect(words)
+			*h.e = entry{typ: TypeHash}
+			hash := &Hash{h}
+			hash.Expect(words)
 			for i := 0; i < len(words); i += 2 {
-				h.Set(words[i], words[i+1])
+				hash.Set(words[i], words[i+1])
 			}
 		},
 		"sorted set": func() {
-			z := &ZSet{handle{ks, &entry{typ: TypeZSet}}}
+			*h.e = entry{typ: TypeZSet}
+			z := &ZSet{h}
 			z.Reserve(scores, pairs)
 			for i, score := range scores {
 				z.Add(pairs[2*i+1], score, 0)

@@ -2,43 +2,8 @@ package store
 
 import "bytes"
 
-// ListIter iterates over the elements of a list, which must not change meanwhile.
-type ListIter struct {
-	nd   *listNode
-	p    Pos
-	back bool
-}
-
-// From iterates from element i to the tail, or to the head if back. A negative i counts from the
-// tail. If element i does not exist, there is nothing to iterate over.
-func (l *List) From(i int, back bool) ListIter {
-	nd, p := l.seek(i)
-	return ListIter{nd, p, back}
-}
-
-// Next returns the next element, false after the last one.
-func (it *ListIter) Next() ([]byte, bool) {
-	nd := it.nd
-	if nd == nil {
-		return nil, false
-	}
-	v := nd.Get(it.p)
-	if it.back {
-		if it.p = nd.Prev(it.p); it.p < 0 {
-			if it.nd = nd.prev; it.nd != nil {
-				it.p = it.nd.Last()
-			}
-		}
-	} else if it.p = nd.Next(it.p); it.p < 0 {
-		if it.nd = nd.next; it.nd != nil {
-			it.p = it.nd.First()
-		}
-	}
-	return v, true
-}
-
 // seek finds element i from the nearer end. It returns nil if there is no such element.
-func (l *List) seek(i int) (*listNode, Pos) {
+func (l *quicklist) seek(i int) (*listNode, Pos) {
 	if i < 0 {
 		i += l.n
 	}
@@ -59,18 +24,8 @@ func (l *List) seek(i int) (*listNode, Pos) {
 	return nd, nd.Index(i)
 }
 
-// Index returns element i, counted from the tail if negative, or nil if there is no such element.
-// It is valid until the next change.
-func (l *List) Index(i int) []byte {
-	nd, p := l.seek(i)
-	if nd == nil {
-		return nil
-	}
-	return nd.Get(p)
-}
-
-// Set replaces element i by v and reports whether element i exists.
-func (l *List) Set(i int, v []byte) bool {
+// set replaces element i by v and reports whether element i exists.
+func (l *quicklist) set(i int, v []byte) bool {
 	nd, p := l.seek(i)
 	if nd == nil {
 		return false
@@ -81,7 +36,9 @@ func (l *List) Set(i int, v []byte) bool {
 	l.mem += cap(nd.b) - before
 	// Redis lets a node grow past its limit here, unless the value is large. This list does too,
 	// until moving the bytes after an entry would cost noticeable time.
-	if maxBytes, _ := l.limit(); l.quick && nd.n > 1 && (len(v) > maxBytes || nd.lp > 4*maxBytes || l.large(len(v))) {
+	maxBytes, _ := l.ks.nodeLimit()
+	large := len(v) > maxBytes || l.ks.largeElement(len(v))
+	if l.quick && nd.n > 1 && (large || nd.lp > 4*maxBytes) {
 		if next := nd.Next(p); next >= 0 {
 			l.split(nd, next)
 		}
@@ -93,9 +50,9 @@ func (l *List) Set(i int, v []byte) bool {
 	return true
 }
 
-// Insert puts v before or after the first element equal to pivot and reports whether there is one
+// put puts v before or after the first element equal to pivot and reports whether there is one
 // (quicklist.c: _quicklistInsert).
-func (l *List) Insert(pivot, v []byte, after bool) bool {
+func (l *quicklist) put(pivot, v []byte, after bool) bool {
 	for nd := l.head; nd != nil; nd = nd.next {
 		if p := nd.Find(nd.First(), pivot, 0); p >= 0 {
 			l.insert(nd, p, v, after)
@@ -105,7 +62,7 @@ func (l *List) Insert(pivot, v []byte, after bool) bool {
 	return false
 }
 
-func (l *List) insert(nd *listNode, p Pos, v []byte, after bool) {
+func (l *quicklist) insert(nd *listNode, p Pos, v []byte, after bool) {
 	if l.quick && !l.fits(nd, len(v)) {
 		l.insertFull(nd, p, v, after)
 		return
@@ -121,7 +78,7 @@ func (l *List) insert(nd *listNode, p Pos, v []byte, after bool) {
 
 // insertFull inserts beside an entry of a node that is full: into the neighbour if the entry is at
 // that end, else into a new node between two halves.
-func (l *List) insertFull(nd *listNode, p Pos, v []byte, after bool) {
+func (l *quicklist) insertFull(nd *listNode, p Pos, v []byte, after bool) {
 	beside, edge := nd.prev, nd.First()
 	if after {
 		beside, edge = nd.next, nd.Last()
@@ -136,7 +93,7 @@ func (l *List) insertFull(nd *listNode, p Pos, v []byte, after bool) {
 		if !after {
 			beside, nd = nd, beside
 		}
-		if l.large(len(v)) {
+		if l.ks.largeElement(len(v)) {
 			first := nd
 			if !after {
 				first = beside
@@ -162,14 +119,14 @@ func (l *List) insertFull(nd *listNode, p Pos, v []byte, after bool) {
 	}
 }
 
-func (l *List) added(nd *listNode, capBefore int, v []byte) {
+func (l *quicklist) added(nd *listNode, capBefore int, v []byte) {
 	l.mem += cap(nd.b) - capBefore
 	nd.lp += listpackString(v)
 	l.n++
 }
 
 // split moves the entries from p on to a new node after nd and returns the new node.
-func (l *List) split(nd *listNode, p Pos) *listNode {
+func (l *quicklist) split(nd *listNode, p Pos) *listNode {
 	to := l.link(nd)
 	to.b, to.head = block(nd.b[p:], 0), packLead
 	for q := p; q >= 0; q = nd.Next(q) {
@@ -186,7 +143,7 @@ func (l *List) split(nd *listNode, p Pos) *listNode {
 
 // mergeAround merges the halves of a split with their neighbours where two fit into one node, in
 // Redis's order (quicklist.c: _quicklistMergeNodes).
-func (l *List) mergeAround(nd *listNode) {
+func (l *quicklist) mergeAround(nd *listNode) {
 	next := nd.next
 	if nd.prev != nil {
 		l.merge(nd.prev.prev, nd.prev)
@@ -201,12 +158,12 @@ func (l *List) mergeAround(nd *listNode) {
 }
 
 // merge moves all entries of b into a if one node may hold both. It reports whether it did.
-func (l *List) merge(a, b *listNode) bool {
+func (l *quicklist) merge(a, b *listNode) bool {
 	if a == nil || b == nil {
 		return false
 	}
-	maxBytes, maxEntries := l.limit()
-	if l.Plain(&a.Pack) || l.Plain(&b.Pack) || a.lp+b.lp+listpackFrame > maxBytes || a.Len()+b.Len() > maxEntries {
+	maxBytes, maxEntries := l.ks.nodeLimit()
+	if l.ks.plain(&a.Pack) || l.ks.plain(&b.Pack) || a.lp+b.lp+listpackFrame > maxBytes || a.Len()+b.Len() > maxEntries {
 		return false
 	}
 	before := cap(a.b)
@@ -219,9 +176,9 @@ func (l *List) merge(a, b *listNode) bool {
 	return true
 }
 
-// Remove deletes elements equal to v: the first count of them, the last -count if count is
+// remove deletes elements equal to v: the first count of them, the last -count if count is
 // negative, all if it is 0. It returns their number.
-func (l *List) Remove(count int, v []byte) int {
+func (l *quicklist) remove(count int, v []byte) int {
 	left := count
 	if count < 0 {
 		left = -count
@@ -239,7 +196,7 @@ func (l *List) Remove(count int, v []byte) int {
 	return before - l.n
 }
 
-func (l *List) removeForward(left int, v []byte) {
+func (l *quicklist) removeForward(left int, v []byte) {
 	for nd := l.head; nd != nil && left > 0; {
 		next, n := nd.next, nd.n
 		for p := nd.Find(nd.First(), v, 0); p >= 0 && left > 0; left-- {
@@ -252,7 +209,7 @@ func (l *List) removeForward(left int, v []byte) {
 	}
 }
 
-func (l *List) removeBackward(left int, v []byte) {
+func (l *quicklist) removeBackward(left int, v []byte) {
 	for nd := l.tail; nd != nil && left > 0; {
 		prev, n := nd.prev, nd.n
 		for p := nd.Last(); p >= 0 && left > 0; {
@@ -277,15 +234,15 @@ func (l *List) removeBackward(left int, v []byte) {
 	}
 }
 
-// Trim keeps the n elements from start on.
-func (l *List) Trim(start, n int) {
+// trim keeps the n elements from start on.
+func (l *quicklist) trim(start, n int) {
 	l.drop(l.n-start-n, false)
 	l.drop(l.n-n, true)
 	l.shrunk()
 }
 
 // drop removes n elements from the head or from the tail, node by node.
-func (l *List) drop(n int, head bool) {
+func (l *quicklist) drop(n int, head bool) {
 	for n > 0 {
 		nd := l.tail
 		if head {

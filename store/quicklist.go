@@ -1,0 +1,251 @@
+package store
+
+import (
+	"math"
+	"unsafe"
+)
+
+// quicklist is the large form of a List, and the form in which a small one is edited. It has the two
+// forms of Redis: a listpack, which is one node of any size, and a quicklist, which is a chain of nodes
+// of bounded size. Each node is a Pack.
+//
+//	quicklist ── head ⇄ node ⇄ node ⇄ tail
+//	             [  |▓▓▓] [▓▓▓▓] [▓▓|  ]
+//
+// An end node keeps its free space at the outer side, so pushing and popping at either end moves
+// nothing. A value larger than a node may be has a node of its own.
+type quicklist struct {
+	head, tail *listNode
+	n          int
+	mem        int // of the packs, and of the nodes but the first
+	ks         *Keyspace
+	quick      bool     // it is a quicklist to clients
+	first      listNode // most lists need no other
+}
+
+// listNode is one pack in the chain.
+type listNode struct {
+	prev, next *listNode
+	Pack
+	// lp is the size of the entries in Redis's listpack, which stores numbers in binary. The
+	// limits, and so OBJECT ENCODING, depend on that size.
+	lp int
+}
+
+const (
+	listNodeMem = int(unsafe.Sizeof(listNode{}))
+
+	// listGuess is the estimate in quicklist.c for the lengths in an entry that is not encoded
+	// yet (SIZE_ESTIMATE_OVERHEAD).
+	listGuess = 8
+	// listSafetyLimit bounds the bytes of nodes that are limited by their number of entries
+	// (quicklist.c: SIZE_SAFETY_LIMIT).
+	listSafetyLimit = 8192
+)
+
+// encoding is the reply of OBJECT ENCODING.
+func (l *quicklist) encoding() string {
+	if l.quick {
+		return "quicklist"
+	}
+	return "listpack"
+}
+
+func (l *quicklist) size() int { return int(unsafe.Sizeof(*l)) + l.mem }
+
+func (l *quicklist) clone() *quicklist {
+	c := &quicklist{ks: l.ks, quick: l.quick}
+	for nd := l.head; nd != nil; nd = nd.next {
+		to := c.link(c.tail)
+		to.Pack, to.lp = nd.clone(), nd.lp
+		c.n += nd.Len()
+		c.mem += to.Mem()
+	}
+	return c
+}
+
+// shrunk makes a quicklist a listpack again once all of it fits in half a node. So a list at the
+// limit does not change its form with every command (t_list.c: listTypeTryConvertQuicklist).
+func (l *quicklist) shrunk() {
+	if !l.quick || l.head != l.tail || l.head == nil || l.ks.plain(&l.head.Pack) {
+		return
+	}
+	maxBytes, maxEntries := l.ks.nodeLimit()
+	if l.ks.Limits.ListMaxListpackSize >= 0 {
+		maxBytes = math.MaxInt
+	}
+	if l.head.lp+listpackFrame <= maxBytes/2 && l.n <= maxEntries/2 {
+		l.quick = false
+	}
+}
+
+// fits reports whether nd may take a value of n more bytes.
+func (l *quicklist) fits(nd *listNode, n int) bool {
+	maxBytes, maxEntries := l.ks.nodeLimit()
+	return nd != nil && nd.lp+listpackFrame+n+listGuess <= maxBytes && nd.Len() < maxEntries &&
+		!l.ks.largeElement(n) && !l.ks.plain(&nd.Pack)
+}
+
+// pushHead adds v before the first element.
+func (l *quicklist) pushHead(v []byte) {
+	nd := l.head
+	if nd == nil || l.quick && !l.fits(nd, len(v)) {
+		nd = l.link(nil)
+		l.furnish(nd, len(v), true)
+	}
+	before := cap(nd.b)
+	nd.Prepend(v)
+	l.mem += cap(nd.b) - before
+	nd.lp += listpackString(v)
+	l.n++
+}
+
+// pushTail adds v after the last element.
+func (l *quicklist) pushTail(v []byte) {
+	nd := l.tail
+	if nd == nil || l.quick && !l.fits(nd, len(v)) {
+		nd = l.link(l.tail)
+		l.furnish(nd, len(v), false)
+	}
+	before := cap(nd.b)
+	nd.Append(v)
+	l.mem += cap(nd.b) - before
+	nd.lp += listpackString(v)
+	l.n++
+}
+
+// popHead removes and returns the first element, nil if the list is empty. It is valid until the next
+// change.
+func (l *quicklist) popHead() []byte {
+	if l.n == 0 {
+		return nil
+	}
+	return l.pop(l.head, l.head.First())
+}
+
+// popTail is popHead at the other end.
+func (l *quicklist) popTail() []byte {
+	if l.n == 0 {
+		return nil
+	}
+	return l.pop(l.tail, l.tail.Last())
+}
+
+func (l *quicklist) pop(nd *listNode, p Pos) []byte {
+	v := nd.Get(p)
+	l.delete(nd, p)
+	if l.head == l.tail {
+		l.tidy(nd)
+		l.shrunk()
+	}
+	return v
+}
+
+// delete removes the entry at p, and nd with its last entry. It returns the position of the entry
+// after it in nd, or -1.
+func (l *quicklist) delete(nd *listNode, p Pos) Pos {
+	nd.lp -= listpackString(nd.Get(p))
+	l.n--
+	if p = nd.Delete(p); nd.n == 0 {
+		l.unlink(nd)
+	}
+	return p
+}
+
+// link makes a node after prev, or at the head if prev is nil.
+func (l *quicklist) link(prev *listNode) *listNode {
+	nd := &l.first
+	if l.head == nil {
+		*nd = listNode{}
+	} else {
+		nd = &listNode{}
+		l.mem += listNodeMem
+	}
+	next := l.head
+	if prev != nil {
+		next = prev.next
+	}
+	nd.prev, nd.next = prev, next
+	l.join(prev, nd)
+	l.join(nd, next)
+	return nd
+}
+
+// join makes b follow a. nil stands for the outside of the list.
+func (l *quicklist) join(a, b *listNode) {
+	if a == nil {
+		l.head = b
+	} else {
+		a.next = b
+	}
+	if b == nil {
+		l.tail = a
+	} else {
+		b.prev = a
+	}
+}
+
+func (l *quicklist) unlink(nd *listNode) {
+	l.join(nd.prev, nd.next)
+	l.mem -= cap(nd.b)
+	l.putAside(nd.b)
+	nd.b, nd.prev, nd.next = nil, nil, nil // the first node stays reachable
+	if nd != &l.first {
+		l.mem -= listNodeMem
+	}
+}
+
+// furnish gives a further node of a quicklist its full memory at once, because it will be filled.
+// It reuses the memory of the latest node that became empty, so a queue that is fed and drained at
+// the same rate allocates nothing.
+func (l *quicklist) furnish(nd *listNode, n int, front bool) {
+	size, _ := l.ks.nodeLimit()
+	size = min(size, listSafetyLimit)
+	if !l.quick || l.head == l.tail || l.ks.Limits.ListMaxListpackSize >= 0 || n > size/4 {
+		return
+	}
+	b := l.ks.spareNode
+	l.ks.spareNode = nil
+	if cap(b) < size {
+		b = make([]byte, size)
+	}
+	nd.take(b, front)
+	l.mem += cap(nd.b)
+}
+
+// putAside keeps the memory of a node for the next node.
+func (l *quicklist) putAside(b []byte) {
+	if 4096 <= cap(b) && cap(b) <= 2*listSafetyLimit {
+		l.ks.spareNode = b
+	}
+}
+
+// moved is the same list elsewhere. l must not be used any more.
+func (l *quicklist) moved() *quicklist {
+	c := new(quicklist)
+	*c = *l
+	if l.head == &l.first {
+		c.head = &c.first
+	} else if p := l.first.prev; p != nil {
+		p.next = &c.first
+	}
+	if l.tail == &l.first {
+		c.tail = &c.first
+	} else if next := l.first.next; next != nil {
+		next.prev = &c.first
+	}
+	return c
+}
+
+// tidy frees memory of a node that has become much too large for its entries.
+func (l *quicklist) tidy(nd *listNode) {
+	if !nd.muchFree() {
+		return
+	}
+	live := nd.Bytes()
+	l.mem -= cap(nd.b)
+	b := block(nd.b[nd.head:], live/4)
+	l.putAside(nd.b)
+	nd.b, nd.head = b, packLead
+	l.mem += cap(nd.b)
+}
