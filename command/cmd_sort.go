@@ -3,6 +3,7 @@ package command
 import (
 	"bytes"
 	"cmp"
+	"encoding/binary"
 	"math"
 	"slices"
 
@@ -45,16 +46,23 @@ type sorter struct {
 	get           []sortPattern
 	dst           []byte
 
-	items  []sortItem
-	result [][]byte // the values to return, in order
-	kept   []byte   // copies of values that the next look-up may overwrite
-	name   []byte   // the key that follow looks up
+	items []sortItem
+	order []sortKey // of the items to return
+	kept  []byte    // copies of values that the next look-up may overwrite
+	name  []byte    // the key that follow looks up
 }
 
 type sortItem struct {
 	element []byte
 	weight  []byte // the text found by BY, or nil; only for ALPHA
 	score   float64
+}
+
+// sortKey is what moves while items are sorted. Items of different rank are in the order of their
+// ranks, so few comparisons read the items.
+type sortKey struct {
+	rank uint64
+	item uint32
 }
 
 // SORT key [BY pattern] [LIMIT offset count] [GET pattern ...] ... (sort.c: sortCommand)
@@ -85,31 +93,87 @@ func sortReply(c *Call, mayStore bool) error {
 	return nil
 }
 
-// arrange sorts the elements, as far as LIMIT needs them. It sorts indexes into items, which move
-// faster than the items.
+// arrange sorts the elements, as far as LIMIT needs them.
 func (s *sorter) arrange() {
-	order := make([]uint32, len(s.items))
-	for i := range order {
-		order[i] = uint32(i)
+	s.order = make([]sortKey, len(s.items))
+	for i := range s.order {
+		s.order[i].item = uint32(i)
 	}
-	if !s.unsorted {
-		from, to := s.window(len(order))
-		if to < len(order)/2 {
-			selectFirst(order, to, s.compare)
-			order = order[:to]
+	if s.unsorted {
+		return
+	}
+	s.rank()
+	compare := func(a, b sortKey) int {
+		if a.rank != b.rank {
+			return cmp.Compare(a.rank, b.rank)
 		}
-		slices.SortFunc(order, s.compare)
-		order = order[from:to]
+		return s.compare(a.item, b.item)
 	}
-	s.result = make([][]byte, len(order))
-	for i, item := range order {
-		s.result[i] = s.items[item].element
+	from, to := s.window(len(s.order))
+	if to < len(s.order)/2 {
+		selectFirst(s.order, to, compare)
+		s.order = s.order[:to]
+	}
+	slices.SortFunc(s.order, compare)
+	s.order = s.order[from:to]
+}
+
+// rank gives each item a rank: its score, or the eight bytes of its text behind those that all
+// texts share.
+func (s *sorter) rank() {
+	shared := 0
+	if s.alpha {
+		shared = s.sharedPrefix()
+	}
+	for i := range s.order {
+		rank := uint64(0)
+		if s.alpha {
+			var eight [8]byte
+			copy(eight[:], s.text(i)[shared:])
+			rank = binary.BigEndian.Uint64(eight[:])
+		} else if rank = math.Float64bits(s.items[i].score + 0); rank>>63 != 0 { // -0 becomes 0
+			rank = ^rank
+		} else {
+			rank |= 1 << 63
+		}
+		if s.desc {
+			rank = ^rank
+		}
+		s.order[i].rank = rank
 	}
 }
 
+// text is the text by which ALPHA sorts an item.
+func (s *sorter) text(item int) []byte {
+	if s.by == nil {
+		return s.items[item].element
+	}
+	return s.items[item].weight
+}
+
+// sharedPrefix returns how many bytes all texts begin with in common.
+func (s *sorter) sharedPrefix() int {
+	if len(s.items) == 0 {
+		return 0
+	}
+	shared := s.text(0)
+	for i := range s.items {
+		text := s.text(i)
+		shared = shared[:min(len(shared), len(text))]
+		for j := range shared {
+			if shared[j] != text[j] {
+				shared = shared[:j]
+				break
+			}
+		}
+	}
+	return len(shared)
+}
+
 func (s *sorter) reply(c *Call) {
-	c.Array(len(s.result) * max(len(s.get), 1))
-	for _, element := range s.result {
+	c.Array(len(s.order) * max(len(s.get), 1))
+	for _, key := range s.order {
+		element := s.items[key.item].element
 		if s.get == nil {
 			c.Bulk(element)
 		}
@@ -196,13 +260,17 @@ func (s *sorter) loadSet(c *Call, set *store.Set) {
 		s.unsorted, s.alpha, s.by = false, true, nil
 	}
 	from, to, _ := s.part(set.Len())
+	aliases := set.Encoding() == "hashtable" // other encodings make the text of a number
 	i := 0
 	for m := range set.All() {
 		if i == to {
 			break
 		}
 		if i >= from {
-			s.add(s.keep(m))
+			if !aliases {
+				m = s.keep(m)
+			}
+			s.add(m)
 		}
 		i++
 	}
@@ -286,7 +354,8 @@ func (s *sorter) compare(i, j uint32) int {
 // store stores the result as a list, with an empty string for each nil.
 func (s *sorter) store(c *Call) {
 	l := store.NewList(c.KS)
-	for _, element := range s.result {
+	for _, key := range s.order {
+		element := s.items[key.item].element
 		if s.get == nil {
 			l.PushTail(element)
 		}

@@ -7,13 +7,13 @@ import (
 
 // selectFirst moves the n smallest of order to its front, in no order (quickselect). After too many bad
 // pivots it sorts the rest.
-func selectFirst(order []uint32, n int, compare func(a, b uint32) int) {
+func selectFirst[T any](order []T, n int, compare func(a, b T) int) {
 	for tries := 4 * bits.Len(uint(len(order))); 0 < n && n < len(order); tries-- {
 		if tries == 0 || len(order) <= 16 {
 			slices.SortFunc(order, compare)
 			return
 		}
-		ends := []uint32{order[0], order[len(order)/2], order[len(order)-1]}
+		ends := []T{order[0], order[len(order)/2], order[len(order)-1]}
 		slices.SortFunc(ends, compare)
 		low, high := 0, len(order)-1
 		for low <= high {
