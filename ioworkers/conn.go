@@ -73,6 +73,7 @@ const (
 	// readChunk and writeLimit bound the bytes that one connection moves in a pass, so that a busy
 	// connection does not starve the others (server.h: PROTO_IOBUF_LEN, NET_MAX_WRITES_PER_EVENT).
 	readChunk  = 16 << 10
+	largeChunk = 4 * readChunk // between large commands
 	writeLimit = 64 << 10
 
 	// refsLimit is the limit of a write that has references: the value of a few large requests. Redis has
@@ -261,18 +262,22 @@ func (in *input) makeRoom(needs int) {
 func (in *input) room(needs int) []byte {
 	room, chunk := in.buf[len(in.buf):cap(in.buf)], readChunk
 	if needs > readChunk/4 {
-		chunk *= 4
+		chunk = largeChunk
 	}
 	return room[:min(len(room), max(chunk, in.taken+needs-len(in.buf)))]
 }
 
 // grow makes room for another readChunk. For a large command of a trusted client it makes exactly
-// the room that the command needs (networking.c: processMultibulkBuffer). Otherwise it doubles the
-// room.
+// the room that the command needs (networking.c: processMultibulkBuffer), or a largeChunk if that is
+// enough. Otherwise it doubles the room.
 func (in *input) grow(needs int) {
 	now := cap(in.buf)
 	room := max(2*now, len(in.buf)+readChunk)
-	if end := in.taken + needs; end-now > now/8 && (end <= room || end/trusted <= len(in.buf)) {
+	end := in.taken + needs
+	switch fair := end <= room || end/trusted <= len(in.buf); {
+	case fair && needs > readChunk/4 && end <= largeChunk/2:
+		room = largeChunk
+	case fair && end-now > now/8:
 		room = end
 	}
 	bigger := make([]byte, len(in.buf), room)

@@ -29,7 +29,7 @@ type Pool struct {
 	// processor for each of them. Set it before Start.
 	Dedicated bool
 
-	// Frugal frees large output buffers once they are written, because memory is scarce.
+	// Frugal frees large buffers once they are empty, because memory is scarce.
 	Frugal bool
 
 	inputs  []*input
@@ -86,7 +86,7 @@ func (p *Pool) Reclaim(c *Conn) {
 		in.compact()
 		if len(in.buf) == 0 {
 			c.in = nil
-			if len(p.inputs) < maxSpare && cap(in.buf) == readChunk && in.batch.Mem() <= keepBatch {
+			if len(p.inputs) < maxSpare && p.keeps(cap(in.buf)) && in.batch.Mem() <= keepBatch {
 				p.inputs = append(p.inputs, in)
 			}
 		}
@@ -102,6 +102,9 @@ func (p *Pool) Reclaim(c *Conn) {
 		c.Out.Buf, c.Out.Refs = nil, nil
 	}
 }
+
+// keeps reports whether an input buffer of that size is used again.
+func (p *Pool) keeps(size int) bool { return size == readChunk || size == largeChunk && !p.Frugal }
 
 // Trim frees half of the buffers that no connection needed since the last Trim.
 func (p *Pool) Trim() {
