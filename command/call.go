@@ -64,6 +64,17 @@ func (c *Call) BulkStr(key store.Key, val []byte) {
 	c.Bulk(val)
 }
 
+// keep reports whether the command may store arg itself instead of a copy. Then arg no longer belongs to the
+// input buffer. A script may not: it can use the argument again.
+func (c *Call) keep(arg []byte) bool {
+	ex := c.Ex
+	if ex.Given == nil || len(arg) != len(ex.Given) || &arg[0] != &ex.Given[0] || ex.Scripts.run.on {
+		return false
+	}
+	ex.Given = nil
+	return true
+}
+
 // UseProtocol replies in RESP2 or RESP3 from now on, to this command too.
 func (c *Call) UseProtocol(version int) { c.Sess.Proto, c.Proto = version, version }
 

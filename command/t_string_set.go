@@ -59,14 +59,22 @@ func set(c *Call) error {
 
 // putStr stores a string for every form of SET (t_string.c: setGenericCommand).
 func putStr(c *Call, key []byte, found store.Key, val []byte, o *setOptions) {
-	if o.unit == ttlNone {
+	expires := o.unit != ttlNone
+	switch {
+	case c.keep(val):
+		found.SetRaw(key, val, o.keepTTL || expires)
+		if expires {
+			c.DB.Peek(key).SetExpire(o.expireAt)
+		}
+	case expires:
+		found.SetStrUntil(key, val, o.expireAt)
+	default:
 		found.SetStr(key, val, o.keepTTL)
-		c.Changed(ClassString, "set", key)
-		return
 	}
-	found.SetStrUntil(key, val, o.expireAt)
 	c.Changed(ClassString, "set", key)
-	c.Notify(ClassGeneric, "expire", key)
+	if expires {
+		c.Notify(ClassGeneric, "expire", key)
+	}
 }
 
 // parse reads the options of SET or, with getex, of GETEX. An option may be repeated: the last

@@ -178,6 +178,35 @@ func (c *Conn) Next() [][]byte {
 	return in.batch.Args(in.next - 1)
 }
 
+// largeArg is the length from which on an argument can keep the input buffer as its memory
+// (server.h: PROTO_MBULK_BIG_ARG).
+const largeArg = 32 << 10
+
+// LargeArg returns the argument that takes nearly all of the input buffer, if the buffer holds one command.
+// Otherwise it returns nil. A command may keep these bytes if main then calls LeaveInput.
+func (c *Conn) LargeArg() []byte {
+	in := c.in
+	if in == nil || cap(in.buf) < largeArg || in.next > 0 || in.batch.Len() != 1 {
+		return nil
+	}
+	for _, arg := range in.batch.Args(0) {
+		if len(arg) >= largeArg && cap(in.buf)-len(arg) <= len(arg)/16 {
+			return arg
+		}
+	}
+	return nil
+}
+
+// LeaveInput leaves the input buffer to the command that has kept the LargeArg in it. What is not parsed
+// yet goes to a new buffer.
+func (c *Conn) LeaveInput() {
+	rest := c.in.buf[c.in.taken:]
+	c.in = nil
+	if len(rest) > 0 {
+		c.in = &input{buf: append(make([]byte, 0, readChunk), rest...)}
+	}
+}
+
 // AppendRequests appends the commands of at least two words that wait to be executed. It stops when
 // requests is full.
 func (c *Conn) AppendRequests(requests [][][]byte) [][][]byte {

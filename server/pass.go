@@ -156,13 +156,25 @@ func (s *Server) execute(c *client) {
 	s.countTraffic(c)
 	s.running = c
 	c.active = s.now
-	s.executeAll(c)
+	s.executeLending(c)
 	s.running = nil
 	c.Answered = c.answered()
 	s.finishRead(c)
 	s.wantWrite(c)
 	s.pool.Reclaim(&c.Conn)
 	s.grown(c)
+}
+
+// executeLending is executeAll. A command may keep its large argument, and the input buffer with it
+// (networking.c: processMultibulkBuffer makes querybuf the object).
+func (s *Server) executeLending(c *client) {
+	arg := c.LargeArg()
+	s.ex.Given = arg
+	s.executeAll(c)
+	if arg != nil && s.ex.Given == nil {
+		c.LeaveInput()
+	}
+	s.ex.Given = nil
 }
 
 // answered returns the number of c's last request that has its reply.

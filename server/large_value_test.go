@@ -60,3 +60,53 @@ func TestSuppressedLargeRepliesLeaveNothing(t *testing.T) {
 	require.Len(t, r.Elems[0].Elems[2].Str, 100_000)
 	require.Len(t, r.Elems[1].Str, 100_000)
 }
+
+func TestALargeValueIsStoredAsItWasSent(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	old, young := strings.Repeat("o", 300_000), strings.Repeat("y", 300_000)
+	for name, set := range map[string][]string{
+		"set":    {"SET", "k", old},
+		"expiry": {"SET", "k", old, "EX", "1000"},
+		"setex":  {"SETEX", "k", "1000", old},
+		"getset": {"GETSET", "k", old},
+		"mset":   {"MSET", "k", old, "k2", old},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.Do("FLUSHALL")
+			pipeline := redistest.AppendCommand(nil, set...)
+			for _, more := range [][]string{
+				{"SET", "other", young}, {"SETRANGE", "other", "7", "z"}, {"GET", "k"}, {"TTL", "k"},
+			} {
+				pipeline = redistest.AppendCommand(pipeline, more...)
+			}
+			require.NoError(t, c.Send(pipeline))
+			for range 3 {
+				c.Read()
+			}
+			require.True(t, c.Read().Str == old)
+			require.Equal(t, name == "expiry" || name == "setex", c.Read().Int > 0)
+			require.True(t, c.Do("GET", "other").Str == young[:7]+"z"+young[8:])
+			require.Equal(t, "raw", c.Do("OBJECT", "ENCODING", "k").Str)
+		})
+	}
+}
+
+func TestAScriptMayStoreALargeArgumentTwice(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	big := strings.Repeat("x", 300_000)
+	c.Do("EVAL", `redis.call("set", "a", ARGV[1]) redis.call("setrange", "a", 0, "y") redis.call("set", "b", ARGV[1])`,
+		"0", big)
+	require.True(t, c.Do("GET", "b").Str == big)
+	require.True(t, c.Do("GET", "a").Str == "y"+big[1:])
+}
+
+func TestAQueuedLargeValueIsStored(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	big := strings.Repeat("x", 300_000)
+	c.Do("MULTI")
+	c.Do("SET", "k", big)
+	c.Do("SET", "k2", big[1:])
+	c.Do("EXEC")
+	require.True(t, c.Do("GET", "k").Str == big)
+	require.True(t, c.Do("GET", "k2").Str == big[1:])
+}
