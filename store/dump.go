@@ -24,7 +24,7 @@ func (db *DB) Values() iter.Seq2[string, Value] {
 
 // value is e without its links in the wheel.
 func (e *entry) value(ks *Keyspace) Value {
-	return Value{entry{typ: e.typ, enc: e.enc, lp: e.lp, ref: e.ref, n: e.n, expire: e.expire, lru: e.lru}, ks}
+	return Value{entry{typ: e.typ, enc: e.enc, lp: e.lp, blob: e.blob, expire: e.expire, lru: e.lru}, ks}
 }
 
 // Expire is the unix time in ms at which the key of v expires, 0 for never.
@@ -69,5 +69,5 @@ func ValueOf[T collection](c T) Value {
 		h := (*handle)(ref)
 		return h.e.value(h.ks)
 	}
-	return Value{e: entry{typ: typeOf[T](), ref: ref}}
+	return Value{e: entry{typ: typeOf[T](), blob: blob{ref: ref}}}
 }

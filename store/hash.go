@@ -13,7 +13,7 @@ type Hash struct{ handle }
 
 // hashTable is the large form.
 type hashTable struct {
-	Table[[]byte]
+	Table[blob]
 	valueBytes int // memory of the values
 }
 
@@ -49,18 +49,18 @@ func (t *hashTable) size() int { return int(unsafe.Sizeof(*t)) + t.Mem() + t.val
 func (t *hashTable) clone() *hashTable {
 	c := newHashTable(t.seed)
 	for n := range t.All() {
-		c.set(view(n.Key), n.Val)
+		c.set(view(n.Key), n.Val.bytes())
 	}
 	return c
 }
 
-func newHashTable(seed *Seed) *hashTable { return &hashTable{Table: Table[[]byte]{seed: seed}} }
+func newHashTable(seed *Seed) *hashTable { return &hashTable{Table: Table[blob]{seed: seed}} }
 
 // Get returns the value of field. It aliases the hash and is valid until the next change.
 func (h *Hash) Get(field []byte) (value []byte, ok bool) {
 	if t := h.table(); t != nil {
 		if n := t.Find(field); n != nil {
-			return n.Val, true
+			return n.Val.bytes(), true
 		}
 		return nil, false
 	}
@@ -99,13 +99,13 @@ func (h *Hash) Set(field, value []byte) (added bool) {
 
 func (t *hashTable) set(field, value []byte) (added bool) {
 	n, added := t.Insert(field)
-	if fits(cap(n.Val), len(value)) {
-		n.Val = append(n.Val[:0], value...)
+	if fits(n.Val.cap(), len(value)) {
+		n.Val.setBytes(append(n.Val.bytes()[:0], value...))
 		return added
 	}
-	t.valueBytes -= allocSize(cap(n.Val))
-	n.Val = append([]byte(nil), value...)
-	t.valueBytes += allocSize(cap(n.Val))
+	t.valueBytes -= allocSize(n.Val.cap())
+	n.Val.setBytes(append([]byte(nil), value...))
+	t.valueBytes += allocSize(n.Val.cap())
 	return added
 }
 
@@ -139,7 +139,7 @@ func (h *Hash) Delete(field []byte) bool {
 	if n == nil {
 		return false
 	}
-	t.valueBytes -= allocSize(cap(n.Val))
+	t.valueBytes -= allocSize(n.Val.cap())
 	return t.Table.Delete(field)
 }
 
@@ -157,7 +157,7 @@ func (h *Hash) All() iter.Seq2[[]byte, []byte] {
 	return func(yield func(field, value []byte) bool) {
 		if t := h.table(); t != nil {
 			for n := range t.All() {
-				if !yield(view(n.Key), n.Val) {
+				if !yield(view(n.Key), n.Val.bytes()) {
 					return
 				}
 			}
@@ -177,7 +177,7 @@ func (h *Hash) All() iter.Seq2[[]byte, []byte] {
 // Scan is one step of HSCAN. A pack comes as a whole, a table by its cursor.
 func (h *Hash) Scan(cursor uint64, fn func(field, value []byte)) uint64 {
 	if t := h.table(); t != nil {
-		return t.Scan(cursor, func(n *Node[[]byte]) { fn(view(n.Key), n.Val) })
+		return t.Scan(cursor, func(n *Node[blob]) { fn(view(n.Key), n.Val.bytes()) })
 	}
 	for field, value := range h.All() {
 		fn(field, value)
@@ -189,7 +189,7 @@ func (h *Hash) Scan(cursor uint64, fn func(field, value []byte)) uint64 {
 func (h *Hash) Random(r *rand.Rand) (field, value []byte) {
 	if t := h.table(); t != nil {
 		n := t.Random(r)
-		return view(n.Key), n.Val
+		return view(n.Key), n.Val.bytes()
 	}
 	l := h.e.pack()
 	p := l.Index(2 * r.IntN(h.Len()))
@@ -199,7 +199,7 @@ func (h *Hash) Random(r *rand.Rand) (field, value []byte) {
 // Sample calls fn for k different random fields, or for all fields if there are at most k.
 func (h *Hash) Sample(r *rand.Rand, k int, fn func(field, value []byte)) {
 	if t := h.table(); t != nil && k < t.Len() {
-		t.sample(r, k, func(n *Node[[]byte]) { fn(view(n.Key), n.Val) })
+		t.sample(r, k, func(n *Node[blob]) { fn(view(n.Key), n.Val.bytes()) })
 		return
 	}
 	left := h.Len()

@@ -57,8 +57,7 @@ const embstrLimit = 44
 // slice header instead of ref would cost 24 bytes and one cache miss more for each key, a fifth of
 // the memory of a lock.
 type entry struct {
-	ref    unsafe.Pointer
-	n      uint64 // of a block: length and capacity, 32 bits each; of encInt: the number
+	blob          // of encInt: n is the number; of a large collection: ref points to it
 	expire int64  // unix ms, 0 for never
 	prev   uint32 // links of the wheel
 	next   uint32
@@ -68,14 +67,20 @@ type entry struct {
 	lp     uint16 // of a small list: the size of its entries in Redis's listpack
 }
 
-// bytes is the block of a string that is not encInt, or of a small collection.
-func (e *entry) bytes() []byte {
-	return unsafe.Slice((*byte)(e.ref), int(e.n>>32))[:uint32(e.n)]
+// blob is a block of bytes, as a slice in 16 bytes.
+type blob struct {
+	ref unsafe.Pointer
+	n   uint64 // capacity and length, 32 bits each
 }
 
-func (e *entry) setBytes(b []byte) {
-	e.ref = unsafe.Pointer(unsafe.SliceData(b))
-	e.n = uint64(cap(b))<<32 | uint64(len(b))
+func (b *blob) cap() int { return int(b.n >> 32) }
+
+// bytes is a string that is not encInt, a small collection, or a value of a hash.
+func (b *blob) bytes() []byte { return unsafe.Slice((*byte)(b.ref), b.cap())[:uint32(b.n)] }
+
+func (b *blob) setBytes(v []byte) {
+	b.ref = unsafe.Pointer(unsafe.SliceData(v))
+	b.n = uint64(cap(v))<<32 | uint64(len(v))
 }
 
 // pack is the value of a collection that is encPack. A change of the copy is stored with setPack.
@@ -117,7 +122,7 @@ func (e *entry) size() int {
 	case e.typ == TypeString && e.enc == encInt:
 		return 0
 	case e.typ == TypeString || e.enc != encTable:
-		return allocSize(int(e.n >> 32))
+		return allocSize(e.cap())
 	case e.typ == TypeList:
 		return (*quicklist)(e.ref).size()
 	case e.typ == TypeSet:
@@ -165,7 +170,7 @@ func (e *entry) encoding() string {
 
 // cloneValue is a deep copy of the value, without TTL and links of the wheel.
 func (e *entry) cloneValue() entry {
-	c := entry{typ: e.typ, enc: e.enc, lp: e.lp, lru: e.lru, n: e.n}
+	c := entry{typ: e.typ, enc: e.enc, lp: e.lp, lru: e.lru, blob: blob{n: e.n}}
 	switch {
 	case e.typ == TypeStream:
 		c.ref = unsafe.Pointer((*Stream)(e.ref).clone())
@@ -205,7 +210,7 @@ func (e *entry) setText(val []byte) {
 	if len(val) <= embstrLimit {
 		enc = encEmbstr
 	}
-	if e.typ == TypeString && e.enc != encInt && e.enc != encLent && fits(int(e.n>>32), len(val)) {
+	if e.typ == TypeString && e.enc != encInt && e.enc != encLent && fits(e.cap(), len(val)) {
 		e.setBytes(append(e.bytes()[:0], val...))
 	} else if len(val) <= copyStep {
 		e.setBytes(append([]byte(nil), val...))
