@@ -27,6 +27,7 @@ type Lib struct {
 	words    []vmError
 	integers [256]lua.LValue
 	threads  int
+	format   []byte      // buffer of string.format
 	math     *lua.LTable // gopher-lua's
 	random   uint64      // state of math.random
 }

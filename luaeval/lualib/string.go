@@ -151,9 +151,13 @@ type verb struct {
 	kind             byte
 }
 
+// keptFormat is the size of the largest buffer that one string.format leaves to the next. It is less
+// than a Portion, so no string shares the buffer.
+const keptFormat = 1 << 10
+
 func (lib *Lib) strFormat(l *lua.LState) int {
 	format := lib.CheckString(l, 1, "format")
-	o := Output{lib: lib, l: l}
+	o := Output{lib: lib, l: l, b: lib.format[:0]}
 	arg := 1
 	for i := 0; i < len(format); i++ {
 		if at := strings.IndexByte(format[i:], '%'); at < 0 {
@@ -180,6 +184,9 @@ func (lib *Lib) strFormat(l *lua.LState) int {
 		o.expect(0)
 	}
 	o.push()
+	if cap(o.b) <= keptFormat {
+		lib.format = o.b
+	}
 	return 1
 }
 
