@@ -50,14 +50,6 @@
 // Every other script has a context that counts instructions and looks at the clock: see package
 // limits. Library functions count their work themselves, with a context or without.
 //
-// # What scripts cost beside Redis
-//
-// A script that calls commands costs about as much as in Redis. A script that only computes costs
-// two to four times as much, and nearly all of this difference is gopher-lua's. Each instruction is a
-// call through a table of functions, a number is a pointer to eight bytes, and a call copies its
-// frame. The instructions themselves are those of Lua's own compiler, or nearly so. The context is
-// 10 to 15 % of a script that computes.
-//
 // # What is kept
 //
 // The text of a script stays until SCRIPT FLUSH. Its compiled form stays while the script is among
