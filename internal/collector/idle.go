@@ -1,6 +1,7 @@
 package collector
 
 import (
+	"runtime"
 	"runtime/debug"
 	"runtime/metrics"
 	"sync/atomic"
@@ -41,10 +42,21 @@ func (i *Idle) Collect(used int) {
 		return
 	}
 	go func() {
-		debug.FreeOSMemory()
+		free()
 		i.last.Store(&collection{time.Now(), resident(), int64(used)})
 		i.running.Store(false)
 	}()
+}
+
+// free collects, and returns all free memory. Go does not interrupt a goroutine that returns memory: with
+// one processor (GOMAXPROCS), no request would run until the last byte is back. So there are two for
+// that time, and the kernel divides the core.
+func free() {
+	if runtime.GOMAXPROCS(0) == 1 {
+		runtime.GOMAXPROCS(2)
+		defer runtime.GOMAXPROCS(1)
+	}
+	debug.FreeOSMemory()
 }
 
 // due reports whether the process has grown, or the server has freed, enough for a collection.
