@@ -36,19 +36,17 @@ var stringRows = []attack{
 			x.pipe(100, func(i int) []string { return []string{"SETBIT", "k", itoa(i), "1"} })
 		}},
 	{name: "string: set and get", does: "SET and GET of n bytes.", short: 20_000_000, full: 500_000_000,
-		held: true, known: "large values are copied",
+		held: true,
 		run: func(x *attacker) { x.big(x.n, "SET", "k"); x.do("GET", "k") }},
 	{name: "string: getrange", does: "GETRANGE of n bytes, 10 times.", short: 10_000_000, full: 100_000_000,
-		known: "large replies are one piece", prepare: lines("SETRANGE k {n} x"),
+		prepare: lines("SETRANGE k {n} x"),
 		run: func(x *attacker) {
 			x.pipe(10, func(int) []string { return []string{"GETRANGE", "k", "0", "-1"} })
 		}},
 	{name: "string: mget", does: "MGET of n values of 1 MB.", short: 50, full: 1_000,
-		known:   "large replies are one piece",
 		prepare: func(x *attacker) { x.do(words("DEBUG POPULATE {n} k 1000000", x.n)...) },
 		run:     once("MGET", "k:{i}")},
 	{name: "string: one key often", does: "MGET of n times one value of 1 MB.", short: 50, full: 1_000,
-		known:   "large replies are one piece",
 		prepare: func(x *attacker) { x.big(1_000_000, "SET", "k") }, run: same("MGET", "k")},
 	{name: "string: rpush", does: "RPUSH of an element of n bytes.", short: 20_000_000, full: 500_000_000,
 		known: "large values are copied",
@@ -74,5 +72,5 @@ var stringRows = []attack{
 		}},
 	{name: "string: getdel", does: "GETEX and GETSET of 1 MB, n times.", short: 100, full: 3_000,
 		prepare: func(x *attacker) { x.big(1_000_000, "SET", "k") },
-		run:     times("GETEX k PERSIST"), known: "large values are copied"},
+		run:     times("GETEX k PERSIST")},
 }
