@@ -103,11 +103,11 @@ func (s *Server) clientList(c *command.Call) error {
 	default:
 		return errSyntax
 	}
-	var text []byte
+	text := s.report[:0]
 	for _, other := range list {
 		text = append(s.appendClient(text, other), '\n')
 	}
-	c.Verbatim("txt", string(text))
+	s.replyReport(c, text)
 	return nil
 }
 

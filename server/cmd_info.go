@@ -117,16 +117,22 @@ func (s *Server) info(c *command.Call) error {
 		r.b = append(append(append(r.b, "# "...), sec.title...), "\r\n"...)
 		sec.write(&r)
 	}
+	s.replyReport(c, r.b)
+	return nil
+}
+
+// replyReport replies with a text that was written behind s.report[:0], and keeps its memory for the
+// next one.
+func (s *Server) replyReport(c *command.Call, text []byte) {
 	if c.Proto < 3 { // a verbatim string is a bulk string then
-		c.Bulk(r.b)
+		c.Bulk(text)
 	} else {
-		c.Verbatim("txt", string(r.b))
+		c.Verbatim("txt", string(text))
 	}
 	const kept = 64 << 10
-	if cap(r.b) <= kept {
-		s.report = r.b
+	if cap(text) <= kept {
+		s.report = text
 	}
-	return nil
 }
 
 func wanted(sec *section, names [][]byte) bool {

@@ -111,7 +111,7 @@ type Server struct {
 
 	monitors []*client
 	line     []byte // buffer for the monitors' line
-	report   []byte // buffer for INFO
+	report   []byte // buffer for INFO and CLIENT LIST
 
 	buckets buckets // the clients by their memory, while maxmemory-clients is set
 
