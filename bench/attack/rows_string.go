@@ -37,7 +37,7 @@ var stringRows = []attack{
 		}},
 	{name: "string: set and get", does: "SET and GET of n bytes.", short: 20_000_000, full: 500_000_000,
 		held: true,
-		run: func(x *attacker) { x.big(x.n, "SET", "k"); x.do("GET", "k") }},
+		run:  func(x *attacker) { x.big(x.n, "SET", "k"); x.do("GET", "k") }},
 	{name: "string: getrange", does: "GETRANGE of n bytes, 10 times.", short: 10_000_000, full: 100_000_000,
 		prepare: lines("SETRANGE k {n} x"),
 		run: func(x *attacker) {

@@ -103,7 +103,7 @@ type Config struct {
 	Seed             uint64 // for hashing and random choices; with 0 the server chooses a seed
 	Hz               int
 	Multiplexer      string // how the loop waits: a name of reactor.Multiplexers
-	IOThreads        int // the threads that read and write sockets, main included
+	IOThreads        int    // the threads that read and write sockets, main included
 	IOThreadsDoReads bool
 
 	Dir            string // absolute; "" means the working directory of the process
