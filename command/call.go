@@ -64,15 +64,16 @@ func (c *Call) BulkStr(key store.Key, val []byte) {
 	c.Bulk(val)
 }
 
-// keep reports whether the command may store arg itself instead of a copy. Then arg no longer belongs to the
-// input buffer. A script may not: it can use the argument again.
-func (c *Call) keep(arg []byte) bool {
+// keep returns arg, with room to grow, if the command may store it instead of a copy, else nil. From then on
+// the bytes no longer belong to the input buffer. A script may not keep them: it can use the argument again.
+func (c *Call) keep(arg []byte) []byte {
 	ex := c.Ex
-	if ex.Given == nil || len(arg) != len(ex.Given) || &arg[0] != &ex.Given[0] || ex.Scripts.run.on {
-		return false
+	given := ex.Given
+	if given == nil || len(arg) != len(given) || &arg[0] != &given[0] || ex.Scripts.run.on {
+		return nil
 	}
 	ex.Given = nil
-	return true
+	return given
 }
 
 // UseProtocol replies in RESP2 or RESP3 from now on, to this command too.

@@ -280,7 +280,7 @@ func smove(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if from == to {
+	if string(src) == string(dst) {
 		c.flag(from.Has(m))
 		return nil
 	}

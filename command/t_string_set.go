@@ -60,9 +60,10 @@ func set(c *Call) error {
 // putStr stores a string for every form of SET (t_string.c: setGenericCommand).
 func putStr(c *Call, key []byte, found store.Key, val []byte, o *setOptions) {
 	expires := o.unit != ttlNone
+	kept := c.keep(val)
 	switch {
-	case c.keep(val):
-		found.SetRaw(key, val, o.keepTTL || expires)
+	case kept != nil:
+		found.SetRaw(key, kept, o.keepTTL || expires)
 		if expires {
 			c.DB.Peek(key).SetExpire(o.expireAt)
 		}

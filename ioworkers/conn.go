@@ -80,6 +80,8 @@ const (
 	// no limit there, because a large value is one block (networking.c: _writevToClient).
 	refsLimit = 256 << 10
 
+	megabyte = 1 << 20
+
 	// keepOutput and keepRefs are the size of the largest output buffer that is used again.
 	keepOutput = 256 << 10
 	keepRefs   = 64
@@ -183,18 +185,32 @@ func (c *Conn) Next() [][]byte {
 const largeArg = 32 << 10
 
 // LargeArg returns the argument that takes nearly all of the input buffer, if the buffer holds one command.
-// Otherwise it returns nil. A command may keep these bytes if main then calls LeaveInput.
+// Otherwise it returns nil. A command may keep these bytes, and change those up to their capacity once main
+// has called LeaveInput.
 func (c *Conn) LargeArg() []byte {
 	in := c.in
 	if in == nil || cap(in.buf) < largeArg || in.next > 0 || in.batch.Len() != 1 {
 		return nil
 	}
-	for _, arg := range in.batch.Args(0) {
+	args := in.batch.Args(0)
+	for i, arg := range args {
 		if len(arg) >= largeArg && cap(in.buf)-len(arg) <= len(arg)/16 {
+			if i == len(args)-1 {
+				arg = in.withRoom(arg)
+			}
 			return arg
 		}
 	}
 	return nil
+}
+
+// withRoom returns the last argument of the buffer with the room that lies behind it.
+func (in *input) withRoom(arg []byte) []byte {
+	end := in.taken - len("\r\n")
+	if long := in.buf[end-len(arg) : end : cap(in.buf)]; &long[0] == &arg[0] {
+		return long
+	}
+	return arg // of an inline command
 }
 
 // LeaveInput leaves the input buffer to the command that has kept the LargeArg in it. What is not parsed
@@ -298,7 +314,8 @@ func (in *input) room(needs int) []byte {
 
 // grow makes room for another readChunk. For a large command of a trusted client it makes exactly
 // the room that the command needs (networking.c: processMultibulkBuffer), or a largeChunk if that is
-// enough. Otherwise it doubles the room.
+// enough. Otherwise it doubles the room. An argument of megabytes gets room to grow, because it may
+// become a value: the first APPEND would otherwise copy all of it.
 func (in *input) grow(needs int) {
 	now := cap(in.buf)
 	room := max(2*now, len(in.buf)+readChunk)
@@ -308,6 +325,9 @@ func (in *input) grow(needs int) {
 		room = largeChunk
 	case fair && end-now > now/8:
 		room = end
+		if end >= megabyte {
+			room += min(end/64, megabyte)
+		}
 	}
 	bigger := make([]byte, len(in.buf), room)
 	copy(bigger, in.buf)

@@ -62,3 +62,31 @@ func TestAnArgumentThatIsSmallForItsBufferDoesNotKeepIt(t *testing.T) {
 	require.Nil(t, c.LargeArg())
 	require.Len(t, c.Next(), 3)
 }
+
+// The room of a value must not be that of the next command, which is copied out of it first.
+func TestAnArgumentOfMegabytesHasRoomToGrow(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	want := bytes.Repeat([]byte("x"), 2<<20)
+	readCommand(t, pool, c, peer, fmt.Appendf(nil, "*2\r\n$4\r\nECHO\r\n$%d\r\n%s\r\n", len(want), want))
+	c.in.buf = append(c.in.buf, "PI"...)
+	arg := c.LargeArg()
+	require.True(t, bytes.Equal(want, arg))
+	require.GreaterOrEqual(t, cap(arg)-len(arg), len(arg)/64)
+	require.NotNil(t, c.Next())
+	c.LeaveInput()
+	_ = append(arg, "grown"...)
+	send(t, peer, "NG\r\n")
+	require.Equal(t, []string{"PING"}, readAll(pool, c))
+}
+
+func TestAnInlineArgumentGetsNoRoom(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	want := bytes.Repeat([]byte("x"), 40_000)
+	readCommand(t, pool, c, peer, fmt.Appendf(nil, "ECHO '%s'\r\n", want))
+	if arg := c.LargeArg(); arg != nil {
+		require.True(t, bytes.Equal(want, arg))
+	}
+	require.True(t, bytes.Equal(want, c.Next()[1]))
+}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -109,4 +110,24 @@ func TestAQueuedLargeValueIsStored(t *testing.T) {
 	c.Do("EXEC")
 	require.True(t, c.Do("GET", "k").Str == big)
 	require.True(t, c.Do("GET", "k2").Str == big[1:])
+}
+
+func TestAValueOfMegabytesGrowsInPlace(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	big := strings.Repeat("x", 3<<20)
+	var pipeline []byte
+	for _, r := range [][]string{
+		{"SET", "k", big}, {"SET", "other", "value"}, {"APPEND", "k", "appended"}, {"GET", "other"},
+		{"SETRANGE", "k", fmt.Sprint(len(big) + 20), "end"}, {"APPEND", "k", big}, {"GET", "k"},
+	} {
+		pipeline = redistest.AppendCommand(pipeline, r...)
+	}
+	require.NoError(t, c.Send(pipeline))
+	for range 3 {
+		c.Read()
+	}
+	require.Equal(t, "value", c.Read().Str)
+	c.Read()
+	c.Read()
+	require.True(t, c.Read().Str == big+"appended"+strings.Repeat("\x00", 12)+"end"+big)
 }

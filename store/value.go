@@ -16,8 +16,7 @@ type handle struct {
 	e  *entry
 }
 
-// open returns the handle of e for the rest of the command. A key that is opened twice has the same
-// handle, unless the command opens very many keys.
+// open returns a handle of e for the rest of the command. A key that is opened twice takes one place.
 func (ks *Keyspace) open(e *entry) *handle {
 	for i := range ks.handles[:ks.opened] {
 		if ks.handles[i].e == e {
