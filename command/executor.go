@@ -127,22 +127,26 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 		s.Hold, ex.running = Postponed, nil
 		return
 	}
-	r := &reply{to: s, cmd: cmd, args: args, w: w, mark: len(w.Buf)} // messages about evicted keys come before
+	mark, ran := len(w.Buf), false // messages about evicted keys come before
 	ex.executing = true
 	switch {
 	case err != nil:
-		ex.fail(w, r.mark, ex.refuse(s, cmd, args, err))
+		ex.fail(w, mark, ex.refuse(s, cmd, args, err))
 		ex.traceShort("refused", s)
 	case s.WouldQueue(cmd):
 		s.Tx.add(cmd, args, ex.flagsOf(s, cmd, args))
 		w.Status("QUEUED")
 		ex.traceShort("queued", s)
 	default:
-		ex.setNow(ex.Clock.At(ex.run(cmd, s, args, w, r.mark, ex.Now.Mono)))
-		r.ran = true
+		ex.setNow(ex.Clock.At(ex.run(cmd, s, args, w, mark, ex.Now.Mono)))
+		ran = true
 	}
-	ex.finish(r)
-	ex.sendPending(r)
+	if !ex.isPlain(s) {
+		r := &reply{to: s, cmd: cmd, args: args, w: w, mark: mark, ran: ran}
+		ex.finish(r)
+		ex.sendPending(r)
+	}
+	ex.running, ex.executing = nil, false
 	if len(ex.Waiters.toServe) > 0 {
 		ex.Waiters.ServeReady()
 	}

@@ -37,6 +37,10 @@ func (db *DB) remove(i uint32) {
 
 // lose subtracts a value from the accounts before it is deleted or overwritten.
 func (db *DB) lose(e *entry, key []byte) {
+	if e.typ == TypeString {
+		db.ks.valueBytes -= e.stringSize()
+		return
+	}
 	db.ks.valueBytes -= db.ks.untrack(e)
 	if db.ks.OnStreamGone != nil && e.typ == TypeStream {
 		db.ks.OnStreamGone(db, key)

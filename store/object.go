@@ -114,14 +114,21 @@ func (e *entry) reserve(bytes int) {
 // setRef makes a large form of a collection the value.
 func (e *entry) setRef(ref unsafe.Pointer) { e.ref, e.n, e.enc = ref, 0, encTable }
 
+func (e *entry) stringSize() int {
+	if e.enc == encInt {
+		return 0
+	}
+	return allocSize(e.cap())
+}
+
 // size is the memory of the value alone, in bytes.
 func (e *entry) size() int {
 	switch {
 	case e.typ == TypeStream:
 		return (*Stream)(e.ref).size()
-	case e.typ == TypeString && e.enc == encInt:
-		return 0
-	case e.typ == TypeString || e.enc != encTable:
+	case e.typ == TypeString:
+		return e.stringSize()
+	case e.enc != encTable:
 		return allocSize(e.cap())
 	case e.typ == TypeList:
 		return (*quicklist)(e.ref).size()

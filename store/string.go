@@ -69,7 +69,7 @@ func (k Key) setStr(name, val []byte, keepTTL bool) uint32 {
 	i := k.replace(name, keepTTL)
 	e := &k.db.keys.at(i).Val
 	e.setString(val)
-	k.db.ks.valueBytes += e.size()
+	k.db.ks.valueBytes += e.stringSize()
 	return i
 }
 
