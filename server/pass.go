@@ -166,15 +166,16 @@ func (s *Server) execute(c *client) {
 }
 
 // executeLending is executeAll. A command may keep its large argument, and the input buffer with it
-// (networking.c: processMultibulkBuffer makes querybuf the object).
+// (networking.c: processMultibulkBuffer makes querybuf the object). A slow script lets other clients
+// run meanwhile: the argument of its own client is back afterwards.
 func (s *Server) executeLending(c *client) {
-	arg := c.LargeArg()
+	arg, before := c.LargeArg(), s.ex.Given
 	s.ex.Given = arg
 	s.executeAll(c)
 	if arg != nil && s.ex.Given == nil {
 		c.LeaveInput()
 	}
-	s.ex.Given = nil
+	s.ex.Given = before
 }
 
 // answered returns the number of c's last request that has its reply.
