@@ -10,30 +10,44 @@ import (
 	"time"
 )
 
-// breadthOptions are the flags of `bench breadth`.
+// breadthOptions are the flags of `bench breadth` and `bench tails`.
 type breadthOptions struct {
+	rowOptions
+	own bool
+}
+
+// rowOptions are the flags that the commands with rows have in common.
+type rowOptions struct {
 	programs
 	only   string
 	rounds int
 	scale  float64
 	out    string
-	own    bool
 	list   bool
+}
+
+// register adds the flags to f. turns and amounts say what rounds and scale are about.
+func (o *rowOptions) register(f *flag.FlagSet, rounds int, turns, amounts string) {
+	o.programs.register(f)
+	f.StringVar(&o.only, "only", "", "run the rows whose name matches this `regexp`")
+	f.IntVar(&o.rounds, "rounds", rounds, turns+", of which the median counts")
+	f.Float64Var(&o.scale, "scale", 1, amounts)
+	f.StringVar(&o.out, "o", "", "write a report in Markdown to this `file`")
+	f.BoolVar(&o.list, "list", false, "list the rows and run none")
+}
+
+// parse reads the flags of a command that sends requests in turns.
+func (o *breadthOptions) parse(name string, rounds int, args []string) {
+	f := flag.NewFlagSet(name, flag.ExitOnError)
+	o.register(f, rounds, "turns of each server per row", "requests of a turn, as a `share` of the usual number")
+	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
+	f.Parse(args)
 }
 
 // breadth is the command breadth: the CPU time per request of many commands.
 func breadth(args []string) error {
 	var o breadthOptions
-	f := flag.NewFlagSet("breadth", flag.ExitOnError)
-	o.programs.register(f)
-	f.StringVar(&o.only, "only", "", "run the rows whose name matches this `regexp`")
-	f.IntVar(&o.rounds, "rounds", 3, "turns of each server per row, of which the median counts")
-	f.Float64Var(&o.scale, "scale", 1, "requests of a turn, as a `share` of the usual number")
-	f.StringVar(&o.out, "o", "", "write a report in Markdown to this `file`")
-	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
-	f.BoolVar(&o.list, "list", false, "list the rows and run none")
-	f.Parse(args)
-
+	o.parse("breadth", 3, args)
 	rows, err := selectRows(breadthRows(), o.only)
 	if err != nil {
 		return err

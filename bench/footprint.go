@@ -11,26 +11,11 @@ import (
 	"time"
 )
 
-// footprintOptions are the flags of `bench memory`.
-type footprintOptions struct {
-	programs
-	only   string
-	rounds int
-	scale  float64
-	out    string
-	list   bool
-}
-
 // footprint is the command memory: what one element of each shape of data costs.
 func footprint(args []string) error {
-	var o footprintOptions
+	var o rowOptions
 	f := flag.NewFlagSet("memory", flag.ExitOnError)
-	o.programs.register(f)
-	f.StringVar(&o.only, "only", "", "run the rows whose name matches this `regexp`")
-	f.IntVar(&o.rounds, "rounds", 1, "servers that each row starts, of which the median counts")
-	f.Float64Var(&o.scale, "scale", 1, "elements, as a `share` of the usual number")
-	f.StringVar(&o.out, "o", "", "write a report in Markdown to this `file`")
-	f.BoolVar(&o.list, "list", false, "list the rows and run none")
+	o.register(f, 1, "servers that each row starts", "elements, as a `share` of the usual number")
 	f.Parse(args)
 
 	only, err := regexp.Compile(o.only)

@@ -12,26 +12,11 @@ import (
 	"time"
 )
 
-// stallOptions are the flags of `bench stalls`.
-type stallOptions struct {
-	programs
-	only   string
-	rounds int
-	scale  float64
-	out    string
-	list   bool
-}
-
 // stalls is the command stalls: how long one client's work holds up another client.
 func stalls(args []string) error {
-	var o stallOptions
+	var o rowOptions
 	f := flag.NewFlagSet("stalls", flag.ExitOnError)
-	o.programs.register(f)
-	f.StringVar(&o.only, "only", "", "run the rows whose name matches this `regexp`")
-	f.IntVar(&o.rounds, "rounds", 3, "servers that each row starts, of which the median counts")
-	f.Float64Var(&o.scale, "scale", 1, "sizes and times, as a `share` of the usual ones")
-	f.StringVar(&o.out, "o", "", "write a report in Markdown to this `file`")
-	f.BoolVar(&o.list, "list", false, "list the rows and run none")
+	o.register(f, 3, "servers that each row starts", "sizes and times, as a `share` of the usual ones")
 	f.Parse(args)
 
 	only, err := regexp.Compile(o.only)

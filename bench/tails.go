@@ -1,23 +1,11 @@
 package main
 
-import (
-	"flag"
-	"os"
-)
+import "os"
 
 // tails is the command tails: the latencies of many commands, each alone at pipeline 1.
 func tails(args []string) error {
 	var o breadthOptions
-	f := flag.NewFlagSet("tails", flag.ExitOnError)
-	o.programs.register(f)
-	f.StringVar(&o.only, "only", "", "run the rows whose name matches this `regexp`")
-	f.IntVar(&o.rounds, "rounds", 7, "turns of each server per row, of which the median counts")
-	f.Float64Var(&o.scale, "scale", 1, "requests of a turn, as a `share` of the usual number")
-	f.StringVar(&o.out, "o", "", "write a report in Markdown to this `file`")
-	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
-	f.BoolVar(&o.list, "list", false, "list the rows and run none")
-	f.Parse(args)
-
+	o.parse("tails", 7, args)
 	rows, err := selectRows(tailRows(), o.only)
 	if err != nil {
 		return err
