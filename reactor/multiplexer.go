@@ -40,9 +40,6 @@ type ready struct {
 
 const everything = Readable | Writable | HangUp
 
-// Multiplexers returns the names of the ways to wait. The first one is the best.
-func Multiplexers() []string { return []string{"epoll", "poll", "select"} }
-
 func newMultiplexer(name string) (multiplexer, error) {
 	switch name {
 	case "epoll":

@@ -74,7 +74,7 @@ type Loop struct {
 	closed bool
 }
 
-// New makes a loop that waits by one of the Multiplexers. clock returns monotonic nanoseconds. An
+// New makes a loop that waits by epoll, poll or select. clock returns monotonic nanoseconds. An
 // error means that the process has no descriptors left, or that the multiplexer is unknown.
 func New(multiplexer string, clock func() int64) (*Loop, error) {
 	api, err := newMultiplexer(multiplexer)

@@ -13,7 +13,7 @@ import (
 
 // overEach runs a test over each multiplexer, with a loop and its clock, which only the test moves.
 func overEach(t *testing.T, test func(t *testing.T, l *Loop, now *int64)) {
-	for _, name := range Multiplexers() {
+	for _, name := range []string{"epoll", "poll", "select"} {
 		t.Run(name, func(t *testing.T) {
 			now := new(int64)
 			l, err := New(name, func() int64 { return *now })

@@ -102,7 +102,7 @@ type Config struct {
 	LabHTTPFile      string
 	Seed             uint64 // for hashing and random choices; with 0 the server chooses a seed
 	Hz               int
-	Multiplexer      string // how the loop waits: a name of reactor.Multiplexers
+	Multiplexer      string // how the loop waits
 	IOThreads        int    // the threads that read and write sockets, main included
 	IOThreadsDoReads bool
 
