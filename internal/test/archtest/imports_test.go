@@ -72,6 +72,7 @@ func arrows() map[string][]string {
 		"bench/attack": {},
 		"bench/chart": {"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/plotter",
 			"gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw", "gonum.org/v1/plot/vg/vgsvg"},
+		"internal/test/browser":      {},
 		"internal/test/redistest":    {"resp", "golang.org/x/sys/unix"},
 		"internal/test/transcript":   {"internal/test/redistest", "resp"},
 		"internal/test/differential": {"internal/test/redistest", "resp"},

@@ -28,7 +28,8 @@ func constants() map[string]string {
 func isTool(pkg string) bool {
 	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "interop/matrix" ||
 		pkg == "interop/redlock" || pkg == "interop/suite" ||
-		pkg == "internal/test/transcript" || pkg == "internal/test/differential" || pkg == "internal/test/redistest"
+		pkg == "internal/test/transcript" || pkg == "internal/test/differential" || pkg == "internal/test/redistest" ||
+		pkg == "internal/test/browser"
 }
 
 func TestNoPackageHasStateOfItsOwn(t *testing.T) {
@@ -131,6 +132,7 @@ func starters() map[string]string {
 
 		"internal/collector.Collect": "collects garbage while a server is idle",
 
+		"internal/test/browser.Start": "reads what the browser writes",
 		"internal/test/redistest.run": "waits for the end of a redis-server",
 		"interop/matrix.startServer":  "waits for the end of a server",
 		"bench/attack.startOnce":      "watches a server's memory, and waits for its end",

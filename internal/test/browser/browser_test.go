@@ -1,0 +1,90 @@
+package browser
+
+import (
+	"bytes"
+	"fmt"
+	"image/png"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// serve serves a page with a content security policy.
+func serve(t *testing.T, page string) string {
+	t.Helper()
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", "default-src 'self'")
+		switch r.URL.Path {
+		case "/":
+			w.Header().Set("Content-Type", "text/html")
+			fmt.Fprint(w, `<!doctype html><link rel="icon" href="icon"><script src="script"></script>`+page)
+		case "/script":
+			w.Header().Set("Content-Type", "text/javascript")
+			fmt.Fprint(w, `addEventListener("load", () => {
+				const list = document.querySelector("ul")
+				const say = text => { const li = document.createElement("li"); li.textContent = text; list.append(li) }
+				document.querySelector("button").onclick = () => setTimeout(() => say("clicked"))
+				addEventListener("keydown", e => say(e.key))
+			})`)
+		case "/icon":
+		default:
+			http.NotFound(w, r)
+		}
+	}))
+	t.Cleanup(s.Close)
+	return s.URL
+}
+
+const simple = `<button>press</button><input><ul></ul>`
+
+func TestAClickAndAKeyChangeThePage(t *testing.T) {
+	p := Start(t)
+	url := serve(t, simple)
+	p.Go(url)
+	p.Click("button")
+	p.Wait(`document.querySelector("li")`)
+	for _, key := range []string{"n", "ArrowLeft", " ", "Enter"} {
+		p.Press(key)
+	}
+	p.Wait(`document.querySelectorAll("li").length >= 5`)
+	var all []string
+	p.Eval(`[...document.querySelectorAll("li")].map(e => e.textContent)`, &all)
+	require.Subset(t, all, []string{"clicked", "n", "ArrowLeft", " ", "Enter"})
+	p.Click("input")
+	p.Type("lock:中文")
+	require.Equal(t, "lock:中文", p.Text(`document.querySelector("input").value`))
+	require.Empty(t, p.Problems())
+	for _, request := range p.Requests() {
+		require.Contains(t, request, url)
+	}
+}
+
+func TestWhatThePageMayNotDoIsAProblem(t *testing.T) {
+	p := Start(t)
+	p.Go(serve(t, simple+`<p style="color: red">`))
+	require.Contains(t, fmt.Sprint(p.Problems()), "Content Security Policy")
+	p = Start(t)
+	p.Go(serve(t, simple))
+	p.Eval(`console.error("broken")`, nil)
+	p.Eval(`setTimeout(() => { throw new Error("thrown") })`, nil)
+	p.Eval(`fetch("/nowhere")`, nil)
+	p.Eval(`new Promise(done => setTimeout(done))`, nil)
+	problems := fmt.Sprint(p.Problems())
+	for _, text := range []string{"broken", "thrown", "404"} {
+		require.Contains(t, problems, text)
+	}
+}
+
+func TestSizeAndPreferencesReachThePage(t *testing.T) {
+	p := Start(t)
+	p.Go(serve(t, simple))
+	p.Size(700, 300)
+	p.Prefer("dark", false)
+	require.Equal(t, "700,300,true,true", p.Text(`[innerWidth, innerHeight,
+		matchMedia("(prefers-color-scheme: dark)").matches, matchMedia("(prefers-reduced-motion: reduce)").matches]`))
+	shot, err := png.Decode(bytes.NewReader(p.Screenshot()))
+	require.NoError(t, err)
+	require.Equal(t, 700, shot.Bounds().Dx())
+}
