@@ -73,7 +73,8 @@ const (
 	// readChunk and writeLimit bound the bytes that one connection moves in a pass, so that a busy
 	// connection does not starve the others (server.h: PROTO_IOBUF_LEN, NET_MAX_WRITES_PER_EVENT).
 	readChunk  = 16 << 10
-	largeChunk = 4 * readChunk // between large commands
+	largeChunk = 4 * readChunk // room for one large command
+	mostChunk  = 8 * readChunk // room for several large commands
 	writeLimit = 64 << 10
 
 	// refsLimit is the limit of a write that has references: the value of a few large requests. Redis has
@@ -124,8 +125,8 @@ type input struct {
 
 func (in *input) mem() int { return cap(in.buf) + in.batch.Mem() }
 
-// Read does one read(2) and parses every complete command. It reads at most readChunk bytes, or the
-// rest of a large command. Pool.Lend must have given the Conn an input.
+// Read does one read(2) and parses every complete command. It reads at most readChunk bytes. Within a
+// large command it reads the rest, or mostChunk. Pool.Lend must have given the Conn an input.
 func (c *Conn) Read(t *trace.Thread) {
 	in := c.in
 	in.compact()
@@ -145,7 +146,7 @@ func (c *Conn) Read(t *trace.Thread) {
 	in.buf = in.buf[:len(in.buf)+n]
 	c.NetIn += int64(n)
 	c.Parse(t)
-	if needs := c.Parser.Needs(); in.taken+needs > cap(in.buf) {
+	if needs := c.Parser.Needs(); needs > cap(in.buf) {
 		in.makeRoom(needs) // now, as in Redis, so that limits count the room at once
 	}
 }
@@ -279,8 +280,12 @@ func (in *input) compact() {
 	if in.next < in.batch.Len() || in.taken == 0 { // with nothing taken, do not copy a long command onto itself
 		return
 	}
-	rest := copy(in.buf, in.buf[in.taken:])
-	in.buf, in.taken, in.next = in.buf[:rest], 0, 0
+	if rest := in.buf[in.taken:]; len(in.buf) == largeChunk && cap(in.buf) == largeChunk {
+		in.buf = append(make([]byte, 0, mostChunk), rest...) // for a pipeline of large commands
+	} else {
+		in.buf = in.buf[:copy(in.buf, rest)]
+	}
+	in.taken, in.next = 0, 0
 	in.batch.Reset()
 }
 
@@ -303,11 +308,11 @@ func (in *input) makeRoom(needs int) {
 
 // room is where the next read goes: the rest of a large command, or a chunk. A buffer that has grown
 // must not let its client send many more commands in a pass than others. Large commands are few, so
-// between them a chunk may be larger.
+// a chunk may be larger while one of them arrives.
 func (in *input) room(needs int) []byte {
 	room, chunk := in.buf[len(in.buf):cap(in.buf)], readChunk
 	if needs > readChunk/4 {
-		chunk = largeChunk
+		chunk = mostChunk
 	}
 	return room[:min(len(room), max(chunk, in.taken+needs-len(in.buf)))]
 }

@@ -85,6 +85,32 @@ func TestAClientWithManyCommandsIsReadAChunkAtATime(t *testing.T) {
 	}
 }
 
+func TestAPipelineOfLargeCommandsKeepsItsBuffer(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	one := fmt.Appendf(nil, "*2\r\n$4\r\nECHO\r\n$16384\r\n%16384d\r\n", 1)
+	commands := bytes.Repeat(one, 200)
+	for left := commands; len(left) > 0; {
+		if n, err := unix.Write(peer, left); err == nil {
+			left = left[n:]
+		}
+		for range readAll(pool, c) {
+			commands = commands[len(one):]
+		}
+		if c.in != nil {
+			require.LessOrEqual(t, cap(c.in.buf), mostChunk)
+		}
+	}
+	for len(commands) > 0 {
+		for range readAll(pool, c) {
+			commands = commands[len(one):]
+		}
+	}
+	require.Nil(t, c.in)
+	require.Len(t, pool.inputs, 1)
+	require.Equal(t, mostChunk, cap(pool.inputs[0].buf))
+}
+
 func TestUnreadKeepsACommandForLater(t *testing.T) {
 	c, peer := pair(t)
 	pool := &Pool{}

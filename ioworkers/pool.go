@@ -104,7 +104,9 @@ func (p *Pool) Reclaim(c *Conn) {
 }
 
 // keeps reports whether an input buffer of that size is used again.
-func (p *Pool) keeps(size int) bool { return size == readChunk || size == largeChunk && !p.Frugal }
+func (p *Pool) keeps(size int) bool {
+	return size == readChunk || !p.Frugal && (size == largeChunk || size == mostChunk)
+}
 
 // Trim frees half of the buffers that no connection needed since the last Trim.
 func (p *Pool) Trim() {
