@@ -163,7 +163,7 @@ func parseSeconds(c *Call, arg []byte) (ms int64, err error) {
 	if err != nil {
 		return 0, errTimeoutFloat
 	}
-	ms, accuracy := v.Mul(v, big.NewFloat(1000)).Int64()
+	ms, accuracy := new(big.Float).Mul(v.big(), big.NewFloat(1000)).Int64()
 	if accuracy == big.Below {
 		if ms == math.MaxInt64 {
 			return 0, errTimeoutRange

@@ -1,6 +1,11 @@
 package command
 
 import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -54,8 +59,72 @@ func longDoubleSum(a, b string) string {
 	if err != nil {
 		return err.Error()
 	}
-	if err := addLongDouble(v, delta); err != nil {
+	sum, err := addLongDouble(v, delta)
+	if err != nil {
 		return err.Error()
 	}
-	return string(appendLongDouble(nil, v))
+	return string(appendLongDouble(nil, sum))
+}
+
+// sumByBigFloat is longDoubleSum with a big.Float of 64 bits, which rounds in the same way. It returns
+// what longDoubleSum returns if one of the numbers is wrong.
+func sumByBigFloat(a, b string) string {
+	v, errA := parseLongDouble([]byte(a))
+	delta, errB := parseLongDouble([]byte(b))
+	if errA != nil || errB != nil || v.inf || delta.inf {
+		return longDoubleSum(a, b)
+	}
+	x, _, errA := big.ParseFloat(a, 0, longDoubleBits, big.ToNearestEven)
+	y, _, errB := big.ParseFloat(b, 0, longDoubleBits, big.ToNearestEven)
+	if errA != nil || errB != nil { // a base of Go: 0b1, 0o7
+		return longDoubleSum(a, b)
+	}
+	if x.Add(x, y).MantExp(nil) > longDoubleMaxExp {
+		return string(errNaN)
+	}
+	return string(trimDecimals(x.Append(nil, 'f', 17)))
+}
+
+func TestLongDoubleSumsAreThoseOfAWideFloat(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	number := func() string {
+		digits := strconv.FormatUint(rnd.Uint64()>>rnd.IntN(64), 10)
+		at := rnd.IntN(len(digits) + 1)
+		text := digits[:at] + strings.Repeat("0", rnd.IntN(3)) + "." + strings.Repeat("0", rnd.IntN(6)) + digits[at:]
+		switch rnd.IntN(6) {
+		case 0:
+			text += fmt.Sprintf("e%d", rnd.IntN(60)-30)
+		case 1: // a sum that lies between two numbers, or near
+			text = fmt.Sprintf("0x%x.%dp%d", rnd.Uint64(), rnd.IntN(10)*8, rnd.IntN(260)-130)
+		case 2:
+			text = fmt.Sprintf("0x%dp%d", rnd.IntN(9), rnd.IntN(140)-70)
+		case 3:
+			text = digits
+		}
+		return []string{"", "-", "+"}[rnd.IntN(3)] + text
+	}
+	for range 200_000 {
+		a, b := number(), number()
+		require.Equal(t, sumByBigFloat(a, b), longDoubleSum(a, b), "%q + %q", a, b)
+	}
+}
+
+func FuzzLongDoubleSums(f *testing.F) {
+	f.Add("0.1", "-0.2")
+	f.Add("0x1p64", "-0x1.8p-1")
+	f.Add("1e19", "5e-18")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		require.Equal(t, sumByBigFloat(a, b), longDoubleSum(a, b))
+	})
+}
+
+func BenchmarkIncrByFloat(b *testing.B) {
+	old, delta := []byte("12345.5"), []byte("0.5")
+	var room [64]byte
+	for range b.N {
+		v, _ := parseLongDouble(old)
+		d, _ := parseLongDouble(delta)
+		sum, _ := addLongDouble(v, d)
+		appendLongDouble(room[:0], sum)
+	}
 }

@@ -300,7 +300,7 @@ func hincrbyfloat(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if delta.IsInf() {
+	if delta.inf {
 		return errInfiniteStep
 	}
 	h, err := store.WriteOrNew[*store.Hash](c.DB, c.Args[1])
@@ -312,11 +312,12 @@ func hincrbyfloat(c *Call) error {
 		if sum, err = parseLongDouble(old); err != nil {
 			return errHashNotFloat
 		}
-		if err = addLongDouble(sum, delta); err != nil {
+		if sum, err = addLongDouble(sum, delta); err != nil {
 			return err
 		}
 	}
-	text := appendLongDouble(nil, sum)
+	var room [64]byte
+	text := appendLongDouble(room[:0], sum)
 	h.Set(c.Args[2], text)
 	c.Changed(ClassHash, "hincrbyfloat", c.Args[1])
 	c.Bulk(text)

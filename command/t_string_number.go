@@ -2,7 +2,6 @@ package command
 
 import (
 	"math"
-	"math/big"
 
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -52,7 +51,7 @@ func incrbyfloat(c *Call) error {
 	if err != nil {
 		return err
 	}
-	sum := new(big.Float)
+	var sum longDouble
 	if found.Exists() {
 		if sum, err = parseLongDouble(val); err != nil {
 			return err
@@ -62,7 +61,7 @@ func incrbyfloat(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := addLongDouble(sum, delta); err != nil {
+	if sum, err = addLongDouble(sum, delta); err != nil {
 		return err
 	}
 	var room [64]byte
