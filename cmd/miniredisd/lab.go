@@ -27,7 +27,7 @@ func listenLab(cfg *config.Config) (net.Listener, error) {
 	case !cfg.Lab:
 		return nil, errors.New("lab-http needs --lab yes")
 	}
-	l, err := labhttp.Listen(cfg.LabHTTP)
+	l, err := labhttp.Listen("lab-http", cfg.LabHTTP)
 	if err == nil {
 		cfg.LabHTTP = l.Addr().String()
 	}

@@ -40,18 +40,19 @@ import (
 // client leaves.
 type Ask func(ctx context.Context, master int, args []string) (resp.Value, error)
 
-// Listen opens the port at addr, which must be a loopback address.
-func Listen(addr string) (net.Listener, error) {
+// Listen opens the port at addr, which must be a loopback address. Errors name the directive that addr
+// comes from.
+func Listen(directive, addr string) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(addr)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("lab-http expects an address such as 127.0.0.1:0, not '%s'", addr)
+		return nil, fmt.Errorf("%s expects an address such as 127.0.0.1:0, not '%s'", directive, addr)
 	case !isLoopback(host):
-		return nil, fmt.Errorf("lab-http is for this machine only, and '%s' is not a loopback address", host)
+		return nil, fmt.Errorf("%s is for this machine only, and '%s' is not a loopback address", directive, host)
 	}
 	l, err := net.Listen("tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("lab-http: %w", err)
+		return nil, fmt.Errorf("%s: %w", directive, err)
 	}
 	return l, nil
 }
@@ -75,6 +76,18 @@ func Handler(masters int, ask Ask) http.Handler {
 			return
 		}
 		send(w, http.StatusOK, append(appendJSON([]byte(`{"ok":true,"result":`), v), "}\n"...))
+	})
+}
+
+// Guard returns a handler that serves h to this machine only: requests that may come from a web page of
+// another site are refused.
+func Guard(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := admit(r); err != nil {
+			refuse(w, err)
+			return
+		}
+		h.ServeHTTP(w, r)
 	})
 }
 
@@ -162,10 +175,15 @@ func admit(r *http.Request) error {
 	if !isLoopback(strings.Trim(host, "[]")) {
 		return failure{http.StatusForbidden, fmt.Sprintf("ERR '%s' is not a name of this machine", r.Host)}
 	}
+	// Browsers add no Origin to some requests of other sites, such as those for an image. A link is no
+	// such request: its page sees nothing of the reply.
+	site := r.Header.Get("Sec-Fetch-Site")
+	foreign := site != "" && site != "same-origin" && site != "none" && r.Header.Get("Sec-Fetch-Mode") != "navigate"
 	for _, origin := range r.Header.Values("Origin") {
-		if origin != "http://"+r.Host {
-			return failure{http.StatusForbidden, "ERR pages of other sites may not use the lab"}
-		}
+		foreign = foreign || origin != "http://"+r.Host
+	}
+	if foreign {
+		return failure{http.StatusForbidden, "ERR pages of other sites may not use the lab"}
 	}
 	return nil
 }

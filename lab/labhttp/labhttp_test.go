@@ -143,8 +143,29 @@ func TestOnlyThisMachineAndItsOwnPagesAreAdmitted(t *testing.T) {
 		"7070":           "lab-http expects an address such as 127.0.0.1:0, not '7070'",
 		"127.0.0.1:x":    "lab-http: listen tcp: lookup tcp/x: unknown port",
 	} {
-		_, err := Listen(addr)
+		_, err := Listen("lab-http", addr)
 		require.EqualError(t, err, why)
+	}
+}
+
+func TestARequestThatAPageOfAnotherSiteHidesIsRefused(t *testing.T) {
+	for _, c := range []struct {
+		site, mode string
+		allowed    bool
+	}{
+		{"same-origin", "cors", true},
+		{"none", "navigate", true},
+		{"cross-site", "navigate", true}, // a link
+		{"cross-site", "no-cors", false}, // an image
+		{"same-site", "no-cors", false},  // another port of this machine
+	} {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Host = "127.0.0.1:7070"
+		r.Header.Set("Sec-Fetch-Site", c.site)
+		r.Header.Set("Sec-Fetch-Mode", c.mode)
+		w := httptest.NewRecorder()
+		Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		require.Equal(t, c.allowed, w.Code == http.StatusOK, c)
 	}
 }
 
