@@ -3,6 +3,8 @@ package browser
 import (
 	"bytes"
 	"fmt"
+	"image"
+	"image/color"
 	"image/png"
 	"net/http"
 	"net/http/httptest"
@@ -87,4 +89,24 @@ func TestSizeAndPreferencesReachThePage(t *testing.T) {
 	shot, err := png.Decode(bytes.NewReader(p.Screenshot()))
 	require.NoError(t, err)
 	require.Equal(t, 700, shot.Bounds().Dx())
+}
+
+func TestAPaletteKeepsFrequentColours(t *testing.T) {
+	m := image.NewRGBA(image.Rect(0, 0, 640, 10))
+	for x := range 640 {
+		for y := range 10 {
+			m.Set(x, y, color.RGBA{R: uint8(x % 320), G: uint8(x / 320), A: 255})
+		}
+	}
+	var full bytes.Buffer
+	require.NoError(t, png.Encode(&full, m))
+	small, err := Palette(full.Bytes())
+	require.NoError(t, err)
+	got, err := png.Decode(bytes.NewReader(small))
+	require.NoError(t, err)
+	require.LessOrEqual(t, len(got.(*image.Paletted).Palette), 256)
+	for x := range 640 {
+		r, _, _, _ := got.At(x, 0).RGBA()
+		require.InDelta(t, x%320%256, int(r>>8), 4)
+	}
 }
