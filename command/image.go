@@ -1,6 +1,8 @@
 package command
 
 import (
+	"strings"
+
 	"github.com/miniredisd/miniredisd/internal/rdb"
 	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/store"
@@ -26,7 +28,7 @@ func (ex *Executor) Image() *Image {
 	im := &Image{libraries: ex.Scripts.Code().Libraries}
 	for _, db := range ex.KS.DBs {
 		for key, v := range db.Values() {
-			im.keys = append(im.keys, imageKey{db.ID, key, rdb.Save(v), v.Expire(), ex.KS.Past(v)})
+			im.keys = append(im.keys, imageKey{db.ID, strings.Clone(key), rdb.Save(v), v.Expire(), ex.KS.Past(v)})
 		}
 	}
 	return im

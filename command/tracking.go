@@ -322,7 +322,7 @@ func (t *Tracking) Limit() {
 			t.effort++
 			return
 		}
-		t.forget([]byte(t.readers.Random(t.ex.KS.Rand).Key))
+		t.forget([]byte(t.readers.Random(t.ex.KS.Rand).Key()))
 	}
 	t.effort = 0
 }

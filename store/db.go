@@ -1,5 +1,7 @@
 package store
 
+import "strings"
+
 // DB is one database. Commands find keys with Lookup, which hides expiry from them. Keys are copied
 // when they are stored. Returned bytes belong to the store and are valid until its next change.
 type DB struct {
@@ -28,7 +30,7 @@ func (db *DB) find(key []byte) uint32 {
 // remove deletes node i.
 func (db *DB) remove(i uint32) {
 	n := db.keys.at(i)
-	db.lose(&n.Val, view(n.Key))
+	db.lose(&n.Val, n.key())
 	if n.Val.expire != 0 {
 		db.wheel.remove(db.keys, i)
 	}
@@ -49,7 +51,7 @@ func (db *DB) lose(e *entry, key []byte) {
 
 // expire deletes node i because its time has come.
 func (db *DB) expire(i uint32) {
-	key := db.keys.at(i).Key
+	key := strings.Clone(db.keys.at(i).Key())
 	db.remove(i)
 	db.ks.Stats.Expired++
 	if db.ks.OnExpired != nil {
@@ -96,8 +98,8 @@ func (db *DB) Flush() int {
 	return n
 }
 
-// RandomKey returns a random key. It may be overdue if KeepDue is set and a hundred tries find no
-// other.
+// RandomKey returns a random key, which is valid until the keyspace changes. It may be overdue if
+// KeepDue is set and a hundred tries find no other.
 func (db *DB) RandomKey() (key string, ok bool) {
 	for tries := 0; ; tries++ {
 		n := db.keys.Random(db.ks.Rand)
@@ -105,9 +107,9 @@ func (db *DB) RandomKey() (key string, ok bool) {
 			return "", false
 		}
 		if !n.Val.due(db.ks.Now) || db.ks.KeepDue && tries == 100 {
-			return n.Key, true
+			return n.Key(), true
 		}
-		db.Delete([]byte(n.Key))
+		db.Delete(n.key())
 	}
 }
 
@@ -116,17 +118,17 @@ func (db *DB) RandomKey() (key string, ok bool) {
 func (e *entry) due(now int64) bool { return e.expire != 0 && e.expire < now }
 
 // Scan is Table.Scan over the keys. wants selects keys by name, and emit gets the selected keys.
-// Selected keys that are overdue are deleted instead; other overdue keys stay (db.c:
-// scanGenericCommand).
+// Both get a name that is valid until the key is deleted. Selected keys that are overdue are deleted
+// instead; other overdue keys stay (db.c: scanGenericCommand).
 func (db *DB) Scan(cursor uint64, wants func(key string) bool, emit func(key string, typ Type)) uint64 {
 	var due []string
 	next := db.keys.Scan(cursor, func(n *Node[entry]) {
 		switch {
-		case !wants(n.Key):
+		case !wants(n.Key()):
 		case n.Val.due(db.ks.Now):
-			due = append(due, n.Key)
+			due = append(due, strings.Clone(n.Key()))
 		default:
-			emit(n.Key, n.Val.typ)
+			emit(n.Key(), n.Val.typ)
 		}
 	})
 	for _, key := range due {
@@ -135,11 +137,12 @@ func (db *DB) Scan(cursor uint64, wants func(key string) bool, emit func(key str
 	return next
 }
 
-// Each calls fn for every key that is not overdue. fn must not change the keyspace.
+// Each calls fn for every key that is not overdue. fn must not change the keyspace, and key is valid
+// until the key is deleted.
 func (db *DB) Each(fn func(key string, typ Type)) {
 	for n := range db.keys.All() {
 		if !n.Val.due(db.ks.Now) {
-			fn(n.Key, n.Val.typ)
+			fn(n.Key(), n.Val.typ)
 		}
 	}
 }

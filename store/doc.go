@@ -4,7 +4,7 @@
 //
 // Only the goroutine that executes commands may call this package. There is no lock, as in Redis.
 //
-//	Keyspace ── DB 0 ── Table[entry] ── one node of 64 bytes for each key: name, value, TTL, LRU clock
+//	Keyspace ── DB 0 ── Table[entry] ── one node for each key: name, value, TTL, LRU clock
 //	         ├─ DB 1    wheel        ── the same nodes again, linked by their deadline
 //	         └─ ...
 //
@@ -17,8 +17,8 @@
 //   - A key with a TTL has a second dictionary entry there (db.c: db->expires), and sampling finds
 //     overdue keys (expire.c: activeExpireCycle). Here a timing wheel deletes each key at its
 //     millisecond.
-//   - An object's header and its dictionary entry are two allocations there. Here they are one
-//     node, in a chunk that holds 128 nodes. The value of a small set, sorted set or hash is one
-//     block, and all else about it is in the node too.
+//   - An object's header, its dictionary entry and its name are three allocations there. Here they
+//     are one node, in a chunk of up to 128 nodes: see nodes.go. A key of 14 bytes takes 64 bytes.
+//     The value of a small collection is one block, and all else about it is in the node too.
 //   - A large sorted set is a dictionary and a skiplist there. Here it is a table and a B+-tree.
 package store

@@ -11,11 +11,12 @@ type Value struct {
 	ks *Keyspace
 }
 
-// Values ranges over all keys, overdue ones included. The keyspace must not change meanwhile.
+// Values ranges over all keys, overdue ones included. The keyspace must not change meanwhile. A name
+// is valid until its key is deleted.
 func (db *DB) Values() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
 		for n := range db.keys.All() {
-			if !yield(n.Key, n.Val.value(db.ks)) {
+			if !yield(n.Key(), n.Val.value(db.ks)) {
 				return
 			}
 		}

@@ -1,6 +1,9 @@
 package store
 
-import "math"
+import (
+	"math"
+	"strings"
+)
 
 // Policy is a maxmemory-policy: which keys may be evicted, and which of them first.
 type Policy struct {
@@ -72,7 +75,7 @@ func (ks *Keyspace) EvictOne(p Policy, samples int) bool {
 	if from == nil {
 		return false
 	}
-	key := from.keys.at(best).Key
+	key := strings.Clone(from.keys.at(best).Key())
 	from.remove(best)
 	ks.Stats.Evicted++
 	if ks.OnEvicted != nil {

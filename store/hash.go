@@ -49,7 +49,7 @@ func (t *hashTable) size() int { return int(unsafe.Sizeof(*t)) + t.Mem() + t.val
 func (t *hashTable) clone() *hashTable {
 	c := newHashTable(t.seed)
 	for n := range t.All() {
-		c.set(view(n.Key), n.Val.bytes())
+		c.set(n.key(), n.Val.bytes())
 	}
 	return c
 }
@@ -157,7 +157,7 @@ func (h *Hash) All() iter.Seq2[[]byte, []byte] {
 	return func(yield func(field, value []byte) bool) {
 		if t := h.table(); t != nil {
 			for n := range t.All() {
-				if !yield(view(n.Key), n.Val.bytes()) {
+				if !yield(n.key(), n.Val.bytes()) {
 					return
 				}
 			}
@@ -177,7 +177,7 @@ func (h *Hash) All() iter.Seq2[[]byte, []byte] {
 // Scan is one step of HSCAN. A pack comes as a whole, a table by its cursor.
 func (h *Hash) Scan(cursor uint64, fn func(field, value []byte)) uint64 {
 	if t := h.table(); t != nil {
-		return t.Scan(cursor, func(n *Node[blob]) { fn(view(n.Key), n.Val.bytes()) })
+		return t.Scan(cursor, func(n *Node[blob]) { fn(n.key(), n.Val.bytes()) })
 	}
 	for field, value := range h.All() {
 		fn(field, value)
@@ -189,7 +189,7 @@ func (h *Hash) Scan(cursor uint64, fn func(field, value []byte)) uint64 {
 func (h *Hash) Random(r *rand.Rand) (field, value []byte) {
 	if t := h.table(); t != nil {
 		n := t.Random(r)
-		return view(n.Key), n.Val.bytes()
+		return n.key(), n.Val.bytes()
 	}
 	l := h.e.pack()
 	p := l.Index(2 * r.IntN(h.Len()))
@@ -199,7 +199,7 @@ func (h *Hash) Random(r *rand.Rand) (field, value []byte) {
 // Sample calls fn for k different random fields, or for all fields if there are at most k.
 func (h *Hash) Sample(r *rand.Rand, k int, fn func(field, value []byte)) {
 	if t := h.table(); t != nil && k < t.Len() {
-		t.sample(r, k, func(n *Node[blob]) { fn(view(n.Key), n.Val.bytes()) })
+		t.sample(r, k, func(n *Node[blob]) { fn(n.key(), n.Val.bytes()) })
 		return
 	}
 	left := h.Len()

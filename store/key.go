@@ -1,7 +1,5 @@
 package store
 
-import "unsafe"
-
 // LookupFlags say which side effects a look-up leaves out (server.h: LOOKUP_*).
 type LookupFlags uint8
 
@@ -97,8 +95,7 @@ func (k Key) Value() Value { return k.entry().value(k.db.ks) }
 
 // MemUsage estimates the bytes that the key and its value take.
 func (k Key) MemUsage() int {
-	n := k.db.keys.at(k.node)
-	return int(unsafe.Sizeof(*n)) + 4 + allocSize(len(n.Key)) + n.Val.size()
+	return k.db.keys.mem(k.node) + 4 + k.entry().size()
 }
 
 // Expire is the unix time in ms at which the key expires, 0 for never.
@@ -185,7 +182,7 @@ func (k Key) add(name []byte) uint32 {
 	if k.overdue != 0 {
 		db.expire(k.overdue)
 	}
-	i := db.keys.add(string(name), k.hash)
+	i := db.keys.add(name, k.hash)
 	db.keys.at(i).Val.lru = db.ks.newLRU()
 	if db.ks.OnNew != nil {
 		db.ks.OnNew(db, name)

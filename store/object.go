@@ -51,9 +51,9 @@ const (
 const embstrLimit = 44
 
 // entry is what the keyspace knows about a key, without its name. In Redis these are an robj, a
-// dictEntry and a place among the expires. Here they take 40 bytes, and 64 with the share of the
+// dictEntry and a place among the expires. Here they take 40 bytes, and 49 with the links of the
 // table. typ and enc say what ref points to: a block of bytes, *quicklist, *Table and so on. Besides
-// views of strings, blob and handle are the only uses of unsafe in this package. An interface and a
+// nodes and views of strings, blob and handle are the only uses of unsafe in this package. An interface and a
 // slice header instead of blob would cost 24 bytes and one cache miss more for each key, a fifth of
 // the memory of a lock.
 type entry struct {

@@ -1,7 +1,5 @@
 package store
 
-import "unsafe"
-
 // PrefetchMax is the greatest number of requests that one Prefetch uses.
 const PrefetchMax = 64
 
@@ -141,8 +139,8 @@ func (t *Table[V]) prefetch(requests [][][]byte, word int, found *[PrefetchMax]u
 		n := t.at(at)
 		if n.hash != hashes[i] {
 			nodes[i] = 0
-		} else if len(n.Key) > 0 {
-			sum += *unsafe.StringData(n.Key)
+		} else if key := n.Key(); key != "" {
+			sum += key[len(key)-1]
 		}
 	}
 	return sum

@@ -233,7 +233,7 @@ func (s *Set) All() iter.Seq[[]byte] {
 		switch s.e.enc {
 		case encTable:
 			for n := range s.table().All() {
-				if !yield(view(n.Key)) {
+				if !yield(n.key()) {
 					return
 				}
 			}
@@ -258,7 +258,7 @@ func (s *Set) All() iter.Seq[[]byte] {
 // Scan is one step of SSCAN. The small forms come as a whole, a table by its cursor.
 func (s *Set) Scan(cursor uint64, fn func(m []byte)) uint64 {
 	if s.e.enc == encTable {
-		return s.table().Scan(cursor, func(n *Node[struct{}]) { fn(view(n.Key)) })
+		return s.table().Scan(cursor, func(n *Node[struct{}]) { fn(n.key()) })
 	}
 	for m := range s.All() {
 		fn(m)
@@ -271,7 +271,7 @@ func (s *Set) Scan(cursor uint64, fn func(m []byte)) uint64 {
 func (s *Set) Random(r *rand.Rand) []byte {
 	switch s.e.enc {
 	case encTable:
-		return view(s.table().Random(r).Key)
+		return s.table().Random(r).key()
 	case encPack:
 		l := s.e.pack()
 		return l.Get(l.Index(r.IntN(l.Len())))
@@ -283,7 +283,7 @@ func (s *Set) Random(r *rand.Rand) []byte {
 // Sample calls fn for k different random members, or for all members if there are at most k.
 func (s *Set) Sample(r *rand.Rand, k int, fn func(m []byte)) {
 	if s.e.enc == encTable && k < s.Len() {
-		s.table().sample(r, k, func(n *Node[struct{}]) { fn(view(n.Key)) })
+		s.table().sample(r, k, func(n *Node[struct{}]) { fn(n.key()) })
 		return
 	}
 	left := s.Len()

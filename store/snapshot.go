@@ -1,5 +1,7 @@
 package store
 
+import "strings"
+
 // Snapshot is the keys of all databases at one time, with their values and deadlines. It has no
 // statistics and no random state, because these belong to no key.
 type Snapshot [][]saved
@@ -15,7 +17,7 @@ func (ks *Keyspace) Snapshot() Snapshot {
 	for i, db := range ks.DBs {
 		for n := range db.keys.All() {
 			if !n.Val.due(ks.Now) {
-				all[i] = append(all[i], saved{n.Key, n.Val.copied()})
+				all[i] = append(all[i], saved{strings.Clone(n.Key()), n.Val.copied()})
 			}
 		}
 	}

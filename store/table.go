@@ -7,48 +7,22 @@ import (
 	"unsafe"
 )
 
-// Node is one element of a Table. Val comes first, because Go pads a struct whose last field has no
-// size, and the Val of a set is struct{}.
-type Node[V any] struct {
-	Val  V
-	Key  string
-	next uint32 // next node of the bucket, or of the free list
-	hash uint32 // low bits of the hash, and liveBit if the node is in use
-}
-
 const (
-	liveBit   = 1 << 31
-	chunkBits = 7
-	chunkLen  = 1 << chunkBits
-	chunkLead = cacheLine - 8
 	cacheLine = 64
 	minSize   = 4 // buckets of the smallest table (dict.h: DICT_HT_INITIAL_SIZE)
 )
 
-// chunk holds nodes. The runtime puts one word before an object with pointers that is larger than
-// 512 bytes. The lead fills the rest of that cache line. So a node of the keyspace, which has 64
-// bytes, is one cache line and not parts of two.
-type chunk[V any] struct {
-	_     [chunkLead]byte
-	nodes [chunkLen]Node[V]
-}
-
 // Table is Redis's dict: a power of two of buckets with chained nodes. It rehashes one bucket at a
 // time, so that no single command pays for growing (dict.c: dictRehash). Unlike in Redis, nodes
-// live in chunks and have numbers instead of pointers. So the collector sees a few large objects,
-// and a link takes four bytes. A node never moves while it lives: a *Node is valid until its key is
-// deleted.
+// hold their keys, live in chunks and have numbers instead of pointers. So the collector sees a few
+// large objects, a link takes four bytes, and a look-up reads one place less. A node never moves
+// while it lives: a *Node is valid until its key is deleted.
 type Table[V any] struct {
-	seed     *Seed
-	chunks   []*chunk[V]
-	inChunk  []uint8 // nodes in use in each chunk; All skips empty chunks
-	used     uint32  // highest node number so far; numbers begin at 1
-	free     uint32  // head of the list of freed nodes
-	live     int
-	buckets  [2][]uint32 // [1] is the target while rehashing
-	rehash   int         // next bucket of [0] to move while rehashing
-	keyBytes int
-	fits     func(bytes int) bool // reports whether there is memory for growing; may be nil
+	nodes[V]
+	seed    *Seed
+	buckets [2][]uint32          // [1] is the target while rehashing
+	rehash  int                  // next bucket of [0] to move while rehashing
+	fits    func(bytes int) bool // reports whether there is memory for growing; may be nil
 }
 
 // NewTable returns an empty table that hashes with seed.
@@ -58,10 +32,7 @@ func NewTable[V any](seed *Seed) *Table[V] { return &Table[V]{seed: seed} }
 func (t *Table[V]) Len() int { return t.live }
 
 // Mem estimates the memory of the table: buckets, nodes in use and their keys.
-func (t *Table[V]) Mem() int {
-	var n Node[V]
-	return (len(t.buckets[0])+len(t.buckets[1]))*4 + t.live*int(unsafe.Sizeof(n)) + t.keyBytes
-}
+func (t *Table[V]) Mem() int { return (len(t.buckets[0])+len(t.buckets[1]))*4 + t.bytes }
 
 // size is the memory of a table that is a whole value, in bytes.
 func (t *Table[V]) size() int { return int(unsafe.Sizeof(*t)) + t.Mem() }
@@ -70,14 +41,10 @@ func (t *Table[V]) size() int { return int(unsafe.Sizeof(*t)) + t.Mem() }
 func (t *Table[V]) clone() *Table[V] {
 	c := NewTable[V](t.seed)
 	for n := range t.All() {
-		to, _ := c.Insert(view(n.Key))
+		to, _ := c.Insert(n.key())
 		to.Val = n.Val
 	}
 	return c
-}
-
-func (t *Table[V]) at(i uint32) *Node[V] {
-	return &t.chunks[(i-1)>>chunkBits].nodes[(i-1)&(chunkLen-1)]
 }
 
 // Find returns the node of key, or nil.
@@ -107,7 +74,7 @@ func (t *Table[V]) lookup(key []byte, h uint32) uint32 {
 		}
 		for i := b[h&uint32(len(b)-1)]; i != 0; {
 			n := t.at(i)
-			if n.hash == h && n.Key == string(key) {
+			if n.hash == h && n.Key() == string(key) {
 				return i
 			}
 			i = n.next
@@ -128,40 +95,20 @@ func (t *Table[V]) insert(key []byte) (i uint32, added bool) {
 	if i := t.lookup(key, h); i != 0 {
 		return i, false
 	}
-	return t.add(string(key), h), true
+	return t.add(key, h), true
 }
 
 // add adds a key that is not in the table.
-func (t *Table[V]) add(key string, h uint32) uint32 {
+func (t *Table[V]) add(key []byte, h uint32) uint32 {
 	t.grow()
-	i := t.alloc()
-	n := t.at(i)
-	n.Key, n.hash = key, h
+	i := t.alloc(key, h)
 	b := t.buckets[0]
 	if t.buckets[1] != nil {
 		b = t.buckets[1]
 	}
 	head := &b[h&uint32(len(b)-1)]
-	n.next = *head
+	t.at(i).next = *head
 	*head = i
-	t.live++
-	t.keyBytes += allocSize(len(key))
-	return i
-}
-
-func (t *Table[V]) alloc() uint32 {
-	i := t.free
-	if i != 0 {
-		t.free = t.at(i).next
-	} else {
-		if int(t.used) == len(t.chunks)<<chunkBits {
-			t.chunks = append(t.chunks, new(chunk[V]))
-			t.inChunk = append(t.inChunk, 0)
-		}
-		t.used++
-		i = t.used
-	}
-	t.inChunk[(i-1)>>chunkBits]++
 	return i
 }
 
@@ -190,11 +137,7 @@ func (t *Table[V]) remove(i uint32) {
 			break
 		}
 	}
-	t.live--
-	t.keyBytes -= allocSize(len(n.Key))
-	*n = Node[V]{next: t.free}
-	t.free = i
-	t.inChunk[(i-1)>>chunkBits]--
+	t.release(i)
 	t.shrink()
 }
 
@@ -215,7 +158,7 @@ func (t *Table[V]) crowded() bool { return float64(t.live) > 1.618*float64(len(t
 // shrink starts a rehash to fewer buckets if less than a tenth of them are in use (server.c:
 // htNeedsResize). An empty table frees all its memory.
 func (t *Table[V]) shrink() {
-	if t.live == 0 && len(t.chunks) > 1 {
+	if t.live == 0 && len(t.chunks) > 2 {
 		*t = Table[V]{seed: t.seed, fits: t.fits}
 		return
 	}
@@ -305,7 +248,7 @@ func (t *Table[V]) emit(i uint32, fn func(*Node[V])) {
 // not be seen.
 func (t *Table[V]) All() iter.Seq[*Node[V]] {
 	return func(yield func(*Node[V]) bool) {
-		for i := t.nextLive(1); i != 0; i = t.nextLive(i + 1) {
+		for i := t.nextLive(0); i != 0; i = t.nextLive(i + 1) {
 			if !yield(t.at(i)) {
 				return
 			}
@@ -313,43 +256,12 @@ func (t *Table[V]) All() iter.Seq[*Node[V]] {
 	}
 }
 
-// nextLive is the first node in use from i on, 0 if no such node exists.
-func (t *Table[V]) nextLive(i uint32) uint32 {
-	for i <= t.used {
-		switch {
-		case t.inChunk[(i-1)>>chunkBits] == 0:
-			i = (i-1)>>chunkBits<<chunkBits + chunkLen + 1
-		case t.at(i).hash&liveBit != 0:
-			return i
-		default:
-			i++
-		}
-	}
-	return 0
-}
-
-// Random returns a random node, nil if the table is empty. All nodes are equally likely, unless the
-// table has lost most of its keys.
+// Random returns a random node, nil if the table is empty. All nodes are equally likely.
 func (t *Table[V]) Random(r *rand.Rand) *Node[V] {
 	if i := t.random(r); i != 0 {
 		return t.at(i)
 	}
 	return nil
-}
-
-func (t *Table[V]) random(r *rand.Rand) uint32 {
-	if t.live == 0 {
-		return 0
-	}
-	for range 64 {
-		if i := 1 + r.Uint32N(t.used); t.at(i).hash&liveBit != 0 {
-			return i
-		}
-	}
-	if i := t.nextLive(1 + r.Uint32N(t.used)); i != 0 {
-		return i
-	}
-	return t.nextLive(1)
 }
 
 // allocSize is the size class of Go's allocator for n bytes, near enough for an estimate. The

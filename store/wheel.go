@@ -151,7 +151,7 @@ func (w *wheel) turn(t *Table[entry], to int64, budget int, fire func(i uint32))
 func (w *wheel) rewind(t *Table[entry], to int64) {
 	w.level = [wheelLevels]*wheelLevel{}
 	w.now = to
-	for i := t.nextLive(1); i != 0; i = t.nextLive(i + 1) {
+	for i := t.nextLive(0); i != 0; i = t.nextLive(i + 1) {
 		if t.at(i).Val.expire != 0 {
 			w.file(t, i, to)
 		}

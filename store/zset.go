@@ -311,7 +311,7 @@ func (z *ZSet) Rank(member []byte) (rank int, score float64, ok bool) {
 		if n == nil {
 			return 0, 0, false
 		}
-		return x.tree.rank(n.Val, n.Key), n.Val, true
+		return x.tree.rank(n.Val, n.Key()), n.Val, true
 	}
 	l := z.e.pack()
 	for p := l.First(); p >= 0; p = l.Next(p) {
@@ -370,7 +370,7 @@ func (z *ZSet) Random(r *rand.Rand) (rank int) { return r.IntN(z.Len()) }
 // Scan is one step of ZSCAN. A pack comes as a whole, a table by its cursor.
 func (z *ZSet) Scan(cursor uint64, fn func(member []byte, score float64)) uint64 {
 	if x := z.index(); x != nil {
-		return x.table.Scan(cursor, func(n *Node[float64]) { fn(view(n.Key), n.Val) })
+		return x.table.Scan(cursor, func(n *Node[float64]) { fn(n.key(), n.Val) })
 	}
 	l := z.e.pack()
 	for p := l.First(); p >= 0; p = l.Next(p) {

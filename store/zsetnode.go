@@ -1,5 +1,7 @@
 package store
 
+import "strings"
+
 // This file splits, fills and merges the nodes of a zsetTree. A node below a quarter full is merged
 // with a neighbour if both together fill at most three quarters of a node. So the next split is not
 // near.
@@ -15,7 +17,7 @@ func (t *zsetTree) splitLeaf(in *zsetInner, i, at int) {
 		r.next.prev = r
 	}
 	in.open(i + 1)
-	in.leaf[i+1], in.score[i+1], in.member[i+1] = r, r.score[0], t.key(r.id[0])
+	in.leaf[i+1], in.score[i+1], in.member[i+1] = r, r.score[0], strings.Clone(t.key(r.id[0]))
 	in.size[i], in.size[i+1] = int32(l.n), int32(r.n)
 }
 

@@ -124,7 +124,7 @@ func (it *ZIter) Next() bool {
 		return true
 	}
 	n := it.table.at(it.leaf.id[it.i])
-	it.Member, it.Score = view(n.Key), n.Val
+	it.Member, it.Score = n.key(), n.Val
 	switch {
 	case it.left == 0:
 	case it.rev:
@@ -176,7 +176,7 @@ func (b *ZSetBuilder) Len() int { return b.table.Len() }
 func (b *ZSetBuilder) Sorted() iter.Seq2[[]byte, float64] {
 	return func(yield func(member []byte, score float64) bool) {
 		for _, i := range b.order() {
-			if n := b.table.at(i); !yield(view(n.Key), n.Val) {
+			if n := b.table.at(i); !yield(n.key(), n.Val) {
 				return
 			}
 		}
@@ -186,13 +186,13 @@ func (b *ZSetBuilder) Sorted() iter.Seq2[[]byte, float64] {
 // order is the numbers of all nodes in the order of a sorted set.
 func (b *ZSetBuilder) order() []uint32 {
 	t := b.table
-	ids := make([]uint32, t.used)
-	for i := range ids {
-		ids[i] = uint32(i) + 1
+	ids := make([]uint32, 0, t.live)
+	for i := t.nextLive(0); i != 0; i = t.nextLive(i + 1) {
+		ids = append(ids, i)
 	}
 	slices.SortFunc(ids, func(i, j uint32) int {
 		a, b := t.at(i), t.at(j)
-		return cmp.Or(cmp.Compare(a.Val, b.Val), cmp.Compare(a.Key, b.Key))
+		return cmp.Or(cmp.Compare(a.Val, b.Val), cmp.Compare(a.Key(), b.Key()))
 	})
 	return ids
 }

@@ -57,7 +57,7 @@ func (t *zsetTree) mem() int {
 	return t.leaves*allocSize(int(unsafe.Sizeof(zsetLeaf{}))) + t.inners*allocSize(int(unsafe.Sizeof(zsetInner{})))
 }
 
-func (t *zsetTree) key(id uint32) string { return t.members.at(id).Key }
+func (t *zsetTree) key(id uint32) string { return t.members.at(id).Key() }
 
 // search is the place in the leaf of the first member that is not less than (score, key).
 func (t *zsetTree) search(l *zsetLeaf, score float64, key string) int {
