@@ -51,16 +51,16 @@ func anchors(t *testing.T, chapter string) (all []string) {
 	text, err := os.ReadFile(chapter)
 	require.NoError(t, err)
 	for _, heading := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllSubmatch(text, -1) {
-		words := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(string(heading[1])), "")
+		words := regexp.MustCompile(`[^\pL\pN _-]`).ReplaceAllString(strings.ToLower(string(heading[1])), "")
 		all = append(all, "#"+strings.ReplaceAll(words, " ", "-"))
 	}
 	return all
 }
 
-// chapters returns the paths of the README, of CONTRIBUTING and of everything in docs.
+// chapters returns the paths of both READMEs, of CONTRIBUTING and of everything in docs.
 func chapters(t *testing.T, root string) (all []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", "docs/lab/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "docs/*/*.md", "docs/*/*/*.md"} {
 		paths, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		require.NoError(t, err)
 		require.NotEmpty(t, paths, pattern)

@@ -1,0 +1,141 @@
+package archtest
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// glossary has the words of both languages, so it is its own translation.
+const glossary = "docs/zh/glossary.md"
+
+// A page is a document in English and in Chinese.
+type page struct{ english, chinese string }
+
+// translated lists the pages that exist in both languages.
+func translated() []page {
+	return []page{
+		{"README.md", "README.zh-CN.md"},
+		{"docs/threading-model.md", "docs/zh/threading-model.md"},
+		{"docs/claims.md", "docs/zh/claims.md"},
+		{"docs/comparison.md", "docs/zh/comparison.md"},
+		{"docs/lab/README.md", "docs/zh/lab/README.md"},
+		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},
+	}
+}
+
+// The first line of a page is a link to the other language.
+func TestBothLanguagesOfAPageLinkToEachOther(t *testing.T) {
+	var chinese []string
+	for _, p := range translated() {
+		chinese = append(chinese, p.chinese)
+		for _, pair := range []page{p, {p.chinese, p.english}} {
+			other, err := filepath.Rel(filepath.Dir(pair.english), pair.chinese)
+			require.NoError(t, err)
+			first, _, _ := strings.Cut(document(t, pair.english), "\n")
+			require.Contains(t, first, "]("+filepath.ToSlash(other)+")", "the first line of %s", pair.english)
+		}
+	}
+	for _, path := range chapters(t, top()) {
+		name, err := filepath.Rel(top(), path)
+		require.NoError(t, err)
+		if name = filepath.ToSlash(name); strings.Contains(name, "zh") && name != glossary {
+			require.Contains(t, chinese, name, "translated() does not list this page")
+		}
+	}
+}
+
+func TestBothLanguagesOfAPageHaveTheSameHeadings(t *testing.T) {
+	levels := func(text string) (all []string) {
+		prose, _ := split(text)
+		for _, heading := range regexp.MustCompile(`(?m)^(#+) `).FindAllStringSubmatch(prose, -1) {
+			all = append(all, heading[1])
+		}
+		return all
+	}
+	for _, p := range translated() {
+		require.NotEmpty(t, levels(document(t, p.english)), p.english)
+		require.Equal(t, levels(document(t, p.english)), levels(document(t, p.chinese)), p.chinese)
+	}
+}
+
+// Code blocks are equal byte for byte, comments included. What stands between backquotes in the text
+// is on the Chinese page too: an option, a function or a command that is new must be translated.
+func TestBothLanguagesOfAPageHaveTheSameCode(t *testing.T) {
+	for _, p := range translated() {
+		english, blocks := split(document(t, p.english))
+		chinese, copies := split(document(t, p.chinese))
+		require.Len(t, copies, len(blocks), "blocks of code in %s", p.chinese)
+		for i := range blocks {
+			require.Equal(t, blocks[i], copies[i], "block %d of %s", i+1, p.chinese)
+		}
+		for _, code := range inlineCode().FindAllString(english, -1) {
+			require.True(t, strings.Contains(chinese, code), "%s is in %s, and %s lacks it", code, p.english, p.chinese)
+		}
+	}
+}
+
+func TestChinesePagesUseTheWordsOfTheGlossary(t *testing.T) {
+	rows := regexp.MustCompile(`(?m)^\| ([^|]+) \| ([^|]+) \|[^|]*\|$`).FindAllStringSubmatch(document(t, glossary), -1)
+	used := map[string]bool{}
+	for _, p := range translated() {
+		english, chinese := words(t, p.english), words(t, p.chinese)
+		for _, row := range rows {
+			if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(row[1]) + `s?\b`).MatchString(english) {
+				used[row[1]] = true
+				require.True(t, strings.Contains(chinese, row[2]),
+					"%s says %q, so %s should say %s", p.english, row[1], p.chinese, row[2])
+			}
+		}
+	}
+	require.Greater(t, len(used), len(rows)/2, "most words of the glossary are in use")
+}
+
+// Six Latin words in a row are a sentence that nobody translated. A title stands between asterisks.
+func TestChinesePagesHaveNoEnglishSentences(t *testing.T) {
+	title := regexp.MustCompile(`\*[A-Z][^*\n]+\*`)
+	sentence := regexp.MustCompile(`[A-Za-z][\w'-]*[,;:]?( [A-Za-z][\w'-]*[,;:]?){5,}`)
+	for _, p := range translated() {
+		for _, line := range strings.Split(words(t, p.chinese), "\n") {
+			require.NotRegexp(t, sentence, title.ReplaceAllString(line, ""), p.chinese)
+		}
+	}
+	for _, p := range translated() {
+		require.Regexp(t, sentence, words(t, p.english), "%s has no sentence, so the pattern is wrong", p.english)
+	}
+}
+
+// words returns the text of a page without code and without the targets of links.
+func words(t *testing.T, name string) string {
+	t.Helper()
+	prose, _ := split(document(t, name))
+	prose = regexp.MustCompile(`\]\([^)]*\)`).ReplaceAllString(prose, "]")
+	return inlineCode().ReplaceAllString(prose, "")
+}
+
+func inlineCode() *regexp.Regexp { return regexp.MustCompile("`[^`\n]+`") }
+
+// split separates the lines of a page from its blocks of code.
+func split(text string) (prose string, blocks []string) {
+	var lines []string
+	for i, part := range strings.Split("\n"+text, "\n```") {
+		if i%2 == 1 {
+			blocks = append(blocks, part)
+			continue
+		}
+		lines = append(lines, part)
+	}
+	return strings.Join(lines, "\n"), slices.Clip(blocks)
+}
+
+func document(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(top(), filepath.FromSlash(name)))
+	require.NoError(t, err)
+	return string(text)
+}
