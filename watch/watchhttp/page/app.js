@@ -1,0 +1,259 @@
+// app.js is the shell of the page: screens, keys, language, theme, motion, and the controls of the
+// loop. A screen is a module with mount(root) and render(). A button with data-key is pressed by
+// that key.
+
+import { el } from './svg.js';
+import { add, lang, number, remember, remembered, setLang, t, translate } from './i18n.js';
+import * as store from './store.js';
+import { sentence } from './narrate.js';
+import texts from './text/app.js';
+
+add(texts);
+
+// SCREENS: name, key, module, and whether the controls of the loop stand above it.
+export const SCREENS = [
+  { id: 'loop', key: '1', loop: true, load: () => import('./loop.js') },
+  { id: 'timeline', key: '2', loop: true, load: () => import('./timeline.js') },
+  { id: 'claims', key: '3', load: () => import('./claims.js') },
+  { id: 'locks', key: '4', load: () => import('./locks.js') },
+  { id: 'models', key: '5', load: () => import('./models.js') },
+  { id: 'replay', key: '7', loop: true, load: () => import('./replay.js') },
+];
+
+const $ = (id) => document.getElementById(id);
+let screen = null; // {id, loop, module}
+let moving = remembered('motion') ?? (matchMedia('(prefers-reduced-motion: reduce)').matches ? 'off' : 'on');
+let playing = null; // timer of a recording that plays
+
+// motion reports whether the picture may move.
+export const motion = () => moving === 'on';
+
+// fail shows an error of the server for some seconds.
+export function fail(err) {
+  $('toast').textContent = err.message;
+  $('toast').hidden = false;
+  clearTimeout(fail.timer);
+  fail.timer = setTimeout(() => { $('toast').hidden = true; }, 6000);
+}
+
+// asleep reports whether the loop is in epoll_wait, as far as the page knows.
+export function asleep() {
+  if (store.mode !== 'live' || !store.live) return false;
+  if (store.state.state === 'asleep') return true;
+  const f = store.frame();
+  return store.state.state !== 'stopped' && (!f || f.e.point === 's');
+}
+
+const frozen = () => ['stopped', 'armed', 'asleep'].includes(store.state.state);
+
+// toggle is the space bar: pause or go on. A recording plays or stops.
+async function toggle() {
+  if (store.mode === 'recording') { play(); return; }
+  await store.step(frozen() ? 'CONTINUE' : 'PAUSE');
+}
+
+export function play() {
+  if (playing) { clearInterval(playing); playing = null; store.changed(); return; }
+  if (store.cursor >= store.frames.length - 1) store.go(0);
+  playing = setInterval(() => {
+    if (store.cursor >= store.frames.length - 1 || store.mode !== 'recording') { clearInterval(playing); playing = null; store.changed(); return; }
+    store.go(store.cursor + 1);
+  }, 900);
+  store.changed();
+}
+
+// next goes to the next event, command or pass: among the frames while they last, then in the server.
+async function next(unit, points) {
+  const i = points ? store.find(points, 1) : store.cursor + 1;
+  if (i >= 0 && i < store.frames.length) { store.go(i); return; }
+  if (store.mode !== 'live') { store.go(store.frames.length - 1); return; }
+  await store.step('NEXT', unit);
+}
+
+const CONTROLS = [
+  { key: ' ', id: 'toggle', act: toggle },
+  { key: 'n', id: 'event', act: () => next('EVENT') },
+  { key: 'c', id: 'command', act: () => next('COMMAND', ['x']) },
+  { key: 'p', id: 'pass', act: () => next('PASS', ['w']) },
+  { key: 'ArrowLeft', id: 'back', act: () => store.go(store.cursor - 1) },
+  { key: 'ArrowRight', id: 'forward', act: () => store.go(store.cursor + 1) },
+];
+
+function controls() {
+  for (const c of CONTROLS) {
+    const arrow = c.key.startsWith('Arrow');
+    const hint = el('kbd', {}, c.key === ' ' ? '␣' : arrow ? (c.id === 'back' ? '←' : '→') : c.key);
+    $('controls').append(el('button', {
+      type: 'button', id: c.id, class: `control ${c.id}`, 'data-key': c.key, 'data-label': `do.${c.id}`, click: () => Promise.resolve(c.act()).catch(fail),
+    }, arrow ? null : el('span', { 'data-t': `do.${c.id}.short` }), hint));
+    if (c.id === 'forward') $('controls').append(el('span', { id: 'place', class: 'place' }));
+  }
+  const slow = el('select', { id: 'slow', 'data-label': 'do.slow', change: () => store.step('SLOW', slow.value).catch(fail) },
+    [0, 100, 300, 1000].map((ms) => el('option', { value: ms, 'data-t': `slow.${ms}` })));
+  $('controls').append(slow);
+}
+
+function settings() {
+  const button = (id, key, act) => el('button', { type: 'button', id: `set-${id}`, 'data-key': key, 'data-label': `set.${id}`, click: act }, el('span', { 'data-t': `set.${id}.short` }));
+  $('settings').append(
+    el('select', { id: 'masters', 'data-label': 'set.master', hidden: true, change: (e) => store.connect(Number(e.target.value)) }),
+    button('lang', 'l', () => { setLang(lang === 'en' ? 'zh' : 'en'); store.changed(); }),
+    button('theme', 'd', () => theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark')),
+    button('motion', 'm', () => { moving = motion() ? 'off' : 'on'; remember('motion', moving); applyMotion(); }),
+    button('help', '?', help));
+}
+
+function theme(name) {
+  document.documentElement.dataset.theme = name;
+  remember('theme', name);
+}
+
+function applyMotion() {
+  document.documentElement.dataset.motion = moving;
+  $('set-motion').setAttribute('aria-pressed', String(motion()));
+}
+
+function tabs() {
+  for (const s of SCREENS) {
+    $('tabs').append(el('a', { href: `#${s.id}`, 'data-key': s.key, 'data-label': `screen.${s.id}`, id: `tab-${s.id}` }, el('kbd', {}, s.key), el('span', { 'data-t': `screen.${s.id}` })));
+  }
+}
+
+// help lists every button that has a key.
+function help() {
+  const dialog = $('help');
+  if (dialog.open) { dialog.close(); return; }
+  const rows = [...document.querySelectorAll('[data-key]')].filter((b) => b.offsetParent).map((b) => {
+    const key = { ' ': t('key.space'), ArrowLeft: '←', ArrowRight: '→' }[b.dataset.key] ?? b.dataset.key;
+    return el('tr', {}, el('td', {}, el('kbd', {}, key)), el('td', {}, b.getAttribute('aria-label') ?? b.textContent));
+  });
+  dialog.replaceChildren(el('h2', {}, t('help.title')), el('p', {}, t('help.road')), el('p', {}, t('help.bytes')), el('p', {}, t('help.past')),
+    el('table', {}, rows), el('form', { method: 'dialog' }, el('button', {}, t('help.close'))));
+  dialog.showModal();
+}
+
+// The keys: a key presses the visible button with its name. Fields keep their keys, but Escape leaves them.
+function key(e) {
+  if (e.ctrlKey || e.metaKey || e.altKey) return;
+  const typing = e.target.matches('input:not([type=range]), textarea, select');
+  if (e.key === 'Escape' && typing) { e.target.blur(); return; }
+  if (typing || (e.target.type === 'range' && e.key.startsWith('Arrow'))) return;
+  if ($('help').open && e.key !== '?') return;
+  if (e.key === ' ' && e.target.matches('button, a, summary')) e.target.blur();
+  const button = [...document.querySelectorAll('[data-key]')].find((b) => b.dataset.key === e.key && b.offsetParent && !b.disabled);
+  if (!button) return;
+  e.preventDefault();
+  button.click();
+}
+
+async function route() {
+  const asked = location.hash.slice(1);
+  const spec = SCREENS.find((s) => s.id === asked) ?? SCREENS.find((s) => s.id === (store.mode === 'recording' ? 'replay' : 'loop'));
+  if (screen?.id === spec.id) return;
+  try {
+    const module = await spec.load();
+    const root = el('div', { class: `screen ${spec.id}` });
+    $('screen').replaceChildren(root);
+    screen = { ...spec, module };
+    module.mount(root);
+  } catch (err) { fail(err); return; }
+  translate(document);
+  for (const s of SCREENS) $(`tab-${s.id}`).toggleAttribute('aria-current', s.id === spec.id);
+  render();
+}
+
+// words are the sentence under the controls: the state of the server, or the event at the cursor.
+function words() {
+  const s = store.state.state, f = store.frame();
+  if (store.mode === 'none' || s === 'none') return t('say.none');
+  if (store.mode === 'recording' || !store.live) return sentence(f, store.hello);
+  if (s === 'asleep') return t('say.asleep');
+  if (s === 'armed' && (!f || f.e.point === 's')) return t('say.armed');
+  if (s !== 'running') return sentence(f, store.hello);
+  const r = rates();
+  if (r && r.passes > 12) return t('say.running', { commands: number(r.commands), passes: number(r.passes), of: number(Math.max(1, r.passes / 10)) });
+  if (asleep()) return t(store.frames.length ? 'say.quiet' : 'say.nothing');
+  return sentence(f, store.hello);
+}
+
+// rates are commands and passes a second, while the server runs and says so.
+function rates() {
+  if (!store.sum || performance.now() - store.sum.at > 1500) return null;
+  const second = Math.max(store.sum.every, 20) / 1000;
+  return { commands: (store.sum.commands ?? 0) / second, passes: (store.sum.passes ?? 0) / second };
+}
+
+function pill() {
+  if (store.mode === 'recording') return t('pill.recording', { name: store.name });
+  const s = store.state;
+  if (!store.live && s.state !== 'none') return t('pill.past', { state: t(`pill.${s.state}`) });
+  return t(s.breakpoint ? 'pill.break' : `pill.${s.state}`, { name: s.breakpoint });
+}
+
+function render() {
+  const f = store.frame();
+  const shown = store.mode === 'recording' ? (playing ? 'playing' : 'recording') : store.live ? store.state.state : 'past';
+  $('state').textContent = pill();
+  $('now').textContent = words();
+  $('place').textContent = store.frames.length ? `${number(store.cursor + 1)} / ${number(store.frames.length)}` : '';
+  const run = store.mode === 'recording' ? (playing ? 'do.toggle.short' : 'do.play.short') : frozen() ? 'do.continue.short' : 'do.toggle.short';
+  const label = $('toggle').firstChild;
+  label.dataset.t = run;
+  label.textContent = t(run);
+  $('back').disabled = store.cursor <= 0;
+  $('forward').disabled = store.cursor >= store.frames.length - 1;
+  $('slow').hidden = store.mode === 'recording';
+  if (document.activeElement !== $('slow')) $('slow').value = String(store.state.slow ?? 0);
+  masters();
+  document.querySelector('.now').hidden = screen ? !screen.loop : false;
+  screen?.module.render();
+  const body = document.body.dataset;
+  body.state = shown;
+  body.seq = f ? f.e.seq : 0;
+  body.screen = screen?.id ?? '';
+  body.lang = lang;
+}
+
+function masters() {
+  const n = store.hello?.masters ?? 1, select = $('masters');
+  select.hidden = n < 2;
+  if (select.options.length === n) return;
+  select.replaceChildren(...Array.from({ length: n }, (_, i) => el('option', { value: i + 1 }, `M${i + 1}`)));
+  select.value = String(store.currentMaster());
+}
+
+// follow lets the cursor walk through what a running server has sent, faster when much has come.
+function follow() {
+  const behind = store.frames.length - 1 - store.cursor;
+  let wait = 250;
+  if (store.mode === 'live' && store.live && store.state.state === 'running' && behind > 0) {
+    if (!motion()) store.show(store.frames.length - 1);
+    else if (behind > 120 && store.sample) store.show(store.sample.from);
+    else if (behind > 400) store.show(store.frames.length - 1);
+    else store.show(store.cursor + 1 + (behind > 40 ? Math.floor(behind / 20) : 0));
+    wait = behind <= 6 ? 260 : behind < 25 ? 130 : 60;
+  }
+  setTimeout(follow, wait);
+}
+
+async function start() {
+  theme(remembered('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
+  tabs(); controls(); settings(); applyMotion();
+  setLang(lang);
+  store.on(render);
+  addEventListener('hashchange', route);
+  addEventListener('keydown', key);
+  addEventListener('language', render);
+  const query = new URLSearchParams(location.search), within = $('recording');
+  try {
+    if (within) store.load(within.textContent, document.title);
+    else if (query.has('recording')) await store.open(`recordings/${query.get('recording')}.loop.gz`, query.get('recording'));
+    else store.connect(Number(query.get('master') ?? 1));
+    if (query.has('at')) store.go(store.frames.findIndex((f) => f.e.seq >= Number(query.get('at'))));
+  } catch (err) { fail(err); }
+  await route();
+  follow();
+  setInterval(() => { if (store.state.state === 'running') store.changed(); }, 1000);
+}
+
+start();

@@ -1,0 +1,243 @@
+// boxes.js fills the boxes of the picture with the state of the server.
+
+import { badge, badges, s, text, title, width, wrap } from './svg.js';
+import { number, span, t } from './i18n.js';
+import { hello, who } from './store.js';
+
+export const ROWS = [22, 152, 282];
+
+// draw fills all boxes of a scene.
+export function draw(scene, frame, state, how) {
+  const body = (name, ...nodes) => scene.boxes[name].body.replaceChildren(...nodes.flat());
+  const e = frame?.e;
+  body('epoll', epoll(scene.boxes.epoll, frame, state, how));
+  body('array', array(scene.boxes.array, state));
+  body('dispatcher', dispatcher(scene.boxes.dispatcher, state, e));
+  body('read', reading(scene.boxes.read, state, how));
+  body('parse', parser(scene.boxes.parse, state, e));
+  body('execute', executor(scene.boxes.execute, state));
+  body('keys', keys(scene, scene.boxes.keys, state));
+  body('output', output(scene.boxes.output, state));
+  body('write', writing(scene.boxes.write, state));
+  scene.sockets.replaceChildren(...sockets(scene, state, how));
+}
+
+function epoll(b, frame, state, how) {
+  const x = b.x + b.w / 2;
+  const out = [text(x, b.y + 84 - 4, 'epoll_wait', { size: 13, bold: true, anchor: 'middle', cls: 'strong', max: b.w - 4 })];
+  if (how.asleep) {
+    out.push(s('path', { d: `M${x + 7} ${b.y + 13} a15 15 0 1 0 9 20 a12.5 12.5 0 0 1 -9 -20 Z`, class: 'moon' }),
+      text(x, b.y + 60, t('now.asleep'), { anchor: 'middle', cls: 'strong', max: b.w - 6 }));
+    return out;
+  }
+  const woke = state.woke;
+  out.push(s('circle', { cx: x, cy: b.y + 22, r: 9, class: 'sun' }));
+  const line = woke ? (woke.why === 'event' ? t('now.woke', { n: woke.n }) : t('now.timer')) : '';
+  out.push(text(x, b.y + 60, line, { anchor: 'middle', cls: 'dim', max: b.w - 6 }));
+  return out;
+}
+
+// array is what epoll_wait returned, with the cursor of the dispatcher.
+function array(b, state) {
+  const { list, at } = state.fired;
+  if (!list.length) return [text(b.x + 10, b.y + 44, t('now.none'), { cls: 'dim' })];
+  const first = Math.max(0, Math.min(at - 1, list.length - 3));
+  return list.slice(first, first + 3).map((f, k) => {
+    const i = first + k, y = b.y + 27 + 25 * k;
+    const g = s('g', { class: `cell ${i === at ? 'current' : i < at ? 'done' : ''}` },
+      s('rect', { x: b.x + 8, y, width: b.w - 16, height: 22, rx: 4 }), text(b.x + 14, y + 15.5, `${i}`, { mono: true, cls: 'dim', max: 24 }));
+    if (f.client) g.append(badge(b.x + 42, y + 11, who(f.client), 7.5));
+    g.append(text(b.x + 56, y + 15.5, `fd ${f.fd}`, { mono: true, max: b.w - 70 }), title(`fd ${f.fd} ${f.mask}`));
+    if (i === at) g.append(s('path', { d: `M${b.x + 1} ${y + 5} l7 6 l-7 6 Z`, class: 'pointer' }));
+    return g;
+  });
+}
+
+function dispatcher(b, state, e) {
+  const { list, at } = state.fired;
+  if (!list.length || at < 0) return [];
+  const x = b.x + b.w / 2;
+  return [text(x, b.y + 68, t('now.of', { i: at + 1, of: '', n: list.length }), { anchor: 'middle', cls: 'strong', max: b.w - 8 }),
+    s('rect', { x: b.x + 10, y: b.y + 80, width: b.w - 20, height: 8, rx: 4, class: 'bar' }),
+    s('rect', { x: b.x + 10, y: b.y + 80, width: (b.w - 20) * (at + 1) / list.length, height: 8, rx: 4, class: 'level' })];
+}
+
+// lanes shows the threads that have borrowed clients, and the barrier where main waits for them.
+function lanes(b, y, state, phase, room) {
+  const threads = (hello?.threads ?? ['main']).slice(1);
+  const lent = state.lent?.phase === phase ? state.lent : null;
+  const h = Math.min(21, (room - 2) / Math.max(1, threads.length));
+  const shown = threads.slice(0, Math.floor((room - 2) / h));
+  const out = shown.map((name, i) => {
+    const top = y + i * h, ids = lent?.threads?.[i + 1] ?? [];
+    return s('g', { class: `lane ${ids.length && !lent.joined ? 'busy' : ''}` },
+      s('rect', { x: b.x + 8, y: top, width: b.w - 32, height: h - 3, rx: 4 }),
+      text(b.x + 13, top + h / 2 + 3.2, name, { mono: true, cls: 'dim', max: 44 }), badges(b.x + 58, top + h / 2 - 1.5, ids.map(who), b.w - 92, Math.min(8, h / 2 - 2)));
+  });
+  const x = b.x + b.w - 17;
+  out.push(s('g', { class: `barrier ${lent && !lent.joined ? 'shut' : ''}` }, s('path', { d: `M${x} ${y - 2} V${y + h * shown.length}` }), title(t('now.barrier'))));
+  if (lent && !lent.joined) out.push(text(x + 7, y + 8, '', {}));
+  return out;
+}
+
+function reading(b, state, how) {
+  const pending = state.lists.pendingReads ?? [];
+  const out = [text(b.x + 10, b.y + 42, t('now.pending') + ':', { cls: 'dim', max: 70 })];
+  const from = b.x + 18 + width(t('now.pending') + ':');
+  out.push(pending.length ? badges(from, b.y + 38, pending.map(who), b.x + b.w - from - 8) : text(from, b.y + 42, '–', { cls: 'dim' }));
+  if ((hello?.threads?.length ?? 1) > 1) {
+    const wait = state.lent?.phase === 'read' && !state.lent.joined;
+    out.push(text(b.x + b.w - 10, b.y + 19, wait ? t('now.mainwaits') : t('now.barrier'), { anchor: 'end', cls: wait ? 'strong' : 'dim', max: 110 }));
+    return [...out, ...lanes(b, b.y + 54, state, 'read', 86)];
+  }
+  const busy = state.clients.filter((c) => c.buffered > 0 || c.state === 'reading').slice(0, 3);
+  if (!busy.length) out.push(text(b.x + 10, b.y + 72, t('now.oneread'), { cls: 'dim', max: b.w - 20 }));
+  busy.forEach((c, i) => {
+    const y = b.y + 56 + 28 * i;
+    out.push(badge(b.x + 18, y + 11, who(c.id)), s('rect', { x: b.x + 32, y, width: b.w - 42, height: 22, rx: 4, class: 'paper' }),
+      text(b.x + 38, y + 15.5, t('now.buffered', { n: c.buffered }), { max: b.w - 54 }));
+  });
+  return out;
+}
+
+// tokens draws words as small cells, as the parser sees them.
+function tokens(x, y, words, room, lines, cls) {
+  return wrap(words, room, lines, {}).flatMap((line, i) => line.map((w) => s('g', { class: `token ${cls} ${w.cls ?? ''}` },
+    s('rect', { x: x + w.x, y: y + 24 * i, width: w.w, height: 21, rx: 4 }),
+    text(x + w.x + w.w / 2, y + 24 * i + 15, w.text, { mono: true, anchor: 'middle', max: w.w - 4 }))));
+}
+
+const lengths = (word) => (/^[*$]-?\d+$/.test(word) ? 'length' : '');
+
+function parser(b, state, e) {
+  const c = state.clients.find((x) => x.id === e?.client && x.partial) ?? state.clients.find((x) => x.partial);
+  const ready = state.clients.reduce((n, x) => n + x.commands, 0);
+  const out = [];
+  if (ready) out.push(text(b.x + b.w - 10, b.y + 19, t('now.ready', { n: number(ready) }), { anchor: 'end', cls: 'strong', max: 126 }));
+  if (!c) return [...out, text(b.x + 10, b.y + 44, t('now.oneparse'), { cls: 'dim', max: b.w - 20 })];
+  out.push(badge(b.x + 18, b.y + 43, who(c.id)));
+  const words = c.partial.split(' ').filter(Boolean);
+  const first = Math.max(0, words.length - 7);
+  out.push(...tokens(b.x + 32, b.y + 32, words.slice(first).map((w) => ({ text: w, cls: lengths(w) + (w.endsWith('_') ? ' open' : '') })), b.w - 38, 2, 'parse'));
+  return out;
+}
+
+function executor(b, state) {
+  const exec = state.exec;
+  const out = [];
+  if (exec) {
+    const c = exec.client ? who(exec.client) : null;
+    if (c) out.push(badge(b.x + b.w - 18, b.y + 15, c));
+    out.push(...tokens(b.x + 9, b.y + 29, words(exec.argv).map((w, i) => ({ text: w, cls: i ? '' : 'verb' })), b.w - 16, 2, exec.done ? 'past' : 'execute'));
+  } else out.push(text(b.x + 10, b.y + 44, t('now.noexec'), { cls: 'dim', max: b.w - 20 }));
+  const waiting = state.clients.filter((c) => c.commands > 0);
+  if (!waiting.length) return out;
+  out.push(text(b.x + 10, b.y + 97, t('now.behind'), { cls: 'dim', max: 60 }));
+  const from = b.x + 16 + width(t('now.behind'));
+  waiting.slice(0, 2).forEach((c, i) => {
+    const y = b.y + 93 + 23 * i;
+    const more = c.commands > 1 ? ` ×${c.commands}` : '';
+    out.push(badge(from + 8, y, who(c.id)), text(from + 21, y + 4.5, (c.next?.[0] ?? '') + more, { mono: true, max: b.x + b.w - from - 28 }));
+  });
+  if (waiting.length > 2) out.push(text(b.x + 10, b.y + 120, `+${waiting.length - 2}`, { cls: 'dim' }));
+  return out;
+}
+
+// words splits a command as redis-cli types it. A quoted word stays one word.
+export const words = (command) => command.match(/"(?:[^"\\]|\\.)*"?|\S+/g) ?? [];
+
+export function lease(ms) {
+  if (ms < 1000) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 120e3) return `${(ms / 1000).toFixed(ms < 100e3 ? 1 : 0)} s`;
+  if (ms < 7200e3) return `${Math.round(ms / 60e3)} min`;
+  return ms < 172800e3 ? `${Math.round(ms / 3600e3)} h` : `${Math.round(ms / 86400e3)} d`;
+}
+
+function keys(scene, b, state) {
+  const top = (scene.longest ??= new Map());
+  if (!state.keys.length) return [text(b.x + 10, b.y + 44, t('now.nokeys'), { cls: 'dim' })];
+  const all = state.keys.length + (state.keysMore ?? 0);
+  const out = [text(b.x + b.w - 10, b.y + 19, number(all), { anchor: 'end', cls: 'dim' })];
+  state.keys.slice(0, 12).forEach((k, i) => {
+    const y = b.y + 29 + 18.6 * i;
+    const g = s('g', { class: 'keyrow', 'data-key-name': k.k });
+    if (k.by) g.append(badge(b.x + 16, y + 8, who(k.by), 7));
+    g.append(text(b.x + 29, y + 12.5, k.k, { mono: true, max: k.ttl >= 0 ? 76 : 92 }), title(`${k.k} = ${k.v} (${k.type})`));
+    if (k.ttl >= 0) {
+      const most = Math.max(top.get(k.k) ?? 0, k.ttl, 1);
+      top.set(k.k, most);
+      g.append(s('rect', { x: b.x + 110, y: y + 4, width: 46, height: 8, rx: 4, class: 'bar' }),
+        s('rect', { x: b.x + 110, y: y + 4, width: Math.max(1, 46 * k.ttl / most), height: 8, rx: 4, class: k.by ? `c${who(k.by).hue}` : 'level' }),
+        text(b.x + b.w - 8, y + 12.5, lease(k.ttl), { anchor: 'end', max: 52 }));
+    } else {
+      top.delete(k.k);
+      g.append(text(b.x + b.w - 8, y + 12.5, k.v ?? k.type, { mono: true, anchor: 'end', cls: 'dim', max: 88 }));
+    }
+    out.push(g);
+  });
+  return out;
+}
+
+function output(b, state) {
+  const full = state.clients.filter((c) => c.output > 0);
+  if (!full.length) return [text(b.x + 10, b.y + 44, t('now.noout'), { cls: 'dim', max: b.w - 20 })];
+  const out = full.slice(0, 4).map((c, i) => {
+    const y = b.y + 30 + 25 * i, size = `${number(c.output)} B`;
+    const w = width(size) + 8;
+    return s('g', {}, badge(b.x + 18, y + 11, who(c.id)), s('rect', { x: b.x + 31, y, width: b.w - 40, height: 22, rx: 4, class: 'paper' }),
+      text(b.x + 37, y + 15.5, c.out, { mono: true, max: b.w - 54 - w }), text(b.x + b.w - 14, y + 15.5, size, { anchor: 'end', cls: 'dim' }));
+  });
+  const note = full.length > 4 ? `+${full.length - 4} · ` : '';
+  out.push(text(b.x + 10, b.y + b.h - 9, note + t('now.notsent'), { cls: 'warn', max: b.w - 20 }));
+  return out;
+}
+
+function writing(b, state) {
+  const pending = state.lists.pendingWrites ?? [];
+  const out = [pending.length ? badges(b.x + 10, b.y + 37, pending.map(who), b.w - 20) : text(b.x + 10, b.y + 42, '–', { cls: 'dim' })];
+  if ((hello?.threads?.length ?? 1) > 1) out.push(...lanes(b, b.y + 53, state, 'write', 64));
+  else out.push(text(b.x + 10, b.y + 70, t('now.onewrite'), { cls: 'dim', max: b.w - 20 }));
+  return out;
+}
+
+// sockets: one for each terminal, and small ones for the others.
+function sockets(scene, state, how) {
+  const out = [];
+  scene.rows = new Map();
+  how.terminals.forEach((id, i) => {
+    const c = state.clients.find((x) => x.id === id), y = ROWS[i];
+    if (id) scene.rows.set(id, y + 62);
+    out.push(socket(c, y));
+  });
+  const others = state.clients.filter((c) => !how.terminals.includes(c.id));
+  if (!others.length) return out;
+  out.push(text(250, 430, t('box.others'), { cls: 'dim', max: 100 }));
+  others.slice(0, 5).forEach((c, i) => {
+    const y = 440 + 23 * i;
+    scene.rows.set(c.id, y + 10);
+    out.push(badge(266, y + 10, who(c.id)), ...queue(288, y + 1, 60, c.recvq, 'read'), ...queue(288, y + 11, 60, c.sendq, 'write'));
+  });
+  const more = others.length - 5 + (state.more ?? 0);
+  if (more > 0) out.push(text(250, 570, t('box.more', { n: number(more) }), { cls: 'dim', max: 100 }));
+  return out;
+}
+
+const level = (bytes) => (bytes > 0 ? Math.min(1, 0.08 + Math.log2(1 + bytes) / 22) : 0);
+
+function queue(x, y, w, bytes, cls) {
+  return [s('rect', { x, y, width: w, height: 8, rx: 4, class: 'bar' }),
+    s('rect', { x, y, width: w * level(bytes), height: 8, rx: 4, class: `queue ${cls}` }, title(`${number(bytes)} B`))];
+}
+
+function socket(c, y) {
+  const g = s('g', { class: `box socket ${c ? '' : 'off'}`, 'data-box': 'socket' }, s('rect', { x: 250, y: y + 8, width: 100, height: 108, rx: 9, class: 'frame' }));
+  if (!c) return g;
+  g.append(badge(264, y + 24, who(c.id)), text(278, y + 29, `fd ${c.fd}`, { mono: true, max: 66 }));
+  const row = (label, bytes, top, cls) => g.append(text(257, top, label, { max: 52 }), text(344, top, `${number(bytes)} B`, { anchor: 'end', cls: bytes ? 'strong' : 'dim', max: 46 }),
+    ...queue(257, top + 5, 87, bytes, cls));
+  row('Recv-Q', c.recvq, y + 54, 'read');
+  row('Send-Q', c.sendq, y + 92, 'write');
+  return g;
+}
+
+export { span };

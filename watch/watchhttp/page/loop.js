@@ -1,0 +1,96 @@
+// loop.js is screen 1: the loop as one picture, the source beside it, the pass below.
+
+import { el } from './svg.js';
+import { add, t } from './i18n.js';
+import * as store from './store.js';
+import { create } from './scene.js';
+import { cast, terminals } from './terminals.js';
+import { strip } from './strip.js';
+import { phaseOf } from './narrate.js';
+import { asleep, motion } from './app.js';
+import texts from './text/loop.js';
+
+add(texts);
+
+// picture is the scene with its terminals. The screens for the loop and for recordings share it.
+export function picture() {
+  const scene = create(), clients = terminals();
+  const root = el('div', { class: 'picture' }, scene.svg, clients.root);
+  let before = -1;
+  return {
+    root,
+    render() {
+      const at = store.cursor, frame = store.frame();
+      const how = {
+        state: store.view(), terminals: cast(), asleep: asleep(), forward: at >= before,
+        motion: motion() && Math.abs(at - before) <= 4 ? (store.sample ? 90 : 420) : 0,
+      };
+      before = at;
+      scene.render(frame, how);
+      clients.render(how);
+    },
+  };
+}
+
+let parts = null;
+let sources = null;
+
+export function mount(root) {
+  const source = el('aside', { class: 'source', 'data-label': 'box.source' });
+  parts = { picture: picture(), strip: strip(), source, title: el('h3', { class: 'passtitle' }), legend: legend(), shown: '' };
+  root.append(parts.picture.root, source, el('section', { class: 'below' }, el('header', {}, parts.title, parts.legend), parts.strip.svg));
+  if (!sources) fetchSources();
+}
+
+async function fetchSources() {
+  sources = {};
+  try { sources = await (await fetch('/watch/sources')).json(); } catch { /* the place stays empty */ }
+  parts.shown = '';
+  store.changed();
+}
+
+const KINDS = ['wait', 'accept', 'read', 'parse', 'execute', 'expire', 'write', 'sleep'];
+
+function legend() {
+  return el('ul', { class: 'legend' }, KINDS.map((k) => el('li', {}, el('i', { class: k }), el('span', { 'data-t': 'kind.' + k }))));
+}
+
+export function render() {
+  const frame = store.frame();
+  parts.picture.render();
+  parts.strip.render(store.cursor);
+  if (frame) {
+    const { from, to } = store.passOf(store.cursor);
+    const commands = store.frames.slice(from, to + 1).filter((f) => f.e.point === 'x').length;
+    parts.title.textContent = t('strip.of', { pass: frame.e.pass, n: to - from + 1, commands });
+  } else parts.title.textContent = t('box.pass');
+  showSource(frame);
+}
+
+// showSource shows the function that made the event, with Redis's name.
+function showSource(frame) {
+  const point = frame ? (asleep() ? 's' : phaseOf(frame.e)) : 's';
+  const info = store.hello?.points?.[point];
+  const text = sources?.[info?.name] ?? sources?.[point];
+  const key = `${point}|${info?.go}|${Boolean(text)}|${t('source.redis')}`;
+  if (key === parts.shown) return;
+  parts.shown = key;
+  if (!info) { parts.source.replaceChildren(el('p', { class: 'dim' }, t('source.none'))); return; }
+  const code = el('pre', { class: 'code mono', tabindex: '0', 'aria-label': info.go }, text ? paint(text.go) : '');
+  parts.source.replaceChildren(el('h3', { class: 'mono' }, info.go), el('p', { class: 'file mono' }, `${text?.file ?? info.file}${text?.line ? ':' + text.line : ''}`),
+    el('p', { class: 'redis' }, `${t('source.redis')}: `, el('b', { class: 'mono' }, info.c || '–')), code);
+}
+
+const GO = /(\/\/[^\n]*)|("(?:[^"\\\n]|\\.)*"|`[^`]*`)|\b(func|return|if|else|for|range|switch|case|default|defer|go|var|const|type|struct|nil|true|false|break|continue|select|chan|map)\b/g;
+
+// paint marks comments, strings and words of Go.
+export function paint(text) {
+  const out = [];
+  let at = 0;
+  for (const m of text.matchAll(GO)) {
+    out.push(text.slice(at, m.index), el('span', { class: m[1] ? 'comment' : m[2] ? 'string' : 'word' }, m[0]));
+    at = m.index + m[0].length;
+  }
+  out.push(text.slice(at));
+  return el('code', {}, out);
+}

@@ -1,0 +1,223 @@
+// store.js holds what the page knows: the stream of the server or a recording, as a list of frames
+// with a cursor. The server's loop never goes back. The cursor does.
+
+import { empty, event, fold, merge } from './fold.js';
+
+export let frames = []; // {e: event with names, ev: wire event, state, stop: why or ''}
+export let cursor = -1;
+export let live = true; // the cursor follows the stream
+export let hello = null;
+export let state = { state: 'none', slow: 0 };
+export let sum = null;
+export let sample = null; // {from, to}: frames of the last sampled pass, while the server runs
+export let mode = 'none'; // none, live, recording
+export let name = ''; // of the recording
+export let lost = 0;
+export const replies = new Map(); // what the page's own clients got: name -> {id, got, closed}
+
+const MOST = 20000;
+let newest = 0; // the highest number of an event so far
+const listeners = new Set();
+const names = new Map(); // id -> name
+let scheduled = false;
+let source = null;
+let master = 1;
+
+// on calls fn after each change, at most once a frame of the screen.
+export function on(fn) { listeners.add(fn); }
+
+export function changed() {
+  if (scheduled) return;
+  scheduled = true;
+  const run = () => { if (scheduled) { scheduled = false; for (const fn of listeners) fn(); } };
+  requestAnimationFrame(run);
+  setTimeout(run, 250); // a hidden tab has no frames
+}
+
+// go moves the cursor. At the last frame it follows the stream again.
+export function go(i) {
+  cursor = Math.max(0, Math.min(i, frames.length - 1));
+  live = mode === 'live' && cursor === frames.length - 1;
+  changed();
+}
+
+// show moves the cursor without leaving the stream: for the sampled passes of a running server.
+export function show(i) { cursor = Math.max(0, Math.min(i, frames.length - 1)); changed(); }
+
+export const frame = () => frames[cursor] ?? null;
+export const view = () => frames[cursor]?.state ?? empty();
+
+// find returns the next frame whose event has one of these points, or -1.
+export function find(points, direction, from = cursor) {
+  for (let i = from + direction; i >= 0 && i < frames.length; i += direction) {
+    if (points.includes(frames[i].e.point)) return i;
+  }
+  return -1;
+}
+
+// passOf returns the first and the last frame of the pass of frame i.
+export function passOf(i) {
+  const pass = frames[i]?.e.pass;
+  let from = i, to = i;
+  while (from > 0 && frames[from - 1].e.pass === pass) from--;
+  while (to < frames.length - 1 && frames[to + 1].e.pass === pass) to++;
+  return { from, to };
+}
+
+function append(ev, snap, stop) {
+  const last = frames.at(-1);
+  if (last && ev[0] === last.e.seq && (snap || stop)) {
+    last.state = merge(last.state, snap);
+    last.stop = stop || last.stop;
+    learn(last.state);
+    return;
+  }
+  if (ev[0] <= newest) return;
+  newest = ev[0];
+  const e = event(ev);
+  if (idle(last, e) && !stop) { frames.pop(); cursor = Math.min(cursor, frames.length - 1); return; }
+  const next = merge(fold(last?.state ?? empty(), e), snap);
+  frames.push({ e, ev, state: next, stop });
+  learn(next);
+  if (frames.length > MOST) {
+    frames.splice(0, MOST / 4);
+    cursor = Math.max(0, cursor - MOST / 4);
+    sample = null;
+  }
+}
+
+// idle reports whether a pass did nothing but wake up for a timer. Such passes are left out.
+const idle = (last, e) => e.point === 's' && e.b === 0 && last?.e.point === 'w' && last.e.pass === e.pass && last.e.a === 0 && !last.stop;
+
+function learn(st) {
+  for (const c of st.clients) if (c.name) names.set(c.id, c.name);
+}
+
+// who describes a client for the picture: its name, its mark and the number of its colour.
+export function who(id) {
+  const full = (names.get(id) ?? '').replace(/^page:/, '');
+  const page = /^[A-P]$/.test(full);
+  if (page) return { id, name: full, mark: full, hue: (full.charCodeAt(0) - 65) % 8, page };
+  return { id, name: full || `#${id}`, mark: String(id % 1000), hue: 3 + (id % 5), page };
+}
+
+const follow = () => { if (live && (state.state !== 'running' || state.slow > 0 || cursor < 0)) cursor = frames.length - 1; };
+
+function receive(kind, data) {
+  switch (kind) {
+    case 'hello':
+      if ((data.state?.seq ?? newest) < newest) clear(); // another server has started
+      hello = data;
+      mode = 'live';
+      if (data.state) state = data.state;
+      break;
+    case 'ev':
+      for (const ev of Array.isArray(data[0]) ? data : [data]) append(ev, null, '');
+      follow();
+      break;
+    case 'stop': {
+      const stop = data.stop ?? data;
+      append(stop.event, stop.snapshot, stop.why || 'step');
+      sample = null;
+      follow();
+      break;
+    }
+    case 'sum': summed(data); break;
+    case 'gap': lost += data.lost; break;
+    case 'state': state = data; if (data.state !== 'running') sample = null; break;
+    case 'cl': replies.set(data.name, data); if (data.id) names.set(data.id, data.name); break;
+  }
+  changed();
+}
+
+function summed(data) {
+  sum = { ...data, at: performance.now(), every: sum ? performance.now() - sum.at : 100 };
+  const from = frames.length;
+  for (const ev of data.pass_events ?? []) append(ev, null, '');
+  const last = frames.at(-1);
+  if (last && data.keys) last.state = { ...last.state, keys: data.keys };
+  if (frames.length > from && live) sample = { from, to: frames.length - 1 };
+}
+
+function clear() {
+  frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null;
+  names.clear(); replies.clear();
+}
+
+// connect follows the stream of a master. A broken stream is opened again.
+export function connect(number = master) {
+  close();
+  if (mode === 'recording' || number !== master) clear();
+  master = number;
+  const from = frames.length ? newest + 1 : 0;
+  source = new EventSource(`/watch/events?from=${from}&master=${master}`);
+  for (const kind of ['hello', 'ev', 'stop', 'sum', 'gap', 'cl', 'state']) {
+    source.addEventListener(kind, (m) => receive(kind, JSON.parse(m.data)));
+  }
+  source.onerror = () => {
+    close();
+    state = { ...state, state: 'none' };
+    changed();
+    setTimeout(() => { if (mode !== 'recording' && !source) connect(); }, 1000);
+  };
+}
+
+function close() { source?.close(); source = null; }
+
+// load reads the lines of a recording.
+export function load(text, called = '') {
+  close();
+  clear();
+  mode = 'recording'; live = false; name = called;
+  state = { state: 'recording', slow: 0 };
+  for (const line of text.split('\n')) {
+    if (!line.trim()) continue;
+    const v = JSON.parse(line);
+    if (Array.isArray(v)) append(v, null, '');
+    else if (v.stop) append(v.stop.event, v.stop.snapshot, v.stop.why || 'step');
+    else hello = v;
+  }
+  if (!hello || !frames.length) throw new Error('empty');
+  go(0);
+}
+
+// lines writes the frames as a recording.
+export function lines() {
+  const out = [JSON.stringify(hello)];
+  for (const f of frames) {
+    if (!f.stop) { out.push(JSON.stringify(f.ev)); continue; }
+    const { exec, lent, woke, logs, ...snapshot } = f.state;
+    out.push(JSON.stringify({ stop: { event: f.ev, why: f.stop, snapshot } }));
+  }
+  return out.join('\n') + '\n';
+}
+
+// open reads a recording by its address: gzip or plain lines.
+export async function open(url, called) {
+  const answer = await fetch(url);
+  if (!answer.ok) throw new Error(`${answer.status} ${url}`);
+  load(await unpack(await answer.arrayBuffer()), called);
+}
+
+export async function unpack(buffer) {
+  const b = new Uint8Array(buffer);
+  if (b[0] !== 0x1f || b[1] !== 0x8b) return new TextDecoder().decode(b);
+  const stream = new Blob([b]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).text();
+}
+
+// post asks the server. It returns the result, or throws the server's error.
+export async function post(path, body) {
+  const many = (hello?.masters ?? 1) > 1 && path.startsWith('/lab');
+  const answer = await fetch(path + (many ? `?master=${master}` : ''), {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: body === undefined ? '' : JSON.stringify(body),
+  });
+  const reply = await answer.json().catch(() => ({ ok: false, error: `ERR ${answer.status}` }));
+  if (reply.ok === false) throw new Error(reply.error);
+  return reply.result ?? reply;
+}
+
+// step sends the words of LAB STEP.
+export const step = (...words) => post('/lab/step/' + words.map(encodeURIComponent).join('/'));
+
+export const currentMaster = () => master;

@@ -1,0 +1,202 @@
+// terminals.js is the clients' side of the picture: three terminals on real connections, and the
+// ways in which a client can send.
+
+import { el } from './svg.js';
+import { t, number } from './i18n.js';
+import * as store from './store.js';
+import { fail } from './app.js';
+import { words } from './boxes.js';
+
+const NAMES = ['A', 'B', 'C'];
+const EXAMPLES = ['SET lock:a {n} NX PX 30000', 'GET lock:a', 'DEL lock:a', 'PTTL lock:a', 'SETNX lock:b {n}', 'INCR visits', 'LPUSH queue job', 'BLPOP queue 0',
+  'MULTI', 'EXEC', 'WATCH lock:a', 'SUBSCRIBE news', 'PUBLISH news hello', 'MGET a b c', 'DEBUG SLEEP 0.2', 'PING'];
+const CHIPS = [['SET lock:a A NX PX 30000', 'INCR visits'], ['SET lock:a B NX PX 30000', 'GET lock:a'], ['BLPOP queue 0', 'MULTI']];
+
+// encode writes a command as RESP: an array of bulk strings.
+export function encode(command) {
+  const args = words(command).map((w) => (w.startsWith('"') ? w.slice(1, -1).replace(/\\(.)/g, '$1') : w));
+  const size = (s) => new TextEncoder().encode(s).length;
+  return args.length ? `*${args.length}\r\n` + args.map((a) => `$${size(a)}\r\n${a}\r\n`).join('') : '';
+}
+
+// pretty shows a reply as redis-cli would, as far as its first bytes go.
+export function pretty(reply) {
+  const [head, next] = reply.split('\\r\\n');
+  if (/^(\$-1|\*-1|_)/.test(head)) return '(nil)';
+  if (head[0] === '$') return next ?? '';
+  if (head[0] === ':') return `(integer) ${head.slice(1)}`;
+  if (head[0] === '-') return head.slice(1);
+  return head[0] === '+' ? head.slice(1) : reply;
+}
+
+// terminals makes the elements. They lie over the picture, and render fills them.
+export function terminals() {
+  const ui = { active: 'A', cut: 9, count: 16, rest: null, stopped: new Set(), opened: new Set() };
+  ui.list = NAMES.map((name, i) => terminal(ui, name, i));
+  ui.tools = tools(ui);
+  ui.root = el('div', { class: 'clients' }, ui.list.map((x) => x.root), ui.tools.root);
+  ui.render = (how) => render(ui, how);
+  return ui;
+}
+
+function terminal(ui, name, i) {
+  const input = el('input', {
+    class: 'mono', list: `examples-${name}`, autocomplete: 'off', spellcheck: 'false',
+    focus: () => { ui.active = name; ui.draw(); }, input: () => ui.draw(),
+  });
+  const log = el('ol', { class: 'log mono' });
+  const badge = el('b', { class: `disc c${i}` }, name);
+  const mood = el('span', { class: 'mood' });
+  const form = el('form', { submit: (e) => { e.preventDefault(); send(ui, 'whole'); } }, el('span', { class: 'prompt mono', 'aria-hidden': 'true' }, '›'), input,
+    el('datalist', { id: `examples-${name}` }, EXAMPLES.map((x) => el('option', { value: x.replace('{n}', name) }))));
+  const chips = el('div', { class: 'chips' }, CHIPS[i].map((c) => el('button', {
+    type: 'button', class: 'chip mono', click: () => { ui.active = name; input.value = c; send(ui, 'whole'); },
+  }, c)));
+  const root = el('section', { class: `terminal at${i}`, 'data-client': name }, el('header', {}, badge, mood), log, chips, form);
+  return { name, root, input, log, mood, chips, badge };
+}
+
+function tools(ui) {
+  const title = el('h3');
+  const wire = el('div', { class: 'wire mono' });
+  const slider = el('input', { type: 'range', min: 1, max: 20, value: ui.cut, input: () => { ui.cut = Number(slider.value); ui.draw(); } });
+  const count = el('select', { change: () => { ui.count = Number(count.value); ui.draw(); } }, [2, 4, 16, 64].map((n) => el('option', { value: n, selected: n === 16 }, `× ${n}`)));
+  const button = (way, cls = '') => el('button', { type: 'button', class: cls, 'data-way': way, click: () => send(ui, way) });
+  const buttons = Object.fromEntries(['whole', 'bytes', 'cut', 'pipe', 'reading', 'half', 'reset'].map((w) => [w, button(w)]));
+  const replay = el('p', { class: 'note' });
+  const live = el('div', { class: 'ways' }, wire, slider, el('div', { class: 'row' }, buttons.whole, buttons.cut, buttons.bytes),
+    el('div', { class: 'row' }, el('span', { class: 'pair' }, buttons.pipe, count), buttons.reading), el('div', { class: 'row' }, buttons.half, buttons.reset));
+  const root = el('section', { class: 'tools' }, title, live, replay);
+  return { root, title, wire, slider, count, buttons, live, replay };
+}
+
+const client = (ui) => ui.list.find((x) => x.name === ui.active);
+const typed = (ui) => client(ui).input.value.trim() || CHIPS[NAMES.indexOf(ui.active)][0];
+
+const say = (name, what, more = {}) => store.post('/watch/clients', { do: what, name, master: store.currentMaster(), ...more });
+
+async function opened(ui, name) {
+  if (ui.opened.has(name) && !store.replies.get(name)?.closed) return;
+  await say(name, 'open');
+  store.replies.delete(name);
+  ui.opened.add(name);
+  ui.stopped.delete(name);
+}
+
+// send does what a button says, for the client whose terminal is active.
+async function send(ui, way) {
+  const name = ui.active, bytes = encode(typed(ui));
+  if (store.mode !== 'live') return;
+  try {
+    if (way === 'reading') {
+      await opened(ui, name);
+      const off = !ui.stopped.has(name);
+      await say(name, 'reading', { on: !off });
+      ui.stopped[off ? 'add' : 'delete'](name);
+    } else if (way === 'half' || way === 'reset') {
+      await say(name, way === 'half' ? 'halfclose' : 'reset');
+      if (way === 'reset') ui.opened.delete(name);
+    } else {
+      await opened(ui, name);
+      await ways[way](ui, name, bytes);
+    }
+  } catch (err) { fail(err); }
+  ui.draw();
+}
+
+const data = (name, bytes) => say(name, 'send', { data: bytes });
+
+const ways = {
+  async whole(ui, name, bytes) {
+    await data(name, bytes);
+    client(ui).input.value = '';
+  },
+  async cut(ui, name, bytes) {
+    if (ui.rest?.name === name) {
+      const { left } = ui.rest;
+      ui.rest = null;
+      await data(name, left);
+      return;
+    }
+    await data(name, bytes.slice(0, ui.cut));
+    ui.rest = { name, left: bytes.slice(ui.cut) };
+  },
+  pipe: (ui, name, bytes) => data(name, bytes.repeat(ui.count)),
+  async bytes(ui, name, bytes) {
+    if (ui.rest) return;
+    ui.rest = { name, left: bytes };
+    while (ui.rest?.left) {
+      await data(name, ui.rest.left[0]);
+      ui.rest.left = ui.rest.left.slice(1);
+      ui.draw();
+      await new Promise((done) => setTimeout(done, 300));
+    }
+    ui.rest = null;
+  },
+};
+
+// cast returns the clients of the terminals: the page's own ones, or a recording's first ones.
+export function cast() {
+  const all = store.view().clients;
+  const named = NAMES.map((n) => all.find((c) => store.who(c.id).name === n)?.id ?? 0);
+  if (store.mode === 'live' || named.some(Boolean)) return named;
+  const ids = (store.frames.at(-1)?.state.clients ?? []).map((c) => c.id).sort((a, b) => a - b);
+  return NAMES.map((_, i) => ids[i] ?? 0);
+}
+
+function render(ui, how) {
+  const state = store.view();
+  ui.draw = () => drawTools(ui);
+  ui.list.forEach((x, i) => {
+    const id = how.terminals[i], c = state.clients.find((y) => y.id === id);
+    const mood = c ? `state.${c.state || 'idle'}` : 'state.off';
+    x.root.className = `terminal at${i} ${c ? c.state : 'off'}`;
+    x.badge.textContent = id ? store.who(id).mark : x.name;
+    x.badge.className = `disc c${id ? store.who(id).hue : i}`;
+    const multi = c && c.multi >= 0 ? ` · MULTI ${c.multi}` : '';
+    x.mood.textContent = t(mood) + (c?.on ? ` · ${c.on}` : '') + multi;
+    x.input.setAttribute('aria-label', t('send.input', { name: x.name }));
+    x.input.placeholder = i === 0 ? t('send.hint') : '';
+    x.input.disabled = store.mode !== 'live';
+    const log = state.logs[id] ?? [];
+    x.log.replaceChildren(...log.slice(-3).map(line));
+    x.chips.hidden = log.length > 0 || store.mode !== 'live';
+  });
+  drawTools(ui);
+}
+
+function line(entry) {
+  const answer = entry.kind === undefined ? '' : entry.kind === 3 || entry.kind === 4 ? '…' : pretty(entry.out);
+  return el('li', { class: entry.sent ? 'sent' : 'unsent', title: `${entry.cmd} → ${answer}` }, el('span', { class: 'cmd' }, entry.cmd), answer ? el('span', { class: 'answer' }, ` → ${answer}`) : null);
+}
+
+// visible shows the bytes that nobody sees: the ends of lines.
+const visible = (bytes) => bytes.replaceAll('\r\n', '␍␊');
+
+function drawTools(ui) {
+  const { tools } = ui, live = store.mode === 'live';
+  tools.live.hidden = !live;
+  tools.replay.hidden = live;
+  tools.replay.textContent = t('send.replay');
+  tools.title.textContent = t('send.how', { name: ui.active });
+  for (const x of ui.list) x.root.classList.toggle('picked', live && x.name === ui.active);
+  if (!live) return;
+  const bytes = encode(typed(ui)), rest = ui.rest?.name === ui.active ? ui.rest.left : null;
+  tools.slider.max = Math.max(1, bytes.length - 1);
+  ui.cut = Math.min(ui.cut, Math.max(1, bytes.length - 1));
+  tools.slider.value = ui.cut;
+  tools.slider.setAttribute('aria-label', t('send.moves'));
+  tools.count.setAttribute('aria-label', t('send.count'));
+  tools.wire.title = t('send.wire');
+  const sent = rest === null ? bytes.slice(0, ui.cut) : '', later = rest ?? bytes.slice(ui.cut);
+  const near = sent.length > 14 ? '…' + visible(sent.slice(-13)) : visible(sent);
+  tools.wire.replaceChildren(el('span', { class: 'first' }, near), el('b', {}, '┃'), el('span', { class: 'later' }, visible(later.slice(0, 24))));
+  const label = {
+    whole: t('send.whole'), bytes: t('send.bytes'), cut: rest === null ? t('send.cut') : t('send.rest'), pipe: t('send.write'), reset: t('send.reset'), half: t('send.half'),
+    reading: t(ui.stopped.has(ui.active) ? 'send.again' : 'send.reading'),
+  };
+  for (const [way, button] of Object.entries(tools.buttons)) button.textContent = label[way];
+  tools.buttons.cut.classList.toggle('on', rest !== null);
+  tools.buttons.reading.classList.toggle('on', ui.stopped.has(ui.active));
+  tools.title.append(rest !== null ? ` · ${t('send.left', { n: number(rest.length) })}` : '');
+}
