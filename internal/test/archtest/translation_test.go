@@ -22,6 +22,7 @@ func translated() []page {
 	return []page{
 		{"README.md", "README.zh-CN.md"},
 		{"docs/threading-model.md", "docs/zh/threading-model.md"},
+		{"docs/locks.md", "docs/zh/locks.md"},
 		{"docs/claims.md", "docs/zh/claims.md"},
 		{"docs/comparison.md", "docs/zh/comparison.md"},
 		{"docs/lab/README.md", "docs/zh/lab/README.md"},
