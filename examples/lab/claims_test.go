@@ -35,7 +35,8 @@ func TestTheClaimsAndTheComparisonShowRepliesAsTheyAre(t *testing.T) {
 func play(t *testing.T, transcript string) {
 	srv := miniredistest.Run(t, miniredistest.Frozen())
 	clients := map[string]*redistest.Conn{}
-	steps := regexp.MustCompile(`(?m)^([A-Z])([>:]) (.*)\n((?:[^A-Z].*\n|[A-Z][^>:].*\n)*)`).FindAllStringSubmatch(transcript, -1)
+	step := regexp.MustCompile(`(?m)^([A-Z])([>:]) (.*)\n((?:[^A-Z].*\n|[A-Z][^>:].*\n)*)`)
+	steps := step.FindAllStringSubmatch(transcript, -1)
 	require.NotEmpty(t, steps)
 	length := 0
 	for _, step := range steps {
