@@ -5,7 +5,7 @@
 import { el } from './svg.js';
 import { add, lang, number, remember, remembered, setLang, t, translate } from './i18n.js';
 import * as store from './store.js';
-import { sentence } from './narrate.js';
+import { kindOf, parts, sentence } from './narrate.js';
 import texts from './text/app.js';
 
 add(texts);
@@ -176,6 +176,13 @@ function words() {
   return sentence(f, store.hello);
 }
 
+// say writes the sentence. Clients wear their colours in it.
+function say(sentence) {
+  if (sentence === say.last) return;
+  say.last = sentence;
+  $('now').replaceChildren(...parts(sentence).map((p) => (p.client ? el('b', { class: `disc c${p.client.hue}` }, p.text) : p.code ? el('code', { class: 'mono' }, p.text) : p.text)));
+}
+
 // rates are commands and passes a second, while the server runs and says so.
 function rates() {
   if (!store.sum || performance.now() - store.sum.at > 1500) return null;
@@ -194,7 +201,7 @@ function render() {
   const f = store.frame();
   const shown = store.mode === 'recording' ? (playing ? 'playing' : 'recording') : store.live ? store.state.state : 'past';
   $('state').textContent = pill();
-  $('now').textContent = words();
+  say(words());
   $('place').textContent = store.frames.length ? `${number(store.cursor + 1)} / ${number(store.frames.length)}` : '';
   const run = store.mode === 'recording' ? (playing ? 'do.toggle.short' : 'do.play.short') : frozen() ? 'do.continue.short' : 'do.toggle.short';
   const label = $('toggle').firstChild;
@@ -210,6 +217,7 @@ function render() {
   const body = document.body.dataset;
   body.state = shown;
   body.seq = f ? f.e.seq : 0;
+  document.querySelector('.now').className = `now ${f && !asleep() ? kindOf(f.e) : 'sleep'}`;
   body.screen = screen?.id ?? '';
   body.lang = lang;
 }

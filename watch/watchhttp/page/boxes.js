@@ -1,7 +1,7 @@
 // boxes.js fills the boxes of the picture with the state of the server.
 
 import { badge, badges, s, text, title, width, wrap } from './svg.js';
-import { number, span, t } from './i18n.js';
+import { number, t } from './i18n.js';
 import { hello, who } from './store.js';
 
 export const ROWS = [22, 152, 282];
@@ -90,7 +90,7 @@ function reading(b, state, how) {
     out.push(text(b.x + b.w - 10, b.y + 19, wait ? t('now.mainwaits') : t('now.barrier'), { anchor: 'end', cls: wait ? 'strong' : 'dim', max: 110 }));
     return [...out, ...lanes(b, b.y + 54, state, 'read', 86)];
   }
-  const busy = state.clients.filter((c) => c.buffered > 0 || c.state === 'reading').slice(0, 3);
+  const busy = state.clients.filter((c) => c.buffered > 0).slice(0, 3);
   if (!busy.length) out.push(text(b.x + 10, b.y + 72, t('now.oneread'), { cls: 'dim', max: b.w - 20 }));
   busy.forEach((c, i) => {
     const y = b.y + 56 + 28 * i;
@@ -239,5 +239,3 @@ function socket(c, y) {
   row('Send-Q', c.sendq, y + 92, 'write');
   return g;
 }
-
-export { span };

@@ -1,16 +1,13 @@
 // loop.js is screen 1: the loop as one picture, the source beside it, the pass below.
 
 import { el } from './svg.js';
-import { add, t } from './i18n.js';
+import { t } from './i18n.js';
 import * as store from './store.js';
 import { create } from './scene.js';
 import { cast, terminals } from './terminals.js';
 import { strip } from './strip.js';
 import { phaseOf } from './narrate.js';
 import { asleep, motion } from './app.js';
-import texts from './text/loop.js';
-
-add(texts);
 
 // picture is the scene with its terminals. The screens for the loop and for recordings share it.
 export function picture() {
@@ -44,7 +41,8 @@ export function mount(root) {
 
 async function fetchSources() {
   sources = {};
-  try { sources = await (await fetch('/watch/sources')).json(); } catch { /* the place stays empty */ }
+  const within = document.getElementById('sources');
+  try { sources = within ? JSON.parse(within.textContent) : await (await fetch('/watch/sources')).json(); } catch { /* the place stays empty */ }
   parts.shown = '';
   store.changed();
 }

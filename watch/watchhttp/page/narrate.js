@@ -1,7 +1,10 @@
 // narrate.js says in one sentence what an event did. The texts are in text/loop.js.
 
-import { who } from './store.js';
-import { number, span, t } from './i18n.js';
+import { who as client } from './store.js';
+import { add, number, span, t } from './i18n.js';
+import texts from './text/loop.js';
+
+add(texts);
 
 // KIND gives the colour of each point, and STATION its place on the road.
 export const KIND = {
@@ -61,13 +64,13 @@ const say = {
     if (e.a === 0) return [missing > 0 ? 'say.p.need' : 'say.p.none', { n: missing, have: e.b }];
     return [e.b > 0 ? 'say.p.some' : e.a > 1 ? 'say.p.many' : 'say.p.one', { n: e.a, left: e.b }];
   },
-  x: (e) => [`say.x.${['client', 'exec', 'script', 'internal', 'after'][e.b] ?? 'client'}`, { cmd: shown(e.text, 60) }],
+  x: (e) => [`say.x.${['client', 'exec', 'script', 'internal', 'after'][e.b] ?? 'client'}`, { cmd: code(shown(e.text, 60)) }],
   y(e, state) {
     const kind = ['ok', 'error', 'queued', 'blocked', 'held', 'nil', 'none'][e.b] ?? 'ok';
     const inside = state.exec && (state.exec.by === 1 || state.exec.by === 2);
-    return [inside && kind === 'ok' ? 'say.y.inside' : `say.y.${kind}`, { n: e.a, reply: shown(e.text), cmd: shown(state.exec?.argv ?? '', 30) }];
+    return [inside && kind === 'ok' ? 'say.y.inside' : `say.y.${kind}`, { n: e.a, reply: code(shown(e.text)) }];
   },
-  e: (e) => ['say.e', { n: e.a, keys: shown(e.text) }],
+  e: (e) => ['say.e', { n: e.a, keys: code(shown(e.text)) }],
   o(e) {
     if (e.a === -11) return ['say.o.again', { left: e.b }];
     if (e.a < 0) return ['say.o.error', { n: -e.a }];
@@ -85,14 +88,24 @@ export function sentence(frame, hello) {
   if (!frame) return t('say.nothing');
   const { e, state } = frame;
   const [key, vars] = say[e.point]?.(e, state) ?? ['say.unknown', {}];
-  const inside = e.client ? who(e.client).name : t('say.server');
-  return t(key, { who: e.client ? t('say.who', { name: inside }) : inside, thread: thread(e, hello), ...vars });
+  const who = e.client ? `\u0001${e.client}\u0002` : t('say.server');
+  return t(key, { who, thread: thread(e, hello), ...vars });
 }
+
+// parts cuts a sentence into its words, its clients and its commands: [{text, client, code}].
+export function parts(words) {
+  return words.split(/(\u0001\d+\u0002|\u0003[^\u0004]*\u0004)/).filter(Boolean).map((p) => {
+    if (p[0] === '\u0001') return { text: client(Number(p.slice(1, -1))).name, client: client(Number(p.slice(1, -1))) };
+    return p[0] === '\u0003' ? { text: p.slice(1, -1), code: true } : { text: p };
+  });
+}
+
+const code = (text) => `\u0003${text}\u0004`;
 
 // short names an event for a list or a tooltip: 'read A 10 B'.
 export function short(e) {
   const name = t('point.' + e.point);
-  const client = e.client ? ' ' + who(e.client).name : '';
+  const whose = e.client ? ' ' + client(e.client).name : '';
   const what = { x: e.text, y: shown(e.text, 30), r: e.a > 0 ? `${e.a} B` : '', o: e.a > 0 ? `${e.a} B` : '', p: e.text, h: e.text }[e.point];
-  return `${name}${client}${what ? ' · ' + shown(what, 60) : ''}`;
+  return `${name}${whose}${what ? ' · ' + shown(what, 60) : ''}`;
 }

@@ -1,7 +1,7 @@
 // scene.js draws the picture of the loop: the road that the one thread travels, and the boxes of its
 // stations. The road is inside, the bytes travel outside. boxes.js fills the boxes.
 
-import { badge, s, text, width } from './svg.js';
+import { s, text, width } from './svg.js';
 import { t } from './i18n.js';
 import { kindOf, phaseOf } from './narrate.js';
 import { who } from './store.js';
@@ -103,7 +103,7 @@ function box(scene, name, [x, y, w, h, kind, title]) {
   const body = s('g');
   const g = s('g', { class: `box ${kind}`, 'data-box': name }, s('rect', { x, y, width: w, height: h, rx: 9, class: 'frame' }), body);
   if (title) {
-    const node = text(small ? x + w / 2 : x + 10, y + (small ? 20.5 : 19), '', { bold: !small, size: small ? 13 : 14, anchor: small ? 'middle' : undefined, cls: 'title' });
+    const node = text(small ? x + w / 2 : x + (w < 90 ? 7 : 10), y + (small ? 20.5 : 19), '', { bold: !small, size: small ? 13 : 14, anchor: small ? 'middle' : undefined, cls: 'title' });
     scene.titles[title] = node;
     g.append(node);
   }
@@ -238,5 +238,3 @@ function packet(scene, e, state, how) {
   };
   requestAnimationFrame(turn);
 }
-
-export { badge };
