@@ -82,33 +82,52 @@ func TestBothLanguagesOfAPageHaveTheSameCode(t *testing.T) {
 }
 
 func TestChinesePagesUseTheWordsOfTheGlossary(t *testing.T) {
-	rows := regexp.MustCompile(`(?m)^\| ([^|]+) \| ([^|]+) \|[^|]*\|$`).FindAllStringSubmatch(document(t, glossary), -1)
-	used := map[string]bool{}
+	terms, used := glossaryTerms(t), map[string]bool{}
 	for _, p := range translated() {
 		english, chinese := words(t, p.english), words(t, p.chinese)
-		for _, row := range rows {
-			if regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(row[1]) + `s?\b`).MatchString(english) {
-				used[row[1]] = true
-				require.True(t, strings.Contains(chinese, row[2]),
-					"%s says %q, so %s should say %s", p.english, row[1], p.chinese, row[2])
+		for _, term := range terms {
+			if term.in(english) {
+				used[term.english] = true
+				require.True(t, strings.Contains(chinese, term.chinese),
+					"%s says %q, so %s should say %s", p.english, term.english, p.chinese, term.chinese)
 			}
 		}
 	}
-	require.Greater(t, len(used), len(rows)/2, "most words of the glossary are in use")
+	require.Greater(t, len(used), len(terms)/2, "most words of the glossary are in use")
 }
 
-// Six Latin words in a row are a sentence that nobody translated. A title stands between asterisks.
+// A term is a word of the glossary.
+type term struct{ english, chinese string }
+
+func glossaryTerms(t *testing.T) (terms []term) {
+	t.Helper()
+	row := regexp.MustCompile(`(?m)^\| ([^|]+) \| ([^|]+) \|[^|]*\|$`)
+	for _, r := range row.FindAllStringSubmatch(document(t, glossary), -1) {
+		terms = append(terms, term{r[1], r[2]})
+	}
+	require.NotEmpty(t, terms)
+	return terms
+}
+
+// in reports whether an English text has the term, in the singular or in the plural.
+func (t term) in(text string) bool {
+	return regexp.MustCompile(`(?i)\b` + regexp.QuoteMeta(t.english) + `s?\b`).MatchString(text)
+}
+
+// A title may stay English. It stands between asterisks.
 func TestChinesePagesHaveNoEnglishSentences(t *testing.T) {
 	title := regexp.MustCompile(`\*[A-Z][^*\n]+\*`)
-	sentence := regexp.MustCompile(`[A-Za-z][\w'-]*[,;:]?( [A-Za-z][\w'-]*[,;:]?){5,}`)
 	for _, p := range translated() {
 		for _, line := range strings.Split(words(t, p.chinese), "\n") {
-			require.NotRegexp(t, sentence, title.ReplaceAllString(line, ""), p.chinese)
+			require.NotRegexp(t, sentence(), title.ReplaceAllString(line, ""), p.chinese)
 		}
+		require.Regexp(t, sentence(), words(t, p.english), "%s has no sentence, so the pattern is wrong", p.english)
 	}
-	for _, p := range translated() {
-		require.Regexp(t, sentence, words(t, p.english), "%s has no sentence, so the pattern is wrong", p.english)
-	}
+}
+
+// sentence matches six Latin words in a row: a sentence that nobody translated.
+func sentence() *regexp.Regexp {
+	return regexp.MustCompile(`[A-Za-z][\w'-]*[,;:]?( [A-Za-z][\w'-]*[,;:]?){5,}`)
 }
 
 // words returns the text of a page without code and without the targets of links.
