@@ -25,8 +25,10 @@ func translated() []page {
 		{"docs/locks.md", "docs/zh/locks.md"},
 		{"docs/claims.md", "docs/zh/claims.md"},
 		{"docs/comparison.md", "docs/zh/comparison.md"},
+		{"docs/trace.md", "docs/zh/trace.md"},
 		{"docs/lab/README.md", "docs/zh/lab/README.md"},
 		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},
+		{"docs/lab/stories.md", "docs/zh/lab/stories.md"},
 	}
 }
 
