@@ -18,7 +18,7 @@ func newDB(ks *Keyspace, id int) *DB {
 // find returns the node of key, or 0 if key is missing or overdue. It deletes an overdue key.
 func (db *DB) find(key []byte) uint32 {
 	i := db.keys.find(key)
-	if i == 0 || !db.keys.at(i).Val.due(db.ks.Now) {
+	if i == 0 || !db.due(i) {
 		return i
 	}
 	if !db.ks.KeepDue {
@@ -31,8 +31,8 @@ func (db *DB) find(key []byte) uint32 {
 func (db *DB) remove(i uint32) {
 	n := db.keys.at(i)
 	db.lose(&n.Val, n.key())
-	if n.Val.expire != 0 {
-		db.wheel.remove(db.keys, i)
+	if n.Val.volatile {
+		db.wheel.remove(i)
 	}
 	db.keys.remove(i)
 }
@@ -102,30 +102,34 @@ func (db *DB) Flush() int {
 // KeepDue is set and a hundred tries find no other.
 func (db *DB) RandomKey() (key string, ok bool) {
 	for tries := 0; ; tries++ {
-		n := db.keys.Random(db.ks.Rand)
-		if n == nil {
+		i := db.keys.random(db.ks.Rand)
+		if i == 0 {
 			return "", false
 		}
-		if !n.Val.due(db.ks.Now) || db.ks.KeepDue && tries == 100 {
+		n := db.keys.at(i)
+		if !db.due(i) || db.ks.KeepDue && tries == 100 {
 			return n.Key(), true
 		}
 		db.Delete(n.key())
 	}
 }
 
-// due reports whether the last millisecond of the key has passed. A key lives through the whole of
-// that millisecond, so that no lock loses a part of its lease.
-func (e *entry) due(now int64) bool { return e.expire != 0 && e.expire < now }
+// due reports whether the last millisecond of a key has passed. A key lives through the whole of that
+// millisecond, so that no lock loses a part of its lease.
+func (db *DB) due(i uint32) bool {
+	return db.keys.at(i).Val.volatile && db.wheel.at(i).expire < db.ks.Now
+}
 
 // Scan is Table.Scan over the keys. wants selects keys by name, and emit gets the selected keys.
 // Both get a name that is valid until the key is deleted. Selected keys that are overdue are deleted
 // instead; other overdue keys stay (db.c: scanGenericCommand).
 func (db *DB) Scan(cursor uint64, wants func(key string) bool, emit func(key string, typ Type)) uint64 {
 	var due []string
-	next := db.keys.Scan(cursor, func(n *Node[entry]) {
+	next := db.keys.scan(cursor, func(i uint32) {
+		n := db.keys.at(i)
 		switch {
 		case !wants(n.Key()):
-		case n.Val.due(db.ks.Now):
+		case db.due(i):
 			due = append(due, strings.Clone(n.Key()))
 		default:
 			emit(n.Key(), n.Val.typ)
@@ -140,8 +144,8 @@ func (db *DB) Scan(cursor uint64, wants func(key string) bool, emit func(key str
 // Each calls fn for every key that is not overdue. fn must not change the keyspace, and key is valid
 // until the key is deleted.
 func (db *DB) Each(fn func(key string, typ Type)) {
-	for n := range db.keys.All() {
-		if !n.Val.due(db.ks.Now) {
+	for i := db.keys.nextLive(0); i != 0; i = db.keys.nextLive(i + 1) {
+		if n := db.keys.at(i); !db.due(i) {
 			fn(n.Key(), n.Val.typ)
 		}
 	}

@@ -4,8 +4,8 @@
 //
 // Only the goroutine that executes commands may call this package. There is no lock, as in Redis.
 //
-//	Keyspace ── DB 0 ── Table[entry] ── one node for each key: name, value, TTL, LRU clock
-//	         ├─ DB 1    wheel        ── the same nodes again, linked by their deadline
+//	Keyspace ── DB 0 ── Table[entry] ── one node for each key: name, value, LRU clock
+//	         ├─ DB 1    wheel        ── one timer for each key with a TTL: deadline, links
 //	         └─ ...
 //
 // A command looks a key up with DB.Lookup, or with Read and Write if it wants a collection. After
@@ -18,7 +18,8 @@
 //     overdue keys (expire.c: activeExpireCycle). Here a timing wheel deletes each key at its
 //     millisecond.
 //   - An object's header, its dictionary entry and its name are three allocations there. Here they
-//     are one node, in a chunk of up to 128 nodes: see nodes.go. A key of 14 bytes takes 64 bytes.
-//     The value of a small collection is one block, and all else about it is in the node too.
+//     are one node, in a chunk of up to 128 nodes: see nodes.go. A key of 14 bytes takes 48 bytes,
+//     and 16 more if it has a TTL. The value of a small collection is one block, and all else about
+//     it is in the node too.
 //   - A large sorted set is a dictionary and a skiplist there. Here it is a table and a B+-tree.
 package store

@@ -7,29 +7,29 @@ import (
 
 // Value is the value of a key without the key. DUMP takes a Value apart, and RESTORE builds one.
 type Value struct {
-	e  entry // in no wheel
-	ks *Keyspace
+	e      entry
+	expire int64 // unix ms, 0 for never
+	ks     *Keyspace
 }
 
 // Values ranges over all keys, overdue ones included. The keyspace must not change meanwhile. A name
 // is valid until its key is deleted.
 func (db *DB) Values() iter.Seq2[string, Value] {
 	return func(yield func(string, Value) bool) {
-		for n := range db.keys.All() {
-			if !yield(n.Key(), n.Val.value(db.ks)) {
+		for i := db.keys.nextLive(0); i != 0; i = db.keys.nextLive(i + 1) {
+			n := db.keys.at(i)
+			if !yield(n.Key(), db.value(i)) {
 				return
 			}
 		}
 	}
 }
 
-// value is e without its links in the wheel.
-func (e *entry) value(ks *Keyspace) Value {
-	return Value{entry{typ: e.typ, enc: e.enc, lp: e.lp, blob: e.blob, expire: e.expire, lru: e.lru}, ks}
-}
+// value is the value of node i.
+func (db *DB) value(i uint32) Value { return Value{db.keys.at(i).Val, db.deadline(i), db.ks} }
 
 // Expire is the unix time in ms at which the key of v expires, 0 for never.
-func (v Value) Expire() int64 { return v.e.expire }
+func (v Value) Expire() int64 { return v.expire }
 
 // Address is the address of the value, for DEBUG OBJECT.
 func (v Value) Address() unsafe.Pointer { return v.e.ref }
@@ -68,7 +68,7 @@ func ValueOf[T collection](c T) Value {
 	ref := *(*unsafe.Pointer)(unsafe.Pointer(&c))
 	if typeOf[T]().handled() {
 		h := (*handle)(ref)
-		return h.e.value(h.ks)
+		return Value{e: *h.e, ks: h.ks}
 	}
 	return Value{e: entry{typ: typeOf[T](), blob: blob{ref: ref}}}
 }

@@ -67,7 +67,7 @@ func (ks *Keyspace) EvictOne(p Policy, samples int) bool {
 			if i == 0 {
 				break
 			}
-			if score := ks.score(p, &db.keys.at(i).Val); score > bestScore {
+			if score := db.score(p, i); score > bestScore {
 				best, bestScore, from = i, score, db
 			}
 		}
@@ -85,14 +85,15 @@ func (ks *Keyspace) EvictOne(p Policy, samples int) bool {
 }
 
 // score rates a key. The key with the highest score is evicted.
-func (ks *Keyspace) score(p Policy, e *entry) int64 {
+func (db *DB) score(p Policy, i uint32) int64 {
+	ks, e := db.ks, &db.keys.at(i).Val
 	switch p.By {
 	case EvictLRU:
 		return ks.idle(e)
 	case EvictLFU:
 		return 255 - int64(ks.lfuDecayed(e))
 	case EvictTTL:
-		return math.MaxInt64 - e.expire
+		return math.MaxInt64 - db.deadline(i)
 	default:
 		return ks.Rand.Int64N(1 << 32)
 	}
@@ -107,18 +108,18 @@ func (db *DB) candidate(p Policy) uint32 {
 		return 0
 	}
 	if p.By == EvictTTL {
-		return db.wheel.soonest(db.keys)
+		return db.wheel.soonest()
 	}
 	for range 64 {
-		if i := db.keys.random(db.ks.Rand); db.keys.at(i).Val.expire != 0 {
+		if i := db.keys.random(db.ks.Rand); db.keys.at(i).Val.volatile {
 			return i
 		}
 	}
-	return db.wheel.soonest(db.keys) // few keys have a TTL: take one of them
+	return db.wheel.soonest() // few keys have a TTL: take one of them
 }
 
 // soonest returns an entry of the first slot that will fire, 0 if the wheel is empty.
-func (w *wheel) soonest(t *Table[entry]) uint32 {
+func (w *wheel) soonest() uint32 {
 	_, lv, slot, ok := w.next()
 	if !ok {
 		return 0
@@ -126,10 +127,10 @@ func (w *wheel) soonest(t *Table[entry]) uint32 {
 	best := w.level[lv].head[slot]
 	i := best
 	for range 64 { // a slot of a high level may hold very many entries, unordered
-		if i = t.at(i).Val.next; i == 0 {
+		if i = w.at(i).next; i == 0 {
 			break
 		}
-		if t.at(i).Val.expire < t.at(best).Val.expire {
+		if w.at(i).expire < w.at(best).expire {
 			best = i
 		}
 	}

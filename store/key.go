@@ -39,7 +39,7 @@ func (db *DB) Lookup(key []byte, flags LookupFlags) Key {
 		return k
 	}
 	e := &db.keys.at(i).Val
-	if e.due(db.ks.Now) {
+	if e.volatile && db.due(i) {
 		if flags&LookupNoExpire != 0 || db.ks.KeepDue {
 			k.overdue = i
 		} else {
@@ -82,7 +82,7 @@ func (k Key) entry() *entry { return &k.db.keys.at(k.node).Val }
 func (k Key) Exists() bool { return k.node != 0 }
 
 // Overdue reports whether the key exists although its time has come. Only Peek finds such a key.
-func (k Key) Overdue() bool { return k.node != 0 && k.entry().due(k.db.ks.Now) }
+func (k Key) Overdue() bool { return k.node != 0 && k.db.due(k.node) }
 
 // Type is the type of the value.
 func (k Key) Type() Type { return k.entry().typ }
@@ -91,15 +91,19 @@ func (k Key) Type() Type { return k.entry().typ }
 func (k Key) Encoding() string { return k.entry().encoding() }
 
 // Value is the value. It aliases the keyspace, which must not change meanwhile.
-func (k Key) Value() Value { return k.entry().value(k.db.ks) }
+func (k Key) Value() Value { return k.db.value(k.node) }
 
 // MemUsage estimates the bytes that the key and its value take.
 func (k Key) MemUsage() int {
-	return k.db.keys.mem(k.node) + 4 + k.entry().size()
+	n := k.db.keys.mem(k.node) + 4 + k.entry().size()
+	if k.entry().volatile {
+		n += timerSize
+	}
+	return n
 }
 
 // Expire is the unix time in ms at which the key expires, 0 for never.
-func (k Key) Expire() int64 { return k.entry().expire }
+func (k Key) Expire() int64 { return k.db.deadline(k.node) }
 
 // SetExpire makes the key expire at the unix time at, in ms. If at is in the past, the
 // next look-up or the wheel deletes the key.
@@ -107,12 +111,10 @@ func (k Key) SetExpire(at int64) { k.db.setExpire(k.node, at) }
 
 // Persist drops the TTL and reports whether there was one.
 func (k Key) Persist() bool {
-	e := k.entry()
-	if e.expire == 0 {
+	if !k.entry().volatile {
 		return false
 	}
-	k.db.wheel.remove(k.db.keys, k.node)
-	e.expire = 0
+	k.db.persist(k.node)
 	return true
 }
 
@@ -121,39 +123,36 @@ func (k Key) Delete() { k.db.remove(k.node) }
 
 // MoveTo moves value and TTL to the key name of any database, over whatever that key holds.
 func (k Key) MoveTo(to Key, name []byte) {
-	value := *k.entry()
-	value.prev, value.next = 0, 0
+	value, at := *k.entry(), k.Expire()
 	k.Delete()
-	to.adopt(name, value)
+	to.adopt(name, value, at)
 }
 
 // CopyTo puts a deep copy of the value, TTL included, under the key name of any database,
 // over whatever that key holds.
 func (k Key) CopyTo(to Key, name []byte) {
-	e := k.entry()
-	c := e.cloneValue()
-	c.expire, c.lru = e.expire, k.db.ks.newLRU()
-	to.adopt(name, c)
+	c := k.entry().cloneValue()
+	c.setLRU(k.db.ks.newLRU())
+	to.adopt(name, c, k.Expire())
 }
 
 // Put stores v, over whatever the key holds. The key expires at the unix time at, in ms,
 // unless at is 0. past replaces the access that storing is, where it says something.
 func (k Key) Put(name []byte, v Value, at int64, past Past) {
-	v.e.lru, v.e.expire = k.db.ks.newLRU(), at
+	v.e.setLRU(k.db.ks.newLRU())
 	k.db.ks.applyPast(&v.e, past)
-	k.adopt(name, v.e)
+	k.adopt(name, v.e, at)
 }
 
-// adopt stores an entry that is in no wheel. The key becomes a new one, even if it exists.
-func (k Key) adopt(name []byte, value entry) {
+// adopt stores an entry and its deadline, 0 for none. The key becomes a new one, even if it exists.
+func (k Key) adopt(name []byte, value entry, at int64) {
 	if k.node != 0 {
 		k.Delete()
 		k.node = 0
 	}
 	i := k.replace(name, false)
 	e := &k.db.keys.at(i).Val
-	at := value.expire
-	value.expire = 0
+	value.volatile = false
 	*e = value
 	k.db.ks.valueBytes += e.size()
 	if at != 0 {
@@ -169,9 +168,8 @@ func (k Key) replace(name []byte, keepTTL bool) uint32 {
 	}
 	e := k.entry()
 	k.db.lose(e, name)
-	if e.expire != 0 && !keepTTL {
-		k.db.wheel.remove(k.db.keys, k.node)
-		e.expire = 0
+	if e.volatile && !keepTTL {
+		k.db.persist(k.node)
 	}
 	return k.node
 }
@@ -183,21 +181,36 @@ func (k Key) add(name []byte) uint32 {
 		db.expire(k.overdue)
 	}
 	i := db.keys.add(name, k.hash)
-	db.keys.at(i).Val.lru = db.ks.newLRU()
+	db.keys.at(i).Val.setLRU(db.ks.newLRU())
 	if db.ks.OnNew != nil {
 		db.ks.OnNew(db, name)
 	}
 	return i
 }
 
+// setExpire gives node i a deadline in unix ms, in place of the one that it may have.
 func (db *DB) setExpire(i uint32, at int64) {
 	e := &db.keys.at(i).Val
-	if e.expire != 0 {
-		db.wheel.remove(db.keys, i)
+	if e.volatile {
+		db.wheel.remove(i)
 	}
 	if db.wheel.count == 0 {
 		db.wheel.now = db.ks.Now
 	}
-	e.expire = max(at, 1) // 0 means never; both are long past
-	db.wheel.add(db.keys, i)
+	e.volatile = true
+	db.wheel.add(i, max(at, 1)) // 0 means never; both are long past
+}
+
+// persist takes the deadline of node i away.
+func (db *DB) persist(i uint32) {
+	db.wheel.remove(i)
+	db.keys.at(i).Val.volatile = false
+}
+
+// deadline is the unix time in ms at which node i expires, 0 for never.
+func (db *DB) deadline(i uint32) int64 {
+	if !db.keys.at(i).Val.volatile {
+		return 0
+	}
+	return db.wheel.at(i).expire
 }

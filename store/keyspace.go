@@ -188,7 +188,7 @@ func (ks *Keyspace) fits(more int) bool {
 func (ks *Keyspace) Bytes() int {
 	sum := ks.valueBytes
 	for _, db := range ks.DBs {
-		sum += db.keys.Mem()
+		sum += db.keys.Mem() + db.wheel.mem()
 	}
 	return sum
 }
@@ -221,9 +221,9 @@ func (ks *Keyspace) ExpireDue() bool {
 			continue
 		}
 		if ks.Now < db.wheel.now-1 {
-			db.wheel.rewind(db.keys, ks.Now)
+			db.wheel.rewind(ks.Now)
 		}
-		if !db.wheel.turn(db.keys, ks.Now, expireBudget, db.expire) {
+		if !db.wheel.turn(ks.Now, expireBudget, db.expire) {
 			all = false
 		}
 	}

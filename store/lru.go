@@ -22,25 +22,30 @@ func (ks *Keyspace) newLRU() uint32 {
 	return ks.lruClock()
 }
 
+// lru is the 24 bits of e.
+func (e *entry) lru() uint32 { return uint32(e.lruHigh)<<16 | uint32(e.lruLow) }
+
+func (e *entry) setLRU(v uint32) { e.lruLow, e.lruHigh = uint16(v), uint8(v>>16) }
+
 // access notes that a look-up found e.
 func (ks *Keyspace) access(e *entry) {
 	switch {
 	case ks.NoTouch:
 	case ks.LFU:
 		counter := ks.lfuIncr(ks.lfuDecayed(e))
-		e.lru = ks.lfuMinute()<<8 | uint32(counter)
+		e.setLRU(ks.lfuMinute()<<8 | uint32(counter))
 	default:
-		e.lru = ks.lruClock()
+		e.setLRU(ks.lruClock())
 	}
 }
 
 // lfuDecayed is the counter of e, less one for every lfu-decay-time minutes since the last access.
 func (ks *Keyspace) lfuDecayed(e *entry) uint8 {
-	counter := e.lru & 0xff
+	counter := e.lru() & 0xff
 	if ks.LFUDecayTime <= 0 {
 		return uint8(counter)
 	}
-	elapsed := (ks.lfuMinute() - e.lru>>8) & lfuTimeMask
+	elapsed := (ks.lfuMinute() - e.lru()>>8) & lfuTimeMask
 	return uint8(counter - min(counter, elapsed/uint32(ks.LFUDecayTime)))
 }
 
@@ -61,14 +66,14 @@ func (ks *Keyspace) lfuIncr(counter uint8) uint8 {
 func (k Key) IdleTime() int64 { return k.db.ks.idle(k.entry()) }
 
 func (ks *Keyspace) idle(e *entry) int64 {
-	return int64((ks.lruClock() - e.lru) & lruMask)
+	return int64((ks.lruClock() - e.lru()) & lruMask)
 }
 
 // Freq is the access counter of the key under an LFU policy.
 func (k Key) Freq() int { return int(k.db.ks.lfuDecayed(k.entry())) }
 
 // Clock returns the 24 bits of v and, if they are a time, the seconds since that time.
-func (ks *Keyspace) Clock(v Value) (lru uint32, idle int64) { return v.e.lru, ks.idle(&v.e) }
+func (ks *Keyspace) Clock(v Value) (lru uint32, idle int64) { return v.e.lru(), ks.idle(&v.e) }
 
 // Past is what RESTORE or an RDB file says about a key's accesses. The zero value says nothing.
 type Past struct {
@@ -94,12 +99,12 @@ func (ks *Keyspace) Past(v Value) (p Past) {
 func (ks *Keyspace) applyPast(e *entry, p Past) {
 	switch {
 	case p.By == EvictLFU && ks.LFU:
-		e.lru = ks.lfuMinute()<<8 | uint32(p.Freq)
+		e.setLRU(ks.lfuMinute()<<8 | uint32(p.Freq))
 	case p.By == EvictLRU && !ks.LFU:
 		at := int64(ks.lruClock()) - p.Idle
 		if at < 0 {
 			at = (int64(ks.lruClock()) + lruMask/2) % lruMask
 		}
-		e.lru = uint32(at)
+		e.setLRU(uint32(at))
 	}
 }

@@ -50,21 +50,19 @@ const (
 // embstrLimit is object.c: OBJ_ENCODING_EMBSTR_SIZE_LIMIT.
 const embstrLimit = 44
 
-// entry is what the keyspace knows about a key, without its name. In Redis these are an robj, a
-// dictEntry and a place among the expires. Here they take 40 bytes, and 49 with the links of the
-// table. typ and enc say what ref points to: a block of bytes, *quicklist, *Table and so on. Besides
-// nodes and views of strings, blob and handle are the only uses of unsafe in this package. An interface and a
-// slice header instead of blob would cost 24 bytes and one cache miss more for each key, a fifth of
-// the memory of a lock.
+// entry is what the keyspace knows about a key, without its name and its deadline. In Redis these
+// are an robj and a dictEntry. Here they take 24 bytes, and 33 with the links of the table. typ and
+// enc say what ref points to: a block of bytes, *quicklist, *Table and so on. Besides nodes and
+// views of strings, blob and handle are the only uses of unsafe in this package. An interface and a
+// slice header instead of blob would cost 24 bytes and one cache miss more for each key.
 type entry struct {
-	blob          // of encInt: n is the number; of a large collection: ref points to it
-	expire int64  // unix ms, 0 for never
-	prev   uint32 // links of the wheel
-	next   uint32
-	lru    uint32 // 24 bits as in server.h: seconds, or LFU minutes and counter
-	typ    Type
-	enc    encoding
-	lp     uint16 // of a small list: the size of its entries in Redis's listpack
+	blob            // of encInt: n is the number; of a large collection: ref points to it
+	lruLow   uint16 // see lru
+	lruHigh  uint8
+	volatile bool // the key has a TTL: its deadline is in the wheel
+	typ      Type
+	enc      encoding
+	lp       uint16 // of a small list: the size of its entries in Redis's listpack
 }
 
 // blob is a block of bytes, as a slice in 16 bytes.
@@ -177,7 +175,8 @@ func (e *entry) encoding() string {
 
 // cloneValue is a deep copy of the value, without TTL and links of the wheel.
 func (e *entry) cloneValue() entry {
-	c := entry{typ: e.typ, enc: e.enc, lp: e.lp, lru: e.lru, blob: blob{n: e.n}}
+	c := *e
+	c.ref, c.volatile = nil, false
 	switch {
 	case e.typ == TypeStream:
 		c.ref = unsafe.Pointer((*Stream)(e.ref).clone())

@@ -31,8 +31,12 @@ func (db *DB) Prefetch(requests [][][]byte) {
 		sum = t.prefetch(requests, 1, &found)
 		for _, i := range found[:len(requests)] {
 			if i != 0 {
-				if ref := t.at(i).Val.ref; ref != nil {
-					sum += *(*byte)(ref)
+				e := &t.at(i).Val
+				if e.ref != nil {
+					sum += *(*byte)(e.ref)
+				}
+				if e.volatile {
+					sum += byte(db.wheel.at(i).next)
 				}
 			}
 		}

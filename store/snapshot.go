@@ -7,28 +7,22 @@ import "strings"
 type Snapshot [][]saved
 
 type saved struct {
-	key   string
-	value entry // in no wheel
+	key    string
+	value  entry
+	expire int64 // unix ms, 0 for never
 }
 
 // Snapshot copies every key that is not overdue.
 func (ks *Keyspace) Snapshot() Snapshot {
 	all := make(Snapshot, len(ks.DBs))
 	for i, db := range ks.DBs {
-		for n := range db.keys.All() {
-			if !n.Val.due(ks.Now) {
-				all[i] = append(all[i], saved{strings.Clone(n.Key()), n.Val.copied()})
+		for id := db.keys.nextLive(0); id != 0; id = db.keys.nextLive(id + 1) {
+			if n := db.keys.at(id); !db.due(id) {
+				all[i] = append(all[i], saved{strings.Clone(n.Key()), n.Val.cloneValue(), db.deadline(id)})
 			}
 		}
 	}
 	return all
-}
-
-// copied is a deep copy with the deadline.
-func (e *entry) copied() entry {
-	c := e.cloneValue()
-	c.expire = e.expire
-	return c
 }
 
 // Len is the number of keys.
@@ -47,9 +41,9 @@ func (ks *Keyspace) Databases(s Snapshot) (dbs []*DB) {
 		for i, keys := range s {
 			db := newDB(ks, i)
 			for k := range keys {
-				if !keys[k].value.due(ks.Now) {
-					name := []byte(keys[k].key)
-					db.Peek(name).adopt(name, keys[k].value.copied())
+				if s := &keys[k]; s.expire == 0 || s.expire >= ks.Now {
+					name := []byte(s.key)
+					db.Peek(name).adopt(name, s.value.cloneValue(), s.expire)
 				}
 			}
 			dbs = append(dbs, db)

@@ -7,10 +7,7 @@ import (
 	"unsafe"
 )
 
-const (
-	cacheLine = 64
-	minSize   = 4 // buckets of the smallest table (dict.h: DICT_HT_INITIAL_SIZE)
-)
+const minSize = 4 // buckets of the smallest table (dict.h: DICT_HT_INITIAL_SIZE)
 
 // Table is Redis's dict: a power of two of buckets with chained nodes. It rehashes one bucket at a
 // time, so that no single command pays for growing (dict.c: dictRehash). Unlike in Redis, nodes
@@ -206,6 +203,10 @@ func (t *Table[V]) step() {
 // visited, or none. So a key that exists during the whole scan is returned at least once, even if
 // the table is resized.
 func (t *Table[V]) Scan(cursor uint64, fn func(*Node[V])) uint64 {
+	return t.scan(cursor, func(i uint32) { fn(t.at(i)) })
+}
+
+func (t *Table[V]) scan(cursor uint64, fn func(i uint32)) uint64 {
 	if t.live == 0 {
 		return 0
 	}
@@ -235,11 +236,11 @@ func nextCursor(cursor, mask uint64) uint64 {
 	return bits.Reverse64(bits.Reverse64(cursor|^mask) + 1)
 }
 
-func (t *Table[V]) emit(i uint32, fn func(*Node[V])) {
+func (t *Table[V]) emit(i uint32, fn func(i uint32)) {
 	for i != 0 {
-		n := t.at(i)
-		i = n.next
-		fn(n)
+		next := t.at(i).next
+		fn(i)
+		i = next
 	}
 }
 

@@ -127,10 +127,14 @@ func TestFindDoesNotAllocate(t *testing.T) {
 	}))
 }
 
-func TestANodeWithAShortKeyIsOneCacheLine(t *testing.T) {
-	table := NewTable[entry](NewSeed(1))
-	i, _ := table.insert([]byte("lock:0000000001"))
-	require.Equal(t, cacheLine, table.mem(i))
+func TestAKeyOf15BytesTakes48BytesAndADeadline16More(t *testing.T) {
+	ks := NewKeyspace(Options{Databases: 1})
+	k := ks.DBs[0].Lookup([]byte("lock:0000000001"), LookupWrite)
+	before := ks.Bytes()
+	k.SetStr([]byte("lock:0000000001"), []byte("1"), false)
+	require.Equal(t, 48+4*minSize, ks.Bytes()-before)
+	ks.DBs[0].Peek([]byte("lock:0000000001")).SetExpire(1000)
+	require.Equal(t, 48+4*minSize+16, ks.Bytes()-before)
 }
 
 func TestWalksFindWhatIsLeftOfALargeTable(t *testing.T) {

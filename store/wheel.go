@@ -3,6 +3,7 @@ package store
 import (
 	"math"
 	"math/bits"
+	"unsafe"
 )
 
 // wheel holds the deadlines of one database. It is a hierarchical timing wheel (scheme 7 of
@@ -10,16 +11,67 @@ import (
 // so the digits of a deadline in base 256 are its slots.
 //
 // A deadline is filed under its highest digit that differs from now. When now reaches that slot,
-// its entries move down a level. From the lowest level they fire at their millisecond and in order.
-// Each entry moves at most six times.
+// its timers move down a level. From the lowest level they fire at their millisecond and in order.
+// Each timer moves at most six times.
 //
-// The lists run through the entries themselves (entry.prev, entry.next), so setting, changing and
-// dropping a TTL is a few stores and no allocation.
+// The lists run through timers. The timer of a node lies beside the timers of the other nodes of its
+// chunk, in a page that exists while one of them has a deadline. So a key without a TTL pays nothing,
+// and setting, changing and dropping a TTL is a few stores.
+//
+//	level[lv].head[slot] ──> timer of node 259 <──> timer of node 130
+//	pages[1] ──> | timer of 128 | 129 | 130 | ...    pages[2] ──> | 256 | ...
 type wheel struct {
-	now   int64 // every entry that is due up to here has fired
+	now   int64 // every timer that is due up to here has fired
 	count int
 	sum   uint64 // of all deadlines, modulo 2^64; only differences are used
 	level [wheelLevels]*wheelLevel
+	pages []timerPage      // by the number of the chunk
+	spare *[chunkLen]timer // of the page that was empty last, for the next one
+}
+
+// timer is the deadline of a node.
+type timer struct {
+	expire     int64 // unix ms, 0 for none
+	prev, next uint32
+}
+
+const timerSize = int(unsafe.Sizeof(timer{}))
+
+type timerPage struct {
+	timers *[chunkLen]timer // nil if the page does not exist
+	used   int
+}
+
+// at is the timer of node i, which has a deadline.
+func (w *wheel) at(i uint32) *timer { return &w.pages[i>>chunkBits].timers[i&(chunkLen-1)] }
+
+// mem is the memory of the timers in use, in bytes.
+func (w *wheel) mem() int { return w.count * timerSize }
+
+// take reserves the timer of node i.
+func (w *wheel) take(i uint32) *timer {
+	at := int(i >> chunkBits)
+	if at >= len(w.pages) {
+		w.pages = append(w.pages, make([]timerPage, at+1-len(w.pages))...)
+	}
+	p := &w.pages[at]
+	if p.timers == nil {
+		if p.timers = w.spare; p.timers == nil {
+			p.timers = new([chunkLen]timer)
+		}
+		w.spare = nil
+	}
+	p.used++
+	return w.at(i)
+}
+
+// release frees the timer of node i.
+func (w *wheel) release(i uint32) {
+	p := &w.pages[i>>chunkBits]
+	*w.at(i) = timer{}
+	if p.used--; p.used == 0 {
+		w.spare, p.timers = p.timers, nil
+	}
 }
 
 const (
@@ -50,10 +102,10 @@ func (l *wheelLevel) nextUsed(digit int) (int, bool) {
 
 func digit(at int64, level int) int { return int(at>>(level*slotBits)) & (slotCount - 1) }
 
-// file links entry i under the first millisecond at which it is due, as seen from the time base.
-func (w *wheel) file(t *Table[entry], i uint32, base int64) {
-	e := &t.at(i).Val
-	at := max(e.expire, base) // an overdue entry fires at the next millisecond
+// file links node i under the first millisecond at which it is due, as seen from the time base.
+func (w *wheel) file(i uint32, base int64) {
+	e := w.at(i)
+	at := max(e.expire, base) // an overdue node fires at the next millisecond
 	if at < math.MaxInt64 {
 		at++
 	}
@@ -64,31 +116,34 @@ func (w *wheel) file(t *Table[entry], i uint32, base int64) {
 	l, slot := w.level[lv], digit(at, lv)
 	e.prev, e.next = slotRef|uint32(lv<<slotBits|slot), l.head[slot]
 	if e.next != 0 {
-		t.at(e.next).Val.prev = i
+		w.at(e.next).prev = i
 	}
 	l.head[slot] = i
 	l.used[slot/64] |= 1 << (slot % 64)
 }
 
-func (w *wheel) add(t *Table[entry], i uint32) {
+// add gives node i, which has no deadline, the deadline at.
+func (w *wheel) add(i uint32, at int64) {
 	w.count++
-	w.sum += uint64(t.at(i).Val.expire)
-	w.file(t, i, w.now)
+	w.sum += uint64(at)
+	w.take(i).expire = at
+	w.file(i, w.now)
 }
 
-func (w *wheel) remove(t *Table[entry], i uint32) {
+func (w *wheel) remove(i uint32) {
 	w.count--
-	w.sum -= uint64(t.at(i).Val.expire)
-	w.unlink(t, i)
+	w.sum -= uint64(w.at(i).expire)
+	w.unlink(i)
+	w.release(i)
 }
 
-func (w *wheel) unlink(t *Table[entry], i uint32) {
-	e := &t.at(i).Val
+func (w *wheel) unlink(i uint32) {
+	e := w.at(i)
 	if e.next != 0 {
-		t.at(e.next).Val.prev = e.prev
+		w.at(e.next).prev = e.prev
 	}
 	if e.prev&slotRef == 0 {
-		t.at(e.prev).Val.next = e.next
+		w.at(e.prev).next = e.next
 	} else {
 		ref := int(e.prev &^ slotRef)
 		l, slot := w.level[ref>>slotBits], ref&(slotCount-1)
@@ -115,11 +170,11 @@ func (w *wheel) next() (at int64, lv, slot int, ok bool) {
 	return 0, 0, 0, false
 }
 
-// turn moves the wheel to the time to and calls fire for each entry that is due, in the order of
-// the deadlines. fire must remove the entry. turn stops after it has moved or fired budget entries,
+// turn moves the wheel to the time to and calls fire for each node that is due, in the order of
+// the deadlines. fire must remove the node. turn stops after it has moved or fired budget entries,
 // so that a million keys of one millisecond do not delay the clients. It reports whether it reached
 // the end.
-func (w *wheel) turn(t *Table[entry], to int64, budget int, fire func(i uint32)) (done bool) {
+func (w *wheel) turn(to int64, budget int, fire func(i uint32)) (done bool) {
 	for w.count > 0 {
 		at, lv, slot, ok := w.next()
 		if !ok || at > to {
@@ -133,12 +188,12 @@ func (w *wheel) turn(t *Table[entry], to int64, budget int, fire func(i uint32))
 				return false
 			}
 			i := l.head[slot]
-			if t.at(i).Val.expire < at || lv == 0 {
+			if w.at(i).expire < at || lv == 0 {
 				fire(i)
 				continue
 			}
-			w.unlink(t, i)
-			w.file(t, i, at)
+			w.unlink(i)
+			w.file(i, at)
 		}
 		w.now = at
 	}
@@ -146,14 +201,19 @@ func (w *wheel) turn(t *Table[entry], to int64, budget int, fire func(i uint32))
 	return true
 }
 
-// rewind files all entries again as seen from an earlier time. Without it, a clock that was set
+// rewind files all timers again as seen from an earlier time. Without it, a clock that was set
 // back would leave deadlines in slots that have been passed.
-func (w *wheel) rewind(t *Table[entry], to int64) {
+func (w *wheel) rewind(to int64) {
 	w.level = [wheelLevels]*wheelLevel{}
 	w.now = to
-	for i := t.nextLive(0); i != 0; i = t.nextLive(i + 1) {
-		if t.at(i).Val.expire != 0 {
-			w.file(t, i, to)
+	for at, page := range w.pages {
+		if page.timers == nil {
+			continue
+		}
+		for k := range page.timers {
+			if page.timers[k].expire != 0 {
+				w.file(uint32(at<<chunkBits|k), to)
+			}
 		}
 	}
 }
