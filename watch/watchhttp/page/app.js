@@ -46,10 +46,14 @@ export function asleep() {
 
 const frozen = () => ['stopped', 'armed', 'asleep'].includes(store.state.state);
 
+const end = () => store.go(store.frames.length - 1);
+
 // toggle is the space bar: pause or go on. A recording plays or stops.
 async function toggle() {
   if (store.mode === 'recording') { play(); return; }
-  await store.step(frozen() ? 'CONTINUE' : 'PAUSE');
+  const goOn = frozen();
+  await store.step(goOn ? 'CONTINUE' : 'PAUSE');
+  if (goOn) end();
 }
 
 export function play() {
@@ -86,7 +90,7 @@ function controls() {
     $('controls').append(el('button', {
       type: 'button', id: c.id, class: `control ${c.id}`, 'data-key': c.key, 'data-label': `do.${c.id}`, click: () => Promise.resolve(c.act()).catch(fail),
     }, arrow ? null : el('span', { 'data-t': `do.${c.id}.short` }), hint));
-    if (c.id === 'forward') $('controls').append(el('span', { id: 'place', class: 'place' }));
+    if (c.id === 'forward') $('controls').append(el('button', { type: 'button', id: 'place', class: 'place', 'data-key': 'End', 'data-label': 'do.end', click: end }));
   }
   const slow = el('select', { id: 'slow', 'data-label': 'do.slow', change: () => store.step('SLOW', slow.value).catch(fail) },
     [0, 100, 300, 1000].map((ms) => el('option', { value: ms, 'data-t': `slow.${ms}` })));
@@ -125,10 +129,10 @@ function help() {
   if (dialog.open) { dialog.close(); return; }
   const rows = [...document.querySelectorAll('[data-key]')].filter((b) => b.offsetParent).map((b) => {
     const key = { ' ': t('key.space'), ArrowLeft: '←', ArrowRight: '→' }[b.dataset.key] ?? b.dataset.key;
-    return el('tr', {}, el('td', {}, el('kbd', {}, key)), el('td', {}, b.getAttribute('aria-label') ?? b.textContent));
+    return el('li', {}, el('kbd', {}, key), ' ', b.getAttribute('aria-label') ?? b.textContent);
   });
   dialog.replaceChildren(el('h2', {}, t('help.title')), el('p', {}, t('help.road')), el('p', {}, t('help.bytes')), el('p', {}, t('help.past')),
-    el('table', {}, rows), el('form', { method: 'dialog' }, el('button', {}, t('help.close'))));
+    el('ul', { class: 'keylist' }, rows), el('form', { method: 'dialog' }, el('button', {}, t('help.close'))));
   dialog.showModal();
 }
 
@@ -181,6 +185,8 @@ function say(sentence) {
   if (sentence === say.last) return;
   say.last = sentence;
   $('now').replaceChildren(...parts(sentence).map((p) => (p.client ? el('b', { class: `disc c${p.client.hue}` }, p.text) : p.code ? el('code', { class: 'mono' }, p.text) : p.text)));
+  $('now').className = '';
+  if ($('now').scrollHeight > $('now').clientHeight + 2) $('now').className = 'small';
 }
 
 // rates are commands and passes a second, while the server runs and says so.

@@ -23,18 +23,14 @@ export function draw(scene, frame, state, how) {
 }
 
 function epoll(b, frame, state, how) {
-  const x = b.x + b.w / 2;
-  const out = [text(x, b.y + 84 - 4, 'epoll_wait', { size: 13, bold: true, anchor: 'middle', cls: 'strong', max: b.w - 4 })];
+  const x = b.x + b.w / 2, y = b.y + b.h / 2 - 1;
+  const note = (words, cls) => text(x, b.y + 90, words, { anchor: 'middle', cls, max: b.w - 6 });
+  const name = text(x, b.y + 108, 'epoll_wait', { bold: true, anchor: 'middle', max: b.w - 4 });
   if (how.asleep) {
-    out.push(s('path', { d: `M${x + 7} ${b.y + 13} a15 15 0 1 0 9 20 a12.5 12.5 0 0 1 -9 -20 Z`, class: 'moon' }),
-      text(x, b.y + 60, t('now.asleep'), { anchor: 'middle', cls: 'strong', max: b.w - 6 }));
-    return out;
+    return [s('path', { d: `M${x + 3} ${b.y + 10} a12 12 0 1 0 10 18 a10 10 0 0 1 -10 -18 Z`, class: 'moon' }), note(t('now.asleep'), 'strong'), name];
   }
   const woke = state.woke;
-  out.push(s('circle', { cx: x, cy: b.y + 22, r: 9, class: 'sun' }));
-  const line = woke ? (woke.why === 'event' ? t('now.woke', { n: woke.n }) : t('now.timer')) : '';
-  out.push(text(x, b.y + 60, line, { anchor: 'middle', cls: 'dim', max: b.w - 6 }));
-  return out;
+  return [s('circle', { cx: x, cy: y, r: 10, class: 'sun' }), note(woke ? (woke.why === 'event' ? t('now.woke', { n: woke.n }) : t('now.timer')) : '', 'dim'), name];
 }
 
 // array is what epoll_wait returned, with the cursor of the dispatcher.

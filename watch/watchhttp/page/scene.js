@@ -28,7 +28,7 @@ export const BOXES = {
   expire: [628, 462, 82, 32, 'expire', 'box.expire'],
   write: [446, 462, 170, 118, 'write', 'box.write'],
   close: [378, 462, 56, 32, 'accept', 'box.close'],
-  epoll: [372, 250, 80, 90, 'sleep', null],
+  epoll: [372, 238, 80, 116, 'sleep', null],
 };
 
 const STATION = {
@@ -113,7 +113,7 @@ function box(scene, name, [x, y, w, h, kind, title]) {
 
 // keyLink is the only way to the keys: from the executor, across the road.
 function keyLink(scene) {
-  scene.keyLink = s('path', { d: 'M722 346 H692', class: 'keylink', 'marker-end': 'url(#tip-execute)' });
+  scene.keyLink = s('path', { d: 'M722 312 H690', class: 'keylink', 'marker-end': 'url(#tip-execute)' });
   return s('g', {}, scene.keyLink);
 }
 

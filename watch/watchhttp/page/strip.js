@@ -5,10 +5,10 @@ import { t } from './i18n.js';
 import { kindOf, short } from './narrate.js';
 import { frames, go, passOf, who } from './store.js';
 
-const W = 1256, H = 66;
+const H = 66;
 
 export function strip() {
-  const svg = s('svg', { viewBox: `0 0 ${W} ${H}`, class: 'strip', role: 'list' });
+  const svg = s('svg', { class: 'strip', role: 'list' });
   return { svg, render: (i) => render(svg, i) };
 }
 
@@ -22,6 +22,8 @@ const phase = (e) => (e.point === 'h' || e.point === 'w' ? 'wait' : e.point === 
 
 function render(svg, cursor) {
   if (!frames[cursor]) { svg.replaceChildren(); return; }
+  const W = Math.max(600, svg.clientWidth / svg.clientHeight * H || 1256);
+  svg.setAttribute('viewBox', `0 0 ${W} ${H}`);
   const { from, to } = passOf(cursor);
   const most = 160;
   const first = to - from > most ? Math.max(from, Math.min(cursor - most / 2, to - most)) : from;

@@ -45,7 +45,7 @@ function terminal(ui, name, i) {
     focus: () => { ui.active = name; ui.draw(); }, input: () => ui.draw(),
   });
   const log = el('ol', { class: 'log mono' });
-  const badge = el('b', { class: `disc c${i}` }, name);
+  const badge = el('button', { type: 'button', class: `disc c${i}`, 'data-key': name, click: () => input.focus() }, name);
   const mood = el('span', { class: 'mood' });
   const form = el('form', { submit: (e) => { e.preventDefault(); send(ui, 'whole'); } }, el('span', { class: 'prompt mono', 'aria-hidden': 'true' }, '›'), input,
     el('datalist', { id: `examples-${name}` }, EXAMPLES.map((x) => el('option', { value: x.replace('{n}', name) }))));
@@ -62,10 +62,10 @@ function tools(ui) {
   const slider = el('input', { type: 'range', min: 1, max: 20, value: ui.cut, input: () => { ui.cut = Number(slider.value); ui.draw(); } });
   const count = el('select', { change: () => { ui.count = Number(count.value); ui.draw(); } }, [2, 4, 16, 64].map((n) => el('option', { value: n, selected: n === 16 }, `× ${n}`)));
   const button = (way, cls = '') => el('button', { type: 'button', class: cls, 'data-way': way, click: () => send(ui, way) });
-  const buttons = Object.fromEntries(['whole', 'bytes', 'cut', 'pipe', 'reading', 'half', 'reset'].map((w) => [w, button(w)]));
-  const replay = el('p', { class: 'note' });
+  const buttons = Object.fromEntries(['whole', 'bytes', 'cut', 'pipe', 'reading', 'half', 'reset', 'load'].map((w) => [w, button(w)]));
+  const replay = el('div', { class: 'note' });
   const live = el('div', { class: 'ways' }, wire, slider, el('div', { class: 'row' }, buttons.whole, buttons.cut, buttons.bytes),
-    el('div', { class: 'row' }, el('span', { class: 'pair' }, buttons.pipe, count), buttons.reading), el('div', { class: 'row' }, buttons.half, buttons.reset));
+    el('div', { class: 'row' }, el('span', { class: 'pair' }, buttons.pipe, count), buttons.reading), el('div', { class: 'row' }, buttons.half, buttons.reset, buttons.load));
   const root = el('section', { class: 'tools' }, title, live, replay);
   return { root, title, wire, slider, count, buttons, live, replay };
 }
@@ -88,7 +88,8 @@ async function send(ui, way) {
   const name = ui.active, bytes = encode(typed(ui));
   if (store.mode !== 'live') return;
   try {
-    if (way === 'reading') {
+    if (way === 'load') await load(ui);
+    else if (way === 'reading') {
       await opened(ui, name);
       const off = !ui.stopped.has(name);
       await say(name, 'reading', { on: !off });
@@ -102,6 +103,14 @@ async function send(ui, way) {
     }
   } catch (err) { fail(err); }
   ui.draw();
+}
+
+// load lets 50 connections of the server's own send SET, or ends that.
+async function load(ui) {
+  if (ui.loading) { await store.post('/watch/load', { stop: true }); return; }
+  ui.loading = true;
+  ui.draw();
+  try { await store.post('/watch/load', { clients: 50, requests: 200000, pipeline: 1, master: store.currentMaster() }); } finally { ui.loading = false; }
 }
 
 const data = (name, bytes) => say(name, 'send', { data: bytes });
@@ -155,7 +164,7 @@ function render(ui, how) {
     x.badge.className = `disc c${id ? store.who(id).hue : i}`;
     const multi = c && c.multi >= 0 ? ` · MULTI ${c.multi}` : '';
     x.mood.textContent = t(mood) + (c?.on ? ` · ${c.on}` : '') + multi;
-    x.input.setAttribute('aria-label', t('send.input', { name: x.name }));
+    for (const node of [x.input, x.badge]) node.setAttribute('aria-label', t('send.input', { name: x.name }));
     x.input.placeholder = i === 0 ? t('send.hint') : '';
     x.input.disabled = store.mode !== 'live';
     const log = state.logs[id] ?? [];
@@ -167,18 +176,18 @@ function render(ui, how) {
 
 function line(entry) {
   const answer = entry.kind === undefined ? '' : entry.kind === 3 || entry.kind === 4 ? '…' : pretty(entry.out);
-  return el('li', { class: entry.sent ? 'sent' : 'unsent', title: `${entry.cmd} → ${answer}` }, el('span', { class: 'cmd' }, entry.cmd), answer ? el('span', { class: 'answer' }, ` → ${answer}`) : null);
+  return el('li', { class: entry.sent ? 'sent' : 'unsent', title: `${entry.cmd} → ${answer}` }, el('span', { class: 'cmd' }, entry.cmd), answer ? el('span', { class: 'answer' }, `→ ${answer}`) : null);
 }
 
 // visible shows the bytes that nobody sees: the ends of lines.
-const visible = (bytes) => bytes.replaceAll('\r\n', '␍␊');
+const visible = (bytes) => bytes.replaceAll('\r', '\\r').replaceAll('\n', '\\n');
 
 function drawTools(ui) {
   const { tools } = ui, live = store.mode === 'live';
   tools.live.hidden = !live;
   tools.replay.hidden = live;
-  tools.replay.textContent = t('send.replay');
-  tools.title.textContent = t('send.how', { name: ui.active });
+  tools.title.textContent = live ? t('send.how', { name: ui.active }) : t('send.legend');
+  if (!live) tools.replay.replaceChildren(...['thread', 'inward', 'outward'].map((k) => el('p', { class: `sign ${k}` }, t(`send.${k}`))), el('p', {}, t('send.replay')));
   for (const x of ui.list) x.root.classList.toggle('picked', live && x.name === ui.active);
   if (!live) return;
   const bytes = encode(typed(ui)), rest = ui.rest?.name === ui.active ? ui.rest.left : null;
@@ -189,10 +198,10 @@ function drawTools(ui) {
   tools.count.setAttribute('aria-label', t('send.count'));
   tools.wire.title = t('send.wire');
   const sent = rest === null ? bytes.slice(0, ui.cut) : '', later = rest ?? bytes.slice(ui.cut);
-  const near = sent.length > 14 ? '…' + visible(sent.slice(-13)) : visible(sent);
+  const near = sent.length > 10 ? '…' + visible(sent.slice(-9)) : visible(sent);
   tools.wire.replaceChildren(el('span', { class: 'first' }, near), el('b', {}, '┃'), el('span', { class: 'later' }, visible(later.slice(0, 24))));
   const label = {
-    whole: t('send.whole'), bytes: t('send.bytes'), cut: rest === null ? t('send.cut') : t('send.rest'), pipe: t('send.write'), reset: t('send.reset'), half: t('send.half'),
+    whole: t('send.whole'), bytes: t('send.bytes'), cut: rest === null ? t('send.cut') : t('send.rest'), pipe: t('send.write'), load: t(ui.loading ? 'load.stop' : 'load.start'), reset: t('send.reset'), half: t('send.half'),
     reading: t(ui.stopped.has(ui.active) ? 'send.again' : 'send.reading'),
   };
   for (const [way, button] of Object.entries(tools.buttons)) button.textContent = label[way];
