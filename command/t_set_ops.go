@@ -35,37 +35,17 @@ func common(sets []*store.Set) iter.Seq[[]byte] {
 			return
 		}
 		slices.SortStableFunc(sets, func(a, b *store.Set) int { return cmp.Compare(a.Len(), b.Len()) })
-	members:
-		for m := range sets[0].All() {
-			for _, s := range sets[1:] {
-				// sinterGenericCommand skips repetitions of the first set, too.
-				if s != sets[0] && !s.Has(m) {
-					continue members
-				}
-			}
-			if !yield(m) {
-				return
-			}
-		}
+		// sinterGenericCommand skips repetitions of the first set, too.
+		others := slices.DeleteFunc(slices.Clone(sets[1:]), func(s *store.Set) bool { return s == sets[0] })
+		sets[0].Common(others)(yield)
 	}
 }
 
 // difference iterates over the members that only the first set has.
 func difference(sets []*store.Set) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
-		if sets[0] == nil {
-			return
-		}
-	members:
-		for m := range sets[0].All() {
-			for _, s := range sets[1:] {
-				if s != nil && s.Has(m) {
-					continue members
-				}
-			}
-			if !yield(m) {
-				return
-			}
+		if sets[0] != nil {
+			sets[0].Without(slices.DeleteFunc(slices.Clone(sets[1:]), func(s *store.Set) bool { return s == nil }))(yield)
 		}
 	}
 }

@@ -109,10 +109,6 @@ func (t *Table[V]) prefetch(requests [][][]byte, word int, found *[PrefetchMax]u
 	if t.live < prefetchMin {
 		return 0
 	}
-	b := t.buckets[0]
-	if t.buckets[1] != nil {
-		b = t.buckets[1]
-	}
 	var hashes [PrefetchMax]uint32
 	for i, args := range requests {
 		at := word
@@ -123,7 +119,15 @@ func (t *Table[V]) prefetch(requests [][][]byte, word int, found *[PrefetchMax]u
 			hashes[i] = t.hash(args[at])
 		}
 	}
-	nodes := found[:len(requests)]
+	return t.prefetchHashes(&hashes, found[:len(requests)])
+}
+
+// prefetchHashes is prefetch for keys with these hashes. It stores the nodes in nodes.
+func (t *Table[V]) prefetchHashes(hashes *[PrefetchMax]uint32, nodes []uint32) (sum byte) {
+	b := t.buckets[0]
+	if t.buckets[1] != nil {
+		b = t.buckets[1]
+	}
 	for i := range nodes { // a loop of its own, so that more loads overlap
 		nodes[i] = b[hashes[i]&uint32(len(b)-1)]
 	}

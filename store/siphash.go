@@ -22,6 +22,9 @@ func mix(x uint64) uint64 {
 	return x ^ x>>31
 }
 
+// tableHash is the hash in the node of a key.
+func (s *Seed) tableHash(key []byte) uint32 { return uint32(s.hash(key)) | liveBit }
+
 // hash is SipHash-1-3. Redis uses SipHash-1-2 (siphash.c) for the same reason: an attacker who does
 // not know the key cannot choose collisions, and short names are cheap to hash.
 func (s *Seed) hash(p []byte) uint64 {

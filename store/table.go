@@ -59,7 +59,7 @@ func (t *Table[V]) find(key []byte) uint32 {
 	return t.lookup(key, t.hash(key))
 }
 
-func (t *Table[V]) hash(key []byte) uint32 { return uint32(t.seed.hash(key)) | liveBit }
+func (t *Table[V]) hash(key []byte) uint32 { return t.seed.tableHash(key) }
 
 func (t *Table[V]) lookup(key []byte, h uint32) uint32 {
 	if t.buckets[1] != nil {
