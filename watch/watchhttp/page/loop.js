@@ -7,11 +7,19 @@ import { create } from './scene.js';
 import { cast, terminals } from './terminals.js';
 import { strip } from './strip.js';
 import { phaseOf } from './narrate.js';
-import { asleep, motion } from './app.js';
+import { asleep, fail, motion } from './app.js';
+
+// point is a click on a box: the server stops there from now on. A recording goes there.
+function point(name) {
+  if (store.mode === 'recording') {
+    const i = store.find([name], 1);
+    if (i >= 0) store.go(i);
+  } else store.toggleBreak(name).catch(fail);
+}
 
 // picture is the scene with its terminals. The screens for the loop and for recordings share it.
 export function picture() {
-  const scene = create(), clients = terminals();
+  const scene = create(point), clients = terminals();
   const root = el('div', { class: 'picture' }, scene.svg, clients.root);
   let before = -1;
   return {

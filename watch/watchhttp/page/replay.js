@@ -13,9 +13,8 @@ add(texts);
 
 // RECORDINGS are those that the server has built in.
 const RECORDINGS = ['one-command', 'pipeline', 'partial-read', 'full-socket', 'blpop', 'busy-script', 'io-threads', 'get-del', 'lost-reply'];
-// FILES are the page itself, for the export.
-const MODULES = ['app', 'store', 'fold', 'i18n', 'svg', 'narrate', 'scene', 'boxes', 'terminals', 'strip', 'loop', 'timeline', 'replay', 'claims', 'locks', 'models',
-  'text/app', 'text/loop', 'text/timeline', 'text/replay', 'text/claims', 'text/locks', 'text/models'];
+// IMPORT finds the modules of the page, for the export.
+const IMPORT = /(from |import\()'\.\.?\/((?:text\/)?\w+)\.js'/g;
 
 let ui = null;
 const exported = () => document.getElementById('recording');
@@ -75,13 +74,14 @@ const base64 = (text) => {
 // map gives them their names.
 export async function bundle() {
   const get = async (name) => { const a = await fetch(name); return a.ok ? a.text() : null; };
-  const [page, css, sources, ...modules] = await Promise.all([get('index.html').then((x) => x ?? get('./')), get('style.css'), get('/watch/sources'), ...MODULES.map((m) => get(m + '.js'))]);
-  const imports = {};
-  MODULES.forEach((name, i) => {
-    if (modules[i] === null) return;
-    const named = modules[i].replace(/(from |import\()'\.\.?\/((?:text\/)?\w+)\.js'/g, "$1'page/$2'");
-    imports[`page/${name}`] = 'data:text/javascript;base64,' + base64(named);
-  });
+  const [page, css, sources] = await Promise.all(['index.html', 'style.css', '/watch/sources'].map(get));
+  const imports = {}, left = ['app'];
+  while (left.length) {
+    const name = left.pop(), text = await get(name + '.js');
+    if (text === null || imports[`page/${name}`]) continue;
+    imports[`page/${name}`] = 'data:text/javascript;base64,' + base64(text.replace(IMPORT, "$1'page/$2'"));
+    left.push(...[...text.matchAll(IMPORT)].map((m) => m[2]));
+  }
   const safe = (text) => text.replaceAll('<', '\\u003c');
   const tag = (name, attrs, text) => `<${name} ${attrs}>${text}</${name}>`;
   const head = [tag('style', '', css), tag('script', 'type="importmap"', safe(JSON.stringify({ imports }))), tag('script', 'type="application/x-ndjson" id="recording"', safe(store.lines())),

@@ -1,10 +1,10 @@
 // scene.js draws the picture of the loop: the road that the one thread travels, and the boxes of its
 // stations. The road is inside, the bytes travel outside. boxes.js fills the boxes.
 
-import { s, text, width } from './svg.js';
+import { s, text, title as heading, width } from './svg.js';
 import { t } from './i18n.js';
 import { kindOf, phaseOf } from './narrate.js';
-import { who } from './store.js';
+import { breaks, mode, who } from './store.js';
 import { draw } from './boxes.js';
 
 export const W = 928, H = 582;
@@ -43,6 +43,9 @@ const LINKS = ['M688.4 157.6 H724', 'M696 225 H724', 'M696 346 H724', 'M688.4 43
   'M446 150 V130', 'M544 150 V130', 'M654 150 V130'];
 const ARROWS = ['M490 78 H500', 'M586 78 H596', 'M710 78 H722', 'M826 170 V180', 'M826 268 V278', 'M826 414 V424', 'M724 540 H618'];
 
+// BREAK is the point at which a click on a box stops the server.
+const BREAK = { array: 'w', accept: 'a', readHandler: 'h', read: 'r', parse: 'p', execute: 'x', output: 'y', expire: 'e', write: 'o', close: 'c', epoll: 's' };
+
 const AT = { w: 'array', h: 'handler', a: 'handler', g: 'read', r: 'read', p: 'parse', x: 'execute', y: 'output', e: 'expire', o: 'write', c: 'close', s: 'epoll' };
 const ACTIVE = {
   w: ['epoll', 'array'], h: ['array', 'dispatcher'], a: ['accept'], g: ['read'], r: ['read'], p: ['parse'], x: ['execute', 'keys'], y: ['output', 'execute'],
@@ -51,9 +54,9 @@ const ACTIVE = {
 const HANDLER = { accept: 'accept', read: 'readHandler', reply: 'reply' };
 
 // create builds the picture once and returns {svg, render(frame, how)}.
-export function create() {
+export function create(onpoint) {
   const svg = s('svg', { viewBox: `0 0 ${W} ${H}`, class: 'scene', role: 'img', 'aria-labelledby': 'now' });
-  const scene = { svg, boxes: {}, titles: {}, dynamic: s('g'), sockets: s('g'), top: s('g') };
+  const scene = { svg, boxes: {}, titles: {}, breakable: {}, onpoint, dynamic: s('g'), sockets: s('g'), top: s('g') };
   svg.append(defs(), kernel(scene), road(), s('g', { class: 'links' }, LINKS.map((d) => s('path', { d }))),
     s('g', { class: 'arrows' }, ARROWS.map((d) => s('path', { d, 'marker-end': 'url(#tip)' }))), lines());
   for (const [name, spec] of Object.entries(BOXES)) svg.append(box(scene, name, spec));
@@ -102,6 +105,16 @@ function box(scene, name, [x, y, w, h, kind, title]) {
   const small = h < 40;
   const body = s('g');
   const g = s('g', { class: `box ${kind}`, 'data-box': name }, s('rect', { x, y, width: w, height: h, rx: 9, class: 'frame' }), body);
+  const point = BREAK[name];
+  if (point) {
+    scene.breakable[point] = { g, node: heading() };
+    const act = () => scene.onpoint(point);
+    g.append(scene.breakable[point].node, s('circle', { cx: x + 1, cy: y + 1, r: 6, class: 'stop' }));
+    g.setAttribute('tabindex', '0');
+    g.setAttribute('role', 'button');
+    g.addEventListener('click', act);
+    g.addEventListener('keydown', (e) => { if (e.key === 'Enter') act(); });
+  }
   if (title) {
     const node = text(small ? x + w / 2 : x + (w < 90 ? 7 : 10), y + (small ? 20.5 : 19), '', { bold: !small, size: small ? 13 : 14, anchor: small ? 'middle' : undefined, cls: 'title' });
     scene.titles[title] = node;
@@ -159,6 +172,12 @@ export function stationOf(e) {
 // render shows a frame. how has motion (ms, 0 for none), forward, asleep, state of the server.
 function render(scene, frame, how) {
   for (const [key, node] of Object.entries(scene.titles)) retitle(node, t(key), key);
+  for (const [point, b] of Object.entries(scene.breakable)) {
+    const label = t(mode === 'recording' ? 'stop.next' : breaks.has(point) ? 'stop.off' : 'stop.on', { point: t('point.' + point) });
+    b.g.setAttribute('aria-label', label);
+    b.g.classList.toggle('breaks', breaks.has(point));
+    b.node.textContent = label;
+  }
   const state = how.state;
   const e = frame?.e ?? null;
   const lent = state.lent?.phase === 'write' ? 'o' : 'r';

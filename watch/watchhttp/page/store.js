@@ -19,6 +19,8 @@ const MOST = 20000;
 let newest = 0; // the highest number of an event so far
 const listeners = new Set();
 const names = new Map(); // id -> name
+const addresses = new Map(); // address -> name of a client of this page
+export const breaks = new Set(); // points where the server shall stop
 let scheduled = false;
 let source = null;
 let master = 1;
@@ -90,7 +92,17 @@ function append(ev, snap, stop) {
 const idle = (last, e) => e.point === 's' && e.b === 0 && last?.e.point === 'w' && last.e.pass === e.pass && last.e.a === 0 && !last.stop;
 
 function learn(st) {
-  for (const c of st.clients) if (c.name) names.set(c.id, c.name);
+  for (const c of st.clients) {
+    if (c.name) names.set(c.id, c.name);
+    else if (addresses.has(c.addr)) names.set(c.id, addresses.get(c.addr));
+  }
+}
+
+// called notes the name of the page's own client at an address.
+export function called(addr, name) {
+  addresses.set(addr, name);
+  learn(view());
+  changed();
 }
 
 // who describes a client for the picture: its name, its mark and the number of its colour.
@@ -98,7 +110,7 @@ export function who(id) {
   const full = (names.get(id) ?? '').replace(/^page:/, '');
   const page = /^[A-P]$/.test(full);
   if (page) return { id, name: full, mark: full, hue: (full.charCodeAt(0) - 65) % 8, page };
-  return { id, name: full || `#${id}`, mark: String(id % 1000), hue: 3 + (id % 5), page };
+  return { id, name: full || `#${id}`, mark: full && full.length < 4 ? full : String(id % 1000), hue: 3 + (id % 5), page };
 }
 
 const follow = () => { if (live && (state.state !== 'running' || state.slow > 0 || cursor < 0)) cursor = frames.length - 1; };
@@ -109,6 +121,7 @@ function receive(kind, data) {
       if ((data.state?.seq ?? newest) < newest) clear(); // another server has started
       hello = data;
       mode = 'live';
+      readBreaks();
       if (data.state) state = data.state;
       break;
     case 'ev':
@@ -119,13 +132,16 @@ function receive(kind, data) {
       const stop = data.stop ?? data;
       append(stop.event, stop.snapshot, stop.why || 'step');
       sample = null;
-      follow();
+      if (live) cursor = frames.length - 1;
       break;
     }
     case 'sum': summed(data); break;
     case 'gap': lost += data.lost; break;
-    case 'state': state = data; if (data.state !== 'running') sample = null; break;
-    case 'cl': replies.set(data.name, data); if (data.id) names.set(data.id, data.name); break;
+    case 'state':
+      state = data;
+      if (data.state !== 'running') { sample = null; follow(); }
+      break;
+    case 'cl': replies.set(data.name, data); called(data.addr, data.name); break;
   }
   changed();
 }
@@ -149,7 +165,7 @@ export function connect(number = master) {
   close();
   if (mode === 'recording' || number !== master) clear();
   master = number;
-  const from = frames.length ? newest + 1 : 0;
+  const from = frames.length ? newest + 1 : 1;
   source = new EventSource(`/watch/events?from=${from}&master=${master}`);
   for (const kind of ['hello', 'ev', 'stop', 'sum', 'gap', 'cl', 'state']) {
     source.addEventListener(kind, (m) => receive(kind, JSON.parse(m.data)));
@@ -219,5 +235,21 @@ export async function post(path, body) {
 
 // step sends the words of LAB STEP.
 export const step = (...words) => post('/lab/step/' + words.map(encodeURIComponent).join('/'));
+
+// toggleBreak lets the server stop at a point, or not any more.
+export async function toggleBreak(point) {
+  const on = !breaks.has(point), stop = `page-${point}`;
+  await (on ? step('BREAK', 'ADD', stop, 'AT', hello.points[point]?.name ?? point) : step('BREAK', 'DEL', stop));
+  breaks[on ? 'add' : 'delete'](point);
+  changed();
+}
+
+// readBreaks asks the server which breakpoints of this page there are.
+async function readBreaks() {
+  const list = JSON.stringify(await step('BREAK', 'LIST').catch(() => ''));
+  breaks.clear();
+  for (const m of list.matchAll(/page-(\w)/g)) breaks.add(m[1]);
+  changed();
+}
 
 export const currentMaster = () => master;

@@ -77,7 +77,8 @@ const say = (name, what, more = {}) => store.post('/watch/clients', { do: what, 
 
 async function opened(ui, name) {
   if (ui.opened.has(name) && !store.replies.get(name)?.closed) return;
-  await say(name, 'open');
+  const { addr } = await say(name, 'open');
+  store.called(addr, name);
   store.replies.delete(name);
   ui.opened.add(name);
   ui.stopped.delete(name);

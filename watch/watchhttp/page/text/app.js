@@ -14,6 +14,7 @@ export default {
     'help.title': 'How to read the picture', 'help.close': 'Close',
     'help.road': 'The grey ring is the road of the one thread. The disc on it is the thread. It wears the colour of the client that it works for, and it sleeps in epoll_wait.',
     'help.bytes': 'The thin outer lines are the ways of the bytes: from the sockets to the read step, and from the output buffers back to the sockets.',
+    'help.stop': 'A click on a box sets a breakpoint: the loop stops there, before anything else happens. A second click takes it away.',
     'help.past': 'The server never goes back. The page does: the left arrow shows the events before. The right arrow goes forward again.',
   },
   zh: {
@@ -30,6 +31,7 @@ export default {
     'help.title': '怎样看这幅图', 'help.close': '关闭',
     'help.road': '灰色圆环是唯一那个线程走的路，路上的圆盘就是这个线程。它带着正在服务的客户端的颜色，并在 epoll_wait 里休眠。',
     'help.bytes': '外侧的细线是字节走的路：从套接字到读取，再从输出缓冲区回到套接字。',
+    'help.stop': '点击方框设置断点：循环到那里就停住；再点一次则取消。',
     'help.past': '服务器从不后退，后退的只是页面：左箭头查看之前的事件，右箭头再往前走。',
   },
 };
