@@ -324,7 +324,11 @@ func (r *report) infoMiniredisd() {
 	if r.s.lab != nil {
 		clock = "lab"
 	}
-	r.fields("loop", "one goroutine: read, execute, write", "clock", clock, "seed", r.s.cfg.Seed,
+	loop := "one goroutine: read, execute, write"
+	if r.s.queue != nil {
+		loop = "two goroutines: read, write; execute"
+	}
+	r.fields("loop", loop, "clock", clock, "seed", r.s.cfg.Seed,
 		"passes", r.s.stats.Passes, "sockets_read", r.s.stats.Reads, "sockets_written", r.s.stats.Writes)
 	r.decimal("commands_per_pass", float64(r.s.ex.Stats.Commands)/float64(max(r.s.stats.Passes, 1)), 2, "")
 	r.decimal("epoll_wait_share", 1-math.Min(float64(r.s.stats.Busy)/float64(lifetime), 1), 4, "")

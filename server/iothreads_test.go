@@ -158,7 +158,7 @@ func TestATraceShowsTheSharesOfThreads(t *testing.T) {
 	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "DUMP", path).Str)
 	tr := readTrace(t, path)
 	tr.requireNested(t)
-	tr.requireCommandsOnMain(t)
+	tr.requireCommandsOnOneRow(t)
 	tr.requireOrder(t)
 	require.Positive(t, tr.requirePairs(t, "s", "f"), "no hand-off")
 	did := map[string]bool{}

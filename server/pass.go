@@ -30,6 +30,18 @@ func (s *Server) readHandler(c *client) {
 func (s *Server) beforeSleep() time.Duration {
 	s.gather()
 	s.read(s.pendingReads)
+	s.execution()
+	s.ex.Tracking.Broadcast()
+	s.write()
+	s.evictClients()
+	s.freeClosed()
+	s.answerInternal()
+	s.countPass()
+	return s.sleep()
+}
+
+// executePhase is the part of a pass in which commands run, and everything else that changes the data.
+func (s *Server) executePhase() {
 	s.beginExecution()
 	s.runTimers()
 	s.executePosted()
@@ -40,13 +52,6 @@ func (s *Server) beforeSleep() time.Duration {
 	s.runDeferred()
 	s.evictMore()
 	s.endExecution()
-	s.ex.Tracking.Broadcast()
-	s.write()
-	s.evictClients()
-	s.freeClosed()
-	s.answerInternal()
-	s.countPass()
-	return s.sleep()
 }
 
 func (s *Server) beginExecution() { s.executing = s.ex.Tick() }
@@ -99,9 +104,9 @@ func (s *Server) read(from []*client) {
 	s.trace.Span(trace.Reading, begin, s.trace.Mark(), len(s.conns))
 }
 
-// executeReads executes the commands of the clients that were read. A script may execute the rest
+// executePendingReads executes the commands of the clients that were read. A script may execute the rest
 // of them while it runs (busy.go); then nothing is left to do here.
-func (s *Server) executeReads() {
+func (s *Server) executePendingReads() {
 	for s.nextRead < len(s.pendingReads) {
 		for end := s.prefetch(s.nextRead); s.nextRead < min(end, len(s.pendingReads)); {
 			c := s.pendingReads[s.nextRead]
@@ -115,7 +120,7 @@ func (s *Server) executeReads() {
 }
 
 // executeResumed executes the commands of clients whose wait is over. A command may end the wait
-// of further clients. As in executeReads, a script may leave nothing to do here.
+// of further clients. As in executePendingReads, a script may leave nothing to do here.
 func (s *Server) executeResumed() {
 	for s.nextResumed < len(s.resumed) {
 		c := s.resumed[s.nextResumed]

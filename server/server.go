@@ -23,6 +23,8 @@
 // A script that runs for too long makes a smaller pass in the middle of the execute phase, for the
 // other clients (busy.go).
 //
+// With --exec queue another goroutine executes, and this one waits for it (exec_queue.go).
+//
 // Several servers can live in one process, as Masters. Each has its own goroutine. Other masters and the
 // program around send internal requests, which come over no connection (internal_request.go).
 //
@@ -81,6 +83,11 @@ type Server struct {
 	goOn      func(c *client)                                          // execute, after a wait
 	runTimers func()                                                   // runDueTimers
 	accept    func(l *listener)                                        // acceptHandler
+
+	// What a pass calls and --exec queue replaces (exec_queue.go: installQueue).
+	execution    func()     // executePhase
+	executeReads func()     // executePendingReads
+	queue        *execQueue // nil for --exec inline
 
 	// The pass under way. Its lists say which clients it serves, as in Redis
 	// (server.h: clients_pending_read, clients_pending_write, clients_to_close).
@@ -201,6 +208,10 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		process: newProcess(),
 		inbox:   inbox{waiting: map[int64]*internalRequest{}, ended: make(chan struct{})},
 	}
+	s.execution, s.executeReads = s.executePhase, s.executePendingReads
+	if cfg.Exec == "queue" {
+		s.installQueue()
+	}
 	if cfg.Lab {
 		clock.Lab = clock.NewLab()
 		s.lab = s.newLab(clock)
@@ -289,7 +300,9 @@ func (s *Server) Run() error {
 	}
 	s.pool.Start(s.cfg.IOThreads, s.cfg.IOThreadsDoReads)
 	s.pool.Record(s.recording)
+	s.queue.start()
 	err := s.loop.Run()
+	s.queue.stop()
 	s.pool.Stop()
 	s.saveTrace()
 	s.closeListeners()

@@ -16,6 +16,7 @@ import (
 func (s *Server) startTrace() {
 	s.recording = trace.New(s.ex.Clock.Mono)
 	s.traceTo(s.recording.Thread("main"))
+	s.queue.record()
 	s.pool.Record(s.recording)
 }
 
@@ -24,8 +25,8 @@ func (s *Server) stopTrace() {
 	s.pool.Record(nil)
 }
 
-func (s *Server) traceTo(main *trace.Thread) {
-	s.trace, s.ex.Trace, s.pool.Trace = main, main, main
+func (s *Server) traceTo(row *trace.Thread) {
+	s.trace, s.ex.Trace, s.pool.Trace = row, row, row
 }
 
 const errNoTrace store.Error = "ERR no trace was recorded, see DEBUG TRACE START"

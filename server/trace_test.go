@@ -23,6 +23,7 @@ type traced struct {
 	spans map[int][]happening // by thread, sorted by begin
 	name  map[int]string      // names of threads
 	main  int
+	exec  int // the row of commands: main, but for --exec queue
 }
 
 type happening struct {
@@ -57,6 +58,12 @@ func readTrace(t *testing.T, path string) *traced {
 			tr.spans[h.Tid] = append(tr.spans[h.Tid], h)
 		}
 	}
+	tr.exec = tr.main
+	for tid, name := range tr.name {
+		if name == "exec" {
+			tr.exec = tid
+		}
+	}
 	for _, spans := range tr.spans {
 		slices.SortStableFunc(spans, func(a, b happening) int { return cmp.Compare(a.begin(), b.begin()) })
 	}
@@ -82,11 +89,14 @@ func (tr *traced) requireNested(t *testing.T) {
 	}
 }
 
-func (tr *traced) requireCommandsOnMain(t *testing.T) {
+func (tr *traced) requireCommandsOnOneRow(t *testing.T) {
 	t.Helper()
 	for tid, spans := range tr.spans {
 		for _, h := range spans {
-			if h.Cat == "execute" || h.Cat == "accept" || h.Cat == "sleep" || h.Cat == "expire" {
+			switch h.Cat {
+			case "execute", "expire":
+				require.Equal(t, tr.exec, tid, "%s on %s", h.Name, tr.name[tid])
+			case "accept", "sleep":
 				require.Equal(t, "main", tr.name[tid], "%s", h.Name)
 			}
 		}
@@ -243,7 +253,7 @@ func TestATraceShowsTheWayOfEveryRequest(t *testing.T) {
 
 	tr := readTrace(t, path)
 	tr.requireNested(t)
-	tr.requireCommandsOnMain(t)
+	tr.requireCommandsOnOneRow(t)
 	tr.requireCounters(t)
 	require.GreaterOrEqual(t, tr.requireOrder(t), 8*20*13)
 	require.GreaterOrEqual(t, tr.requirePairs(t, "b", "e"), 8*20*13)
@@ -276,13 +286,13 @@ func TestATraceNestsWhatIsServedDuringAScript(t *testing.T) {
 	tr.requireNested(t)
 	tr.requirePairs(t, "b", "e")
 	var outer happening
-	for _, h := range tr.spans[tr.main] {
+	for _, h := range tr.spans[tr.exec] {
 		if h.Name == "eval" {
 			outer = h
 		}
 	}
 	inside := 0
-	for _, h := range tr.spans[tr.main] {
+	for _, h := range tr.spans[tr.exec] {
 		if h.Cat == "read" && outer.begin() < h.begin() && h.end() < outer.end() {
 			inside++
 		}

@@ -15,6 +15,7 @@
 //	main          executes every command, in server.Masters.Run
 //	signals       waits for signals and posts them to main's loop
 //	I/O threads   only with --io-threads
+//	executor      executes every command instead of main, only with --exec queue
 //	masters       one for each master after the first, only with --masters
 //	lab's HTTP    only with --lab-http
 package main

@@ -103,6 +103,7 @@ type Config struct {
 	Seed             uint64 // for hashing and random choices; with 0 the server chooses a seed
 	Hz               int
 	Multiplexer      string // how the loop waits
+	Exec             string // which goroutine executes: the loop's, or one behind a queue
 	IOThreads        int    // the threads that read and write sockets, main included
 	IOThreadsDoReads bool
 

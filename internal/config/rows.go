@@ -92,6 +92,8 @@ var table = [...]row{
 	{name: "dynamic-hz", kind: boolean, flags: inert, def: "yes"},
 	{name: "multiplexer", kind: word, flags: immutable | own, def: "epoll",
 		words: []string{"epoll", "poll", "select"}, field: func(c *Config) any { return &c.Multiplexer }},
+	{name: "exec", kind: word, flags: immutable | own, def: "inline",
+		words: []string{"inline", "queue"}, field: func(c *Config) any { return &c.Exec }},
 	{name: "io-threads", kind: integer, flags: immutable, def: "1", min: 1, max: 128,
 		field: func(c *Config) any { return &c.IOThreads }},
 	{name: "io-threads-do-reads", kind: boolean, flags: immutable, def: "no",

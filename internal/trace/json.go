@@ -181,8 +181,8 @@ func (out *writer) flow(name string, from, to *placed) {
 }
 
 // handOffs draws arrows between threads: from main's phase to a thread's share of it, from the first
-// request that a thread has parsed to its execution on main, and from the last executed request to the
-// thread that writes its reply.
+// request that a thread has parsed to its execution on another, and from the last executed request to
+// the thread that writes its reply.
 func (tr *Trace) handOffs(out *writer, all []placed, requests []*life) {
 	main := tr.threads[0]
 	var phase [Wait + 1]*placed // the latest span of each kind on main
@@ -201,10 +201,10 @@ func (tr *Trace) handOffs(out *writer, all []placed, requests []*life) {
 		if l.executed == nil {
 			continue
 		}
-		if l.parsed.on != main && l.seq == l.parsed.seq-int64(l.parsed.n)+1 {
+		if l.parsed.on != l.executed.on && l.seq == l.parsed.seq-int64(l.parsed.n)+1 {
 			out.flow("parsed", l.parsed, l.executed)
 		}
-		if l.written != nil && l.written.on != main {
+		if l.written != nil && l.written.on != l.executed.on {
 			last[l.written] = l
 		}
 	}

@@ -41,7 +41,7 @@ const (
 	Expire
 	Writing
 	Write
-	Wait // main waits for the threads
+	Wait // main waits for the threads, or for the executor of --exec queue
 )
 
 func (k Kind) String() string {

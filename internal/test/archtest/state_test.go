@@ -128,6 +128,7 @@ func starters() map[string]string {
 		"cmd/miniredisd.serveLab": "net/http, for lab-http",
 		"miniredistest.start":     "runs the masters of a test",
 		"server.Run":              "one for each master behind the first",
+		"server.start":            "the executor of --exec queue",
 		"ioworkers.Start":         "one for each I/O thread",
 
 		"internal/collector.Collect": "collects garbage while a server is idle",
