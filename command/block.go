@@ -106,6 +106,14 @@ const (
 	memStreamID = int(unsafe.Sizeof(store.StreamID{}))
 )
 
+// On returns the first key that the wait is for, "" if it is for something else.
+func (w *Wait) On() string {
+	if len(w.places) == 0 || w.places[0].in == nil {
+		return ""
+	}
+	return w.places[0].in.key
+}
+
 // Mem estimates the bytes that a wait takes.
 func (w *Wait) Mem() int {
 	if w == nil {

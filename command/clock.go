@@ -1,17 +1,22 @@
 package command
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // Clock reads the two clocks. Wall time is unix time: TTLs are counted in it. Monotonic time is for
 // durations. Reading the wall clock costs twice as much, so wall time is monotonic time plus an offset,
 // which Sync corrects once in a pass.
 //
-// In a lab, Lab says what the wall time is. Monotonic time is always real.
+// In a lab, Lab says what the wall time is. Monotonic time is real, except that it stands still while
+// somebody has stopped the server at a point.
 type Clock struct {
 	Lab *LabClock // nil outside of a lab
 
 	base   time.Time
-	offset int64 // unix ns minus monotonic ns
+	offset int64        // unix ns minus monotonic ns
+	stood  atomic.Int64 // ns that do not count, because the server was stopped at a point
 }
 
 // NewClock starts the monotonic time at 0.
@@ -20,8 +25,12 @@ func NewClock() *Clock {
 	return &Clock{base: now, offset: now.UnixNano()}
 }
 
-// Mono is the nanoseconds since the clock was made.
-func (c *Clock) Mono() int64 { return int64(time.Since(c.base)) }
+// Mono is the nanoseconds since the clock was made, without those in which the server was stopped.
+func (c *Clock) Mono() int64 { return int64(time.Since(c.base)) - c.stood.Load() }
+
+// Stand takes back ns nanoseconds, in which the server was stopped at a point (package watch). Any
+// goroutine may call it.
+func (c *Clock) Stand(ns int64) { c.stood.Add(ns) }
 
 // Moment is one point in time by both clocks: ns since the clock was made, and unix ns.
 type Moment struct{ Mono, Wall int64 }
@@ -72,7 +81,7 @@ func (c *Clock) Until(mono, at int64) time.Duration {
 // Sync follows the system's wall clock if that was set. It returns the monotonic time.
 func (c *Clock) Sync() int64 {
 	now := time.Now()
-	mono := int64(now.Sub(c.base))
+	mono := int64(now.Sub(c.base)) - c.stood.Load()
 	c.offset = now.UnixNano() - mono
 	return mono
 }

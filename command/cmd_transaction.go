@@ -20,7 +20,7 @@ func transactionRows() []Row {
 		{"watch", "key ...",
 			-2, flags | Fast | AllowBusy | NotQueued, keys(span(1, -1, 1, RO)), "transactions", "2.2.0",
 			"O(N) for N keys",
-			"Makes EXEC fail if one of the keys changes before it.", watch},
+			"Makes EXEC fail if one of the keys changes before it.", watchKeys},
 		{"unwatch", "",
 			1, flags | Fast | AllowBusy, nil, "transactions", "2.2.0",
 			"O(1)",
@@ -99,7 +99,7 @@ func exec(c *Call) error {
 }
 
 // WATCH key ... (multi.c: watchCommand)
-func watch(c *Call) error {
+func watchKeys(c *Call) error {
 	t := c.Sess.transaction()
 	if t.Open {
 		return errWatchInMulti

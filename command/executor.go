@@ -5,11 +5,11 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/config"
-	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/watch"
 )
 
 // Executor runs commands, one at a time, on the goroutine that owns it. It is Redis's main thread
@@ -31,7 +31,7 @@ type Executor struct {
 	Monitored     bool          // a client is in MONITOR: Host.FeedMonitors gets the commands
 	Given         []byte        // the argument that the current command may keep; nil for none, or once it is kept
 	Observed      bool          // there is a lab: Host.Answered and its like are called
-	Trace         *trace.Thread // gets the time of each command, nil when there is no trace
+	Trace         *watch.Thread // gets the time of each command, nil when there is no trace
 	Pause         Pause         // of CLIENT PAUSE; only the server sets it
 	AllInScripts  bool          // DEBUG SET-DISABLE-DENY-SCRIPTS
 	AnyChecksum   bool          // DEBUG SET-SKIP-CHECKSUM-VALIDATION
@@ -158,6 +158,10 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	c := &ex.calls[ex.Depth]
 	c.Writer, c.Args, c.DB, c.Sess, c.Cmd, c.Now = w, args, ex.KS.DBs[s.DB], s, cmd, ex.KS.Now
 	ex.KS.NoTouch = s.NoTouch
+	inside := ex.Trace.Detailed() && (ex.Depth > 0 || ex.retrying != nil)
+	if inside {
+		ex.showCall(c)
+	}
 	if err := cmd.Do(c); err != nil {
 		cmd.Calls.Failed++
 		ex.fail(w, mark, err)
@@ -167,6 +171,9 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	}
 	ex.KS.Settle()
 	end = ex.Clock.Mono()
+	if inside {
+		ex.showReply(c, w.Buf[mark:])
+	}
 	ex.Trace.Execute(cmd.Name, max(start, ex.Now.Mono), end, s.ID, s.Commands) // start of a retry is earlier
 	if s.Hold == Blocked {
 		s.Wait.took += end - start
@@ -179,9 +186,9 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	return end
 }
 
-// traceShort records a request that did not run. Without a trace its time is not measured.
+// traceShort records a request that did not run. Its time is measured only for a trace.
 func (ex *Executor) traceShort(what string, s *Session) {
-	if ex.Trace != nil {
+	if ex.Trace.Traces() {
 		begin := ex.Now.Mono
 		ex.Trace.Execute(what, begin, ex.Tick(), s.ID, s.Commands)
 	}

@@ -79,6 +79,9 @@ func (ex *Executor) endTransaction(s *Session) {
 // Len returns the number of queued commands.
 func (t *Transaction) Len() int { return t.queue.len }
 
+// Watching returns the number of watched keys.
+func (t *Transaction) Watching() int { return len(t.watches) }
+
 // Mem estimates the bytes that the queue and the watched keys take.
 func (t *Transaction) Mem() int {
 	if t == nil {

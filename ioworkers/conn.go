@@ -64,8 +64,8 @@
 package ioworkers
 
 import (
-	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/watch"
 	"golang.org/x/sys/unix"
 )
 
@@ -127,12 +127,19 @@ func (in *input) mem() int { return cap(in.buf) + in.batch.Mem() }
 
 // Read does one read(2) and parses every complete command. It reads at most readChunk bytes. Within a
 // large command it reads the rest, or mostChunk. Pool.Lend must have given the Conn an input.
-func (c *Conn) Read(t *trace.Thread) {
+func (c *Conn) Read(t *watch.Thread) {
 	in := c.in
 	in.compact()
 	in.makeRoom(c.Parser.Needs())
 	n, errno := read(c.FD, in.room(c.Parser.Needs()))
-	t.Lap(trace.Read, c.ID, 0, max(n, 0))
+	t.Lap(watch.Read, c.ID, 0, max(n, 0))
+	if n > 0 {
+		in.buf = in.buf[:len(in.buf)+n]
+		c.NetIn += int64(n)
+	}
+	if t.Detailed() {
+		c.showRead(t, n, errno)
+	}
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 		return
@@ -143,8 +150,6 @@ func (c *Conn) Read(t *trace.Thread) {
 		c.EOF = true
 		return
 	}
-	in.buf = in.buf[:len(in.buf)+n]
-	c.NetIn += int64(n)
 	c.Parse(t)
 	if needs := c.Parser.Needs(); needs > cap(in.buf) {
 		in.makeRoom(needs) // now, as in Redis, so that limits count the room at once
@@ -153,7 +158,7 @@ func (c *Conn) Read(t *trace.Thread) {
 
 // Parse looks for further commands in the bytes that are already read. Read calls it. Main calls it
 // again after executing commands, because they may have changed the parser's limits.
-func (c *Conn) Parse(t *trace.Thread) {
+func (c *Conn) Parse(t *watch.Thread) {
 	in := c.in
 	if in == nil || c.Wrong != "" {
 		return
@@ -164,9 +169,12 @@ func (c *Conn) Parse(t *trace.Thread) {
 	in.taken += n
 	found := in.batch.Len() - before
 	c.parsed += int64(found)
-	t.Lap(trace.Parse, c.ID, c.parsed, found)
+	t.Lap(watch.Parse, c.ID, c.parsed, found)
 	if err != nil {
 		c.Wrong = err.(resp.ErrProtocol) // Parse returns no other
+	}
+	if t.Detailed() {
+		c.showParsed(t, found)
 	}
 }
 

@@ -1,7 +1,7 @@
 package ioworkers
 
 import (
-	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/watch"
 	"golang.org/x/sys/unix"
 )
 
@@ -43,7 +43,7 @@ func (c *Conn) DropOutput() {
 
 // Write does one write(2) of up to writeLimit bytes, or one writev(2) of up to refsLimit bytes. The rest
 // stays for the next call.
-func (c *Conn) Write(t *trace.Thread) {
+func (c *Conn) Write(t *watch.Thread) {
 	n, errno := 0, unix.Errno(0)
 	if c.ref == len(c.Out.Refs) {
 		n, errno = write(c.FD, c.Out.Buf[c.sent:c.sent+min(c.Sendable(), writeLimit)])
@@ -53,14 +53,16 @@ func (c *Conn) Write(t *trace.Thread) {
 	c.traceWrite(t, n)
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
-		return
 	case errno != 0:
 		c.Lost = true
-		return
+	default:
+		c.advance(n)
+		c.NetOut += int64(n)
+		c.reuseOutput()
 	}
-	c.advance(n)
-	c.NetOut += int64(n)
-	c.reuseOutput()
+	if t.Detailed() {
+		c.showWritten(t, n, errno)
+	}
 }
 
 // maxPieces is the number of pieces that one writev(2) gets.
@@ -130,7 +132,7 @@ func (c *Conn) reuseOutput() {
 
 // traceWrite records a write of n bytes. If nothing is left to write, it also records which request
 // was the last to be answered.
-func (c *Conn) traceWrite(t *trace.Thread, n int) {
+func (c *Conn) traceWrite(t *watch.Thread, n int) {
 	if t == nil {
 		return
 	}
@@ -138,5 +140,5 @@ func (c *Conn) traceWrite(t *trace.Thread, n int) {
 	if n == c.Unsent() {
 		through = c.Answered
 	}
-	t.Lap(trace.Write, c.ID, through, max(n, 0))
+	t.Lap(watch.Write, c.ID, through, max(n, 0))
 }

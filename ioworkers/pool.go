@@ -1,8 +1,8 @@
 package ioworkers
 
 import (
-	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/watch"
 )
 
 // Pool reads and writes many connections in one call. It shares them out to threads if Start was
@@ -14,7 +14,7 @@ import (
 // Main lends buffers before it shares out connections. used_memory does not count the unused
 // buffers, as Redis does not count what its allocator keeps.
 type Pool struct {
-	Trace *trace.Thread // main's row; nil while nothing is recorded
+	Trace *watch.Thread // main's row; nil while nothing is recorded
 
 	threads []*thread // without main
 	join    *join
@@ -24,6 +24,9 @@ type Pool struct {
 
 	Active bool // threads did the last writes
 	Alone  bool // main does everything for now
+
+	// Stepping lends even a single connection to a thread, which does not pay: somebody wants to see it.
+	Stepping bool
 
 	// Dedicated means that the process serves these threads only, and that Go's scheduler has a
 	// processor for each of them. Set it before Start.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/watch"
 	"golang.org/x/sys/unix"
 )
 
@@ -19,7 +19,7 @@ const (
 	ending // each thread ends for good
 )
 
-func (ph phase) run(conns []*Conn, t *trace.Thread) {
+func (ph phase) run(conns []*Conn, t *watch.Thread) {
 	for _, c := range conns {
 		if ph == reading {
 			c.Read(t)
@@ -35,7 +35,7 @@ type thread struct {
 	start bell
 	phase phase
 	conns []*Conn
-	trace *trace.Thread // nil while nothing is recorded
+	trace *watch.Thread // nil while nothing is recorded
 	join  *join
 
 	dedicated bool // see Pool.Dedicated
@@ -46,6 +46,7 @@ type thread struct {
 // join is where main waits for the threads.
 type join struct {
 	left atomic.Int32 // threads that still work
+	last int          // the number of the thread that rang, counted from 1
 	all  bell         // the last thread rings it
 }
 
@@ -84,16 +85,16 @@ func (p *Pool) Stop() {
 	runtime.UnlockOSThread()
 }
 
-// Record gives every thread a row of tr, or no row if tr is nil. The caller sets Trace, main's row,
+// Record gives every thread a row of w, or no row if w is nil. The caller sets Trace, main's row,
 // before.
-func (p *Pool) Record(tr *trace.Trace) {
+func (p *Pool) Record(w *watch.Watch) {
 	if len(p.threads) == 0 {
 		return
 	}
 	for i, t := range p.threads {
 		t.trace = nil
-		if tr != nil {
-			t.trace = tr.Thread("io_" + strconv.Itoa(i+1))
+		if w != nil {
+			t.trace = w.Thread(watch.IOThread(i + 1))
 		}
 	}
 	p.Trace.Locked()
@@ -105,7 +106,9 @@ func (p *Pool) Record(tr *trace.Trace) {
 func (p *Pool) Eager() { p.perThread = 1 }
 
 // pays reports whether n connections are enough to wake a thread.
-func (p *Pool) pays(n int) bool { return len(p.threads) > 0 && !p.Alone && n >= p.perThread }
+func (p *Pool) pays(n int) bool {
+	return len(p.threads) > 0 && !p.Alone && (n >= p.perThread || p.Stepping)
+}
 
 // WorthWaiting reports whether threads could read if there were more readable connections than n.
 func (p *Pool) WorthWaiting(n int) bool {
@@ -116,7 +119,11 @@ func (p *Pool) WorthWaiting(n int) bool {
 // In Redis main takes a share (networking.c: handleClientsWithPendingReadsUsingThreads). Here main
 // sleeps meanwhile: the threads are there to save main's processor time.
 func (p *Pool) share(conns []*Conn, ph phase) {
-	threads := p.threads[:min(len(p.threads), len(conns)/p.perThread)]
+	each := p.perThread
+	if p.Stepping {
+		each = 1
+	}
+	threads := p.threads[:min(len(p.threads), len(conns)/each)]
 	for _, t := range threads {
 		t.conns = t.conns[:0]
 	}
@@ -124,8 +131,15 @@ func (p *Pool) share(conns []*Conn, ph phase) {
 		t := threads[i%len(threads)]
 		t.conns = append(t.conns, c)
 	}
+	if p.Trace.Detailed() {
+		p.showLent(threads, ph)
+	}
 	p.ring(threads, ph)
-	p.Trace.Lap(trace.Wait, 0, 0, 0)
+	p.Trace.Lap(watch.Wait, 0, 0, 0)
+	if p.Trace.Detailed() {
+		p.Trace.Event(watch.Event{Point: watch.Joined, Client: 0, A: int64(len(conns)), Dur: p.Trace.Took(),
+			Thread: p.join.last}, nil)
+	}
 }
 
 // ring starts phase ph on threads and waits for the last of them.
@@ -154,6 +168,7 @@ func (t *thread) main(id int) {
 		ph = t.phase
 		t.work(ph)
 		if t.join.left.Add(-1) == 0 {
+			t.join.last = id
 			t.join.all.ring()
 		}
 	}
@@ -164,10 +179,10 @@ func (t *thread) work(ph phase) {
 	switch ph {
 	case reading:
 		ph.run(t.conns, t.trace)
-		t.trace.Span(trace.Reading, begin, t.trace.Mark(), len(t.conns))
+		t.trace.Span(watch.Reading, begin, t.trace.Mark(), len(t.conns))
 	case writing:
 		ph.run(t.conns, t.trace)
-		t.trace.Span(trace.Writing, begin, t.trace.Mark(), len(t.conns))
+		t.trace.Span(watch.Writing, begin, t.trace.Mark(), len(t.conns))
 	case naming:
 		t.trace.Locked()
 	}

@@ -62,8 +62,9 @@ type Loop struct {
 	timers      Timers
 	beforeSleep func() time.Duration
 	afterSleep  func()
-	clock       func() int64 // monotonic ns
-	busy        bool         // the last pass had events
+	observer    func(i, fd int, mask Mask) // see Observe; nil for none
+	clock       func() int64               // monotonic ns
+	busy        bool                       // the last pass had events
 	stopped     bool
 
 	hiddenWait time.Duration // see Dedicated
@@ -110,6 +111,17 @@ func (l *Loop) Close() {
 // BeforeSleep sets the function that runs before the loop waits (server.c: beforeSleep). The function
 // returns how long the loop may sleep at most. A negative duration sets no limit.
 func (l *Loop) BeforeSleep(fn func() time.Duration) { l.beforeSleep = fn }
+
+// Observe calls fn before the handlers of each event: i is its place in the array that the wait has filled,
+// and mask has the events that a handler waits for.
+func (l *Loop) Observe(fn func(i, fd int, mask Mask)) { l.observer = fn }
+
+// Fired calls fn for each event that the last wait has found. AfterSleep and handlers may call it.
+func (l *Loop) Fired(fn func(fd int, mask Mask)) {
+	for _, r := range l.fired {
+		fn(r.fd, r.mask&l.files[r.fd].mask)
+	}
+}
 
 // AfterSleep sets the function that runs after the wait, before the handlers (server.c: afterSleep).
 func (l *Loop) AfterSleep(fn func()) { l.afterSleep = fn }
@@ -221,14 +233,12 @@ func (l *Loop) Run() error {
 
 // pass is one turn of the loop (ae.c: aeProcessEvents).
 func (l *Loop) pass() error {
-	if err := l.wait(l.sleep(l.beforeSleep())); err != nil {
+	if err := l.wait(l.Timeout(l.beforeSleep())); err != nil {
 		return err
 	}
 	l.afterSleep()
 	l.busy = len(l.fired) > 0
-	for _, r := range l.fired {
-		l.handle(r)
-	}
+	l.handleFired()
 	now := l.clock()
 	l.timers.Run(now)
 	l.yield(now)
@@ -242,9 +252,7 @@ func (l *Loop) HandleReady() error {
 	if err := l.poll(0, true); err != nil {
 		return err
 	}
-	for _, r := range l.fired {
-		l.handle(r)
-	}
+	l.handleFired()
 	return nil
 }
 
@@ -253,6 +261,16 @@ func (l *Loop) HandleReady() error {
 func (l *Loop) HandleReadyAfter(d time.Duration) error {
 	hiddenSleep(d)
 	return l.HandleReady()
+}
+
+// handleFired calls the handlers of all events.
+func (l *Loop) handleFired() {
+	for i, r := range l.fired {
+		if l.observer != nil {
+			l.observer(i, r.fd, r.mask&l.files[r.fd].mask)
+		}
+		l.handle(r)
+	}
 }
 
 // handle calls the handlers of one event, the read handler first. An earlier handler of this pass may
@@ -269,8 +287,8 @@ func (l *Loop) handle(r ready) {
 	}
 }
 
-// sleep returns how long to wait: until the next timer, but at most limit. Negative means no limit.
-func (l *Loop) sleep(limit time.Duration) time.Duration {
+// Timeout returns how long to wait: until the next timer, but at most limit. Negative means no limit.
+func (l *Loop) Timeout(limit time.Duration) time.Duration {
 	if l.stopped {
 		return 0
 	}

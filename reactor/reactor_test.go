@@ -170,10 +170,10 @@ func TestTheLoopSleepsNoLongerThanToTheNextTimer(t *testing.T) {
 	overEach(t, func(t *testing.T, l *Loop, now *int64) {
 		l.After(7*time.Millisecond, func() time.Duration { return 0 })
 		*now = int64(2 * time.Millisecond)
-		require.Equal(t, 5*time.Millisecond, l.sleep(-1))
-		require.Equal(t, time.Millisecond, l.sleep(time.Millisecond))
+		require.Equal(t, 5*time.Millisecond, l.Timeout(-1))
+		require.Equal(t, time.Millisecond, l.Timeout(time.Millisecond))
 		*now = int64(time.Second)
-		require.Equal(t, time.Duration(0), l.sleep(-1))
+		require.Equal(t, time.Duration(0), l.Timeout(-1))
 	})
 }
 

@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/watch"
 	"golang.org/x/sys/unix"
 )
 
@@ -120,7 +120,10 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.clients[c.sess.ID] = c
 	s.order = append(s.order, c)
 	s.weigh(c)
-	s.trace.Lap(trace.Accept, c.ID, 0, 0)
+	s.trace.Lap(watch.Accept, c.ID, 0, 0)
+	if s.trace.Detailed() {
+		s.watching.accepted(c)
+	}
 	return c
 }
 
@@ -147,6 +150,9 @@ func (s *Server) leave(c *client) {
 
 // free undoes adopt and takes c out of everything that knows it (networking.c: freeClient).
 func (s *Server) free(c *client) {
+	if s.trace.Detailed() {
+		s.watching.closed(c)
+	}
 	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	s.ex.Gone(&c.sess)
 	c.ending.close(c.FD)

@@ -3,8 +3,8 @@ package server
 import (
 	"runtime"
 
-	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/watch"
 )
 
 // execQueue is --exec queue: a second goroutine executes, and the loop feeds it through a channel.
@@ -43,7 +43,7 @@ type execQueue struct {
 	inside bool // the executor owns the server
 	open   bool // requests may have clients of this phase
 
-	main, exec *trace.Thread // the rows of the recording
+	main, exec *watch.Thread // the rows of the recording
 	unnamed    bool          // the row main has no thread yet
 }
 
@@ -93,7 +93,7 @@ func (q *execQueue) feed() {
 		q.unnamed = false
 		q.main.Locked()
 	}
-	row.Lap(trace.Wait, 0, 0, 0)
+	row.Lap(watch.Wait, 0, 0, 0)
 }
 
 // run is the executor's goroutine. With I/O threads, every goroutine of the server is locked to a
@@ -145,7 +145,7 @@ func (q *execQueue) record() {
 }
 
 // follow makes the server record into row, the one of the goroutine that owns it now.
-func (q *execQueue) follow(row *trace.Thread) {
+func (q *execQueue) follow(row *watch.Thread) {
 	if q.trace != nil {
 		q.traceTo(row)
 	}

@@ -52,6 +52,10 @@ func (v *internalRequest) sendTo(s *Server) {
 		v.done(s.lastAnswer())
 		return
 	}
+	if s.watching.takes(v) {
+		s.inbox.mu.Unlock()
+		return
+	}
 	s.inbox.lastID--
 	v.sess.ID = s.inbox.lastID
 	s.inbox.waiting[v.sess.ID] = v
@@ -89,7 +93,7 @@ func (v *internalRequest) serve() {
 
 func (v *internalRequest) execute() {
 	defer v.at.recoverCommand(&v.client)
-	v.at.ex.Do(&v.sess, v.args, &v.Out)
+	v.at.doInternal(&v.sess, v.args, &v.Out)
 }
 
 // refusal is the error of a command that needs a connection.

@@ -79,6 +79,9 @@ func (l *labState) logWatched(
 func (h host) Expired(db *store.DB, key string) {
 	l := h.s.lab
 	l.doctorExpired(db, key)
+	if l.trace.Detailed() {
+		l.watching.noteExpired(key)
+	}
 	if l.history.Watched([][]byte{[]byte(key)}) != nil {
 		e := l.newEntry(nil, lab.EventExpired)
 		e.Key, e.DB, e.Outcome = lab.Printable(key), db.ID, lab.Executed

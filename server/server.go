@@ -28,7 +28,8 @@
 // Several servers can live in one process, as Masters. Each has its own goroutine. Other masters and the
 // program around send internal requests, which come over no connection (internal_request.go).
 //
-// The files named lab_*.go make failures happen, for tests. No other file needs them to be understood.
+// The files named lab_*.go make failures happen, for tests. Those named watch_*.go show and stop the
+// pass, point by point. No other file needs them to be understood.
 // The files named cmd_*.go are commands that see clients or the server itself.
 //
 // Redis has the same phases (server.c: beforeSleep). Without I/O threads, Redis reads and executes a
@@ -41,15 +42,14 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/config"
-	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/watch"
 )
 
 // Log writes one line of the server's log. level is the character that Redis prints: '.' for debug, '-'
@@ -67,6 +67,8 @@ type Server struct {
 	pool ioworkers.Pool
 	lab  *labState // nil unless the directive lab is on
 
+	watching *watchState // nil unless the directive watch is set
+
 	masters int     // how many this process has
 	number  int     // the number of this one, from 1
 	peers   Masters // all of them, with this one
@@ -78,11 +80,13 @@ type Server struct {
 	checked   int               // the place in order that checkClients has reached
 	lastID    int64
 
-	// What a pass calls and a lab replaces by functions of its own (lab_seam.go: install).
+	// What a pass calls. A lab and a watch replace it (lab_seam.go, watch_seam.go: install).
 	do        func(by *command.Session, args [][]byte, w *resp.Writer) // Executor.Do
 	goOn      func(c *client)                                          // execute, after a wait
 	runTimers func()                                                   // runDueTimers
 	accept    func(l *listener)                                        // acceptHandler
+
+	doInternal func(by *command.Session, args [][]byte, w *resp.Writer) // Executor.Do, for an internal request
 
 	// What a pass calls and --exec queue replaces (exec_queue.go: installQueue).
 	execution    func()     // executePhase
@@ -136,8 +140,8 @@ type Server struct {
 
 	image *command.Image // what DEBUG RELOAD saved last, nil for nothing
 
-	recording *trace.Trace  // nil before the first
-	trace     *trace.Thread // main's row, nil while nothing is recorded
+	recording *watch.Watch  // nil before the first trace and without a watch
+	trace     *watch.Thread // main's row, nil while nothing is recorded
 
 	// Idle, if set, is called by cron, at least once a second while no request comes. used is the
 	// number of bytes in use.
@@ -216,6 +220,12 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		clock.Lab = clock.NewLab()
 		s.lab = s.newLab(clock)
 	}
+	if err := s.newWatch(clock); err != nil {
+		loop.Close()
+		return nil, err
+	}
+	loop.AfterSleep(s.afterSleep)
+	loop.BeforeSleep(s.beforeSleep)
 	if err := s.newExecutor(clock); err != nil {
 		loop.Close()
 		return nil, err
@@ -231,8 +241,6 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	if cfg.Trace != "" {
 		s.startTrace()
 	}
-	loop.AfterSleep(s.afterSleep)
-	loop.BeforeSleep(s.beforeSleep)
 	s.cronTimer = loop.After(cronPeriod, s.cron)
 	err = s.listen()
 	if err == nil {
@@ -269,9 +277,11 @@ func (s *Server) newExecutor(clock *command.Clock) error {
 		}
 	}
 	s.do, s.goOn, s.runTimers, s.accept = s.ex.Do, s.execute, s.runDueTimers, s.acceptHandler
+	s.doInternal = s.ex.Do
 	if s.lab != nil {
 		s.lab.install()
 	}
+	s.watching.install()
 	return s.loadUsers()
 }
 
@@ -302,6 +312,7 @@ func (s *Server) Run() error {
 	s.pool.Record(s.recording)
 	s.queue.start()
 	err := s.loop.Run()
+	s.watching.open()
 	s.queue.stop()
 	s.pool.Stop()
 	s.saveTrace()
@@ -313,6 +324,7 @@ func (s *Server) Run() error {
 		s.lab.closeLingering()
 	}
 	s.migrate.closeFirst(len(s.migrate))
+	s.watching.end()
 	s.closeInbox()
 	s.loop.Close()
 	if err != nil {
@@ -333,53 +345,18 @@ func (s *Server) Dedicated() {
 func (s *Server) EagerThreads() { s.pool.Eager() }
 
 // Stop ends Run after this pass. Any goroutine may call it.
-func (s *Server) Stop() { s.loop.Post(s.loop.Stop) }
+func (s *Server) Stop() {
+	s.watching.open()
+	s.loop.Post(s.loop.Stop)
+}
 
 // Terminate is Stop for a signal. In Redis cron obeys signals: while DEBUG PAUSE-CRON pauses it, SHUTDOWN
 // ABORT can take the signal back. Any goroutine may call it.
 func (s *Server) Terminate() {
+	s.watching.open()
 	s.loop.Post(func() {
 		if s.terminating = s.cronPaused; !s.terminating {
 			s.loop.Stop()
 		}
 	})
-}
-
-// cronPeriod is hz 10. An idle server without limits to watch runs cron only once a second: waking an
-// idle process costs more than cron itself.
-const (
-	cronPeriod     = 100 * time.Millisecond
-	cronPeriodIdle = time.Second
-)
-
-// cron does the regular work that no request asks for (server.c: serverCron).
-func (s *Server) cron() time.Duration {
-	if s.cronPaused {
-		return cronPeriod
-	}
-	begin := s.ex.Clock.Mono()
-	idle := s.rates.busy == s.stats.Reads+s.stats.Writes
-	s.dozing = idle && !s.limited()
-	if !s.dozing {
-		s.checkClients()
-	}
-	s.ex.Tracking.Limit()
-	s.pool.Trim()
-	s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
-	s.sample()
-	s.stats.Cron += s.ex.Clock.Mono() - begin
-	if idle && s.Idle != nil {
-		s.Idle(s.weighedMemory())
-	}
-	if s.dozing {
-		return cronPeriodIdle
-	}
-	return cronPeriod
-}
-
-// rouse makes cron run at its usual pace again.
-func (s *Server) rouse() {
-	s.dozing = false
-	s.loop.Cancel(s.cronTimer)
-	s.cronTimer = s.loop.After(cronPeriod, s.cron)
 }

@@ -5,27 +5,34 @@ import (
 	"os"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/watch"
 )
 
 // A recording begins and ends on main, while the I/O threads sleep. So only its own thread sees a row
 // that is being written.
 
-// startTrace begins a recording and drops the one before.
+// startTrace begins a recording and drops the one before. A server with a watch has its threads already.
 func (s *Server) startTrace() {
-	s.recording = trace.New(s.ex.Clock.Mono)
-	s.traceTo(s.recording.Thread("main"))
-	s.queue.record()
-	s.pool.Record(s.recording)
+	if s.watching == nil {
+		s.recording = watch.New(watch.Options{Clock: s.ex.Clock.Mono})
+		s.traceTo(s.recording.Thread("main"))
+		s.queue.record()
+		s.pool.Record(s.recording)
+	}
+	s.recording.StartTrace()
 }
 
 func (s *Server) stopTrace() {
+	if s.watching != nil {
+		s.recording.StopTrace()
+		return
+	}
 	s.traceTo(nil)
 	s.pool.Record(nil)
 }
 
-func (s *Server) traceTo(row *trace.Thread) {
+func (s *Server) traceTo(row *watch.Thread) {
 	s.trace, s.ex.Trace, s.pool.Trace = row, row, row
 }
 
@@ -33,7 +40,7 @@ const errNoTrace store.Error = "ERR no trace was recorded, see DEBUG TRACE START
 
 // writeTrace writes the recording. A reader sees no file or the whole file.
 func (s *Server) writeTrace(path string) error {
-	if s.recording == nil {
+	if s.recording == nil || !s.recording.Traced() {
 		return errNoTrace
 	}
 	part := path + ".part"

@@ -141,6 +141,16 @@ func (db *DB) Scan(cursor uint64, wants func(key string) bool, emit func(key str
 	return next
 }
 
+// Some returns up to n keys that are not overdue, those of the front of the table.
+func (db *DB) Some(n int) (keys []string) {
+	for i := db.keys.nextLive(0); i != 0 && len(keys) < n; i = db.keys.nextLive(i + 1) {
+		if !db.due(i) {
+			keys = append(keys, strings.Clone(db.keys.at(i).Key()))
+		}
+	}
+	return keys
+}
+
 // Each calls fn for every key that is not overdue. fn must not change the keyspace, and key is valid
 // until the key is deleted.
 func (db *DB) Each(fn func(key string, typ Type)) {

@@ -87,6 +87,9 @@ func (k Key) Overdue() bool { return k.node != 0 && k.db.due(k.node) }
 // Type is the type of the value.
 func (k Key) Type() Type { return k.entry().typ }
 
+// Elements is the number of elements of a collection.
+func (k Key) Elements() int { return k.entry().len() }
+
 // Encoding is the answer of OBJECT ENCODING.
 func (k Key) Encoding() string { return k.entry().encoding() }
 

@@ -155,9 +155,9 @@ func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
 }
 
 // dedicate lets a single server keep its processors while it waits: see runtime_linux.go. With
-// several masters or the lab's HTTP server, Go's scheduler shares out the processors.
+// several masters, the lab's HTTP server or a watch, Go's scheduler shares out the processors.
 func dedicate(masters server.Masters, cfg *config.Config) {
-	if len(masters) > 1 || cfg.LabHTTP != "" {
+	if len(masters) > 1 || cfg.LabHTTP != "" || cfg.Watch != "" {
 		runtime.UnlockOSThread()
 		return
 	}

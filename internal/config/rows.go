@@ -83,6 +83,7 @@ var table = [...]row{
 	{name: "lab-http", kind: text, flags: immutable | own | unset, field: func(c *Config) any { return &c.LabHTTP }},
 	{name: "lab-http-file", kind: text, flags: immutable | own | unset,
 		field: func(c *Config) any { return &c.LabHTTPFile }},
+	{name: "watch", kind: text, flags: immutable | own | unset, field: func(c *Config) any { return &c.Watch }},
 	{name: "lab", kind: boolean, flags: immutable | own, def: "no", field: func(c *Config) any { return &c.Lab }},
 	{name: "lab-open", kind: boolean, flags: immutable | own, def: "no",
 		field: func(c *Config) any { return &c.LabOpen }},

@@ -5,8 +5,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/ioworkers"
+	"github.com/miniredisd/miniredisd/watch"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,7 +29,7 @@ func TestThePoolLeadsNowhere(t *testing.T) {
 
 // walk fails the test if typ leads out of ioworkers and resp. reached has the types that it has seen.
 func walk(t *testing.T, typ reflect.Type, at string, reached map[reflect.Type]bool) {
-	if reached[typ] || typ == reflect.TypeFor[trace.Thread]() {
+	if reached[typ] || typ == reflect.TypeFor[watch.Thread]() {
 		return
 	}
 	reached[typ] = true

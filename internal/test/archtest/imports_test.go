@@ -30,14 +30,14 @@ func arrows() map[string][]string {
 		"lab/labhttp":    {"resp"},
 		"miniredistest":  {"internal/config", "lab", "lab/verdict", "resp", "server", "store"},
 		"server": {"internal/acl", "internal/ascii", "command", "internal/config", "ioworkers", "lab", "lab/doctor", "pubsub",
-			"reactor", "resp", "store", "internal/trace", "golang.org/x/sys/unix"},
+			"reactor", "resp", "store", "watch", "golang.org/x/sys/unix"},
 		"command": {"internal/acl", "internal/ascii", "internal/config", "internal/geo", "internal/hll", "luaeval",
-			"pubsub", "internal/rdb", "resp", "store", "internal/trace"},
-		"ioworkers":      {"resp", "internal/trace", "golang.org/x/sys/unix"},
+			"pubsub", "internal/rdb", "resp", "store", "watch"},
+		"ioworkers":      {"resp", "watch", "golang.org/x/sys/unix"},
 		"reactor":        {"golang.org/x/sys/unix"},
 		"resp":           {"internal/ascii"},
 		"pubsub":         {},
-		"internal/trace": {},
+		"watch": {},
 		"lab":            {},
 		"lab/doctor":     {},
 		"lab/verdict":    {"lab", "lab/doctor", "github.com/anishathalye/porcupine"},
@@ -186,7 +186,7 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 // import internal/ascii, which has what the standard library lacks for the text of Redis.
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
-	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "internal/config", "internal/trace", "lab",
+	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "internal/config", "watch", "lab",
 		"lab/doctor"} {
 		for _, name := range found[leaf] {
 			require.True(t, isForeign(name) || name == "internal/ascii", "%s imports %s", leaf, name)

@@ -1,4 +1,4 @@
-package trace
+package watch
 
 import (
 	"cmp"
@@ -21,14 +21,14 @@ type life struct {
 
 // placed is an event and the row it is in.
 type placed struct {
-	event
+	span
 	on *Thread
 }
 
 // collect returns the events of all threads by their begin. An outer span comes before its inner spans.
-func (tr *Trace) collect() []placed {
+func (w *Watch) collect() []placed {
 	var all []placed
-	for _, t := range tr.threads {
+	for _, t := range w.threads {
 		for _, e := range t.ring {
 			all = append(all, placed{e, t})
 		}

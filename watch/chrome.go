@@ -1,4 +1,4 @@
-package trace
+package watch
 
 import (
 	"bufio"
@@ -8,24 +8,24 @@ import (
 	"strconv"
 )
 
-// WriteJSON writes the recording in Chrome's trace event format, times in microseconds:
+// WriteJSON writes the trace in Chrome's trace event format, times in microseconds:
 //
 //	M    names of the rows
 //	X    a span of a thread
 //	C    how many clients wait to be read or written in a pass
 //	b e  a request, from the first byte read to the last byte written
 //	s f  an arrow, where a client goes from one thread to another
-func (tr *Trace) WriteJSON(w io.Writer) error {
-	out := writer{w: bufio.NewWriterSize(w, 1<<16), pid: os.Getpid()}
+func (w *Watch) WriteJSON(to io.Writer) error {
+	out := writer{w: bufio.NewWriterSize(to, 1<<16), pid: os.Getpid()}
 	out.head("process_name", 0).text("name", "miniredisd").end()
-	for i, t := range tr.threads {
+	for i, t := range w.threads {
 		out.head("thread_name", t.id).text("name", t.name).end()
 		out.head("thread_sort_index", t.id).num("sort_index", int64(i)).end()
 	}
-	all := tr.collect()
+	all := w.collect()
 	for i := range all {
 		out.span(&all[i])
-		if e := &all[i]; e.on == tr.threads[0] {
+		if e := &all[i]; e.on == w.threads[0] {
 			out.depth(e)
 		}
 	}
@@ -33,7 +33,7 @@ func (tr *Trace) WriteJSON(w io.Writer) error {
 	for _, l := range requests {
 		out.life(l)
 	}
-	tr.handOffs(&out, all, requests)
+	w.handOffs(&out, all, requests)
 	return out.close()
 }
 
@@ -183,8 +183,8 @@ func (out *writer) flow(name string, from, to *placed) {
 // handOffs draws arrows between threads: from main's phase to a thread's share of it, from the first
 // request that a thread has parsed to its execution on another, and from the last executed request to
 // the thread that writes its reply.
-func (tr *Trace) handOffs(out *writer, all []placed, requests []*life) {
-	main := tr.threads[0]
+func (w *Watch) handOffs(out *writer, all []placed, requests []*life) {
+	main := w.threads[0]
 	var phase [Wait + 1]*placed // the latest span of each kind on main
 	for i := range all {
 		switch e := &all[i]; {

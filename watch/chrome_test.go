@@ -1,4 +1,4 @@
-package trace
+package watch
 
 import (
 	"bytes"
@@ -14,8 +14,15 @@ func ticking() func() int64 {
 	return func() int64 { now += 10; return now }
 }
 
+// tracing returns a Watch that keeps spans.
+func tracing(clock func() int64) *Watch {
+	w := New(Options{Clock: clock})
+	w.StartTrace()
+	return w
+}
+
 // written returns the events of the file, and for each its "ph name".
-func written(t *testing.T, tr *Trace) (names []string, events []map[string]any) {
+func written(t *testing.T, tr *Watch) (names []string, events []map[string]any) {
 	t.Helper()
 	var buf bytes.Buffer
 	require.NoError(t, tr.WriteJSON(&buf))
@@ -34,7 +41,7 @@ func written(t *testing.T, tr *Trace) (names []string, events []map[string]any) 
 
 func TestArrowsFollowARequestThroughThreads(t *testing.T) {
 	clock := ticking()
-	tr := New(clock)
+	tr := tracing(clock)
 	main, io := tr.Thread("main"), tr.Thread("io_1")
 	begin := main.Mark()
 	share := io.Mark()
@@ -55,12 +62,12 @@ func TestArrowsFollowARequestThroughThreads(t *testing.T) {
 		"b client 7", "e client 7", "s share", "f share", "s share", "f share", "s parsed", "f parsed", "s executed",
 		"f executed",
 	}, names)
-	require.Equal(t, 0.02, events[0]["ts"])
+	require.Equal(t, 0.03, events[0]["ts"])
 	require.Equal(t, 0.05, events[0]["dur"])
 }
 
 func TestARequestThatIsNotAnsweredYetHasNoLife(t *testing.T) {
-	tr := New(ticking())
+	tr := tracing(ticking())
 	main := tr.Thread("main")
 	main.Mark()
 	main.Lap(Read, 1, 0, 10)
@@ -79,10 +86,10 @@ func TestARequestThatIsNotAnsweredYetHasNoLife(t *testing.T) {
 }
 
 func TestTheNewestEventsAreKept(t *testing.T) {
-	tr := New(ticking())
+	tr := tracing(ticking())
 	main := tr.Thread("main")
 	for i := range ringSize + 10 {
-		main.Execute("ping", int64(i), int64(i+1), 1, int64(i))
+		main.Execute("ping", tr.since+int64(i), tr.since+int64(i+1), 1, int64(i))
 	}
 	all := tr.collect()
 	require.Len(t, all, ringSize)
@@ -95,11 +102,11 @@ func TestNothingBeginsBeforeTheRecording(t *testing.T) {
 	for range 10 {
 		clock()
 	}
-	tr := New(clock)
+	tr := tracing(clock)
 	main := tr.Thread("main")
-	main.Span(Sleep, 20, 130, 0)
+	main.Span(Sleep, 20, 150, 0)
 	main.Span(Sleep, 20, 30, 0)
-	require.Equal(t, []int64{110, 130, 110, 110},
+	require.Equal(t, []int64{tr.since, 150, tr.since, tr.since},
 		[]int64{main.ring[0].begin, main.ring[0].end, main.ring[1].begin, main.ring[1].end})
 }
 
@@ -115,7 +122,7 @@ func TestNoRecordingRecordsNothing(t *testing.T) {
 }
 
 func TestRecordingDoesNotAllocate(t *testing.T) {
-	main := New(ticking()).Thread("main")
+	main := tracing(ticking()).Thread("main")
 	require.Zero(t, testing.AllocsPerRun(2*ringSize, func() {
 		main.Mark()
 		main.Lap(Read, 1, 0, 10)

@@ -1,0 +1,42 @@
+package server
+
+import "time"
+
+// cronPeriod is hz 10. An idle server without limits to watch runs cron only once a second: waking an
+// idle process costs more than cron itself.
+const (
+	cronPeriod     = 100 * time.Millisecond
+	cronPeriodIdle = time.Second
+)
+
+// cron does the regular work that no request asks for (server.c: serverCron).
+func (s *Server) cron() time.Duration {
+	if s.cronPaused {
+		return cronPeriod
+	}
+	begin := s.ex.Clock.Mono()
+	idle := s.rates.busy == s.stats.Reads+s.stats.Writes
+	s.dozing = idle && !s.limited()
+	if !s.dozing {
+		s.checkClients()
+	}
+	s.ex.Tracking.Limit()
+	s.pool.Trim()
+	s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
+	s.sample()
+	s.stats.Cron += s.ex.Clock.Mono() - begin
+	if idle && s.Idle != nil {
+		s.Idle(s.weighedMemory())
+	}
+	if s.dozing {
+		return cronPeriodIdle
+	}
+	return cronPeriod
+}
+
+// rouse makes cron run at its usual pace again.
+func (s *Server) rouse() {
+	s.dozing = false
+	s.loop.Cancel(s.cronTimer)
+	s.cronTimer = s.loop.After(cronPeriod, s.cron)
+}

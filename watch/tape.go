@@ -1,0 +1,81 @@
+package watch
+
+import "slices"
+
+// mostLines is where a recording ends by itself.
+const mostLines = 1 << 16
+
+// tape is the recording under way, and the last one. It belongs to Watch.mu.
+type tape struct {
+	on     bool
+	passes int // to go, negative for no limit
+	last   *Recording
+	saved  []Saved
+}
+
+// RecordStart begins a recording. It ends after that many passes that are not idle, after 65,536 events
+// or with RecordStop. 0 means any number of passes.
+func (w *Watch) RecordStart(passes int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if passes == 0 {
+		passes = -1
+	}
+	w.tape.on, w.tape.passes, w.tape.last = true, passes, &Recording{Hello: w.hello()}
+	w.setLive()
+}
+
+// RecordStop ends the recording.
+func (w *Watch) RecordStop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tape.on = false
+	w.setLive()
+}
+
+// Recording returns a copy of the recording under way or the last one, or nil before the first.
+func (w *Watch) Recording() *Recording {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.tape.last == nil {
+		return nil
+	}
+	return &Recording{w.tape.last.Hello, slices.Clone(w.tape.last.Lines)}
+}
+
+// Records reports whether a recording is under way.
+func (w *Watch) Records() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.tape.on
+}
+
+// add appends an event. Its time counts from born.
+func (t *tape) add(e Event, born int64) {
+	if !t.on {
+		return
+	}
+	if e.Point == Woke {
+		if t.passes == 0 {
+			t.on = false // setLive notices at the next change; until then the events are dropped here
+			return
+		}
+		t.passes--
+	}
+	e.At -= born
+	t.line(Message{Kind: KindEvent, Events: []Event{e}})
+}
+
+func (t *tape) stop(s *Stop, born int64) {
+	if !t.on {
+		return
+	}
+	own := *s
+	own.Event.At -= born
+	t.line(Message{Kind: KindStop, Stop: &own})
+}
+
+func (t *tape) line(m Message) {
+	t.last.Lines = append(t.last.Lines, m)
+	t.on = len(t.last.Lines) < mostLines
+}
