@@ -43,6 +43,10 @@ func BenchmarkScripts(b *testing.B) {
 			"6b1e9bd4-5b5a-4b5e-8c5d-0123456789ab:1"), nil},
 		{"loop", requestOf("EVAL", "local n = 0 for i = 1, 3 do n = n + redis.call('exists', KEYS[1]) end return n",
 			"1", "lock"), nil},
+		{"format", requestOf("EVAL", "local t={} for i=1,20 do t[#t+1]=string.format('%d:%s',i,ARGV[1]) end "+
+			"return table.concat(t,',')", "0", "abc"), nil},
+		{"cjson", requestOf("EVAL", "return cjson.encode(cjson.decode(ARGV[1]))", "0",
+			`{"a":[1,2,3],"b":{"c":"d","e":1.5}}`), nil},
 		{"set", requestOf("SET", "lock", "token"), nil},
 	} {
 		b.Run(c.name, func(b *testing.B) {

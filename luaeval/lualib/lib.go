@@ -27,7 +27,7 @@ type Lib struct {
 	words    []vmError
 	integers [256]lua.LValue
 	threads  int
-	format   []byte      // buffer of string.format
+	short    []byte      // buffer of shortOutput
 	math     *lua.LTable // gopher-lua's
 	random   uint64      // state of math.random
 }

@@ -67,6 +67,20 @@ type Output struct {
 	counted int
 }
 
+// keptOutput is the size of the largest buffer that one shortOutput leaves to the next. It is less than a
+// Portion, so no string shares the buffer.
+const keptOutput = 1 << 10
+
+// shortOutput is an output that is probably short. Nobody else may build one until keep is called.
+func (lib *Lib) shortOutput(l *lua.LState) Output { return Output{lib: lib, l: l, b: lib.short[:0]} }
+
+// keep leaves the buffer to the next shortOutput.
+func (o *Output) keep() {
+	if cap(o.b) <= keptOutput {
+		o.lib.short = o.b
+	}
+}
+
 // Portion is how many bytes of an output or a reply are charged at a time.
 const Portion = 1 << 16
 

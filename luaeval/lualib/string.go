@@ -1,6 +1,7 @@
 package lualib
 
 import (
+	"math"
 	"strconv"
 	"strings"
 
@@ -151,13 +152,9 @@ type verb struct {
 	kind             byte
 }
 
-// keptFormat is the size of the largest buffer that one string.format leaves to the next. It is less
-// than a Portion, so no string shares the buffer.
-const keptFormat = 1 << 10
-
 func (lib *Lib) strFormat(l *lua.LState) int {
 	format := lib.CheckString(l, 1, "format")
-	o := Output{lib: lib, l: l, b: lib.format[:0]}
+	o := lib.shortOutput(l)
 	arg := 1
 	for i := 0; i < len(format); i++ {
 		if at := strings.IndexByte(format[i:], '%'); at < 0 {
@@ -172,9 +169,12 @@ func (lib *Lib) strFormat(l *lua.LState) int {
 			o.Text("%")
 			continue
 		}
+		if arg++; o.plain(format[i:], l.Get(arg)) {
+			continue
+		}
 		v, next := parseVerb(l, format, i)
 		i = next
-		if arg++; arg > l.GetTop() {
+		if arg > l.GetTop() {
 			ArgError(l, arg, "format", "no value")
 		}
 		if s, ok := l.Get(arg).(lua.LString); ok {
@@ -184,10 +184,34 @@ func (lib *Lib) strFormat(l *lua.LState) int {
 		o.expect(0)
 	}
 	o.push()
-	if cap(o.b) <= keptFormat {
-		lib.format = o.b
-	}
+	o.keep()
 	return 1
+}
+
+// plain appends v if format begins with %d and v is a whole number, or with %s and v is a string without
+// zero bytes. Otherwise it returns false.
+func (o *Output) plain(format string, v lua.LValue) bool {
+	if format == "" {
+		return false
+	}
+	switch v := v.(type) {
+	case lua.LNumber:
+		n := int64(v)
+		if format[0] != 'd' || lua.LNumber(n) != v || n == math.MinInt64 {
+			return false
+		}
+		o.b = strconv.AppendInt(o.b, n, 10)
+		o.expect(0)
+		return true
+	case lua.LString:
+		if format[0] != 's' || strings.IndexByte(string(v), 0) >= 0 {
+			return false
+		}
+		o.lib.Tick(o.l, 1+len(v)/limits.BytesPerUnit)
+		o.Text(string(v))
+		return true
+	}
+	return false
 }
 
 // parseVerb reads the conversion at format[i:] and returns the position of its letter.

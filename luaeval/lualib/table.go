@@ -28,9 +28,12 @@ func (lib *Lib) tableConcat(l *lua.LState) int {
 	} else {
 		j = lib.CheckInt(l, 4, "concat")
 	}
-	o := Output{lib: lib, l: l}
+	o := lib.shortOutput(l)
 	for ; i <= j; i++ {
-		v := t.RawGet(lua.LNumber(i))
+		v := t.RawGetInt(i)
+		if v == lua.LNil { // it may lie outside of the array
+			v = t.RawGet(lua.LNumber(i))
+		}
 		text, ok := ToText(v)
 		if !ok {
 			Raise(l, "invalid value ("+v.Type().String()+") at index "+FormatNumber(float64(i))+" in table for 'concat'")
@@ -41,6 +44,7 @@ func (lib *Lib) tableConcat(l *lua.LState) int {
 		}
 	}
 	o.push()
+	o.keep()
 	return 1
 }
 
