@@ -68,7 +68,8 @@ export function play() {
 
 // next goes to the next event, command or pass: among the frames while they last, then in the server.
 async function next(unit, points) {
-  const i = points ? store.find(points, 1) : store.cursor + 1;
+  const running = store.mode === 'live' && store.live && store.state.state === 'running';
+  const i = running ? -1 : points ? store.find(points, 1) : store.cursor + 1;
   if (i >= 0 && i < store.frames.length) { store.go(i); return; }
   if (store.mode !== 'live') { store.go(store.frames.length - 1); return; }
   await store.step('NEXT', unit);
@@ -241,10 +242,10 @@ function follow() {
   const behind = store.frames.length - 1 - store.cursor;
   let wait = 250;
   if (store.mode === 'live' && store.live && store.state.state === 'running' && behind > 0) {
-    if (!motion()) store.show(store.frames.length - 1);
-    else if (behind > 120 && store.sample) store.show(store.sample.from);
-    else if (behind > 400) store.show(store.frames.length - 1);
-    else store.show(store.cursor + 1 + (behind > 40 ? Math.floor(behind / 20) : 0));
+    const last = store.passOf(store.frames.length - 1);
+    if (!motion()) store.show(last.to);
+    else if (behind > 24 && store.cursor < last.from) store.show(last.from);
+    else store.show(store.cursor + 1 + Math.floor((last.to - last.from) / 40));
     wait = behind <= 6 ? 260 : behind < 25 ? 130 : 60;
   }
   setTimeout(follow, wait);
@@ -258,6 +259,7 @@ async function start() {
   addEventListener('hashchange', route);
   addEventListener('keydown', key);
   addEventListener('language', render);
+  addEventListener('resize', store.changed);
   const query = new URLSearchParams(location.search), within = $('recording');
   try {
     if (within) store.load(within.textContent, document.title);

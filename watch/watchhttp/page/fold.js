@@ -126,3 +126,8 @@ export function merge(state, snap) {
 }
 
 const withoutNull = (o) => Object.fromEntries(Object.entries(o ?? {}).filter(([, v]) => v !== null));
+
+// settled is a state after events that were not told: nothing is under way any more.
+export const settled = (st) => ({
+  ...st, clients: st.clients.map((c) => (c.state === 'blocked' || c.state === 'full' || c.partial ? c : { ...c, commands: 0, buffered: 0, output: 0, out: '', state: 'idle' })),
+});

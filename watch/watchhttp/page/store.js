@@ -1,7 +1,7 @@
 // store.js holds what the page knows: the stream of the server or a recording, as a list of frames
 // with a cursor. The server's loop never goes back. The cursor does.
 
-import { empty, event, fold, merge } from './fold.js';
+import { empty, event, fold, merge, settled } from './fold.js';
 
 export let frames = []; // {e: event with names, ev: wire event, state, stop: why or ''}
 export let cursor = -1;
@@ -78,7 +78,8 @@ function append(ev, snap, stop) {
   newest = ev[0];
   const e = event(ev);
   if (idle(last, e) && !stop) { frames.pop(); cursor = Math.min(cursor, frames.length - 1); return; }
-  const next = merge(fold(last?.state ?? empty(), e), snap);
+  const before = last?.state ?? empty();
+  const next = merge(fold(e.point === 'w' && e.seq !== last?.e.seq + 1 ? settled(before) : before, e), snap);
   frames.push({ e, ev, state: next, stop });
   learn(next);
   if (frames.length > MOST) {
@@ -151,8 +152,16 @@ function summed(data) {
   const from = frames.length;
   for (const ev of data.pass_events ?? []) append(ev, null, '');
   const last = frames.at(-1);
-  if (last && data.keys) last.state = { ...last.state, keys: data.keys };
+  if (last) last.state = trim({ ...last.state, keys: data.keys ?? last.state.keys }, data);
   if (frames.length > from && live) sample = { from, to: frames.length - 1 };
+}
+
+// trim forgets clients that have left in a pass which the server did not tell.
+function trim(st, data) {
+  if (st.clients.length <= data.clients) return { ...st, more: data.clients - st.clients.length };
+  const seen = new Set((data.pass_events ?? []).map((ev) => ev[4]));
+  const clients = st.clients.filter((c) => who(c.id).page || seen.has(c.id));
+  return { ...st, clients, more: Math.max(0, data.clients - clients.length) };
 }
 
 function clear() {

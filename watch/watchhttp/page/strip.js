@@ -5,7 +5,7 @@ import { t } from './i18n.js';
 import { kindOf, short } from './narrate.js';
 import { frames, go, passOf, who } from './store.js';
 
-const H = 66;
+const H = 65;
 
 export function strip() {
   const svg = s('svg', { class: 'strip', role: 'list' });
@@ -13,7 +13,7 @@ export function strip() {
 }
 
 // weight gives an event its width: long events are wider, but short ones stay visible.
-const weight = (e) => 1 + Math.log2(1 + e.dur) * 0.8 + (e.point === 'x' ? 1.5 : 0);
+const weight = (e) => (e.point === 's' ? 2 : 1.8 + Math.log2(1 + e.dur) * 0.6 + (e.point === 'x' ? 1.5 : 0));
 
 const NAMES = { sleep: 'kind.sleep', wait: 'kind.wait', accept: 'kind.accept', read: 'kind.read', parse: 'kind.parse', execute: 'kind.execute', expire: 'kind.expire', write: 'kind.write' };
 
@@ -53,7 +53,7 @@ function block(e, x, w, current, ahead, i) {
   const kind = kindOf(e), label = e.point === 'x' ? e.text : t('point.' + e.point);
   const who1 = e.client ? who(e.client) : null;
   const g = s('g', { class: `event ${kind} ${current ? 'current' : ''} ${ahead ? 'ahead' : ''}`, role: 'listitem', 'data-frame': i, click: () => go(i) },
-    s('rect', { x: x + 0.5, y: 25, width: Math.max(1, w - 2), height: 39, rx: 4 }), title(short(e)));
+    s('rect', { x: x + 0.5, y: 25, width: Math.max(1, w - 2), height: 38.5, rx: 4 }), title(short(e)));
   const mono = e.point === 'x';
   if (mono ? w > 30 : width(label) + 6 <= w) g.append(text(x + 5, 40, label, { max: w - 8, mono }));
   if (who1 && w > 15) g.append(s('circle', { cx: x + 10, cy: 53, r: 6, class: `c${who1.hue}` }));

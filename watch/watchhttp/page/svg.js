@@ -77,11 +77,11 @@ export function badge(x, y, who, r = 8, cls = '') {
   const w = radius(who, r);
   return s('g', { class: `badge ${cls}` },
     s('rect', { x: x - w, y: y - r, width: 2 * w, height: 2 * r, rx: r, class: `c${who.hue}` }),
-    text(x, y + 0.36 * (r + 4.5), who.mark, { size: Math.min(13, r + 4.5), bold: true, anchor: 'middle', cls: 'on' }),
+    text(x, y + 4.6, who.mark, { size: 13, bold: true, anchor: 'middle', cls: 'on' }),
     title(who.name));
 }
 
-const radius = (who, r) => r + 3 * (who.mark.length - 1);
+const radius = (who, r) => r + 3.5 * (who.mark.length - 1);
 
 // badges draws clients side by side and returns the group. Clients without room become "+ n".
 export function badges(x, y, whos, room, r = 8) {

@@ -29,9 +29,12 @@ export function pretty(reply) {
   return head[0] === '+' ? head.slice(1) : reply;
 }
 
+// memory outlives a change of the screen: how the clients send, and what they have not sent yet.
+const memory = { active: 'A', cut: 9, count: 16, rest: null, loading: false, stopped: new Set(), opened: new Set(), draw: () => {} };
+
 // terminals makes the elements. They lie over the picture, and render fills them.
 export function terminals() {
-  const ui = { active: 'A', cut: 9, count: 16, rest: null, stopped: new Set(), opened: new Set() };
+  const ui = memory;
   ui.list = NAMES.map((name, i) => terminal(ui, name, i));
   ui.tools = tools(ui);
   ui.root = el('div', { class: 'clients' }, ui.list.map((x) => x.root), ui.tools.root);
@@ -60,7 +63,7 @@ function tools(ui) {
   const title = el('h3');
   const wire = el('div', { class: 'wire mono' });
   const slider = el('input', { type: 'range', min: 1, max: 20, value: ui.cut, input: () => { ui.cut = Number(slider.value); ui.draw(); } });
-  const count = el('select', { change: () => { ui.count = Number(count.value); ui.draw(); } }, [2, 4, 16, 64].map((n) => el('option', { value: n, selected: n === 16 }, `× ${n}`)));
+  const count = el('select', { change: () => { ui.count = Number(count.value); ui.draw(); } }, [2, 4, 16, 64].map((n) => el('option', { value: n, selected: n === ui.count }, `× ${n}`)));
   const button = (way, cls = '') => el('button', { type: 'button', class: cls, 'data-way': way, click: () => send(ui, way) });
   const buttons = Object.fromEntries(['whole', 'bytes', 'cut', 'pipe', 'reading', 'half', 'reset', 'load'].map((w) => [w, button(w)]));
   const replay = el('div', { class: 'note' });

@@ -9,7 +9,7 @@ import texts from './text/timeline.js';
 
 add(texts);
 
-const W = 1256, LEFT = 170, MOST = 160;
+const W = 1228, LEFT = 170, MOST = 160;
 let ui = null;
 let from = 0, count = 6, followed = true; // the brush, as numbers of passes in the list
 let pinned = 0; // the pass that others are compared with
