@@ -13,7 +13,7 @@ type Hash struct{ handle }
 
 // hashTable is the large form.
 type hashTable struct {
-	Table[blob]
+	Table[text]
 	valueBytes int // memory of the values
 }
 
@@ -54,7 +54,7 @@ func (t *hashTable) clone() *hashTable {
 	return c
 }
 
-func newHashTable(seed *Seed) *hashTable { return &hashTable{Table: Table[blob]{seed: seed}} }
+func newHashTable(seed *Seed) *hashTable { return &hashTable{Table: Table[text]{seed: seed}} }
 
 // Get returns the value of field. It aliases the hash and is valid until the next change.
 func (h *Hash) Get(field []byte) (value []byte, ok bool) {
@@ -99,13 +99,9 @@ func (h *Hash) Set(field, value []byte) (added bool) {
 
 func (t *hashTable) set(field, value []byte) (added bool) {
 	n, added := t.Insert(field)
-	if fits(n.Val.cap(), len(value)) {
-		n.Val.setBytes(append(n.Val.bytes()[:0], value...))
-		return added
-	}
-	t.valueBytes -= allocSize(n.Val.cap())
-	n.Val.setBytes(append([]byte(nil), value...))
-	t.valueBytes += allocSize(n.Val.cap())
+	t.valueBytes -= n.Val.mem()
+	n.Val.set(value)
+	t.valueBytes += n.Val.mem()
 	return added
 }
 
@@ -139,7 +135,7 @@ func (h *Hash) Delete(field []byte) bool {
 	if n == nil {
 		return false
 	}
-	t.valueBytes -= allocSize(n.Val.cap())
+	t.valueBytes -= n.Val.mem()
 	return t.Table.Delete(field)
 }
 
@@ -177,7 +173,7 @@ func (h *Hash) All() iter.Seq2[[]byte, []byte] {
 // Scan is one step of HSCAN. A pack comes as a whole, a table by its cursor.
 func (h *Hash) Scan(cursor uint64, fn func(field, value []byte)) uint64 {
 	if t := h.table(); t != nil {
-		return t.Scan(cursor, func(n *Node[blob]) { fn(n.key(), n.Val.bytes()) })
+		return t.Scan(cursor, func(n *Node[text]) { fn(n.key(), n.Val.bytes()) })
 	}
 	for field, value := range h.All() {
 		fn(field, value)
@@ -199,7 +195,7 @@ func (h *Hash) Random(r *rand.Rand) (field, value []byte) {
 // Sample calls fn for k different random fields, or for all fields if there are at most k.
 func (h *Hash) Sample(r *rand.Rand, k int, fn func(field, value []byte)) {
 	if t := h.table(); t != nil && k < t.Len() {
-		t.sample(r, k, func(n *Node[blob]) { fn(n.key(), n.Val.bytes()) })
+		t.sample(r, k, func(n *Node[text]) { fn(n.key(), n.Val.bytes()) })
 		return
 	}
 	left := h.Len()
