@@ -183,7 +183,7 @@ func (l *List) popPacked(pack *Pack, p Pos) []byte {
 	l.e.lp -= uint16(listpackString(v))
 	pack.Delete(p)
 	if pack.muchFree() {
-		pack.b, pack.head = block(pack.b[pack.head:], pack.Bytes()/4), packLead
+		pack.settle(block(pack.b[pack.head:], pack.Bytes()/4))
 	}
 	l.e.setPack(pack)
 	return v

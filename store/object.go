@@ -87,12 +87,19 @@ func (e *entry) pack() Pack {
 		return Pack{}
 	}
 	b := e.bytes()
+	if cap(b) <= smallBlock {
+		return Pack{b: b, n: uint32(b[0]), head: uint32(b[1])}
+	}
 	return Pack{b: b, n: binary.LittleEndian.Uint32(b), head: binary.LittleEndian.Uint32(b[4:])}
 }
 
 func (e *entry) setPack(l *Pack) {
-	binary.LittleEndian.PutUint32(l.b, l.n)
-	binary.LittleEndian.PutUint32(l.b[4:], l.head)
+	if cap(l.b) <= smallBlock {
+		l.b[0], l.b[1] = uint8(l.n), uint8(l.head)
+	} else {
+		binary.LittleEndian.PutUint32(l.b, l.n)
+		binary.LittleEndian.PutUint32(l.b[4:], l.head)
+	}
 	e.setBytes(l.b)
 	e.enc = encPack
 }
@@ -104,7 +111,8 @@ const reserveMax = 8192
 // that adds several entries then allocates once.
 func (e *entry) reserve(bytes int) {
 	if bytes <= reserveMax {
-		l := Pack{b: block(nil, bytes), head: packLead}
+		var l Pack
+		l.settle(block(nil, bytes))
 		e.setPack(&l)
 	}
 }

@@ -8,7 +8,7 @@ type Pos = int
 // index. The collector sees one object without pointers. It has the role of Redis's listpack, but
 // not its format: see pack_size.go.
 //
-//	 0      packLead  head                              len(b)      cap(b)
+//	 0        lead    head                              len(b)      cap(b)
 //	 | n head | free  | entry | entry | ...     | entry | free      |
 //
 //	entry = length of the bytes (uvarint) | the bytes | length of both (backwards)
@@ -22,8 +22,20 @@ type Pack struct {
 	n    uint32
 }
 
-// packLead is the size in bytes of n and head at the start of a block.
-const packLead = 8
+// The lead of a block is n and head, of one byte each in a small block and of four in others.
+const (
+	smallBlock = 240 // bytes, a size class of the allocator
+	smallLead  = 2
+	largeLead  = 8
+)
+
+// leadOf is the size of the lead of a block, in bytes.
+func leadOf(b []byte) int {
+	if cap(b) <= smallBlock {
+		return smallLead
+	}
+	return largeLead
+}
 
 // Len is the number of entries.
 func (l *Pack) Len() int { return int(l.n) }
@@ -193,7 +205,7 @@ func (l *Pack) AppendPair(v, w []byte) {
 // Prepend adds v at the head.
 func (l *Pack) Prepend(v []byte) {
 	need, p := entryLen(len(v)), int(l.head)
-	if p >= packLead+need {
+	if p >= leadOf(l.b)+need {
 		p -= need
 		l.head = uint32(p)
 	} else {

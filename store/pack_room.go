@@ -8,7 +8,8 @@ import "slices"
 // room. The entries from p on then follow the room.
 func (l *Pack) open(p, need int) Pos {
 	head, end := int(l.head), len(l.b)
-	front, back, live := head-packLead, cap(l.b)-end, end-head
+	lead := leadOf(l.b)
+	front, back, live := head-lead, cap(l.b)-end, end-head
 	// At one end, free space of the other end is used by moving all entries. The move must make
 	// room for enough further calls to pay for itself.
 	worth := need + live/8
@@ -33,9 +34,9 @@ func (l *Pack) open(p, need int) Pos {
 		l.b = l.b[:end+need]
 		return p
 	case p == end && front+back >= worth:
-		l.moveTo(packLead)
-		l.b = l.b[:packLead+live+need]
-		return packLead + live
+		l.moveTo(lead)
+		l.b = l.b[:lead+live+need]
+		return lead + live
 	}
 	return l.grow(p, need)
 }
@@ -57,7 +58,8 @@ func (l *Pack) muchFree() bool {
 // take makes the pack an empty one in the block b. If front, the pack will fill from the back to the
 // front.
 func (l *Pack) take(b []byte, front bool) {
-	l.b, l.head, l.n = b[:packLead], packLead, 0
+	l.settle(b[:leadOf(b)])
+	l.n = 0
 	if front {
 		l.b, l.head = b[:cap(b)], uint32(cap(b))
 	}
@@ -68,7 +70,7 @@ func (l *Pack) take(b []byte, front bool) {
 func (l *Pack) grow(p, need int) Pos {
 	head, end := int(l.head), len(l.b)
 	size := end - head + need
-	b := slices.Grow([]byte(nil), packLead+size+(end-head)/4)
+	b := block(nil, size+(end-head)/4)
 	if p == head && end > head {
 		b = b[:cap(b)]
 		at := len(b) - size
@@ -76,11 +78,12 @@ func (l *Pack) grow(p, need int) Pos {
 		l.b, l.head = b, uint32(at)
 		return at
 	}
-	at := packLead + p - head
-	b = b[:packLead+size]
-	copy(b[packLead:], l.b[head:p])
+	lead := len(b)
+	at := lead + p - head
+	b = b[:lead+size]
+	copy(b[lead:], l.b[head:p])
 	copy(b[at+need:], l.b[p:])
-	l.b, l.head = b, packLead
+	l.settle(b)
 	return at
 }
 
@@ -90,8 +93,8 @@ func (l *Pack) close(p, n int) Pos {
 	head, end := int(l.head), len(l.b)
 	switch {
 	case n == end-head:
-		l.b, l.head = l.b[:packLead], packLead
-		return packLead
+		l.settle(l.b[:leadOf(l.b)])
+		return int(l.head)
 	case p-head < end-p-n:
 		copy(l.b[head+n:], l.b[head:p])
 		l.head += uint32(n)
@@ -103,10 +106,21 @@ func (l *Pack) close(p, n int) Pos {
 }
 
 // clone is a copy that shares nothing and has no free space.
-func (l *Pack) clone() Pack { return Pack{b: block(l.b[l.head:], 0), head: packLead, n: l.n} }
+func (l *Pack) clone() Pack {
+	c := Pack{n: l.n}
+	c.settle(block(l.b[l.head:], 0))
+	return c
+}
+
+// settle makes b the block of the pack, with the entries right after the lead.
+func (l *Pack) settle(b []byte) { l.b, l.head = b, uint32(leadOf(b)) }
 
 // block is a new block with these entries and room for more bytes.
 func block(entries []byte, room int) []byte {
-	b := slices.Grow([]byte(nil), packLead+len(entries)+room)
-	return append(b[:packLead], entries...)
+	size := smallLead + len(entries) + room
+	if size > smallBlock {
+		size += largeLead - smallLead
+	}
+	b := slices.Grow([]byte(nil), size)
+	return append(b[:leadOf(b)], entries...)
 }

@@ -246,6 +246,6 @@ func (l *quicklist) tidy(nd *listNode) {
 	l.mem -= cap(nd.b)
 	b := block(nd.b[nd.head:], live/4)
 	l.putAside(nd.b)
-	nd.b, nd.head = b, packLead
+	nd.settle(b)
 	l.mem += cap(nd.b)
 }

@@ -128,7 +128,7 @@ func (l *quicklist) added(nd *listNode, capBefore int, v []byte) {
 // split moves the entries from p on to a new node after nd and returns the new node.
 func (l *quicklist) split(nd *listNode, p Pos) *listNode {
 	to := l.link(nd)
-	to.b, to.head = block(nd.b[p:], 0), packLead
+	to.settle(block(nd.b[p:], 0))
 	for q := p; q >= 0; q = nd.Next(q) {
 		to.n++
 		to.lp += listpackString(nd.Get(q))
