@@ -2,6 +2,7 @@ package archtest
 
 import (
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -28,6 +29,7 @@ func translated() []page {
 		{"docs/trace.md", "docs/zh/trace.md"},
 		{"docs/lab/README.md", "docs/zh/lab/README.md"},
 		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},
+		{"docs/lab/step.md", "docs/zh/lab/step.md"},
 		{"docs/lab/stories.md", "docs/zh/lab/stories.md"},
 	}
 }
@@ -81,6 +83,40 @@ func TestBothLanguagesOfAPageHaveTheSameCode(t *testing.T) {
 			require.True(t, strings.Contains(chinese, code), "%s is in %s, and %s lacks it", code, p.english, p.chinese)
 		}
 	}
+}
+
+// A row or a paragraph that is new has a link as often as not. A link of the Chinese page leads to the
+// Chinese page where there is one.
+func TestBothLanguagesOfAPageHaveTheSameLinks(t *testing.T) {
+	chinese := map[string]string{}
+	for _, p := range translated() {
+		chinese[p.english] = p.chinese
+	}
+	for _, p := range translated() {
+		there := links(t, p.chinese)
+		for _, target := range links(t, p.english) {
+			if c, found := chinese[target]; found && target != p.english && target != p.chinese {
+				target = c
+			}
+			if target != p.chinese && target != p.english {
+				require.Contains(t, there, target, "%s lacks a link of %s", p.chinese, p.english)
+			}
+		}
+	}
+}
+
+// links returns the targets of a page's links, as paths from the top. Headings are left out.
+func links(t *testing.T, name string) (targets []string) {
+	t.Helper()
+	prose, _ := split(document(t, name))
+	for _, link := range regexp.MustCompile(`\]\(([^)#]+)(#[^)]*)?\)`).FindAllStringSubmatch(prose, -1) {
+		target := link[1]
+		if !strings.Contains(target, ":") {
+			target = path.Join(path.Dir(name), target)
+		}
+		targets = append(targets, target)
+	}
+	return targets
 }
 
 func TestChinesePagesUseTheWordsOfTheGlossary(t *testing.T) {
