@@ -5,7 +5,7 @@ type Hello struct {
 	V           int              `json:"v"`
 	Version     string           `json:"version"`
 	Seed        uint64           `json:"seed"`
-	Threads     []string         `json:"threads"`
+	Threads     []string         `json:"threads"` // by number: main, then the I/O threads
 	Exec        string           `json:"exec"`
 	Multiplexer string           `json:"multiplexer"`
 	Master      int              `json:"master"`

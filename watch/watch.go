@@ -112,7 +112,7 @@ func New(o Options) *Watch {
 // Thread adds a row. The first is main's. The row "exec" is of an executor with a goroutine of its own.
 func (w *Watch) Thread(name string) *Thread {
 	t := &Thread{
-		w: w, name: name, last: w.since, floor: w.since, number: len(w.threads), id: unlocked + len(w.threads),
+		w: w, name: name, last: w.since, floor: w.since, number: len(w.names()), id: unlocked + len(w.threads),
 	}
 	if name == "exec" {
 		t.number = -1
@@ -202,11 +202,18 @@ func (w *Watch) Hello() Hello {
 func (w *Watch) hello() Hello {
 	h := w.Options.Hello
 	h.V, h.Points, h.State = 1, points(), w.state()
-	h.Threads = nil
-	for _, t := range w.threads {
-		h.Threads = append(h.Threads, t.name)
-	}
+	h.Threads = w.names()
 	return h
+}
+
+// names returns main and the I/O threads, in the order of their numbers.
+func (w *Watch) names() (names []string) {
+	for _, t := range w.threads {
+		if t.number >= 0 {
+			names = append(names, t.name)
+		}
+	}
+	return names
 }
 
 // IOThread is the name of the row of an I/O thread, counted from 1.
