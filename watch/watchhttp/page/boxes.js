@@ -86,12 +86,12 @@ function reading(b, state, how) {
     out.push(text(b.x + b.w - 10, b.y + 19, wait ? t('now.mainwaits') : t('now.barrier'), { anchor: 'end', cls: wait ? 'strong' : 'dim', max: 110 }));
     return [...out, ...lanes(b, b.y + 54, state, 'read', 86)];
   }
-  const busy = state.clients.filter((c) => c.buffered > 0).slice(0, 3);
+  const busy = state.clients.filter((c) => c.buffered > 0 || (c.input && c.state !== 'idle')).slice(0, 3);
   if (!busy.length) out.push(text(b.x + 10, b.y + 72, t('now.oneread'), { cls: 'dim', max: b.w - 20 }));
   busy.forEach((c, i) => {
     const y = b.y + 56 + 28 * i;
     out.push(badge(b.x + 18, y + 11, who(c.id)), s('rect', { x: b.x + 32, y, width: b.w - 42, height: 22, rx: 4, class: 'paper' }),
-      text(b.x + 38, y + 15.5, t('now.buffered', { n: c.buffered }), { max: b.w - 54 }));
+      text(b.x + 38, y + 15.5, c.input || t('now.buffered', { n: c.buffered }), { max: b.w - 52, mono: Boolean(c.input) }));
   });
   return out;
 }

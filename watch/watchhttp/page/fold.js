@@ -47,7 +47,8 @@ const points = {
       const [, fd, mask] = /^(\d+)(\w*)$/.exec(word) ?? [0, 0, ''];
       return { fd: Number(fd), mask, client: st.clients.find((c) => c.fd === Number(fd))?.id ?? 0 };
     });
-    return lists({ ...st, pass: e.pass, fired: { list, at: -1 }, exec: null, lent: null, woke: { n: e.a, slept: e.b, why } },
+    const clients = st.clients.map((c) => (c.input && !c.buffered ? { ...c, input: '' } : c));
+    return lists({ ...st, clients, pass: e.pass, fired: { list, at: -1 }, exec: null, lent: null, woke: { n: e.a, slept: e.b, why } },
       { pendingReads: [], pendingWrites: [], resumed: [], closing: [] });
   },
   h(st, e) {
@@ -66,7 +67,7 @@ const points = {
   },
   j: (st) => (st.lent ? { ...st, lent: { ...st.lent, joined: true } } : st),
   r: (st, e) => put(st, e.client, (c) => ({
-    state: e.a === 0 ? 'closing' : 'reading', thread: e.thread,
+    state: e.a === 0 ? 'closing' : 'reading', thread: e.thread, input: e.text,
     buffered: c.buffered + Math.max(0, e.a), recvq: e.b >= 0 ? e.b : Math.max(0, c.recvq - Math.max(0, e.a)),
   })),
   p: (st, e) => put(st, e.client, (c) => ({ commands: c.commands + e.a, buffered: e.b, partial: e.text })),
@@ -116,10 +117,10 @@ export function merge(state, snap) {
     for (const c of snap.clients ?? []) state = put(state, c.id, () => c);
     return state;
   }
-  const { exec, lent, woke, logs } = state;
+  const { exec, lent, woke, logs } = state, inputs = new Map(state.clients.map((c) => [c.id, c.input]));
   return {
     ...EMPTY, ...snap, exec, lent, woke, logs,
-    clients: snap.clients ?? [], keys: snap.keys ?? [], threads: snap.threads ?? [],
+    clients: (snap.clients ?? []).map((c) => ({ ...c, input: inputs.get(c.id) })), keys: snap.keys ?? [], threads: snap.threads ?? [],
     fired: { list: snap.fired?.list ?? [], at: snap.fired?.at ?? -1 },
     lists: { ...EMPTY.lists, ...withoutNull(snap.lists) },
   };

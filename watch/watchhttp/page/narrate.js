@@ -64,7 +64,7 @@ const say = {
     if (e.a === 0) return [missing > 0 ? 'say.p.need' : 'say.p.none', { n: missing, have: e.b }];
     return [e.b > 0 ? 'say.p.some' : e.a > 1 ? 'say.p.many' : 'say.p.one', { n: e.a, left: e.b }];
   },
-  x: (e) => [`say.x.${['client', 'exec', 'script', 'internal', 'after'][e.b] ?? 'client'}`, { cmd: code(shown(e.text, 48)) }],
+  x: (e) => [`say.x.${[e.thread < 0 ? 'queue' : 'client', 'exec', 'script', 'internal', 'after'][e.b] ?? 'client'}`, { cmd: code(shown(e.text, 48)) }],
   y(e, state) {
     const kind = ['ok', 'error', 'queued', 'blocked', 'held', 'nil', 'none'][e.b] ?? 'ok';
     const inside = state.exec && (state.exec.by === 1 || state.exec.by === 2);
