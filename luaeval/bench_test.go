@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	lua "github.com/yuin/gopher-lua"
+
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -104,7 +106,8 @@ func BenchmarkCompile(b *testing.B) {
 	}
 }
 
-// BenchmarkComputing runs scripts that compute, with commands that cost nothing.
+// BenchmarkComputing runs scripts that compute, with commands that cost nothing. The scripts that call
+// nothing of Redis also run in gopher-lua alone: the difference is the price of the limits.
 func BenchmarkComputing(b *testing.B) {
 	e := New(Options{Call: func(args [][]byte, w *resp.Writer) { w.Int(1) }})
 	keys, args := words([]string{"c"}), words([]string{"abc"})
@@ -128,5 +131,24 @@ func BenchmarkComputing(b *testing.B) {
 				e.Run(s, keys, args, &w)
 			}
 		})
+		if !strings.Contains(c.script, "KEYS") && !strings.Contains(c.script, "ARGV") {
+			b.Run(c.name+" in gopher-lua alone", func(b *testing.B) { runAlone(b, c.script) })
+		}
+	}
+}
+
+// runAlone runs a script in gopher-lua with its own libraries and without a context.
+func runAlone(b *testing.B, script string) {
+	l := lua.NewState()
+	defer l.Close()
+	f, err := l.LoadString(script)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		l.Push(f)
+		l.Call(0, 1)
+		l.Pop(1)
 	}
 }
