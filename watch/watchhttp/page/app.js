@@ -175,8 +175,8 @@ function words() {
   if (s === 'asleep') return t('say.asleep');
   if (s === 'armed' && (!f || f.e.point === 's')) return t('say.armed');
   if (s !== 'running') return sentence(f, store.hello);
-  const r = rates();
-  if (r && r.passes > 12) return t('say.running', { commands: number(r.commands), passes: number(r.passes), of: number(Math.max(1, r.passes / 10)) });
+  const r = store.rates();
+  if (r && r.passes > 12) return t('say.running', { commands: number(r.commands), passes: number(r.passes), of: number(Math.max(1, r.passes / r.samples)) });
   if (asleep()) return t(store.frames.length ? 'say.quiet' : 'say.nothing');
   return sentence(f, store.hello);
 }
@@ -188,13 +188,6 @@ function say(sentence) {
   $('now').replaceChildren(...parts(sentence).map((p) => (p.client ? el('b', { class: `disc c${p.client.hue}` }, p.text) : p.code ? el('code', { class: 'mono' }, p.text) : p.text)));
   $('now').className = '';
   if ($('now').scrollHeight > $('now').clientHeight + 2) $('now').className = 'small';
-}
-
-// rates are commands and passes a second, while the server runs and says so.
-function rates() {
-  if (!store.sum || performance.now() - store.sum.at > 1500) return null;
-  const second = Math.max(store.sum.every, 20) / 1000;
-  return { commands: (store.sum.commands ?? 0) / second, passes: (store.sum.passes ?? 0) / second };
 }
 
 function pill() {
@@ -252,7 +245,10 @@ function follow() {
 }
 
 async function start() {
-  theme(remembered('theme') ?? (matchMedia('(prefers-color-scheme: dark)').matches ? 'dark' : 'light'));
+  const dark = matchMedia('(prefers-color-scheme: dark)');
+  const paint = () => { document.documentElement.dataset.theme = remembered('theme') ?? (dark.matches ? 'dark' : 'light'); };
+  paint();
+  dark.addEventListener('change', paint);
   tabs(); controls(); settings(); applyMotion();
   setLang(lang);
   store.on(render);

@@ -151,7 +151,7 @@ export function lease(ms) {
 
 function keys(scene, b, state) {
   const top = (scene.longest ??= new Map());
-  if (!state.keys.length) return [text(b.x + 10, b.y + 44, t('now.nokeys'), { cls: 'dim' })];
+  if (!state.keys.length) return [text(b.x + 10, b.y + 44, t(state.known ? 'now.nokeys' : 'now.keyslater'), { cls: 'dim', max: b.w - 20 })];
   const all = state.keys.length + (state.keysMore ?? 0);
   const out = [text(b.x + b.w - 10, b.y + 19, number(all), { anchor: 'end', cls: 'dim' })];
   state.keys.slice(0, 12).forEach((k, i) => {
@@ -229,8 +229,8 @@ function socket(c, y) {
   const g = s('g', { class: `box socket ${c ? '' : 'off'}`, 'data-box': 'socket' }, s('rect', { x: 250, y: y + 8, width: 100, height: 108, rx: 9, class: 'frame' }));
   if (!c) return g;
   g.append(badge(264, y + 24, who(c.id)), text(278, y + 29, `fd ${c.fd}`, { mono: true, max: 66 }));
-  const row = (label, bytes, top, cls) => g.append(text(257, top, label, { max: 52 }), text(344, top, `${number(bytes)} B`, { anchor: 'end', cls: bytes ? 'strong' : 'dim', max: 46 }),
-    ...queue(257, top + 5, 87, bytes, cls));
+  const row = (label, bytes, top, cls) => g.append(text(257, top, label, { max: 52 }), text(344, top, bytes < 0 ? (c.state === 'full' ? t('now.full') : '–') : `${number(bytes)} B`, { anchor: 'end', cls: bytes > 0 ? 'strong' : 'dim', max: 46 }),
+    ...queue(257, top + 5, 87, bytes < 0 && c.state === 'full' ? 4e6 : bytes, cls));
   row('Recv-Q', c.recvq, y + 54, 'read');
   row('Send-Q', c.sendq, y + 92, 'write');
   return g;

@@ -4,7 +4,7 @@
 const EMPTY = {
   clock: 0, still: false, pass: 0, clients: [], more: 0, fired: { list: [], at: -1 },
   lists: { pendingReads: [], nextRead: 0, resumed: [], pendingWrites: [], deferred: 0, closing: [] },
-  threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {},
+  threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {}, known: false,
 };
 
 export const empty = () => EMPTY;
@@ -19,7 +19,7 @@ const without = (list, x) => list.filter((y) => y !== x);
 const withOne = (list, x) => (list.includes(x) ? list : [...list, x]);
 
 const fresh = (id) => ({
-  id, name: '', fd: -1, addr: '', recvq: 0, sendq: 0, buffered: 0, commands: 0, output: 0, state: 'idle', on: '',
+  id, name: '', fd: -1, addr: '', recvq: 0, sendq: -1, buffered: 0, commands: 0, output: 0, state: 'idle', on: '',
   multi: -1, watch: 0, db: 0, partial: '', next: [], out: '', thread: 0,
 });
 
@@ -95,7 +95,7 @@ const points = {
   },
   o(st, e) {
     st = put(st, e.client, (c) => ({
-      output: e.b, out: e.b === 0 ? '' : c.out, thread: e.thread, state: e.b > 0 ? 'full' : c.state === 'full' ? 'idle' : c.state,
+      output: e.b, sendq: -1, out: e.b === 0 ? '' : c.out, thread: e.thread, state: e.b > 0 ? 'full' : c.state === 'full' ? 'idle' : c.state,
     }));
     if (e.b === 0) st = log(st, e.client, (l) => l.map((x) => (x.sent ? x : { ...x, sent: true })));
     return lists(st, { pendingWrites: without(st.lists.pendingWrites, e.client) });
@@ -119,7 +119,7 @@ export function merge(state, snap) {
   }
   const { exec, lent, woke, logs } = state, inputs = new Map(state.clients.map((c) => [c.id, c.input]));
   return {
-    ...EMPTY, ...snap, exec, lent, woke, logs,
+    ...EMPTY, ...snap, known: true, exec, lent, woke, logs,
     clients: (snap.clients ?? []).map((c) => ({ ...c, input: inputs.get(c.id) })), keys: snap.keys ?? [], threads: snap.threads ?? [],
     fired: { list: snap.fired?.list ?? [], at: snap.fired?.at ?? -1 },
     lists: { ...EMPTY.lists, ...withoutNull(snap.lists) },

@@ -66,7 +66,7 @@ export function create(onpoint) {
 }
 
 function defs() {
-  const tip = (id, cls) => s('marker', { id, class: cls, viewBox: '0 0 8 8', refX: 6, refY: 4, markerWidth: 7, markerHeight: 7, orient: 'auto' },
+  const tip = (id, cls) => s('marker', { id, class: cls, viewBox: '0 0 8 8', refX: 6, refY: 4, markerWidth: 9, markerHeight: 9, markerUnits: 'userSpaceOnUse', orient: 'auto' },
     s('path', { d: 'M0 0 L8 4 L0 8 Z' }));
   return s('defs', {}, tip('tip', 'tip'), tip('tip-read', 'tip read'), tip('tip-write', 'tip write'), tip('tip-execute', 'tip execute'));
 }

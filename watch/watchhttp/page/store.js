@@ -23,6 +23,7 @@ const addresses = new Map(); // address -> name of a client of this page
 export const breaks = new Set(); // points where the server shall stop
 let scheduled = false;
 let source = null;
+let sums = []; // of the last seconds
 let master = 1;
 
 // on calls fn after each change, at most once a frame of the screen.
@@ -147,12 +148,23 @@ function receive(kind, data) {
   changed();
 }
 
+// rates are the commands and passes a second of the last two seconds, or null when none were counted.
+export function rates() {
+  const now = performance.now(), recent = sums.filter((x) => now - x.at < 2000);
+  if (!recent.length || now - recent.at(-1).at > 1200) return null;
+  const seconds = Math.max(now - recent[0].at + 100, 400) / 1000;
+  const per = (of) => recent.reduce((n, x) => n + x[of], 0) / seconds;
+  return { commands: per('commands'), passes: per('passes'), samples: recent.length / seconds };
+}
+
 function summed(data) {
-  sum = { ...data, at: performance.now(), every: sum ? performance.now() - sum.at : 100 };
+  const now = performance.now();
+  sum = data;
+  sums = [...sums.filter((x) => now - x.at < 2000), { at: now, passes: data.passes ?? 0, commands: data.commands ?? 0 }];
   const from = frames.length;
   for (const ev of data.pass_events ?? []) append(ev, null, '');
   const last = frames.at(-1);
-  if (last) last.state = trim({ ...last.state, keys: data.keys ?? last.state.keys }, data);
+  if (last) last.state = trim({ ...last.state, keys: data.keys ?? last.state.keys, known: true }, data);
   if (frames.length > from && live) sample = { from, to: frames.length - 1 };
 }
 
@@ -165,7 +177,7 @@ function trim(st, data) {
 }
 
 function clear() {
-  frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null;
+  frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null; sums = [];
   names.clear(); replies.clear();
 }
 
@@ -211,7 +223,7 @@ export function lines() {
   const out = [JSON.stringify(hello)];
   for (const f of frames) {
     if (!f.stop) { out.push(JSON.stringify(f.ev)); continue; }
-    const { exec, lent, woke, logs, ...snapshot } = f.state;
+    const { exec, lent, woke, logs, known, ...snapshot } = f.state;
     out.push(JSON.stringify({ stop: { event: f.ev, why: f.stop, snapshot } }));
   }
   return out.join('\n') + '\n';

@@ -9,7 +9,8 @@ import { words } from './boxes.js';
 
 const NAMES = ['A', 'B', 'C'];
 const EXAMPLES = ['SET lock:a {n} NX PX 30000', 'GET lock:a', 'DEL lock:a', 'PTTL lock:a', 'SETNX lock:b {n}', 'INCR visits', 'LPUSH queue job', 'BLPOP queue 0',
-  'MULTI', 'EXEC', 'WATCH lock:a', 'SUBSCRIBE news', 'PUBLISH news hello', 'MGET a b c', 'DEBUG SLEEP 0.2', 'PING'];
+  'MULTI', 'EXEC', 'WATCH lock:a', 'SUBSCRIBE news', 'PUBLISH news hello', 'MGET a b c', 'SETRANGE big 4000000 x', 'GET big', 'PING',
+  `EVAL "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end" 1 lock:a {n}`];
 const CHIPS = [['SET lock:a A NX PX 30000', 'INCR visits'], ['SET lock:a B NX PX 30000', 'GET lock:a'], ['BLPOP queue 0', 'MULTI']];
 
 // encode writes a command as RESP: an array of bulk strings.
@@ -50,7 +51,7 @@ function terminal(ui, name, i) {
   const log = el('ol', { class: 'log mono' });
   const badge = el('button', { type: 'button', class: `disc c${i}`, 'data-key': name, click: () => input.focus() }, name);
   const mood = el('span', { class: 'mood' });
-  const form = el('form', { submit: (e) => { e.preventDefault(); send(ui, 'whole'); } }, el('span', { class: 'prompt mono', 'aria-hidden': 'true' }, '›'), input,
+  const form = el('form', { submit: (e) => { e.preventDefault(); ui.active = name; send(ui, 'whole'); } }, el('span', { class: 'prompt mono', 'aria-hidden': 'true' }, '›'), input,
     el('datalist', { id: `examples-${name}` }, EXAMPLES.map((x) => el('option', { value: x.replace('{n}', name) }))));
   const chips = el('div', { class: 'chips' }, CHIPS[i].map((c) => el('button', {
     type: 'button', class: 'chip mono', click: () => { ui.active = name; input.value = c; send(ui, 'whole'); },
@@ -99,13 +100,14 @@ async function send(ui, way) {
       await say(name, 'reading', { on: !off });
       ui.stopped[off ? 'add' : 'delete'](name);
     } else if (way === 'half' || way === 'reset') {
+      await opened(ui, name);
       await say(name, way === 'half' ? 'halfclose' : 'reset');
       if (way === 'reset') ui.opened.delete(name);
     } else {
       await opened(ui, name);
       await ways[way](ui, name, bytes);
     }
-  } catch (err) { fail(err); }
+  } catch (err) { ui.rest = null; fail(err); }
   ui.draw();
 }
 
