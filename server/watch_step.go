@@ -129,7 +129,8 @@ func writeState(w *resp.Writer, s *watch.State) {
 	num("thread", int64(s.Thread))
 	str("breakpoint", s.Breakpoint)
 	num("slow", s.Slow)
-	num("still", number(s.Still))
+	w.BulkString("still")
+	w.Bool(s.Still)
 }
 
 // takes answers LAB STEP and LAB RECORD at once, without the loop, and reports whether it did. Any

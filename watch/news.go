@@ -93,6 +93,7 @@ type news struct {
 type Subscription struct {
 	w      *Watch
 	queue  []Message
+	state  *State // not sent yet; only the newest counts
 	lost   int64
 	closed bool
 	ready  chan struct{} // has an element if there may be something in the queue
@@ -105,6 +106,9 @@ func (w *Watch) Subscribe(from int64) *Subscription {
 	defer w.mu.Unlock()
 	s := &Subscription{w: w, ready: make(chan struct{}, 1), closed: w.news.ended}
 	if from > 0 {
+		if h := w.news.history; len(h) > 0 && h[0].Seq > from {
+			s.lost = h[0].Seq - from
+		}
 		at, _ := slices.BinarySearchFunc(w.news.history, from, func(e Event, seq int64) int { return int(e.Seq - seq) })
 		if missed := w.news.history[at:]; len(missed) > 0 {
 			s.put(Message{Kind: KindEvent, Events: slices.Clone(missed), born: w.born})
@@ -114,7 +118,8 @@ func (w *Watch) Subscribe(from int64) *Subscription {
 		s.put(Message{Kind: KindStop, Stop: w.gate.stop, born: w.born})
 	}
 	state := w.state()
-	s.put(Message{Kind: KindState, State: &state})
+	s.state = &state
+	s.wake()
 	w.news.readers = append(w.news.readers, s)
 	w.setLive()
 	return s
@@ -175,22 +180,21 @@ func (s *Subscription) take() (m Message, ok, end bool) {
 		s.queue[0] = Message{}
 		s.queue = s.queue[1:]
 		return m, true, false
+	case s.state != nil:
+		m = Message{Kind: KindState, State: s.state}
+		s.state = nil
+		return m, true, false
 	}
 	return m, false, s.closed
 }
 
-// put adds a message. Only the newest state counts.
+// put adds a message.
 func (s *Subscription) put(m Message) {
-	last := len(s.queue) - 1
-	switch {
-	case m.Kind == KindState && last >= 0 && s.queue[last].Kind == KindState:
-		s.queue[last] = m
-	case last+1 == queueSize:
+	if len(s.queue) == queueSize {
 		s.lost += int64(max(len(s.queue[0].Events), 1))
-		s.queue = append(s.queue[1:], m)
-	default:
-		s.queue = append(s.queue, m)
+		s.queue = s.queue[1:]
 	}
+	s.queue = append(s.queue, m)
 	s.wake()
 }
 
@@ -213,7 +217,9 @@ func (w *Watch) publish(m Message) {
 func (w *Watch) tell(e *Event) {
 	n, told := &w.news, *e
 	told.Args, told.Name = nil, ""
-	w.tape.add(told, w.born)
+	if w.tape.on && !w.tape.add(told, w.born) {
+		w.setLive()
+	}
 	if len(n.history) == historySize {
 		n.history = append(n.history[:0], n.history[historySize/2:]...)
 	}
@@ -233,14 +239,20 @@ func (w *Watch) tellStop(stop *Stop) {
 	stop.Event.Args, stop.Event.Name = nil, ""
 	w.flush()
 	w.publish(Message{Kind: KindStop, Stop: stop})
-	w.tape.stop(stop, w.born)
+	if w.tape.on && !w.tape.stop(stop, w.born) {
+		w.setLive()
+	}
 	w.tellState()
 }
 
 func (w *Watch) tellState() {
-	if len(w.news.readers) > 0 {
-		s := w.state()
-		w.publish(Message{Kind: KindState, State: &s})
+	if len(w.news.readers) == 0 {
+		return
+	}
+	state := w.state()
+	for _, s := range w.news.readers {
+		s.state = &state
+		s.wake()
 	}
 }
 

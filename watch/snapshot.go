@@ -117,7 +117,8 @@ type Counters struct {
 	Connections int64 `json:"connections"`
 }
 
-// Summary stands for the passes since the last one, while there are too many events to send all.
+// Summary counts the passes since the last one, while there are too many events to send all. Some of
+// them may have been sent.
 type Summary struct {
 	Pass     int64            `json:"pass"`
 	Passes   int64            `json:"passes"`

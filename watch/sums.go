@@ -21,7 +21,7 @@ type sums struct {
 	tokens float64 // events that may be sent now
 	at     int64   // when tokens were counted
 	sent   int64   // when the last summary was sent, or the counting began
-	passes int64   // since then, without those told
+	passes int64   // since the first that was not told
 	counts [kinds]int64
 	ns     [kinds]int64
 }
@@ -48,20 +48,18 @@ func (s *sums) spend(events int) { s.tokens = max(s.tokens-float64(events), -eve
 // summarize ends a pass. It sends a summary if one is due.
 func (w *Watch) summarize(now int64) {
 	s := &w.sums
-	if s.pass != passTold {
+	if s.pass != passTold || s.passes > 0 {
 		s.passes++
 	}
-	if s.passes == 0 || now-s.sent < summaryPeriod {
+	all, ns := w.totals()
+	switch {
+	case s.passes == 0: // readers have got all events so far
+		s.counts, s.ns = all, ns
+		return
+	case now-s.sent < summaryPeriod:
 		return
 	}
 	sum := &Summary{Pass: w.pass.Load(), Passes: s.passes, Counts: map[string]int64{}, NS: map[string]int64{}}
-	var all, ns [kinds]int64
-	for _, t := range w.threads {
-		for k := range kinds {
-			all[k] += t.counts[k]
-			ns[k] += t.ns[k]
-		}
-	}
 	add := func(p Point, count, took Kind) {
 		n := all[count] - s.counts[count]
 		sum.Counts[string(rune(p))] = n
@@ -77,12 +75,23 @@ func (w *Watch) summarize(now int64) {
 	add(Asleep, Sleep, Sleep)
 	sum.Commands = sum.Counts[string(rune(Executes))]
 	s.counts, s.ns, s.passes, s.sent = all, ns, 0, now
+	sum.events = w.news.batch[:min(len(w.news.batch), mostSampled)]
 	if s.pass == passSampled {
-		sum.events = w.news.batch[:min(len(w.news.batch), mostSampled)]
 		w.news.batch = nil
 	}
 	if w.Summary != nil {
 		w.Summary(sum)
 	}
 	w.publish(Message{Kind: KindSum, Sum: sum})
+}
+
+// totals adds up what the threads have counted. They are at rest.
+func (w *Watch) totals() (all, ns [kinds]int64) {
+	for _, t := range w.threads {
+		for k := range kinds {
+			all[k] += t.counts[k]
+			ns[k] += t.ns[k]
+		}
+	}
+	return all, ns
 }

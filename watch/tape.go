@@ -50,32 +50,27 @@ func (w *Watch) Records() bool {
 	return w.tape.on
 }
 
-// add appends an event. Its time counts from born.
-func (t *tape) add(e Event, born int64) {
-	if !t.on {
-		return
-	}
+// add appends an event and reports whether the recording goes on. Its time counts from born.
+func (t *tape) add(e Event, born int64) bool {
 	if e.Point == Woke {
 		if t.passes == 0 {
-			t.on = false // setLive notices at the next change; until then the events are dropped here
-			return
+			t.on = false
+			return false
 		}
 		t.passes--
 	}
 	e.At -= born
-	t.line(Message{Kind: KindEvent, Events: []Event{e}})
+	return t.line(Message{Kind: KindEvent, Events: []Event{e}})
 }
 
-func (t *tape) stop(s *Stop, born int64) {
-	if !t.on {
-		return
-	}
+func (t *tape) stop(s *Stop, born int64) bool {
 	own := *s
 	own.Event.At -= born
-	t.line(Message{Kind: KindStop, Stop: &own})
+	return t.line(Message{Kind: KindStop, Stop: &own})
 }
 
-func (t *tape) line(m Message) {
+func (t *tape) line(m Message) bool {
 	t.last.Lines = append(t.last.Lines, m)
 	t.on = len(t.last.Lines) < mostLines
+	return t.on
 }

@@ -120,6 +120,8 @@ func (w *Watch) Thread(name string) *Thread {
 	if w.mode.Load()&spans != 0 {
 		t.ring = make([]span, 0, ringSize)
 	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	w.threads = append(w.threads, t)
 	return t
 }
@@ -166,7 +168,9 @@ func (w *Watch) EndPass(now int64) {
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.summarize(now)
+	if len(w.news.readers) > 0 {
+		w.summarize(now)
+	}
 	w.flush()
 	if w.gate.steps() {
 		w.tellState()
