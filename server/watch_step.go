@@ -60,7 +60,7 @@ func (l *labState) stepOrRecord(
 	}
 	reply, err := verb.Do()
 	if err != nil {
-		return asReply(err)
+		return store.Error(err.Error())
 	}
 	writeStep(c.Writer, reply)
 	return nil
@@ -184,7 +184,7 @@ func (v *watchState) gate(r *internalRequest, w *resp.Writer, words []string) {
 	}
 	reply, err := verb.Do()
 	if err != nil {
-		w.Error(asReply(err).Error())
+		w.Error(err.Error())
 		return
 	}
 	writeStep(w, reply)

@@ -106,6 +106,7 @@ func New(o Options) *Watch {
 	w := &Watch{Options: o, since: now, born: now}
 	w.cond = sync.NewCond(&w.mu)
 	w.gate.still, w.gate.limit = true, defaultLimit
+	w.sums.tokens, w.sums.at = eventRate, now
 	return w
 }
 
