@@ -86,7 +86,7 @@ export async function bundle() {
   const tag = (name, attrs, text) => `<${name} ${attrs}>${text}</${name}>`;
   const head = [tag('style', '', css), tag('script', 'type="importmap"', safe(JSON.stringify({ imports }))), tag('script', 'type="application/x-ndjson" id="recording"', safe(store.lines())),
     tag('script', 'type="application/json" id="sources"', safe(sources ?? '{}')), tag('script', 'type="module"', "import 'page/app';")].join('\n');
-  return page.replace(/<link rel="(stylesheet|icon)"[^>]*>\n?/g, '').replace(/<script type="module"[^>]*><\/script>/, () => head)
+  return page.replace(/<link rel="(stylesheet|icon|modulepreload)"[^>]*>\n?/g, '').replace(/<script type="module"[^>]*><\/script>/, () => head)
     .replace(/<title>[^<]*/, () => `<title>${called()}`).replace(/<html lang="\w+"/, `<html lang="${lang === 'zh' ? 'zh-CN' : 'en'}"`);
 }
 

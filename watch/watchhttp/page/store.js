@@ -109,7 +109,7 @@ export function called(addr, name) {
 
 // who describes a client for the picture: its name, its mark and the number of its colour.
 export function who(id) {
-  const full = (names.get(id) ?? '').replace(/^page:/, '');
+  const full = (names.get(id) ?? '').replace(/^page:/, '').replace(/-\d+$/, '');
   const page = /^[A-P]$/.test(full);
   if (page) return { id, name: full, mark: full, hue: (full.charCodeAt(0) - 65) % 8, page };
   return { id, name: full || `#${id}`, mark: full && full.length < 4 ? full : String(id % 1000), hue: 3 + (id % 5), page };

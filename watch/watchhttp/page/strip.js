@@ -3,7 +3,7 @@
 import { s, text, title, width } from './svg.js';
 import { t } from './i18n.js';
 import { kindOf, short } from './narrate.js';
-import { frames, go, passOf, who } from './store.js';
+import { frames, go, hello, passOf, who } from './store.js';
 
 const H = 65;
 
@@ -18,7 +18,7 @@ const weight = (e) => (e.point === 's' ? 2 : 1.8 + Math.log2(1 + e.dur) * 0.6 + 
 const NAMES = { sleep: 'kind.sleep', wait: 'kind.wait', accept: 'kind.accept', read: 'kind.read', parse: 'kind.parse', execute: 'kind.execute', expire: 'kind.expire', write: 'kind.write' };
 
 // phase is what the row above says: read and parse belong together.
-const phase = (e) => (e.point === 'h' || e.point === 'w' ? 'wait' : e.point === 't' || e.point === 'j' ? 'wait' : kindOf(e));
+const phase = (e) => ('hwtj'.includes(e.point) ? 'wait' : e.thread > 0 && e.point === 'p' ? 'read' : kindOf(e));
 
 function render(svg, cursor) {
   if (!frames[cursor]) { svg.replaceChildren(); return; }
@@ -30,13 +30,13 @@ function render(svg, cursor) {
   const shown = frames.slice(first, Math.min(to, first + most) + 1);
   const total = shown.reduce((n, f) => n + weight(f.e), 0);
   const unit = Math.min(58, W / total);
-  const out = [];
+  const rows = (hello?.threads?.length ?? 1) - 1, out = [];
   let x = 0, start = 0, run = null;
   const close = (end) => { if (run) out.push(band(run, start, end)); };
   shown.forEach((f, k) => {
     const w = weight(f.e) * unit, i = first + k;
     if (phase(f.e) !== run) { close(x); run = phase(f.e); start = x; }
-    out.push(block(f.e, x, w, i === cursor, i > cursor, i));
+    out.push(block(f.e, x, w, i === cursor, i > cursor, i, rows));
     x += w;
   });
   close(x);
@@ -49,14 +49,20 @@ function band(kind, x, end) {
     width(name) + 10 < w ? text(x + 6, 15.5, name, { bold: true, max: w - 8 }) : null, title(name));
 }
 
-function block(e, x, w, current, ahead, i) {
-  const kind = kindOf(e), label = e.point === 'x' ? e.text : t('point.' + e.point);
-  const who1 = e.client ? who(e.client) : null;
+// block is one event. The events of an I/O thread lie in the row of their thread.
+function block(e, x, w, current, ahead, i, rows) {
+  const kind = kindOf(e), mono = e.point === 'x', label = mono ? e.text : t('point.' + e.point);
+  const whose = e.client ? who(e.client) : null, lane = e.thread > 0 && rows > 1 && e.point !== 't' && e.point !== 'j';
+  const h = lane ? 38.5 / rows : 38.5, y = lane ? 25 + h * (e.thread - 1) : 25;
   const g = s('g', { class: `event ${kind} ${current ? 'current' : ''} ${ahead ? 'ahead' : ''}`, role: 'listitem', 'data-frame': i, click: () => go(i) },
-    s('rect', { x: x + 0.5, y: 25, width: Math.max(1, w - 2), height: 38.5, rx: 4 }), title(short(e)));
-  const mono = e.point === 'x';
+    s('rect', { x: x + 0.5, y, width: Math.max(1, w - 2), height: h - (lane ? 1 : 0), rx: 4 }), title(short(e)));
+  if (lane) {
+    if (whose && w > 15 && h > 12) g.append(s('circle', { cx: x + 10, cy: y + h / 2, r: 6, class: `c${whose.hue}` }));
+    if (whose && w > 34 && h > 15) g.append(text(x + 19, y + h / 2 + 4.5, whose.mark, { bold: true, max: w - 22 }));
+    return g;
+  }
   if (mono ? w > 30 : width(label) + 6 <= w) g.append(text(x + 5, 40, label, { max: w - 8, mono }));
-  if (who1 && w > 15) g.append(s('circle', { cx: x + 10, cy: 53, r: 6, class: `c${who1.hue}` }));
-  if (who1 && w > 34) g.append(text(x + 19, 57.5, who1.mark, { bold: true, max: w - 22 }));
+  if (whose && w > 15) g.append(s('circle', { cx: x + 10, cy: 53, r: 6, class: `c${whose.hue}` }));
+  if (whose && w > 34) g.append(text(x + 19, 57.5, whose.mark, { bold: true, max: w - 22 }));
   return g;
 }

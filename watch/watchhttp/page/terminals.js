@@ -31,7 +31,7 @@ export function pretty(reply) {
 }
 
 // memory outlives a change of the screen: how the clients send, and what they have not sent yet.
-const memory = { active: 'A', cut: 9, count: 16, rest: null, loading: false, stopped: new Set(), opened: new Set(), draw: () => {} };
+const memory = { active: 'A', cut: 9, count: 16, rest: null, loading: false, stopped: new Set(), addrs: new Map(), draw: () => {} };
 
 // terminals makes the elements. They lie over the picture, and render fills them.
 export function terminals() {
@@ -77,14 +77,18 @@ function tools(ui) {
 const client = (ui) => ui.list.find((x) => x.name === ui.active);
 const typed = (ui) => client(ui).input.value.trim() || CHIPS[NAMES.indexOf(ui.active)][0];
 
-const say = (name, what, more = {}) => store.post('/watch/clients', { do: what, name, master: store.currentMaster(), ...more });
+// say gives the server an order for a connection. Client A of master 2 is connection A-2.
+function say(name, what, more = {}) {
+  const master = store.currentMaster();
+  return store.post('/watch/clients', { do: what, name: master > 1 ? `${name}-${master}` : name, master, ...more });
+}
 
-async function opened(ui, name) {
-  if (ui.opened.has(name) && !store.replies.get(name)?.closed) return;
+// open connects a client, if it is not connected yet.
+async function open(ui, name) {
   const { addr } = await say(name, 'open');
+  if (ui.addrs.get(name) === addr) return;
   store.called(addr, name);
-  store.replies.delete(name);
-  ui.opened.add(name);
+  ui.addrs.set(name, addr);
   ui.stopped.delete(name);
 }
 
@@ -95,16 +99,15 @@ async function send(ui, way) {
   try {
     if (way === 'load') await load(ui);
     else if (way === 'reading') {
-      await opened(ui, name);
+      await open(ui, name);
       const off = !ui.stopped.has(name);
       await say(name, 'reading', { on: !off });
       ui.stopped[off ? 'add' : 'delete'](name);
     } else if (way === 'half' || way === 'reset') {
-      await opened(ui, name);
+      await open(ui, name);
       await say(name, way === 'half' ? 'halfclose' : 'reset');
-      if (way === 'reset') ui.opened.delete(name);
     } else {
-      await opened(ui, name);
+      await open(ui, name);
       await ways[way](ui, name, bytes);
     }
   } catch (err) { ui.rest = null; fail(err); }
