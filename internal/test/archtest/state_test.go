@@ -127,6 +127,8 @@ func starters() map[string]string {
 		"cmd/miniredisd.serve":    "waits for signals and posts Stop",
 		"cmd/miniredisd.serveLab": "net/http, for lab-http",
 		"miniredistest.start":     "runs the masters of a test",
+		"claims.newStage":         "runs the masters of a story",
+		"claims.still":            "a request whose reply comes when the server goes on",
 		"server.Run":              "one for each master behind the first",
 		"server.start":            "the executor of --exec queue",
 		"ioworkers.Start":         "one for each I/O thread",

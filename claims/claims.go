@@ -1,0 +1,128 @@
+package claims
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+)
+
+// Verdict is what the events say about a claim.
+type Verdict string
+
+// The verdicts. History means that no experiment can decide, and Redis's own history does.
+const (
+	False   Verdict = "false"
+	True    Verdict = "true"
+	Partly  Verdict = "partly"
+	History Verdict = "history"
+)
+
+// Finding is what an experiment has found out.
+type Finding struct {
+	Verdict  Verdict        `json:"verdict"`
+	Facts    map[string]any `json:"facts"`    // numbers and short texts; the page has a label for each name
+	Evidence []int64        `json:"evidence"` // numbers of the events in Recording that decide
+}
+
+// Result is a Finding and the recording of the story. Its first line is the header.
+type Result struct {
+	Finding
+	Recording []json.RawMessage `json:"recording"`
+}
+
+// Claim is a sentence that is often said about Redis, and its experiment.
+type Claim struct {
+	N    int    `json:"n"`
+	Name string `json:"name"`
+
+	acts  []act
+	shown int // the act whose recording the page shows
+	judge func(acts []*Record) Finding
+}
+
+// act is a story on a server of its own.
+type act struct {
+	config []string // further words of the command line
+	play   func(s *stage)
+}
+
+// one is a story of one act.
+func one(play func(*stage), config ...string) []act { return []act{{config, play}} }
+
+// List returns the claims in order. The page has their sentences under the same numbers.
+func List() []Claim {
+	threads := []string{"--io-threads", "3"}
+	masters := []string{"--masters", "5"}
+	return []Claim{
+		{N: 1, Name: "one queue of commands", acts: one(playTogether), judge: judgeQueue},
+		{N: 2, Name: "a queue of events", acts: one(playTogether), judge: judgeEvents},
+		{N: 3, Name: "MULTI blocks", acts: one(playMulti), judge: judgeMulti},
+		{N: 4, Name: "no lock by transactions", acts: one(playWatch), judge: judgeWatch},
+		{N: 5, Name: "SET NX EX since 6.0", judge: judgeHistory},
+		{N: 6, Name: "threads read, parse and write", judge: judgeThreads, acts: []act{
+			{threads, playThreads}, {append(threads, "--io-threads-do-reads", "yes"), playThreads}}, shown: 1},
+		{N: 7, Name: "more threads, more speed", judge: judgeLoad, acts: []act{
+			{nil, playLoad}, {threadsThatRead("2"), playLoad}, {threadsThatRead("4"), playLoad}}, shown: 2},
+		{N: 8, Name: "no races", acts: one(playCounter), judge: judgeCounter},
+		{N: 9, Name: "SETNX and EXPIRE", acts: one(playExpire), judge: judgeExpire},
+		{N: 10, Name: "DEL releases", acts: one(playDelete), judge: judgeDelete},
+		{N: 11, Name: "a friendly unlock", acts: one(playUnlock), judge: judgeUnlock},
+		{N: 12, Name: "Redlock is safe", judge: judgeRedlock, acts: []act{
+			{masters, playCrash}, {masters, playJump}, {masters, playPause}}, shown: 1},
+		{N: 13, Name: "the watchdog", acts: one(playWatchdog), judge: judgeWatchdog},
+		{N: 14, Name: "scripts are atomic and free", judge: judgeScript,
+			acts: one(playScript, "--busy-reply-threshold", "50")},
+		{N: 15, Name: "a pipeline is a transaction", acts: one(playPipeline), judge: judgePipeline},
+		{N: 17, Name: "a wheel walks over all timers", acts: one(playWheel), judge: judgeWheel},
+		{N: 18, Name: "transactions roll back", acts: one(playErrors), judge: judgeErrors},
+	}
+}
+
+func threadsThatRead(n string) []string {
+	return []string{"--io-threads", n, "--io-threads-do-reads", "yes"}
+}
+
+// Run plays the story of claim n and judges it. Each act has a server of its own, which is gone when Run
+// returns.
+func Run(ctx context.Context, n int) (*Result, error) {
+	for _, c := range List() {
+		if c.N == n {
+			return c.run(ctx)
+		}
+	}
+	return nil, fmt.Errorf("there is no claim %d", n)
+}
+
+// run is Run of a claim. more are further words of the command line, for tests.
+func (c Claim) run(ctx context.Context, more ...string) (*Result, error) {
+	var records []*Record
+	for _, a := range c.acts {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r, err := perform(a, more)
+		if err != nil {
+			return nil, fmt.Errorf("claim %d, %s: %w", c.N, c.Name, err)
+		}
+		records = append(records, r)
+	}
+	result := &Result{Finding: c.judge(records), Recording: []json.RawMessage{}}
+	slices.Sort(result.Evidence)
+	result.Evidence = slices.Compact(result.Evidence)
+	if len(records) > 0 {
+		result.Recording = newest(records[c.shown].Lines)
+	}
+	return result, nil
+}
+
+// mostLines bounds the recording of a result. A picture of more events helps nobody.
+const mostLines = 1000
+
+// newest returns the header and the last lines of a recording.
+func newest(lines []json.RawMessage) []json.RawMessage {
+	if len(lines) <= mostLines {
+		return lines
+	}
+	return append(slices.Clone(lines[:1]), lines[len(lines)-mostLines+1:]...)
+}

@@ -1,0 +1,224 @@
+package claims
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/miniredisd/miniredisd/watch"
+	"github.com/stretchr/testify/require"
+)
+
+// The recordings that the page and the docs show. Their order of points and their texts are always the
+// same. Times, descriptors, and what the kernel decides are not.
+
+var update = flag.Bool("update", false, "write the recordings of the page")
+
+func recordings() map[string]act {
+	readers := []string{"--io-threads", "3", "--io-threads-do-reads", "yes"}
+	return map[string]act{
+		"one-command":  {play: playOneCommand},
+		"pipeline":     {play: playOnePacket},
+		"partial-read": {play: playPartialRead},
+		"full-socket":  {play: playFullSocket},
+		"blpop":        {play: playBlockedPop},
+		"busy-script":  {config: []string{"--busy-reply-threshold", "50"}, play: playBusyScript},
+		"io-threads":   {config: readers, play: playEightClients},
+		"get-del":      {play: playLostByDelete},
+		"lost-reply":   {play: playLostReply},
+	}
+}
+
+func playOneCommand(s *stage) {
+	a := s.client("A")
+	s.freeze()
+	s.begin()
+	a.lock("lock:a")
+}
+
+func playOnePacket(s *stage) {
+	a := s.client("A")
+	s.together(func() { a.write(pipeline(16)) })
+	a.replies(16)
+}
+
+// playPartialRead: the request of A is cut in the middle of a word. B is served meanwhile.
+func playPartialRead(s *stage) {
+	a, b := s.client("A"), s.client("B")
+	whole := request("SET", "lock:a", "token-A", "NX", "PX", "30000")
+	s.freeze()
+	s.during(a, func() { a.write(whole[:27]) }, func() { b.send("GET", "lock:a") })
+	b.reply()
+	a.write(whole[27:])
+	a.reply()
+	b.do("GET", "lock:a")
+}
+
+// playFullSocket: A has asked for a large value and does not read. B is served, then A reads. The kernel
+// takes megabytes before a socket is full, so the recording begins when it is. A client that ends again
+// measures how many.
+func playFullSocket(s *stage) {
+	probe, a, b := s.client("probe"), s.client("A"), s.client("B")
+	b.do("SETRANGE", "large", "20000000", "x")
+	room := s.fill(probe, b, "large")
+	b.do("CLIENT", "KILL", "ID", strconv.FormatInt(probe.id, 10))
+	b.do("SETRANGE", "value", strconv.FormatInt(room+500_000, 10), "x")
+	s.fill(a, b, "value")
+	s.begin()
+	b.do("PING")
+	a.reply()
+}
+
+// fill lets a client get a value without reading it, and waits until its socket is full. It returns the
+// bytes written. A pass that writes to the other client only proves that there is no room.
+func (s *stage) fill(c, other *client, key string) (written int64) {
+	w := s.masters[0].Watch()
+	stops := w.Subscribe(0)
+	defer stops.Close()
+	s.check(w.Break(watch.Breakpoint{Name: "write", At: watch.Written}))
+	c.send("GET", key)
+	asked, full := 0, false
+	for room := true; !full && s.err == nil; {
+		e, err := waitForStop(stops, "write")
+		s.check(err)
+		if full = e.Client == other.id && !room; full {
+			break
+		}
+		room = e.Client == c.id
+		if room {
+			written += e.A
+		}
+		if !room || asked == 0 {
+			other.send("PING")
+			asked++
+		}
+		w.Continue()
+	}
+	s.check(w.BreakDel("write"))
+	w.Continue()
+	other.replies(asked)
+	return written
+}
+
+// during calls next while the server reads what first has sent, so next's request is in the next pass.
+func (s *stage) during(c *client, first, next func()) {
+	s.stopped(watch.Breakpoint{Name: "during", At: watch.Parsed, ClientID: c.id}, func() { s.together(first) }, next)
+}
+
+func playBlockedPop(s *stage) {
+	a, b := s.client("A"), s.client("B")
+	s.during(a, func() { a.send("BLPOP", "queue", "0") }, func() { b.send("LPUSH", "queue", "job") })
+	b.reply()
+	a.reply()
+}
+
+// playBusyScript: a script does not end. B gets BUSY, and then ends it.
+func playBusyScript(s *stage) {
+	a, b := s.client("A"), s.client("B")
+	s.begin()
+	s.stopped(watch.Breakpoint{Name: "script", At: watch.Executes, Cmd: "eval"}, func() {
+		a.send("EVAL", "while true do end", "0")
+	}, func() { b.send("GET", "lock:a") })
+	b.reply()
+	b.do("SCRIPT", "KILL")
+	a.reply()
+	b.do("GET", "lock:a")
+}
+
+func playEightClients(s *stage) {
+	var clients []*client
+	for _, name := range strings.Split("ABCDEFGH", "") {
+		clients = append(clients, s.client(name))
+	}
+	s.together(func() {
+		for _, c := range clients {
+			c.send("INCR", "visits")
+		}
+	})
+	for _, c := range clients {
+		c.reply()
+	}
+}
+
+func playLostByDelete(s *stage) {
+	a, b, c := s.client("A"), s.client("B"), s.client("C")
+	s.freeze()
+	s.begin()
+	s.lateRelease(a, b, c, "lock:a", "DEL", "lock:a")
+}
+
+// playLostReply: A takes the lock and never learns it. Its second try is refused.
+func playLostReply(s *stage) {
+	a, b := s.client("A"), s.client("B")
+	s.freeze()
+	s.lab("FAULT", "ADD", "lost", "CMD", "SET", "NTH", "1", "ACTION", "DROP-REPLY")
+	s.begin()
+	s.wants(!a.lock("lock:a"), "the reply should be lost")
+	again := s.client("A")
+	again.lock("lock:a")
+	again.do("GET", "lock:a")
+	b.lock("lock:a")
+}
+
+func TestRecordingsOfThePageShowWhatTheServerDoes(t *testing.T) {
+	for name, a := range recordings() {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join("..", "watch", "watchhttp", "recordings", name+".loop.gz")
+			now, err := perform(a, nil)
+			require.NoError(t, err)
+			if *update {
+				require.NoError(t, write(path, now))
+			}
+			file, err := os.Open(path)
+			require.NoError(t, err, "go test ./claims -run Recordings -update writes it")
+			defer file.Close()
+			kept, err := watch.ReadRecording(file)
+			require.NoError(t, err)
+			var then Record
+			require.NoError(t, then.keep(kept))
+			require.Equal(t, then.course(), now.course())
+		})
+	}
+}
+
+// write keeps a record as .loop.gz.
+func write(path string, r *Record) error {
+	var b bytes.Buffer
+	z, err := gzip.NewWriterLevel(&b, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	for _, line := range r.Lines {
+		_, _ = z.Write(append(slices.Clone(line), '\n')) // Close returns the error
+	}
+	return errors.Join(z.Close(), os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, b.Bytes(), 0o644))
+}
+
+// course is what a recording always has: the commands and replies of each thread, in order, and the other
+// events when they come first. The kernel decides how many pieces a read or a write has.
+func (r *Record) course() map[string][]string {
+	threads := map[string][]string{}
+	for _, e := range r.Events {
+		text := e.Text
+		if e.is("j") { // of the thread that is done last
+			continue
+		}
+		if e.is("wsoa") { // descriptors, times, addresses
+			text = ""
+		}
+		line := fmt.Sprintf("%s %d %s", e.Point, e.Client, text)
+		thread := fmt.Sprint("thread ", e.Thread)
+		if e.is("xype") || !slices.Contains(threads[thread], line) {
+			threads[thread] = append(threads[thread], line)
+		}
+	}
+	return threads
+}

@@ -1,0 +1,131 @@
+package claims
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/watch"
+)
+
+// How a story uses the gate of package watch: the server makes a snapshot at every event, and stops where
+// clients have to send together.
+
+// begin starts the recording. Everything before it, such as the names of the clients, is left out. Each
+// event then comes with a snapshot.
+func (s *stage) begin() { s.together(func() {}) }
+
+// together calls send while the watched server stands at the end of a pass. So the requests of all clients
+// that send are in the next array. The first call begins the recording.
+func (s *stage) together(send func()) {
+	s.still(func() {
+		if !s.recording {
+			s.recording = true
+			s.each(func(w *watch.Watch) {
+				w.RecordStart(0)
+				if !s.bare {
+					w.Slow(time.Nanosecond)
+				}
+			})
+		}
+		send()
+	})
+}
+
+// still calls do while the watched server stands in a pass that serves no client.
+func (s *stage) still(do func()) {
+	passed := make(chan error, 1)
+	s.stopped(watch.Breakpoint{Name: "still", At: watch.Replied, Cmd: "dbsize"}, func() {
+		go func() { passed <- s.pass() }() // it returns when the server goes on
+	}, do)
+	if s.err == nil {
+		s.check(<-passed)
+	}
+}
+
+// pass makes the watched server pass through its loop, without a connection.
+func (s *stage) pass() error {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	_, err := s.masters[s.watched].Do(ctx, "DBSIZE")
+	return err
+}
+
+// stopped makes the watched server stop at a breakpoint, by what cause sends, and calls do meanwhile.
+func (s *stage) stopped(at watch.Breakpoint, cause, do func()) {
+	if s.err != nil {
+		return
+	}
+	w := s.masters[s.watched].Watch()
+	stops := w.Subscribe(0)
+	defer stops.Close()
+	s.check(w.Break(at))
+	cause()
+	_, err := waitForStop(stops, at.Name)
+	s.check(err)
+	do()
+	for _, c := range s.clients {
+		c.arrive()
+	}
+	s.check(w.BreakDel(at.Name))
+	w.Continue()
+}
+
+// waitForStop waits until the server stands at the breakpoint, and returns the event there.
+func waitForStop(stops *watch.Subscription, name string) (watch.Event, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	for {
+		m, err := stops.Next(ctx)
+		if err != nil {
+			return watch.Event{}, fmt.Errorf("waiting for the stop %q: %w", name, err)
+		}
+		if m.Kind == watch.KindStop && m.Stop.Why == "break "+name {
+			return m.Stop.Event, nil
+		}
+	}
+}
+
+func (s *stage) each(do func(*watch.Watch)) {
+	for _, m := range s.masters {
+		do(m.Watch())
+	}
+}
+
+// perform plays an act on new servers and returns what it left behind.
+func perform(a act, more []string) (*Record, error) {
+	s, err := newStage(append(append([]string{}, a.config...), more...))
+	if err != nil {
+		return nil, err
+	}
+	a.play(s)
+	s.still(func() {
+		s.each(func(w *watch.Watch) {
+			w.RecordStop()
+			w.Slow(0)
+		})
+	})
+	s.record.Findings = s.findings()
+	recording := s.masters[s.watched].Watch().Recording()
+	if err := s.close(); err != nil {
+		return nil, err
+	}
+	if recording == nil {
+		return nil, errors.New("the story has no recording")
+	}
+	err = s.record.keep(recording)
+	s.record.dropLastPass() // which is that of still
+	return &s.record, err
+}
+
+// keep takes over the lines of a recording.
+func (r *Record) keep(recording *watch.Recording) error {
+	var text bytes.Buffer
+	if err := recording.WriteLines(&text); err != nil {
+		return err
+	}
+	return r.read(strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n"))
+}
