@@ -1,0 +1,147 @@
+// models.js shows the same six requests under four threading models: who reads, who executes, who waits.
+// The lengths are drawn, not measured. The bars beside them are measured: bench/report/models.md.
+
+import { add, lang, t } from './i18n.js';
+import { el, s, text } from './svg.js';
+import { motion } from './app.js';
+import { figures } from './figures.js';
+import { MODELS, LAST } from './lanes.js';
+import texts from './text/models.js';
+
+add(texts);
+
+const WIDTH = 800, LEFT = 96, LANE = 23;
+
+let root = null;
+let drawn = '';
+let at = LAST; // the time shown, in units of the drawing
+let load = 0; // the figures shown
+let timer = null;
+
+export function mount(where) {
+  root = where;
+  drawn = '';
+  at = LAST;
+  stop();
+  render();
+}
+
+function stop() {
+  cancelAnimationFrame(timer);
+  timer = null;
+}
+
+// play lets the time run from left to right. Without motion it jumps to the end.
+function play() {
+  if (timer) { stop(); sweep(); return; }
+  if (!motion()) { at = LAST; sweep(); return; }
+  if (at >= LAST) at = 0;
+  let before = performance.now();
+  const tick = (now) => {
+    if (!root?.isConnected) return stop();
+    at = Math.min(LAST, at + (now - before) / 110);
+    before = now;
+    if (at >= LAST) stop();
+    else timer = requestAnimationFrame(tick);
+    sweep();
+  };
+  timer = requestAnimationFrame(tick);
+}
+
+// sweep shows what has happened until now, without drawing anything anew.
+function sweep() {
+  for (const block of root.querySelectorAll('[data-from]')) {
+    block.classList.toggle('md-ahead', Number(block.dataset.from) >= at && at < LAST);
+  }
+  for (const line of root.querySelectorAll('.md-now')) {
+    line.setAttribute('x1', x(at));
+    line.setAttribute('x2', x(at));
+    line.classList.toggle('md-end', at >= LAST);
+  }
+  const slider = root.querySelector('.md-time');
+  slider.value = at;
+  const button = root.querySelector('.md-play');
+  button.firstChild.textContent = t(timer ? 'models.pause' : 'models.play');
+}
+
+const x = (time) => LEFT + (WIDTH - LEFT - 12) * (time / LAST);
+
+export function render() {
+  const key = `${lang}|${load}`;
+  if (!root || key === drawn) return;
+  drawn = key;
+  const focused = document.activeElement?.closest?.('[data-focus]')?.dataset.focus;
+  root.replaceChildren(el('div', { class: 'models' }, el('section', { class: 'md-left' }, head(), MODELS.map(card)), side()));
+  if (focused) root.querySelector(`[data-focus="${focused}"]`)?.focus({ preventScroll: true });
+  sweep();
+}
+
+function head() {
+  const slider = el('input', {
+    type: 'range', class: 'md-time', min: 0, max: LAST, step: 0.5, value: at, 'aria-label': t('models.time'), 'data-focus': 'time',
+    input: (e) => { stop(); at = Number(e.target.value); sweep(); },
+  });
+  return el('header', { class: 'md-head' }, el('p', { class: 'lead' }, t('models.lead')),
+    el('div', { class: 'md-controls' },
+      el('button', { class: 'md-play', 'data-key': ' ', 'data-focus': 'play', click: play }, el('span', {}, t('models.play')), ' ', el('kbd', {}, '␣')), slider),
+    el('ul', { class: 'legend' }, ['read', 'parse', 'execute', 'write', 'wait'].map((k) =>
+      el('li', {}, el('i', { class: k }), el('span', {}, t(`models.kind.${k}`))))));
+}
+
+// card draws the lanes of a model, with its sentence.
+function card(model) {
+  const height = LANE * model.lanes.length + 6;
+  const svg = s('svg', { viewBox: `0 0 ${WIDTH} ${height}`, class: 'md-lanes', role: 'img', 'aria-label': t(`models.${model.name}.why`) });
+  model.lanes.forEach((lane, i) => {
+    const y = 3 + LANE * i;
+    svg.append(text(0, y + 15.5, t(`models.lane.${lane.name}`, { n: lane.n }), { max: LEFT - 8, cls: lane.executes ? 'strong' : 'dim' }),
+      s('rect', { x: LEFT, y: y + 9, width: WIDTH - LEFT - 12, height: 2, class: 'md-base' }));
+    for (const b of lane.blocks) svg.append(block(b, y));
+  });
+  for (const time of model.barriers ?? []) {
+    svg.append(s('line', { x1: x(time), x2: x(time), y1: 0, y2: height, class: 'md-barrier', 'data-from': time }));
+  }
+  svg.append(s('line', { x1: x(at), x2: x(at), y1: 0, y2: height, class: 'md-now' }));
+  return el('article', { class: 'card md-card', 'data-model': model.name },
+    el('header', {}, el('h3', {}, t(`models.${model.name}`)), el('code', { class: 'mono' }, model.start)), el('p', {}, t(`models.${model.name}.why`)), svg);
+}
+
+function block(b, y) {
+  const from = x(b.from), wide = x(b.to) - from;
+  const g = s('g', { class: `md-block ${b.kind}`, 'data-from': b.from },
+    s('rect', { x: from + 0.5, y: y + 1, width: Math.max(wide - 1, 1), height: LANE - 4, rx: 3, class: b.idle ? 'md-idle' : 'solid' }));
+  if (b.who && wide > 13 && !b.idle) g.append(text(from + wide / 2, y + 15.5, b.who, { anchor: 'middle', cls: 'on', bold: true }));
+  return g;
+}
+
+const SHOWN = ['reactor', 'queue', 'io-threads-4', 'goroutines', 'redis-server', 'redis-server-io-4'];
+const MOST = 60; // us: a longer bar is cut
+
+// side has the measured figures of one load.
+function side() {
+  const f = figures.loads[load];
+  const pick = el('select', { 'data-focus': 'load', 'aria-label': t('models.load'), change: (e) => { load = Number(e.target.value); render(); } },
+    figures.loads.map((l, i) => el('option', { value: i, selected: i === load }, l.name)));
+  return el('aside', { class: 'card md-side' },
+    el('h3', {}, t('models.measured')), pick, chart(f),
+    el('ul', { class: 'legend' }, el('li', {}, el('i', { class: 'execute' }), el('span', {}, t('models.executing'))), el('li', {}, el('i', { class: 'read' }), el('span', {}, t('models.other')))),
+    el('p', {}, t('models.reading')),
+    el('p', { class: 'dim' }, t('models.machine', { machine: figures.machine, date: figures.date })));
+}
+
+function chart(f) {
+  const width = 400, row = 46, room = 300;
+  const longest = Math.min(MOST, Math.max(...SHOWN.map((m) => f.rows[m][1])));
+  const svg = s('svg', { viewBox: `0 0 ${width} ${row * SHOWN.length}`, class: 'md-chart', role: 'img', 'aria-label': t('models.measured') });
+  SHOWN.forEach((name, i) => {
+    const [rate, cpu, executing] = f.rows[name], y = row * i;
+    const long = (us) => room * (Math.min(us, longest) / longest);
+    const cut = cpu > longest;
+    svg.append(text(0, y + 14, t(`models.bar.${name}`), { max: width }),
+      s('rect', { x: 0, y: y + 20, width: long(cpu), height: 15, rx: 3, class: 'solid read' }),
+      s('rect', { x: 0, y: y + 20, width: Math.max(long(executing), 2), height: 15, rx: 3, class: 'solid execute' }));
+    if (cut) svg.append(s('path', { d: `M${room - 22} ${y + 38}l6 -22m5 0l-6 22`, class: 'md-cut' }));
+    svg.append(text(long(cpu) + 8, y + 32.5, `${cpu >= 100 ? Math.round(cpu) : cpu.toFixed(1)} µs`, { bold: true, max: width - long(cpu) - 10 }), s('title', {}, `${rate} req/s`));
+  });
+  return svg;
+}
