@@ -13,6 +13,7 @@ const (
 	eventRate     = 200 // events a second up to which readers get all
 	summaryPeriod = int64(100 * time.Millisecond)
 	mostSampled   = 48 // events of a summary, less than 4 KB
+	mostClients   = 6  // of which a summary has events: so they are there from read to write
 )
 
 // sums counts what readers do not get as events. It belongs to Watch.mu, and main alone changes pass.
@@ -22,6 +23,7 @@ type sums struct {
 	at     int64   // when tokens were counted
 	sent   int64   // when the last summary was sent, or the counting began
 	passes int64   // since the first that was not told
+	wrote  bool    // told passes have executed commands, so keys may have changed
 	counts [kinds]int64
 	ns     [kinds]int64
 }
@@ -54,7 +56,9 @@ func (w *Watch) summarize(now int64) {
 	all, ns := w.totals()
 	switch {
 	case s.passes == 0: // readers have got all events so far
+		s.wrote = s.wrote || all[Execute] > s.counts[Execute]
 		s.counts, s.ns = all, ns
+		w.tellKeys(now)
 		return
 	case now-s.sent < summaryPeriod:
 		return
@@ -75,14 +79,43 @@ func (w *Watch) summarize(now int64) {
 	add(Asleep, Sleep, Sleep)
 	sum.Commands = sum.Counts[string(rune(Executes))]
 	s.counts, s.ns, s.passes, s.sent = all, ns, 0, now
-	sum.events = w.news.batch[:min(len(w.news.batch), mostSampled)]
+	sum.events = sample(w.news.batch)
 	if s.pass == passSampled {
 		w.news.batch = nil
 	}
+	w.tellSum(sum)
+}
+
+func (w *Watch) tellSum(sum *Summary) {
 	if w.Summary != nil {
 		w.Summary(sum)
 	}
 	w.publish(Message{Kind: KindSum, Sum: sum})
+}
+
+// tellKeys sends a summary without numbers after told passes: events do not say what the keys are now.
+func (w *Watch) tellKeys(now int64) {
+	s := &w.sums
+	if !s.wrote || now-s.sent < summaryPeriod || w.gate.steps() {
+		return
+	}
+	s.wrote, s.sent = false, now
+	w.tellSum(&Summary{Pass: w.pass.Load(), Counts: map[string]int64{}, NS: map[string]int64{}})
+}
+
+// sample returns the events of a pass that a summary has room for: those of no client and those of the
+// first clients.
+func sample(pass []Event) (events []Event) {
+	seen := map[int64]bool{0: true}
+	for _, e := range pass {
+		if len(seen) <= mostClients {
+			seen[e.Client] = true
+		}
+		if seen[e.Client] && len(events) < mostSampled {
+			events = append(events, e)
+		}
+	}
+	return events
 }
 
 // totals adds up what the threads have counted. They are at rest.
