@@ -106,7 +106,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	c.Out.MayRefer = !s.ex.Observed
 	c.sess = command.Session{
 		ID: s.lastID, Index: len(s.order), Addr: addr, Local: isUnix || isLoopback(addr),
-		Proto: 2,
+		Proto: 2, Name: s.names.take(addr),
 	}
 	s.ex.Anonymous(&c.sess)
 	c.Parser.Limits.Unauthenticated = s.ex.MustAuthenticate(&c.sess)

@@ -72,7 +72,7 @@ func (l *labState) crashCommand(c *command.Call) error {
 // no other master stays up, and LAB CRASH came over a connection.
 func (l *labState) locksOut() bool {
 	switch {
-	case l.cfg.LabHTTP != "":
+	case l.cfg.LabHTTP != "" || l.cfg.Watch != "":
 		return false
 	case len(l.peers) == 1:
 		return l.caller() != nil

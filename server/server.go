@@ -73,6 +73,7 @@ type Server struct {
 	number  int     // the number of this one, from 1
 	peers   Masters // all of them, with this one
 	inbox   inbox   // where internal requests arrive
+	names   names   // of connections to come
 
 	listeners []*listener
 	clients   map[int64]*client // by ID

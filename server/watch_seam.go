@@ -32,6 +32,7 @@ import (
 //	watch_points.go    the events of main
 //	watch_snapshot.go  what there is while the server is stopped
 //	watch_step.go      LAB STEP and LAB RECORD
+//	watch_names.go     names of connections that the page opens
 type watchState struct {
 	*Server
 	w *watch.Watch

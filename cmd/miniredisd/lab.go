@@ -40,20 +40,27 @@ func labURL(cfg *config.Config) string { return "http://" + cfg.LabHTTP + "/lab"
 // headerLimit is how long a client may take to send the header of an HTTP request.
 const headerLimit = 10 * time.Second
 
+// askOf returns how a handler of HTTP executes LAB.
+func askOf(masters server.Masters) labhttp.Ask {
+	return func(ctx context.Context, n int, args []string) (resp.Value, error) {
+		return masters.Do(ctx, n, args...)
+	}
+}
+
 // serveLab serves LAB over HTTP on l until the caller calls end. A nil l means no HTTP.
 func serveLab(l net.Listener, masters server.Masters, log *rlog.Logger) (end func()) {
 	if l == nil {
 		return func() {}
 	}
-	s := http.Server{
-		Handler: labhttp.Handler(len(masters), func(ctx context.Context, n int, args []string) (resp.Value, error) {
-			return masters.Do(ctx, n, args...)
-		}),
-		ReadHeaderTimeout: headerLimit,
-		ErrorLog:          stdlog.New(labLog{log}, "", 0),
-	}
-	go func() { _ = s.Serve(l) }()
+	end = serveHTTP(l, labhttp.Handler(len(masters), askOf(masters)), log)
 	log.Log('*', "Lab is at http://%s/lab", l.Addr())
+	return end
+}
+
+// serveHTTP serves h on l until the caller calls end.
+func serveHTTP(l net.Listener, h http.Handler, log *rlog.Logger) (end func()) {
+	s := http.Server{Handler: h, ReadHeaderTimeout: headerLimit, ErrorLog: stdlog.New(labLog{log}, "", 0)}
+	go func() { _ = s.Serve(l) }()
 	return func() {
 		// The masters have ended, so every pending request gets its answer at once.
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -8,6 +8,7 @@
 //	process.go        what other processes see: pid file, port file, daemon, systemd
 //	crash.go          the report when a signal ends the process
 //	lab.go            the lab's HTTP server
+//	watch.go          the page that shows the loop
 //	runtime_linux.go  locking main to its thread, and the number of processors
 //
 // These goroutines run:
@@ -17,7 +18,7 @@
 //	I/O threads   only with --io-threads
 //	executor      executes every command instead of main, only with --exec queue
 //	masters       one for each master after the first, only with --masters
-//	lab's HTTP    only with --lab-http
+//	HTTP          only with --lab-http and --watch
 package main
 
 import (
@@ -96,6 +97,11 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		log.Log('#', "%v", err)
 		return 1
 	}
+	page, err := listenWatch(cfg)
+	if err != nil {
+		log.Log('#', "%v", err)
+		return 1
+	}
 	logs := logsOf(cfg, log)
 	masters, err := server.NewMasters(cfg, func(n int) server.Log { return logs[n-1].Log })
 	var line *config.LineError
@@ -127,6 +133,8 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	}
 	endLab := serveLab(lab, masters, log)
 	defer endLab()
+	endWatch := serveWatch(page, masters, log)
+	defer endWatch()
 	ready(cfg, log, logs, masters)
 	err = masters.Run()
 	if err != nil {
@@ -155,7 +163,7 @@ func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
 }
 
 // dedicate lets a single server keep its processors while it waits: see runtime_linux.go. With
-// several masters, the lab's HTTP server or a watch, Go's scheduler shares out the processors.
+// several masters or an HTTP server, Go's scheduler shares out the processors.
 func dedicate(masters server.Masters, cfg *config.Config) {
 	if len(masters) > 1 || cfg.LabHTTP != "" || cfg.Watch != "" {
 		runtime.UnlockOSThread()

@@ -26,10 +26,12 @@ const module = "github.com/miniredisd/miniredisd/"
 // arrows has the imports of each package: our packages and those of other modules.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"cmd/miniredisd": {"internal/config", "internal/collector", "lab/labhttp", "resp", "internal/rlog", "server"},
-		"lab/labhttp":    {"resp"},
-		"miniredistest":  {"internal/config", "lab", "lab/verdict", "resp", "server", "store"},
-		"claims":         {"internal/config", "resp", "server", "watch", "golang.org/x/sys/unix"},
+		"cmd/miniredisd": {"internal/config", "internal/collector", "lab/labhttp", "resp", "internal/rlog", "server",
+			"watch/watchhttp"},
+		"lab/labhttp":     {"resp"},
+		"watch/watchhttp": {"internal/ascii", "lab/labhttp", "watch"},
+		"miniredistest":   {"internal/config", "lab", "lab/verdict", "resp", "server", "store"},
+		"claims":          {"internal/config", "resp", "server", "watch", "golang.org/x/sys/unix"},
 		"server": {"internal/acl", "internal/ascii", "command", "internal/config", "ioworkers", "lab", "lab/doctor", "pubsub",
 			"reactor", "resp", "store", "watch", "golang.org/x/sys/unix"},
 		"command": {"internal/acl", "internal/ascii", "internal/config", "internal/geo", "internal/hll", "luaeval",

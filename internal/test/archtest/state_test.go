@@ -14,13 +14,15 @@ import (
 // for. Nothing may assign to them, so that servers in one process share nothing.
 func constants() map[string]string {
 	return map[string]string{
-		"luaeval/limits.ErrMemory":  "an error to compare with",
-		"luaeval/lualib.boundHoles": "lowers a bound that gopher-lua keeps for the whole process, once",
-		"internal/config.ErrNoFile": "an error to compare with",
-		"internal/config.table":     "every directive; Parse reads it",
-		"internal/rdb.crcTables":    "the tables of a polynomial",
-		"internal/geo.grid":         "a table of sines and cosines",
-		"command.redacted":          "what MONITOR shows instead of a password",
+		"luaeval/limits.ErrMemory":    "an error to compare with",
+		"luaeval/lualib.boundHoles":   "lowers a bound that gopher-lua keeps for the whole process, once",
+		"internal/config.ErrNoFile":   "an error to compare with",
+		"internal/config.table":       "every directive; Parse reads it",
+		"internal/rdb.crcTables":      "the tables of a polynomial",
+		"internal/geo.grid":           "a table of sines and cosines",
+		"command.redacted":            "what MONITOR shows instead of a password",
+		"watch/watchhttp.page":        "embedded files",
+		"watch/watchhttp.sourcesJSON": "an embedded file",
 	}
 }
 
@@ -124,14 +126,18 @@ func root(e ast.Expr) *ast.Ident {
 // starters has the functions that start goroutines, and why.
 func starters() map[string]string {
 	return map[string]string{
-		"cmd/miniredisd.serve":    "waits for signals and posts Stop",
-		"cmd/miniredisd.serveLab": "net/http, for lab-http",
-		"miniredistest.start":     "runs the masters of a test",
-		"claims.newStage":         "runs the masters of a story",
-		"claims.still":            "a request whose reply comes when the server goes on",
-		"server.Run":              "one for each master behind the first",
-		"server.start":            "the executor of --exec queue",
-		"ioworkers.Start":         "one for each I/O thread",
+		"cmd/miniredisd.serve":     "waits for signals and posts Stop",
+		"cmd/miniredisd.serveHTTP": "net/http, for lab-http and watch",
+		"miniredistest.start":      "runs the masters of a test",
+		"claims.newStage":          "runs the masters of a story",
+		"claims.still":             "a request whose reply comes when the server goes on",
+		"server.Run":               "one for each master behind the first",
+		"server.start":             "the executor of --exec queue",
+		"ioworkers.Start":          "one for each I/O thread",
+
+		"watch/watchhttp.events":  "waits for what one page gets",
+		"watch/watchhttp.connect": "reads for one client of the page",
+		"watch/watchhttp.drive":   "one for each connection of a load",
 
 		"internal/collector.Collect": "collects garbage while a server is idle",
 

@@ -9,9 +9,9 @@
 //	                                                            v
 //	                                               requests, problems: kept for the test
 //
-// The two pipes carry the Chrome DevTools Protocol: JSON objects, each with a zero byte behind it. No port
-// is open, so no other program can reach this browser. The browser keeps its profile in a temporary
-// directory and ends with the test.
+// The two pipes carry the Chrome DevTools Protocol: JSON objects, each with a zero byte behind it.
+// No port is open, so no other program can reach this browser. The browser keeps its profile in a
+// temporary directory and ends with the test.
 //
 // If chromium is not installed, the test is skipped. With CI=true in the environment it fails.
 //
@@ -33,8 +33,8 @@ import (
 	"time"
 )
 
-// Limit is how long a test waits for the browser. A page that never gets there fails the test instead of
-// hanging it.
+// Limit is how long a test waits for the browser. A page that never gets there fails the test
+// instead of hanging it.
 const Limit = time.Minute
 
 // Page is the only tab of a browser.
@@ -67,7 +67,8 @@ type message struct {
 	answer
 }
 
-// Path returns the path of Chromium. It skips the test if there is none. With CI=true it fails the test.
+// Path returns the path of Chromium. It skips the test if there is none. With CI=true it fails the
+// test.
 func Path(t testing.TB) string {
 	t.Helper()
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
@@ -102,12 +103,15 @@ func Start(t testing.TB) *Page {
 	fromBrowser.Close()
 	go p.read(out)
 	t.Cleanup(func() {
+		p.mu.Lock()
+		died := p.ended != nil
+		p.mu.Unlock()
 		// Chromium is a group of processes. All of them end, and so does the goroutine of read.
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 		_ = cmd.Wait()
 		in.Close()
-		if t.Failed() {
-			t.Logf("chromium wrote:\n%s", p.log.String())
+		if died {
+			t.Logf("chromium ended by itself and wrote:\n%s", p.log.String())
 		}
 	})
 	p.attach()

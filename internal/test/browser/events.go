@@ -65,8 +65,8 @@ func (p *Page) Requests() []string {
 	return slices.Clone(p.requests)
 }
 
-// Problems returns what the browser has complained about so far: exceptions, errors and warnings in the
-// console, failed requests, and violations of the content security policy.
+// Problems returns what the browser has complained about so far: exceptions, errors and warnings in
+// the console, failed requests, and violations of the content security policy.
 func (p *Page) Problems() []string {
 	p.mu.Lock()
 	defer p.mu.Unlock()

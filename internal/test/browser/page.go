@@ -7,16 +7,20 @@ import (
 	"time"
 )
 
-// Go opens a URL and waits until the document and its scripts are loaded.
+// Go opens a URL and waits until the document and its scripts are loaded. A URL that differs behind
+// # only keeps the document.
 func (p *Page) Go(url string) {
 	p.t.Helper()
 	p.mu.Lock()
 	loaded := p.loaded
 	p.mu.Unlock()
-	var result struct{ ErrorText string }
+	var result struct{ ErrorText, LoaderID string }
 	p.call("Page.navigate", object{"url": url}, &result)
-	if result.ErrorText != "" {
+	switch {
+	case result.ErrorText != "":
 		p.t.Fatalf("browser: %s: %s", url, result.ErrorText)
+	case result.LoaderID == "":
+		return
 	}
 	select {
 	case <-loaded:
@@ -25,8 +29,8 @@ func (p *Page) Go(url string) {
 	}
 }
 
-// Eval evaluates an expression in the page and stores its value, as JSON, in the variable that into points
-// to. It waits for a promise. A nil into ignores the value.
+// Eval evaluates an expression in the page and stores its value, as JSON, in the variable that into
+// points to. It waits for a promise. A nil into ignores the value.
 func (p *Page) Eval(expression string, into any) {
 	p.t.Helper()
 	if err := p.eval(expression, into); err != nil {
@@ -60,8 +64,8 @@ func (p *Page) Text(expression string) (text string) {
 	return text
 }
 
-// Wait waits until an expression is true. The page evaluates it now, and again after each change of the
-// document.
+// Wait waits until an expression is true. The page evaluates it now, and again after each change of
+// the document.
 func (p *Page) Wait(expression string) {
 	p.t.Helper()
 	err := p.eval(`new Promise((done, failed) => {
@@ -106,7 +110,8 @@ func (p *Page) Click(selector string) {
 	}
 }
 
-// Press presses a key and releases it: one character, or a name such as "ArrowLeft", "Tab", "Enter".
+// Press presses a key and releases it: one character, or a name such as "ArrowLeft", "Tab",
+// "Enter".
 func (p *Page) Press(key string) {
 	p.t.Helper()
 	code, text := map[string]int{"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36, "ArrowLeft": 37,

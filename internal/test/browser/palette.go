@@ -10,8 +10,8 @@ import (
 	"slices"
 )
 
-// Palette returns a PNG with at most 256 colours, which takes a fifth of the bytes of a screenshot. Colours
-// that are alike become the most frequent one of them.
+// Palette returns a PNG with at most 256 colours, which takes a fifth of the bytes of a screenshot.
+// Colours that are alike become the most frequent one of them.
 func Palette(shot []byte) ([]byte, error) {
 	from, err := png.Decode(bytes.NewReader(shot))
 	if err != nil {

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"errors"
+	"net"
+
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/rlog"
+	"github.com/miniredisd/miniredisd/lab/labhttp"
+	"github.com/miniredisd/miniredisd/server"
+	"github.com/miniredisd/miniredisd/watch/watchhttp"
+)
+
+// listenWatch opens the port of the page and writes its address into cfg. The listener is nil if
+// watch is not set.
+func listenWatch(cfg *config.Config) (net.Listener, error) {
+	switch {
+	case cfg.Watch == "":
+		return nil, nil
+	case !cfg.Lab:
+		return nil, errors.New("watch needs --lab yes")
+	}
+	l, err := labhttp.Listen("watch", cfg.Watch)
+	if err == nil {
+		cfg.Watch = l.Addr().String()
+	}
+	return l, err
+}
+
+// serveWatch serves the page on l until the caller calls end. A nil l means no page.
+func serveWatch(l net.Listener, masters server.Masters, log *rlog.Logger) (end func()) {
+	if l == nil {
+		return func() {}
+	}
+	o := watchhttp.Options{Ask: askOf(masters)}
+	for _, s := range masters {
+		o.Masters = append(o.Masters, watchhttp.Master{Watch: s.Watch(), Addr: s.Addrs()[0], Name: s.NameClient})
+	}
+	page := watchhttp.New(o)
+	stop := serveHTTP(l, page.Handler(), log)
+	log.Log('*', "The loop can be watched at http://%s/", l.Addr())
+	return func() {
+		page.Close()
+		stop()
+	}
+}
