@@ -13,7 +13,8 @@ func breadthRows() []breadthRow {
 		group("lists", listRows()),
 		group("sets", setRows()), group("sorted sets", zsetRows()), group("streams", streamRows()),
 		group("bits and estimates", bitRows()), group("scripts", scriptRows()),
-		group("scripts that compute", computingRows()), group("server", serverRows()),
+		group("real scripts", realScriptRows()), group("scripts that compute", computingRows()),
+		group("server", serverRows()),
 		group("pipeline 16", pipelineRows(16, 400_000)), group("pipeline 1", pipelineRows(1, 100_000)),
 		group("16 KB, pipeline 16", largeRows()),
 	)
