@@ -3,6 +3,7 @@
 //	browser                       goroutines of net/http           the server
 //
 //	GET /                   <──── the files in page, embedded
+//	GET /recordings/...     <──── the files in recordings, embedded
 //	GET /watch/events       <──── Subscription.Next      <──────── points of package watch
 //	POST /lab/step/...      ────> labhttp.Handler, Ask   ────────> the gate, even while the loop is stopped
 //	POST /lab/...           ────> labhttp.Handler, Ask   ────────> LAB, in the loop
@@ -25,12 +26,13 @@ import (
 	"fmt"
 	"net/http"
 	"path"
+	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/labhttp"
 	"github.com/miniredisd/miniredisd/watch"
 )
 
-//go:embed page
+//go:embed page recordings
 var page embed.FS
 
 // Options say what the page shows and controls.
@@ -135,13 +137,16 @@ type run struct{ N int }
 
 func (s *Server) claim(ctx context.Context, q run) (any, error) { return s.RunClaim(ctx, q.N) }
 
-// file serves a file of the page. There are no lists of files.
+// file serves a file of the page, or a recording. There are no lists of files.
 func file(w http.ResponseWriter, r *http.Request) {
-	name := path.Join("page", path.Clean("/"+r.URL.Path))
-	if r.URL.Path == "/" {
-		name = "page/index.html"
+	name := path.Clean("/" + r.URL.Path)
+	switch {
+	case r.URL.Path == "/":
+		name = "/page/index.html"
+	case !strings.HasPrefix(name, "/recordings/"):
+		name = "/page" + name
 	}
-	text, err := page.ReadFile(name)
+	text, err := page.ReadFile(name[1:])
 	if err != nil {
 		http.NotFound(w, r)
 		return
@@ -149,7 +154,7 @@ func file(w http.ResponseWriter, r *http.Request) {
 	// What package mime knows depends on the machine.
 	w.Header().Set("Content-Type", map[string]string{
 		".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
-		".svg": "image/svg+xml",
+		".svg": "image/svg+xml", ".gz": "application/gzip",
 	}[path.Ext(name)])
 	_, _ = w.Write(text) // the browser may have left
 }

@@ -29,12 +29,12 @@ const here = "127.0.0.1:7379"
 func TestEveryFileOfThePageIsServedWithItsTypeAndThePolicy(t *testing.T) {
 	h := New(Options{}).Handler()
 	served := 0
-	require.NoError(t, fs.WalkDir(page, "page", func(path string, d fs.DirEntry, err error) error {
+	require.NoError(t, fs.WalkDir(page, ".", func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		served++
-		w := get(h, strings.TrimPrefix(path, "page"), here, "")
+		w := get(h, "/"+strings.TrimPrefix(path, "page/"), here, "")
 		require.Equal(t, http.StatusOK, w.Code, path)
 		want, err := page.ReadFile(path)
 		require.True(t, bytes.Equal(want, w.Body.Bytes()), path)
@@ -47,7 +47,7 @@ func TestEveryFileOfThePageIsServedWithItsTypeAndThePolicy(t *testing.T) {
 
 func TestNothingButTheFilesOfThePageIsServed(t *testing.T) {
 	h := New(Options{}).Handler()
-	for _, path := range []string{"/page", "/text", "/text/", "/watchhttp.go", "/../watchhttp.go", "/%2e%2e/watchhttp.go",
+	for _, path := range []string{"/page", "/text", "/text/", "/recordings", "/recordings/", "/recordings/../watchhttp.go", "/watchhttp.go", "/../watchhttp.go", "/%2e%2e/watchhttp.go",
 		"/page/../../watchhttp.go", "/watch", "/watch/", "/nothing"} {
 		require.NotEqual(t, http.StatusOK, get(h, path, here, "").Code, path)
 	}

@@ -39,8 +39,8 @@ export function changed() {
 
 // go moves the cursor. At the last frame it follows the stream again.
 export function go(i) {
-  cursor = Math.max(0, Math.min(i, frames.length - 1));
-  live = mode === 'live' && cursor === frames.length - 1;
+  cursor = Math.min(Math.max(0, i), frames.length - 1);
+  live = mode !== 'recording' && cursor === frames.length - 1;
   changed();
 }
 

@@ -174,7 +174,7 @@ function render(ui, how) {
     const multi = c && c.multi >= 0 ? ` · MULTI ${c.multi}` : '';
     x.mood.textContent = t(mood) + (c?.on ? ` · ${c.on}` : '') + multi;
     for (const node of [x.input, x.badge]) node.setAttribute('aria-label', t('send.input', { name: x.name }));
-    x.input.placeholder = i === 0 ? t('send.hint') : '';
+    x.input.placeholder = i === 0 && store.mode === 'live' ? t('send.hint') : '';
     x.input.disabled = store.mode !== 'live';
     const log = state.logs[id] ?? [];
     x.log.replaceChildren(...log.slice(-3).map(line));

@@ -102,18 +102,17 @@ function layout(chosen) {
   const events = new Map();
   let x = 0;
   for (const p of chosen) {
-    const stepped = store.frames.slice(p.from, p.to + 1).some((f) => f.stop), ends = new Map();
+    const ends = new Map();
     let cut = 0, last = 0;
     const list = [];
     for (let i = p.from; i <= p.to; i++) {
       const { e } = store.frames[i], dur = e.point === 's' ? 0 : e.dur;
       const long = Math.max(0.6, e.point === 'j' || e.point === 'g' ? Math.min(dur, 12) : Math.min(dur, 400));
-      list.push({ i, e, long, begin: stepped ? 0 : e.us - long });
+      list.push({ i, e, long, begin: e.us - long });
     }
-    if (!stepped) list.sort((a, b) => a.begin - b.begin);
+    list.sort((a, b) => a.begin - b.begin);
     for (const v of list) {
-      if (stepped) v.begin = last;
-      else if (v === list[0]) cut = v.begin;
+      if (v === list[0]) cut = v.begin;
       const at = Math.max(v.begin - cut, ends.get(v.e.thread) ?? 0);
       const gap = Math.max(0, at - last - 3);
       cut += gap;
