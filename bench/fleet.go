@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -46,16 +45,6 @@ func openFleet(addr string, n int) (fleet, error) {
 		}
 	}
 	return f, nil
-}
-
-// portAtConnect makes the kernel choose a port that is free for this pair of addresses only.
-// Without it, bind takes a port that is free for all.
-func portAtConnect(_, _ string, c syscall.RawConn) error {
-	var failed error
-	err := c.Control(func(fd uintptr) {
-		failed = unix.SetsockoptInt(int(fd), unix.IPPROTO_IP, unix.IP_BIND_ADDRESS_NO_PORT, 1)
-	})
-	return errors.Join(err, failed)
 }
 
 func (f fleet) close() {

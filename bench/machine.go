@@ -1,14 +1,6 @@
 package main
 
-import (
-	"fmt"
-	"os/exec"
-	"path/filepath"
-	"runtime"
-	"strconv"
-
-	"golang.org/x/sys/unix"
-)
+import "fmt"
 
 // cores has the core of the servers and the core of the load.
 type cores struct{ server, load int }
@@ -20,59 +12,5 @@ func (c cores) String() string {
 	return fmt.Sprintf("servers on core %d, load on core %d", c.server, c.load)
 }
 
-// pinLoad moves this process to its second core, and with it redis-benchmark.
-func pinLoad() (cores, error) {
-	var all unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &all); err != nil {
-		return cores{}, err
-	}
-	var usable []int
-	for i := range len(all) * 64 {
-		if all.IsSet(i) {
-			usable = append(usable, i)
-		}
-	}
-	c := cores{usable[0], usable[min(1, len(usable)-1)]}
-	threads, _ := filepath.Glob("/proc/self/task/*")
-	for _, t := range threads {
-		tid, _ := strconv.Atoi(filepath.Base(t))
-		if err := pin(tid, c.load); err != nil {
-			return c, err
-		}
-	}
-	return c, nil
-}
-
-func pin(tid, core int) error {
-	var set unix.CPUSet
-	set.Set(core)
-	return unix.SchedSetaffinity(tid, &set)
-}
-
 // anyCore is for servers that are not pinned.
 const anyCore = -1
-
-// startPinned starts cmd on core. A child inherits the cores of the thread that forks it.
-func startPinned(cmd *exec.Cmd, core int) error {
-	if core == anyCore {
-		return cmd.Start()
-	}
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	var before unix.CPUSet
-	if err := unix.SchedGetaffinity(0, &before); err != nil {
-		return err
-	}
-	if err := pin(0, core); err != nil {
-		return err
-	}
-	defer unix.SchedSetaffinity(0, &before)
-	return cmd.Start()
-}
-
-func machine() string {
-	var u unix.Utsname
-	unix.Uname(&u)
-	return fmt.Sprintf("%s, %d cores, Linux %s", procField("/proc/cpuinfo", "model name"), runtime.NumCPU(),
-		unix.ByteSliceToString(u.Release[:]))
-}

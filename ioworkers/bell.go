@@ -28,7 +28,10 @@ import "sync/atomic"
 //
 // The first column is the median of ten runs. The second is the lowest of ten, because other load on
 // the machine adds to it.
-type bell struct{ state atomic.Uint32 }
+type bell struct {
+	sleeper // of systems without futex
+	state   atomic.Uint32
+}
 
 const (
 	quiet    = iota // nobody has rung, and nobody sleeps

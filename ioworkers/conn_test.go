@@ -2,6 +2,7 @@ package ioworkers
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -11,8 +12,9 @@ import (
 
 func pair(t *testing.T) (c *Conn, peer int) {
 	t.Helper()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	require.NoError(t, err)
+	require.NoError(t, errors.Join(unix.SetNonblock(fds[0], true), unix.SetNonblock(fds[1], true)))
 	t.Cleanup(func() {
 		_ = unix.Close(fds[0])
 		_ = unix.Close(fds[1])

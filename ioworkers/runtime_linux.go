@@ -41,6 +41,9 @@ const (
 	futexWake    = 1 | futexPrivate
 )
 
+// sleeper is empty: the kernel's futex needs no more than the state.
+type sleeper struct{}
+
 // sleep blocks until another thread calls wake. It returns at once if the state is not sleeping,
 // and may return without a wake. The scheduler knows of the call, because it may last long.
 func (b *bell) sleep() {
@@ -79,6 +82,15 @@ func preciseTimers(on bool) {
 		slack = 1
 	}
 	_, _, _ = unix.RawSyscall(unix.SYS_PRCTL, unix.PR_SET_TIMERSLACK, slack, 0)
+}
+
+// nameThread names the calling thread. It returns a function that gives the thread its old name.
+func nameThread(name string) (undo func()) {
+	var before, after [16]byte
+	copy(after[:], name)
+	threadName(unix.PR_GET_NAME, &before)
+	threadName(unix.PR_SET_NAME, &after)
+	return func() { threadName(unix.PR_SET_NAME, &before) }
 }
 
 // threadName gets or sets the name of the calling thread, by prctl(2). The call fails only for a

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 
 	"github.com/miniredisd/miniredisd/watch"
-	"golang.org/x/sys/unix"
 )
 
 // phase is the job of all threads between a ring and the join (networking.c: io_threads_op).
@@ -157,12 +156,7 @@ func (p *Pool) ring(threads []*thread, ph phase) {
 func (t *thread) main(id int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var before [16]byte
-	threadName(unix.PR_GET_NAME, &before)
-	defer threadName(unix.PR_SET_NAME, &before)
-	var name [16]byte
-	copy(name[:], "io_thd_"+strconv.Itoa(id))
-	threadName(unix.PR_SET_NAME, &name)
+	defer nameThread("io_thd_" + strconv.Itoa(id))()
 	for ph := reading; ph != ending; {
 		t.start.wait(t.dedicated)
 		ph = t.phase

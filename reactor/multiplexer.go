@@ -1,5 +1,3 @@
-//go:build linux
-
 package reactor
 
 import (
@@ -94,7 +92,7 @@ func pollEvents(m Mask) (events int16) {
 		events |= unix.POLLOUT
 	}
 	if m&HangUp != 0 {
-		events |= unix.POLLRDHUP
+		events |= pollHangUp
 	}
 	return events
 }

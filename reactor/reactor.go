@@ -1,7 +1,6 @@
-//go:build linux
-
 // Package reactor is an event loop in the shape of Redis's ae.c. It waits by epoll, or by poll or
-// select on request. It knows file descriptors and time. It knows nothing of clients or commands.
+// select on request; macOS has no epoll. It knows file descriptors and time. It knows nothing of
+// clients or commands.
 //
 // One goroutine owns a Loop and runs every handler and timer. Post is the only method that another
 // goroutine may call:
@@ -28,7 +27,6 @@
 package reactor
 
 import (
-	"fmt"
 	"sync"
 	"time"
 
@@ -56,7 +54,7 @@ type fileEvent struct {
 // Loop is one event loop (ae.h: aeEventLoop).
 type Loop struct {
 	api         multiplexer
-	wakefd      int // the eventfd that Post writes to
+	wake        wake // Post writes to it
 	files       []fileEvent
 	fired       []ready
 	timers      Timers
@@ -82,17 +80,17 @@ func New(multiplexer string, clock func() int64) (*Loop, error) {
 	if err != nil {
 		return nil, err
 	}
-	wakefd, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+	wake, err := newWake()
 	if err != nil {
 		api.close()
-		return nil, fmt.Errorf("eventfd: %w", err)
+		return nil, err
 	}
 	l := &Loop{
-		api: api, wakefd: wakefd, clock: clock,
+		api: api, wake: wake, clock: clock,
 		beforeSleep: func() time.Duration { return -1 },
 		afterSleep:  func() {},
 	}
-	if err := l.Watch(wakefd, Readable, l.drainWake); err != nil {
+	if err := l.Watch(wake.in, Readable, l.drainWake); err != nil {
 		l.Close()
 		return nil, err
 	}
@@ -105,7 +103,7 @@ func (l *Loop) Close() {
 	defer l.mu.Unlock()
 	l.closed = true
 	l.api.close()
-	_ = unix.Close(l.wakefd)
+	l.wake.close()
 }
 
 // BeforeSleep sets the function that runs before the loop waits (server.c: beforeSleep). The function
@@ -198,14 +196,14 @@ func (l *Loop) Post(fn func()) {
 	l.posted = append(l.posted, fn)
 	if len(l.posted) == 1 && !l.closed {
 		one := [8]byte{1}
-		_, _ = unix.Write(l.wakefd, one[:]) // fails only if the counter is full, which wakes the loop as well
+		_, _ = unix.Write(l.wake.out, one[:]) // fails only if it is full, which wakes the loop as well
 	}
 }
 
-// drainWake is the handler of the eventfd: it runs the posted functions.
+// drainWake is the handler of the wake: it runs the posted functions.
 func (l *Loop) drainWake() {
 	var buf [8]byte
-	_, _ = unix.Read(l.wakefd, buf[:])
+	_, _ = unix.Read(l.wake.in, buf[:])
 	l.mu.Lock()
 	posted := l.posted
 	l.posted = nil

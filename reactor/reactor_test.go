@@ -1,8 +1,8 @@
-//go:build linux
-
 package reactor
 
 import (
+	"errors"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -13,7 +13,11 @@ import (
 
 // overEach runs a test over each multiplexer, with a loop and its clock, which only the test moves.
 func overEach(t *testing.T, test func(t *testing.T, l *Loop, now *int64)) {
-	for _, name := range []string{"epoll", "poll", "select"} {
+	names := []string{"poll", "select"}
+	if runtime.GOOS == "linux" {
+		names = append(names, "epoll")
+	}
+	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			now := new(int64)
 			l, err := New(name, func() int64 { return *now })
@@ -26,8 +30,9 @@ func overEach(t *testing.T, test func(t *testing.T, l *Loop, now *int64)) {
 
 func socketPair(t *testing.T) (a, b int) {
 	t.Helper()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	require.NoError(t, err)
+	require.NoError(t, errors.Join(unix.SetNonblock(fds[0], true), unix.SetNonblock(fds[1], true)))
 	t.Cleanup(func() {
 		_ = unix.Close(fds[0])
 		_ = unix.Close(fds[1])

@@ -18,7 +18,7 @@ const acceptLimit = 1000
 func (s *Server) acceptHandler(l *listener) {
 	s.trace.Mark()
 	for range acceptLimit {
-		fd, sa, err := unix.Accept4(l.fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
+		fd, sa, err := accept(l.fd)
 		switch {
 		case err == nil:
 			s.welcome(l, fd, sa)
@@ -85,7 +85,7 @@ func (s *Server) welcome(l *listener, fd int, sa unix.Sockaddr) {
 // anetKeepAlive).
 func keepAlive(fd, interval int) {
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE, 1)
-	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPIDLE, interval)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, tcpKeepIdle, interval)
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPINTVL, max(interval/3, 1))
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 3)
 }

@@ -332,7 +332,7 @@ func (r *report) infoMiniredisd() {
 		"passes", r.s.stats.Passes, "sockets_read", r.s.stats.Reads, "sockets_written", r.s.stats.Writes)
 	r.decimal("commands_per_pass", float64(r.s.ex.Stats.Commands)/float64(max(r.s.stats.Passes, 1)), 2, "")
 	r.decimal("epoll_wait_share", 1-math.Min(float64(r.s.stats.Busy)/float64(lifetime), 1), 4, "")
-	if r.s.cfg.IOThreads > 1 { // otherwise the runtime may move this goroutine to another thread
-		r.fields("executor_thread_id", unix.Gettid())
+	if id := threadID(); id != 0 && r.s.cfg.IOThreads > 1 { // with one thread, the runtime may move this goroutine
+		r.fields("executor_thread_id", id)
 	}
 }

@@ -54,13 +54,12 @@ type process struct {
 func newProcess() process {
 	executable, _ := os.Executable()
 	var name unix.Utsname
-	var info unix.Sysinfo_t
-	_, _ = unix.Uname(&name), unix.Sysinfo(&info) // fail only for a bad pointer
+	_ = unix.Uname(&name) // fails only for a bad pointer
 	text := unix.ByteSliceToString
 	return process{
 		id: os.Getpid(), executable: executable,
 		system: text(name.Sysname[:]) + " " + text(name.Release[:]) + " " + text(name.Machine[:]),
-		memory: int(info.Totalram) * int(info.Unit),
+		memory: machineMemory(),
 	}
 }
 

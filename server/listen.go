@@ -117,7 +117,7 @@ func bindTCP(host string, port, backlog int) (*listener, error) {
 		return nil, err
 	}
 	family, sa := sockaddr(netip.AddrPortFrom(addr, uint16(port)))
-	fd, err := unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	fd, err := newSocket(family)
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +143,7 @@ func resolve(host string) (netip.Addr, error) {
 
 func (s *Server) listenUnix(path string) error {
 	_ = os.Remove(path)
-	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	fd, err := newSocket(unix.AF_UNIX)
 	if err != nil {
 		return err
 	}

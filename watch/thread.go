@@ -1,7 +1,5 @@
 package watch
 
-import "syscall"
-
 // Kind is what a thread did in a span of time.
 type Kind uint8
 
@@ -57,14 +55,6 @@ type Thread struct {
 	next   int // the oldest span of a full ring, which is replaced next
 	counts [kinds]int64
 	ns     [kinds]int64
-}
-
-// Locked gives the row the kernel's id of the calling thread. The calling goroutine must be locked to its
-// thread.
-func (t *Thread) Locked() {
-	if t != nil {
-		t.id = syscall.Gettid()
-	}
 }
 
 // Mark sets the begin of the next Lap to now, and returns the time. It returns 0 while nothing is

@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command floor is a server that does as little as a server can: it reads, and it writes fixed
 // bytes. It does not parse and executes nothing. What a request costs here is the kernel's share,
 // which no server can avoid that serves its clients in the same way. `bench floor` measures it.

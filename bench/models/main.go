@@ -1,3 +1,5 @@
+//go:build linux
+
 // Command models is two servers for `bench models`: the same commands as miniredisd, under two
 // other threading models.
 //

@@ -9,7 +9,7 @@
 //	crash.go          the report when a signal ends the process
 //	lab.go            the lab's HTTP server
 //	watch.go          the page that shows the loop
-//	runtime_linux.go  locking main to its thread, and the number of processors
+//	runtime.go        locking main to its thread, and the number of processors
 //
 // These goroutines run:
 //
@@ -162,7 +162,7 @@ func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
 	return logs
 }
 
-// dedicate lets a single server keep its processors while it waits: see runtime_linux.go. With
+// dedicate lets a single server keep its processors while it waits: see runtime.go. With
 // several masters or an HTTP server, Go's scheduler shares out the processors.
 func dedicate(masters server.Masters, cfg *config.Config) {
 	if len(masters) > 1 || cfg.LabHTTP != "" || cfg.Watch != "" {

@@ -91,7 +91,7 @@ var table = [...]row{
 		field: func(c *Config) any { return &c.Seed }},
 	{name: "hz", kind: integer, def: "10", max: maxInt, field: func(c *Config) any { return &c.Hz }},
 	{name: "dynamic-hz", kind: boolean, flags: inert, def: "yes"},
-	{name: "multiplexer", kind: word, flags: immutable | own, def: "epoll",
+	{name: "multiplexer", kind: word, flags: immutable | own, def: defaultMultiplexer,
 		words: []string{"epoll", "poll", "select"}, field: func(c *Config) any { return &c.Multiplexer }},
 	{name: "exec", kind: word, flags: immutable | own, def: "inline",
 		words: []string{"inline", "queue"}, field: func(c *Config) any { return &c.Exec }},

@@ -1,0 +1,3 @@
+package config
+
+const defaultMultiplexer = "epoll"
