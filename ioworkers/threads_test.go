@@ -3,6 +3,7 @@ package ioworkers
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -117,6 +118,9 @@ func ioThreads(t *testing.T) (found []string, states string) {
 }
 
 func TestThreadsThatHaveNothingToDoSleepAndEndWhenTold(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("it needs /proc, which Linux has")
+	}
 	p := &Pool{}
 	p.Start(4, true)
 	k := connect(t, 8)

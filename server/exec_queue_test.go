@@ -21,6 +21,7 @@ func startQueue(t *testing.T, args ...string) (addr string) {
 }
 
 func TestTheLoopWaitsWhileTheExecutorOfAQueueWorks(t *testing.T) {
+	needProc(t)
 	for _, args := range [][]string{nil, {"--io-threads", "3", "--io-threads-do-reads", "yes"}} {
 		addr, path := startQueue(t, args...), filepath.Join(t.TempDir(), "trace.json")
 		admin := redistest.Dial(t, addr)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -35,6 +36,14 @@ func plainServer(t testing.TB, log server.Log, args ...string) *server.Server {
 	s, err := server.New(cfg, log)
 	require.NoError(t, err)
 	return s
+}
+
+// needProc skips a test that looks at its own process where there is no /proc.
+func needProc(t *testing.T) {
+	t.Helper()
+	if runtime.GOOS != "linux" {
+		t.Skip("it needs /proc, which Linux has")
+	}
 }
 
 func startThreads(t *testing.T, eager bool, args ...string) string {
@@ -149,6 +158,7 @@ func TestIOThreadsCannotBeChanged(t *testing.T) {
 }
 
 func TestATraceShowsTheSharesOfThreads(t *testing.T) {
+	needProc(t)
 	addr, path := startThreads(t, true, "--io-threads-do-reads", "yes"), filepath.Join(t.TempDir(), "trace.json")
 	admin := redistest.Dial(t, addr)
 	require.Equal(t, "OK", admin.Do("DEBUG", "TRACE", "START").Str)
@@ -176,6 +186,7 @@ func TestATraceShowsTheSharesOfThreads(t *testing.T) {
 
 // Measurements of the executing thread need its thread ID in the kernel.
 func TestInfoNamesTheThreadThatExecutes(t *testing.T) {
+	needProc(t)
 	addr := startThreads(t, true)
 	seen := map[string]bool{}
 	for range 20 {

@@ -37,6 +37,7 @@ func TestConnectionsAreClosedBeforeTheReplyToClientKill(t *testing.T) {
 // established reports whether the server's end of c is open. That end is on this machine too.
 func established(t *testing.T, c *redistest.Conn) bool {
 	t.Helper()
+	needProc(t)
 	all, err := os.ReadFile("/proc/net/tcp")
 	require.NoError(t, err)
 	port := func(a net.Addr) string { return fmt.Sprintf(":%04X ", a.(*net.TCPAddr).Port) }

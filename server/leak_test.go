@@ -40,6 +40,7 @@ func lifetime(t *testing.T) {
 }
 
 func TestAServerThatHasEndedHoldsNothing(t *testing.T) {
+	needProc(t)
 	lifetime(t) // the first server also opens what the process keeps, such as the runtime's poller
 	files, goroutines := openResources(t)
 	for range 10 {

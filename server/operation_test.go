@@ -31,6 +31,7 @@ func scores(t *testing.T, c *redistest.Conn, file string, changes [][]string) (r
 }
 
 func TestTheScoreOfTheProcessFollowsTheConfigurationAsOnRedis(t *testing.T) {
+	needProc(t)
 	redistest.Require(t)
 	theirs := redistest.Dial(t, redistest.Start(t).Addr)
 	ours := redistest.Dial(t, start(t, nil))
