@@ -45,6 +45,7 @@
 //	FlushAll()                        Restore(name) of a Snapshot(name), Do("FLUSHALL")
 //	Dump()                            Dump()
 //	CommandCount()                    AssertCalled(n, "SET", "lock:*"), Log()
+//	(nothing)                         Step().Break, Stopped, Next: stops in the middle of a pass
 //	(nothing)                         AssertOneHolder("lock:*"), AssertNoFindings()
 //	TotalConnectionCount, Server()    Do("INFO", "stats")
 //
@@ -189,6 +190,9 @@ func start(t testing.TB, n int, more []string) (server.Masters, *process) {
 func (m Masters) end() {
 	for _, s := range m {
 		s.t.Helper()
+		if w := s.s.Watch(); w != nil {
+			w.Open() // the history comes from the loop
+		}
 		s.checkRules()
 		if s.t.Failed() {
 			s.printHistory()

@@ -46,14 +46,13 @@ const errDropped store.Error = "ERR The server has dropped this request, its log
 func (v *internalRequest) sendTo(s *Server) {
 	v.at, v.FD, v.internal = s, -1, v
 	v.sess.Index, v.sess.Addr, v.sess.Local, v.sess.Authenticated = -1, "lab", true, true
+	if !s.hasEnded() && s.watching.takes(v) {
+		return
+	}
 	s.inbox.mu.Lock()
 	if s.hasEnded() {
 		s.inbox.mu.Unlock()
 		v.done(s.lastAnswer())
-		return
-	}
-	if s.watching.takes(v) {
-		s.inbox.mu.Unlock()
 		return
 	}
 	s.inbox.lastID--

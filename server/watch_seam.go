@@ -41,6 +41,7 @@ type watchState struct {
 
 	fired    []watch.Ready // the array of the last wait, while the pass records details
 	at       int           // the place in it of the running handler, -1 for none yet
+	later    []watch.Verb  // that may stop the loop: to be done when the pass is over
 	due      []string      // keys that have expired and are not shown yet
 	recent   []touched     // keys of the latest commands, the newest first
 	finished pace          // counters at the begin of the pass
@@ -147,6 +148,11 @@ func (v *watchState) endPass() time.Duration {
 		v.sleeps(v.loop.Timeout(d))
 	}
 	v.w.EndPass(v.asleep)
+	for _, verb := range v.later {
+		_, _ = verb.Do() // it returns no error
+	}
+	clear(v.later)
+	v.later = v.later[:0]
 	return d
 }
 

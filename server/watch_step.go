@@ -54,7 +54,7 @@ func (l *labState) stepOrRecord(
 		return store.Error(err.Error())
 	}
 	if verb.Stops {
-		l.answers = append(l.answers, func() { _, _ = verb.Do() }) // it returns no error
+		l.watching.later = append(l.watching.later, verb)
 		c.OK()
 		return nil
 	}
@@ -178,7 +178,7 @@ func (v *watchState) gate(r *internalRequest, w *resp.Writer, words []string) {
 		return
 	}
 	if verb.Stops && r.own != nil { // this is main, and the reply has to be sent
-		v.answers = append(v.answers, func() { _, _ = verb.Do() })
+		v.later = append(v.later, verb)
 		w.OK()
 		return
 	}

@@ -180,10 +180,10 @@ func TestAMasterIsSteppedThroughAnother(t *testing.T) {
 func TestAClientThatPausesItsServerGetsItsReply(t *testing.T) {
 	addr, s := watched(t)
 	c := redistest.Dial(t, addr)
-	ok(t, c, "LAB", "STEP", "PAUSE")
 	st := stepping(t, s)
+	ok(t, c, "LAB", "STEP", "PAUSE")
 	require.NoError(t, c.Send([]byte("PING\r\n")))
-	st.stop()
+	require.Equal(t, watch.Woke, st.stop().Event.Point)
 	st.w.Continue()
 	require.Equal(t, "+PONG", c.Read().String())
 }
@@ -204,7 +204,8 @@ func TestBreakpointsStopTheServerThatServes(t *testing.T) {
 	st.w.Continue()
 	b.Read()
 	list := a.Do("LAB", "STEP", "BREAK", "LIST")
-	require.Equal(t, `[["name", "lost", "breakpoint", "CMD set KEY lock:* CLIENT f* NTH 2", "matched", :2, "fired", :1]]`, list.String())
+	require.Equal(t,
+		`[["name", "lost", "breakpoint", "CMD set KEY lock:* CLIENT f* NTH 2", "matched", :2, "fired", :1]]`, list.String())
 	ok(t, a, "LAB", "STEP", "BREAK", "CLEAR")
 
 	ok(t, a, line("LAB STEP BREAK ADD b WHEN BLOCKED")...)

@@ -51,9 +51,12 @@ func (g *gate) steps() bool { return g.left > 0 }
 // Stop is an event after which a thread stands still.
 type Stop struct {
 	Event    Event
-	Why      string // step, pause, slow, break NAME
+	Why      string // step, pause, break NAME, or WhySlow
 	Snapshot *Snapshot
 }
+
+// WhySlow is the reason for a point of slow motion: the thread goes on by itself.
+const WhySlow = "slow"
 
 // Pause makes the server stop at its next point. A server that sleeps stops when something arrives.
 func (w *Watch) Pause() { w.arm(OneEvent, 1, true) }
@@ -130,6 +133,7 @@ func (w *Watch) Limit(d time.Duration) {
 // goOn ends a stop or a delay. The caller holds mu.
 func (w *Watch) goOn() {
 	w.gate.turns++
+	w.gate.stopped = false
 	w.setLive()
 	w.cond.Broadcast()
 	w.tellState()
@@ -200,10 +204,11 @@ func (w *Watch) meet(e *Event, whole bool, part func() Client) {
 		g.left, g.stopped = 0, true
 		g.stop = &Stop{Event: *e, Why: why}
 		w.stand(e, whole, part, g.limit)
-		g.stopped = false
-		w.tellState()
+		if g.stopped { // nobody has ended it
+			w.goOn()
+		}
 	case g.slow > 0:
-		g.stop = &Stop{Event: *e, Why: "slow"}
+		g.stop = &Stop{Event: *e, Why: WhySlow}
 		w.stand(e, whole, part, g.slow)
 	}
 }

@@ -30,7 +30,7 @@ func arrows() map[string][]string {
 			"watch/watchhttp"},
 		"lab/labhttp":     {"resp"},
 		"watch/watchhttp": {"internal/ascii", "lab/labhttp", "watch"},
-		"miniredistest":   {"internal/config", "lab", "lab/verdict", "resp", "server", "store"},
+		"miniredistest":   {"internal/config", "lab", "lab/verdict", "resp", "server", "store", "watch"},
 		"claims":          {"internal/config", "resp", "server", "watch", "golang.org/x/sys/unix"},
 		"server": {"internal/acl", "internal/ascii", "command", "internal/config", "ioworkers", "lab", "lab/doctor", "pubsub",
 			"reactor", "resp", "store", "watch", "golang.org/x/sys/unix"},
