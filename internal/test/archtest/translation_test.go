@@ -85,6 +85,17 @@ func TestBothLanguagesOfAPageHaveTheSameCode(t *testing.T) {
 	}
 }
 
+// A figure that was measured again is on both pages. Small whole numbers may be words.
+func TestBothLanguagesOfAPageHaveTheSameFigures(t *testing.T) {
+	figure := regexp.MustCompile(`\d[\d,]*\.\d+|\d[\d,]*\d\d`)
+	for _, p := range translated() {
+		chinese := figure.FindAllString(words(t, p.chinese), -1)
+		for _, n := range figure.FindAllString(words(t, p.english), -1) {
+			require.Contains(t, chinese, n, "%s lacks %s, a figure of %s", p.chinese, n, p.english)
+		}
+	}
+}
+
 // A row or a paragraph that is new has a link as often as not. A link of the Chinese page leads to the
 // Chinese page where there is one.
 func TestBothLanguagesOfAPageHaveTheSameLinks(t *testing.T) {
