@@ -20,6 +20,9 @@ export const SCREENS = [
   { id: 'replay', key: '7', loop: true, load: () => import('./replay.js') },
 ];
 
+// screens are all, or in a saved file those that need no server.
+const screens = () => SCREENS.filter((s) => s.loop || !$('recording'));
+
 const $ = (id) => document.getElementById(id);
 let screen = null; // {id, loop, module}
 let moving = remembered('motion') ?? (matchMedia('(prefers-reduced-motion: reduce)').matches ? 'off' : 'on');
@@ -119,7 +122,7 @@ function applyMotion() {
 }
 
 function tabs() {
-  for (const s of SCREENS) {
+  for (const s of screens()) {
     $('tabs').append(el('a', { href: `#${s.id}`, 'data-key': s.key, 'data-label': `screen.${s.id}`, id: `tab-${s.id}` }, el('kbd', {}, s.key), el('span', { 'data-t': `screen.${s.id}` })));
   }
 }
@@ -153,7 +156,7 @@ function key(e) {
 
 async function route() {
   const asked = location.hash.slice(1);
-  const spec = SCREENS.find((s) => s.id === asked) ?? SCREENS.find((s) => s.id === (store.mode === 'recording' ? 'replay' : 'loop'));
+  const spec = screens().find((s) => s.id === asked) ?? SCREENS.find((s) => s.id === (store.mode === 'recording' ? 'replay' : 'loop'));
   if (screen?.id === spec.id) return;
   try {
     const module = await spec.load();
@@ -163,7 +166,7 @@ async function route() {
     module.mount(root);
   } catch (err) { fail(err); return; }
   translate(document);
-  for (const s of SCREENS) $(`tab-${s.id}`).toggleAttribute('aria-current', s.id === spec.id);
+  for (const s of screens()) $(`tab-${s.id}`).toggleAttribute('aria-current', s.id === spec.id);
   render();
 }
 

@@ -25,7 +25,7 @@ const fresh = (id) => ({
 
 // put returns a state with changed fields of one client.
 function put(state, id, change) {
-  if (!id) return state;
+  if (id <= 0) return state; // the server's own requests have negative numbers
   const i = state.clients.findIndex((c) => c.id === id);
   const old = i < 0 ? fresh(id) : state.clients[i];
   const c = { ...old, ...change(old) };
@@ -37,6 +37,7 @@ const lists = (state, change) => ({ ...state, lists: { ...state.lists, ...change
 
 // log keeps the last commands of a client and what became of their replies.
 function log(state, id, change) {
+  if (id <= 0) return state;
   return { ...state, logs: { ...state.logs, [id]: change(state.logs[id] ?? []).slice(-6) } };
 }
 
@@ -87,7 +88,7 @@ const points = {
     st = { ...st, exec: st.exec && { ...st.exec, done: true } };
     const answer = { out: e.text, kind: e.b, sent: false };
     st = log(st, e.client, (l) => (l.length ? l.with(-1, { ...l.at(-1), ...answer }) : [{ cmd: '', ...answer }]));
-    return e.a > 0 ? lists(st, { pendingWrites: withOne(st.lists.pendingWrites, e.client) }) : st;
+    return e.a > 0 && e.client > 0 ? lists(st, { pendingWrites: withOne(st.lists.pendingWrites, e.client) }) : st;
   },
   e(st, e) {
     const gone = e.text.split(' ');

@@ -7,7 +7,8 @@ export let lang = pick();
 function pick() {
   const asked = new URLSearchParams(location.search).get('lang') ?? remembered('lang');
   if (asked === 'en' || asked === 'zh') return asked;
-  return (navigator.language || 'en').startsWith('zh') ? 'zh' : 'en';
+  const own = document.getElementById('recording') ? document.documentElement.lang : navigator.language;
+  return (own || 'en').startsWith('zh') ? 'zh' : 'en';
 }
 
 // remembered reads a setting. A page from a file may have no storage.

@@ -68,7 +68,7 @@ const say = {
   y(e, state) {
     const kind = ['ok', 'error', 'queued', 'blocked', 'held', 'nil', 'none'][e.b] ?? 'ok';
     const inside = state.exec && (state.exec.by === 1 || state.exec.by === 2);
-    return [inside && kind === 'ok' ? 'say.y.inside' : `say.y.${kind}`, { n: e.a, reply: code(shown(e.text)) }];
+    return [e.client < 0 ? 'say.y.internal' : inside && kind === 'ok' ? 'say.y.inside' : `say.y.${kind}`, { n: e.a, reply: code(shown(e.text)) }];
   },
   e: (e) => ['say.e', { n: e.a, keys: code(shown(e.text)) }],
   o(e) {
@@ -94,7 +94,7 @@ export function sentence(frame, hello) {
 
 // parts cuts a sentence into its words, its clients and its commands: [{text, client, code}].
 export function parts(words) {
-  return words.split(/(\u0001\d+\u0002|\u0003[^\u0004]*\u0004)/).filter(Boolean).map((p) => {
+  return words.split(/(\u0001-?\d+\u0002|\u0003[^\u0004]*\u0004)/).filter(Boolean).map((p) => {
     if (p[0] === '\u0001') return { text: client(Number(p.slice(1, -1))).name, client: client(Number(p.slice(1, -1))) };
     return p[0] === '\u0003' ? { text: p.slice(1, -1), code: true } : { text: p };
   });

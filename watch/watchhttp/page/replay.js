@@ -13,7 +13,8 @@ add(texts);
 
 // RECORDINGS are those that the server has built in.
 const RECORDINGS = ['one-command', 'pipeline', 'partial-read', 'full-socket', 'blpop', 'busy-script', 'io-threads', 'get-del', 'lost-reply'];
-// IMPORT finds the modules of the page, for the export.
+// IMPORT finds the modules of the page, for the export. SERVED are screens that need the server.
+const SERVED = ['claims', 'locks', 'models'];
 const IMPORT = /(from |import\()'\.\.?\/((?:text\/)?\w+)\.js'/g;
 
 let ui = null;
@@ -80,7 +81,7 @@ export async function bundle() {
     const name = left.pop(), text = await get(name + '.js');
     if (text === null || imports[`page/${name}`]) continue;
     imports[`page/${name}`] = 'data:text/javascript;base64,' + base64(text.replace(IMPORT, "$1'page/$2'"));
-    left.push(...[...text.matchAll(IMPORT)].map((m) => m[2]));
+    left.push(...[...text.matchAll(IMPORT)].map((m) => m[2]).filter((m) => !SERVED.includes(m)));
   }
   const safe = (text) => text.replaceAll('<', '\\u003c');
   const tag = (name, attrs, text) => `<${name} ${attrs}>${text}</${name}>`;

@@ -191,6 +191,7 @@ function render(scene, frame, how) {
   const client = e?.client && !how.asleep && e.thread <= 0 ? who(e.client) : null;
   scene.thread.setAttribute('class', `thread ${client ? 'c' + client.hue : ''} ${e && !how.asleep ? kindOf(e) : 'sleep'}`);
   scene.mark.replaceChildren(client ? text(0, 4.5, client.mark, { size: 13, bold: true, anchor: 'middle', cls: 'on' }) : '');
+  scene.thread.childNodes[1].setAttribute('r', 10 + 3.5 * Math.max(0, (client?.mark.length ?? 0) - 2));
   travel(scene, scene.lengths[station], how);
   if (e && frame !== scene.shown && how.motion && how.forward) packet(scene, e, state, how);
   scene.shown = frame;

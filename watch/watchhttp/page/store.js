@@ -109,6 +109,7 @@ export function called(addr, name) {
 
 // who describes a client for the picture: its name, its mark and the number of its colour.
 export function who(id) {
+  if (id < 0) return { id, name: 'LAB', mark: 'LAB', hue: 6, page: false };
   const full = (names.get(id) ?? '').replace(/^page:/, '').replace(/-\d+$/, '');
   const page = /^[A-P]$/.test(full);
   if (page) return { id, name: full, mark: full, hue: (full.charCodeAt(0) - 65) % 8, page };
