@@ -1,9 +1,11 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"net"
 
+	"github.com/miniredisd/miniredisd/claims"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/lab/labhttp"
@@ -32,7 +34,10 @@ func serveWatch(l net.Listener, masters server.Masters, log *rlog.Logger) (end f
 	if l == nil {
 		return func() {}
 	}
-	o := watchhttp.Options{Ask: askOf(masters)}
+	o := watchhttp.Options{
+		Ask: askOf(masters), Claims: claims.List(),
+		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
+	}
 	for _, s := range masters {
 		o.Masters = append(o.Masters, watchhttp.Master{Watch: s.Watch(), Addr: s.Addrs()[0], Name: s.NameClient})
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/claims"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
@@ -34,9 +35,13 @@ func start(t testing.TB, args ...string) *site {
 	require.NoError(t, err)
 	masters, err := server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
 	require.NoError(t, err)
-	o := Options{Ask: func(ctx context.Context, n int, args []string) (resp.Value, error) {
-		return masters.Do(ctx, n, args...)
-	}}
+	o := Options{
+		Ask: func(ctx context.Context, n int, args []string) (resp.Value, error) {
+			return masters.Do(ctx, n, args...)
+		},
+		Claims:   claims.List(),
+		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
+	}
 	for i, addr := range masters.Addrs() {
 		o.Masters = append(o.Masters, Master{Watch: masters[i].Watch(), Addr: addr, Name: masters[i].NameClient})
 	}

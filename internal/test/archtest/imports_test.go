@@ -27,7 +27,7 @@ const module = "github.com/miniredisd/miniredisd/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/miniredisd": {"internal/config", "internal/collector", "lab/labhttp", "resp", "internal/rlog", "server",
-			"watch/watchhttp"},
+			"claims", "watch/watchhttp"},
 		"lab/labhttp":     {"resp"},
 		"watch/watchhttp": {"internal/ascii", "lab/labhttp", "watch"},
 		"miniredistest":   {"internal/config", "lab", "lab/verdict", "resp", "server", "store", "watch"},

@@ -11,7 +11,7 @@ import (
 )
 
 // Palette returns a PNG with at most 256 colours, which takes a fifth of the bytes of a screenshot.
-// Colours that are alike become the most frequent one of them.
+// The most frequent colours stay as they are. Of the others, those that are alike become one.
 func Palette(shot []byte) ([]byte, error) {
 	from, err := png.Decode(bytes.NewReader(shot))
 	if err != nil {
@@ -24,22 +24,11 @@ func Palette(shot []byte) ([]byte, error) {
 			seen[at(from, x, y)]++
 		}
 	}
-	bits, alike := 0, groups(seen, 0)
-	for len(alike) > 256 {
-		bits++
-		alike = groups(seen, bits)
-	}
-	var colours color.Palette
-	index := map[color.RGBA]uint8{}
-	order := slices.SortedFunc(maps.Keys(alike), compare) // the same bytes for the same picture
-	for i, key := range order {
-		index[key] = uint8(i)
-		colours = append(colours, alike[key])
-	}
+	colours, index := choose(seen)
 	to := image.NewPaletted(bounds, colours)
 	for y := bounds.Min.Y; y < bounds.Max.Y; y++ {
 		for x := bounds.Min.X; x < bounds.Max.X; x++ {
-			to.SetColorIndex(x, y, index[group(at(from, x, y), bits)])
+			to.SetColorIndex(x, y, index[at(from, x, y)])
 		}
 	}
 	var out bytes.Buffer
@@ -48,26 +37,34 @@ func Palette(shot []byte) ([]byte, error) {
 	return out.Bytes(), err
 }
 
-func at(m image.Image, x, y int) color.RGBA { return color.RGBAModel.Convert(m.At(x, y)).(color.RGBA) }
-
-// group returns a colour without its lowest bits.
-func group(c color.RGBA, bits int) color.RGBA {
-	return color.RGBA{R: c.R >> bits, G: c.G >> bits, B: c.B >> bits}
-}
-
-// groups returns the most frequent colour of each group.
-func groups(seen map[color.RGBA]int, bits int) map[color.RGBA]color.RGBA {
-	first := map[color.RGBA]color.RGBA{}
-	for c, n := range seen {
-		key := group(c, bits)
-		known, ok := first[key]
-		if !ok || cmp.Or(n-seen[known], compare(known, c)) > 0 {
-			first[key] = c
+// choose returns a palette and the place of each colour in it.
+func choose(seen map[color.RGBA]int) (color.Palette, map[color.RGBA]uint8) {
+	order := slices.SortedFunc(maps.Keys(seen), func(a, b color.RGBA) int {
+		return cmp.Or(seen[b]-seen[a], int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
+	})
+	var colours color.Palette
+	index := map[color.RGBA]uint8{}
+	frequent := order[:min(len(order), 128)]
+	for _, c := range frequent {
+		index[c] = uint8(len(colours))
+		colours = append(colours, c)
+	}
+	rest := order[len(frequent):]
+	for bits := 1; ; bits++ {
+		groups := map[color.RGBA]uint8{}
+		chosen := colours
+		for _, c := range rest { // the first of a group is its most frequent one
+			key := color.RGBA{R: c.R >> bits, G: c.G >> bits, B: c.B >> bits}
+			if _, ok := groups[key]; !ok {
+				groups[key] = uint8(len(chosen))
+				chosen = append(chosen, c)
+			}
+			index[c] = groups[key]
+		}
+		if len(chosen) <= 256 {
+			return chosen, index
 		}
 	}
-	return first
 }
 
-func compare(a, b color.RGBA) int {
-	return cmp.Or(int(a.R)-int(b.R), int(a.G)-int(b.G), int(a.B)-int(b.B))
-}
+func at(m image.Image, x, y int) color.RGBA { return color.RGBAModel.Convert(m.At(x, y)).(color.RGBA) }

@@ -79,7 +79,10 @@ function change() {
 
 // begin takes over the lab: no rules, a clock that stands still, a log of the locks, no keys.
 async function begin() {
-  for (const name of opened.keys()) await store.post('/watch/clients', { do: 'close', name }).catch(() => {});
+  // A connection of the terminals may be blocked, and would never answer.
+  for (const who of CLIENTS) {
+    for (let m = 1; m <= masters(); m++) await store.post('/watch/clients', { do: 'close', name: nameOn(who, m) }).catch(() => {});
+  }
   opened.clear();
   cut.clear();
   await lab('all', 'RESET', 'AT', String(DAWN));

@@ -1,8 +1,11 @@
 // rows.js writes events of a recording as rows of a list: number, point, client, thread, and what happened.
 
 import { event } from './fold.js';
-import { t } from './i18n.js';
+import { add, t } from './i18n.js';
 import { el } from './svg.js';
+import texts from './text/loop.js';
+
+add(texts);
 
 // KINDS has the colour of each point, as in style.css.
 export const KINDS = {
@@ -15,30 +18,26 @@ export function eventRows(lines, numbers) {
   const wanted = new Set(numbers);
   const names = new Map();
   const found = new Map();
-  let points = {};
   let all = 0, last = 0;
   for (const line of lines) {
     const v = typeof line === 'string' ? JSON.parse(line) : line;
     const ev = Array.isArray(v) ? v : v.stop?.event;
-    if (!ev) {
-      points = v.points ?? points;
-      continue;
-    }
+    if (!ev) continue;
     for (const c of v.stop?.snapshot?.clients ?? []) if (c.name) names.set(c.id, c.name.replace(/^page:/, ''));
     if (ev[0] !== last) all++; // a stop comes behind its event
     last = ev[0];
     if (wanted.has(ev[0])) found.set(ev[0], event(ev));
   }
-  const rows = [...found.values()].map((e) => row(e, names, points));
+  const rows = [...found.values()].map((e) => row(e, names));
   return { rows, all };
 }
 
-function row(e, names, points) {
+function row(e, names) {
   const who = e.client > 0 ? names.get(e.client) ?? `#${e.client}` : e.client < 0 ? t('claims.internal') : '';
   const thread = e.thread === 0 ? t('claims.main') : e.thread < 0 ? t('claims.executor') : `io_${e.thread}`;
   return el('li', { class: KINDS[e.point], 'data-seq': e.seq },
     el('span', { class: 'cl-seq' }, `#${e.seq}`),
-    el('span', { class: 'cl-point' }, points[e.point]?.name ?? e.point),
+    el('span', { class: 'cl-point' }, t(`point.${e.point}`)),
     el('span', { class: 'cl-who' }, who),
     el('span', { class: 'cl-thread' }, thread),
     el('code', { class: 'mono', title: e.text }, what(e)));
@@ -50,7 +49,7 @@ function what(e) {
     case 'w': return `epoll_wait = ${e.a}`;
     case 'h': return `[${e.a}] ${e.text}`;
     case 'r': return `read = ${e.a}`;
-    case 'p': return `${e.a} × ${e.text ? ' + ' + e.text : ''}`;
+    case 'p': return `commands = ${e.a}${e.text ? ' + ' + e.text : ''}`;
     case 'y': return `→ ${e.text.replace(/(\\r\\n)+$/, '').replaceAll('\\r\\n', ' ')}`;
     case 'o': return `write = ${e.a}${e.b ? `, ${e.b} left` : ''}`;
     default: return e.text || String(e.a);

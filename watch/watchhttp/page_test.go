@@ -1,0 +1,109 @@
+package watchhttp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/claims"
+	"github.com/miniredisd/miniredisd/internal/test/browser"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+)
+
+// Everything that the page needs comes from the server. The browser has nothing to complain of: no
+// violation of the policy, no error in the console, no file that is missing.
+func TestThePageNeedsNothingFromElsewhere(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	for _, lang := range []string{"en", "zh"} {
+		for _, screen := range screens() {
+			s.open(p, screen, lang)
+		}
+	}
+	s.open(p, "loop", "en")
+	s.story(p)
+	requests := p.Requests()
+	require.Greater(t, len(requests), 10)
+	for _, request := range requests {
+		own := strings.HasPrefix(request, s.url+"/") || strings.HasPrefix(request, "data:")
+		require.True(t, own, request)
+	}
+	require.Empty(t, p.Problems())
+}
+
+// From the first look to a reply with keys alone: the tab key reaches the first terminal, and letters
+// step.
+func TestTheKeyboardAloneSuffices(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	s.open(p, "loop", "en")
+	p.Press("3")
+	p.Wait(`document.body.dataset.screen === "claims"`)
+	p.Press("1")
+	p.Wait(`document.body.dataset.screen === "loop"`)
+	s.pause(p)
+	for tabs := 0; p.Text(`document.activeElement.matches("[data-client=A] input")`) == "false"; tabs++ {
+		require.Less(t, tabs, 60, "the tab key does not reach the terminal of A")
+		p.Press("Tab")
+	}
+	p.Type("SET k v")
+	p.Press("Enter")
+	p.Wait(`document.body.dataset.state === "stopped"`)
+	p.Press("Escape")
+	for p.Text(`document.getElementById("now").textContent.includes("SET k v")`) == "false" {
+		s.press(p, "c")
+	}
+	s.turn(p, "ArrowLeft")
+	s.turn(p, "ArrowRight")
+	p.Press(" ")
+	s.told(p, "A", `+OK\r\n`)
+	p.Press("l")
+	p.Wait(`document.body.dataset.lang === "zh"`)
+	p.Press("d")
+	p.Wait(`document.documentElement.dataset.theme === "dark"`)
+}
+
+// A page whose scripts are frozen reads nothing any more. Its stream fills the sockets and its queue, and
+// the server answers all the same. Afterwards the page knows that it has missed something.
+func TestAFrozenTabDoesNotStopTheServer(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	s.open(p, "loop", "en")
+	p.Wait(`document.body.dataset.state === "running"`)
+	p.Freeze()
+	c := redistest.Dial(t, s.masters.Addrs()[0])
+	value := strings.Repeat("v", 300)
+	for range 5 { // 30 MB of events: more than the sockets and the queue take
+		s.must("/lab/record/start", "") // all events, and not ten summaries a second
+		for range 6000 {
+			require.Equal(t, "OK", c.Do("SET", "k", value).Str)
+		}
+	}
+	p.Thaw()
+	p.Eval(`import("/store.js").then(store => new Promise(done => {
+		const check = () => { if (store.lost > 0) done() }
+		store.on(check)
+		check()
+	}))`, nil)
+}
+
+func TestEveryClaimReachesItsVerdictOnThePage(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	s.open(p, "claims", "en")
+	all := len(claims.List())
+	p.Wait(fmt.Sprintf(`document.querySelectorAll("[data-claim]").length === %d`, all))
+	p.Click("[data-run=all]")
+	p.Wait(fmt.Sprintf(`document.querySelectorAll(".cl-mark").length === %d`, all))
+	for _, lang := range []string{"en", "zh"} {
+		p.Wait(fmt.Sprintf(`document.body.dataset.lang === %q`, lang))
+		require.Equal(t, "0", p.Text(`document.querySelectorAll(".cl-failed").length`))
+		require.NotRegexp(t, `claims\.\w`, p.Text(`document.body.innerText`), "a text is missing")
+		p.Press("l")
+	}
+	require.Empty(t, p.Problems())
+}
