@@ -158,7 +158,9 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	c := &ex.calls[ex.Depth]
 	c.Writer, c.Args, c.DB, c.Sess, c.Cmd, c.Now = w, args, ex.KS.DBs[s.DB], s, cmd, ex.KS.Now
 	ex.KS.NoTouch = s.NoTouch
-	inside := ex.Trace.Detailed() && (ex.Depth > 0 || ex.retrying != nil)
+	run := &ex.Scripts.run
+	within := ex.Depth > 0 && (run.on || !run.busy) // an interrupted script does not run cmd
+	inside := ex.Trace.Detailed() && (within || ex.retrying != nil)
 	if inside {
 		ex.showCall(c)
 	}
