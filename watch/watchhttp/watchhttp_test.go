@@ -48,7 +48,8 @@ func TestEveryFileOfThePageIsServedWithItsTypeAndThePolicy(t *testing.T) {
 func TestNothingButTheFilesOfThePageIsServed(t *testing.T) {
 	h := New(Options{}).Handler()
 	for _, path := range []string{"/page", "/text", "/text/",
-		"/recordings", "/recordings/", "/recordings/../watchhttp.go", "/watchhttp.go", "/../watchhttp.go", "/%2e%2e/watchhttp.go",
+		"/recordings", "/recordings/", "/recordings/../watchhttp.go",
+		"/watchhttp.go", "/../watchhttp.go", "/%2e%2e/watchhttp.go",
 		"/page/../../watchhttp.go", "/watch", "/watch/", "/nothing"} {
 		require.NotEqual(t, http.StatusOK, get(h, path, here, "").Code, path)
 	}
