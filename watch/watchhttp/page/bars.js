@@ -14,11 +14,11 @@ export function bars(found, clients, masters) {
   const x = scale(found);
   const svg = s('svg', { viewBox: `0 0 ${WIDTH} ${height}`, class: 'lk-bars', role: 'img', 'aria-label': t('locks.picture') });
   svg.append(axis(found, x, height));
+  for (const o of found.overlaps) svg.append(overlap(o, names, x));
   names.forEach((name, i) => svg.append(row(found, name, hue(name, names), TOP + ROW * i, x)));
   for (let i = 0; i < lanes; i++) {
     svg.append(lane(found, i, TOP + ROW * names.length + 14 + LANE * i, x, names));
   }
-  for (const o of found.overlaps) svg.append(overlap(o, names, x));
   svg.append(present(found, x, height));
   return svg;
 }
@@ -97,6 +97,7 @@ function lane(found, i, y, x, names) {
     s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y + 11, y2: y + 11, class: 'lk-base' }));
   for (const h of found.lanes[i] ?? []) {
     const from = x(h.from), wide = Math.max(x(h.to) - from, 16);
+    if (h.until > h.to) g.append(s('rect', { x: from, y: y + 3, width: x(h.until) - from, height: LANE - 9, rx: 4, class: `lk-rest c${hue(h.owner, names)}` }));
     g.append(s('rect', { x: from, y: y + 3, width: wide, height: LANE - 9, rx: 4, class: `c${hue(h.owner, names)}` }),
       text(from + 5, y + 16, h.owner, { max: wide - 4, cls: 'on', bold: true }));
   }

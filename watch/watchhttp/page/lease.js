@@ -3,7 +3,7 @@
 // leases returns what the logs of all masters say about a key: {terms, lanes, overlaps, marks, owners, from, now}.
 //   terms: {owner, from, to, knows}, what a client believes. to is Infinity without a TTL. A client
 //          whose reply was lost does not know that it holds the lock.
-//   lanes: for each master, {owner, from, to}: who held the key there
+//   lanes: for each master, {owner, from, to, until}: who held the key there, and until when the lease runs
 //   overlaps: {from, to, owners}: two clients believe at once
 //   marks: {master, time, kind}: crash, expired, jump, held, lost
 export function leases(logs, key, now) {
@@ -25,7 +25,7 @@ function lane(log, now) {
   const terms = [], held = [], marks = [];
   let holder = null;
   const end = (time) => {
-    if (holder) holder.to = time;
+    if (holder) holder.to = holder.until = time;
     holder = null;
   };
   const own = (owner) => terms.findLast((x) => x.owner === owner && x.to > x.from && !x.over);
@@ -41,12 +41,13 @@ function lane(log, now) {
     const ttl = taken(verb, words, e.reply);
     if (ttl) {
       end(e.time);
-      holder = { owner, from: e.time, to: Infinity };
+      holder = { owner, from: e.time, to: Infinity, until: e.time + ttl };
       held.push(holder);
       terms.push({ owner, from: e.time, to: e.time + ttl, knows: !lost });
     } else if (/^P?EXPIRE$/.test(verb) && e.reply === '1') {
-      const mine = own(owner);
-      if (mine) mine.to = e.time + Number(words[2]) * (verb === 'EXPIRE' ? 1000 : 1);
+      const mine = own(owner), to = e.time + Number(words[2]) * (verb === 'EXPIRE' ? 1000 : 1);
+      if (mine) mine.to = to;
+      if (holder) holder.until = to;
     } else if ((verb === 'DEL' || verb === 'UNLINK') && e.reply === '1') {
       end(e.time);
       const mine = own(owner);

@@ -26,12 +26,18 @@ let findings = [];
 let story = null; // {of: a story, at: steps done}
 let begun = false; // the lab is ours: clock frozen, keys watched
 let changes = 0;
+let pressed = false; // a button is down: a new one in its place would lose the click
 const cut = new Set(); // clients behind a partition
 const opened = new Map(); // name of a connection -> the last thing heard
 
 export function mount(at) {
   root = at;
   drawn = '';
+  pressed = false;
+  root.addEventListener('pointerdown', () => { pressed = true; });
+  root.addEventListener('click', () => { pressed = false; }, true);
+  root.addEventListener('pointerup', () => setTimeout(() => { pressed = false; render(); }));
+  root.addEventListener('pointerleave', () => { pressed = false; });
   clearInterval(timer);
   timer = setInterval(() => (root?.isConnected ? look() : clearInterval(timer)), POLL);
   look();
@@ -167,7 +173,7 @@ const next = () => act(async () => {
 
 export function render() {
   const key = `${lang}|${changes}|${store.mode}|${store.state.state}|${masters()}`;
-  if (!root || key === drawn) return;
+  if (!root || pressed || key === drawn) return;
   drawn = key;
   const focused = document.activeElement?.closest?.('[data-focus]')?.dataset.focus;
   root.replaceChildren(el('div', { class: 'lk', 'data-busy': String(busy) }, ...(live() ? screen() : [el('p', { class: 'lead' }, t('locks.off'))])));
@@ -263,9 +269,9 @@ const hold = () => act(async () => {
 
 function verdict(found) {
   const both = found.overlaps[0];
-  const blind = found.terms.find((x) => !x.knows && x.to > now);
-  const kind = both ? 'two' : blind ? 'unknown' : found.terms.length ? 'one' : 'none';
-  const vars = both ? { a: both.owners[0], b: both.owners[1] } : { a: blind?.owner };
+  const blind = found.terms.find((x) => !x.knows), endless = found.terms.find((x) => x.to === Infinity);
+  const kind = both ? 'two' : blind ? 'unknown' : endless ? 'forever' : found.terms.length ? 'one' : 'none';
+  const vars = both ? { a: both.owners[0], b: both.owners[1] } : { a: (blind ?? endless)?.owner };
   return el('section', { class: `card lk-verdict lk-${kind}`, 'data-verdict': kind, role: 'status' },
     el('h3', {}, t('locks.verdict')), el('p', {}, t(`locks.verdict.${kind}`, vars)));
 }
@@ -281,14 +287,14 @@ function doctor() {
 }
 
 function history() {
-  const all = logs.flatMap((log, i) => log.map((e) => ({ ...e, master: i + 1 })));
+  const all = logs.flatMap((log, i) => log.map((e) => ({ ...e, master: i + 1 })).filter((e) => i === 0 || e.event !== 'clock'));
   const last = all.sort((a, b) => a.time - b.time || a.master - b.master || a.seq - b.seq).slice(-40).reverse();
   const one = (e) => {
     const who = e.client > 0 ? e.name || `#${e.client}` : '';
     return el('li', { class: e.outcome === 'executed' ? '' : 'lk-odd' },
       el('span', { class: 'dim' }, `+${((e.time - DAWN) / 1000).toFixed(e.time % 1000 ? 3 : 0)} s`),
       el('b', {}, masters() > 1 ? `${who} ${e.master}` : who),
-      el('code', { title: e.cmd }, e.cmd || e.event), el('span', { class: 'lk-reply' }, e.reply || (e.outcome === 'executed' ? '' : e.outcome)));
+      el('code', { title: e.cmd }, e.cmd || `${e.event} ${e.key}`), el('span', { class: 'lk-reply' }, e.event === 'clock' ? '' : e.reply || (e.outcome === 'executed' ? '' : e.outcome)));
   };
   return el('section', { class: 'card lk-history' }, el('h3', {}, t('locks.log')), el('ol', { tabindex: 0 }, last.map(one)));
 }

@@ -121,12 +121,18 @@ const MOST = 60; // us: a longer bar is cut
 function side() {
   const f = figures.loads[load];
   const pick = el('select', { 'data-focus': 'load', 'aria-label': t('models.load'), change: (e) => { load = Number(e.target.value); render(); } },
-    figures.loads.map((l, i) => el('option', { value: i, selected: i === load }, l.name)));
+    figures.loads.map((l, i) => el('option', { value: i, selected: i === load }, named(l.name))));
   return el('aside', { class: 'card md-side' },
     el('h3', {}, t('models.measured')), pick, chart(f),
     el('ul', { class: 'legend' }, el('li', {}, el('i', { class: 'execute' }), el('span', {}, t('models.executing'))), el('li', {}, el('i', { class: 'read' }), el('span', {}, t('models.other')))),
     el('p', {}, t('models.reading')),
     el('p', { class: 'dim' }, t('models.machine', { machine: figures.machine, date: figures.date })));
+}
+
+// named translates the name of a load, such as GET, 50 connections, pipeline 1, values of 1 KB.
+function named(name) {
+  const [, command, clients, pipeline, size] = /^(\w+), (\d+) connections?, pipeline (\d+), values of (.*)$/.exec(name);
+  return t('models.load.name', { command, clients, pipeline, size });
 }
 
 function chart(f) {

@@ -26,8 +26,8 @@ export const STORIES = [
       ['lab', 'HOLD', 'WAIT', 'late', '5000']],
     ['del.3', ['advance', LEASE + 1]],
     ['del.4', ['say', 'B', 'take']],
-    ['del.5', ['lab', 'HOLD', 'RELEASE', 'late'], ['lab', 'FAULT', 'DEL', 'late']],
-    ['del.6', ['say', 'C', 'take']],
+    ['del.5', ['advance', 5000], ['lab', 'HOLD', 'RELEASE', 'late'], ['lab', 'FAULT', 'DEL', 'late']],
+    ['del.6', ['advance', 3000], ['say', 'C', 'take']],
   ] },
   { name: 'script', masters: 1, steps: [
     ['del.1', ['say', 'A', 'take']],
@@ -35,14 +35,14 @@ export const STORIES = [
       ['lab', 'HOLD', 'WAIT', 'late', '5000']],
     ['del.3', ['advance', LEASE + 1]],
     ['del.4', ['say', 'B', 'take']],
-    ['script.5', ['lab', 'HOLD', 'RELEASE', 'late'], ['lab', 'FAULT', 'DEL', 'late']],
-    ['script.6', ['say', 'C', 'take']],
+    ['script.5', ['advance', 5000], ['lab', 'HOLD', 'RELEASE', 'late'], ['lab', 'FAULT', 'DEL', 'late']],
+    ['script.6', ['advance', 3000], ['say', 'C', 'take']],
   ] },
   { name: 'lost', masters: 1, steps: [
     ['lost.1', ['lab', 'FAULT', 'ADD', 'lost', 'CMD', 'SET', 'NTH', '1', 'ACTION', 'DROP-REPLY']],
     ['lost.2', ['say', 'A', 'take']],
-    ['lost.3', ['say', 'A', 'take']],
-    ['lost.4', ['say', 'B', 'take']],
+    ['lost.3', ['advance', 5000], ['say', 'A', 'take']],
+    ['lost.4', ['advance', 5000], ['say', 'B', 'take']],
     ['lost.5', ['advance', LEASE + 1]],
   ] },
   { name: 'crash', masters: 1, steps: [
@@ -53,12 +53,12 @@ export const STORIES = [
   ] },
   { name: 'redlock', masters: 5, steps: [
     ['redlock.1', ['say', 'A', 'take', 1], ['say', 'A', 'take', 2], ['say', 'A', 'take', 3]],
-    ['redlock.2', ['labOf', 3, 'CRASH']],
-    ['redlock.3', ['say', 'B', 'take', 3], ['say', 'B', 'take', 4], ['say', 'B', 'take', 5]],
+    ['redlock.2', ['advance', 4000], ['labOf', 3, 'CRASH']],
+    ['redlock.3', ['advance', 4000], ['say', 'B', 'take', 3], ['say', 'B', 'take', 4], ['say', 'B', 'take', 5]],
   ] },
   { name: 'jump', masters: 5, steps: [
     ['redlock.1', ['say', 'A', 'take', 1], ['say', 'A', 'take', 2], ['say', 'A', 'take', 3]],
-    ['jump.2', ['labOf', 3, 'CLOCK', 'ADVANCE', String(LEASE + 1)]],
-    ['redlock.3', ['say', 'B', 'take', 3], ['say', 'B', 'take', 4], ['say', 'B', 'take', 5]],
+    ['jump.2', ['advance', 4000], ['labOf', 3, 'CLOCK', 'ADVANCE', String(LEASE + 1)]],
+    ['redlock.3', ['advance', 4000], ['say', 'B', 'take', 3], ['say', 'B', 'take', 4], ['say', 'B', 'take', 5]],
   ] },
 ];
