@@ -119,14 +119,13 @@ function parser(b, state, e) {
 }
 
 function executor(b, state) {
-  const exec = state.exec;
+  const exec = state.exec, waiting = state.clients.filter((c) => c.commands > 0);
   const out = [];
   if (exec) {
     const c = exec.client ? who(exec.client) : null;
     if (c) out.push(badge(b.x + b.w - 18, b.y + 15, c));
-    out.push(...tokens(b.x + 9, b.y + 29, words(exec.argv).map((w, i) => ({ text: w, cls: i ? '' : 'verb' })), b.w - 16, 2, exec.done ? 'past' : 'execute'));
+    out.push(...tokens(b.x + 9, b.y + 29, words(exec.argv).map((w, i) => ({ text: w, cls: i ? '' : 'verb' })), b.w - 16, waiting.length ? 2 : 4, exec.done ? 'past' : 'execute'));
   } else out.push(text(b.x + 10, b.y + 44, t('now.noexec'), { cls: 'dim', max: b.w - 20 }));
-  const waiting = state.clients.filter((c) => c.commands > 0);
   if (!waiting.length) return out;
   out.push(text(b.x + 10, b.y + 97, t('now.behind'), { cls: 'dim', max: 60 }));
   const from = b.x + 16 + width(t('now.behind'));

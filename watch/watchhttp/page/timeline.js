@@ -132,9 +132,9 @@ const click = (i) => () => store.go(i);
 function lanes(chosen, events) {
   const names = [...(store.hello?.threads ?? ['main'])];
   if (store.hello?.exec === 'queue') names.push('exec');
-  const h = 34, height = names.length * (h + 4) + 18;
+  const h = names.length > 2 ? 34 : 46, height = names.length * (h + 4) + 18;
   const lane = (thread) => (thread < 0 ? names.length - 1 : Math.min(thread, names.length - 1));
-  const out = names.map((name, i) => s('g', {}, s('rect', { x: LEFT, y: 16 + i * (h + 4), width: W - LEFT, height: h, rx: 4, class: 'ground' }), text(4, 38 + i * (h + 4), name, { mono: true, max: LEFT - 8 })));
+  const out = names.map((name, i) => s('g', {}, s('rect', { x: LEFT, y: 16 + i * (h + 4), width: W - LEFT, height: h, rx: 4, class: 'ground' }), text(4, 21 + h / 2 + i * (h + 4), name, { mono: true, max: LEFT - 8 })));
   for (const p of chosen) {
     const mine = [...events].filter(([i]) => i >= p.from && i <= p.to).map(([, v]) => v);
     const x = Math.min(...mine.map((v) => v.x));
@@ -145,7 +145,7 @@ function lanes(chosen, events) {
   for (const [i, v] of events) {
     const g = s('g', { class: `event ${kindOf(v.e)} ${i === store.cursor ? 'current' : ''}`, click: click(i) },
       s('rect', { x: v.x, y: 17 + lane(v.e.thread) * (h + 4), width: v.width, height: h - 2, rx: 3 }), title(`${short(v.e)} · ${span(v.e.dur)}`));
-    if (v.width > 22 && v.e.client) g.append(badge(v.x + v.width / 2, 33 + lane(v.e.thread) * (h + 4), store.who(v.e.client), 7));
+    if (v.width > 22 && v.e.client) g.append(badge(v.x + v.width / 2, 16 + h / 2 + lane(v.e.thread) * (h + 4), store.who(v.e.client), 7));
     out.push(g);
   }
   resize(ui.lanes, height);
@@ -174,7 +174,7 @@ function requests(events) {
 }
 
 function lives(chosen, events) {
-  const all = requests(events), shown = all.slice(-9), h = 21;
+  const all = requests(events), shown = all.slice(store.hello?.threads.length > 2 ? -9 : -12), h = 21;
   const end = (i) => events.get(i).x + events.get(i).width;
   const out = shown.map((q, n) => {
     const y = 4 + n * h;
