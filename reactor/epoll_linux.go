@@ -23,6 +23,9 @@ func newEpoll() (*epoll, error) {
 	return &epoll{fd: fd, events: make([]unix.EpollEvent, 1024)}, nil
 }
 
+// looked: the kernel keeps a list of those that are ready.
+func (e *epoll) looked(ready int) int { return ready }
+
 func (e *epoll) close() { _ = unix.Close(e.fd) }
 
 func (e *epoll) control(fd int, from, to Mask) error {

@@ -26,6 +26,9 @@ type multiplexer interface {
 	// has one: see Dedicated.
 	wait(ready []ready, ms int, hidden bool) ([]ready, error)
 
+	// looked returns how many descriptors a wait looks at that finds this many ready.
+	looked(ready int) int
+
 	close()
 }
 
@@ -125,6 +128,8 @@ func (p *pollSet) wait(found []ready, ms int, _ bool) ([]ready, error) {
 	return found, nil
 }
 
+func (p *pollSet) looked(int) int { return len(p.set) }
+
 func (p *pollSet) close() {}
 
 // selectSet waits by select(2) (ae_select.c). Select changes the sets that it gets, so each call gets
@@ -186,12 +191,8 @@ func (s *selectSet) wait(found []ready, ms int, hidden bool) ([]ready, error) {
 		t := unix.NsecToTimeval(int64(ms) * int64(time.Millisecond))
 		limit = &t
 	}
-	highest := -1
-	if len(s.watched) > 0 {
-		highest = s.watched[len(s.watched)-1]
-	}
 	read, write := s.read, s.write
-	n, err := unix.Select(highest+1, &read, &write, nil, limit)
+	n, err := unix.Select(s.looked(0), &read, &write, nil, limit)
 	if errors.Is(err, unix.EINTR) {
 		return found, nil
 	}
@@ -213,6 +214,14 @@ func (s *selectSet) wait(found []ready, ms int, hidden bool) ([]ready, error) {
 		}
 	}
 	return found, nil
+}
+
+// looked returns the number of descriptors up to the highest that is watched.
+func (s *selectSet) looked(int) int {
+	if len(s.watched) == 0 {
+		return 0
+	}
+	return s.watched[len(s.watched)-1] + 1
 }
 
 func (s *selectSet) close() {}

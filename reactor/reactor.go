@@ -114,6 +114,9 @@ func (l *Loop) BeforeSleep(fn func() time.Duration) { l.beforeSleep = fn }
 // and mask has the events that a handler waits for.
 func (l *Loop) Observe(fn func(i, fd int, mask Mask)) { l.observer = fn }
 
+// Looked returns how many descriptors the last wait has looked at: those that were ready, or all.
+func (l *Loop) Looked() int { return l.api.looked(len(l.fired)) }
+
 // Fired calls fn for each event that the last wait has found. AfterSleep and handlers may call it.
 func (l *Loop) Fired(fn func(fd int, mask Mask)) {
 	for _, r := range l.fired {

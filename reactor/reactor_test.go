@@ -4,6 +4,7 @@ import (
 	"errors"
 	"runtime"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -247,6 +248,30 @@ func TestEachWatchedDescriptorIsReportedWhenOthersLeave(t *testing.T) {
 			require.NoError(t, l.pass())
 			require.ElementsMatch(t, left, got)
 		}
+	})
+}
+
+func TestOnlyEpollLooksAtReadyDescriptorsAlone(t *testing.T) {
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		const idle = 20
+		for range idle {
+			a, _ := socketPair(t)
+			require.NoError(t, l.Watch(a, Readable, func() {}))
+		}
+		a, b := socketPair(t)
+		_, err := unix.Write(b, []byte("x"))
+		require.NoError(t, err)
+		looked := 0
+		require.NoError(t, l.Watch(a, Readable, func() {
+			looked = l.Looked()
+			l.Stop()
+		}))
+		require.NoError(t, l.Run())
+		if strings.HasSuffix(t.Name(), "/epoll") {
+			require.Equal(t, 1, looked)
+			return
+		}
+		require.Greater(t, looked, idle)
 	})
 }
 

@@ -181,8 +181,8 @@ func (v *watchState) sleeps(d time.Duration) {
 	}
 	v.trace.Event(watch.Event{
 		Point: watch.Asleep, Dur: max(v.asleep-v.now, 0), A: timeout, B: is.commands - was.commands,
-		Text: fmt.Sprintf("reads=%d writes=%d read_us=%d execute_us=%d write_us=%d", is.reads-was.reads,
+		Text: fmt.Sprintf("reads=%d writes=%d read_us=%d execute_us=%d write_us=%d looked=%d", is.reads-was.reads,
 			is.writes-was.writes, (is.reading-was.reading)/1000, (is.executing-was.executing)/1000,
-			(is.writing-was.writing)/1000),
+			(is.writing-was.writing)/1000, v.loop.Looked()),
 	}, nil)
 }
