@@ -74,6 +74,8 @@ func List() []Claim {
 		{N: 14, Name: "scripts are atomic and free", judge: judgeScript,
 			acts: one(playScript, "--busy-reply-threshold", "50")},
 		{N: 15, Name: "a pipeline is a transaction", acts: one(playPipeline), judge: judgePipeline},
+		{N: 16, Name: "epoll looks at every socket", judge: judgeMultiplexers, acts: []act{
+			{multiplexer("epoll"), playIdle}, {multiplexer("poll"), playIdle}, {multiplexer("select"), playIdle}}},
 		{N: 17, Name: "a wheel walks over all timers", acts: one(playWheel), judge: judgeWheel},
 		{N: 18, Name: "transactions roll back", acts: one(playErrors), judge: judgeErrors},
 	}
@@ -82,6 +84,8 @@ func List() []Claim {
 func threadsThatRead(n string) []string {
 	return []string{"--io-threads", n, "--io-threads-do-reads", "yes"}
 }
+
+func multiplexer(name string) []string { return []string{"--multiplexer", name} }
 
 // Run plays the story of claim n and judges it. Each act has a server of its own, which is gone when Run
 // returns.

@@ -28,6 +28,7 @@ func expected() map[int]Finding {
 			"told_after_s": int64(35)}},
 		14: {Verdict: Partly, Facts: facts{"others_inside_script": 0, "busy": 1}},
 		15: {Verdict: False, Facts: facts{"reads": 1, "commands": 16, "writes": 1, "others_between": 1}},
+		16: {Verdict: False, Facts: facts{"looked_epoll": 1}},
 		17: {Verdict: False, Facts: facts{"after_5": 2, "after_13": 1, "slots": "5 5 5", "rounds": "0 1 0"}},
 		18: {Verdict: Partly, Facts: facts{"queue_error": "-EXECABORT", "applied": 2, "rolled_back": 0}},
 	}

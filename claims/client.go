@@ -30,21 +30,31 @@ func (s *stage) client(name string) *client { return s.clientOf(0, name) }
 
 // clientOf connects a client to a master, counted from 0.
 func (s *stage) clientOf(master int, name string) *client {
-	c := &client{s: s, name: name}
+	c := s.dial(master)
+	c.name = name
+	c.do("CLIENT", "SETNAME", name)
+	c.id = c.do("CLIENT", "ID").Int
+	if master == s.watched {
+		s.record.Clients[name] = c.id
+	}
+	return c
+}
+
+// dial connects a client without a name.
+func (s *stage) dial(master int) *client {
+	c := &client{s: s}
+	if s.err != nil {
+		return c
+	}
 	conn, err := net.Dial("tcp", s.masters[master].Addrs()[0])
 	s.check(err)
-	if s.err != nil {
+	if err != nil {
 		return c
 	}
 	c.conn = conn.(*net.TCPConn)
 	c.in = bufio.NewReader(conn)
 	s.clients = append(s.clients, c)
 	s.check(conn.SetDeadline(time.Now().Add(patience)))
-	c.do("CLIENT", "SETNAME", name)
-	c.id = c.do("CLIENT", "ID").Int
-	if master == s.watched {
-		s.record.Clients[name] = c.id
-	}
 	return c
 }
 

@@ -5,6 +5,7 @@ import (
 	"math"
 	"runtime"
 	"slices"
+	"strings"
 )
 
 // The judges of stories about the loop. Each looks at events only.
@@ -166,6 +167,32 @@ func (r *Record) perCommand() (main, all float64) {
 }
 
 func round(us float64) float64 { return math.Round(us*100) / 100 }
+
+// judgeMultiplexers reads how many descriptors the wait for A's request has looked at.
+func judgeMultiplexers(acts []*Record) Finding {
+	facts, looked := map[string]any{"idle": idle}, map[string]int{}
+	for i, name := range []string{"epoll", "poll", "select"} {
+		looked[name] = acts[i].looked()
+		facts["looked_"+name] = looked[name]
+	}
+	r := acts[0]
+	get := r.command("A", "GET", 0)
+	pass := r.all(at("whs"), func(e Event) bool { return e.Pass == get.Pass })
+	return Finding{
+		Verdict: verdict(looked["epoll"] >= idle, looked["epoll"] >= idle), Facts: facts,
+		Evidence: seqs(append(pass, get)...),
+	}
+}
+
+// looked returns the number at the end of the pass that served A.
+func (r *Record) looked() int {
+	get := r.command("A", "GET", 0)
+	for _, s := range r.all(at("s"), func(e Event) bool { return e.Pass == get.Pass }) {
+		_, text, _ := strings.Cut(s.Text, "looked=")
+		return number(text)
+	}
+	return 0
+}
 
 // judgeWheel: only the keys that are due expire, each at its millisecond.
 func judgeWheel(acts []*Record) Finding {

@@ -59,6 +59,9 @@ func mutations() map[int]func(acts []*Record) {
 			r := acts[0]
 			r.move(r.by("B"), r.Events[len(r.Events)-1])
 		},
+		16: func(acts []*Record) { // epoll looks at all
+			acts[0] = acts[1]
+		},
 		18: func(acts []*Record) { // EXEC rolls back
 			r := acts[0]
 			y := r.reply(r.command("A", "MGET", 0))

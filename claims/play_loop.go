@@ -56,6 +56,23 @@ func playLoad(s *stage) {
 	}
 }
 
+// idle is how many clients of playIdle send nothing. Both ends of their connections are in this process,
+// and select knows 1,024 descriptors.
+const idle = 300
+
+// playIdle: many clients are connected, and one of them sends.
+func playIdle(s *stage) {
+	a := s.client("A")
+	last := a
+	for range idle {
+		last = s.dial(0)
+	}
+	last.do("PING") // all others are accepted before it
+	s.bare = true
+	s.together(func() { a.send("GET", "key") })
+	a.reply()
+}
+
 // playWheel: three keys live 5 s, 13 s and 5 s. The clock goes on second by second.
 func playWheel(s *stage) {
 	a := s.client("A")

@@ -128,9 +128,9 @@ export default {
     'claims.15.so': 'A pipeline saves system calls: 16 commands in one packet take one read(2) and one write(2). It promises no more. What arrives in between is executed in between, and nothing is rolled back.',
 
     'claims.16.claim': 'The more clients are connected, the more sockets epoll has to look at.',
-    'claims.16.ask': 'A thousand clients are idle and one sends. How many descriptors does the loop look at with epoll, and with poll?',
-    'claims.16.a': 'About 1,000 with both',
-    'claims.16.b': '1 with epoll, about 1,000 with poll',
+    'claims.16.ask': 'Three hundred clients are idle and one sends. How many descriptors does the loop look at with epoll, and with poll?',
+    'claims.16.a': 'About 300 with both',
+    'claims.16.b': '1 with epoll, about 300 with poll',
     'claims.16.so': 'That is so for poll and select: they get the whole list with every call, and the loop has to walk over it afterwards. For epoll the kernel keeps the list, and returns only what fired.',
 
     'claims.17.claim': 'At each tick, the timing wheel of a watchdog walks over all timers.',
@@ -192,6 +192,7 @@ export default {
     'claims.f.reads': 'calls of read(2)',
     'claims.f.writes': 'calls of write(2)',
     'claims.f.others_between': 'commands of others between them',
+    'claims.f.idle': 'idle clients',
     'claims.f.looked_epoll': 'descriptors looked at, epoll',
     'claims.f.looked_poll': 'descriptors looked at, poll',
     'claims.f.looked_select': 'descriptors looked at, select',
@@ -331,9 +332,9 @@ export default {
     'claims.15.so': '流水线省的是系统调用：同一个包里的 16 条命令只要一次 read(2)、一次 write(2)。除此之外什么都不保证：中间到达的命令就在中间执行，也不会回滚。',
 
     'claims.16.claim': '连接的客户端越多，epoll 每次要检查的套接字就越多。',
-    'claims.16.ask': '一千个客户端闲着，一个在发请求。用 epoll、用 poll，循环各要查看多少个描述符？',
-    'claims.16.a': '都是大约 1000 个',
-    'claims.16.b': 'epoll 1 个，poll 大约 1000 个',
+    'claims.16.ask': '三百个客户端闲着，一个在发请求。用 epoll、用 poll，循环各要查看多少个描述符？',
+    'claims.16.a': '都是大约 300 个',
+    'claims.16.b': 'epoll 1 个，poll 大约 300 个',
     'claims.16.so': '这话说的是 poll 和 select：每次都要交上整份名单，返回后循环还得从头查到尾。epoll 的名单由内核保管，只返回就绪的部分。',
 
     'claims.17.claim': '看门狗的时间轮每走一格，都要把所有定时任务检查一遍。',
@@ -395,6 +396,7 @@ export default {
     'claims.f.reads': 'read(2) 次数',
     'claims.f.writes': 'write(2) 次数',
     'claims.f.others_between': '中间夹入的他人命令',
+    'claims.f.idle': '闲着的客户端',
     'claims.f.looked_epoll': 'epoll 查看的描述符',
     'claims.f.looked_poll': 'poll 查看的描述符',
     'claims.f.looked_select': 'select 查看的描述符',
