@@ -27,6 +27,7 @@ func translated() []page {
 		{"docs/claims.md", "docs/zh/claims.md"},
 		{"docs/comparison.md", "docs/zh/comparison.md"},
 		{"docs/trace.md", "docs/zh/trace.md"},
+		{"docs/watch.md", "docs/zh/watch.md"},
 		{"docs/lab/README.md", "docs/zh/lab/README.md"},
 		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},
 		{"docs/lab/step.md", "docs/zh/lab/step.md"},
@@ -97,7 +98,7 @@ func TestBothLanguagesOfAPageHaveTheSameFigures(t *testing.T) {
 }
 
 // A row or a paragraph that is new has a link as often as not. A link of the Chinese page leads to the
-// Chinese page where there is one.
+// Chinese page where there is one, and a picture is the Chinese one.
 func TestBothLanguagesOfAPageHaveTheSameLinks(t *testing.T) {
 	chinese := map[string]string{}
 	for _, p := range translated() {
@@ -109,6 +110,7 @@ func TestBothLanguagesOfAPageHaveTheSameLinks(t *testing.T) {
 			if c, found := chinese[target]; found && target != p.english && target != p.chinese {
 				target = c
 			}
+			target = strings.Replace(target, "-en.png", "-zh.png", 1)
 			if target != p.chinese && target != p.english {
 				require.Contains(t, there, target, "%s lacks a link of %s", p.chinese, p.english)
 			}

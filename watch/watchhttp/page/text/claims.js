@@ -217,7 +217,7 @@ export default {
     'claims.evidence': '证据：{all} 个事件中的 {n} 个',
     'claims.facts': '实测',
     'claims.so': '实际情况',
-    'claims.open': '作为录像打开',
+    'claims.open': '作为录制打开',
     'claims.failed': '实验没有跑成：{why}',
     'claims.done': '已完成 {n} / {all}',
     'claims.all': '全部运行',

@@ -134,7 +134,7 @@ export default {
     'locks.expired': '租约结束',
     'locks.stopped': '事件循环停着，实验室只能等待。',
     'locks.continue': '让它继续',
-    'locks.off': '录像没有服务器：这个页面需要用 --watch 启动的服务器。',
+    'locks.off': '录制没有服务器：这个页面需要用 --watch 启动的服务器。',
     'locks.key': '键',
     'locks.lease': '租约',
     'locks.picture': '租约随时间的变化，每个客户端一行',
