@@ -42,6 +42,7 @@ type execQueue struct {
 
 	inside bool // the executor owns the server
 	open   bool // requests may have clients of this phase
+	taken  int  // clients of batch that the executor has taken
 
 	main, exec *watch.Thread // the rows of the recording
 	unnamed    bool          // the row main has no thread yet
@@ -106,7 +107,7 @@ func (q *execQueue) run() {
 	}
 	defer close(q.ended)
 	for range q.requests { // the nil that begins a phase
-		q.inside, q.open = true, true
+		q.inside, q.open, q.taken = true, true, 0
 		q.follow(q.exec)
 		q.executePhase()
 		q.follow(q.main)
@@ -127,9 +128,18 @@ func (q *execQueue) takeReads() {
 		var room [store.PrefetchMax][][]byte
 		q.ks.DBs[c.sess.DB].Prefetch(c.AppendRequests(room[:0]))
 		c.pendingRead = false
+		q.taken++
 		q.execute(c)
 	}
 	q.executePendingReads()
+}
+
+// list returns the clients that the loop has sent in this phase, and how many are taken.
+func (q *execQueue) list() (sent []*client, taken int) {
+	if q == nil || !q.inside {
+		return nil, 0
+	}
+	return q.batch, q.taken
 }
 
 // record adds the executor's row to a recording that begins with the row of main.

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/watch"
 )
 
 // MINIREDISD_ARGS="--exec queue" runs all tests of this package over a queue. Here are those that
@@ -84,4 +85,38 @@ func TestASlowScriptServesTheQueueBehindIt(t *testing.T) {
 	require.True(t, strings.HasPrefix(conns[1].Read().Str, killed))
 	require.Equal(t, "OK", conns[0].Read().Str)
 	require.Equal(t, "v", killer.Do("GET", "k").Str)
+}
+
+func TestASnapshotHasTheClientsThatWaitForTheExecutor(t *testing.T) {
+	for _, exec := range []string{"inline", "queue"} {
+		addr, s := watched(t, "--exec", exec)
+		conns := dialMany(t, addr, 3)
+		for _, c := range conns {
+			c.Do("PING")
+		}
+		st := stepping(t, s)
+		st.pause()
+		ping := []byte("PING\r\n")
+		require.NoError(t, conns[0].Send(ping))
+		st.stop() // the loop has woken for the first client
+		for _, c := range conns[1:] {
+			require.NoError(t, c.Send(ping))
+			c.WaitForArrival()
+		}
+		st.w.Next(watch.OneEvent, 1)
+		st.at(watch.Written, 1)
+		var stop *watch.Stop
+		for stop == nil || stop.Event.Point != watch.Executes {
+			st.w.Next(watch.OneEvent, 1)
+			stop = st.stop()
+		}
+		lists := stop.Snapshot.Lists
+		require.ElementsMatch(t, []int64{2, 3}, lists.PendingReads, exec)
+		require.Equal(t, 1, lists.NextRead, exec)
+		require.Equal(t, stop.Event.Client, lists.PendingReads[0], exec)
+		st.w.Continue()
+		for _, c := range conns {
+			require.Equal(t, "PONG", c.Read().Str)
+		}
+	}
 }

@@ -50,8 +50,10 @@ func ids(clients []*client) []int64 {
 }
 
 func (v *watchState) lists() *watch.Lists {
+	queued, taken := v.queue.list()
 	return &watch.Lists{
-		PendingReads: ids(v.pendingReads), NextRead: v.nextRead, Resumed: ids(v.resumed[min(v.nextResumed, len(v.resumed)):]),
+		PendingReads: append(ids(queued), ids(v.pendingReads)...), NextRead: taken + v.nextRead,
+		Resumed:       ids(v.resumed[min(v.nextResumed, len(v.resumed)):]),
 		PendingWrites: ids(v.pendingWrites), Deferred: len(v.deferred), Closing: ids(v.closing),
 	}
 }
