@@ -42,6 +42,10 @@ func TestAPageClientSaysHowItsConnectionEnds(t *testing.T) {
 		f.until("A", ending)
 	}
 	s.order("open", "A", "")
+	s.order("send", "A", "PING\r\n")
+	f.until("A", `+PONG\r\n`)
+	for strings.Count(c.Do("CLIENT", "LIST").Str, " name=page:A ") != 1 { // the server has not seen all ends yet
+	}
 	require.Equal(t, int64(1), c.Do("CLIENT", "KILL", "TYPE", "normal").Int)
 	f.until("A", "server")
 	_, fault := s.post("/watch/clients", `{"do": "send", "name": "A"}`)

@@ -52,11 +52,9 @@ func TestTheKeyboardAloneSuffices(t *testing.T) {
 	}
 	p.Type("SET k v")
 	p.Press("Enter")
-	p.Wait(`document.body.dataset.state === "stopped"`)
+	s.stopped(p, "0")
 	p.Press("Escape")
-	for p.Text(`document.getElementById("now").textContent.includes("SET k v")`) == "false" {
-		s.press(p, "c")
-	}
+	s.seek(p, "SET k v")
 	s.turn(p, "ArrowLeft")
 	s.turn(p, "ArrowRight")
 	p.Press(" ")

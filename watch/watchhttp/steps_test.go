@@ -39,7 +39,7 @@ func TestGoldenStepsForwardAndBack(t *testing.T) {
 	s.told(p, "A", `+PONG\r\n`)
 	s.pause(p)
 	s.command(p, "A", "SET lock:a token-of-A NX PX 30000")
-	p.Wait(`document.body.dataset.state === "stopped"`)
+	s.stopped(p, "0")
 	first := p.Text(`document.body.dataset.seq`)
 	var states []string
 	for p.Text(`document.body.dataset.state`) == "stopped" {

@@ -18,18 +18,41 @@ func (s *site) story(p *browser.Page) {
 	s.told(p, "B", `$-1\r\n`)
 	s.pause(p)
 	s.command(p, "A", "SET lock:a token-of-A NX PX 30000")
-	p.Wait(`document.body.dataset.state === "stopped"`)
+	s.stopped(p, "0")
 	s.command(p, "B", "SET lock:a token-of-B NX PX 30000")
-	for p.Text(`document.getElementById("now").textContent.includes("token-of-B")`) == "false" {
-		s.press(p, "c")
+	s.seek(p, "token-of-B")
+}
+
+// pause presses the space bar until the loop is armed and sleeps. A loop that still has to end a pass stops
+// there, and goes on once more.
+func (s *site) pause(p *browser.Page) {
+	s.t.Helper()
+	for {
+		p.Press(" ")
+		p.Wait(`["asleep", "stopped"].includes(document.body.dataset.state)`)
+		if p.Text(`document.body.dataset.state`) == "asleep" {
+			return
+		}
+		p.Press(" ")
+		p.Wait(`document.body.dataset.state === "running"`)
 	}
 }
 
-// pause presses the space bar. A loop that sleeps is armed only.
-func (s *site) pause(p *browser.Page) {
+// stopped waits until the loop stands at another event than before. The page has the snapshot then.
+func (s *site) stopped(p *browser.Page, before string) {
 	s.t.Helper()
-	p.Press(" ")
-	p.Wait(`document.body.dataset.state !== "running"`)
+	p.Wait(fmt.Sprintf(`![%q, "0"].includes(document.body.dataset.stop)`, before))
+}
+
+// seek steps from command to command until the page speaks of a text. A command that is still on its way
+// stops the loop as well, so a loop that sleeps gets no second key.
+func (s *site) seek(p *browser.Page, text string) {
+	s.t.Helper()
+	for p.Text(fmt.Sprintf(`document.getElementById("now").textContent.includes(%q)`, text)) == "false" {
+		before := p.Text(`document.body.dataset.stop`)
+		p.Press("c")
+		s.stopped(p, before)
+	}
 }
 
 // told waits until a client of the page has received a reply.
@@ -55,10 +78,10 @@ func (s *site) command(p *browser.Page, client, text string) {
 // press presses a key of a step and waits until the loop stands at another event, or sleeps.
 func (s *site) press(p *browser.Page, key string) {
 	s.t.Helper()
-	before := p.Text(`document.body.dataset.seq`)
+	before := p.Text(`document.body.dataset.stop`)
 	p.Press(key)
-	p.Wait(fmt.Sprintf(`document.body.dataset.state === "asleep" ||
-		document.body.dataset.state === "stopped" && document.body.dataset.seq !== %q`, before))
+	p.Wait(fmt.Sprintf(`document.body.dataset.state === "asleep" || ![%q, "0"].includes(document.body.dataset.stop)`,
+		before))
 }
 
 // turn presses an arrow key and waits until the page shows another event.

@@ -220,6 +220,7 @@ function render() {
   const body = document.body.dataset;
   body.state = shown;
   body.seq = f ? f.e.seq : 0;
+  body.stop = shown === 'stopped' ? store.state.seq : 0; // its snapshot is here by then
   document.querySelector('.now').className = `now ${f && !asleep() ? kindOf(f.e) : 'sleep'}`;
   body.screen = screen?.id ?? '';
   body.lang = lang;
