@@ -104,12 +104,17 @@ func (w *Watch) clear() {
 	w.goOn()
 }
 
-// Slow makes every point take d longer. 0 ends it.
+// Slow makes every point take d longer. 0 ends it. A delay under way ends at once, a stop does not.
 func (w *Watch) Slow(d time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.gate.opened {
-		w.gate.slow = d
+	g := &w.gate
+	if !g.opened {
+		g.slow = d
+	}
+	if !g.stopped {
+		w.goOn()
+		return
 	}
 	w.setLive()
 	w.tellState()
