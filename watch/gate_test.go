@@ -259,8 +259,17 @@ func TestALateReaderGetsTheEventsThatItAsksFor(t *testing.T) {
 	require.Equal(t, io.EOF, err)
 }
 
-func TestManyEventsBecomeSummaries(t *testing.T) {
+func TestManyEventsBecomeSummaries(t *testing.T) { manyEvents(t, newRig(t)) }
+
+func TestABreakpointLetsManyEventsBecomeSummaries(t *testing.T) {
 	r := newRig(t)
+	require.NoError(t, r.w.Break(Breakpoint{Name: "never", Cmd: "nosuch"}))
+	manyEvents(t, r)
+}
+
+// manyEvents runs 2000 passes in two seconds, and expects summaries of most of them.
+func manyEvents(t *testing.T, r *rig) {
+	t.Helper()
 	now := int64(0)
 	r.w.Clock = func() int64 { return now }
 	r.w.Summary = func(s *Summary) { s.Clients = 50 }

@@ -23,6 +23,9 @@
 //	counts    a page looks on and there are more than 200 events a second: ten summaries a second
 //	details   every event: somebody steps, a breakpoint waits, a recording runs, or there are few events
 //
+// Readers get every event while somebody steps, or while there are few. So a breakpoint on a busy server
+// sends them summaries and its stops.
+//
 // A goroutine that stops makes the snapshot itself, before it waits. So a snapshot needs no locks and has
 // no races. All threads stop at the same gate: while one stands there, the others wait at their next point.
 // The loop never waits for a reader: a slow Subscription loses its oldest messages and is told so.
@@ -150,11 +153,12 @@ func (w *Watch) BeginPass(now int64) {
 	w.sleeping.Store(false)
 	before := w.mode.Load()
 	mode := before & spans
-	switch live := w.live.Load(); {
-	case live&(byGate|byRecorder) != 0:
-		mode |= details
-	case live&byReader != 0:
+	live := w.live.Load()
+	if live&byReader != 0 {
 		mode |= w.sums.begin(now)
+	}
+	if live&(byGate|byRecorder) != 0 {
+		mode |= details
 	}
 	if mode != before {
 		w.mode.Store(mode)
