@@ -26,3 +26,41 @@ func TestSlowMotionLetsAStopStand(t *testing.T) {
 	r.w.Continue()
 	<-done
 }
+
+func TestAHugePassTakesLimitedRoom(t *testing.T) {
+	const events = 5 * mostQueued
+	for name, pass := range map[string]int{"told": passTold, "sampled": passSampled} {
+		r := newRig(t)
+		r.w.BeginPass(r.w.Clock())
+		r.w.sums.pass = pass
+		for range events {
+			r.main.Event(Event{Point: Executes, Client: 7}, nil)
+			require.LessOrEqual(t, len(r.w.news.batch), mostBatch)
+		}
+		r.w.EndPass(r.w.Clock())
+		require.LessOrEqual(t, r.sub.events, mostQueued)
+		if pass == passSampled {
+			continue
+		}
+		gap, kept := r.next(), 0
+		for m, ok, _ := r.sub.take(); ok; m, ok, _ = r.sub.take() {
+			kept += len(m.Events)
+		}
+		require.EqualValues(t, events, gap.Lost+int64(kept), name)
+		require.Zero(t, r.sub.events)
+	}
+}
+
+func TestARecordingOfLargeStopsEndsEarlier(t *testing.T) {
+	r := newRig(t)
+	const clients = 63
+	r.w.Options.Snapshot = func(*Event) *Snapshot { return &Snapshot{Clients: make([]Client, clients)} }
+	r.w.Slow(time.Nanosecond)
+	r.w.RecordStart(0)
+	for range mostLines / (clients + 2) {
+		require.True(t, r.w.Records())
+		<-r.pass(Event{Point: Executes})
+	}
+	<-r.pass(Event{Point: Executes})
+	require.False(t, r.w.Records())
+}

@@ -74,25 +74,29 @@ func appendJSON(b []byte, v any) []byte {
 	return append(b, text...)
 }
 
-// Places in a subscription, and events that a new one can still get.
+// Places in a subscription, events that a new one can still get, and the most events that wait. One pass
+// of many pipelines has millions.
 const (
 	queueSize   = 256
 	historySize = 4096
+	mostBatch   = 4096  // of one message
+	mostQueued  = 16384 // of all messages in a queue
 )
 
 // news is what readers get. It belongs to Watch.mu.
 type news struct {
 	readers []*Subscription
-	batch   []Event // of this pass, not sent yet
+	batch   []Event // of this pass, not sent yet: at most mostBatch
 	history []Event // the latest events
 	ended   bool
 }
 
-// Subscription is one reader of the stream. Its queue has 256 places: if it is full, the oldest message
-// goes.
+// Subscription is one reader of the stream. Its queue has 256 places for 16,384 events: if it is full, the
+// oldest message goes.
 type Subscription struct {
 	w      *Watch
 	queue  []Message
+	events int    // in queue
 	state  *State // not sent yet; only the newest counts
 	lost   int64
 	closed bool
@@ -176,10 +180,7 @@ func (s *Subscription) take() (m Message, ok, end bool) {
 		s.lost = 0
 		return m, true, false
 	case len(s.queue) > 0:
-		m = s.queue[0]
-		s.queue[0] = Message{}
-		s.queue = s.queue[1:]
-		return m, true, false
+		return s.oldest(), true, false
 	case s.state != nil:
 		m = Message{Kind: KindState, State: s.state}
 		s.state = nil
@@ -190,12 +191,21 @@ func (s *Subscription) take() (m Message, ok, end bool) {
 
 // put adds a message.
 func (s *Subscription) put(m Message) {
-	if len(s.queue) == queueSize {
-		s.lost += int64(max(len(s.queue[0].Events), 1))
-		s.queue = s.queue[1:]
-	}
 	s.queue = append(s.queue, m)
+	s.events += len(m.Events)
+	for len(s.queue) > queueSize || s.events > mostQueued {
+		s.lost += int64(max(len(s.oldest().Events), 1))
+	}
 	s.wake()
+}
+
+// oldest takes the oldest message out of the queue.
+func (s *Subscription) oldest() Message {
+	m := s.queue[0]
+	s.queue[0] = Message{}
+	s.queue = s.queue[1:]
+	s.events -= len(m.Events)
+	return m
 }
 
 func (s *Subscription) wake() {
@@ -229,7 +239,11 @@ func (w *Watch) tell(e *Event) {
 	case w.gate.steps() || w.gate.slow > 0:
 		w.flush()
 		w.publish(Message{Kind: KindEvent, Events: []Event{told}})
-	case w.sums.pass != passCounted:
+	case w.sums.pass == passCounted:
+	case len(n.batch) < mostBatch:
+		n.batch = append(n.batch, told)
+	case w.sums.pass == passTold: // a sample needs no more
+		w.flush()
 		n.batch = append(n.batch, told)
 	}
 }

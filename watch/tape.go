@@ -2,18 +2,19 @@ package watch
 
 import "slices"
 
-// mostLines is where a recording ends by itself.
+// mostLines is where a recording ends by itself. A stop counts as a line for each client and key in it.
 const mostLines = 1 << 16
 
 // tape is the recording under way, and the last one. It belongs to Watch.mu.
 type tape struct {
 	on     bool
 	passes int // to go, negative for no limit
+	size   int // lines of last, as mostLines counts them
 	last   *Recording
 	saved  []Saved
 }
 
-// RecordStart begins a recording. It ends after that many passes that are not idle, after 65,536 events
+// RecordStart begins a recording. It ends after that many passes that are not idle, after 65,536 lines (mostLines)
 // or with RecordStop. 0 means any number of passes.
 func (w *Watch) RecordStart(passes int) {
 	w.mu.Lock()
@@ -21,7 +22,7 @@ func (w *Watch) RecordStart(passes int) {
 	if passes == 0 {
 		passes = -1
 	}
-	w.tape.on, w.tape.passes, w.tape.last = true, passes, &Recording{Hello: w.hello()}
+	w.tape.on, w.tape.passes, w.tape.size, w.tape.last = true, passes, 0, &Recording{Hello: w.hello()}
 	w.setLive()
 }
 
@@ -60,17 +61,18 @@ func (t *tape) add(e Event, born int64) bool {
 		t.passes--
 	}
 	e.At -= born
-	return t.line(Message{Kind: KindEvent, Events: []Event{e}})
+	return t.line(Message{Kind: KindEvent, Events: []Event{e}}, 1)
 }
 
 func (t *tape) stop(s *Stop, born int64) bool {
 	own := *s
 	own.Event.At -= born
-	return t.line(Message{Kind: KindStop, Stop: &own})
+	return t.line(Message{Kind: KindStop, Stop: &own}, 1+len(s.Snapshot.Clients)+len(s.Snapshot.Keys))
 }
 
-func (t *tape) line(m Message) bool {
+func (t *tape) line(m Message, size int) bool {
 	t.last.Lines = append(t.last.Lines, m)
-	t.on = len(t.last.Lines) < mostLines
+	t.size += size
+	t.on = t.size < mostLines
 	return t.on
 }
