@@ -18,7 +18,8 @@ import (
 // woke shows what the wait has found.
 func (v *watchState) woke(slept int64) {
 	v.fired, v.at = v.fired[:0], -1
-	why, text := "timer", ""
+	why, list := "timer", []byte(nil)
+	v.findByFD()
 	v.loop.Fired(func(fd int, mask reactor.Mask) {
 		c, kind := v.handlerOf(fd, mask)
 		ready := watch.Ready{FD: fd, Mask: letters(mask)}
@@ -31,11 +32,11 @@ func (v *watchState) woke(slept int64) {
 		} else if kind != "wake" {
 			why = "event"
 		}
-		text += " " + strconv.Itoa(fd) + ready.Mask
+		list = append(strconv.AppendInt(append(list, ' '), int64(fd), 10), ready.Mask...)
 	})
 	v.finished = v.pace()
 	v.trace.Event(watch.Event{
-		Point: watch.Woke, A: int64(len(v.fired)), B: max(v.now-slept, 0) / 1000, Text: why + text,
+		Point: watch.Woke, A: int64(len(v.fired)), B: max(v.now-slept, 0) / 1000, Text: why + string(list),
 	}, nil)
 }
 
@@ -51,10 +52,7 @@ func letters(mask reactor.Mask) string {
 
 // handlerOf returns the client that a descriptor belongs to, if any, and the name of its handler.
 func (v *watchState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
-	for _, c := range v.order {
-		if c.FD != fd {
-			continue
-		}
+	if c := v.clientOf(fd); c != nil {
 		if mask&reactor.Writable != 0 && mask&(reactor.Readable|reactor.HangUp) == 0 {
 			return c, "reply"
 		}
@@ -64,6 +62,31 @@ func (v *watchState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
 		return nil, "accept"
 	}
 	return nil, "wake"
+}
+
+// findByFD notes which client each descriptor belongs to, so that a pass of n clients takes time O(n).
+func (v *watchState) findByFD() {
+	clear(v.byFD)
+	for _, c := range v.order {
+		if c.FD >= len(v.byFD) {
+			v.byFD = append(v.byFD, make([]*client, c.FD+1-len(v.byFD))...)
+		}
+		v.byFD[c.FD] = c
+	}
+}
+
+// clientOf returns the client of a descriptor, nil for none. A slow script accepts and closes clients in
+// the middle of a pass.
+func (v *watchState) clientOf(fd int) *client {
+	if fd < len(v.byFD) {
+		if c := v.byFD[fd]; c != nil && !c.closed {
+			return c
+		}
+	}
+	if at := slices.IndexFunc(v.order, func(c *client) bool { return c.FD == fd }); at >= 0 {
+		return v.order[at]
+	}
+	return nil
 }
 
 func (v *watchState) showHandler(i, fd int, mask reactor.Mask) {

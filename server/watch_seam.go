@@ -40,6 +40,7 @@ type watchState struct {
 	do, doInternal func(by *command.Session, args [][]byte, w *resp.Writer) // those that doShown calls
 
 	fired    []watch.Ready // the array of the last wait, while the pass records details
+	byFD     []*client     // by descriptor, as it was at the begin of the pass
 	at       int           // the place in it of the running handler, -1 for none yet
 	later    []watch.Verb  // that may stop the loop: to be done when the pass is over
 	due      []string      // keys that have expired and are not shown yet
