@@ -1,25 +1,32 @@
 // boxes.js fills the boxes of the picture with the state of the server.
 
 import { badge, badges, s, text, title, width, wrap } from './svg.js';
-import { number, t } from './i18n.js';
-import { hello, who } from './store.js';
+import { lang, number, t } from './i18n.js';
+import { hello, naming, who } from './store.js';
 
 export const ROWS = [22, 152, 282];
 
-// draw fills all boxes of a scene.
+// draw fills the boxes of a scene. A box whose state is the same as before stays: states share what
+// did not change.
 export function draw(scene, frame, state, how) {
-  const body = (name, ...nodes) => scene.boxes[name].body.replaceChildren(...nodes.flat());
-  const e = frame?.e;
-  body('epoll', epoll(scene.boxes.epoll, frame, state, how));
-  body('array', array(scene.boxes.array, state));
-  body('dispatcher', dispatcher(scene.boxes.dispatcher, state, e));
-  body('read', reading(scene.boxes.read, state, how));
-  body('parse', parser(scene.boxes.parse, state, e));
-  body('execute', executor(scene.boxes.execute, state));
-  body('keys', keys(scene, scene.boxes.keys, state));
-  body('output', output(scene.boxes.output, state));
-  body('write', writing(scene.boxes.write, state));
-  scene.sockets.replaceChildren(...sockets(scene, state, how));
+  const old = (scene.drawn ??= {}), e = frame?.e, { clients, lists, lent } = state;
+  const part = (name, needs, make, to = scene.boxes[name].body) => {
+    const now = [lang, hello, naming, ...needs];
+    if (old[name]?.length === now.length && now.every((x, i) => x === old[name][i])) return;
+    old[name] = now;
+    to.replaceChildren(...make().flat());
+  };
+  const { boxes } = scene;
+  part('epoll', [state.woke, how.asleep], () => epoll(boxes.epoll, frame, state, how));
+  part('array', [state.fired], () => array(boxes.array, state));
+  part('dispatcher', [state.fired], () => dispatcher(boxes.dispatcher, state, e));
+  part('read', [clients, lists.pendingReads, lent], () => reading(boxes.read, state, how));
+  part('parse', [clients, e?.client], () => parser(boxes.parse, state, e));
+  part('execute', [clients, state.exec], () => executor(boxes.execute, state));
+  part('keys', [state.keys, state.keysMore, state.known], () => keys(scene, boxes.keys, state));
+  part('output', [clients], () => output(boxes.output, state));
+  part('write', [lists.pendingWrites, lent], () => writing(boxes.write, state));
+  part('sockets', [clients, state.more, ...how.terminals], () => sockets(scene, state, how), scene.sockets);
 }
 
 function epoll(b, frame, state, how) {

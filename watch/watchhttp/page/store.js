@@ -19,6 +19,7 @@ const MOST = 20000;
 let newest = 0; // the highest number of an event so far
 const listeners = new Set();
 const names = new Map(); // id -> name
+export let naming = 0; // grows when a client gets a name
 const addresses = new Map(); // address -> name of a client of this page
 export const breaks = new Set(); // points where the server shall stop
 let scheduled = false;
@@ -95,8 +96,8 @@ const idle = (last, e) => e.point === 's' && e.b === 0 && last?.e.point === 'w' 
 
 function learn(st) {
   for (const c of st.clients) {
-    if (c.name) names.set(c.id, c.name);
-    else if (addresses.has(c.addr)) names.set(c.id, addresses.get(c.addr));
+    const known = c.name || addresses.get(c.addr);
+    if (known && names.get(c.id) !== known) { names.set(c.id, known); naming++; }
   }
 }
 

@@ -31,7 +31,7 @@ export function pretty(reply) {
 }
 
 // memory outlives a change of the screen: how the clients send, and what they have not sent yet.
-const memory = { active: 'A', cut: 9, count: 16, rest: null, loading: false, stopped: new Set(), addrs: new Map(), draw: () => {} };
+const memory = { active: 'A', cut: 9, count: 16, rest: null, loading: false, stopped: new Set(), addrs: new Map(), sent: new Map(), draw: () => {} };
 
 // terminals makes the elements. They lie over the picture, and render fills them.
 export function terminals() {
@@ -126,6 +126,8 @@ const data = (name, bytes) => say(name, 'send', { data: bytes });
 
 const ways = {
   async whole(ui, name, bytes) {
+    ui.sent.set(name, typed(ui));
+    store.replies.delete(name);
     await data(name, bytes);
     client(ui).input.value = '';
   },
@@ -176,11 +178,20 @@ function render(ui, how) {
     for (const node of [x.input, x.badge]) node.setAttribute('aria-label', t('send.input', { name: x.name }));
     x.input.placeholder = i === 0 && store.mode === 'live' ? t('send.hint') : '';
     x.input.disabled = store.mode !== 'live';
-    const log = state.logs[id] ?? [];
-    x.log.replaceChildren(...log.slice(-3).map(line));
+    const log = [...(state.logs[id] ?? []), ...unseen(ui, x.name)];
+    const shown = log.slice(-3), same = x.shown?.length === shown.length && shown.every((l, k) => l === x.shown[k]);
+    if (!same) x.log.replaceChildren(...shown.map(line));
+    x.shown = shown;
     x.chips.hidden = log.length > 0 || store.mode !== 'live';
   });
   drawTools(ui);
+}
+
+// unseen is the last command of a client while the server is too busy to tell every pass.
+function unseen(ui, name) {
+  if (!ui.sent.has(name) || !store.live || !(store.rates()?.passes > 12)) return [];
+  const got = store.replies.get(name)?.got;
+  return [{ cmd: ui.sent.get(name), out: got ?? '', kind: got ? 0 : undefined, sent: true }];
 }
 
 function line(entry) {
@@ -213,7 +224,7 @@ function drawTools(ui) {
     whole: t('send.whole'), bytes: t('send.bytes'), cut: rest === null ? t('send.cut') : t('send.rest'), pipe: t('send.write'), load: t(ui.loading ? 'load.stop' : 'load.start'), reset: t('send.reset'), half: t('send.half'),
     reading: t(ui.stopped.has(ui.active) ? 'send.again' : 'send.reading'),
   };
-  for (const [way, button] of Object.entries(tools.buttons)) button.textContent = label[way];
+  for (const [way, button] of Object.entries(tools.buttons)) if (button.textContent !== label[way]) button.textContent = label[way];
   tools.buttons.cut.classList.toggle('on', rest !== null);
   tools.buttons.reading.classList.toggle('on', ui.stopped.has(ui.active));
   tools.title.append(rest !== null ? ` · ${t('send.left', { n: number(rest.length) })}` : '');
