@@ -231,7 +231,7 @@ export default {
     'claims.col.thread': '线程',
     'claims.col.text': '内容',
     'claims.main': '主线程',
-    'claims.executor': '执行线程',
+    'claims.executor': '执行器',
     'claims.internal': '服务器',
     'claims.history': '这条不用跑，看 Redis 自己的历史就够了：SET 的 EX、PX、NX、XX 选项在 2.6.12（2013 年）就有了，比 6.0 早七年。',
 
