@@ -205,10 +205,13 @@ func write(path string, r *Record) error {
 // course is what a recording always has: the commands and replies of each thread, in order, and the other
 // events when they come first. The kernel decides how many pieces a read or a write has.
 func (r *Record) course() map[string][]string {
-	threads := map[string][]string{}
+	threads, waits := map[string][]string{}, map[int64]bool{}
 	for _, e := range r.Events {
 		text := e.Text
-		if e.is("j") { // of the thread that is done last
+		if strings.HasPrefix(text, "LAB HOLD WAIT") { // it may come before the request that it waits for
+			waits[e.Client] = true
+		}
+		if e.is("j") || waits[e.Client] { // a join is of the thread that is done last
 			continue
 		}
 		if e.is("wsoa") { // descriptors, times, addresses
