@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 
 	"github.com/miniredisd/miniredisd/watch"
 )
@@ -43,7 +44,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 	defer s.clients.leave(t)
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(s.ended, cancel)()
+	defer context.AfterFunc(s.ended, func() {
+		cancel()
+		// A browser that does not read keeps send in its Write.
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
+	})()
 
 	of := s.Masters[master-1].Watch
 	sub := of.Subscribe(from)

@@ -59,13 +59,14 @@ type Server struct {
 	Options
 	clients clients
 	load    load
+	stage   chan struct{}   // has a value while a claim runs
 	ended   context.Context // at Close
 	end     context.CancelFunc
 }
 
 // New returns the server of a page. The caller serves its Handler, and calls Close at the end.
 func New(o Options) *Server {
-	s := &Server{Options: o}
+	s := &Server{Options: o, stage: make(chan struct{}, 1)}
 	s.ended, s.end = context.WithCancel(context.Background())
 	s.clients.masters = o.Masters
 	s.clients.open = map[string]*client{}
@@ -135,7 +136,16 @@ func answer(w http.ResponseWriter, v any, err error) {
 // run is the order to run a claim.
 type run struct{ N int }
 
-func (s *Server) claim(ctx context.Context, q run) (any, error) { return s.RunClaim(ctx, q.N) }
+// claim runs one claim at a time: each has up to five servers, and one of them measures.
+func (s *Server) claim(ctx context.Context, q run) (any, error) {
+	select {
+	case s.stage <- struct{}{}:
+		defer func() { <-s.stage }()
+		return s.RunClaim(ctx, q.N)
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
 
 // file serves a file of the page, or a recording. There are no lists of files.
 func file(w http.ResponseWriter, r *http.Request) {
