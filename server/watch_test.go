@@ -6,6 +6,7 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -111,21 +112,29 @@ func TestAServerWithoutAWatchRefusesToStep(t *testing.T) {
 }
 
 func TestAStoppedServerEndsAtOnce(t *testing.T) {
-	s := plainServer(t, func(byte, string, ...any) {}, "--lab", "yes", "--watch", "127.0.0.1:0")
-	addr, done := s.Addrs()[0], make(chan error)
-	go func() { done <- s.Run() }()
-	c := redistest.Dial(t, addr)
-	c.Do("PING")
-	st := stepping(t, s)
-	st.pause()
-	require.NoError(t, c.Send([]byte("PING\r\n")))
-	st.stop()
-	s.Terminate()
-	require.NoError(t, <-done)
-	for {
-		if _, err := st.sub.Next(context.Background()); err != nil {
-			require.Equal(t, io.EOF, err)
-			return
+	for name, stop := range map[string]func(w *watch.Watch){
+		"at a pass":      func(w *watch.Watch) { w.Next(watch.OnePass, 1) },
+		"in a thread":    func(w *watch.Watch) { require.NoError(t, w.Break(watch.Breakpoint{Name: "b", At: watch.ReadDone})) },
+		"at a command":   func(w *watch.Watch) { w.Next(watch.OneCommand, 1) },
+		"in slow motion": func(w *watch.Watch) { w.Slow(time.Hour) },
+	} {
+		s := plainServer(t, func(byte, string, ...any) {}, "--lab", "yes", "--watch", "127.0.0.1:0",
+			"--io-threads", "2", "--io-threads-do-reads", "yes")
+		addr, done := s.Addrs()[0], make(chan error)
+		go func() { done <- s.Run() }()
+		c := redistest.Dial(t, addr)
+		c.Do("PING")
+		st := stepping(t, s)
+		stop(st.w)
+		require.NoError(t, c.Send([]byte("PING\r\n")))
+		st.stop()
+		s.Terminate()
+		require.NoError(t, <-done, name)
+		for {
+			if _, err := st.sub.Next(context.Background()); err != nil {
+				require.Equal(t, io.EOF, err)
+				break
+			}
 		}
 	}
 }
