@@ -106,19 +106,3 @@ func TestThereAreAtMostSixteenStreams(t *testing.T) {
 		}
 	}
 }
-
-// Any query gets an answer: a stream or an error that names what is wrong.
-func FuzzQueriesOfAStream(f *testing.F) {
-	for _, seed := range []string{"from=1", "from=-1", "from=9999999999999999999", "from=1&from=2", "master=1", "%zz",
-		"from=%00", ";"} {
-		f.Add(seed)
-	}
-	f.Fuzz(func(t *testing.T, query string) {
-		r := httptest.NewRequest(http.MethodGet, "/", nil)
-		r.URL.RawQuery = query
-		for _, most := range []int64{1, 1 << 53} {
-			n, err := number(r, "from", 1, most)
-			require.True(t, err != nil || n >= 1 && n <= most, query)
-		}
-	})
-}
