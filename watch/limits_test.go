@@ -58,9 +58,9 @@ func TestARecordingOfLargeStopsEndsEarlier(t *testing.T) {
 	r.w.Slow(time.Nanosecond)
 	r.w.RecordStart(0)
 	for range mostLines / (clients + 2) {
-		require.True(t, r.w.Records())
+		require.True(t, r.w.tape.on)
 		<-r.pass(Event{Point: Executes})
 	}
 	<-r.pass(Event{Point: Executes})
-	require.False(t, r.w.Records())
+	require.False(t, r.w.tape.on)
 }

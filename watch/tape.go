@@ -14,8 +14,8 @@ type tape struct {
 	saved  []Saved
 }
 
-// RecordStart begins a recording. It ends after that many passes that are not idle, after 65,536 lines (mostLines)
-// or with RecordStop. 0 means any number of passes.
+// RecordStart begins a recording. It ends after that many passes that are not idle, after mostLines, or
+// with RecordStop. 0 means any number of passes.
 func (w *Watch) RecordStart(passes int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -42,13 +42,6 @@ func (w *Watch) Recording() *Recording {
 		return nil
 	}
 	return &Recording{w.tape.last.Hello, slices.Clone(w.tape.last.Lines)}
-}
-
-// Records reports whether a recording is under way.
-func (w *Watch) Records() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.tape.on
 }
 
 // add appends an event and reports whether the recording goes on. Its time counts from born.

@@ -71,7 +71,7 @@ type Options struct {
 	// Keys returns the keys among the words of a command, for breakpoints.
 	Keys func(args [][]byte) [][]byte
 
-	// Name returns the name of a client, for breakpoints. Main calls it.
+	// Name returns the name of a client, for breakpoints. Main calls it, or an I/O thread while main waits.
 	Name func(client int64) string
 
 	// Match reports whether s matches a glob.
