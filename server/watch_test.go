@@ -114,7 +114,7 @@ func TestAServerWithoutAWatchRefusesToStep(t *testing.T) {
 func TestAStoppedServerEndsAtOnce(t *testing.T) {
 	for name, stop := range map[string]func(w *watch.Watch){
 		"at a pass":      func(w *watch.Watch) { w.Next(watch.OnePass, 1) },
-		"in a thread":    func(w *watch.Watch) { require.NoError(t, w.Break(watch.Breakpoint{Name: "b", At: watch.ReadDone})) },
+		"in a thread":    func(w *watch.Watch) { _, _ = w.Step([]string{"BREAK", "ADD", "b", "AT", "read"}) },
 		"at a command":   func(w *watch.Watch) { w.Next(watch.OneCommand, 1) },
 		"in slow motion": func(w *watch.Watch) { w.Slow(time.Hour) },
 	} {
