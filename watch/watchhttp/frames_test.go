@@ -15,7 +15,8 @@ func BenchmarkPage(b *testing.B) {
 	p := browser.Start(b)
 	s.open(p, "loop", "en")
 	var paint float64
-	p.Eval(`new Promise(done => new PerformanceObserver(list => done(list.getEntriesByName("first-contentful-paint")[0].startTime))
+	p.Eval(`new Promise(done => new PerformanceObserver(
+		list => done(list.getEntriesByName("first-contentful-paint")[0].startTime))
 		.observe({type: "paint", buffered: true}))`, &paint)
 	defer s.tenThousandEvents(b)()
 	var r struct{ Frames, Events, Heap float64 }

@@ -20,7 +20,8 @@ func TestANewcomerSeesThreeThingsInFewClicks(t *testing.T) {
 	presses := 0
 	click := func(selector string) { presses++; p.Click(selector) }
 	sees := func(text string) {
-		p.Wait(fmt.Sprintf(`document.body.dataset.state === "stopped" && document.getElementById("now").textContent.includes(%q)`, text))
+		p.Wait(fmt.Sprintf(`document.body.dataset.state === "stopped" &&
+			document.getElementById("now").textContent.includes(%q)`, text))
 	}
 	goOn := func() { presses++; p.Press(" "); p.Wait(`document.body.dataset.state === "running"`) }
 
