@@ -22,8 +22,9 @@ func (s *site) open(p *browser.Page, screen, lang string) {
 
 // faults returns what is wrong with the layout of the page: boxes of one parent that overlap, a
 // text outside of its box, a text that is cut off without a title, and a page that is wider than
-// its window.
-const faults = `(() => {
+// its window. It looks after two frames: a page that has a new size draws itself in the first one.
+const faults = `(async () => {
+	for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
 	const found = []
 	const rect = e => e.getBoundingClientRect()
 	const seen = e => e.checkVisibility({opacityProperty: true, visibilityProperty: true}) && rect(e).width > 0
