@@ -219,6 +219,9 @@ func (r *Record) course() map[string][]string {
 		}
 		line := fmt.Sprintf("%s %d %s", e.Point, e.Client, text)
 		thread := fmt.Sprint("thread ", e.Thread)
+		if e.is("o") || e.is("h") && text == "reply" { // the kernel decides when a socket has room
+			thread += fmt.Sprint(" to client ", e.Client)
+		}
 		if e.is("xype") || !slices.Contains(threads[thread], line) {
 			threads[thread] = append(threads[thread], line)
 		}
