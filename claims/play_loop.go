@@ -68,7 +68,6 @@ func playIdle(s *stage) {
 		last = s.dial(0)
 	}
 	last.do("PING") // all others are accepted before it
-	s.bare = true
 	s.together(func() { a.send("GET", "key") })
 	a.reply()
 }

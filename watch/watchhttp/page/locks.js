@@ -28,7 +28,7 @@ let begun = false; // the lab is ours: clock frozen, keys watched
 let changes = 0;
 let pressed = false; // a button is down: a new one in its place would lose the click
 const cut = new Set(); // clients behind a partition
-const opened = new Map(); // name of a connection -> the last thing heard
+const opened = new Set(); // connections that this screen has named
 
 export function mount(at) {
   root = at;
@@ -85,10 +85,6 @@ function change() {
 
 // begin takes over the lab: no rules, a clock that stands still, a log of the locks, no keys.
 async function begin() {
-  // A connection of the terminals may be blocked, and would never answer.
-  for (const who of CLIENTS) {
-    for (let m = 1; m <= masters(); m++) await store.post('/watch/clients', { do: 'close', name: nameOn(who, m) }).catch(() => {});
-  }
   opened.clear();
   cut.clear();
   await lab('all', 'RESET', 'AT', String(DAWN));
@@ -104,14 +100,28 @@ const encode = (words) => `*${words.length}\r\n` + words.map((w) => `$${w.length
 
 const nameOn = (who, master) => (masters() === 1 ? who : `${who}-${master}`);
 
-// connection opens a connection of a client to a master, and says who it is.
+// alive reports whether a connection of the page has received something and not ended since.
+const alive = (name) => store.replies.has(name) && !store.replies.get(name).closed;
+
+// until waits for news of the server, for a second at most.
+async function until(ready) {
+  for (let i = 0; i < 60 && !ready(); i++) await new Promise((r) => setTimeout(r, 20));
+}
+
+// connection opens a connection of a client to a master, and says who it is. The terminals may have left
+// one of that name blocked, so that it would never answer: it is closed first.
 async function connection(who, master) {
   const name = nameOn(who, master);
-  if (opened.has(name) && !store.replies.get(name)?.closed) return name;
-  await store.post('/watch/clients', { do: 'open', name, master }).catch((error) => {
-    if (!/already/.test(error.message)) throw error; // the terminals have opened it
-  });
-  opened.set(name, true);
+  if (opened.has(name) && alive(name)) return name;
+  const order = (what) => store.post('/watch/clients', { do: what, name, master });
+  if (!opened.has(name)) {
+    await order('open'); // an open one stays as it is
+    store.replies.delete(name);
+    await order('close');
+    await until(() => store.replies.get(name)?.closed);
+  }
+  await order('open');
+  opened.add(name);
   await exchange(name, ['CLIENT', 'SETNAME', who]);
   return name;
 }
@@ -120,7 +130,7 @@ async function connection(who, master) {
 async function exchange(name, words) {
   const before = store.replies.get(name);
   await store.post('/watch/clients', { do: 'send', name, data: encode(words) });
-  for (let i = 0; i < 60 && store.replies.get(name) === before; i++) await new Promise((r) => setTimeout(r, 20));
+  await until(() => store.replies.get(name) !== before);
 }
 
 // say lets a client send a command to one master, or to all.
@@ -242,10 +252,7 @@ async function partition(who) {
 
 function breaks() {
   const held = logs.some((log) => log.findLast((e) => e.event === 'hold')?.outcome === 'held');
-  const rule = (...words) => act(async () => {
-    await lab('all', 'FAULT', 'DEL', words[0]).catch(() => {});
-    await lab('all', 'FAULT', 'ADD', ...words);
-  });
+  const rule = (...words) => act(() => replace(...words));
   const last = masters();
   return el('div', { class: 'lk-breaks', role: 'group', 'aria-label': t('locks.break') },
     el('span', { class: 'cl-label' }, t('locks.break')),
@@ -262,10 +269,14 @@ function breaks() {
 }
 
 // hold makes the next release of any kind wait: DEL, or EVAL of an unlock script.
-const hold = () => act(async () => {
-  await lab('all', 'FAULT', 'DEL', 'hold').catch(() => {});
-  await lab('all', 'FAULT', 'ADD', 'hold', 'KEY', KEY, 'CMD', 'DEL', 'TIMES', '1', 'ACTION', 'HOLD');
-});
+const hold = () => act(() => replace('hold', 'KEY', KEY, 'CMD', 'DEL', 'TIMES', '1', 'ACTION', 'HOLD'));
+
+// replace adds a rule. An older one of that name goes first.
+async function replace(name, ...words) {
+  const rules = (await lab('all', 'FAULT', 'LIST')).flat();
+  if (rules.some((r) => r.name === name)) await lab('all', 'FAULT', 'DEL', name);
+  await lab('all', 'FAULT', 'ADD', name, ...words);
+}
 
 function verdict(found) {
   const both = found.overlaps[0];
