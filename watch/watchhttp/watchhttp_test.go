@@ -106,3 +106,13 @@ func TestThereAreAtMostSixteenStreams(t *testing.T) {
 		}
 	}
 }
+
+// A reader that reads nothing for a while misses events, and is told how many. The server does not wait
+// for it.
+func TestASlowReaderIsToldHowMuchItHasMissed(t *testing.T) {
+	s := start(t)
+	f := s.listen("")
+	f.next("hello")
+	s.manyEvents()
+	require.Regexp(t, `^{"lost":[1-9]\d*}$`, string(f.next("gap")))
+}

@@ -203,6 +203,11 @@ export function connect(number = master) {
 
 function close() { source?.close(); source = null; }
 
+// A page that the browser keeps for the way back would keep its stream, too. A browser has six
+// connections to a server.
+addEventListener('pagehide', close);
+addEventListener('pageshow', (e) => { if (e.persisted && mode === 'live') connect(); });
+
 // load reads the lines of a recording.
 export function load(text, called = '') {
   close();
