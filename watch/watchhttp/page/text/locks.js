@@ -2,7 +2,7 @@
 export default {
   en: {
     'locks.title': 'Locks',
-    'locks.lead': 'Take a lock, break something, and see who believes to hold it.',
+    'locks.lead': 'Take a lock, break something, and see who believes that it is theirs.',
     'locks.stories': 'Stories',
     'locks.story.del': 'Lost by GET + DEL',
     'locks.story.script': 'Saved by a script',
@@ -33,8 +33,8 @@ export default {
     'locks.all': 'all',
     'locks.verdict': 'Verdict',
     'locks.verdict.none': 'Nobody has taken the lock.',
-    'locks.verdict.one': 'At any time, at most one client believed to hold the lock.',
-    'locks.verdict.two': 'Two holders: {a} and {b} believe at the same time.',
+    'locks.verdict.one': 'At any time, at most one client believed that it held the lock.',
+    'locks.verdict.two': 'Two holders: {a} and {b} both believe that they hold the lock.',
     'locks.verdict.unknown': '{a} held the lock and did not know it: the reply was lost.',
     'locks.verdict.forever': 'The lock of {a} has no TTL. If {a} dies, nobody gets the lock again.',
     'locks.doctor': 'Doctor',
