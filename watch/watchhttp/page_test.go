@@ -108,3 +108,30 @@ func TestEveryClaimReachesItsVerdictOnThePage(t *testing.T) {
 	}
 	require.Empty(t, p.Problems())
 }
+
+// With several masters the locks have a lane for each. With I/O threads the boxes have one for each, and
+// main waits while it lends a client.
+func TestThePageHasALaneForEachMasterAndThread(t *testing.T) {
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	s := start(t, "--masters", "5")
+	s.open(p, "locks", "en")
+	p.Wait(`document.body.innerHTML.includes("master 5")`)
+
+	s = start(t, "--io-threads", "3", "--io-threads-do-reads", "yes")
+	s.open(p, "loop", "en")
+	p.Wait(`document.body.dataset.state === "running"`)
+	s.pause(p)
+	s.command(p, "A", "INCR visits")
+	s.stopped(p, "0")
+	for p.Text(`document.getElementById("now").textContent.includes("lends")`) == "false" {
+		s.press(p, "n")
+	}
+	for _, box := range []string{"read", "write"} {
+		lanes := p.Text(fmt.Sprintf(`document.querySelector("[data-box=%s]").textContent`, box))
+		require.Contains(t, lanes, "io_1")
+		require.Contains(t, lanes, "io_2")
+	}
+	require.Contains(t, p.Text(`document.querySelector("[data-box=read]").textContent`), "main waits")
+	require.Empty(t, p.Problems())
+}
