@@ -12,6 +12,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/version"
 	"github.com/miniredisd/miniredisd/pubsub"
 	"golang.org/x/sys/unix"
 )
@@ -151,7 +152,7 @@ func (r *report) infoServer() {
 	if r.s.pool.Active {
 		active = 1
 	}
-	r.fields("redis_version", config.RedisVersion, "miniredisd_version", config.Version,
+	r.fields("redis_version", config.RedisVersion, "miniredisd_version", version.Version,
 		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", "redis_mode", "standalone",
 		"os", r.s.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
 		"multiplexing_api", r.s.cfg.Multiplexer,

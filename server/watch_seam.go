@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/version"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -61,7 +61,7 @@ func (s *Server) newWatch(clock *command.Clock) error {
 	v.w = watch.New(watch.Options{
 		Clock: clock.Mono,
 		Hello: watch.Hello{
-			Version: config.Version, Seed: s.cfg.Seed, Exec: s.cfg.Exec, Multiplexer: s.cfg.Multiplexer,
+			Version: version.Version, Seed: s.cfg.Seed, Exec: s.cfg.Exec, Multiplexer: s.cfg.Multiplexer,
 			Master: s.number, Masters: s.masters,
 		},
 		Snapshot: v.snapshot, Summary: v.summary, Stood: v.stood,

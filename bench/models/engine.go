@@ -8,6 +8,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/version"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -42,7 +43,7 @@ func (e *engine) info(c *command.Call) error {
 	var r []byte
 	add := func(name string, v any) { r = fmt.Appendf(r, "%s:%v\r\n", name, v) }
 	add("redis_version", config.RedisVersion)
-	add("miniredisd_version", config.Version)
+	add("miniredisd_version", version.Version)
 	add("go_version", runtime.Version())
 	if e.busy != nil {
 		add("executor_busy_ns", e.busy())

@@ -2,33 +2,41 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
-	"runtime/debug"
+	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/version"
 )
 
-// version is the output of -v. Tools parse v= in the first line.
-func version(strict bool) string {
+// printVersion is the subcommand version.
+func printVersion(args []string, out, errs io.Writer) int {
+	if len(args) > 0 {
+		fmt.Fprintf(errs, "version expects nothing after it, not '%s'\n", args[0])
+		return 1
+	}
+	fmt.Fprintf(out, "miniredisd %s, speaks Redis %s\n", version.Of(), config.RedisVersion)
+	return 0
+}
+
+// serverVersion is the output of -v. Tools parse v= in the first line.
+func serverVersion(strict bool) string {
 	build := "0000000000000000"
-	if info, ok := debug.ReadBuildInfo(); ok {
-		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" && len(s.Value) >= len(build) {
-				build = s.Value[:len(build)]
-			}
-		}
+	if commit := version.Of().Commit; len(commit) >= len(build) {
+		build = commit[:len(build)]
 	}
 	line := fmt.Sprintf("Redis server v=%s sha=%s:0 malloc=go bits=64 build=%s\n", config.RedisVersion, build[:8],
 		build)
 	if !strict {
-		line += fmt.Sprintf("miniredisd v=%s\n", config.Version)
+		line += fmt.Sprintf("miniredisd v=%s\n", version.Version)
 	}
 	return line
 }
 
-// usage is the output of -h.
-func usage(argv0 string) string {
-	return fmt.Sprintf(`Usage: %[1]s [/path/to/redis.conf] [options] [-]
+// usage is the output of -h. Programs that stand in for redis-server have no subcommands.
+func usage(argv0 string, strict bool) string {
+	text := fmt.Sprintf(`Usage: %[1]s [/path/to/redis.conf] [options] [-]
        %[1]s - (read config from stdin)
        %[1]s -v or --version
        %[1]s -h or --help
@@ -47,6 +55,15 @@ Options that Redis does not have:
        --trace PATH       record what each thread does; write the file at the end and on SIGUSR1
        --seed N           make hashing and random choices repeatable
 `, argv0)
+	if strict {
+		return text
+	}
+	var b strings.Builder
+	b.WriteString(text + "Subcommands, which start no server:\n")
+	for _, c := range subcommands() {
+		fmt.Fprintf(&b, "       %s %-18s  %s\n", argv0, strings.TrimSpace(c.name+" "+c.args), c.summary)
+	}
+	return b.String()
 }
 
 // logo shows the same facts as Redis's logo. Redis's test suite reads the process id from it.
@@ -59,5 +76,5 @@ func logo(cfg *config.Config) string {
      \  o  /      PID: %d
       '---'
 
-`, config.RedisVersion, config.Version, max(cfg.Port, 0), os.Getpid())
+`, config.RedisVersion, version.Version, max(cfg.Port, 0), os.Getpid())
 }

@@ -1,7 +1,11 @@
 // Command miniredisd is the server, with redis-server's command line, log lines and exit codes.
 //
+// Its first argument may also be the name of a subcommand, such as version. A configuration file with
+// such a name is written ./version.
+//
 // Started through a link named redis-server or valkey-server, it prints nothing that redis-server
-// would not print. So programs that start redis-server and read its output work unchanged.
+// would not print, and has no subcommands. So programs that start redis-server and read its output
+// work unchanged.
 //
 //	main.go           from arguments to a running server; from signals to its end
 //	console.go        what it prints: version, usage, logo
@@ -10,6 +14,7 @@
 //	lab.go            the lab's HTTP server
 //	watch.go          the page that shows the loop
 //	runtime.go        locking main to its thread, and the number of processors
+//	health.go         the subcommand health
 //
 // These goroutines run:
 //
@@ -37,6 +42,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/collector"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
+	"github.com/miniredisd/miniredisd/internal/version"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -51,6 +57,9 @@ func run(argv []string) int {
 	strict := isStrict(argv[0])
 	if code, done := answerAndExit(argv, strict); done {
 		return code
+	}
+	if c := subcommandOf(args); c != nil && !strict {
+		return c.run(args[1:], os.Stdout, os.Stderr)
 	}
 	log := rlog.New(os.Stdout)
 	var input bytes.Buffer // a copy of standard input, for the daemon
@@ -81,10 +90,41 @@ func run(argv []string) int {
 	return serve(cfg, log, argv, strict)
 }
 
+// subcommand is what the program does instead of running a server.
+type subcommand struct {
+	name, args, summary string
+
+	run func(args []string, out, errs io.Writer) int // returns the exit code
+}
+
+// subcommands has one row for each subcommand, in the order of the usage.
+func subcommands() []subcommand {
+	return []subcommand{
+		{"health", "[URL]", "ask whether the server at URL answers (redis://127.0.0.1:6379)", health},
+		{"version", "", "print the version", printVersion},
+	}
+}
+
+// subcommandOf returns the subcommand that the first argument names, or nil.
+func subcommandOf(args []string) *subcommand {
+	all := subcommands()
+	at := slices.IndexFunc(all, func(c subcommand) bool { return len(args) > 0 && c.name == args[0] })
+	if at < 0 {
+		return nil
+	}
+	return &all[at]
+}
+
 // isStrict reports whether the program runs under the name of another server.
 func isStrict(argv0 string) bool {
 	name := filepath.Base(argv0)
 	return strings.HasPrefix(name, "redis-server") || strings.HasPrefix(name, "valkey-server")
+}
+
+// isSentinel reports whether the program runs under the name of a Sentinel.
+func isSentinel(argv0 string) bool {
+	name := filepath.Base(argv0)
+	return strings.HasPrefix(name, "redis-sentinel") || strings.HasPrefix(name, "valkey-sentinel")
 }
 
 // serve runs the server until it ends. It returns the exit code.
@@ -188,7 +228,7 @@ func greet(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) {
 	if strict {
 		level = '-'
 	} else {
-		log.Log('*', "miniredisd version=%s", config.Version)
+		log.Log('*', "miniredisd version=%s", version.Version)
 	}
 	for _, name := range cfg.Inert() {
 		log.Log(level, "The directive '%s' is accepted but has no effect here", name)
@@ -250,7 +290,7 @@ func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Log
 
 // answerAndExit handles arguments that do not start a server. done reports whether the program ends.
 func answerAndExit(argv []string, strict bool) (code int, done bool) {
-	if slices.Contains(argv, "--sentinel") || strings.Contains(filepath.Base(argv[0]), "redis-sentinel") {
+	if slices.Contains(argv, "--sentinel") || isSentinel(argv[0]) {
 		fmt.Fprintln(os.Stderr, "Sentinel mode is not supported by miniredisd")
 		return 1, true
 	}
@@ -259,10 +299,10 @@ func answerAndExit(argv []string, strict bool) (code int, done bool) {
 	}
 	switch argv[1] {
 	case "-v", "--version":
-		fmt.Print(version(strict))
+		fmt.Print(serverVersion(strict))
 		return 0, true
 	case "-h", "--help":
-		fmt.Fprint(os.Stderr, usage(argv[0]))
+		fmt.Fprint(os.Stderr, usage(argv[0], strict))
 		return 1, true
 	case "--test-memory", "--check-system":
 		fmt.Fprintf(os.Stderr, "%s is not supported by miniredisd\n", argv[1])

@@ -54,8 +54,13 @@ type process struct {
 
 func start(t *testing.T, name, stdin string, args ...string) *process {
 	t.Helper()
+	return startIn(t, t.TempDir(), name, stdin, args...)
+}
+
+func startIn(t *testing.T, dir, name, stdin string, args ...string) *process {
+	t.Helper()
 	p := &process{t: t, cmd: exec.Command(filepath.Join(bin, name), args...)}
-	p.cmd.Dir = t.TempDir()
+	p.cmd.Dir = dir
 	p.cmd.Stdin = strings.NewReader(stdin)
 	p.cmd.Stderr = &p.errs
 	out, err := p.cmd.StdoutPipe()

@@ -37,11 +37,8 @@ import (
 	"slices"
 )
 
-// RedisVersion is the version of Redis that the server behaves like. Version is the server's own.
-const (
-	RedisVersion = "7.2.6"
-	Version      = "0.1.0"
-)
+// RedisVersion is the version of Redis that the server behaves like.
+const RedisVersion = "7.2.6"
 
 // OutputLimit bounds the output that waits for each client of a class, in bytes and seconds. 0 means no
 // bound.

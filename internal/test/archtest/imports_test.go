@@ -27,13 +27,13 @@ const module = "github.com/miniredisd/miniredisd/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/miniredisd": {"internal/config", "internal/collector", "lab/labhttp", "resp", "internal/rlog", "server",
-			"claims", "watch/watchhttp"},
+			"claims", "internal/version", "watch/watchhttp"},
 		"lab/labhttp":     {"resp"},
 		"watch/watchhttp": {"internal/ascii", "lab/labhttp", "watch"},
 		"miniredistest":   {"internal/config", "lab", "lab/verdict", "resp", "server", "store", "watch"},
 		"claims":          {"internal/config", "resp", "server", "watch", "golang.org/x/sys/unix"},
 		"server": {"internal/acl", "internal/ascii", "command", "internal/config", "ioworkers", "lab", "lab/doctor", "pubsub",
-			"reactor", "resp", "store", "watch", "golang.org/x/sys/unix"},
+			"reactor", "resp", "store", "internal/version", "watch", "golang.org/x/sys/unix"},
 		"command": {"internal/acl", "internal/ascii", "internal/config", "internal/geo", "internal/hll", "luaeval",
 			"pubsub", "internal/rdb", "resp", "store", "watch"},
 		"ioworkers":    {"resp", "watch", "golang.org/x/sys/unix"},
@@ -63,9 +63,11 @@ func arrows() map[string][]string {
 
 		"internal/collector": {},
 
+		"internal/version": {},
+
 		// Other threading models for the same commands. It is a program of its own, to be measured.
 		"bench/models": {"command", "internal/config", "internal/collector", "ioworkers", "reactor", "resp", "store",
-			"github.com/tidwall/redcon", "golang.org/x/sys/unix"},
+			"internal/version", "github.com/tidwall/redcon", "golang.org/x/sys/unix"},
 
 		// The kernel's share of a request, to be measured.
 		"bench/floor": {"golang.org/x/sys/unix"},
