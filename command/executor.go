@@ -30,6 +30,7 @@ type Executor struct {
 	OutputTrigger int           // bytes of output from which on Host.CloseIfOverLimit is asked
 	Monitored     bool          // a client is in MONITOR: Host.FeedMonitors gets the commands
 	Given         []byte        // the argument that the current command may keep; nil for none, or once it is kept
+	Replaced      []byte        // the memory of the string that Given has replaced, or nil
 	Observed      bool          // there is a lab: Host.Answered and its like are called
 	Trace         *watch.Thread // gets the time of each command, nil when there is no trace
 	Pause         Pause         // of CLIENT PAUSE; only the server sets it

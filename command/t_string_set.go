@@ -63,7 +63,7 @@ func putStr(c *Call, key []byte, found store.Key, val []byte, o *setOptions) {
 	kept := c.keep(val)
 	switch {
 	case kept != nil:
-		found.SetRaw(key, kept, o.keepTTL || expires)
+		c.Ex.Replaced = found.SetRaw(key, kept, o.keepTTL || expires)
 		if expires {
 			c.DB.Peek(key).SetExpire(o.expireAt)
 		}

@@ -95,6 +95,7 @@ type Conn struct {
 	Parser resp.Parser
 
 	in     *input      // nil while nothing is buffered
+	large  int         // bytes of the last command that kept the input buffer; the next one may be as long
 	Out    resp.Writer // replies and messages
 	sent   int         // bytes of Out.Buf that are already written
 	ref    int         // the first of Out.Refs that is not yet written
@@ -225,6 +226,7 @@ func (in *input) withRoom(arg []byte) []byte {
 // LeaveInput leaves the input buffer to the command that has kept the LargeArg in it. What is not parsed
 // yet goes to a new buffer.
 func (c *Conn) LeaveInput() {
+	c.large = c.in.taken
 	rest := c.in.buf[c.in.taken:]
 	c.in = nil
 	if len(rest) > 0 {
@@ -327,8 +329,9 @@ func (in *input) room(needs int) []byte {
 
 // grow makes room for another readChunk. For a large command of a trusted client it makes exactly
 // the room that the command needs (networking.c: processMultibulkBuffer), or a largeChunk if that is
-// enough. Otherwise it doubles the room. An argument of megabytes gets room to grow, because it may
-// become a value: the first APPEND would otherwise copy all of it.
+// enough. Otherwise it doubles the room. A large argument gets room to grow, because it may become a
+// value: the first APPEND would otherwise copy all of it, and the value's memory could not become the
+// buffer of the next command, whose value begins a few bytes later.
 func (in *input) grow(needs int) {
 	now := cap(in.buf)
 	room := max(2*now, len(in.buf)+readChunk)
@@ -338,7 +341,7 @@ func (in *input) grow(needs int) {
 		room = largeChunk
 	case fair && end-now > now/8:
 		room = end
-		if end >= megabyte {
+		if end >= largeArg {
 			room += min(end/64, megabyte)
 		}
 	}

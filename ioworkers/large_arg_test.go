@@ -90,3 +90,49 @@ func TestAnInlineArgumentGetsNoRoom(t *testing.T) {
 	}
 	require.True(t, bytes.Equal(want, c.Next()[1]))
 }
+
+func TestTheMemoryOfAReplacedValueTakesTheNextLargeCommand(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	old := largeArgument(t, pool, c, peer, 'a')
+	c.LeaveInput()
+	largeArgument(t, pool, c, peer, 'b')
+	c.LeaveInput()
+	pool.Keep(old)
+	next := largeArgument(t, pool, c, peer, 'c')
+	require.Same(t, &old[:cap(old)][cap(old)-1], &next[:cap(next)][cap(next)-1])
+	require.Empty(t, pool.large)
+}
+
+func TestThePoolKeepsOnlyMemoryForLargeCommands(t *testing.T) {
+	pool := &Pool{}
+	pool.Keep(nil)
+	pool.Keep(make([]byte, largeArg-1))
+	pool.Keep(make([]byte, maxLarge+1))
+	require.Empty(t, pool.large)
+	pool.Keep(make([]byte, maxLarge-largeArg))
+	pool.Keep(make([]byte, largeArg))
+	pool.Keep(make([]byte, largeArg))
+	require.Len(t, pool.large, 2)
+	require.Nil(t, pool.takeLarge(0), "the client sends small commands")
+	require.Nil(t, pool.takeLarge(largeArg/2), "a small value would keep too much memory")
+	require.Len(t, pool.takeLarge(largeArg)[:largeArg], largeArg)
+	pool.Trim()
+	pool.Trim()
+	require.Empty(t, pool.large, "nobody has needed it")
+	require.Zero(t, pool.largeMem)
+	pool.Frugal = true
+	pool.Keep(make([]byte, largeArg))
+	require.Empty(t, pool.large)
+}
+
+// largeArgument reads a command of 100,000 bytes and returns its argument.
+func largeArgument(t *testing.T, pool *Pool, c *Conn, peer int, of byte) []byte {
+	t.Helper()
+	want := bytes.Repeat([]byte{of}, 100_000)
+	readCommand(t, pool, c, peer, fmt.Appendf(nil, "*2\r\n$4\r\nECHO\r\n$%d\r\n%s\r\n", len(want), want))
+	arg := c.LargeArg()
+	require.True(t, bytes.Equal(want, arg))
+	require.NotNil(t, c.Next())
+	return arg
+}

@@ -1,6 +1,8 @@
 package ioworkers
 
 import (
+	"slices"
+
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/watch"
 )
@@ -37,9 +39,12 @@ type Pool struct {
 
 	inputs  []*input
 	outputs []output
+	large   [][]byte // memory of replaced values, for the input of large commands; the last one is the warmest
+
+	largeMem int // bytes of large
 
 	// The smallest number of unused buffers since the last Trim. No connection needed these.
-	idleInputs, idleOutputs int
+	idleInputs, idleOutputs, idleLarge int
 }
 
 // output is the memory that output needs.
@@ -55,12 +60,19 @@ const maxSpare = 1024
 // a client about to get a reply is charged for (server.h: PROTO_REPLY_CHUNK_BYTES).
 const ReplyRoom = 16 << 10
 
+// maxLarge is how many bytes the Pool keeps in buffers for large commands.
+const maxLarge = 16 * megabyte
+
 // keepBatch is the largest room for arguments that an unused input keeps, in bytes.
 const keepBatch = 64 << 10
 
 // Lend gives c an input to read into, unless it has one.
 func (p *Pool) Lend(c *Conn) {
 	if c.in != nil {
+		return
+	}
+	if buf := p.takeLarge(c.large); buf != nil {
+		c.in = &input{buf: buf}
 		return
 	}
 	if n := len(p.inputs); n > 0 {
@@ -91,6 +103,8 @@ func (p *Pool) Reclaim(c *Conn) {
 			c.in = nil
 			if len(p.inputs) < maxSpare && p.keeps(cap(in.buf)) && in.batch.Mem() <= keepBatch {
 				p.inputs = append(p.inputs, in)
+			} else if c.large > 0 {
+				p.Keep(in.buf)
 			}
 		}
 	}
@@ -104,6 +118,35 @@ func (p *Pool) Reclaim(c *Conn) {
 		}
 		c.Out.Buf, c.Out.Refs = nil, nil
 	}
+}
+
+// Keep takes memory that nobody else uses any more, for the input of a large command. Small memory, or
+// more than maxLarge, goes to the collector.
+func (p *Pool) Keep(buf []byte) {
+	if cap(buf) >= largeArg && p.largeMem+cap(buf) <= maxLarge && !p.Frugal {
+		p.large = append(p.large, buf[:0])
+		p.largeMem += cap(buf)
+	}
+}
+
+// takeLarge returns the warmest memory in which a command of that many bytes can leave its argument, or nil.
+func (p *Pool) takeLarge(size int) []byte {
+	if size == 0 {
+		return nil
+	}
+	for i := len(p.large) - 1; i >= 0; i-- {
+		if buf := p.large[i]; cap(buf) >= size && cap(buf) <= size+size/16 {
+			p.dropLarge(i)
+			p.idleLarge = min(p.idleLarge, len(p.large))
+			return buf
+		}
+	}
+	return nil
+}
+
+func (p *Pool) dropLarge(i int) {
+	p.largeMem -= cap(p.large[i])
+	p.large = slices.Delete(p.large, i, i+1)
 }
 
 // keeps reports whether an input buffer of that size is used again.
@@ -121,7 +164,10 @@ func (p *Pool) Trim() {
 		last := len(p.outputs) - 1
 		p.outputs[last], p.outputs = output{}, p.outputs[:last]
 	}
-	p.idleInputs, p.idleOutputs = len(p.inputs), len(p.outputs)
+	for range (p.idleLarge + 1) / 2 {
+		p.dropLarge(0)
+	}
+	p.idleInputs, p.idleOutputs, p.idleLarge = len(p.inputs), len(p.outputs), len(p.large)
 }
 
 // Read reads and parses every connection. It reports whether threads did the work.

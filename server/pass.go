@@ -179,6 +179,8 @@ func (s *Server) executeLending(c *client) {
 	s.executeAll(c)
 	if arg != nil && s.ex.Given == nil {
 		c.LeaveInput()
+		s.pool.Keep(s.ex.Replaced) // jemalloc would give it to the next large command, too
+		s.ex.Replaced = nil
 	}
 	s.ex.Given = before
 }

@@ -82,12 +82,17 @@ func (k Key) SetText(name, text []byte) {
 }
 
 // SetRaw stores bytes that become the store's own, over whatever the key holds. The
-// encoding is raw even if they are few. The key may be missing.
-func (k Key) SetRaw(name, own []byte, keepTTL bool) {
+// encoding is raw even if they are few. The key may be missing. SetRaw returns the memory of the raw
+// string that it replaces, which now belongs to the caller, or nil.
+func (k Key) SetRaw(name, own []byte, keepTTL bool) (old []byte) {
 	e := &k.db.keys.at(k.replace(name, keepTTL)).Val
+	if e.typ == TypeString && e.enc == encRaw {
+		old = e.bytes()
+	}
 	e.typ, e.enc = TypeString, encRaw
 	e.setBytes(own)
 	k.db.ks.valueBytes += e.size()
+	return old
 }
 
 // IncrBy adds to the number, which is 0 for a missing key, and keeps the TTL.
