@@ -134,12 +134,16 @@ func (g *growth) run(chosen []curve) error {
 func (g *growth) fit(c curve, most int) curve {
 	kept := below(c.points, most)
 	for _, x := range c.points[len(kept):] {
-		line := fmt.Sprintf("left out: %s %d: more open files than the system allows", c.name, x)
-		g.about = append(g.about, line)
-		fmt.Println(line)
+		g.leaveOut(fmt.Sprintf("%s %d: more open files than the system allows", c.name, x))
 	}
 	c.points = kept
 	return c
+}
+
+func (g *growth) leaveOut(what string) {
+	line := "left out: " + what
+	g.about = append(g.about, line)
+	fmt.Println(line)
 }
 
 // draw measures a curve on fresh servers, which take turns at each point.
@@ -161,10 +165,15 @@ func (g *growth) draw(c curve) (drawnCurve, error) {
 			d.figures[i] = append(d.figures[i], nil)
 		}
 	}
-	for _, x := range c.points {
+	for at, x := range c.points {
 		point, err := g.point(c, x, servers)
-		if err != nil {
+		switch {
+		case err != nil && at == 0:
 			return d, fmt.Errorf("%d: %w", x, err)
+		case err != nil: // one server that gives up must not cost the report
+			g.leaveOut(fmt.Sprintf("%s from %d on: %v", c.name, x, err))
+			d.points = c.points[:at]
+			return d, nil
 		}
 		for server, lines := range point {
 			for line, v := range lines {

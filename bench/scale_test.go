@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -108,4 +109,20 @@ func TestEveryCurveIsMeasuredOnEveryServer(t *testing.T) {
 			}
 		}
 	}
+}
+
+func TestACurveEndsBeforeThePointAtWhichAServerGivesUp(t *testing.T) {
+	c := grown().curve
+	c.measure = func(s *server, x int, _ float64) ([]float64, error) {
+		if x > 1000 {
+			return nil, errors.New("connection timed out")
+		}
+		return []float64{1}, nil
+	}
+	g := &growth{contenders: twoServers(t), cores: unpinned(), rounds: 1, share: 1}
+	require.NoError(t, g.run([]curve{c}))
+	require.Equal(t, []int{1, 1000}, g.drawn[0].points)
+	require.Contains(t, g.about[len(g.about)-1], "left out: keys from 1048576 on: ")
+	c.points = c.points[2:]
+	require.ErrorContains(t, g.run([]curve{c}), "connection timed out")
 }
