@@ -83,6 +83,7 @@ func arrows() map[string][]string {
 		"internal/test/differential": {"internal/test/redistest", "resp"},
 		"interop/matrix":             {"resp"},
 		"interop/redlock":            {"lab/doctor", "lab/verdict"},
+		"interop/launchers":          {},
 		"interop/suite":              {},
 	}
 }

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func both() []program { return []program{{name: ours}, {name: control, version: "7.2.6"}} }
+
+func ok(name string) row {
+	return row{Kind: "launcher", Name: name, Version: "1.0", OK: true, Detail: "starts it"}
+}
+
+func broken(name string) row {
+	r := ok(name)
+	r.OK, r.Detail = false, "it hangs"
+	return r
+}
+
+func ran(here, there []row) []result {
+	return []result{{ecosystem: "go", rows: map[string][]row{ours: here, control: there}}}
+}
+
+func TestARowHasToBeOKOnBothServers(t *testing.T) {
+	for _, c := range []struct {
+		here, there []row
+		outcomes    []string
+		problem     string
+	}{
+		{[]row{ok("a")}, []row{ok("a")}, []string{"ok", "ok"}, ""},
+		{[]row{broken("a")}, []row{ok("a")}, []string{"FAIL", "ok"}, "go, a, miniredisd: it hangs"},
+		{[]row{ok("a")}, []row{broken("a")}, []string{"ok", "FAIL"}, "go, a, redis-server: it hangs"},
+		{nil, []row{ok("a")}, []string{"MISSING", "ok"}, "go, a: no row from miniredisd"},
+		{[]row{ok("a")}, nil, []string{"ok", "MISSING"}, "go, a: no row from redis-server"},
+	} {
+		table := judge(ran(c.here, c.there), both(), true)
+		require.Len(t, table.lines, 1)
+		require.Equal(t, c.outcomes, table.lines[0].outcomes)
+		require.Equal(t, c.problem, strings.Join(table.problems, "\n"))
+	}
+}
+
+func TestAnEcosystemThatBreaksOrPrintsNothingFailsTheRun(t *testing.T) {
+	table := judge([]result{{ecosystem: "go", broken: map[string]error{ours: errors.New("exit status 3")}}}, both(), false)
+	require.Equal(t, []string{"go, miniredisd: exit status 3", "go: no rows"}, table.problems)
+}
+
+func TestAnEcosystemThatCannotBePreparedIsSkippedAndFailsInCI(t *testing.T) {
+	results := []result{{ecosystem: "java", skipped: errors.New("prepare: no mvn")}}
+	table := judge(results, both(), false)
+	require.Equal(t, []string{"java: prepare: no mvn"}, table.skipped)
+	require.Empty(t, table.problems)
+	require.Equal(t, table.skipped, judge(results, both(), true).problems)
+}
+
+func TestALineThatIsNoCompleteRowIsRefused(t *testing.T) {
+	good := `{"kind":"launcher","name":"a","version":"1","ok":true,"detail":"starts it"}`
+	for line, problem := range map[string]string{
+		"starting ...": "not a row",
+		strings.Replace(good, "launcher", "l", 1): "kind has to be",
+		strings.Replace(good, `"1"`, `""`, 1):     "without name, version or detail",
+		strings.Replace(good, "starts it", "", 1): "without name, version or detail",
+		strings.Replace(good, `:"a"`, `:"b"`, 1):  "",
+		good:                                      "a second row a",
+	} {
+		rows, err := readRows(strings.NewReader(good + "\n" + line + "\n"))
+		if problem == "" {
+			require.NoError(t, err)
+			require.Len(t, rows, 2)
+			continue
+		}
+		require.ErrorContains(t, err, problem, line)
+	}
+}
+
+func TestOnlyFoldersWithARunScriptAreEcosystems(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"java", "node", "build"} {
+		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+	}
+	for _, name := range []string{"java", "node"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "run"), nil, 0o755))
+	}
+	names, err := ecosystems(dir, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"java", "node"}, names)
+	names, err = ecosystems(dir, []string{"node"})
+	require.NoError(t, err)
+	require.Equal(t, []string{"node"}, names)
+	_, err = ecosystems(dir, []string{"build"})
+	require.ErrorContains(t, err, `no ecosystem "build"`)
+}
+
+const emptyPage = "# Launchers\n\n" + begin + end + "\nMore.\n"
+
+func TestThePageKeepsRowsOfEcosystemsThatDidNotRun(t *testing.T) {
+	day := time.Unix(0, 0).UTC()
+	node := ran([]row{ok("n")}, []row{ok("n")})
+	node[0].ecosystem = "node"
+	text, err := judge(node, both(), true).into(emptyPage, day)
+	require.NoError(t, err)
+	two := []row{ok("b"), ok("a")}
+	text, err = judge(ran(two, two), both(), true).into(text, day)
+	require.NoError(t, err)
+	require.Equal(t, `# Launchers
+
+`+begin+`Written on 1970-01-01, beside redis-server 7.2.6.
+
+| in | what | name | what it did | miniredisd | redis-server |
+|---|---|---|---|---|---|
+| go | launcher | b 1.0 | starts it | ok | ok |
+| go | launcher | a 1.0 | starts it | ok | ok |
+| node | launcher | n 1.0 | starts it | ok | ok |
+`+end+`
+More.
+`, text)
+}
+
+func TestAPageWithOtherRowsFailsTheRunUntilItIsWritten(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "page.md")
+	require.NoError(t, os.WriteFile(path, []byte(emptyPage), 0o644))
+	table := judge(ran([]row{ok("a")}, []row{ok("a")}), both(), true)
+	require.ErrorContains(t, table.compare(path, false), "has other rows")
+	require.NoError(t, table.compare(path, true))
+	require.NoError(t, table.compare(path, false))
+	gone := judge(ran([]row{ok("b")}, []row{ok("b")}), both(), true)
+	require.ErrorContains(t, gone.compare(path, false), "has other rows")
+}
