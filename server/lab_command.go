@@ -27,6 +27,7 @@ import (
 //	lab_reset.go     LAB RESET                          everything back to the start
 //	lab_masters.go   LAB ALL, LAB MASTER                other masters of the process
 //	lab_doctor.go    LAB DOCTOR                         mistakes of lock clients
+//	lab_verdict.go   LAB VERDICT                        did two clients hold one lock?
 //	watch_step.go    LAB STEP, LAB RECORD               the loop, stopped and recorded
 //	lab_open.go                                         a lab that strangers can reach is refused
 //
@@ -82,7 +83,7 @@ func (l *labState) rows() []command.Row {
 			"O(1)",
 			"Lists the subcommands.", command.Help),
 	}, slices.Concat(l.clockRows(), l.faultRows(), l.holdRows(), l.logRows(), l.netRows(), l.crashRows(),
-		l.snapshotRows(), l.mastersRows(), l.doctorRows(), l.resetRows(), l.stepRows())...)
+		l.snapshotRows(), l.mastersRows(), l.doctorRows(), l.verdictRows(), l.resetRows(), l.stepRows())...)
 }
 
 const (

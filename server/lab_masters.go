@@ -37,8 +37,8 @@ type relay struct {
 	requests []*internalRequest
 	replies  [][]byte
 	missing  int
-	all      bool // the reply is an array of their replies, otherwise the only one of them
-	closes   bool // the client is closed after the reply
+	finish   func() // called once all replies are there
+	closes   bool   // the client is closed after the reply
 }
 
 func (l *labState) relayToAll(c *command.Call) error {
@@ -65,7 +65,7 @@ func (l *labState) relayToMaster(c *command.Call) error {
 // relay sends verb to the masters. This server checks the caller's permission, because the others do
 // not know the caller.
 func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte) error {
-	if is(verb[0], "all") || is(verb[0], "master") {
+	if is(verb[0], "all") || is(verb[0], "master") || is(verb[0], "verdict") {
 		return labError(how, "expects a verb for a single master, not '%s'", printable(verb[0]))
 	}
 	args := [][]byte{[]byte("LAB")}
@@ -75,22 +75,33 @@ func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte)
 	if err := c.Ex.Check(c.Sess, args); err != nil {
 		return err
 	}
-	r := &relay{home: l.Server, by: l.running, all: how == "all", missing: len(to)}
-	r.replies = make([][]byte, len(to))
+	all := how == "all"
+	r := &relay{home: l.Server, by: l.running}
+	r.finish = func() { r.answerReplies(all) }
+	r.send(c, to, func() *internalRequest {
+		v := &internalRequest{args: slices.Clone(args), together: all, toAll: all && r.by.internal == nil}
+		v.sess.Proto = c.Sess.Proto
+		return v
+	})
+	return nil
+}
+
+// send sends a request to each master. The client waits.
+func (r *relay) send(c *command.Call, to Masters, request func() *internalRequest) {
+	r.missing, r.replies = len(to), make([][]byte, len(to))
 	r.by.lab.relay = r
 	c.Await((*resp.Writer).NullArray)
 	for i, m := range to {
-		v := &internalRequest{args: slices.Clone(args), done: func(reply []byte) {
-			l.post(func() { r.arrived(i, reply) })
-		}}
-		v.sess.Proto, v.together, v.toAll = c.Sess.Proto, r.all, r.all && r.by.internal == nil
-		if m == l.Server {
+		v := request()
+		v.done = func(reply []byte) {
+			r.home.post(func() { r.arrived(i, reply) })
+		}
+		if m == r.home {
 			v.own = r
 		}
 		r.requests = append(r.requests, v)
 		v.sendTo(m)
 	}
-	return nil
 }
 
 // arrived handles the reply of one master. CLIENT UNBLOCK may have ended the client's wait before, or
@@ -100,18 +111,30 @@ func (r *relay) arrived(i int, reply []byte) {
 		return
 	}
 	r.replies[i] = reply
-	if r.missing--; r.missing > 0 {
-		return
+	if r.missing--; r.missing == 0 {
+		r.finish()
 	}
-	r.by.lab.relay = nil
-	r.home.ex.Answer(&r.by.sess, func(w *resp.Writer) {
-		if r.all {
+}
+
+// answerReplies answers with an array of the replies, or with the only one of them.
+func (r *relay) answerReplies(array bool) {
+	r.answer(func(w *resp.Writer) {
+		if array {
 			w.Array(len(r.replies))
 		}
 		for _, reply := range r.replies {
 			w.Raw(reply)
 		}
 	})
+}
+
+// answer ends the wait of the client, unless it has ended already.
+func (r *relay) answer(write func(*resp.Writer)) {
+	if r.by.lab.relay != r {
+		return
+	}
+	r.by.lab.relay = nil
+	r.home.ex.Answer(&r.by.sess, write)
 	if r.closes && r.by.internal == nil {
 		r.by.sess.CloseAfterReply = true
 	}

@@ -23,7 +23,7 @@ const (
 
 // input is an operation on a lock by a holder, as porcupine sees it.
 type input struct {
-	lock
+	Lock
 	do     action
 	holder string
 }
@@ -38,9 +38,9 @@ type operation struct {
 // operations returns all operations on one lock.
 func (r *replay) operations(tables [][]doctor.Holding) []operation {
 	var all []operation
-	var key lock
+	var key Lock
 	for _, t := range doctor.Terms(tables) {
-		key = lock{t.DB, t.Key}
+		key = Lock{t.DB, t.Key}
 		last := t.Votes[len(t.Votes)-1]
 		taken := operation{
 			input: input{key, acquire, t.Holder}, ok: t.Majority,
@@ -67,7 +67,7 @@ func (r *replay) operations(tables [][]doctor.Holding) []operation {
 
 // endOf returns the operation by which the holder knows that its term is over.
 func (r *replay) endOf(t doctor.Term) []operation {
-	key := lock{t.DB, t.Key}
+	key := Lock{t.DB, t.Key}
 	switch {
 	case t.To == 0:
 		return nil
@@ -86,10 +86,10 @@ func (r *replay) endOf(t doctor.Term) []operation {
 }
 
 // refusals returns the refused attempts on a lock of one master.
-func (r *replay) refusals(key lock) []operation {
+func (r *replay) refusals(key Lock) []operation {
 	var all []operation
 	for i, e := range r.entries {
-		if key != (lock{e.DB, e.Key}) || !e.ran() || e.Reply != "(nil)" && e.Reply != "0" || len(e.Cmd) < 3 {
+		if key != (Lock{e.DB, e.Key}) || !e.ran() || e.Reply != "(nil)" && e.Reply != "0" || len(e.Cmd) < 3 {
 			continue
 		}
 		name := strings.ToLower(e.Cmd[0])
@@ -114,7 +114,7 @@ func (r *replay) annotations() []porcupine.Annotation {
 		case lab.EventRestore:
 			what = "keys replaced by LAB SNAPSHOT RESTORE"
 		case lab.EventExpired:
-			what = "expired " + lock{e.DB, e.Key}.String()
+			what = "expired " + Lock{e.DB, e.Key}.String()
 		case lab.EventCommand:
 			continue
 		default:

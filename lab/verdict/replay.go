@@ -118,30 +118,30 @@ func (e entry) encoded() []byte {
 	return fmt.Appendf(nil, "$%d\r\n%s\r\n", len(e.Reply), e.Reply)
 }
 
-// lock names a lock: the same key in two databases is two locks.
-type lock struct {
-	db  int
-	key string
+// Lock names a lock: the same key in two databases is two locks.
+type Lock struct {
+	DB  int
+	Key string
 }
 
-func (l lock) String() string {
-	if l.db == 0 {
-		return l.key
+func (l Lock) String() string {
+	if l.DB == 0 {
+		return l.Key
 	}
-	return fmt.Sprintf("%s (db %d)", l.key, l.db)
+	return fmt.Sprintf("%s (db %d)", l.Key, l.DB)
 }
 
 // locks returns the holdings of each wanted lock, a table for each master. A lock of one master has
 // one table.
 func (r *replay) locks(among func(key string) bool) [][][]doctor.Holding {
-	byKey := map[lock][][]doctor.Holding{}
-	var keys []lock
+	byKey := map[Lock][][]doctor.Holding{}
+	var keys []Lock
 	for master := range r.masters {
 		for _, h := range r.ledger.Table(master) {
 			if !among(h.Key) {
 				continue
 			}
-			k := lock{h.DB, h.Key}
+			k := Lock{h.DB, h.Key}
 			if byKey[k] == nil {
 				byKey[k] = make([][]doctor.Holding, r.masters)
 				keys = append(keys, k)
@@ -149,7 +149,7 @@ func (r *replay) locks(among func(key string) bool) [][][]doctor.Holding {
 			byKey[k][master] = append(byKey[k][master], h)
 		}
 	}
-	slices.SortFunc(keys, func(a, b lock) int { return cmp.Or(cmp.Compare(a.db, b.db), cmp.Compare(a.key, b.key)) })
+	slices.SortFunc(keys, func(a, b Lock) int { return cmp.Or(cmp.Compare(a.DB, b.DB), cmp.Compare(a.Key, b.Key)) })
 	all := make([][][]doctor.Holding, 0, len(keys))
 	for _, key := range keys {
 		tables := byKey[key]

@@ -44,7 +44,7 @@ func (e *effort) allows(legal bool) bool {
 func (v *Verdict) search(r *replay, all []operation, most int) {
 	history := r.forPorcupine(all)
 	parts := byLock(history)
-	efforts := make(map[lock]*effort, len(parts))
+	efforts := make(map[Lock]*effort, len(parts))
 	for _, part := range parts {
 		efforts[lockOf(part[0])] = newEffort(len(part), most/len(parts))
 	}
@@ -53,9 +53,9 @@ func (v *Verdict) search(r *replay, all []operation, most int) {
 		switch name := lockOf(parts[i][0]); {
 		case len(orders) == 1 && len(orders[0]) == len(parts[i]): // one order has all operations
 		case efforts[name].left < 0:
-			v.Undecided = append(v.Undecided, name.String())
+			v.Undecided = append(v.Undecided, name)
 		default:
-			v.NotLinearizable = append(v.NotLinearizable, name.String())
+			v.NotLinearizable = append(v.NotLinearizable, name)
 		}
 	}
 	v.picture = func(w io.Writer) error {
@@ -66,21 +66,21 @@ func (v *Verdict) search(r *replay, all []operation, most int) {
 
 // model returns the model of a lock. Its state is the holder, "" while it is free. Once the effort
 // of a search is used up, no step is legal, and the search ends.
-func model(efforts map[lock]*effort) porcupine.Model {
+func model(efforts map[Lock]*effort) porcupine.Model {
 	return porcupine.Model{
 		Partition: byLock,
 		Init:      func() any { return "" },
 		Step: func(state, in, out any) (bool, any) {
 			i := in.(input)
 			legal, holder := i.on(state.(string), out.(bool))
-			return efforts[i.lock].allows(legal), holder
+			return efforts[i.Lock].allows(legal), holder
 		},
 		DescribeOperation: func(in, out any) string {
 			i := in.(input)
 			if i.do == acquire && !out.(bool) {
-				return fmt.Sprintf("%s %s: refused", i.do, i.lock)
+				return fmt.Sprintf("%s %s: refused", i.do, i.Lock)
 			}
-			return fmt.Sprintf("%s %s by %s", i.do, i.lock, i.holder)
+			return fmt.Sprintf("%s %s by %s", i.do, i.Lock, i.holder)
 		},
 		DescribeState: func(state any) string {
 			if state == "" {
@@ -104,11 +104,11 @@ func (i input) on(holder string, ok bool) (legal bool, next string) {
 	return i.do == runOut, holder
 }
 
-func lockOf(o porcupine.Operation) lock { return o.Input.(input).lock }
+func lockOf(o porcupine.Operation) Lock { return o.Input.(input).Lock }
 
 func byLock(history []porcupine.Operation) [][]porcupine.Operation {
 	var parts [][]porcupine.Operation
-	place := map[lock]int{}
+	place := map[Lock]int{}
 	for _, o := range history {
 		i, known := place[lockOf(o)]
 		if !known {

@@ -32,7 +32,7 @@ func judgedWithin(t *testing.T, text string) (*Verdict, string) {
 
 func TestAMissingLegalOrderIsProvedIfTheOrdersAreFew(t *testing.T) {
 	v, text := judged(t, 1, lostReplies(8))
-	require.Equal(t, []string{"lock:x"}, v.NotLinearizable, text)
+	require.Equal(t, []Lock{{Key: "lock:x"}}, v.NotLinearizable, text)
 	require.True(t, v.Violated())
 	require.Contains(t, text, "NOT LINEARIZABLE: lock:x: no order")
 	require.NotContains(t, text, "UNDECIDED")
@@ -42,7 +42,7 @@ func TestTooManyOrdersAreUndecided(t *testing.T) {
 	v, text := judgedWithin(t, lostReplies(40)+`
 		1 90000 d SET lock:y token-d NX PX 500 = OK
 		1 90001 d DEL lock:y = 1`)
-	require.Equal(t, []string{"lock:x"}, v.Undecided, text)
+	require.Equal(t, []Lock{{Key: "lock:x"}}, v.Undecided, text)
 	require.Empty(t, v.NotLinearizable, text)
 	require.False(t, v.OK())
 	require.False(t, v.Violated())
@@ -61,14 +61,14 @@ func TestLongHistoriesWithManyLostRepliesAreStillRight(t *testing.T) {
 
 func TestTwoHoldersAreFoundWithoutASearch(t *testing.T) {
 	v, text := judgedWithin(t, lostReplies(40)+"\n1 40002 d SET lock:x token-d NX PX 500 = OK")
-	require.Equal(t, []string{"lock:x"}, v.Undecided, text)
+	require.Equal(t, []Lock{{Key: "lock:x"}}, v.Undecided, text)
 	require.Len(t, v.TwoHolders, 1, text)
 	require.True(t, v.Violated())
 }
 
 func TestTheSearchOfAVerdictEnds(t *testing.T) {
 	v, text := judgeFile(t, "undecided.json")
-	require.Equal(t, []string{"lock:job"}, v.Undecided, text)
+	require.Equal(t, []Lock{{Key: "lock:job"}}, v.Undecided, text)
 }
 
 func TestABrokenLockHasOneViolationForEachExtraHolder(t *testing.T) {

@@ -37,9 +37,7 @@
 package verdict
 
 import (
-	"fmt"
 	"io"
-	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
@@ -52,8 +50,8 @@ type Verdict struct {
 	Missing int64 // entries that the logs had already dropped, because they keep only the newest
 
 	TwoHolders      []Violation
-	NotLinearizable []string // the locks whose operations have no legal order
-	Undecided       []string // the locks whose search for an order ended without a result
+	NotLinearizable []Lock // their operations have no legal order
+	Undecided       []Lock // their search for an order ended without a result
 
 	picture func(w io.Writer) error
 }
@@ -109,44 +107,3 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 // Picture writes an HTML page with the operations in a legal order, or with the place where no legal
 // order continues. It may be called once.
 func (v *Verdict) Picture(w io.Writer) error { return v.picture(w) }
-
-// Print writes the verdict as text.
-func (v *Verdict) Print(w io.Writer) {
-	fmt.Fprintf(w, "masters: %d, entries: %d, locks: %d, grants: %d\n", v.Masters, v.Entries, v.Locks, v.Grants)
-	for _, f := range v.TwoHolders {
-		fmt.Fprintf(w, "\nTWO HOLDERS of %s\n", lock{f.DB, f.Key})
-		for _, s := range f.Steps {
-			fmt.Fprintf(w, "  %s\n", step(s))
-		}
-		fmt.Fprintf(w, "  Why: %s.\n  Fix: %s.\n  Fencing: %s.\n", f.Why, f.Fix, f.Fencing)
-	}
-	for _, name := range v.NotLinearizable {
-		fmt.Fprintf(w, "\nNOT LINEARIZABLE: %s: no order of the operations makes each of them legal\n", name)
-	}
-	for _, name := range v.Undecided {
-		fmt.Fprintf(w, "\nUNDECIDED: %s: too many operations were open at once to try all their orders. "+
-			"A lost reply leaves one open. Watch fewer keys, or use LAB LOG RESET between parts of a test\n", name)
-	}
-	if v.Missing > 0 {
-		fmt.Fprintf(w, "\nINCOMPLETE: the log had dropped the first %d entries. "+
-			"Watch fewer keys, or use LAB LOG RESET in time\n", v.Missing)
-	}
-	switch {
-	case v.OK() && v.Grants == 0:
-		fmt.Fprintln(w, "OK, but nobody took a lock: were its keys watched (LAB LOG WATCH)?")
-	case v.OK():
-		fmt.Fprintln(w, "OK: no two holders at one time, and linearizable")
-	}
-}
-
-func step(s doctor.Step) string {
-	line := fmt.Sprintf("master %d, %d", s.Master, s.Time)
-	if s.Client != 0 {
-		line += strings.TrimRight(fmt.Sprintf(", client %d %s", s.Client, s.Name), " ")
-	}
-	line += ": " + s.Command
-	if s.Reply != "" {
-		line += " -> " + s.Reply
-	}
-	return line
-}

@@ -133,6 +133,7 @@ func starters() map[string]string {
 		"claims.still":             "a request whose reply comes when the server goes on",
 		"server.Run":               "one for each master behind the first",
 		"server.start":             "the executor of --exec queue",
+		"server.judge":             "finds a verdict, which may take a second",
 		"ioworkers.Start":          "one for each I/O thread",
 
 		"watch/watchhttp.events":  "waits for what one page gets",

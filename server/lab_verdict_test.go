@@ -1,0 +1,153 @@
+package server_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/server"
+)
+
+// judgedMasters starts masters whose clocks stand at 1700000000000 and whose logs watch every key. The
+// connection is to the first one.
+func judgedMasters(t *testing.T, n int) (server.Masters, *redistest.Conn) {
+	t.Helper()
+	m := startMasters(t, n)
+	admin := dialMaster(t, m, 1)
+	for _, verb := range []string{"CLOCK FREEZE", "CLOCK SET 1700000000000", "LOG RESET", "LOG WATCH *"} {
+		admin.Do(append([]string{"LAB", "ALL"}, strings.Fields(verb)...)...)
+	}
+	return m, admin
+}
+
+// takeLock takes lock:a on one master for a client with that name.
+func takeLock(t *testing.T, m server.Masters, master int, name string) resp.Value {
+	t.Helper()
+	c := dialMaster(t, m, master)
+	c.Do("CLIENT", "SETNAME", name)
+	return c.Do("SET", "lock:a", "token-of-"+name, "NX", "PX", "10000")
+}
+
+func TestVerdictOfOneHolderIsSafe(t *testing.T) {
+	m, admin := judgedMasters(t, 1)
+	require.Equal(t, "OK", takeLock(t, m, 1, "alice").Str)
+	v := finding(admin.Do("LAB", "VERDICT"))
+	require.Len(t, v, 8)
+	require.Equal(t, "safe", v["verdict"].Str)
+	require.Contains(t, v["text"].Str, "masters: 1, entries: 1, locks: 1, grants: 1\n")
+	require.Contains(t, v["text"].Str, "OK: no two holders at one time, and linearizable\n")
+	for field, want := range map[string]int64{"masters": 1, "entries": 1, "locks": 1, "grants": 1, "missing": 0} {
+		require.Equal(t, want, v[field].Int, field)
+	}
+	require.Empty(t, v["violations"].Elems)
+
+	require.Equal(t, "no-locks", finding(admin.Do("LAB", "VERDICT", "mutex:*"))["verdict"].Str)
+	require.Equal(t, "safe", finding(admin.Do("lab", "verdict", "lock:*"))["verdict"].Str)
+}
+
+func TestVerdictJudgesAllMastersTogether(t *testing.T) {
+	m, admin := judgedMasters(t, 5)
+	for n := 1; n <= 3; n++ {
+		takeLock(t, m, n, "alice")
+	}
+	takeLock(t, m, 4, "bob")
+	takeLock(t, m, 5, "bob")
+	require.Equal(t, "safe", finding(admin.Do("LAB", "VERDICT"))["verdict"].Str)
+	admin.Do("LAB", "MASTER", "3", "CLOCK", "ADVANCE", "10001")
+	takeLock(t, m, 3, "bob")
+
+	c := dialMaster(t, m, 4)
+	c.Do("HELLO", "3")
+	reply := c.Do("LAB", "VERDICT", "lock:*")
+	require.Equal(t, byte('%'), reply.Kind, "the reply is in the caller's protocol")
+	v := finding(reply)
+	require.Equal(t, "two-holders", v["verdict"].Str)
+	require.Contains(t, v["text"].Str, "TWO HOLDERS of lock:a\n")
+	require.Len(t, v["violations"].Elems, 1)
+	f := finding(v["violations"].Elems[0])
+	require.Len(t, f, 6)
+	require.Equal(t, "lock:a", f["key"].Str)
+	require.Zero(t, f["db"].Int)
+	require.Contains(t, f["why"].Str, "a majority of the masters granted the lock to a second client")
+	require.Contains(t, f["fix"].Str, "let no clock of a master jump")
+	require.Contains(t, f["fencing"].Str, "no fencing tokens")
+	require.Len(t, f["commands"].Elems, 7)
+	require.Equal(t, "master 3, 1700000010001: the lease ended by this master's clock", f["commands"].Elems[3].Str)
+	require.Regexp(t, `^master \d, 1700000000000, client \d+ alice: SET lock:a token-of-alice NX PX 10000 -> OK$`,
+		f["commands"].Elems[0].Str)
+}
+
+func TestVerdictOfAnUnlockByAStranger(t *testing.T) {
+	m, admin := judgedMasters(t, 1)
+	takeLock(t, m, 1, "alice")
+	dialMaster(t, m, 1).Do("DEL", "lock:a")
+	v := finding(admin.Do("LAB", "VERDICT"))
+	require.Equal(t, "not-linearizable", v["verdict"].Str, "nobody else holds it yet")
+	f := finding(v["violations"].Elems[0])
+	require.Equal(t, "lock:a", f["key"].Str)
+	require.Equal(t, "no order of the operations makes each of them legal", f["why"].Str)
+	require.Empty(t, f["commands"].Elems)
+	takeLock(t, m, 1, "bob")
+	v = finding(admin.Do("LAB", "VERDICT"))
+	require.Equal(t, "two-holders", v["verdict"].Str)
+	require.Len(t, v["violations"].Elems, 1)
+}
+
+func TestTheSecondViewOfAVerdictIsAPage(t *testing.T) {
+	m, admin := judgedMasters(t, 1)
+	page := admin.Do("LAB", "VERDICT", "PAGE").Str
+	require.True(t, strings.HasPrefix(strings.ToLower(page), "<!doctype html>"), "with no lock at all")
+	takeLock(t, m, 1, "alice")
+	page = admin.Do("LAB", "VERDICT", "page", "lock:*").Str
+	require.True(t, strings.Contains(page, "acquire lock:a by client alice"))
+}
+
+func TestVerdictNamesWhatIsWrongWithItsArguments(t *testing.T) {
+	_, admin := judgedMasters(t, 2)
+	for args, want := range map[string]string{
+		"VERDICT a b":        "ERR LAB VERDICT: 'b' is one argument too many",
+		"VERDICT PAGE a b":   "ERR LAB VERDICT: 'b' is one argument too many",
+		"ALL VERDICT":        "ERR LAB ALL: expects a verb for a single master, not 'VERDICT'",
+		"MASTER 1 VERDICT x": "ERR LAB MASTER: expects a verb for a single master, not 'VERDICT'",
+	} {
+		require.Equal(t, want, admin.Do(append([]string{"LAB"}, strings.Fields(args)...)...).Str)
+	}
+}
+
+func TestAMasterThatHasEndedHasNoPartInTheVerdict(t *testing.T) {
+	m, admin := judgedMasters(t, 3)
+	for n := 1; n <= 2; n++ {
+		takeLock(t, m, n, "alice")
+	}
+	require.NoError(t, dialMaster(t, m, 3).Send(redistest.AppendCommand(nil, "SHUTDOWN", "NOSAVE")))
+	<-m[2].Ended()
+	v := finding(admin.Do("LAB", "VERDICT"))
+	require.Equal(t, "safe", v["verdict"].Str, v["text"].Str)
+	require.EqualValues(t, 3, v["masters"].Int)
+}
+
+// So many replies are lost that not every order of the attempts can be tried.
+func TestAVerdictMayBeUndecidedAndMayBeLeft(t *testing.T) {
+	m, admin := judgedMasters(t, 1)
+	admin.Do("LAB", "FAULT", "ADD", "lost", "CMD", "SET", "TIMES", "30", "ACTION", "DROP-REPLY")
+	for i := range 30 {
+		c := dialMaster(t, m, 1)
+		require.NoError(t, c.Send(redistest.AppendCommand(nil, "SET", "lock:a", fmt.Sprint("token-", i), "NX", "PX", "1")))
+		_, err := c.TryRead()
+		require.Error(t, err)
+		admin.Do("LAB", "CLOCK", "ADVANCE", "2")
+	}
+	takeLock(t, m, 1, "bob")
+	dialMaster(t, m, 1).Do("DEL", "lock:a")
+	v := finding(admin.Do("LAB", "VERDICT"))
+	require.Equal(t, "undecided", v["verdict"].Str, v["text"].Str)
+
+	leaves := dialMaster(t, m, 1)
+	require.NoError(t, leaves.Send(redistest.AppendCommand(nil, "LAB", "VERDICT")))
+	leaves.Close()
+	require.Equal(t, "undecided", finding(admin.Do("LAB", "VERDICT"))["verdict"].Str)
+}
