@@ -16,7 +16,7 @@ func TestAPanicEndsItsOwnCommandOnly(t *testing.T) {
 	cfg := config.Default()
 	cfg.BusyReplyThreshold = 1
 	host := &testHost{}
-	ex := New(cfg, store.NewKeyspace(store.Options{}), NewClock(), host)
+	ex := New(cfg, store.NewKeyspace(store.Options{}), NewClock(), host, NewCommands())
 	s, w := &Session{User: ex.Users.Default, Authenticated: true, Proto: 2}, &resp.Writer{Proto: 2}
 	loop := requestOf("EVAL", "while true do end", "0")
 

@@ -79,7 +79,7 @@ func (ex *Executor) Unblock(s *Session, err error) {
 	s.Hold = NotHeld
 	r := ex.lateReply(s)
 	if err != nil {
-		w.cmd.Calls.Failed++
+		ex.Table.Calls(w.cmd).Failed++
 		ex.fail(r.w, 0, err)
 	} else {
 		w.timeoutReply(r.w)

@@ -157,35 +157,37 @@ func latencyDoctor(c *Call) error {
 // LATENCY HISTOGRAM [command ...] (latency.c: latencyCommand)
 func latencyHistogram(c *Call) error {
 	var cmds []*Command
+	table := c.Ex.Table
 	add := func(cmd *Command) {
-		if cmd.Calls.Latency != nil {
+		if table.Calls(cmd).Latency != nil {
 			cmds = append(cmds, cmd)
 		}
 		for _, sub := range cmd.SubCommands() {
-			if sub.Calls.Latency != nil {
+			if table.Calls(sub).Latency != nil {
 				cmds = append(cmds, sub)
 			}
 		}
 	}
 	if len(c.Args) == 2 {
-		for _, cmd := range c.Ex.Table.All() {
+		for _, cmd := range table.All() {
 			add(cmd)
 		}
 	}
 	for _, name := range c.Args[2:] {
-		if cmd := c.Ex.Table.Find(string(name)); cmd != nil {
+		if cmd := table.Find(string(name)); cmd != nil {
 			add(cmd)
 		}
 	}
 	c.Map(len(cmds))
 	for _, cmd := range cmds {
+		latency := table.Calls(cmd).Latency
 		c.BulkString(cmd.Name)
 		c.Map(2)
 		c.BulkString("calls")
-		c.Int(cmd.Calls.Latency.Count)
+		c.Int(latency.Count)
 		c.BulkString("histogram_usec")
 		m, n := c.Defer(), 0
-		cmd.Calls.Latency.cumulative(func(micros, calls int64) {
+		latency.cumulative(func(micros, calls int64) {
 			c.Int(micros)
 			c.Int(calls)
 			n++

@@ -14,7 +14,7 @@ import (
 func TestPublishDoesNotAllocate(t *testing.T) {
 	delivered := 0
 	host := &testHost{deliver: func(_ *Session, message []byte) { delivered += len(message) }}
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), host)
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), host, NewCommands())
 	w := &resp.Writer{}
 	for i := range 100 {
 		s := &Session{Proto: 2 + i%2, Authenticated: true}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestChangesAndTransactionsAllocateNothing(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{})
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{}, NewCommands())
 	s, w := &Session{Authenticated: true, Proto: 2}, &resp.Writer{Buf: make([]byte, 0, 4096), Proto: 2}
 	set := words("SET k value-of-some-length")
 	run := func(requests ...[][]byte) float64 {
@@ -38,7 +38,7 @@ func TestChangesAndTransactionsAllocateNothing(t *testing.T) {
 // Sessions connect, watch, change keys and leave at random. A transaction runs exactly if none of
 // its watched keys has changed, and at the end no state is left.
 func TestWatchersAreToldOfTheirKeysOnlyAndForgottenWhenTheyGo(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{})
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{}, NewCommands())
 	rng := rand.New(rand.NewPCG(3, 4))
 	w := &resp.Writer{Proto: 2}
 	sessions := make([]*Session, 8)
@@ -114,9 +114,9 @@ func TestAScriptInsideATransactionLeavesTheOuterCallsAlone(t *testing.T) {
 	}, replies)
 	require.Zero(t, d.ex.Depth)
 	calls := map[string]int64{}
-	for cmd := range d.ex.Table.each() {
-		if cmd.Calls.Count > 0 {
-			calls[cmd.Name] = cmd.Calls.Count
+	for _, cmd := range d.ex.Table.All() {
+		if n := d.ex.Table.Calls(cmd).Count; n > 0 {
+			calls[cmd.Name] = n
 		}
 	}
 	require.Equal(t, map[string]int64{"multi": 1, "exec": 1, "eval": 2, "set": 2, "get": 2, "append": 1}, calls)

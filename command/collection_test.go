@@ -23,7 +23,7 @@ type driver struct {
 
 func newDriver() *driver {
 	return &driver{
-		ex: New(config.Default(), store.NewKeyspace(store.Options{Seed: 1}), NewClock(), &testHost{}),
+		ex: New(config.Default(), store.NewKeyspace(store.Options{Seed: 1}), NewClock(), &testHost{}, NewCommands()),
 		s:  Session{Authenticated: true, Proto: 2},
 		w:  resp.Writer{Proto: 2},
 	}

@@ -73,11 +73,10 @@ type Executor struct {
 	dumped    []byte
 }
 
-// New makes an executor over an empty keyspace. extra are the rows of commands that need to see
-// connections: the server's.
-func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, host Host, extra ...[]Row) *Executor {
+// New makes an executor of commands over an empty keyspace.
+func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, host Host, commands *Commands) *Executor {
 	ex := &Executor{
-		KS: ks, Table: NewTable(extra...), Clock: clock, Cfg: cfg, Host: host, Errors: map[string]int64{},
+		KS: ks, Table: newTable(commands), Clock: clock, Cfg: cfg, Host: host, Errors: map[string]int64{},
 		OutputTrigger: math.MaxInt,
 		Subs:          pubsub.New[*Session](store.MatchPattern),
 		Latency:       Latency{cfg: cfg, ks: ks},
@@ -166,7 +165,7 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 		ex.showCall(c)
 	}
 	if err := cmd.Do(c); err != nil {
-		cmd.Calls.Failed++
+		ex.Table.Calls(cmd).Failed++
 		ex.fail(w, mark, err)
 	}
 	if len(ex.Tracking.clients) > 0 && cmd.Flags&ReadOnly != 0 {

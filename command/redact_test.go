@@ -8,7 +8,7 @@ import (
 )
 
 func TestSecretsAreShownToNobody(t *testing.T) {
-	table := NewTable()
+	table := newTable(NewCommands())
 	for request, want := range map[string]string{
 		"auth user secret":                          "auth (redacted) (redacted)",
 		"hello 3 setname auth auth user secret":     "hello 3 setname auth auth (redacted) (redacted)",

@@ -85,7 +85,7 @@ func (ex *Executor) Refuse(s *Session, args [][]byte, w *resp.Writer, err error)
 // request belongs to is aborted. An EXEC ends its own transaction (server.c: rejectCommand).
 func (ex *Executor) refuse(s *Session, cmd *Command, args [][]byte, err error) error {
 	if cmd != nil {
-		cmd.Calls.Rejected++
+		ex.Table.Calls(cmd).Rejected++
 	}
 	if cmd != nil && cmd.Flags&RunsQueue != 0 {
 		ex.endTransaction(s)

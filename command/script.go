@@ -105,7 +105,7 @@ func (sc *Scripts) begin(c *Call, name string, flags luaeval.Flags) error {
 func (sc *Scripts) end(cmd *Command) {
 	sc.ex.Depth--
 	sc.run.by.DB = sc.run.db
-	cmd.Calls.Failed += sc.run.failed
+	sc.ex.Table.Calls(cmd).Failed += sc.run.failed
 	sc.run.on, sc.run.busy = false, false
 }
 
@@ -115,7 +115,7 @@ func (sc *Scripts) call(args [][]byte, w *resp.Writer) {
 	cmd := ex.Table.Lookup(args)
 	if err := ex.admitCall(cmd, args); err != nil {
 		if cmd != nil {
-			cmd.Calls.Rejected++
+			sc.ex.Table.Calls(cmd).Rejected++
 		}
 		ex.fail(w, len(w.Buf), err)
 		return

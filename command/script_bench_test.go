@@ -23,7 +23,7 @@ const (
 func BenchmarkScripts(b *testing.B) {
 	cfg := config.Default()
 	ks := store.NewKeyspace(store.Options{Databases: 16, Seed: 1})
-	ex := New(cfg, ks, NewClock(), &testHost{})
+	ex := New(cfg, ks, NewClock(), &testHost{}, NewCommands())
 	s := &Session{Proto: 2, User: ex.Users.Default, Authenticated: true}
 	w := &resp.Writer{Proto: 2}
 	sha := func(script string) string {

@@ -57,18 +57,17 @@ func (ex *Executor) ResetStats() {
 	ex.Stats = Stats{}
 	clear(ex.Errors)
 	ex.KS.Stats = store.Stats{Dirty: ex.KS.Stats.Dirty}
-	for cmd := range ex.Table.each() {
-		cmd.Calls = Calls{}
-	}
+	clear(ex.Table.calls)
 }
 
 // account counts a command that has ended (server.c: call).
 func (ex *Executor) account(cmd *Command, s *Session, args [][]byte, took int64) {
 	ex.Stats.Commands++
-	cmd.Calls.Count++
-	cmd.Calls.Nanos += took
+	calls := ex.Table.Calls(cmd)
+	calls.Count++
+	calls.Nanos += took
 	if ex.Cfg.LatencyTracking {
-		cmd.Calls.observe(took)
+		calls.observe(took)
 	}
 	if took >= ex.slow {
 		ex.noteSlow(cmd, s, args, took)

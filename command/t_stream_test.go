@@ -34,7 +34,7 @@ func TestStreamIDsAreReadAsStrtoullWould(t *testing.T) {
 func TestReadingAndTrimmingAStreamAllocatesNothing(t *testing.T) {
 	cfg := config.Default()
 	cfg.SlowlogSlowerThan = -1 // an entry would be an allocation
-	ex := New(cfg, store.NewKeyspace(store.Options{}), NewClock(), &testHost{})
+	ex := New(cfg, store.NewKeyspace(store.Options{}), NewClock(), &testHost{}, NewCommands())
 	s, w := &Session{Authenticated: true}, &resp.Writer{Proto: 2}
 	do := func(line string) func() {
 		var args [][]byte

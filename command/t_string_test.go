@@ -68,7 +68,7 @@ func isSubsequence(part, whole []byte) bool {
 }
 
 func TestHotStringCommandsDoNotAllocate(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{})
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{}, NewCommands())
 	s := &Session{Authenticated: true, Proto: 2}
 	w := &resp.Writer{Buf: make([]byte, 0, 4096), Proto: 2}
 	do := func(args ...string) [][]byte {

@@ -13,25 +13,25 @@ import (
 )
 
 // aclRows are the subcommands of ACL that change users. A change may close connections.
-func (s *Server) aclRows() []command.Row {
+func aclRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
 		row("acl|deluser", "username [username ...]",
 			-3, flags, "server", "6.0.0",
 			"O(N) for N users",
-			"Deletes users and closes their connections.", s.aclDelUser).Hides(command.AllFrom2),
+			"Deletes users and closes their connections.", (*Server).aclDelUser).Hides(command.AllFrom2),
 		row("acl|load", "",
 			2, flags, "server", "6.0.0",
 			"O(N) for N users",
-			"Replaces all users by those in the ACL file.", s.aclLoad),
+			"Replaces all users by those in the ACL file.", (*Server).aclLoad),
 		row("acl|save", "",
 			2, flags, "server", "6.0.0",
 			"O(N) for N users",
-			"Writes the users to the ACL file.", s.aclSave),
+			"Writes the users to the ACL file.", (*Server).aclSave),
 		row("acl|setuser", "username [rule:string ...]",
 			-3, flags, "server", "6.0.0",
 			"O(N) for N rules",
-			"Creates a user, or changes one.", s.aclSetUser).Hides(command.AllFrom2),
+			"Creates a user, or changes one.", (*Server).aclSetUser).Hides(command.AllFrom2),
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // clientRows are the commands of group connection that concern other clients than the caller.
-func (s *Server) clientRows() []command.Row {
+func clientRows() []command.Row {
 	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
 	return []command.Row{
 		row("reset", "",
@@ -20,34 +20,34 @@ func (s *Server) clientRows() []command.Row {
 				command.WhileSubscribed|command.NotQueued|command.EndsMulti,
 			"connection", "6.2.0",
 			"O(1)",
-			"Resets the state of the connection.", s.reset),
+			"Resets the state of the connection.", (*Server).reset),
 		row("client|info", "",
 			2, command.NoScript|command.Loading|command.Stale|command.NondeterministicOutput, "connection",
 			"6.2.0",
 			"O(1)",
-			"Describes this connection.", s.clientInfo),
+			"Describes this connection.", (*Server).clientInfo),
 		row("client|list", "[TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id:integer ...]",
 			-2, flags|command.NondeterministicOutput, "connection", "2.4.0",
 			"O(N) for N connections",
-			"Describes all connections, or those that match filters.", s.clientList),
+			"Describes all connections, or those that match filters.", (*Server).clientList),
 		row("client|kill",
 			"old-format:string | (ID client-id:integer | TYPE (NORMAL | MASTER | SLAVE | REPLICA | PUBSUB) "+
 				"| USER username | ADDR addr | LADDR laddr | SKIPME (YES | NO)) ...",
 			-3, flags, "connection", "2.4.0",
 			"O(N) for N connections",
-			"Closes connections that match filters.", s.clientKill),
+			"Closes connections that match filters.", (*Server).clientKill),
 		row("client|pause", "timeout:integer [WRITE | ALL]",
 			-3, flags, "connection", "3.0.0",
 			"O(1)",
-			"Pauses all clients, or only their writes, for some time.", s.clientPause),
+			"Pauses all clients, or only their writes, for some time.", (*Server).clientPause),
 		row("client|unpause", "",
 			2, flags, "connection", "6.2.0",
 			"O(N) for N paused clients",
-			"Ends CLIENT PAUSE.", s.clientUnpause),
+			"Ends CLIENT PAUSE.", (*Server).clientUnpause),
 		row("client|unblock", "client-id:integer [TIMEOUT | ERROR]",
 			-3, flags, "connection", "5.0.0",
 			"O(1)",
-			"Ends the wait of a blocked client.", s.clientUnblock),
+			"Ends the wait of a blocked client.", (*Server).clientUnblock),
 	}
 }
 

@@ -281,7 +281,7 @@ func (r *report) eachCommand(fn func(*command.Command)) {
 
 func (r *report) infoCommandStats() {
 	r.eachCommand(func(cmd *command.Command) {
-		if n := &cmd.Calls; n.Count+n.Rejected+n.Failed > 0 {
+		if n := r.s.ex.Table.Calls(cmd); n.Count+n.Rejected+n.Failed > 0 {
 			r.line("cmdstat_%s:calls=%d,usec=%d,usec_per_call=%.2f,rejected_calls=%d,failed_calls=%d",
 				cmd.Name, n.Count, n.Nanos/1000, float64(n.Nanos)/1000/math.Max(float64(n.Count), 1), n.Rejected, n.Failed)
 		}
@@ -299,12 +299,13 @@ func (r *report) infoLatencyStats() {
 		return
 	}
 	r.eachCommand(func(cmd *command.Command) {
-		if cmd.Calls.Latency == nil {
+		latency := r.s.ex.Table.Calls(cmd).Latency
+		if latency == nil {
 			return
 		}
 		var parts []string
 		for _, p := range r.s.cfg.LatencyPercentiles {
-			parts = append(parts, fmt.Sprintf("p%g=%.3f", p, float64(cmd.Calls.Latency.Percentile(p))/1000))
+			parts = append(parts, fmt.Sprintf("p%g=%.3f", p, float64(latency.Percentile(p))/1000))
 		}
 		r.line("latency_percentiles_usec_%s:%s", cmd.Name, strings.Join(parts, ","))
 	})

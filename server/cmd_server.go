@@ -5,19 +5,21 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// row builds a command.Row without keys.
+// row builds a command.Row without keys. Servers share their rows, so do gets the server that executes
+// the command.
 func row(
 	name, syntax string, arity int, flags command.Flag, group, since, complexity, summary string,
-	do func(*command.Call) error,
+	do func(*Server, *command.Call) error,
 ) command.Row {
 	return command.Row{
 		Name: name, Syntax: syntax, Arity: arity, Flags: flags, Group: group, Since: since,
-		Complexity: complexity, Summary: summary, Do: do,
+		Complexity: complexity, Summary: summary,
+		Do: func(c *command.Call) error { return do(serverOf(c), c) },
 	}
 }
 
 // serverRows are the commands of group server that concern the whole server.
-func (s *Server) serverRows() []command.Row {
+func serverRows() []command.Row {
 	const (
 		admin = command.Admin | command.NoScript | command.Loading | command.Stale
 		stats = command.Loading | command.Stale
@@ -26,45 +28,45 @@ func (s *Server) serverRows() []command.Row {
 		row("monitor", "",
 			1, admin|command.Streams, "server", "1.0.0",
 			"O(1)",
-			"Streams every command that the server executes.", s.monitor),
+			"Streams every command that the server executes.", (*Server).monitor),
 		row("info", "[section ...]",
 			-1,
 			stats|command.Dangerous|command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial,
 			"server", "1.0.0",
 			"O(1)",
-			"Returns facts and statistics about the server.", s.info),
+			"Returns facts and statistics about the server.", (*Server).info),
 		row("config|get", "parameter ...",
 			-3, admin, "server", "2.0.0",
 			"O(N) for N directives",
-			"Returns the values of directives.", s.configGet),
+			"Returns the values of directives.", (*Server).configGet),
 		row("config|set", "(parameter value) ...",
 			-4, admin|command.RequestAllNodes|command.ResponseAllSucceeded, "server", "2.0.0",
 			"O(N) for N directives",
-			"Changes directives: either all of them or none.", s.configSet).Hides(configSecrets),
+			"Changes directives: either all of them or none.", (*Server).configSet).Hides(configSecrets),
 		row("config|rewrite", "",
 			2, admin, "server", "2.8.0",
 			"O(1)",
-			"Writes the current values to the configuration file.", s.configRewrite),
+			"Writes the current values to the configuration file.", (*Server).configRewrite),
 		row("config|resetstat", "",
 			2, admin, "server", "2.0.0",
 			"O(1)",
-			"Resets the counters of INFO to zero.", s.configResetStat),
+			"Resets the counters of INFO to zero.", (*Server).configResetStat),
 		row("debug", "subcommand [argument ...]",
 			-2, admin|command.ProtectedDebug, "server", "1.0.0",
 			"See the subcommands.",
-			"Runs a function for tests and debugging.", s.debug),
+			"Runs a function for tests and debugging.", (*Server).debug),
 		row("shutdown", "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
 			-1, admin|command.NoMulti|command.AllowBusy, "server", "1.0.0",
 			"O(1)",
-			"Stops the server.", s.shutdown),
+			"Stops the server.", (*Server).shutdown),
 		row("lastsave", "",
 			1, stats|command.Fast|command.InAdmin|command.NondeterministicOutput, "server", "1.0.0",
 			"O(1)",
-			"Returns the Unix time of the last save. Nothing is saved here: it is the start time.", s.lastSave),
+			"Returns the Unix time of the last save. Nothing is saved here: it is the start time.", (*Server).lastSave),
 		row("memory|stats", "",
 			2, command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial, "server", "4.0.0",
 			"O(1)",
-			"Returns how much memory each part of the server uses.", s.memoryStats),
+			"Returns how much memory each part of the server uses.", (*Server).memoryStats),
 	}
 }
 

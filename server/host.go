@@ -6,6 +6,14 @@ import "github.com/miniredisd/miniredisd/command"
 // lab are in lab_observe.go and lab_seam.go.
 type host struct{ s *Server }
 
+// serverOf returns the server that executes a command.
+func serverOf(c *command.Call) *Server {
+	if h, inLab := c.Ex.Host.(labHost); inLab {
+		return h.s
+	}
+	return c.Ex.Host.(host).s
+}
+
 func (h host) Deliver(to *command.Session, message []byte) { h.s.push(h.s.clientOf(to), message) }
 
 func (h host) Resume(sess *command.Session, reply []byte) { h.s.resume(sess, reply) }

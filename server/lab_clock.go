@@ -37,18 +37,18 @@ type move struct {
 	expired     int64                 // keys that expired on the way
 }
 
-func (l *labState) clockRows() []command.Row {
+func clockRows() []command.Row {
 	const complexity = "O(N) with ADVANCE and SET, where N is the number of deadlines that are passed, otherwise O(1)"
 	return []command.Row{
-		l.wordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]",
+		wordsRow("clock", "[FREEZE | RUN | ADVANCE milliseconds | SET unix-time-milliseconds:integer | RATE factor:double]",
 			-2, complexity,
 			"Shows, stops, moves or speeds up the clock.",
-			labWord{"FREEZE", 0, 0, 0, l.clockFreeze},
-			labWord{"RUN", 0, 0, 0, l.clockRun},
-			labWord{"ADVANCE", 1, 1, 0, l.clockAdvance},
-			labWord{"SET", 1, 1, 0, l.clockSet},
-			labWord{"RATE", 1, 1, 0, l.clockRate},
-			labWord{"", 0, 0, command.AllowBusy, l.clockTime}),
+			labWord{"FREEZE", 0, 0, 0, (*labState).clockFreeze},
+			labWord{"RUN", 0, 0, 0, (*labState).clockRun},
+			labWord{"ADVANCE", 1, 1, 0, (*labState).clockAdvance},
+			labWord{"SET", 1, 1, 0, (*labState).clockSet},
+			labWord{"RATE", 1, 1, 0, (*labState).clockRate},
+			labWord{"", 0, 0, command.AllowBusy, (*labState).clockTime}),
 	}
 }
 

@@ -71,19 +71,21 @@ func (s *Server) newLab(clock *command.Clock) *labState {
 
 const errLabOff store.Error = "ERR LAB is off: start the server with --lab yes"
 
-// rows are LAB and its subcommands.
-func (l *labState) rows() []command.Row {
-	return append([]command.Row{
-		row("lab", "",
-			-2, 0, labGroup, labSince,
-			"Depends on subcommand.",
-			"Controls time and faults, for tests.", nil),
-		row("lab|help", "",
-			2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince,
-			"O(1)",
-			"Lists the subcommands.", command.Help),
-	}, slices.Concat(l.clockRows(), l.faultRows(), l.holdRows(), l.logRows(), l.netRows(), l.crashRows(),
-		l.snapshotRows(), l.mastersRows(), l.doctorRows(), l.verdictRows(), l.resetRows(), l.stepRows())...)
+// labRows are LAB and its subcommands.
+func labRows() []command.Row {
+	container := row("lab", "",
+		-2, 0, labGroup, labSince,
+		"Depends on subcommand.",
+		"Controls time and faults, for tests.", nil)
+	container.Do = nil
+	help := row("lab|help", "",
+		2, command.Loading|command.Stale|command.AllowBusy, labGroup, labSince,
+		"O(1)",
+		"Lists the subcommands.", nil)
+	help.Do = command.Help
+	return append([]command.Row{container, help}, slices.Concat(clockRows(), faultRows(), holdRows(), logRows(),
+		netRows(), crashRows(), snapshotRows(), mastersRows(), doctorRows(), verdictRows(),
+		resetRows(), stepRows())...)
 }
 
 const (
@@ -91,14 +93,15 @@ const (
 	labSince = "0.1.0" // of miniredisd: Redis has nothing like it
 )
 
-// row makes the row of the subcommand called name. No subcommand runs inside MULTI: some wait for
+// labRow makes the row of the subcommand called name. No subcommand runs inside MULTI: some wait for
 // other clients. CLIENT PAUSE does not hold them back: a pause may end only when a test moves the
 // clock.
 //
 // more is AllowBusy for verbs that must work while a slow script runs. They touch only connections,
 // rules and the log. The script must not see its keys, its time or its executor change under it.
-func (l *labState) row(
-	name, syntax string, arity int, more command.Flag, complexity, summary string, do func(*command.Call) error,
+func labRow(
+	name, syntax string, arity int, more command.Flag, complexity, summary string,
+	do func(*labState, *command.Call) error,
 ) command.Row {
 	const flags = command.Admin | command.NoScript | command.NoMulti | command.NeverPaused |
 		command.Loading | command.Stale
@@ -106,12 +109,12 @@ func (l *labState) row(
 		arity, flags|more, labGroup, labSince,
 		complexity,
 		summary,
-		func(c *command.Call) error {
-			if l == nil {
+		func(s *Server, c *command.Call) error {
+			if s.lab == nil {
 				return errLabOff
 			}
-			l.running.lab.control = true
-			return do(c)
+			s.running.lab.control = true
+			return do(s.lab, c)
 		})
 }
 
@@ -120,21 +123,19 @@ type labWord struct {
 	name        string // "" for no word at all, labCount for a number
 	least, most int    // number of arguments after it
 	flags       command.Flag
-	do          func(c *command.Call, args [][]byte) error
+	do          func(l *labState, c *command.Call, args [][]byte) error
 }
 
 // labCount stands for a number instead of a word.
 const labCount = "a number"
 
 // wordsRow makes the row of a subcommand that has words, each with its own flags.
-func (l *labState) wordsRow(
-	name, syntax string, arity int, complexity, summary string, words ...labWord,
-) command.Row {
+func wordsRow(name, syntax string, arity int, complexity, summary string, words ...labWord) command.Row {
 	var flags command.Flag
 	for _, w := range words {
 		flags |= w.flags
 	}
-	return l.row(name, syntax, arity, flags, complexity, summary, func(c *command.Call) error {
+	return labRow(name, syntax, arity, flags, complexity, summary, func(l *labState, c *command.Call) error {
 		word, args := "", c.Args[2:]
 		if len(args) > 0 {
 			word, args = labVerb(args[0]), args[1:]
@@ -159,7 +160,7 @@ func (l *labState) wordsRow(
 				return err
 			}
 		}
-		return w.do(c, args)
+		return w.do(l, c, args)
 	})
 }
 

@@ -17,12 +17,12 @@ type crash struct {
 	keep bool // LOSE NOTHING: the keyspace and the functions stay
 }
 
-func (l *labState) crashRows() []command.Row {
+func crashRows() []command.Row {
 	return []command.Row{
-		l.row("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]",
+		labRow("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]",
 			-2, 0,
 			"O(N) where N is the number of keys and connections",
-			"Restarts the server as if its process had been killed.", l.crashCommand),
+			"Restarts the server as if its process had been killed.", (*labState).crashCommand),
 	}
 }
 

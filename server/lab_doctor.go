@@ -9,13 +9,13 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-func (l *labState) doctorRows() []command.Row {
+func doctorRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("doctor", "[RESET]",
+		wordsRow("doctor", "[RESET]",
 			-2, "O(N) where N is the number of locks and findings",
 			"Lists the mistakes of lock clients, or forgets them.",
-			labWord{"RESET", 0, 0, command.AllowBusy, l.doctorReset},
-			labWord{"", 0, 0, command.AllowBusy, l.doctorFindings}),
+			labWord{"RESET", 0, 0, command.AllowBusy, (*labState).doctorReset},
+			labWord{"", 0, 0, command.AllowBusy, (*labState).doctorFindings}),
 	}
 }
 

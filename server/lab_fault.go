@@ -9,20 +9,20 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 )
 
-func (l *labState) faultRows() []command.Row {
+func faultRows() []command.Row {
 	const (
 		rule = "[CMD command:string] [KEY pattern] [SCRIPT sha1-or-text:string] [CLIENT id-or-pattern:string] " +
 			"[NTH n:integer] [TIMES n:integer] [PROB probability:double] ACTION action:string [argument:string]"
 		all = "O(N) where N is the number of rules, and of clients that wait"
 	)
 	return []command.Row{
-		l.wordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST",
+		wordsRow("fault", "(ADD name:string "+rule+") | (DEL name:string) | CLEAR | LIST",
 			-2, all,
 			"Adds, removes and lists rules for faults.",
-			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, l.faultAdd},
-			labWord{"DEL", 1, 1, command.AllowBusy, l.faultDel},
-			labWord{"CLEAR", 0, 0, command.AllowBusy, l.faultClear},
-			labWord{"LIST", 0, 0, command.AllowBusy, l.faultList}),
+			labWord{"ADD", 0, math.MaxInt, command.AllowBusy, (*labState).faultAdd},
+			labWord{"DEL", 1, 1, command.AllowBusy, (*labState).faultDel},
+			labWord{"CLEAR", 0, 0, command.AllowBusy, (*labState).faultClear},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*labState).faultList}),
 	}
 }
 

@@ -22,15 +22,15 @@ import (
 //	LAB CLOCK ADVANCE 30000 ───────> the lock expires
 //	LAB HOLD RELEASE slow ─────────> executed ─────────────> (integer) 0
 
-func (l *labState) holdRows() []command.Row {
+func holdRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | "+
+		wordsRow("hold", "(WAIT name:string timeout-milliseconds:integer [clients:integer]) | "+
 			"(RELEASE name:string [clients:integer]) | LIST",
 			-2, "O(N) where N is the number of parked clients",
 			"Waits until a rule holds clients, releases them, or lists them.",
-			labWord{"WAIT", 2, 3, command.AllowBusy, l.holdWait},
-			labWord{"RELEASE", 1, 2, command.AllowBusy, l.holdRelease},
-			labWord{"LIST", 0, 0, command.AllowBusy, l.holdList}),
+			labWord{"WAIT", 2, 3, command.AllowBusy, (*labState).holdWait},
+			labWord{"RELEASE", 1, 2, command.AllowBusy, (*labState).holdRelease},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*labState).holdList}),
 	}
 }
 

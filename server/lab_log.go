@@ -9,17 +9,17 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-func (l *labState) logRows() []command.Row {
+func logRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]",
+		wordsRow("log", "[count | RESET | WATCH pattern | UNWATCH pattern | EXPORT]",
 			-2, "O(N) where N is the number of entries",
 			"Lists the rules that fired and the commands on watched keys.",
-			labWord{labCount, 0, 0, command.AllowBusy, l.logNewest},
-			labWord{"RESET", 0, 0, command.AllowBusy, l.logReset},
-			labWord{"WATCH", 1, 1, command.AllowBusy, l.logWatch},
-			labWord{"UNWATCH", 1, 1, command.AllowBusy, l.logUnwatch},
-			labWord{"EXPORT", 0, 0, command.AllowBusy, l.logExport},
-			labWord{"", 0, 0, command.AllowBusy, l.logAll}),
+			labWord{labCount, 0, 0, command.AllowBusy, (*labState).logNewest},
+			labWord{"RESET", 0, 0, command.AllowBusy, (*labState).logReset},
+			labWord{"WATCH", 1, 1, command.AllowBusy, (*labState).logWatch},
+			labWord{"UNWATCH", 1, 1, command.AllowBusy, (*labState).logUnwatch},
+			labWord{"EXPORT", 0, 0, command.AllowBusy, (*labState).logExport},
+			labWord{"", 0, 0, command.AllowBusy, (*labState).logAll}),
 	}
 }
 

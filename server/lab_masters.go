@@ -9,16 +9,16 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-func (l *labState) mastersRows() []command.Row {
+func mastersRows() []command.Row {
 	return []command.Row{
-		l.row("all", "verb:string [argument:string ...]",
+		labRow("all", "verb:string [argument:string ...]",
 			-2, command.AllowBusy,
 			"Depends on the verb.",
-			"Executes a verb on every master of the process.", l.relayToAll),
-		l.row("master", "master:integer verb:string [argument:string ...]",
+			"Executes a verb on every master of the process.", (*labState).relayToAll),
+		labRow("master", "master:integer verb:string [argument:string ...]",
 			-2, command.AllowBusy,
 			"Depends on the verb.",
-			"Executes a verb on one master of the process.", l.relayToMaster),
+			"Executes a verb on one master of the process.", (*labState).relayToMaster),
 	}
 }
 

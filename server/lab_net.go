@@ -22,24 +22,30 @@ import (
 // connection does not arrive either. A client that has used LAB is never muted, so that it can end
 // the failure.
 
-func (l *labState) netRows() []command.Row {
+func netRows() []command.Row {
 	const each = "O(N) in the client connections"
 	return []command.Row{
-		l.switchRow("listen", "O(1)", "Accepts or refuses new connections.", l.listenSwitch),
-		l.switchRow("blackhole", each, "Stops all traffic with clients, or lets it go on.", l.blackholeSwitch),
-		l.wordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST",
+		switchRow("listen", "O(1)", "Accepts or refuses new connections.", (*labState).listenSwitch),
+		switchRow("blackhole", each, "Stops all traffic with clients, or lets it go on.", (*labState).blackholeSwitch),
+		wordsRow("partition", "(CLIENT name-glob:pattern (ON | OFF)) | LIST",
 			-2, each,
 			"Cuts off clients by name, reconnects them, or lists them.",
-			labWord{"CLIENT", 1, 2, command.AllowBusy, l.partition},
-			labWord{"LIST", 0, 0, command.AllowBusy, l.partitionList}),
+			labWord{"CLIENT", 1, 2, command.AllowBusy, (*labState).partition},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*labState).partitionList}),
 	}
 }
 
 // switchRow makes the row of a subcommand that is ON or OFF.
-func (l *labState) switchRow(name, complexity, summary string, do func(c *command.Call, on bool) error) command.Row {
-	return l.wordsRow(name, "(ON | OFF)", -2, complexity, summary,
-		labWord{"ON", 0, 0, command.AllowBusy, func(c *command.Call, _ [][]byte) error { return do(c, true) }},
-		labWord{"OFF", 0, 0, command.AllowBusy, func(c *command.Call, _ [][]byte) error { return do(c, false) }})
+func switchRow(
+	name, complexity, summary string, do func(l *labState, c *command.Call, on bool) error,
+) command.Row {
+	return wordsRow(name, "(ON | OFF)", -2, complexity, summary,
+		labWord{"ON", 0, 0, command.AllowBusy, func(l *labState, c *command.Call, _ [][]byte) error {
+			return do(l, c, true)
+		}},
+		labWord{"OFF", 0, 0, command.AllowBusy, func(l *labState, c *command.Call, _ [][]byte) error {
+			return do(l, c, false)
+		}})
 }
 
 func (l *labState) listenSwitch(c *command.Call, on bool) error {

@@ -15,13 +15,13 @@ import (
 // now: delayed requests and replies, blocked commands, pauses, a server that is down. Otherwise a
 // clock that goes back would leave them waiting for the time of the previous test.
 
-func (l *labState) resetRows() []command.Row {
+func resetRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("reset", "[AT unix-time-milliseconds:integer]",
+		wordsRow("reset", "[AT unix-time-milliseconds:integer]",
 			-2, "O(N) where N is the number of rules, of client connections, and of deadlines that are passed",
 			"Resets the lab: no rules, an empty log, and real time or a frozen clock.",
-			labWord{"AT", 1, 1, 0, l.resetAt},
-			labWord{"", 0, 0, 0, l.resetNow}),
+			labWord{"AT", 1, 1, 0, (*labState).resetAt},
+			labWord{"", 0, 0, 0, (*labState).resetNow}),
 	}
 }
 

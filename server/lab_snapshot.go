@@ -17,15 +17,15 @@ type snapshot struct {
 	taken int64 // unix ms
 }
 
-func (l *labState) snapshotRows() []command.Row {
+func snapshotRows() []command.Row {
 	return []command.Row{
-		l.wordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)",
+		wordsRow("snapshot", "(SAVE name:string | RESTORE name:string | DEL name:string | LIST)",
 			-2, "O(N) with SAVE and RESTORE, where N is the number of keys, otherwise O(1)",
 			"Saves or restores all keys, scripts and functions under a name.",
-			labWord{"SAVE", 1, 1, 0, l.snapshotSave}, // inside a script it would save half of the script's changes
-			labWord{"RESTORE", 1, 1, 0, l.snapshotRestore},
-			labWord{"DEL", 1, 1, command.AllowBusy, l.snapshotDel},
-			labWord{"LIST", 0, 0, command.AllowBusy, l.snapshotList}),
+			labWord{"SAVE", 1, 1, 0, (*labState).snapshotSave}, // inside a script it would save half of the script's changes
+			labWord{"RESTORE", 1, 1, 0, (*labState).snapshotRestore},
+			labWord{"DEL", 1, 1, command.AllowBusy, (*labState).snapshotDel},
+			labWord{"LIST", 0, 0, command.AllowBusy, (*labState).snapshotList}),
 	}
 }
 

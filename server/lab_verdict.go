@@ -22,12 +22,12 @@ import (
 //	   │                   ├── judge ─────────────────────────────────>│
 //	   │<── Answer ────────┤<── post ──────────────────────────────────┘
 
-func (l *labState) verdictRows() []command.Row {
+func verdictRows() []command.Row {
 	return []command.Row{
-		l.row("verdict", "[PAGE] [pattern:string]",
+		labRow("verdict", "[PAGE] [pattern:string]",
 			-2, command.AllowBusy,
 			"O(N) where N is the number of entries in all logs, and at most some millions of steps",
-			"Judges the locks in the logs of all masters: did two clients hold one lock?", l.verdict),
+			"Judges the locks in the logs of all masters: did two clients hold one lock?", (*labState).verdict),
 	}
 }
 

@@ -59,13 +59,14 @@ type Log func(level byte, format string, args ...any)
 // Server is one master: a loop, a keyspace and its clients. Several can live in one process. They share
 // nothing, except in a lab what their doctors know of locks.
 type Server struct {
-	cfg  *config.Config
-	log  Log
-	loop *reactor.Loop
-	ks   *store.Keyspace
-	ex   *command.Executor
-	pool ioworkers.Pool
-	lab  *labState // nil unless the directive lab is on
+	cfg      *config.Config
+	log      Log
+	loop     *reactor.Loop
+	ks       *store.Keyspace
+	ex       *command.Executor
+	commands *command.Commands // what ex executes
+	pool     ioworkers.Pool
+	lab      *labState // nil unless the directive lab is on
 
 	watching *watchState // nil unless the directive watch is set
 
@@ -181,6 +182,9 @@ type Stats struct {
 	EvictedClients        int64
 }
 
+// commands are what every server of this process can execute.
+var commands = command.NewCommands(clientRows(), serverRows(), aclRows(), labRows())
+
 // New makes a server that listens. It answers nothing before Run.
 func New(cfg *config.Config, log Log) (*Server, error) {
 	s, err := newServer(cfg, log, 1, 1)
@@ -205,7 +209,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		return nil, err
 	}
 	s := &Server{
-		cfg: cfg, log: log, loop: loop, number: number, masters: masters,
+		cfg: cfg, log: log, loop: loop, number: number, masters: masters, commands: commands,
 		ks:      newKeyspace(cfg),
 		clients: map[int64]*client{},
 		start:   clock.Mono(),
@@ -271,7 +275,7 @@ func newKeyspace(cfg *config.Config) *store.Keyspace {
 // newExecutor makes the executor of this server over its keyspace. That is the state of a Redis that has
 // just started.
 func (s *Server) newExecutor(clock *command.Clock) error {
-	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.clientRows(), s.serverRows(), s.aclRows(), s.lab.rows())
+	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.commands)
 	for _, r := range s.cfg.Renames {
 		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
 			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}

@@ -20,17 +20,17 @@ import (
 //
 // takes also opens the gate for LAB RESET, LAB CRASH and SHUTDOWN, which the loop has to execute.
 
-func (l *labState) stepRows() []command.Row {
+func stepRows() []command.Row {
 	const onlyLooks = "O(1)"
 	return []command.Row{
-		l.row("step", "[PAUSE | CONTINUE | NEXT [EVENT | HANDLER | CLIENT | COMMAND | PHASE | PASS] [n] | "+
+		labRow("step", "[PAUSE | CONTINUE | NEXT [EVENT | HANDLER | CLIENT | COMMAND | PHASE | PASS] [n] | "+
 			"SLOW milliseconds | BREAK (ADD name [AT point] [CMD command] [KEY pattern] [CLIENT id-or-pattern] [NTH n] "+
 			"[WHEN condition] | DEL name | CLEAR | LIST) | CLOCK (STILL | RUN) | LIMIT seconds]",
 			-2, command.AllowBusy, onlyLooks,
-			"Stops the loop at its points and lets it go on.", l.stepCommand),
-		l.row("record", "(START [PASSES n] | STOP | GET | SAVE file | LIST)",
+			"Stops the loop at its points and lets it go on.", (*labState).stepCommand),
+		labRow("record", "(START [PASSES n] | STOP | GET | SAVE file | LIST)",
 			-3, command.AllowBusy, "O(N) with GET and SAVE, where N is the number of events, otherwise O(1)",
-			"Records what the loop does.", l.recordCommand),
+			"Records what the loop does.", (*labState).recordCommand),
 	}
 }
 

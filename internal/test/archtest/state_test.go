@@ -20,6 +20,7 @@ func constants() map[string]string {
 		"internal/config.table":       "every directive; Parse reads it",
 		"internal/rdb.crcTables":      "the tables of a polynomial",
 		"internal/geo.grid":           "a table of sines and cosines",
+		"server.commands":             "every command; executors only read it",
 		"command.redacted":            "what MONITOR shows instead of a password",
 		"watch/watchhttp.page":        "embedded files",
 		"watch/watchhttp.sourcesJSON": "an embedded file",
