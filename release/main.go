@@ -1,0 +1,103 @@
+// Command release makes every file of a release: archives, packages, images, checksums.
+//
+//	go run . -out ../dist        what make release runs
+//
+// It clones the last commit into a temporary folder and builds there. So files outside the commit
+// have no part in a release. Two runs on one commit, with one version of Go, write the same bytes:
+// entries of archives are sorted, their owner is root, their time is that of the commit, and their
+// modes are given here.
+//
+//	main.go      flags, the order of the work
+//	source.go    the commit, its clone, the licences
+//	build.go     the binaries
+//	archive.go   tar.gz and zip with nothing of this machine in them
+//	sbom.go      the list of what is in the binaries
+//	deb.go       Debian's packages
+//	image.go     container images
+package main
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// allPlatforms are what a release has. -platforms chooses fewer, for a faster check.
+const allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64"
+
+func main() {
+	out := flag.String("out", "dist", "the `folder` that gets the files; it is emptied first")
+	platforms := flag.String("platforms", allPlatforms, "a comma-separated `list` of GOOS/GOARCH")
+	flag.Parse()
+	if err := run(*out, strings.Split(*platforms, ",")); err != nil {
+		fmt.Fprintln(os.Stderr, "release:", err)
+		os.Exit(1)
+	}
+}
+
+// A file is one result.
+type file struct {
+	name string
+	data []byte
+}
+
+func run(out string, platforms []string) error {
+	src, err := clone()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(src.dir)
+	binaries, err := src.build(platforms)
+	if err != nil {
+		return err
+	}
+	licences, err := src.licences(binaries)
+	if err != nil {
+		return err
+	}
+	r := &release{source: src, binaries: binaries, licences: licences}
+	var files []file
+	for _, pack := range []func() ([]file, error){r.archives, r.debs, r.images, r.sbom} {
+		made, err := pack()
+		if err != nil {
+			return err
+		}
+		files = append(files, made...)
+	}
+	return write(out, files)
+}
+
+// A release is what every package is made from.
+type release struct {
+	*source
+	binaries []binary
+	licences []byte
+}
+
+// write empties the folder out and fills it with files and their checksums.
+func write(out string, files []file) error {
+	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
+	var sums strings.Builder
+	for _, f := range files {
+		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(f.data), f.name)
+	}
+	files = append(files, file{"SHA256SUMS", []byte(sums.String())})
+	if err := os.RemoveAll(out); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(out, 0o755); err != nil {
+		return err
+	}
+	for _, f := range files {
+		if err := os.WriteFile(filepath.Join(out, f.name), f.data, 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%11d  %s\n", len(f.data), f.name)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"archive/tar"
+	"archive/zip"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/v1/layout"
+	"github.com/google/go-containerregistry/pkg/v1/tarball"
+	"github.com/google/go-containerregistry/pkg/v1/validate"
+	"github.com/stretchr/testify/require"
+)
+
+// example is a release with a binary that nobody runs.
+func example(t *testing.T) *release {
+	t.Helper()
+	src := &source{dir: "..", version: "0.1.0", commit: "0123456789012345678901234567890123456789",
+		time: time.Unix(1_700_000_000, 0).UTC()}
+	info := &debug.BuildInfo{GoVersion: "go1.26.8", Deps: []*debug.Module{
+		{Path: "example.com/module", Version: "v1.2.3", Sum: "h1:XbzkgYJHdqh/8m2Uu0W/dQv8nktxx4BFHp1M0gROTXA="}}}
+	return &release{source: src, licences: []byte("all rights are given\n"),
+		binaries: []binary{{os: "linux", arch: "amd64", data: []byte("\x7fELF, almost"), info: info}}}
+}
+
+// one returns the only file that pack makes, written to a folder of the test.
+func one(t *testing.T, pack func() ([]file, error)) string {
+	t.Helper()
+	files, err := pack()
+	require.NoError(t, err)
+	require.Len(t, files, 1)
+	path := filepath.Join(t.TempDir(), files[0].name)
+	require.NoError(t, os.WriteFile(path, files[0].data, 0o644))
+	return path
+}
+
+func TestEntriesOfATarAreSortedAndBelongToRoot(t *testing.T) {
+	at := time.Unix(1_700_000_000, 0)
+	data, err := tarred([]entry{plain("b", []byte("text")), {path: "c", link: "b", mode: 0o777}, folder("a/")}, at)
+	require.NoError(t, err)
+	var names []string
+	for r := tar.NewReader(bytes.NewReader(data)); ; {
+		h, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		require.NoError(t, err)
+		names = append(names, h.Name)
+		require.Equal(t, "root", h.Uname)
+		require.Zero(t, h.Uid)
+		require.True(t, h.ModTime.Equal(at))
+	}
+	require.Equal(t, []string{"a/", "b", "c"}, names)
+}
+
+func TestAZipIsTheSameInEveryTimeZone(t *testing.T) {
+	entries := []entry{program("bin/x", []byte("x")), plain("a", []byte("y"))}
+	at := time.Unix(1_700_000_000, 0)
+	utc, err := zipped(entries, at.UTC())
+	require.NoError(t, err)
+	tokyo, err := zipped(entries, at.In(time.FixedZone("Tokyo", 9*3600)))
+	require.NoError(t, err)
+	require.Equal(t, utc, tokyo)
+
+	r, err := zip.NewReader(bytes.NewReader(utc), int64(len(utc)))
+	require.NoError(t, err)
+	require.Equal(t, "bin/x", r.File[0].Name, "the order stays")
+	require.EqualValues(t, 0o755, r.File[0].Mode())
+}
+
+func TestTheArchiveHasTheLicences(t *testing.T) {
+	path := one(t, example(t).archives)
+	require.Equal(t, "miniredisd-0.1.0-linux-amd64.tar.gz", filepath.Base(path))
+	listed := runs(t, "tar", "-tzf", path)
+	require.Contains(t, listed, "miniredisd-0.1.0-linux-amd64/miniredisd\n")
+	require.Contains(t, listed, "miniredisd-0.1.0-linux-amd64/THIRD-PARTY-LICENSES\n")
+}
+
+func TestDpkgReadsThePackage(t *testing.T) {
+	path := one(t, example(t).debs)
+	info := runs(t, "dpkg-deb", "--info", path)
+	require.Contains(t, info, "Package: miniredisd\n Version: 0.1.0\n Architecture: amd64\n")
+	require.NotContains(t, info, "Provides", "it is no redis-server to Debian")
+	contents := runs(t, "dpkg-deb", "--contents", path)
+	require.Regexp(t, `-rwxr-xr-x root/root +12 2023-11-14 .* ./usr/bin/miniredisd\n`, contents)
+	require.NotContains(t, contents, "redis-server")
+}
+
+// runs returns the standard output of a command. The test skips where the command is missing.
+func runs(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	if _, err := exec.LookPath(name); err != nil {
+		require.Empty(t, os.Getenv("CI"), "%s is missing", name)
+		t.Skip(name + " is missing")
+	}
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "TZ=UTC")
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	return string(out)
+}
+
+func TestTheImageIsReadInBothFormats(t *testing.T) {
+	path := one(t, example(t).images)
+	older, err := tarball.ImageFromPath(path, nil)
+	require.NoError(t, err)
+	require.NoError(t, validate.Image(older))
+
+	dir := t.TempDir()
+	runs(t, "tar", "-xf", path, "-C", dir)
+	index, err := layout.ImageIndexFromPath(dir)
+	require.NoError(t, err)
+	require.NoError(t, validate.Index(index))
+	manifest, err := index.IndexManifest()
+	require.NoError(t, err)
+	require.Len(t, manifest.Manifests, 1)
+	newer, err := index.Image(manifest.Manifests[0].Digest)
+	require.NoError(t, err)
+
+	for _, img := range []interface{ RawConfigFile() ([]byte, error) }{older, newer} {
+		raw, err := img.RawConfigFile()
+		require.NoError(t, err)
+		var config struct {
+			OS, Architecture string
+			Config           struct {
+				User        string
+				Cmd         []string
+				Healthcheck struct{ Test []string }
+			}
+		}
+		require.NoError(t, json.Unmarshal(raw, &config))
+		require.Equal(t, "linux amd64", config.OS+" "+config.Architecture)
+		require.Equal(t, "65532:65532", config.Config.User)
+		require.Equal(t, "redis-server", config.Config.Cmd[0])
+		require.Equal(t, []string{"CMD", "miniredisd", "health"}, config.Config.Healthcheck.Test)
+	}
+}
+
+func TestTheSBOMNamesEveryModule(t *testing.T) {
+	text, err := os.ReadFile(one(t, example(t).sbom))
+	require.NoError(t, err)
+	for _, name := range []string{
+		`"purl": "pkg:golang/github.com/miniredisd/miniredisd@v0.1.0"`,
+		`"purl": "pkg:golang/std@1.26.8"`,
+		`"purl": "pkg:golang/example.com/module@v1.2.3"`,
+		`"content": "5dbce481824776a87ff26d94bb45bf750bfc9e4b71c780451e9d4cd2044e4d70"`,
+	} {
+		require.Contains(t, string(text), name)
+	}
+}
+
+func TestChecksumsAreThoseOfTheFiles(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "dist")
+	require.NoError(t, os.MkdirAll(out, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(out, "of an older release"), nil, 0o644))
+	require.NoError(t, write(out, []file{{"b", []byte("2")}, {"a", []byte("1")}}))
+	t.Chdir(out)
+	require.Equal(t, "a: OK\nb: OK\n", runs(t, "sha256sum", "--check", "SHA256SUMS"))
+	require.NoFileExists(t, "of an older release")
+}
