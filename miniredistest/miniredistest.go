@@ -158,7 +158,9 @@ func run(t testing.TB, n int, opts []Option) Masters {
 		if !o.at.IsZero() {
 			s.Clock().Set(o.at)
 		}
-		s.ResetLog() // the history begins with the test
+		if o.frozen || !o.at.IsZero() {
+			s.ResetLog() // the history begins with the test
+		}
 	}
 	return all
 }
@@ -167,11 +169,10 @@ func run(t testing.TB, n int, opts []Option) Masters {
 // side.
 func start(t testing.TB, n int, more []string) (server.Masters, *process) {
 	t.Helper()
-	args := []string{
-		"--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--seed", "1", "--maxclients", "1000",
-		"--enable-debug-command", "yes", "--masters", strconv.Itoa(n),
-	}
-	cfg, err := config.Parse(append(args, more...), strings.NewReader(""))
+	cfg := config.Default()
+	cfg.Port, cfg.Bind, cfg.Masters, cfg.MaxClients = 0, []string{"127.0.0.1"}, n, 1000
+	cfg.Lab, cfg.Seed, cfg.EnableDebugCommand = true, 1, "yes"
+	cfg, err := config.ParseOver(cfg, more, strings.NewReader(""))
 	if err != nil {
 		t.Fatalf("miniredistest: %v", err)
 	}

@@ -225,7 +225,7 @@ func (s *Server) Do(ctx context.Context, args ...string) (resp.Value, error) {
 	v.sendTo(s)
 	select {
 	case b := <-reply:
-		value, err := resp.ReadReply(bufio.NewReader(bytes.NewReader(b)))
+		value, err := resp.ReadReply(bufio.NewReaderSize(bytes.NewReader(b), min(len(b), 4096)))
 		if err == nil && value.Kind == '-' {
 			err = store.Error(value.Str)
 		}

@@ -89,8 +89,9 @@ type Keyspace struct {
 
 	Stats Stats
 
-	valueBytes int       // of the values of all keys, as accounted for
-	tracked    []tracked // collections handed out for writing since the last Settle
+	mayGrow    func(bytes int) bool // fits: one function for the tables of all databases
+	valueBytes int                  // of the values of all keys, as accounted for
+	tracked    []tracked            // collections handed out for writing since the last Settle
 	handles    [16]handle
 	opened     int // handles in use since the last Settle
 	scratch    [20]byte
@@ -125,8 +126,10 @@ func NewKeyspace(o Options) *Keyspace {
 		PackedThreshold: DefaultPackedThreshold,
 	}
 	ks.SeedRand(o.Seed)
-	for i := range o.Databases {
-		ks.DBs = append(ks.DBs, newDB(ks, i))
+	ks.mayGrow = ks.fits
+	ks.DBs = make([]*DB, o.Databases)
+	for i := range ks.DBs {
+		ks.DBs[i] = newDB(ks, i)
 	}
 	return ks
 }
@@ -135,7 +138,7 @@ func NewKeyspace(o Options) *Keyspace {
 // because the next command would then evict keys (server.c: dictExpandAllowed).
 func (ks *Keyspace) newTable() *Table[entry] {
 	t := NewTable[entry](ks.Seed)
-	t.fits = ks.fits
+	t.fits = ks.mayGrow
 	return t
 }
 

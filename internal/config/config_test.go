@@ -360,3 +360,13 @@ func FuzzQuotedTextIsReadBack(f *testing.F) {
 		_, _ = splitArgs(s)
 	})
 }
+
+func TestOptionsWinOverDefaultsOfTheCaller(t *testing.T) {
+	c := Default()
+	c.Port, c.MaxClients = 0, 1000
+	c, err := ParseOver(c, []string{"--maxclients", "7"}, strings.NewReader(""))
+	require.NoError(t, err)
+	require.Equal(t, 7, c.MaxClients)
+	require.Equal(t, 0, c.Port)
+	require.Equal(t, 16, c.Databases)
+}

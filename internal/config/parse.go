@@ -42,8 +42,10 @@ func (e *OpenError) Unwrap() error { return e.Err }
 // input and the options become one text of configuration lines, in this order. So a later line
 // overrides an earlier one, and line numbers go on across them. The error is a *LineError, an
 // *OpenError or an error of stdin.
-func Parse(args []string, stdin io.Reader) (*Config, error) {
-	c := Default()
+func Parse(args []string, stdin io.Reader) (*Config, error) { return ParseOver(Default(), args, stdin) }
+
+// ParseOver is Parse with other defaults: those of c, which it changes and returns.
+func ParseOver(c *Config, args []string, stdin io.Reader) (*Config, error) {
 	file, fromStdin, options := splitCommandLine(args)
 	var lines string
 	if file != "" {
