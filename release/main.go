@@ -14,17 +14,21 @@
 //	sbom.go      the list of what is in the binaries
 //	deb.go       Debian's packages
 //	image.go     container images
+//	npm.go       the package for Vitest, Jest and node:test
+//	jar.go       the package for JUnit
 package main
 
 import (
 	"cmp"
 	"crypto/sha256"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // allPlatforms are what a release has. -platforms chooses fewer, for a faster check.
@@ -61,13 +65,9 @@ func run(out string, platforms []string) error {
 		return err
 	}
 	r := &release{source: src, binaries: binaries, licences: licences}
-	var files []file
-	for _, pack := range []func() ([]file, error){r.archives, r.debs, r.images, r.sbom} {
-		made, err := pack()
-		if err != nil {
-			return err
-		}
-		files = append(files, made...)
+	files, err := r.files()
+	if err != nil {
+		return err
 	}
 	return write(out, files)
 }
@@ -77,6 +77,18 @@ type release struct {
 	*source
 	binaries []binary
 	licences []byte
+}
+
+// files makes all packages, side by side: compressing takes most of the time.
+func (r *release) files() ([]file, error) {
+	packs := []func() ([]file, error){r.archives, r.debs, r.images, r.npms, r.jars, r.sbom}
+	made, errs := make([][]file, len(packs)), make([]error, len(packs))
+	var all sync.WaitGroup
+	for i, pack := range packs {
+		all.Go(func() { made[i], errs[i] = pack() })
+	}
+	all.Wait()
+	return slices.Concat(made...), errors.Join(errs...)
 }
 
 // write empties the folder out and fills it with files and their checksums.

@@ -143,6 +143,26 @@ func TestTheImageIsReadInBothFormats(t *testing.T) {
 	}
 }
 
+// npm refuses the package on another platform. The first match in "exports" counts, so the order stays.
+func TestTheNPMPackageNamesItsPlatform(t *testing.T) {
+	path := one(t, example(t).npms)
+	require.Equal(t, "miniredisd-0.1.0-linux-x64.tgz", filepath.Base(path))
+	require.Regexp(t, `-rwxr-xr-x .* package/bin/miniredisd\n`, runs(t, "tar", "-tvzf", path))
+
+	text := runs(t, "tar", "-xzOf", path, "package/package.json")
+	var manifest struct{ OS, CPU []string }
+	require.NoError(t, json.Unmarshal([]byte(text), &manifest))
+	require.Equal(t, []string{"linux", "x64"}, append(manifest.OS, manifest.CPU...))
+	require.Regexp(t, `"types".*"default"`, text)
+}
+
+func TestAFixtureHasTheVersionOfTheProgramInside(t *testing.T) {
+	r := example(t)
+	r.version = "0.2.0"
+	_, err := r.npms()
+	require.ErrorContains(t, err, `fixtures/node has version "0.1.0", and miniredisd has 0.2.0`)
+}
+
 func TestTheSBOMNamesEveryModule(t *testing.T) {
 	text, err := os.ReadFile(one(t, example(t).sbom))
 	require.NoError(t, err)

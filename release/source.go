@@ -95,18 +95,25 @@ func (s *source) licences(binaries []binary) ([]byte, error) {
 		return nil, err
 	}
 	var text bytes.Buffer
-	add := func(name, path string) error {
-		licence, err := os.ReadFile(path)
+	add := func(name, dir string) error {
+		paths, err := filepath.Glob(filepath.Join(dir, "LICENSE*"))
+		if err != nil {
+			return err
+		}
+		if len(paths) != 1 {
+			return fmt.Errorf("%s has %d licences in %s", name, len(paths), dir)
+		}
+		licence, err := os.ReadFile(paths[0])
 		if err != nil {
 			return err
 		}
 		fmt.Fprintf(&text, "%s\n%s\n\n%s\n\n", name, strings.Repeat("=", len(name)), bytes.TrimSpace(licence))
 		return nil
 	}
-	if err := add("miniredisd", filepath.Join(s.dir, "LICENSE")); err != nil {
+	if err := add("miniredisd", s.dir); err != nil {
 		return nil, err
 	}
-	if err := add("The Go standard library", filepath.Join(root, "LICENSE")); err != nil {
+	if err := add("The Go standard library", root); err != nil {
 		return nil, err
 	}
 	for _, dep := range dependencies(binaries) {
@@ -114,7 +121,7 @@ func (s *source) licences(binaries []binary) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := add(dep.Path+" "+dep.Version, filepath.Join(dir, "LICENSE")); err != nil {
+		if err := add(dep.Path+" "+dep.Version, dir); err != nil {
 			return nil, err
 		}
 	}
