@@ -17,6 +17,7 @@
 //	suites.go       the libraries' own test suites
 //	inside.go       where a suite runs
 //	holders.go      two owners of one RedLock, for interop/redlock
+//	resend.go       single requests whose reply does not come, for interop/resend
 package main
 
 import (
@@ -31,6 +32,13 @@ func main() {
 	}
 	if len(os.Args) == 3 && os.Args[1] == holdersArg {
 		if err := holders(os.Args[2]); err != nil {
+			fmt.Fprintln(os.Stderr, "interop/go:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) == 2 && os.Args[1] == resendArg {
+		if err := resend(); err != nil {
 			fmt.Fprintln(os.Stderr, "interop/go:", err)
 			os.Exit(1)
 		}

@@ -84,6 +84,7 @@ func arrows() map[string][]string {
 		"interop/matrix":             {"resp"},
 		"interop/redlock":            {"lab/doctor", "lab/verdict"},
 		"interop/launchers":          {},
+		"interop/resend":             {},
 		"interop/suite":              {},
 	}
 }

@@ -9,11 +9,16 @@
 mod cell;
 mod owner;
 mod redis_rs;
+mod resend;
 mod rslocks;
 mod scenarios;
 mod server;
 
 fn main() {
+    if std::env::args().nth(1).as_deref() == Some("resend") {
+        resend::run();
+        return;
+    }
     let only = std::env::var("ONLY").unwrap_or_default();
     let mut cells = Vec::new();
     for library in [redis_rs::library(), rslocks::library()] {
