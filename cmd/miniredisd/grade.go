@@ -1,0 +1,169 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/miniredisd/miniredisd/grade"
+	"github.com/miniredisd/miniredisd/labs"
+)
+
+const gradeUsage = `miniredisd grade list [--lang en|zh]
+miniredisd grade LAB [--lang en|zh]                        the task
+miniredisd grade LAB --hint 1|2|3
+miniredisd grade LAB --template python|java|node|go DIR
+miniredisd grade LAB [--seed N] [--results FILE] [--recordings DIR] [--lang en|zh] -- COMMAND...
+`
+
+// The exit codes of grade.
+const (
+	gradeFull  = 0
+	gradeLess  = 1
+	gradeWrong = 2 // there is no grade
+)
+
+// gradeLab is the subcommand grade: it shows a lab, or grades a program.
+func gradeLab(args []string, out, errs io.Writer) int {
+	runtime.UnlockOSThread() // no server runs in this thread
+	code, err := gradeWords(args, out, errs)
+	if err != nil {
+		fmt.Fprintln(errs, "grade:", err)
+		return gradeWrong
+	}
+	return code
+}
+
+// gradeFlags are the words between the lab and the command.
+type gradeFlags struct {
+	seed                uint64
+	results, recordings string
+	lang, template      string
+	hint                int
+}
+
+func gradeWords(args []string, out, errs io.Writer) (int, error) {
+	var command []string
+	if at := slices.Index(args, "--"); at >= 0 {
+		args, command = args[:at], args[at+1:]
+	}
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		fmt.Fprint(errs, gradeUsage)
+		return gradeWrong, nil
+	}
+	var f gradeFlags
+	flags := flag.NewFlagSet("grade", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Usage = func() { fmt.Fprint(errs, gradeUsage) }
+	flags.Uint64Var(&f.seed, "seed", 1, "")
+	flags.StringVar(&f.results, "results", "", "")
+	flags.StringVar(&f.recordings, "recordings", "recordings", "")
+	flags.StringVar(&f.lang, "lang", "en", "")
+	flags.StringVar(&f.template, "template", "", "")
+	flags.IntVar(&f.hint, "hint", 0, "")
+	if err := flags.Parse(args[1:]); err != nil {
+		return gradeWrong, nil // flags has printed why
+	}
+	if f.lang != "en" && f.lang != "zh" {
+		return gradeWrong, fmt.Errorf("--lang is en or zh, not '%s'", f.lang)
+	}
+	if args[0] == "list" {
+		return gradeFull, listLabs(out, f.lang)
+	}
+	lab, err := grade.Find(args[0])
+	switch {
+	case err != nil:
+		return gradeWrong, err
+	case f.template != "":
+		return gradeFull, writeTemplate(lab, f.template, flags.Args(), out)
+	case flags.NArg() > 0:
+		return gradeWrong, fmt.Errorf("'%s' is unexpected: the command of your program follows --", flags.Arg(0))
+	case len(command) == 0:
+		return gradeFull, showLab(lab, f, out)
+	}
+	return gradeProgram(lab, f, command, out)
+}
+
+// listLabs prints one line for each lab.
+func listLabs(out io.Writer, lang string) error {
+	for _, l := range grade.List() {
+		text, err := l.Text(lang)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "%s  %3s min  %s  %s: %s\n", l.ID, text.Minutes, stars(text.Level), text.Title, text.Idea)
+	}
+	return nil
+}
+
+// stars shows how difficult a lab is, from 1 to 5.
+func stars(level string) string {
+	n := min(max(int(level[0]-'0'), 0), 5)
+	return strings.Repeat("*", n) + strings.Repeat(".", 5-n)
+}
+
+// showLab prints the task of a lab, or one of its hints.
+func showLab(l *grade.Lab, f gradeFlags, out io.Writer) error {
+	text, err := l.Text(f.lang)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.hint > 0 && f.hint <= len(text.Hints):
+		fmt.Fprintln(out, text.Hints[f.hint-1])
+	case f.hint != 0:
+		return fmt.Errorf("there are hints from 1 to %d", len(text.Hints))
+	default:
+		fmt.Fprintf(out, "%s %s\n%s\n\n%s\n\n%s\n", l.ID, text.Title, text.Idea, text.Task, text.Judged)
+	}
+	return nil
+}
+
+func writeTemplate(l *grade.Lab, language string, rest []string, out io.Writer) error {
+	if len(rest) != 1 {
+		return errors.New("--template expects a language and a folder")
+	}
+	names, err := l.WriteTemplate(language, rest[0])
+	for _, name := range names {
+		fmt.Fprintln(out, filepath.Join(rest[0], name))
+	}
+	if err == nil {
+		fmt.Fprintf(out, "then: %s\n", howToGrade(l.ID, language, rest[0]))
+	}
+	return err
+}
+
+// howToGrade is the command that grades a skeleton.
+func howToGrade(id, language, dir string) string {
+	return fmt.Sprintf("cd %s && miniredisd grade %s -- %s", dir, id, labs.Command(language))
+}
+
+func gradeProgram(l *grade.Lab, f gradeFlags, command []string, out io.Writer) (int, error) {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	r, err := grade.Run(ctx, grade.Options{
+		Lab: l, Command: command, Seed: f.seed, Lang: f.lang, Recordings: f.recordings,
+		Opener: filepath.Base(os.Args[0]) + " watch", Out: out,
+	})
+	if err != nil {
+		return gradeWrong, err
+	}
+	if f.results != "" {
+		if err := r.Write(f.results); err != nil {
+			return gradeWrong, err
+		}
+	}
+	if !r.Full() {
+		return gradeLess, nil
+	}
+	return gradeFull, nil
+}

@@ -1,0 +1,135 @@
+package grade
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/miniredisd/miniredisd/labs"
+)
+
+// Options say how a program is graded.
+type Options struct {
+	Lab     *Lab
+	Command []string // the student's program and its arguments
+	Env     []string // more variables for it
+	Seed    uint64
+	Lang    string // en or zh
+
+	Recordings string // the folder for recordings of tests that failed
+	Opener     string // the program that opens a recording, as one types it
+
+	Out io.Writer // for the points, as they come
+
+	// The limits are real time. 0 means the default.
+	StartLimit, AnswerLimit, WholeLimit time.Duration
+}
+
+// The default limits. A program may be compiled when it starts.
+const (
+	startLimit  = 60 * time.Second
+	answerLimit = 10 * time.Second
+	wholeLimit  = 10 * time.Minute
+)
+
+// maxHangs is the number of tests in which a program may hang before the rest is not tried.
+const maxHangs = 3
+
+// Run plays every test of a lab with a program. The error is about the grader, never about the program.
+func Run(ctx context.Context, o Options) (*Results, error) {
+	if o.Lab == nil || len(o.Command) == 0 {
+		return nil, errors.New("a lab and a command are needed")
+	}
+	o.defaults()
+	text, err := labs.Read(o.Lab.folder(), o.Lang)
+	if err != nil {
+		return nil, err
+	}
+	whole, cancel := context.WithTimeout(ctx, o.WholeLimit)
+	defer cancel()
+	r := &run{Options: o, results: &Results{}}
+	r.headline(text.Title)
+	for i := range o.Lab.tests {
+		if err := r.test(whole, i+1, &o.Lab.tests[i]); err != nil {
+			return nil, fmt.Errorf("%s, test %d: %w", o.Lab.ID, i+1, err)
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+	}
+	r.summary()
+	return r.results, nil
+}
+
+func (o *Options) defaults() {
+	set := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	set(&o.StartLimit, startLimit)
+	set(&o.AnswerLimit, answerLimit)
+	set(&o.WholeLimit, wholeLimit)
+	if o.Lang == "" {
+		o.Lang = "en"
+	}
+	if o.Opener == "" {
+		o.Opener = "miniredisd watch"
+	}
+	if o.Out == nil {
+		o.Out = io.Discard
+	}
+}
+
+// run is one call of Run.
+type run struct {
+	Options
+	results *Results
+	useless say // why the remaining tests are not tried
+	hangs   int
+}
+
+// test plays one test and notes its result.
+func (r *run) test(ctx context.Context, number int, t *test) error {
+	switch {
+	case r.useless.en != "":
+		r.note(number, t, &failure{why: r.useless}, "")
+		return nil
+	case ctx.Err() != nil:
+		r.note(number, t, &failure{why: say{"Not tried: the time for all tests is over.", "未测：总时间已用完。"}}, "")
+		return nil
+	}
+	s, err := newStage(ctx, r, number, t)
+	if err != nil {
+		return err
+	}
+	failed, err := s.perform(t.play)
+	path := ""
+	if failed != nil && err == nil {
+		path, err = s.saveRecording()
+	}
+	if err := errors.Join(err, s.close()); err != nil {
+		return err
+	}
+	r.note(number, t, failed, path)
+	r.judgeKind(failed)
+	return nil
+}
+
+// judgeKind decides whether further tests make sense.
+func (r *run) judgeKind(f *failure) {
+	if f == nil {
+		return
+	}
+	switch f.kind {
+	case noStart:
+		r.useless = say{"Not tried: the program does not start. See the first test that failed.",
+			"未测：程序无法启动，原因见第一个失败的测试。"}
+	case hang:
+		if r.hangs++; r.hangs == maxHangs {
+			r.useless = say{"Not tried: the program has hung too often.", "未测：程序多次无响应。"}
+		}
+	}
+}

@@ -1,0 +1,244 @@
+package grade
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/watch"
+)
+
+// gradeOf grades a program of students.
+func gradeOf(t *testing.T, id, program string, change func(*Options)) *Results {
+	t.Helper()
+	l, err := Find(id)
+	require.NoError(t, err)
+	o := Options{Lab: l, Seed: 7, Command: []string{os.Args[0]}, Env: []string{programVariable + "=" + id + "/" + program}}
+	if change != nil {
+		change(&o)
+	}
+	r, err := Run(t.Context(), o)
+	require.NoError(t, err)
+	return r
+}
+
+// full wants all points for a program.
+func full(t *testing.T, id, program string) {
+	t.Run(program, func(t *testing.T) {
+		t.Parallel()
+		r := gradeOf(t, id, program, nil)
+		for _, test := range r.Tests {
+			require.Equal(t, test.MaxScore, test.Score, "%s: %s", test.Name, test.Output)
+		}
+		require.True(t, r.Full())
+		require.Equal(t, 100, r.Score)
+	})
+}
+
+// loses plays the tests with these numbers. It wants a program to fail each of them, with a reason that has
+// these words. It is graded twice, and the grades must be equal.
+func loses(t *testing.T, id, program string, reasons map[int]string) {
+	t.Run(program, func(t *testing.T) {
+		t.Parallel()
+		numbers := slices.Sorted(maps.Keys(reasons))
+		only := func(o *Options) {
+			some := *o.Lab
+			some.tests = nil
+			for _, n := range numbers {
+				some.tests = append(some.tests, o.Lab.tests[n-1])
+			}
+			o.Lab, o.AnswerLimit = &some, time.Second
+		}
+		r := gradeOf(t, id, program, only)
+		for i, test := range r.Tests {
+			require.Equal(t, "failed", test.Status, "test %d, %s", numbers[i], test.Name)
+			require.Zero(t, test.Score)
+			require.Contains(t, test.Output, reasons[numbers[i]], "test %d, %s", numbers[i], test.Name)
+		}
+		require.Equal(t, r, gradeOf(t, id, program, only), "the second grade")
+	})
+}
+
+// engineStudents are programs that no lab can judge. Each obeys the order open, and then goes wrong.
+func engineStudents() map[string]func() {
+	after := func(what func()) func() {
+		return func() {
+			fmt.Println("a program in Go")
+			in := bufio.NewScanner(os.Stdin)
+			in.Scan()
+			fmt.Println("ok")
+			in.Scan()
+			what()
+		}
+	}
+	return map[string]func(){
+		"L07/crash":   after(func() { panic("out of luck") }),
+		"L07/leaves":  after(func() {}),
+		"L07/hang":    after(func() { select {} }),
+		"L07/rubbish": after(func() { fmt.Println("now I take the lock") }),
+		"L07/endless": after(func() {
+			for {
+				fmt.Print("held ")
+			}
+		}),
+		"L07/dies-at-once": func() { fmt.Fprintln(os.Stderr, "ImportError: no module named luck"); os.Exit(3) },
+		"L07/silent":       func() { select {} },
+		"L07/daemon":       after(leaveChildren),
+		"L07/child":        func() { select {} },
+	}
+}
+
+// leaveChildren starts a child in the group and one in a session of its own, and prints their ids.
+func leaveChildren() {
+	for _, apart := range []bool{false, true} {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), programVariable+"=L07/child")
+		child.SysProcAttr = &syscall.SysProcAttr{Setsid: apart}
+		must(child.Start())
+		fmt.Fprint(os.Stderr, child.Process.Pid, " ")
+	}
+	fmt.Println("refused by hand")
+	select {}
+}
+
+// first plays the first test of lab 7 with a program, and returns why it failed.
+func first(t *testing.T, program string, change func(*Options)) Result {
+	t.Helper()
+	return gradeOf(t, "L07", program, func(o *Options) {
+		o.AnswerLimit, o.StartLimit = time.Second, time.Second
+		if change != nil {
+			change(o)
+		}
+	}).Tests[0]
+}
+
+func TestAProgramThatCannotBeJudgedLosesTheTestAndTheReasonSaysWhy(t *testing.T) {
+	t.Parallel()
+	for program, reason := range map[string]string{
+		"crash":        "panic: out of luck",
+		"leaves":       "Your program ended after the order `take a` (exit status 0).",
+		"hang":         "no answer to the order `take a` within 1s",
+		"rubbish":      "answered \"now I take the lock\" to the order `take a`. Expected: held | refused.",
+		"endless":      "without the end of a line",
+		"dies-at-once": "Your program ended before it was ready (exit status 3).\nImportError: no module named luck",
+		"silent":       "Its first line must be its name",
+	} {
+		r := first(t, program, nil)
+		require.Equal(t, "failed", r.Status, program)
+		require.Contains(t, r.Output, reason, program)
+	}
+	missing := first(t, "none", func(o *Options) { o.Command = []string{"/no/such/program"} })
+	require.Contains(t, missing.Output, "Your program cannot be started")
+}
+
+func TestTestsThatCannotGoBetterAreNotTried(t *testing.T) {
+	t.Parallel()
+	for program, tried := range map[string]int{"dies-at-once": 1, "hang": maxHangs} {
+		tests := gradeOf(t, "L07", program, func(o *Options) { o.AnswerLimit = 100 * time.Millisecond }).Tests
+		for i, r := range tests {
+			require.Equal(t, i >= tried, strings.HasPrefix(r.Output, "Not tried"), "%s, test %d: %s", program, i+1, r.Output)
+		}
+	}
+}
+
+func TestTheTimeForAllTestsIsBounded(t *testing.T) {
+	t.Parallel()
+	tests := gradeOf(t, "L07", "script", func(o *Options) { o.WholeLimit = time.Nanosecond }).Tests
+	for _, r := range tests {
+		require.Contains(t, r.Output, "the time for all tests is over")
+	}
+}
+
+// The daemon has left the process group. Its mark is what finds it.
+func TestNoProcessOutlivesItsTest(t *testing.T) {
+	t.Parallel()
+	r := first(t, "daemon", nil)
+	require.Contains(t, r.Output, "refused by hand")
+	if runtime.GOOS != "linux" {
+		t.Skip("needs /proc, to find processes by their environment")
+	}
+	require.Empty(t, marked(fmt.Sprintf("MINIREDISD_GRADE=%d.", os.Getpid())))
+}
+
+func TestAFailedTestLeavesARecordingAndResultsHaveTheFormOfGradescope(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var out strings.Builder
+	results := gradeOf(t, "L07", "get-then-del", func(o *Options) {
+		o.Recordings, o.Opener, o.Out = filepath.Join(dir, "recordings"), "miniredisd watch", &out
+	})
+	path := filepath.Join(dir, "recordings", "L07-6.loop.gz")
+	require.Contains(t, out.String(), "miniredisd watch "+path)
+	require.Contains(t, out.String(), "60 of 100 points")
+	f, err := os.Open(path)
+	require.NoError(t, err)
+	defer f.Close()
+	recording, err := watch.ReadRecording(f)
+	require.NoError(t, err)
+	deleted := slices.ContainsFunc(recording.Lines, func(m watch.Message) bool {
+		return m.Kind == watch.KindStop && m.Stop.Event.Text == "DEL lock:order:42"
+	})
+	require.True(t, deleted, "the recording shows the mistake")
+
+	require.NoError(t, results.Write(filepath.Join(dir, "results.json")))
+	text, err := os.ReadFile(filepath.Join(dir, "results.json"))
+	require.NoError(t, err)
+	var read struct {
+		Score float64
+		Tests []struct {
+			Name, Number, Output string
+			Score                float64
+			MaxScore             float64 `json:"max_score"`
+		}
+	}
+	require.NoError(t, json.Unmarshal(text, &read))
+	require.Equal(t, 60.0, read.Score)
+	require.Len(t, read.Tests, 6)
+	require.Equal(t, 40.0, read.Tests[5].MaxScore)
+	require.Contains(t, read.Tests[5].Output, "It deleted the lock of b")
+}
+
+func TestReasonsComeInChinese(t *testing.T) {
+	t.Parallel()
+	r := first(t, "hang", func(o *Options) { o.Lang = "zh" })
+	require.Contains(t, r.Output, "没有回答命令 `take a`")
+	require.Equal(t, "加锁与释放", r.Name)
+}
+
+// Every lab has 100 points, and both languages of its text and of its tests.
+func TestLabsAreComplete(t *testing.T) {
+	for _, l := range List() {
+		require.Equal(t, 100, l.Points(), l.ID)
+		english, err := l.Text("en")
+		require.NoError(t, err)
+		chinese, err := l.Text("zh")
+		require.NoError(t, err)
+		require.Equal(t, english.Minutes, chinese.Minutes, l.ID)
+		require.Equal(t, english.Level, chinese.Level, l.ID)
+		require.Len(t, english.Hints, 3, l.ID)
+		require.Len(t, chinese.Hints, 3, l.ID)
+		for _, test := range l.tests {
+			require.NotEmpty(t, test.name.en, l.ID)
+			require.NotEmpty(t, test.name.zh, l.ID)
+		}
+	}
+	for _, name := range []string{"L07", "L7", "l7", "7"} {
+		l, err := Find(name)
+		require.NoError(t, err)
+		require.Equal(t, "L07", l.ID)
+	}
+	_, err := Find("L99")
+	require.ErrorContains(t, err, "there is no lab 'L99'")
+}

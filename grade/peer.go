@@ -1,0 +1,150 @@
+package grade
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"strconv"
+	"time"
+)
+
+// service is the student's program as a server.
+type service struct {
+	*program
+	addr string
+}
+
+// peer is a TCP client of a service. Each write is one write(2), and it reads only when the story says so.
+type peer struct {
+	v    *service
+	conn *net.TCPConn
+	in   *bufio.Reader
+}
+
+// dial connects a client.
+func (v *service) dial() *peer {
+	conn, err := net.DialTimeout("tcp", v.addr, v.s.run.AnswerLimit)
+	if err != nil {
+		v.lost(err)
+	}
+	c := &peer{v: v, conn: conn.(*net.TCPConn), in: bufio.NewReaderSize(conn, 64<<10)}
+	v.s.peers = append(v.s.peers, c)
+	return c
+}
+
+// lost ends the test after a connection ended that should not.
+func (v *service) lost(err error) {
+	state := ""
+	select {
+	case <-v.over:
+		state = v.state
+	case <-time.After(100 * time.Millisecond):
+	}
+	f := &failure{args: []any{err}, tail: v.errors.lines(),
+		why: say{"Your server ended the connection: %v.", "服务器断开了连接：%v。"}}
+	if state != "" {
+		f.args = []any{state}
+		f.why = say{"Your server has ended (%s).", "服务器进程结束了（%s）。"}
+	}
+	panic(f)
+}
+
+// write sends bytes.
+func (c *peer) write(b []byte) {
+	c.v.s.check(c.conn.SetWriteDeadline(time.Now().Add(c.v.s.run.AnswerLimit)))
+	_, err := c.conn.Write(b)
+	switch {
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		panic(&failure{kind: hang, args: []any{c.v.s.run.AnswerLimit},
+			why: say{"Your server has not read a request for %v.", "服务器已经 %v 没有读请求了。"}})
+	case err != nil:
+		c.v.lost(err)
+	}
+}
+
+// expect reads a reply, byte for byte. what says which request it answers.
+func (c *peer) expect(want string, what say) {
+	c.v.s.check(c.conn.SetReadDeadline(time.Now().Add(c.v.s.run.AnswerLimit)))
+	for i := range len(want) {
+		b, err := c.in.ReadByte()
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded) && i == 0:
+			c.silent(what)
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			c.v.s.fail(say{"%s: the reply stopped after %d of %d bytes.", "%s：回复只有 %d 字节，应有 %d 字节。"},
+				what.in(c.v.s.run.Lang), i, len(want))
+		case err != nil:
+			c.gone(err, what)
+		case b != want[i]:
+			rest, _ := c.in.Peek(min(c.in.Buffered(), 40)) // what has come so far
+			got := want[max(0, i-20):i] + string(b) + string(rest)
+			c.v.s.fail(say{"%s: the reply is %q, and should be %q.", "%s：回复是 %q，应为 %q。"},
+				what.in(c.v.s.run.Lang), cut(got), cut(want[max(0, i-20):]))
+		}
+	}
+}
+
+// silent ends the test because no reply came.
+func (c *peer) silent(what say) {
+	panic(&failure{kind: hang, args: []any{what.in(c.v.s.run.Lang), c.v.s.run.AnswerLimit}, tail: c.v.errors.lines(),
+		why: say{"%s: no reply within %v.", "%s：%v 内没有回复。"}})
+}
+
+// gone ends the test because the connection ended where a reply should be.
+func (c *peer) gone(err error, what say) {
+	select {
+	case <-c.v.over:
+		c.v.lost(err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	panic(&failure{args: []any{what.in(c.v.s.run.Lang), err}, tail: c.v.errors.lines(),
+		why: say{"%s: the connection ended instead of a reply (%v).", "%s：没有回复，连接断开了（%v）。"}})
+}
+
+// do sends a request and expects a reply.
+func (c *peer) do(want string, what say, words ...string) {
+	c.write(request(words...))
+	c.expect(want, what)
+}
+
+// ping proves that the server still serves this client. when says what else goes on.
+func (c *peer) ping(when say) { c.do("+PONG\r\n", when, "PING") }
+
+// end expects the end of the connection, and nothing before it.
+func (c *peer) end(what say) {
+	c.v.s.check(c.conn.SetReadDeadline(time.Now().Add(c.v.s.run.AnswerLimit)))
+	b, err := c.in.ReadByte()
+	switch {
+	case err == nil:
+		c.v.s.fail(say{"%s: %q came instead of the end.", "%s：收到了 %q，应为连接结束。"}, what.in(c.v.s.run.Lang), string(b))
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		panic(&failure{kind: hang, args: []any{what.in(c.v.s.run.Lang), c.v.s.run.AnswerLimit},
+			why: say{"%s: your server has not closed the connection within %v.", "%s：服务器在 %v 内没有关闭连接。"}})
+	}
+}
+
+// readable waits for at most d, and reports whether a byte has come or the connection has ended.
+func (c *peer) readable(d time.Duration) bool {
+	c.v.s.check(c.conn.SetReadDeadline(time.Now().Add(d)))
+	_, err := c.in.Peek(1)
+	return err == nil || errors.Is(err, io.EOF)
+}
+
+// request returns a command in RESP.
+func request(words ...string) []byte {
+	b := append(strconv.AppendInt([]byte("*"), int64(len(words)), 10), "\r\n"...)
+	for _, w := range words {
+		b = append(strconv.AppendInt(append(b, '$'), int64(len(w)), 10), "\r\n"...)
+		b = append(append(b, w...), "\r\n"...)
+	}
+	return b
+}
+
+// bulk returns a bulk string in RESP.
+func bulk(text string) string { return "$" + strconv.Itoa(len(text)) + "\r\n" + text + "\r\n" }
+
+// many returns a request n times.
+func many(n int, words ...string) []byte { return bytes.Repeat(request(words...), n) }

@@ -1,0 +1,247 @@
+package grade
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// program is a process of the student's program.
+type program struct {
+	s       *stage
+	cmd     *exec.Cmd
+	mark    string // a variable in the environment of the program and of its children
+	orders  *os.File
+	out     *os.File // answers come from here
+	answers *bufio.Reader
+	errors  tail
+	over    chan struct{} // closed when the process has ended; state is set then
+	state   string
+}
+
+// start starts the program and does not wait for it. more are further variables of its environment.
+func (s *stage) start(more ...string) *program {
+	p := &program{s: s, over: make(chan struct{})}
+	p.cmd = exec.Command(s.run.Command[0], s.run.Command[1:]...)
+	p.mark = fmt.Sprintf("MINIREDISD_GRADE=%d.%p", os.Getpid(), p)
+	p.cmd.Env = slices.Concat(os.Environ(), s.run.Env, s.environment(), more, []string{p.mark})
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.Stderr = &p.errors
+	p.cmd.WaitDelay = time.Second
+	stdin, orders, err := os.Pipe()
+	s.check(err)
+	defer stdin.Close()
+	out, stdout, err := os.Pipe()
+	s.check(err)
+	defer stdout.Close()
+	p.cmd.Stdin, p.cmd.Stdout, p.orders, p.out = stdin, stdout, orders, out
+	p.answers = bufio.NewReaderSize(out, longestAnswer)
+	if err := p.cmd.Start(); err != nil {
+		p.orders.Close()
+		p.out.Close()
+		panic(&failure{kind: noStart, args: []any{err},
+			why: say{"Your program cannot be started: %v.", "程序无法启动：%v。"}})
+	}
+	s.programs = append(s.programs, p)
+	go func() {
+		err := p.cmd.Wait()
+		p.state = "exit status 0"
+		if exit := new(exec.ExitError); errors.As(err, &exit) {
+			p.state = exit.ProcessState.String()
+		}
+		close(p.over)
+	}()
+	return p
+}
+
+// longestAnswer is in bytes.
+const longestAnswer = 4096
+
+// environment tells the program where the servers are.
+func (s *stage) environment() []string {
+	if s.masters == nil {
+		return nil
+	}
+	var urls []string
+	for _, addr := range s.masters.Addrs() {
+		urls = append(urls, "redis://"+addr)
+	}
+	return []string{"REDIS_URL=" + urls[0], "REDIS_URLS=" + strings.Join(urls, ",")}
+}
+
+// client starts the program as a lock client and waits for its name.
+func (s *stage) client() *program {
+	p := s.start()
+	p.line("", s.run.StartLimit)
+	return p
+}
+
+// send sends an order and does not wait for the answer.
+func (p *program) send(order string) {
+	// A program that has ended answers nothing: the reason comes from there.
+	_, _ = io.WriteString(p.orders, order+"\n")
+}
+
+// order sends an order and returns the answer: its first word, and the rest.
+func (p *program) order(order string) (word, why string) {
+	p.send(order)
+	return p.answer(order)
+}
+
+// answer waits for the answer to an order.
+func (p *program) answer(order string) (word, why string) {
+	word, why, _ = strings.Cut(p.line(order, p.s.run.AnswerLimit), " ")
+	allowed := answersTo(order)
+	if !slices.Contains(allowed, word) {
+		p.s.fail(say{
+			"Your program answered %q to the order `%s`. Expected: %s. Print nothing else to standard output: use standard error.",
+			"程序对命令 `%[2]s` 的回答是 %[1]q，应为 %[3]s。标准输出只能写回答，其他内容请写到标准错误。",
+		}, cut(word+" "+why), order, strings.Join(allowed, " | "))
+	}
+	return word, why
+}
+
+// answersTo returns the first words that an answer may have.
+func answersTo(order string) []string {
+	switch verb, _, _ := strings.Cut(order, " "); verb {
+	case "take":
+		return []string{"held", "refused"}
+	case "release":
+		return []string{"released", "failed"}
+	}
+	return []string{"ok"}
+}
+
+// answered waits for at most a moment for the answer to an order, and reports whether it has come.
+func (p *program) answered() bool {
+	if err := p.out.SetReadDeadline(time.Now().Add(moment)); err != nil {
+		p.s.check(err)
+	}
+	_, err := p.answers.Peek(1)
+	return err == nil || !errors.Is(err, os.ErrDeadlineExceeded)
+}
+
+// moment is how long the grader looks at one thing when it waits for the first of two.
+const moment = 2 * time.Millisecond
+
+// line reads a line of standard output. A program that ends, hangs or does not end its line fails.
+func (p *program) line(order string, limit time.Duration) string {
+	deadline := time.Now().Add(limit)
+	if whole, ok := p.s.ctx.Deadline(); ok && whole.Before(deadline) {
+		deadline = whole
+	}
+	p.s.check(p.out.SetReadDeadline(deadline))
+	line, err := p.answers.ReadSlice('\n')
+	switch {
+	case err == nil:
+		return strings.TrimSpace(string(line))
+	case errors.Is(err, bufio.ErrBufferFull):
+		p.s.fail(say{"Your program wrote %d bytes without the end of a line. Each answer is one line.",
+			"程序输出了 %d 字节却没有换行。每个回答占一行。"}, longestAnswer)
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		p.hung(order, limit)
+	}
+	p.ended(order)
+	return ""
+}
+
+// hung ends the test of a program that is silent.
+func (p *program) hung(order string, limit time.Duration) {
+	f := &failure{kind: hang, args: []any{order, limit}, tail: p.errors.lines(),
+		why: say{"Your program gave no answer to the order `%s` within %v. Does it flush standard output after each line?",
+			"程序在 %[2]v 内没有回答命令 `%[1]s`。每行之后是否刷新了标准输出？"}}
+	if order == "" {
+		f.args = []any{limit}
+		f.why = say{"Your program printed nothing within %v. Its first line must be its name. Does it flush standard output?",
+			"程序在 %v 内没有任何输出。第一行应是程序的名字。是否刷新了标准输出？"}
+	}
+	panic(f)
+}
+
+// ended ends the test of a program that has ended, or has closed its output.
+func (p *program) ended(order string) {
+	state := "standard output closed"
+	select {
+	case <-p.over:
+		state = p.state
+	case <-time.After(time.Second):
+	}
+	f := &failure{args: []any{order, state}, tail: p.errors.lines(),
+		why: say{"Your program ended after the order `%s` (%s).", "程序在命令 `%s` 之后结束了（%s）。"}}
+	if order == "" {
+		f.kind, f.args = noStart, []any{state}
+		f.why = say{"Your program ended before it was ready (%s).", "程序还没准备好就结束了（%s）。"}
+	}
+	panic(f)
+}
+
+// end ends the process, its group, and everything else with its mark.
+func (p *program) end() {
+	p.orders.Close()
+	kill(p.cmd.Process.Pid, p.mark)
+	<-p.over
+	p.out.Close()
+	kill(0, p.mark) // a process that was just being made
+}
+
+// processes returns the ids of all processes with the program's mark.
+func (p *program) processes() []int { return marked(p.mark) }
+
+// tail keeps the first and the last bytes that a program writes.
+type tail struct {
+	mu         sync.Mutex // the goroutine of os/exec writes
+	head, text []byte
+}
+
+const tailBytes = 4096
+
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	first := min(len(b), tailBytes-len(t.head))
+	t.head = append(t.head, b[:first]...)
+	t.text = append(t.text, b[first:]...)
+	if len(t.text) > tailBytes {
+		t.text = append(t.text[:0], t.text[len(t.text)-tailBytes:]...)
+	}
+	return len(b), nil
+}
+
+// lines returns the last three lines that say something. Frames of stacks do not.
+func (t *tail) lines() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	var said []string
+	frame := regexp.MustCompile(`^(\s|goroutine |created by |[\w./*()-]+\(.*\)$)`)
+	for line := range strings.Lines(string(t.head) + string(t.text)) {
+		if line = strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "?"); line != "" && !frame.MatchString(line) {
+			said = append(said, cut(line))
+		}
+	}
+	return strings.Join(said[max(0, len(said)-3):], "\n")
+}
+
+// has reports whether the program wrote this.
+func (t *tail) has(text string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return strings.Contains(string(t.head)+string(t.text), text)
+}
+
+// cut shortens what a program has written.
+func cut(text string) string {
+	const most = 200
+	if len(text) > most {
+		return text[:most] + "..."
+	}
+	return text
+}
