@@ -236,7 +236,8 @@ func (v *service) busy() (why say, args []any) {
 			"Does epoll_wait get a timeout of 0, or EPOLLOUT without need? Is a half-closed socket still asked for input?",
 			"没有客户端需要服务，程序却不停地运行。epoll_wait 的超时是 0？不需要时也注册了 EPOLLOUT？已半关闭的套接字还在等输入？"}, nil
 	case after.switches-before.switches > 200:
-		return say{"No client wants anything, and your server still wakes up all the time. Sleep in epoll_wait without a timeout.",
+		return say{"No client wants anything, and your server still wakes up all the time. " +
+			"Sleep in epoll_wait without a timeout.",
 			"没有客户端需要服务，程序却不断醒来。应在 epoll_wait 里睡眠，不设超时。"}, nil
 	}
 	return say{}, nil

@@ -31,15 +31,16 @@ func deleteTests() []test {
 // open starts a program with two owners of the lock.
 func (s *stage) open() *program {
 	p := s.client()
-	p.order("open " + strings.Join(s.masters.Addrs(), ",") + " " + lockKey + " " + strconv.FormatInt(lease.Milliseconds(), 10))
+	ms := strconv.FormatInt(lease.Milliseconds(), 10)
+	p.order("open " + strings.Join(s.masters.Addrs(), ",") + " " + lockKey + " " + ms)
 	return p
 }
 
 // takes wants an owner to get the lock.
 func (p *program) takes(owner string, when say) {
 	word, why := p.order("take " + owner)
-	p.s.want(word == "held", say{"%s: `take %s` answered `%s %s`, and should answer `held`.",
-		"%s：`take %s` 的回答是 `%s %s`，应为 `held`。"}, when.in(p.s.run.Lang), owner, word, why)
+	p.s.want(word == "held", say{"%s: `take %s` answered `%s`, and should answer `held`.",
+		"%s：`take %s` 的回答是 `%s`，应为 `held`。"}, when.in(p.s.run.Lang), owner, strings.TrimSpace(word+" "+why))
 }
 
 // isRefused wants an owner not to get the lock.
@@ -52,8 +53,8 @@ func (p *program) isRefused(owner string, when say) {
 // releases wants the release of an owner to succeed.
 func (p *program) releases(owner string, when say) {
 	word, why := p.order("release " + owner)
-	p.s.want(word == "released", say{"%s: `release %s` answered `%s %s`, and should answer `released`.",
-		"%s：`release %s` 的回答是 `%s %s`，应为 `released`。"}, when.in(p.s.run.Lang), owner, word, why)
+	p.s.want(word == "released", say{"%s: `release %s` answered `%s`, and should answer `released`.",
+		"%s：`release %s` 的回答是 `%s`，应为 `released`。"}, when.in(p.s.run.Lang), owner, strings.TrimSpace(word+" "+why))
 }
 
 func deletePlain(s *stage) {
@@ -61,7 +62,8 @@ func deletePlain(s *stage) {
 	free := say{"The lock is free", "锁空闲时"}
 	for range 2 {
 		p.takes("a", free)
-		s.want(len(s.keys()) > 0, say{"`take a` answered `held`, and the server has no key.", "`take a` 回答了 `held`，服务器上却没有键。"})
+		s.want(len(s.keys()) > 0, say{
+			"`take a` answered `held`, and the server has no key.", "`take a` 回答了 `held`，服务器上却没有键。"})
 		p.releases("a", say{"a holds the lock", "a 持有锁时"})
 		s.want(len(s.keys()) == 0, say{"`release a` answered `released`, and the key %q is still there.",
 			"`release a` 回答了 `released`，键 %q 却还在。"}, strings.Join(s.keys(), " "))
@@ -83,7 +85,8 @@ func deleteLease(s *stage) {
 	p.takes("a", say{"The lock is free", "锁空闲时"})
 	ttl := s.do(1, "PTTL", lockKey).Int
 	s.want(ttl == lease.Milliseconds(), say{
-		"The key %s has a time to live of %d ms, and should have %d. (-1 means: it stays for ever, -2: there is no such key.)",
+		"The key %s has a time to live of %d ms, and should have %d. " +
+			"(-1 means that it stays for ever, -2 that there is no such key.)",
 		"键 %s 的剩余时间是 %d 毫秒，应为 %d。（-1：永不过期，-2：没有这个键。）"}, lockKey, ttl, lease.Milliseconds())
 	s.noFinding(doctor.SetnxExpire, say{
 		"The lock and its lease are two commands. A client that dies between them leaves a lock for ever: " +
@@ -122,7 +125,8 @@ func deleteToken(s *stage) {
 		p.takes(owner, say{"The lock is free", "锁空闲时"})
 		token := s.token()
 		s.want(token != "" && !seen[token], say{
-			"Two grants wrote the same token %q. Without a token of its own, no owner can tell its lock from the lock of another.",
+			"Two grants wrote the same token %q. " +
+				"Without a token of its own, no owner can tell its lock from the lock of another.",
 			"两次加锁写了同样的令牌 %q。没有自己的令牌，就分不清锁是谁的。"}, cut(token))
 		seen[token] = true
 		p.releases(owner, say{"The owner holds the lock", "持有锁时"})
@@ -138,7 +142,8 @@ func deleteLate(s *stage) {
 	word, _ := p.order("release a")
 	s.bStillHolds(token, say{"a released after its lease was over", "a 在租约到期之后才释放"})
 	s.want(word == "failed", say{
-		"`release a` answered `released`, but the lock of a ended with its lease. Tell the caller: its work was not protected.",
+		"`release a` answered `released`, but the lock of a ended with its lease. " +
+			"Tell the caller: its work was not protected.",
 		"`release a` 回答了 `released`，可是 a 的锁早已随租约结束。应让调用者知道：它的工作没有受到保护。"})
 	p.releases("b", say{"b holds the lock", "b 持有锁时"})
 }
@@ -164,7 +169,8 @@ func deleteGap(s *stage) {
 		if !s.heldBefore(a, "gap") {
 			a.answer("release a")
 			s.want(request > 1, say{
-				"`release a` sent no request over a connection with the name a. Name each connection after its owner: CLIENT SETNAME a.",
+				"`release a` sent no request over a connection with the name a. " +
+					"Name each connection after its owner: CLIENT SETNAME a.",
 				"`release a` 没有用名为 a 的连接发出请求。请用 CLIENT SETNAME a 给连接命名。"})
 			return // the release has fewer requests
 		}

@@ -74,8 +74,8 @@ func (c *peer) expect(want string, what say) {
 		case errors.Is(err, os.ErrDeadlineExceeded) && i == 0:
 			c.silent(what)
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			c.v.s.fail(say{"%s: the reply stopped after %d of %d bytes.", "%s：回复只有 %d 字节，应有 %d 字节。"},
-				what.in(c.v.s.run.Lang), i, len(want))
+			c.v.s.fail(say{"%s: a part of the reply came, and the rest is missing.", "%s：回复只来了一部分，其余没有来。"},
+				what.in(c.v.s.run.Lang))
 		case err != nil:
 			c.gone(err, what)
 		case b != want[i]:

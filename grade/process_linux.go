@@ -69,8 +69,8 @@ func look(pids []int) (t threads, ok bool) {
 	return t, t.count > 0
 }
 
-// usesNetpoll reports whether so many sockets of the program are registered with an epoll as Go's runtime does it:
-// edge triggered, and for everything at once. Goroutines then wait for sockets, and no loop does.
+// usesNetpoll reports whether so many sockets of the program are registered with an epoll as Go's runtime
+// does it: edge triggered, and for everything at once. Goroutines then wait for sockets, and no loop does.
 func (p *program) usesNetpoll(sockets int) bool {
 	for _, pid := range marked(p.mark) {
 		infos, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fdinfo/*")

@@ -103,7 +103,8 @@ func (p *program) answer(order string) (word, why string) {
 	allowed := answersTo(order)
 	if !slices.Contains(allowed, word) {
 		p.s.fail(say{
-			"Your program answered %q to the order `%s`. Expected: %s. Print nothing else to standard output: use standard error.",
+			"Your program answered %q to the order `%s`. Expected: %s. " +
+				"Print nothing else to standard output: use standard error.",
 			"程序对命令 `%[2]s` 的回答是 %[1]q，应为 %[3]s。标准输出只能写回答，其他内容请写到标准错误。",
 		}, cut(word+" "+why), order, strings.Join(allowed, " | "))
 	}

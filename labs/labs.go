@@ -144,15 +144,15 @@ func WriteTemplate(folder, language, dir string, client bool) (names []string, e
 	return names, nil
 }
 
-// Command returns the command that starts a skeleton in its folder.
-func Command(language string) string {
+// Command returns the command that starts a skeleton in its folder, and the one that builds it before, or "".
+func Command(language string) (build, run string) {
 	switch language {
 	case "python":
-		return "python3 main.py"
+		return "", "python3 main.py"
 	case "java":
-		return "sh -c 'javac -d out *.java && exec java -cp out Main'"
+		return "javac -d out *.java", "java -cp out Main"
 	case "node":
-		return "node main.mjs"
+		return "", "node main.mjs"
 	}
-	return "go run ."
+	return "", "go run ."
 }

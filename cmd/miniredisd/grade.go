@@ -144,7 +144,11 @@ func writeTemplate(l *grade.Lab, language string, rest []string, out io.Writer) 
 
 // howToGrade is the command that grades a skeleton.
 func howToGrade(id, language, dir string) string {
-	return fmt.Sprintf("cd %s && miniredisd grade %s -- %s", dir, id, labs.Command(language))
+	build, run := labs.Command(language)
+	if build != "" {
+		build += " && "
+	}
+	return fmt.Sprintf("cd %s && %sminiredisd grade %s -- %s", dir, build, id, run)
 }
 
 func gradeProgram(l *grade.Lab, f gradeFlags, command []string, out io.Writer) (int, error) {

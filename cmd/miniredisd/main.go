@@ -14,6 +14,7 @@
 //	lab.go            the lab's HTTP server
 //	watch.go          the page that shows the loop
 //	runtime.go        locking main to its thread, and the number of processors
+//	grade.go          the subcommand grade
 //	health.go         the subcommand health
 //
 // These goroutines run:
@@ -100,6 +101,7 @@ type subcommand struct {
 // subcommands has one row for each subcommand, in the order of the usage.
 func subcommands() []subcommand {
 	return []subcommand{
+		{"grade", "LAB [-- COMMAND...]", "show a lab, or grade a program: grade list has all labs", gradeLab},
 		{"health", "[URL]", "ask whether the server at URL answers (redis://127.0.0.1:6379)", health},
 		{"version", "", "print the version", printVersion},
 	}

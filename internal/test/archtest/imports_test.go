@@ -27,9 +27,11 @@ const module = "github.com/miniredisd/miniredisd/"
 func arrows() map[string][]string {
 	return map[string][]string{
 		"cmd/miniredisd": {"internal/config", "internal/collector", "lab/labhttp", "resp", "internal/rlog", "server",
-			"claims", "internal/version", "watch/watchhttp"},
+			"claims", "grade", "labs", "internal/version", "watch/watchhttp"},
 		"lab/labhttp":     {"resp"},
 		"watch/watchhttp": {"internal/ascii", "lab/labhttp", "watch"},
+		"labs":            {},
+		"grade":           {"internal/config", "lab", "lab/doctor", "lab/verdict", "labs", "resp", "server", "watch"},
 		"miniredistest":   {"internal/config", "lab", "lab/verdict", "resp", "server", "store", "watch"},
 		"claims":          {"internal/config", "resp", "server", "watch", "golang.org/x/sys/unix"},
 		"server": {"internal/acl", "internal/ascii", "command", "internal/config", "ioworkers", "lab", "lab/doctor",

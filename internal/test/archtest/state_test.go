@@ -24,6 +24,7 @@ func constants() map[string]string {
 		"command.redacted":            "what MONITOR shows instead of a password",
 		"watch/watchhttp.page":        "embedded files",
 		"watch/watchhttp.sourcesJSON": "an embedded file",
+		"labs.files":                  "embedded files",
 	}
 }
 
@@ -132,6 +133,8 @@ func starters() map[string]string {
 		"miniredistest.start":      "runs the masters of a test",
 		"claims.newStage":          "runs the masters of a story",
 		"claims.still":             "a request whose reply comes when the server goes on",
+		"grade.newStage":           "runs the masters of a test",
+		"grade.start":              "waits for the end of the student's program",
 		"server.Run":               "one for each master behind the first",
 		"server.start":             "the executor of --exec queue",
 		"server.judge":             "finds a verdict, which may take a second",

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestGradeShowsLabsHintsAndTemplates(t *testing.T) {
+	p := start(t, "miniredisd", "", "grade", "list")
+	require.Equal(t, 0, p.exit())
+	require.Contains(t, p.out.String(), "L07   30 min  **...  Release only your own lock: ")
+	p = start(t, "miniredisd", "", "grade", "L7", "--lang", "zh")
+	require.Equal(t, 0, p.exit())
+	require.Contains(t, p.out.String(), "L07 只释放自己的锁\n")
+	p = start(t, "miniredisd", "", "grade", "L7", "--hint", "3")
+	require.Equal(t, 0, p.exit())
+	require.Contains(t, p.out.String(), "`EVAL ")
+	dir := filepath.Join(t.TempDir(), "mine")
+	p = start(t, "miniredisd", "", "grade", "L7", "--template", "java", dir)
+	require.Equal(t, 0, p.exit(), p.errs.String())
+	require.FileExists(t, filepath.Join(dir, "Main.java"))
+	require.Contains(t, p.out.String(),
+		"then: cd "+dir+" && javac -d out *.java && miniredisd grade L07 -- java -cp out Main\n")
+}
+
+func TestGradeSaysWhatIsWrongWithItsWords(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		why  string
+	}{
+		{[]string{"L99"}, "grade: there is no lab 'L99': miniredisd grade list shows all\n"},
+		{[]string{"L7", "--lang", "fr"}, "grade: --lang is en or zh, not 'fr'\n"},
+		{[]string{"L7", "--hint", "4"}, "grade: there are hints from 1 to 3\n"},
+		{[]string{"L7", "python3"}, "grade: 'python3' is unexpected: the command of your program follows --\n"},
+		{[]string{"L7", "--template", "java"}, "grade: --template expects a language and a folder\n"},
+		{nil, gradeUsage},
+	} {
+		p := start(t, "miniredisd", "", append([]string{"grade"}, c.args...)...)
+		require.Equal(t, gradeWrong, p.exit(), "%v", c.args)
+		require.Equal(t, c.why, p.errs.String())
+	}
+}
+
+func TestGradeExitsWithZeroForFullPointsOnly(t *testing.T) {
+	dir := t.TempDir()
+	results := filepath.Join(dir, "results.json")
+	p := startIn(t, dir, "miniredisd", "", "grade", "L7", "--results", results, "--", "true")
+	require.Equal(t, gradeLess, p.exit(), p.errs.String())
+	require.Contains(t, p.out.String(), "0 of 100 points\n")
+	text, err := os.ReadFile(results)
+	require.NoError(t, err)
+	require.Contains(t, string(text), `"score": 0`)
+}
