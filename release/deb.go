@@ -15,10 +15,10 @@ const (
 	summary    = "Redis-protocol server for tests of lock clients"
 )
 
-//go:embed deb/miniredisd.1
+//go:embed debian/miniredisd.1
 var manPage []byte
 
-//go:embed deb/lintian-overrides
+//go:embed debian/lintian-overrides
 var lintianOverrides []byte
 
 // debs makes a Debian package for each Linux. It installs /usr/bin/miniredisd. It has no file named
