@@ -11,11 +11,6 @@ import (
 // Lab 7: a lock whose release deletes only its own key. GET and then DEL are two commands, and between
 // them the lease can end.
 
-const (
-	lockKey = "lock:order:42"
-	lease   = 10 * time.Second
-)
-
 func deleteTests() []test {
 	return []test{
 		{name: say{"Take and release", "加锁与释放"}, points: 10, play: deletePlain},
@@ -26,35 +21,6 @@ func deleteTests() []test {
 			points: 20, play: deleteLate},
 		{name: say{"The lease ends in the middle of the release", "释放到一半时租约到期"}, points: 40, play: deleteGap},
 	}
-}
-
-// open starts a program with two owners of the lock.
-func (s *stage) open() *program {
-	p := s.client()
-	ms := strconv.FormatInt(lease.Milliseconds(), 10)
-	p.order("open " + strings.Join(s.masters.Addrs(), ",") + " " + lockKey + " " + ms)
-	return p
-}
-
-// takes wants an owner to get the lock.
-func (p *program) takes(owner string, when say) {
-	word, why := p.order("take " + owner)
-	p.s.want(word == "held", say{"%s: `take %s` answered `%s`, and should answer `held`.",
-		"%s：`take %s` 的回答是 `%s`，应为 `held`。"}, when.in(p.s.run.Lang), owner, strings.TrimSpace(word+" "+why))
-}
-
-// isRefused wants an owner not to get the lock.
-func (p *program) isRefused(owner string, when say) {
-	word, _ := p.order("take " + owner)
-	p.s.want(word == "refused", say{"%s: `take %s` answered `held`, and should answer `refused`.",
-		"%s：`take %s` 的回答是 `held`，应为 `refused`。"}, when.in(p.s.run.Lang), owner)
-}
-
-// releases wants the release of an owner to succeed.
-func (p *program) releases(owner string, when say) {
-	word, why := p.order("release " + owner)
-	p.s.want(word == "released", say{"%s: `release %s` answered `%s`, and should answer `released`.",
-		"%s：`release %s` 的回答是 `%s`，应为 `released`。"}, when.in(p.s.run.Lang), owner, strings.TrimSpace(word+" "+why))
 }
 
 func deletePlain(s *stage) {
@@ -94,28 +60,6 @@ func deleteLease(s *stage) {
 		"锁和租约是两条命令。客户端在中间崩溃，锁就永远留下：请用 SET key token NX PX ms。"})
 	s.advance(lease + time.Millisecond)
 	p.takes("b", say{"The lease of a is over", "a 的租约到期之后"})
-}
-
-// noFinding wants the doctor not to have found a pattern.
-func (s *stage) noFinding(pattern doctor.Pattern, why say) {
-	for _, f := range s.doctor() {
-		s.want(f.pattern != string(pattern), why)
-	}
-}
-
-// token returns what the lock has in it: its string, or the fields of its hash.
-func (s *stage) token() string {
-	switch s.do(1, "TYPE", lockKey).Str {
-	case "string":
-		return s.do(1, "GET", lockKey).Str
-	case "hash":
-		var fields []string
-		for _, v := range s.do(1, "HKEYS", lockKey).Elems {
-			fields = append(fields, v.Str)
-		}
-		return strings.Join(fields, " ")
-	}
-	return ""
 }
 
 func deleteToken(s *stage) {
@@ -190,17 +134,3 @@ func deleteGap(s *stage) {
 
 // mostRequests is far more than a release needs.
 const mostRequests = 8
-
-// heldBefore waits until the rule holds a client, and returns true, or until the program has answered.
-func (s *stage) heldBefore(p *program, rule string) bool {
-	for end := time.Now().Add(s.run.AnswerLimit); time.Now().Before(end); {
-		if s.holds(rule) {
-			return true
-		}
-		if p.answered() {
-			return false
-		}
-	}
-	p.hung("release", s.run.AnswerLimit)
-	return false
-}

@@ -1,0 +1,81 @@
+package grade
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/lab/doctor"
+)
+
+// What the labs about lock clients share: one lock, its lease, and what a story wants of a program.
+
+const (
+	lockKey = "lock:order:42"
+	lease   = 10 * time.Second
+)
+
+// open starts a program with two owners of the lock.
+func (s *stage) open() *program {
+	p := s.client()
+	ms := strconv.FormatInt(lease.Milliseconds(), 10)
+	p.order("open " + strings.Join(s.masters.Addrs(), ",") + " " + lockKey + " " + ms)
+	return p
+}
+
+// takes wants an owner to get the lock.
+func (p *program) takes(owner string, when say) {
+	word, why := p.order("take " + owner)
+	p.s.want(word == "held", say{"%s: `take %s` answered `%s`, and should answer `held`.",
+		"%s：`take %s` 的回答是 `%s`，应为 `held`。"}, when.in(p.s.run.Lang), owner, strings.TrimSpace(word+" "+why))
+}
+
+// isRefused wants an owner not to get the lock.
+func (p *program) isRefused(owner string, when say) {
+	word, _ := p.order("take " + owner)
+	p.s.want(word == "refused", say{"%s: `take %s` answered `held`, and should answer `refused`.",
+		"%s：`take %s` 的回答是 `held`，应为 `refused`。"}, when.in(p.s.run.Lang), owner)
+}
+
+// releases wants the release of an owner to succeed.
+func (p *program) releases(owner string, when say) {
+	word, why := p.order("release " + owner)
+	p.s.want(word == "released", say{"%s: `release %s` answered `%s`, and should answer `released`.",
+		"%s：`release %s` 的回答是 `%s`，应为 `released`。"}, when.in(p.s.run.Lang), owner, strings.TrimSpace(word+" "+why))
+}
+
+// noFinding wants the doctor not to have found a pattern.
+func (s *stage) noFinding(pattern doctor.Pattern, why say) {
+	for _, f := range s.doctor() {
+		s.want(f.pattern != string(pattern), why)
+	}
+}
+
+// token returns what the lock has in it: its string, or the fields of its hash.
+func (s *stage) token() string {
+	switch s.do(1, "TYPE", lockKey).Str {
+	case "string":
+		return s.do(1, "GET", lockKey).Str
+	case "hash":
+		var fields []string
+		for _, v := range s.do(1, "HKEYS", lockKey).Elems {
+			fields = append(fields, v.Str)
+		}
+		return strings.Join(fields, " ")
+	}
+	return ""
+}
+
+// heldBefore waits until the rule holds a client, and returns true, or until the program has answered.
+func (s *stage) heldBefore(p *program, rule string) bool {
+	for end := time.Now().Add(s.run.AnswerLimit); time.Now().Before(end); {
+		if s.holds(rule) {
+			return true
+		}
+		if p.answered() {
+			return false
+		}
+	}
+	p.hung("release", s.run.AnswerLimit)
+	return false
+}
