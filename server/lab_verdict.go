@@ -24,7 +24,7 @@ import (
 
 func verdictRows() []command.Row {
 	return []command.Row{
-		labRow("verdict", "[PAGE] [pattern:string]",
+		labRow("verdict", "[SVG | PAGE] [pattern:string]",
 			-2, command.AllowBusy,
 			"O(N) where N is the number of entries in all logs, and at most some millions of steps",
 			"Judges the locks in the logs of all masters: did two clients hold one lock?", (*labState).verdict),
@@ -36,12 +36,13 @@ type verdictForm string
 
 const (
 	verdictWords verdictForm = ""
+	verdictSVG   verdictForm = "SVG"
 	verdictPage  verdictForm = "PAGE"
 )
 
 func (l *labState) verdict(c *command.Call) error {
 	form, pattern, args := verdictWords, "*", c.Args[2:]
-	if len(args) > 0 && is(args[0], "page") {
+	if len(args) > 0 && (is(args[0], "svg") || is(args[0], "page")) {
 		form, args = verdictForm(labVerb(args[0])), args[1:]
 	}
 	if len(args) > 0 {
@@ -85,12 +86,16 @@ func writeVerdict(w *resp.Writer, form verdictForm, pattern string, logs [][]byt
 	if err != nil {
 		return err
 	}
-	if form == verdictWords {
+	var picture bytes.Buffer
+	switch form {
+	case verdictSVG:
+		err = v.SVG(&picture)
+	case verdictPage:
+		err = v.Picture(&picture)
+	default:
 		replyVerdict(w, v)
 		return nil
 	}
-	var picture bytes.Buffer
-	err = v.Picture(&picture)
 	w.Bulk(picture.Bytes())
 	return err
 }

@@ -106,6 +106,19 @@ func TestTheSecondViewOfAVerdictIsAPage(t *testing.T) {
 	require.True(t, strings.Contains(page, "acquire lock:a by client alice"))
 }
 
+func TestThePictureOfAVerdictIsAnSVG(t *testing.T) {
+	m, admin := judgedMasters(t, 1)
+	require.Contains(t, admin.Do("LAB", "VERDICT", "svg").Str, "Nobody took a lock")
+	takeLock(t, m, 1, "alice")
+	dialMaster(t, m, 1).Do("DEL", "lock:a")
+	takeLock(t, m, 1, "bob")
+	svg := admin.Do("LAB", "VERDICT", "SVG", "lock:*").Str
+	require.True(t, strings.HasPrefix(svg, "<svg "))
+	require.Contains(t, svg, "TWO HOLDERS of lock:a")
+	require.Contains(t, svg, ">alice</text>")
+	require.NotContains(t, admin.Do("LAB", "VERDICT", "SVG", "mutex:*").Str, "alice")
+}
+
 func TestVerdictNamesWhatIsWrongWithItsArguments(t *testing.T) {
 	_, admin := judgedMasters(t, 2)
 	for args, want := range map[string]string{

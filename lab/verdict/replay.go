@@ -131,9 +131,15 @@ func (l Lock) String() string {
 	return fmt.Sprintf("%s (db %d)", l.Key, l.DB)
 }
 
-// locks returns the holdings of each wanted lock, a table for each master. A lock of one master has
-// one table.
-func (r *replay) locks(among func(key string) bool) [][][]doctor.Holding {
+// holdings are the holdings of a lock, a table for each master. A lock of one master has one table.
+type holdings struct {
+	Lock
+	tables   [][]doctor.Holding
+	overlaps []doctor.Overlap
+}
+
+// locks returns the holdings of each wanted lock.
+func (r *replay) locks(among func(key string) bool) []holdings {
 	byKey := map[Lock][][]doctor.Holding{}
 	var keys []Lock
 	for master := range r.masters {
@@ -150,14 +156,14 @@ func (r *replay) locks(among func(key string) bool) [][][]doctor.Holding {
 		}
 	}
 	slices.SortFunc(keys, func(a, b Lock) int { return cmp.Or(cmp.Compare(a.DB, b.DB), cmp.Compare(a.Key, b.Key)) })
-	all := make([][][]doctor.Holding, 0, len(keys))
+	all := make([]holdings, 0, len(keys))
 	for _, key := range keys {
 		tables := byKey[key]
 		granting := slices.DeleteFunc(slices.Clone(tables), func(t []doctor.Holding) bool { return len(t) == 0 })
 		if len(granting) == 1 {
 			tables = granting
 		}
-		all = append(all, tables)
+		all = append(all, holdings{key, tables, doctor.Overlaps(tables)})
 	}
 	return all
 }

@@ -44,7 +44,7 @@ func (v *Verdict) Result() Result {
 func (v *Verdict) Violations() []Violation {
 	all := slices.Clone(v.TwoHolders)
 	for _, l := range v.NotLinearizable {
-		if slices.ContainsFunc(v.TwoHolders, func(f Violation) bool { return (Lock{f.DB, f.Key}) == l }) {
+		if slices.ContainsFunc(v.TwoHolders, func(f Violation) bool { return f.of(l) }) {
 			continue
 		}
 		all = append(all, Violation{Finding: doctor.Finding{

@@ -3,7 +3,7 @@
 //	LAB LOG EXPORT ──> Read ──> Judge ──┬─ two holders at one time?      package lab/doctor
 //	(one or several masters)            └─ linearizable?                 porcupine
 //	                                            │
-//	                              Print, and a picture of the counter-example
+//	                    Print, SVG, and a page with the counter-example
 //
 // A history must have the commands on the lock's keys (LAB LOG WATCH) from before the lock was
 // first taken. Package lab/doctor decides what a lock is, who holds it, and how long the holder may
@@ -41,6 +41,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/picture"
 )
 
 // Verdict is the judgement of a history.
@@ -54,6 +55,7 @@ type Verdict struct {
 	Undecided       []Lock // their search for an order ended without a result
 
 	picture func(w io.Writer) error
+	svg     func(w io.Writer) error
 }
 
 // Violation is a lock that two clients held at the same time.
@@ -61,6 +63,8 @@ type Violation struct {
 	doctor.Finding
 	Fencing string // whether fencing tokens would have helped
 }
+
+func (f *Violation) of(l Lock) bool { return (Lock{f.DB, f.Key}) == l }
 
 // OK reports whether every lock is proved safe.
 func (v *Verdict) OK() bool { return !v.Violated() && len(v.Undecided) == 0 }
@@ -90,19 +94,25 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 		}
 	}
 	var all []operation
-	for _, tables := range r.locks(among) {
+	locks := r.locks(among)
+	for _, l := range locks {
 		v.Locks++
-		for _, table := range tables {
+		for _, table := range l.tables {
 			v.Grants += len(table)
 		}
-		for _, both := range doctor.Overlaps(tables) {
+		for _, both := range l.overlaps {
 			v.TwoHolders = append(v.TwoHolders, Violation{both.Finding(), r.fencing(both)})
 		}
-		all = append(all, r.operations(tables)...)
+		all = append(all, r.operations(l.tables)...)
 	}
 	v.search(r, all, effort)
+	v.svg = func(w io.Writer) error { return picture.Draw(w, v.pictureOf(r, locks)) }
 	return v, nil
 }
+
+// SVG writes a picture of the locks: a row for each client, a bar for each lease, and marks for what
+// went wrong. The broken locks come first.
+func (v *Verdict) SVG(w io.Writer) error { return v.svg(w) }
 
 // Picture writes an HTML page with the operations in a legal order, or with the place where no legal
 // order continues. It may be called once.
