@@ -45,6 +45,7 @@ func TestMain(m *testing.M) {
 type process struct {
 	t     *testing.T
 	cmd   *exec.Cmd
+	log   io.Closer // ends the reading of the log
 	lines *bufio.Scanner
 	out   strings.Builder
 	errs  bytes.Buffer
@@ -67,7 +68,7 @@ func startIn(t *testing.T, dir, name, stdin string, args ...string) *process {
 	require.NoError(t, err)
 	require.NoError(t, p.cmd.Start())
 	t.Cleanup(func() { _ = p.cmd.Process.Kill() })
-	p.lines = bufio.NewScanner(out)
+	p.log, p.lines = out, bufio.NewScanner(out)
 	return p
 }
 

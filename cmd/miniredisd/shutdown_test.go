@@ -27,3 +27,13 @@ func TestShutdownAbortCancelsASignalWhileCronIsPaused(t *testing.T) {
 	require.NoError(t, c.Send([]byte("DEBUG PAUSE-CRON 0\r\n")))
 	require.Equal(t, 0, p.exit())
 }
+
+func TestAServerGoesOnWhenNobodyReadsItsLog(t *testing.T) {
+	p := start(t, "redis-server", "", "--port", "0", "--loglevel", "debug")
+	p.port()
+	c := p.dial()
+	require.NoError(t, p.log.Close())
+	require.Equal(t, "PONG", c.Do("PING").Str)
+	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM)) // logs three lines
+	require.NoError(t, p.cmd.Wait())
+}
