@@ -231,8 +231,10 @@ func (c *Command) takes(n int) bool {
 // NeedsConnection reports whether cmd is about the connection that it comes over.
 func (c *Command) NeedsConnection() bool {
 	switch c.Group {
-	case "connection", "transactions", "pubsub":
+	case "connection", "transactions":
 		return true
+	case "pubsub": // scripts may publish, but not subscribe
+		return c.Flags&NoScript != 0
 	}
 	return c.Flags&(Blocking|Streams) != 0
 }

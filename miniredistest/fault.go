@@ -27,14 +27,14 @@ func (m Masters) Fault(name string) *Rule { return begin(m, name) }
 
 func begin(of []*Server, name string) *Rule {
 	r := &Rule{of: of, name: name}
-	of[0].rules = append(of[0].rules, r)
+	of[0].in.rules = append(of[0].in.rules, r)
 	return r
 }
 
 // checkRules fails the test if a rule has no action.
 func (s *Server) checkRules() {
 	s.t.Helper()
-	for _, r := range s.rules {
+	for _, r := range s.in.rules {
 		if !r.acted {
 			s.t.Errorf("Fault(%q) has no action, such as DropReply: it had no effect", r.name)
 		}

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Keys returns the keys of database 0 that match glob, sorted.
+// Keys returns the keys that match glob, sorted.
 func (s *Server) Keys(glob string) []string {
 	s.t.Helper()
 	var keys []string
@@ -70,7 +70,7 @@ func (m Masters) AssertAllExpire(glob string) {
 	}
 }
 
-// Dump describes every key of database 0 in a line.
+// Dump describes every key of the database in a line.
 func (s *Server) Dump() string {
 	s.t.Helper()
 	return s.describe(s.Keys("*"))

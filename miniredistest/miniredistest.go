@@ -22,7 +22,8 @@
 //
 // # From miniredis
 //
-// Tests that use github.com/alicebob/miniredis find its names here:
+// Tests that are written for github.com/alicebob/miniredis run here with one change: they import
+// miniredistest/miniredis, which has its names. New tests are shorter with this package:
 //
 //	miniredis                         miniredistest
 //	RunT(t), Run()                    Run(t); RunMasters(t, 5)
@@ -39,6 +40,7 @@
 //	RequireAuth(pw)                   the option Config("--requirepass", pw)
 //	RequireUserAuth(u, pw)            Do("ACL", "SETUSER", ...)
 //	Get, Set, HSet, Push, ...         Do("GET", key), Do("HSET", ...), any command
+//	DB(n), Select(n)                  DB(n).Do(...), DB(n).Keys(...), DB(n).AssertString(...)
 //	CheckGet(t, k, v)                 AssertString(k, v)
 //	Exists(k), Keys()                 Keys(pattern)
 //	TTL(k), SetTTL                    TTL(k), Do("PEXPIRE", ...)
@@ -73,12 +75,12 @@ import (
 
 // Server is a server that runs until its test ends.
 type Server struct {
-	t     testing.TB
-	s     *server.Server
-	in    *process
-	name  string // a prefix for messages, "" if there is only one server
-	addr  string
-	rules []*Rule
+	t    testing.TB
+	s    *server.Server
+	in   *process
+	name string // a prefix for messages, "" if there is only one server
+	addr string
+	db   int // where Do and its like execute commands
 }
 
 // Masters are independent servers, for Redlock.
@@ -89,6 +91,7 @@ type process struct {
 	masters server.Masters
 	ended   chan error
 	stop    sync.Once
+	rules   []*Rule // that the test has begun
 	log     lines
 }
 
@@ -189,12 +192,12 @@ func start(t testing.TB, n int, more []string) (server.Masters, *process) {
 
 // end runs when the test ends: it prints the histories of a failed test and stops the servers.
 func (m Masters) end() {
+	m[0].checkRules()
 	for _, s := range m {
 		s.t.Helper()
 		if w := s.s.Watch(); w != nil {
 			w.Open() // the history comes from the loop
 		}
-		s.checkRules()
 		if s.t.Failed() {
 			s.printHistory()
 		}
@@ -219,6 +222,14 @@ func (s *Server) Addr() string { return s.addr }
 
 // URL returns the address of the server as redis://host:port.
 func (s *Server) URL() string { return "redis://" + s.addr }
+
+// DB returns the server with another database selected, for Do, Keys, AssertString and all other methods
+// that execute commands. The server has 16 databases unless Config says otherwise.
+func (s *Server) DB(n int) *Server {
+	other := *s
+	other.db = n
+	return &other
+}
 
 // Addrs returns the addresses of all masters.
 func (m Masters) Addrs() []string {
@@ -250,7 +261,7 @@ func (s *Server) Do(args ...string) resp.Value {
 
 // Try is Do for a command that may get an error.
 func (s *Server) Try(args ...string) (resp.Value, error) {
-	return s.s.Do(context.Background(), args...)
+	return s.s.DoIn(context.Background(), s.db, args...)
 }
 
 // lab executes a verb of LAB.

@@ -42,6 +42,8 @@ type inbox struct {
 // errDropped is the reply to a request whose connection would be closed.
 const errDropped store.Error = "ERR The server has dropped this request, its log says why"
 
+const errDBIndex store.Error = "ERR DB index is out of range"
+
 // sendTo hands a request to s, which executes it in its next pass. Any goroutine may call it.
 func (v *internalRequest) sendTo(s *Server) {
 	v.at, v.FD, v.internal = s, -1, v
@@ -213,12 +215,20 @@ func (s *Server) hasEnded() bool {
 // or a command that needs no connection. Rules of the lab do not apply to it. Any goroutine may call Do
 // except the one in Run. Nothing is executed before Run. An error reply is returned as an error.
 func (s *Server) Do(ctx context.Context, args ...string) (resp.Value, error) {
+	return s.DoIn(ctx, 0, args...)
+}
+
+// DoIn is Do in a database.
+func (s *Server) DoIn(ctx context.Context, db int, args ...string) (resp.Value, error) {
+	if db < 0 || db >= s.cfg.Databases {
+		return resp.Value{}, errDBIndex
+	}
 	if err := refuseBubble(); err != nil {
 		return resp.Value{}, err
 	}
 	reply := make(chan []byte, 1)
 	v := &internalRequest{done: func(b []byte) { reply <- b }}
-	v.sess.Proto = 3
+	v.sess.Proto, v.sess.DB = 3, db
 	for _, arg := range args {
 		v.args = append(v.args, []byte(arg))
 	}

@@ -26,6 +26,8 @@ const module = "github.com/miniredisd/miniredisd/"
 // arrows has the imports of each package: our packages and those of other modules.
 func arrows() map[string][]string {
 	return map[string][]string{
+		"miniredistest/miniredis": {"miniredistest", "resp"},
+
 		"cmd/miniredisd": {"internal/config", "internal/collector", "lab/labhttp", "resp", "internal/rlog", "server",
 			"claims", "grade", "labs", "internal/version", "watch/watchhttp"},
 		"lab/labhttp":     {"resp"},

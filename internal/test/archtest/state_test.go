@@ -25,6 +25,13 @@ func constants() map[string]string {
 		"watch/watchhttp.page":        "embedded files",
 		"watch/watchhttp.sourcesJSON": "an embedded file",
 		"labs.files":                  "embedded files",
+
+		"miniredistest/miniredis.ErrKeyNotFound":           "an error to compare with",
+		"miniredistest/miniredis.ErrWrongType":             "an error to compare with",
+		"miniredistest/miniredis.ErrNotValidHllValue":      "an error to compare with",
+		"miniredistest/miniredis.ErrIntValueError":         "an error to compare with",
+		"miniredistest/miniredis.ErrIntValueOverflowError": "an error to compare with",
+		"miniredistest/miniredis.ErrFloatValueError":       "an error to compare with",
 	}
 }
 
@@ -128,17 +135,19 @@ func root(e ast.Expr) *ast.Ident {
 // starters has the functions that start goroutines, and why.
 func starters() map[string]string {
 	return map[string]string{
-		"cmd/miniredisd.serve":     "waits for signals and posts Stop",
-		"cmd/miniredisd.serveHTTP": "net/http, for lab-http and watch",
-		"miniredistest.start":      "runs the masters of a test",
-		"claims.newStage":          "runs the masters of a story",
-		"claims.still":             "a request whose reply comes when the server goes on",
-		"grade.newStage":           "runs the masters of a test",
-		"grade.start":              "waits for the end of the student's program",
-		"server.Run":               "one for each master behind the first",
-		"server.start":             "the executor of --exec queue",
-		"server.judge":             "finds a verdict, which may take a second",
-		"ioworkers.Start":          "one for each I/O thread",
+		"cmd/miniredisd.serve":                  "waits for signals and posts Stop",
+		"cmd/miniredisd.serveHTTP":              "net/http, for lab-http and watch",
+		"miniredistest.start":                   "runs the masters of a test",
+		"claims.newStage":                       "runs the masters of a story",
+		"claims.still":                          "a request whose reply comes when the server goes on",
+		"grade.newStage":                        "runs the masters of a test",
+		"grade.start":                           "waits for the end of the student's program",
+		"miniredistest/miniredis.NewSubscriber": "reads messages until Close",
+
+		"server.Run":      "one for each master behind the first",
+		"server.start":    "the executor of --exec queue",
+		"server.judge":    "finds a verdict, which may take a second",
+		"ioworkers.Start": "one for each I/O thread",
 
 		"watch/watchhttp.events":  "waits for what one page gets",
 		"watch/watchhttp.connect": "reads for one client of the page",
