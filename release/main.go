@@ -14,6 +14,7 @@
 //	sbom.go      the list of what is in the binaries
 //	deb.go       Debian's packages
 //	image.go     container images
+//	wheel.go     the package for pytest
 //	npm.go       the package for Vitest, Jest and node:test
 //	jar.go       the package for JUnit
 package main
@@ -81,7 +82,7 @@ type release struct {
 
 // files makes all packages, side by side: compressing takes most of the time.
 func (r *release) files() ([]file, error) {
-	packs := []func() ([]file, error){r.archives, r.debs, r.images, r.npms, r.jars, r.sbom}
+	packs := []func() ([]file, error){r.archives, r.debs, r.images, r.wheels, r.npms, r.jars, r.sbom}
 	made, errs := make([][]file, len(packs)), make([]error, len(packs))
 	var all sync.WaitGroup
 	for i, pack := range packs {

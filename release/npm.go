@@ -62,7 +62,7 @@ func (r *release) npms() ([]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		name := fmt.Sprintf("%s-%s-%s-%s.tgz", manifest.Name, r.version, system, processor)
+		name := fmt.Sprintf("%s-npm-%s-%s-%s.tgz", manifest.Name, r.version, system, processor)
 		files = append(files, file{name, data})
 	}
 	return files, nil

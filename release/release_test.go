@@ -10,6 +10,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime/debug"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -143,10 +145,43 @@ func TestTheImageIsReadInBothFormats(t *testing.T) {
 	}
 }
 
+func TestTheWheelRecordsItsFiles(t *testing.T) {
+	path := one(t, example(t).wheels)
+	const tag = "py3-none-manylinux_2_17_x86_64.musllinux_1_1_x86_64"
+	require.Equal(t, "pytest_miniredisd-0.1.0-"+tag+".whl", filepath.Base(path))
+	entries, err := unzipped(path)
+	require.NoError(t, err)
+	text := map[string]string{}
+	for _, e := range entries {
+		text[e.path] = string(e.data)
+	}
+	const info = "pytest_miniredisd-0.1.0.dist-info/"
+	require.Equal(t, info+"RECORD", entries[len(entries)-1].path, "the specification wants it last")
+	require.Contains(t, text[info+"METADATA"], "\nName: pytest-miniredisd\nVersion: 0.1.0\n")
+	require.Contains(t, text[info+"entry_points.txt"], "[pytest11]\nminiredisd = pytest_miniredisd.plugin\n")
+	require.Contains(t, text[info+"WHEEL"], "\nTag: py3-none-musllinux_1_1_x86_64\n")
+	for _, line := range strings.Split(strings.TrimSpace(text[info+"RECORD"]), "\n") {
+		fields := strings.Split(line, ",")
+		require.Contains(t, text, fields[0])
+		if fields[0] != info+"RECORD" {
+			require.Equal(t, strconv.Itoa(len(text[fields[0]])), fields[2], fields[0])
+		}
+	}
+	require.Len(t, strings.Split(strings.TrimSpace(text[info+"RECORD"]), "\n"), len(entries))
+}
+
+func TestAKeyThatTheWheelWouldLoseIsAnError(t *testing.T) {
+	s := &source{dir: t.TempDir(), version: "0.1.0"}
+	text := "[project]\nname = \"x\"\nversion = \"0.1.0\"\n[project.gui-scripts]\nx = \"x:main\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(s.dir, "pyproject.toml"), []byte(text), 0o644))
+	_, err := s.project(".")
+	require.ErrorContains(t, err, "project.gui-scripts would not be in the wheel")
+}
+
 // npm refuses the package on another platform. The first match in "exports" counts, so the order stays.
 func TestTheNPMPackageNamesItsPlatform(t *testing.T) {
 	path := one(t, example(t).npms)
-	require.Equal(t, "miniredisd-0.1.0-linux-x64.tgz", filepath.Base(path))
+	require.Equal(t, "miniredisd-npm-0.1.0-linux-x64.tgz", filepath.Base(path))
 	require.Regexp(t, `-rwxr-xr-x .* package/bin/miniredisd\n`, runs(t, "tar", "-tvzf", path))
 
 	text := runs(t, "tar", "-xzOf", path, "package/package.json")
