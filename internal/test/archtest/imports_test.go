@@ -49,6 +49,7 @@ func arrows() map[string][]string {
 		"lab/doctor":   {},
 		"lab/picture":  {},
 		"lab/verdict":  {"lab", "lab/doctor", "lab/picture", "github.com/anishathalye/porcupine"},
+		"lab/labtls":   {},
 		"internal/hll": {},
 		"internal/geo": {},
 		"luaeval": {"resp", "luaeval/limits", "luaeval/lualib",
