@@ -61,6 +61,13 @@
 // Left out is Valkey 8's way: main hands single clients to threads through ring buffers and goes on
 // executing. That saves main the wait at the join. It saves time but no processor time, and it helps
 // where cores are idle. It would cost the picture above, where main only looks at what it owns.
+//
+// # TLS
+//
+// A connection with TLS has a [TLS] between its Conn and its socket. Conn.Read and Conn.Write go through
+// receive and send, which look for it. Nothing else here or in main knows of it, and a connection without
+// TLS pays one comparison. Redis has a table of functions for each kind of connection instead
+// (connection.h: ConnectionType). The comment of TLS has the picture, and server/tls.go the handshake.
 package ioworkers
 
 import (
@@ -92,6 +99,7 @@ const (
 type Conn struct {
 	FD     int
 	ID     int64 // the client's id
+	TLS    *TLS  // nil for a connection without TLS
 	Parser resp.Parser
 
 	in     *input      // nil while nothing is buffered
@@ -132,7 +140,7 @@ func (c *Conn) Read(t *watch.Thread) {
 	in := c.in
 	in.compact()
 	in.makeRoom(c.Parser.Needs())
-	n, errno := read(c.FD, in.room(c.Parser.Needs()))
+	n, errno := c.receive()
 	t.Lap(watch.Read, c.ID, 0, max(n, 0))
 	if n > 0 {
 		in.buf = in.buf[:len(in.buf)+n]

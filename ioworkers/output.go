@@ -39,6 +39,9 @@ func (c *Conn) Barred() bool { return c.barred }
 func (c *Conn) DropOutput() {
 	c.Out.Buf, c.sent, c.barred = nil, 0, false
 	c.Out.Refs, c.Out.RefLen, c.ref = nil, 0, 0
+	if c.TLS != nil {
+		c.TLS.owed = 0
+	}
 }
 
 // Write does one write(2) of up to writeLimit bytes, or one writev(2) of up to refsLimit bytes. The rest
@@ -46,7 +49,7 @@ func (c *Conn) DropOutput() {
 func (c *Conn) Write(t *watch.Thread) {
 	n, errno := 0, unix.Errno(0)
 	if c.ref == len(c.Out.Refs) {
-		n, errno = write(c.FD, c.Out.Buf[c.sent:c.sent+min(c.Sendable(), writeLimit)])
+		n, errno = c.send(c.Out.Buf[c.sent : c.sent+min(c.Sendable(), writeLimit)])
 	} else {
 		n, errno = c.writeRefs()
 	}

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
 	"golang.org/x/sys/unix"
 )
@@ -21,7 +22,7 @@ func (s *Server) acceptHandler(l *listener) {
 		fd, sa, err := accept(l.fd)
 		switch {
 		case err == nil:
-			s.welcome(l, fd, sa)
+			s.accepted(l, fd, sa)
 		case errors.Is(err, unix.EAGAIN):
 			return
 		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED):
@@ -52,33 +53,48 @@ func (s *Server) watchListener(l *listener) error {
 	return s.loop.Watch(l.fd, reactor.Readable, func() { s.accept(l) })
 }
 
-// welcome makes a client of a new connection, or refuses it.
-func (s *Server) welcome(l *listener, fd int, sa unix.Sockaddr) {
-	if len(s.clients) >= s.cfg.MaxClients {
-		_, _ = unix.Write(fd, []byte("-ERR max number of clients reached\r\n"))
+// accepted makes a client of a new connection, or refuses it (networking.c: acceptCommonHandler). With TLS
+// there is no text for a client that is one too many, because nothing can be sent before the handshake.
+func (s *Server) accepted(l *listener, fd int, sa unix.Sockaddr) {
+	switch {
+	case len(s.clients)+len(s.handshakes) >= s.cfg.MaxClients:
+		if !l.tls {
+			_, _ = unix.Write(fd, []byte("-ERR max number of clients reached\r\n"))
+		}
 		_ = unix.Close(fd)
 		s.stats.Rejected++
-		return
-	}
-	s.stats.Connections++
-	if l.unix {
+	case l.unix:
+		s.stats.Connections++
 		s.adopt(fd, l.addr+":0", l.addr+":0", true)
-		return
+	case l.tls:
+		s.shake(fd, sa)
+	default:
+		local, _ := unix.Getsockname(fd)
+		s.welcome(fd, addrString(sa), addrString(local), nil)
 	}
-	addr := addrString(sa)
+}
+
+// welcome makes a client of a new TCP connection (networking.c: clientAcceptHandler). Protected mode
+// refuses those of other machines; then welcome returns nil. t is nil without TLS.
+func (s *Server) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *client {
+	s.stats.Connections++
 	if s.cfg.ProtectedMode && s.ex.Users.Default.NoPass && !isLoopback(addr) {
-		_, _ = unix.Write(fd, []byte(deniedProtected))
+		refused := ioworkers.Conn{FD: fd, TLS: t}
+		refused.Refuse(deniedProtected)
 		_ = unix.Close(fd)
 		s.stats.Rejected++
-		return
+		return nil
 	}
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
 	if s.cfg.TCPKeepAlive > 0 {
 		keepAlive(fd, s.cfg.TCPKeepAlive)
 	}
 	s.log('-', "Accepted %s", addr)
-	local, _ := unix.Getsockname(fd)
-	s.adopt(fd, addr, addrString(local), false)
+	c := s.adopt(fd, addr, laddr, false)
+	if c != nil && t != nil {
+		c.TLS, c.Out.MayRefer = t, false // encryption copies the bytes anyway
+	}
+	return c
 }
 
 // keepAlive makes the kernel probe a silent connection after interval seconds (anet.c:

@@ -155,6 +155,9 @@ func (s *Server) free(c *client) {
 	}
 	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	s.ex.Gone(&c.sess)
+	if c.ending == plainEnd || c.ending == finEnd {
+		c.SayGoodbye()
+	}
 	c.ending.close(c.FD)
 	if c.timer != nil {
 		s.timers.Cancel(c.timer)

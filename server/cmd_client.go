@@ -195,6 +195,7 @@ func (s *Server) kill(f *killFilter) (n int) {
 			continue
 		}
 		if !c.muted {
+			c.SayGoodbye()
 			_ = unix.Shutdown(c.FD, unix.SHUT_RDWR) // fails if the other side has closed already
 		}
 		s.leave(c)

@@ -84,7 +84,17 @@ func (s *Server) apply(name string) error {
 		for _, c := range s.order {
 			c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)
 		}
-	case "port", "bind":
+	case "tls-auth-clients":
+		s.setTLSAuth()
+	case "tls-cert-file", "tls-key-file", "tls-ca-cert-file", "tls-ca-cert-dir", "tls-protocols", "tls-ciphers",
+		"tls-session-caching":
+		if s.cfg.TLSPort != 0 && !s.configureTLS(true) {
+			return errors.New(errTLSConfig)
+		}
+	case "port", "tls-port", "bind":
+		if name == "tls-port" && !s.configureTLS(false) {
+			return errors.New(errTLSConfig)
+		}
 		if err := s.relisten(); err != nil {
 			s.log('#', "%v", err)
 			if name == "bind" {
@@ -117,6 +127,8 @@ func (s *Server) apply(name string) error {
 	return nil
 }
 
+const errTLSConfig = "Unable to update TLS configuration. Check server logs."
+
 // relisten moves the TCP listeners to the addresses in the configuration. It closes the old ones
 // first, because the new ones may have the same addresses. If this fails, CONFIG SET restores the
 // old configuration and calls relisten again.
@@ -136,7 +148,10 @@ func (s *Server) relisten() error {
 	}
 	var err error
 	if s.cfg.Port > 0 && !s.lab.refuses() {
-		err = s.listenTCP()
+		err = s.listenTCP(&s.cfg.Port, false)
+	}
+	if s.cfg.TLSPort > 0 && !s.lab.refuses() && err == nil {
+		err = s.listenTLS()
 	}
 	for _, l := range s.listeners {
 		if err == nil {

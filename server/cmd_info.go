@@ -158,7 +158,7 @@ func (r *report) infoServer() {
 		"multiplexing_api", r.s.cfg.Multiplexer,
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0", "go_version", runtime.Version(),
 		"process_id", r.s.process.id, "process_supervised", r.s.cfg.Supervised, "run_id", r.s.runID,
-		"tcp_port", max(r.s.cfg.Port, 0), "server_time_usec", r.s.ex.Now.Wall/1e3,
+		"tcp_port", r.s.Port(), "server_time_usec", r.s.ex.Now.Wall/1e3,
 		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", r.s.cfg.Hz, "configured_hz", r.s.cfg.Hz,
 		"lru_clock", r.s.ks.Now/1000&0xffffff, "executable", r.s.process.executable, "config_file", r.s.cfg.File,
 		"io_threads_active", active)
@@ -171,7 +171,11 @@ func (r *report) infoServer() {
 		if at := strings.LastIndexByte(host, ':'); at >= 0 {
 			host, port = strings.Trim(host[:at], "[]"), host[at+1:]
 		}
-		r.line("listener%d:name=tcp,bind=%s,port=%s", i, host, port)
+		name := "tcp"
+		if l.tls {
+			name = "tls"
+		}
+		r.line("listener%d:name=%s,bind=%s,port=%s", i, name, host, port)
 	}
 }
 

@@ -112,6 +112,7 @@ func (l *labState) crash() {
 	l.ex.Tracking.Broadcast()
 	end := l.crashing
 	l.crashing = nil
+	l.dropHandshakes()
 	for _, c := range l.order {
 		if slices.Contains(end.by, c) {
 			l.ex.Leave(&c.sess)
@@ -160,6 +161,7 @@ func (l *labState) startAgain(keep bool) {
 	}
 	l.migrate.closeFirst(len(l.migrate))
 	l.restoreConfig()
+	l.tls = nil // listen reads the files again
 	if err := l.newExecutor(l.ex.Clock); err != nil {
 		l.log('#', "Starting again after LAB CRASH: %v", err)
 	}

@@ -19,13 +19,19 @@ type listener struct {
 	fd   int
 	addr string // host:port, or the path of a unix socket
 	unix bool
+	tls  bool
 }
 
 // listen opens all listeners of the configuration, or none. Its errors are the lines that redis-server
 // logs before it exits.
 func (s *Server) listen() error {
 	if s.cfg.Port >= 0 {
-		if err := s.listenTCP(); err != nil {
+		if err := s.listenTCP(&s.cfg.Port, false); err != nil {
+			return err
+		}
+	}
+	if s.cfg.TLSPort != 0 {
+		if err := s.listenTLS(); err != nil {
 			return err
 		}
 	}
@@ -49,28 +55,47 @@ func (s *Server) listen() error {
 // on another address.
 const freePortTries = 10
 
-func (s *Server) listenTCP() error {
-	port, err := s.bindAll()
-	for try := 1; s.cfg.Port == 0 && errors.Is(err, unix.EADDRINUSE) && try < freePortTries; try++ {
-		port, err = s.bindAll()
+// listenTLS listens on tls-port, once the server has certificates.
+func (s *Server) listenTLS() error {
+	if !s.configureTLS(false) {
+		return errors.New("Failed to configure TLS. Check logs for more info.")
+	}
+	return s.listenTCP(&s.cfg.TLSPort, true)
+}
+
+// listenTCP listens on a port of the configuration. It writes the port there that the system chose, if it
+// was to choose one.
+func (s *Server) listenTCP(port *int, withTLS bool) error {
+	all, err := s.bindAll(*port)
+	for try := 1; *port <= 0 && errors.Is(err, unix.EADDRINUSE) && try < freePortTries; try++ {
+		all, err = s.bindAll(*port)
 	}
 	if err != nil {
-		return fmt.Errorf("Failed listening on port %d (tcp), aborting.", s.cfg.Port)
+		kind := "tcp"
+		if withTLS {
+			kind = "tls"
+		}
+		return fmt.Errorf("Failed listening on port %d (%s), aborting.", max(*port, 0), kind)
 	}
-	if s.cfg.Port == 0 { // is not written to otherwise: Port reads it
-		s.cfg.Port = port
+	for _, l := range all {
+		l.tls = withTLS
+		if ap, err := netip.ParseAddrPort(l.addr); err == nil && *port <= 0 { // else it is not written to: Port reads it
+			*port = int(ap.Port())
+		}
 	}
+	s.listeners = append(s.listeners, all...)
 	return nil
 }
 
-// bindAll listens on every address of the directive bind, on the same port.
-func (s *Server) bindAll() (port int, err error) {
-	port = s.cfg.Port
+// bindAll listens on every address of the directive bind, on the same port. Without a port the system
+// chooses one.
+func (s *Server) bindAll(asked int) (all []*listener, err error) {
+	port := max(asked, 0)
 	for _, host := range s.cfg.Bind {
 		l, err := bindTCP(strings.TrimPrefix(host, "-"), port, s.cfg.TCPBacklog)
 		switch {
 		case err == nil:
-			s.listeners = append(s.listeners, l)
+			all = append(all, l)
 			if ap, err := netip.ParseAddrPort(l.addr); err == nil {
 				port = int(ap.Port())
 			}
@@ -79,14 +104,16 @@ func (s *Server) bindAll() (port int, err error) {
 			s.log('-', "Not listening on %s:%d: %s", host, port, config.ErrorText(err))
 			continue
 		}
-		s.closeListeners()
-		if s.cfg.Port != 0 {
+		for _, l := range all {
+			_ = unix.Close(l.fd)
+		}
+		if asked > 0 {
 			s.log('#', "Warning: Could not create server TCP listening socket %s:%d: bind: %s",
 				host, port, config.ErrorText(err))
 		}
-		return 0, err
+		return nil, err
 	}
-	return port, nil
+	return all, nil
 }
 
 // noProtocol reports whether err comes from a system without IPv6. redis-server ignores that

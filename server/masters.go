@@ -34,6 +34,9 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 	if err := checkMasters(cfg); err != nil {
 		return nil, err
 	}
+	if err := writeLabTLS(cfg); err != nil {
+		return nil, err
+	}
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
@@ -43,6 +46,9 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 		own.Seed += uint64(n - 1)
 		if cfg.Port > 0 {
 			own.Port += n - 1
+		}
+		if cfg.TLSPort > 0 {
+			own.TLSPort += n - 1
 		}
 		s, err := newServer(own, log(n), n, cfg.Masters)
 		if err != nil {
@@ -55,7 +61,7 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 	for _, s := range all {
 		s.peers = all
 	}
-	cfg.Port = all[0].cfg.Port
+	cfg.Port, cfg.TLSPort = all[0].cfg.Port, all[0].cfg.TLSPort
 	all.shareLedger()
 	return all, nil
 }
@@ -70,8 +76,8 @@ func checkMasters(cfg *config.Config) error {
 		return fmt.Errorf("unixsocket is one socket and cannot be shared by %d masters", n)
 	case cfg.Trace != "":
 		return fmt.Errorf("trace records one server, not %d masters: use DEBUG TRACE on the one to look at", n)
-	case cfg.Port+n-1 > maxPort:
-		return fmt.Errorf("%d masters from port %d on would need ports above %d", n, cfg.Port, maxPort)
+	case max(cfg.Port, cfg.TLSPort)+n-1 > maxPort:
+		return fmt.Errorf("%d masters from port %d on would need ports above %d", n, max(cfg.Port, cfg.TLSPort), maxPort)
 	}
 	return nil
 }
@@ -135,5 +141,19 @@ func (m Masters) Addrs() []string {
 	return addrs
 }
 
-// Port returns the TCP port of s, or 0. Call it before Run.
-func (s *Server) Port() int { return max(s.cfg.Port, 0) }
+// TLSAddrs is Addrs for the tls-port.
+func (m Masters) TLSAddrs() []string {
+	var addrs []string
+	for _, s := range m {
+		addrs = append(addrs, s.TLSAddrs()...)
+	}
+	return addrs
+}
+
+// Port returns the TCP port of s: without one, the tls-port, or 0. Call it before Run.
+func (s *Server) Port() int {
+	if s.cfg.Port > 0 {
+		return s.cfg.Port
+	}
+	return max(s.cfg.TLSPort, 0)
+}

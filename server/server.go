@@ -4,7 +4,7 @@
 // The goroutine that calls Run does everything. With io-threads, other threads do a part of the reading
 // and writing. Its pass:
 //
-//	epoll_wait ──> acceptHandler  new connections                 accept.go
+//	epoll_wait ──> acceptHandler  new connections                 accept.go (with TLS: tls.go)
 //	           ├─> readHandler    readable clients                pass.go
 //	           └─> replyHandler   full sockets with room again    write.go
 //	beforeSleep:                                                  pass.go
@@ -39,6 +39,7 @@ package server
 
 import (
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -76,11 +77,13 @@ type Server struct {
 	inbox   inbox   // where internal requests arrive
 	names   names   // of connections to come
 
-	listeners []*listener
-	clients   map[int64]*client // by ID
-	order     []*client         // the same clients: Session.Index is a place in it
-	checked   int               // the place in order that checkClients has reached
-	lastID    int64
+	listeners  []*listener
+	tls        *tls.Config             // for new connections; nil before the first tls-port
+	handshakes map[*handshake]struct{} // connections that are no clients yet
+	clients    map[int64]*client       // by ID
+	order      []*client               // the same clients: Session.Index is a place in it
+	checked    int                     // the place in order that checkClients has reached
+	lastID     int64
 
 	// What a pass calls. A lab and a watch replace it (lab_seam.go, watch_seam.go: install).
 	do        func(by *command.Session, args [][]byte, w *resp.Writer) // Executor.Do
@@ -187,6 +190,9 @@ var commands = command.NewCommands(clientRows(), serverRows(), aclRows(), labRow
 
 // New makes a server that listens. It answers nothing before Run.
 func New(cfg *config.Config, log Log) (*Server, error) {
+	if err := writeLabTLS(cfg); err != nil {
+		return nil, err
+	}
 	s, err := newServer(cfg, log, 1, 1)
 	if err != nil {
 		return nil, err
@@ -211,7 +217,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	s := &Server{
 		cfg: cfg, log: log, loop: loop, number: number, masters: masters, commands: commands,
 		ks:      newKeyspace(cfg),
-		clients: map[int64]*client{},
+		clients: map[int64]*client{}, handshakes: map[*handshake]struct{}{},
 		start:   clock.Mono(),
 		runID:   newRunID(),
 		process: newProcess(),
@@ -297,12 +303,18 @@ func newRunID() string {
 	return hex.EncodeToString(b[:])
 }
 
-// Addrs returns the addresses that the server listens on, with the port that the system chose. CONFIG
-// SET can change them, so call it before Run.
-func (s *Server) Addrs() []string {
-	var addrs []string
+// Addrs returns the addresses that the server listens on without TLS, with the port that the system
+// chose. CONFIG SET can change them, so call it before Run.
+func (s *Server) Addrs() []string { return s.addrs(false) }
+
+// TLSAddrs is Addrs for the tls-port.
+func (s *Server) TLSAddrs() []string { return s.addrs(true) }
+
+func (s *Server) addrs(withTLS bool) (addrs []string) {
 	for _, l := range s.listeners {
-		addrs = append(addrs, l.addr)
+		if l.tls == withTLS {
+			addrs = append(addrs, l.addr)
+		}
 	}
 	return addrs
 }
@@ -322,6 +334,7 @@ func (s *Server) Run() error {
 	s.pool.Stop()
 	s.saveTrace()
 	s.closeListeners()
+	s.dropHandshakes()
 	for _, c := range s.clients {
 		s.free(c)
 	}

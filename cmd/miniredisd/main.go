@@ -25,6 +25,7 @@
 //	executor      executes every command instead of main, only with --exec queue
 //	masters       one for each master after the first, only with --masters
 //	HTTP          only with --lab-http and --watch
+//	handshakes    one for each, until it is over, only with --tls-port
 package main
 
 import (
@@ -169,7 +170,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	signal.Notify(signals, append(crashSignals(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)...)
 	go obeySignals(signals, masters, log)
 
-	remove, err := announce(cfg, log, masters.Addrs())
+	remove, err := announce(cfg, log, masters.Addrs(), masters.TLSAddrs())
 	if err != nil {
 		log.Log('#', "%v", err)
 		return 1
@@ -213,7 +214,7 @@ func dedicate(masters server.Masters, cfg *config.Config) {
 		return
 	}
 	masters[0].Dedicated()
-	makeRoom(cfg.IOThreads)
+	makeRoom(cfg.IOThreads, cfg.TLSPort > 0)
 }
 
 // greet writes the first lines of the log, before anything can fail.
@@ -263,6 +264,9 @@ func ready(cfg *config.Config, log *rlog.Logger, logs []*rlog.Logger, masters se
 		// Redis used this wording for unix sockets until 7.0. tempredis always uses a unix socket, and
 		// some of its users wait for this line.
 		log.Log('*', "The server is now ready to accept connections at %s", cfg.UnixSocket)
+	}
+	if cfg.TLSPort > 0 {
+		log.Log('*', "Ready to accept connections tls")
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -17,7 +18,9 @@ import (
 )
 
 // announce tells other processes that the server listens. remove deletes the files that it wrote.
-func announce(cfg *config.Config, log *rlog.Logger, addrs []string) (remove func(), err error) {
+// addrs has the addresses of TCP, tlsAddrs those of TLS. The port file has the ports of TLS only if there are
+// no others.
+func announce(cfg *config.Config, log *rlog.Logger, addrs, tlsAddrs []string) (remove func(), err error) {
 	pidFile := cfg.PIDFile
 	if pidFile == "" && isDaemon() {
 		pidFile = "/var/run/redis.pid"
@@ -29,8 +32,18 @@ func announce(cfg *config.Config, log *rlog.Logger, addrs []string) (remove func
 			pidFile = ""
 		}
 	}
-	if cfg.PortFile != "" {
-		if err := writePortFile(cfg.PortFile, addrs); err != nil {
+	tlsPorts := ""
+	if cfg.LabTLS != "" {
+		tlsPorts = filepath.Join(cfg.Relative(cfg.LabTLS), "port")
+	}
+	if cfg.Port <= 0 {
+		addrs = tlsAddrs
+	}
+	for path, addrs := range map[string][]string{cfg.PortFile: addrs, tlsPorts: tlsAddrs} {
+		if path == "" {
+			continue
+		}
+		if err := writePortFile(path, addrs); err != nil {
 			return nil, fmt.Errorf("writing the port file: %w", err)
 		}
 	}
@@ -46,7 +59,7 @@ func announce(cfg *config.Config, log *rlog.Logger, addrs []string) (remove func
 			log.Log('*', "Removing the pid file.")
 			_ = os.Remove(pidFile)
 		}
-		for _, path := range []string{cfg.PortFile, cfg.LabHTTPFile} {
+		for _, path := range []string{cfg.PortFile, cfg.LabHTTPFile, tlsPorts} {
 			if path != "" {
 				_ = os.Remove(path)
 			}

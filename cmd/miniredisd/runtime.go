@@ -18,11 +18,13 @@ func stayOnFirstThread() { runtime.LockOSThread() }
 // own work.
 //
 // Without I/O threads the lock of stayOnFirstThread is undone. A hand-over between
-// a locked goroutine and another one takes 10 µs instead of 0.2 µs, because it switches threads.
-func makeRoom(threads int) {
+// a locked goroutine and another one takes 10 µs instead of 0.2 µs, because it switches threads. The
+// handshakes of TLS run in goroutines, and must not wait for the end of main's sleep either.
+func makeRoom(threads int, handshakes bool) {
 	if threads == 1 {
 		runtime.UnlockOSThread()
-		return
 	}
-	runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), threads+1))
+	if threads > 1 || handshakes {
+		runtime.GOMAXPROCS(max(runtime.GOMAXPROCS(0), threads+1))
+	}
 }

@@ -14,7 +14,7 @@
 //   - inert: a file and CONFIG SET may set it, and CONFIG GET shows the value. It has no effect, which
 //     [Config.Inert] reports once for the log.
 //   - refused: any value but the default is an error. Otherwise users would rely on a feature that does
-//     not exist, such as cluster mode, TLS or replication.
+//     not exist, such as cluster mode or replication.
 //   - withheld: CONFIG SET refuses it. A file may set it without effect, because many files do
 //     (appendonly). files.go finds directives that ask for files.
 //
@@ -32,6 +32,7 @@
 package config
 
 import (
+	"crypto/tls"
 	"maps"
 	"math"
 	"slices"
@@ -88,6 +89,20 @@ type Config struct {
 	RequirePass    string
 	ACLFile        string // "" means none
 	Users          []User // the user lines; only without an ACLFile
+
+	TLSPort           int    // 0 means no TLS, -1 chooses a free port
+	TLSCertFile       string // with the certificates between it and the CA
+	TLSKeyFile        string
+	TLSCACertFile     string // "" means none; the CAs of clients
+	TLSCACertDir      string // the same, every file of a folder
+	TLSAuthClients    string // no, yes, optional
+	TLSProtocols      string // TLSv1 to TLSv1.3, separated by spaces; "" means TLSv1.2 TLSv1.3
+	TLSCiphers        string // for TLSv1.2 and older: names separated by colons; "" means the usual ones
+	TLSSessionCaching bool   // clients may resume a session
+	LabTLS            string // a folder for the files of a new CA, which the server uses; "" means none
+
+	// TLS, if set, is used instead of the files. Only a Go program can set it.
+	TLS *tls.Config
 
 	ACLLogMaxLen     int    // entries
 	ACLPubSubDefault string // allchannels, resetchannels

@@ -118,14 +118,16 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 	for line, why := range map[string]string{
 		"cluster-enabled yes":    "cluster mode is not supported by miniredisd",
 		"replicaof 127.0.0.1 1":  "replication is not supported by miniredisd",
-		"tls-port 6380":          "TLS is not supported by miniredisd",
+		"tls-replication yes":    "replication is not supported by miniredisd",
+		"tls-cluster yes":        "cluster mode is not supported by miniredisd",
+		"tls-key-file-pass x":    "encrypted private keys are not supported by miniredisd: crypto/tls does not read them",
 		"loadmodule a.so":        "modules are not supported by miniredisd",
 		"sentinel monitor m x 1": "sentinel directive while not in sentinel mode",
 	} {
 		_, err := Parse([]string{"-"}, strings.NewReader("# first\n"+line))
 		require.Equal(t, &LineError{2, line, why}, err)
 	}
-	_, err := Parse([]string{"--cluster-enabled", "no", "--tls-port", "0", "--replicaof", "no", "one"}, nil)
+	_, err := Parse([]string{"--cluster-enabled", "no", "--tls-cluster", "no", "--replicaof", "no", "one"}, nil)
 	require.NoError(t, err)
 }
 

@@ -240,9 +240,9 @@ func (c *Config) finish() error {
 		}
 		_ = f.Close()
 	}
-	// Redis exits if port is 0 and there is no unix socket. Here port 0 then means a free port. With a
-	// unix socket, port 0 means no TCP, as in Redis.
-	if c.Port == 0 && c.UnixSocket != "" {
+	// Redis exits if port is 0 and there is neither a unix socket nor a tls-port. Here port 0 then means a
+	// free port. With one of them, port 0 means no TCP, as in Redis.
+	if c.Port == 0 && (c.UnixSocket != "" || c.TLSPort != 0) {
 		c.Port = -1
 	}
 	c.clamp()

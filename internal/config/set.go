@@ -50,7 +50,7 @@ type change struct {
 //
 // After storing the values, Set calls apply for each changed directive, to put it into effect. If apply
 // fails, Set restores all values, applies them again and returns the error. apply may be nil. changed
-// has the names of the directives whose value differs from before.
+// has the names of the directives whose value differs from before, or that name a file.
 func (c *Config) Set(pairs []string, local bool, apply func(name string) error) (changed []string, err error) {
 	changes, err := c.changes(pairs, local)
 	if err != nil {
@@ -65,7 +65,7 @@ func (c *Config) Set(pairs []string, local bool, apply func(name string) error) 
 		}
 		ch.new = value
 		c.store(ch.row, value)
-		if value != ch.old {
+		if value != ch.old || ch.row.flags&volatile != 0 {
 			changed = append(changed, ch.row.name)
 		}
 	}

@@ -31,6 +31,7 @@ const (
 	immutable flag = 1 << iota
 	hidden         // CONFIG GET shows it for its exact name only
 	sensitive      // a password: its value must not reach a log
+	volatile       // the name of a file: CONFIG SET reads it again even if the name stays the same
 	protected      // CONFIG SET needs enable-protected-configs
 	unset          // the empty string means that the directive is absent
 	inert          // it has no effect: see the package comment, also for the next two
@@ -84,8 +85,12 @@ func refusal(name string) string {
 		return "cluster mode is not supported by miniredisd"
 	case "replicaof":
 		return "replication is not supported by miniredisd"
-	case "tls-port":
-		return "TLS is not supported by miniredisd"
+	case "tls-cluster":
+		return "cluster mode is not supported by miniredisd"
+	case "tls-replication":
+		return "replication is not supported by miniredisd"
+	case "tls-key-file-pass":
+		return "encrypted private keys are not supported by miniredisd: crypto/tls does not read them"
 	case "loadmodule":
 		return "modules are not supported by miniredisd"
 	}

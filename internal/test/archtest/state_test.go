@@ -147,6 +147,7 @@ func starters() map[string]string {
 		"server.Run":      "one for each master behind the first",
 		"server.start":    "the executor of --exec queue",
 		"server.judge":    "finds a verdict, which may take a second",
+		"server.shake":    "one for each handshake of TLS, until it is over",
 		"ioworkers.Start": "one for each I/O thread",
 
 		"watch/watchhttp.events":  "waits for what one page gets",

@@ -2,6 +2,7 @@ package redistest
 
 import (
 	"bufio"
+	"crypto/tls"
 	"net"
 	"strconv"
 	"testing"
@@ -33,6 +34,22 @@ func Dial(t testing.TB, addr string) *Conn {
 	t.Cleanup(c.Close)
 	c.t = t
 	return c
+}
+
+// DialTLS is Dial for the tls-port of a server.
+func DialTLS(t testing.TB, addr string, config *tls.Config) *Conn {
+	t.Helper()
+	c, err := tls.Dial("tcp", addr, config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Wrap(t, c)
+}
+
+// Wrap makes a Conn of a connection. The connection is closed when the test ends.
+func Wrap(t testing.TB, c net.Conn) *Conn {
+	t.Cleanup(func() { c.Close() })
+	return &Conn{Net: c, t: t, r: bufio.NewReader(c)}
 }
 
 // Connect is Dial for goroutines and for connections that the server may refuse. Only Send, TryRead and

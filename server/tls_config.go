@@ -1,0 +1,207 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/config"
+	"golang.org/x/sys/unix"
+)
+
+// configureTLS reads the certificates and makes the configuration of all handshakes to come. If that
+// fails, the old configuration stays, the log gets the reason, and the result is false (tls.c:
+// tlsConfigure). Unless again is set, it keeps a configuration that exists.
+func (s *Server) configureTLS(again bool) bool {
+	if s.tls != nil && !again {
+		return true
+	}
+	made := s.cfg.TLS.Clone()
+	if made == nil {
+		made = s.makeTLS()
+	}
+	if made == nil {
+		return false
+	}
+	made.DynamicRecordSizingDisabled = true // small records cost more than they save
+	s.tls = made
+	return true
+}
+
+// makeTLS returns nil if it fails.
+func (s *Server) makeTLS() *tls.Config {
+	c := s.cfg
+	switch {
+	case c.TLSCertFile == "":
+		s.log('#', "No tls-cert-file configured!")
+		return nil
+	case c.TLSKeyFile == "":
+		s.log('#', "No tls-key-file configured!")
+		return nil
+	case c.TLSAuthClients != "no" && c.TLSCACertFile == "" && c.TLSCACertDir == "":
+		s.log('#', "Either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-cluster, tls-replication or "+
+			"tls-auth-clients are enabled!")
+		return nil
+	}
+	made := &tls.Config{ClientAuth: authMode(c.TLSAuthClients), SessionTicketsDisabled: !c.TLSSessionCaching}
+	ok := false
+	if made.MinVersion, made.MaxVersion, ok = s.protocols(c.TLSProtocols); !ok {
+		return nil
+	}
+	cert, ok := s.certificate(c.Relative(c.TLSCertFile), c.Relative(c.TLSKeyFile))
+	if !ok {
+		return nil
+	}
+	made.Certificates = []tls.Certificate{cert}
+	if made.ClientCAs, ok = s.authorities(c); !ok {
+		return nil
+	}
+	if made.CipherSuites, ok = ciphers(c.TLSCiphers); !ok {
+		s.log('#', "Failed to configure ciphers: %s", c.TLSCiphers)
+		return nil
+	}
+	return made
+}
+
+func authMode(word string) tls.ClientAuthType {
+	switch word {
+	case "no":
+		return tls.NoClientCert
+	case "optional":
+		return tls.VerifyClientCertIfGiven
+	}
+	return tls.RequireAndVerifyClientCert
+}
+
+// setTLSAuth puts tls-auth-clients into effect. As in Redis, it needs no certificates of CAs: without
+// them, no client can be verified.
+func (s *Server) setTLSAuth() {
+	if s.tls != nil && s.cfg.TLS == nil {
+		s.tls = s.tls.Clone()
+		s.tls.ClientAuth = authMode(s.cfg.TLSAuthClients)
+	}
+}
+
+// certificate reads a certificate and its key. Two lines of the log tell a bad certificate from a bad key.
+func (s *Server) certificate(certFile, keyFile string) (cert tls.Certificate, ok bool) {
+	certPEM, err := os.ReadFile(certFile)
+	if err == nil && !x509.NewCertPool().AppendCertsFromPEM(certPEM) {
+		err = errors.New(noCertificate)
+	}
+	if err != nil {
+		s.log('#', "Failed to load certificate: %s: %s", certFile, reason(err))
+		return cert, false
+	}
+	keyPEM, err := os.ReadFile(keyFile)
+	if err == nil {
+		cert, err = tls.X509KeyPair(certPEM, keyPEM)
+	}
+	if err != nil {
+		s.log('#', "Failed to load private key: %s: %s", keyFile, reason(err))
+		return cert, false
+	}
+	return cert, true
+}
+
+const noCertificate = "no certificate in it"
+
+// reason returns the text of an error, without the path that the line of the log already has. An error of
+// the system looks as OpenSSL prints it.
+func reason(err error) string {
+	if errno := unix.Errno(0); errors.As(err, &errno) {
+		return fmt.Sprintf("error:8%07X:system library::%s", int(errno), config.ErrorText(errno))
+	}
+	return err.Error()
+}
+
+// authorities reads the certificates of the CAs that clients may come from. OpenSSL finds a certificate in
+// a folder by its name, which is a hash. Here all files of the folder are read, whatever their names are.
+func (s *Server) authorities(c *config.Config) (pool *x509.CertPool, ok bool) {
+	if c.TLSCACertFile == "" && c.TLSCACertDir == "" {
+		return nil, true
+	}
+	pool = x509.NewCertPool()
+	var files []string
+	var err error
+	if dir := c.TLSCACertDir; dir != "" {
+		if _, err = os.ReadDir(c.Relative(dir)); err == nil {
+			files, err = filepath.Glob(filepath.Join(c.Relative(dir), "*"))
+		}
+	}
+	for _, file := range files {
+		if pem, err := os.ReadFile(file); err == nil { // a folder may have anything else in it
+			pool.AppendCertsFromPEM(pem)
+		}
+	}
+	if file := c.TLSCACertFile; file != "" && err == nil {
+		var pem []byte
+		if pem, err = os.ReadFile(c.Relative(file)); err == nil && !pool.AppendCertsFromPEM(pem) {
+			err = errors.New(noCertificate)
+		}
+	}
+	if err != nil {
+		s.log('#', "Failed to configure CA certificate(s) file/directory: %s", reason(err))
+		return nil, false
+	}
+	return pool, true
+}
+
+// protocols parses tls-protocols (tls.c: parseProtocolsConfig). crypto/tls takes a range of versions, so
+// a list with a gap is refused.
+func (s *Server) protocols(list string) (lowest, highest uint16, ok bool) {
+	if list == "" {
+		return tls.VersionTLS12, tls.VersionTLS13, true
+	}
+	known := []string{"tlsv1", "tlsv1.1", "tlsv1.2", "tlsv1.3"}
+	var given []int
+	for word := range strings.SplitSeq(list, " ") {
+		at := slices.Index(known, ascii.ToLower(word))
+		if at < 0 {
+			s.log('#', "Invalid tls-protocols specified. "+
+				"Use a combination of 'TLSv1', 'TLSv1.1', 'TLSv1.2' and 'TLSv1.3'.")
+			return 0, 0, false
+		}
+		given = append(given, at)
+	}
+	slices.Sort(given)
+	given = slices.Compact(given)
+	first, last := given[0], given[len(given)-1]
+	if last-first+1 != len(given) {
+		s.log('#', "tls-protocols has a gap, which is not supported by miniredisd: %s", list)
+		return 0, 0, false
+	}
+	return tls.VersionTLS10 + uint16(first), tls.VersionTLS10 + uint16(last), true
+}
+
+// ciphers parses tls-ciphers: names of OpenSSL, such as ECDHE-RSA-AES128-GCM-SHA256, or of the standard,
+// separated by colons. OpenSSL's keywords are not known, but for DEFAULT. A name that crypto/tls does not
+// have is an error.
+func ciphers(list string) (ids []uint16, ok bool) {
+	if list == "" || list == "DEFAULT" {
+		return nil, true
+	}
+	suites := append(tls.CipherSuites(), tls.InsecureCipherSuites()...)
+	for name := range strings.SplitSeq(list, ":") {
+		at := slices.IndexFunc(suites, func(c *tls.CipherSuite) bool {
+			return c.SupportedVersions[0] < tls.VersionTLS13 && (c.Name == name || openSSLName(c.Name) == name)
+		})
+		if at < 0 {
+			return nil, false
+		}
+		ids = append(ids, suites[at].ID)
+	}
+	return ids, true
+}
+
+// openSSLName returns OpenSSL's name of a cipher suite: ECDHE-RSA-AES128-GCM-SHA256 for
+// TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256.
+func openSSLName(standard string) string {
+	return strings.NewReplacer("TLS_RSA_WITH_", "", "TLS_", "", "WITH_", "", "AES_128", "AES128", "AES_256", "AES256",
+		"3DES_EDE_CBC", "DES-CBC3", "_CBC", "", "POLY1305_SHA256", "POLY1305", "_", "-").Replace(standard)
+}
