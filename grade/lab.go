@@ -42,7 +42,9 @@ func (t say) in(lang string, args ...any) string {
 func List() []*Lab {
 	return []*Lab{
 		{ID: "L04", tests: reactorTests()},
+		{ID: "L06", masters: 1, tests: crashTests()},
 		{ID: "L07", masters: 1, tests: deleteTests()},
+		{ID: "L08", masters: 1, tests: resendTests()},
 	}
 }
 

@@ -32,7 +32,9 @@ func TestMain(m *testing.M) {
 // students are right and wrong programs, by lab. Each is a function that runs as main.
 func students() map[string]func() {
 	all := map[string]func(){}
-	for _, some := range []map[string]func(){engineStudents(), lab07Students(), lab04Students()} {
+	for _, some := range []map[string]func(){
+		engineStudents(), lab04Students(), lab06Students(), lab07Students(), lab08Students(),
+	} {
 		for name, play := range some {
 			all[name] = play
 		}

@@ -1,0 +1,104 @@
+package grade
+
+import (
+	"strconv"
+	"time"
+)
+
+// Lab 8: the server has executed the request, and the reply is lost. A client that sends the request again
+// meets its own lock.
+
+func resendTests() []test {
+	return []test{
+		{name: say{"Take and release", "加锁与释放"}, points: 10, play: deletePlain},
+		{name: say{"A second owner is refused", "第二个人加锁被拒绝"}, points: 10, play: deleteRefused},
+		{name: say{"A reply of take is lost", "加锁的应答丢失"}, points: 30, play: resendTake},
+		{name: say{"A reply of take is lost, and the lock belongs to another", "加锁的应答丢失，而锁在别人手里"},
+			points: 20, play: resendRefused},
+		{name: say{"A request of release is lost", "释放的请求丢失"}, points: 30, play: resendRelease},
+	}
+}
+
+func unnamed() say {
+	return say{
+		"No request came over a connection with the name a. Name each connection after its owner: CLIENT SETNAME a.",
+		"没有请求来自名为 a 的连接。请用 CLIENT SETNAME a 给连接命名。"}
+}
+
+// losing sends an order to a new program, once for each request that the order makes. The fault hits that
+// request. then judges the answer.
+func (s *stage) losing(action, order string, then func(p *program, request int, word string)) {
+	for request := 1; ; request++ {
+		p := s.open()
+		s.lab("FAULT ADD lost CLIENT a NTH " + strconv.Itoa(request) + " ACTION " + action)
+		word, _ := p.order(order)
+		fired := field(s.lab("FAULT LIST").Elems[0], "fired").Int
+		s.lab("FAULT DEL lost")
+		then(p, request, word)
+		p.end()
+		if fired == 0 {
+			s.want(request > 1, unnamed())
+			return // the order has fewer requests
+		}
+		s.want(request < mostRequests, say{"It takes more than %d requests.", "用了超过 %d 个请求。"}, mostRequests)
+	}
+}
+
+// resendTake wants the answer to be what the server has.
+func resendTake(s *stage) {
+	other := s.open()
+	s.losing("DROP-REPLY", "take a", func(p *program, request int, word string) {
+		token := s.token()
+		s.want(word == "held" || token == "", say{
+			"The reply to request %d of `take a` was lost. The answer was `refused`, and the key %s is there: " +
+				"it is the lock of a itself, and it keeps everybody out for a lease. Ask the server whose token it has.",
+			"`take a` 的第 %d 个请求的应答丢失了。回答是 `refused`，而键 %s 存在：那正是 a 自己的锁，整个租约期间谁也拿不到。" +
+				"请问一问服务器，里面是谁的令牌。"}, request, lockKey)
+		s.want(word == "refused" || token != "", say{
+			"The reply to request %d of `take a` was lost. The answer was `held`, and there is no lock.",
+			"`take a` 的第 %d 个请求的应答丢失了。回答是 `held`，而锁并不存在。"}, request)
+		if word == "held" {
+			other.isRefused("b", say{"a holds the lock", "a 持有锁时"})
+			p.releases("a", say{"a holds the lock", "a 持有锁时"})
+		}
+		other.takes("b", say{"a does not hold the lock", "a 不持有锁时"})
+		other.releases("b", say{"b holds the lock", "b 持有锁时"})
+	})
+}
+
+func resendRefused(s *stage) {
+	other := s.open()
+	other.takes("b", say{"The lock is free", "锁空闲时"})
+	token := s.token()
+	s.losing("DROP-REPLY", "take a", func(_ *program, request int, word string) {
+		s.want(word == "refused" && s.token() == token, say{
+			"b held the lock, and the reply to request %d of `take a` was lost. The answer was `%s`: " +
+				"a lost reply says nothing. It can be a refusal.",
+			"b 持有锁，`take a` 的第 %d 个请求的应答丢失了。回答是 `%s`：丢失的应答什么也没有说明，它也可能是拒绝。"}, request, word)
+	})
+	other.releases("b", say{"b holds the lock", "b 持有锁时"})
+}
+
+func resendRelease(s *stage) {
+	other := s.open()
+	p := s.open()
+	for request := 1; request <= mostRequests; request++ {
+		p.takes("a", say{"The lock is free", "锁空闲时"})
+		s.lab("FAULT ADD lost CLIENT a NTH " + strconv.Itoa(request) + " ACTION DROP-BEFORE")
+		p.order("release a")
+		fired := field(s.lab("FAULT LIST").Elems[0], "fired").Int
+		s.lab("FAULT DEL lost")
+		if fired == 0 {
+			s.want(request > 1, unnamed())
+			return
+		}
+		s.want(s.token() == "", say{
+			"Request %d of `release a` never reached the server. The lock is still there, " +
+				"and nobody gets it until the lease ends. " +
+				"Send the request again: a release that compares the token may be sent twice.",
+			"`release a` 的第 %d 个请求没有到达服务器。锁还在，租约到期之前谁也拿不到。请再发一遍：比较令牌的释放可以重复发送。"}, request)
+		other.takes("b", say{"a has released the lock", "a 释放之后"})
+		other.releases("b", say{"b holds the lock", "b 持有锁时"})
+		s.advance(lease + time.Millisecond)
+	}
+}
