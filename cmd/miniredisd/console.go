@@ -48,6 +48,7 @@ Options that Redis does not have:
        --lab yes          answer LAB: faults, a clock and crashes, to test lock clients
        --lab-open yes     allow --lab yes on an address that others can reach without a password
        --lab-http ADDR    answer LAB over HTTP as well, on a loopback address such as 127.0.0.1:0
+       --lab-token TOKEN  allow other addresses for them; every request has to show the token
        --lab-http-file PATH
                           write the URL of LAB over HTTP to a file
        --masters N        run N independent servers, on the ports from --port on

@@ -22,17 +22,22 @@ func listenLab(cfg *config.Config) (net.Listener, error) {
 	switch {
 	case cfg.LabHTTP == "" && cfg.LabHTTPFile != "":
 		return nil, errors.New("lab-http-file needs lab-http, which is not set")
+	case cfg.LabToken != "" && cfg.LabHTTP == "" && cfg.Watch == "":
+		return nil, errors.New("lab-token needs lab-http or watch, and neither is set")
 	case cfg.LabHTTP == "":
 		return nil, nil
 	case !cfg.Lab:
 		return nil, errors.New("lab-http needs --lab yes")
 	}
-	l, err := labhttp.Listen("lab-http", cfg.LabHTTP)
+	l, err := accessOf(cfg).Listen("lab-http", cfg.LabHTTP)
 	if err == nil {
 		cfg.LabHTTP = l.Addr().String()
 	}
 	return l, err
 }
+
+// accessOf returns who may use the lab and the page over HTTP.
+func accessOf(cfg *config.Config) labhttp.Access { return labhttp.Access{Token: cfg.LabToken} }
 
 // labURL is the address of LAB over HTTP.
 func labURL(cfg *config.Config) string { return "http://" + cfg.LabHTTP + "/lab" }
@@ -48,11 +53,11 @@ func askOf(masters server.Masters) labhttp.Ask {
 }
 
 // serveLab serves LAB over HTTP on l until the caller calls end. A nil l means no HTTP.
-func serveLab(l net.Listener, masters server.Masters, log *rlog.Logger) (end func()) {
+func serveLab(l net.Listener, cfg *config.Config, masters server.Masters, log *rlog.Logger) (end func()) {
 	if l == nil {
 		return func() {}
 	}
-	end = serveHTTP(l, labhttp.Handler(len(masters), askOf(masters)), log)
+	end = serveHTTP(l, accessOf(cfg).Guard(labhttp.Handler(len(masters), askOf(masters))), log)
 	log.Log('*', "Lab is at http://%s/lab", l.Addr())
 	return end
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"io"
 	"net/http"
+	"net/http/cookiejar"
 	"os"
 	"path/filepath"
 	"strings"
@@ -82,8 +83,11 @@ func TestTheLabAnswersOverHTTPWhileAScriptRuns(t *testing.T) {
 func TestWrongLabOptionsStopTheStart(t *testing.T) {
 	for args, why := range map[string]string{
 		"--lab-http 127.0.0.1:0": "lab-http needs --lab yes",
-		"--lab yes --lab-http 0.0.0.0:0": "lab-http is for this machine only, and '0.0.0.0' is not a loopback " +
-			"address",
+		"--lab yes --lab-http 0.0.0.0:0": "lab-http is for this machine only without a lab-token, " +
+			"and '0.0.0.0' is not a loopback address",
+		"--lab yes --lab-token correct-horse": "lab-token needs lab-http or watch, and neither is set",
+		"--lab yes --lab-http 127.0.0.1:0 --lab-token x": "lab-token expects at least 8 printable ASCII " +
+			"characters",
 		"--lab yes --lab-http-file somewhere":  "lab-http-file needs lab-http, which is not set",
 		"--lab yes --lab-http 127.0.0.1:99999": "lab-http: listen tcp: address 99999: invalid port",
 	} {
@@ -92,4 +96,40 @@ func TestWrongLabOptionsStopTheStart(t *testing.T) {
 		require.Contains(t, p.out.String(), why)
 		require.NotContains(t, p.out.String(), "Ready to accept")
 	}
+}
+
+func TestALabWithATokenIsReachedFromOutside(t *testing.T) {
+	p := start(t, "miniredisd", "", "--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--lab-http", "0.0.0.0:0",
+		"--watch", "0.0.0.0:0", "--lab-token", "correct-horse")
+	line := p.waitFor("Lab is at http://")
+	url := "http://127.0.0.1" + line[strings.LastIndex(line, ":"):]
+	require.Contains(t, ask(t, url+"/clock", ""), "ERR the lab needs its token")
+	r, err := http.NewRequest(http.MethodPost, url+"/clock/freeze", nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer correct-horse")
+	answer, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	answer.Body.Close()
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+
+	line = p.waitFor("The loop can be watched at http://")
+	require.NotContains(t, p.out.String(), "correct-horse")
+	page := "http://127.0.0.1" + line[strings.LastIndex(line, ":"):]
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	browser := http.Client{Jar: jar}
+	for path, want := range map[string]int{"": 401, "watch/events": 401} {
+		answer, err := browser.Get(page + path)
+		require.NoError(t, err)
+		answer.Body.Close()
+		require.Equal(t, want, answer.StatusCode, path)
+	}
+	answer, err = browser.Get(page + "?token=correct-horse")
+	require.NoError(t, err)
+	answer.Body.Close()
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	answer, err = browser.Get(page + "watch/events")
+	require.NoError(t, err)
+	answer.Body.Close()
+	require.Equal(t, http.StatusOK, answer.StatusCode, "with the cookie")
 }

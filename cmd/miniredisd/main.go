@@ -175,9 +175,9 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		log.Log('#', "%v", err)
 		return 1
 	}
-	endLab := serveLab(lab, masters, log)
+	endLab := serveLab(lab, cfg, masters, log)
 	defer endLab()
-	endWatch := serveWatch(page, masters, log)
+	endWatch := serveWatch(page, cfg, masters, log)
 	defer endWatch()
 	ready(cfg, log, logs, masters)
 	err = masters.Run()

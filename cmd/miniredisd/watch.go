@@ -7,7 +7,6 @@ import (
 	"github.com/miniredisd/miniredisd/claims"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
-	"github.com/miniredisd/miniredisd/lab/labhttp"
 	"github.com/miniredisd/miniredisd/server"
 	"github.com/miniredisd/miniredisd/watch/watchhttp"
 )
@@ -18,7 +17,7 @@ func listenWatch(cfg *config.Config) (net.Listener, error) {
 	if cfg.Watch == "" {
 		return nil, nil
 	}
-	l, err := labhttp.Listen("watch", cfg.Watch)
+	l, err := accessOf(cfg).Listen("watch", cfg.Watch)
 	if err == nil {
 		cfg.Watch = l.Addr().String()
 	}
@@ -26,12 +25,12 @@ func listenWatch(cfg *config.Config) (net.Listener, error) {
 }
 
 // serveWatch serves the page on l until the caller calls end. A nil l means no page.
-func serveWatch(l net.Listener, masters server.Masters, log *rlog.Logger) (end func()) {
+func serveWatch(l net.Listener, cfg *config.Config, masters server.Masters, log *rlog.Logger) (end func()) {
 	if l == nil {
 		return func() {}
 	}
 	o := watchhttp.Options{
-		Ask: askOf(masters), Claims: claims.List(),
+		Ask: askOf(masters), Access: accessOf(cfg), Claims: claims.List(),
 		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
 	}
 	for _, s := range masters {

@@ -95,8 +95,9 @@ func TestResetAndCrashReachAStoppedServer(t *testing.T) {
 
 func TestWrongWatchOptionsStopTheStart(t *testing.T) {
 	for args, why := range map[string]string{
-		"--watch 127.0.0.1:0":               "watch needs --lab yes",
-		"--lab yes --watch 0.0.0.0:0":       "watch is for this machine only, and '0.0.0.0' is not a loopback address",
+		"--watch 127.0.0.1:0": "watch needs --lab yes",
+		"--lab yes --watch 0.0.0.0:0": "watch is for this machine only without a lab-token, " +
+			"and '0.0.0.0' is not a loopback address",
 		"--lab yes --watch 127.0.0.1:99999": "watch: listen tcp: address 99999: invalid port",
 	} {
 		p := start(t, "miniredisd", "", strings.Fields("--port 0 "+args)...)

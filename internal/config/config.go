@@ -112,6 +112,7 @@ type Config struct {
 	LabOpen          bool   // other machines may reach the lab without a password
 	LabHTTP          string // the address of LAB over HTTP, with its port; "" means none
 	LabHTTPFile      string
+	LabToken         string // that requests over HTTP have to show; "" means none
 	Watch            string // the address of the page that shows the loop; "" means none
 	Seed             uint64 // for hashing and random choices; with 0 the server chooses a seed
 	Hz               int

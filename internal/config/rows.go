@@ -81,6 +81,7 @@ var table = [...]row{
 	{name: "databases", kind: integer, flags: immutable, def: "16", min: 1, max: maxInt,
 		field: func(c *Config) any { return &c.Databases }},
 	{name: "lab-http", kind: text, flags: immutable | own | unset, field: func(c *Config) any { return &c.LabHTTP }},
+	{name: "lab-token", kind: text, flags: immutable | own | unset, field: func(c *Config) any { return &c.LabToken }},
 	{name: "lab-http-file", kind: text, flags: immutable | own | unset,
 		field: func(c *Config) any { return &c.LabHTTPFile }},
 	{name: "watch", kind: text, flags: immutable | own | unset, field: func(c *Config) any { return &c.Watch }},

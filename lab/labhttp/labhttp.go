@@ -11,9 +11,7 @@
 // 400 or more. In a result, maps are objects in the order of the reply, errors of single masters
 // are {"error": ...}, and bytes that are not text are {"base64": ...}.
 //
-// It listens on this machine only. No web page from elsewhere can use it: the Host of a request
-// must be a name of this machine, which stops DNS rebinding, and its Origin, if there is one, must
-// be the same.
+// GET /lab/verdict.svg and /lab/verdict.html show the verdict. Access says who may use all of this.
 //
 // The goroutines of net/http serve the requests. They reach the servers only through Ask.
 package labhttp
@@ -24,9 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
-	"net/netip"
 	"net/url"
 	"slices"
 	"strconv"
@@ -40,31 +36,14 @@ import (
 // client leaves.
 type Ask func(ctx context.Context, master int, args []string) (resp.Value, error)
 
-// Listen opens the port at addr, which must be a loopback address. Errors name the directive that addr
-// comes from.
-func Listen(directive, addr string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(addr)
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("%s expects an address such as 127.0.0.1:0, not '%s'", directive, addr)
-	case !isLoopback(host):
-		return nil, fmt.Errorf("%s is for this machine only, and '%s' is not a loopback address", directive, host)
-	}
-	l, err := net.Listen("tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", directive, err)
-	}
-	return l, nil
-}
-
-func isLoopback(host string) bool {
-	ip, err := netip.ParseAddr(host)
-	return strings.EqualFold(host, "localhost") || err == nil && ip.IsLoopback()
-}
-
-// Handler serves LAB for a number of masters.
+// Handler serves LAB for a number of masters to everyone. Access.Guard keeps strangers away from it.
 func Handler(masters int, ask Ask) http.Handler {
+	views := documents()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if d, ok := views[r.URL.Path]; ok && r.Method == http.MethodGet {
+			d.show(w, r, ask)
+			return
+		}
 		q, err := read(w, r, masters)
 		if err != nil {
 			refuse(w, err)
@@ -76,18 +55,6 @@ func Handler(masters int, ask Ask) http.Handler {
 			return
 		}
 		send(w, http.StatusOK, append(appendJSON([]byte(`{"ok":true,"result":`), v), "}\n"...))
-	})
-}
-
-// Guard returns a handler that serves h to this machine only: requests that may come from a web page of
-// another site are refused.
-func Guard(h http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := admit(r); err != nil {
-			refuse(w, err)
-			return
-		}
-		h.ServeHTTP(w, r)
 	})
 }
 
@@ -126,9 +93,6 @@ type request struct {
 const maxBody = 1 << 20
 
 func read(w http.ResponseWriter, r *http.Request, masters int) (q request, err error) {
-	if err := admit(r); err != nil {
-		return q, err
-	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", http.MethodPost)
 		return q, failure{http.StatusMethodNotAllowed, "ERR only POST is answered"}
@@ -164,28 +128,6 @@ func read(w http.ResponseWriter, r *http.Request, masters int) (q request, err e
 		return q, bad("the verb is missing: POST /lab/VERB/..., or {\"args\": [\"VERB\", ...]}")
 	}
 	return q, q.address(master, masters)
-}
-
-// admit refuses requests that may come from a web page of another site.
-func admit(r *http.Request) error {
-	host := r.Host
-	if name, _, err := net.SplitHostPort(host); err == nil {
-		host = name
-	}
-	if !isLoopback(strings.Trim(host, "[]")) {
-		return failure{http.StatusForbidden, fmt.Sprintf("ERR '%s' is not a name of this machine", r.Host)}
-	}
-	// Browsers add no Origin to some requests of other sites, such as those for an image. A link is no
-	// such request: its page sees nothing of the reply.
-	site := r.Header.Get("Sec-Fetch-Site")
-	foreign := site != "" && site != "same-origin" && site != "none" && r.Header.Get("Sec-Fetch-Mode") != "navigate"
-	for _, origin := range r.Header.Values("Origin") {
-		foreign = foreign || origin != "http://"+r.Host
-	}
-	if foreign {
-		return failure{http.StatusForbidden, "ERR pages of other sites may not use the lab"}
-	}
-	return nil
 }
 
 // pathWords returns the parts of the path after /lab. A slash inside a word is written %2F. An

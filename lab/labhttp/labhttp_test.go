@@ -29,7 +29,7 @@ func post(t *testing.T, target, body string, edit func(*http.Request)) (int, map
 		edit(r)
 	}
 	w := httptest.NewRecorder()
-	Handler(3, echo).ServeHTTP(w, r)
+	Access{}.Guard(Handler(3, echo)).ServeHTTP(w, r)
 	require.Equal(t, "application/json", w.Header().Get("Content-Type"))
 	var answer map[string]any
 	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &answer), w.Body.String())
@@ -137,13 +137,13 @@ func TestOnlyThisMachineAndItsOwnPagesAreAdmitted(t *testing.T) {
 		}
 	}
 	for addr, why := range map[string]string{
-		"0.0.0.0:0":      "lab-http is for this machine only, and '0.0.0.0' is not a loopback address",
-		":0":             "lab-http is for this machine only, and '' is not a loopback address",
-		"example.com:80": "lab-http is for this machine only, and 'example.com' is not a loopback address",
-		"7070":           "lab-http expects an address such as 127.0.0.1:0, not '7070'",
-		"127.0.0.1:x":    "lab-http: listen tcp: lookup tcp/x: unknown port",
+		"0.0.0.0:0":    "lab-http is for this machine only without a lab-token, and '0.0.0.0' is not a loopback address",
+		":0":           "lab-http is for this machine only without a lab-token, and '' is not a loopback address",
+		"a.example:80": "lab-http is for this machine only without a lab-token, and 'a.example' is not a loopback address",
+		"7070":         "lab-http expects an address such as 127.0.0.1:0, not '7070'",
+		"127.0.0.1:x":  "lab-http: listen tcp: lookup tcp/x: unknown port",
 	} {
-		_, err := Listen("lab-http", addr)
+		_, err := Access{}.Listen("lab-http", addr)
 		require.EqualError(t, err, why)
 	}
 }
@@ -164,7 +164,7 @@ func TestARequestThatAPageOfAnotherSiteHidesIsRefused(t *testing.T) {
 		r.Header.Set("Sec-Fetch-Site", c.site)
 		r.Header.Set("Sec-Fetch-Mode", c.mode)
 		w := httptest.NewRecorder()
-		Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
+		Access{}.Guard(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})).ServeHTTP(w, r)
 		require.Equal(t, c.allowed, w.Code == http.StatusOK, c)
 	}
 }

@@ -7,6 +7,7 @@
 //	GET /watch/events       <──── Subscription.Next      <──────── points of package watch
 //	POST /lab/step/...      ────> labhttp.Handler, Ask   ────────> the gate, even while the loop is stopped
 //	POST /lab/...           ────> labhttp.Handler, Ask   ────────> LAB, in the loop
+//	GET /lab/verdict.svg    <──── labhttp.Handler, Ask   <──────── LAB VERDICT SVG
 //	POST /watch/clients     ────> clients of the page    ────────> a TCP connection for each
 //	POST /watch/load        ────> 50 connections         ────────> SET
 //	POST /watch/claims      ────> package claims, on a server of its own
@@ -14,7 +15,7 @@
 //
 // The loop never waits for a browser: a subscription drops what its reader is too slow for, and
 // says how much. The page needs nothing from elsewhere, and its content security policy forbids it.
-// The handler serves this machine only: see labhttp.Guard.
+// labhttp.Access says who may use the handler.
 //
 // The goroutines of net/http run all of this. Each client of the page has another one, which reads.
 package watchhttp
@@ -41,6 +42,8 @@ type Options struct {
 	Masters []Master
 	// Ask executes LAB. It must answer LAB STEP while a loop is stopped.
 	Ask labhttp.Ask
+	// Access says who may use the page.
+	Access labhttp.Access
 	// Claims returns the list of the experiments, or runs the n-th.
 	Claims   any
 	RunClaim func(ctx context.Context, n int) (any, error)
@@ -87,15 +90,17 @@ const policy = "default-src 'self'; img-src 'self' data:; base-uri 'none'; form-
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /", file)
-	mux.Handle("POST /lab", labhttp.Handler(len(s.Masters), s.Ask))
-	mux.Handle("POST /lab/", labhttp.Handler(len(s.Masters), s.Ask))
+	lab := labhttp.Handler(len(s.Masters), s.Ask)
+	for _, pattern := range []string{"POST /lab", "POST /lab/", "GET /lab/verdict.svg", "GET /lab/verdict.html"} {
+		mux.Handle(pattern, lab)
+	}
 	mux.HandleFunc("GET /watch/events", s.events)
 	mux.HandleFunc("GET /watch/sources", sources)
 	mux.HandleFunc("GET /watch/claims", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.Claims, nil) })
 	mux.HandleFunc("POST /watch/claims", post(s.claim))
 	mux.HandleFunc("POST /watch/clients", post(s.clients.do))
 	mux.HandleFunc("POST /watch/load", post(s.runLoad))
-	return labhttp.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.Access.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "no-referrer")
