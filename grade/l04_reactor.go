@@ -86,6 +86,7 @@ func reactorFull(s *stage) {
 	s.check(a.conn.SetReadBuffer(64 << 10))
 	a.do("+OK\r\n", say{"SET of a value of 1 MB", "SET 一个 1 MB 的值"}, "SET", "big", value)
 	a.write(many(times, "GET", "big"))
+	a.fills()
 	for range 20 {
 		b.ping(say{"PING, while another client does not read its 32 MB of replies", "另一个客户端不读它的 32 MB 回复时的 PING"})
 	}

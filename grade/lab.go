@@ -41,6 +41,9 @@ func (t say) in(lang string, args ...any) string {
 // List returns the labs in order.
 func List() []*Lab {
 	return []*Lab{
+		{ID: "L01", tests: respTests()},
+		{ID: "L02", tests: slowTests()},
+		{ID: "L03", tests: raceTests()},
 		{ID: "L04", tests: reactorTests()},
 		{ID: "L06", masters: 1, tests: crashTests()},
 		{ID: "L07", masters: 1, tests: deleteTests()},

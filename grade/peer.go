@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"strings"
 	"time"
 )
 
@@ -67,24 +68,60 @@ func (c *peer) write(b []byte) {
 
 // expect reads a reply, byte for byte. what says which request it answers.
 func (c *peer) expect(want string, what say) {
-	c.v.s.check(c.conn.SetReadDeadline(time.Now().Add(c.v.s.run.AnswerLimit)))
+	c.limit()
 	for i := range len(want) {
 		b, err := c.in.ReadByte()
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded) && i == 0:
-			c.silent(what)
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			c.v.s.fail(say{"%s: a part of the reply came, and the rest is missing.", "%s：回复只来了一部分，其余没有来。"},
-				what.in(c.v.s.run.Lang))
-		case err != nil:
-			c.gone(err, what)
-		case b != want[i]:
+		if err != nil {
+			c.missing(err, i > 0, what)
+		}
+		if b != want[i] {
 			rest, _ := c.in.Peek(min(c.in.Buffered(), 40)) // what has come so far
 			got := want[max(0, i-20):i] + string(b) + string(rest)
 			c.v.s.fail(say{"%s: the reply is %q, and should be %q.", "%s：回复是 %q，应为 %q。"},
 				what.in(c.v.s.run.Lang), cut(got), cut(want[max(0, i-20):]))
 		}
 	}
+}
+
+// limit bounds the wait for what is read next.
+func (c *peer) limit() { c.v.s.check(c.conn.SetReadDeadline(time.Now().Add(c.v.s.run.AnswerLimit))) }
+
+// missing ends the test because a reply did not come, or a part of it.
+func (c *peer) missing(err error, part bool, what say) {
+	switch {
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		c.gone(err, what)
+	case part:
+		c.v.s.fail(say{"%s: a part of the reply came, and the rest is missing.", "%s：回复只来了一部分，其余没有来。"},
+			what.in(c.v.s.run.Lang))
+	default:
+		c.silent(what)
+	}
+}
+
+// line reads a reply of one line, and returns it without its end.
+func (c *peer) line(what say) string {
+	c.limit()
+	line, err := c.in.ReadSlice('\n')
+	if err != nil {
+		c.missing(err, len(line) > 0, what)
+	}
+	return strings.TrimSuffix(string(line), "\r\n")
+}
+
+// bulk reads a bulk string.
+func (c *peer) bulk(what say) []byte {
+	head := c.line(what)
+	n, err := strconv.Atoi(strings.TrimPrefix(head, "$"))
+	if err != nil || n < 0 {
+		c.v.s.fail(say{"%s: the reply has %q where a bulk string should begin.", "%s：回复里是 %q，应为一个字符串的开头。"},
+			what.in(c.v.s.run.Lang), head)
+	}
+	text := make([]byte, n+2)
+	if _, err := io.ReadFull(c.in, text); err != nil {
+		c.missing(err, true, what)
+	}
+	return text[:n]
 }
 
 // silent ends the test because no reply came.
@@ -115,7 +152,7 @@ func (c *peer) ping(when say) { c.do("+PONG\r\n", when, "PING") }
 
 // end expects the end of the connection, and nothing before it.
 func (c *peer) end(what say) {
-	c.v.s.check(c.conn.SetReadDeadline(time.Now().Add(c.v.s.run.AnswerLimit)))
+	c.limit()
 	b, err := c.in.ReadByte()
 	switch {
 	case err == nil:
@@ -133,6 +170,15 @@ func (c *peer) readable(d time.Duration) bool {
 	return err == nil || errors.Is(err, io.EOF)
 }
 
+// fills waits until the first reply has come, which nobody reads, and a moment longer. The replies behind it
+// fill the socket then, mostly.
+func (c *peer) fills() {
+	if !c.readable(c.v.s.run.AnswerLimit) {
+		c.silent(say{"GET of a value of 1 MB", "GET 一个 1 MB 的值"})
+	}
+	time.Sleep(100 * time.Millisecond)
+}
+
 // request returns a command in RESP.
 func request(words ...string) []byte {
 	b := append(strconv.AppendInt([]byte("*"), int64(len(words)), 10), "\r\n"...)
@@ -145,6 +191,9 @@ func request(words ...string) []byte {
 
 // bulk returns a bulk string in RESP.
 func bulk(text string) string { return "$" + strconv.Itoa(len(text)) + "\r\n" + text + "\r\n" }
+
+// quoted shows bytes as Go writes them.
+func quoted(b []byte) string { return strconv.Quote(string(b)) }
 
 // many returns a request n times.
 func many(n int, words ...string) []byte { return bytes.Repeat(request(words...), n) }
