@@ -7,10 +7,10 @@ import tempfile
 import threading
 
 
-def run(*command, env=None):
+def run(*command, **options):
     """Runs a command to its end and returns its output."""
     words = [str(word) for word in command]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, env=env)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=100, **options)
     if done.returncode:
         raise AssertionError(f"{words[0]} ended with {done.returncode}: {done.stdout}{done.stderr}")
     return done.stdout
