@@ -205,23 +205,28 @@ func reactorIdle(s *stage) {
 	half.write(many(16, "GET", "big"))
 	s.check(half.conn.CloseWrite())
 	v.dial().ping(say{"PING, while another client does not read", "另一个客户端不读数据时的 PING"})
+	s.sleeps(v)
+}
+
+// sleeps wants a server to sleep that nobody needs. It has four chances, because a runtime may have work of
+// its own at first.
+func (s *stage) sleeps(v *service) {
 	why := say{}
-	var args []any
 	for range 4 {
-		if why, args = v.busy(); why.en == "" {
+		if why = v.busy(); why.en == "" {
 			return
 		}
 	}
-	s.fail(why, args...)
+	s.fail(why)
 }
 
 // busy looks at the threads for a while, and says what they do instead of sleeping.
-func (v *service) busy() (why say, args []any) {
+func (v *service) busy() (why say) {
 	const samples = 25
 	pids := v.processes()
 	before, ok := look(pids)
 	if !ok {
-		return say{}, nil // the system does not show threads
+		return say{} // the system does not show threads
 	}
 	running := 0
 	for range samples {
@@ -235,13 +240,13 @@ func (v *service) busy() (why say, args []any) {
 	case running > samples/2:
 		return say{"No client wants anything, and your server still runs without a pause. " +
 			"Does epoll_wait get a timeout of 0, or EPOLLOUT without need? Is a half-closed socket still asked for input?",
-			"没有客户端需要服务，程序却不停地运行。epoll_wait 的超时是 0？不需要时也注册了 EPOLLOUT？已半关闭的套接字还在等输入？"}, nil
+			"没有客户端需要服务，程序却不停地运行。epoll_wait 的超时是 0？不需要时也注册了 EPOLLOUT？已半关闭的套接字还在等输入？"}
 	case after.switches-before.switches > 200:
 		return say{"No client wants anything, and your server still wakes up all the time. " +
 			"Sleep in epoll_wait without a timeout.",
-			"没有客户端需要服务，程序却不断醒来。应在 epoll_wait 里睡眠，不设超时。"}, nil
+			"没有客户端需要服务，程序却不断醒来。应在 epoll_wait 里睡眠，不设超时。"}
 	}
-	return say{}, nil
+	return say{}
 }
 
 // reactorVanish resets connections in the middle of requests and replies.

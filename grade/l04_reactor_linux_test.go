@@ -38,16 +38,7 @@ type conn struct {
 
 func runReactor(f flaws) {
 	r := &reactor{flaws: f, conns: map[int]*conn{}, data: plain{}}
-	port, err := strconv.Atoi(os.Getenv("PORT"))
-	must(err)
-	r.listener, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
-	must(err)
-	must(syscall.SetsockoptInt(r.listener, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
-	must(syscall.Bind(r.listener, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}))
-	must(syscall.Listen(r.listener, 1024))
-	r.epoll, err = syscall.EpollCreate1(0)
-	must(err)
-	r.ask(syscall.EPOLL_CTL_ADD, r.listener, syscall.EPOLLIN)
+	r.open()
 	timeout := -1
 	if f.polls {
 		timeout = 0
@@ -62,6 +53,20 @@ func runReactor(f flaws) {
 			r.handle(int(e.Fd), e.Events)
 		}
 	}
+}
+
+// open listens, and makes the epoll descriptor.
+func (r *reactor) open() {
+	port, err := strconv.Atoi(os.Getenv("PORT"))
+	must(err)
+	r.listener, err = syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM|syscall.SOCK_NONBLOCK, 0)
+	must(err)
+	must(syscall.SetsockoptInt(r.listener, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	must(syscall.Bind(r.listener, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}))
+	must(syscall.Listen(r.listener, 1024))
+	r.epoll, err = syscall.EpollCreate1(0)
+	must(err)
+	r.ask(syscall.EPOLL_CTL_ADD, r.listener, syscall.EPOLLIN)
 }
 
 func (r *reactor) ask(op, fd int, events uint32) {
@@ -89,6 +94,11 @@ func (r *reactor) handle(fd int, events uint32) {
 	if r.drops || r.first {
 		c.in = nil
 	}
+	r.finish(c)
+}
+
+// finish writes what it can, and asks for what c waits for.
+func (r *reactor) finish(c *conn) {
 	if !r.write(c) || c.eof && (len(c.out) == 0 || r.hangsUp) {
 		r.close(c)
 		return
@@ -100,7 +110,7 @@ func (r *reactor) handle(fd int, events uint32) {
 	if len(c.out) > 0 || r.alwaysOut {
 		want |= syscall.EPOLLOUT
 	}
-	r.ask(syscall.EPOLL_CTL_MOD, fd, want)
+	r.ask(syscall.EPOLL_CTL_MOD, c.fd, want)
 }
 
 func (r *reactor) accept() {
