@@ -54,19 +54,10 @@
 //
 // timeline draws one pass of a recording of miniredisd --trace. The pictures in docs are its drawings.
 //
-//	go run ./bench verdict [-o FILE.html] HISTORY.json ...
-//
-// verdict reads replies of LAB LOG EXPORT or LAB ALL LOG EXPORT, and judges the locks in them: no two
-// holders at the same time, and a linearizable history. For a violation it draws a picture and exits with
-// 1. It exits with 2 for input that is not a history. It exits with 3, with a picture, if there are too
-// many orders of the operations to try.
-//
-// This program talks to servers through TCP only. It imports nothing of the server, except what verdict
-// needs to read its logs.
+// This program talks to servers through TCP only. It imports nothing of the server.
 package main
 
 import (
-	"errors"
 	"fmt"
 	"os"
 )
@@ -75,7 +66,7 @@ func commands() map[string]func([]string) error {
 	return map[string]func([]string) error{
 		"compare": compare, "breadth": breadth, "memory": footprint, "floor": floor, "scale": scale,
 		"tails": tails, "stalls": stalls,
-		"models": models, "timeline": timeline, "verdict": judgeHistory,
+		"models": models, "timeline": timeline,
 	}
 }
 
@@ -89,22 +80,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "       bench floor [flags]                        (bench floor -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench scale [flags]                        (bench scale -h lists the flags)")
 		fmt.Fprintln(os.Stderr, "       bench models [flags]                       (bench models -h lists the flags)")
-		fmt.Fprintln(os.Stderr, "       bench verdict [-o FILE.html] HISTORY.json ...")
 		fmt.Fprintln(os.Stderr, "       bench timeline [flags] TRACE.json          (bench timeline -h lists the flags)")
 		os.Exit(2)
 	}
 	if err := commands()[os.Args[1]](os.Args[2:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
-		os.Exit(exitCode(err))
+		os.Exit(1)
 	}
-}
-
-func exitCode(err error) int {
-	switch {
-	case errors.As(err, new(usageError)):
-		return 2
-	case errors.Is(err, errUndecided):
-		return 3
-	}
-	return 1
 }

@@ -23,7 +23,7 @@ func (s *Server) Log() []lab.Entry {
 	return h.Entries
 }
 
-// History returns the log as JSON, for "bench verdict".
+// History returns the log as JSON, for "miniredisd verdict".
 func (s *Server) History() string {
 	s.t.Helper()
 	return s.lab("LOG", "EXPORT").Str

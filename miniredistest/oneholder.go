@@ -19,8 +19,8 @@ import (
 // a lock, and how long a holder may believe in it.
 //
 // The message names the holders with their commands and times. It also names two files that outlast
-// the test: a picture, verdict.html, and the history, history.json, which "bench verdict" can judge
-// again. With go test -artifacts they are in ArtifactDir, otherwise in a temporary folder.
+// the test: a picture, verdict.html, and the history, history.json, which "miniredisd verdict" can
+// judge again. With go test -artifacts they are in ArtifactDir, otherwise in a temporary folder.
 //
 // Restore and FLUSHALL take a lock from its holder, and the lock counts as lost. Call ResetLog if a
 // test starts again in this way.

@@ -16,6 +16,9 @@
 //	runtime.go        locking main to its thread, and the number of processors
 //	grade.go          the subcommand grade
 //	health.go         the subcommand health
+//	verdict.go        the subcommand verdict: judges histories
+//	doctor.go         the subcommand doctor: mistakes in histories
+//	recording.go      the subcommand watch: shows a recording
 //
 // These goroutines run:
 //
@@ -102,9 +105,12 @@ type subcommand struct {
 // subcommands has one row for each subcommand, in the order of the usage.
 func subcommands() []subcommand {
 	return []subcommand{
+		{"doctor", "HISTORY...", "find mistakes of lock clients in a history of LAB LOG EXPORT", doctorFile},
 		{"grade", "LAB [-- COMMAND...]", "show a lab, or grade a program: grade list has all labs", gradeLab},
 		{"health", "[URL]", "ask whether the server at URL answers (redis://127.0.0.1:6379)", health},
+		{"verdict", "HISTORY...", "judge the locks in a history, and draw those that are broken", verdictFile},
 		{"version", "", "print the version", printVersion},
+		{"watch", "FILE.loop.gz", "show a recording of the loop in a browser", watchFile},
 	}
 }
 

@@ -99,7 +99,7 @@ func run(ctx context.Context, o options) error {
 	if all.failed > 0 || all.passed == 0 {
 		return errors.New("not what Redlock has to do")
 	}
-	fmt.Printf("Histories and pictures are in %s; go run ./bench verdict FILE.json judges one again.\n", o.folder)
+	fmt.Printf("Histories and pictures are in %s; go run ./cmd/miniredisd verdict FILE.json judges one again.\n", o.folder)
 	return nil
 }
 

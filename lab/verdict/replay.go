@@ -22,7 +22,8 @@ type replay struct {
 	masters int
 	entries []entry // of all masters, in the order in which they happened
 	ledger  *doctor.Ledger
-	at      []int // the index in entries of each order of the ledger
+	doctors []*doctor.Doctor // of the masters
+	at      []int            // the index in entries of each order of the ledger
 }
 
 // play shows the histories to doctors. Their ledger then has all holdings.
@@ -43,12 +44,12 @@ func play(histories []lab.History) (*replay, error) {
 		return cmp.Or(cmp.Compare(a.Mono, b.Mono), cmp.Compare(a.master, b.master), cmp.Compare(a.Seq, b.Seq))
 	})
 	r.ledger = doctor.NewLedger(r.masters, len(r.entries)+1)
-	doctors := make([]*doctor.Doctor, r.masters)
-	for i := range doctors {
+	r.doctors = make([]*doctor.Doctor, r.masters)
+	for i := range r.doctors {
 		if !seen[i+1] {
 			r.ledger.Absent(i)
 		}
-		doctors[i] = doctor.New(nil, r.ledger, i)
+		r.doctors[i] = doctor.New(nil, r.ledger, i)
 	}
 	for i, e := range r.entries {
 		if e.Event == lab.EventClock {
@@ -56,7 +57,7 @@ func play(histories []lab.History) (*replay, error) {
 		} else {
 			r.ledger.Passed(e.master, e.Time)
 		}
-		show(doctors[e.master], e, int64(i))
+		show(r.doctors[e.master], e, int64(i))
 		for int64(len(r.at)) <= r.ledger.Order() {
 			r.at = append(r.at, i)
 		}

@@ -95,7 +95,10 @@ func (v *Verdict) Print(w io.Writer) {
 
 // Line returns a step of a violation as one line.
 func Line(s doctor.Step) string {
-	line := fmt.Sprintf("master %d, %d", s.Master, s.Time)
+	line := fmt.Sprint(s.Time)
+	if s.Master > 0 {
+		line = fmt.Sprintf("master %d, %d", s.Master, s.Time)
+	}
 	if s.Client != 0 {
 		line += strings.TrimRight(fmt.Sprintf(", client %d %s", s.Client, s.Name), " ")
 	}

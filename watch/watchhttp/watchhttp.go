@@ -100,13 +100,33 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /watch/claims", post(s.claim))
 	mux.HandleFunc("POST /watch/clients", post(s.clients.do))
 	mux.HandleFunc("POST /watch/load", post(s.runLoad))
-	return s.Access.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	return s.Access.Guard(confined(mux))
+}
+
+// Player serves the page with a recording of that name, and has no server behind it. The address of the
+// recording is /?recording=name.
+func Player(name string, recording []byte) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /", func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/recordings/"+name+".loop.gz" {
+			file(w, r)
+			return
+		}
+		w.Header().Set("Content-Type", "application/gzip")
+		_, _ = w.Write(recording) // the browser may have left
+	})
+	return labhttp.Access{}.Guard(confined(mux))
+}
+
+// confined returns a handler that serves h under the policy of the page.
+func confined(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy", policy)
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Referrer-Policy", "no-referrer")
 		w.Header().Set("Cache-Control", "no-cache") // another version of the server may be next on this port
-		mux.ServeHTTP(w, r)
-	}))
+		h.ServeHTTP(w, r)
+	})
 }
 
 // post returns a handler that reads a JSON object and answers with what do returns.

@@ -28,8 +28,9 @@ func arrows() map[string][]string {
 	return map[string][]string{
 		"miniredistest/miniredis": {"miniredistest", "resp"},
 
-		"cmd/miniredisd": {"internal/config", "internal/collector", "lab/labhttp", "resp", "internal/rlog", "server",
-			"claims", "grade", "labs", "internal/version", "watch/watchhttp"},
+		"cmd/miniredisd": {"internal/config", "internal/collector", "lab", "lab/labhttp", "lab/verdict",
+			"resp", "internal/rlog", "server", "claims", "grade", "labs", "internal/version", "watch",
+			"watch/watchhttp"},
 		"lab/labhttp":     {"resp"},
 		"watch/watchhttp": {"internal/ascii", "lab/labhttp", "watch"},
 		"labs":            {},
@@ -80,7 +81,7 @@ func arrows() map[string][]string {
 		"bench/floor": {"golang.org/x/sys/unix"},
 
 		// These packages talk to servers through TCP only.
-		"bench":        {"bench/chart", "lab", "lab/verdict", "resp", "golang.org/x/sys/unix"},
+		"bench":        {"bench/chart", "resp", "golang.org/x/sys/unix"},
 		"bench/attack": {},
 		"bench/chart": {"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/plotter",
 			"gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw", "gonum.org/v1/plot/vg/vgsvg"},
