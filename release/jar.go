@@ -24,7 +24,7 @@ func (r *release) jars() ([]file, error) {
 		}
 	}
 	dir := filepath.Join(r.dir, "fixtures", "java")
-	if err := maven(dir, "package"); err != nil {
+	if err := r.maven(dir, "package"); err != nil {
 		return nil, err
 	}
 	name := "miniredisd-junit-" + r.version + ".jar"
@@ -40,14 +40,14 @@ func (r *release) jars() ([]file, error) {
 }
 
 // maven runs a phase, without a registry where the local repository has everything.
-func maven(dir, phase string) error {
+func (s *source) maven(dir, phase string) error {
 	args := []string{"--batch-mode", "--quiet", "-Dmaven.test.skip=true", phase}
 	offline := exec.Command("mvn", append([]string{"--offline"}, args...)...)
 	offline.Dir = dir
 	if offline.Run() == nil {
 		return nil
 	}
-	cmd := exec.Command("mvn", args...)
+	cmd := exec.Command(filepath.Join(s.dir, "interop", "again"), append([]string{"mvn"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("mvn %s: %w", strings.Join(args, " "), err)
