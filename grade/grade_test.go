@@ -242,3 +242,16 @@ func TestLabsAreComplete(t *testing.T) {
 	_, err := Find("L99")
 	require.ErrorContains(t, err, "there is no lab 'L99'")
 }
+
+func TestTheDocumentsListEveryLab(t *testing.T) {
+	for _, page := range []string{"labs.md", "zh/labs.md"} {
+		text, err := os.ReadFile(filepath.Join("..", "docs", filepath.FromSlash(page)))
+		require.NoError(t, err)
+		for _, l := range List() {
+			words, err := l.Text("en")
+			require.NoError(t, err)
+			row := `(?m)^\| L` + strings.TrimLeft(l.ID, "L0") + ` \|.*\| ` + words.Minutes + ` \| ` + words.Level + ` \|$`
+			require.Regexp(t, row, string(text), page)
+		}
+	}
+}

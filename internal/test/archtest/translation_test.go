@@ -28,6 +28,7 @@ func translated() []page {
 		{"docs/comparison.md", "docs/zh/comparison.md"},
 		{"docs/trace.md", "docs/zh/trace.md"},
 		{"docs/watch.md", "docs/zh/watch.md"},
+		{"docs/labs.md", "docs/zh/labs.md"},
 		{"docs/lab/README.md", "docs/zh/lab/README.md"},
 		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},
 		{"docs/lab/step.md", "docs/zh/lab/step.md"},
