@@ -278,13 +278,17 @@ async function replace(name, ...words) {
   await lab('all', 'FAULT', 'ADD', name, ...words);
 }
 
+// view is a link to a view of LAB VERDICT, which judges all masters and all watched keys.
+const view = (kind) => el('a', { href: `/lab/verdict.${kind}`, target: '_blank', rel: 'noopener' }, t(`locks.view.${kind}`));
+
 function verdict(found) {
   const both = found.overlaps[0];
   const blind = found.terms.find((x) => !x.knows), endless = found.terms.find((x) => x.to === Infinity);
   const kind = both ? 'two' : blind ? 'unknown' : endless ? 'forever' : found.terms.length ? 'one' : 'none';
   const vars = both ? { a: both.owners[0], b: both.owners[1] } : { a: (blind ?? endless)?.owner };
   return el('section', { class: `card lk-verdict lk-${kind}`, 'data-verdict': kind, role: 'status' },
-    el('h3', {}, t('locks.verdict')), el('p', {}, t(`locks.verdict.${kind}`, vars)));
+    el('h3', {}, t('locks.verdict')), el('p', {}, t(`locks.verdict.${kind}`, vars)),
+    el('p', {}, view('svg'), ' · ', view('html')));
 }
 
 function doctor() {
