@@ -71,8 +71,12 @@ func collect(ctx context.Context, name, dir string, programs []program) result {
 	for _, p := range programs {
 		all.Go(func() {
 			began := time.Now()
-			rows, err := runWith(ctx, dir, p, programs[0].self)
-			for _, line := range p.endLeftovers() {
+			path, err := p.link(name)
+			var rows []row
+			if err == nil {
+				rows, err = runWith(ctx, dir, path, environment(path, programs[0].file))
+			}
+			for _, line := range endLeftovers(path) {
 				err = errors.Join(err, fmt.Errorf("left behind: %s", line))
 			}
 			mu.Lock()
@@ -94,11 +98,11 @@ func prepare(ctx context.Context, dir string) error {
 	return cmd.Run()
 }
 
-func runWith(ctx context.Context, dir string, p program, miniredisd string) ([]row, error) {
+func runWith(ctx context.Context, dir, server string, env []string) ([]row, error) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
-	cmd := command(ctx, dir, "run", p.path)
-	cmd.Env = p.env(miniredisd)
+	cmd := command(ctx, dir, "run", server)
+	cmd.Env = env
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -33,6 +33,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 )
 
@@ -89,12 +90,14 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	default:
 		fmt.Fprintf(os.Stderr, "launchers: %v: running without it\n", err)
 	}
-	var results []result
-	for _, name := range names {
-		results = append(results, collect(ctx, name, filepath.Join(folder, name), programs))
-		if ctx.Err() != nil {
-			return true, errors.New("interrupted")
-		}
+	results := make([]result, len(names))
+	var all sync.WaitGroup
+	for i, name := range names {
+		all.Go(func() { results[i] = collect(ctx, name, filepath.Join(folder, name), programs) })
+	}
+	all.Wait() // side by side: each of them waits for jobs that are due later
+	if ctx.Err() != nil {
+		return true, errors.New("interrupted")
 	}
 	t := judge(results, programs, o.strict)
 	if len(t.problems) == 0 && len(programs) > 1 {

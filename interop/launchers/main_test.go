@@ -3,6 +3,7 @@ package main
 import (
 	"errors"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -95,6 +96,33 @@ func TestOnlyFoldersWithARunScriptAreEcosystems(t *testing.T) {
 	require.Equal(t, []string{"node"}, names)
 	_, err = ecosystems(dir, []string{"build"})
 	require.ErrorContains(t, err, `no ecosystem "build"`)
+}
+
+// Here a program that sleeps stands in for the server.
+func TestAServerThatIsLeftBehindIsEndedAndFailsTheRun(t *testing.T) {
+	if _, err := os.Stat("/proc/self/exe"); err != nil {
+		t.Skip("there is no /proc to find processes in")
+	}
+	sleep, err := exec.LookPath("sleep")
+	require.NoError(t, err)
+	text, err := os.ReadFile(sleep)
+	require.NoError(t, err)
+	work, dir := t.TempDir(), t.TempDir()
+	server := program{name: ours, file: filepath.Join(work, ours)}
+	require.NoError(t, os.WriteFile(server.file, text, 0o755))
+	for name, script := range map[string]string{
+		"prepare": "#!/bin/sh\n",
+		"run": `#!/bin/sh
+			"$1" 600 </dev/null >/dev/null 2>&1 &
+			echo '{"kind":"launcher","name":"a","version":"1","ok":true,"detail":"leaves it behind"}'`,
+	} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))
+	}
+	r := collect(t.Context(), "go", dir, []program{server})
+	require.Len(t, r.rows[ours], 1)
+	require.ErrorContains(t, r.broken[ours], "left behind: "+filepath.Join(work, "go-"+ours, control)+" 600")
+	require.Eventually(t, func() bool { return len(endLeftovers(filepath.Join(work, "go-"+ours, control))) == 0 },
+		20*time.Second, time.Millisecond)
 }
 
 const emptyPage = "# Launchers\n\n" + begin + end + "\nMore.\n"

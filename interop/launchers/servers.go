@@ -20,43 +20,44 @@ const (
 // program is a server that launchers start.
 type program struct {
 	name    string // ours or control
-	path    string // a file named redis-server
-	self    string // the same program under its own name; empty for the control
+	file    string
 	version string
 }
 
-// buildOurs builds miniredisd and gives it the name redis-server by a hard link.
+// buildOurs builds miniredisd in work.
 func buildOurs(ctx context.Context, work string) (program, error) {
-	dir := filepath.Join(work, ours)
-	p := program{name: ours, path: filepath.Join(dir, control), self: filepath.Join(dir, ours)}
-	build := exec.CommandContext(ctx, "go", "build", "-o", p.self, "./cmd/miniredisd")
+	p := program{name: ours, file: filepath.Join(work, ours)}
+	build := exec.CommandContext(ctx, "go", "build", "-o", p.file, "./cmd/miniredisd")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	build.Stderr = os.Stderr
 	if err := build.Run(); err != nil {
 		return p, fmt.Errorf("building %s: %w", ours, err)
 	}
-	if err := os.Link(p.self, p.path); err != nil {
-		return p, err
-	}
-	p.version = versionOf(ctx, p.path)
+	p.version = versionOf(ctx, p.file)
 	return p, nil
 }
 
-// copyControl copies redis-server from PATH. The path of the copy tells its processes from other servers
-// on this machine.
+// copyControl copies redis-server from PATH into work.
 func copyControl(ctx context.Context, work string) (program, error) {
-	dir := filepath.Join(work, "control")
-	p := program{name: control, path: filepath.Join(dir, control)}
+	p := program{name: control, file: filepath.Join(work, control)}
 	found, err := exec.LookPath(control)
 	if err != nil {
 		return p, fmt.Errorf("%s is not in PATH", control)
 	}
 	text, err := os.ReadFile(found)
-	if err == nil {
-		err = errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(p.path, text, 0o755))
+	if err != nil {
+		return p, err
 	}
-	p.version = versionOf(ctx, p.path)
-	return p, err
+	p.version = versionOf(ctx, found)
+	return p, os.WriteFile(p.file, text, 0o755)
+}
+
+// link gives p the name redis-server in a folder for one ecosystem, beside its file. The path tells its
+// processes from those of other ecosystems, and from other servers on this machine.
+func (p program) link(ecosystem string) (path string, err error) {
+	dir := filepath.Join(filepath.Dir(p.file), ecosystem+"-"+p.name)
+	path = filepath.Join(dir, control)
+	return path, errors.Join(os.Mkdir(dir, 0o755), os.Link(p.file, path))
 }
 
 // versionOf reads v= in the output of --version. Both servers print it.
@@ -70,19 +71,19 @@ func versionOf(ctx context.Context, path string) string {
 	return "?"
 }
 
-// env is the environment of an ecosystem that runs with p. Both kinds have miniredisd for its subcommands.
-func (p program) env(miniredisd string) []string {
-	path := filepath.Dir(p.path) + string(os.PathListSeparator) + os.Getenv("PATH")
-	return append(os.Environ(), "PATH="+path, "MINIREDISD="+miniredisd)
+// environment is that of an ecosystem that runs with the server at path.
+func environment(path, miniredisd string) []string {
+	folders := filepath.Dir(path) + string(os.PathListSeparator) + os.Getenv("PATH")
+	return append(os.Environ(), "PATH="+folders, "MINIREDISD="+miniredisd)
 }
 
-// endLeftovers kills the processes of p that run after their launcher has ended, and returns their command
+// endLeftovers kills the servers at path that run after their launcher has ended, and returns their command
 // lines. It reads /proc, so it finds nothing where that is missing.
-func (p program) endLeftovers() (lines []string) {
+func endLeftovers(path string) (lines []string) {
 	exes, _ := filepath.Glob("/proc/[0-9]*/exe")
 	for _, exe := range exes {
 		target, err := os.Readlink(exe)
-		if err != nil || target != p.path && target != p.self {
+		if err != nil || target != path {
 			continue
 		}
 		var pid int
