@@ -3,36 +3,143 @@ package miniredistest_test
 import (
 	"context"
 	"net"
+	"strconv"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/miniredistest"
-	"github.com/miniredisd/miniredisd/server"
 )
 
-// A server inside a bubble would hang for ever.
-func TestAServerIsRefusedInABubble(t *testing.T) {
-	cfg := config.Default()
-	cfg.Port, cfg.Bind = 0, []string{"127.0.0.1"}
-	outside, err := server.New(cfg, func(byte, string, ...any) {})
+// dialIn connects a client in a bubble.
+func dialIn(t *testing.T, srv *miniredistest.Server) *redistest.Conn {
+	t.Helper()
+	conn, err := srv.Dial(t.Context(), "", "")
 	require.NoError(t, err)
-	srv := miniredistest.Run(t)
+	return redistest.Wrap(t, conn)
+}
+
+func TestInABubbleALeaseExpiresBySleeping(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		const why = "a server cannot be started or asked in a testing/synctest bubble"
-		_, err := server.New(cfg.Clone(), func(byte, string, ...any) {})
-		require.ErrorContains(t, err, why)
-		require.ErrorContains(t, outside.Run(), why)
-		_, err = outside.Do(context.Background(), "PING")
-		require.ErrorContains(t, err, why)
-		_, err = srv.Try("PING")
-		require.ErrorContains(t, err, why)
+		srv := miniredistest.Run(t)
+		begin := time.Now()
+		owner, other := dialIn(t, srv), dialIn(t, srv)
+		require.Equal(t, "OK", owner.Do("SET", "lock", "a", "NX", "PX", "30000").Str)
+		require.True(t, other.Do("SET", "lock", "b", "NX", "PX", "30000").Null)
+		require.Equal(t, 30*time.Second, srv.TTL("lock"))
+		time.Sleep(29 * time.Second)
+		require.Equal(t, time.Second, srv.TTL("lock"))
+		time.Sleep(2 * time.Second)
+		srv.AssertNone("*")
+		require.Equal(t, "OK", other.Do("SET", "lock", "b", "NX", "PX", "30000").Str)
+		require.Equal(t, 31*time.Second, time.Since(begin), "commands take no time")
+		srv.AssertOneHolder("lock")
 	})
-	outside.Stop()
-	require.NoError(t, outside.Run())
+}
+
+func TestInABubbleBlockingCommandsWaitForItsTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := miniredistest.Run(t)
+		begin := time.Now()
+		c := dialIn(t, srv)
+		require.True(t, c.Do("BLPOP", "q", "10").Null)
+		require.Equal(t, 10*time.Second, time.Since(begin).Truncate(time.Second))
+		got := make(chan string)
+		go func() { got <- c.Do("BLPOP", "q", "0").Elems[1].Str }()
+		time.Sleep(50 * time.Second)
+		srv.Do("RPUSH", "q", "job")
+		require.Equal(t, "job", <-got)
+	})
+}
+
+func TestInABubbleFaultsAndCrashesAreAsOutside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := miniredistest.RunMasters(t, 2)
+		srv := m[1]
+		srv.Fault("lost").Cmd("SET").Nth(1).DropReply()
+		srv.Fault("slow").Cmd("GET").DelayReply(30 * time.Second)
+		c := dialIn(t, srv)
+		require.NoError(t, c.Send(redistest.AppendCommand(nil, "SET", "k", "v")))
+		_, err := c.TryRead()
+		require.Error(t, err)
+		begin := time.Now()
+		require.Equal(t, "v", dialIn(t, srv).Do("GET", "k").Str)
+		require.Equal(t, 30*time.Second, time.Since(begin).Truncate(time.Second))
+		srv.Crash(time.Minute, miniredistest.LoseKeys)
+		_, err = srv.Dial(t.Context(), "", "")
+		require.Error(t, err)
+		time.Sleep(61 * time.Second)
+		require.True(t, dialIn(t, srv).Do("EXISTS", "k").Int == 0)
+		require.Equal(t, "PONG", dialIn(t, m[0]).Do("PING").Str)
+	})
+}
+
+func TestConnectionsOfABubbleHaveDeadlinesAndRoomForLargeValues(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := miniredistest.Run(t)
+		large := strings.Repeat("x", 4<<20)
+		c := dialIn(t, srv)
+		require.Equal(t, "OK", c.Do("SET", "k", large).Str)
+		require.Equal(t, large, c.Do("GET", "k").Str)
+		conn, err := srv.Dial(t.Context(), "", "")
+		require.NoError(t, err)
+		begin := time.Now()
+		require.NoError(t, conn.SetDeadline(begin.Add(5*time.Second)))
+		_, err = conn.Read(make([]byte, 1))
+		var timeout net.Error
+		require.ErrorAs(t, err, &timeout)
+		require.True(t, timeout.Timeout())
+		require.Equal(t, 5*time.Second, time.Since(begin))
+		require.NoError(t, conn.SetDeadline(time.Time{}))
+		go func() {
+			time.Sleep(time.Second)
+			conn.Close()
+		}()
+		_, err = conn.Read(make([]byte, 1))
+		require.ErrorIs(t, err, net.ErrClosed)
+	})
+}
+
+// Else a bubble in which all wait for ever would not notice it.
+func TestInABubbleAnIdleServerDoesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		srv := miniredistest.Run(t)
+		dialIn(t, srv).Do("SET", "k", "v")
+		before := cycles(t, srv)
+		time.Sleep(9_000_000 * time.Second)
+		require.LessOrEqual(t, cycles(t, srv)-before, 20)
+	})
+}
+
+// cycles returns how many turns the loop has made.
+func cycles(t *testing.T, srv *miniredistest.Server) int {
+	t.Helper()
+	_, rest, _ := strings.Cut(srv.Do("INFO", "stats").Str, "eventloop_cycles:")
+	n, err := strconv.Atoi(strings.SplitN(rest, "\r\n", 2)[0])
+	require.NoError(t, err)
+	return n
+}
+
+// A server answers where it lives. Elsewhere its channels would panic, or stop the time.
+func TestAServerIsAskedWhereItLives(t *testing.T) {
+	const why = "a server outside of a testing/synctest bubble cannot be run or asked inside it"
+	outside := miniredistest.Run(t)
+	var inside *miniredistest.Server
+	synctest.Test(t, func(t *testing.T) {
+		_, err := outside.Try("PING")
+		require.ErrorContains(t, err, why)
+		inside = miniredistest.Run(t)
+		inside.Do("SET", "k", "v")
+	})
+	_, err := inside.Try("PING")
+	require.ErrorContains(t, err, why)
+	conn, err := outside.Dial(context.Background(), "", "")
+	require.NoError(t, err)
+	require.NoError(t, conn.Close())
 }
 
 func TestAClientInABubbleReachesAServerOutside(t *testing.T) {

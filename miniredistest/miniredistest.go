@@ -54,8 +54,18 @@
 // # Goroutines
 //
 // A method that cannot do its work fails the test by t.Fatal. So call it from the goroutine of the
-// test, as package testing demands. A server cannot run inside a bubble of testing/synctest, and
-// Run fails the test there. Start the server outside: clients inside the bubble can reach it.
+// test, as package testing demands.
+//
+// In a bubble of testing/synctest, the time of the bubble is the server's clock. time.Sleep lets a lease
+// expire, and takes no real time. Clients connect by Dial there:
+//
+//	synctest.Test(t, func(t *testing.T) {
+//		srv := miniredistest.Run(t)
+//		lock := mylock.New(redis.NewClient(&redis.Options{Addr: srv.Addr(), Dialer: srv.Dial}))
+//		lock.Acquire("order:42", 30*time.Second)
+//		time.Sleep(31 * time.Second)
+//		srv.AssertNone("order:42")
+//	})
 package miniredistest
 
 import (
@@ -144,7 +154,7 @@ func run(t testing.TB, n int, opts []Option) Masters {
 	masters, in := start(t, n, o.args)
 	var all Masters
 	for i, m := range masters {
-		s := &Server{t: t, s: m, in: in, addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(m.Port()))}
+		s := &Server{t: t, s: m, in: in, addr: m.Addrs()[0]}
 		if n > 1 {
 			s.name = fmt.Sprintf("master %d: ", i+1)
 		}
@@ -219,6 +229,21 @@ func (in *process) end(t testing.TB) {
 
 // Addr returns the address of the server as host:port.
 func (s *Server) Addr() string { return s.addr }
+
+// Dial connects to the server, also in a bubble of testing/synctest. It has the type that options of
+// clients ask for: it looks at none of its arguments but ctx.
+//
+//	redis.NewClient(&redis.Options{Addr: srv.Addr(), Dialer: srv.Dial})
+func (s *Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	if s.InBubble() {
+		return s.s.Dial()
+	}
+	var d net.Dialer
+	return d.DialContext(ctx, "tcp", s.addr)
+}
+
+// InBubble reports whether the server was started in a bubble of testing/synctest.
+func (s *Server) InBubble() bool { return s.s.InBubble() }
 
 // URL returns the address of the server as redis://host:port.
 func (s *Server) URL() string { return "redis://" + s.addr }

@@ -54,6 +54,7 @@ type fileEvent struct {
 // Loop is one event loop (ae.h: aeEventLoop).
 type Loop struct {
 	api         multiplexer
+	bubble      *Bubble // api, in a bubble of testing/synctest; else nil
 	wake        wake // Post writes to it
 	files       []fileEvent
 	fired       []ready
@@ -200,6 +201,9 @@ func (l *Loop) Post(fn func()) {
 	if len(l.posted) == 1 && !l.closed {
 		one := [8]byte{1}
 		_, _ = unix.Write(l.wake.out, one[:]) // fails only if it is full, which wakes the loop as well
+		if l.bubble != nil {
+			l.bubble.Ring()
+		}
 	}
 }
 

@@ -1,32 +1,190 @@
 package server
 
 import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
 )
 
-const errBubble store.Error = "a server cannot be started or asked in a testing/synctest bubble: " +
-	"sockets never count as blocked there, so that its time stands still and it hangs. " +
-	"Start the server before synctest.Test; connections to it work inside. " +
-	"The time of the server itself is moved by LAB CLOCK, in miniredistest by Clock, outside of the bubble"
+// A server that is made in a bubble of testing/synctest lives in it: its time is the bubble's. There are
+// no TCP connections, because a goroutine that waits for one keeps the time from moving on. Dial connects
+// by a socket of the Unix domain (reactor/bubble.go says how both sides wait).
 
-// refuseBubble returns an error in a goroutine of a testing/synctest bubble. The runtime shows a bubble
+const errBubble store.Error = "a server outside of a testing/synctest bubble cannot be run or asked inside it, " +
+	"nor a server of the bubble outside of it. Start the server in the bubble, or ask it outside. " +
+	"Connections to a server outside work inside, but their waits stop the bubble's time"
+
+const errNoBubble store.Error = "Dial is for servers in a testing/synctest bubble: connect to the address"
+
+// inBubble reports whether the goroutine is in a bubble of testing/synctest. The runtime shows a bubble
 // only in the first line of a stack trace, which takes 40 µs. A clock that agrees with the system's takes
 // less: a bubble's clock starts in the year 2000.
-func refuseBubble() error {
+func inBubble() bool {
 	var system unix.Timeval
 	if unix.Gettimeofday(&system) == nil && time.Since(time.Unix(system.Unix())).Abs() < time.Minute {
-		return nil
+		return false
 	}
 	var head [128]byte
 	line, _, _ := strings.Cut(string(head[:runtime.Stack(head[:], false)]), "\n")
-	if strings.Contains(line, "synctest bubble") {
+	return strings.Contains(line, "synctest bubble")
+}
+
+// refuseBubble returns an error in a goroutine that is not where the server is.
+func (s *Server) refuseBubble() error {
+	if inBubble() != (s.bubble != nil) {
 		return errBubble
 	}
+	return nil
+}
+
+// enterBubble makes a server that was made in a bubble live there.
+func (s *Server) enterBubble() {
+	if !inBubble() {
+		return
+	}
+	s.bubble = s.loop.EnterBubble()
+	s.cfg.Port, s.cfg.TLSPort = -1, 0
+	s.cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.runID[:16])
+}
+
+// InBubble reports whether the server lives in a bubble.
+func (s *Server) InBubble() bool { return s.bubble != nil }
+
+// Dial connects to a server of a bubble. Any goroutine of the bubble may call it.
+func (s *Server) Dial() (net.Conn, error) {
+	if s.bubble == nil {
+		return nil, errNoBubble
+	}
+	c := &bubbleConn{loop: s.bubble, changed: make(chan struct{}), addr: net.UnixAddr{Name: s.cfg.UnixSocket, Net: "unix"}}
+	var err error
+	if c.fd, err = newSocket(unix.AF_UNIX); err != nil {
+		return nil, err
+	}
+	_, err = c.try(&c.writeBy, func(fd int) (int, error) {
+		return 0, unix.Connect(fd, &unix.SockaddrUnix{Name: s.cfg.UnixSocket})
+	})
+	if err != nil {
+		_ = c.Close()
+		return nil, &net.OpError{Op: "dial", Net: "unix", Addr: &c.addr, Err: err}
+	}
+	return c, nil
+}
+
+// bubbleConn is a client's end of a connection in a bubble.
+type bubbleConn struct {
+	loop *reactor.Bubble
+	addr net.UnixAddr // of the server
+
+	mu              sync.Mutex // guards the rest, never held in a wait
+	fd              int        // -1 once it is closed
+	readBy, writeBy time.Time
+	changed         chan struct{} // closed by Close, and when a deadline changes
+}
+
+// try calls do until it does more than EAGAIN. Between two calls it waits until the loop has made a
+// pass.
+func (c *bubbleConn) try(by *time.Time, do func(fd int) (int, error)) (int, error) {
+	for {
+		passed := c.loop.Passed()
+		c.mu.Lock()
+		fd, end, changed := c.fd, *by, c.changed
+		if fd < 0 {
+			c.mu.Unlock()
+			return 0, net.ErrClosed
+		}
+		if !end.IsZero() && !time.Now().Before(end) {
+			c.mu.Unlock()
+			return 0, os.ErrDeadlineExceeded
+		}
+		n, err := do(fd)
+		c.mu.Unlock()
+		if !errors.Is(err, unix.EAGAIN) && !errors.Is(err, unix.EINTR) {
+			c.loop.Ring() // there are bytes, or there is room for them
+			return n, err
+		}
+		var timeout <-chan time.Time
+		if !end.IsZero() {
+			timeout = time.After(time.Until(end))
+		}
+		select {
+		case <-passed:
+		case <-changed:
+		case <-timeout:
+		}
+	}
+}
+
+func (c *bubbleConn) Read(b []byte) (int, error) {
+	n, err := c.try(&c.readBy, func(fd int) (int, error) { return unix.Read(fd, b) })
+	switch {
+	case err != nil:
+		return 0, c.failed("read", err)
+	case n == 0 && len(b) > 0:
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (c *bubbleConn) Write(b []byte) (written int, err error) {
+	for written < len(b) {
+		n, err := c.try(&c.writeBy, func(fd int) (int, error) { return unix.Write(fd, b[written:]) })
+		if err != nil {
+			return written, c.failed("write", err)
+		}
+		written += n
+	}
+	return written, nil
+}
+
+func (c *bubbleConn) failed(op string, err error) error {
+	return &net.OpError{Op: op, Net: "unix", Addr: &c.addr, Err: err}
+}
+
+// Close closes the connection. Reads and writes that wait end.
+func (c *bubbleConn) Close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fd < 0 {
+		return net.ErrClosed
+	}
+	err := unix.Close(c.fd)
+	c.fd = -1
+	c.change()
+	c.loop.Ring()
+	return err
+}
+
+func (c *bubbleConn) change() {
+	close(c.changed)
+	c.changed = make(chan struct{})
+}
+
+func (c *bubbleConn) LocalAddr() net.Addr  { return &net.UnixAddr{Net: "unix"} }
+func (c *bubbleConn) RemoteAddr() net.Addr { return &c.addr }
+
+func (c *bubbleConn) SetDeadline(t time.Time) error {
+	_ = c.SetReadDeadline(t)
+	return c.SetWriteDeadline(t)
+}
+
+func (c *bubbleConn) SetReadDeadline(t time.Time) error  { return c.set(&c.readBy, t) }
+func (c *bubbleConn) SetWriteDeadline(t time.Time) error { return c.set(&c.writeBy, t) }
+
+func (c *bubbleConn) set(by *time.Time, t time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	*by = t
+	c.change()
 	return nil
 }

@@ -28,6 +28,9 @@ func (s *Server) cron() time.Duration {
 	if idle && s.Idle != nil {
 		s.Idle(s.weighedMemory())
 	}
+	if s.dozing && s.bubble != nil {
+		return 0 // only rouse ends it: else a bubble's time would run for ever, and hide a deadlock
+	}
 	if s.dozing {
 		return cronPeriodIdle
 	}

@@ -223,7 +223,7 @@ func (s *Server) DoIn(ctx context.Context, db int, args ...string) (resp.Value, 
 	if db < 0 || db >= s.cfg.Databases {
 		return resp.Value{}, errDBIndex
 	}
-	if err := refuseBubble(); err != nil {
+	if err := s.refuseBubble(); err != nil {
 		return resp.Value{}, err
 	}
 	reply := make(chan []byte, 1)

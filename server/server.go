@@ -63,6 +63,7 @@ type Server struct {
 	cfg      *config.Config
 	log      Log
 	loop     *reactor.Loop
+	bubble   *reactor.Bubble // of testing/synctest that the server lives in, or nil
 	ks       *store.Keyspace
 	ex       *command.Executor
 	commands *command.Commands // what ex executes
@@ -203,9 +204,6 @@ func New(cfg *config.Config, log Log) (*Server, error) {
 
 // newServer is New for one of several masters of this process. The caller sets peers.
 func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error) {
-	if err := refuseBubble(); err != nil {
-		return nil, err
-	}
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
@@ -223,6 +221,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		process: newProcess(),
 		inbox:   inbox{waiting: map[int64]*internalRequest{}, ended: make(chan struct{})},
 	}
+	s.enterBubble()
 	s.execution, s.executeReads = s.executePhase, s.executePendingReads
 	if cfg.Exec == "queue" {
 		s.installQueue()
@@ -322,7 +321,7 @@ func (s *Server) addrs(withTLS bool) (addrs []string) {
 // Run serves until Stop. The calling goroutine becomes the one that executes
 // every command.
 func (s *Server) Run() error {
-	if err := refuseBubble(); err != nil {
+	if err := s.refuseBubble(); err != nil {
 		return err
 	}
 	s.pool.Start(s.cfg.IOThreads, s.cfg.IOThreadsDoReads)

@@ -15,11 +15,14 @@ func (m *Miniredis) FastForward(duration time.Duration) {
 // SetTime moves the clock to t. Keys expire if t is later.
 func (m *Miniredis) SetTime(t time.Time) { m.server().Clock().Set(t) }
 
-// ClockTTL lets the clock run, or stops it.
+// ClockTTL lets the clock run, or stops it. In a bubble of testing/synctest it runs from the start.
 func (m *Miniredis) ClockTTL(enabled bool) {
-	if enabled {
+	m.runs = enabled
+	switch {
+	case m.srv == nil: // start does it
+	case enabled:
 		m.server().Clock().Run()
-	} else {
+	default:
 		m.server().Clock().Freeze()
 	}
 }

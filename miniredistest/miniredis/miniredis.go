@@ -17,8 +17,9 @@
 //
 // What is different:
 //
-//   - There is one clock, and it stands still. FastForward and SetTime move all of it: TTLs, TIME, and
-//     timeouts of blocking commands. ClockTTL(true) lets it run, as BRPOP with a timeout needs.
+//   - There is one clock. It stands still, except in a bubble of testing/synctest. FastForward and
+//     SetTime move all of it: TTLs, TIME, and timeouts of blocking commands. ClockTTL(true) lets it run,
+//     as BRPOP with a timeout needs.
 //   - Values are Redis's. A HyperLogLog is a string, and Redis 7.2 has no TTLs of hash fields.
 //   - Commands are those of Redis. Server has rules for faults in place of a hook for commands.
 //   - A Miniredis that is closed has no keys until Restart.
@@ -29,6 +30,7 @@
 package miniredis
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"strconv"
@@ -47,6 +49,7 @@ type Miniredis struct {
 	t         testing.TB            // of RunT, or a program
 	host      string
 	port      int    // 0 before the first start
+	runs      bool   // the clock, see ClockTTL
 	seed      int    // 0 for the default
 	message   string // of SetError
 	down      *miniredistest.Fault
@@ -128,6 +131,9 @@ func (m *Miniredis) start(host string, options ...miniredistest.Option) (err err
 	m.host = host
 	m.port, _ = strconv.Atoi(m.Port())
 	m.saved.restore(m)
+	if m.runs || m.srv.InBubble() {
+		m.ClockTTL(true)
+	}
 	m.applyPasswords()
 	m.SetError(m.message)
 	m.asked.Store(m.fact("stats", "total_commands_processed") + 1) // with this INFO
@@ -165,12 +171,12 @@ func (m *Miniredis) Port() string {
 	return port
 }
 
-// Dial connects to the server.
+// Dial connects to the server, also in a bubble of testing/synctest. It starts a server that does not run.
 func (m *Miniredis) Dial() (net.Conn, error) {
 	if m.srv == nil {
 		if err := m.Start(); err != nil {
 			return nil, err
 		}
 	}
-	return net.Dial("tcp", m.Addr())
+	return m.srv.Dial(context.Background(), "", "")
 }
