@@ -89,7 +89,9 @@ func (s *Server) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *client {
 	if s.cfg.TCPKeepAlive > 0 {
 		keepAlive(fd, s.cfg.TCPKeepAlive)
 	}
-	s.log('-', "Accepted %s", addr)
+	if t == nil {
+		s.log('-', "Accepted %s", addr)
+	}
 	c := s.adopt(fd, addr, laddr, false)
 	if c != nil && t != nil {
 		c.TLS, c.Out.MayRefer = t, false // encryption copies the bytes anyway

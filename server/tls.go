@@ -55,6 +55,7 @@ func (s *Server) shake(fd int, from unix.Sockaddr) {
 	}
 	local, _ := unix.Getsockname(fd)
 	h := &handshake{fd: fd, addr: addrString(from), laddr: addrString(local), tls: t}
+	s.log('-', "Accepted %s", h.addr)
 	ctx, cancel := context.WithTimeout(context.Background(), s.handshakeTime())
 	h.cancel = cancel
 	s.handshakes[h] = struct{}{}
