@@ -44,6 +44,13 @@ func main() {
 		}
 		return
 	}
+	if len(os.Args) == 2 && os.Args[1] == tlsArg {
+		if err := overTLS(); err != nil {
+			fmt.Fprintln(os.Stderr, "interop/go:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	env, err := environment()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "interop/go:", err)

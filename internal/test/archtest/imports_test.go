@@ -94,6 +94,7 @@ func arrows() map[string][]string {
 		"interop/launchers":          {},
 		"interop/resend":             {},
 		"interop/suite":              {},
+		"interop/tls":                {},
 	}
 }
 

@@ -38,7 +38,7 @@ func constants() map[string]string {
 // isTool reports whether a package is a tool or a test helper, and not part of a server.
 func isTool(pkg string) bool {
 	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "interop/matrix" ||
-		pkg == "interop/redlock" || pkg == "interop/suite" ||
+		pkg == "interop/redlock" || pkg == "interop/tls" || pkg == "interop/suite" ||
 		pkg == "internal/test/transcript" || pkg == "internal/test/differential" || pkg == "internal/test/redistest" ||
 		pkg == "internal/test/browser"
 }
@@ -158,6 +158,7 @@ func starters() map[string]string {
 
 		"internal/test/browser.Start": "reads what the browser writes",
 		"internal/test/redistest.run": "waits for the end of a redis-server",
+		"interop/tls.start":           "reads the rest of a server's log",
 		"interop/matrix.startServer":  "waits for the end of a server",
 		"bench/attack.startOnce":      "watches a server's memory, and waits for its end",
 		"bench/attack.startPinger":    "pings beside the attack",

@@ -13,10 +13,15 @@ mod resend;
 mod rslocks;
 mod scenarios;
 mod server;
+mod tls;
 
 fn main() {
     if std::env::args().nth(1).as_deref() == Some("resend") {
         resend::run();
+        return;
+    }
+    if std::env::args().nth(1).as_deref() == Some("tls") {
+        tls::run();
         return;
     }
     let only = std::env::var("ONLY").unwrap_or_default();
