@@ -120,6 +120,11 @@ func (r *release) imageArchive(img v1.Image, name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	config, err := img.ConfigFile()
+	if err != nil {
+		return nil, err
+	}
+	descriptor.Platform, descriptor.ArtifactType = config.Platform(), "" // an image is no artifact
 	_, tag, _ := strings.Cut(name, ":")
 	descriptor.Annotations = map[string]string{
 		"io.containerd.image.name":          "docker.io/library/" + name,

@@ -123,6 +123,7 @@ func TestTheImageIsReadInBothFormats(t *testing.T) {
 	manifest, err := index.IndexManifest()
 	require.NoError(t, err)
 	require.Len(t, manifest.Manifests, 1)
+	require.Equal(t, "linux/amd64", manifest.Manifests[0].Platform.String())
 	newer, err := index.Image(manifest.Manifests[0].Digest)
 	require.NoError(t, err)
 
