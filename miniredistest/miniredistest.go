@@ -70,6 +70,7 @@ package miniredistest
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"strconv"
@@ -85,12 +86,14 @@ import (
 
 // Server is a server that runs until its test ends.
 type Server struct {
-	t    testing.TB
-	s    *server.Server
-	in   *process
-	name string // a prefix for messages, "" if there is only one server
-	addr string
-	db   int // where Do and its like execute commands
+	t      testing.TB
+	s      *server.Server
+	in     *process
+	name   string // a prefix for messages, "" if there is only one server
+	addr   string
+	secure bool   // addr is a port with TLS
+	plain  string // addr, but without TLS
+	db     int    // where Do and its like execute commands
 }
 
 // Masters are independent servers, for Redlock.
@@ -113,6 +116,7 @@ type options struct {
 	frozen  bool
 	at      time.Time
 	watched []string
+	tls     *tls.Config
 }
 
 // Frozen starts the server with a frozen clock.
@@ -123,6 +127,10 @@ func FrozenAt(t time.Time) Option { return func(o *options) { o.frozen, o.at = t
 
 // Seed makes hashing and chance repeatable. The default is 1. Masters count up from the seed.
 func Seed(n uint64) Option { return Config("--seed", strconv.FormatUint(n, 10)) }
+
+// TLS makes Addr and URL the address of a port with TLS. The config needs certificates, and ClientCAs if
+// it asks clients for theirs. Dial connects without TLS. There is no TLS in a bubble.
+func TLS(config *tls.Config) Option { return func(o *options) { o.tls = config } }
 
 // Config adds arguments to the command line, such as "--requirepass", "secret".
 func Config(args ...string) Option {
@@ -151,10 +159,16 @@ func run(t testing.TB, n int, opts []Option) Masters {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	masters, in := start(t, n, o.args)
+	masters, in := start(t, n, o)
 	var all Masters
 	for i, m := range masters {
-		s := &Server{t: t, s: m, in: in, addr: m.Addrs()[0]}
+		s := &Server{t: t, s: m, in: in}
+		if addrs := m.Addrs(); len(addrs) > 0 {
+			s.addr, s.plain = addrs[0], addrs[0]
+		}
+		if addrs := m.TLSAddrs(); len(addrs) > 0 {
+			s.addr, s.secure = addrs[0], true
+		}
 		if n > 1 {
 			s.name = fmt.Sprintf("master %d: ", i+1)
 		}
@@ -180,14 +194,20 @@ func run(t testing.TB, n int, opts []Option) Masters {
 
 // start starts the servers. They accept fewer clients than by default, so that many can run side by
 // side.
-func start(t testing.TB, n int, more []string) (server.Masters, *process) {
+func start(t testing.TB, n int, o options) (server.Masters, *process) {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Port, cfg.Bind, cfg.Masters, cfg.MaxClients = 0, []string{"127.0.0.1"}, n, 1000
 	cfg.Lab, cfg.Seed, cfg.EnableDebugCommand = true, 1, "yes"
-	cfg, err := config.ParseOver(cfg, more, strings.NewReader(""))
+	if o.tls != nil {
+		cfg.TLS, cfg.TLSPort = o.tls, -1
+	}
+	cfg, err := config.ParseOver(cfg, o.args, strings.NewReader(""))
 	if err != nil {
 		t.Fatalf("miniredistest: %v", err)
+	}
+	if o.tls != nil {
+		cfg.Port = max(cfg.Port, 0) // for Dial
 	}
 	in := &process{ended: make(chan error, 1)}
 	in.masters, err = server.NewMasters(cfg, func(master int) server.Log {
@@ -239,14 +259,19 @@ func (s *Server) Dial(ctx context.Context, _, _ string) (net.Conn, error) {
 		return s.s.Dial()
 	}
 	var d net.Dialer
-	return d.DialContext(ctx, "tcp", s.addr)
+	return d.DialContext(ctx, "tcp", s.plain)
 }
 
 // InBubble reports whether the server was started in a bubble of testing/synctest.
 func (s *Server) InBubble() bool { return s.s.InBubble() }
 
-// URL returns the address of the server as redis://host:port.
-func (s *Server) URL() string { return "redis://" + s.addr }
+// URL returns the address of the server as redis://host:port, or rediss://host:port with TLS.
+func (s *Server) URL() string {
+	if s.secure {
+		return "rediss://" + s.addr
+	}
+	return "redis://" + s.addr
+}
 
 // DB returns the server with another database selected, for Do, Keys, AssertString and all other methods
 // that execute commands. The server has 16 databases unless Config says otherwise.

@@ -31,6 +31,7 @@ package miniredis
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"net"
 	"strconv"
@@ -48,10 +49,11 @@ type Miniredis struct {
 	srv       *miniredistest.Server // nil while it is closed
 	t         testing.TB            // of RunT, or a program
 	host      string
-	port      int    // 0 before the first start
-	runs      bool   // the clock, see ClockTTL
-	seed      int    // 0 for the default
-	message   string // of SetError
+	port      int         // 0 before the first start
+	runs      bool        // the clock, see ClockTTL
+	tls       *tls.Config // nil without TLS
+	seed      int         // 0 for the default
+	message   string      // of SetError
 	down      *miniredistest.Fault
 	passwords map[string]string // by user
 	saved     *saved            // what Close has kept
@@ -94,14 +96,28 @@ func RunT(t Tester) *Miniredis {
 
 // Start starts the server on a free port, or on the port that it had before Close.
 func (m *Miniredis) Start() error {
-	return m.StartAddr(net.JoinHostPort(m.host, strconv.Itoa(m.port)))
+	return m.StartAddr(m.lastAddr())
 }
 
-// Restart is Start after Close. All values are as before.
-func (m *Miniredis) Restart() error { return m.Start() }
+// Restart is Start or StartTLS after Close. All values are as before.
+func (m *Miniredis) Restart() error { return m.StartAddrTLS(m.lastAddr(), m.tls) }
 
 // StartAddr is Start at an address like "127.0.0.1:6379".
-func (m *Miniredis) StartAddr(addr string) error {
+func (m *Miniredis) StartAddr(addr string) error { return m.StartAddrTLS(addr, nil) }
+
+// RunTLS is Run with TLS.
+func RunTLS(cfg *tls.Config) (*Miniredis, error) {
+	m := NewMiniRedis()
+	return m, m.StartTLS(cfg)
+}
+
+// StartTLS is Start with TLS.
+func (m *Miniredis) StartTLS(cfg *tls.Config) error { return m.StartAddrTLS(m.lastAddr(), cfg) }
+
+func (m *Miniredis) lastAddr() string { return net.JoinHostPort(m.host, strconv.Itoa(m.port)) }
+
+// StartAddrTLS is StartAddr with TLS, unless cfg is nil.
+func (m *Miniredis) StartAddrTLS(addr string, cfg *tls.Config) error {
 	at, err := net.ResolveTCPAddr("tcp", addr)
 	if err != nil {
 		return fmt.Errorf("miniredis: %w", err)
@@ -110,10 +126,21 @@ func (m *Miniredis) StartAddr(addr string) error {
 	if at.IP != nil {
 		host = at.IP.String()
 	}
-	return m.start(host, miniredistest.Config("--bind", host, "--port", strconv.Itoa(at.Port)))
+	options := []miniredistest.Option{miniredistest.Config("--bind", host)}
+	port := strconv.Itoa(at.Port)
+	switch {
+	case cfg == nil:
+		options = append(options, miniredistest.Config("--port", port))
+	case at.Port == 0:
+		options = append(options, miniredistest.TLS(cfg))
+	default:
+		options = append(options, miniredistest.TLS(cfg), miniredistest.Config("--tls-port", port))
+	}
+	m.tls = cfg
+	return m.start(host, options)
 }
 
-func (m *Miniredis) start(host string, options ...miniredistest.Option) (err error) {
+func (m *Miniredis) start(host string, options []miniredistest.Option) (err error) {
 	if m.srv != nil {
 		return fmt.Errorf("miniredis: %s is in use by this server", m.Addr())
 	}
@@ -171,7 +198,7 @@ func (m *Miniredis) Port() string {
 	return port
 }
 
-// Dial connects to the server, also in a bubble of testing/synctest. It starts a server that does not run.
+// Dial connects to the server without TLS, also in a bubble of testing/synctest. It starts a server that does not run.
 func (m *Miniredis) Dial() (net.Conn, error) {
 	if m.srv == nil {
 		if err := m.Start(); err != nil {
