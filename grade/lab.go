@@ -48,6 +48,7 @@ func List() []*Lab {
 		{ID: "L06", masters: 1, tests: crashTests()},
 		{ID: "L07", masters: 1, tests: deleteTests()},
 		{ID: "L08", masters: 1, tests: resendTests()},
+		{ID: "L09", masters: 1, tests: watchdogTests()},
 		{ID: "L12", tests: threadTests()},
 	}
 }

@@ -16,7 +16,10 @@ const (
 )
 
 // open starts a program with two owners of the lock.
-func (s *stage) open() *program {
+func (s *stage) open() *program { return s.openFor(lease) }
+
+// openFor is open with another lease.
+func (s *stage) openFor(lease time.Duration) *program {
 	p := s.client()
 	ms := strconv.FormatInt(lease.Milliseconds(), 10)
 	p.order("open " + strings.Join(s.masters.Addrs(), ",") + " " + lockKey + " " + ms)
