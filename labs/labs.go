@@ -72,6 +72,32 @@ func Read(folder, lang string) (Text, error) {
 	return t, nil
 }
 
+// Lab is a lab with its text in one language.
+type Lab struct {
+	ID string `json:"id"` // such as L04
+	Text
+}
+
+// All returns all labs in order. lang is en or zh.
+func All(lang string) (all []Lab, err error) {
+	entries, err := files.ReadDir(".")
+	if err != nil {
+		return nil, err
+	}
+	for _, e := range entries {
+		id, _, found := strings.Cut(e.Name(), "-")
+		if !found {
+			continue // the common files
+		}
+		text, err := Read(e.Name(), lang)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, Lab{id, text})
+	}
+	return all, nil
+}
+
 // Folder returns the folder of a lab, such as L04-reactor for L04, or "".
 func Folder(id string) string {
 	entries, err := files.ReadDir(".")

@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/claims"
 	"github.com/miniredisd/miniredisd/internal/test/browser"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/labs"
 )
 
 // Everything that the page needs comes from the server. The browser has nothing to complain of: no
@@ -105,6 +106,32 @@ func TestEveryClaimReachesItsVerdictOnThePage(t *testing.T) {
 		require.Equal(t, "0", p.Text(`document.querySelectorAll(".cl-failed").length`))
 		require.NotRegexp(t, `claims\.\w`, p.Text(`document.body.innerText`), "a text is missing")
 		p.Press("l")
+	}
+	require.Empty(t, p.Problems())
+}
+
+// A hint is shown only when one asks for it.
+func TestThePageShowsLabsAndTheirHintsOneByOne(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	all, err := labs.All("en")
+	require.NoError(t, err)
+	for _, lang := range []string{"en", "zh"} {
+		s.open(p, "labs", lang)
+		p.Wait(fmt.Sprintf(`document.querySelectorAll("[data-lab]").length === %d`, len(all)))
+		p.Click("[data-lab=L07]")
+		for n := range 3 {
+			p.Wait(fmt.Sprintf(`document.querySelectorAll(".lb-hint").length === %d`, n))
+			p.Press("h")
+		}
+		p.Wait(`document.querySelectorAll(".lb-hint").length === 3`)
+		for _, l := range all {
+			p.Click("[data-lab=" + l.ID + "]")
+			p.Wait(fmt.Sprintf(`document.querySelector("[data-n=%s]") !== null`, l.ID))
+			words := p.Text(`document.body.innerText`)
+			require.NotRegexp(t, "labs\\.\\w|`|\\*\\*|\\[object", words, "a text is missing, or its marks are there")
+		}
+		require.Contains(t, p.Text(`document.body.innerText`), "miniredisd grade L12 --template python L12")
 	}
 	require.Empty(t, p.Problems())
 }

@@ -12,6 +12,7 @@
 //	POST /watch/load        ────> 50 connections         ────────> SET
 //	POST /watch/claims      ────> package claims, on a server of its own
 //	GET /watch/sources      <──── the functions behind the points
+//	GET /watch/labs         <──── the texts of package labs
 //
 // The loop never waits for a browser: a subscription drops what its reader is too slow for, and
 // says how much. The page needs nothing from elsewhere, and its content security policy forbids it.
@@ -30,6 +31,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/labhttp"
+	"github.com/miniredisd/miniredisd/labs"
 	"github.com/miniredisd/miniredisd/watch"
 )
 
@@ -98,6 +100,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("GET /watch/sources", sources)
 	mux.HandleFunc("GET /watch/claims", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.Claims, nil) })
 	mux.HandleFunc("POST /watch/claims", post(s.claim))
+	mux.HandleFunc("GET /watch/labs", listLabs)
 	mux.HandleFunc("POST /watch/clients", post(s.clients.do))
 	mux.HandleFunc("POST /watch/load", post(s.runLoad))
 	return s.Access.Guard(confined(mux))
@@ -170,6 +173,16 @@ func (s *Server) claim(ctx context.Context, q run) (any, error) {
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// listLabs sends the texts of all labs in the language of ?lang=.
+func listLabs(w http.ResponseWriter, r *http.Request) {
+	lang := "en"
+	if r.URL.Query().Get("lang") == "zh" {
+		lang = "zh"
+	}
+	all, err := labs.All(lang)
+	answer(w, all, err)
 }
 
 // file serves a file of the page, or a recording. There are no lists of files.

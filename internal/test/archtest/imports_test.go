@@ -32,7 +32,7 @@ func arrows() map[string][]string {
 			"resp", "internal/rlog", "server", "claims", "grade", "labs", "internal/version", "watch",
 			"watch/watchhttp"},
 		"lab/labhttp":     {"resp"},
-		"watch/watchhttp": {"internal/ascii", "lab/labhttp", "watch"},
+		"watch/watchhttp": {"internal/ascii", "lab/labhttp", "labs", "watch"},
 		"labs":            {},
 		"grade":           {"internal/config", "lab", "lab/doctor", "lab/verdict", "labs", "resp", "server", "watch"},
 		"miniredistest":   {"internal/config", "lab", "lab/verdict", "resp", "server", "store", "watch"},

@@ -17,6 +17,7 @@ export const SCREENS = [
   { id: 'claims', key: '3', load: () => import('./claims.js') },
   { id: 'locks', key: '4', load: () => import('./locks.js') },
   { id: 'models', key: '5', load: () => import('./models.js') },
+  { id: 'labs', key: '6', load: () => import('./labs.js') },
   { id: 'replay', key: '7', loop: true, load: () => import('./replay.js') },
 ];
 
