@@ -111,7 +111,10 @@ async function socketIO(host, port) {
   try {
     await once(socket, "connect");
     const said = once(socket, "news");
-    const sockets = await servers[1].fetchSockets(); // asks the other server, over PUBLISH
+    let sockets;
+    do {
+      sockets = await servers[1].fetchSockets(); // asks the other server, over PUBLISH, once that has subscribed
+    } while (sockets.length === 0);
     assert.deepEqual(
       sockets.map(({ id }) => id),
       [socket.id],
