@@ -114,6 +114,7 @@ func TestAServerThatIsLeftBehindIsEndedAndFailsTheRun(t *testing.T) {
 		"prepare": "#!/bin/sh\n",
 		"run": `#!/bin/sh
 			"$1" 600 </dev/null >/dev/null 2>&1 &
+			until [ "$(readlink /proc/$!/exe)" = "$1" ]; do :; done
 			echo '{"kind":"launcher","name":"a","version":"1","ok":true,"detail":"leaves it behind"}'`,
 	} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(script), 0o755))
