@@ -49,6 +49,7 @@ func List() []*Lab {
 		{ID: "L07", masters: 1, tests: deleteTests()},
 		{ID: "L08", masters: 1, tests: resendTests()},
 		{ID: "L09", masters: 1, tests: watchdogTests()},
+		{ID: "L10", masters: 1, tests: wakeupTests()},
 		{ID: "L12", tests: threadTests()},
 	}
 }

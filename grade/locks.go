@@ -1,11 +1,14 @@
 package grade
 
 import (
+	"bufio"
+	"net"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // What the labs about lock clients share: one lock, its lease, and what a story wants of a program.
@@ -81,4 +84,16 @@ func (s *stage) heldBefore(p *program, rule string) bool {
 	}
 	p.hung("release", s.run.AnswerLimit)
 	return false
+}
+
+// ask executes a command that needs a connection, over a new one to the first master.
+func (s *stage) ask(words ...string) resp.Value {
+	conn, err := net.Dial("tcp", s.masters.Addrs()[0])
+	s.check(err)
+	defer conn.Close()
+	_, err = conn.Write(request(words...))
+	s.check(err)
+	v, err := resp.ReadReply(bufio.NewReader(conn))
+	s.check(err)
+	return v
 }
