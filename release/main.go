@@ -3,7 +3,7 @@
 //	go run . -out ../dist        what make release runs
 //
 // It clones the last commit into a temporary folder and builds there. So files outside the commit
-// have no part in a release. Two runs on one commit, with one version of Go, write the same bytes:
+// have no part in a release. Two runs on one commit, with the same Go and JDK, write the same bytes:
 // entries of archives are sorted, their owner is root, their time is that of the commit, and their
 // modes are given here.
 //
@@ -36,7 +36,7 @@ import (
 const allPlatforms = "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64"
 
 func main() {
-	out := flag.String("out", "dist", "the `folder` that gets the files; it is emptied first")
+	out := flag.String("out", "dist", "the `folder` that gets the files, in place of an older release")
 	platforms := flag.String("platforms", allPlatforms, "a comma-separated `list` of GOOS/GOARCH")
 	flag.Parse()
 	if err := run(*out, strings.Split(*platforms, ",")); err != nil {
@@ -92,7 +92,8 @@ func (r *release) files() ([]file, error) {
 	return slices.Concat(made...), errors.Join(errs...)
 }
 
-// write empties the folder out and fills it with files and their checksums.
+// write fills the folder out with files and their checksums. It removes an older release there, but
+// no other files.
 func write(out string, files []file) error {
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	var sums strings.Builder
@@ -100,6 +101,13 @@ func write(out string, files []file) error {
 		fmt.Fprintf(&sums, "%x  %s\n", sha256.Sum256(f.data), f.name)
 	}
 	files = append(files, file{"SHA256SUMS", []byte(sums.String())})
+	there, err := filepath.Glob(filepath.Join(out, "*"))
+	if err != nil {
+		return err
+	}
+	if len(there) > 0 && !slices.Contains(there, filepath.Join(out, "SHA256SUMS")) {
+		return fmt.Errorf("%s has files, and they are not a release: remove them first", out)
+	}
 	if err := os.RemoveAll(out); err != nil {
 		return err
 	}

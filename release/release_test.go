@@ -216,8 +216,16 @@ func TestChecksumsAreThoseOfTheFiles(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "dist")
 	require.NoError(t, os.MkdirAll(out, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(out, "of an older release"), nil, 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(out, "SHA256SUMS"), nil, 0o644))
 	require.NoError(t, write(out, []file{{"b", []byte("2")}, {"a", []byte("1")}}))
 	t.Chdir(out)
 	require.Equal(t, "a: OK\nb: OK\n", runs(t, "sha256sum", "--check", "SHA256SUMS"))
 	require.NoFileExists(t, "of an older release")
+}
+
+func TestAFolderWithOtherFilesIsLeftAlone(t *testing.T) {
+	out := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(out, "work of a week"), nil, 0o644))
+	require.ErrorContains(t, write(out, []file{{"a", []byte("1")}}), "not a release")
+	require.FileExists(t, filepath.Join(out, "work of a week"))
 }
