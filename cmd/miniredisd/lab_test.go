@@ -47,6 +47,14 @@ func TestTheLabAnswersOverHTTP(t *testing.T) {
 	require.Contains(t, ask(t, url+"/clock/advance/x", ""),
 		`{"ok":false,"error":"ERR LAB CLOCK ADVANCE: milliseconds expects a number`)
 
+	require.Contains(t, ask(t, url+"/verdict/lock*", ""), `{"ok":true,"result":{"verdict":"no-locks","text":"masters: 3,`)
+	status, svg := get(t, url+"/verdict.svg?glob=lock*")
+	require.Equal(t, http.StatusOK, status)
+	require.Contains(t, svg, "Nobody took a lock")
+	status, page := get(t, url+"/verdict.html")
+	require.Equal(t, http.StatusOK, status)
+	require.True(t, strings.HasPrefix(strings.ToLower(page), "<!doctype html>"))
+
 	gone := dialPort(t, ports[0])
 	require.NoError(t, gone.Send([]byte("SHUTDOWN\r\n")))
 	p.waitFor("[master 1] This master has ended")

@@ -83,7 +83,7 @@ func TestTheDescriptionOfABigPictureIsShort(t *testing.T) {
 }
 
 func TestTextOfAHistoryCannotLeaveItsElement(t *testing.T) {
-	evil := `</text><script>alert(1)</script>&"` + "\x01"
+	evil := `</text><script>alert(1)</script>&"` + "\x01\xff"
 	svg := drawn(t, Picture{Title: evil, Text: []string{evil}, Locks: []Lock{{
 		Title: evil, Columns: 1, State: Safe, Groups: []Group{{
 			Name: evil, Times: []Time{{0, evil}}, Marks: []Mark{{0, Clock, evil, evil}},
