@@ -101,7 +101,13 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 			v.Grants += len(table)
 		}
 		for _, both := range l.overlaps {
-			v.TwoHolders = append(v.TwoHolders, Violation{both.Finding(), r.fencing(both)})
+			f := both.Finding()
+			for i := range f.Steps {
+				if len(l.tables) == 1 { // a table of any master
+					f.Steps[i].Master = r.entries[both.First.Votes[0].Event].master + 1
+				}
+			}
+			v.TwoHolders = append(v.TwoHolders, Violation{f, r.fencing(both)})
 		}
 		all = append(all, r.operations(l.tables)...)
 	}

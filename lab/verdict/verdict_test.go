@@ -70,6 +70,15 @@ func TestAnUnlockOfAnotherClientsLockIsNotLinearizable(t *testing.T) {
   Why: a command of another client took the lock from its first holder`)
 }
 
+func TestALockOfOneMasterNamesThatMaster(t *testing.T) {
+	_, text := judged(t, 3, `
+		2 1000 a SET lock:x token-a NX PX 500 = OK
+		2 1100 m DEL lock:x = 1
+		2 1200 b SET lock:x token-b NX PX 500 = OK`)
+	require.Contains(t, text, "  master 2, 1000, client 97 a: SET lock:x token-a NX PX 500 -> OK\n"+
+		"  master 2, 1100, client 109 m: DEL lock:x -> 1\n  master 2, 1200, client 98 b: SET")
+}
+
 func TestACrashThatLosesALockGivesTwoHolders(t *testing.T) {
 	v, text := judgeFile(t, "crash.json")
 	require.False(t, v.OK())
