@@ -73,6 +73,7 @@ import (
 	"crypto/tls"
 	"fmt"
 	"net"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -132,7 +133,8 @@ func Seed(n uint64) Option { return Config("--seed", strconv.FormatUint(n, 10)) 
 // it asks clients for theirs. Dial connects without TLS. There is no TLS in a bubble.
 func TLS(config *tls.Config) Option { return func(o *options) { o.tls = config } }
 
-// Config adds arguments to the command line, such as "--requirepass", "secret".
+// Config adds arguments to the command line, such as "--requirepass", "secret". The words of the
+// environment variable MINIREDISD_ARGS come before them, for all servers of a run of tests.
 func Config(args ...string) Option {
 	return func(o *options) { o.args = append(o.args, args...) }
 }
@@ -202,7 +204,8 @@ func start(t testing.TB, n int, o options) (server.Masters, *process) {
 	if o.tls != nil {
 		cfg.TLS, cfg.TLSPort = o.tls, -1
 	}
-	cfg, err := config.ParseOver(cfg, o.args, strings.NewReader(""))
+	args := append(strings.Fields(os.Getenv("MINIREDISD_ARGS")), o.args...)
+	cfg, err := config.ParseOver(cfg, args, strings.NewReader(""))
 	if err != nil {
 		t.Fatalf("miniredistest: %v", err)
 	}

@@ -55,6 +55,7 @@ func (s *Server) enterBubble() {
 	}
 	s.bubble = s.loop.EnterBubble()
 	s.cfg.Port, s.cfg.TLSPort = -1, 0
+	s.cfg.IOThreads = 1 // I/O threads wait in the kernel
 	s.cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.runID[:16])
 }
 
