@@ -101,6 +101,8 @@ func TestAWaiterSleepsAndIsWoken(t *testing.T) {
 	full(t, "L10", "list")
 	full(t, "L10", "channel")
 	loses(t, "L10", "poll", map[int]string{3: "b polls, with SET after SET"})
-	loses(t, "L10", "deaf", map[int]string{4: "just before request 2 of the waiter, and b, who waits for it, does not get it"})
+	loses(t, "L10", "deaf", map[int]string{
+		4: "just before request 2 of the waiter, and b, who waits for it, does not get it",
+	})
 	loses(t, "L10", "for-ever", map[int]string{5: "The holder died without a word"})
 }

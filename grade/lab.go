@@ -50,6 +50,7 @@ func List() []*Lab {
 		{ID: "L08", masters: 1, tests: resendTests()},
 		{ID: "L09", masters: 1, tests: watchdogTests()},
 		{ID: "L10", masters: 1, tests: wakeupTests()},
+		{ID: "L11", masters: 5, tests: redlockTests()},
 		{ID: "L12", tests: threadTests()},
 	}
 }

@@ -25,7 +25,7 @@ func (s *stage) open() *program { return s.openFor(lease) }
 func (s *stage) openFor(lease time.Duration) *program {
 	p := s.client()
 	ms := strconv.FormatInt(lease.Milliseconds(), 10)
-	p.order("open " + strings.Join(s.masters.Addrs(), ",") + " " + lockKey + " " + ms)
+	p.order("open " + strings.Join(s.addrs, ",") + " " + lockKey + " " + ms)
 	return p
 }
 
@@ -88,7 +88,7 @@ func (s *stage) heldBefore(p *program, rule string) bool {
 
 // ask executes a command that needs a connection, over a new one to the first master.
 func (s *stage) ask(words ...string) resp.Value {
-	conn, err := net.Dial("tcp", s.masters.Addrs()[0])
+	conn, err := net.Dial("tcp", s.addrs[0])
 	s.check(err)
 	defer conn.Close()
 	_, err = conn.Write(request(words...))

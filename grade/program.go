@@ -72,7 +72,7 @@ func (s *stage) environment() []string {
 		return nil
 	}
 	var urls []string
-	for _, addr := range s.masters.Addrs() {
+	for _, addr := range s.addrs {
 		urls = append(urls, "redis://"+addr)
 	}
 	return []string{"REDIS_URL=" + urls[0], "REDIS_URLS=" + strings.Join(urls, ",")}

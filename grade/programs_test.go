@@ -41,7 +41,7 @@ func students() map[string]func() {
 	for _, some := range []map[string]func(){
 		engineStudents(),
 		lab01Students(), lab02Students(), lab03Students(), lab04Students(),
-		lab06Students(), lab07Students(), lab08Students(), lab09Students(), lab10Students(), lab12Students(),
+		lab06Students(), lab07Students(), lab08Students(), lab09Students(), lab10Students(), lab11Students(), lab12Students(),
 	} {
 		maps.Copy(all, some)
 	}

@@ -28,6 +28,7 @@ type stage struct {
 	bare     bool
 	rand     *rand.Rand // from the seed and the number of the test
 	masters  server.Masters
+	addrs    []string // of the masters; one that is down has no address of its own
 	ended    chan error
 	programs []*program
 	peers    []*peer
@@ -50,6 +51,7 @@ func newStage(ctx context.Context, r *run, number int, t *test) (*stage, error) 
 	if err != nil {
 		return nil, err
 	}
+	s.addrs = s.masters.Addrs()
 	s.ended = make(chan error, 1)
 	go func() { s.ended <- s.masters.Run() }()
 	_, err = s.perform(func(s *stage) {
@@ -163,9 +165,13 @@ func (s *stage) do(master int, words ...string) resp.Value {
 	return v
 }
 
-// labOf executes a verb of LAB on a master, counted from 1.
+// labOf executes a verb of LAB on a master, counted from 1. The lab refuses only mistakes of the story.
 func (s *stage) labOf(master int, words ...string) resp.Value {
-	return s.do(master, append([]string{"LAB"}, words...)...)
+	v := s.do(master, append([]string{"LAB"}, words...)...)
+	if v.Kind == '-' {
+		s.check(errors.New(v.Str))
+	}
+	return v
 }
 
 // lab executes a verb of LAB, such as s.lab("FAULT ADD lost CMD SET NTH 1 ACTION DROP-REPLY").
