@@ -59,7 +59,7 @@ func loses(t *testing.T, id, program string, reasons map[int]string) {
 			for _, n := range numbers {
 				some.tests = append(some.tests, o.Lab.tests[n-1])
 			}
-			o.Lab, o.AnswerLimit = &some, time.Second
+			o.Lab, o.AnswerLimit = &some, 3*time.Second
 		}
 		r := gradeOf(t, id, program, only)
 		for i, test := range r.Tests {

@@ -6,18 +6,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"syscall"
 )
-
-// kill ends a process group, unless 0, and all processes that have mark in their environment.
-func kill(group int, mark string) {
-	if group > 0 {
-		_ = syscall.Kill(-group, syscall.SIGKILL) // it may have ended
-	}
-	for _, pid := range marked(mark) {
-		_ = syscall.Kill(pid, syscall.SIGKILL)
-	}
-}
 
 // marked returns the processes that have mark in their environment.
 func marked(mark string) (pids []int) {

@@ -188,10 +188,14 @@ func (p *program) ended(order string) {
 // end ends the process, its group, and everything else with its mark.
 func (p *program) end() {
 	p.orders.Close()
-	kill(p.cmd.Process.Pid, p.mark)
+	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
 	<-p.over
 	p.out.Close()
-	kill(0, p.mark) // a process that was just being made
+	for left := p.processes(); len(left) > 0; left = p.processes() { // a process may be just being made
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
 }
 
 // processes returns the ids of all processes with the program's mark.
