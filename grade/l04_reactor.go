@@ -222,7 +222,7 @@ func (s *stage) sleeps(v *service) {
 
 // busy looks at the threads for a while, and says what they do instead of sleeping.
 func (v *service) busy() (why say) {
-	const samples = 25
+	const samples = 15
 	pids := v.processes()
 	before, ok := look(pids)
 	if !ok {
@@ -230,7 +230,7 @@ func (v *service) busy() (why say) {
 	}
 	running := 0
 	for range samples {
-		time.Sleep(8 * time.Millisecond)
+		time.Sleep(6 * time.Millisecond)
 		if t, _ := look(pids); t.running > 0 {
 			running++
 		}
@@ -241,7 +241,7 @@ func (v *service) busy() (why say) {
 		return say{"No client wants anything, and your server still runs without a pause. " +
 			"Does epoll_wait get a timeout of 0, or EPOLLOUT without need? Is a half-closed socket still asked for input?",
 			"没有客户端需要服务，程序却不停地运行。epoll_wait 的超时是 0？不需要时也注册了 EPOLLOUT？已半关闭的套接字还在等输入？"}
-	case after.switches-before.switches > 200:
+	case after.switches-before.switches > 60: // in a tenth of a second
 		return say{"No client wants anything, and your server still wakes up all the time. " +
 			"Sleep in epoll_wait without a timeout.",
 			"没有客户端需要服务，程序却不断醒来。应在 epoll_wait 里睡眠，不设超时。"}
