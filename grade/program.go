@@ -185,17 +185,22 @@ func (p *program) ended(order string) {
 	panic(f)
 }
 
-// end ends the process, its group, and everything else with its mark.
-func (p *program) end() {
+// end ends the process, its group, and everything else with its mark. It returns how many processes had left
+// the group.
+func (p *program) end() (strays int) {
 	p.orders.Close()
 	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
 	<-p.over
 	p.out.Close()
 	for left := p.processes(); len(left) > 0; left = p.processes() { // a process may be just being made
 		for _, pid := range left {
+			if group, err := syscall.Getpgid(pid); err == nil && group != p.cmd.Process.Pid {
+				strays++
+			}
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 	}
+	return strays
 }
 
 // processes returns the ids of all processes with the program's mark.

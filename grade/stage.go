@@ -74,8 +74,14 @@ const dawn = 1_700_000_000_000
 
 // close ends the programs and the servers.
 func (s *stage) close() (err error) {
+	strays := 0
 	for _, p := range s.programs {
-		p.end()
+		strays += p.end()
+	}
+	if strays > 0 {
+		note := say{"   Your program has left processes behind, outside of its process group. The grader has ended them.",
+			"   程序在进程组之外留下了进程，评分程序已将它们结束。"}
+		fmt.Fprintln(s.run.Out, note.in(s.run.Lang))
 	}
 	for _, c := range s.peers {
 		_ = c.conn.Close() // the program may have closed it
