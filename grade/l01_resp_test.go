@@ -54,6 +54,7 @@ func lab01Students() map[string]func() {
 }
 
 func TestRESPByHand(t *testing.T) {
+	t.Parallel()
 	full(t, "L01", "right")
 	loses(t, "L01", "one-read", map[int]string{2: `ECHO that came in two reads, "*" | "2\r\n$4`, 3: "the rest is missing"})
 	loses(t, "L01", "lines", map[int]string{4: `ECHO of a value that holds "a\r\nb"`})

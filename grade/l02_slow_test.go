@@ -37,6 +37,7 @@ func lab02Students() map[string]func() {
 }
 
 func TestASlowClient(t *testing.T) {
+	t.Parallel()
 	full(t, "L02", "right")
 	loses(t, "L02", "blocking", map[int]string{
 		2: "PING, while another client is connected and says nothing: no reply within 3s.",

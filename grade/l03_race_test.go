@@ -46,6 +46,7 @@ func lab03Students() map[string]func() {
 }
 
 func TestThreadsThatShareAMap(t *testing.T) {
+	t.Parallel()
 	full(t, "L03", "right")
 	loses(t, "L03", "access", map[int]string{
 		2: "two of them got the same number: an update was lost",

@@ -202,6 +202,7 @@ func lab04Students() map[string]func() {
 }
 
 func TestTheReactor(t *testing.T) {
+	t.Parallel()
 	full(t, "L04", "right")
 	loses(t, "L04", "drops", map[int]string{2: "SET that came in two parts", 3: "the rest is missing"})
 	loses(t, "L04", "first", map[int]string{3: "the rest is missing"})

@@ -57,6 +57,7 @@ func lab06Students() map[string]func() {
 }
 
 func TestALockEndsWithItsClient(t *testing.T) {
+	t.Parallel()
 	full(t, "L06", "set")
 	full(t, "L06", "script")
 	loses(t, "L06", "setnx-then-expire", map[int]string{4: "just before request 2 of its take"})

@@ -73,6 +73,7 @@ func lab07Students() map[string]func() {
 }
 
 func TestReleaseOnlyYourOwnLock(t *testing.T) {
+	t.Parallel()
 	full(t, "L07", "script")
 	full(t, "L07", "transaction")
 	loses(t, "L07", "del", map[int]string{

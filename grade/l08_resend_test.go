@@ -77,6 +77,7 @@ func lab08Students() map[string]func() {
 }
 
 func TestALostReplySaysNothing(t *testing.T) {
+	t.Parallel()
 	full(t, "L08", "look")
 	loses(t, "L08", "once", map[int]string{3: "The reply to request 1 of `take a` was lost. The answer was `refused`"})
 	loses(t, "L08", "again", map[int]string{3: "it is the lock of a itself"})

@@ -81,6 +81,7 @@ func lab09Students() map[string]func() {
 }
 
 func TestALockThatIsCountedAndRenewed(t *testing.T) {
+	t.Parallel()
 	full(t, "L09", "right")
 	loses(t, "L09", "once", map[int]string{3: "a holds the lock, and takes it again: `take a` answered `refused`"})
 	loses(t, "L09", "all-at-once", map[int]string{3: "The inner function has released the lock of the outer one"})

@@ -98,6 +98,7 @@ func lab10Students() map[string]func() {
 }
 
 func TestAWaiterSleepsAndIsWoken(t *testing.T) {
+	t.Parallel()
 	full(t, "L10", "list")
 	full(t, "L10", "channel")
 	loses(t, "L10", "poll", map[int]string{3: "b polls, with SET after SET"})

@@ -101,6 +101,7 @@ func lab11Students() map[string]func() {
 }
 
 func TestAMajorityHoldsTheLockAndItsTokenGrows(t *testing.T) {
+	t.Parallel()
 	full(t, "L11", "right")
 	loses(t, "L11", "all", map[int]string{3: "Two of five masters are down: `take a` answered `refused`"})
 	loses(t, "L11", "one", map[int]string{1: "1 of 5 masters have the lock"})

@@ -174,6 +174,7 @@ func lab12Students() map[string]func() {
 }
 
 func TestIOThreads(t *testing.T) {
+	t.Parallel()
 	full(t, "L12", "right")
 	loses(t, "L12", "no-barrier", map[int]string{2: "Does main wait until every thread has parsed its share?"})
 	loses(t, "L12", "executes", map[int]string{4: "two threads executed at the same time"})

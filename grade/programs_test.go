@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 		os.Exit(0)
 	}
 	flag.Parse()
-	if err := flag.Set("test.parallel", "8"); err != nil { // the tests mostly wait
+	if err := flag.Set("test.parallel", "12"); err != nil { // the tests mostly wait
 		panic(err)
 	}
 	os.Exit(m.Run())
