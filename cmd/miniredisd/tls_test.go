@@ -56,7 +56,7 @@ func TestAServerMayListenForTLSAlone(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, l.Close())
 	p := start(t, "miniredisd", "", "--port", "0", "--port-file", "ports", "--bind", "127.0.0.1", "--lab", "yes",
-		"--lab-tls", "certs", "--tls-port", port)
+		"--lab-tls", "certs", "--tls-port", port, "--watch", "127.0.0.1:0")
 	p.waitFor("Running mode=standalone, port=" + port + ".")
 	p.waitFor("Ready to accept connections tls")
 	require.NotContains(t, p.out.String(), "connections tcp")

@@ -34,7 +34,11 @@ func serveWatch(l net.Listener, cfg *config.Config, masters server.Masters, log 
 		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
 	}
 	for _, s := range masters {
-		o.Masters = append(o.Masters, watchhttp.Master{Watch: s.Watch(), Addr: s.Addrs()[0], Name: s.NameClient})
+		m := watchhttp.Master{Watch: s.Watch(), Name: s.NameClient}
+		if addrs := s.Addrs(); len(addrs) > 0 { // none with tls-port alone
+			m.Addr = addrs[0]
+		}
+		o.Masters = append(o.Masters, m)
 	}
 	page := watchhttp.New(o)
 	stop := serveHTTP(l, page.Handler(), log)
