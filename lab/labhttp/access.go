@@ -79,7 +79,8 @@ func (a Access) Guard(h http.Handler) http.Handler {
 		if a.Token != "" && r.URL.Query().Has("token") {
 			hideToken(r)
 			if r.Method == http.MethodGet && strings.Contains(r.Header.Get("Accept"), "text/html") {
-				http.Redirect(w, r, r.URL.RequestURI(), http.StatusSeeOther) // out of the address bar
+				// The token leaves the address bar. A path that begins with // would name another site.
+				http.Redirect(w, r, "/"+strings.TrimLeft(r.URL.RequestURI(), "/"), http.StatusSeeOther)
 				return
 			}
 		}

@@ -62,6 +62,10 @@ func TestABrowserShowsTheTokenOnceAndGetsACookie(t *testing.T) {
 	w := sendTo(t, http.MethodGet, "/?x=1&token="+token, func(r *http.Request) { r.Header.Set("Accept", "text/html,*/*") })
 	require.Equal(t, http.StatusSeeOther, w.Code)
 	require.Equal(t, "/?x=1", w.Header().Get("Location"), "the token leaves the address bar")
+	away := sendTo(t, http.MethodGet, "//example.com/x?token="+token, func(r *http.Request) {
+		r.Header.Set("Accept", "text/html")
+	})
+	require.Equal(t, "/example.com/x", away.Header().Get("Location"), "the browser stays here")
 	cookies := w.Result().Cookies()
 	require.Len(t, cookies, 1)
 	c := cookies[0]
