@@ -14,6 +14,8 @@
 //	open ADDRESS,... KEY MS   ok                             two owners, a and b, with a lease of MS
 //	take a                    held | refused WHY             one attempt
 //	release a                 released | failed WHY
+//	count a PATTERN           found N | failed WHY           lab 5 only
+//	purge a PATTERN           deleted N | failed WHY         lab 5 only
 //	close                     ok
 //
 // In a lab about servers the program listens on 127.0.0.1 at the port in PORT, and speaks RESP.

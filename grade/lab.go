@@ -45,6 +45,7 @@ func List() []*Lab {
 		{ID: "L02", tests: slowTests()},
 		{ID: "L03", tests: raceTests()},
 		{ID: "L04", tests: reactorTests()},
+		{ID: "L05", masters: 1, tests: scanTests()},
 		{ID: "L06", masters: 1, tests: crashTests()},
 		{ID: "L07", masters: 1, tests: deleteTests()},
 		{ID: "L08", masters: 1, tests: resendTests()},

@@ -118,6 +118,10 @@ func answersTo(order string) []string {
 		return []string{"held", "refused"}
 	case "release":
 		return []string{"released", "failed"}
+	case "count":
+		return []string{"found", "failed"}
+	case "purge":
+		return []string{"deleted", "failed"}
 	}
 	return []string{"ok"}
 }

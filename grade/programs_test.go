@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -41,7 +42,8 @@ func students() map[string]func() {
 	for _, some := range []map[string]func(){
 		engineStudents(),
 		lab01Students(), lab02Students(), lab03Students(), lab04Students(),
-		lab06Students(), lab07Students(), lab08Students(), lab09Students(), lab10Students(), lab11Students(), lab12Students(),
+		lab05Students(), lab06Students(), lab07Students(), lab08Students(),
+		lab09Students(), lab10Students(), lab11Students(), lab12Students(),
 	} {
 		maps.Copy(all, some)
 	}
@@ -52,6 +54,12 @@ func students() map[string]func() {
 type lock interface {
 	take() (bool, error)
 	release() (bool, error)
+}
+
+// search is what the programs of lab 5 write.
+type search interface {
+	count(pattern string) (int, error)
+	purge(pattern string) (int, error)
 }
 
 // owner is one owner's connections to the masters.
@@ -84,6 +92,10 @@ func play(name string, newLock func(o *owner) lock) func() {
 				fmt.Println(outcome("held", "refused")(locks[words[1]].take()))
 			case "release":
 				fmt.Println(outcome("released", "failed")(locks[words[1]].release()))
+			case "count":
+				fmt.Println(number("found")(locks[words[1]].(search).count(words[2])))
+			case "purge":
+				fmt.Println(number("deleted")(locks[words[1]].(search).purge(words[2])))
 			case "close":
 				for _, o := range owners {
 					for _, l := range o.masters {
@@ -105,6 +117,15 @@ func outcome(yes, no string) func(bool, error) string {
 			return yes
 		}
 		return no
+	}
+}
+
+func number(word string) func(int, error) string {
+	return func(n int, err error) string {
+		if err != nil {
+			return "failed " + err.Error()
+		}
+		return word + " " + strconv.Itoa(n)
 	}
 }
 

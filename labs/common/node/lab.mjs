@@ -77,7 +77,8 @@ function parse(input, at) {
   return { value: line, end };
 }
 
-// run obeys the orders of the grader. makeLock(masters, key, leaseMs) makes the lock of an owner.
+// run obeys the orders of the grader. makeLock(masters, key, leaseMs) makes the lock of an owner,
+// or a search.
 export async function run(name, makeLock) {
   const owners = new Map();
   const outcome = async (yes, no, act) => {
@@ -85,6 +86,13 @@ export async function run(name, makeLock) {
       console.log((await act()) ? yes : no);
     } catch (why) {
       console.log(`${no} ${why.message}`);
+    }
+  };
+  const number = async (word, act) => {
+    try {
+      console.log(`${word} ${await act()}`);
+    } catch (why) {
+      console.log(`failed ${why.message}`);
     }
   };
   console.log(name);
@@ -102,6 +110,10 @@ export async function run(name, makeLock) {
       await outcome("held", "refused", () => lock.take());
     } else if (verb === "release") {
       await outcome("released", "failed", () => lock.release());
+    } else if (verb === "count") {
+      await number("found", () => lock.count(words[1]));
+    } else if (verb === "purge") {
+      await number("deleted", () => lock.purge(words[1]));
     } else if (verb === "close") {
       for (const { masters } of owners.values()) masters.forEach((redis) => redis.close());
       console.log("ok");

@@ -51,7 +51,7 @@ class Redis:
 
 
 def run(name, lock):
-    """Obeys the orders of the grader. lock(masters, key, lease_ms) makes the lock of an owner."""
+    """Obeys the orders of the grader. lock(masters, key, lease_ms) makes the lock of an owner, or a search."""
 
     def say(text):
         print(text, flush=True)
@@ -61,6 +61,12 @@ def run(name, lock):
             say(yes if act() else no)
         except (OSError, RuntimeError) as why:
             say(f"{no} {why}")
+
+    def number(word, act, pattern):
+        try:
+            say(f"{word} {act(pattern)}")
+        except (OSError, RuntimeError) as why:
+            say(f"failed {why}")
 
     say(name)
     owners = {}
@@ -76,6 +82,10 @@ def run(name, lock):
             outcome("held", "refused", owners[words[0]][1].take)
         elif verb == "release":
             outcome("released", "failed", owners[words[0]][1].release)
+        elif verb == "count":
+            number("found", owners[words[0]][1].count, words[1])
+        elif verb == "purge":
+            number("deleted", owners[words[0]][1].purge, words[1])
         elif verb == "close":
             for masters, _ in owners.values():
                 for redis in masters:
