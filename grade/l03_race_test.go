@@ -33,11 +33,26 @@ func lockedAccess() {
 	})
 }
 
+// announces answers MGET with a length that no memory has.
+func announces() {
+	serve(func(nc net.Conn) {
+		data := plain{}
+		go talk(nc, parseRequest, func(words []string, write func(string)) {
+			if words[0] == "MGET" {
+				write("*2\r\n$9223372036854775807\r\n")
+				return
+			}
+			write(execute(data, words))
+		})
+	})
+}
+
 func lab03Students() map[string]func() {
 	return map[string]func(){
-		"L03/right":  aGoroutineEach(false),
-		"L03/access": lockedAccess,
-		"L03/locked": aGoroutineEach(true),
+		"L03/right":     aGoroutineEach(false),
+		"L03/access":    lockedAccess,
+		"L03/announces": announces,
+		"L03/locked":    aGoroutineEach(true),
 		"L03/reported": func() {
 			fmt.Fprintln(os.Stderr, "WARNING: DATA RACE") // as the race detector writes
 			aGoroutineEach(false)()
@@ -53,6 +68,7 @@ func TestThreadsThatShareAMap(t *testing.T) {
 		3: "not exactly one got 1",
 		4: "MGET saw two different values",
 	})
+	loses(t, "L03", "announces", map[int]string{4: "where a bulk string should begin"})
 	loses(t, "L03", "locked", map[int]string{5: "Is the lock held during a write to a socket?"})
 	loses(t, "L03", "reported", map[int]string{6: "The race detector reports a data race"})
 }

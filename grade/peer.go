@@ -109,11 +109,14 @@ func (c *peer) line(what say) string {
 	return strings.TrimSuffix(string(line), "\r\n")
 }
 
+// longestBulk is in bytes: more than any reply that is read with bulk. A program may announce any length.
+const longestBulk = 1 << 20
+
 // bulk reads a bulk string.
 func (c *peer) bulk(what say) []byte {
 	head := c.line(what)
 	n, err := strconv.Atoi(strings.TrimPrefix(head, "$"))
-	if err != nil || n < 0 {
+	if err != nil || n < 0 || n > longestBulk {
 		c.v.s.fail(say{"%s: the reply has %q where a bulk string should begin.", "%s：回复里是 %q，应为一个字符串的开头。"},
 			what.in(c.v.s.run.Lang), head)
 	}
