@@ -92,10 +92,10 @@ func (s *stage) users() (all []string) {
 	return all
 }
 
-// steps sends an order and holds each of its requests. Before one goes on, between acts in its place.
-// steps returns the number in the answer, and the number of requests.
+// steps sends an order, and holds each request that follows, over any connection. between acts before a
+// request goes on. steps returns the number in the answer, and the number of requests.
 func (s *stage) steps(p *program, order string, between func(request []string)) (answer, requests int) {
-	s.lab("FAULT ADD step CLIENT a ACTION HOLD")
+	s.lab("FAULT ADD step ACTION HOLD")
 	p.send(order)
 	for ; s.heldBefore(p, "step"); requests++ {
 		request := strings.Fields(field(s.lab("HOLD WAIT step 1"), "cmd").Str)
@@ -113,7 +113,7 @@ func (s *stage) steps(p *program, order string, between func(request []string)) 
 	}
 	s.lab("FAULT DEL step")
 	answer = p.numberOf(order)
-	s.want(requests > 0, unnamed())
+	s.want(requests > 0, say{"Your program answered `%s`, and sent no request.", "程序回答了 `%s`，却没有发出请求。"}, order)
 	return answer, requests
 }
 
