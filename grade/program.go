@@ -2,6 +2,7 @@ package grade
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +27,7 @@ type program struct {
 	errors  tail
 	over    chan struct{} // closed when the process has ended; state is set then
 	state   string
+	keep    func() bool // from now on, the end of ctx does not end the program
 }
 
 // start starts the program and does not wait for it. more are further variables of its environment.
@@ -52,6 +54,11 @@ func (s *stage) start(more ...string) *program {
 			why: say{"Your program cannot be started: %v.", "程序无法启动：%v。"}})
 	}
 	s.programs = append(s.programs, p)
+	p.keep = context.AfterFunc(s.ctx, func() {
+		if errors.Is(s.ctx.Err(), context.Canceled) { // nobody waits for the grade any more
+			p.kill()
+		}
+	})
 	go func() {
 		err := p.cmd.Wait()
 		p.state = "exit status 0"
@@ -192,8 +199,9 @@ func (p *program) ended(order string) {
 // end ends the process, its group, and everything else with its mark. It returns how many processes had left
 // the group.
 func (p *program) end() (strays int) {
+	p.keep()
 	p.orders.Close()
-	_ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) // it may have ended
+	p.kill()
 	<-p.over
 	p.out.Close()
 	for left := p.processes(); len(left) > 0; left = p.processes() { // a process may be just being made
@@ -206,6 +214,9 @@ func (p *program) end() (strays int) {
 	}
 	return strays
 }
+
+// kill ends the process and its group. They may have ended.
+func (p *program) kill() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
 // processes returns the ids of all processes with the program's mark.
 func (p *program) processes() []int { return marked(p.mark) }

@@ -152,7 +152,9 @@ func howToGrade(id, language, dir string) string {
 }
 
 func gradeProgram(l *grade.Lab, f gradeFlags, command []string, out io.Writer) (int, error) {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	// These would end the grader and leave the program behind. SIGPIPE comes when nobody reads the points.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP,
+		syscall.SIGPIPE)
 	defer stop()
 	r, err := grade.Run(ctx, grade.Options{
 		Lab: l, Command: command, Seed: f.seed, Lang: f.lang, Recordings: f.recordings,

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"io"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 func TestGradeShowsLabsHintsAndTemplates(t *testing.T) {
@@ -41,6 +44,26 @@ func TestGradeSaysWhatIsWrongWithItsWords(t *testing.T) {
 		p := start(t, "miniredisd", "", append([]string{"grade"}, c.args...)...)
 		require.Equal(t, gradeWrong, p.exit(), "%v", c.args)
 		require.Equal(t, c.why, p.errs.String())
+	}
+}
+
+// The program says nothing, so the grader waits for it. It holds a FIFO open, so its end can be seen.
+func TestAGraderThatIsEndedEndsTheProgramAtOnce(t *testing.T) {
+	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
+		dir := t.TempDir()
+		require.NoError(t, unix.Mkfifo(filepath.Join(dir, "life"), 0o600))
+		p := startIn(t, dir, "miniredisd", "", "grade", "L7", "--", "sh", "-c", "exec 3>life; echo x >&3; exec sleep 20")
+		life, err := os.Open(filepath.Join(dir, "life"))
+		require.NoError(t, err)
+		defer life.Close()
+		_, err = io.ReadFull(life, make([]byte, len("x\n")))
+		require.NoError(t, err)
+		require.NoError(t, p.cmd.Process.Signal(sig))
+		_, err = io.ReadAll(life)
+		require.NoError(t, err)
+		require.Equal(t, gradeWrong, p.exit(), sig)
+		require.Equal(t, "grade: context canceled\n", p.errs.String())
+		require.NotContains(t, p.out.String(), "exit status", "the program slept until it was ended")
 	}
 }
 
