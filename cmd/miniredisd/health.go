@@ -26,6 +26,9 @@ func health(args []string, out, errs io.Writer) int {
 		return 1
 	}
 	reply, err := pingAt(at)
+	if u, err := url.Parse(at); err == nil {
+		at = u.Redacted() // Docker shows the output of a health check
+	}
 	switch {
 	case err != nil:
 		fmt.Fprintf(errs, "%s does not answer: %v\n", at, err)

@@ -71,8 +71,10 @@ func TestHealthOfNoServerIsAnError(t *testing.T) {
 	require.NoError(t, err)
 	free := "redis://" + l.Addr().String()
 	require.NoError(t, l.Close())
+	withPassword := strings.Replace(free, "//", "//user:secret@", 1)
 	for args, why := range map[string]string{
 		free:                " does not answer: dial tcp",
+		withPassword:        "redis://user:xxxxx@127.0.0.1:",
 		"redis://":          " does not answer: it is not a URL",
 		"127.0.0.1:6379":    " does not answer: it is not a URL",
 		"http://127.0.0.1":  " does not answer: it is not a URL",
