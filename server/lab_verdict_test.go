@@ -164,3 +164,27 @@ func TestAVerdictMayBeUndecidedAndMayBeLeft(t *testing.T) {
 	leaves.Close()
 	require.Equal(t, "undecided", finding(admin.Do("LAB", "VERDICT"))["verdict"].Str)
 }
+
+// The log has the commands of an EXEC, and not EXEC.
+func TestVerdictUnderstandsAReleaseByTransaction(t *testing.T) {
+	m, admin := judgedMasters(t, 1)
+	a := dialMaster(t, m, 1)
+	a.Do("CLIENT", "SETNAME", "a")
+	for range 2 {
+		require.Equal(t, "OK", a.Do("SET", "lock:a", "token-of-a", "NX", "PX", "10000").Str)
+		for _, words := range []string{"WATCH lock:a", "GET lock:a", "MULTI", "DEL lock:a", "PUBLISH lock:a free"} {
+			a.Do(strings.Fields(words)...)
+		}
+		require.Len(t, a.Do("EXEC").Elems, 2)
+	}
+	require.Equal(t, "OK", takeLock(t, m, 1, "bob").Str)
+	v := finding(admin.Do("LAB", "VERDICT"))
+	require.Equal(t, "safe", v["verdict"].Str, v["text"].Str)
+	require.Equal(t, int64(3), v["grants"].Int)
+
+	a.Do("MULTI")
+	a.Do("DEL", "lock:a") // of bob
+	a.Do("EXEC")
+	takeLock(t, m, 1, "carol")
+	require.Equal(t, "two-holders", finding(admin.Do("LAB", "VERDICT"))["verdict"].Str)
+}

@@ -58,11 +58,32 @@ func play(histories []lab.History) (*replay, error) {
 			r.ledger.Passed(e.master, e.Time)
 		}
 		show(r.doctors[e.master], e, int64(i))
+		if r.endsTransaction(i) {
+			r.doctors[e.master].Command(doctor.Event{
+				Time: e.Time, Mono: int64(i), Client: e.Client, Name: e.Name, DB: e.DB,
+				Command: "exec", Args: [][]byte{[]byte("EXEC")},
+			})
+		}
 		for int64(len(r.at)) <= r.ledger.Order() {
 			r.at = append(r.at, i)
 		}
 	}
 	return r, nil
+}
+
+// endsTransaction reports whether entry i is the last command of an EXEC. The log does not have EXEC itself,
+// which has no key. All commands of one EXEC have the same time.
+func (r *replay) endsTransaction(i int) bool {
+	e := r.entries[i]
+	if e.By != doctor.Exec {
+		return false
+	}
+	for _, next := range r.entries[i+1:] {
+		if next.master == e.master {
+			return next.By != doctor.Exec || next.Client != e.Client || next.Mono != e.Mono
+		}
+	}
+	return true
 }
 
 // show reports an entry to a doctor.
