@@ -52,7 +52,9 @@ func (t *TLS) Handshake(ctx context.Context) error {
 	under := t.layer.NetConn().(*carrier)
 	err := t.layer.HandshakeContext(ctx)
 	_ = under.Close()
-	under.ReadWriteCloser = &t.socket
+	if err == nil { // else a goroutine of crypto/tls may be about to close it, too
+		under.ReadWriteCloser = &t.socket
+	}
 	return err
 }
 
