@@ -61,7 +61,7 @@ const maxSpare = 1024
 const ReplyRoom = 16 << 10
 
 // maxLarge is how many bytes the Pool keeps in buffers for large commands.
-const maxLarge = 16 * megabyte
+const maxLarge = 32 * megabyte
 
 // keepBatch is the largest room for arguments that an unused input keeps, in bytes.
 const keepBatch = 64 << 10
