@@ -62,6 +62,9 @@ func verdictFile(args []string, out, errs io.Writer) int {
 // drawVerdict writes the picture, and its second view beside it.
 func drawVerdict(v *verdict.Verdict, picture string, out io.Writer) error {
 	page := strings.TrimSuffix(picture, filepath.Ext(picture)) + ".html"
+	if page == picture {
+		return errors.New("-o names an SVG, not an .html file: the second view gets that name")
+	}
 	for _, f := range []struct {
 		name  string
 		write func(io.Writer) error

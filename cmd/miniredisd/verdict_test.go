@@ -41,6 +41,12 @@ func TestVerdictOfAGoodHistoryDrawsNothing(t *testing.T) {
 	require.Zero(t, code)
 	require.FileExists(t, picture)
 	require.Contains(t, out, "picture: "+picture+"\n")
+
+	page := filepath.Join(t.TempDir(), "good.html")
+	code, _, errs = runFile(t, "verdict", "-o", page, file)
+	require.Equal(t, exitNoInput, code)
+	require.Contains(t, errs, "the second view gets that name")
+	require.NoFileExists(t, page)
 }
 
 func TestVerdictOfABrokenLockDrawsItBesideTheFile(t *testing.T) {
