@@ -55,7 +55,7 @@ type fileEvent struct {
 type Loop struct {
 	api         multiplexer
 	bubble      *Bubble // api, in a bubble of testing/synctest; else nil
-	wake        wake // Post writes to it
+	wake        wake    // Post writes to it
 	files       []fileEvent
 	fired       []ready
 	timers      Timers

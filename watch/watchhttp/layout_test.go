@@ -11,7 +11,9 @@ import (
 )
 
 // screens are the parts of the page, as the address names them behind #.
-func screens() []string { return []string{"loop", "timeline", "claims", "locks", "models", "labs", "replay"} }
+func screens() []string {
+	return []string{"loop", "timeline", "claims", "locks", "models", "labs", "replay"}
+}
 
 // open shows a screen of the page in a language and waits until it is drawn.
 func (s *site) open(p *browser.Page, screen, lang string) {
