@@ -3,6 +3,7 @@ package server
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
@@ -57,6 +58,8 @@ type labState struct {
 	armed    bool       // rules or the log have to look at requests: see arm
 	parked   []*client  // clients that HOLD keeps waiting, oldest first
 	barriers []*barrier // every LAB HOLD WAIT that waits
+
+	judging sync.Mutex // of the goroutines of LAB VERDICT: see judge
 }
 
 func (s *Server) newLab(clock *command.Clock) *labState {

@@ -60,10 +60,13 @@ func (l *labState) verdict(c *command.Call) error {
 	return nil
 }
 
-// judge answers r with the verdict over the logs that have arrived.
+// judge answers r with the verdict over the logs that have arrived. One search runs at a time, because a
+// search over a long log takes 100 MB.
 func (l *labState) judge(r *relay, form verdictForm, pattern string, proto int) {
 	logs := r.replies
 	go func() {
+		l.judging.Lock()
+		defer l.judging.Unlock()
 		w := resp.Writer{Proto: proto}
 		if err := writeVerdict(&w, form, pattern, logs); err != nil {
 			w.Buf = errorReply(errorf("ERR LAB VERDICT: %v", err))

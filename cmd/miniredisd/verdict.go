@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
@@ -45,7 +46,7 @@ func verdictFile(args []string, out, errs io.Writer) int {
 		*picture = pictureOf(flags.Arg(0))
 	}
 	if *picture != "" {
-		if err := drawVerdict(v, *picture, out); err != nil {
+		if err := drawVerdict(v, *picture, flags.Args(), out); err != nil {
 			fmt.Fprintln(errs, "verdict:", err)
 			return exitNoInput
 		}
@@ -59,11 +60,16 @@ func verdictFile(args []string, out, errs io.Writer) int {
 	return exitUnknown
 }
 
-// drawVerdict writes the picture, and its second view beside it.
-func drawVerdict(v *verdict.Verdict, picture string, out io.Writer) error {
+// drawVerdict writes the picture, and its second view beside it. It does not write over a history.
+func drawVerdict(v *verdict.Verdict, picture string, histories []string, out io.Writer) error {
 	page := strings.TrimSuffix(picture, filepath.Ext(picture)) + ".html"
 	if page == picture {
 		return errors.New("-o names an SVG, not an .html file: the second view gets that name")
+	}
+	for _, name := range []string{picture, page} {
+		if slices.Contains(histories, name) {
+			return fmt.Errorf("the picture would replace the history %s: name another file with -o", name)
+		}
 	}
 	for _, f := range []struct {
 		name  string

@@ -64,6 +64,22 @@ func TestVerdictOfABrokenLockDrawsItBesideTheFile(t *testing.T) {
 	require.FileExists(t, base+".html")
 }
 
+func TestVerdictDoesNotWriteOverTheHistory(t *testing.T) {
+	for _, ending := range []string{".svg", ".html"} {
+		file := history(t, "clock-jump.json")
+		named := strings.TrimSuffix(file, ".json") + ending
+		require.NoError(t, os.Rename(file, named))
+		before, err := os.ReadFile(named)
+		require.NoError(t, err)
+		code, _, errs := runFile(t, "verdict", named)
+		require.Equal(t, exitNoInput, code)
+		require.Contains(t, errs, "the picture would replace the history "+named)
+		after, err := os.ReadFile(named)
+		require.NoError(t, err)
+		require.Equal(t, before, after)
+	}
+}
+
 func TestVerdictThatProvesNothingHasACodeOfItsOwn(t *testing.T) {
 	file := history(t, "undecided.json")
 	code, out, _ := runFile(t, "verdict", file)
