@@ -60,7 +60,7 @@ func loses(t *testing.T, id, program string, reasons map[int]string) {
 			for _, n := range numbers {
 				some.tests = append(some.tests, o.Lab.tests[n-1])
 			}
-			o.Lab, o.AnswerLimit = &some, 3*time.Second
+			o.Lab, o.AnswerLimit = &some, 6*time.Second
 		}
 		r := gradeOf(t, id, program, only)
 		for i, test := range r.Tests {
@@ -121,7 +121,7 @@ func first(t *testing.T, program string, change func(*Options)) Result {
 		one := *o.Lab
 		one.tests = one.tests[:1]
 		o.Lab = &one
-		o.AnswerLimit, o.StartLimit = 3*time.Second, 3*time.Second
+		o.AnswerLimit, o.StartLimit = 6*time.Second, 6*time.Second
 		if change != nil {
 			change(o)
 		}
@@ -133,7 +133,7 @@ func TestAProgramThatCannotBeJudgedLosesTheTestAndTheReasonSaysWhy(t *testing.T)
 	for program, reason := range map[string]string{
 		"crash":        "panic: out of luck",
 		"leaves":       "Your program ended after the order `take a` (exit status 0).",
-		"hang":         "no answer to the order `take a` within 3s",
+		"hang":         "no answer to the order `take a` within 6s",
 		"rubbish":      "answered \"now I take the lock\" to the order `take a`. Expected: held | refused.",
 		"endless":      "without the end of a line",
 		"dies-at-once": "Your program ended before it was ready (exit status 3).\nImportError: no module named luck",
