@@ -126,7 +126,7 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	return v.failed(), nil
 }
 
-// ecosystems lists the folders with a run script.
+// ecosystems lists the folders that can be prepared. interop/launchers has a run script of another kind.
 func ecosystems(dir string, only []string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -134,7 +134,7 @@ func ecosystems(dir string, only []string) ([]string, error) {
 	}
 	var names []string
 	for _, e := range entries {
-		if _, err := os.Stat(filepath.Join(dir, e.Name(), "run")); e.IsDir() && err == nil {
+		if _, err := os.Stat(filepath.Join(dir, e.Name(), "prepare")); e.IsDir() && err == nil {
 			if len(only) == 0 || slices.Contains(only, e.Name()) {
 				names = append(names, e.Name())
 			}
