@@ -3,7 +3,8 @@
 //
 //	L04-reactor/en.md, zh.md      title, idea, task, what is judged, three hints
 //	L04-reactor/python/...        the skeletons: python, java, node, go
-//	common/python/...             files that every client lab has beside its skeleton
+//	common/python/...             a client of Redis and the skeleton of a lock, for labs about clients; a lab
+//	                              that needs another skeleton has one of its own
 //
 // Files of Go end in .txt here, because they are programs of their own. WriteTemplate takes that away.
 // Any goroutine may call any function.
@@ -13,6 +14,7 @@ import (
 	"embed"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -113,7 +115,7 @@ func Folder(id string) string {
 }
 
 // Template returns the files of a skeleton: their names, without folders, and their contents. A lab about
-// clients has the files in common, too.
+// clients has the files in common, but for those that it has itself.
 func Template(folder, language string, client bool) (map[string]string, error) {
 	if !slices.Contains(Languages(), language) {
 		return nil, fmt.Errorf("there is no template in '%s', only in %s", language, strings.Join(Languages(), ", "))
@@ -122,13 +124,16 @@ func Template(folder, language string, client bool) (map[string]string, error) {
 	if language == "go" {
 		all["go.mod"] = "module lab\n\ngo 1.24\n"
 	}
-	if err := add(all, folder+"/"+language); err != nil {
-		return nil, err
-	}
 	if client {
-		return all, add(all, "common/"+language)
+		if err := add(all, "common/"+language); err != nil {
+			return nil, err
+		}
 	}
-	return all, nil
+	err := add(all, folder+"/"+language)
+	if client && errors.Is(err, fs.ErrNotExist) {
+		err = nil // the skeleton of a lock is enough
+	}
+	return all, err
 }
 
 // add adds the files of a folder.

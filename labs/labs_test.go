@@ -1,7 +1,9 @@
 package labs
 
 import (
+	"errors"
 	"go/format"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
@@ -31,8 +33,25 @@ func folders(t *testing.T) (names []string) {
 func isClient(t *testing.T, folder string) bool {
 	t.Helper()
 	text, err := files.ReadFile(folder + "/python/main.py")
+	if errors.Is(err, fs.ErrNotExist) {
+		return true
+	}
 	require.NoError(t, err)
 	return strings.Contains(string(text), "from lab import")
+}
+
+func TestALabHasASkeletonOfItsOwnInAllLanguagesOrInNone(t *testing.T) {
+	for _, folder := range folders(t) {
+		entries, err := files.ReadDir(folder)
+		require.NoError(t, err)
+		own := 0
+		for _, e := range entries {
+			if e.IsDir() {
+				own++
+			}
+		}
+		require.Contains(t, []int{0, len(Languages())}, own, folder)
+	}
 }
 
 // written writes the skeletons of one language, each into a folder of its own, and returns the folders.

@@ -1,7 +1,7 @@
 import java.io.IOException;
 import java.util.List;
 
-/** Lab 9: a lock that is counted and renewed. Fill in take and release. */
+/** A lock. The task of the lab says what take and release must do. */
 final class Main implements Lab.Lock {
     private final Lab.Redis redis;
     private final String key;
@@ -13,10 +13,10 @@ final class Main implements Lab.Lock {
         this.leaseMillis = leaseMillis;
     }
 
-    /** Tries once to take the lock, and returns whether it is ours. */
+    /** Takes the lock, and returns whether it is ours. */
     @Override
     public boolean take() throws IOException {
-        // TODO: redis.call("EVAL", script, 1, key, ...)
+        // TODO: redis.call("SET", ...) returns "OK", or null
         return false;
     }
 

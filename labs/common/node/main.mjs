@@ -1,4 +1,4 @@
-// Lab 7: release only your own lock. Fill in take and release.
+// A lock. The task of the lab says what take and release must do.
 import { run } from "./lab.mjs";
 
 class Lock {
@@ -6,7 +6,7 @@ class Lock {
     Object.assign(this, { redis: masters[0], key, leaseMs });
   }
 
-  // take tries once to take the lock, and returns whether it is ours.
+  // take takes the lock, and returns whether it is ours.
   async take() {
     // TODO: await this.redis.do("SET", ...) is "OK", or null
     return false;

@@ -1,4 +1,4 @@
-"""Lab 6: a lock that ends with its client. Fill in take and release."""
+"""A lock. The task of the lab says what take and release must do."""
 from lab import run
 
 
@@ -7,7 +7,7 @@ class Lock:
         self.redis, self.key, self.lease_ms = masters[0], key, lease_ms
 
     def take(self):
-        """Tries once to take the lock. Returns whether it is ours."""
+        """Takes the lock. Returns whether it is ours."""
         # TODO: self.redis.do("SET", ...) returns "OK", or None
         return False
 
