@@ -97,7 +97,7 @@ func (s *stage) users() (all []string) {
 func (s *stage) steps(p *program, order string, between func(request []string)) (answer, requests int) {
 	s.lab("FAULT ADD step ACTION HOLD")
 	p.send(order)
-	for ; s.heldBefore(p, "step"); requests++ {
+	for ; s.heldBefore(p, order, "step", p.answered); requests++ {
 		request := strings.Fields(field(s.lab("HOLD WAIT step 1"), "cmd").Str)
 		if len(request) == 0 {
 			continue // the program has hung up meanwhile

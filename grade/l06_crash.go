@@ -38,7 +38,7 @@ func crashGap(s *stage) {
 		a := s.open()
 		s.lab("FAULT ADD death CLIENT a NTH " + strconv.Itoa(request) + " ACTION HOLD")
 		a.send("take a")
-		if !s.heldBefore(a, "death") {
+		if !s.heldBefore(a, "take a", "death", a.answered) {
 			a.answer("take a")
 			s.want(request > 1, unnamed())
 			return // the take has fewer requests

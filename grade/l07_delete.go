@@ -110,12 +110,9 @@ func deleteGap(s *stage) {
 		a.takes("a", say{"The lock is free", "锁空闲时"})
 		s.lab("FAULT ADD gap CLIENT a NTH " + strconv.Itoa(request) + " ACTION HOLD")
 		a.send("release a")
-		if !s.heldBefore(a, "gap") {
+		if !s.heldBefore(a, "release a", "gap", a.answered) {
 			a.answer("release a")
-			s.want(request > 1, say{
-				"`release a` sent no request over a connection with the name a. " +
-					"Name each connection after its owner: CLIENT SETNAME a.",
-				"`release a` 没有用名为 a 的连接发出请求。请用 CLIENT SETNAME a 给连接命名。"})
+			s.want(request > 1, unnamed())
 			return // the release has fewer requests
 		}
 		s.advance(lease + time.Millisecond)

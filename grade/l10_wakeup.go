@@ -119,7 +119,7 @@ func wakeupGap(s *stage) {
 		a.takes("a", say{"The lock is free", "锁空闲时"})
 		s.lab("FAULT ADD gap CLIENT b NTH " + strconv.Itoa(request) + " ACTION HOLD")
 		b.send("take b")
-		held := s.heldOrAsleep(b)
+		held := s.heldBefore(b, "take b", "gap", func() bool { return s.rests("b") || b.answered() })
 		a.releases("a", say{"a holds the lock, and b waits", "a 持有锁，b 在等待"})
 		s.lab("FAULT DEL gap") // b's request goes on
 		b.gets(say{"The lock was released just before request " + strconv.Itoa(request) + " of the waiter",
@@ -132,20 +132,6 @@ func wakeupGap(s *stage) {
 			return // the waiter slept before that request
 		}
 	}
-}
-
-// heldOrAsleep waits until the rule gap holds b, and returns true, or until b sleeps or has an answer.
-func (s *stage) heldOrAsleep(b *program) bool {
-	for end := time.Now().Add(s.run.AnswerLimit); time.Now().Before(end); {
-		if s.holds("gap") {
-			return true
-		}
-		if s.rests("b") || b.answered() {
-			return s.holds("gap")
-		}
-	}
-	b.hung("take b", s.run.AnswerLimit)
-	return false
 }
 
 func wakeupLost(s *stage) {

@@ -72,17 +72,18 @@ func (s *stage) token() string {
 	return ""
 }
 
-// heldBefore waits until the rule holds a client, and returns true, or until the program has answered.
-func (s *stage) heldBefore(p *program, rule string) bool {
+// heldBefore waits until the rule holds a client, and returns true, or until the program is over with its
+// order and sends no further request.
+func (s *stage) heldBefore(p *program, order, rule string, over func() bool) bool {
 	for end := time.Now().Add(s.run.AnswerLimit); time.Now().Before(end); {
 		if s.holds(rule) {
 			return true
 		}
-		if p.answered() {
-			return false
+		if over() {
+			return s.holds(rule)
 		}
 	}
-	p.hung("release", s.run.AnswerLimit)
+	p.hung(order, s.run.AnswerLimit)
 	return false
 }
 
@@ -96,4 +97,11 @@ func (s *stage) ask(words ...string) resp.Value {
 	v, err := resp.ReadReply(bufio.NewReader(conn))
 	s.check(err)
 	return v
+}
+
+// unnamed is why a program loses whose connections do not have the names of their owners.
+func unnamed() say {
+	return say{
+		"No request came over a connection with the name a. Name each connection after its owner: CLIENT SETNAME a.",
+		"没有请求来自名为 a 的连接。请用 CLIENT SETNAME a 给连接命名。"}
 }
