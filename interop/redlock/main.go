@@ -10,7 +10,6 @@
 //
 //	main.go     flags; the order of things; the exit code
 //	scenes.go   what happens, and what has to come of it
-//	masters.go  a miniredisd, and LAB over HTTP
 //	owners.go   a client's program, which takes and releases at a word
 //	play.go     one scene with one client
 //
@@ -33,7 +32,11 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/miniredisd/miniredisd/interop/labserver"
 )
+
+const masterCount = 5
 
 const prepareLimit = 15 * time.Minute // a cold cache and two cores that others use too
 
@@ -76,11 +79,9 @@ func run(ctx context.Context, o options) error {
 	if err := os.MkdirAll(o.folder, 0o755); err != nil {
 		return err
 	}
-	binary := filepath.Join(work, "miniredisd")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/miniredisd")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return fmt.Errorf("building miniredisd: %w", err)
+	binary, err := labserver.Build(ctx, work)
+	if err != nil {
+		return err
 	}
 	names, err := ecosystems(o.only)
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/miniredisd/miniredisd/interop/labserver"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/verdict"
 )
@@ -77,27 +78,27 @@ func (p *play) scene(ctx context.Context, s scene, o *owners, out io.Writer) (v 
 	if err != nil {
 		return nil, err
 	}
-	m, err := startMasters(ctx, p.binary, dir)
+	m, err := labserver.Start(ctx, p.binary, dir, masterCount)
 	if err != nil {
 		return nil, err
 	}
-	defer m.stop()
+	defer m.Stop()
 	if !p.verbose {
 		out = io.Discard
 	}
-	st := &stage{masters: m, owners: o, out: out}
+	st := &stage{Server: m, owners: o, out: out}
 	const key = "lock:order:42"
 	if err := st.do(ctx, "LAB ALL CLOCK FREEZE\nLAB ALL LOG WATCH *"+key); err != nil {
 		return nil, err
 	}
-	if err = st.order(fmt.Sprintf("open %s %s %d", strings.Join(m.addrs, ","), key, leaseMS), "ok"); err == nil {
+	if err = st.order(fmt.Sprintf("open %s %s %d", strings.Join(m.Addrs, ","), key, leaseMS), "ok"); err == nil {
 		err = st.do(ctx, s.steps)
 	}
 	// the next scene opens anew, whatever came of this one
 	if err = errors.Join(err, st.order("close", "ok")); err != nil {
 		return nil, notPlayed{err}
 	}
-	history, err := m.ask(ctx, []string{"ALL", "LOG", "EXPORT"})
+	history, err := m.Ask(ctx, "ALL", "LOG", "EXPORT")
 	if err != nil {
 		return nil, err
 	}
@@ -141,7 +142,7 @@ func (p *play) judge(s scene, client string, history []byte, out io.Writer) (*ve
 
 // stage is where a scene takes place.
 type stage struct {
-	*masters
+	*labserver.Server
 	owners *owners
 	out    io.Writer
 }
@@ -176,13 +177,13 @@ func (st *stage) step(ctx context.Context, step string) error {
 	if who != "LAB" {
 		return errors.New("is no step")
 	}
-	_, err := st.ask(ctx, strings.Fields(what))
+	_, err := st.Ask(ctx, strings.Fields(what)...)
 	return err
 }
 
 // doctorAgrees wants the masters to have noticed by themselves what the verdict says.
 func (st *stage) doctorAgrees(ctx context.Context, s scene) error {
-	findings, err := st.ask(ctx, []string{"ALL", "DOCTOR"})
+	findings, err := st.Ask(ctx, "ALL", "DOCTOR")
 	if err == nil && bytes.Contains(findings, []byte(`"`+doctor.TwoHolders+`"`)) != s.broken {
 		err = fmt.Errorf("LAB DOCTOR says otherwise than the verdict: %s", findings)
 	}

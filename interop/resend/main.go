@@ -9,7 +9,7 @@
 // the table of docs/resend.md, and fails if a row of the table there says something else.
 //
 //	main.go    flags; the ecosystems, one after another
-//	server.go  a miniredisd, and LAB over HTTP
+//	faults.go  the two faults, and what the server executed
 //	sender.go  the program of an ecosystem, and its lines
 //	table.go   the table, and the one in docs/resend.md
 package main
@@ -26,6 +26,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/miniredisd/miniredisd/interop/labserver"
 )
 
 const document = "docs/resend.md"
@@ -58,11 +60,16 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	defer os.RemoveAll(work)
-	s, err := startServer(ctx, work)
+	binary, err := labserver.Build(ctx, work)
 	if err != nil {
 		return err
 	}
-	defer s.stop()
+	started, err := labserver.Start(ctx, binary, work, 1)
+	if err != nil {
+		return err
+	}
+	defer started.Stop()
+	s := server{started}
 	var t table
 	for _, name := range []string{"go", "java", "node", "python", "rust"} {
 		if len(o.only) > 0 && !slices.Contains(o.only, name) {

@@ -34,11 +34,11 @@ type line struct{ Client, Setting, Fault, Saw string }
 
 // measure runs the program of an ecosystem. Before each request the program prints a line and waits for
 // the key to use. After the request it prints what the caller saw.
-func (s *server) measure(ctx context.Context, dir string) ([]row, error) {
+func (s server) measure(ctx context.Context, dir string) ([]row, error) {
 	ctx, cancel := context.WithTimeout(ctx, programLimit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, "./resend")
-	cmd.Dir, cmd.Stderr, cmd.Env = dir, os.Stderr, append(os.Environ(), "REDIS_ADDR="+s.addr)
+	cmd.Dir, cmd.Stderr, cmd.Env = dir, os.Stderr, append(os.Environ(), "REDIS_ADDR="+s.Addrs[0])
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
@@ -62,7 +62,7 @@ func (s *server) measure(ctx context.Context, dir string) ([]row, error) {
 	return rows, cmd.Wait()
 }
 
-func (s *server) follow(ctx context.Context, lines *json.Decoder, input io.Writer, name string) ([]row, error) {
+func (s server) follow(ctx context.Context, lines *json.Decoder, input io.Writer, name string) ([]row, error) {
 	var rows []row
 	for request := 0; ; request++ {
 		var before, after line

@@ -28,10 +28,11 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/miniredisd/miniredisd/interop/labserver"
 )
 
 const (
-	ours    = "miniredisd"
 	control = "redis-server"
 
 	startLimit   = 20 * time.Second
@@ -131,12 +132,11 @@ type server struct {
 }
 
 func startServers(ctx context.Context, work string, strict bool) (servers []*server, err error) {
-	binary, dir := filepath.Join(work, ours), filepath.Join(work, "certs")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, "./cmd/miniredisd")
-	build.Stderr = os.Stderr
-	if err := build.Run(); err != nil {
-		return nil, fmt.Errorf("building %s: %w", ours, err)
+	binary, err := labserver.Build(ctx, work)
+	if err != nil {
+		return nil, err
 	}
+	dir := filepath.Join(work, "certs")
 	mine, err := start(ctx, dir, binary, "--lab", "yes", "--lab-tls", dir)
 	if err != nil {
 		return nil, err

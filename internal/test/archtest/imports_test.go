@@ -90,11 +90,12 @@ func arrows() map[string][]string {
 		"internal/test/transcript":   {"internal/test/redistest", "resp"},
 		"internal/test/differential": {"internal/test/redistest", "resp"},
 		"interop/matrix":             {"resp"},
-		"interop/redlock":            {"lab/doctor", "lab/verdict"},
+		"interop/labserver":          {},
+		"interop/redlock":            {"interop/labserver", "lab/doctor", "lab/verdict"},
 		"interop/launchers":          {},
-		"interop/resend":             {},
+		"interop/resend":             {"interop/labserver"},
 		"interop/suite":              {},
-		"interop/tls":                {},
+		"interop/tls":                {"interop/labserver"},
 	}
 }
 
