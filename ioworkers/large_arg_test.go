@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 )
 
 // readCommand reads msg in pieces until a command is complete.
@@ -114,9 +115,8 @@ func TestThePoolKeepsOnlyMemoryForLargeCommands(t *testing.T) {
 	pool.Keep(make([]byte, largeArg))
 	pool.Keep(make([]byte, largeArg))
 	require.Len(t, pool.large, 2)
-	require.Nil(t, pool.takeLarge(0), "the client sends small commands")
 	require.Nil(t, pool.takeLarge(largeArg/2), "a small value would keep too much memory")
-	require.Len(t, pool.takeLarge(largeArg)[:largeArg], largeArg)
+	require.Equal(t, largeArg, cap(pool.takeLarge(largeArg).buf))
 	pool.Trim()
 	pool.Trim()
 	require.Empty(t, pool.large, "nobody has needed it")
@@ -124,6 +124,30 @@ func TestThePoolKeepsOnlyMemoryForLargeCommands(t *testing.T) {
 	pool.Frugal = true
 	pool.Keep(make([]byte, largeArg))
 	require.Empty(t, pool.large)
+}
+
+// A client goes on with small commands after a large one.
+func TestSmallCommandsAfterALargeOneAllocateNothing(t *testing.T) {
+	c, peer := pair(t)
+	pool := &Pool{}
+	old := largeArgument(t, pool, c, peer, 'a')
+	c.LeaveInput()
+	pool.Keep(old)
+	request := []byte("PING\r\n")
+	ping := func() { // nothing of testify, which allocates
+		pool.Lend(c)
+		if _, err := unix.Write(peer, request); err != nil || cap(c.in.buf) <= largeArg {
+			t.Fatal("not the large buffer", err)
+		}
+		c.Read(nil)
+		if c.Next() == nil {
+			t.Fatal("no command")
+		}
+		pool.Reclaim(c)
+	}
+	ping()
+	require.Zero(t, testing.AllocsPerRun(100, ping))
+	require.Len(t, pool.large, 1)
 }
 
 // largeArgument reads a command of 100,000 bytes and returns its argument.

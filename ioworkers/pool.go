@@ -39,7 +39,7 @@ type Pool struct {
 
 	inputs  []*input
 	outputs []output
-	large   [][]byte // memory of replaced values, for the input of large commands; the last one is the warmest
+	large   []*input // for large commands, in the memory of replaced values; the last one is the warmest
 
 	largeMem int // bytes of large
 
@@ -71,9 +71,10 @@ func (p *Pool) Lend(c *Conn) {
 	if c.in != nil {
 		return
 	}
-	if buf := p.takeLarge(c.large); buf != nil {
-		c.in = &input{buf: buf}
-		return
+	if c.large > 0 {
+		if c.in = p.takeLarge(c.large); c.in != nil {
+			return
+		}
 	}
 	if n := len(p.inputs); n > 0 {
 		c.in, p.inputs = p.inputs[n-1], p.inputs[:n-1]
@@ -104,7 +105,7 @@ func (p *Pool) Reclaim(c *Conn) {
 			if len(p.inputs) < maxSpare && p.keeps(cap(in.buf)) && in.batch.Mem() <= keepBatch {
 				p.inputs = append(p.inputs, in)
 			} else if c.large > 0 {
-				p.Keep(in.buf)
+				p.keepLarge(in)
 			}
 		}
 	}
@@ -120,32 +121,40 @@ func (p *Pool) Reclaim(c *Conn) {
 	}
 }
 
-// Keep takes memory that nobody else uses any more, for the input of a large command. Small memory, or
-// more than maxLarge, goes to the collector.
+// Keep takes memory that nobody else uses any more, for the input of a large command.
 func (p *Pool) Keep(buf []byte) {
-	if cap(buf) >= largeArg && p.largeMem+cap(buf) <= maxLarge && !p.Frugal {
-		p.large = append(p.large, buf[:0])
-		p.largeMem += cap(buf)
+	if buf != nil {
+		p.keepLarge(&input{buf: buf[:0]})
 	}
 }
 
-// takeLarge returns the warmest memory in which a command of that many bytes can leave its argument, or nil.
-func (p *Pool) takeLarge(size int) []byte {
-	if size == 0 {
-		return nil
+// keepLarge keeps an empty input. A small one, or more than maxLarge, goes to the collector.
+func (p *Pool) keepLarge(in *input) {
+	size := cap(in.buf)
+	if size >= largeArg && p.largeMem+size <= maxLarge && !p.Frugal && in.batch.Mem() <= keepBatch {
+		p.large = append(p.large, in)
+		p.largeMem += size
 	}
-	for i := len(p.large) - 1; i >= 0; i-- {
-		if buf := p.large[i]; cap(buf) >= size && cap(buf) <= size+size/16 {
+}
+
+// mostTried is how many inputs takeLarge looks at. A client pays for that with each read once it has sent a
+// large command.
+const mostTried = 8
+
+// takeLarge returns the warmest input in which a command of that many bytes can leave its argument, or nil.
+func (p *Pool) takeLarge(size int) *input {
+	for i := len(p.large) - 1; i >= max(0, len(p.large)-mostTried); i-- {
+		if in := p.large[i]; cap(in.buf) >= size && cap(in.buf) <= size+size/16 {
 			p.dropLarge(i)
 			p.idleLarge = min(p.idleLarge, len(p.large))
-			return buf
+			return in
 		}
 	}
 	return nil
 }
 
 func (p *Pool) dropLarge(i int) {
-	p.largeMem -= cap(p.large[i])
+	p.largeMem -= cap(p.large[i].buf)
 	p.large = slices.Delete(p.large, i, i+1)
 }
 
