@@ -27,7 +27,7 @@ func floor(args []string) error {
 	f.Float64Var(&o.scale, "scale", 1, "requests of a turn, as a `share` of the usual number")
 	f.StringVar(&o.out, "o", "", "write a report in Markdown to this `file`")
 	f.BoolVar(&o.own, "own", false, "use the generator of this program although redis-benchmark is installed")
-	f.StringVar(&o.ways, "ways", "epoll", "`ways` of the floor: epoll, spin, uring, with commas")
+	f.StringVar(&o.ways, "ways", "epoll", "`ways` of the floor: epoll, bounded, spin, zerocopy, uring, with commas")
 	f.Parse(args)
 
 	bed, err := o.testbed()
@@ -54,30 +54,45 @@ const floorName = "floor"
 type floorRow struct {
 	workload
 	reply string
+	data  []data
 }
 
 func floorRows() []floorRow {
-	rows := []floorRow{{workload{name: "ping", args: []string{"PING"}}, "+PONG\r\n"}}
+	rows := []floorRow{{workload{name: "ping", args: []string{"PING"}}, "+PONG\r\n", nil}}
 	for _, w := range loadWorkloads() {
 		switch w.name {
 		case "set":
-			rows = append(rows, floorRow{w, "+OK\r\n"})
+			rows = append(rows, floorRow{w, "+OK\r\n", nil})
 		case "get":
-			rows = append(rows, floorRow{w, fmt.Sprintf("$%d\r\n%s\r\n", len(value), value)})
+			rows = append(rows, floorRow{w, bulk(value), nil}, largeFloorRow())
 		}
 	}
 	return rows
 }
 
-// bothPipelines are the rows of the command, without pipeline and with it.
-func (r floorRow) bothPipelines() []breadthRow {
+func bulk(s string) string { return fmt.Sprintf("$%d\r\n%s\r\n", len(s), s) }
+
+// largeFloorRow is a GET whose cost is mostly that of moving bytes.
+func largeFloorRow() floorRow {
+	text := strings.Repeat("x", 64<<10)
+	set := filled("SET", "key", 1, func(int) []string { return []string{text} })
+	get := workload{name: "get 64 KB", args: []string{"GET", "key"}}
+	return floorRow{get, bulk(text), []data{set}}
+}
+
+// pipelines are the rows of the command, without pipeline and with it. A large reply has no row with it.
+func (r floorRow) pipelines() []breadthRow {
+	if len(r.reply) > len(value)*100 {
+		return []breadthRow{r.at(1, 20_000)}
+	}
 	return []breadthRow{r.at(1, 100_000), r.at(16, 400_000)}
 }
 
 func (r floorRow) at(pipeline, n int) breadthRow {
 	w := r.workload
 	w.name = fmt.Sprintf("%s P%d", strings.ToUpper(w.name), pipeline)
-	return breadthRow{workload: w, group: fmt.Sprintf("P%d", pipeline), n: n, pipeline: pipeline, clients: 50}
+	group := fmt.Sprintf("P%d", pipeline)
+	return breadthRow{workload: w, group: group, n: n, pipeline: pipeline, clients: 50, data: r.data}
 }
 
 // runFloor measures the floor beside the contenders. Ratios are to the floor's first way. It knows
@@ -96,7 +111,7 @@ func (t *turns) runFloor(tmp string, ways []string) error {
 			one.contenders = append(one.contenders, floorBy(way, program, tmp, r.reply))
 		}
 		one.contenders = append(one.contenders, t.contenders...)
-		if err := one.runRows(r.bothPipelines()); err != nil {
+		if err := one.runRows(r.pipelines()); err != nil {
 			return err
 		}
 		rows = append(rows, one.sheet.rows...)
@@ -117,7 +132,7 @@ func (t *turns) addFloor(tmp string) error {
 	one := *t
 	one.quiet = true
 	one.contenders = []contender{floorBy("epoll", program, tmp, set.reply)}
-	if err := one.runRows(set.bothPipelines()); err != nil {
+	if err := one.runRows(set.pipelines()); err != nil {
 		return err
 	}
 	const line = "the kernel's share of SET (bench floor): %.2f us/req at pipeline 1, %.2f at pipeline 16"

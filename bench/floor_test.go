@@ -17,5 +17,5 @@ func TestTheFloorStandsBesideTheServersInEveryRow(t *testing.T) {
 			require.Positive(t, figures[0], "CPU of %s in %s", run.sheet.servers[i], r.name)
 		}
 	}
-	require.Equal(t, []string{"PING P1", "PING P16", "SET P1", "SET P16", "GET P1", "GET P16"}, names)
+	require.Equal(t, []string{"PING P1", "PING P16", "SET P1", "SET P16", "GET P1", "GET P16", "GET 64 KB P1"}, names)
 }

@@ -13,22 +13,32 @@ import (
 // loop serves by epoll. It belongs to the goroutine of main.
 type loop struct {
 	poll, listener int
-	timeout        int // of epoll_wait, ms; -1 waits for ever
+	way            way
+	left           int // looks without sleep that are left
 	replies        replies
 	events         [1024]unix.EpollEvent
 	input          [inputSize]byte
 }
 
+// way is how a loop waits and writes.
+type way struct {
+	looks    int  // how often epoll_wait may find nothing before the loop sleeps; -1 never sleeps
+	zerocopy bool // write by send(MSG_ZEROCOPY)
+}
+
+// sendBuffer is the room in the kernel for large replies, in bytes.
+const sendBuffer = 512 << 10
+
 // yieldEvery is how many passes lie between two calls of Gosched. A loop that never yields is
 // interrupted by a signal every 10 ms.
 const yieldEvery = 256
 
-func serveEpoll(listener int, r replies, timeout int) error {
+func serveEpoll(listener int, r replies, w way) error {
 	poll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err != nil {
 		return err
 	}
-	l := &loop{poll: poll, listener: listener, timeout: timeout, replies: r}
+	l := &loop{poll: poll, listener: listener, way: w, left: w.looks, replies: r}
 	if err := l.watch(listener); err != nil {
 		return err
 	}
@@ -41,20 +51,34 @@ func serveEpoll(listener int, r replies, timeout int) error {
 			return fmt.Errorf("epoll_wait: %w", errno)
 		}
 		for _, e := range l.events[:n] {
-			if int(e.Fd) == l.listener {
+			switch {
+			case int(e.Fd) == l.listener:
 				l.accept()
-			} else {
+			case e.Events&unix.EPOLLIN != 0:
 				l.answer(uintptr(e.Fd))
+			}
+			if e.Events&unix.EPOLLERR != 0 {
+				forgetSent(uintptr(e.Fd))
 			}
 		}
 	}
 }
 
+// wait returns without events after a look that found nothing. Events earn the loop its looks again.
 func (l *loop) wait() (int, unix.Errno) {
+	timeout := 0
+	if l.left == 0 {
+		timeout = -1
+	}
 	n, _, errno := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(l.poll),
-		uintptr(unsafe.Pointer(&l.events[0])), uintptr(len(l.events)), uintptr(l.timeout), 0, 0)
-	if errno != 0 {
+		uintptr(unsafe.Pointer(&l.events[0])), uintptr(len(l.events)), uintptr(timeout), 0, 0)
+	switch {
+	case errno != 0:
 		return 0, errno
+	case n > 0:
+		l.left = l.way.looks
+	case l.left > 0:
+		l.left--
 	}
 	return int(n), 0
 }
@@ -67,9 +91,28 @@ func (l *loop) answer(fd uintptr) {
 		return
 	}
 	out := l.replies.to(l.input[:n])
-	sent, _, errno := unix.RawSyscall(unix.SYS_WRITE, fd, uintptr(unsafe.Pointer(&out[0])), uintptr(len(out)))
+	flags := 0
+	if l.way.zerocopy {
+		flags = unix.MSG_ZEROCOPY
+	}
+	sent, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, fd,
+		uintptr(unsafe.Pointer(&out[0])), uintptr(len(out)), uintptr(flags), 0, 0)
 	if errno != 0 || int(sent) < len(out) {
 		_ = unix.Close(int(fd))
+	}
+}
+
+// forgetSent empties the queue of notes that the kernel no longer needs the bytes of earlier sends. The
+// replies never change, so the notes say nothing here. But a full queue makes the next send fail.
+func forgetSent(fd uintptr) {
+	var control [128]byte
+	for {
+		m := unix.Msghdr{Control: &control[0]}
+		m.SetControllen(len(control))
+		_, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&m)), unix.MSG_ERRQUEUE)
+		if errno != 0 {
+			return
+		}
 	}
 }
 
@@ -79,6 +122,12 @@ func (l *loop) accept() {
 		return
 	}
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	if l.replies.one > sendBuffer/8 {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
+	}
+	if l.way.zerocopy {
+		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ZEROCOPY, 1)
+	}
 	if err := l.watch(fd); err != nil {
 		_ = unix.Close(fd)
 	}

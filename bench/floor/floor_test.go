@@ -38,7 +38,7 @@ func TestEachWayAnswersEveryRequestOfEveryClient(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "floor")
 	out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for _, way := range []string{"epoll", "spin", "uring"} {
+	for _, way := range []string{"epoll", "bounded", "spin", "zerocopy", "uring"} {
 		t.Run(way, func(t *testing.T) {
 			if way == "uring" {
 				skipWithoutUring(t)

@@ -4,19 +4,21 @@
 // bytes. It does not parse and executes nothing. What a request costs here is the kernel's share,
 // which no server can avoid that serves its clients in the same way. `bench floor` measures it.
 //
-//	floor [-by epoll|spin|uring] 127.0.0.1:7000 REPLY
+//	floor [-by epoll|bounded|spin|zerocopy|uring] 127.0.0.1:7000 REPLY
 //
-// There are three ways. All of them have one goroutine:
+// There are five ways. All of them have one goroutine:
 //
-//	epoll   ┌─> epoll_wait ──> for each ready socket: read, count the requests, write the replies ─┐
-//	        └──────────────────────────────────────────────────────────────────────────────────────┘
-//	spin    the same, but epoll_wait never sleeps
-//	uring   ┌─> io_uring_enter ──> for each chunk that has arrived: count, queue a send ───────────┐
-//	        └──────────────────────────────────────────────────────────────────────────────────────┘
+//	epoll     ┌─> epoll_wait ──> for each ready socket: read, count the requests, write the replies ─┐
+//	          └──────────────────────────────────────────────────────────────────────────────────────┘
+//	bounded   the same, but after work epoll_wait looks 100 times, some 30 µs, before it sleeps
+//	spin      the same, but epoll_wait never sleeps
+//	zerocopy  the same, but replies are sent with MSG_ZEROCOPY, so that TCP refers to their pages
+//	uring     ┌─> io_uring_enter ──> for each chunk that has arrived: count, queue a send ───────────┐
+//	          └──────────────────────────────────────────────────────────────────────────────────────┘
 //
-// Redis's loop has the shape of epoll (ae.c: aeProcessEvents), and so has package reactor. The other
-// two are experiments: they show what a loop without sleep, or without a system call for each
-// socket, would save.
+// Redis's loop has the shape of epoll (ae.c: aeProcessEvents), and so has package reactor. The others
+// are experiments: they show what a loop without sleep, without a copy, or without a system call for
+// each socket would save.
 //
 // All system calls are raw, as package reactor's are under load: Go's scheduler does not notice
 // them.
@@ -44,7 +46,7 @@ func main() {
 
 func run(args []string) error {
 	f := flag.NewFlagSet("floor", flag.ContinueOnError)
-	by := f.String("by", "epoll", "how to serve: epoll, spin or uring")
+	by := f.String("by", "epoll", "how to serve: epoll, bounded, spin, zerocopy or uring")
 	if err := f.Parse(args); err != nil {
 		return err
 	}
@@ -58,9 +60,13 @@ func run(args []string) error {
 	replies := newReplies(f.Arg(1))
 	switch *by {
 	case "epoll":
-		return serveEpoll(listener, replies, -1)
+		return serveEpoll(listener, replies, way{})
+	case "bounded":
+		return serveEpoll(listener, replies, way{looks: 100})
 	case "spin":
-		return serveEpoll(listener, replies, 0)
+		return serveEpoll(listener, replies, way{looks: -1})
+	case "zerocopy":
+		return serveEpoll(listener, replies, way{zerocopy: true})
 	case "uring":
 		return serveUring(listener, replies)
 	}
