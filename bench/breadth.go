@@ -61,11 +61,15 @@ func breadth(args []string) error {
 		return err
 	}
 	defer os.RemoveAll(bed.tmp)
+	program, err := build(bed.tmp, "bench/floor") // before the rows: a failure after them would cost the report
+	if err != nil {
+		return err
+	}
 	b := &turns{contenders: bed.contenders, cores: bed.cores, load: findLoad(o.own), rounds: o.rounds, scale: o.scale}
 	if err := b.runRows(rows); err != nil {
 		return err
 	}
-	if err := b.addFloor(bed.tmp); err != nil {
+	if err := b.addFloor(program, bed.tmp); err != nil {
 		return err
 	}
 	return b.publish("CPU per request, row by row", o.out)

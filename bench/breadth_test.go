@@ -101,7 +101,9 @@ func TestServersTakeTurnsAtEveryRow(t *testing.T) {
 	require.NoError(t, err)
 	run := &turns{contenders: twoServers(t), cores: unpinned(), load: findLoad(true), rounds: 2, scale: 0.001}
 	require.NoError(t, run.runRows(rows))
-	require.NoError(t, run.addFloor(t.TempDir()))
+	program, err := build(t.TempDir(), "bench/floor")
+	require.NoError(t, err)
+	require.NoError(t, run.addFloor(program, t.TempDir()))
 	out := filepath.Join(t.TempDir(), "breadth.md")
 	require.NoError(t, run.publish("CPU", out))
 	text, err := os.ReadFile(out)

@@ -121,12 +121,9 @@ func (t *turns) runFloor(tmp string, ways []string) error {
 	return nil
 }
 
-// addFloor measures SET on the floor alone, and notes it among what the report is about.
-func (t *turns) addFloor(tmp string) error {
-	program, err := build(tmp, "bench/floor")
-	if err != nil {
-		return err
-	}
+// addFloor measures SET on the floor alone, and notes it among what the report is about. program is the
+// path of the floor.
+func (t *turns) addFloor(program, tmp string) error {
 	rows := floorRows()
 	set := rows[slices.IndexFunc(rows, func(r floorRow) bool { return r.name == "set" })]
 	one := *t
