@@ -266,9 +266,7 @@ func (g *growth) write(dir string) error {
 // steps between them is logarithmic.
 func (d *drawnCurve) grid() chart.Grid {
 	grid := chart.Grid{Title: "CPU time per request", X: d.quantity, Y: "µs", Rows: make([][]chart.Panel, 1)}
-	for _, x := range d.points {
-		grid.Ticks = append(grid.Ticks, tick(x))
-	}
+	grid.Ticks = labels(d.points)
 	for i, line := range d.lines {
 		panel := chart.Panel{Title: line}
 		for j, name := range d.servers {
@@ -277,6 +275,22 @@ func (d *drawnCurve) grid() chart.Grid {
 		grid.Rows[0] = append(grid.Rows[0], panel)
 	}
 	return grid
+}
+
+// widestAxis is how many characters fit below a panel.
+const widestAxis = 24
+
+// labels are the ticks of the points. Where all of them would not fit, every second one is empty.
+func labels(points []int) (all []string) {
+	wide := 0
+	for _, x := range points {
+		all = append(all, tick(x))
+		wide += len(tick(x))
+	}
+	for i := 1; i < len(all) && wide > widestAxis; i += 2 {
+		all[i] = ""
+	}
+	return all
 }
 
 // tick is a short form of a number: powers of two are written with K and M, powers of ten with k

@@ -40,6 +40,11 @@ func grown() drawnCurve {
 	}
 }
 
+func TestLabelsOfManyPointsDoNotTouch(t *testing.T) {
+	require.Equal(t, []string{"1", "10", "100", "1k", "10k"}, labels(powers(10, 4)))
+	require.Equal(t, []string{"1", "", "16", "", "256", "", "4Ki", "", "64Ki", "", "1Mi"}, labels(powers(4, 10)))
+}
+
 func TestATableMarksWhereACurveBends(t *testing.T) {
 	d := grown()
 	require.Equal(t, [][]string{
