@@ -54,17 +54,17 @@ const floorName = "floor"
 type floorRow struct {
 	workload
 	reply string
-	data  []data
+	data  []data // of a large reply
 }
 
 func floorRows() []floorRow {
-	rows := []floorRow{{workload{name: "ping", args: []string{"PING"}}, "+PONG\r\n", nil}}
+	rows := []floorRow{{workload: workload{name: "ping", args: []string{"PING"}}, reply: "+PONG\r\n"}}
 	for _, w := range loadWorkloads() {
 		switch w.name {
 		case "set":
-			rows = append(rows, floorRow{w, "+OK\r\n", nil})
+			rows = append(rows, floorRow{workload: w, reply: "+OK\r\n"})
 		case "get":
-			rows = append(rows, floorRow{w, bulk(value), nil}, largeFloorRow())
+			rows = append(rows, floorRow{workload: w, reply: bulk(value)}, largeFloorRow())
 		}
 	}
 	return rows
@@ -77,12 +77,12 @@ func largeFloorRow() floorRow {
 	text := strings.Repeat("x", 64<<10)
 	set := filled("SET", "key", 1, func(int) []string { return []string{text} })
 	get := workload{name: "get 64 KB", args: []string{"GET", "key"}}
-	return floorRow{get, bulk(text), []data{set}}
+	return floorRow{workload: get, reply: bulk(text), data: []data{set}}
 }
 
 // pipelines are the rows of the command, without pipeline and with it. A large reply has no row with it.
 func (r floorRow) pipelines() []breadthRow {
-	if len(r.reply) > len(value)*100 {
+	if r.data != nil {
 		return []breadthRow{r.at(1, 20_000)}
 	}
 	return []breadthRow{r.at(1, 100_000), r.at(16, 400_000)}

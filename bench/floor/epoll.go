@@ -38,6 +38,11 @@ func serveEpoll(listener int, r replies, w way) error {
 	if err != nil {
 		return err
 	}
+	if w.zerocopy { // a socket has this from its listener; without it the kernel copies in silence
+		if err := unix.SetsockoptInt(listener, unix.SOL_SOCKET, unix.SO_ZEROCOPY, 1); err != nil {
+			return fmt.Errorf("SO_ZEROCOPY: %w", err)
+		}
+	}
 	l := &loop{poll: poll, listener: listener, way: w, left: w.looks, replies: r}
 	if err := l.watch(listener); err != nil {
 		return err
@@ -51,15 +56,17 @@ func serveEpoll(listener int, r replies, w way) error {
 			return fmt.Errorf("epoll_wait: %w", errno)
 		}
 		for _, e := range l.events[:n] {
-			switch {
-			case int(e.Fd) == l.listener:
+			if int(e.Fd) == l.listener {
 				l.accept()
-			case e.Events&unix.EPOLLIN != 0:
-				l.answer(uintptr(e.Fd))
+				continue
 			}
-			if e.Events&unix.EPOLLERR != 0 {
+			if l.way.zerocopy && e.Events&unix.EPOLLERR != 0 {
 				forgetSent(uintptr(e.Fd))
+				if e.Events&unix.EPOLLIN == 0 {
+					continue
+				}
 			}
+			l.answer(uintptr(e.Fd))
 		}
 	}
 }
@@ -91,12 +98,11 @@ func (l *loop) answer(fd uintptr) {
 		return
 	}
 	out := l.replies.to(l.input[:n])
-	flags := 0
+	call, flags := uintptr(unix.SYS_WRITE), uintptr(0)
 	if l.way.zerocopy {
-		flags = unix.MSG_ZEROCOPY
+		call, flags = unix.SYS_SENDTO, unix.MSG_ZEROCOPY
 	}
-	sent, _, errno := unix.RawSyscall6(unix.SYS_SENDTO, fd,
-		uintptr(unsafe.Pointer(&out[0])), uintptr(len(out)), uintptr(flags), 0, 0)
+	sent, _, errno := unix.RawSyscall6(call, fd, uintptr(unsafe.Pointer(&out[0])), uintptr(len(out)), flags, 0, 0)
 	if errno != 0 || int(sent) < len(out) {
 		_ = unix.Close(int(fd))
 	}
@@ -122,11 +128,8 @@ func (l *loop) accept() {
 		return
 	}
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	if l.replies.one > sendBuffer/8 {
+	if l.replies.one > largeReply {
 		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, sendBuffer)
-	}
-	if l.way.zerocopy {
-		_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ZEROCOPY, 1)
 	}
 	if err := l.watch(fd); err != nil {
 		_ = unix.Close(fd)

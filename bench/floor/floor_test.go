@@ -40,8 +40,11 @@ func TestEachWayAnswersEveryRequestOfEveryClient(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	for _, way := range []string{"epoll", "bounded", "spin", "zerocopy", "uring"} {
 		t.Run(way, func(t *testing.T) {
-			if way == "uring" {
+			switch way {
+			case "uring":
 				skipWithoutUring(t)
+			case "zerocopy":
+				skipWithoutZerocopy(t)
 			}
 			addr := freeAddress(t)
 			server := exec.Command(program, "-by", way, addr, "+OK\r\n")
@@ -78,6 +81,15 @@ func skipWithoutUring(t *testing.T) {
 	}
 	require.NoError(t, err)
 	require.NoError(t, unix.Close(int(r.fd)))
+}
+
+func skipWithoutZerocopy(t *testing.T) {
+	fd, err := listen("127.0.0.1:0")
+	require.NoError(t, err)
+	defer unix.Close(fd)
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ZEROCOPY, 1); err != nil {
+		t.Skip("SO_ZEROCOPY: ", err)
+	}
 }
 
 func freeAddress(t *testing.T) string {

@@ -15,10 +15,14 @@ type replies struct {
 // shortest is the length of *1\r\n$4\r\nPING\r\n.
 const shortest = 14
 
+// largeReply is the length above which replies need a larger buffer in the kernel, and are not asked for in
+// long pipelines.
+const largeReply = 4 << 10
+
 func newReplies(one string) replies {
 	times := inputSize/shortest + 1
-	if len(one) > inputSize/16 {
-		times = 16 // large replies are not asked for in long pipelines
+	if len(one) > largeReply {
+		times = 16
 	}
 	return replies{one: len(one), all: bytes.Repeat([]byte(one), times), pong: []byte("+PONG\r\n")}
 }
