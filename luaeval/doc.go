@@ -32,6 +32,7 @@
 //   - A known global (`redis.call`, `tonumber`, `KEYS`) becomes an upvalue of that function. An
 //     upvalue costs an index, a global one or two look-ups in a map. Globals never change, because
 //     an assignment to one becomes an assignment to a table that refuses it.
+//   - A call of redis.call that is a statement makes no Lua value of the reply.
 //   - The three values of a numeric for are converted to numbers, as in Lua: `for i = "3", 1, -1`.
 //   - `..` becomes a call of a function that prints numbers by %.14g and counts the bytes.
 //   - Calls inside pcall and xpcall run on a stack of their own: see guard.

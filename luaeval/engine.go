@@ -63,7 +63,8 @@ type Engine struct {
 	guards                    []guard  // by the depth of pcalls
 	guardedCall               *lua.LFunction
 
-	hidden  map[string]lua.LValue // functions for the rewritten tree, under names that no script can spell
+	hidden  map[string]lua.LValue     // functions for the rewritten tree, under names that no script can spell
+	unused  map[string]*lua.LFunction // redis.call and redis.pcall as statements
 	handler *lua.LFunction
 	lib     *lualib.Lib
 	limits  limits.Limits

@@ -18,6 +18,7 @@ func (e *Engine) openLibs() {
 	e.handler = l.NewFunction(e.noteFailure)
 	e.guardedCall = e.newGuarded()
 	e.hidden = e.lib.Operators()
+	e.unused = e.unusedCalls()
 
 	e.known = map[string]lua.LValue{"_VERSION": lua.LString("Lua 5.1")}
 	for name, f := range e.lib.Base() {

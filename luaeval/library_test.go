@@ -86,6 +86,7 @@ func loads() []string {
 		`redis.log(9,"x")`, `redis.log(redis.LOG_DEBUG)`, `redis.log(redis.LOG_DEBUG,"x")`, `return redis.REPL_ALL`,
 		`local function f() return string.rep("x",3) end f()`, `local function f() x=1 end f()`,
 		`local function f() return redis.call("ping") end f()`, `local function f() return x end f()`,
+		`local function f() redis.call("ping") end f()`, `local function f() redis.pcall("ping") end f()`,
 		`local function f() return tonumber("1") end f()`,
 		`local function f() redis.log(redis.LOG_DEBUG,"x"..redis.REDIS_VERSION) end f()`,
 		`local function f() for k in pairs({}) do end end f()`, `local function f() redis.x=1 end f()`,
@@ -121,6 +122,8 @@ func functionBodies() []string {
 			`return nil end return 5`,
 		`return ...`, `return select("#",unpack(args))`,
 		`for i,k in ipairs(keys) do redis.call("set",k,i) end return redis.call("mget",unpack(keys))`,
+		`redis.pcall("incrby","x","y") redis.call("incrby","x","y")`,
+		`redis.pcall() redis.call("set",keys[1],1) return redis.call("incr",keys[1])`,
 	}
 }
 

@@ -231,3 +231,16 @@ func TestProgramsMeanTheSame(t *testing.T) {
 		require.Equal(t, theirs, s.ours(2, script, nil), p.b.String())
 	}
 }
+
+func TestACallWhoseReplyIsUnusedMakesNoValue(t *testing.T) {
+	e := alone(Options{})
+	allocations := func(script string) float64 {
+		return testing.AllocsPerRun(100, func() { evalOn(e, 2, script, nil) })
+	}
+	for _, name := range []string{"call", "pcall"} {
+		statement := "redis." + name + "('set', 'k', 'v') "
+		twice := allocations(strings.Repeat(statement, 2))
+		require.Equal(t, twice, allocations(strings.Repeat(statement, 9)))
+		require.Less(t, twice, allocations("local reply = "+statement))
+	}
+}

@@ -35,23 +35,47 @@ const callWork = 64
 
 // call is redis.call and redis.pcall.
 func (e *Engine) call(l *lua.LState, raises bool) int {
+	if e.execute(l, raises) {
+		v, _ := e.fromReply(l, e.reply.Buf, 0)
+		l.Push(v)
+	}
+	return 1
+}
+
+// unused ends the names of two functions that replace redis.call and redis.pcall where the call is a
+// statement. They make no Lua value of the reply: OK would be a table.
+const unused = ";"
+
+func (e *Engine) unusedCalls() map[string]*lua.LFunction {
+	calls := map[string]*lua.LFunction{}
+	for name, raises := range map[string]bool{"redis.call": true, "redis.pcall": false} {
+		calls[name] = e.l.NewFunction(func(l *lua.LState) int {
+			e.execute(l, raises)
+			return 0
+		})
+	}
+	return calls
+}
+
+// execute runs the command that the arguments spell. Its reply is in e.reply. After an error execute
+// raises the error table, or pushes it and returns false.
+func (e *Engine) execute(l *lua.LState, raises bool) bool {
 	if problem := e.takeArgs(l); problem != "" {
-		return e.giveError(l, problem, raises)
+		e.giveError(l, problem, raises)
+		return false
 	}
 	w := &e.reply
 	w.Buf, w.Proto = w.Buf[:0], e.run.proto
 	e.o.Call(e.argv, w)
 	if len(w.Buf) > 0 && w.Buf[0] == '-' {
 		e.giveCallError(l, w.Buf, raises)
-		return 1
+		return false
 	}
 	e.lib.Tick(l, callWork)
 	if len(w.Buf) > largeString {
 		e.lib.Charge(l, len(w.Buf))
 	}
-	v, _ := e.fromReply(l, w.Buf, 0)
-	l.Push(v)
-	return 1
+	return true
 }
 
 // takeArgs puts the arguments into e.argv. Large strings are not copied; the others are copied into

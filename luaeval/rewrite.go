@@ -43,6 +43,7 @@ type rewriter struct {
 	defined int // functions so far
 	self    []ownName
 	logical *ast.LogicalOpExpr // an operand of another one
+	unused  ast.Expr           // the function that a statement calls
 	long    bool               // it may run for long: it needs a context
 	vararg  bool               // the text itself uses ...
 	usesG   bool
@@ -129,6 +130,9 @@ func (w *rewriter) stmt(stmt ast.Stmt) ast.Stmt {
 	case *ast.LocalAssignStmt:
 		w.local(s)
 	case *ast.FuncCallStmt:
+		if call, ok := s.Expr.(*ast.FuncCallExpr); ok {
+			w.unused = call.Func
+		}
 		s.Expr = w.expr(s.Expr)
 	case *ast.DoBlockStmt:
 		w.inBlock(s.Stmts)

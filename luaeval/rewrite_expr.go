@@ -167,19 +167,34 @@ func (w *rewriter) attr(x *ast.AttrGetExpr) ast.Expr {
 		x.Key = w.expr(x.Key)
 		return x
 	}
-	id, isName := x.Object.(*ast.IdentExpr)
-	key, isField := x.Key.(*ast.StringExpr)
-	if isName && isField && !w.isLocal(id.Value) && !w.onlyLoads() {
-		if proxy, ok := w.scope.known[id.Value].(*lua.LTable); ok && proxy != w.scope.env {
-			if member := w.e.lib.Shown(proxy).RawGetString(key.Value); member != lua.LNil {
-				if bound := w.bind(id.Value+"."+key.Value, member, x); bound != nil {
-					return bound
-				}
-			}
+	if name, member := w.member(x); member != nil {
+		if bound := w.bind(name, member, x); bound != nil {
+			return bound
 		}
 	}
 	x.Object, x.Key = w.expr(x.Object), w.expr(x.Key)
 	return x
+}
+
+// member returns the name and the value of `library.member`, and nil for another index.
+func (w *rewriter) member(x *ast.AttrGetExpr) (string, lua.LValue) {
+	library, isName := x.Object.(*ast.IdentExpr)
+	key, isField := x.Key.(*ast.StringExpr)
+	if !isName || !isField || w.isLocal(library.Value) || w.onlyLoads() {
+		return "", nil
+	}
+	proxy, ok := w.scope.known[library.Value].(*lua.LTable)
+	if !ok || proxy == w.scope.env {
+		return "", nil
+	}
+	name := library.Value + "." + key.Value
+	if f := w.e.unused[name]; f != nil && x == w.unused {
+		return name + unused, f
+	}
+	if v := w.e.lib.Shown(proxy).RawGetString(key.Value); v != lua.LNil {
+		return name, v
+	}
+	return "", nil
 }
 
 // reader walks a call. KEYS or ARGV as the first argument of one of the named functions does not

@@ -78,7 +78,7 @@ func (e *Engine) atFirst(s *scope, name string, v lua.LValue) lua.LValue {
 	case name == "redis":
 		return s.redis
 	}
-	library, member, isMember := strings.Cut(name, ".")
+	library, member, isMember := strings.Cut(strings.TrimSuffix(name, unused), ".")
 	if !isMember || library != "redis" {
 		return e.refusing(library)
 	}

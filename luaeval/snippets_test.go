@@ -141,6 +141,14 @@ func replySnippets() []string {
 		`return redis.call("echo","a\r\nb")`, `return redis.call("ping")`,
 		`redis.call("set","k","922337203685477") return redis.call("get","k")+0`,
 		`redis.call("set","k",10) return redis.call("get","k")-"3"`, `return redis.call("incrby","n",1000)`,
+		`redis.call()`, `redis.pcall() return 1`, `redis.call({})`, `redis.pcall(nil) return 2`,
+		`redis.call("incrby","x","y") return 3`, `redis.pcall("incrby","x","y") return 4`,
+		"redis.pcall('incrby','x','y')\nredis.call('incrby','x','y')",
+		`pcall(function() redis.call("incrby","x","y") end) return redis.call("ping")`,
+		`return {pcall(function() redis.call("incrby","x","y") end)}`, `return {pcall(function() redis.call("ping") end)}`,
+		`redis.call("lrange","nokey",0,-1) redis.call("type","k") return 5`,
+		`local redis={call=function(x) error(x) end} redis.call("mine")`, `redis.call("ping").ok="x"`,
+		`redis.setresp(3) redis.call("hgetall","nokey") redis.call("get","nokey") return 6`,
 	}
 }
 

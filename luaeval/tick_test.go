@@ -54,7 +54,7 @@ func looks() map[string]string {
 		"struct.unpack": `struct.unpack(("b"):rep(5000), s)`, "struct.size": `struct.size(("b"):rep(5000))`,
 
 		"redis.call": strings.Repeat(`redis.call("x") `, 70), "redis.call of much": `redis.call("x", s)`,
-		"redis.call for many":     `redis.call("many")`,
+		"redis.call for many":     `return redis.call("many")`,
 		"redis.pcall":             `redis.pcall("x", s)`,
 		"redis.sha1hex":           `redis.sha1hex(s)`,
 		"redis.log":               `redis.log(1, s)`,
