@@ -10,8 +10,10 @@ import (
 
 // jsonLib is one instance of cjson 2.1.0 with its settings.
 type jsonLib struct {
-	lib *Lib
-	s   *JSONSettings
+	lib  *Lib
+	s    *JSONSettings
+	held []lua.LValue // empty: memory for the next jsonReader
+	keys []string
 }
 
 // JSONSettings are what functions such as cjson.encode_max_depth set. As in Redis, a setting of a
@@ -44,7 +46,7 @@ func DefaultJSON() JSONSettings {
 
 // JSON returns a cjson that uses s.
 func (lib *Lib) JSON(s *JSONSettings) *lua.LTable {
-	j := &jsonLib{lib, s}
+	j := &jsonLib{lib: lib, s: s}
 	t := lib.Functions(map[string]lua.LGFunction{
 		"encode": j.encode, "decode": j.decode, "new": j.another,
 		"encode_sparse_array":     j.sparseArray,

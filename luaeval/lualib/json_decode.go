@@ -20,17 +20,19 @@ type jsonReader struct {
 	depth int
 	slots int          // of Lua's stack that cjson would have in use
 	held  []lua.LValue // values of open arrays and objects that are in no table yet
+	keys  []string     // of the objects' values in held
 
-	kind  string // of the current token
-	value lua.LValue
-	at    int // position of the current token
+	kind  string     // of the current token
+	str   string     // the value of a T_STRING
+	value lua.LValue // of the other tokens that are values
+	at    int        // position of the current token
 }
 
 func (j *jsonLib) decode(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		ArgError(l, 1, "decode", "expected 1 argument")
 	}
-	r := jsonReader{lib: j.lib, l: l, set: j.s, slots: 1, s: j.lib.CheckString(l, 1, "decode")}
+	r := jsonReader{lib: j.lib, l: l, set: j.s, slots: 1, s: j.lib.CheckString(l, 1, "decode"), held: j.held, keys: j.keys}
 	if len(r.s) >= 2 && (r.s[0] == 0 || r.s[1] == 0) {
 		Raise(l, "JSON parser does not support UTF-16 or UTF-32")
 	}
@@ -41,6 +43,11 @@ func (j *jsonLib) decode(l *lua.LState) int {
 		r.unexpected("the end")
 	}
 	l.Push(v)
+	if cap(r.held) <= mostHeld {
+		clear(r.held[:cap(r.held)]) // or the next collection would find the values of this text
+		clear(r.keys[:cap(r.keys)])
+		j.held, j.keys = r.held, r.keys
+	}
 	return 1
 }
 
@@ -52,7 +59,9 @@ func (r *jsonReader) unexpected(want string) {
 func (r *jsonReader) element() lua.LValue {
 	r.lib.Charge(r.l, ElementBytes)
 	switch r.kind {
-	case "T_STRING", "T_NUMBER", "T_BOOLEAN", "T_NULL":
+	case "T_STRING":
+		return lua.LString(r.str)
+	case "T_NUMBER", "T_BOOLEAN", "T_NULL":
 		return r.value
 	case "T_OBJ_BEGIN":
 		return r.object()
@@ -73,21 +82,22 @@ func (r *jsonReader) descend(slots int) {
 func (r *jsonReader) object() lua.LValue {
 	r.descend(3)
 	r.slots += 2 // the table and a key
-	t, from := (*lua.LTable)(nil), len(r.held)
+	t, from := (*lua.LTable)(nil), len(r.keys)
 	for r.next(); ; r.next() {
-		if r.kind == "T_OBJ_END" && t == nil && len(r.held) == from {
+		if r.kind == "T_OBJ_END" && t == nil && len(r.keys) == from {
 			break
 		}
 		if r.kind != "T_STRING" {
 			r.unexpected("object key string")
 		}
-		key := r.value
+		key := r.str
 		if r.next(); r.kind != "T_COLON" {
 			r.unexpected("colon")
 		}
 		r.next()
 		v := r.element()
-		if r.held = append(r.held, key, v); len(r.held)-from == 2*mostHeld {
+		r.held, r.keys = append(r.held, v), append(r.keys, key)
+		if len(r.keys)-from == mostHeld {
 			t = r.fields(t, from)
 		}
 		if r.next(); r.kind == "T_OBJ_END" {
@@ -105,18 +115,19 @@ func (r *jsonReader) object() lua.LValue {
 // size costs a fraction of one that grows.
 const mostHeld = 64
 
-// fields moves the pairs of held, from the given index on, into t. It makes t when t is nil.
+// fields moves the keys, from the given index on, and their values into t. It makes t when t is nil.
 func (r *jsonReader) fields(t *lua.LTable, from int) *lua.LTable {
-	pairs := r.held[from:]
+	keys := r.keys[from:]
 	if t == nil {
-		t = r.lib.NewTable(r.l, 0, len(pairs)/2)
+		t = r.lib.NewTable(r.l, 0, len(keys))
 	} else {
-		r.lib.Charge(r.l, fieldBytes*len(pairs)/2)
+		r.lib.Charge(r.l, fieldBytes*len(keys))
 	}
-	for i := 0; i < len(pairs); i += 2 {
-		t.RawSet(pairs[i], pairs[i+1])
+	values := len(r.held) - len(keys)
+	for i, key := range keys {
+		t.RawSetString(key, r.held[values+i])
 	}
-	r.held = r.held[:from]
+	r.keys, r.held = r.keys[:from], r.held[:values]
 	return t
 }
 
@@ -270,11 +281,11 @@ func (r *jsonReader) text() {
 		return
 	}
 	r.kind = "T_STRING"
-	r.lib.Charge(r.l, len(b)+r.i-from)
 	if b == nil {
-		r.value = lua.LString(strings.Clone(r.s[from:r.i]))
+		r.str = string(r.lib.piece(r.l, r.s, from, r.i))
 	} else {
-		r.value = lua.LString(append(b, r.s[from:r.i]...))
+		r.lib.Charge(r.l, len(b)+r.i-from)
+		r.str = string(append(b, r.s[from:r.i]...))
 	}
 	r.i++
 }

@@ -18,9 +18,10 @@ func (j *jsonLib) encode(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		ArgError(l, 1, "encode", "expected 1 argument")
 	}
-	w := jsonWriter{Output: Output{lib: j.lib, l: l}, s: j.s, slots: 1}
+	w := jsonWriter{Output: j.lib.shortOutput(l), s: j.s, slots: 1}
 	w.value(l.Get(1), 0)
 	w.push()
+	w.keep()
 	return 1
 }
 
@@ -147,28 +148,32 @@ func (w *jsonWriter) quote(s string) {
 }
 
 func (w *jsonWriter) escape(s string) {
-	const hex = "0123456789abcdef"
 	w.expect(len(s))
-	b := w.b
+	plain := 0 // where the bytes begin that are not written yet
 	for i := range len(s) {
-		switch c := s[i]; {
-		case c == '"' || c == '\\' || c == '/':
-			b = append(b, '\\', c)
-		case c == '\b':
-			b = append(b, `\b`...)
-		case c == '\f':
-			b = append(b, `\f`...)
-		case c == '\n':
-			b = append(b, `\n`...)
-		case c == '\r':
-			b = append(b, `\r`...)
-		case c == '\t':
-			b = append(b, `\t`...)
-		case c < 32 || c == 127:
-			b = append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		default:
-			b = append(b, c)
+		if c := s[i]; c < ' ' || c == '"' || c == '/' || c == '\\' || c == 127 {
+			w.b = appendEscape(append(w.b, s[plain:i]...), c)
+			plain = i + 1
 		}
 	}
-	w.b = b
+	w.b = append(w.b, s[plain:]...)
+}
+
+func appendEscape(b []byte, c byte) []byte {
+	const hex = "0123456789abcdef"
+	switch c {
+	case '"', '\\', '/':
+		return append(b, '\\', c)
+	case '\b':
+		return append(b, `\b`...)
+	case '\f':
+		return append(b, `\f`...)
+	case '\n':
+		return append(b, `\n`...)
+	case '\r':
+		return append(b, `\r`...)
+	case '\t':
+		return append(b, `\t`...)
+	}
+	return append(b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 }
