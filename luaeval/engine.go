@@ -69,12 +69,13 @@ type Engine struct {
 	lib     *lualib.Lib
 	limits  limits.Limits
 
-	run   run
-	reply resp.Writer
-	large largeStrings
-	argv  [][]byte
-	argb  []byte
-	json  struct{ scripts, functions lualib.JSONSettings }
+	run    run
+	reply  resp.Writer
+	copied copied // of reply
+	large  largeStrings
+	argv   [][]byte
+	argb   []byte
+	json   struct{ scripts, functions lualib.JSONSettings }
 }
 
 // run is the state of the running script.

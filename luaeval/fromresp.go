@@ -21,6 +21,9 @@ func (e *Engine) fromReply(l *lua.LState, b []byte, i int) (lua.LValue, int) {
 		if n < 0 {
 			return lua.LFalse, next
 		}
+		if i > 0 {
+			return e.element(b, next, n), next + n + 2
+		}
 		return e.bulk(b[next : next+n]), next + n + 2
 	case '+':
 		return e.tagged("ok", lua.LString(line)), next
@@ -101,6 +104,31 @@ func (e *Engine) bulk(b []byte) lua.LValue {
 
 // mayEqual is how many arguments bulk compares.
 const mayEqual = 4
+
+// copied is a part of the reply as a string. Small elements of an array are parts of one such string,
+// because a string of its own for each would cost more than all else.
+type copied struct {
+	text string
+	from int // where it begins in the reply
+}
+
+// mostCopied bounds what one element keeps in memory, in bytes.
+const mostCopied = 1 << 10
+
+// element converts a string of n bytes at b[from:] that is not the whole reply.
+func (e *Engine) element(b []byte, from, n int) lua.LValue {
+	if n >= largeString {
+		return e.large.of(b[from : from+n])
+	}
+	if n > mostCopied/2 {
+		return lua.LString(b[from : from+n])
+	}
+	c := &e.copied
+	if from+n > c.from+len(c.text) {
+		*c = copied{string(b[from:min(from+mostCopied, len(b))]), from}
+	}
+	return lua.LString(c.text[from-c.from:][:n])
+}
 
 func (e *Engine) tagged(field string, v lua.LValue) *lua.LTable {
 	t := e.l.CreateTable(0, 1)

@@ -65,7 +65,7 @@ func (e *Engine) execute(l *lua.LState, raises bool) bool {
 		return false
 	}
 	w := &e.reply
-	w.Buf, w.Proto = w.Buf[:0], e.run.proto
+	w.Buf, w.Proto, e.copied = w.Buf[:0], e.run.proto, copied{}
 	e.o.Call(e.argv, w)
 	if len(w.Buf) > 0 && w.Buf[0] == '-' {
 		e.giveCallError(l, w.Buf, raises)
