@@ -102,66 +102,104 @@ func sameWords(b []byte, word uint64) int64 {
 	return int64(len(b) - len(rest))
 }
 
+// bitopStep is how many bytes are combined at a time.
+const bitopStep = 4096
+
 // combineBits writes the combination of all sources into dst, which is as long as the longest
 // source. Shorter sources are padded with zeros. dst may be the memory of any source: each part of
-// the result is complete before it is copied to dst.
+// the result is written when the last source is read.
 func combineBits(op bitOp, dst []byte, sources [][]byte) {
-	var room [4096]byte
+	var room [bitopStep]byte
+	if op == bitNot {
+		invertBits(dst, sources[0], &room)
+		return
+	}
 	for at := 0; at < len(dst); at += len(room) {
 		end := min(at+len(room), len(dst))
-		part := room[:end-at]
-		clear(part[copy(part, bytesBetween(sources[0], at, end)):])
-		for _, source := range sources[1:] {
-			y := bytesBetween(source, at, end)
-			switch op {
-			case bitAnd:
-				andBits(part, y)
-				clear(part[len(y):])
-			case bitOr:
-				orBits(part, y)
-			case bitXor:
-				subtle.XORBytes(part, part, y)
+		part, sum := room[:end-at], bytesBetween(sources[0], at, end)
+		if len(sum) < len(part) {
+			clear(part[copy(part, sum):])
+			sum = part
+		}
+		if len(sources) == 1 {
+			copy(dst[at:end], sum)
+		}
+		for i, source := range sources[1:] {
+			if i == len(sources)-2 {
+				part = dst[at:end]
 			}
+			combineTwo(op, part, sum, bytesBetween(source, at, end))
+			sum = part
 		}
-		if op == bitNot {
-			invertBits(part)
-		}
-		copy(dst[at:end], part)
 	}
 }
 
 // bytesBetween returns those bytes of b whose index is in from:to.
 func bytesBetween(b []byte, from, to int) []byte { return b[min(from, len(b)):min(to, len(b))] }
 
-func andBits(x, y []byte) {
-	for len(x) >= 32 && len(y) >= 32 {
-		binary.LittleEndian.PutUint64(x, binary.LittleEndian.Uint64(x)&binary.LittleEndian.Uint64(y))
-		binary.LittleEndian.PutUint64(x[8:], binary.LittleEndian.Uint64(x[8:])&binary.LittleEndian.Uint64(y[8:]))
-		binary.LittleEndian.PutUint64(x[16:], binary.LittleEndian.Uint64(x[16:])&binary.LittleEndian.Uint64(y[16:]))
-		binary.LittleEndian.PutUint64(x[24:], binary.LittleEndian.Uint64(x[24:])&binary.LittleEndian.Uint64(y[24:]))
-		x, y = x[32:], y[32:]
+// combineTwo writes the combination of x and y to dst, which is as long as x. y may be shorter. dst may
+// be the memory of x or y.
+func combineTwo(op bitOp, dst, x, y []byte) {
+	n := len(y)
+	switch op {
+	case bitAnd:
+		andBits(dst[:n], x[:n], y)
+		clear(dst[n:])
+		return
+	case bitOr:
+		orBits(dst[:n], x[:n], y)
+	case bitXor:
+		subtle.XORBytes(dst, x, y)
+	}
+	copy(dst[n:], x[n:])
+}
+
+// andBits and orBits are for slices of equal length.
+func andBits(dst, x, y []byte) {
+	word := binary.LittleEndian
+	for len(dst) >= 64 && len(x) >= 64 && len(y) >= 64 {
+		d, a, b := (*[64]byte)(dst), (*[64]byte)(x), (*[64]byte)(y)
+		word.PutUint64(d[:], word.Uint64(a[:])&word.Uint64(b[:]))
+		word.PutUint64(d[8:], word.Uint64(a[8:])&word.Uint64(b[8:]))
+		word.PutUint64(d[16:], word.Uint64(a[16:])&word.Uint64(b[16:]))
+		word.PutUint64(d[24:], word.Uint64(a[24:])&word.Uint64(b[24:]))
+		word.PutUint64(d[32:], word.Uint64(a[32:])&word.Uint64(b[32:]))
+		word.PutUint64(d[40:], word.Uint64(a[40:])&word.Uint64(b[40:]))
+		word.PutUint64(d[48:], word.Uint64(a[48:])&word.Uint64(b[48:]))
+		word.PutUint64(d[56:], word.Uint64(a[56:])&word.Uint64(b[56:]))
+		dst, x, y = dst[64:], x[64:], y[64:]
 	}
 	for i, c := range y {
-		x[i] &= c
+		dst[i] = x[i] & c
 	}
 }
 
-func orBits(x, y []byte) {
-	for len(x) >= 8 && len(y) >= 8 {
-		binary.LittleEndian.PutUint64(x, binary.LittleEndian.Uint64(x)|binary.LittleEndian.Uint64(y))
-		x, y = x[8:], y[8:]
+func orBits(dst, x, y []byte) {
+	word := binary.LittleEndian
+	for len(dst) >= 64 && len(x) >= 64 && len(y) >= 64 {
+		d, a, b := (*[64]byte)(dst), (*[64]byte)(x), (*[64]byte)(y)
+		word.PutUint64(d[:], word.Uint64(a[:])|word.Uint64(b[:]))
+		word.PutUint64(d[8:], word.Uint64(a[8:])|word.Uint64(b[8:]))
+		word.PutUint64(d[16:], word.Uint64(a[16:])|word.Uint64(b[16:]))
+		word.PutUint64(d[24:], word.Uint64(a[24:])|word.Uint64(b[24:]))
+		word.PutUint64(d[32:], word.Uint64(a[32:])|word.Uint64(b[32:]))
+		word.PutUint64(d[40:], word.Uint64(a[40:])|word.Uint64(b[40:]))
+		word.PutUint64(d[48:], word.Uint64(a[48:])|word.Uint64(b[48:]))
+		word.PutUint64(d[56:], word.Uint64(a[56:])|word.Uint64(b[56:]))
+		dst, x, y = dst[64:], x[64:], y[64:]
 	}
 	for i, c := range y {
-		x[i] |= c
+		dst[i] = x[i] | c
 	}
 }
 
-func invertBits(x []byte) {
-	for len(x) >= 8 {
-		binary.LittleEndian.PutUint64(x, ^binary.LittleEndian.Uint64(x))
-		x = x[8:]
+// invertBits writes the inverse of src to dst, which is as long. The library has fast code for
+// exclusive or: a bit is inverted by a one.
+func invertBits(dst, src []byte, ones *[bitopStep]byte) {
+	for i := range ones[:min(len(src), bitopStep)] {
+		ones[i] = 0xff
 	}
-	for i := range x {
-		x[i] = ^x[i]
+	for at := 0; at < len(src); at += bitopStep {
+		subtle.XORBytes(dst[at:], src[at:], ones[:])
 	}
 }
