@@ -105,8 +105,8 @@ func (e *Engine) bulk(b []byte) lua.LValue {
 // mayEqual is how many arguments bulk compares.
 const mayEqual = 4
 
-// copied is a part of the reply as a string. Small elements of an array are parts of one such string,
-// because a string of its own for each would cost more than all else.
+// copied is a part of the reply as a string. Small elements of an array are parts of one such string:
+// that is one allocation less for each.
 type copied struct {
 	text string
 	from int // where it begins in the reply

@@ -92,3 +92,19 @@ func TestFunctionsHaveSettingsOfTheirOwn(t *testing.T) {
 	e.Renew()
 	require.Equal(t, "$16\r\n0.33333333333333\r\n", call("get"))
 }
+
+func TestLargeAndNestedDocumentsAreReadAsOnRedis(t *testing.T) {
+	s := newSides(t)
+	const document = `local t = {} for i = 1, 200 do t[i] = '"k' .. i .. '":{"a":[' .. i .. ',{"b":"' .. ("y"):rep(i) ..
+		'","c\\u0041":[[],{}]}]}' end local text = "{" .. table.concat(t, ",") .. "}" `
+	for _, script := range []string{
+		document + `local d, out = cjson.decode(text), {} for i = 1, 200 do local v = d["k" .. i].a
+			out[i] = {v[1], v[2].b, #v[2].cA, type(v[2].cA[2])} end return out`,
+		document + `local failed = {pcall(cjson.decode, text:sub(1, -2))} return {failed, cjson.decode('{"a":["b"]}').a}`,
+		`local a, b = cjson.decode('{"x":{"y":[1,{"z":"v"}]}}'), cjson.decode('["p",{"q":"r"}]') ` +
+			`return {a.x.y[1], a.x.y[2].z, b[1], b[2].q}`,
+		`return cjson.encode({("a/\"\\\n\1\127"):rep(300), "", "plain", "\r\t\b\f", "\200\255"})`,
+	} {
+		s.same(t, script, nil)
+	}
+}

@@ -149,6 +149,10 @@ func replySnippets() []string {
 		`redis.call("lrange","nokey",0,-1) redis.call("type","k") return 5`,
 		`local redis={call=function(x) error(x) end} redis.call("mine")`, `redis.call("ping").ok="x"`,
 		`redis.setresp(3) redis.call("hgetall","nokey") redis.call("get","nokey") return 6`,
+		`for i=1,200 do redis.call("rpush","l",("x"):rep(i*13%700)..i%7) end return redis.call("lrange","l",0,-1)`,
+		`for i=1,300 do redis.call("rpush","l","",i%3==0 and "" or i) end return redis.call("lrange","l",0,-1)`,
+		`redis.call("rpush","l",("x"):rep(1010),"a",("y"):rep(512),("z"):rep(513),"",("v"):rep(5000),"b") ` +
+			`local l=redis.call("lrange","l",0,-1) redis.call("del","l") return {l, redis.call("lrange","l",0,-1)}`,
 	}
 }
 

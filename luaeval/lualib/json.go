@@ -12,7 +12,7 @@ import (
 type jsonLib struct {
 	lib  *Lib
 	s    *JSONSettings
-	held []lua.LValue // empty: memory for the next jsonReader
+	held []lua.LValue // memory for the next jsonReader
 	keys []string
 }
 

@@ -33,6 +33,7 @@ func (j *jsonLib) decode(l *lua.LState) int {
 		ArgError(l, 1, "decode", "expected 1 argument")
 	}
 	r := jsonReader{lib: j.lib, l: l, set: j.s, slots: 1, s: j.lib.CheckString(l, 1, "decode"), held: j.held, keys: j.keys}
+	j.held, j.keys = nil, nil // after an error nothing keeps the values
 	if len(r.s) >= 2 && (r.s[0] == 0 || r.s[1] == 0) {
 		Raise(l, "JSON parser does not support UTF-16 or UTF-32")
 	}
@@ -44,7 +45,7 @@ func (j *jsonLib) decode(l *lua.LState) int {
 	}
 	l.Push(v)
 	if cap(r.held) <= mostHeld {
-		clear(r.held[:cap(r.held)]) // or the next collection would find the values of this text
+		clear(r.held[:cap(r.held)])
 		clear(r.keys[:cap(r.keys)])
 		j.held, j.keys = r.held, r.keys
 	}
