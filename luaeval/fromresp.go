@@ -21,10 +21,12 @@ func (e *Engine) fromReply(l *lua.LState, b []byte, i int) (lua.LValue, int) {
 		if n < 0 {
 			return lua.LFalse, next
 		}
-		if i > 0 {
-			return e.element(b, next, n), next + n + 2
+		if i == 0 {
+			if arg := e.argument(b[next : next+n]); arg != nil {
+				return arg, next + n + 2
+			}
 		}
-		return e.bulk(b[next : next+n]), next + n + 2
+		return e.bulk(b, next, n), next + n + 2
 	case '+':
 		return e.tagged("ok", lua.LString(line)), next
 	case '-':
@@ -85,9 +87,9 @@ func (e *Engine) integer(line []byte) lua.LValue {
 	return lua.LNumber(n)
 }
 
-// bulk converts a string. A script that releases a lock compares the value with its argument, and
-// mostly they are equal. bulk then returns the argument and allocates nothing.
-func (e *Engine) bulk(b []byte) lua.LValue {
+// argument returns the argument of the script that equals the reply, or nil. A script that releases a
+// lock compares the value with its argument, and mostly they are equal. So nothing is allocated.
+func (e *Engine) argument(b []byte) lua.LValue {
 	if s := e.run.script; s != nil && s.argTable != nil {
 		for i := range min(s.argTable.Len(), mayEqual) {
 			v := s.argTable.RawGetInt(i + 1)
@@ -96,13 +98,10 @@ func (e *Engine) bulk(b []byte) lua.LValue {
 			}
 		}
 	}
-	if len(b) >= largeString {
-		return e.large.of(b)
-	}
-	return lua.LString(b)
+	return nil
 }
 
-// mayEqual is how many arguments bulk compares.
+// mayEqual is how many arguments are compared.
 const mayEqual = 4
 
 // copied is a part of the reply as a string. Small elements of an array are parts of one such string:
@@ -115,8 +114,8 @@ type copied struct {
 // mostCopied bounds what one element keeps in memory, in bytes.
 const mostCopied = 1 << 10
 
-// element converts a string of n bytes at b[from:] that is not the whole reply.
-func (e *Engine) element(b []byte, from, n int) lua.LValue {
+// bulk converts the string of n bytes at b[from:].
+func (e *Engine) bulk(b []byte, from, n int) lua.LValue {
 	if n >= largeString {
 		return e.large.of(b[from : from+n])
 	}
