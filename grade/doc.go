@@ -8,7 +8,7 @@
 //	          result      points, and the reason in words; a recording if it failed
 //
 // There are two kinds of labs. In a lab about clients the program is a lock client. It reads an order a
-// line from standard input and answers each with a line, as the programs of interop/redlock do:
+// line from standard input and answers each with a line, as the programs of clients/interop/redlock do:
 //
 //	                          NAME                           the first line, before any order
 //	open ADDRESS,... KEY MS   ok                             two owners, a and b, with a lease of MS

@@ -41,7 +41,7 @@ func TestLinesAndFilesAreShort(t *testing.T) {
 
 func top() string { return filepath.Join("..", "..", "..") }
 
-// notOurs names folders with foreign files. The tests in interop download and build there.
+// notOurs names folders with foreign files. The tests in clients/interop download and build there.
 func notOurs() []string { return []string{"testdata", "node_modules", "build", "target"} }
 
 // goFiles returns the paths of all Go files, those of tests and of other modules included.

@@ -37,8 +37,8 @@ func constants() map[string]string {
 
 // isTool reports whether a package is a tool or a test helper, and not part of a server.
 func isTool(pkg string) bool {
-	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "interop/matrix" ||
-		pkg == "interop/redlock" || pkg == "interop/tls" || pkg == "interop/suite" ||
+	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "clients/interop/matrix" ||
+		pkg == "clients/interop/redlock" || pkg == "clients/interop/tls" || pkg == "clients/interop/suite" ||
 		pkg == "internal/test/transcript" || pkg == "internal/test/differential" || pkg == "internal/test/redistest" ||
 		pkg == "internal/test/browser"
 }

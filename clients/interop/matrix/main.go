@@ -1,0 +1,149 @@
+// Command matrix runs real Redis clients against miniredisd and, as the control, against
+// redis-server, and prints a table of client x scenario.
+//
+//	interop/run [-only ECO,...] [-servers miniredisd,redis-server] [-cell TEXT] [-doctor] [-- ARGUMENTS OF miniredisd]
+//
+// The clients are programs in their own languages, in the folders beside this one. This program
+// starts three servers of each kind and runs each ecosystem once for each kind. It reads one line
+// of JSON for each cell. clients/interop/README.md describes the interface.
+//
+//	main.go       flags; the order of things; the exit code
+//	server.go     the servers, ours and the control
+//	ecosystem.go  prepare and run of one folder
+//	cell.go       a line of JSON; the names of the scenarios
+//	verdict.go    what the cells of both servers mean together
+//	table.go      what is printed
+//	doctor.go     what LAB DOCTOR says of the clients
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+)
+
+// The two kinds of servers, as -servers names them.
+const (
+	ours    = "miniredisd"
+	control = "redis-server"
+)
+
+type options struct {
+	only    []string // ecosystems; none means all
+	servers []string
+	cell    string   // run only cells whose client/scenario contains it
+	extra   []string // arguments of miniredisd
+	strict  bool     // in CI: whatever is missing is a failure
+	doctor  bool     // findings of LAB DOCTOR are failures
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	failed, err := run(ctx, parseFlags())
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "interop:", err)
+	}
+	if failed || err != nil {
+		os.Exit(1)
+	}
+}
+
+func parseFlags() options {
+	only := flag.String("only", "", "run these `ecosystems` only (their folders' names, separated by commas)")
+	servers := flag.String("servers", ours+","+control, "which `servers` to run against")
+	cell := flag.String("cell", "", "run only cells whose client/scenario contains `text`")
+	doctor := flag.Bool("doctor", false, "run miniredisd with a lab, and fail for what LAB DOCTOR finds in these "+
+		"clients")
+	flag.Parse()
+	o := options{cell: *cell, extra: flag.Args(), strict: os.Getenv("CI") == "true", doctor: *doctor}
+	if o.doctor {
+		o.extra = append([]string{"--lab", "yes"}, o.extra...)
+	}
+	o.only = split(*only)
+	o.servers = split(*servers)
+	return o
+}
+
+func split(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
+// run prints the matrix. failed reports whether a cell or an ecosystem is not as expected.
+func run(ctx context.Context, o options) (failed bool, err error) {
+	work, err := os.MkdirTemp("", "interop")
+	if err != nil {
+		return true, err
+	}
+	defer os.RemoveAll(work)
+
+	names, err := ecosystems("clients/interop", o.only)
+	if err != nil {
+		return true, err
+	}
+	var kinds []*kind
+	defer func() {
+		for _, k := range kinds {
+			k.stop()
+		}
+	}()
+	for _, name := range o.servers {
+		k, err := startKind(ctx, name, work, o.extra)
+		if k != nil {
+			kinds = append(kinds, k)
+		}
+		if errors.Is(err, errMissing) && !o.strict && len(o.servers) > 1 {
+			fmt.Fprintf(os.Stderr, "interop: %v: running without it\n", err)
+			continue
+		}
+		if err != nil {
+			return true, err
+		}
+	}
+
+	var results []result
+	for _, name := range names {
+		r := result{ecosystem: name, cells: map[string][]cell{}}
+		r.collect(ctx, filepath.Join("interop", name), kinds, o)
+		if ctx.Err() != nil {
+			return true, errors.New("interrupted")
+		}
+		results = append(results, r)
+	}
+	running := make([]string, len(kinds))
+	for i, k := range kinds {
+		running[i] = k.name
+	}
+	v := judge(results, running, o)
+	v.print(os.Stdout)
+	return v.failed(), nil
+}
+
+// ecosystems lists the folders that can be prepared. clients/interop/launchers has a run script of another kind.
+func ecosystems(dir string, only []string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		if _, err := os.Stat(filepath.Join(dir, e.Name(), "prepare")); e.IsDir() && err == nil {
+			if len(only) == 0 || slices.Contains(only, e.Name()) {
+				names = append(names, e.Name())
+			}
+		}
+	}
+	for _, name := range only {
+		if !slices.Contains(names, name) {
+			return nil, fmt.Errorf("there is no ecosystem %q in %s/", name, dir)
+		}
+	}
+	return names, nil
+}
