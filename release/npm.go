@@ -22,7 +22,7 @@ func npmNames(b binary) (system, processor string) {
 // npms makes an npm package for each platform, as npm pack does: a .tgz with all files in a folder
 // named package. package.json says which files, and gets the platform, so that npm refuses the wrong one.
 func (r *release) npms() ([]file, error) {
-	const dir = "fixtures/node"
+	const dir = "clients/fixtures/node"
 	text, err := r.read(dir + "/package.json")
 	if err != nil {
 		return nil, err

@@ -196,7 +196,7 @@ func TestAFixtureHasTheVersionOfTheProgramInside(t *testing.T) {
 	r := example(t)
 	r.version = "0.2.0"
 	_, err := r.npms()
-	require.ErrorContains(t, err, `fixtures/node has version "0.1.0", and miniredisd has 0.2.0`)
+	require.ErrorContains(t, err, `clients/fixtures/node has version "0.1.0", and miniredisd has 0.2.0`)
 }
 
 func TestTheSBOMNamesEveryModule(t *testing.T) {

@@ -45,7 +45,7 @@ func wheelTags(b binary) []string {
 // wheels makes a wheel of the pytest plugin for each platform, without a build backend:
 // https://packaging.python.org/en/latest/specifications/binary-distribution-format/
 func (r *release) wheels() ([]file, error) {
-	const dir = "fixtures/python"
+	const dir = "clients/fixtures/python"
 	p, err := r.project(dir)
 	if err != nil {
 		return nil, err
