@@ -38,7 +38,7 @@ stop() {
 start() {
 	if [ -z "${MINIREDISD-}" ]; then
 		MINIREDISD=$work/miniredisd
-		(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && go build -o "$MINIREDISD" ./cmd/miniredisd)
+		(cd "$(dirname "${BASH_SOURCE[0]}")/../../.." && go build -o "$MINIREDISD" ./cmd/miniredisd)
 	fi
 	mkfifo "$work/says"
 	"$MINIREDISD" --lab yes --seed "${SEED:-1}" --port 0 --port-file "$work/ports" --dir "$work" "$@" >"$work/says" 2>&1 &

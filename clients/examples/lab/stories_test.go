@@ -191,7 +191,7 @@ func TestTheChaptersNameEveryActionEventStoryAndFinding(t *testing.T) {
 	require.Contains(t, names, "DROP-REPLY")
 	names = append(names, lab.EventCommand, lab.EventExpired, lab.EventClock, lab.EventCrash, lab.EventRestore)
 	for _, story := range scripts(t) {
-		names = append(names, "../../examples/lab/"+story)
+		names = append(names, "../../clients/examples/lab/"+story)
 	}
 	patterns := regexp.MustCompile(`Pattern = "([a-z-]+)"`).FindAllStringSubmatch(read(t, "lab/doctor/finding.go"), -1)
 	require.NotEmpty(t, patterns)

@@ -18,4 +18,4 @@ require (
 	golang.org/x/sys v0.49.0 // indirect
 )
 
-replace github.com/miniredisd/miniredisd => ../../..
+replace github.com/miniredisd/miniredisd => ../../../..
