@@ -7,7 +7,7 @@ import (
 	"io"
 	"time"
 
-	"github.com/miniredisd/miniredisd/labs"
+	"github.com/miniredisd/miniredisd/course/labs"
 )
 
 // Options say how a program is graded.

@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/miniredisd/miniredisd/labs"
+	"github.com/miniredisd/miniredisd/course/labs"
 )
 
 // Lab is one of the twelve labs.

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/claims"
+	"github.com/miniredisd/miniredisd/course/labs"
 	"github.com/miniredisd/miniredisd/internal/test/browser"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
-	"github.com/miniredisd/miniredisd/labs"
 )
 
 // Everything that the page needs comes from the server. The browser has nothing to complain of: no

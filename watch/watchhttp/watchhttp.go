@@ -30,8 +30,8 @@ import (
 	"path"
 	"strings"
 
+	"github.com/miniredisd/miniredisd/course/labs"
 	"github.com/miniredisd/miniredisd/lab/labhttp"
-	"github.com/miniredisd/miniredisd/labs"
 	"github.com/miniredisd/miniredisd/watch"
 )
 

@@ -7,7 +7,7 @@ import texts from './text/labs.js';
 
 add(texts);
 
-// The commands that start the skeletons, as package labs has them.
+// The commands that start the skeletons, as package course/labs has them.
 const COMMANDS = {
   python: ['Python', '', 'python3 main.py'], java: ['Java', 'javac -d out *.java && ', 'java -cp out Main'],
   node: ['JavaScript', '', 'node main.mjs'], go: ['Go', '', 'go run .'],
