@@ -14,8 +14,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/miniredisd/miniredisd/course/grade"
 	"github.com/miniredisd/miniredisd/course/labs"
-	"github.com/miniredisd/miniredisd/grade"
 )
 
 const gradeUsage = `miniredisd grade list [--lang en|zh]
