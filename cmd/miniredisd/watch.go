@@ -4,7 +4,7 @@ import (
 	"context"
 	"net"
 
-	"github.com/miniredisd/miniredisd/claims"
+	"github.com/miniredisd/miniredisd/course/claims"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/server"

@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/claims"
+	"github.com/miniredisd/miniredisd/course/claims"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"

@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/claims"
+	"github.com/miniredisd/miniredisd/course/claims"
 	"github.com/miniredisd/miniredisd/course/labs"
 	"github.com/miniredisd/miniredisd/internal/test/browser"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"

@@ -178,7 +178,7 @@ func TestRecordingsOfThePageShowWhatTheServerDoes(t *testing.T) {
 				require.NoError(t, write(path, now))
 			}
 			file, err := os.Open(path)
-			require.NoError(t, err, "go test ./claims -run Recordings -update writes it")
+			require.NoError(t, err, "go test ./course/claims -run Recordings -update writes it")
 			defer file.Close()
 			kept, err := watch.ReadRecording(file)
 			require.NoError(t, err)
