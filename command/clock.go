@@ -28,7 +28,7 @@ func NewClock() *Clock {
 // Mono is the nanoseconds since the clock was made, without those in which the server was stopped.
 func (c *Clock) Mono() int64 { return int64(time.Since(c.base)) - c.stood.Load() }
 
-// Stand takes back ns nanoseconds, in which the server was stopped at a point (package watch). Any
+// Stand takes back ns nanoseconds, in which the server was stopped at a point (package glass). Any
 // goroutine may call it.
 func (c *Clock) Stand(ns int64) { c.stood.Add(ns) }
 

@@ -3,13 +3,13 @@ package command
 import (
 	"math"
 
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // Executor runs commands, one at a time, on the goroutine that owns it. It is Redis's main thread
@@ -32,7 +32,7 @@ type Executor struct {
 	Given         []byte        // the argument that the current command may keep; nil for none, or once it is kept
 	Replaced      []byte        // the memory of the string that Given has replaced, or nil
 	Observed      bool          // there is a lab: Host.Answered and its like are called
-	Trace         *watch.Thread // gets the time of each command, nil when there is no trace
+	Trace         *glass.Thread // gets the time of each command, nil when there is no trace
 	Pause         Pause         // of CLIENT PAUSE; only the server sets it
 	AllInScripts  bool          // DEBUG SET-DISABLE-DENY-SCRIPTS
 	AnyChecksum   bool          // DEBUG SET-SKIP-CHECKSUM-VALIDATION

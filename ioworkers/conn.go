@@ -71,8 +71,8 @@
 package ioworkers
 
 import (
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/watch"
 	"golang.org/x/sys/unix"
 )
 
@@ -136,12 +136,12 @@ func (in *input) mem() int { return cap(in.buf) + in.batch.Mem() }
 
 // Read does one read(2) and parses every complete command. It reads at most readChunk bytes. Within a
 // large command it reads the rest, or mostChunk. Pool.Lend must have given the Conn an input.
-func (c *Conn) Read(t *watch.Thread) {
+func (c *Conn) Read(t *glass.Thread) {
 	in := c.in
 	in.compact()
 	in.makeRoom(c.Parser.Needs())
 	n, errno := c.receive()
-	t.Lap(watch.Read, c.ID, 0, max(n, 0))
+	t.Lap(glass.Read, c.ID, 0, max(n, 0))
 	if n > 0 {
 		in.buf = in.buf[:len(in.buf)+n]
 		c.NetIn += int64(n)
@@ -167,7 +167,7 @@ func (c *Conn) Read(t *watch.Thread) {
 
 // Parse looks for further commands in the bytes that are already read. Read calls it. Main calls it
 // again after executing commands, because they may have changed the parser's limits.
-func (c *Conn) Parse(t *watch.Thread) {
+func (c *Conn) Parse(t *glass.Thread) {
 	in := c.in
 	if in == nil || c.Wrong != "" {
 		return
@@ -178,7 +178,7 @@ func (c *Conn) Parse(t *watch.Thread) {
 	in.taken += n
 	found := in.batch.Len() - before
 	c.parsed += int64(found)
-	t.Lap(watch.Parse, c.ID, c.parsed, found)
+	t.Lap(glass.Parse, c.ID, c.parsed, found)
 	if err != nil {
 		c.Wrong = err.(resp.ErrProtocol) // Parse returns no other
 	}

@@ -1,7 +1,7 @@
 package ioworkers
 
 import (
-	"github.com/miniredisd/miniredisd/watch"
+	"github.com/miniredisd/miniredisd/glass"
 	"golang.org/x/sys/unix"
 )
 
@@ -46,7 +46,7 @@ func (c *Conn) DropOutput() {
 
 // Write does one write(2) of up to writeLimit bytes, or one writev(2) of up to refsLimit bytes. The rest
 // stays for the next call.
-func (c *Conn) Write(t *watch.Thread) {
+func (c *Conn) Write(t *glass.Thread) {
 	n, errno := 0, unix.Errno(0)
 	if c.ref == len(c.Out.Refs) {
 		n, errno = c.send(c.Out.Buf[c.sent : c.sent+min(c.Sendable(), writeLimit)])
@@ -135,7 +135,7 @@ func (c *Conn) reuseOutput() {
 
 // traceWrite records a write of n bytes. If nothing is left to write, it also records which request
 // was the last to be answered.
-func (c *Conn) traceWrite(t *watch.Thread, n int) {
+func (c *Conn) traceWrite(t *glass.Thread, n int) {
 	if t == nil {
 		return
 	}
@@ -143,5 +143,5 @@ func (c *Conn) traceWrite(t *watch.Thread, n int) {
 	if n == c.Unsent() {
 		through = c.Answered
 	}
-	t.Lap(watch.Write, c.ID, through, max(n, 0))
+	t.Lap(glass.Write, c.ID, through, max(n, 0))
 }

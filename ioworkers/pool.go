@@ -3,8 +3,8 @@ package ioworkers
 import (
 	"slices"
 
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // Pool reads and writes many connections in one call. It shares them out to threads if Start was
@@ -16,7 +16,7 @@ import (
 // Main lends buffers before it shares out connections. used_memory does not count the unused
 // buffers, as Redis does not count what its allocator keeps.
 type Pool struct {
-	Trace *watch.Thread // main's row; nil while nothing is recorded
+	Trace *glass.Thread // main's row; nil while nothing is recorded
 
 	threads []*thread // without main
 	join    *join

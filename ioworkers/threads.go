@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/miniredisd/miniredisd/watch"
+	"github.com/miniredisd/miniredisd/glass"
 )
 
 // phase is the job of all threads between a ring and the join (networking.c: io_threads_op).
@@ -18,7 +18,7 @@ const (
 	ending // each thread ends for good
 )
 
-func (ph phase) run(conns []*Conn, t *watch.Thread) {
+func (ph phase) run(conns []*Conn, t *glass.Thread) {
 	for _, c := range conns {
 		if ph == reading {
 			c.Read(t)
@@ -34,7 +34,7 @@ type thread struct {
 	start bell
 	phase phase
 	conns []*Conn
-	trace *watch.Thread // nil while nothing is recorded
+	trace *glass.Thread // nil while nothing is recorded
 	join  *join
 
 	dedicated bool // see Pool.Dedicated
@@ -86,14 +86,14 @@ func (p *Pool) Stop() {
 
 // Record gives every thread a row of w, or no row if w is nil. The caller sets Trace, main's row,
 // before.
-func (p *Pool) Record(w *watch.Watch) {
+func (p *Pool) Record(w *glass.Watch) {
 	if len(p.threads) == 0 {
 		return
 	}
 	for i, t := range p.threads {
 		t.trace = nil
 		if w != nil {
-			t.trace = w.Thread(watch.IOThread(i + 1))
+			t.trace = w.Thread(glass.IOThread(i + 1))
 		}
 	}
 	p.Trace.Locked()
@@ -134,9 +134,9 @@ func (p *Pool) share(conns []*Conn, ph phase) {
 		p.showLent(threads, ph)
 	}
 	p.ring(threads, ph)
-	p.Trace.Lap(watch.Wait, 0, 0, 0)
+	p.Trace.Lap(glass.Wait, 0, 0, 0)
 	if p.Trace.Detailed() {
-		p.Trace.Event(watch.Event{Point: watch.Joined, Client: 0, A: int64(len(conns)), Dur: p.Trace.Took(),
+		p.Trace.Event(glass.Event{Point: glass.Joined, Client: 0, A: int64(len(conns)), Dur: p.Trace.Took(),
 			Thread: p.join.last}, nil)
 	}
 }
@@ -173,10 +173,10 @@ func (t *thread) work(ph phase) {
 	switch ph {
 	case reading:
 		ph.run(t.conns, t.trace)
-		t.trace.Span(watch.Reading, begin, t.trace.Mark(), len(t.conns))
+		t.trace.Span(glass.Reading, begin, t.trace.Mark(), len(t.conns))
 	case writing:
 		ph.run(t.conns, t.trace)
-		t.trace.Span(watch.Writing, begin, t.trace.Mark(), len(t.conns))
+		t.trace.Span(glass.Writing, begin, t.trace.Mark(), len(t.conns))
 	case naming:
 		t.trace.Locked()
 	}

@@ -3,7 +3,7 @@ package miniredistest
 import (
 	"context"
 
-	"github.com/miniredisd/miniredisd/watch"
+	"github.com/miniredisd/miniredisd/glass"
 )
 
 // Stepping lets a test stop the server's loop: see Server.Step.
@@ -45,7 +45,7 @@ func (st Step) do(words ...string) {
 }
 
 // Stopped waits until the loop stops. It returns where the loop stands, and all clients there.
-func (st Step) Stopped() *watch.Stop {
+func (st Step) Stopped() *glass.Stop {
 	t := st.s.t
 	t.Helper()
 	w := st.s.s.Watch()
@@ -59,7 +59,7 @@ func (st Step) Stopped() *watch.Stop {
 		if err != nil {
 			t.Fatalf("%sStep().Stopped(): the server has ended", st.s.name)
 		}
-		if m.Kind == watch.KindStop && m.Stop.Why != watch.WhySlow {
+		if m.Kind == glass.KindStop && m.Stop.Why != glass.WhySlow {
 			return m.Stop
 		}
 	}

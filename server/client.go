@@ -4,9 +4,9 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/watch"
 	"golang.org/x/sys/unix"
 )
 
@@ -120,7 +120,7 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 	s.clients[c.sess.ID] = c
 	s.order = append(s.order, c)
 	s.weigh(c)
-	s.trace.Lap(watch.Accept, c.ID, 0, 0)
+	s.trace.Lap(glass.Accept, c.ID, 0, 0)
 	if s.trace.Detailed() {
 		s.watching.accepted(c)
 	}

@@ -3,8 +3,8 @@ package server
 import (
 	"runtime"
 
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/store"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // execQueue is --exec queue: a second goroutine executes, and the loop feeds it through a channel.
@@ -44,7 +44,7 @@ type execQueue struct {
 	open   bool // requests may have clients of this phase
 	taken  int  // clients of batch that the executor has taken
 
-	main, exec *watch.Thread // the rows of the recording
+	main, exec *glass.Thread // the rows of the recording
 	unnamed    bool          // the row main has no thread yet
 }
 
@@ -94,7 +94,7 @@ func (q *execQueue) feed() {
 		q.unnamed = false
 		q.main.Locked()
 	}
-	row.Lap(watch.Wait, 0, 0, 0)
+	row.Lap(glass.Wait, 0, 0, 0)
 }
 
 // run is the executor's goroutine. With I/O threads, every goroutine of the server is locked to a
@@ -155,7 +155,7 @@ func (q *execQueue) record() {
 }
 
 // follow makes the server record into row, the one of the goroutine that owns it now.
-func (q *execQueue) follow(row *watch.Thread) {
+func (q *execQueue) follow(row *glass.Thread) {
 	if q.trace != nil {
 		q.traceTo(row)
 	}

@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // MINIREDISD_ARGS="--exec queue" runs all tests of this package over a queue. Here are those that
@@ -103,11 +103,11 @@ func TestASnapshotHasTheClientsThatWaitForTheExecutor(t *testing.T) {
 			require.NoError(t, c.Send(ping))
 			c.WaitForArrival()
 		}
-		st.w.Next(watch.OneEvent, 1)
-		st.at(watch.Written, 1)
-		var stop *watch.Stop
-		for stop == nil || stop.Event.Point != watch.Executes {
-			st.w.Next(watch.OneEvent, 1)
+		st.w.Next(glass.OneEvent, 1)
+		st.at(glass.Written, 1)
+		var stop *glass.Stop
+		for stop == nil || stop.Event.Point != glass.Executes {
+			st.w.Next(glass.OneEvent, 1)
 			stop = st.stop()
 		}
 		lists := stop.Snapshot.Lists

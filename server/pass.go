@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/store"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // afterSleep begins a pass. Everything in a pass happens at one time.
@@ -14,7 +14,7 @@ func (s *Server) afterSleep() {
 	s.stats.Passes++
 	s.now = s.ex.Tick()
 	s.before = s.ex.Stats.Commands
-	s.trace.Span(watch.Sleep, s.asleep, s.now, 0)
+	s.trace.Span(glass.Sleep, s.asleep, s.now, 0)
 }
 
 // readHandler puts a readable client on a list. The pass reads the whole list at once. Redis does
@@ -101,7 +101,7 @@ func (s *Server) read(from []*client) {
 			s.grown(c)
 		}
 	}
-	s.trace.Span(watch.Reading, begin, s.trace.Mark(), len(s.conns))
+	s.trace.Span(glass.Reading, begin, s.trace.Mark(), len(s.conns))
 }
 
 // executePendingReads executes the commands of the clients that were read. A script may execute the rest
@@ -300,7 +300,7 @@ func (s *Server) expire() {
 	}
 	if n := s.ks.Stats.Expired - expired; n > 0 && s.trace.Traces() {
 		begin := s.ex.Now.Mono
-		s.trace.Span(watch.Expire, begin, s.ex.Tick(), int(n))
+		s.trace.Span(glass.Expire, begin, s.ex.Tick(), int(n))
 	}
 	if s.trace.Detailed() {
 		s.watching.expired()

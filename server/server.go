@@ -45,12 +45,12 @@ import (
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // Log writes one line of the server's log. level is the character that Redis prints: '.' for debug, '-'
@@ -146,8 +146,8 @@ type Server struct {
 
 	image *command.Image // what DEBUG RELOAD saved last, nil for nothing
 
-	recording *watch.Watch  // nil before the first trace and without a watch
-	trace     *watch.Thread // main's row, nil while nothing is recorded
+	recording *glass.Watch  // nil before the first trace and without a watch
+	trace     *glass.Thread // main's row, nil while nothing is recorded
 
 	// Idle, if set, is called by cron, at least once a second while no request comes. used is the
 	// number of bytes in use.

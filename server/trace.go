@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/store"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // A recording begins and ends on main, while the I/O threads sleep. So only its own thread sees a row
@@ -15,7 +15,7 @@ import (
 // startTrace begins a recording and drops the one before. A server with a watch has its threads already.
 func (s *Server) startTrace() {
 	if s.watching == nil {
-		s.recording = watch.New(watch.Options{Clock: s.ex.Clock.Mono})
+		s.recording = glass.New(glass.Options{Clock: s.ex.Clock.Mono})
 		s.traceTo(s.recording.Thread("main"))
 		s.queue.record()
 		s.pool.Record(s.recording)
@@ -32,7 +32,7 @@ func (s *Server) stopTrace() {
 	s.pool.Record(nil)
 }
 
-func (s *Server) traceTo(row *watch.Thread) {
+func (s *Server) traceTo(row *glass.Thread) {
 	s.trace, s.ex.Trace, s.pool.Trace = row, row, row
 }
 

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // The events that main shows. All functions here run only in passes that record details.
@@ -22,7 +22,7 @@ func (v *watchState) woke(slept int64) {
 	v.findByFD()
 	v.loop.Fired(func(fd int, mask reactor.Mask) {
 		c, kind := v.handlerOf(fd, mask)
-		ready := watch.Ready{FD: fd, Mask: letters(mask)}
+		ready := glass.Ready{FD: fd, Mask: letters(mask)}
 		if c != nil {
 			ready.Client = c.sess.ID
 		}
@@ -35,8 +35,8 @@ func (v *watchState) woke(slept int64) {
 		list = append(strconv.AppendInt(append(list, ' '), int64(fd), 10), ready.Mask...)
 	})
 	v.finished = v.pace()
-	v.trace.Event(watch.Event{
-		Point: watch.Woke, A: int64(len(v.fired)), B: max(v.now-slept, 0) / 1000, Text: why + string(list),
+	v.trace.Event(glass.Event{
+		Point: glass.Woke, A: int64(len(v.fired)), B: max(v.now-slept, 0) / 1000, Text: why + string(list),
 	}, nil)
 }
 
@@ -91,7 +91,7 @@ func (v *watchState) clientOf(fd int) *client {
 
 func (v *watchState) showHandler(i, fd int, mask reactor.Mask) {
 	v.at = i
-	e := watch.Event{Point: watch.Handler, A: int64(i), B: int64(fd)}
+	e := glass.Event{Point: glass.Handler, A: int64(i), B: int64(fd)}
 	c, kind := v.handlerOf(fd, mask)
 	if c != nil {
 		e.Client = c.sess.ID
@@ -101,8 +101,8 @@ func (v *watchState) showHandler(i, fd int, mask reactor.Mask) {
 }
 
 func (v *watchState) accepted(c *client) {
-	v.trace.Event(watch.Event{
-		Point: watch.Accepted, Client: c.sess.ID, Dur: v.trace.Took(), A: int64(c.FD), Text: c.sess.Addr,
+	v.trace.Event(glass.Event{
+		Point: glass.Accepted, Client: c.sess.ID, Dur: v.trace.Took(), A: int64(c.FD), Text: c.sess.Addr,
 	}, nil)
 }
 
@@ -120,7 +120,7 @@ func (v *watchState) closed(c *client) {
 	case c.sess.CloseAfterReply:
 		why = "closed after the last reply"
 	}
-	v.trace.Event(watch.Event{Point: watch.Closed, Client: c.sess.ID, A: int64(c.FD), Text: why}, nil)
+	v.trace.Event(glass.Event{Point: glass.Closed, Client: c.sess.ID, A: int64(c.FD), Text: why}, nil)
 }
 
 func (v *watchState) noteExpired(key string) { v.due = append(v.due, strings.Clone(key)) }
@@ -136,8 +136,8 @@ func (v *watchState) expired() {
 		names[i] = []byte(key)
 	}
 	v.due = v.due[:0]
-	v.trace.Event(watch.Event{
-		Point: watch.Expired, A: int64(len(names)), Text: watch.Command(names), Args: names,
+	v.trace.Event(glass.Event{
+		Point: glass.Expired, A: int64(len(names)), Text: glass.Command(names), Args: names,
 	}, nil)
 }
 
@@ -155,8 +155,8 @@ func (v *watchState) doShown(
 	if cmd != nil {
 		name = cmd.Name
 	}
-	e := watch.Event{
-		Point: watch.Executes, Client: by.ID, A: by.Commands + 1, B: v.asker(by), Text: watch.Command(args),
+	e := glass.Event{
+		Point: glass.Executes, Client: by.ID, A: by.Commands + 1, B: v.asker(by), Text: glass.Command(args),
 		Args: args, Name: name,
 	}
 	t.Event(e, nil)
@@ -166,13 +166,13 @@ func (v *watchState) doShown(
 	v.touch(by, keys, v.ks.Stats.Dirty != dirty)
 	v.expired()
 	reply := w.Buf[min(mark, len(w.Buf)):]
-	e.Point, e.Dur = watch.Replied, v.ex.Clock.Mono()-begin
-	e.A, e.B, e.Text = int64(len(reply)+max(w.RefLen-refs, 0)), watch.ReplyKind(reply), watch.Shown(reply)
+	e.Point, e.Dur = glass.Replied, v.ex.Clock.Mono()-begin
+	e.A, e.B, e.Text = int64(len(reply)+max(w.RefLen-refs, 0)), glass.ReplyKind(reply), glass.Shown(reply)
 	switch by.Hold {
 	case command.Blocked:
-		e.B = watch.ReplyBlocked
+		e.B = glass.ReplyBlocked
 	case command.Postponed, command.Stopped:
-		e.B = watch.ReplyHeld
+		e.B = glass.ReplyHeld
 	}
 	t.Event(e, nil)
 }
@@ -180,18 +180,18 @@ func (v *watchState) doShown(
 // asker says who asks for a request.
 func (v *watchState) asker(by *command.Session) int64 {
 	if by.Index < 0 {
-		return watch.Internally
+		return glass.Internally
 	}
 	if f := v.order[by.Index].lab.fault; f != nil && f.decided {
-		return watch.AfterWait
+		return glass.AfterWait
 	}
-	return watch.ByClient
+	return glass.ByClient
 }
 
 func (v *watchState) pace() pace {
 	return pace{
 		reads: v.stats.Reads, writes: v.stats.Writes, commands: v.ex.Stats.Commands, executing: v.stats.Executing,
-		reading: v.trace.Spent(watch.Reading), writing: v.trace.Spent(watch.Writing),
+		reading: v.trace.Spent(glass.Reading), writing: v.trace.Spent(glass.Writing),
 	}
 }
 
@@ -202,8 +202,8 @@ func (v *watchState) sleeps(d time.Duration) {
 	if d >= 0 {
 		timeout = int64((d + time.Millisecond - 1) / time.Millisecond)
 	}
-	v.trace.Event(watch.Event{
-		Point: watch.Asleep, Dur: max(v.asleep-v.now, 0), A: timeout, B: is.commands - was.commands,
+	v.trace.Event(glass.Event{
+		Point: glass.Asleep, Dur: max(v.asleep-v.now, 0), A: timeout, B: is.commands - was.commands,
 		Text: fmt.Sprintf("reads=%d writes=%d read_us=%d execute_us=%d write_us=%d looked=%d", is.reads-was.reads,
 			is.writes-was.writes, (is.reading-was.reading)/1000, (is.executing-was.executing)/1000,
 			(is.writing-was.writing)/1000, v.loop.Looked()),

@@ -5,11 +5,11 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/version"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // Where a watch meets the rest of the server. The directive watch turns it on, and it needs a lab. While
@@ -32,14 +32,14 @@ import (
 //	watch_names.go     names of connections that the page opens
 type watchState struct {
 	*Server
-	w *watch.Watch
+	w *glass.Watch
 
 	do, doInternal func(by *command.Session, args [][]byte, w *resp.Writer) // those that doShown calls
 
-	fired    []watch.Ready // the array of the last wait, while the pass records details
+	fired    []glass.Ready // the array of the last wait, while the pass records details
 	byFD     []*client     // by descriptor, as it was at the begin of the pass
 	at       int           // the place in it of the running handler, -1 for none yet
-	later    []watch.Verb  // that may stop the loop: to be done when the pass is over
+	later    []glass.Verb  // that may stop the loop: to be done when the pass is over
 	due      []string      // keys that have expired and are not shown yet
 	recent   []touched     // keys of the latest commands, the newest first
 	finished pace          // counters at the begin of the pass
@@ -58,9 +58,9 @@ func (s *Server) newWatch(clock *command.Clock) error {
 		return errors.New("watch needs --lab yes")
 	}
 	v := &watchState{Server: s, at: -1}
-	v.w = watch.New(watch.Options{
+	v.w = glass.New(glass.Options{
 		Clock: clock.Mono,
-		Hello: watch.Hello{
+		Hello: glass.Hello{
 			Version: version.Version, Seed: s.cfg.Seed, Exec: s.cfg.Exec, Multiplexer: s.cfg.Multiplexer,
 			Master: s.number, Masters: s.masters,
 		},
@@ -75,7 +75,7 @@ func (s *Server) newWatch(clock *command.Clock) error {
 }
 
 // Watch returns what shows and stops this server, nil without the directive watch.
-func (s *Server) Watch() *watch.Watch {
+func (s *Server) Watch() *glass.Watch {
 	if s.watching == nil {
 		return nil
 	}

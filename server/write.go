@@ -3,8 +3,8 @@ package server
 import (
 	"slices"
 
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // The way of replies to the sockets: wantWrite, once a client was executed; write, at the end of the
@@ -49,7 +49,7 @@ func (s *Server) write() {
 	if s.pool.Write(s.conns) {
 		s.stats.ThreadedWrites += int64(len(s.conns))
 	}
-	s.trace.Span(watch.Writing, begin, s.trace.Mark(), len(s.conns))
+	s.trace.Span(glass.Writing, begin, s.trace.Mark(), len(s.conns))
 	for _, c := range s.pendingWrites {
 		c.pendingWrite = false
 		s.wrote(c)

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/glass/glasshttp"
 	"github.com/miniredisd/miniredisd/lab/labhttp"
-	"github.com/miniredisd/miniredisd/watch"
-	"github.com/miniredisd/miniredisd/watch/watchhttp"
 )
 
 // watchFile is the subcommand watch: it serves the page with a recording, until SIGINT or SIGTERM.
@@ -36,7 +36,7 @@ func watchFile(args []string, out, errs io.Writer) int {
 		return 1
 	}
 	name := strings.TrimSuffix(filepath.Base(args[0]), ".loop.gz")
-	s := http.Server{Handler: watchhttp.Player(name, recording), ReadHeaderTimeout: headerLimit}
+	s := http.Server{Handler: glasshttp.Player(name, recording), ReadHeaderTimeout: headerLimit}
 	ctx, cancel := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer cancel()
 	context.AfterFunc(ctx, func() { _ = s.Close() })
@@ -54,6 +54,6 @@ func readRecording(path string) ([]byte, error) {
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
-	_, err = watch.ReadRecording(bytes.NewReader(text))
+	_, err = glass.ReadRecording(bytes.NewReader(text))
 	return text, err
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-const someRecording = "../../watch/watchhttp/recordings/one-command.loop.gz"
+const someRecording = "../../glass/glasshttp/recordings/one-command.loop.gz"
 
 func get(t *testing.T, url string) (status int, body string) {
 	t.Helper()

@@ -5,10 +5,10 @@ import (
 	"net"
 
 	"github.com/miniredisd/miniredisd/course/claims"
+	"github.com/miniredisd/miniredisd/glass/glasshttp"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/server"
-	"github.com/miniredisd/miniredisd/watch/watchhttp"
 )
 
 // listenWatch opens the port of the page and writes its address into cfg. The listener is nil if
@@ -29,18 +29,18 @@ func serveWatch(l net.Listener, cfg *config.Config, masters server.Masters, log 
 	if l == nil {
 		return func() {}
 	}
-	o := watchhttp.Options{
+	o := glasshttp.Options{
 		Ask: askOf(masters), Access: accessOf(cfg), Claims: claims.List(),
 		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
 	}
 	for _, s := range masters {
-		m := watchhttp.Master{Watch: s.Watch(), Name: s.NameClient}
+		m := glasshttp.Master{Watch: s.Watch(), Name: s.NameClient}
 		if addrs := s.Addrs(); len(addrs) > 0 { // none with tls-port alone
 			m.Addr = addrs[0]
 		}
 		o.Masters = append(o.Masters, m)
 	}
-	page := watchhttp.New(o)
+	page := glasshttp.New(o)
 	stop := serveHTTP(l, page.Handler(), log)
 	log.Log('*', "The loop can be watched at http://%s/", l.Addr())
 	return func() {

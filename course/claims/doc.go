@@ -1,7 +1,7 @@
 // Package claims turns sentences that are often said about Redis into experiments.
 //
 // Each claim has a story and a judge. The story is played on a private server with a seed: clients send
-// over TCP, the lab breaks things, and package watch records every event. The judge looks at the events
+// over TCP, the lab breaks things, and package glass records every event. The judge looks at the events
 // and says whether the claim is true, half true or false, and which events decide.
 //
 //	Run ──> stage: a server, or five ──> Record ──> judge ──> Result

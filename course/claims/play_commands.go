@@ -3,7 +3,7 @@ package claims
 import (
 	"strings"
 
-	"github.com/miniredisd/miniredisd/watch"
+	"github.com/miniredisd/miniredisd/glass"
 )
 
 // The stories about transactions, scripts and single commands.
@@ -78,7 +78,7 @@ func playScript(s *stage) {
 	const steps = "for i = 1, 5 do redis.call('INCR', KEYS[1]) end return redis.call('GET', KEYS[1])"
 	a, b, c, d := s.client("A"), s.client("B"), s.client("C"), s.client("D")
 	s.begin()
-	s.stopped(watch.Breakpoint{Name: "inside", At: watch.Executes, Cmd: "incr"}, func() {
+	s.stopped(glass.Breakpoint{Name: "inside", At: glass.Executes, Cmd: "incr"}, func() {
 		a.send("EVAL", steps, "1", "steps")
 	}, func() {
 		for _, other := range []*client{b, c, d} {

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/miniredisd/miniredisd/watch"
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/stretchr/testify/require"
 )
 
@@ -83,7 +83,7 @@ func (s *stage) fill(c, other *client, key string) (written int64) {
 	w := s.masters[0].Watch()
 	stops := w.Subscribe(0)
 	defer stops.Close()
-	s.check(w.Break(watch.Breakpoint{Name: "write", At: watch.Written}))
+	s.check(w.Break(glass.Breakpoint{Name: "write", At: glass.Written}))
 	c.send("GET", key)
 	asked, full := 0, false
 	for room := true; !full && s.err == nil; {
@@ -110,7 +110,7 @@ func (s *stage) fill(c, other *client, key string) (written int64) {
 
 // during calls next while the server reads what first has sent, so next's request is in the next pass.
 func (s *stage) during(c *client, first, next func()) {
-	s.stopped(watch.Breakpoint{Name: "during", At: watch.Parsed, ClientID: c.id}, func() { s.together(first) }, next)
+	s.stopped(glass.Breakpoint{Name: "during", At: glass.Parsed, ClientID: c.id}, func() { s.together(first) }, next)
 }
 
 func playBlockedPop(s *stage) {
@@ -124,7 +124,7 @@ func playBlockedPop(s *stage) {
 func playBusyScript(s *stage) {
 	a, b := s.client("A"), s.client("B")
 	s.begin()
-	s.stopped(watch.Breakpoint{Name: "script", At: watch.Executes, Cmd: "eval"}, func() {
+	s.stopped(glass.Breakpoint{Name: "script", At: glass.Executes, Cmd: "eval"}, func() {
 		a.send("EVAL", "while true do end", "0")
 	}, func() { b.send("GET", "lock:a") })
 	b.reply()
@@ -180,7 +180,7 @@ func TestRecordingsOfThePageShowWhatTheServerDoes(t *testing.T) {
 			file, err := os.Open(path)
 			require.NoError(t, err, "go test ./course/claims -run Recordings -update writes it")
 			defer file.Close()
-			kept, err := watch.ReadRecording(file)
+			kept, err := glass.ReadRecording(file)
 			require.NoError(t, err)
 			var then Record
 			require.NoError(t, then.keep(kept))

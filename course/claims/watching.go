@@ -8,10 +8,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/miniredisd/miniredisd/watch"
+	"github.com/miniredisd/miniredisd/glass"
 )
 
-// How a story uses the gate of package watch: the server makes a snapshot at every event, and stops where
+// How a story uses the gate of package glass: the server makes a snapshot at every event, and stops where
 // clients have to send together.
 
 // begin starts the recording. Everything before it, such as the names of the clients, is left out. Each
@@ -24,7 +24,7 @@ func (s *stage) together(send func()) {
 	s.still(func() {
 		if !s.recording {
 			s.recording = true
-			s.each(func(w *watch.Watch) {
+			s.each(func(w *glass.Watch) {
 				w.RecordStart(0)
 				if !s.bare {
 					w.Slow(time.Nanosecond)
@@ -38,7 +38,7 @@ func (s *stage) together(send func()) {
 // still calls do while the watched server stands in a pass that serves no client.
 func (s *stage) still(do func()) {
 	passed := make(chan error, 1)
-	s.stopped(watch.Breakpoint{Name: "still", At: watch.Replied, Cmd: "dbsize"}, func() {
+	s.stopped(glass.Breakpoint{Name: "still", At: glass.Replied, Cmd: "dbsize"}, func() {
 		go func() { passed <- s.pass() }() // it returns when the server goes on
 	}, do)
 	if s.err == nil {
@@ -55,7 +55,7 @@ func (s *stage) pass() error {
 }
 
 // stopped makes the watched server stop at a breakpoint, by what cause sends, and calls do meanwhile.
-func (s *stage) stopped(at watch.Breakpoint, cause, do func()) {
+func (s *stage) stopped(at glass.Breakpoint, cause, do func()) {
 	if s.err != nil {
 		return
 	}
@@ -75,21 +75,21 @@ func (s *stage) stopped(at watch.Breakpoint, cause, do func()) {
 }
 
 // waitForStop waits until the server stands at the breakpoint, and returns the event there.
-func waitForStop(stops *watch.Subscription, name string) (watch.Event, error) {
+func waitForStop(stops *glass.Subscription, name string) (glass.Event, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
 		m, err := stops.Next(ctx)
 		if err != nil {
-			return watch.Event{}, fmt.Errorf("waiting for the stop %q: %w", name, err)
+			return glass.Event{}, fmt.Errorf("waiting for the stop %q: %w", name, err)
 		}
-		if m.Kind == watch.KindStop && m.Stop.Why == "break "+name {
+		if m.Kind == glass.KindStop && m.Stop.Why == "break "+name {
 			return m.Stop.Event, nil
 		}
 	}
 }
 
-func (s *stage) each(do func(*watch.Watch)) {
+func (s *stage) each(do func(*glass.Watch)) {
 	for _, m := range s.masters {
 		do(m.Watch())
 	}
@@ -103,7 +103,7 @@ func perform(a act, more []string) (*Record, error) {
 	}
 	a.play(s)
 	s.still(func() {
-		s.each(func(w *watch.Watch) {
+		s.each(func(w *glass.Watch) {
 			w.RecordStop()
 			w.Slow(0)
 		})
@@ -122,7 +122,7 @@ func perform(a act, more []string) (*Record, error) {
 }
 
 // keep takes over the lines of a recording.
-func (r *Record) keep(recording *watch.Recording) error {
+func (r *Record) keep(recording *glass.Recording) error {
 	var text bytes.Buffer
 	if err := recording.WriteLines(&text); err != nil {
 		return err

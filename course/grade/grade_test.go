@@ -18,7 +18,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/watch"
+	"github.com/miniredisd/miniredisd/glass"
 )
 
 // gradeOf grades a program of students.
@@ -196,10 +196,10 @@ func TestAFailedTestLeavesARecordingAndResultsHaveTheFormOfGradescope(t *testing
 	f, err := os.Open(path)
 	require.NoError(t, err)
 	defer f.Close()
-	recording, err := watch.ReadRecording(f)
+	recording, err := glass.ReadRecording(f)
 	require.NoError(t, err)
-	deleted := slices.ContainsFunc(recording.Lines, func(m watch.Message) bool {
-		return m.Kind == watch.KindStop && m.Stop.Event.Text == "DEL lock:order:42"
+	deleted := slices.ContainsFunc(recording.Lines, func(m glass.Message) bool {
+		return m.Kind == glass.KindStop && m.Stop.Event.Text == "DEL lock:order:42"
 	})
 	require.True(t, deleted, "the recording shows the mistake")
 

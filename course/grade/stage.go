@@ -11,12 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/verdict"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
-	"github.com/miniredisd/miniredisd/watch"
 )
 
 // stage is where one test is played: servers, and processes of the student's program. A story is a list
@@ -264,7 +264,7 @@ func (s *stage) beginRecording() {
 }
 
 // endRecording returns what was recorded, or nil without a server.
-func (s *stage) endRecording() *watch.Recording {
+func (s *stage) endRecording() *glass.Recording {
 	if s.masters == nil {
 		return nil
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/ioworkers"
-	"github.com/miniredisd/miniredisd/watch"
 	"github.com/stretchr/testify/require"
 )
 
@@ -31,7 +31,7 @@ func TestThePoolLeadsNowhere(t *testing.T) {
 
 // walk fails the test if typ leads out of ioworkers and resp. reached has the types that it has seen.
 func walk(t *testing.T, typ reflect.Type, at string, reached map[reflect.Type]bool) {
-	if reached[typ] || typ == reflect.TypeFor[watch.Thread]() || typ == reflect.TypeFor[tls.Conn]() {
+	if reached[typ] || typ == reflect.TypeFor[glass.Thread]() || typ == reflect.TypeFor[tls.Conn]() {
 		return
 	}
 	reached[typ] = true

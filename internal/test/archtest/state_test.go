@@ -22,8 +22,8 @@ func constants() map[string]string {
 		"internal/geo.grid":           "a table of sines and cosines",
 		"server.commands":             "every command; executors only read it",
 		"command.redacted":            "what MONITOR shows instead of a password",
-		"watch/watchhttp.page":        "embedded files",
-		"watch/watchhttp.sourcesJSON": "an embedded file",
+		"glass/glasshttp.page":        "embedded files",
+		"glass/glasshttp.sourcesJSON": "an embedded file",
 		"labs.files":                  "embedded files",
 
 		"miniredistest/miniredis.ErrKeyNotFound":           "an error to compare with",
@@ -150,9 +150,9 @@ func starters() map[string]string {
 		"server.shake":    "one for each handshake of TLS, until it is over",
 		"ioworkers.Start": "one for each I/O thread",
 
-		"watch/watchhttp.events":  "waits for what one page gets",
-		"watch/watchhttp.connect": "reads for one client of the page",
-		"watch/watchhttp.drive":   "one for each connection of a load",
+		"glass/glasshttp.events":  "waits for what one page gets",
+		"glass/glasshttp.connect": "reads for one client of the page",
+		"glass/glasshttp.drive":   "one for each connection of a load",
 
 		"internal/collector.Collect": "collects garbage while a server is idle",
 

@@ -1,4 +1,4 @@
-// Package browser drives a headless Chromium for tests of the page in watch/watchhttp.
+// Package browser drives a headless Chromium for tests of the page in glass/glasshttp.
 //
 //	test ──> Start ──> chromium, a child process
 //	    └──> Page.Do, Eval, Wait, Click ...

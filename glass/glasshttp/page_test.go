@@ -1,0 +1,164 @@
+package glasshttp
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/course/claims"
+	"github.com/miniredisd/miniredisd/course/labs"
+	"github.com/miniredisd/miniredisd/internal/test/browser"
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+)
+
+// Everything that the page needs comes from the server. The browser has nothing to complain of: no
+// violation of the policy, no error in the console, no file that is missing.
+func TestThePageNeedsNothingFromElsewhere(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	for _, lang := range []string{"en", "zh"} {
+		for _, screen := range screens() {
+			s.open(p, screen, lang)
+		}
+	}
+	s.open(p, "loop", "en")
+	s.story(p)
+	requests := p.Requests()
+	require.Greater(t, len(requests), 10)
+	for _, request := range requests {
+		own := strings.HasPrefix(request, s.url+"/") || strings.HasPrefix(request, "data:")
+		require.True(t, own, request)
+	}
+	require.Empty(t, p.Problems())
+}
+
+// From the first look to a reply with keys alone: the tab key reaches the first terminal, and letters
+// step.
+func TestTheKeyboardAloneSuffices(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	s.open(p, "loop", "en")
+	p.Press("3")
+	p.Wait(`document.body.dataset.screen === "claims"`)
+	p.Press("1")
+	p.Wait(`document.body.dataset.screen === "loop"`)
+	s.pause(p)
+	for tabs := 0; p.Text(`document.activeElement.matches("[data-client=A] input")`) == "false"; tabs++ {
+		require.Less(t, tabs, 60, "the tab key does not reach the terminal of A")
+		p.Press("Tab")
+	}
+	p.Type("SET k v")
+	p.Press("Enter")
+	s.stopped(p, "0")
+	p.Press("Escape")
+	s.seek(p, "SET k v")
+	s.turn(p, "ArrowLeft")
+	s.turn(p, "ArrowRight")
+	p.Press(" ")
+	s.told(p, "A", `+OK\r\n`)
+	p.Press("l")
+	p.Wait(`document.body.dataset.lang === "zh"`)
+	p.Press("d")
+	p.Wait(`document.documentElement.dataset.theme === "dark"`)
+}
+
+// A page whose scripts are frozen reads nothing any more, and the server answers all the same.
+// Afterwards the page goes on.
+func TestAFrozenTabDoesNotStopTheServer(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	s.open(p, "loop", "en")
+	p.Wait(`document.body.dataset.state === "running"`)
+	p.Freeze()
+	s.manyEvents()
+	p.Thaw()
+	s.command(p, "A", "PING")
+	s.told(p, "A", `+PONG\r\n`)
+}
+
+// manyEvents makes 30 MB of events, more than a socket and a queue take. While a step is under way,
+// readers get each event, and not ten summaries a second.
+func (s *site) manyEvents() {
+	s.t.Helper()
+	c := redistest.Dial(s.t, s.masters.Addrs()[0])
+	value := strings.Repeat("v", 300)
+	s.must("/lab/step/next/event/1000000", "")
+	for range 20_000 {
+		require.Equal(s.t, "OK", c.Do("SET", "k", value).Str)
+	}
+	s.must("/lab/step/continue", "")
+}
+
+func TestEveryClaimReachesItsVerdictOnThePage(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	s.open(p, "claims", "en")
+	all := len(claims.List())
+	p.Wait(fmt.Sprintf(`document.querySelectorAll("[data-claim]").length === %d`, all))
+	p.Click("[data-run=all]")
+	p.Wait(fmt.Sprintf(`document.querySelectorAll(".cl-mark").length === %d`, all))
+	for _, lang := range []string{"en", "zh"} {
+		p.Wait(fmt.Sprintf(`document.body.dataset.lang === %q`, lang))
+		require.Equal(t, "0", p.Text(`document.querySelectorAll(".cl-failed").length`))
+		require.NotRegexp(t, `claims\.\w`, p.Text(`document.body.innerText`), "a text is missing")
+		p.Press("l")
+	}
+	require.Empty(t, p.Problems())
+}
+
+// A hint is shown only when one asks for it.
+func TestThePageShowsLabsAndTheirHintsOneByOne(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	all, err := labs.All("en")
+	require.NoError(t, err)
+	for _, lang := range []string{"en", "zh"} {
+		s.open(p, "labs", lang)
+		p.Wait(fmt.Sprintf(`document.querySelectorAll("[data-lab]").length === %d`, len(all)))
+		p.Click("[data-lab=L07]")
+		for n := range 3 {
+			p.Wait(fmt.Sprintf(`document.querySelectorAll(".lb-hint").length === %d`, n))
+			p.Press("h")
+		}
+		p.Wait(`document.querySelectorAll(".lb-hint").length === 3`)
+		for _, l := range all {
+			p.Click("[data-lab=" + l.ID + "]")
+			p.Wait(fmt.Sprintf(`document.querySelector("[data-n=%s]") !== null`, l.ID))
+			words := p.Text(`document.body.innerText`)
+			require.NotRegexp(t, "labs\\.\\w|`|\\*\\*|\\[object", words, "a text is missing, or its marks are there")
+		}
+		require.Contains(t, p.Text(`document.body.innerText`), "miniredisd grade L12 --template python L12")
+	}
+	require.Empty(t, p.Problems())
+}
+
+// With several masters the locks have a lane for each. With I/O threads the boxes have one for each, and
+// main waits while it lends a client.
+func TestThePageHasALaneForEachMasterAndThread(t *testing.T) {
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	s := start(t, "--masters", "5")
+	s.open(p, "locks", "en")
+	p.Wait(`document.body.innerHTML.includes("master 5")`)
+
+	s = start(t, "--io-threads", "3", "--io-threads-do-reads", "yes")
+	s.open(p, "loop", "en")
+	p.Wait(`document.body.dataset.state === "running"`)
+	s.pause(p)
+	s.command(p, "A", "INCR visits")
+	s.stopped(p, "0")
+	for p.Text(`document.getElementById("now").textContent.includes("lends")`) == "false" {
+		s.press(p, "n")
+	}
+	for _, box := range []string{"read", "write"} {
+		lanes := p.Text(fmt.Sprintf(`document.querySelector("[data-box=%s]").textContent`, box))
+		require.Contains(t, lanes, "io_1")
+		require.Contains(t, lanes, "io_2")
+	}
+	require.Contains(t, p.Text(`document.querySelector("[data-box=read]").textContent`), "main waits")
+	require.Empty(t, p.Problems())
+}

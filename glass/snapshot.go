@@ -1,0 +1,133 @@
+package glass
+
+// Hello is the header of a stream or recording.
+type Hello struct {
+	V           int              `json:"v"`
+	Version     string           `json:"version"`
+	Seed        uint64           `json:"seed"`
+	Threads     []string         `json:"threads"` // by number: main, then the I/O threads
+	Exec        string           `json:"exec"`
+	Multiplexer string           `json:"multiplexer"`
+	Master      int              `json:"master"`
+	Masters     int              `json:"masters"`
+	State       State            `json:"state"`
+	Points      map[string]Place `json:"points"`
+}
+
+// State says whether the loop runs, and where it stopped.
+type State struct {
+	State      string `json:"state"` // running, armed, asleep (armed, and the loop waits for events) or stopped
+	Point      string `json:"point"`
+	Pass       int64  `json:"pass"`
+	Seq        int64  `json:"seq"`
+	Client     int64  `json:"client"`
+	Thread     int    `json:"thread"`
+	Breakpoint string `json:"breakpoint"`
+	Slow       int64  `json:"slow"` // ms at every point
+	Still      bool   `json:"still"`
+}
+
+// Snapshot is what there is of the server while it stands at a point.
+type Snapshot struct {
+	Clock    int64          `json:"clock"` // unix ms
+	Still    bool           `json:"still"`
+	Pass     int64          `json:"pass"`
+	PartOf   bool           `json:"partOf,omitempty"` // an I/O thread made it: it has that thread's client only
+	Clients  []Client       `json:"clients"`
+	More     int            `json:"more"` // clients that are left out
+	Fired    *Fired         `json:"fired,omitempty"`
+	Lists    *Lists         `json:"lists,omitempty"`
+	Threads  []ThreadClient `json:"threads,omitempty"`
+	Keys     []Key          `json:"keys"`
+	KeysMore int            `json:"keysMore"`
+	Counters *Counters      `json:"counters,omitempty"`
+}
+
+// The most clients and keys in a Snapshot.
+const (
+	MaxClients = 64
+	MaxKeys    = 12
+)
+
+// Client is a client in a Snapshot. Sizes are in bytes.
+type Client struct {
+	ID       int64    `json:"id"`
+	Name     string   `json:"name"`
+	FD       int      `json:"fd"`
+	Addr     string   `json:"addr"`
+	RecvQ    int      `json:"recvq"`    // in the socket, not read
+	SendQ    int      `json:"sendq"`    // in the socket, not acknowledged
+	Buffered int      `json:"buffered"` // read, and no complete command yet
+	Commands int      `json:"commands"` // parsed, and not executed yet
+	Output   int      `json:"output"`
+	State    string   `json:"state"` // idle readable reading executing blocked held paused full closing
+	On       string   `json:"on"`    // the key or rule that it waits for
+	Multi    int      `json:"multi"` // commands that MULTI has queued, -1 outside
+	Watch    int      `json:"watch"` // keys
+	DB       int      `json:"db"`
+	Partial  string   `json:"partial"`
+	Next     []string `json:"next"` // the commands that wait, at most 4
+	Out      string   `json:"out"`  // the first bytes of the output
+	Thread   int      `json:"thread"`
+}
+
+// Fired is the array that epoll_wait has filled, and how far the loop is in it.
+type Fired struct {
+	List []Ready `json:"list"`
+	At   int     `json:"at"` // -1 before the first
+}
+
+// Ready is a descriptor with events.
+type Ready struct {
+	FD     int    `json:"fd"`
+	Mask   string `json:"mask"` // of r, w and h
+	Client int64  `json:"client"`
+}
+
+// Lists are the lists that a pass works through, as ids of clients.
+type Lists struct {
+	PendingReads  []int64 `json:"pendingReads"`
+	NextRead      int     `json:"nextRead"`
+	Resumed       []int64 `json:"resumed"`
+	PendingWrites []int64 `json:"pendingWrites"`
+	Deferred      int     `json:"deferred"`
+	Closing       []int64 `json:"closing"`
+}
+
+// ThreadClient is a thread and the clients that it has borrowed.
+type ThreadClient struct {
+	Name    string  `json:"name"`
+	Clients []int64 `json:"clients"`
+}
+
+// Key is a key in a Snapshot.
+type Key struct {
+	K    string `json:"k"`
+	DB   int    `json:"db"`
+	Type string `json:"type"`
+	V    string `json:"v"`   // the first bytes of a string, the number of elements of others
+	TTL  int64  `json:"ttl"` // ms, -1 for none
+	By   int64  `json:"by"`  // the client of the last write, 0 if unknown
+}
+
+// Counters count since the server started.
+type Counters struct {
+	Passes      int64 `json:"passes"`
+	Commands    int64 `json:"commands"`
+	Connections int64 `json:"connections"`
+}
+
+// Summary counts the passes since the last one, while there are too many events to send all. Some of
+// them may have been sent.
+type Summary struct {
+	Pass     int64            `json:"pass"`
+	Passes   int64            `json:"passes"`
+	Events   int64            `json:"events"`
+	Commands int64            `json:"commands"`
+	Counts   map[string]int64 `json:"counts"`
+	NS       map[string]int64 `json:"ns"`
+	Clients  int              `json:"clients"`
+	Keys     []Key            `json:"keys"`
+
+	events []Event // one whole pass
+}

@@ -1,0 +1,130 @@
+package glass
+
+import "time"
+
+// How a pass reaches readers while nobody steps.
+const (
+	passTold    = iota // all its events
+	passSampled        // its events are the example in the next summary
+	passCounted        // only in the numbers of the next summary
+)
+
+const (
+	eventRate     = 200 // events a second up to which readers get all
+	summaryPeriod = int64(100 * time.Millisecond)
+	mostSampled   = 48 // events of a summary, less than 4 KB
+	mostClients   = 6  // of which a summary has events: so they are there from read to write
+)
+
+// sums counts what readers do not get as events. It belongs to Watch.mu, and main alone changes pass.
+type sums struct {
+	pass   int     // passTold, passSampled or passCounted
+	tokens float64 // events that may be sent now
+	at     int64   // when tokens were counted
+	sent   int64   // when the last summary was sent, or the counting began
+	passes int64   // since the first that was not told
+	wrote  bool    // told passes have executed commands, so keys may have changed
+	counts [kinds]int64
+	ns     [kinds]int64
+}
+
+// begin decides how the pass reaches the readers. It returns the mode.
+func (s *sums) begin(now int64) (mode uint32) {
+	s.tokens = min(s.tokens+float64(now-s.at)/1e9*eventRate, eventRate)
+	s.at = now
+	switch {
+	case s.tokens > 0:
+		s.pass = passTold
+		return details
+	case now-s.sent >= summaryPeriod:
+		s.pass = passSampled
+		return details
+	}
+	s.pass = passCounted
+	return counts
+}
+
+// spend pays for events. A huge pass costs at most two seconds.
+func (s *sums) spend(events int) { s.tokens = max(s.tokens-float64(events), -eventRate) }
+
+// summarize ends a pass. It sends a summary if one is due.
+func (w *Watch) summarize(now int64) {
+	s := &w.sums
+	if s.pass != passTold || s.passes > 0 {
+		s.passes++
+	}
+	all, ns := w.totals()
+	switch {
+	case s.passes == 0: // readers have got all events so far
+		s.wrote = s.wrote || all[Execute] > s.counts[Execute]
+		s.counts, s.ns = all, ns
+		w.tellKeys(now)
+		return
+	case now-s.sent < summaryPeriod:
+		return
+	}
+	sum := &Summary{Pass: w.pass.Load(), Passes: s.passes, Counts: map[string]int64{}, NS: map[string]int64{}}
+	add := func(p Point, count, took Kind) {
+		n := all[count] - s.counts[count]
+		sum.Counts[string(rune(p))] = n
+		sum.Events += n
+		sum.NS[string(rune(p))] = ns[took] - s.ns[took]
+	}
+	add(Accepted, Accept, Accept)
+	add(ReadDone, Read, Reading)
+	add(Parsed, Parse, Parse)
+	add(Executes, Execute, Execute)
+	add(Expired, Expire, Expire)
+	add(Written, Write, Writing)
+	add(Asleep, Sleep, Sleep)
+	sum.Commands = sum.Counts[string(rune(Executes))]
+	s.counts, s.ns, s.passes, s.sent = all, ns, 0, now
+	sum.events = sample(w.news.batch)
+	if s.pass == passSampled {
+		w.news.batch = nil
+	}
+	w.tellSum(sum)
+}
+
+func (w *Watch) tellSum(sum *Summary) {
+	if w.Summary != nil {
+		w.Summary(sum)
+	}
+	w.publish(Message{Kind: KindSum, Sum: sum})
+}
+
+// tellKeys sends a summary without numbers after told passes: events do not say what the keys are now.
+func (w *Watch) tellKeys(now int64) {
+	s := &w.sums
+	if !s.wrote || now-s.sent < summaryPeriod || w.gate.steps() {
+		return
+	}
+	s.wrote, s.sent = false, now
+	w.tellSum(&Summary{Pass: w.pass.Load(), Counts: map[string]int64{}, NS: map[string]int64{}})
+}
+
+// sample returns the events of a pass that a summary has room for: those of no client and those of the
+// first clients.
+func sample(pass []Event) (events []Event) {
+	seen := map[int64]bool{0: true}
+	for _, e := range pass {
+		if len(seen) <= mostClients {
+			seen[e.Client] = true
+		}
+		if seen[e.Client] && len(events) < mostSampled {
+			events = append(events, e)
+		}
+	}
+	return events
+}
+
+// totals adds up what the threads have counted. They are at rest.
+func (w *Watch) totals() (all, ns [kinds]int64) {
+	for _, t := range w.threads {
+		for k := range kinds {
+			all[k] += t.counts[k]
+			ns[k] += t.ns[k]
+		}
+	}
+	return all, ns
+}

@@ -1,0 +1,232 @@
+package server
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// What there is while the server is stopped. Main makes a snapshot before it waits, so nothing changes
+// meanwhile. Looking changes nothing either: no statistics, no expiry, no age of a key.
+
+func (v *watchState) snapshot(e *glass.Event) *glass.Snapshot {
+	s := &glass.Snapshot{
+		Clock: v.ex.Now.Wall / 1e6, Pass: e.Pass,
+		Fired: &glass.Fired{List: slices.Clone(v.fired), At: v.at},
+		Lists: v.lists(),
+		Counters: &glass.Counters{
+			Passes: v.stats.Passes, Commands: v.ex.Stats.Commands, Connections: v.stats.Connections,
+		},
+	}
+	if s.Fired.List == nil {
+		s.Fired.List = []glass.Ready{}
+	}
+	s.Clients, s.More = v.shownClients()
+	s.Keys, s.KeysMore = v.shownKeys()
+	s.Threads = []glass.ThreadClient{{Name: "main", Clients: []int64{}}}
+	for i, ids := range v.pool.Lent() {
+		s.Threads = append(s.Threads, glass.ThreadClient{Name: glass.IOThread(i + 1), Clients: ids})
+	}
+	return s
+}
+
+// summary adds what only the server knows.
+func (v *watchState) summary(sum *glass.Summary) {
+	sum.Clients = len(v.order)
+	sum.Keys, _ = v.shownKeys()
+}
+
+func ids(clients []*client) []int64 {
+	list := []int64{}
+	for _, c := range clients {
+		list = append(list, c.sess.ID)
+	}
+	return list
+}
+
+func (v *watchState) lists() *glass.Lists {
+	queued, taken := v.queue.list()
+	return &glass.Lists{
+		PendingReads: append(ids(queued), ids(v.pendingReads)...), NextRead: taken + v.nextRead,
+		Resumed:       ids(v.resumed[min(v.nextResumed, len(v.resumed)):]),
+		PendingWrites: ids(v.pendingWrites), Deferred: len(v.deferred), Closing: ids(v.closing),
+	}
+}
+
+// pageClient begins the names of the clients that the page itself has opened.
+const pageClient = "page:"
+
+// shownClients returns the clients of the page, then those used latest. more is the number of others.
+func (v *watchState) shownClients() (list []glass.Client, more int) {
+	all := slices.Clone(v.order)
+	slices.SortFunc(all, func(a, b *client) int {
+		if of := strings.HasPrefix(a.sess.Name, pageClient); of != strings.HasPrefix(b.sess.Name, pageClient) {
+			if of {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Or(cmp.Compare(b.active, a.active), cmp.Compare(a.sess.ID, b.sess.ID))
+	})
+	list = []glass.Client{}
+	for _, c := range all[:min(len(all), glass.MaxClients)] {
+		list = append(list, v.shown(c))
+	}
+	return list, len(all) - len(list)
+}
+
+func (v *watchState) shown(c *client) glass.Client {
+	s := c.Show()
+	s.Name, s.Addr, s.DB = c.sess.Name, c.sess.Addr, c.sess.DB
+	s.State, s.On = v.stateOf(c)
+	if t := c.sess.Tx; t != nil {
+		s.Watch = t.Watching()
+		if t.Open {
+			s.Multi = t.Len()
+		}
+	}
+	for i, lent := range v.pool.Lent() {
+		if slices.Contains(lent, s.ID) {
+			s.Thread = i + 1
+		}
+	}
+	return s
+}
+
+// stateOf says what a client is doing, and the key or rule that it waits for.
+func (v *watchState) stateOf(c *client) (state, on string) {
+	switch {
+	case c.closed || c.sess.CloseAfterReply:
+		return "closing", ""
+	case c == v.running:
+		return "executing", ""
+	case c.sess.Hold == command.Blocked:
+		return "blocked", c.sess.Wait.On()
+	case c.sess.Hold == command.Postponed:
+		return "paused", ""
+	case c.sess.Hold == command.Stopped || c.muted:
+		if f := c.lab.fault; f != nil && f.rule != nil {
+			on = f.rule.Name
+		}
+		return "held", on
+	case c.full:
+		return "full", ""
+	case c.pendingRead:
+		return "reading", ""
+	}
+	if recv, _ := c.Queues(); recv > 0 {
+		return "readable", ""
+	}
+	return "idle", ""
+}
+
+// touched is a key that a command has named.
+type touched struct {
+	db  int
+	key string
+	by  int64 // the client of the last command that changed something
+}
+
+// mostTouched is how many keys are remembered: some of them may be gone when a snapshot is made.
+const mostTouched = 4 * glass.MaxKeys
+
+// keysOf returns the keys among the words of a command.
+func (v *watchState) keysOf(args [][]byte) [][]byte {
+	if cmd := v.ex.Table.Lookup(args); cmd != nil {
+		return cmd.AppendSubjects(nil, args)
+	}
+	return args // the names of keys that have expired
+}
+
+// subjects returns the keys of a request, and for EXEC those of its queue.
+func (v *watchState) subjects(by *command.Session, cmd *command.Command, args [][]byte) (keys []string) {
+	if cmd == nil || cmd.Group == "pubsub" {
+		return nil
+	}
+	add := func(cmd *command.Command, args [][]byte) {
+		for _, key := range cmd.AppendKeys(nil, args) {
+			keys = append(keys, string(args[key.Index]))
+		}
+	}
+	add(cmd, args)
+	if cmd.Flags&command.RunsQueue != 0 {
+		for cmd, args := range by.Queued() {
+			add(cmd, args)
+		}
+	}
+	return keys
+}
+
+// touch moves keys to the front of those that a snapshot shows.
+func (v *watchState) touch(by *command.Session, keys []string, changed bool) {
+	for _, key := range keys {
+		t := touched{db: by.DB, key: key}
+		at := slices.IndexFunc(v.recent, func(o touched) bool { return o.db == t.db && o.key == t.key })
+		if at >= 0 {
+			t.by = v.recent[at].by
+			v.recent = slices.Delete(v.recent, at, at+1)
+		}
+		if changed {
+			t.by = by.ID
+		}
+		v.recent = slices.Insert(v.recent, 0, t)
+	}
+	v.recent = v.recent[:min(len(v.recent), mostTouched)]
+}
+
+// shownKeys returns the keys used latest, then any others. more is the number of keys left out.
+func (v *watchState) shownKeys() (list []glass.Key, more int) {
+	list = []glass.Key{}
+	for _, db := range v.ks.DBs {
+		more += db.Len()
+	}
+	for _, t := range v.recent {
+		if len(list) < glass.MaxKeys {
+			list = v.appendKey(list, t)
+		}
+	}
+	for _, db := range v.ks.DBs {
+		if len(list) == glass.MaxKeys || len(list) >= more {
+			break
+		}
+		for _, key := range db.Some(glass.MaxKeys) {
+			known := slices.ContainsFunc(list, func(k glass.Key) bool { return k.DB == db.ID && k.K == shownName(key) })
+			if !known && len(list) < glass.MaxKeys {
+				list = v.appendKey(list, touched{db: db.ID, key: key})
+			}
+		}
+	}
+	return list, max(more-len(list), 0)
+}
+
+func shownName(key string) string { return glass.Shown([]byte(key)) }
+
+func (v *watchState) appendKey(list []glass.Key, t touched) []glass.Key {
+	k := v.ks.DBs[t.db].Lookup([]byte(t.key), store.LookupNoEffects)
+	if !k.Exists() {
+		return list
+	}
+	s := glass.Key{K: shownName(t.key), DB: t.db, Type: k.Type().String(), TTL: -1, By: t.by}
+	if at := k.Expire(); at != 0 {
+		s.TTL = max(at-v.ex.Now.Wall/1e6, 0)
+	}
+	if text, err := k.Str(); err == nil {
+		s.V = glass.Shown(text)
+	} else {
+		s.V = strconv.Itoa(k.Elements()) + " elements"
+	}
+	return append(list, s)
+}
+
+// nameOf returns the name of a client.
+func (v *watchState) nameOf(id int64) string {
+	if c := v.clients[id]; c != nil {
+		return c.sess.Name
+	}
+	return ""
+}
