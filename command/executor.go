@@ -6,8 +6,8 @@ import (
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/pubsub"
 	"github.com/miniredisd/miniredisd/luaeval"
-	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )

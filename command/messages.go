@@ -1,7 +1,7 @@
 package command
 
 import (
-	"github.com/miniredisd/miniredisd/pubsub"
+	"github.com/miniredisd/miniredisd/internal/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 )
 

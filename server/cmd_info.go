@@ -12,8 +12,8 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/pubsub"
 	"github.com/miniredisd/miniredisd/internal/version"
-	"github.com/miniredisd/miniredisd/pubsub"
 	"golang.org/x/sys/unix"
 )
 
