@@ -1,0 +1,59 @@
+// Package disk is what durable files need of a file system, twice: [System] is the system's files, and [Sim]
+// is a disk in memory that loses, tears and refuses writes under a seed.
+//
+//	persist/rdb ──> FS ──> System   open, fsync, rename, flock
+//	                  └──> Sim      a page cache, and what of it a crash leaves
+//
+// A file is written under a new name, fsynced, and renamed to its real name. Then its folder is fsynced. Any
+// crash leaves the old file or the new one. Both implementations make each of these steps an operation that can
+// fail by itself.
+//
+// An FS and its files belong to one goroutine.
+package disk
+
+import "io"
+
+// FS is a file system.
+type FS interface {
+	// Open opens a regular file to read it. It waits for nothing: a FIFO is refused.
+	Open(name string) (File, error)
+
+	// Create makes a new file that only its owner may read. It fails if the name is taken, by a link too.
+	Create(name string) (File, error)
+
+	// Rename gives a file another name, over what has that name. If that is a link, the link goes away.
+	Rename(from, to string) error
+
+	// Remove removes a name. If it is that of a link, the link goes away.
+	Remove(name string) error
+
+	// Mkdir makes a folder that only its owner may enter, unless there is one.
+	Mkdir(name string) error
+
+	// SyncDir makes the names in a folder durable.
+	SyncDir(name string) error
+
+	// Lock reserves a folder for the caller until unlock. It fails with ErrLocked if another one has it. No
+	// other operation looks at locks.
+	Lock(dir string) (unlock func(), err error)
+}
+
+// File is an open file. One that Open returned is read, one that Create returned is written.
+type File interface {
+	io.ReadWriteCloser
+
+	// Size is the number of bytes in the file.
+	Size() (int64, error)
+
+	// Sync makes the bytes of the file durable, but not its name. After a Sync that failed, the bytes are lost
+	// although they can still be read (the page cache is clean).
+	Sync() error
+}
+
+// ErrLocked says that another process, or another server of this one, uses a folder.
+const ErrLocked Error = "another server uses it"
+
+// Error is an error of this package.
+type Error string
+
+func (e Error) Error() string { return string(e) }

@@ -1,0 +1,264 @@
+package disk_test
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/persist/disk"
+)
+
+// both runs a test on the system's files and on the simulated disk.
+func both(t *testing.T, test func(t *testing.T, on disk.FS, dir string)) {
+	t.Run("system", func(t *testing.T) { test(t, disk.System{}, t.TempDir()) })
+	t.Run("sim", func(t *testing.T) { test(t, disk.NewSim(1), "/data") })
+}
+
+func write(t *testing.T, on disk.FS, name, text string) {
+	t.Helper()
+	f, err := on.Create(name)
+	require.NoError(t, err)
+	_, err = io.WriteString(f, text)
+	require.NoError(t, err)
+	require.NoError(t, f.Sync())
+	require.NoError(t, f.Close())
+}
+
+func read(t *testing.T, on disk.FS, name string) string {
+	t.Helper()
+	f, err := on.Open(name)
+	require.NoError(t, err)
+	text, err := io.ReadAll(f)
+	require.NoError(t, err)
+	size, err := f.Size()
+	require.NoError(t, err)
+	require.Equal(t, int64(len(text)), size)
+	require.NoError(t, f.Close())
+	return string(text)
+}
+
+func TestBothDisksKeepFilesUnderNames(t *testing.T) {
+	both(t, func(t *testing.T, on disk.FS, dir string) {
+		a, b := filepath.Join(dir, "a"), filepath.Join(dir, "b")
+		write(t, on, a, "one")
+		write(t, on, b, "two")
+		_, err := on.Create(a)
+		require.ErrorIs(t, err, fs.ErrExist)
+		require.NoError(t, on.Rename(a, b))
+		require.NoError(t, on.SyncDir(dir))
+		require.Equal(t, "one", read(t, on, b))
+		_, err = on.Open(a)
+		require.ErrorIs(t, err, fs.ErrNotExist)
+		require.ErrorIs(t, on.Rename(a, b), fs.ErrNotExist)
+		require.NoError(t, on.Remove(b))
+		require.ErrorIs(t, on.Remove(b), fs.ErrNotExist)
+
+		inside := filepath.Join(dir, "folder")
+		require.NoError(t, on.Mkdir(inside))
+		require.NoError(t, on.Mkdir(inside))
+		write(t, on, filepath.Join(inside, "c"), "three")
+		_, err = on.Open(inside)
+		require.ErrorContains(t, err, "not a regular file")
+	})
+}
+
+func TestOneAtATimeLocksAFolder(t *testing.T) {
+	both(t, func(t *testing.T, on disk.FS, dir string) {
+		unlock, err := on.Lock(dir)
+		require.NoError(t, err)
+		_, err = on.Lock(dir)
+		require.ErrorIs(t, err, disk.ErrLocked)
+		require.ErrorContains(t, err, dir)
+		unlock()
+		unlock, err = on.Lock(dir)
+		require.NoError(t, err)
+		unlock()
+	})
+}
+
+func TestOnlyTheOwnerMayReadAFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, disk.System{}, filepath.Join(dir, "a"), "")
+	require.NoError(t, disk.System{}.Mkdir(filepath.Join(dir, "folder")))
+	for name, want := range map[string]os.FileMode{"a": 0o600, "folder": 0o700} {
+		info, err := os.Stat(filepath.Join(dir, name))
+		require.NoError(t, err)
+		require.Equal(t, want, info.Mode().Perm())
+	}
+}
+
+func TestNoLinkIsFollowedToWrite(t *testing.T) {
+	dir := t.TempDir()
+	victim, link, other := filepath.Join(dir, "victim"), filepath.Join(dir, "link"), filepath.Join(dir, "other")
+	write(t, disk.System{}, victim, "kept")
+	require.NoError(t, os.Symlink(victim, link))
+	_, err := disk.System{}.Create(link)
+	require.ErrorIs(t, err, fs.ErrExist)
+	require.Equal(t, "kept", read(t, disk.System{}, link), "a link is followed to read")
+	write(t, disk.System{}, other, "new")
+	require.NoError(t, disk.System{}.Rename(other, link))
+	require.Equal(t, "new", read(t, disk.System{}, link))
+	require.Equal(t, "kept", read(t, disk.System{}, victim))
+}
+
+func TestNobodyWaitsForAFIFO(t *testing.T) {
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	require.NoError(t, syscall.Mkfifo(fifo, 0o600))
+	_, err := disk.System{}.Open(fifo)
+	require.ErrorContains(t, err, "not a regular file")
+}
+
+// crashed writes "saved", an fsync, and ten blocks without one. It returns what a crash leaves.
+func crashed(t *testing.T, seed uint64) string {
+	d := disk.NewSim(seed)
+	f, err := d.Create("/a")
+	require.NoError(t, err)
+	_, err = io.WriteString(f, "saved")
+	require.NoError(t, err)
+	require.NoError(t, f.Sync())
+	require.NoError(t, d.SyncDir("/"))
+	for i := range 10 {
+		_, err = fmt.Fprintf(f, "%04d", i)
+		require.NoError(t, err)
+	}
+	require.Equal(t, "saved0000000100020003000400050006000700080009", read(t, d, "/a"))
+	d.Crash()
+	_, err = f.Write(nil)
+	require.ErrorIs(t, err, disk.ErrPower)
+	return read(t, d, "/a")
+}
+
+func TestACrashLosesTearsAndReordersWhatIsNotSynced(t *testing.T) {
+	whole, torn, hole := 0, 0, 0
+	for seed := range uint64(3000) {
+		left := crashed(t, seed)
+		require.Equal(t, left, crashed(t, seed), "the same seed leaves the same bytes")
+		require.Equal(t, "saved", left[:5])
+		tail := left[5:]
+		switch {
+		case len(tail) == 40:
+			whole++
+		case len(tail)%4 == 2:
+			torn++
+		}
+		for i := 0; i+4 < len(tail); i += 4 {
+			if tail[i:i+4] == "\x00\x00\x00\x00" {
+				hole++
+			}
+		}
+	}
+	require.Positive(t, whole)
+	require.Greater(t, torn, 500)
+	require.Greater(t, hole, 500)
+}
+
+func TestANameIsDurableWhenItsFolderIsSynced(t *testing.T) {
+	for _, synced := range []bool{false, true} {
+		found := map[string]int{}
+		for seed := range uint64(1000) {
+			d := disk.NewSim(seed)
+			write(t, d, "/d/a", "old")
+			require.NoError(t, d.SyncDir("/d"))
+			write(t, d, "/d/b", "new")
+			require.NoError(t, d.Rename("/d/b", "/d/a"))
+			require.NoError(t, d.SyncDir("/other"))
+			if synced {
+				require.NoError(t, d.SyncDir("/d"))
+			}
+			d.Crash()
+			found[read(t, d, "/d/a")]++
+		}
+		if synced {
+			require.Equal(t, map[string]int{"new": 1000}, found)
+		} else {
+			require.Greater(t, found["old"], 100)
+			require.Greater(t, found["new"], 100)
+		}
+	}
+}
+
+func TestANewFolderIsLostWithAllThatIsInIt(t *testing.T) {
+	lost := 0
+	for seed := range uint64(200) {
+		d := disk.NewSim(seed)
+		require.NoError(t, d.Mkdir("/d/new"))
+		write(t, d, "/d/new/a", "text")
+		require.NoError(t, d.SyncDir("/d/new"))
+		d.Crash()
+		if _, err := d.Open("/d/new/a"); err != nil {
+			require.ErrorIs(t, err, fs.ErrNotExist)
+			lost++
+		}
+	}
+	require.Greater(t, lost, 50)
+	require.Less(t, lost, 150)
+}
+
+func TestAnyOperationCanFail(t *testing.T) {
+	operations := []func(d *disk.Sim, f disk.File) error{
+		func(d *disk.Sim, _ disk.File) error { _, err := d.Open("/a"); return err },
+		func(d *disk.Sim, _ disk.File) error { _, err := d.Create("/b"); return err },
+		func(d *disk.Sim, _ disk.File) error { return d.Rename("/a", "/b") },
+		func(d *disk.Sim, _ disk.File) error { return d.Remove("/a") },
+		func(d *disk.Sim, _ disk.File) error { return d.Mkdir("/m") },
+		func(d *disk.Sim, _ disk.File) error { return d.SyncDir("/") },
+		func(_ *disk.Sim, f disk.File) error { _, err := f.Read(make([]byte, 1)); return err },
+		func(_ *disk.Sim, f disk.File) error { _, err := f.Write([]byte("x")); return err },
+		func(_ *disk.Sim, f disk.File) error { _, err := f.Size(); return err },
+		func(_ *disk.Sim, f disk.File) error { return f.Sync() },
+		func(_ *disk.Sim, f disk.File) error { return f.Close() },
+	}
+	for i, operation := range operations {
+		for fault, want := range map[disk.Fault]error{
+			disk.NoSpace: syscall.ENOSPC, disk.Failure: syscall.EIO, disk.Short: syscall.ENOSPC, disk.Power: disk.ErrPower,
+		} {
+			d := disk.NewSim(1)
+			write(t, d, "/a", "text")
+			f, err := d.Open("/a")
+			require.NoError(t, err)
+			before := d.Ops()
+			d.Fail(0, fault)
+			require.ErrorIs(t, operation(d, f), want, "operation %d", i)
+			require.Equal(t, before+1, d.Ops())
+			err = d.SyncDir("/")
+			if fault == disk.Power {
+				require.ErrorIs(t, err, disk.ErrPower, "nothing works without power")
+			} else {
+				require.NoError(t, err, "only one operation fails")
+			}
+		}
+	}
+}
+
+func TestAShortWriteWritesAHalf(t *testing.T) {
+	d := disk.NewSim(1)
+	f, err := d.Create("/a")
+	require.NoError(t, err)
+	d.Fail(0, disk.Short)
+	n, err := io.WriteString(f, "12345678")
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.Equal(t, 4, n)
+	require.Equal(t, "1234", read(t, d, "/a"))
+}
+
+// Linux marks pages as clean although they could not be written. The next fsync has nothing to do.
+func TestAfterAFailedSyncTheNextOneSavesNothing(t *testing.T) {
+	d := disk.NewSim(1)
+	f, err := d.Create("/a")
+	require.NoError(t, err)
+	require.NoError(t, d.SyncDir("/"))
+	_, err = io.WriteString(f, "lost")
+	require.NoError(t, err)
+	d.Fail(0, disk.Failure)
+	require.ErrorIs(t, f.Sync(), syscall.EIO)
+	require.NoError(t, f.Sync())
+	require.Equal(t, "lost", read(t, d, "/a"))
+	d.Crash()
+	require.Empty(t, read(t, d, "/a"))
+}

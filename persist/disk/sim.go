@@ -1,0 +1,335 @@
+package disk
+
+import (
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"path/filepath"
+	"slices"
+	"syscall"
+)
+
+// ErrPower is what every operation says after the power was cut.
+const ErrPower Error = "the power is cut"
+
+// Sim is a disk in memory. What is written is in its page cache: it can be read at once. Crash loses of it what
+// no Sync made durable. The same seed and the same operations leave the same files.
+//
+//	       writes and names            durable
+//	Write ────> page cache ── Sync ────> bytes
+//	Rename ───> page cache ── SyncDir ─> names
+//
+// Folders are there without Mkdir. What Mkdir makes can be lost, with all that is in it.
+type Sim struct {
+	rand    *rand.Rand
+	names   map[string]*inode // the page cache: every name there is
+	durable map[string]*inode // the names that a crash leaves
+	changes []change          // of names, since their folders were fsynced
+	locks   map[string]bool
+
+	ops    int        // operations so far
+	faults []simFault // to come
+	cut    bool
+	starts int // a file of an earlier start is closed
+}
+
+// inode is a file or a folder without its name. Files only grow.
+type inode struct {
+	data    []byte
+	saved   int    // the bytes behind this one are not durable
+	unsaved []span // of data, what the next Sync makes durable
+	lost    []span // of data, what a Sync has failed to make durable
+	folder  bool
+}
+
+type span struct{ from, to int }
+
+// change is one operation on names. A crash keeps all of it or nothing.
+type change struct {
+	gone, name string // gone is "" for none; so is name
+	to         *inode
+}
+
+// Fault is how an operation fails.
+type Fault int
+
+// NoSpace and Failure are ENOSPC and EIO. Short is a Write that writes a half and then finds no space, and for other
+// operations ENOSPC. Power ends the disk in the middle of the operation: it happens or does not.
+const (
+	NoSpace Fault = iota
+	Failure
+	Short
+	Power
+)
+
+type simFault struct {
+	op int
+	is Fault
+}
+
+// NewSim returns an empty disk.
+func NewSim(seed uint64) *Sim {
+	return &Sim{
+		rand: rand.New(rand.NewPCG(seed, 0)), names: map[string]*inode{}, durable: map[string]*inode{},
+		locks: map[string]bool{},
+	}
+}
+
+// Ops returns how many operations there were.
+func (d *Sim) Ops() int { return d.ops }
+
+// Fail makes the nth operation from now on fail, counted from 0.
+func (d *Sim) Fail(nth int, is Fault) { d.faults = append(d.faults, simFault{d.ops + nth, is}) }
+
+// step counts an operation. It returns how the operation fails, if it does. half is whether it nevertheless does
+// a half of its work.
+func (d *Sim) step() (half bool, err error) {
+	if d.cut {
+		return false, ErrPower
+	}
+	op := d.ops
+	d.ops++
+	for _, f := range d.faults {
+		if f.op != op {
+			continue
+		}
+		switch f.is {
+		case Failure:
+			return false, syscall.EIO
+		case Short:
+			return true, syscall.ENOSPC
+		case Power:
+			d.cut = true
+			return d.rand.IntN(2) == 0, ErrPower
+		default:
+			return false, syscall.ENOSPC
+		}
+	}
+	return false, nil
+}
+
+func (d *Sim) Open(name string) (File, error) {
+	if _, err := d.step(); err != nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
+	}
+	node := d.names[filepath.Clean(name)]
+	if node == nil {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	if node.folder {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: Error("not a regular file")}
+	}
+	return &simFile{d: d, node: node, start: d.starts}, nil
+}
+
+func (d *Sim) Create(name string) (File, error) {
+	half, err := d.step()
+	if err != nil && !(half && d.cut) {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
+	}
+	if d.names[filepath.Clean(name)] != nil {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: fs.ErrExist}
+	}
+	node := &inode{}
+	d.change(change{name: filepath.Clean(name), to: node})
+	if err != nil {
+		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
+	}
+	return &simFile{d: d, node: node, start: d.starts}, nil
+}
+
+func (d *Sim) Rename(from, to string) error {
+	half, err := d.step()
+	if err != nil && !(half && d.cut) {
+		return &fs.PathError{Op: "rename", Path: from, Err: err}
+	}
+	node := d.names[filepath.Clean(from)]
+	if node == nil {
+		return &fs.PathError{Op: "rename", Path: from, Err: fs.ErrNotExist}
+	}
+	d.change(change{gone: filepath.Clean(from), name: filepath.Clean(to), to: node})
+	return err
+}
+
+func (d *Sim) Remove(name string) error {
+	half, err := d.step()
+	if err != nil && !(half && d.cut) {
+		return &fs.PathError{Op: "remove", Path: name, Err: err}
+	}
+	if d.names[filepath.Clean(name)] == nil {
+		return &fs.PathError{Op: "remove", Path: name, Err: fs.ErrNotExist}
+	}
+	d.change(change{gone: filepath.Clean(name)})
+	return err
+}
+
+func (d *Sim) Mkdir(name string) error {
+	if _, err := d.step(); err != nil {
+		return &fs.PathError{Op: "mkdir", Path: name, Err: err}
+	}
+	if name = filepath.Clean(name); d.names[name] == nil {
+		d.change(change{name: name, to: &inode{folder: true}})
+	}
+	return nil
+}
+
+// change makes a change in the page cache.
+func (d *Sim) change(c change) {
+	c.apply(d.names)
+	d.changes = append(d.changes, c)
+}
+
+func (c change) apply(names map[string]*inode) {
+	if c.gone != "" {
+		delete(names, c.gone)
+	}
+	if c.name != "" {
+		names[c.name] = c.to
+	}
+}
+
+// in reports whether the names of c are in a folder.
+func (c change) in(dir string) bool {
+	return c.gone != "" && filepath.Dir(c.gone) == dir || c.name != "" && filepath.Dir(c.name) == dir
+}
+
+func (d *Sim) SyncDir(name string) error {
+	half, err := d.step()
+	if err != nil && !(half && d.cut) {
+		return &fs.PathError{Op: "sync", Path: name, Err: err}
+	}
+	dir, left := filepath.Clean(name), d.changes[:0]
+	for _, c := range d.changes {
+		if c.in(dir) {
+			c.apply(d.durable)
+		} else {
+			left = append(left, c)
+		}
+	}
+	d.changes = left
+	return err
+}
+
+func (d *Sim) Lock(dir string) (unlock func(), err error) {
+	dir = filepath.Clean(dir)
+	if d.locks[dir] {
+		return nil, &fs.PathError{Op: "lock", Path: dir, Err: ErrLocked}
+	}
+	d.locks[dir] = true
+	start := d.starts
+	return func() {
+		if start == d.starts {
+			delete(d.locks, dir)
+		}
+	}, nil
+}
+
+// simFile is an open file of a Sim.
+type simFile struct {
+	d     *Sim
+	node  *inode
+	start int
+	read  int
+}
+
+// step is the disk's. A file does not survive a crash.
+func (f *simFile) step() (half bool, err error) {
+	if f.start != f.d.starts {
+		return false, ErrPower
+	}
+	return f.d.step()
+}
+
+func (f *simFile) Read(b []byte) (int, error) {
+	if _, err := f.step(); err != nil {
+		return 0, err
+	}
+	n := copy(b, f.node.data[f.read:])
+	f.read += n
+	if n == 0 && len(b) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+func (f *simFile) Write(b []byte) (int, error) {
+	half, err := f.step()
+	if half {
+		b = b[:len(b)/2]
+	} else if err != nil {
+		return 0, err
+	}
+	from := len(f.node.data)
+	f.node.data = append(f.node.data, b...)
+	f.node.unsaved = append(f.node.unsaved, span{from, len(f.node.data)})
+	return len(b), err
+}
+
+func (f *simFile) Size() (int64, error) {
+	if _, err := f.step(); err != nil {
+		return 0, err
+	}
+	return int64(len(f.node.data)), nil
+}
+
+func (f *simFile) Sync() error {
+	half, err := f.step()
+	n := f.node
+	switch {
+	case err == nil, half && f.d.cut:
+		if len(n.unsaved) > 0 {
+			n.saved, n.unsaved = len(n.data), nil
+		}
+	case !f.d.cut: // the page cache shows what the disk will never have
+		n.lost, n.unsaved = append(n.lost, n.unsaved...), nil
+	}
+	return err
+}
+
+func (f *simFile) Close() error {
+	_, err := f.step()
+	return err
+}
+
+// Crash cuts the power and brings it back. Of each write that no Sync covers, all, a part or nothing is there, whatever
+// is there of later ones. So it is with names: each change that no SyncDir covers has happened or not.
+func (d *Sim) Crash() {
+	for _, c := range d.changes {
+		if d.rand.IntN(2) == 0 {
+			c.apply(d.durable)
+		}
+	}
+	for name, node := range d.names {
+		if node.folder && d.durable[name] == nil {
+			d.sink(name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(d.durable)) {
+		d.durable[name].crash(d.rand)
+	}
+	d.names, d.changes = maps.Clone(d.durable), nil
+	d.locks, d.faults, d.cut = map[string]bool{}, nil, false
+	d.starts++
+}
+
+// sink drops all that is in a folder which a crash has lost.
+func (d *Sim) sink(folder string) {
+	maps.DeleteFunc(d.durable, func(name string, _ *inode) bool { return filepath.Dir(name) == folder })
+}
+
+// crash leaves zeros where bytes are lost before others that are not.
+func (n *inode) crash(r *rand.Rand) {
+	end := n.saved
+	for _, s := range n.lost {
+		clear(n.data[s.from:s.to])
+	}
+	for _, s := range n.unsaved {
+		kept := s.from + r.IntN(3)*(s.to-s.from)/2
+		if kept > s.from {
+			end = max(end, kept)
+		}
+		clear(n.data[kept:s.to])
+	}
+	n.data, n.saved, n.unsaved, n.lost = n.data[:end], end, nil, nil
+}
