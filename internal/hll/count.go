@@ -7,13 +7,12 @@ import (
 
 // Count estimates the number of distinct elements of s, false if s is broken.
 func (s Sketch) Count() (count uint64, sound bool) {
-	var having [64]int
 	if s.Dense() {
-		for i := range registers {
-			having[denseRegister(s[headerSize:], i)]++
-		}
-		return estimate(&having), true
+		var u Union
+		u.takeDense(s[headerSize:])
+		return u.Count(), true
 	}
+	var having [64]int
 	total := 0
 	for r := range s.runs() {
 		having[r.value] += r.n

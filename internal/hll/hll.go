@@ -103,20 +103,14 @@ type Union [registers]uint8
 // Take merges a sketch into u. It returns false if the sketch is broken.
 func (u *Union) Take(s Sketch) (sound bool) {
 	if s.Dense() {
-		packed := s[headerSize:]
-		for i := 0; i < registers; i += 4 { // three bytes hold four registers
-			four := uint32(packed[0]) | uint32(packed[1])<<8 | uint32(packed[2])<<16
-			u[i] = max(u[i], byte(four&registerMax))
-			u[i+1] = max(u[i+1], byte(four>>6&registerMax))
-			u[i+2] = max(u[i+2], byte(four>>12&registerMax))
-			u[i+3] = max(u[i+3], byte(four>>18&registerMax))
-			packed = packed[3:]
-		}
+		u.takeDense(s[headerSize:])
 		return true
 	}
 	return u.takeSparse(s)
 }
 
+// takeSparse ignores what follows a run of values beyond the last register, as Redis does here. Count does
+// not (hyperloglog.c: hllMerge, hllSparseRegHisto).
 func (u *Union) takeSparse(s Sketch) (sound bool) {
 	i := 0 // the register of the run at p
 	for p := headerSize; p < len(s); {
@@ -126,10 +120,10 @@ func (u *Union) takeSparse(s Sketch) (sound bool) {
 			continue
 		}
 		r := runAt(s, p)
-		if i+r.n > registers {
-			return false
-		}
 		if r.value > 0 {
+			if i+r.n > registers {
+				break
+			}
 			for j, old := range u[i : i+r.n] {
 				u[i+j] = max(old, r.value)
 			}
