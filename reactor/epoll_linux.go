@@ -26,6 +26,9 @@ func newEpoll() (*epoll, error) {
 // looked: the kernel keeps a list of those that are ready.
 func (e *epoll) looked(ready int) int { return ready }
 
+// calls: epoll_ctl changes the set, each time.
+func (e *epoll) calls(waits, changes int64) int64 { return waits + changes }
+
 func (e *epoll) close() { _ = unix.Close(e.fd) }
 
 func (e *epoll) control(fd int, from, to Mask) error {
@@ -54,6 +57,7 @@ func (e *epoll) control(fd int, from, to Mask) error {
 	return nil
 }
 
+// wait waits for at most ms milliseconds and returns the events (ae_epoll.c: aeApiPoll).
 func (e *epoll) wait(found []ready, ms int, hidden bool) ([]ready, error) {
 	n, err := 0, error(nil)
 	if hidden {

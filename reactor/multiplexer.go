@@ -15,6 +15,7 @@ import (
 //
 //	way      the kernel keeps the set     a wait looks at          descriptors
 //	epoll    yes, changed by epoll_ctl    those that are ready     any number
+//	io_uring yes, but each one only once  those that are ready     any number
 //	poll     no: it is passed each time   all                      any number
 //	select   no: it is passed each time   all up to the highest    0 to 1023
 type multiplexer interface {
@@ -28,6 +29,9 @@ type multiplexer interface {
 
 	// looked returns how many descriptors a wait looks at that finds this many ready.
 	looked(ready int) int
+
+	// calls returns how many system calls so many waits and changes have made.
+	calls(waits, changes int64) int64
 
 	close()
 }
@@ -45,6 +49,8 @@ func newMultiplexer(name string) (multiplexer, error) {
 	switch name {
 	case "epoll":
 		return newEpoll()
+	case "io_uring":
+		return newUring()
 	case "poll":
 		return &pollSet{}, nil
 	case "select":
@@ -128,6 +134,8 @@ func (p *pollSet) wait(found []ready, ms int, _ bool) ([]ready, error) {
 	return found, nil
 }
 
+func (p *pollSet) calls(waits, _ int64) int64 { return waits }
+
 func (p *pollSet) looked(int) int { return len(p.set) }
 
 func (p *pollSet) close() {}
@@ -139,6 +147,7 @@ type selectSet struct {
 	read, write unix.FdSet
 	hangUps     pollSet
 	watched     []int // in ascending order
+	asked       int64 // how often it has asked for hang-ups
 }
 
 const (
@@ -176,6 +185,7 @@ func include(set *unix.FdSet, fd int, in bool) {
 func (s *selectSet) wait(found []ready, ms int, hidden bool) ([]ready, error) {
 	if len(s.hangUps.set) > 0 {
 		var err error
+		s.asked++
 		if found, err = s.hangUps.wait(found, 0, hidden); err != nil {
 			return found, err
 		}
@@ -223,5 +233,7 @@ func (s *selectSet) looked(int) int {
 	}
 	return s.watched[len(s.watched)-1] + 1
 }
+
+func (s *selectSet) calls(waits, _ int64) int64 { return waits + s.asked }
 
 func (s *selectSet) close() {}

@@ -1,5 +1,5 @@
-// Package reactor is an event loop in the shape of Redis's ae.c. It waits by epoll, or by poll or
-// select on request; macOS has no epoll. It knows file descriptors and time. It knows nothing of
+// Package reactor is an event loop in the shape of Redis's ae.c. It waits by epoll, or by poll, select or
+// io_uring on request; macOS has neither epoll nor io_uring. It knows file descriptors and time. It knows nothing of
 // clients or commands.
 //
 // One goroutine owns a Loop and runs every handler and timer. Post is the only method that another
@@ -27,6 +27,7 @@
 package reactor
 
 import (
+	"runtime"
 	"sync"
 	"time"
 
@@ -61,9 +62,11 @@ type Loop struct {
 	timers      Timers
 	beforeSleep func() time.Duration
 	afterSleep  func()
+	foundMore   func()                     // see FoundMore
 	observer    func(i, fd int, mask Mask) // see Observe; nil for none
 	clock       func() int64               // monotonic ns
 	busy        bool                       // the last pass had events
+	bound       bool                       // Run stays on one thread of the kernel, which brings it results
 	stopped     bool
 
 	hiddenWait time.Duration // see Dedicated
@@ -74,8 +77,9 @@ type Loop struct {
 	closed bool
 }
 
-// New makes a loop that waits by epoll, poll or select. clock returns monotonic nanoseconds. An
-// error means that the process has no descriptors left, or that the multiplexer is unknown.
+// New makes a loop that waits by epoll, poll, select or io_uring. clock returns monotonic nanoseconds. An
+// error means that the process has no descriptors left, that the multiplexer is unknown, or that the system
+// forbids it.
 func New(multiplexer string, clock func() int64) (*Loop, error) {
 	api, err := newMultiplexer(multiplexer)
 	if err != nil {
@@ -87,9 +91,10 @@ func New(multiplexer string, clock func() int64) (*Loop, error) {
 		return nil, err
 	}
 	l := &Loop{
-		api: api, wake: wake, clock: clock,
+		api: api, wake: wake, clock: clock, bound: multiplexer == "io_uring",
 		beforeSleep: func() time.Duration { return -1 },
 		afterSleep:  func() {},
+		foundMore:   func() {},
 	}
 	if err := l.Watch(wake.in, Readable, l.drainWake); err != nil {
 		l.Close()
@@ -127,6 +132,9 @@ func (l *Loop) Fired(fn func(fd int, mask Mask)) {
 
 // AfterSleep sets the function that runs after the wait, before the handlers (server.c: afterSleep).
 func (l *Loop) AfterSleep(fn func()) { l.afterSleep = fn }
+
+// FoundMore sets the function that runs when HandleReady has asked the kernel, before the handlers.
+func (l *Loop) FoundMore(fn func()) { l.foundMore = fn }
 
 // Watch calls handler whenever fd is ready for mask (ae.c: aeCreateFileEvent). mask is one of
 // Readable, Writable and HangUp.
@@ -228,6 +236,10 @@ func (l *Loop) Stopped() bool { return l.stopped }
 
 // Run makes passes until Stop (ae.c: aeMain). An error means that the multiplexer failed.
 func (l *Loop) Run() error {
+	if l.bound {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
 	for !l.stopped {
 		if err := l.pass(); err != nil {
 			return err
@@ -257,6 +269,7 @@ func (l *Loop) HandleReady() error {
 	if err := l.poll(0, true); err != nil {
 		return err
 	}
+	l.foundMore()
 	l.handleFired()
 	return nil
 }
@@ -268,7 +281,7 @@ func (l *Loop) HandleReadyAfter(d time.Duration) error {
 	return l.HandleReady()
 }
 
-// handleFired calls the handlers of all events.
+// handleFired calls the handlers of all events (ae.c: aeProcessEvents).
 func (l *Loop) handleFired() {
 	for i, r := range l.fired {
 		if l.observer != nil {
@@ -278,8 +291,8 @@ func (l *Loop) handleFired() {
 	}
 }
 
-// handle calls the handlers of one event, the read handler first. An earlier handler of this pass may
-// have closed the descriptor or changed its mask. So handle goes by the present mask.
+// handle calls the handlers of one event, the read handler first (ae.c: aeProcessEvents). An earlier handler
+// of this pass may have closed the descriptor or changed its mask. So handle goes by the present mask.
 func (l *Loop) handle(r ready) {
 	if r.mask&l.files[r.fd].mask&Readable != 0 {
 		l.files[r.fd].read()
@@ -292,7 +305,8 @@ func (l *Loop) handle(r ready) {
 	}
 }
 
-// Timeout returns how long to wait: until the next timer, but at most limit. Negative means no limit.
+// Timeout returns how long to wait (ae.c: usUntilEarliestTimer): until the next timer, but at most limit.
+// Negative means no limit.
 func (l *Loop) Timeout(limit time.Duration) time.Duration {
 	if l.stopped {
 		return 0
@@ -306,8 +320,8 @@ func (l *Loop) Timeout(limit time.Duration) time.Duration {
 	return limit
 }
 
-// wait waits for events for at most d. After a pass with events, the next events come soon. Then wait
-// first looks for them hidden from Go's scheduler, for as long as Dedicated allows.
+// wait waits for events for at most d (ae_epoll.c: aeApiPoll). After a pass with events, the next events come
+// soon. Then wait first looks for them hidden from Go's scheduler, for as long as Dedicated allows.
 func (l *Loop) wait(d time.Duration) error {
 	if l.busy {
 		hidden := l.hiddenWait

@@ -16,12 +16,15 @@ import (
 func overEach(t *testing.T, test func(t *testing.T, l *Loop, now *int64)) {
 	names := []string{"poll", "select"}
 	if runtime.GOOS == "linux" {
-		names = append(names, "epoll")
+		names = append(names, "epoll", "io_uring")
 	}
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
 			now := new(int64)
 			l, err := New(name, func() int64 { return *now })
+			if name == "io_uring" && err != nil { // even in CI: the kernel or a container may forbid it
+				t.Skip(err)
+			}
 			require.NoError(t, err)
 			t.Cleanup(l.Close)
 			test(t, l, now)
@@ -251,7 +254,7 @@ func TestEachWatchedDescriptorIsReportedWhenOthersLeave(t *testing.T) {
 	})
 }
 
-func TestOnlyEpollLooksAtReadyDescriptorsAlone(t *testing.T) {
+func TestEpollAndIOUringLookAtReadyDescriptorsAlone(t *testing.T) {
 	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
 		const idle = 20
 		for range idle {
@@ -267,7 +270,7 @@ func TestOnlyEpollLooksAtReadyDescriptorsAlone(t *testing.T) {
 			l.Stop()
 		}))
 		require.NoError(t, l.Run())
-		if strings.HasSuffix(t.Name(), "/epoll") {
+		if strings.HasSuffix(t.Name(), "/epoll") || strings.HasSuffix(t.Name(), "/io_uring") {
 			require.Equal(t, 1, looked)
 			return
 		}
@@ -283,4 +286,103 @@ func TestSelectRefusesADescriptorAboveItsLimit(t *testing.T) {
 		"select cannot watch descriptor 1024: its limit is 1023")
 	_, err = New("kqueue", nil)
 	require.EqualError(t, err, `no multiplexer has the name "kqueue"`)
+}
+
+// Epoll changes its set by a call of its own. The others tell the kernel with the next wait.
+func TestCallsAreCounted(t *testing.T) {
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		l.BeforeSleep(func() time.Duration { return 0 })
+		require.Zero(t, l.Calls())
+		l.CountCalls()
+		l.CountCalls()
+		for range 3 {
+			a, _ := socketPair(t)
+			require.NoError(t, l.Watch(a, Readable, func() {}))
+		}
+		require.NoError(t, l.pass())
+		want := int64(1)
+		if strings.HasSuffix(t.Name(), "/epoll") {
+			want += 3
+		}
+		require.Equal(t, want, l.Calls())
+		a, _ := socketPair(t)
+		require.NoError(t, l.Watch(a, HangUp, func() {}))
+		before := l.Calls()
+		require.NoError(t, l.pass())
+		want = 1
+		if strings.HasSuffix(t.Name(), "/select") { // it asks poll for hang-ups
+			want++
+		}
+		require.Equal(t, want, l.Calls()-before)
+	})
+}
+
+// A request of io_uring keeps its file open. So it has to be taken back before the descriptor is closed.
+func TestAClosedDescriptorIsClosedForTheOtherSideAtOnce(t *testing.T) {
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		l.BeforeSleep(func() time.Duration { return 0 })
+		fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = unix.Close(fds[1]) })
+		require.NoError(t, l.Watch(fds[0], Readable, func() {}))
+		require.NoError(t, l.pass())
+		l.Unwatch(fds[0], Readable)
+		require.NoError(t, unix.Close(fds[0]))
+		n, err := unix.Read(fds[1], make([]byte, 1))
+		require.NoError(t, err)
+		require.Zero(t, n)
+	})
+}
+
+func TestAWaitEndsAfterItsTimeWithoutAnEvent(t *testing.T) {
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		a, _ := socketPair(t)
+		for _, hidden := range []bool{false, true} {
+			require.NoError(t, l.Rewatch(a, Readable, HangUp, func() {}))
+			require.NoError(t, l.poll(0, hidden))
+			require.NoError(t, l.Rewatch(a, HangUp, Readable, func() {})) // leaves io_uring a result that says nothing
+			require.NoError(t, l.poll(time.Millisecond, hidden))
+			require.Empty(t, l.fired)
+		}
+	})
+}
+
+// There are more descriptors than places in the queues of io_uring.
+func TestManyDescriptorsAreReportedInOnePassOrTwo(t *testing.T) {
+	overEach(t, func(t *testing.T, l *Loop, _ *int64) {
+		if strings.HasSuffix(t.Name(), "/select") {
+			t.Skip("select watches 1024 descriptors at most")
+		}
+		l.BeforeSleep(func() time.Duration { return 0 })
+		const many = 4500
+		a, b := socketPair(t)
+		_, err := unix.Write(b, []byte("x"))
+		require.NoError(t, err)
+		var fds []int
+		t.Cleanup(func() {
+			for _, fd := range fds {
+				_ = unix.Close(fd)
+			}
+		})
+		seen := map[int]int{}
+		for range many {
+			fd, err := unix.Dup(a)
+			if errors.Is(err, unix.EMFILE) {
+				t.Skipf("this process may have no more than %d open files", len(fds))
+			}
+			require.NoError(t, err)
+			fds = append(fds, fd)
+			require.NoError(t, l.Watch(fd, Readable, func() { seen[fd]++ }))
+		}
+		for pass := 0; len(seen) < many; pass++ {
+			require.Less(t, pass, 10)
+			require.NoError(t, l.pass())
+		}
+		for _, fd := range fds {
+			l.Unwatch(fd, Readable)
+		}
+		clear(seen)
+		require.NoError(t, l.pass())
+		require.Empty(t, seen)
+	})
 }

@@ -8,11 +8,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// This file stands in for epoll_linux.go, wake_linux.go and runtime_linux.go. Nothing is hidden
+// This file stands in for epoll_linux.go, uring_linux.go, wake_linux.go and runtime_linux.go. Nothing is hidden
 // from the scheduler here: a system call of macOS goes through a library.
 
 func newEpoll() (multiplexer, error) {
 	return nil, errors.New("macOS has no epoll: use --multiplexer poll or select")
+}
+
+func newUring() (multiplexer, error) {
+	return nil, errors.New("macOS has no io_uring: use --multiplexer poll or select")
 }
 
 // pollHangUp makes poll report a hang-up. macOS has no POLLRDHUP.

@@ -39,7 +39,7 @@ func (ts *Timers) Cancel(t *Timer) {
 	}
 }
 
-// Next returns the time of the next timer. ok is false if there is no timer.
+// Next returns the time of the next timer (ae.c: usUntilEarliestTimer). ok is false if there is no timer.
 func (ts *Timers) Next() (at int64, ok bool) {
 	if len(ts.heap) == 0 {
 		return 0, false
@@ -47,8 +47,8 @@ func (ts *Timers) Next() (at int64, ok bool) {
 	return ts.heap[0].at, true
 }
 
-// Run runs every timer that is due at now. A timer that repeats counts from now and not from its due
-// time. So it does not run several times in a row after a long pass.
+// Run runs every timer that is due at now (ae.c: processTimeEvents). A timer that repeats counts from now and
+// not from its due time. So it does not run several times in a row after a long pass.
 func (ts *Timers) Run(now int64) {
 	for len(ts.heap) > 0 && ts.heap[0].at <= now {
 		t := ts.heap[0]
