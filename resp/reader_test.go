@@ -1,7 +1,6 @@
 package resp
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 
@@ -21,14 +20,7 @@ func words(b *Batch) []string {
 	return all
 }
 
-func frame(args ...string) string {
-	var s strings.Builder
-	fmt.Fprintf(&s, "*%d\r\n", len(args))
-	for _, a := range args {
-		fmt.Fprintf(&s, "$%d\r\n%s\r\n", len(a), a)
-	}
-	return s.String()
-}
+func frame(args ...string) string { return string(AppendRequest(nil, args...)) }
 
 // feed passes input to a parser in pieces of size bytes, as a connection does. Bytes that are not
 // consumed move to another address after each piece. The commands are copied before that.

@@ -1,0 +1,8 @@
+package respclient
+
+import "golang.org/x/sys/unix"
+
+// unacknowledged returns the bytes that the other side has not acknowledged yet.
+func unacknowledged(fd uintptr) (int, error) {
+	return unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_NWRITE)
+}

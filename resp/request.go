@@ -1,0 +1,15 @@
+package resp
+
+// AppendRequest appends one request as clients send it: an array of bulk strings.
+//
+//	AppendRequest(nil, "GET", "k")    *2\r\n$3\r\nGET\r\n$1\r\nk\r\n
+//
+// It is the only encoder of requests, for clients, for MIGRATE and for tests. It allocates only if dst is
+// too small.
+func AppendRequest[word string | []byte](dst []byte, words ...word) []byte {
+	dst = appendHeader(dst, '*', len(words))
+	for _, w := range words {
+		dst = append(append(appendHeader(dst, '$', len(w)), w...), '\r', '\n')
+	}
+	return dst
+}
