@@ -13,8 +13,8 @@ func (lib *Lib) addArithmetic(meta *lua.LTable) {
 		"__sub": func(a, b float64) float64 { return a - b },
 		"__mul": func(a, b float64) float64 { return a * b },
 		"__div": func(a, b float64) float64 { return a / b },
-		"__mod": modulo,
-		"__pow": power,
+		"__mod": Modulo,
+		"__pow": Power,
 		"__unm": func(a, _ float64) float64 { return -a },
 	} {
 		meta.RawSetString(event, lib.l.NewFunction(func(l *lua.LState) int {
@@ -47,12 +47,12 @@ func (lib *Lib) arithmetic(l *lua.LState, left, right lua.LValue, event string, 
 	return 0
 }
 
-// modulo is the % of Lua 5.1. gopher-lua's own % rounds better and handles infinity, so it differs.
-func modulo(a, b float64) float64 { return a - math.Floor(a/b)*b }
+// Modulo is the % of Lua 5.1. gopher-lua's own % rounds better and handles infinity, so it differs.
+func Modulo(a, b float64) float64 { return a - math.Floor(a/b)*b }
 
-// power is the pow of C, which rounds correctly. Go's math.Pow sometimes misses the last bit. For
-// integral exponents, which most scripts use, power multiplies with twice the digits.
-func power(a, b float64) float64 {
+// Power is the pow of C, which rounds correctly. Go's math.Pow sometimes misses the last bit. For
+// integral exponents, which most scripts use, Power multiplies with twice the digits.
+func Power(a, b float64) float64 {
 	const most = 64
 	if (a != a || b != b) && a != 1 && b != 0 {
 		return a + b // keep the sign of NaN, which is printed

@@ -16,7 +16,7 @@ func (lib *Lib) mathLib(t *lua.LTable) *lua.LTable {
 	}
 	t.RawSetString("pow", lib.l.NewFunction(func(l *lua.LState) int {
 		y := lib.checkNumber(l, 2, "pow") // C compilers evaluate the last argument first
-		l.Push(lua.LNumber(power(lib.checkNumber(l, 1, "pow"), y)))
+		l.Push(lua.LNumber(Power(lib.checkNumber(l, 1, "pow"), y)))
 		return 1
 	}))
 	t.RawSetString("mod", t.RawGetString("fmod"))

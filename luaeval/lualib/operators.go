@@ -4,36 +4,34 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/internal/double"
 )
 
-// Operators returns the functions that stand for operators in a rewritten script. They are `..`, %
-// and ^ as in Lua 5.1, the conversions of the three values of a numeric for, and "pass", which
-// returns its arguments.
+// Operators returns the functions that a compiled text calls for operators. They are `..`, % and ^ as
+// in Lua 5.1, and "for", which converts the three values of a numeric for to numbers.
 func (lib *Lib) Operators() map[string]lua.LValue {
-	l, operators := lib.l, map[string]lua.LValue{}
-	operators[".."] = l.NewFunction(lib.concat)
-	operators["pass"] = l.NewFunction(func(l *lua.LState) int { return l.GetTop() })
-	operators["..list"] = l.NewFunction(lib.concatList)
-	operators["%"], operators["^"] = lib.operator("__mod", modulo), lib.operator("__pow", power)
-	for _, what := range []string{"initial", "limit", "step"} {
-		text := "'for' " + what + " value must be a number"
-		if what != "initial" {
-			text = "'for' " + what + " must be a number"
-		}
-		operators["for "+what] = l.NewFunction(func(l *lua.LState) int {
-			if n, ok := l.Get(1).(lua.LNumber); ok {
-				l.Push(n)
-				return 1
-			}
-			n, ok := lib.number(l, l.Get(1))
-			if !ok {
-				Raise(l, text)
-			}
-			l.Push(lua.LNumber(n))
-			return 1
-		})
+	l := lib.l
+	return map[string]lua.LValue{
+		"..": l.NewFunction(lib.concat), "for": l.NewFunction(lib.forNumbers),
+		"%": lib.operator("__mod", Modulo), "^": lib.operator("__pow", Power),
 	}
-	return operators
+}
+
+// forNumbers returns the initial value, the limit and the step of a numeric for as numbers.
+func (lib *Lib) forNumbers(l *lua.LState) int {
+	for i, what := range [3]string{"initial value", "limit", "step"} {
+		v := l.Get(i + 1)
+		if _, ok := v.(lua.LNumber); !ok {
+			n, ok := lib.number(l, v)
+			if !ok {
+				Raise(l, "'for' "+what+" must be a number")
+			}
+			v = lua.LNumber(n)
+		}
+		l.Push(v)
+	}
+	return 3
 }
 
 // concat is `..` of all its arguments, which associates to the right.
@@ -59,21 +57,11 @@ func (lib *Lib) concat(l *lua.LState) int {
 			b.WriteString(string(v))
 		case lua.LNumber:
 			var room [32]byte
-			b.Write(AppendG(room[:0], float64(v), 14))
+			b.Write(double.AppendG(room[:0], float64(v), 14))
 		}
 	}
 	l.Push(lua.LString(b.String()))
 	return 1
-}
-
-// concatList is concat of the first n elements of a table.
-func (lib *Lib) concatList(l *lua.LState) int {
-	list, n := l.Get(1).(*lua.LTable), int(l.Get(2).(lua.LNumber))
-	l.SetTop(0)
-	for i := range n {
-		l.Push(list.RawGetInt(i + 1))
-	}
-	return lib.concat(l)
 }
 
 // concatPairs is the slow path of concat: for operands with a metamethod, and for errors.
