@@ -2,7 +2,6 @@ package luaeval
 
 import (
 	"strings"
-	"time"
 
 	lua "github.com/yuin/gopher-lua"
 
@@ -14,7 +13,8 @@ import (
 func (e *Engine) baseLib() map[string]lua.LGFunction {
 	return map[string]lua.LGFunction{
 		"error": e.error, "pcall": e.pcall, "xpcall": e.xpcall, "getmetatable": e.getMetatable,
-		"load": e.loadPieces, "loadstring": e.loadString,
+		"load": e.loadPieces, "loadstring": e.loadString, "getfenv": e.getEnvironment, "setfenv": e.setEnvironment,
+		"newproxy": e.newProxy, "__redis__err__handler": e.describeError,
 	}
 }
 
@@ -33,20 +33,6 @@ func (e *Engine) error(l *lua.LState) int {
 }
 
 func (e *Engine) getMetatable(l *lua.LState) int {
-	v := lualib.CheckAny(l, 1, "getmetatable")
-	if t, ok := v.(*lua.LTable); ok && e.lib.Shown(t) != nil {
-		if t == e.gproxy || t == e.libraryScope.env {
-			l.Push(e.nothing)
-			return 1
-		}
-		l.Push(lua.LNil)
-		return 1
-	}
-	l.Push(l.GetMetatable(v))
-	return 1
-}
-
-func (e *Engine) osClock(l *lua.LState) int {
-	l.Push(lua.LNumber(float64(e.o.Clock()) / float64(time.Second)))
+	l.Push(e.lib.Metatable(l, lualib.CheckAny(l, 1, "getmetatable")))
 	return 1
 }

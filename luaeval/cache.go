@@ -22,9 +22,9 @@ type cache struct {
 const (
 	mostCompiled  = 500
 	mostWeight    = 16 << 20
-	scriptWeight  = 6 << 10 // bytes of a short compiled script: measured
-	weightPerByte = 4       // bytes that a compiled script takes for each byte of its text
-	textOverhead  = 80      // bytes beside a text: its place in the map, and rounding
+	scriptWeight  = 1280 // bytes of a short compiled script: measured
+	weightPerByte = 4    // bytes that a compiled script takes for each byte of its text
+	textOverhead  = 80   // bytes beside a text: its place in the map, and rounding
 )
 
 func (c *cache) flush() {

@@ -10,9 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	lua "github.com/yuin/gopher-lua"
 
-	"github.com/miniredisd/miniredisd/resp"
-
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 func bySHA(e *Engine, sha string) string {

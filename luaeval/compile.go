@@ -6,33 +6,29 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/ast"
 	"github.com/yuin/gopher-lua/parse"
+
+	"github.com/miniredisd/miniredisd/luaeval/compile"
 )
 
 const chunkName = "user_script"
 
-// compile makes s.fn of code. It compiles this tree and runs it once, which returns the script:
-//
-//	local <everything bound> = ...
-//	return function() <the rewritten script> end
-//
-// The globals of the script are upvalues of that function.
+// compile makes s.fn of code. The globals of the script are upvalues of that function.
 func (e *Engine) compile(s *Script, code string) error {
-	fn, w, err := e.compileChunk(code, &e.scriptScope)
+	fn, c, err := e.compileChunk(code, &e.scriptScope)
 	if err != nil {
 		return errors.New("ERR Error compiling script (new function): " + err.Error())
 	}
 	s.fn = fn
-	s.long, s.global = w.long, w.usesG
-	for i, name := range fn.Proto.DbgUpvalues {
-		switch name {
-		case hide("KEYS"):
+	s.long, s.global = c.Long, c.Named
+	for i, b := range c.Bound {
+		switch b.Name {
+		case "KEYS":
 			s.keys = fn.Upvalues[i]
-			s.keyTable = e.ownTable(s.keys, w.usesG || w.escapes["KEYS"])
-		case hide("ARGV"):
+			s.keyTable = e.ownTable(s.keys, c.Escapes["KEYS"])
+		case "ARGV":
 			s.argv = fn.Upvalues[i]
-			s.argTable = e.ownTable(s.argv, w.usesG || w.escapes["ARGV"])
+			s.argTable = e.ownTable(s.argv, c.Escapes["ARGV"])
 		}
 	}
 	return nil
@@ -49,7 +45,8 @@ func (e *Engine) ownTable(up *lua.Upvalue, escapes bool) *lua.LTable {
 	return t
 }
 
-func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter, error) {
+// compileChunk returns the function whose body is code.
+func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *compile.Code, error) {
 	if at, err := check(code, s.chunk); err != nil {
 		var earlier *parse.Error // Lua stops at the first error
 		_, bad := parse.Parse(strings.NewReader(code[:at]), s.chunk)
@@ -58,87 +55,59 @@ func (e *Engine) compileChunk(code string, s *scope) (*lua.LFunction, *rewriter,
 		}
 		return nil, nil, err
 	}
-	chunk, err := parse.Parse(strings.NewReader(code), s.chunk)
+	tree, err := parse.Parse(strings.NewReader(code), s.chunk)
 	if err != nil {
 		return nil, nil, syntaxError(err, code, s.chunk)
 	}
-	w := newRewriter(e, s)
-	w.inBlock(chunk)
-	if w.err != nil {
-		return nil, nil, w.err
-	}
-	names := &ast.LocalAssignStmt{Names: w.names, Exprs: []ast.Expr{&ast.Comma3Expr{}}}
-	inner := &ast.FunctionExpr{ParList: &ast.ParList{HasVargs: w.vararg}, Stmts: chunk}
-	back := &ast.ReturnStmt{Exprs: []ast.Expr{inner}}
-	last := strings.Count(code, "\n") + 1
-	for _, n := range []ast.PositionHolder{names, inner, back} {
-		n.SetLine(1)
-		n.SetLastLine(last)
-	}
-	tree := []ast.Stmt{back}
-	if len(w.names) > 0 {
-		tree = []ast.Stmt{names, back}
-	}
-	proto, err := lua.Compile(tree, s.source)
-	if late := (*lua.CompileError)(nil); errors.As(err, &late) {
-		late.Line = w.realLine(late.Line)
-	}
-	if err == nil {
-		err = w.finish(proto)
-	}
+	c, err := compile.Compile(tree, &compile.Text{
+		Chunk: s.chunk, Source: s.source, Known: s.known, Member: e.member, Unused: e.unused, Words: s.words,
+		Operators: e.operators, Env: s.env, Library: s.library, Named: s.loaded,
+	})
 	if err != nil {
-		return nil, nil, syntaxError(err, code, s.chunk)
+		return nil, nil, err
 	}
-	e.l.Push(e.l.NewFunctionFromProto(proto))
-	for _, v := range w.first {
-		e.l.Push(v)
+	fn := e.l.NewFunctionFromProto(c.Proto)
+	fn.Env = s.env
+	for i, b := range c.Bound {
+		v := b.Value
+		if v == nil {
+			v = lua.LNil
+		}
+		fn.Upvalues[i] = &lua.Upvalue{}
+		fn.Upvalues[i].SetValue(e.atFirst(s, b.Name, v))
 	}
-	e.l.Call(len(w.first), 1)
-	fn := e.l.Get(-1).(*lua.LFunction)
-	e.l.SetTop(0)
-	return fn, w, nil
+	return fn, c, nil
 }
 
-// syntaxError says an error of the parser or the compiler in Lua's words, as far as possible.
+// member returns a field of a library that scripts see, or nil.
+func (e *Engine) member(library lua.LValue, name string) lua.LValue {
+	shown, ok := library.(*lua.LTable)
+	if !ok {
+		return nil
+	}
+	if v := e.lib.Shown(shown).RawGetString(name); v != lua.LNil {
+		return v
+	}
+	return nil
+}
+
+// syntaxError says an error of the parser in Lua's words, as far as possible.
 func syntaxError(err error, code, chunk string) error {
-	var line int
-	text, near := "", ""
 	var bad *parse.Error
-	var late *lua.CompileError
-	var limit *limitError
-	switch {
-	case errors.As(err, &bad):
-		line, text, near = bad.Pos.Line, bad.Message, bad.Token
-		if line == parse.EOF {
-			line, near = strings.Count(code, "\n")+1, "<eof>"
-		}
-		switch {
-		case strings.HasPrefix(text, "unterminated"):
-			text = strings.Replace(text, "unterminated", "unfinished", 1)
-		case text == "parse error": // an expression statement that is no call
-			text = "'=' expected"
-		case strings.HasPrefix(text, "syntax error"):
-			text = "unexpected symbol"
-		}
-		text += fmt.Sprintf(" near '%s'", near)
-	case errors.As(err, &late):
-		line, text = late.Line, late.Message
-		switch {
-		case strings.HasPrefix(text, "cannot use '...'"):
-			text += " near '...'"
-		case strings.HasPrefix(text, "register overflow"), text == "too many local variables":
-			text = "function or expression too complex"
-		case strings.HasPrefix(text, "too long to jump"):
-			text = tooLong
-		case text == "too many constants":
-			text = tooManyConstants
-		}
-	case errors.As(err, &limit) && limit.line == 0:
-		return limit
-	case errors.As(err, &limit):
-		line, text = limit.line, limit.text
-	default:
+	if !errors.As(err, &bad) {
 		return errors.New(chunk + ": " + err.Error())
 	}
-	return fmt.Errorf("%s:%d: %s", chunk, line, text)
+	line, text, near := bad.Pos.Line, bad.Message, bad.Token
+	if line == parse.EOF {
+		line, near = strings.Count(code, "\n")+1, "<eof>"
+	}
+	switch {
+	case strings.HasPrefix(text, "unterminated"):
+		text = strings.Replace(text, "unterminated", "unfinished", 1)
+	case text == "parse error": // an expression statement that is no call
+		text = "'=' expected"
+	case strings.HasPrefix(text, "syntax error"):
+		text = "unexpected symbol"
+	}
+	return fmt.Errorf("%s:%d: %s near '%s'", chunk, line, text, near)
 }

@@ -8,11 +8,9 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"github.com/miniredisd/miniredisd/resp"
-
-	"github.com/miniredisd/miniredisd/luaeval/lualib"
-
 	"github.com/miniredisd/miniredisd/luaeval/limits"
+	"github.com/miniredisd/miniredisd/luaeval/lualib"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // Options say what an engine runs in. Call is required; everything else may be zero.
@@ -39,10 +37,20 @@ type Options struct {
 	Version    string // redis.REDIS_VERSION, "7.2.6"
 	VersionNum int    // redis.REDIS_VERSION_NUM, 0x00070206
 
+	// Server has the versions of a server that is no Redis. Its scripts know redis by a second name, too.
+	Server Server
+
 	Budget   int64  // bytes a script may hold; 0 for 256 MB
 	MaxBulk  int64  // bytes of the longest string a script may build; 0 for 512 MB
 	Seed     uint32 // of math.random
 	MaxSteps int64  // steps of pattern matching in one script; 0 for 2^28
+}
+
+// Server is what scripts see of a server that is no Redis. The zero value is for Redis.
+type Server struct {
+	Name       string // redis.SERVER_NAME, "valkey"; "" for Redis
+	Version    string // redis.VALKEY_VERSION
+	VersionNum int    // redis.VALKEY_VERSION_NUM
 }
 
 // Engine is a Lua state and the scripts compiled for it.
@@ -54,7 +62,6 @@ type Engine struct {
 
 	globals *lua.LTable // environment of every function
 	gproxy  *lua.LTable // _G as scripts see it
-	nothing *lua.LTable // metatable of _G as scripts see it
 	known   map[string]lua.LValue
 
 	undefined                 *lua.LTable // metatable of the globals
@@ -63,11 +70,11 @@ type Engine struct {
 	guards                    []guard  // by the depth of pcalls
 	guardedCall               *lua.LFunction
 
-	hidden  map[string]lua.LValue     // functions for the rewritten tree, under names that no script can spell
-	unused  map[string]*lua.LFunction // redis.call and redis.pcall as statements
-	handler *lua.LFunction
-	lib     *lualib.Lib
-	limits  limits.Limits
+	operators map[string]lua.LValue // functions for operators
+	unused    map[string]lua.LValue // redis.call and redis.pcall as statements
+	handler   *lua.LFunction
+	lib       *lualib.Lib
+	limits    limits.Limits
 
 	run    run
 	reply  resp.Writer
@@ -267,6 +274,9 @@ func (e *Engine) finish() {
 		e.newStacks()
 	}
 	e.trimGuards()
+	if r := &e.run; r.script == nil || r.script.global {
+		e.ownEnvironments()
+	}
 	e.large.lent = false
 	e.run.script = nil
 	if e.run.fail.text != "" {
@@ -297,16 +307,11 @@ func (s *Script) forget(e *Engine) {
 	}
 }
 
-// give sets the keys or arguments of a script. It also sets them in _G if the script may look
-// there.
+// give sets the keys or arguments of a script, in _G if the script looks there.
 func (e *Engine) give(name string, s *Script, up *lua.Upvalue, kept *lua.LTable, words [][]byte) *lua.LTable {
 	switch {
 	case s.global:
-		t := e.stringTable(words)
-		e.globals.RawSetString(name, t)
-		if up != nil {
-			up.SetValue(t)
-		}
+		e.globals.RawSetString(name, e.stringTable(words))
 	case up != nil:
 		return e.fill(up, kept, words)
 	}

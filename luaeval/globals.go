@@ -10,6 +10,9 @@ import (
 
 const undefinedText = "Script attempted to access nonexistent global variable '%s'"
 
+// secondName is the table redis to scripts of other servers.
+const secondName = "server"
+
 // openLibs makes the environment of all scripts. It never changes afterwards.
 func (e *Engine) openLibs() {
 	l := e.l
@@ -17,7 +20,7 @@ func (e *Engine) openLibs() {
 	e.globals = e.lib.Globals
 	e.handler = l.NewFunction(e.noteFailure)
 	e.guardedCall = e.newGuarded()
-	e.hidden = e.lib.Operators()
+	e.operators = e.lib.Operators()
 	e.unused = e.unusedCalls()
 
 	e.known = map[string]lua.LValue{"_VERSION": lua.LString("Lua 5.1")}
@@ -31,22 +34,37 @@ func (e *Engine) openLibs() {
 		e.known[name] = e.lib.Show(t)
 	}
 	e.known["redis"] = e.lib.Show(e.redisLib())
-	e.known["os"] = e.lib.Show(e.lib.Functions(map[string]lua.LGFunction{"clock": e.osClock}))
-	e.gproxy = e.lib.Show(e.globals)
-	e.nothing = e.lib.Show(l.CreateTable(0, 0))
+	if e.o.Server.Name != "" {
+		e.known[secondName] = e.known["redis"]
+	}
+	e.undefined = e.newUndefined()
+	e.gproxy = e.showGlobals(e.globals)
 	e.known["_G"] = e.gproxy
 	for name, v := range e.known {
 		e.globals.RawSetString(name, v)
 	}
-	undefined := l.CreateTable(0, 8)
-	undefined.RawSetString("__index", l.NewFunction(func(l *lua.LState) int {
+	e.globals.Metatable = e.undefined
+	e.scriptScope = scope{chunk: chunkName, source: chunkName, known: e.known, env: e.gproxy}
+	e.scriptScope.words = []string{"KEYS", "ARGV"}
+}
+
+// newUndefined returns the metatable of globals. It refuses names that are not there.
+func (e *Engine) newUndefined() *lua.LTable {
+	meta := e.l.CreateTable(0, 2)
+	meta.RawSetString("__index", e.l.NewFunction(func(l *lua.LState) int {
 		lualib.Raise(l, fmt.Sprintf(undefinedText, l.Get(2).String()))
 		return 0
 	}))
-	undefined.RawSetString("__newindex", e.lib.ReadOnly())
-	e.globals.Metatable = undefined
-	e.scriptScope = scope{chunk: chunkName, source: chunkName, known: e.known, env: e.gproxy}
-	e.undefined = undefined
+	meta.RawSetString("__newindex", e.lib.ReadOnly())
+	return meta
+}
+
+// showGlobals returns what scripts see of a table of globals. As in Redis, its metatable has the
+// function that refuses names.
+func (e *Engine) showGlobals(globals *lua.LTable) *lua.LTable {
+	visible := e.l.CreateTable(0, 1)
+	visible.RawSetString("__index", e.undefined.RawGetString("__index"))
+	return e.lib.View(globals, globals, e.lib.Show(visible))
 }
 
 // noteFailure is the error handler of Run (eval.c: __redis__err__handler). It runs before
@@ -71,6 +89,49 @@ func (e *Engine) noteFailure(l *lua.LState) int {
 	}
 	l.Push(l.Get(1))
 	return 1
+}
+
+// describeError is __redis__err__handler(error), which Redis leaves among the globals of scripts. It
+// returns the error as a table, with the position of the code that called it.
+func (e *Engine) describeError(l *lua.LState) int {
+	v := l.Get(1)
+	if v.Type() != lua.LTTable {
+		l.Push(e.globals.RawGetString("tostring"))
+		l.Push(v)
+		l.Call(1, 1)
+		text, _ := lualib.ToText(l.Get(-1))
+		v = e.tagged("err", lua.LString("ERR "+text))
+	}
+	source, line := e.codePosition(l, 1)
+	if source == inGo {
+		source, line = e.codePosition(l, 2)
+	}
+	if source != "" {
+		l.SetField(v, "source", lua.LString(source))
+		l.SetField(v, "line", lua.LNumber(line))
+	}
+	l.Push(v)
+	return 1
+}
+
+// inGo is the source of a function that is not written in Lua. The word is Lua's.
+const inGo = "=[C]"
+
+// codePosition returns the source and the line of the code at a level of the stack. The source is
+// empty beyond the last level.
+func (e *Engine) codePosition(l *lua.LState, level int) (source string, line int) {
+	on, at, replaced := e.level(l, level)
+	switch {
+	case replaced:
+		return "=(tail call)", -1
+	case on == nil:
+		return "", 0
+	}
+	call, _ := on.GetStack(at)
+	if _, err := on.GetInfo("Sl", call, lua.LNil); err != nil || call.Source == "" {
+		return inGo, -1
+	}
+	return sourceOf(call.Source), call.CurrentLine
 }
 
 // counted marks the error table of a command. The name is Redis's.

@@ -60,8 +60,8 @@ func parseHeader(body string) (Header, string, error) {
 	if !strings.HasPrefix(body, "#!") {
 		return Header{Flags: Compat}, body, nil
 	}
-	end := strings.IndexByte(body, '\n')
-	if end < 0 {
+	end := strings.IndexAny(body, "\n\x00")
+	if end < 0 || body[end] == 0 {
 		return Header{}, "", errors.New("ERR Invalid script shebang")
 	}
 	words, ok := resp.Words([]byte(body[:end]))

@@ -7,9 +7,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"github.com/miniredisd/miniredisd/resp"
-
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 const libraryChunk = "user_function"
@@ -28,8 +27,10 @@ func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library
 	}
 	defer e.make()()
 	e.openLibraryScope()
+	e.libraryScope.let(e.libraryScope.loading)
+	defer e.libraryScope.let(e.libraryScope.running)
 	lib := &Library{Name: name, Code: string(code)}
-	chunk, w, err := e.compileChunk(body, &e.libraryScope)
+	chunk, compiled, err := e.compileChunk(body, &e.libraryScope)
 	if err != nil {
 		return nil, errors.New("ERR Error compiling function: " + err.Error())
 	}
@@ -39,9 +40,9 @@ func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library
 	if len(lib.Functions) == 0 {
 		return nil, errors.New("ERR No functions registered")
 	}
-	w.release(chunk)
+	release(compiled, chunk)
 	for _, f := range lib.Functions {
-		f.long = !w.isBrief(f.call)
+		f.long = !compiled.IsBrief(f.call)
 	}
 	return lib, ls.add(lib, old)
 }
@@ -78,8 +79,8 @@ func parseLibraryHeader(code []byte) (name, body string, err error) {
 	if !bytes.HasPrefix(code, []byte("#!")) {
 		return "", "", errors.New("ERR Missing library metadata")
 	}
-	end := bytes.IndexByte(code, '\n')
-	if end < 0 {
+	end := bytes.IndexAny(code, "\n\x00")
+	if end < 0 || code[end] == 0 {
 		return "", "", errors.New("ERR Invalid library metadata")
 	}
 	words, ok := resp.Words(code[:end])

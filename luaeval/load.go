@@ -8,9 +8,9 @@ import (
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
-// load and loadstring make a function of a text while a script runs. compileChunk rewrites the text
+// load and loadstring make a function of a text while a script runs. compileChunk compiles the text
 // like a script, so the bounds of the running script hold inside it. A script that names one of the
-// two runs with a context: see rewriter.ident.
+// two runs with a context.
 
 // Bytes that a compiled text takes, measured. They are charged before the text is parsed.
 const (
@@ -64,13 +64,9 @@ func (e *Engine) loadPieces(l *lua.LState) int {
 func (e *Engine) loadText(l *lua.LState, text, name string) int {
 	e.lib.Charge(l, loadedBytes)
 	e.lib.Charge(l, loadedBytesPerByte*len(text))
-	around := &e.scriptScope
-	if e.run.script == nil {
-		around = &e.libraryScope
-	}
 	s := scope{
 		chunk: chunkTitle(name, longTitle), source: chunkTitle(name, shortTitle),
-		known: around.known, env: around.env, loaded: true,
+		env: e.threadEnvironment(l), loaded: true,
 	}
 	if strings.HasPrefix(text, binaryStart) {
 		return notLoaded(l, lua.LString(s.chunk+":1: unexpected symbol near 'char(27)'"))

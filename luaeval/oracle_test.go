@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"io"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,7 +32,7 @@ func newOracle(t testing.TB, s *redistest.Server, proto string) *oracle {
 func (o *oracle) do(args ...string) string {
 	o.t.Helper()
 	o.raw.Reset()
-	require.NoError(o.t, o.c.Send(redistest.AppendCommand(nil, args...)))
+	require.NoError(o.t, o.c.Send(resp.AppendRequest(nil, args...)))
 	_, err := resp.ReadReply(o.r)
 	require.NoError(o.t, err, "%q", args)
 	return o.raw.String()
@@ -102,5 +103,19 @@ func (s *sides) same(t *testing.T, script string, keys []string, args ...string)
 		if theirs != ours {
 			t.Errorf("RESP%d\n%s\nredis:  %q\nengine: %q", proto, script, theirs, ours)
 		}
+		s.direct[2].do("FLUSHALL")
+		if named := s.named(proto, script, keys, args...); named != ours {
+			t.Errorf("RESP%d\n%s\nengine: %q\nwith globals by name: %q", proto, script, ours, named)
+		}
 	}
+}
+
+// named is ours, but all globals of the script are found by name.
+func (s *sides) named(proto int, script string, keys []string, args ...string) string {
+	const reach = "if _G then end "
+	if strings.HasPrefix(script, "#!") {
+		return s.ours(proto, script, keys, args...)
+	}
+	reply := s.ours(proto, reach+script, keys, args...)
+	return strings.ReplaceAll(reply, sha1hex([]byte(reach+script)), sha1hex([]byte(script)))
 }

@@ -229,6 +229,7 @@ func TestProgramsMeanTheSame(t *testing.T) {
 		theirs := s.theirs(2, script, nil)
 		require.NotContains(t, theirs, "-ERR", p.b.String())
 		require.Equal(t, theirs, s.ours(2, script, nil), p.b.String())
+		require.Equal(t, theirs, s.named(2, script, nil), p.b.String())
 	}
 }
 

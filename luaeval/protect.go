@@ -38,6 +38,7 @@ func (e *Engine) takeGuard(l *lua.LState) *lua.LState {
 		g.state = e.newGuard(depth)
 	}
 	g.from = l
+	g.state.Env = l.Env
 	if l.Context() != nil {
 		g.state.SetContext(&e.limits)
 	} else {
@@ -77,22 +78,33 @@ func (e *Engine) caller(l *lua.LState) *lua.LState {
 	return nil
 }
 
-// where returns the position of the code at a level of the stack. The stack continues on the state
-// that called pcall. A call that was replaced by a tail call has no position.
+// where returns the position of the code at a level of the stack. A call that was replaced by a tail
+// call has no position.
 func (e *Engine) where(l *lua.LState, level int) string {
+	on, at, replaced := e.level(l, level)
+	if on == nil || replaced {
+		return ""
+	}
+	return on.Where(at)
+}
+
+// level finds a level of the stack: it returns a state and a level of that state. The stack continues
+// on the state that called pcall. replaced is true for a call that was replaced by a tail call. The
+// state is nil beyond the last level.
+func (e *Engine) level(l *lua.LState, level int) (on *lua.LState, at int, replaced bool) {
 	for ; l != nil; l = e.caller(l) {
 		i := 0
 		for at, ok := l.GetStack(0); ok; at, ok = l.GetStack(i) {
 			if i == level {
-				return l.Where(level)
+				return l, i, false
 			}
 			if i += 1 + int(frameField(at, "TailCall")); i > level {
-				return ""
+				return l, level, true
 			}
 		}
 		level -= i - 1 // the lowest frame is guardedCall, which stands for pcall
 	}
-	return ""
+	return nil, 0, false
 }
 
 // newGuarded makes the function that runs on a guard: it calls its first argument with the others.

@@ -1,6 +1,8 @@
 package luaeval
 
 import (
+	"strings"
+
 	lua "github.com/yuin/gopher-lua"
 
 	"github.com/miniredisd/miniredisd/luaeval/limits"
@@ -27,6 +29,12 @@ func (e *Engine) redisLib() *lua.LTable {
 		t.RawSetString(name, lua.LNumber(n))
 	}
 	t.RawSetString("REDIS_VERSION", lua.LString(e.o.Version))
+	if played := e.o.Server; played.Name != "" {
+		version := strings.ToUpper(played.Name) + "_VERSION"
+		t.RawSetString("SERVER_NAME", lua.LString(played.Name))
+		t.RawSetString(version, lua.LString(played.Version))
+		t.RawSetString(version+"_NUM", lua.LNumber(played.VersionNum))
+	}
 	return t
 }
 
@@ -42,12 +50,10 @@ func (e *Engine) call(l *lua.LState, raises bool) int {
 	return 1
 }
 
-// unused ends the names of two functions that replace redis.call and redis.pcall where the call is a
-// statement. They make no Lua value of the reply: OK would be a table.
-const unused = ";"
-
-func (e *Engine) unusedCalls() map[string]*lua.LFunction {
-	calls := map[string]*lua.LFunction{}
+// unusedCalls returns the functions for redis.call and redis.pcall where the call is a statement. They
+// make no Lua value of the reply: OK would be a table.
+func (e *Engine) unusedCalls() map[string]lua.LValue {
+	calls := map[string]lua.LValue{}
 	for name, raises := range map[string]bool{"redis.call": true, "redis.pcall": false} {
 		calls[name] = e.l.NewFunction(func(l *lua.LState) int {
 			e.execute(l, raises)
@@ -210,7 +216,7 @@ func (e *Engine) setResp(l *lua.LState) int {
 // setRepl is redis.set_repl. It only checks its argument: there is no replication.
 func (e *Engine) setRepl(l *lua.LState) int {
 	if l.GetTop() != 1 {
-		return e.giveError(l, "ERR redis.set_repl() requires two arguments.", true)
+		return e.giveError(l, "ERR redis.set_repl() requires one argument.", true)
 	}
 	if n, _ := lualib.ToNumber(l.Get(1)); lualib.ToInt(n)&^3 != 0 {
 		return e.giveError(l, "ERR Invalid replication flags. Use REPL_AOF, REPL_REPLICA, REPL_ALL or REPL_NONE.", true)

@@ -3,7 +3,6 @@ package luaeval
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
@@ -14,9 +13,8 @@ const maxLevels = 200
 // maxTokens bounds a text. The parser takes some hundred bytes for each token.
 const maxTokens = 4 << 20
 
-// scanner reads the text of a script before the parser does. It finds nesting that would overflow
-// the stack of the parser or the compiler, and a constructor with too many constants: the parser would
-// take long for a text that is refused in the end. It knows just enough of Lua to skip strings and
+// scanner reads the text of a script before the parser does. It finds nesting that Lua
+// refuses: the parser would take much memory for it. It knows just enough of Lua to skip strings and
 // comments.
 type scanner struct {
 	src     string
@@ -26,24 +24,12 @@ type scanner struct {
 	levels  int
 	operand bool // the last token can be the left operand of an operator
 	chain   int  // `..`, `^` and unary operators in a row: they nest to the right
-
-	functions bool
-	commas    int
-	element   int      // where the text behind the last comma or opening bracket begins
-	seen      []uint64 // a bit for the hash of each literal between commas; nil when they are not counted
-	constants int      // bits set: there are at least as many constants
 }
-
-const seenBits = 1 << 24
 
 // check refuses text that the parser should not see, with Lua's error. It returns the position up to
 // which the parser may find an earlier error.
 func check(src, chunk string) (at int, err error) {
 	s := scanner{src: src, line: 1}
-	if at, err = s.scan(chunk); err != nil || s.functions || s.commas <= maxConstant {
-		return at, err
-	}
-	s = scanner{src: src, line: 1, seen: make([]uint64, seenBits/64)}
 	return s.scan(chunk)
 }
 
@@ -86,13 +72,7 @@ func (s *scanner) scan(chunk string) (at int, err error) {
 			s.operand = false
 			s.chain++
 			s.i++
-		case c == ',':
-			s.operand, s.chain = false, 0
-			s.comma()
-			if s.constants > maxConstant {
-				return 0, &limitError{text: tooManyConstants}
-			}
-		case c == ';' || c == '=' || c == '+' || c == '*' || c == '/' || c == '<' || c == '>':
+		case c == ',' || c == ';' || c == '=' || c == '+' || c == '*' || c == '/' || c == '<' || c == '>':
 			s.operand, s.chain = false, 0
 			s.i++
 		case lualib.IsDigit(c):
@@ -123,43 +103,6 @@ func (s *scanner) at(k int) byte {
 func (s *scanner) nest(n int) {
 	s.levels = max(s.levels+n, 0)
 	s.operand, s.chain = n < 0, 0
-	s.element = s.i + 1
-}
-
-// comma counts a comma, and the literal before it.
-func (s *scanner) comma() {
-	if s.commas++; s.seen != nil {
-		if text := strings.TrimSpace(s.src[s.element:s.i]); isPlainLiteral(text) {
-			s.see(text)
-		}
-	}
-	s.i++
-	s.element = s.i
-}
-
-// see counts a literal unless one with the same hash was seen.
-func (s *scanner) see(text string) {
-	hash := uint32(2166136261) // FNV-1a
-	for i := range len(text) {
-		hash = (hash ^ uint32(text[i])) * 16777619
-	}
-	hash = (hash ^ hash>>24) % seenBits
-	word, bit := &s.seen[hash/64], uint64(1)<<(hash%64)
-	if *word&bit == 0 {
-		*word |= bit
-		s.constants++
-	}
-}
-
-// isPlainLiteral reports whether text is a short number or a string, written so that no other text
-// has the same value.
-func isPlainLiteral(text string) bool {
-	if len(text) > 1 && text[0] == '"' && text[len(text)-1] == '"' {
-		return !strings.ContainsAny(text[1:len(text)-1], "\"\\\r\n")
-	}
-	whole, fraction, isFraction := strings.Cut(text, ".")
-	return whole != "" && len(text) < 16 && strings.Trim(whole+fraction, "0123456789") == "" &&
-		(whole == "0" || whole[0] != '0') && (!isFraction || fraction != "" && fraction[len(fraction)-1] != '0')
 }
 
 func (s *scanner) word() {
@@ -170,7 +113,6 @@ func (s *scanner) word() {
 	s.operand = false
 	switch s.src[from:s.i] {
 	case "function":
-		s.functions = true
 		s.nest(1)
 	case "do", "then", "repeat":
 		s.nest(1)

@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
-	"github.com/yuin/gopher-lua/ast"
 
+	"github.com/miniredisd/miniredisd/luaeval/compile"
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
 )
 
@@ -16,23 +16,23 @@ import (
 // A library is loaded in two steps. First its text runs and registers functions: it sees
 // redis.register_function, redis.log and little else. Later its functions run: they see what
 // scripts see. Redis changes the table of globals in between (function_lua.c: luaEngineCreate).
+// The environment of libraries is an empty table that shows others: let changes which.
+//
 // Here a global inside a function is an upvalue that all functions of the library share. At first
 // its value refuses every use; release replaces it by the real one. The text outside of functions
-// finds globals by name.
+// finds globals by name, and so does a whole library that may reach environments.
 type scope struct {
 	chunk   string // name of the text in errors of the compiler
 	source  string // name of the text in errors of running code
 	known   map[string]lua.LValue
-	env     *lua.LTable // _G
+	words   []string    // names of the tables that each run gets
+	env     *lua.LTable // environment of the text
 	library bool
-	loaded  bool // a text of load or loadstring: it finds KEYS and ARGV in _G
+	loaded  bool // a text of load or loadstring
 
-	loading *lua.LTable // _G while a library is loaded
-	redis   *lua.LTable // redis while a library is loaded
+	loading, running *lua.LTable // what env shows while a library is loaded, and later
+	redis            *lua.LTable // redis while a library is loaded
 }
-
-// environment is the hidden name of _G in a library. Unknown globals are its fields.
-const environment = "environment"
 
 // openLibraryScope makes the scope of libraries when the first one is loaded.
 func (e *Engine) openLibraryScope() {
@@ -41,13 +41,14 @@ func (e *Engine) openLibraryScope() {
 		return
 	}
 	*s = scope{chunk: libraryChunk, source: libraryChunk, library: true, known: maps.Clone(e.known)}
-	delete(s.known, "os")
+	delete(s.known, "__redis__err__handler")
 	full := e.lib.Shown(e.known["redis"].(*lua.LTable))
 	redis, loading := e.l.CreateTable(0, 8), e.l.CreateTable(0, 8)
 	for key, v := full.Next(lua.LNil); key != lua.LNil; key, v = full.Next(key) {
 		switch name := string(key.(lua.LString)); {
 		case name == "breakpoint" || name == "debug" || name == "replicate_commands":
-		case name == "log" || strings.HasPrefix(name, "LOG_") || strings.HasPrefix(name, "REDIS_"):
+		case name == "log" || strings.HasPrefix(name, "LOG_") || strings.HasPrefix(name, "REDIS_"),
+			name == "SERVER_NAME" || strings.Contains(name, "_VERSION"):
 			loading.RawSet(key, v)
 			fallthrough
 		default:
@@ -58,34 +59,53 @@ func (e *Engine) openLibraryScope() {
 	loading.Metatable = undefined
 	s.redis = e.lib.Show(loading)
 	s.known["redis"] = e.lib.Show(redis)
+	if s.known[secondName] != nil {
+		s.known[secondName] = s.known["redis"]
+	}
 	s.known["cjson"] = e.lib.Show(e.lib.JSON(&e.json.functions))
 
-	globals, atLoad := e.l.CreateTable(0, 8), e.l.CreateTable(0, 8)
-	s.env, s.loading = e.lib.Show(globals), e.lib.Show(atLoad)
-	s.known["_G"] = s.env
+	s.running, s.loading = e.l.CreateTable(0, 8), e.l.CreateTable(0, 8)
+	global := e.showGlobals(s.running)
+	s.known["_G"] = global
 	for name, v := range s.known {
-		globals.RawSetString(name, v)
+		s.running.RawSetString(name, v)
 	}
-	atLoad.RawSetString("redis", s.redis)
-	globals.Metatable, atLoad.Metatable = undefined, undefined
+	s.loading.RawSetString("redis", s.redis)
+	if s.known[secondName] != nil {
+		s.loading.RawSetString(secondName, s.redis)
+	}
+	s.running.Metatable, s.loading.Metatable = undefined, undefined
+	visible := e.l.CreateTable(0, 1)
+	visible.RawSetString("__index", global)
+	s.env = e.lib.View(e.l.CreateTable(0, 0), s.running, e.lib.Show(visible))
+}
+
+// let makes the environment of libraries show globals.
+func (s *scope) let(globals *lua.LTable) {
+	s.env.Metatable.(*lua.LTable).RawSetString("__index", globals)
 }
 
 // atFirst returns the value of a bound name when the text begins to run. In a script that is v.
 func (e *Engine) atFirst(s *scope, name string, v lua.LValue) lua.LValue {
 	switch {
-	case !s.library || e.hidden[name] != nil:
+	case !s.library || name == compile.Environment || e.operators[name] != nil:
 		return v
-	case name == "redis":
+	case e.isRedis(name):
 		return s.redis
 	}
-	library, member, isMember := strings.Cut(strings.TrimSuffix(name, unused), ".")
-	if !isMember || library != "redis" {
+	library, member, isMember := strings.Cut(name, ".")
+	if !isMember || !e.isRedis(library) {
 		return e.refusing(library)
 	}
 	if v := e.lib.Shown(s.redis).RawGetString(member); v != lua.LNil {
 		return v
 	}
 	return e.refusing(member)
+}
+
+// isRedis reports whether scripts know the table redis by this name.
+func (e *Engine) isRedis(name string) bool {
+	return name == "redis" || name == secondName && e.o.Server.Name != ""
 }
 
 // refusing returns a value for a global that does not exist yet: every use raises an error.
@@ -104,31 +124,8 @@ func (e *Engine) refusing(name string) lua.LValue {
 }
 
 // release gives the globals of a loaded library the values that its functions see.
-func (w *rewriter) release(chunk *lua.LFunction) {
-	for i, name := range chunk.Proto.DbgUpvalues {
-		for k, bound := range w.names {
-			if name == bound {
-				chunk.Upvalues[i].SetValue(w.values[k])
-			}
-		}
+func release(c *compile.Code, chunk *lua.LFunction) {
+	for i, b := range c.Bound {
+		chunk.Upvalues[i].SetValue(b.Value)
 	}
-}
-
-// onlyLoads reports whether the walk is in a library, outside of its functions.
-func (w *rewriter) onlyLoads() bool { return w.scope.library && w.nested == 0 }
-
-// libraryIdent walks a global of a library.
-func (w *rewriter) libraryIdent(x *ast.IdentExpr) ast.Expr {
-	w.meta = w.meta || x.Value == "setmetatable" || x.Value == "_G"
-	if v, ok := w.scope.known[x.Value]; ok && !w.onlyLoads() {
-		if bound := w.bind(x.Value, v, x); bound != nil {
-			return bound
-		}
-	}
-	return w.inEnvironment(x)
-}
-
-func (w *rewriter) inEnvironment(x *ast.IdentExpr) ast.Expr {
-	env := placed(&ast.IdentExpr{Value: hide(environment)}, x)
-	return placed(&ast.AttrGetExpr{Object: env, Key: w.settle(placed(&ast.StringExpr{Value: x.Value}, x))}, x)
 }

@@ -59,8 +59,7 @@ func numberSnippets() []string {
 		`return tostring(100000000000000)`, `return tostring(-100000000000000)`,
 		`redis.call("set","k",1e15) return redis.call("get","k")`,
 		`redis.call("set","k",1700000000000.5) return redis.call("get","k")`,
-		`redis.call("set","k",0.1) return redis.call("get","k")`,
-		`redis.call("set","k",-5) return redis.call("get","k")`, `redis.call("set","k",2^60) return redis.call("get","k")`,
+		`redis.call("set","k",-5) return redis.call("get","k")`,
 		`redis.call("set","k",1e20) return redis.call("get","k")`,
 		`return math.floor(3.7)`, `return tostring(math.huge)`, `return tostring(math.pi)`, `return math.max(1,"5",3)`,
 		`math.randomseed(7) return math.random(1000)`, `return math.random(0)`, `return tostring(math.fmod(7,3))`,
@@ -71,8 +70,6 @@ func numberSnippets() []string {
 		`return setmetatable({},{__mod=function(a,b) return 7 end})%2`,
 		`return 2^setmetatable({},{__pow=function(a,b) return 8 end})`,
 		`redis.call("set","k",1e14^3) return redis.call("get","k")`,
-		`redis.call("set","k",1.1^20) return redis.call("get","k")`,
-		`redis.call("set","k",3^-7) return redis.call("get","k")`,
 		`return {2^10, "2"^3, 2^-1 .."", 2^0.5 .."", (-8)^(1/3) .."", 0^0, (0/0)^2 .."", (1/0)^-1 .."", 10^15, 2^63 ` +
 			`.."", math.pow(2,"3")}`,
 		`return {math.fmod(1/0,2) .."", math.log(-1) .."", math.fmod(-7,3), -math.fmod(1/0,2) .."", math.sqrt(-1) .."", ` +
@@ -106,7 +103,7 @@ func errorSnippets() []string {
 		`return redis.call()`, `return redis.pcall()`, `return redis.call({})`, `return redis.call("get",true)`,
 		`return redis.pcall("get",{})`, `local ok,e=pcall(redis.call) return e`,
 		`return redis.sha1hex()`, `return redis.log()`, `return redis.log(9,"x")`, `return redis.log(2)`,
-		`return redis.log("x","y")`, `return redis.setresp(4)`, `return redis.setresp()`, `return redis.set_repl()`,
+		`return redis.log("x","y")`, `return redis.setresp(4)`, `return redis.setresp()`,
 		`return redis.set_repl(9)`,
 		`return redis.acl_check_cmd()`, `return nil..1`, `return 1+nil`, `return {}<{}`, `return 1<"2"`, `return nil<1`,
 		`return "a"+1`, `return unpack({},1,9000)`, `local function f() f() end f()`,

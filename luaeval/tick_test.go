@@ -71,8 +71,8 @@ func looks() map[string]string {
 func soonFunctions() map[string]bool {
 	names := map[string]bool{}
 	for _, list := range []string{
-		"tostring xpcall rawequal rawget rawset getmetatable setmetatable select pairs ipairs type collectgarbage gcinfo " +
-			"os.clock",
+		"tostring xpcall rawequal rawget rawset getmetatable setmetatable select pairs ipairs type collectgarbage gcinfo",
+		"getfenv setfenv newproxy __redis__err__handler",
 		"table.getn table.setn string.dump",
 		"coroutine.create coroutine.yield coroutine.status coroutine.running",
 		"cjson.new cjson.encode_sparse_array cjson.encode_max_depth cjson.decode_max_depth cjson.encode_number_precision " +

@@ -6,9 +6,8 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
-	"github.com/miniredisd/miniredisd/resp"
-
 	"github.com/miniredisd/miniredisd/luaeval/lualib"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // maxReplyDepth is how deep a returned table may nest. A table that contains itself ends here.
@@ -87,14 +86,15 @@ func (e *Engine) writeTagged(w *resp.Writer, t *lua.LTable, depth int) bool {
 		return false
 	}
 	if text, ok := t.RawGetString("err").(lua.LString); ok {
-		w.Error(string(text))
+		line := beforeZero(string(text))
+		w.Error(line)
 		if e.o.Failed != nil {
-			e.o.Failed(string(text), isCounted(t))
+			e.o.Failed(line, isCounted(t))
 		}
 		return true
 	}
 	if text, ok := t.RawGetString("ok").(lua.LString); ok {
-		w.Status(string(text))
+		w.Status(beforeZero(string(text)))
 		return true
 	}
 	if n, ok := t.RawGetString("double").(lua.LNumber); ok {
@@ -151,6 +151,12 @@ func (e *Engine) writePairs(w *resp.Writer, m *lua.LTable, depth int, values boo
 	}
 }
 
+// beforeZero is text up to its first zero byte, where Redis ends the line of an error or a status.
+func beforeZero(text string) string {
+	line, _, _ := strings.Cut(text, "\x00")
+	return line
+}
+
 // writeFailure appends the reply of a script that ended with an error.
 func (e *Engine) writeFailure(w *resp.Writer, err error) {
 	f := &e.run.fail
@@ -160,7 +166,7 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 			f.text, f.counted = e.errorText(failed.Object), isCounted(failed.Object)
 		}
 	}
-	text := f.text
+	text := beforeZero(f.text)
 	if f.source == "" {
 		f.place(text)
 	}

@@ -161,7 +161,7 @@ func (l *Limits) weigh(more int64) {
 // Charge counts n bytes before they are taken in one step, and ticks for them. The caller raises
 // the error.
 func (l *Limits) Charge(n int) error {
-	if int64(n) > l.o.MaxBulk || int64(n) > l.o.Budget {
+	if int64(n) > l.Longest() {
 		return ErrMemory
 	}
 	if l.alloc += int64(n); l.alloc > min(8<<20, l.o.Budget/8) && l.over == nil {
@@ -190,8 +190,8 @@ func (l *Limits) Value(any) any               { return nil }
 // Over returns why the script has to end, or nil.
 func (l *Limits) Over() error { return l.over }
 
-// MaxBulk is the length of the longest string that a script may build.
-func (l *Limits) MaxBulk() int64 { return l.o.MaxBulk }
+// Longest is the length in bytes of the longest string that a script may build.
+func (l *Limits) Longest() int64 { return min(l.o.MaxBulk, l.o.Budget) }
 
 // Weigh measures the heap before the script runs.
 func (l *Limits) Weigh() { l.base = l.heap() }

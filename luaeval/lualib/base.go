@@ -68,6 +68,9 @@ func (lib *Lib) setMetatable(l *lua.LState) int {
 	if l.GetMetaField(t, "__metatable") != lua.LNil {
 		Raise(l, "cannot change a protected metatable")
 	}
+	if m, ok := meta.(*lua.LTable); ok && lib.shown[lib.behind(m)] == m {
+		meta = lib.behind(m) // the virtual machine reads metatables without metamethods
+	}
 	t.Metatable = meta
 	l.SetTop(1)
 	return 1
@@ -188,6 +191,10 @@ func (lib *Lib) text(l *lua.LState, v lua.LValue) lua.LValue {
 		return v
 	case lua.LNumber:
 		return lua.LString(FormatNumber(float64(v)))
+	case *lua.LUserData:
+		if v == lib.Null {
+			return lua.LString("userdata: (nil)")
+		}
 	}
 	if f, ok := l.GetMetaField(v, "__tostring").(*lua.LFunction); ok {
 		l.Push(f)

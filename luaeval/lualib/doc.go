@@ -16,7 +16,7 @@
 //
 //	luaeval                         lualib
 //	 Engine ── New(state) ─────────> Lib ── Base, Tables ──> the globals of scripts
-//	        ── Operators ──────────>      functions that the rewritten tree calls
+//	        ── Operators ──────────>      functions that compiled texts call
 //	        ── Begin ──────────────>      before each script
 //	        <───────── Raise, Tick ─      an error unwinds the Lua stack
 //

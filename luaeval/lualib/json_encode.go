@@ -5,13 +5,16 @@ import (
 	"strconv"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/internal/double"
 )
 
 // jsonWriter writes JSON.
 type jsonWriter struct {
 	Output
-	s     *JSONSettings
-	slots int // of Lua's stack that cjson would have in use
+	s        *JSONSettings
+	slots    int  // of Lua's stack that cjson would have in use
+	measured bool // it fits into a string, for all that is known
 }
 
 func (j *jsonLib) encode(l *lua.LState) int {
@@ -44,6 +47,10 @@ func (w *jsonWriter) value(v lua.LValue, depth int) {
 		if depth++; depth > w.s.encodeDepth || w.slots+3 > maxUnpack {
 			Raise(w.l, "Cannot serialise, excessive nesting ("+strconv.Itoa(depth)+")")
 		}
+		if len(w.b) > longJSON && !w.measured {
+			w.measured = true
+			w.refuseEndless(w.l.Get(1))
+		}
 		w.table(v, depth)
 	default:
 		if v == lua.LValue(w.lib.Null) {
@@ -57,7 +64,7 @@ func (w *jsonWriter) value(v lua.LValue, depth int) {
 func (w *jsonWriter) number(f float64) {
 	switch {
 	case f-f == 0:
-		w.b = AppendG(w.b, f, w.s.precision)
+		w.b = double.AppendG(w.b, f, w.s.precision)
 	case w.s.encodeInvalid == asError:
 		w.fail("number", "must not be NaN or Inf")
 	case w.s.encodeInvalid == asNull:
@@ -65,7 +72,7 @@ func (w *jsonWriter) number(f float64) {
 	case math.IsNaN(f):
 		w.b = append(w.b, "nan"...)
 	default:
-		w.b = AppendG(w.b, f, w.s.precision)
+		w.b = double.AppendG(w.b, f, w.s.precision)
 	}
 }
 

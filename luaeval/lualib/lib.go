@@ -18,9 +18,10 @@ type Lib struct {
 	// Globals is the environment of all functions.
 	Globals *lua.LTable
 
-	l        *lua.LState               // functions are made on it
-	gopher   map[string]lua.LGFunction // functions of gopher-lua that ours call
-	real     map[*lua.LTable]*lua.LTable
+	l        *lua.LState                 // functions are made on it
+	gopher   map[string]lua.LGFunction   // functions of gopher-lua that ours call
+	real     map[*lua.LTable]*lua.LTable // behind the tables that View has made
+	shown    map[*lua.LTable]*lua.LTable // what Show has made of a table
 	readOnly *lua.LFunction
 	next     *lua.LFunction
 	element  *lua.LFunction // iterator of ipairs
@@ -42,7 +43,8 @@ var boundHoles = sync.OnceFunc(func() { lua.MaxArrayIndex = LargestHole })
 // New makes the library of the state l. It replaces the globals of l.
 func New(l *lua.LState, bounds *limits.Limits, seedOfRandom uint32) *Lib {
 	boundHoles()
-	lib := &Lib{Limits: bounds, l: l, gopher: map[string]lua.LGFunction{}, real: map[*lua.LTable]*lua.LTable{}}
+	lib := &Lib{Limits: bounds, l: l, gopher: map[string]lua.LGFunction{}}
+	lib.real, lib.shown = map[*lua.LTable]*lua.LTable{}, map[*lua.LTable]*lua.LTable{}
 	lib.SeedRandom(seedOfRandom)
 	lib.borrow(lua.OpenBase, "_G", "rawequal")
 	lib.borrow(lua.OpenCoroutine, lua.CoroutineLibName, "create", "resume")

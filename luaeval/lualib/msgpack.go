@@ -1,7 +1,6 @@
 package lualib
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"strings"
@@ -9,122 +8,19 @@ import (
 	lua "github.com/yuin/gopher-lua"
 )
 
-const (
-	maxPackDepth   = 16   // lua_cmsgpack.c: LUACMSGPACK_MAX_NESTING; deeper tables become nil
-	maxUnpackDepth = 1000 // the original ends where the stack of C does
-)
+const maxUnpackDepth = 1000 // the original ends where the stack of C does
 
 func (lib *Lib) msgpackLib() *lua.LTable {
-	return lib.Functions(map[string]lua.LGFunction{
+	t := lib.Functions(map[string]lua.LGFunction{
 		"pack": lib.msgPack, "unpack": lib.msgUnpack, "unpack_one": lib.msgUnpackOne, "unpack_limit": lib.msgUnpackLimit,
 	})
-}
-
-func (lib *Lib) msgPack(l *lua.LState) int {
-	if l.GetTop() == 0 {
-		ArgError(l, 0, "pack", "MessagePack pack needs input.")
+	for name, text := range map[string]string{
+		"_NAME": "cmsgpack", "_VERSION": "lua-cmsgpack 0.4.0",
+		"_COPYRIGHT": "Copyright (c) 2026 The miniredisd authors", "_DESCRIPTION": "MessagePack for Lua",
+	} {
+		t.RawSetString(name, lua.LString(text))
 	}
-	o := Output{lib: lib, l: l}
-	for i := 1; i <= l.GetTop(); i++ {
-		o.pack(l.Get(i), 0)
-	}
-	o.push()
-	return 1
-}
-
-// pack appends v as MessagePack.
-func (o *Output) pack(v lua.LValue, depth int) {
-	const head = 9 // size of any number, and of the head of any string
-	switch v := v.(type) {
-	case lua.LString:
-		o.expect(head + len(v))
-		o.b = append(appendSize(o.b, len(v), 0xa0, 32, 0xd9, 0xda, 0xdb), v...)
-		return
-	case lua.LNumber:
-		o.expect(head)
-		o.b = appendPackedNumber(o.b, float64(v))
-		return
-	case lua.LBool:
-		o.expect(head)
-		if v {
-			o.b = append(o.b, 0xc3)
-		} else {
-			o.b = append(o.b, 0xc2)
-		}
-		return
-	case *lua.LTable:
-		if depth < maxPackDepth {
-			o.packTable(o.lib.behind(v), depth+1)
-			return
-		}
-	}
-	o.expect(head)
-	o.b = append(o.b, 0xc0)
-}
-
-// appendSize appends the head of a string, an array or a map. one8 is 0 for a type without a
-// one-byte length.
-func appendSize(b []byte, n int, fix byte, below int, one8, two, four byte) []byte {
-	switch {
-	case n < below:
-		return append(b, fix|byte(n))
-	case n <= math.MaxUint8 && one8 != 0:
-		return append(b, one8, byte(n))
-	case n <= math.MaxUint16:
-		return binary.BigEndian.AppendUint16(append(b, two), uint16(n))
-	}
-	return binary.BigEndian.AppendUint32(append(b, four), uint32(n))
-}
-
-func appendPackedNumber(b []byte, f float64) []byte {
-	n := Truncate(f)
-	big := binary.BigEndian
-	switch {
-	case float64(n) != f || n == math.MaxInt64:
-		if float64(float32(f)) == f {
-			return big.AppendUint32(append(b, 0xca), math.Float32bits(float32(f)))
-		}
-		return big.AppendUint64(append(b, 0xcb), math.Float64bits(f))
-	case n >= 0 && n <= 127, n < 0 && n >= -32:
-		return append(b, byte(n))
-	case n >= 0 && n <= math.MaxUint8:
-		return append(b, 0xcc, byte(n))
-	case n >= 0 && n <= math.MaxUint16:
-		return big.AppendUint16(append(b, 0xcd), uint16(n))
-	case n >= 0 && n <= math.MaxUint32:
-		return big.AppendUint32(append(b, 0xce), uint32(n))
-	case n >= 0:
-		return big.AppendUint64(append(b, 0xcf), uint64(n))
-	case n >= math.MinInt8:
-		return append(b, 0xd0, byte(n))
-	case n >= math.MinInt16:
-		return big.AppendUint16(append(b, 0xd1), uint16(n))
-	case n >= math.MinInt32:
-		return big.AppendUint32(append(b, 0xd2), uint32(n))
-	}
-	return big.AppendUint64(append(b, 0xd3), uint64(n))
-}
-
-func (o *Output) packTable(t *lua.LTable, depth int) {
-	o.lib.Tick(o.l, NextWork)
-	n, array := 0, true
-	for k, _ := t.Next(lua.LNil); k != lua.LNil; k, _ = t.Next(k) {
-		o.lib.Tick(o.l, 1)
-		n++
-		array = array && k == lua.LValue(lua.LNumber(n))
-	}
-	if array {
-		o.b = appendSize(o.b, n, 0x90, 16, 0, 0xdc, 0xdd)
-		for i := 1; i <= n; i++ {
-			o.pack(Element(t, i), depth)
-		}
-		return
-	}
-	o.b = appendSize(o.b, n, 0x80, 16, 0, 0xde, 0xdf)
-	for k, v := t.Next(lua.LNil); k != lua.LNil; k, v = t.Next(k) {
-		o.pack(k, depth)
-		o.pack(v, depth)
-	}
+	return t
 }
 
 func (lib *Lib) msgUnpack(l *lua.LState) int { return lib.unpackFrom(l, "unpack", 0, 0) }

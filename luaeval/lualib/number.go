@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	lua "github.com/yuin/gopher-lua"
+
+	"github.com/miniredisd/miniredisd/internal/double"
 )
 
 // ParseNumber reads a number as strtod of C does, which Lua 5.1 uses: decimal, hexadecimal, inf or
@@ -95,66 +97,16 @@ func ToText(v lua.LValue) (string, bool) {
 // FormatNumber prints n as tostring and `..` do.
 func FormatNumber(n float64) string {
 	var b [32]byte
-	return string(AppendG(b[:0], n, 14))
+	return string(double.AppendG(b[:0], n, 14))
 }
 
-// AppendExact prints n so that ParseNumber reads the same number.
-func AppendExact(b []byte, n float64) []byte {
-	if n == math.Trunc(n) && math.Abs(n) < 1e15 && !(n == 0 && math.Signbit(n)) {
-		return strconv.AppendInt(b, int64(n), 10)
-	}
-	return strconv.AppendFloat(b, n, 'g', -1, 64)
-}
-
-// AppendG is %.<precision>g of C without flags.
-func AppendG(b []byte, n float64, precision int) []byte {
-	switch {
-	case math.IsNaN(n):
-		if math.Signbit(n) {
-			b = append(b, '-')
-		}
-		return append(b, "nan"...)
-	case math.IsInf(n, 1):
-		return append(b, "inf"...)
-	case math.IsInf(n, -1):
-		return append(b, "-inf"...)
-	case n == math.Trunc(n) && math.Abs(n) < 1e14 && precision >= 14 && !(n == 0 && math.Signbit(n)):
-		return strconv.AppendInt(b, int64(n), 10)
-	}
-	precision = max(precision, 1)
-	from := len(b)
-	b = strconv.AppendFloat(b, n, 'e', precision-1, 64)
-	e := strings.LastIndexByte(string(b[from:]), 'e') + from
-	exp, _ := strconv.Atoi(string(b[e+1:]))
-	if exp >= -4 && exp < precision {
-		b = strconv.AppendFloat(b[:from], n, 'f', precision-1-exp, 64)
-		return trimZeros(b, from)
-	}
-	var tail [8]byte
-	kept := append(tail[:0], b[e:]...)
-	return append(trimZeros(b[:e], from), kept...)
-}
-
-func trimZeros(b []byte, from int) []byte {
-	if strings.IndexByte(string(b[from:]), '.') < 0 {
-		return b
-	}
-	for b[len(b)-1] == '0' {
-		b = b[:len(b)-1]
-	}
-	if b[len(b)-1] == '.' {
-		b = b[:len(b)-1]
-	}
-	return b
-}
-
-// AppendArg prints a number that is an argument of redis.call. An integral number that a double
-// holds exactly is printed as an integer, any other by %.17g (util.c: double2ll).
+// AppendArg prints a number that is an argument of redis.call. Zero has no sign (script_lua.c:
+// luaArgsToRedisArgv).
 func AppendArg(b []byte, n float64) []byte {
-	if n == math.Trunc(n) && math.Abs(n) <= 1<<52 {
-		return strconv.AppendInt(b, int64(n), 10)
+	if whole, ok := double.Whole(n); ok {
+		return strconv.AppendInt(b, whole, 10)
 	}
-	return AppendG(b, n, 17)
+	return double.AppendShortest(b, n)
 }
 
 // IsAlpha reports whether c is a letter or an underscore.

@@ -34,7 +34,7 @@ func (lib *Lib) Charge(l *lua.LState, n int) {
 
 // tooLong raises an error when n bytes are more than a string may have.
 func (lib *Lib) tooLong(l *lua.LState, n int) {
-	if int64(n) > lib.Limits.MaxBulk() {
+	if int64(n) > lib.Limits.Longest() {
 		Raise(l, limits.ErrMemory.Error())
 	}
 }

@@ -8,15 +8,42 @@ import lua "github.com/yuin/gopher-lua"
 // ReadOnlyText is the error of an assignment to a read-only table.
 const ReadOnlyText = "Attempt to modify a readonly table"
 
-// Show returns the table that scripts see in place of t.
+// Show returns the table that scripts see in place of t. It is the same one each time.
 func (lib *Lib) Show(t *lua.LTable) *lua.LTable {
+	proxy := lib.shown[t]
+	if proxy == nil {
+		proxy = lib.View(t, t, lua.LNil)
+		lib.shown[t] = proxy
+	}
+	return proxy
+}
+
+// View returns a read-only table. Its own fields are those of t. A field that is read comes from
+// index, and getmetatable returns meta.
+func (lib *Lib) View(t, index *lua.LTable, meta lua.LValue) *lua.LTable {
+	behind := lib.l.CreateTable(0, 3)
+	behind.RawSetString("__index", index)
+	behind.RawSetString("__newindex", lib.readOnly)
+	behind.RawSetString(shownMeta, meta)
 	proxy := lib.l.CreateTable(0, 0)
-	meta := lib.l.CreateTable(0, 2)
-	meta.RawSetString("__index", t)
-	meta.RawSetString("__newindex", lib.readOnly)
-	proxy.Metatable = meta
+	proxy.Metatable = behind
 	lib.real[proxy] = t
 	return proxy
+}
+
+// shownMeta is where the metatable of a read-only table keeps the one that scripts see.
+const shownMeta = "__metatable"
+
+// Metatable returns what getmetatable returns for v.
+func (lib *Lib) Metatable(l *lua.LState, v lua.LValue) lua.LValue {
+	if t, ok := v.(*lua.LTable); ok && lib.Shown(t) != nil {
+		return t.Metatable.(*lua.LTable).RawGetString(shownMeta)
+	}
+	meta := l.GetMetatable(v)
+	if t, ok := meta.(*lua.LTable); ok && lib.shown[t] != nil { // setmetatable was given what Show has made
+		return lib.shown[t]
+	}
+	return meta
 }
 
 // ReadOnly returns the function that raises the error of an assignment to a read-only table.

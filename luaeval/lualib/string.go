@@ -18,8 +18,11 @@ func (lib *Lib) stringLib() *lua.LTable {
 	t.RawSetString("gfind", t.RawGetString("gmatch"))
 	meta := lib.l.CreateTable(0, 16)
 	meta.RawSetString("__index", t)
-	// getmetatable("") returns a read-only table. The metatable in use is out of reach.
-	meta.RawSetString("__metatable", lib.Show(meta))
+	// getmetatable("") returns a read-only table with the read-only library. Out of reach are the
+	// metatable in use and the table behind the library, which all scripts share.
+	visible := lib.l.CreateTable(0, 1)
+	visible.RawSetString("__index", lib.Show(t))
+	meta.RawSetString("__metatable", lib.Show(visible))
 	lib.addArithmetic(meta)
 	lib.l.SetMetatable(lua.LString(""), meta)
 	return t
@@ -134,7 +137,7 @@ func (lib *Lib) strRep(l *lua.LState) int {
 		l.Push(lua.LString(""))
 		return 1
 	}
-	if int64(n) > lib.Limits.MaxBulk()/int64(len(s)) {
+	if int64(n) > lib.Limits.Longest()/int64(len(s)) {
 		Raise(l, limits.ErrMemory.Error())
 	}
 	lib.Charge(l, n*len(s))

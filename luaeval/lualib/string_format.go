@@ -7,6 +7,7 @@ import (
 
 	lua "github.com/yuin/gopher-lua"
 
+	"github.com/miniredisd/miniredisd/internal/double"
 	"github.com/miniredisd/miniredisd/luaeval/limits"
 )
 
@@ -252,7 +253,7 @@ func (v *verb) float(b []byte, f float64) []byte {
 
 func formatG(f float64, precision int, keepZeros bool) string {
 	if !keepZeros {
-		return string(AppendG(nil, f, precision))
+		return string(double.AppendG(nil, f, precision))
 	}
 	precision = max(precision, 1)
 	text := strconv.FormatFloat(f, 'e', precision-1, 64)

@@ -9,7 +9,6 @@ import (
 // tableSort is table.sort(table [, less]) (ltablib.c: sort).
 func (lib *Lib) tableSort(l *lua.LState) int {
 	t := checkTable(l, 1, "sort")
-	lib.mayChange(l, t)
 	if l.Get(2) != lua.LNil {
 		if _, ok := l.Get(2).(*lua.LFunction); !ok {
 			TypeError(l, 2, "sort", "function")
@@ -17,7 +16,7 @@ func (lib *Lib) tableSort(l *lua.LState) int {
 	}
 	c := lib.Enter(l)
 	s := sorter{lib, l, t, l.Get(2)}
-	s.sort(1, border(t))
+	s.sort(1, border(t)) // nothing in a read-only table: none of them has elements
 	lib.Calls = c
 	return 0
 }

@@ -1,6 +1,9 @@
 package lualib
 
-import "regexp"
+import (
+	"regexp"
+	"strings"
+)
 
 // LongestError is the length in bytes up to which error texts are searched. A script may raise a
 // text as long as its memory.
@@ -12,6 +15,11 @@ func (lib *Lib) SayAsLua(text string) string {
 	if len(text) > LongestError {
 		return text
 	}
+	if before, kinds, found := strings.Cut(text, comparing); found {
+		if a, b, _ := strings.Cut(kinds, " with "); a == b {
+			return before + comparing + "two " + a + " values"
+		}
+	}
 	if lib.words == nil {
 		lib.words = vmErrors()
 	}
@@ -22,6 +30,9 @@ func (lib *Lib) SayAsLua(text string) string {
 	}
 	return text
 }
+
+// comparing begins the error of a comparison. The kinds of both values follow.
+const comparing = "attempt to compare "
 
 // A vmError is an error of gopher-lua's virtual machine, and what Lua says for it.
 type vmError struct {
@@ -39,10 +50,6 @@ func vmErrors() []vmError {
 		{`cannot perform \w+ operation between (\w+) and \w+$`, "attempt to perform arithmetic on a $1 value"},
 		{`__unm undefined$`, "attempt to perform arithmetic on a nil value"},
 		{`__len undefined$`, "attempt to get length of a nil value"},
-		{`attempt to compare nil with nil$`, "attempt to compare two nil values"},
-		{`attempt to compare table with table$`, "attempt to compare two table values"},
-		{`attempt to compare boolean with boolean$`, "attempt to compare two boolean values"},
-		{`attempt to compare function with function$`, "attempt to compare two function values"},
 		{`registry overflow$`, "stack overflow"},
 		{`^ bad argument #(\d+) to \(anonymous\) \((.*) expected, got nil\)$`,
 			"bad argument #$1 to '?' ($2 expected, got no value)"},
