@@ -14,7 +14,7 @@ import (
 func differs() map[string]string {
 	return map[string]string{
 		"bind":                            "only this machine may connect unless told otherwise",
-		"save":                            "nothing is saved yet, and the answer says so",
+		"save":                            "a test server saves only when it is asked to",
 		"dir":                             "the test's directories differ",
 		"port":                            "set by the test",
 		"unixsocket":                      "set by the test",
@@ -93,7 +93,7 @@ func TestConfigSetAgreesWithRedis(t *testing.T) {
 		`proto-max-bulk-len 1024`, `proto-max-bulk-len 2mb`, `active-defrag-cycle-min 100`,
 		`stream-node-max-bytes -1`, `requirepass ""`, `acl-pubsub-default x`, `tracking-table-max-keys 1kb`,
 	} {
-		args, ok := splitArgs(line)
+		args, ok := SplitArgs(line)
 		require.True(t, ok, line)
 		want := redis.do(append([]string{"CONFIG", "SET"}, args...)...)
 		got := []string{"OK"}

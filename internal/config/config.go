@@ -78,6 +78,7 @@ type Config struct {
 	Port           int      // 0 chooses a free port, -1 means no TCP
 	PortFile       string
 	Masters        int    // the number of servers in this process, on the ports from Port on
+	Dialect        string // the name of the server that this one plays, or a list for the masters: see package dialect
 	Trace          string // the file of the recording; "" means none
 	UnixSocket     string
 	UnixSocketPerm int
@@ -104,6 +105,10 @@ type Config struct {
 	// TLS, if set, is used instead of the files. Only a Go program can set it.
 	TLS *tls.Config
 
+	// Bubble makes a server live in the bubble of testing/synctest in which it is made. Only a Go program
+	// can set it.
+	Bubble bool
+
 	ACLLogMaxLen     int    // entries
 	ACLPubSubDefault string // allchannels, resetchannels
 
@@ -121,7 +126,14 @@ type Config struct {
 	IOThreads        int    // the threads that read and write sockets, main included
 	IOThreadsDoReads bool
 
+	// SystemFiles says that the data are kept in Dir. Otherwise the files of the server are in its memory, and a Go
+	// program that runs one finds nothing new in its folder. cmd/miniredisd sets it.
+	SystemFiles    bool
 	Dir            string // absolute; "" means the working directory of the process
+	DBFilename     string // of the RDB file in Dir; "" means none
+	RDBCompression bool
+	RDBChecksum    bool
+	Save           string // save points: pairs of seconds and changes, separated by spaces; "" means none
 	LogLevel       string
 	LogFile        string
 	PIDFile        string
@@ -133,6 +145,7 @@ type Config struct {
 	OOMScoreAdjValues [3]int // for a master, a replica, and a child that saves
 
 	EnableDebugCommand     string // no, yes, local
+	EnableModuleCommand    string // no, yes, local
 	EnableProtectedConfigs string // no, yes, local
 	Renames                []Rename
 
@@ -204,8 +217,7 @@ func (c *Config) Clone() *Config {
 // directive only once in the life of a Config.
 func (c *Config) Inert() []string {
 	var names []string
-	for i := range table {
-		r := &table[i]
+	for r := range c.rows() {
 		if r.flags&inert != 0 && !c.noted[r.name] && c.given(r) != r.def {
 			c.noted[r.name] = true
 			names = append(names, r.name)

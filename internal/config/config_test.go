@@ -42,6 +42,14 @@ func TestEveryDefaultIsAcceptedAndReadBackAsItself(t *testing.T) {
 	require.Empty(t, c.Inert())
 }
 
+func TestADirectiveThatRedisDoesNotHaveSaysWhatItDoes(t *testing.T) {
+	for i := range table {
+		r := &table[i]
+		require.Equal(t, r.flags&own != 0, r.arg != "" && r.help != "", r.name)
+	}
+	require.Equal(t, Option{"lab", "yes", "answer LAB: faults, a clock and crashes, to test lock clients"}, Own()[0])
+}
+
 // other returns a valid value that differs from the default.
 func other(r *row) string {
 	switch r.kind {
@@ -73,6 +81,8 @@ func other(r *row) string {
 		return "12.5 99.99"
 	case events:
 		return "g$KE"
+	case played:
+		return "valkey-9.1"
 	}
 	return "/tmp"
 }
@@ -116,7 +126,8 @@ func TestEveryDirectiveSurvivesSetRewriteAndParse(t *testing.T) {
 
 func TestRefusedDirectivesSayWhy(t *testing.T) {
 	for line, why := range map[string]string{
-		"cluster-enabled yes":    "cluster mode is not supported by miniredisd",
+		"cluster-enabled yes": "cluster mode is not supported by miniredisd: connect a client for a single server, " +
+			"or several to --masters N",
 		"replicaof 127.0.0.1 1":  "replication is not supported by miniredisd",
 		"tls-replication yes":    "replication is not supported by miniredisd",
 		"tls-cluster yes":        "cluster mode is not supported by miniredisd",
@@ -132,13 +143,13 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 }
 
 func TestInertDirectivesAreReportedOnce(t *testing.T) {
-	c, err := Parse([]string{"--rdbcompression", "no", "--appendfsync", "no", "--maxclients", "5", "--hz", "20"}, nil)
+	c, err := Parse([]string{"--rdb-del-sync-files", "yes", "--appendfsync", "no", "--maxclients", "5", "--hz", "20"}, nil)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"rdbcompression", "appendfsync"}, c.Inert())
+	require.ElementsMatch(t, []string{"rdb-del-sync-files", "appendfsync"}, c.Inert())
 	require.Empty(t, c.Inert())
-	_, err = c.Set([]string{"rdbcompression", "yes", "rdbchecksum", "yes"}, false, nil)
+	_, err = c.Set([]string{"rdb-del-sync-files", "no", "rdbchecksum", "yes"}, false, nil)
 	require.ErrorContains(t, err, "immutable")
-	_, err = c.Set([]string{"rdbcompression", "yes", "appendfsync", "always", "aof-load-truncated", "no"}, false, nil)
+	_, err = c.Set([]string{"rdb-del-sync-files", "no", "appendfsync", "always", "aof-load-truncated", "no"}, false, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"aof-load-truncated"}, c.Inert())
 }
@@ -148,8 +159,10 @@ func TestDirectivesThatAskForFilesAreNamed(t *testing.T) {
 	c, err := Parse([]string{"--appendonly", "yes", "--save", "60", "1", "--shutdown-on-sigterm", "save now",
 		"--shutdown-on-sigint", "nosave"}, nil)
 	require.NoError(t, err)
-	require.Equal(t, []string{"save 60 1", "appendonly yes", "shutdown-on-sigterm save now"}, c.Unsaved())
-	require.Equal(t, []string{"save 60 1"}, c.Unsaved("save", "timeout"))
+	const aof = "'appendonly yes' has no effect: there is no append only file"
+	const save = "'save 60 1' saves the data when the server ends, and not before: SAVE saves them at once"
+	require.Equal(t, []string{aof, save}, c.Unsaved())
+	require.Equal(t, []string{save}, c.Unsaved("save", "timeout"))
 	require.Empty(t, c.Unsaved("timeout"))
 }
 
@@ -167,8 +180,8 @@ func TestAppendonlyStaysNoWhenAFileSetsIt(t *testing.T) {
 
 	_, err = c.Set([]string{"appendonly", "yes"}, true, nil)
 	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'appendonly') - append-only "+
-		"files are not supported by miniredisd: data is kept in memory only")
-	require.Equal(t, []string{"appendonly yes"}, c.Unsaved())
+		"files are not supported by miniredisd: SAVE writes an RDB file")
+	require.Len(t, c.Unsaved(), 1)
 	_, err = c.Set([]string{"appendonly", "no"}, true, nil)
 	require.NoError(t, err)
 	require.Empty(t, c.Unsaved())
@@ -189,14 +202,11 @@ func TestActivedefragIsRefusedAtRunTimeAndNamedAtTheStart(t *testing.T) {
 
 func TestDataOfAnotherServerIsFound(t *testing.T) {
 	dir := t.TempDir()
-	c, err := Parse([]string{"--dir", dir, "--dbfilename", "my.rdb"}, nil)
+	c, err := Parse([]string{"--dir", dir}, nil)
 	require.NoError(t, err)
 	require.Empty(t, c.Unread())
-	for _, name := range []string{"dump.rdb", "my.rdb"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
-	}
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "appendonlydir"), 0o700))
-	require.Equal(t, []string{filepath.Join(dir, "my.rdb"), filepath.Join(dir, "appendonlydir")}, c.Unread())
+	require.Equal(t, []string{filepath.Join(dir, "appendonlydir")}, c.Unread())
 }
 
 func TestOurOwnDirectivesAreAnsweredByNameOnly(t *testing.T) {
@@ -343,7 +353,7 @@ func TestWordsAreSplitAsRedisDoes(t *testing.T) {
 		`'a`:                {"!"},
 		`"a\`:               {"!"},
 	} {
-		got, ok := splitArgs(line)
+		got, ok := SplitArgs(line)
 		if len(want) == 1 && want[0] == "!" {
 			require.False(t, ok, line)
 			continue
@@ -356,10 +366,10 @@ func TestWordsAreSplitAsRedisDoes(t *testing.T) {
 func FuzzQuotedTextIsReadBack(f *testing.F) {
 	f.Add("a \"b\" \x00\xff\n")
 	f.Fuzz(func(t *testing.T, s string) {
-		got, ok := splitArgs("name " + quote(s))
+		got, ok := SplitArgs("name " + quote(s))
 		require.True(t, ok)
 		require.Equal(t, []string{"name", s}, got)
-		_, _ = splitArgs(s)
+		_, _ = SplitArgs(s)
 	})
 }
 

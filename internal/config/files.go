@@ -3,43 +3,33 @@ package config
 import (
 	"os"
 	"slices"
-	"strings"
 )
 
-// Unsaved returns the directives that ask the server to save data, with their values. The server does
-// not save data. With names, Unsaved looks at these directives only.
-func (c *Config) Unsaved(names ...string) []string {
-	var lines []string
-	for _, name := range []string{"save", "appendonly", "shutdown-on-sigint", "shutdown-on-sigterm"} {
+// Unsaved returns, for the log, which directives ask for more than this server saves. With names, it looks at these
+// directives only.
+func (c *Config) Unsaved(names ...string) (lines []string) {
+	for name, why := range map[string]string{
+		"save":       "saves the data when the server ends, and not before: SAVE saves them at once",
+		"appendonly": "has no effect: there is no append only file",
+	} {
 		if len(names) > 0 && !slices.Contains(names, name) {
 			continue
 		}
 		r, _ := lookup(name)
-		value := c.given(r)
-		asks := value != r.def
-		if r.kind == words {
-			asks = slices.Contains(strings.Fields(value), "save")
-		}
-		if asks {
-			lines = append(lines, name+" "+value)
+		if value := c.given(r); value != r.def {
+			lines = append(lines, "'"+name+" "+value+"' "+why)
 		}
 	}
+	slices.Sort(lines)
 	return lines
 }
 
-// Unread returns the paths of data files that redis-server would load from dir at the start. This server
-// does not load them.
-func (c *Config) Unread() []string {
-	var paths []string
-	for _, name := range []string{"dbfilename", "appenddirname"} {
-		r, _ := lookup(name)
-		value := c.value(r)
-		if value == "" {
-			continue
-		}
-		if _, err := os.Stat(c.Relative(value)); err == nil {
-			paths = append(paths, c.Relative(value))
-		}
+// Unread returns the paths of data that redis-server would load from dir at the start, and this server does not.
+func (c *Config) Unread() (paths []string) {
+	r, _ := lookup("appenddirname")
+	path := c.Relative(c.value(r))
+	if _, err := os.Stat(path); err == nil {
+		paths = append(paths, path)
 	}
 	return paths
 }

@@ -58,7 +58,7 @@ func ParseOver(c *Config, args []string, stdin io.Reader) (*Config, error) {
 		}
 	}
 	if fromStdin {
-		in, err := io.ReadAll(stdin)
+		in, err := readAll(stdin, MostText)
 		if err != nil {
 			return nil, fmt.Errorf("configuration from standard input: %w", err)
 		}
@@ -66,6 +66,9 @@ func ParseOver(c *Config, args []string, stdin io.Reader) (*Config, error) {
 	}
 	if options != "" {
 		lines += "\n" + options
+	}
+	if played := dialectOf(lines); played != "" {
+		c.Dialect = played
 	}
 	l := loader{c: c}
 	if err := l.load(lines); err != nil {
@@ -99,7 +102,7 @@ func splitCommandLine(args []string) (file string, fromStdin bool, options strin
 				b.WriteByte('\n')
 			}
 			b.WriteString(arg[2:] + " ")
-			words, _ := splitArgs(arg)
+			words, _ := SplitArgs(arg)
 			complete = len(words) != 1
 			name := ascii.ToLower(arg)
 			if !complete && (name == "--save" || name == "--sentinel") &&
@@ -123,13 +126,23 @@ func readConfig(path string) (string, error) {
 	}
 	var b strings.Builder
 	for _, p := range paths {
-		data, err := os.ReadFile(p)
+		data, err := readStart(p)
 		if err != nil {
 			return "", &OpenError{p, err}
 		}
 		b.Write(data)
 	}
 	return b.String(), nil
+}
+
+// readStart reads a file at the start, when waiting harms nobody. It may be a pipe of the shell.
+func readStart(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return readAll(f, MostText)
 }
 
 // loader applies configuration lines.
@@ -147,7 +160,7 @@ func (l *loader) load(lines string) error {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		args, ok := splitArgs(line)
+		args, ok := SplitArgs(line)
 		why := "Unbalanced quotes in configuration line"
 		if ok {
 			var err error
@@ -165,13 +178,13 @@ func (l *loader) load(lines string) error {
 // directive applies one line. why is the error text for this line. err is an error in an included file.
 func (l *loader) directive(args []string, n int, line string) (why string, err error) {
 	name := ascii.ToLower(args[0])
-	if r, _ := lookup(name); r != nil {
+	if r := l.c.lookup(name); r != nil {
 		values := args[1:]
 		if !r.multi() && len(values) != 1 {
 			return errArgs, nil
 		}
 		if r.multi() && len(values) == 1 && values[0] != "" {
-			values, _ = splitArgs(values[0])
+			values, _ = SplitArgs(values[0])
 		}
 		if r.kind == save && !l.saved {
 			l.saved = true

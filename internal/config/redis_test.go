@@ -3,8 +3,6 @@ package config
 import (
 	"bufio"
 	"bytes"
-	"fmt"
-	"io"
 	"net"
 	"os/exec"
 	"path/filepath"
@@ -15,14 +13,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // redis is a real redis-server on a unix socket.
-type redis struct {
-	t    *testing.T
-	conn net.Conn
-	in   *bufio.Reader
-}
+type redis struct{ *redistest.Conn }
 
 func startRedis(t *testing.T, args ...string) *redis {
 	t.Helper()
@@ -42,41 +37,23 @@ func startRedis(t *testing.T, args ...string) *redis {
 	}
 	conn, err := net.Dial("unix", socket)
 	require.NoError(t, err)
-	t.Cleanup(func() { _ = conn.Close() })
-	return &redis{t, conn, bufio.NewReader(conn)}
+	return &redis{redistest.Wrap(t, conn)}
 }
 
 // do sends a command and returns the elements of the reply, one a line.
-func (r *redis) do(args ...string) []string {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "*%d\r\n", len(args))
-	for _, a := range args {
-		fmt.Fprintf(&b, "$%d\r\n%s\r\n", len(a), a)
-	}
-	_, err := r.conn.Write(b.Bytes())
-	require.NoError(r.t, err)
-	return r.reply()
-}
+func (r *redis) do(args ...string) []string { return flat(r.Do(args...)) }
 
-func (r *redis) reply() []string {
-	line, err := r.in.ReadString('\n')
-	require.NoError(r.t, err)
-	line = strings.TrimSuffix(line, "\r\n")
-	n, _ := strconv.Atoi(line[1:])
-	switch line[0] {
+func flat(v resp.Value) (all []string) {
+	switch v.Kind {
 	case '*':
-		var all []string
-		for range n {
-			all = append(all, r.reply()...)
+		for _, e := range v.Elems {
+			all = append(all, flat(e)...)
 		}
 		return all
-	case '$':
-		text := make([]byte, n+2)
-		_, err := io.ReadFull(r.in, text)
-		require.NoError(r.t, err)
-		return []string{string(text[:n])}
+	case ':':
+		return []string{strconv.FormatInt(v.Int, 10)}
 	}
-	return []string{line[1:]}
+	return []string{v.Str}
 }
 
 // refusedBy returns what redis-server prints on standard error for a command line, with this server's

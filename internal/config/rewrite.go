@@ -30,7 +30,7 @@ func (c *Config) rewrite(users []string, all bool) error {
 	if c.File == "" {
 		return ErrNoFile
 	}
-	old, err := os.ReadFile(c.File)
+	old, err := ReadFile(c.File, MostText)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("ERR Rewriting config file: %s", ErrorText(err))
 	}
@@ -53,17 +53,16 @@ func (c *Config) rewritten(old string, users []string, all bool) string {
 	for _, line := range strings.Split(strings.TrimSuffix(old, "\n"), "\n") {
 		line = strings.Trim(line, " \t\r\n")
 		w.signed = w.signed || line == signature
-		if args, ok := splitArgs(line); ok && len(args) > 0 && args[0][0] != '#' {
+		if args, ok := SplitArgs(line); ok && len(args) > 0 && args[0][0] != '#' {
 			name := ascii.ToLower(args[0])
-			if r, _ := lookup(name); r != nil {
+			if r := c.lookup(name); r != nil {
 				name = r.name
 			}
 			w.of[name] = append(w.of[name], len(w.lines))
 		}
 		w.lines = append(w.lines, line)
 	}
-	for i := range table {
-		r := &table[i]
+	for r := range c.rows() {
 		changed := c.given(r) != r.def && !(r.kind == directory && c.Dir == "")
 		for _, line := range c.lines(r) {
 			w.put(r.name, line, r.flags&own == 0 && (all || changed))

@@ -21,13 +21,12 @@ func (c *Config) Get(patterns []string, match func(pattern, name string) bool) [
 	}
 	for _, p := range patterns {
 		if !strings.ContainsAny(p, "[*?") {
-			if r, _ := lookup(p); r != nil {
+			if r := c.lookup(p); r != nil {
 				add(p, r)
 			}
 			continue
 		}
-		for i := range table {
-			r := &table[i]
+		for r := range c.rows() {
 			for _, name := range [2]string{r.name, r.alias} {
 				if name != "" && r.flags&(hidden|own) == 0 && match(p, name) {
 					add(name, r)
@@ -91,11 +90,11 @@ func (c *Config) changes(pairs []string, local bool) ([]change, error) {
 	seen := map[string]bool{} // by the spelled name: Redis does not notice a name beside its alias
 	for i := 0; i+1 < len(pairs); i += 2 {
 		name := pairs[i]
-		r, _ := lookup(name)
+		r := c.lookup(name)
 		key := ascii.ToLower(name)
 		switch {
 		case r == nil:
-			return nil, fmt.Errorf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", name)
+			return nil, fmt.Errorf("ERR Unknown option or number of arguments for CONFIG SET - '%s'", beforeZero(name))
 		case r.flags&immutable != 0:
 			return nil, setError(name, "can't set immutable config")
 		case r.flags&protected != 0 && !c.allowProtected(local):
@@ -107,6 +106,12 @@ func (c *Config) changes(pairs []string, local bool) ([]change, error) {
 		list = append(list, change{key, r, c.given(r), pairs[i+1]})
 	}
 	return list, nil
+}
+
+// beforeZero is text up to its first zero byte, where Redis ends an argument in an error.
+func beforeZero(text string) string {
+	text, _, _ = strings.Cut(text, "\x00")
+	return text
 }
 
 func (c *Config) allowProtected(local bool) bool {

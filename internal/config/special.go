@@ -6,11 +6,13 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
 
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/dialect"
 )
 
 // parseSpecial parses the kinds of values that only one or two directives have.
@@ -31,12 +33,39 @@ func (c *Config) parseSpecial(r *row, args []string, inFile bool) (value, why st
 		return parseEvents(args)
 	case directory:
 		return c.parseDir(args)
+	case played:
+		return parseDialect(args[0])
 	}
 	return parseReplicaOf(args)
 }
 
 // none reports whether the arguments clear a list: no argument, or one empty string.
 func none(args []string) bool { return len(args) == 0 || len(args) == 1 && args[0] == "" }
+
+// parseDialect accepts the names of dialects, in upper or lower case, with commas between them.
+func parseDialect(names string) (value, why string) {
+	names = ascii.ToLower(names)
+	for name := range strings.SplitSeq(names, ",") {
+		if !slices.Contains(dialect.Names(), name) {
+			return "", "argument must be one of the following: " + strings.Join(dialect.Names(), ", ") +
+				", or several with commas between them for several masters"
+		}
+	}
+	return names, ""
+}
+
+// SetDialect gives the server the dialect of an environment variable. "" leaves the default.
+func (c *Config) SetDialect(names string) error {
+	if names == "" {
+		return nil
+	}
+	value, why := parseDialect(names)
+	if why != "" {
+		return fmt.Errorf("%s='%s': %s", dialect.Variable, names, why)
+	}
+	c.Dialect = value
+	return nil
+}
 
 func parseBind(args []string) (value, why string) {
 	switch {

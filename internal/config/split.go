@@ -7,10 +7,10 @@ import (
 	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
-// splitArgs splits a line into words (sds.c: sdssplitargs). Double quotes allow the escapes \n \r \t \b
+// SplitArgs splits a line into words (sds.c: sdssplitargs). Double quotes allow the escapes \n \r \t \b
 // \a \xhh, and a backslash before any other character. Single quotes allow only \'. A space or the end
 // of the line must follow a closing quote. ok is false if the quotes are unbalanced.
-func splitArgs(line string) (args []string, ok bool) {
+func SplitArgs(line string) (args []string, ok bool) {
 	for {
 		line = strings.TrimLeft(line, " \t\r\n\v\f\x00")
 		if line == "" {
@@ -83,5 +83,5 @@ func escape(b *strings.Builder, s string) int {
 	return 1
 }
 
-// quote writes s in double quotes, so that splitArgs returns s.
+// quote writes s in double quotes, so that SplitArgs returns s.
 func quote(s string) string { return string(ascii.AppendQuoted(nil, s)) }

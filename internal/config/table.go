@@ -23,6 +23,7 @@ const (
 	events
 	directory
 	replicaOf
+	played // the names of dialects
 )
 
 type flag uint16
@@ -37,7 +38,7 @@ const (
 	inert          // it has no effect: see the package comment, also for the next two
 	refused        // any value but the default is an error
 	withheld       // CONFIG SET refuses it, a file may set it, and CONFIG GET shows the default
-	own            // Redis does not have it: CONFIG GET wants its exact name, and REWRITE adds no line
+	own            // Redis does not have it: CONFIG GET wants its exact name, and REWRITE adds no line; see help
 )
 
 // row is one directive (config.c: standardConfig).
@@ -49,6 +50,21 @@ type row struct {
 	min, max    int64             // the range of a number
 	words       []string          // what word and words accept
 	field       func(*Config) any // returns a pointer to the field; nil for an inert directive
+	arg, help   string            // what -h says of a directive that Redis does not have
+}
+
+// Option is a directive that Redis does not have, as -h shows it: --Name Arg.
+type Option struct{ Name, Arg, Help string }
+
+// Own returns the directives that Redis does not have.
+func Own() []Option {
+	var all []Option
+	for i := range table {
+		if r := &table[i]; r.flags&own != 0 {
+			all = append(all, Option{r.name, r.arg, r.help})
+		}
+	}
+	return all
 }
 
 // multi reports whether a directive takes several values.
@@ -80,9 +96,10 @@ func refusal(name string) string {
 	case "activedefrag":
 		return "active defragmentation is not supported by miniredisd: Go does not move allocated memory"
 	case "appendonly":
-		return "append-only files are not supported by miniredisd: data is kept in memory only"
+		return "append-only files are not supported by miniredisd: SAVE writes an RDB file"
 	case "cluster-enabled":
-		return "cluster mode is not supported by miniredisd"
+		return "cluster mode is not supported by miniredisd: connect a client for a single server, " +
+			"or several to --masters N"
 	case "replicaof":
 		return "replication is not supported by miniredisd"
 	case "tls-cluster":

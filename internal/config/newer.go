@@ -1,0 +1,122 @@
+package config
+
+import (
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/dialect"
+)
+
+// newer lists the directives of servers newer than Redis 7.2: since when, and their names with their defaults. A
+// server whose dialect has one accepts it, with a warning. None has an effect here.
+const newer = `
+8.6.0,9.1.0: tls-auth-clients-user=off
+8.8.0,: slowlog-entry-max-argc=32 slowlog-entry-max-string-len=128
+,8.0.0: aof-rewrite-cpulist= availability-zone= bgsave-cpulist= bio-cpulist= server-cpulist= unixsocketgroup=
+,8.0.0: cluster-announce-client-ipv4= cluster-announce-client-ipv6= cluster-blacklist-ttl=60
+,8.0.0: cluster-slot-stats-enabled=no dual-channel-replication-enabled=no events-per-io-thread=2
+,8.0.0: extended-redis-compatibility=no hide-user-data-from-log=yes prefetch-batch-max-size=16
+,8.0.0: max-new-connections-per-cycle=10 max-new-tls-connections-per-cycle=1 primaryauth= primaryuser=
+,8.1.0: log-format=legacy log-timestamp-format=legacy
+,9.1.0: active-defrag-cycle-us=500 cluster-announce-client-port=0 cluster-announce-client-tls-port=0
+,9.1.0: cluster-config-save-behavior=sync cluster-databases=1 cluster-manual-failover-timeout=5000
+,9.1.0: cluster-slot-migration-log-max-len=1000 commandlog-execution-slower-than=10000
+,9.1.0: commandlog-large-reply-max-len=128 commandlog-large-request-max-len=128
+,9.1.0: commandlog-reply-larger-than=1048576 commandlog-request-larger-than=1048576
+,9.1.0: commandlog-slow-execution-max-len=128 hash-seed= import-mode=no mptcp=no rdb-version-check=strict
+,9.1.0: rdma-bind= rdma-completion-vector=-1 rdma-port=0 rdma-rx-size=1048576 repl-mptcp=no
+,9.1.0: slot-migration-max-failover-repl-bytes=0 tls-auto-reload-interval=0
+,9.2.0: bgsave-default-method= forkless-infrastructure-enabled= maxclients-reserved= maxmemory-scripts=
+,9.2.0: priority-subnets= repl-throttling-enabled=
+`
+
+// Newer returns the names of all directives of newer servers that a dialect has, sorted.
+func Newer(d dialect.Dialect) (names []string) {
+	for _, r := range (&Config{Dialect: d.Name}).newerRows() {
+		names = append(names, r.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// hiddenNewer are those that CONFIG GET shows for their exact names only.
+func hiddenNewer() []string { return []string{"events-per-io-thread"} }
+
+// newerRows returns the rows of the newer directives that a dialect of the server has.
+func (c *Config) newerRows() (rows []*row) {
+	if c.Dialect == dialect.Default {
+		return nil
+	}
+	for line := range strings.Lines(newer) {
+		since, directives, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		if since == "" || !c.plays(dialect.Since(since)) {
+			continue
+		}
+		for _, directive := range strings.Fields(directives) {
+			name, def, _ := strings.Cut(directive, "=")
+			r := &row{name: name, kind: text, flags: inert, def: def}
+			if slices.Contains(hiddenNewer(), name) {
+				r.flags |= hidden
+			}
+			rows = append(rows, r)
+		}
+	}
+	return rows
+}
+
+// plays reports whether one of the masters plays a server that has something.
+func (c *Config) plays(since dialect.Since) bool {
+	return slices.ContainsFunc(strings.Split(c.Dialect, ","), func(name string) bool {
+		return dialect.Named(name).Has(since)
+	})
+}
+
+// lookup is the function lookup with the newer directives.
+func (c *Config) lookup(name string) *row {
+	if r, _ := lookup(name); r != nil {
+		return r
+	}
+	name = ascii.ToLower(name)
+	for _, r := range c.newerRows() {
+		if r.name == name {
+			return r
+		}
+	}
+	return nil
+}
+
+// rows returns all directives that the server has.
+func (c *Config) rows() iter.Seq[*row] {
+	return func(yield func(*row) bool) {
+		for i := range table {
+			if !yield(&table[i]) {
+				return
+			}
+		}
+		for _, r := range c.newerRows() {
+			if !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// dialectOf returns the value of the last line that names a dialect, or "". The dialect decides which lines before
+// it are right.
+func dialectOf(lines string) (value string) {
+	for line := range strings.SplitSeq(lines, "\n") {
+		if !strings.Contains(ascii.ToLower(line), "dialect") {
+			continue
+		}
+		args, ok := SplitArgs(strings.Trim(line, " \t\r\n"))
+		if !ok || len(args) != 2 || ascii.ToLower(args[0]) != "dialect" {
+			continue
+		}
+		if names, why := parseDialect(args[1]); why == "" {
+			value = names
+		}
+	}
+	return value
+}

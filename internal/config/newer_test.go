@@ -1,0 +1,53 @@
+package config
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/dialect"
+)
+
+func TestADirectiveOfThePlayedServerIsAcceptedWithAWarning(t *testing.T) {
+	for _, x := range []struct{ name, has, lacks string }{
+		{"prefetch-batch-max-size", "valkey-8.0", "redis-8.10"},
+		{"log-format", "valkey-8.1", "valkey-8.0"},
+		{"commandlog-large-reply-max-len", "valkey-9.1", "valkey-8.1"},
+		{"priority-subnets", "valkey-9.2", "valkey-9.1"},
+		{"slowlog-entry-max-argc", "redis-8.8", "redis-8.6"},
+		{"tls-auth-clients-user", "redis-8.6", "valkey-8.1"},
+	} {
+		for _, line := range [][]string{{"--" + x.name, "7", "--dialect", x.has}, {"--dialect", x.has, "--" + x.name, "7"}} {
+			c, err := Parse(line, nil)
+			require.NoError(t, err, x.name)
+			require.Equal(t, []string{x.name}, c.Inert())
+			require.Equal(t, []string{x.name, "7"}, c.Get([]string{x.name}, glob))
+			changed, err := c.Set([]string{x.name, "8"}, true, nil)
+			require.NoError(t, err)
+			require.Equal(t, []string{x.name}, changed)
+			require.Contains(t, c.Get([]string{"*"}, glob), x.name)
+		}
+		for _, other := range []string{x.lacks, dialect.Default} {
+			_, err := Parse([]string{"--dialect", other, "--" + x.name, "7"}, nil)
+			require.ErrorContains(t, err, "Bad directive or wrong number of arguments", x.name)
+			c, err := Parse([]string{"--dialect", other}, nil)
+			require.NoError(t, err)
+			require.Empty(t, c.Get([]string{x.name}, glob))
+			_, err = c.Set([]string{x.name, "8"}, true, nil)
+			require.ErrorContains(t, err, "Unknown option")
+		}
+	}
+	c, err := Parse([]string{"--masters", "2", "--dialect", "redis-7.2,valkey-9.1", "--mptcp", "yes"}, nil)
+	require.NoError(t, err, "one of the masters has it")
+	require.Equal(t, []string{"mptcp"}, c.Inert())
+}
+
+func TestADirectiveIsNewerForOneReason(t *testing.T) {
+	for _, name := range dialect.Names() {
+		seen := map[string]bool{}
+		for r := range (&Config{Dialect: name}).rows() {
+			require.False(t, seen[r.name], "%s has %s twice", name, r.name)
+			seen[r.name] = true
+		}
+	}
+}
