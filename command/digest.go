@@ -6,7 +6,7 @@ import (
 	"math"
 	"strconv"
 
-	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/internal/double"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -76,7 +76,7 @@ func (d *Digest) value(v store.Value) {
 		var score []byte
 		z := store.As[*store.ZSet](v)
 		for it := z.Range(0, z.Len(), false); it.Next(); {
-			score = resp.AppendFloat(score[:0], it.Score)
+			score = double.AppendShortest(score[:0], it.Score)
 			d.pair(it.Member, score)
 		}
 	case store.TypeHash:

@@ -3,7 +3,7 @@ package command
 import (
 	"math"
 
-	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/internal/double"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -125,22 +125,23 @@ func zrandmembers(c *Call) error {
 	case count >= int64(z.Len()):
 		zmembers(c, z, 0, z.Len(), false, withScores)
 	case count < 0:
-		zrandomRanks(c, z, int(-count), withScores, func() int { return c.KS.Rand.IntN(z.Len()) })
+		var r zreply
+		return c.repeat(int(-count), func() { r = newZReply(c, int(-count), withScores) },
+			func() { r.addRank(z, c.KS.Rand.IntN(z.Len())) })
 	default:
-		zrandomRanks(c, z, int(count), withScores, distinct(c, z.Len(), int(count)))
+		r, next := newZReply(c, int(count), withScores), distinct(c, z.Len(), int(count))
+		for range count {
+			r.addRank(z, next())
+		}
 	}
 	return nil
 }
 
-// zrandomRanks replies with n members. next returns the rank of each.
-func zrandomRanks(c *Call, z *store.ZSet, n int, withScores bool, next func() int) {
-	r := newZReply(c, n, withScores)
-	for i := 0; i < n && !c.cutOff(); i++ {
-		rank := next()
-		it := z.Range(rank, rank+1, false)
-		it.Next()
-		r.add(it.Member, it.Score)
-	}
+// addRank adds the member with a rank.
+func (r zreply) addRank(z *store.ZSet, rank int) {
+	it := z.Range(rank, rank+1, false)
+	it.Next()
+	r.add(it.Member, it.Score)
 }
 
 // distinct returns a function that returns k different random numbers below n, one at each call.
@@ -162,15 +163,24 @@ func distinct(c *Call, n, k int) func() int {
 // ZSCAN key cursor [MATCH pattern] [COUNT count] (t_zset.c: zscanCommand)
 func zscan(c *Call) error {
 	return scanElements(c, store.Read[*store.ZSet], func(z *store.ZSet, o *scanOptions, cursor uint64) (uint64, int) {
-		n := 0
+		n, large := 0, z.Encoding() == "skiplist"
 		next := z.Scan(cursor, func(member []byte, score float64) {
 			if o.wants(member) {
 				var text [32]byte
 				c.Bulk(member)
-				c.Bulk(resp.AppendFloat(text[:0], score))
+				c.Bulk(appendScanned(text[:0], score, large))
 				n += 2
 			}
 		})
 		return next, n
 	})
+}
+
+// appendScanned appends a score as ZSCAN shows it. A score of a large set has 17 digits in Redis, and a
+// small set is shown as it is stored (db.c: scanCallback).
+func appendScanned(dst []byte, score float64, large bool) []byte {
+	if large {
+		return double.AppendG(dst, score, 17)
+	}
+	return double.Append(dst, score)
 }

@@ -44,10 +44,10 @@ func (b *Batch) Reset() {
 	}
 }
 
-// take is the fast path. It appends well-formed multibulk commands from the front of buf and returns how
-// many bytes they have. It stops before the first command that is incomplete, too large or different in
-// any way, and does not say why. Requests of ordinary clients all come this way, in one look at their
-// bytes. Parser.command handles the rest and has the error texts.
+// take is the fast path (networking.c: processMultibulkBuffer). It appends well-formed multibulk commands from
+// the front of buf and returns how many bytes they have. It stops before the first command that is incomplete,
+// too large or different in any way, and does not say why. Requests of ordinary clients all come this way, in
+// one look at their bytes. Parser.command handles the rest and has the error texts.
 func (b *Batch) take(buf []byte, maxArgs, maxBulk int) int {
 	args, ends := b.args, b.ends
 	taken := 0
@@ -63,17 +63,11 @@ func (b *Batch) take(buf []byte, maxArgs, maxBulk int) int {
 		for k := range command {
 			n, from := -1, i
 			if i+5 < len(buf) {
-				// Lengths of one and two digits are read here: a call of header would double the cost.
-				h := (*[6]byte)(buf[i:])
-				tens, ones := int(h[1]-'0'), int(h[2]-'0')
-				switch {
-				case h[0] == '$' && h[2] == '\r' && tens < 10:
-					n, from = tens, i+4
-				case h[0] == '$' && h[3] == '\r' && uint(tens-1) < 9 && ones < 10:
-					n, from = tens*10+ones, i+5
-				default:
-					n, from = header(buf, i, '$')
-				}
+				n, from = shortLength((*[6]byte)(buf[i:]))
+				from += i
+			}
+			if n < 0 {
+				n, from = header(buf, i, '$')
 			}
 			to := from + n
 			if uint(n) > uint(maxBulk) || to+2 > len(buf) {

@@ -36,7 +36,10 @@
 // owner of the output sends both with writev(2). Redis copies the string into a block of the reply list
 // (networking.c: _addReplyProtoToList).
 //
-// [ReadReply] is the client's side, for tests and benchmarks.
+// # The client's side
+//
+// [AppendRequest] encodes a request, and [ReadReply] reads a reply. MIGRATE, the tools and the tests use them.
+// Package internal/respclient adds the socket.
 //
 // # Who may use it
 //

@@ -1,6 +1,10 @@
 package resp
 
-import "strconv"
+import (
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/internal/double"
+)
 
 // Writer appends replies to Buf in the protocol version Proto: 3 for RESP3, less for RESP2. A type that
 // RESP2 does not have becomes Redis's substitute, so commands never ask for the version.
@@ -62,7 +66,7 @@ func (w *Writer) Error(text string) {
 	w.Buf = appendLine(w.Buf, '-', text)
 }
 
-// OK appends the status "OK".
+// OK appends the status "OK" (networking.c: addReply).
 func (w *Writer) OK() { w.Buf = append(w.Buf, "+OK\r\n"...) }
 
 // Null appends the null value: a null bulk string in RESP2.
@@ -125,14 +129,14 @@ func (w *Writer) mark(resp3 byte) byte {
 	return resp3
 }
 
-// Double appends a floating-point number as AppendFloat formats it; in RESP2 a bulk string.
+// Double appends a floating-point number as double.Append formats it; in RESP2 a bulk string.
 func (w *Writer) Double(f float64) {
 	if w.Proto < 3 {
 		var text [32]byte
-		w.Bulk(AppendFloat(text[:0], f))
+		w.Bulk(double.Append(text[:0], f))
 		return
 	}
-	w.Buf = append(AppendFloat(append(w.Buf, ','), f), '\r', '\n')
+	w.Buf = append(double.Append(append(w.Buf, ','), f), '\r', '\n')
 }
 
 // Bool appends true or false; in RESP2 1 or 0.

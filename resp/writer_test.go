@@ -1,9 +1,7 @@
 package resp
 
 import (
-	"fmt"
 	"math"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -90,35 +88,4 @@ func TestDeferredCountsOfAnyWidthFrameTheirElements(t *testing.T) {
 		})
 		require.Equal(t, want, got)
 	}
-}
-
-func TestFloatsAreShortAndInRedisLayout(t *testing.T) {
-	for text, f := range map[string]float64{
-		"3": 3, "0": 0, "-0": math.Copysign(0, -1), "-17": -17, "0.1": 0.1, "-2.5": -2.5, "1e+21": 1e21,
-		"100000000":        1e8,
-		"4503599627370495": 1<<52 - 1, "4503599627370496": 1 << 52, "9007199254740992": 1 << 53, "1e+16": 1e16,
-		"1.23456789e+19": 1.23456789e19, "1234567890000000": 1234567890000000, "123456789012345680": 123456789012345680,
-		"0.0001": 0.0001, "1.2345e-4": 0.00012345, "0.0012345": 0.0012345, "0.000001": 0.000001, "1e-7": 1e-7,
-		"1.5e-7":                  1.5e-7,
-		"1.7976931348623157e+308": math.MaxFloat64, "5e-324": math.SmallestNonzeroFloat64, "-1e-300": -1e-300,
-		"inf": math.Inf(1), "-inf": math.Inf(-1), "nan": math.NaN(), "3.141592653589793": math.Pi, "1.1": 1.1,
-	} {
-		require.Equal(t, text, string(AppendFloat(nil, f)))
-	}
-}
-
-func FuzzFloatsReadBackTheSame(f *testing.F) {
-	for _, v := range []float64{0.1, 1e21, -1e-7, 1 << 53, 123456.789, 5e-324} {
-		f.Add(math.Float64bits(v))
-	}
-	f.Fuzz(func(t *testing.T, bits uint64) {
-		v := math.Float64frombits(bits)
-		text := string(AppendFloat([]byte("x"), v))[1:]
-		back, err := strconv.ParseFloat(text, 64)
-		require.NoError(t, err)
-		if !math.IsNaN(v) {
-			require.Equal(t, bits, math.Float64bits(back), text)
-		}
-		require.LessOrEqual(t, len(text), 25, fmt.Sprint(v))
-	})
 }
