@@ -1,9 +1,29 @@
 package store
 
+import (
+	"bytes"
+	"fmt"
+	"strings"
+)
+
 // Error is an error whose text is a client's error reply, without the leading '-'.
 type Error string
 
 func (e Error) Error() string { return string(e) }
+
+// Errorf formats an error. Texts among args end before their first zero byte, as a client's arguments do
+// in Redis's errors, which printf writes.
+func Errorf(format string, args ...any) Error {
+	for i, a := range args {
+		switch a := a.(type) {
+		case []byte:
+			args[i], _, _ = bytes.Cut(a, []byte{0})
+		case string:
+			args[i], _, _ = strings.Cut(a, "\x00")
+		}
+	}
+	return Error(fmt.Sprintf(format, args...))
+}
 
 // The errors of the keyspace have Redis's texts (object.c, server.c: shared).
 const (

@@ -3,11 +3,11 @@ package acl
 import (
 	"cmp"
 	"crypto/subtle"
-	"fmt"
 	"maps"
 	"slices"
 
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/store"
 )
 
 // Users is all users.
@@ -112,7 +112,7 @@ func (us *Users) Stage(name string, words []string) (*User, error) {
 	}
 	rules, unclosed := joinSelectors(words)
 	if unclosed != "" {
-		return nil, Error(fmt.Sprintf("Unmatched parenthesis in acl selector starting at '%s'.", unclosed))
+		return nil, Error(store.Errorf("Unmatched parenthesis in acl selector starting at '%s'.", unclosed))
 	}
 	staged := us.fresh(name)
 	if u := us.byName[name]; u != nil {
@@ -120,7 +120,7 @@ func (us *Users) Stage(name string, words []string) (*User, error) {
 	}
 	for _, rule := range rules {
 		if err := us.apply(&staged, rule); err != nil {
-			return nil, Error(fmt.Sprintf("Error in ACL SETUSER modifier '%s': %s", rule, err))
+			return nil, Error(store.Errorf("Error in ACL SETUSER modifier '%s': %s", rule, err))
 		}
 	}
 	staged.settle()
