@@ -17,9 +17,9 @@ const smallList = math.MaxUint16
 // NewList returns an empty list.
 func NewList(ks *Keyspace) *List { return &List{unbound(ks, TypeList, encPack)} }
 
-// nodeLimit is the greatest size of a node, in bytes and in entries (quicklist.c: quicklistNodeLimit).
-func (ks *Keyspace) nodeLimit() (bytes, entries int) {
-	fill := ks.Limits.ListMaxListpackSize
+// nodeLimit is the greatest size of a node, in bytes and in entries. fill is a value of
+// list-max-listpack-size (quicklist.c: quicklistNodeLimit).
+func nodeLimit(fill int) (bytes, entries int) {
 	if fill >= 0 {
 		return listSafetyLimit, max(fill, 1)
 	}
@@ -70,11 +70,54 @@ func (l *List) Expect(n, bytes int) {
 	case q.head != nil:
 		lp += q.head.lp
 	}
-	maxBytes, maxEntries := l.ks.nodeLimit()
+	maxBytes, maxEntries := nodeLimit(l.ks.Limits.ListMaxListpackSize)
 	if lp > maxBytes || l.Len()+n > maxEntries {
-		q = l.edit()
-		q.quick = true
+		l.Unpack(l.ks.Limits.ListMaxListpackSize)
+	}
+}
+
+// DefaultFill is the limit of nodes that no configuration says otherwise about (quicklist.c:
+// quicklistCreate).
+const DefaultFill = -2
+
+// Unpack makes a small list a quicklist. Its nodes keep the limit fill, even if the configuration changes
+// later (quicklist.c: quicklistSetOptions).
+func (l *List) Unpack(fill int) {
+	q := l.edit()
+	q.quick, q.fill = true, fill
+	l.keep(q)
+}
+
+// Fill is the limit of the nodes of a quicklist, as list-max-listpack-size has it.
+func (l *List) Fill() int { return l.chain().fill }
+
+// Settle gives a list that was made at once the form that its size asks for (t_list.c: LIST_CONV_AUTO).
+func (l *List) Settle() {
+	l.Expect(0, 0)
+	if q := l.chain(); q != nil {
+		q.pack(1)
 		l.keep(q)
+	}
+}
+
+// Shrink makes a quicklist small again, if elements were removed and enough of them (t_list.c:
+// LIST_CONV_SHRINKING).
+func (l *List) Shrink() {
+	if q := l.chain(); q != nil && q.quick {
+		q.pack(2)
+		l.keep(q)
+	}
+}
+
+// AppendNode adds a node with these elements, however many they are. The list must be a quicklist.
+func (l *List) AppendNode(elements iter.Seq[[]byte]) {
+	q := l.chain()
+	var nd *listNode
+	for v := range elements {
+		if nd == nil {
+			nd = q.link(q.tail)
+		}
+		q.appendTo(nd, v)
 	}
 }
 
@@ -151,7 +194,7 @@ func (l *List) PushTail(v []byte) {
 }
 
 // PopHead removes and returns the first element, nil if the list is empty. It is valid until the next
-// change.
+// change. Shrink follows after the last of several.
 func (l *List) PopHead() (v []byte) {
 	if q := l.chain(); q != nil {
 		if v = q.popHead(); !q.quick {

@@ -136,6 +136,7 @@ func (m *listModel) step() {
 		require.Equal(m.t, m.model[i], string(m.list.Index(i-n)))
 	case 5, 6:
 		require.Equal(m.t, m.model[0], string(m.list.PopHead()))
+		m.list.Shrink()
 		m.model = m.model[1:]
 	case 7, 8:
 		require.Equal(m.t, m.model[n-1], string(m.list.PopTail()))
@@ -190,8 +191,10 @@ func TestListIsAListpackWhileItFitsAndAgainBelowHalf(t *testing.T) {
 	push(l, big)
 	require.Equal(t, "quicklist", l.Encoding())
 	l.PopTail()
+	l.Shrink()
 	require.Equal(t, "quicklist", l.Encoding(), "4019 bytes are more than half a node")
 	l.PopHead()
+	l.Shrink()
 	require.Equal(t, "listpack", l.Encoding())
 
 	l = newTestList(4)
@@ -300,4 +303,37 @@ func TestAListPastSixtyFourKilobytesIsNoSmallOne(t *testing.T) {
 		require.Nil(t, l.chain())
 		require.Equal(t, want, elements(t, l))
 	}
+}
+
+func TestListShrinksAfterTheLastOfSeveralPops(t *testing.T) {
+	l := newTestList(4)
+	push(l, "a", "b", "c", "d", "e")
+	require.Equal(t, "quicklist", l.Encoding())
+	l.PopTail()
+	l.PopTail()
+	l.PopTail()
+	require.Equal(t, "quicklist", l.Encoding())
+	l.Shrink()
+	require.Equal(t, "listpack", l.Encoding())
+}
+
+func TestQuicklistKeepsTheLimitThatItWasMadeWith(t *testing.T) {
+	l := newTestList(2)
+	push(l, "a", "b", "c")
+	l.ks.Limits.ListMaxListpackSize = 128
+	push(l, "d", "e", "f")
+	require.Equal(t, 3, l.Nodes())
+	require.Equal(t, 2, l.Fill())
+}
+
+func TestANodeThatIsMuchTooLargeIsSplit(t *testing.T) {
+	l := newTestList(-2)
+	push(l, "a", "b", "c")
+	huge := bytes.Repeat([]byte("x"), largestNode)
+	l.Expect(1, len(huge))
+	l.Set(1, huge)
+	require.Equal(t, 3, l.Nodes())
+	l.Set(1, []byte("b"))
+	require.Equal(t, "b", string(l.Index(1)))
+	require.Equal(t, "quicklist", l.Encoding())
 }

@@ -20,6 +20,7 @@ type quicklist struct {
 	mem        int // of the packs, and of the nodes but the first
 	ks         *Keyspace
 	quick      bool     // it is a quicklist to clients
+	fill       int      // list-max-listpack-size when it became one
 	first      listNode // most lists need no other
 }
 
@@ -54,7 +55,7 @@ func (l *quicklist) encoding() string {
 func (l *quicklist) size() int { return int(unsafe.Sizeof(*l)) + l.mem }
 
 func (l *quicklist) clone() *quicklist {
-	c := &quicklist{ks: l.ks, quick: l.quick}
+	c := &quicklist{ks: l.ks, quick: l.quick, fill: l.fill}
 	for nd := l.head; nd != nil; nd = nd.next {
 		to := c.link(c.tail)
 		to.Pack, to.lp = nd.clone(), nd.lp
@@ -64,24 +65,26 @@ func (l *quicklist) clone() *quicklist {
 	return c
 }
 
-// shrunk makes a quicklist a listpack again once all of it fits in half a node. So a list at the
-// limit does not change its form with every command (t_list.c: listTypeTryConvertQuicklist).
-func (l *quicklist) shrunk() {
+// pack makes a quicklist a listpack again if it is one node of at most the limit divided by parts. A list
+// that shrinks has to fit in half a node, so a list at the limit does not change its form with every
+// command (t_list.c: listTypeTryConvertQuicklist).
+func (l *quicklist) pack(parts int) {
 	if !l.quick || l.head != l.tail || l.head == nil || l.ks.plain(&l.head.Pack) {
 		return
 	}
-	maxBytes, maxEntries := l.ks.nodeLimit()
-	if l.ks.Limits.ListMaxListpackSize >= 0 {
+	fill := l.ks.Limits.ListMaxListpackSize
+	maxBytes, maxEntries := nodeLimit(fill)
+	if fill >= 0 {
 		maxBytes = math.MaxInt
 	}
-	if l.head.lp+listpackFrame <= maxBytes/2 && l.n <= maxEntries/2 {
+	if l.head.lp+listpackFrame <= maxBytes/parts && l.n <= maxEntries/parts {
 		l.quick = false
 	}
 }
 
 // fits reports whether nd may take a value of n more bytes.
 func (l *quicklist) fits(nd *listNode, n int) bool {
-	maxBytes, maxEntries := l.ks.nodeLimit()
+	maxBytes, maxEntries := nodeLimit(l.fill)
 	return nd != nil && nd.lp+listpackFrame+n+listGuess <= maxBytes && nd.Len() < maxEntries &&
 		!l.ks.largeElement(n) && !l.ks.plain(&nd.Pack)
 }
@@ -107,11 +110,14 @@ func (l *quicklist) pushTail(v []byte) {
 		nd = l.link(l.tail)
 		l.furnish(nd, len(v), false)
 	}
+	l.appendTo(nd, v)
+}
+
+// appendTo adds v at the end of nd.
+func (l *quicklist) appendTo(nd *listNode, v []byte) {
 	before := cap(nd.b)
 	nd.Append(v)
-	l.mem += cap(nd.b) - before
-	nd.lp += listpackString(v)
-	l.n++
+	l.added(nd, before, v)
 }
 
 // popHead removes and returns the first element, nil if the list is empty. It is valid until the next
@@ -136,7 +142,6 @@ func (l *quicklist) pop(nd *listNode, p Pos) []byte {
 	l.delete(nd, p)
 	if l.head == l.tail {
 		l.tidy(nd)
-		l.shrunk()
 	}
 	return v
 }
@@ -199,9 +204,9 @@ func (l *quicklist) unlink(nd *listNode) {
 // It reuses the memory of the latest node that became empty, so a queue that is fed and drained at
 // the same rate allocates nothing.
 func (l *quicklist) furnish(nd *listNode, n int, front bool) {
-	size, _ := l.ks.nodeLimit()
+	size, _ := nodeLimit(l.fill)
 	size = min(size, listSafetyLimit)
-	if !l.quick || l.head == l.tail || l.ks.Limits.ListMaxListpackSize >= 0 || n > size/4 {
+	if !l.quick || l.head == l.tail || l.fill >= 0 || n > size/4 {
 		return
 	}
 	b := l.ks.spareNode

@@ -30,24 +30,52 @@ func (l *quicklist) set(i int, v []byte) bool {
 	if nd == nil {
 		return false
 	}
+	large, plain := l.ks.largeElement(len(v)), l.ks.plain(&nd.Pack)
+	switch {
+	case l.quick && plain && !large:
+		l.insert(nd, p, v, true)
+		l.delete(nd, p)
+	case l.quick && large && !plain:
+		l.setLarge(nd, p, v)
+	default:
+		l.replace(nd, p, v)
+	}
+	l.pack(2)
+	return true
+}
+
+// setLarge replaces an entry by a value that needs a node of its own.
+func (l *quicklist) setLarge(nd *listNode, p Pos, v []byte) {
+	if next := nd.Next(p); next >= 0 {
+		l.split(nd, next)
+	}
+	own := l.link(nd)
+	l.appendTo(own, v)
+	l.delete(nd, p)
+	if nd.n > 0 {
+		l.mergeAround(own)
+	}
+}
+
+// largestNode bounds the bytes of a node that replace lets grow.
+const largestNode = 4 << 20
+
+// replace replaces an entry in its node. Redis lets the node grow past its limit here. So does this list,
+// until moving the bytes after an entry would cost noticeable time.
+func (l *quicklist) replace(nd *listNode, p Pos, v []byte) {
 	before := cap(nd.b)
 	nd.lp += listpackString(v) - listpackString(nd.Get(p))
 	p = nd.Replace(p, v)
 	l.mem += cap(nd.b) - before
-	// Redis lets a node grow past its limit here, unless the value is large. This list does too,
-	// until moving the bytes after an entry would cost noticeable time.
-	maxBytes, _ := l.ks.nodeLimit()
-	large := len(v) > maxBytes || l.ks.largeElement(len(v))
-	if l.quick && nd.n > 1 && (large || nd.lp > 4*maxBytes) {
-		if next := nd.Next(p); next >= 0 {
-			l.split(nd, next)
-		}
-		if p != nd.First() {
-			l.split(nd, p)
-		}
+	if !l.quick || nd.lp <= largestNode {
+		return
 	}
-	l.shrunk()
-	return true
+	if next := nd.Next(p); next >= 0 {
+		l.split(nd, next)
+	}
+	if p != nd.First() {
+		l.split(nd, p)
+	}
 }
 
 // put puts v before or after the first element equal to pivot and reports whether there is one
@@ -114,7 +142,7 @@ func (l *quicklist) insertFull(nd *listNode, p Pos, v []byte, after bool) {
 		beside.Append(v)
 	}
 	l.added(beside, before, v)
-	if split {
+	if split && !l.ks.largeElement(len(v)) {
 		l.mergeAround(nd)
 	}
 }
@@ -162,7 +190,7 @@ func (l *quicklist) merge(a, b *listNode) bool {
 	if a == nil || b == nil {
 		return false
 	}
-	maxBytes, maxEntries := l.ks.nodeLimit()
+	maxBytes, maxEntries := nodeLimit(l.fill)
 	if l.ks.plain(&a.Pack) || l.ks.plain(&b.Pack) || a.lp+b.lp+listpackFrame > maxBytes || a.Len()+b.Len() > maxEntries {
 		return false
 	}
@@ -192,7 +220,9 @@ func (l *quicklist) remove(count int, v []byte) int {
 	} else {
 		l.removeForward(left, v)
 	}
-	l.shrunk()
+	if l.n < before {
+		l.pack(2)
+	}
 	return before - l.n
 }
 
@@ -238,7 +268,7 @@ func (l *quicklist) removeBackward(left int, v []byte) {
 func (l *quicklist) trim(start, n int) {
 	l.drop(l.n-start-n, false)
 	l.drop(l.n-n, true)
-	l.shrunk()
+	l.pack(2)
 }
 
 // drop removes n elements from the head or from the tail, node by node.
