@@ -1,14 +1,18 @@
 package store
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // DB is one database. Commands find keys with Lookup, which hides expiry from them. Keys are copied
 // when they are stored. Returned bytes belong to the store and are valid until its next change.
 type DB struct {
-	ID    int
-	ks    *Keyspace
-	keys  *Table[entry]
-	wheel wheel
+	ID     int
+	ks     *Keyspace
+	keys   *Table[entry]
+	wheel  wheel // the deadlines of keys
+	fields wheel // of each hash with fields that have a deadline: the earliest of them
 }
 
 func newDB(ks *Keyspace, id int) *DB {
@@ -18,11 +22,11 @@ func newDB(ks *Keyspace, id int) *DB {
 // find returns the node of key, or 0 if key is missing or overdue. It deletes an overdue key.
 func (db *DB) find(key []byte) uint32 {
 	i := db.keys.find(key)
-	if i == 0 || !db.due(i) {
+	if i == 0 || !db.late(i) {
 		return i
 	}
-	if !db.ks.KeepDue {
-		db.expire(i)
+	if db.ks.KeepDue && !db.due(i) || !db.ks.KeepDue && !db.expire(i) {
+		return i
 	}
 	return 0
 }
@@ -31,8 +35,8 @@ func (db *DB) find(key []byte) uint32 {
 func (db *DB) remove(i uint32) {
 	n := db.keys.at(i)
 	db.lose(&n.Val, n.key())
-	if n.Val.volatile {
-		db.wheel.remove(i)
+	if n.Val.timed != 0 {
+		db.untime(i)
 	}
 	db.keys.remove(i)
 }
@@ -49,8 +53,30 @@ func (db *DB) lose(e *entry, key []byte) {
 	}
 }
 
-// expire deletes node i because its time has come.
-func (db *DB) expire(i uint32) {
+// untime takes the deadlines of node i out of the wheels. Its value goes away, or to another key.
+func (db *DB) untime(i uint32) {
+	e := &db.keys.at(i).Val
+	if e.timed&timedKey != 0 {
+		db.wheel.remove(i)
+	}
+	if e.timed&timedFields != 0 {
+		e.timedHash().unbind()
+	}
+	e.timed = 0
+}
+
+// expire deletes what is late of node i: the key, or fields of its hash. It reports whether the key is gone.
+func (db *DB) expire(i uint32) (gone bool) {
+	if db.keys.at(i).Val.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.Now {
+		db.expireKey(i)
+		return true
+	}
+	_, gone = db.expireFields(i, math.MaxInt)
+	return gone
+}
+
+// expireKey deletes node i because its time has come.
+func (db *DB) expireKey(i uint32) {
 	key := strings.Clone(db.keys.at(i).Key())
 	db.remove(i)
 	db.ks.Stats.Expired++
@@ -92,9 +118,8 @@ func (db *DB) Flush() int {
 	for node := range db.keys.All() {
 		db.ks.valueBytes -= node.Val.size()
 	}
-	now := db.wheel.now
 	db.keys = db.ks.newTable()
-	db.wheel = wheel{now: now}
+	db.wheel, db.fields = wheel{now: db.wheel.now}, wheel{now: db.fields.now}
 	return n
 }
 
@@ -114,10 +139,19 @@ func (db *DB) RandomKey() (key string, ok bool) {
 	}
 }
 
-// due reports whether the last millisecond of a key has passed. A key lives through the whole of that
-// millisecond, so that no lock loses a part of its lease.
+// due reports whether the last millisecond of a key has passed, or that of the last field of its hash. A
+// key lives through the whole of that millisecond, so that no lock loses a part of its lease.
 func (db *DB) due(i uint32) bool {
-	return db.keys.at(i).Val.volatile && db.wheel.at(i).expire < db.ks.Now
+	e := &db.keys.at(i).Val
+	return e.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.Now ||
+		e.timed&timedFields != 0 && e.timedHash().spent(db.ks.Now)
+}
+
+// late reports whether the last millisecond of a key has passed, or that of any field of its hash.
+func (db *DB) late(i uint32) bool {
+	e := &db.keys.at(i).Val
+	return e.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.Now ||
+		e.timed&timedFields != 0 && e.timedHash().late(db.ks.Now)
 }
 
 // Scan is Table.Scan over the keys. wants selects keys by name, and emit gets the selected keys.

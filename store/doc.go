@@ -6,7 +6,7 @@
 //
 //	Keyspace ── DB 0 ── Table[entry] ── one node for each key: name, value, LRU clock
 //	         ├─ DB 1    wheel        ── one timer for each key with a TTL: deadline, links
-//	         └─ ...
+//	         └─ ...    fields       ── one timer for each hash with fields that expire: the earliest of them
 //
 // A command looks a key up with DB.Lookup, or with Read and Write if it wants a collection. After
 // each command the executor calls Keyspace.Settle, which accounts for the collections that the
@@ -16,7 +16,7 @@
 //
 //   - A key with a TTL has a second dictionary entry there (db.c: db->expires), and sampling finds
 //     overdue keys (expire.c: activeExpireCycle). Here a timing wheel deletes each key at its
-//     millisecond.
+//     millisecond. So does a second wheel for the fields of hashes: see field_ttl.go.
 //   - An object's header, its dictionary entry and its name are three allocations there. Here they
 //     are one node, in a chunk of up to 128 nodes: see nodes.go. A key of 14 bytes takes 48 bytes,
 //     and 16 more if it has a TTL. The value of a small collection is one block, and all else about

@@ -111,7 +111,7 @@ func (db *DB) candidate(p Policy) uint32 {
 		return db.wheel.soonest()
 	}
 	for range 64 {
-		if i := db.keys.random(db.ks.Rand); db.keys.at(i).Val.volatile {
+		if i := db.keys.random(db.ks.Rand); db.keys.at(i).Val.timed&timedKey != 0 {
 			return i
 		}
 	}

@@ -5,8 +5,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/ascii"
 )
 
 // Every answer here was given by redis-server 7.0.15 (KEYS, and CONFIG GET

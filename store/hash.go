@@ -94,6 +94,9 @@ func (h *Hash) Set(field, value []byte) (added bool) {
 		}
 		t = h.convert()
 	}
+	if h.e.timed&timedFields != 0 {
+		return h.setTimed(field, value)
+	}
 	return t.set(field, value)
 }
 
@@ -105,18 +108,27 @@ func (t *hashTable) set(field, value []byte) (added bool) {
 	return added
 }
 
-func (h *Hash) setPacked(l *Pack, field, value []byte) (added bool) {
-	if p := l.Find(l.First(), field, 1); p >= 0 {
-		l.Replace(l.Next(p), value)
-		h.e.setPack(l)
-		return false
+// SetPacked is Set that leaves a pack a pack unless it has too many fields.
+func (h *Hash) SetPacked(field, value []byte) (added bool) {
+	if h.e.enc == encTable {
+		return h.Set(field, value)
 	}
-	l.AppendPair(field, value)
+	l := h.e.pack()
+	return h.setPacked(&l, field, value)
+}
+
+func (h *Hash) setPacked(l *Pack, field, value []byte) (added bool) {
+	p := l.Find(l.First(), field, 1)
+	if p >= 0 {
+		l.Replace(l.Next(p), value)
+	} else {
+		l.AppendPair(field, value)
+	}
 	h.e.setPack(l)
 	if l.Len() > 2*h.ks.Limits.HashMaxListpackEntries {
 		h.convert()
 	}
-	return true
+	return p < 0
 }
 
 // Delete removes field and reports whether it existed.
@@ -131,12 +143,21 @@ func (h *Hash) Delete(field []byte) bool {
 		}
 		return p >= 0
 	}
-	n := t.Find(field)
-	if n == nil {
+	i := t.find(field)
+	if i == 0 {
 		return false
 	}
-	t.valueBytes -= n.Val.mem()
-	return t.Table.Delete(field)
+	if h.e.timed&timedFields != 0 {
+		h.e.timedHash().forget(i)
+	}
+	t.drop(i)
+	return true
+}
+
+// drop deletes node i.
+func (t *hashTable) drop(i uint32) {
+	t.valueBytes -= t.at(i).Val.mem()
+	t.remove(i)
 }
 
 func (h *Hash) convert() *hashTable {

@@ -39,12 +39,7 @@ func (db *DB) Lookup(key []byte, flags LookupFlags) Key {
 		return k
 	}
 	e := &db.keys.at(i).Val
-	if e.volatile && db.due(i) {
-		if flags&LookupNoExpire != 0 || db.ks.KeepDue {
-			k.overdue = i
-		} else {
-			db.expire(i)
-		}
+	if e.timed != 0 && db.late(i) && k.outlived(i, flags) {
 		db.missed(key, flags)
 		return k
 	}
@@ -56,6 +51,20 @@ func (db *DB) Lookup(key []byte, flags LookupFlags) Key {
 		db.ks.Stats.Hits++
 	}
 	return k
+}
+
+// outlived deals with node i, of which something is late. It reports whether the key counts as missing. A
+// command that writes never meets a late field, not even while overdue keys are kept.
+func (k *Key) outlived(i uint32, flags LookupFlags) bool {
+	due := k.db.due(i)
+	keep := flags&LookupNoExpire != 0 || k.db.ks.KeepDue && (due || flags&LookupWrite == 0)
+	switch {
+	case !keep:
+		return k.db.expire(i)
+	case due:
+		k.overdue = i
+	}
+	return due
 }
 
 func (db *DB) missed(key []byte, flags LookupFlags) {
@@ -77,6 +86,17 @@ func (db *DB) Peek(key []byte) Key {
 // entry is the entry of a key that exists.
 func (k Key) entry() *entry { return &k.db.keys.at(k.node).Val }
 
+// shown is entry as a command may see it: without late fields that are kept for now.
+func (k Key) shown() *entry {
+	e := k.entry()
+	if e.timed&timedFields == 0 || !e.timedHash().late(k.db.ks.Now) {
+		return e
+	}
+	copied := e.cloneValue()
+	copied.dropLate(k.db.ks.Now)
+	return &copied
+}
+
 // Exists reports whether the look-up found the key. Methods that read or change a value
 // need a key that exists, unless they say otherwise.
 func (k Key) Exists() bool { return k.node != 0 }
@@ -84,11 +104,14 @@ func (k Key) Exists() bool { return k.node != 0 }
 // Overdue reports whether the key exists although its time has come. Only Peek finds such a key.
 func (k Key) Overdue() bool { return k.node != 0 && k.db.due(k.node) }
 
+// Late is Overdue, or that of a field. A key with a late field exists.
+func (k Key) Late() bool { return k.node != 0 && k.db.late(k.node) }
+
 // Type is the type of the value.
 func (k Key) Type() Type { return k.entry().typ }
 
 // Elements is the number of elements of a collection.
-func (k Key) Elements() int { return k.entry().len() }
+func (k Key) Elements() int { return k.shown().len() }
 
 // Encoding is the answer of OBJECT ENCODING.
 func (k Key) Encoding() string { return k.entry().encoding() }
@@ -99,7 +122,7 @@ func (k Key) Value() Value { return k.db.value(k.node) }
 // MemUsage estimates the bytes that the key and its value take.
 func (k Key) MemUsage() int {
 	n := k.db.keys.mem(k.node) + 4 + k.entry().size()
-	if k.entry().volatile {
+	if k.entry().timed&timedKey != 0 {
 		n += timerSize
 	}
 	return n
@@ -114,7 +137,7 @@ func (k Key) SetExpire(at int64) { k.db.setExpire(k.node, at) }
 
 // Persist drops the TTL and reports whether there was one.
 func (k Key) Persist() bool {
-	if !k.entry().volatile {
+	if k.entry().timed&timedKey == 0 {
 		return false
 	}
 	k.db.persist(k.node)
@@ -127,7 +150,7 @@ func (k Key) Delete() { k.db.remove(k.node) }
 // MoveTo moves value and TTL to the key name of any database, over whatever that key holds.
 func (k Key) MoveTo(to Key, name []byte) {
 	value, at := *k.entry(), k.Expire()
-	k.Delete()
+	k.Delete() // only takes the deadlines of fields out of the wheel: value has them still
 	to.adopt(name, value, at)
 }
 
@@ -135,6 +158,9 @@ func (k Key) MoveTo(to Key, name []byte) {
 // over whatever that key holds.
 func (k Key) CopyTo(to Key, name []byte) {
 	c := k.entry().cloneValue()
+	if c.enc == encInt {
+		c.lp = private
+	}
 	c.setLRU(k.db.ks.newLRU())
 	to.adopt(name, c, k.Expire())
 }
@@ -155,15 +181,18 @@ func (k Key) adopt(name []byte, value entry, at int64) {
 	}
 	i := k.replace(name, false)
 	e := &k.db.keys.at(i).Val
-	value.volatile = false
+	value.timed &= timedFields
 	*e = value
+	if e.timed != 0 {
+		e.timedHash().bind(k.db, i)
+	}
 	k.db.ks.valueBytes += e.size()
 	if at != 0 {
 		k.db.setExpire(i, at)
 	}
 }
 
-// replace makes k ready for a new value and returns its node. The old value leaves the
+// replace makes k ready for a new value and returns its node (db.c: dbSetValue). The old value leaves the
 // accounts. Its TTL goes too, unless keepTTL.
 func (k Key) replace(name []byte, keepTTL bool) uint32 {
 	if k.node == 0 {
@@ -171,7 +200,11 @@ func (k Key) replace(name []byte, keepTTL bool) uint32 {
 	}
 	e := k.entry()
 	k.db.lose(e, name)
-	if e.volatile && !keepTTL {
+	if e.timed&timedFields != 0 {
+		e.timedHash().unbind()
+		e.timed &^= timedFields
+	}
+	if e.timed != 0 && !keepTTL {
 		k.db.persist(k.node)
 	}
 	return k.node
@@ -194,25 +227,25 @@ func (k Key) add(name []byte) uint32 {
 // setExpire gives node i a deadline in unix ms, in place of the one that it may have.
 func (db *DB) setExpire(i uint32, at int64) {
 	e := &db.keys.at(i).Val
-	if e.volatile {
+	if e.timed&timedKey != 0 {
 		db.wheel.remove(i)
 	}
 	if db.wheel.count == 0 {
 		db.wheel.now = db.ks.Now
 	}
-	e.volatile = true
+	e.timed |= timedKey
 	db.wheel.add(i, max(at, 1)) // 0 means never; both are long past
 }
 
 // persist takes the deadline of node i away.
 func (db *DB) persist(i uint32) {
 	db.wheel.remove(i)
-	db.keys.at(i).Val.volatile = false
+	db.keys.at(i).Val.timed &^= timedKey
 }
 
 // deadline is the unix time in ms at which node i expires, 0 for never.
 func (db *DB) deadline(i uint32) int64 {
-	if !db.keys.at(i).Val.volatile {
+	if db.keys.at(i).Val.timed&timedKey == 0 {
 		return 0
 	}
 	return db.wheel.at(i).expire

@@ -61,6 +61,14 @@ type Keyspace struct {
 	OnExpired func(db *DB, key string)
 	OnEvicted func(db *DB, key string)
 
+	// OnFieldsExpired is called after fields of a hash have expired. If gone, the key went with its last
+	// field. It may be nil.
+	OnFieldsExpired func(db *DB, key string, gone bool)
+
+	// FieldsInPacks makes OBJECT ENCODING say listpackex of small hashes with fields that have a deadline,
+	// as Redis does. Valkey keeps all of them in a table.
+	FieldsInPacks bool
+
 	// OnNew is called after a key was added, OnMiss when a read does not find its key. Both may be
 	// nil. key is valid until they return.
 	OnNew  func(db *DB, key []byte)
@@ -105,6 +113,8 @@ type Stats struct {
 	Hits, Misses, Expired, Evicted, Dirty int64
 
 	LazyFreed int64 // values that Redis would free in the background
+
+	WheelSlots, WheelTimers int64 // slots that the wheels have emptied, and timers that were in them
 }
 
 // tracked is a collection that a command may change, with the size that the accounts have for it.
@@ -191,7 +201,7 @@ func (ks *Keyspace) fits(more int) bool {
 func (ks *Keyspace) Bytes() int {
 	sum := ks.valueBytes
 	for _, db := range ks.DBs {
-		sum += db.keys.Mem() + db.wheel.mem()
+		sum += db.keys.Mem() + db.wheel.mem() + db.fields.mem()
 	}
 	return sum
 }
@@ -200,11 +210,13 @@ func (ks *Keyspace) Bytes() int {
 func (ks *Keyspace) NextDeadline() int64 {
 	earliest := int64(-1)
 	for _, db := range ks.DBs {
-		if db.wheel.count == 0 {
-			continue
-		}
-		if at, _, _, ok := db.wheel.next(); ok && (earliest < 0 || at < earliest) {
-			earliest = at
+		for _, w := range [...]*wheel{&db.wheel, &db.fields} {
+			if w.count == 0 {
+				continue
+			}
+			if at, _, _, ok := w.next(); ok && (earliest < 0 || at < earliest) {
+				earliest = at
+			}
 		}
 	}
 	return earliest
@@ -214,23 +226,30 @@ func (ks *Keyspace) NextDeadline() int64 {
 // millisecond of work.
 const expireBudget = 10_000
 
-// ExpireDue deletes the keys whose time has come at Now. It returns false if more keys are due than
-// fit between two passes of the loop.
+// ExpireDue deletes the keys and fields whose time has come at Now (expire.c: activeExpireCycle). It
+// returns false if more are due than fit between two passes of the loop.
 func (ks *Keyspace) ExpireDue() bool {
 	all := true
 	for _, db := range ks.DBs {
-		if db.wheel.count == 0 {
-			db.wheel.now = ks.Now
-			continue
-		}
-		if ks.Now < db.wheel.now-1 {
-			db.wheel.rewind(ks.Now)
-		}
-		if !db.wheel.turn(ks.Now, expireBudget, db.expire) {
-			all = false
-		}
+		all = ks.advance(&db.wheel, db.fireKey) && all
+		all = ks.advance(&db.fields, db.fireFields) && all
 	}
 	return all
+}
+
+// advance turns a wheel to Now. It reports whether all that is due has fired.
+func (ks *Keyspace) advance(w *wheel, fire func(i uint32) int) (done bool) {
+	if w.count == 0 {
+		w.now = ks.Now
+		return true
+	}
+	if ks.Now < w.now-1 {
+		w.rewind(ks.Now)
+	}
+	done = w.turn(ks.Now, expireBudget, fire)
+	ks.Stats.WheelSlots += int64(w.slots)
+	ks.Stats.WheelTimers += int64(w.moved)
+	return done
 }
 
 // FlushAll empties every database and returns the number of keys.

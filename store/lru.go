@@ -27,7 +27,7 @@ func (e *entry) lru() uint32 { return uint32(e.lruHigh)<<16 | uint32(e.lruLow) }
 
 func (e *entry) setLRU(v uint32) { e.lruLow, e.lruHigh = uint16(v), uint8(v>>16) }
 
-// access notes that a look-up found e.
+// access notes that a look-up found e (db.c: lookupKey; evict.c: LRU_CLOCK).
 func (ks *Keyspace) access(e *entry) {
 	switch {
 	case ks.NoTouch:

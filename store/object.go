@@ -30,39 +30,47 @@ func (t Type) String() string {
 // encoding is the form of a value within its type.
 type encoding uint8
 
-// The encodings of strings (object.c: tryObjectEncoding).
+// The encodings. Those of collections are the first, because a deleted entry is all zeros: an empty pack.
+// The encodings of strings are those of object.c: tryObjectEncoding.
 const (
-	encInt    encoding = iota // the number is in entry.n, there are no bytes
-	encEmbstr                 // at most embstrLimit bytes, and not changed in place
-	encRaw                    // longer, or changed in place
+	encPack   encoding = iota // small collections: ref points to the block of a Pack
+	encTable                  // large ones: ref points to a *Table, *hashTable, *zsetIndex or *quicklist
+	encInt                    // strings: the number is in entry.n, there are no bytes
+	encEmbstr                 // strings of at most embstrLimit bytes, not changed in place
+	encRaw                    // strings that are longer, or were changed in place
 	encLent                   // raw, and the bytes must not change, because a reply may refer to them
-)
-
-// The encodings of sets, sorted sets and hashes. A deleted entry is all zeros, an empty pack.
-const (
-	encPack   encoding = iota // ref points to the block of a Pack
-	encTable                  // ref points to a *Table, *hashTable, *zsetIndex or *quicklist
-	encInts16                 // ref points to the block of an intset
+	encInts16                 // sets: ref points to the block of an intset
 	encInts32
 	encInts64
 )
+
+// timedBy says what of a key has a deadline. It is 0 for most keys, which is all that a look-up asks.
+type timedBy uint8
+
+const (
+	timedKey    timedBy = 1 << iota // the key: its deadline is in DB.wheel
+	timedFields                     // fields of the hash: ref points to a *timedHash
+)
+
+// private is entry.lp of a number that Redis does not share with other keys, although it is small.
+const private = 1
 
 // embstrLimit is object.c: OBJ_ENCODING_EMBSTR_SIZE_LIMIT.
 const embstrLimit = 44
 
 // entry is what the keyspace knows about a key, without its name and its deadline. In Redis these
 // are an robj and a dictEntry. Here they take 24 bytes, and 33 with the links of the table. typ and
-// enc say what ref points to: a block of bytes, *quicklist, *Table and so on. Besides nodes and
-// views of strings, blob and handle are the only uses of unsafe in this package. An interface and a
-// slice header instead of blob would cost 24 bytes and one cache miss more for each key.
+// enc say what ref points to: a block of bytes, *quicklist, *Table and so on. So files that read a
+// value use unsafe. An interface and a slice header instead of blob would cost 24 bytes and one cache
+// miss more for each key.
 type entry struct {
-	blob            // of encInt: n is the number; of a large collection: ref points to it
-	lruLow   uint16 // see lru
-	lruHigh  uint8
-	volatile bool // the key has a TTL: its deadline is in the wheel
-	typ      Type
-	enc      encoding
-	lp       uint16 // of a small list: the size of its entries in Redis's listpack
+	blob           // of encInt: n is the number; of a large collection: ref points to it
+	lruLow  uint16 // see lru
+	lruHigh uint8
+	timed   timedBy
+	typ     Type
+	enc     encoding
+	lp      uint16 // of a small list: the size of its entries in Redis's listpack; of encInt: see private
 }
 
 // blob is a block of bytes, as a slice in 16 bytes.
@@ -143,6 +151,9 @@ func (e *entry) size() int {
 	case e.typ == TypeZSet:
 		return (*zsetIndex)(e.ref).size()
 	}
+	if e.timed&timedFields != 0 {
+		return e.timedHash().size()
+	}
 	return (*hashTable)(e.ref).size()
 }
 
@@ -164,7 +175,7 @@ func (e *entry) len() int {
 func (e *entry) encoding() string {
 	switch e.typ {
 	case TypeString:
-		return [...]string{"int", "embstr", "raw", "raw"}[e.enc]
+		return e.stringEncoding()
 	case TypeStream:
 		return (*Stream)(e.ref).Encoding()
 	}
@@ -175,21 +186,33 @@ func (e *entry) encoding() string {
 		return (*quicklist)(e.ref).encoding()
 	case e.enc == encTable && e.typ == TypeZSet:
 		return "skiplist"
+	case e.timed&timedFields != 0 && e.timedHash().packed:
+		return "listpackex"
 	case e.enc == encTable:
 		return "hashtable"
 	}
 	return "intset"
 }
 
+func (e *entry) stringEncoding() string {
+	switch e.enc {
+	case encInt:
+		return "int"
+	case encEmbstr:
+		return "embstr"
+	}
+	return "raw"
+}
+
 // cloneValue is a deep copy of the value, without TTL and links of the wheel.
 func (e *entry) cloneValue() entry {
 	c := *e
-	c.ref, c.volatile = nil, false
+	c.ref, c.timed = nil, e.timed&timedFields
 	switch {
 	case e.typ == TypeStream:
 		c.ref = unsafe.Pointer((*Stream)(e.ref).clone())
-	case e.typ == TypeString && e.enc == encInt:
-	case e.typ != TypeString && e.enc == encPack:
+	case e.enc == encInt:
+	case e.enc == encPack:
 		l := e.pack()
 		l = l.clone()
 		c.setPack(&l)
@@ -201,15 +224,17 @@ func (e *entry) cloneValue() entry {
 		c.ref = unsafe.Pointer((*Table[struct{}])(e.ref).clone())
 	case e.typ == TypeZSet:
 		c.ref = unsafe.Pointer((*zsetIndex)(e.ref).clone())
+	case e.timed&timedFields != 0:
+		c.ref = unsafe.Pointer(e.timedHash().clone())
 	default:
 		c.ref = unsafe.Pointer((*hashTable)(e.ref).clone())
 	}
 	return c
 }
 
-// setString stores val in the encoding that Redis chooses: as a number if printing the number gives
-// val, else as bytes. It reuses the memory of the old value if val fits, so overwriting does not
-// allocate.
+// setString stores val in the encoding that Redis chooses (object.c: tryObjectEncoding): as a number if
+// printing the number gives val, else as bytes. It reuses the memory of the old value if val fits, so
+// overwriting does not allocate.
 func (e *entry) setString(val []byte) {
 	if v, ok := ascii.ParseInt(val); ok {
 		e.setInt(v)
@@ -218,13 +243,13 @@ func (e *entry) setString(val []byte) {
 	e.setText(val)
 }
 
-// setText stores val as bytes even if it spells a number.
+// setText stores val as bytes even if it spells a number (object.c: createRawStringObject).
 func (e *entry) setText(val []byte) {
 	enc := encRaw
 	if len(val) <= embstrLimit {
 		enc = encEmbstr
 	}
-	if e.typ == TypeString && e.enc != encInt && e.enc != encLent && fits(e.cap(), len(val)) {
+	if e.typ == TypeString && (e.enc == encEmbstr || e.enc == encRaw) && fits(e.cap(), len(val)) {
 		e.setBytes(append(e.bytes()[:0], val...))
 	} else if len(val) <= copyStep {
 		e.setBytes(append([]byte(nil), val...))
@@ -253,7 +278,7 @@ func copyInSteps(val []byte) []byte {
 func fits(have, n int) bool { return n <= have && have <= allocSize(n)+allocSize(n)/4 }
 
 func (e *entry) setInt(v int64) {
-	e.typ, e.enc, e.ref, e.n = TypeString, encInt, nil, uint64(v)
+	e.typ, e.enc, e.ref, e.n, e.lp = TypeString, encInt, nil, uint64(v), 0
 }
 
 // appendString appends the text of a string.

@@ -40,16 +40,27 @@ func TestPrefetchTakesEveryRequestAndChangesNothing(t *testing.T) {
 			"zset", "none", "expired", ""} {
 			for i := range 3 {
 				all = append(all,
-					[][]byte{[]byte("CMD"), []byte(key)},
-					[][]byte{[]byte("CMD"), []byte(key), fmt.Append(nil, "m", i)},
-					[][]byte{[]byte("CMD"), []byte(key), fmt.Append(nil, "f", i), []byte("absent")})
+					[][]byte{[]byte(key)},
+					[][]byte{[]byte(key), fmt.Append(nil, "m", i)},
+					[][]byte{[]byte(key), fmt.Append(nil, "f", i), []byte("absent")})
 			}
 		}
 		for n := range all {
 			db.Prefetch(all[n:])
 			db.Prefetch(all[n : n+1])
 		}
-		require.Zero(t, testing.AllocsPerRun(10, func() { db.Prefetch(all) }))
+		var names [][]byte
+		for _, words := range all {
+			names = append(names, words...)
+		}
+		collections := prefetchedCollections(t, db)
+		prefetch := func(step int) {
+			db.PrefetchKeys(names, step)
+			for _, c := range collections {
+				c.Prefetch(names, step)
+			}
+		}
+		require.Zero(t, testing.AllocsPerRun(10, func() { db.Prefetch(all); prefetch(1); prefetch(2) }))
 		require.Equal(t, before, db.Len())
 		require.Equal(t, size, ks.Bytes())
 		require.Zero(t, ks.Stats.Expired)
@@ -58,6 +69,52 @@ func TestPrefetchTakesEveryRequestAndChangesNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, s.Has([]byte("m7")))
 	}
+}
+
+// prefetchedCollections are the collections of db whose elements can be loaded.
+func prefetchedCollections(t *testing.T, db *DB) (all []interface {
+	Prefetch(names [][]byte, step int)
+}) {
+	t.Helper()
+	for _, size := range []int{0, 5, 3 * prefetchMin} {
+		h, err := Read[*Hash](db, fmt.Append(nil, "hash", size))
+		require.NoError(t, err)
+		s, err := Read[*Set](db, fmt.Append(nil, "set", size))
+		require.NoError(t, err)
+		all = append(all, h, s)
+	}
+	z, err := Read[*ZSet](db, []byte("zset"))
+	require.NoError(t, err)
+	return append(all, z)
+}
+
+func TestPrefetchFindsTheNodesOfAlmostAllKeys(t *testing.T) {
+	const keys = 10 * prefetchMin
+	table := NewTable[struct{}](NewSeed(1))
+	for i := range keys {
+		table.Insert(fmt.Append(nil, "key", i))
+	}
+	for table.buckets[1] != nil {
+		table.step()
+	}
+	found := 0
+	for from := 0; from < keys; from += PrefetchMax {
+		var hashes, nodes [PrefetchMax]uint32
+		for i := range hashes {
+			hashes[i] = table.hash(fmt.Append(nil, "key", from+i))
+		}
+		table.prefetch(&hashes, nodes[:])
+		for i, at := range nodes {
+			if at != 0 {
+				require.Equal(t, hashes[i], table.at(at).hash)
+				found++
+			}
+		}
+	}
+	require.Greater(t, found, keys*95/100)
+	hashes, nodes := [PrefetchMax]uint32{table.hash([]byte("none"))}, [1]uint32{}
+	table.prefetch(&hashes, nodes[:])
+	require.Zero(t, nodes[0], "a key that is missing")
 }
 
 func BenchmarkPrefetch(b *testing.B) {
@@ -82,8 +139,8 @@ func BenchmarkPrefetch(b *testing.B) {
 		}
 		return all
 	}
-	gets := batches(func(i int) [][]byte { return [][]byte{nil, name(i)} })
-	hgets := batches(func(i int) [][]byte { return [][]byte{nil, hash, name(i % fields)} })
+	gets := batches(func(i int) [][]byte { return [][]byte{name(i)} })
+	hgets := batches(func(i int) [][]byte { return [][]byte{hash, name(i % fields)} })
 	for _, prefetch := range []bool{false, true} {
 		b.Run(fmt.Sprintf("16 gets, prefetch %t", prefetch), func(b *testing.B) {
 			for i := range b.N {
@@ -92,7 +149,7 @@ func BenchmarkPrefetch(b *testing.B) {
 					db.Prefetch(batch)
 				}
 				for _, args := range batch {
-					_, _, _ = db.Str(args[1])
+					_, _, _ = db.Str(args[0])
 				}
 			}
 		})
@@ -103,8 +160,8 @@ func BenchmarkPrefetch(b *testing.B) {
 					db.Prefetch(batch)
 				}
 				for _, args := range batch {
-					h, _ := Read[*Hash](db, args[1])
-					_, _ = h.Get(args[2])
+					h, _ := Read[*Hash](db, args[0])
+					_, _ = h.Get(args[1])
 				}
 			}
 		})

@@ -199,6 +199,30 @@ func (s *Set) PreferInts() {
 	s.setInts(ints)
 }
 
+// AddPacked is Add that leaves a pack a pack.
+func (s *Set) AddPacked(m []byte) bool {
+	if s.e.enc != encPack {
+		return s.Add(m)
+	}
+	l := s.e.pack()
+	if l.Find(l.First(), m, 0) >= 0 {
+		return false
+	}
+	l.Append(m)
+	s.e.setPack(&l)
+	return true
+}
+
+// Unpack makes the set a table, whatever its size.
+func (s *Set) Unpack() {
+	if s.e.enc != encTable {
+		s.convert()
+	}
+}
+
+// Become gives the set the members and the form of other, which must not be used afterwards.
+func (s *Set) Become(other *Set) { s.e.blob, s.e.enc = other.e.blob, other.e.enc }
+
 // Remove removes m and reports whether it was a member.
 func (s *Set) Remove(m []byte) bool {
 	switch s.e.enc {

@@ -59,7 +59,7 @@ func (s *Set) prefetchIn(others []*Set, nodes []uint32) {
 	for i, at := range nodes {
 		hashes[i] = s.table().at(at).hash
 	}
-	s.ks.prefetched = others[0].table().prefetchHashes(&hashes, found[:len(nodes)])
+	s.ks.prefetched = others[0].table().prefetch(&hashes, found[:len(nodes)])
 }
 
 func matches(others []*Set, m []byte, hash uint32, wanted bool) bool {

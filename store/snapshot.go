@@ -33,17 +33,21 @@ func (s Snapshot) Len() (n int) {
 	return n
 }
 
-// Databases makes databases that hold a copy of a snapshot, for Replace. A key that expired since
-// the snapshot is dropped silently, and no key is reported as new. Redis does the same when it
+// Databases makes databases that hold a copy of a snapshot, for Replace. A key or a field that expired
+// since the snapshot is dropped silently, and no key is reported as new. Redis does the same when it
 // loads an RDB file (rdb.c: rdbLoadRioWithLoadingCtx).
 func (ks *Keyspace) Databases(s Snapshot) (dbs []*DB) {
 	ks.Quietly(func() {
 		for i, keys := range s {
 			db := newDB(ks, i)
 			for k := range keys {
-				if s := &keys[k]; s.expire == 0 || s.expire >= ks.Now {
+				s := &keys[k]
+				if s.expire != 0 && s.expire < ks.Now {
+					continue
+				}
+				if value := s.value.cloneValue(); !value.dropLate(ks.Now) {
 					name := []byte(s.key)
-					db.Peek(name).adopt(name, s.value.cloneValue(), s.expire)
+					db.Peek(name).adopt(name, value, s.expire)
 				}
 			}
 			dbs = append(dbs, db)

@@ -15,7 +15,7 @@ func (db *DB) Str(key []byte) (b []byte, ok bool, err error) {
 	return b, k.node != 0 && err == nil, err
 }
 
-// SetStr stores a string at key, over whatever key holds.
+// SetStr stores a string at key, over whatever key holds (db.c: setKey).
 func (db *DB) SetStr(key, val []byte, keepTTL bool) {
 	db.Lookup(key, LookupWrite).SetStr(key, val, keepTTL)
 }
@@ -59,12 +59,17 @@ func (k Key) Int() (int64, error) {
 	return v, nil
 }
 
-// SetStr stores a string, over whatever the key holds. The key may be missing.
+// Private reports whether Redis keeps the number of this key apart from those of other keys. A copy is
+// (object.c: dupStringObject).
+func (k Key) Private() bool { return k.entry().lp == private }
+
+// SetStr stores a string, over whatever the key holds (db.c: setKey). The key may be missing.
 func (k Key) SetStr(name, val []byte, keepTTL bool) { k.setStr(name, val, keepTTL) }
 
 // SetStrUntil is SetStr with a TTL: the key expires at the unix time at, in ms.
 func (k Key) SetStrUntil(name, val []byte, at int64) { k.db.setExpire(k.setStr(name, val, true), at) }
 
+// setStr is SetStr (db.c: setKey). It returns the node of the key.
 func (k Key) setStr(name, val []byte, keepTTL bool) uint32 {
 	i := k.replace(name, keepTTL)
 	e := &k.db.keys.at(i).Val
@@ -86,7 +91,7 @@ func (k Key) SetText(name, text []byte) {
 // string that it replaces, which now belongs to the caller, or nil.
 func (k Key) SetRaw(name, own []byte, keepTTL bool) (old []byte) {
 	e := &k.db.keys.at(k.replace(name, keepTTL)).Val
-	if e.typ == TypeString && e.enc == encRaw {
+	if e.enc == encRaw {
 		old = e.bytes()
 	}
 	e.typ, e.enc = TypeString, encRaw
@@ -98,8 +103,9 @@ func (k Key) SetRaw(name, own []byte, keepTTL bool) (old []byte) {
 // IncrBy adds to the number, which is 0 for a missing key, and keeps the TTL.
 func (k Key) IncrBy(name []byte, delta int64) (int64, error) {
 	if k.node != 0 {
-		if e := k.entry(); e.typ == TypeString && e.enc == encInt && !overflows(int64(e.n), delta) {
+		if e := k.entry(); e.enc == encInt && !overflows(int64(e.n), delta) {
 			e.n += uint64(delta)
+			e.lp = 0
 			return int64(e.n), nil
 		}
 	}

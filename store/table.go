@@ -61,6 +61,7 @@ func (t *Table[V]) find(key []byte) uint32 {
 
 func (t *Table[V]) hash(key []byte) uint32 { return t.seed.tableHash(key) }
 
+// lookup returns the node of a key whose hash is h, or 0 (dict.c: dictFind).
 func (t *Table[V]) lookup(key []byte, h uint32) uint32 {
 	if t.buckets[1] != nil {
 		t.step()

@@ -75,6 +75,9 @@ func ReadAt[T collection](k Key) (T, error) {
 	if e.typ != typeOf[T]() {
 		return nil, ErrWrongType
 	}
+	if e.timed&timedFields != 0 {
+		e = k.shown()
+	}
 	return collectionIn[T](k.db.ks, e), nil
 }
 
@@ -102,7 +105,7 @@ func ReadLen[T collection](db *DB, key []byte) (int, error) {
 	if v, err := ReadAt[T](k); v == nil {
 		return 0, err
 	}
-	return k.entry().len(), nil
+	return k.Elements(), nil
 }
 
 // Write returns the collection at key for a command that changes it.
@@ -143,8 +146,13 @@ func Put[T collection](db *DB, key []byte, v T) {
 }
 
 func putAt(k Key, name []byte, v entry) *entry {
-	e := &k.db.keys.at(k.replace(name, false)).Val
+	i := k.replace(name, false)
+	e := &k.db.keys.at(i).Val
 	e.typ, e.enc, e.lp, e.n, e.ref = v.typ, v.enc, v.lp, v.n, v.ref
+	if v.timed&timedFields != 0 {
+		e.timed |= timedFields
+		e.timedHash().bind(k.db, i)
+	}
 	k.db.ks.valueBytes += e.size()
 	k.db.ks.track(e)
 	return e

@@ -24,6 +24,8 @@ type wheel struct {
 	now   int64 // every timer that is due up to here has fired
 	count int
 	sum   uint64 // of all deadlines, modulo 2^64; only differences are used
+	slots int    // that the last turn has emptied
+	moved int    // timers that it found there, each time it found one
 	level [wheelLevels]*wheelLevel
 	pages []timerPage      // by the number of the chunk
 	spare *[chunkLen]timer // of the page that was empty last, for the next one
@@ -171,10 +173,11 @@ func (w *wheel) next() (at int64, lv, slot int, ok bool) {
 }
 
 // turn moves the wheel to the time to and calls fire for each node that is due, in the order of
-// the deadlines. fire must remove the node. turn stops after it has moved or fired budget entries,
-// so that a million keys of one millisecond do not delay the clients. It reports whether it reached
-// the end.
-func (w *wheel) turn(to int64, budget int, fire func(i uint32)) (done bool) {
+// the deadlines. fire must remove the node or give it another deadline, and returns how much work that
+// was. turn stops after budget entries or so much work, so that a million keys of one millisecond do not
+// delay the clients. It reports whether it reached the end.
+func (w *wheel) turn(to int64, budget int, fire func(i uint32) int) (done bool) {
+	w.slots, w.moved = 0, 0
 	for w.count > 0 {
 		at, lv, slot, ok := w.next()
 		if !ok || at > to {
@@ -183,13 +186,15 @@ func (w *wheel) turn(to int64, budget int, fire func(i uint32)) (done bool) {
 		// now stays just before the slot until the slot is empty, so a later call finds it again.
 		w.now = at - 1
 		l := w.level[lv]
+		w.slots++
 		for l.head[slot] != 0 {
 			if budget--; budget < 0 {
 				return false
 			}
+			w.moved++
 			i := l.head[slot]
 			if w.at(i).expire < at || lv == 0 {
-				fire(i)
+				budget -= fire(i) - 1
 				continue
 			}
 			w.unlink(i)

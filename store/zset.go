@@ -86,9 +86,20 @@ func (x *zsetIndex) clone() *zsetIndex {
 
 func newZSetIndex(t *Table[float64]) *zsetIndex { return &zsetIndex{t, newZSetTree(t)} }
 
-// Reserve gives an empty set the memory for scores and the members in pairs: any, member, any, member.
+// Expect prepares the set for a command that adds n members, of which first is the first. If a pack may
+// not hold n members, the set becomes large at once, even if some members are equal (t_zset.c:
+// zsetTypeCreate, zsetTypeMaybeConvert).
+func (z *ZSet) Expect(first []byte, n int) {
+	l := &z.ks.Limits
+	if z.e.enc == encPack && (n > l.ZSetMaxListpackEntries || z.e.ref == nil && len(first) > l.ZSetMaxListpackValue) {
+		z.enlarge()
+	}
+}
+
+// Reserve gives an empty set, which Expect has prepared, the memory for scores and the members in pairs:
+// any, member, any, member.
 func (z *ZSet) Reserve(scores []float64, pairs [][]byte) {
-	if z.e.ref != nil || len(scores) < 2 || len(scores) > z.ks.Limits.ZSetMaxListpackEntries {
+	if z.e.ref != nil || len(scores) < 2 {
 		return
 	}
 	var buf [16]byte

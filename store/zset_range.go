@@ -197,6 +197,12 @@ func (b *ZSetBuilder) order() []uint32 {
 	return ids
 }
 
+// FinishPacked is Finish for a set that is a listpack already: its members may have any length.
+func (b *ZSetBuilder) FinishPacked() *ZSet {
+	b.longest = 0
+	return b.Finish()
+}
+
 // Finish makes the set, in the small form if the limits allow it. The builder must not be used
 // afterwards.
 func (b *ZSetBuilder) Finish() *ZSet {

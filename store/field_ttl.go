@@ -1,0 +1,354 @@
+package store
+
+import (
+	"strings"
+	"unsafe"
+)
+
+// timedHash is the form of a hash from the moment on when a field gets a deadline: a table with a queue of
+// the deadlines, earliest first. DB.fields knows the key by its earliest deadline. A hash without such a
+// field has neither, and pays nothing.
+//
+//	DB.fields ──> node of the key          hashTable ──> | a | b | c |    nodes
+//	                 │                                     ^       ^
+//	                 └── timedHash.queue: | 12:00:01 ──────┘ | 12:00:09 ┘ |
+type timedHash struct {
+	hashTable                 // the first field: what knows of no deadlines sees the table
+	queue     []fieldDeadline // a binary heap
+	places    []uint32        // by node: 1 + its place in queue, 0 if it has no deadline; see place
+	packed    bool            // Redis would keep the hash in a listpack
+
+	// The key that holds the hash, for DB.fields. db is nil if no key does.
+	db    *DB
+	node  uint32
+	filed int64 // the deadline under which node is in DB.fields, 0 if it is not
+}
+
+// fieldDeadline is the deadline of a node of the table, in unix ms.
+type fieldDeadline struct {
+	at   int64
+	node uint32
+}
+
+func (e *entry) timedHash() *timedHash { return (*timedHash)(e.ref) }
+
+func (t *timedHash) size() int {
+	return int(unsafe.Sizeof(*t)-unsafe.Sizeof(t.hashTable)) + t.hashTable.size() +
+		cap(t.queue)*int(unsafe.Sizeof(fieldDeadline{})) + cap(t.places)*4
+}
+
+// place is where places has a node. Nodes begin with chunk 1, and a small hash has no other.
+func (t *timedHash) place(node uint32) *uint32 { return &t.places[node-chunkLen] }
+
+// queued returns the place of a node in queue, and whether it has one.
+func (t *timedHash) queued(node uint32) (place uint32, ok bool) {
+	if node < chunkLen || int(node-chunkLen) >= len(t.places) {
+		return 0, false
+	}
+	place = *t.place(node)
+	return place - 1, place != 0
+}
+
+// late reports whether the last millisecond of a field has passed.
+func (t *timedHash) late(now int64) bool { return len(t.queue) > 0 && t.queue[0].at < now }
+
+// spent reports whether the last millisecond of every field has passed.
+func (t *timedHash) spent(now int64) bool {
+	if !t.late(now) || len(t.queue) < t.Len() {
+		return false
+	}
+	for _, d := range t.queue {
+		if d.at >= now {
+			return false
+		}
+	}
+	return true
+}
+
+// clone is a deep copy that no key holds.
+func (t *timedHash) clone() *timedHash {
+	c := &timedHash{hashTable: *t.hashTable.clone(), packed: t.packed}
+	for _, d := range t.queue {
+		c.put(c.find(t.at(d.node).key()), d.at)
+	}
+	return c
+}
+
+// bind says which key holds the hash.
+func (t *timedHash) bind(db *DB, node uint32) {
+	t.db, t.node = db, node
+	t.file()
+}
+
+// unbind takes the hash out of DB.fields: its key loses it.
+func (t *timedHash) unbind() {
+	if t.filed != 0 {
+		t.db.fields.remove(t.node)
+	}
+	t.db, t.filed = nil, 0
+}
+
+// file keeps DB.fields up to date: it knows the earliest deadline.
+func (t *timedHash) file() {
+	first := int64(0)
+	if len(t.queue) > 0 {
+		first = t.queue[0].at
+	}
+	if t.db == nil || first == t.filed {
+		return
+	}
+	w := &t.db.fields
+	if w.count == 0 { // not after remove, which a turn of the wheel may be the reason of
+		w.now = t.db.ks.Now
+	}
+	if t.filed != 0 {
+		w.remove(t.node)
+	}
+	if first != 0 {
+		w.add(t.node, first)
+	}
+	t.filed = first
+}
+
+// put gives a node of the table a deadline, in place of the one that it may have.
+func (t *timedHash) put(node uint32, at int64) {
+	at = max(at, 1) // 0 means never; both are long past
+	place, known := t.queued(node)
+	if !known {
+		place = uint32(len(t.queue))
+		t.queue = append(t.queue, fieldDeadline{})
+		if need := int(node-chunkLen) + 1 - len(t.places); need > 0 {
+			t.places = append(t.places, make([]uint32, need)...)
+		}
+	}
+	t.queue[place] = fieldDeadline{at, node}
+	*t.place(node) = place + 1
+	t.down(t.up(place))
+	t.file()
+}
+
+// forget drops the deadline of a node and reports whether it had one.
+func (t *timedHash) forget(node uint32) bool {
+	place, known := t.queued(node)
+	if known {
+		t.take(place)
+		t.file()
+	}
+	return known
+}
+
+// take removes the element at a place from queue.
+func (t *timedHash) take(place uint32) {
+	*t.place(t.queue[place].node) = 0
+	last := uint32(len(t.queue) - 1)
+	moved := t.queue[last]
+	t.queue = t.queue[:last]
+	if place != last {
+		t.queue[place] = moved
+		*t.place(moved.node) = place + 1
+		t.down(t.up(place))
+	}
+}
+
+// up moves the element at a place towards the front, behind all earlier ones. It returns its new place.
+func (t *timedHash) up(place uint32) uint32 {
+	for place > 0 {
+		above := (place - 1) / 2
+		if t.queue[above].at <= t.queue[place].at {
+			break
+		}
+		t.swap(place, above)
+		place = above
+	}
+	return place
+}
+
+// down moves the element at a place away from the front, before all later ones.
+func (t *timedHash) down(place uint32) {
+	n := uint32(len(t.queue))
+	for {
+		below := 2*place + 1
+		if below >= n {
+			return
+		}
+		if below+1 < n && t.queue[below+1].at < t.queue[below].at {
+			below++
+		}
+		if t.queue[place].at <= t.queue[below].at {
+			return
+		}
+		t.swap(place, below)
+		place = below
+	}
+}
+
+func (t *timedHash) swap(a, b uint32) {
+	t.queue[a], t.queue[b] = t.queue[b], t.queue[a]
+	*t.place(t.queue[a].node), *t.place(t.queue[b].node) = a+1, b+1
+}
+
+// expireLate deletes up to most late fields and returns their number.
+func (t *timedHash) expireLate(now int64, most int) (n int) {
+	for ; n < most && t.late(now); n++ {
+		node := t.queue[0].node
+		t.take(0)
+		t.drop(node)
+	}
+	t.file()
+	return n
+}
+
+// dropLate deletes the late fields of a value that no key holds, and reports whether it is empty then.
+func (e *entry) dropLate(now int64) (empty bool) {
+	if e.timed&timedFields == 0 {
+		return false
+	}
+	t := e.timedHash()
+	t.expireLate(now, t.Len())
+	return t.Len() == 0
+}
+
+// expireFields deletes up to most late fields of node i, and the key if all fields are late. It returns how
+// much work that was.
+func (db *DB) expireFields(i uint32, most int) (n int, gone bool) {
+	node := db.keys.at(i)
+	key := strings.Clone(node.Key())
+	db.ks.track(&node.Val)
+	t := node.Val.timedHash()
+	if gone = t.spent(db.ks.Now); gone {
+		n = 1 // to drop the whole table takes no time
+	} else {
+		n = t.expireLate(db.ks.Now, most)
+	}
+	if gone {
+		db.remove(i)
+	}
+	if n > 0 && db.ks.OnFieldsExpired != nil {
+		db.ks.OnFieldsExpired(db, key, gone)
+	}
+	return n, gone
+}
+
+// fireKey is what DB.wheel does when a deadline has come.
+func (db *DB) fireKey(i uint32) (work int) {
+	db.expireKey(i)
+	return 1
+}
+
+// fieldsAtOnce bounds the fields of one hash that the wheel deletes at once.
+const fieldsAtOnce = 1000
+
+// fireFields is what DB.fields does when a deadline has come. The hash is filed again under its next one.
+func (db *DB) fireFields(i uint32) (work int) {
+	work, _ = db.expireFields(i, fieldsAtOnce)
+	db.ks.Settle()
+	return max(work, 1)
+}
+
+// setTimed is Set for a hash with deadlines: a new value has none.
+func (h *Hash) setTimed(field, value []byte) (added bool) {
+	if added = h.SetKeepTTL(field, value); !added {
+		t := h.e.timedHash()
+		t.forget(t.find(field))
+	}
+	return added
+}
+
+// SetKeepTTL is Set that leaves the deadline of the field as it is.
+func (h *Hash) SetKeepTTL(field, value []byte) (added bool) {
+	if h.e.timed&timedFields == 0 {
+		return h.Set(field, value)
+	}
+	added = h.e.timedHash().set(field, value)
+	h.fitPack(field, value)
+	return added
+}
+
+// fitPack finds out whether Redis would keep the hash in a listpack with this field.
+func (h *Hash) fitPack(field, value []byte) {
+	t, lim := h.e.timedHash(), &h.ks.Limits
+	t.packed = t.packed && t.Len() <= lim.HashMaxListpackEntries &&
+		max(len(field), len(value)) <= lim.HashMaxListpackValue
+}
+
+// Expire returns the unix time in ms at which a field expires, 0 for never. ok is false if there is no such
+// field.
+func (h *Hash) Expire(field []byte) (at int64, ok bool) {
+	if h.e.timed&timedFields == 0 {
+		_, ok = h.Get(field)
+		return 0, ok
+	}
+	t := h.e.timedHash()
+	i := t.find(field)
+	return t.deadline(i), i != 0
+}
+
+// deadline is that of a node, 0 for none.
+func (t *timedHash) deadline(node uint32) int64 {
+	if place, known := t.queued(node); known {
+		return t.queue[place].at
+	}
+	return 0
+}
+
+// Timed is the number of fields with a deadline.
+func (h *Hash) Timed() int {
+	if h.e.timed&timedFields == 0 {
+		return 0
+	}
+	return len(h.e.timedHash().queue)
+}
+
+// SetExpire makes a field expire at the unix time at, in ms. The field exists, and no key holds the hash:
+// for any other hash there is Fields.
+func (h *Hash) SetExpire(field []byte, at int64) {
+	if h.e.timed&timedFields == 0 {
+		h.convertTimed()
+	}
+	t := h.e.timedHash()
+	t.put(t.find(field), at)
+}
+
+func (h *Hash) convertTimed() {
+	packed := h.e.enc == encPack && h.ks.FieldsInPacks
+	table := h.table()
+	if table == nil {
+		table = h.convert()
+	}
+	h.e.ref = unsafe.Pointer(&timedHash{hashTable: *table, packed: packed})
+	h.e.timed |= timedFields
+}
+
+// Fields is the hash of a key for commands that set deadlines of fields. Hash is nil if the key is missing.
+type Fields struct {
+	*Hash
+	at Key
+}
+
+// WriteFields is Write for deadlines of fields.
+func WriteFields(db *DB, key []byte) (Fields, error) {
+	k := db.Lookup(key, LookupWrite)
+	h, err := WriteAt[*Hash](k)
+	return Fields{h, k}, err
+}
+
+// Create stores an empty hash, because key is missing. The caller puts a field in before the command ends.
+func (f *Fields) Create(key []byte) {
+	f.Hash = collectionIn[*Hash](f.at.db.ks, putAt(f.at, key, empty[*Hash](f.at.db.ks)))
+	f.at = f.at.db.Peek(key)
+}
+
+// SetExpire makes a field, which exists, expire at the unix time at, in ms.
+func (f *Fields) SetExpire(field []byte, at int64) {
+	f.Hash.SetExpire(field, at)
+	f.Hash.e.timedHash().bind(f.at.db, f.at.node)
+}
+
+// Persist drops the deadline of a field and reports whether it had one.
+func (f *Fields) Persist(field []byte) bool {
+	if f.Hash.e.timed&timedFields == 0 {
+		return false
+	}
+	t := f.Hash.e.timedHash()
+	return t.forget(t.find(field))
+}
