@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -14,17 +15,19 @@ import (
 // geo). All commands of sorted sets work on them.
 func geoRows() []Row {
 	const (
-		unit    = "(M | KM | FT | MI)"
-		circle  = "radius:double " + unit
-		from    = "(FROMMEMBER member | FROMLONLAT (longitude:double latitude:double))"
-		by      = "(BYRADIUS (" + circle + ") | BYBOX (width:double height:double " + unit + "))"
-		first   = "[COUNT count [ANY]]"
-		order   = "[ASC | DESC]"
-		with    = "[WITHCOORD] [WITHDIST] [WITHHASH]"
-		options = circle + " " + with + " " + first + " " + order
-		kept    = " [STORE key | STOREDIST key]"
-		inBox   = "O(log(M)+N) for M places, of which N are in grid cells that the shape touches"
-		around  = "O(log(M)+N) for M places, of which N are in grid cells that the circle touches"
+		unit   = "(unit: M | KM | FT | MI)"
+		circle = "radius:double " + unit
+		from   = "(from: FROMMEMBER member | FROMLONLAT longitude:double latitude:double)"
+		disc   = "(circle: (BYRADIUS radius:double) " + unit + ")"
+		box    = "(box: (BYBOX width:double) height:double " + unit + ")"
+		by     = "(by: " + disc + " | " + box + ")"
+		first  = "[count-block: (COUNT count) [ANY]]"
+		capped = "[count-block: (COUNT count) [ANY@6.2.0]]" // where COUNT is older than ANY
+		order  = "[order: ASC | DESC]"
+		with   = "[WITHCOORD] [WITHDIST] [WITHHASH]"
+		kept   = " [store: STORE storekey:key/key | STOREDIST storedistkey:key/key]"
+		inBox  = "O(log(M)+N) for M places, of which N are in grid cells that the shape touches"
+		around = "O(log(M)+N) for M places, of which N are in grid cells that the circle touches"
 	)
 	source := at(1, RO|Access)
 	store := func(from int) *Arguments {
@@ -33,11 +36,11 @@ func geoRows() []Row {
 			KeySpec{Flags: OW | Update, Keyword: "STOREDIST", Index: from, Step: 1})
 	}
 	return []Row{
-		{"geoadd", "key [NX | XX] [CH] (longitude:double latitude:double member) ...",
+		{"geoadd", "key [condition@6.2.0: NX | XX] [change@6.2.0:CH] (data: longitude:double latitude:double member) ...",
 			-5, Write | DenyOOM, keys(at(1, RW|Update)), "geo", "3.2.0",
 			"O(M*log(N)) to add M members to a sorted set of N",
 			"Adds places to a sorted set, or moves places in it.", geoAdd},
-		{"geodist", "key member1:string member2:string [M | KM | FT | MI]",
+		{"geodist", "key member1 member2 [unit: M | KM | FT | MI]",
 			-4, ReadOnly, keys(source), "geo", "3.2.0",
 			"O(log(N)) for a sorted set of N members",
 			"Returns the distance between two places.", geoDist},
@@ -57,19 +60,19 @@ func geoRows() []Row {
 			-8, Write | DenyOOM, keys(at(1, OW|Update), at(2, RO|Access)), "geo", "6.2.0",
 			inBox,
 			"Stores the places inside a circle or a box.", geoSearchStore},
-		{"georadius", "key longitude:double latitude:double " + options + kept,
+		{"georadius", "key longitude:double latitude:double " + circle + " " + with + " " + capped + " " + order + kept,
 			-6, Write | DenyOOM, store(6), "geo", "3.2.0",
 			around,
 			"Returns or stores the places within a radius of a point.", geoRadius},
-		{"georadius_ro", "key longitude:double latitude:double " + options,
+		{"georadius_ro", "key longitude:double latitude:double " + circle + " " + with + " " + capped + " " + order,
 			-6, ReadOnly, keys(source), "geo", "3.2.10",
 			around,
 			"Returns the places within a radius of a point.", geoRadius},
-		{"georadiusbymember", "key member " + options + kept,
+		{"georadiusbymember", "key member " + circle + " " + with + " " + first + " " + order + kept,
 			-5, Write | DenyOOM, store(5), "geo", "3.2.0",
 			around,
 			"Returns or stores the places within a radius of another place.", geoRadiusByMember},
-		{"georadiusbymember_ro", "key member " + options,
+		{"georadiusbymember_ro", "key member " + circle + " " + with + " " + first + " " + order,
 			-5, ReadOnly, keys(source), "geo", "3.2.10",
 			around,
 			"Returns the places within a radius of another place.", geoRadiusByMember},
@@ -175,10 +178,17 @@ func geoDist(c *Call) error {
 	return nil
 }
 
-// replyDistance replies with four decimals: a string in either protocol.
+// replyDistance replies with four decimals: a string in either protocol. Like Redis, it rounds the product
+// with 10,000, which is itself rounded (util.c: fixedpoint_d2string).
 func replyDistance(w *resp.Writer, d float64) {
 	var room [32]byte
-	w.Bulk(strconv.AppendFloat(room[:0], d, 'f', 4, 64))
+	const units = 10000
+	n := int64(math.RoundToEven(d * units))
+	text := append(strconv.AppendInt(room[:0], n/units, 10), '.')
+	for digit := int64(units / 10); digit > 0; digit /= 10 {
+		text = append(text, '0'+byte(n/digit%10))
+	}
+	w.Bulk(text)
 }
 
 // replyPlace replies with longitude and latitude, in the precision of Redis's long double.

@@ -376,5 +376,5 @@ func (q *geoQuery) store(c *Call, event string) {
 		}
 	}
 	c.Count(max(len(q.ranks)-1, 0))
-	zstore(c, q.dest, b, event)
+	zstore(c, q.dest, b.Finish(), event)
 }

@@ -156,7 +156,7 @@ func zcombineStore(c *Call, form zform, combine zcombine, event string) error {
 	if err != nil {
 		return err
 	}
-	zstore(c, c.Args[1], combine(c, q), event)
+	zstore(c, c.Args[1], combine(c, q).Finish(), event)
 	return nil
 }
 

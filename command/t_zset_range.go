@@ -82,25 +82,27 @@ func zrangestore(c *Call) error {
 	if err != nil {
 		return err
 	}
-	b := store.NewZSetBuilder(c.KS)
+	result := store.NewZSet(c.KS)
 	if z != nil {
 		from, to := q.ranks(z)
+		if q.by == zByRank { // else Redis does not know the number before it begins
+			result.Expect(nil, to-from)
+		}
 		for it := z.Range(from, to, q.rev); it.Next(); {
-			score, _ := b.Slot(it.Member)
-			*score = it.Score
+			result.Add(it.Member, it.Score, 0)
 		}
 	}
-	zstore(c, c.Args[1], b, "zrangestore")
+	zstore(c, c.Args[1], result, "zrangestore")
 	return nil
 }
 
-// zstore stores the members in b under key and replies with their number. An empty result deletes
+// zstore stores a result under key and replies with the number of its members. An empty result deletes
 // the key.
-func zstore(c *Call, key []byte, b *store.ZSetBuilder, event string) {
-	n := b.Len()
+func zstore(c *Call, key []byte, result *store.ZSet, event string) {
+	n := result.Len()
 	switch {
 	case n > 0:
-		store.Put(c.DB, key, b.Finish())
+		store.Put(c.DB, key, result)
 		c.Changed(ClassZSet, event, key)
 	case c.DB.Delete(key):
 		c.Changed(ClassGeneric, "del", key)
