@@ -87,7 +87,9 @@ func zaddGeneric(c *Call, pairs [][]byte, flags store.ZFlags, ch bool) error {
 		}
 		return nil
 	}
+	z.Expect(pairs[1], len(scores))
 	z.Reserve(scores, pairs)
+	z.Prefetch(pairs[1:], 2)
 	var added, updated int
 	var res store.ZResult
 	var last float64
@@ -138,6 +140,7 @@ func zrem(c *Call) error {
 	}
 	n := 0
 	if z != nil {
+		z.Prefetch(c.Args[2:], 1)
 		for _, member := range c.Args[2:] {
 			if z.Remove(member) {
 				n++
@@ -166,6 +169,9 @@ func zmscore(c *Call) error {
 	z, err := store.Read[*store.ZSet](c.DB, c.Args[1])
 	if err != nil {
 		return err
+	}
+	if z != nil {
+		z.Prefetch(c.Args[2:], 1)
 	}
 	c.Array(len(c.Args) - 2)
 	for _, member := range c.Args[2:] {

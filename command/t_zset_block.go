@@ -12,7 +12,7 @@ func zsetBlockRows() []Row {
 			-3, Write | Blocking | Fast, keys(span(1, -2, 1, RW|Access|Delete)), "sorted-set", "5.0.0",
 			"O(log(N)) for a sorted set of N members",
 			"Removes and returns a member with the highest score. Waits until a sorted set has members.", bzpopmax},
-		{"bzmpop", "timeout:double numkeys key ... (MIN | MAX) [COUNT count]",
+		{"bzmpop", "timeout:double numkeys key ... (where: MIN | MAX) [COUNT count]",
 			-5, Write | Blocking, keys(counted(2, RW|Access|Delete)), "sorted-set", "7.0.0",
 			"O(K+M*log(N)) to look at K keys and remove M of N members",
 			"Removes and returns members of the first sorted set that has any. Waits until one has.", bzmpop},
