@@ -25,11 +25,11 @@ func listRows() []Row {
 			-3, Write | DenyOOM | Fast, keys(at(1, RW|Insert)), "list", "2.2.0",
 			pushCost,
 			"Appends elements to a list if it exists.", rpushx},
-		{"lpop", "key [count]",
+		{"lpop", "key [count@6.2.0]",
 			-2, Write | Fast, keys(at(1, RW|Access|Delete)), "list", "1.0.0",
 			popCost,
 			"Removes and returns the first elements of a list.", lpop},
-		{"rpop", "key [count]",
+		{"rpop", "key [count@6.2.0]",
 			-2, Write | Fast, keys(at(1, RW|Access|Delete)), "list", "1.0.0",
 			popCost,
 			"Removes and returns the last elements of a list.", rpop},
@@ -57,7 +57,7 @@ func listRows() []Row {
 			4, Write, keys(at(1, RW|Delete)), "list", "1.0.0",
 			"O(N) to look at N elements",
 			"Removes elements equal to a value, from either end.", lrem},
-		{"linsert", "key (BEFORE | AFTER) pivot element",
+		{"linsert", "key (where: BEFORE | AFTER) pivot element",
 			5, Write | DenyOOM, keys(at(1, RW|Insert)), "list", "2.2.0",
 			"O(N) for N elements in front of the pivot",
 			"Inserts an element before or after another one.", linsert},
@@ -65,7 +65,7 @@ func listRows() []Row {
 			-3, ReadOnly, keys(at(1, RO|Access)), "list", "6.0.6",
 			"O(N) to look at N elements, at most MAXLEN",
 			"Finds the indexes of elements equal to a value.", lpos},
-		{"lmove", "source destination (LEFT | RIGHT) (LEFT | RIGHT)",
+		{"lmove", "source destination (wherefrom: LEFT | RIGHT) (whereto: LEFT | RIGHT)",
 			5, Write | DenyOOM, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "6.2.0",
 			"O(1)",
 			"Moves an element from an end of a list to an end of another.", lmove},
@@ -73,7 +73,7 @@ func listRows() []Row {
 			3, Write | DenyOOM, keys(at(1, RW|Access|Delete), at(2, RW|Insert)), "list", "1.2.0",
 			"O(1)",
 			"Moves the last element of a list to the front of another.", rpoplpush},
-		{"lmpop", "numkeys key ... (LEFT | RIGHT) [COUNT count]",
+		{"lmpop", "numkeys key ... (where: LEFT | RIGHT) [COUNT count]",
 			-4, Write, keys(counted(1, RW|Access|Delete)), "list", "7.0.0",
 			"O(N+M) to look at N keys and return M elements",
 			"Removes and returns elements of the first list that has any.", lmpop},
@@ -188,6 +188,7 @@ func popped(c *Call, l *store.List, key []byte, head bool, n int) {
 	if head {
 		event = "lpop"
 	}
+	l.Shrink()
 	c.elementsRemoved(ClassList, event, key, n, l.Len())
 }
 

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -67,10 +68,15 @@ func moveOne(c *Call, from *store.List, fromHead, toHead bool) error {
 		return err
 	}
 	// A push may overwrite the memory of the popped element, so the copy in the reply is pushed.
+	quick := from.Encoding() == "quicklist"
 	value := popOne(from, fromHead)
 	c.Bulk(value)
 	value = c.Buf[len(c.Buf)-2-len(value) : len(c.Buf)-2]
-	to.Expect(1, len(value))
+	size := len(value)
+	if _, ok := ascii.ParseInt(value); ok && quick {
+		size = 0 // Redis pops a number, and does not count its digits
+	}
+	to.Expect(1, size)
 	event := "rpush"
 	if toHead {
 		event = "lpush"

@@ -30,11 +30,11 @@ func setRows() []Row {
 			2, ReadOnly | Fast, keys(at(1, RO)), "set", "1.0.0",
 			"O(1)",
 			"Counts the members of a set.", scard},
-		{"spop", "key [count]",
+		{"spop", "key [count@3.2.0]",
 			-2, Write | Fast | NondeterministicOutput, keys(at(1, RW|Access|Delete)), "set", "1.0.0",
 			"O(1), or O(N) for a count of N",
 			"Removes and returns random members of a set.", spop},
-		{"srandmember", "key [count]",
+		{"srandmember", "key [count@2.6.0]",
 			-2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "set", "1.0.0",
 			"O(1), or O(N) for a count of N",
 			"Returns random members of a set.", srandmember},
@@ -85,6 +85,7 @@ func sadd(c *Call) error {
 	}
 	s.Expect(c.Args[2], len(c.Args)-2)
 	s.Reserve(c.Args[2:])
+	s.Prefetch(c.Args[2:], 1)
 	added := 0
 	for _, m := range c.Args[2:] {
 		if s.Add(m) {
@@ -107,6 +108,7 @@ func srem(c *Call) error {
 	}
 	n := 0
 	if s != nil {
+		s.Prefetch(c.Args[2:], 1)
 		for _, m := range c.Args[2:] {
 			if s.Remove(m) {
 				n++
@@ -157,6 +159,9 @@ func smismember(c *Call) error {
 	s, err := store.Read[*store.Set](c.DB, c.Args[1])
 	if err != nil {
 		return err
+	}
+	if s != nil {
+		s.Prefetch(c.Args[2:], 1)
 	}
 	c.Array(len(c.Args) - 2)
 	for _, m := range c.Args[2:] {
@@ -214,11 +219,35 @@ func spopMany(c *Call) error {
 		return nil
 	}
 	c.Set(count)
-	for range count {
-		popRandom(c, s)
+	if (s.Len()-count)*popMostFactor <= count {
+		popMost(c, s, count)
+	} else {
+		for range count {
+			popRandom(c, s)
+		}
 	}
 	c.elementsRemoved(ClassSet, "spop", c.Args[1], count, s.Len())
 	return nil
+}
+
+// popMostFactor says how many members SPOP takes for each that stays, if it makes a new set of those that
+// stay (t_set.c: SPOP_MOVE_STRATEGY_MUL).
+const popMostFactor = 5
+
+// popMost pops all but a few members. Those that stay become a new set, whose encoding shows that (t_set.c:
+// spopWithCountCommand).
+func popMost(c *Call, s *store.Set, count int) {
+	rest := store.NewSet(c.KS)
+	if s.Encoding() != "intset" {
+		rest.Expect(nil, 0)
+	}
+	s.Sample(c.KS.Rand, s.Len()-count, func(m []byte) { rest.Add(m) })
+	for m := range s.All() {
+		if !rest.Has(m) {
+			c.Bulk(m)
+		}
+	}
+	s.Become(rest)
 }
 
 // SRANDMEMBER key [count] (t_set.c: srandmemberCommand)
@@ -257,10 +286,7 @@ func srandmembers(c *Call) error {
 		c.Array(count)
 		s.Sample(c.KS.Rand, count, func(m []byte) { c.Bulk(m) })
 	default:
-		c.Array(-count)
-		for i := 0; i < -count && !c.cutOff(); i++ {
-			c.Bulk(s.Random(c.KS.Rand))
-		}
+		return c.repeat(-count, func() { c.Array(-count) }, func() { c.Bulk(s.Random(c.KS.Rand)) })
 	}
 	return nil
 }
@@ -289,10 +315,12 @@ func smove(c *Call) error {
 		return nil
 	}
 	c.elementsRemoved(ClassSet, "srem", src, 1, from.Len())
-	if to, err = store.WriteOrNew[*store.Set](c.DB, dst); err != nil {
-		return err
+	if to == nil {
+		if to, err = store.WriteOrNew[*store.Set](c.DB, dst); err != nil {
+			return err
+		}
+		to.Expect(m, 1)
 	}
-	to.Expect(m, 1)
 	if to.Add(m) {
 		c.Changed(ClassSet, "sadd", dst)
 	}
