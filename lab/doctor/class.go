@@ -76,8 +76,25 @@ func looksRandom(value string) bool {
 			return true
 		}
 	}
-	return false
+	return mixedCase(value)
 }
+
+// mixedCase reports whether value has small letters, and large ones side by side in several places, as random
+// base64 has. Names in CamelCase have single large letters.
+func mixedCase(value string) bool {
+	small, pairs := 0, 0
+	for i := range len(value) {
+		switch {
+		case value[i] >= 'a' && value[i] <= 'z':
+			small++
+		case i > 0 && isLarge(value[i]) && isLarge(value[i-1]):
+			pairs++
+		}
+	}
+	return pairs >= 2 && 5*small >= len(value)
+}
+
+func isLarge(c byte) bool { return c >= 'A' && c <= 'Z' }
 
 func isText(c byte) bool { return c >= ' ' && c <= '~' }
 

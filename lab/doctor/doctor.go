@@ -25,14 +25,25 @@
 //   - an earlier lock whose name is of the same class;
 //   - a value that looks random, with a TTL or with a client that tries for the key again and again.
 //
-// One mistake needs no such evidence: a SETNX that an EXPIRE follows at once is wrong for any key.
+// Two mistakes need no such evidence: a SETNX that an EXPIRE follows at once is wrong for any key, and so is a
+// renewal by SET IFEQ that drops the TTL.
 //
-// # Who owns a lock
+// # Whose command it was
 //
-// Connections are pooled: one connection may take a lock and another one may release it. A
-// connection counts as the owner if it took the lock or has ever sent its token. A token that
-// differs only after its last colon counts too: the threads of one process have such tokens. A
-// script that reads the key before it changes it has compared the token.
+// A holder is the pair of a client and a token, as granted. A holder holds from its grant until the lease
+// that it asked for is over, or until it gives the lock up. Another client that deletes, replaces or
+// shortens the lock has not ended that hold. So the question of author.go decides all verdicts: which
+// holder can a release or a renewal come from? The table of commands.go says what a command does.
+//
+//	Command ──> op with its row ──> apply ──> take, renew, remove ... ──> authors: one holder, several, none
+//	                                                                          │
+//	                                        Ledger: holdings, and what the log cannot tell <──┘
+//
+// The findings about single clients are more lenient than that. Connections are pooled: one connection
+// may take a lock and another one may release it. Therefore a connection counts as the owner if it took
+// the lock or has ever sent its token. A token that differs only after its last colon counts too: the
+// threads of one process have such tokens. A script that reads the key before it changes it has compared
+// the token.
 //
 // # What it leaves out
 //
@@ -41,15 +52,12 @@
 //   - A lock that a client looks up and then sets without NX. Reads of absent keys are most of what a
 //     cache does, too many to remember.
 //   - Locks that live as long as a subscription.
-//   - Hashes with several owners at once (read locks): the doctor reports no misuse of them.
+//   - Hashes with several owners at once (read locks): the doctor reports no mistakes with them. The
+//     verdict judges them.
 //
 // RENAME, MOVE, SWAPDB and the FLUSH commands are not findings, because no known client does that
 // to its own locks. They end the lock, and the finding about a second holder names the command. A
 // copy of a lock by COPY or RESTORE is not a lock: nobody took it.
-//
-// Clients with one name are one holder if their tokens are equal, or if they have none: the
-// connections of a pool look like that. So two processes that share name and token count as one
-// holder.
 //
 // Memory is bounded. The doctor remembers the newest few thousand of everything, and 128 bytes of
 // each argument. It reports a pattern once for each class of keys (the name without numbers and
@@ -67,6 +75,8 @@ type Event struct {
 	Args    [][]byte
 	By      string // "" if the client sent it, else Exec or the script's SHA1
 	Reply   []byte // in RESP2 or RESP3
+	Lost    bool   // the client does not get the reply
+	Held    bool   // the server has not executed it, or not yet
 }
 
 // Exec is Event.By for the commands of a transaction.
@@ -76,8 +86,15 @@ const Exec = "exec"
 type Doctor struct {
 	ledger *Ledger
 	master int
+	means  map[string]meaning
+	least  int   // entries that the bounds of memory leave room for
+	epoch  int64 // grows when the server starts again, which ends all connections
 
 	holds   *bounded[lockKey, *hold]
+	grants  *bounded[lockKey, []*hold] // that their holders did not give up, the oldest first
+	uses    *bounded[lockKey, *uses]
+	coming  map[lockKey]coming         // of a history
+	seen    map[lockKey]bool           // locks of a history that have appeared in it
 	past    *bounded[lockKey, []ended] // leases that ended
 	clients *bounded[int64, *client]
 	scripts *bounded[string, *script]
@@ -112,19 +129,34 @@ const (
 // pattern. Several masters share a ledger, and master is the number of this one in it, from 0. A
 // lone server has no ledger (nil).
 func New(log func(Finding), ledger *Ledger, master int) *Doctor {
-	d := &Doctor{ledger: ledger, master: master, log: log}
+	return newDoctor(log, ledger, master, 0)
+}
+
+// Over returns a doctor that reads a history of so many entries. It forgets nothing of them.
+func Over(entries int, ledger *Ledger, master int) *Doctor {
+	return newDoctor(nil, ledger, master, entries+1)
+}
+
+func newDoctor(log func(Finding), ledger *Ledger, master, least int) *Doctor {
+	d := &Doctor{ledger: ledger, master: master, log: log, means: commands(), least: least}
 	d.Reset()
 	return d
 }
 
+// most returns a bound of memory.
+func (d *Doctor) most(n int) int { return max(n, d.least) }
+
 // Reset drops all findings and all memory.
 func (d *Doctor) Reset() {
-	d.holds = newBounded[lockKey, *hold](maxHolds)
-	d.past = newBounded[lockKey, []ended](maxHolds)
-	d.clients = newBounded[int64, *client](maxClients)
-	d.scripts = newBounded[string, *script](maxScripts)
+	d.coming, d.seen = map[lockKey]coming{}, map[lockKey]bool{}
+	d.holds = newBounded[lockKey, *hold](d.most(maxHolds))
+	d.grants = newBounded[lockKey, []*hold](d.most(maxHolds))
+	d.uses = newBounded[lockKey, *uses](d.most(maxHolds))
+	d.past = newBounded[lockKey, []ended](d.most(maxHolds))
+	d.clients = newBounded[int64, *client](d.most(maxClients))
+	d.scripts = newBounded[string, *script](d.most(maxScripts))
 	d.locks = newBounded[string, bool](maxClasses)
-	d.taken = newBounded[lockKey, bool](maxHolds)
+	d.taken = newBounded[lockKey, bool](d.most(maxHolds))
 	d.found = newBounded[string, *Finding](maxFindings)
 	d.logged = map[Pattern]bool{}
 	d.run, d.tx = nil, nil
@@ -136,20 +168,25 @@ func (d *Doctor) Reset() {
 // Command reports a command that has run. The commands of a script or a transaction come first,
 // then the script or EXEC itself.
 func (d *Doctor) Command(e Event) {
-	if !d.Concerns(e.Command, e.DB, e.Args, e.By) {
+	if !d.Concerns(e.Command, e.DB, e.Args, e.By) && !d.awaits(e) {
 		return
 	}
-	o := newOp(e)
+	o := newOp(e, d.means[e.Command])
+	if e.Held {
+		d.sent(o)
+		return
+	}
+	d.firstSight(o)
 	switch {
-	case o.runsScript():
+	case o.does.has(runs):
 		d.script(o, d.run)
 		d.run = d.run[:0]
 	case o.by == Exec:
-		if len(d.tx) < maxRun {
+		if len(d.tx) < d.most(maxRun) {
 			d.tx = append(d.tx, o)
 		}
 	case o.by != "":
-		if len(d.run) < maxRun {
+		if len(d.run) < d.most(maxRun) {
 			d.run = append(d.run, o)
 		}
 	case o.name == "exec":
@@ -166,42 +203,33 @@ func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool
 	if len(command) == 3 && len(args) <= 3 && by == "" && d.knowsNone() { // GET, SET, DEL, TTL: most commands
 		return false
 	}
-	switch command {
-	case "setnx", "eval", "evalsha", "fcall", "watch", "unwatch", "exec", "discard",
-		"flushall", "flushdb", "swapdb", "script|load", "script|flush":
+	m := d.means[command]
+	switch {
+	case m.does == 0:
+		return false
+	case command == "setnx" || m.does.has(runs|steers|clears):
 		return true
-	case "publish", "spublish":
+	case m.does.has(publishes):
 		return by != ""
-	case "set":
-		return by != "" || len(args) > 3 && hasOption(args, "nx") || d.knows(db, args, false)
-	case "get", "getrange", "hget", "hexists", "exists", "pttl", "ttl", "type",
-		"hset", "hmset", "hsetnx", "hincrby", "hdel":
-		return by != "" && by != Exec || d.knows(db, args, false)
-	case "rename", "renamenx", "move":
-		return d.knows(db, args, true)
-	case "setex", "psetex", "getset", "expire", "pexpire", "expireat", "pexpireat", "persist", "getdel":
-		return by != "" || d.knows(db, args, false)
-	case "del", "unlink":
-		return by != "" || d.knows(db, args, true)
+	case by == Exec && m.does.has(reads|looks|counts|uncounts):
+		return d.knows(command, m, db, args)
+	case by != "" && !m.does.has(damages|moves):
+		return true
 	}
-	return false
+	tries := (command == "set" || command == "msetex") && len(args) > 3 && hasOption(args, "nx")
+	return tries || d.knows(command, m, db, args)
 }
 
-func (d *Doctor) knowsNone() bool { return len(d.holds.m)+len(d.past.m)+len(d.taken.m) == 0 }
+func (d *Doctor) knowsNone() bool { return len(d.grants.m)+len(d.past.m)+len(d.taken.m) == 0 }
 
-// knows reports whether the first key, or with all any key, is a lock or was one until its holder
-// lost it.
-func (d *Doctor) knows(db int, args [][]byte, all bool) bool {
-	if d.knowsNone() || len(args) < 2 {
+// knows reports whether a key of the command is a lock or was one until its holder lost it.
+func (d *Doctor) knows(command string, m meaning, db int, args [][]byte) bool {
+	if d.knowsNone() {
 		return false
 	}
-	keys := args[1:2]
-	if all {
-		keys = args[1:]
-	}
-	for _, name := range keys {
-		k := lockKey{db, string(name)}
-		if d.holds.m[k] != nil || d.past.m[k] != nil || d.taken.m[k] {
+	for _, i := range m.keysOf(command, len(args), func(i int) string { return string(args[i]) }) {
+		k := lockKey{db, string(args[i])}
+		if d.grants.m[k] != nil || d.past.m[k] != nil || d.taken.m[k] {
 			return true
 		}
 	}
@@ -224,12 +252,10 @@ func (d *Doctor) Disconnected(id, time int64) {
 
 // Expired reports that a key has expired. time is unix ms.
 func (d *Doctor) Expired(db int, key string, time int64) {
-	if len(d.holds.m) == 0 {
-		return
-	}
 	k := lockKey{db, key}
 	h := d.holds.m[k]
 	if h == nil {
+		d.heldBefore(op{time: time, db: db, args: []string{"", key}}, k)
 		return
 	}
 	past := append(d.past.m[k], ended{hold: h, at: time})
@@ -245,7 +271,13 @@ func (d *Doctor) Lost(time int64) {
 	for k, h := range d.holds.all() {
 		d.drop(k, h, EndLost, time)
 	}
-	d.clients = newBounded[int64, *client](maxClients)
+	d.Restarted()
+}
+
+// Restarted reports that the server has started again, with its keys or without them.
+func (d *Doctor) Restarted() {
+	d.epoch++
+	d.clients = newBounded[int64, *client](d.most(maxClients))
 }
 
 // ClockMoved reports that a test moved the clock, from and to in unix ms. together means that the
@@ -259,7 +291,7 @@ func (d *Doctor) ClockMoved(from, to int64, together bool) {
 // Findings returns the findings so far, the oldest first. now is unix ms of the server's clock.
 func (d *Doctor) Findings(now int64) []Finding {
 	for k, h := range d.holds.all() {
-		if h.until == 0 && now-h.taken.Time >= patience && d.isLock(k, h) {
+		if h.until == 0 && !h.forced && now-h.taken.Time >= patience && d.isLock(k, h) {
 			d.withoutTTL(k, h, Step{})
 		}
 	}

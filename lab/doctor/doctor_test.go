@@ -81,7 +81,25 @@ func TestMemoryIsBounded(t *testing.T) {
 	require.LessOrEqual(t, len(d.clients.m), maxClients)
 	require.LessOrEqual(t, len(d.scripts.m), maxScripts)
 	require.LessOrEqual(t, len(d.found.m), maxFindings)
+	require.LessOrEqual(t, len(d.grants.m), maxHolds)
+	require.LessOrEqual(t, len(d.uses.m), maxHolds)
 	require.NotEmpty(t, d.found.m)
+}
+
+// One lock that many clients try for takes no more memory than one that a few try for.
+func TestMemoryOfOneLockIsBounded(t *testing.T) {
+	d := New(nil, nil, 0)
+	for i := range 2000 {
+		play(t, d, fmt.Sprintf(`
+			1000 a%[1]d SET lock:a %[1]d NX PX 100 = OK
+			1000 b%[1]d SET lock:a same NX PX 100 = nil
+			1100 x1 DEL lock:a = 1`, i))
+	}
+	k := lockKey{0, "lock:a"}
+	require.LessOrEqual(t, len(d.grants.m[k]), maxGrants)
+	require.LessOrEqual(t, len(d.uses.m[k].tokens), maxUses)
+	require.LessOrEqual(t, len(d.uses.m[k].clients), maxClaimed)
+	require.LessOrEqual(t, len(d.usesOf(k, "same")), maxUses)
 }
 
 // letters returns a name without digits: each name is a class of its own.

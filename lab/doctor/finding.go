@@ -16,6 +16,9 @@ const (
 	ScriptInFull Pattern = "script-in-full"
 	Polling      Pattern = "polling"
 	TwoHolders   Pattern = "two-holders"
+
+	TokenNotUnique  Pattern = "token-not-unique"
+	RenewalDropsTTL Pattern = "renewal-drops-ttl"
 )
 
 // Finding is one mistake, at the place where it was first made.
@@ -81,6 +84,15 @@ func advice(p Pattern) (why, fix string) {
 				"and does not subscribe to it: needless load, and late by half an interval",
 			"SUBSCRIBE to the channel of the release, try once more after subscribing, " +
 				"then wait for the message, but no longer than the TTL"
+	case TokenNotUnique:
+		return "two clients use the same token for one lock: a script that compares the token cannot tell them apart, " +
+				"so a late release by one of them removes the lock of the other",
+			"give each attempt to take the lock a token of its own, such as 16 random bytes"
+	case RenewalDropsTTL:
+		return "a SET without an expiry renewed the lock, and SET removes the TTL of its key: " +
+				"from then on the lock has none, and if its owner dies, it stays for ever",
+			"give the renewal its lease: SET key token IFEQ token PX milliseconds; without IFEQ use a script that compares " +
+				"the token and calls PEXPIRE"
 	case TwoHolders:
 		return "a majority of the masters granted the lock to a second client before the first client's lease " +
 				"was over: both clients believe that they hold it",

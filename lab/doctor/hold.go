@@ -1,19 +1,40 @@
 package doctor
 
+import (
+	"slices"
+	"strings"
+)
+
 // hold is a lock that a client holds now.
 type hold struct {
 	value  string
-	client int64 // the connection that took it
+	client int64  // the connection that took it
+	name   string // of the client that took it
+	epoch  int64  // of the server, when it was taken
 	taken  Step
 	order  int64 // in the ledger
 	ended  Step  // the event that took it from its holder
-	lease  int64 // ms; 0 means for ever
-	until  int64 // unix ms of its end; 0 means never
+	lease  int64 // of the key, in ms; 0 means for ever
+	until  int64 // unix ms of the key's end; 0 means never
+	ends   int64 // unix ms of the end that the holder asked for; 0 means never
 
-	hash    bool // the key is a hash, and value is one of its fields
-	shared  bool // it has several owners at once
-	in      *run // the script or transaction that took it, or nil
-	wanted  bool // another client tries for it again and again
+	unknown bool   // its client did not get the reply to the grant
+	gone    bool   // its holder gave it up
+	vain    bool   // by a command without a token that found nothing
+	thief   bool   // a client that competes for the lock deleted it
+	doubt   string // why its client may not believe in it
+	renews  int64  // the order of the grant whose holder certainly renewed it, 0 for none
+	forced  bool   // it was taken from another holder, or without NX
+	loose   bool   // it is not the present hold of the key: the clock alone ends it
+
+	hash    bool   // the key is a hash, and value is one of its fields
+	shared  bool   // it has several owners at once
+	counted bool   // the field is a count that grows when its owner enters again
+	mode    string // of a read-write lock: read or write
+	marred  bool   // another client changed the count in the hash
+	in      *run   // the script or transaction that took it, or nil
+	wanted  bool   // another client tries for it again and again
+	dropped bool   // its holder removed its TTL by a renewal, and that is reported
 	waiters []*waiter
 }
 
@@ -95,20 +116,47 @@ func (d *Doctor) take(o op, k lockKey, h *hold) {
 	if old := d.holds.m[k]; old != nil { // it ended by a command that the doctor ignores
 		d.drop(k, old, EndOverwritten, o.time)
 	}
-	h.client, h.taken = o.client, o.step()
-	if h.until > 0 {
-		h.lease = h.until - o.time
-	}
+	d.believe(o, k, h)
 	d.holds.put(k, h)
 	c := d.client(o.client)
 	c.tried.add(k, maxReads)
-	if h.until == 0 {
+	if h.until == 0 && !h.forced {
 		c.loose.add(k, maxTokens)
 	}
 	d.forgive(k, o.client)
-	if d.ledger != nil && !h.shared {
+}
+
+// believe records that o makes its client believe that it holds a lock.
+func (d *Doctor) believe(o op, k lockKey, h *hold) {
+	h.client, h.name, h.epoch, h.taken, h.unknown = o.client, o.owner, d.epoch, o.step(), o.lost
+	h.lease, h.ends = leaseOf(o.time, h.until), h.until
+	d.sharesToken(o, k, h)
+	d.used(o, k, h.value, true)
+	d.regrets(o, k, h)
+	d.remember(k, h, o.time)
+	if d.ledger != nil {
 		if f := d.ledger.granted(d.master, k, h, o); f != nil {
 			d.add(f)
+		}
+	}
+}
+
+// remember adds a grant to those that their holders may give up later. It forgets leases that are long over.
+func (d *Doctor) remember(k lockKey, h *hold, now int64) {
+	grants := slices.DeleteFunc(slices.Clone(d.grants.m[k]), func(g *hold) bool { return g.gone })
+	if len(grants) >= maxGrants {
+		over := slices.IndexFunc(grants, func(g *hold) bool { return g.ends > 0 && g.ends < now })
+		grants = slices.Delete(grants, max(over, 0), max(over, 0)+1)
+	}
+	d.grants.put(k, append(grants, h))
+}
+
+// sharesToken judges a token with which another client has been granted the same lock.
+func (d *Doctor) sharesToken(o op, k lockKey, h *hold) {
+	for _, u := range d.usesOf(k, h.value) {
+		if u.granted && u.name != "" && o.owner != "" && u.name != o.owner && d.isLock(k, h) {
+			d.report(TokenNotUnique, k, o, u.step, o.step())
+			return
 		}
 	}
 }
@@ -132,15 +180,60 @@ func (d *Doctor) forgive(k lockKey, client int64) {
 	d.past.put(k, kept)
 }
 
-// extend moves the end of a lease to until (unix ms, 0 means never).
-func (d *Doctor) extend(o op, k lockKey, h *hold, until int64) {
-	h.until, h.lease = until, 0
-	if until > 0 {
-		h.lease = until - o.time
+// extend moves the end of a lease to until (unix ms, 0 means never), for the holders that o comes from.
+// h is the present hold, whose key has the TTL now.
+func (d *Doctor) extend(o op, k lockKey, h *hold, found []author, until int64) {
+	for _, a := range found {
+		if o.lost && a.sure {
+			a.sure, a.why = false, whyLost
+		}
+		if a.ends > 0 && o.time > a.ends {
+			d.revive(o, k, a, until)
+		} else {
+			d.prolong(o, k, a, until)
+		}
+	}
+	if h == nil {
+		return
+	}
+	h.until, h.lease = until, leaseOf(o.time, until)
+	if _, is := whose(found, h); !is && d.ledger != nil {
+		d.ledger.apart(d.master, k, h.order)
+	}
+}
+
+// leaseOf returns the ms from now to until, 0 for ever.
+func leaseOf(now, until int64) int64 {
+	if until == 0 {
+		return 0
+	}
+	return until - now
+}
+
+// prolong records that a holder has a new lease from now on.
+func (d *Doctor) prolong(o op, k lockKey, a author, until int64) {
+	if a.sure {
+		a.unknown, a.ends = false, until
 	}
 	if d.ledger != nil {
-		d.ledger.extended(d.master, k, h, o.time)
+		d.ledger.extended(d.master, k, a.hold, o.time, until, a.sure, Doubt{Why: a.why, Step: o.step()})
 	}
+}
+
+// revive records that a holder whose lock is lost, or another's by now, has renewed it all the same: it
+// believes in it again.
+func (d *Doctor) revive(o op, k lockKey, a author, until int64) {
+	again := *a.hold
+	again.renews = 0
+	if a.sure {
+		again.renews = a.order
+	}
+	again.until, again.doubt, again.waiters, again.loose = until, a.why, nil, d.holds.m[k] != a.hold
+	a.gone = a.sure
+	if d.holds.m[k] == a.hold {
+		d.holds.put(k, &again)
+	}
+	d.believe(o, k, &again)
 }
 
 // drop ends a hold.
@@ -161,6 +254,9 @@ func (d *Doctor) waits(o op, k lockKey, token string) {
 		return
 	}
 	d.client(o.client).tried.add(k, maxReads)
+	if !strings.Contains(token, "\x00") {
+		d.used(o, k, token, false)
+	}
 	w := h.waiter(o, token)
 	if w == nil {
 		return
@@ -168,7 +264,7 @@ func (d *Doctor) waits(o op, k lockKey, token string) {
 	w.n++
 	w.last = o.step()
 	h.wanted = h.wanted || o.client != h.client && h.attempts(o.client) >= triesEnough
-	if h.until == 0 && (o.time-h.taken.Time >= patience || w.n >= triesEnough) && d.isLock(k, h) {
+	if h.until == 0 && !h.forced && (o.time-h.taken.Time >= patience || w.n >= triesEnough) && d.isLock(k, h) {
 		d.withoutTTL(k, h, w.last)
 	}
 	if w.n >= busyPolls && d.isLock(k, h) && o.mono-w.mono < int64(w.n)*busyGap {
@@ -205,6 +301,9 @@ func (h *hold) attempts(client int64) (n int) {
 }
 
 func (d *Doctor) withoutTTL(k lockKey, h *hold, then Step) {
+	if h.dropped {
+		return
+	}
 	steps := []Step{h.taken}
 	if then.Command != "" {
 		steps = append(steps, then)

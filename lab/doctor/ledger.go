@@ -1,9 +1,7 @@
 package doctor
 
 import (
-	"fmt"
 	"slices"
-	"strings"
 	"sync"
 )
 
@@ -16,7 +14,8 @@ const (
 	EndExpired     End = "expired"
 	EndStolen      End = "stolen" // deleted by another client
 	EndOverwritten End = "overwritten"
-	EndLost        End = "lost" // with all keys: a crash, FLUSHALL
+	EndLost        End = "lost"    // with all keys: a crash, FLUSHALL
+	EndUnclear     End = "deleted" // by its holder or by another client: the log cannot tell
 )
 
 // Holding is the grant of a lock to one holder by one master. Times are unix ms of that master's
@@ -25,9 +24,14 @@ const (
 type Holding struct {
 	DB      int
 	Key     string
-	Holder  string // the token, or the client if the token does not name the holder
+	Holder  string // see Terms
 	Token   string
 	Client  int64
+	Name    string // of the client
+	Hash    bool   // the key is a hash, and Token is one of its fields
+	Shared  bool   // a read lock: others may hold it, too
+	Joined  bool   // several clients write into that hash
+	Thief   bool   // the client that deleted it competes for the lock
 	Granted Step
 	Event   int64 // Mono of the grant
 	Order   int64
@@ -43,7 +47,19 @@ type Holding struct {
 	GaveUp int64 // order at which the holder released it, or tried to
 	RanOut int64 // order at which the lease was over by the holder's clock, as this master shows it
 
-	since mark // the begin of the lease
+	// What the log cannot tell. The holder may have given the lock up at the order MayGiveUp already. Its
+	// lease may have been over at the order MayRunOut, if it does not know of a longer one. Unknown
+	// means that it may not know of the grant at all. The doubts say why.
+	MayGiveUp, MayRunOut int64
+	Unknown              bool
+	Doubts               []Doubt
+
+	renews int64 // the order of the grant that it certainly renews
+	since  mark  // the begin of the lease
+	least  struct {
+		lease int64 // ms; 0 means without end
+		since mark
+	}
 }
 
 // Ledger is the shared memory of the doctors of several masters. Any goroutine may call its
@@ -72,7 +88,7 @@ const KeepOnline = 16
 func NewLedger(masters, keep int) *Ledger {
 	return &Ledger{
 		masters: masters, keep: keep, open: make([][]openLease, masters),
-		keys: newBounded[lockKey, [][]Holding](maxHolds), times: newTimes(masters),
+		keys: newBounded[lockKey, [][]Holding](max(maxHolds, keep)), times: newTimes(masters),
 	}
 }
 
@@ -92,10 +108,21 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 		tables[master] = tables[master][1:]
 	}
 	tables[master] = append(tables[master], Holding{
-		DB: k.db, Key: k.name, Holder: l.holder(h, o), Token: h.value, Client: h.client, Granted: h.taken,
-		Event: o.mono, Order: h.order, Lease: h.lease, Until: h.until,
-		since: l.times.mark(master),
+		DB: k.db, Key: k.name, Token: h.value, Client: h.client, Name: h.name, Hash: h.hash, Shared: h.shared,
+		Granted: h.taken, Event: o.mono, Order: h.order, Lease: h.lease, Until: h.until, Unknown: h.unknown, renews: h.renews,
 	})
+	t := &tables[master][len(tables[master])-1]
+	t.lasts(h.lease, l.times.mark(master), true, true)
+	if h.unknown {
+		t.doubt(Doubt{h.order, whyLost, h.taken})
+	}
+	if h.doubt != "" {
+		t.Unknown = true
+		t.doubt(Doubt{h.order, h.doubt, h.taken})
+	}
+	if h.loose {
+		l.watch(master, openLease{k, h.order})
+	}
 	if l.masters < 2 {
 		return nil
 	}
@@ -108,20 +135,14 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	return nil
 }
 
-// holder returns the name of a holder: its token, or the client if all clients may have the same
-// token. A client without a name counts as another client on each master. Redisson has another
-// token for each master: an id of its connections to the master and the number of the thread. The
-// name of the client replaces that id.
-func (l *Ledger) holder(h *hold, o op) string {
-	switch {
-	case l.masters > 1 && h.hash && o.owner != "":
-		return o.owner + strings.TrimPrefix(h.value, family(h.value))
-	case isToken(h.value), l.masters > 1 && o.owner == "":
-		return h.value
-	case o.owner != "":
-		return "client " + o.owner
+// lasts gives a holding a lease: the longest that its holder may believe in, the shortest, or both.
+func (h *Holding) lasts(lease int64, since mark, longest, shortest bool) {
+	if longest {
+		h.Lease, h.since = lease, since
 	}
-	return fmt.Sprintf("client id=%d", h.client)
+	if shortest {
+		h.least.lease, h.least.since = lease, since
+	}
 }
 
 // find returns the holding with this order, or nil if it is no longer kept.
@@ -138,14 +159,40 @@ func (l *Ledger) find(master int, k lockKey, order int64) *Holding {
 	return nil
 }
 
-func (l *Ledger) extended(master int, k lockKey, h *hold, time int64) {
+// extended records that a holder renewed its lease, until a time in unix ms; 0 means for ever. If that
+// is not sure, both leases may be the one that the holder believes in.
+func (l *Ledger) extended(master int, k lockKey, h *hold, time, until int64, sure bool, why Doubt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.passed(master, time)
-	if t := l.find(master, k, h.order); t != nil {
-		t.Renewed++
-		t.Lease, t.Until, t.since = h.lease, h.until, l.times.mark(master)
+	t := l.find(master, k, h.order)
+	if t == nil {
+		return
 	}
+	longer := t.Until != 0 && (until == 0 || until > t.Until)
+	t.lasts(leaseOf(time, until), l.times.mark(master), sure || longer, sure || !longer)
+	if sure || longer {
+		t.Until = until
+	}
+	if sure {
+		t.Renewed++
+		t.Unknown = h.doubt != ""
+	} else {
+		l.order++
+		why.Order = l.order
+		t.doubt(why)
+	}
+	if !sure || t.End != "" {
+		l.watch(master, openLease{k, t.Order})
+	}
+}
+
+// apart records that a stranger has changed the TTL of a lock: the holder's lease ends at another time than
+// the key.
+func (l *Ledger) apart(master int, k lockKey, order int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.watch(master, openLease{k, order})
 }
 
 func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) {
@@ -157,29 +204,32 @@ func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) {
 		return
 	}
 	l.order++
-	t.End, t.Ended, t.EndedBy, t.EndOrder = how, time, h.ended, l.order
+	t.End, t.Ended, t.EndedBy, t.EndOrder, t.Thief = how, time, h.ended, l.order, h.thief
 	switch {
 	case how == EndReleased:
-		t.GaveUp = l.order
+		t.GaveUp = first(t.GaveUp, l.order)
 	case t.RanOut != 0:
-	case how == EndExpired && l.isOver(master, k, t, 0):
+	case how == EndExpired && l.isOver(master, k, t.Lease, t.since, 0):
 		t.RanOut = l.order
 	default:
 		l.watch(master, openLease{k, t.Order})
 	}
 }
 
-// isOver reports whether the lease of t has been over for at least by ms, by its holder's clock.
-func (l *Ledger) isOver(master int, k lockKey, t *Holding, by int64) bool {
+// isOver reports whether a lease of a lock has been over for at least by ms, by its holder's clock.
+func (l *Ledger) isOver(master int, k lockKey, lease int64, since mark, by int64) bool {
 	granting := 0
 	for _, table := range l.keys.m[k] {
 		granting += min(len(table), 1)
 	}
-	return t.Lease > 0 && l.times.since(t.since, master, granting < 2) >= t.Lease+by
+	return lease > 0 && l.times.since(since, master, granting < 2) >= lease+by
 }
 
 // watch adds a lease to those that passed ends by the clock.
 func (l *Ledger) watch(master int, o openLease) {
+	if slices.Contains(l.open[master], o) {
+		return
+	}
 	all := append(l.open[master], o)
 	l.open[master] = all[max(0, len(all)-maxHolds):]
 }
@@ -206,19 +256,71 @@ func (l *Ledger) Moved(master int, from, to int64, together bool) {
 // Absent says that the ledger gets no events of a master.
 func (l *Ledger) Absent(master int) { l.times.clocks[master].absent = true }
 
-// gaveUp records that a holder tried to release a lock that it had already lost.
-func (l *Ledger) gaveUp(master int, k lockKey, client int64, args []string) {
+// gaveUp records that a holder released its lock, or tried to. If that is not sure, it may have.
+func (l *Ledger) gaveUp(master int, k lockKey, order int64, sure bool, why Doubt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, o := range l.open[master] {
-		if o.key != k {
-			continue
-		}
-		t := l.find(master, k, o.order)
-		if t != nil && t.GaveUp == 0 && (t.Client == client || slices.Contains(args, t.Token)) {
-			l.order++
-			t.GaveUp = l.order
-		}
+	t := l.find(master, k, order)
+	if t == nil || t.GaveUp != 0 {
+		return
+	}
+	l.order++
+	if sure {
+		t.GaveUp = l.order
+		return
+	}
+	if t.MayGiveUp == 0 {
+		t.MayGiveUp = l.order
+	}
+	why.Order = l.order
+	t.doubt(why)
+}
+
+// mayKnow records that a holder may have learned that a master does not keep its lock any more.
+func (l *Ledger) mayKnow(master int, k lockKey, order int64, why Doubt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.find(master, k, order)
+	if t == nil || t.RanOut != 0 {
+		return
+	}
+	l.order++
+	if t.MayRunOut == 0 {
+		t.MayRunOut = l.order
+	}
+	why.Order = l.order
+	t.doubt(why)
+}
+
+// regret takes back that a holder gave its lock up: it only may have.
+func (l *Ledger) regret(master int, k lockKey, order int64, why Doubt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.find(master, k, order); t != nil && t.GaveUp != 0 {
+		why.Order = t.GaveUp
+		t.MayGiveUp, t.GaveUp = t.GaveUp, 0
+		t.doubt(why)
+		l.watch(master, openLease{k, order})
+	}
+}
+
+// learned records that a holder knows of its grant although the reply was lost.
+func (l *Ledger) learned(master int, k lockKey, order int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.find(master, k, order); t != nil {
+		t.Unknown = false
+	}
+}
+
+// joined records that a second client wrote into the hash of a lock.
+func (l *Ledger) joined(master int, k lockKey, order int64, why Doubt) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if t := l.find(master, k, order); t != nil && !t.Joined {
+		t.Joined = true
+		why.Order = l.order
+		t.doubt(why)
 	}
 }
 
@@ -250,10 +352,14 @@ func (l *Ledger) passed(master int, time int64) {
 func (l *Ledger) endLeases(master int) {
 	l.open[master] = slices.DeleteFunc(l.open[master], func(o openLease) bool {
 		t := l.find(master, o.key, o.order)
-		if t == nil || t.RanOut != 0 || t.End == EndReleased {
+		if t == nil || t.RanOut != 0 || t.GaveUp != 0 {
 			return true
 		}
-		if !l.isOver(master, o.key, t, 1) {
+		if t.MayRunOut == 0 && l.isOver(master, o.key, t.least.lease, t.least.since, 1) {
+			l.order++
+			t.MayRunOut = l.order
+		}
+		if !l.isOver(master, o.key, t.Lease, t.since, 1) {
 			return false
 		}
 		l.order++

@@ -99,6 +99,8 @@ func TestTokensLookRandomAndDataDoesNot(t *testing.T) {
 		"dGhpcyBpcyBhIHRva2VuMTIz":                                true,
 		"\x01\xf3k\x99\x07\xe0\x1c\xbb\x02Q\xd1z\xfe\x88\x10\x7f": true,
 		"ADDED:2026-11-21T13:20:18.000Z@host":                     true,
+		"OjjJlH+WStWqxMDORSuDCQ==":                                true,
+		"ThisIsTheNameOfAClassInJava":                             false,
 		"short1":                                                  false,
 		"justsomelettersandnothingelse":                           false,
 		`{"id":17,"name":"somebody"}`:                             false,

@@ -20,17 +20,20 @@ type op struct {
 	script     string   // the SHA1 of the script
 	size       int      // bytes of the script's text, if the client sent it
 	deletes    bool     // the text may delete a key
+	writes     bool     // the text may write a key in another way
 	by         string
 	reply      reply
+	lost       bool // the client does not get the reply
+	meaning
 }
 
 // maxArg is the number of bytes that op keeps of an argument.
 const maxArg = 128
 
-func newOp(e Event) op {
+func newOp(e Event, m meaning) op {
 	o := op{
 		time: e.Time, mono: e.Mono, client: e.Client, owner: e.Name, db: e.DB, name: e.Command, by: e.By,
-		args: make([]string, len(e.Args)), reply: parseReply(e.Reply),
+		args: make([]string, len(e.Args)), reply: parseReply(e.Reply), lost: e.Lost, meaning: m,
 	}
 	text := -1 // the argument that is a script's text
 	switch {
@@ -42,12 +45,15 @@ func newOp(e Event) op {
 	for i, a := range e.Args {
 		if i == text {
 			sum := sha1.Sum(a)
-			o.script, o.size, o.deletes = hex.EncodeToString(sum[:]), len(a), textDeletes(a)
+			o.script, o.size = hex.EncodeToString(sum[:]), len(a)
+			o.deletes = mentions(a, "del", "unlink", "delex", "delifeq")
+			o.writes = mentions(a, "set", "msetex", "hset", "hincrby", "expire", "pexpire", "pexpireat", "setex", "psetex",
+				"hsetex", "hexpire", "hpexpire")
 			continue
 		}
 		o.args[i] = cut(a)
 	}
-	if text < 0 && o.runsScript() && len(o.args) > 1 {
+	if text < 0 && o.does.has(runs) && len(o.args) > 1 {
 		o.script = strings.ToLower(o.args[1])
 	}
 	return o
@@ -62,21 +68,13 @@ func cut(b []byte) string {
 	return fmt.Sprintf("%s...(%d bytes, sha1 %x)", b[:maxArg-48], len(b), sum[:8])
 }
 
-// textDeletes reports whether a script may delete a key.
-func textDeletes(text []byte) bool {
+// mentions reports whether a script's text has the name of a command in quotes.
+func mentions(text []byte, names ...string) bool {
 	lower := bytes.ToLower(text)
-	for _, word := range []string{`'del'`, `"del"`, `'unlink'`, `"unlink"`} {
-		if bytes.Contains(lower, []byte(word)) {
+	for _, name := range names {
+		if bytes.Contains(lower, []byte(`'`+name+`'`)) || bytes.Contains(lower, []byte(`"`+name+`"`)) {
 			return true
 		}
-	}
-	return false
-}
-
-func (o op) runsScript() bool {
-	switch o.name {
-	case "eval", "evalsha", "eval_ro", "evalsha_ro", "fcall", "fcall_ro":
-		return true
 	}
 	return false
 }
@@ -101,16 +99,26 @@ func (o op) key() lockKey {
 	return lockKey{o.db, o.args[1]}
 }
 
-// keys returns all keys of DEL and UNLINK, and the first key of other commands.
+// keys returns the keys that a command changes or shows.
 func (o op) keys() []lockKey {
-	if o.name != "del" && o.name != "unlink" {
-		return []lockKey{o.key()}
-	}
-	keys := make([]lockKey, 0, len(o.args))
-	for _, a := range o.args[min(1, len(o.args)):] {
-		keys = append(keys, lockKey{o.db, a})
+	at := o.keysOf(o.name, len(o.args), func(i int) string { return o.args[i] })
+	keys := make([]lockKey, 0, len(at))
+	for _, i := range at {
+		keys = append(keys, lockKey{o.target(), o.args[i]})
 	}
 	return keys
+}
+
+// target returns the database of the keys: COPY may write into another one.
+func (o op) target() int {
+	if o.name == "copy" {
+		if v, there := o.option("db"); there {
+			if n, err := strconv.Atoi(v); err == nil {
+				return n
+			}
+		}
+	}
+	return o.db
 }
 
 // step returns o as a finding shows it.
@@ -146,14 +154,25 @@ func printable(s string) bool {
 	return true
 }
 
-// option returns the argument after an option of SET, and reports whether the option is there.
+// option returns the argument after an option of SET, MSETEX, DELEX, GETEX or COPY, and reports whether the option is
+// there.
 func (o op) option(name string) (value string, there bool) {
-	for i := 3; i < len(o.args); i++ {
+	first := 3
+	switch o.name {
+	case "getex", "delex":
+		first = 2
+	case "msetex":
+		first = pairsEnd(len(o.args), func(i int) string { return o.args[i] })
+	}
+	for i := first; i < len(o.args); i++ {
 		if strings.EqualFold(o.args[i], name) {
 			if i+1 < len(o.args) {
 				value = o.args[i+1]
 			}
 			return value, true
+		}
+		if conditional(o.args[i]) {
+			i++ // a token may be spelled like an option
 		}
 	}
 	return "", false
@@ -170,19 +189,12 @@ func hasOption(args [][]byte, name string) bool {
 
 // until returns the unix ms at which the key expires that o gives a TTL; 0 means never.
 func (o op) until() int64 {
-	switch o.name {
-	case "set":
-		for _, unit := range []string{"px", "ex", "pxat", "exat"} {
-			if v, there := o.option(unit); there {
-				return o.deadline(unit, v)
-			}
-		}
-	case "setex", "psetex", "expire", "pexpire", "expireat", "pexpireat":
-		if len(o.args) > 2 {
-			units := map[string]string{
-				"setex": "ex", "psetex": "px", "expire": "ex", "pexpire": "px", "expireat": "exat", "pexpireat": "pxat",
-			}
-			return o.deadline(units[o.name], o.args[2])
+	if o.unit != "" && len(o.args) > o.ttl {
+		return o.deadline(o.unit, o.args[o.ttl])
+	}
+	for _, unit := range []string{"px", "ex", "pxat", "exat"} {
+		if v, there := o.option(unit); there {
+			return o.deadline(unit, v)
 		}
 	}
 	return 0

@@ -66,6 +66,11 @@ func patterns() map[string][]struct {
 				1000 a1 SET lock:a 1 NX PX 500 = OK
 				1400 b1 SET lock:a 1 NX PX 500 = nil
 				1500 expired lock:a`, nil},
+			{"put there by hand, and its owner deletes it", `
+				1000 a1 SET lock:a token-of-a NX PX 500 = OK
+				1100 x1 SET lock:a stranger = OK
+				1200 a1 * DEL lock:a = 1
+				1200 a1 EXEC`, nil},
 			{"put there by hand", `
 				1000 a1 SET lock:a token-of-a NX PX 500 = OK
 				1100 x1 SET lock:a stranger = OK
@@ -140,7 +145,8 @@ func patterns() map[string][]struct {
 				1000 a1 SET lock:a 1 NX PX 3000 = OK
 				4000 expired lock:a
 				4100 b1 SET lock:a 1 NX PX 3000 = OK
-				4200 a1 DEL lock:a = 1`, []string{"not-the-owner lock:a 9701", "late-unlock lock:a 9701"}},
+				4200 a1 DEL lock:a = 1`,
+				[]string{"token-not-unique lock:a 9801", "not-the-owner lock:a 9701", "late-unlock lock:a 9701"}},
 			{"after a try that failed", `
 				1000 a1 SET lock:a token-1 NX PX 3000 = OK
 				1100 b1 SET lock:a token-2 NX PX 3000 = nil

@@ -8,53 +8,107 @@ import (
 // remove handles a command that deletes keys.
 func (d *Doctor) remove(o op, in *run) {
 	for _, k := range o.keys() {
+		if token, is := o.compared(); is && !in.compared(k) {
+			d.removeCompared(o, k, token, in)
+			continue
+		}
 		h := d.holds.m[k]
+		mine := d.authors(o, k, in.carried(), in.compared(k))
+		if h != nil && in != nil && h.in == in {
+			mine = []author{{h, true, ""}}
+		}
 		if h == nil {
 			if in == nil || !in.script {
 				d.lateDelete(o, k)
-				d.givesUp(o, k, nil)
 			}
+			d.inVain(o, k, mine, in)
 			continue
 		}
 		if o.reply.kind == '_' || o.reply.kind == ':' && o.reply.n == 0 {
+			d.inVain(o, k, mine, in)
 			continue
 		}
-		compared := in != nil && in.script && has(in.read, k)
+		compared := in.compared(k)
 		if !compared {
 			d.blindDelete(o, k, h)
 		}
-		how := EndStolen
-		h.ended = o.step()
-		if compared || d.owns(o, h) {
-			if compared || d.isLock(k, h) {
-				d.released(o, k, h)
-			}
-			how = EndReleased
-		} else if o.owner != "" && o.owner == h.taken.Name {
-			how = EndReleased // perhaps by another connection of the owner's pool
+		if compared || d.owns(o, h) && d.isLock(k, h) {
+			d.released(o, k, h)
 		}
-		d.free(o, k, h, in, how)
+		d.free(o, k, h, mine, in)
+	}
+}
+
+// sent handles a release that its client has sent, and that the server has not executed: its client may believe
+// that it has given the lock up.
+func (d *Doctor) sent(o op) {
+	switch keys, args := o.scriptArgs(); {
+	case o.does.has(runs) && (o.deletes || d.scriptOf(o.script).deletes):
+		for _, key := range keys {
+			k := lockKey{o.db, key}
+			d.gaveUp(o, k, unsure(d.authors(o, k, args, false), whySent), nil)
+		}
+	case o.does.has(removes|uncounts) || o.does.has(renews) && o.until() > 0 && o.until() <= o.time:
+		for _, k := range o.keys() {
+			d.gaveUp(o, k, unsure(d.authors(o, k, o.args[1:], false), whySent), nil)
+		}
+	}
+}
+
+// inVain records that the authors of a release that found nothing give up.
+func (d *Doctor) inVain(o op, k lockKey, mine []author, in *run) {
+	d.gaveUp(o, k, mine, nil)
+	for _, a := range mine {
+		a.vain = a.sure && (in == nil || !in.script)
+	}
+}
+
+// regrets handles a connection that takes a lock with another token although its last release found nothing: that
+// release may have come from another worker on the connection.
+func (d *Doctor) regrets(o op, k lockKey, h *hold) {
+	for _, g := range d.grants.m[k] {
+		runs := g.ends == 0 || g.ends > o.time
+		if g.vain && runs && g.value != h.value && d.kinship(o, g) == sameClient && d.ledger != nil {
+			d.ledger.regret(d.master, k, g.order, Doubt{Why: whyVain, Step: o.step()})
+		}
 	}
 }
 
 // released judges a lock that its owner released.
 func (d *Doctor) released(o op, k lockKey, h *hold) {
-	if h.until == 0 && !h.hash {
+	if h.until == 0 && !h.hash && !h.forced {
 		d.withoutTTL(k, h, o.step())
 	}
 	d.locks.put(class(k.name), true)
 }
 
-func (d *Doctor) free(o op, k lockKey, h *hold, in *run, how End) {
+// free ends the present hold of a lock that o has deleted.
+func (d *Doctor) free(o op, k lockKey, h *hold, mine []author, in *run) {
 	if in != nil {
 		in.freed = append(in.freed, freed{k, h})
 	}
+	how := EndStolen
+	if h.gone { // its holder has left the hash before the key goes
+		how = EndReleased
+	} else if a, is := whose(mine, h); is {
+		how = EndUnclear
+		if h.marred && a.sure {
+			for i := range mine {
+				mine[i].sure, mine[i].why = false, whyMore
+			}
+		} else if a.sure {
+			how = EndReleased
+		}
+	}
+	d.gaveUp(o, k, mine, h)
+	h.thief = how == EndStolen && d.competes(o, k)
+	h.ended = o.step()
 	d.drop(k, h, how, o.time)
 }
 
 // blindDelete judges a DEL that does not compare the token itself.
 func (d *Doctor) blindDelete(o op, k lockKey, h *hold) {
-	if !d.isLock(k, h) || h.shared {
+	if !d.isLock(k, h) || h.shared || h.forced {
 		return
 	}
 	var seen reading
@@ -107,7 +161,6 @@ func (d *Doctor) lateDelete(o op, k lockKey) {
 
 // lateScript judges a script that releases locks and did not find this one.
 func (d *Doctor) lateScript(o op, k lockKey, args []string) {
-	d.givesUp(o, k, args)
 	if h := d.holds.m[k]; h != nil && slices.Contains(args, h.value) {
 		return
 	}
@@ -117,12 +170,5 @@ func (d *Doctor) lateScript(o op, k lockKey, args []string) {
 			d.forgive(k, e.client)
 			return
 		}
-	}
-}
-
-// givesUp records that a client no longer believes in its lock.
-func (d *Doctor) givesUp(o op, k lockKey, args []string) {
-	if d.ledger != nil {
-		d.ledger.gaveUp(d.master, k, o.client, args)
 	}
 }

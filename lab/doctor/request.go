@@ -8,6 +8,7 @@ import (
 // run collects what one script or one transaction does. All of it happens in one step.
 type run struct {
 	script bool
+	args   []string  // of the script: one of them may be the token
 	read   []lockKey // keys whose values it read
 	absent []lockKey // keys that it found absent
 	fresh  []fresh   // keys that it created: locks if they get a TTL
@@ -18,8 +19,9 @@ type run struct {
 }
 
 type fresh struct {
-	key lockKey
-	op  op
+	key    lockKey
+	op     op
+	joined string // why the hash may have several holders; "" for one
 	hold
 }
 
@@ -50,7 +52,8 @@ func (d *Doctor) request(o op) {
 	case "unwatch", "discard":
 		d.unwatch(o.client)
 	case "script|load":
-		d.scriptOf(o.script).deletes = o.deletes
+		s := d.scriptOf(o.script)
+		s.deletes, s.writes = o.deletes, o.writes
 	case "script|flush":
 		for _, c := range d.clients.m { // every client must send its scripts again
 			clear(c.sent)
@@ -76,144 +79,86 @@ func (d *Doctor) apply(o op, in *run) {
 	switch {
 	case o.reply.failed():
 		return
-	case o.losesAll():
+	case o.does.has(clears):
 		d.flush(o)
 		return
 	case len(o.args) < 2:
 		return
 	}
-	switch o.name {
-	case "set", "setnx":
-		d.set(o, in)
-	case "setex", "psetex", "getset":
-		d.overwrite(o, o.args[len(o.args)-1])
-	case "expire", "pexpire", "expireat", "pexpireat":
-		d.expire(o, in)
-	case "persist":
-		if h := d.holds.m[o.key()]; h != nil && o.reply.n == 1 {
-			d.extend(o, o.key(), h, 0)
-		}
-	case "del", "unlink", "getdel":
+	switch {
+	case o.does.has(takes | sets):
+		d.assign(o, in)
+	case o.does.has(damages):
+		d.damage(o, in)
+	case o.does.has(renews):
+		d.renew(o, in)
+	case o.does.has(removes):
 		d.remove(o, in)
-	case "rename", "renamenx", "move":
-		d.moved(o)
-	case "get", "getrange", "hget", "hexists":
+	case o.does.has(moves):
+		d.moved(o, in)
+	case o.does.has(reads):
 		d.read(o, in)
-	case "exists", "pttl", "ttl", "type":
+	case o.does.has(looks):
+		d.vanished(o)
 		in.sawAbsent(o)
-	case "hset", "hmset", "hsetnx", "hincrby":
+	case o.does.has(counts):
 		d.hashWrite(o, in)
-	case "hdel":
+	case o.does.has(uncounts):
 		d.hashDelete(o, in)
-	case "publish", "spublish":
+	case o.does.has(leases):
+		d.leased(o, in)
+	case o.does.has(publishes):
 		if in != nil && o.reply.n == 0 {
 			in.silent = append(in.silent, o.args[1])
 		}
 	}
 }
 
-// losesAll reports whether the command removes keys without naming them.
-func (o op) losesAll() bool { return o.name == "flushall" || o.name == "flushdb" || o.name == "swapdb" }
+// carried returns the words that may be the token of the holder: the arguments of the script around a
+// command, or the command's own.
+func (in *run) carried(own ...string) []string {
+	if in == nil || !in.script {
+		return own
+	}
+	return append(own, in.args...)
+}
+
+// compared reports whether a script has read k.
+func (in *run) compared(k lockKey) bool { return in != nil && in.script && has(in.read, k) }
+
+// creates reports whether a script has created k.
+func (in *run) creates(k lockKey) bool {
+	return in != nil && slices.ContainsFunc(in.fresh, func(f fresh) bool { return f.key == k })
+}
 
 func (d *Doctor) flush(o op) {
+	if o.name == "swapdb" {
+		d.swapped(o)
+	}
 	for k, h := range d.holds.all() {
-		swapped := o.name == "swapdb" && slices.Contains(o.args[1:], strconv.Itoa(k.db))
-		if o.name == "flushall" || o.name == "flushdb" && k.db == o.db || swapped {
+		if o.name == "flushall" || o.name == "flushdb" && k.db == o.db || o.name == "swapdb" && o.names(k.db) {
 			h.ended = o.step()
+			d.mayKnow(o, k, d.authors(o, k, nil, false), whyFlush)
 			d.drop(k, h, EndLost, o.time)
 		}
 	}
 }
 
-// moved handles a lock that gets another name: its holder will not find it.
-func (d *Doctor) moved(o op) {
-	keys := []lockKey{o.key()}
-	if o.name == "rename" && len(o.args) > 2 {
-		keys = append(keys, lockKey{o.db, o.args[2]})
-	}
-	if o.reply.kind == ':' && o.reply.n == 0 {
-		return
-	}
-	for _, k := range keys {
-		if h := d.holds.m[k]; h != nil {
-			h.ended = o.step()
-			d.drop(k, h, EndStolen, o.time)
+// swapped notes that the keys of two databases come from elsewhere.
+func (d *Doctor) swapped(o op) {
+	for k := range d.coming {
+		if o.names(k.db) {
+			d.seen[k] = true
 		}
 	}
 }
 
-func (d *Doctor) set(o op, in *run) {
-	if len(o.args) < 3 {
-		return
-	}
-	k, value := o.key(), o.args[2]
-	d.client(o.client).carried.add(family(value), maxTokens)
-	_, nx := o.option("nx")
-	_, get := o.option("get")
-	done := o.reply.kind == '+'
-	if o.name == "setnx" {
-		nx, done = true, o.reply.n == 1
-	} else if get {
-		done = !nx || o.reply.kind == '_'
-	}
-	switch {
-	case nx && !done:
-		if in != nil {
-			in.tried = true
-		}
-		d.waits(o, k, value)
-	case !done:
-	case nx:
-		d.take(o, k, &hold{value: value, until: o.until(), in: in})
-	case d.holds.m[k] != nil:
-		d.overwrite(o, value)
-	case in != nil && in.script && has(in.absent, k) && isToken(value): // not a mere flag
-		in.fresh = append(in.fresh, fresh{key: k, op: o, hold: hold{value: value, until: o.until(), in: in}})
-	}
-}
-
-// overwrite handles an unconditional SET of a lock. An owner may renew its lease in this way.
-func (d *Doctor) overwrite(o op, value string) {
-	k := o.key()
-	h := d.holds.m[k]
-	if h == nil {
-		return
-	}
-	if h.value != value {
-		h.ended = o.step()
-		d.drop(k, h, EndOverwritten, o.time)
-		return
-	}
-	if _, keep := o.option("keepttl"); !keep {
-		d.extend(o, k, h, o.until())
-	}
-}
-
-func (d *Doctor) expire(o op, in *run) {
-	k, until := o.key(), o.until()
-	h := d.holds.m[k]
-	if o.reply.n != 1 {
-		return
-	}
-	if h == nil {
-		if in != nil {
-			in.expires(k, until)
-		}
-		return
-	}
-	if until <= o.time {
-		d.remove(o, in)
-		return
-	}
-	trusted := in != nil && (h.in == in || in.script && has(in.read, k))
-	switch {
-	case trusted:
-	case h.until == 0 && h.client == o.client && (o.time-h.taken.Time < patience || d.isLock(k, h)):
-		d.report(SetnxExpire, k, o, h.taken, o.step())
-	case !d.owns(o, h) && d.isLock(k, h) && (!h.hash || d.triedItself(o, k)):
-		d.report(NotOwner, k, o, h.taken, o.step())
-	}
-	d.extend(o, k, h, until)
+// names reports whether a word of SWAPDB is a database.
+func (o op) names(db int) bool {
+	return slices.ContainsFunc(o.args[1:], func(word string) bool {
+		n, err := strconv.Atoi(word)
+		return err == nil && n == db
+	})
 }
 
 // triedItself reports whether the connection tried for this lock with another token. Redisson's
@@ -234,6 +179,7 @@ func (in *run) expires(k lockKey, until int64) {
 // read records that a client or a script has seen the owner of a lock.
 func (d *Doctor) read(o op, in *run) {
 	k := o.key()
+	d.vanished(o)
 	if in != nil {
 		in.read = append(in.read, k)
 		in.sawAbsent(o)
@@ -242,6 +188,7 @@ func (d *Doctor) read(o op, in *run) {
 	if d.holds.m[k] == nil {
 		return
 	}
+	d.learns(o, k)
 	c := d.client(o.client)
 	c.unread(k)
 	if len(c.reads) >= maxReads {
@@ -260,29 +207,39 @@ func (c *client) unread(k lockKey) (last reading, was bool) {
 	return reading{}, false
 }
 
+// vanished ends the holds of keys that o shows to be absent although no command has deleted them.
+func (d *Doctor) vanished(o op) {
+	if !o.showsAbsent() {
+		return
+	}
+	for _, k := range o.keys() {
+		if h := d.holds.m[k]; h != nil {
+			d.drop(k, h, EndOverwritten, o.time)
+		}
+	}
+}
+
+// showsAbsent reports whether the reply shows that all keys are absent.
+func (o op) showsAbsent() bool {
+	switch o.name {
+	case "pttl", "ttl":
+		return o.reply.n == -2
+	case "type":
+		return o.reply.text == "none"
+	case "exists":
+		return o.reply.kind == ':' && o.reply.n == 0
+	}
+	return o.name == "get" && o.reply.kind == '_'
+}
+
 // sawAbsent records that a script knows from o that the key is absent.
 func (in *run) sawAbsent(o op) {
 	if in == nil {
 		return
 	}
-	r := o.reply
-	switch o.name {
-	case "pttl", "ttl":
-		if r.n != -2 {
-			return
-		}
-	case "type":
-		if r.text != "none" {
-			return
-		}
-	case "exists", "hexists":
-		if r.n != 0 {
-			return
-		}
-	default:
-		if r.kind != '_' {
-			return
-		}
+	field := o.name == "hexists" && o.reply.n == 0 || o.reply.kind == '_' // or the whole hash
+	if !o.showsAbsent() && !(o.does.has(reads) && field) {
+		return
 	}
-	in.absent = append(in.absent, o.key())
+	in.absent = append(in.absent, o.keys()...)
 }

@@ -8,6 +8,7 @@ import (
 // script is the doctor's memory of a script.
 type script struct {
 	deletes bool // its text or its commands delete keys: it releases locks
+	writes  bool // its text or its commands write keys in another way
 	missed  int  // NOSCRIPT replies without an EVAL since
 }
 
@@ -40,12 +41,14 @@ func (d *Doctor) script(o op, ops []op) {
 			c.carried.add(family(a), maxTokens)
 		}
 	}
-	in := &run{script: true}
+	in := &run{script: true, args: args}
 	for _, inner := range ops {
-		s.deletes = s.deletes || inner.name == "del" || inner.name == "unlink"
+		inner.lost = o.lost || o.reply.failed()
+		s.deletes = s.deletes || inner.does.has(removes)
+		s.writes = s.writes || inner.does.has(takes|sets|counts|renews)
 		d.apply(inner, in)
 	}
-	s.deletes = s.deletes || o.deletes
+	s.deletes, s.writes = s.deletes || o.deletes, s.writes || o.writes
 	d.made(o, args, in)
 	d.sentInFull(o, s, c, keys, in)
 	d.wakes(o, in)
@@ -62,11 +65,32 @@ func (d *Doctor) without(o op, k lockKey, s *script, args []string, in *run) {
 		}
 	}
 	h := d.holds.m[k]
+	if h == nil || !slices.Contains(args, h.value) {
+		d.notFound(o, k, s, args, in)
+	}
 	switch {
 	case s.deletes:
 		d.lateScript(o, k, args)
 	case h != nil && h.in != in && !in.tried && len(args) > 0 && !slices.Contains(args, h.value):
 		d.waits(o, k, strings.Join(args, "\x00"))
+	}
+}
+
+// notFound handles a script that carries the token of a holder and has not found it in the lock. A script
+// that can only release says that the holder has given up. Any other one may tell the holder that it lost
+// the lock.
+func (d *Doctor) notFound(o op, k lockKey, s *script, args []string, in *run) {
+	for _, token := range args {
+		if !d.granted(k, token) {
+			continue
+		}
+		found := slices.DeleteFunc(d.byToken(o, k, token), func(a author) bool { return a.in == in })
+		if s.deletes && !s.writes {
+			d.gaveUp(o, k, found, nil)
+		} else {
+			d.mayKnow(o, k, found, whyFail)
+		}
+		return
 	}
 }
 
@@ -76,43 +100,19 @@ func (d *Doctor) made(o op, args []string, in *run) {
 		if f.until == 0 {
 			f.until = in.ttl[f.key]
 		}
-		if f.until > 0 && (!f.hash || slices.Contains(args, f.value)) {
-			h := f.hold
-			d.take(f.op, f.key, &h)
+		h := f.hold
+		switch {
+		case f.until > 0 && f.value != "" && (!f.hash || slices.Contains(args, f.value)):
+		case len(d.grants.m[f.key]) == 0:
+			continue
+		case slices.Contains(args, f.value) && !f.hash:
+		default:
+			h.doubt, h.forced = whyUnseen, true
 		}
-	}
-}
-
-// hashWrite handles a write to a field of a hash: a re-entrant lock counts in one.
-func (d *Doctor) hashWrite(o op, in *run) {
-	if in == nil || !in.script || len(o.args) < 4 {
-		return
-	}
-	k, field := o.key(), o.args[2]
-	h := d.holds.m[k]
-	for i := range in.fresh {
-		if f := &in.fresh[i]; f.key == k {
-			h = &f.hold
+		d.take(f.op, f.key, &h)
+		if f.joined != "" {
+			d.joins(f.op, f.key, &h, f.joined)
 		}
-	}
-	switch {
-	case field == "mode" && h == nil && has(in.absent, k):
-		in.fresh = append(in.fresh, fresh{key: k, op: o, hold: hold{hash: true, shared: o.args[3] == "read", in: in}})
-	case h == nil && has(in.absent, k):
-		in.fresh = append(in.fresh, fresh{key: k, op: o, hold: hold{hash: true, value: field, in: in}})
-	case h == nil || field == "mode" || field == h.value:
-	case h.value == "":
-		h.value = field
-	default:
-		h.shared = true
-	}
-}
-
-func (d *Doctor) hashDelete(o op, in *run) {
-	k := o.key()
-	h := d.holds.m[k]
-	if h != nil && h.hash && !h.shared && o.reply.n > 0 && slices.Contains(o.args[2:], h.value) {
-		d.free(o, k, h, in, EndReleased)
 	}
 }
 

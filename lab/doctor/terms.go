@@ -2,7 +2,9 @@ package doctor
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
+	"strings"
 )
 
 // Term is the time in which a client may believe that it holds a lock. From and To are orders
@@ -13,9 +15,12 @@ type Term struct {
 	Holder   string
 	Votes    []Vote
 	Majority bool
+	Sure     bool  // the client knows of the majority
+	Shared   bool  // a read lock: other readers may hold it, too
 	From     int64 // the vote that completed the majority, else the last vote
 	To       int64 // 0 if it is not over
 	RanOut   bool  // it ended because the lease ended
+	Earliest int64 // where it may have ended already, as far as the log can tell; 0 if it is not over
 }
 
 // Vote is a grant and its master, from 0.
@@ -27,6 +32,12 @@ type Vote struct {
 // Terms combines the grants of several masters. Each table has the holdings of one master. The
 // terms of a key are in the order in which they began.
 //
+// A holder is the pair of a client and a token. A client is known by its name. Without a name, its
+// connection stands for it, unless the token looks random: connections of a pool use one token. On
+// several masters a client without a name has several connections, so the token alone counts.
+// Redisson has another token for each master: an id of its connections to the master and the number
+// of the thread. The name of the client replaces that id.
+//
 // A term ends when its client releases the lock anywhere, or when the lease is over by the client's
 // own clock. More than half of the masters that granted the lock must agree on that, without the
 // jumps of their clocks (time.go). A clock that jumps does not end a term, and neither does a
@@ -37,9 +48,13 @@ func Terms(tables [][]Holding) []Term {
 	for master, table := range tables {
 		for _, h := range table {
 			k := lockKey{h.DB, h.Key}
+			if h.Joined {
+				continue // it may have several holders by design
+			}
 			if byKey[k] == nil {
 				keys = append(keys, k)
 			}
+			h.Holder = h.holder(len(tables) > 1)
 			byKey[k] = append(byKey[k], Vote{h, master})
 		}
 	}
@@ -48,6 +63,19 @@ func Terms(tables [][]Holding) []Term {
 		terms = append(terms, termsOf(k, byKey[k], len(tables)/2+1)...)
 	}
 	return terms
+}
+
+// holder returns the pair of client and token. several means that several masters grant the lock.
+func (h *Holding) holder(several bool) string {
+	switch {
+	case several && h.Hash && h.Name != "":
+		return h.Name + strings.TrimPrefix(h.Token, family(h.Token))
+	case h.Name != "":
+		return h.Name + " (" + h.Token + ")"
+	case several || looksRandom(h.Token):
+		return h.Token
+	}
+	return fmt.Sprintf("id=%d (%s)", h.Client, h.Token)
 }
 
 // termsOf groups the votes on one key by holder and attempt.
@@ -68,7 +96,10 @@ func termsOf(k lockKey, votes []Vote, majority int) []Term {
 		t := &terms[i]
 		t.Majority = len(t.Votes) >= majority
 		t.From = t.Votes[min(majority, len(t.Votes))-1].Order
-		t.To, t.RanOut = t.over(majority)
+		t.To, t.RanOut = t.over(majority, false)
+		t.Earliest, _ = t.over(majority, true)
+		t.Sure = t.known() >= majority
+		t.Shared = t.Votes[0].Shared
 		if t.To != 0 && t.To < t.From {
 			t.Majority = false // the client gave up before it had a majority
 		}
@@ -85,17 +116,43 @@ func (t *Term) closedBefore(v Vote) bool {
 	})
 }
 
-// over returns the order at which the client knows that it no longer holds the lock, or 0. A client
-// that renewed its lease on less than a majority knows that the other leases were not renewed. Then
-// only so many leases may end that a majority is left.
-func (t *Term) over(majority int) (order int64, ranOut bool) {
+// IsInside reports whether t is a read lock that the holder of a write lock took during that term.
+func (t *Term) IsInside(write Term) bool {
+	return t.Shared && !write.Shared && within(t.Votes[0].Token, write.Votes[0].Token) &&
+		write.From < t.From && (write.To == 0 || write.To > t.From)
+}
+
+// known counts the votes that the client knows of.
+func (t *Term) known() (n int) {
+	for _, v := range t.Votes {
+		if !v.Unknown {
+			n++
+		}
+	}
+	return n
+}
+
+// first returns the smaller order. 0 is not yet.
+func first(a, b int64) int64 {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// over returns the order at which the client knows that it no longer holds the lock, or 0. With earliest,
+// what it may have done counts, too. A client that renewed its lease on less than a majority knows that
+// the other leases were not renewed. Then only so many leases may end that a majority is left.
+func (t *Term) over(majority int, earliest bool) (order int64, ranOut bool) {
 	var out []int64
 	for _, v := range t.Votes {
-		if v.GaveUp != 0 && (order == 0 || v.GaveUp < order) {
-			order = v.GaveUp
+		gaveUp, over := v.GaveUp, v.RanOut
+		if earliest {
+			gaveUp, over = first(gaveUp, v.MayGiveUp), first(over, v.MayRunOut)
 		}
-		if v.RanOut != 0 {
-			out = append(out, v.RanOut)
+		order = first(order, gaveUp)
+		if over != 0 {
+			out = append(out, over)
 		}
 	}
 	may := len(t.Votes) / 2
@@ -128,23 +185,59 @@ type Overlap struct{ First, Second Term }
 // Overlaps finds the locks that had two holders. A holder that overlaps several others is reported
 // once, with the latest of them: the number of all pairs would be quadratic.
 func Overlaps(tables [][]Holding) []Overlap {
+	sure, _ := overlaps(tables)
+	return sure
+}
+
+// mostHeld is how many terms that are not over are compared with a new one, once one of them may overlap it.
+const mostHeld = 256
+
+// overlaps finds the locks that had two holders, and those that may have had them.
+func overlaps(tables [][]Holding) (sure, perhaps []Overlap) {
 	terms := slices.DeleteFunc(Terms(tables), func(t Term) bool { return !t.Majority })
-	var found []Overlap
+	several := len(tables) > 1
 	var held []int // the terms of the same lock that are not over
 	for i, second := range terms {
 		held = slices.DeleteFunc(held, func(j int) bool {
 			first := &terms[j]
 			return first.DB != second.DB || first.Key != second.Key || first.To != 0 && first.To <= second.From
 		})
-		for _, j := range slices.Backward(held) {
-			if terms[j].Holder != second.Holder {
-				found = append(found, Overlap{terms[j], second})
+		certain, possible := -1, -1
+		for n, j := range slices.Backward(held) {
+			if certain >= 0 || possible >= 0 && len(held)-n > mostHeld {
 				break
 			}
+			one, _ := sameTerm(terms[j], second, several)
+			switch certainly := terms[j].Earliest == 0 || terms[j].Earliest > second.From; {
+			case one == equal || terms[j].Shared && second.Shared:
+			case one == different && terms[j].Sure && second.Sure && certainly:
+				certain = j
+			default:
+				possible = max(possible, j)
+			}
+		}
+		if certain >= 0 {
+			sure = append(sure, Overlap{terms[certain], second})
+		} else if possible >= 0 {
+			perhaps = append(perhaps, Overlap{terms[possible], second})
 		}
 		held = append(held, i)
 	}
-	return found
+	return sure, perhaps
+}
+
+// sameTerm compares the holders of two terms, by the votes of each master that granted both.
+func sameTerm(a, b Term, several bool) (likeness, string) {
+	for _, v := range a.Votes {
+		for _, w := range b.Votes {
+			if v.Master == w.Master {
+				if is, why := alike(v, w, several); is != equal {
+					return is, why
+				}
+			}
+		}
+	}
+	return alike(a.Votes[0], b.Votes[0], several)
 }
 
 // completedBy reports whether this grant completed the second majority. Overlaps finds older

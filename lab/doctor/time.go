@@ -20,6 +20,7 @@ import "slices"
 type clock struct {
 	now      int64
 	moved    int64  // sum of all moves; moves back are negative
+	ahead    int64  // sum of the moves forwards
 	together int64  // sum of the moves forwards with all masters
 	alone    []step // the moves forwards without the others
 	absent   bool   // the ledger gets no events of this master
@@ -45,8 +46,8 @@ func (c *clock) aloneAt(tick int64) int64 {
 
 // mark is a moment on a master, for since.
 type mark struct {
-	now, moved, together int64
-	tick                 int64
+	now, moved, ahead, together int64
+	tick                        int64
 }
 
 // times holds the clocks of the masters. At most one of them is being moved.
@@ -87,6 +88,7 @@ func (t *times) add(by int64) {
 	c := &t.clocks[t.way.master]
 	c.now += by
 	c.moved += by
+	c.ahead += by
 	t.tick++
 	if t.way.together {
 		c.together += by
@@ -114,7 +116,7 @@ func (t *times) moves(master int, from, to int64, together bool) {
 
 func (t *times) mark(master int) mark {
 	c := &t.clocks[master]
-	return mark{c.now, c.moved, t.together, t.tick}
+	return mark{c.now, c.moved, c.ahead, t.together, t.tick}
 }
 
 // since returns the ms that have passed for a holder since m, as a master shows it. With byItself
@@ -123,7 +125,7 @@ func (t *times) since(m mark, master int, byItself bool) int64 {
 	c := &t.clocks[master]
 	ran := max(c.now-m.now-(c.moved-m.moved), 0)
 	if byItself {
-		return max(c.now-m.now, ran)
+		return ran + c.ahead - m.ahead
 	}
 	all := int64(-1)
 	for i := range t.clocks {

@@ -1,0 +1,79 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+)
+
+// Some commands compare the lock's value themselves, as a script does: DELIFEQ, and SET and DELEX with IFEQ.
+
+// compared returns the token that a command demands of the lock, and reports whether the command compares
+// at all. The token is "" for a digest. A command with IFNE asks for no owner.
+func (o op) compared() (token string, compares bool) {
+	if o.name == "delifeq" && len(o.args) == 3 {
+		return o.args[2], true
+	}
+	if o.name != "set" && o.name != "delex" {
+		return "", false
+	}
+	if v, is := o.option("ifeq"); is {
+		return v, true
+	}
+	_, is := o.option("ifdeq")
+	return "", is
+}
+
+// words returns the token that a command demands, if any, in front of others.
+func (o op) words(others ...string) []string {
+	if token, is := o.compared(); is && token != "" {
+		return append([]string{token}, others...)
+	}
+	return others
+}
+
+// wasEqual reports whether a SET with GET has found the value that it demands, or avoids. A digest does not show
+// that: then known is false.
+func (o op) wasEqual() (met, known bool) {
+	if v, is := o.option("ifeq"); is {
+		return o.reply.kind == '$' && o.reply.text == v, true
+	}
+	if v, is := o.option("ifne"); is {
+		return o.reply.kind != '$' || o.reply.text != v, true
+	}
+	_, deq := o.option("ifdeq")
+	_, dne := o.option("ifdne")
+	return false, !deq && !dne
+}
+
+// removeCompared handles a command that deletes a lock only if it has a value. A release with another
+// token releases nothing. But the holder that had this token gives up.
+func (d *Doctor) removeCompared(o op, k lockKey, token string, in *run) {
+	h, done := d.holds.m[k], o.reply.kind == ':' && o.reply.n > 0
+	words := o.words()
+	mine := d.authors(o, k, in.carried(words...), token == "")
+	if token != "" && !slices.ContainsFunc(mine, func(a author) bool { return a.value == token }) {
+		mine = nil // a token that nobody has cannot come from the holder
+	}
+	switch {
+	case h != nil && done:
+		d.released(o, k, h)
+		d.free(o, k, h, mine, in)
+	case done:
+		d.gaveUp(o, k, mine, nil)
+	default:
+		d.gaveUp(o, k, mine, nil)
+		d.lateScript(o, k, words)
+	}
+}
+
+// conditioned reports whether a SET has a condition on the value.
+func (o op) conditioned() bool {
+	return len(o.args) > 3 && slices.ContainsFunc(o.args[3:], conditional)
+}
+
+// conditional reports whether a word is an option whose next word is a value to compare with.
+func conditional(word string) bool {
+	return slices.ContainsFunc([]string{"ifeq", "ifne", "ifdeq", "ifdne"}, func(option string) bool {
+		return strings.EqualFold(word, option)
+	})
+}

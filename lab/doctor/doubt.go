@@ -1,0 +1,181 @@
+package doctor
+
+import (
+	"slices"
+	"strings"
+)
+
+// Doubt is something that the log cannot tell about a grant.
+type Doubt struct {
+	Order int64 // of the event, in the ledger
+	Why   string
+	Step  Step
+}
+
+// maxDoubts is how many doubts a holding keeps: the first ones.
+const maxDoubts = 8
+
+func (h *Holding) doubt(d Doubt) {
+	if len(h.Doubts) < maxDoubts {
+		h.Doubts = append(h.Doubts, d)
+	}
+}
+
+// likeness says whether two grants have one holder.
+type likeness int
+
+const (
+	different likeness = iota
+	unclear
+	equal
+)
+
+// The reasons why it is unclear whether two grants have one holder.
+const (
+	whyOneName = "clients with one name took the lock with one token, the second before the first gave it up: " +
+		"that may be one client, or two"
+	whyNoName = "one connection took the lock with one token, twice before it gave it up: " +
+		"that may be one client, or two clients that share the connection"
+	whySeveral = "several clients write their own field into the hash of the lock: it may have several holders by design"
+	whyLeases  = "a field of the lock's hash has a lease of its own, or is deleted by a command for such fields: " +
+		"it may have several holders, and the key does not tell until when"
+	whyNoNames = "connections without names use one token on several masters: that may be one client, or several"
+)
+
+// alike compares the holders of two grants. A token that looks random names one holder. Any other token
+// may be used by several clients. several means that the grants may come from several masters, on
+// each of which a client has another connection.
+func alike(a, b Vote, several bool) (likeness, string) {
+	switch {
+	case b.renews != 0 && b.renews == a.Order:
+		return equal, ""
+	case several && a.Hash && b.Hash && a.Name != "" && b.Name != "":
+		switch {
+		case a.Holder != b.Holder:
+			return different, ""
+		case a.Master == b.Master && a.Token != b.Token:
+			return unclear, whyOneName
+		}
+		return equal, ""
+	case a.Hash && b.Hash && a.Name == b.Name && (within(a.Token, b.Token) || within(b.Token, a.Token)):
+		return equal, ""
+	case a.Token != b.Token, a.Name != "" && b.Name != "" && a.Name != b.Name:
+		return different, ""
+	case looksRandom(a.Token):
+		return equal, ""
+	case a.Name != b.Name:
+		return different, ""
+	case a.Name == "" && several:
+		return unclear, whyNoNames
+	case a.Name == "" && a.Client == b.Client:
+		return unclear, whyNoName
+	case a.Name == "":
+		return different, ""
+	case several && a.Master == b.Master && a.Client == b.Client:
+		return equal, ""
+	case a.Master == b.Master:
+		return unclear, whyOneName
+	}
+	return equal, ""
+}
+
+// within reports whether a token belongs to the same client as one that it begins with: the holder of a write
+// lock has the token of its read lock, a colon and a word.
+func within(token, longer string) bool { return strings.HasPrefix(longer, token+":") }
+
+// Question is a lock that may have had two holders: the log cannot tell.
+type Question struct {
+	DB    int
+	Key   string
+	Why   string
+	Fix   string
+	Steps []Step // the grants, and the command that leaves the question open
+}
+
+// Questions finds the locks that may have had two holders. Each has its first question only. A lock that
+// certainly had two holders may be among them.
+func Questions(tables [][]Holding) []Question {
+	_, perhaps := overlaps(tables)
+	var all []Question
+	for _, o := range perhaps {
+		asked := slices.ContainsFunc(all, func(q Question) bool { return q.Key == o.First.Key && q.DB == o.First.DB })
+		if !asked {
+			all = append(all, o.question(len(tables) > 1))
+		}
+	}
+	for master, table := range tables {
+		for _, h := range table {
+			if !h.Joined {
+				continue
+			}
+			all = append(all, h.severalHolders(master))
+			break
+		}
+	}
+	return all
+}
+
+// severalHolders is the question about a lock whose hash may have several holders by design.
+func (h Holding) severalHolders(master int) Question {
+	q := Question{DB: h.DB, Key: h.Key, Why: whySeveral, Fix: fixSeveral, Steps: []Step{Vote{h, master}.step()}}
+	for _, d := range h.Doubts {
+		if d.Why == whyLeases {
+			d.Step.Master = q.Steps[0].Master
+			q.Why, q.Fix, q.Steps = whyLeases, fixLeases, append(q.Steps, d.Step)
+			break
+		}
+	}
+	return q
+}
+
+const (
+	fixLeases = "give the key one TTL, which its holder renews, or let the client say what it believes"
+	fixShared = "give each worker a connection and a name of its own (CLIENT SETNAME), " +
+		"and let each release and renewal be a script that compares a token of its own"
+	fixSeveral = "judge locks with one holder at a time, and read-write locks that keep their mode in the hash"
+	fixLost    = "let the client say what it believes: after a lost reply it may GET the key and compare its token"
+)
+
+// isLike reports whether two steps are the same command.
+func (s Step) isLike(other Step) bool {
+	return s.Time == other.Time && s.Client == other.Client && s.Command == other.Command
+}
+
+// question returns what is open about two terms that may overlap.
+func (o Overlap) question(several bool) Question {
+	q := Question{DB: o.First.DB, Key: o.First.Key, Fix: fixShared}
+	if _, why := sameTerm(o.First, o.Second, several); why != "" {
+		q.Why = why
+		q.Steps = []Step{o.First.Votes[0].step(), o.Second.Votes[0].step()}
+		return q
+	}
+	var first *Doubt
+	for _, t := range []Term{o.First, o.Second} {
+		for _, v := range t.Votes {
+			for i, d := range v.Doubts {
+				if d.Order <= o.Second.From && (first == nil || d.Order < first.Order) {
+					first = &v.Doubts[i]
+				}
+			}
+		}
+	}
+	if first == nil { // a vote without a reply
+		first = &Doubt{Why: whyLost}
+	}
+	q.Why = first.Why
+	if first.Why == whyLost {
+		q.Fix = fixLost
+	}
+	for _, v := range o.First.Votes {
+		q.Steps = append(q.Steps, v.step())
+	}
+	doubtful := len(q.Steps)
+	for _, v := range o.Second.Votes {
+		q.Steps = append(q.Steps, v.step())
+	}
+	if s := first.Step; s.Command != "" && !slices.ContainsFunc(q.Steps, s.isLike) {
+		s.Master = q.Steps[0].Master
+		q.Steps = slices.Insert(q.Steps, doubtful, s)
+	}
+	return q
+}

@@ -1,0 +1,147 @@
+package doctor
+
+import (
+	"slices"
+	"strconv"
+)
+
+// Locks in hashes. The field is the token of the owner, and its value counts how often the owner has
+// entered. A read-write lock has a field "mode" as well: readers hold it together.
+
+// hashWrite handles a write to a field of a hash.
+func (d *Doctor) hashWrite(o op, in *run) {
+	if len(o.args) < 4 {
+		return
+	}
+	k, field := o.key(), o.args[2]
+	h := d.holds.m[k]
+	if h == nil {
+		if in != nil && in.script {
+			d.hashMade(o, k, field, in)
+		} else {
+			d.unseen(o, k, in)
+		}
+		return
+	}
+	switch {
+	case !h.hash:
+	case field == "mode":
+		h.mode = o.args[3]
+	case in == nil || !in.script || !slices.Contains(in.args, field): // nobody enters
+		if _, mine := whose(d.authors(o, k, []string{field}, false), h); field == h.value && !mine {
+			h.marred = true
+		}
+	case o.leaves():
+	case h.mode != "":
+		d.entersMode(o, k, h, field, in)
+	case field == h.value:
+		if _, mine := whose(d.authors(o, k, []string{field}, false), h); !mine {
+			d.enters(o, k, h, field, in)
+		}
+	case h.counted && o.name == "hincrby":
+		d.enters(o, k, h, field, in)
+	case h.counted: // a note beside the count
+	default:
+		d.joins(o, k, h, whySeveral)
+	}
+}
+
+// leaves reports whether the command makes the count of a field smaller.
+func (o op) leaves() bool {
+	n, err := strconv.ParseInt(o.args[3], 10, 64)
+	return o.name == "hincrby" && err == nil && n <= 0
+}
+
+// hashMade handles a field of a hash that a script has found absent.
+func (d *Doctor) hashMade(o op, k lockKey, field string, in *run) {
+	for i := range in.fresh {
+		f := &in.fresh[i]
+		switch {
+		case f.key != k:
+			continue
+		case f.value == "":
+			f.value = field
+		case field != f.value:
+			f.joined = whySeveral
+		}
+		return
+	}
+	if !has(in.absent, k) {
+		d.unseen(o, k, in)
+		return
+	}
+	f := fresh{key: k, op: o, hold: hold{hash: true, value: field, counted: o.name == "hincrby", in: in}}
+	if field == "mode" {
+		f.value, f.mode, f.shared = "", o.args[3], o.args[3] == "read"
+	}
+	in.fresh = append(in.fresh, f)
+}
+
+// enters records that a second client enters a lock whose hash has its field: it believes that it holds the
+// lock, too.
+func (d *Doctor) enters(o op, k lockKey, h *hold, field string, in *run) {
+	d.believe(o, k, &hold{hash: true, value: field, until: h.until, in: in, forced: true, loose: true})
+}
+
+// entersMode records that a client enters a read-write lock: another reader, or the writer again.
+func (d *Doctor) entersMode(o op, k lockKey, h *hold, field string, in *run) {
+	for _, g := range d.pending(k, o.time) {
+		if g.value == field && d.kinship(o, g) != otherClient {
+			return
+		}
+	}
+	shared := h.mode == "read" || within(field, h.value)
+	d.believe(o, k, &hold{hash: true, value: field, until: h.until, in: in, shared: shared, loose: true, mode: h.mode})
+}
+
+// leased handles a command that gives fields of a hash an expiry of their own, or deletes such fields. The
+// holder's field may go before the key does, and other fields may stay: so it is open who holds the lock.
+func (d *Doctor) leased(o op, in *run) {
+	k := o.key()
+	if in != nil {
+		for i := range in.fresh {
+			if in.fresh[i].key == k {
+				in.fresh[i].joined = whyLeases
+				return
+			}
+		}
+	}
+	switch h := d.holds.m[k]; {
+	case h != nil && h.hash:
+		d.joins(o, k, h, whyLeases)
+	case h == nil && o.name == "hsetex" && o.reply.n != 0:
+		d.unseen(o, k, in)
+	}
+}
+
+// joins records that a lock may have several holders: another client writes its field into the hash, or fields
+// have leases of their own.
+func (d *Doctor) joins(o op, k lockKey, h *hold, why string) {
+	h.shared = true
+	if d.ledger != nil {
+		d.ledger.joined(d.master, k, h.order, Doubt{Why: why, Step: o.step()})
+	}
+}
+
+// hashDelete handles HDEL. A field that goes is a holder that leaves, and the last one frees the lock.
+func (d *Doctor) hashDelete(o op, in *run) {
+	k := o.key()
+	h := d.holds.m[k]
+	if len(o.args) < 3 {
+		return
+	}
+	fields := o.args[2:]
+	mine := d.authors(o, k, in.carried(fields...), in.compared(k))
+	if h == nil || !h.hash || o.reply.n == 0 {
+		d.gaveUp(o, k, mine, nil)
+		return
+	}
+	if in != nil && h.in == in {
+		mine = []author{{h, true, ""}}
+	}
+	if slices.Contains(fields, h.value) && h.mode == "" && !h.shared {
+		d.free(o, k, h, mine, in)
+		return
+	}
+	d.gaveUp(o, k, mine, nil)
+}
