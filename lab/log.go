@@ -22,6 +22,9 @@ const (
 	PushLate    Outcome = "push late"
 )
 
+// Unknown reports whether the client does not know the result of a command that ran.
+func (o Outcome) Unknown() bool { return o == ReplyLost || o == ReplyCut }
+
 // Entry is one line of the log. Reply is the server's reply, even if the client never got it.
 type Entry struct {
 	Seq     int64    `json:"seq"`
@@ -33,18 +36,21 @@ type Entry struct {
 	Cmd     []string `json:"cmd"`    // the words, shortened
 	Key     string   `json:"key"`    // the first watched key, else the first key
 	DB      int      `json:"db,omitempty"`
-	By      string   `json:"by"` // "exec" or the script's SHA1, for a command inside
+	By      string   `json:"by"`            // "exec" or the script's SHA1, for a command inside
+	Run     int64    `json:"run,omitempty"` // the number of that EXEC or script
 	Outcome Outcome  `json:"outcome"`
 	Reply   string   `json:"reply"`
+	Kind    string   `json:"kind,omitempty"` // the first byte of the reply in RESP: $ for a text, _ for null
+	Keys    []string `json:"keys,omitempty"` // the watched keys, if Cmd does not have all words
 	From    int64    `json:"from,omitempty"` // of EventClock: unix ms
 	To      int64    `json:"to,omitempty"`
 
 	Together bool `json:"together,omitempty"` // of EventClock: one LAB ALL moved the clocks of all masters
 }
 
-// keepEntries bounds the log. A server that runs for days has room for that many, and no test reads
-// more.
-const keepEntries = 1 << 16
+// KeepEntries bounds the log, and a History. A server that runs for days has room for that many, and no
+// test reads more.
+const KeepEntries = 1 << 16
 
 // Log numbers entries and keeps the newest ones. The zero value is not usable: see NewLog.
 type Log struct {
@@ -52,7 +58,8 @@ type Log struct {
 	next    int64 // number of the newest entry
 	globs   []string
 	match   func(pattern string, s []byte) bool
-	bytes   int // of the entries and the globs
+	bytes   int  // of the entries and the globs
+	lent    bool // somebody may read the entries: see Export
 }
 
 // NewLog returns an empty log. match reports whether s matches a glob.
@@ -62,11 +69,15 @@ func NewLog(match func(pattern string, s []byte) bool) *Log { return &Log{match:
 func (l *Log) Add(e Entry) {
 	l.next++
 	e.Seq = l.next
-	if len(l.entries) >= 2*keepEntries {
-		for i := range keepEntries {
+	if len(l.entries) >= 2*KeepEntries {
+		for i := range KeepEntries {
 			l.bytes -= l.entries[i].mem()
 		}
-		l.entries = append(l.entries[:0], l.entries[keepEntries:]...)
+		kept := l.entries[:0]
+		if l.lent {
+			kept, l.lent = make([]Entry, 0, cap(l.entries)), false
+		}
+		l.entries = append(kept, l.entries[KeepEntries:]...)
 	}
 	l.entries = append(l.entries, e)
 	l.bytes += e.mem()
@@ -77,8 +88,10 @@ const entryMem = int(unsafe.Sizeof(Entry{}))
 
 func (e *Entry) mem() int {
 	n := entryMem + len(e.Name) + len(e.Event) + len(e.Key) + len(e.By) + len(e.Reply)
-	for _, word := range e.Cmd {
-		n += 16 + len(word)
+	for _, words := range [][]string{e.Cmd, e.Keys} {
+		for _, word := range words {
+			n += 16 + len(word)
+		}
 	}
 	return n
 }
@@ -88,15 +101,15 @@ func (l *Log) Mem() int { return l.bytes }
 
 // Newest returns the newest n entries, the oldest first.
 func (l *Log) Newest(n int) []Entry {
-	return l.entries[len(l.entries)-min(n, len(l.entries), keepEntries):]
+	return l.entries[len(l.entries)-min(n, len(l.entries), KeepEntries):]
 }
 
 // All returns every kept entry, the oldest first.
-func (l *Log) All() []Entry { return l.Newest(keepEntries) }
+func (l *Log) All() []Entry { return l.Newest(KeepEntries) }
 
 // Reset drops the entries. The next one gets number 1. The watched globs stay.
 func (l *Log) Reset() {
-	l.entries, l.next = nil, 0
+	l.entries, l.next, l.lent = nil, 0, false
 	l.bytes = 0
 	for _, glob := range l.globs {
 		l.bytes += len(glob)
@@ -132,6 +145,21 @@ func (l *Log) UnwatchAll() {
 
 // Globs returns the watched globs in the order of Watch.
 func (l *Log) Globs() []string { return l.globs }
+
+// AllWatched returns the watched keys, printable: those of a command whose words an entry does not have. A
+// command of fewer words has none.
+func (l *Log) AllWatched(args, keys [][]byte) []string {
+	if len(args) <= mostArgs {
+		return nil
+	}
+	var all []string
+	for _, key := range keys {
+		if len(all) < mostKeys && l.watches(key) {
+			all = append(all, word(key))
+		}
+	}
+	return all
+}
 
 // Watched returns the first watched key, or nil.
 func (l *Log) Watched(keys [][]byte) []byte {

@@ -13,6 +13,7 @@ const (
 	longestArg  = 128 // bytes of an argument in an entry: the value of a lock fits
 	longArgHead = 96  // bytes that stay of a longer argument
 	mostArgs    = 32
+	mostKeys    = 1024 // of a command with more arguments
 )
 
 // Words shortens the arguments of a command for an entry.
@@ -35,15 +36,18 @@ func word(arg []byte) string {
 	return fmt.Sprintf("%s...(%d bytes, sha1 %x)", Printable(string(arg[:longArgHead])), len(arg), sha1.Sum(arg))
 }
 
-// Printable escapes every byte of s that is not printable text, as redis-cli does.
+// Printable escapes every byte of s that is not printable text, and the backslash, as redis-cli does.
+// Different texts stay different.
 func Printable(s string) string {
-	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !strconv.IsPrint(r) }) {
+	if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return r == '\\' || !strconv.IsPrint(r) }) {
 		return s
 	}
 	var b strings.Builder
 	for len(s) > 0 {
 		r, size := utf8.DecodeRuneInString(s)
 		switch {
+		case r == '\\':
+			b.WriteString(`\\`)
 		case r == '\n':
 			b.WriteString(`\n`)
 		case r == '\r':
@@ -99,6 +103,17 @@ func Reply(b []byte) string {
 		s = strings.ToValidUTF8(s[:longestReply], "") + "..."
 	}
 	return s
+}
+
+// Kind returns the first byte of a reply, _ for every kind of null.
+func Kind(b []byte) string {
+	switch {
+	case len(b) == 0:
+		return ""
+	case bytes.HasPrefix(b, []byte("$-1")), bytes.HasPrefix(b, []byte("*-1")):
+		return "_"
+	}
+	return string(b[:1])
 }
 
 // replyText writes the first reply of b and returns the bytes after it. It returns nil if b does

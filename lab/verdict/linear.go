@@ -26,6 +26,7 @@ type input struct {
 	Lock
 	do     action
 	holder string
+	shared bool // of a read lock
 }
 
 // operation is an input, its result, and the entries between which it happened.
@@ -35,28 +36,33 @@ type operation struct {
 	from, to int
 }
 
-// operations returns all operations on one lock.
-func (r *replay) operations(tables [][]doctor.Holding) []operation {
+// operations returns all operations on one lock. A client that deletes the lock of another one has an operation
+// if it competes for the lock, or if the lock is broken.
+func (r *replay) operations(tables [][]doctor.Holding, broken bool) []operation {
 	var all []operation
 	var key Lock
-	for _, t := range doctor.Terms(tables) {
+	terms := doctor.Terms(tables)
+	for _, t := range terms {
 		key = Lock{t.DB, t.Key}
+		if slices.ContainsFunc(terms, t.IsInside) {
+			continue // the write lock stands for both
+		}
 		last := t.Votes[len(t.Votes)-1]
 		taken := operation{
-			input: input{key, acquire, t.Holder}, ok: t.Majority,
+			input: input{key, acquire, t.Holder, t.Shared}, ok: t.Majority,
 			from: r.at[t.Votes[0].Order], to: r.at[last.Order],
 		}
-		if slices.ContainsFunc(t.Votes, func(v doctor.Vote) bool { return r.entries[v.Event].unanswered() }) {
+		if slices.ContainsFunc(t.Votes, func(v doctor.Vote) bool { return v.Unknown }) {
 			taken.to = len(r.entries)
 		}
 		all = append(all, taken)
 		if t.Majority {
 			all = append(all, r.endOf(t)...)
 		}
-		if v := t.Votes[0]; len(tables) == 1 && v.End == doctor.EndStolen {
+		if v := t.Votes[0]; len(tables) == 1 && v.End == doctor.EndStolen && (broken || v.Thief) {
 			thief := cmp.Or(v.EndedBy.Name, fmt.Sprintf("id=%d", v.EndedBy.Client))
 			at := r.at[v.EndOrder]
-			all = append(all, operation{input: input{key, release, "client " + thief}, ok: true, from: at, to: at})
+			all = append(all, operation{input: input{key, release, "client " + thief, false}, ok: true, from: at, to: at})
 		}
 	}
 	if len(tables) == 1 {
@@ -73,29 +79,29 @@ func (r *replay) endOf(t doctor.Term) []operation {
 		return nil
 	case t.RanOut:
 		at := r.at[t.To]
-		return []operation{{input: input{key, runOut, t.Holder}, ok: true, from: at, to: at}}
+		return []operation{{input: input{key, runOut, t.Holder, t.Shared}, ok: true, from: at, to: at}}
 	}
 	last := t.To
 	for _, v := range t.Votes {
 		last = max(last, v.GaveUp)
 	}
-	if v := t.Votes[0]; len(t.Votes) == 1 && v.End != doctor.EndReleased {
-		return nil // the release found nothing
-	}
-	return []operation{{input: input{key, release, t.Holder}, ok: true, from: r.at[t.To], to: r.at[last]}}
+	return []operation{{input: input{key, release, t.Holder, t.Shared}, ok: true, from: r.at[t.To], to: r.at[last]}}
 }
 
 // refusals returns the refused attempts on a lock of one master.
 func (r *replay) refusals(key Lock) []operation {
 	var all []operation
 	for i, e := range r.entries {
+		if i%64 == 0 { // most entries take nanoseconds, and each lock looks at all of them
+			letOthersIn(i / 64)
+		}
 		if key != (Lock{e.DB, e.Key}) || !e.ran() || e.Reply != "(nil)" && e.Reply != "0" || len(e.Cmd) < 3 {
 			continue
 		}
 		name := strings.ToLower(e.Cmd[0])
 		nx := slices.ContainsFunc(e.Cmd[3:], func(word string) bool { return strings.EqualFold(word, "nx") })
 		if name == "setnx" || name == "set" && nx {
-			all = append(all, operation{input: input{key, acquire, e.Cmd[2]}, from: i, to: i})
+			all = append(all, operation{input: input{key, acquire, e.Cmd[2], false}, from: i, to: i})
 		}
 	}
 	return all

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/picture"
 )
 
@@ -75,17 +76,22 @@ func (v *Verdict) caption(l Lock) (picture.State, string) {
 		return picture.Broken, "TWO HOLDERS of " + l.String()
 	case slices.Contains(v.NotLinearizable, l):
 		return picture.Broken, "NOT LINEARIZABLE: " + l.String()
-	case slices.Contains(v.Undecided, l):
+	case slices.ContainsFunc(v.Undecided, func(q doctor.Question) bool { return lockAsked(q) == l }):
 		return picture.Unknown, "UNDECIDED: " + l.String()
 	}
 	return picture.Safe, "One holder at a time: " + l.String()
 }
 
-// why returns the reason why a lock is broken.
+// why returns the reason why a lock is broken, or why that is undecided.
 func (v *Verdict) why(l Lock) []string {
 	for _, f := range v.Violations() {
 		if f.of(l) {
 			return []string{"Why: " + f.Why + "."}
+		}
+	}
+	for _, q := range v.Undecided {
+		if lockAsked(q) == l {
+			return []string{"Undecided, because " + q.Why + "."}
 		}
 	}
 	return nil

@@ -39,7 +39,9 @@ func TestAPictureShowsWhoBelievesTooLong(t *testing.T) {
 	v, _ := judged(t, 1, `
 		1 1000 a SET lock:x token-a NX PX 500 = OK
 		1 1100 m DEL lock:x = 1
-		1 1200 b SET lock:x token-b NX PX 500 = OK lost
+		1 1150 c SET lock:x token-c NX PX 1 = OK lost
+		1 1200 expired lock:x
+		1 1200 b SET lock:x token-b NX PX 500 = OK
 		1 1300 clock 2000
 		1 1700 expired lock:x`)
 	svg := svgOf(t, v)

@@ -1,62 +1,189 @@
 package verdict
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
 )
 
-// Read reads the histories in r: JSON objects of LAB LOG EXPORT, one after another or in arrays, as
-// LAB ALL LOG EXPORT writes them. The error says what is wrong with the text.
-func Read(r io.Reader) ([]lab.History, error) {
-	var all []lab.History
-	values := json.NewDecoder(r)
+// Read reads the histories in src: JSON objects of LAB LOG EXPORT, one after another or in arrays, as
+// LAB ALL LOG EXPORT writes them, or as texts in quotes, as LAB over HTTP answers. The error says what is wrong with
+// the text. Read keeps entries only, so a text without an end cannot fill the memory.
+func Read(src io.Reader) ([]lab.History, error) {
+	r := reader{seen: map[int]bool{}}
+	if err := r.values(newSource(src, &r.budget), 0); err != nil {
+		return nil, err
+	}
+	if len(r.all) == 0 {
+		return nil, errors.New("no history found")
+	}
+	return r.all, nil
+}
+
+const (
+	maxMasters = 1000
+	mostDepth  = 8 // of arrays and quotes around a history
+)
+
+// reader reads histories from a text.
+type reader struct {
+	all    []lab.History
+	seen   map[int]bool // masters
+	budget budget
+}
+
+// values reads values until the text ends.
+func (r *reader) values(in *source, depth int) error {
 	for {
-		var raw json.RawMessage
-		switch err := values.Decode(&raw); {
-		case errors.Is(err, io.EOF) && len(all) == 0:
-			return nil, errors.New("no history found")
-		case errors.Is(err, io.EOF):
-			return all, nil
-		case err != nil:
-			return nil, fmt.Errorf("is not JSON: %w", err)
+		c, err := in.next()
+		if err == io.EOF {
+			return nil
 		}
-		some, err := histories(raw)
+		if err == nil {
+			err = r.value(in, c, depth)
+		}
 		if err != nil {
-			return nil, err
+			return jsonError(err)
 		}
-		all = append(all, some...)
 	}
 }
 
-func histories(raw json.RawMessage) ([]lab.History, error) {
-	if bytes.HasPrefix(raw, []byte("[")) {
-		var parts []json.RawMessage
-		if err := json.Unmarshal(raw, &parts); err != nil {
+// value reads a value that begins with c.
+func (r *reader) value(in *source, c byte, depth int) error {
+	switch {
+	case depth > mostDepth:
+		return fmt.Errorf("is not a history: it is inside of more than %d arrays", mostDepth)
+	case c == '{':
+		in.unread([]byte{c})
+		return r.history(in)
+	case c == '[':
+		return r.array(in, depth+1)
+	case c == '"':
+		return r.values(newSource(&unquoter{in: in}, &r.budget), depth+1)
+	case strings.IndexByte("-0123456789tfn", c) >= 0:
+		return fmt.Errorf("is not a history: it begins with %q", c)
+	}
+	return fmt.Errorf("is not JSON: it begins with %q", c)
+}
+
+// array reads an array behind its bracket.
+func (r *reader) array(in *source, depth int) error {
+	c, err := in.next()
+	if err != nil || c == ']' {
+		return err
+	}
+	for {
+		if err := r.value(in, c, depth); err != nil {
+			return err
+		}
+		switch c, err = in.next(); {
+		case err != nil || c == ']':
+			return err
+		case c != ',':
+			return fmt.Errorf("is not JSON: %q follows an element of an array", c)
+		}
+		if c, err = in.next(); err != nil {
+			return err
+		}
+	}
+}
+
+// history reads an object. What the decoder has read behind it goes back.
+func (r *reader) history(in *source) error {
+	values := json.NewDecoder(in)
+	h, err := r.fields(values)
+	if err != nil {
+		return err
+	}
+	rest, err := io.ReadAll(values.Buffered())
+	if err != nil {
+		return err
+	}
+	in.unread(rest)
+	if r.seen[h.Master] {
+		return fmt.Errorf("there are two histories of master %d", h.Master)
+	}
+	r.seen[h.Master] = true
+	r.all = append(r.all, h)
+	r.budget.renew()
+	return check(h)
+}
+
+// fields reads the fields of a history.
+func (r *reader) fields(values *json.Decoder) (h lab.History, err error) {
+	if _, err := values.Token(); err != nil {
+		return h, err
+	}
+	for values.More() {
+		name, err := values.Token()
+		if err != nil {
+			return h, err
+		}
+		switch strings.ToLower(name.(string)) { // as package json does it
+		case "format":
+			err = values.Decode(&h.Format)
+		case "master":
+			err = values.Decode(&h.Master)
+		case "masters":
+			err = values.Decode(&h.Masters)
+		case "entries":
+			if h.Entries != nil {
+				return h, errors.New("is not a history: it has entries twice")
+			}
+			h.Entries, err = r.entries(values)
+		default:
+			err = values.Decode(new(json.RawMessage))
+		}
+		if err != nil {
+			return h, err
+		}
+	}
+	_, err = values.Token()
+	return h, err
+}
+
+// entries reads an array of entries, or null.
+func (r *reader) entries(values *json.Decoder) (all []lab.Entry, err error) {
+	begin, err := values.Token()
+	switch {
+	case err != nil || begin == nil:
+		return nil, err
+	case begin != json.Delim('['):
+		return nil, fmt.Errorf("is not a history: entries is no array, but %v", begin)
+	}
+	all = []lab.Entry{}
+	for values.More() {
+		if len(all) == lab.KeepEntries {
+			return nil, fmt.Errorf("is not a history: it has more than %d entries", lab.KeepEntries)
+		}
+		var e lab.Entry
+		if err := values.Decode(&e); err != nil {
 			return nil, err
 		}
-		var all []lab.History
-		for _, part := range parts {
-			some, err := histories(part)
-			if err != nil {
-				return nil, err
-			}
-			all = append(all, some...)
-		}
-		return all, nil
+		all = append(all, e)
+		r.budget.renew()
 	}
-	if text := ""; json.Unmarshal(raw, &text) == nil { // a reply of LAB over HTTP
-		return Read(bytes.NewReader([]byte(text)))
+	_, err = values.Token()
+	return all, err
+}
+
+// jsonError says what an error of package json means for the text.
+func jsonError(err error) error {
+	var syntax *json.SyntaxError
+	var kind *json.UnmarshalTypeError
+	switch {
+	case err == io.EOF || err == io.ErrUnexpectedEOF:
+		return fmt.Errorf("is not JSON: %w", io.ErrUnexpectedEOF)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("is not JSON: %w", err)
+	case errors.As(err, &kind):
+		return fmt.Errorf("is not a history: %w", err)
 	}
-	var h lab.History
-	if err := json.Unmarshal(raw, &h); err != nil {
-		return nil, fmt.Errorf("is not a history: %w", err)
-	}
-	return []lab.History{h}, check(h)
+	return err
 }
 
 func check(h lab.History) error {
@@ -76,5 +203,3 @@ func check(h lab.History) error {
 	}
 	return nil
 }
-
-const maxMasters = 1000

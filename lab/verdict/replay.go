@@ -31,6 +31,7 @@ func play(histories []lab.History) (*replay, error) {
 	r := &replay{}
 	seen := map[int]bool{}
 	for _, h := range histories {
+		r.entries = slices.Grow(r.entries, len(h.Entries))
 		r.masters = max(r.masters, h.Masters)
 		if seen[h.Master] {
 			return nil, fmt.Errorf("there are two histories of master %d", h.Master)
@@ -49,19 +50,25 @@ func play(histories []lab.History) (*replay, error) {
 		if !seen[i+1] {
 			r.ledger.Absent(i)
 		}
-		r.doctors[i] = doctor.New(nil, r.ledger, i)
+		r.doctors[i] = doctor.Over(len(r.entries), r.ledger, i)
+	}
+	for _, e := range r.entries {
+		if token := e.takesWith(); token != "" {
+			r.doctors[e.master].Comes(e.DB, e.Key, token)
+		}
 	}
 	for i, e := range r.entries {
+		letOthersIn(i)
 		if e.Event == lab.EventClock {
 			r.ledger.Moved(e.master, e.From, e.To, e.Together)
 		} else {
 			r.ledger.Passed(e.master, e.Time)
 		}
 		show(r.doctors[e.master], e, int64(i))
-		if r.endsTransaction(i) {
+		if around := r.around(i); around != nil {
 			r.doctors[e.master].Command(doctor.Event{
 				Time: e.Time, Mono: int64(i), Client: e.Client, Name: e.Name, DB: e.DB,
-				Command: "exec", Args: [][]byte{[]byte("EXEC")},
+				Command: strings.ToLower(string(around[0])), Args: around,
 			})
 		}
 		for int64(len(r.at)) <= r.ledger.Order() {
@@ -71,19 +78,41 @@ func play(histories []lab.History) (*replay, error) {
 	return r, nil
 }
 
-// endsTransaction reports whether entry i is the last command of an EXEC. The log does not have EXEC itself,
-// which has no key. All commands of one EXEC have the same time.
-func (r *replay) endsTransaction(i int) bool {
+// around returns the EXEC or the script around entry i if that entry is the last command inside and the log
+// has no entry for it: no watched key is among its words.
+func (r *replay) around(i int) [][]byte {
 	e := r.entries[i]
-	if e.By != doctor.Exec {
-		return false
+	if e.By == "" {
+		return nil
 	}
 	for _, next := range r.entries[i+1:] {
-		if next.master == e.master {
-			return next.By != doctor.Exec || next.Client != e.Client || next.Mono != e.Mono
+		if next.master != e.master {
+			continue
 		}
+		inside := next.By == e.By && next.Client == e.Client && next.Run == e.Run && (e.Run != 0 || next.Mono == e.Mono)
+		if inside || next.Client == e.Client && next.isAround(e.By) {
+			return nil
+		}
+		break
 	}
-	return true
+	if e.By == doctor.Exec {
+		return [][]byte{[]byte("EXEC")}
+	}
+	return [][]byte{[]byte("EVALSHA"), []byte(e.By), []byte("0")}
+}
+
+// isAround reports whether e is the EXEC or the script in which commands ran. A script may run inside EXEC.
+func (e entry) isAround(by string) bool {
+	if len(e.Cmd) == 0 {
+		return false
+	}
+	switch strings.ToLower(e.Cmd[0]) {
+	case "exec":
+		return by == doctor.Exec
+	case "eval", "evalsha", "fcall", "eval_ro", "evalsha_ro", "fcall_ro":
+		return by != doctor.Exec
+	}
+	return false
 }
 
 // show reports an entry to a doctor.
@@ -93,25 +122,56 @@ func show(d *doctor.Doctor, e entry, number int64) {
 		d.Expired(e.DB, e.Key, e.Time)
 	case e.Event == lab.EventCrash && e.Reply != lab.KeysKept, e.Event == lab.EventRestore:
 		d.Lost(e.Time)
-	case e.ran():
+	case e.Event == lab.EventCrash:
+		d.Restarted()
+	case e.ran(), e.waits():
 		name := strings.ToLower(e.Cmd[0])
-		if name == "script" && len(e.Cmd) > 1 {
+		if (name == "script" || name == "xgroup") && len(e.Cmd) > 1 {
 			name += "|" + strings.ToLower(e.Cmd[1])
 		}
-		args := make([][]byte, len(e.Cmd))
-		for i, word := range e.Cmd {
-			args[i] = []byte(word)
+		args := make([][]byte, 0, len(e.Cmd)+len(e.Keys))
+		for _, words := range [][]string{e.Cmd, e.moreKeys()} {
+			for _, word := range words {
+				args = append(args, []byte(word))
+			}
 		}
 		d.Command(doctor.Event{
 			Time: e.Time, Mono: number, Client: e.Client, Name: e.Name, DB: e.DB,
-			Command: name, Args: args, By: e.By, Reply: e.encoded(),
+			Command: name, Args: args, By: e.By, Reply: e.encoded(), Lost: e.unanswered(), Held: e.waits(),
 		})
 	}
 }
 
+// takesWith returns the token of a command that tries to take a lock.
+func (e entry) takesWith() string {
+	if len(e.Cmd) < 3 || e.Cmd[1] != e.Key {
+		return ""
+	}
+	switch strings.ToLower(e.Cmd[0]) {
+	case "set":
+		nx := slices.ContainsFunc(e.Cmd[3:], func(w string) bool { return strings.EqualFold(w, "nx") })
+		if !nx {
+			return ""
+		}
+		return e.Cmd[2]
+	case "setnx":
+		return e.Cmd[2]
+	}
+	return ""
+}
+
+// moreKeys returns the watched keys of a command that deletes keys, if the log has shortened its words.
+func (e entry) moreKeys() []string {
+	switch strings.ToLower(e.Cmd[0]) {
+	case "del", "unlink":
+		return e.Keys
+	}
+	return nil
+}
+
 // ran reports whether the server executed the command, even if the client never learned that.
 func (e entry) ran() bool {
-	if len(e.Cmd) == 0 || e.Reply == "QUEUED" {
+	if len(e.Cmd) == 0 {
 		return false
 	}
 	switch e.Outcome {
@@ -121,8 +181,13 @@ func (e entry) ran() bool {
 	return false
 }
 
+// waits reports whether a client has sent the command, and the server has not executed it by then.
+func (e entry) waits() bool {
+	return len(e.Cmd) > 0 && (e.Outcome == lab.Held || e.Outcome == lab.Delayed || e.Outcome == lab.NotExecuted)
+}
+
 // unanswered reports whether the client does not know the result of its command.
-func (e entry) unanswered() bool { return e.Outcome == lab.ReplyLost || e.Outcome == lab.ReplyCut }
+func (e entry) unanswered() bool { return e.Outcome.Unknown() }
 
 // encoded turns the text of the log back into a reply, as far as locks need it.
 func (e entry) encoded() []byte {
@@ -130,6 +195,12 @@ func (e entry) encoded() []byte {
 	switch {
 	case e.Outcome == lab.Failed:
 		return []byte("-" + e.Reply + "\r\n")
+	case e.Kind == "_":
+		return []byte("_\r\n")
+	case e.Kind == "$":
+		return fmt.Appendf(nil, "$%d\r\n%s\r\n", len(e.Reply), e.Reply)
+	case e.Kind != "":
+		return []byte(e.Kind + e.Reply + "\r\n")
 	case e.Reply == "(nil)":
 		return []byte("$-1\r\n")
 	case err == nil:

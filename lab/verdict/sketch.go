@@ -176,17 +176,20 @@ func (s *sketch) lease(v doctor.Vote) picture.Bar {
 	if v.Lease == 0 {
 		b.Label = "no TTL"
 	}
-	if v.Holder == v.Token {
+	if s.shows(v.Token) {
 		b.Label += ", " + v.Token
 	}
 	how := map[doctor.End]string{
 		"": "not over", doctor.EndReleased: "released", doctor.EndExpired: "ended by the clock",
 		doctor.EndStolen: "taken away by another client", doctor.EndOverwritten: "overwritten",
-		doctor.EndLost: "lost with all keys",
+		doctor.EndLost: "lost with all keys", doctor.EndUnclear: "deleted, by whom is unclear",
 	}[v.End]
 	b.Title = fmt.Sprintf("%s took the lock at %s (lease %s): %s.", s.nameOf(v), s.when(v.Order), b.Label, how)
 	return b
 }
+
+// shows reports whether a token says more than that somebody holds the lock.
+func (s *sketch) shows(token string) bool { return len(token) >= 4 }
 
 // addBar adds a bar to the row of its client. If it would cover another bar, it gets a row of its own.
 func (s *sketch) addBar(group int, v doctor.Vote, b picture.Bar) place {

@@ -77,9 +77,12 @@ func (v *Verdict) Print(w io.Writer) {
 	for _, name := range v.NotLinearizable {
 		fmt.Fprintf(w, "\nNOT LINEARIZABLE: %s: no order of the operations makes each of them legal\n", name)
 	}
-	for _, name := range v.Undecided {
-		fmt.Fprintf(w, "\nUNDECIDED: %s: too many operations were open at once to try all their orders. "+
-			"A lost reply leaves one open. Watch fewer keys, or use LAB LOG RESET between parts of a test\n", name)
+	for _, q := range v.Undecided {
+		fmt.Fprintf(w, "\nUNDECIDED: %s\n", lockAsked(q))
+		for _, s := range q.Steps {
+			fmt.Fprintf(w, "  %s\n", Line(s))
+		}
+		fmt.Fprintf(w, "  Why: %s.\n  Fix: %s.\n", q.Why, q.Fix)
 	}
 	if v.Missing > 0 {
 		fmt.Fprintf(w, "\nINCOMPLETE: the log had dropped the first %d entries. "+
@@ -87,10 +90,18 @@ func (v *Verdict) Print(w io.Writer) {
 	}
 	switch v.Result() {
 	case NoLocks:
-		fmt.Fprintln(w, "OK, but nobody took a lock: were its keys watched (LAB LOG WATCH)?")
+		fmt.Fprintln(w, v.noLocks())
 	case Safe:
 		fmt.Fprintln(w, "OK: no two holders at one time, and linearizable")
 	}
+}
+
+// noLocks says why the history proves nothing.
+func (v *Verdict) noLocks() string {
+	if len(v.Blind) > 0 {
+		return "NO LOCKS: no command took a lock: " + strings.Join(v.Blind, ", ") + "; a lock needs NX"
+	}
+	return "OK, but nobody took a lock: were its keys watched (LAB LOG WATCH)?"
 }
 
 // Line returns a step of a violation as one line.

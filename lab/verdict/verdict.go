@@ -24,16 +24,19 @@
 // half of the masters that granted a lock must agree that its lease is over. If only one master
 // granted a lock, its clock is the time.
 //
-// The token names the holder. Without tokens, the client's name does. Redisson has another token
-// for each master: there the name and the thread count. So give the clients of different processes
-// different names (CLIENT SETNAME) if they lock on several masters.
+// A holder is the pair of a client and a token. A client is known by its name (CLIENT SETNAME), and without a
+// name by its connection. The log does not always show which holder a command came from. Then a term
+// has an earliest and a latest end. Two terms that overlap even with the earliest end are two holders.
+// Two terms that overlap only with the latest end are undecided, and the verdict names the command.
 //
 // # Linearizability
 //
-// The lock is a register: it is free or has a holder. Acquire is legal while it is free. Release is
-// legal for its holder. The end of a lease frees it, too. An operation lasts from its first vote to
-// its last one. If a reply was lost, it lasts to the end of the history. A refused acquire is
-// always legal, because Redlock may refuse when the votes are split.
+// The lock is a register: it is free, or it has a holder or several readers. Acquire is legal while it is
+// free. Release is legal for its holder. The end of a lease frees it, too. A client that competes for the
+// lock and deletes another client's lock has an operation that is not legal. A stranger that never tried
+// for the lock has none. An operation lasts from its first vote to its last one. If a reply was lost, it
+// lasts to the end of the history. A refused acquire is always legal, because Redlock may refuse when the
+// votes are split.
 package verdict
 
 import (
@@ -51,8 +54,10 @@ type Verdict struct {
 	Missing int64 // entries that the logs had already dropped, because they keep only the newest
 
 	TwoHolders      []Violation
-	NotLinearizable []Lock // their operations have no legal order
-	Undecided       []Lock // their search for an order ended without a result
+	NotLinearizable []Lock            // their operations have no legal order
+	Undecided       []doctor.Question // locks that may have been broken: the log or the search cannot tell
+
+	Blind []string // commands that may have taken a lock without NX, for people
 
 	picture func(w io.Writer) error
 	svg     func(w io.Writer) error
@@ -109,8 +114,14 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 			}
 			v.TwoHolders = append(v.TwoHolders, Violation{f, r.fencing(both)})
 		}
-		all = append(all, r.operations(l.tables)...)
+		v.Undecided = append(v.Undecided, r.questions(l)...)
+		all = append(all, r.operations(l.tables, len(l.overlaps) > 0)...)
 	}
+	v.Undecided = append(v.Undecided, r.cutShort(locks)...)
+	if v.Grants > 0 {
+		v.Undecided = append(v.Undecided, r.unguarded(among, locks)...)
+	}
+	v.Blind = r.blind(among, locks)
 	v.search(r, all, effort)
 	v.svg = func(w io.Writer) error { return picture.Draw(w, v.pictureOf(r, locks)) }
 	return v, nil

@@ -1,0 +1,25 @@
+package verdict
+
+import (
+	"slices"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/doctor"
+)
+
+// Grants returns every grant of a lock in the histories of the masters of one process, in the order in which
+// they were made.
+func Grants(histories []lab.History) ([]doctor.Vote, error) {
+	r, err := play(histories)
+	if err != nil {
+		return nil, err
+	}
+	var all []doctor.Vote
+	for master := range r.masters {
+		for _, h := range r.ledger.Table(master) {
+			all = append(all, doctor.Vote{Holding: h, Master: master})
+		}
+	}
+	slices.SortFunc(all, func(a, b doctor.Vote) int { return int(a.Order - b.Order) })
+	return all, nil
+}
