@@ -1,8 +1,8 @@
 // Package labs has what a student gets: the texts of the labs in two languages, and a skeleton for each
-// of four programming languages. All of it is in the program, so a lab needs no source tree.
+// of six programming languages. All of it is in the program, so a lab needs no source tree.
 //
 //	L04-reactor/en.md, zh.md      title, idea, task, what is judged, three hints
-//	L04-reactor/python/...        the skeletons: python, java, node, go
+//	L04-reactor/python/...        the skeletons: python, java, node, go, c, rust
 //	common/python/...             a client of Redis and the skeleton of a lock, for labs about clients; a lab
 //	                              that needs another skeleton has one of its own
 //
@@ -26,7 +26,7 @@ import (
 var files embed.FS
 
 // Languages are the languages of the skeletons.
-func Languages() []string { return []string{"python", "java", "node", "go"} }
+func Languages() []string { return []string{"python", "java", "node", "go", "c", "rust"} }
 
 // Text is the text of a lab in one language.
 type Text struct {
@@ -184,6 +184,10 @@ func Command(language string) (build, run string) {
 		return "javac -d out *.java", "java -cp out Main"
 	case "node":
 		return "", "node main.mjs"
+	case "c":
+		return "cc -O2 -Wall -pthread -o main *.c", "./main"
+	case "rust":
+		return "rustc --edition 2021 -O main.rs", "./main"
 	}
 	return "", "go run ."
 }

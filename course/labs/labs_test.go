@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -149,6 +150,39 @@ func TestTemplatesInJavaCompile(t *testing.T) {
 	succeeds(t, t.TempDir(), javac, args...)
 }
 
+func TestTemplatesInCCompile(t *testing.T) {
+	t.Parallel()
+	cc := have(t, "cc")
+	for _, dir := range written(t, "c") {
+		paths, err := filepath.Glob(filepath.Join(dir, "*.c"))
+		require.NoError(t, err)
+		if strings.Contains(textOf(t, paths), "<sys/epoll.h>") && runtime.GOOS != "linux" {
+			continue
+		}
+		succeeds(t, dir, cc, append([]string{"-O1", "-Wall", "-Wextra", "-Werror", "-pthread", "-o", "main"}, paths...)...)
+	}
+}
+
+// No crate is needed, and no code is generated, so this is fast.
+func TestTemplatesInRustCompile(t *testing.T) {
+	t.Parallel()
+	rustc := have(t, "rustc")
+	for _, dir := range written(t, "rust") {
+		succeeds(t, dir, rustc, "--edition", "2021", "-D", "warnings", "--emit=metadata", "-o", "main.rmeta", "main.rs")
+	}
+}
+
+// textOf returns the text of files.
+func textOf(t *testing.T, paths []string) (all string) {
+	t.Helper()
+	for _, path := range paths {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		all += string(text)
+	}
+	return all
+}
+
 func TestTheReactorHasAtMost250Lines(t *testing.T) {
 	for _, language := range Languages() {
 		all, err := Template("L04-reactor", language, false)
@@ -166,5 +200,5 @@ func TestATemplateOverwritesNothing(t *testing.T) {
 	_, err = WriteTemplate("L07-delete", "go", dir, true)
 	require.ErrorIs(t, err, os.ErrExist)
 	_, err = WriteTemplate("L07-delete", "cobol", dir, true)
-	require.ErrorContains(t, err, "there is no template in 'cobol', only in python, java, node, go")
+	require.ErrorContains(t, err, "there is no template in 'cobol', only in python, java, node, go, c, rust")
 }
