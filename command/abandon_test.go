@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -16,7 +17,7 @@ func TestAPanicEndsItsOwnCommandOnly(t *testing.T) {
 	cfg := config.Default()
 	cfg.BusyReplyThreshold = 1
 	host := &testHost{}
-	ex := New(cfg, store.NewKeyspace(store.Options{}), NewClock(), host, NewCommands())
+	ex := New(cfg, store.NewKeyspace(store.Options{}), clock.New(), host, NewCommands())
 	s, w := &Session{User: ex.Users.Default, Authenticated: true, Proto: 2}, &resp.Writer{Proto: 2}
 	loop := requestOf("EVAL", "while true do end", "0")
 

@@ -17,26 +17,29 @@ func (ex *Executor) admit(s *Session, args [][]byte) (*Command, error) {
 	s.Last = cmd
 	switch {
 	case cmd == nil:
-		return nil, unknownCommand(s, args)
+		return nil, ex.authBefore(s, nil, ex.unknownCommand(s, args))
 	case cmd.lacksSubcommand(args):
 		s.Last = nil
-		return nil, errUnknownSubcommand(cmd, args)
+		return nil, ex.authBefore(s, cmd, ex.unknownSubcommand(cmd, args))
 	case !cmd.takes(len(args)):
-		return cmd, errArity(cmd.Name)
-	case cmd.Flags&ProtectedDebug != 0 && !ex.debugAllowed(s):
+		return cmd, ex.authBefore(s, cmd, errArity(cmd.Name))
+	case cmd.Flags&ProtectedModule != 0 && !allowed(ex.Cfg.EnableModuleCommand, s):
+		return cmd, errModuleRefused
+	case cmd.Flags&ProtectedDebug != 0 && !allowed(ex.Cfg.EnableDebugCommand, s):
 		return cmd, errDebugRefused
 	}
 	return cmd, ex.admitNow(s, cmd, args)
 }
 
-// admitNow checks what depends on the moment: users, memory, CLIENT PAUSE and slow scripts. It evicts
-// keys when memory is short. errPostponed means that the command must wait for the end of a pause.
+// admitNow checks what depends on the moment (server.c: processCommand): users, memory, CLIENT PAUSE and slow
+// scripts. It evicts keys when memory is short. errPostponed means that the command must wait for the end of a
+// pause.
 func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
 	if !s.Authenticated && cmd.Flags&NoAuth == 0 && !ex.Users.Open() {
 		return errNoAuth
 	}
 	if cmd.Flags&NoMulti != 0 && s.InMulti() {
-		return errNotInMulti
+		return ex.Table.Manners.refusedInMulti(cmd)
 	}
 	if err := ex.permissions.check(s, cmd, args, fromClient); err != nil {
 		return err
@@ -62,9 +65,9 @@ func (ex *Executor) admitCall(cmd *Command, args [][]byte) error {
 	run := &ex.Scripts.run
 	switch {
 	case cmd == nil || cmd.lacksSubcommand(args):
-		return errScriptUnknown
+		return ex.unknownToScript(cmd, args)
 	case !cmd.takes(len(args)):
-		return errScriptArity
+		return ex.Table.Manners.callError(errScriptArity, errCallArity)
 	case cmd.Flags&NoScript != 0 && !ex.liftsNoScript(cmd):
 		return errNotFromScript
 	}
@@ -86,9 +89,10 @@ func (ex *Executor) liftsNoScript(cmd *Command) bool {
 	return ex.AllInScripts && (cmd.Group == "server" || cmd.Group == "connection")
 }
 
-// debugAllowed reports whether enable-debug-command lets this client use DEBUG.
-func (ex *Executor) debugAllowed(s *Session) bool {
-	return ex.Cfg.EnableDebugCommand == "yes" || ex.Cfg.EnableDebugCommand == "local" && s.Local
+// allowed reports whether a setting such as enable-debug-command lets this client use the command
+// (server.c: allowProtectedAction).
+func allowed(setting string, s *Session) bool {
+	return setting == "yes" || setting == "local" && s.Local
 }
 
 // Check returns the error for a request that s may never run, or nil. A pause or a slow script does

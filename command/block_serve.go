@@ -1,6 +1,7 @@
 package command
 
 import (
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -61,6 +62,7 @@ func (ex *Executor) retry(s *Session) {
 	ex.running, ex.executing, ex.retrying = s, true, w
 	r := ex.lateReply(s)
 	if err := ex.admitNow(s, w.cmd, w.args); err != nil {
+		ex.showRequest(trace.Refused, s, w.cmd, w.args)
 		ex.fail(r.w, 0, ex.refuse(s, w.cmd, w.args, err))
 	} else {
 		began := ex.Now.Mono - w.took
@@ -78,6 +80,7 @@ func (ex *Executor) Unblock(s *Session, err error) {
 	ex.Waiters.Remove(s)
 	s.Hold = NotHeld
 	r := ex.lateReply(s)
+	r.over = true
 	if err != nil {
 		ex.Table.Calls(w.cmd).Failed++
 		ex.fail(r.w, 0, err)

@@ -20,8 +20,9 @@ type Call struct {
 	Now  int64 // unix ms; stands still during a transaction or script
 }
 
-// Changed reports that the command has changed key. A command calls it once for each changed key, after
-// the change. It counts the change, notifies watchers and tracking clients, and fires the event.
+// Changed reports that the command has changed key (db.c: signalModifiedKey; notify.c: notifyKeyspaceEvent). A
+// command calls it once for each changed key, after the change. It counts the change, notifies watchers and
+// tracking clients, and fires the event.
 func (c *Call) Changed(class Class, event string, key []byte) {
 	c.changedIn(c.DB.ID, class, event, key)
 }
@@ -48,6 +49,7 @@ func (c *Call) movedIn(db int, class Class, event string, key []byte) {
 // Notify fires a further keyspace event of a change that Changed has reported.
 func (c *Call) Notify(class Class, event string, key []byte) { c.notifyIn(c.DB.ID, class, event, key) }
 
+// notifyIn fires an event if anybody wants it (notify.c: notifyKeyspaceEvent).
 func (c *Call) notifyIn(db int, class Class, event string, key []byte) {
 	if c.Ex.events.wanted&class != 0 {
 		c.Ex.events.fire(db, event, key)
@@ -64,8 +66,9 @@ func (c *Call) BulkStr(key store.Key, val []byte) {
 	c.Bulk(val)
 }
 
-// keep returns arg, with room to grow, if the command may store it instead of a copy, else nil. From then on
-// the bytes no longer belong to the input buffer. A script may not keep them: it can use the argument again.
+// keep returns arg, with room to grow, if the command may store it instead of a copy, else nil (networking.c:
+// processMultibulkBuffer). From then on the bytes no longer belong to the input buffer. A script may not keep
+// them: it can use the argument again.
 func (c *Call) keep(arg []byte) []byte {
 	ex := c.Ex
 	given := ex.Given

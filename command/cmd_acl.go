@@ -43,7 +43,7 @@ func aclRows() []Row {
 			2, admin, nil, "server", "6.0.0",
 			"O(N) for N users",
 			"Lists the users, each as a line of an ACL file.", aclList},
-		{"acl|log", "[count | RESET]",
+		{"acl|log", "[operation: count | RESET]",
 			-2, admin, nil, "server", "6.0.0",
 			"O(N) to return N entries",
 			"Lists the latest denied commands and failed logins, or clears the list.", aclLog},

@@ -19,22 +19,26 @@ func clientRows() []Row {
 			"O(1)",
 			"Returns the name of this connection.", clientGetName},
 		{"client|setname", "connection-name",
-			3, NoScript | Loading | Stale, nil, "connection", "2.6.9",
+			3, NoScript | Loading | Stale | RequestAllNodes | ResponseAllSucceeded, nil, "connection", "2.6.9",
 			"O(1)",
 			"Sets the name of this connection.", clientSetName},
-		{"client|setinfo", "LIB-NAME libname | LIB-VER libver",
-			4, NoScript | Loading | Stale, nil, "connection", "7.2.0",
+		{"client|setinfo", "(attr: LIB-NAME libname | LIB-VER libver)",
+			4, NoScript | Loading | Stale | RequestAllNodes | ResponseAllSucceeded, nil, "connection", "7.2.0",
 			"O(1)",
 			"Records the name or version of the client library.", clientSetInfo},
-		{"client|reply", "ON | OFF | SKIP",
+		{"client|capa", "capability:string ...",
+			-3, NoScript | Loading | Stale | AllowBusy, nil, "connection", ",8.0.0",
+			"O(1)",
+			"Says what the client can do. Here it changes nothing but CLIENT LIST.", clientCapa},
+		{"client|reply", "(action: ON | OFF | SKIP)",
 			3, NoScript | Loading | Stale, nil, "connection", "3.2.0",
 			"O(1)",
 			"Switches replies to this connection on or off.", clientReply},
-		{"client|no-evict", "ON | OFF",
+		{"client|no-evict", "(enabled: ON | OFF)",
 			3, Admin | NoScript | Loading | Stale, nil, "connection", "7.0.0",
 			"O(1)",
 			"Protects this connection from being closed when clients use too much memory.", clientNoEvict},
-		{"client|no-touch", "ON | OFF",
+		{"client|no-touch", "(enabled: ON | OFF)",
 			3, NoScript | Loading | Stale, nil, "connection", "7.2.0",
 			"O(1)",
 			"Stops this connection's commands from changing the access times of keys.", clientNoTouch},
@@ -100,6 +104,15 @@ func clientSetInfo(c *Call) error {
 		return errorf("ERR %s cannot contain spaces, newlines or special characters.", opt)
 	}
 	*to = string(val)
+	c.OK()
+	return nil
+}
+
+// CLIENT CAPA capability ... (networking.c: clientCommand)
+func clientCapa(c *Call) error {
+	for _, capability := range c.Args[2:] {
+		c.Sess.CanRedirect = c.Sess.CanRedirect || is(capability, "redirect")
+	}
 	c.OK()
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -35,7 +36,7 @@ func introspectRows() []Row {
 			-2, Loading | Stale | InConnection | NondeterministicOrder, nil, "server", "2.8.13",
 			"O(N) for N commands",
 			"Describes commands: arity, flags and keys.", commandInfo},
-		{"command|list", "[FILTERBY (MODULE module-name | ACLCAT category | PATTERN pattern)]",
+		{"command|list", "[FILTERBY (filterby: MODULE module-name | ACLCAT category | PATTERN pattern)]",
 			-2, Loading | Stale | InConnection | NondeterministicOrder, nil, "server", "7.0.0",
 			cost,
 			"Lists the names of commands.", commandList},
@@ -142,12 +143,24 @@ func (r *Row) categories() (all acl.Category) {
 
 // COMMAND (server.c: commandCommand)
 func commandAll(c *Call) error {
-	all := c.Ex.Table.All()
-	c.Array(len(all))
-	for _, cmd := range all {
-		c.describe(cmd)
-	}
+	c.Raw(c.Ex.Table.description(c.Proto))
 	return nil
+}
+
+// description returns the entries of all commands as a reply in RESP2 or RESP3. Many clients ask for them when
+// they connect, and to write them takes half a millisecond. So they are kept until a command is renamed.
+func (t *Table) description(proto int) []byte {
+	kept := &t.described[proto-2]
+	if *kept == nil {
+		c := Call{Writer: &resp.Writer{Proto: proto}}
+		all := t.All()
+		c.Array(len(all))
+		for _, cmd := range all {
+			c.describe(cmd)
+		}
+		*kept = slices.Clone(c.Buf)
+	}
+	return *kept
 }
 
 // COMMAND COUNT (server.c: commandCountCommand)

@@ -1,5 +1,7 @@
 package command
 
+import "strings"
+
 // COMMAND DOCS [command-name ...] (server.c: commandDocsCommand)
 // redis-cli reads its hints from this reply and aborts on any other form
 // (redis-cli.c: cliInitCommandHelpEntry).
@@ -26,14 +28,16 @@ func commandDocs(c *Call) error {
 // document writes the name and the documentation of a command.
 func (c *Call) document(cmd *Command) {
 	c.BulkString(cmd.Name)
+	d := c.Ex.Table.Dialect
 	m, n := c.Defer(), 4
 	for _, field := range [][2]string{
-		{"summary", cmd.Summary}, {"since", cmd.Since}, {"group", cmd.Group}, {"complexity", cmd.Complexity},
+		{"summary", cmd.Summary}, {"since", cmd.Since.In(d.Family)}, {"group", cmd.Group}, {"complexity", cmd.Complexity},
 	} {
 		c.BulkString(field[0])
 		c.BulkString(field[1])
 	}
-	if past := history(cmd.Name); len(past) > 0 {
+	n += c.notes(cmd.Name)
+	if past := history(cmd.Name, d); len(past) > 0 {
 		c.BulkString("history")
 		c.Set(len(past))
 		for _, change := range past {
@@ -43,7 +47,7 @@ func (c *Call) document(cmd *Command) {
 		}
 		n++
 	}
-	if args := ParseSyntax(cmd.Syntax); len(args) > 0 {
+	if args := argumentsIn(d, ParseSyntax(cmd.Syntax)); len(args) > 0 {
 		c.BulkString("arguments")
 		keys := 0
 		c.arguments(args, &keys, len(cmd.Keys))
@@ -69,16 +73,22 @@ func (c *Call) arguments(args []Argument, keys *int, specs int) {
 		m, n := c.Defer(), 2
 		c.pair("name", a.Name)
 		c.pair("type", a.Type)
-		if a.Type == "key" && specs > 0 {
-			c.BulkString("key_spec_index")
-			c.Int(int64(min(*keys, specs-1)))
+		n += c.pairs("display_text", a.Display)
+		spec := a.KeySpec
+		if a.Type == "key" && spec == 0 {
+			spec = min(*keys, specs-1)
 			*keys++
+		}
+		if a.Type == "key" && specs > 0 || a.KeySpec > 0 {
+			c.BulkString("key_spec_index")
+			c.Int(int64(spec))
 			n++
 		}
 		if a.Token != "" {
-			c.pair("token", a.Token)
+			c.pair("token", strings.Trim(a.Token, `"`)) // "" stands for an empty argument
 			n++
 		}
+		n += c.pairs("since", a.Since.In(c.Ex.Table.Dialect.Family), "deprecated_since", a.DeprecatedSince)
 		if a.Optional || a.Multiple {
 			c.BulkString("flags")
 			c.flagSet(a.flags(), argumentFlags(), "")
@@ -91,6 +101,17 @@ func (c *Call) arguments(args []Argument, keys *int, specs int) {
 		}
 		c.EndMap(m, n)
 	}
+}
+
+// pairs writes names and values, without those whose value is empty. It returns how many it wrote.
+func (c *Call) pairs(list ...string) (n int) {
+	for i := 0; i < len(list); i += 2 {
+		if list[i+1] != "" {
+			c.pair(list[i], list[i+1])
+			n++
+		}
+	}
+	return n
 }
 
 func (c *Call) pair(name, value string) {

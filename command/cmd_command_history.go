@@ -1,6 +1,10 @@
 package command
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/dialect"
+)
 
 // changes lists the changes of commands for COMMAND DOCS: one line for each command, with the
 // versions that changed it.
@@ -56,7 +60,8 @@ rpushx: 4.0.0 several elements
 sadd: 2.4.0 several members
 scan: 6.0.0 TYPE
 script|flush: 6.2.0 ASYNC and SYNC
-set: 2.6.12 EX, PX, NX and XX; 6.0.0 KEEPTTL; 6.2.0 GET, EXAT and PXAT; 7.0.0 NX and GET together
+set: 2.6.12 EX, PX, NX and XX; 6.0.0 KEEPTTL; 6.2.0 GET, EXAT and PXAT; 7.0.0 NX and GET together` +
+	`; 8.4.0,8.1.0 IFEQ; 8.4.0,9.2.0 IFNE; 8.4.0, IFDEQ and IFDNE
 shutdown: 7.0.0 NOW, FORCE and ABORT
 slowlog|get: 4.0.0 the address and the name of the client
 spop: 3.2.0 count
@@ -84,16 +89,17 @@ zrevrangebyscore: 2.1.6 exclusive bounds
 zrevrank: 7.2.0 WITHSCORE
 `
 
-// history returns the changes of a command, as pairs of version and change.
-func history(name string) (pairs [][2]string) {
-	_, rest, found := strings.Cut(changes, "\n"+name+": ")
-	if !found {
+// history returns the changes of a command that the dialect has, as pairs of version and change.
+func history(name string, d dialect.Dialect) (pairs [][2]string) {
+	line := noteOf(changes, name)
+	if line == "" {
 		return nil
 	}
-	line, _, _ := strings.Cut(rest, "\n")
 	for change := range strings.SplitSeq(line, "; ") {
 		version, what, _ := strings.Cut(change, " ")
-		pairs = append(pairs, [2]string{version, what})
+		if since := dialect.Since(version); d.Has(since) {
+			pairs = append(pairs, [2]string{since.In(d.Family), what})
+		}
 	}
 	return pairs
 }

@@ -5,7 +5,6 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/ascii"
-	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -28,11 +27,11 @@ func connectionRows() []Row {
 			"connection", "1.0.0",
 			"O(1)",
 			"Closes the connection.", quit},
-		{"auth", "[username] password",
+		{"auth", "[username@6.0.0] password",
 			-2, NoScript | Loading | Stale | Fast | NoAuth | AllowBusy, secrets(allFrom1), "connection", "1.0.0",
 			"O(N) for N passwords of the user",
 			"Logs this connection in as a user.", auth},
-		{"hello", "[protover:integer [AUTH (username password)] [SETNAME clientname]]",
+		{"hello", "[arguments: protover:integer [AUTH username password] [SETNAME clientname]]",
 			-1, NoScript | Loading | Stale | Fast | NoAuth | AllowBusy, secrets(helloSecrets), "connection", "6.0.0",
 			"O(1)",
 			"Selects the protocol version. Can also log in and name the connection.", hello},
@@ -168,12 +167,22 @@ func hello(c *Call) error {
 
 func introduce(c *Call) {
 	c.Map(7)
-	c.TextField("server", "redis")
-	c.TextField("version", config.RedisVersion)
+	c.TextField("server", c.Ex.Table.Dialect.HelloServer)
+	c.TextField("version", c.Ex.Table.Dialect.HelloVersion)
 	c.IntField("proto", int64(c.Sess.Proto))
 	c.IntField("id", c.Sess.ID)
 	c.TextField("mode", "standalone")
 	c.TextField("role", "master")
 	c.BulkString("modules")
+	if !c.Ex.Table.Manners.engineModule {
+		c.Array(0)
+		return
+	}
+	c.Array(1) // Lua is a module
+	c.Map(4)
+	c.TextField("name", "lua")
+	c.IntField("ver", 1)
+	c.TextField("path", "lua")
+	c.BulkString("args")
 	c.Array(0)
 }

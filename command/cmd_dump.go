@@ -8,8 +8,8 @@ import (
 )
 
 func dumpRows() []Row {
-	const syntax = "key ttl:integer serialized-value [REPLACE] [ABSTTL] " +
-		"[IDLETIME seconds:integer] [FREQ frequency:integer]"
+	const syntax = "key ttl:integer serialized-value [REPLACE@3.0.0] [ABSTTL@5.0.0] " +
+		"[IDLETIME seconds@5.0.0] [FREQ frequency@5.0.0:integer]"
 	const cost = "O(S) for a payload of S bytes, O(S+N*log(N)) for a sorted set of N members"
 	return []Row{
 		{"dump", "key",
@@ -28,6 +28,8 @@ func dumpRows() []Row {
 }
 
 const (
+	errTimedDump store.Error = "ERR a hash with fields that expire is not supported by this server " +
+		"in the format of this dialect"
 	errBusyKey  store.Error = "BUSYKEY Target key name already exists."
 	errTTL      store.Error = "ERR Invalid TTL value, must be >= 0"
 	errIdleTime store.Error = "ERR Invalid IDLETIME value, must be >= 0"
@@ -41,7 +43,10 @@ func dump(c *Call) error {
 		c.Null()
 		return nil
 	}
-	payload := rdb.Dump(c.Ex.dumped, found.Value())
+	if !rdb.CanDump(found.Value(), c.Ex.Table.Dialect.DumpVersion) {
+		return errTimedDump
+	}
+	payload := rdb.Dump(c.Ex.dumped, found.Value(), c.Ex.Table.Dialect.DumpVersion)
 	c.Bulk(payload)
 	const kept = 64 << 10
 	if cap(payload) <= kept {
@@ -115,7 +120,7 @@ func restore(c *Call) error {
 	case at < 0:
 		return errTTL
 	}
-	v, err := rdb.Restore(c.KS, c.Ex.payload(c.Args[3]))
+	v, err := rdb.Restore(c.KS, c.Ex.payload(c.Args[3]), c.Ex.Table.Dialect.DumpVersion)
 	if err != nil {
 		return err
 	}

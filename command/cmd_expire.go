@@ -7,7 +7,7 @@ import (
 )
 
 func expireRows() []Row {
-	const options = " [NX | XX | GT | LT]"
+	const options = " [condition@7.0.0: NX | XX | GT | LT]"
 	return []Row{
 		{"expire", "key seconds" + options,
 			-3, Write | Fast, keys(at(1, RW|Update)), "generic", "1.0.0",

@@ -37,7 +37,7 @@ func functionRows() []Row {
 			2, NoScript, nil, "scripting", "7.0.0",
 			number,
 			"Returns all libraries as a byte string for FUNCTION RESTORE.", functionDump},
-		{"function|flush", "[ASYNC | SYNC]",
+		{"function|flush", "[flush-type: ASYNC | SYNC]",
 			-2, change, nil, "scripting", "7.0.0",
 			number + " deleted",
 			"Deletes every library.", functionFlush},
@@ -57,7 +57,7 @@ func functionRows() []Row {
 			-3, change | DenyOOM, nil, "scripting", "7.0.0",
 			"O(S) to compile a library of S bytes",
 			"Loads a library from its source text.", functionLoad},
-		{"function|restore", "serialized-value [FLUSH | APPEND | REPLACE]",
+		{"function|restore", "serialized-value [policy: FLUSH | APPEND | REPLACE]",
 			-3, change | DenyOOM, nil, "scripting", "7.0.0",
 			number + " on the payload",
 			"Loads the libraries in a byte string of FUNCTION DUMP.", functionRestore},
@@ -110,7 +110,7 @@ func functionLoad(c *Call) error {
 	replace := false
 	for _, option := range c.Args[2 : len(c.Args)-1] {
 		if !is(option, "replace") {
-			return store.Error("ERR Unknown option given: " + string(option))
+			return errorf("ERR Unknown option given: %s", option)
 		}
 		replace = true
 	}
@@ -166,7 +166,7 @@ func functionList(c *Call) error {
 			}
 			pattern = c.Args[i]
 		default:
-			return store.Error("ERR Unknown argument " + string(c.Args[i]))
+			return errorf("ERR Unknown argument %s", c.Args[i])
 		}
 	}
 	mark, n := c.Defer(), 0
@@ -260,7 +260,7 @@ func functionDump(c *Call) error {
 	for _, library := range c.Ex.Scripts.functions.All() {
 		code = append(code, library.Code)
 	}
-	c.Bulk(rdb.DumpLibraries(code))
+	c.Bulk(rdb.DumpLibraries(code, c.Ex.Table.Dialect.DumpVersion))
 	return nil
 }
 

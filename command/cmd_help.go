@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
 )
@@ -25,8 +26,15 @@ func Help(c *Call) error {
 	return nil
 }
 
-// Usage returns the syntax as people write it, without the types of arguments.
+// Usage returns the syntax as people write it, without types, versions and the names of groups.
 func (c *Command) Usage() string {
-	syntax := regexp.MustCompile(`([a-z0-9]):[a-z-]+`).ReplaceAllString(c.Syntax, "$1")
-	return strings.ReplaceAll(syntax, "+", "")
+	syntax := regexp.MustCompile(`[^][()| ]+: `).ReplaceAllString(c.Syntax, "")
+	syntax = regexp.MustCompile(`[^][()| ]+`).ReplaceAllStringFunc(syntax, func(w string) string {
+		if w == "..." {
+			return w
+		}
+		a := argument(strings.TrimSuffix(w, "+"))
+		return cmp.Or(a.Token, a.Display)
+	})
+	return regexp.MustCompile(`\(([A-Z]+ [a-z]+)\)`).ReplaceAllString(syntax, "$1")
 }

@@ -37,12 +37,12 @@ func keyRows() []Row {
 			2, ReadOnly | Dangerous | RequestAllShards | NondeterministicOrder, nil, "generic", "1.0.0",
 			"O(N) for N keys in the database",
 			"Lists all keys that match a pattern.", keysCommand},
-		{"scan", "cursor:integer [MATCH pattern] [COUNT count] [TYPE type]",
-			-2, ReadOnly | NondeterministicOutput | RequestSpecial, nil, "generic", "2.8.0",
+		{"scan", "cursor [MATCH pattern] [COUNT count] [TYPE type@6.0.0]",
+			-2, ReadOnly | NondeterministicOutput | RequestSpecial | ResponseSpecial, nil, "generic", "2.8.0",
 			"O(COUNT) for each call, O(N) for all calls together, for N elements",
 			"Iterates over the keys: each call returns a few of them.", scan},
 		{"randomkey", "",
-			1, ReadOnly | NondeterministicOutput | RequestAllShards, nil, "generic", "1.0.0",
+			1, ReadOnly | NondeterministicOutput | RequestAllShards | ResponseSpecial, nil, "generic", "1.0.0",
 			"O(1)",
 			"Returns a random key.", randomKey},
 		{"rename", "key newkey",
@@ -289,15 +289,15 @@ func objectEncoding(c *Call) error {
 }
 
 // OBJECT REFCOUNT key (object.c: objectCommand)
-// The reply is 1, except for small integers. Redis shares these, and shows the count of a shared
-// object (server.h: OBJ_SHARED_REFCOUNT).
+// The reply is 1, except for small integers. Redis shares these unless they are copies, and shows the
+// count of a shared object (server.h: OBJ_SHARED_REFCOUNT).
 func objectRefcount(c *Call) error {
 	key := c.inspect()
 	if !key.Exists() {
 		c.Null()
 		return nil
 	}
-	if key.Encoding() == "int" && !c.KS.KeepsAge() {
+	if key.Encoding() == "int" && !key.Private() && !c.KS.KeepsAge() {
 		if v, _ := key.Int(); v >= 0 && v < sharedIntegers {
 			c.Int(math.MaxInt32)
 			return nil

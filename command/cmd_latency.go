@@ -21,7 +21,7 @@ func latencyRows() []Row {
 			"O(1)",
 			"Lists the samples of an event.", latencyHistory},
 		{"latency|reset", "[event ...]",
-			-2, flags | RequestAllNodes | ResponseAllSucceeded, nil, "server", "2.8.13",
+			-2, flags | RequestAllNodes | ResponseSum, nil, "server", "2.8.13",
 			"O(1)",
 			"Deletes the samples of some events, or of all.", latencyReset},
 		{"latency|graph", "event",

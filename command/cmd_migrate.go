@@ -2,6 +2,7 @@ package command
 
 import (
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/miniredisd/miniredisd/internal/rdb"
@@ -10,8 +11,9 @@ import (
 )
 
 func migrateRows() []Row {
-	const syntax = `host port:integer (key | "") destination-db:integer timeout:integer ` +
-		`[COPY] [REPLACE] [AUTH password | AUTH2 (username password)] [KEYS key ...]`
+	const syntax = `host port:integer (key-selector: key | empty-string:"") destination-db:integer timeout ` +
+		`[COPY@3.0.0] [REPLACE@3.0.0] [authentication: AUTH auth@4.0.7/password | (auth2@6.0.0: AUTH2 username password)] ` +
+		`[KEYS keys@3.0.6:key/key ...]`
 	const cost = "O(S) for values of S bytes, and RESTORE on the other server"
 	one := KeySpec{Flags: RW | Access | Delete, Index: 3, Step: 1, Find: migrateOne}
 	many := KeySpec{
@@ -94,7 +96,10 @@ func migrate(c *Call) error {
 	if timeout <= 0 {
 		timeout = 1000
 	}
-	here, requests := c.restoreRequests(&o)
+	here, requests, err := c.restoreRequests(&o)
+	if err != nil {
+		return err
+	}
 	if len(here) == 0 {
 		c.Status("NOKEY")
 		return nil
@@ -104,7 +109,7 @@ func migrate(c *Call) error {
 		Timeout: time.Duration(min(timeout, math.MaxInt64/int64(time.Millisecond))) * time.Millisecond,
 	}
 	if len(o.auth) > 0 {
-		t.Auth = request("AUTH", o.auth...)
+		t.Auth = resp.AppendRequest(nil, append([][]byte{[]byte("AUTH")}, o.auth...)...)
 	}
 	err = c.Ex.Host.Transfer(&t, func(i int) {
 		if !o.copies {
@@ -120,8 +125,8 @@ func migrate(c *Call) error {
 }
 
 // restoreRequests returns the keys that exist, with a RESTORE request for each.
-func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byte) {
-	var w resp.Writer
+func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byte, err error) {
+	var at [20]byte
 	for _, key := range o.keys {
 		found := c.DB.Lookup(key, store.LookupNone)
 		if !found.Exists() {
@@ -132,30 +137,19 @@ func (c *Call) restoreRequests(o *migrateOptions) (here [][]byte, requests []byt
 		if at := found.Expire(); at != 0 {
 			ttl = max(at-c.Now, 1) // 0 would mean no expiry
 		}
-		n := 4
-		if o.replace {
-			n = 5
+		if !rdb.CanDump(found.Value(), c.Ex.Table.Dialect.DumpVersion) {
+			return nil, nil, errTimedDump
 		}
-		w.Array(n)
-		w.BulkString("RESTORE")
-		w.Bulk(key)
-		w.BulkInt(ttl)
-		w.Bulk(rdb.Dump(nil, found.Value()))
-		if o.replace {
-			w.BulkString("REPLACE")
+		payload := rdb.Dump(nil, found.Value(), c.Ex.Table.Dialect.DumpVersion)
+		words := [][]byte{
+			[]byte("RESTORE"), key, strconv.AppendInt(at[:0], ttl, 10), payload, []byte("REPLACE"),
 		}
+		if !o.replace {
+			words = words[:4]
+		}
+		requests = resp.AppendRequest(requests, words...)
 	}
-	return here, w.Buf
-}
-
-func request(name string, args ...[]byte) []byte {
-	var w resp.Writer
-	w.Array(1 + len(args))
-	w.BulkString(name)
-	for _, arg := range args {
-		w.Bulk(arg)
-	}
-	return w.Buf
+	return here, requests, nil
 }
 
 // migrateOne and migrateMany return the positions of MIGRATE's keys: the third argument, or those

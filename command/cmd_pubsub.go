@@ -12,7 +12,7 @@ func pubsubRows() []Row {
 		inspect = PubSub | Loading | Stale
 	)
 	return []Row{
-		{"subscribe", "channel:string [channel:string ...]",
+		{"subscribe", "channel ...",
 			-2, listen, channels(acl.EveryChannel), "pubsub", "2.0.0",
 			"O(N) for N channels",
 			"Subscribes to channels.", subscribe},
@@ -20,7 +20,7 @@ func pubsubRows() []Row {
 			-1, listen, nil, "pubsub", "2.0.0",
 			"O(N) for N channels",
 			"Ends subscriptions to channels, or to all of them.", unsubscribe},
-		{"psubscribe", "pattern [pattern ...]",
+		{"psubscribe", "pattern ...",
 			-2, listen, channels(acl.EveryPattern), "pubsub", "2.0.0",
 			"O(N) for N patterns",
 			"Subscribes to all channels that match a pattern.", psubscribe},
@@ -28,7 +28,7 @@ func pubsubRows() []Row {
 			-1, listen, nil, "pubsub", "2.0.0",
 			"O(N) for N patterns",
 			"Ends subscriptions to patterns, or to all of them.", punsubscribe},
-		{"ssubscribe", "shardchannel:string [shardchannel:string ...]",
+		{"ssubscribe", "shardchannel ...",
 			-2, listen, channels(acl.EveryChannel, span(1, -1, 1, NotKey)), "pubsub", "7.0.0",
 			"O(N) for N channels",
 			"Subscribes to shard channels.", ssubscribe},

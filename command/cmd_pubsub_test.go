@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -14,7 +15,7 @@ import (
 func TestPublishDoesNotAllocate(t *testing.T) {
 	delivered := 0
 	host := &testHost{deliver: func(_ *Session, message []byte) { delivered += len(message) }}
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), host, NewCommands())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), clock.New(), host, NewCommands())
 	w := &resp.Writer{}
 	for i := range 100 {
 		s := &Session{Proto: 2 + i%2, Authenticated: true}

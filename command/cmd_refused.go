@@ -13,22 +13,19 @@ func refusedRows() []Row {
 	const (
 		file  = Admin | NoScript | NoAsyncLoading
 		link  = file | NoMulti
-		disk  = "Always refused: data is kept in memory only."
+		later = "Always refused: there is no saving in the background."
+		log   = "Always refused: there is no append only file."
 		alone = "Always refused: this server does not replicate."
 	)
 	return []Row{
-		{"save", "",
-			1, link, nil, "server", "1.0.0",
-			"O(1)",
-			disk, refuseFile},
-		{"bgsave", "[SCHEDULE]",
+		{"bgsave", "[SCHEDULE@3.2.2]",
 			-1, file, nil, "server", "1.0.0",
 			"O(1)",
-			disk, refuseFile},
+			later, refuseFile},
 		{"bgrewriteaof", "",
 			1, file, nil, "server", "1.0.0",
 			"O(1)",
-			disk, refuseFile},
+			log, refuseFile},
 		{"sync", "",
 			1, link, nil, "server", "1.0.0",
 			"O(1)",
@@ -41,7 +38,7 @@ func refusedRows() []Row {
 			-1, Admin | NoScript | Loading | Stale | AllowBusy, nil, "server", "3.0.0",
 			"O(1)",
 			alone, refuseReplica},
-		{"failover", "[TO (host port:integer [FORCE])] [ABORT] [TIMEOUT milliseconds]",
+		{"failover", "[target: TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds]",
 			-1, Admin | NoScript | Stale, nil, "server", "6.2.0",
 			"O(1)",
 			"Always refused: this server has no replicas.", failover},
@@ -50,9 +47,8 @@ func refusedRows() []Row {
 
 // BGREWRITEAOF (aof.c: bgrewriteaofCommand)
 // BGSAVE [SCHEDULE] (rdb.c: bgsaveCommand)
-// SAVE (rdb.c: saveCommand)
 func refuseFile(c *Call) error {
-	return errorf("ERR %s is not supported: this server keeps its data in memory only", strings.ToUpper(c.Cmd.Name))
+	return errorf("ERR %s is not supported: this server saves by SAVE and at its end", strings.ToUpper(c.Cmd.Name))
 }
 
 // PSYNC replicationid offset (replication.c: syncCommand)

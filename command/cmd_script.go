@@ -9,8 +9,8 @@ func scriptRows() []Row {
 	const (
 		run     = NoScript | Stale | SkipMonitor | NoMandatoryKeys
 		depends = "Depends on the script."
-		body    = "script numkeys [key [key ...]] [arg [arg ...]]"
-		sha     = "sha1 numkeys [key [key ...]] [arg [arg ...]]"
+		body    = "script numkeys [key ...] [arg ...]"
+		sha     = "sha1 numkeys [key ...] [arg ...]"
 		toAll   = RequestAllNodes | ResponseAllSucceeded
 	)
 	return []Row{
@@ -34,15 +34,15 @@ func scriptRows() []Row {
 			-2, 0, nil, "scripting", "2.6.0",
 			"See the subcommands.",
 			"Manages the cache of Lua scripts.", nil},
-		{"script|debug", "YES | SYNC | NO",
+		{"script|debug", "(mode: YES | SYNC | NO)",
 			3, NoScript, nil, "scripting", "3.2.0",
 			"O(1)",
 			"Accepts NO only: this server has no Lua debugger.", scriptDebug},
-		{"script|exists", "sha1 [sha1 ...]",
+		{"script|exists", "sha1 ...",
 			-3, NoScript | RequestAllShards | ResponseAnd, nil, "scripting", "2.6.0",
 			"O(N) for N scripts",
 			"Checks which scripts are cached.", scriptExists},
-		{"script|flush", "[ASYNC | SYNC]",
+		{"script|flush", "[flush-type@6.2.0: ASYNC | SYNC]",
 			-2, NoScript | toAll, nil, "scripting", "2.6.0",
 			"O(N) for N cached scripts",
 			"Deletes all cached scripts.", scriptFlush},
@@ -75,8 +75,8 @@ const (
 	errScriptWrites  store.Error = "ERR Write commands are not allowed from read-only scripts."
 )
 
-// EVAL script numkeys [key [key ...]] [arg [arg ...]] (eval.c: evalCommand)
-// EVAL_RO script numkeys [key [key ...]] [arg [arg ...]] (eval.c: evalRoCommand)
+// EVAL script numkeys [key ...] [arg ...] (eval.c: evalCommand)
+// EVAL_RO script numkeys [key ...] [arg ...] (eval.c: evalRoCommand)
 func eval(c *Call) error {
 	c.showScript()
 	n, err := numKeys(c.Args)
@@ -90,8 +90,8 @@ func eval(c *Call) error {
 	return runScript(c, script, n)
 }
 
-// EVALSHA sha1 numkeys [key [key ...]] [arg [arg ...]] (eval.c: evalShaCommand)
-// EVALSHA_RO sha1 numkeys [key [key ...]] [arg [arg ...]] (eval.c: evalShaRoCommand)
+// EVALSHA sha1 numkeys [key ...] [arg ...] (eval.c: evalShaCommand)
+// EVALSHA_RO sha1 numkeys [key ...] [arg ...] (eval.c: evalShaRoCommand)
 func evalSHA(c *Call) error {
 	c.showScript()
 	if len(c.Args[1]) != 40 {

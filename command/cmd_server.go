@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/ascii"
-	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -25,11 +24,11 @@ func serverRows() []Row {
 			1, ReadOnly | Fast | InKeyspace | RequestAllShards | ResponseSum, nil, "server", "1.0.0",
 			"O(1)",
 			"Counts the keys of the selected database.", dbSize},
-		{"flushdb", "[ASYNC | SYNC]",
+		{"flushdb", "[flush-type: ASYNC@4.0.0 | SYNC@6.2.0]",
 			-1, AllKeys | Write | InKeyspace | Dangerous | RequestAllShards | ResponseAllSucceeded, nil, "server", "1.0.0",
 			"O(N) for N keys in the database",
 			"Deletes all keys of the selected database.", flushDB},
-		{"flushall", "[ASYNC | SYNC]",
+		{"flushall", "[flush-type: ASYNC@4.0.0 | SYNC@6.2.0]",
 			-1, AllKeys | Write | InKeyspace | Dangerous | RequestAllShards | ResponseAllSucceeded, nil, "server", "1.0.0",
 			"O(N) for N keys in all databases",
 			"Deletes all keys of all databases.", flushAll},
@@ -49,11 +48,11 @@ func serverRows() []Row {
 			1, NoScript | Loading | Stale | Fast | Dangerous | InAdmin, nil, "server", "2.8.12",
 			"O(1)",
 			"Returns the replication role of this server: master.", role},
-		{"replicaof", "host port:integer",
+		{"replicaof", "(args: (host-port: host port:integer) | (no-one: NO ONE))",
 			3, Admin | NoScript | Stale | NoAsyncLoading, nil, "server", "5.0.0",
 			"O(1)",
 			"Accepts NO ONE only: this server does not replicate.", replicaOf},
-		{"slaveof", "host port:integer",
+		{"slaveof", "(args: (host-port: host port:integer) | (no-one: NO ONE))",
 			3, Admin | NoScript | Stale | NoAsyncLoading, nil, "server", "1.0.0",
 			"O(1)",
 			"Does the same as REPLICAOF, under its old name.", replicaOf},
@@ -66,17 +65,17 @@ func serverRows() []Row {
 			"O(1)",
 			"Lists the loaded modules: none.", moduleList},
 		{"module|load", "path [arg ...]",
-			-3, Admin | NoScript | NoAsyncLoading, nil, "server", "4.0.0",
+			-3, Admin | NoScript | NoAsyncLoading | ProtectedModule, nil, "server", "4.0.0",
 			"O(1)",
-			"Always refused: this server has no modules.", moduleRefused},
-		{"module|loadex", "path [CONFIG+ (name value) ...] [ARGS args:string ...]",
-			-3, Admin | NoScript | NoAsyncLoading, nil, "server", "7.0.0",
+			"Always fails: this server cannot load modules.", moduleLoad},
+		{"module|loadex", "path [configs: CONFIG+ name value] ... [ARGS args ...]",
+			-3, Admin | NoScript | NoAsyncLoading | ProtectedModule, nil, "server", "7.0.0",
 			"O(1)",
-			"Always refused: this server has no modules.", moduleRefused},
+			"Always fails: this server cannot load modules.", moduleLoad},
 		{"module|unload", "name",
-			3, Admin | NoScript | NoAsyncLoading, nil, "server", "4.0.0",
+			3, Admin | NoScript | NoAsyncLoading | ProtectedModule, nil, "server", "4.0.0",
 			"O(1)",
-			"Always refused: this server has no modules.", moduleRefused},
+			"Always fails: this server has no modules.", moduleUnload},
 		{"module|help", "",
 			2, Loading | Stale, nil, "server", "5.0.0",
 			"O(1)",
@@ -193,7 +192,8 @@ func lolwut(c *Call) error {
 		}
 		art.WriteByte('\n')
 	}
-	fmt.Fprintf(&art, "\nWaclaw Sierpinski, 1915, in Pascal's numbers modulo two. Redis ver. %s\n", config.RedisVersion)
+	fmt.Fprintf(&art, "\nWaclaw Sierpinski, 1915, in Pascal's numbers modulo two. %s ver. %s\n",
+		c.Ex.Table.Dialect.Family, c.Ex.Table.Dialect.Version)
 	c.Verbatim("txt", art.String())
 	return nil
 }
@@ -223,9 +223,14 @@ func moduleList(c *Call) error {
 	return nil
 }
 
-const errModule store.Error = "ERR MODULE command not allowed. " +
-	"If the enable-module-command option is set to \"local\", you can run it from a local connection, " +
-	"otherwise you need to set this option in the configuration file, and then restart the server."
+// MODULE LOAD path [arg ...] (module.c: moduleCommand)
+// MODULE LOADEX path [CONFIG name value ...] [ARGS arg ...] (module.c: moduleCommand)
+func moduleLoad(c *Call) error {
+	c.Ex.Host.Log('#', "Module %s failed to load: this server cannot load modules", c.Args[2])
+	return store.Error("ERR Error loading the extension. Please check the server logs.")
+}
 
-// MODULE subcommand [argument ...] (module.c: moduleCommand)
-func moduleRefused(*Call) error { return errModule }
+// MODULE UNLOAD name (module.c: moduleCommand)
+func moduleUnload(*Call) error {
+	return store.Error("ERR Error unloading module: no such module with that name")
+}

@@ -19,14 +19,15 @@ const (
 func sortRows() []Row {
 	const (
 		cost = "O(N*log(N)) for N elements, O(N) if BY has no asterisk"
-		how  = "key [BY pattern] [LIMIT offset count] [GET+ pattern ...] [ASC | DESC] [ALPHA]"
-		all  = Dangerous | NotKeyspace | OnAnyType
+		how  = "key [BY by-pattern#1:pattern/pattern] [LIMIT offset count] [GET+ get-pattern#1:pattern/pattern ...] " +
+			"[order: ASC | DESC] [sorting:ALPHA]"
+		all = Dangerous | NotKeyspace | OnAnyType
 	)
 	source := at(1, RO|Access)
 	weights := KeySpec{Flags: RO | Access, Find: hiddenKeys}
 	stored := KeySpec{Flags: OW | Update, Find: sortDestination}
 	return []Row{
-		{"sort", how + " [STORE destination]",
+		{"sort", how + " [STORE destination#2]",
 			-2, Write | DenyOOM | all, keys(source, weights, stored), "generic", "1.0.0",
 			cost,
 			"Sorts the elements of a list, set or sorted set, and returns or stores them.", sortCommand},
@@ -354,6 +355,7 @@ func (s *sorter) compare(i, j uint32) int {
 // store stores the result as a list, with an empty string for each nil.
 func (s *sorter) store(c *Call) {
 	l := store.NewList(c.KS)
+	l.Unpack(store.DefaultFill)
 	for _, key := range s.order {
 		element := s.items[key.item].element
 		if s.get == nil {
@@ -364,6 +366,7 @@ func (s *sorter) store(c *Call) {
 			l.PushTail(v)
 		}
 	}
+	l.Settle()
 	n := l.Len()
 	switch {
 	case n > 0:

@@ -10,12 +10,12 @@ func trackingRows() []Row {
 	const flags = NoScript | Loading | Stale
 	return []Row{
 		{"client|tracking",
-			"(ON | OFF) [REDIRECT client-id:integer] [PREFIX+ prefix:string ...] [BCAST] [OPTIN] [OPTOUT] " +
+			"(status: ON | OFF) [REDIRECT client-id:integer] [PREFIX+ prefix ...] [BCAST] [OPTIN] [OPTOUT] " +
 				"[NOLOOP]",
 			-3, flags, nil, "connection", "6.0.0",
 			"O(1), with prefixes O(N) for N prefixes",
 			"Switches invalidation messages for client-side caching on or off.", clientTracking},
-		{"client|caching", "YES | NO",
+		{"client|caching", "(mode: YES | NO)",
 			3, flags, nil, "connection", "6.0.0",
 			"O(1)",
 			"Switches tracking of the next command's keys on or off.", clientCaching},

@@ -89,8 +89,8 @@ func exec(c *Call) error {
 			continue
 		}
 		start = ex.run(cmd, s, args, c.Writer, mark, start)
-		if ex.Observed {
-			ex.Host.Called(s, cmd, args, c.Buf[mark:], "exec")
+		if ex.Observer != nil {
+			ex.Observer.Called(s, cmd, args, c.Buf[mark:], "exec")
 		}
 	}
 	ex.Depth--

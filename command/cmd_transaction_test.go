@@ -7,13 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 func TestChangesAndTransactionsAllocateNothing(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{}, NewCommands())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), clock.New(), &testHost{}, NewCommands())
 	s, w := &Session{Authenticated: true, Proto: 2}, &resp.Writer{Buf: make([]byte, 0, 4096), Proto: 2}
 	set := words("SET k value-of-some-length")
 	run := func(requests ...[][]byte) float64 {
@@ -38,7 +39,7 @@ func TestChangesAndTransactionsAllocateNothing(t *testing.T) {
 // Sessions connect, watch, change keys and leave at random. A transaction runs exactly if none of
 // its watched keys has changed, and at the end no state is left.
 func TestWatchersAreToldOfTheirKeysOnlyAndForgottenWhenTheyGo(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{}, NewCommands())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), clock.New(), &testHost{}, NewCommands())
 	rng := rand.New(rand.NewPCG(3, 4))
 	w := &resp.Writer{Proto: 2}
 	sessions := make([]*Session, 8)

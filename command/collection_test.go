@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -23,7 +24,7 @@ type driver struct {
 
 func newDriver() *driver {
 	return &driver{
-		ex: New(config.Default(), store.NewKeyspace(store.Options{Seed: 1}), NewClock(), &testHost{}, NewCommands()),
+		ex: New(config.Default(), store.NewKeyspace(store.Options{Seed: 1}), clock.New(), &testHost{}, NewCommands()),
 		s:  Session{Authenticated: true, Proto: 2},
 		w:  resp.Writer{Proto: 2},
 	}

@@ -1,6 +1,15 @@
 package command
 
-import "github.com/miniredisd/miniredisd/store"
+import (
+	"github.com/miniredisd/miniredisd/luaeval"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Empty deletes all keys and function libraries (db.c: emptyData).
+func (ex *Executor) Empty() {
+	ex.flushAll()
+	ex.Scripts.functions = luaeval.NewLibraries()
+}
 
 // flushAll deletes all keys and returns their number.
 func (ex *Executor) flushAll() (keys int) {

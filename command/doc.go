@@ -15,7 +15,7 @@
 //	                    ├─ sendPending: messages behind the reply
 //	                    └─ Waiters.ServeReady: blocked clients whose keys have something new
 //
-// The executor calls the server through one interface, Host: host.go.
+// The executor calls the server through Host (host.go), and a lab through Observer (observer.go).
 //
 // A command's function either returns an error or appends exactly one reply. After an error the
 // executor removes what the function has appended, and writes the error. So no reply is ever half

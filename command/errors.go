@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/acl"
@@ -42,12 +41,13 @@ const (
 	errDebugRefused store.Error = "ERR DEBUG command not allowed. " +
 		"If the enable-debug-command option is set to \"local\", you can run it from a local connection, " +
 		"otherwise you need to set this option in the configuration file, and then restart the server."
+	errModuleRefused store.Error = "ERR MODULE command not allowed. " +
+		"If the enable-module-command option is set to \"local\", you can run it from a local connection, " +
+		"otherwise you need to set this option in the configuration file, and then restart the server."
 )
 
 // errorf formats an error. The text is the whole line of the reply, with its code.
-func errorf(format string, args ...any) error {
-	return store.Error(fmt.Sprintf(format, args...))
-}
+func errorf(format string, args ...any) error { return store.Errorf(format, args...) }
 
 func errArity(name string) error {
 	return errorf("ERR wrong number of arguments for '%s' command", name)
@@ -55,7 +55,10 @@ func errArity(name string) error {
 
 // unknownCommand refuses an unknown command. POST and Host: show a browser that was tricked into
 // sending a form to this port: its connection is closed (networking.c: securityWarningCommand).
-func unknownCommand(s *Session, args [][]byte) error {
+func (ex *Executor) unknownCommand(s *Session, args [][]byte) error {
+	if err := ex.Table.lacks(string(args[0])); err != nil {
+		return err
+	}
 	if is(args[0], "post") || is(args[0], "host:") {
 		s.CloseAfterReply, s.Attack = true, true
 	}
@@ -63,7 +66,8 @@ func unknownCommand(s *Session, args [][]byte) error {
 }
 
 // errUnknownCommand names the command and its first arguments, up to 128 bytes each
-// (server.c: commandCheckExistence).
+// (server.c: commandCheckExistence). Many clients can find their master by Sentinel, so that error goes on
+// to say what this server offers instead.
 func errUnknownCommand(args [][]byte) error {
 	var shown strings.Builder
 	for _, a := range args[1:] {
@@ -72,10 +76,16 @@ func errUnknownCommand(args [][]byte) error {
 		}
 		shown.WriteString("'" + clip(a, 128-shown.Len()) + "' ")
 	}
+	if is(args[0], "sentinel") {
+		shown.WriteString("(there is no Sentinel here: connect to this port; --masters N runs N masters)")
+	}
 	return errorf("ERR unknown command '%s', with args beginning with: %s", clip(args[0], 128), shown.String())
 }
 
-func errUnknownSubcommand(cmd *Command, args [][]byte) error {
+func (ex *Executor) unknownSubcommand(cmd *Command, args [][]byte) error {
+	if err := ex.Table.lacks(cmd.Name + "|" + string(args[1])); err != nil {
+		return err
+	}
 	return errorf("ERR unknown subcommand '%s'. Try %s HELP.", clip(args[1], 128), strings.ToUpper(cmd.Name))
 }
 

@@ -3,10 +3,11 @@ package command
 import (
 	"math"
 
-	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/pubsub"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -15,24 +16,25 @@ import (
 // Executor runs commands, one at a time, on the goroutine that owns it. It is Redis's main thread
 // between reading and writing (server.c: processCommand, call).
 type Executor struct {
-	KS     *store.Keyspace
-	Table  *Table
-	Clock  *Clock
-	Cfg    *config.Config
-	Users  *acl.Users
-	Subs   *pubsub.Registry[*Session]
-	Host   Host
-	ACLLog acl.Log
-	Now    Moment // when the last command ended, which is when the next one starts; see Tick
-	Stats  Stats
-	Errors map[string]int64 // error replies by their first word
+	KS       *store.Keyspace
+	Table    *Table
+	Clock    *clock.Clock
+	Cfg      *config.Config
+	Users    *acl.Users
+	Subs     *pubsub.Registry[*Session]
+	Host     Host
+	Observer Observer // nil without a lab
+	ACLLog   acl.Log
+	Now      clock.Moment // when the last command ended, which is when the next one starts; see Tick
+	Stats    Stats
+	Errors   map[string]int64 // error replies by their first word
 
 	OutputTrigger int           // bytes of output from which on Host.CloseIfOverLimit is asked
 	Monitored     bool          // a client is in MONITOR: Host.FeedMonitors gets the commands
 	Given         []byte        // the argument that the current command may keep; nil for none, or once it is kept
 	Replaced      []byte        // the memory of the string that Given has replaced, or nil
-	Observed      bool          // there is a lab: Host.Answered and its like are called
-	Trace         *glass.Thread // gets the time of each command, nil when there is no trace
+	Trace         *trace.Thread // gets the time of each command, nil when there is no trace
+	Show          Show          // for a Trace that gets events
 	Pause         Pause         // of CLIENT PAUSE; only the server sets it
 	AllInScripts  bool          // DEBUG SET-DISABLE-DENY-SCRIPTS
 	AnyChecksum   bool          // DEBUG SET-SKIP-CHECKSUM-VALIDATION
@@ -74,7 +76,7 @@ type Executor struct {
 }
 
 // New makes an executor of commands over an empty keyspace.
-func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, host Host, commands *Commands) *Executor {
+func New(cfg *config.Config, ks *store.Keyspace, clock *clock.Clock, host Host, commands *Commands) *Executor {
 	ex := &Executor{
 		KS: ks, Table: newTable(commands), Clock: clock, Cfg: cfg, Host: host, Errors: map[string]int64{},
 		OutputTrigger: math.MaxInt,
@@ -89,7 +91,8 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, host Host, comman
 	ex.Scripts = Scripts{ex: ex, functions: luaeval.NewLibraries()}
 	ex.Eviction.ex, ex.permissions.ex, ex.messages.ex = ex, ex, ex
 	ex.events = newEvents(ex)
-	ks.OnExpired, ks.OnEvicted = ex.keyExpired, ex.keyEvicted
+	ks.OnExpired, ks.OnEvicted, ks.OnFieldsExpired = ex.keyExpired, ex.keyEvicted, ex.fieldsExpired
+	ks.FieldsInPacks = commands.Dialect.Has(packedFields)
 	for i := range ex.calls {
 		ex.calls[i] = Call{KS: ks, Ex: ex, Cfg: cfg}
 	}
@@ -98,22 +101,23 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *Clock, host Host, comman
 	return ex
 }
 
-// Tick reads the clocks and moves Now. The server calls it when a pass begins, and when it has read its
-// input. Between two calls, Now moves from the end of one command to the end of the next, so a
-// command costs one reading of the clock. Tick returns the monotonic time.
+// Tick reads the clocks and moves Now (server.c: updateCachedTime). The server calls it when a pass begins,
+// and when it has read its input. Between two calls, Now moves from the end of one command to the end of the
+// next, so a command costs one reading of the clock. Tick returns the monotonic time.
 func (ex *Executor) Tick() int64 {
 	ex.setNow(ex.Clock.At(ex.Clock.Sync()))
 	return ex.Now.Mono
 }
 
 // setNow moves the time and tells the store.
-func (ex *Executor) setNow(m Moment) {
+func (ex *Executor) setNow(m clock.Moment) {
 	ex.Now = m
 	ex.KS.Now = m.Wall / 1e6
 }
 
-// Do runs one request of s and appends its reply to w. A command that blocks, or that CLIENT PAUSE
-// holds back, has no reply yet: s.Hold tells which. The session says in which protocol to reply.
+// Do runs one request of s and appends its reply to w (server.c: processCommand). A command that blocks, or
+// that CLIENT PAUSE holds back, has no reply yet: s.Hold tells which. The session says in which protocol to
+// reply.
 func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	s.Commands++
 	w.Proto = s.Proto
@@ -125,15 +129,18 @@ func (ex *Executor) Do(s *Session, args [][]byte, w *resp.Writer) {
 	if err == errPostponed {
 		s.Commands--
 		s.Hold, ex.running = Postponed, nil
+		ex.showPostponed(s, args)
 		return
 	}
 	mark, ran := len(w.Buf), false // messages about evicted keys come before
 	ex.executing = true
 	switch {
 	case err != nil:
+		ex.showRequest(trace.Refused, s, cmd, args)
 		ex.fail(w, mark, ex.refuse(s, cmd, args, err))
 		ex.traceShort("refused", s)
 	case s.WouldQueue(cmd):
+		ex.showRequest(trace.ToQueue, s, cmd, args)
 		s.Tx.add(cmd, args, ex.flagsOf(s, cmd, args))
 		w.Status("QUEUED")
 		ex.traceShort("queued", s)
@@ -160,9 +167,12 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	ex.KS.NoTouch = s.NoTouch
 	run := &ex.Scripts.run
 	within := ex.Depth > 0 && (run.on || !run.busy) // an interrupted script does not run cmd
-	inside := ex.Trace.Detailed() && (within || ex.retrying != nil)
-	if inside {
-		ex.showCall(c)
+	shown := ex.Trace.Detailed()
+	if shown {
+		ex.showCall(c, within)
+	}
+	if cmd.ahead == severalKeys && len(args) > 1+fewKeys {
+		ex.prefetchMany(c)
 	}
 	if err := cmd.Do(c); err != nil {
 		ex.Table.Calls(cmd).Failed++
@@ -173,10 +183,13 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	}
 	ex.KS.Settle()
 	end = ex.Clock.Mono()
-	if inside {
-		ex.showReply(c, w.Buf[mark:])
+	if shown && within {
+		ex.showResult(c, w.Buf[mark:])
 	}
 	ex.Trace.Execute(cmd.Name, max(start, ex.Now.Mono), end, s.ID, s.Commands) // start of a retry is earlier
+	if ex.Trace.Traces() {
+		ex.traceKey(cmd, args)
+	}
 	if s.Hold == Blocked {
 		s.Wait.took += end - start
 	} else {
@@ -186,6 +199,14 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 		ex.Host.FeedMonitors(s, redact(cmd, args))
 	}
 	return end
+}
+
+// traceKey adds the first key of a command to its span.
+func (ex *Executor) traceKey(cmd *Command, args [][]byte) {
+	var room [fewKeys]FoundKey
+	if keys := cmd.AppendKeys(room[:0], args); len(keys) > 0 {
+		ex.Trace.Key(args[keys[0].Index])
+	}
 }
 
 // traceShort records a request that did not run. Its time is measured only for a trace.
@@ -210,8 +231,8 @@ func (ex *Executor) Leave(s *Session) {
 // Gone forgets s, whose client has disconnected.
 func (ex *Executor) Gone(s *Session) {
 	ex.Leave(s)
-	if ex.Observed {
-		ex.Host.Left(s)
+	if ex.Observer != nil {
+		ex.Observer.Left(s)
 	}
 }
 

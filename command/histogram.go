@@ -12,6 +12,7 @@ type Histogram struct {
 // largest is the longest duration with a bucket of its own, in ns: about two seconds.
 const largest = 1<<31 - 1
 
+// add counts a call of that many ns (server.c: updateCommandLatencyHistogram).
 func (h *Histogram) add(nanos int64) {
 	h.Count++
 	h.buckets[bucket(nanos)]++

@@ -39,7 +39,7 @@ func (c *Command) AppendKeys(found []FoundKey, args [][]byte) []FoundKey {
 		}
 		flags := k.Flags
 		if k.Uses != nil {
-			flags = k.Uses(args)
+			flags = k.Uses(c, args)
 		}
 		first, last, step := k.span(args, begin)
 		if last < first || last >= len(args) {

@@ -2,6 +2,7 @@ package command
 
 import (
 	"github.com/miniredisd/miniredisd/internal/pubsub"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -72,12 +73,15 @@ func (m *messages) send(to []*Session, message []byte) {
 // command (networking.c of 7.2: pending_push_messages).
 func (m *messages) post(to *Session, message []byte) {
 	switch {
-	case m.ex.Observed && !m.ex.Host.Outgoing(to, message):
+	case m.ex.Observer != nil && !m.ex.Observer.Outgoing(to, message):
 	case to == m.ex.running && m.ex.executing:
+		m.ex.showMessage(trace.MessageBehind, to, message)
 		m.behind = append(m.behind, message...)
 	case m.ex.SendLater(to, message):
+		m.ex.showMessage(trace.MessageBehind, to, message)
 	default:
 		m.ex.Host.Deliver(to, message)
+		m.ex.showMessage(trace.MessageNow, to, message)
 	}
 }
 

@@ -125,8 +125,34 @@ func (ex *Executor) keyExpired(db *store.DB, key string) {
 	if ex.events.wanted&ClassExpired != 0 {
 		ex.events.fire(db.ID, "expired", []byte(key))
 	}
-	if ex.Observed {
-		ex.Host.Expired(db, key)
+	if ex.Observer != nil {
+		ex.Observer.Expired(db, key)
+	}
+}
+
+// fieldsExpired is told of fields of a hash whose time had come. gone says that the hash went with its last
+// field. For Redis the event is one of hashes, for Valkey one of what expires.
+func (ex *Executor) fieldsExpired(db *store.DB, key string, gone bool) {
+	if gone {
+		ex.removed(db.ID, key)
+	} else {
+		ex.modified(db.ID, []byte(key), nil)
+	}
+	class := ClassHash
+	if ex.Table.Dialect.Has(xEvents) {
+		class = ClassExpired
+	}
+	if ex.events.wanted&class != 0 {
+		ex.events.fire(db.ID, "hexpired", []byte(key))
+	}
+	if !gone {
+		return
+	}
+	if ex.events.wanted&ClassGeneric != 0 {
+		ex.events.fire(db.ID, "del", []byte(key))
+	}
+	if ex.Observer != nil {
+		ex.Observer.Expired(db, key)
 	}
 }
 

@@ -20,8 +20,8 @@ const (
 	fromScript
 )
 
-// check returns nil if the user of s may run cmd. It is small enough to be inlined: most users may do
-// anything. Otherwise it counts and logs the refusal and returns the error to answer.
+// check returns nil if the user of s may run cmd (acl.c: ACLCheckAllPerm). It is small enough to be inlined:
+// most users may do anything. Otherwise it counts and logs the refusal and returns the error to answer.
 func (p *permissions) check(s *Session, cmd *Command, args [][]byte, from origin) error {
 	if s.User == nil || s.User.Free {
 		return nil

@@ -3,6 +3,7 @@ package command
 import (
 	"strings"
 
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -15,6 +16,7 @@ type reply struct {
 	mark int  // the reply begins here in w
 	ran  bool // the command ran: it was neither refused nor queued
 	late bool // the command had blocked: w is not the client's output, and Host.Resume takes the bytes
+	over bool // the wait has ended, and the command did not run again
 }
 
 // lateReply begins the reply to a command that had blocked.
@@ -27,7 +29,7 @@ func (ex *Executor) lateReply(s *Session) reply {
 // isPlain reports whether finish and sendPending have nothing to do for a reply to s. Most replies are plain.
 // Asking first saves 5 of the 85 ns of a GET.
 func (ex *Executor) isPlain(s *Session) bool {
-	return !ex.Observed && s.Replies == ReplyOn && s.Tracker == nil && len(ex.messages.behind) == 0
+	return ex.Observer == nil && s.Replies == ReplyOn && s.Tracker == nil && len(ex.messages.behind) == 0
 }
 
 // finish is the end of every reply: of a command that has run or was refused, at once or after a
@@ -35,14 +37,16 @@ func (ex *Executor) isPlain(s *Session) bool {
 func (ex *Executor) finish(r *reply) {
 	s := r.to
 	if s.Hold != NotHeld {
+		ex.showReply(r)
 		return
 	}
-	if ex.Observed {
-		ex.Host.Answered(s, r.cmd, r.args, r.w, r.mark, r.ran)
+	if ex.Observer != nil {
+		ex.Observer.Answered(s, r.cmd, r.args, r.w, r.mark, r.ran)
 	}
 	if s.Replies != ReplyOn {
 		suppress(s, r.w, r.mark, r.cmd)
 	}
+	ex.showReply(r)
 	if s.Tracker != nil {
 		s.endAnnounced(r.cmd)
 	}
@@ -76,6 +80,7 @@ func (ex *Executor) sendPending(r *reply) {
 func (ex *Executor) Refuse(s *Session, args [][]byte, w *resp.Writer, err error) {
 	s.Commands++
 	r := reply{to: s, cmd: ex.Table.Lookup(args), args: args, w: w, mark: len(w.Buf)}
+	ex.showRequest(trace.Refused, s, r.cmd, args)
 	_ = ex.refuse(s, r.cmd, args, err) // would word the error of an EXEC differently
 	ex.fail(w, r.mark, err)
 	ex.finish(&r)

@@ -1,6 +1,9 @@
 package command
 
-import "github.com/miniredisd/miniredisd/internal/acl"
+import (
+	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/dialect"
+)
 
 // Row describes one command. Rows are written without field names, in five lines, at the top of the
 // file of their group:
@@ -10,13 +13,13 @@ import "github.com/miniredisd/miniredisd/internal/acl"
 //		"O(1)",
 //		"Returns the value of a key and deletes the key.", getdel},
 type Row struct {
-	Name       string     // in lower case; "client|list" is the subcommand LIST of CLIENT
-	Syntax     string     // the arguments after the name; syntax.go has the grammar
-	Arity      int        // number of arguments with the name; -n means n or more
-	Flags      Flag       // properties of the command
-	Args       *Arguments // which arguments are keys, channels, secrets, a script; nil for none of them
-	Group      string     // as in COMMAND DOCS: string, hash, generic, connection ...
-	Since      string     // the first Redis version that has it
+	Name       string        // in lower case; "client|list" is the subcommand LIST of CLIENT
+	Syntax     string        // the arguments after the name; syntax.go has the grammar
+	Arity      int           // number of arguments with the name; -n means n or more
+	Flags      Flag          // properties of the command
+	Args       *Arguments    // which arguments are keys, channels, secrets, a script; nil for none of them
+	Group      string        // as in COMMAND DOCS: string, hash, generic, connection ...
+	Since      dialect.Since // the first version that has it, in each family
 	Complexity string
 	Summary    string
 	Do         func(*Call) error // nil for a container that has only subcommands
@@ -92,6 +95,7 @@ const (
 
 	Dangerous       // ACL category @dangerous without Admin
 	ProtectedDebug  // allowed only if enable-debug-command allows it
+	ProtectedModule // allowed only if enable-module-command allows it
 	WhileSubscribed // allowed for a RESP2 subscriber
 	NotQueued       // runs at once inside MULTI
 	RunsQueue       // EXEC: has the flags of the commands that it runs
@@ -164,7 +168,7 @@ type KeySpec struct {
 	Find func(args [][]byte) []int
 
 	// Uses returns the flags for these arguments, if Flags has VariableFlags.
-	Uses func(args [][]byte) KeyFlag
+	Uses func(cmd *Command, args [][]byte) KeyFlag
 }
 
 // unknown reports whether only the server can find the keys.
@@ -174,7 +178,7 @@ func (k *KeySpec) unknown() bool { return k.Find != nil && k.Index == 0 }
 func at(index int, flags KeyFlag) KeySpec { return KeySpec{Flags: flags, Index: index, Step: 1} }
 
 // varying is one key at a fixed place. The other arguments say how it is used.
-func varying(index int, flags KeyFlag, uses func(args [][]byte) KeyFlag) KeySpec {
+func varying(index int, flags KeyFlag, uses func(cmd *Command, args [][]byte) KeyFlag) KeySpec {
 	return KeySpec{Flags: flags | VariableFlags, Index: index, Step: 1, Uses: uses}
 }
 

@@ -1,7 +1,7 @@
 package command
 
 import (
-	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -61,9 +61,18 @@ func (sc *Scripts) options() luaeval.Options {
 		Clock:    ex.Clock.Mono,
 		Held:     func() int64 { return int64(ex.KS.Bytes()) },
 		MaxBulk:  ex.Cfg.ProtoMaxBulkLen,
-		Version:  config.RedisVersion, VersionNum: versionNumber(config.RedisVersion),
-		Seed: uint32(ex.Cfg.Seed),
+		Version:  ex.Table.Dialect.RedisVersion, VersionNum: versionNumber(ex.Table.Dialect.RedisVersion),
+		Server: serverOf(ex.Table.Dialect),
+		Seed:   uint32(ex.Cfg.Seed),
 	}
+}
+
+// serverOf returns what scripts see of a server that is no Redis.
+func serverOf(d dialect.Dialect) (played luaeval.Server) {
+	if d.ServerName != "" {
+		played = luaeval.Server{Name: d.ServerName, Version: d.Version, VersionNum: versionNumber(d.Version)}
+	}
+	return played
 }
 
 // versionNumber packs a version into one number, one byte for each part.
@@ -125,8 +134,8 @@ func (sc *Scripts) call(args [][]byte, w *resp.Writer) {
 	}
 	mark := len(w.Buf)
 	ex.run(cmd, sc.run.by, args, w, mark, ex.Clock.Mono())
-	if ex.Observed {
-		ex.Host.Called(sc.run.by, cmd, args, w.Buf[mark:], sc.run.name)
+	if ex.Observer != nil {
+		ex.Observer.Called(sc.run.by, cmd, args, w.Buf[mark:], sc.run.name)
 	}
 }
 

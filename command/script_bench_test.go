@@ -5,6 +5,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -23,7 +24,7 @@ const (
 func BenchmarkScripts(b *testing.B) {
 	cfg := config.Default()
 	ks := store.NewKeyspace(store.Options{Databases: 16, Seed: 1})
-	ex := New(cfg, ks, NewClock(), &testHost{}, NewCommands())
+	ex := New(cfg, ks, clock.New(), &testHost{}, NewCommands())
 	s := &Session{Proto: 2, User: ex.Users.Default, Authenticated: true}
 	w := &resp.Writer{Proto: 2}
 	sha := func(script string) string {

@@ -3,6 +3,7 @@ package command
 import (
 	"time"
 
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -68,7 +69,7 @@ type interrupted struct {
 	untold  [][]byte // see Tracking.pending
 	behind  []byte   // see messages.behind
 	depth   int
-	now     Moment
+	now     clock.Moment
 	noTouch bool
 }
 

@@ -103,9 +103,15 @@ func (sc *Scripts) LoadCode(code Code) {
 	}
 }
 
+// LoadLibrary loads a library of functions. It replaces one that exists, or fails.
+func (sc *Scripts) LoadLibrary(code []byte, replace bool) error {
+	_, err := sc.lua().LoadLibrary(sc.functions, code, replace)
+	return err
+}
+
 // restoreLibraries loads the libraries of a payload of FUNCTION DUMP.
 func (sc *Scripts) restoreLibraries(payload []byte) (*luaeval.Libraries, error) {
-	code, err := rdb.RestoreLibraries(payload)
+	code, err := rdb.RestoreLibraries(payload, sc.ex.Table.Dialect.DumpVersion)
 	restored := luaeval.NewLibraries()
 	for _, text := range code {
 		if _, err := sc.lua().LoadLibrary(restored, text, false); err != nil {

@@ -14,6 +14,7 @@ type Session struct {
 	User  *acl.User // nil for a session without ACL rules: a request of LAB
 
 	LibName, LibVer string // CLIENT SETINFO
+	CanRedirect     bool   // CLIENT CAPA
 
 	Authenticated bool
 	Local         bool // connected through a unix socket or the loopback interface

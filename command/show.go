@@ -1,31 +1,148 @@
 package command
 
-import "github.com/miniredisd/miniredisd/glass"
+import (
+	"strings"
 
-// What the executor shows of commands that no request asks for at once: those of EXEC and scripts, and
-// those of clients that were blocked. The server shows the requests themselves.
+	"github.com/miniredisd/miniredisd/internal/trace"
+)
 
-func (ex *Executor) showCall(c *Call) {
-	by := glass.ByExec
-	switch {
-	case ex.Scripts.run.on:
-		by = glass.ByScript
-	case ex.Depth == 0:
-		by = glass.AfterWait
+// What the executor shows of itself while a pass records details. A command that runs other commands encloses
+// them: EXEC stands between its own Executes and Replied, and the commands of its queue between the two.
+//
+//	Do, run      showRequest, showCall     Executes    a command runs, is queued, or is refused
+//	run          showResult                Replied     a command of EXEC or of a script is done
+//	finish       showReply                 Replied     a request has its reply, or has to wait
+//	post         showMessage               Messaged    a message goes to a client
+
+// Show is what the server tells the executor for its events, and learns from them.
+type Show struct {
+	Hides func(cmd *Command, args [][]byte) bool // a request over no connection that is not shown
+
+	Settle  func() // is called before a reply is shown
+	Taken   int64  // requests since the server started
+	Inside  int64  // commands of EXEC and of scripts
+	Waited  int64  // commands that ran after a wait
+	Request        // under way
+}
+
+// Request is what an event needs to know of a request that is under way.
+type Request struct {
+	Again bool  // it was held back before
+	Began int64 // monotonic ns
+	Refs  int   // bytes in the Refs of its writer before
+}
+
+// hides reports whether a request is not shown. A page that asks the lab for news every second would fill the
+// picture with its own requests.
+func (ex *Executor) hides(s *Session, cmd *Command, args [][]byte) bool {
+	return s.ID < 0 && cmd != nil && ex.Show.Hides(cmd, args)
+}
+
+// showRequest shows a request that does not run. by is one of trace.ToQueue and trace.Refused.
+func (ex *Executor) showRequest(by int64, s *Session, cmd *Command, args [][]byte) {
+	if !ex.Trace.Detailed() || ex.hides(s, cmd, args) {
+		return
 	}
-	ex.Trace.Event(glass.Event{
-		Point: glass.Executes, Client: c.Sess.ID, A: c.Sess.Commands, B: int64(by),
-		Text: glass.Command(c.Args), Args: c.Args, Name: c.Cmd.Name,
+	if ex.retrying == nil {
+		ex.Show.Taken++
+	}
+	ex.Trace.Event(trace.Event{
+		Point: trace.Executes, Client: s.ID, A: s.Commands, B: by, Text: trace.Command(args), Args: args,
+		Name: nameOf(cmd, args),
 	}, nil)
 }
 
-func (ex *Executor) showReply(c *Call, reply []byte) {
-	e := glass.Event{
-		Point: glass.Replied, Client: c.Sess.ID, A: int64(len(reply)), B: glass.ReplyKind(reply),
-		Text: glass.Shown(reply), Args: c.Args, Name: c.Cmd.Name,
+// nameOf is the name of a command for breakpoints: as the client wrote it if it is unknown.
+func nameOf(cmd *Command, args [][]byte) string {
+	if cmd == nil {
+		return strings.ToLower(string(args[0]))
 	}
-	if c.Sess.Hold == Blocked {
-		e.B = glass.ReplyBlocked
+	return cmd.Name
+}
+
+// showCall shows a command that is about to run. within says that EXEC or a script runs it.
+func (ex *Executor) showCall(c *Call, within bool) {
+	if ex.hides(c.Sess, c.Cmd, c.Args) {
+		return
+	}
+	by := int64(trace.ByClient)
+	switch {
+	case within && ex.Scripts.run.on:
+		by = trace.ByScript
+	case within:
+		by = trace.ByExec
+	case ex.retrying != nil || ex.Show.Again:
+		by = trace.AfterWait
+	case c.Sess.ID < 0:
+		by = trace.Internally
+	}
+	switch by {
+	case trace.ByClient, trace.Internally:
+		ex.Show.Taken++
+	case trace.AfterWait:
+		ex.Show.Waited++
+	default:
+		ex.Show.Inside++
+	}
+	ex.Trace.Event(trace.Event{
+		Point: trace.Executes, Client: c.Sess.ID, A: c.Sess.Commands, B: by,
+		Text: trace.Command(c.Args), Args: c.Args, Name: c.Cmd.Name,
+	}, nil)
+	if !within && ex.retrying == nil {
+		ex.Show.Began = ex.Clock.Mono() // the event takes time, too
+	}
+}
+
+// showResult shows what EXEC or a script gets from a command.
+func (ex *Executor) showResult(c *Call, reply []byte) {
+	ex.Show.Settle()
+	ex.Trace.Event(trace.Event{
+		Point: trace.Replied, Client: c.Sess.ID, A: int64(len(reply)), B: trace.ReplyKind(reply),
+		Text: trace.Shown(reply), Args: c.Args, Name: c.Cmd.Name,
+	}, nil)
+}
+
+// showReply shows the reply to a request, or that there is none yet.
+func (ex *Executor) showReply(r *reply) {
+	if !ex.Trace.Detailed() || ex.hides(r.to, r.cmd, r.args) {
+		return
+	}
+	ex.Show.Settle()
+	reply := r.w.Buf[min(r.mark, len(r.w.Buf)):]
+	e := trace.Event{
+		Point: trace.Replied, Client: r.to.ID, A: int64(len(reply)), B: trace.ReplyKind(reply),
+		Text: trace.Shown(reply), Args: r.args, Name: nameOf(r.cmd, r.args),
+	}
+	if !r.late {
+		e.A += int64(max(r.w.RefLen-ex.Show.Refs, 0))
+		e.Dur = ex.Clock.Mono() - ex.Show.Began
+	}
+	switch {
+	case r.to.Hold == Blocked:
+		e.B = trace.ReplyBlocked
+	case r.over:
+		e.B = trace.ReplyUnblocked
 	}
 	ex.Trace.Event(e, nil)
+}
+
+// showPostponed shows a request that CLIENT PAUSE holds back.
+func (ex *Executor) showPostponed(s *Session, args [][]byte) {
+	if !ex.Trace.Detailed() {
+		return
+	}
+	ex.Trace.Event(trace.Event{
+		Point: trace.Replied, Client: s.ID, B: trace.ReplyHeld, Text: trace.Command(args), Args: args,
+		Name: nameOf(s.Last, args),
+	}, nil)
+}
+
+// showMessage shows bytes for a client that are no reply.
+func (ex *Executor) showMessage(where int64, to *Session, message []byte) {
+	if !ex.Trace.Detailed() {
+		return
+	}
+	ex.Trace.Event(trace.Event{
+		Point: trace.Messaged, Client: to.ID, A: int64(len(message)), B: where, Text: trace.Shown(message),
+	}, nil)
 }

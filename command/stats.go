@@ -2,6 +2,7 @@ package command
 
 import (
 	"github.com/miniredisd/miniredisd/internal/acl"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -16,7 +17,7 @@ type Stats struct {
 }
 
 // exceeds notes whether the data exceeds maxmemory after eviction.
-func (st *Stats) exceeds(over bool, clock *Clock) {
+func (st *Stats) exceeds(over bool, clock *clock.Clock) {
 	switch {
 	case over && st.exceededSince == 0:
 		st.exceededSince = clock.Mono()
@@ -28,7 +29,7 @@ func (st *Stats) exceeds(over bool, clock *Clock) {
 
 // EvictionExceeded returns for how long maxmemory was exceeded in spite of eviction, in ns: in total,
 // and in the current stretch (INFO: total_eviction_exceeded_time, current_eviction_exceeded_time).
-func (st *Stats) EvictionExceeded(clock *Clock) (total, current int64) {
+func (st *Stats) EvictionExceeded(clock *clock.Clock) (total, current int64) {
 	if since := st.exceededSince; since != 0 {
 		current = clock.Mono() - since
 	}

@@ -2,18 +2,30 @@ package command
 
 import (
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/dialect"
 )
 
 // Argument is one argument of a command in COMMAND DOCS. The Syntax of a row has this grammar:
 //
 //	name            an argument; its type follows from the name, or is given: name:double
-//	TOKEN           a literal word; TOKEN name is an argument behind the word
+//	TOKEN           a literal word, whose name may be given: change:CH
+//	TOKEN name      an argument behind a literal word
 //	[ x ]           x is optional
-//	( x ) , x | y   a group; one of several
+//	( x ) , x | y   a group; one of several; it has the name of its first argument
+//	[range: x y]    a name for the group in brackets
 //	x ...           x once or more; TOKEN+ x ... repeats the word each time
+//	name@6.2.0      the version that brought the argument, a dialect.Since; name@-6.2.0 is deprecated since then
+//	name/text       what people see in place of the name; it ends the word
+//	name#1          the key specification of the argument, where counting keys does not find it
 type Argument struct {
 	Name, Type, Token                 string
+	Display                           string        // what people see; empty for groups
+	Since                             dialect.Since // empty when the whole command has the same
+	DeprecatedSince                   string        // the same
+	KeySpec                           int           // 0: count the keys
 	Optional, Multiple, MultipleToken bool
 	Args                              []Argument // the arguments of a block, or the choices of a oneof
 }
@@ -68,7 +80,7 @@ func (p *syntaxParser) item() Argument {
 	case isToken(w):
 		return p.token(w)
 	default:
-		return named(w)
+		return argument(w)
 	}
 }
 
@@ -77,7 +89,7 @@ func (p *syntaxParser) token(w string) Argument {
 	word, repeated := strings.CutSuffix(w, "+")
 	switch next := p.peek(); {
 	case next == "", next == "[", next == "|", next == "]", next == ")", next == "...", isToken(next):
-		return Argument{Name: strings.ToLower(word), Type: "pure-token", Token: word}
+		return argument(word)
 	}
 	a := p.item()
 	a.Token, a.MultipleToken = word, repeated
@@ -86,34 +98,58 @@ func (p *syntaxParser) token(w string) Argument {
 
 // choice reads up to the closing bracket. The result is an argument, a block of arguments, or a oneof.
 func (p *syntaxParser) choice() Argument {
+	label := ""
+	if strings.HasSuffix(p.peek(), ":") {
+		label = p.next()
+	}
 	var choices []Argument
 	for {
-		choices = append(choices, block(p.sequence()))
+		grouped := p.peek() == "("
+		choices = append(choices, block(p.sequence(), grouped))
 		if p.next() != "|" {
 			break
 		}
 	}
-	if len(choices) == 1 {
-		return choices[0]
+	a := choices[0]
+	if len(choices) > 1 {
+		a = Argument{Name: a.Name, Type: "oneof", Args: choices}
 	}
-	return Argument{Name: choices[0].Name, Type: "oneof", Args: choices}
+	if label != "" {
+		l := argument(label)
+		a.Name, a.Since, a.DeprecatedSince = l.Name, l.Since, l.DeprecatedSince
+	}
+	return a
 }
 
-// block joins arguments. In LIMIT offset count, the word marks the whole block.
-func block(args []Argument) Argument {
+// block joins arguments. In LIMIT offset count, the word marks the whole block. In (COUNT count) [ANY],
+// where the first argument is grouped, it marks that argument.
+func block(args []Argument, grouped bool) Argument {
 	if len(args) == 1 {
 		return args[0]
 	}
 	b := Argument{Name: args[0].Name, Type: "block", Args: args}
-	if first := args[0]; first.Token != "" && first.Type != "pure-token" && !first.Multiple && !first.Optional {
+	first := args[0]
+	marks := first.Token != "" && first.Type != "pure-token" && !first.Multiple && !first.Optional
+	if marks && !grouped {
 		b.Name, b.Token = strings.ToLower(first.Token), first.Token
 		b.Args = slices.Clone(args)
-		b.Args[0].Token = ""
+		b.MultipleToken = first.MultipleToken
+		b.Args[0].Token, b.Args[0].MultipleToken = "", false
 	}
 	return b
 }
 
-func isToken(w string) bool { return w == strings.ToUpper(w) && !strings.ContainsAny(w, "[]()|") }
+// isToken reports whether a word is a literal one, with or without a name and versions.
+func isToken(w string) bool {
+	if strings.ContainsAny(w, "[]()|") {
+		return false
+	}
+	w, _, _ = strings.Cut(w, "/")
+	if _, typ, given := strings.Cut(w, ":"); given {
+		return typ != "" && typ == strings.ToUpper(typ)
+	}
+	return w == strings.ToUpper(w)
+}
 
 // typeByName returns the type of an argument whose syntax gives none.
 func typeByName(name string) string {
@@ -129,10 +165,27 @@ func typeByName(name string) string {
 	return "string"
 }
 
-func named(w string) Argument {
-	name, typ, given := strings.Cut(w, ":")
-	if !given {
-		typ = typeByName(name)
+// argument reads a word of the syntax: name#spec@since-deprecated:type/display. A literal word stands in
+// place of the name or of the type.
+func argument(w string) Argument {
+	w, display, differs := strings.Cut(w, "/")
+	w, typ, _ := strings.Cut(w, ":")
+	w, versions, _ := strings.Cut(w, "@")
+	name, spec, _ := strings.Cut(w, "#")
+	a := Argument{Name: name, Type: typ}
+	since, deprecated, _ := strings.Cut(versions, "-")
+	a.Since, a.DeprecatedSince = dialect.Since(since), deprecated
+	a.KeySpec, _ = strconv.Atoi(spec)
+	switch {
+	case typ == "" && isToken(name):
+		a.Name, a.Type, a.Token = strings.ToLower(name), "pure-token", name
+	case typ != "" && isToken(typ):
+		a.Type, a.Token = "pure-token", typ
+	case typ == "":
+		a.Type = typeByName(name)
 	}
-	return Argument{Name: name, Type: typ}
+	if a.Display = a.Name; differs {
+		a.Display = display
+	}
+	return a
 }

@@ -244,7 +244,7 @@ func (f field) read(b []byte, offset int64) int64 {
 
 // bitfieldUses returns how BITFIELD uses its key. With GET subcommands only, BITFIELD reads the key;
 // otherwise it also changes the key (db.c: bitfieldGetKeys).
-func bitfieldUses(args [][]byte) KeyFlag {
+func bitfieldUses(_ *Command, args [][]byte) KeyFlag {
 	for i := 2; i < len(args); {
 		left := len(args) - 1 - i
 		switch {

@@ -25,25 +25,26 @@ func bitmapRows() []Row {
 			3, ReadOnly | Fast, keys(at(1, RO|Access)), "bitmap", "2.2.0",
 			"O(1)",
 			"Returns one bit of a string.", getbit},
-		{"bitcount", "key [start end [BYTE | BIT]]",
+		{"bitcount", "key [range: start end [unit@7.0.0: BYTE | BIT]]",
 			-2, ReadOnly, keys(at(1, RO|Access)), "bitmap", "2.6.0",
 			"O(N) for N bytes",
 			"Counts the bits that are 1 in a string.", bitcount},
-		{"bitpos", "key bit:integer [start [end [BYTE | BIT]]]",
+		{"bitpos", "key bit [range: start [end-unit-block: end [unit@7.0.0: BYTE | BIT]]]",
 			-3, ReadOnly, keys(at(1, RO|Access)), "bitmap", "2.8.7",
 			"O(N) for N bytes",
 			"Finds the first bit that is 1, or 0, in a string.", bitpos},
-		{"bitop", "(AND | OR | XOR | NOT) destkey:key key ...",
+		{"bitop", "(operation: AND | OR | XOR | NOT) destkey:key key ...",
 			-4, Write | DenyOOM, keys(at(2, OW|Update), span(3, -1, 1, RO|Access)), "bitmap", "2.6.0",
 			"O(N) for N bytes",
 			"Combines strings bit by bit and stores the result in a key.", bitop},
 		{"bitfield",
-			"key [(GET encoding offset | [OVERFLOW (WRAP | SAT | FAIL)] (SET encoding offset value:integer " +
-				"| INCRBY encoding offset increment)) ...]",
+			"key [operation: (get-block: GET encoding offset) | (write: [OVERFLOW (overflow-block: WRAP | SAT | FAIL)] " +
+				"(write-operation: (set-block: SET encoding offset value:integer) " +
+				"| (incrby-block: INCRBY encoding offset increment)))] ...",
 			-2, Write | DenyOOM, keys(varying(1, RW|Access|Update, bitfieldUses)), "bitmap", "3.2.0",
 			fields,
 			"Reads, sets and increments integers of any width inside a string.", bitfield},
-		{"bitfield_ro", "key [GET+ (encoding offset) ...]",
+		{"bitfield_ro", "key [get-block: GET+ encoding offset] ...",
 			-2, ReadOnly | Fast, keys(at(1, RO|Access)), "bitmap", "6.0.0",
 			fields,
 			"Reads integers of any width inside a string.", bitfieldRO},
@@ -121,6 +122,11 @@ func getbit(c *Call) error {
 
 // BITCOUNT key [start end [BYTE | BIT]] (bitops.c: bitcountCommand)
 func bitcount(c *Call) error {
+	if c.Ex.Table.Manners.bitArguments {
+		if _, _, err := bitcountRange(c, 0); err != nil {
+			return err
+		}
+	}
 	b, ok, err := c.DB.Str(c.Args[1])
 	if err != nil {
 		return err
@@ -129,32 +135,42 @@ func bitcount(c *Call) error {
 		c.Int(0)
 		return nil
 	}
-	from, to := int64(0), int64(len(b))*8
-	if len(c.Args) > 2 {
-		if len(c.Args) == 3 || len(c.Args) > 5 {
-			return errSyntax
-		}
-		first, err := parseInt(c.Args[2])
-		if err != nil {
-			return err
-		}
-		last, err := parseInt(c.Args[3])
-		if err != nil {
-			return err
-		}
-		if first < 0 && last < 0 && first > last {
-			c.Int(0)
-			return nil
-		}
-		unit, err := parseBitUnit(c.Args[4:])
-		if err != nil {
-			return err
-		}
-		from, to = clampRange(first, last, to/unit)
-		from, to = from*unit, to*unit
+	from, to, err := bitcountRange(c, int64(len(b))*8)
+	if err != nil {
+		return err
 	}
 	c.Int(countBits(b, from, to))
 	return nil
+}
+
+// bitcountRange returns the range of bits that BITCOUNT counts, out of total bits.
+func bitcountRange(c *Call, total int64) (from, to int64, err error) {
+	args, last := c.Args[2:], int64(-1)
+	if len(args) == 0 {
+		return 0, total, nil
+	}
+	if len(args) == 1 && !c.Ex.Table.Manners.openBitcount || len(args) > 3 {
+		return 0, 0, errSyntax
+	}
+	first, err := parseInt(args[0])
+	if err != nil {
+		return 0, 0, err
+	}
+	if len(args) > 1 {
+		if last, err = parseInt(args[1]); err != nil {
+			return 0, 0, err
+		}
+	}
+	backwards := first < 0 && last < 0 && first > last
+	if backwards && !c.Ex.Table.Manners.bitArguments {
+		return 0, 0, nil
+	}
+	unit, err := parseBitUnit(args[min(2, len(args)):])
+	if err != nil || backwards {
+		return 0, 0, err
+	}
+	from, to = clampRange(first, last, total/unit)
+	return from * unit, to * unit, nil
 }
 
 // parseBitUnit reads BYTE (the default) or BIT and returns the bits in one unit.
@@ -176,6 +192,11 @@ func bitpos(c *Call) error {
 	}
 	if bit&^1 != 0 {
 		return errBitPosBit
+	}
+	if c.Ex.Table.Manners.bitArguments {
+		if _, _, err := bitposRange(c, 0); err != nil {
+			return err
+		}
 	}
 	b, ok, err := c.DB.Str(c.Args[1])
 	if err != nil {

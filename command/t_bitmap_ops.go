@@ -58,13 +58,16 @@ func countBits(b []byte, from, to int64) int64 {
 }
 
 func onesCount(b []byte) (n int) {
-	for len(b) >= 32 {
-		n += bits.OnesCount64(binary.LittleEndian.Uint64(b)) +
-			bits.OnesCount64(binary.LittleEndian.Uint64(b[8:])) +
-			bits.OnesCount64(binary.LittleEndian.Uint64(b[16:])) +
-			bits.OnesCount64(binary.LittleEndian.Uint64(b[24:]))
-		b = b[32:]
+	ones := func(word []byte) int { return bits.OnesCount64(binary.LittleEndian.Uint64(word)) }
+	var n0, n1, n2, n3 int // four sums, so that an addition need not wait for the one before
+	for ; len(b) >= 64; b = b[64:] {
+		w := (*[64]byte)(b)
+		n0 += ones(w[0:]) + ones(w[32:])
+		n1 += ones(w[8:]) + ones(w[40:])
+		n2 += ones(w[16:]) + ones(w[48:])
+		n3 += ones(w[24:]) + ones(w[56:])
 	}
+	n = n0 + n1 + n2 + n3
 	for _, c := range b {
 		n += bits.OnesCount8(c)
 	}

@@ -10,11 +10,11 @@ import (
 
 func hashRows() []Row {
 	return []Row{
-		{"hset", "key (field value) ...",
+		{"hset", "key (data: field value) ...",
 			-4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0",
 			"O(N) for N fields",
 			"Sets fields of a hash. Returns how many of them are new.", hset},
-		{"hmset", "key (field value) ...",
+		{"hmset", "key (data: field value) ...",
 			-4, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "hash", "2.0.0",
 			"O(N) for N fields",
 			"Sets fields of a hash.", hmset},
@@ -66,7 +66,7 @@ func hashRows() []Row {
 			4, Write | DenyOOM | Fast, keys(at(1, RW|Access|Update)), "hash", "2.6.0",
 			"O(1)",
 			"Increments the number in a field of a hash, which may have a fraction.", hincrbyfloat},
-		{"hrandfield", "key [count [WITHVALUES]]",
+		{"hrandfield", "key [options: count [WITHVALUES]]",
 			-2, ReadOnly | NondeterministicOutput, keys(at(1, RO|Access)), "hash", "6.2.0",
 			"O(N) to return N fields",
 			"Returns random fields of a hash.", hrandfield},
@@ -111,6 +111,7 @@ func setFields(c *Call) (added int, err error) {
 		return 0, err
 	}
 	h.Expect(c.Args[2:])
+	h.Prefetch(c.Args[2:], 2)
 	for i := 2; i < len(c.Args); i += 2 {
 		if h.Set(c.Args[i], c.Args[i+1]) {
 			added++
@@ -187,6 +188,9 @@ func hmget(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if h != nil {
+		h.Prefetch(c.Args[2:], 1)
+	}
 	c.Array(len(c.Args) - 2)
 	for _, field := range c.Args[2:] {
 		var value []byte
@@ -254,6 +258,7 @@ func hdel(c *Call) error {
 	}
 	n := 0
 	if h != nil {
+		h.Prefetch(c.Args[2:], 1)
 		for _, field := range c.Args[2:] {
 			if h.Delete(field) {
 				n++
@@ -288,7 +293,7 @@ func hincrby(c *Call) error {
 	}
 	v += delta
 	var digits [20]byte
-	h.Set(c.Args[2], strconv.AppendInt(digits[:0], v, 10))
+	h.SetKeepTTL(c.Args[2], strconv.AppendInt(digits[:0], v, 10))
 	c.Changed(ClassHash, "hincrby", c.Args[1])
 	c.Int(v)
 	return nil
@@ -318,7 +323,7 @@ func hincrbyfloat(c *Call) error {
 	}
 	var room [64]byte
 	text := appendLongDouble(room[:0], sum)
-	h.Set(c.Args[2], text)
+	h.SetKeepTTL(c.Args[2], text)
 	c.Changed(ClassHash, "hincrbyfloat", c.Args[1])
 	c.Bulk(text)
 	return nil

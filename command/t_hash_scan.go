@@ -64,10 +64,12 @@ func hrandfields(c *Call) error {
 	if count > 0 {
 		n = min(count, h.Len())
 	}
-	if withValues && !nested {
-		c.Array(2 * n)
-	} else {
-		c.Array(n)
+	begin := func() {
+		if withValues && !nested {
+			c.Array(2 * n)
+		} else {
+			c.Array(n)
+		}
 	}
 	reply := func(field, value []byte) {
 		if nested {
@@ -78,12 +80,10 @@ func hrandfields(c *Call) error {
 			c.Bulk(value)
 		}
 	}
-	if count > 0 {
-		h.Sample(c.KS.Rand, n, reply)
-		return nil
+	if count < 0 {
+		return c.repeat(n, begin, func() { reply(h.Random(c.KS.Rand)) })
 	}
-	for i := 0; i < n && !c.cutOff(); i++ {
-		reply(h.Random(c.KS.Rand))
-	}
+	begin()
+	h.Sample(c.KS.Rand, n, reply)
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 func streamRows() []Row {
 	return []Row{
 		{"xadd",
-			"key [NOMKSTREAM] [(MAXLEN | MINID) [= | ~] threshold:string [LIMIT count]] (* | id:string) " +
-				"(field:string value:string) ...",
+			"key [NOMKSTREAM@6.2.0] [trim: (strategy: MAXLEN | MINID@6.2.0) [operator: equal:= | approximately:~] " +
+				"threshold [LIMIT count@6.2.0]] (id-selector: auto-id:* | id) (data: field value) ...",
 			-5, Write | DenyOOM | Fast | NondeterministicOutput, keys(at(1, RW|Update)), "stream", "5.0.0",
 			"O(1), with trimming O(N) for N deleted entries",
 			"Appends an entry to a stream. Creates the stream if needed.", xadd},
@@ -26,7 +26,7 @@ func streamRows() []Row {
 			2, Loading | Stale, nil, "stream", "5.0.0",
 			"O(1)",
 			"Lists the subcommands.", Help},
-		{"xinfo|stream", "key [FULL [COUNT count]]",
+		{"xinfo|stream", "key [full-block: FULL [COUNT count]]",
 			-3, ReadOnly, keys(at(2, RO|Access)), "stream", "5.0.0",
 			"O(1)",
 			"Describes a stream, with FULL also its entries and groups.", xinfoStream},
@@ -38,7 +38,7 @@ func streamRows() []Row {
 			-4, ReadOnly, keys(at(1, RO|Access)), "stream", "5.0.0",
 			"O(N) to return N entries",
 			"Returns the entries between two IDs.", xrange},
-		{"xread", "[COUNT count] [BLOCK milliseconds] STREAMS (key ... id:string ...)",
+		{"xread", "[COUNT count] [BLOCK milliseconds] STREAMS (streams: key ... id ...)",
 			-4, ReadOnly | Blocking,
 			keys(KeySpec{Flags: RO | Access, Keyword: "STREAMS", Index: 1, Last: -1, Step: 1, Limit: 2}), "stream",
 			"5.0.0",
@@ -49,11 +49,13 @@ func streamRows() []Row {
 			"O(N) to return N entries",
 			"Returns the entries between two IDs, newest first.", xrevrange},
 		{"xsetid",
-			"key last-id:string [ENTRIESADDED entries-added:integer] [MAXDELETEDID max-deleted-id:string]",
+			"key last-id [ENTRIESADDED entries-added@7.0.0:integer] [MAXDELETEDID max-deleted-id@7.0.0]",
 			-3, Write | DenyOOM | Fast, keys(at(1, RW|Update)), "stream", "5.0.0",
 			"O(1)",
 			"Sets the last ID and the counters of a stream.", xsetid},
-		{"xtrim", "key (MAXLEN | MINID) [= | ~] threshold:string [LIMIT count]",
+		{"xtrim",
+			"key (trim: (strategy: MAXLEN | MINID@6.2.0) [operator: equal:= | approximately:~] " +
+				"threshold [LIMIT count@6.2.0])",
 			-4, Write | NondeterministicOutput, keys(at(1, RW|Delete)), "stream", "5.0.0",
 			"O(N) to delete N entries, which go node by node",
 			"Deletes the oldest entries of a stream.", xtrim},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -34,7 +35,7 @@ func TestStreamIDsAreReadAsStrtoullWould(t *testing.T) {
 func TestReadingAndTrimmingAStreamAllocatesNothing(t *testing.T) {
 	cfg := config.Default()
 	cfg.SlowlogSlowerThan = -1 // an entry would be an allocation
-	ex := New(cfg, store.NewKeyspace(store.Options{}), NewClock(), &testHost{}, NewCommands())
+	ex := New(cfg, store.NewKeyspace(store.Options{}), clock.New(), &testHost{}, NewCommands())
 	s, w := &Session{Authenticated: true}, &resp.Writer{Proto: 2}
 	do := func(line string) func() {
 		var args [][]byte

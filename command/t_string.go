@@ -13,10 +13,15 @@ func stringRows() []Row {
 		patching  = "O(N) for N written bytes"
 		expiry    = "EX seconds | PX milliseconds | EXAT unix-time-seconds:unix-time " +
 			"| PXAT unix-time-milliseconds:unix-time"
+		setExpiry = "EX seconds@2.6.12 | PX milliseconds@2.6.12 | EXAT unix-time-seconds@6.2.0:unix-time " +
+			"| PXAT unix-time-milliseconds@6.2.0:unix-time"
+		setCondition = " | IFEQ ifeq-value@8.4.0,8.1.0 | IFNE ifne-value@8.4.0,9.2.0 " +
+			"| IFDEQ ifdeq-digest@8.4.0, | IFDNE ifdne-digest@8.4.0,"
 	)
 	number := keys(at(1, RW|Access|Update))
 	return []Row{
-		{"set", "key value [NX | XX] [GET] [" + expiry + " | KEEPTTL]",
+		{"set", "key value [condition@2.6.12: NX | XX" + setCondition + "] [GET@6.2.0] " +
+			"[expiration: " + setExpiry + " | KEEPTTL@6.0.0]",
 			-3, Write | DenyOOM, keys(varying(1, RW|Access|Update, setUses)), "string", "1.0.0",
 			"O(1)",
 			"Stores a string, with an expiry or a condition on request.", set},
@@ -32,14 +37,13 @@ func stringRows() []Row {
 			4, Write | DenyOOM, keys(at(1, OW|Update)), "string", "2.6.0",
 			"O(1)",
 			"Stores a string with a time to live in milliseconds.", psetex},
-		{"mset", "(key value) ...",
+		{"mset", "(data: key value) ...",
 			-3, Write | DenyOOM | RequestMultiShard | ResponseAllSucceeded, keys(span(1, -1, 2, OW|Update)),
 			"string", "1.0.1",
 			"O(N) for N keys",
 			"Stores several strings.", mset},
-		{"msetnx", "(key value) ...",
-			-3, Write | DenyOOM | RequestMultiShard | ResponseMin, keys(span(1, -1, 2, OW|Insert)), "string",
-			"1.0.1",
+		{"msetnx", "(data: key value) ...",
+			-3, Write | DenyOOM, keys(span(1, -1, 2, OW|Insert)), "string", "1.0.1",
 			"O(N) for N keys",
 			"Stores several strings if none of the keys exists.", msetnx},
 		{"get", "key",
@@ -58,7 +62,7 @@ func stringRows() []Row {
 			2, Write | Fast, keys(at(1, RW|Access|Delete)), "string", "6.2.0",
 			"O(1)",
 			"Returns a string and deletes its key.", getdel},
-		{"getex", "key [" + expiry + " | PERSIST]",
+		{"getex", "key [expiration: " + expiry + " | PERSIST]",
 			-2, Write | Fast, keys(at(1, RW|Access|Update)), "string", "6.2.0",
 			"O(1)",
 			"Returns a string and changes or removes its expiry.", getex},

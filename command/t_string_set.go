@@ -3,6 +3,7 @@ package command
 import (
 	"math"
 
+	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -13,6 +14,9 @@ type setOptions struct {
 	unit     ttlUnit
 	ttl      []byte // the argument after unit, not parsed yet
 	expireAt int64  // unit and ttl as a Unix time in ms
+
+	when    condition // of SET alone
+	operand []byte    // the argument after it
 }
 
 // ttlUnit is the option that gives an expiry.
@@ -26,11 +30,11 @@ const (
 	ttlPXAT         // Unix time in milliseconds
 )
 
-// SET key value [NX | XX] [GET] [EX seconds | ... | KEEPTTL] (t_string.c: setCommand)
+// SET key value [NX | XX | IFEQ value | ...] [GET] [EX seconds | ... | KEEPTTL] (t_string.c: setCommand)
 func set(c *Call) error {
 	var o setOptions
 	if len(c.Args) > 3 {
-		if err := o.parse(c.Args[3:], false); err != nil {
+		if err := o.parse(c.Cmd, c.Args[3:], false); err != nil {
 			return err
 		}
 		if err := o.resolveTTL(c); err != nil {
@@ -44,7 +48,15 @@ func set(c *Call) error {
 		}
 	}
 	found := c.DB.Lookup(key, store.LookupWrite)
-	if o.nx && found.Exists() || o.xx && !found.Exists() {
+	skip := o.nx && found.Exists() || o.xx && !found.Exists()
+	if o.when != noCondition {
+		holds, err := o.when.holds(found, o.operand)
+		if err != nil {
+			return err
+		}
+		skip = !holds
+	}
+	if skip {
 		if !o.get {
 			c.Null()
 		}
@@ -80,13 +92,13 @@ func putStr(c *Call, key []byte, found store.Key, val []byte, o *setOptions) {
 
 // parse reads the options of SET or, with getex, of GETEX. An option may be repeated: the last
 // expiry counts (t_string.c: parseExtendedStringArgumentsOrReply).
-func (o *setOptions) parse(args [][]byte, getex bool) error {
+func (o *setOptions) parse(cmd *Command, args [][]byte, getex bool) error {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch unit := ttlUnitOf(a); {
-		case !getex && !o.xx && is(a, "nx"):
+		case !getex && !o.xx && o.when == noCondition && is(a, "nx"):
 			o.nx = true
-		case !getex && !o.nx && is(a, "xx"):
+		case !getex && !o.nx && o.when == noCondition && is(a, "xx"):
 			o.xx = true
 		case !getex && is(a, "get"):
 			o.get = true
@@ -97,6 +109,9 @@ func (o *setOptions) parse(args [][]byte, getex bool) error {
 		case unit != ttlNone && (o.unit == ttlNone || o.unit == unit) && !o.keepTTL && !o.persist && i+1 < len(args):
 			i++
 			o.unit, o.ttl = unit, args[i]
+		case !o.nx && !o.xx && o.when == noCondition && i+1 < len(args) && cmd.comparesBy(a):
+			i++
+			o.when, o.operand = conditionOf(a), args[i]
 		default:
 			return errSyntax
 		}
@@ -217,8 +232,14 @@ func storePairs(c *Call) {
 // GETEX key [EX seconds | PX milliseconds | ... | PERSIST] (t_string.c: getexCommand)
 func getex(c *Call) error {
 	var o setOptions
-	if err := o.parse(c.Args[2:], true); err != nil {
+	if err := o.parse(c.Cmd, c.Args[2:], true); err != nil {
 		return err
+	}
+	first := c.Ex.Table.Manners.expiryFirst
+	if first {
+		if err := o.resolveTTL(c); err != nil {
+			return err
+		}
 	}
 	key := c.Args[1]
 	found := c.DB.Lookup(key, store.LookupNone)
@@ -230,8 +251,10 @@ func getex(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if err := o.resolveTTL(c); err != nil {
-		return err
+	if !first {
+		if err := o.resolveTTL(c); err != nil {
+			return err
+		}
 	}
 	c.BulkStr(found, val)
 	switch {
@@ -247,11 +270,16 @@ func getex(c *Call) error {
 	return nil
 }
 
+// comparesBy reports whether a word is a condition that the dialect gives to cmd.
+func (c *Command) comparesBy(word []byte) bool {
+	return len(c.options) > 0 && conditionOf(word) != noCondition && c.offers(ascii.ToLower(string(word)))
+}
+
 // setUses returns how SET uses its key: with GET it also reads the old value
-// (db.c: setGetKeys).
-func setUses(args [][]byte) KeyFlag {
+// (db.c: setGetKeys). In Redis a condition reads it, too.
+func setUses(cmd *Command, args [][]byte) KeyFlag {
 	for _, arg := range args[min(3, len(args)):] {
-		if is(arg, "get") {
+		if is(arg, "get") || cmd.comparesBy(arg) && cmd.dialect.Has(comparingReads) {
 			return RW | Access | Update
 		}
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -68,7 +69,7 @@ func isSubsequence(part, whole []byte) bool {
 }
 
 func TestHotStringCommandsDoNotAllocate(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{}, NewCommands())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), clock.New(), &testHost{}, NewCommands())
 	s := &Session{Authenticated: true, Proto: 2}
 	w := &resp.Writer{Buf: make([]byte, 0, 4096), Proto: 2}
 	do := func(args ...string) [][]byte {

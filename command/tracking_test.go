@@ -7,13 +7,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 func TestChangesOfKeysThatNobodyHasReadAllocateNothing(t *testing.T) {
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), &testHost{}, NewCommands())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), clock.New(), &testHost{}, NewCommands())
 	writer, reader := &Session{ID: 1, Authenticated: true, Proto: 2}, &Session{ID: 2, Authenticated: true, Proto: 3}
 	w := &resp.Writer{Buf: make([]byte, 0, 4096), Proto: 2}
 	for _, line := range []string{"CLIENT TRACKING ON", "GET other"} {
@@ -31,7 +32,7 @@ func TestChangesOfKeysThatNobodyHasReadAllocateNothing(t *testing.T) {
 func TestReadersAreToldOnceOfEveryKeyTheyHaveRead(t *testing.T) {
 	told := map[*Session]string{}
 	host := &testHost{deliver: func(to *Session, message []byte) { told[to] += string(message) }}
-	ex := New(config.Default(), store.NewKeyspace(store.Options{}), NewClock(), host, NewCommands())
+	ex := New(config.Default(), store.NewKeyspace(store.Options{}), clock.New(), host, NewCommands())
 	r := rand.New(rand.NewPCG(1, 2))
 	w := &resp.Writer{}
 	sessions, has := make([]*Session, 8), make([]map[string]bool, 8)

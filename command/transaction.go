@@ -34,7 +34,7 @@ func (s *Session) transaction() *Transaction {
 // InMulti reports whether s is between MULTI and EXEC.
 func (s *Session) InMulti() bool { return s.Tx != nil && s.Tx.Open }
 
-// WouldQueue reports whether a request of s for cmd would be queued.
+// WouldQueue reports whether a request of s for cmd would be queued (server.c: processCommand).
 func (s *Session) WouldQueue(cmd *Command) bool {
 	return s.InMulti() && cmd != nil && cmd.Flags&NotQueued == 0
 }

@@ -46,6 +46,9 @@ func (ws *watchers) watch(t *Transaction, db *store.DB, key []byte) {
 			return
 		}
 	}
+	if found := db.Peek(key); found.Late() && !found.Overdue() {
+		db.Lookup(key, store.LookupNoTouch|store.LookupNoNotify|store.LookupNoStats) // fields that were late before
+	}
 	w := &watched{
 		by: t, db: db.ID, key: string(key), index: len(keys[string(key)]), stale: db.Peek(key).Overdue(),
 	}
@@ -133,14 +136,14 @@ func (ws *watchers) replaced(from, to *store.DB) {
 	}
 }
 
-// watchesOverdue reports whether the time of a watched key has come since WATCH, although the key is
+// watchesOverdue reports whether the time of a watched key or of a field has come since WATCH, although it is
 // not deleted yet (multi.c: isWatchedKeyExpired).
 func (t *Transaction) watchesOverdue(ks *store.Keyspace) bool {
 	for _, w := range t.watches {
 		if w.stale {
 			continue
 		}
-		if ks.DBs[w.db].Peek([]byte(w.key)).Overdue() {
+		if ks.DBs[w.db].Peek([]byte(w.key)).Late() {
 			return true
 		}
 	}

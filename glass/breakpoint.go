@@ -4,15 +4,17 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // Breakpoint stops the server at events that match all of its conditions. A condition that is "" or 0
 // matches everything.
 type Breakpoint struct {
 	Name     string
-	At       Point  // 0 for Executes, or for the points that When is about
-	Cmd      string // lower case: "client" with all subcommands, or "client|kill"
-	Key      string // glob
+	At       trace.Point // 0 for Executes, or for the points that When is about
+	Cmd      string      // lower case: "client" with all subcommands, or "client|kill"
+	Key      string      // glob
 	ClientID int64
 	Client   string // glob of the client's name
 	Nth      int64  // stops at the n-th match only; 0 means at each
@@ -30,7 +32,7 @@ func (b *Breakpoint) Words() []string {
 			words = append(words, word, value)
 		}
 	}
-	add("AT", points()[string(rune(b.At))].Name, b.At != 0)
+	add("AT", trace.Points()[string(rune(b.At))].Name, b.At != 0)
 	add("CMD", b.Cmd, b.Cmd != "")
 	add("KEY", b.Key, b.Key != "")
 	add("CLIENT", strconv.FormatInt(b.ClientID, 10), b.ClientID != 0)
@@ -44,51 +46,51 @@ func (b *Breakpoint) Words() []string {
 }
 
 // Break adds a breakpoint.
-func (w *Watch) Break(b Breakpoint) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	g := &w.gate
-	if w.find(b.Name) >= 0 {
+func (v *View) Break(b Breakpoint) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	g := &v.gate
+	if v.find(b.Name) >= 0 {
 		return stepError("BREAK ADD", "the breakpoint %s already exists", quote(b.Name))
 	}
 	if !g.opened {
 		g.breaks = append(g.breaks, &b)
 	}
-	w.setLive()
+	v.setLive()
 	return nil
 }
 
 // BreakDel removes the breakpoint of that name.
-func (w *Watch) BreakDel(name string) error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	at := w.find(name)
+func (v *View) BreakDel(name string) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	at := v.find(name)
 	if at < 0 {
 		return stepError("BREAK DEL", "there is no breakpoint %s", quote(name))
 	}
-	w.gate.breaks = slices.Delete(w.gate.breaks, at, at+1)
-	w.setLive()
+	v.gate.breaks = slices.Delete(v.gate.breaks, at, at+1)
+	v.setLive()
 	return nil
 }
 
-func (w *Watch) find(name string) int {
-	return slices.IndexFunc(w.gate.breaks, func(b *Breakpoint) bool { return b.Name == name })
+func (v *View) find(name string) int {
+	return slices.IndexFunc(v.gate.breaks, func(b *Breakpoint) bool { return b.Name == name })
 }
 
 // BreakClear removes all breakpoints.
-func (w *Watch) BreakClear() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.gate.breaks = nil
-	w.setLive()
+func (v *View) BreakClear() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.gate.breaks = nil
+	v.setLive()
 }
 
 // Breaks returns the breakpoints in the order in which they were added.
-func (w *Watch) Breaks() []Breakpoint {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (v *View) Breaks() []Breakpoint {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	list := []Breakpoint{}
-	for _, b := range w.gate.breaks {
+	for _, b := range v.gate.breaks {
 		list = append(list, *b)
 	}
 	return list
@@ -104,48 +106,48 @@ func (b *Breakpoint) turn() bool {
 	return true
 }
 
-func (w *Watch) matches(b *Breakpoint, e *Event) bool {
+func (v *View) matches(b *Breakpoint, e *trace.Event) bool {
 	switch {
 	case b.At != 0 && b.At != e.Point,
-		b.At == 0 && b.When == "" && e.Point != Executes,
+		b.At == 0 && b.When == "" && e.Point != trace.Executes,
 		b.When != "" && !b.when(e),
 		b.ClientID != 0 && b.ClientID != e.Client,
 		b.Cmd != "" && e.Name != b.Cmd && !strings.HasPrefix(e.Name, b.Cmd+"|"),
-		b.Client != "" && (e.Client == 0 || !w.named(b.Client, e.Client)):
+		b.Client != "" && (e.Client == 0 || !v.named(b.Client, e.Client)):
 		return false
 	}
-	return b.Key == "" || w.hasKey(b.Key, e)
+	return b.Key == "" || v.hasKey(b.Key, e)
 }
 
 // named asks the server for the name of a client. An I/O thread may ask too: main waits for it.
-func (w *Watch) named(glob string, client int64) bool {
-	return w.Name != nil && w.Match(glob, []byte(w.Name(client)))
+func (v *View) named(glob string, client int64) bool {
+	return v.Name != nil && v.Match(glob, []byte(v.Name(client)))
 }
 
-func (w *Watch) hasKey(glob string, e *Event) bool {
-	if e.Args == nil || w.Keys == nil {
+func (v *View) hasKey(glob string, e *trace.Event) bool {
+	if e.Args == nil || v.Keys == nil {
 		return false
 	}
-	return slices.ContainsFunc(w.Keys(e.Args), func(key []byte) bool { return w.Match(glob, key) })
+	return slices.ContainsFunc(v.Keys(e.Args), func(key []byte) bool { return v.Match(glob, key) })
 }
 
 // again is EAGAIN as A of an event.
 const again = -11
 
-func (b *Breakpoint) when(e *Event) bool {
+func (b *Breakpoint) when(e *trace.Event) bool {
 	switch b.When {
 	case "PARTIAL":
-		return e.Point == Parsed && e.Text != ""
+		return e.Point == trace.Parsed && e.Text != "" && e.B >= 0
 	case "EAGAIN":
-		return (e.Point == ReadDone || e.Point == Written) && e.A == again
+		return (e.Point == trace.ReadDone || e.Point == trace.Written) && e.A == again
 	case "BLOCKED":
-		return e.Point == Replied && e.B == ReplyBlocked
+		return e.Point == trace.Replied && e.B == trace.ReplyBlocked
 	case "ERROR":
-		return e.Point == Replied && e.B == ReplyError
+		return e.Point == trace.Replied && e.B == trace.ReplyError
 	case "EXPIRED":
-		return e.Point == Expired
+		return e.Point == trace.Expired
 	case "READY":
-		return e.Point == Woke && e.A >= b.Ready
+		return e.Point == trace.Woke && e.A >= b.Ready
 	}
 	return false
 }

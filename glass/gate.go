@@ -2,7 +2,10 @@ package glass
 
 import (
 	"fmt"
+	"strings"
 	"time"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // Unit is how far a step goes.
@@ -25,7 +28,7 @@ func (u Unit) String() string {
 // defaultLimit is how long a server stands while nobody watches.
 const defaultLimit = 600 * time.Second
 
-// gate decides where a thread stops. It belongs to Watch.mu.
+// gate decides where a thread stops. It belongs to View.mu.
 type gate struct {
 	left   int // events of the unit to go until the stop, 0 for no step
 	unit   Unit
@@ -41,16 +44,16 @@ type gate struct {
 	broke   string
 	turns   int // how often a stop or delay was ended from outside
 
-	held   *Event // the begin of a pass that may be idle
-	client int64  // of the last event that had one
-	phase  byte   // of the last event
+	held   []trace.Event // the begin of a pass that may be idle
+	client int64         // of the last event that had one
+	phase  byte          // of the last event
 }
 
 func (g *gate) steps() bool { return g.left > 0 }
 
 // Stop is an event after which a thread stands still.
 type Stop struct {
-	Event    Event
+	Event    trace.Event
 	Why      string // step, pause, break NAME, or WhySlow
 	Snapshot *Snapshot
 }
@@ -59,107 +62,107 @@ type Stop struct {
 const WhySlow = "slow"
 
 // Pause makes the server stop at its next point. A server that sleeps stops when something arrives.
-func (w *Watch) Pause() { w.arm(OneEvent, 1, true) }
+func (v *View) Pause() { v.arm(OneEvent, 1, true) }
 
 // Next goes on until the n-th of a unit. A server that runs stops there too.
-func (w *Watch) Next(unit Unit, n int) { w.arm(unit, max(n, 1), false) }
+func (v *View) Next(unit Unit, n int) { v.arm(unit, max(n, 1), false) }
 
-func (w *Watch) arm(unit Unit, n int, pause bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	g := &w.gate
+func (v *View) arm(unit Unit, n int, pause bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	g := &v.gate
 	if g.opened || pause && g.stopped {
 		return
 	}
 	g.unit, g.left, g.paused = unit, n, pause
-	w.goOn()
+	v.goOn()
 }
 
 // Continue lets the server run. Breakpoints and slow motion stay.
-func (w *Watch) Continue() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.gate.left = 0
-	w.goOn()
+func (v *View) Continue() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.gate.left = 0
+	v.goOn()
 }
 
 // Open lets the server run and stops it never again: it is about to end.
-func (w *Watch) Open() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.gate.opened = true
-	w.clear()
+func (v *View) Open() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.gate.opened = true
+	v.clear()
 }
 
 // Reset lets the server run, and removes breakpoints and slow motion.
-func (w *Watch) Reset() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.clear()
+func (v *View) Reset() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.clear()
 }
 
-func (w *Watch) clear() {
-	g := &w.gate
+func (v *View) clear() {
+	g := &v.gate
 	g.left, g.slow, g.breaks, g.still, g.limit = 0, 0, nil, true, defaultLimit
-	w.goOn()
+	v.goOn()
 }
 
 // Slow makes every point take d longer. 0 ends it. A delay under way ends at once, a stop does not.
-func (w *Watch) Slow(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	g := &w.gate
+func (v *View) Slow(d time.Duration) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	g := &v.gate
 	if !g.opened {
 		g.slow = d
 	}
 	if !g.stopped {
-		w.goOn()
+		v.goOn()
 		return
 	}
-	w.setLive()
-	w.tellState()
+	v.setLive()
+	v.tellState()
 }
 
 // Stand sets whether the lab's clock stands while the server is stopped.
-func (w *Watch) Stand(still bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.gate.still = still
-	w.tellState()
+func (v *View) Stand(still bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.gate.still = still
+	v.tellState()
 }
 
 // Limit sets how long the server stays stopped while nobody watches. It counts from the next stop.
-func (w *Watch) Limit(d time.Duration) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.gate.limit = d
+func (v *View) Limit(d time.Duration) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.gate.limit = d
 }
 
 // goOn ends a stop or a delay. The caller holds mu.
-func (w *Watch) goOn() {
-	w.gate.turns++
-	w.gate.stopped = false
-	w.setLive()
-	w.cond.Broadcast()
-	w.tellState()
+func (v *View) goOn() {
+	v.gate.turns++
+	v.gate.stopped = false
+	v.setLive()
+	v.cond.Broadcast()
+	v.tellState()
 }
 
 // State returns what LAB STEP shows. Any goroutine may call it.
-func (w *Watch) State() State {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.state()
+func (v *View) State() State {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.state()
 }
 
-func (w *Watch) state() State {
-	g := &w.gate
-	s := State{State: "running", Pass: w.pass.Load(), Seq: w.seq, Slow: g.slow.Milliseconds(), Still: g.still}
+func (v *View) state() State {
+	g := &v.gate
+	s := State{State: "running", Pass: v.pass.Load(), Seq: v.seq, Slow: g.slow.Milliseconds(), Still: g.still}
 	switch {
 	case g.stopped:
 		e := &g.stop.Event
 		s.State, s.Breakpoint = "stopped", g.broke
 		s.Point, s.Pass, s.Seq, s.Client, s.Thread = string(rune(e.Point)), e.Pass, e.Seq, e.Client, e.Thread
-	case g.steps() && w.sleeping.Load():
+	case g.steps() && v.sleeping.Load():
 		s.State = "asleep"
 	case g.steps():
 		s.State = "armed"
@@ -167,36 +170,40 @@ func (w *Watch) state() State {
 	return s
 }
 
-// emit is Thread.Event. One thread at a time has the turn, so all others stand while one does. whole says
+// emit is what Thread.Event calls. One thread at a time has the turn, so all others stand while one does. whole says
 // that the thread owns the whole server, as main does, and the executor of --exec queue while main waits.
-func (w *Watch) emit(e *Event, whole bool, part func() Client) {
-	w.turn.Lock()
-	defer w.turn.Unlock()
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	g := &w.gate
-	if e.Point == Woke && e.A == 0 { // the pass is idle unless another point follows
-		first := *e
-		g.held = &first
+//
+// A pass that no socket has woken is idle unless a point of its own follows. A timer was due, or a page has asked
+// what the lab knows. Nobody gets the events of an idle pass.
+func (v *View) emit(e *trace.Event, whole bool, part func() trace.Client) {
+	e.Pass = v.pass.Load()
+	v.turn.Lock()
+	defer v.turn.Unlock()
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	g := &v.gate
+	begin := g.held
+	g.held = nil
+	switch {
+	case e.Point == trace.Woke && !strings.HasPrefix(e.Text, "event"), len(begin) > 0 && e.Point == trace.Handler:
+		g.held = append(begin, *e)
+		return
+	case len(begin) > 0 && e.Point == trace.Asleep:
 		return
 	}
-	if first := g.held; first != nil {
-		g.held = nil
-		if e.Point == Asleep {
-			return
-		}
-		w.meet(first, whole, part)
+	for i := range begin {
+		v.meet(&begin[i], whole, part)
 	}
-	w.meet(e, whole, part)
+	v.meet(e, whole, part)
 }
 
 // meet tells everyone of an event, and stops if the gate says so.
-func (w *Watch) meet(e *Event, whole bool, part func() Client) {
-	g := &w.gate
-	w.seq++
-	e.Seq = w.seq
-	w.tell(e)
-	why := w.reason(e)
+func (v *View) meet(e *trace.Event, whole bool, part func() trace.Client) {
+	g := &v.gate
+	v.seq++
+	e.Seq = v.seq
+	v.tell(e)
+	why := v.reason(e)
 	if c := e.Client; c != 0 {
 		g.client = c
 	}
@@ -208,22 +215,22 @@ func (w *Watch) meet(e *Event, whole bool, part func() Client) {
 	case why != "":
 		g.left, g.stopped = 0, true
 		g.stop = &Stop{Event: *e, Why: why}
-		w.stand(e, whole, part, g.limit)
+		v.stand(e, whole, part, g.limit)
 		if g.stopped { // nobody has ended it
-			w.goOn()
+			v.goOn()
 		}
 	case g.slow > 0:
 		g.stop = &Stop{Event: *e, Why: WhySlow}
-		w.stand(e, whole, part, g.slow)
+		v.stand(e, whole, part, g.slow)
 	}
 }
 
 // reason says why to stop at e, "" for going on.
-func (w *Watch) reason(e *Event) string {
-	g := &w.gate
+func (v *View) reason(e *trace.Event) string {
+	g := &v.gate
 	g.broke = ""
 	for _, b := range g.breaks {
-		if w.matches(b, e) && b.turn() && g.broke == "" {
+		if v.matches(b, e) && b.turn() && g.broke == "" {
 			g.broke = b.Name
 		}
 	}
@@ -244,74 +251,74 @@ func (w *Watch) reason(e *Event) string {
 }
 
 // reaches reports whether e counts for the step under way.
-func (g *gate) reaches(e *Event) bool {
+func (g *gate) reaches(e *trace.Event) bool {
 	switch g.unit {
 	case OneHandler:
-		return e.Point == Handler
+		return e.Point == trace.Handler
 	case OneClient:
 		return e.Client != 0 && e.Client != g.client
 	case OneCommand:
-		return e.Point == Executes
+		return e.Point == trace.Executes
 	case OnePhase:
 		phase := phaseOf(e.Point)
 		return phase != 0 && phase != g.phase
 	case OnePass:
-		return e.Point == Woke
+		return e.Point == trace.Woke
 	}
 	return true
 }
 
 // phaseOf returns the first point of the phase that a point belongs to.
-func phaseOf(p Point) byte {
+func phaseOf(p trace.Point) byte {
 	switch p {
-	case Woke, Handler, Accepted:
+	case trace.Woke, trace.Handler, trace.Accepted:
 		return 'w'
-	case Gathered, ReadDone, Parsed:
+	case trace.Gathered, trace.ReadDone, trace.Parsed:
 		return 'r'
-	case Executes, Replied, Expired:
+	case trace.Executes, trace.Replied, trace.Expired, trace.Messaged, trace.Struck:
 		return 'x'
-	case Written:
+	case trace.Written:
 		return 'o'
-	case Asleep, Closed:
+	case trace.Asleep, trace.Closed:
 		return 's'
 	}
-	return 0 // to lend and to join belong to reading and to writing
+	return 0 // to lend and to join belong to reading and to writing, and a second look to the phase around it
 }
 
 // stand makes the snapshot and waits: until somebody goes on, or for at most d. While somebody watches, a
 // stop has no limit. The caller holds mu, and turn.
-func (w *Watch) stand(e *Event, whole bool, part func() Client, d time.Duration) {
-	g := &w.gate
+func (v *View) stand(e *trace.Event, whole bool, part func() trace.Client, d time.Duration) {
+	g := &v.gate
 	turn := g.turns
-	w.mu.Unlock()
-	snap := w.snapshot(e, whole, part)
-	w.mu.Lock()
+	v.mu.Unlock()
+	snap := v.snapshot(e, whole, part)
+	v.mu.Lock()
 	snap.Still = g.still
 	g.stop.Snapshot = snap
-	w.tellStop(g.stop)
+	v.tellStop(g.stop)
 	began := time.Now()
 	over := false
 	timer := time.AfterFunc(d, func() {
-		w.mu.Lock()
-		defer w.mu.Unlock()
+		v.mu.Lock()
+		defer v.mu.Unlock()
 		over = true
-		w.cond.Broadcast()
+		v.cond.Broadcast()
 	})
-	for g.turns == turn && !(over && (!g.stopped || len(w.news.readers) == 0)) {
-		w.cond.Wait()
+	for g.turns == turn && !(over && (!g.stopped || len(v.news.readers) == 0)) {
+		v.cond.Wait()
 	}
 	timer.Stop()
-	if w.Stood != nil {
-		w.Stood(int64(time.Since(began)), g.still)
+	if v.Stood != nil {
+		v.Stood(int64(time.Since(began)), g.still)
 	}
 }
 
 // snapshot is what the goroutine that stops may look at: everything, or for an I/O thread its client.
-func (w *Watch) snapshot(e *Event, whole bool, part func() Client) *Snapshot {
-	if whole && w.Options.Snapshot != nil {
-		return w.Options.Snapshot(e)
+func (v *View) snapshot(e *trace.Event, whole bool, part func() trace.Client) *Snapshot {
+	if whole && v.Options.Snapshot != nil {
+		return v.Options.Snapshot(e)
 	}
-	s := &Snapshot{Pass: e.Pass, PartOf: true, Clients: []Client{}, Keys: []Key{}}
+	s := &Snapshot{Pass: e.Pass, PartOf: true, Clients: []trace.Client{}, Keys: []Key{}}
 	if part != nil {
 		c := part()
 		c.Thread = e.Thread

@@ -8,28 +8,36 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
-// rig is a Watch without a server. A test emits its events from a goroutine of its own.
+// ticking returns a clock that advances by 10 each time it is read.
+func ticking() func() int64 {
+	now := int64(0)
+	return func() int64 { now += 10; return now }
+}
+
+// rig is a View without a server. A test emits its events from a goroutine of its own.
 type rig struct {
 	*testing.T
-	w    *Watch
-	main *Thread
+	w    *View
+	main *trace.Thread
 	sub  *Subscription
 }
 
 func newRig(t *testing.T) *rig {
-	o := Options{Clock: ticking(), Match: func(pattern string, s []byte) bool { return pattern == string(s) }}
+	o := Options{Match: func(pattern string, s []byte) bool { return pattern == string(s) }}
 	o.Keys = func(args [][]byte) [][]byte { return args[1:] }
 	o.Name = func(client int64) string { return "client-7" }
-	w := New(o)
+	w := New(trace.New(ticking()), o)
 	r := &rig{T: t, w: w, main: w.Thread("main"), sub: w.Subscribe(0)}
 	t.Cleanup(r.sub.Close)
 	return r
 }
 
 // pass emits events as a pass, from another goroutine, and returns a channel that is closed at its end.
-func (r *rig) pass(events ...Event) <-chan struct{} {
+func (r *rig) pass(events ...trace.Event) <-chan struct{} {
 	done := make(chan struct{})
 	r.w.BeginPass(r.w.Clock())
 	go func() {
@@ -65,14 +73,15 @@ func (r *rig) stop() *Stop {
 	}
 }
 
-func get(client int64, key string) []Event {
+func get(client int64, key string) []trace.Event {
 	args := [][]byte{[]byte("get"), []byte(key)}
-	return []Event{
-		{Point: Woke, A: 1}, {Point: Handler, B: 9, Client: client}, {Point: ReadDone, A: 20, Client: client},
-		{Point: Parsed, A: 1, Client: client},
-		{Point: Executes, Client: client, Text: "GET " + key, Args: args, Name: "get"},
-		{Point: Replied, Client: client, B: ReplyNil, Args: args, Name: "get"},
-		{Point: Written, A: 5, Client: client}, {Point: Asleep, A: -1, B: 1},
+	return []trace.Event{
+		{Point: trace.Woke, A: 1}, {Point: trace.Handler, B: 9, Client: client},
+		{Point: trace.ReadDone, A: 20, Client: client},
+		{Point: trace.Parsed, A: 1, Client: client},
+		{Point: trace.Executes, Client: client, Text: "GET " + key, Args: args, Name: "get"},
+		{Point: trace.Replied, Client: client, B: trace.ReplyNil, Args: args, Name: "get"},
+		{Point: trace.Written, A: 5, Client: client}, {Point: trace.Asleep, A: -1, B: 1},
 	}
 }
 
@@ -105,7 +114,7 @@ func TestNextCountsItsUnits(t *testing.T) {
 	r := newRig(t)
 	r.w.Next(OneEvent, 5)
 	done := r.pass(get(7, "k")...)
-	require.Equal(t, Executes, r.stop().Event.Point)
+	require.Equal(t, trace.Executes, r.stop().Event.Point)
 	r.w.Continue()
 	<-done
 	require.Equal(t, "running", r.w.State().State)
@@ -114,14 +123,15 @@ func TestNextCountsItsUnits(t *testing.T) {
 func TestAnIdlePassStopsNothingAndLeavesNoEvents(t *testing.T) {
 	r := newRig(t)
 	r.w.Pause()
-	idle := []Event{{Point: Woke}, {Point: Asleep}}
+	idle := []trace.Event{{Point: trace.Woke}, {Point: trace.Asleep}}
 	for range 3 {
 		<-r.pass(idle...)
 	}
 	require.Equal(t, "asleep", r.w.State().State)
-	done := r.pass(Event{Point: Woke}, Event{Point: Expired, A: 1, Text: "k"}, Event{Point: Asleep})
+	done := r.pass(trace.Event{Point: trace.Woke}, trace.Event{Point: trace.Expired, A: 1, Text: "k"},
+		trace.Event{Point: trace.Asleep})
 	stop := r.stop()
-	require.Equal(t, Woke, stop.Event.Point, "a timer was due")
+	require.Equal(t, trace.Woke, stop.Event.Point, "a timer was due")
 	require.EqualValues(t, 1, stop.Event.Seq)
 	require.Equal(t, "pause", stop.Why)
 	r.w.Open()
@@ -167,10 +177,10 @@ func TestBreakpointsMatchAllTheirConditions(t *testing.T) {
 }
 
 func TestAnEndedStopIsOver(t *testing.T) {
-	for name, end := range map[string]func(w *Watch){
-		"CONTINUE": func(w *Watch) { w.Continue() },
-		"Reset":    func(w *Watch) { w.Reset() },
-		"Open":     func(w *Watch) { w.Open() },
+	for name, end := range map[string]func(w *View){
+		"CONTINUE": func(w *View) { w.Continue() },
+		"Reset":    func(w *View) { w.Reset() },
+		"Open":     func(w *View) { w.Open() },
 	} {
 		r := newRig(t)
 		r.w.Pause()
@@ -277,7 +287,7 @@ func manyEvents(t *testing.T, r *rig) {
 	for range 2000 {
 		now += int64(time.Millisecond)
 		r.w.BeginPass(now)
-		r.main.Lap(Read, 7, 0, 10)
+		r.main.Lap(trace.Read, 7, 0, 10)
 		for _, e := range get(7, "k") {
 			if r.main.Detailed() {
 				r.main.Event(e, nil)

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 func TestTheEndOfSlowMotionEndsADelay(t *testing.T) {
@@ -34,7 +36,7 @@ func TestAHugePassTakesLimitedRoom(t *testing.T) {
 		r.w.BeginPass(r.w.Clock())
 		r.w.sums.pass = pass
 		for range events {
-			r.main.Event(Event{Point: Executes, Client: 7}, nil)
+			r.main.Event(trace.Event{Point: trace.Executes, Client: 7}, nil)
 			require.LessOrEqual(t, len(r.w.news.batch), mostBatch)
 		}
 		r.w.EndPass(r.w.Clock())
@@ -54,13 +56,13 @@ func TestAHugePassTakesLimitedRoom(t *testing.T) {
 func TestARecordingOfLargeStopsEndsEarlier(t *testing.T) {
 	r := newRig(t)
 	const clients = 63
-	r.w.Options.Snapshot = func(*Event) *Snapshot { return &Snapshot{Clients: make([]Client, clients)} }
+	r.w.Options.Snapshot = func(*trace.Event) *Snapshot { return &Snapshot{Clients: make([]trace.Client, clients)} }
 	r.w.Slow(time.Nanosecond)
 	r.w.RecordStart(0)
 	for range mostLines / (clients + 2) {
 		require.True(t, r.w.tape.on)
-		<-r.pass(Event{Point: Executes})
+		<-r.pass(trace.Event{Point: trace.Executes})
 	}
-	<-r.pass(Event{Point: Executes})
+	<-r.pass(trace.Event{Point: trace.Executes})
 	require.False(t, r.w.tape.on)
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"slices"
 	"strconv"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // Message is one message of a stream.
@@ -18,7 +20,7 @@ import (
 //	state   State, after it changed                      see State
 type Message struct {
 	Kind   string
-	Events []Event
+	Events []trace.Event
 	Stop   *Stop
 	Sum    *Summary
 	Lost   int64
@@ -41,12 +43,12 @@ func (m *Message) AppendJSON(b []byte) []byte {
 	switch m.Kind {
 	case KindEvent:
 		if len(m.Events) == 1 {
-			return m.Events[0].append(b, m.born)
+			return m.Events[0].AppendJSON(b, m.born)
 		}
 		return appendEvents(b, m.Events, m.born)
 	case KindStop:
-		b = m.Stop.Event.append(append(b, `{"event":`...), m.born)
-		b = appendText(append(b, `,"why":`...), m.Stop.Why)
+		b = m.Stop.Event.AppendJSON(append(b, `{"event":`...), m.born)
+		b = trace.AppendText(append(b, `,"why":`...), m.Stop.Why)
 		return append(appendJSON(append(b, `,"snapshot":`...), m.Stop.Snapshot), '}')
 	case KindSum:
 		b = appendJSON(b, m.Sum)
@@ -58,13 +60,13 @@ func (m *Message) AppendJSON(b []byte) []byte {
 	return appendJSON(b, m.State)
 }
 
-func appendEvents(b []byte, events []Event, born int64) []byte {
+func appendEvents(b []byte, events []trace.Event, born int64) []byte {
 	b = append(b, '[')
 	for i := range events {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = events[i].append(b, born)
+		b = events[i].AppendJSON(b, born)
 	}
 	return append(b, ']')
 }
@@ -83,18 +85,18 @@ const (
 	mostQueued  = 16384 // of all messages in a queue
 )
 
-// news is what readers get. It belongs to Watch.mu.
+// news is what readers get. It belongs to View.mu.
 type news struct {
 	readers []*Subscription
-	batch   []Event // of this pass, not sent yet: at most mostBatch
-	history []Event // the latest events
+	batch   []trace.Event // of this pass, not sent yet: at most mostBatch
+	history []trace.Event // the latest events
 	ended   bool
 }
 
 // Subscription is one reader of the stream. Its queue has 256 places for 16,384 events: if it is full, the
 // oldest message goes.
 type Subscription struct {
-	w      *Watch
+	v      *View
 	queue  []Message
 	events int    // in queue
 	state  *State // not sent yet; only the newest counts
@@ -105,39 +107,39 @@ type Subscription struct {
 
 // Subscribe begins a stream with the event of that number, if it is not too old, or with the next event
 // if from is 0. If the server is stopped, the stop comes first. Any goroutine may call it.
-func (w *Watch) Subscribe(from int64) *Subscription {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	s := &Subscription{w: w, ready: make(chan struct{}, 1), closed: w.news.ended}
+func (v *View) Subscribe(from int64) *Subscription {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	s := &Subscription{v: v, ready: make(chan struct{}, 1), closed: v.news.ended}
 	if from > 0 {
-		if h := w.news.history; len(h) > 0 && h[0].Seq > from {
+		if h := v.news.history; len(h) > 0 && h[0].Seq > from {
 			s.lost = h[0].Seq - from
 		}
-		at, _ := slices.BinarySearchFunc(w.news.history, from, func(e Event, seq int64) int { return int(e.Seq - seq) })
-		if missed := w.news.history[at:]; len(missed) > 0 {
-			s.put(Message{Kind: KindEvent, Events: slices.Clone(missed), born: w.born})
+		at, _ := slices.BinarySearchFunc(v.news.history, from, func(e trace.Event, seq int64) int { return int(e.Seq - seq) })
+		if missed := v.news.history[at:]; len(missed) > 0 {
+			s.put(Message{Kind: KindEvent, Events: slices.Clone(missed), born: v.born})
 		}
 	}
-	if w.gate.stopped && w.gate.stop.Snapshot != nil {
-		s.put(Message{Kind: KindStop, Stop: w.gate.stop, born: w.born})
+	if v.gate.stopped && v.gate.stop.Snapshot != nil {
+		s.put(Message{Kind: KindStop, Stop: v.gate.stop, born: v.born})
 	}
-	state := w.state()
+	state := v.state()
 	s.state = &state
 	s.wake()
-	w.news.readers = append(w.news.readers, s)
-	w.setLive()
+	v.news.readers = append(v.news.readers, s)
+	v.setLive()
 	return s
 }
 
 // Close ends the stream. Next then returns io.EOF.
 func (s *Subscription) Close() {
-	w := s.w
-	w.mu.Lock()
-	defer w.mu.Unlock()
+	v := s.v
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	s.end()
-	w.news.readers = slices.DeleteFunc(w.news.readers, func(r *Subscription) bool { return r == s })
-	w.setLive()
-	w.cond.Broadcast() // a stop may be over its limit
+	v.news.readers = slices.DeleteFunc(v.news.readers, func(r *Subscription) bool { return r == s })
+	v.setLive()
+	v.cond.Broadcast() // a stop may be over its limit
 }
 
 func (s *Subscription) end() {
@@ -146,11 +148,11 @@ func (s *Subscription) end() {
 }
 
 // End ends all streams: the server has ended.
-func (w *Watch) End() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.news.ended = true
-	for _, s := range w.news.readers {
+func (v *View) End() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.news.ended = true
+	for _, s := range v.news.readers {
 		s.end()
 	}
 }
@@ -172,8 +174,8 @@ func (s *Subscription) Next(ctx context.Context) (Message, error) {
 }
 
 func (s *Subscription) take() (m Message, ok, end bool) {
-	s.w.mu.Lock()
-	defer s.w.mu.Unlock()
+	s.v.mu.Lock()
+	defer s.v.mu.Unlock()
 	switch {
 	case s.lost > 0:
 		m = Message{Kind: KindGap, Lost: s.lost}
@@ -215,20 +217,20 @@ func (s *Subscription) wake() {
 	}
 }
 
-func (w *Watch) publish(m Message) {
-	m.born = w.born
-	for _, s := range w.news.readers {
+func (v *View) publish(m Message) {
+	m.born = v.born
+	for _, s := range v.news.readers {
 		s.put(m)
 	}
 }
 
 // tell hands an event to the recording and to the readers. While nobody steps, readers get the events of
 // a pass at its end.
-func (w *Watch) tell(e *Event) {
-	n, told := &w.news, *e
+func (v *View) tell(e *trace.Event) {
+	n, told := &v.news, *e
 	told.Args, told.Name = nil, ""
-	if w.tape.on && !w.tape.add(told, w.born) {
-		w.setLive()
+	if v.tape.on && !v.tape.add(told, v.born) {
+		v.setLive()
 	}
 	if len(n.history) == historySize {
 		n.history = append(n.history[:0], n.history[historySize/2:]...)
@@ -236,45 +238,45 @@ func (w *Watch) tell(e *Event) {
 	n.history = append(n.history, told)
 	switch {
 	case len(n.readers) == 0:
-	case w.gate.steps() || w.gate.slow > 0:
-		w.flush()
-		w.publish(Message{Kind: KindEvent, Events: []Event{told}})
-	case w.sums.pass == passCounted:
+	case v.gate.steps() || v.gate.slow > 0:
+		v.flush()
+		v.publish(Message{Kind: KindEvent, Events: []trace.Event{told}})
+	case v.sums.pass == passCounted:
 	case len(n.batch) < mostBatch:
 		n.batch = append(n.batch, told)
-	case w.sums.pass == passTold: // a sample needs no more
-		w.flush()
+	case v.sums.pass == passTold: // a sample needs no more
+		v.flush()
 		n.batch = append(n.batch, told)
 	}
 }
 
 // tellStop hands over a stop, behind the events before it.
-func (w *Watch) tellStop(stop *Stop) {
+func (v *View) tellStop(stop *Stop) {
 	stop.Event.Args, stop.Event.Name = nil, ""
-	w.flush()
-	w.publish(Message{Kind: KindStop, Stop: stop})
-	if w.tape.on && !w.tape.stop(stop, w.born) {
-		w.setLive()
+	v.flush()
+	v.publish(Message{Kind: KindStop, Stop: stop})
+	if v.tape.on && !v.tape.stop(stop, v.born) {
+		v.setLive()
 	}
-	w.tellState()
+	v.tellState()
 }
 
-func (w *Watch) tellState() {
-	if len(w.news.readers) == 0 {
+func (v *View) tellState() {
+	if len(v.news.readers) == 0 {
 		return
 	}
-	state := w.state()
-	for _, s := range w.news.readers {
+	state := v.state()
+	for _, s := range v.news.readers {
 		s.state = &state
 		s.wake()
 	}
 }
 
 // flush sends the events that wait for the end of the pass.
-func (w *Watch) flush() {
-	if n := &w.news; len(n.batch) > 0 {
-		w.sums.spend(len(n.batch))
-		w.publish(Message{Kind: KindEvent, Events: n.batch})
+func (v *View) flush() {
+	if n := &v.news; len(n.batch) > 0 {
+		v.sums.spend(len(n.batch))
+		v.publish(Message{Kind: KindEvent, Events: n.batch})
 		n.batch = nil
 	}
 }

@@ -20,7 +20,7 @@ func recordError(verb, why string, args ...any) error {
 }
 
 // RecordVerb reads the words after LAB RECORD. The reply is "OK", the bytes of a .loop.gz or []Saved.
-func (w *Watch) RecordVerb(words []string) (Verb, error) {
+func (v *View) RecordVerb(words []string) (Verb, error) {
 	if len(words) == 0 {
 		return Verb{}, recordError("", "expects START, STOP, GET, SAVE or LIST")
 	}
@@ -36,18 +36,18 @@ func (w *Watch) RecordVerb(words []string) (Verb, error) {
 	switch word {
 	case "START":
 		passes, err := parsePasses(args)
-		return done(err, false, func() { w.RecordStart(passes) })
+		return done(err, false, func() { v.RecordStart(passes) })
 	case "STOP":
-		return done(nil, false, w.RecordStop)
+		return done(nil, false, v.RecordStop)
 	case "GET":
-		return Verb{Do: func() (any, error) { return w.recorded(word) }}, nil
+		return Verb{Do: func() (any, error) { return v.recorded(word) }}, nil
 	case "SAVE":
 		if len(args) == 0 {
 			return Verb{}, recordError(word, "file is missing")
 		}
-		return Verb{Do: func() (any, error) { return "OK", w.save(args[0]) }}, nil
+		return Verb{Do: func() (any, error) { return "OK", v.save(args[0]) }}, nil
 	}
-	return Verb{Do: func() (any, error) { return w.saved(), nil }}, nil
+	return Verb{Do: func() (any, error) { return v.saved(), nil }}, nil
 }
 
 func parsePasses(args []string) (int, error) {
@@ -66,8 +66,8 @@ func parsePasses(args []string) (int, error) {
 	return int(n), nil
 }
 
-func (w *Watch) recorded(verb string) ([]byte, error) {
-	r := w.Recording()
+func (v *View) recorded(verb string) ([]byte, error) {
+	r := v.Recording()
 	if r == nil {
 		return nil, recordError(verb, "nothing was recorded, see LAB RECORD START")
 	}
@@ -77,8 +77,8 @@ func (w *Watch) recorded(verb string) ([]byte, error) {
 }
 
 // save writes the recording. A reader sees no file or the whole file.
-func (w *Watch) save(file string) error {
-	b, err := w.recorded("SAVE")
+func (v *View) save(file string) error {
+	b, err := v.recorded("SAVE")
 	if err != nil {
 		return err
 	}
@@ -90,14 +90,14 @@ func (w *Watch) save(file string) error {
 		_ = os.Remove(part)
 		return recordError("SAVE", "%v", err)
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.tape.saved = append(w.tape.saved, Saved{File: file, Events: len(w.tape.last.Lines), Bytes: int64(len(b))})
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.tape.saved = append(v.tape.saved, Saved{File: file, Events: len(v.tape.last.Lines), Bytes: int64(len(b))})
 	return nil
 }
 
-func (w *Watch) saved() []Saved {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return append([]Saved{}, w.tape.saved...)
+func (v *View) saved() []Saved {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]Saved{}, v.tape.saved...)
 }

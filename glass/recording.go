@@ -2,11 +2,14 @@ package glass
 
 import (
 	"bufio"
+	"bytes"
 	"compress/gzip"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // Recording is a stream that was kept: the header, then events and stops in order of their numbers. A
@@ -49,56 +52,95 @@ func (m *Message) appendLine(b []byte) []byte {
 
 // The largest recording that ReadRecording reads.
 const (
-	mostBytes     = 64 << 20
+	mostFileBytes = 16 << 20
+	mostBytes     = 64 << 20 // of its lines
 	mostLineBytes = 1 << 20
 )
 
 // ReadRecording reads a .loop.gz. An error names the line.
 func ReadRecording(r io.Reader) (*Recording, error) {
-	z, err := gzip.NewReader(r)
+	rec := &Recording{}
+	hello, err := readRecording(r, func(m Message) { rec.Lines = append(rec.Lines, m) })
 	if err != nil {
-		return nil, fmt.Errorf("not a recording: %w", err)
+		return nil, err
 	}
-	lines := bufio.NewScanner(io.LimitReader(z, mostBytes))
+	rec.Hello = hello
+	return rec, nil
+}
+
+// CheckRecording reads a .loop.gz as ReadRecording does, and returns its bytes. It reads no further than a
+// mistake.
+func CheckRecording(r io.Reader) ([]byte, error) {
+	var file bytes.Buffer
+	if _, err := readRecording(io.TeeReader(r, &file), func(Message) {}); err != nil {
+		return nil, err
+	}
+	return file.Bytes(), nil
+}
+
+// readRecording calls line with each line of a .loop.gz behind the header.
+func readRecording(r io.Reader, line func(Message)) (hello Hello, err error) {
+	file := &io.LimitedReader{R: r, N: mostFileBytes}
+	packed := bufio.NewReader(file)
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		return hello, fmt.Errorf("not a recording: %w", err)
+	}
+	z.Multistream(false) // a recording is one, and an endless row of empty ones takes time
+	text := &io.LimitedReader{R: z, N: mostBytes}
+	lines := bufio.NewScanner(text)
 	lines.Buffer(nil, mostLineBytes)
-	rec, last := &Recording{}, int64(0)
+	last := int64(0)
 	for n := 1; lines.Scan(); n++ {
 		if n == 1 {
-			if err := json.Unmarshal(lines.Bytes(), &rec.Hello); err != nil || rec.Hello.V != 1 {
-				return nil, errors.New("line 1: not the header of a recording")
+			if err := json.Unmarshal(lines.Bytes(), &hello); err != nil || hello.V != 1 {
+				return hello, errors.New("line 1: not the header of a recording")
 			}
 			continue
 		}
 		m, seq, err := readLine(lines.Bytes())
 		switch {
+		case text.N == 0 || file.N == 0:
+			return hello, errTooLong()
+		case n > mostLines+1:
+			return hello, fmt.Errorf("not a recording: more than %d events and stops", mostLines)
 		case err != nil:
-			return nil, fmt.Errorf("line %d: %w", n, err)
+			return hello, fmt.Errorf("line %d: %w", n, err)
 		case seq < last || seq == last && m.Kind == KindEvent:
-			return nil, fmt.Errorf("line %d: event %d comes after event %d", n, seq, last)
+			return hello, fmt.Errorf("line %d: event %d comes after event %d", n, seq, last)
 		}
 		last = seq
-		rec.Lines = append(rec.Lines, m)
+		line(m)
 	}
-	if err := lines.Err(); err != nil {
-		return nil, err
+	switch err := lines.Err(); {
+	case text.N == 0 || file.N == 0:
+		return hello, errTooLong()
+	case err != nil:
+		return hello, err
+	case hello.V == 0:
+		return hello, errors.New("the recording is empty")
 	}
-	if rec.Hello.V == 0 {
-		return nil, errors.New("the recording is empty")
+	if _, err := packed.ReadByte(); err != io.EOF {
+		return hello, errors.New("not a recording: something follows its end")
 	}
-	return rec, nil
+	return hello, nil
+}
+
+func errTooLong() error {
+	return fmt.Errorf("not a recording: more than %d MB, or %d MB without gzip", mostFileBytes>>20, mostBytes>>20)
 }
 
 func readLine(line []byte) (m Message, seq int64, err error) {
 	if len(line) > 0 && line[0] == '[' {
-		var e Event
+		var e trace.Event
 		if err := e.UnmarshalJSON(line); err != nil {
 			return m, 0, err
 		}
-		return Message{Kind: KindEvent, Events: []Event{e}}, e.Seq, nil
+		return Message{Kind: KindEvent, Events: []trace.Event{e}}, e.Seq, nil
 	}
 	var l struct {
 		Stop *struct {
-			Event    *Event
+			Event    *trace.Event
 			Why      string
 			Snapshot *Snapshot
 		}
@@ -111,28 +153,4 @@ func readLine(line []byte) (m Message, seq int64, err error) {
 	}
 	stop := &Stop{Event: *l.Stop.Event, Why: l.Stop.Why, Snapshot: l.Stop.Snapshot}
 	return Message{Kind: KindStop, Stop: stop}, stop.Event.Seq, nil
-}
-
-// UnmarshalJSON reads an event as append writes it. Its time counts from the begin of the recording.
-func (e *Event) UnmarshalJSON(data []byte) error {
-	var point string
-	var us int64
-	var dur float64
-	fields := []any{&e.Seq, &e.Pass, &point, &e.Thread, &e.Client, &us, &dur, &e.A, &e.B, &e.Text}
-	want := len(fields)
-	if err := json.Unmarshal(data, &fields); err != nil {
-		return fmt.Errorf("not an event: %w", err)
-	}
-	if len(fields) != want {
-		return fmt.Errorf("not an event: it has %d fields instead of %d", len(fields), want)
-	}
-	if _, known := points()[point]; !known {
-		return fmt.Errorf("not an event: %q is not a point", point)
-	}
-	const longest = 1 << 53
-	if e.Seq < 1 || us < 0 || us > longest || dur < 0 || dur > longest {
-		return errors.New("not an event: a number is out of range")
-	}
-	e.Point, e.At, e.Dur = Point(point[0]), us*1000, int64(dur*1000+0.5)
-	return nil
 }

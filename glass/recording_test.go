@@ -3,6 +3,7 @@ package glass
 import (
 	"bytes"
 	"compress/gzip"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -71,6 +72,55 @@ func TestAWrongRecordingIsRefusedByItsLine(t *testing.T) {
 	}
 	_, err := ReadRecording(strings.NewReader("plain text"))
 	require.ErrorContains(t, err, "not a recording")
+}
+
+// endless is a file that begins with some bytes and has other ones for ever.
+type endless struct {
+	first, rest string
+	read        int
+}
+
+func (e *endless) Read(b []byte) (n int, err error) {
+	if e.first == "" {
+		e.first = e.rest
+	}
+	n = copy(b, e.first)
+	e.first = e.first[n:]
+	e.read += n
+	return n, nil
+}
+
+func TestARecordingWithoutAnEndIsRefusedEarly(t *testing.T) {
+	const head = `{"v":1}` + "\n"
+	var many strings.Builder
+	many.WriteString(head)
+	for i := 1; i <= mostLines; i++ {
+		fmt.Fprintf(&many, `[%d,1,"w",0,0,0,0,0,0,""]`+"\n", i)
+	}
+	_, err := ReadRecording(bytes.NewReader(zip(many.String())))
+	require.NoError(t, err)
+	const gzipHead = 10 // bytes
+	for _, c := range []struct{ first, rest, why string }{
+		{"", "plain text", "not a recording: gzip: invalid header"},
+		{"", string(zip("")), "the recording is empty"},
+		{"", string(zip(head)), "not a recording: something follows its end"},
+		{string(zip(head))[:gzipHead], strings.Repeat("\x00\x00\x00\xff\xff", 1000), "more than 16 MB"},
+		{"", string(zip(strings.Repeat("a", 2*mostLineBytes))), "token too long"},
+		{"", string(zip(head + strings.Repeat(" ", 2*mostLineBytes))), "token too long"},
+		{"", string(zip(many.String() + `[99999,1,"w",0,0,0,0,0,0,""]`)), "more than 65536 events and stops"},
+	} {
+		e := &endless{first: c.first, rest: c.rest}
+		_, err := CheckRecording(e)
+		require.ErrorContains(t, err, c.why)
+		require.LessOrEqual(t, e.read, mostFileBytes)
+	}
+}
+
+func TestACheckedRecordingIsReturnedByteForByte(t *testing.T) {
+	file := zip(`{"v":1}` + "\n" + `[1,1,"w",0,0,10,0.5,1,0,"event 9r"]` + "\n")
+	got, err := CheckRecording(bytes.NewReader(file))
+	require.NoError(t, err)
+	require.Equal(t, file, got)
 }
 
 // What the reader accepts, the writer writes so that the reader accepts it again.

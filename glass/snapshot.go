@@ -1,17 +1,19 @@
 package glass
 
+import "github.com/miniredisd/miniredisd/internal/trace"
+
 // Hello is the header of a stream or recording.
 type Hello struct {
-	V           int              `json:"v"`
-	Version     string           `json:"version"`
-	Seed        uint64           `json:"seed"`
-	Threads     []string         `json:"threads"` // by number: main, then the I/O threads
-	Exec        string           `json:"exec"`
-	Multiplexer string           `json:"multiplexer"`
-	Master      int              `json:"master"`
-	Masters     int              `json:"masters"`
-	State       State            `json:"state"`
-	Points      map[string]Place `json:"points"`
+	V           int                    `json:"v"`
+	Version     string                 `json:"version"`
+	Seed        uint64                 `json:"seed"`
+	Threads     []string               `json:"threads"` // by number: main, then the I/O threads
+	Exec        string                 `json:"exec"`
+	Multiplexer string                 `json:"multiplexer"`
+	Master      int                    `json:"master"`
+	Masters     int                    `json:"masters"`
+	State       State                  `json:"state"`
+	Points      map[string]trace.Place `json:"points"`
 }
 
 // State says whether the loop runs, and where it stopped.
@@ -33,7 +35,7 @@ type Snapshot struct {
 	Still    bool           `json:"still"`
 	Pass     int64          `json:"pass"`
 	PartOf   bool           `json:"partOf,omitempty"` // an I/O thread made it: it has that thread's client only
-	Clients  []Client       `json:"clients"`
+	Clients  []trace.Client `json:"clients"`
 	More     int            `json:"more"` // clients that are left out
 	Fired    *Fired         `json:"fired,omitempty"`
 	Lists    *Lists         `json:"lists,omitempty"`
@@ -48,28 +50,6 @@ const (
 	MaxClients = 64
 	MaxKeys    = 12
 )
-
-// Client is a client in a Snapshot. Sizes are in bytes.
-type Client struct {
-	ID       int64    `json:"id"`
-	Name     string   `json:"name"`
-	FD       int      `json:"fd"`
-	Addr     string   `json:"addr"`
-	RecvQ    int      `json:"recvq"`    // in the socket, not read
-	SendQ    int      `json:"sendq"`    // in the socket, not acknowledged
-	Buffered int      `json:"buffered"` // read, and no complete command yet
-	Commands int      `json:"commands"` // parsed, and not executed yet
-	Output   int      `json:"output"`
-	State    string   `json:"state"` // idle readable reading executing blocked held paused full closing
-	On       string   `json:"on"`    // the key or rule that it waits for
-	Multi    int      `json:"multi"` // commands that MULTI has queued, -1 outside
-	Watch    int      `json:"watch"` // keys
-	DB       int      `json:"db"`
-	Partial  string   `json:"partial"`
-	Next     []string `json:"next"` // the commands that wait, at most 4
-	Out      string   `json:"out"`  // the first bytes of the output
-	Thread   int      `json:"thread"`
-}
 
 // Fired is the array that epoll_wait has filled, and how far the loop is in it.
 type Fired struct {
@@ -129,5 +109,5 @@ type Summary struct {
 	Clients  int              `json:"clients"`
 	Keys     []Key            `json:"keys"`
 
-	events []Event // one whole pass
+	events []trace.Event // one whole pass
 }

@@ -6,6 +6,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // Verb is a LAB STEP that is read and not done yet.
@@ -19,37 +21,37 @@ type Verb struct {
 
 // Step does the words after LAB STEP. The reply is "OK", a State or []Breakpoint. It never waits for the
 // loop. Any goroutine may call it.
-func (w *Watch) Step(words []string) (any, error) {
-	v, err := w.Verb(words)
+func (v *View) Step(words []string) (any, error) {
+	verb, err := v.Verb(words)
 	if err != nil {
 		return nil, err
 	}
-	return v.Do()
+	return verb.Do()
 }
 
 // Verb reads the words after LAB STEP.
-func (w *Watch) Verb(words []string) (Verb, error) {
+func (v *View) Verb(words []string) (Verb, error) {
 	if len(words) == 0 {
-		return Verb{Do: func() (any, error) { return w.State(), nil }}, nil
+		return Verb{Do: func() (any, error) { return v.State(), nil }}, nil
 	}
 	verb, args := strings.ToUpper(words[0]), words[1:]
 	switch verb {
 	case "PAUSE":
-		return simple(verb, args, true, w.Pause)
+		return simple(verb, args, true, v.Pause)
 	case "CONTINUE":
-		return simple(verb, args, false, w.Continue)
+		return simple(verb, args, false, v.Continue)
 	case "NEXT":
-		return w.next(args)
+		return v.next(args)
 	case "SLOW":
 		ms, err := onlyNumber(verb, "milliseconds", args, 0, 60_000)
-		return done(err, true, func() { w.Slow(time.Duration(ms) * time.Millisecond) })
+		return done(err, true, func() { v.Slow(time.Duration(ms) * time.Millisecond) })
 	case "LIMIT":
 		s, err := onlyNumber(verb, "seconds", args, 1, 86_400)
-		return done(err, false, func() { w.Limit(time.Duration(s) * time.Second) })
+		return done(err, false, func() { v.Limit(time.Duration(s) * time.Second) })
 	case "CLOCK":
-		return w.clockVerb(args)
+		return v.clockVerb(args)
 	case "BREAK":
-		return w.breakVerb(args)
+		return v.breakVerb(args)
 	}
 	return Verb{}, stepError("", "expects PAUSE, CONTINUE, NEXT, SLOW, BREAK, CLOCK, LIMIT or nothing, not %s",
 		quote(words[0]))
@@ -67,7 +69,7 @@ func quote(s string) string {
 	if len(s) > most {
 		s, end = s[:most], "..."
 	}
-	return "'" + string(appendEscaped(nil, []byte(s))) + end + "'"
+	return "'" + string(trace.AppendEscaped(nil, []byte(s))) + end + "'"
 }
 
 // done makes a verb whose reply is OK.
@@ -112,7 +114,7 @@ func number(verb, name, text string, least, most int64) (int64, error) {
 }
 
 // next reads [unit] [n].
-func (w *Watch) next(args []string) (Verb, error) {
+func (v *View) next(args []string) (Verb, error) {
 	unit, n := OneEvent, int64(1)
 	if len(args) > 0 && strings.Trim(args[0], "0123456789+-") != "" {
 		var err error
@@ -127,10 +129,10 @@ func (w *Watch) next(args []string) (Verb, error) {
 			return Verb{}, err
 		}
 	}
-	return done(tooMany("NEXT", args, 1), true, func() { w.Next(unit, int(n)) })
+	return done(tooMany("NEXT", args, 1), true, func() { v.Next(unit, int(n)) })
 }
 
-func (w *Watch) clockVerb(args []string) (Verb, error) {
+func (v *View) clockVerb(args []string) (Verb, error) {
 	if len(args) == 0 {
 		return Verb{}, stepError("CLOCK", "expects STILL or RUN")
 	}
@@ -138,10 +140,10 @@ func (w *Watch) clockVerb(args []string) (Verb, error) {
 	if word != "STILL" && word != "RUN" {
 		return Verb{}, stepError("CLOCK", "expects STILL or RUN, not %s", quote(args[0]))
 	}
-	return done(tooMany("CLOCK", args, 1), false, func() { w.Stand(word == "STILL") })
+	return done(tooMany("CLOCK", args, 1), false, func() { v.Stand(word == "STILL") })
 }
 
-func (w *Watch) breakVerb(args []string) (Verb, error) {
+func (v *View) breakVerb(args []string) (Verb, error) {
 	if len(args) == 0 {
 		return Verb{}, stepError("BREAK", "expects ADD, DEL, CLEAR or LIST")
 	}
@@ -150,16 +152,16 @@ func (w *Watch) breakVerb(args []string) (Verb, error) {
 	switch word {
 	case "ADD":
 		b, err := parseBreakpoint(rest)
-		return Verb{Do: func() (any, error) { return "OK", w.Break(b) }}, err
+		return Verb{Do: func() (any, error) { return "OK", v.Break(b) }}, err
 	case "DEL":
 		if len(rest) == 0 {
 			return Verb{}, stepError(verb, "name is missing")
 		}
-		return Verb{Do: func() (any, error) { return "OK", w.BreakDel(rest[0]) }}, tooMany(verb, rest, 1)
+		return Verb{Do: func() (any, error) { return "OK", v.BreakDel(rest[0]) }}, tooMany(verb, rest, 1)
 	case "CLEAR":
-		return simple(verb, rest, false, w.BreakClear)
+		return simple(verb, rest, false, v.BreakClear)
 	case "LIST":
-		return Verb{Do: func() (any, error) { return w.Breaks(), nil }}, tooMany(verb, rest, 0)
+		return Verb{Do: func() (any, error) { return v.Breaks(), nil }}, tooMany(verb, rest, 0)
 	}
 	return Verb{}, stepError("BREAK", "expects ADD, DEL, CLEAR or LIST, not %s", quote(args[0]))
 }
@@ -171,7 +173,7 @@ func parseBreakpoint(words []string) (b Breakpoint, err error) {
 		return b, stepError(verb, "a name is missing")
 	}
 	b.Name = words[0]
-	if b.Name == "" || len(b.Name) > 64 || !isPlain([]byte(b.Name)) {
+	if b.Name == "" || len(b.Name) > 64 || !trace.IsPlain([]byte(b.Name)) {
 		return b, stepError(verb, "the name must be 1 to 64 printable characters without spaces and quotes, not %s",
 			quote(b.Name))
 	}
@@ -239,10 +241,10 @@ func (b *Breakpoint) option(word, value string) (err error) {
 }
 
 // pointOf finds a point by its letter or its name, 0 for none.
-func pointOf(text string) Point {
-	for letter, p := range points() {
+func pointOf(text string) trace.Point {
+	for letter, p := range trace.Points() {
 		if text == letter || text == p.Name {
-			return Point(letter[0])
+			return trace.Point(letter[0])
 		}
 	}
 	return 0
@@ -250,7 +252,7 @@ func pointOf(text string) Point {
 
 // check refuses conditions that never match together.
 func (b *Breakpoint) check() error {
-	ofCommand := b.At == 0 && b.When == "" || b.At == Executes || b.At == Replied ||
+	ofCommand := b.At == 0 && b.When == "" || b.At == trace.Executes || b.At == trace.Replied ||
 		b.At == 0 && (b.When == "BLOCKED" || b.When == "ERROR")
 	if (b.Cmd != "" || b.Key != "") && !ofCommand {
 		return stepError("BREAK ADD", "CMD and KEY need AT execute or AT replied: other points know no command")

@@ -1,6 +1,10 @@
 package glass
 
-import "time"
+import (
+	"time"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
+)
 
 // How a pass reaches readers while nobody steps.
 const (
@@ -16,7 +20,7 @@ const (
 	mostClients   = 6  // of which a summary has events: so they are there from read to write
 )
 
-// sums counts what readers do not get as events. It belongs to Watch.mu, and main alone changes pass.
+// sums counts what readers do not get as events. It belongs to View.mu, and main alone changes pass.
 type sums struct {
 	pass   int     // passTold, passSampled or passCounted
 	tokens float64 // events that may be sent now
@@ -24,8 +28,8 @@ type sums struct {
 	sent   int64   // when the last summary was sent, or the counting began
 	passes int64   // since the first that was not told
 	wrote  bool    // told passes have executed commands, so keys may have changed
-	counts [kinds]int64
-	ns     [kinds]int64
+	counts [trace.Kinds]int64
+	ns     [trace.Kinds]int64
 }
 
 // begin decides how the pass reaches the readers. It returns the mode.
@@ -35,77 +39,77 @@ func (s *sums) begin(now int64) (mode uint32) {
 	switch {
 	case s.tokens > 0:
 		s.pass = passTold
-		return details
+		return trace.Details
 	case now-s.sent >= summaryPeriod:
 		s.pass = passSampled
-		return details
+		return trace.Details
 	}
 	s.pass = passCounted
-	return counts
+	return trace.Counts
 }
 
 // spend pays for events. A huge pass costs at most two seconds.
 func (s *sums) spend(events int) { s.tokens = max(s.tokens-float64(events), -eventRate) }
 
 // summarize ends a pass. It sends a summary if one is due.
-func (w *Watch) summarize(now int64) {
-	s := &w.sums
+func (v *View) summarize(now int64) {
+	s := &v.sums
 	if s.pass != passTold || s.passes > 0 {
 		s.passes++
 	}
-	all, ns := w.totals()
+	all, ns := v.Totals()
 	switch {
 	case s.passes == 0: // readers have got all events so far
-		s.wrote = s.wrote || all[Execute] > s.counts[Execute]
+		s.wrote = s.wrote || all[trace.Execute] > s.counts[trace.Execute]
 		s.counts, s.ns = all, ns
-		w.tellKeys(now)
+		v.tellKeys(now)
 		return
 	case now-s.sent < summaryPeriod:
 		return
 	}
-	sum := &Summary{Pass: w.pass.Load(), Passes: s.passes, Counts: map[string]int64{}, NS: map[string]int64{}}
-	add := func(p Point, count, took Kind) {
+	sum := &Summary{Pass: v.pass.Load(), Passes: s.passes, Counts: map[string]int64{}, NS: map[string]int64{}}
+	add := func(p trace.Point, count, took trace.Kind) {
 		n := all[count] - s.counts[count]
 		sum.Counts[string(rune(p))] = n
 		sum.Events += n
 		sum.NS[string(rune(p))] = ns[took] - s.ns[took]
 	}
-	add(Accepted, Accept, Accept)
-	add(ReadDone, Read, Reading)
-	add(Parsed, Parse, Parse)
-	add(Executes, Execute, Execute)
-	add(Expired, Expire, Expire)
-	add(Written, Write, Writing)
-	add(Asleep, Sleep, Sleep)
-	sum.Commands = sum.Counts[string(rune(Executes))]
+	add(trace.Accepted, trace.Accept, trace.Accept)
+	add(trace.ReadDone, trace.Read, trace.Reading)
+	add(trace.Parsed, trace.Parse, trace.Parse)
+	add(trace.Executes, trace.Execute, trace.Execute)
+	add(trace.Expired, trace.Expire, trace.Expire)
+	add(trace.Written, trace.Write, trace.Writing)
+	add(trace.Asleep, trace.Sleep, trace.Sleep)
+	sum.Commands = sum.Counts[string(rune(trace.Executes))]
 	s.counts, s.ns, s.passes, s.sent = all, ns, 0, now
-	sum.events = sample(w.news.batch)
+	sum.events = sample(v.news.batch)
 	if s.pass == passSampled {
-		w.news.batch = nil
+		v.news.batch = nil
 	}
-	w.tellSum(sum)
+	v.tellSum(sum)
 }
 
-func (w *Watch) tellSum(sum *Summary) {
-	if w.Summary != nil {
-		w.Summary(sum)
+func (v *View) tellSum(sum *Summary) {
+	if v.Summary != nil {
+		v.Summary(sum)
 	}
-	w.publish(Message{Kind: KindSum, Sum: sum})
+	v.publish(Message{Kind: KindSum, Sum: sum})
 }
 
 // tellKeys sends a summary without numbers after told passes: events do not say what the keys are now.
-func (w *Watch) tellKeys(now int64) {
-	s := &w.sums
-	if !s.wrote || now-s.sent < summaryPeriod || w.gate.steps() {
+func (v *View) tellKeys(now int64) {
+	s := &v.sums
+	if !s.wrote || now-s.sent < summaryPeriod || v.gate.steps() {
 		return
 	}
 	s.wrote, s.sent = false, now
-	w.tellSum(&Summary{Pass: w.pass.Load(), Counts: map[string]int64{}, NS: map[string]int64{}})
+	v.tellSum(&Summary{Pass: v.pass.Load(), Counts: map[string]int64{}, NS: map[string]int64{}})
 }
 
 // sample returns the events of a pass that a summary has room for: those of no client and those of the
 // first clients.
-func sample(pass []Event) (events []Event) {
+func sample(pass []trace.Event) (events []trace.Event) {
 	seen := map[int64]bool{0: true}
 	for _, e := range pass {
 		if len(seen) <= mostClients {
@@ -116,15 +120,4 @@ func sample(pass []Event) (events []Event) {
 		}
 	}
 	return events
-}
-
-// totals adds up what the threads have counted. They are at rest.
-func (w *Watch) totals() (all, ns [kinds]int64) {
-	for _, t := range w.threads {
-		for k := range kinds {
-			all[k] += t.counts[k]
-			ns[k] += t.ns[k]
-		}
-	}
-	return all, ns
 }

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // Readers who get all events still need the keys: no event has them.
@@ -18,7 +20,7 @@ func TestAToldCommandIsFollowedByTheKeys(t *testing.T) {
 		now += int64(time.Second)
 		r.w.BeginPass(now)
 		for range commands {
-			r.main.Lap(Execute, 7, 0, 0)
+			r.main.Lap(trace.Execute, 7, 0, 0)
 		}
 		r.w.EndPass(now)
 		for m, ok, _ := r.sub.take(); ok; m, ok, _ = r.sub.take() {
@@ -38,17 +40,19 @@ func TestAToldCommandIsFollowedByTheKeys(t *testing.T) {
 
 // A pass of many clients begins with one handler for each. A sample must not end there.
 func TestASampleFollowsSomeClientsThroughThePass(t *testing.T) {
-	var pass []Event
-	for _, p := range []Point{Handler, ReadDone, Parsed, Executes, Replied, Written} {
+	var pass []trace.Event
+	for _, p := range []trace.Point{
+		trace.Handler, trace.ReadDone, trace.Parsed, trace.Executes, trace.Replied, trace.Written,
+	} {
 		for c := range int64(50) {
-			pass = append(pass, Event{Point: p, Client: c + 1})
+			pass = append(pass, trace.Event{Point: p, Client: c + 1})
 		}
 	}
-	pass = append(pass, Event{Point: Asleep})
+	pass = append(pass, trace.Event{Point: trace.Asleep})
 	events := sample(pass)
 	require.Len(t, events, 6*mostClients+1)
 	for _, e := range events {
 		require.LessOrEqual(t, e.Client, int64(mostClients))
 	}
-	require.Equal(t, Asleep, events[len(events)-1].Point)
+	require.Equal(t, trace.Asleep, events[len(events)-1].Point)
 }

@@ -1,11 +1,15 @@
 package glass
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
+)
 
 // mostLines is where a recording ends by itself. A stop counts as a line for each client and key in it.
 const mostLines = 1 << 16
 
-// tape is the recording under way, and the last one. It belongs to Watch.mu.
+// tape is the recording under way, and the last one. It belongs to View.mu.
 type tape struct {
 	on     bool
 	passes int // to go, negative for no limit
@@ -16,37 +20,37 @@ type tape struct {
 
 // RecordStart begins a recording. It ends after that many passes that are not idle, after mostLines, or
 // with RecordStop. 0 means any number of passes.
-func (w *Watch) RecordStart(passes int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+func (v *View) RecordStart(passes int) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
 	if passes == 0 {
 		passes = -1
 	}
-	w.tape.on, w.tape.passes, w.tape.size, w.tape.last = true, passes, 0, &Recording{Hello: w.hello()}
-	w.setLive()
+	v.tape.on, v.tape.passes, v.tape.size, v.tape.last = true, passes, 0, &Recording{Hello: v.hello()}
+	v.setLive()
 }
 
 // RecordStop ends the recording.
-func (w *Watch) RecordStop() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.tape.on = false
-	w.setLive()
+func (v *View) RecordStop() {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.tape.on = false
+	v.setLive()
 }
 
 // Recording returns a copy of the recording under way or the last one, or nil before the first.
-func (w *Watch) Recording() *Recording {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.tape.last == nil {
+func (v *View) Recording() *Recording {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if v.tape.last == nil {
 		return nil
 	}
-	return &Recording{w.tape.last.Hello, slices.Clone(w.tape.last.Lines)}
+	return &Recording{v.tape.last.Hello, slices.Clone(v.tape.last.Lines)}
 }
 
 // add appends an event and reports whether the recording goes on. Its time counts from born.
-func (t *tape) add(e Event, born int64) bool {
-	if e.Point == Woke {
+func (t *tape) add(e trace.Event, born int64) bool {
+	if e.Point == trace.Woke {
 		if t.passes == 0 {
 			t.on = false
 			return false
@@ -54,7 +58,7 @@ func (t *tape) add(e Event, born int64) bool {
 		t.passes--
 	}
 	e.At -= born
-	return t.line(Message{Kind: KindEvent, Events: []Event{e}}, 1)
+	return t.line(Message{Kind: KindEvent, Events: []trace.Event{e}}, 1)
 }
 
 func (t *tape) stop(s *Stop, born int64) bool {

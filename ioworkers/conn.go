@@ -71,9 +71,10 @@
 package ioworkers
 
 import (
-	"github.com/miniredisd/miniredisd/glass"
-	"github.com/miniredisd/miniredisd/resp"
 	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 const (
@@ -85,7 +86,8 @@ const (
 	writeLimit = 64 << 10
 
 	// refsLimit is the limit of a write that has references: the value of a few large requests. Redis has
-	// no limit there, because a large value is one block (networking.c: _writevToClient).
+	// no limit there, because a large value is one block (networking.c: _writevToClient). With TLS writeLimit
+	// counts, because each byte takes time to encrypt.
 	refsLimit = 256 << 10
 
 	megabyte = 1 << 20
@@ -104,6 +106,7 @@ type Conn struct {
 
 	in     *input      // nil while nothing is buffered
 	large  int         // bytes of the last command that kept the input buffer; the next one may be as long
+	last   int         // bytes of the last command if it came alone and was longer than readChunk, else 0
 	Out    resp.Writer // replies and messages
 	sent   int         // bytes of Out.Buf that are already written
 	ref    int         // the first of Out.Refs that is not yet written
@@ -134,14 +137,16 @@ type input struct {
 
 func (in *input) mem() int { return cap(in.buf) + in.batch.Mem() }
 
-// Read does one read(2) and parses every complete command. It reads at most readChunk bytes. Within a
-// large command it reads the rest, or mostChunk. Pool.Lend must have given the Conn an input.
-func (c *Conn) Read(t *glass.Thread) {
+// Read does one read(2) and parses every complete command (networking.c: readQueryFromClient). It reads at
+// most readChunk bytes. Within a large command it reads the rest, or mostChunk. Behind a large command it
+// reads mostChunk, too: the next command may be as long, and one read(2) is cheaper than two. Pool.Lend must
+// have given the Conn an input.
+func (c *Conn) Read(t *trace.Thread) {
 	in := c.in
 	in.compact()
 	in.makeRoom(c.Parser.Needs())
 	n, errno := c.receive()
-	t.Lap(glass.Read, c.ID, 0, max(n, 0))
+	t.Lap(trace.Read, c.ID, int64(c.FD), moved(n, errno))
 	if n > 0 {
 		in.buf = in.buf[:len(in.buf)+n]
 		c.NetIn += int64(n)
@@ -165,9 +170,17 @@ func (c *Conn) Read(t *glass.Thread) {
 	}
 }
 
-// Parse looks for further commands in the bytes that are already read. Read calls it. Main calls it
-// again after executing commands, because they may have changed the parser's limits.
-func (c *Conn) Parse(t *glass.Thread) {
+// needs returns the length that the command at the end of the input has, or may have: 0 if unknown.
+func (c *Conn) needs() int {
+	if len(c.in.buf) == c.in.taken {
+		return min(c.last, mostChunk)
+	}
+	return c.Parser.Needs()
+}
+
+// Parse looks for further commands in the bytes that are already read (networking.c: processInputBuffer). Read
+// calls it. Main calls it again after executing commands, because they may have changed the parser's limits.
+func (c *Conn) Parse(t *trace.Thread) {
 	in := c.in
 	if in == nil || c.Wrong != "" {
 		return
@@ -177,8 +190,17 @@ func (c *Conn) Parse(t *glass.Thread) {
 	n, err := c.Parser.Parse(in.buf[in.taken:], &in.batch)
 	in.taken += n
 	found := in.batch.Len() - before
+	if found > 0 {
+		c.last = 0
+		if found == 1 && n > readChunk {
+			c.last = n
+		}
+	}
 	c.parsed += int64(found)
-	t.Lap(glass.Parse, c.ID, c.parsed, found)
+	t.Lap(trace.Parse, c.ID, c.parsed, found)
+	if t.Traces() && in.taken < len(in.buf) {
+		t.Unfinished()
+	}
 	if err != nil {
 		c.Wrong = err.(resp.ErrProtocol) // Parse returns no other
 	}
@@ -196,50 +218,6 @@ func (c *Conn) Next() [][]byte {
 	}
 	in.next++
 	return in.batch.Args(in.next - 1)
-}
-
-// largeArg is the length from which on an argument can keep the input buffer as its memory
-// (server.h: PROTO_MBULK_BIG_ARG).
-const largeArg = 32 << 10
-
-// LargeArg returns the argument that takes nearly all of the input buffer, if the buffer holds one command.
-// Otherwise it returns nil. A command may keep these bytes, and change those up to their capacity once main
-// has called LeaveInput.
-func (c *Conn) LargeArg() []byte {
-	in := c.in
-	if in == nil || cap(in.buf) < largeArg || in.next > 0 || in.batch.Len() != 1 {
-		return nil
-	}
-	args := in.batch.Args(0)
-	for i, arg := range args {
-		if len(arg) >= largeArg && cap(in.buf)-len(arg) <= len(arg)/16 {
-			if i == len(args)-1 {
-				arg = in.withRoom(arg)
-			}
-			return arg
-		}
-	}
-	return nil
-}
-
-// withRoom returns the last argument of the buffer with the room that lies behind it.
-func (in *input) withRoom(arg []byte) []byte {
-	end := in.taken - len("\r\n")
-	if long := in.buf[end-len(arg) : end : cap(in.buf)]; &long[0] == &arg[0] {
-		return long
-	}
-	return arg // of an inline command
-}
-
-// LeaveInput leaves the input buffer to the command that has kept the LargeArg in it. What is not parsed
-// yet goes to a new buffer.
-func (c *Conn) LeaveInput() {
-	c.large = c.in.taken
-	rest := c.in.buf[c.in.taken:]
-	c.in = nil
-	if len(rest) > 0 {
-		c.in = &input{buf: append(make([]byte, 0, readChunk), rest...)}
-	}
 }
 
 // AppendRequests appends the commands of at least two words that wait to be executed. It stops when
@@ -293,7 +271,8 @@ func (c *Conn) Query() (used, free, args int) {
 	return used - at, free, args
 }
 
-// compact drops the bytes of executed commands from the front of the buffer.
+// compact drops the bytes of executed commands from the front of the buffer (networking.c:
+// processInputBuffer).
 func (in *input) compact() {
 	if in.next < in.batch.Len() || in.taken == 0 { // with nothing taken, do not copy a long command onto itself
 		return
@@ -313,8 +292,9 @@ func (in *input) compact() {
 // is of 4 MB, for an argument of 512 MB.
 const trusted = 128
 
-// makeRoom makes room for the next read, unless the buffer has room for it or for the whole
-// command. needs is the length of the command that is still arriving, 0 if unknown.
+// makeRoom makes room for the next read, unless the buffer has room for it or for the whole command
+// (networking.c: readQueryFromClient). needs is the length of the command that is still arriving, 0 if
+// unknown.
 func (in *input) makeRoom(needs int) {
 	free := cap(in.buf) - len(in.buf)
 	if free >= readChunk/4 {
@@ -325,9 +305,9 @@ func (in *input) makeRoom(needs int) {
 	}
 }
 
-// room is where the next read goes: the rest of a large command, or a chunk. A buffer that has grown
-// must not let its client send many more commands in a pass than others. Large commands are few, so
-// a chunk may be larger while one of them arrives.
+// room is where the next read goes (networking.c: readQueryFromClient): the rest of a large command, or a
+// chunk. A buffer that has grown must not let its client send many more commands in a pass than others. Large
+// commands are few, so a chunk may be larger while one of them arrives.
 func (in *input) room(needs int) []byte {
 	room, chunk := in.buf[len(in.buf):cap(in.buf)], readChunk
 	if needs > readChunk/4 {
@@ -351,7 +331,7 @@ func (in *input) grow(needs int) {
 	case fair && end-now > now/8:
 		room = end
 		if end >= largeArg {
-			room += min(end/64, megabyte)
+			room += min(end/64+spareKeys, megabyte)
 		}
 	}
 	bigger := make([]byte, len(in.buf), room)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 func pair(t *testing.T) (c *Conn, peer int) {
@@ -54,7 +56,7 @@ func TestALargeArgumentGrowsTheBufferAndGivesItBack(t *testing.T) {
 	c, peer := pair(t)
 	pool := &Pool{}
 	want := bytes.Repeat([]byte("0123456789abcdef"), 20_000)
-	msg := fmt.Appendf(nil, "*2\r\n$4\r\nECHO\r\n$%d\r\n%s\r\n", len(want), want)
+	msg := resp.AppendRequest(nil, []byte("ECHO"), want)
 	var got []string
 	for len(msg) > 0 || len(got) == 0 {
 		if n, err := unix.Write(peer, msg); err == nil {
@@ -69,7 +71,7 @@ func TestALargeArgumentGrowsTheBufferAndGivesItBack(t *testing.T) {
 func TestAClientWithManyCommandsIsReadAChunkAtATime(t *testing.T) {
 	c, peer := pair(t)
 	pool := &Pool{}
-	commands := bytes.Repeat(fmt.Appendf(nil, "*2\r\n$4\r\nECHO\r\n$500\r\n%500d\r\n", 1), 10_000)
+	commands := bytes.Repeat(resp.AppendRequest(nil, "ECHO", fmt.Sprintf("%500d", 1)), 10_000)
 	for len(commands) > readChunk {
 		if n, err := unix.Write(peer, commands); err == nil {
 			commands = commands[n:]
@@ -90,7 +92,7 @@ func TestAClientWithManyCommandsIsReadAChunkAtATime(t *testing.T) {
 func TestAPipelineOfLargeCommandsKeepsItsBuffer(t *testing.T) {
 	c, peer := pair(t)
 	pool := &Pool{}
-	one := fmt.Appendf(nil, "*2\r\n$4\r\nECHO\r\n$16384\r\n%16384d\r\n", 1)
+	one := resp.AppendRequest(nil, "ECHO", fmt.Sprintf("%16384d", 1))
 	commands := bytes.Repeat(one, 200)
 	for left := commands; len(left) > 0; {
 		if n, err := unix.Write(peer, left); err == nil {
@@ -168,7 +170,7 @@ func TestReadingAndWritingDoNotAllocate(t *testing.T) {
 	c, peer := pair(t)
 	pool := &Pool{}
 	conns := []*Conn{c}
-	request := []byte("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n")
+	request := resp.AppendRequest(nil, "SET", "k", "v")
 	buf := make([]byte, 100)
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		_, _ = unix.Write(peer, request)

@@ -1,11 +1,13 @@
 package ioworkers
 
 import (
-	"github.com/miniredisd/miniredisd/glass"
 	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
-// Unsent returns how many bytes of output wait to be written, on either side of the barrier.
+// Unsent returns how many bytes of output wait to be written, on either side of the barrier (networking.c:
+// clientHasPendingReplies).
 func (c *Conn) Unsent() int { return len(c.Out.Buf) - c.sent + c.Out.RefLen }
 
 // OutputRoom returns the bytes that the output takes, references included.
@@ -44,16 +46,17 @@ func (c *Conn) DropOutput() {
 	}
 }
 
-// Write does one write(2) of up to writeLimit bytes, or one writev(2) of up to refsLimit bytes. The rest
-// stays for the next call.
-func (c *Conn) Write(t *glass.Thread) {
+// Write does one write(2) of up to writeLimit bytes, or one writev(2) of up to refsLimit bytes (networking.c:
+// writeToClient). The rest stays for the next call. With TLS it writes a record at a time, of up to writeLimit
+// bytes in all.
+func (c *Conn) Write(t *trace.Thread) {
 	n, errno := 0, unix.Errno(0)
 	if c.ref == len(c.Out.Refs) {
 		n, errno = c.send(c.Out.Buf[c.sent : c.sent+min(c.Sendable(), writeLimit)])
 	} else {
 		n, errno = c.writeRefs()
 	}
-	c.traceWrite(t, n)
+	c.traceWrite(t, n, errno)
 	switch {
 	case errno == unix.EAGAIN || errno == unix.EINTR:
 	case errno != 0:
@@ -73,12 +76,14 @@ const maxPieces = 32
 
 // writeRefs writes output that is only in part in Out.Buf.
 func (c *Conn) writeRefs() (int, unix.Errno) {
-	var pieces [maxPieces]unix.Iovec
+	var pieces [maxPieces][]byte
 	n, left := 0, refsLimit
+	if c.TLS != nil {
+		left = writeLimit
+	}
 	add := func(p []byte) {
 		if len(p) > 0 && left > 0 && n < maxPieces {
-			pieces[n].Base = &p[0]
-			pieces[n].SetLen(min(len(p), left))
+			pieces[n] = p[:min(len(p), left)]
 			left -= len(p)
 			n++
 		}
@@ -95,11 +100,11 @@ func (c *Conn) writeRefs() (int, unix.Errno) {
 	if last := len(c.Out.Refs) - 1; from == c.Out.Refs[last].At {
 		add(c.Out.Buf[from:])
 	}
-	return writev(c.FD, pieces[:n])
+	return c.sendAll(pieces[:n])
 }
 
-// advance notes that the next n bytes are written. References to written bytes are dropped, so that the
-// collector can free the bytes.
+// advance notes that the next n bytes are written (networking.c: _writevToClient). References to written bytes
+// are dropped, so that the collector can free the bytes.
 func (c *Conn) advance(n int) {
 	for ; n > 0 && c.ref < len(c.Out.Refs); c.ref++ {
 		r := &c.Out.Refs[c.ref]
@@ -133,9 +138,9 @@ func (c *Conn) reuseOutput() {
 	}
 }
 
-// traceWrite records a write of n bytes. If nothing is left to write, it also records which request
-// was the last to be answered.
-func (c *Conn) traceWrite(t *glass.Thread, n int) {
+// traceWrite records a write of n bytes, or one that failed. If nothing is left to write, it also records which
+// request was the last to be answered.
+func (c *Conn) traceWrite(t *trace.Thread, n int, errno unix.Errno) {
 	if t == nil {
 		return
 	}
@@ -143,5 +148,16 @@ func (c *Conn) traceWrite(t *glass.Thread, n int) {
 	if n == c.Unsent() {
 		through = c.Answered
 	}
-	t.Lap(glass.Write, c.ID, through, max(n, 0))
+	t.Lap(trace.Write, c.ID, through, moved(n, errno))
+	if t.Traces() && n < c.Unsent() {
+		t.Unfinished()
+	}
+}
+
+// moved is the result of a read or a write as a trace has it: bytes, or a negative errno.
+func moved(n int, errno unix.Errno) int {
+	if errno != 0 {
+		return -int(errno)
+	}
+	return max(n, 0)
 }

@@ -1,9 +1,7 @@
 package ioworkers
 
 import (
-	"slices"
-
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -16,7 +14,7 @@ import (
 // Main lends buffers before it shares out connections. used_memory does not count the unused
 // buffers, as Redis does not count what its allocator keeps.
 type Pool struct {
-	Trace *glass.Thread // main's row; nil while nothing is recorded
+	Trace *trace.Thread // main's row; nil while nothing is recorded
 
 	threads []*thread // without main
 	join    *join
@@ -39,12 +37,11 @@ type Pool struct {
 
 	inputs  []*input
 	outputs []output
-	large   []*input // for large commands, in the memory of replaced values; the last one is the warmest
 
-	largeMem int // bytes of large
+	large largeInputs // large.go
 
 	// The smallest number of unused buffers since the last Trim. No connection needed these.
-	idleInputs, idleOutputs, idleLarge int
+	idleInputs, idleOutputs int
 }
 
 // output is the memory that output needs.
@@ -59,9 +56,6 @@ const maxSpare = 1024
 // ReplyRoom is the size up to which a Frugal Pool keeps an output buffer. It is also the room that
 // a client about to get a reply is charged for (server.h: PROTO_REPLY_CHUNK_BYTES).
 const ReplyRoom = 16 << 10
-
-// maxLarge is how many bytes the Pool keeps in buffers for large commands.
-const maxLarge = 32 * megabyte
 
 // keepBatch is the largest room for arguments that an unused input keeps, in bytes.
 const keepBatch = 64 << 10
@@ -121,43 +115,6 @@ func (p *Pool) Reclaim(c *Conn) {
 	}
 }
 
-// Keep takes memory that nobody else uses any more, for the input of a large command.
-func (p *Pool) Keep(buf []byte) {
-	if buf != nil {
-		p.keepLarge(&input{buf: buf[:0]})
-	}
-}
-
-// keepLarge keeps an empty input. A small one, or more than maxLarge, goes to the collector.
-func (p *Pool) keepLarge(in *input) {
-	size := cap(in.buf)
-	if size >= largeArg && p.largeMem+size <= maxLarge && !p.Frugal && in.batch.Mem() <= keepBatch {
-		p.large = append(p.large, in)
-		p.largeMem += size
-	}
-}
-
-// mostTried is how many inputs takeLarge looks at. A client pays for that with each read once it has sent a
-// large command.
-const mostTried = 8
-
-// takeLarge returns the warmest input in which a command of that many bytes can leave its argument, or nil.
-func (p *Pool) takeLarge(size int) *input {
-	for i := len(p.large) - 1; i >= max(0, len(p.large)-mostTried); i-- {
-		if in := p.large[i]; cap(in.buf) >= size && cap(in.buf) <= size+size/16 {
-			p.dropLarge(i)
-			p.idleLarge = min(p.idleLarge, len(p.large))
-			return in
-		}
-	}
-	return nil
-}
-
-func (p *Pool) dropLarge(i int) {
-	p.largeMem -= cap(p.large[i].buf)
-	p.large = slices.Delete(p.large, i, i+1)
-}
-
 // keeps reports whether an input buffer of that size is used again.
 func (p *Pool) keeps(size int) bool {
 	return size == readChunk || !p.Frugal && (size == largeChunk || size == mostChunk)
@@ -173,13 +130,12 @@ func (p *Pool) Trim() {
 		last := len(p.outputs) - 1
 		p.outputs[last], p.outputs = output{}, p.outputs[:last]
 	}
-	for range (p.idleLarge + 1) / 2 {
-		p.dropLarge(0)
-	}
-	p.idleInputs, p.idleOutputs, p.idleLarge = len(p.inputs), len(p.outputs), len(p.large)
+	p.idleInputs, p.idleOutputs = len(p.inputs), len(p.outputs)
+	p.trimLarge()
 }
 
-// Read reads and parses every connection. It reports whether threads did the work.
+// Read reads and parses every connection (networking.c: handleClientsWithPendingReadsUsingThreads). It reports
+// whether threads did the work.
 func (p *Pool) Read(conns []*Conn) (shared bool) {
 	if p.reads && p.pays(len(conns)) {
 		p.share(conns, reading)
@@ -189,7 +145,8 @@ func (p *Pool) Read(conns []*Conn) (shared bool) {
 	return false
 }
 
-// Write writes the output of every connection. It reports whether threads did the work.
+// Write writes the output of every connection (networking.c: handleClientsWithPendingWritesUsingThreads). It
+// reports whether threads did the work.
 func (p *Pool) Write(conns []*Conn) (shared bool) {
 	if len(conns) == 0 {
 		return false

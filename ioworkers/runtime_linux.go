@@ -21,10 +21,14 @@ func read(fd int, p []byte) (int, unix.Errno) { return rawIO(unix.SYS_READ, fd, 
 // write is write(2), raw for the same reason.
 func write(fd int, p []byte) (int, unix.Errno) { return rawIO(unix.SYS_WRITE, fd, p) }
 
-// writev is writev(2), raw for the same reason.
-func writev(fd int, pieces []unix.Iovec) (int, unix.Errno) {
-	first := unsafe.Pointer(unsafe.SliceData(pieces))
-	n, _, errno := unix.RawSyscall(unix.SYS_WRITEV, uintptr(fd), uintptr(first), uintptr(len(pieces)))
+// writev is writev(2), raw for the same reason. There are at most maxPieces, and none of them is empty.
+func writev(fd int, pieces [][]byte) (int, unix.Errno) {
+	var all [maxPieces]unix.Iovec
+	for i, p := range pieces {
+		all[i].Base = &p[0]
+		all[i].SetLen(len(p))
+	}
+	n, _, errno := unix.RawSyscall(unix.SYS_WRITEV, uintptr(fd), uintptr(unsafe.Pointer(&all)), uintptr(len(pieces)))
 	return int(n), errno
 }
 

@@ -2,7 +2,6 @@ package ioworkers
 
 import (
 	"sync"
-	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -14,13 +13,7 @@ func read(fd int, p []byte) (int, unix.Errno) { return result(unix.Read(fd, p)) 
 
 func write(fd int, p []byte) (int, unix.Errno) { return result(unix.Write(fd, p)) }
 
-func writev(fd int, pieces []unix.Iovec) (int, unix.Errno) {
-	var bytes [maxPieces][]byte
-	for i, p := range pieces {
-		bytes[i] = unsafe.Slice(p.Base, p.Len)
-	}
-	return result(unix.Writev(fd, bytes[:len(pieces)]))
-}
+func writev(fd int, pieces [][]byte) (int, unix.Errno) { return result(unix.Writev(fd, pieces)) }
 
 func result(n int, err error) (int, unix.Errno) {
 	errno, _ := err.(unix.Errno) // errors.As would allocate

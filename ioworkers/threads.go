@@ -5,7 +5,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // phase is the job of all threads between a ring and the join (networking.c: io_threads_op).
@@ -18,7 +18,8 @@ const (
 	ending // each thread ends for good
 )
 
-func (ph phase) run(conns []*Conn, t *glass.Thread) {
+// run does the work of a phase for these connections (networking.c: IOThreadMain).
+func (ph phase) run(conns []*Conn, t *trace.Thread) {
 	for _, c := range conns {
 		if ph == reading {
 			c.Read(t)
@@ -34,7 +35,7 @@ type thread struct {
 	start bell
 	phase phase
 	conns []*Conn
-	trace *glass.Thread // nil while nothing is recorded
+	trace *trace.Thread // nil while nothing is recorded
 	join  *join
 
 	dedicated bool // see Pool.Dedicated
@@ -84,16 +85,16 @@ func (p *Pool) Stop() {
 	runtime.UnlockOSThread()
 }
 
-// Record gives every thread a row of w, or no row if w is nil. The caller sets Trace, main's row,
+// Record gives every thread a row of r, or no row if r is nil. The caller sets Trace, main's row,
 // before.
-func (p *Pool) Record(w *glass.Watch) {
+func (p *Pool) Record(r *trace.Recorder) {
 	if len(p.threads) == 0 {
 		return
 	}
 	for i, t := range p.threads {
 		t.trace = nil
-		if w != nil {
-			t.trace = w.Thread(glass.IOThread(i + 1))
+		if r != nil {
+			t.trace = r.Thread(trace.IOThread(i + 1))
 		}
 	}
 	p.Trace.Locked()
@@ -104,7 +105,7 @@ func (p *Pool) Record(w *glass.Watch) {
 // their few connections would never reach a thread. Call it before Start.
 func (p *Pool) Eager() { p.perThread = 1 }
 
-// pays reports whether n connections are enough to wake a thread.
+// pays reports whether n connections are enough to wake a thread (networking.c: stopThreadedIOIfNeeded).
 func (p *Pool) pays(n int) bool {
 	return len(p.threads) > 0 && !p.Alone && (n >= p.perThread || p.Stepping)
 }
@@ -134,9 +135,9 @@ func (p *Pool) share(conns []*Conn, ph phase) {
 		p.showLent(threads, ph)
 	}
 	p.ring(threads, ph)
-	p.Trace.Lap(glass.Wait, 0, 0, 0)
+	p.Trace.Lap(trace.Wait, 0, 0, 0)
 	if p.Trace.Detailed() {
-		p.Trace.Event(glass.Event{Point: glass.Joined, Client: 0, A: int64(len(conns)), Dur: p.Trace.Took(),
+		p.Trace.Event(trace.Event{Point: trace.Joined, Client: 0, A: int64(len(conns)), Dur: p.Trace.Took(),
 			Thread: p.join.last}, nil)
 	}
 }
@@ -173,10 +174,10 @@ func (t *thread) work(ph phase) {
 	switch ph {
 	case reading:
 		ph.run(t.conns, t.trace)
-		t.trace.Span(glass.Reading, begin, t.trace.Mark(), len(t.conns))
+		t.trace.Span(trace.Reading, begin, t.trace.Mark(), len(t.conns))
 	case writing:
 		ph.run(t.conns, t.trace)
-		t.trace.Span(glass.Writing, begin, t.trace.Mark(), len(t.conns))
+		t.trace.Span(trace.Writing, begin, t.trace.Mark(), len(t.conns))
 	case naming:
 		t.trace.Locked()
 	}

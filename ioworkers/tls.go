@@ -1,13 +1,10 @@
 package ioworkers
 
 import (
-	"context"
 	"crypto/tls"
 	"errors"
 	"io"
-	"net"
 	"os"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -23,11 +20,14 @@ import (
 //
 // A Conn without TLS has a nil TLS, and its bytes go straight to the socket (receive, send). A TLS has the
 // owner of its Conn, so I/O threads encrypt and decrypt as well. Before that, it belongs to the goroutine
-// of its handshake.
+// of its handshake (tls_handshake.go).
 //
 // A tls.Conn may be used without waiting, because two of its promises are enough. A read that runs into
 // its deadline can be repeated. A write gives all its records to the socket before it returns. So socket
 // reports a deadline when the kernel has no bytes, and keeps the records that the kernel does not take.
+//
+// Output is encrypted a record at a time, and only while the kernel takes it. So a client that does not read
+// costs one record, beside its replies. These refer to stored bytes, as without TLS.
 type TLS struct {
 	layer  *tls.Conn
 	socket socket
@@ -35,44 +35,29 @@ type TLS struct {
 	one    [1]byte // see read
 }
 
-// NewTLS makes the server's side of TLS for a connected socket. Handshake comes next.
-func NewTLS(fd int, config *tls.Config) (*TLS, error) {
-	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	waiting := os.NewFile(uintptr(own), "TLS handshake")
-	return &TLS{layer: tls.Server(&carrier{waiting}, config), socket: socket{fd: fd}}, nil
-}
-
-// Handshake agrees on keys with the client. It waits for the client until ctx ends, so it runs in a
-// goroutine of its own. It uses a second descriptor of the socket, which it closes. The caller may close
-// the first one meanwhile.
-func (t *TLS) Handshake(ctx context.Context) error {
-	under := t.layer.NetConn().(*carrier)
-	err := t.layer.HandshakeContext(ctx)
-	_ = under.Close()
-	if err == nil { // else a goroutine of crypto/tls may be about to close it, too
-		under.ReadWriteCloser = &t.socket
-	}
-	return err
-}
-
-// receive is read(2) into the input buffer. With TLS the buffer may grow, because records end where they
-// like.
+// receive is read(2) into the input buffer (connection.h: connRead). With TLS the buffer may grow, because
+// records end where they like.
 func (c *Conn) receive() (int, unix.Errno) {
 	if c.TLS != nil {
-		return c.TLS.read(c.in, c.Parser.Needs())
+		return c.TLS.read(c.in, c.needs())
 	}
-	return read(c.FD, c.in.room(c.Parser.Needs()))
+	return read(c.FD, c.in.room(c.needs()))
 }
 
-// send is write(2).
+// send is write(2) (connection.h: connWrite, connWritev).
 func (c *Conn) send(p []byte) (int, unix.Errno) {
 	if c.TLS != nil {
 		return c.TLS.write(p)
 	}
 	return write(c.FD, p)
+}
+
+// sendAll is writev(2).
+func (c *Conn) sendAll(pieces [][]byte) (int, unix.Errno) {
+	if c.TLS != nil {
+		return c.TLS.write(pieces...)
+	}
+	return writev(c.FD, pieces)
 }
 
 // Refuse sends a text to a client that gets nothing else.
@@ -135,23 +120,39 @@ func (t *TLS) readRecord(in *input) error {
 	return err
 }
 
-// write encrypts p and writes the records. While the socket is full, write reports EAGAIN, and the caller
-// has to come back with the same bytes, as with OpenSSL. They are encrypted only once.
-func (t *TLS) write(p []byte) (int, unix.Errno) {
+// record is how many bytes a record holds.
+const record = 16 << 10
+
+// write encrypts the pieces and writes the records, until the socket is full. It returns how many bytes the
+// socket has taken. The caller has to come back with the same bytes behind these, as with OpenSSL: those of
+// one record may be encrypted already.
+func (t *TLS) write(pieces ...[]byte) (n int, errno unix.Errno) {
 	if errno := t.socket.flush(); errno != 0 {
 		return 0, errno
 	}
-	if t.owed == 0 {
-		if _, err := t.layer.Write(p); err != nil {
-			return 0, unix.EPIPE
-		}
-		t.owed = len(p)
-	}
-	if len(t.socket.rest) > 0 {
-		return 0, unix.EAGAIN
-	}
-	n := min(t.owed, len(p))
+	earlier := t.owed // bytes at the front that an earlier call has encrypted
 	t.owed = 0
+	for i, p := range pieces {
+		skip := min(earlier, len(p))
+		earlier, n = earlier-skip, n+skip
+		for p = p[skip:]; len(p) > 0; {
+			chunk := p[:min(len(p), record)]
+			p = p[len(chunk):]
+			t.socket.more = len(p) > 0 || i < len(pieces)-1
+			if _, err := t.layer.Write(chunk); err != nil {
+				return 0, unix.EPIPE
+			}
+			t.owed += len(chunk)
+			switch {
+			case t.socket.full && n == 0:
+				return 0, unix.EAGAIN
+			case t.socket.full:
+				return n, 0
+			case len(t.socket.rest) == 0:
+				n, t.owed = n+t.owed, 0
+			}
+		}
+	}
 	return n, 0
 }
 
@@ -160,7 +161,9 @@ type socket struct {
 	fd    int
 	may   int    // bytes that this pass may still read
 	empty bool   // the kernel has no more bytes
-	rest  []byte // records that the kernel has not taken yet
+	rest  []byte // records that the kernel has not got yet
+	full  bool   // it takes no more
+	more  bool   // the next record follows at once
 }
 
 // begin allows limit bytes to be read.
@@ -185,21 +188,43 @@ func (s *socket) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write never writes a part: it keeps what the kernel does not take.
+const (
+	shortRecord = 1 << 10  // such a record waits for the next one, so that a reply is one packet
+	mostRest    = 64 << 10 // records that a client may leave in rest
+)
+
+// Write takes all of p. It keeps what the kernel does not take, and sends that first the next time. The
+// server's output stops at a full socket, but crypto/tls itself also answers some records of a client. A
+// client that sends such records and reads nothing would make rest grow without bound. So Write returns
+// ENOBUFS when rest has more than mostRest bytes.
 func (s *socket) Write(p []byte) (int, error) {
-	n := 0
-	if len(s.rest) == 0 {
-		var errno unix.Errno
-		n, errno = write(s.fd, p)
-		switch {
-		case errno == unix.EAGAIN || errno == unix.EINTR:
-			n = 0
-		case errno != 0:
-			return 0, errno
-		}
+	switch {
+	case len(s.rest) > mostRest:
+		return 0, unix.ENOBUFS
+	case s.full || s.more && len(p) < shortRecord:
+		s.rest = append(s.rest, p...)
+		return len(p), nil
 	}
-	s.rest = append(s.rest, p[n:]...)
+	n, errno := 0, unix.Errno(0)
+	if len(s.rest) > 0 {
+		n, errno = writev(s.fd, [][]byte{s.rest, p})
+	} else {
+		n, errno = write(s.fd, p)
+	}
+	if errno != 0 && errno != unix.EAGAIN && errno != unix.EINTR {
+		return 0, errno
+	}
+	n = max(n, 0) // -1 after an error
+	taken := min(n, len(s.rest))
+	s.keep(append(s.rest[taken:], p[n-taken:]...))
 	return len(p), nil
+}
+
+// keep notes what the kernel has not taken.
+func (s *socket) keep(rest []byte) {
+	if s.rest, s.full = rest, len(rest) > 0; !s.full {
+		s.rest = nil
+	}
 }
 
 // flush writes what was kept.
@@ -211,21 +236,11 @@ func (s *socket) flush() unix.Errno {
 	if errno != 0 {
 		return errno
 	}
-	if s.rest = s.rest[n:]; len(s.rest) > 0 {
+	if s.keep(s.rest[n:]); s.full {
 		return unix.EAGAIN
 	}
-	s.rest = nil
 	return 0
 }
 
 // Close does nothing: the server closes the socket.
 func (s *socket) Close() error { return nil }
-
-// carrier is the net.Conn of a tls.Conn: first a file that waits, then a socket that does not.
-type carrier struct{ io.ReadWriteCloser }
-
-func (c *carrier) LocalAddr() net.Addr              { return nil }
-func (c *carrier) RemoteAddr() net.Addr             { return nil }
-func (c *carrier) SetDeadline(time.Time) error      { return nil }
-func (c *carrier) SetReadDeadline(time.Time) error  { return nil }
-func (c *carrier) SetWriteDeadline(time.Time) error { return nil }

@@ -43,17 +43,40 @@ func TestKeysAreWatchedByGlobs(t *testing.T) {
 
 func TestTheExportIsJSONWhateverClientsSend(t *testing.T) {
 	l := lab.NewLog(glob)
-	require.JSONEq(t, `{"format":"miniredisd-history/1","master":2,"masters":5,"entries":[]}`, string(l.Export(2, 5)))
+	empty := l.Export(2, 5).JSON()
+	require.JSONEq(t, `{"format":"miniredisd-history/1","master":2,"masters":5,"entries":[]}`, string(empty))
 	l.Add(lab.Entry{
 		Time: 5, Mono: 6, Client: 7, Name: "w", Event: "lost", Key: "k", Outcome: lab.ReplyLost, Reply: "OK",
 		Cmd: lab.Words([][]byte{[]byte("set"), []byte("\xff\n"), []byte("é")}),
 	})
 	require.JSONEq(t, `{"format":"miniredisd-history/1","master":1,"masters":1,"entries":[
 		{"seq":1,"time":5,"mono":6,"client":7,"name":"w","event":"lost","cmd":["set","\\xff\\n","é"],
-		"key":"k","by":"","outcome":"reply lost","reply":"OK"}]}`, string(l.Export(1, 1)))
+		"key":"k","by":"","outcome":"reply lost","reply":"OK"}]}`, string(l.Export(1, 1).JSON()))
 	var h lab.History
-	require.NoError(t, json.Unmarshal(l.Export(1, 1), &h))
+	require.NoError(t, json.Unmarshal(l.Export(1, 1).JSON(), &h))
 	require.Equal(t, l.All(), h.Entries)
+}
+
+// Others read an export while the log goes on, and drops what it has exported.
+func TestAnExportNeverChangesAndCostsNothing(t *testing.T) {
+	l := lab.NewLog(glob)
+	var exports []lab.History
+	for i := range 5 * lab.KeepEntries {
+		l.Add(lab.Entry{Time: int64(i)})
+		if i%(lab.KeepEntries/4) == 0 {
+			exports = append(exports, l.Export(1, 1))
+		}
+	}
+	for n, h := range exports {
+		last := n * (lab.KeepEntries / 4)
+		require.Len(t, h.Entries, min(last+1, lab.KeepEntries))
+		for i, e := range h.Entries {
+			if e.Time != int64(last+1-len(h.Entries)+i) || e.Seq != e.Time+1 {
+				require.FailNow(t, "an entry has changed", "export %d, entry %d: %+v", n, i, e)
+			}
+		}
+	}
+	require.Zero(t, testing.AllocsPerRun(10, func() { l.Export(1, 1) }))
 }
 
 func TestLongArgumentsStayDifferent(t *testing.T) {

@@ -84,9 +84,10 @@ func (p *parser) given(word string) bool {
 func (p *parser) option(words [][]byte) (taken int, err error) {
 	word := strings.ToUpper(string(words[0]))
 	switch word {
-	case "CMD", "KEY", "SCRIPT", "CLIENT", "NTH", "TIMES", "PROB", "ACTION":
+	case "CMD", "KEY", "SCRIPT", "CLIENT", "ORDER", "NTH", "TIMES", "PROB", "ACTION":
 	default:
-		return 0, fmt.Errorf("%s is not one of CMD, KEY, SCRIPT, CLIENT, NTH, TIMES, PROB, ACTION", quote(string(words[0])))
+		const all = "CMD, KEY, SCRIPT, CLIENT, ORDER, NTH, TIMES, PROB, ACTION"
+		return 0, fmt.Errorf("%s is not one of %s", quote(string(words[0])), all)
 	}
 	if p.given(word) {
 		return 0, fmt.Errorf("%s is given twice", word)
@@ -116,6 +117,8 @@ func (p *parser) value(word, value string) (err error) {
 			return nil
 		}
 		r.ClientID, err = number(word, value, 1, math.MaxInt64)
+	case "ORDER":
+		r.Order, err = number(word, value, 1, math.MaxInt64)
 	case "NTH":
 		r.Nth, err = number(word, value, 1, math.MaxInt64)
 	case "TIMES":

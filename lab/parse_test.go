@@ -54,7 +54,7 @@ func TestARuleIsReadInAnyOrderAndCase(t *testing.T) {
 
 func TestTheErrorOfARuleNamesTheWrongWord(t *testing.T) {
 	const actions = "DROP-BEFORE, DROP-REPLY, RESET-BEFORE, RESET-AFTER, SILENT, DELAY-EXEC, DELAY-REPLY, HOLD, " +
-		"ERROR, ERROR-AFTER, CUT, SKIP-PUSH, DELAY-PUSH"
+		"ERROR, ERROR-AFTER, CUT, SKIP-PUSH, DELAY-PUSH, NOTE-PUSH"
 	for _, c := range [][2]string{
 		{"", "a name is missing"},
 		{"''", "the name is empty"},
@@ -62,8 +62,8 @@ func TestTheErrorOfARuleNamesTheWrongWord(t *testing.T) {
 		{"command ACTION HOLD", "the name 'command' is reserved for an event of the log"},
 		{"r", "ACTION is missing"},
 		{"r KEY a", "ACTION is missing"},
-		{"r KEYS a ACTION HOLD", "'KEYS' is not one of CMD, KEY, SCRIPT, CLIENT, NTH, TIMES, PROB, ACTION"},
-		{"r ACTION HOLD 5", "'5' is not one of CMD, KEY, SCRIPT, CLIENT, NTH, TIMES, PROB, ACTION"},
+		{"r KEYS a ACTION HOLD", "'KEYS' is not one of CMD, KEY, SCRIPT, CLIENT, ORDER, NTH, TIMES, PROB, ACTION"},
+		{"r ACTION HOLD 5", "'5' is not one of CMD, KEY, SCRIPT, CLIENT, ORDER, NTH, TIMES, PROB, ACTION"},
 		{"r KEY a key b ACTION HOLD", "KEY is given twice"},
 		{"r ACTION HOLD ACTION SILENT", "ACTION is given twice"},
 		{"r CMD", "CMD expects a value"},

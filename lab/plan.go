@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"bytes"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -16,8 +17,8 @@ type Plan struct {
 	seed  uint64
 	match func(pattern string, s []byte) bool
 
-	requests, pushes, scripts int // rules on requests, on messages, and with SCRIPT
-	bytes                     int // of all rules
+	requests, pushes, scripts, ordered int // rules on requests, on messages, with SCRIPT and with ORDER
+	bytes                              int // of all rules
 }
 
 // ruleMem is the size of a rule in bytes, without its texts.
@@ -49,6 +50,9 @@ type Call struct {
 	Cmd       string // "set", "client|kill"
 	Keys      [][]byte
 	SHA, Body string // of a script; for a function its name and the text of its library
+
+	Args    [][]byte // all words, if a rule has an Order
+	Unknown bool     // the server has no script of that SHA1
 }
 
 // OnRequests reports whether any rule acts on requests. If not, the server need not describe them.
@@ -57,8 +61,11 @@ func (p *Plan) OnRequests() bool { return p.requests > 0 }
 // OnPushes reports whether any rule acts on messages.
 func (p *Plan) OnPushes() bool { return p.pushes > 0 }
 
-// OnScripts reports whether any rule has a SCRIPT condition.
-func (p *Plan) OnScripts() bool { return p.scripts > 0 }
+// OnScripts reports whether any rule has a SCRIPT condition, or has to tell requests apart that run no script.
+func (p *Plan) OnScripts() bool { return p.scripts > 0 || p.ordered > 0 }
+
+// OnOrder reports whether any rule has an ORDER condition.
+func (p *Plan) OnOrder() bool { return p.ordered > 0 }
 
 // Add appends a rule. The error is the reply of LAB FAULT ADD.
 func (p *Plan) Add(r *Rule) error {
@@ -98,7 +105,7 @@ func (p *Plan) Clear() {
 }
 
 func (p *Plan) recount() {
-	p.requests, p.pushes, p.scripts = 0, 0, 0
+	p.requests, p.pushes, p.scripts, p.ordered = 0, 0, 0, 0
 	p.bytes = 0
 	for _, r := range p.Rules {
 		p.bytes += r.mem()
@@ -109,6 +116,9 @@ func (p *Plan) recount() {
 		}
 		if r.Script != "" {
 			p.scripts++
+		}
+		if r.Order > 0 {
+			p.ordered++
 		}
 	}
 }
@@ -151,7 +161,35 @@ func (p *Plan) matches(r *Rule, q *Request) bool {
 		r.Client != "" && !p.match(r.Client, []byte(q.Name)):
 		return false
 	}
-	return slices.ContainsFunc(q.Calls, func(c Call) bool { return p.matchesCall(r, &c) })
+	if !slices.ContainsFunc(q.Calls, func(c Call) bool { return p.matchesCall(r, &c) }) {
+		return false
+	}
+	return r.Order == 0 || r.inOrder(q)
+}
+
+// inOrder counts the client of a request that matches, and reports whether it is the one of the rule. A script
+// that the server does not know does not count: its client sends the text next, which is the same step.
+func (r *Rule) inOrder(q *Request) bool {
+	if q.Calls[0].Unknown {
+		return false
+	}
+	return int64(r.census.Number(q.Client, q.Name, q.words())) == r.Order
+}
+
+// words returns the arguments of a request that are no keys, printable.
+func (q *Request) words() (words []string) {
+	for _, c := range q.Calls {
+		first := 1
+		if c.SHA != "" {
+			first = 2 // all clients name the same script
+		}
+		for _, arg := range c.Args[min(first, len(c.Args)):] {
+			if len(arg) <= longestArg && !slices.ContainsFunc(c.Keys, func(key []byte) bool { return bytes.Equal(key, arg) }) {
+				words = append(words, Printable(string(arg)))
+			}
+		}
+	}
+	return words
 }
 
 func (p *Plan) matchesCall(r *Rule, c *Call) bool {

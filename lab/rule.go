@@ -23,18 +23,28 @@ const (
 	Cut                       // executed; the connection ends in the middle of the reply
 	SkipPush                  // the message is never sent
 	DelayPush                 // the message is sent later
+	NotePush                  // the message is sent, and the log shows it
 	actions
 )
 
 func (a Action) String() string {
 	return [actions]string{
 		"DROP-BEFORE", "DROP-REPLY", "RESET-BEFORE", "RESET-AFTER", "SILENT", "DELAY-EXEC", "DELAY-REPLY", "HOLD",
-		"ERROR", "ERROR-AFTER", "CUT", "SKIP-PUSH", "DELAY-PUSH",
+		"ERROR", "ERROR-AFTER", "CUT", "SKIP-PUSH", "DELAY-PUSH", "NOTE-PUSH",
 	}[a]
 }
 
 // OnPush reports whether the action is for messages, not for requests.
-func (a Action) OnPush() bool { return a == SkipPush || a == DelayPush }
+func (a Action) OnPush() bool { return a >= SkipPush }
+
+// BeforeRun reports whether the action strikes before the command runs.
+func (a Action) BeforeRun() bool {
+	switch a {
+	case DropBefore, ResetBefore, Error, Hold, DelayExec:
+		return true
+	}
+	return false
+}
 
 func (a Action) takesMillis() bool { return a == DelayExec || a == DelayReply || a == DelayPush }
 func (a Action) takesText() bool   { return a == Error || a == ErrorAfter }
@@ -49,6 +59,7 @@ type Rule struct {
 	Script   string // a SHA1, the name of a function, or a part of the text
 	ClientID int64
 	Client   string // glob of the client's name
+	Order    int64  // the client with this number among those that match; Nth counts its matches only
 
 	Nth   int64 // fires from the Nth match on; 0 means from the first
 	Times int64 // fires at most this often; 0 means always
@@ -62,7 +73,8 @@ type Rule struct {
 	Matched, Fired int64 // how often so far
 	Spared         int64 // id of the last client that was not held because it has sent LAB, or 0
 
-	dice *rand.Rand
+	dice   *rand.Rand
+	census Census // of the clients that match, if there is an Order
 }
 
 // Words returns the arguments of LAB FAULT ADD that make this rule.
@@ -83,6 +95,7 @@ func (r *Rule) Words() []string {
 	add("SCRIPT", r.Script)
 	num("CLIENT", r.ClientID)
 	add("CLIENT", r.Client)
+	num("ORDER", r.Order)
 	num("NTH", r.Nth)
 	num("TIMES", r.Times)
 	if r.Prob < 1 {

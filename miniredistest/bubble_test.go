@@ -13,6 +13,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/miniredistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // dialIn connects a client in a bubble.
@@ -63,7 +64,7 @@ func TestInABubbleFaultsAndCrashesAreAsOutside(t *testing.T) {
 		srv.Fault("lost").Cmd("SET").Nth(1).DropReply()
 		srv.Fault("slow").Cmd("GET").DelayReply(30 * time.Second)
 		c := dialIn(t, srv)
-		require.NoError(t, c.Send(redistest.AppendCommand(nil, "SET", "k", "v")))
+		require.NoError(t, c.Send(resp.AppendRequest(nil, "SET", "k", "v")))
 		_, err := c.TryRead()
 		require.Error(t, err)
 		begin := time.Now()

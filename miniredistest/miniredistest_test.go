@@ -14,6 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/miniredistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -152,7 +153,7 @@ func TestARuleIsASentence(t *testing.T) {
 	lost := srv.Fault("lost").Cmd("SET").Key("lock:*").Nth(2).DropReply()
 	c := redistest.Dial(t, srv.Addr())
 	require.Equal(t, "OK", c.Do("SET", "lock:a", "v").Str)
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, "SET", "lock:b", "v", "NX")))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, "SET", "lock:b", "v", "NX")))
 	_, err := c.TryRead()
 	require.Error(t, err)
 	require.Equal(t, 1, lost.Fired())
@@ -199,7 +200,7 @@ func TestAHeldClientWaitsForTheTest(t *testing.T) {
 	owner, other := redistest.Dial(t, srv.Addr()), redistest.Dial(t, srv.Addr())
 	owner.Do("CLIENT", "SETNAME", "owner")
 	owner.Do("SET", "lock:a", "mine", "PX", "1000")
-	require.NoError(t, owner.Send(redistest.AppendCommand(nil, "DEL", "lock:a")))
+	require.NoError(t, owner.Send(resp.AppendRequest(nil, "DEL", "lock:a")))
 	held := pause.Wait()
 	require.Equal(t, "owner", held.Name)
 	require.Equal(t, "DEL lock:a", held.Cmd)
@@ -209,8 +210,8 @@ func TestAHeldClientWaitsForTheTest(t *testing.T) {
 	require.Equal(t, 1, pause.Release())
 	require.Equal(t, int64(1), owner.Read().Int, "the lock of another")
 	srv.AssertNone("*")
-	require.NoError(t, owner.Send(redistest.AppendCommand(nil, "DEL", "lock:b")))
-	require.NoError(t, other.Send(redistest.AppendCommand(nil, "DEL", "lock:b")))
+	require.NoError(t, owner.Send(resp.AppendRequest(nil, "DEL", "lock:b")))
+	require.NoError(t, other.Send(resp.AppendRequest(nil, "DEL", "lock:b")))
 	pause.WaitFor(2)
 	pause.ReleaseOne()
 	pause.Remove()
@@ -224,12 +225,12 @@ func TestTheLabWorksWhileAScriptRuns(t *testing.T) {
 	srv := miniredistest.Run(t, miniredistest.Frozen(), miniredistest.Config("--busy-reply-threshold", "10"))
 	script, worker := redistest.Dial(t, srv.Addr()), redistest.Dial(t, srv.Addr())
 	endless := "redis.call('get', KEYS[1]) while true do end"
-	require.NoError(t, script.Send(redistest.AppendCommand(nil, "EVAL", endless, "1", "lock:a")))
+	require.NoError(t, script.Send(resp.AppendRequest(nil, "EVAL", endless, "1", "lock:a")))
 	for !strings.HasPrefix(worker.Do("PING").Str, "BUSY ") {
 	}
 	srv.AssertCalled(1, "GET", "lock:*")
 	pause := srv.Fault("pause").Cmd("SET").Hold()
-	require.NoError(t, worker.Send(redistest.AppendCommand(nil, "SET", "lock:a", "v")))
+	require.NoError(t, worker.Send(resp.AppendRequest(nil, "SET", "lock:a", "v")))
 	require.Equal(t, "SET lock:a v", pause.Wait().Cmd)
 	_, err := srv.Try("LAB", "CLOCK", "ADVANCE", "1")
 	require.ErrorContains(t, err, "BUSY ")
@@ -272,10 +273,10 @@ func TestASilentServerAnswersItsTest(t *testing.T) {
 	worker.Do("CLIENT", "SETNAME", "worker-1")
 	other.Do("PING")
 	srv.Partition("worker-*", true)
-	require.NoError(t, worker.Send(redistest.AppendCommand(nil, "SET", "k", "worker")))
+	require.NoError(t, worker.Send(resp.AppendRequest(nil, "SET", "k", "worker")))
 	require.Equal(t, "OK", other.Do("SET", "k", "other").Str)
 	srv.Blackhole(true)
-	require.NoError(t, other.Send(redistest.AppendCommand(nil, "SET", "k", "silent")))
+	require.NoError(t, other.Send(resp.AppendRequest(nil, "SET", "k", "silent")))
 	srv.AssertString("k", "other")
 	srv.Blackhole(false)
 	require.Equal(t, "OK", other.Read().Str)

@@ -48,7 +48,7 @@ func (st Step) do(words ...string) {
 func (st Step) Stopped() *glass.Stop {
 	t := st.s.t
 	t.Helper()
-	w := st.s.s.Watch()
+	w := st.s.s.Glass()
 	if w == nil {
 		t.Fatalf("%sStep().Stopped(): start the server with miniredistest.Stepping()", st.s.name)
 	}

@@ -7,94 +7,117 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
-	"golang.org/x/sys/unix"
 )
 
 // acceptLimit bounds the connections accepted in one pass (networking.c: MAX_ACCEPTS_PER_CALL).
 const acceptLimit = 1000
 
+// acceptLimitTLS is acceptLimit for a tls-port. Each of these connections may take the place of a handshake,
+// which costs several system calls.
+const acceptLimitTLS = 50
+
 // acceptHandler accepts waiting connections (networking.c: acceptTcpHandler).
 func (s *Server) acceptHandler(l *listener) {
 	s.trace.Mark()
-	for range acceptLimit {
+	limit := acceptLimit
+	if l.tls {
+		limit = acceptLimitTLS
+	}
+	for range limit {
 		fd, sa, err := accept(l.fd)
 		switch {
 		case err == nil:
-			s.accepted(l, fd, sa)
+			s.listeners.accepted(l, fd, sa)
 		case errors.Is(err, unix.EAGAIN):
 			return
+		case errors.Is(err, unix.EMFILE) && s.handshakes.takePlace():
 		case !errors.Is(err, unix.EINTR) && !errors.Is(err, unix.ECONNABORTED):
-			s.pauseAccept(l, err)
+			s.listeners.pause(l, err)
 			return
 		}
 	}
 }
 
-// pauseAccept stops listening for a moment. Without a free descriptor or memory the listener would
+// pause stops listening for a moment. Without a free descriptor or memory the listener would
 // stay readable, and the loop would spin.
-func (s *Server) pauseAccept(l *listener, err error) {
-	s.log('#', "Accepting client connection: %v", err)
-	s.loop.Unwatch(l.fd, reactor.Readable)
-	s.loop.After(100*time.Millisecond, func() time.Duration {
-		if !slices.Contains(s.listeners, l) {
+func (ls *listeners) pause(l *listener, err error) {
+	ls.s.log('#', "Accepting client connection: %v", err)
+	ls.s.loop.Unwatch(l.fd, reactor.Readable)
+	ls.s.loop.After(100*time.Millisecond, func() time.Duration {
+		if !slices.Contains(ls.all, l) {
 			return 0
 		}
-		if err := s.watchListener(l); err != nil {
-			s.log('#', "Accepting client connection: %v", err)
+		if err := ls.watch(l); err != nil {
+			ls.s.log('#', "Accepting client connection: %v", err)
 		}
 		return 0
 	})
 }
 
-// watchListener watches l for new connections.
-func (s *Server) watchListener(l *listener) error {
-	return s.loop.Watch(l.fd, reactor.Readable, func() { s.accept(l) })
+// watch watches l for new connections.
+func (ls *listeners) watch(l *listener) error {
+	return ls.s.loop.Watch(l.fd, reactor.Readable, func() { ls.s.accept(l) })
 }
 
 // accepted makes a client of a new connection, or refuses it (networking.c: acceptCommonHandler). With TLS
 // there is no text for a client that is one too many, because nothing can be sent before the handshake.
-func (s *Server) accepted(l *listener, fd int, sa unix.Sockaddr) {
+func (ls *listeners) accepted(l *listener, fd int, sa unix.Sockaddr) {
 	switch {
-	case len(s.clients)+len(s.handshakes) >= s.cfg.MaxClients:
+	case !ls.s.clients.hasPlace():
 		if !l.tls {
 			_, _ = unix.Write(fd, []byte("-ERR max number of clients reached\r\n"))
 		}
 		_ = unix.Close(fd)
-		s.stats.Rejected++
+		ls.s.stats.Rejected++
 	case l.unix:
-		s.stats.Connections++
-		s.adopt(fd, l.addr+":0", l.addr+":0", true)
+		ls.s.stats.Connections++
+		ls.s.adopt(fd, l.addr+":0", l.addr+":0", true)
 	case l.tls:
-		s.shake(fd, sa)
+		ls.s.handshakes.shake(fd, sa)
 	default:
 		local, _ := unix.Getsockname(fd)
-		s.welcome(fd, addrString(sa), addrString(local), nil)
+		ls.welcome(fd, addrString(sa), addrString(local), nil)
 	}
+}
+
+// hasPlace reports whether maxclients allows another connection. Handshakes make room for it.
+func (cs *clients) hasPlace() bool {
+	if len(cs.byID) >= cs.s.cfg.MaxClients {
+		return false
+	}
+	for len(cs.byID)+cs.s.handshakes.places() >= cs.s.cfg.MaxClients {
+		if !cs.s.handshakes.takePlace() {
+			return false
+		}
+	}
+	return true
 }
 
 // welcome makes a client of a new TCP connection (networking.c: clientAcceptHandler). Protected mode
 // refuses those of other machines; then welcome returns nil. t is nil without TLS.
-func (s *Server) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *client {
-	s.stats.Connections++
-	if s.cfg.ProtectedMode && s.ex.Users.Default.NoPass && !isLoopback(addr) {
+func (ls *listeners) welcome(fd int, addr, laddr string, t *ioworkers.TLS) *client {
+	ls.s.stats.Connections++
+	if ls.s.cfg.ProtectedMode && ls.s.ex.Users.Default.NoPass && !isLoopback(addr) {
 		refused := ioworkers.Conn{FD: fd, TLS: t}
 		refused.Refuse(deniedProtected)
 		_ = unix.Close(fd)
-		s.stats.Rejected++
+		ls.s.stats.Rejected++
 		return nil
 	}
 	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
-	if s.cfg.TCPKeepAlive > 0 {
-		keepAlive(fd, s.cfg.TCPKeepAlive)
+	if ls.s.cfg.TCPKeepAlive > 0 {
+		keepAlive(fd, ls.s.cfg.TCPKeepAlive)
 	}
 	if t == nil {
-		s.log('-', "Accepted %s", addr)
+		ls.s.log('-', "Accepted %s", addr)
 	}
-	c := s.adopt(fd, addr, laddr, false)
-	if c != nil && t != nil {
-		c.TLS, c.Out.MayRefer = t, false // encryption copies the bytes anyway
+	c := ls.s.adopt(fd, addr, laddr, false)
+	if c != nil {
+		c.TLS = t
 	}
 	return c
 }

@@ -1,8 +1,6 @@
 package server
 
 import (
-	"fmt"
-
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -15,4 +13,4 @@ const (
 // is compares an argument with a word, whatever case the client used.
 func is(arg []byte, word string) bool { return ascii.EqualFold(arg, word) }
 
-func errorf(format string, args ...any) error { return store.Error(fmt.Sprintf(format, args...)) }
+func errorf(format string, args ...any) error { return store.Errorf(format, args...) }

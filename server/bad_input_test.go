@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // outcome is the reply to some bytes, and whether the connection stayed open.
@@ -43,7 +44,7 @@ func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
 	require.NoError(t, err)
 	defer c.Close()
 	require.NoError(t, c.SetDeadline(time.Now().Add(redistest.Limit)))
-	until(t, func() bool { return o.ClientLine(c) != "" })
+	redistest.Until(t, func() bool { return o.ClientLine(c) != "" })
 	before, _ := o.BytesRead()
 	read := make(chan error, 1)
 	go func() {
@@ -71,7 +72,7 @@ func (o observer) outcome(t *testing.T, sent []byte) (got outcome) {
 
 func repeat(s string, n int) string { return strings.Repeat(s, n) }
 
-func command(args ...string) string { return string(redistest.AppendCommand(nil, args...)) }
+func command(args ...string) string { return string(resp.AppendRequest(nil, args...)) }
 
 func random(n int, alphabet string) string {
 	rng := rand.New(rand.NewPCG(3, 4))
@@ -202,16 +203,7 @@ func TestClientsThatVanishLeaveNothingBehind(t *testing.T) {
 			require.NoError(t, c.Close())
 		}
 	}
-	until(t, func() bool { return strings.Count(o.Do("CLIENT", "LIST").Str, "\n") == 1 })
-}
-
-// until calls done until it returns true, because the server works at the same time. It fails after
-// the time limit of all tests.
-func until(t *testing.T, done func() bool) {
-	t.Helper()
-	for end := time.Now().Add(redistest.Limit); !done(); {
-		require.True(t, time.Now().Before(end), "the condition stays false")
-	}
+	redistest.Until(t, func() bool { return strings.Count(o.Do("CLIENT", "LIST").Str, "\n") == 1 })
 }
 
 // A pipeline is answered even after the client has closed its sending side. Output that the socket

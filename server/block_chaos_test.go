@@ -145,7 +145,7 @@ func (j *jobs) move(id int) {
 	done := fmt.Sprint("done", id)
 	for !j.ended() {
 		c := redistest.Dial(j.t, j.addr)
-		err := c.Send(redistest.AppendCommand(nil, "CLIENT", "SETNAME", "prey"))
+		err := c.Send(resp.AppendRequest(nil, "CLIENT", "SETNAME", "prey"))
 		if err == nil {
 			_, err = c.TryRead()
 		}
@@ -153,12 +153,12 @@ func (j *jobs) move(id int) {
 			if err != nil {
 				break // the connection was killed
 			}
-			if err = c.Send(redistest.AppendCommand(nil, "BLMOVE", queue(rng), done, "LEFT", "RIGHT", "0.01")); err == nil {
+			if err = c.Send(resp.AppendRequest(nil, "BLMOVE", queue(rng), done, "LEFT", "RIGHT", "0.01")); err == nil {
 				_, err = c.TryRead()
 			}
 		}
 		if err == nil {
-			_ = c.Send(redistest.AppendCommand(nil, "BRPOPLPUSH", queue(rng), done, "0"))
+			_ = c.Send(resp.AppendRequest(nil, "BRPOPLPUSH", queue(rng), done, "0"))
 		}
 		c.Close()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // sendPending sends a command that is not answered yet. It returns when CLIENT LIST shows that the
@@ -18,7 +19,7 @@ import (
 func sendPending(t *testing.T, admin, c *redistest.Conn, args ...string) {
 	t.Helper()
 	id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, args...)))
 	seen := regexp.MustCompile(` flags=\w*b| cmd=` + strings.ToLower(args[0]) + ` `)
 	for !seen.MatchString(admin.Do("CLIENT", "LIST", "ID", id).Str) {
 	}
@@ -153,7 +154,7 @@ func TestAStreamThatExpiresEndsTheWaitOfItsConsumers(t *testing.T) {
 	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	admin.Do("XGROUP", "CREATE", "s", "g", "$", "MKSTREAM")
 	sendPending(t, admin, c, "XREADGROUP", "GROUP", "g", "alice", "BLOCK", "0", "STREAMS", "s", ">")
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, "ECHO", "behind")))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, "ECHO", "behind")))
 	require.Equal(t, "1", infoField(admin, "total_blocking_keys_on_nokey"))
 	admin.Do("PEXPIRE", "s", "5")
 	require.Equal(t, "NOGROUP No such key 's' or consumer group 'g' in XREADGROUP with GROUP option", c.Read().Str)
@@ -165,7 +166,7 @@ func TestShutdownDoesNotWaitForBlockedClients(t *testing.T) {
 	addr := start(t, nil)
 	admin, c := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	sendPending(t, admin, c, "BLPOP", "q", "0")
-	require.NoError(t, admin.Send(redistest.AppendCommand(nil, "SHUTDOWN", "NOSAVE")))
+	require.NoError(t, admin.Send(resp.AppendRequest(nil, "SHUTDOWN", "NOSAVE")))
 	requireClosed(t, c)
 	requireClosed(t, admin)
 }

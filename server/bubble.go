@@ -6,8 +6,6 @@ import (
 	"net"
 	"os"
 	"path/filepath"
-	"runtime"
-	"strings"
 	"sync"
 	"time"
 
@@ -17,46 +15,19 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// A server that is made in a bubble of testing/synctest lives in it: its time is the bubble's. There are
+// With config.Config.Bubble, a server lives in the bubble of testing/synctest in which it is made: its time
+// is the bubble's. Package miniredistest sets it. Only goroutines of the bubble may use the server. There are
 // no TCP connections, because a goroutine that waits for one keeps the time from moving on. Dial connects
 // by a socket of the Unix domain (reactor/bubble.go says how both sides wait).
 
-const errBubble store.Error = "a server outside of a testing/synctest bubble cannot be run or asked inside it, " +
-	"nor a server of the bubble outside of it. Start the server in the bubble, or ask it outside. " +
-	"Connections to a server outside work inside, but their waits stop the bubble's time"
-
 const errNoBubble store.Error = "Dial is for servers in a testing/synctest bubble: connect to the address"
 
-// inBubble reports whether the goroutine is in a bubble of testing/synctest. The runtime shows a bubble
-// only in the first line of a stack trace, which takes 40 µs. A clock that agrees with the system's takes
-// less: a bubble's clock starts in the year 2000.
-func inBubble() bool {
-	var system unix.Timeval
-	if unix.Gettimeofday(&system) == nil && time.Since(time.Unix(system.Unix())).Abs() < time.Minute {
-		return false
-	}
-	var head [128]byte
-	line, _, _ := strings.Cut(string(head[:runtime.Stack(head[:], false)]), "\n")
-	return strings.Contains(line, "synctest bubble")
-}
-
-// refuseBubble returns an error in a goroutine that is not where the server is.
-func (s *Server) refuseBubble() error {
-	if inBubble() != (s.bubble != nil) {
-		return errBubble
-	}
-	return nil
-}
-
-// enterBubble makes a server that was made in a bubble live there.
+// enterBubble makes a server live in the bubble that its maker is in (config.Config.Bubble).
 func (s *Server) enterBubble() {
-	if !inBubble() {
-		return
-	}
 	s.bubble = s.loop.EnterBubble()
 	s.cfg.Port, s.cfg.TLSPort = -1, 0
 	s.cfg.IOThreads = 1 // I/O threads wait in the kernel
-	s.cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.runID[:16])
+	s.cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.figures.runID[:16])
 }
 
 // InBubble reports whether the server lives in a bubble.

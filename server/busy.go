@@ -17,20 +17,20 @@ func (s *Server) processEventsWhileBlocked() (stop bool) {
 		s.pool.Alone = false
 	}()
 	s.running = nil
-	s.unqueue(script) // execute queues it again when the script is over
+	s.unqueue(script) // executeClient queues it again when the script is over
 	fresh := len(s.pendingReads)
 	if err := s.loop.HandleReady(); err != nil {
 		s.log('#', "Looking for other clients during a script: %v", err)
 	}
 	s.read(s.pendingReads[fresh:])
 	floor := s.trace.Raise() // the time of commands stands still
-	s.executePosted()
+	s.executeInternal()
 	s.executeReads()
 	s.executeResumed()
 	s.trace.Lower(floor)
 	s.write()
 	s.freeClosed()
-	s.answerInternal()
+	s.inbox.answer()
 	if s.loop.Stopped() {
 		s.close(script) // its client gets no reply: the script was cut off
 		return true

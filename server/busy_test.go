@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 const killed = "ERR Script killed by user with SCRIPT KILL..."
@@ -18,7 +19,7 @@ func startBusyScript(t *testing.T, addr string, body string) (script, other *red
 	script, other = redistest.Dial(t, addr), redistest.Dial(t, addr)
 	other.Do("HELLO", "3")
 	other.Do("SUBSCRIBE", "busy")
-	require.NoError(t, script.Send(redistest.AppendCommand(nil, "EVAL", `redis.call("publish", "busy", "") `+body, "0")))
+	require.NoError(t, script.Send(resp.AppendRequest(nil, "EVAL", `redis.call("publish", "busy", "") `+body, "0")))
 	require.Equal(t, "message", other.Read().Elems[0].Str)
 	require.True(t, strings.HasPrefix(other.Do("PING").Str, "BUSY "))
 	return script, other
@@ -43,7 +44,7 @@ func TestClientsComeAndGoWhileAScriptRuns(t *testing.T) {
 func TestRequestsBehindASlowScriptWaitForIt(t *testing.T) {
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
 	script, other := startBusyScript(t, addr, "while true do end")
-	require.NoError(t, script.Send(redistest.AppendCommand(redistest.AppendCommand(nil, "PING"), "ECHO", "x")))
+	require.NoError(t, script.Send(resp.AppendRequest(resp.AppendRequest(nil, "PING"), "ECHO", "x")))
 	for range 20 {
 		require.True(t, strings.HasPrefix(other.Do("PING").Str, "BUSY "))
 	}
@@ -58,7 +59,7 @@ func TestAMonitorMayRunASlowScript(t *testing.T) {
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
 	script, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	require.Equal(t, "OK", script.Do("MONITOR").Str)
-	require.NoError(t, script.Send(redistest.AppendCommand(nil, "EVAL", "while true do end", "0")))
+	require.NoError(t, script.Send(resp.AppendRequest(nil, "EVAL", "while true do end", "0")))
 	for strings.HasPrefix(other.Do("SCRIPT", "KILL").Str, "NOTBUSY ") {
 	}
 	for line := script.Read().Str; !strings.HasPrefix(line, killed); line = script.Read().Str {
@@ -108,7 +109,7 @@ func TestHostileScriptsDoNotHurtTheServer(t *testing.T) {
 		"a table that grows":      {`local t = {} while true do t[#t+1] = ("x"):rep(1e6) .. #t end`, "not enough memory"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.NoError(t, c.Send(redistest.AppendCommand(nil, "EVAL", h.script, "0")))
+			require.NoError(t, c.Send(resp.AppendRequest(nil, "EVAL", h.script, "0")))
 			if h.want == killed || h.want == "" {
 				for strings.HasPrefix(killer.Do("SCRIPT", "KILL").Str, "NOTBUSY ") {
 				}

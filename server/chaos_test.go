@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // Clients send INCR in pipelines that are cut into pieces of any size. Another client pauses and
@@ -87,7 +88,7 @@ func keepCounting(t *testing.T, addr string, id int, killed *atomic.Int64) {
 				out, want = append(out, "GET big\r\n"...), append(want, 'x')
 				continue
 			}
-			out, want = redistest.AppendCommand(out, "INCR", key), append(want, 'n')
+			out, want = resp.AppendRequest(out, "INCR", key), append(want, 'n')
 			sent++
 		}
 		go sendInPieces(c, out, rng.Uint64())

@@ -3,11 +3,12 @@ package server
 import (
 	"slices"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
-	"golang.org/x/sys/unix"
 )
 
 // client is a connection and its session: the only place where the two meet.
@@ -98,14 +99,14 @@ func (e ending) close(fd int) {
 	_ = unix.Close(fd)
 }
 
-// adopt makes a client of a connected socket.
+// adopt makes a client of a connected socket (networking.c: createClient).
 func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
-	s.lastID++
+	s.clients.lastID++
 	c := &client{laddr: laddr, unix: isUnix, created: s.now, active: s.now}
-	c.FD, c.ID = fd, s.lastID
-	c.Out.MayRefer = !s.ex.Observed
+	c.FD, c.ID = fd, s.clients.lastID
+	c.Out.MayRefer = s.ex.Observer == nil
 	c.sess = command.Session{
-		ID: s.lastID, Index: len(s.order), Addr: addr, Local: isUnix || isLoopback(addr),
+		ID: s.clients.lastID, Index: len(s.clients.order), Addr: addr, Local: isUnix || isLoopback(addr),
 		Proto: 2, Name: s.names.take(addr),
 	}
 	s.ex.Anonymous(&c.sess)
@@ -117,12 +118,12 @@ func (s *Server) adopt(fd int, addr, laddr string, isUnix bool) *client {
 		_ = unix.Close(fd)
 		return nil
 	}
-	s.clients[c.sess.ID] = c
-	s.order = append(s.order, c)
-	s.weigh(c)
-	s.trace.Lap(glass.Accept, c.ID, 0, 0)
+	s.clients.byID[c.sess.ID] = c
+	s.clients.order = append(s.clients.order, c)
+	s.clients.weigh(c)
+	s.trace.Lap(trace.Accept, c.ID, int64(c.FD), 0)
 	if s.trace.Detailed() {
-		s.watching.accepted(c)
+		s.glass.accepted(c)
 	}
 	return c
 }
@@ -135,14 +136,14 @@ func (s *Server) close(c *client) {
 		c.internal.end(errorReply(errDropped))
 	case !c.closed:
 		c.closed = true
-		s.weigh(c)
+		s.clients.weigh(c)
 		s.ex.Waiters.Remove(&c.sess)
 		s.closing = append(s.closing, c)
 	}
 }
 
-// leave closes c and forgets at once what it listened to, so that PUBLISH no longer counts it in
-// this pass.
+// leave closes c and forgets at once what it listened to, so that PUBLISH no longer counts it in this pass
+// (networking.c: unlinkClient, freeClientAsync).
 func (s *Server) leave(c *client) {
 	s.ex.Leave(&c.sess)
 	s.close(c)
@@ -151,7 +152,7 @@ func (s *Server) leave(c *client) {
 // free undoes adopt and takes c out of everything that knows it (networking.c: freeClient).
 func (s *Server) free(c *client) {
 	if s.trace.Detailed() {
-		s.watching.closed(c)
+		s.glass.closed(c)
 	}
 	s.loop.Unwatch(c.FD, reactor.Readable|reactor.Writable|reactor.HangUp)
 	s.ex.Gone(&c.sess)
@@ -164,21 +165,21 @@ func (s *Server) free(c *client) {
 	}
 	if c.sess.Hold != command.NotHeld {
 		s.held--
-		s.postponed = slices.DeleteFunc(s.postponed, func(p *client) bool { return p == c })
+		s.pausing.postponed = slices.DeleteFunc(s.pausing.postponed, func(p *client) bool { return p == c })
 	}
-	s.belowSoftLimit(c)
+	s.clients.belowSoftLimit(c)
 	s.countTraffic(c)
-	s.clientMem -= c.weight
+	s.clients.mem -= c.weight
 	c.leaveBucket()
 	if c.sess.Monitor {
-		s.leaveMonitors(c)
+		s.monitors.leave(c)
 	}
-	last := s.order[len(s.order)-1]
+	last := s.clients.order[len(s.clients.order)-1]
 	last.sess.Index = c.sess.Index
-	s.order[c.sess.Index] = last
-	s.order[len(s.order)-1] = nil
-	s.order = s.order[:len(s.order)-1]
-	delete(s.clients, c.sess.ID)
+	s.clients.order[c.sess.Index] = last
+	s.clients.order[len(s.clients.order)-1] = nil
+	s.clients.order = s.clients.order[:len(s.clients.order)-1]
+	delete(s.clients.byID, c.sess.ID)
 }
 
 // push appends bytes to c's output that answer nothing: a message, a line of MONITOR, or the reply
@@ -190,11 +191,11 @@ func (s *Server) push(c *client, b []byte) {
 	s.grown(c)
 }
 
-// send appends b to c's output and has it written at the end of the pass.
+// send appends b to c's output and has it written at the end of the pass (networking.c: addReplyProto).
 func (s *Server) send(c *client, b []byte) {
 	s.pool.LendOutput(&c.Conn)
 	c.Out.Buf = append(c.Out.Buf, b...)
-	if c.outputMem() > s.ex.OutputTrigger && s.overOutputLimit(c) {
+	if c.outputMem() > s.ex.OutputTrigger && s.clients.overOutputLimit(c) {
 		return
 	}
 	s.wantWrite(c)

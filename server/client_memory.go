@@ -61,25 +61,25 @@ func (c *client) leaveBucket() {
 	c.place = place{}
 }
 
-// memory estimates the bytes that c holds.
-func (s *Server) memory(c *client) int {
-	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.laddr) + s.ex.SessionMem(&c.sess)
+// memory estimates the bytes that c holds (networking.c: getClientMemoryUsage).
+func (cs *clients) memory(c *client) int {
+	return int(unsafe.Sizeof(*c)) + c.Mem() + c.delayed.bytes + len(c.laddr) + cs.s.ex.SessionMem(&c.sess)
 }
 
-// weigh updates clientMem by what c holds now.
-func (s *Server) weigh(c *client) {
+// weigh updates mem by what c holds now (server.c: updateClientMemUsageAndBucket).
+func (cs *clients) weigh(c *client) {
 	now := 0
 	if !c.closed {
-		now = s.memory(c)
+		now = cs.memory(c)
 	}
-	s.clientMem += now - c.weight
+	cs.mem += now - c.weight
 	c.weight = now
-	if s.clientLimit == 0 {
+	if cs.limit == 0 {
 		return
 	}
 	var b *bucket
 	if !c.closed && !c.sess.NoEvict {
-		b = s.buckets.of(now)
+		b = cs.buckets.of(now)
 	}
 	if b != c.place.in {
 		c.leaveBucket()
@@ -91,46 +91,46 @@ func (s *Server) weigh(c *client) {
 
 // grown weighs c if a limit of memory is set. The buffers of c have changed.
 func (s *Server) grown(c *client) {
-	if s.limitsMemory && c.internal == nil {
-		s.weigh(c)
-		s.ex.KS.Overhead = s.overhead()
+	if s.clients.limitsMemory && c.internal == nil {
+		s.clients.weigh(c)
+		s.ex.KS.Overhead = s.figures.overhead()
 	}
 }
 
 // setMemoryLimits follows the configuration.
-func (s *Server) setMemoryLimits() {
-	limit := s.cfg.MaxMemoryClients
+func (cs *clients) setMemoryLimits() {
+	limit := cs.s.cfg.MaxMemoryClients
 	if limit < 0 { // no limit without maxmemory
-		limit = s.cfg.MaxMemory * -limit / 100
+		limit = cs.s.cfg.MaxMemory * -limit / 100
 	}
 	if limit == 0 {
-		for _, c := range s.order {
+		for _, c := range cs.order {
 			c.leaveBucket()
 		}
 	}
-	s.clientLimit = int(limit)
-	s.limitsMemory = limit > 0 || s.cfg.MaxMemory > 0
-	s.pool.Frugal = s.limitsMemory
-	if s.limitsMemory {
-		s.usedMemory()
+	cs.limit = int(limit)
+	cs.limitsMemory = limit > 0 || cs.s.cfg.MaxMemory > 0
+	cs.s.pool.Frugal = cs.limitsMemory
+	if cs.limitsMemory {
+		cs.s.figures.usedMemory()
 	}
 }
 
-// evictClients closes the largest clients until all together are within maxmemory-clients. A
+// evict closes the largest clients until all together are within maxmemory-clients. A
 // protected client stays: its script must find it as it was.
-func (s *Server) evictClients() {
-	if s.clientLimit == 0 || s.clientMem <= s.clientLimit {
+func (cs *clients) evict() {
+	if cs.limit == 0 || cs.mem <= cs.limit {
 		return
 	}
-	for i := len(s.buckets) - 1; i >= 0; i-- {
-		for c := s.buckets[i].first; c != nil; {
+	for i := len(cs.buckets) - 1; i >= 0; i-- {
+		for c := cs.buckets[i].first; c != nil; {
 			next := c.place.next
 			if !c.protected {
-				s.log('*', "Evicting client: %s", s.describe(c))
-				s.stats.EvictedClients++
-				s.leave(c)
+				cs.s.log('*', "Evicting client: %s", cs.describe(c))
+				cs.s.stats.EvictedClients++
+				cs.s.leave(c)
 			}
-			if s.clientMem <= s.clientLimit {
+			if cs.mem <= cs.limit {
 				return
 			}
 			c = next

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // clientField returns one field of CLIENT LIST for the client with that name, or "" if there is no
@@ -80,24 +81,24 @@ func TestAllMemoryOfAClientCountsForItsEviction(t *testing.T) {
 	for name, fill := range map[string]func(t *testing.T, c, other *redistest.Conn){
 		"half a value": func(t *testing.T, c, _ *redistest.Conn) { sendHalf(t, c, limit) },
 		"a large request": func(t *testing.T, c, _ *redistest.Conn) {
-			_ = c.Send(redistest.AppendCommand(nil, "ECHO", strings.Repeat("x", limit)))
+			_ = c.Send(resp.AppendRequest(nil, "ECHO", strings.Repeat("x", limit)))
 		},
 		"a queue": func(t *testing.T, c, _ *redistest.Conn) {
 			request(t, c, "MULTI")
 			for range 4 {
-				_ = c.Send(redistest.AppendCommand(nil, "SET", "k", big))
+				_ = c.Send(resp.AppendRequest(nil, "SET", "k", big))
 			}
 		},
 		"channels": func(t *testing.T, c, _ *redistest.Conn) {
-			_ = c.Send(redistest.AppendCommand(nil, append([]string{"SUBSCRIBE"}, numbered(30_000, 6)...)...))
+			_ = c.Send(resp.AppendRequest(nil, append([]string{"SUBSCRIBE"}, numbered(30_000, 6)...)...))
 		},
 		"watched keys": func(t *testing.T, c, _ *redistest.Conn) {
-			_ = c.Send(redistest.AppendCommand(nil, append([]string{"WATCH"}, numbered(2000, 600)...)...))
+			_ = c.Send(resp.AppendRequest(nil, append([]string{"WATCH"}, numbered(2000, 600)...)...))
 		},
 		"replies": func(t *testing.T, c, other *redistest.Conn) {
 			other.Do("SET", "k", big)
 			for range 60 {
-				_ = c.Send(redistest.AppendCommand(nil, "GET", "k"))
+				_ = c.Send(resp.AppendRequest(nil, "GET", "k"))
 			}
 		},
 		"messages": func(t *testing.T, c, other *redistest.Conn) {
@@ -132,7 +133,7 @@ func TestAClientThatMustNotBeEvictedStaysUntilItMay(t *testing.T) {
 		return err == nil && n > 2_000_000
 	})
 	require.Zero(t, info(t, control, "evicted_clients"))
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, "CLIENT", "NO-EVICT", "OFF")))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, "CLIENT", "NO-EVICT", "OFF")))
 	requireInTime(t, "it is evicted", func() bool { return info(t, control, "evicted_clients") == 1 })
 }
 

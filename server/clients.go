@@ -12,9 +12,9 @@ import (
 )
 
 // byAge returns the clients that are not closed yet, oldest first.
-func (s *Server) byAge() []*client {
-	all := make([]*client, 0, len(s.order))
-	for _, c := range s.order {
+func (cs *clients) byAge() []*client {
+	all := make([]*client, 0, len(cs.order))
+	for _, c := range cs.order {
 		if !c.closed {
 			all = append(all, c)
 		}
@@ -24,10 +24,10 @@ func (s *Server) byAge() []*client {
 }
 
 // describe returns one client as CLIENT LIST shows it.
-func (s *Server) describe(c *client) string { return string(s.appendClient(nil, c)) }
+func (cs *clients) describe(c *client) string { return string(cs.append(nil, c)) }
 
-// appendClient appends the line of CLIENT LIST without its newline (networking.c: catClientInfoString).
-func (s *Server) appendClient(b []byte, c *client) []byte {
+// append appends the line of CLIENT LIST without its newline (networking.c: catClientInfoString).
+func (cs *clients) append(b []byte, c *client) []byte {
 	num := func(field string, n int64) {
 		b = append(b, field...)
 		b = strconv.AppendInt(b, n, 10)
@@ -44,25 +44,36 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	str(" laddr=", c.laddr)
 	num(" fd=", int64(c.FD))
 	str(" name=", sess.Name)
-	num(" age=", (s.now-c.created)/1e9)
-	num(" idle=", (s.now-c.active)/1e9)
+	num(" age=", (cs.s.now-c.created)/1e9)
+	num(" idle=", (cs.s.now-c.active)/1e9)
 	str(" flags=", flags(c))
+	manners := &cs.s.ex.Table.Manners
+	if manners.ClientCapa {
+		str(" capa=", map[bool]string{true: "r"}[sess.CanRedirect])
+	}
 	num(" db=", int64(sess.DB))
-	num(" sub=", int64(s.ex.Subs.Count(pubsub.Channel, sess)))
-	num(" psub=", int64(s.ex.Subs.Count(pubsub.Pattern, sess)))
-	num(" ssub=", int64(s.ex.Subs.Count(pubsub.Shard, sess)))
+	num(" sub=", int64(cs.s.ex.Subs.Count(pubsub.Channel, sess)))
+	num(" psub=", int64(cs.s.ex.Subs.Count(pubsub.Pattern, sess)))
+	num(" ssub=", int64(cs.s.ex.Subs.Count(pubsub.Shard, sess)))
 	num(" multi=", multi(sess))
+	if manners.ClientWatch {
+		watching := 0
+		if sess.Tx != nil {
+			watching = sess.Tx.Watching()
+		}
+		num(" watch=", int64(watching))
+	}
 	num(" qbuf=", int64(used))
 	num(" qbuf-free=", int64(free))
-	num(" argv-mem=", int64(argv+s.ex.RequestMem(sess)))
+	num(" argv-mem=", int64(argv+cs.s.ex.RequestMem(sess)))
 	num(" multi-mem=", int64(sess.Tx.QueueMem()))
 	num(" rbs=", int64(out.room))
 	num(" rbp=", int64(out.room))
 	num(" obl=", int64(out.len))
 	num(" oll=", int64(out.blocks+c.delayed.messages))
 	num(" omem=", int64(out.mem+c.delayed.bytes))
-	num(" tot-mem=", int64(s.memory(c)))
-	str(" events=", c.events(s.loop))
+	num(" tot-mem=", int64(cs.memory(c)))
+	str(" events=", c.events(cs.s.loop))
 	cmd := "NULL"
 	if sess.Last != nil {
 		cmd = sess.Last.Name
@@ -73,6 +84,9 @@ func (s *Server) appendClient(b []byte, c *client) []byte {
 	num(" resp=", int64(sess.Proto))
 	str(" lib-name=", sess.LibName)
 	str(" lib-ver=", sess.LibVer)
+	if manners.ClientThread {
+		num(" io-thread=", 0) // a client has no thread of its own here
+	}
 	return b
 }
 

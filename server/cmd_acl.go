@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"fmt"
-	"os"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/acl"
@@ -14,10 +13,13 @@ import (
 
 // aclRows are the subcommands of ACL that change users. A change may close connections.
 func aclRows() []command.Row {
-	const flags = command.Admin | command.NoScript | command.Loading | command.Stale
+	const (
+		flags = command.Admin | command.NoScript | command.Loading | command.Stale
+		toAll = command.RequestAllNodes | command.ResponseAllSucceeded
+	)
 	return []command.Row{
-		row("acl|deluser", "username [username ...]",
-			-3, flags, "server", "6.0.0",
+		row("acl|deluser", "username ...",
+			-3, flags|toAll, "server", "6.0.0",
 			"O(N) for N users",
 			"Deletes users and closes their connections.", (*Server).aclDelUser).Hides(command.AllFrom2),
 		row("acl|load", "",
@@ -25,11 +27,11 @@ func aclRows() []command.Row {
 			"O(N) for N users",
 			"Replaces all users by those in the ACL file.", (*Server).aclLoad),
 		row("acl|save", "",
-			2, flags, "server", "6.0.0",
+			2, flags|toAll, "server", "6.0.0",
 			"O(N) for N users",
 			"Writes the users to the ACL file.", (*Server).aclSave),
 		row("acl|setuser", "username [rule:string ...]",
-			-3, flags, "server", "6.0.0",
+			-3, flags|toAll, "server", "6.0.0",
 			"O(N) for N rules",
 			"Creates a user, or changes one.", (*Server).aclSetUser).Hides(command.AllFrom2),
 	}
@@ -97,7 +99,7 @@ func (s *Server) aclDelUser(c *command.Call) error {
 // expel closes the connections whose session is selected by which. They are logged out at once: each
 // belongs to the default user until it is closed.
 func (s *Server) expel(which func(*command.Session) bool) {
-	for _, c := range s.byAge() {
+	for _, c := range s.clients.byAge() {
 		if !which(&c.sess) {
 			continue
 		}
@@ -126,7 +128,7 @@ func (s *Server) aclLoad(c *command.Call) error {
 }
 
 func (s *Server) loadACLFile() error {
-	text, err := os.ReadFile(s.cfg.Relative(s.cfg.ACLFile))
+	text, err := config.ReadFile(s.cfg.Relative(s.cfg.ACLFile), config.MostText)
 	if err != nil {
 		return fmt.Errorf("Error loading ACLs, opening file '%s': %s", s.cfg.ACLFile, config.ErrorText(err))
 	}

@@ -3,11 +3,12 @@ package server
 import (
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
-	"golang.org/x/sys/unix"
 )
 
 // clientRows are the commands of group connection that concern other clients than the caller.
@@ -26,17 +27,18 @@ func clientRows() []command.Row {
 			"6.2.0",
 			"O(1)",
 			"Describes this connection.", (*Server).clientInfo),
-		row("client|list", "[TYPE (NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id:integer ...]",
+		row("client|list", "[TYPE (client-type@5.0.0: NORMAL | MASTER | REPLICA | PUBSUB)] [ID client-id@6.2.0:integer ...]",
 			-2, flags|command.NondeterministicOutput, "connection", "2.4.0",
 			"O(N) for N connections",
 			"Describes all connections, or those that match filters.", (*Server).clientList),
 		row("client|kill",
-			"old-format:string | (ID client-id:integer | TYPE (NORMAL | MASTER | SLAVE | REPLICA | PUBSUB) "+
-				"| USER username | ADDR addr | LADDR laddr | SKIPME (YES | NO)) ...",
+			"(filter: old-format@-2.8.12/ip:port | (new-format: [ID client-id@2.8.12:integer] "+
+				"| [TYPE (client-type@2.8.12: NORMAL | MASTER@3.2.0 | SLAVE | REPLICA@5.0.0 | PUBSUB)] | [USER username] "+
+				"| [ADDR addr/ip:port] | [LADDR laddr@6.2.0/ip:port] | [SKIPME (skipme: YES | NO)]) ...)",
 			-3, flags, "connection", "2.4.0",
 			"O(N) for N connections",
 			"Closes connections that match filters.", (*Server).clientKill),
-		row("client|pause", "timeout:integer [WRITE | ALL]",
+		row("client|pause", "timeout [mode@6.2.0: WRITE | ALL]",
 			-3, flags, "connection", "3.0.0",
 			"O(1)",
 			"Pauses all clients, or only their writes, for some time.", (*Server).clientPause),
@@ -44,7 +46,7 @@ func clientRows() []command.Row {
 			2, flags, "connection", "6.2.0",
 			"O(N) for N paused clients",
 			"Ends CLIENT PAUSE.", (*Server).clientUnpause),
-		row("client|unblock", "client-id:integer [TIMEOUT | ERROR]",
+		row("client|unblock", "client-id:integer [unblock-type: TIMEOUT | ERROR]",
 			-3, flags, "connection", "5.0.0",
 			"O(1)",
 			"Ends the wait of a blocked client.", (*Server).clientUnblock),
@@ -55,7 +57,7 @@ func clientRows() []command.Row {
 func (s *Server) reset(c *command.Call) error {
 	sess := c.Sess
 	if sess.Monitor {
-		s.leaveMonitors(s.running)
+		s.monitors.leave(s.running)
 	}
 	s.ex.Leave(sess)
 	sess.DB, sess.Name = 0, ""
@@ -70,7 +72,7 @@ func (s *Server) reset(c *command.Call) error {
 
 // CLIENT INFO (networking.c: clientCommand)
 func (s *Server) clientInfo(c *command.Call) error {
-	c.Verbatim("txt", string(append(s.appendClient(nil, s.running), '\n')))
+	c.Verbatim("txt", string(append(s.clients.append(nil, s.running), '\n')))
 	return nil
 }
 
@@ -79,13 +81,13 @@ func (s *Server) clientList(c *command.Call) error {
 	var list []*client
 	switch args := c.Args[2:]; {
 	case len(args) == 0:
-		list = s.byAge()
+		list = s.clients.byAge()
 	case len(args) == 2 && is(args[0], "type"):
 		class, err := parseClass(args[1])
 		if err != nil {
 			return err
 		}
-		for _, other := range s.byAge() {
+		for _, other := range s.clients.byAge() {
 			if other.class() == class {
 				list = append(list, other)
 			}
@@ -96,18 +98,18 @@ func (s *Server) clientList(c *command.Call) error {
 			if !ok {
 				return store.Error("ERR Invalid client ID")
 			}
-			if other := s.clients[id]; other != nil && !other.closed {
+			if other := s.clients.byID[id]; other != nil && !other.closed {
 				list = append(list, other)
 			}
 		}
 	default:
 		return errSyntax
 	}
-	text := s.report[:0]
+	text := s.figures.report[:0]
 	for _, other := range list {
-		text = append(s.appendClient(text, other), '\n')
+		text = append(s.clients.append(text, other), '\n')
 	}
-	s.replyReport(c, text)
+	s.figures.reply(c, text)
 	return nil
 }
 
@@ -179,7 +181,7 @@ func (f *killFilter) parse(users *acl.Users, args [][]byte) (err error) {
 // shut down before that reply is written: a caller that has it may rely on this. close says why
 // their descriptors stay open.
 func (s *Server) kill(f *killFilter) (n int) {
-	for _, c := range s.byAge() {
+	for _, c := range s.clients.byAge() {
 		switch {
 		case f.addr != "" && f.addr != c.sess.Addr,
 			f.laddr != "" && f.laddr != c.laddr,
@@ -220,14 +222,14 @@ func (s *Server) clientPause(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	s.pause(kind, time.Duration(ms)*time.Millisecond)
+	s.pausing.begin(kind, time.Duration(ms)*time.Millisecond)
 	c.OK()
 	return nil
 }
 
 // CLIENT UNPAUSE (networking.c: clientCommand)
 func (s *Server) clientUnpause(c *command.Call) error {
-	s.unpause()
+	s.pausing.end()
 	c.OK()
 	return nil
 }
@@ -249,7 +251,7 @@ func (s *Server) clientUnblock(c *command.Call) error {
 	if !ok {
 		return store.ErrNotInt
 	}
-	target := s.clients[id]
+	target := s.clients.byID[id]
 	if target == nil || target.closed || target.sess.Hold != command.Blocked {
 		c.Int(0)
 		return nil

@@ -4,11 +4,12 @@ import (
 	"errors"
 	"fmt"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
-	"golang.org/x/sys/unix"
 )
 
 // CONFIG GET parameter ... (config.c: configGetCommand)
@@ -42,7 +43,7 @@ func (s *Server) configSet(c *command.Call) error {
 	}
 	if len(changed) > 0 {
 		for _, line := range s.cfg.Unsaved(changed...) {
-			s.log('#', NothingSaved, line)
+			s.log('#', "WARNING: %s", line)
 		}
 	}
 	for _, name := range s.cfg.Inert() {
@@ -51,9 +52,6 @@ func (s *Server) configSet(c *command.Call) error {
 	c.OK()
 	return nil
 }
-
-// NothingSaved is the log line for each directive that asks for files.
-const NothingSaved = "WARNING: nothing is saved. This server keeps its data in memory only; '%s' has no effect."
 
 // configSecrets returns the values of directives that are passwords.
 func configSecrets(args [][]byte) (secrets []int) {
@@ -69,33 +67,33 @@ func configSecrets(args [][]byte) (secrets []int) {
 func (s *Server) apply(name string) error {
 	switch name {
 	case "maxclients":
-		if want := s.cfg.MaxClients; !s.fitMaxClients() || s.cfg.MaxClients < want {
+		if want := s.cfg.MaxClients; !s.clients.fit() || s.cfg.MaxClients < want {
 			return fmt.Errorf("The operating system is not able to handle the specified number of clients, try with %d",
 				s.cfg.MaxClients)
 		}
 	case "maxmemory":
-		if used := s.usedMemory(); s.cfg.MaxMemory > 0 && int64(used) > s.cfg.MaxMemory {
+		if used := s.figures.usedMemory(); s.cfg.MaxMemory > 0 && int64(used) > s.cfg.MaxMemory {
 			s.log('#', "WARNING: the new maxmemory value set via CONFIG SET (%d) is smaller than the current memory "+
 				"usage (%d). This will result in key eviction and/or the inability to accept new write commands "+
 				"depending on the maxmemory-policy.", s.cfg.MaxMemory, used)
 		}
 		s.evicting = true
 	case "proto-max-bulk-len":
-		for _, c := range s.order {
+		for _, c := range s.clients.order {
 			c.Parser.Limits.MaxBulk = int(s.cfg.ProtoMaxBulkLen)
 		}
 	case "tls-auth-clients":
-		s.setTLSAuth()
+		s.handshakes.setAuth()
 	case "tls-cert-file", "tls-key-file", "tls-ca-cert-file", "tls-ca-cert-dir", "tls-protocols", "tls-ciphers",
 		"tls-session-caching":
-		if s.cfg.TLSPort != 0 && !s.configureTLS(true) {
+		if s.cfg.TLSPort != 0 && !s.handshakes.configure(true) {
 			return errors.New(errTLSConfig)
 		}
 	case "port", "tls-port", "bind":
-		if name == "tls-port" && !s.configureTLS(false) {
+		if name == "tls-port" && !s.handshakes.configure(false) {
 			return errors.New(errTLSConfig)
 		}
-		if err := s.relisten(); err != nil {
+		if err := s.listeners.relisten(); err != nil {
 			s.log('#', "%v", err)
 			if name == "bind" {
 				return errors.New("Failed to bind to specified addresses.")
@@ -118,8 +116,8 @@ func (s *Server) apply(name string) error {
 			s.ex.Table.ForgetLatencies()
 		}
 	}
-	s.setOutputTrigger()
-	s.setMemoryLimits()
+	s.clients.setOutputTrigger()
+	s.clients.setMemoryLimits()
 	s.ex.Configure()
 	if s.Reconfigured != nil {
 		s.Reconfigured(s.cfg, name)
@@ -132,33 +130,33 @@ const errTLSConfig = "Unable to update TLS configuration. Check server logs."
 // relisten moves the TCP listeners to the addresses in the configuration. It closes the old ones
 // first, because the new ones may have the same addresses. If this fails, CONFIG SET restores the
 // old configuration and calls relisten again.
-func (s *Server) relisten() error {
+func (ls *listeners) relisten() error {
 	var unixOnes []*listener
-	for _, l := range s.listeners {
+	for _, l := range ls.all {
 		if l.unix {
 			unixOnes = append(unixOnes, l)
 			continue
 		}
-		s.loop.Unwatch(l.fd, reactor.Readable)
+		ls.s.loop.Unwatch(l.fd, reactor.Readable)
 		_ = unix.Close(l.fd)
 	}
-	s.listeners = nil
-	if s.cfg.Port == 0 {
-		s.cfg.Port = -1 // port 0 means any port only at the start
+	ls.all = nil
+	if ls.s.cfg.Port == 0 {
+		ls.s.cfg.Port = -1 // port 0 means any port only at the start
 	}
 	var err error
-	if s.cfg.Port > 0 && !s.lab.refuses() {
-		err = s.listenTCP(&s.cfg.Port, false)
+	if ls.s.cfg.Port > 0 && !ls.s.lab.refuses() {
+		err = ls.openTCP(&ls.s.cfg.Port, false)
 	}
-	if s.cfg.TLSPort > 0 && !s.lab.refuses() && err == nil {
-		err = s.listenTLS()
+	if ls.s.cfg.TLSPort > 0 && !ls.s.lab.refuses() && err == nil {
+		err = ls.openTLS()
 	}
-	for _, l := range s.listeners {
+	for _, l := range ls.all {
 		if err == nil {
-			err = s.watchListener(l)
+			err = ls.watch(l)
 		}
 	}
-	s.listeners = append(s.listeners, unixOnes...)
+	ls.all = append(ls.all, unixOnes...)
 	return err
 }
 
@@ -187,8 +185,8 @@ func (s *Server) rewrite(c *command.Call, write func(users []string) error) erro
 func (s *Server) configResetStat(c *command.Call) error {
 	s.ex.ResetStats()
 	s.stats = Stats{}
-	s.rates = rates{}
-	s.sample() // rates count from now on
+	s.figures.rates = rates{}
+	s.figures.sample() // rates count from now on
 	c.OK()
 	return nil
 }

@@ -19,12 +19,12 @@ type debugCommand struct {
 
 const manyArguments = 1 << 30
 
-func (s *Server) debugCommands() []debugCommand {
+func (d *debugging) commands() []debugCommand {
 	return []debugCommand{
 		{"change-repl-id", "",
 			"Does nothing: there is no replication.", 0, 0, debugOK},
 		{"config-rewrite-force-all", "",
-			"Rewrites the configuration file with all directives, including defaults.", 0, 0, s.debugRewrite},
+			"Rewrites the configuration file with all directives, including defaults.", 0, 0, d.rewrite},
 		{"digest", "",
 			"Returns a hash of all keys and values, the same one as Redis.", 0, 0, debugDigest},
 		{"digest-value", "[<key> ...]",
@@ -38,11 +38,11 @@ func (s *Server) debugCommands() []debugCommand {
 		{"jmap", "",
 			"Does nothing.", 0, 0, debugOK},
 		{"log", "<text>",
-			"Writes a line to the log.", 1, 1, s.debugLog},
+			"Writes a line to the log.", 1, 1, d.log},
 		{"object", "<key>",
 			"Describes how a value is stored.", 1, 2, debugObject},
 		{"pause-cron", "<0|1>",
-			"Stops or continues the periodic tasks of the server.", 1, 1, s.debugPauseCron},
+			"Stops or continues the periodic tasks of the server.", 1, 1, d.pauseCron},
 		{"populate", "<count> [<prefix>] [<size>]",
 			"Creates string keys.", 1, 3, debugPopulate},
 		{"protocol", "<type>",
@@ -50,11 +50,11 @@ func (s *Server) debugCommands() []debugCommand {
 		{"quicklist-packed-threshold", "<size>",
 			"Puts list elements of at least this size into nodes of their own; 0 means 1gb.", 1, 1, debugPackedThreshold},
 		{"reload", "[MERGE] [NOFLUSH] [NOSAVE]",
-			"Saves all keys and functions in memory, deletes them and loads them again.", 0, 3, s.debugReload},
+			"Saves all keys and functions to the RDB file, deletes them and loads them again.", 0, 3, d.s.persist.reload},
 		{"replybuffer", "<PEAK-RESET-TIME <NEVER|RESET|milliseconds>|RESIZING <0|1>>",
 			"Does nothing: idle clients have no reply buffer.", 2, 2, debugReplyBuffer},
 		{"set-active-expire", "<0|1>",
-			"Stops or continues the deletion of expired keys that no command accesses.", 1, 1, s.debugActiveExpire},
+			"Stops or continues the deletion of expired keys that no command accesses.", 1, 1, d.activeExpire},
 		{"set-disable-deny-scripts", "<0|1>",
 			"Allows or denies in scripts commands that are not for scripts.", 1, 1, debugDenyScripts},
 		{"set-skip-checksum-validation", "<0|1>",
@@ -64,13 +64,22 @@ func (s *Server) debugCommands() []debugCommand {
 		{"stringmatch-len", "<length> <pattern>",
 			"Matches a pattern against a string of that many 'a'.", 2, 2, debugMatch},
 		{"trace", "<START|STOP|DUMP path>",
-			"Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", 1, 2, s.debugTrace},
+			"Records what each thread does. DUMP writes a file for Perfetto or chrome://tracing.", 1, 2, d.trace},
 	}
+}
+
+// debugging is what DEBUG has set.
+type debugging struct {
+	s           *Server
+	cronPaused  bool // DEBUG PAUSE-CRON 1
+	terminating bool // a signal wants the server to end once cron is no longer paused
+	interrupted bool // it was SIGINT
+	noExpire    bool // DEBUG SET-ACTIVE-EXPIRE 0
 }
 
 // DEBUG subcommand [argument ...] (debug.c: debugCommand)
 func (s *Server) debug(c *command.Call) error {
-	cmds := s.debugCommands()
+	cmds := s.debugging.commands()
 	args := c.Args[2:]
 	for i := range cmds {
 		d := &cmds[i]
@@ -130,8 +139,8 @@ func debugError(c *command.Call, args [][]byte) error {
 	}, string(args[0])))
 }
 
-func (s *Server) debugLog(c *command.Call, args [][]byte) error {
-	s.log('#', "DEBUG LOG: %s", args[0])
+func (d *debugging) log(c *command.Call, args [][]byte) error {
+	d.s.log('#', "DEBUG LOG: %s", args[0])
 	c.OK()
 	return nil
 }
@@ -144,14 +153,14 @@ func debugSleep(c *command.Call, args [][]byte) error {
 	return nil
 }
 
-func (s *Server) debugRewrite(c *command.Call, _ [][]byte) error {
-	return s.rewrite(c, s.cfg.RewriteAll)
+func (d *debugging) rewrite(c *command.Call, _ [][]byte) error {
+	return d.s.rewrite(c, d.s.cfg.RewriteAll)
 }
 
-func (s *Server) debugPauseCron(c *command.Call, args [][]byte) error {
-	s.cronPaused = debugSwitch(args[0])
-	if s.terminating && !s.cronPaused {
-		s.loop.Stop()
+func (d *debugging) pauseCron(c *command.Call, args [][]byte) error {
+	d.cronPaused = debugSwitch(args[0])
+	if d.terminating && !d.cronPaused {
+		d.s.finishBySignal(d.interrupted)
 	}
 	c.OK()
 	return nil
@@ -171,8 +180,8 @@ func debugSwitch(arg []byte) bool {
 	return digits != "" && '1' <= digits[0] && digits[0] <= '9'
 }
 
-func (s *Server) debugActiveExpire(c *command.Call, args [][]byte) error {
-	s.noExpire = !debugSwitch(args[0])
+func (d *debugging) activeExpire(c *command.Call, args [][]byte) error {
+	d.noExpire = !debugSwitch(args[0])
 	c.OK()
 	return nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/rdb"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -42,22 +43,22 @@ func debugObject(c *command.Call, args [][]byte) error {
 	v := key.Value()
 	lru, idle := c.KS.Clock(v)
 	line := fmt.Sprintf("Value at:%p refcount:1 encoding:%s serializedlength:%d lru:%d lru_seconds_idle:%d",
-		v.Address(), v.Encoding(), command.SavedLen(v), lru, idle)
+		v.Address(), v.Encoding(), rdb.SavedLen(v), lru, idle)
 	if v.Encoding() == "quicklist" {
-		line += quicklistFields(c.KS, store.As[*store.List](v))
+		line += quicklistFields(store.As[*store.List](v))
 	}
 	c.Status(line)
 	return nil
 }
 
 // quicklistFields describes the nodes of a list. No node is compressed here.
-func quicklistFields(ks *store.Keyspace, l *store.List) string {
+func quicklistFields(l *store.List) string {
 	bytes := 0
 	for pack := range l.Packs() {
 		bytes += pack.Bytes()
 	}
 	return fmt.Sprintf(" ql_nodes:%d ql_avg_node:%.2f ql_listpack_max:%d ql_compressed:0 ql_uncompressed_size:%d",
-		l.Nodes(), float64(l.Len())/float64(l.Nodes()), ks.Limits.ListMaxListpackSize, bytes)
+		l.Nodes(), float64(l.Len())/float64(l.Nodes()), l.Fill(), bytes)
 }
 
 // debugPopulate skips keys that exist. As in Redis, the new keys do not count as changes to save.

@@ -9,12 +9,12 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/acl"
-	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/pubsub"
 	"github.com/miniredisd/miniredisd/internal/version"
-	"golang.org/x/sys/unix"
 )
 
 // report is the reply of INFO while it is written. Tools look for "name:" at the beginning of a
@@ -107,7 +107,7 @@ const debugSection = "debug"
 
 // INFO [section ...] (server.c: infoCommand)
 func (s *Server) info(c *command.Call) error {
-	r := report{s: s, b: s.report[:0]}
+	r := report{s: s, b: s.figures.report[:0]}
 	for _, sec := range sections() {
 		if !wanted(&sec, c.Args[1:]) {
 			continue
@@ -118,13 +118,13 @@ func (s *Server) info(c *command.Call) error {
 		r.b = append(append(append(r.b, "# "...), sec.title...), "\r\n"...)
 		sec.write(&r)
 	}
-	s.replyReport(c, r.b)
+	s.figures.reply(c, r.b)
 	return nil
 }
 
-// replyReport replies with a text that was written behind s.report[:0], and keeps its memory for the
+// reply replies with a text that was written behind s.report[:0], and keeps its memory for the
 // next one.
-func (s *Server) replyReport(c *command.Call, text []byte) {
+func (f *figures) reply(c *command.Call, text []byte) {
 	if c.Proto < 3 { // a verbatim string is a bulk string then
 		c.Bulk(text)
 	} else {
@@ -132,7 +132,7 @@ func (s *Server) replyReport(c *command.Call, text []byte) {
 	}
 	const kept = 64 << 10
 	if cap(text) <= kept {
-		s.report = text
+		f.report = text
 	}
 }
 
@@ -147,22 +147,37 @@ func wanted(sec *section, names [][]byte) bool {
 }
 
 func (r *report) infoServer() {
-	uptime := (r.s.now - r.s.start) / 1e9
+	uptime := (r.s.now - r.s.figures.start) / 1e9
 	active := 0
 	if r.s.pool.Active {
 		active = 1
 	}
-	r.fields("redis_version", config.RedisVersion, "miniredisd_version", version.Version,
-		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", "redis_mode", "standalone",
-		"os", r.s.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
+	played := r.s.ex.Table.Dialect
+	r.fields("redis_version", played.RedisVersion)
+	if played.ServerName != "" {
+		r.fields("server_name", played.ServerName, played.ServerName+"_version", played.Version)
+	}
+	manners := &r.s.ex.Table.Manners
+	if manners.InfoStage {
+		r.fields(played.ServerName+"_release_stage", "ga")
+	}
+	r.fields("miniredisd_version", version.Version,
+		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", played.ModeField, "standalone",
+		"os", r.s.figures.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
 		"multiplexing_api", r.s.cfg.Multiplexer,
 		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0", "go_version", runtime.Version(),
-		"process_id", r.s.process.id, "process_supervised", r.s.cfg.Supervised, "run_id", r.s.runID,
+		"process_id", r.s.figures.process.id, "process_supervised", r.s.cfg.Supervised, "run_id", r.s.figures.runID,
 		"tcp_port", r.s.Port(), "server_time_usec", r.s.ex.Now.Wall/1e3,
 		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", r.s.cfg.Hz, "configured_hz", r.s.cfg.Hz,
-		"lru_clock", r.s.ks.Now/1000&0xffffff, "executable", r.s.process.executable, "config_file", r.s.cfg.File,
+		"lru_clock", r.s.ks.Now/1000&0xffffff, "executable", r.s.figures.process.executable, "config_file", r.s.cfg.File,
 		"io_threads_active", active)
-	for i, l := range r.s.listeners {
+	if manners.InfoHz {
+		r.fields("clients_hz", r.s.cfg.Hz)
+	}
+	if manners.InfoZone {
+		r.fields("availability_zone", "")
+	}
+	for i, l := range r.s.listeners.all {
 		if l.unix {
 			r.line("listener%d:name=unix,bind=%s", i, l.addr)
 			continue
@@ -181,7 +196,7 @@ func (r *report) infoServer() {
 
 func (r *report) infoClients() {
 	in, out, timed := 0, 0, 0
-	for _, c := range r.s.order {
+	for _, c := range r.s.clients.order {
 		room, _ := c.Buffered()
 		in, out = max(in, room), max(out, c.Unsent())
 		if c.timer != nil {
@@ -190,23 +205,10 @@ func (r *report) infoClients() {
 	}
 	keys, orGone := r.s.ex.Waiters.Keys()
 	tracking, _, _, _ := r.s.ex.Tracking.Stats()
-	r.fields("connected_clients", len(r.s.order), "cluster_connections", 0, "maxclients", r.s.cfg.MaxClients,
+	r.fields("connected_clients", len(r.s.clients.order), "cluster_connections", 0, "maxclients", r.s.cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
 		"blocked_clients", r.s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
 		"total_blocking_keys", keys, "total_blocking_keys_on_nokey", orGone)
-}
-
-func (r *report) infoPersistence() {
-	r.fields("loading", 0, "async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
-		"current_fork_perc", "0.00", "current_save_keys_processed", 0, "current_save_keys_total", 0,
-		"rdb_changes_since_last_save", r.s.ks.Stats.Dirty, "rdb_bgsave_in_progress", 0,
-		"rdb_last_save_time", r.s.started/1000,
-		"rdb_last_bgsave_status", "ok", "rdb_last_bgsave_time_sec", -1, "rdb_current_bgsave_time_sec", -1, "rdb_saves", 0,
-		"rdb_last_cow_size", 0, "rdb_last_load_keys_expired", 0, "rdb_last_load_keys_loaded", 0,
-		"aof_enabled", 0, "aof_rewrite_in_progress", 0, "aof_rewrite_scheduled", 0, "aof_last_rewrite_time_sec", -1,
-		"aof_current_rewrite_time_sec", -1, "aof_last_bgrewrite_status", "ok", "aof_rewrites", 0,
-		"aof_rewrites_consecutive_failures", 0,
-		"aof_last_write_status", "ok", "aof_last_cow_size", 0, "module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
 }
 
 func (r *report) infoDebug() {
@@ -219,11 +221,11 @@ func (r *report) infoStats() {
 	_, keys, items, prefixes := r.s.ex.Tracking.Stats()
 	exceeded, exceedsFor := r.s.ex.Stats.EvictionExceeded(r.s.ex.Clock)
 	r.fields("total_connections_received", r.s.stats.Connections, "total_commands_processed", r.s.ex.Stats.Commands,
-		"instantaneous_ops_per_sec", int64(r.s.rates.mean(rateCommands)), "total_net_input_bytes", in,
+		"instantaneous_ops_per_sec", int64(r.s.figures.rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,
 		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", 0)
-	r.decimal("instantaneous_input_kbps", r.s.rates.mean(rateIn)/1024, 2, "")
-	r.decimal("instantaneous_output_kbps", r.s.rates.mean(rateOut)/1024, 2, "")
+	r.decimal("instantaneous_input_kbps", r.s.figures.rates.mean(rateIn)/1024, 2, "")
+	r.decimal("instantaneous_output_kbps", r.s.figures.rates.mean(rateOut)/1024, 2, "")
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
 		"rejected_connections", r.s.stats.Rejected, "sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0,
 		"expired_keys", r.s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
@@ -245,16 +247,21 @@ func (r *report) infoStats() {
 		"reply_buffer_shrinks", 0, "reply_buffer_expands", 0,
 		"eventloop_cycles", r.s.stats.Passes, "eventloop_duration_sum", r.s.stats.Busy/1000,
 		"eventloop_duration_cmd_sum", r.s.stats.Executing/1000,
-		"instantaneous_eventloop_cycles_per_sec", int64(r.s.rates.mean(rateCycles)),
-		"instantaneous_eventloop_duration_usec", int64(r.s.rates.mean(rateBusy)/1000),
+		"instantaneous_eventloop_cycles_per_sec", int64(r.s.figures.rates.mean(rateCycles)),
+		"instantaneous_eventloop_duration_usec", int64(r.s.figures.rates.mean(rateBusy)/1000),
 		"acl_access_denied_auth", r.s.ex.Stats.Denied[acl.DeniedAuth],
 		"acl_access_denied_cmd", r.s.ex.Stats.Denied[acl.DeniedCommand],
 		"acl_access_denied_key", r.s.ex.Stats.Denied[acl.DeniedKey],
 		"acl_access_denied_channel", r.s.ex.Stats.Denied[acl.DeniedChannel])
+	if r.s.ex.Table.Manners.InfoThreads { // jobs that threads have here no part in
+		r.fields("io_threaded_freed_objects", 0, "io_threaded_poll_processed", 0,
+			"io_threaded_total_prefetch_batches", 0, "io_threaded_total_prefetch_entries", 0)
+	}
 }
 
 func (r *report) infoReplication() {
-	r.fields("role", "master", "connected_slaves", 0, "master_failover_state", "no-failover", "master_replid", r.s.runID,
+	r.fields("role", "master", "connected_slaves", 0, "master_failover_state", "no-failover",
+		"master_replid", r.s.figures.runID,
 		"master_replid2", strings.Repeat("0", 40), "master_repl_offset", 0, "second_repl_offset", -1,
 		"repl_backlog_active", 0, "repl_backlog_size", 1<<20, "repl_backlog_first_byte_offset", 0, "repl_backlog_histlen", 0)
 }
@@ -325,7 +332,7 @@ func (r *report) infoKeyspace() {
 
 // infoMiniredisd writes a section of our own. Tools skip unknown sections.
 func (r *report) infoMiniredisd() {
-	lifetime := max(r.s.now-r.s.start, 1)
+	lifetime := max(r.s.now-r.s.figures.start, 1)
 	clock := "system"
 	if r.s.lab != nil {
 		clock = "lab"

@@ -14,34 +14,30 @@ import (
 const startupMemory = 1 << 20
 
 // clientMemory returns the bytes that all clients use now.
-func (s *Server) clientMemory() int {
-	for _, c := range s.order {
-		s.weigh(c)
+func (f *figures) clientMemory() int {
+	for _, c := range f.s.clients.order {
+		f.s.clients.weigh(c)
 	}
-	return s.clientMem
+	return f.s.clients.mem
 }
 
 // usedMemory returns the bytes that are compared with maxmemory: an estimate for keys, values and
 // clients. Unlike used_memory_rss it excludes garbage that is not collected yet.
-func (s *Server) usedMemory() int {
-	s.clientMemory()
-	return s.weighedMemory()
+func (f *figures) usedMemory() int {
+	f.clientMemory()
+	return f.weighedMemory()
 }
 
 // weighedMemory does the same with the last known size of each client. Weighing ten thousand
 // clients takes a millisecond or two, in which no client is served.
-func (s *Server) weighedMemory() int {
-	s.ex.KS.Overhead = s.overhead()
-	return s.ks.Bytes() + s.ex.KS.Overhead
+func (f *figures) weighedMemory() int {
+	f.s.ex.KS.Overhead = f.overhead()
+	return f.s.ks.Bytes() + f.s.ex.KS.Overhead
 }
 
 // overhead returns the bytes used for anything but keys and values.
-func (s *Server) overhead() int {
-	n := startupMemory + s.clientMem + s.ex.Kept()
-	if s.lab != nil {
-		n += s.lab.plan.Mem() + s.lab.history.Mem()
-	}
-	return n
+func (f *figures) overhead() int {
+	return startupMemory + f.s.clients.mem + f.s.ex.Kept() + f.s.lab.mem()
 }
 
 // process is what INFO says about the process and its machine. It does not change.
@@ -73,11 +69,11 @@ type resident struct {
 const residentInterval = int64(100 * time.Millisecond)
 
 // residentMemory returns VmRSS in bytes, at most residentInterval old.
-func (s *Server) residentMemory() int {
-	if r := &s.resident; r.at == 0 || s.now-r.at >= residentInterval {
-		*r = resident{s.now, readResident()}
+func (f *figures) residentMemory() int {
+	if r := &f.resident; r.at == 0 || f.s.now-r.at >= residentInterval {
+		*r = resident{f.s.now, readResident()}
 	}
-	return s.resident.bytes
+	return f.resident.bytes
 }
 
 func readResident() int {
@@ -102,21 +98,21 @@ func heapMemory() (objects, total int) {
 }
 
 func (r *report) infoMemory() {
-	used := r.s.usedMemory()
-	r.s.peakMem = max(r.s.peakMem, used)
-	resident := r.s.residentMemory()
+	used := r.s.figures.usedMemory()
+	r.s.figures.peakMem = max(r.s.figures.peakMem, used)
+	resident := r.s.figures.residentMemory()
 	objects, total := heapMemory()
 	overhead := r.s.ex.KS.Overhead
 	dataset := used - overhead
 
 	r.memory("used_memory", used)
 	r.memory("used_memory_rss", resident)
-	r.memory("used_memory_peak", r.s.peakMem)
-	r.decimal("used_memory_peak_perc", percent(used, r.s.peakMem), 2, "%")
+	r.memory("used_memory_peak", r.s.figures.peakMem)
+	r.decimal("used_memory_peak_perc", percent(used, r.s.figures.peakMem), 2, "%")
 	r.fields("used_memory_overhead", overhead, "used_memory_startup", startupMemory, "used_memory_dataset", dataset)
 	r.decimal("used_memory_dataset_perc", percent(dataset, used-startupMemory), 2, "%")
 	r.fields("allocator_allocated", objects, "allocator_active", total, "allocator_resident", resident)
-	r.memory("total_system_memory", r.s.process.memory)
+	r.memory("total_system_memory", r.s.figures.process.memory)
 	scripts, kept, interpreter := r.s.ex.Scripts.Memory()
 	libraries, functions, functionBytes, forFunctions := r.s.ex.Scripts.FunctionMemory()
 	r.fields("used_memory_lua", interpreter, "used_memory_vm_eval", interpreter)
@@ -140,7 +136,7 @@ func (r *report) infoMemory() {
 	ratio("mem_fragmentation_ratio", "mem_fragmentation_bytes", resident, used)
 	r.fields("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0,
 		"mem_clients_slaves", 0,
-		"mem_clients_normal", r.s.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
+		"mem_clients_normal", r.s.figures.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
 		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", r.s.ks.Stats.LazyFreed)
 }
 

@@ -26,38 +26,38 @@ func (st *fieldList) ratio(name string, v float64) {
 // MEMORY STATS (object.c: memoryCommand)
 // The fields are those of Redis. Those of features that are missing here are 0.
 func (s *Server) memoryStats(c *command.Call) error {
-	used := s.usedMemory()
-	s.peakMem = max(s.peakMem, used)
+	used := s.figures.usedMemory()
+	s.figures.peakMem = max(s.figures.peakMem, used)
 	st := fieldList{Call: c}
 	m := c.Defer()
-	st.num("peak.allocated", s.peakMem)
+	st.num("peak.allocated", s.figures.peakMem)
 	st.num("total.allocated", used)
 	st.num("startup.allocated", startupMemory)
 	st.num("replication.backlog", 0)
 	st.num("clients.slaves", 0)
-	st.num("clients.normal", s.clientMemory())
+	st.num("clients.normal", s.figures.clientMemory())
 	st.num("cluster.links", 0)
 	st.num("aof.buffer", 0)
 	_, kept, _ := s.ex.Scripts.Memory()
 	st.num("lua.caches", kept)
 	_, _, functions, _ := s.ex.Scripts.FunctionMemory()
 	st.num("functions.caches", functions)
-	keys := s.tableStats(&st)
+	keys := s.figures.tableStats(&st)
 	dataset := used - s.ex.KS.Overhead
 	st.num("overhead.total", s.ex.KS.Overhead)
 	st.num("keys.count", keys)
 	st.num("keys.bytes-per-key", dataset/max(keys, 1))
 	st.num("dataset.bytes", dataset)
 	st.ratio("dataset.percentage", percent(dataset, used-startupMemory))
-	st.ratio("peak.percentage", percent(used, s.peakMem))
-	s.allocatorStats(&st, used)
+	st.ratio("peak.percentage", percent(used, s.figures.peakMem))
+	s.figures.allocatorStats(&st, used)
 	c.EndMap(m, st.n)
 	return nil
 }
 
 // tableStats writes a field for each database that holds keys, and returns the number of keys.
-func (s *Server) tableStats(st *fieldList) (keys int) {
-	for _, db := range s.ks.DBs {
+func (f *figures) tableStats(st *fieldList) (keys int) {
+	for _, db := range f.s.ks.DBs {
 		if db.Len() == 0 {
 			continue
 		}
@@ -72,8 +72,8 @@ func (s *Server) tableStats(st *fieldList) (keys int) {
 	return keys
 }
 
-func (s *Server) allocatorStats(st *fieldList, used int) {
-	resident := s.residentMemory()
+func (f *figures) allocatorStats(st *fieldList, used int) {
+	resident := f.residentMemory()
 	objects, total := heapMemory()
 	st.num("allocator.allocated", objects)
 	st.num("allocator.active", total)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -97,11 +98,8 @@ func (s *Server) tryTransfer(t *command.Transfer, restored func(key int)) (again
 }
 
 func appendSelect(head []byte, db int64) []byte {
-	w := resp.Writer{Buf: head[:len(head):len(head)]} // a second try needs head unchanged
-	w.Array(2)
-	w.BulkString("SELECT")
-	w.BulkInt(db)
-	return w.Buf
+	head = head[:len(head):len(head)] // a second try needs head unchanged
+	return resp.AppendRequest(head, "SELECT", strconv.FormatInt(db, 10))
 }
 
 func isTimeout(err error) bool {

@@ -9,6 +9,13 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
+// monitors are the clients that see every command.
+type monitors struct {
+	s    *Server
+	all  []*client
+	line []byte // buffer for what they get
+}
+
 // MONITOR (server.c: monitorCommand)
 func (s *Server) monitor(c *command.Call) error {
 	if c.Sess.Monitor {
@@ -18,24 +25,24 @@ func (s *Server) monitor(c *command.Call) error {
 		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 	}
 	c.Sess.Monitor = true
-	s.monitors = append(s.monitors, s.running)
+	s.monitors.all = append(s.monitors.all, s.running)
 	s.ex.Monitored = true
 	c.OK()
 	return nil
 }
 
-func (s *Server) leaveMonitors(c *client) {
+func (ms *monitors) leave(c *client) {
 	c.sess.Monitor = false
-	s.monitors = slices.DeleteFunc(s.monitors, func(m *client) bool { return m == c })
-	if len(s.monitors) == 0 {
-		s.ex.Monitored = false
+	ms.all = slices.DeleteFunc(ms.all, func(m *client) bool { return m == c })
+	if len(ms.all) == 0 {
+		ms.s.ex.Monitored = false
 	}
 }
 
-// feedMonitors sends a command to the monitors (replication.c: replicationFeedMonitors).
-func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
-	us := s.ex.Now.Wall / 1e3
-	b := append(s.line[:0], '+')
+// feed sends a command to the monitors (replication.c: replicationFeedMonitors).
+func (ms *monitors) feed(sess *command.Session, args [][]byte) {
+	us := ms.s.ex.Now.Wall / 1e3
+	b := append(ms.line[:0], '+')
 	b = strconv.AppendInt(b, us/1e6, 10)
 	b = append(b, '.')
 	b = append(b, strconv.FormatInt(1e6+us%1e6, 10)[1:]...)
@@ -43,7 +50,7 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 	b = strconv.AppendInt(b, int64(sess.DB), 10)
 	b = append(b, ' ')
 	switch {
-	case s.ex.Scripts.Running():
+	case ms.s.ex.Scripts.Running():
 		b = append(b, "lua"...)
 	case len(sess.Addr) > 0 && sess.Addr[0] == '/':
 		b = append(b, "unix:"...)
@@ -56,14 +63,15 @@ func (s *Server) feedMonitors(sess *command.Session, args [][]byte) {
 		b = append(b, ' ')
 		b = ascii.AppendQuoted(b, a)
 	}
-	s.line = append(b, "\r\n"...)
-	for _, m := range s.monitors {
-		if m.sess.Replies == command.ReplyOn && !s.ex.SendLater(&m.sess, s.line) {
-			s.push(m, s.line)
+	ms.line = append(b, "\r\n"...)
+	for _, m := range ms.all {
+		if m.sess.Replies == command.ReplyOn && !ms.s.ex.SendLater(&m.sess, ms.line) {
+			ms.s.push(m, ms.line)
+			ms.s.glass.message(m, ms.line)
 		}
 	}
-	if cap(s.line) > keepLine {
-		s.line = nil
+	if cap(ms.line) > keepLine {
+		ms.line = nil
 	}
 }
 

@@ -2,7 +2,7 @@ package server
 
 import (
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/store"
+	"github.com/miniredisd/miniredisd/internal/dialect"
 )
 
 // row builds a command.Row without keys. Servers share their rows, so do gets the server that executes
@@ -12,7 +12,7 @@ func row(
 	do func(*Server, *command.Call) error,
 ) command.Row {
 	return command.Row{
-		Name: name, Syntax: syntax, Arity: arity, Flags: flags, Group: group, Since: since,
+		Name: name, Syntax: syntax, Arity: arity, Flags: flags, Group: group, Since: dialect.Since(since),
 		Complexity: complexity, Summary: summary,
 		Do: func(c *command.Call) error { return do(serverOf(c), c) },
 	}
@@ -23,6 +23,7 @@ func serverRows() []command.Row {
 	const (
 		admin = command.Admin | command.NoScript | command.Loading | command.Stale
 		stats = command.Loading | command.Stale
+		toAll = command.RequestAllNodes | command.ResponseAllSucceeded
 	)
 	return []command.Row{
 		row("monitor", "",
@@ -39,89 +40,25 @@ func serverRows() []command.Row {
 			-3, admin, "server", "2.0.0",
 			"O(N) for N directives",
 			"Returns the values of directives.", (*Server).configGet),
-		row("config|set", "(parameter value) ...",
-			-4, admin|command.RequestAllNodes|command.ResponseAllSucceeded, "server", "2.0.0",
+		row("config|set", "(data: parameter value) ...",
+			-4, admin|toAll, "server", "2.0.0",
 			"O(N) for N directives",
 			"Changes directives: either all of them or none.", (*Server).configSet).Hides(configSecrets),
 		row("config|rewrite", "",
-			2, admin, "server", "2.8.0",
+			2, admin|toAll, "server", "2.8.0",
 			"O(1)",
 			"Writes the current values to the configuration file.", (*Server).configRewrite),
 		row("config|resetstat", "",
-			2, admin, "server", "2.0.0",
+			2, admin|toAll, "server", "2.0.0",
 			"O(1)",
 			"Resets the counters of INFO to zero.", (*Server).configResetStat),
-		row("debug", "subcommand [argument ...]",
+		row("debug", "",
 			-2, admin|command.ProtectedDebug, "server", "1.0.0",
 			"See the subcommands.",
 			"Runs a function for tests and debugging.", (*Server).debug),
-		row("shutdown", "[NOSAVE | SAVE] [NOW] [FORCE] [ABORT]",
-			-1, admin|command.NoMulti|command.AllowBusy, "server", "1.0.0",
-			"O(1)",
-			"Stops the server.", (*Server).shutdown),
-		row("lastsave", "",
-			1, stats|command.Fast|command.InAdmin|command.NondeterministicOutput, "server", "1.0.0",
-			"O(1)",
-			"Returns the Unix time of the last save. Nothing is saved here: it is the start time.", (*Server).lastSave),
 		row("memory|stats", "",
 			2, command.NondeterministicOutput|command.RequestAllShards|command.ResponseSpecial, "server", "4.0.0",
 			"O(1)",
 			"Returns how much memory each part of the server uses.", (*Server).memoryStats),
 	}
-}
-
-// LASTSAVE (db.c: lastsaveCommand)
-func (s *Server) lastSave(c *command.Call) error {
-	c.Int(s.started / 1000)
-	return nil
-}
-
-const errShutdown store.Error = "ERR Errors trying to SHUTDOWN. Check logs."
-
-// SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
-// The event loop stops, unless SAVE asks for a file, which this server cannot write. ABORT is
-// possible while a shutdown waits because cron is paused.
-func (s *Server) shutdown(c *command.Call) error {
-	save, nosave, abort, now, force := false, false, false, false, false
-	for _, arg := range c.Args[1:] {
-		switch {
-		case is(arg, "save"):
-			save = true
-		case is(arg, "nosave"):
-			nosave = true
-		case is(arg, "abort"):
-			abort = true
-		case is(arg, "now"):
-			now = true
-		case is(arg, "force"):
-			force = true
-		default:
-			return errSyntax
-		}
-	}
-	if save && nosave || abort && (save || nosave || now || force) {
-		return errSyntax
-	}
-	if abort && s.terminating {
-		s.terminating = false
-		s.log('*', "Shutdown manually aborted.")
-		c.OK()
-		return nil
-	}
-	if abort {
-		return store.Error("ERR No shutdown in progress.")
-	}
-	if busy := c.Ex.Scripts.Busy(); busy != nil && !nosave {
-		return busy // a script must not be cut in the middle
-	}
-	if save {
-		s.log('#', "Error trying to save the DB: this server keeps its data in memory only")
-		if !force {
-			return errShutdown
-		}
-	}
-	s.running.sess.CloseAfterReply = true
-	s.closeListeners() // a client that loses its connection must not get a new one
-	s.loop.Stop()
-	return nil
 }

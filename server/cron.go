@@ -11,22 +11,22 @@ const (
 
 // cron does the regular work that no request asks for (server.c: serverCron).
 func (s *Server) cron() time.Duration {
-	if s.cronPaused {
+	if s.debugging.cronPaused {
 		return cronPeriod
 	}
 	begin := s.ex.Clock.Mono()
-	idle := s.rates.busy == s.stats.Reads+s.stats.Writes
-	s.dozing = idle && !s.limited()
+	idle := s.figures.rates.busy == s.stats.Reads+s.stats.Writes
+	s.dozing = idle && !s.clients.limited()
 	if !s.dozing {
-		s.checkClients()
+		s.clients.check()
 	}
 	s.ex.Tracking.Limit()
 	s.pool.Trim()
 	s.migrate.closeUnused(s.ex.Clock.Timeline(s.now) - int64(migrateSocketTTL))
-	s.sample()
+	s.figures.sample()
 	s.stats.Cron += s.ex.Clock.Mono() - begin
 	if idle && s.Idle != nil {
-		s.Idle(s.weighedMemory())
+		s.Idle(s.figures.weighedMemory())
 	}
 	if s.dozing && s.bubble != nil {
 		return 0 // only rouse ends it: else a bubble's time would run for ever, and hide a deadlock

@@ -23,7 +23,7 @@ type dumpWriter struct {
 }
 
 func (w *dumpWriter) do(args ...string) {
-	w.all = redistest.AppendCommand(w.all, args...)
+	w.all = resp.AppendRequest(w.all, args...)
 	w.n++
 }
 

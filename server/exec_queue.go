@@ -3,7 +3,7 @@ package server
 import (
 	"runtime"
 
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -44,7 +44,7 @@ type execQueue struct {
 	open   bool // requests may have clients of this phase
 	taken  int  // clients of batch that the executor has taken
 
-	main, exec *glass.Thread // the rows of the recording
+	main, exec *trace.Thread // the rows of the recording
 	unnamed    bool          // the row main has no thread yet
 }
 
@@ -59,7 +59,7 @@ func (s *Server) installQueue() {
 		executed: make(chan struct{}, 1), ended: make(chan struct{}),
 	}
 	s.queue = q
-	s.execution, s.executeReads = q.feed, q.takeReads
+	s.hooks.execute, s.hooks.executeReads = q.feed, q.takeReads
 }
 
 // start starts the executor, if there is a queue.
@@ -94,7 +94,7 @@ func (q *execQueue) feed() {
 		q.unnamed = false
 		q.main.Locked()
 	}
-	row.Lap(glass.Wait, 0, 0, 0)
+	row.Lap(trace.Wait, 0, 0, 0)
 }
 
 // run is the executor's goroutine. With I/O threads, every goroutine of the server is locked to a
@@ -126,12 +126,12 @@ func (q *execQueue) takeReads() {
 			break
 		}
 		var room [store.PrefetchMax][][]byte
-		q.ks.DBs[c.sess.DB].Prefetch(c.AppendRequests(room[:0]))
+		q.ex.Prefetch(c.sess.DB, c.AppendRequests(room[:0]))
 		c.pendingRead = false
 		q.taken++
-		q.execute(c)
+		q.executeClient(c)
 	}
-	q.executePendingReads()
+	q.executeReadable()
 }
 
 // list returns the clients that the loop has sent in this phase, and how many are taken.
@@ -147,7 +147,7 @@ func (q *execQueue) record() {
 	if q == nil {
 		return
 	}
-	q.main, q.exec = q.trace, q.recording.Thread("exec")
+	q.main, q.exec = q.trace, q.recorder.rows.Thread("exec")
 	if q.inside { // DEBUG TRACE START
 		q.follow(q.exec)
 		q.unnamed = q.cfg.IOThreads > 1
@@ -155,8 +155,8 @@ func (q *execQueue) record() {
 }
 
 // follow makes the server record into row, the one of the goroutine that owns it now.
-func (q *execQueue) follow(row *glass.Thread) {
+func (q *execQueue) follow(row *trace.Thread) {
 	if q.trace != nil {
-		q.traceTo(row)
+		q.recorder.into(row)
 	}
 }

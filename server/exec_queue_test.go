@@ -11,6 +11,8 @@ import (
 
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // MINIREDISD_ARGS="--exec queue" runs all tests of this package over a queue. Here are those that
@@ -36,11 +38,11 @@ func TestTheLoopWaitsWhileTheExecutorOfAQueueWorks(t *testing.T) {
 		tr.requireNested(t)
 		tr.requireCommandsOnOneRow(t)
 		require.Positive(t, tr.requireOrder(t))
-		require.Positive(t, tr.requirePairs(t, "s", "f"), "no hand-off")
+		require.Positive(t, tr.requireArrows(t), "no hand-off")
 		tr.requireWaits(t)
 		if args != nil {
 			for tid, name := range tr.name {
-				require.DirExists(t, filepath.Join("/proc/self/task", strconv.Itoa(tid)), "%s is not a thread", name)
+				require.DirExists(t, filepath.Join("/proc/self/task", strconv.Itoa(tr.kernel[tid])), "%s is not a thread", name)
 			}
 		}
 	}
@@ -56,7 +58,7 @@ func (tr *traced) requireWaits(t *testing.T) {
 		}
 	}
 	for _, h := range tr.spans[tr.exec] {
-		if h.Name == "debug" { // its phase has begun before the trace, or has not ended
+		if h.Name == "DEBUG" { // its phase has begun before the trace, or has not ended
 			continue
 		}
 		require.True(t, slices.ContainsFunc(waits, func(w happening) bool {
@@ -71,7 +73,7 @@ func TestASlowScriptServesTheQueueBehindIt(t *testing.T) {
 	conns := dialMany(t, addr, 10)
 	conns[0].Do("SET", "k", "v")
 	require.NoError(t, conns[0].Send([]byte("DEBUG SLEEP 0.01\r\n"))) // the other requests pile up behind it
-	require.NoError(t, conns[1].Send(redistest.AppendCommand(nil, "EVAL", "while true do end", "0")))
+	require.NoError(t, conns[1].Send(resp.AppendRequest(nil, "EVAL", "while true do end", "0")))
 	for _, c := range conns[2:] {
 		require.NoError(t, c.Send([]byte("GET k\r\n")))
 	}
@@ -104,9 +106,9 @@ func TestASnapshotHasTheClientsThatWaitForTheExecutor(t *testing.T) {
 			c.WaitForArrival()
 		}
 		st.w.Next(glass.OneEvent, 1)
-		st.at(glass.Written, 1)
+		st.at(trace.Written, 1)
 		var stop *glass.Stop
-		for stop == nil || stop.Event.Point != glass.Executes {
+		for stop == nil || stop.Event.Point != trace.Executes {
 			st.w.Next(glass.OneEvent, 1)
 			stop = st.stop()
 		}

@@ -3,7 +3,7 @@ package server
 import (
 	"time"
 
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // backoff counts how often waiting for more clients was useless.
@@ -36,7 +36,7 @@ func (s *Server) gather() {
 	if err := s.loop.HandleReadyAfter(gatherTime); err != nil {
 		s.log('#', "Looking for more clients: %v", err) // the loop meets the error again and ends
 	}
-	s.trace.Span(glass.Gather, begin, s.trace.Mark(), len(s.pendingReads))
+	s.trace.Span(trace.Gather, begin, s.trace.Mark(), len(s.pendingReads))
 	if s.pool.WorthWaiting(len(s.pendingReads)) {
 		s.backoff.last = min(2*s.backoff.last+1, longestBackoff)
 		s.backoff.passes = s.backoff.last

@@ -2,7 +2,7 @@ package server
 
 import "sync"
 
-// names are those of connections to come. The page of package watchhttp opens connections on which
+// names are those of connections to come. The page of package glasshttp opens connections on which
 // every byte is its reader's, so it cannot send CLIENT SETNAME.
 type names struct {
 	mu sync.Mutex

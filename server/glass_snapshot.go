@@ -8,13 +8,14 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 // What there is while the server is stopped. Main makes a snapshot before it waits, so nothing changes
 // meanwhile. Looking changes nothing either: no statistics, no expiry, no age of a key.
 
-func (v *watchState) snapshot(e *glass.Event) *glass.Snapshot {
+func (v *glassState) snapshot(e *trace.Event) *glass.Snapshot {
 	s := &glass.Snapshot{
 		Clock: v.ex.Now.Wall / 1e6, Pass: e.Pass,
 		Fired: &glass.Fired{List: slices.Clone(v.fired), At: v.at},
@@ -30,14 +31,14 @@ func (v *watchState) snapshot(e *glass.Event) *glass.Snapshot {
 	s.Keys, s.KeysMore = v.shownKeys()
 	s.Threads = []glass.ThreadClient{{Name: "main", Clients: []int64{}}}
 	for i, ids := range v.pool.Lent() {
-		s.Threads = append(s.Threads, glass.ThreadClient{Name: glass.IOThread(i + 1), Clients: ids})
+		s.Threads = append(s.Threads, glass.ThreadClient{Name: trace.IOThread(i + 1), Clients: ids})
 	}
 	return s
 }
 
 // summary adds what only the server knows.
-func (v *watchState) summary(sum *glass.Summary) {
-	sum.Clients = len(v.order)
+func (v *glassState) summary(sum *glass.Summary) {
+	sum.Clients = len(v.clients.order)
 	sum.Keys, _ = v.shownKeys()
 }
 
@@ -49,7 +50,7 @@ func ids(clients []*client) []int64 {
 	return list
 }
 
-func (v *watchState) lists() *glass.Lists {
+func (v *glassState) lists() *glass.Lists {
 	queued, taken := v.queue.list()
 	return &glass.Lists{
 		PendingReads: append(ids(queued), ids(v.pendingReads)...), NextRead: taken + v.nextRead,
@@ -62,8 +63,8 @@ func (v *watchState) lists() *glass.Lists {
 const pageClient = "page:"
 
 // shownClients returns the clients of the page, then those used latest. more is the number of others.
-func (v *watchState) shownClients() (list []glass.Client, more int) {
-	all := slices.Clone(v.order)
+func (v *glassState) shownClients() (list []trace.Client, more int) {
+	all := slices.Clone(v.clients.order)
 	slices.SortFunc(all, func(a, b *client) int {
 		if of := strings.HasPrefix(a.sess.Name, pageClient); of != strings.HasPrefix(b.sess.Name, pageClient) {
 			if of {
@@ -73,14 +74,14 @@ func (v *watchState) shownClients() (list []glass.Client, more int) {
 		}
 		return cmp.Or(cmp.Compare(b.active, a.active), cmp.Compare(a.sess.ID, b.sess.ID))
 	})
-	list = []glass.Client{}
+	list = []trace.Client{}
 	for _, c := range all[:min(len(all), glass.MaxClients)] {
 		list = append(list, v.shown(c))
 	}
 	return list, len(all) - len(list)
 }
 
-func (v *watchState) shown(c *client) glass.Client {
+func (v *glassState) shown(c *client) trace.Client {
 	s := c.Show()
 	s.Name, s.Addr, s.DB = c.sess.Name, c.sess.Addr, c.sess.DB
 	s.State, s.On = v.stateOf(c)
@@ -99,7 +100,7 @@ func (v *watchState) shown(c *client) glass.Client {
 }
 
 // stateOf says what a client is doing, and the key or rule that it waits for.
-func (v *watchState) stateOf(c *client) (state, on string) {
+func (v *glassState) stateOf(c *client) (state, on string) {
 	switch {
 	case c.closed || c.sess.CloseAfterReply:
 		return "closing", ""
@@ -136,7 +137,7 @@ type touched struct {
 const mostTouched = 4 * glass.MaxKeys
 
 // keysOf returns the keys among the words of a command.
-func (v *watchState) keysOf(args [][]byte) [][]byte {
+func (v *glassState) keysOf(args [][]byte) [][]byte {
 	if cmd := v.ex.Table.Lookup(args); cmd != nil {
 		return cmd.AppendSubjects(nil, args)
 	}
@@ -144,7 +145,7 @@ func (v *watchState) keysOf(args [][]byte) [][]byte {
 }
 
 // subjects returns the keys of a request, and for EXEC those of its queue.
-func (v *watchState) subjects(by *command.Session, cmd *command.Command, args [][]byte) (keys []string) {
+func (v *glassState) subjects(by *command.Session, cmd *command.Command, args [][]byte) (keys []string) {
 	if cmd == nil || cmd.Group == "pubsub" {
 		return nil
 	}
@@ -163,7 +164,7 @@ func (v *watchState) subjects(by *command.Session, cmd *command.Command, args []
 }
 
 // touch moves keys to the front of those that a snapshot shows.
-func (v *watchState) touch(by *command.Session, keys []string, changed bool) {
+func (v *glassState) touch(by *command.Session, keys []string, changed bool) {
 	for _, key := range keys {
 		t := touched{db: by.DB, key: key}
 		at := slices.IndexFunc(v.recent, func(o touched) bool { return o.db == t.db && o.key == t.key })
@@ -180,7 +181,7 @@ func (v *watchState) touch(by *command.Session, keys []string, changed bool) {
 }
 
 // shownKeys returns the keys used latest, then any others. more is the number of keys left out.
-func (v *watchState) shownKeys() (list []glass.Key, more int) {
+func (v *glassState) shownKeys() (list []glass.Key, more int) {
 	list = []glass.Key{}
 	for _, db := range v.ks.DBs {
 		more += db.Len()
@@ -204,9 +205,9 @@ func (v *watchState) shownKeys() (list []glass.Key, more int) {
 	return list, max(more-len(list), 0)
 }
 
-func shownName(key string) string { return glass.Shown([]byte(key)) }
+func shownName(key string) string { return trace.Shown([]byte(key)) }
 
-func (v *watchState) appendKey(list []glass.Key, t touched) []glass.Key {
+func (v *glassState) appendKey(list []glass.Key, t touched) []glass.Key {
 	k := v.ks.DBs[t.db].Lookup([]byte(t.key), store.LookupNoEffects)
 	if !k.Exists() {
 		return list
@@ -216,7 +217,7 @@ func (v *watchState) appendKey(list []glass.Key, t touched) []glass.Key {
 		s.TTL = max(at-v.ex.Now.Wall/1e6, 0)
 	}
 	if text, err := k.Str(); err == nil {
-		s.V = glass.Shown(text)
+		s.V = trace.Shown(text)
 	} else {
 		s.V = strconv.Itoa(k.Elements()) + " elements"
 	}
@@ -224,8 +225,8 @@ func (v *watchState) appendKey(list []glass.Key, t touched) []glass.Key {
 }
 
 // nameOf returns the name of a client.
-func (v *watchState) nameOf(id int64) string {
-	if c := v.clients[id]; c != nil {
+func (v *glassState) nameOf(id int64) string {
+	if c := v.clients.byID[id]; c != nil {
 		return c.sess.Name
 	}
 	return ""

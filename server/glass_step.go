@@ -15,7 +15,7 @@ import (
 // HTTP, from another master and from the program around, the goroutine that asks does them:
 //
 //	a client of this server     the row below, on main. PAUSE, NEXT and SLOW begin when the reply is sent
-//	LAB MASTER n STEP, HTTP,    internalRequest.sendTo -> watchState.takes
+//	LAB MASTER n STEP, HTTP,    internalRequest.sendTo -> glassState.takes
 //	Server.Do
 //
 // takes also opens the gate for LAB RESET, LAB CRASH and SHUTDOWN, which the loop has to execute.
@@ -39,22 +39,22 @@ const errWatchOff store.Error = "ERR LAB STEP and LAB RECORD need a watch: start
 func (l *labState) stepCommand(c *command.Call) error   { return l.stepOrRecord(c, stepVerb) }
 func (l *labState) recordCommand(c *command.Call) error { return l.stepOrRecord(c, recordVerb) }
 
-func stepVerb(w *glass.Watch, words []string) (glass.Verb, error)   { return w.Verb(words) }
-func recordVerb(w *glass.Watch, words []string) (glass.Verb, error) { return w.RecordVerb(words) }
+func stepVerb(w *glass.View, words []string) (glass.Verb, error)   { return w.Verb(words) }
+func recordVerb(w *glass.View, words []string) (glass.Verb, error) { return w.RecordVerb(words) }
 
 // stepOrRecord executes a verb for a client of this server.
 func (l *labState) stepOrRecord(
-	c *command.Call, read func(*glass.Watch, []string) (glass.Verb, error),
+	c *command.Call, read func(*glass.View, []string) (glass.Verb, error),
 ) error {
-	if l.watching == nil {
+	if l.glass == nil {
 		return errWatchOff
 	}
-	verb, err := read(l.watching.w, wordsOf(c.Args[2:]))
+	verb, err := read(l.glass.view, wordsOf(c.Args[2:]))
 	if err != nil {
 		return store.Error(err.Error())
 	}
 	if verb.Stops {
-		l.watching.later = append(l.watching.later, verb)
+		l.glass.later = append(l.glass.later, verb)
 		c.OK()
 		return nil
 	}
@@ -134,8 +134,8 @@ func writeState(w *resp.Writer, s *glass.State) {
 }
 
 // takes answers LAB STEP and LAB RECORD at once, without the loop, and reports whether it did. Any
-// goroutine may call it. v is nil for a server without a watch.
-func (v *watchState) takes(r *internalRequest) bool {
+// goroutine may call it. v is nil without the directive watch.
+func (v *glassState) takes(r *internalRequest) bool {
 	if v == nil || len(r.args) == 0 {
 		return false
 	}
@@ -145,14 +145,14 @@ func (v *watchState) takes(r *internalRequest) bool {
 	}
 	switch {
 	case words[0] == "shutdown":
-		v.w.Reset()
+		v.view.Reset()
 		return false
 	case words[0] != "lab" || len(words) < 2:
 		return false
 	}
 	switch words[1] {
 	case "reset", "crash":
-		v.w.Reset()
+		v.view.Reset()
 		return false
 	case "all", "master":
 		return v.takesFor(r, words)
@@ -167,12 +167,12 @@ func (v *watchState) takes(r *internalRequest) bool {
 }
 
 // gate does a verb for a request and appends its reply.
-func (v *watchState) gate(r *internalRequest, w *resp.Writer, words []string) {
+func (v *glassState) gate(r *internalRequest, w *resp.Writer, words []string) {
 	read := stepVerb
 	if words[0] == "record" {
 		read = recordVerb
 	}
-	verb, err := read(v.w, words[1:])
+	verb, err := read(v.view, words[1:])
 	if err != nil {
 		w.Error(err.Error())
 		return
@@ -192,7 +192,7 @@ func (v *watchState) gate(r *internalRequest, w *resp.Writer, words []string) {
 
 // takesFor is takes for LAB ALL and LAB MASTER n, of a request that came over HTTP or from the program
 // around.
-func (v *watchState) takesFor(r *internalRequest, words []string) bool {
+func (v *glassState) takesFor(r *internalRequest, words []string) bool {
 	at, to := 2, v.peers
 	if words[1] == "master" {
 		n, err := strconv.Atoi(words[min(2, len(words)-1)])
@@ -208,7 +208,7 @@ func (v *watchState) takesFor(r *internalRequest, words []string) bool {
 	verb[0] = strings.ToLower(verb[0])
 	if verb[0] == "reset" || verb[0] == "crash" {
 		for _, s := range to {
-			s.watching.w.Reset()
+			s.glass.view.Reset()
 		}
 	}
 	if verb[0] != "step" && verb[0] != "record" {
@@ -220,7 +220,7 @@ func (v *watchState) takesFor(r *internalRequest, words []string) bool {
 		w.Array(len(to))
 	}
 	for _, s := range to {
-		s.watching.gate(r, &w, verb)
+		s.glass.gate(r, &w, verb)
 	}
 	r.done(w.Buf)
 	return true

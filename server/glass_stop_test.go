@@ -11,13 +11,14 @@ import (
 
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/server"
 )
 
 // What there is while the server is stopped, and what ends a stop.
 
 // at steps until a point of a client and returns the snapshot there.
-func (st *stepper) at(point glass.Point, client int64) *glass.Snapshot {
+func (st *stepper) at(point trace.Point, client int64) *glass.Snapshot {
 	st.Helper()
 	for {
 		stop := st.stop()
@@ -28,14 +29,14 @@ func (st *stepper) at(point glass.Point, client int64) *glass.Snapshot {
 	}
 }
 
-func clientIn(t *testing.T, s *glass.Snapshot, id int64) glass.Client {
+func clientIn(t *testing.T, s *glass.Snapshot, id int64) trace.Client {
 	for _, c := range s.Clients {
 		if c.ID == id {
 			return c
 		}
 	}
 	require.Fail(t, "client is not in the snapshot", "%d in %v", id, s.Clients)
-	return glass.Client{}
+	return trace.Client{}
 }
 
 func TestASnapshotHasTheStateOfEveryClient(t *testing.T) {
@@ -55,7 +56,7 @@ func TestASnapshotHasTheStateOfEveryClient(t *testing.T) {
 	st := stepping(t, s)
 	st.pause()
 	require.NoError(t, a.Send([]byte("GET lock:a\r\nPING\r\n*3\r\n$3\r\nSET\r\n$6\r\nlock:")))
-	snap := st.at(glass.Replied, 1)
+	snap := st.at(trace.Replied, 1)
 
 	require.Len(t, snap.Clients, 3)
 	require.EqualValues(t, 1, snap.Clients[0].ID, "clients of the page come first")
@@ -111,7 +112,7 @@ func TestTheLastWriterOfAKeyIsKnown(t *testing.T) {
 	b.Do("EVAL", "return redis.call('incr', KEYS[1])", "1", "n")
 	st.pause()
 	require.NoError(t, a.Send([]byte("GET k\r\n")))
-	snap := st.at(glass.Replied, 1)
+	snap := st.at(trace.Replied, 1)
 	require.Equal(t, "k", snap.Keys[0].K)
 	require.EqualValues(t, 1, snap.Keys[0].By)
 	require.Equal(t, "n", snap.Keys[1].K)
@@ -122,8 +123,8 @@ func TestTheLastWriterOfAKeyIsKnown(t *testing.T) {
 // Here the watch counts an hour more for each stop. The server's clock leaves it out, so it goes back.
 func TestALeaseDoesNotRunOutWhileTheServerIsStopped(t *testing.T) {
 	s := plainServer(t, func(byte, string, ...any) {}, "--lab", "yes", "--watch", "127.0.0.1:0")
-	stood := s.Watch().Stood
-	s.Watch().Stood = func(ns int64, still bool) { stood(ns+int64(time.Hour), still) }
+	stood := s.Glass().Stood
+	s.Glass().Stood = func(ns int64, still bool) { stood(ns+int64(time.Hour), still) }
 	c := redistest.Dial(t, run(t, s))
 	c.Do("SET", "lock", "token", "PX", "60000")
 	st := stepping(t, s)
@@ -160,7 +161,7 @@ func TestWhatEndsAStopDoesSoAtOnce(t *testing.T) {
 			require.Equal(t, "+PONG", c.Read().String(), name)
 		}
 		require.Equal(t, "+PONG", redistest.Dial(t, s.Addrs()[0]).Do("PING").String(), name)
-		require.Equal(t, "running", s.Watch().State().State, name)
+		require.Equal(t, "running", s.Glass().State().State, name)
 	}
 }
 
@@ -175,7 +176,7 @@ func TestAMasterIsSteppedThroughAnother(t *testing.T) {
 	st.stop()
 	require.Equal(t, "stopped", field(admin.Do("LAB", "MASTER", "1", "STEP"), "state").Str)
 	ok(t, admin, "LAB", "MASTER", "1", "STEP", "NEXT", "COMMAND")
-	require.Equal(t, glass.Executes, st.stop().Event.Point)
+	require.Equal(t, trace.Executes, st.stop().Event.Point)
 	ok(t, admin, "LAB", "MASTER", "1", "STEP", "CONTINUE")
 	require.Equal(t, "+PONG", c.Read().String())
 }
@@ -186,7 +187,7 @@ func TestAClientThatPausesItsServerGetsItsReply(t *testing.T) {
 	st := stepping(t, s)
 	ok(t, c, "LAB", "STEP", "PAUSE")
 	require.NoError(t, c.Send([]byte("PING\r\n")))
-	require.Equal(t, glass.Woke, st.stop().Event.Point)
+	require.Equal(t, trace.Woke, st.stop().Event.Point)
 	st.w.Continue()
 	require.Equal(t, "+PONG", c.Read().String())
 }
@@ -213,12 +214,12 @@ func TestBreakpointsStopTheServerThatServes(t *testing.T) {
 
 	ok(t, a, line("LAB STEP BREAK ADD b WHEN BLOCKED")...)
 	require.NoError(t, b.Send([]byte("BLPOP list 0\r\n")))
-	require.Equal(t, glass.Replied, st.stop().Event.Point)
+	require.Equal(t, trace.Replied, st.stop().Event.Point)
 	st.w.Continue()
 	ok(t, a, line("LAB STEP BREAK ADD again AT execute CMD blpop NTH 1")...)
 	require.NoError(t, a.Send([]byte("RPUSH list v\r\n")))
 	again := st.stop()
-	require.EqualValues(t, glass.AfterWait, again.Event.B)
+	require.EqualValues(t, trace.AfterWait, again.Event.B)
 	st.w.Continue()
 	require.Equal(t, ":1", a.Read().String())
 }
@@ -231,7 +232,7 @@ func TestCommandsOfATransactionAndAScriptAreSteppedThrough(t *testing.T) {
 	st := stepping(t, s)
 	st.pause()
 	require.NoError(t, c.Send([]byte("EXEC\r\nEVAL \"return redis.call('get', KEYS[1])\" 1 a\r\n")))
-	met := st.until(glass.Written)
+	met := st.until(trace.Written)
 	st.w.Continue()
 	require.Equal(t, []string{
 		"x 1 EXEC", "x 1 SET a 1", `y 1 +OK\r\n`, `y 1 *1\r\n+OK\r\n`,
@@ -252,11 +253,11 @@ func TestThreadsStopOneAtATime(t *testing.T) {
 			require.NoError(t, c.Send([]byte("PING\r\n")))
 			c.WaitForArrival()
 		}
-		threads, points := map[int]bool{}, map[glass.Point]int{}
-		for points[glass.Written] < 4 {
+		threads, points := map[int]bool{}, map[trace.Point]int{}
+		for points[trace.Written] < 4 {
 			stop := st.stop()
 			points[stop.Event.Point]++
-			if p := stop.Event.Point; p == glass.ReadDone || p == glass.Written {
+			if p := stop.Event.Point; p == trace.ReadDone || p == trace.Written {
 				threads[stop.Event.Thread] = true
 				require.True(t, stop.Snapshot.PartOf)
 				require.Len(t, stop.Snapshot.Clients, 1)
@@ -265,8 +266,8 @@ func TestThreadsStopOneAtATime(t *testing.T) {
 		}
 		st.w.Continue()
 		require.NotContains(t, threads, 0, "main reads and writes nothing")
-		require.NotZero(t, points[glass.Lent])
-		require.Equal(t, 4, points[glass.Executes])
+		require.NotZero(t, points[trace.Lent])
+		require.Equal(t, 4, points[trace.Executes])
 		for _, c := range conns {
 			require.Equal(t, "+PONG", c.Read().String())
 		}
@@ -289,7 +290,7 @@ func TestARecordingOfAServerCanBeRead(t *testing.T) {
 	require.NoError(t, err)
 	var texts []string
 	for _, m := range rec.Lines {
-		if e := m.Events[0]; e.Point == glass.Executes || e.Point == glass.Expired {
+		if e := m.Events[0]; e.Point == trace.Executes || e.Point == trace.Expired {
 			texts = append(texts, e.Text)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -26,13 +27,13 @@ func watched(t *testing.T, args ...string) (addr string, s *server.Server) {
 // stepper steps through a server and reads its stream.
 type stepper struct {
 	*testing.T
-	w   *glass.Watch
+	w   *glass.View
 	sub *glass.Subscription
 }
 
 func stepping(t *testing.T, s *server.Server) *stepper {
 	t.Helper()
-	st := &stepper{t, s.Watch(), s.Watch().Subscribe(0)}
+	st := &stepper{t, s.Glass(), s.Glass().Subscribe(0)}
 	t.Cleanup(st.sub.Close)
 	return st
 }
@@ -63,7 +64,7 @@ func (st *stepper) pause() {
 }
 
 // until steps by events until a point, and returns what it met on the way, that point included.
-func (st *stepper) until(last glass.Point) (met []string) {
+func (st *stepper) until(last trace.Point) (met []string) {
 	st.Helper()
 	for {
 		e := st.stop().Event
@@ -94,7 +95,7 @@ func TestSteppingMeetsEveryPointOfAPass(t *testing.T) {
 
 	st.pause()
 	require.NoError(t, a.Send([]byte("GET lock\r\nSET x 1\r\n")))
-	met := st.until(glass.Asleep)
+	met := st.until(trace.Asleep)
 	require.Equal(t, []string{
 		"h 1 read", `r 1 GET lock\r\nSET x 1\r\n`, "p 1 ",
 		"x 1 GET lock", `y 1 $1\r\na\r\n`, "x 1 SET x 1", `y 1 +OK\r\n`, "o 1 ",
@@ -112,11 +113,11 @@ func TestAServerWithoutAWatchRefusesToStep(t *testing.T) {
 }
 
 func TestAStoppedServerEndsAtOnce(t *testing.T) {
-	for name, stop := range map[string]func(w *glass.Watch){
-		"at a pass":      func(w *glass.Watch) { w.Next(glass.OnePass, 1) },
-		"in a thread":    func(w *glass.Watch) { _, _ = w.Step([]string{"BREAK", "ADD", "b", "AT", "read"}) },
-		"at a command":   func(w *glass.Watch) { w.Next(glass.OneCommand, 1) },
-		"in slow motion": func(w *glass.Watch) { w.Slow(time.Hour) },
+	for name, stop := range map[string]func(w *glass.View){
+		"at a pass":      func(w *glass.View) { w.Next(glass.OnePass, 1) },
+		"in a thread":    func(w *glass.View) { _, _ = w.Step([]string{"BREAK", "ADD", "b", "AT", "read"}) },
+		"at a command":   func(w *glass.View) { w.Next(glass.OneCommand, 1) },
+		"in slow motion": func(w *glass.View) { w.Slow(time.Hour) },
 	} {
 		s := plainServer(t, func(byte, string, ...any) {}, "--lab", "yes", "--watch", "127.0.0.1:0",
 			"--io-threads", "2", "--io-threads-do-reads", "yes")
@@ -128,7 +129,7 @@ func TestAStoppedServerEndsAtOnce(t *testing.T) {
 		stop(st.w)
 		require.NoError(t, c.Send([]byte("PING\r\n")))
 		st.stop()
-		s.Terminate()
+		s.Terminate(false)
 		require.NoError(t, <-done, name)
 		for {
 			if _, err := st.sub.Next(context.Background()); err != nil {

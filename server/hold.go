@@ -13,12 +13,12 @@ import (
 // that nothing is done for a client that has gone. Redis goes on reading a blocked client and sees
 // the end of its input that way (blocked.c; networking.c: readQueryFromClient).
 
-// hold stops executing c: its last command has set Session.Hold.
+// hold stops executing c (blocked.c: blockClient): its last command has set Session.Hold.
 func (s *Server) hold(c *client) {
 	switch {
 	case c.sess.Hold == command.Postponed:
 		c.Unread()
-		s.postponed = append(s.postponed, c)
+		s.pausing.postponed = append(s.pausing.postponed, c)
 	case c.sess.Hold == command.Blocked && c.sess.Wait.Deadline > 0:
 		c.timer = s.at(c.sess.Wait.Deadline, func() { s.ex.Unblock(&c.sess, nil) })
 	}
@@ -35,25 +35,26 @@ func (s *Server) watchInput(c *client) {
 	case last && (c.closed || !c.Barred()):
 		s.loop.Unwatch(c.FD, reactor.Readable|reactor.HangUp)
 	case last || c.sess.Hold != command.NotHeld:
-		s.watch(c, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) })
+		s.rearm(c, reactor.Readable, reactor.HangUp, func() { s.hungUp(c) })
 	default:
-		s.watch(c, reactor.HangUp, reactor.Readable, c.readable)
+		s.rearm(c, reactor.HangUp, reactor.Readable, c.readable)
 	}
 }
 
-// watch takes back what c was watched for and watches it for mask.
-func (s *Server) watch(c *client, from, mask reactor.Mask, handler func()) {
+// rearm makes the loop wait for mask on c's socket, instead of from.
+func (s *Server) rearm(c *client, from, mask reactor.Mask, handler func()) {
 	if err := s.loop.Rewatch(c.FD, from, mask, handler); err != nil {
 		s.close(c)
 	}
 }
 
-// hungUp closes a client that has ended its side. Describing a client takes time, so only a log
-// that shows the line gets it.
+// hungUp closes a client that has ended its side (networking.c: readQueryFromClient). Describing a client
+// takes time, so only a log that shows the line gets it.
 func (s *Server) hungUp(c *client) {
 	if s.cfg.LogLevel == "verbose" || s.cfg.LogLevel == "debug" {
-		s.log('-', "Client closed connection %s", s.describe(c))
+		s.log('-', "Client closed connection %s", s.clients.describe(c))
 	}
+	c.EOF = true // a client that waits is not read
 	s.leave(c)
 }
 
@@ -77,9 +78,8 @@ func (s *Server) stopHolding(c *client) {
 	}
 }
 
-// resume is the executor's way to a client that was blocked.
-func (s *Server) resume(sess *command.Session, reply []byte) {
-	c := s.clientOf(sess)
+// resumeBlocked answers a blocked client and ends its wait (blocked.c: unblockClient).
+func (s *Server) resumeBlocked(c *client, reply []byte) {
 	if c.internal != nil {
 		c.internal.end(slices.Clone(reply))
 		return
@@ -88,39 +88,47 @@ func (s *Server) resume(sess *command.Session, reply []byte) {
 	s.release(c)
 }
 
-// pause holds commands back for d (CLIENT PAUSE). It never makes a pause shorter or weaker that is
-// already on.
-func (s *Server) pause(kind command.Pause, d time.Duration) {
-	s.ex.Pause = max(s.ex.Pause, kind)
-	s.ks.KeepDue = true
-	s.pauseEnd = max(s.pauseEnd, s.ex.Clock.Timeline(s.ex.Now.Mono)+int64(d))
-	if s.pauseTimer != nil {
-		s.timers.Cancel(s.pauseTimer)
-	}
-	s.pauseTimer = s.at(s.pauseEnd, s.unpause)
+// pausing is CLIENT PAUSE.
+type pausing struct {
+	s         *Server
+	postponed []*client // their command waits for the end of the pause
+	timer     *reactor.Timer
+	until     int64 // ns, by Clock.Timeline
 }
 
-func (s *Server) unpause() {
-	if s.pauseTimer != nil {
-		s.timers.Cancel(s.pauseTimer)
+// begin holds commands back for d (CLIENT PAUSE). It never makes a pause shorter or weaker that is
+// already on.
+func (p *pausing) begin(kind command.Pause, d time.Duration) {
+	p.s.ex.Pause = max(p.s.ex.Pause, kind)
+	p.s.ks.KeepDue = true
+	p.until = max(p.until, p.s.ex.Clock.Timeline(p.s.ex.Now.Mono)+int64(d))
+	if p.timer != nil {
+		p.s.timers.Cancel(p.timer)
 	}
-	s.pauseTimer, s.pauseEnd = nil, 0
-	s.ex.Pause = command.PauseNone
-	s.ks.KeepDue = false
-	for _, c := range s.postponed {
+	p.timer = p.s.at(p.until, p.end)
+}
+
+func (p *pausing) end() {
+	if p.timer != nil {
+		p.s.timers.Cancel(p.timer)
+	}
+	p.timer, p.until = nil, 0
+	p.s.ex.Pause = command.PauseNone
+	p.s.ks.KeepDue = false
+	for _, c := range p.postponed {
 		if c.sess.Hold == command.Postponed {
-			s.release(c)
+			p.s.release(c)
 		}
 	}
-	clear(s.postponed)
-	s.postponed = s.postponed[:0]
-	if s.running == nil {
-		s.serveReady()
+	clear(p.postponed)
+	p.postponed = p.postponed[:0]
+	if p.s.running == nil {
+		p.s.serveReady()
 	}
 }
 
-// serveReady serves clients that wait for keys, while no command runs: keys changed without a
-// command, or a pause is over.
+// serveReady serves clients that wait for keys, while no command runs (blocked.c: handleClientsBlockedOnKeys):
+// keys changed without a command, or a pause is over.
 func (s *Server) serveReady() {
 	defer s.recoverCommand(nil)
 	s.ex.Waiters.ServeReady()
@@ -139,5 +147,6 @@ func (s *Server) at(when int64, fn func()) *reactor.Timer {
 	})
 }
 
-// runDueTimers calls the functions of all timers that are due.
+// runDueTimers calls the functions of all timers that are due (ae.c: processTimeEvents; timeout.c:
+// handleBlockedClientsTimeout).
 func (s *Server) runDueTimers() { s.timers.Run(s.ex.Clock.Timeline(s.executing)) }

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -29,10 +30,15 @@ type internalRequest struct {
 	own      *relay             // set if a client of this same server waits for the relay it is part of
 	together bool               // all masters get the same request
 	toAll    bool               // the same, and it came by LAB ALL of a connection
+	history  *lab.History       // where LAB LOG EXPORT puts the log, instead of a text in the reply; or nil
 }
 
-// inbox is where internal requests arrive. It belongs to no goroutine.
+// inbox is where internal requests arrive. What stands behind mu belongs to no goroutine.
 type inbox struct {
+	s       *Server
+	posted  []func() // from other goroutines, to be called where commands are executed
+	answers []func() // to be called at the end of the pass
+
 	mu      sync.Mutex
 	lastID  int64
 	waiting map[int64]*internalRequest // without a reply
@@ -48,25 +54,25 @@ const errDBIndex store.Error = "ERR DB index is out of range"
 func (v *internalRequest) sendTo(s *Server) {
 	v.at, v.FD, v.internal = s, -1, v
 	v.sess.Index, v.sess.Addr, v.sess.Local, v.sess.Authenticated = -1, "lab", true, true
-	if !s.hasEnded() && s.watching.takes(v) {
+	if !s.inbox.hasEnded() && s.glass.takes(v) {
 		return
 	}
 	s.inbox.mu.Lock()
-	if s.hasEnded() {
+	if s.inbox.hasEnded() {
 		s.inbox.mu.Unlock()
-		v.done(s.lastAnswer())
+		v.done(s.inbox.lastAnswer())
 		return
 	}
 	s.inbox.lastID--
 	v.sess.ID = s.inbox.lastID
 	s.inbox.waiting[v.sess.ID] = v
 	s.inbox.mu.Unlock()
-	s.post(v.serve)
+	s.inbox.post(v.serve)
 }
 
 // lastAnswer is the reply of a server that has ended.
-func (s *Server) lastAnswer() []byte {
-	return errorReply(errorf("ERR LAB: master %d has ended", s.number))
+func (in *inbox) lastAnswer() []byte {
+	return errorReply(errorf("ERR LAB: master %d has ended", in.s.number))
 }
 
 func errorReply(err error) []byte {
@@ -119,66 +125,66 @@ func (v *internalRequest) end(reply []byte) {
 	s.inbox.mu.Unlock()
 	v.closed = true
 	if inside {
-		s.answers = append(s.answers, func() { v.done(reply) })
+		s.inbox.answers = append(s.inbox.answers, func() { v.done(reply) })
 	}
 }
 
-// answerInternal hands replies over, at the end of a pass. By then everything that a request has caused
+// answer hands replies over, at the end of a pass. By then everything that a request has caused
 // is written, as it is for a client.
-func (s *Server) answerInternal() {
-	for _, answer := range s.answers {
+func (in *inbox) answer() {
+	for _, answer := range in.answers {
 		answer()
 	}
-	clear(s.answers)
-	s.answers = s.answers[:0]
+	clear(in.answers)
+	in.answers = in.answers[:0]
 }
 
 // callOff ends a request whose reply is no longer wanted. The reply may still come. Any goroutine may
 // call it.
-func (v *internalRequest) callOff() { v.at.post(func() { v.end(nil) }) }
+func (v *internalRequest) callOff() { v.at.inbox.post(func() { v.end(nil) }) }
 
 // post makes the next pass call fn, before it executes commands. Any goroutine may call it.
-func (s *Server) post(fn func()) {
-	s.loop.Post(func() { s.posted = append(s.posted, fn) })
+func (in *inbox) post(fn func()) {
+	in.s.loop.Post(func() { in.posted = append(in.posted, fn) })
 }
 
-func (s *Server) executePosted() {
-	for len(s.posted) > 0 {
-		fn := s.posted[0]
-		s.posted = s.posted[1:]
+func (s *Server) executeInternal() {
+	for len(s.inbox.posted) > 0 {
+		fn := s.inbox.posted[0]
+		s.inbox.posted = s.inbox.posted[1:]
 		fn()
 	}
 }
 
-// closeInbox answers all requests that wait or still come. The loop has ended.
-func (s *Server) closeInbox() {
-	s.answerInternal()
-	s.inbox.mu.Lock()
-	left := s.inbox.waiting
-	s.inbox.waiting = nil
-	close(s.inbox.ended)
-	s.inbox.mu.Unlock()
+// close answers all requests that wait or still come. The loop has ended.
+func (in *inbox) close() {
+	in.answer()
+	in.mu.Lock()
+	left := in.waiting
+	in.waiting = nil
+	close(in.ended)
+	in.mu.Unlock()
 	for _, v := range left {
-		v.done(s.lastAnswer())
+		v.done(in.lastAnswer())
 	}
 }
 
-// clientOf returns the client of a session.
-func (s *Server) clientOf(sess *command.Session) *client {
+// of returns the client of a session.
+func (cs *clients) of(sess *command.Session) *client {
 	if sess.Index >= 0 {
-		return s.order[sess.Index]
+		return cs.order[sess.Index]
 	}
-	return s.withID(sess.ID)
+	return cs.withID(sess.ID)
 }
 
 // withID returns the client or internal request with that ID, nil if it has gone.
-func (s *Server) withID(id int64) *client {
+func (cs *clients) withID(id int64) *client {
 	if id >= 0 {
-		return s.clients[id]
+		return cs.byID[id]
 	}
-	s.inbox.mu.Lock()
-	defer s.inbox.mu.Unlock()
-	if v := s.inbox.waiting[id]; v != nil {
+	cs.s.inbox.mu.Lock()
+	defer cs.s.inbox.mu.Unlock()
+	if v := cs.s.inbox.waiting[id]; v != nil {
 		return &v.client
 	}
 	return nil
@@ -191,7 +197,7 @@ func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, err
 	}
 	runs := m[0]
 	for _, s := range m {
-		if !s.hasEnded() {
+		if !s.inbox.hasEnded() {
 			runs = s
 			break
 		}
@@ -202,9 +208,9 @@ func (m Masters) Do(ctx context.Context, n int, args ...string) (resp.Value, err
 // Ended is closed when Run is over.
 func (s *Server) Ended() <-chan struct{} { return s.inbox.ended }
 
-func (s *Server) hasEnded() bool {
+func (in *inbox) hasEnded() bool {
 	select {
-	case <-s.inbox.ended:
+	case <-in.ended:
 		return true
 	default:
 		return false
@@ -222,9 +228,6 @@ func (s *Server) Do(ctx context.Context, args ...string) (resp.Value, error) {
 func (s *Server) DoIn(ctx context.Context, db int, args ...string) (resp.Value, error) {
 	if db < 0 || db >= s.cfg.Databases {
 		return resp.Value{}, errDBIndex
-	}
-	if err := s.refuseBubble(); err != nil {
-		return resp.Value{}, err
 	}
 	reply := make(chan []byte, 1)
 	v := &internalRequest{done: func(b []byte) { reply <- b }}

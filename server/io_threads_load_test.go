@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // part is one client of a load. In each round all parts send, and then all parts check their
@@ -23,7 +24,7 @@ func load(t *testing.T, addr string, id int) []part {
 	name := strconv.Itoa(id)
 	dial := func() *redistest.Conn { return redistest.Dial(t, addr) }
 	send := func(c *redistest.Conn, args ...string) {
-		require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
+		require.NoError(t, c.Send(resp.AppendRequest(nil, args...)))
 	}
 	ignore := func(int) {}
 
@@ -43,8 +44,8 @@ func load(t *testing.T, addr string, id int) []part {
 			}
 		}},
 		{func(round int) {
-			set := redistest.AppendCommand(nil, "SET", "big"+name, value(round))
-			go big.Send(redistest.AppendCommand(set, "GET", "big"+name))
+			set := resp.AppendRequest(nil, "SET", "big"+name, value(round))
+			go big.Send(resp.AppendRequest(set, "GET", "big"+name))
 		}, func(round int) {
 			require.Equal(t, "OK", big.Read().Str)
 			require.Equal(t, value(round), big.Read().Str)
@@ -66,7 +67,7 @@ func load(t *testing.T, addr string, id int) []part {
 			require.Equal(t, "behind", waiter.Read().Str)
 		}},
 		{func(round int) {
-			for _, b := range redistest.AppendCommand(nil, "ECHO", "slow"+name) {
+			for _, b := range resp.AppendRequest(nil, "ECHO", "slow"+name) {
 				require.NoError(t, slow.Send([]byte{b}))
 			}
 		}, func(int) { require.Equal(t, "slow"+name, slow.Read().Str) }},

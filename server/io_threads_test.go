@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -59,7 +60,7 @@ func startThreads(t *testing.T, eager bool, args ...string) string {
 // many requests in one pass.
 func together(conns []*redistest.Conn, args ...string) {
 	for _, c := range conns {
-		_ = c.Send(redistest.AppendCommand(nil, args...))
+		_ = c.Send(resp.AppendRequest(nil, args...))
 	}
 	for _, c := range conns {
 		c.Read()
@@ -170,10 +171,10 @@ func TestATraceShowsTheSharesOfThreads(t *testing.T) {
 	tr.requireNested(t)
 	tr.requireCommandsOnOneRow(t)
 	tr.requireOrder(t)
-	require.Positive(t, tr.requirePairs(t, "s", "f"), "no hand-off")
+	require.Positive(t, tr.requireArrows(t), "no hand-off")
 	did := map[string]bool{}
 	for tid, spans := range tr.spans {
-		require.DirExists(t, fmt.Sprint("/proc/self/task/", tid), "%s is not a thread", tr.name[tid])
+		require.DirExists(t, fmt.Sprint("/proc/self/task/", tr.kernel[tid]), "%s is not a thread", tr.name[tid])
 		for _, h := range spans {
 			did[tr.name[tid]+": "+h.Cat] = true
 		}

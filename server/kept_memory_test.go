@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // numbered returns n names of size bytes.
@@ -23,7 +24,7 @@ func numbered(n, size int) []string {
 // request sends a command and does not wait for the reply.
 func request(t *testing.T, c *redistest.Conn, args ...string) {
 	t.Helper()
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, args...)))
 }
 
 // requireInTime calls ok until it returns true.

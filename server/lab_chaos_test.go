@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // Clients of every kind run while the lab does everything to them, in any order. In the end the
@@ -131,7 +132,7 @@ func endClients(t *testing.T, addr string, clients *sync.WaitGroup) {
 		clients.Wait()
 		close(gone)
 	}()
-	until(t, func() bool {
+	redistest.Until(t, func() bool {
 		admin := redistest.Dial(t, addr)
 		for admin.Do("LAB", "CRASH").Str != "OK" {
 			killScript(admin)
@@ -163,7 +164,7 @@ func beBusyClient(addr string, n int, rng *rand.Rand) {
 		{"EVAL", scripts[rng.IntN(len(scripts))], "1", "k"}, {"PING"},
 	}
 	for _, request := range requests {
-		if c.Send(redistest.AppendCommand(nil, request...)) != nil {
+		if c.Send(resp.AppendRequest(nil, request...)) != nil {
 			return
 		}
 	}
@@ -218,7 +219,7 @@ func beClient(addr string, n int, rng *rand.Rand) {
 		"CLIENT TRACKING ON", "GET " + key, "WAIT 1 200", "PSUBSCRIBE *",
 	} {
 		if rng.IntN(3) > 0 {
-			out = redistest.AppendCommand(out, strings.Fields(request)...)
+			out = resp.AppendRequest(out, strings.Fields(request)...)
 			sent++
 		}
 	}

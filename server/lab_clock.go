@@ -3,6 +3,7 @@ package server
 import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -89,13 +90,13 @@ func (l *labState) clockTime(c *command.Call, _ [][]byte) error {
 
 // clockAdvance replies when the clock has moved, with the number of keys that expired.
 func (l *labState) clockAdvance(c *command.Call, args [][]byte) error {
-	left := max(command.LabEnd-c.Now-1, 0)
+	left := max(clock.LabEnd-c.Now-1, 0)
 	ms, ok := ascii.ParseInt(args[0])
 	if !ok || ms < 0 || ms > left {
 		return labError("clock advance", "milliseconds expects a number from 0 to %d, not '%s'", left, printable(args[0]))
 	}
 	m := l.moveClock(c, func(now int64) int64 { // another client may move the clock before
-		return now + min(ms*1e6, max(command.LabEnd*1e6-now, 0))
+		return now + min(ms*1e6, max(clock.LabEnd*1e6-now, 0))
 	})
 	c.Await(func(w *resp.Writer) { w.Int(m.expired) })
 	return nil
@@ -131,7 +132,8 @@ func (l *labState) advance(m *move) {
 	}
 	l.ex.Tracking.Broadcast()
 	l.write() // the reply comes after everything that happened on the way
-	if c := l.withID(m.id); c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
+	c := l.clients.withID(m.id)
+	if c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
 		l.ex.Unblock(&c.sess, nil)
 		l.executeResumed()
 	}
@@ -198,12 +200,12 @@ func (l *labState) set(ns int64) {
 // executeAndRead executes the commands of a client whose wait is over. It also reads and executes
 // what the client sent meanwhile: that belongs to the same time.
 func (l *labState) executeAndRead(c *client) {
-	l.execute(c)
+	l.executeClient(c)
 	if c.closed || c.stopped() || c.EOF || c.ReadErr != 0 || c.Wrong != "" || c.sess.CloseAfterReply {
 		return
 	}
 	l.read([]*client{c})
-	l.execute(c)
+	l.executeClient(c)
 }
 
 // beginPass is afterSleep. First it notes the time at which the last pass ended.

@@ -137,8 +137,8 @@ func TestAdvancePassesEveryDeadlineInOrder(t *testing.T) {
 	sub.Read()
 	c := redistest.Dial(t, addr)
 	sendPending(t, admin, c, "BLPOP", "q", "0.15")
-	set := redistest.AppendCommand(nil, "SET", "behind", "v", "PX", "60")
-	require.NoError(t, c.Send(redistest.AppendCommand(set, "TIME")))
+	set := resp.AppendRequest(nil, "SET", "behind", "v", "PX", "60")
+	require.NoError(t, c.Send(resp.AppendRequest(set, "TIME")))
 	sendPending(t, admin, redistest.Dial(t, addr), "XREAD", "BLOCK", "100", "STREAMS", "s", "0")
 	admin.Do("SELECT", "3")
 	ok(t, admin, "SET", "b", "v", "PX", "200")
@@ -181,7 +181,7 @@ func TestAPauseEndsInTheTimeOfTheLab(t *testing.T) {
 	ok(t, admin, "SET", "k", "v", "PX", "50")
 	ok(t, admin, "CLIENT", "PAUSE", "100", "ALL")
 	c := redistest.Dial(t, addr)
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, "PTTL", "k")))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, "PTTL", "k")))
 	require.Equal(t, int64(0), admin.Do("LAB", "CLOCK", "ADVANCE", "99").Int) // nothing expires in a pause
 	require.Equal(t, int64(1), admin.Do("LAB", "CLOCK", "ADVANCE", "1").Int)
 	require.Equal(t, int64(-2), c.Read().Int)
@@ -214,7 +214,7 @@ func TestAFastClockExpiresAtItsRate(t *testing.T) {
 	ok(t, admin, "SET", "second", "v", "EX", "3600")
 	ok(t, admin, "SET", "first", "v", "EX", "1800")
 	sendPending(t, admin, c, "BLPOP", "q", "2000")
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, "DEL", "second")))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, "DEL", "second")))
 	ok(t, admin, "LAB", "CLOCK", "RATE", "1000000")
 	ok(t, admin, "LAB", "CLOCK", "RUN")
 	require.Equal(t, "first", sub.Read().Elems[2].Str)
@@ -228,10 +228,10 @@ func TestAdvancesInAPipelineAreDoneOneAfterAnother(t *testing.T) {
 	begin := labNow(c)
 	var out []byte
 	for range 3 {
-		out = redistest.AppendCommand(out, "SET", "k", "v", "PX", "10")
-		out = redistest.AppendCommand(out, "LAB", "CLOCK", "ADVANCE", "10")
-		out = redistest.AppendCommand(out, "EXISTS", "k")
-		out = redistest.AppendCommand(out, "LAB", "CLOCK", "ADVANCE", "1")
+		out = resp.AppendRequest(out, "SET", "k", "v", "PX", "10")
+		out = resp.AppendRequest(out, "LAB", "CLOCK", "ADVANCE", "10")
+		out = resp.AppendRequest(out, "EXISTS", "k")
+		out = resp.AppendRequest(out, "LAB", "CLOCK", "ADVANCE", "1")
 	}
 	require.NoError(t, c.Send(out))
 	for range 3 {
@@ -268,7 +268,7 @@ func TestDeadlinesComeInOrderHoweverTheyLie(t *testing.T) {
 			at := 1 + rng.IntN(1_000_000)
 			c := redistest.Dial(t, addr)
 			sendPending(t, admin, c, "BLPOP", "q", strconv.FormatFloat(float64(at)/1000, 'f', 3, 64))
-			require.NoError(t, c.Send(redistest.AppendCommand(nil, "PUBLISH", "woken", strconv.Itoa(at)+":"+strconv.Itoa(i))))
+			require.NoError(t, c.Send(resp.AppendRequest(nil, "PUBLISH", "woken", strconv.Itoa(at)+":"+strconv.Itoa(i))))
 		}
 		total := int64(0)
 		for _, ms := range []string{"1", "0", "255", "256", "65536", "999999"} {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
@@ -25,11 +26,12 @@ import (
 //	                                                    lab_request.go and lab_push.go apply them
 //	lab_hold.go      LAB HOLD                           requests that wait until a test releases them
 //	lab_log.go       LAB LOG                            what has happened; lab_observe.go writes it
+//	lab_push_own.go  LAB PUSH                           messages that a test has made up
 //	lab_reset.go     LAB RESET                          everything back to the start
 //	lab_masters.go   LAB ALL, LAB MASTER                other masters of the process
 //	lab_doctor.go    LAB DOCTOR                         mistakes of lock clients
 //	lab_verdict.go   LAB VERDICT                        did two clients hold one lock?
-//	watch_step.go    LAB STEP, LAB RECORD               the loop, stopped and recorded
+//	glass_step.go    LAB STEP, LAB RECORD               the loop, stopped and recorded
 //	lab_open.go                                         a lab that strangers can reach is refused
 //
 // The directive lab turns it on. While it is off, Server.lab is nil. lab_seam.go shows where the lab
@@ -39,7 +41,7 @@ import (
 type labState struct {
 	*Server
 
-	clock  *command.LabClock
+	clock  *clock.Lab
 	seen   int64 // unix ns by clock, when the last pass ended
 	doctor *doctor.Doctor
 
@@ -55,14 +57,15 @@ type labState struct {
 
 	plan     *lab.Plan
 	history  *lab.Log
+	inside   inside
 	armed    bool       // rules or the log have to look at requests: see arm
 	parked   []*client  // clients that HOLD keeps waiting, oldest first
 	barriers []*barrier // every LAB HOLD WAIT that waits
 
-	judging sync.Mutex // of the goroutines of LAB VERDICT: see judge
+	judging sync.Mutex // one LAB VERDICT searches at a time: a search over a long log takes 100 MB
 }
 
-func (s *Server) newLab(clock *command.Clock) *labState {
+func (s *Server) newLab(clock *clock.Clock) *labState {
 	l := &labState{
 		Server: s,
 		clock:  clock.Lab, seen: clock.Lab.Now(clock.Mono()),
@@ -88,7 +91,7 @@ func labRows() []command.Row {
 	help.Do = command.Help
 	return append([]command.Row{container, help}, slices.Concat(clockRows(), faultRows(), holdRows(), logRows(),
 		netRows(), crashRows(), snapshotRows(), mastersRows(), doctorRows(), verdictRows(),
-		resetRows(), stepRows())...)
+		resetRows(), stepRows(), pushRows())...)
 }
 
 const (

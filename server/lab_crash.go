@@ -6,6 +6,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -41,7 +42,7 @@ func (l *labState) crashCommand(c *command.Call) error {
 			return labError("crash", "%s expects an argument", word)
 		}
 		seen[word] = true
-		if err := end.option(word, args[1], command.LabEnd-c.Now); err != nil {
+		if err := end.option(word, args[1], clock.LabEnd-c.Now); err != nil {
 			return err
 		}
 	}
@@ -112,19 +113,19 @@ func (l *labState) crash() {
 	l.ex.Tracking.Broadcast()
 	end := l.crashing
 	l.crashing = nil
-	l.dropHandshakes()
-	for _, c := range l.order {
+	l.handshakes.drop()
+	for _, c := range l.clients.order {
 		if slices.Contains(end.by, c) {
 			l.ex.Leave(&c.sess)
 		} else if !c.closed {
 			l.resetConn(c)
 		}
 	}
-	l.unpause()
+	l.pausing.end()
 	clear(l.resumed)
 	l.resumed = l.resumed[:0]
 	l.startAgain(end.keep)
-	l.closeListeners()
+	l.listeners.close()
 	if l.down != nil { // a new DOWN replaces the old one
 		l.timers.Cancel(l.down)
 		l.down = nil
@@ -161,16 +162,17 @@ func (l *labState) startAgain(keep bool) {
 	}
 	l.migrate.closeFirst(len(l.migrate))
 	l.restoreConfig()
-	l.tls = nil // listen reads the files again
+	l.handshakes.config = nil // listen reads the files again
 	if err := l.newExecutor(l.ex.Clock); err != nil {
 		l.log('#', "Starting again after LAB CRASH: %v", err)
 	}
 	l.ex.Scripts.LoadCode(code)
-	l.traceTo(l.trace)
-	l.stats, l.rates, l.runID, l.noExpire, l.cronPaused, l.attack = Stats{}, rates{}, newRunID(), false, false, 0
-	l.start, l.started, l.peakMem = l.now, l.ks.Now, l.usedMemory()
-	l.setOutputTrigger()
-	l.setMemoryLimits()
+	l.recorder.into(l.trace)
+	l.stats, l.figures.rates, l.figures.runID = Stats{}, rates{}, newRunID()
+	l.debugging.noExpire, l.debugging.cronPaused, l.attack = false, false, 0
+	l.figures.start, l.figures.started, l.figures.peakMem = l.now, l.ks.Now, l.figures.usedMemory()
+	l.clients.setOutputTrigger()
+	l.clients.setMemoryLimits()
 }
 
 // comeUp listens again where the server listened before. If another process has taken the port,
@@ -180,7 +182,7 @@ func (l *labState) comeUp() {
 	if err := l.openOrClose(); err != nil {
 		l.log('#', "Listening again after LAB CRASH: %v", err)
 		l.loop.After(100*time.Millisecond, func() time.Duration {
-			if len(l.listeners) == 0 && l.down == nil {
+			if len(l.listeners.all) == 0 && l.down == nil {
 				l.comeUp()
 			}
 			return 0

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // requireReset reads until the connection ends, and requires that it ends by a reset.
@@ -114,7 +115,7 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 	big := redistest.Dial(t, addr)
 	ok(t, big, "CLIENT", "SETNAME", "big")
 	admin.Do("SET", "big", strings.Repeat("x", 8<<20))
-	require.NoError(t, big.Send(redistest.AppendCommand(nil, "GET", "big")))
+	require.NoError(t, big.Send(resp.AppendRequest(nil, "GET", "big")))
 	for listed(t, admin, idOfName(admin, "big"), "events") != "rw" {
 	}
 	ok(t, monitor, "MONITOR")
@@ -141,7 +142,7 @@ func TestACrashInAPipelineLosesRepliesAndNothingElse(t *testing.T) {
 	var conns []*redistest.Conn
 	var burst []byte
 	for range 500 {
-		burst = redistest.AppendCommand(burst, "INCR", "n")
+		burst = resp.AppendRequest(burst, "INCR", "n")
 	}
 	for range 8 {
 		c := redistest.Dial(t, addr)
@@ -266,8 +267,8 @@ func TestAPartitionOutlastsACrash(t *testing.T) {
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "ON")
 	crash(t, admin)
 	c, far := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	setName := redistest.AppendCommand(nil, "CLIENT", "SETNAME", "far")
-	require.NoError(t, far.Send(redistest.AppendCommand(setName, "SET", "k", "v")))
+	setName := resp.AppendRequest(nil, "CLIENT", "SETNAME", "far")
+	require.NoError(t, far.Send(resp.AppendRequest(setName, "SET", "k", "v")))
 	runPasses(c)
 	require.Equal(t, int64(0), c.Do("EXISTS", "k").Int)
 	ok(t, c, "LAB", "PARTITION", "CLIENT", "far", "OFF")

@@ -88,13 +88,16 @@ func (l *labState) logFinding(f doctor.Finding) {
 
 // doctorSees shows the doctor a command that has run. by is "", or the script or EXEC that ran it.
 // Requests without a connection are the lab's own, so the doctor does not see them.
-func (l *labState) doctorSees(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
+// lost means that the client does not get the reply.
+func (l *labState) doctorSees(
+	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, lost bool,
+) {
 	if sess.Index < 0 || cmd == nil || !l.doctor.Concerns(cmd.Name, sess.DB, args, by) {
 		return
 	}
 	l.doctor.Command(doctor.Event{
 		Time: l.ks.Now, Mono: l.ex.Now.Mono, Client: sess.ID, Name: sess.Name, DB: sess.DB,
-		Command: cmd.Name, Args: args, By: by, Reply: reply,
+		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost,
 	})
 }
 

@@ -3,14 +3,17 @@ package server_test
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/verdict"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
@@ -273,4 +276,33 @@ func TestTheExportSeparatesClocksThatAreMovedTogether(t *testing.T) {
 		together = append(together, e.Together)
 	}
 	require.Equal(t, []bool{true, false, false}, together)
+}
+
+// harmless are the commands that write, but can neither create a key nor change a string or a hash. A lock is a
+// string or a hash.
+func harmless() []string {
+	return strings.Fields(`blmpop blpop brpop bzmpop bzpopmax bzpopmin linsert lmpop lpop lpushx lrem lset ltrim rpop
+		rpushx spop srem xack xackdel xautoclaim xclaim xdel xdelex
+		xgroup|createconsumer xgroup|delconsumer xgroup|destroy xgroup|setid xreadgroup
+		xsetid xtrim zmpop zpopmax zpopmin zrem zremrangebylex zremrangebyrank zremrangebyscore
+		function|delete function|flush function|load function|restore pfdebug`)
+}
+
+// A command that can take, renew, release or damage a lock has a row in the doctor's table.
+func TestTheDoctorKnowsEveryCommandThatCanChangeALock(t *testing.T) {
+	var all []string
+	for _, server := range dialect.Names() {
+		c := redistest.Dial(t, start(t, []string{"--dialect", server}))
+		for _, name := range c.Do("COMMAND", "LIST").Elems {
+			all = append(all, name.Str)
+			info := c.Do("COMMAND", "INFO", name.Str).Elems[0]
+			writes := slices.ContainsFunc(info.Elems[2].Elems, func(flag resp.Value) bool { return flag.Str == "write" })
+			if writes && !slices.Contains(harmless(), name.Str) {
+				require.Contains(t, doctor.Commands(), name.Str, "it writes: give it a row in lab/doctor/commands.go")
+			}
+		}
+	}
+	for _, name := range slices.Concat(doctor.Commands(), harmless()) {
+		require.Contains(t, all, name, "there is no such command")
+	}
 }

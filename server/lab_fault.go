@@ -12,7 +12,8 @@ import (
 func faultRows() []command.Row {
 	const (
 		rule = "[CMD command:string] [KEY pattern] [SCRIPT sha1-or-text:string] [CLIENT id-or-pattern:string] " +
-			"[NTH n:integer] [TIMES n:integer] [PROB probability:double] ACTION action:string [argument:string]"
+			"[ORDER n:integer] [NTH n:integer] [TIMES n:integer] [PROB probability:double] " +
+			"ACTION action:string [argument:string]"
 		all = "O(N) where N is the number of rules, and of clients that wait"
 	)
 	return []command.Row{
@@ -120,5 +121,5 @@ func (l *labState) lift(r *lab.Rule) {
 // watched, or while a rule's fault is still to come for a request.
 func (l *labState) arm() {
 	l.armed = len(l.plan.Rules) > 0 || len(l.history.Globs()) > 0 ||
-		slices.ContainsFunc(l.order, func(c *client) bool { return c.lab.fault != nil && c.lab.fault.rule != nil })
+		slices.ContainsFunc(l.clients.order, func(c *client) bool { return c.lab.fault != nil && c.lab.fault.rule != nil })
 }

@@ -44,7 +44,7 @@ func pipeline(t testing.TB, c *redistest.Conn, requests ...string) {
 	t.Helper()
 	var b []byte
 	for _, r := range requests {
-		b = redistest.AppendCommand(b, line(r)...)
+		b = resp.AppendRequest(b, line(r)...)
 	}
 	require.NoError(t, c.Send(b))
 }

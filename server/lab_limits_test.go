@@ -60,6 +60,7 @@ func TestMessagesThatAreKeptBackCountForTheOutputLimit(t *testing.T) {
 }
 
 func TestOutputThatIsKeptBackTooLongIsOverTheSoftLimit(t *testing.T) {
+	t.Parallel() // it waits for a second
 	addr, admin := startLab(t, "--client-output-buffer-limit", "normal", "0", "10kb", "1")
 	admin.Do("SET", "big", strings.Repeat("x", 20_000))
 	rule(t, admin, "late CMD get ACTION DELAY-REPLY 1000")

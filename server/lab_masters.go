@@ -89,12 +89,11 @@ func (l *labState) relay(c *command.Call, how string, to Masters, verb [][]byte)
 // send sends a request to each master. The client waits.
 func (r *relay) send(c *command.Call, to Masters, request func() *internalRequest) {
 	r.missing, r.replies = len(to), make([][]byte, len(to))
-	r.by.lab.relay = r
-	c.Await((*resp.Writer).NullArray)
+	r.begin(c)
 	for i, m := range to {
 		v := request()
 		v.done = func(reply []byte) {
-			r.home.post(func() { r.arrived(i, reply) })
+			r.home.inbox.post(func() { r.arrived(i, reply) })
 		}
 		if m == r.home {
 			v.own = r
@@ -102,6 +101,12 @@ func (r *relay) send(c *command.Call, to Masters, request func() *internalReques
 		r.requests = append(r.requests, v)
 		v.sendTo(m)
 	}
+}
+
+// begin lets the client wait for the answer of r.
+func (r *relay) begin(c *command.Call) {
+	r.by.lab.relay = r
+	c.Await((*resp.Writer).NullArray)
 }
 
 // arrived handles the reply of one master. CLIENT UNBLOCK may have ended the client's wait before, or

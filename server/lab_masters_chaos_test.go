@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -45,8 +46,8 @@ func TestMastersSurviveAskingEachOtherWhileTheyCrash(t *testing.T) {
 				case c == nil || n == 0:
 					_, _ = m[r.IntN(len(m))].Do(context.Background(), verb...)
 				default:
-					_, _ = c.Write(redistest.AppendCommand(nil, "GET", "lock"))
-					_, _ = c.Write(redistest.AppendCommand(nil, verb...))
+					_, _ = c.Write(resp.AppendRequest(nil, "GET", "lock"))
+					_, _ = c.Write(resp.AppendRequest(nil, verb...))
 				}
 				if c != nil && r.IntN(3) == 0 {
 					_ = c.Close()
@@ -67,7 +68,7 @@ func requireHealthy(t *testing.T, m server.Masters) {
 	t.Helper()
 	// A server may still execute requests of clients that have gone. Their effects need a reset
 	// too.
-	until(t, func() bool {
+	redistest.Until(t, func() bool {
 		before := callers(t, m)
 		undo(t, m)
 		return callers(t, m) == before && !strings.Contains(before, "here")

@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -118,7 +119,7 @@ func TestMastersThatAskEachOtherDoNotWaitForEachOther(t *testing.T) {
 	const rounds = 200
 	for range rounds {
 		for _, c := range conns {
-			require.NoError(t, c.Send(redistest.AppendCommand(redistest.AppendCommand(nil, "LAB", "ALL", "CLOCK"), "PING")))
+			require.NoError(t, c.Send(resp.AppendRequest(resp.AppendRequest(nil, "LAB", "ALL", "CLOCK"), "PING")))
 		}
 	}
 	for range rounds {
@@ -231,7 +232,7 @@ func TestAdvanceReachesAllMastersBeforeItReplies(t *testing.T) {
 func waitOnMaster2(t *testing.T, m server.Masters, c *redistest.Conn) (id string) {
 	t.Helper()
 	id = fmt.Sprint(c.Do("CLIENT", "ID").Int)
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, "LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0")))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, "LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0")))
 	home := dialMaster(t, m, 1)
 	for infoField(home, "blocked_clients") != "1" {
 	}
@@ -250,7 +251,7 @@ func TestAWaitForAnotherMasterEndsWhenAClientIsHeld(t *testing.T) {
 	c := dialMaster(t, m, 1)
 	waitOnMaster2(t, m, c)
 	far := dialMaster(t, m, 2)
-	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
+	require.NoError(t, far.Send(resp.AppendRequest(nil, "GET", "lock")))
 	held := c.Read()
 	require.Equal(t, "GET lock", held.Elems[7].Str)
 	require.Equal(t, int64(1), c.Do("LAB", "MASTER", "2", "HOLD", "RELEASE", "pause").Int)
@@ -267,7 +268,7 @@ func TestAWaitForAnotherMasterCanBeUnblocked(t *testing.T) {
 	require.Equal(t, int64(1), admin.Do("CLIENT", "UNBLOCK", id, "ERROR").Int)
 	require.Equal(t, "UNBLOCKED client unblocked via CLIENT UNBLOCK", c.Read().Str)
 	far := dialMaster(t, m, 2)
-	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
+	require.NoError(t, far.Send(resp.AppendRequest(nil, "GET", "lock")))
 	require.Equal(t, "GET lock", admin.Do("LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0").Elems[7].Str)
 	require.Equal(t, "PONG", c.Do("PING").Str, "the late answer is ignored")
 }
@@ -281,7 +282,7 @@ func TestAClientMayLeaveDuringAWaitForAnotherMaster(t *testing.T) {
 	for infoField(home, "blocked_clients") != "0" {
 	}
 	far := dialMaster(t, m, 2)
-	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
+	require.NoError(t, far.Send(resp.AppendRequest(nil, "GET", "lock")))
 	require.Equal(t, "GET lock", dialMaster(t, m, 2).Do("LAB", "HOLD", "WAIT", "pause", "0").Elems[7].Str)
 }
 
@@ -306,7 +307,7 @@ func TestAProgramMayGiveUpWaiting(t *testing.T) {
 	cancel()
 	require.ErrorIs(t, <-done, context.Canceled)
 	far := dialMaster(t, m, 2)
-	require.NoError(t, far.Send(redistest.AppendCommand(nil, "GET", "lock")))
+	require.NoError(t, far.Send(resp.AppendRequest(nil, "GET", "lock")))
 	held, err := m[1].Do(context.Background(), "LAB", "HOLD", "WAIT", "pause", "0")
 	require.NoError(t, err)
 	require.Equal(t, "GET lock", held.Elems[7].Str)

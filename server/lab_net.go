@@ -68,10 +68,10 @@ func (l *labState) setDeaf(deaf bool) error {
 func (l *labState) openOrClose() error {
 	switch {
 	case l.refuses():
-		l.closeListeners()
-	case len(l.listeners) == 0:
-		if err := l.listen(); err != nil {
-			l.closeListeners()
+		l.listeners.close()
+	case len(l.listeners.all) == 0:
+		if err := l.listeners.open(); err != nil {
+			l.listeners.close()
 			return err
 		}
 	}
@@ -92,8 +92,8 @@ func (l *labState) blackholeSwitch(c *command.Call, on bool) error {
 func (l *labState) setBlackhole(on bool) error {
 	l.blackhole = on
 	l.setAllMuted()
-	for _, each := range l.listeners {
-		if err := l.watchListener(each); err != nil {
+	for _, each := range l.listeners.all {
+		if err := l.listeners.watch(each); err != nil {
 			return err
 		}
 	}
@@ -142,7 +142,7 @@ func (l *labState) partitionList(c *command.Call, _ [][]byte) error {
 // concerned counts the connections whose names match. A connection that has sent LAB is spared, all
 // others are cut off.
 func (l *labState) concerned(glob string) (cut, spared int64) {
-	for _, c := range l.order {
+	for _, c := range l.clients.order {
 		switch {
 		case c.closed || !isOf(glob, c.sess.Name):
 		case c.lab.control:
@@ -169,7 +169,7 @@ func (l *labState) hides(name string) bool {
 
 // setAllMuted calls setMuted for all clients and closes the sockets that need not linger any more.
 func (l *labState) setAllMuted() {
-	for _, c := range l.order {
+	for _, c := range l.clients.order {
 		l.setMuted(c)
 	}
 	l.lingering = slices.DeleteFunc(l.lingering, func(socket lingering) bool {
@@ -202,7 +202,7 @@ func (l *labState) linger(c *client) {
 // limitLingering closes the oldest lingering sockets if clients and lingering sockets together are more
 // than maxclients. A kernel drops orphaned connections in the same way (tcp_max_orphans).
 func (l *labState) limitLingering() {
-	for len(l.lingering) > 0 && len(l.lingering)+len(l.clients) > l.cfg.MaxClients {
+	for len(l.lingering) > 0 && len(l.lingering)+len(l.clients.byID) > l.cfg.MaxClients {
 		l.lingering[0].end.close(l.lingering[0].fd)
 		l.lingering = slices.Delete(l.lingering, 0, 1)
 	}
@@ -210,6 +210,9 @@ func (l *labState) limitLingering() {
 
 // closeLingering closes all lingering sockets when the server ends.
 func (l *labState) closeLingering() {
+	if l == nil {
+		return
+	}
 	for _, socket := range l.lingering {
 		socket.end.close(socket.fd)
 	}

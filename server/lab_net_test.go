@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // runPasses makes the server run enough passes to finish all pending work.
@@ -100,9 +101,9 @@ func TestABlackHoleKeepsEverythingBackUntilItIsOff(t *testing.T) {
 	sendPending(t, admin, waits, "BLPOP", "q", "10")
 	clients := infoField(admin, "connected_clients")
 	ok(t, admin, "LAB", "BLACKHOLE", "ON")
-	require.NoError(t, asks.Send(redistest.AppendCommand(nil, "SET", "k", "v")))
+	require.NoError(t, asks.Send(resp.AppendRequest(nil, "SET", "k", "v")))
 	comes := redistest.Dial(t, addr)
-	require.NoError(t, comes.Send(redistest.AppendCommand(nil, "PING")))
+	require.NoError(t, comes.Send(resp.AppendRequest(nil, "PING")))
 	require.Equal(t, int64(1), admin.Do("PUBLISH", "ch", "message").Int)
 	admin.Do("RPUSH", "q", "x")
 	runPasses(admin)
@@ -130,7 +131,7 @@ func TestAPortThatIsChangedMeanwhileIsAsDeafAsTheOld(t *testing.T) {
 	ok(t, admin, "LAB", "BLACKHOLE", "ON")
 	before := infoField(admin, "total_connections_received")
 	comes := redistest.Dial(t, moveListener(t, admin))
-	require.NoError(t, comes.Send(redistest.AppendCommand(nil, "PING")))
+	require.NoError(t, comes.Send(resp.AppendRequest(nil, "PING")))
 	runPasses(admin)
 	require.Equal(t, before, infoField(admin, "total_connections_received"))
 	ok(t, admin, "LAB", "BLACKHOLE", "OFF")
@@ -157,7 +158,7 @@ func TestAPartitionIsAboutClientsOfItsNames(t *testing.T) {
 	ok(t, b, "CLIENT", "SETNAME", "worker-b")
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "worker-a", "ON")
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "*-a", "ON")
-	require.NoError(t, a.Send(redistest.AppendCommand(nil, "SET", "k", "a")))
+	require.NoError(t, a.Send(resp.AppendRequest(nil, "SET", "k", "a")))
 	runPasses(admin)
 	ok(t, b, "SET", "k", "b", "NX")
 	ok(t, unnamed, "SET", "other", "v")
@@ -165,8 +166,8 @@ func TestAPartitionIsAboutClientsOfItsNames(t *testing.T) {
 	runPasses(admin)
 	require.Equal(t, "b", b.Do("GET", "k").Str)
 	// A partition applies from the moment of the name. The request after the name is not executed.
-	setName := redistest.AppendCommand(nil, "CLIENT", "SETNAME", "x-a")
-	require.NoError(t, unnamed.Send(redistest.AppendCommand(setName, "DEL", "k")))
+	setName := resp.AppendRequest(nil, "CLIENT", "SETNAME", "x-a")
+	require.NoError(t, unnamed.Send(resp.AppendRequest(setName, "DEL", "k")))
 	runPasses(admin)
 	require.Equal(t, int64(2), admin.Do("DBSIZE").Int)
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "*-a", "OFF")
@@ -181,7 +182,7 @@ func TestLargeOutputIsCompleteAfterAPartition(t *testing.T) {
 	c := redistest.Dial(t, addr)
 	ok(t, c, "CLIENT", "SETNAME", "reader")
 	admin.Do("SET", "big", strings.Repeat("x", 8<<20))
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, "GET", "big")))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, "GET", "big")))
 	for listed(t, admin, idOfName(admin, "reader"), "events") != "rw" {
 	}
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "reader", "ON")

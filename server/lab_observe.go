@@ -1,21 +1,22 @@
 package server
 
 import (
+	"golang.org/x/sys/unix"
+
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
-	"golang.org/x/sys/unix"
 )
 
-// What the lab sees of commands, for its log and for the doctor. It does not look at LAB itself, nor at
-// requests without a connection.
+// What the log of the lab and the doctor see of commands. They see neither LAB itself nor requests
+// without a connection.
 
 // Answered shows the doctor and the log a request that has its reply.
-func (h host) Answered(
+func (l *labState) Answered(
 	sess *command.Session, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool,
 ) {
-	l := h.s.lab
 	if !l.armed && cmd != nil && !l.doctor.Concerns(cmd.Name, sess.DB, args, "") {
 		return // the usual case while no test uses the lab
 	}
@@ -23,36 +24,37 @@ func (h host) Answered(
 		return
 	}
 	if ran {
-		l.doctorSees(sess, cmd, args, w.Buf[mark:], "")
+		l.doctorSees(sess, cmd, args, w.Buf[mark:], "", outcome(l.ruleOf(sess), w.Buf[mark:], ran).Unknown())
 	}
-	c := l.order[sess.Index]
+	c := l.clients.order[sess.Index]
 	switch {
 	case c.lab.fault != nil && c.lab.fault.rule != nil:
-		l.logFired(c, args, w, mark, ran)
+		l.logFired(c, cmd, args, w, mark, ran)
 	case l.armed && cmd != nil && (ran || !sess.WouldQueue(cmd)):
 		l.logWatched(sess, cmd, args, w.Buf[mark:], "", ran)
 	}
 }
 
 // logFired logs a request that a rule fired for. ERROR-AFTER replaces its reply.
-func (l *labState) logFired(c *client, args [][]byte, w *resp.Writer, mark int, ran bool) {
+func (l *labState) logFired(c *client, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool) {
 	r, reply := c.lab.fault.rule, w.Buf[mark:]
 	e := l.newEntry(&c.sess, r.Name)
-	e.Cmd, e.Key, e.Outcome, e.Reply = lab.Words(args), c.lab.fault.key, outcome(r, reply, ran), lab.Reply(reply)
+	e.Key, e.Outcome = c.lab.fault.key, outcome(r, reply, ran)
+	l.describe(&e, cmd, args, reply)
 	l.history.Add(e)
 	if r.Action == lab.ErrorAfter {
+		l.glass.struck(c.sess.ID, r, trace.Shown(reply))
 		w.Buf = w.Buf[:mark]
 		w.Error(r.Text)
 	}
 }
 
-// Called shows them a command that EXEC or a script has run.
-func (h host) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
-	l := h.s.lab
+// Called shows the doctor and the log a command that EXEC or a script has run.
+func (l *labState) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
 	if sess.Index < 0 || cmd.Group == labGroup {
 		return
 	}
-	l.doctorSees(sess, cmd, args, reply, by)
+	l.doctorSees(sess, cmd, args, reply, by, false)
 	if l.armed {
 		l.logWatched(sess, cmd, args, reply, by, true)
 	}
@@ -70,23 +72,59 @@ func (l *labState) logWatched(
 		return
 	}
 	e := l.newEntry(sess, lab.EventCommand)
-	e.Cmd, e.Key, e.By = lab.Words(args), printable(key), by
-	e.Outcome, e.Reply = outcome(nil, reply, ran), lab.Reply(reply)
+	e.Key, e.By, e.Outcome = printable(key), by, outcome(nil, reply, ran)
+	l.describe(&e, cmd, args, reply)
+	if by != "" {
+		e.Run = l.inside.number(by, sess.ID, l.ex.Now.Mono)
+	}
 	l.history.Add(e)
 }
 
-// Expired shows them a key whose time has come.
-func (h host) Expired(db *store.DB, key string) {
-	l := h.s.lab
+// describe adds the command and its reply to an entry. cmd is nil if there is no such command.
+func (l *labState) describe(e *lab.Entry, cmd *command.Command, args [][]byte, reply []byte) {
+	e.Cmd, e.Reply, e.Kind = lab.Words(args), lab.Reply(reply), lab.Kind(reply)
+	if cmd != nil {
+		e.Keys = l.history.AllWatched(args, cmd.AppendSubjects(nil, args))
+	}
+}
+
+// inside is the script or EXEC whose commands are being logged. Each gets a number, so that a reader of
+// the log sees where it ends.
+type inside struct {
+	by     string
+	client int64
+	began  int64 // by the executor's clock
+	run    int64
+}
+
+// number returns the number of a script or EXEC.
+func (in *inside) number(by string, client, began int64) int64 {
+	if next := (inside{by, client, began, in.run}); next != *in {
+		next.run++
+		*in = next
+	}
+	return in.run
+}
+
+// Expired shows the doctor and the log a key whose TTL has ended.
+func (l *labState) Expired(db *store.DB, key string) {
 	l.doctorExpired(db, key)
 	if l.trace.Detailed() {
-		l.watching.noteExpired(key)
+		l.glass.noteExpired(key)
 	}
 	if l.history.Watched([][]byte{[]byte(key)}) != nil {
 		e := l.newEntry(nil, lab.EventExpired)
 		e.Key, e.DB, e.Outcome = lab.Printable(key), db.ID, lab.Executed
 		l.history.Add(e)
 	}
+}
+
+// ruleOf returns the rule that fired for the request of a client, nil for none.
+func (l *labState) ruleOf(sess *command.Session) *lab.Rule {
+	if f := l.clients.order[sess.Index].lab.fault; f != nil {
+		return f.rule
+	}
+	return nil
 }
 
 // outcome says what the client sees of a request. r is the rule that changes the reply, nil for none.

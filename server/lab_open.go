@@ -11,7 +11,7 @@ func (l *labState) openAt() (addrs []string) {
 	if l == nil || l.cfg.ProtectedMode || !l.ex.Users.Default.NoPass {
 		return nil
 	}
-	for _, at := range l.listeners {
+	for _, at := range l.listeners.all {
 		if !at.unix && !isLoopback(at.addr) {
 			addrs = append(addrs, at.addr)
 		}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab"
 )
 
@@ -25,12 +26,11 @@ func (c *client) sentLate(n int) {
 }
 
 // Outgoing reports whether a message goes to a client now. A rule may skip or delay it.
-func (h host) Outgoing(to *command.Session, message []byte) bool {
-	l := h.s.lab
+func (l *labState) Outgoing(to *command.Session, message []byte) bool {
 	if to.Index < 0 {
 		return true
 	}
-	if f := l.order[to.Index].lab.fault; f != nil && f.silent {
+	if f := l.clients.order[to.Index].lab.fault; f != nil && f.silent {
 		return false
 	}
 	if !l.plan.OnPushes() {
@@ -41,18 +41,22 @@ func (h host) Outgoing(to *command.Session, message []byte) bool {
 	if r == nil {
 		return true
 	}
+	l.glass.struck(to.ID, r, trace.Shown(message))
 	e := l.newEntry(to, r.Name)
 	e.Key, e.Reply = l.logKey(q.Calls), lab.Reply(message)
 	e.Outcome, e.DB = lab.PushSkipped, 0 // channels belong to no database
 	if len(q.Calls) > 0 {
 		e.Cmd = []string{q.Calls[0].Cmd}
 	}
-	if r.Action == lab.DelayPush {
+	switch r.Action {
+	case lab.DelayPush:
 		e.Outcome = lab.PushLate
-		l.pushLater(l.clientOf(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
+		l.pushLater(l.clients.of(to), slices.Clone(message), time.Duration(r.Millis)*time.Millisecond)
+	case lab.NotePush:
+		e.Outcome = lab.Executed
 	}
 	l.history.Add(e)
-	return false
+	return r.Action == lab.NotePush
 }
 
 // pushLater sends a message to c when d has passed. Other messages may overtake it.
@@ -68,10 +72,11 @@ func (l *labState) pushLater(c *client, message []byte, d time.Duration) {
 		c.sentLate(len(message))
 		if !f.silent {
 			l.push(c, message)
+			l.glass.message(c, message)
 		}
 	})
 	if c.outputMem() > l.ex.OutputTrigger {
-		l.overOutputLimit(c)
+		l.clients.overOutputLimit(c)
 	}
 }
 

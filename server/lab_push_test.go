@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"io"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -115,4 +116,33 @@ func TestInvalidationsOfAResp2ClientAreMessagesAsWell(t *testing.T) {
 	c.Do("GET", "lock")
 	admin.Do("SET", "lock", "1")
 	requireBytes(t, sub, "*3\r\n$7\r\nmessage\r\n$20\r\n__redis__:invalidate\r\n*1\r\n$4\r\nlock\r\n")
+}
+
+func TestAMessageThatIsNotedComesAndStandsInTheLog(t *testing.T) {
+	addr, admin := startLab(t)
+	sub := redistest.Dial(t, addr)
+	sub.Do("CLIENT", "SETNAME", "waiter")
+	sub.Do("SUBSCRIBE", "unlock")
+	rule(t, admin, "seen ACTION NOTE-PUSH")
+	admin.Do("PUBLISH", "unlock", "0")
+	require.Equal(t, "0", sub.Read().Elems[2].Str)
+	entry := admin.Do("LAB", "LOG", "1").String()
+	for _, part := range []string{"seen", "waiter", "message", "unlock", "executed"} {
+		require.Contains(t, entry, part)
+	}
+}
+
+func TestARuleStrikesTheStepOfTheSecondClient(t *testing.T) {
+	addr, admin := startLab(t)
+	rule(t, admin, "lost KEY lock:o ORDER 2 NTH 2 ACTION DROP-REPLY")
+	a, b := redistest.Dial(t, addr), redistest.Dial(t, addr)
+	const release = "return redis.call('del', KEYS[1])"
+	a.Do("SET", "lock:o", "token-of-a-0123456789", "NX")
+	b.Do("SET", "lock:o", "token-of-b-0123456789", "NX")
+	require.Contains(t, b.Do("EVALSHA", "0123456789012345678901234567890123456789", "1", "lock:o").Str, "NOSCRIPT")
+	a.Do("EVAL", release, "1", "lock:o", "token-of-a-0123456789")
+	again := redistest.Dial(t, addr) // b, connected again
+	_, err := again.Conn.Do("EVAL", release, "1", "lock:o", "token-of-b-0123456789")
+	require.ErrorIs(t, err, io.EOF)
+	require.Contains(t, admin.Do("LAB", "LOG", "1").String(), "lost")
 }

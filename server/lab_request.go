@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -18,16 +19,16 @@ import (
 //	    │    ERROR                       Executor.Refuse
 //	    │    HOLD DELAY-EXEC             Session.Hold = Stopped: the request is put back, and
 //	    │                                comes again when the client is released
-//	    │ Executor.Do                    ERROR-AFTER in Host.Answered
+//	    │ Executor.Do                    ERROR-AFTER in Answered
 //	    │ afterRequest: applyFault       DROP-REPLY RESET-AFTER CUT SILENT DELAY-REPLY
 //	    ▼
-//	labHost.Resume: applyFault           for the reply of a command that blocked
+//	resumeWithFault: applyFault          for the reply of a command that blocked
 //
 // DELAY-REPLY sets the barrier of the connection (ioworkers.Conn.Bar). A timer lifts it.
 
 // doWithFaults is Executor.Do, with the fault of a rule that fires for the request.
 func (l *labState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writer) {
-	c := l.order[by.Index]
+	c := l.clients.order[by.Index]
 	if l.armed || c.lab.fault != nil {
 		mark := len(w.Buf)
 		if l.beforeRequest(c, args) {
@@ -66,6 +67,9 @@ func (l *labState) beforeRequest(c *client, args [][]byte) bool {
 	}
 	f = c.faulty()
 	f.rule, f.key = r, l.logKey(q.Calls)
+	if r.Action.BeforeRun() {
+		l.glass.struck(c.sess.ID, r, trace.Command(args))
+	}
 	switch r.Action {
 	case lab.DropBefore:
 		l.noteRule(c, lab.Words(args), lab.NotExecuted)
@@ -122,6 +126,10 @@ func (l *labState) ruleCall(cmd *command.Command, args [][]byte) lab.Call {
 	call := lab.Call{Cmd: cmd.Name, Keys: cmd.AppendSubjects(nil, args)}
 	if l.plan.OnScripts() {
 		call.SHA, call.Body = l.ex.Scripts.Source(cmd, args)
+		call.Unknown = call.SHA != "" && call.Body == ""
+	}
+	if l.plan.OnOrder() {
+		call.Args = args
 	}
 	return call
 }
@@ -134,15 +142,18 @@ func (l *labState) afterRequest(c *client, mark int) {
 	case c.sess.Hold == command.Postponed:
 		c.faulty().decided = true // the request comes again, but rules look at it only once
 	case c.sess.Hold == command.NotHeld && f != nil && f.rule != nil:
-		c.Out.Buf = c.Out.Buf[:mark+l.applyFault(c, mark, len(c.Out.Buf)-mark)]
+		c.Out.Buf = c.Out.Buf[:mark+l.applyFault(c, mark, c.Out.Buf[mark:])]
 	}
 }
 
-// applyFault applies the action of the rule that fired to the reply. The reply has n bytes and is, or
+// applyFault applies the action of the rule that fired to the reply. The reply is, or
 // will be, at mark in the client's output. applyFault returns how many of its bytes to keep.
-func (l *labState) applyFault(c *client, mark, n int) int {
+func (l *labState) applyFault(c *client, mark int, reply []byte) int {
 	r := c.lab.fault.rule
 	c.lab.fault.rule = nil
+	if !r.Action.BeforeRun() && r.Action != lab.ErrorAfter { // those have struck before
+		l.glass.struck(c.sess.ID, r, trace.Shown(reply))
+	}
 	switch r.Action {
 	case lab.DropReply:
 		c.endAfterReply(finEnd)
@@ -150,16 +161,16 @@ func (l *labState) applyFault(c *client, mark, n int) int {
 		c.endAfterReply(resetEnd)
 	case lab.Cut:
 		c.endAfterReply(finEnd)
-		return min(int(r.Bytes), n)
+		return min(int(r.Bytes), len(reply))
 	case lab.Silent:
 		c.lab.fault.silent = true
 		c.sess.Hold, c.sess.CloseAfterReply = command.Stopped, false
 		c.sess.Replies = command.ReplyOff // for MONITOR
 	case lab.DelayReply:
 		l.delayReply(c, mark, time.Duration(r.Millis)*time.Millisecond)
-		return n
+		return len(reply)
 	default:
-		return n
+		return len(reply)
 	}
 	return 0
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -70,7 +71,7 @@ func (l *labState) endFailures() error {
 		err = labError("reset", "no client can connect: %v", e)
 	}
 	l.parked = nil // clients that hung up meanwhile are still in it
-	for _, c := range l.order {
+	for _, c := range l.clients.order {
 		if c.lab.fault != nil {
 			c.lab.fault.rule = nil // otherwise a blocked command could lose its reply
 		}
@@ -95,9 +96,9 @@ func (l *labState) beginAnew() {
 // labTimeArgument reads a time for the clock.
 func labTimeArgument(verb string, arg []byte) (ms int64, err error) {
 	ms, ok := ascii.ParseInt(arg)
-	if !ok || ms < 0 || ms > command.LabEnd {
+	if !ok || ms < 0 || ms > clock.LabEnd {
 		return 0, labError(verb, "unix-time-milliseconds expects a number from 0 to %d, not '%s'",
-			int64(command.LabEnd), printable(arg))
+			int64(clock.LabEnd), printable(arg))
 	}
 	return ms, nil
 }

@@ -87,11 +87,11 @@ func TestLabResetLeavesNoClientWaiting(t *testing.T) {
 	}
 	waitParked(t, admin, "hold")
 	require.Equal(t, "e", conns[4].Read().Elems[1].Str)
-	until(t, func() bool {
+	redistest.Until(t, func() bool {
 		log := admin.Do("LAB", "LOG").String()
 		return strings.Contains(log, `"delayed"`) && strings.Contains(log, `"reply late"`)
 	})
-	until(t, func() bool { return field(admin.Do("LAB", "FAULT", "LIST").Elems[3], "fired").Int == 1 })
+	redistest.Until(t, func() bool { return field(admin.Do("LAB", "FAULT", "LIST").Elems[3], "fired").Int == 1 })
 	require.Equal(t, int64(1), admin.Do("PUBLISH", "e", "free").Int)
 	paused := redistest.Dial(t, addr)
 	ok(t, paused, "CLIENT", "PAUSE", "1000", "WRITE")

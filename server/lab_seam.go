@@ -8,32 +8,52 @@ import (
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
-// Where the lab meets the rest of the server. install replaces functions of the server:
+// Where the lab meets the rest of the server. install sets hooks and becomes the executor's observer:
 //
-//	the server calls                     the lab's function               does
-//	do            for each request       doWithFaults (lab_request.go)    faults of requests
-//	goOn          after a client's wait  executeAndRead (lab_clock.go)    what it sent meanwhile
-//	runTimers     once in a pass         catchUp (lab_clock.go)           deadlines, one by one
-//	accept        for a listener         acceptUnlessBlackhole (lab_net.go)
+//	the hook      runs                    the lab's function               does
+//	do            for each request        doWithFaults (lab_request.go)    faults of requests
+//	goOn          after a client's wait   executeAndRead (lab_clock.go)    what it sent meanwhile
+//	runTimers     once in a pass          catchUp (lab_clock.go)           deadlines, one by one
+//	accept        for a listener          acceptUnlessBlackhole (lab_net.go)
+//	resume        reply after a wait      resumeWithFault                  faults of that reply
+//	serveOthers   during a slow script    serveOthersOfLab                 LAB CRASH, LAB HOLD WAIT
 //
-//	the executor calls its Host
-//	Resume        reply after a wait     labHost.Resume                   faults of that reply
-//	ProcessEventsWhileBlocked            labHost                          LAB CRASH, LAB HOLD WAIT
-//	Outgoing      a message              host.Outgoing (lab_push.go)      SKIP-PUSH, DELAY-PUSH
-//	Answered, Called, Expired            host (lab_observe.go)            the log, the doctor
-//	Left          a client has gone      host.Left                        forgets it
+//	the observer
+//	Outgoing      a message               Outgoing (lab_push.go)           SKIP-PUSH, DELAY-PUSH
+//	Answered, Called, Expired             lab_observe.go                   the log, the doctor
+//	Left          a client has gone       Left                             forgets it
 //
 // A fault concerns one connection. No other client ever waits for it.
+//
+// A server without a lab has a nil labState. The methods that the server calls at fixed places accept that:
+// install, keepConfig, refuseOpen, warnOfOpen, refuses, muteNew, mem and closeLingering.
 
-// install replaces what a pass and the executor call. It runs for every new executor.
+// install sets the hooks and the observer. It runs for every new executor.
 func (l *labState) install() {
-	l.do, l.goOn, l.runTimers, l.accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
-	l.ex.Host, l.ex.Observed = labHost{host{l.Server}}, true
+	if l == nil {
+		return
+	}
+	h := &l.hooks
+	h.do, h.goOn, h.runTimers, h.accept = l.doWithFaults, l.executeAndRead, l.catchUp, l.acceptUnlessBlackhole
+	h.resume, h.serveOthers = l.resumeWithFault, l.serveOthersOfLab
+	l.ex.Observer = l
 	l.loop.AfterSleep(l.beginPass)
 }
 
-// labHost is the host of a server with a lab.
-type labHost struct{ host }
+// keepConfig notes the configuration that LAB RESET goes back to.
+func (l *labState) keepConfig() {
+	if l != nil {
+		l.config = l.cfg.Clone()
+	}
+}
+
+// mem returns the bytes that the rules and the log take.
+func (l *labState) mem() int {
+	if l == nil {
+		return 0
+	}
+	return l.plan.Mem() + l.history.Mem()
+}
 
 // labClient is what the lab knows of a client.
 type labClient struct {
@@ -63,16 +83,14 @@ type late struct {
 	timer *reactor.Timer
 }
 
-// Resume is Server.resume. If a rule fired for the command that was blocked, the reply has a fault.
-func (h labHost) Resume(sess *command.Session, reply []byte) {
-	l := h.s.lab
-	c := l.clientOf(sess)
+// resumeWithFault is resumeBlocked. If a rule fired for the command that was blocked, the reply has a fault.
+func (l *labState) resumeWithFault(c *client, reply []byte) {
 	l.callOffRelay(c)
 	if c.lab.fault == nil || c.lab.fault.rule == nil {
-		l.resume(sess, reply)
+		l.resumeBlocked(c, reply)
 		return
 	}
-	reply = reply[:l.applyFault(c, len(c.Out.Buf), len(reply))]
+	reply = reply[:l.applyFault(c, len(c.Out.Buf), reply)]
 	switch {
 	case c.lab.fault.silent: // it stays stopped
 		if c.timer != nil {
@@ -89,10 +107,9 @@ func (h labHost) Resume(sess *command.Session, reply []byte) {
 	}
 }
 
-// ProcessEventsWhileBlocked is Server.processEventsWhileBlocked. If this pass got a LAB CRASH, the
-// script ends. A LAB HOLD WAIT may time out, although no other timer runs.
-func (h labHost) ProcessEventsWhileBlocked() (stop bool) {
-	l := h.s.lab
+// serveOthersOfLab is processEventsWhileBlocked. If this pass got a LAB CRASH, the script ends. A LAB HOLD
+// WAIT may time out, although no other timer runs.
+func (l *labState) serveOthersOfLab() (stop bool) {
 	if l.crashing != nil {
 		l.running.ending = resetEnd
 		l.close(l.running)
@@ -103,9 +120,8 @@ func (h labHost) ProcessEventsWhileBlocked() (stop bool) {
 }
 
 // Left forgets a client that has gone.
-func (h host) Left(sess *command.Session) {
-	l := h.s.lab
-	c := l.clientOf(sess)
+func (l *labState) Left(sess *command.Session) {
+	c := l.clients.of(sess)
 	if c == nil {
 		return // an internal request that had ended before
 	}

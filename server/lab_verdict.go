@@ -1,25 +1,26 @@
 package server
 
 import (
-	"bufio"
 	"bytes"
 	"errors"
-	"strings"
+	"slices"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/verdict"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// LAB VERDICT asks all masters for their logs, as LAB ALL LOG EXPORT does. A goroutine of its own
-// judges them, because the search for a legal order may take a second. The loop goes on meanwhile.
+// LAB VERDICT asks all masters for their logs, as LAB ALL LOG EXPORT does, but no text is made of them. A
+// goroutine of its own judges them, because the search for a legal order may take a second. The loop goes on
+// meanwhile.
 //
 //	by: LAB VERDICT      home                  masters           a goroutine
 //	   │ Await             ├── LAB LOG EXPORT ────>│
 //	   │                   │<── post(arrived) ─────┘
-//	   │                   ├── judge ─────────────────────────────────>│
+//	   │                   ├── apart ─────────────────────────────────>│
 //	   │<── Answer ────────┤<── post ──────────────────────────────────┘
 
 func verdictRows() []command.Row {
@@ -52,36 +53,58 @@ func (l *labState) verdict(c *command.Call) error {
 		return labError("verdict", "'%s' is one argument too many", printable(args[0]))
 	}
 	r := &relay{home: l.Server, by: l.running}
-	proto := c.Sess.Proto
-	r.finish = func() { l.judge(r, form, pattern, proto) }
+	logs := make([]lab.History, 0, len(l.peers))
+	r.finish = func() {
+		l.apart(r, func(w *resp.Writer) {
+			l.judging.Lock()
+			defer l.judging.Unlock()
+			if err := writeVerdict(w, form, pattern, logs); err != nil {
+				w.Buf = errorReply(errorf("ERR LAB VERDICT: %v", err))
+			}
+		})
+	}
 	r.send(c, l.peers, func() *internalRequest {
-		return &internalRequest{args: [][]byte{[]byte("LAB"), []byte("LOG"), []byte("EXPORT")}}
+		logs = append(logs, lab.History{})
+		return &internalRequest{
+			args: [][]byte{[]byte("LAB"), []byte("LOG"), []byte("EXPORT")}, history: &logs[len(logs)-1],
+		}
 	})
 	return nil
 }
 
-// judge answers r with the verdict over the logs that have arrived. One search runs at a time, because a
-// search over a long log takes 100 MB.
-func (l *labState) judge(r *relay, form verdictForm, pattern string, proto int) {
-	logs := r.replies
+// apart answers r with what write writes in a goroutine of its own.
+func (l *labState) apart(r *relay, write func(w *resp.Writer)) {
+	w := resp.Writer{Proto: r.by.sess.Proto}
 	go func() {
-		l.judging.Lock()
-		defer l.judging.Unlock()
-		w := resp.Writer{Proto: proto}
-		if err := writeVerdict(&w, form, pattern, logs); err != nil {
-			w.Buf = errorReply(errorf("ERR LAB VERDICT: %v", err))
-		}
-		l.post(func() {
-			r.answer(func(to *resp.Writer) { to.Raw(w.Buf) })
-		})
+		write(&w)
+		l.inbox.post(func() { r.handOver(w.Buf) })
 	}()
 }
 
-// writeVerdict judges logs, which are replies of LAB LOG EXPORT, and writes the reply of LAB VERDICT.
-func writeVerdict(w *resp.Writer, form verdictForm, pattern string, logs [][]byte) error {
-	histories, err := readLogs(logs)
-	if err != nil {
-		return err
+// handOver answers with a reply that nobody else has. It becomes the output of a client that has no other:
+// a copy of ten megabytes would make the loop collect garbage for as many milliseconds.
+func (r *relay) handOver(reply []byte) {
+	c := r.by
+	if c.internal != nil || c.sess.Replies != command.ReplyOn || len(c.Out.Buf) > 0 {
+		r.answer(func(to *resp.Writer) { to.Raw(reply) })
+		return
+	}
+	if c.lab.relay != r {
+		return
+	}
+	r.answer(func(*resp.Writer) {})
+	if len(c.Out.Buf) == 0 && !c.closed {
+		c.Out.Buf, reply = reply, nil
+	}
+	r.home.push(c, reply)
+}
+
+// writeVerdict judges the logs of the masters and writes the reply of LAB VERDICT. A master that has ended
+// has no log.
+func writeVerdict(w *resp.Writer, form verdictForm, pattern string, logs []lab.History) error {
+	histories := slices.DeleteFunc(logs, func(h lab.History) bool { return h.Master == 0 })
+	if len(histories) == 0 {
+		return errors.New("no master has a log")
 	}
 	v, err := verdict.JudgeLocks(histories, func(key string) bool {
 		return store.MatchPattern(pattern, []byte(key))
@@ -103,27 +126,8 @@ func writeVerdict(w *resp.Writer, form verdictForm, pattern string, logs [][]byt
 	return err
 }
 
-// readLogs reads the histories of the masters. A master that has ended has none.
-func readLogs(logs [][]byte) (all []lab.History, err error) {
-	for _, reply := range logs {
-		value, err := resp.ReadReply(bufio.NewReader(bytes.NewReader(reply)))
-		if err != nil || value.Kind == '-' {
-			continue
-		}
-		some, err := verdict.Read(strings.NewReader(value.Str))
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, some...)
-	}
-	if len(all) == 0 {
-		return nil, errors.New("no master has a log")
-	}
-	return all, nil
-}
-
 func replyVerdict(w *resp.Writer, v *verdict.Verdict) {
-	w.Map(8)
+	w.Map(9)
 	w.TextField("verdict", string(v.Result()))
 	w.TextField("text", v.Text())
 	w.IntField("masters", int64(v.Masters))
@@ -141,10 +145,24 @@ func replyVerdict(w *resp.Writer, v *verdict.Verdict) {
 		w.TextField("why", f.Why)
 		w.TextField("fix", f.Fix)
 		w.TextField("fencing", f.Fencing)
-		w.BulkString("commands")
-		w.Array(len(f.Steps))
-		for _, step := range f.Steps {
-			w.BulkString(verdict.Line(step))
-		}
+		replySteps(w, f.Steps)
+	}
+	w.BulkString("undecided")
+	w.Array(len(v.Undecided))
+	for _, q := range v.Undecided {
+		w.Map(5)
+		w.TextField("key", q.Key)
+		w.IntField("db", int64(q.DB))
+		w.TextField("why", q.Why)
+		w.TextField("fix", q.Fix)
+		replySteps(w, q.Steps)
+	}
+}
+
+func replySteps(w *resp.Writer, steps []doctor.Step) {
+	w.BulkString("commands")
+	w.Array(len(steps))
+	for _, step := range steps {
+		w.BulkString(verdict.Line(step))
 	}
 }

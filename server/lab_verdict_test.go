@@ -36,7 +36,7 @@ func TestVerdictOfOneHolderIsSafe(t *testing.T) {
 	m, admin := judgedMasters(t, 1)
 	require.Equal(t, "OK", takeLock(t, m, 1, "alice").Str)
 	v := finding(admin.Do("LAB", "VERDICT"))
-	require.Len(t, v, 8)
+	require.Len(t, v, 9)
 	require.Equal(t, "safe", v["verdict"].Str)
 	require.Contains(t, v["text"].Str, "masters: 1, entries: 1, locks: 1, grants: 1\n")
 	require.Contains(t, v["text"].Str, "OK: no two holders at one time, and linearizable\n")
@@ -86,15 +86,46 @@ func TestVerdictOfAnUnlockByAStranger(t *testing.T) {
 	takeLock(t, m, 1, "alice")
 	dialMaster(t, m, 1).Do("DEL", "lock:a")
 	v := finding(admin.Do("LAB", "VERDICT"))
-	require.Equal(t, "not-linearizable", v["verdict"].Str, "nobody else holds it yet")
-	f := finding(v["violations"].Elems[0])
-	require.Equal(t, "lock:a", f["key"].Str)
-	require.Equal(t, "no order of the operations makes each of them legal", f["why"].Str)
-	require.Empty(t, f["commands"].Elems)
+	require.Equal(t, "safe", v["verdict"].Str, "nobody else holds it yet")
 	takeLock(t, m, 1, "bob")
 	v = finding(admin.Do("LAB", "VERDICT"))
 	require.Equal(t, "two-holders", v["verdict"].Str)
 	require.Len(t, v["violations"].Elems, 1)
+}
+
+// A client that competes for the lock and deletes the lock of another one has made a mistake, even if nobody
+// else takes it in time.
+func TestVerdictOfAnUnlockByAClientOfTheLock(t *testing.T) {
+	m, admin := judgedMasters(t, 1)
+	takeLock(t, m, 1, "alice")
+	bob := dialMaster(t, m, 1)
+	bob.Do("SET", "lock:a", "token-of-bob", "NX", "PX", "10000")
+	bob.Do("DEL", "lock:a")
+	v := finding(admin.Do("LAB", "VERDICT"))
+	require.Equal(t, "not-linearizable", v["verdict"].Str)
+	f := finding(v["violations"].Elems[0])
+	require.Equal(t, "lock:a", f["key"].Str)
+	require.Equal(t, "no order of the operations makes each of them legal", f["why"].Str)
+	require.Empty(t, f["commands"].Elems)
+}
+
+// All workers share one connection, so a command without a token may come from each of them.
+func TestVerdictOfWorkersOnOneConnectionIsUndecidedBecauseOfACommand(t *testing.T) {
+	m, admin := judgedMasters(t, 1)
+	all := dialMaster(t, m, 1)
+	all.Do("SET", "lock:a", "token-1", "NX", "PX", "10000")
+	admin.Do("LAB", "CLOCK", "ADVANCE", "10001")
+	all.Do("SET", "lock:a", "token-2", "NX", "PX", "10000")
+	require.EqualValues(t, 1, all.Do("DEL", "lock:a").Int)
+	all.Do("SET", "lock:a", "token-3", "NX", "PX", "10000")
+	v := finding(admin.Do("LAB", "VERDICT"))
+	require.Equal(t, "undecided", v["verdict"].Str)
+	q := finding(v["undecided"].Elems[0])
+	require.Equal(t, "lock:a", q["key"].Str)
+	require.Contains(t, q["why"].Str, "several holders of the lock use its connection")
+	require.Contains(t, q["fix"].Str, "a connection and a name of its own")
+	require.Len(t, q["commands"].Elems, 3)
+	require.Contains(t, q["commands"].Elems[1].Str, "DEL lock:a -> 1")
 }
 
 func TestTheSecondViewOfAVerdictIsAPage(t *testing.T) {
@@ -103,7 +134,7 @@ func TestTheSecondViewOfAVerdictIsAPage(t *testing.T) {
 	require.True(t, strings.HasPrefix(strings.ToLower(page), "<!doctype html>"), "with no lock at all")
 	takeLock(t, m, 1, "alice")
 	page = admin.Do("LAB", "VERDICT", "page", "lock:*").Str
-	require.True(t, strings.Contains(page, "acquire lock:a by client alice"))
+	require.True(t, strings.Contains(page, "acquire lock:a by alice (token-of-alice)"))
 }
 
 func TestThePictureOfAVerdictIsAnSVG(t *testing.T) {
@@ -136,7 +167,7 @@ func TestAMasterThatHasEndedHasNoPartInTheVerdict(t *testing.T) {
 	for n := 1; n <= 2; n++ {
 		takeLock(t, m, n, "alice")
 	}
-	require.NoError(t, dialMaster(t, m, 3).Send(redistest.AppendCommand(nil, "SHUTDOWN", "NOSAVE")))
+	require.NoError(t, dialMaster(t, m, 3).Send(resp.AppendRequest(nil, "SHUTDOWN", "NOSAVE")))
 	<-m[2].Ended()
 	v := finding(admin.Do("LAB", "VERDICT"))
 	require.Equal(t, "safe", v["verdict"].Str, v["text"].Str)
@@ -149,18 +180,20 @@ func TestAVerdictMayBeUndecidedAndMayBeLeft(t *testing.T) {
 	admin.Do("LAB", "FAULT", "ADD", "lost", "CMD", "SET", "TIMES", "30", "ACTION", "DROP-REPLY")
 	for i := range 30 {
 		c := dialMaster(t, m, 1)
-		require.NoError(t, c.Send(redistest.AppendCommand(nil, "SET", "lock:a", fmt.Sprint("token-", i), "NX", "PX", "1")))
+		require.NoError(t, c.Send(resp.AppendRequest(nil, "SET", "lock:a", fmt.Sprint("token-", i), "NX", "PX", "1")))
 		_, err := c.TryRead()
 		require.Error(t, err)
 		admin.Do("LAB", "CLOCK", "ADVANCE", "2")
 	}
 	takeLock(t, m, 1, "bob")
-	dialMaster(t, m, 1).Do("DEL", "lock:a")
+	thief := dialMaster(t, m, 1)
+	thief.Do("SET", "lock:a", "token-of-the-thief", "NX", "PX", "10000")
+	thief.Do("DEL", "lock:a")
 	v := finding(admin.Do("LAB", "VERDICT"))
 	require.Equal(t, "undecided", v["verdict"].Str, v["text"].Str)
 
 	leaves := dialMaster(t, m, 1)
-	require.NoError(t, leaves.Send(redistest.AppendCommand(nil, "LAB", "VERDICT")))
+	require.NoError(t, leaves.Send(resp.AppendRequest(nil, "LAB", "VERDICT")))
 	leaves.Close()
 	require.Equal(t, "undecided", finding(admin.Do("LAB", "VERDICT"))["verdict"].Str)
 }

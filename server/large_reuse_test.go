@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // The memory of a replaced value becomes the input buffer of the next large command. Replies, snapshots and
@@ -35,9 +36,9 @@ func TestMemoryOfAReplacedValueIsUsedAgainOnlyWhenNobodyNeedsIt(t *testing.T) {
 				before, there := model[key]
 				var pipeline []byte
 				for _, r := range largeOverwrites(chance.IntN(6), key, value) {
-					pipeline = redistest.AppendCommand(pipeline, r...)
+					pipeline = resp.AppendRequest(pipeline, r...)
 				}
-				pipeline = redistest.AppendCommand(pipeline, "GET", key)
+				pipeline = resp.AppendRequest(pipeline, "GET", key)
 				require.NoError(t, c.Send(pipeline))
 				first := c.Read() // a GET before the change, in every kind of it
 				require.True(t, !there && first.Null || first.Str == before, "turn %d", turn)
@@ -79,7 +80,7 @@ func TestAReplyThatIsNotYetSentKeepsTheMemoryOfItsValue(t *testing.T) {
 	reader, err := net.Dial("tcp", addr)
 	require.NoError(t, err)
 	defer reader.Close()
-	_, err = reader.Write(redistest.AppendCommand(nil, "GET", "k"))
+	_, err = reader.Write(resp.AppendRequest(nil, "GET", "k"))
 	require.NoError(t, err)
 	reply := bufio.NewReader(reader)
 	_, err = reply.Peek(1) // the command is executed, and its reply does not fit into the socket

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // The replies to large strings refer to the stored bytes. Each row changes these bytes before the reply is
@@ -36,7 +37,7 @@ func TestALargeReplyIsTheStringAtItsTime(t *testing.T) {
 				c.Do("SET", "other", "x")
 				var pipeline []byte
 				for _, request := range [][]string{{"GET", "k"}, {"GETRANGE", "k", "0", "99999"}, change, {"ECHO", "end"}} {
-					pipeline = redistest.AppendCommand(pipeline, request...)
+					pipeline = resp.AppendRequest(pipeline, request...)
 				}
 				require.NoError(t, c.Send(pipeline))
 				require.True(t, c.Read().Str == old)
@@ -74,11 +75,11 @@ func TestALargeValueIsStoredAsItWasSent(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c.Do("FLUSHALL")
-			pipeline := redistest.AppendCommand(nil, set...)
+			pipeline := resp.AppendRequest(nil, set...)
 			for _, more := range [][]string{
 				{"SET", "other", young}, {"SETRANGE", "other", "7", "z"}, {"GET", "k"}, {"TTL", "k"},
 			} {
-				pipeline = redistest.AppendCommand(pipeline, more...)
+				pipeline = resp.AppendRequest(pipeline, more...)
 			}
 			require.NoError(t, c.Send(pipeline))
 			for range 3 {
@@ -120,7 +121,7 @@ func TestAValueOfMegabytesGrowsInPlace(t *testing.T) {
 		{"SET", "k", big}, {"SET", "other", "value"}, {"APPEND", "k", "appended"}, {"GET", "other"},
 		{"SETRANGE", "k", fmt.Sprint(len(big) + 20), "end"}, {"APPEND", "k", big}, {"GET", "k"},
 	} {
-		pipeline = redistest.AppendCommand(pipeline, r...)
+		pipeline = resp.AppendRequest(pipeline, r...)
 	}
 	require.NoError(t, c.Send(pipeline))
 	for range 3 {

@@ -49,5 +49,5 @@ func TestAServerThatHasEndedHoldsNothing(t *testing.T) {
 	nowFiles, _ := openResources(t)
 	require.LessOrEqual(t, nowFiles, files)
 	// A goroutine that has reported its end may still be running.
-	until(t, func() bool { return runtime.NumGoroutine() <= goroutines })
+	redistest.Until(t, func() bool { return runtime.NumGoroutine() <= goroutines })
 }

@@ -5,25 +5,41 @@ import (
 	"net/netip"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/config"
-	"golang.org/x/sys/unix"
 )
+
+// clients are the clients of a server, and the limits of what they hold.
+type clients struct {
+	s       *Server
+	byID    map[int64]*client
+	order   []*client // the same clients: Session.Index is a place in it
+	checked int       // the place in order that check has reached
+	lastID  int64
+
+	buckets      buckets // the clients by their memory, while maxmemory-clients is set
+	overSoft     int     // clients whose output is above the soft limit
+	mem          int     // bytes that clients held when each was weighed
+	limit        int     // maxmemory-clients in bytes, 0 for none
+	limitsMemory bool    // maxmemory or maxmemory-clients is set
+}
 
 // ownFiles is how many descriptors the server needs for itself (server.h: CONFIG_MIN_RESERVED_FDS).
 const ownFiles = 32
 
-// fitMaxClients raises the process's limit of open files as far as maxclients needs it. If the
+// fit raises the process's limit of open files as far as maxclients needs it. If the
 // system refuses, it lowers maxclients (server.c: adjustOpenFilesLimit). It returns false if not
 // even one client would fit. Each master of the process gets the same share.
-func (s *Server) fitMaxClients() bool {
-	shares := uint64(s.masters)
-	want := shares * (uint64(s.cfg.MaxClients) + ownFiles)
+func (cs *clients) fit() bool {
+	shares := uint64(cs.s.masters)
+	want := shares * (uint64(cs.s.cfg.MaxClients) + ownFiles)
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
-		s.log('#', "Unable to obtain the current NOFILE limit (%v), assuming 1024 "+
+		cs.s.log('#', "Unable to obtain the current NOFILE limit (%v), assuming 1024 "+
 			"and setting the max clients configuration accordingly.", err)
-		s.cfg.MaxClients = max(min(s.cfg.MaxClients, 1024/s.masters-ownFiles), 1)
+		cs.s.cfg.MaxClients = max(min(cs.s.cfg.MaxClients, 1024/cs.s.masters-ownFiles), 1)
 		return true
 	}
 	if limit.Cur >= want {
@@ -38,21 +54,21 @@ func (s *Server) fitMaxClients() bool {
 		}
 	}
 	if best = max(best, limit.Cur); best >= want {
-		s.log('*', "Increased maximum number of open files to %d (it was originally set to %d).", want, limit.Cur)
+		cs.s.log('*', "Increased maximum number of open files to %d (it was originally set to %d).", want, limit.Cur)
 		return true
 	}
-	asked := s.cfg.MaxClients
+	asked := cs.s.cfg.MaxClients
 	best /= shares
-	s.cfg.MaxClients = int(best) - ownFiles
+	cs.s.cfg.MaxClients = int(best) - ownFiles
 	if best <= ownFiles {
-		s.log('#', "Your current 'ulimit -n' of %d is not enough for the server to start. "+
+		cs.s.log('#', "Your current 'ulimit -n' of %d is not enough for the server to start. "+
 			"Please increase your open file limit to at least %d. Exiting.", limit.Cur, want)
 		return false
 	}
-	s.log('#', "You requested maxclients of %d requiring at least %d max file descriptors.", asked, want)
-	s.log('#', "Server can't set maximum open files to %d because of OS error: %v.", want, refusal)
-	s.log('#', "Current maximum open files is %d. maxclients has been reduced to %d "+
-		"to compensate for low ulimit. If you need higher maxclients increase 'ulimit -n'.", best, s.cfg.MaxClients)
+	cs.s.log('#', "You requested maxclients of %d requiring at least %d max file descriptors.", asked, want)
+	cs.s.log('#', "Server can't set maximum open files to %d because of OS error: %v.", want, refusal)
+	cs.s.log('#', "Current maximum open files is %d. maxclients has been reduced to %d "+
+		"to compensate for low ulimit. If you need higher maxclients increase 'ulimit -n'.", best, cs.s.cfg.MaxClients)
 	return true
 }
 
@@ -76,12 +92,12 @@ func isLoopback(addr string) bool {
 
 // setOutputTrigger finds the smallest output limit of all classes. A client with less output is
 // within its limits.
-func (s *Server) setOutputTrigger() {
-	s.ex.OutputTrigger = math.MaxInt
-	for _, l := range s.cfg.OutputLimits {
+func (cs *clients) setOutputTrigger() {
+	cs.s.ex.OutputTrigger = math.MaxInt
+	for _, l := range cs.s.cfg.OutputLimits {
 		for _, n := range [...]int64{l.Hard, l.Soft} {
 			if n > 0 {
-				s.ex.OutputTrigger = min(s.ex.OutputTrigger, int(n)-1)
+				cs.s.ex.OutputTrigger = min(cs.s.ex.OutputTrigger, int(n)-1)
 			}
 		}
 	}
@@ -89,36 +105,36 @@ func (s *Server) setOutputTrigger() {
 
 // overOutputLimit closes c if its output has grown above a limit of its class. It reports whether
 // the output is above a limit (networking.c: closeClientOnOutputBufferLimitReached).
-func (s *Server) overOutputLimit(c *client) bool {
+func (cs *clients) overOutputLimit(c *client) bool {
 	unsent := int64(c.outputMem())
-	limit := s.cfg.OutputLimits[c.class()]
+	limit := cs.s.cfg.OutputLimits[c.class()]
 	soft := limit.Soft > 0 && unsent >= limit.Soft
 	switch {
 	case !soft:
-		s.belowSoftLimit(c)
+		cs.belowSoftLimit(c)
 	case c.softSince == 0:
-		c.softSince = s.now
-		s.softClients++
+		c.softSince = cs.s.now
+		cs.overSoft++
 		soft = false
 	default:
-		soft = s.now-c.softSince > limit.SoftSeconds*int64(time.Second)
+		soft = cs.s.now-c.softSince > limit.SoftSeconds*int64(time.Second)
 	}
 	if !soft && (limit.Hard == 0 || unsent < limit.Hard) {
 		return false
 	}
 	if !c.closed {
-		s.log('#', "Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", s.describe(c))
-		s.stats.OutputLimitClosed++
-		s.close(c)
+		cs.s.log('#', "Client %s scheduled to be closed ASAP for overcoming of output buffer limits.", cs.describe(c))
+		cs.s.stats.OutputLimitClosed++
+		cs.s.close(c)
 	}
 	return true
 }
 
 // belowSoftLimit notes that the output of c is not above the soft limit.
-func (s *Server) belowSoftLimit(c *client) {
+func (cs *clients) belowSoftLimit(c *client) {
 	if c.softSince != 0 {
 		c.softSince = 0
-		s.softClients--
+		cs.overSoft--
 	}
 }
 
@@ -130,45 +146,45 @@ func (c *client) class() int {
 	return config.ClassNormal
 }
 
-// overQueryLimit closes c if it has sent more bytes of an incomplete request, or of a transaction,
-// than client-query-buffer-limit allows.
+// overQueryLimit closes c if it has sent more bytes of an incomplete request, or of a transaction, than
+// client-query-buffer-limit allows (networking.c: readQueryFromClient).
 func (s *Server) overQueryLimit(c *client) {
 	_, used := c.Buffered()
 	if used+c.Parser.Mem()+c.sess.Tx.Mem() <= int(s.cfg.QueryBufferLimit) {
 		return
 	}
-	s.log('#', "Closing client that reached max query buffer length: %s", s.describe(c))
+	s.log('#', "Closing client that reached max query buffer length: %s", s.clients.describe(c))
 	s.stats.QueryLimitClosed++
 	s.close(c)
 }
 
 // limited reports whether time alone takes a client over a limit: of silence, or of output that it
 // does not read.
-func (s *Server) limited() bool {
-	return s.cfg.Timeout > 0 || s.softClients > 0 || s.ex.Tracking.OverLimit()
+func (cs *clients) limited() bool {
+	return cs.s.cfg.Timeout > 0 || cs.overSoft > 0 || cs.s.ex.Tracking.OverLimit()
 }
 
-// checkClients looks at a part of the clients, at all of them within a second (server.c:
+// check looks at a part of the clients, at all of them within a second (server.c:
 // clientsCron). It closes clients that are idle for too long or above their soft limit for too long.
 // It also weighs them.
-func (s *Server) checkClients() {
-	if len(s.order) == 0 {
+func (cs *clients) check() {
+	if len(cs.order) == 0 {
 		return
 	}
-	for range min(len(s.order), max(len(s.order)/int(time.Second/cronPeriod), 5)) {
-		s.checked++
-		if s.checked >= len(s.order) {
-			s.checked = 0
+	for range min(len(cs.order), max(len(cs.order)/int(time.Second/cronPeriod), 5)) {
+		cs.checked++
+		if cs.checked >= len(cs.order) {
+			cs.checked = 0
 		}
-		c := s.order[s.checked]
-		s.weigh(c)
+		c := cs.order[cs.checked]
+		cs.weigh(c)
 		switch {
 		case c.closed:
-		case c.idleTooLong(s.now, s.cfg.Timeout):
-			s.log('-', "Closing idle client")
-			s.close(c)
+		case c.idleTooLong(cs.s.now, cs.s.cfg.Timeout):
+			cs.s.log('-', "Closing idle client")
+			cs.s.close(c)
 		case c.softSince != 0:
-			s.overOutputLimit(c)
+			cs.overOutputLimit(c)
 		}
 	}
 }

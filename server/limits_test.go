@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // infoField returns one field of INFO.
@@ -91,6 +92,7 @@ func TestARequestThatOutgrowsTheQueryBufferEndsItsClient(t *testing.T) {
 }
 
 func TestIdleClientsAreClosedButNotMonitors(t *testing.T) {
+	t.Parallel() // it waits for a second
 	addr := start(t, nil)
 	monitor, idle := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	monitor.Do("MONITOR")
@@ -184,11 +186,46 @@ func TestAReplyWhoseLengthTheClientChoosesEndsWithTheConnection(t *testing.T) {
 			other.Do("HSET", "hash", "field", "value")
 			other.Do("SADD", "set", "member")
 			other.Do("ZADD", "zset", "1", "member")
-			require.NoError(t, c.Send(redistest.AppendCommand(nil, strings.Fields(command)...)))
+			require.NoError(t, c.Send(resp.AppendRequest(nil, strings.Fields(command)...)))
 			requireClosed(t, c)
 			require.Equal(t, "1", infoField(other, "client_output_buffer_limit_disconnections"))
 		})
 	}
+}
+
+// No output limit holds here: there is none, a script has none, and the lab's own requests have none.
+func TestAReplyWhoseLengthTheClientChoosesHasALength(t *testing.T) {
+	addr := start(t, []string{"--lab", "yes"})
+	c := redistest.Dial(t, addr)
+	c.Do("HSET", "hash", "field", strings.Repeat("v", 1000))
+	c.Do("SADD", "set", strings.Repeat("m", 1000))
+	c.Do("ZADD", "zset", "1", strings.Repeat("m", 1000))
+	const long = "the reply would be longer than proto-max-bulk-len, which is "
+	for _, words := range []string{
+		"HRANDFIELD hash -2147483649", "HRANDFIELD hash -4000000000000000000 WITHVALUES",
+		"SRANDMEMBER set -9223372036854775807", "ZRANDMEMBER zset -9223372036854775807",
+		"ZRANDMEMBER zset -4000000000000000000 WITHSCORES",
+	} {
+		require.Equal(t, "ERR "+long+"536870912 bytes", c.Do(strings.Fields(words)...).Str, words)
+		script := "return redis.pcall('" + strings.Join(strings.Fields(words), "','") + "')"
+		require.Equal(t, "ERR "+long+"536870912 bytes", c.Do("EVAL", script, "0").Str, words)
+		require.Equal(t, "OK", c.Do("MULTI").Str)
+		c.Do(strings.Fields(words)...)
+		c.Do("PING")
+		both := c.Do("EXEC").Elems
+		require.Contains(t, both[0].Str, long)
+		require.Equal(t, "PONG", both[1].Str)
+	}
+	require.Len(t, c.Do("SRANDMEMBER", "set", "-5000").Elems, 5000)
+
+	c.Do("CONFIG", "SET", "proto-max-bulk-len", "1mb", "client-output-buffer-limit", "normal 1gb 0 0")
+	for _, words := range []string{
+		"HRANDFIELD hash -2000 WITHVALUES", "SRANDMEMBER set -2000", "ZRANDMEMBER zset -2000",
+	} {
+		require.Equal(t, "ERR "+long+"1048576 bytes", c.Do(strings.Fields(words)...).Str, words)
+	}
+	require.Len(t, c.Do("SRANDMEMBER", "set", "-1000").Elems, 1000)
+	require.Equal(t, "PONG", c.Do("PING").Str)
 }
 
 func TestAServerWithATimeLimitForClientsIsIdle(t *testing.T) {

@@ -9,10 +9,17 @@ import (
 	"os"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/reactor"
-	"golang.org/x/sys/unix"
 )
+
+// listeners are the sockets that clients connect to.
+type listeners struct {
+	s   *Server
+	all []*listener
+}
 
 // listener is one socket that clients connect to.
 type listener struct {
@@ -22,29 +29,29 @@ type listener struct {
 	tls  bool
 }
 
-// listen opens all listeners of the configuration, or none. Its errors are the lines that redis-server
+// open opens all listeners of the configuration, or none. Its errors are the lines that redis-server
 // logs before it exits.
-func (s *Server) listen() error {
-	if s.cfg.Port >= 0 {
-		if err := s.listenTCP(&s.cfg.Port, false); err != nil {
+func (ls *listeners) open() error {
+	if ls.s.cfg.Port >= 0 {
+		if err := ls.openTCP(&ls.s.cfg.Port, false); err != nil {
 			return err
 		}
 	}
-	if s.cfg.TLSPort != 0 {
-		if err := s.listenTLS(); err != nil {
+	if ls.s.cfg.TLSPort != 0 {
+		if err := ls.openTLS(); err != nil {
 			return err
 		}
 	}
-	if s.cfg.UnixSocket != "" {
-		if err := s.listenUnix(s.cfg.UnixSocket); err != nil {
+	if ls.s.cfg.UnixSocket != "" {
+		if err := ls.openUnix(ls.s.cfg.UnixSocket); err != nil {
 			return fmt.Errorf("Failed opening Unix socket: bind: %s", config.ErrorText(err))
 		}
 	}
-	if len(s.listeners) == 0 {
+	if len(ls.all) == 0 {
 		return errors.New("Configured to not listen anywhere, exiting.")
 	}
-	for _, l := range s.listeners {
-		if err := s.watchListener(l); err != nil {
+	for _, l := range ls.all {
+		if err := ls.watch(l); err != nil {
 			return err
 		}
 	}
@@ -55,20 +62,20 @@ func (s *Server) listen() error {
 // on another address.
 const freePortTries = 10
 
-// listenTLS listens on tls-port, once the server has certificates.
-func (s *Server) listenTLS() error {
-	if !s.configureTLS(false) {
+// openTLS listens on tls-port, once the server has certificates.
+func (ls *listeners) openTLS() error {
+	if !ls.s.handshakes.configure(false) {
 		return errors.New("Failed to configure TLS. Check logs for more info.")
 	}
-	return s.listenTCP(&s.cfg.TLSPort, true)
+	return ls.openTCP(&ls.s.cfg.TLSPort, true)
 }
 
-// listenTCP listens on a port of the configuration. It writes the port there that the system chose, if it
+// openTCP listens on a port of the configuration. It writes the port there that the system chose, if it
 // was to choose one.
-func (s *Server) listenTCP(port *int, withTLS bool) error {
-	all, err := s.bindAll(*port)
+func (ls *listeners) openTCP(port *int, withTLS bool) error {
+	all, err := ls.bindAll(*port)
 	for try := 1; *port <= 0 && errors.Is(err, unix.EADDRINUSE) && try < freePortTries; try++ {
-		all, err = s.bindAll(*port)
+		all, err = ls.bindAll(*port)
 	}
 	if err != nil {
 		kind := "tcp"
@@ -83,16 +90,16 @@ func (s *Server) listenTCP(port *int, withTLS bool) error {
 			*port = int(ap.Port())
 		}
 	}
-	s.listeners = append(s.listeners, all...)
+	ls.all = append(ls.all, all...)
 	return nil
 }
 
 // bindAll listens on every address of the directive bind, on the same port. Without a port the system
 // chooses one.
-func (s *Server) bindAll(asked int) (all []*listener, err error) {
+func (ls *listeners) bindAll(asked int) (all []*listener, err error) {
 	port := max(asked, 0)
-	for _, host := range s.cfg.Bind {
-		l, err := bindTCP(strings.TrimPrefix(host, "-"), port, s.cfg.TCPBacklog)
+	for _, host := range ls.s.cfg.Bind {
+		l, err := bindTCP(strings.TrimPrefix(host, "-"), port, ls.s.cfg.TCPBacklog)
 		switch {
 		case err == nil:
 			all = append(all, l)
@@ -101,14 +108,14 @@ func (s *Server) bindAll(asked int) (all []*listener, err error) {
 			}
 			continue
 		case noProtocol(err) || strings.HasPrefix(host, "-") && errors.Is(err, unix.EADDRNOTAVAIL):
-			s.log('-', "Not listening on %s:%d: %s", host, port, config.ErrorText(err))
+			ls.s.log('-', "Not listening on %s:%d: %s", host, port, config.ErrorText(err))
 			continue
 		}
 		for _, l := range all {
 			_ = unix.Close(l.fd)
 		}
 		if asked > 0 {
-			s.log('#', "Warning: Could not create server TCP listening socket %s:%d: bind: %s",
+			ls.s.log('#', "Warning: Could not create server TCP listening socket %s:%d: bind: %s",
 				host, port, config.ErrorText(err))
 		}
 		return nil, err
@@ -168,20 +175,20 @@ func resolve(host string) (netip.Addr, error) {
 	return addrs[0].Unmap(), nil
 }
 
-func (s *Server) listenUnix(path string) error {
+func (ls *listeners) openUnix(path string) error {
 	_ = os.Remove(path)
 	fd, err := newSocket(unix.AF_UNIX)
 	if err != nil {
 		return err
 	}
-	if err := bindAndListen(fd, &unix.SockaddrUnix{Name: path}, s.cfg.TCPBacklog); err != nil {
+	if err := bindAndListen(fd, &unix.SockaddrUnix{Name: path}, ls.s.cfg.TCPBacklog); err != nil {
 		return err
 	}
-	s.listeners = append(s.listeners, &listener{fd: fd, addr: path, unix: true})
-	if s.cfg.UnixSocketPerm == 0 {
+	ls.all = append(ls.all, &listener{fd: fd, addr: path, unix: true})
+	if ls.s.cfg.UnixSocketPerm == 0 {
 		return nil
 	}
-	return os.Chmod(path, os.FileMode(s.cfg.UnixSocketPerm))
+	return os.Chmod(path, os.FileMode(ls.s.cfg.UnixSocketPerm))
 }
 
 // bindAndListen closes the socket when it fails.
@@ -196,15 +203,15 @@ func bindAndListen(fd int, sa unix.Sockaddr, backlog int) error {
 	return err
 }
 
-func (s *Server) closeListeners() {
-	for _, l := range s.listeners {
-		s.loop.Unwatch(l.fd, reactor.Readable)
+func (ls *listeners) close() {
+	for _, l := range ls.all {
+		ls.s.loop.Unwatch(l.fd, reactor.Readable)
 		_ = unix.Close(l.fd)
 		if l.unix {
 			_ = os.Remove(l.addr)
 		}
 	}
-	s.listeners = nil
+	ls.all = nil
 }
 
 func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr) {

@@ -87,7 +87,8 @@ const maxPort = 65535
 // discard closes servers that were never run.
 func (m Masters) discard() {
 	for _, s := range m {
-		s.closeListeners()
+		s.listeners.close()
+		s.persist.end()
 		s.loop.Close()
 	}
 }
@@ -126,9 +127,9 @@ func (m Masters) Stop() {
 }
 
 // Terminate is Terminate of every master.
-func (m Masters) Terminate() {
+func (m Masters) Terminate(interrupt bool) {
 	for _, s := range m {
-		s.Terminate()
+		s.Terminate(interrupt)
 	}
 }
 

@@ -100,6 +100,9 @@ type asker struct {
 	syntax generator
 	asked  int
 	batch  [][]string // requests that are sent in one write
+
+	keys     []byte // the requests of fixture
+	commands int    // their number
 }
 
 // fixture returns requests that create keys of every type and encoding. They first undo the effects
@@ -129,14 +132,15 @@ func fixture(proto string) (requests [][]string) {
 
 func (a *asker) prepare() {
 	a.t.Helper()
-	var out []byte
-	requests := fixture(a.proto)
-	for _, r := range requests {
-		out = redistest.AppendCommand(out, r...)
+	if a.keys == nil {
+		for _, r := range fixture(a.proto) {
+			a.keys = resp.AppendRequest(a.keys, r...)
+			a.commands++
+		}
 	}
-	require.NoError(a.t, a.c.Send(out))
-	for _, r := range requests {
-		require.NotEqual(a.t, byte('-'), a.c.Read().Kind, "%v", r[0])
+	require.NoError(a.t, a.c.Send(a.keys))
+	for i := range a.commands {
+		require.NotEqual(a.t, byte('-'), a.c.Read().Kind, "request %d", i)
 	}
 }
 
@@ -186,8 +190,8 @@ func (a *asker) exchange() {
 	a.t.Helper()
 	var out []byte
 	for i, args := range a.batch {
-		out = redistest.AppendCommand(out, args...)
-		out = redistest.AppendCommand(out, "ECHO", fmt.Sprint("marker-", a.asked+i))
+		out = resp.AppendRequest(out, args...)
+		out = resp.AppendRequest(out, "ECHO", fmt.Sprint("marker-", a.asked+i))
 	}
 	require.NoError(a.t, a.c.Send(out))
 	for _, args := range a.batch {
@@ -212,10 +216,10 @@ func (a *asker) inTransactions() {
 		if i%4 != 0 || slices.Contains(atOnce, args[0]) {
 			continue
 		}
-		out := redistest.AppendCommand(nil, "MULTI")
-		out = redistest.AppendCommand(out, args...)
-		out = redistest.AppendCommand(out, "EXEC")
-		require.NoError(a.t, a.c.Send(redistest.AppendCommand(out, "ECHO", "marker")))
+		out := resp.AppendRequest(nil, "MULTI")
+		out = resp.AppendRequest(out, args...)
+		out = resp.AppendRequest(out, "EXEC")
+		require.NoError(a.t, a.c.Send(resp.AppendRequest(out, "ECHO", "marker")))
 		require.Equal(a.t, "OK", a.c.Read().Str)
 		queued, reply := a.c.Read(), a.c.Read()
 		if queued.Str == "QUEUED" {

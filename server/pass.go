@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -14,7 +14,10 @@ func (s *Server) afterSleep() {
 	s.stats.Passes++
 	s.now = s.ex.Tick()
 	s.before = s.ex.Stats.Commands
-	s.trace.Span(glass.Sleep, s.asleep, s.now, 0)
+	s.trace.Span(trace.Sleep, s.asleep, s.now, 0)
+	if s.trace.Traces() {
+		s.traceSleep()
+	}
 }
 
 // readHandler puts a readable client on a list. The pass reads the whole list at once. Redis does
@@ -30,12 +33,12 @@ func (s *Server) readHandler(c *client) {
 func (s *Server) beforeSleep() time.Duration {
 	s.gather()
 	s.read(s.pendingReads)
-	s.execution()
+	s.execute()
 	s.ex.Tracking.Broadcast()
 	s.write()
-	s.evictClients()
+	s.clients.evict()
 	s.freeClosed()
-	s.answerInternal()
+	s.inbox.answer()
 	s.countPass()
 	return s.sleep()
 }
@@ -44,7 +47,7 @@ func (s *Server) beforeSleep() time.Duration {
 func (s *Server) executePhase() {
 	s.beginExecution()
 	s.runTimers()
-	s.executePosted()
+	s.executeInternal()
 	s.executeReads()
 	s.expire()
 	s.serveReady() // clients that waited for a stream to expire
@@ -77,8 +80,8 @@ func (s *Server) freeClosed() {
 	s.closing = s.closing[:0]
 }
 
-// read reads from all of these clients and parses what arrived. I/O threads may do that; read
-// waits for the last of them.
+// read reads from all of these clients and parses what arrived (networking.c:
+// handleClientsWithPendingReadsUsingThreads). I/O threads may do that; read waits for the last of them.
 func (s *Server) read(from []*client) {
 	if len(from) == 0 {
 		return
@@ -96,31 +99,32 @@ func (s *Server) read(from []*client) {
 	if s.pool.Read(s.conns) {
 		s.stats.ThreadedReads += int64(len(s.conns))
 	}
-	if s.limitsMemory {
+	if s.clients.limitsMemory {
 		for _, c := range from {
 			s.grown(c)
 		}
 	}
-	s.trace.Span(glass.Reading, begin, s.trace.Mark(), len(s.conns))
+	s.trace.Span(trace.Reading, begin, s.trace.Mark(), len(s.conns))
 }
 
-// executePendingReads executes the commands of the clients that were read. A script may execute the rest
-// of them while it runs (busy.go); then nothing is left to do here.
-func (s *Server) executePendingReads() {
+// executeReadable executes the commands of the clients that were read (networking.c:
+// processPendingCommandAndInputBuffer). A script may execute the rest of them while it runs (busy.go); then
+// nothing is left to do here.
+func (s *Server) executeReadable() {
 	for s.nextRead < len(s.pendingReads) {
 		for end := s.prefetch(s.nextRead); s.nextRead < min(end, len(s.pendingReads)); {
 			c := s.pendingReads[s.nextRead]
 			s.nextRead++
 			c.pendingRead = false
-			s.execute(c)
+			s.executeClient(c)
 		}
 	}
 	clear(s.pendingReads)
 	s.pendingReads, s.nextRead = s.pendingReads[:0], 0
 }
 
-// executeResumed executes the commands of clients whose wait is over. A command may end the wait
-// of further clients. As in executePendingReads, a script may leave nothing to do here.
+// executeResumed executes the commands of clients whose wait is over (blocked.c: processUnblockedClients). A
+// command may end the wait of further clients. As in executeReadable, a script may leave nothing to do here.
 func (s *Server) executeResumed() {
 	for s.nextResumed < len(s.resumed) {
 		c := s.resumed[s.nextResumed]
@@ -131,7 +135,7 @@ func (s *Server) executeResumed() {
 	s.resumed, s.nextResumed = s.resumed[:0], 0
 }
 
-// prefetch loads the keys of the next commands into the processor's cache. It stops after some
+// prefetch loads the keys of the next requests into the processor's cache. It stops after some
 // clients and returns the place of the first client that it left out.
 func (s *Server) prefetch(from int) (end int) {
 	var room [store.PrefetchMax][][]byte
@@ -143,14 +147,15 @@ func (s *Server) prefetch(from int) (end int) {
 		}
 		requests = c.AppendRequests(requests)
 	}
-	s.ks.DBs[db].Prefetch(requests)
+	s.ex.Prefetch(db, requests)
 	return end
 }
 
-// execute runs every complete command of c in order. Replies go to the end of c's output.
-func (s *Server) execute(c *client) {
-	s.evictClients()
-	if c.closed { // another connection may have its descriptor already
+// executeClient executes what c has sent, in order (networking.c: processInputBuffer, beforeNextClient).
+// Replies go to the end of its output.
+func (s *Server) executeClient(c *client) {
+	s.clients.evict()
+	if c.closed || s.loop.Stopped() { // another connection may have its descriptor already, or SHUTDOWN has saved
 		s.pool.Reclaim(&c.Conn)
 		return
 	}
@@ -161,39 +166,28 @@ func (s *Server) execute(c *client) {
 	s.countTraffic(c)
 	s.running = c
 	c.active = s.now
-	s.executeLending(c)
+	given := s.giveLarge(c)
+	s.executeRequests(c)
+	s.leaveLarge(c, given)
 	s.running = nil
-	c.Answered = c.answered()
+	c.Answered = lastAnswered(c)
 	s.finishRead(c)
 	s.wantWrite(c)
 	s.pool.Reclaim(&c.Conn)
 	s.grown(c)
 }
 
-// executeLending is executeAll. A command may keep its large argument, and the input buffer with it
-// (networking.c: processMultibulkBuffer makes querybuf the object). A slow script lets other clients
-// run meanwhile: the argument of its own client is back afterwards.
-func (s *Server) executeLending(c *client) {
-	arg, before := c.LargeArg(), s.ex.Given
-	s.ex.Given = arg
-	s.executeAll(c)
-	if arg != nil && s.ex.Given == nil {
-		c.LeaveInput()
-		s.pool.Keep(s.ex.Replaced) // jemalloc would give it to the next large command, too
-		s.ex.Replaced = nil
-	}
-	s.ex.Given = before
-}
-
-// answered returns the number of c's last request that has its reply.
-func (c *client) answered() int64 {
+// lastAnswered returns the number of c's last request that has its reply.
+func lastAnswered(c *client) int64 {
 	if c.sess.Hold == command.Blocked {
 		return c.sess.Commands - 1
 	}
 	return c.sess.Commands
 }
 
-func (s *Server) executeAll(c *client) {
+// executeRequests executes every complete request of c (networking.c: processInputBuffer). It stops early if c
+// is closed or has to wait.
+func (s *Server) executeRequests(c *client) {
 	defer s.recoverCommand(c)
 	for !c.closed && !c.stopped() && !c.sess.CloseAfterReply {
 		args := c.Next()
@@ -207,7 +201,11 @@ func (s *Server) executeAll(c *client) {
 		if args == nil {
 			return
 		}
-		s.do(&c.sess, args, &c.Out)
+		if do := s.hooks.do; do != nil {
+			do(&c.sess, args, &c.Out)
+		} else {
+			s.ex.Do(&c.sess, args, &c.Out)
+		}
 		if c.sess.CloseAfterReply {
 			return
 		}
@@ -215,12 +213,12 @@ func (s *Server) executeAll(c *client) {
 			s.hold(c)
 			return
 		}
-		if c.outputMem() > s.ex.OutputTrigger && s.overOutputLimit(c) {
+		if c.outputMem() > s.ex.OutputTrigger && s.clients.overOutputLimit(c) {
 			c.DropOutput()
 		}
-		if s.limitsMemory {
+		if s.clients.limitsMemory {
 			s.grown(c)
-			s.evictClients()
+			s.clients.evict()
 		}
 	}
 }
@@ -234,7 +232,7 @@ func (s *Server) recoverCommand(c *client) {
 	}
 	culprit := c
 	if sess := s.ex.Abandon(); sess != nil { // maybe a client that c has unblocked
-		culprit = s.clientOf(sess)
+		culprit = s.clients.of(sess)
 	}
 	id := int64(0)
 	if culprit != nil {
@@ -247,8 +245,8 @@ func (s *Server) recoverCommand(c *client) {
 	}
 }
 
-// finishRead handles the end of c's input, if it has come: a closed connection, a protocol error, or
-// a command that closes the client.
+// finishRead handles the end of c's input, if it has come (networking.c: readQueryFromClient,
+// setProtocolError): a closed connection, a protocol error, or a command that closes the client.
 func (s *Server) finishRead(c *client) {
 	switch {
 	case c.closed:
@@ -261,7 +259,7 @@ func (s *Server) finishRead(c *client) {
 	case c.Wrong != "":
 		c.Out.Error("ERR " + c.Wrong.Error())
 		c.sess.CloseAfterReply = true
-		s.log('-', "Protocol error (%s) from client %s", c.Wrong, s.describe(c))
+		s.log('-', "Protocol error (%s) from client %s", c.Wrong, s.clients.describe(c))
 	case c.ReadErr != 0:
 		s.log('-', "Reading from client: %v", c.ReadErr)
 		s.leave(c)
@@ -274,7 +272,8 @@ func (s *Server) finishRead(c *client) {
 	s.watchInput(c)
 }
 
-// logAttack logs, at most once a minute, that a browser was made to send HTTP to this server.
+// logAttack logs, at most once a minute, that a browser was made to send HTTP to this server (networking.c:
+// securityWarningCommand).
 func (s *Server) logAttack() {
 	if s.attack != 0 && s.now-s.attack < int64(time.Minute) {
 		return
@@ -285,8 +284,8 @@ func (s *Server) logAttack() {
 		"Redis instance. Connection aborted.")
 }
 
-// expire deletes the keys that are due when the last command of the pass has ended. CLIENT PAUSE
-// for writes keeps them.
+// expire deletes the keys that are due when the last command of the pass has ended (expire.c:
+// activeExpireCycle). CLIENT PAUSE for writes keeps them.
 func (s *Server) expire() {
 	expired := s.ks.Stats.Expired
 	switch {
@@ -300,16 +299,17 @@ func (s *Server) expire() {
 	}
 	if n := s.ks.Stats.Expired - expired; n > 0 && s.trace.Traces() {
 		begin := s.ex.Now.Mono
-		s.trace.Span(glass.Expire, begin, s.ex.Tick(), int(n))
+		s.trace.Span(trace.Expire, begin, s.ex.Tick(), int(n))
 	}
 	if s.trace.Detailed() {
-		s.watching.expired()
+		s.glass.expired()
 	}
 }
 
-func (s *Server) expires() bool { return !s.noExpire && s.ex.Pause == command.PauseNone }
+func (s *Server) expires() bool { return !s.debugging.noExpire && s.ex.Pause == command.PauseNone }
 
-// sleep returns the time until a key expires or a timer is due; negative if neither will happen.
+// sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:
+// usUntilEarliestTimer).
 func (s *Server) sleep() time.Duration {
 	if s.evicting {
 		return 0

@@ -41,6 +41,7 @@ func TestASubscriberThatNeverReadsIsClosedAtTheLimitOfItsClass(t *testing.T) {
 }
 
 func TestIdleSubscribersAreNotClosed(t *testing.T) {
+	t.Parallel() // it waits for a second
 	addr := start(t, nil)
 	subscriber, pattern, idle := redistest.Dial(t, addr), redistest.Dial(t, addr), redistest.Dial(t, addr)
 	subscriber.Do("HELLO", "3")

@@ -2,6 +2,19 @@ package server
 
 import "time"
 
+// figures are what INFO says of the server, beside Stats.
+type figures struct {
+	s        *Server
+	rates    rates
+	start    int64 // monotonic ns
+	started  int64 // unix ms
+	runID    string
+	peakMem  int // bytes
+	process  process
+	resident resident
+	report   []byte // buffer for INFO and CLIENT LIST
+}
+
 // rates are INFO's instantaneous_ fields. They come from samples that cron takes (server.c:
 // trackInstantaneousMetric). Redis takes the mean of 16 samples, a tenth of a second apart. Here an idle
 // server takes only one sample a second.
@@ -29,18 +42,18 @@ const (
 // rateWindow is how far back rates look. They look back one sample at least.
 const rateWindow = int64(1600 * time.Millisecond)
 
-func (s *Server) sample() {
-	r := &s.rates
-	if busy := s.stats.Reads + s.stats.Writes; busy != r.busy || r.taken == 0 {
+func (f *figures) sample() {
+	r := &f.rates
+	if busy := f.s.stats.Reads + f.s.stats.Writes; busy != r.busy || r.taken == 0 {
 		r.busy = busy // without requests, memory does not change
-		s.peakMem = max(s.peakMem, s.weighedMemory())
+		f.peakMem = max(f.peakMem, f.weighedMemory())
 	}
-	if r.taken > 0 && s.now <= r.back(1).at {
+	if r.taken > 0 && f.s.now <= r.back(1).at {
 		return
 	}
 	r.taken++
-	*r.back(1) = sample{s.now, [rateCount]int64{
-		s.ex.Stats.Commands, s.stats.NetIn, s.stats.NetOut, s.stats.Passes, s.stats.Busy,
+	*r.back(1) = sample{f.s.now, [rateCount]int64{
+		f.s.ex.Stats.Commands, f.s.stats.NetIn, f.s.stats.NetOut, f.s.stats.Passes, f.s.stats.Busy,
 	}}
 }
 
@@ -71,7 +84,7 @@ func (s *Server) countPass() {
 	s.stats.MostCommands = max(s.stats.MostCommands, s.ex.Stats.Commands-s.before)
 }
 
-// countTraffic adds what c's connection has counted.
+// countTraffic adds what c's connection has counted (networking.c: readQueryFromClient, writeToClient).
 func (s *Server) countTraffic(c *client) {
 	s.stats.NetIn += c.NetIn
 	s.stats.NetOut += c.NetOut

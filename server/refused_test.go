@@ -12,14 +12,13 @@ import (
 func TestCommandsThatNeedFilesOrOtherServersAreRefusedByName(t *testing.T) {
 	c := redistest.Dial(t, start(t, nil))
 	const (
-		disk  = " is not supported: this server keeps its data in memory only"
+		disk  = " is not supported: this server saves by SAVE and at its end"
 		alone = " is not supported: this server does not replicate"
 	)
 	for _, r := range []struct {
 		why     string
 		command []string
 	}{
-		{"ERR SAVE" + disk, []string{"save"}},
 		{"ERR BGSAVE" + disk, []string{"BGSAVE"}},
 		{"ERR BGSAVE" + disk, []string{"BGSAVE", "SCHEDULE"}},
 		{"ERR BGREWRITEAOF" + disk, []string{"BGREWRITEAOF"}},
@@ -50,4 +49,17 @@ func TestMonitorBlanksThePasswordsOfMigrate(t *testing.T) {
 		c.Do(append([]string{"migrate", "h", "1"}, shown...)...)
 		require.Contains(t, m.Read().Str, `"migrate" "h" "1" `+args)
 	}
+}
+
+// A client that asks Sentinel for its master shows this error to its user.
+func TestTheErrorOfSentinelBeginsWithRedissWordsAndSaysWhatToDo(t *testing.T) {
+	c := redistest.Dial(t, start(t, nil))
+	const instead = "(there is no Sentinel here: connect to this port; --masters N runs N masters)"
+	require.Equal(t, "ERR unknown command 'sentinel', with args beginning with: 'get-master-addr-by-name' 'mymaster' "+
+		instead, c.Do("sentinel", "get-master-addr-by-name", "mymaster").Str)
+	require.Equal(t, "ERR unknown command 'SENTINEL', with args beginning with: "+instead, c.Do("SENTINEL").Str)
+	require.Equal(t, "ERR unknown command 'SENTINELS', with args beginning with: ", c.Do("SENTINELS").Str)
+	require.Equal(t, "OK", c.Do("MULTI").Str)
+	require.Contains(t, c.Do("SENTINEL", "masters").Str, instead)
+	require.Equal(t, "EXECABORT Transaction discarded because of previous errors.", c.Do("EXEC").Str)
 }

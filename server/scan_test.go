@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // scanned describes the target of SCAN, HSCAN, SSCAN or ZSCAN: how to add and remove an element,
@@ -34,7 +35,7 @@ func each(t *testing.T, c *redistest.Conn, command []string, names []string) {
 	for _, name := range names {
 		one := slices.Clone(command)
 		one[slices.Index(one, "%")] = name
-		all = redistest.AppendCommand(all, one...)
+		all = resp.AppendRequest(all, one...)
 	}
 	require.NoError(t, c.Send(all))
 	for range names {

@@ -17,7 +17,7 @@
 //	   write            all waiting replies                       (I/O threads may do that)
 //	   close            clients that have ended                   client.go
 //
-// From executeAll to a command are three calls: Executor.Do, Executor.run, and the function in the
+// From executeRequests to a command are three calls: Executor.Do, Executor.run, and the function in the
 // command's row.
 //
 // A script that runs for too long makes a smaller pass in the middle of the execute phase, for the
@@ -28,8 +28,8 @@
 // Several servers can live in one process, as Masters. Each has its own goroutine. Other masters and the
 // program around send internal requests, which come over no connection (internal_request.go).
 //
-// The files named lab_*.go make failures happen, for tests. Those named watch_*.go show and stop the
-// pass, point by point. No other file needs them to be understood.
+// The files named persist_*.go keep the data in a file, those named lab_*.go make failures happen, for tests, and
+// those named glass_*.go show and stop the pass, point by point. No other file needs them to be understood.
 // The files named cmd_*.go are commands that see clients or the server itself.
 //
 // Redis has the same phases (server.c: beforeSleep). Without I/O threads, Redis reads and executes a
@@ -39,17 +39,17 @@ package server
 
 import (
 	"crypto/rand"
-	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/dialect"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -63,91 +63,47 @@ type Server struct {
 	cfg      *config.Config
 	log      Log
 	loop     *reactor.Loop
-	bubble   *reactor.Bubble // of testing/synctest that the server lives in, or nil
 	ks       *store.Keyspace
 	ex       *command.Executor
 	commands *command.Commands // what ex executes
 	pool     ioworkers.Pool
-	lab      *labState // nil unless the directive lab is on
 
-	watching *watchState // nil unless the directive watch is set
+	// The parts. Each has a file of its own, and most have methods.
+	pass                  // the pass under way: pass_state.go
+	clients    clients    // clients and their limits
+	pausing    pausing    // CLIENT PAUSE: hold.go
+	monitors   monitors   // cmd_monitor.go
+	listeners  listeners  // listen.go
+	handshakes handshakes // connections that are no clients yet
+	inbox      inbox      // requests that come over no connection: internal_request.go
+	stats      Stats
+	figures    figures   // for INFO, beside stats
+	recorder   recorder  // of the trace: trace.go
+	debugging  debugging // what DEBUG has set: cmd_debug.go
+	migrate    migrateSockets
+	persist    persistence // persist_*.go
+	oomScore   oomScore
+
+	// What a plain server does not have.
+	hooks hooks       // what a lab, the glass or --exec queue replaces
+	lab   *labState   // nil unless the directive lab is on
+	glass *glassState // nil unless the directive watch is set
+	queue *execQueue  // nil for --exec inline
+
+	bubble *reactor.Bubble // of testing/synctest that the server lives in, or nil
+
+	trace *trace.Thread // main's row, nil while nothing is recorded
 
 	masters int     // how many this process has
 	number  int     // the number of this one, from 1
 	peers   Masters // all of them, with this one
-	inbox   inbox   // where internal requests arrive
 	names   names   // of connections to come
-
-	listeners  []*listener
-	tls        *tls.Config             // for new connections; nil before the first tls-port
-	handshakes map[*handshake]struct{} // connections that are no clients yet
-	clients    map[int64]*client       // by ID
-	order      []*client               // the same clients: Session.Index is a place in it
-	checked    int                     // the place in order that checkClients has reached
-	lastID     int64
-
-	// What a pass calls. A lab and a watch replace it (lab_seam.go, watch_seam.go: install).
-	do        func(by *command.Session, args [][]byte, w *resp.Writer) // Executor.Do
-	goOn      func(c *client)                                          // execute, after a wait
-	runTimers func()                                                   // runDueTimers
-	accept    func(l *listener)                                        // acceptHandler
-
-	doInternal func(by *command.Session, args [][]byte, w *resp.Writer) // Executor.Do, for an internal request
-
-	// What a pass calls and --exec queue replaces (exec_queue.go: installQueue).
-	execution    func()     // executePhase
-	executeReads func()     // executePendingReads
-	queue        *execQueue // nil for --exec inline
-
-	// The pass under way. Its lists say which clients it serves, as in Redis
-	// (server.h: clients_pending_read, clients_pending_write, clients_to_close).
-	now           int64     // monotonic ns, when it began
-	before        int64     // commands executed until then
-	executing     int64     // monotonic ns, when it began to execute
-	asleep        int64     // monotonic ns, when the last one ended
-	pendingReads  []*client // readable: to be read, then executed
-	nextRead      int       // place in pendingReads of the next client to execute
-	posted        []func()  // from other goroutines, to be called where commands are executed
-	resumed       []*client // their wait is over: to be executed
-	nextResumed   int       // place in resumed of the next client to execute
-	deferred      []func()  // to be called once all commands are executed
-	pendingWrites []*client // have output: to be written
-	closing       []*client // to be freed when the pass is over and no list has them
-	answers       []func()  // to be called at its end
-	conns         []*ioworkers.Conn
-	backoff       backoff // when gather tries again to wait for more clients
-
-	running *client // being executed (server.h: current_client), nil for none
 
 	timers reactor.Timers // by Clock.Timeline: timeouts of clients, the end of a pause
 
-	held       int       // clients that wait
-	postponed  []*client // those of them whose command CLIENT PAUSE holds back
-	pauseTimer *reactor.Timer
-	pauseEnd   int64 // ns, by Clock.Timeline
-
-	monitors []*client
-	line     []byte // buffer for the monitors' line
-	report   []byte // buffer for INFO and CLIENT LIST
-
-	buckets buckets // the clients by their memory, while maxmemory-clients is set
-
-	softClients  int   // clients whose output is above the soft limit
-	clientMem    int   // bytes that clients held when each was weighed
-	clientLimit  int   // maxmemory-clients in bytes, 0 for none
-	limitsMemory bool  // maxmemory or maxmemory-clients is set
-	evicting     bool  // keys are to be evicted at the end of the pass
-	cronPaused   bool  // DEBUG PAUSE-CRON 1
-	terminating  bool  // a signal wants the server to end once cron is no longer paused
-	attack       int64 // monotonic ns, when the last attack was logged
-	noExpire     bool  // DEBUG SET-ACTIVE-EXPIRE 0
-
-	migrate migrateSockets // to other servers, for MIGRATE
-
-	image *command.Image // what DEBUG RELOAD saved last, nil for nothing
-
-	recording *glass.Watch  // nil before the first trace and without a watch
-	trace     *glass.Thread // main's row, nil while nothing is recorded
+	cronTimer *reactor.Timer
+	dozing    bool  // cron runs only once a second
+	attack    int64 // monotonic ns, when the last attack was logged
 
 	// Idle, if set, is called by cron, at least once a second while no request comes. used is the
 	// number of bytes in use.
@@ -155,19 +111,6 @@ type Server struct {
 
 	// Reconfigured, if set, is called for every directive that CONFIG SET has changed.
 	Reconfigured func(cfg *config.Config, name string)
-
-	oomScore oomScore
-
-	stats     Stats
-	rates     rates
-	cronTimer *reactor.Timer
-	dozing    bool  // cron runs only once a second
-	start     int64 // monotonic ns
-	started   int64 // unix ms
-	runID     string
-	peakMem   int // bytes
-	process   process
-	resident  resident
 }
 
 // Stats are the server's counters for INFO.
@@ -186,8 +129,12 @@ type Stats struct {
 	EvictedClients        int64
 }
 
-// commands are what every server of this process can execute.
-var commands = command.NewCommands(clientRows(), serverRows(), aclRows(), labRows())
+// commands are what every server of this process can execute, unless it has a dialect of its own.
+var commands = newCommands(dialect.Named(dialect.Default))
+
+func newCommands(d dialect.Dialect) *command.Commands {
+	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), aclRows(), labRows())
+}
 
 // New makes a server that listens. It answers nothing before Run.
 func New(cfg *config.Config, log Log) (*Server, error) {
@@ -207,22 +154,23 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
-	clock := command.NewClock()
+	cfg.Dialect = dialect.OfMaster(cfg.Dialect, number)
+	clock := clock.New()
 	loop, err := reactor.New(cfg.Multiplexer, clock.Mono)
 	if err != nil {
 		return nil, err
 	}
 	s := &Server{
 		cfg: cfg, log: log, loop: loop, number: number, masters: masters, commands: commands,
-		ks:      newKeyspace(cfg),
-		clients: map[int64]*client{}, handshakes: map[*handshake]struct{}{},
-		start:   clock.Mono(),
-		runID:   newRunID(),
-		process: newProcess(),
-		inbox:   inbox{waiting: map[int64]*internalRequest{}, ended: make(chan struct{})},
+		ks: newKeyspace(cfg),
 	}
-	s.enterBubble()
-	s.execution, s.executeReads = s.executePhase, s.executePendingReads
+	if cfg.Dialect != dialect.Default {
+		s.commands = newCommands(dialect.Named(cfg.Dialect))
+	}
+	s.makeParts(clock)
+	if cfg.Bubble {
+		s.enterBubble()
+	}
 	if cfg.Exec == "queue" {
 		s.installQueue()
 	}
@@ -230,7 +178,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		clock.Lab = clock.NewLab()
 		s.lab = s.newLab(clock)
 	}
-	if err := s.newWatch(clock); err != nil {
+	if err := s.newGlass(clock); err != nil {
 		loop.Close()
 		return nil, err
 	}
@@ -240,24 +188,28 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 		loop.Close()
 		return nil, err
 	}
-	s.setOutputTrigger()
-	s.setMemoryLimits()
-	s.peakMem = s.usedMemory()
-	s.started = s.ks.Now
-	if !s.fitMaxClients() {
+	s.figures.started = s.ks.Now
+	if err := s.persist.start(); err != nil {
+		loop.Close()
+		return nil, err
+	}
+	s.clients.setOutputTrigger()
+	s.clients.setMemoryLimits()
+	s.figures.peakMem = s.figures.usedMemory()
+	if !s.clients.fit() {
 		loop.Close()
 		return nil, errors.New("too few open files allowed")
 	}
 	if cfg.Trace != "" {
-		s.startTrace()
+		s.recorder.start()
 	}
 	s.cronTimer = loop.After(cronPeriod, s.cron)
-	err = s.listen()
+	err = s.listeners.open()
 	if err == nil {
 		err = s.lab.refuseOpen()
 	}
 	if err != nil {
-		s.closeListeners()
+		s.listeners.close()
 		loop.Close()
 		return nil, err
 	}
@@ -266,11 +218,19 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 			s.log('#', "%v", err) // redis-server starts all the same
 		}
 	}
-	if s.lab != nil {
-		s.lab.config = cfg.Clone()
-	}
+	s.lab.keepConfig()
 	s.lab.warnOfOpen()
 	return s, nil
+}
+
+// makeParts makes the parts of a new server. Those with methods know the server.
+func (s *Server) makeParts(clock *clock.Clock) {
+	s.clients = clients{s: s, byID: map[int64]*client{}}
+	s.listeners.s, s.pausing.s, s.monitors.s, s.recorder.s, s.debugging.s = s, s, s, s, s
+	s.persist = newPersistence(s)
+	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
+	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
+	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
 }
 
 func newKeyspace(cfg *config.Config) *store.Keyspace {
@@ -279,19 +239,15 @@ func newKeyspace(cfg *config.Config) *store.Keyspace {
 
 // newExecutor makes the executor of this server over its keyspace. That is the state of a Redis that has
 // just started.
-func (s *Server) newExecutor(clock *command.Clock) error {
+func (s *Server) newExecutor(clock *clock.Clock) error {
 	s.ex = command.New(s.cfg, s.ks, clock, host{s}, s.commands)
 	for _, r := range s.cfg.Renames {
 		if err := s.ex.Table.Rename(r.From, r.To); err != nil {
 			return &config.LineError{Line: r.Line, Text: r.Text, Why: err.Error()}
 		}
 	}
-	s.do, s.goOn, s.runTimers, s.accept = s.ex.Do, s.execute, s.runDueTimers, s.acceptHandler
-	s.doInternal = s.ex.Do
-	if s.lab != nil {
-		s.lab.install()
-	}
-	s.watching.install()
+	s.lab.install()
+	s.glass.install()
 	return s.loadUsers()
 }
 
@@ -304,13 +260,13 @@ func newRunID() string {
 
 // Addrs returns the addresses that the server listens on without TLS, with the port that the system
 // chose. CONFIG SET can change them, so call it before Run.
-func (s *Server) Addrs() []string { return s.addrs(false) }
+func (s *Server) Addrs() []string { return s.listeners.addrs(false) }
 
 // TLSAddrs is Addrs for the tls-port.
-func (s *Server) TLSAddrs() []string { return s.addrs(true) }
+func (s *Server) TLSAddrs() []string { return s.listeners.addrs(true) }
 
-func (s *Server) addrs(withTLS bool) (addrs []string) {
-	for _, l := range s.listeners {
+func (ls *listeners) addrs(withTLS bool) (addrs []string) {
+	for _, l := range ls.all {
 		if l.tls == withTLS {
 			addrs = append(addrs, l.addr)
 		}
@@ -321,28 +277,24 @@ func (s *Server) addrs(withTLS bool) (addrs []string) {
 // Run serves until Stop. The calling goroutine becomes the one that executes
 // every command.
 func (s *Server) Run() error {
-	if err := s.refuseBubble(); err != nil {
-		return err
-	}
 	s.pool.Start(s.cfg.IOThreads, s.cfg.IOThreadsDoReads)
-	s.pool.Record(s.recording)
+	s.pool.Record(s.recorder.rows)
 	s.queue.start()
 	err := s.loop.Run()
-	s.watching.open()
+	s.glass.open()
 	s.queue.stop()
 	s.pool.Stop()
-	s.saveTrace()
-	s.closeListeners()
-	s.dropHandshakes()
-	for _, c := range s.clients {
+	s.recorder.save()
+	s.listeners.close()
+	s.handshakes.end()
+	for _, c := range s.clients.byID {
 		s.free(c)
 	}
-	if s.lab != nil {
-		s.lab.closeLingering()
-	}
+	s.lab.closeLingering()
 	s.migrate.closeFirst(len(s.migrate))
-	s.watching.end()
-	s.closeInbox()
+	s.glass.end()
+	s.inbox.close()
+	s.persist.end()
 	s.loop.Close()
 	if err != nil {
 		return fmt.Errorf("event loop: %w", err)
@@ -363,17 +315,18 @@ func (s *Server) EagerThreads() { s.pool.Eager() }
 
 // Stop ends Run after this pass. Any goroutine may call it.
 func (s *Server) Stop() {
-	s.watching.open()
+	s.glass.open()
 	s.loop.Post(s.loop.Stop)
 }
 
-// Terminate is Stop for a signal. In Redis cron obeys signals: while DEBUG PAUSE-CRON pauses it, SHUTDOWN
-// ABORT can take the signal back. Any goroutine may call it.
-func (s *Server) Terminate() {
-	s.watching.open()
+// Terminate is Stop for SIGTERM, or for SIGINT. It saves the data if the configuration says so. In Redis cron obeys
+// signals: while DEBUG PAUSE-CRON pauses it, SHUTDOWN ABORT can take the signal back. Any goroutine may call it.
+func (s *Server) Terminate(interrupt bool) {
+	s.glass.open()
 	s.loop.Post(func() {
-		if s.terminating = s.cronPaused; !s.terminating {
-			s.loop.Stop()
+		s.debugging.interrupted = interrupt
+		if s.debugging.terminating = s.debugging.cronPaused; !s.debugging.terminating {
+			s.finishBySignal(interrupt)
 		}
 	})
 }

@@ -5,65 +5,67 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/internal/config"
-	"golang.org/x/sys/unix"
 )
 
-// configureTLS reads the certificates and makes the configuration of all handshakes to come. If that
+// configure reads the certificates and makes the configuration of all handshakes to come. If that
 // fails, the old configuration stays, the log gets the reason, and the result is false (tls.c:
 // tlsConfigure). Unless again is set, it keeps a configuration that exists.
-func (s *Server) configureTLS(again bool) bool {
-	if s.tls != nil && !again {
+func (hs *handshakes) configure(again bool) bool {
+	if hs.config != nil && !again {
 		return true
 	}
-	made := s.cfg.TLS.Clone()
+	made := hs.s.cfg.TLS.Clone()
 	if made == nil {
-		made = s.makeTLS()
+		made = hs.makeConfig()
 	}
 	if made == nil {
 		return false
 	}
 	made.DynamicRecordSizingDisabled = true // small records cost more than they save
-	s.tls = made
+	hs.config = made
 	return true
 }
 
-// makeTLS returns nil if it fails.
-func (s *Server) makeTLS() *tls.Config {
-	c := s.cfg
+// makeConfig returns nil if it fails.
+func (hs *handshakes) makeConfig() *tls.Config {
+	c := hs.s.cfg
 	switch {
 	case c.TLSCertFile == "":
-		s.log('#', "No tls-cert-file configured!")
+		hs.s.log('#', "No tls-cert-file configured!")
 		return nil
 	case c.TLSKeyFile == "":
-		s.log('#', "No tls-key-file configured!")
+		hs.s.log('#', "No tls-key-file configured!")
 		return nil
 	case c.TLSAuthClients != "no" && c.TLSCACertFile == "" && c.TLSCACertDir == "":
-		s.log('#', "Either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-cluster, tls-replication or "+
+		hs.s.log('#', "Either tls-ca-cert-file or tls-ca-cert-dir must be specified when tls-cluster, tls-replication or "+
 			"tls-auth-clients are enabled!")
 		return nil
 	}
 	made := &tls.Config{ClientAuth: authMode(c.TLSAuthClients), SessionTicketsDisabled: !c.TLSSessionCaching}
 	ok := false
-	if made.MinVersion, made.MaxVersion, ok = s.protocols(c.TLSProtocols); !ok {
+	if made.MinVersion, made.MaxVersion, ok = hs.protocols(c.TLSProtocols); !ok {
 		return nil
 	}
-	cert, ok := s.certificate(c.Relative(c.TLSCertFile), c.Relative(c.TLSKeyFile))
+	cert, ok := hs.certificate(c.Relative(c.TLSCertFile), c.Relative(c.TLSKeyFile))
 	if !ok {
 		return nil
 	}
 	made.Certificates = []tls.Certificate{cert}
-	if made.ClientCAs, ok = s.authorities(c); !ok {
+	if made.ClientCAs, ok = hs.authorities(c); !ok {
 		return nil
 	}
 	if made.CipherSuites, ok = ciphers(c.TLSCiphers); !ok {
-		s.log('#', "Failed to configure ciphers: %s", c.TLSCiphers)
+		hs.s.log('#', "Failed to configure ciphers: %s", c.TLSCiphers)
 		return nil
 	}
 	return made
@@ -79,31 +81,31 @@ func authMode(word string) tls.ClientAuthType {
 	return tls.RequireAndVerifyClientCert
 }
 
-// setTLSAuth puts tls-auth-clients into effect. As in Redis, it needs no certificates of CAs: without
+// setAuth puts tls-auth-clients into effect. As in Redis, it needs no certificates of CAs: without
 // them, no client can be verified.
-func (s *Server) setTLSAuth() {
-	if s.tls != nil && s.cfg.TLS == nil {
-		s.tls = s.tls.Clone()
-		s.tls.ClientAuth = authMode(s.cfg.TLSAuthClients)
+func (hs *handshakes) setAuth() {
+	if hs.config != nil && hs.s.cfg.TLS == nil {
+		hs.config = hs.config.Clone()
+		hs.config.ClientAuth = authMode(hs.s.cfg.TLSAuthClients)
 	}
 }
 
 // certificate reads a certificate and its key. Two lines of the log tell a bad certificate from a bad key.
-func (s *Server) certificate(certFile, keyFile string) (cert tls.Certificate, ok bool) {
-	certPEM, err := os.ReadFile(certFile)
+func (hs *handshakes) certificate(certFile, keyFile string) (cert tls.Certificate, ok bool) {
+	certPEM, err := config.ReadFile(certFile, mostPEM)
 	if err == nil && !x509.NewCertPool().AppendCertsFromPEM(certPEM) {
 		err = errors.New(noCertificate)
 	}
 	if err != nil {
-		s.log('#', "Failed to load certificate: %s: %s", certFile, reason(err))
+		hs.s.log('#', "Failed to load certificate: %s: %s", certFile, reason(err))
 		return cert, false
 	}
-	keyPEM, err := os.ReadFile(keyFile)
+	keyPEM, err := config.ReadFile(keyFile, mostPEM)
 	if err == nil {
 		cert, err = tls.X509KeyPair(certPEM, keyPEM)
 	}
 	if err != nil {
-		s.log('#', "Failed to load private key: %s: %s", keyFile, reason(err))
+		hs.s.log('#', "Failed to load private key: %s: %s", keyFile, reason(err))
 		return cert, false
 	}
 	return cert, true
@@ -122,39 +124,70 @@ func reason(err error) string {
 
 // authorities reads the certificates of the CAs that clients may come from. OpenSSL finds a certificate in
 // a folder by its name, which is a hash. Here all files of the folder are read, whatever their names are.
-func (s *Server) authorities(c *config.Config) (pool *x509.CertPool, ok bool) {
+func (hs *handshakes) authorities(c *config.Config) (pool *x509.CertPool, ok bool) {
 	if c.TLSCACertFile == "" && c.TLSCACertDir == "" {
 		return nil, true
 	}
 	pool = x509.NewCertPool()
-	var files []string
 	var err error
 	if dir := c.TLSCACertDir; dir != "" {
-		if _, err = os.ReadDir(c.Relative(dir)); err == nil {
-			files, err = filepath.Glob(filepath.Join(c.Relative(dir), "*"))
-		}
-	}
-	for _, file := range files {
-		if pem, err := os.ReadFile(file); err == nil { // a folder may have anything else in it
-			pool.AppendCertsFromPEM(pem)
-		}
+		err = hs.readFolder(pool, c.Relative(dir))
 	}
 	if file := c.TLSCACertFile; file != "" && err == nil {
 		var pem []byte
-		if pem, err = os.ReadFile(c.Relative(file)); err == nil && !pool.AppendCertsFromPEM(pem) {
+		if pem, err = config.ReadFile(c.Relative(file), mostPEM); err == nil && !pool.AppendCertsFromPEM(pem) {
 			err = errors.New(noCertificate)
 		}
 	}
 	if err != nil {
-		s.log('#', "Failed to configure CA certificate(s) file/directory: %s", reason(err))
+		hs.s.log('#', "Failed to configure CA certificate(s) file/directory: %s", reason(err))
 		return nil, false
 	}
 	return pool, true
 }
 
+// How much the certificates of this server may have. The loop reads them, and everybody waits for it.
+const (
+	mostPEM    = 4 << 20  // bytes of a file
+	mostFolder = 16 << 20 // bytes of all files of a folder
+	mostFiles  = 10_000   // in a folder
+)
+
+// readFolder adds the certificates in the files of a folder. The folder may have anything else in it.
+func (hs *handshakes) readFolder(pool *x509.CertPool, dir string) error {
+	folder, err := os.OpenFile(dir, unix.O_DIRECTORY, 0) // does not wait for the writer of a FIFO
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(mostFiles + 1)
+	switch {
+	case err != nil && err != io.EOF:
+		return err
+	case len(names) > mostFiles:
+		return fmt.Errorf("more than %d files in %s", mostFiles, dir)
+	}
+	left := mostFolder
+	for _, name := range names {
+		pem, err := config.ReadFile(filepath.Join(dir, name), mostPEM)
+		switch {
+		case errors.Is(err, unix.EFBIG):
+			hs.s.log('#', "%s is not read: %s", filepath.Join(dir, name), reason(err))
+			continue
+		case err != nil:
+			continue
+		}
+		if left -= len(pem); left < 0 {
+			return fmt.Errorf("more than %d MB in %s", mostFolder>>20, dir)
+		}
+		pool.AppendCertsFromPEM(pem)
+	}
+	return nil
+}
+
 // protocols parses tls-protocols (tls.c: parseProtocolsConfig). crypto/tls takes a range of versions, so
 // a list with a gap is refused.
-func (s *Server) protocols(list string) (lowest, highest uint16, ok bool) {
+func (hs *handshakes) protocols(list string) (lowest, highest uint16, ok bool) {
 	if list == "" {
 		return tls.VersionTLS12, tls.VersionTLS13, true
 	}
@@ -163,7 +196,7 @@ func (s *Server) protocols(list string) (lowest, highest uint16, ok bool) {
 	for word := range strings.SplitSeq(list, " ") {
 		at := slices.Index(known, ascii.ToLower(word))
 		if at < 0 {
-			s.log('#', "Invalid tls-protocols specified. "+
+			hs.s.log('#', "Invalid tls-protocols specified. "+
 				"Use a combination of 'TLSv1', 'TLSv1.1', 'TLSv1.2' and 'TLSv1.3'.")
 			return 0, 0, false
 		}
@@ -173,7 +206,7 @@ func (s *Server) protocols(list string) (lowest, highest uint16, ok bool) {
 	given = slices.Compact(given)
 	first, last := given[0], given[len(given)-1]
 	if last-first+1 != len(given) {
-		s.log('#', "tls-protocols has a gap, which is not supported by miniredisd: %s", list)
+		hs.s.log('#', "tls-protocols has a gap, which is not supported by miniredisd: %s", list)
 		return 0, 0, false
 	}
 	return tls.VersionTLS10 + uint16(first), tls.VersionTLS10 + uint16(last), true

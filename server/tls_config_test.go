@@ -2,12 +2,14 @@ package server_test
 
 import (
 	"crypto/tls"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
@@ -60,6 +62,39 @@ func TestConfigSetChangesTheCertificateOrNothing(t *testing.T) {
 	require.True(t, s.logged("Failed to load certificate: "+file("missing.crt")+
 		": error:80000002:system library::No such file or directory"))
 	require.True(t, s.logged("Failed to load private key: "+file("server.key")+": tls: private key does not match"))
+}
+
+// Nobody writes into the FIFO, and the device has no end. The server answers, and keeps what it had.
+func TestAFileThatIsNoFileStopsNobody(t *testing.T) {
+	s := startTLS(t)
+	admin := redistest.Dial(t, s.plain)
+	fifo := filepath.Join(s.dir, "fifo")
+	require.NoError(t, unix.Mkfifo(fifo, 0o600))
+	large := filepath.Join(s.dir, "large")
+	require.NoError(t, os.WriteFile(large, nil, 0o600))
+	require.NoError(t, os.Truncate(large, 1<<40)) // a file with holes
+	for path, why := range map[string]string{
+		fifo: "not a regular file", "/dev/zero": "not a regular file", "/dev/tty": "",
+		s.dir: "error:80000015:system library::Is a directory", large: "error:8000001B:system library::File too large",
+	} {
+		for _, name := range []string{"tls-cert-file", "tls-key-file", "tls-ca-cert-file"} {
+			require.Equal(t, setError(name, badTLS), admin.Do("CONFIG", "SET", name, path).Str, path)
+		}
+		require.True(t, s.logged("Failed to load certificate: "+path+": "+why), path)
+		require.True(t, s.logged("Failed to load private key: "+path+": "+why), path)
+		require.True(t, s.logged("Failed to configure CA certificate(s) file/directory: "+why), path)
+	}
+	require.Equal(t, setError("tls-ca-cert-dir", badTLS), admin.Do("CONFIG", "SET", "tls-ca-cert-dir", fifo).Str)
+	require.Equal(t, "server", s.serverName(t))
+
+	ok(t, admin, "CONFIG", "SET", "tls-ca-cert-dir", s.dir) // with the FIFO and the large file in it
+	require.True(t, s.logged(large+" is not read: "))
+	require.Equal(t, "PONG", s.dial(t).Do("PING").Str)
+	for i := range 5 {
+		require.NoError(t, os.WriteFile(filepath.Join(s.dir, fmt.Sprint("part", i)), make([]byte, 4<<20), 0o600))
+	}
+	require.Equal(t, setError("tls-ca-cert-dir", badTLS), admin.Do("CONFIG", "SET", "tls-ca-cert-dir", s.dir).Str)
+	require.True(t, s.logged("more than 16 MB in "+s.dir))
 }
 
 // The names stay the same, but the files are new.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/internal/test/transcript"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -145,7 +146,7 @@ func TestEveryModeServesClientsOverTLS(t *testing.T) {
 					require.Equal(t, value, c.Do("GET", key).Str)
 				}
 			}
-			pipeline := bytes.Repeat(redistest.AppendCommand(nil, "INCR", "n"), 5000)
+			pipeline := bytes.Repeat(resp.AppendRequest(nil, "INCR", "n"), 5000)
 			for _, c := range conns {
 				require.NoError(t, c.Send(pipeline))
 			}
@@ -302,7 +303,9 @@ func TestAClientThatReadsSlowlyGetsEveryByte(t *testing.T) {
 	const times = 60 // 15 MB: more than the sockets hold
 	require.NoError(t, c.Send(bytes.Repeat([]byte("GET k\r\n"), times)))
 	admin := redistest.Dial(t, s.plain)
-	until(t, func() bool { return strings.Contains(admin.Do("CLIENT", "LIST", "TYPE", "normal").Str, "events=rw") })
+	redistest.Until(t, func() bool {
+		return strings.Contains(admin.Do("CLIENT", "LIST", "TYPE", "normal").Str, "events=rw")
+	})
 	for range times {
 		require.Equal(t, value, c.Read().Str)
 	}
@@ -316,9 +319,9 @@ func TestABlockedClientThatLeavesIsForgotten(t *testing.T) {
 	blocked := func(n string) func() bool {
 		return func() bool { return strings.Contains(admin.Do("INFO", "clients").Str, "blocked_clients:"+n+"\r\n") }
 	}
-	until(t, blocked("1"))
+	redistest.Until(t, blocked("1"))
 	c.Close()
-	until(t, blocked("0"))
+	redistest.Until(t, blocked("0"))
 }
 
 func TestMastersHaveATLSPortEach(t *testing.T) {

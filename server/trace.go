@@ -1,46 +1,56 @@
 package server
 
 import (
+	"compress/gzip"
 	"errors"
 	"os"
+	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
 )
 
 // A recording begins and ends on main, while the I/O threads sleep. So only its own thread sees a row
 // that is being written.
 
-// startTrace begins a recording and drops the one before. A server with a watch has its threads already.
-func (s *Server) startTrace() {
-	if s.watching == nil {
-		s.recording = glass.New(glass.Options{Clock: s.ex.Clock.Mono})
-		s.traceTo(s.recording.Thread("main"))
-		s.queue.record()
-		s.pool.Record(s.recording)
-	}
-	s.recording.StartTrace()
+// recorder records a trace of the server.
+type recorder struct {
+	s    *Server
+	rows *trace.Recorder // nil before the first trace, unless the directive watch is set
 }
 
-func (s *Server) stopTrace() {
-	if s.watching != nil {
-		s.recording.StopTrace()
+// start begins a recording and drops the one before. A server with a View of package glass has its
+// threads already.
+func (rec *recorder) start() {
+	if rec.s.glass == nil {
+		rec.rows = trace.New(rec.s.ex.Clock.Mono)
+		rec.into(rec.rows.Thread("main"))
+		rec.s.queue.record()
+		rec.s.pool.Record(rec.rows)
+	}
+	rec.rows.Start()
+}
+
+func (rec *recorder) stop() {
+	if rec.s.glass != nil {
+		rec.rows.Stop()
 		return
 	}
-	s.traceTo(nil)
-	s.pool.Record(nil)
+	rec.into(nil)
+	rec.s.pool.Record(nil)
 }
 
-func (s *Server) traceTo(row *glass.Thread) {
-	s.trace, s.ex.Trace, s.pool.Trace = row, row, row
+func (rec *recorder) into(row *trace.Thread) {
+	rec.s.trace, rec.s.ex.Trace, rec.s.pool.Trace = row, row, row
 }
 
 const errNoTrace store.Error = "ERR no trace was recorded, see DEBUG TRACE START"
 
-// writeTrace writes the recording. A reader sees no file or the whole file.
-func (s *Server) writeTrace(path string) error {
-	if s.recording == nil || !s.recording.Traced() {
+// write writes the recording. A reader sees no file or the whole file.
+func (rec *recorder) write(path string) error {
+	if rec.rows == nil || !rec.rows.Traced() {
 		return errNoTrace
 	}
 	part := path + ".part"
@@ -48,11 +58,43 @@ func (s *Server) writeTrace(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(s.recording.WriteJSON(f), f.Close()); err != nil {
+	if err := errors.Join(rec.writeTo(f, path), f.Close()); err != nil {
 		_ = os.Remove(part)
 		return err
 	}
 	return os.Rename(part, path)
+}
+
+// writeTo compresses what is written if the name of the file ends with .gz. Perfetto reads both.
+func (rec *recorder) writeTo(f *os.File, path string) error {
+	if !strings.HasSuffix(path, ".gz") {
+		return rec.rows.WriteJSON(f)
+	}
+	z := gzip.NewWriter(f)
+	return errors.Join(rec.rows.WriteJSON(z), z.Close())
+}
+
+// traceSleep says what the sleep that has just ended found, and what would have ended it.
+func (s *Server) traceSleep() {
+	ready := 0
+	s.loop.Fired(func(int, reactor.Mask) { ready++ })
+	s.trace.Slept(ready, s.stats.Passes, s.wakesFor())
+}
+
+// wakesFor names the deadline that sleep returns.
+func (s *Server) wakesFor() string {
+	if s.evicting {
+		return "eviction"
+	}
+	timer, waits := s.timers.Next()
+	due, expires := s.ex.Clock.OnTimeline(s.ks.NextDeadline())
+	switch {
+	case expires && s.expires() && (!waits || due < timer):
+		return "a key expires"
+	case waits:
+		return "a timer"
+	}
+	return trace.NoDeadline
 }
 
 // SaveTrace writes the recording to the file that the configuration names, after the pass that is
@@ -62,30 +104,30 @@ func (s *Server) SaveTrace() {
 		if s.cfg.Trace == "" {
 			s.log('#', "No trace is written: start the server with --trace PATH")
 		}
-		s.saveTrace()
+		s.recorder.save()
 	})
 }
 
-func (s *Server) saveTrace() {
-	if s.cfg.Trace == "" {
+func (rec *recorder) save() {
+	if rec.s.cfg.Trace == "" {
 		return
 	}
-	if err := s.writeTrace(s.cfg.Trace); err != nil {
-		s.log('#', "Writing the trace: %v", err)
+	if err := rec.write(rec.s.cfg.Trace); err != nil {
+		rec.s.log('#', "Writing the trace: %v", err)
 		return
 	}
-	s.log('*', "Trace written to %s", s.cfg.Trace)
+	rec.s.log('*', "Trace written to %s", rec.s.cfg.Trace)
 }
 
-// debugTrace is DEBUG TRACE. The server serves nobody while it writes a dump.
-func (s *Server) debugTrace(c *command.Call, args [][]byte) error {
+// trace is DEBUG TRACE. The server serves nobody while it writes a dump.
+func (d *debugging) trace(c *command.Call, args [][]byte) error {
 	switch {
 	case is(args[0], "start") && len(args) == 1:
-		s.startTrace()
+		d.s.recorder.start()
 	case is(args[0], "stop") && len(args) == 1:
-		s.stopTrace()
+		d.s.recorder.stop()
 	case is(args[0], "dump") && len(args) == 2:
-		if err := s.writeTrace(string(args[1])); err != nil {
+		if err := d.s.recorder.write(string(args[1])); err != nil {
 			return asReply(err)
 		}
 	default:

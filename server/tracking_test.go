@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // dialTracking connects a client with RESP3 and client-side caching.
@@ -60,7 +61,7 @@ func TestAnEvictedKeyIsInvalidatedBeforeTheReply(t *testing.T) {
 	c.Do("SET", "k", strings.Repeat("x", 1000))
 	c.Do("STRLEN", "k")
 	redistest.Dial(t, addr).Do("CONFIG", "SET", "maxmemory", "1")
-	require.NoError(t, c.Send(redistest.AppendCommand(nil, "STRLEN", "k")))
+	require.NoError(t, c.Send(resp.AppendRequest(nil, "STRLEN", "k")))
 	requireInvalid(t, c, "k")
 	require.Zero(t, c.Read().Int)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // 7.0 writes such messages into the array, where clients take them for replies.
@@ -53,7 +54,7 @@ func TestAQueueIsBoundedByTheQueryBufferLimit(t *testing.T) {
 	c.Do("MULTI")
 	value := strings.Repeat("v", 100_000)
 	for range 50 {
-		if err := c.Send(redistest.AppendCommand(nil, "SET", "k", value)); err != nil {
+		if err := c.Send(resp.AppendRequest(nil, "SET", "k", value)); err != nil {
 			return
 		}
 		if _, err := c.TryRead(); err != nil {

@@ -3,7 +3,7 @@ package server
 import (
 	"slices"
 
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/reactor"
 )
 
@@ -11,8 +11,8 @@ import (
 // pass, for all of them; and replyHandler, in later passes, for a client that reads slower than it
 // asks.
 
-// wantWrite queues c for the write phase if it has something to write. A full socket is left to
-// the reply handler.
+// wantWrite queues c for the write phase if it has something to write (networking.c: prepareClientToWrite,
+// putClientInPendingWriteQueue). A full socket is left to the reply handler.
 func (s *Server) wantWrite(c *client) {
 	switch {
 	case c.closed || c.muted || c.protected:
@@ -34,8 +34,8 @@ func (s *Server) unqueue(c *client) {
 	}
 }
 
-// write writes the output of all queued clients. I/O threads may do that; write waits for the last of
-// them.
+// write writes the output of all queued clients (networking.c: handleClientsWithPendingWrites). I/O threads
+// may do that; write waits for the last of them.
 func (s *Server) write() {
 	if len(s.pendingWrites) == 0 {
 		return
@@ -49,7 +49,7 @@ func (s *Server) write() {
 	if s.pool.Write(s.conns) {
 		s.stats.ThreadedWrites += int64(len(s.conns))
 	}
-	s.trace.Span(glass.Writing, begin, s.trace.Mark(), len(s.conns))
+	s.trace.Span(trace.Writing, begin, s.trace.Mark(), len(s.conns))
 	for _, c := range s.pendingWrites {
 		c.pendingWrite = false
 		s.wrote(c)

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/version"
 	"github.com/miniredisd/miniredisd/resp"
@@ -32,7 +33,7 @@ func newEngine() *engine {
 	cfg := config.Default()
 	ks := store.NewKeyspace(store.Options{Databases: cfg.Databases, Seed: 1})
 	e := &engine{ks: ks}
-	e.ex = command.New(cfg, ks, command.NewClock(), host{}, command.NewCommands([]command.Row{{
+	e.ex = command.New(cfg, ks, clock.New(), host{}, command.NewCommands([]command.Row{{
 		Name: "info", Syntax: "[section ...]", Arity: -1, Flags: command.Loading | command.Stale,
 		Group: "server", Since: "1.0.0", Complexity: "O(1)", Summary: "Says what the bench has to know.", Do: e.info,
 	}}))

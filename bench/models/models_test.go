@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // each runs test against both models, in this process, so that the race detector sees them.
@@ -69,9 +70,9 @@ func TestRequestsLargerThanAnyBufferAreAnsweredInOrder(t *testing.T) {
 		value := strings.Repeat("v", 300_000)
 		var requests []byte
 		for range 20 {
-			requests = redistest.AppendCommand(requests, "SET", "k", value)
-			requests = redistest.AppendCommand(requests, "STRLEN", "k")
-			requests = redistest.AppendCommand(requests, "GET", "k")
+			requests = resp.AppendRequest(requests, "SET", "k", value)
+			requests = resp.AppendRequest(requests, "STRLEN", "k")
+			requests = resp.AppendRequest(requests, "GET", "k")
 		}
 		sent := make(chan error)
 		go func() { sent <- c.Send(requests) }()
@@ -88,7 +89,7 @@ func TestClientsWhoWouldWaitForEverAreHungUpOn(t *testing.T) {
 	each(t, func(t *testing.T, addr string) {
 		for _, args := range [][]string{{"BLPOP", "list", "0"}, {"SUBSCRIBE", "channel"}, {"QUIT"}} {
 			c := redistest.Dial(t, addr)
-			require.NoError(t, c.Send(redistest.AppendCommand(nil, args...)))
+			require.NoError(t, c.Send(resp.AppendRequest(nil, args...)))
 			for {
 				if _, err := c.TryRead(); err != nil {
 					require.ErrorContains(t, err, "EOF", args[0])

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/reactor"
 	"golang.org/x/sys/unix"
@@ -52,8 +53,7 @@ type client struct {
 const queueLength = 1024
 
 func newQueue(addr string) (*queue, error) {
-	clock := command.NewClock()
-	loop, err := reactor.New("epoll", clock.Mono)
+	loop, err := reactor.New("epoll", clock.New().Mono)
 	if err != nil {
 		return nil, err
 	}

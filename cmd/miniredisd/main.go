@@ -243,9 +243,6 @@ func greet(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) {
 	for _, name := range cfg.Inert() {
 		log.Log(level, "The directive '%s' is accepted but has no effect here", name)
 	}
-	for _, line := range cfg.Unsaved() {
-		log.Log('#', server.NothingSaved, line)
-	}
 	for _, path := range cfg.Unread() {
 		log.Log('#', "WARNING: %s is not loaded. This server keeps its data in memory only and starts empty.", path)
 	}
@@ -297,7 +294,7 @@ func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Log
 			log.Signal("Received SIGTERM scheduling shutdown...")
 		}
 		asked = true
-		masters.Terminate()
+		masters.Terminate(sig == syscall.SIGINT)
 	}
 }
 

@@ -34,7 +34,7 @@ func serveWatch(l net.Listener, cfg *config.Config, masters server.Masters, log 
 		RunClaim: func(ctx context.Context, n int) (any, error) { return claims.Run(ctx, n) },
 	}
 	for _, s := range masters {
-		m := glasshttp.Master{Watch: s.Watch(), Name: s.NameClient}
+		m := glasshttp.Master{View: s.Glass(), Name: s.NameClient}
 		if addrs := s.Addrs(); len(addrs) > 0 { // none with tls-port alone
 			m.Addr = addrs[0]
 		}

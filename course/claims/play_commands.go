@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // The stories about transactions, scripts and single commands.
@@ -78,7 +79,7 @@ func playScript(s *stage) {
 	const steps = "for i = 1, 5 do redis.call('INCR', KEYS[1]) end return redis.call('GET', KEYS[1])"
 	a, b, c, d := s.client("A"), s.client("B"), s.client("C"), s.client("D")
 	s.begin()
-	s.stopped(glass.Breakpoint{Name: "inside", At: glass.Executes, Cmd: "incr"}, func() {
+	s.stopped(glass.Breakpoint{Name: "inside", At: trace.Executes, Cmd: "incr"}, func() {
 		a.send("EVAL", steps, "1", "steps")
 	}, func() {
 		for _, other := range []*client{b, c, d} {

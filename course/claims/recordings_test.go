@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/stretchr/testify/require"
 )
 
@@ -80,10 +81,10 @@ func playFullSocket(s *stage) {
 // fill lets a client get a value without reading it, and waits until its socket is full. It returns the
 // bytes written. A pass that writes to the other client only proves that there is no room.
 func (s *stage) fill(c, other *client, key string) (written int64) {
-	w := s.masters[0].Watch()
+	w := s.masters[0].Glass()
 	stops := w.Subscribe(0)
 	defer stops.Close()
-	s.check(w.Break(glass.Breakpoint{Name: "write", At: glass.Written}))
+	s.check(w.Break(glass.Breakpoint{Name: "write", At: trace.Written}))
 	c.send("GET", key)
 	asked, full := 0, false
 	for room := true; !full && s.err == nil; {
@@ -110,7 +111,7 @@ func (s *stage) fill(c, other *client, key string) (written int64) {
 
 // during calls next while the server reads what first has sent, so next's request is in the next pass.
 func (s *stage) during(c *client, first, next func()) {
-	s.stopped(glass.Breakpoint{Name: "during", At: glass.Parsed, ClientID: c.id}, func() { s.together(first) }, next)
+	s.stopped(glass.Breakpoint{Name: "during", At: trace.Parsed, ClientID: c.id}, func() { s.together(first) }, next)
 }
 
 func playBlockedPop(s *stage) {
@@ -124,7 +125,7 @@ func playBlockedPop(s *stage) {
 func playBusyScript(s *stage) {
 	a, b := s.client("A"), s.client("B")
 	s.begin()
-	s.stopped(glass.Breakpoint{Name: "script", At: glass.Executes, Cmd: "eval"}, func() {
+	s.stopped(glass.Breakpoint{Name: "script", At: trace.Executes, Cmd: "eval"}, func() {
 		a.send("EVAL", "while true do end", "0")
 	}, func() { b.send("GET", "lock:a") })
 	b.reply()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // How a story uses the gate of package glass: the server makes a snapshot at every event, and stops where
@@ -24,7 +25,7 @@ func (s *stage) together(send func()) {
 	s.still(func() {
 		if !s.recording {
 			s.recording = true
-			s.each(func(w *glass.Watch) {
+			s.each(func(w *glass.View) {
 				w.RecordStart(0)
 				if !s.bare {
 					w.Slow(time.Nanosecond)
@@ -38,7 +39,7 @@ func (s *stage) together(send func()) {
 // still calls do while the watched server stands in a pass that serves no client.
 func (s *stage) still(do func()) {
 	passed := make(chan error, 1)
-	s.stopped(glass.Breakpoint{Name: "still", At: glass.Replied, Cmd: "dbsize"}, func() {
+	s.stopped(glass.Breakpoint{Name: "still", At: trace.Replied, Cmd: "dbsize"}, func() {
 		go func() { passed <- s.pass() }() // it returns when the server goes on
 	}, do)
 	if s.err == nil {
@@ -59,7 +60,7 @@ func (s *stage) stopped(at glass.Breakpoint, cause, do func()) {
 	if s.err != nil {
 		return
 	}
-	w := s.masters[s.watched].Watch()
+	w := s.masters[s.watched].Glass()
 	stops := w.Subscribe(0)
 	defer stops.Close()
 	s.check(w.Break(at))
@@ -75,13 +76,13 @@ func (s *stage) stopped(at glass.Breakpoint, cause, do func()) {
 }
 
 // waitForStop waits until the server stands at the breakpoint, and returns the event there.
-func waitForStop(stops *glass.Subscription, name string) (glass.Event, error) {
+func waitForStop(stops *glass.Subscription, name string) (trace.Event, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	for {
 		m, err := stops.Next(ctx)
 		if err != nil {
-			return glass.Event{}, fmt.Errorf("waiting for the stop %q: %w", name, err)
+			return trace.Event{}, fmt.Errorf("waiting for the stop %q: %w", name, err)
 		}
 		if m.Kind == glass.KindStop && m.Stop.Why == "break "+name {
 			return m.Stop.Event, nil
@@ -89,9 +90,9 @@ func waitForStop(stops *glass.Subscription, name string) (glass.Event, error) {
 	}
 }
 
-func (s *stage) each(do func(*glass.Watch)) {
+func (s *stage) each(do func(*glass.View)) {
 	for _, m := range s.masters {
-		do(m.Watch())
+		do(m.Glass())
 	}
 }
 
@@ -103,13 +104,13 @@ func perform(a act, more []string) (*Record, error) {
 	}
 	a.play(s)
 	s.still(func() {
-		s.each(func(w *glass.Watch) {
+		s.each(func(w *glass.View) {
 			w.RecordStop()
 			w.Slow(0)
 		})
 	})
 	s.record.Findings = s.findings()
-	recording := s.masters[s.watched].Watch().Recording()
+	recording := s.masters[s.watched].Glass().Recording()
 	if err := s.close(); err != nil {
 		return nil, err
 	}

@@ -256,7 +256,7 @@ func field(v resp.Value, name string) resp.Value {
 
 // beginRecording records every event of the first master, with a snapshot each.
 func (s *stage) beginRecording() {
-	w := s.masters[0].Watch()
+	w := s.masters[0].Glass()
 	w.RecordStart(0)
 	if !s.bare {
 		w.Slow(time.Nanosecond)
@@ -268,7 +268,7 @@ func (s *stage) endRecording() *glass.Recording {
 	if s.masters == nil {
 		return nil
 	}
-	w := s.masters[0].Watch()
+	w := s.masters[0].Glass()
 	w.Slow(0)
 	w.RecordStop()
 	return w.Recording()

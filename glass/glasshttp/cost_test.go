@@ -1,16 +1,18 @@
 package glasshttp
 
 import (
+	"bytes"
 	"io"
 	"net"
 	"net/http"
 	"strconv"
-	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // cpu returns the time that this process has used of its processors.
@@ -41,7 +43,7 @@ func BenchmarkCost(b *testing.B) {
 				conn, err := net.Dial("tcp", s.masters.Addrs()[0])
 				require.NoError(b, err)
 				defer conn.Close()
-				batch := []byte(strings.Repeat("*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n", pipeline))
+				batch := bytes.Repeat(resp.AppendRequest(nil, "SET", "k", "v"), pipeline)
 				replies := make([]byte, pipeline*len("+OK\r\n"))
 				began := cpu(b)
 				b.ResetTimer()

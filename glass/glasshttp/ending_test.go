@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 func TestOneClaimRunsAtATime(t *testing.T) {
@@ -47,8 +48,8 @@ func TestABrowserThatDoesNotReadDoesNotDelayTheEnd(t *testing.T) {
 	here, there := net.Pipe()
 	defer there.Close()
 	defer here.Close()
-	w := glass.New(glass.Options{Clock: func() int64 { return 1 }})
-	s := New(Options{Masters: []Master{{Watch: w}}})
+	v := glass.New(trace.New(func() int64 { return 1 }), glass.Options{})
+	s := New(Options{Masters: []Master{{View: v}}})
 	r, err := http.NewRequest(http.MethodGet, "/watch/events", nil)
 	require.NoError(t, err)
 	over := make(chan struct{})

@@ -4,7 +4,7 @@
 //
 //	GET /                   <──── the files in page, embedded
 //	GET /recordings/...     <──── the files in recordings, embedded
-//	GET /watch/events       <──── Subscription.Next      <──────── points of package watch
+//	GET /watch/events       <──── Subscription.Next      <──────── points of package glass
 //	POST /lab/step/...      ────> labhttp.Handler, Ask   ────────> the gate, even while the loop is stopped
 //	POST /lab/...           ────> labhttp.Handler, Ask   ────────> LAB, in the loop
 //	GET /lab/verdict.svg    <──── labhttp.Handler, Ask   <──────── LAB VERDICT SVG
@@ -53,8 +53,8 @@ type Options struct {
 
 // Master is one server.
 type Master struct {
-	Watch *glass.Watch
-	Addr  string // where clients connect to it, such as "127.0.0.1:6379"
+	View *glass.View
+	Addr string // where clients connect to it, such as "127.0.0.1:6379"
 	// Name gives the next connection from an address a name.
 	Name func(addr, name string)
 }

@@ -48,9 +48,9 @@ func TestEveryFileOfThePageIsServedWithItsTypeAndThePolicy(t *testing.T) {
 func TestNothingButTheFilesOfThePageIsServed(t *testing.T) {
 	h := New(Options{}).Handler()
 	for _, path := range []string{"/page", "/text", "/text/",
-		"/recordings", "/recordings/", "/recordings/../watchhttp.go",
-		"/watchhttp.go", "/../watchhttp.go", "/%2e%2e/watchhttp.go",
-		"/page/../../watchhttp.go", "/watch", "/watch/", "/nothing"} {
+		"/recordings", "/recordings/", "/recordings/../glasshttp.go",
+		"/glasshttp.go", "/../glasshttp.go", "/%2e%2e/glasshttp.go",
+		"/page/../../glasshttp.go", "/watch", "/watch/", "/nothing"} {
 		require.NotEqual(t, http.StatusOK, get(h, path, here, "").Code, path)
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // load is the load that runs, of which there is one at most.
@@ -106,6 +108,7 @@ func (q loadOrder) drive(ctx context.Context, addr string) (loadResult, error) {
 		}()
 	}
 	all.Wait()
+	q.clean(addr)
 	r := loadResult{Seconds: time.Since(began).Seconds()}
 	for _, n := range answered {
 		r.Requests += n
@@ -115,6 +118,25 @@ func (q loadOrder) drive(ctx context.Context, addr string) (loadResult, error) {
 	}
 	return r, errors.Join(errs...)
 }
+
+// clean deletes the keys of the load. A server that does not answer keeps them.
+func (q loadOrder) clean(addr string) {
+	conn, err := net.DialTimeout("tcp", addr, connectLimit)
+	if err != nil {
+		return
+	}
+	defer conn.Close()
+	words := []string{"DEL"}
+	for i := range q.Clients {
+		words = append(words, loadKey(i))
+	}
+	_ = conn.SetDeadline(time.Now().Add(connectLimit)) // fails only if it is closed
+	if _, err := conn.Write(resp.AppendRequest(nil, words...)); err == nil {
+		_, _ = conn.Read(make([]byte, 64)) // so that the reply does not meet a closed socket
+	}
+}
+
+func loadKey(client int) string { return fmt.Sprintf("load:%d", client) }
 
 // set sends n requests, a number of them at once, and waits for their replies. It returns how many
 // were answered.
@@ -127,9 +149,9 @@ func set(ctx context.Context, addr string, client, n, pipeline int) (answered in
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	const ok = "+OK\r\n"
-	key := fmt.Sprintf("load:%d", client)
-	one := fmt.Sprintf("*3\r\n$3\r\nSET\r\n$%d\r\n%s\r\n$1\r\nx\r\n", len(key), key)
-	batch := []byte(strings.Repeat(one, pipeline))
+	key := loadKey(client)
+	one := resp.AppendRequest(nil, "SET", key, "x")
+	batch := bytes.Repeat(one, pipeline)
 	want, got := []byte(strings.Repeat(ok, pipeline)), make([]byte, pipeline*len(ok))
 	for answered < n {
 		k := min(pipeline, n-answered)

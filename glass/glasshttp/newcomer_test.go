@@ -50,3 +50,39 @@ func TestANewcomerSeesThreeThingsInFewClicks(t *testing.T) {
 	require.Less(t, presses, 20)
 	t.Logf("%d presses", presses)
 }
+
+// The connection outlives a reload of the page. So do the bytes that the page has not sent yet: otherwise the next
+// command would end the one that has begun.
+func TestABegunCommandOutlivesAReload(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	s.open(p, "loop", "en")
+	p.Wait(`document.body.dataset.state === "running"`)
+	p.Click(`[data-way=cut]`)
+	p.Wait(`document.querySelector("[data-way=cut].on") !== null`)
+	s.open(p, "timeline", "en")
+	p.Do("Page.reload")
+	s.open(p, "loop", "en")
+	p.Wait(`document.querySelector("[data-way=cut].on") !== null`)
+	p.Click(`[data-way=whole]`)
+	s.told(p, "A", `+OK\r\n`)
+	require.Empty(t, p.Problems())
+}
+
+// What needs a connection cannot be pressed without one.
+func TestAClientThatIsNotConnectedCannotBeReset(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	s.open(p, "loop", "en")
+	p.Wait(`document.body.dataset.state === "running"`)
+	for _, way := range []string{"reading", "half", "reset"} {
+		p.Wait(fmt.Sprintf(`document.querySelector("[data-way=%s]").disabled`, way))
+	}
+	s.command(p, "A", "PING")
+	p.Wait(`!document.querySelector("[data-way=reset]").disabled`)
+	p.Click(`[data-way=reset]`)
+	p.Wait(`document.querySelector("[data-way=reading]").disabled`)
+	require.Empty(t, p.Problems())
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/course/claims"
+	"github.com/miniredisd/miniredisd/course/grade"
 	"github.com/miniredisd/miniredisd/course/labs"
 	"github.com/miniredisd/miniredisd/internal/test/browser"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
@@ -100,13 +101,44 @@ func TestEveryClaimReachesItsVerdictOnThePage(t *testing.T) {
 	all := len(claims.List())
 	p.Wait(fmt.Sprintf(`document.querySelectorAll("[data-claim]").length === %d`, all))
 	p.Click("[data-run=all]")
-	p.Wait(fmt.Sprintf(`document.querySelectorAll(".cl-mark").length === %d`, all))
+	p.Wait(fmt.Sprintf(`document.querySelectorAll(".cl-mark").length === %d ||
+		document.querySelector(".cl-failed") !== null`, all))
 	for _, lang := range []string{"en", "zh"} {
 		p.Wait(fmt.Sprintf(`document.body.dataset.lang === %q`, lang))
-		require.Equal(t, "0", p.Text(`document.querySelectorAll(".cl-failed").length`))
+		require.Equal(t, "", p.Text(`document.querySelector(".cl-failed")?.innerText ?? ""`))
 		require.NotRegexp(t, `claims\.\w`, p.Text(`document.body.innerText`), "a text is missing")
+		require.Equal(t, "0", p.Text(`document.querySelectorAll(".cl-right").length`), "nobody has predicted")
 		p.Press("l")
 	}
+	require.Empty(t, p.Problems())
+}
+
+// A prediction counts if it was made before the verdict was known. The exported file has each of them, with
+// the reason.
+func TestPredictionsOfClaimsAreScoredAndExported(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	s.open(p, "claims", "en")
+	p.Wait(fmt.Sprintf(`document.querySelectorAll("[data-claim]").length === %d`, len(claims.List())))
+	predict := func(n int, answer string) {
+		p.Click(fmt.Sprintf("[data-claim='%d']", n))
+		p.Wait(fmt.Sprintf(`document.querySelector("[data-n='%d'] [data-answer=%s]")`, n, answer))
+		p.Click("[data-answer=" + answer + "]")
+		p.Wait(fmt.Sprintf(`document.querySelector("[data-n='%d'] [data-verdict]")`, n))
+	}
+	predict(18, "b")
+	predict(15, "a")
+	p.Wait(`document.querySelector("[data-told]").innerText.includes("What is so is: “In the middle")`)
+	p.Click("[data-answer=b]") // too late
+	p.Wait(`document.querySelector("[data-score='1']").innerText === "predicted right: 1 of 2"`)
+	var results grade.Results
+	p.Eval(`import("/claims.js").then((m) => m.results())`, &results)
+	require.Equal(t, 1, results.Score)
+	require.Len(t, results.Tests, len(claims.List()))
+	require.Equal(t, "passed", results.Tests[17].Status)
+	require.Contains(t, results.Tests[14].Output, "You predicted: “After all 16”")
+	require.Contains(t, results.Tests[4].Output, "does not count")
+	p.Click("[data-export=results]")
 	require.Empty(t, p.Problems())
 }
 
@@ -131,7 +163,7 @@ func TestThePageShowsLabsAndTheirHintsOneByOne(t *testing.T) {
 			words := p.Text(`document.body.innerText`)
 			require.NotRegexp(t, "labs\\.\\w|`|\\*\\*|\\[object", words, "a text is missing, or its marks are there")
 		}
-		require.Contains(t, p.Text(`document.body.innerText`), "miniredisd grade L12 --template python L12")
+		require.Contains(t, p.Text(`document.body.innerText`), "miniredisd grade L13 --template python L13")
 	}
 	require.Empty(t, p.Problems())
 }

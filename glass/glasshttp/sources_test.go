@@ -13,7 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
 )
 
 // update reports whether the test shall write its golden files: -update.
@@ -35,8 +35,7 @@ type source struct {
 // go test ./glass/glasshttp -run TestSources -update writes it.
 func TestSourcesAreThoseOfTheFunctionsBehindThePoints(t *testing.T) {
 	want := map[string]source{}
-	w := glass.New(glass.Options{Clock: func() int64 { return 0 }})
-	for _, place := range w.Hello().Points {
+	for _, place := range trace.Points() {
 		want[place.Name] = find(t, place.File, place.Go)
 	}
 	text, err := json.MarshalIndent(want, "", "\t")

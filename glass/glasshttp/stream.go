@@ -50,7 +50,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).SetWriteDeadline(time.Unix(1, 0))
 	})()
 
-	of := s.Masters[master-1].Watch
+	of := s.Masters[master-1].View
 	sub := of.Subscribe(from)
 	defer sub.Close()
 	messages := make(chan glass.Message, 64)

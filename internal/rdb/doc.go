@@ -1,9 +1,9 @@
 // Package rdb turns a value into the payload of DUMP and back. A payload is a piece of the file in
-// which Redis saves its data (rdb.c).
+// which Redis saves its data (rdb.c). A Sink writes the pieces of such a file, and a Source reads them.
 //
 // Like package store, it belongs to the goroutine that executes commands, because it takes values
-// apart and makes them. It knows no files and no sockets. Of an RDB file it knows only the values,
-// and the libraries of FUNCTION DUMP.
+// apart and makes them. It knows no files and no sockets. What a whole file consists of, package
+// persist/rdb knows.
 //
 // # A payload
 //
@@ -11,7 +11,7 @@
 //	  1 byte                              2 bytes   8 bytes, CRC-64 of all before it
 //
 // Version and checksum are little endian. The version is that of the format. A reader refuses a
-// version newer than its own, so this package writes the oldest version that has everything: 10.
+// version newer than its own, so Redis 7.2 is played with the oldest version that has everything: 10.
 //
 // # Numbers and strings
 //
@@ -25,8 +25,8 @@
 //
 // A string is its length and its bytes. A special form is a number of 8, 16 or 32 bits that the
 // string spells (c0, c1, c2, little endian), or a compressed string (c3): the compressed size, the
-// full size, and the output of LZF. This package compresses nothing but reads what Redis has
-// compressed.
+// full size, and the output of LZF. A payload has no compressed strings here. A file has them, unless
+// rdbcompression is no.
 //
 // # Values
 //
@@ -50,8 +50,9 @@
 //	16 17         7.0    yes      yes         hash, sorted set: a listpack
 //	18            7.0    yes      yes         list: nodes, each a listpack or one element
 //	19            7.0    yes      yes         stream, with the number of entries ever added
-//	20            7.2    yes      by Save     set: a listpack
-//	21            7.2    yes      by Save     stream, with the times of the latest deliveries
+//	20            7.2    yes      in files    set: a listpack
+//	21            7.2    yes      in files    stream, with the times of the latest deliveries
+//	22                   yes      yes         hash of Valkey 9.0: fields, values, and expiries in 8 bytes
 //
 // # Damage
 //

@@ -25,7 +25,7 @@ func FuzzRestore(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		v, err := Restore(ks, sealed(slices.Clone(body)))
+		v, err := Restore(ks, sealed(slices.Clone(body), Oldest), Oldest)
 		runtime.ReadMemStats(&after)
 		if !bytes.Contains(body, []byte{0xc0 | formLZF}) {
 			require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20+1000*len(body)))
@@ -35,7 +35,7 @@ func FuzzRestore(f *testing.F) {
 			return
 		}
 		value := describe(v)
-		twin, err := Restore(ks, Dump(nil, v))
+		twin, err := Restore(ks, Dump(nil, v, Oldest), Oldest)
 		require.NoError(t, err)
 		if body[0] != typeStream3 { // which knows what is not written
 			require.Len(t, describe(twin), len(value)) // tables may have another order
@@ -55,7 +55,7 @@ func TestPayloadsMayBeDamagedInSeveralPlaces(t *testing.T) {
 			i := r.IntN(len(body))
 			body[i] = byte(int(body[i]) + []int{1, -1, 1 << r.IntN(8), int(r.Uint32())}[r.IntN(4)])
 		}
-		if v, err := Restore(ks, sealed(body)); err == nil {
+		if v, err := Restore(ks, sealed(body, Oldest), Oldest); err == nil {
 			use(t, ks, v)
 			good++
 		}

@@ -18,7 +18,7 @@ func TestDumpedLibrariesAreReadBack(t *testing.T) {
 	for _, n := range []int{1, 63, 64, 1<<14 - 1, 1 << 14, 1 << 20} {
 		code = append(code, strings.Repeat("x", n))
 	}
-	read, err := RestoreLibraries(DumpLibraries(code))
+	read, err := RestoreLibraries(DumpLibraries(code, Oldest), Oldest)
 	require.NoError(t, err)
 	require.Len(t, read, len(code))
 	for i := range code {
@@ -59,16 +59,16 @@ func FuzzRestoreLibraries(f *testing.F) {
 	f.Add([]byte("\xf5\xc2\x01"))
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 300 {
-		b := []byte{opcodeLibrary, byte(0xc0 | r.IntN(5))}
+		b := []byte{OpcodeLibrary, byte(0xc0 | r.IntN(5))}
 		for range r.IntN(30) {
 			b = append(b, byte(r.Uint32()))
 		}
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		payload := binary.LittleEndian.AppendUint16(append([]byte(nil), body...), versionRead)
+		payload := binary.LittleEndian.AppendUint16(append([]byte(nil), body...), VersionRead)
 		payload = binary.LittleEndian.AppendUint64(payload, checksum(payload))
-		code, err := RestoreLibraries(payload)
+		code, err := RestoreLibraries(payload, Oldest)
 		size := 0
 		for _, text := range code {
 			size += len(text)

@@ -31,6 +31,7 @@ const (
 
 // packWriter appends a listpack to b as an RDB string: its length, then its bytes.
 type packWriter struct {
+	f     *form
 	b     []byte
 	start int // of the listpack in b
 	n     int // entries
@@ -39,9 +40,9 @@ type packWriter struct {
 // longestLength is the size of a length that does not fit in two bytes.
 const longestLength = 5
 
-func newPack(b []byte) packWriter {
+func (f *form) pack(b []byte) packWriter {
 	var room [longestLength + packHeader]byte // filled in by done
-	return packWriter{b: append(b, room[:]...), start: len(b) + longestLength}
+	return packWriter{f: f, b: append(b, room[:]...), start: len(b) + longestLength}
 }
 
 // text adds a string, as a number if it spells one.
@@ -94,7 +95,7 @@ func (w *packWriter) done() []byte {
 	pack := w.b[w.start:]
 	binary.LittleEndian.PutUint32(pack, uint32(len(pack)))
 	binary.LittleEndian.PutUint16(pack[4:], uint16(min(w.n, packUncounted)))
-	return append(appendNumber(w.b[:w.start-longestLength], uint64(len(pack))), pack...)
+	return w.f.raw(w.b[:w.start-longestLength], pack)
 }
 
 // appendBack writes the length of an entry with 7 bits in each byte, the lowest bits last. All

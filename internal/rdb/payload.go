@@ -9,10 +9,16 @@ import (
 )
 
 const (
-	// Redis 7.2 writes version 11 and reads all versions up to it. The format that this package
-	// writes is the same since version 10, which Redis 7.0 reads. So it writes 10.
-	versionWritten = 10
-	versionRead    = 11
+	// Oldest is the version that Redis 7.0 writes. It has everything that DUMP needs, so Redis 7.2, which
+	// writes version 11, need not be told from it.
+	Oldest = 10
+
+	// VersionRead is the version of a file of Redis 7.2, which reads all versions up to this one.
+	VersionRead = 11
+
+	// VersionTimed is the version that Valkey writes since 9.0. It is the first one with a form for fields that
+	// expire. Redis has another form since 7.4, which this package does not know.
+	VersionTimed = 80
 
 	footer = 10 // bytes of the version and the checksum
 
@@ -40,7 +46,10 @@ var crcTables = func() (tables [8]crc64.Table) {
 }()
 
 // checksum starts at zero and is not inverted.
-func checksum(b []byte) (crc uint64) {
+func checksum(b []byte) uint64 { return Checksum(0, b) }
+
+// Checksum is the checksum of b behind bytes with the checksum crc.
+func Checksum(crc uint64, b []byte) uint64 {
 	t := &crcTables
 	for ; len(b) >= 8; b = b[8:] {
 		crc ^= binary.LittleEndian.Uint64(b)
@@ -54,8 +63,8 @@ func checksum(b []byte) (crc uint64) {
 }
 
 // sealed returns a payload: b and its footer.
-func sealed(b []byte) []byte {
-	b = binary.LittleEndian.AppendUint16(b, versionWritten)
+func sealed(b []byte, version int) []byte {
+	b = binary.LittleEndian.AppendUint16(b, uint16(version))
 	return binary.LittleEndian.AppendUint64(b, checksum(b))
 }
 
@@ -70,9 +79,13 @@ func SetChecksum(payload []byte) []byte {
 }
 
 // intact reports whether this package reads the version of a payload and the checksum is right
-// (cluster.c: verifyDumpPayload).
-func intact(payload []byte) bool {
+// (cluster.c: verifyDumpPayload). own is the version that this server writes.
+func intact(payload []byte, own int) bool {
 	end := len(payload) - footer
-	return end >= 0 && binary.LittleEndian.Uint16(payload[end:]) <= versionRead &&
+	if end < 0 {
+		return false
+	}
+	version := int(binary.LittleEndian.Uint16(payload[end:]))
+	return (version <= VersionRead || version == own) &&
 		binary.LittleEndian.Uint64(payload[end+2:]) == checksum(payload[:end+2])
 }

@@ -212,7 +212,7 @@ func describeStream(b *strings.Builder, s *store.Stream) {
 }
 
 func restored(body string) (store.Value, error) {
-	return Restore(store.NewKeyspace(store.Options{Databases: 1}), sealed([]byte(body)))
+	return Restore(store.NewKeyspace(store.Options{Databases: 1}), sealed([]byte(body), Oldest), Oldest)
 }
 
 func TestWhatRedisWritesIsReadAndWrittenAgain(t *testing.T) {
@@ -220,8 +220,8 @@ func TestWhatRedisWritesIsReadAndWrittenAgain(t *testing.T) {
 		v, err := restored(c.body)
 		require.NoError(t, err, c.name)
 		require.Equal(t, c.value, describe(v), c.name)
-		require.Equal(t, fmt.Sprintf("%q", c.body), fmt.Sprintf("%q", bytes.TrimSuffix(Dump(nil, v),
-			sealed([]byte(c.body))[len(c.body):])), c.name)
+		require.Equal(t, fmt.Sprintf("%q", c.body), fmt.Sprintf("%q", bytes.TrimSuffix(Dump(nil, v, Oldest),
+			sealed([]byte(c.body), Oldest)[len(c.body):])), c.name)
 	}
 }
 
@@ -258,19 +258,116 @@ func TestPayloadsMayBeDamagedAnywhere(t *testing.T) {
 
 func TestVersionAndChecksumMustBeRight(t *testing.T) {
 	ks := store.NewKeyspace(store.Options{Databases: 1})
-	good := sealed([]byte("\x00\x05hello"))
+	good := sealed([]byte("\x00\x05hello"), Oldest)
 	for i := range good {
 		bad := slices.Clone(good)
 		bad[i]++
-		_, err := Restore(ks, bad)
+		_, err := Restore(ks, bad, Oldest)
 		require.Equal(t, ErrPayload, err, "byte %d", i)
-		_, err = Restore(ks, good[:i])
+		_, err = Restore(ks, good[:i], Oldest)
 		require.Equal(t, ErrPayload, err, "%d bytes", i)
 	}
-	newer := append([]byte("\x00\x05hello"), versionRead+1, 0)
-	for i, sum := 0, checksum(newer); i < 8; i++ {
-		newer = append(newer, byte(sum>>(8*i)))
+	for _, c := range []struct{ version, own int }{{12, Oldest}, {12, 80}, {79, 80}, {81, 80}, {80, 11}, {256, Oldest}} {
+		_, err := Restore(ks, sealed([]byte("\x00\x05hello"), c.version), c.own)
+		require.Equal(t, ErrPayload, err, "version %d for a server that writes %d", c.version, c.own)
 	}
-	_, err := Restore(ks, newer)
-	require.Equal(t, ErrPayload, err)
+	for _, c := range []struct{ version, own int }{{1, Oldest}, {11, Oldest}, {11, 80}, {80, 80}} {
+		_, err := Restore(ks, sealed([]byte("\x00\x05hello"), c.version), c.own)
+		require.NoError(t, err, "version %d for a server that writes %d", c.version, c.own)
+	}
+}
+
+// The encodings are those that redis-server 7.2.6 gives to the same payloads after CONFIG SET.
+func TestARestoredValueKeepsTheFormOfItsPayload(t *testing.T) {
+	const (
+		setOf       = "\x02\x02\x01a\x01b"
+		setListpack = "\x14\x0d\x0d\x00\x00\x00\x02\x00\x81a\x02\x81b\x02\xff"
+		hashOf      = "\x04\x01\x02ab\x01c"
+		hashPack    = "\x10\x0e\x0e\x00\x00\x00\x02\x00\x82ab\x03\x81c\x02\xff"
+		zsetOf      = "\x05\x01\x02ab\x00\x00\x00\x00\x00\x00\xf8?"
+		zsetPack    = "\x11\x0d\x0d\x00\x00\x00\x02\x00\x82ab\x03\x01\x01\xff"
+		oneNode     = "\x12\x01\x02\x0b\x0b\x00\x00\x00\x02\x00\x01\x01\x02\x01\xff"
+		twoNodes    = "\x12\x02\x02\x0b\x0b\x00\x00\x00\x02\x00\x01\x01\x02\x01\xff\x02\t\t\x00\x00\x00\x01\x00\x03\x01\xff"
+		elements    = "\x01\x02\x01a\x01b"
+		ziplist     = "\x0a\x0e\x0e\x00\x00\x00\x0a\x00\x00\x00\x01\x00\x00\x01a\xff"
+	)
+	for _, c := range []struct {
+		body, want string
+		change     func(l *store.Limits)
+	}{
+		{setOf, "listpack", func(*store.Limits) {}},
+		{setOf, "hashtable", func(l *store.Limits) { l.SetMaxIntsetEntries = 1 }},
+		{setOf, "hashtable", func(l *store.Limits) { l.SetMaxListpackValue = 0 }},
+		{setListpack, "listpack", func(l *store.Limits) { l.SetMaxIntsetEntries, l.SetMaxListpackValue = 0, 0 }},
+		{setListpack, "hashtable", func(l *store.Limits) { l.SetMaxListpackEntries = 1 }},
+		{hashOf, "hashtable", func(l *store.Limits) { l.HashMaxListpackValue = 1 }},
+		{hashPack, "listpack", func(l *store.Limits) { l.HashMaxListpackValue = 1 }},
+		{hashPack, "hashtable", func(l *store.Limits) { l.HashMaxListpackEntries = 0 }},
+		{zsetOf, "skiplist", func(l *store.Limits) { l.ZSetMaxListpackValue = 1 }},
+		{zsetPack, "listpack", func(l *store.Limits) { l.ZSetMaxListpackValue = 1 }},
+		{zsetPack, "skiplist", func(l *store.Limits) { l.ZSetMaxListpackEntries = 0 }},
+		{oneNode, "listpack", func(*store.Limits) {}},
+		{oneNode, "quicklist", func(l *store.Limits) { l.ListMaxListpackSize = 1 }},
+		{twoNodes, "quicklist", func(*store.Limits) {}},
+		{elements, "listpack", func(*store.Limits) {}},
+		{elements, "quicklist", func(l *store.Limits) { l.ListMaxListpackSize = 1 }},
+		{ziplist, "quicklist", func(*store.Limits) {}},
+	} {
+		ks := store.NewKeyspace(store.Options{Databases: 1})
+		c.change(&ks.Limits)
+		v, err := Restore(ks, sealed([]byte(c.body), Oldest), Oldest)
+		require.NoError(t, err, "%q", c.body)
+		require.Equal(t, c.want, v.Encoding(), "%q", c.body)
+	}
+}
+
+// timedByValkey is what valkey-server 9.1.2 writes for a hash of which two fields expire at 1999999999999.
+const timedByValkey = "\x16\x03\x01a\xc0\x01\xff\x1fJ\xa9\xd1\x01\x00\x00\x01b\xc0\x02\xff\x1fJ\xa9\xd1\x01\x00\x00" +
+	"\x01c\xc0\x03\xff\xff\xff\xff\xff\xff\xff\xffP\x00\xfc ;\x02G\xea\xc0\xf5"
+
+func TestFieldsKeepTheirExpiryInTheFormOfValkey(t *testing.T) {
+	ks := store.NewKeyspace(store.Options{Databases: 1})
+	v, err := Restore(ks, []byte(timedByValkey), VersionTimed)
+	require.NoError(t, err)
+	h := store.As[*store.Hash](v)
+	for field, want := range map[string]int64{"a": 1999999999999, "b": 1999999999999, "c": 0} {
+		at, ok := h.Expire([]byte(field))
+		require.True(t, ok)
+		require.Equal(t, want, at)
+	}
+	require.True(t, CanDump(v, VersionTimed))
+	require.Equal(t, timedByValkey, string(Dump(nil, v, VersionTimed)))
+	h.Delete([]byte("a"))
+	h.Delete([]byte("b"))
+	require.EqualValues(t, typeHash, Dump(nil, v, VersionTimed)[0], "no field expires")
+}
+
+// Redis 7.2 has no such form. Redis since 7.4 has one that this package does not know.
+func TestOtherVersionsHaveNoFormForFieldsThatExpire(t *testing.T) {
+	ks := store.NewKeyspace(store.Options{Databases: 1})
+	v, err := Restore(ks, []byte(timedByValkey), VersionTimed)
+	require.NoError(t, err)
+	require.False(t, CanDump(v, Oldest))
+	require.False(t, CanDump(v, VersionRead))
+	_, err = Restore(ks, sealed([]byte(timedByValkey[:len(timedByValkey)-footer]), Oldest), Oldest)
+	require.Equal(t, ErrFormat, err)
+	for _, bad := range []string{"\x16\x00", "\x16\x02\x01a\x01b", "\x16\x01\x01a\x01b\xfe" + strings.Repeat("\xff", 7),
+		"\x16\x02\x01a\x01b" + strings.Repeat("\xff", 8) + "\x01a\x01b" + strings.Repeat("\xff", 8)} {
+		_, err = Restore(ks, sealed([]byte(bad), VersionTimed), VersionTimed)
+		require.Equal(t, ErrFormat, err, "%q", bad)
+	}
+}
+
+func TestPayloadsOfFieldsThatExpireMayBeDamagedAnywhere(t *testing.T) {
+	ks := store.NewKeyspace(store.Options{Databases: 1})
+	body := []byte(timedByValkey[:len(timedByValkey)-footer])
+	for i := range body {
+		for b := range 256 {
+			damaged := bytes.Clone(body)
+			damaged[i] = byte(b)
+			if v, err := Restore(ks, sealed(damaged, VersionTimed), VersionTimed); err == nil {
+				use(t, ks, v)
+			}
+		}
+	}
 }

@@ -13,7 +13,9 @@ import (
 type reader struct {
 	b      []byte
 	ks     *store.Keyspace // what the values it makes belong to
+	file   *Source         // has more behind b; nil for a payload
 	failed bool
+	empty  bool // it failed because a collection has no elements
 }
 
 // require fails unless ok, which holds for every undamaged payload.
@@ -22,7 +24,7 @@ func (p *reader) require(ok bool) { p.failed = p.failed || !ok }
 // take returns the next n bytes. If there are fewer, it fails. It then returns zeros if n is the
 // size of a number.
 func (p *reader) take(n uint64) []byte {
-	if n > uint64(len(p.b)) {
+	if n > uint64(len(p.b)) && !p.file.fill(n) {
 		p.b, p.failed = nil, true
 		return make([]byte, min(n, 8))
 	}
@@ -57,12 +59,23 @@ func (p *reader) number() uint64 {
 	return n
 }
 
+// left returns the number of remaining bytes.
+func (p *reader) left() uint64 { return uint64(len(p.b)) + p.file.behind() }
+
 // count reads the number of the following elements. It must be at least 1 and at most the number of
 // remaining bytes, so a payload cannot claim memory for elements that it does not have.
 func (p *reader) count() uint64 {
 	n := p.number()
-	p.require(0 < n && n <= uint64(len(p.b)))
+	p.filled(int(min(n, 1)))
+	p.require(n <= p.left())
 	return n
+}
+
+// filled fails for a collection without elements. Nothing of it is left to be read then.
+func (p *reader) filled(elements int) {
+	if elements == 0 && !p.failed {
+		p.empty, p.failed = true, true
+	}
 }
 
 // fixed reads 8 bytes: unix milliseconds, or a score.

@@ -22,28 +22,28 @@ const (
 	entrySameFields = 2
 )
 
-func appendStream(b []byte, s *store.Stream, version int) []byte {
+func appendStream(b []byte, s *store.Stream, f *form) []byte {
 	kind := byte(typeStream2)
-	if version >= versionRead {
+	if f.version >= VersionRead {
 		kind = typeStream3
 	}
-	b = appendNumber(append(b, kind), uint64(s.Nodes()))
+	b = appendNumber(f.begin(b, kind), uint64(s.Nodes()))
 	for i := range s.Nodes() {
 		node := s.Node(i)
-		b = appendNode(appendText(b, appendRawID(nil, node.First)), &node)
+		b = appendNode(f.text(b, appendRawID(nil, node.First)), &node, f)
 	}
 	b = appendNumber(b, uint64(s.Len()))
 	b = appendID(appendID(appendID(b, s.LastID), s.FirstID()), s.MaxDeletedID)
 	b = appendNumber(b, s.EntriesAdded)
 	b = appendNumber(b, uint64(s.Groups.Len()))
 	for g := range s.Groups.All() {
-		b = appendGroup(b, g, kind)
+		b = appendGroup(b, g, kind, f)
 	}
 	return b
 }
 
-func appendNode(b []byte, n *store.StreamNode) []byte {
-	w := newPack(b)
+func appendNode(b []byte, n *store.StreamNode, f *form) []byte {
+	w := f.pack(b)
 	w.number(int64(n.Live))
 	w.number(int64(n.Dead))
 	w.number(int64(len(n.Fields)))
@@ -76,8 +76,8 @@ func appendNode(b []byte, n *store.StreamNode) []byte {
 	return w.done()
 }
 
-func appendGroup(b []byte, g *store.StreamGroup, kind byte) []byte {
-	b = appendID(appendText(b, []byte(g.Name)), g.LastID)
+func appendGroup(b []byte, g *store.StreamGroup, kind byte, f *form) []byte {
+	b = appendID(f.text(b, []byte(g.Name)), g.LastID)
 	b = appendNumber(b, uint64(g.EntriesRead))
 	b = appendNumber(b, uint64(g.Len()))
 	for it := g.Pending(nil, store.StreamID{}); it.Next(); {
@@ -86,7 +86,7 @@ func appendGroup(b []byte, g *store.StreamGroup, kind byte) []byte {
 	}
 	b = appendNumber(b, uint64(g.Consumers.Len()))
 	for c := range g.Consumers.All() {
-		b = binary.LittleEndian.AppendUint64(appendText(b, []byte(c.Name)), uint64(c.Seen))
+		b = binary.LittleEndian.AppendUint64(f.text(b, []byte(c.Name)), uint64(c.Seen))
 		if kind == typeStream3 {
 			b = binary.LittleEndian.AppendUint64(b, uint64(c.Active))
 		}

@@ -21,6 +21,7 @@ const (
 	typeStream2        = 19 // and what was ever added to it
 	typeSetListpack    = 20 // since 7.2, as the next
 	typeStream3        = 21 // and when consumers last got something
+	typeHashTimed      = 22 // of Valkey 9.0: fields with an expiry
 )
 
 // The forms of a node of a quicklist.

@@ -20,15 +20,62 @@ func appendNumber(b []byte, n uint64) []byte {
 	return binary.BigEndian.AppendUint64(append(b, 0x81), n)
 }
 
-// appendText writes a string, as a number if it spells one of up to 32 bits.
-func appendText(b, text []byte) []byte {
+// form is how a value is written.
+type form struct {
+	version int
+
+	// Of a file only:
+	named  bool // the name stands behind the type
+	name   []byte
+	packer *packer      // compresses strings, nil for none
+	spill  func([]byte) // takes what is written while there may be much more, nil to keep all
+}
+
+// spillAt is the number of bytes at which a form spills. A string of that size is not copied.
+const spillAt = 64 << 10
+
+// begin writes the type of a value.
+func (f *form) begin(b []byte, kind byte) []byte {
+	b = append(b, kind)
+	if f.named {
+		b = f.text(b, f.name)
+	}
+	return b
+}
+
+// text writes a string, as a number if it spells one of up to 32 bits.
+func (f *form) text(b, text []byte) []byte {
 	const longestInt32 = 11
+	if f.spill != nil && len(b) >= spillAt {
+		f.spill(b)
+		b = b[:0]
+	}
 	if len(text) <= longestInt32 {
 		if v, ok := ascii.ParseInt(text); ok && v == int64(int32(v)) {
 			return appendInt32(b, int32(v))
 		}
 	}
-	return append(appendNumber(b, uint64(len(text))), text...)
+	return f.raw(b, text)
+}
+
+// raw writes a string that spells no number, compressed if that saves something. text may be what b has behind
+// its end, a few bytes further.
+func (f *form) raw(b, text []byte) []byte {
+	const shortest = 20 // rdb.c: rdbSaveRawString
+	if f.packer != nil && len(text) > shortest {
+		if packed := f.packer.pack(text); packed != nil {
+			b = appendNumber(append(b, 0xc0|formLZF), uint64(len(packed)))
+			text = append(appendNumber(nil, uint64(len(text))), packed...)
+			return append(b, text...)
+		}
+	}
+	b = appendNumber(b, uint64(len(text)))
+	if f.spill != nil && len(text) >= spillAt {
+		f.spill(b)
+		f.spill(text)
+		return b[:0]
+	}
+	return append(b, text...)
 }
 
 func appendInt32(b []byte, v int32) []byte {

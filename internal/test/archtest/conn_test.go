@@ -6,9 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/miniredisd/miniredisd/glass"
-	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/ioworkers"
 )
 
 // A thread that borrows a Conn must not reach the rest of the server through it. So a Conn has no
@@ -31,7 +32,7 @@ func TestThePoolLeadsNowhere(t *testing.T) {
 
 // walk fails the test if typ leads out of ioworkers and resp. reached has the types that it has seen.
 func walk(t *testing.T, typ reflect.Type, at string, reached map[reflect.Type]bool) {
-	if reached[typ] || typ == reflect.TypeFor[glass.Thread]() || typ == reflect.TypeFor[tls.Conn]() {
+	if reached[typ] || typ == reflect.TypeFor[trace.Thread]() || typ == reflect.TypeFor[tls.Conn]() {
 		return
 	}
 	reached[typ] = true

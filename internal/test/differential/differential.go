@@ -8,12 +8,16 @@
 // where Redis 7.2 differs from an older oracle. If the servers disagree, the sequence is shortened until
 // every command in it is needed, and printed as a transcript.
 //
+// An oracle of 7.2 or later gets more: scores with many digits, bounds of encodings that change within a
+// sequence, the counts of OBJECT REFCOUNT, and DEBUG DIGEST after each sequence. Older ones differ there.
+//
 // Not covered are commands that block and results that depend on the clock, except times to live. Random
 // picks are compared in their type only, and the picked element must exist.
 package differential
 
 import (
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -41,6 +45,9 @@ func Args() []string {
 	return args
 }
 
+// FieldTTLs are the options for the commands of hash fields that expire, which Redis 7.2 lacks.
+func FieldTTLs(seed uint64, count int) Options { return Options{seed, count, []string{newerGroup}} }
+
 // Run compares o.Count commands, in sequences that each begin with empty servers.
 func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 	t.Helper()
@@ -48,7 +55,7 @@ func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 		t:      t,
 		oracle: side{redistest.Dial(t, oracle.Addr), redistest.Dial(t, oracle.Addr)},
 		ours:   side{redistest.Dial(t, addr), redistest.Dial(t, addr)},
-		older:  oracle.Version < "7.2",
+		older:  redistest.Older(oracle.Version, "7.2"),
 	}
 	for _, s := range []side{d.oracle, d.ours} {
 		s[1].Do("HELLO", "3")
@@ -59,7 +66,7 @@ func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 			t.Fatalf("CONFIG SET %s: %s", name, r)
 		}
 	}
-	g, err := newGenerator(o.Groups)
+	g, err := newGenerator(o.Groups, d.older, oracle.Lacks(d.ours[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,14 +134,20 @@ func (d *duel) play(s sequence) *difference {
 		}
 	}
 	add(0, command{' ', []string{"FLUSHALL"}})
+	if !d.older {
+		add(0, usualBounds())
+	}
 	for i, c := range s.commands {
 		add(i, c)
-		add(i, aftermath(c)...)
+		add(i, d.aftermath(c)...)
 	}
 	add(len(s.commands), everything()...)
+	if !d.older {
+		add(len(s.commands), command{' ', []string{"DEBUG", "DIGEST"}})
+	}
 	var out []byte
 	for _, p := range probes {
-		out = redistest.AppendCommand(out, p.args...)
+		out = resp.AppendRequest(out, p.args...)
 	}
 	theirs, mine := d.oracle[s.proto-2], d.ours[s.proto-2]
 	for _, c := range []*redistest.Conn{theirs, mine} {
@@ -154,6 +167,15 @@ func (d *duel) play(s sequence) *difference {
 	return first
 }
 
+// usualBounds sets the thresholds again, which the sequence before may have changed.
+func usualBounds() command {
+	args := []string{"CONFIG", "SET"}
+	for _, name := range slices.Sorted(maps.Keys(thresholds)) {
+		args = append(args, name, thresholds[name])
+	}
+	return command{' ', args}
+}
+
 // differs reports whether the servers disagree on a sequence twice. A single difference may come from a
 // server that had to wait between two commands, so that its times differ.
 func (d *duel) differs(s sequence) bool {
@@ -162,7 +184,7 @@ func (d *duel) differs(s sequence) bool {
 }
 
 // aftermath returns the commands that compare the keys of c after it has run.
-func aftermath(c command) []command {
+func (d *duel) aftermath(c command) []command {
 	var probes []command
 	if c.mode == '?' {
 		probes = append(probes, sourceOf(c))
@@ -172,6 +194,9 @@ func aftermath(c command) []command {
 		if isKey(a) && !slices.Contains(seen, a) {
 			seen = append(seen, a)
 			probes = append(probes, command{' ', []string{"OBJECT", "ENCODING", a}}, command{'@', []string{"PTTL", a}})
+			if !d.older {
+				probes = append(probes, command{' ', []string{"OBJECT", "REFCOUNT", a}})
+			}
 		}
 	}
 	return probes

@@ -46,15 +46,49 @@ func TestShortenKeepsWhatIsNeeded(t *testing.T) {
 }
 
 func TestSeedFixesTheCommands(t *testing.T) {
-	a, err := newGenerator(nil)
+	a, err := newGenerator(nil, false, nil)
 	require.NoError(t, err)
-	b, err := newGenerator(nil)
+	b, err := newGenerator(nil, false, nil)
 	require.NoError(t, err)
 	a.reset(rand.New(rand.NewPCG(7, 0)))
 	b.reset(rand.New(rand.NewPCG(7, 0)))
 	for range 1000 {
 		require.Equal(t, a.command(), b.command())
 	}
+}
+
+func TestCommandsThatTheOracleLacksAreNotSent(t *testing.T) {
+	count := func(unknown map[string]bool) (sent int) {
+		g, err := newGenerator([]string{"zset"}, false, unknown)
+		require.NoError(t, err)
+		g.reset(rand.New(rand.NewPCG(7, 0)))
+		for range 1000 {
+			if g.command().args[0] == "ZADD" {
+				sent++
+			}
+		}
+		return sent
+	}
+	require.NotZero(t, count(map[string]bool{"zadd": false}))
+	require.Zero(t, count(map[string]bool{"zadd": true}))
+}
+
+func TestOnlyNewOraclesGetChangingBounds(t *testing.T) {
+	count := func(older bool) (changes int) {
+		g, err := newGenerator(nil, older, nil)
+		require.NoError(t, err)
+		for n := range uint64(20) {
+			g.reset(rand.New(rand.NewPCG(7, n)))
+			for range 300 {
+				if c := g.command(); c.args[0] == "CONFIG" {
+					changes++
+				}
+			}
+		}
+		return changes
+	}
+	require.Zero(t, count(true))
+	require.Greater(t, count(false), 50)
 }
 
 func TestSyntaxIsExpandedAsWritten(t *testing.T) {

@@ -15,7 +15,13 @@ type generator struct {
 	// not if every command uses another type.
 	focus   group
 	numeric bool // only numbers as elements, so that integer encodings last
+	older   bool // the oracle is older than Redis 7.2
+	bounds  group
+	shifts  bool // the bounds change within the sequence
 }
+
+// newerGroup is a group of commands that Redis 7.2 lacks. Only who names it gets it.
+const newerGroup = "hashttl"
 
 type group struct {
 	name  string
@@ -27,24 +33,42 @@ type line struct {
 	syntax []node
 }
 
-func newGenerator(names []string) (*generator, error) {
-	g := &generator{}
+// newGenerator makes a generator of the commands in the named groups, or in all. It leaves out the
+// commands in unknown, which the oracle is too old to know.
+func newGenerator(names []string, older bool, unknown map[string]bool) (*generator, error) {
+	g := &generator{older: older}
 	all := makers()
 	for _, t := range table() {
-		if len(names) > 0 && !slices.Contains(names, t.group) {
+		if len(names) > 0 && !slices.Contains(names, t.group) && t.group != "bounds" {
+			continue
+		}
+		if len(names) == 0 && t.group == newerGroup {
 			continue
 		}
 		gr := group{name: t.group}
 		for _, text := range t.lines {
 			l := line{mode: ' '}
+			if rest, newer := strings.CutPrefix(text, "! "); newer {
+				if older {
+					continue
+				}
+				text = rest
+			}
 			if strings.IndexByte("~%@?#", text[0]) >= 0 {
 				l.mode, text = text[0], text[2:]
+			}
+			if name, _, _ := strings.Cut(text, " "); unknown[strings.ToLower(name)] {
+				continue
 			}
 			var err error
 			if l.syntax, err = parseSyntax(text, all); err != nil {
 				return nil, fmt.Errorf("%s: %w", text, err)
 			}
 			gr.lines = append(gr.lines, l)
+		}
+		if gr.name == "bounds" {
+			g.bounds = gr
+			continue
 		}
 		g.groups = append(g.groups, gr)
 	}
@@ -58,6 +82,7 @@ func (g *generator) reset(r *rand.Rand) {
 	g.Rand = r
 	g.focus = g.groups[r.IntN(len(g.groups))]
 	g.numeric = r.IntN(4) == 0
+	g.shifts = !g.older && r.IntN(2) == 0
 }
 
 func (g *generator) command() command {
@@ -65,20 +90,25 @@ func (g *generator) command() command {
 	if g.IntN(4) == 0 {
 		gr = g.groups[g.IntN(len(g.groups))]
 	}
+	if g.shifts && g.IntN(20) == 0 {
+		gr = g.bounds
+	}
 	l := gr.lines[g.IntN(len(gr.lines))]
 	c := command{l.mode, g.expand(nil, l.syntax)}
-	if !fragile(c) && g.IntN(25) == 0 {
+	if !fragile(c) && c.args[0] != "CONFIG" && g.IntN(25) == 0 {
 		g.addFault(&c)
 	}
 	return c
 }
 
 // addFault usually makes a command wrong, because servers must report the same fault. It does not touch
-// the keys of lexical ranges, which must keep one score for all members.
+// the keys of lexical ranges, which must keep one score for all members, nor the bytes of HyperLogLogs.
 func (g *generator) addFault(c *command) {
-	if len(c.args) == 1 || c.args[1][0] == 'x' {
+	bytes := c.args[0] == "APPEND" || c.args[0] == "SETRANGE"
+	if len(c.args) == 1 || c.args[1][0] == 'x' || c.args[1][0] == 'y' && bytes {
 		return
 	}
+	sound := slices.Clone(c.args)
 	i := 1 + g.IntN(len(c.args)-1)
 	switch g.IntN(5) {
 	case 0:
@@ -91,6 +121,9 @@ func (g *generator) addFault(c *command) {
 		c.args = append(c.args, g.pick("x", "1", "WITHSCORES", "GET", ""))
 	case 4:
 		c.args[1], c.args[i] = c.args[i], c.args[1]
+	}
+	if len(c.args) > 1 && strings.EqualFold(c.args[1], "FIELDS") { // Valkey takes such a key for the word
+		c.args = sound
 	}
 }
 

@@ -39,6 +39,7 @@ func oneOf(words string) maker {
 func makers() map[string]maker {
 	m := map[string]maker{
 		"key": anyKey, "value": value, "member": member, "field": member, "int": integer, "float": float,
+		"weight": weight, "bound": oneOf("0 1 2 6 20 128"), "fill": oneOf("-5 -2 -1 0 1 4 128"),
 		"scored":   func(g *generator) string { return g.pick("z1", "z2", "x1", "t1", "z3") },
 		"sortable": func(g *generator) string { return g.pick("l1", "l2", "t1", "z1") },
 		"index":    func(g *generator) string { return strconv.Itoa(g.IntN(15) - 6) },
@@ -101,6 +102,9 @@ func makers() map[string]maker {
 
 // passOn makes a script that calls a command and returns its reply.
 func passOn(g *generator) string {
+	if !g.older && g.IntN(10) == 0 {
+		return "local t = {} for i, v in ipairs(ARGV) do t[i] = tonumber(v) or v end return redis.pcall(unpack(t))"
+	}
 	return g.pick(
 		"return redis.call(unpack(ARGV))",
 		"return redis.pcall(unpack(ARGV))",
@@ -110,8 +114,9 @@ func passOn(g *generator) string {
 		"local r = redis.pcall(unpack(ARGV)) return type(r) == 'table' and {#r, r.err, r.ok} or tostring(r)",
 		"return cjson.encode({redis.call(unpack(ARGV))})",
 		"return cmsgpack.pack(redis.call(unpack(ARGV)))",
-		"local t = {} for i, v in ipairs(ARGV) do t[i] = v:match('^[1-9]%d*$') and tonumber(v) or v end return "+
-			"redis.pcall(unpack(t))",
+		// 7.0 writes a number of more digits in another way.
+		"local t = {} for i, v in ipairs(ARGV) do t[i] = #v < 16 and v:match('^[1-9]%d*$') and tonumber(v) or v end "+
+			"return redis.pcall(unpack(t))",
 		"for i = 1, 2 do redis.pcall(unpack(ARGV)) end return {KEYS, ARGV, redis.pcall(unpack(ARGV))}",
 	)
 }
@@ -124,11 +129,12 @@ func (g *generator) rare(words ...string) string {
 	return g.pick(words...)
 }
 
-// anyKey returns a key, but none of lexical ranges and places. The members of lexical ranges must keep
-// one score. Other scores would put places at equal distances, and the order of these is not defined.
+// anyKey returns a key, but none of lexical ranges, places and HyperLogLogs. The members of lexical ranges
+// must keep one score. Other scores would put places at equal distances, and the order of these is not
+// defined. Bytes behind a HyperLogLog may make Redis read beyond its end.
 func anyKey(g *generator) string {
 	for {
-		if k := g.pick(allKeys()...); k[0] != 'x' && k[0] != 'p' {
+		if k := g.pick(allKeys()...); k[0] != 'x' && k[0] != 'p' && k[0] != 'y' {
 			return k
 		}
 	}
@@ -168,7 +174,33 @@ func float(g *generator) string {
 }
 
 func score(g *generator) string {
+	if !g.older && g.IntN(3) == 0 {
+		return wideScore(g)
+	}
 	return g.rare("inf", "-inf", "x", "nan", "1e3", "-0", "0x10", fmt.Sprint(float64(g.IntN(24)-4)/2))
+}
+
+// weight has the values of a score, where 7.0 and 7.2 agree on them.
+func weight(g *generator) string {
+	if !g.older && g.IntN(3) == 0 {
+		return wideScore(g)
+	}
+	return float(g)
+}
+
+// wideScore makes numbers whose digits depend on how they are found. None is so small that strtod sets errno:
+// SORT in Redis would take that for an error of its own.
+func wideScore(g *generator) string {
+	switch g.IntN(4) {
+	case 0:
+		return strconv.FormatUint(g.Uint64()>>g.IntN(64), 10)
+	case 1:
+		return fmt.Sprintf("%.17g", (g.Float64()-0.5)*math.Pow10(g.IntN(40)-15))
+	}
+	return g.pick("4503599627370495", "4503599627370496", "-9007199254740993", "5e15", "1e15", "1e17", "1.7e18",
+		"4611686018427387904", "4611686018427388928", "-4611686018427388928", "9.2e18", "9.3e18", "1e21", "-1e23",
+		"9223372036854775808", "72057594037927937", "1e-300", "1.7976931348623157e308",
+		"0.30000000000000004", "0.99123", "1e-7", "-1e-7", "0.1", "-0", "1e8")
 }
 
 const geoMaxLat = 85.05112878

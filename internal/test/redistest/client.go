@@ -1,13 +1,12 @@
 package redistest
 
 import (
-	"bufio"
 	"crypto/tls"
 	"net"
-	"strconv"
 	"testing"
 	"time"
 
+	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -15,13 +14,21 @@ import (
 // hanging it. On a busy machine a reply may take half of this time.
 const Limit = time.Minute
 
+// Until asks again and again until done reports true. The test fails if that takes longer than Limit.
+func Until(t testing.TB, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(Limit); !done(); {
+		if time.Now().After(end) {
+			t.Fatal("the condition stays false")
+		}
+	}
+}
+
 // Conn is one client connection, for one goroutine. Do and Read fail the test on an I/O error. Send and
-// TryRead return the error, for tests that expect one.
+// TryRead return the error, for tests that expect one. Every wait is bounded by Limit.
 type Conn struct {
-	// Net is for tests of half-closed sockets and timeouts.
-	Net net.Conn
-	t   testing.TB
-	r   *bufio.Reader
+	*respclient.Conn
+	t testing.TB
 }
 
 // Dial connects. The connection is closed when the test ends.
@@ -49,37 +56,32 @@ func DialTLS(t testing.TB, addr string, config *tls.Config) *Conn {
 // Wrap makes a Conn of a connection. The connection is closed when the test ends.
 func Wrap(t testing.TB, c net.Conn) *Conn {
 	t.Cleanup(func() { c.Close() })
-	return &Conn{Net: c, t: t, r: bufio.NewReader(c)}
+	return bounded(respclient.New(c, respclient.SmallBuffer), t)
 }
 
 // Connect is Dial for goroutines and for connections that the server may refuse. Only Send, TryRead and
 // Close work.
 func Connect(addr string) (*Conn, error) {
-	c, err := net.Dial("tcp", addr)
+	c, err := respclient.Dial(addr)
 	if err != nil {
 		return nil, err
 	}
-	return &Conn{Net: c, r: bufio.NewReader(c)}, nil
+	return bounded(c, nil), nil
+}
+
+func bounded(c *respclient.Conn, t testing.TB) *Conn {
+	c.Limit = Limit
+	return &Conn{c, t}
 }
 
 // Do sends one command and returns its reply, which may be an error reply.
 func (c *Conn) Do(args ...string) resp.Value {
 	c.t.Helper()
-	if err := c.Send(AppendCommand(nil, args...)); err != nil {
-		c.t.Fatalf("sending %q: %v", args, err)
-	}
-	v, err := c.TryRead()
+	v, err := c.Conn.Do(args...)
 	if err != nil {
-		c.t.Fatalf("reply to %q: %v", args, err)
+		c.t.Fatalf("%q: %v", args, err)
 	}
 	return v
-}
-
-// Send writes raw bytes.
-func (c *Conn) Send(raw []byte) error {
-	c.Net.SetWriteDeadline(time.Now().Add(Limit))
-	_, err := c.Net.Write(raw)
-	return err
 }
 
 // Read returns the next reply or push message.
@@ -93,25 +95,15 @@ func (c *Conn) Read() resp.Value {
 }
 
 // TryRead is Read, but returns an error. io.EOF means that the server has closed the connection.
-func (c *Conn) TryRead() (resp.Value, error) {
-	c.Net.SetReadDeadline(time.Now().Add(Limit))
-	return resp.ReadReply(c.r)
+func (c *Conn) TryRead() (resp.Value, error) { return c.Conn.Read() }
+
+// WaitForArrival is Arrive, and fails the test on an error.
+func (c *Conn) WaitForArrival() {
+	c.t.Helper()
+	if err := c.Arrive(); err != nil {
+		c.t.Fatalf("waiting until the server has what was sent: %v", err)
+	}
 }
 
 // Close closes the connection before the test ends.
 func (c *Conn) Close() { c.Net.Close() }
-
-// AppendCommand appends args to dst as one multibulk request.
-func AppendCommand(dst []byte, args ...string) []byte {
-	dst = append(dst, '*')
-	dst = strconv.AppendInt(dst, int64(len(args)), 10)
-	dst = append(dst, "\r\n"...)
-	for _, a := range args {
-		dst = append(dst, '$')
-		dst = strconv.AppendInt(dst, int64(len(a)), 10)
-		dst = append(dst, "\r\n"...)
-		dst = append(dst, a...)
-		dst = append(dst, "\r\n"...)
-	}
-	return dst
-}

@@ -38,13 +38,19 @@ func Installed() bool {
 // Require skips the test if redis-server is not in PATH. With CI=true it fails the test.
 func Require(t testing.TB) {
 	t.Helper()
-	if Installed() {
+	Need(t, "redis-server")
+}
+
+// Need is Require for any program.
+func Need(t testing.TB, program string) {
+	t.Helper()
+	if _, err := exec.LookPath(program); err == nil {
 		return
 	}
 	if os.Getenv("CI") == "true" {
-		t.Fatal("redis-server is not in PATH, and CI=true requires it")
+		t.Fatalf("%s is not in PATH, and CI=true requires it", program)
 	}
-	t.Skip("redis-server is not in PATH: nothing to compare with")
+	t.Skipf("%s is not in PATH", program)
 }
 
 // Start starts redis-server with args, such as "--maxmemory", "1mb". It returns when the server accepts
@@ -52,28 +58,41 @@ func Require(t testing.TB) {
 func Start(t testing.TB, args ...string) *Server {
 	t.Helper()
 	Require(t)
+	return start(t, "redis-server", "redis_version:", args)
+}
+
+// StartValkey is Start for valkey-server. Version is valkey_version.
+func StartValkey(t testing.TB, args ...string) *Server {
+	t.Helper()
+	Need(t, "valkey-server")
+	return start(t, "valkey-server", "valkey_version:", args)
+}
+
+// start starts a program. field is that of INFO with its version.
+func start(t testing.TB, program, field string, args []string) *Server {
+	t.Helper()
 	// Another program may take the free port before redis-server binds it.
 	for range 5 {
 		port := freePort(t)
-		log, ready := run(t, port, args)
+		log, ready := run(t, program, port, args)
 		if ready {
 			s := &Server{Addr: net.JoinHostPort("127.0.0.1", port)}
-			s.Version = version(t, s.Addr)
+			s.Version = version(t, s.Addr, field)
 			return s
 		}
 		if !strings.Contains(log, "Address already in use") {
-			t.Fatalf("redis-server %v did not get ready:\n%s", args, log)
+			t.Fatalf("%s %v did not get ready:\n%s", program, args, log)
 		}
 	}
-	t.Fatal("redis-server found no free port in 5 attempts")
+	t.Fatalf("%s found no free port in 5 attempts", program)
 	return nil
 }
 
-func run(t testing.TB, port string, args []string) (log string, ready bool) {
+func run(t testing.TB, program, port string, args []string) (log string, ready bool) {
 	t.Helper()
 	all := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(),
 		"--enable-debug-command", "yes"}
-	cmd := exec.Command("redis-server", append(all, args...)...)
+	cmd := exec.Command(program, append(all, args...)...)
 	out := &readyWriter{ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
@@ -135,11 +154,11 @@ func freePort(t testing.TB) string {
 	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 }
 
-func version(t testing.TB, addr string) string {
+func version(t testing.TB, addr, field string) string {
 	t.Helper()
 	c := Dial(t, addr)
 	defer c.Close()
-	_, rest, _ := strings.Cut(c.Do("INFO", "server").Str, "redis_version:")
+	_, rest, _ := strings.Cut(c.Do("INFO", "server").Str, field)
 	v, _, _ := strings.Cut(rest, "\r\n")
 	return v
 }

@@ -26,7 +26,7 @@ func Watch(t testing.TB, addr string) *Watcher {
 // Do is Conn.Do.
 func (w *Watcher) Do(args ...string) resp.Value {
 	w.t.Helper()
-	w.asked += int64(len(AppendCommand(nil, args...)))
+	w.asked += int64(len(resp.AppendRequest(nil, args...)))
 	return w.Conn.Do(args...)
 }
 

@@ -47,22 +47,28 @@
 //	<...>               in place of a whole value: any reply
 //	<me=int>            an <int> that is remembered: later commands and replies may contain <me>
 //
-// # Redis 7.2
+// # Newer versions
 //
-// The oracle is the redis-server in PATH, which may be older than 7.2. If 7.2 answers differently, a
-// comment directly above the command says so, and its reply is written by hand. An older oracle is not
-// compared with that reply, and -update does not change it.
+// The oracle is the redis-server in PATH. If a reply is that of a newer version, a comment directly above
+// the command names the version, and the reply is written by hand. An older oracle is not compared with
+// that reply, and -update does not change it.
 //
 //	# 7.2: small sets of strings are listpacks.
 //	> OBJECT ENCODING s
 //	"listpack"
 //
+// Such a comment at the top of the file, with an empty line below it, is about all commands of the file:
+//
+//	# 8.4: DELEX deletes a key if it has a value.
+//
 // Lines "! --option value" at the top are arguments for the server. Each file gets a new server, with
-// DEBUG allowed.
+// DEBUG allowed. With "! --dialect valkey-9.1", a valkey-server of that version or a newer one writes the
+// replies. With "! --dialect redis-8.4" nothing does: they are written by hand, and a comment names the source.
 package transcript
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"os"
 	"regexp"
@@ -74,6 +80,7 @@ type script struct {
 	path  string
 	args  []string
 	head  []string // the lines above the first step
+	since string   // the version that all steps need; "" for none
 	steps []step
 }
 
@@ -85,14 +92,17 @@ type step struct {
 	line  int
 
 	anyOrder, pairs, later, raw bool
-	handWritten                 bool // under a "# 7.2:" comment
+	since                       string // the version in the comment above it, such as "7.2"; "" for none
 
 	text  string   // the line of the file
 	reply []string // the lines of the expected reply
 	tail  []string // comments and empty lines before the next step
 }
 
-var stepLine = regexp.MustCompile(`^([a-z]*)([<>])([~%&=]*)(?: (.*))?$`)
+var (
+	stepLine    = regexp.MustCompile(`^([a-z]*)([<>])([~%&=]*)(?: (.*))?$`)
+	versionLine = regexp.MustCompile(`^# (\d+\.\d+):`)
+)
 
 func load(path string) (*script, error) {
 	f, err := os.Open(path)
@@ -103,18 +113,19 @@ func load(path string) (*script, error) {
 	s := &script{path: path}
 	in := bufio.NewScanner(f)
 	in.Buffer(nil, 1<<20)
-	newer := false
+	since := ""
 	for n := 1; in.Scan(); n++ {
-		if err := s.add(in.Text(), n, &newer); err != nil {
+		if err := s.add(in.Text(), n, &since); err != nil {
 			return nil, fmt.Errorf("%s:%d: %w", path, n, err)
 		}
 	}
 	return s, in.Err()
 }
 
-func (s *script) add(l string, n int, newer *bool) error {
+// add takes the line l with the number n. since is the version in the comment above it.
+func (s *script) add(l string, n int, since *string) error {
 	if m := stepLine.FindStringSubmatch(l); m != nil {
-		st := step{conn: m[1], op: m[2][0], words: m[4], line: n, text: l, handWritten: *newer}
+		st := step{conn: m[1], op: m[2][0], words: m[4], line: n, text: l, since: cmp.Or(*since, s.since)}
 		st.anyOrder = strings.ContainsAny(m[3], "~%")
 		st.pairs = strings.Contains(m[3], "%")
 		st.later = strings.Contains(m[3], "&")
@@ -122,12 +133,19 @@ func (s *script) add(l string, n int, newer *bool) error {
 		if (st.op == '>') != (st.words != "") {
 			return fmt.Errorf("%q: \"> \" needs a command, and \"<\" takes none", l)
 		}
-		*newer = false
+		*since = ""
 		s.steps = append(s.steps, st)
 		return nil
 	}
 	free := l == "" || l == "#" || strings.HasPrefix(l, "# ")
-	*newer = free && (strings.HasPrefix(l, "# 7.2:") || *newer && l != "")
+	if l == "" && len(s.steps) == 0 {
+		s.since = cmp.Or(s.since, *since)
+	}
+	if version := versionLine.FindStringSubmatch(l); version != nil {
+		*since = version[1]
+	} else if !free || l == "" {
+		*since = ""
+	}
 	if len(s.steps) == 0 {
 		return s.addHead(l, free)
 	}

@@ -25,7 +25,7 @@ func TestUpdateWritesRepliesAndKeepsWhatIsWrittenByHand(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.txt")
 	const before = "# top\n! --maxmemory-policy allkeys-lfu\n\n> SET k 1\n-ERR wrong\n# why\n> CONFIG GET " +
 		"maxmemory-policy\n\n" +
-		"> TTL k\n:<-1..5>\n> CLIENT ID\n:<1..0>\n# 7.2: it is a word\n> OBJECT ENCODING k\n\"by hand\"\n"
+		"> TTL k\n:<-1..5>\n> CLIENT ID\n:<1..0>\n# 99.1: it is a word\n> OBJECT ENCODING k\n\"by hand\"\n"
 	require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
 	RunOracle(t, path, true)
 	after, err := os.ReadFile(path)
@@ -33,7 +33,22 @@ func TestUpdateWritesRepliesAndKeepsWhatIsWrittenByHand(t *testing.T) {
 	require.Regexp(t, "^# top\n! --maxmemory-policy allkeys-lfu\n\n> SET k 1\n\\+OK\n# why\n> CONFIG GET "+
 		"maxmemory-policy\n"+
 		"\\*2\n  \"maxmemory-policy\"\n  \"allkeys-lfu\"\n\n> TTL k\n:<-1..5>\n> CLIENT ID\n:\\d+\n"+
-		"# 7.2: it is a word\n> OBJECT ENCODING k\n\"by hand\"\n$", string(after))
+		"# 99.1: it is a word\n> OBJECT ENCODING k\n\"by hand\"\n$", string(after))
+}
+
+// No redis-server knows these commands, so each would write an error over the replies.
+func TestUpdateKeepsRepliesOfNewerVersions(t *testing.T) {
+	redistest.Require(t)
+	path := filepath.Join(t.TempDir(), "t.txt")
+	const known = "# 99.1: TELL tells,\n# and ASK asks.\n> TELL k\n\"by hand\"\n> PING\n-ERR wrong\n"
+	const file = "# 99.1: TELL tells.\n\n> TELL k\n\"by hand\"\n\n> PING\n\"by hand\"\n"
+	for before, want := range map[string]string{known: strings.Replace(known, "-ERR wrong", "+PONG", 1), file: file} {
+		require.NoError(t, os.WriteFile(path, []byte(before), 0o600))
+		RunOracle(t, path, true)
+		after, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, want, string(after))
+	}
 }
 
 func TestWordsAreSplitAsRedisCliDoesAndExpanded(t *testing.T) {

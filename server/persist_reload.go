@@ -8,11 +8,11 @@ import (
 const (
 	errReloadOption store.Error = "ERR DEBUG RELOAD only supports the MERGE, NOFLUSH and NOSAVE options."
 	errReload       store.Error = "ERR Error trying to load the RDB dump, check server logs."
+	errPlain        store.Error = "ERR"
 )
 
-// debugReload saves and loads the data as Redis does, but in memory, not in a file. NOSAVE loads
-// what the last RELOAD saved.
-func (s *Server) debugReload(c *command.Call, options [][]byte) error {
+// reload saves the data, deletes them and loads them again (debug.c: debugCommand). NOSAVE loads what is there.
+func (p *persistence) reload(c *command.Call, options [][]byte) error {
 	if c.Ex.Scripts.Running() { // reloading would delete the running function
 		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
 	}
@@ -29,21 +29,21 @@ func (s *Server) debugReload(c *command.Call, options [][]byte) error {
 			return errReloadOption
 		}
 	}
-	if save {
-		s.image = c.Ex.Image()
+	if save && p.save() != nil {
+		return errPlain
 	}
-	if s.image == nil {
-		s.log('#', "DEBUG RELOAD NOSAVE: no earlier RELOAD has saved anything")
+	if found, err := p.exists(); !found {
+		p.s.log('#', "DEBUG RELOAD: there is no file %s (%v)", p.path(), err)
 		return errReload
 	}
 	if flush {
 		c.Ex.Empty()
 	}
-	if err := c.Ex.Load(s.image, merge); err != nil {
-		s.log('#', "DEBUG RELOAD: %v", err)
+	if err := p.load(merge); err != nil {
+		p.s.log('#', "DEBUG RELOAD: %v", err)
 		return errReload
 	}
-	s.log('*', "DB reloaded by DEBUG RELOAD")
+	p.s.log('*', "DB reloaded by DEBUG RELOAD")
 	c.OK()
 	return nil
 }

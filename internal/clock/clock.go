@@ -1,4 +1,12 @@
-package command
+// Package clock has the time of a server.
+//
+//	real      Wall = monotonic time + an offset    Sync corrects the offset, once in a pass
+//	in a lab  Wall = what Lab makes of the time    SET, ADVANCE, FREEZE and a rate move it
+//
+// Monotonic time is for durations, and wall time for TTLs. A timeout counts in monotonic time, and in a
+// lab in wall time (Clock.Timeline). The loop owns a Clock: of its methods only Mono and Stand may be called
+// by other goroutines.
+package clock
 
 import (
 	"sync/atomic"
@@ -12,15 +20,15 @@ import (
 // In a lab, Lab says what the wall time is. Monotonic time is real, except that it stands still while
 // somebody has stopped the server at a point.
 type Clock struct {
-	Lab *LabClock // nil outside of a lab
+	Lab *Lab // nil outside of a lab
 
 	base   time.Time
 	offset int64        // unix ns minus monotonic ns
 	stood  atomic.Int64 // ns that do not count, because the server was stopped at a point
 }
 
-// NewClock starts the monotonic time at 0.
-func NewClock() *Clock {
+// New returns a clock whose monotonic time starts at 0.
+func New() *Clock {
 	now := time.Now()
 	return &Clock{base: now, offset: now.UnixNano()}
 }
@@ -78,7 +86,8 @@ func (c *Clock) Until(mono, at int64) time.Duration {
 	return time.Duration(max(at-mono, 0))
 }
 
-// Sync follows the system's wall clock if that was set. It returns the monotonic time.
+// Sync follows the system's wall clock if that was set (server.c: updateCachedTime). It returns the monotonic
+// time.
 func (c *Clock) Sync() int64 {
 	now := time.Now()
 	mono := int64(now.Sub(c.base)) - c.stood.Load()

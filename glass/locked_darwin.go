@@ -1,4 +1,0 @@
-package glass
-
-// Locked has no effect: macOS shows the id of a thread to C libraries only.
-func (t *Thread) Locked() {}

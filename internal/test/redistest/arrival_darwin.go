@@ -1,8 +1,0 @@
-package redistest
-
-import "golang.org/x/sys/unix"
-
-// unacknowledged returns the bytes that the other side has not acknowledged yet.
-func unacknowledged(fd uintptr) (int, error) {
-	return unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_NWRITE)
-}

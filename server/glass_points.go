@@ -1,0 +1,290 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// The events that main shows. All functions here run only in passes that record details.
+
+// woke shows what the wait has found.
+func (v *glassState) woke(slept int64) {
+	v.findByFD()
+	why, list := v.ready()
+	if looked := v.loop.Looked(); looked != len(v.fired) {
+		list += " looked=" + strconv.Itoa(looked)
+	}
+	v.finished = v.pace()
+	v.trace.Event(trace.Event{
+		Point: trace.Woke, A: int64(len(v.fired)), B: max(v.now-slept, 0) / 1000, Text: why + list,
+	}, nil)
+}
+
+// ready keeps the array of the last wait. It returns why the wait is over, and the array as text: " 7r 9rw".
+func (v *glassState) ready() (why, list string) {
+	v.fired, v.at, why = v.fired[:0], -1, "timer"
+	var text []byte
+	v.loop.Fired(func(fd int, mask reactor.Mask) {
+		c, kind := v.handlerOf(fd, mask)
+		ready := glass.Ready{FD: fd, Mask: letters(mask)}
+		if c != nil {
+			ready.Client = c.sess.ID
+		}
+		v.fired = append(v.fired, ready)
+		if kind == "wake" && why == "timer" {
+			why = "posted"
+		} else if kind != "wake" {
+			why = "event"
+		}
+		text = append(strconv.AppendInt(append(text, ' '), int64(fd), 10), ready.Mask...)
+	})
+	return why, string(text)
+}
+
+func letters(mask reactor.Mask) string {
+	text := ""
+	for i, letter := range []string{"r", "w", "h"} {
+		if mask&(1<<i) != 0 {
+			text += letter
+		}
+	}
+	return text
+}
+
+// handlerOf returns the client that a descriptor belongs to, if any, and the name of its handler.
+func (v *glassState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
+	if c := v.clientOf(fd); c != nil {
+		if mask&reactor.Writable != 0 && mask&(reactor.Readable|reactor.HangUp) == 0 {
+			return c, "reply"
+		}
+		return c, "read"
+	}
+	if slices.ContainsFunc(v.listeners.all, func(l *listener) bool { return l.fd == fd }) {
+		return nil, "accept"
+	}
+	return nil, "wake"
+}
+
+// findByFD notes which client each descriptor belongs to, so that a pass of n clients takes time O(n).
+func (v *glassState) findByFD() {
+	clear(v.byFD)
+	for _, c := range v.clients.order {
+		if c.FD >= len(v.byFD) {
+			v.byFD = append(v.byFD, make([]*client, c.FD+1-len(v.byFD))...)
+		}
+		v.byFD[c.FD] = c
+	}
+}
+
+// clientOf returns the client of a descriptor, nil for none. A slow script accepts and closes clients in
+// the middle of a pass.
+func (v *glassState) clientOf(fd int) *client {
+	if fd < len(v.byFD) {
+		if c := v.byFD[fd]; c != nil && !c.closed {
+			return c
+		}
+	}
+	if at := slices.IndexFunc(v.clients.order, func(c *client) bool { return c.FD == fd }); at >= 0 {
+		return v.clients.order[at]
+	}
+	return nil
+}
+
+func (v *glassState) showHandler(i, fd int, mask reactor.Mask) {
+	v.at = i
+	e := trace.Event{Point: trace.Handler, A: int64(i), B: int64(fd)}
+	c, kind := v.handlerOf(fd, mask)
+	if c != nil {
+		e.Client = c.sess.ID
+	}
+	e.Text = kind
+	v.trace.Event(e, nil)
+}
+
+func (v *glassState) accepted(c *client) {
+	v.trace.Event(trace.Event{
+		Point: trace.Accepted, Client: c.sess.ID, Dur: v.trace.Took(), A: int64(c.FD), Text: c.sess.Addr,
+	}, nil)
+}
+
+func (v *glassState) closed(c *client) {
+	why := "closed by the server"
+	switch {
+	case c.Lost:
+		why = "writing failed"
+	case c.ReadErr != 0:
+		why = "reading failed: " + c.ReadErr.Error()
+	case c.Wrong != "":
+		why = c.Wrong.Error()
+	case c.EOF:
+		why = "the client has hung up"
+	case c.sess.CloseAfterReply && c.ending != plainEnd:
+		why = "a rule of the lab ends the connection"
+	case c.sess.CloseAfterReply:
+		why = "closed after the last reply"
+	}
+	v.trace.Event(trace.Event{Point: trace.Closed, Client: c.sess.ID, A: int64(c.FD), Text: why}, nil)
+}
+
+func (v *glassState) noteExpired(key string) { v.due = append(v.due, strings.Clone(key)) }
+
+// expired shows the keys that have expired. The store must not be in the middle of a change: a snapshot
+// looks at all keys.
+func (v *glassState) expired() {
+	if len(v.due) == 0 {
+		return
+	}
+	names := make([][]byte, len(v.due))
+	for i, key := range v.due {
+		names[i] = []byte(key)
+	}
+	v.due = v.due[:0]
+	v.trace.Event(trace.Event{
+		Point: trace.Expired, A: int64(len(names)), Text: trace.Command(names), Args: names,
+	}, nil)
+}
+
+// doShown is do. The executor shows what becomes of the request. doShown notes what it needs to know, and which
+// keys the request has used.
+func (v *glassState) doShown(
+	do func(*command.Session, [][]byte, *resp.Writer), by *command.Session, args [][]byte, w *resp.Writer,
+) {
+	if !v.ex.Trace.Detailed() {
+		do(by, args, w)
+		return
+	}
+	outer, outside := v.ex.Show.Request, v.request // those of a slow script
+	v.ex.Show.Request = command.Request{Again: v.wasHeld(by), Began: v.ex.Clock.Mono(), Refs: w.RefLen}
+	v.request = uses{by: by, keys: v.subjects(by, v.ex.Table.Lookup(args), args), dirty: v.ks.Stats.Dirty}
+	do(by, args, w)
+	v.settle()
+	v.ex.Show.Request, v.request = outer, outside
+}
+
+// uses is what the request under way uses.
+type uses struct {
+	by    *command.Session // nil for no request
+	keys  []string
+	dirty int64 // changes of the keyspace before
+}
+
+// settle notes what the request under way has done to keys so far. The executor calls it before it shows a reply.
+func (v *glassState) settle() {
+	if r := &v.request; r.by != nil {
+		v.touch(r.by, r.keys, v.ks.Stats.Dirty != r.dirty)
+	}
+	v.expired()
+}
+
+// wasHeld reports whether a rule or CLIENT PAUSE has held this request back.
+func (v *glassState) wasHeld(by *command.Session) bool {
+	if by.Index < 0 {
+		return false
+	}
+	f := v.clients.order[by.Index].lab.fault
+	return f != nil && f.decided
+}
+
+// serveOthersShown is serveOthers, with the points again and back around what the slow script lets others do.
+func (v *glassState) serveOthersShown() (stop bool) {
+	if !v.trace.Detailed() {
+		return v.others()
+	}
+	fired, at, taken, outer := v.fired, v.at, v.ex.Show.Taken, v.slow
+	v.fired, v.slow, v.found = nil, v.running.sess.ID, false
+	stop = v.others()
+	if v.found {
+		v.trace.Event(trace.Event{Point: trace.Back, Client: v.slow, A: v.ex.Show.Taken - taken}, nil)
+	}
+	v.fired, v.at, v.slow = fired, at, outer
+	return stop
+}
+
+// foundMore shows what a second look at the sockets has found in the middle of a pass.
+func (v *glassState) foundMore() {
+	if !v.trace.Detailed() {
+		return
+	}
+	why, list := v.ready()
+	if len(v.fired) == 0 || why == "posted" && v.slow == 0 {
+		return
+	}
+	e := trace.Event{Point: trace.LooksAgain, Client: v.slow, A: int64(len(v.fired)), Text: list}
+	if v.pool.Alone {
+		e.B, v.found = trace.BySlowScript, true
+	}
+	v.trace.Event(e, nil)
+}
+
+// struck shows that a rule of the lab does something. what is the request, the reply or the message that it
+// strikes.
+func (v *glassState) struck(client int64, r *lab.Rule, what string) {
+	if v == nil || !v.trace.Detailed() {
+		return
+	}
+	v.trace.Event(trace.Event{
+		Point: trace.Struck, Client: client, A: int64(r.Millis), Text: r.Name + " " + r.Action.String() + " " + what,
+	}, nil)
+}
+
+// message shows bytes for a client that the server has put into its output, and not the executor.
+func (v *glassState) message(c *client, bytes []byte) {
+	if v != nil && v.trace.Detailed() {
+		v.trace.Event(trace.Event{
+			Point: trace.Messaged, Client: c.sess.ID, A: int64(len(bytes)), B: trace.MessageNow, Text: trace.Shown(bytes),
+		}, nil)
+	}
+}
+
+// onlyLooks reports whether a command of the lab asks what there is, and changes nothing that a client would see.
+func onlyLooks(cmd *command.Command, args [][]byte) bool {
+	switch cmd.Name {
+	case "lab|doctor", "lab|log", "lab|verdict", "lab|step", "lab|record":
+		return true
+	case "lab|clock":
+		return len(args) == 2
+	case "lab|fault", "lab|partition", "lab|snapshot":
+		return len(args) == 3 && strings.EqualFold(string(args[2]), "LIST")
+	case "lab|hold":
+		return len(args) > 2 && !strings.EqualFold(string(args[2]), "RELEASE")
+	}
+	return false
+}
+
+func (v *glassState) pace() pace {
+	return pace{
+		reads: v.stats.Reads, writes: v.stats.Writes, taken: v.ex.Show.Taken, inside: v.ex.Show.Inside,
+		waited: v.ex.Show.Waited, executing: v.stats.Executing, reading: v.trace.Spent(trace.Reading),
+		writing: v.trace.Spent(trace.Writing),
+		slots:   v.ks.Stats.WheelSlots, timers: v.ks.Stats.WheelTimers,
+	}
+}
+
+// sleeps shows the end of a pass.
+func (v *glassState) sleeps(d time.Duration) {
+	was, is := v.finished, v.pace()
+	calls := v.loop.Calls()
+	timeout := int64(-1)
+	if d >= 0 {
+		timeout = int64((d + time.Millisecond - 1) / time.Millisecond)
+	}
+	v.trace.Event(trace.Event{
+		Point: trace.Asleep, Dur: max(v.asleep-v.now, 0), A: timeout, B: is.taken - was.taken,
+		Text: fmt.Sprintf("reads=%d writes=%d read_us=%d execute_us=%d write_us=%d looked=%d "+
+			"inside=%d waited=%d slots=%d timers=%d calls=%d", is.reads-was.reads, is.writes-was.writes,
+			(is.reading-was.reading)/1000, (is.executing-was.executing)/1000, (is.writing-was.writing)/1000,
+			v.loop.Looked(), is.inside-was.inside, is.waited-was.waited, is.slots-was.slots, is.timers-was.timers,
+			calls-v.calls),
+	}, nil)
+	v.calls = calls
+}

@@ -1,0 +1,169 @@
+package server
+
+import (
+	"errors"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/clock"
+	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/internal/version"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Where the View of package glass meets the rest of the server. The directive watch turns it on, and it needs
+// a lab. While it is off, Server.glass is nil. install sets hooks of the server and functions of its loop:
+//
+//	called by            function               shows
+//	epoll_wait is over   beginPass              woke
+//	the loop             handles                handler
+//	do, doInternal       doShown                expired; the executor shows execute, replied, message
+//	serveOthers          serveOthersShown       back
+//	HandleReady          foundMore              again
+//	before epoll_wait    endPass                asleep
+//
+// The lab calls struck where a rule strikes. The other points stand where those of the trace stand: in adopt,
+// free and expire, in ioworkers and in Executor.run. Each is one comparison while there is no View.
+//
+//	glass_seam.go      this picture, and the begin and end of a pass
+//	glass_points.go    the events of main
+//	glass_snapshot.go  what there is while the server is stopped
+//	glass_step.go      LAB STEP and LAB RECORD
+//	glass_names.go     names of connections that the page opens
+type glassState struct {
+	*Server
+	view *glass.View
+
+	do, doInternal func(by *command.Session, args [][]byte, w *resp.Writer) // those that doShown calls
+
+	fired    []glass.Ready // the array of the last wait, while the pass records details
+	byFD     []*client     // by descriptor, as it was at the begin of the pass
+	at       int           // the place in it of the running handler, -1 for none yet
+	later    []glass.Verb  // that may stop the loop: to be done when the pass is over
+	due      []string      // keys that have expired and are not shown yet
+	recent   []touched     // keys of the latest commands, the newest first
+	finished pace          // counters at the begin of the pass
+	calls    int64         // of the loop's multiplexer, until the end of the last pass that was shown
+	request  uses          // under way
+
+	others func() (stop bool) // the serveOthers that serveOthersShown calls
+	slow   int64              // the client whose slow script looks for others, 0 for none
+	found  bool               // it has found something
+}
+
+// pace has the counters that a pass moves.
+type pace struct {
+	reads, writes, taken, inside, waited, reading, executing, writing, slots, timers int64
+}
+
+// newGlass makes the View of the server, if the directive watch asks for one. The server does not listen on
+// its address: the program around it does, if it serves the page.
+func (s *Server) newGlass(clock *clock.Clock) error {
+	if s.cfg.Watch == "" {
+		return nil
+	}
+	if !s.cfg.Lab {
+		return errors.New("watch needs --lab yes")
+	}
+	v := &glassState{Server: s, at: -1}
+	s.recorder.rows = trace.New(clock.Mono)
+	v.view = glass.New(s.recorder.rows, glass.Options{
+		Hello: glass.Hello{
+			Version: version.Version, Seed: s.cfg.Seed, Exec: s.cfg.Exec, Multiplexer: s.cfg.Multiplexer,
+			Master: s.number, Masters: s.masters,
+		},
+		Snapshot: v.snapshot, Summary: v.summary, Stood: v.stood,
+		Keys: v.keysOf, Name: v.nameOf, Match: store.MatchPattern,
+	})
+	s.glass = v
+	s.trace = v.view.Thread("main")
+	s.pool.Trace = s.trace
+	s.queue.record()
+	return nil
+}
+
+// Glass returns what shows and stops this server, nil without the directive watch.
+func (s *Server) Glass() *glass.View {
+	if s.glass == nil {
+		return nil
+	}
+	return s.glass.view
+}
+
+// install replaces what a pass calls. It runs for every new executor, behind labState.install.
+func (v *glassState) install() {
+	if v == nil {
+		return
+	}
+	v.do, v.doInternal = v.hooks.do, v.ex.Do // the glass needs a lab, which sets do
+	v.hooks.do = func(by *command.Session, args [][]byte, w *resp.Writer) { v.doShown(v.do, by, args, w) }
+	v.hooks.doInternal = func(by *command.Session, args [][]byte, w *resp.Writer) {
+		v.doShown(v.doInternal, by, args, w)
+	}
+	v.others, v.hooks.serveOthers = v.hooks.serveOthers, v.serveOthersShown
+	v.ex.Trace, v.ex.Show = v.trace, command.Show{Hides: onlyLooks, Settle: v.settle}
+	v.loop.CountCalls()
+	v.loop.FoundMore(v.foundMore)
+	v.loop.AfterSleep(v.beginPass)
+	v.loop.BeforeSleep(v.endPass)
+	v.loop.Observe(v.handles)
+}
+
+// open lets a stopped server go on for good: it is about to end. Any goroutine may call it.
+func (v *glassState) open() {
+	if v != nil {
+		v.view.Open()
+	}
+}
+
+// end ends the streams of all readers.
+func (v *glassState) end() {
+	if v != nil {
+		v.view.End()
+	}
+}
+
+// stood keeps the time of a stop out of the clocks. With LAB STEP CLOCK RUN the lab's clock goes on.
+func (v *glassState) stood(ns int64, still bool) {
+	v.ex.Clock.Stand(ns)
+	if clock := v.lab.clock; !still && !clock.Frozen && !clock.Held {
+		mono := v.ex.Clock.Mono()
+		clock.Set(mono, clock.Now(mono)+int64(float64(ns)*clock.Rate))
+	}
+}
+
+// beginPass runs afterSleep and begins a pass of the recording.
+func (v *glassState) beginPass() {
+	slept := v.asleep
+	v.lab.beginPass()
+	v.view.BeginPass(v.now)
+	v.pool.Stepping = v.view.Stepping()
+	if v.trace.Detailed() {
+		v.woke(slept)
+	}
+}
+
+// endPass runs beforeSleep and ends a pass of the recording.
+func (v *glassState) endPass() time.Duration {
+	d := v.beforeSleep()
+	if v.trace.Detailed() {
+		v.sleeps(v.loop.Timeout(d))
+	}
+	v.view.EndPass(v.asleep)
+	for _, verb := range v.later {
+		_, _ = verb.Do() // it returns no error
+	}
+	clear(v.later)
+	v.later = v.later[:0]
+	return d
+}
+
+// handles is called before the handlers of a descriptor.
+func (v *glassState) handles(i, fd int, mask reactor.Mask) {
+	if v.trace.Detailed() && mask != 0 {
+		v.showHandler(i, fd, mask)
+	}
+}

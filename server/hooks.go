@@ -1,0 +1,92 @@
+package server
+
+import (
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// hooks replace functions of the server. nil leaves the server's own: the zero hooks are the plain server.
+// The lab, the glass and --exec queue set them (lab_seam.go, glass_seam.go, exec_queue.go: installQueue). Each
+// method below says what runs without its hook. executeRequests looks at do itself: a call less for each request.
+type hooks struct {
+	execute      func()
+	executeReads func()
+	runTimers    func()
+	do           func(by *command.Session, args [][]byte, w *resp.Writer)
+	doInternal   func(by *command.Session, args [][]byte, w *resp.Writer)
+	goOn         func(c *client)
+	resume       func(c *client, reply []byte)
+	serveOthers  func() (stop bool)
+	accept       func(l *listener)
+}
+
+// execute is the execute phase of a pass.
+func (s *Server) execute() {
+	if fn := s.hooks.execute; fn != nil {
+		fn()
+		return
+	}
+	s.executePhase()
+}
+
+// executeReads executes what this pass has read.
+func (s *Server) executeReads() {
+	if fn := s.hooks.executeReads; fn != nil {
+		fn()
+		return
+	}
+	s.executeReadable()
+}
+
+// runTimers calls the functions of all timers that are due.
+func (s *Server) runTimers() {
+	if fn := s.hooks.runTimers; fn != nil {
+		fn()
+		return
+	}
+	s.runDueTimers()
+}
+
+// doInternal executes a request that came over no connection.
+func (s *Server) doInternal(by *command.Session, args [][]byte, w *resp.Writer) {
+	if fn := s.hooks.doInternal; fn != nil {
+		fn(by, args, w)
+		return
+	}
+	s.ex.Do(by, args, w)
+}
+
+// goOn executes what a client sent before its wait, which is over.
+func (s *Server) goOn(c *client) {
+	if fn := s.hooks.goOn; fn != nil {
+		fn(c)
+		return
+	}
+	s.executeClient(c)
+}
+
+// resume ends the wait of a blocked client: reply answers the command that blocked.
+func (s *Server) resume(c *client, reply []byte) {
+	if fn := s.hooks.resume; fn != nil {
+		fn(c, reply)
+		return
+	}
+	s.resumeBlocked(c, reply)
+}
+
+// serveOthers serves the other clients while a slow script runs. It reports whether the script has to stop.
+func (s *Server) serveOthers() (stop bool) {
+	if fn := s.hooks.serveOthers; fn != nil {
+		return fn()
+	}
+	return s.processEventsWhileBlocked()
+}
+
+// accept accepts connections of a listener.
+func (s *Server) accept(l *listener) {
+	if fn := s.hooks.accept; fn != nil {
+		fn(l)
+		return
+	}
+	s.acceptHandler(l)
+}

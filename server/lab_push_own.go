@@ -1,0 +1,72 @@
+package server
+
+import (
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// LAB PUSH sends a message that the test has made up. A cluster or a proxy sends such messages to clients, and the
+// tests of a client need them.
+
+func pushRows() []command.Row {
+	return []command.Row{
+		labRow("push", "client:string kind:string [word:string ...]",
+			-4, command.AllowBusy,
+			"O(N) for N clients",
+			"Sends a push message of the test's own. :15 is the number 15.", (*labState).pushOwn),
+	}
+}
+
+// LAB PUSH client kind [word ...]
+func (l *labState) pushOwn(c *command.Call) error {
+	const verb = "push"
+	who, words := string(c.Args[2]), c.Args[3:]
+	var to []*client
+	for _, other := range l.clients.order {
+		named := isOf(who, other.sess.Name) || strconv.FormatInt(other.sess.ID, 10) == who
+		if other.closed || !named || other == l.running {
+			continue
+		}
+		if other.sess.Proto < 3 {
+			return labError(verb, "client %d speaks RESP2, which has no push messages: it has to say HELLO 3", other.sess.ID)
+		}
+		to = append(to, other)
+	}
+	if len(to) == 0 {
+		return labError(verb, "no other client is named '%s'", lab.Printable(who))
+	}
+	message := ownMessage(words)
+	sent := 0
+	for _, other := range to {
+		if f := other.lab.fault; f != nil && f.silent {
+			continue
+		}
+		l.push(other, message)
+		l.glass.message(other, message)
+		sent++
+	}
+	c.Int(int64(sent))
+	return nil
+}
+
+// ownMessage returns a push message. A word such as :15 is a number.
+func ownMessage(words [][]byte) []byte {
+	w := resp.Writer{Proto: 3}
+	w.Push(len(words))
+	for _, word := range words {
+		n, err := int64(0), error(nil)
+		isNumber := len(word) > 1 && word[0] == ':'
+		if isNumber {
+			n, err = strconv.ParseInt(string(word[1:]), 10, 64)
+		}
+		if isNumber && err == nil {
+			w.Int(n)
+			continue
+		}
+		w.Bulk(word)
+	}
+	return w.Buf
+}

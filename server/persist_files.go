@@ -1,0 +1,199 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/persist/disk"
+	"github.com/miniredisd/miniredisd/persist/rdb"
+)
+
+// persistence keeps the data beyond the end of the process, in a file. It belongs to the goroutine that executes
+// commands: a save stops the loop, as SAVE does in Redis.
+type persistence struct {
+	s    *Server
+	disk disk.FS
+
+	reserved string // the folder that no other server uses, "" for none
+	release  func()
+
+	saved           int64 // unix seconds of the last save, 0 for none
+	saves           int64 // SAVE was called so often
+	loaded, expired int64 // keys, when a file was loaded last
+}
+
+// newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
+func newPersistence(s *Server) persistence {
+	p := persistence{s: s, disk: disk.System{}, release: func() {}}
+	if !s.cfg.SystemFiles {
+		p.disk = disk.NewSim(s.cfg.Seed)
+	}
+	return p
+}
+
+// folder is where the file is. Each of several masters has a folder of its own.
+func (p *persistence) folder() string {
+	dir := p.s.cfg.Relative("")
+	if p.s.masters > 1 {
+		return filepath.Join(dir, strconv.Itoa(p.s.Port()))
+	}
+	return dir
+}
+
+func (p *persistence) path() string { return filepath.Join(p.folder(), p.s.cfg.DBFilename) }
+
+// reserve keeps other servers out of the folder from now on.
+func (p *persistence) reserve() error {
+	dir := p.folder()
+	if p.reserved == dir {
+		return nil
+	}
+	release, err := p.disk.Lock(dir)
+	if errors.Is(err, disk.ErrLocked) {
+		return fmt.Errorf("another server keeps its data in %s: give this one another dir", dir)
+	}
+	if err != nil {
+		return err
+	}
+	p.release()
+	p.reserved, p.release = dir, release
+	return nil
+}
+
+// end lets other servers use the folder.
+func (p *persistence) end() {
+	p.release()
+	p.reserved, p.release = "", func() {}
+}
+
+// exists reports whether there is a file to load, or why it cannot be read.
+func (p *persistence) exists() (bool, error) {
+	if p.s.cfg.DBFilename == "" {
+		return false, nil
+	}
+	f, err := p.disk.Open(p.path())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("can't open the RDB file: %w", err)
+	}
+	return true, f.Close()
+}
+
+// start loads the file, if there is one, before the server listens (server.c: loadDataFromDisk). A master whose port
+// the system chooses has no folder yet, so it starts empty.
+func (p *persistence) start() error {
+	if p.s.masters > 1 && p.s.Port() == 0 {
+		return nil
+	}
+	found, err := p.exists()
+	if err == nil && found {
+		if err = p.reserve(); err == nil {
+			err = p.load(false)
+		}
+	}
+	if err != nil {
+		p.end()
+		return fmt.Errorf("Fatal error loading the DB: %w. Nothing was changed. Exiting", err)
+	}
+	return nil
+}
+
+// load loads the file. With merge, keys and libraries of the file replace those that exist.
+func (p *persistence) load(merge bool) error {
+	begin := p.s.ex.Clock.Mono()
+	l := rdb.Loading{
+		Keys: p.s.ks, Merge: merge, Checksum: p.s.cfg.RDBChecksum && !p.s.ex.AnyChecksum, Log: p.s.log,
+		Library: func(code []byte) error { return p.s.ex.Scripts.LoadLibrary(code, merge) },
+	}
+	err := l.Load(p.disk, p.path())
+	p.loaded, p.expired = l.Loaded, l.Expired
+	if err == nil {
+		p.s.log('*', "DB loaded from disk: %.3f seconds", float64(p.s.ex.Clock.Mono()-begin)/1e9)
+	}
+	return err
+}
+
+// save writes the file (rdb.c: rdbSave). The log has the reason if it cannot.
+func (p *persistence) save() error {
+	err := p.write()
+	if err != nil {
+		p.s.log('#', "%v", err)
+		return err
+	}
+	p.s.log('*', "DB saved on disk")
+	p.s.ks.Stats.Dirty = 0
+	p.saved = p.s.ks.Now / 1000
+	return nil
+}
+
+func (p *persistence) write() error {
+	if p.s.cfg.DBFilename == "" {
+		return errors.New("Failed opening the temp RDB file for saving: dbfilename is empty")
+	}
+	dir := p.folder()
+	if p.s.masters > 1 {
+		if err := p.disk.Mkdir(dir); err != nil {
+			return err
+		}
+		if err := p.disk.SyncDir(filepath.Dir(dir)); err != nil {
+			return err
+		}
+	}
+	if err := p.reserve(); err != nil {
+		return err
+	}
+	d := p.s.ex.Table.Dialect
+	version := d.RedisVersion
+	if d.DumpVersion >= rdb.FormatValkey {
+		version = d.Version
+	}
+	return rdb.Save(p.disk, p.path(), &rdb.Saving{
+		Keys: p.s.ks, Libraries: p.s.ex.Scripts.Code().Libraries,
+		Compress: p.s.cfg.RDBCompression, Checksum: p.s.cfg.RDBChecksum,
+		Format: max(rdb.FormatRedis, d.DumpVersion), Version: version, UsedMemory: p.s.figures.usedMemory(),
+	})
+}
+
+// lastSave is in unix seconds: of the last save, or of the start.
+func (p *persistence) lastSave() int64 { return max(p.saved, p.s.figures.started/1000) }
+
+func persistRows() []command.Row {
+	const admin = command.Admin | command.NoScript
+	return []command.Row{
+		row("save", "",
+			1, admin|command.NoAsyncLoading|command.NoMulti, "server", "1.0.0",
+			"O(N) where N is the total number of keys in all databases",
+			"Saves all keys and functions to dbfilename, and serves nobody meanwhile.", (*Server).saveCommand),
+		row("lastsave", "",
+			1, command.Loading|command.Stale|command.Fast|command.InAdmin|command.NondeterministicOutput,
+			"server", "1.0.0",
+			"O(1)",
+			"Returns the Unix time of the last save, or of the start.", (*Server).lastSave),
+		row("shutdown", "[save-selector: NOSAVE | SAVE] [NOW@7.0.0] [FORCE@7.0.0] [ABORT@7.0.0]",
+			-1, admin|command.Loading|command.Stale|command.NoMulti|command.AllowBusy, "server", "1.0.0",
+			"O(N) when saving, where N is the total number of keys in all databases when saving data, otherwise O(1)",
+			"Stops the server. It saves if asked to, or if there are save points.", (*Server).shutdown),
+	}
+}
+
+// SAVE (rdb.c: saveCommand)
+func (s *Server) saveCommand(c *command.Call) error {
+	s.persist.saves++
+	if s.persist.save() != nil {
+		return errPlain
+	}
+	c.OK()
+	return nil
+}
+
+// LASTSAVE (db.c: lastsaveCommand)
+func (s *Server) lastSave(c *command.Call) error {
+	c.Int(s.persist.lastSave())
+	return nil
+}

@@ -1,0 +1,91 @@
+package server
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+const errShutdown store.Error = "ERR Errors trying to SHUTDOWN. Check logs."
+
+// shutdownWords say how a server ends.
+type shutdownWords struct{ save, nosave, now, force bool }
+
+// SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
+// The event loop stops, unless the data cannot be saved. No other command of this pass is executed. ABORT is possible
+// while a shutdown waits because cron is paused.
+func (s *Server) shutdown(c *command.Call) error {
+	var how shutdownWords
+	abort := false
+	for _, arg := range c.Args[1:] {
+		switch {
+		case is(arg, "save"):
+			how.save = true
+		case is(arg, "nosave"):
+			how.nosave = true
+		case is(arg, "abort"):
+			abort = true
+		case is(arg, "now"):
+			how.now = true
+		case is(arg, "force"):
+			how.force = true
+		default:
+			return errSyntax
+		}
+	}
+	if how.save && how.nosave || abort && how != (shutdownWords{}) {
+		return errSyntax
+	}
+	if abort && s.debugging.terminating {
+		s.debugging.terminating = false
+		s.log('*', "Shutdown manually aborted.")
+		c.OK()
+		return nil
+	}
+	if abort {
+		return store.Error("ERR No shutdown in progress.")
+	}
+	if busy := c.Ex.Scripts.Busy(); busy != nil && !how.nosave {
+		return busy // a script must not be cut in the middle
+	}
+	if !s.finish(how) {
+		return errShutdown
+	}
+	s.running.sess.CloseAfterReply = true
+	s.listeners.close() // a client that loses its connection must not get a new one
+	return nil
+}
+
+// finish saves what has to be saved and stops the loop (server.c: finishShutdown). If the data cannot be saved, the
+// server goes on, unless force.
+func (s *Server) finish(how shutdownWords) bool {
+	s.log('*', "User requested shutdown...")
+	if how.save || s.cfg.Save != "" && !how.nosave {
+		s.log('*', "Saving the final RDB snapshot before exiting.")
+		err := s.persist.save()
+		switch {
+		case err != nil && how.force:
+			s.log('#', "Error trying to save the DB. Exit anyway.")
+		case err != nil:
+			s.log('#', "Error trying to save the DB, can't exit.")
+			s.log('#', "Errors trying to shut down the server. Check the logs for more information.")
+			return false
+		}
+	}
+	s.loop.Stop()
+	return true
+}
+
+// finishBySignal does what shutdown-on-sigterm or shutdown-on-sigint says.
+func (s *Server) finishBySignal(interrupt bool) {
+	words := strings.Fields(s.cfg.ShutdownOnSigterm)
+	if interrupt {
+		words = strings.Fields(s.cfg.ShutdownOnSigint)
+	}
+	has := func(word string) bool { return slices.Contains(words, word) }
+	if !s.finish(shutdownWords{save: has("save"), nosave: has("nosave"), force: has("force")}) {
+		s.log('#', "SIGTERM received but errors trying to shut down the server, check the logs for more information")
+	}
+}
