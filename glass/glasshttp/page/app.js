@@ -6,12 +6,14 @@ import { el } from './svg.js';
 import { add, lang, number, remember, remembered, setLang, t, translate } from './i18n.js';
 import * as store from './store.js';
 import { kindOf, parts, sentence } from './narrate.js';
+import { asleep, fail, motion, setMotion } from './shared.js';
+import { explain, glossary, marked } from './terms.js';
 import texts from './text/app.js';
 
 add(texts);
 
 // SCREENS: name, key, module, and whether the controls of the loop stand above it.
-export const SCREENS = [
+const SCREENS = [
   { id: 'loop', key: '1', loop: true, load: () => import('./loop.js') },
   { id: 'timeline', key: '2', loop: true, load: () => import('./timeline.js') },
   { id: 'claims', key: '3', load: () => import('./claims.js') },
@@ -26,27 +28,7 @@ const screens = () => SCREENS.filter((s) => s.loop || !$('recording'));
 
 const $ = (id) => document.getElementById(id);
 let screen = null; // {id, loop, module}
-let moving = remembered('motion') ?? (matchMedia('(prefers-reduced-motion: reduce)').matches ? 'off' : 'on');
 let playing = null; // timer of a recording that plays
-
-// motion reports whether the picture may move.
-export const motion = () => moving === 'on';
-
-// fail shows an error of the server for some seconds.
-export function fail(err) {
-  $('toast').textContent = err.message;
-  $('toast').hidden = false;
-  clearTimeout(fail.timer);
-  fail.timer = setTimeout(() => { $('toast').hidden = true; }, 6000);
-}
-
-// asleep reports whether the loop is in epoll_wait, as far as the page knows.
-export function asleep() {
-  if (store.mode !== 'live' || !store.live) return false;
-  if (store.state.state === 'asleep') return true;
-  const f = store.frame();
-  return store.state.state !== 'stopped' && (!f || f.e.point === 's');
-}
 
 const frozen = () => ['stopped', 'armed', 'asleep'].includes(store.state.state);
 
@@ -60,7 +42,7 @@ async function toggle() {
   if (goOn) end();
 }
 
-export function play() {
+function play() {
   if (playing) { clearInterval(playing); playing = null; store.changed(); return; }
   if (store.cursor >= store.frames.length - 1) store.go(0);
   playing = setInterval(() => {
@@ -79,13 +61,19 @@ async function next(unit, points) {
   await store.step('NEXT', unit);
 }
 
+// forward goes on among what has happened. Before an audience it goes on in the server, too.
+function forward() {
+  if (big() && store.mode === 'live' && store.cursor >= store.frames.length - 1) return next('EVENT');
+  return store.go(store.cursor + 1);
+}
+
 const CONTROLS = [
   { key: ' ', id: 'toggle', act: toggle },
   { key: 'n', id: 'event', act: () => next('EVENT') },
   { key: 'c', id: 'command', act: () => next('COMMAND', ['x']) },
   { key: 'p', id: 'pass', act: () => next('PASS', ['w']) },
   { key: 'ArrowLeft', id: 'back', act: () => store.go(store.cursor - 1) },
-  { key: 'ArrowRight', id: 'forward', act: () => store.go(store.cursor + 1) },
+  { key: 'ArrowRight', id: 'forward', act: forward },
 ];
 
 function controls() {
@@ -99,18 +87,30 @@ function controls() {
   }
   const slow = el('select', { id: 'slow', 'data-label': 'do.slow', change: () => store.step('SLOW', slow.value).catch(fail) },
     [0, 100, 300, 1000].map((ms) => el('option', { value: ms, 'data-t': `slow.${ms}` })));
-  $('controls').append(slow);
+  $('controls').append(slow, el('button', { type: 'button', id: 'small', 'data-key': 'Escape', 'data-label': 'set.small', click: project }, '×'));
 }
 
 function settings() {
   const button = (id, key, act) => el('button', { type: 'button', id: `set-${id}`, 'data-key': key, 'data-label': `set.${id}`, click: act }, el('span', { 'data-t': `set.${id}.short` }));
   $('settings').append(
     el('select', { id: 'masters', 'data-label': 'set.master', hidden: true, change: (e) => store.connect(Number(e.target.value)) }),
+    button('tour', 't', tour),
     button('lang', 'l', () => { setLang(lang === 'en' ? 'zh' : 'en'); store.changed(); }),
     button('theme', 'd', () => theme(document.documentElement.dataset.theme === 'dark' ? 'light' : 'dark')),
-    button('motion', 'm', () => { moving = motion() ? 'off' : 'on'; remember('motion', moving); applyMotion(); }),
-    button('help', '?', help));
+    button('motion', 'm', () => { setMotion(!motion()); applyMotion(); }),
+    button('big', 'f', project), button('help', '?', help));
 }
+
+// tour opens the tour. A saved file has no server, and so no tour.
+async function tour() { (await import('./tour.js')).toggle(); }
+
+// project is the mode for an audience: a big sentence, the picture, and the arrows move on.
+function project() {
+  document.documentElement.dataset.projector = big() ? 'off' : 'on';
+  store.changed();
+}
+
+const big = () => document.documentElement.dataset.projector === 'on';
 
 function theme(name) {
   document.documentElement.dataset.theme = name;
@@ -118,7 +118,7 @@ function theme(name) {
 }
 
 function applyMotion() {
-  document.documentElement.dataset.motion = moving;
+  document.documentElement.dataset.motion = motion() ? 'on' : 'off';
   $('set-motion').setAttribute('aria-pressed', String(motion()));
 }
 
@@ -137,9 +137,12 @@ function help() {
     return el('li', {}, el('kbd', {}, key), ' ', b.getAttribute('aria-label') ?? b.textContent);
   });
   dialog.replaceChildren(el('h2', {}, t('help.title')), el('p', {}, t('help.road')), el('p', {}, t('help.bytes')), el('p', {}, t('help.stop')), el('p', {}, t('help.past')),
-    el('ul', { class: 'keylist' }, rows), el('form', { method: 'dialog' }, el('button', {}, t('help.close'))));
+    el('ul', { class: 'keylist' }, rows), el('h3', {}, t('term.title')), glossary(), el('form', { method: 'dialog' }, el('button', {}, t('help.close'))));
   dialog.showModal();
 }
+
+// REMOTE has the keys of a remote control for slides.
+const REMOTE = { PageDown: 'ArrowRight', PageUp: 'ArrowLeft' };
 
 // The keys: a key presses the visible button with its name. Fields keep their keys, but Escape leaves them.
 function key(e) {
@@ -149,14 +152,29 @@ function key(e) {
   if (typing || (e.target.type === 'range' && e.key.startsWith('Arrow'))) return;
   if ($('help').open && e.key !== '?') return;
   if (e.key === ' ' && e.target.matches('button, a, summary')) e.target.blur();
-  const button = [...document.querySelectorAll('[data-key]')].find((b) => b.dataset.key === e.key && b.offsetParent && !b.disabled);
+  const name = (big() && REMOTE[e.key]) || e.key;
+  const button = [...document.querySelectorAll('[data-key]')].find((b) => b.dataset.key === name && b.offsetParent && !b.disabled);
   if (!button) return;
   e.preventDefault();
   button.click();
 }
 
+// shared opens the recording in the address. It reports whether there is one.
+async function shared() {
+  if (!location.hash.startsWith('#rec=') || $('recording')) return false;
+  if (location.hash === shared.last) return true;
+  shared.last = location.hash;
+  await import('./text/replay.js').then((m) => add(m.default));
+  try {
+    const { read } = await import('./link.js'), { lines, at } = await read(location.hash);
+    store.load(lines, t('rp.shared'));
+    store.go(Math.max(0, store.frames.findIndex((f) => f.e.seq >= at)));
+  } catch { fail(new Error(t('rp.wrong'))); }
+  return true;
+}
+
 async function route() {
-  const asked = location.hash.slice(1);
+  const asked = (await shared()) ? 'replay' : location.hash.slice(1);
   const spec = screens().find((s) => s.id === asked) ?? SCREENS.find((s) => s.id === (store.mode === 'recording' ? 'replay' : 'loop'));
   if (screen?.id === spec.id) return;
   try {
@@ -189,33 +207,44 @@ function words() {
 function say(sentence) {
   if (sentence === say.last) return;
   say.last = sentence;
-  $('now').replaceChildren(...parts(sentence).map((p) => (p.client ? el('b', { class: `disc c${p.client.hue}` }, p.text) : p.code ? el('code', { class: 'mono' }, p.text) : p.text)));
+  $('now').replaceChildren(...parts(sentence).map((p) => (p.client ? el('b', { class: `disc c${p.client.hue}` }, p.text) : p.code ? el('code', { class: 'mono' }, p.text) : marked(p.text))).flat());
   $('now').className = '';
   if ($('now').scrollHeight > $('now').clientHeight + 2) $('now').className = 'small';
+}
+
+// hear tells a screen reader the sentence. A server that runs would speak ten times a second: then it hears the state.
+function hear(shown) {
+  const words = ['running', 'playing'].includes(shown) && !asleep() ? pill() : $('now').textContent;
+  if ($('heard').textContent !== words) $('heard').textContent = words;
 }
 
 function pill() {
   if (store.mode === 'recording') return t('pill.recording', { name: store.name });
   const s = store.state;
-  if (!store.live && s.state !== 'none') return t('pill.past', { state: t(`pill.${s.state}`) });
-  return t(s.breakpoint ? 'pill.break' : `pill.${s.state}`, { name: s.breakpoint });
+  if (!store.live && s.state !== 'none') return t('pill.past');
+  const own = /^page-(\w)$/.exec(s.breakpoint ?? '')?.[1];
+  return t(s.breakpoint ? 'pill.break' : `pill.${s.state}`, { name: own ? t(`point.${own}`) : s.breakpoint });
 }
 
 function render() {
   const f = store.frame();
   const shown = store.mode === 'recording' ? (playing ? 'playing' : 'recording') : store.live ? store.state.state : 'past';
   $('state').textContent = pill();
+  $('state').title = pill();
   say(words());
+  hear(shown);
   $('place').textContent = store.frames.length ? `${number(store.cursor + 1)} / ${number(store.frames.length)}` : '';
   const run = store.mode === 'recording' ? (playing ? 'do.toggle.short' : 'do.play.short') : frozen() ? 'do.continue.short' : 'do.toggle.short';
   const label = $('toggle').firstChild;
   label.dataset.t = run;
   label.textContent = t(run);
   $('back').disabled = store.cursor <= 0;
-  $('forward').disabled = store.cursor >= store.frames.length - 1;
+  $('forward').disabled = store.cursor >= store.frames.length - 1 && !(big() && store.mode === 'live');
   $('slow').hidden = store.mode === 'recording';
   if (document.activeElement !== $('slow')) $('slow').value = String(store.state.slow ?? 0);
   masters();
+  $('set-tour').hidden = store.mode !== 'live';
+  $('set-tour').classList.toggle('first', remembered('tour') === null);
   document.querySelector('.now').hidden = screen ? !screen.loop : false;
   screen?.module.render();
   const body = document.body.dataset;
@@ -254,7 +283,7 @@ async function start() {
   const paint = () => { document.documentElement.dataset.theme = remembered('theme') ?? (dark.matches ? 'dark' : 'light'); };
   paint();
   dark.addEventListener('change', paint);
-  tabs(); controls(); settings(); applyMotion();
+  tabs(); controls(); settings(); applyMotion(); explain();
   setLang(lang);
   store.on(render);
   addEventListener('hashchange', route);
@@ -265,12 +294,12 @@ async function start() {
   try {
     if (within) store.load(within.textContent, document.title);
     else if (query.has('recording')) await store.open(`recordings/${query.get('recording')}.loop.gz`, query.get('recording'));
-    else store.connect(Number(query.get('master') ?? 1));
+    else if (!(await shared()) || store.mode !== 'recording') store.connect(Number(query.get('master') ?? 1));
     if (query.has('at')) store.go(store.frames.findIndex((f) => f.e.seq >= Number(query.get('at'))));
   } catch (err) { fail(err); }
   await route();
   follow();
-  setInterval(() => { if (store.state.state === 'running') store.changed(); }, 1000);
+  setInterval(() => { if (store.state.state === 'running') store.changed(); }, 250);
 }
 
 start();

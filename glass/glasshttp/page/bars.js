@@ -2,12 +2,14 @@
 // them a lane for each master.
 
 import { t } from './i18n.js';
-import { s, badge, text } from './svg.js';
+import { s, badge, narrow, text } from './svg.js';
 
-const WIDTH = 860, LEFT = 92, RIGHT = 28, TOP = 34, ROW = 60, LANE = 26;
+let WIDTH = 860, LEFT = 92;
+const RIGHT = 28, TOP = 34, ROW = 60, LANE = 26;
 
 // bars returns the drawing of what lease.js has found.
 export function bars(found, clients, masters) {
+  [WIDTH, LEFT] = narrow() ? [380, 76] : [860, 92];
   const names = [...clients, ...found.owners.filter((o) => !clients.includes(o))].slice(0, 6);
   const lanes = masters > 1 ? masters : 0;
   const height = TOP + ROW * names.length + (lanes ? LANE * lanes + 16 : 0) + 26;

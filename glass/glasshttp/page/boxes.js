@@ -1,7 +1,7 @@
 // boxes.js fills the boxes of the picture with the state of the server.
 
-import { badge, badges, s, text, title, width, wrap } from './svg.js';
-import { lang, number, t } from './i18n.js';
+import { badge, badges, radius, s, term, text, title, width, wrap } from './svg.js';
+import { lang, number, t, waitCall } from './i18n.js';
 import { hello, naming, who } from './store.js';
 
 export const ROWS = [22, 152, 282];
@@ -18,11 +18,11 @@ export function draw(scene, frame, state, how) {
   };
   const { boxes } = scene;
   part('epoll', [state.woke, how.asleep], () => epoll(boxes.epoll, frame, state, how));
-  part('array', [state.fired], () => array(boxes.array, state));
+  part('array', [state.fired, state.woke], () => array(boxes.array, state));
   part('dispatcher', [state.fired], () => dispatcher(boxes.dispatcher, state, e));
   part('read', [clients, lists.pendingReads, lent], () => reading(boxes.read, state, how));
   part('parse', [clients, e?.client], () => parser(boxes.parse, state, e));
-  part('execute', [clients, state.exec], () => executor(boxes.execute, state));
+  part('execute', [clients, state.exec, state.stack], () => executor(boxes.execute, state));
   part('keys', [state.keys, state.keysMore, state.known], () => keys(scene, boxes.keys, state));
   part('output', [clients], () => output(boxes.output, state));
   part('write', [lists.pendingWrites, lent], () => writing(boxes.write, state));
@@ -32,7 +32,7 @@ export function draw(scene, frame, state, how) {
 function epoll(b, frame, state, how) {
   const x = b.x + b.w / 2, y = b.y + b.h / 2 - 1;
   const note = (words, cls) => text(x, b.y + 90, words, { anchor: 'middle', cls, max: b.w - 6 });
-  const name = text(x, b.y + 108, 'epoll_wait', { bold: true, anchor: 'middle', max: b.w - 4 });
+  const name = term(waitCall(), text(x, b.y + 108, waitCall(), { bold: true, anchor: 'middle', max: b.w - 4 }));
   if (how.asleep) {
     return [s('path', { d: `M${x + 3} ${b.y + 10} a12 12 0 1 0 10 18 a10 10 0 0 1 -10 -18 Z`, class: 'moon' }), note(t('now.asleep'), 'strong'), name];
   }
@@ -44,8 +44,9 @@ function epoll(b, frame, state, how) {
 function array(b, state) {
   const { list, at } = state.fired;
   if (!list.length) return [text(b.x + 10, b.y + 44, t('now.none'), { cls: 'dim' })];
-  const first = Math.max(0, Math.min(at - 1, list.length - 3));
-  return list.slice(first, first + 3).map((f, k) => {
+  const walk = ['poll', 'select'].includes(hello?.multiplexer) && !state.stack.some((x) => x.look), rows = walk ? 2 : 3;
+  const first = Math.max(0, Math.min(at - 1, list.length - rows));
+  return [...(walk ? walked(b, list, state.woke?.looked ?? list.length) : []), ...list.slice(first, first + rows).map((f, k) => {
     const i = first + k, y = b.y + 27 + 25 * k;
     const g = s('g', { class: `cell ${i === at ? 'current' : i < at ? 'done' : ''}` },
       s('rect', { x: b.x + 8, y, width: b.w - 16, height: 22, rx: 4 }), text(b.x + 14, y + 15.5, `${i}`, { mono: true, cls: 'dim', max: 18 }));
@@ -53,7 +54,16 @@ function array(b, state) {
     g.append(text(b.x + 54, y + 15.5, `fd ${f.fd}`, { mono: true, max: b.w - 62 }), title(`fd ${f.fd} ${f.mask}`));
     if (i === at) g.append(s('path', { d: `M${b.x + 1} ${y + 5} l7 6 l-7 6 Z`, class: 'pointer' }));
     return g;
-  });
+  })];
+}
+
+// walked draws all descriptors that the loop has looked at, and among them those that were ready: what poll and
+// select cost. For select a cell is the number of a descriptor, for poll only the share counts.
+function walked(b, list, looked) {
+  const w = b.w - 16, most = Math.min(looked, 32), ready = new Set();
+  for (const [k, f] of list.entries()) ready.add(hello.multiplexer === 'select' ? Math.min(most - 1, Math.floor(f.fd * most / looked)) : k);
+  const cells = Array.from({ length: most }, (_, i) => s('rect', { x: b.x + 8 + i * w / most, y: b.y + 80, width: Math.max(1, w / most - 1), height: 7, rx: 1, class: ready.has(i) ? 'level' : 'bar' }));
+  return [...cells, text(b.x + 8, b.y + 99, t('now.walk', { n: number(looked) }), { cls: 'dim', max: w })];
 }
 
 function dispatcher(b, state, e) {
@@ -90,7 +100,7 @@ function reading(b, state, how) {
   out.push(pending.length ? badges(from, b.y + 38, pending.map(who), b.x + b.w - from - 8) : text(from, b.y + 42, '–', { cls: 'dim' }));
   if ((hello?.threads?.length ?? 1) > 1) {
     const wait = state.lent?.phase === 'read' && !state.lent.joined;
-    out.push(text(b.x + b.w - 10, b.y + 19, wait ? t('now.mainwaits') : t('now.barrier'), { anchor: 'end', cls: wait ? 'strong' : 'dim', max: 110 }));
+    out.push(term('barrier', text(b.x + b.w - 10, b.y + 19, wait ? t('now.mainwaits') : t('now.barrier'), { anchor: 'end', cls: wait ? 'strong' : 'dim', max: 110 })));
     return [...out, ...lanes(b, b.y + 54, state, 'read', 86)];
   }
   const busy = state.clients.filter((c) => c.buffered > 0 || (c.input && c.state !== 'idle')).slice(0, 3);
@@ -131,7 +141,9 @@ function executor(b, state) {
   if (exec) {
     const c = exec.client ? who(exec.client) : null;
     if (c) out.push(badge(b.x + b.w - 18, b.y + 15, c));
-    out.push(...tokens(b.x + 9, b.y + 29, words(exec.argv).map((w, i) => ({ text: w, cls: i ? '' : 'verb' })), b.w - 16, waiting.length ? 2 : 4, exec.done ? 'past' : 'execute'));
+    const outer = around(state), down = outer.length ? 24 : 0, in_ = outer.length ? 12 : 0;
+    if (outer.length) out.push(...enclosing(b, outer, waiting.length ? 60 : 92));
+    out.push(...tokens(b.x + 9 + in_, b.y + 29 + down, words(exec.argv).map((w, i) => ({ text: w, cls: i ? '' : 'verb' })), b.w - 16 - 2 * in_, (waiting.length ? 2 : 4) - (down ? 1 : 0), exec.done ? 'past' : 'execute'));
   } else out.push(text(b.x + 10, b.y + 44, t('now.noexec'), { cls: 'dim', max: b.w - 20 }));
   if (!waiting.length) return out;
   out.push(text(b.x + 10, b.y + 97, t('now.behind'), { cls: 'dim', max: 60 }));
@@ -143,6 +155,18 @@ function executor(b, state) {
   });
   if (waiting.length > 2) out.push(text(b.x + 10, b.y + 120, `+${waiting.length - 2}`, { cls: 'dim' }));
   return out;
+}
+
+// around returns what encloses the current command: a transaction, a script, a second look in the middle of one.
+const around = (state) => state.stack.filter((x) => x !== state.exec);
+
+// enclosing draws it: a ring around the current command, with the names on it.
+function enclosing(b, outer, height) {
+  const names = outer.filter((x) => !x.look).map((x) => words(x.argv)[0]);
+  const label = names.join(' › ') + (outer.some((x) => x.look) ? ' ↻' : '');
+  const last = outer.findLast((x) => x.client);
+  return [s('rect', { x: b.x + 6, y: b.y + 29, width: b.w - 12, height, rx: 10, class: 'enclosing' }), ...(last ? [badge(b.x + 20, b.y + 40, who(last.client), 7)] : []),
+    text(b.x + 32, b.y + 44, label, { mono: true, cls: 'strong', max: b.w - 50 })];
 }
 
 // words splits a command as redis-cli types it. A quoted word stays one word.
@@ -163,8 +187,9 @@ function keys(scene, b, state) {
   state.keys.slice(0, 12).forEach((k, i) => {
     const y = b.y + 29 + 18.6 * i;
     const g = s('g', { class: 'keyrow', 'data-key-name': k.k });
-    if (k.by) g.append(badge(b.x + 16, y + 8, who(k.by), 7));
-    g.append(text(b.x + 29, y + 12.5, k.k, { mono: true, max: k.ttl >= 0 ? 76 : 92 }), title(`${k.k} = ${k.v} (${k.type})`));
+    const wide = k.by ? 2 * radius(who(k.by), 7) - 14 : 0;
+    if (k.by) g.append(badge(b.x + 16 + wide / 2, y + 8, who(k.by), 7));
+    g.append(text(b.x + 29 + wide, y + 12.5, k.k, { mono: true, max: (k.ttl >= 0 ? 76 : 92) - wide }), title(`${k.k} = ${k.v} (${k.type})`));
     if (k.ttl >= 0) {
       const most = Math.max(top.get(k.k) ?? 0, k.ttl, 1);
       top.set(k.k, most);
@@ -184,7 +209,7 @@ function output(b, state) {
   const full = state.clients.filter((c) => c.output > 0);
   if (!full.length) return [text(b.x + 10, b.y + 44, t('now.noout'), { cls: 'dim', max: b.w - 20 })];
   const out = full.slice(0, 4).map((c, i) => {
-    const y = b.y + 30 + 25 * i, size = `${number(c.output)} B`;
+    const y = b.y + 30 + 25 * i, size = bytesText(c.output);
     const w = width(size) + 8;
     return s('g', {}, badge(b.x + 18, y + 11, who(c.id)), s('rect', { x: b.x + 31, y, width: b.w - 40, height: 22, rx: 4, class: 'paper' }),
       text(b.x + 37, y + 15.5, c.out, { mono: true, max: b.w - 54 - w }), text(b.x + b.w - 14, y + 15.5, size, { anchor: 'end', cls: 'dim' }));
@@ -224,6 +249,9 @@ function sockets(scene, state, how) {
   return out;
 }
 
+// bytesText writes a number of bytes shortly.
+const bytesText = (n) => (n < 10000 ? `${number(n)} B` : n < 1e6 ? `${number(n / 1000)} kB` : `${(n / 1e6).toFixed(n < 1e7 ? 1 : 0)} MB`);
+
 const level = (bytes) => (bytes > 0 ? Math.min(1, 0.08 + Math.log2(1 + bytes) / 22) : 0);
 
 function queue(x, y, w, bytes, cls) {
@@ -234,8 +262,8 @@ function queue(x, y, w, bytes, cls) {
 function socket(c, y) {
   const g = s('g', { class: `box socket ${c ? '' : 'off'}`, 'data-box': 'socket' }, s('rect', { x: 250, y: y + 8, width: 100, height: 108, rx: 9, class: 'frame' }));
   if (!c) return g;
-  g.append(badge(264, y + 24, who(c.id)), text(278, y + 29, `fd ${c.fd}`, { mono: true, max: 66 }));
-  const row = (label, bytes, top, cls) => g.append(text(257, top, label, { max: 52 }), text(344, top, bytes < 0 ? (c.state === 'full' ? t('now.full') : '–') : `${number(bytes)} B`, { anchor: 'end', cls: bytes > 0 ? 'strong' : 'dim', max: 46 }),
+  g.append(badge(264, y + 24, who(c.id)), term('fd', text(278, y + 29, `fd ${c.fd}`, { mono: true, max: 66 })));
+  const row = (label, bytes, top, cls) => g.append(term(label, text(257, top, label, { max: 52 })), text(344, top, bytes < 0 ? (c.state === 'full' ? t('now.full') : '–') : bytesText(bytes), { anchor: 'end', cls: bytes > 0 ? 'strong' : 'dim', max: 46 }),
     ...queue(257, top + 5, 87, bytes < 0 && c.state === 'full' ? 4e6 : bytes, cls));
   row('Recv-Q', c.recvq, y + 54, 'read');
   row('Send-Q', c.sendq, y + 92, 'write');

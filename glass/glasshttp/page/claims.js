@@ -5,6 +5,8 @@ import * as store from './store.js';
 import { add, lang, t } from './i18n.js';
 import { el } from './svg.js';
 import { eventRows } from './rows.js';
+import { OF, which } from './which.js';
+import { marked } from './terms.js';
 import texts from './text/claims.js';
 
 add(texts);
@@ -12,7 +14,7 @@ add(texts);
 // The right answer to each question.
 const ANSWERS = {
   1: 'b', 2: 'b', 3: 'a', 4: 'b', 5: 'a', 6: 'b', 7: 'b', 8: 'a', 9: 'b', 10: 'b', 11: 'b', 12: 'b', 13: 'b', 14: 'b',
-  15: 'b', 16: 'b', 17: 'b', 18: 'b',
+  15: 'b', 16: 'b', 17: 'b', 18: 'b', 19: 'b', 20: 'b', 21: 'b', 22: 'b',
 };
 const SHOWN = 14; // rows of evidence
 
@@ -21,7 +23,7 @@ let drawn = '';
 let chosen = 1;
 let numbers = []; // of the claims that the server can run
 let changes = 0;
-const cards = new Map(); // n -> {guess, running, result, failed}
+const cards = new Map(); // n -> {guess, running, result, failed}; guess is made before the result is known
 
 export function mount(at) {
   root = at;
@@ -59,7 +61,8 @@ function choose(n, focus) {
 async function run(n, guess) {
   const c = card(n);
   if (c.running) return;
-  Object.assign(c, { guess: guess ?? c.guess, running: true, failed: '' });
+  if (!c.result) c.guess ??= guess;
+  Object.assign(c, { running: true, failed: '' });
   change();
   try {
     c.result = await store.post('/watch/claims', { n });
@@ -71,11 +74,13 @@ async function run(n, guess) {
   root?.querySelector('.cl-result')?.scrollIntoView({ block: 'nearest' });
 }
 
+// runAll runs what has no result yet. It stops where an experiment fails, so that the reason stays on the screen.
 async function runAll() {
   for (const n of numbers) {
     if (card(n).result) continue;
     choose(n);
     await run(n);
+    if (card(n).failed) return;
   }
 }
 
@@ -93,6 +98,7 @@ export function render() {
 // index is the list of all claims.
 function index() {
   const done = numbers.filter((n) => cards.get(n)?.result).length;
+  const { right, all } = score();
   const row = (n) => {
     const result = cards.get(n)?.result;
     return el('li', {},
@@ -109,7 +115,41 @@ function index() {
     el('p', { class: 'lead' }, t('claims.lead')), list,
     el('div', { class: 'cl-foot' },
       el('span', { class: 'dim' }, t('claims.done', { n: done, all: numbers.length })),
-      el('button', { 'data-focus': 'all', 'data-run': 'all', click: runAll }, t('claims.all'))));
+      el('button', { 'data-focus': 'all', 'data-run': 'all', click: runAll }, t('claims.all'))),
+    el('div', { class: 'cl-foot' },
+      el('span', { class: 'dim', 'data-score': right }, t('claims.score', { right, n: all })),
+      el('button', { 'data-focus': 'export', 'data-export': 'results', disabled: !all, click: save }, t('claims.export'))));
+}
+
+// predicted returns the claims that were predicted before their experiment, and whether each was right.
+const predicted = () => numbers.filter((n) => cards.get(n)?.result && cards.get(n).guess)
+  .map((n) => ({ n, right: cards.get(n).guess === ANSWERS[n] }));
+
+function score() {
+  const all = predicted();
+  return { right: all.filter((p) => p.right).length, all: all.length };
+}
+
+// results has the form of miniredisd grade --results: each claim is a test of one point.
+export function results() {
+  const tests = numbers.map((n) => {
+    const c = card(n);
+    const known = predicted().find((p) => p.n === n);
+    const output = !known ? t('claims.unasked')
+      : `${told(n, c)} ${t(`claims.verdict.${c.result.verdict}`)}. ${t(`claims.${n}.so`)}`;
+    return {
+      name: t(`claims.${n}.claim`), number: String(n), score: known?.right ? 1 : 0, max_score: 1,
+      status: known?.right ? 'passed' : 'failed', output,
+    };
+  });
+  const { right, all } = score();
+  return { score: right, output: t('claims.score', { right, n: all }), tests };
+}
+
+function save() {
+  const url = URL.createObjectURL(new Blob([JSON.stringify(results(), null, 2) + '\n'], { type: 'application/json' }));
+  el('a', { href: url, download: 'results.json' }).click();
+  setTimeout(() => URL.revokeObjectURL(url), 1000);
 }
 
 const SIGNS = { true: '✓', false: '✗', history: '✗', partly: '½' };
@@ -143,7 +183,8 @@ function question(n, c) {
   const letters = ['a', 'b', 'c'].filter((l) => l + n in keysOf(n));
   if (n % 2 === 0 && letters.length === 2) letters.reverse(); // or b would be right too often
   const answer = (letter, i) => {
-    const state = c.result && letter === ANSWERS[n] ? 'cl-right' : c.result && letter === c.guess ? 'cl-wrong' : '';
+    const known = c.result && c.guess; // an answer without a prediction is not marked
+    const state = known && letter === ANSWERS[n] ? 'cl-right' : known && letter === c.guess ? 'cl-wrong' : '';
     return el('button', {
       class: `cl-answer ${state}`, 'data-answer': letter, 'data-focus': `answer${letter}`, 'data-key': 'abc'[i],
       'aria-pressed': String(c.guess === letter), disabled: c.running, click: () => run(n, letter),
@@ -164,20 +205,27 @@ function keysOf(n) {
 }
 
 function outcome(n, c) {
-  const { verdict, facts, evidence, recording } = c.result;
+  const { verdict, facts, evidence, recording, beside } = c.result;
   const lines = recording ?? [];
-  const guess = !c.guess ? null
-    : c.guess === ANSWERS[n] ? t('claims.right') : t('claims.wrong', { answer: t(`claims.${n}.${c.guess}`) });
   return el('section', { class: 'cl-result', 'data-verdict': verdict },
     el('div', { class: `cl-verdict cl-${verdict}` },
       el('span', { class: 'cl-stamp' }, t(`claims.verdict.${verdict}`)),
-      el('div', {}, guess ? el('p', { class: 'dim' }, guess) : null, el('p', { class: 'cl-so' }, t(`claims.${n}.so`)))),
+      el('div', {}, el('p', { class: 'dim', 'data-told': '' }, told(n, c)), el('p', { class: 'cl-so' }, marked(t(`claims.${n}.so`))))),
     Object.keys(facts).length ? measured(facts) : null,
+    OF[n] ? which(OF[n], change) : null,
     lines.length ? proof(n, evidence, lines) : el('p', { class: 'dim' }, t('claims.history')),
+    (beside ?? []).map((b) => besides(b)),
     el('p', { class: 'cl-actions' },
       lines.length ? el('button', { class: 'cl-primary', 'data-open': n, 'data-focus': 'open', 'data-key': 'o', click: () => open(n, lines) },
         t('claims.open')) : null,
       el('button', { 'data-focus': 'again', click: () => run(n) }, t('claims.again'))));
+}
+
+// told says how the prediction went, and why.
+function told(n, c) {
+  if (!c.guess) return t('claims.unasked');
+  if (c.guess === ANSWERS[n]) return t('claims.right');
+  return t('claims.wrong', { answer: t(`claims.${n}.${c.guess}`), right: t(`claims.${n}.${ANSWERS[n]}`) });
 }
 
 function measured(facts) {
@@ -193,6 +241,14 @@ function proof(n, evidence, lines) {
   const { rows, all } = eventRows(lines, evidence);
   return el('div', { class: 'cl-evidence' },
     el('p', { class: 'cl-label' }, t('claims.evidence', { n: Math.min(rows.length, SHOWN), all })),
+    el('ol', {}, rows.slice(0, SHOWN)));
+}
+
+// besides lists the events of another act.
+function besides({ act, evidence, recording }) {
+  const { rows } = eventRows(recording, evidence);
+  return el('div', { class: 'cl-evidence', 'data-act': act },
+    el('p', { class: 'cl-label' }, t('claims.beside', { act })),
     el('ol', {}, rows.slice(0, SHOWN)));
 }
 

@@ -4,7 +4,7 @@
 const EMPTY = {
   clock: 0, still: false, pass: 0, clients: [], more: 0, fired: { list: [], at: -1 },
   lists: { pendingReads: [], nextRead: 0, resumed: [], pendingWrites: [], deferred: 0, closing: [] },
-  threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {}, known: false,
+  threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {}, known: false, stack: [],
 };
 
 export const empty = () => EMPTY;
@@ -33,6 +33,9 @@ function put(state, id, change) {
   return { ...state, clients };
 }
 
+// size counts the bytes of an escaped text.
+const size = (text) => text.replace(/\\x[0-9a-f]{2}|\\./g, '.').length;
+
 const lists = (state, change) => ({ ...state, lists: { ...state.lists, ...change } });
 
 // log keeps the last commands of a client and what became of their replies.
@@ -41,15 +44,51 @@ function log(state, id, change) {
   return { ...state, logs: { ...state.logs, [id]: change(state.logs[id] ?? []).slice(-6) } };
 }
 
+// fired reads the array of ready descriptors: "event 7r 9rw".
+function fired(st, text) {
+  return [...text.matchAll(/ (\d+)([rwh]*)(?= |$)/g)].map(([, fd, mask]) => ({
+    fd: Number(fd), mask, client: st.clients.find((c) => c.fd === Number(fd))?.id ?? 0,
+  }));
+}
+
+// The stack says what is inside of what. An entry is a command that runs, or with look a second look at the sockets in
+// the middle of a slow script: {client, argv, by} or {client, look, fired}.
+const push = (st, entry) => ({ ...st, stack: [...st.stack, entry] });
+
+// ends returns a state without the innermost command, which is done.
+function ends(st) {
+  const top = st.stack.at(-1);
+  if (!top || top.look) return { ...st, exec: st.exec && { ...st.exec, done: true } };
+  return { ...st, stack: st.stack.slice(0, -1), exec: { ...top, done: true } };
+}
+
+const WAITS = 3, HELD = 4, OVER = 7; // b of a reply: see trace.ReplyOK and its like
+const isInside = (by) => by === 1 || by === 2;
+
+// request puts a command into the log of its client. One that has waited is there already.
+function request(st, e) {
+  return log(st, e.client, (l) => {
+    const waits = e.b === 4 && l.findLastIndex((x) => x.kind === WAITS || x.kind === HELD);
+    return waits === false || waits < 0 ? [...l, { cmd: e.text, out: '', sent: false }] : l.with(waits, { cmd: l[waits].cmd, out: '', sent: false });
+  });
+}
+
+// answer puts a reply into the log: to the command that waits if its wait is over, else to the last one.
+function answer(st, e) {
+  const reply = { out: e.text, kind: e.b, sent: false };
+  return log(st, e.client, (l) => {
+    if (e.b === HELD) return [...l, { cmd: e.text, out: '', kind: HELD, sent: false }];
+    const at = e.b === OVER ? l.findLastIndex((x) => x.kind === WAITS) : l.findLastIndex((x) => x.kind === undefined);
+    if (at < 0) return l.length ? l.with(-1, { ...l.at(-1), ...reply }) : [{ cmd: '', ...reply }];
+    return l.with(at, { ...l[at], ...reply });
+  });
+}
+
 const points = {
   w(st, e) {
-    const [why, ...fired] = e.text.split(' ');
-    const list = fired.filter(Boolean).map((word) => {
-      const [, fd, mask] = /^(\d+)(\w*)$/.exec(word) ?? [0, 0, ''];
-      return { fd: Number(fd), mask, client: st.clients.find((c) => c.fd === Number(fd))?.id ?? 0 };
-    });
+    const [why] = e.text.split(' '), list = fired(st, e.text);
     const clients = st.clients.map((c) => (c.input && !c.buffered ? { ...c, input: '' } : c));
-    return lists({ ...st, clients, pass: e.pass, fired: { list, at: -1 }, exec: null, lent: null, woke: { n: e.a, slept: e.b, why } },
+    return lists({ ...st, clients, pass: e.pass, fired: { list, at: -1 }, exec: null, stack: [], lent: null, woke: { n: e.a, slept: e.b, why, looked: Number(/ looked=(\d+)/.exec(e.text)?.[1] ?? e.a) } },
       { pendingReads: [], pendingWrites: [], resumed: [], closing: [] });
   },
   h(st, e) {
@@ -73,22 +112,49 @@ const points = {
   })),
   p: (st, e) => put(st, e.client, (c) => ({ commands: c.commands + e.a, buffered: e.b, partial: e.text })),
   x(st, e) {
+    const taken = e.b === 0 || e.b === 5 || e.b === 6;
     st = put(st, e.client, (c) => ({
-      state: 'executing', commands: e.b === 0 ? Math.max(0, c.commands - 1) : c.commands, next: c.next.slice(e.b === 0 ? 1 : 0),
+      state: 'executing', commands: taken ? Math.max(0, c.commands - 1) : c.commands, next: c.next.slice(taken ? 1 : 0),
     }));
-    st = { ...st, exec: { client: e.client, argv: e.text, by: e.b, done: false } };
-    if (e.b === 0 || e.b === 4) st = log(st, e.client, (l) => [...l, { cmd: e.text, out: '', sent: false }]);
+    const exec = { client: e.client, argv: e.text, by: e.b, done: false };
+    st = push({ ...st, exec }, exec);
+    if (!isInside(e.b)) st = request(st, e);
     return lists(st, { pendingReads: without(st.lists.pendingReads, e.client) });
   },
   y(st, e) {
+    if (e.b !== HELD && e.b !== OVER) st = ends(st);
+    if (isInside(st.exec?.by) && e.b !== HELD && e.b !== OVER) return st;
     st = put(st, e.client, (c) => ({
-      output: c.output + e.a, out: (c.out + e.text).slice(0, 256),
-      state: e.b === 3 ? 'blocked' : e.b === 4 ? 'held' : 'idle',
+      output: c.output + e.a, out: e.b === HELD ? c.out : (c.out + e.text).slice(0, 256), state: e.b === WAITS ? 'blocked' : e.b === HELD ? 'held' : 'idle',
     }));
-    st = { ...st, exec: st.exec && { ...st.exec, done: true } };
-    const answer = { out: e.text, kind: e.b, sent: false };
-    st = log(st, e.client, (l) => (l.length ? l.with(-1, { ...l.at(-1), ...answer }) : [{ cmd: '', ...answer }]));
+    st = answer(st, e);
     return e.a > 0 && e.client > 0 ? lists(st, { pendingWrites: withOne(st.lists.pendingWrites, e.client) }) : st;
+  },
+  l(st, e) {
+    if (e.b !== 1) return { ...st, fired: { list: fired(st, e.text), at: -1 } };
+    return push({ ...st, fired: { list: fired(st, e.text), at: -1 } }, { client: e.client, look: true, fired: st.fired });
+  },
+  b(st) {
+    const at = st.stack.findLastIndex((x) => x.look);
+    if (at < 0) return st;
+    const stack = st.stack.slice(0, at);
+    return { ...st, stack, fired: st.stack[at].fired, exec: stack.at(-1) ?? st.exec };
+  },
+  m(st, e) {
+    if (e.b !== 0) return st;
+    st = put(st, e.client, (c) => ({ output: c.output + e.a, out: (c.out + e.text).slice(0, 256) }));
+    return e.client > 0 ? lists(st, { pendingWrites: withOne(st.lists.pendingWrites, e.client) }) : st;
+  },
+  f(st, e) {
+    const [rule, action] = e.text.split(' ', 2), held = action === 'HOLD' || action === 'DELAY-EXEC';
+    if (held) {
+      st = put(st, e.client, () => ({ state: 'held', on: rule }));
+      return log(st, e.client, (l) => [...l, { cmd: e.text.slice(rule.length + action.length + 2), out: '', kind: HELD, sent: false }]);
+    }
+    if (!['DROP-REPLY', 'RESET-AFTER', 'SILENT'].includes(action)) return st;
+    const reply = e.text.slice(rule.length + action.length + 2);
+    st = put(st, e.client, (c) => ({ output: Math.max(0, c.output - size(reply)), out: c.out.endsWith(reply) ? c.out.slice(0, -reply.length) : '' }));
+    return log(st, e.client, (l) => (l.length ? l.with(-1, { ...l.at(-1), lost: true }) : l));
   },
   e(st, e) {
     const gone = e.text.split(' ');
@@ -98,11 +164,11 @@ const points = {
     st = put(st, e.client, (c) => ({
       output: e.b, sendq: -1, out: e.b === 0 ? '' : c.out, thread: e.thread, state: e.b > 0 ? 'full' : c.state === 'full' ? 'idle' : c.state,
     }));
-    if (e.b === 0) st = log(st, e.client, (l) => l.map((x) => (x.sent ? x : { ...x, sent: true })));
+    if (e.b === 0) st = log(st, e.client, (l) => l.map((x) => (x.sent || x.kind === undefined || x.kind === WAITS || x.kind === HELD ? x : { ...x, sent: true })));
     return lists(st, { pendingWrites: without(st.lists.pendingWrites, e.client) });
   },
   c: (st, e) => ({ ...st, clients: st.clients.filter((c) => c.id !== e.client) }),
-  s: (st) => ({ ...st, exec: null, lent: null, clients: st.clients.map((c) => (c.state === 'reading' || c.state === 'readable' ? { ...c, state: 'idle' } : c)) }),
+  s: (st) => ({ ...st, exec: null, stack: [], lent: null, clients: st.clients.map((c) => (c.state === 'reading' || c.state === 'readable' ? { ...c, state: 'idle' } : c)) }),
 };
 
 // fold returns the state after an event.
@@ -118,10 +184,10 @@ export function merge(state, snap) {
     for (const c of snap.clients ?? []) state = put(state, c.id, () => c);
     return state;
   }
-  const { exec, lent, woke, logs } = state, inputs = new Map(state.clients.map((c) => [c.id, c.input]));
+  const { exec, stack, lent, woke, logs } = state, inputs = new Map(state.clients.map((c) => [c.id, c.input]));
   return {
-    ...EMPTY, ...snap, known: true, exec, lent, woke, logs,
-    clients: (snap.clients ?? []).map((c) => ({ ...c, input: inputs.get(c.id) })), keys: snap.keys ?? [], threads: snap.threads ?? [],
+    ...EMPTY, ...snap, known: true, exec, stack, lent, woke, logs,
+    clients: (snap.clients ?? []).map((c) => ({ ...c, input: inputs.get(c.id), state: c.state === 'idle' && stack.some((x) => x.argv && x.client === c.id) ? 'executing' : c.state })), keys: snap.keys ?? [], threads: snap.threads ?? [],
     fired: { list: snap.fired?.list ?? [], at: snap.fired?.at ?? -1 },
     lists: { ...EMPTY.lists, ...withoutNull(snap.lists) },
   };

@@ -25,12 +25,22 @@ export function add(more) {
   for (const l of ['en', 'zh']) Object.assign(texts[l], more[l]);
 }
 
+// common has variables that every text may use: see calls.
+let common = { wait: 'epoll_wait', mux: 'epoll' };
+
+// calls sets the names of the call by which the server waits.
+export function calls(multiplexer) {
+  common = { mux: multiplexer, wait: { poll: 'poll(2)', select: 'select(2)', io_uring: 'io_uring_enter' }[multiplexer] ?? 'epoll_wait' };
+}
+
+export const waitCall = () => common.wait;
+
 // t returns a text with its variables: t('passes', {n: 3}) fills {n}. {n|one|many} picks a form by
 // number. A key without a text is returned as it is.
 export function t(key, vars = {}) {
   const text = texts[lang][key] ?? texts.en[key] ?? key;
   return text.replace(/\{(\w+)(?:\|([^|}]*)\|([^}]*))?\}/g, (_, name, one, many) => {
-    if (many === undefined) return vars[name] ?? '';
+    if (many === undefined) return vars[name] ?? common[name] ?? '';
     return Number(vars[name]) === 1 ? one : many;
   });
 }

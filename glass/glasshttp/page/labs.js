@@ -1,4 +1,4 @@
-// labs.js shows the twelve labs: the task, the commands that begin and grade it, and the hints one by one.
+// labs.js shows the thirteen labs: the task, the commands that begin and grade it, and the hints one by one.
 // The last grade is not here: the grader is a process of its own and tells this server nothing.
 
 import { add, lang, t } from './i18n.js';
@@ -8,9 +8,10 @@ import texts from './text/labs.js';
 add(texts);
 
 // The commands that start the skeletons, as package course/labs has them.
-const COMMANDS = {
+export const COMMANDS = {
   python: ['Python', '', 'python3 main.py'], java: ['Java', 'javac -d out *.java && ', 'java -cp out Main'],
   node: ['JavaScript', '', 'node main.mjs'], go: ['Go', '', 'go run .'],
+  c: ['C', 'cc -O2 -Wall -pthread -o main *.c && ', './main'], rust: ['Rust', 'rustc --edition 2021 -O main.rs && ', './main'],
 };
 
 let root = null;

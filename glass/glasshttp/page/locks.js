@@ -3,9 +3,9 @@
 
 import * as store from './store.js';
 import { add, has, lang, t } from './i18n.js';
-import { el } from './svg.js';
-import { fail } from './app.js';
-import { KEY, LEASE, STORIES, commands } from './stories.js';
+import { el, narrow } from './svg.js';
+import { fail } from './shared.js';
+import { KEY, LEASE, commands, quorums, storiesOf } from './stories.js';
 import { leases } from './lease.js';
 import { bars } from './bars.js';
 import texts from './text/locks.js';
@@ -182,7 +182,7 @@ const next = () => act(async () => {
 });
 
 export function render() {
-  const key = `${lang}|${changes}|${store.mode}|${store.state.state}|${masters()}`;
+  const key = `${lang}|${changes}|${store.mode}|${store.state.state}|${masters()}|${narrow()}`;
   if (!root || pressed || key === drawn) return;
   drawn = key;
   const focused = document.activeElement?.closest?.('[data-focus]')?.dataset.focus;
@@ -208,20 +208,37 @@ function button(name, label, do_, more = {}) {
   return el('button', { 'data-focus': name, 'data-do': name, disabled: busy || stopped(), click: do_, ...more }, label);
 }
 
+let told = { n: 0, list: [] };
+
+// fitting are the stories for so many masters.
+function fitting() {
+  if (told.n !== masters()) told = { n: masters(), list: storiesOf(masters()) };
+  return told.list;
+}
+
+// cast names the masters of a story.
+function cast() {
+  const { a, b, both } = quorums(masters()), list = (of) => of.join(lang === 'zh' ? '、' : ', ');
+  return { a: list(a), b: list(b), both: list(both), k: both.length };
+}
+
 function stories() {
-  const fitting = STORIES.filter((s) => s.masters === masters() || s.masters === 1 && masters() === 1);
-  const pick = fitting.map((s) => button(`story-${s.name}`, t(`locks.story.${s.name}`), () => tell(s),
-    { 'aria-pressed': String(story?.of === s), class: 'chip' }));
+  const known = fitting(), pick = known.map((s) => button(`story-${s.name}`, t(`locks.story.${s.name}`), () => tell(s),
+    { 'aria-pressed': String(story?.of.name === s.name), class: 'chip' }));
   return el('header', { class: 'lk-stories' },
     el('p', { class: 'lead' }, t('locks.lead')),
     el('div', { class: 'lk-chips', role: 'group', 'aria-label': t('locks.stories') }, pick),
-    story ? caption() : null);
+    story ? caption() : logs.some((log) => log.length) ? null : first(known[0]));
 }
+
+// first is what to press on a screen that is still empty.
+const first = (one) => el('div', { class: 'lk-caption lk-first' }, el('p', { class: 'lk-told' }, t('locks.first')),
+  button('first', `${t('locks.start')}: ${t(`locks.story.${one.name}`)}`, () => tell(one), { class: 'cl-primary', 'data-key': 'n' }));
 
 function caption() {
   const { of, at } = story;
   const over = at === of.steps.length;
-  const text = at === 0 ? '' : t(`locks.${of.steps[at - 1][0]}`);
+  const text = at === 0 ? '' : t(`locks.${of.steps[at - 1][0]}`, cast());
   return el('div', { class: 'lk-caption', 'aria-live': 'polite', 'data-step': at },
     el('p', { class: 'dim' }, t('locks.step', { n: at, all: of.steps.length })),
     el('p', { class: 'lk-told' }, text || t('locks.story.' + of.name)),
@@ -253,7 +270,7 @@ async function partition(who) {
 function breaks() {
   const held = logs.some((log) => log.findLast((e) => e.event === 'hold')?.outcome === 'held');
   const rule = (...words) => act(() => replace(...words));
-  const last = masters();
+  const last = masters(), victim = quorums(last).both[0];
   return el('div', { class: 'lk-breaks', role: 'group', 'aria-label': t('locks.break') },
     el('span', { class: 'cl-label' }, t('locks.break')),
     button('lose', t('locks.lose'), () => rule('lose', 'NTH', '1', 'ACTION', 'DROP-REPLY'), { class: 'lk-danger' }),
@@ -261,10 +278,10 @@ function breaks() {
       : button('hold', t('locks.hold'), () => hold(), { class: 'lk-danger' }),
     button('clock1', t('locks.clock1'), () => act(() => play([['advance', 10000]]))),
     button('clock2', t('locks.clock2'), () => act(() => play([['advance', LEASE + 1]]))),
-    last > 1 ? button('jump', `${t('locks.clock2')}: ${t('locks.lane', { n: 3 })}`,
-      () => act(() => lab(3, 'CLOCK', 'ADVANCE', String(LEASE + 1))), { class: 'lk-danger' }) : null,
-    button('crash', last > 1 ? `${t('locks.crash')}: ${t('locks.lane', { n: 3 })}` : t('locks.crash'),
-      () => act(() => lab(last > 1 ? 3 : 1, 'CRASH')), { class: 'lk-danger' }),
+    last > 1 ? button('jump', `${t('locks.clock2')}: ${t('locks.lane', { n: victim })}`,
+      () => act(() => lab(victim, 'CLOCK', 'ADVANCE', String(LEASE + 1))), { class: 'lk-danger' }) : null,
+    button('crash', last > 1 ? `${t('locks.crash')}: ${t('locks.lane', { n: victim })}` : t('locks.crash'),
+      () => act(() => lab(victim, 'CRASH')), { class: 'lk-danger' }),
     button('reset', t('locks.reset'), () => { story = null; act(begin); }));
 }
 

@@ -3,11 +3,13 @@
 import { el } from './svg.js';
 import { t } from './i18n.js';
 import * as store from './store.js';
-import { create } from './scene.js';
+import { H, W, create } from './scene.js';
+import { camera } from './camera.js';
 import { cast, terminals } from './terminals.js';
 import { strip } from './strip.js';
-import { phaseOf } from './narrate.js';
-import { asleep, fail, motion } from './app.js';
+import { counted, phaseOf } from './narrate.js';
+import { asleep, fail, motion } from './shared.js';
+import { AT, chosen, which } from './which.js';
 
 // point is a click on a box: the server stops there from now on. A recording goes there.
 function point(name) {
@@ -19,8 +21,8 @@ function point(name) {
 
 // picture is the scene with its terminals. The screens for the loop and for recordings share it.
 export function picture() {
-  const scene = create(point), clients = terminals();
-  const root = el('div', { class: 'picture' }, scene.svg, clients.root);
+  const scene = create(point), clients = terminals(), view = camera(scene, W, H);
+  const root = el('div', { class: 'picture' }, scene.svg, view.root, clients.root);
   let before = -1;
   return {
     root,
@@ -32,6 +34,7 @@ export function picture() {
       };
       before = at;
       scene.render(frame, how);
+      view.render(frame, scene.station);
       clients.render(how);
     },
   };
@@ -67,24 +70,24 @@ export function render() {
   parts.strip.render(store.cursor);
   if (frame) {
     const { from, to } = store.passOf(store.cursor);
-    const commands = store.frames.slice(from, to + 1).filter((f) => f.e.point === 'x').length;
-    parts.title.textContent = t('strip.of', { pass: frame.e.pass, n: to - from + 1, commands });
+    const events = store.frames.slice(from, to + 1).map((f) => f.e);
+    parts.title.textContent = t('strip.of', { pass: frame.e.pass, n: events.length, ...counted(events) });
   } else parts.title.textContent = t('box.pass');
   showSource(frame);
 }
 
-// showSource shows the function that made the event, with Redis's name.
+// showSource shows the function that made the event, with Redis's name, and what other versions do at that point.
 function showSource(frame) {
   const point = frame ? (asleep() ? 's' : phaseOf(frame.e)) : 's';
   const info = store.hello?.points?.[point];
   const text = sources?.[info?.name] ?? sources?.[point];
-  const key = `${point}|${info?.go}|${Boolean(text)}|${t('source.redis')}`;
+  const key = `${point}|${info?.go}|${Boolean(text)}|${t('source.redis')}|${chosen()}`;
   if (key === parts.shown) return;
   parts.shown = key;
   if (!info) { parts.source.replaceChildren(el('p', { class: 'dim' }, t('source.none'))); return; }
   const code = el('pre', { class: 'code mono', tabindex: '0', 'aria-label': info.go }, text ? paint(text.go) : '');
   parts.source.replaceChildren(el('h3', { class: 'mono' }, info.go), el('p', { class: 'file mono' }, `${text?.file ?? info.file}${text?.line ? ':' + text.line : ''}`),
-    el('p', { class: 'redis' }, `${t('source.redis')}: `, el('b', { class: 'mono' }, info.c || '–')), code);
+    el('p', { class: 'redis' }, `${t('source.redis')}: `, el('b', { class: 'mono' }, info.c || '–')), AT[point] ? which(AT[point], store.changed) : '', code);
 }
 
 const GO = /(\/\/[^\n]*)|("(?:[^"\\\n]|\\.)*"|`[^`]*`)|\b(func|return|if|else|for|range|switch|case|default|defer|go|var|const|type|struct|nil|true|false|break|continue|select|chan|map)\b/g;

@@ -1,16 +1,19 @@
-// models.js shows the same six requests under four threading models: who reads, who executes, who waits.
+// models.js shows the same six requests under four threading models: who reads, who executes, who waits. One of them is
+// drawn for the version that the reader chooses.
 // The lengths are drawn, not measured. The bars beside them are measured: bench/report/models.md.
 
 import { add, lang, t } from './i18n.js';
-import { el, s, text } from './svg.js';
-import { motion } from './app.js';
+import { el, narrow, s, text } from './svg.js';
+import { motion } from './shared.js';
 import { figures } from './figures.js';
-import { MODELS, LAST } from './lanes.js';
+import { MODELS, THREADS, LAST } from './lanes.js';
+import { ALL, chosen, which } from './which.js';
 import texts from './text/models.js';
 
 add(texts);
 
-const WIDTH = 800, LEFT = 96, LANE = 23;
+const LANE = 23;
+let WIDTH = 800, LEFT = 96;
 
 let root = null;
 let drawn = '';
@@ -67,14 +70,20 @@ function sweep() {
 const x = (time) => LEFT + (WIDTH - LEFT - 12) * (time / LAST);
 
 export function render() {
-  const key = `${lang}|${load}`;
+  const key = `${lang}|${load}|${chosen()}|${narrow()}`;
   if (!root || key === drawn) return;
   drawn = key;
+  [WIDTH, LEFT] = narrow() ? [380, 78] : [800, 96];
+  const scrolled = root.querySelector('.md-left')?.scrollTop ?? 0;
   const focused = document.activeElement?.closest?.('[data-focus]')?.dataset.focus;
-  root.replaceChildren(el('div', { class: 'models' }, el('section', { class: 'md-left' }, head(), MODELS.map(card)), side()));
+  root.replaceChildren(el('div', { class: 'models' }, el('section', { class: 'md-left' }, head(), models().map(card)), el('div', { class: 'md-right' }, side(), el('section', { class: 'card md-which' }, which(ALL, render), el('p', { class: 'dim' }, t('which.same'))))));
+  root.querySelector('.md-left').scrollTop = scrolled;
   if (focused) root.querySelector(`[data-focus="${focused}"]`)?.focus({ preventScroll: true });
   sweep();
 }
+
+// models are the drawings, with the threads of the version that is chosen.
+const models = () => MODELS.map((m) => (m.name === 'threads' ? THREADS[chosen()] : m));
 
 function head() {
   const slider = el('input', {
@@ -85,13 +94,14 @@ function head() {
     el('div', { class: 'md-controls' },
       el('button', { class: 'md-play', 'data-key': ' ', 'data-focus': 'play', click: play }, el('span', {}, t('models.play')), ' ', el('kbd', {}, '␣')), slider),
     el('ul', { class: 'legend' }, ['read', 'parse', 'execute', 'write', 'wait'].map((k) =>
-      el('li', {}, el('i', { class: k }), el('span', {}, t(`models.kind.${k}`))))));
+      el('li', {}, el('i', { class: k }), el('span', {}, t(`models.kind.${k}`)))), el('li', {}, el('i', { class: 'md-spins' }), el('span', {}, t('models.kind.spin')))));
 }
 
 // card draws the lanes of a model, with its sentence.
 function card(model) {
   const height = LANE * model.lanes.length + 6;
   const svg = s('svg', { viewBox: `0 0 ${WIDTH} ${height}`, class: 'md-lanes', role: 'img', 'aria-label': t(`models.${model.name}.why`) });
+  svg.append(s('defs', {}, s('pattern', { id: 'spin', width: 5, height: 5, patternUnits: 'userSpaceOnUse', patternTransform: 'rotate(45)' }, s('rect', { width: 2, height: 5, class: 'md-hatch' }))));
   model.lanes.forEach((lane, i) => {
     const y = 3 + LANE * i;
     svg.append(text(0, y + 15.5, t(`models.lane.${lane.name}`, { n: lane.n }), { max: LEFT - 8, cls: lane.executes ? 'strong' : 'dim' }),
@@ -109,7 +119,7 @@ function card(model) {
 function block(b, y) {
   const from = x(b.from), wide = x(b.to) - from;
   const g = s('g', { class: `md-block ${b.kind}`, 'data-from': b.from },
-    s('rect', { x: from + 0.5, y: y + 1, width: Math.max(wide - 1, 1), height: LANE - 4, rx: 3, class: b.idle ? 'md-idle' : 'solid' }));
+    s('rect', { x: from + 0.5, y: y + 1, width: Math.max(wide - 1, 1), height: LANE - 4, rx: 3, class: b.spins ? 'md-spin' : b.idle ? 'md-idle' : 'solid' }));
   if (b.who && wide > 13 && !b.idle) g.append(text(from + wide / 2, y + 15.5, b.who, { anchor: 'middle', cls: 'on', bold: true }));
   return g;
 }

@@ -1,15 +1,19 @@
-// narrate.js says in one sentence what an event did. The texts are in text/loop.js.
+// narrate.js says in one sentence what an event did. The sentence comes from the event, from what it is inside of
+// (fold.js: stack), and from how the server waits. The texts are in text/say.js.
 
 import { who as client } from './store.js';
 import { add, number, span, t } from './i18n.js';
+import { elements } from './reply.js';
 import texts from './text/loop.js';
+import sentences from './text/say.js';
 
 add(texts);
+add(sentences);
 
 // KIND gives the colour of each point, and STATION its place on the road.
 export const KIND = {
   w: 'sleep', h: 'wait', a: 'accept', g: 'wait', t: 'wait', j: 'wait', r: 'read', p: 'parse', x: 'execute',
-  y: 'execute', e: 'expire', o: 'write', c: 'accept', s: 'sleep',
+  y: 'execute', e: 'expire', o: 'write', c: 'accept', s: 'sleep', l: 'wait', b: 'execute', m: 'execute', f: 'expire',
 };
 
 // SOURCE gives the source whose text stands beside the picture.
@@ -32,6 +36,15 @@ export function need(partial) {
   return 0;
 }
 
+// counted says how many commands a pass has run, from their events: requests, and beside them those that EXEC or a
+// script runs, and those that have waited.
+export function counted(events) {
+  const run = events.filter((e) => e.point === 'x'), inside = run.filter((e) => e.b === 1 || e.b === 2).length, waited = run.filter((e) => e.b === 4).length;
+  return { commands: run.length - inside - waited, more: beside(inside, waited) };
+}
+
+const beside = (inside, waited) => (inside ? t('say.s.more', { n: inside }) : '') + (waited ? t('say.s.waited', { n: waited }) : '');
+
 const thread = (e, hello) => (e.thread < 0 ? t('say.executor') : hello?.threads?.[e.thread] ?? 'main');
 
 const shown = (bytes, most = 40) => {
@@ -39,10 +52,33 @@ const shown = (bytes, most = 40) => {
   return text.length > most ? text.slice(0, most) + '…' : text;
 };
 
+// ERRORS are the names of the errors that a socket has, on Linux and macOS.
+const ERRORS = { 32: 'EPIPE', 54: 'ECONNRESET', 60: 'ETIMEDOUT', 104: 'ECONNRESET', 110: 'ETIMEDOUT', 113: 'EHOSTUNREACH' };
+const errno = (n) => ERRORS[-n] ?? `errno ${-n}`;
+
+// BY has the name of a text for each kind of a command: see trace.ByClient and its like.
+const BY = ['client', 'exec', 'script', 'internal', 'after', 'toqueue', 'refused'];
+const ANSWER = ['ok', 'error', 'queued', 'blocked', 'held', 'nil', 'none', 'unblocked'];
+
+// request chooses the text for a client's command that runs.
+function request(e, state) {
+  const verb = e.text.split(' ')[0].toLowerCase();
+  if (state.stack.some((s) => s.look)) return 'beside';
+  if (/^(eval|fcall)/.test(verb)) return 'eval';
+  if (e.thread < 0) return 'queue';
+  return { exec: 'run', multi: 'multi' }[verb] ?? 'client';
+}
+
+// RULES names the text for each action of the lab.
+const RULES = {
+  'DROP-BEFORE': 'before', 'RESET-BEFORE': 'before', ERROR: 'error', HOLD: 'hold', 'DELAY-EXEC': 'delay', 'DROP-REPLY': 'lost', 'RESET-AFTER': 'lost',
+  SILENT: 'silent', 'DELAY-REPLY': 'late', 'ERROR-AFTER': 'after', CUT: 'cut', 'SKIP-PUSH': 'skip', 'DELAY-PUSH': 'push',
+};
+
 const say = {
-  w(e) {
-    const why = e.text.split(' ')[0];
-    if (why === 'event') return ['say.w.event', { n: e.a }];
+  w(e, state, hello) {
+    const why = e.text.split(' ')[0], looked = Number(/ looked=(\d+)/.exec(e.text)?.[1] ?? e.a);
+    if (why === 'event') return [`say.w.${['poll', 'select', 'io_uring'].includes(hello?.multiplexer) ? hello.multiplexer : 'epoll'}`, { n: e.a, looked }];
     return [why === 'posted' ? 'say.w.posted' : 'say.w.timer', {}];
   },
   h(e, state) {
@@ -50,36 +86,61 @@ const say = {
     return [`say.h.${['accept', 'read', 'reply'].includes(e.text) ? e.text : 'wake'}`, { i: e.a + 1, of: Math.max(of, e.a + 1) }];
   },
   a: (e) => ['say.a', { fd: e.a, addr: e.text }],
+  l: (e) => [e.b === 1 ? 'say.l.script' : 'say.l.gather', { n: e.a }],
+  b: (e) => ['say.b', { n: e.a }],
   g: (e) => ['say.g', { n: e.a, waited: span(e.b) }],
   t: (e) => [e.text.startsWith('write') ? 'say.t.write' : 'say.t.read', { n: e.a }],
-  j: (e, state) => [state.lent?.phase === 'write' ? 'say.j.write' : 'say.j.read', { n: e.a }],
+  j: (e, state, hello) => [state.lent?.phase === 'write' ? 'say.j.write' : hello?.exec === 'queue' ? 'say.j.queue' : 'say.j.read', { n: e.a }],
   r(e) {
     if (e.a === 0) return ['say.r.eof', {}];
     if (e.a === -11) return ['say.r.again', {}];
-    if (e.a < 0) return ['say.r.error', { n: -e.a }];
+    if (e.a < 0) return ['say.r.error', { name: errno(e.a) }];
     return [e.b > 0 ? 'say.r.more' : e.thread > 0 ? 'say.r.thread' : 'say.r', { n: e.a, left: e.b }];
   },
   p(e) {
+    if (e.b < 0) return ['say.p.wrong', { why: code(shown(e.text, 60)) }];
     const missing = need(e.text);
+    if (e.a === 0 && e.b === 0) return ['say.p.nothing', {}];
     if (e.a === 0) return [missing > 0 ? 'say.p.need' : 'say.p.none', { n: missing, have: e.b }];
     return [e.b > 0 ? 'say.p.some' : e.a > 1 ? 'say.p.many' : 'say.p.one', { n: e.a, left: e.b }];
   },
-  x: (e) => [`say.x.${[e.thread < 0 ? 'queue' : 'client', 'exec', 'script', 'internal', 'after'][e.b] ?? 'client'}`, { cmd: code(shown(e.text, 48)) }],
+  x(e, state) {
+    const by = BY[e.b] ?? 'client', busy = by === 'refused' && state.stack.some((s) => s.look);
+    return [`say.x.${by === 'client' ? request(e, state) : busy ? 'busy' : by}`, { cmd: code(shown(e.text, 48)) }];
+  },
   y(e, state) {
-    const kind = ['ok', 'error', 'queued', 'blocked', 'held', 'nil', 'none'][e.b] ?? 'ok';
-    const inside = state.exec && (state.exec.by === 1 || state.exec.by === 2);
-    return [e.client < 0 ? 'say.y.internal' : inside && kind === 'ok' ? 'say.y.inside' : `say.y.${kind}`, { n: e.a, reply: code(shown(e.text)) }];
+    const kind = ANSWER[e.b] ?? 'ok', by = state.exec?.by, vars = { n: e.a, reply: code(shown(e.text)) };
+    if (e.client < 0 && !(by === 1 || by === 2)) return [kind === 'blocked' || kind === 'held' ? 'say.y.waits' : 'say.y.internal', vars];
+    if (kind === 'blocked' || kind === 'held' || kind === 'unblocked') return [`say.y.${kind}`, vars];
+    if (by === 1 || by === 2) return [`say.y.${by === 1 ? 'exec' : 'script'}${kind === 'error' ? 'error' : ''}`, vars];
+    return [by === 4 && kind !== 'none' ? 'say.y.late' : `say.y.${kind}`, vars];
+  },
+  m(e) {
+    const words = elements(e.text), kind = words[0] ?? '';
+    const vars = { n: e.a, words: code(shown(words.join(' ') || e.text, 48)) };
+    if (e.text[0] === '+') return ['say.m.monitor', vars];
+    if (e.b === 1) return ['say.m.behind', vars];
+    if (kind === 'invalidate' || words[1] === '__redis__:invalidate') return ['say.m.tracking', vars];
+    return [/^[ps]?message$/.test(kind) ? 'say.m.subscribed' : 'say.m.other', vars];
+  },
+  f(e) {
+    const [rule, action] = e.text.split(' ', 2), what = e.text.slice(rule.length + action.length + 2);
+    return [`say.f.${RULES[action] ?? 'before'}`, { rule: code(rule), what: code(shown(what, 48)), ms: number(e.a) }];
   },
   e: (e) => ['say.e', { n: e.a, keys: code(shown(e.text)) }],
   o(e) {
     if (e.a === -11) return ['say.o.again', { left: e.b }];
-    if (e.a < 0) return ['say.o.error', { n: -e.a }];
-    return [e.b > 0 ? 'say.o.part' : e.thread > 0 ? 'say.o.thread' : 'say.o', { n: e.a, left: e.b }];
+    if (e.a < 0) return ['say.o.error', { name: errno(e.a) }];
+    return [e.text === 'limit' ? 'say.o.limit' : e.b > 0 ? 'say.o.part' : e.thread > 0 ? 'say.o.thread' : 'say.o', { n: e.a, left: e.b }];
   },
-  c: (e) => ['say.c', { why: e.text }],
+  c(e) {
+    const [cause, name] = e.text.split(/: (.*)/), key = 'why.' + (cause === 'reading failed' ? cause : e.text).replaceAll(' ', '-'), known = t(key, { name });
+    return ['say.c', { why: known === key ? e.text : known }];
+  },
   s(e) {
-    const done = e.b > 0 ? 'say.s.did' : 'say.s.idle';
-    return [done, { n: e.b, until: t(e.a < 0 ? 'say.s.ever' : e.a === 0 ? 'say.s.not' : 'say.s.for', { ms: number(e.a) }) }];
+    const of = (name) => Number(new RegExp(` ${name}=(\\d+)`).exec(e.text)?.[1] ?? 0), inside = of('inside'), waited = of('waited');
+    const until = t(e.a < 0 ? 'say.s.ever' : e.a === 0 ? 'say.s.not' : 'say.s.for', { ms: number(e.a) });
+    return [e.b + inside + waited > 0 ? 'say.s.did' : 'say.s.idle', { n: e.b, until, more: beside(inside, waited) }];
   },
 };
 
@@ -87,7 +148,7 @@ const say = {
 export function sentence(frame, hello) {
   if (!frame) return t('say.nothing');
   const { e, state } = frame;
-  const [key, vars] = say[e.point]?.(e, state) ?? ['say.unknown', {}];
+  const [key, vars] = say[e.point]?.(e, state, hello) ?? ['say.unknown', {}];
   const who = e.client ? `\u0001${e.client}\u0002` : t('say.server');
   return t(key, { who, thread: thread(e, hello), ...vars });
 }
@@ -106,6 +167,6 @@ const code = (text) => `\u0003${text}\u0004`;
 export function short(e) {
   const name = t('point.' + e.point);
   const whose = e.client ? ' ' + client(e.client).name : '';
-  const what = { x: e.text, y: shown(e.text, 30), r: e.a > 0 ? `${e.a} B` : '', o: e.a > 0 ? `${e.a} B` : '', p: e.text, h: e.text }[e.point];
+  const what = { x: e.text, y: shown(e.text, 30), r: e.a > 0 ? `${e.a} B` : '', o: e.a > 0 ? `${e.a} B` : '', p: e.text, h: e.text, m: elements(e.text).join(' '), f: e.text }[e.point];
   return `${name}${whose}${what ? ' · ' + shown(what, 60) : ''}`;
 }

@@ -4,8 +4,9 @@
 import { el, s } from './svg.js';
 import { add, lang, number, t } from './i18n.js';
 import * as store from './store.js';
-import { fail } from './app.js';
+import { fail } from './shared.js';
 import { picture } from './loop.js';
+import { write } from './link.js';
 import { kindOf } from './narrate.js';
 import texts from './text/replay.js';
 
@@ -14,7 +15,7 @@ add(texts);
 // RECORDINGS are those that the server has built in.
 const RECORDINGS = ['one-command', 'pipeline', 'partial-read', 'full-socket', 'blpop', 'busy-script', 'io-threads', 'get-del', 'lost-reply'];
 // IMPORT finds the modules of the page, for the export. SERVED are screens that need the server.
-const SERVED = ['claims', 'locks', 'models'];
+const SERVED = ['claims', 'locks', 'models', 'tour'];
 const IMPORT = /(from |import\()'\.\.?\/((?:text\/)?\w+)\.js'/g;
 
 let ui = null;
@@ -33,7 +34,8 @@ export function mount(root) {
   if (!exported()) {
     ui.list.append(...RECORDINGS.map((name) => el('li', {}, el('button', { type: 'button', 'data-name': name, click: () => open(name) }, el('span', { 'data-t': `rec.${name}` })))));
     const button = (act, key) => el('button', { type: 'button', 'data-t': key, click: () => act().catch(fail) });
-    ui.save.append(button(html, 'rp.html'), button(plain, 'rp.save'), ui.live = el('button', { type: 'button', 'data-t': 'rp.live', click: () => { history.replaceState(null, '', location.pathname + location.hash); store.connect(); } }));
+    ui.link = el('input', { class: 'mono rp-link', readonly: true, hidden: true, 'data-label': 'rp.link', focus: () => ui.link.select() });
+    ui.save.append(button(html, 'rp.html'), button(plain, 'rp.save'), button(share, 'rp.share'), ui.link, ui.live = el('button', { type: 'button', 'data-t': 'rp.live', click: () => { history.replaceState(null, '', `${location.pathname}#replay`); store.connect(); } }));
   }
 }
 
@@ -63,6 +65,19 @@ async function plain() {
   download(called() + '.loop.gz', [await new Response(packed).arrayBuffer()], 'application/gzip');
 }
 
+// share makes an address that holds the recording and the place in it, and copies it.
+async function share() {
+  ui.link.hidden = true;
+  let hash;
+  try { hash = await write(store.lines(), store.frame()?.e.seq ?? 0); } catch (err) {
+    throw err instanceof RangeError ? new Error(t('rp.large', { n: Math.ceil(Number(err.message) / 1024) })) : err;
+  }
+  ui.link.value = `${location.origin}/#${hash}`;
+  ui.link.hidden = false;
+  ui.link.focus();
+  await navigator.clipboard?.writeText(ui.link.value).catch(() => {}); // if not allowed, the text is marked
+}
+
 async function html() { download(called() + '.html', [await bundle()], 'text/html'); }
 
 const base64 = (text) => {
@@ -75,7 +90,7 @@ const base64 = (text) => {
 // map gives them their names.
 export async function bundle() {
   const get = async (name) => { const a = await fetch(name); return a.ok ? a.text() : null; };
-  const [page, css, sources] = await Promise.all(['index.html', 'style.css', '/watch/sources'].map(get));
+  const [page, css, phone, sources] = await Promise.all(['index.html', 'style.css', 'phone.css', '/watch/sources'].map(get));
   const imports = {}, left = ['app'];
   while (left.length) {
     const name = left.pop(), text = await get(name + '.js');
@@ -85,7 +100,7 @@ export async function bundle() {
   }
   const safe = (text) => text.replaceAll('<', '\\u003c');
   const tag = (name, attrs, text) => `<${name} ${attrs}>${text}</${name}>`;
-  const head = [tag('style', '', css), tag('script', 'type="importmap"', safe(JSON.stringify({ imports }))), tag('script', 'type="application/x-ndjson" id="recording"', safe(store.lines())),
+  const head = [tag('style', '', css + phone), tag('script', 'type="importmap"', safe(JSON.stringify({ imports }))), tag('script', 'type="application/x-ndjson" id="recording"', safe(store.lines())),
     tag('script', 'type="application/json" id="sources"', safe(sources ?? '{}')), tag('script', 'type="module"', "import 'page/app';")].join('\n');
   return page.replace(/<link rel="(stylesheet|icon|modulepreload)"[^>]*>\n?/g, '').replace(/<script type="module"[^>]*><\/script>/, () => head)
     .replace(/<title>[^<]*/, () => `<title>${called()}`).replace(/<html lang="\w+"/, `<html lang="${lang === 'zh' ? 'zh-CN' : 'en'}"`);

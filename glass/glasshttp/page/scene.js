@@ -31,6 +31,9 @@ export const BOXES = {
   epoll: [372, 238, 80, 116, 'sleep', null],
 };
 
+// INNER is the ring inside the ring: a slow script looks for other clients.
+const INNER = 'M424 295 V186 A24 24 0 0 1 448 162 H660 A24 24 0 0 1 684 186 V404 A24 24 0 0 1 660 428 H448 A24 24 0 0 1 424 404 Z';
+
 const STATION = {
   epoll: [412, 295], array: [446, 150], dispatcher: [544, 150], handler: [654, 150], read: [688.4, 157.6], parse: [696, 225],
   execute: [696, 346], output: [688.4, 432.4], expire: [664, 440], write: [540, 440], close: [440, 440],
@@ -46,18 +49,18 @@ const ARROWS = ['M490 78 H500', 'M586 78 H596', 'M710 78 H722', 'M826 170 V180',
 // BREAK is the point at which a click on a box stops the server.
 const BREAK = { array: 'w', accept: 'a', readHandler: 'h', read: 'r', parse: 'p', execute: 'x', output: 'y', expire: 'e', write: 'o', close: 'c', epoll: 's' };
 
-const AT = { w: 'array', h: 'handler', a: 'handler', g: 'read', r: 'read', p: 'parse', x: 'execute', y: 'output', e: 'expire', o: 'write', c: 'close', s: 'epoll' };
+const AT = { w: 'array', h: 'handler', a: 'handler', g: 'read', r: 'read', p: 'parse', x: 'execute', y: 'output', e: 'expire', o: 'write', c: 'close', s: 'epoll', l: 'array', b: 'execute', m: 'output', f: 'execute' };
 const ACTIVE = {
   w: ['epoll', 'array'], h: ['array', 'dispatcher'], a: ['accept'], g: ['read'], r: ['read'], p: ['parse'], x: ['execute', 'keys'], y: ['output', 'execute'],
-  e: ['expire', 'keys'], o: ['write'], c: ['close'], s: ['epoll'],
+  e: ['expire', 'keys'], o: ['write'], c: ['close'], s: ['epoll'], l: ['epoll', 'array'], b: ['execute'], m: ['output'], f: ['execute'],
 };
 const HANDLER = { accept: 'accept', read: 'readHandler', reply: 'reply' };
 
 // create builds the picture once and returns {svg, render(frame, how)}.
 export function create(onpoint) {
-  const svg = s('svg', { viewBox: `0 0 ${W} ${H}`, class: 'scene', role: 'img', 'aria-labelledby': 'now' });
-  const scene = { svg, boxes: {}, titles: {}, breakable: {}, onpoint, dynamic: s('g'), sockets: s('g'), top: s('g') };
-  svg.append(defs(), kernel(scene), road(), s('g', { class: 'links' }, LINKS.map((d) => s('path', { d }))),
+  const svg = s('svg', { viewBox: `0 0 ${W} ${H}`, class: 'scene', role: 'group', 'aria-labelledby': 'now' });
+  const scene = { svg, boxes: {}, titles: {}, breakable: {}, onpoint, dynamic: s('g'), sockets: s('g'), top: s('g'), inner: s('g', { class: 'inner' }) };
+  svg.append(defs(), kernel(scene), road(), scene.inner, s('g', { class: 'links' }, LINKS.map((d) => s('path', { d }))),
     s('g', { class: 'arrows' }, ARROWS.map((d) => s('path', { d, 'marker-end': 'url(#tip)' }))), lines());
   for (const [name, spec] of Object.entries(BOXES)) svg.append(box(scene, name, spec));
   svg.append(keyLink(scene), scene.sockets, stations(scene), cursor(scene), scene.top);
@@ -187,14 +190,24 @@ function render(scene, frame, how) {
   for (const [name, b] of Object.entries(scene.boxes)) b.g.classList.toggle('active', active.has(name));
   for (const [name, c] of Object.entries(scene.stations)) c.classList.toggle('active', name === station);
   scene.keyLink.classList.toggle('active', active.has('keys') && e?.point === 'x');
+  inner(scene, state, how);
   draw(scene, frame, state, how);
   const client = e?.client && !how.asleep && e.thread <= 0 ? who(e.client) : null;
   scene.thread.setAttribute('class', `thread ${client ? 'c' + client.hue : ''} ${e && !how.asleep ? kindOf(e) : 'sleep'}`);
   scene.mark.replaceChildren(client ? text(0, 4.5, client.mark, { size: 13, bold: true, anchor: 'middle', cls: 'on' }) : '');
   scene.thread.childNodes[1].setAttribute('r', 10 + 3.5 * Math.max(0, (client?.mark.length ?? 0) - 2));
   travel(scene, scene.lengths[station], how);
+  scene.station = station;
   if (e && frame !== scene.shown && how.motion && how.forward) packet(scene, e, state, how);
   scene.shown = frame;
+}
+
+// inner draws the ring inside the ring, as long as a slow script looks for other clients.
+function inner(scene, state, how) {
+  const look = how.asleep ? null : state.stack.findLast((x) => x.look);
+  if (scene.looks === look) return;
+  scene.looks = look;
+  scene.inner.replaceChildren(...(look ? [s('path', { d: INNER })] : []));
 }
 
 function retitle(node, string, key) {
@@ -207,10 +220,13 @@ function retitle(node, string, key) {
   if (w > room) { node.setAttribute('textLength', room); node.setAttribute('lengthAdjust', 'spacingAndGlyphs'); } else node.removeAttribute('textLength');
 }
 
+// twoLines breaks a Chinese name that is too wide. An English word is drawn closer instead.
 function twoLines(node, string) {
-  const words = width(string, 14, false, true) < 72 ? [string] : [string.slice(0, 4), string.slice(4)];
+  const wide = width(string, 14, false, true) >= 72, word = /^[\x20-\x7e]+$/.test(string);
+  const words = wide && !word ? [string.slice(0, 4), string.slice(4)] : [string];
+  const closer = wide && word ? { textLength: 70, lengthAdjust: 'spacingAndGlyphs' } : {};
   const x = node.getAttribute('x');
-  node.replaceChildren(...words.map((w, i) => { const n = s('tspan', { x, dy: i ? 18 : 0 }); n.textContent = w; return n; }));
+  node.replaceChildren(...words.map((w, i) => { const n = s('tspan', { x, dy: i ? 18 : 0, ...closer }); n.textContent = w; return n; }));
 }
 
 // travel moves the thread along its road: forward with the arrows, backward against them.
@@ -237,10 +253,10 @@ function packet(scene, e, state, how) {
   const y = e.client ? rowOf(scene, e.client) : 500;
   const way = {
     r: e.a > 0 && inbound(y - 12), o: e.a > 0 && outbound(y + 34), p: e.a > 0 && [[826, 150], [826, 200]], x: [[826, 240], [826, 310]],
-    y: e.a > 0 && [[826, 390], [826, 446]], a: [[560, 12], [654, 12], [654, 40]], h: e.text === 'read' && [[654, 78], [740, 70]],
+    y: e.a > 0 && [[826, 390], [826, 446]], m: e.a > 0 && e.b === 0 && [[826, 390], [826, 446]], a: [[560, 12], [654, 12], [654, 40]], h: e.text === 'read' && [[654, 78], [740, 70]],
   }[e.point];
   if (!way) return;
-  const label = { r: `${e.a} B`, o: `${e.a} B`, y: `${e.a} B` }[e.point] ?? '';
+  const label = { r: `${e.a} B`, o: `${e.a} B`, y: `${e.a} B`, m: `${e.a} B` }[e.point] ?? '';
   const c = who(e.client);
   const g = s('g', { class: 'packet' }, s('rect', { x: -9 - 3.6 * label.length, y: -10, width: 18 + 7.2 * label.length, height: 20, rx: 5, class: `c${c.hue}` }),
     text(0, 4.5, label || c.mark, { bold: true, anchor: 'middle', cls: 'on' }));
@@ -256,5 +272,5 @@ function packet(scene, e, state, how) {
     if (done < 1) requestAnimationFrame(turn);
     else g.remove();
   };
-  requestAnimationFrame(turn);
+  turn(begin);
 }

@@ -2,6 +2,7 @@
 // with a cursor. The server's loop never goes back. The cursor does.
 
 import { empty, event, fold, merge, settled } from './fold.js';
+import { calls } from './i18n.js';
 
 export let frames = []; // {e: event with names, ev: wire event, state, stop: why or ''}
 export let cursor = -1;
@@ -29,6 +30,9 @@ let master = 1;
 
 // on calls fn after each change, at most once a frame of the screen.
 export function on(fn) { listeners.add(fn); }
+
+// stale reports whether the screen does not show the last change yet.
+export const stale = () => scheduled;
 
 export function changed() {
   if (scheduled) return;
@@ -123,7 +127,7 @@ function receive(kind, data) {
   switch (kind) {
     case 'hello':
       if ((data.state?.seq ?? newest) < newest) clear(); // another server has started
-      hello = data;
+      greet(data);
       mode = 'live';
       readBreaks();
       if (data.state) state = data.state;
@@ -150,10 +154,15 @@ function receive(kind, data) {
   changed();
 }
 
+function greet(header) {
+  hello = header;
+  calls(header.multiplexer ?? 'epoll');
+}
+
 // rates are the commands and passes a second of the last two seconds, or null when none were counted.
 export function rates() {
   const now = performance.now(), recent = sums.filter((x) => now - x.at < 2000);
-  if (!recent.length || now - recent.at(-1).at > 1200) return null;
+  if (!recent.length || now - recent.at(-1).at > 400 || recent.at(-1).commands === 0) return null;
   const seconds = Math.max(now - recent[0].at + 100, 400) / 1000;
   const per = (of) => recent.reduce((n, x) => n + x[of], 0) / seconds;
   return { commands: per('commands'), passes: per('passes'), samples: recent.length / seconds };
@@ -219,7 +228,7 @@ export function load(text, called = '') {
     const v = JSON.parse(line);
     if (Array.isArray(v)) append(v, null, '');
     else if (v.stop) append(v.stop.event, v.stop.snapshot, v.stop.why || 'step');
-    else hello = v;
+    else greet(v);
   }
   if (!hello || !frames.length) throw new Error('empty');
   go(0);
@@ -230,7 +239,7 @@ export function lines() {
   const out = [JSON.stringify(hello)];
   for (const f of frames) {
     if (!f.stop) { out.push(JSON.stringify(f.ev)); continue; }
-    const { exec, lent, woke, logs, known, ...snapshot } = f.state;
+    const { exec, stack, lent, woke, logs, known, ...snapshot } = f.state;
     out.push(JSON.stringify({ stop: { event: f.ev, why: f.stop, snapshot } }));
   }
   return out.join('\n') + '\n';

@@ -26,7 +26,7 @@ function render(me, cursor) {
   const { svg } = me;
   if (!frames[cursor]) { svg.replaceChildren(); svg.dataset.key = ''; return; }
   if (!me.wide) { // measured once for each size: measuring makes the browser lay out the page
-    me.wide = Math.max(600, Math.round(svg.clientWidth / svg.clientHeight * H) || 1256);
+    me.wide = Math.max(300, Math.round(svg.clientWidth / svg.clientHeight * H) || 1256);
     svg.setAttribute('viewBox', `0 0 ${me.wide} ${H}`);
   }
   const W = me.wide;

@@ -22,6 +22,9 @@ function fill(node, attrs, children) {
   return node;
 }
 
+// narrow reports whether the screen is that of a phone: see phone.css.
+export const narrow = () => innerWidth <= 700;
+
 const canvas = document.createElement('canvas').getContext('2d');
 export const MONO = '"DejaVu Sans Mono", "SF Mono", Menlo, Consolas, "Noto Sans Mono CJK SC", monospace';
 export const SANS = '"Segoe UI", "Helvetica Neue", "Noto Sans", "Liberation Sans", "PingFang SC", "Microsoft YaHei", "Noto Sans CJK SC", sans-serif';
@@ -66,6 +69,12 @@ export function text(x, y, string, { max = 1e4, size = 13, mono = false, bold = 
   return node;
 }
 
+// term lets a click on a text explain it: see terms.js.
+export function term(name, node) {
+  node.dataset.term = name;
+  return node;
+}
+
 export function title(string) {
   const node = s('title');
   node.textContent = string;
@@ -81,7 +90,7 @@ export function badge(x, y, who, r = 8, cls = '') {
     title(who.name));
 }
 
-const radius = (who, r) => r + 3.5 * (who.mark.length - 1);
+export const radius = (who, r) => r + 3.5 * (who.mark.length - 1);
 
 // badges draws clients side by side and returns the group. Clients without room become "+ n".
 export function badges(x, y, whos, room, r = 8) {

@@ -4,8 +4,9 @@
 import { el } from './svg.js';
 import { t, number } from './i18n.js';
 import * as store from './store.js';
-import { fail } from './app.js';
+import { fail } from './shared.js';
 import { words } from './boxes.js';
+import { pretty } from './reply.js';
 
 const NAMES = ['A', 'B', 'C'];
 const EXAMPLES = ['SET lock:a {n} NX PX 30000', 'GET lock:a', 'DEL lock:a', 'PTTL lock:a', 'SETNX lock:b {n}', 'INCR visits', 'LPUSH queue job', 'BLPOP queue 0',
@@ -20,22 +21,13 @@ export function encode(command) {
   return args.length ? `*${args.length}\r\n` + args.map((a) => `$${size(a)}\r\n${a}\r\n`).join('') : '';
 }
 
-// pretty shows a reply as redis-cli would, as far as its first bytes go.
-export function pretty(reply) {
-  const [head, next] = reply.split('\\r\\n');
-  if (/^(\$-1|\*-1|_)/.test(head)) return '(nil)';
-  if (head[0] === '$') return next ?? '';
-  if (head[0] === ':') return `(integer) ${head.slice(1)}`;
-  if (head[0] === '-') return head.slice(1);
-  return head[0] === '+' ? head.slice(1) : reply;
-}
-
 // memory outlives a change of the screen: how the clients send, and what they have not sent yet.
 const memory = { active: 'A', cut: 9, count: 16, rest: null, loading: false, stopped: new Set(), addrs: new Map(), sent: new Map(), draw: () => {} };
 
 // terminals makes the elements. They lie over the picture, and render fills them.
 export function terminals() {
   const ui = memory;
+  ui.rest ??= kept();
   ui.list = NAMES.map((name, i) => terminal(ui, name, i));
   ui.tools = tools(ui);
   ui.root = el('div', { class: 'clients' }, ui.list.map((x) => x.root), ui.tools.root);
@@ -90,6 +82,27 @@ async function open(ui, name) {
   store.called(addr, name);
   ui.addrs.set(name, addr);
   ui.stopped.delete(name);
+  const rest = kept();
+  ui.rest = rest?.name === name && rest.addr === addr ? rest : ui.rest?.name === name ? null : ui.rest;
+}
+
+// forget notes that a connection has ended: the next one begins anew.
+function forget(ui, name) {
+  ui.addrs.delete(name);
+  ui.stopped.delete(name);
+  if (ui.rest?.name === name) keep(ui, null);
+}
+
+// keep notes the bytes of a client that are not sent yet. They outlive a reload of the page, as the connection does.
+function keep(ui, rest) {
+  ui.rest = rest;
+  try { rest?.left ? sessionStorage.setItem(KEPT, JSON.stringify(rest)) : sessionStorage.removeItem(KEPT); } catch { /* a page from a file */ }
+}
+
+const KEPT = 'watch.rest';
+
+function kept() {
+  try { return JSON.parse(sessionStorage.getItem(KEPT)); } catch { return null; }
 }
 
 // send does what a button says, for the client whose terminal is active.
@@ -106,11 +119,12 @@ async function send(ui, way) {
     } else if (way === 'half' || way === 'reset') {
       await open(ui, name);
       await say(name, way === 'half' ? 'halfclose' : 'reset');
+      if (way === 'reset') forget(ui, name);
     } else {
       await open(ui, name);
       await ways[way](ui, name, bytes);
     }
-  } catch (err) { ui.rest = null; fail(err); }
+  } catch (err) { keep(ui, null); fail(err); }
   ui.draw();
 }
 
@@ -126,6 +140,12 @@ const data = (name, bytes) => say(name, 'send', { data: bytes });
 
 const ways = {
   async whole(ui, name, bytes) {
+    if (ui.rest?.name === name) { // the command that has begun comes first
+      const { left } = ui.rest;
+      keep(ui, null);
+      await data(name, left);
+      return;
+    }
     ui.sent.set(name, typed(ui));
     store.replies.delete(name);
     await data(name, bytes);
@@ -134,26 +154,29 @@ const ways = {
   async cut(ui, name, bytes) {
     if (ui.rest?.name === name) {
       const { left } = ui.rest;
-      ui.rest = null;
+      keep(ui, null);
       await data(name, left);
       return;
     }
     await data(name, bytes.slice(0, ui.cut));
-    ui.rest = { name, left: bytes.slice(ui.cut) };
+    keep(ui, { name, left: bytes.slice(ui.cut), addr: ui.addrs.get(name) });
   },
   pipe: (ui, name, bytes) => data(name, bytes.repeat(ui.count)),
   async bytes(ui, name, bytes) {
     if (ui.rest) return;
-    ui.rest = { name, left: bytes };
+    keep(ui, { name, left: bytes, addr: ui.addrs.get(name) });
     while (ui.rest?.left) {
       await data(name, ui.rest.left[0]);
-      ui.rest.left = ui.rest.left.slice(1);
+      keep(ui, { ...ui.rest, left: ui.rest.left.slice(1) });
       ui.draw();
       await new Promise((done) => setTimeout(done, 300));
     }
-    ui.rest = null;
+    keep(ui, null);
   },
 };
+
+// connected reports whether the server has a connection of that name.
+const connected = (name) => store.view().clients.some((c) => store.who(c.id).name === name && store.who(c.id).page);
 
 // cast returns the clients of the terminals: the page's own ones, or a recording's first ones.
 export function cast() {
@@ -195,8 +218,9 @@ function unseen(ui, name) {
 }
 
 function line(entry) {
-  const answer = entry.kind === undefined ? '' : entry.kind === 3 || entry.kind === 4 ? '…' : pretty(entry.out);
-  return el('li', { class: entry.sent ? 'sent' : 'unsent', title: `${entry.cmd} → ${answer}` }, el('span', { class: 'cmd' }, entry.cmd), answer ? el('span', { class: 'answer' }, `→ ${answer}`) : null);
+  const waits = entry.kind === 3 || entry.kind === 4;
+  const answer = entry.lost ? t('now.lost') : entry.kind === undefined ? '' : waits ? '…' : pretty(entry.out);
+  return el('li', { class: entry.sent ? 'sent' : entry.lost ? 'lost' : 'unsent', title: `${entry.cmd} → ${answer}` }, el('span', { class: 'cmd' }, entry.cmd), answer ? el('span', { class: 'answer' }, `→ ${answer}`) : null);
 }
 
 // visible shows the bytes that nobody sees: the ends of lines.
@@ -207,7 +231,7 @@ function drawTools(ui) {
   tools.live.hidden = !live;
   tools.replay.hidden = live;
   tools.title.textContent = live ? t('send.how', { name: ui.active }) : t('send.legend');
-  if (!live) tools.replay.replaceChildren(...['thread', 'inward', 'outward'].map((k) => el('p', { class: `sign ${k}` }, t(`send.${k}`))), el('p', {}, t('send.replay')));
+  if (!live) tools.replay.replaceChildren(...['thread', 'inward', 'outward'].map((k) => el('p', { class: `sign ${k}` }, t(`send.${k}`))), el('p', { class: 'unsent' }, t('send.sign')), el('p', {}, t('send.replay')));
   for (const x of ui.list) x.root.classList.toggle('picked', live && x.name === ui.active);
   if (!live) return;
   const bytes = encode(typed(ui)), rest = ui.rest?.name === ui.active ? ui.rest.left : null;
@@ -221,10 +245,11 @@ function drawTools(ui) {
   const near = sent.length > 10 ? '…' + visible(sent.slice(-9)) : visible(sent);
   tools.wire.replaceChildren(el('span', { class: 'first' }, near), el('b', {}, '┃'), el('span', { class: 'later' }, visible(later.slice(0, 24))));
   const label = {
-    whole: t('send.whole'), bytes: t('send.bytes'), cut: rest === null ? t('send.cut') : t('send.rest'), pipe: t('send.write'), load: t(ui.loading ? 'load.stop' : 'load.start'), reset: t('send.reset'), half: t('send.half'),
+    whole: t(rest === null ? 'send.whole' : 'send.rest'), bytes: t('send.bytes'), cut: rest === null ? t('send.cut') : t('send.rest'), pipe: t('send.write'), load: t(ui.loading ? 'load.stop' : 'load.start'), reset: t('send.reset'), half: t('send.half'),
     reading: t(ui.stopped.has(ui.active) ? 'send.again' : 'send.reading'),
   };
   for (const [way, button] of Object.entries(tools.buttons)) if (button.textContent !== label[way]) button.textContent = label[way];
+  for (const way of ['reading', 'half', 'reset']) tools.buttons[way].disabled = !connected(ui.active);
   tools.buttons.cut.classList.toggle('on', rest !== null);
   tools.buttons.reading.classList.toggle('on', ui.stopped.has(ui.active));
   tools.title.append(rest !== null ? ` · ${t('send.left', { n: number(rest.length) })}` : '');

@@ -1,15 +1,17 @@
 // timeline.js is screen 2: the last passes side by side in time. A brush picks some of them, each
 // thread has a lane, each request a line with its life, and two passes can be compared.
 
-import { badge, el, s, text, title } from './svg.js';
+import { badge, el, narrow, s, text, title } from './svg.js';
 import { add, number, span, t } from './i18n.js';
 import * as store from './store.js';
-import { kindOf, short } from './narrate.js';
+import { counted, kindOf, short } from './narrate.js';
+import { fail } from './shared.js';
 import texts from './text/timeline.js';
 
 add(texts);
 
-const W = 1228, LEFT = 170, MOST = 160;
+const MOST = 160;
+let W = 1228, LEFT = 170;
 let ui = null;
 let from = 0, count = 6, followed = true; // the brush, as numbers of passes in the list
 let pinned = 0; // the pass that others are compared with
@@ -18,13 +20,23 @@ export function mount(root) {
   const button = (key, label, act) => el('button', { type: 'button', 'data-key': key, 'data-label': `tl.${label}`, click: () => { act(); render(); } }, el('span', { 'data-t': `tl.${label}.short` }), el('kbd', {}, key));
   ui = { overview: svg(64), lanes: svg(60), lives: svg(60), pair: el('div', { class: 'pair' }), hint: el('p', { class: 'dim' }) };
   brushing(ui.overview);
-  root.append(el('section', { class: 'card' },
+  ui.first = el('section', { class: 'card tl-first' }, el('p', { 'data-t': 'tl.none' }),
+    el('button', { type: 'button', class: 'cl-primary', 'data-do': 'ping', click: () => ping().catch(fail) }, el('span', { 'data-t': 'tl.ping' })));
+  ui.cards = [el('section', { class: 'card' },
     el('header', {}, el('h3', { 'data-t': 'tl.passes' }), ui.hint,
       el('span', { class: 'keys' }, button('[', 'earlier', () => move(-1)), button(']', 'later', () => move(1)), button('+', 'fewer', () => size(-1)), button('-', 'more', () => size(1)), button('a', 'pin', pin))),
     ui.overview),
   el('section', { class: 'card' }, el('h3', { 'data-t': 'tl.lanes' }), ui.lanes),
   el('section', { class: 'card' }, el('h3', { 'data-t': 'tl.lives' }), ui.lives),
-  el('section', { class: 'card' }, el('h3', { 'data-t': 'tl.pair' }), ui.pair));
+  el('section', { class: 'card' }, el('h3', { 'data-t': 'tl.pair' }), ui.pair)];
+  root.append(ui.first, ...ui.cards);
+}
+
+// ping lets client A send a command: the first step on an empty timeline.
+async function ping() {
+  const master = store.currentMaster(), name = master > 1 ? `A-${master}` : 'A';
+  await store.post('/watch/clients', { do: 'open', name, master });
+  await store.post('/watch/clients', { do: 'send', name, master, data: '*1\r\n$4\r\nPING\r\n' });
 }
 
 const svg = (height) => s('svg', { viewBox: `0 0 ${W} ${height}`, class: 'chart' });
@@ -40,7 +52,7 @@ function passes() {
     let p = all.at(-1);
     if (!p || p.pass !== f.e.pass) all.push(p = { pass: f.e.pass, from: i, to: i, commands: 0, us: {} });
     p.to = i;
-    if (f.e.point === 'x') p.commands++;
+    if (f.e.point === 'x') p.commands += counted([f.e]).commands;
     const k = kindOf(f.e);
     if (f.e.point !== 's' && f.e.point !== 'j') p.us[k] = (p.us[k] ?? 0) + f.e.dur;
   });
@@ -69,7 +81,11 @@ function brushing(node) {
 const unit = (n) => Math.min(56, W / Math.max(1, n));
 
 export function render() {
+  [W, LEFT] = narrow() ? [380, 92] : [1228, 170];
   const all = passes();
+  ui.first.hidden = all.length > 0;
+  for (const card of ui.cards) card.hidden = !all.length;
+  if (!all.length) return;
   count = Math.max(1, Math.min(count, all.length || 1));
   const mine = all.findIndex((p) => p.pass === store.frame()?.e.pass);
   if (followed) from = Math.min(Math.max(0, mine - count + 1), Math.max(0, all.length - count));
@@ -92,6 +108,7 @@ function overview(all, mine) {
     const parts = Object.entries(p.us).map(([k, us]) => { const part = h * us / sum; y -= part; return s('rect', { x: i * u + 1, y, width: Math.max(1, u - 2), height: part, class: `part ${k}` }); });
     return s('g', { class: i === mine ? 'here' : '' }, parts, s('rect', { x: i * u, y: 0, width: u, height: 64, class: 'hit' }), title(t('tl.pass', { pass: p.pass, n: p.to - p.from + 1, commands: p.commands })));
   });
+  ui.overview.setAttribute('viewBox', `0 0 ${W} 64`);
   ui.overview.replaceChildren(...bars, s('rect', { x: from * u, y: 1, width: count * u, height: 62, rx: 5, class: 'brush' }),
     mine >= 0 ? s('path', { d: `M${mine * u + u / 2} 64 l-5 0 l5 -7 l5 7 Z`, class: 'mark' }) : '');
 }

@@ -1,0 +1,33 @@
+// shared.js has what app.js and the screens both need: errors on the page, and whether the picture
+// may move. It imports no screen.
+
+import { remember, remembered } from './i18n.js';
+import * as store from './store.js';
+
+let moving = remembered('motion') ?? (matchMedia('(prefers-reduced-motion: reduce)').matches ? 'off' : 'on');
+
+// motion reports whether the picture may move.
+export const motion = () => moving === 'on';
+
+// setMotion says whether the picture may move, now and on the next visit.
+export function setMotion(on) {
+  moving = on ? 'on' : 'off';
+  remember('motion', moving);
+}
+
+// fail shows an error of the server for some seconds.
+export function fail(err) {
+  const toast = document.getElementById('toast');
+  toast.textContent = err.message;
+  toast.hidden = false;
+  clearTimeout(fail.timer);
+  fail.timer = setTimeout(() => { toast.hidden = true; }, 6000);
+}
+
+// asleep reports whether the loop is in epoll_wait, as far as the page knows.
+export function asleep() {
+  if (store.mode !== 'live' || !store.live) return false;
+  if (store.state.state === 'asleep') return true;
+  const f = store.frame();
+  return store.state.state !== 'stopped' && (!f || f.e.point === 's');
+}
