@@ -1,0 +1,213 @@
+package explore
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/verdict"
+)
+
+// The rules of a trial are explore-1, explore-2 for its strikes, and explore-messages. A rule that has to hold
+// all connections of a client is explore-all.
+
+func ruleName(i int) string { return fmt.Sprintf("explore-%d", i+1) }
+
+const holdsAll = "explore-all"
+
+// orders returns what to send before the program starts.
+func (e *Explorer) orders(strikes []Strike) (orders []Order, holds []Hold) {
+	for master := range e.opt.Masters {
+		orders = append(orders, Order{master + 1, []string{"LAB", "LOG", "WATCH", "*"}})
+	}
+	for i, s := range strikes {
+		orders = append(orders, e.strike(i, s))
+		if e.faults[s.Fault].deed != byRule {
+			holds = append(holds, Hold{e.points[s.Point].Master, ruleName(i)})
+		}
+	}
+	for master := range e.opt.Masters {
+		orders = append(orders, Order{master + 1, words("FAULT ADD " + noted + " ACTION NOTE-PUSH")})
+	}
+	return orders, holds
+}
+
+func words(line string, more ...string) []string {
+	return append(append([]string{"LAB"}, strings.Fields(line)...), more...)
+}
+
+// strike returns the order that arms a fault.
+func (e *Explorer) strike(i int, s Strike) Order {
+	p, f := &e.points[s.Point], &e.faults[s.Fault]
+	rule := words("FAULT ADD " + ruleName(i))
+	if p.Message {
+		rule = append(rule, "CMD", p.Command)
+	}
+	rule = append(rule, "KEY", p.glob)
+	order := p.order
+	if p.named {
+		rule = append(rule, "CLIENT", nameGlob(p.Client))
+		order = 1
+	}
+	rule = append(rule, "ORDER", strconv.Itoa(order), "NTH", strconv.Itoa(p.N))
+	if f.deed == pause {
+		rule = append(rule, "TIMES", "1000000") // all later requests as well, until the rule goes
+	}
+	return Order{p.Master, append(append(rule, "ACTION"), f.action...)}
+}
+
+// nameGlob returns the glob of a client's name. Digits alone would be an id.
+func nameGlob(name string) string {
+	glob := globOf(name)
+	if strings.Trim(name, "0123456789") == "" {
+		glob = `\` + glob
+	}
+	return glob
+}
+
+// Held returns what to do when a rule of a trial holds a client.
+func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
+	i := slices.IndexFunc(t.Strikes, func(Strike) bool { return true })
+	for j := range t.Strikes {
+		if ruleName(j) == rule {
+			i = j
+		}
+	}
+	p, f := &e.points[t.Strikes[i].Point], &e.faults[t.Strikes[i].Fault]
+	letGo := []Order{{p.Master, words("FAULT DEL " + rule)}}
+	order := func(line string) []Order { return []Order{{p.Master, words(line)}} }
+	switch f.deed {
+	case restart:
+		return Act{First: order("CRASH LOSE NOTHING")}
+	case forget:
+		return Act{First: order("CRASH LOSE ALL")}
+	case gone:
+		return Act{First: order("CRASH DOWN 3600000 LOSE NOTHING")}
+	case jump:
+		if ms := e.longest(s, p.Master); ms > 0 {
+			return Act{First: append(order(fmt.Sprintf("CLOCK ADVANCE %d", ms+1)), letGo...)}
+		}
+		return Act{First: letGo}
+	}
+	first, ms := e.leaseOf(rule, s, p)
+	a := Act{First: first, Then: letGo, Wait: f.deed == pause}
+	if len(first) > 0 {
+		a.Pass = time.Duration(ms+1) * time.Millisecond
+		e.passed[heldAt{t.ID, i}] = a.Pass.Milliseconds()
+	}
+	if len(first) > 0 && p.named {
+		for master := range e.opt.Masters {
+			a.Then = append(a.Then, Order{master + 1, words("FAULT DEL " + holdsAll)})
+		}
+	}
+	return a
+}
+
+// longest returns the longest TTL of a lock on a master, in ms.
+func (e *Explorer) longest(s Scene, master int) (ms int64) {
+	for _, g := range e.alive(s) {
+		if g.Master+1 == master {
+			ms = max(ms, s.TTL(master, g.DB, raw(g.Key)))
+		}
+	}
+	return ms
+}
+
+// alive returns the grants whose lock exists.
+func (e *Explorer) alive(s Scene) []doctor.Vote {
+	grants, err := verdict.Grants(s.Histories)
+	if err != nil {
+		return nil
+	}
+	return slices.DeleteFunc(grants, func(g doctor.Vote) bool {
+		return g.End != "" || s.TTL(g.Master+1, g.DB, raw(g.Key)) == -2
+	})
+}
+
+// leaseOf returns the orders that end the lease of the client that a rule holds, and the lease in ms. There are
+// none if it holds no lock, or if another client holds one too: its lease must not end while it goes on.
+func (e *Explorer) leaseOf(rule string, s Scene, p *point) (orders []Order, ms int64) {
+	held, ok := heldBy(rule, s.Histories)
+	if !ok {
+		return nil, 0
+	}
+	for _, g := range e.alive(s) {
+		if !belongs(g, held) {
+			return nil, 0
+		}
+		ms = max(ms, s.TTL(g.Master+1, g.DB, raw(g.Key)))
+	}
+	several := e.opt.Masters > 1
+	if ms <= 0 || several && !p.named {
+		return nil, 0
+	}
+	if p.named {
+		for master := range e.opt.Masters {
+			rule := words("FAULT ADD "+holdsAll+" CLIENT", nameGlob(p.Client), "ACTION", "HOLD")
+			orders = append(orders, Order{master + 1, rule})
+		}
+	}
+	move := fmt.Sprintf("CLOCK ADVANCE %d", ms+1)
+	if several {
+		move = "ALL " + move
+	}
+	return append(orders, Order{p.Master, words(move)}), ms
+}
+
+// GoneOn reports whether another client holds a lock since a rule has held the client of a trial.
+func (e *Explorer) GoneOn(rule string, s Scene) bool {
+	held, ok := heldBy(rule, s.Histories)
+	if !ok {
+		return false
+	}
+	grants, err := verdict.Grants(s.Histories)
+	return err == nil && slices.ContainsFunc(grants, func(g doctor.Vote) bool {
+		return g.End == "" && g.Granted.Time >= held.Time && !belongs(g, held)
+	})
+}
+
+// heldBy returns the newest request that a rule holds.
+func heldBy(rule string, histories []lab.History) (held entry, ok bool) {
+	for _, en := range merged(histories) {
+		if en.Event == rule && en.Outcome == lab.Held {
+			held, ok = en, true
+		}
+	}
+	return held, ok
+}
+
+// belongs reports whether a grant is certainly that of the client which sent a request.
+func belongs(g doctor.Vote, by entry) bool {
+	return g.Client == by.Client && g.Master+1 == by.master || g.Name != "" && g.Name == by.Name ||
+		len(g.Token) >= 8 && slices.Contains(by.Cmd, g.Token)
+}
+
+// Overdue returns the orders for a program that is not over in time: all leases end. A program that only waited
+// for that is over soon.
+func (e *Explorer) Overdue(s Scene) []Order {
+	var ms int64
+	for master := range e.opt.Masters {
+		ms = max(ms, e.longest(s, master+1))
+	}
+	move := fmt.Sprintf("CLOCK ADVANCE %d", ms+1)
+	switch {
+	case ms <= 0:
+		return nil
+	case e.opt.Masters > 1:
+		move = "ALL " + move
+	}
+	return []Order{{1, words(move)}}
+}
+
+// AskTTL returns the command that asks for the TTL of a key, over a connection to database 0.
+func AskTTL(db int, key string) []string {
+	if db == 0 {
+		return []string{"PTTL", key}
+	}
+	const script = "redis.call('select', ARGV[1]) return redis.call('pttl', KEYS[1])"
+	return []string{"EVAL", script, "1", key, strconv.Itoa(db)}
+}

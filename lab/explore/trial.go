@@ -1,0 +1,114 @@
+package explore
+
+import (
+	"time"
+
+	"github.com/miniredisd/miniredisd/lab"
+)
+
+// Options are what a run of explore is asked to do.
+type Options struct {
+	Program []string // the command, or the name of the test: for the report
+	InTest  bool     // Program is the name of a test
+	Seed    uint64   // decides the order of the pairs
+	Masters int      // at least 1
+
+	Keys   []string       // globs of keys that are locks whatever they look like
+	Limits map[string]int // permits of a semaphore, by its key
+
+	Only     []string                // names of the faults to try; none for all
+	Cells    func(Point, Fault) bool // which cells to try; nil for all
+	Patience time.Duration           // that a trial may take more than the baselines
+
+	Strict bool // what no client can avoid counts as broken, and the faults that no client can stand are tried
+	Pairs  bool // two faults at once, after all single ones
+	Exact  bool // the program lives in the servers' time: it is the driver who lets time pass, instead of CLOCK ADVANCE
+}
+
+// explored names what is explored.
+func (o *Options) explored() string {
+	if o.InTest {
+		return "the test"
+	}
+	return "the program"
+}
+
+// option names an option: of the command line, or of package miniredistest.
+func (o *Options) option(word, name string) string {
+	if o.InTest {
+		return "the option " + name
+	}
+	return word
+}
+
+// Kind says what a trial is for.
+type Kind uint8
+
+// The kinds of trials.
+const (
+	Baseline Kind = iota // without a fault, to find the points
+	Single               // one fault
+	Double               // two faults
+	With                 // confirms a finding
+	Without              // shows that the program does not break by itself
+	Half                 // one of the two faults of a pair that broke
+)
+
+// Trial is one run of the program. The driver
+//
+//   - starts servers with an empty keyspace and the lab on,
+//   - sends Orders, runs the program, and calls Held when the rule of a Hold holds a client,
+//   - calls Overdue when Limit is over and the program is not,
+//   - ends the program, and calls Done while the servers still run.
+type Trial struct {
+	ID      int
+	Kind    Kind
+	Strikes []Strike
+	Master  int // that the first fault strikes, from 1
+	Orders  []Order
+	Holds   []Hold
+	Limit   time.Duration // 0 for the driver's own limit: nobody knows yet how long the program takes
+}
+
+// Order is a command for a master, from 1. Words begin with LAB.
+type Order struct {
+	Master int
+	Words  []string
+}
+
+// Hold is a rule that holds a client: LAB HOLD WAIT tells when it does so.
+type Hold struct {
+	Master int
+	Rule   string
+}
+
+// Scene is the state of the servers at one moment.
+type Scene struct {
+	Histories []lab.History // of all masters
+
+	// TTL returns what PTTL returns for a key: ms, -1 without an end, -2 without the key.
+	TTL func(master, db int, key string) int64
+}
+
+// Act is what to do when a rule holds a client.
+type Act struct {
+	First []Order       // at once, in order
+	Pass  time.Duration // by which CLOCK ADVANCE in First lets time pass for all: see Exact
+	Wait  bool          // then wait until GoneOn, or until no client sends anything any more, or a second has passed
+	Then  []Order
+}
+
+// Outcome is what a run has shown. Its Scene is of the moment when the program ended, or when its time was
+// over: before the orders of Overdue.
+type Outcome struct {
+	Scene
+	Took    time.Duration // of the program
+	Unknown string        // why the run shows nothing; "" if it shows something
+	Failed  string        // why the program failed: "exit status 1", or an assertion; "" if it did not
+	Hung    bool          // it was not over in time
+	Woke    bool          // it hung, and then ended after the orders of Overdue
+	Waiting int           // of a program that hung: channels and elements that its connections wait for
+	Output  string        // the last lines that it printed
+	Unsafe  string        // what the test or --invariant says about work without the lock; "" for nothing
+	Loop    func() []byte // returns the recording for the glass loop; nil if there is none
+}
