@@ -1,0 +1,111 @@
+package trials
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/orphans"
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+// summary returns what two runs of explore must have in common: points, marks, reasons, sentences and commands.
+func summary(r *explore.Report) (lines []string) {
+	for i, p := range r.Points {
+		lines = append(lines, fmt.Sprintf("%+v", p))
+		for j, c := range r.Cells[i] {
+			line := fmt.Sprint(r.Faults[j].Name, " ", c.Mark, " ", c.Why)
+			if f := c.Finding; f != nil {
+				line += fmt.Sprint(" ", f.Sentence, f.Reason, f.Fix, f.Clients, f.Commands)
+			}
+			lines = append(lines, line)
+		}
+	}
+	return lines
+}
+
+func TestTwoReportsOfAProgramInTurnAreEqual(t *testing.T) {
+	faults := []string{"request-lost", "reply-lost", "paused", "restart", "error-readonly"}
+	first := play(t, options(t, "in-turn", faults...))
+	require.Contains(t, sentences(first, explore.Broken),
+		"If the reply to a's first SETNX is lost, nobody can ever take lock:o again.")
+	for _, p := range first.Points {
+		require.False(t, p.Unstable, "%+v", p)
+	}
+	for _, jobs := range []int{1, 4} {
+		o := options(t, "in-turn", faults...)
+		o.Jobs = jobs
+		require.Equal(t, summary(first), summary(play(t, o)), "%d jobs", jobs)
+	}
+}
+
+func TestRandomSleepsOfAProgramBreakNothing(t *testing.T) {
+	r := play(t, options(t, "sleeps", "request-lost", "reply-lost"))
+	require.Nil(t, r.Itself)
+	require.Empty(t, sentences(r, explore.Broken))
+	require.Greater(t, r.Trials, 3)
+}
+
+func TestAProgramWithARaceOfItsOwnBreaksByItself(t *testing.T) {
+	r := play(t, options(t, "careless", "request-lost", "reply-lost"))
+	require.Empty(t, sentences(r, explore.Broken))
+	if r.Itself == nil {
+		require.NotEmpty(t, sentences(r, explore.ByItself), "nothing was seen of a race that comes in every second run")
+	}
+}
+
+// What a program leaves behind without its mark may be another trial's as long as trials run.
+func TestNothingIsLeftOfHostileProgramsInSeveralJobs(t *testing.T) {
+	mark := t.TempDir()
+	t.Setenv("STRAY", mark)
+	for _, name := range []string{"forks", "prints", "never"} {
+		o := options(t, name, "request-lost", "reply-lost")
+		o.Budget, o.Jobs, o.Alone = 2*time.Second, 4, true
+		_, err := Run(t.Context(), o)
+		if name != "forks" {
+			require.ErrorContains(t, err, "the program does not end without a fault either", name)
+		}
+		require.Empty(t, orphans.Marked("STRAY="+mark), name)
+	}
+}
+
+func TestPairsAreTriedInSeveralJobs(t *testing.T) {
+	o := options(t, "two-losses", "reply-lost")
+	o.Pairs, o.Jobs = true, 4
+	r := play(t, o)
+	broken := 0
+	for _, p := range r.Pairs {
+		if p.Mark == explore.Broken {
+			broken++
+			require.NotEmpty(t, p.Finding.Loop)
+		}
+	}
+	require.NotZero(t, broken)
+	require.Empty(t, sentences(r, explore.Broken), "it takes two losses")
+}
+
+func TestTheFailureOfOneMasterIsNamed(t *testing.T) {
+	o := options(t, "minority", "keys-lost", "master-gone")
+	o.Masters, o.Strict = 3, true
+	r := play(t, o)
+	require.Contains(t, sentences(r, explore.Broken), "If the server restarts before a's first SET to master 1 and "+
+		"loses its keys, lock:o stays taken until its lease ends, and nobody holds it.")
+	c := cell(t, r, "a", 1, "keys-lost")
+	require.Contains(t, c.Finding.Commands, "LAB MASTER 1 CRASH LOSE ALL")
+	require.NotEmpty(t, c.Finding.Loop)
+}
+
+func TestAMajorityStandsTheFailureOfOneMaster(t *testing.T) {
+	o := options(t, "majority", "master-gone", "clock-jump")
+	o.Masters, o.Strict = 5, true
+	r := play(t, o)
+	require.Nil(t, r.Itself)
+	require.Empty(t, sentences(r, explore.Broken))
+	masters := map[int]bool{}
+	for _, p := range r.Points {
+		masters[p.Master] = true
+	}
+	require.Len(t, masters, 5, "each master has points of its own")
+}

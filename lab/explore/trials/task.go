@@ -1,0 +1,45 @@
+package trials
+
+import (
+	"context"
+	"time"
+
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+// Task is one run of a test.
+type Task struct {
+	ID    int
+	Kind  explore.Kind
+	Title string        // what is tried
+	Addrs []string      // of the servers, which end with the trial
+	Limit time.Duration // after that the trial is given up
+
+	// Pauses has a function for each client that begins to pause, when its lease is over. The test lets the others
+	// go on, and calls the function. The client waits for that if Options.Tells.
+	Pauses <-chan func()
+}
+
+// Answer is how a test has ended.
+type Answer struct {
+	Failed string // an error that the test did not expect, "" for none
+	Unsafe string // an assertion that failed: a promise of the test is broken; "" for none
+	Output string // the last lines that it printed
+}
+
+// ask lets Play run the test.
+func (t *trial) ask() *program {
+	t.mu.Lock()
+	title := t.explorer.Title(t.Trial)
+	t.mu.Unlock()
+	p := &program{over: make(chan struct{})}
+	ctx, cancel := context.WithCancel(t.ctx)
+	p.giveUp = cancel
+	go func() {
+		defer close(p.over)
+		a, err := t.Play(ctx, Task{t.ID, t.Kind, title, t.servers.Addrs, t.limit(), t.pauses})
+		p.failed, p.unsafe, p.err = a.Failed, a.Unsafe, err
+		_, _ = p.output.Write([]byte(a.Output)) // it has no error
+	}()
+	return p
+}

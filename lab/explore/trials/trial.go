@@ -1,0 +1,358 @@
+package trials
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/miniredisd/miniredisd/course/stage"
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+// trial is one trial under way.
+type trial struct {
+	*driver
+	explore.Trial
+	ctx     context.Context
+	servers *stage.Stage
+	program *program
+	held    chan explore.Hold // rules that hold a client
+	pauses  chan func()       // see Task
+}
+
+// play runs a trial on servers of its own.
+func (d *driver) play(ctx context.Context, t explore.Trial) error {
+	args := []string{"--masters", strconv.Itoa(max(d.Masters, 1))}
+	if d.Port > 0 {
+		args = append(args, "--port", strconv.Itoa(d.Port))
+	}
+	if d.Dialect != "" {
+		args = append(args, "--dialect", d.Dialect)
+	}
+	servers, err := stage.New(max(d.Seed, 1), args...)
+	if err != nil {
+		return failure(t, err)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	p := &trial{driver: d, Trial: t, ctx: ctx, servers: servers, held: make(chan explore.Hold, len(t.Holds)),
+		pauses: make(chan func(), len(t.Holds))}
+	o, err := p.run()
+	if err == nil && ctx.Err() == nil {
+		d.mu.Lock()
+		d.explorer.Done(t, o)
+		d.mu.Unlock()
+	}
+	cancel() // ends the waits for rules
+	switch {
+	case err != nil && strings.HasSuffix(err.Error(), "has ended"):
+		err = errors.New("the server has ended during a run: the program has sent SHUTDOWN")
+	case err != nil:
+		err = failure(t, err)
+	}
+	return errors.Join(err, servers.Close())
+}
+
+func (t *trial) run() (o explore.Outcome, err error) {
+	if err := t.send(t.Orders); err != nil {
+		return o, err
+	}
+	if t.isRecorded() {
+		t.servers.Record(t.Master, true)
+	}
+	for _, h := range t.Holds {
+		go t.await(h)
+	}
+	began := time.Now()
+	if t.program, err = t.begin(); err != nil {
+		return o, err
+	}
+	over, err := t.wait(t.limit())
+	o.Took = time.Since(began)
+	o.Hung = !over
+	if err == nil {
+		err = t.look(&o)
+	}
+	err = errors.Join(err, t.driver.end(t.program))
+	if err != nil {
+		return o, err
+	}
+	if over {
+		o.Failed, o.Unsafe = t.program.failed, t.program.unsafe
+	}
+	o.Output = t.program.output.lines()
+	if t.isRecorded() {
+		o.Loop = t.loop()
+	}
+	return o, t.check(&o)
+}
+
+// isRecorded reports whether a finding of this trial can have a recording.
+func (t *trial) isRecorded() bool { return t.Kind == explore.Single || t.Kind == explore.Double }
+
+// begin starts the program.
+func (t *trial) begin() (*program, error) {
+	if t.Play != nil {
+		return t.ask(), nil
+	}
+	return t.start(t.driver.Program, environment(t.servers.Addrs))
+}
+
+// limit is how long the program may take.
+func (t *trial) limit() time.Duration {
+	if t.Limit > 0 {
+		return t.Limit
+	}
+	if t.Budget > 0 {
+		return min(firstLimit, t.Budget)
+	}
+	return firstLimit
+}
+
+// send sends orders to the servers.
+func (t *trial) send(orders []explore.Order) error {
+	for _, o := range orders {
+		if _, err := t.servers.Do(t.ctx, o.Master, o.Words...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// await waits until a rule holds a client. It ends with the trial.
+func (t *trial) await(h explore.Hold) {
+	v, err := t.servers.Lab(t.ctx, h.Master, "HOLD", "WAIT", h.Rule, "0")
+	if err == nil && !v.Null {
+		t.held <- h
+	}
+}
+
+// wait waits for the end of the program, and acts when a rule holds a client. It reports whether the program is
+// over in time.
+func (t *trial) wait(limit time.Duration) (over bool, err error) {
+	timer := time.NewTimer(limit)
+	defer timer.Stop()
+	for {
+		select {
+		case <-t.program.over:
+			return true, nil
+		case <-timer.C:
+			return false, nil
+		case <-t.ctx.Done():
+			return false, t.ctx.Err()
+		case h := <-t.held:
+			if err := t.act(h); err != nil {
+				return false, err
+			}
+		}
+	}
+}
+
+// act plays the fault of a rule that holds a client.
+func (t *trial) act(h explore.Hold) error {
+	s, err := t.scene()
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	a := t.explorer.Held(t.Trial, h.Rule, s)
+	t.mu.Unlock()
+	if err := t.send(a.First); err != nil {
+		return err
+	}
+	switch {
+	case a.Wait && t.Tells:
+		t.pause()
+	case a.Wait:
+		if err := t.watch(h.Rule); err != nil {
+			return err
+		}
+	}
+	return t.send(a.Then)
+}
+
+// pause waits until the test says that the others have gone on, or the program is over.
+func (t *trial) pause() {
+	over := make(chan struct{})
+	t.pauses <- sync.OnceFunc(func() { close(over) })
+	select {
+	case <-over:
+	case <-t.program.over:
+	case <-t.ctx.Done():
+	case <-time.After(t.limit()):
+	}
+}
+
+// How long the servers have to see no request until the clients count as quiet, unless the options say it, and how
+// much longer clients that are never quiet have.
+const (
+	quietFor  = 200 * time.Millisecond
+	quietStep = time.Millisecond
+	quietMost = 1300 * time.Millisecond
+)
+
+// watch waits until another client has the lock, or no client sends anything, or the program is over.
+func (t *trial) watch(rule string) error {
+	last, since, quiet := "", time.Now(), cmp.Or(t.Quiet, quietFor)
+	for end := since.Add(quiet + quietMost); time.Now().Before(end) && time.Since(since) < quiet; {
+		newest, err := t.newest()
+		if err != nil {
+			return err
+		}
+		if newest != last {
+			last, since = newest, time.Now()
+			s, err := t.scene()
+			if err != nil || t.explorer.GoneOn(rule, s) {
+				return err
+			}
+		}
+		select {
+		case <-t.program.over:
+			return nil
+		case <-time.After(quietStep):
+		}
+	}
+	return nil
+}
+
+// newest returns the numbers of the newest entries of all logs.
+func (t *trial) newest() (string, error) {
+	var b strings.Builder
+	for n := range t.servers.Addrs {
+		v, err := t.servers.Lab(t.ctx, n+1, "LOG", "1")
+		if err != nil {
+			return "", err
+		}
+		for _, e := range v.Elems {
+			b.WriteString(strconv.FormatInt(stage.Field(e, "seq").Int, 10) + " ")
+		}
+	}
+	return b.String(), nil
+}
+
+// look notes the state of the servers, and lets a program go on that only waits for the end of a lease.
+func (t *trial) look(o *explore.Outcome) (err error) {
+	if o.Scene, err = t.scene(); err != nil || !o.Hung {
+		return err
+	}
+	t.mu.Lock()
+	orders := t.explorer.Overdue(o.Scene)
+	t.mu.Unlock()
+	if err := t.send(orders); err != nil {
+		return err
+	}
+	if t.Kind == explore.Baseline {
+		return nil
+	}
+	o.Woke, err = t.wait(max(t.limit()/2, time.Second))
+	if err != nil || o.Woke {
+		return err
+	}
+	o.Waiting, err = t.waiting()
+	return err
+}
+
+// waiting counts what clients wait for: channels with a receiver, patterns, and clients in a blocking command.
+func (t *trial) waiting() (n int, err error) {
+	for i := range t.servers.Addrs {
+		for _, words := range [][]string{{"PUBSUB", "CHANNELS"}, {"PUBSUB", "SHARDCHANNELS"}, {"PUBSUB", "NUMPAT"}} {
+			v, err := t.servers.Do(t.ctx, i+1, words...)
+			if err != nil {
+				return n, err
+			}
+			n += len(v.Elems) + int(v.Int)
+		}
+		v, err := t.servers.Do(t.ctx, i+1, "INFO", "clients")
+		if err != nil {
+			return n, err
+		}
+		_, blocked, _ := strings.Cut(v.Str, "blocked_clients:")
+		blocked, _, _ = strings.Cut(blocked, "\r")
+		more, err := strconv.Atoi(blocked)
+		if err != nil {
+			return n, err
+		}
+		n += more
+	}
+	return n, nil
+}
+
+// scene returns the state of the servers. The TTL of a key is the one at the first time that it is asked for.
+func (t *trial) scene() (s explore.Scene, err error) {
+	for n := range t.servers.Addrs {
+		v, err := t.servers.Lab(t.ctx, n+1, "LOG", "EXPORT")
+		if err != nil {
+			return s, err
+		}
+		var h lab.History
+		if err := json.Unmarshal([]byte(v.Str), &h); err != nil {
+			return s, err
+		}
+		s.Histories = append(s.Histories, h)
+	}
+	type place struct {
+		master, db int
+		key        string
+	}
+	known := map[place]int64{}
+	s.TTL = func(master, db int, key string) int64 {
+		at := place{master, db, key}
+		if ms, ok := known[at]; ok {
+			return ms
+		}
+		v, err := t.servers.Do(t.ctx, master, explore.AskTTL(db, key)...)
+		known[at] = v.Int
+		if err != nil {
+			known[at] = -2
+		}
+		return known[at]
+	}
+	return s, nil
+}
+
+// loop returns what gives the recording of the master that the first fault strikes.
+func (t *trial) loop() func() []byte {
+	r := t.servers.EndRecording(t.Master)
+	return func() []byte {
+		var b bytes.Buffer
+		if err := r.Write(&b); err != nil {
+			return nil // a buffer takes everything
+		}
+		return b.Bytes()
+	}
+}
+
+// check runs the command of the user that looks at the state after a trial. No rule meets its requests. A program
+// that hung was killed at its work, perhaps after its leases were ended: its state proves nothing.
+func (t *trial) check(o *explore.Outcome) error {
+	if t.Invariant == "" || o.Hung {
+		return nil
+	}
+	for n := range t.servers.Addrs {
+		if _, err := t.servers.Lab(t.ctx, n+1, "FAULT", "CLEAR"); err != nil {
+			return err
+		}
+	}
+	p, err := t.start([]string{"/bin/sh", "-c", t.Invariant}, environment(t.servers.Addrs))
+	if err != nil {
+		return err
+	}
+	state := "it does not end"
+	select {
+	case <-p.over:
+		state = p.failed
+	case <-t.ctx.Done():
+	case <-time.After(t.limit()):
+	}
+	err = t.driver.end(p)
+	if state != "" {
+		o.Unsafe = strings.TrimSuffix("the command of --invariant fails ("+state+"): "+p.output.lines(), ": ")
+	}
+	return err
+}

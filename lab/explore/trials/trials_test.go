@@ -1,0 +1,169 @@
+package trials
+
+import (
+	"context"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/orphans"
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+// options are those for a program of this test binary.
+func options(t *testing.T, name string, faults ...string) Options {
+	t.Setenv(programVariable, name)
+	return Options{Options: explore.Options{
+		Program: []string{os.Args[0]}, Seed: 1, Patience: time.Second, Only: faults,
+	}}
+}
+
+func play(t *testing.T, o Options) *explore.Report {
+	t.Helper()
+	r, err := Run(t.Context(), o)
+	require.NoError(t, err)
+	return r
+}
+
+// sentences returns those of the findings with a mark.
+func sentences(r *explore.Report, mark explore.Mark) (all []string) {
+	for _, row := range r.Cells {
+		for _, c := range row {
+			if c.Mark == mark && c.Finding != nil && !slices.Contains(all, c.Finding.Sentence) {
+				all = append(all, c.Finding.Sentence)
+			}
+		}
+	}
+	return all
+}
+
+// cell returns the cell of a fault at a client's n-th request or message.
+func cell(t *testing.T, r *explore.Report, client string, n int, fault string) explore.Cell {
+	t.Helper()
+	i := slices.IndexFunc(r.Points, func(p explore.Point) bool { return p.Client == client && p.N == n && !p.Unstable })
+	j := slices.IndexFunc(r.Faults, func(f explore.Fault) bool { return f.Name == fault })
+	require.GreaterOrEqual(t, i, 0, "%s %d in %v", client, n, r.Points)
+	require.GreaterOrEqual(t, j, 0, fault)
+	return r.Cells[i][j]
+}
+
+func TestALockForEverIsFoundInSetnxAndExpire(t *testing.T) {
+	r := play(t, options(t, "setnx", "request-lost", "reply-lost"))
+	found := sentences(r, explore.Broken)
+	require.Contains(t, found, "If the reply to a's first SETNX is lost, nobody can ever take lock:o again.")
+	c := cell(t, r, "a", 1, "reply-lost")
+	require.Equal(t, []string{"LAB LOG WATCH lock:o",
+		"LAB FAULT ADD explore-1 KEY lock:o CLIENT a ORDER 1 NTH 1 ACTION DROP-REPLY"}, c.Finding.Commands)
+	require.Equal(t, explore.ForEver, c.Finding.Harm)
+	require.NotEmpty(t, c.Finding.SVG)
+	require.NotEmpty(t, c.Finding.Loop)
+	require.Contains(t, c.Finding.Fix, "SET key token NX PX")
+	require.Zero(t, c.Finding.Without)
+}
+
+func TestADeleteWithoutCompareIsFound(t *testing.T) {
+	for _, name := range []string{"get-del", "no-compare"} {
+		r := play(t, options(t, name, "paused"))
+		found := strings.Join(sentences(r, explore.Broken), "\n")
+		require.Contains(t, found, "DEL waits until the lease of its client is over, ", name)
+	}
+	r := play(t, options(t, "nameless", "paused"))
+	require.Contains(t, strings.Join(sentences(r, explore.Broken), "\n"), "If #1's first DEL waits")
+}
+
+func TestNothingIsBrokenInACarefulClient(t *testing.T) {
+	for _, name := range []string{"careful", "watchdog", "look-again"} {
+		r := play(t, options(t, name, "reply-lost", "paused"))
+		require.Empty(t, sentences(r, explore.Broken), name)
+		require.Empty(t, sentences(r, explore.ByItself), name)
+		require.Nil(t, r.Itself, name)
+		require.Greater(t, r.Trials, 3, name)
+	}
+}
+
+func TestALockThatNobodyHoldsIsLeftBehind(t *testing.T) {
+	r := play(t, options(t, "look-again", "request-lost"))
+	c := cell(t, r, "a", 2, "request-lost")
+	require.Equal(t, explore.LeftBehind, c.Mark)
+	require.Equal(t, "lock:o is free again when its lease ends", c.Why)
+	o := options(t, "look-again", "request-lost")
+	o.Strict = true
+	r = play(t, o)
+	require.Contains(t, sentences(r, explore.Broken),
+		"If a's first EVAL is lost, lock:o stays taken until its lease ends, and nobody holds it.")
+}
+
+func TestAWaiterThatMissesItsMessageIsFound(t *testing.T) {
+	r := play(t, options(t, "listener", "message-lost"))
+	c := cell(t, r, "b-ears", 1, "message-lost")
+	require.Equal(t, explore.Broken, c.Mark)
+	require.Equal(t, "If b-ears's first message from free:o is lost, a client waits for lock:o for ever.",
+		c.Finding.Sentence)
+}
+
+func TestWorkWithoutTheLockIsFoundByTheInvariant(t *testing.T) {
+	o := options(t, "counter", "request-lost")
+	o.Invariant = programVariable + `=check ` + os.Args[0]
+	r := play(t, o)
+	require.Contains(t, sentences(r, explore.Broken), "If a's first SET is lost, the check after the run fails.")
+	c := cell(t, r, "a", 1, "request-lost")
+	require.Equal(t, explore.CheckFails, c.Finding.Harm)
+	require.Contains(t, c.Finding.Reason, "somebody worked without the lock")
+	o.Invariant = "exit 7"
+	r = play(t, o)
+	require.Contains(t, r.Itself.Reason, "exit status 7")
+}
+
+func TestAProgramThatBreaksByItselfIsNotAccusedOfAFault(t *testing.T) {
+	r := play(t, options(t, "race", "request-lost"))
+	require.NotNil(t, r.Itself)
+	require.Equal(t, "Without any fault, a and c both hold lock:o.", r.Itself.Sentence)
+	require.Equal(t, r.Itself.Of, r.Itself.Without)
+	require.Empty(t, sentences(r, explore.Broken))
+	require.Zero(t, r.Trials)
+}
+
+func TestAProgramThatCannotBeExploredGetsASentence(t *testing.T) {
+	for name, why := range map[string]string{
+		"no-lock":  "no command took a lock, only SET (1)",
+		"no-redis": "the program sent no command about a key. It finds the server by REDIS_URL",
+		"fails":    "the program fails without a fault (exit status 3); it printed: assertion failed",
+		"shutdown": "the server has ended during a run: the program has sent SHUTDOWN",
+		"never":    "the program does not end without a fault either",
+		"prints":   "the program does not end without a fault either; it printed: xxx",
+	} {
+		o := options(t, name)
+		o.Budget = time.Second
+		_, err := Run(t.Context(), o)
+		require.ErrorContains(t, err, why, name)
+	}
+	_, err := Run(t.Context(), Options{Options: explore.Options{Program: []string{"/no/such/program"}}})
+	require.ErrorContains(t, err, "the program cannot be started")
+}
+
+func TestWhatAProgramLeavesBehindIsEnded(t *testing.T) {
+	o := options(t, "forks")
+	o.Budget = time.Second
+	all, stop, err := orphans.Adopt()
+	if err != nil {
+		t.Skip("this system gives orphans to its first process:", err)
+	}
+	defer stop()
+	d := &driver{Options: o, explorer: explore.New(o.Options), orphans: all, began: time.Now()}
+	require.NoError(t, d.loop(t.Context()))
+	_, alive, err := all.End(nil, time.Second)
+	require.NoError(t, err)
+	require.Empty(t, alive)
+}
+
+func TestARunEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	o := options(t, "never")
+	o.Progress = func(Progress) { cancel() }
+	_, err := Run(ctx, o)
+	require.ErrorIs(t, err, context.Canceled)
+}
