@@ -1,0 +1,223 @@
+package page
+
+import (
+	"regexp"
+	"strings"
+)
+
+// name is what a failure is called.
+type name struct{ title, sentence string }
+
+// faultsOf has the failures of lab/explore in Chinese, by their names.
+func faultsOf() map[string]name {
+	all := map[string]name{
+		"request-lost": {"请求丢失", "请求没有到达服务器，连接断开。"},
+		"reply-lost":   {"回复丢失", "服务器执行了请求，但是回复丢失。"},
+		"paused":       {"长时间停顿", "请求一直等到它的客户端租约到期、其他客户端都已经继续运行：就像客户端停顿了很久，或者网络很慢。"},
+		"lease-over":   {"租约刚到期", "服务器执行请求之前，客户端的租约刚好到期。"},
+		"silent":       {"没有回应", "服务器执行了请求，连接还在，却再也没有回复。"},
+		"restart":      {"服务器重启", "服务器在执行请求之前重启，键都还在。"},
+		"keys-lost":    {"键全部丢失", "服务器在执行请求之前重启，键全部丢失。"},
+		"clock-jump":   {"时钟跳跃", "请求之前，服务器的时钟跳到所有租约都到期之后。"},
+		"master-gone":  {"主节点停机", "从这个请求起，主节点停机。"},
+		"message-lost": {"消息丢失", "消息没有送到接收者。"},
+		"message-late": {"消息迟到", "消息晚到半秒。"},
+		"reset-before": {"执行前重置", "服务器执行请求之前，连接被重置。"},
+		"reset-after":  {"执行后重置", "服务器执行了请求，然后连接被重置。"},
+	}
+	for _, word := range []string{"LOADING", "READONLY", "MISCONF", "OOM", "NOSCRIPT", "BUSY"} {
+		all["error-"+strings.ToLower(word)] = name{word, "服务器没有执行请求，回复 " + word + "。"}
+		all["executed-"+strings.ToLower(word)] = name{"执行后 " + word, "服务器执行了请求，代理却回复 " + word + "。"}
+	}
+	return all
+}
+
+// pattern translates sentences that have a part of their own.
+type pattern struct {
+	english *regexp.Regexp
+	chinese string
+}
+
+func patterns() []pattern {
+	return []pattern{
+		{regexp.MustCompile(`^it is the same as (.*): the request changes nothing$`), "和“$1”一样：这个请求什么也没有改变"},
+		{regexp.MustCompile(`^(.*) is free again when its lease ends$`), "租约到期以后，$1 又可以拿到"},
+		{regexp.MustCompile(`^it breaks by itself, (\d+) of (\d+)$`), "不加故障也会坏，$2 次里坏了 $1 次"},
+		{regexp.MustCompile(`^it happened in (\d+) of (\d+) runs with the fault, and in none without: (.*)$`),
+			"加故障的 $2 次运行里出现了 $1 次，不加故障一次也没有：$3"},
+		{regexp.MustCompile(`^exit status (\d+)$`), "程序以退出码 $1 结束"},
+	}
+}
+
+const compareAndDelete = `if redis.call("get",KEYS[1])==ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
+
+// chineseOf translates the sentences of lab/doctor, lab/verdict and lab/explore that a report shows.
+func chineseOf() map[string]string {
+	const byScript = "release with a script that compares and deletes in one step: " + compareAndDelete
+	const byScriptZH = "用一个脚本在一步里完成比对和删除：" + compareAndDelete
+	all := map[string]string{}
+	for _, pair := range [][2]string{
+		// The doctor: what is wrong, and what helps.
+		{
+			"one command took the lock and another one set its TTL: a client that dies between them leaves a lock" +
+				" that nobody can ever take",
+			"加锁和设置过期时间是两条命令：客户端如果死在两条命令之间，就会留下一把谁也拿不到的锁",
+		},
+		{
+			"take the lock and set its TTL in one command: SET key token NX PX milliseconds",
+			"用一条命令加锁并设置过期时间：SET key token NX PX milliseconds",
+		},
+		{
+			"the lock has no TTL: if its owner dies before it releases the lock, the lock stays for ever",
+			"锁没有过期时间：持有者如果在释放之前死掉，锁就永远留在那里",
+		},
+		{
+			"take it with a TTL: SET key token NX PX milliseconds, and renew it while the work goes on",
+			"加锁时设置过期时间：SET key token NX PX milliseconds，工作期间不断续期",
+		},
+		{
+			"the lock has no TTL, and the connection that took it is closed: unless the same process comes back " +
+				"to release it, the lock stays for ever",
+			"锁没有过期时间，加锁的连接又已经断开：除非同一个进程回来释放，否则锁永远留在那里",
+		},
+		{
+			"take it with a TTL: SET key token NX PX milliseconds; delete the left-over lock by hand",
+			"加锁时设置过期时间：SET key token NX PX milliseconds；留下的锁要手工删除",
+		},
+		{
+			"GET compared the token and another command deleted the lock: if the lease ends between them, the DEL" +
+				" removes another client's lock",
+			"GET 比对令牌，另一条命令删除锁：租约如果在两者之间到期，DEL 删掉的就是别人的锁",
+		},
+		{
+			byScript +
+				"; or WATCH the key before GET and delete it in MULTI",
+			byScriptZH +
+				"；或者在 GET 之前先 WATCH，再在 MULTI 里删除",
+		},
+		{
+			"a connection changed the lock without comparing the token, and neither took the lock nor ever sent " +
+				"its token: two clients may now believe that they hold it",
+			"有个连接没有比对令牌就改了锁，它既没有加过锁，也从没有发过锁的令牌：现在可能有两个客户端都以为自己持有锁",
+		},
+		{
+			byScript +
+				"; renew in the same way",
+			byScriptZH +
+				"；续期也用同样的办法",
+		},
+		{
+			"the lease had ended before the release: since then nothing protected the work, and another client " +
+				"may have held the lock",
+			"释放之前租约已经到期：从那时起工作就没有锁保护，别的客户端可能已经持有过锁",
+		},
+		{
+			"renew the lease while the work goes on, or use a longer one; treat a release that finds nothing as " +
+				"an error, and protect the data by a fencing token",
+			"工作期间不断续期，或者用更长的租约；释放时发现锁已经不在，要当成错误处理；数据用隔离令牌保护",
+		},
+		{
+			"one connection sends the text of the same script again and again: that costs bytes and hashing for " +
+				"each lock",
+			"一个连接反复发送同一个脚本的全文：每次加锁都要多传字节、多算一次哈希",
+		},
+		{
+			"send EVALSHA with the script's SHA1, and EVAL only after NOSCRIPT",
+			"用脚本的 SHA1 发 EVALSHA，收到 NOSCRIPT 以后才发 EVAL",
+		},
+		{
+			"a waiter tries again and again for a lock whose release publishes a message, and does not subscribe " +
+				"to it: needless load, and late by half an interval",
+			"锁释放时会发布消息，等待者却不订阅，而是一再轮询：白白增加负载，还要平均晚半个间隔",
+		},
+		{
+			"SUBSCRIBE to the channel of the release, try once more after subscribing, then wait for the message," +
+				" but no longer than the TTL",
+			"SUBSCRIBE 释放消息的频道，订阅之后再试一次，然后等消息，但最多等到过期时间",
+		},
+		{"a waiter tries for a lock again and again without a pause", "等待者不停地抢锁，中间没有停顿"},
+		{
+			"pause between attempts for some milliseconds plus a random part, or let the release PUBLISH a " +
+				"message and wait for it",
+			"两次尝试之间停几毫秒再加一段随机时间，或者在释放时 PUBLISH 一条消息，等待这条消息",
+		},
+		{
+			"two clients use the same token for one lock: a script that compares the token cannot tell them " +
+				"apart, so a late release by one of them removes the lock of the other",
+			"两个客户端对同一把锁用了同一个令牌：比对令牌的脚本分不清它们，一方迟到的释放会删掉另一方的锁",
+		},
+		{"give each attempt to take the lock a token of its own, such as 16 random bytes", "每次加锁都用新的令牌，例如 16 个随机字节"},
+		{
+			"a SET without an expiry renewed the lock, and SET removes the TTL of its key: from then on the lock has " +
+				"none, and if its owner dies, it stays for ever",
+			"续期用的 SET 没有写过期时间，而 SET 会去掉键的过期时间：锁从此没有过期时间，持有者一死，它就永远留着",
+		},
+		{
+			"give the renewal its lease: SET key token IFEQ token PX milliseconds; without IFEQ use a script that " +
+				"compares the token and calls PEXPIRE",
+			"续期时写上租约：SET key token IFEQ token PX 毫秒数；没有 IFEQ 就用脚本，先比对令牌，再 PEXPIRE",
+		},
+		{
+			"a majority of the masters granted the lock to a second client before the first client's lease was " +
+				"over: both clients believe that they hold it",
+			"第一个客户端的租约还没有到期，多数派的主节点就把锁给了第二个客户端：两个客户端都以为自己持有锁",
+		},
+		{
+			"let no clock of a master jump (slew, do not step), keep a master that lost its keys away for longer " +
+				"than the longest lease, and check a fencing token where the data is",
+			"不要让主节点的时钟跳跃（慢慢调，不要一下子改）；丢了键的主节点，要等到最长的租约过去以后再上线；在存数据的地方检查隔离令牌",
+		},
+		{
+			"a command of another client took the lock from its first holder, and a second client got it: both " +
+				"believe that they hold it",
+			"别的客户端的一条命令夺走了第一个持有者的锁，第二个客户端又拿到了它：两者都以为自己持有锁",
+		},
+		{byScript, byScriptZH},
+		{
+			"the server lost the lock before the first holder's lease was over, and granted it again: both " +
+				"clients believe that they hold it",
+			"第一个持有者的租约还没有到期，服务器就丢了锁，又把它给了别人：两个客户端都以为自己持有锁",
+		},
+		{
+			"keep a server that lost its keys away for longer than the longest lease; check a fencing token where" +
+				" the data is",
+			"丢了键的服务器，要等到最长的租约过去以后再上线；在存数据的地方检查隔离令牌",
+		},
+		// The verdict.
+		{"no order of the operations makes each of them legal", "这些操作怎样排序都不合法"},
+		{
+			"look at the picture for the first operation that fits nowhere: it often releases a lock that its " +
+				"client does not hold",
+			"在图上找第一个放在哪里都不对的操作：它往往是在释放一把自己并不持有的锁",
+		},
+		{"the reply was lost, so the client may not know what the command did", "回复丢失了，客户端可能不知道这条命令的结果"},
+		{"the command failed, so its client may know that it lost the lock", "命令失败了，客户端可能知道自己已经失去了锁"},
+		{
+			"too many operations were open at once to try all their orders. A lost reply leaves one open",
+			"同时未完成的操作太多，无法试遍所有顺序。丢失的回复会让一个操作一直未完成",
+		},
+		// Why a cell has its mark.
+		{"a message is not a request", "消息不是请求"},
+		{"a request is not a message", "请求不是消息"},
+		{"it needs several masters", "需要多个主节点"},
+		{"no client of a single server can stand it; --strict tries it", "只有一台服务器时，没有客户端受得了它；加上 --strict 才会试"},
+		{"only EVALSHA gets this error", "只有 EVALSHA 会收到这个错误"},
+		{"servers refuse only writes with this error", "服务器只会用这个错误拒绝写命令"},
+		{"nobody asked for it", "没有人要求试它"},
+		{"the program breaks without a fault", "不加故障，程序也会坏"},
+		{"the request did not come: the program did something else", "这个请求没有出现：程序做了别的事"},
+		{"the log had no room for all commands", "记录里放不下所有命令"},
+		{"the program went on when the leases ended", "租约到期以后，程序才继续运行"},
+		{"a client still waits for a message", "还有一个客户端在等消息"},
+		{
+			"another connection renews the lock of the client that was held: it has not paused as a whole",
+			"被停住的客户端还有另一个连接在续期：它并没有整个停下来",
+		},
+		// The failures that others are the same as.
+		{"request lost", "请求丢失"},
+		{"reset before", "执行前重置"},
+	} {
+		all[pair[0]] = pair[1]
+	}
+	return all
+}

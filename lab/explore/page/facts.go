@@ -1,0 +1,287 @@
+package page
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+// fact is a finding with the mark of its cell or pair.
+type fact struct {
+	*explore.Finding
+	mark explore.Mark
+}
+
+// facts returns the findings of a report, the worst first. Several cells may have the same one.
+func facts(r *explore.Report) (all []fact) {
+	seen := map[*explore.Finding]bool{}
+	add := func(c explore.Cell) {
+		if c.Finding != nil && !seen[c.Finding] {
+			seen[c.Finding] = true
+			all = append(all, fact{c.Finding, c.Mark})
+		}
+	}
+	for i := range r.Points {
+		for j := range r.Faults {
+			add(cellOf(r, i, j))
+		}
+	}
+	for _, p := range r.Pairs {
+		add(p.Cell)
+	}
+	if r.Itself != nil && !seen[r.Itself] {
+		all = append([]fact{{r.Itself, explore.ByItself}}, all...)
+	}
+	order := marks()
+	slices.SortStableFunc(all, func(a, b fact) int {
+		return slices.Index(order, a.mark) - slices.Index(order, b.mark)
+	})
+	return all
+}
+
+// numberOf returns the number of a finding from 1, or 0.
+func numberOf(all []fact, f *explore.Finding) int {
+	if f == nil {
+		return 0
+	}
+	return 1 + slices.IndexFunc(all, func(x fact) bool { return x.Finding == f })
+}
+
+// cellOf returns a cell. A cell that the report lacks was not tried.
+func cellOf(r *explore.Report, point, fault int) explore.Cell {
+	if point < len(r.Cells) && fault < len(r.Cells[point]) {
+		return r.Cells[point][fault]
+	}
+	return explore.Cell{}
+}
+
+// counts returns how many cells and pairs have each mark.
+func counts(r *explore.Report) map[explore.Mark]int {
+	n := map[explore.Mark]int{}
+	for i := range r.Points {
+		for j := range r.Faults {
+			n[cellOf(r, i, j).Mark]++
+		}
+	}
+	for _, p := range r.Pairs {
+		n[p.Mark]++
+	}
+	return n
+}
+
+// The verdicts over a whole report, in one word. A report has the first one that fits.
+const (
+	verdictBroken    = "broken"
+	verdictByItself  = "by-itself"
+	verdictHangs     = "hangs"
+	verdictOutOfTime = "out-of-time"
+	verdictUndecided = "undecided"
+	verdictNoTrial   = "nothing-tried"
+	verdictNotBroken = "nothing-broken"
+)
+
+func verdictOf(r *explore.Report) string {
+	n := counts(r)
+	all := 0
+	for mark, cells := range n {
+		if mark != explore.NotTried {
+			all += cells
+		}
+	}
+	switch {
+	case n[explore.Broken] > 0 && r.Itself == nil:
+		return verdictBroken
+	case n[explore.ByItself] > 0, r.Itself != nil:
+		return verdictByItself
+	case n[explore.Hangs] > 0:
+		return verdictHangs
+	case r.OutOfTime:
+		return verdictOutOfTime
+	case n[explore.Undecided] > 0:
+		return verdictUndecided
+	case all == 0:
+		return verdictNoTrial
+	}
+	return verdictNotBroken
+}
+
+// verdict says the verdict in a sentence without its end, and explains it.
+func (l language) verdict(r *explore.Report) (short, text string) {
+	word := verdictOf(r)
+	if word != verdictBroken {
+		return l.say("verdict." + word), l.say("verdict." + word + ".text")
+	}
+	n, sure := 0, true
+	for _, f := range facts(r) {
+		if f.mark == explore.Broken {
+			n++
+			sure = sure && f.With == f.Of && len(f.Strikes) == 1
+		}
+	}
+	if sure {
+		return l.count("verdict.broken", n), l.say("verdict.broken.text")
+	}
+	return l.count("verdict.broken", n), l.say("verdict.some.text")
+}
+
+// point names a place, as the head of a row does.
+func (l language) point(r *explore.Report, p explore.Point) string {
+	return l.pointAs(r, p, "request", "message")
+}
+
+// pointAs names a place by one of two texts: for a request, and for a message.
+func (l language) pointAs(r *explore.Report, p explore.Point, request, message string) string {
+	key := request
+	if p.Message {
+		key = message
+	}
+	text := l.say(key, "client", clean(p.Client, longestName), "nth", l.nth(p.N), "command",
+		clean(p.Command, longestName), "key", clean(p.Key, longestName))
+	if r.Masters > 1 {
+		text = l.say("on-master", "point", text, "n", p.Master)
+	}
+	return text
+}
+
+// fault returns the title of a failure and its sentence.
+func (l language) fault(f explore.Fault) (title, sentence string) {
+	if known, found := l.faults[f.Name]; found {
+		return known.title, known.sentence
+	}
+	return clean(f.Title, longestName), clean(f.Sentence, longestSentence)
+}
+
+// with says how often a finding broke, or nothing if nobody knows.
+func (l language) with(f *explore.Finding) string {
+	switch {
+	case f.Of == 0:
+		return ""
+	case len(f.Strikes) == 0:
+		return l.say("without", "without", f.Without, "of", f.Of)
+	}
+	return l.say("with", "with", f.With, "without", f.Without, "of", f.Of)
+}
+
+// strikes says which failures a finding or a pair has, and where.
+func (l language) strikes(r *explore.Report, all []explore.Strike) string {
+	text := ""
+	for _, s := range all {
+		if s.Point < 0 || s.Point >= len(r.Points) || s.Fault < 0 || s.Fault >= len(r.Faults) {
+			continue
+		}
+		title, _ := l.fault(r.Faults[s.Fault])
+		at := l.pointAs(r, r.Points[s.Point], "at.request", "at.message")
+		one := l.say("strike", "fault", title, "point", at)
+		if text != "" {
+			one = l.say("strike.and", "one", text, "two", one)
+		}
+		text = one
+	}
+	return text
+}
+
+// sentence says what a finding is. If nothing but its English sentence says it, it is in English.
+func (l language) sentence(r *explore.Report, f *explore.Finding) string {
+	stays := f.Harm == explore.OtherHarm && f.Lock != ""
+	if f.Sentence != "" && (l.code == "en" || f.Harm == explore.OtherHarm && !stays) {
+		return clean(f.Sentence, longestSentence)
+	}
+	clients, strikes := "", cmp.Or(l.strikes(r, f.Strikes), l.say("strike.none"))
+	for i, c := range f.Clients[:min(len(f.Clients), 5)] {
+		c = clean(c, longestName)
+		if i > 0 {
+			c = l.say("both", "one", clients, "two", c)
+		}
+		clients = c
+	}
+	if len(f.Clients) < 2 && f.Harm == explore.TwoHolders {
+		clients = l.say("two-clients")
+	}
+	key := "harm." + harm(f.Harm)
+	switch {
+	case f.Harm == explore.OtherHarm && !stays:
+		return strikes
+	case f.Harm == explore.TwoHolders && f.From > 0:
+		key += ".at"
+	}
+	return l.say(key, "strike", strikes, "clients", cmp.Or(clients, l.say("a-client")), "lock", clean(f.Lock, longestName),
+		"from", offset(f.From))
+}
+
+// offset returns a time since the start of a trial: "+2.5 s".
+func offset(d time.Duration) string { return "+" + seconds(d) + " s" }
+
+// took returns how long a report took. Fractions of many seconds say nothing.
+func took(r *explore.Report) string {
+	if r.Took >= 10*time.Second {
+		return seconds(r.Took.Round(100 * time.Millisecond))
+	}
+	return seconds(r.Took)
+}
+
+// seconds returns a time without zeros at its end.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(float64(d.Milliseconds())/1000, 'f', -1, 64)
+}
+
+// program returns the command line, without passwords and on one line.
+func program(r *explore.Report) string {
+	words := hideProgram(r.Program)
+	for i, w := range words {
+		if w == "" || strings.ContainsAny(w, " \t\"'$&|;<>()*?`\\") {
+			words[i] = "'" + strings.ReplaceAll(w, "'", `'\''`) + "'"
+		}
+	}
+	return clean(strings.Join(words, " "), mostProgram)
+}
+
+// reason is why several cells have their mark.
+type reason struct {
+	mark  explore.Mark
+	why   string
+	count int
+	where []string // the first ones
+}
+
+// reasons groups the cells of a mark by why they have it, the most frequent reason first. It is about the
+// marks that need a reason.
+func (l language) reasons(r *explore.Report, mark explore.Mark, most int) (all []reason) {
+	at := map[string]int{}
+	add := func(c explore.Cell, s ...explore.Strike) {
+		if c.Mark != mark {
+			return
+		}
+		i, found := at[c.Why]
+		if !found {
+			i = len(all)
+			at[c.Why] = i
+			all = append(all, reason{mark: mark, why: c.Why})
+		}
+		all[i].count++
+		if len(all[i].where) < most {
+			all[i].where = append(all[i].where, l.strikes(r, s))
+		}
+	}
+	for i := range r.Points {
+		for j := range r.Faults {
+			add(cellOf(r, i, j), explore.Strike{Point: i, Fault: j})
+		}
+	}
+	for _, p := range r.Pairs {
+		add(p.Cell, p.Strikes[0], p.Strikes[1])
+	}
+	slices.SortStableFunc(all, func(a, b reason) int { return b.count - a.count })
+	return all
+}
+
+// noReason is the text for a cell that was not tried, and nobody says why.
+func noReason(r *explore.Report) string {
+	if r.OutOfTime {
+		return "time-over"
+	}
+	return "no-reason"
+}

@@ -1,0 +1,196 @@
+package page
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+func TestBothLanguagesHaveAllTexts(t *testing.T) {
+	variables := func(s string) []string {
+		all := regexp.MustCompile(`\{\w+\}`).FindAllString(s, -1)
+		slices.Sort(all)
+		return slices.Compact(all)
+	}
+	en, zh := english(), chinese()
+	for key, text := range en {
+		require.Contains(t, zh, key)
+		if !strings.HasSuffix(key, ".1") {
+			require.Equal(t, variables(text), variables(zh[key]), key)
+		}
+		require.NotEmpty(t, text, key)
+	}
+	require.Len(t, zh, len(en))
+}
+
+func TestEachMarkAndHarmAndVerdictHasItsTexts(t *testing.T) {
+	for _, code := range []string{"en", "zh"} {
+		l, err := languageOf(code)
+		require.NoError(t, err)
+		require.Len(t, marks(), int(explore.Broken)+1)
+		glyphs := map[string]bool{}
+		for _, m := range marks() {
+			require.NotEmpty(t, l.say("mark."+word(m)))
+			require.NotEmpty(t, l.say("means."+word(m)))
+			require.Len(t, glyph(m), 1)
+			glyphs[glyph(m)] = true
+			present(t, `id="m-`+word(m)+`"`, file("report.html"))
+		}
+		require.Len(t, glyphs, len(marks()))
+		for h := explore.OtherHarm; h <= explore.NeverEnds; h++ {
+			require.NotEmpty(t, l.say("harm."+harm(h)))
+		}
+		for _, v := range []string{
+			verdictByItself, verdictHangs, verdictOutOfTime, verdictUndecided, verdictNoTrial, verdictNotBroken,
+		} {
+			require.NotEmpty(t, l.say("verdict."+v))
+			require.NotEmpty(t, l.say("verdict."+v+".text"))
+		}
+	}
+}
+
+// The Chinese texts use the words of the glossary.
+func TestChineseTextsUseTheWordsOfTheGlossary(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "zh", "glossary.md"))
+	require.NoError(t, err)
+	en, zh := english(), chinese()
+	checked := 0
+	rows := regexp.MustCompile(`(?m)^\| ([a-zA-Z][a-zA-Z -]*) \| (\S+) \|`)
+	for _, row := range rows.FindAllStringSubmatch(string(text), -1) {
+		for key, s := range en {
+			s = regexp.MustCompile(`\{\w+\}|--lab`).ReplaceAllString(s, "") // names
+			if regexp.MustCompile(`(?i)\b` + row[1] + `s?\b`).MatchString(s) {
+				checked++
+				require.Contains(t, zh[key], row[2], "%s says %q", key, row[1])
+			}
+		}
+	}
+	require.Greater(t, checked, 25)
+}
+
+func TestEachFailureHasAChineseName(t *testing.T) {
+	known := faultsOf()
+	for _, f := range explore.New(explore.Options{}).Report().Faults {
+		require.NotEmpty(t, known[f.Name].title, f.Name)
+		require.NotEmpty(t, known[f.Name].sentence, f.Name)
+		delete(known, f.Name)
+	}
+	require.Len(t, known, 1, "executed-noscript does not exist")
+}
+
+// stringsOf returns the strings of a package, or what some of its functions return. Those that + joins are one.
+func stringsOf(t *testing.T, folder string, functions ...string) (all []string) {
+	t.Helper()
+	constants := map[string]string{}
+	var fold func(e ast.Expr) (string, bool)
+	fold = func(e ast.Expr) (string, bool) {
+		switch e := e.(type) {
+		case *ast.BasicLit:
+			s, err := strconv.Unquote(e.Value)
+			return s, err == nil && e.Kind == token.STRING
+		case *ast.Ident:
+			s, found := constants[e.Name]
+			return s, found
+		case *ast.BinaryExpr:
+			a, one := fold(e.X)
+			b, two := fold(e.Y)
+			return a + b, one && two && e.Op == token.ADD
+		}
+		return "", false
+	}
+	paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
+	require.NoError(t, err)
+	inside := len(functions) == 0
+	for range 2 { // first the constants, then what uses them
+		all = nil
+		for _, path := range paths {
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			require.NoError(t, err)
+			ast.Inspect(f, func(n ast.Node) bool {
+				if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+					if s, ok := fold(v.Values[0]); ok {
+						constants[v.Names[0].Name] = s
+					}
+				}
+				if f, ok := n.(*ast.FuncDecl); ok && len(functions) > 0 {
+					inside = slices.Contains(functions, f.Name.Name)
+				}
+				if e, ok := n.(ast.Expr); ok && inside {
+					if s, ok := fold(e); ok {
+						all = append(all, s)
+						return false
+					}
+				}
+				return true
+			})
+		}
+	}
+	return all
+}
+
+// A sentence that has changed in its package would be in English on a Chinese page.
+func TestTranslatedSentencesExist(t *testing.T) {
+	var all []string
+	for _, folder := range []string{"doctor", "verdict", "explore"} {
+		all = append(all, stringsOf(t, filepath.Join("..", "..", folder))...)
+	}
+	for english, chinese := range chineseOf() {
+		require.True(t, slices.Contains(all, english), "no package says: %s", english)
+		require.NotEmpty(t, chinese)
+	}
+}
+
+// A sentence that is new in its package would be in English on a Chinese page, too.
+func TestWhatTheDoctorSaysIsTranslated(t *testing.T) {
+	l, err := languageOf("zh")
+	require.NoError(t, err)
+	for folder, functions := range map[string][]string{
+		"doctor": {"advice", "busyLoop", "howTwo"}, "explore": {"excuse"},
+	} {
+		said := stringsOf(t, filepath.Join("..", "..", folder), functions...)
+		require.NotEmpty(t, said)
+		for _, s := range said {
+			if strings.Count(s, " ") > 1 {
+				_, translated := l.translate(s)
+				require.True(t, translated, s)
+			}
+		}
+	}
+}
+
+func TestSentencesWithPartsAreTranslated(t *testing.T) {
+	l, err := languageOf("zh")
+	require.NoError(t, err)
+	for english, chinese := range map[string]string{
+		"it is the same as request lost: the request changes nothing": "和“请求丢失”一样：这个请求什么也没有改变",
+		"lock:a is free again when its lease ends":                    "租约到期以后，lock:a 又可以拿到",
+		"it breaks by itself, 2 of 30":                                "不加故障也会坏，30 次里坏了 2 次",
+	} {
+		text, translated := l.translate(english)
+		require.True(t, translated)
+		require.Equal(t, chinese, text)
+	}
+	_, translated := l.translate("something new")
+	require.False(t, translated)
+}
+
+func TestNumbersOfPlacesAreEnglish(t *testing.T) {
+	l, err := languageOf("en")
+	require.NoError(t, err)
+	for n, text := range map[int]string{
+		0: "0th", 1: "1st", 2: "2nd", 3: "3rd", 4: "4th", 11: "11th", 12: "12th", 21: "21st", 112: "112th",
+	} {
+		require.Equal(t, text, l.nth(n))
+	}
+}

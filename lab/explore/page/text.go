@@ -1,0 +1,246 @@
+package page
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+// Sizes of the text.
+const (
+	terminal     = 120 // columns
+	mostLabel    = 46  // columns of a place
+	cellWidth    = 3
+	mostTextRows = 500
+	mostTextual  = 30 // findings
+)
+
+// Text writes a report for a terminal, at most 120 columns wide. lang is en or zh. files are the paths of
+// the other reports, which the text names.
+func Text(w io.Writer, r *explore.Report, lang string, files ...string) error {
+	l, err := languageOf(lang)
+	if err != nil {
+		return err
+	}
+	t := &text{language: l, r: r, facts: facts(r)}
+	t.head()
+	t.matrix()
+	for i, f := range t.facts[:min(len(t.facts), mostTextual)] {
+		t.finding(i+1, f)
+	}
+	if more := len(t.facts) - mostTextual; more > 0 {
+		t.line("", "\n"+l.count("findings.left", more))
+	}
+	t.remarks()
+	t.end(files)
+	_, err = w.Write(t.b.Bytes())
+	return err
+}
+
+// text is a report while it is written.
+type text struct {
+	language
+	r     *explore.Report
+	facts []fact
+	b     bytes.Buffer
+}
+
+// line writes a text, broken into lines that begin with indent.
+func (t *text) line(indent, s string) {
+	for strings.HasPrefix(s, "\n") {
+		t.b.WriteByte('\n')
+		s = s[1:]
+	}
+	for _, part := range wrap(s, terminal-columns(indent)) {
+		t.b.WriteString(strings.TrimRight(indent+part, " ") + "\n")
+	}
+}
+
+// labelled writes a word and a text, whose further lines begin below the text.
+func (t *text) labelled(label, s string) {
+	label = "  " + label + "  "
+	for i, part := range wrap(s, terminal-columns(label)) {
+		if i > 0 {
+			label = strings.Repeat(" ", columns(label))
+		}
+		t.b.WriteString(label + part + "\n")
+	}
+}
+
+// label returns a text as the head of another one.
+func (t *text) label(key string) string { return t.say("label", "label", t.say(key)) }
+
+func (t *text) head() {
+	r := t.r
+	t.line("", t.say("name")+": "+program(r))
+	parts := []string{t.count("points", len(r.Points)), t.count("faults", len(r.Faults)),
+		t.count("baselines", r.Baselines), t.count("trials", r.Trials), t.count("confirms", r.Confirms)}
+	if r.Masters > 1 {
+		parts = append(parts, t.count("masters", r.Masters))
+	}
+	parts = append(parts, t.say("seed", "seed", r.Seed))
+	t.line("", strings.Join(parts, t.say("and")))
+}
+
+// matrix writes the places as rows and the failures as columns. A matrix that is too wide is written in
+// parts, one below the other.
+func (t *text) matrix() {
+	rows := min(len(t.r.Points), mostTextRows)
+	labels, width := make([]string, rows), 0
+	for i := range rows {
+		labels[i] = cut(t.point(t.r, t.r.Points[i]), mostLabel)
+		if t.r.Points[i].Unstable {
+			labels[i] = cut(labels[i], mostLabel-2) + " ~"
+		}
+		width = max(width, columns(labels[i]))
+	}
+	most := (terminal - width - 2) / cellWidth
+	for from := 0; from < len(t.r.Faults); from += most {
+		to := min(from+most, len(t.r.Faults))
+		t.b.WriteByte('\n')
+		if most < len(t.r.Faults) {
+			t.line("", t.say("columns.of", "from", from+1, "to", to, "n", len(t.r.Faults)))
+		}
+		t.b.WriteString(strings.Repeat(" ", width+2))
+		for j := from; j < to; j++ {
+			fmt.Fprintf(&t.b, "%*d", cellWidth, j+1)
+		}
+		t.b.WriteByte('\n')
+		for i := range rows {
+			t.b.WriteString(pad(labels[i], width+2))
+			for j := from; j < to; j++ {
+				fmt.Fprintf(&t.b, "%*s", cellWidth, glyph(cellOf(t.r, i, j).Mark))
+			}
+			t.b.WriteByte('\n')
+		}
+	}
+	if more := len(t.r.Points) - rows; more > 0 {
+		t.line("", t.count("rows.left", more))
+	}
+	t.legend()
+}
+
+// legend explains the marks that the matrix has, and its columns.
+func (t *text) legend() {
+	n := counts(t.r)
+	t.line("", "\n"+t.say("legend"))
+	width := 0
+	for _, m := range marks() {
+		width = max(width, columns(t.say("mark."+word(m))))
+	}
+	for _, m := range marks() {
+		if n[m] > 0 {
+			head := fmt.Sprintf("%s %s %4d", glyph(m), pad(t.say("mark."+word(m)), width), n[m])
+			t.labelled(head, t.say("means."+word(m)))
+		}
+	}
+	for _, p := range t.r.Points {
+		if p.Unstable {
+			t.labelled("~", t.say("unstable"))
+			break
+		}
+	}
+	t.line("", "\n"+t.say("columns"))
+	width = 0
+	for _, f := range t.r.Faults {
+		title, _ := t.fault(f)
+		width = max(width, min(columns(title), mostLabel))
+	}
+	for j, f := range t.r.Faults {
+		title, sentence := t.fault(f)
+		t.labelled(fmt.Sprintf("%2d %s", j+1, pad(cut(title, mostLabel), width)), sentence)
+	}
+}
+
+func (t *text) finding(n int, f fact) {
+	mark := t.say("mark." + word(f.mark))
+	t.line("", "\n"+t.say("finding", "n", n, "of", len(t.facts), "mark", strings.ToUpper(mark)))
+	t.line("  ", t.sentence(t.r, f.Finding))
+	t.details(f)
+}
+
+// details writes what stands below the sentence of a finding.
+func (t *text) details(f fact) {
+	if s := t.strikes(t.r, f.Strikes); s != "" {
+		t.labelled(t.label("failure"), s+t.say("end"))
+	}
+	for _, part := range []struct{ key, text string }{{"why", f.Reason}, {"fix", f.Fix}} {
+		if part.text != "" {
+			s, _ := t.translate(part.text)
+			t.labelled(t.label(part.key), clean(s, longestSentence))
+		}
+	}
+	if s := t.with(f.Finding); s != "" {
+		t.line("  ", s)
+	}
+	if lines, left := commands(f.Finding); len(lines) > 0 {
+		t.line("  ", t.label("again"))
+		for _, line := range lines {
+			t.line("    ", clean(line, longestLine))
+		}
+		if left > 0 {
+			t.line("    ", t.count("again.left", left))
+		}
+	}
+	if lines, left := lines(f.Output); len(lines) > 0 {
+		t.line("  ", t.label("output"))
+		if left > 0 {
+			t.line("    ", t.count("output.left", left))
+		}
+		for _, line := range lines {
+			t.line("    | ", line)
+		}
+	}
+}
+
+// remarks writes what was not tried, and the reasons of other marks.
+func (t *text) remarks() {
+	t.line("", "\n"+t.say("remarks"))
+	none := true
+	for _, m := range []explore.Mark{explore.NotTried, explore.Undecided} {
+		all := t.reasons(t.r, m, 0)
+		for _, reason := range all[:min(len(all), mostWhys)] {
+			none = false
+			why, _ := t.translate(reason.why)
+			if why == "" {
+				why = t.say(noReason(t.r))
+			}
+			head := t.say("remarks.mark", "mark", t.say("mark."+word(m)), "n", reason.count)
+			t.labelled(t.say("label", "label", head), clean(why, longestSentence))
+		}
+		if more := len(all) - mostWhys; more > 0 {
+			t.line("  ", t.count("remarks.left", more))
+		}
+	}
+	if none {
+		t.line("  ", t.say("all-tried"))
+	}
+	if len(t.r.Pairs) > 0 {
+		t.line("  ", t.count("pairs.tried", len(t.r.Pairs)))
+	}
+	if t.r.Untried > 0 {
+		t.line("  ", t.count("no-time", t.r.Untried))
+	}
+}
+
+// end writes where the files are, and the verdict as the last line.
+func (t *text) end(files []string) {
+	if len(files) > 0 {
+		t.b.WriteByte('\n')
+	}
+	for _, path := range files {
+		t.line("", t.say("files", "path", clean(path, mostProgram)))
+	}
+	short, explanation := t.verdict(t.r)
+	t.line("", "\n"+explanation)
+	if verdictOf(t.r) == verdictNotBroken {
+		t.line("", t.say("nothing-means"))
+	}
+	if t.r.Took > 0 {
+		short += t.say("and") + t.say("took", "time", took(t.r))
+	}
+	t.line("", short+t.say("end"))
+}

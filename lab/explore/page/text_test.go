@@ -1,0 +1,129 @@
+package page
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+var update = flag.Bool("update", false, "write the reports of testdata again: look at them")
+
+// sameAsBefore compares a text with a file of testdata.
+func sameAsBefore(t *testing.T, name, text string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		require.NoError(t, os.MkdirAll("testdata", 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, string(want), text, name)
+}
+
+func textOf(t *testing.T, r *explore.Report, lang string, files ...string) string {
+	t.Helper()
+	var b bytes.Buffer
+	require.NoError(t, Text(&b, r, lang, files...))
+	return b.String()
+}
+
+func TestTheTextIsAsBefore(t *testing.T) {
+	for _, lang := range []string{"en", "zh"} {
+		sameAsBefore(t, "report-"+lang+".txt", textOf(t, sample(t), lang, "explored/report.html"))
+	}
+}
+
+func TestNoLineOfTheTextIsWiderThanATerminal(t *testing.T) {
+	r := sample(t)
+	for len(r.Faults) < 90 { // three parts
+		r.Faults = append(r.Faults, r.Faults[0])
+	}
+	r.Points[3].Client = strings.Repeat("锁", 200)
+	r.Points[4].Key = strings.Repeat("k", 1<<20)
+	for _, lang := range []string{"en", "zh"} {
+		text := textOf(t, r, lang)
+		for _, line := range strings.Split(text, "\n") {
+			require.LessOrEqual(t, columns(line), terminal, line)
+		}
+		require.Less(t, len(text), 100_000)
+	}
+}
+
+func TestTheLastLineOfTheTextIsTheVerdict(t *testing.T) {
+	r := sample(t)
+	last := func() string {
+		lines := strings.Split(strings.TrimSpace(textOf(t, r, "en")), "\n")
+		return lines[len(lines)-1]
+	}
+	require.Equal(t, "4 failures break the lock, 42.5 s in all.", last())
+	for _, row := range r.Cells {
+		for j := range row {
+			if row[j].Finding != nil || row[j].Mark == explore.ByItself {
+				row[j] = explore.Cell{Mark: explore.Fine}
+			}
+		}
+	}
+	r.Took = 0
+	require.Equal(t, "No failure broke the lock, and some cells are undecided.", last())
+	r.OutOfTime = true
+	require.Equal(t, "The time was over before every failure was tried.", last())
+	r.OutOfTime = false
+	for _, row := range r.Cells {
+		for j := range row {
+			if row[j].Mark == explore.Undecided {
+				row[j] = explore.Cell{Mark: explore.Fine}
+			}
+		}
+	}
+	require.Equal(t, "No failure broke the lock.", last())
+	r.Cells = nil
+	require.Equal(t, "Nothing was tried.", last())
+}
+
+// evil has what a stranger may send: the ends of elements and of strings, control characters, characters
+// that turn the direction of a line, bytes that are no text, and code of several languages.
+const evil = "</script><script>alert(1)</script>\"'`\\u000a${1}\x1b[2J\x00\u2028\u202e\xff\n#{2}]]>-->"
+
+// hostile returns a report in which everything is evil.
+func hostile() *explore.Report {
+	big := strings.Repeat(evil, 1<<20/len(evil))
+	f := &explore.Finding{
+		Strikes: []explore.Strike{{Point: 0, Fault: 0}, {Point: 99, Fault: -1}}, Harm: explore.TwoHolders, Lock: evil,
+		Clients: []string{evil, big, evil}, Sentence: big, Reason: evil, Fix: evil, Output: big + "\n" + evil,
+		Commands: []string{"LAB FAULT ADD x KEY " + quotePython(evil) + " ACTION DROP-REPLY", big, evil, `AUTH "pw`},
+		SVG:      []byte("<svg><script>alert(1)</script>"), Loop: []byte(big), With: 1, Of: 1,
+	}
+	return &explore.Report{
+		Program: []string{evil, big, "redis://u:secret@h/"}, Masters: 3,
+		Points: []explore.Point{{Client: evil, N: 1, Command: evil, Key: evil},
+			{Client: big, N: -1, Key: big, Message: true}},
+		Faults: []explore.Fault{{Name: evil, Title: evil, Sentence: evil}, {Name: big, Title: big, Sentence: big}},
+		Cells:  [][]explore.Cell{{{Mark: explore.Broken, Why: evil, Finding: f}, {Mark: 99, Why: big}}},
+		Pairs: []explore.Pair{{Strikes: [2]explore.Strike{{Point: 0, Fault: 0}, {Point: 5, Fault: 5}},
+			Cell: explore.Cell{Why: big}}},
+		Untried: 1,
+	}
+}
+
+func TestStrangersCannotWriteToTheTerminal(t *testing.T) {
+	for _, lang := range []string{"en", "zh"} {
+		text := textOf(t, hostile(), lang)
+		require.True(t, utf8.ValidString(text))
+		require.NotRegexp(t, "[\x00-\x09\x0b-\x1f\x7f\u2028\u202e]", text)
+		require.NotContains(t, text, "secret")
+		require.Less(t, len(text), 50_000)
+	}
+}
+
+func TestAnUnknownLanguageIsAnError(t *testing.T) {
+	require.ErrorContains(t, Text(&bytes.Buffer{}, sample(t), "fr"), `"fr", only en and zh`)
+}

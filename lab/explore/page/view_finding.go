@@ -1,0 +1,121 @@
+package page
+
+import (
+	"encoding/base64"
+	"fmt"
+	"html"
+	"html/template"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+func (p *writer) finding(n int, f fact) viewFinding {
+	again, left := commands(f.Finding)
+	for i, line := range again {
+		again[i] = clean(line, longestLine)
+	}
+	output, before := lines(f.Output)
+	v := viewFinding{
+		Number: n, Mark: word(f.mark), Word: p.say("mark." + word(f.mark)), Reason: p.translated(f.Reason),
+		Fix: p.translated(f.Fix), File: fmt.Sprintf("explored-%d", n), Commands: strings.Join(again, "\n"),
+		CommandsLeft: p.count("again.left", left), Masters: p.r.Masters > 1, Output: strings.Join(output, "\n"),
+		OutputLeft: p.count("output.left", before),
+		Strikes: p.both(func(l language) string {
+			if s := l.strikes(p.r, f.Strikes); s != "" {
+				return s + l.say("end")
+			}
+			return ""
+		}),
+	}
+	v.Sentence = p.both(func(l language) string { return l.sentence(p.r, f.Finding) })
+	v.Sentence.Foreign = true // if it is the same in both languages
+	v.With = p.both(func(l language) string { return l.with(f.Finding) })
+	p.attach(&v, f.Finding)
+	for _, d := range dialects() {
+		code, err := d.test(p.r, f.Finding)
+		if err != nil {
+			v.NoTest = p.both(func(l language) string { return l.say("test.none", "why", err) })
+			break
+		}
+		v.Tests = append(v.Tests, viewTest{d.name, d.file, code})
+	}
+	v.History, v.HistoryLeft = p.history(f.History)
+	return v
+}
+
+// attach puts the picture and the recording into the page, as long as there is room.
+func (p *writer) attach(v *viewFinding, f *explore.Finding) {
+	tooBig := func(b []byte, most int) both {
+		if len(b) <= min(most, p.budget) {
+			p.budget -= len(b)
+			return both{}
+		}
+		size := fmt.Sprintf("%.1f", float64(len(b))/(1<<20))
+		return p.both(func(l language) string { return l.say("too-big", "size", size) })
+	}
+	switch v.NoPicture = tooBig(f.SVG, mostPicture); {
+	case len(f.SVG) == 0:
+		v.NoPicture = p.say("picture.none")
+	case v.NoPicture.Here == "":
+		v.Picture = dataURL("image/svg+xml", f.SVG)
+		v.Alt = p.here.say("picture.alt", "text", description(f.SVG))
+	}
+	if len(f.Loop) == 0 {
+		return
+	}
+	if v.NoLoop = tooBig(f.Loop, mostLoop); v.NoLoop.Here == "" {
+		v.Loop = dataURL("application/gzip", f.Loop)
+		v.LoopHow = p.both(func(l language) string { return l.say("loop.how", "file", v.File+".loop.gz") })
+	}
+}
+
+func dataURL(kind string, b []byte) template.URL {
+	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(b))
+}
+
+// description returns what a picture says about itself.
+func description(svg []byte) string {
+	found := regexp.MustCompile(`(?s)<desc[^>]*>(.*?)</desc>`).FindSubmatch(svg)
+	if found == nil {
+		return ""
+	}
+	return clean(html.UnescapeString(string(found[1])), mostAlt)
+}
+
+// history makes the rows of a finding's history.
+func (p *writer) history(all []lab.History) (rows []viewEntry, left both) {
+	n := 0
+	for _, h := range all {
+		start := int64(0)
+		if len(h.Entries) > 0 {
+			start = h.Entries[0].Time
+		}
+		n += len(h.Entries)
+		for _, e := range hideHistory(lab.History{Entries: h.Entries[:min(len(h.Entries), mostEntries-len(rows))]}).Entries {
+			row := viewEntry{
+				Master: h.Master, Time: fmt.Sprintf("+%s s", strconv.FormatFloat(float64(e.Time-start)/1000, 'f', -1, 64)),
+				Client: clean(e.Name, longestName), Request: clean(lab.Line(e.Cmd), longestLine),
+				Reply: clean(e.Reply, longestLine), Outcome: string(e.Outcome),
+				Struck: e.Event != lab.EventCommand && e.Client != 0,
+			}
+			if row.Client == "" && e.Client != 0 {
+				row.Client = fmt.Sprintf("client %d", e.Client)
+			}
+			if len(e.Cmd) == 0 {
+				row.Request = clean(strings.TrimSpace(e.Event+" "+e.Key), longestLine)
+			}
+			if e.Event == lab.EventClock {
+				row.Request = fmt.Sprintf("clock %+d ms", e.To-e.From)
+			}
+			if row.Struck {
+				row.Outcome += " (" + clean(e.Event, longestName) + ")"
+			}
+			rows = append(rows, row)
+		}
+	}
+	return rows, p.count("history.left", n-len(rows))
+}
