@@ -97,3 +97,37 @@ func ExampleMasters_AssertOneHolder() {
 	// b has 1
 	// c has 3
 }
+
+// Two workers take a lock, one after the other. No failure breaks it. If a worker sends GET and DEL instead of the
+// script, Explore fails the test: "If b's first DEL waits until the lease of its client is over, no order of the
+// operations on lock:order:42 is legal."
+func ExampleExplore() {
+	t := &testing.T{} // in a test: the t of the test
+	miniredistest.Explore(t, func(t *miniredistest.Trial) {
+		for _, name := range []string{"a", "b"} {
+			t.Go(name, func(w *miniredistest.Worker) error {
+				conn, err := w.Dial(w.Context(), "tcp", w.Addr())
+				if err != nil {
+					return err
+				}
+				defer conn.Close()
+				_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+				c := &client{conn, bufio.NewReader(conn)}
+				reply := "(nil)"
+				for reply == "(nil)" {
+					time.Sleep(700 * time.Millisecond)
+					reply = c.do("SET lock:order:42 token-of-" + w.Name + " NX PX 5000")
+				}
+				if reply != "+OK" {
+					return fmt.Errorf("no lock: %s", reply)
+				}
+				time.Sleep(time.Second) // the work
+				c.do(`EVAL "if redis.call('get', KEYS[1]) == ARGV[1] then redis.call('del', KEYS[1]) end" ` +
+					"1 lock:order:42 token-of-" + w.Name)
+				return nil
+			})
+		}
+	})
+	fmt.Println("broken:", t.Failed())
+	// Output: broken: false
+}

@@ -14,7 +14,8 @@
 // server's goroutine directly. So they also work while the server is down, silent or paused.
 //
 // AssertOneHolder proves that no two clients held one lock, on one server or on several masters.
-// AssertNoFindings asks the doctor for mistakes that have not hurt yet.
+// AssertNoFindings asks the doctor for mistakes that have not hurt yet. Explore finds the failure that breaks a
+// lock: it runs a test again and again, each time with one failure at one place.
 //
 // A failed test prints the history of each of its servers: every command on a key, its client, the
 // time by the server's clock, the reply, and the rule that changed it. LAB LOG has the same history
@@ -71,6 +72,7 @@ package miniredistest
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -81,6 +83,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -118,6 +121,10 @@ type options struct {
 	at      time.Time
 	watched []string
 	tls     *tls.Config
+	seed    uint64
+
+	explore     exploring
+	exploreOnly string // the last option that only Explore knows
 }
 
 // Frozen starts the server with a frozen clock.
@@ -127,7 +134,15 @@ func Frozen() Option { return func(o *options) { o.frozen = true } }
 func FrozenAt(t time.Time) Option { return func(o *options) { o.frozen, o.at = true, t } }
 
 // Seed makes hashing and chance repeatable. The default is 1. Masters count up from the seed.
-func Seed(n uint64) Option { return Config("--seed", strconv.FormatUint(n, 10)) }
+func Seed(n uint64) Option {
+	return func(o *options) {
+		o.seed, o.args = n, append(o.args, "--seed", strconv.FormatUint(n, 10))
+	}
+}
+
+// Dialect makes the server answer as a newer one: "redis-8.4", "valkey-9.1". An unknown name ends the test
+// with a list of the names.
+func Dialect(name string) Option { return Config("--dialect", name) }
 
 // TLS makes Addr and URL the address of a port with TLS. The config needs certificates, and ClientCAs if
 // it asks clients for theirs. Dial connects without TLS. There is no TLS in a bubble.
@@ -146,21 +161,37 @@ func Watch(globs ...string) Option { return func(o *options) { o.watched = globs
 // Run starts a server on a free port of 127.0.0.1.
 func Run(t testing.TB, opts ...Option) *Server {
 	t.Helper()
-	return run(t, 1, opts)[0]
+	return runOptions(t, 1, opts)[0]
 }
 
 // RunMasters starts n independent servers on free ports of 127.0.0.1.
 func RunMasters(t testing.TB, n int, opts ...Option) Masters {
 	t.Helper()
-	return run(t, n, opts)
+	return runOptions(t, n, opts)
 }
 
-func run(t testing.TB, n int, opts []Option) Masters {
+// runOptions starts servers that end with the test.
+func runOptions(t testing.TB, n int, opts []Option) Masters {
 	t.Helper()
-	o := options{watched: []string{"*"}}
+	o := apply(opts)
+	if o.exploreOnly != "" {
+		t.Fatalf("miniredistest: %s is an option of Explore, not of a server", o.exploreOnly)
+	}
+	all := run(t, n, o)
+	t.Cleanup(all.end)
+	return all
+}
+
+func apply(opts []Option) options {
+	o := options{watched: []string{"*"}, seed: 1}
 	for _, opt := range opts {
 		opt(&o)
 	}
+	return o
+}
+
+func run(t testing.TB, n int, o options) Masters {
+	t.Helper()
 	masters, in := start(t, n, o)
 	var all Masters
 	for i, m := range masters {
@@ -176,7 +207,6 @@ func run(t testing.TB, n int, opts []Option) Masters {
 		}
 		all = append(all, s)
 	}
-	t.Cleanup(all.end)
 	for _, s := range all {
 		for _, glob := range o.watched {
 			s.lab("LOG", "WATCH", glob)
@@ -200,9 +230,12 @@ func start(t testing.TB, n int, o options) (server.Masters, *process) {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Port, cfg.Bind, cfg.Masters, cfg.MaxClients = 0, []string{"127.0.0.1"}, n, 1000
-	cfg.Lab, cfg.Seed, cfg.EnableDebugCommand = true, 1, "yes"
+	cfg.Lab, cfg.Seed, cfg.EnableDebugCommand, cfg.Bubble = true, 1, "yes", inBubble()
 	if o.tls != nil {
 		cfg.TLS, cfg.TLSPort = o.tls, -1
+	}
+	if err := cfg.SetDialect(os.Getenv(dialect.Variable)); err != nil {
+		t.Fatalf("miniredistest: %v", err)
 	}
 	args := append(strings.Fields(os.Getenv("MINIREDISD_ARGS")), o.args...)
 	cfg, err := config.ParseOver(cfg, args, strings.NewReader(""))
@@ -314,6 +347,9 @@ func (s *Server) Do(args ...string) resp.Value {
 
 // Try is Do for a command that may get an error.
 func (s *Server) Try(args ...string) (resp.Value, error) {
+	if inBubble() != s.InBubble() {
+		return resp.Value{}, errors.New(whyBubble)
+	}
 	return s.s.DoIn(context.Background(), s.db, args...)
 }
 

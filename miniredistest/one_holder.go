@@ -70,12 +70,7 @@ const longestName = 100 // bytes of a test's name in the name of a folder
 
 // keep writes the picture and the history to a folder that outlasts the test.
 func keep(t testing.TB, v *verdict.Verdict, history string) (dir string, err error) {
-	parent := os.TempDir()
-	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
-		parent = t.ArtifactDir() // without the flag, go test removes it
-	}
-	name := strings.Map(inFileName, t.Name())
-	dir, err = os.MkdirTemp(parent, "verdict-"+name[:min(len(name), longestName)]+"-")
+	dir, err = keptDir(t, "verdict-")
 	if err != nil {
 		return dir, err
 	}
@@ -85,6 +80,16 @@ func keep(t testing.TB, v *verdict.Verdict, history string) (dir string, err err
 	}
 	return dir, errors.Join(v.Picture(picture), picture.Close(),
 		os.WriteFile(filepath.Join(dir, "history.json"), []byte(history), 0o600))
+}
+
+// keptDir makes a folder that outlasts the test.
+func keptDir(t testing.TB, prefix string) (string, error) {
+	parent := os.TempDir()
+	if f := flag.Lookup("test.artifacts"); f != nil && f.Value.String() == "true" {
+		parent = t.ArtifactDir() // without the flag, go test removes it
+	}
+	name := strings.Map(inFileName, t.Name())
+	return os.MkdirTemp(parent, prefix+name[:min(len(name), longestName)]+"-")
 }
 
 func inFileName(r rune) rune {

@@ -78,7 +78,7 @@ func TestTwoHoldersFailTheTestWithTheirCommandsAndAPicture(t *testing.T) {
   master 1, 1700000001000, client \d+ bob: SET lock:a token-of-bob NX PX 10000 -> OK
 `, message)
 	picture, history := kept(t, message)
-	require.Contains(t, picture, "acquire lock:a by client bob")
+	require.Contains(t, picture, "acquire lock:a by bob (token-of-bob)")
 	require.Contains(t, history, "token-of-alice")
 }
 

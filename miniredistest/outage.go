@@ -1,6 +1,8 @@
 package miniredistest
 
 import (
+	"fmt"
+	"strconv"
 	"strings"
 	"time"
 
@@ -44,6 +46,24 @@ func (s *Server) Blackhole(on bool) {
 func (s *Server) Partition(glob string, on bool) {
 	s.t.Helper()
 	s.lab("PARTITION", "CLIENT", glob, onOff(on))
+}
+
+// Push sends a push message of the test's own to a client, given by its id, or to those whose name matches. They
+// speak RESP3. A word is a string or an int. Push returns how many clients got it.
+//
+//	srv.Push("worker-*", "MOVING", 1, 15, "127.0.0.1:6380")
+func (s *Server) Push(client, kind string, words ...any) int {
+	s.t.Helper()
+	request := []string{"PUSH", client, kind}
+	for _, word := range words {
+		switch word := word.(type) {
+		case int:
+			request = append(request, ":"+strconv.Itoa(word))
+		default:
+			request = append(request, fmt.Sprint(word))
+		}
+	}
+	return int(s.lab(request...).Int)
 }
 
 func onOff(on bool) string {

@@ -1,0 +1,349 @@
+package miniredistest
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/miniredisd/miniredisd/lab"
+)
+
+// stage is where trials are played: each on servers of its own, in a bubble of its own or in real time.
+type stage struct {
+	t    *testing.T
+	test func(*Trial)
+	o    options
+}
+
+// play is what one trial needs to know.
+type play struct {
+	arm   func(Masters)   // before the test begins
+	lead  []func(Masters) // each in a goroutine beside the test, until the servers end
+	late  func(Masters)   // when the limit is over
+	last  func(Masters)   // before the servers end; nil for nothing
+	limit time.Duration   // of the trial's clock; then it hangs
+	slow  bool            // whether the network of a bubble takes time: see links
+}
+
+// played is what a trial has shown.
+type played struct {
+	histories []lab.History
+	ttls      map[place]int64
+	failures  []string // of assertions, and panics
+	errors    []string // that workers returned
+	output    string
+	skipped   bool
+	hung      []string // the workers that had not ended in time
+	woke      bool     // they ended later
+	waiting   int      // connections that waited for a message or an element then
+	took      time.Duration
+	stray     string // what the test left running, "" for nothing
+	stood     string // where it stood still in real time: then it shows nothing
+}
+
+// place is a key of a master, from 1.
+type place struct {
+	master, db int
+	key        string
+}
+
+// mostReal is how long a trial in a bubble may take in real time. Its sleeps take none.
+const mostReal = 5 * time.Second
+
+// play plays one trial.
+func (s *stage) play(p play) *played {
+	if s.o.explore.realTime {
+		return s.inside(s.t, p)
+	}
+	ended := make(chan *played, 1)
+	go func() {
+		var of *played
+		defer func() {
+			why := recover()
+			switch {
+			case why != nil && of != nil:
+				of.stray = fmt.Sprint(why)
+			case why != nil:
+				s.t.Errorf("miniredistest: a trial has ended: %v", why)
+			}
+			ended <- of
+		}()
+		synctest.Test(s.t, func(t *testing.T) { of = s.inside(t, p) })
+	}()
+	select {
+	case of := <-ended:
+		if of == nil {
+			s.t.FailNow() // the servers did not start, and the test has said why
+		}
+		return of
+	case <-time.After(mostReal):
+		return &played{stood: standing()}
+	}
+}
+
+// standing returns where a goroutine of the newest bubble runs, or waits for what no bubble knows of.
+func standing() string {
+	all := make([]byte, 1<<20)
+	all = all[:runtime.Stack(all, true)]
+	where, newest := "unknown", 0
+	for _, g := range strings.Split(string(all), "\n\n") {
+		head, calls, _ := strings.Cut(g, "\n")
+		_, number, in := strings.Cut(head, "synctest bubble ")
+		bubble, err := strconv.Atoi(strings.TrimSuffix(number, "]:"))
+		if !in || err != nil || bubble < newest || strings.Contains(head, "(durable)") {
+			continue
+		}
+		_, state, _ := strings.Cut(head, "[")
+		state, _, _ = strings.Cut(state, ",")
+		where, newest = state+" at "+placeOf(calls), bubble
+	}
+	return where
+}
+
+// placeOf returns the first place of a stack that is not in the runtime or a mutex.
+func placeOf(calls string) string {
+	for line := range strings.Lines(calls) {
+		at, _, is := strings.Cut(strings.TrimSpace(line), " +0x")
+		if is && !strings.Contains(at, "/src/runtime/") && !strings.Contains(at, "/sync/") {
+			return at
+		}
+	}
+	return "an unknown place"
+}
+
+// inside plays a trial where the caller is: in a bubble or outside.
+func (s *stage) inside(tb testing.TB, p play) *played {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	masters := run(tb, max(s.o.explore.masters, 1), s.o)
+	t := &Trial{TB: tb, ctx: ctx, masters: masters, working: map[string]int{}}
+	for _, srv := range masters {
+		srv.t = t // its assertions are the trial's
+	}
+	t.links = newLinks(masters, s.o.seed, p.slow && masters[0].InBubble())
+	p.arm(masters)
+	led := make(chan struct{})
+	for _, lead := range p.lead {
+		go func() {
+			lead(masters)
+			led <- struct{}{}
+		}()
+	}
+	of := s.watch(t, p)
+	if p.last != nil {
+		p.last(masters)
+	}
+	t.links.close()
+	cancel()
+	masters[0].in.end(tb)
+	for range p.lead {
+		<-led
+	}
+	t.leave()
+	return of
+}
+
+// watch runs the test until it ends, or until its time is over.
+func (s *stage) watch(t *Trial, p play) *played {
+	begin, ended := time.Now(), make(chan struct{})
+	go s.body(t, ended)
+	hung := false
+	select {
+	case <-ended:
+	case <-time.After(p.limit):
+		hung = true
+	}
+	of := t.end(hung)
+	of.took = time.Since(begin)
+	if t.masters[0].InBubble() {
+		time.Sleep(time.Millisecond) // the server sees the connections that the test has closed just now
+	}
+	of.look(t.masters)
+	switch {
+	case !hung:
+		of.settle(t.masters)
+	default:
+		p.late(t.masters)
+		select {
+		case <-ended:
+			of.woke = true
+		case <-time.After(p.limit):
+		}
+	}
+	return of
+}
+
+// body runs the test and waits for its workers.
+func (s *stage) body(t *Trial, ended chan<- struct{}) {
+	defer close(ended)
+	t.alone("the test", func() { s.test(t) })
+	t.Wait()
+	t.mu.Lock()
+	cleanups := t.cleanups
+	t.mu.Unlock()
+	for _, f := range slices.Backward(cleanups) {
+		t.alone("a cleanup of the test", f)
+	}
+}
+
+// alone calls a part of the test in a goroutine of its own, which FailNow may end.
+func (t *Trial) alone(name string, f func()) {
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		t.guard(name, func() error {
+			f()
+			return nil
+		})
+	}()
+	<-returned
+}
+
+// end ends the trial: what its workers do from now on does not count.
+func (t *Trial) end(hung bool) *played {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.over = true
+	of := &played{failures: t.failures, errors: t.errors, skipped: t.skipped}
+	text := t.out.String()
+	of.output = text[max(len(text)-mostOutput, 0):]
+	if hung {
+		if of.hung = slices.Sorted(maps.Keys(t.working)); len(of.hung) == 0 {
+			of.hung = []string{"the test"}
+		}
+	}
+	return of
+}
+
+// farewell is how long what is left of a trial may take to see that its servers are gone.
+const farewell = time.Minute
+
+// leave gives what is left of the test time to end. In a bubble that takes none.
+func (t *Trial) leave() {
+	if t.masters[0].InBubble() {
+		time.Sleep(farewell)
+		return
+	}
+	t.mu.Lock()
+	workers, idle := t.workers, t.idle
+	t.mu.Unlock()
+	if workers == 0 {
+		return
+	}
+	select {
+	case <-idle:
+	case <-time.After(time.Second):
+	}
+}
+
+// look takes the histories and the keys of all masters.
+func (of *played) look(masters Masters) {
+	of.histories = exports(masters)
+	of.ttls = map[place]int64{}
+	for i, s := range masters {
+		dbs := map[int]bool{0: true}
+		for _, e := range of.histories[i].Entries {
+			dbs[e.DB] = true
+		}
+		for db := range dbs {
+			keys, _ := s.DB(db).Try("KEYS", "*")
+			for _, key := range keys.Elems {
+				ttl, _ := s.DB(db).Try("PTTL", key.Str)
+				of.ttls[place{i + 1, db, key.Str}] = ttl.Int
+			}
+		}
+		if of.hung != nil {
+			info, _ := s.Try("INFO", "clients", "stats")
+			of.waiting += waiting(info.Str)
+		}
+	}
+}
+
+// waiting reads from INFO how many clients wait for an element, and how many channels somebody listens to.
+func waiting(info string) (n int) {
+	for line := range strings.Lines(info) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		switch name {
+		case "blocked_clients", "pubsub_channels", "pubsub_patterns", "pubsubshard_channels":
+			more, _ := strconv.Atoi(value)
+			n += more
+		}
+	}
+	return n
+}
+
+// longestSettle is how long a key may live for settle to wait for its end.
+const longestSettle = 24 * time.Hour
+
+// settle finds a watchdog that still renews a lock when nobody works any more. In real time that would take too
+// long.
+func (of *played) settle(masters Masters) {
+	if !masters[0].InBubble() {
+		return
+	}
+	var most int64
+	for _, ttl := range of.ttls {
+		if ttl < longestSettle.Milliseconds() {
+			most = max(most, ttl)
+		}
+	}
+	if most == 0 {
+		return
+	}
+	time.Sleep(time.Duration(most)*time.Millisecond + time.Second)
+	for _, at := range slices.SortedFunc(maps.Keys(of.ttls), comparePlaces) {
+		if of.ttls[at] <= 0 || of.ttls[at] > most {
+			continue
+		}
+		if ttl, _ := masters[at.master-1].DB(at.db).Try("PTTL", at.key); ttl.Int > 0 {
+			of.failures = append(of.failures, at.key+" is renewed for ever, although all workers have ended")
+		}
+	}
+}
+
+func comparePlaces(a, b place) int {
+	return cmp.Or(a.master-b.master, a.db-b.db, strings.Compare(a.key, b.key))
+}
+
+// exports returns the histories of all masters.
+func exports(masters Masters) []lab.History {
+	all := make([]lab.History, len(masters))
+	for i, s := range masters {
+		text, err := s.Try("LAB", "LOG", "EXPORT")
+		if err == nil {
+			err = json.Unmarshal([]byte(text.Str), &all[i])
+		}
+		if err != nil {
+			all[i] = lab.History{Format: lab.Format, Master: i + 1, Masters: len(masters)}
+		}
+	}
+	if masters[0].InBubble() {
+		renumber(all)
+	}
+	return all
+}
+
+// renumber gives the entries a real time that is the same in each run: that of the bubble, in their order.
+func renumber(all []lab.History) {
+	var entries []*lab.Entry
+	for i := range all {
+		for j := range all[i].Entries {
+			entries = append(entries, &all[i].Entries[j])
+		}
+	}
+	slices.SortStableFunc(entries, func(a, b *lab.Entry) int { return cmp.Compare(a.Mono, b.Mono) })
+	var last int64
+	for _, e := range entries {
+		last = max(last+1, (e.Time-entries[0].Time)*1000)
+		e.Mono = last
+	}
+}
