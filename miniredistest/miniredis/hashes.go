@@ -34,10 +34,10 @@ func (db *RedisDB) HIncrfloat(k, f string, delta float64) (float64, error) {
 	return db.float("HINCRBYFLOAT", k, f, decimal(delta))
 }
 
-// HIncrBy is HIncr.
+// HIncrBy adds to an integer in a hash and returns the sum.
 func (m *Miniredis) HIncrBy(k, f string, delta int) (int, error) { return m.HIncr(k, f, delta) }
 
-// HIncrByFloat is HIncrfloat.
+// HIncrByFloat adds to a number in a hash and returns the sum.
 func (m *Miniredis) HIncrByFloat(k, f string, delta float64) (float64, error) {
 	return m.HIncrfloat(k, f, delta)
 }

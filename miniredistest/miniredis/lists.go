@@ -17,8 +17,8 @@ func (db *RedisDB) Lpush(k, v string) (int, error) { return db.number("LPUSH", k
 // Lpop removes the first element of a list.
 func (db *RedisDB) Lpop(k string) (string, error) { return db.text("LPOP", k) }
 
-// RPush is Push.
+// RPush adds elements at the end of a list and returns its length.
 func (m *Miniredis) RPush(k string, v ...string) (int, error) { return m.Push(k, v...) }
 
-// RPop is Pop.
+// RPop removes the last element of a list and returns it.
 func (m *Miniredis) RPop(k string) (string, error) { return m.Pop(k) }

@@ -1,13 +1,12 @@
 package miniredis
 
 import (
-	"bufio"
 	"maps"
-	"net"
 	"slices"
 	"strings"
 	"sync"
 
+	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -61,7 +60,7 @@ type PubsubPmessage struct {
 //	Messages <──────── messages ───────────┘
 type Subscriber struct {
 	m         *Miniredis
-	conn      net.Conn
+	conn      *respclient.Conn
 	confirmed chan struct{} // one for each change
 	messages  chan PubsubMessage
 	pmessages chan PubsubPmessage
@@ -83,40 +82,34 @@ func (m *Miniredis) NewSubscriber() *Subscriber {
 		m.t.Fatalf("miniredis: %v", err)
 	}
 	s := &Subscriber{
-		m: m, conn: conn, confirmed: make(chan struct{}), quit: make(chan struct{}), ended: make(chan struct{}),
+		m: m, conn: respclient.New(conn, respclient.SmallBuffer),
+		confirmed: make(chan struct{}), quit: make(chan struct{}), ended: make(chan struct{}),
 		messages: make(chan PubsubMessage, untaken), pmessages: make(chan PubsubPmessage, untaken),
 		channels: map[string]bool{}, patterns: map[string]bool{},
 	}
-	in := bufio.NewReader(conn)
 	for user, pw := range m.passwords {
-		s.send("AUTH", user, pw)
-		if _, err := resp.ReadReply(in); err != nil {
+		if _, err := s.conn.Do("AUTH", user, pw); err != nil {
 			m.t.Fatalf("miniredis: %v", err)
 		}
 		break
 	}
-	go s.read(in)
+	go s.read()
 	return s
 }
 
 func (s *Subscriber) send(args ...string) {
-	var w resp.Writer
-	w.Array(len(args))
-	for _, arg := range args {
-		w.BulkString(arg)
-	}
-	if _, err := s.conn.Write(w.Buf); err != nil {
+	if err := s.conn.Send(resp.AppendRequest(nil, args...)); err != nil {
 		s.m.t.Fatalf("miniredis: %s: %v", strings.Join(args, " "), err)
 	}
 }
 
 // read reads messages until Close, or until the server ends.
-func (s *Subscriber) read(in *bufio.Reader) {
+func (s *Subscriber) read() {
 	defer close(s.ended)
 	defer close(s.messages)
 	defer close(s.pmessages)
 	for {
-		v, err := resp.ReadReply(in)
+		v, err := s.conn.Read()
 		if err != nil || len(v.Elems) < 3 {
 			return
 		}
