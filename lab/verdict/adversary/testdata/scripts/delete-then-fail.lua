@@ -1,0 +1,2 @@
+redis.call("del",KEYS[1])
+error("later")
