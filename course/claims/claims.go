@@ -3,8 +3,10 @@ package claims
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"syscall"
 )
 
 // Verdict is what the events say about a claim.
@@ -23,12 +25,22 @@ type Finding struct {
 	Verdict  Verdict        `json:"verdict"`
 	Facts    map[string]any `json:"facts"`    // numbers and short texts; the page has a label for each name
 	Evidence []int64        `json:"evidence"` // numbers of the events in Recording that decide
+
+	others map[int][]int64 // the same of the acts that Recording does not show, by their index
 }
 
 // Result is a Finding and the recording of the story. Its first line is the header.
 type Result struct {
 	Finding
 	Recording []json.RawMessage `json:"recording"`
+	Beside    []Beside          `json:"beside,omitempty"`
+}
+
+// Beside has the events of another act that decide, and nothing else of it.
+type Beside struct {
+	Act       string            `json:"act"` // such as "--multiplexer poll", or a word of the story
+	Evidence  []int64           `json:"evidence"`
+	Recording []json.RawMessage `json:"recording"` // the header, and a line for each event
 }
 
 // Claim is a sentence that is often said about Redis, and its experiment.
@@ -43,41 +55,49 @@ type Claim struct {
 
 // act is a story on a server of its own.
 type act struct {
+	name   string   // of an act beside others
 	config []string // further words of the command line
-	play   func(s *stage)
+	play   func(s *story)
 }
 
 // one is a story of one act.
-func one(play func(*stage), config ...string) []act { return []act{{config, play}} }
+func one(play func(*story), config ...string) []act { return []act{{config: config, play: play}} }
 
 // List returns the claims in order. The page has their sentences under the same numbers.
 func List() []Claim {
-	threads := []string{"--io-threads", "3"}
 	masters := []string{"--masters", "5"}
 	return []Claim{
 		{N: 1, Name: "one queue of commands", acts: one(playTogether), judge: judgeQueue},
-		{N: 2, Name: "a queue of events", acts: one(playTogether), judge: judgeEvents},
+		{N: 2, Name: "a queue of events", acts: one(playReady), judge: judgeEvents},
 		{N: 3, Name: "MULTI blocks", acts: one(playMulti), judge: judgeMulti},
 		{N: 4, Name: "no lock by transactions", acts: one(playWatch), judge: judgeWatch},
 		{N: 5, Name: "SET NX EX since 6.0", judge: judgeHistory},
 		{N: 6, Name: "threads read, parse and write", judge: judgeThreads, acts: []act{
-			{threads, playThreads}, {append(threads, "--io-threads-do-reads", "yes"), playThreads}}, shown: 1},
+			{"io-threads-do-reads no", []string{"--io-threads", "3"}, playThreads},
+			{"io-threads-do-reads yes", threadsThatRead("3"), playThreads}}},
 		{N: 7, Name: "more threads, more speed", judge: judgeLoad, acts: []act{
-			{nil, playLoad}, {threadsThatRead("2"), playLoad}, {threadsThatRead("4"), playLoad}}, shown: 2},
+			{play: playLoad}, {config: threadsThatRead("2"), play: playLoad},
+			{config: threadsThatRead("4"), play: playLoad}}, shown: 2},
 		{N: 8, Name: "no races", acts: one(playCounter), judge: judgeCounter},
 		{N: 9, Name: "SETNX and EXPIRE", acts: one(playExpire), judge: judgeExpire},
 		{N: 10, Name: "DEL releases", acts: one(playDelete), judge: judgeDelete},
 		{N: 11, Name: "a friendly unlock", acts: one(playUnlock), judge: judgeUnlock},
 		{N: 12, Name: "Redlock is safe", judge: judgeRedlock, acts: []act{
-			{masters, playCrash}, {masters, playJump}, {masters, playPause}}, shown: 1},
+			{"crash", masters, playCrash}, {"clock", masters, playJump}, {"pause", masters, playPause}}, shown: 1},
 		{N: 13, Name: "the watchdog", acts: one(playWatchdog), judge: judgeWatchdog},
 		{N: 14, Name: "scripts are atomic and free", judge: judgeScript,
 			acts: one(playScript, "--busy-reply-threshold", "50")},
 		{N: 15, Name: "a pipeline is a transaction", acts: one(playPipeline), judge: judgePipeline},
 		{N: 16, Name: "epoll looks at every socket", judge: judgeMultiplexers, acts: []act{
-			{multiplexer("epoll"), playIdle}, {multiplexer("poll"), playIdle}, {multiplexer("select"), playIdle}}},
+			multiplexer("epoll"), multiplexer("poll"), multiplexer("select")}},
 		{N: 17, Name: "a wheel walks over all timers", acts: one(playWheel), judge: judgeWheel},
 		{N: 18, Name: "transactions roll back", acts: one(playErrors), judge: judgeErrors},
+		{N: 19, Name: "single-threaded in 8", acts: one(playThreads, threadsThatRead("3")...), judge: judgeEight},
+		{N: 20, Name: "a benchmark shows the latency", acts: one(playStall), judge: judgeStall},
+		{N: 21, Name: "pipelining and threads", judge: judgeGains, acts: []act{
+			{"16 clients", nil, playSixteen}, {"pipeline 16", nil, playOnePacket},
+			{"16 clients, io-threads 3", threadsThatRead("3"), playSixteen}}, shown: 1},
+		{N: 22, Name: "epoll is the fastest", judge: judgeWays, acts: ways()},
 	}
 }
 
@@ -85,7 +105,25 @@ func threadsThatRead(n string) []string {
 	return []string{"--io-threads", n, "--io-threads-do-reads", "yes"}
 }
 
-func multiplexer(name string) []string { return []string{"--multiplexer", name} }
+func multiplexer(name string) act { return act{name, []string{"--multiplexer", name}, playIdle} }
+
+// theWays are the ways to wait, in the order of the acts of claim 22.
+func theWays() []string { return []string{"epoll", "poll", "select", ioUring} }
+
+func ways() (acts []act) {
+	for _, name := range theWays() {
+		acts = append(acts, act{name, []string{"--multiplexer", name}, playArrivals})
+	}
+	return acts
+}
+
+const ioUring = "io_uring"
+
+// forbidden reports whether the kernel or a container forbids what the act is about.
+func (a act) forbidden(err error) bool {
+	var errno syscall.Errno
+	return a.name == ioUring && errors.As(err, &errno)
+}
 
 // Run plays the story of claim n and judges it. Each act has a server of its own, which is gone when Run
 // returns.
@@ -106,6 +144,9 @@ func (c Claim) run(ctx context.Context, more ...string) (*Result, error) {
 			return nil, err
 		}
 		r, err := perform(a, more)
+		if a.forbidden(err) {
+			r, err = &Record{Forbidden: err.Error()}, nil
+		}
 		if err != nil {
 			return nil, fmt.Errorf("claim %d, %s: %w", c.N, c.Name, err)
 		}
@@ -117,7 +158,23 @@ func (c Claim) run(ctx context.Context, more ...string) (*Result, error) {
 	if len(records) > 0 {
 		result.Recording = newest(records[c.shown].Lines)
 	}
+	for i, r := range records {
+		if numbers := result.others[i]; len(numbers) > 0 {
+			result.Beside = append(result.Beside, r.beside(c.acts[i].name, numbers))
+		}
+	}
 	return result, nil
+}
+
+// beside returns the header and the lines of the numbered events.
+func (r *Record) beside(act string, numbers []int64) Beside {
+	b := Beside{Act: act, Evidence: numbers, Recording: slices.Clone(r.Lines[:1])}
+	for i, e := range r.Events {
+		if slices.Contains(numbers, e.Seq) {
+			b.Recording = append(b.Recording, r.Lines[i+1])
+		}
+	}
+	return b
 }
 
 // mostLines bounds the recording of a result. A picture of more events helps nobody.

@@ -12,8 +12,8 @@ import (
 // expected has the verdict of each claim, and the facts that do not depend on the machine.
 func expected() map[int]Finding {
 	return map[int]Finding{
-		1:  {Verdict: Partly, Facts: facts{"commands": 3, "between": 0, "executing_threads": 1}},
-		2:  {Verdict: False, Facts: facts{"arrays": 1, "handlers": 3, "sleeps_between": 0}},
+		1:  {Verdict: Partly, Facts: facts{"commands": 3, "between": 12, "handed_over": 0, "executing_threads": 1}},
+		2:  {Verdict: Partly, Facts: facts{"arrays": 1, "handlers": 3, "sleeps_between": 0, "again": 1}},
 		3:  {Verdict: False, Facts: facts{"b_before_exec": true, "others_inside_exec": 0}},
 		4:  {Verdict: Partly, Facts: facts{"get_inside_multi": "+QUEUED", "exec_a": "*1 +OK", "exec_b": "nil"}},
 		5:  {Verdict: History, Facts: facts{"since": "2.6.12"}},
@@ -26,11 +26,19 @@ func expected() map[int]Finding {
 		12: {Verdict: False, Facts: facts{"crash": 2, "jump": 2, "pause": 1, "fenced": 0}},
 		13: {Verdict: Partly, Facts: facts{"renewals": 4, "every_s": int64(10), "lost_after_s": int64(30),
 			"told_after_s": int64(35)}},
-		14: {Verdict: Partly, Facts: facts{"others_inside_script": 0, "busy": 1}},
+		14: {Verdict: Partly, Facts: facts{"others_inside_script": 0, "busy": 1,
+			"kept_after_error": "$7 written", "unkillable": 1}},
 		15: {Verdict: False, Facts: facts{"reads": 1, "commands": 16, "writes": 1, "others_between": 1}},
 		16: {Verdict: False, Facts: facts{"looked_epoll": 1}},
-		17: {Verdict: False, Facts: facts{"after_5": 2, "after_13": 1, "slots": "5 5 5", "rounds": "0 1 0"}},
-		18: {Verdict: Partly, Facts: facts{"queue_error": "-EXECABORT", "applied": 2, "rolled_back": 0}},
+		17: {Verdict: False, Facts: facts{"timers": 303, "after_5": 2, "after_13": 1}},
+		18: {Verdict: False, Facts: facts{"queue_error": "-EXECABORT", "applied": 2, "rolled_back": 0}},
+		19: {Verdict: Partly, Facts: facts{"executing_threads": 1}},
+		20: {Verdict: False, Facts: facts{"stall_ms": int64(1000), "closed_requests": 101, "closed_p99": int64(0),
+			"open_requests": 200, "open_p99": int64(980)}},
+		21: {Verdict: False, Facts: facts{"calls_plain": 32, "calls_pipeline": 2, "calls_threads": 32, "moved_plain": 0,
+			"moved_pipeline": 0, "moved_threads": 32}},
+		22: {Verdict: Partly, Facts: facts{"idle": 300, "arrive": 16, "waiting_epoll": 18, "waiting_poll": 2,
+			"waiting_select": 2, "looked_epoll": 16}},
 	}
 }
 

@@ -1,35 +1,33 @@
 package claims
 
 import (
-	"bufio"
 	"errors"
 	"io"
-	"net"
-	"strconv"
 	"syscall"
 	"time"
 
+	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// client is a TCP connection to a master of the stage. Nothing helps it: each send is one write(2), and
-// it reads only when the story says so. A mistake ends the story: see stage.check.
+// client is a TCP connection to a master of the story. Each send is one write(2), and it reads only when the
+// story says so. A mistake ends the story: see story.check.
 type client struct {
-	s    *stage
+	s    *story
 	name string
 	id   int64
-	conn *net.TCPConn
-	in   *bufio.Reader
+	conn *respclient.Conn
 }
 
-// patience bounds every wait for a reply in real time. A story that works never comes near it.
-const patience = 20 * time.Second
+// patience bounds every wait for a reply in real time. A story that works never comes near it, not even under the
+// race detector on a busy machine, where a script takes half a minute.
+const patience = 5 * time.Minute
 
-// client connects a client and gives it a name. The server's history begins later, at stage.begin.
-func (s *stage) client(name string) *client { return s.clientOf(0, name) }
+// client connects a client and gives it a name. The server's history begins later, at story.begin.
+func (s *story) client(name string) *client { return s.clientOf(1, name) }
 
-// clientOf connects a client to a master, counted from 0.
-func (s *stage) clientOf(master int, name string) *client {
+// clientOf connects a client to a master.
+func (s *story) clientOf(master int, name string) *client {
 	c := s.dial(master)
 	c.name = name
 	c.do("CLIENT", "SETNAME", name)
@@ -41,49 +39,36 @@ func (s *stage) clientOf(master int, name string) *client {
 }
 
 // dial connects a client without a name.
-func (s *stage) dial(master int) *client {
+func (s *story) dial(master int) *client {
 	c := &client{s: s}
 	if s.err != nil {
 		return c
 	}
-	conn, err := net.Dial("tcp", s.masters[master].Addrs()[0])
+	conn, err := respclient.Dial(s.servers.Addrs[master-1])
 	s.check(err)
 	if err != nil {
 		return c
 	}
-	c.conn = conn.(*net.TCPConn)
-	c.in = bufio.NewReader(conn)
+	conn.Limit = patience
+	c.conn = conn
 	s.clients = append(s.clients, c)
-	s.check(conn.SetDeadline(time.Now().Add(patience)))
 	return c
 }
 
-// request returns a command in RESP.
-func request(words ...string) []byte {
-	b := append(strconv.AppendInt([]byte("*"), int64(len(words)), 10), "\r\n"...)
-	for _, w := range words {
-		b = append(strconv.AppendInt(append(b, '$'), int64(len(w)), 10), "\r\n"...)
-		b = append(append(b, w...), "\r\n"...)
-	}
-	return b
-}
-
 // send sends a command, and does not wait for its reply.
-func (c *client) send(words ...string) { c.write(request(words...)) }
+func (c *client) send(words ...string) { c.write(resp.AppendRequest(nil, words...)) }
 
 // write sends bytes by one write(2).
 func (c *client) write(b []byte) {
-	if c.s.err != nil {
-		return
+	if c.s.err == nil {
+		c.s.check(c.conn.Send(b))
 	}
-	_, err := c.conn.Write(b)
-	c.s.check(err)
 }
 
 // arrive waits until all that c has sent is in the server's socket.
 func (c *client) arrive() {
 	if c.s.err == nil {
-		c.s.check(arrived(c.conn))
+		c.s.check(c.conn.Arrive())
 	}
 }
 
@@ -92,7 +77,7 @@ func (c *client) reply() resp.Value {
 	if c.s.err != nil {
 		return resp.Value{}
 	}
-	v, err := resp.ReadReply(c.in)
+	v, err := c.conn.Read()
 	if errors.Is(err, io.EOF) || errors.Is(err, syscall.ECONNRESET) {
 		return resp.Value{}
 	}

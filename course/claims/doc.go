@@ -4,9 +4,9 @@
 // over TCP, the lab breaks things, and package glass records every event. The judge looks at the events
 // and says whether the claim is true, half true or false, and which events decide.
 //
-//	Run ──> stage: a server, or five ──> Record ──> judge ──> Result
+//	Run ──> story: a server, or five ──> Record ──> judge ──> Result
 //	           │      ^                  events     verdict, facts, evidence
-//	        story: TCP clients, LAB,     (and the recording, for the page)
+//	        act: TCP clients, LAB,       (and the recording, for the page)
 //	        breakpoints
 //
 // No story sleeps. Leases end because the lab moves its clock. Clients send together because the server
@@ -16,6 +16,6 @@
 // A judge must be able to find that the claim is true. So the tests also show it events of a server that
 // behaves as the claim says, and there it must not refute the claim.
 //
-// Any goroutine may call Run. The servers of a run are its own and end with it. Package watchhttp runs
-// claims for the page, and go test ./claims runs all of them.
+// Any goroutine may call Run. The servers of a run are its own and end with it. Package glasshttp runs
+// claims for the page, and go test ./course/claims runs all of them.
 package claims

@@ -33,6 +33,9 @@ type Record struct {
 	Events   []Event
 	Clients  map[string]int64 // id by name
 	Findings []string         // of the doctor: "two-holders lock:a"
+
+	CPU       float64 // us of the process for a request, where a story measures it
+	Forbidden string  // why the kernel does not let the story be played
 }
 
 // read reads the lines of a recording: its header, events, and stops.
@@ -190,11 +193,6 @@ func (r *Record) reply(x Event) Event {
 		}
 	}
 	return Event{}
-}
-
-// replied is the text of the reply to the nth such command.
-func (r *Record) replied(name, text string, n int) string {
-	return r.reply(r.command(name, text, n)).Text
 }
 
 // granted reports whether the reply is that of a lock that was free.

@@ -86,18 +86,18 @@ func number(text string) (n int) {
 	return n
 }
 
-// judgeErrors: a rollback would undo what the failed transaction has written.
+// judgeErrors: a rollback would undo what the failed transaction has written. EXEC after a command that could
+// not be queued executes nothing, so there is nothing to undo.
 func judgeErrors(acts []*Record) Finding {
 	r := acts[0]
 	first, second := r.reply(r.command("A", "EXEC", 0)), r.reply(r.command("A", "EXEC", 1))
 	sum := r.reply(r.command("A", "MGET", 0))
 	stored := strings.Split(strings.TrimSuffix(sum.Text, `\r\n`), `\r\n`) // *3 $-1 $1 2 $1 3
-	refused := strings.Contains(first.Text, "EXECABORT") && len(stored) > 1 && stored[1] == "$-1"
-	applied := strings.Count(sum.Text, `$1\r\n`)
-	failed := strings.Contains(second.Text, "-ERR")
+	applied := strings.Count(strings.Join(stored[1:], `\r\n`), `$1`)
+	undone := strings.Contains(second.Text, "-ERR") && applied == 0
 	inside := r.all(at("x"), r.by("A"), func(e Event) bool { return e.B == inExec })
 	return Finding{
-		Verdict: verdict(refused, failed && applied == 0),
+		Verdict: verdict(undone, undone),
 		Facts: map[string]any{
 			"queue_error": strings.Fields(plain(first) + " ")[0], "applied": applied, "rolled_back": 2 - applied,
 		},
@@ -122,10 +122,12 @@ func judgeScript(acts []*Record) Finding {
 		}
 	}
 	evidence = append(append(evidence, done), r.all(at("x"), begins("GET steps"), between(done, Event{}))...)
-	busy := r.all(at("y"), begins("-BUSY"))
+	busy, kill := r.all(at("y"), begins("-BUSY")), r.all(at("y"), begins("-UNKILLABLE"))
+	kept := r.reply(r.command("B", "GET halfway", 0))
 	return Finding{
-		Verdict:  verdict(len(inside) == 0, waiting == 0 && len(busy) == 0),
-		Facts:    map[string]any{"others_inside_script": len(inside), "waiting_bytes": waiting, "busy": min(len(busy), 1)},
-		Evidence: seqs(append(evidence, busy[:min(len(busy), 1)]...)...),
+		Verdict: verdict(len(inside) == 0, waiting == 0 && len(busy) == 0),
+		Facts: map[string]any{"others_inside_script": len(inside), "waiting_bytes": waiting, "busy": min(len(busy), 1),
+			"kept_after_error": plain(kept), "unkillable": len(kill)},
+		Evidence: seqs(append(append(append(evidence, busy[:min(len(busy), 1)]...), kept), kill...)...),
 	}
 }

@@ -94,15 +94,31 @@ func judgeRedlock(acts []*Record) Finding {
 	if x := pause.command("A", "EVAL", 0); !strings.HasPrefix(pause.reply(x).Text, "-STALE") {
 		fenced++
 	}
-	a, b := jump.command("A", "SET", 0), jump.command("B", "SET", 0)
-	evidence := append([]Event{a, jump.reply(a)}, jump.all(at("e"))...)
 	return Finding{
 		Verdict: verdict(majorities(crash) == 1 && majorities(jump) == 1, late == 0),
 		Facts: map[string]any{
 			"crash": majorities(crash), "jump": majorities(jump), "pause": late, "fenced": fenced,
 		},
-		Evidence: seqs(append(evidence, b, jump.reply(b))...),
+		Evidence: jump.twoGrants(),
+		others:   map[int][]int64{0: crash.twoGrants(), 2: pause.writes()},
 	}
+}
+
+// twoGrants returns how A and B got the lock on the watched master, and what expired there.
+func (r *Record) twoGrants() []int64 {
+	a, b := r.command("A", "SET", 0), r.command("B", "SET", 0)
+	return seqs(append([]Event{a, r.reply(a), b, r.reply(b)}, r.all(at("e"))...)...)
+}
+
+// writes returns what A and B wrote, and the replies, without and with a fencing token.
+func (r *Record) writes() (numbers []int64) {
+	for _, name := range []string{"B", "A"} {
+		for _, text := range []string{"SET stock", "EVAL"} {
+			x := r.command(name, text, 0)
+			numbers = append(numbers, seqs(x, r.reply(x))...)
+		}
+	}
+	return numbers
 }
 
 // judgeWatchdog measures by the lab's clock, which every stop shows.

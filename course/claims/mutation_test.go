@@ -15,7 +15,7 @@ import (
 // mutations has, by claim, what a server would do for which the claim is true.
 func mutations() map[int]func(acts []*Record) {
 	return map[int]func(acts []*Record){
-		1: func(acts []*Record) { // commands wait for a later pass
+		1: func(acts []*Record) { // commands are executed in a later pass
 			acts[0].change(at("xy"), func(e *Event) { e.Pass++ })
 		},
 		2: func(acts []*Record) { // one event at a time
@@ -62,10 +62,30 @@ func mutations() map[int]func(acts []*Record) {
 		16: func(acts []*Record) { // epoll looks at all
 			acts[0] = acts[1]
 		},
+		17: func(acts []*Record) { // a tick looks at every timer
+			acts[0].change(at("s"), func(e *Event) { e.Text = "slots=256 timers=303" })
+		},
 		18: func(acts []*Record) { // EXEC rolls back
 			r := acts[0]
 			y := r.reply(r.command("A", "MGET", 0))
 			r.change(same(y), func(e *Event) { e.Text = `*3\r\n$-1\r\n$-1\r\n$-1\r\n` })
+		},
+		19: func(acts []*Record) { // one thread does everything
+			acts[0].change(at("rpo"), func(e *Event) { e.Thread = 0 })
+		},
+		20: func(acts []*Record) { // a server without a stall
+			r := acts[0]
+			begin := r.command("A", "GET", 0).clock
+			r.change(at("x"), func(e *Event) {
+				_, due, _ := strings.Cut(e.Text, ":")
+				e.clock = begin + int64(number(due))
+			})
+		},
+		21: func(acts []*Record) { // threads save system calls and a pipeline moves them, or neither
+			acts[2] = acts[1]
+		},
+		22: func(acts []*Record) { // epoll watches new clients without a call
+			acts[0].change(at("s"), func(e *Event) { e.Text = strings.ReplaceAll(e.Text, "calls=17", "calls=1") })
 		},
 	}
 }

@@ -5,12 +5,13 @@ import (
 
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // The stories about transactions, scripts and single commands.
 
 // playMulti: B writes between MULTI and EXEC of A.
-func playMulti(s *stage) {
+func playMulti(s *story) {
 	a, b := s.client("A"), s.client("B")
 	s.begin()
 	a.do("MULTI")
@@ -24,7 +25,7 @@ func playMulti(s *stage) {
 }
 
 // playWatch: A and B take a lock by WATCH, GET, MULTI, SET and EXEC, step by step in turn.
-func playWatch(s *stage) {
+func playWatch(s *story) {
 	a, b := s.client("A"), s.client("B")
 	s.begin()
 	a.do("MULTI")
@@ -44,7 +45,7 @@ func playWatch(s *stage) {
 }
 
 // playCounter: A and B count by GET and SET in turn, and then by INCR.
-func playCounter(s *stage) {
+func playCounter(s *story) {
 	a, b := s.client("A"), s.client("B")
 	a.do("SET", "read", "0")
 	s.begin()
@@ -58,7 +59,7 @@ func playCounter(s *stage) {
 }
 
 // playErrors: a transaction with an unknown command, and one whose second command fails.
-func playErrors(s *stage) {
+func playErrors(s *story) {
 	a := s.client("A")
 	a.do("SET", "text", "hello")
 	s.begin()
@@ -74,8 +75,12 @@ func playErrors(s *stage) {
 	a.do("MGET", "one", "two", "three")
 }
 
-// playScript: while a script of A runs, three others send. Then a script does not end.
-func playScript(s *stage) {
+// writer writes, and then counts. No interpreter does that within busy-reply-threshold.
+const writer = "redis.call('SET', KEYS[1], 'v') for i = 1, 20000000 do end"
+
+// playScript: while a script of A runs, three others send. Then a script does not end. One fails after it has
+// written, and one cannot be killed.
+func playScript(s *story) {
 	const steps = "for i = 1, 5 do redis.call('INCR', KEYS[1]) end return redis.call('GET', KEYS[1])"
 	a, b, c, d := s.client("A"), s.client("B"), s.client("C"), s.client("D")
 	s.begin()
@@ -95,10 +100,17 @@ func playScript(s *stage) {
 	}
 	b.do("SCRIPT", "KILL")
 	a.reply()
+	a.do("EVAL", "redis.call('SET', KEYS[1], 'written') error('no more')", "1", "halfway")
+	b.do("GET", "halfway")
+	s.stopped(glass.Breakpoint{Name: "writes", At: trace.Executes, Cmd: "eval"}, func() {
+		a.send("EVAL", writer, "1", "k")
+	}, func() { b.send("SCRIPT", "KILL") })
+	b.reply()
+	a.reply()
 }
 
 // playPipeline: 16 commands in one packet. Then 16 in two packets, and B sends between them.
-func playPipeline(s *stage) {
+func playPipeline(s *story) {
 	a, b := s.client("A"), s.client("B")
 	s.begin()
 	a.write(pipeline(16))
@@ -113,7 +125,7 @@ func playPipeline(s *stage) {
 // pipeline returns n times INCR.
 func pipeline(n int) (b []byte) {
 	for range n {
-		b = append(b, request("INCR", "count")...)
+		b = resp.AppendRequest(b, "INCR", "count")
 	}
 	return b
 }

@@ -29,7 +29,7 @@ func (c *client) lockFor(key string, ms int) bool {
 }
 
 // playExpire: A dies between SETNX and EXPIRE. B comes a year later.
-func playExpire(s *stage) {
+func playExpire(s *story) {
 	a, b := s.client("A"), s.client("B")
 	s.freeze()
 	s.lab("FAULT", "ADD", "dies", "CMD", "EXPIRE", "ACTION", "DROP-BEFORE")
@@ -45,7 +45,7 @@ func playExpire(s *stage) {
 
 // playDelete: the DEL of A arrives when its lease is over and B holds the lock. Then the same with a
 // script that compares first.
-func playDelete(s *stage) {
+func playDelete(s *story) {
 	a, b, c := s.client("A"), s.client("B"), s.client("C")
 	s.freeze()
 	s.begin()
@@ -55,7 +55,7 @@ func playDelete(s *stage) {
 
 // lateRelease: A takes the lock and its release is held. The lease ends, and B takes the lock. The release
 // goes on, and C tries.
-func (s *stage) lateRelease(a, b, c *client, key string, release ...string) {
+func (s *story) lateRelease(a, b, c *client, key string, release ...string) {
 	a.lock(key)
 	if release[0] == "DEL" {
 		a.do("GET", key) // A compares its token, and finds it
@@ -72,7 +72,7 @@ func (s *stage) lateRelease(a, b, c *client, key string, release ...string) {
 }
 
 // playUnlock: A works on after its lease. Its unlock says 1 by one script, and 0 by the other.
-func playUnlock(s *stage) {
+func playUnlock(s *story) {
 	a, b := s.client("A"), s.client("B")
 	s.freeze()
 	s.begin()
@@ -88,7 +88,7 @@ func playUnlock(s *stage) {
 }
 
 // playWatchdog: A renews its lease of 30 s every 10 s. Then it is cut off for 35 s.
-func playWatchdog(s *stage) {
+func playWatchdog(s *story) {
 	a, b := s.client("A"), s.client("B")
 	s.freeze()
 	s.begin()
@@ -120,40 +120,40 @@ func votes(of []*client, key string) (n int) {
 	return n
 }
 
-// onMasters connects a client to every master of the stage.
-func (s *stage) onMasters(name string) (all []*client) {
-	for i := range s.masters {
-		all = append(all, s.clientOf(i, name))
+// onMasters connects a client to every master.
+func (s *story) onMasters(name string) (all []*client) {
+	for i := range s.servers.Addrs {
+		all = append(all, s.clientOf(i+1, name))
 	}
 	return all
 }
 
 // playCrash: A holds the lock on masters 1, 2 and 3. Master 3 crashes and forgets it. B takes 3, 4 and 5.
-func playCrash(s *stage) {
-	s.watched = 2 // master 3
+func playCrash(s *story) {
+	s.watched = 3
 	a, b := s.onMasters("A"), s.onMasters("B")
 	s.freeze()
 	s.begin()
 	votes(a[:3], "lock:a")
-	s.labOf(2, "CRASH")
-	b[2] = s.clientOf(2, "B")
+	s.labOf(3, "CRASH")
+	b[2] = s.clientOf(3, "B")
 	votes(b[2:], "lock:a")
 }
 
 // playJump: A holds the lock on masters 1, 2 and 3. The clock of master 3 jumps. B takes 3, 4 and 5.
-func playJump(s *stage) {
-	s.watched = 2 // master 3
+func playJump(s *story) {
+	s.watched = 3
 	a, b := s.onMasters("A"), s.onMasters("B")
 	s.freeze()
 	s.begin()
 	votes(a[:3], "lock:a")
-	s.labOf(2, "CLOCK", "ADVANCE", strconv.Itoa(lease+1))
+	s.labOf(3, "CLOCK", "ADVANCE", strconv.Itoa(lease+1))
 	votes(b[2:], "lock:a")
 }
 
 // playPause: A holds the lock and pauses for longer than the lease. B takes the lock and writes, then A
 // writes. The second time the store checks a fencing token.
-func playPause(s *stage) {
+func playPause(s *story) {
 	a, b := s.onMasters("A"), s.onMasters("B")
 	s.freeze()
 	s.begin()

@@ -13,9 +13,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
-	"github.com/stretchr/testify/require"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // The recordings that the page and the docs show. Their order of points and their texts are always the
@@ -38,23 +40,17 @@ func recordings() map[string]act {
 	}
 }
 
-func playOneCommand(s *stage) {
+func playOneCommand(s *story) {
 	a := s.client("A")
 	s.freeze()
 	s.begin()
 	a.lock("lock:a")
 }
 
-func playOnePacket(s *stage) {
-	a := s.client("A")
-	s.together(func() { a.write(pipeline(16)) })
-	a.replies(16)
-}
-
 // playPartialRead: the request of A is cut in the middle of a word. B is served meanwhile.
-func playPartialRead(s *stage) {
+func playPartialRead(s *story) {
 	a, b := s.client("A"), s.client("B")
-	whole := request("SET", "lock:a", "token-A", "NX", "PX", "30000")
+	whole := resp.AppendRequest(nil, "SET", "lock:a", "token-A", "NX", "PX", "30000")
 	s.freeze()
 	s.during(a, func() { a.write(whole[:27]) }, func() { b.send("GET", "lock:a") })
 	b.reply()
@@ -66,7 +62,7 @@ func playPartialRead(s *stage) {
 // playFullSocket: A has asked for a large value and does not read. B is served, then A reads. The kernel
 // takes megabytes before a socket is full, so the recording begins when it is. A client that ends again
 // measures how many.
-func playFullSocket(s *stage) {
+func playFullSocket(s *story) {
 	probe, a, b := s.client("probe"), s.client("A"), s.client("B")
 	b.do("SETRANGE", "large", "20000000", "x")
 	room := s.fill(probe, b, "large")
@@ -80,8 +76,8 @@ func playFullSocket(s *stage) {
 
 // fill lets a client get a value without reading it, and waits until its socket is full. It returns the
 // bytes written. A pass that writes to the other client only proves that there is no room.
-func (s *stage) fill(c, other *client, key string) (written int64) {
-	w := s.masters[0].Glass()
+func (s *story) fill(c, other *client, key string) (written int64) {
+	w := s.servers.Glass(1)
 	stops := w.Subscribe(0)
 	defer stops.Close()
 	s.check(w.Break(glass.Breakpoint{Name: "write", At: trace.Written}))
@@ -110,11 +106,11 @@ func (s *stage) fill(c, other *client, key string) (written int64) {
 }
 
 // during calls next while the server reads what first has sent, so next's request is in the next pass.
-func (s *stage) during(c *client, first, next func()) {
+func (s *story) during(c *client, first, next func()) {
 	s.stopped(glass.Breakpoint{Name: "during", At: trace.Parsed, ClientID: c.id}, func() { s.together(first) }, next)
 }
 
-func playBlockedPop(s *stage) {
+func playBlockedPop(s *story) {
 	a, b := s.client("A"), s.client("B")
 	s.during(a, func() { a.send("BLPOP", "queue", "0") }, func() { b.send("LPUSH", "queue", "job") })
 	b.reply()
@@ -122,7 +118,7 @@ func playBlockedPop(s *stage) {
 }
 
 // playBusyScript: a script does not end. B gets BUSY, and then ends it.
-func playBusyScript(s *stage) {
+func playBusyScript(s *story) {
 	a, b := s.client("A"), s.client("B")
 	s.begin()
 	s.stopped(glass.Breakpoint{Name: "script", At: trace.Executes, Cmd: "eval"}, func() {
@@ -134,7 +130,7 @@ func playBusyScript(s *stage) {
 	b.do("GET", "lock:a")
 }
 
-func playEightClients(s *stage) {
+func playEightClients(s *story) {
 	var clients []*client
 	for _, name := range strings.Split("ABCDEFGH", "") {
 		clients = append(clients, s.client(name))
@@ -149,7 +145,7 @@ func playEightClients(s *stage) {
 	}
 }
 
-func playLostByDelete(s *stage) {
+func playLostByDelete(s *story) {
 	a, b, c := s.client("A"), s.client("B"), s.client("C")
 	s.freeze()
 	s.begin()
@@ -157,7 +153,7 @@ func playLostByDelete(s *stage) {
 }
 
 // playLostReply: A takes the lock and never learns it. Its second try is refused.
-func playLostReply(s *stage) {
+func playLostReply(s *story) {
 	a, b := s.client("A"), s.client("B")
 	s.freeze()
 	s.lab("FAULT", "ADD", "lost", "CMD", "SET", "NTH", "1", "ACTION", "DROP-REPLY")
@@ -172,7 +168,7 @@ func playLostReply(s *stage) {
 func TestRecordingsOfThePageShowWhatTheServerDoes(t *testing.T) {
 	for name, a := range recordings() {
 		t.Run(name, func(t *testing.T) {
-			path := filepath.Join("..", "watch", "watchhttp", "recordings", name+".loop.gz")
+			path := filepath.Join("..", "..", "glass", "glasshttp", "recordings", name+".loop.gz")
 			now, err := perform(a, nil)
 			require.NoError(t, err)
 			if *update {
@@ -215,7 +211,7 @@ func (r *Record) course() map[string][]string {
 		if e.is("j") || waits[e.Client] { // a join is of the thread that is done last
 			continue
 		}
-		if e.is("wsoa") { // descriptors, times, addresses
+		if e.is("wsoal") { // descriptors, times, addresses
 			text = ""
 		}
 		line := fmt.Sprintf("%s %d %s", e.Point, e.Client, text)

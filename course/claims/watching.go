@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
@@ -17,27 +16,22 @@ import (
 
 // begin starts the recording. Everything before it, such as the names of the clients, is left out. Each
 // event then comes with a snapshot.
-func (s *stage) begin() { s.together(func() {}) }
+func (s *story) begin() { s.together(func() {}) }
 
 // together calls send while the watched server stands at the end of a pass. So the requests of all clients
 // that send are in the next array. The first call begins the recording.
-func (s *stage) together(send func()) {
+func (s *story) together(send func()) {
 	s.still(func() {
 		if !s.recording {
 			s.recording = true
-			s.each(func(w *glass.View) {
-				w.RecordStart(0)
-				if !s.bare {
-					w.Slow(time.Nanosecond)
-				}
-			})
+			s.servers.Record(s.watched, s.bare)
 		}
 		send()
 	})
 }
 
 // still calls do while the watched server stands in a pass that serves no client.
-func (s *stage) still(do func()) {
+func (s *story) still(do func()) {
 	passed := make(chan error, 1)
 	s.stopped(glass.Breakpoint{Name: "still", At: trace.Replied, Cmd: "dbsize"}, func() {
 		go func() { passed <- s.pass() }() // it returns when the server goes on
@@ -48,19 +42,19 @@ func (s *stage) still(do func()) {
 }
 
 // pass makes the watched server pass through its loop, without a connection.
-func (s *stage) pass() error {
+func (s *story) pass() error {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	_, err := s.masters[s.watched].Do(ctx, "DBSIZE")
+	_, err := s.servers.Do(ctx, s.watched, "DBSIZE")
 	return err
 }
 
 // stopped makes the watched server stop at a breakpoint, by what cause sends, and calls do meanwhile.
-func (s *stage) stopped(at glass.Breakpoint, cause, do func()) {
+func (s *story) stopped(at glass.Breakpoint, cause, do func()) {
 	if s.err != nil {
 		return
 	}
-	w := s.masters[s.watched].Glass()
+	w := s.servers.Glass(s.watched)
 	stops := w.Subscribe(0)
 	defer stops.Close()
 	s.check(w.Break(at))
@@ -90,27 +84,16 @@ func waitForStop(stops *glass.Subscription, name string) (trace.Event, error) {
 	}
 }
 
-func (s *stage) each(do func(*glass.View)) {
-	for _, m := range s.masters {
-		do(m.Glass())
-	}
-}
-
 // perform plays an act on new servers and returns what it left behind.
 func perform(a act, more []string) (*Record, error) {
-	s, err := newStage(append(append([]string{}, a.config...), more...))
+	s, err := newStory(append(append([]string{}, a.config...), more...))
 	if err != nil {
 		return nil, err
 	}
 	a.play(s)
-	s.still(func() {
-		s.each(func(w *glass.View) {
-			w.RecordStop()
-			w.Slow(0)
-		})
-	})
+	var recording *glass.Recording
+	s.still(func() { recording = s.servers.EndRecording(s.watched) })
 	s.record.Findings = s.findings()
-	recording := s.masters[s.watched].Glass().Recording()
 	if err := s.close(); err != nil {
 		return nil, err
 	}
