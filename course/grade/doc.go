@@ -1,9 +1,9 @@
 // Package grade judges the programs that students write for the labs, in any language.
 //
 //	Run ──> for each test of the lab:
-//	          stage ──┬── server.Masters, with a seed, a lab and a watch      (labs about clients)
+//	          story ──┬── course/stage: servers, with a seed, a lab and a watch   (labs about clients)
 //	           │      └── program: the student's process, in a group of its own
-//	          play        the story: orders, TCP clients, faults, the clock
+//	          play        its steps: orders, TCP clients, faults, the clock
 //	           │
 //	          result      points, and the reason in words; a recording if it failed
 //
@@ -18,6 +18,9 @@
 //	purge a PATTERN           deleted N | failed WHY         lab 5 only
 //	close                     ok
 //
+// In the lab about explore, package lab/explore/trials starts the servers, again and again, and the story is what
+// each trial plays: see duel.
+//
 // In a lab about servers the program listens on 127.0.0.1 at the port in PORT, and speaks RESP.
 //
 // # Time
@@ -31,8 +34,9 @@
 // The same program and seed get the same grade. Each test begins with a new server and a new process. A
 // program that is missing, ends, hangs or prints nonsense loses the test, and the reason says which. At the
 // end of a test its process group is killed, and so is each process that carries its mark in the
-// environment: a daemon leaves the group, but keeps the mark.
+// environment: a daemon leaves the group, but keeps the mark. A process that grades one program only ends
+// the others, too: see Options.Alone.
 //
-// One goroutine plays all tests. Another one waits for the end of each process. Run may be called from
-// any goroutine, also several times at once.
+// One goroutine plays all tests. Another one waits for the end of each process, and with Alone a third one
+// reaps orphans. Run may be called from any goroutine, also several times at once, but with Alone only once.
 package grade

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/course/labs"
+	"github.com/miniredisd/miniredisd/internal/orphans"
 )
 
 // Options say how a program is graded.
@@ -16,12 +17,18 @@ type Options struct {
 	Command []string // the student's program and its arguments
 	Env     []string // more variables for it
 	Seed    uint64
+	Student string // of whom the seed is, or ""
+	Hidden  bool   // the seed is not shown
 	Lang    string // en or zh
 
 	Recordings string // the folder for recordings of tests that failed
 	Opener     string // the program that opens a recording, as one types it
 
 	Out io.Writer // for the points, as they come
+
+	// Alone says that this process does nothing but grade one program. Then every new child of it is the
+	// program's, and Run can end those that change their group, session and environment. Linux only.
+	Alone bool
 
 	// The limits are real time. 0 means the default.
 	StartLimit, AnswerLimit, WholeLimit time.Duration
@@ -51,6 +58,9 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	defer cancel()
 	r := &run{Options: o, results: &Results{}}
 	r.headline(text.Title)
+	if o.Alone {
+		defer r.adopt()()
+	}
 	for i := range o.Lab.tests {
 		if err := r.test(whole, i+1, &o.Lab.tests[i]); err != nil {
 			return nil, fmt.Errorf("%s, test %d: %w", o.Lab.ID, i+1, err)
@@ -89,6 +99,23 @@ type run struct {
 	results *Results
 	useless say // why the remaining tests are not tried
 	hangs   int
+	spoke   bool             // a server of the program has sent a byte
+	threads say              // in lab 12: why the tests that need threads are not judged
+	orphans *orphans.Orphans // nil if they cannot be ended
+}
+
+// adopt prepares for programs that leave processes behind, until the caller calls stop. It tells if the
+// system has no way for that.
+func (r *run) adopt() (stop func()) {
+	all, stop, err := orphans.Adopt()
+	if err != nil {
+		note := say{"Note: a process that leaves the process group of your program may stay behind on this system (%v).\n\n",
+			"注意：在这个系统上，离开程序进程组的进程可能会留下（%v）。\n\n"}
+		fmt.Fprint(r.Out, note.in(r.Lang, err))
+		return func() {}
+	}
+	r.orphans = all
+	return stop
 }
 
 // test plays one test and notes its result.
@@ -101,11 +128,17 @@ func (r *run) test(ctx context.Context, number int, t *test) error {
 		r.note(number, t, &failure{why: say{"Not tried: the time for all tests is over.", "未测：总时间已用完。"}}, "")
 		return nil
 	}
-	s, err := newStage(ctx, r, number, t)
+	s, err := newStory(ctx, r, number, t)
 	if err != nil {
 		return err
 	}
-	failed, err := s.perform(t.play)
+	failed, err := s.perform(func(s *story) {
+		t.play(s)
+		s.talked()
+	})
+	if failed == nil && err == nil && number == 1 {
+		s.suspect()
+	}
 	path := ""
 	if failed != nil && err == nil {
 		path, err = s.saveRecording()
@@ -127,6 +160,9 @@ func (r *run) judgeKind(f *failure) {
 	case noStart:
 		r.useless = say{"Not tried: the program does not start. See the first test that failed.",
 			"未测：程序无法启动，原因见第一个失败的测试。"}
+	case mute:
+		r.useless = say{"Not tried: the program answers nothing. See the first test that failed.",
+			"未测：程序什么也不回答，原因见第一个失败的测试。"}
 	case hang:
 		if r.hangs++; r.hangs == maxHangs {
 			r.useless = say{"Not tried: the program has hung too often.", "未测：程序多次无响应。"}

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/orphans"
 )
 
 // gradeOf grades a program of students.
@@ -48,6 +49,9 @@ func full(t *testing.T, id, program string) {
 	})
 }
 
+// patience is the limit of an answer. Programs that hang take all of it. All others answer in a small part.
+const patience = 4 * time.Second
+
 // loses plays the tests with these numbers. It wants a program to fail each of them, with a reason that has
 // these words. It is graded twice, and the grades must be equal.
 func loses(t *testing.T, id, program string, reasons map[int]string) {
@@ -60,7 +64,7 @@ func loses(t *testing.T, id, program string, reasons map[int]string) {
 			for _, n := range numbers {
 				some.tests = append(some.tests, o.Lab.tests[n-1])
 			}
-			o.Lab, o.AnswerLimit = &some, 6*time.Second
+			o.Lab, o.AnswerLimit = &some, patience
 		}
 		r := gradeOf(t, id, program, only)
 		for i, test := range r.Tests {
@@ -125,7 +129,7 @@ func first(t *testing.T, program string, change func(*Options)) Result {
 		one := *o.Lab
 		one.tests = one.tests[:1]
 		o.Lab = &one
-		o.AnswerLimit, o.StartLimit = 6*time.Second, 6*time.Second
+		o.AnswerLimit, o.StartLimit = patience, 3*patience
 		if change != nil {
 			change(o)
 		}
@@ -137,7 +141,7 @@ func TestAProgramThatCannotBeJudgedLosesTheTestAndTheReasonSaysWhy(t *testing.T)
 	for program, reason := range map[string]string{
 		"crash":        "panic: out of luck",
 		"leaves":       "Your program ended after the order `take a` (exit status 0).",
-		"hang":         "no answer to the order `take a` within 6s",
+		"hang":         "no answer to the order `take a` within 4s",
 		"rubbish":      "answered \"now I take the lock\" to the order `take a`. Expected: held | refused.",
 		"endless":      "without the end of a line",
 		"dies-at-once": "Your program ended before it was ready (exit status 3).\nImportError: no module named luck",
@@ -180,7 +184,7 @@ func TestNoProcessOutlivesItsTest(t *testing.T) {
 		t.Skip("needs /proc, to find processes by their environment")
 	}
 	require.Contains(t, out.String(), "has left processes behind")
-	require.Empty(t, marked(own))
+	require.Empty(t, orphans.Marked(own))
 }
 
 func TestAFailedTestLeavesARecordingAndResultsHaveTheFormOfGradescope(t *testing.T) {
@@ -199,7 +203,7 @@ func TestAFailedTestLeavesARecordingAndResultsHaveTheFormOfGradescope(t *testing
 	recording, err := glass.ReadRecording(f)
 	require.NoError(t, err)
 	deleted := slices.ContainsFunc(recording.Lines, func(m glass.Message) bool {
-		return m.Kind == glass.KindStop && m.Stop.Event.Text == "DEL lock:order:42"
+		return m.Kind == glass.KindStop && m.Stop.Event.Text == "DEL "+lockOf(7)
 	})
 	require.True(t, deleted, "the recording shows the mistake")
 
@@ -256,7 +260,7 @@ func TestLabsAreComplete(t *testing.T) {
 
 func TestTheDocumentsListEveryLab(t *testing.T) {
 	for _, page := range []string{"labs.md", "zh/labs.md"} {
-		text, err := os.ReadFile(filepath.Join("..", "docs", filepath.FromSlash(page)))
+		text, err := os.ReadFile(filepath.Join("..", "..", "docs", filepath.FromSlash(page)))
 		require.NoError(t, err)
 		for _, l := range List() {
 			words, err := l.Text("en")

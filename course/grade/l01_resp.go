@@ -1,6 +1,10 @@
 package grade
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
 
 // Lab 1: a server for one client at a time, whose parser is written by hand. TCP is a stream of bytes: it
 // keeps no borders of requests.
@@ -17,33 +21,35 @@ func respTests() []test {
 	}
 }
 
-func respPlain(s *stage) {
+func respPlain(s *story) {
 	c := s.serve().dial()
+	key, value, next := s.word(), s.word(), s.word()
 	c.ping(say{"PING", "PING"})
-	c.do(bulk("hello"), say{"ECHO hello", "ECHO hello"}, "ECHO", "hello")
-	c.do("$-1\r\n", say{"GET of a key that does not exist", "GET 一个不存在的键"}, "GET", "none")
-	c.do("+OK\r\n", say{"SET k v", "SET k v"}, "SET", "k", "v")
-	c.do(bulk("v"), say{"GET k after SET k v", "SET k v 之后 GET k"}, "GET", "k")
-	c.do("+OK\r\n", say{"set k w, in lower case", "小写的 set k w"}, "set", "k", "w")
-	c.do(bulk("w"), say{"get k, in lower case", "小写的 get k"}, "get", "k")
+	c.do(bulk(value), say{"ECHO " + value, "ECHO " + value}, "ECHO", value)
+	c.do("$-1\r\n", say{"GET of a key that does not exist", "GET 一个不存在的键"}, "GET", "none:"+key)
+	c.do("+OK\r\n", say{"SET " + key, "SET " + key}, "SET", key, value)
+	c.do(bulk(value), say{"GET after SET", "SET 之后 GET"}, "GET", key)
+	c.do("+OK\r\n", say{"set, in lower case", "小写的 set"}, "set", key, next)
+	c.do(bulk(next), say{"get, in lower case", "小写的 get"}, "get", key)
 }
 
 // respCut sends a PING and a part of the next request by one write. The rest follows after the reply, so the
 // server has met the part without it.
-func respCut(s *stage) {
+func respCut(s *story) {
 	c := s.serve().dial()
-	ping, whole := request("PING"), request("ECHO", "hello world")
+	words := s.word() + " " + s.word()
+	ping, whole := resp.AppendRequest(nil, "PING"), resp.AppendRequest(nil, "ECHO", words)
 	for at := 1; at < len(whole); at++ {
 		c.write(append(append([]byte{}, ping...), whole[:at]...))
 		c.expect("+PONG\r\n", say{"PING before a part of a request", "半个请求之前的 PING"})
 		c.write(whole[at:])
 		where := cut(quoted(whole[:at])) + " | " + quoted(whole[at:])
-		c.expect(bulk("hello world"), say{"ECHO that came in two reads, " + where, "分两次读到的 ECHO，" + where})
+		c.expect(bulk(words), say{"ECHO that came in two reads, " + where, "分两次读到的 ECHO，" + where})
 	}
 }
 
 // respPipeline sends requests together, a random number at a time.
-func respPipeline(s *stage) {
+func respPipeline(s *story) {
 	c := s.serve().dial()
 	for range 20 {
 		n := 2 + s.rand.IntN(100)
@@ -52,7 +58,7 @@ func respPipeline(s *stage) {
 	}
 }
 
-func respBinary(s *stage) {
+func respBinary(s *story) {
 	c := s.serve().dial()
 	all := make([]byte, 256)
 	for i := range all {
@@ -66,7 +72,7 @@ func respBinary(s *stage) {
 	c.do(bulk("v"), say{"GET of a key with line ends in it", "GET 一个含有换行的键"}, "GET", "k\r\n$1\r\nx")
 }
 
-func respLarge(s *stage) {
+func respLarge(s *story) {
 	c := s.serve().dial()
 	value := strings.Repeat("0123456789abcdef", 1<<16)
 	large := say{"A value of 1 MB", "1 MB 的值"}
@@ -74,18 +80,18 @@ func respLarge(s *stage) {
 	c.do(bulk(value), large, "GET", "large")
 }
 
-func respErrors(s *stage) {
+func respErrors(s *story) {
 	c := s.serve().dial()
 	for _, words := range [][]string{{"NONSENSE"}, {"GET"}, {"SET", "k"}} {
 		name := strings.Join(words, " ")
-		c.write(request(words...))
+		c.write(resp.AppendRequest(nil, words...))
 		c.expect("-", say{name + ": an error begins with -", name + "：错误以 - 开头"})
 		c.line(say{name + ": an error is one line", name + "：错误占一行"})
 		c.ping(say{"PING after an error", "出错之后的 PING"})
 	}
 }
 
-func respNext(s *stage) {
+func respNext(s *story) {
 	v := s.serve()
 	for range 3 {
 		c := v.dial()
@@ -93,7 +99,7 @@ func respNext(s *stage) {
 		s.check(c.conn.Close())
 	}
 	half := v.dial()
-	half.write(request("PING")[:5])
+	half.write(resp.AppendRequest(nil, "PING")[:5])
 	s.check(half.conn.Close())
 	v.dial().ping(say{"PING after a client has left in the middle of a request", "前一个客户端发到一半就离开之后的 PING"})
 }

@@ -48,6 +48,8 @@ func parseLines(b []byte) (words []string, taken int) {
 func lab01Students() map[string]func() {
 	return map[string]func(){
 		"L01/right":    oneAfterAnother(parseRequest),
+		"L01/finished": finished,
+		"L01/deaf":     deaf,
 		"L01/one-read": oneAfterAnother(parseRead),
 		"L01/lines":    oneAfterAnother(parseLines),
 	}

@@ -3,6 +3,8 @@ package grade
 import (
 	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // Lab 2: a blocking server serves one client after another, so a slow client holds up everybody.
@@ -19,24 +21,25 @@ func slowTests() []test {
 	}
 }
 
-func slowOne(s *stage) {
+func slowOne(s *story) {
 	c := s.serve().dial()
 	c.ping(say{"PING", "PING"})
-	c.do("+OK\r\n", say{"SET k v", "SET k v"}, "SET", "k", "v")
-	c.do(bulk("v"), say{"GET k", "GET k"}, "GET", "k")
+	key, value := s.word(), s.word()
+	c.do("+OK\r\n", say{"SET", "SET"}, "SET", key, value)
+	c.do(bulk(value), say{"GET after SET", "SET 之后 GET"}, "GET", key)
 }
 
-func slowSilent(s *stage) {
+func slowSilent(s *story) {
 	v := s.serve()
 	slow, fast := v.dial(), v.dial()
 	fast.ping(say{"PING, while another client is connected and says nothing", "另一个客户端连着却一言不发时的 PING"})
 	slow.ping(say{"PING of the silent client, later", "沉默的客户端后来发出的 PING"})
 }
 
-func slowHalf(s *stage) {
+func slowHalf(s *story) {
 	v := s.serve()
 	slow, fast := v.dial(), v.dial()
-	whole := request("SET", "slow", "value")
+	whole := resp.AppendRequest(nil, "SET", "slow", "value")
 	for _, at := range []int{1, 9, len(whole) - 1} {
 		slow.write(whole[:at])
 		fast.ping(say{"PING, while another client has sent half a request", "另一个客户端只发了半个请求时的 PING"})
@@ -45,17 +48,17 @@ func slowHalf(s *stage) {
 		slow.expect("+OK\r\n", say{"SET that came in two parts", "分两次到达的 SET"})
 		fast.do(bulk("value"), say{"GET of what the slow client has set", "GET 慢客户端写的值"}, "GET", "slow")
 		v.dial().do("+OK\r\n", say{"SET by a third client", "第三个客户端的 SET"}, "SET", "other", "x")
-		whole = request("SET", "slow", "value")
+		whole = resp.AppendRequest(nil, "SET", "slow", "value")
 		slow.do(":1\r\n", say{"DEL of the key", "DEL 这个键"}, "DEL", "slow")
 	}
 }
 
-func slowReader(s *stage) {
+func slowReader(s *story) {
 	const times = 32
 	v := s.serve()
 	slow, fast := v.dial(), v.dial()
 	value := strings.Repeat("v", 1<<20)
-	s.check(slow.conn.SetReadBuffer(64 << 10))
+	s.check(slow.tcp.SetReadBuffer(64 << 10))
 	slow.do("+OK\r\n", say{"SET of a value of 1 MB", "SET 一个 1 MB 的值"}, "SET", "big", value)
 	slow.write(many(times, "GET", "big"))
 	slow.fills()
@@ -67,7 +70,7 @@ func slowReader(s *stage) {
 	}
 }
 
-func slowCrowd(s *stage) {
+func slowCrowd(s *story) {
 	v := s.serve()
 	crowd := v.crowd(100)
 	busy := v.dial()
@@ -79,14 +82,14 @@ func slowCrowd(s *stage) {
 	}
 }
 
-func slowLeave(s *stage) {
+func slowLeave(s *story) {
 	v := s.serve()
 	for i := range 20 {
 		c := v.dial()
 		c.do("+OK\r\n", say{"SET before leaving", "离开前的 SET"}, "SET", "k"+strconv.Itoa(i), "v")
-		c.write(request("SET", "half", "value")[:12])
+		c.write(resp.AppendRequest(nil, "SET", "half", "value")[:12])
 		if i%2 == 0 {
-			s.check(c.conn.SetLinger(0)) // a reset, instead of an end
+			s.check(c.tcp.SetLinger(0)) // a reset, instead of an end
 		}
 		s.check(c.conn.Close())
 	}

@@ -40,9 +40,9 @@ func TestASlowClient(t *testing.T) {
 	t.Parallel()
 	full(t, "L02", "right")
 	loses(t, "L02", "blocking", map[int]string{
-		2: "PING, while another client is connected and says nothing: no reply within 6s.",
-		3: "PING, while another client has sent half a request: no reply within 6s.",
-		4: "SET, while another client does not read: no reply within 6s.",
+		2: "PING, while another client is connected and says nothing: no reply came.",
+		3: "PING, while another client has sent half a request: no reply came.",
+		4: "SET, while another client does not read: no reply came.",
 	})
-	loses(t, "L02", "locked", map[int]string{4: "SET, while another client does not read: no reply within 6s."})
+	loses(t, "L02", "locked", map[int]string{4: "SET, while another client does not read: no reply came."})
 }

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // Lab 3: threads that share a map. Between a read and a write of one thread, another thread writes.
@@ -19,7 +21,7 @@ func raceTests() []test {
 	}
 }
 
-func raceOne(s *stage) {
+func raceOne(s *story) {
 	c := s.serve().dial()
 	c.ping(say{"PING", "PING"})
 	c.do(":1\r\n", say{"the first INCR", "第一次 INCR"}, "INCR", "n")
@@ -33,15 +35,15 @@ func raceOne(s *stage) {
 }
 
 // raceIncrements lets clients count together. Each number must be given once.
-func raceIncrements(s *stage) {
+func raceIncrements(s *story) {
 	const clients, times = 16, 25
-	v := s.serve()
+	v, counter := s.serve(), s.word()
 	crowd := v.crowd(clients)
 	for _, c := range crowd {
 		c.ping(say{"PING", "PING"})
 	}
 	for _, c := range crowd {
-		c.write(many(times, "INCR", "counter"))
+		c.write(many(times, "INCR", counter))
 	}
 	given := map[string]bool{}
 	for _, c := range crowd {
@@ -55,18 +57,18 @@ func raceIncrements(s *stage) {
 		}
 	}
 	total := strconv.Itoa(clients * times)
-	v.dial().do(bulk(total), say{"GET of the counter after 400 INCR", "400 次 INCR 之后 GET"}, "GET", "counter")
+	v.dial().do(bulk(total), say{"GET of the counter after 400 INCR", "400 次 INCR 之后 GET"}, "GET", counter)
 }
 
 // raceWinner lets clients try to take a lock at the same time, again and again.
-func raceWinner(s *stage) {
-	crowd := s.serve().crowd(32)
+func raceWinner(s *story) {
+	crowd, lock := s.serve().crowd(32), s.word()
 	for _, c := range crowd {
 		c.ping(say{"PING", "PING"})
 	}
 	for round := range 10 {
 		for _, c := range crowd {
-			c.write(request("SETNX", "lock:"+strconv.Itoa(round), "mine"))
+			c.write(resp.AppendRequest(nil, "SETNX", lock+strconv.Itoa(round), "mine"))
 		}
 		winners := 0
 		for _, c := range crowd {
@@ -82,7 +84,7 @@ func raceWinner(s *stage) {
 }
 
 // racePair changes two keys together, and reads both meanwhile.
-func racePair(s *stage) {
+func racePair(s *story) {
 	const times = 50
 	v := s.serve()
 	writers, readers := v.crowd(4), v.crowd(4)
@@ -91,7 +93,7 @@ func racePair(s *stage) {
 		var b []byte
 		for n := range times {
 			value := strconv.Itoa(i*times + n)
-			b = append(b, request("MSET", "x", value, "y", value)...)
+			b = resp.AppendRequest(b, "MSET", "x", value, "y", value)
 		}
 		c.write(b)
 	}
@@ -114,10 +116,10 @@ func racePair(s *stage) {
 	}
 }
 
-func raceSlow(s *stage) {
+func raceSlow(s *story) {
 	v := s.serve()
 	slow, fast := v.dial(), v.dial()
-	s.check(slow.conn.SetReadBuffer(64 << 10))
+	s.check(slow.tcp.SetReadBuffer(64 << 10))
 	slow.do("+OK\r\n", say{"MSET of a value of 1 MB", "MSET 一个 1 MB 的值"}, "MSET", "big", strings.Repeat("v", 1<<20))
 	slow.write(many(32, "GET", "big"))
 	slow.fills()
@@ -129,15 +131,15 @@ func raceSlow(s *stage) {
 }
 
 // raceReport puts everything together and reads what the program has written.
-func raceReport(s *stage) {
+func raceReport(s *story) {
 	v := s.serve()
 	crowd := v.crowd(16)
 	for _, c := range crowd {
 		var b []byte
 		for range 10 {
-			b = append(b, request("INCR", "n")...)
-			b = append(b, request("MSET", "x", "1", "y", "1")...)
-			b = append(b, request("GET", "x")...)
+			b = resp.AppendRequest(b, "INCR", "n")
+			b = resp.AppendRequest(b, "MSET", "x", "1", "y", "1")
+			b = resp.AppendRequest(b, "GET", "x")
 		}
 		c.write(b)
 	}

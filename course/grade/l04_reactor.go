@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // Lab 4: the student writes the loop of an event-driven server. It executes PING, ECHO, SET, GET and
@@ -29,7 +31,7 @@ func reactorTests() []test {
 	}
 }
 
-func reactorOne(s *stage) {
+func reactorOne(s *story) {
 	c := s.serve().dial()
 	c.ping(say{"PING", "PING"})
 	c.do(bulk("hello"), say{"ECHO hello", "ECHO hello"}, "ECHO", "hello")
@@ -40,11 +42,11 @@ func reactorOne(s *stage) {
 
 // reactorCut sends a part of a request, and the rest only after the server has answered another client. So
 // the server has met the part alone.
-func reactorCut(s *stage) {
+func reactorCut(s *story) {
 	v := s.serve()
 	a, b := v.dial(), v.dial()
 	value := "x\r\n$3\r\ny"
-	whole := request("SET", "key", value)
+	whole := resp.AppendRequest(nil, "SET", "key", value)
 	for at := 1; at < len(whole); at++ {
 		a.write(whole[:at])
 		b.ping(say{"PING of another client, while a request is incomplete", "别人的请求还不完整时，另一个客户端的 PING"})
@@ -61,14 +63,14 @@ func reactorCut(s *stage) {
 }
 
 // reactorPipeline sends many commands at once. The last one is cut off, and follows.
-func reactorPipeline(s *stage) {
+func reactorPipeline(s *story) {
 	v := s.serve()
 	a, b := v.dial(), v.dial()
 	var requests []byte
 	var replies strings.Builder
 	for i := range 1000 {
 		word := strconv.Itoa(s.rand.IntN(1_000_000))
-		requests = append(requests, request("ECHO", strconv.Itoa(i)+"-"+word)...)
+		requests = resp.AppendRequest(requests, "ECHO", strconv.Itoa(i)+"-"+word)
 		replies.WriteString(bulk(strconv.Itoa(i) + "-" + word))
 	}
 	a.write(requests[:len(requests)-3])
@@ -78,12 +80,12 @@ func reactorPipeline(s *stage) {
 }
 
 // reactorFull makes a server write more than a socket holds, to a client that does not read.
-func reactorFull(s *stage) {
+func reactorFull(s *story) {
 	const size, times = 1 << 20, 32
 	v := s.serve()
 	a, b := v.dial(), v.dial()
 	value := strings.Repeat(strconv.Itoa(s.rand.IntN(10)), size)
-	s.check(a.conn.SetReadBuffer(64 << 10))
+	s.check(a.tcp.SetReadBuffer(64 << 10))
 	a.do("+OK\r\n", say{"SET of a value of 1 MB", "SET 一个 1 MB 的值"}, "SET", "big", value)
 	a.write(many(times, "GET", "big"))
 	a.fills()
@@ -98,40 +100,40 @@ func reactorFull(s *stage) {
 
 // reactorHalf ends the input of connections: after requests, with replies that are still waiting, and in
 // the middle of a request.
-func reactorHalf(s *stage) {
+func reactorHalf(s *story) {
 	v := s.serve()
 	after := say{"Three requests, and then shutdown(SHUT_WR)", "三条请求之后 shutdown(SHUT_WR)"}
 	a := v.dial()
 	a.write(many(3, "ECHO", "last"))
-	s.check(a.conn.CloseWrite())
+	s.check(a.tcp.CloseWrite())
 	a.expect(strings.Repeat(bulk("last"), 3), after)
 	a.end(after)
 
 	long := say{"8 MB of replies are waiting at shutdown(SHUT_WR)", "还有 8 MB 回复没发完时 shutdown(SHUT_WR)"}
 	b := v.dial()
-	s.check(b.conn.SetReadBuffer(64 << 10))
+	s.check(b.tcp.SetReadBuffer(64 << 10))
 	value := strings.Repeat("v", 1<<20)
 	b.do("+OK\r\n", long, "SET", "big", value)
 	b.write(many(8, "GET", "big"))
-	s.check(b.conn.CloseWrite())
+	s.check(b.tcp.CloseWrite())
 	v.dial().ping(say{"PING, while replies wait for a half-closed client", "半关闭的客户端还有回复未发时的 PING"})
 	b.expect(strings.Repeat(bulk(value), 8), long)
 	b.end(long)
 
 	half := say{"shutdown(SHUT_WR) in the middle of a request", "请求只发了一半就 shutdown(SHUT_WR)"}
 	c := v.dial()
-	whole := request("SET", "half", "value")
+	whole := resp.AppendRequest(nil, "SET", "half", "value")
 	c.write(whole[:len(whole)-4])
-	s.check(c.conn.CloseWrite())
+	s.check(c.tcp.CloseWrite())
 	c.end(half)
 	v.dial().do("$-1\r\n", say{"GET of a key whose SET never came whole", "SET 没有收完，GET 这个键"}, "GET", "half")
 }
 
-func reactorMany(s *stage) {
+func reactorMany(s *story) {
 	v := s.serve()
 	clients := v.crowd(manyClients)
 	for i, c := range clients {
-		c.write(request("SET", "k"+strconv.Itoa(i), "v"+strconv.Itoa(i)))
+		c.write(resp.AppendRequest(nil, "SET", "k"+strconv.Itoa(i), "v"+strconv.Itoa(i)))
 	}
 	for _, c := range clients {
 		c.expect("+OK\r\n", say{"SET of one of 1,000 clients", "1,000 个客户端之一的 SET"})
@@ -151,7 +153,7 @@ func (v *service) crowd(n int) (all []*peer) {
 }
 
 // reactorThread looks at what one thread does to the order of replies, and at the threads themselves.
-func reactorThread(s *stage) {
+func reactorThread(s *story) {
 	v := s.serve()
 	a, b := v.dial(), v.dial()
 	waits := 0
@@ -184,7 +186,7 @@ func reactorThread(s *stage) {
 // waitsFor reports whether b is served only after a command of a that takes 0.2 s.
 func (v *service) waitsFor(a, b *peer) bool {
 	slow := say{"DEBUG SLEEP 0.2", "DEBUG SLEEP 0.2"}
-	a.write(request("DEBUG", "SLEEP", "0.2"))
+	a.write(resp.AppendRequest(nil, "DEBUG", "SLEEP", "0.2"))
 	time.Sleep(50 * time.Millisecond) // the server is in the command by then, mostly: there are three attempts
 	b.ping(say{"PING during DEBUG SLEEP", "DEBUG SLEEP 期间的 PING"})
 	waited := a.readable(30 * time.Millisecond)
@@ -194,23 +196,23 @@ func (v *service) waitsFor(a, b *peer) bool {
 
 // reactorIdle looks at the threads of a server whose clients want nothing. One of them does not read its
 // replies: a loop that asks for EPOLLOUT without need does not sleep then.
-func reactorIdle(s *stage) {
+func reactorIdle(s *story) {
 	v := s.serve()
 	for _, c := range v.crowd(50) {
 		c.ping(say{"PING of one of 50 clients", "50 个客户端之一的 PING"})
 	}
 	half := v.dial()
-	s.check(half.conn.SetReadBuffer(64 << 10))
+	s.check(half.tcp.SetReadBuffer(64 << 10))
 	half.do("+OK\r\n", say{"SET of a value of 1 MB", "SET 一个 1 MB 的值"}, "SET", "big", strings.Repeat("v", 1<<20))
 	half.write(many(16, "GET", "big"))
-	s.check(half.conn.CloseWrite())
+	s.check(half.tcp.CloseWrite())
 	v.dial().ping(say{"PING, while another client does not read", "另一个客户端不读数据时的 PING"})
 	s.sleeps(v)
 }
 
 // sleeps wants a server to sleep that nobody needs. It has four chances, because a runtime may have work of
 // its own at first.
-func (s *stage) sleeps(v *service) {
+func (s *story) sleeps(v *service) {
 	why := say{}
 	for range 4 {
 		if why = v.busy(); why.en == "" {
@@ -250,21 +252,21 @@ func (v *service) busy() (why say) {
 }
 
 // reactorVanish resets connections in the middle of requests and replies.
-func reactorVanish(s *stage) {
+func reactorVanish(s *story) {
 	v := s.serve()
-	whole := request("ECHO", strings.Repeat("x", 1000))
+	whole := resp.AppendRequest(nil, "ECHO", strings.Repeat("x", 1000))
 	for i := range 50 {
 		c := v.dial()
 		c.write(whole[:1+s.rand.IntN(len(whole)-1)])
 		if i%2 == 0 {
-			s.check(c.conn.SetLinger(0)) // a reset, instead of an end
+			s.check(c.tcp.SetLinger(0)) // a reset, instead of an end
 		}
 		s.check(c.conn.Close())
 	}
 	big := v.dial()
 	big.do("+OK\r\n", say{"SET of a value of 1 MB", "SET 一个 1 MB 的值"}, "SET", "big", strings.Repeat("v", 1<<20))
 	big.write(many(16, "GET", "big"))
-	s.check(big.conn.SetLinger(0))
+	s.check(big.tcp.SetLinger(0))
 	s.check(big.conn.Close())
 	for range 3 {
 		v.dial().ping(say{"PING after 51 clients have vanished", "51 个客户端消失之后的 PING"})

@@ -207,7 +207,7 @@ func TestTheReactor(t *testing.T) {
 	loses(t, "L04", "drops", map[int]string{2: "SET that came in two parts", 3: "the rest is missing"})
 	loses(t, "L04", "first", map[int]string{3: "the rest is missing"})
 	loses(t, "L04", "blocks", map[int]string{
-		4: "while another client does not read its 32 MB of replies: no reply within",
+		4: "while another client does not read its 32 MB of replies: no reply came",
 	})
 	loses(t, "L04", "forgets", map[int]string{4: "32 GET of a value of 1 MB, read late: a part of the reply came"})
 	loses(t, "L04", "hangs-up", map[int]string{5: "the connection ended instead of a reply"})

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/course/stage"
 )
 
 // Lab 5: find all keys of a pattern, and let others work meanwhile. The server executes one command at a
@@ -28,7 +30,7 @@ const (
 )
 
 // fill adds keys with this prefix, and returns their names.
-func (s *stage) fill(prefix string, n int) (names []string) {
+func (s *story) fill(prefix string, n int) (names []string) {
 	var words []string
 	for i, first := 0, s.rand.IntN(10_000); i < n; i++ {
 		names = append(names, prefix+strconv.Itoa(first+i))
@@ -39,18 +41,18 @@ func (s *stage) fill(prefix string, n int) (names []string) {
 }
 
 // unlink deletes keys, as another client of the program does.
-func (s *stage) unlink(names []string) { s.inParts("UNLINK", names) }
+func (s *story) unlink(names []string) { s.inParts("UNLINK", names) }
 
 // inParts executes a command once for each part of its arguments. The watch looks at each key that a
 // command touches, and is slow if they are many.
-func (s *stage) inParts(verb string, args []string) {
+func (s *story) inParts(verb string, args []string) {
 	for part := range slices.Chunk(args, 100) {
 		s.do(1, append([]string{verb}, part...)...)
 	}
 }
 
 // size returns the number of keys.
-func (s *stage) size() int { return int(s.do(1, "DBSIZE").Int) }
+func (s *story) size() int { return int(s.do(1, "DBSIZE").Int) }
 
 // number sends an order that has a number for an answer, and returns the number.
 func (p *program) number(order string) int {
@@ -69,7 +71,7 @@ func (p *program) numberOf(order string) int {
 }
 
 // page executes a SCAN, and returns the next cursor and the keys of user:*.
-func (s *stage) page(words ...string) (next string, users []string) {
+func (s *story) page(words ...string) (next string, users []string) {
 	reply := s.do(1, words...)
 	if len(reply.Elems) != 2 {
 		return "0", nil // the program's SCAN has a syntax error
@@ -83,7 +85,7 @@ func (s *stage) page(words ...string) (next string, users []string) {
 }
 
 // users returns all keys of user:* in the order of SCAN.
-func (s *stage) users() (all []string) {
+func (s *story) users() (all []string) {
 	for next, more := "0", true; more; more = next != "0" {
 		var some []string
 		next, some = s.page("SCAN", next, "COUNT", strconv.Itoa(mostWalk))
@@ -94,11 +96,11 @@ func (s *stage) users() (all []string) {
 
 // steps sends an order, and holds each request that follows, over any connection. between acts before a
 // request goes on. steps returns the number in the answer, and the number of requests.
-func (s *stage) steps(p *program, order string, between func(request []string)) (answer, requests int) {
+func (s *story) steps(p *program, order string, between func(request []string)) (answer, requests int) {
 	s.lab("FAULT ADD step ACTION HOLD")
 	p.send(order)
 	for ; s.heldBefore(p, order, "step", p.answered); requests++ {
-		request := strings.Fields(field(s.lab("HOLD WAIT step 1"), "cmd").Str)
+		request := strings.Fields(stage.Field(s.lab("HOLD WAIT step 1"), "cmd").Str)
 		if len(request) == 0 {
 			continue // the program has hung up meanwhile
 		}
@@ -118,7 +120,7 @@ func (s *stage) steps(p *program, order string, between func(request []string)) 
 }
 
 // isSmall wants a request to be a small step.
-func (s *stage) isSmall(request []string) {
+func (s *story) isSmall(request []string) {
 	switch verb := strings.ToUpper(request[0]); verb {
 	case "KEYS":
 		s.fail(say{
@@ -150,7 +152,7 @@ func (s *stage) isSmall(request []string) {
 }
 
 // few makes a small keyspace with neighbours of the pattern user:*. It returns the names that match.
-func (s *stage) few() []string {
+func (s *story) few() []string {
 	names := s.fill("user:", 15+s.rand.IntN(20))
 	s.fill("users:", 5+s.rand.IntN(5))
 	s.fill("old:user:", 5+s.rand.IntN(5))
@@ -159,7 +161,7 @@ func (s *stage) few() []string {
 	return append(names, "user:list", "user:hash")
 }
 
-func scanCount(s *stage) {
+func scanCount(s *story) {
 	want := len(s.few())
 	p := s.open()
 	got := p.number("count a user:*")
@@ -170,7 +172,7 @@ func scanCount(s *stage) {
 		"`count a nobody:*` 的回答是 `found %d`，而这样的键一个也没有。"}, got)
 }
 
-func scanPurge(s *stage) {
+func scanPurge(s *story) {
 	want := len(s.few())
 	others := s.size() - want
 	got := s.open().number("purge a user:*")
@@ -178,7 +180,7 @@ func scanPurge(s *stage) {
 }
 
 // purged judges a purge: its answer, and what is left.
-func (s *stage) purged(got, want, others int) {
+func (s *story) purged(got, want, others int) {
 	left := len(s.users())
 	s.want(left == 0, say{"After `purge a user:*`, %d keys of user:* are still there.",
 		"`purge a user:*` 之后，还有 %d 个 user:* 的键。"}, left)
@@ -192,7 +194,7 @@ func (s *stage) purged(got, want, others int) {
 }
 
 // scanTurns lets another client work before each request.
-func scanTurns(s *stage) {
+func scanTurns(s *story) {
 	s.fill("user:", manyKeys)
 	p := s.open()
 	got, requests := s.steps(p, "count a user:*", func([]string) { s.do(1, "INCR", "visits") })
@@ -207,7 +209,7 @@ func scanTurns(s *stage) {
 
 // fewAmongMany makes a keyspace with three keys of user:*, and returns the names of the others. SCAN
 // returns the three first, or last.
-func (s *stage) fewAmongMany(last bool) (others []string) {
+func (s *story) fewAmongMany(last bool) (others []string) {
 	s.fill("user:", manyKeys)
 	others = s.fill("cart:", manyKeys) // while the others are there, so that the table stays large
 	drop := s.users()
@@ -218,7 +220,7 @@ func (s *stage) fewAmongMany(last bool) (others []string) {
 	return others
 }
 
-func scanEmpty(s *stage) {
+func scanEmpty(s *story) {
 	s.fewAmongMany(true)
 	got, _ := s.steps(s.open(), "count a user:*", func([]string) {})
 	s.want(got == 3, say{
@@ -231,7 +233,7 @@ func scanEmpty(s *stage) {
 
 // scanRepeats waits until the program has seen three keys. Then all others go, so the table of keys
 // becomes small: one bucket has the keys of many, and SCAN visits some of them again.
-func scanRepeats(s *stage) {
+func scanRepeats(s *story) {
 	others := s.fewAmongMany(false)
 	seen := map[string]bool{}
 	shrunk := false
@@ -259,7 +261,7 @@ func scanRepeats(s *stage) {
 }
 
 // shrink deletes keys. Each look-up moves a bucket to the smaller table, so it looks them up again.
-func (s *stage) shrink(names []string) {
+func (s *story) shrink(names []string) {
 	for range 3 {
 		s.unlink(names)
 		s.do(1, "SET", names[0], "x") // the next UNLINK sees that the table is too large
@@ -269,7 +271,7 @@ func (s *stage) shrink(names []string) {
 }
 
 // scanPurgeMany deletes one key just before the program does.
-func scanPurgeMany(s *stage) {
+func scanPurgeMany(s *story) {
 	const half = manyKeys / 2
 	s.fill("user:", half)
 	others := len(s.fill("cart:", half))

@@ -4,6 +4,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/miniredisd/miniredisd/course/stage"
 )
 
 // Lab 6: a lock that survives nobody. SETNX and then EXPIRE are two commands, and the client can die
@@ -18,14 +20,14 @@ func crashTests() []test {
 	}
 }
 
-func crashLease(s *stage) {
+func crashLease(s *story) {
 	p := s.open()
 	p.takes("a", say{"The lock is free", "锁空闲时"})
-	ttl := s.do(1, "PTTL", lockKey).Int
+	ttl := s.do(1, "PTTL", s.lock).Int
 	s.want(ttl > 0 && ttl <= lease.Milliseconds(), say{
 		"The key %s has a time to live of %d ms, and should have %d. " +
 			"(-1 means that it stays for ever, -2 that there is no such key.)",
-		"键 %s 的剩余时间是 %d 毫秒，应为 %d。（-1：永不过期，-2：没有这个键。）"}, lockKey, ttl, lease.Milliseconds())
+		"键 %s 的剩余时间是 %d 毫秒，应为 %d。（-1：永不过期，-2：没有这个键。）"}, s.lock, ttl, lease.Milliseconds())
 	p.end()
 	s.advance(lease + time.Millisecond)
 	s.open().takes("b", say{"The client of a died while it held the lock, and the lease is over",
@@ -33,7 +35,7 @@ func crashLease(s *stage) {
 }
 
 // crashGap lets a program die before each request of its take. After a lease, somebody else must get the lock.
-func crashGap(s *stage) {
+func crashGap(s *story) {
 	for request := 1; ; request++ {
 		a := s.open()
 		s.lab("FAULT ADD death CLIENT a NTH " + strconv.Itoa(request) + " ACTION HOLD")
@@ -43,16 +45,16 @@ func crashGap(s *stage) {
 			s.want(request > 1, unnamed())
 			return // the take has fewer requests
 		}
-		id := field(s.lab("HOLD WAIT death 1"), "client").Int
+		id := stage.Field(s.lab("HOLD WAIT death 1"), "client").Int
 		a.end()
 		s.cutOff(id)
 		s.lab("FAULT DEL death")
 		s.advance(lease + time.Millisecond)
-		ttl := s.do(1, "PTTL", lockKey).Int
+		ttl := s.do(1, "PTTL", s.lock).Int
 		s.want(ttl != -1, say{
 			"The client died just before request %d of its take. Its lock %s stays for ever, " +
 				"because the lease was to come later: nobody gets the lock again. Take the lock and its lease in one command.",
-			"客户端恰好在加锁的第 %d 个请求之前崩溃。租约还没设置，锁 %s 就永远留下了，谁也拿不到。请在同一条命令里加锁并设置租约。"}, request, lockKey)
+			"客户端恰好在加锁的第 %d 个请求之前崩溃。租约还没设置，锁 %s 就永远留下了，谁也拿不到。请在同一条命令里加锁并设置租约。"}, request, s.lock)
 		b := s.open()
 		b.takes("b", say{"The client of a died, and a lease has passed", "a 崩溃，又过了一个租约之后"})
 		b.releases("b", say{"b holds the lock", "b 持有锁时"})
@@ -63,4 +65,4 @@ func crashGap(s *stage) {
 }
 
 // cutOff ends a connection whose request is held. So the request is never executed, as if it had not arrived.
-func (s *stage) cutOff(client int64) { s.ask("CLIENT", "KILL", "ID", strconv.FormatInt(client, 10)) }
+func (s *story) cutOff(client int64) { s.ask("CLIENT", "KILL", "ID", strconv.FormatInt(client, 10)) }

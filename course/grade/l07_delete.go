@@ -23,7 +23,7 @@ func deleteTests() []test {
 	}
 }
 
-func deletePlain(s *stage) {
+func deletePlain(s *story) {
 	p := s.open()
 	free := say{"The lock is free", "锁空闲时"}
 	for range 2 {
@@ -38,7 +38,7 @@ func deletePlain(s *stage) {
 	p.order("close")
 }
 
-func deleteRefused(s *stage) {
+func deleteRefused(s *story) {
 	p := s.open()
 	p.takes("a", say{"The lock is free", "锁空闲时"})
 	p.isRefused("b", say{"a holds the lock", "a 持有锁时"})
@@ -46,14 +46,14 @@ func deleteRefused(s *stage) {
 	p.takes("b", say{"a has released the lock", "a 释放之后"})
 }
 
-func deleteLease(s *stage) {
+func deleteLease(s *story) {
 	p := s.open()
 	p.takes("a", say{"The lock is free", "锁空闲时"})
-	ttl := s.do(1, "PTTL", lockKey).Int
+	ttl := s.do(1, "PTTL", s.lock).Int
 	s.want(ttl == lease.Milliseconds(), say{
 		"The key %s has a time to live of %d ms, and should have %d. " +
 			"(-1 means that it stays for ever, -2 that there is no such key.)",
-		"键 %s 的剩余时间是 %d 毫秒，应为 %d。（-1：永不过期，-2：没有这个键。）"}, lockKey, ttl, lease.Milliseconds())
+		"键 %s 的剩余时间是 %d 毫秒，应为 %d。（-1：永不过期，-2：没有这个键。）"}, s.lock, ttl, lease.Milliseconds())
 	s.noFinding(doctor.SetnxExpire, say{
 		"The lock and its lease are two commands. A client that dies between them leaves a lock for ever: " +
 			"use SET key token NX PX ms.",
@@ -62,7 +62,7 @@ func deleteLease(s *stage) {
 	p.takes("b", say{"The lease of a is over", "a 的租约到期之后"})
 }
 
-func deleteToken(s *stage) {
+func deleteToken(s *story) {
 	p := s.open()
 	seen := map[string]bool{}
 	for _, owner := range []string{"a", "b", "a", "b"} {
@@ -77,7 +77,7 @@ func deleteToken(s *stage) {
 	}
 }
 
-func deleteLate(s *stage) {
+func deleteLate(s *story) {
 	p := s.open()
 	p.takes("a", say{"The lock is free", "锁空闲时"})
 	s.advance(lease + time.Millisecond)
@@ -93,7 +93,7 @@ func deleteLate(s *stage) {
 }
 
 // bStillHolds wants the lock to be b's, and the history to have one holder at each time.
-func (s *stage) bStillHolds(token string, when say) {
+func (s *story) bStillHolds(token string, when say) {
 	lang := s.run.Lang
 	s.want(s.token() == token, say{
 		"%s. It deleted the lock of b: a third client can take the lock now, while b works. " +
@@ -104,7 +104,7 @@ func (s *stage) bStillHolds(token string, when say) {
 }
 
 // deleteGap ends the lease before each request of a release. Another process takes the lock then.
-func deleteGap(s *stage) {
+func deleteGap(s *story) {
 	a, b := s.open(), s.open()
 	for request := 1; ; request++ {
 		a.takes("a", say{"The lock is free", "锁空闲时"})

@@ -1,6 +1,16 @@
 package grade
 
-import "testing"
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
 
 // patient is a lock whose take and release may lose a reply. Programs differ in what they do then.
 type patient struct {
@@ -8,6 +18,8 @@ type patient struct {
 	token string
 	grab  func(p *patient) (bool, error)
 	again int // how often release sends its request at most
+	// blind deletes whatever is there, when it sends a release again. literal believes that it released nothing.
+	blind, literal bool
 }
 
 func (p *patient) take() (bool, error) {
@@ -16,10 +28,15 @@ func (p *patient) take() (bool, error) {
 }
 
 func (p *patient) release() (ok bool, err error) {
-	for range p.again {
-		v, err := p.one("EVAL", compareAndDelete, "1", p.key, p.token)
+	for n := range p.again {
+		var v resp.Value
+		if n > 0 && p.blind {
+			v, err = p.one("DEL", p.key)
+		} else {
+			v, err = p.one("EVAL", compareAndDelete, "1", p.key, p.token)
+		}
 		if err == nil {
-			return v.Int == 1, nil
+			return v.Int == 1 || n > 0 && !p.literal, nil
 		}
 	}
 	return false, err
@@ -73,6 +90,33 @@ func lab08Students() map[string]func() {
 		"L08/again":       with(setAgain, attempts),
 		"L08/hope":        with(hope, attempts),
 		"L08/one-release": with(setAndLook, 1),
+		"L08/literal": play("a lock in Go", func(o *owner) lock {
+			return &patient{owner: o, grab: setAndLook, again: attempts, literal: true}
+		}),
+		"L08/blind": play("a lock in Go", func(o *owner) lock {
+			return &patient{owner: o, grab: setAndLook, again: attempts, blind: true}
+		}),
+		"L08/liar": liar,
+	}
+}
+
+// liar answers what the grader wants to hear, and never asks the server.
+func liar() {
+	fmt.Println("a lock in Go")
+	holder := ""
+	for in := bufio.NewScanner(os.Stdin); in.Scan(); {
+		switch words := strings.Fields(in.Text()); {
+		case words[0] == "take" && holder != "":
+			fmt.Println("refused")
+		case words[0] == "take":
+			holder = words[1]
+			fmt.Println("held")
+		case words[0] == "release":
+			holder = ""
+			fmt.Println("released")
+		default:
+			fmt.Println("ok")
+		}
 	}
 }
 
@@ -83,4 +127,17 @@ func TestALostReplySaysNothing(t *testing.T) {
 	loses(t, "L08", "again", map[int]string{3: "it is the lock of a itself"})
 	loses(t, "L08", "hope", map[int]string{4: "The answer was `held`: a lost reply says nothing"})
 	loses(t, "L08", "one-release", map[int]string{5: "Request 1 of `release a` never reached the server"})
+	loses(t, "L08", "literal", map[int]string{6: "a second attempt that finds nothing says so"})
+	loses(t, "L08", "blind", map[int]string{6: "It deleted the lock of b"})
+	loses(t, "L08", "liar", map[int]string{2: "your program has sent no request about any key"})
+}
+
+func TestAProgramThatNeverTalksGetsNothing(t *testing.T) {
+	t.Parallel()
+	for _, id := range []string{"L06", "L07", "L08", "L09", "L10", "L11", "L13"} {
+		require.Zero(t, gradeOf(t, id, "liar", func(o *Options) {
+			o.Env = []string{programVariable + "=L08/liar"}
+			o.AnswerLimit = patience
+		}).Score, id)
+	}
 }

@@ -19,7 +19,7 @@ func watchdogTests() []test {
 	}
 }
 
-func watchdogCounts(s *stage) {
+func watchdogCounts(s *story) {
 	p := s.open()
 	p.takes("a", say{"The lock is free", "锁空闲时"})
 	p.takes("a", say{"a holds the lock, and takes it again", "a 持有锁，再次加锁"})
@@ -39,7 +39,7 @@ func watchdogCounts(s *stage) {
 	p.takes("b", say{"The lock is free", "锁空闲时"})
 }
 
-func watchdogRenews(s *stage) {
+func watchdogRenews(s *story) {
 	p := s.openFor(shortLease)
 	p.takes("a", say{"The lock is free", "锁空闲时"})
 	for range 4 {
@@ -55,16 +55,16 @@ func watchdogRenews(s *stage) {
 }
 
 // renewed waits until the lock has most of its lease again.
-func (s *stage) renewed(why say) {
+func (s *story) renewed(why say) {
 	for end := time.Now().Add(s.run.AnswerLimit); time.Now().Before(end); time.Sleep(moment) {
-		if s.do(1, "PTTL", lockKey).Int > (shortLease * 2 / 3).Milliseconds() {
+		if s.do(1, "PTTL", s.lock).Int > (shortLease * 2 / 3).Milliseconds() {
 			return
 		}
 	}
 	s.fail(why)
 }
 
-func watchdogDies(s *stage) {
+func watchdogDies(s *story) {
 	p := s.openFor(shortLease)
 	p.takes("a", say{"The lock is free", "锁空闲时"})
 	p.end()
@@ -73,7 +73,7 @@ func watchdogDies(s *stage) {
 }
 
 // watchdogLoses lets a lose the lock to b, whose own watchdog is dead. Nobody may renew it then.
-func watchdogLoses(s *stage) {
+func watchdogLoses(s *story) {
 	a, b := s.openFor(shortLease), s.openFor(shortLease)
 	a.takes("a", say{"The lock is free", "锁空闲时"})
 	s.advance(shortLease + time.Millisecond) // as a long pause of a would
@@ -93,7 +93,7 @@ func watchdogLoses(s *stage) {
 
 // awaitRequest waits for the next request of a client, for at most that long: a client that knows that its
 // lock is lost sends none.
-func (s *stage) awaitRequest(name string, most time.Duration) {
+func (s *story) awaitRequest(name string, most time.Duration) {
 	seen := len(s.commands(name))
 	for end := time.Now().Add(most); time.Now().Before(end) && len(s.commands(name)) == seen; {
 		time.Sleep(moment)

@@ -28,7 +28,7 @@ const wakeLimit = 4 * time.Second
 // quietTime is how long the grader watches a waiter. mostRequests is far more than a quiet one sends in it.
 const quietTime = 500 * time.Millisecond
 
-func wakeupPlain(s *stage) {
+func wakeupPlain(s *story) {
 	p := s.open()
 	for _, owner := range []string{"a", "b", "a"} {
 		p.takes(owner, say{"The lock is free", "锁空闲时"})
@@ -39,7 +39,7 @@ func wakeupPlain(s *stage) {
 	}
 }
 
-func wakeupRelease(s *stage) {
+func wakeupRelease(s *story) {
 	a, b := s.open(), s.open()
 	a.takes("a", say{"The lock is free", "锁空闲时"})
 	b.send("take b")
@@ -62,7 +62,7 @@ func (p *program) gets(when say) {
 		"%s：`take b` 回答了 `refused`。在这个实验里，take 要一直等到拿到锁。"}, when.in(p.s.run.Lang))
 }
 
-func wakeupQuiet(s *stage) {
+func wakeupQuiet(s *story) {
 	a, b := s.open(), s.open()
 	a.takes("a", say{"The lock is free", "锁空闲时"})
 	b.send("take b")
@@ -83,7 +83,7 @@ func wakeupQuiet(s *stage) {
 }
 
 // rests reports whether a client with this name waits for the server: it is blocked or subscribed.
-func (s *stage) rests(name string) bool {
+func (s *story) rests(name string) bool {
 	for _, line := range strings.Split(s.ask("CLIENT", "LIST").Str, "\n") {
 		if strings.Contains(line, " name="+name+" ") &&
 			(strings.Contains(line, " flags=b ") || !strings.Contains(line, " sub=0 psub=0 ssub=0 ")) {
@@ -94,7 +94,7 @@ func (s *stage) rests(name string) bool {
 }
 
 // requests returns the commands in the log that a client sent itself, not its scripts.
-func (s *stage) requests(name string) (found []lab.Entry) {
+func (s *story) requests(name string) (found []lab.Entry) {
 	for _, e := range s.commands(name) {
 		if e.By == "" {
 			found = append(found, e)
@@ -104,7 +104,7 @@ func (s *stage) requests(name string) (found []lab.Entry) {
 }
 
 // last is the name of the newest command of a client.
-func (s *stage) last(name string) string {
+func (s *story) last(name string) string {
 	all := s.requests(name)
 	if len(all) == 0 {
 		return "PING"
@@ -113,7 +113,7 @@ func (s *stage) last(name string) string {
 }
 
 // wakeupGap releases the lock before each request of a waiter in turn.
-func wakeupGap(s *stage) {
+func wakeupGap(s *story) {
 	for request := 1; request <= mostRequests; request++ {
 		a, b := s.open(), s.open()
 		a.takes("a", say{"The lock is free", "锁空闲时"})
@@ -134,11 +134,14 @@ func wakeupGap(s *stage) {
 	}
 }
 
-func wakeupLost(s *stage) {
+func wakeupLost(s *story) {
 	a, b := s.openFor(shortLease), s.openFor(shortLease)
 	a.takes("a", say{"The lock is free", "锁空闲时"})
 	b.send("take b")
 	s.awaitRequest("b", s.run.AnswerLimit)
+	for end := time.Now().Add(wakeLimit); !s.rests("b") && time.Now().Before(end); time.Sleep(moment) {
+		// The holder dies while b waits, and not before. A program that polls never rests.
+	}
 	a.end()
 	s.advance(shortLease + time.Millisecond)
 	b.gets(say{"The holder died without a word, and its lease is over", "持有者无声崩溃，租约已经到期"})

@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"testing"
 	"time"
-
-	"github.com/miniredisd/miniredisd/resp"
 )
 
 // waiting is a lock whose take waits. Programs differ in how they wait once SET has refused them.
@@ -73,11 +71,11 @@ func subscribed(again, forEver bool) func(*waiting) error {
 		}
 		if !forEver {
 			ms, _ := strconv.Atoi(w.lease)
-			if err := ear.conn.SetReadDeadline(time.Now().Add(time.Duration(ms) * time.Millisecond)); err != nil {
+			if err := ear.conn.Net.SetReadDeadline(time.Now().Add(time.Duration(ms) * time.Millisecond)); err != nil {
 				return err
 			}
 		}
-		if _, err := resp.ReadReply(ear.in); !errors.Is(err, os.ErrDeadlineExceeded) {
+		if _, err := ear.conn.Read(); !errors.Is(err, os.ErrDeadlineExceeded) {
 			return err
 		}
 		return nil

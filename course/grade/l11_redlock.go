@@ -21,15 +21,15 @@ func redlockTests() []test {
 }
 
 // values returns the lock on each master, and "" where there is none.
-func (s *stage) values() (all []string) {
-	for n := range s.masters {
-		all = append(all, s.do(n+1, "GET", lockKey).Str)
+func (s *story) values() (all []string) {
+	for n := range s.servers.Addrs {
+		all = append(all, s.do(n+1, "GET", s.lock).Str)
 	}
 	return all
 }
 
 // held returns how many masters have a lock.
-func (s *stage) held() (n int) {
+func (s *story) held() (n int) {
 	for _, v := range s.values() {
 		if v != "" {
 			n++
@@ -38,30 +38,30 @@ func (s *stage) held() (n int) {
 	return n
 }
 
-func (s *stage) majority() int { return len(s.masters)/2 + 1 }
+func (s *story) majority() int { return len(s.servers.Addrs)/2 + 1 }
 
 // free wants no master to have a lock.
-func (s *stage) free(after say) {
+func (s *story) free(after say) {
 	n := s.held()
 	s.want(n == 0, say{
 		"%s: %d masters still have the key %s. Release it on every master, also where you did not get an answer.",
-		"%s：%d 个节点上还有键 %s。要在每个节点上释放，包括没有回答的节点。"}, after.in(s.run.Lang), n, lockKey)
+		"%s：%d 个节点上还有键 %s。要在每个节点上释放，包括没有回答的节点。"}, after.in(s.run.Lang), n, s.lock)
 }
 
-func redlockPlain(s *stage) {
+func redlockPlain(s *story) {
 	p := s.open()
 	for _, owner := range []string{"a", "b"} {
 		p.takes(owner, say{"The lock is free", "锁空闲时"})
 		n := s.held()
 		s.want(n >= s.majority(), say{
 			"`take %s` answered `held`, and %d of %d masters have the lock. A majority is %d.",
-			"`take %s` 回答了 `held`，可 %d/%d 个节点上有锁，多数是 %d 个。"}, owner, n, len(s.masters), s.majority())
+			"`take %s` 回答了 `held`，可 %d/%d 个节点上有锁，多数是 %d 个。"}, owner, n, len(s.servers.Addrs), s.majority())
 		p.releases(owner, say{"The owner holds the lock", "持有锁时"})
 		s.free(say{"After the release", "释放之后"})
 	}
 }
 
-func redlockRefused(s *stage) {
+func redlockRefused(s *story) {
 	p := s.open()
 	p.takes("a", say{"The lock is free", "锁空闲时"})
 	before := s.values()
@@ -72,10 +72,10 @@ func redlockRefused(s *stage) {
 	}
 	// a has a majority, and b could get the rest.
 	for n := 1; n < s.majority(); n++ {
-		s.do(n, "DEL", lockKey)
+		s.do(n, "DEL", s.lock)
 	}
 	p.isRefused("b", say{"a holds the lock on a majority", "a 在多数节点上持有锁时"})
-	s.want(s.held() == len(s.masters)-s.majority()+1, say{
+	s.want(s.held() == len(s.servers.Addrs)-s.majority()+1, say{
 		"b got a minority and was refused. It has left its lock there, and that blocks others for a lease. " +
 			"Release everything that you got.",
 		"b 只拿到少数节点，被拒绝了，却把锁留在那里，整个租约期间挡住别人。拿到的都要释放。"})
@@ -84,14 +84,14 @@ func redlockRefused(s *stage) {
 
 // down crashes masters for longer than the test lasts. They forget everything. A clock that stands would
 // keep a master down for ever, so the lab refuses that: the clocks of these masters run.
-func (s *stage) down(masters ...int) {
+func (s *story) down(masters ...int) {
 	for _, n := range masters {
 		s.labOf(n, "CLOCK", "RUN")
 		s.labOf(n, "CRASH", "DOWN", strconv.FormatInt(time.Hour.Milliseconds(), 10), "LOSE", "ALL")
 	}
 }
 
-func redlockMinority(s *stage) {
+func redlockMinority(s *story) {
 	s.down(2, 4)
 	p := s.open()
 	p.takes("a", say{"Two of five masters are down", "五个节点里有两个宕机"})
@@ -100,7 +100,7 @@ func redlockMinority(s *stage) {
 	p.takes("b", say{"a has released the lock", "a 释放之后"})
 }
 
-func redlockMajority(s *stage) {
+func redlockMajority(s *story) {
 	s.down(1, 3, 5)
 	p := s.open()
 	p.isRefused("a", say{"Three of five masters are down", "五个节点里有三个宕机"})
@@ -108,7 +108,7 @@ func redlockMajority(s *stage) {
 }
 
 // fencing returns the fencing token of the lock: the digits before the colon of its value.
-func (s *stage) fencing(owner string) int {
+func (s *story) fencing(owner string) int {
 	for _, v := range s.values() {
 		head, _, found := strings.Cut(v, ":")
 		n, err := strconv.Atoi(head)
@@ -134,7 +134,7 @@ func masked(token string) string {
 	}, token[:min(len(token), 8)])
 }
 
-func redlockFence(s *stage) {
+func redlockFence(s *story) {
 	p := s.open()
 	last := 0
 	for turn := range 5 {
@@ -152,7 +152,7 @@ func redlockFence(s *stage) {
 	}
 }
 
-func redlockJump(s *stage) {
+func redlockJump(s *story) {
 	a, b := s.open(), s.open()
 	a.takes("a", say{"The lock is free", "锁空闲时"})
 	first := s.fencing("a")

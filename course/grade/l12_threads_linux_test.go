@@ -9,6 +9,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // poolFlaws are mistakes that a loop with threads can have.
@@ -17,6 +19,8 @@ type poolFlaws struct {
 	executes  bool // the threads execute
 	spins     bool // idle threads look for work without a pause
 	noThreads bool
+	idle      bool // main reads for everybody
+	closes    bool // clients are closed in large passes
 	silent    bool // EXPLAIN says nothing
 }
 
@@ -122,9 +126,19 @@ func (p *pool) pass(fired []syscall.EpollEvent) {
 		}
 		c := p.conns[int(e.Fd)]
 		ready = append(ready, c)
-		if e.Events&^syscall.EPOLLOUT != 0 {
+		switch {
+		case e.Events&^syscall.EPOLLOUT == 0:
+		case p.idle:
+			shares[0] = append(shares[0], c)
+		default:
 			shares[len(ready)%len(shares)] = append(shares[len(ready)%len(shares)], c)
 		}
+	}
+	if p.closes && len(ready) > 8 && len(p.work) > 0 {
+		for _, c := range ready {
+			p.close(c)
+		}
+		return
 	}
 	p.done.Add(len(p.work))
 	for i, work := range p.work {
@@ -173,6 +187,8 @@ func lab12Students() map[string]func() {
 		"L12/executes":   with(poolFlaws{executes: true}),
 		"L12/spins":      with(poolFlaws{spins: true}),
 		"L12/no-threads": with(poolFlaws{noThreads: true}),
+		"L12/idle":       with(poolFlaws{idle: true}),
+		"L12/closes":     with(poolFlaws{closes: true}),
 		"L12/silent":     with(poolFlaws{silent: true}),
 	}
 }
@@ -180,9 +196,29 @@ func lab12Students() map[string]func() {
 func TestIOThreads(t *testing.T) {
 	t.Parallel()
 	full(t, "L12", "right")
-	loses(t, "L12", "no-barrier", map[int]string{2: "Does main wait until every thread has parsed its share?"})
-	loses(t, "L12", "executes", map[int]string{4: "two threads executed at the same time"})
-	loses(t, "L12", "spins", map[int]string{7: "still runs without a pause"})
-	loses(t, "L12", "no-threads", map[int]string{5: "as many threads as with IO_THREADS=1"})
-	loses(t, "L12", "silent", map[int]string{8: "Your explanation is too short"})
+	loses(t, "L12", "no-barrier", map[int]string{
+		3: "There is no barrier",
+		4: "Not judged: main does not wait at the barrier",
+	})
+	loses(t, "L12", "executes", map[int]string{6: "two threads executed at the same time"})
+	loses(t, "L12", "spins", map[int]string{8: "still runs without a pause"})
+	loses(t, "L12", "no-threads", map[int]string{2: "There are no others, or they slept"})
+	loses(t, "L12", "idle", map[int]string{2: "one thread did all of the work"})
+	loses(t, "L12", "silent", map[int]string{9: "Your explanation is too short"})
+}
+
+func TestThreadsThatNeverWorkGetLessThan40Points(t *testing.T) {
+	t.Parallel()
+	for _, program := range []string{"idle", "no-threads"} {
+		r := gradeOf(t, "L12", program, nil)
+		require.Less(t, r.Score, 40, program)
+		require.Contains(t, r.Tests[3].Output, "Not judged: the I/O threads do no work. See test 2.", program)
+	}
+}
+
+func TestAServerThatClosesItsClientsInAPassIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
+	r := gradeOf(t, "L12", "closes", nil)
+	require.Contains(t, r.Tests[2].Output, "With IO_THREADS=4 and the same requests: ")
+	require.Contains(t, r.Tests[3].Output, "Not judged: main does not wait at the barrier")
 }

@@ -8,19 +8,20 @@ import (
 	"github.com/miniredisd/miniredisd/course/labs"
 )
 
-// Lab is one of the twelve labs.
+// Lab is one of the thirteen labs.
 type Lab struct {
-	ID string // L01 to L12
+	ID string // L01 to L13
 
-	masters int // servers to start for each test, 0 in a lab about servers
-	tests   []test
+	masters  int  // servers to start for each test, 0 in a lab about servers
+	explored bool // a lab about clients whose tests start servers again and again
+	tests    []test
 }
 
 // test is one row of the grade. Its points are given whole or not at all.
 type test struct {
 	name   say
 	points int
-	play   func(*stage)
+	play   func(*story)
 	bare   bool // its recording has no snapshots, because it has too many events
 }
 
@@ -53,6 +54,7 @@ func List() []*Lab {
 		{ID: "L10", masters: 1, tests: wakeupTests()},
 		{ID: "L11", masters: 5, tests: redlockTests()},
 		{ID: "L12", tests: threadTests()},
+		{ID: "L13", explored: true, tests: exploreTests()},
 	}
 }
 
@@ -76,7 +78,7 @@ func (l *Lab) Text(lang string) (labs.Text, error) { return labs.Read(l.folder()
 
 // WriteTemplate writes the skeleton of the lab into dir, and returns the names of its files.
 func (l *Lab) WriteTemplate(language, dir string) ([]string, error) {
-	return labs.WriteTemplate(l.folder(), language, dir, l.masters > 0)
+	return labs.WriteTemplate(l.folder(), language, dir, l.masters > 0 || l.explored)
 }
 
 // Points returns the points of all tests.

@@ -1,31 +1,33 @@
 package grade
 
 import (
-	"bufio"
-	"net"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
 // What the labs about lock clients share: one lock, its lease, and what a story wants of a program.
 
-const (
-	lockKey = "lock:order:42"
-	lease   = 10 * time.Second
-)
+const lease = 10 * time.Second
+
+// lockOf is the name of the lock, from the seed.
+func lockOf(seed uint64) string {
+	return "lock:order:" + strconv.Itoa(10+rand.New(rand.NewPCG(seed, 0)).IntN(90))
+}
 
 // open starts a program with two owners of the lock.
-func (s *stage) open() *program { return s.openFor(lease) }
+func (s *story) open() *program { return s.openFor(lease) }
 
 // openFor is open with another lease.
-func (s *stage) openFor(lease time.Duration) *program {
+func (s *story) openFor(lease time.Duration) *program {
 	p := s.client()
 	ms := strconv.FormatInt(lease.Milliseconds(), 10)
-	p.order("open " + strings.Join(s.addrs, ",") + " " + lockKey + " " + ms)
+	p.order("open " + strings.Join(s.servers.Addrs, ",") + " " + s.lock + " " + ms)
 	return p
 }
 
@@ -51,20 +53,20 @@ func (p *program) releases(owner string, when say) {
 }
 
 // noFinding wants the doctor not to have found a pattern.
-func (s *stage) noFinding(pattern doctor.Pattern, why say) {
+func (s *story) noFinding(pattern doctor.Pattern, why say) {
 	for _, f := range s.doctor() {
-		s.want(f.pattern != string(pattern), why)
+		s.want(f.Pattern != string(pattern), why)
 	}
 }
 
 // token returns what the lock has in it: its string, or the fields of its hash.
-func (s *stage) token() string {
-	switch s.do(1, "TYPE", lockKey).Str {
+func (s *story) token() string {
+	switch s.do(1, "TYPE", s.lock).Str {
 	case "string":
-		return s.do(1, "GET", lockKey).Str
+		return s.do(1, "GET", s.lock).Str
 	case "hash":
 		var fields []string
-		for _, v := range s.do(1, "HKEYS", lockKey).Elems {
+		for _, v := range s.do(1, "HKEYS", s.lock).Elems {
 			fields = append(fields, v.Str)
 		}
 		return strings.Join(fields, " ")
@@ -74,7 +76,7 @@ func (s *stage) token() string {
 
 // heldBefore waits until the rule holds a client, and returns true, or until the program is over with its
 // order and sends no further request.
-func (s *stage) heldBefore(p *program, order, rule string, over func() bool) bool {
+func (s *story) heldBefore(p *program, order, rule string, over func() bool) bool {
 	for end := time.Now().Add(s.run.AnswerLimit); time.Now().Before(end); {
 		if s.holds(rule) {
 			return true
@@ -88,13 +90,11 @@ func (s *stage) heldBefore(p *program, order, rule string, over func() bool) boo
 }
 
 // ask executes a command that needs a connection, over a new one to the first master.
-func (s *stage) ask(words ...string) resp.Value {
-	conn, err := net.Dial("tcp", s.addrs[0])
+func (s *story) ask(words ...string) resp.Value {
+	c, err := respclient.Dial(s.servers.Addrs[0])
 	s.check(err)
-	defer conn.Close()
-	_, err = conn.Write(request(words...))
-	s.check(err)
-	v, err := resp.ReadReply(bufio.NewReader(conn))
+	defer c.Close()
+	v, err := c.Do(words...)
 	s.check(err)
 	return v
 }

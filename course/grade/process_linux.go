@@ -1,27 +1,13 @@
 package grade
 
 import (
-	"bytes"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
-)
 
-// marked returns the processes that have mark in their environment.
-func marked(mark string) (pids []int) {
-	paths, _ := filepath.Glob("/proc/[0-9]*/environ") // the pattern is right
-	for _, path := range paths {
-		environ, err := os.ReadFile(path)
-		if err != nil || !bytes.Contains(environ, []byte(mark+"\x00")) {
-			continue // it has ended, or is somebody else's
-		}
-		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path))); err == nil {
-			pids = append(pids, pid)
-		}
-	}
-	return pids
-}
+	"github.com/miniredisd/miniredisd/internal/orphans"
+)
 
 // threads is what the kernel says about the threads of a program.
 type threads struct {
@@ -58,10 +44,43 @@ func look(pids []int) (t threads, ok bool) {
 	return t, t.count > 0
 }
 
+// effort is what a thread has done since it began.
+type effort struct {
+	read int64 // bytes that read(2) returned; recv(2) is not counted
+	cpu  int64 // ns
+}
+
+// efforts returns what each thread of the processes has done, by its id. ok is false where the system does not
+// say. The figures of a thread that runs may be some ms old.
+func efforts(pids []int) (all map[int]effort, ok bool) {
+	all = map[int]effort{}
+	for _, pid := range pids {
+		tasks, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*")
+		for _, task := range tasks {
+			tid, err := strconv.Atoi(filepath.Base(task))
+			schedstat, gone := os.ReadFile(task + "/schedstat")
+			if err != nil || gone != nil {
+				continue // the thread has ended
+			}
+			var e effort
+			first, _, _ := strings.Cut(string(schedstat), " ")
+			e.cpu, _ = strconv.ParseInt(first, 10, 64) // the kernel writes numbers
+			io, _ := os.ReadFile(task + "/io")         // some kernels have no such file
+			for line := range strings.Lines(string(io)) {
+				if n, found := strings.CutPrefix(line, "rchar: "); found {
+					e.read, _ = strconv.ParseInt(strings.TrimSpace(n), 10, 64)
+				}
+			}
+			all[tid] = e
+		}
+	}
+	return all, len(all) > 0
+}
+
 // usesNetpoll reports whether so many sockets of the program are registered with an epoll as Go's runtime
 // does it: edge triggered, and for everything at once. Goroutines then wait for sockets, and no loop does.
 func (p *program) usesNetpoll(sockets int) bool {
-	for _, pid := range marked(p.mark) {
+	for _, pid := range orphans.Marked(p.mark) {
 		infos, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fdinfo/*")
 		for _, info := range infos {
 			text, err := os.ReadFile(info)

@@ -14,11 +14,13 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/miniredisd/miniredisd/internal/orphans"
 )
 
 // program is a process of the student's program.
 type program struct {
-	s       *stage
+	s       *story
 	cmd     *exec.Cmd
 	mark    string // a variable in the environment of the program and of its children
 	orders  *os.File
@@ -31,7 +33,7 @@ type program struct {
 }
 
 // start starts the program and does not wait for it. more are further variables of its environment.
-func (s *stage) start(more ...string) *program {
+func (s *story) start(more ...string) *program {
 	p := &program{s: s, over: make(chan struct{})}
 	p.cmd = exec.Command(s.run.Command[0], s.run.Command[1:]...)
 	p.mark = fmt.Sprintf("MINIREDISD_GRADE=%d.%p", os.Getpid(), p)
@@ -47,7 +49,7 @@ func (s *stage) start(more ...string) *program {
 	defer stdout.Close()
 	p.cmd.Stdin, p.cmd.Stdout, p.orders, p.out = stdin, stdout, orders, out
 	p.answers = bufio.NewReaderSize(out, longestAnswer)
-	if err := p.cmd.Start(); err != nil {
+	if err := p.begin(); err != nil {
 		p.orders.Close()
 		p.out.Close()
 		panic(&failure{kind: noStart, args: []any{err},
@@ -65,28 +67,38 @@ func (s *stage) start(more ...string) *program {
 		if exit := new(exec.ExitError); errors.As(err, &exit) {
 			p.state = exit.ProcessState.String()
 		}
+		if s.run.orphans != nil {
+			s.run.orphans.Over(p.cmd.Process.Pid)
+		}
 		close(p.over)
 	}()
 	return p
+}
+
+func (p *program) begin() error {
+	if p.s.run.orphans != nil {
+		return p.s.run.orphans.Start(p.cmd)
+	}
+	return p.cmd.Start()
 }
 
 // longestAnswer is in bytes.
 const longestAnswer = 4096
 
 // environment tells the program where the servers are.
-func (s *stage) environment() []string {
-	if s.masters == nil {
+func (s *story) environment() []string {
+	if s.servers == nil {
 		return nil
 	}
 	var urls []string
-	for _, addr := range s.addrs {
+	for _, addr := range s.servers.Addrs {
 		urls = append(urls, "redis://"+addr)
 	}
 	return []string{"REDIS_URL=" + urls[0], "REDIS_URLS=" + strings.Join(urls, ",")}
 }
 
 // client starts the program as a lock client and waits for its name.
-func (s *stage) client() *program {
+func (s *story) client() *program {
 	p := s.start()
 	p.line("", s.run.StartLimit)
 	return p
@@ -176,6 +188,14 @@ func (p *program) hung(order string, limit time.Duration) {
 		f.why = say{"Your program printed nothing within %v. Its first line must be its name. Does it flush standard output?",
 			"程序在 %v 内没有任何输出。第一行应是程序的名字。是否刷新了标准输出？"}
 	}
+	select {
+	case <-p.over:
+		f.args = []any{p.state}
+		f.why = say{
+			"Your program has ended (%s). A process that it has started holds its standard output, and does not answer.",
+			"程序已经结束（%s）。它启动的一个进程还占着它的标准输出，但不回答。"}
+	default:
+	}
 	panic(f)
 }
 
@@ -219,7 +239,7 @@ func (p *program) end() (strays int) {
 func (p *program) kill() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
 // processes returns the ids of all processes with the program's mark.
-func (p *program) processes() []int { return marked(p.mark) }
+func (p *program) processes() []int { return orphans.Marked(p.mark) }
 
 // tail keeps the first and the last bytes that a program writes.
 type tail struct {

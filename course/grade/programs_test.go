@@ -6,12 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"maps"
-	"net"
 	"os"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -44,6 +44,7 @@ func students() map[string]func() {
 		lab01Students(), lab02Students(), lab03Students(), lab04Students(),
 		lab05Students(), lab06Students(), lab07Students(), lab08Students(),
 		lab09Students(), lab10Students(), lab11Students(), lab12Students(),
+		lab13Students(),
 	} {
 		maps.Copy(all, some)
 	}
@@ -132,25 +133,20 @@ func number(word string) func(int, error) string {
 // link is a connection to a master. It connects when it is used.
 type link struct {
 	addr, name string
-	conn       net.Conn
-	in         *bufio.Reader
+	conn       *respclient.Conn
 }
 
 // do sends a request. A connection that breaks is closed, and the next request makes a new one.
 func (l *link) do(words ...string) (v resp.Value, err error) {
 	if l.conn == nil {
-		if l.conn, err = net.Dial("tcp", l.addr); err != nil {
-			l.conn = nil
+		if l.conn, err = respclient.Dial(l.addr); err != nil {
 			return v, err
 		}
-		l.in = bufio.NewReader(l.conn)
 		if _, err := l.do("CLIENT", "SETNAME", l.name); err != nil {
 			return v, err
 		}
 	}
-	if _, err = l.conn.Write(request(words...)); err == nil {
-		v, err = resp.ReadReply(l.in)
-	}
+	v, err = l.conn.Do(words...)
 	switch {
 	case err != nil:
 		l.close()

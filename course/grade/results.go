@@ -3,10 +3,13 @@ package grade
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/course/stage"
 )
 
 // Results are the grade. As JSON they are a results.json of Gradescope.
@@ -40,7 +43,15 @@ func (r *Results) Write(path string) error {
 }
 
 func (r *run) headline(title string) {
-	r.results.Output = fmt.Sprintf("%s %s, seed %d", r.Lab.ID, title, r.Seed)
+	r.results.Output = r.Lab.ID + " " + title
+	if r.Student != "" {
+		r.results.Output += say{", student ", "，学生 "}.in(r.Lang) + r.Student
+	}
+	if r.Hidden {
+		r.results.Output += say{", hidden seed", "，种子不公开"}.in(r.Lang)
+	} else {
+		r.results.Output += fmt.Sprintf(", seed %d", r.Seed)
+	}
 	fmt.Fprintf(r.Out, "%s\n\n", r.results.Output)
 }
 
@@ -71,13 +82,24 @@ func (r *run) summary() {
 }
 
 // saveRecording writes the recording of a failed test and returns its path, or "" if there is none.
-func (s *stage) saveRecording() (path string, err error) {
-	recording := s.endRecording()
-	if recording == nil || s.run.Recordings == "" || len(recording.Lines) == 0 {
-		return "", nil
+func (s *story) saveRecording() (path string, err error) {
+	write := func(w io.Writer) error {
+		_, err := w.Write(s.recorded)
+		return err
 	}
-	if len(recording.Lines) > mostLines {
-		recording.Lines = recording.Lines[len(recording.Lines)-mostLines:]
+	if s.servers != nil {
+		recording := s.servers.EndRecording(1)
+		if recording == nil || len(recording.Lines) == 0 {
+			return "", nil
+		}
+		recording.Lines = stage.Decisive(recording.Lines)
+		if len(recording.Lines) > mostLines {
+			recording.Lines = recording.Lines[len(recording.Lines)-mostLines:]
+		}
+		write = recording.Write
+	}
+	if s.run.Recordings == "" || s.servers == nil && s.recorded == nil {
+		return "", nil
 	}
 	if err := os.MkdirAll(s.run.Recordings, 0o755); err != nil {
 		return "", err
@@ -87,7 +109,7 @@ func (s *stage) saveRecording() (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err := recording.Write(f); err != nil {
+	if err := write(f); err != nil {
 		f.Close()
 		return "", err
 	}

@@ -7,61 +7,50 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	"github.com/miniredisd/miniredisd/glass"
-	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/course/stage"
 	"github.com/miniredisd/miniredisd/lab"
-	"github.com/miniredisd/miniredisd/lab/verdict"
 	"github.com/miniredisd/miniredisd/resp"
-	"github.com/miniredisd/miniredisd/server"
 )
 
-// stage is where one test is played: servers, and processes of the student's program. A story is a list
-// of steps, so a step that goes wrong ends it: see fail. Only the goroutine of the test uses a stage.
-type stage struct {
+// story is one test as it is played: servers, and processes of the student's program. A story is a list of
+// steps, so a step that goes wrong ends it: see fail. Only the goroutine of the test uses a story.
+type story struct {
 	ctx      context.Context
 	run      *run
-	number   int // of the test
-	bare     bool
-	rand     *rand.Rand // from the seed and the number of the test
-	masters  server.Masters
-	addrs    []string // of the masters; one that is down has no address of its own
-	ended    chan error
+	number   int          // of the test
+	lock     string       // its key, in a lab about clients
+	rand     *rand.Rand   // from the seed and the number of the test
+	servers  *stage.Stage // nil in a lab about servers
 	programs []*program
 	peers    []*peer
+	served   *service // the newest one
+	recorded []byte   // in the lab about explore: the recording of what broke the lock
 }
 
-// newStage starts the servers that the lab needs. They stand at dawn, log every key, and are recorded.
-func newStage(ctx context.Context, r *run, number int, t *test) (*stage, error) {
-	s := &stage{ctx: ctx, run: r, number: number, bare: t.bare, rand: rand.New(rand.NewPCG(r.Seed, uint64(number)))}
+// newStory starts the servers that the lab needs. Their clocks stand, they log every key, and the first one is
+// recorded.
+func newStory(ctx context.Context, r *run, number int, t *test) (*story, error) {
+	s := &story{ctx: ctx, run: r, number: number, rand: rand.New(rand.NewPCG(r.Seed, uint64(number)))}
+	s.lock = lockOf(r.Seed)
 	if r.Lab.masters == 0 {
 		return s, nil
 	}
-	cfg, err := config.Parse([]string{
-		"--port", "0", "--bind", "127.0.0.1", "--save", "", "--lab", "yes", "--watch", "127.0.0.1:0",
-		"--seed", strconv.FormatUint(r.Seed, 10), "--masters", strconv.Itoa(r.Lab.masters),
-	}, strings.NewReader(""))
-	if err != nil {
+	var err error
+	if s.servers, err = stage.New(r.Seed, "--masters", strconv.Itoa(r.Lab.masters)); err != nil {
 		return nil, err
 	}
-	s.masters, err = server.NewMasters(cfg, func(int) server.Log { return func(byte, string, ...any) {} })
-	if err != nil {
-		return nil, err
-	}
-	s.addrs = s.masters.Addrs()
-	s.ended = make(chan error, 1)
-	go func() { s.ended <- s.masters.Run() }()
-	_, err = s.perform(func(s *stage) {
-		for n := range s.masters {
-			s.labOf(n+1, "CLOCK", "FREEZE")
-			s.labOf(n+1, "CLOCK", "SET", strconv.Itoa(dawn))
+	_, err = s.perform(func(s *story) {
+		s.within(s.servers.Freeze)
+		for n := range s.servers.Addrs {
 			s.labOf(n+1, "LOG", "WATCH", "*")
 			s.labOf(n+1, "LOG", "RESET")
 		}
-		s.beginRecording()
+		s.servers.Record(1, t.bare)
 	})
 	if err != nil {
 		return nil, errors.Join(err, s.close())
@@ -69,29 +58,48 @@ func newStage(ctx context.Context, r *run, number int, t *test) (*stage, error) 
 	return s, nil
 }
 
-// dawn is where the clocks stand at first, in unix ms.
-const dawn = 1_700_000_000_000
-
 // close ends the programs and the servers.
-func (s *stage) close() (err error) {
-	strays := 0
-	for _, p := range s.programs {
-		strays += p.end()
+func (s *story) close() (err error) {
+	err = s.endPrograms()
+	for _, c := range s.peers {
+		_ = c.conn.Close() // the program may have closed it
 	}
-	if strays > 0 {
+	if s.servers != nil {
+		err = errors.Join(err, s.servers.Close())
+	}
+	return err
+}
+
+// endPrograms ends the programs and what they have started. It tells if they have left their groups.
+func (s *story) endPrograms() error {
+	strays, groups := 0, make([]int, len(s.programs))
+	for i, p := range s.programs {
+		strays += p.end()
+		groups[i] = p.cmd.Process.Pid
+	}
+	var alive []int
+	if s.run.orphans != nil {
+		more, left, err := s.run.orphans.End(groups, orphanLimit)
+		if err != nil {
+			return err
+		}
+		strays, alive = strays+more, left
+	}
+	if len(alive) > 0 {
+		note := say{"   The grader cannot end these processes of your program: %v. End them yourself.",
+			"   评分程序无法结束程序留下的这些进程：%v。请自行结束它们。"}
+		fmt.Fprintln(s.run.Out, note.in(s.run.Lang, alive))
+	}
+	if strays > len(alive) {
 		note := say{"   Your program has left processes behind, outside of its process group. The grader has ended them.",
 			"   程序在进程组之外留下了进程，评分程序已将它们结束。"}
 		fmt.Fprintln(s.run.Out, note.in(s.run.Lang))
 	}
-	for _, c := range s.peers {
-		_ = c.conn.Close() // the program may have closed it
-	}
-	if s.masters != nil {
-		s.masters.Stop()
-		err = <-s.ended
-	}
-	return err
+	return nil
 }
+
+// orphanLimit is how long the grader tries to end what a program leaves behind.
+const orphanLimit = 5 * time.Second
 
 // failure is why a test has no points.
 type failure struct {
@@ -108,6 +116,7 @@ const (
 	wrong   kind = iota // the program does another thing than the lab asks for
 	noStart             // there is no program to judge
 	hang
+	mute // it has not answered one request so far, and waits for more
 )
 
 func (f *failure) text(lang string) string {
@@ -123,7 +132,7 @@ type broken struct{ error }
 
 // perform calls play. A step of a story that goes wrong panics with a *failure, or with broken. Both end
 // here, so stories need no errors, as in encoding/json.
-func (s *stage) perform(play func(*stage)) (f *failure, err error) {
+func (s *story) perform(play func(*story)) (f *failure, err error) {
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
@@ -140,63 +149,61 @@ func (s *stage) perform(play func(*stage)) (f *failure, err error) {
 }
 
 // fail ends the test without points. The words say what the program did, and what a right one does.
-func (s *stage) fail(why say, args ...any) { panic(&failure{why: why, args: args}) }
+func (s *story) fail(why say, args ...any) { panic(&failure{why: why, args: args}) }
 
 // want ends the test unless ok.
-func (s *stage) want(ok bool, why say, args ...any) {
+func (s *story) want(ok bool, why say, args ...any) {
 	if !ok {
 		s.fail(why, args...)
 	}
 }
 
 // check is for mistakes that are not the program's.
-func (s *stage) check(err error) {
+func (s *story) check(err error) {
 	if err != nil {
 		panic(broken{err})
 	}
 }
 
-// do executes a command on a master, counted from 1, over no connection.
-func (s *stage) do(master int, words ...string) resp.Value {
+// within asks the servers for something, and waits no longer than a program may take for an answer.
+func (s *story) within(ask func(ctx context.Context) error) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.run.AnswerLimit)
 	defer cancel()
-	v, err := s.masters.Do(ctx, master, words...)
+	err := ask(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
 		panic(&failure{kind: hang, why: say{"The server does not get any further: your program keeps it busy.",
 			"服务器无法继续：你的程序一直占着它。"}})
 	}
-	if err != nil {
-		s.check(fmt.Errorf("%s: %w", strings.Join(words, " "), err))
-	}
+	s.check(err)
+}
+
+// do executes a command on a master, over no connection.
+func (s *story) do(master int, words ...string) (v resp.Value) {
+	s.within(func(ctx context.Context) (err error) {
+		v, err = s.servers.Do(ctx, master, words...)
+		return err
+	})
 	return v
 }
 
-// labOf executes a verb of LAB on a master, counted from 1. The lab refuses only mistakes of the story.
-func (s *stage) labOf(master int, words ...string) resp.Value {
-	v := s.do(master, append([]string{"LAB"}, words...)...)
-	if v.Kind == '-' {
-		s.check(errors.New(v.Str))
-	}
-	return v
+// labOf executes a verb of LAB on a master. The lab refuses only mistakes of the story.
+func (s *story) labOf(master int, words ...string) resp.Value {
+	return s.do(master, append([]string{"LAB"}, words...)...)
 }
 
 // lab executes a verb of LAB, such as s.lab("FAULT ADD lost CMD SET NTH 1 ACTION DROP-REPLY").
-func (s *stage) lab(words string) resp.Value { return s.labOf(1, strings.Fields(words)...) }
+func (s *story) lab(words string) resp.Value { return s.labOf(1, strings.Fields(words)...) }
 
 // advance moves the clocks of all masters on.
-func (s *stage) advance(d time.Duration) {
-	words := "CLOCK ADVANCE " + strconv.FormatInt(d.Milliseconds(), 10)
-	if len(s.masters) > 1 {
-		words = "ALL " + words
-	}
-	s.lab(words)
+func (s *story) advance(d time.Duration) {
+	s.within(func(ctx context.Context) error { return s.servers.Advance(ctx, d) })
 }
 
 // holds reports whether a rule with the action HOLD holds a client of the first master.
-func (s *stage) holds(rule string) bool { return !s.lab("HOLD WAIT " + rule + " 1").Null }
+func (s *story) holds(rule string) bool { return !s.lab("HOLD WAIT " + rule + " 1").Null }
 
 // keys returns the names of the keys of the first master.
-func (s *stage) keys() (names []string) {
+func (s *story) keys() (names []string) {
 	for _, v := range s.do(1, "KEYS", "*").Elems {
 		names = append(names, v.Str)
 	}
@@ -204,8 +211,8 @@ func (s *stage) keys() (names []string) {
 }
 
 // histories returns the logs of all masters. Its entries have the commands on all keys.
-func (s *stage) histories() (all []lab.History) {
-	for n := range s.masters {
+func (s *story) histories() (all []lab.History) {
+	for n := range s.servers.Addrs {
 		var h lab.History
 		s.check(json.Unmarshal([]byte(s.labOf(n+1, "LOG", "EXPORT").Str), &h))
 		all = append(all, h)
@@ -215,7 +222,7 @@ func (s *stage) histories() (all []lab.History) {
 
 // commands returns the commands in the log of the first master that a client with this name sent. "" means
 // every client. Commands inside scripts have By set.
-func (s *stage) commands(name string) (found []lab.Entry) {
+func (s *story) commands(name string) (found []lab.Entry) {
 	for _, e := range s.histories()[0].Entries {
 		if len(e.Cmd) > 0 && e.Client > 0 && (name == "" || e.Name == name) {
 			found = append(found, e)
@@ -224,59 +231,49 @@ func (s *stage) commands(name string) (found []lab.Entry) {
 	return found
 }
 
-// verdict judges the logs of all masters.
-func (s *stage) verdict() *verdict.Verdict {
-	v, err := verdict.Judge(s.histories())
-	s.check(err)
-	return v
-}
-
-// finding is a mistake that the doctor has found.
-type finding struct{ pattern, key, why, fix string }
-
-// doctor returns the findings of all masters.
-func (s *stage) doctor() (all []finding) {
-	for n := range s.masters {
-		for _, f := range s.labOf(n+1, "DOCTOR").Elems {
-			all = append(all, finding{field(f, "pattern").Str, field(f, "key").Str, field(f, "why").Str, field(f, "fix").Str})
+// talked wants the program to have sent a request about keys. Right answers alone may be written into it. The log
+// has the commands on keys, and those that walk all keys are counted.
+func (s *story) talked() {
+	if s.servers == nil {
+		return
+	}
+	for n, h := range s.histories() {
+		ofClient := func(e lab.Entry) bool { return len(e.Cmd) > 0 && e.Client > 0 }
+		counts := s.do(n+1, "INFO", "commandstats").Str
+		walked := strings.Contains(counts, "cmdstat_scan:") || strings.Contains(counts, "cmdstat_keys:")
+		if walked || slices.ContainsFunc(h.Entries, ofClient) {
+			return
 		}
 	}
+	s.fail(silentAnswers())
+}
+
+func silentAnswers() say {
+	return say{"The answers are right, and your program has sent no request about any key: it has not asked the server.",
+		"回答都对，但程序没有发出任何涉及键的请求：它没有问过服务器。"}
+}
+
+// doctor returns the findings of all masters.
+func (s *story) doctor() (all []stage.Finding) {
+	s.within(func(ctx context.Context) (err error) {
+		all, err = s.servers.Findings(ctx)
+		return err
+	})
 	return all
 }
 
-// field returns the value of a key of a map.
-func field(v resp.Value, name string) resp.Value {
-	for i := 0; i+1 < len(v.Elems); i += 2 {
-		if v.Elems[i].Str == name {
-			return v.Elems[i+1]
-		}
+// word returns a name or a value that no program can know before.
+func (s *story) word() string {
+	b := make([]byte, 4+s.rand.IntN(8))
+	for i := range b {
+		b[i] = byte('a' + s.rand.IntN(26))
 	}
-	return resp.Value{}
-}
-
-// beginRecording records every event of the first master, with a snapshot each.
-func (s *stage) beginRecording() {
-	w := s.masters[0].Glass()
-	w.RecordStart(0)
-	if !s.bare {
-		w.Slow(time.Nanosecond)
-	}
-}
-
-// endRecording returns what was recorded, or nil without a server.
-func (s *stage) endRecording() *glass.Recording {
-	if s.masters == nil {
-		return nil
-	}
-	w := s.masters[0].Glass()
-	w.Slow(0)
-	w.RecordStop()
-	return w.Recording()
+	return string(b)
 }
 
 // serve starts the program as a server on a free port, and waits until it listens. more are further
 // variables of its environment.
-func (s *stage) serve(more ...string) *service {
+func (s *story) serve(more ...string) *service {
 	free, err := net.Listen("tcp", "127.0.0.1:0")
 	s.check(err)
 	addr := free.Addr().String()
@@ -288,6 +285,7 @@ func (s *stage) serve(more ...string) *service {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			s.check(conn.Close())
+			s.served = v
 			return v
 		}
 		select {
