@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"strings"
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/version"
@@ -32,39 +31,6 @@ func serverVersion(strict bool) string {
 		line += fmt.Sprintf("miniredisd v=%s\n", version.Version)
 	}
 	return line
-}
-
-// usage is the output of -h. Programs that stand in for redis-server have no subcommands.
-func usage(argv0 string, strict bool) string {
-	text := fmt.Sprintf(`Usage: %[1]s [/path/to/redis.conf] [options] [-]
-       %[1]s - (read config from stdin)
-       %[1]s -v or --version
-       %[1]s -h or --help
-
-An option is a line of redis.conf with two dashes before it:
-       %[1]s --port 7777 --maxmemory 128mb --save ""
-Options that Redis does not have:
-       --port 0           listen on a free port (without --unixsocket)
-       --lab yes          answer LAB: faults, a clock and crashes, to test lock clients
-       --lab-open yes     allow --lab yes on an address that others can reach without a password
-       --lab-http ADDR    answer LAB over HTTP as well, on a loopback address such as 127.0.0.1:0
-       --lab-token TOKEN  allow other addresses for them; every request has to show the token
-       --lab-http-file PATH
-                          write the URL of LAB over HTTP to a file
-       --masters N        run N independent servers, on the ports from --port on
-       --port-file PATH   write the port to a file once the server listens
-       --trace PATH       record what each thread does; write the file at the end and on SIGUSR1
-       --seed N           make hashing and random choices repeatable
-`, argv0)
-	if strict {
-		return text
-	}
-	var b strings.Builder
-	b.WriteString(text + "Subcommands, which start no server:\n")
-	for _, c := range subcommands() {
-		fmt.Fprintf(&b, "       %s %-18s  %s\n", argv0, strings.TrimSpace(c.name+" "+c.args), c.summary)
-	}
-	return b.String()
 }
 
 // logo shows the same facts as Redis's logo. Redis's test suite reads the process id from it.

@@ -21,8 +21,9 @@ import (
 const gradeUsage = `miniredisd grade list [--lang en|zh]
 miniredisd grade LAB [--lang en|zh]                        the task
 miniredisd grade LAB --hint 1|2|3
-miniredisd grade LAB --template python|java|node|go DIR
-miniredisd grade LAB [--seed N] [--results FILE] [--recordings DIR] [--lang en|zh] -- COMMAND...
+miniredisd grade LAB --template python|java|javascript|go|c|rust DIR
+miniredisd grade LAB [--seed N | --student NAME [--secret FILE]] [--results FILE] [--recordings DIR]
+                     [--lang en|zh] -- COMMAND...
 `
 
 // The exit codes of grade.
@@ -46,6 +47,7 @@ func gradeLab(args []string, out, errs io.Writer) int {
 // gradeFlags are the words between the lab and the command.
 type gradeFlags struct {
 	seed                uint64
+	student, secret     string // the seed comes from them
 	results, recordings string
 	lang, template      string
 	hint                int
@@ -65,6 +67,8 @@ func gradeWords(args []string, out, errs io.Writer) (int, error) {
 	flags.SetOutput(errs)
 	flags.Usage = func() { fmt.Fprint(errs, gradeUsage) }
 	flags.Uint64Var(&f.seed, "seed", 1, "")
+	flags.StringVar(&f.student, "student", "", "")
+	flags.StringVar(&f.secret, "secret", "", "")
 	flags.StringVar(&f.results, "results", "", "")
 	flags.StringVar(&f.recordings, "recordings", "recordings", "")
 	flags.StringVar(&f.lang, "lang", "en", "")
@@ -90,7 +94,38 @@ func gradeWords(args []string, out, errs io.Writer) (int, error) {
 	case len(command) == 0:
 		return gradeFull, showLab(lab, f, out)
 	}
+	given := map[string]bool{}
+	flags.Visit(func(one *flag.Flag) { given[one.Name] = true })
+	if err := f.setSeed(lab.ID, given); err != nil {
+		return gradeWrong, err
+	}
 	return gradeProgram(lab, f, command, out)
+}
+
+// setSeed derives the seed from the name of a student, and from the secret of a teacher.
+func (f *gradeFlags) setSeed(lab string, given map[string]bool) error {
+	switch {
+	case given["student"] && given["seed"]:
+		return errors.New("--student makes the seed: leave --seed out")
+	case given["student"] && f.student == "":
+		return errors.New("--student expects a name")
+	case given["secret"] && !given["student"]:
+		return errors.New("--secret needs --student")
+	case !given["student"]:
+		return nil
+	}
+	secret := ""
+	if given["secret"] {
+		text, err := os.ReadFile(f.secret)
+		if err != nil {
+			return err
+		}
+		if secret = strings.TrimSpace(string(text)); secret == "" {
+			return fmt.Errorf("--secret: %s is empty", f.secret)
+		}
+	}
+	f.seed = grade.SeedOf(lab, f.student, secret)
+	return nil
 }
 
 // listLabs prints one line for each lab.
@@ -132,6 +167,9 @@ func writeTemplate(l *grade.Lab, language string, rest []string, out io.Writer) 
 	if len(rest) != 1 {
 		return errors.New("--template expects a language and a folder")
 	}
+	if language == "javascript" {
+		language = "node" // the skeletons use its modules
+	}
 	names, err := l.WriteTemplate(language, rest[0])
 	for _, name := range names {
 		fmt.Fprintln(out, filepath.Join(rest[0], name))
@@ -152,15 +190,25 @@ func howToGrade(id, language, dir string) string {
 }
 
 func gradeProgram(l *grade.Lab, f gradeFlags, command []string, out io.Writer) (int, error) {
-	// These would end the grader and leave the program behind. SIGPIPE comes when nobody reads the points.
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP,
-		syscall.SIGPIPE)
+	// These would end the grader and leave the program behind.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
+	ctx, leave := context.WithCancel(ctx)
+	defer leave()
+	// SIGPIPE also comes from an order to a program that has ended. The write fails, which is enough. A signal
+	// that is ignored would be ignored in the program, too.
+	pipes := make(chan os.Signal, 1)
+	signal.Notify(pipes, syscall.SIGPIPE)
+	defer signal.Stop(pipes)
+	shown := &points{Writer: out, leave: leave}
 	r, err := grade.Run(ctx, grade.Options{
-		Lab: l, Command: command, Seed: f.seed, Lang: f.lang, Recordings: f.recordings,
-		Opener: filepath.Base(os.Args[0]) + " watch", Out: out,
+		Lab: l, Command: command, Seed: f.seed, Student: f.student, Hidden: f.secret != "", Lang: f.lang,
+		Recordings: f.recordings, Opener: filepath.Base(os.Args[0]) + " watch", Out: shown, Alone: true,
 	})
-	if err != nil {
+	switch {
+	case shown.unread:
+		return gradeWrong, errors.New("nobody reads the points any more")
+	case err != nil:
 		return gradeWrong, err
 	}
 	if f.results != "" {
@@ -172,4 +220,20 @@ func gradeProgram(l *grade.Lab, f gradeFlags, command []string, out io.Writer) (
 		return gradeLess, nil
 	}
 	return gradeFull, nil
+}
+
+// points is where the points go. Without a reader the grader stops.
+type points struct {
+	io.Writer
+	leave  func()
+	unread bool
+}
+
+func (p *points) Write(b []byte) (int, error) {
+	n, err := p.Writer.Write(b)
+	if errors.Is(err, syscall.EPIPE) {
+		p.unread = true
+		p.leave()
+	}
+	return n, err
 }

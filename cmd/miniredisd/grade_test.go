@@ -3,12 +3,17 @@ package main
 import (
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
+	"strings"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/course/grade"
 )
 
 func TestGradeShowsLabsHintsAndTemplates(t *testing.T) {
@@ -29,6 +34,16 @@ func TestGradeShowsLabsHintsAndTemplates(t *testing.T) {
 		"then: cd "+dir+" && javac -d out *.java && miniredisd grade L07 -- java -cp out Main\n")
 }
 
+func TestTheSkeletonInJavaScriptHasTwoNames(t *testing.T) {
+	dir := t.TempDir()
+	for _, language := range []string{"javascript", "node"} {
+		p := startIn(t, dir, "miniredisd", "", "grade", "L7", "--template", language, language)
+		require.Equal(t, 0, p.exit(), p.errs.String())
+		require.FileExists(t, filepath.Join(dir, language, "main.mjs"))
+		require.Contains(t, p.out.String(), "then: cd "+language+" && miniredisd grade L07 -- node main.mjs\n")
+	}
+}
+
 func TestGradeSaysWhatIsWrongWithItsWords(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -39,6 +54,11 @@ func TestGradeSaysWhatIsWrongWithItsWords(t *testing.T) {
 		{[]string{"L7", "--hint", "4"}, "grade: there are hints from 1 to 3\n"},
 		{[]string{"L7", "python3"}, "grade: 'python3' is unexpected: the command of your program follows --\n"},
 		{[]string{"L7", "--template", "java"}, "grade: --template expects a language and a folder\n"},
+		{[]string{"L7", "--student", "Ada", "--seed", "1", "--", "true"},
+			"grade: --student makes the seed: leave --seed out\n"},
+		{[]string{"L7", "--student", "", "--", "true"}, "grade: --student expects a name\n"},
+		{[]string{"L7", "--secret", "x", "--", "true"}, "grade: --secret needs --student\n"},
+		{[]string{"L7", "--student", "Ada", "--secret", "/dev/null", "--", "true"}, "grade: --secret: /dev/null is empty\n"},
 		{nil, gradeUsage},
 	} {
 		p := start(t, "miniredisd", "", append([]string{"grade"}, c.args...)...)
@@ -76,4 +96,91 @@ func TestGradeExitsWithZeroForFullPointsOnly(t *testing.T) {
 	text, err := os.ReadFile(results)
 	require.NoError(t, err)
 	require.Contains(t, string(text), `"score": 0`)
+}
+
+// The seed of a student is known, unless a teacher has a secret. Each student and each lab has another one.
+func TestASeedComesFromTheNameOfAStudentAndTheSecretOfATeacher(t *testing.T) {
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("only I know\n"), 0o600))
+	headline := func(lab string, more ...string) string {
+		p := startIn(t, t.TempDir(), "miniredisd", "", append(append([]string{"grade", lab}, more...), "--", "true")...)
+		require.Equal(t, gradeLess, p.exit(), p.errs.String())
+		line, _, _ := strings.Cut(p.out.String(), "\n")
+		return line
+	}
+	ada := headline("L7", "--student", "Ada")
+	require.Regexp(t, `, student Ada, seed \d+$`, ada)
+	require.Equal(t, ada, headline("L7", "--student", "Ada"))
+	_, seed, _ := strings.Cut(ada, ", seed ")
+	require.NotContains(t, headline("L7", "--student", "Bob"), seed)
+	require.NotContains(t, headline("L8", "--student", "Ada"), seed)
+	require.Regexp(t, `, student Ada, hidden seed$`, headline("L7", "--student", "Ada", "--secret", secret))
+	require.NotEqual(t, grade.SeedOf("L07", "Ada", ""), grade.SeedOf("L07", "Ada", "only I know"))
+}
+
+// Its orders go into a pipe that nobody reads. The signal of that is not a wish to end the grader.
+func TestAProgramThatEndsEarlyGetsNoPointsAndAGrade(t *testing.T) {
+	for _, script := range []string{
+		"echo name; exit 1",
+		"echo name; kill -9 0",
+		"kill -9 0",
+		"echo name; sleep 100 >/dev/null 2>&1 & exit 0",
+	} {
+		results := filepath.Join(t.TempDir(), "results.json")
+		p := start(t, "miniredisd", "", "grade", "L7", "--results", results, "--", "sh", "-c", script)
+		require.Equal(t, gradeLess, p.exit(), script)
+		require.Empty(t, p.errs.String(), script)
+		require.Contains(t, p.out.String(), "\n0 of 100 points\n", script)
+		text, err := os.ReadFile(results)
+		require.NoError(t, err)
+		require.Equal(t, 6, strings.Count(string(text), `"status": "failed"`), script)
+	}
+}
+
+func TestAGraderWhosePointsNobodyReadsSaysSo(t *testing.T) {
+	read, write, err := os.Pipe()
+	require.NoError(t, err)
+	require.NoError(t, read.Close())
+	defer write.Close()
+	var errs strings.Builder
+	grader := exec.Command(filepath.Join(bin, "miniredisd"), "grade", "L7", "--", "cat")
+	grader.Dir, grader.Stdout, grader.Stderr = t.TempDir(), write, &errs
+	require.Error(t, grader.Run())
+	require.Equal(t, gradeWrong, grader.ProcessState.ExitCode())
+	require.Equal(t, "grade: nobody reads the points any more\n", errs.String())
+}
+
+// What the program leaves behind holds a FIFO open. It has no mark in its environment, and a session of
+// its own. In the last case each process starts the next one and ends.
+func TestAGraderEndsEverythingThatItsProgramHasStarted(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux, which gives orphans to the grader")
+	}
+	for _, script := range []string{
+		"env -i setsid sh -c 'echo >apart; exec sleep 100'",
+		"(env -i setsid sh -c '(sleep 100 &); sleep 100 & echo >apart' &)",
+		"env -i setsid sh -c 'trap \"\" TERM HUP; echo >apart; while :; do sleep 100; done'",
+		"env -i setsid sh chain.sh 0",
+	} {
+		dir := t.TempDir()
+		chain := "[ $1 = 20 ] && echo >apart\n[ $1 = 2000 ] || setsid sh chain.sh $(($1 + 1)) &\n"
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "chain.sh"), []byte(chain), 0o600))
+		life := filepath.Join(dir, "life")
+		require.NoError(t, unix.Mkfifo(life, 0o600))
+		watched, err := unix.Open(life, unix.O_RDONLY|unix.O_NONBLOCK, 0)
+		require.NoError(t, err)
+		defer unix.Close(watched)
+		script = "mkfifo apart; exec 3>life; echo name; " + script + " >/dev/null 2>&1 & read x <apart; " +
+			"rm apart; echo begun >&3; exit 1"
+		p := startIn(t, dir, "miniredisd", "", "grade", "L7", "--", "sh", "-c", script)
+		require.Equal(t, gradeLess, p.exit(), script)
+		require.Contains(t, p.out.String(), "has left processes behind", script)
+		text := make([]byte, 100)
+		n, err := unix.Read(watched, text)
+		require.NoError(t, err)
+		require.Contains(t, string(text[:n]), "begun\n", script)
+		n, err = unix.Read(watched, text)
+		require.NoError(t, err, "%s: somebody still holds the FIFO", script)
+		require.Zero(t, n, script)
+	}
 }

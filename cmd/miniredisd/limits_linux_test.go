@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"net"
 	"os"
+	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -62,4 +64,26 @@ func TestWithoutFreeDescriptorsAcceptingPauses(t *testing.T) {
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 0, p.exit())
 	require.Less(t, strings.Count(p.out.String(), "Accepting client connection"), passes/2)
+}
+
+// maxclients may promise more than the process gets later. A client takes the descriptor of a handshake then.
+func TestWithoutFreeDescriptorsHandshakesMakeRoom(t *testing.T) {
+	p := start(t, "miniredisd", "", "--port", "0", "--lab", "yes", "--lab-tls", "certs", "--loglevel", "verbose")
+	p.port()
+	dir := filepath.Join(p.cmd.Dir, "certs")
+	port, err := os.ReadFile(filepath.Join(dir, "port"))
+	require.NoError(t, err)
+	tlsPort := strings.TrimSpace(string(port))
+	require.Equal(t, "PONG", dialLab(t, dir, tlsPort).Do("PING").Str) // opens what the process keeps
+	const left = 5
+	p.limitFiles(left)
+	for range 10 * left {
+		c, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", tlsPort))
+		require.NoError(t, err)
+		defer c.Close()
+		p.waitFor("Accepted " + c.LocalAddr().String())
+	}
+	require.Equal(t, "PONG", p.dial().Do("PING").Str)
+	require.Equal(t, "PONG", dialLab(t, dir, tlsPort).Do("PING").Str)
+	require.NotContains(t, p.out.String(), "too many open files")
 }

@@ -8,13 +8,16 @@
 // work unchanged.
 //
 //	main.go           from arguments to a running server; from signals to its end
-//	console.go        what it prints: version, usage, logo
+//	console.go        what it prints: version, logo
+//	help.go           usage, the subcommand help, hints
 //	process.go        what other processes see: pid file, port file, daemon, systemd
 //	crash.go          the report when a signal ends the process
 //	lab.go            the lab's HTTP server
 //	watch.go          the page that shows the loop
 //	runtime.go        locking main to its thread, and the number of processors
 //	grade.go          the subcommand grade
+//	explore.go        the subcommand explore
+//	explore_stdio.go  explore --stdio, for tests that another process runs
 //	health.go         the subcommand health
 //	verdict.go        the subcommand verdict: judges histories
 //	doctor.go         the subcommand doctor: mistakes in histories
@@ -28,7 +31,7 @@
 //	executor      executes every command instead of main, only with --exec queue
 //	masters       one for each master after the first, only with --masters
 //	HTTP          only with --lab-http and --watch
-//	handshakes    one for each, until it is over, only with --tls-port
+//	handshakes    one for each that has begun, until it is over, only with --tls-port
 package main
 
 import (
@@ -46,6 +49,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/collector"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/internal/rlog"
 	"github.com/miniredisd/miniredisd/internal/version"
 	"github.com/miniredisd/miniredisd/server"
@@ -64,6 +68,9 @@ func run(argv []string) int {
 		return code
 	}
 	if c := subcommandOf(args); c != nil && !strict {
+		if asksForHelp(args[1:]) {
+			return help(args[:1], os.Stdout, os.Stderr)
+		}
 		return c.run(args[1:], os.Stdout, os.Stderr)
 	}
 	log := rlog.New(os.Stdout)
@@ -71,11 +78,14 @@ func run(argv []string) int {
 	if config.ReadsStdin(args) {
 		log.Log('*', "Reading config from stdin")
 	}
-	cfg, err := config.Parse(args, io.TeeReader(os.Stdin, &input))
+	cfg, err := configOf(args, io.TeeReader(os.Stdin, &input))
 	var open *config.OpenError
 	switch {
 	case errors.As(err, &open):
 		log.Log('#', "%v", err)
+		if !strict {
+			fmt.Fprint(os.Stderr, hint(args, open))
+		}
 		return 1
 	case err != nil:
 		fmt.Fprintln(os.Stderr, err)
@@ -95,9 +105,19 @@ func run(argv []string) int {
 	return serve(cfg, log, argv, strict)
 }
 
+// configOf reads the command line and, for what it leaves open, the environment.
+func configOf(args []string, stdin io.Reader) (*config.Config, error) {
+	cfg := config.Default()
+	if err := cfg.SetDialect(os.Getenv(dialect.Variable)); err != nil {
+		return nil, err
+	}
+	return config.ParseOver(cfg, args, stdin)
+}
+
 // subcommand is what the program does instead of running a server.
 type subcommand struct {
 	name, args, summary string
+	more                string // the rest of its help: lines, or ""
 
 	run func(args []string, out, errs io.Writer) int // returns the exit code
 }
@@ -105,12 +125,22 @@ type subcommand struct {
 // subcommands has one row for each subcommand, in the order of the usage.
 func subcommands() []subcommand {
 	return []subcommand{
-		{"doctor", "HISTORY...", "find mistakes of lock clients in a history of LAB LOG EXPORT", doctorFile},
-		{"grade", "LAB [-- COMMAND...]", "show a lab, or grade a program: grade list has all labs", gradeLab},
-		{"health", "[URL]", "ask whether the server at URL answers (redis://127.0.0.1:6379)", health},
-		{"verdict", "HISTORY...", "judge the locks in a history, and draw those that are broken", verdictFile},
-		{"version", "", "print the version", printVersion},
-		{"watch", "FILE.loop.gz", "show a recording of the loop in a browser", watchFile},
+		{"doctor", "HISTORY...", "find mistakes of lock clients in a history of LAB LOG EXPORT",
+			"A HISTORY of - is the standard input.\n" +
+				"Exit codes: 0 no mistake, 1 mistakes, 2 no history or wrong arguments.\n", doctorFile},
+		{"explore", "-- COMMAND...", "find the failure that breaks the lock of a program",
+			exploreUsage, exploreProgram},
+		{"grade", "LAB [-- COMMAND...]", "show a lab, or grade a program: grade list has all labs",
+			gradeUsage, gradeLab},
+		{"health", "[URL]", "ask whether the server at URL answers (redis://127.0.0.1:6379)",
+			"A URL begins with redis:// or rediss://. Exit codes: 0 it answers, 1 it does not.\n", health},
+		{"help", "[SUBCOMMAND]", "explain the program, or a subcommand", "", help},
+		{"verdict", "HISTORY...", "judge the locks in a history, and draw those that are broken",
+			"A HISTORY of - is the standard input. -o FILE.svg before it names the picture.\n" +
+				"Exit codes: 0 safe, 1 broken, 2 no history or wrong arguments, 3 nothing is proved.\n", verdictFile},
+		{"version", "", "print the version", "", printVersion},
+		{"watch", "FILE.loop.gz", "show a recording of the loop in a browser",
+			"LAB RECORD SAVE writes such a file. Ctrl-C ends the program.\n", watchFile},
 	}
 }
 
@@ -141,6 +171,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	collector.Pace()
 	greet(cfg, log, argv, strict)
 	log.SetRole(rlog.Master)
+	cfg.SystemFiles = true
 	lab, err := listenLab(cfg)
 	if err != nil {
 		log.Log('#', "%v", err)
@@ -189,8 +220,6 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	err = masters.Run()
 	if err != nil {
 		log.Log('#', "%v", err)
-	} else {
-		log.Log('*', "User requested shutdown...")
 	}
 	remove()
 	if err != nil {
@@ -239,12 +268,23 @@ func greet(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) {
 		level = '-'
 	} else {
 		log.Log('*', "miniredisd version=%s", version.Version)
+		log.Log('*', "%s", labState(cfg))
+	}
+	switch {
+	case cfg.Dialect != dialect.Default:
+		log.Log('*', "This server plays %s", cfg.Dialect)
+	case strings.HasPrefix(filepath.Base(argv[0]), "valkey-server"):
+		log.Log('*', "This server plays %s: --dialect valkey-9.1 or %s=valkey-9.1 makes it a Valkey", cfg.Dialect,
+			dialect.Variable)
 	}
 	for _, name := range cfg.Inert() {
 		log.Log(level, "The directive '%s' is accepted but has no effect here", name)
 	}
+	for _, line := range cfg.Unsaved() {
+		log.Log('#', "WARNING: %s", line)
+	}
 	for _, path := range cfg.Unread() {
-		log.Log('#', "WARNING: %s is not loaded. This server keeps its data in memory only and starts empty.", path)
+		log.Log('#', "WARNING: %s is not loaded: there is no append only file.", path)
 	}
 }
 
@@ -301,7 +341,7 @@ func obeySignals(signals <-chan os.Signal, masters server.Masters, log *rlog.Log
 // answerAndExit handles arguments that do not start a server. done reports whether the program ends.
 func answerAndExit(argv []string, strict bool) (code int, done bool) {
 	if slices.Contains(argv, "--sentinel") || isSentinel(argv[0]) {
-		fmt.Fprintln(os.Stderr, "Sentinel mode is not supported by miniredisd")
+		fmt.Fprintln(os.Stderr, "Sentinel mode is not supported by miniredisd: connect clients to the server itself")
 		return 1, true
 	}
 	if len(argv) == 1 {

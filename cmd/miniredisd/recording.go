@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -50,10 +49,10 @@ func watchFile(args []string, out, errs io.Writer) int {
 
 // readRecording returns the bytes of a recording. A damaged file is an error.
 func readRecording(path string) ([]byte, error) {
-	text, err := os.ReadFile(path)
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, errors.Unwrap(err)
 	}
-	_, err = glass.ReadRecording(bytes.NewReader(text))
-	return text, err
+	defer f.Close()
+	return glass.CheckRecording(f)
 }

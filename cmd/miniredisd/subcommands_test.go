@@ -7,10 +7,13 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/config"
 )
 
 func TestVersionIsOneLine(t *testing.T) {
@@ -44,12 +47,96 @@ func TestOnlyMiniredisdHasSubcommands(t *testing.T) {
 	require.NotContains(t, p.errs.String(), "Subcommands")
 }
 
+// A new directive has its help in its row: see internal/config. Nothing in -h is written twice.
+func TestHelpListsEveryOptionThatRedisDoesNotHave(t *testing.T) {
+	manual, err := os.ReadFile(filepath.Join("..", "..", "release", "debian", "miniredisd.1"))
+	require.NoError(t, err)
+	page := strings.ReplaceAll(string(manual), `\-`, "-")
+	table, err := os.ReadFile(filepath.Join("..", "..", "docs", "options.md"))
+	require.NoError(t, err)
+	p := start(t, "miniredisd", "", "help")
+	require.Equal(t, 0, p.exit(), p.errs.String())
+	require.NotEmpty(t, config.Own())
+	for _, o := range config.Own() {
+		require.Regexp(t, `(?m)^ +--`+o.Name+" "+o.Arg+" .*"+regexp.QuoteMeta(o.Help), p.out.String())
+		require.Regexp(t, `(?m)^\.BI? "?--`+o.Name+`\b`, page, "the manual page")
+		require.Contains(t, string(table), "\n| `--"+o.Name+" ", "docs/options.md")
+	}
+	for _, c := range subcommands() {
+		require.Regexp(t, `(?m)^ +miniredisd `+c.name+".*"+regexp.QuoteMeta(c.summary), p.out.String())
+		require.Regexp(t, `(?m)^\.BI? `+c.name+`\b`, page, "the manual page")
+		require.Contains(t, string(table), "\n| `"+c.name, "docs/options.md")
+	}
+	require.Equal(t, strings.Count(p.out.String(), "\n       --"), len(config.Own())+1, "and --port 0")
+}
+
+func TestHelpExplainsEverySubcommand(t *testing.T) {
+	for _, c := range subcommands() {
+		for _, args := range [][]string{{"help", c.name}, {c.name, "-h"}, {c.name, "--help"}} {
+			p := start(t, "miniredisd", "", args...)
+			require.Equal(t, 0, p.exit(), args)
+			require.Empty(t, p.errs.String(), args)
+			require.True(t, strings.HasPrefix(p.out.String(), "usage: miniredisd "+c.name), p.out.String())
+			require.Contains(t, p.out.String(), c.summary)
+			require.Contains(t, p.out.String(), c.more)
+		}
+	}
+	for name, why := range map[string]string{
+		"lobster":     "There is no subcommand 'lobster'. miniredisd help lists all of them.\n",
+		"grade watch": "help expects one subcommand, not 'watch' as well\n",
+	} {
+		p := start(t, "miniredisd", "", append([]string{"help"}, strings.Fields(name)...)...)
+		require.Equal(t, 1, p.exit())
+		require.Equal(t, why, p.errs.String())
+	}
+}
+
+func TestAWordThatIsNeitherAFileNorASubcommandGetsAHint(t *testing.T) {
+	for word, want := range map[string]string{
+		"lab":     "The lab is an option: start the server with --lab yes, and send LAB HELP.\n",
+		"verdikt": "'verdikt' is no subcommand either: miniredisd help lists all of them.\n",
+		"./lab":   "",
+		"no.conf": "",
+	} {
+		p := start(t, "miniredisd", "", word)
+		require.Equal(t, 1, p.exit())
+		require.Contains(t, p.out.String(), "Fatal error, can't open config file '")
+		require.Equal(t, want, p.errs.String(), word)
+	}
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "config"), []byte("include nothing"), 0o600))
+	p := startIn(t, dir, "miniredisd", "", "config")
+	require.Equal(t, 1, p.exit())
+	require.Contains(t, p.out.String(), "Fatal error, can't open config file '")
+	require.Empty(t, p.errs.String(), "the first argument is a file")
+	p = start(t, "redis-server", "", "lab")
+	require.Equal(t, 1, p.exit())
+	require.Empty(t, p.errs.String(), "redis-server has neither")
+	p = start(t, "miniredisd", "", "help", "lab")
+	require.Equal(t, 0, p.exit())
+	require.Contains(t, p.out.String(), "--lab yes")
+}
+
+func TestTheLogSaysWhetherTheLabIsOn(t *testing.T) {
+	p := start(t, "miniredisd", "", "--port", "0", "--bind", "127.0.0.1")
+	p.addr()
+	require.Contains(t, p.out.String(), "The lab is off: miniredisd help explains --lab and --watch.")
+	p = start(t, "miniredisd", "", "--port", "0", "--bind", "127.0.0.1", "--lab", "yes", "--watch", "127.0.0.1:0")
+	p.addr()
+	require.Contains(t, p.out.String(), "The lab is on: clients can send LAB HELP.")
+	require.Regexp(t, `The loop can be watched at http://127\.0\.0\.1:\d+/`, p.out.String())
+	p = start(t, "redis-server", "", "--port", "0", "--bind", "127.0.0.1")
+	p.addr()
+	require.NotContains(t, p.out.String(), "lab")
+}
+
 func TestTheNameOfASentinelStartsNoServer(t *testing.T) {
 	for _, name := range []string{"redis-sentinel", "valkey-sentinel"} {
 		require.NoError(t, os.Symlink("miniredisd", filepath.Join(bin, name)))
 		p := start(t, name, "", "--port", "0")
 		require.Equal(t, 1, p.exit())
-		require.Equal(t, "Sentinel mode is not supported by miniredisd\n", p.errs.String())
+		require.Equal(t, "Sentinel mode is not supported by miniredisd: connect clients to the server itself\n",
+			p.errs.String())
 	}
 }
 

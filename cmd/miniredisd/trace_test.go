@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -18,11 +19,14 @@ func commands(t *testing.T, path string) (names []string) {
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
 	var file struct {
-		TraceEvents []struct{ Cat, Name string }
+		TraceEvents []struct {
+			Name string
+			Pid  int
+		}
 	}
 	require.NoError(t, json.Unmarshal(text, &file))
 	for _, e := range file.TraceEvents {
-		if e.Cat == "execute" {
+		if e.Pid == 1 && strings.ToUpper(e.Name) == e.Name {
 			names = append(names, e.Name)
 		}
 	}
@@ -35,11 +39,11 @@ func TestATraceIsWrittenAtASignalAndAtTheEnd(t *testing.T) {
 	ping(t, "tcp", addr)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGUSR1))
 	p.waitFor("Trace written to trace.json")
-	require.Equal(t, []string{"ping"}, commands(t, path))
+	require.Equal(t, []string{"PING"}, commands(t, path))
 	ping(t, "tcp", addr)
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 0, p.exit())
-	require.Equal(t, []string{"ping", "ping"}, commands(t, path))
+	require.Equal(t, []string{"PING", "PING"}, commands(t, path))
 }
 
 func TestTheSignalForATraceWithoutOneIsLogged(t *testing.T) {

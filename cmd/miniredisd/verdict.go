@@ -5,9 +5,9 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
@@ -60,15 +60,19 @@ func verdictFile(args []string, out, errs io.Writer) int {
 	return exitUnknown
 }
 
-// drawVerdict writes the picture, and its second view beside it. It does not write over a history.
+// ownPicture is the first line of the pictures that drawVerdict writes. It replaces files that begin so.
+const ownPicture = "<!-- miniredisd verdict -->\n"
+
+// drawVerdict writes the picture, and its second view beside it. It replaces older pictures of its own, and
+// no other file.
 func drawVerdict(v *verdict.Verdict, picture string, histories []string, out io.Writer) error {
 	page := strings.TrimSuffix(picture, filepath.Ext(picture)) + ".html"
 	if page == picture {
 		return errors.New("-o names an SVG, not an .html file: the second view gets that name")
 	}
 	for _, name := range []string{picture, page} {
-		if slices.Contains(histories, name) {
-			return fmt.Errorf("the picture would replace the history %s: name another file with -o", name)
+		if err := mayReplace(name, histories); err != nil {
+			return err
 		}
 	}
 	for _, f := range []struct {
@@ -79,12 +83,54 @@ func drawVerdict(v *verdict.Verdict, picture string, histories []string, out io.
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(f.write(file), file.Close()); err != nil {
+		_, err = io.WriteString(file, ownPicture)
+		if err == nil {
+			err = f.write(file)
+		}
+		if err := errors.Join(err, file.Close()); err != nil {
 			return err
 		}
 	}
 	fmt.Fprintf(out, "picture: %s\noperations: %s\n", picture, page)
 	return nil
+}
+
+// mayReplace returns an error if a picture with this name would destroy something: a history, under whatever
+// name, or a file that drawVerdict has not written. An empty file may be replaced.
+func mayReplace(name string, histories []string) error {
+	old, err := os.Stat(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for _, h := range histories {
+		info, err := os.Stdin.Stat()
+		if h != "-" {
+			info, err = os.Stat(h)
+		}
+		if err == nil && os.SameFile(info, old) {
+			return fmt.Errorf("the picture would replace the history %s: name another file with -o", h)
+		}
+	}
+	if !old.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file: name another file with -o", name)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	begin := make([]byte, len(ownPicture))
+	n, err := io.ReadFull(file, begin)
+	switch {
+	case err == io.EOF || string(begin[:n]) == ownPicture:
+		return nil
+	case err != nil && err != io.ErrUnexpectedEOF:
+		return err
+	}
+	return fmt.Errorf("%s is not a picture of a verdict, and would be replaced: name another file with -o", name)
 }
 
 // pictureOf returns the path of the picture of a history.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,7 +61,7 @@ func TestVerdictOfABrokenLockDrawsItBesideTheFile(t *testing.T) {
 	require.NoError(t, err)
 	want, err := os.ReadFile("../../lab/verdict/testdata/pictures/clock-jump.svg")
 	require.NoError(t, err)
-	require.Equal(t, string(want), string(svg))
+	require.Equal(t, ownPicture+string(want), string(svg))
 	require.FileExists(t, base+".html")
 }
 
@@ -78,6 +79,65 @@ func TestVerdictDoesNotWriteOverTheHistory(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, before, after)
 	}
+}
+
+// The picture has the history's name in another spelling, or the history has two names.
+func TestVerdictKnowsItsHistoryUnderEveryName(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile(history(t, "clock-jump.json"))
+	require.NoError(t, err)
+	file := filepath.Join(dir, "good.json")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "sub"), 0o700))
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	require.NoError(t, os.Symlink("good.json", filepath.Join(dir, "link.svg")))
+	require.NoError(t, os.Link(file, filepath.Join(dir, "hard.svg")))
+	require.NoError(t, os.Symlink("good.json", filepath.Join(dir, "page.html")))
+	for _, picture := range []string{
+		"./good.json", file, "sub/../good.json", "link.svg", "hard.svg", "page.svg",
+	} {
+		p := startIn(t, dir, "miniredisd", "", "verdict", "-o", picture, "good.json")
+		require.Equal(t, exitNoInput, p.exit(), picture)
+		require.Equal(t, "verdict: the picture would replace the history good.json: name another file with -o\n",
+			p.errs.String(), picture)
+		after, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(after), picture)
+	}
+	require.NoFileExists(t, filepath.Join(dir, "page.svg"), "neither view is written")
+
+	stdin, err := os.Open(file)
+	require.NoError(t, err)
+	defer stdin.Close()
+	judge := exec.Command(filepath.Join(bin, "miniredisd"), "verdict", "-o", file, "-")
+	judge.Stdin = stdin
+	out, err := judge.CombinedOutput()
+	require.Error(t, err)
+	require.Contains(t, string(out), "the picture would replace the history -:")
+}
+
+func TestVerdictReplacesItsOwnPicturesOnly(t *testing.T) {
+	for _, ending := range []string{".svg", ".html"} {
+		file := history(t, "clock-jump.json")
+		foreign := strings.TrimSuffix(file, ".json") + ending
+		for _, text := range []string{"<!DOCTYPE html>my page", "<svg", "<!-- miniredisd verdict --"} {
+			require.NoError(t, os.WriteFile(foreign, []byte(text), 0o600))
+			code, _, errs := runFile(t, "verdict", file)
+			require.Equal(t, exitNoInput, code)
+			require.Equal(t, "verdict: "+foreign+
+				" is not a picture of a verdict, and would be replaced: name another file with -o\n", errs)
+			after, err := os.ReadFile(foreign)
+			require.NoError(t, err)
+			require.Equal(t, text, string(after))
+		}
+		require.NoError(t, os.Truncate(foreign, 0))
+		for range 2 {
+			code, _, errs := runFile(t, "verdict", file)
+			require.Equal(t, exitBroken, code, errs)
+		}
+	}
+	code, _, errs := runFile(t, "verdict", "-o", t.TempDir(), history(t, "good.json"))
+	require.Equal(t, exitNoInput, code)
+	require.Contains(t, errs, "is not a regular file")
 }
 
 func TestVerdictThatProvesNothingHasACodeOfItsOwn(t *testing.T) {
@@ -117,9 +177,6 @@ func TestAFileWithoutAHistoryIsRefusedByName(t *testing.T) {
 			require.Contains(t, errs, why)
 		}
 	}
-	code, _, errs := runFile(t, "verdict", "-h")
-	require.Zero(t, code)
-	require.Contains(t, errs, "usage: miniredisd verdict")
 }
 
 // mistakes makes two mistakes of lock clients on a server, and returns its exported history.

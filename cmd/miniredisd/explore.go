@@ -1,0 +1,258 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/internal/dialect"
+	"github.com/miniredisd/miniredisd/lab/explore"
+	"github.com/miniredisd/miniredisd/lab/explore/page"
+	"github.com/miniredisd/miniredisd/lab/explore/trials"
+)
+
+const exploreUsage = `miniredisd explore [OPTION...] -- COMMAND...
+miniredisd explore --stdio [OPTION...] NAME         for packages that run the test NAME themselves
+
+COMMAND is a program or a test that uses locks. It runs again and again, each time with a new server and one
+failure at one request. It finds the server by REDIS_URL, REDIS_HOST and REDIS_PORT, or MINIREDISD_PORT.
+
+--budget TIME       how long to search, such as 60s; 5m without it
+--fault NAME        try only this failure, such as reply-lost; several may be named
+--pairs             also try two failures at once
+--masters N         start N servers, as RedLock needs them: REDIS_URLS has all of them
+--port N            the port of the first server; a free one without it
+--dialect NAME      the server that they play, such as valkey-9.1; redis-7.2 without it
+--invariant COMMAND runs in a shell after each trial that ended, with REDIS_URL: a lock is broken if it does not exit
+                    with 0
+--key GLOB          these keys are locks, whatever they look like
+--limit KEY=N       KEY is a semaphore with N permits: the judge knows one holder, so only --invariant judges it
+--strict            locks that are left behind count as broken; also lose the keys and move the clock of one server
+--seed N            decides the order of the pairs
+--patience TIME     how much longer than without a failure the program may take; 5s without it
+--jobs N            trials at a time; 1 without it
+--json              print the report as JSON
+--html FILE         write the report as a page
+--lang en|zh
+
+Exit codes: 0 all tried and no lock broken, 1 broken, 2 could not run, 3 not broken and some cells are undecided,
+4 not broken and the time was over before all was tried.
+`
+
+// The exit codes of explore.
+const (
+	exploreSafe      = 0
+	exploreBroken    = 1
+	exploreWrong     = 2
+	exploreUndecided = 3
+	exploreOutOfTime = 4
+)
+
+// exploreFlags are the words before the command.
+type exploreFlags struct {
+	trials.Options
+	json bool
+	html string
+	lang string
+}
+
+// exploreProgram is the subcommand explore: it finds the failure that breaks a lock.
+func exploreProgram(args []string, out, errs io.Writer) int {
+	runtime.UnlockOSThread() // each trial has a server in a goroutine of its own
+	if len(args) > 0 && args[0] == "--stdio" {
+		return exploreTest(args[1:], os.Stdin, out, errs)
+	}
+	f, err := exploreWords(args, errs)
+	if err == nil {
+		var code int
+		if code, err = f.explore(out, errs); err == nil {
+			return code
+		}
+	}
+	if !errors.Is(err, errSaid) {
+		fmt.Fprintln(errs, "explore:", err)
+	}
+	return exploreWrong
+}
+
+func exploreWords(args []string, errs io.Writer) (f exploreFlags, err error) {
+	at := slices.Index(args, "--")
+	if at < 0 || at == len(args)-1 {
+		fmt.Fprint(errs, exploreUsage)
+		return f, errSaid
+	}
+	f.Program, f.Alone = args[at+1:], true
+	flags := f.flags(errs)
+	switch err := flags.Parse(args[:at]); {
+	case err != nil:
+		return f, errSaid // flags has printed why
+	case flags.NArg() > 0:
+		return f, fmt.Errorf("'%s' is unexpected: the command of your program follows --", flags.Arg(0))
+	}
+	return f, f.check()
+}
+
+// flags returns the options of explore, which are written to f.
+func (f *exploreFlags) flags(errs io.Writer) *flag.FlagSet {
+	f.Limits = map[string]int{}
+	flags := flag.NewFlagSet("explore", flag.ContinueOnError)
+	flags.SetOutput(errs)
+	flags.Usage = func() { fmt.Fprint(errs, exploreUsage) }
+	flags.DurationVar(&f.Budget, "budget", 5*time.Minute, "")
+	flags.BoolVar(&f.Pairs, "pairs", false, "")
+	flags.IntVar(&f.Masters, "masters", 1, "")
+	flags.IntVar(&f.Port, "port", 0, "")
+	flags.StringVar(&f.Dialect, "dialect", os.Getenv(dialect.Variable), "")
+	flags.StringVar(&f.Invariant, "invariant", "", "")
+	flags.BoolVar(&f.Strict, "strict", false, "")
+	flags.Uint64Var(&f.Seed, "seed", 1, "")
+	flags.DurationVar(&f.Patience, "patience", 5*time.Second, "")
+	flags.IntVar(&f.Jobs, "jobs", 1, "")
+	flags.BoolVar(&f.json, "json", false, "")
+	flags.StringVar(&f.html, "html", "", "")
+	flags.StringVar(&f.lang, "lang", "en", "")
+	flags.Func("key", "", func(glob string) error {
+		f.Keys = append(f.Keys, glob)
+		return nil
+	})
+	flags.Func("limit", "", f.limit)
+	flags.Func("fault", "", func(name string) error {
+		if !slices.Contains(explore.FaultNames(), name) {
+			return fmt.Errorf("--fault expects one of %s, not '%s'", strings.Join(explore.FaultNames(), ", "), name)
+		}
+		f.Only = append(f.Only, name)
+		return nil
+	})
+	return flags
+}
+
+// errSaid is an error that is already printed.
+const errSaid = said("")
+
+type said string
+
+func (s said) Error() string { return string(s) }
+
+// limit reads KEY=N.
+func (f *exploreFlags) limit(word string) error {
+	at := strings.LastIndexByte(word, '=')
+	n, err := strconv.Atoi(word[at+1:])
+	if at < 1 || err != nil || n < 1 {
+		return fmt.Errorf("--limit expects KEY=N with N from 1, not '%s'", word)
+	}
+	f.Limits[word[:at]] = n
+	return nil
+}
+
+// check refuses numbers that make no sense.
+func (f *exploreFlags) check() error {
+	switch {
+	case f.lang != "en" && f.lang != "zh":
+		return fmt.Errorf("--lang is en or zh, not '%s'", f.lang)
+	case f.Masters < 1 || f.Masters > 99:
+		return fmt.Errorf("--masters is from 1 to 99, not %d", f.Masters)
+	case f.Port < 0 || f.Port+f.Masters > 65536:
+		return fmt.Errorf("--port is from 1 to 65535, not %d", f.Port)
+	case f.Jobs < 1 || f.Jobs > 64:
+		return fmt.Errorf("--jobs is from 1 to 64, not %d", f.Jobs)
+	case f.Port > 0 && f.Jobs > 1:
+		return errors.New("--jobs does not go with --port: each trial has a server of its own")
+	case f.Budget <= 0 || f.Patience <= 0:
+		return errors.New("--budget and --patience are times above 0, such as 60s")
+	case slices.Contains(f.Keys, ""):
+		return errors.New("--key expects a glob")
+	}
+	return nil
+}
+
+// explore runs the trials and prints the report.
+func (f *exploreFlags) explore(out, errs io.Writer) (int, error) {
+	// These would end explore and leave the program behind.
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	clearLine := func() {}
+	if isTerminal(errs) {
+		f.Progress = func(p trials.Progress) { fmt.Fprintf(errs, "\r\x1b[K%s", progressLine(p)) }
+		clearLine = func() { fmt.Fprint(errs, "\r\x1b[K") }
+	}
+	r, err := trials.Run(ctx, f.Options)
+	clearLine()
+	switch {
+	case ctx.Err() != nil:
+		return exploreWrong, errors.New("a signal has ended it")
+	case err != nil:
+		return exploreWrong, err
+	}
+	if err := f.print(out, r); err != nil {
+		return exploreWrong, err
+	}
+	return exploreCode(r), nil
+}
+
+// progressLine says what is being tried, and how long the rest will take.
+func progressLine(p trials.Progress) string {
+	line := fmt.Sprintf("%d done, %d left", p.Done, p.Left)
+	if p.Done > 3 {
+		left := p.Passed / time.Duration(p.Done) * time.Duration(p.Left)
+		line += fmt.Sprintf(", about %v", left.Round(time.Second))
+	}
+	return line + ": " + p.Trial
+}
+
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	_, err := unix.IoctlGetWinsize(int(file.Fd()), unix.TIOCGWINSZ)
+	return err == nil
+}
+
+// exploreCode returns the exit code of a report.
+func exploreCode(r *explore.Report) int {
+	marks := map[explore.Mark]int{}
+	for _, row := range r.Cells {
+		for _, c := range row {
+			marks[c.Mark]++
+		}
+	}
+	for _, p := range r.Pairs {
+		marks[p.Mark]++
+	}
+	switch {
+	case marks[explore.Broken] > 0 || r.Itself != nil:
+		return exploreBroken
+	case r.OutOfTime:
+		return exploreOutOfTime
+	case marks[explore.Undecided] > 0:
+		return exploreUndecided
+	}
+	return exploreSafe
+}
+
+// print writes the report.
+func (f *exploreFlags) print(out io.Writer, r *explore.Report) error {
+	var files []string
+	if f.html != "" {
+		if err := page.WriteHTML(f.html, r, f.lang); err != nil {
+			return err
+		}
+		files = append(files, f.html)
+	}
+	if f.json {
+		return page.JSON(out, r)
+	}
+	return page.Text(out, r, f.lang, files...)
+}
