@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bufio"
 	"regexp"
-	"strings"
 	"testing"
 	"time"
 
@@ -79,33 +77,6 @@ func TestPingerCountsBusyAndTheLongestWait(t *testing.T) {
 	require.Equal(t, waits{longest: 101 * ms, busy: 2}, w)
 }
 
-func TestOneReplyIsReadToItsEnd(t *testing.T) {
-	tests := []struct {
-		raw  string
-		want reply
-	}{
-		{"+OK\r\n", reply{'+', "OK"}},
-		{"-ERR no\r\n", reply{'-', "ERR no"}},
-		{"$3\r\na\r\n\r\n", reply{'$', "a\r\n"}},
-		{"$-1\r\n", reply{'$', ""}},
-		{"*-1\r\n", reply{'*', "-1"}},
-		{"*2\r\n*1\r\n:1\r\n$0\r\n\r\n", reply{'*', "2"}},
-		{"%1\r\n+a\r\n*1\r\n:1\r\n", reply{'%', "1"}},
-		{"$20000\r\n" + strings.Repeat("x", 20_000) + "\r\n", reply{'$', strings.Repeat("x", keptBytes)}},
-	}
-	for _, tt := range tests {
-		r := bufio.NewReader(strings.NewReader(tt.raw + ":7\r\n"))
-		got, err := readReply(r)
-		require.NoError(t, err)
-		require.Equal(t, tt.want, got)
-		next, err := readReply(r)
-		require.NoError(t, err, "%.20q", tt.raw)
-		require.Equal(t, reply{':', "7"}, next, "%.20q", tt.raw)
-	}
-	_, err := readReply(bufio.NewReader(strings.NewReader("*2\r\n:1\r\n")))
-	require.Error(t, err)
-}
-
 func TestStatusOfAProcess(t *testing.T) {
 	text := "Name:\tredis-server\nVmHWM:\t   12345 kB\nVmRSS:\t    1234 kB\n"
 	require.Equal(t, int64(12345), statusKB(text, "VmHWM"))
@@ -116,7 +87,6 @@ func TestStatusOfAProcess(t *testing.T) {
 func TestWordsOfCommands(t *testing.T) {
 	require.Equal(t, []string{"A", "2", "b0", "c", "b1", "c"}, with("A {n}", "b{i} c", 2))
 	require.Equal(t, "x0,x1,x2", joined("x{i}", ",", 3))
-	require.Equal(t, "*2\r\n$1\r\na\r\n$0\r\n\r\n", string(appendCommand(nil, "a", "")))
 }
 
 func TestPayloadsHaveAChecksumThatFits(t *testing.T) {

@@ -1,9 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"net"
-	"strings"
+
+	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // attacker sends what a row says. A connection that the server ends answers nothing any more, and the row goes
@@ -17,20 +18,21 @@ type attacker struct {
 	same    []string
 }
 
-// conn is one client.
+// conn is one client. It has no connection if the server has refused it.
 type conn struct {
-	net net.Conn
-	r   *bufio.Reader
+	net *respclient.Conn
 	x   *attacker
 }
 
 const readBuffer = 64 << 10
 
 // dial opens a further connection.
-func (x *attacker) dial() *conn {
+func (x *attacker) dial() *conn { return x.dialWith(respclient.SmallBuffer) }
+
+func (x *attacker) dialWith(buffer int) *conn {
 	c := &conn{x: x}
 	if n, err := net.Dial("tcp", x.addr); err == nil {
-		c.net, c.r = n, bufio.NewReader(n)
+		c.net = respclient.New(n, buffer)
 		x.conns = append(x.conns, c)
 	}
 	return c
@@ -39,15 +41,14 @@ func (x *attacker) dial() *conn {
 // first is the connection of do.
 func (x *attacker) first() *conn {
 	if x.main == nil {
-		x.main = x.dial()
-		x.main.r = bufio.NewReaderSize(x.main.net, readBuffer)
+		x.main = x.dialWith(readBuffer)
 	}
 	return x.main
 }
 
 func (x *attacker) close() {
 	for _, c := range x.conns {
-		c.net.Close()
+		_ = c.net.Close()
 	}
 }
 
@@ -65,14 +66,9 @@ func (x *attacker) alike(r reply) { x.same = append(x.same, string(r.kind)+r.tex
 // big sends a command whose last argument is size bytes long.
 func (x *attacker) big(size int, args ...string) reply {
 	c := x.first()
-	head := appendCommand(nil, append(args, "")...)
-	head = append(head[:len(head)-len("$0\r\n\r\n")], "$"+itoa(size)+"\r\n"...)
-	c.send(head)
-	piece := []byte(strings.Repeat("x", 1<<20))
-	for ; size > 0; size -= len(piece) {
-		c.send(piece[:min(size, len(piece))])
+	if c.net != nil {
+		_ = c.net.SendLarge(size, args...) // read says how the connection ended
 	}
-	c.send([]byte("\r\n"))
 	return c.read()
 }
 
@@ -88,7 +84,7 @@ func (x *attacker) pipe(count int, command func(i int) []string) {
 }
 
 func (c *conn) do(args ...string) reply {
-	c.send(appendCommand(nil, args...))
+	c.send(resp.AppendRequest(nil, args...))
 	return c.read()
 }
 
@@ -96,7 +92,7 @@ func (c *conn) do(args ...string) reply {
 func (c *conn) pour(count int, command func(i int) []string) bool {
 	var buf []byte
 	for i := range count {
-		buf = appendCommand(buf, command(i)...)
+		buf = resp.AppendRequest(buf, command(i)...)
 		if len(buf) >= readBuffer || i == count-1 {
 			if !c.send(buf) {
 				return false
@@ -108,19 +104,14 @@ func (c *conn) pour(count int, command func(i int) []string) bool {
 }
 
 // send reports whether the connection took the bytes.
-func (c *conn) send(raw []byte) bool {
-	if c.net == nil {
-		return false
-	}
-	_, err := c.net.Write(raw)
-	return err == nil
-}
+func (c *conn) send(raw []byte) bool { return c.net != nil && c.net.Send(raw) == nil }
 
 func (c *conn) read() reply {
 	if c.net == nil {
 		return reply{}
 	}
-	r, err := readReply(c.r)
+	kind, text, err := c.net.Skim()
+	r := reply{kind, text}
 	if err != nil {
 		r.text = "connection closed: " + err.Error()
 	}
@@ -129,3 +120,11 @@ func (c *conn) read() reply {
 	}
 	return r
 }
+
+// reply is what respclient.Skim keeps of a reply.
+type reply struct {
+	kind byte // 0 when the connection ended
+	text string
+}
+
+func (r reply) failed() bool { return r.kind == '-' || r.kind == '!' }

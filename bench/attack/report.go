@@ -45,13 +45,14 @@ func (r result) verdict() string {
 
 func (r result) bad() bool { return len(r.findings) > 0 && r.known == "" }
 
-// summary prints the last line and returns the number of findings that are not known.
+// summary prints the rows with a finding that is not known and a last line. It returns the number of these findings.
 func summary(results []result) (bad int) {
 	known := 0
 	for _, r := range results {
 		switch {
 		case r.bad():
 			bad++
+			fmt.Println("finding:", r.line())
 		case len(r.findings) > 0:
 			known++
 		}

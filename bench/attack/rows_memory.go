@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
 
 // queued opens a transaction and fills it with n commands.
 func queued(line string) func(*attacker) {
@@ -38,11 +42,11 @@ var memoryRows = []attack{
 		}},
 	{name: "memory: blpop", does: "BLPOP of n keys.", short: 50_000, full: 500_000, held: true,
 		run: func(x *attacker) {
-			x.dial().send(appendCommand(nil, append(with("BLPOP", "key:{i}", x.n), "0")...))
+			x.dial().send(resp.AppendRequest(nil, append(with("BLPOP", "key:{i}", x.n), "0")...))
 		}},
 	{name: "memory: blpop of one key", does: "BLPOP of n times one key.", short: 50_000, full: 500_000,
 		run: func(x *attacker) {
-			x.dial().send(appendCommand(nil, append(with("BLPOP", "key", x.n), "0")...))
+			x.dial().send(resp.AppendRequest(nil, append(with("BLPOP", "key", x.n), "0")...))
 			x.do("RPUSH", "key", "v")
 		}},
 	{name: "memory: blocked clients", does: "n clients wait for one key, which is then filled.",
@@ -62,28 +66,28 @@ var memoryRows = []attack{
 	{name: "memory: blmove ring", does: "n clients move elements from key to key.", short: 300, full: 3_000,
 		run: func(x *attacker) {
 			x.crowd(x.n, func(i int) []byte {
-				return appendCommand(nil, "BLMOVE", "k"+itoa(i), "k"+itoa(i+1), "LEFT", "RIGHT", "0")
+				return resp.AppendRequest(nil, "BLMOVE", "k"+itoa(i), "k"+itoa(i+1), "LEFT", "RIGHT", "0")
 			})
 			x.do("RPUSH", "k0", "v")
 		}},
 	{name: "memory: blocked and gone", does: "n clients wait for 100 keys each and leave.",
 		short: 300, full: 3_000, run: func(x *attacker) {
-			request := appendCommand(nil, append(with("BLPOP", "key:{i}", 100), "0")...)
+			request := resp.AppendRequest(nil, append(with("BLPOP", "key:{i}", 100), "0")...)
 			for range x.n {
 				c := x.dial()
 				c.send(request)
-				c.net.Close()
+				_ = c.net.Close()
 			}
 		}},
 	{name: "memory: names", does: "n clients with names of 60 kB.", short: 200, full: 3_000, held: true,
 		run: crowd(0, func(int) []byte {
-			return appendCommand(nil, "CLIENT", "SETNAME",
+			return resp.AppendRequest(nil, "CLIENT", "SETNAME",
 				strings.Repeat("x", 60_000))
 		})},
 	{name: "memory: library names", does: "n clients with library names of 60 kB.", short: 200, full: 3_000,
 		held: true,
 		run: crowd(0, func(int) []byte {
-			return appendCommand(nil, "CLIENT", "SETINFO", "LIB-NAME", strings.Repeat("x", 60_000))
+			return resp.AppendRequest(nil, "CLIENT", "SETINFO", "LIB-NAME", strings.Repeat("x", 60_000))
 		})},
 	{name: "memory: long name", does: "CLIENT SETNAME of n bytes, and CLIENT LIST.",
 		short: 5_000_000, full: 100_000_000,

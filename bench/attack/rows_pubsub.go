@@ -45,7 +45,7 @@ var pubsubRows = []attack{
 		run: func(x *attacker) {
 			c := x.dial()
 			c.do(with("SUBSCRIBE", "channel:{i}", x.n)...)
-			c.net.Close()
+			_ = c.net.Close()
 		}},
 	{name: "pubsub: unread messages", does: "n messages of 10 kB to a subscriber that does not read.",
 		known: "large replies are one piece",

@@ -1,6 +1,10 @@
 package main
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/resp"
+)
 
 // bytesOf sends the same bytes on each connection of a crowd.
 func bytesOf(text string) func(int) []byte { return func(int) []byte { return []byte(text) } }
@@ -99,9 +103,9 @@ var wireRows = []attack{
 	{name: "wire: reply off", does: "n commands under CLIENT REPLY OFF.", short: 200_000, full: 5_000_000,
 		run: func(x *attacker) {
 			c := x.first()
-			c.send(appendCommand(nil, "CLIENT", "REPLY", "OFF"))
+			c.send(resp.AppendRequest(nil, "CLIENT", "REPLY", "OFF"))
 			c.pour(x.n, func(int) []string { return []string{"ECHO", "nobody hears this"} })
-			c.send(appendCommand(nil, "CLIENT", "REPLY", "ON"))
+			c.send(resp.AppendRequest(nil, "CLIENT", "REPLY", "ON"))
 			c.read()
 		}},
 }
