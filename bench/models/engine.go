@@ -70,6 +70,22 @@ func (e *engine) execute(s *command.Session, args [][]byte, out []byte) []byte {
 	return out
 }
 
+// executeAll runs all that a client has sent. It reports whether somebody has to write the replies.
+func (e *engine) executeAll(c *client) bool {
+	if c.session == nil {
+		c.session = e.session()
+	}
+	if c.closed {
+		e.ex.Leave(c.session)
+		return false
+	}
+	for args := c.Next(); args != nil && !c.done; args = c.Next() {
+		c.Out.Buf = e.execute(c.session, args, c.Out.Buf)
+		c.done = gone(c.session)
+	}
+	return true
+}
+
 // gone reports whether a client must be closed: it asked for that, or it waits for something that
 // only a whole server can do.
 func gone(s *command.Session) bool {

@@ -8,9 +8,10 @@ import (
 	"sync"
 	"time"
 
-	"github.com/miniredisd/miniredisd/command"
 	"github.com/tidwall/redcon"
 	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/command"
 )
 
 // goroutines is redcon's server: a goroutine per connection, which the runtime parks in its own
@@ -109,3 +110,10 @@ func threadTime() time.Duration {
 	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // every Linux has this clock
 	return time.Duration(t.Nano())
 }
+
+func (g *goroutines) run() error { return g.server.Serve(g.listener) }
+
+// stop ends run. Another goroutine calls it.
+func (g *goroutines) stop() { _ = g.listener.Close() }
+
+func (g *goroutines) listens() string { return g.listener.Addr().String() }

@@ -1,22 +1,30 @@
 //go:build linux
 
-// Command models is two servers for `bench models`: the same commands as miniredisd, under two
+// Command models is four servers for `bench models`: the same commands as miniredisd, under four
 // other threading models.
 //
 //	models goroutines 127.0.0.1:7000
 //	models queue 127.0.0.1:7000
+//	models owners 127.0.0.1:7000
+//	models rings 127.0.0.1:7000
 //
-//	goroutines                              queue
+//	goroutines   conn 1: read parse ┐
+//	             conn 2: read parse ┼─ mutex: execute, then write
+//	             conn 3: read parse ┘
 //
-//	conn 1: read parse ┐                    reactor: read parse ┐      ┌> write
-//	conn 2: read parse ┼─ mutex: execute    goroutine           │ chan │ Post
-//	conn 3: read parse ┘  then write        executor:           └> execute
+//	queue        reactor: read parse ─ channel ─> executor: execute ─ Post ─> reactor: write
 //
-// In goroutines (goroutines.go), every connection has a goroutine of redcon. It reads, waits for
-// the mutex of the executor, and writes. In queue (queue.go), one goroutine owns the sockets and
-// sends every client with input through a channel to another goroutine, which owns the keyspace.
-// That is the picture of a server in which "commands enter a queue". miniredisd is the third model,
-// in which the loop calls the executor as a function. With --io-threads it is the fourth.
+//	owners       thread 1: read parse ┐ list                                ┌> thread 1: write
+//	             thread 2: read parse ┴──────> main: execute ─ one list each ┴> thread 2: write
+//
+//	rings        main: epoll_wait ─ ring ─> thread: read parse ─> main: execute ─ ring ─> thread: write
+//
+// In goroutines, every connection has a goroutine of redcon. It reads, waits for the mutex of the
+// executor, and writes. In queue, one goroutine owns the sockets and sends every client with input
+// through a channel to another goroutine, which owns the keyspace. That is the picture of a server in
+// which "commands enter a queue". owners is the idea of Redis 8: threads own clients for life. rings is
+// the idea of Valkey 8: main owns the clients and gives single jobs to threads. miniredisd is one more
+// model, in which the loop calls the executor as a function. With --io-threads it is that of Redis 6.
 //
 // Everything behind the parser is miniredisd's own: command.Executor, store, the writer of replies,
 // and the pace of the collector. So the figures differ only by who runs what on which thread. These
@@ -40,23 +48,36 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 2 {
-		return fmt.Errorf("want a model, goroutines or queue, and an address")
+		return fmt.Errorf("want a model, such as queue, and an address")
 	}
 	collector.Pace()
-	switch model, addr := args[0], args[1]; model {
-	case "goroutines":
-		g, err := newGoroutines(addr)
-		if err != nil {
-			return err
-		}
-		return g.server.Serve(g.listener)
-	case "queue":
-		q, err := newQueue(addr)
-		if err != nil {
-			return err
-		}
-		return q.run()
-	default:
-		return fmt.Errorf("there is no model %q", model)
+	m, err := newModel(args[0], args[1])
+	if err != nil {
+		return err
 	}
+	return m.run()
+}
+
+// threads is the number of I/O threads beside main, as with io-threads 4.
+const threads = 3
+
+// model is one of the servers.
+type model interface {
+	run() error
+	stop() // another goroutine calls it
+	listens() string
+}
+
+func newModel(name, addr string) (model, error) {
+	switch name {
+	case "goroutines":
+		return newGoroutines(addr)
+	case "queue":
+		return newQueue(addr)
+	case "owners":
+		return newOwners(addr, threads)
+	case "rings":
+		return newRings(addr, threads)
+	}
+	return nil, fmt.Errorf("there is no model %q", name)
 }

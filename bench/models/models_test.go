@@ -13,30 +13,21 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// each runs test against both models, in this process, so that the race detector sees them.
+// each runs test against all models, in this process, so that the race detector sees them.
 func each(t *testing.T, test func(t *testing.T, addr string)) {
-	t.Run("goroutines", func(t *testing.T) {
-		g, err := newGoroutines("127.0.0.1:0")
-		require.NoError(t, err)
-		ended := make(chan error, 1)
-		go func() { ended <- g.server.Serve(g.listener) }()
-		t.Cleanup(func() {
-			require.NoError(t, g.listener.Close())
-			<-ended
+	for _, name := range []string{"goroutines", "queue", "owners", "rings"} {
+		t.Run(name, func(t *testing.T) {
+			m, err := newModel(name, "127.0.0.1:0")
+			require.NoError(t, err)
+			ended := make(chan error, 1)
+			go func() { ended <- m.run() }()
+			t.Cleanup(func() {
+				m.stop()
+				require.NoError(t, <-ended)
+			})
+			test(t, m.listens())
 		})
-		test(t, g.listener.Addr().String())
-	})
-	t.Run("queue", func(t *testing.T) {
-		q, err := newQueue("127.0.0.1:0")
-		require.NoError(t, err)
-		ended := make(chan error, 1)
-		go func() { ended <- q.run() }()
-		t.Cleanup(func() {
-			q.stop()
-			require.NoError(t, <-ended)
-		})
-		test(t, q.addr)
-	})
+	}
 }
 
 func TestNoIncrementIsLostBetweenClients(t *testing.T) {
@@ -46,7 +37,7 @@ func TestNoIncrementIsLostBetweenClients(t *testing.T) {
 		for range clients {
 			c := redistest.Dial(t, addr)
 			all.Go(func() {
-				batch := strings.Repeat("*2\r\n$4\r\nINCR\r\n$1\r\nn\r\n", pipeline)
+				batch := strings.Repeat(string(resp.AppendRequest(nil, "INCR", "n")), pipeline)
 				for range batches {
 					if c.Send([]byte(batch)) != nil {
 						return
@@ -122,7 +113,7 @@ func TestInfoNamesWhatExecutes(t *testing.T) {
 	})
 }
 
-func TestOnlyTheTwoModelsAreKnown(t *testing.T) {
+func TestAnUnknownModelIsAnError(t *testing.T) {
 	require.ErrorContains(t, run([]string{"reactor", "127.0.0.1:0"}), `no model "reactor"`)
 	require.Error(t, run(nil))
 }
