@@ -117,7 +117,7 @@ func (r breadthRow) prepare(addr string, n int) error {
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	for _, d := range r.data {
 		if err := c.stream(d); err != nil {
 			return err

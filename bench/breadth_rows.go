@@ -17,6 +17,7 @@ func breadthRows() []breadthRow {
 		group("server", serverRows()),
 		group("pipeline 16", pipelineRows(16, 400_000)), group("pipeline 1", pipelineRows(1, 100_000)),
 		group("16 KB, pipeline 16", largeRows()),
+		group("2 to 32 KB", sizeRows()), group("4 million keys", manyKeyRows()),
 	)
 }
 

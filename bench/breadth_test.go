@@ -6,8 +6,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 // unpinned is for tests: other tests run beside them.

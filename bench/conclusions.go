@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// conclusions returns what the figures say, in at most ten sentences. It leaves out sentences about
+// conclusions returns what the figures say, in at most twelve sentences. It leaves out sentences about
 // models that were not measured.
 func (m *matrix) conclusions() []string {
 	command := m.cells[0].command
@@ -25,7 +25,7 @@ func (m *matrix) conclusions() []string {
 	}
 	reactor, redis := f["reactor"], f["redis-server"]
 	four, redisFour := f["io-threads-4"], f["redis-server-io-4"]
-	goroutines, queue := f["goroutines"], f["queue"]
+	goroutines, queue, owners, rings := f["goroutines"], f["queue"], f["owners"], f["rings"]
 	add([]string{"reactor", "redis-server"},
 		"The reactor uses %.1f µs of CPU for a request, and redis-server uses %.1f µs.", reactor.cpu, redis.cpu)
 	add([]string{"reactor", "io-threads-4"},
@@ -41,6 +41,16 @@ func (m *matrix) conclusions() []string {
 		goroutines.cpu, goroutines.cpu/reactor.cpu)
 	add([]string{"reactor", "queue"},
 		"An executor behind a channel uses %.1f µs, %.2f times the reactor's time.", queue.cpu, queue.cpu/reactor.cpu)
+	for _, newer := range []struct {
+		name, does string
+		figures
+	}{
+		{"owners", "Threads that own clients, as in Redis 8,", owners},
+		{"rings", "Rings of jobs for threads, as in Valkey 8,", rings},
+	} {
+		add([]string{"reactor", newer.name}, "%s leave main %.1f µs of %.1f µs, which is %.0f %% of the reactor's time.",
+			newer.does, newer.executing, newer.cpu, 100*newer.executing/reactor.executing)
+	}
 	best := m.fastest(load)
 	add(nil, "The highest rate is that of %s, with %.0f requests per second for server and load together.",
 		best, f[best].rate)

@@ -2,10 +2,11 @@ package main
 
 import (
 	"fmt"
-	"net"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/internal/respclient"
 )
 
 const (
@@ -54,17 +55,13 @@ func (b *bench) amongIdle(s *server) ([]float64, error) {
 	if err := s.admit(crowdSize + 10); err != nil {
 		return nil, err
 	}
-	answer := make([]byte, len("+PONG\r\n"))
 	for range idle {
-		c, err := net.Dial("tcp", s.addr)
+		c, err := respclient.Dial(s.addr)
 		if err != nil {
 			return nil, err
 		}
 		defer c.Close()
-		if _, err := c.Write([]byte("*1\r\n$4\r\nPING\r\n")); err != nil {
-			return nil, err
-		}
-		if _, err := c.Read(answer); err != nil {
+		if _, err := c.Do("PING"); err != nil {
 			return nil, err
 		}
 	}
@@ -87,6 +84,6 @@ func (s *server) admit(n int) error {
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	return c.pipe([][]string{{"CONFIG", "SET", "maxclients", fmt.Sprint(n)}})
 }

@@ -1,13 +1,14 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"fmt"
 	"net"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/internal/respclient"
 )
 
 // fleet are connections that stay open while several loads run over them. So the cost of a
@@ -35,11 +36,11 @@ func openFleet(addr string, n int) (fleet, error) {
 		// A connection that is reset leaves nothing behind. Others would keep their ports for a
 		// minute.
 		_ = c.(*net.TCPConn).SetLinger(0)
-		f = append(f, &conn{c, bufio.NewReaderSize(c, 1<<10)})
+		f = append(f, &conn{respclient.New(c, 1<<10)})
 	}
 	// The server has accepted a client that it answers.
 	for _, c := range f {
-		if _, err := c.do("PING"); err != nil {
+		if _, err := c.Do("PING"); err != nil {
 			f.close()
 			return nil, err
 		}
@@ -49,7 +50,7 @@ func openFleet(addr string, n int) (fleet, error) {
 
 func (f fleet) close() {
 	for _, c := range f {
-		c.close()
+		c.Close()
 	}
 }
 
@@ -59,7 +60,7 @@ func (f fleet) drive(j job) (requests int, err error) {
 	done := make(chan error)
 	for i, c := range f {
 		go func() {
-			_, err := c.send(j, batches, uint64(i))
+			_, err := c.sendJob(j, batches, uint64(i))
 			done <- err
 		}()
 	}

@@ -134,7 +134,7 @@ func (w *weighing) weigh(server *server, s shape) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer c.Close()
 	empty := server.rss()
 	counted, err := server.counted()
 	if err != nil {
@@ -166,7 +166,7 @@ func (w *weighing) flush(s *server) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer c.Close()
 	const step = 20_000
 	full := s.rss()
 	for filled := 0; full < w.flushed; filled += step {

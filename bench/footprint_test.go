@@ -8,8 +8,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 func TestEveryShapeHoldsTheElementsItIsDividedBy(t *testing.T) {
@@ -24,7 +25,7 @@ func TestEveryShapeHoldsTheElementsItIsDividedBy(t *testing.T) {
 		own, err := dial(s.addr)
 		require.NoError(t, err)
 		require.NoError(t, own.stream(shape.data), shape.name)
-		own.close()
+		own.Close()
 		count := []string{"DBSIZE"}
 		if kind, ok := strings.CutPrefix(shape.name, "one "); ok {
 			count = strings.Fields(length[strings.Fields(kind)[0]])

@@ -38,8 +38,8 @@ func fiftyLockers(s *server) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
-	sha, err := c.do("SCRIPT", "LOAD", unlockScript)
+	defer c.Close()
+	sha, err := c.Do("SCRIPT", "LOAD", unlockScript)
 	if err != nil || sha.Kind == '-' {
 		return nil, errors.Join(err, fmt.Errorf("SCRIPT LOAD: %s", sha.Str))
 	}
@@ -78,12 +78,12 @@ func locker(addr, sha string, seed uint64) (times []time.Duration, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer c.Close()
 	r := rand.New(rand.NewPCG(seed, 1))
 	token := fmt.Sprintf("worker-%d", seed)
 	timed := func(args ...string) (got string, err error) {
 		began := time.Now()
-		v, err := c.do(args...)
+		v, err := c.Do(args...)
 		times = append(times, time.Since(began))
 		if err == nil && v.Kind == '-' {
 			err = errors.New(v.Str)

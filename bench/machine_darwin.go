@@ -18,4 +18,6 @@ func startPinned(*exec.Cmd, int) error { return errNotLinux }
 
 func machine() string { return runtime.GOOS }
 
+func loadAverage() float64 { return 0 }
+
 func portAtConnect(_, _ string, _ syscall.RawConn) error { return errNotLinux }

@@ -3,10 +3,12 @@ package main
 import (
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"golang.org/x/sys/unix"
@@ -64,6 +66,14 @@ func machine() string {
 	unix.Uname(&u)
 	return fmt.Sprintf("%s, %d cores, Linux %s", procField("/proc/cpuinfo", "model name"), runtime.NumCPU(),
 		unix.ByteSliceToString(u.Release[:]))
+}
+
+// loadAverage returns how many threads wanted a core in the last minute, on average.
+func loadAverage() float64 {
+	text, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(text), " ")
+	load, _ := strconv.ParseFloat(first, 64)
+	return load
 }
 
 // portAtConnect makes the kernel choose a port that is free for this pair of addresses only.

@@ -13,7 +13,7 @@
 //
 //	go run ./bench breadth [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]
 //
-// breadth measures CPU per request and rate of 85 commands and scripts. The servers and the load
+// breadth measures CPU per request and rate of many commands and scripts. The servers and the load
 // run as in compare. The worst rows of miniredisd come first, and geometric means sum them up.
 //
 //	go run ./bench tails [-only REGEXP] [-rounds N] [-scale SHARE] [SERVERS] [-o FILE.md]

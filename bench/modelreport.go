@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 
@@ -154,6 +155,9 @@ func (m *matrix) distinct(of func(cell) string) (values []string) {
 	return values
 }
 
+// quiet is the share of the cores that other programs may want.
+const quiet = 0.1
+
 const reading = `- **CPU** is the time that the server's threads ran, as the kernel counts it, divided by the requests.
 - **Executing** is the part of it on the thread that executes commands, with all other work of that thread. No second
   thread can take that part over.
@@ -169,6 +173,10 @@ const reading = `- **CPU** is the time that the server's threads ran, as the ker
 func (m *matrix) markdown(drawings []drawing) string {
 	var s strings.Builder
 	s.WriteString("# One load, several threading models\n\n")
+	if m.busy > quiet*float64(runtime.NumCPU()) {
+		fmt.Fprintf(&s, "**The machine was busy**: it had a load of %.2f before the run. The figures show that the "+
+			"programs work, and no more.\nRepeat the run on a quiet machine: `go run ./bench models`.\n\n", m.busy)
+	}
 	for i, sentence := range m.conclusions() {
 		fmt.Fprintf(&s, "%d. %s\n", i+1, sentence)
 	}

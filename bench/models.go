@@ -143,7 +143,11 @@ func allModels(server, others string) []model {
 		model{"goroutines", "a goroutine per connection (redcon), the executor behind a mutex", 3, 0,
 			[]string{others, "goroutines", "127.0.0.1:{port}"}},
 		model{"queue", "a reactor goroutine that feeds an executor goroutine through a channel", 4, 0,
-			[]string{others, "queue", "127.0.0.1:{port}"}})
+			[]string{others, "queue", "127.0.0.1:{port}"}},
+		model{"owners", "3 threads own clients, as in Redis 8; main executes what they hand over in a list", 5, 0,
+			[]string{others, "owners", "127.0.0.1:{port}"}},
+		model{"rings", "main owns all clients, as in Valkey 8, and gives single jobs to 3 threads", 6, 0,
+			[]string{others, "rings", "127.0.0.1:{port}"}})
 	for i, name := range []string{"redis-server", "valkey-server"} {
 		if path, err := exec.LookPath(name); err == nil {
 			plain := []string{path, "--port", "{port}", "--save", "", "--bind", "127.0.0.1"}
@@ -193,15 +197,17 @@ type matrix struct {
 	cells   []cell
 	load    load
 	about   []string
+	busy    float64 // what other programs wanted before the run, in cores
 	tmp     string
 	how     []string    // how the executing thread of each model is found
 	figures [][]figures // by cell, then model
 }
 
 func (m *matrix) run(tmp string) error {
-	m.tmp = tmp
+	m.tmp, m.busy = tmp, loadAverage()
 	m.about = append(m.about,
 		time.Now().UTC().Format("2006-01-02 15:04 MST"), machine(), runtime.Version(),
+		fmt.Sprintf("the machine before the run: a load of %.2f in the last minute", m.busy),
 		fmt.Sprintf("load: %s, %d keys, turns of %s, median of %d; server and load share all cores", m.load.name,
 			m.keys, m.length(), m.rounds))
 	var servers []*server

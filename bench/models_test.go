@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -84,6 +86,7 @@ func TestTheReportHasEveryFigureAndDrawing(t *testing.T) {
 	} {
 		require.Contains(t, string(text), line+"\n")
 	}
+	require.NotContains(t, string(text), "busy")
 	require.Equal(t, len(m.cells), strings.Count(string(text), "\n### "))
 	drawn, err := filepath.Glob(filepath.Join(dir, "*.svg"))
 	require.NoError(t, err)
@@ -94,6 +97,15 @@ func TestTheReportHasEveryFigureAndDrawing(t *testing.T) {
 		require.NoError(t, err)
 		require.Contains(t, string(svg), "io-threads-4")
 	}
+}
+
+// Figures from a busy machine must not be taken for measurements.
+func TestTheReportOfABusyMachineSaysSo(t *testing.T) {
+	m := finished()
+	m.busy = 3 * float64(runtime.NumCPU())
+	text := m.markdown(nil)
+	require.Contains(t, text, fmt.Sprintf("**The machine was busy**: it had a load of %.2f before the run.", m.busy))
+	require.Contains(t, text, "Repeat the run on a quiet machine: `go run ./bench models`.")
 }
 
 func TestTheTypicalCellIsTheNearestThatWasMeasured(t *testing.T) {

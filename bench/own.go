@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"fmt"
 	"math/rand/v2"
@@ -10,43 +9,32 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-// conn is a blocking client.
-type conn struct {
-	c net.Conn
-	r *bufio.Reader
-}
+// conn is a client that also sends pipelines.
+type conn struct{ *respclient.Conn }
 
 func dial(addr string) (*conn, error) {
 	c, err := net.Dial("tcp", addr)
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c, bufio.NewReaderSize(c, 64<<10)}, nil
-}
-
-func (c *conn) close() { c.c.Close() }
-
-func (c *conn) do(args ...string) (resp.Value, error) {
-	if _, err := c.c.Write(appendCommand(nil, args)); err != nil {
-		return resp.Value{}, err
-	}
-	return resp.ReadReply(c.r)
+	return &conn{respclient.New(c, 64<<10)}, nil
 }
 
 // pipe sends all commands at once and fails at the first error reply.
 func (c *conn) pipe(commands [][]string) error {
 	var out []byte
 	for _, args := range commands {
-		out = appendCommand(out, args)
+		out = resp.AppendRequest(out, args...)
 	}
-	if _, err := c.c.Write(out); err != nil {
+	if err := c.Send(out); err != nil {
 		return err
 	}
 	for range commands {
-		v, err := resp.ReadReply(c.r)
+		v, err := c.Read()
 		if err != nil {
 			return err
 		}
@@ -70,14 +58,6 @@ func (c *conn) pipeN(n int, command func(i int) []string) error {
 		}
 	}
 	return nil
-}
-
-func appendCommand(out []byte, args []string) []byte {
-	out = fmt.Appendf(out, "*%d\r\n", len(args))
-	for _, a := range args {
-		out = fmt.Appendf(out, "$%d\r\n%s\r\n", len(a), a)
-	}
-	return out
 }
 
 // ownLoad is the load if redis-benchmark is not installed. Each connection has a goroutine that
@@ -122,20 +102,20 @@ func ownClient(addr string, j job, batches int, seed uint64) (times []time.Durat
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
-	return c.send(j, batches, seed)
+	defer c.Close()
+	return c.sendJob(j, batches, seed)
 }
 
-// send sends batches of j, each after the replies to the one before. It returns the time of each
+// sendJob sends batches of j, each after the replies to the one before. It returns the time of each
 // batch.
-func (c *conn) send(j job, batches int, seed uint64) (times []time.Duration, err error) {
+func (c *conn) sendJob(j job, batches int, seed uint64) (times []time.Duration, err error) {
 	placeholder := []byte("__rand_int__")
 	var one []byte
 	if j.batch == nil {
 		j.batch = [][]string{j.args}
 	}
 	for _, args := range j.batch {
-		one = appendCommand(one, args)
+		one = resp.AppendRequest(one, args...)
 	}
 	out := bytes.Repeat(one, j.pipeline)
 	var places []int
@@ -160,11 +140,11 @@ func (c *conn) send(j job, batches int, seed uint64) (times []time.Duration, err
 			copy(out[at:], number[1:])
 		}
 		began := time.Now()
-		if _, err := c.c.Write(out); err != nil {
+		if err := c.Send(out); err != nil {
 			return times, err
 		}
 		for range j.pipeline * len(j.batch) {
-			v, err := resp.ReadReply(c.r)
+			v, err := c.Read()
 			if err != nil {
 				return times, err
 			}

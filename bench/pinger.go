@@ -23,7 +23,7 @@ func startPinger(addr string) (pinger, error) {
 		return p, err
 	}
 	go func() {
-		defer c.close()
+		defer c.Close()
 		var g gap
 		ticks := time.NewTicker(pingEvery)
 		defer ticks.Stop()

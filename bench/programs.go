@@ -84,11 +84,12 @@ func (p programs) contenders(tmp string) ([]contender, error) {
 	return list, nil
 }
 
-// build builds a program of this module into the folder tmp, as a release has it: one static file.
+// build builds a program of this module into the folder tmp, as a release has it: one static file, unless
+// CGO_ENABLED says otherwise.
 func build(tmp, program string) (path string, err error) {
 	path = filepath.Join(tmp, filepath.Base(program))
 	cmd := exec.Command("go", "build", "-o", path, "github.com/miniredisd/miniredisd/"+program)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	cmd.Env = append([]string{"CGO_ENABLED=0"}, os.Environ()...)
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return "", fmt.Errorf("building %s: %w", program, err)

@@ -53,12 +53,12 @@ func fanOut(s *server, n, pipeline int) (time.Duration, error) {
 		if err != nil {
 			return 0, err
 		}
-		defer c.close()
-		if _, err := c.do("SUBSCRIBE", "news"); err != nil {
+		defer c.Close()
+		if _, err := c.Do("SUBSCRIBE", "news"); err != nil {
 			return 0, err
 		}
 		go func() {
-			_, err := c.r.Discard(n * len(appendCommand(nil, []string{"message", "news", value})))
+			_, err := c.In.Discard(n * len(resp.AppendRequest(nil, "message", "news", value)))
 			done <- err
 		}()
 	}
@@ -66,7 +66,7 @@ func fanOut(s *server, n, pipeline int) (time.Duration, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer c.close()
+	defer c.Close()
 	part := slices.Repeat([][]string{{"PUBLISH", "news", value}}, pipeline)
 	before := s.cpu()
 	for range n / pipeline {
@@ -98,16 +98,16 @@ func lateness(s *server) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer sub.close()
+	defer sub.Close()
 	c, err := dial(s.addr)
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer c.Close()
 	if err := c.pipe([][]string{{"CONFIG", "SET", "notify-keyspace-events", "Ex"}}); err != nil {
 		return nil, err
 	}
-	if _, err := sub.do("SUBSCRIBE", "__keyevent@0__:expired"); err != nil {
+	if _, err := sub.Do("SUBSCRIBE", "__keyevent@0__:expired"); err != nil {
 		return nil, err
 	}
 	first := time.Now().Add(500 * time.Millisecond).UnixMilli()
@@ -120,7 +120,7 @@ func lateness(s *server) ([]float64, error) {
 	}
 	var late []float64
 	for range expiring {
-		v, err := resp.ReadReply(sub.r)
+		v, err := sub.Read()
 		if err != nil {
 			return nil, err
 		}

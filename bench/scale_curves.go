@@ -97,7 +97,7 @@ func keysCost(s *server, x int, share float64) ([]float64, error) {
 		return nil, err
 	}
 	defer f.close()
-	size, err := f[0].do("DBSIZE")
+	size, err := f[0].Do("DBSIZE")
 	if err != nil {
 		return nil, err
 	}
@@ -190,11 +190,11 @@ func (c *conn) subscribe(first, most, step int) error {
 	for i := first; i < most; i += step {
 		args = append(args, "channel:"+padded(i))
 	}
-	if _, err := c.c.Write(appendCommand(nil, args)); err != nil {
+	if err := c.Send(resp.AppendRequest(nil, args...)); err != nil {
 		return err
 	}
 	for range args[1:] {
-		if _, err := resp.ReadReply(c.r); err != nil {
+		if _, err := c.Read(); err != nil {
 			return err
 		}
 	}
@@ -210,7 +210,7 @@ func subscribersCost(s *server, x int, share float64) ([]float64, error) {
 	defer f.close()
 	publisher, subscribers := f[0], f[1:]
 	for _, c := range subscribers {
-		if _, err := c.do("SUBSCRIBE", "news"); err != nil {
+		if _, err := c.Do("SUBSCRIBE", "news"); err != nil {
 			return nil, err
 		}
 	}
@@ -241,9 +241,9 @@ func (c *conn) pipelined(n, pipeline int, command func(i int) []string) error {
 // receive reads the messages of all subscribers, one subscriber after the other. All names of
 // channels have the same length.
 func (f fleet) receive(channel string, messages func(i int) int) error {
-	length := len(appendCommand(nil, []string{"message", channel, value}))
+	length := len(resp.AppendRequest(nil, "message", channel, value))
 	for i, c := range f {
-		if _, err := c.r.Discard(messages(i) * length); err != nil {
+		if _, err := c.In.Discard(messages(i) * length); err != nil {
 			return err
 		}
 	}
@@ -264,7 +264,7 @@ func waitersCost(s *server, x int, share float64) ([]float64, error) {
 	for range times {
 		before := s.cpu()
 		for _, c := range waiters {
-			if _, err := c.c.Write(appendCommand(nil, []string{"BLPOP", "queue", "0"})); err != nil {
+			if err := c.Send(resp.AppendRequest(nil, "BLPOP", "queue", "0")); err != nil {
 				return nil, err
 			}
 		}
@@ -279,7 +279,7 @@ func waitersCost(s *server, x int, share float64) ([]float64, error) {
 			return nil, err
 		}
 		for _, c := range waiters {
-			if _, err := c.r.Discard(len(appendCommand(nil, []string{"queue", "element"}))); err != nil {
+			if _, err := c.In.Discard(len(resp.AppendRequest(nil, "queue", "element"))); err != nil {
 				return nil, err
 			}
 		}
@@ -297,7 +297,7 @@ func (s *server) rest() { time.Sleep(time.Millisecond) }
 // awaitBlocked returns when n clients are blocked.
 func (c *conn) awaitBlocked(n int) error {
 	for began := time.Now(); time.Since(began) < startLimit; {
-		v, err := c.do("INFO", "clients")
+		v, err := c.Do("INFO", "clients")
 		if err != nil {
 			return err
 		}

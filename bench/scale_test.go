@@ -7,8 +7,9 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 func TestPointsArePowersSoThatEqualStepsAreLogarithmic(t *testing.T) {

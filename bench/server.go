@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/miniredisd/miniredisd/internal/respclient"
 )
 
 // contender is a server program.
@@ -70,15 +71,17 @@ func (s *server) stop() {
 }
 
 func ping(addr string) bool {
-	c, err := net.Dial("tcp", addr)
+	c, err := respclient.Dial(addr)
 	if err != nil {
 		return false
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(startLimit))
-	fmt.Fprintf(c, "PING\r\n")
-	line, _ := bufio.NewReader(c).ReadString('\n')
-	return line == "+PONG\r\n"
+	c.Limit = startLimit
+	if c.Send([]byte("PING\r\n")) != nil { // the floor answers requests with other replies
+		return false
+	}
+	v, err := c.Read()
+	return err == nil && v.Str == "PONG"
 }
 
 func freePort() (string, error) {

@@ -56,7 +56,7 @@ func memory(b *bench) (result, error) {
 		if err != nil {
 			return nil, err
 		}
-		defer c.close()
+		defer c.Close()
 		err = c.pipeN(lockCount, func(i int) []string {
 			return []string{"SET", fmt.Sprintf("lock:%012d", i), value, "PX", "3600000"}
 		})

@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -57,23 +55,10 @@ func largeStalls(mb int, share float64) []stallRow {
 
 // large sends a command with a last argument of size bytes, and reads the reply.
 func (c *conn) large(size int, args ...string) error {
-	head := fmt.Appendf(nil, "*%d\r\n", len(args)+1)
-	for _, a := range args {
-		head = fmt.Appendf(head, "$%d\r\n%s\r\n", len(a), a)
-	}
-	if _, err := fmt.Fprintf(c.c, "%s$%d\r\n", head, size); err != nil {
+	if err := c.SendLarge(size, args...); err != nil {
 		return err
 	}
-	piece := bytes.Repeat([]byte("x"), 1<<20)
-	for left := size; left > 0; left -= len(piece) {
-		if _, err := c.c.Write(piece[:min(left, len(piece))]); err != nil {
-			return err
-		}
-	}
-	if _, err := c.c.Write([]byte("\r\n")); err != nil {
-		return err
-	}
-	v, err := resp.ReadReply(c.r)
+	v, err := c.Read()
 	if err == nil && v.Kind == '-' {
 		err = fmt.Errorf("%s", v.Str)
 	}
@@ -82,18 +67,13 @@ func (c *conn) large(size int, args ...string) error {
 
 // discard sends a command, and reads the bulk string that it returns without keeping it.
 func (c *conn) discard(args ...string) error {
-	if _, err := c.c.Write(appendCommand(nil, args)); err != nil {
+	if err := c.Send(resp.AppendRequest(nil, args...)); err != nil {
 		return err
 	}
-	line, err := c.r.ReadString('\n')
-	if err != nil {
-		return err
+	kind, text, err := c.Skim()
+	if err == nil && (kind != '$' || text == "") {
+		err = fmt.Errorf("%s: no bulk string: %c%s", args[0], kind, text)
 	}
-	size, err := strconv.ParseInt(strings.TrimSpace(strings.TrimPrefix(line, "$")), 10, 64)
-	if err != nil || size < 0 {
-		return fmt.Errorf("%s: no bulk string: %q", args[0], line)
-	}
-	_, err = io.CopyN(io.Discard, c.r, size+int64(len("\r\n")))
 	return err
 }
 
@@ -116,7 +96,7 @@ func expireStall(n int, share float64) stallRow {
 	}
 	work := func(c *conn) error {
 		for {
-			v, err := c.do("DBSIZE")
+			v, err := c.Do("DBSIZE")
 			if err != nil || v.Int == 0 {
 				return err
 			}
@@ -149,7 +129,7 @@ func liveStall(n int, share float64) stallRow {
 	work := func(c *conn) error {
 		end := time.Now().Add(scaled(time.Minute, share))
 		for seed := uint64(0); time.Now().Before(end); seed++ {
-			if _, err := c.send(load, 100, seed); err != nil {
+			if _, err := c.sendJob(load, 100, seed); err != nil {
 				return err
 			}
 		}

@@ -115,7 +115,7 @@ func (w *watch) measure(s *server, r stallRow) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
+	defer c.Close()
 	if err := r.fill(c); err != nil {
 		return nil, err
 	}

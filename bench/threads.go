@@ -60,8 +60,8 @@ func (s *server) info() (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer c.close()
-	v, err := c.do("INFO", "everything")
+	defer c.Close()
+	v, err := c.Do("INFO", "everything")
 	if err != nil {
 		return nil, err
 	}

@@ -14,15 +14,24 @@ import (
 
 // happened is an event of a trace, with the fields that the drawing needs.
 type happened struct {
-	Phase    string  `json:"ph"`
-	Category string  `json:"cat"`
-	Name     string  `json:"name"`
-	Thread   int     `json:"tid"`
-	At       float64 `json:"ts"`  // us
-	For      float64 `json:"dur"` // us
-	Args     struct {
+	Phase   string  `json:"ph"`
+	Name    string  `json:"name"`
+	Process int     `json:"pid"` // 1 has the threads, 2 has the clients
+	Thread  int     `json:"tid"` // main has none
+	At      float64 `json:"ts"`  // us
+	For     float64 `json:"dur"` // us
+	Args    struct {
 		Name string `json:"name"`
 	} `json:"args"`
+}
+
+// kind is what the thread did: "execute" for a command, which has its own name.
+func (h *happened) kind() string {
+	switch h.Name {
+	case "sleep", "accept", "gather", "read phase", "read", "parse", "expire", "write phase", "write", "wait":
+		return h.Name
+	}
+	return "execute"
 }
 
 func (h *happened) end() float64 { return h.At + h.For }
@@ -69,6 +78,7 @@ func readRecording(path string) (*recording, error) {
 	rec := &recording{names: map[int]string{}, spans: map[int][]happened{}}
 	for _, h := range file.TraceEvents {
 		switch {
+		case h.Process != 1:
 		case h.Phase == "M" && h.Name == "thread_name":
 			rec.threads = append(rec.threads, h.Thread)
 			rec.names[h.Thread] = h.Args.Name
@@ -97,7 +107,7 @@ type pass struct {
 func (rec *recording) passes() (all []pass) {
 	awake, commands, accepted := 0.0, 0, false
 	for _, h := range rec.spans[rec.threads[0]] {
-		switch h.Category {
+		switch h.kind() {
 		case "execute":
 			commands++
 		case "accept":
@@ -160,10 +170,10 @@ func (rec *recording) draw(title string, from, to float64) *chart.Timeline {
 	for _, id := range rec.threads {
 		row := chart.Row{Name: rec.names[id]}
 		for _, h := range within(rec.spans[id], from, to) {
-			inside := !slices.Contains(phases, h.Category)
-			row.Spans = append(row.Spans, chart.Span{Kind: h.Category, Name: h.Name, Begin: h.At, End: h.end(),
+			inside := !slices.Contains(phases, h.kind())
+			row.Spans = append(row.Spans, chart.Span{Kind: h.kind(), Name: h.Name, Begin: h.At, End: h.end(),
 				Inside: inside})
-			seen[h.Category] = true
+			seen[h.kind()] = true
 		}
 		if len(row.Spans) > 0 {
 			t.Rows = append(t.Rows, row)

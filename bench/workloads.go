@@ -102,7 +102,7 @@ func (w workload) prepare(addr string, keys, n int) error {
 	if err != nil {
 		return err
 	}
-	defer c.close()
+	defer c.Close()
 	if err := c.pipe([][]string{{"FLUSHALL"}}); err != nil {
 		return err
 	}
