@@ -26,80 +26,106 @@ const module = "github.com/miniredisd/miniredisd/"
 // arrows has the imports of each package: our packages and those of other modules.
 func arrows() map[string][]string {
 	return map[string][]string{
-		"miniredistest/miniredis": {"miniredistest", "resp"},
+		"miniredistest/miniredis": {"internal/respclient", "miniredistest", "resp"},
 
-		"cmd/miniredisd": {"internal/config", "internal/collector", "lab", "lab/labhttp", "lab/verdict",
-			"resp", "internal/rlog", "server", "claims", "grade", "labs", "internal/version", "watch",
-			"watch/watchhttp"},
-		"lab/labhttp":     {"resp"},
-		"watch/watchhttp": {"internal/ascii", "lab/labhttp", "labs", "watch"},
-		"labs":            {},
-		"grade":           {"internal/config", "lab", "lab/doctor", "lab/verdict", "labs", "resp", "server", "watch"},
-		"miniredistest":   {"internal/config", "lab", "lab/verdict", "resp", "server", "store", "watch"},
-		"claims":          {"internal/config", "resp", "server", "watch", "golang.org/x/sys/unix"},
-		"server": {"internal/acl", "internal/ascii", "command", "internal/config", "ioworkers", "lab", "lab/doctor",
-			"lab/labtls", "lab/verdict", "pubsub", "reactor", "resp", "store", "internal/version", "watch",
+		"cmd/miniredisd": {"internal/config", "internal/dialect", "internal/collector", "lab", "lab/labhttp",
+			"lab/verdict", "resp", "internal/rlog", "server", "course/claims", "course/grade", "course/labs",
+			"internal/version", "glass", "glass/glasshttp", "lab/explore", "lab/explore/page", "lab/explore/trials",
 			"golang.org/x/sys/unix"},
-		"command": {"internal/acl", "internal/ascii", "internal/config", "internal/geo", "internal/hll", "luaeval",
-			"pubsub", "internal/rdb", "resp", "store", "watch"},
-		"ioworkers":    {"resp", "watch", "golang.org/x/sys/unix"},
-		"reactor":      {"golang.org/x/sys/unix"},
-		"resp":         {"internal/ascii"},
-		"pubsub":       {},
-		"watch":        {},
-		"lab":          {},
-		"lab/doctor":   {},
-		"lab/picture":  {},
-		"lab/verdict":  {"lab", "lab/doctor", "lab/picture", "github.com/anishathalye/porcupine"},
-		"lab/labtls":   {},
-		"internal/hll": {},
-		"internal/geo": {},
-		"luaeval": {"resp", "luaeval/limits", "luaeval/lualib",
-			"github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast", "github.com/yuin/gopher-lua/parse"},
-		"luaeval/lualib":  {"luaeval/limits", "github.com/yuin/gopher-lua"},
+		"lab/explore/trials": {"course/stage", "internal/orphans", "lab", "lab/explore"},
+		"lab/labhttp":        {"resp"},
+		"glass/glasshttp":    {"internal/ascii", "lab/labhttp", "course/labs", "resp", "glass"},
+		"course/labs":        {},
+		"course/stage":       {"internal/config", "resp", "server", "glass", "internal/trace"},
+		"course/grade": {"course/stage", "internal/respclient", "lab", "lab/doctor", "course/labs", "resp",
+			"internal/orphans", "lab/explore", "lab/explore/page", "lab/explore/trials"},
+		"internal/orphans": {"golang.org/x/sys/unix"},
+		"lab/explore":      {"lab", "lab/doctor", "lab/verdict", "store"},
+		"lab/explore/page": {"internal/ascii", "internal/config", "lab", "lab/explore"},
+		"miniredistest": {"internal/config", "internal/dialect", "lab", "lab/explore", "lab/explore/page",
+			"lab/verdict", "resp", "server", "store", "glass", "golang.org/x/sys/unix"},
+		"course/claims": {"course/stage", "internal/respclient", "resp", "glass", "internal/trace"},
+		"server": {"internal/acl", "internal/ascii", "internal/clock", "command", "internal/config", "internal/dialect",
+			"ioworkers", "lab",
+			"lab/doctor", "lab/labtls", "lab/verdict", "internal/pubsub", "reactor", "resp", "store", "internal/version",
+			"internal/rdb", "persist/disk", "persist/rdb", "glass", "internal/trace", "golang.org/x/sys/unix"},
+		"command": {"internal/acl", "internal/ascii", "internal/clock", "internal/config", "internal/dialect",
+			"internal/double", "internal/geo", "internal/hll", "luaeval", "internal/pubsub", "internal/rdb",
+			"resp", "store", "internal/trace",
+			"github.com/zeebo/xxh3"},
+		"ioworkers":       {"resp", "internal/trace", "golang.org/x/sys/unix"},
+		"reactor":         {"golang.org/x/sys/unix"},
+		"resp":            {"internal/ascii", "internal/double"},
+		"internal/pubsub": {},
+		"glass":           {"internal/trace"},
+		"internal/trace":  {},
+		"lab":             {},
+		"lab/doctor":      {},
+		"lab/picture":     {},
+		"lab/verdict":     {"lab", "lab/doctor", "lab/picture", "github.com/anishathalye/porcupine"},
+		"lab/labtls":      {},
+		"internal/hll":    {},
+		"internal/geo":    {},
+		"luaeval": {"resp", "luaeval/compile", "luaeval/limits", "luaeval/lualib",
+			"github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/parse"},
+		"luaeval/compile": {"luaeval/lualib", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast"},
+		"luaeval/lualib":  {"internal/double", "luaeval/limits", "github.com/yuin/gopher-lua"},
 		"luaeval/limits":  {},
 		"internal/acl":    {"internal/ascii", "store"},
 		"store":           {"internal/ascii"},
 		"internal/rdb":    {"internal/ascii", "store"},
-		"internal/config": {"internal/ascii"},
+		"persist/disk":    {"golang.org/x/sys/unix"},
+		"persist/rdb":     {"internal/rdb", "persist/disk", "store"},
+		"internal/config": {"internal/ascii", "internal/dialect"},
 
 		// Text as Redis reads it. Even the leaves use it: its copies in five packages differed in
 		// what they accepted.
 		"internal/ascii": {},
 
+		// Numbers as Redis writes them.
+		"internal/double": {},
+
+		// The client of all tools and tests.
+		"internal/respclient": {"resp", "golang.org/x/sys/unix"},
+
 		"internal/rlog": {},
+
+		"internal/clock": {},
 
 		"internal/collector": {},
 
 		"internal/version": {},
 
+		"internal/dialect": {},
+
 		// Other threading models for the same commands. It is a program of its own, to be measured.
-		"bench/models": {"command", "internal/config", "internal/collector", "ioworkers", "reactor", "resp", "store",
-			"internal/version", "github.com/tidwall/redcon", "golang.org/x/sys/unix"},
+		"bench/models": {"command", "internal/clock", "internal/config", "internal/collector", "ioworkers", "reactor",
+			"resp", "store", "internal/version", "github.com/tidwall/redcon", "golang.org/x/sys/unix"},
 
 		// The kernel's share of a request, to be measured.
 		"bench/floor": {"golang.org/x/sys/unix"},
 
 		// These packages talk to servers through TCP only.
-		"bench":        {"bench/chart", "resp", "golang.org/x/sys/unix"},
-		"bench/attack": {},
+		"bench":        {"bench/chart", "internal/respclient", "resp", "golang.org/x/sys/unix"},
+		"bench/attack": {"internal/respclient", "resp"},
 		"bench/chart": {"gonum.org/v1/plot", "gonum.org/v1/plot/font", "gonum.org/v1/plot/plotter",
 			"gonum.org/v1/plot/vg", "gonum.org/v1/plot/vg/draw", "gonum.org/v1/plot/vg/vgsvg"},
 		"internal/test/browser":      {},
-		"internal/test/redistest":    {"resp", "golang.org/x/sys/unix"},
+		"internal/test/redistest":    {"internal/respclient", "resp"},
 		"internal/test/transcript":   {"internal/test/redistest", "resp"},
 		"internal/test/differential": {"internal/test/redistest", "resp"},
-		"interop/matrix":             {"resp"},
-		"interop/labserver":          {},
-		"interop/redlock":            {"interop/labserver", "lab/doctor", "lab/verdict"},
-		"interop/launchers":          {},
-		"interop/resend":             {"interop/labserver"},
-		"interop/suite":              {},
-		"interop/tls":                {"interop/labserver"},
+		"clients/interop/matrix":     {"internal/respclient", "resp"},
+		"clients/interop/labserver":  {},
+		"clients/interop/redlock":    {"clients/interop/labserver", "lab/doctor", "lab/verdict"},
+		"clients/interop/launchers":  {},
+		"clients/interop/resend":     {"clients/interop/labserver"},
+		"clients/interop/explore":    {"course/stage", "lab/explore", "lab/explore/trials"},
+		"clients/interop/suite":      {},
+		"clients/interop/tls":        {"clients/interop/labserver"},
 	}
 }
 
-// file is a source file of this module that is not a test.
+// file is a source file of this module, or of bench, that is not a test.
 type file struct {
 	*ast.File
 	pkg string // its folder, relative to the top
@@ -114,7 +140,7 @@ func sources(t *testing.T) (*token.FileSet, []file) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && p != top && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || isModule(p)):
+		case d.IsDir() && p != top && (strings.HasPrefix(d.Name(), ".") || d.Name() == "testdata" || isForeignModule(top, p)):
 			return filepath.SkipDir
 		case filepath.Ext(p) != ".go" || strings.HasSuffix(p, "_test.go"):
 			return nil
@@ -132,10 +158,11 @@ func sources(t *testing.T) (*token.FileSet, []file) {
 	return set, files
 }
 
-// isModule reports whether dir is the top of another module, such as the clients in interop.
-func isModule(dir string) bool {
+// isForeignModule reports whether dir is the top of a module with rules of its own, such as the clients in
+// clients/interop. bench is a module too, but only to keep its dependencies away from those who import ours.
+func isForeignModule(top, dir string) bool {
 	_, err := os.Stat(filepath.Join(dir, "go.mod"))
-	return err == nil
+	return err == nil && dir != filepath.Join(top, "bench")
 }
 
 // imported returns the arrows of the source.
@@ -199,14 +226,16 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 	}
 }
 
-// A reader can understand, test and use the packages at the bottom without the others. They may
-// import internal/ascii, which has what the standard library lacks for the text of Redis.
+// A reader can understand, test and use the packages at the bottom without the others. They may import
+// internal/ascii and internal/double, which have what the standard library lacks for the text of Redis, and
+// internal/dialect, which is a table of versions.
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
-	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "internal/config", "watch", "lab",
-		"lab/doctor", "lab/picture"} {
+	for _, leaf := range []string{"reactor", "resp", "store", "internal/pubsub", "internal/clock", "internal/config",
+		"internal/trace", "lab", "lab/doctor", "lab/picture"} {
 		for _, name := range found[leaf] {
-			require.True(t, isForeign(name) || name == "internal/ascii", "%s imports %s", leaf, name)
+			table := name == "internal/ascii" || name == "internal/double" || name == "internal/dialect"
+			require.True(t, isForeign(name) || table, "%s imports %s", leaf, name)
 		}
 	}
 }

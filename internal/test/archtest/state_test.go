@@ -19,12 +19,14 @@ func constants() map[string]string {
 		"internal/config.ErrNoFile":   "an error to compare with",
 		"internal/config.table":       "every directive; Parse reads it",
 		"internal/rdb.crcTables":      "the tables of a polynomial",
+		"internal/double.tenPowers":   "a table of powers of ten",
 		"internal/geo.grid":           "a table of sines and cosines",
 		"server.commands":             "every command; executors only read it",
 		"command.redacted":            "what MONITOR shows instead of a password",
 		"glass/glasshttp.page":        "embedded files",
 		"glass/glasshttp.sourcesJSON": "an embedded file",
-		"labs.files":                  "embedded files",
+		"course/labs.files":           "embedded files",
+		"lab/explore/page.files":      "embedded files",
 
 		"miniredistest/miniredis.ErrKeyNotFound":           "an error to compare with",
 		"miniredistest/miniredis.ErrWrongType":             "an error to compare with",
@@ -39,6 +41,7 @@ func constants() map[string]string {
 func isTool(pkg string) bool {
 	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "clients/interop/matrix" ||
 		pkg == "clients/interop/redlock" || pkg == "clients/interop/tls" || pkg == "clients/interop/suite" ||
+		pkg == "clients/interop/explore" ||
 		pkg == "internal/test/transcript" || pkg == "internal/test/differential" || pkg == "internal/test/redistest" ||
 		pkg == "internal/test/browser"
 }
@@ -135,20 +138,30 @@ func root(e ast.Expr) *ast.Ident {
 // starters has the functions that start goroutines, and why.
 func starters() map[string]string {
 	return map[string]string{
+		"cmd/miniredisd.listen":                 "reads the answers of explore --stdio",
 		"cmd/miniredisd.serve":                  "waits for signals and posts Stop",
 		"cmd/miniredisd.serveHTTP":              "net/http, for lab-http and watch",
 		"miniredistest.start":                   "runs the masters of a test",
-		"claims.newStage":                       "runs the masters of a story",
-		"claims.still":                          "a request whose reply comes when the server goes on",
-		"grade.newStage":                        "runs the masters of a test",
-		"grade.start":                           "waits for the end of the student's program",
+		"miniredistest.play":                    "a trial of Explore, which may stand still for ever",
+		"miniredistest.inside":                  "one for each fault that holds a client, until the servers end",
+		"miniredistest.watch":                   "the test in a trial, which may not end",
+		"miniredistest.alone":                   "a part of the test: FailNow ends its goroutine",
+		"miniredistest.Go":                      "one for each worker of a trial",
+		"course/stage.New":                      "runs the masters of a story",
+		"course/claims.still":                   "a request whose reply comes when the server goes on",
+		"course/grade.start":                    "waits for the end of the student's program",
+		"lab/explore/trials.ask":                "runs a test that another process has",
+		"lab/explore/trials.loop":               "one for each trial that runs",
+		"lab/explore/trials.run":                "waits until a rule holds a client",
+		"lab/explore/trials.start":              "waits for the end of the program",
+		"internal/orphans.Adopt":                "reaps what a program leaves behind",
 		"miniredistest/miniredis.NewSubscriber": "reads messages until Close",
 
-		"server.Run":      "one for each master behind the first",
-		"server.start":    "the executor of --exec queue",
-		"server.judge":    "finds a verdict, which may take a second",
-		"server.shake":    "one for each handshake of TLS, until it is over",
-		"ioworkers.Start": "one for each I/O thread",
+		"server.Run":       "one for each master behind the first",
+		"server.start":     "the executor of --exec queue",
+		"server.apart":     "finds a verdict or writes a log, which may take a second",
+		"server.giveTurns": "one for each handshake of TLS, until it is over",
+		"ioworkers.Start":  "one for each I/O thread",
 
 		"glass/glasshttp.events":  "waits for what one page gets",
 		"glass/glasshttp.connect": "reads for one client of the page",
@@ -156,20 +169,22 @@ func starters() map[string]string {
 
 		"internal/collector.Collect": "collects garbage while a server is idle",
 
-		"internal/test/browser.Start": "reads what the browser writes",
-		"internal/test/redistest.run": "waits for the end of a redis-server",
-		"interop/tls.start":           "reads the rest of a server's log",
-		"interop/matrix.startServer":  "waits for the end of a server",
-		"bench/attack.startOnce":      "watches a server's memory, and waits for its end",
-		"bench/attack.startPinger":    "pings beside the attack",
-		"bench/attack.subscribe":      "writes while the attacker reads",
-		"bench/attack.pipe":           "writes while the attacker reads",
-		"bench/models.run":            "the executor of the queue; the loop stays",
-		"bench.fanOut":                "one for each subscriber, which reads",
-		"bench.ownLoad":               "one for each client of the load",
-		"bench.drive":                 "one for each connection of the load",
-		"bench.startPinger":           "pings beside another client",
-		"bench.fiftyLockers":          "one for each client that locks",
+		"internal/test/browser.Start":        "reads what the browser writes",
+		"internal/test/redistest.run":        "waits for the end of a redis-server",
+		"clients/interop/tls.start":          "reads the rest of a server's log",
+		"clients/interop/explore.each":       "a client is explored beside others",
+		"clients/interop/explore.start":      "reads the answers of the process of a client",
+		"clients/interop/matrix.startServer": "waits for the end of a server",
+		"bench/attack.startOnce":             "watches a server's memory, and waits for its end",
+		"bench/attack.startPinger":           "pings beside the attack",
+		"bench/attack.subscribe":             "writes while the attacker reads",
+		"bench/attack.pipe":                  "writes while the attacker reads",
+		"bench/models.run":                   "the executor of the queue; the loop stays",
+		"bench.fanOut":                       "one for each subscriber, which reads",
+		"bench.ownLoad":                      "one for each client of the load",
+		"bench.drive":                        "one for each connection of the load",
+		"bench.startPinger":                  "pings beside another client",
+		"bench.fiftyLockers":                 "one for each client that locks",
 	}
 }
 

@@ -35,7 +35,7 @@ import (
 
 // Limit is how long a test waits for the browser. A page that never gets there fails the test
 // instead of hanging it.
-const Limit = time.Minute
+const Limit = 5 * time.Minute
 
 // Page is the only tab of a browser.
 type Page struct {
