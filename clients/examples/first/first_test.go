@@ -11,7 +11,7 @@ import (
 )
 
 func TestTheChapterShowsTheFilesThatRun(t *testing.T) {
-	chapter, err := os.ReadFile(filepath.Join("..", "..", "docs", "lab", "first-test.md"))
+	chapter, err := os.ReadFile(filepath.Join("..", "..", "..", "docs", "lab", "first-test.md"))
 	require.NoError(t, err)
 	for file, language := range map[string]string{
 		"python/test_lock.py":              "python",

@@ -2,7 +2,7 @@
 # 26. A client library opens a pool at its start: Redisson 24 connections and one for messages. The
 # server accepts fewer.
 . "$(dirname "$0")/lab.sh"
-start --masters 2 --maxclients 20
+start --masters 2 --maxclients 21 # twenty for the pool, one for lab.sh
 for n in {1..20}; do
 	client "pool-$n" 2
 done

@@ -22,8 +22,9 @@ export LC_ALL=C
 trap '' PIPE
 work=$(mktemp -d)
 trap 'stop $?' EXIT
-declare -A fds=()
+declare -A fds=() of=()
 ports=()
+barriers=() # a connection to each master
 via=1 # the master that gets LAB
 reply=
 unlock="if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('del', KEYS[1]) else return 0 end"
@@ -53,6 +54,11 @@ start() {
 	labcli ALL CLOCK SET 1700000000000 >/dev/null
 	labcli ALL LOG WATCH '*' >/dev/null
 	labcli ALL LOG RESET >/dev/null
+	local port fd
+	for port in "${ports[@]}"; do
+		exec {fd}<>"/dev/tcp/127.0.0.1/$port"
+		barriers+=("$fd")
+	done
 }
 
 labcli() { redis-cli -p "${ports[via - 1]}" LAB "$@"; }
@@ -69,7 +75,7 @@ lab() {
 }
 
 client() {
-	fds[$1]=
+	fds[$1]= of[$1]=${2:-1}
 	if { exec {fd}<>"/dev/tcp/127.0.0.1/${ports[${2:-1} - 1]}"; } 2>/dev/null; then
 		fds[$1]=$fd
 		send "$fd" CLIENT SETNAME "${1%.*}"
@@ -98,9 +104,18 @@ talk() {
 		;;
 	*)
 		echo "$name> $(shown "$@")"
-		[ -z "$fd" ] || send "$fd" "$@"
+		[ -z "$fd" ] || { settle "${of[$name]}" && send "$fd" "$@"; }
 		;;
 	esac
+}
+
+# settle MASTER returns after the pass in which the master has read all requests so far. Without this, two
+# requests can arrive in one pass. Then epoll may report the second first: after a pass it keeps each descriptor
+# at its place in the list until epoll_wait has looked at it again.
+settle() {
+	local fd=${barriers[$1 - 1]} reply
+	send "$fd" LAB CLOCK
+	receive "$fd"
 }
 
 # shown WORD... prints a command, with the name of a variable instead of its script.

@@ -25,14 +25,18 @@ import (
 // twoHolders lists the stories in which the log shows two holders of one lock. In other stories, too, a
 // client believes in a lock that it has lost. But its lease was over, so it could have known, or the lock
 // was on one of two unconnected servers.
-var twoHolders = []string{"04", "05", "06", "09"}
+var twoHolders = []string{"02", "04", "05", "06", "09"}
+
+// undecided lists the stories whose log cannot tell whether there were two holders. In story 24, worker-1
+// takes the lock twice with one token, and its first lease ends without a release.
+var undecided = []string{"24"}
 
 // Every story ends as it says. A second run with the same seed prints the same, byte for byte: the replies
 // of its clients and the log of the server.
 func TestStoriesEndAsTheySayTwice(t *testing.T) {
 	server := build(t)
 	stories := scripts(t)
-	require.Len(t, stories, 26)
+	require.Len(t, stories, 30)
 	for _, story := range stories {
 		t.Run(strings.TrimSuffix(story, ".sh"), func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +44,9 @@ func TestStoriesEndAsTheySayTwice(t *testing.T) {
 			first := tell(t, server, story, history)
 			require.Equal(t, first, tell(t, server, story, history))
 			require.Contains(t, first, `{"seq":1,`, "it does not end with LAB LOG")
-			require.Equal(t, slices.Contains(twoHolders, story[:2]), !judge(t, history).OK())
+			v := judge(t, history)
+			require.Equal(t, slices.Contains(twoHolders, story[:2]), v.Violated(), v.Text())
+			require.Equal(t, slices.Contains(undecided, story[:2]), !v.OK() && !v.Violated(), v.Text())
 		})
 	}
 }
@@ -76,7 +82,7 @@ func build(t *testing.T) (server string) {
 		}
 	}
 	server = filepath.Join(t.TempDir(), "miniredisd")
-	out, err := exec.Command("go", "build", "-o", server, "../../cmd/miniredisd").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", server, "../../../cmd/miniredisd").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return server
 }
@@ -157,7 +163,7 @@ func text(v resp.Value) string {
 
 func read(t *testing.T, path string) string {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", path))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", path))
 	require.NoError(t, err)
 	return string(text)
 }
