@@ -1,0 +1,187 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/explore"
+)
+
+// The generated parts of a document stand between two lines. What is between them and the next part is written by hand.
+const (
+	opens  = "<!-- explored: %s -->"
+	closes = "<!-- end of explored -->"
+)
+
+// summary is the part with the table of all clients.
+const summary = "all clients"
+
+// write puts the records of a folder into a document.
+func write(document, dir string) error {
+	text, err := os.ReadFile(document)
+	if err != nil {
+		return err
+	}
+	all, err := readAll(dir)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(document, []byte(filled(string(text), all)), 0o644)
+}
+
+// readAll returns all records, in the order of the document.
+func readAll(dir string) (all []record, err error) {
+	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	for _, path := range paths {
+		r, err := read(path)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, r)
+	}
+	slices.SortStableFunc(all, func(a, b record) int { return strings.Compare(a.Ecosystem, b.Ecosystem) })
+	return all, err
+}
+
+// filled returns a document with its generated parts made anew. A client that it does not have gets a section at its
+// end.
+func filled(text string, all []record) string {
+	text = replaced(text, summary, overview(all))
+	for _, r := range all {
+		if start := fmt.Sprintf(opens, r.Name); !strings.Contains(text, start) {
+			text = strings.TrimRight(text, "\n") + "\n\n## " + r.Name + "\n\n" + start + "\n" + closes + "\n"
+		}
+		text = replaced(text, r.Name, r.section())
+	}
+	return text
+}
+
+// replaced puts lines in the place of a generated part.
+func replaced(text, name string, lines []string) string {
+	before, rest, found := strings.Cut(text, fmt.Sprintf(opens, name)+"\n")
+	_, after, ends := strings.Cut(rest, closes)
+	if !found || !ends {
+		return text
+	}
+	return before + fmt.Sprintf(opens, name) + "\n" + strings.Join(lines, "\n") + "\n" + closes + after
+}
+
+// counted are the marks in the table of all clients.
+func counted() []string {
+	return []string{broken, hangs, "undecided", "left behind", noticed, "fine", varies}
+}
+
+// overview is the table of all clients.
+func overview(all []record) []string {
+	lines := []string{
+		"| client | version | " + strings.Join(counted(), " | ") + " | trials | seconds |",
+		"|" + strings.Repeat("---|", len(counted())+4),
+	}
+	trials, seconds := 0, 0
+	for _, r := range all {
+		row := []string{fmt.Sprintf("[%s](#%s)", r.Name, r.Name), r.Version}
+		for _, mark := range counted() {
+			n := fmt.Sprint(r.count(mark))
+			if mark == broken && n != "0" {
+				n = "**" + n + "**"
+			}
+			row = append(row, n)
+		}
+		trials, seconds = trials+r.Trials, seconds+r.Seconds
+		lines = append(lines, "| "+strings.Join(row, " | ")+fmt.Sprintf(" | %d | %d |", r.Trials, r.Seconds))
+	}
+	return append(lines, "", fmt.Sprintf("%s, %d trials, %s if one client runs after another.",
+		plural(len(all), "client", "clients"), trials, plural((seconds+59)/60, "minute", "minutes")))
+}
+
+func (r record) count(mark string) (n int) {
+	for _, p := range r.Points {
+		for _, m := range p.Marks {
+			if m == mark {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// section is the part of one client: its arguments, its marks and its findings.
+func (r record) section() []string {
+	var head, rule strings.Builder
+	for _, p := range r.Points {
+		head.WriteString(" " + p.title() + " |")
+		rule.WriteString("---|")
+	}
+	lines := []string{
+		fmt.Sprintf("%s %s, `%s`. %s, %d trials in %s.", r.Name, r.Version, strings.Join(r.Arguments, "`, `"),
+			plural(len(r.Points), "request or message", "requests and messages"), r.Trials, plural(r.Runs, "run", "runs")),
+		"", "| failure |" + head.String(), "|---|" + rule.String(),
+	}
+	for _, row := range r.rows() {
+		lines = append(lines, "| "+strings.Join(row.faults, ", ")+" | "+strings.Join(row.marks, " | ")+" |")
+	}
+	if len(r.Findings) > 0 {
+		lines = append(lines, "")
+	}
+	for _, f := range r.Findings {
+		if r.at(f.At)[f.Fault] == f.Mark {
+			lines = append(lines, fmt.Sprintf("* %s (%s): %s", f.Mark, f.Fault, f.Sentence))
+		}
+	}
+	if len(r.Unsteady) > 0 {
+		var names []string
+		for _, p := range r.Unsteady {
+			names = append(names, p.title())
+		}
+		lines = append(lines, "", "Not in each run, and so not in the table: "+strings.Join(names, ", ")+".")
+	}
+	return lines
+}
+
+// title is a point in the head of a table.
+func (p point) title() string {
+	if p.Message {
+		return fmt.Sprintf("message %d to %s", p.N, p.Client)
+	}
+	return p.String()
+}
+
+func plural(n int, one, several string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, several)
+}
+
+// row has the faults whose marks are the same at each point.
+type row struct{ faults, marks []string }
+
+func (r record) rows() (rows []row) {
+	for _, fault := range explore.FaultNames() {
+		var marks []string
+		tried := false
+		for _, p := range r.Points {
+			mark := p.Marks[fault]
+			tried = tried || mark != ""
+			if mark == "" {
+				mark = "–"
+			}
+			if mark == broken {
+				mark = "**broken**"
+			}
+			marks = append(marks, mark)
+		}
+		i := slices.IndexFunc(rows, func(o row) bool { return slices.Equal(o.marks, marks) })
+		switch {
+		case !tried:
+		case i >= 0:
+			rows[i].faults = append(rows[i].faults, fault)
+		default:
+			rows = append(rows, row{[]string{fault}, marks})
+		}
+	}
+	return rows
+}

@@ -1,0 +1,133 @@
+// Command explore finds which single failure breaks released lock clients, and shows that nothing has changed since.
+//
+//	clients/interop/run explore [-only ECO,...] [-client NAME,...] [-update [-join] | -replay]
+//
+// Each client runs its scenario in one process that lives long: two workers, a and b, take and release one lock. Each
+// trial has a server of its own, with one failure at one request. The marks are compared with the recorded ones.
+//
+//	main.go      flags; the clients, several at a time
+//	client.go    the clients of an ecosystem
+//	process.go   the process of a client: an address goes in, and how the scenario ended comes out
+//	measure.go   package lab/explore with a client in place of a program
+//	record.go    what is recorded of a client, and what varies between runs
+//	replay.go    which cells are tried again, and which have changed
+//	document.go  the generated parts of docs/explored.md
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	document = "docs/explored.md"
+	records  = "clients/interop/explore/testdata"
+)
+
+type options struct {
+	only    []string // ecosystems; none means all
+	clients []string // none means all
+	update  bool
+	join    bool
+	replay  bool
+	seed    uint64
+	runs    int  // of an update
+	jobs    int  // clients at a time
+	strict  bool // in CI: whatever is missing is a failure
+	verbose bool
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	o := options{strict: os.Getenv("CI") == "true"}
+	only := flag.String("only", "", "explore these `ecosystems` only (their folders' names, separated by commas)")
+	clients := flag.String("client", "", "explore these `clients` only (separated by commas)")
+	flag.BoolVar(&o.update, "update", false, "write what is found into "+document+" and "+records)
+	flag.BoolVar(&o.join, "join", false, "with -update: add to the runs that are recorded, in place of a new record")
+	flag.BoolVar(&o.replay, "replay", false, "try only cells that are broken or noticed, and a few others")
+	flag.Uint64Var(&o.seed, "seed", 1, "decides which others")
+	flag.IntVar(&o.runs, "runs", 2, "explore each client so `often` for -update: marks that differ vary")
+	flag.IntVar(&o.jobs, "jobs", 2, "clients at a time")
+	flag.BoolVar(&o.verbose, "v", false, "print each trial")
+	flag.Parse()
+	o.only, o.clients = names(*only), names(*clients)
+	began := time.Now()
+	err := run(ctx, o)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "explore:", err)
+		os.Exit(1)
+	}
+	fmt.Printf("explored in %.0f s\n", time.Since(began).Seconds())
+}
+
+func names(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' })
+}
+
+func run(ctx context.Context, o options) error {
+	all, err := o.find(ctx)
+	if err != nil {
+		return err
+	}
+	if o.update {
+		err = each(all, o.jobs, func(c client) error { return c.update(ctx, o) })
+		return errors.Join(err, write(document, records))
+	}
+	plans, err := o.plans(all)
+	if err != nil {
+		return err
+	}
+	return each(plans, o.jobs, func(p plan) error { return p.check(ctx, o) })
+}
+
+// find returns the clients to explore.
+func (o options) find(ctx context.Context) (all []client, err error) {
+	for _, name := range ecosystems() {
+		if len(o.only) > 0 && !slices.Contains(o.only, name) {
+			continue
+		}
+		found, err := clientsOf(ctx, name)
+		switch {
+		case errors.Is(err, errPrepare) && !o.strict:
+			fmt.Println("skipped:", err)
+		case err != nil:
+			return nil, err
+		}
+		for _, c := range found {
+			if len(o.clients) == 0 || slices.Contains(o.clients, c.Name) {
+				all = append(all, c)
+			}
+		}
+	}
+	if len(all) == 0 {
+		return nil, errors.New("no client was explored")
+	}
+	return all, nil
+}
+
+// each calls do for all items, several at a time, and returns all errors.
+func each[T any](items []T, jobs int, do func(T) error) error {
+	places, results := make(chan bool, max(jobs, 1)), make(chan error)
+	for _, item := range items {
+		go func() {
+			places <- true
+			err := do(item)
+			<-places
+			results <- err
+		}()
+	}
+	var all []error
+	for range items {
+		all = append(all, <-results)
+	}
+	return errors.Join(all...)
+}
