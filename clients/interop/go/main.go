@@ -18,6 +18,8 @@
 //	inside.go       where a suite runs
 //	holders.go      two owners of one RedLock, for clients/interop/redlock
 //	resend.go       single requests whose reply does not come, for clients/interop/resend
+//	explore.go      one client again and again, for clients/interop/explore
+//	explored.go     the clients that it runs
 package main
 
 import (
@@ -39,6 +41,13 @@ func main() {
 	}
 	if len(os.Args) == 2 && os.Args[1] == resendArg {
 		if err := resend(); err != nil {
+			fmt.Fprintln(os.Stderr, "clients/interop/go:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == exploreArg {
+		if err := explore(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "clients/interop/go:", err)
 			os.Exit(1)
 		}

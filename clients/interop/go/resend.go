@@ -18,7 +18,7 @@ import (
 const resendArg = "resend"
 
 const (
-	patience = 300 * time.Millisecond // how long a client waits for a reply
+	patience = time.Second // how long a client waits for a reply
 	lease    = 30 * time.Second
 )
 

@@ -1,11 +1,11 @@
-// Single requests whose reply does not come, at the word of interop/resend. ../README.md describes the interface.
+// Single requests whose reply does not come, at the word of ../resend. ../README.md describes the interface.
 import { createInterface } from 'node:readline'
 import Redis5 from 'ioredis-5'
 import Redis6 from 'ioredis'
 import { createClient } from 'redis'
 import { version } from './clients.mjs'
 
-const patience = 300 // milliseconds that a client waits for a reply
+const patience = 1000 // milliseconds that a client waits for a reply
 const lease = 30_000
 const [host, port] = process.env.REDIS_ADDR.split(':')
 

@@ -1,6 +1,6 @@
 """Runs lock libraries for Python against one Redis server: a line of JSON for each cell.
 
-It is started by interop/matrix, with the servers in its environment (interop/README.md has the contract); by hand:
+It is started by ../matrix, with the servers in its environment (../README.md has the contract); by hand:
 
     REDIS_ADDR=127.0.0.1:6379 ./run
 

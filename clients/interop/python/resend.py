@@ -1,4 +1,4 @@
-"""Single requests whose reply does not come, at the word of interop/resend. ../README.md describes the interface."""
+"""Single requests whose reply does not come, at the word of ../resend. ../README.md describes the interface."""
 
 import asyncio
 import json
@@ -11,7 +11,7 @@ from redis.asyncio.retry import Retry as AsyncRetry
 from redis.backoff import NoBackoff
 from redis.retry import Retry
 
-PATIENCE = 0.3  # seconds that a client waits for a reply
+PATIENCE = 1  # seconds that a client waits for a reply
 LEASE = 30_000  # milliseconds
 
 HOST, PORT = os.environ["REDIS_ADDR"].split(":")

@@ -1,12 +1,13 @@
 //! Runs lock libraries for Rust against one Redis server: a line of JSON for each cell.
 //!
-//! It is started by interop/matrix, with the servers in its environment (interop/README.md has
+//! It is started by ../../matrix, with the servers in its environment (../../README.md has
 //! the contract); by hand: `REDIS_ADDR=127.0.0.1:6379 ./run`
 //!
 //! The scenarios are written once, against the methods of an owner; a module for each library
 //! fills them in.
 
 mod cell;
+mod explore;
 mod owner;
 mod redis_rs;
 mod resend;
@@ -18,6 +19,10 @@ mod tls;
 fn main() {
     if std::env::args().nth(1).as_deref() == Some("resend") {
         resend::run();
+        return;
+    }
+    if std::env::args().nth(1).as_deref() == Some("explore") {
+        explore::run(std::env::args().nth(2));
         return;
     }
     if std::env::args().nth(1).as_deref() == Some("tls") {

@@ -1,4 +1,4 @@
-//! Single requests whose reply does not come, at the word of interop/resend. ../../README.md describes the interface.
+//! Single requests whose reply does not come, at the word of ../../resend. ../../README.md describes the interface.
 
 use crate::owner::version;
 use crate::server::addr;
@@ -7,7 +7,7 @@ use std::io::{stdin, BufRead};
 use std::time::Duration;
 
 /// How long a client waits for a reply.
-const PATIENCE: Duration = Duration::from_millis(300);
+const PATIENCE: Duration = Duration::from_secs(1);
 
 type Send = fn(&str) -> RedisResult<Option<String>>;
 

@@ -12,7 +12,7 @@ import java.util.List;
 /** Sends single requests whose reply does not come, at the word of clients/interop/resend. */
 public final class Sender {
     /** How long a client waits for a reply, in ms. */
-    public static final int PATIENCE = 300;
+    public static final int PATIENCE = 1_000;
 
     public static final int LEASE = 30_000;
 

@@ -19,7 +19,10 @@ import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.TrustManagerFactory;
 
-/** A lock over TLS with one client, for interop/tls. The files in REDIS_TLS say whom to trust and who the client is. */
+/**
+ * A lock over TLS with one client, for clients/interop/tls. The files in REDIS_TLS say whom to trust and who
+ * the client is.
+ */
 public final class Tls {
     public static final String PASSWORD = "secret";
     public static final String UNLOCK =
