@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"fmt"
-	"net"
 	"strings"
-	"time"
 
+	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/resp"
 )
 
@@ -72,24 +70,20 @@ func excuseOf(f map[string]string) string {
 
 // askDoctor returns the findings, each by the names of its fields.
 func askDoctor(addr string) ([]map[string]string, error) {
-	conn, err := net.DialTimeout("tcp", addr, startLimit)
+	c, err := respclient.Dial(addr)
 	if err != nil {
 		return nil, err
 	}
-	defer conn.Close()
-	conn.SetDeadline(time.Now().Add(startLimit))
-	if _, err := conn.Write([]byte("LAB DOCTOR\r\nLAB DOCTOR RESET\r\n")); err != nil {
-		return nil, err
-	}
-	r := bufio.NewReader(conn)
-	reply, err := resp.ReadReply(r)
+	defer c.Close()
+	c.Limit = startLimit
+	reply, err := c.Do("LAB", "DOCTOR")
 	if err != nil {
 		return nil, err
 	}
 	if reply.Kind != '*' {
 		return nil, fmt.Errorf("%s: is lab yes among the arguments of miniredisd?", reply)
 	}
-	if _, err := resp.ReadReply(r); err != nil {
+	if _, err := c.Do("LAB", "DOCTOR", "RESET"); err != nil {
 		return nil, err
 	}
 	var all []map[string]string

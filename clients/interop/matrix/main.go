@@ -1,7 +1,8 @@
 // Command matrix runs real Redis clients against miniredisd and, as the control, against
 // redis-server, and prints a table of client x scenario.
 //
-//	interop/run [-only ECO,...] [-servers miniredisd,redis-server] [-cell TEXT] [-doctor] [-- ARGUMENTS OF miniredisd]
+//	clients/interop/run [-only ECO,...] [-servers miniredisd,redis-server] [-cell TEXT] [-doctor]
+//		[-- ARGUMENTS OF miniredisd]
 //
 // The clients are programs in their own languages, in the folders beside this one. This program
 // starts three servers of each kind and runs each ecosystem once for each kind. It reads one line
@@ -111,7 +112,7 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	var results []result
 	for _, name := range names {
 		r := result{ecosystem: name, cells: map[string][]cell{}}
-		r.collect(ctx, filepath.Join("interop", name), kinds, o)
+		r.collect(ctx, filepath.Join("clients", "interop", name), kinds, o)
 		if ctx.Err() != nil {
 			return true, errors.New("interrupted")
 		}

@@ -134,7 +134,7 @@ func (t tally) plus(u tally) tally {
 // ecosystem plays every scene with each client of one ecosystem. The clients run at the same time,
 // because they mostly wait.
 func (p *play) ecosystem(ctx context.Context, eco string) (all tally, err error) {
-	dir := filepath.Join("interop", eco)
+	dir := filepath.Join("clients", "interop", eco)
 	if err := prepare(ctx, dir); err != nil {
 		if p.strict || ctx.Err() != nil {
 			return all, fmt.Errorf("%s: prepare: %w", eco, err)

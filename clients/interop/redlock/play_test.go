@@ -13,7 +13,7 @@ import (
 
 func history(t *testing.T, name string) []byte {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join("..", "..", "lab", "verdict", "testdata", name))
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "lab", "verdict", "testdata", name))
 	require.NoError(t, err)
 	return text
 }

@@ -11,11 +11,11 @@ import (
 // server is the one that all clients talk to.
 type server struct{ *labserver.Server }
 
-// faults are the two ways in which the first reply does not come. A client waits for 300 ms.
+// faults are the two ways in which the first reply does not come. A client waits for a second.
 func faults() map[string][]string {
 	return map[string][]string{
 		"lost": {"ACTION", "DROP-REPLY"},
-		"late": {"ACTION", "DELAY-REPLY", "2000"},
+		"late": {"ACTION", "DELAY-REPLY", "4000"},
 	}
 }
 

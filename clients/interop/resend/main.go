@@ -75,7 +75,7 @@ func run(ctx context.Context, o options) error {
 		if len(o.only) > 0 && !slices.Contains(o.only, name) {
 			continue
 		}
-		dir := filepath.Join("interop", name)
+		dir := filepath.Join("clients", "interop", name)
 		if why, err := exec.CommandContext(ctx, filepath.Join(dir, "prepare")).CombinedOutput(); err != nil {
 			if o.strict {
 				return fmt.Errorf("%s: %w\n%s", dir, err, why)
@@ -83,7 +83,7 @@ func run(ctx context.Context, o options) error {
 			fmt.Printf("skipped: %s: %v\n", name, err)
 			continue
 		}
-		found, err := s.measure(ctx, dir)
+		found, err := s.measureAgain(ctx, dir, o.update)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}

@@ -47,20 +47,24 @@ func (t table) compare(path string, update bool) error {
 	if err != nil {
 		return err
 	}
-	have, lines := strings.Split(string(text), "\n"), t.lines()
+	have := strings.Split(string(text), "\n")
 	if update {
-		return os.WriteFile(path, []byte(strings.Join(replaced(have, lines), "\n")), 0o644)
+		return os.WriteFile(path, []byte(strings.Join(replaced(have, t.lines()), "\n")), 0o644)
 	}
-	var missing []string
-	for _, line := range lines {
-		if !slices.Contains(have, line) {
-			missing = append(missing, line)
-		}
-	}
-	if len(missing) > 0 {
+	if missing := t.missing(have); len(missing) > 0 {
 		return fmt.Errorf("%s does not have:\n%s", path, strings.Join(missing, "\n"))
 	}
 	return nil
+}
+
+// missing returns the lines of the table that are not among those of the document.
+func (t table) missing(document []string) (missing []string) {
+	for _, line := range t.lines() {
+		if !slices.Contains(document, line) {
+			missing = append(missing, line)
+		}
+	}
+	return missing
 }
 
 // replaced puts lines in the place of the table that begins with the same line.

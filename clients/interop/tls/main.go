@@ -70,7 +70,7 @@ func run(ctx context.Context, only []string, strict bool) error {
 		if len(only) > 0 && !slices.Contains(only, name) {
 			continue
 		}
-		dir := filepath.Join("interop", name)
+		dir := filepath.Join("clients", "interop", name)
 		if why, err := exec.CommandContext(ctx, filepath.Join(dir, "prepare")).CombinedOutput(); err != nil {
 			if strict {
 				return fmt.Errorf("%s: %w\n%s", dir, err, why)

@@ -123,8 +123,8 @@ async function socketIO(host, port) {
     assert.deepEqual(await said, [{ from: "the other server" }]);
   } finally {
     socket.close();
-    await Promise.all(servers.map((server) => server.close()));
-    for (const client of clients) client.disconnect();
+    await Promise.all(servers.map((server) => server.close())); // unsubscribes, and does not wait for the replies
+    await Promise.all(clients.map((client) => client.quit()));
   }
 }
 
