@@ -24,11 +24,12 @@ type binary struct {
 // build compiles miniredisd for each platform.
 func (s *source) build(platforms []string) ([]binary, error) {
 	var all []binary
-	for _, platform := range platforms {
+	for i, platform := range platforms {
 		goos, goarch, ok := strings.Cut(platform, "/")
 		if !ok {
 			return nil, fmt.Errorf("a platform is GOOS/GOARCH, and %q is none", platform)
 		}
+		s.say("compiling for %s, %d of %d", platform, i+1, len(platforms))
 		b, err := s.buildOne(goos, goarch)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", platform, err)

@@ -23,7 +23,7 @@ func (r *release) jars() ([]file, error) {
 			return nil, nil
 		}
 	}
-	dir := filepath.Join(r.dir, "fixtures", "java")
+	dir := filepath.Join(r.dir, "clients", "fixtures", "java")
 	if err := r.maven(dir, "package"); err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func (s *source) maven(dir, phase string) error {
 	if offline.Run() == nil {
 		return nil
 	}
-	cmd := exec.Command(filepath.Join(s.dir, "interop", "again"), append([]string{"mvn"}, args...)...)
+	cmd := exec.Command(filepath.Join(s.dir, "clients", "interop", "again"), append([]string{"mvn"}, args...)...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, os.Stderr, os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("mvn %s: %w", strings.Join(args, " "), err)

@@ -1,6 +1,6 @@
 // Command release makes every file of a release: archives, packages, images, checksums.
 //
-//	go run . -out ../dist        what make release runs
+//	GOWORK=off go run . -out ../dist        what make release runs
 //
 // It clones the last commit into a temporary folder and builds there. So files outside the commit
 // have no part in a release. Two runs on one commit, with the same Go and JDK, write the same bytes:
@@ -17,6 +17,7 @@
 //	wheel.go     the package for pytest
 //	npm.go       the package for Vitest, Jest and node:test
 //	jar.go       the package for JUnit
+//	crate.go     the package for Rust
 package main
 
 import (
@@ -30,6 +31,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 )
 
 // allPlatforms are what a release has. -platforms chooses fewer, for a faster check.
@@ -57,6 +59,7 @@ func run(out string, platforms []string) error {
 		return err
 	}
 	defer os.RemoveAll(src.dir)
+	src.say("commit %s, version %s", src.commit[:12], src.version)
 	binaries, err := src.build(platforms)
 	if err != nil {
 		return err
@@ -82,14 +85,29 @@ type release struct {
 
 // files makes all packages, side by side: compressing takes most of the time.
 func (r *release) files() ([]file, error) {
-	packs := []func() ([]file, error){r.archives, r.debs, r.images, r.wheels, r.npms, r.jars, r.sbom}
+	packs := []struct {
+		name string
+		make func() ([]file, error)
+	}{
+		{"archives", r.archives}, {"Debian packages", r.debs}, {"images", r.images}, {"wheels", r.wheels},
+		{"npm packages", r.npms}, {"jar", r.jars}, {"crate", r.crates}, {"list of modules", r.sbom},
+	}
 	made, errs := make([][]file, len(packs)), make([]error, len(packs))
 	var all sync.WaitGroup
 	for i, pack := range packs {
-		all.Go(func() { made[i], errs[i] = pack() })
+		all.Go(func() {
+			if made[i], errs[i] = pack.make(); len(made[i]) > 0 && errs[i] == nil {
+				r.say("packed: %s", pack.name)
+			}
+		})
 	}
 	all.Wait()
 	return slices.Concat(made...), errors.Join(errs...)
+}
+
+// say prints what the program is doing, and how long it has run: a build without a cache takes minutes.
+func (s *source) say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, "%4.0f s  %s\n", time.Since(s.begun).Seconds(), fmt.Sprintf(format, args...))
 }
 
 // write fills the folder out with files and their checksums. It removes an older release there, but

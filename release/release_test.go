@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"strconv"
 	"strings"
@@ -192,11 +193,27 @@ func TestTheNPMPackageNamesItsPlatform(t *testing.T) {
 	require.Regexp(t, `"types".*"default"`, text)
 }
 
+// A crate that is a workspace of its own cannot lie in the workspace of a user: cargo finds two roots.
+func TestTheCrateHasWhatCargoReadsAndIsNoWorkspace(t *testing.T) {
+	path := one(t, example(t).crates)
+	require.Equal(t, "miniredisd-test-0.1.0.crate", filepath.Base(path))
+	const top = "miniredisd-test-0.1.0/"
+	listed := strings.Fields(runs(t, "tar", "-tzf", path))
+	require.Equal(t, []string{top + "Cargo.toml", top + "LICENSE", top + "README.md"}, listed[:3])
+	require.Contains(t, listed, top+"src/lib.rs")
+	for _, name := range listed[3:] {
+		require.True(t, strings.HasPrefix(name, top+"src/"), name)
+	}
+	require.NotContains(t, runs(t, "tar", "-xzOf", path, top+"Cargo.toml"), "[workspace]")
+}
+
 func TestAFixtureHasTheVersionOfTheProgramInside(t *testing.T) {
 	r := example(t)
 	r.version = "0.2.0"
 	_, err := r.npms()
 	require.ErrorContains(t, err, `clients/fixtures/node has version "0.1.0", and miniredisd has 0.2.0`)
+	_, err = r.crates()
+	require.ErrorContains(t, err, `clients/fixtures/rust has version "0.1.0", and miniredisd has 0.2.0`)
 }
 
 func TestTheSBOMNamesEveryModule(t *testing.T) {
@@ -221,6 +238,30 @@ func TestChecksumsAreThoseOfTheFiles(t *testing.T) {
 	t.Chdir(out)
 	require.Equal(t, "a: OK\nb: OK\n", runs(t, "sha256sum", "--check", "SHA256SUMS"))
 	require.NoFileExists(t, "of an older release")
+}
+
+// release/check runs the ways. So each line of the tables for users runs in CI.
+func TestTheLinesOfTheDocumentsAreThoseThatTheWaysRun(t *testing.T) {
+	for _, c := range []struct {
+		way, page string
+		lines     []string
+	}{
+		{"jar", "junit.md", []string{"mvn org.apache.maven.plugins:maven-install-plugin:3.1.4:install-file " +
+			"-Dfile=miniredisd-junit-0.1.0.jar"}},
+		{"crate", "rust.md", []string{"tar xzf miniredisd-test-0.1.0.crate",
+			"cargo add --dev --path miniredisd-test-0.1.0"}},
+	} {
+		script, err := os.ReadFile(filepath.Join("ways", c.way, "run"))
+		require.NoError(t, err)
+		for _, line := range c.lines {
+			require.Regexp(t, `(?m)^(again )?`+regexp.QuoteMeta(line)+`$`, string(script))
+		}
+		for _, page := range []string{"README.md", "README.zh-CN.md", "docs/install.md", "docs/fixtures/" + c.page} {
+			text, err := os.ReadFile(filepath.Join("..", page))
+			require.NoError(t, err)
+			require.True(t, strings.Contains(string(text), "`"+strings.Join(c.lines, " && ")+"`"), "%s: %s", page, c.way)
+		}
+	}
 }
 
 func TestAFolderWithOtherFilesIsLeftAlone(t *testing.T) {

@@ -18,6 +18,7 @@ type source struct {
 	version string    // "0.1.0"
 	commit  string    // 40 hexadecimal digits
 	time    time.Time // of the commit, in UTC
+	begun   time.Time // when the program started its work
 }
 
 // clone checks out the last commit of the repository around the working directory.
@@ -35,7 +36,7 @@ func clone() (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	src := &source{dir: dir}
+	src := &source{dir: dir, begun: time.Now()}
 	if err := src.checkOut(top); err != nil {
 		os.RemoveAll(dir)
 		return nil, err

@@ -1,0 +1,1 @@
+//! A crate has to have a library. The test is in tests.
