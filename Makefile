@@ -3,7 +3,7 @@
 
 # Makes every file of a release in dist/: docs/install.md says what they are.
 release:
-	cd release && go run . -out ../dist
+	cd release && GOWORK=off go run . -out ../dist
 
 # Makes the release twice, compares, and installs each file in a clean place.
 check-release:
