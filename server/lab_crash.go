@@ -125,7 +125,7 @@ func (l *labState) crash() {
 	clear(l.resumed)
 	l.resumed = l.resumed[:0]
 	l.startAgain(end.keep)
-	l.listeners.close()
+	l.listeners.refuse()
 	if l.down != nil { // a new DOWN replaces the old one
 		l.timers.Cancel(l.down)
 		l.down = nil

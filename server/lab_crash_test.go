@@ -180,6 +180,30 @@ func TestAMasterThatIsDownRefusesUntilItsTimeIsOver(t *testing.T) {
 	require.Equal(t, "PONG", admin.Do("PING").Str)
 }
 
+// The system gives the port to nobody who asks for any port, or clients that try to come back would reach a stranger.
+func TestAMasterThatIsDownKeepsItsPort(t *testing.T) {
+	m := startMasters(t, 2)
+	port := m[1].Port()
+	lab := func(args ...string) {
+		_, err := m.Do(t.Context(), 2, append([]string{"LAB"}, args...)...)
+		require.NoError(t, err)
+	}
+	for _, step := range [][]string{
+		{"LISTEN", "OFF"}, {"CRASH"}, {"CRASH", "DOWN", "3600000"}, {"CRASH", "DOWN", "7200000"},
+	} {
+		lab(step...)
+		fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+		require.NoError(t, err)
+		require.ErrorIs(t, syscall.Bind(fd, &syscall.SockaddrInet4{Port: port, Addr: [4]byte{127, 0, 0, 1}}),
+			syscall.EADDRINUSE, step)
+		require.NoError(t, syscall.Close(fd))
+		_, err = net.Dial("tcp", "127.0.0.1:"+strconv.Itoa(port))
+		require.ErrorIs(t, err, syscall.ECONNREFUSED)
+	}
+	lab("RESET")
+	require.Equal(t, "PONG", dialMaster(t, m, 2).Do("PING").Str)
+}
+
 // The caller gets the reply through the master that it asked, although that master crashes too.
 func TestAllMastersCrashAtOnce(t *testing.T) {
 	m := startMasters(t, 3)

@@ -68,7 +68,7 @@ func (l *labState) setDeaf(deaf bool) error {
 func (l *labState) openOrClose() error {
 	switch {
 	case l.refuses():
-		l.listeners.close()
+		l.listeners.refuse()
 	case len(l.listeners.all) == 0:
 		if err := l.listeners.open(); err != nil {
 			l.listeners.close()

@@ -17,8 +17,9 @@ import (
 
 // listeners are the sockets that clients connect to.
 type listeners struct {
-	s   *Server
-	all []*listener
+	s    *Server
+	all  []*listener
+	kept []int // sockets that keep the ports while the lab refuses connections
 }
 
 // listener is one socket that clients connect to.
@@ -32,6 +33,7 @@ type listener struct {
 // open opens all listeners of the configuration, or none. Its errors are the lines that redis-server
 // logs before it exits.
 func (ls *listeners) open() error {
+	ls.freePorts()
 	if ls.s.cfg.Port >= 0 {
 		if err := ls.openTCP(&ls.s.cfg.Port, false); err != nil {
 			return err
@@ -150,20 +152,34 @@ func bindTCP(host string, port, backlog int) (*listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	family, sa := sockaddr(netip.AddrPortFrom(addr, uint16(port)))
-	fd, err := newSocket(family)
+	fd, err := bound(netip.AddrPortFrom(addr, uint16(port)))
 	if err != nil {
 		return nil, err
+	}
+	if err := unix.Listen(fd, backlog); err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	at, err := unix.Getsockname(fd)
+	return &listener{fd: fd, addr: addrString(at)}, err
+}
+
+// bound returns a socket with this address that does not listen.
+func bound(ap netip.AddrPort) (int, error) {
+	family, sa := sockaddr(ap)
+	fd, err := newSocket(family)
+	if err != nil {
+		return -1, err
 	}
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 	if family == unix.AF_INET6 {
 		_ = unix.SetsockoptInt(fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 1)
 	}
-	if err := bindAndListen(fd, sa, backlog); err != nil {
-		return nil, err
+	if err := unix.Bind(fd, sa); err != nil {
+		_ = unix.Close(fd)
+		return -1, err
 	}
-	bound, err := unix.Getsockname(fd)
-	return &listener{fd: fd, addr: addrString(bound)}, err
+	return fd, nil
 }
 
 // resolve returns the address of a name such as localhost. As in Redis, clients wait meanwhile.
@@ -181,7 +197,12 @@ func (ls *listeners) openUnix(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := bindAndListen(fd, &unix.SockaddrUnix{Name: path}, ls.s.cfg.TCPBacklog); err != nil {
+	err = unix.Bind(fd, &unix.SockaddrUnix{Name: path})
+	if err == nil {
+		err = unix.Listen(fd, ls.s.cfg.TCPBacklog)
+	}
+	if err != nil {
+		_ = unix.Close(fd)
 		return err
 	}
 	ls.all = append(ls.all, &listener{fd: fd, addr: path, unix: true})
@@ -189,18 +210,6 @@ func (ls *listeners) openUnix(path string) error {
 		return nil
 	}
 	return os.Chmod(path, os.FileMode(ls.s.cfg.UnixSocketPerm))
-}
-
-// bindAndListen closes the socket when it fails.
-func bindAndListen(fd int, sa unix.Sockaddr, backlog int) error {
-	err := unix.Bind(fd, sa)
-	if err == nil {
-		err = unix.Listen(fd, backlog)
-	}
-	if err != nil {
-		_ = unix.Close(fd)
-	}
-	return err
 }
 
 func (ls *listeners) close() {
@@ -212,6 +221,32 @@ func (ls *listeners) close() {
 		}
 	}
 	ls.all = nil
+	ls.freePorts()
+}
+
+// refuse closes the listeners and keeps their ports until open or close. The system would give a port to somebody who
+// asks for any port, and clients that try to come back would reach a stranger.
+func (ls *listeners) refuse() {
+	all, kept := ls.all, ls.kept
+	ls.kept = nil
+	ls.close()
+	for _, l := range all {
+		ap, err := netip.ParseAddrPort(l.addr)
+		if err != nil { // a unix socket
+			continue
+		}
+		if fd, err := bound(ap); err == nil {
+			kept = append(kept, fd)
+		}
+	}
+	ls.kept = kept
+}
+
+func (ls *listeners) freePorts() {
+	for _, fd := range ls.kept {
+		_ = unix.Close(fd)
+	}
+	ls.kept = nil
 }
 
 func sockaddr(ap netip.AddrPort) (family int, sa unix.Sockaddr) {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/course/stage"
+	"github.com/miniredisd/miniredisd/internal/freeport"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -274,12 +275,9 @@ func (s *story) word() string {
 // serve starts the program as a server on a free port, and waits until it listens. more are further
 // variables of its environment.
 func (s *story) serve(more ...string) *service {
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Choose()
 	s.check(err)
-	addr := free.Addr().String()
-	s.check(free.Close())
-	_, port, err := net.SplitHostPort(addr)
-	s.check(err)
+	addr := net.JoinHostPort("127.0.0.1", port)
 	v := &service{program: s.start(append(more, "PORT="+port)...), addr: addr}
 	for end := time.Now().Add(s.run.StartLimit); time.Now().Before(end) && s.ctx.Err() == nil; time.Sleep(moment) {
 		conn, err := net.Dial("tcp", addr)

@@ -5,15 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
+
+	"github.com/miniredisd/miniredisd/internal/freeport"
 )
 
 // mastersEach is the number of servers of each kind. RedLock needs an odd number of independent
@@ -93,7 +93,7 @@ func versionOf(binary string) string {
 func startServer(binary, dir string, extra []string) (*server, error) {
 	// Another program may take the free port before the server binds it.
 	for range 5 {
-		port, err := freePort()
+		port, err := freeport.Choose()
 		if err != nil {
 			return nil, err
 		}
@@ -118,15 +118,6 @@ func startServer(binary, dir string, extra []string) (*server, error) {
 		}
 	}
 	return nil, errors.New("found no free port in 5 attempts")
-}
-
-func freePort() (string, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port), nil
 }
 
 func (s *server) wait() {

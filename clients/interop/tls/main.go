@@ -17,19 +17,18 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"net"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	"github.com/miniredisd/miniredisd/clients/interop/labserver"
+	"github.com/miniredisd/miniredisd/internal/freeport"
 )
 
 const (
@@ -160,12 +159,8 @@ func startServers(ctx context.Context, work string, strict bool) (servers []*ser
 
 // start runs a server that listens for TLS alone. It returns when the log says that the server is ready.
 func start(ctx context.Context, dir, binary string, args ...string) (*server, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Choose()
 	if err != nil {
-		return nil, err
-	}
-	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
-	if err := l.Close(); err != nil {
 		return nil, err
 	}
 	s := &server{name: filepath.Base(binary), addr: "127.0.0.1:" + port, dir: dir}

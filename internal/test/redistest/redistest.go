@@ -15,11 +15,12 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/miniredisd/miniredisd/internal/freeport"
 )
 
 // Server is a running redis-server.
@@ -146,12 +147,11 @@ func (w *readyWriter) String() string {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	port, err := freeport.Choose()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
+	return port
 }
 
 func version(t testing.TB, addr, field string) string {
