@@ -1,6 +1,7 @@
 package rdb
 
 import (
+	"bytes"
 	"io"
 
 	"github.com/miniredisd/miniredisd/store"
@@ -67,6 +68,9 @@ func (s *Source) behind() uint64 {
 
 // Offset returns how many bytes were read.
 func (s *Source) Offset() int64 { return int64(s.size - s.p.left()) }
+
+// Rest returns what is behind the bytes that were read.
+func (s *Source) Rest() io.Reader { return io.MultiReader(bytes.NewReader(s.p.b), s.in) }
 
 // Checksum returns the checksum of what was read.
 func (s *Source) Checksum() uint64 {

@@ -6,6 +6,7 @@
 //
 //	Save   keyspace ──> Sink ──> temp-PID.rdb ── fsync, rename, fsync of the folder ──> dump.rdb
 //	Load   dump.rdb ──> Source ──> keyspace
+//	Survey dump.rdb ──> Source ──> numbers: what the file has, and whether it is whole
 //
 // # A file
 //
