@@ -77,6 +77,7 @@ func arrows() map[string][]string {
 		"internal/rdb":    {"internal/ascii", "store"},
 		"persist/disk":    {"golang.org/x/sys/unix"},
 		"persist/rdb":     {"internal/rdb", "persist/disk", "store"},
+		"persist/aof":     {"internal/ascii", "persist/disk", "resp"},
 		"internal/config": {"internal/ascii", "internal/dialect"},
 
 		// Text as Redis reads it. Even the leaves use it: its copies in five packages differed in

@@ -1,0 +1,54 @@
+// Package aof reads append only files: the commands that changed the data, in their order (aof.c). It reads the folder
+// of Redis 7 and the single file of older versions.
+//
+// It runs in the goroutine of its caller, and knows no clock, no sockets and no keys. Its files are on a disk.FS.
+//
+//	ReadManifest   appendonly.aof.manifest ──> which parts there are
+//	Loading        parts, in order ──> Base, Command, Stamp
+//
+// # A folder
+//
+//	appendonlydir/
+//	  appendonly.aof.manifest      a line for each part: file NAME seq NUMBER type LETTER
+//	  appendonly.aof.2.base.rdb    type b: the data at one moment, as an RDB file or as commands; at most one
+//	  appendonly.aof.2.incr.aof    type i: the commands after it; several while a rewrite runs or after one that failed
+//	  appendonly.aof.1.incr.aof    type h, history: what a newer base has replaced, about to be removed
+//
+// The base is loaded first, then each incr in the order of its number. History is not loaded. A part that the
+// manifest does not name does not count.
+//
+// # A part
+//
+//	REDIS0011 ...                              a whole RDB file: only at the beginning, and often missing
+//	#TS:1700000000\r\n                         what follows was written in this second, or later
+//	*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n          a command, as a client sends it
+//	*1\r\n$5\r\nMULTI\r\n ... EXEC\r\n         commands that are executed together, or not at all
+//
+// # Damage
+//
+// A crash often leaves half a command at the end of the last part, or a transaction without its EXEC. That is a
+// truncated tail. A server may cut it off: the offset of the last whole command or transaction is known. Everything
+// else is damage, with file, offset and reason. So is a tail of any part but the last: what follows it was executed
+// after commands that are lost.
+//
+// No file makes a reader take more memory than a small multiple of its own length. No length is believed before the
+// file has the bytes.
+//
+// Redis's loader looks at less than its redis-check-aof: it takes any two bytes for the end of an argument, and a
+// line of any form for a number. This package judges as redis-check-aof does, with three exceptions. A command without
+// a name is damage, as the loader says. Numbers have no leading zeros. And a line that begins with # and does not end
+// is a truncated tail: Redis would append the next command to it, and then take both for one annotation.
+//
+// # Writing
+//
+// Nothing here writes yet. Whoever adds it finds this order in Redis:
+//
+//   - A new part is created and fsynced before the manifest names it. The manifest is replaced as a whole: temporary
+//     name, fsync, rename, fsync of the folder (aof.c: writeAofManifestFile).
+//   - A rewrite begins with a new incr. Its base gets its name when it is complete. Then the old base and the older
+//     incrs become history, in the same manifest, and are removed after that (aof.c: backgroundRewriteDoneHandler).
+//   - Before a server appends to the last incr, it cuts off the tail that Loading reports, to DamageError.Whole.
+//   - A file appendonly.aof beside the folder becomes the base, if there is no manifest yet (aof.c: aofUpgradePrepare).
+//   - Keys of an RDB base are loaded even if their time is over. A later command may rename them or make them persist
+//     (rdb.c: RDBFLAGS_AOF_PREAMBLE).
+package aof
