@@ -21,6 +21,7 @@
 //	health.go         the subcommand health
 //	verdict.go        the subcommand verdict: judges histories
 //	doctor.go         the subcommand doctor: mistakes in histories
+//	check.go          the subcommand check: files of Redis, whole or damaged; check_report.go, check_fix.go
 //	recording.go      the subcommand watch: shows a recording
 //
 // These goroutines run:
@@ -125,6 +126,8 @@ type subcommand struct {
 // subcommands has one row for each subcommand, in the order of the usage.
 func subcommands() []subcommand {
 	return []subcommand{
+		{"check", "FILE|DIR [--fix]", "say what an RDB file or an append only file has, and where it is damaged",
+			checkUsage, checkFile},
 		{"doctor", "HISTORY...", "find mistakes of lock clients in a history of LAB LOG EXPORT",
 			"A HISTORY of - is the standard input.\n" +
 				"Exit codes: 0 no mistake, 1 mistakes, 2 no history or wrong arguments.\n", doctorFile},
