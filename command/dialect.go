@@ -19,7 +19,6 @@ const missing = `
 8.2.0,8.0.0: cluster|slot-stats
 8.4.0,: cluster|migration vrange
 8.6.0,: hotkeys xcfgset
-8.8.0,9.2.0: increx
 8.8.0,: arcount ardel ardelrange arget argetrange argrep arinfo arinsert arlastitems arlen armget armset
 8.8.0,: arnext arop arring arscan arseek arset xidmprecord xnack
 8.10.0,: backup blmovem himport lmovem sdiffcard sunioncard

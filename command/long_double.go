@@ -2,6 +2,7 @@ package command
 
 import (
 	"bytes"
+	"math"
 	"math/big"
 	"math/bits"
 	"strconv"
@@ -150,6 +151,36 @@ func addLongDouble(a, b longDouble) (longDouble, error) {
 		return a, errNaN
 	}
 	return a, nil
+}
+
+// maxLongDouble returns the greatest number (LDBL_MAX).
+func maxLongDouble() longDouble {
+	return longDouble{mant: math.MaxUint64, exp: longDoubleMaxExp - longDoubleBits}
+}
+
+func (v longDouble) negated() longDouble {
+	v.neg = !v.neg
+	return v
+}
+
+// less reports whether v < w.
+func (v longDouble) less(w longDouble) bool {
+	below, other := v.neg && (v.mant != 0 || v.inf), w.neg && (w.mant != 0 || w.inf)
+	if below != other {
+		return below
+	}
+	if below {
+		v, w = w, v
+	}
+	switch {
+	case v.inf || w.inf:
+		return !v.inf
+	case v.mant == 0 || w.mant == 0:
+		return v.mant < w.mant
+	case v.exp != w.exp:
+		return v.exp < w.exp
+	}
+	return v.mant < w.mant
 }
 
 // shifted returns mant divided by 2 to the power of n, as an integer and 64 bits behind the point. lost

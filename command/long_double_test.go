@@ -128,3 +128,19 @@ func BenchmarkIncrByFloat(b *testing.B) {
 		appendLongDouble(room[:0], sum)
 	}
 }
+
+func TestLongDoublesAreComparedAsNumbers(t *testing.T) {
+	order := []string{"-inf", "-1e4000", "-2.5", "-2", "-1e-4000", "0", "1e-4000", "0.1", "2", "2.5", "1e4000", "inf"}
+	for i, a := range order {
+		for j, b := range order {
+			x, err := parseLongDouble([]byte(a))
+			require.NoError(t, err)
+			y, err := parseLongDouble([]byte(b))
+			require.NoError(t, err)
+			require.Equal(t, i < j, x.less(y), "%s and %s", a, b)
+		}
+	}
+	zero := longDouble{}
+	require.False(t, zero.less(zero.negated()))
+	require.False(t, zero.negated().less(zero))
+}

@@ -61,7 +61,7 @@ func groups() [][]Row {
 		memoryRows(),
 		clusterRows(),
 		stringRows(),
-		compareRows(),
+		compareRows(), boundedRows(),
 		zsetRows(),
 		zsetBlockRows(),
 		bitmapRows(),

@@ -139,6 +139,15 @@ func (w *Writer) Double(f float64) {
 	w.Buf = append(double.Append(append(w.Buf, ','), f), '\r', '\n')
 }
 
+// DoubleText is Double for a number that is formatted already.
+func (w *Writer) DoubleText(decimal []byte) {
+	if w.Proto < 3 {
+		w.Bulk(decimal)
+		return
+	}
+	w.Buf = append(append(append(w.Buf, ','), decimal...), '\r', '\n')
+}
+
 // Bool appends true or false; in RESP2 1 or 0.
 func (w *Writer) Bool(v bool) {
 	switch {

@@ -40,6 +40,7 @@ func TestRepliesTakeTheFormOfTheProtocol(t *testing.T) {
 		{"set", func(w *Writer) { w.Set(0) }, "*0\r\n", "~0\r\n"},
 		{"push", func(w *Writer) { w.Push(99) }, "*99\r\n", ">99\r\n"},
 		{"double", func(w *Writer) { w.Double(3.141) }, "$5\r\n3.141\r\n", ",3.141\r\n"},
+		{"formatted double", func(w *Writer) { w.DoubleText([]byte("0.25")) }, "$4\r\n0.25\r\n", ",0.25\r\n"},
 		{"infinity", func(w *Writer) { w.Double(math.Inf(-1)) }, "$4\r\n-inf\r\n", ",-inf\r\n"},
 		{"true", func(w *Writer) { w.Bool(true) }, ":1\r\n", "#t\r\n"},
 		{"false", func(w *Writer) { w.Bool(false) }, ":0\r\n", "#f\r\n"},

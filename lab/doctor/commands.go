@@ -67,7 +67,7 @@ func commands() map[string]meaning {
 		"getset": one(sets), "mset": all(sets, 2), "setex": timed(sets, "ex"), "psetex": timed(sets, "px"),
 
 		"append": one(damages), "setrange": one(damages), "setbit": one(damages), "bitfield": one(damages),
-		"incr": one(damages), "incrby": one(damages), "incrbyfloat": one(damages),
+		"incr": one(damages), "incrby": one(damages), "incrbyfloat": one(damages), "increx": one(damages),
 		"decr": one(damages), "decrby": one(damages),
 		"pfadd": one(damages), "pfmerge": one(damages), "bitop": at(damages, 2), "copy": at(damages, 2),
 		"restore": one(damages), "restore-asking": one(damages),
