@@ -3,14 +3,19 @@ package command
 import "github.com/miniredisd/miniredisd/store"
 
 func transactionRows() []Row {
-	const flags = NoScript | Loading | Stale
+	const (
+		flags      = NoScript | Loading | Stale
+		conditions = "IFEQ ifeq-key#1@,9.2.0:key/key value | IFNE ifne-key#1@,9.2.0:key/key value " +
+			"| NX nx-key#1@,9.2.0:key/key | XX xx-key#1@,9.2.0:key/key"
+	)
 	return []Row{
 		{"multi", "",
 			1, flags | Fast | AllowBusy | NotQueued, nil, "transactions", "1.2.0",
 			"O(1)",
 			"Starts a transaction: the commands that follow are queued.", multi},
-		{"exec", "",
-			1, flags | SkipSlowlog | NotQueued | RunsQueue | EndsMulti, nil, "transactions", "1.2.0",
+		{"exec", "[condition: " + conditions + "] ...",
+			-1, flags | SkipSlowlog | NotQueued | RunsQueue | EndsMulti,
+			keys(KeySpec{Flags: RO | Access, Find: conditionKeys}), "transactions", "1.2.0",
 			"Depends on the queued commands.",
 			"Runs the queued commands, unless a watched key has changed.", exec},
 		{"discard", "",
@@ -58,7 +63,7 @@ func discard(c *Call) error {
 	return nil
 }
 
-// EXEC (multi.c: execCommand)
+// EXEC [IFEQ key value | IFNE key value | NX key | XX key] ... (multi.c: execCommand)
 // Each queued command has a reply of its own.
 func exec(c *Call) error {
 	ex, s := c.Ex, c.Sess
@@ -66,14 +71,12 @@ func exec(c *Call) error {
 		return errExecAlone
 	}
 	t := s.Tx
-	switch {
-	case t.aborted:
+	if runs, err := c.mayExec(t); !runs {
 		ex.endTransaction(s)
-		return errExecAbort
-	case t.Dirty || t.watchesOverdue(c.KS):
-		ex.endTransaction(s)
-		c.NullArray()
-		return nil
+		if err == nil {
+			c.NullArray()
+		}
+		return err
 	}
 	ex.watchers.unwatch(t) // the transaction's own changes must not abort it
 	c.Array(t.queue.len)

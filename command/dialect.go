@@ -98,6 +98,11 @@ func newerWords(syntax string, d dialect.Dialect) (words []string) {
 	return words
 }
 
+// hasNone reports whether all arguments of a syntax are newer than the dialect. Such a command takes none.
+func hasNone(syntax string, d dialect.Dialect) bool {
+	return strings.Contains(syntax, ",") && len(argumentsIn(d, ParseSyntax(syntax))) == 0
+}
+
 // offers reports whether the dialect has a newer option of cmd. The word is in lower case.
 func (c *Command) offers(word string) bool { return slices.Contains(c.options, word) }
 

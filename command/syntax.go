@@ -17,7 +17,8 @@ import (
 //	( x ) , x | y   a group; one of several; it has the name of its first argument
 //	[range: x y]    a name for the group in brackets
 //	x ...           x once or more; TOKEN+ x ... repeats the word each time
-//	name@6.2.0      the version that brought the argument, a dialect.Since; name@-6.2.0 is deprecated since then
+//	name@6.2.0      the version that brought the argument, a dialect.Since; name@-6.2.0 is deprecated since then.
+//	                That of a newer TOKEN stands at its first argument
 //	name/text       what people see in place of the name; it ends the word
 //	name#1          the key specification of the argument, where counting keys does not find it
 type Argument struct {
@@ -135,6 +136,9 @@ func block(args []Argument, grouped bool) Argument {
 		b.Args = slices.Clone(args)
 		b.MultipleToken = first.MultipleToken
 		b.Args[0].Token, b.Args[0].MultipleToken = "", false
+		if first.Since.Newer() {
+			b.Since, b.Args[0].Since = first.Since, ""
+		}
 	}
 	return b
 }

@@ -62,6 +62,8 @@ const (
 	ifNe                  // it differs, or there is none
 	ifDeq                 // its digest equals the operand
 	ifDne                 // its digest differs, or there is none
+	ifMissing             // there is no key, of any type
+	ifExists              // there is one
 )
 
 // conditionOf returns the condition of a word, and noCondition for any other word.
@@ -85,6 +87,8 @@ func (when condition) holds(found store.Key, operand []byte) (bool, error) {
 	switch {
 	case when == noCondition:
 		return true, nil
+	case when == ifMissing || when == ifExists:
+		return found.Exists() == (when == ifExists), nil
 	case err != nil:
 		return false, err
 	case !found.Exists():

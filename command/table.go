@@ -118,6 +118,9 @@ func newTable(of *Commands) *Table {
 
 func (all *Commands) add(row *Row) {
 	cmd := &Command{Row: row, word: row.Name, dialect: &all.Dialect, options: newerWords(row.Syntax, all.Dialect)}
+	if hasNone(row.Syntax, all.Dialect) {
+		row.Arity, row.Args = 1, nil
+	}
 	if row.Args != nil {
 		cmd.Arguments = *row.Args
 		cmd.ahead = loads(cmd.Keys)

@@ -73,6 +73,7 @@ func (d *Doctor) assign(o op, in *run) {
 func (d *Doctor) set(o op, k lockKey, value string, in *run) {
 	d.client(o.client).carried.add(family(value), maxTokens)
 	nx, done := o.outcome()
+	nx = nx || o.wasMissing(k)
 	d.learns(o, k)
 	switch {
 	case nx && !done:
@@ -81,7 +82,7 @@ func (d *Doctor) set(o op, k lockKey, value string, in *run) {
 		}
 		d.waits(o, k, value)
 	case !done:
-		d.mayKnow(o, k, d.authors(o, k, in.carried(o.words(value)...), false), whyFail)
+		d.mayKnow(o, k, d.authors(o, k, in.carried(o.words(k, value)...), false), whyFail)
 	case nx && o.until() > 0 && o.until() <= o.time: // the lease is over before it begins
 	case nx:
 		d.take(o, k, &hold{value: value, until: o.until(), in: in})
@@ -129,7 +130,7 @@ func (d *Doctor) overwrite(o op, k lockKey, value string, in *run) {
 	if _, keep := o.option("keepttl"); keep && h != nil {
 		until = h.until
 	}
-	mine := d.authors(o, k, in.carried(o.words(value)...), false)
+	mine := d.authors(o, k, in.carried(o.words(k, value)...), false)
 	switch {
 	case until > 0 && until <= o.time: // that deletes the key
 		d.deleted(o, k, h, mine, in)
@@ -140,7 +141,7 @@ func (d *Doctor) overwrite(o op, k lockKey, value string, in *run) {
 		return
 	}
 	_, xx := o.option("xx")
-	if _, compares := o.compared(); compares {
+	if _, compares := o.compared(k); compares {
 		xx = true // the key was there
 	}
 	if h != nil && xx && !d.granted(k, value) && len(mine) == 1 && mine[0].sure && mine[0].hold == h {
@@ -174,7 +175,7 @@ func (d *Doctor) overwrite(o op, k lockKey, value string, in *run) {
 
 // dropsTTL looks for a renewal by SET that has no expiry: the lock had a TTL, and has none any more.
 func (d *Doctor) dropsTTL(o op, k lockKey, h *hold, until int64) {
-	_, compares := o.compared()
+	_, compares := o.compared(k)
 	if until == 0 && h.until > 0 && (compares || d.isLock(k, h)) {
 		d.report(RenewalDropsTTL, k, o, h.taken, o.step())
 		h.dropped = true
@@ -209,7 +210,7 @@ func (d *Doctor) renew(o op, in *run) {
 		in.expires(k, until)
 		return
 	}
-	mine := d.authors(o, k, in.carried(), in.compared(k))
+	mine := d.authors(o, k, in.carried(o.words(k)...), in.compared(k))
 	switch {
 	case o.reply.kind == '_' || o.reply.kind == ':' && o.reply.n != 1:
 		if _, is := whose(mine, h); is && len(o.args) > 3 {
@@ -261,9 +262,10 @@ func (d *Doctor) intrudes(o op, k lockKey, h *hold, mine []author, in *run, unti
 
 // judgeRenewal looks for mistakes in a command that changes the TTL of a lock.
 func (d *Doctor) judgeRenewal(o op, k lockKey, h *hold, in *run) {
+	_, compares := o.compared(k)
 	switch {
 	case o.name == "persist" || o.name == "getex" || h.forced:
-	case in != nil && h.in == in || in.compared(k):
+	case in != nil && h.in == in || in.compared(k) || compares:
 	case h.until == 0 && h.client == o.client && (o.time-h.taken.Time < patience || d.isLock(k, h)):
 		d.report(SetnxExpire, k, o, h.taken, o.step())
 	case !d.owns(o, h) && d.isLock(k, h) && (!h.hash || d.triedItself(o, k)):

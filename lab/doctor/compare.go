@@ -6,10 +6,47 @@ import (
 )
 
 // Some commands compare the lock's value themselves, as a script does: DELIFEQ, and SET and DELEX with IFEQ.
+// EXEC with IFEQ does so for all commands of its transaction.
 
-// compared returns the token that a command demands of the lock, and reports whether the command compares
+// demand is a condition of EXEC: the key has this value, or it is missing.
+type demand struct {
+	key     lockKey
+	token   string
+	missing bool
+}
+
+// demanded returns the conditions IFEQ and NX of an EXEC.
+func (o op) demanded() (all []demand) {
+	for i := 1; i+1 < len(o.args); {
+		k, words := lockKey{o.db, o.args[i+1]}, 2
+		switch strings.ToLower(o.args[i]) {
+		case "nx":
+			all = append(all, demand{key: k, missing: true})
+		case "ifeq":
+			if words = 3; i+2 < len(o.args) {
+				all = append(all, demand{key: k, token: o.args[i+2]})
+			}
+		case "ifne":
+			words = 3
+		}
+		i += words
+	}
+	return all
+}
+
+// wasMissing reports whether the EXEC around a command has found that the key is missing.
+func (o op) wasMissing(k lockKey) bool {
+	return slices.ContainsFunc(o.demands, func(d demand) bool { return d.key == k && d.missing })
+}
+
+// compared returns the token that a command demands of a lock, and reports whether the command compares
 // at all. The token is "" for a digest. A command with IFNE asks for no owner.
-func (o op) compared() (token string, compares bool) {
+func (o op) compared(k lockKey) (token string, compares bool) {
+	for _, d := range o.demands {
+		if d.key == k && !d.missing {
+			return d.token, true
+		}
+	}
 	if o.name == "delifeq" && len(o.args) == 3 {
 		return o.args[2], true
 	}
@@ -23,9 +60,9 @@ func (o op) compared() (token string, compares bool) {
 	return "", is
 }
 
-// words returns the token that a command demands, if any, in front of others.
-func (o op) words(others ...string) []string {
-	if token, is := o.compared(); is && token != "" {
+// words returns the token that a command demands of a lock, if any, in front of others.
+func (o op) words(k lockKey, others ...string) []string {
+	if token, is := o.compared(k); is && token != "" {
 		return append([]string{token}, others...)
 	}
 	return others
@@ -49,7 +86,7 @@ func (o op) wasEqual() (met, known bool) {
 // token releases nothing. But the holder that had this token gives up.
 func (d *Doctor) removeCompared(o op, k lockKey, token string, in *run) {
 	h, done := d.holds.m[k], o.reply.kind == ':' && o.reply.n > 0
-	words := o.words()
+	words := o.words(k)
 	mine := d.authors(o, k, in.carried(words...), token == "")
 	if token != "" && !slices.ContainsFunc(mine, func(a author) bool { return a.value == token }) {
 		mine = nil // a token that nobody has cannot come from the holder

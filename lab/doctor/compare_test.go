@@ -37,7 +37,7 @@ func TestTheTokenThatACommandDemandsIsReadFromItsPlace(t *testing.T) {
 		"DELEX IFEQ IFEQ IFEQ":         {"IFEQ", true},
 		"SET k v IFNE IFEQ IFEQ x GET": {"x", true}, // the server refuses it
 	} {
-		token, compares := compareOp(line, "+OK\r\n").compared()
+		token, compares := compareOp(line, "+OK\r\n").compared(lockKey{0, "k"})
 		require.Equal(t, want.token, token, line)
 		require.Equal(t, want.compares, compares, line)
 	}
@@ -78,4 +78,51 @@ func TestMsetexNamesItsKeysByTheirNumber(t *testing.T) {
 		require.Equal(t, want, compareOp(line, ":1\r\n").keys(), line)
 	}
 	require.Equal(t, int64(30000), compareOp("MSETEX 1 px ex PX 30000", ":1\r\n").until())
+}
+
+func TestTheConditionsOfExecAreReadFromTheirPlaces(t *testing.T) {
+	token := func(key, token string) demand { return demand{key: lockKey{0, key}, token: token} }
+	missing := func(key string) demand { return demand{key: lockKey{0, key}, missing: true} }
+	for line, want := range map[string][]demand{
+		"EXEC":                                 nil,
+		"EXEC IFEQ k t":                        {token("k", "t")},
+		"EXEC ifeq a t IFNE b u nx c IFEQ d v": {token("a", "t"), missing("c"), token("d", "v")},
+		"EXEC IFEQ NX IFEQ XX NX NX k":         {token("NX", "IFEQ"), missing("k")},
+		"EXEC IFEQ k":                          nil,
+	} {
+		require.Equal(t, want, compareOp(line, "*-1\r\n").demanded(), line)
+	}
+}
+
+func TestExecWithATokenIsTheOwners(t *testing.T) {
+	for _, h := range []struct {
+		what, history string
+		want          []string // empty for clients that are right
+	}{
+		{"a release by another connection of a pool", `
+				1000 a1 SET lock:a 0123456789abcdef NX PX 30000 = OK
+				2000 a2 * DEL lock:a = 1
+				2000 a2 EXEC IFEQ lock:a 0123456789abcdef = *1`, nil},
+		{"a release without a condition", `
+				1000 a1 SET lock:a 0123456789abcdef NX PX 30000 = OK
+				2000 a2 * DEL lock:a = 1
+				2000 a2 EXEC = *1`, []string{"not-the-owner lock:a 9702"}},
+		{"a release with a condition on another key", `
+				1000 a1 SET lock:a 0123456789abcdef NX PX 30000 = OK
+				2000 a2 * DEL lock:a = 1
+				2000 a2 EXEC IFEQ lock:b 0123456789abcdef NX lock:a = *1`, []string{"not-the-owner lock:a 9702"}},
+		{"a renewal by another connection of a pool", `
+				1000 a1 SET lock:a 0123456789abcdef NX PX 30000 = OK
+				2000 a2 * PEXPIRE lock:a 30000 = 1
+				2000 a2 EXEC IFEQ lock:a 0123456789abcdef = *1`, nil},
+		{"a lock that is taken with NX, and has no expiry", `
+				1000 a1 * SET lock:a 0123456789abcdef = OK
+				1000 a1 EXEC NX lock:a = *1`, []string{"lock-without-ttl lock:a 9701"}},
+	} {
+		t.Run(h.what, func(t *testing.T) {
+			d := New(nil, nil, 0)
+			play(t, d, h.history)
+			require.Equal(t, append([]string{}, h.want...), found(d, 5000))
+		})
+	}
 }

@@ -23,7 +23,8 @@ type op struct {
 	writes     bool     // the text may write a key in another way
 	by         string
 	reply      reply
-	lost       bool // the client does not get the reply
+	lost       bool     // the client does not get the reply
+	demands    []demand // of the EXEC around it
 	meaning
 }
 

@@ -8,7 +8,7 @@ import (
 // remove handles a command that deletes keys.
 func (d *Doctor) remove(o op, in *run) {
 	for _, k := range o.keys() {
-		if token, is := o.compared(); is && !in.compared(k) {
+		if token, is := o.compared(k); is && !in.compared(k) {
 			d.removeCompared(o, k, token, in)
 			continue
 		}

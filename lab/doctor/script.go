@@ -168,10 +168,25 @@ func (d *Doctor) wakes(o op, in *run) {
 
 // transaction handles an EXEC. ops are the commands inside it.
 func (d *Doctor) transaction(o op, ops []op) {
-	in := &run{}
+	in, demands := &run{}, o.demanded()
 	for _, inner := range ops {
+		inner.demands = demands
 		d.apply(inner, in)
+	}
+	if o.reply.kind == '_' {
+		d.refused(o, demands)
 	}
 	d.wakes(o, in)
 	d.unwatch(o.client)
+}
+
+// refused handles an EXEC that has run nothing. Who demands a token that the lock does not have may learn that it
+// lost the lock.
+func (d *Doctor) refused(o op, demands []demand) {
+	for _, want := range demands {
+		if h := d.holds.m[want.key]; want.missing || h != nil && h.value == want.token {
+			continue
+		}
+		d.mayKnow(o, want.key, d.byToken(o, want.key, want.token), whyFail)
+	}
 }

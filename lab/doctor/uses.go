@@ -162,7 +162,7 @@ func (o op) findsKey() bool {
 	switch {
 	case o.does.has(takes | sets):
 		_, xx := o.option("xx")
-		if _, compares := o.compared(); compares {
+		if _, compares := o.compared(o.key()); compares {
 			xx = true // the key was there
 		}
 		return nx && !done || xx && done
