@@ -74,7 +74,12 @@ function axis(found, x, height) {
 
 const DAY = 24 * 3600 * 1000;
 
-const long = (ms) => (ms >= 365 * DAY ? `${Math.round(ms / 365 / DAY)} y` : ms >= DAY ? `${Math.round(ms / DAY)} d` : `${Math.round(ms / 60000)} min`);
+const UNITS = [['years', 365 * DAY], ['days', DAY], ['minutes', 60000]];
+
+function long(ms) {
+  const [name, unit] = UNITS.find(([, u]) => ms >= u) ?? UNITS.at(-1);
+  return t(`locks.${name}`, { n: Math.round(ms / unit) });
+}
 
 function row(found, name, colour, y, x) {
   const g = s('g', { class: 'lk-row', 'data-row': name },

@@ -47,6 +47,9 @@ export function t(key, vars = {}) {
 
 export const has = (key) => key in texts.en;
 
+// keyOf returns the key of a text that the server has said in English, among the keys that begin with a prefix.
+export const keyOf = (prefix, english) => Object.keys(texts.en).find((key) => key.startsWith(prefix) && texts.en[key] === english);
+
 export function setLang(next) {
   lang = next;
   document.documentElement.lang = next === 'zh' ? 'zh-CN' : 'en';

@@ -2,15 +2,17 @@
 // things. What it shows is the log of the lab, and so also shows clients that are not the page's.
 
 import * as store from './store.js';
-import { add, has, lang, t } from './i18n.js';
+import { add, has, keyOf, lang, t } from './i18n.js';
 import { el, narrow } from './svg.js';
 import { fail } from './shared.js';
 import { KEY, LEASE, commands, quorums, storiesOf } from './stories.js';
 import { leases } from './lease.js';
 import { bars } from './bars.js';
 import texts from './text/locks.js';
+import reasons from './text/doctor.js';
 
 add(texts);
+add(reasons);
 
 const CLIENTS = ['A', 'B', 'C'];
 const POLL = 700; // ms between two looks at the log
@@ -310,13 +312,16 @@ function verdict(found) {
 
 function doctor() {
   const one = (f) => {
-    const key = `locks.pattern.${f.pattern}`;
+    const key = `doctor.${f.pattern}`;
     return el('li', { 'data-pattern': f.pattern },
-      el('b', {}, has(key) ? t(key) : f.pattern), el('code', {}, f.pattern), el('p', { class: 'dim' }, f.why ?? ''));
+      el('b', {}, has(key) ? t(key) : f.pattern), el('code', {}, f.pattern), el('p', { class: 'dim' }, t(keyOf(`${key}.`, f.why) ?? f.why)));
   };
   return el('section', { class: 'card lk-doctor' }, el('h3', {}, t('locks.doctor')),
     findings.length ? el('ul', {}, findings.map(one)) : el('p', { class: 'dim' }, t('locks.doctor.none')));
 }
+
+// outcome is the reply, and what became of it.
+const outcome = (e) => [e.reply, ['executed', 'error'].includes(e.outcome) ? '' : t(`locks.outcome.${e.outcome}`)].filter(Boolean).join(' · ');
 
 function history() {
   const all = logs.flatMap((log, i) => log.map((e) => ({ ...e, master: i + 1 })).filter((e) => i === 0 || e.event !== 'clock'));
@@ -326,7 +331,7 @@ function history() {
     return el('li', { class: e.outcome === 'executed' ? '' : 'lk-odd' },
       el('span', { class: 'dim' }, `+${((e.time - DAWN) / 1000).toFixed(e.time % 1000 ? 3 : 0)} s`),
       el('b', {}, masters() > 1 ? `${who} ${e.master}` : who),
-      el('code', { title: e.cmd }, e.cmd || `${e.event} ${e.key}`), el('span', { class: 'lk-reply' }, e.event === 'clock' ? '' : e.reply || (e.outcome === 'executed' ? '' : e.outcome)));
+      el('code', { title: e.cmd }, e.cmd || `${t(`locks.event.${e.event}`)} ${e.key}`), el('span', { class: 'lk-reply' }, e.event === 'clock' ? '' : outcome(e)));
   };
   return el('section', { class: 'card lk-history' }, el('h3', {}, t('locks.log')), el('ol', { tabindex: 0 }, last.map(one)));
 }

@@ -45,7 +45,8 @@ export function counted(events) {
 
 const beside = (inside, waited) => (inside ? t('say.s.more', { n: inside }) : '') + (waited ? t('say.s.waited', { n: waited }) : '');
 
-const thread = (e, hello) => (e.thread < 0 ? t('say.executor') : hello?.threads?.[e.thread] ?? 'main');
+// threadName names a thread by its number: main has one in each language. The executor of --exec queue is -1.
+export const threadName = (n, hello) => (n < 0 ? t('say.executor') : n === 0 ? t('say.main') : hello?.threads?.[n] ?? `io ${n}`);
 
 const shown = (bytes, most = 40) => {
   const text = bytes.replace(/(\\r\\n)+$/, '');
@@ -150,7 +151,7 @@ export function sentence(frame, hello) {
   const { e, state } = frame;
   const [key, vars] = say[e.point]?.(e, state, hello) ?? ['say.unknown', {}];
   const who = e.client ? `\u0001${e.client}\u0002` : t('say.server');
-  return t(key, { who, thread: thread(e, hello), ...vars });
+  return t(key, { who, thread: threadName(e.thread, hello), ...vars });
 }
 
 // parts cuts a sentence into its words, its clients and its commands: [{text, client, code}].

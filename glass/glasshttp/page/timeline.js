@@ -4,7 +4,7 @@
 import { badge, el, narrow, s, text, title } from './svg.js';
 import { add, number, span, t } from './i18n.js';
 import * as store from './store.js';
-import { counted, kindOf, short } from './narrate.js';
+import { counted, kindOf, short, threadName } from './narrate.js';
 import { fail } from './shared.js';
 import texts from './text/timeline.js';
 
@@ -147,8 +147,8 @@ function layout(chosen) {
 const click = (i) => () => store.go(i);
 
 function lanes(chosen, events) {
-  const names = [...(store.hello?.threads ?? ['main'])];
-  if (store.hello?.exec === 'queue') names.push('exec');
+  const names = (store.hello?.threads ?? ['main']).map((_, n) => threadName(n, store.hello));
+  if (store.hello?.exec === 'queue') names.push(t('box.execute'));
   const h = names.length > 2 ? 34 : 46, height = names.length * (h + 4) + 18;
   const lane = (thread) => (thread < 0 ? names.length - 1 : Math.min(thread, names.length - 1));
   const out = names.map((name, i) => s('g', {}, s('rect', { x: LEFT, y: 16 + i * (h + 4), width: W - LEFT, height: h, rx: 4, class: 'ground' }), text(4, 21 + h / 2 + i * (h + 4), name, { mono: true, max: LEFT - 8 })));

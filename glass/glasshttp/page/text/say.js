@@ -4,7 +4,7 @@ export default {
   en: {
     'say.nothing': 'The loop sleeps in {wait}. Send a command from client A to wake it.',
     'say.none': 'The page has no connection to the server. It tries again every second.',
-    'say.server': 'the server', 'say.executor': 'the executor',
+    'say.server': 'the server', 'say.executor': 'the executor', 'say.main': 'main',
     'say.running': 'The loop runs: {commands} commands and {passes} passes a second. You see one pass of about {of}.',
     'say.quiet': 'The loop sleeps in {wait}. It uses no processor until a socket, a timer or a signal wakes it.',
     'say.asleep': 'Armed: the loop is asleep in {wait}, and nothing can stop there. The next event will stop it. Send something!',
@@ -106,7 +106,7 @@ export default {
   zh: {
     'say.nothing': '事件循环正在 {wait} 中休眠。用客户端 A 发一条命令来唤醒它。',
     'say.none': '页面与服务器没有连接，每秒重试一次。',
-    'say.server': '服务器', 'say.executor': '执行器',
+    'say.server': '服务器', 'say.executor': '执行器', 'say.main': '主线程',
     'say.running': '事件循环正在运行：每秒 {commands} 条命令、{passes} 轮循环。这里大约每 {of} 轮展示一轮。',
     'say.quiet': '事件循环在 {wait} 中休眠，不占用 CPU，直到套接字、定时器或信号把它唤醒。',
     'say.asleep': '已就位：循环正在 {wait} 中休眠，此处无法停下；下一个事件到来时就会停住。发点什么吧！',

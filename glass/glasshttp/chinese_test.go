@@ -1,0 +1,37 @@
+package glasshttp
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/browser"
+)
+
+// On a Chinese page, what comes from the server is Chinese, too: the doctor's findings, the log of the lab, the main
+// thread. Commands and the names of findings stay.
+func TestWhatTheServerSaysIsChineseOnAChinesePage(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	s.open(p, "loop", "zh")
+	s.story(p)
+	s.open(p, "timeline", "zh")
+	p.Wait(`document.querySelector(".timeline .ground + text")`)
+	require.Equal(t, "主线程", p.Text(`document.querySelector(".timeline .ground + text").textContent`))
+	s.open(p, "locks", "zh")
+	s.fill(p, "locks")
+	var all []string
+	p.Eval(`[...document.querySelectorAll(".lk-doctor li")].flatMap(li => [li.querySelector("b"), li.querySelector("p")])
+		.map(e => e.textContent)`, &all)
+	require.GreaterOrEqual(t, len(all), 6)
+	for _, text := range all {
+		require.Regexp(t, `\p{Han}`, text)
+	}
+	var log string
+	p.Eval(`document.querySelector(".lk-history").innerText`, &log)
+	for _, word := range []string{"过期 lock:a", "已扣住", "时钟"} {
+		require.Contains(t, log, word)
+	}
+	require.Empty(t, p.Problems())
+}
