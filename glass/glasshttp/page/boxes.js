@@ -3,6 +3,7 @@
 import { badge, badges, radius, s, term, text, title, width, wrap } from './svg.js';
 import { lang, number, t, waitCall } from './i18n.js';
 import { hello, naming, who } from './store.js';
+import { isHeld } from './fold.js';
 
 export const ROWS = [22, 152, 282];
 
@@ -20,7 +21,7 @@ export function draw(scene, frame, state, how) {
   part('epoll', [state.woke, how.asleep], () => epoll(boxes.epoll, frame, state, how));
   part('array', [state.fired, state.woke], () => array(boxes.array, state));
   part('dispatcher', [state.fired], () => dispatcher(boxes.dispatcher, state, e));
-  part('read', [clients, lists.pendingReads, lent], () => reading(boxes.read, state, how));
+  part('read', [clients, lists.pendingReads, lists.nextRead, lent], () => reading(boxes.read, state, how));
   part('parse', [clients, e?.client], () => parser(boxes.parse, state, e));
   part('execute', [clients, state.exec, state.stack], () => executor(boxes.execute, state));
   part('keys', [state.keys, state.keysMore, state.known], () => keys(scene, boxes.keys, state));
@@ -94,7 +95,7 @@ function lanes(b, y, state, phase, room) {
 }
 
 function reading(b, state, how) {
-  const pending = state.lists.pendingReads ?? [];
+  const pending = (state.lists.pendingReads ?? []).slice(state.lists.nextRead ?? 0); // those before have had their turn
   const out = [text(b.x + 10, b.y + 42, t('now.pending') + ':', { cls: 'dim', max: 70 })];
   const from = b.x + 18 + width(t('now.pending') + ':');
   out.push(pending.length ? badges(from, b.y + 38, pending.map(who), b.x + b.w - from - 8) : text(from, b.y + 42, '–', { cls: 'dim' }));
@@ -122,9 +123,12 @@ function tokens(x, y, words, room, lines, cls) {
 
 const lengths = (word) => (/^[*$]-?\d+$/.test(word) ? 'length' : '');
 
+// isDue reports whether the commands of a client run in their turn: nothing holds it back, and it is not blocked.
+const isDue = (c) => !isHeld(c) && c.state !== 'blocked';
+
 function parser(b, state, e) {
   const c = state.clients.find((x) => x.id === e?.client && x.partial) ?? state.clients.find((x) => x.partial);
-  const ready = state.clients.reduce((n, x) => n + x.commands, 0);
+  const ready = state.clients.filter(isDue).reduce((n, x) => n + x.commands, 0);
   const out = [];
   if (ready) out.push(text(b.x + b.w - 10, b.y + 19, t('now.ready', { n: number(ready) }), { anchor: 'end', cls: 'strong', max: 126 }));
   if (!c) return [...out, text(b.x + 10, b.y + 44, t('now.oneparse'), { cls: 'dim', max: b.w - 20 })];
@@ -136,7 +140,7 @@ function parser(b, state, e) {
 }
 
 function executor(b, state) {
-  const exec = state.exec, waiting = state.clients.filter((c) => c.commands > 0);
+  const exec = state.exec, waiting = state.clients.filter((c) => c.commands > 0 && isDue(c));
   const out = [];
   if (exec) {
     const c = exec.client ? who(exec.client) : null;

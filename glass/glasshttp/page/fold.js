@@ -62,6 +62,10 @@ function ends(st) {
   return { ...st, stack: st.stack.slice(0, -1), exec: { ...top, done: true } };
 }
 
+// A request that is held back stays at the head of its client's list until it runs.
+export const isHeld = (c) => c.state === 'held' || c.state === 'paused';
+const taken = (c) => ({ commands: Math.max(0, c.commands - 1), next: c.next.slice(1) });
+
 const WAITS = 3, HELD = 4, OVER = 7; // b of a reply: see trace.ReplyOK and its like
 const isInside = (by) => by === 1 || by === 2;
 
@@ -89,7 +93,7 @@ const points = {
     const [why] = e.text.split(' '), list = fired(st, e.text);
     const clients = st.clients.map((c) => (c.input && !c.buffered ? { ...c, input: '' } : c));
     return lists({ ...st, clients, pass: e.pass, fired: { list, at: -1 }, exec: null, stack: [], lent: null, woke: { n: e.a, slept: e.b, why, looked: Number(/ looked=(\d+)/.exec(e.text)?.[1] ?? e.a) } },
-      { pendingReads: [], pendingWrites: [], resumed: [], closing: [] });
+      { pendingReads: [], nextRead: 0, pendingWrites: [], resumed: [], closing: [] });
   },
   h(st, e) {
     const list = st.fired.list.map((f, i) => (i === e.a && e.client ? { ...f, client: e.client } : f));
@@ -112,10 +116,8 @@ const points = {
   })),
   p: (st, e) => put(st, e.client, (c) => ({ commands: c.commands + e.a, buffered: e.b, partial: e.text })),
   x(st, e) {
-    const taken = e.b === 0 || e.b === 5 || e.b === 6;
-    st = put(st, e.client, (c) => ({
-      state: 'executing', commands: taken ? Math.max(0, c.commands - 1) : c.commands, next: c.next.slice(taken ? 1 : 0),
-    }));
+    const first = e.b === 0 || e.b === 5 || e.b === 6;
+    st = put(st, e.client, (c) => ({ state: 'executing', on: '', ...(first || (e.b === 4 && isHeld(c)) ? taken(c) : {}) }));
     const exec = { client: e.client, argv: e.text, by: e.b, done: false };
     st = push({ ...st, exec }, exec);
     if (!isInside(e.b)) st = request(st, e);
@@ -125,7 +127,7 @@ const points = {
     if (e.b !== HELD && e.b !== OVER) st = ends(st);
     if (isInside(st.exec?.by) && e.b !== HELD && e.b !== OVER) return st;
     st = put(st, e.client, (c) => ({
-      output: c.output + e.a, out: e.b === HELD ? c.out : (c.out + e.text).slice(0, 256), state: e.b === WAITS ? 'blocked' : e.b === HELD ? 'held' : 'idle',
+      output: c.output + e.a, out: e.b === HELD ? c.out : (c.out + e.text).slice(0, 256), state: e.b === WAITS ? 'blocked' : e.b === HELD ? 'held' : 'idle', on: '',
     }));
     st = answer(st, e);
     return e.a > 0 && e.client > 0 ? lists(st, { pendingWrites: withOne(st.lists.pendingWrites, e.client) }) : st;
@@ -151,6 +153,7 @@ const points = {
       st = put(st, e.client, () => ({ state: 'held', on: rule }));
       return log(st, e.client, (l) => [...l, { cmd: e.text.slice(rule.length + action.length + 2), out: '', kind: HELD, sent: false }]);
     }
+    if (action === 'DROP-BEFORE' || action === 'RESET-BEFORE') return put(st, e.client, taken);
     if (!['DROP-REPLY', 'RESET-AFTER', 'SILENT'].includes(action)) return st;
     const reply = e.text.slice(rule.length + action.length + 2);
     st = put(st, e.client, (c) => ({ output: Math.max(0, c.output - size(reply)), out: c.out.endsWith(reply) ? c.out.slice(0, -reply.length) : '' }));
@@ -197,5 +200,5 @@ const withoutNull = (o) => Object.fromEntries(Object.entries(o ?? {}).filter(([,
 
 // settled is a state after events that were not told: nothing is under way any more.
 export const settled = (st) => ({
-  ...st, clients: st.clients.map((c) => (c.state === 'blocked' || c.state === 'full' || c.partial ? c : { ...c, commands: 0, buffered: 0, output: 0, out: '', state: 'idle' })),
+  ...st, clients: st.clients.map((c) => (c.state === 'blocked' || c.state === 'full' || isHeld(c) || c.partial ? c : { ...c, commands: 0, buffered: 0, output: 0, out: '', state: 'idle' })),
 });
