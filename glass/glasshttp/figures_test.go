@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/browser"
 )
 
 // The page of the threading models shows figures of bench/report/models.md: these loads, every model.
@@ -60,4 +62,25 @@ func figuresOf(t *testing.T, report string) string {
 		fmt.Fprintln(&b, "    } },")
 	}
 	return b.String() + "  ],\n};\n"
+}
+
+// A bar that is too long for the picture is cut, and its parts keep their shares. Where threads did not work, the page
+// does not explain why they are slow.
+func TestABarThatIsCutKeepsItsShares(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	s.open(p, "models", "en")
+	var share, want float64
+	p.Eval(`(([whole, part]) => part / whole)([...document.querySelectorAll(".md-chart rect")].slice(-2).map(
+		e => e.width.baseVal.value))`, &share)
+	p.Eval(`import("/figures.js").then(({figures}) => figures.loads[0].rows["redis-server-io-4"])
+		.then(([, cpu, executing]) => executing / cpu)`, &want)
+	require.InDelta(t, want, share, 0.001)
+	require.Equal(t, "1", p.Text(`document.querySelectorAll(".md-cut").length`))
+	const why = `document.querySelector(".md-side").innerText.includes("redis.conf advises")`
+	require.Equal(t, "true", p.Text(why))
+	p.Eval(`(select => { select.value = 1; select.dispatchEvent(new Event("change")) })(
+		document.querySelector(".md-side select"))`, nil)
+	require.Equal(t, "false", p.Text(why))
+	require.Empty(t, p.Problems())
 }

@@ -22,6 +22,20 @@ func (s *site) open(p *browser.Page, screen, lang string) {
 	p.Wait(fmt.Sprintf(`document.body.dataset.screen === %q && document.body.dataset.lang === %q`, screen, lang))
 }
 
+// cutSelects finds selects whose text is cut by their arrow.
+const cutSelects = `
+	const ink = document.createElement("canvas").getContext("2d"), arrow = 20
+	for (const e of document.querySelectorAll("select")) {
+		if (!seen(e)) continue
+		const style = getComputedStyle(e)
+		ink.font = style.font
+		for (const o of e.options) {
+			const wide = ink.measureText(o.text).width + parseFloat(style.paddingLeft) + arrow
+			if (wide > e.clientWidth) found.push("select " + JSON.stringify(o.text) + ": " + wide + " > " + e.clientWidth)
+		}
+	}
+`
+
 // faults returns what is wrong with the layout of the page: boxes of one parent that overlap, a
 // text outside of its box, a text that is cut off without a title, and a page that is wider than
 // its window. It looks after two frames: a page that has a new size draws itself in the first one.
@@ -55,6 +69,7 @@ const faults = `(async () => {
 		if (["auto", "scroll"].includes(style.overflowX) || e.tagName === "OPTION" || e.closest("[title]")) continue
 		if (e.scrollWidth > e.clientWidth + 1) found.push("text " + words(e) + " is wider than its " + name(e))
 	}
+	` + cutSelects + `
 	const page = document.documentElement
 	if (page.scrollWidth > innerWidth) found.push("the page is " + page.scrollWidth + " wide")
 	return found

@@ -40,6 +40,7 @@ const cramped = `(async () => {
 		const size = parseFloat(getComputedStyle(e).fontSize)
 		if (!(e instanceof SVGElement) && seen(e) && size < 12) found.push(name(e) + " has letters of " + size)
 	}
+	` + cutSelects + `
 	scrollTo(0, 0)
 	const wide = document.documentElement.scrollWidth
 	if (wide > innerWidth) found.push("the page is " + wide + " wide")

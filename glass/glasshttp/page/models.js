@@ -136,7 +136,14 @@ function side() {
     el('h3', {}, t('models.measured')), pick, chart(f),
     el('ul', { class: 'legend' }, el('li', {}, el('i', { class: 'execute' }), el('span', {}, t('models.executing'))), el('li', {}, el('i', { class: 'read' }), el('span', {}, t('models.other')))),
     el('p', {}, t('models.reading')),
+    crowded(f) ? el('p', {}, t('models.cores')) : null,
     el('p', { class: 'dim' }, t('models.machine', { machine: figures.machine, date: figures.date })));
+}
+
+// crowded reports whether the threads of redis-server worked, on a machine with too few cores for them.
+function crowded(f) {
+  const [, cpu, executing] = f.rows['redis-server-io-4'];
+  return cpu > executing && Number(/(\d+) cores/.exec(figures.machine)[1]) < 4;
 }
 
 // named translates the name of a load, such as GET, 50 connections, pipeline 1, values of 1 KB.
@@ -145,19 +152,21 @@ function named(name) {
   return t('models.load.name', { command, clients, pipeline, size });
 }
 
+const us = (n) => `${n >= 100 ? Math.round(n) : n.toFixed(1)} µs`;
+
 function chart(f) {
   const width = 400, row = 46, room = 300;
   const longest = Math.min(MOST, Math.max(...SHOWN.map((m) => f.rows[m][1])));
   const svg = s('svg', { viewBox: `0 0 ${width} ${row * SHOWN.length}`, class: 'md-chart', role: 'img', 'aria-label': t('models.measured') });
   SHOWN.forEach((name, i) => {
     const [rate, cpu, executing] = f.rows[name], y = row * i;
-    const long = (us) => room * (Math.min(us, longest) / longest);
-    const cut = cpu > longest;
+    const cut = cpu > longest, scale = room / (cut ? cpu : longest); // the parts of a bar that is cut keep their shares
+    const long = (us) => us * scale;
     svg.append(text(0, y + 14, t(`models.bar.${name}`), { max: width }),
       s('rect', { x: 0, y: y + 20, width: long(cpu), height: 15, rx: 3, class: 'solid read' }),
       s('rect', { x: 0, y: y + 20, width: Math.max(long(executing), 2), height: 15, rx: 3, class: 'solid execute' }));
-    if (cut) svg.append(s('path', { d: `M${room - 22} ${y + 38}l6 -22m5 0l-6 22`, class: 'md-cut' }));
-    svg.append(text(long(cpu) + 8, y + 32.5, `${cpu >= 100 ? Math.round(cpu) : cpu.toFixed(1)} µs`, { bold: true, max: width - long(cpu) - 10 }), s('title', {}, `${rate} req/s`));
+    if (cut) svg.append(s('path', { d: `M${room - 22} ${y + 38}l6 -22m5 0l-6 22`, class: 'md-cut' }), text(6, y + 32, us(executing), { cls: 'on', max: long(executing) - 8 }));
+    svg.append(text(long(cpu) + 8, y + 32.5, us(cpu), { bold: true, max: width - long(cpu) - 10 }), s('title', {}, `${rate} req/s`));
   });
   return svg;
 }
