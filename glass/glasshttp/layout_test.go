@@ -96,3 +96,38 @@ func TestNoBoxesOverlapAndNoTextIsWiderThanItsBox(t *testing.T) {
 	}
 	require.Empty(t, p.Problems())
 }
+
+// With several masters the head of the page has one control more. It fits, and so does the longest state.
+func TestTheHeadOfThePageFitsWithSeveralMasters(t *testing.T) {
+	s := start(t, "--masters", "3")
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	for _, lang := range []string{"en", "zh"} {
+		for _, screen := range screens() {
+			s.open(p, screen, lang)
+			p.Wait(`document.body.dataset.state === "running" && document.querySelector("#masters:not([hidden])")`)
+			for _, state := range []string{"running", "stopped at: script goes on"} {
+				p.Eval(fmt.Sprintf(`document.getElementById("state").textContent = %q`, state), nil)
+				var found []string
+				p.Eval(faults, &found)
+				require.Empty(t, found, "%s %s %s", screen, lang, state)
+			}
+		}
+	}
+	require.Empty(t, p.Problems())
+}
+
+// The help begins with its first words, although its button is at the end.
+func TestTheHelpBeginsAtItsTop(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	s.open(p, "loop", "en")
+	p.Press("?")
+	p.Wait(`document.querySelector("dialog[open]")`)
+	require.Equal(t, "true", p.Text(`(d => d.scrollHeight > d.clientHeight)(document.querySelector("dialog[open]"))`))
+	require.Equal(t, "0", p.Text(`document.querySelector("dialog[open]").scrollTop`))
+	p.Press("Escape")
+	p.Wait(`!document.querySelector("dialog[open]")`)
+	require.Empty(t, p.Problems())
+}

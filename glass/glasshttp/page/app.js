@@ -136,7 +136,7 @@ function help() {
     const key = { ' ': t('key.space'), ArrowLeft: '←', ArrowRight: '→' }[b.dataset.key] ?? b.dataset.key;
     return el('li', {}, el('kbd', {}, key), ' ', b.getAttribute('aria-label') ?? b.textContent);
   });
-  dialog.replaceChildren(el('h2', {}, t('help.title')), el('p', {}, t('help.road')), el('p', {}, t('help.bytes')), el('p', {}, t('help.stop')), el('p', {}, t('help.past')),
+  dialog.replaceChildren(el('h2', { tabindex: -1, autofocus: '' }, t('help.title')), el('p', {}, t('help.road')), el('p', {}, t('help.bytes')), el('p', {}, t('help.stop')), el('p', {}, t('help.past')),
     el('ul', { class: 'keylist' }, rows), el('h3', {}, t('term.title')), glossary(), el('form', { method: 'dialog' }, el('button', {}, t('help.close'))));
   dialog.showModal();
 }

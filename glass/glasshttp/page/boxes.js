@@ -86,7 +86,7 @@ function lanes(b, y, state, phase, room) {
     const top = y + i * h, ids = lent?.threads?.[i + 1] ?? [];
     return s('g', { class: `lane ${ids.length && !lent.joined ? 'busy' : ''}` },
       s('rect', { x: b.x + 8, y: top, width: b.w - 32, height: h - 3, rx: 4 }),
-      text(b.x + 13, top + h / 2 + 3.2, name, { mono: true, cls: 'dim', max: 44 }), badges(b.x + 58, top + h / 2 - 1.5, ids.map(who), b.w - 92, Math.min(8, h / 2 - 2)));
+      text(b.x + 13, top + h / 2 + 2, name, { mono: true, cls: 'dim', max: 44 }), badges(b.x + 58, top + h / 2 - 1.5, ids.map(who), b.w - 92, Math.min(8, h / 2 - 2)));
   });
   const x = b.x + b.w - 17;
   out.push(s('g', { class: `barrier ${lent && !lent.joined ? 'shut' : ''}` }, s('path', { d: `M${x} ${y - 2} V${y + h * shown.length}` }), title(t('now.barrier'))));
@@ -267,7 +267,7 @@ function socket(c, y) {
   const g = s('g', { class: `box socket ${c ? '' : 'off'}`, 'data-box': 'socket' }, s('rect', { x: 250, y: y + 8, width: 100, height: 108, rx: 9, class: 'frame' }));
   if (!c) return g;
   g.append(badge(264, y + 24, who(c.id)), term('fd', text(278, y + 29, `fd ${c.fd}`, { mono: true, max: 66 })));
-  const row = (label, bytes, top, cls) => g.append(term(label, text(257, top, label, { max: 52 })), text(344, top, bytes < 0 ? (c.state === 'full' ? t('now.full') : '–') : bytesText(bytes), { anchor: 'end', cls: bytes > 0 ? 'strong' : 'dim', max: 46 }),
+  const row = (label, bytes, top, cls) => g.append(term(label, text(255, top, label, { max: 52 })), text(346, top, bytes < 0 ? (c.state === 'full' ? t('now.full') : '–') : bytesText(bytes), { anchor: 'end', cls: bytes > 0 ? '' : 'dim', max: 44 }),
     ...queue(257, top + 5, 87, bytes < 0 && c.state === 'full' ? 4e6 : bytes, cls));
   row('Recv-Q', c.recvq, y + 54, 'read');
   row('Send-Q', c.sendq, y + 92, 'write');

@@ -235,7 +235,7 @@ function stories() {
 
 // first is what to press on a screen that is still empty.
 const first = (one) => el('div', { class: 'lk-caption lk-first' }, el('p', { class: 'lk-told' }, t('locks.first')),
-  button('first', `${t('locks.start')}: ${t(`locks.story.${one.name}`)}`, () => tell(one), { class: 'cl-primary', 'data-key': 'n' }));
+  button('first', t('locks.on', { what: t('locks.start'), on: t(`locks.story.${one.name}`) }), () => tell(one), { class: 'cl-primary', 'data-key': 'n' }));
 
 function caption() {
   const { of, at } = story;
@@ -273,6 +273,7 @@ function breaks() {
   const held = logs.some((log) => log.findLast((e) => e.event === 'hold')?.outcome === 'held');
   const rule = (...words) => act(() => replace(...words));
   const last = masters(), victim = quorums(last).both[0];
+  const on = (what) => t('locks.on', { what: t(`locks.${what}`), on: t('locks.lane', { n: victim }) });
   return el('div', { class: 'lk-breaks', role: 'group', 'aria-label': t('locks.break') },
     el('span', { class: 'cl-label' }, t('locks.break')),
     button('lose', t('locks.lose'), () => rule('lose', 'NTH', '1', 'ACTION', 'DROP-REPLY'), { class: 'lk-danger' }),
@@ -280,9 +281,9 @@ function breaks() {
       : button('hold', t('locks.hold'), () => hold(), { class: 'lk-danger' }),
     button('clock1', t('locks.clock1'), () => act(() => play([['advance', 10000]]))),
     button('clock2', t('locks.clock2'), () => act(() => play([['advance', LEASE + 1]]))),
-    last > 1 ? button('jump', `${t('locks.clock2')}: ${t('locks.lane', { n: victim })}`,
+    last > 1 ? button('jump', on('clock2'),
       () => act(() => lab(victim, 'CLOCK', 'ADVANCE', String(LEASE + 1))), { class: 'lk-danger' }) : null,
-    button('crash', last > 1 ? `${t('locks.crash')}: ${t('locks.lane', { n: victim })}` : t('locks.crash'),
+    button('crash', last > 1 ? on('crash') : t('locks.crash'),
       () => act(() => lab(victim, 'CRASH')), { class: 'lk-danger' }),
     button('reset', t('locks.reset'), () => { story = null; act(begin); }));
 }
