@@ -41,14 +41,28 @@
 //
 // # Writing
 //
-// Nothing here writes yet. Whoever adds it finds this order in Redis:
+// Nothing here writes yet. These are the steps of Redis, in their order. A crash after any of them leaves a folder
+// that loads.
 //
-//   - A new part is created and fsynced before the manifest names it. The manifest is replaced as a whole: temporary
-//     name, fsync, rename, fsync of the folder (aof.c: writeAofManifestFile).
-//   - A rewrite begins with a new incr. Its base gets its name when it is complete. Then the old base and the older
-//     incrs become history, in the same manifest, and are removed after that (aof.c: backgroundRewriteDoneHandler).
-//   - Before a server appends to the last incr, it cuts off the tail that Loading reports, to DamageError.Whole.
-//   - A file appendonly.aof beside the folder becomes the base, if there is no manifest yet (aof.c: aofUpgradePrepare).
-//   - Keys of an RDB base are loaded even if their time is over. A later command may rename them or make them persist
-//     (rdb.c: RDBFLAGS_AOF_PREAMBLE).
+//   - The manifest is replaced as a whole: temporary name, fsync, rename, fsync of the folder (writeAofManifestFile).
+//   - A file exists before the manifest names it, and the manifest names it before anything is appended to it
+//     (openNewIncrAofForAppend). A crash between the two leaves a file without a name in the manifest. The next start
+//     takes the same number again, and has to remove that file: disk.FS.Create does not replace it.
+//   - A rewrite begins with a new incr, at the moment of the snapshot. The base is written under a temporary name,
+//     fsynced and renamed. Then one new manifest names it, and calls the old base and the older incrs history
+//     (backgroundRewriteDoneHandler). Then history is removed, and a third manifest forgets it (aofDelHistoryFiles).
+//   - A rewrite that fails removes its base. The incr that it began with stays: both are loaded (Manifest.Incr).
+//   - appendonly yes at run time has no base yet. Commands go to a temporary incr, which gets its name together with
+//     the base (startAppendOnly).
+//   - A file appendonly.aof beside the folder becomes the base: first the manifest names it, then it moves into the
+//     folder. A start finds either half of that (loadAppendOnlyFiles, aofUpgradePrepare).
+//
+// # Loading into a server
+//
+//   - Commands behind MULTI are queued. What is queued when Load returns is dropped.
+//   - If Load reports a truncated tail and aof-load-truncated allows it, the file is cut at DamageError.Whole before
+//     anything is appended. disk.FS has no operation for that yet, and none to open a file for appending.
+//   - Keys of an RDB base are loaded even if their time is over, because later commands may use them. A Loading of
+//     persist/rdb leaves them out (rdb.c: RDBFLAGS_AOF_PREAMBLE).
+//   - The parts of a manifest may all be empty. Then there is nothing to load, and no error.
 package aof
