@@ -47,7 +47,10 @@ func (p *partReport) stamp(unix int64) {
 
 func (p *partReport) print(out io.Writer) {
 	kind := "commands"
-	if p.rdb != nil {
+	switch {
+	case p.rdb != nil && p.rdb.Version == 0:
+		kind = "no RDB file that can be read"
+	case p.rdb != nil:
 		kind = fmt.Sprintf("RDB file of version %d", p.rdb.Version)
 	}
 	fmt.Fprintf(out, "%s: %s, %d bytes\n", visible(p.path), kind, p.size)

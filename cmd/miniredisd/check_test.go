@@ -250,29 +250,36 @@ func theirs(t *testing.T, tool, path string) (code int, out string) {
 	return 0, string(b)
 }
 
-func TestCheckJudgesRDBFilesAsRedisDoes(t *testing.T) {
-	redistest.Need(t, "redis-check-rdb")
-	text, err := os.ReadFile(filepath.Join(realFiles(t), "dump.rdb"))
-	require.NoError(t, err)
-	path := write(t, "dump.rdb", string(text))
-	code, out, _ := checking(path)
+func TestCheckReadsAFileOfRedis(t *testing.T) {
+	code, out, _ := checking(filepath.Join(realFiles(t), "dump.rdb"))
 	require.Equal(t, exitWhole, code, out)
 	require.Contains(t, out, "keys 6, with an expiry 1, of them expired 0: "+
 		"hash 1, list 1, set 1, stream 1, string 1, zset 1\n")
 	require.Contains(t, out, "functions     lua name=lib\n")
+}
 
+// The file is always the same one: there are damaged files with which redis-check-rdb never ends. No flipped bit is in
+// the version: Redis takes 001! for version 1, which has no checksum.
+func TestCheckJudgesRDBFilesAsRedisDoes(t *testing.T) {
+	redistest.Need(t, "redis-check-rdb")
+	text, err := os.ReadFile(filepath.Join("testdata", "redis-7.0.15.rdb"))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "dump.rdb")
 	r := rand.New(rand.NewPCG(1, 5))
-	for range 100 {
+	for i := range 120 {
 		b := slices.Clone(text)
-		if r.IntN(2) == 0 {
+		switch {
+		case i == 0:
+		case i%2 == 0:
 			b = b[:r.IntN(len(b))]
-		} else {
-			b[r.IntN(len(b))] ^= 1 << r.IntN(8)
+		default:
+			b[9+r.IntN(len(b)-9)] ^= 1 << r.IntN(8)
 		}
 		require.NoError(t, os.WriteFile(path, b, 0o600))
 		want, _ := theirs(t, "redis-check-rdb", path)
-		got, _, _ := checking(path)
-		require.Equal(t, want, got, "%q", b)
+		got, out, _ := checking(path)
+		require.Equal(t, want, got, "%q: %s", b, out)
+		require.Equal(t, i == 0, got == exitWhole, out)
 	}
 }
 
