@@ -31,8 +31,8 @@
 // else is damage, with file, offset and reason. So is a tail of any part but the last: what follows it was executed
 // after commands that are lost.
 //
-// No file makes a reader take more memory than a small multiple of its own length. No length is believed before the
-// file has the bytes.
+// No length is believed before the file has the bytes. The memory for a command is at most fifteen times its length in
+// the file, and so much only if its arguments have one byte or none.
 //
 // Redis's loader looks at less than its redis-check-aof: it takes any two bytes for the end of an argument, and a
 // line of any form for a number. This package judges as redis-check-aof does, with three exceptions. A command without

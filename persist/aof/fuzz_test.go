@@ -28,7 +28,7 @@ func requireSound(t testing.TB, b []byte) {
 	runtime.ReadMemStats(&before)
 	err := p.loading().Read(bytes.NewReader(b), int64(len(b)), "f")
 	runtime.ReadMemStats(&after)
-	require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20+200*len(b)))
+	require.LessOrEqual(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<20+50*len(b)))
 	var damage *aof.DamageError
 	if err == nil || bytes.HasPrefix(b, []byte("REDIS")) || bytes.HasPrefix(b, []byte("VALKEY")) {
 		return

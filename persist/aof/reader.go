@@ -208,13 +208,18 @@ func (r *reader) argument() ([]byte, error) {
 	if n > r.size-r.at-2 {
 		return nil, errShort
 	}
-	b := make([]byte, n+2)
+	b := make([]byte, n)
 	if _, err := io.ReadFull(r.in, b); err != nil {
 		return nil, err
 	}
-	r.at += n + 2
-	if b[n] != '\r' || b[n+1] != '\n' {
+	end, err := r.in.Peek(2)
+	if err != nil {
+		return nil, err
+	}
+	if end[0] != '\r' || end[1] != '\n' {
 		return nil, fmt.Errorf("an argument of %d bytes has no \\r\\n behind it", n)
 	}
-	return b[:n:n], nil
+	_, _ = r.in.Discard(2)
+	r.at += n + 2
+	return b, nil
 }
