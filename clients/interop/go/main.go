@@ -18,6 +18,7 @@
 //	inside.go       where a suite runs
 //	holders.go      two owners of one RedLock, for clients/interop/redlock
 //	resend.go       single requests whose reply does not come, for clients/interop/resend
+//	compare.go      locks in commands that compare the token themselves
 //	explore.go      one client again and again, for clients/interop/explore
 //	explored.go     the clients that it runs
 package main
@@ -70,6 +71,7 @@ func main() {
 		cells = append(cells, lockCells(l)...)
 	}
 	cells = append(cells, redsyncCells()...)
+	cells = append(cells, compareCells()...)
 	cells = append(cells, quickSuites()...)
 	for _, c := range cells {
 		if env.wants(c) {

@@ -42,10 +42,10 @@ func (r *result) collect(ctx context.Context, dir string, kinds []*kind, o optio
 	fmt.Fprintf(os.Stderr, "interop: %s: prepared in %.1f s\n", r.ecosystem, time.Since(began).Seconds())
 	for _, k := range kinds {
 		began := time.Now()
-		cells, err := runAgainst(ctx, dir, k, o.cell)
+		cells, err := runAgainst(ctx, dir, k, o.cell, o.dialect)
 		if err == nil && k.name == ours {
 			cells, r.again = secondChance(cells,
-				func(name string) ([]cell, error) { return runAgainst(ctx, dir, k, name) })
+				func(name string) ([]cell, error) { return runAgainst(ctx, dir, k, name, o.dialect) })
 		}
 		if err == nil {
 			err = k.dead()
@@ -104,11 +104,11 @@ func prepare(ctx context.Context, dir string) error {
 	return cmd.Run()
 }
 
-func runAgainst(ctx context.Context, dir string, k *kind, only string) ([]cell, error) {
+func runAgainst(ctx context.Context, dir string, k *kind, only, dialect string) ([]cell, error) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
 	cmd := command(ctx, dir, "run")
-	cmd.Env = append(append(os.Environ(), k.env()...), "ONLY="+only)
+	cmd.Env = append(append(os.Environ(), k.env()...), "ONLY="+only, "DIALECT="+dialect)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		return nil, err

@@ -2,7 +2,7 @@
 // redis-server, and prints a table of client x scenario.
 //
 //	clients/interop/run [-only ECO,...] [-servers miniredisd,redis-server] [-cell TEXT] [-doctor]
-//		[-- ARGUMENTS OF miniredisd]
+//		[-dialect NAME] [-- ARGUMENTS OF miniredisd]
 //
 // The clients are programs in their own languages, in the folders beside this one. This program
 // starts three servers of each kind and runs each ecosystem once for each kind. It reads one line
@@ -43,6 +43,7 @@ type options struct {
 	extra   []string // arguments of miniredisd
 	strict  bool     // in CI: whatever is missing is a failure
 	doctor  bool     // findings of LAB DOCTOR are failures
+	dialect string   // of miniredisd; "" for the default
 }
 
 func main() {
@@ -63,8 +64,15 @@ func parseFlags() options {
 	cell := flag.String("cell", "", "run only cells whose client/scenario contains `text`")
 	doctor := flag.Bool("doctor", false, "run miniredisd with a lab, and fail for what LAB DOCTOR finds in these "+
 		"clients")
+	dialect := flag.String("dialect", "", "run miniredisd alone, with `--dialect`, and cells for commands of that server")
 	flag.Parse()
-	o := options{cell: *cell, extra: flag.Args(), strict: os.Getenv("CI") == "true", doctor: *doctor}
+	o := options{
+		cell: *cell, extra: flag.Args(), strict: os.Getenv("CI") == "true", doctor: *doctor, dialect: *dialect,
+	}
+	if o.dialect != "" {
+		*servers = ours
+		o.extra = append([]string{"--dialect", o.dialect}, o.extra...)
+	}
 	if o.doctor {
 		o.extra = append([]string{"--lab", "yes"}, o.extra...)
 	}

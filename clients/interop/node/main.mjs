@@ -10,6 +10,7 @@
 //   clients.mjs    ioredis 5 and 6, node-redis; a lock written by hand over each
 //   scenarios.mjs  the scenarios of a plain lock, and what a lock library is to them
 //   objects.mjs    the scenarios of everything else: redlock, multi, semaphore
+//   compare.mjs    locks in commands that compare the token themselves
 //   redlock.mjs semaphore.mjs universal.mjs simple.mjs  the libraries
 import { environment } from './server.mjs'
 import { byHand, ioredis5, ioredis6, nodeRedis } from './clients.mjs'
@@ -19,6 +20,7 @@ import { redlockUniversal } from './universal.mjs'
 import { simpleRedisMutex } from './simple.mjs'
 import { lockCells } from './scenarios.mjs'
 import { objectCells } from './objects.mjs'
+import { compareCells } from './compare.mjs'
 import { runCell } from './cell.mjs'
 
 const env = environment()
@@ -29,10 +31,9 @@ const libraries = [
   redlockUniversal(ioredis6), redlockUniversal(nodeRedis),
   simpleRedisMutex(nodeRedis),
 ]
-for (const library of libraries) {
-  for (const cell of [...lockCells(library), ...objectCells(library)]) {
-    if (`${cell.client}/${cell.scenario}`.includes(env.only)) await runCell(cell, env)
-  }
+const cells = libraries.flatMap((library) => [...lockCells(library), ...objectCells(library)])
+for (const cell of [...cells, ...compareCells()]) {
+  if (`${cell.client}/${cell.scenario}`.includes(env.only)) await runCell(cell, env)
 }
 // A client that was cut off may still be trying to come back.
 process.exit(0)

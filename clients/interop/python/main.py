@@ -11,12 +11,14 @@ The scenarios are written once, against the methods of a Lock; a module for each
     library.py       what a lock library is to a scenario
     scenarios.py     the scenarios of a plain lock
     lib_*.py         the libraries
+    compare.py       locks in commands that compare the token themselves
 """
 
 import logging
 import os
 import sys
 
+import compare
 import lib_pottery
 import lib_redis
 import lib_redis_lock
@@ -27,7 +29,7 @@ def main():
     logging.disable(logging.CRITICAL)  # libraries log each refusal; the cells say what matters
     libraries = [lib_redis.sync(), lib_redis.asynchronous(), lib_redis_lock.library(), lib_pottery.library()]
     cells = [cell for library in libraries for cell in scenarios.cells_of(library)]
-    cells += lib_pottery.cells()
+    cells += lib_pottery.cells() + compare.cells()
     only = os.environ.get("ONLY", "")
     for cell in cells:
         if only in cell.name:

@@ -16,7 +16,7 @@ import redis.clients.jedis.exceptions.JedisNoScriptException;
 import redis.clients.jedis.params.SetParams;
 
 final class JedisWire implements Wire, AutoCloseable {
-    private final RedisClient client;
+    final RedisClient client;
 
     /** Without a protocol the client and the server agree on one. */
     JedisWire(String name, RedisProtocol protocol) {

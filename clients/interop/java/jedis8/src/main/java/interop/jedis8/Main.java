@@ -1,6 +1,7 @@
 package interop.jedis8;
 
 import interop.cells.Cell;
+import interop.cells.Compare;
 import interop.cells.Matrix;
 import interop.cells.Recipe;
 import redis.clients.jedis.Jedis;
@@ -12,7 +13,8 @@ public final class Main {
     }
 
     public static void main(String[] args) {
-        Recipe.addTo(new Matrix<JedisWire>("jedis " + Matrix.version(Jedis.class)))
+        Matrix<JedisWire> matrix = Recipe.addTo(new Matrix<>("jedis " + Matrix.version(Jedis.class)));
+        Compare.addTo(matrix, "redis", wire -> new JedisCompare(wire.client))
                 .cell("resp2", (client, cell) -> protocol(RedisProtocol.RESP2, 2, cell))
                 .cell("resp3", (client, cell) -> protocol(RedisProtocol.RESP3, 3, cell))
                 .run(() -> new JedisWire("interop-jedis", null));

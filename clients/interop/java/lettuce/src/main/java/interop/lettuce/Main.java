@@ -5,6 +5,7 @@ import static interop.cells.Cell.check;
 import static interop.cells.Cell.soon;
 
 import interop.cells.Cell;
+import interop.cells.Compare;
 import interop.cells.Matrix;
 import interop.cells.Recipe;
 import io.lettuce.core.RedisClient;
@@ -18,7 +19,8 @@ public final class Main {
     }
 
     public static void main(String[] args) {
-        Recipe.addTo(new Matrix<LettuceWire>("lettuce " + Matrix.version(RedisClient.class)))
+        Matrix<LettuceWire> matrix = Recipe.addTo(new Matrix<>("lettuce " + Matrix.version(RedisClient.class)));
+        Compare.addTo(matrix, "redis", wire -> new LettuceCompare(wire.commands))
                 .cell("resp2", Main::resp2)
                 .cell("resp3", Main::resp3)
                 .run(() -> new LettuceWire("interop-lettuce", ProtocolVersion.newestSupported()));
