@@ -16,25 +16,28 @@ import (
 )
 
 const (
-	dialectsPage  = "../docs/dialects.md"
 	dialectsBegin = "<!-- dialects: written by `go test ./server -run DialectsPage -update` -->\n"
 	dialectsEnd   = "<!-- end of dialects -->\n"
 )
 
 func TestTheDialectsPageSaysWhatTheTablesSay(t *testing.T) {
-	text, err := os.ReadFile(dialectsPage)
-	require.NoError(t, err)
-	before, rest, found := strings.Cut(string(text), dialectsBegin)
-	require.True(t, found, "no line %q", dialectsBegin)
-	have, after, found := strings.Cut(rest, dialectsEnd)
-	require.True(t, found, "no line %q", dialectsEnd)
-	want := dialectTables()
-	if flag.Lookup("update").Value.String() == "true" {
-		require.NoError(t, os.WriteFile(dialectsPage, []byte(before+dialectsBegin+want+dialectsEnd+after), 0o644))
-		return
+	english := func(text string) string { return text }
+	for path, in := range map[string]func(string) string{
+		"../docs/dialects.md": english, "../docs/zh/dialects.md": chinese(t),
+	} {
+		text, err := os.ReadFile(path)
+		require.NoError(t, err)
+		before, rest, found := strings.Cut(string(text), dialectsBegin)
+		require.True(t, found, "no line %q", dialectsBegin)
+		have, after, found := strings.Cut(rest, dialectsEnd)
+		require.True(t, found, "no line %q", dialectsEnd)
+		want := dialectTables(in)
+		if flag.Lookup("update").Value.String() == "true" {
+			require.NoError(t, os.WriteFile(path, []byte(before+dialectsBegin+want+dialectsEnd+after), 0o644))
+			continue
+		}
+		require.True(t, have == want, "%s does not match the tables: go test ./server -run DialectsPage -update", path)
 	}
-	require.True(t, have == want, "docs/dialects.md does not match the tables: "+
-		"go test ./server -run DialectsPage -update")
 }
 
 // compared are the columns of the page: where most people are, and where they go.
@@ -45,14 +48,21 @@ func compared() (all []dialect.Dialect) {
 	return all
 }
 
-func dialectTables() string {
+// dialectTables returns the tables of the page. in translates a text.
+func dialectTables(in func(text string) string) string {
 	var b strings.Builder
 	table := func(title, first string) {
-		fmt.Fprintf(&b, "\n## %s\n\n| %s | since |", title, first)
+		fmt.Fprintf(&b, "\n## %s\n\n| %s | %s |", in(title), in(first), in("since"))
 		for _, d := range compared() {
 			b.WriteString(" " + strings.ReplaceAll(d.Name, "-", " ") + " |")
 		}
 		b.WriteString("\n|---|---|" + strings.Repeat("---|", len(compared())) + "\n")
+	}
+	yes := func(has bool) string {
+		if has {
+			return in("yes")
+		}
+		return ""
 	}
 	row := func(what, since string, cell func(d dialect.Dialect) string) {
 		fmt.Fprintf(&b, "| %s | %s |", what, since)
@@ -73,25 +83,18 @@ func dialectTables() string {
 		{"the version that `DUMP` writes", func(d dialect.Dialect) string { return fmt.Sprint(d.DumpVersion) }},
 		{"`server.call` in scripts", func(d dialect.Dialect) string { return yes(d.ServerName != "") }},
 	} {
-		row(x.where, "", x.cell)
+		row(in(x.where), "", x.cell)
 	}
 	table("How old commands behave", "behaviour")
 	for _, m := range command.AllManners() {
-		row(m.Text, since(m.Since), func(d dialect.Dialect) string { return yes(d.Has(m.Since)) })
+		row(in(m.Text), since(m.Since), func(d dialect.Dialect) string { return yes(d.Has(m.Since)) })
 	}
 	table("Commands and options", "command or option")
 	for _, x := range newerThings() {
 		row(x.name, since(x.since), func(d dialect.Dialect) string { return yes(d.Has(x.since)) })
 	}
-	lists(&b)
+	lists(&b, in)
 	return b.String() + "\n"
-}
-
-func yes(has bool) string {
-	if has {
-		return "yes"
-	}
-	return ""
 }
 
 // newerThing is a command or an option that is newer than Redis 7.2.
@@ -126,17 +129,21 @@ func newerThings() (things []newerThing) {
 	return slices.CompactFunc(things, func(a, b newerThing) bool { return a == b })
 }
 
+const (
+	refusedAre = "The server has these commands, and miniredisd lacks them. A name that ends with a dot stands for all " +
+		"commands of\na module."
+	directivesAre = "The server has these directives. miniredisd accepts them with a warning, and they have no effect."
+)
+
 // lists writes what each of the servers has, and this one refuses by name or accepts with a warning.
-func lists(b *strings.Builder) {
-	b.WriteString("\n## Refused by name\n\nThe server has these commands, and miniredisd lacks them. " +
-		"A name that ends with a dot stands for all commands of\na module.\n\n")
+func lists(b *strings.Builder, in func(text string) string) {
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", in("Refused by name"), in(refusedAre))
 	for _, d := range compared() {
 		if names := command.Lacking(d); len(names) > 0 {
 			fmt.Fprintf(b, "- **%s**: %s\n", d.Name, strings.ToUpper(codes(names)))
 		}
 	}
-	b.WriteString("\n## Directives\n\nThe server has these directives. miniredisd accepts them with a warning, " +
-		"and they have no effect.\n\n")
+	fmt.Fprintf(b, "\n## %s\n\n%s\n\n", in("Directives"), in(directivesAre))
 	for _, d := range compared() {
 		if names := config.Newer(d); len(names) > 0 {
 			fmt.Fprintf(b, "- **%s**: %s\n", d.Name, codes(names))

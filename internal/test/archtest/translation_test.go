@@ -25,6 +25,7 @@ func translated() []page {
 		{"docs/threading-model.md", "docs/zh/threading-model.md"},
 		{"docs/locks.md", "docs/zh/locks.md"},
 		{"docs/claims.md", "docs/zh/claims.md"},
+		{"docs/dialects.md", "docs/zh/dialects.md"},
 		{"docs/comparison.md", "docs/zh/comparison.md"},
 		{"docs/trace.md", "docs/zh/trace.md"},
 		{"docs/watch.md", "docs/zh/watch.md"},
