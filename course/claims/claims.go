@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 )
 
@@ -98,11 +99,20 @@ func List() []Claim {
 			{"16 clients", nil, playSixteen}, {"pipeline 16", nil, playOnePacket},
 			{"16 clients, io-threads 3", threadsThatRead("3"), playSixteen}}, shown: 1},
 		{N: 22, Name: "epoll is the fastest", judge: judgeWays, acts: ways()},
+		{N: 23, Name: "compare and delete needs a script", judge: judgeCompare, shown: 1, acts: []act{
+			playing("redis-7.2", playScriptOnly), playing("redis-8.4", releasing("DELEX", "lock:a", "IFEQ", "token-A")),
+			playing("valkey-9.1", releasing("DELIFEQ", "lock:a", "token-A"))}},
 	}
 }
 
 func threadsThatRead(n string) []string {
 	return []string{"--io-threads", n, "--io-threads-do-reads", "yes"}
+}
+
+// playing is a story on a server that plays another one.
+func playing(dialect string, play func(*story)) act {
+	words := []string{"--dialect", dialect}
+	return act{strings.Join(words, " "), words, play}
 }
 
 func multiplexer(name string) act { return act{name, []string{"--multiplexer", name}, playIdle} }

@@ -39,6 +39,8 @@ func expected() map[int]Finding {
 			"moved_pipeline": 0, "moved_threads": 32}},
 		22: {Verdict: Partly, Facts: facts{"idle": 300, "arrive": 16, "waiting_epoll": 18, "waiting_poll": 2,
 			"waiting_select": 2, "looked_epoll": 16}},
+		23: {Verdict: False, Facts: facts{"old": "-ERR unknown command 'DELEX'", "old_script": 1, "scripts": 0,
+			"holders_redis": 1, "holders_valkey": 1}},
 	}
 }
 

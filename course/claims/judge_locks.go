@@ -40,6 +40,36 @@ func judgeDelete(acts []*Record) Finding {
 	}
 }
 
+// judgeCompare: a command without a script leaves the lock of another client, and deletes its own.
+func judgeCompare(acts []*Record) Finding {
+	old, redis, valkey := acts[0], acts[1], acts[2]
+	refused, byScript := old.reply(old.command("A", "DELEX", 0)), old.reply(old.command("A", "EVAL", 0))
+	scripts := len(redis.commands("A", "EVAL")) + len(valkey.commands("A", "EVAL"))
+	needed := scripts > 0 || !redis.releasedBy("DELEX") && !valkey.releasedBy("DELIFEQ")
+	code, _, _ := strings.Cut(refused.Text, ",")
+	return Finding{
+		Verdict: verdict(needed, needed),
+		Facts: map[string]any{
+			"old": code, "old_script": number(byScript.Text), "scripts": scripts,
+			"holders_redis": redis.believers("lock:a"), "holders_valkey": valkey.believers("lock:a"),
+		},
+		Evidence: redis.twoReleases("DELEX"),
+		others:   map[int][]int64{0: seqs(refused, byScript), 2: valkey.twoReleases("DELIFEQ")},
+	}
+}
+
+// releasedBy reports whether a command left the lock of B to A, and deleted it for B.
+func (r *Record) releasedBy(command string) bool {
+	late, own := r.reply(r.command("A", command, 0)), r.reply(r.command("B", command, 0))
+	return number(late.Text) == 0 && number(own.Text) == 1 && r.believers("lock:a") == 1
+}
+
+// twoReleases returns how A releases late and B in time, and what C gets between them.
+func (r *Record) twoReleases(command string) []int64 {
+	late, next, own := r.command("A", command, 0), r.command("C", "SET", 0), r.command("B", command, 0)
+	return seqs(r.all(at("e"))[0], r.command("B", "SET", 0), late, r.reply(late), next, r.reply(next), own, r.reply(own))
+}
+
 // believers counts clients that were granted the lock between the end of its first lease and the end of
 // the next one.
 func (r *Record) believers(key string) (n int) {

@@ -87,6 +87,12 @@ func mutations() map[int]func(acts []*Record) {
 		22: func(acts []*Record) { // epoll watches new clients without a call
 			acts[0].change(at("s"), func(e *Event) { e.Text = strings.ReplaceAll(e.Text, "calls=17", "calls=1") })
 		},
+		23: func(acts []*Record) { // the commands delete nothing
+			for i, command := range []string{"DELEX", "DELIFEQ"} {
+				r := acts[i+1]
+				r.change(same(r.reply(r.command("B", command, 0))), func(e *Event) { e.Text = `:0\r\n` })
+			}
+		},
 	}
 }
 

@@ -1,6 +1,9 @@
 package claims
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // The stories about locks. Their clocks stand still, so a lease ends when the story says so.
 
@@ -69,6 +72,27 @@ func (s *story) lateRelease(a, b, c *client, key string, release ...string) {
 	a.reply()
 	s.lab("FAULT", "DEL", "late")
 	c.lock(key)
+}
+
+// playScriptOnly: the server lacks the command, and A releases by a script.
+func playScriptOnly(s *story) {
+	a := s.client("A")
+	s.freeze()
+	s.begin()
+	a.lock("lock:a")
+	a.do("DELEX", "lock:a", "IFEQ", "token-A")
+	a.do("EVAL", unlock, "1", "lock:a", "token-A")
+}
+
+// releasing: A releases late by a command that ends with its token. Then B releases its own lock.
+func releasing(command ...string) func(*story) {
+	return func(s *story) {
+		a, b, c := s.client("A"), s.client("B"), s.client("C")
+		s.freeze()
+		s.begin()
+		s.lateRelease(a, b, c, "lock:a", command...)
+		b.do(append(slices.Clone(command[:len(command)-1]), "token-B")...)
+	}
 }
 
 // playUnlock: A works on after its lease. Its unlock says 1 by one script, and 0 by the other.
