@@ -1,6 +1,7 @@
 package glasshttp
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -65,4 +66,29 @@ func TestGoldenStepsForwardAndBack(t *testing.T) {
 	want, err := os.ReadFile(golden)
 	require.NoError(t, err)
 	require.Equal(t, string(want), got)
+}
+
+// What the server says may redraw a screen while a button is down. The click arrives all the same, then the news.
+func TestAButtonThatIsDownIsNotReplaced(t *testing.T) {
+	s := start(t)
+	p := browser.Start(t)
+	p.Prefer("light", false)
+	for screen, button := range map[string][2]string{
+		"claims": {"[data-claim='3']", `document.querySelector("[data-n='3']")`},
+		"locks":  {"[data-do=story-lost]", `document.querySelector("[data-do=story-lost][aria-pressed=true]")`},
+	} {
+		s.open(p, screen, "en")
+		p.Wait(fmt.Sprintf(`document.querySelector(%q)`, button[0]+":not([disabled])"))
+		var at struct{ X, Y float64 }
+		p.Eval(fmt.Sprintf(`(r => ({x: r.x + r.width / 2, y: r.y + r.height / 2}))(
+			document.querySelector(%q).getBoundingClientRect())`, button[0]), &at)
+		p.Do("Input.dispatchMouseEvent", "type", "mousePressed", "x", at.X, "y", at.Y, "button", "left", "clickCount", 1)
+		p.Eval(`import("/i18n.js").then(m => m.setLang("zh"))`, nil)
+		p.Eval(fmt.Sprintf(`import("/%s.js").then(m => m.render())`, screen), nil)
+		p.Do("Input.dispatchMouseEvent", "type", "mouseReleased", "x", at.X, "y", at.Y, "button", "left", "clickCount", 1)
+		p.Wait(button[1])
+		p.Wait(fmt.Sprintf(`/\p{Script=Han}/u.test(document.querySelector(%q).textContent)`, button[0]))
+		p.Press("l")
+	}
+	require.Empty(t, p.Problems())
 }

@@ -7,6 +7,7 @@ import { el } from './svg.js';
 import { eventRows } from './rows.js';
 import { OF, which } from './which.js';
 import { marked } from './terms.js';
+import { steady } from './shared.js';
 import texts from './text/claims.js';
 
 add(texts);
@@ -23,11 +24,13 @@ let drawn = '';
 let chosen = 1;
 let numbers = []; // of the claims that the server can run
 let changes = 0;
+let pressed = null; // reports whether a button is down
 const cards = new Map(); // n -> {guess, running, result, failed}; guess is made before the result is known
 
 export function mount(at) {
   root = at;
   drawn = '';
+  pressed = steady(root, render);
   if (!numbers.length) list();
   render();
 }
@@ -86,7 +89,7 @@ async function runAll() {
 
 export function render() {
   const key = `${lang}|${chosen}|${changes}`;
-  if (!root || key === drawn) return;
+  if (!root || pressed() || key === drawn) return;
   drawn = key;
   const focused = document.activeElement?.closest?.('[data-focus]')?.dataset.focus;
   const scrolled = root.querySelector('.cl-list')?.scrollTop ?? 0;

@@ -4,7 +4,7 @@
 import * as store from './store.js';
 import { add, has, keyOf, lang, t } from './i18n.js';
 import { el, narrow } from './svg.js';
-import { fail } from './shared.js';
+import { fail, steady } from './shared.js';
 import { KEY, LEASE, commands, quorums, storiesOf } from './stories.js';
 import { leases } from './lease.js';
 import { bars } from './bars.js';
@@ -28,18 +28,14 @@ let findings = [];
 let story = null; // {of: a story, at: steps done}
 let begun = false; // the lab is ours: clock frozen, keys watched
 let changes = 0;
-let pressed = false; // a button is down: a new one in its place would lose the click
+let pressed = null; // reports whether a button is down
 const cut = new Set(); // clients behind a partition
 const opened = new Set(); // connections that this screen has named
 
 export function mount(at) {
   root = at;
   drawn = '';
-  pressed = false;
-  root.addEventListener('pointerdown', () => { pressed = true; });
-  root.addEventListener('click', () => { pressed = false; }, true);
-  root.addEventListener('pointerup', () => setTimeout(() => { pressed = false; render(); }));
-  root.addEventListener('pointerleave', () => { pressed = false; });
+  pressed = steady(root, render);
   clearInterval(timer);
   timer = setInterval(() => (root?.isConnected ? look() : clearInterval(timer)), POLL);
   look();
@@ -105,9 +101,11 @@ const nameOn = (who, master) => (masters() === 1 ? who : `${who}-${master}`);
 // alive reports whether a connection of the page has received something and not ended since.
 const alive = (name) => store.replies.has(name) && !store.replies.get(name).closed;
 
-// until waits for news of the server, for a second at most.
+const WAIT = 20; // ms between two looks for news
+
+// until waits for news of the server, for some seconds at most.
 async function until(ready) {
-  for (let i = 0; i < 60 && !ready(); i++) await new Promise((r) => setTimeout(r, 20));
+  for (let i = 0; i < 300 && !(await ready(i)); i++) await new Promise((r) => setTimeout(r, WAIT));
 }
 
 // connection opens a connection of a client to a master, and says who it is. The terminals may have left
@@ -124,15 +122,21 @@ async function connection(who, master) {
   }
   await order('open');
   opened.add(name);
-  await exchange(name, ['CLIENT', 'SETNAME', who]);
+  await exchange(name, ['CLIENT', 'SETNAME', who], master);
   return name;
 }
 
-// exchange sends a command and waits for its reply, or for the end of the connection.
-async function exchange(name, words) {
-  const before = store.replies.get(name);
+// KEPT are the outcomes of a request whose reply does not come now.
+const KEPT = ['held', 'delayed', 'reply late', 'reply lost'];
+
+// exchange sends a command and waits for its reply, for the end of the connection, or until a rule keeps it. It asks
+// for rules now and then only, since a reply is quick.
+async function exchange(name, words, master) {
+  const replies = () => store.replies.get(name), before = replies();
+  const log = async () => (await lab(master, 'LOG'))[0], last = (await log()).at(-1)?.seq ?? 0;
+  const kept = async () => (await log()).some((e) => e.seq > last && KEPT.includes(e.outcome));
   await store.post('/watch/clients', { do: 'send', name, data: encode(words) });
-  await until(() => store.replies.get(name) !== before);
+  await until(async (i) => replies() !== before || (i % 10 === 9 && kept()));
 }
 
 // say lets a client send a command to one master, or to all.
@@ -141,7 +145,7 @@ async function say(who, what, master = 0, wait = true) {
   for (let m = 1; m <= masters(); m++) {
     if (master && m !== master) continue;
     const name = await connection(who, m);
-    if (wait && !cut.has(who)) await exchange(name, words);
+    if (wait && !cut.has(who)) await exchange(name, words, m);
     else await store.post('/watch/clients', { do: 'send', name, data: encode(words) });
   }
 }
@@ -185,7 +189,7 @@ const next = () => act(async () => {
 
 export function render() {
   const key = `${lang}|${changes}|${store.mode}|${store.state.state}|${masters()}|${narrow()}`;
-  if (!root || pressed || key === drawn) return;
+  if (!root || pressed() || key === drawn) return;
   drawn = key;
   const focused = document.activeElement?.closest?.('[data-focus]')?.dataset.focus;
   root.replaceChildren(el('div', { class: 'lk', 'data-busy': String(busy) }, ...(live() ? screen() : [el('p', { class: 'lead' }, t('locks.off'))])));

@@ -24,6 +24,19 @@ export function fail(err) {
   fail.timer = setTimeout(() => { toast.hidden = true; }, 6000);
 }
 
+// steady keeps the elements of a node in their place while one of them is pressed: a new one there would lose the
+// click. It returns whether one is pressed. again draws what has come meanwhile.
+export function steady(node, again) {
+  let pressed = false;
+  const free = () => { pressed = false; };
+  node.addEventListener('pointerdown', () => { pressed = true; });
+  node.addEventListener('click', free, true);
+  node.addEventListener('pointerup', () => setTimeout(() => { free(); again(); }));
+  node.addEventListener('pointerleave', free);
+  node.addEventListener('pointercancel', free);
+  return () => pressed;
+}
+
 // asleep reports whether the loop is in epoll_wait, as far as the page knows.
 export function asleep() {
   if (store.mode !== 'live' || !store.live) return false;

@@ -5,6 +5,7 @@ import { el } from './svg.js';
 import { add, lang, remember, remembered, t } from './i18n.js';
 import * as store from './store.js';
 import { marked } from './terms.js';
+import { steady } from './shared.js';
 import { STEPS, now, passed } from './steps.js';
 import texts from './text/tour.js';
 
@@ -15,6 +16,7 @@ const LETTERS = ['a', 'b', 'c'];
 let card = null;
 let timer = 0;
 let drawn = '';
+let pressed = null; // reports whether a button of the card is down
 let press = 0; // of the step: how many presses are done
 let mark = null; // where the next press begins: see now
 let listens = false;
@@ -38,6 +40,7 @@ const keep = () => remember('tour', JSON.stringify(progress));
 export function toggle() {
   if (card) { close(); return; }
   card = el('aside', { id: 'tour', class: 'card', 'data-label': 'tour.title', 'aria-label': t('tour.title') });
+  pressed = steady(card, look);
   document.getElementById('screen').after(card);
   keep(); // the reader has seen it
   begin(Math.min(progress.at, STEPS.length));
@@ -76,7 +79,7 @@ function look() {
   next = step && usable && progress.guesses[step.id] ? advance(step) : null;
   light();
   const key = [lang, progress.at, progress.guesses[step?.id], press, next?.say, usable].join();
-  if (key === drawn) return;
+  if (pressed() || key === drawn) return;
   drawn = key;
   card.replaceChildren(...(usable ? draw(step) : [head(t('tour.title')), el('p', {}, t('tour.live'))]));
   card.dataset.say = next?.say ?? '';
