@@ -158,7 +158,12 @@ func showLab(l *grade.Lab, f gradeFlags, out io.Writer) error {
 	case f.hint != 0:
 		return fmt.Errorf("there are hints from 1 to %d", len(text.Hints))
 	default:
-		fmt.Fprintf(out, "%s %s\n%s\n\n%s\n\n%s\n", l.ID, text.Title, text.Idea, text.Task, text.Judged)
+		form := "%s %s\n%s\n\n## Task\n\n%s\n\n## What is judged\n\n%s\n\nBegin with: %s\n"
+		if f.lang == "zh" {
+			form = "%s %s\n%s\n\n## 任务\n\n%s\n\n## 评分\n\n%s\n\n开始：%s\n"
+		}
+		begin := fmt.Sprintf("miniredisd grade %[1]s --template python %[1]s", l.ID)
+		fmt.Fprintf(out, form, l.ID, text.Title, text.Idea, text.Task, text.Judged, begin)
 	}
 	return nil
 }

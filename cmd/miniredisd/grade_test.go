@@ -23,6 +23,7 @@ func TestGradeShowsLabsHintsAndTemplates(t *testing.T) {
 	p = start(t, "miniredisd", "", "grade", "L7", "--lang", "zh")
 	require.Equal(t, 0, p.exit())
 	require.Contains(t, p.out.String(), "L07 只释放自己的锁\n")
+	require.Regexp(t, `(?s)## 任务.*## 评分\n\n1\. .*开始：miniredisd grade L07 --template`, p.out.String())
 	p = start(t, "miniredisd", "", "grade", "L7", "--hint", "3")
 	require.Equal(t, 0, p.exit())
 	require.Contains(t, p.out.String(), "`EVAL ")
