@@ -14,6 +14,7 @@ type Manners struct {
 	expiryFirst                           bool
 	plainScripts, engineModule            bool
 	ClientWatch, ClientCapa, ClientThread bool // fields of CLIENT LIST
+	ClientTotals                          bool
 	InfoZone, InfoStage, InfoHz           bool // fields of INFO server
 	InfoThreads                           bool // fields of INFO stats
 }
@@ -42,6 +43,7 @@ func mannerRows(m *Manners) []Manner {
 		{"7.4.0,8.0.0", "`watch` in `CLIENT LIST`", &m.ClientWatch},
 		{",9.0.0", "`capa` in `CLIENT LIST`", &m.ClientCapa},
 		{"8.0.0,", "`io-thread` in `CLIENT LIST`", &m.ClientThread},
+		{"8.2.0,8.0.0", "`tot-net-in`, `tot-net-out` and `tot-cmds` in `CLIENT LIST`", &m.ClientTotals},
 		{",8.0.0", "`availability_zone` in `INFO`", &m.InfoZone},
 		{",8.1.0", "`valkey_release_stage` in `INFO`", &m.InfoStage},
 		{",9.1.0", "`clients_hz` in `INFO`", &m.InfoHz},

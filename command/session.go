@@ -44,6 +44,7 @@ type Session struct {
 	Last *Command // command of the last request, even if refused (CLIENT LIST: cmd)
 
 	Commands int64 // requests so far
+	Executed int64 // commands that have run, with those of EXEC and of scripts (CLIENT LIST: tot-cmds)
 }
 
 // Hold is why the server executes nothing more of a client for now.

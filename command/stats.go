@@ -64,6 +64,7 @@ func (ex *Executor) ResetStats() {
 // account counts a command that has ended (server.c: call).
 func (ex *Executor) account(cmd *Command, s *Session, args [][]byte, took int64) {
 	ex.Stats.Commands++
+	s.Executed++
 	calls := ex.Table.Calls(cmd)
 	calls.Count++
 	calls.Nanos += took

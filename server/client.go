@@ -40,6 +40,8 @@ type client struct {
 	unix    bool
 	created int64 // monotonic ns
 	active  int64 // monotonic ns of the last request
+	netIn   int64 // bytes that countTraffic has counted
+	netOut  int64
 
 	weight int   // the bytes that it held when it was last weighed
 	place  place // its place among the clients that may be evicted

@@ -87,6 +87,11 @@ func (cs *clients) append(b []byte, c *client) []byte {
 	if manners.ClientThread {
 		num(" io-thread=", 0) // a client has no thread of its own here
 	}
+	if manners.ClientTotals {
+		num(" tot-net-in=", c.netIn+c.NetIn)
+		num(" tot-net-out=", c.netOut+c.NetOut)
+		num(" tot-cmds=", sess.Executed)
+	}
 	return b
 }
 

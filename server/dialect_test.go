@@ -71,6 +71,7 @@ func TestFieldsAreThoseOfTheDialect(t *testing.T) {
 		"client watch":                            {"redis-7.4", "redis-8.10", "valkey-8.0", "valkey-9.2"},
 		"client io-thread":                        {"redis-8.0", "redis-8.10"},
 		"client capa":                             {"valkey-9.0", "valkey-9.2"},
+		"client tot-net-in":                       {"redis-8.2", "redis-8.10", "valkey-8.0", "valkey-9.2"},
 		"info availability_zone":                  {"valkey-8.0", "valkey-9.2"},
 		"info valkey_release_stage":               {"valkey-8.1", "valkey-9.2"},
 		"info clients_hz":                         {"valkey-9.1", "valkey-9.2"},
@@ -101,6 +102,28 @@ func TestFieldsAreThoseOfTheDialect(t *testing.T) {
 	c.Do("WATCH", "a", "b")
 	require.Contains(t, c.Do("CLIENT", "INFO").Str, " flags=N capa=r db=0 ")
 	require.Contains(t, c.Do("CLIENT", "INFO").Str, " multi=-1 watch=2 qbuf=")
+}
+
+// The totals do not count what goes on now, and no request that was refused. valkey-server 9.1.2 has the same.
+func TestClientListCountsTheBytesAndCommandsOfAClient(t *testing.T) {
+	c := dialTo(t, "valkey-9.1")
+	totals := func() string {
+		_, fields, _ := strings.Cut(strings.TrimSpace(c.Do("CLIENT", "INFO").Str), " tot-net-in=")
+		in, rest, _ := strings.Cut(fields, " ")
+		_, commands, _ := strings.Cut(rest, " tot-cmds=")
+		return in + " " + commands
+	}
+	require.Equal(t, "26 0", totals())
+	c.Do("NONSENSE")
+	c.Do("GET")
+	require.Equal(t, "83 1", totals())
+	c.Do("MULTI")
+	c.Do("PING")
+	c.Do("EXEC")
+	require.Equal(t, "152 5", totals())
+	c.Do("EVAL", "redis.call('PING') return redis.call('PING')", "0")
+	require.Regexp(t, `^\d+ 9$`, totals())
+	require.Contains(t, c.Do("CLIENT", "INFO").Str, " tot-net-out=")
 }
 
 // What the played server has and this one lacks is refused by name. What neither has stays unknown.

@@ -48,9 +48,11 @@ func chineseDialects() map[string]string {
 			"脚本得到的是 `Unknown command`，而不是 `Unknown Redis command`",
 		"`HELLO` lists Lua as a module, and scripts hear the usual error for an unknown subcommand": "" +
 			"`HELLO` 把 Lua 列为模块；脚本调用未知的子命令时得到平常的错误",
-		"`watch` in `CLIENT LIST`":                             "`CLIENT LIST` 的 `watch`",
-		"`capa` in `CLIENT LIST`":                              "`CLIENT LIST` 的 `capa`",
-		"`io-thread` in `CLIENT LIST`":                         "`CLIENT LIST` 的 `io-thread`",
+		"`watch` in `CLIENT LIST`":     "`CLIENT LIST` 的 `watch`",
+		"`capa` in `CLIENT LIST`":      "`CLIENT LIST` 的 `capa`",
+		"`io-thread` in `CLIENT LIST`": "`CLIENT LIST` 的 `io-thread`",
+		"`tot-net-in`, `tot-net-out` and `tot-cmds` in `CLIENT LIST`": "" +
+			"`CLIENT LIST` 的 `tot-net-in`、`tot-net-out` 和 `tot-cmds`",
 		"`availability_zone` in `INFO`":                        "`INFO` 的 `availability_zone`",
 		"`valkey_release_stage` in `INFO`":                     "`INFO` 的 `valkey_release_stage`",
 		"`clients_hz` in `INFO`":                               "`INFO` 的 `clients_hz`",
