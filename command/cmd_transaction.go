@@ -5,8 +5,8 @@ import "github.com/miniredisd/miniredisd/store"
 func transactionRows() []Row {
 	const (
 		flags      = NoScript | Loading | Stale
-		conditions = "IFEQ ifeq-key#1@,9.2.0:key/key value | IFNE ifne-key#1@,9.2.0:key/key value " +
-			"| NX nx-key#1@,9.2.0:key/key | XX xx-key#1@,9.2.0:key/key"
+		conditions = "IFEQ ifeq-key@,9.2.0:key/key value | IFNE ifne-key@,9.2.0:key/key value " +
+			"| NX nx-key@,9.2.0:key/key | XX xx-key@,9.2.0:key/key"
 	)
 	return []Row{
 		{"multi", "",

@@ -23,3 +23,22 @@ func TestExecutorsShareCommandsButNeitherNamesNorCounters(t *testing.T) {
 	require.Zero(t, plain.Calls(get).Count)
 	require.EqualValues(t, 3, renamed.Calls(get).Count, "a name does not count")
 }
+
+func TestArgumentsNameKeySpecificationsThatExist(t *testing.T) {
+	for _, rows := range groups() {
+		for _, row := range rows {
+			specs := 0
+			if row.Args != nil {
+				specs = len(row.Args.Keys)
+			}
+			var check func(args []Argument)
+			check = func(args []Argument) {
+				for _, a := range args {
+					require.True(t, a.KeySpec == 0 || a.KeySpec < specs, "%s of %s", a.Name, row.Name)
+					check(a.Args)
+				}
+			}
+			check(ParseSyntax(row.Syntax))
+		}
+	}
+}
