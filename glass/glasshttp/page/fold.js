@@ -88,6 +88,9 @@ function answer(st, e) {
   });
 }
 
+// newName returns the name that a command gives to its client, or ''.
+export const newName = (e) => (e.point === 'x' && e.b === 0 && /^client setname (\S+)$/i.exec(e.text)?.[1]) || '';
+
 const points = {
   w(st, e) {
     const [why] = e.text.split(' '), list = fired(st, e.text);
@@ -117,7 +120,7 @@ const points = {
   p: (st, e) => put(st, e.client, (c) => ({ commands: c.commands + e.a, buffered: e.b, partial: e.text })),
   x(st, e) {
     const first = e.b === 0 || e.b === 5 || e.b === 6;
-    st = put(st, e.client, (c) => ({ state: 'executing', on: '', ...(first || (e.b === 4 && isHeld(c)) ? taken(c) : {}) }));
+    st = put(st, e.client, (c) => ({ state: 'executing', on: '', name: newName(e) || c.name, ...(first || (e.b === 4 && isHeld(c)) ? taken(c) : {}) }));
     const exec = { client: e.client, argv: e.text, by: e.b, done: false };
     st = push({ ...st, exec }, exec);
     if (!isInside(e.b)) st = request(st, e);

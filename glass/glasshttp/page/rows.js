@@ -1,6 +1,6 @@
 // rows.js writes events of a recording as rows of a list: number, point, client, thread, and what happened.
 
-import { event } from './fold.js';
+import { event, newName } from './fold.js';
 import { add, t } from './i18n.js';
 import { el } from './svg.js';
 import texts from './text/loop.js';
@@ -27,7 +27,9 @@ export function eventRows(lines, numbers) {
     for (const c of v.stop?.snapshot?.clients ?? []) if (c.name) names.set(c.id, c.name.replace(/^page:/, ''));
     if (ev[0] !== last) all++; // a stop comes behind its event
     last = ev[0];
-    if (wanted.has(ev[0])) found.set(ev[0], event(ev));
+    const e = event(ev);
+    if (newName(e)) names.set(e.client, newName(e));
+    if (wanted.has(e.seq)) found.set(e.seq, e);
   }
   const rows = [...found.values()].map((e) => row(e, names, call));
   return { rows, all };
