@@ -50,8 +50,8 @@ function array(b, state) {
   return [...(walk ? walked(b, list, state.woke?.looked ?? list.length) : []), ...list.slice(first, first + rows).map((f, k) => {
     const i = first + k, y = b.y + 27 + 25 * k;
     const g = s('g', { class: `cell ${i === at ? 'current' : i < at ? 'done' : ''}` },
-      s('rect', { x: b.x + 8, y, width: b.w - 16, height: 22, rx: 4 }), text(b.x + 14, y + 15.5, `${i}`, { mono: true, cls: 'dim', max: 18 }));
-    if (f.client) g.append(badge(b.x + 40, y + 11, who(f.client), 7.5));
+      s('rect', { x: b.x + 8, y, width: b.w - 16, height: 22, rx: 4 }), text(b.x + 11, y + 15.5, `${i}`, { mono: true, cls: 'dim', max: 18 }));
+    if (f.client) g.append(badge(b.x + 41, y + 11, who(f.client), 7.5));
     g.append(text(b.x + 54, y + 15.5, `fd ${f.fd}`, { mono: true, max: b.w - 62 }), title(`fd ${f.fd} ${f.mask}`));
     if (i === at) g.append(s('path', { d: `M${b.x + 1} ${y + 5} l7 6 l-7 6 Z`, class: 'pointer' }));
     return g;

@@ -174,7 +174,8 @@ const points = {
     return lists(st, { pendingWrites: without(st.lists.pendingWrites, e.client) });
   },
   c: (st, e) => ({ ...st, clients: st.clients.filter((c) => c.id !== e.client) }),
-  s: (st) => ({ ...st, exec: null, stack: [], lent: null, clients: st.clients.map((c) => (c.state === 'reading' || c.state === 'readable' ? { ...c, state: 'idle' } : c)) }),
+  s: (st) => lists({ ...st, exec: null, stack: [], lent: null, clients: st.clients.map((c) => (c.state === 'reading' || c.state === 'readable' ? { ...c, state: 'idle' } : c)) },
+    { pendingReads: [], nextRead: 0, pendingWrites: [], resumed: [], closing: [] }),
 };
 
 // fold returns the state after an event.
@@ -205,3 +206,6 @@ const withoutNull = (o) => Object.fromEntries(Object.entries(o ?? {}).filter(([,
 export const settled = (st) => ({
   ...st, clients: st.clients.map((c) => (c.state === 'blocked' || c.state === 'full' || isHeld(c) || c.partial ? c : { ...c, commands: 0, buffered: 0, output: 0, out: '', state: 'idle' })),
 });
+
+// rested is a state whose pass is over, although its end was not told.
+export const rested = (st) => points.s(settled(st));

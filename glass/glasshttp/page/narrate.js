@@ -36,9 +36,14 @@ export function need(partial) {
   return 0;
 }
 
-// counted says how many commands a pass has run, from their events: requests, and beside them those that EXEC or a
-// script runs, and those that have waited.
+// figure is a number in the text of the end of a pass.
+const figure = (e, name) => Number(new RegExp(` ${name}=(\\d+)`).exec(e.text)?.[1] ?? 0);
+
+// counted says how many commands a pass has run: requests, and beside them those that EXEC or a script runs, and those
+// that have waited. The end of a pass knows them. Before it the events are counted.
 export function counted(events) {
+  const end = events.findLast((e) => e.point === 's');
+  if (end) return { commands: end.b, more: beside(figure(end, 'inside'), figure(end, 'waited')) };
   const run = events.filter((e) => e.point === 'x'), inside = run.filter((e) => e.b === 1 || e.b === 2).length, waited = run.filter((e) => e.b === 4).length;
   return { commands: run.length - inside - waited, more: beside(inside, waited) };
 }
@@ -139,7 +144,7 @@ const say = {
     return ['say.c', { why: known === key ? e.text : known }];
   },
   s(e) {
-    const of = (name) => Number(new RegExp(` ${name}=(\\d+)`).exec(e.text)?.[1] ?? 0), inside = of('inside'), waited = of('waited');
+    const inside = figure(e, 'inside'), waited = figure(e, 'waited');
     const until = t(e.a < 0 ? 'say.s.ever' : e.a === 0 ? 'say.s.not' : 'say.s.for', { ms: number(e.a) });
     return [e.b + inside + waited > 0 ? 'say.s.did' : 'say.s.idle', { n: e.b, until, more: beside(inside, waited) }];
   },

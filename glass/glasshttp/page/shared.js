@@ -42,5 +42,5 @@ export function asleep() {
   if (store.mode !== 'live' || !store.live) return false;
   if (store.state.state === 'asleep') return true;
   const f = store.frame();
-  return store.state.state !== 'stopped' && (!f || f.e.point === 's');
+  return store.state.state !== 'stopped' && (!f || f.e.point === 's' || store.rests());
 }

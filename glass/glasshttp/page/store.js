@@ -1,7 +1,7 @@
 // store.js holds what the page knows: the stream of the server or a recording, as a list of frames
 // with a cursor. The server's loop never goes back. The cursor does.
 
-import { empty, event, fold, merge, settled } from './fold.js';
+import { empty, event, fold, merge, rested, settled } from './fold.js';
 import { calls } from './i18n.js';
 
 export let frames = []; // {e: event with names, ev: wire event, state, stop: why or ''}
@@ -26,6 +26,8 @@ export const breaks = new Set(); // points where the server shall stop
 let scheduled = false;
 let source = null;
 let sums = []; // of the last seconds
+let fading = 0; // timer of the last sum
+let rest = null; // the state of a server that was too busy to tell its last passes, and is quiet now
 let master = 1;
 
 // on calls fn after each change, at most once a frame of the screen.
@@ -53,7 +55,10 @@ export function go(i) {
 export function show(i) { cursor = Math.max(0, Math.min(i, frames.length - 1)); changed(); }
 
 export const frame = () => frames[cursor] ?? null;
-export const view = () => frames[cursor]?.state ?? empty();
+export const view = () => (rests() && rest) || (frames[cursor]?.state ?? empty());
+
+// rests reports whether the server has gone on behind the last frame, and sleeps.
+export const rests = () => live && rest !== null;
 
 // find returns the next frame whose event has one of these points, or -1.
 export function find(points, direction, from = cursor) {
@@ -85,8 +90,9 @@ function append(ev, snap, stop) {
   const e = event(ev);
   if (idle(last, e) && !stop) { frames.pop(); cursor = Math.min(cursor, frames.length - 1); return; }
   const before = last?.state ?? empty();
-  const next = merge(fold(e.point === 'w' && e.seq !== last?.e.seq + 1 ? settled(before) : before, e), snap);
+  const next = merge(fold('ws'.includes(e.point) && e.seq !== last?.e.seq + 1 ? settled(before) : before, e), snap);
   frames.push({ e, ev, state: next, stop });
+  rest = null;
   learn(next);
   if (frames.length > MOST) {
     frames.splice(0, MOST / 4);
@@ -159,10 +165,12 @@ function greet(header) {
   calls(header.multiplexer ?? 'epoll');
 }
 
+const FRESH = 400; // ms for which a sum says what the server does now
+
 // rates are the commands and passes a second of the last two seconds, or null when none were counted.
 export function rates() {
   const now = performance.now(), recent = sums.filter((x) => now - x.at < 2000);
-  if (!recent.length || now - recent.at(-1).at > 400 || recent.at(-1).commands === 0) return null;
+  if (!recent.length || now - recent.at(-1).at > FRESH || recent.at(-1).commands === 0) return null;
   const seconds = Math.max(now - recent[0].at + 100, 400) / 1000;
   const per = (of) => recent.reduce((n, x) => n + x[of], 0) / seconds;
   return { commands: per('commands'), passes: per('passes'), samples: recent.length / seconds };
@@ -171,12 +179,21 @@ export function rates() {
 function summed(data) {
   const now = performance.now();
   sum = data;
+  clearTimeout(fading);
+  fading = setTimeout(quiet, FRESH + 50);
   sums = [...sums.filter((x) => now - x.at < 2000), { at: now, passes: data.passes ?? 0, commands: data.commands ?? 0 }];
   const from = frames.length;
   for (const ev of data.pass_events ?? []) append(ev, null, '');
   const last = frames.at(-1);
   if (last) last.state = trim({ ...last.state, keys: data.keys ?? last.state.keys, known: true }, data);
   if (frames.length > from && live) sample = { from, to: frames.length - 1 };
+}
+
+// quiet notes that a server which told sums says nothing more.
+function quiet() {
+  const last = frames.at(-1);
+  if (mode === 'live' && state.state === 'running' && last && sum && sum.pass > last.e.pass) rest = rested(last.state);
+  changed();
 }
 
 // trim forgets clients that have left in a pass which the server did not tell.
@@ -188,7 +205,7 @@ function trim(st, data) {
 }
 
 function clear() {
-  frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null; sums = [];
+  frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null; sums = []; rest = null;
   names.clear(); replies.clear();
 }
 

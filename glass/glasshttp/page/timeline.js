@@ -53,6 +53,7 @@ function passes() {
     if (!p || p.pass !== f.e.pass) all.push(p = { pass: f.e.pass, from: i, to: i, commands: 0, us: {} });
     p.to = i;
     if (f.e.point === 'x') p.commands += counted([f.e]).commands;
+    else if (f.e.point === 's') p.commands = f.e.b;
     const k = kindOf(f.e);
     if (f.e.point !== 's' && f.e.point !== 'j') p.us[k] = (p.us[k] ?? 0) + f.e.dur;
   });
