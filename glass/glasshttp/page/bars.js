@@ -2,7 +2,7 @@
 // them a lane for each master.
 
 import { t } from './i18n.js';
-import { s, badge, narrow, text } from './svg.js';
+import { s, badge, narrow, text, width } from './svg.js';
 
 let WIDTH = 860, LEFT = 92;
 const RIGHT = 28, TOP = 34, ROW = 60, LANE = 26;
@@ -85,16 +85,19 @@ function row(found, name, colour, y, x) {
   const g = s('g', { class: 'lk-row', 'data-row': name },
     s('line', { x1: LEFT, x2: WIDTH - RIGHT, y1: y + ROW - 4, y2: y + ROW - 4, class: 'lk-base' }),
     badge(LEFT - 46, y + ROW / 2 - 4, { name, mark: name, hue: colour }, 11));
-  for (const term of found.terms.filter((o) => o.owner === name)) g.append(bar(term, colour, y + 6, x));
+  for (const term of found.terms.filter((o) => o.owner === name)) g.append(bar(term, colour, y + 6, x, x(found.now)));
   return g;
 }
 
-function bar(term, colour, y, x) {
+// bar draws a lease. The line of the present does not cross its label where there is room beside it.
+function bar(term, colour, y, x, now) {
   const from = x(term.from), wide = Math.max(x(term.to) - from, 3);
   const label = !term.knows ? t('locks.nobody') : Number.isFinite(term.to) ? `${(term.to - term.from) / 1000} s` : t('locks.forever');
+  const long = 12 + width(label), crossed = now > from + 4 && now < from + long && from + wide > now + long;
+  const at = crossed ? now + 6 : from + 9;
   return s('g', { class: `lk-bar${term.knows ? '' : ' lk-unknown'}`, 'data-bar': term.owner },
     s('rect', { x: from, y, width: wide, height: ROW - 20, rx: 5, class: `c${colour}` }),
-    wide > 40 ? text(from + 9, y + 25, label, { max: wide - 14, cls: term.knows ? 'on' : '' }) : null);
+    wide > 40 ? text(at, y + 25, label, { max: from + wide - at - 5, cls: term.knows ? 'on' : '' }) : null);
 }
 
 // lane draws who held the key on one master.
