@@ -11,8 +11,9 @@ type DB struct {
 	ID     int
 	ks     *Keyspace
 	keys   *Table[entry]
-	wheel  wheel // the deadlines of keys
-	fields wheel // of each hash with fields that have a deadline: the earliest of them
+	image  *image // of the capture that is under way, or nil
+	wheel  wheel  // the deadlines of keys
+	fields wheel  // of each hash with fields that have a deadline: the earliest of them
 }
 
 func newDB(ks *Keyspace, id int) *DB {
@@ -33,6 +34,7 @@ func (db *DB) find(key []byte) uint32 {
 
 // remove deletes node i.
 func (db *DB) remove(i uint32) {
+	db.keep(i)
 	n := db.keys.at(i)
 	db.lose(&n.Val, n.key())
 	if n.Val.timed != 0 {
@@ -115,6 +117,7 @@ func (db *DB) Delete(key []byte) bool {
 // Flush removes all keys and returns their number.
 func (db *DB) Flush() int {
 	n := db.Len()
+	db.keepAll()
 	for node := range db.keys.All() {
 		db.ks.valueBytes -= node.Val.size()
 	}

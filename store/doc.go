@@ -10,7 +10,8 @@
 //
 // A command looks a key up with DB.Lookup, or with Read and Write if it wants a collection. After
 // each command the executor calls Keyspace.Settle, which accounts for the collections that the
-// command changed.
+// command changed. A Capture is the keyspace at one moment, for a file that is written meanwhile: its
+// one seam is DB.image, and every change of a key goes through DB.keep.
 //
 // What Redis does differently:
 //

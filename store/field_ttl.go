@@ -1,6 +1,7 @@
 package store
 
 import (
+	"slices"
 	"strings"
 	"unsafe"
 )
@@ -67,11 +68,9 @@ func (t *timedHash) spent(now int64) bool {
 
 // clone is a deep copy that no key holds.
 func (t *timedHash) clone() *timedHash {
-	c := &timedHash{hashTable: *t.hashTable.clone(), packed: t.packed}
-	for _, d := range t.queue {
-		c.put(c.find(t.at(d.node).key()), d.at)
+	return &timedHash{
+		hashTable: *t.hashTable.clone(), packed: t.packed, queue: slices.Clone(t.queue), places: slices.Clone(t.places),
 	}
-	return c
 }
 
 // bind says which key holds the hash.
@@ -213,6 +212,7 @@ func (e *entry) dropLate(now int64) (empty bool) {
 func (db *DB) expireFields(i uint32, most int) (n int, gone bool) {
 	node := db.keys.at(i)
 	key := strings.Clone(node.Key())
+	db.keep(i)
 	db.ks.track(&node.Val)
 	t := node.Val.timedHash()
 	if gone = t.spent(db.ks.Now); gone {

@@ -47,9 +47,10 @@ func (h *Hash) Encoding() string { return h.e.encoding() }
 func (t *hashTable) size() int { return int(unsafe.Sizeof(*t)) + t.Mem() + t.valueBytes }
 
 func (t *hashTable) clone() *hashTable {
-	c := newHashTable(t.seed)
-	for n := range t.All() {
-		c.set(n.key(), n.Val.bytes())
+	c := &hashTable{*t.Table.clone(), t.valueBytes}
+	var room []byte
+	for n := range c.All() {
+		n.Val, room = n.Val.clone(room)
 	}
 	return c
 }

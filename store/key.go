@@ -149,6 +149,7 @@ func (k Key) Delete() { k.db.remove(k.node) }
 
 // MoveTo moves value and TTL to the key name of any database, over whatever that key holds.
 func (k Key) MoveTo(to Key, name []byte) {
+	k.db.keep(k.node) // which may change the entry
 	value, at := *k.entry(), k.Expire()
 	k.Delete() // only takes the deadlines of fields out of the wheel: value has them still
 	to.adopt(name, value, at)
@@ -198,6 +199,7 @@ func (k Key) replace(name []byte, keepTTL bool) uint32 {
 	if k.node == 0 {
 		return k.add(name)
 	}
+	k.db.keep(k.node)
 	e := k.entry()
 	k.db.lose(e, name)
 	if e.timed&timedFields != 0 {
@@ -217,6 +219,7 @@ func (k Key) add(name []byte) uint32 {
 		db.expire(k.overdue)
 	}
 	i := db.keys.add(name, k.hash)
+	db.keepNothing(i)
 	db.keys.at(i).Val.setLRU(db.ks.newLRU())
 	if db.ks.OnNew != nil {
 		db.ks.OnNew(db, name)
@@ -226,6 +229,7 @@ func (k Key) add(name []byte) uint32 {
 
 // setExpire gives node i a deadline in unix ms, in place of the one that it may have.
 func (db *DB) setExpire(i uint32, at int64) {
+	db.keep(i)
 	e := &db.keys.at(i).Val
 	if e.timed&timedKey != 0 {
 		db.wheel.remove(i)
@@ -239,6 +243,7 @@ func (db *DB) setExpire(i uint32, at int64) {
 
 // persist takes the deadline of node i away.
 func (db *DB) persist(i uint32) {
+	db.keep(i)
 	db.wheel.remove(i)
 	db.keys.at(i).Val.timed &^= timedKey
 }

@@ -231,14 +231,18 @@ const expireBudget = 10_000
 func (ks *Keyspace) ExpireDue() bool {
 	all := true
 	for _, db := range ks.DBs {
-		all = ks.advance(&db.wheel, db.fireKey) && all
-		all = ks.advance(&db.fields, db.fireFields) && all
+		budget := expireBudget
+		if db.image != nil {
+			budget /= 4 // each key is also copied
+		}
+		all = ks.advance(&db.wheel, budget, db.fireKey) && all
+		all = ks.advance(&db.fields, budget, db.fireFields) && all
 	}
 	return all
 }
 
 // advance turns a wheel to Now. It reports whether all that is due has fired.
-func (ks *Keyspace) advance(w *wheel, fire func(i uint32) int) (done bool) {
+func (ks *Keyspace) advance(w *wheel, budget int, fire func(i uint32) int) (done bool) {
 	if w.count == 0 {
 		w.now = ks.Now
 		return true
@@ -246,7 +250,7 @@ func (ks *Keyspace) advance(w *wheel, fire func(i uint32) int) (done bool) {
 	if ks.Now < w.now-1 {
 		w.rewind(ks.Now)
 	}
-	done = w.turn(ks.Now, expireBudget, fire)
+	done = w.turn(ks.Now, budget, fire)
 	ks.Stats.WheelSlots += int64(w.slots)
 	ks.Stats.WheelTimers += int64(w.moved)
 	return done

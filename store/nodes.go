@@ -3,6 +3,7 @@ package store
 import (
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"unsafe"
 )
 
@@ -201,54 +202,69 @@ func (t *nodes[V]) addChunk(class int) uint32 {
 		at = uint32(len(t.chunks))
 		t.chunks = append(t.chunks, chunk{})
 	}
-	base, stride, slots := newSlots[V](class, min(max(t.live/2, 4), chunkLen))
+	base, stride, slots := newSlots[V](class, min(max(t.live/2, 4), chunkLen), nil)
 	t.chunks[at] = chunk{base: base, stride: uint16(stride), slots: uint8(slots), class: uint8(class)}
 	t.link(at)
 	return at
 }
 
-// newSlots allocates about want slots of a class, so many that they fill a size class of the
-// allocator. It returns the size of a slot, in bytes, and the number of slots.
-func newSlots[V any](class, want int) (base unsafe.Pointer, stride, slots int) {
-	switch class {
-	case 0:
-		return makeSlots[V, [7]byte](want)
-	case 1:
-		return makeSlots[V, [15]byte](want)
-	case 2:
-		return makeSlots[V, [23]byte](want)
-	case 3:
-		return makeSlots[V, [31]byte](want)
-	case 4:
-		return makeSlots[V, [39]byte](want)
-	case 5:
-		return makeSlots[V, [47]byte](want)
-	case 6:
-		return makeSlots[V, [55]byte](want)
-	case 7:
-		return makeSlots[V, [63]byte](want)
-	case 8:
-		return makeSlots[V, [71]byte](want)
-	case 9:
-		return makeSlots[V, [79]byte](want)
-	case 10:
-		return makeSlots[V, [87]byte](want)
-	case 11:
-		return makeSlots[V, [95]byte](want)
-	case 12:
-		return makeSlots[V, [103]byte](want)
-	case 13:
-		return makeSlots[V, [111]byte](want)
-	case 14:
-		return makeSlots[V, [119]byte](want)
-	case 15:
-		return makeSlots[V, [127]byte](want)
+// cloneChunks gives t copies of its chunks. What it had belongs to the table that t was copied from.
+func (t *nodes[V]) cloneChunks() {
+	t.chunks = slices.Clone(t.chunks)
+	for i := range t.chunks {
+		if c := &t.chunks[i]; c.base != nil {
+			c.base, _, _ = newSlots[V](int(c.class), int(c.slots), c.base)
+		}
 	}
-	return makeSlots[V, string](want)
 }
 
-func makeSlots[V, K any](want int) (base unsafe.Pointer, stride, slots int) {
+// newSlots allocates about want slots of a class, so many that they fill a size class of the
+// allocator. It returns the size of a slot, in bytes, and the number of slots. Unless like is nil, it copies
+// want slots from there.
+func newSlots[V any](class, want int, like unsafe.Pointer) (base unsafe.Pointer, stride, slots int) {
+	switch class {
+	case 0:
+		return makeSlots[V, [7]byte](want, like)
+	case 1:
+		return makeSlots[V, [15]byte](want, like)
+	case 2:
+		return makeSlots[V, [23]byte](want, like)
+	case 3:
+		return makeSlots[V, [31]byte](want, like)
+	case 4:
+		return makeSlots[V, [39]byte](want, like)
+	case 5:
+		return makeSlots[V, [47]byte](want, like)
+	case 6:
+		return makeSlots[V, [55]byte](want, like)
+	case 7:
+		return makeSlots[V, [63]byte](want, like)
+	case 8:
+		return makeSlots[V, [71]byte](want, like)
+	case 9:
+		return makeSlots[V, [79]byte](want, like)
+	case 10:
+		return makeSlots[V, [87]byte](want, like)
+	case 11:
+		return makeSlots[V, [95]byte](want, like)
+	case 12:
+		return makeSlots[V, [103]byte](want, like)
+	case 13:
+		return makeSlots[V, [111]byte](want, like)
+	case 14:
+		return makeSlots[V, [119]byte](want, like)
+	case 15:
+		return makeSlots[V, [127]byte](want, like)
+	}
+	return makeSlots[V, string](want, like)
+}
+
+func makeSlots[V, K any](want int, like unsafe.Pointer) (base unsafe.Pointer, stride, slots int) {
 	stride = int(unsafe.Sizeof(slot[V, K]{}))
+	if like != nil {
+		copied := slices.Clone(unsafe.Slice((*slot[V, K])(like), want))
+		return unsafe.Pointer(unsafe.SliceData(copied)), stride, want
+	}
 	slots = (roundSize(headerRoom+want*stride) - headerRoom) / stride
 	return unsafe.Pointer(unsafe.SliceData(make([]slot[V, K], slots))), stride, slots
 }

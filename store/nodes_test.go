@@ -89,7 +89,7 @@ func TestAnEmptyChunkIsFreedUnlessItIsTheOnlyOneWithRoom(t *testing.T) {
 
 func TestChunksFillTheirBlocks(t *testing.T) {
 	for class := range classes {
-		base, stride, slots := newSlots[entry](class, chunkLen)
+		base, stride, slots := newSlots[entry](class, chunkLen, nil)
 		require.LessOrEqual(t, slots, chunkLen)
 		require.Zero(t, uintptr(base)%unsafe.Alignof(entry{}))
 		block := cap(append([]byte(nil), make([]byte, headerRoom+slots*stride)...))

@@ -104,6 +104,7 @@ func (k Key) SetRaw(name, own []byte, keepTTL bool) (old []byte) {
 func (k Key) IncrBy(name []byte, delta int64) (int64, error) {
 	if k.node != 0 {
 		if e := k.entry(); e.enc == encInt && !overflows(int64(e.n), delta) {
+			k.db.keep(k.node)
 			e.n += uint64(delta)
 			e.lp = 0
 			return int64(e.n), nil
@@ -137,6 +138,7 @@ func (k Key) Append(name, val []byte, limit int) (int, error) {
 	if e.typ != TypeString {
 		return 0, ErrWrongType
 	}
+	k.db.keep(k.node)
 	if e.enc == encInt {
 		e.setText(e.appendString(nil))
 		ks.valueBytes += e.size()
@@ -165,6 +167,8 @@ func (k Key) MutStr(name []byte, n int) ([]byte, error) {
 		e.enc = encRaw
 	} else if e = k.entry(); e.typ != TypeString {
 		return nil, ErrWrongType
+	} else {
+		k.db.keep(k.node)
 	}
 	ks.valueBytes -= e.size()
 	if e.enc == encInt {

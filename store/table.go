@@ -4,6 +4,7 @@ import (
 	"iter"
 	"math/bits"
 	"math/rand/v2"
+	"slices"
 	"unsafe"
 )
 
@@ -34,14 +35,12 @@ func (t *Table[V]) Mem() int { return (len(t.buckets[0])+len(t.buckets[1]))*4 + 
 // size is the memory of a table that is a whole value, in bytes.
 func (t *Table[V]) size() int { return int(unsafe.Sizeof(*t)) + t.Mem() }
 
-// clone is a table with the same keys. Values are copied as they are.
+// clone is a table with the same nodes. Values are copied as they are.
 func (t *Table[V]) clone() *Table[V] {
-	c := NewTable[V](t.seed)
-	for n := range t.All() {
-		to, _ := c.Insert(n.key())
-		to.Val = n.Val
-	}
-	return c
+	c := *t
+	c.buckets = [2][]uint32{slices.Clone(t.buckets[0]), slices.Clone(t.buckets[1])}
+	c.cloneChunks()
+	return &c
 }
 
 // Find returns the node of key, or nil.

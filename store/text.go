@@ -13,7 +13,10 @@ import (
 // of the bytes.
 type text struct{ ref unsafe.Pointer }
 
-const maxFree = 255
+const (
+	maxFree  = 255
+	textRoom = 4 << 10 // bytes that copies share
+)
 
 // read is the block from its start to the end of the bytes, and the place where the bytes begin.
 func (t text) read() (block []byte, at int) {
@@ -44,6 +47,20 @@ func (t text) mem() int {
 		return 0
 	}
 	return (len(b)+7)&^7 + 8*int(b[0])
+}
+
+// clone copies the block to the end of room, or to a new room if it does not fit. It returns what is left of the room.
+func (t text) clone(room []byte) (c text, left []byte) {
+	size := t.mem()
+	if size == 0 {
+		return text{}, room
+	}
+	if size > len(room) {
+		room = make([]byte, max(size, textRoom))
+	}
+	b, _ := t.read()
+	copy(room, b)
+	return text{unsafe.Pointer(unsafe.SliceData(room))}, room[size:]
 }
 
 // set copies v, into the same block if v needs about as much.

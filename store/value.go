@@ -85,6 +85,7 @@ func ReadAt[T collection](k Key) (T, error) {
 func WriteAt[T collection](k Key) (T, error) {
 	v, err := ReadAt[T](k)
 	if v != nil {
+		k.db.keep(k.node)
 		k.db.ks.track(k.entry())
 	}
 	return v, err

@@ -72,16 +72,8 @@ func (x *zsetIndex) size() int {
 }
 
 func (x *zsetIndex) clone() *zsetIndex {
-	c := newZSetIndex(NewTable[float64](x.table.seed))
-	if x.table.Len() == 0 {
-		return c
-	}
-	for leaf, _ := x.tree.at(0); leaf != nil; leaf = leaf.next {
-		for i, id := range leaf.id[:leaf.n] {
-			c.add(view(x.tree.key(id)), leaf.score[i])
-		}
-	}
-	return c
+	members := x.table.clone() // the nodes keep their numbers
+	return &zsetIndex{members, x.tree.clone(members)}
 }
 
 func newZSetIndex(t *Table[float64]) *zsetIndex { return &zsetIndex{t, newZSetTree(t)} }

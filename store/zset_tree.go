@@ -53,6 +53,28 @@ func newZSetTree(members *Table[float64]) *zsetTree {
 	return t
 }
 
+func (t *zsetTree) clone(members *Table[float64]) *zsetTree {
+	var end *zsetLeaf
+	return &zsetTree{members: members, root: t.root.clone(&end), inners: t.inners, leaves: t.leaves}
+}
+
+// clone copies what is below in. end is the last leaf of the copy so far.
+func (in *zsetInner) clone(end **zsetLeaf) *zsetInner {
+	c := *in
+	for i := range in.n {
+		if in.kid[i] != nil {
+			c.kid[i] = in.kid[i].clone(end)
+			continue
+		}
+		leaf := *in.leaf[i]
+		if leaf.prev, leaf.next = *end, nil; leaf.prev != nil {
+			leaf.prev.next = &leaf
+		}
+		c.leaf[i], *end = &leaf, &leaf
+	}
+	return &c
+}
+
 func (t *zsetTree) mem() int {
 	return t.leaves*allocSize(int(unsafe.Sizeof(zsetLeaf{}))) + t.inners*allocSize(int(unsafe.Sizeof(zsetInner{})))
 }

@@ -1,0 +1,183 @@
+package store
+
+import "unsafe"
+
+// Capture is the keyspace at one moment, copied piece by piece while commands change it. Redis forks a child for
+// that (rdb.c: rdbSaveBackground). The heap of a Go program cannot be forked.
+//
+//	nodes of a table    | copied | copied | .. | kept | .. | kept | .. | newer | newer
+//	                                      ^ next                       ^ limit
+//
+// Step copies the nodes in the order of their numbers. Whoever is about to change or delete a node calls
+// DB.keep first, which copies the old value unless Step has done it. One bit for each node says that it was
+// copied, or that its key is newer than the moment. A database without an image pays one comparison for that.
+//
+// Take returns the copies. Nobody changes them, so another goroutine may read them.
+type Capture struct {
+	Databases []CapturedDB
+	Keys      int // at the moment
+	Copied    int // keys so far
+
+	ks       *Keyspace
+	settings *Keyspace // those of the moment: values read them in the other goroutine
+	images   []*image  // of the databases that Step has not finished
+	copies   []Captured
+	bytes    int    // of copies
+	room     []byte // the next small values are copied to it
+}
+
+// CapturedDB is a database that was not empty.
+type CapturedDB struct{ ID, Keys, Expires int }
+
+// Captured is a copy of a key.
+type Captured struct {
+	DB    int // at the moment
+	Name  string
+	Value Value
+	Past  Past
+}
+
+// image is what a capture knows of a database.
+type image struct {
+	of    *Capture
+	id    int      // of the database at the moment
+	db    *DB      // where the nodes are: after a flush no client sees it
+	next  uint32   // all nodes before this one are copied
+	limit uint32   // all nodes from this one on are newer
+	done  []uint64 // one bit for each node: it was copied, or its key is newer
+}
+
+const (
+	captureRoom     = 64 << 10 // bytes that copies of small values share
+	captureOverhead = int(unsafe.Sizeof(Captured{}))
+	lendAt          = 16 << 10 // a string of so many bytes is not copied, but lent
+)
+
+// Capture begins a capture. The one before must have ended.
+func (ks *Keyspace) Capture() *Capture {
+	c := &Capture{ks: ks, settings: &Keyspace{Seed: ks.Seed, Now: ks.Now, PackedThreshold: ks.PackedThreshold,
+		Limits: ks.Limits, FieldsInPacks: ks.FieldsInPacks}}
+	for _, db := range ks.DBs {
+		if db.Len() == 0 {
+			continue
+		}
+		limit := uint32(len(db.keys.chunks)) << chunkBits
+		db.image = &image{of: c, id: db.ID, db: db, limit: limit, done: make([]uint64, limit/64)}
+		c.images = append(c.images, db.image)
+		c.Databases = append(c.Databases, CapturedDB{db.ID, db.Len(), db.Expires()})
+		c.Keys += db.Len()
+	}
+	return c
+}
+
+// Step copies up to so many keys. It reports whether there are more.
+func (c *Capture) Step(keys int) bool {
+	for len(c.images) > 0 {
+		m := c.images[0]
+		for ; keys > 0; keys-- {
+			i := m.db.keys.nextLive(m.next)
+			if i == 0 || i >= m.limit {
+				break
+			}
+			m.keep(i)
+			m.next = i + 1
+		}
+		if keys == 0 {
+			return true
+		}
+		m.db.image = nil
+		c.images = c.images[1:]
+	}
+	return false
+}
+
+// End ends the capture. Nothing more is copied.
+func (c *Capture) End() {
+	for _, m := range c.images {
+		m.db.image = nil
+	}
+	c.images = nil
+}
+
+// Take returns the copies that it has not returned yet, and about how many bytes they have. It returns nothing if
+// these are fewer bytes than least.
+func (c *Capture) Take(least int) (copies []Captured, bytes int) {
+	if c.bytes < least {
+		return nil, 0
+	}
+	copies, bytes = c.copies, c.bytes
+	c.copies, c.bytes = nil, 0
+	return copies, bytes
+}
+
+// keep copies node i, which is about to change, for the capture that is under way.
+func (db *DB) keep(i uint32) {
+	if db.image != nil {
+		db.image.keep(i)
+	}
+}
+
+// keepNothing says that node i has a new key, which no capture wants.
+func (db *DB) keepNothing(i uint32) {
+	if db.image != nil && i < db.image.limit {
+		db.image.done[i/64] |= 1 << (i % 64)
+	}
+}
+
+// keepAll leaves the table of a database, which is about to get a new one, to the capture that is under way.
+func (db *DB) keepAll() {
+	if db.image != nil {
+		former := *db
+		db.image.db = &former
+		db.image = nil
+	}
+}
+
+func (m *image) keep(i uint32) {
+	if i < m.next || i >= m.limit || m.done[i/64]&(1<<(i%64)) != 0 {
+		return
+	}
+	m.done[i/64] |= 1 << (i % 64)
+	n := m.db.keys.at(i)
+	key := Captured{DB: m.id, Name: n.Key(), Value: Value{n.Val, m.db.deadline(i), m.of.settings}}
+	key.Past = m.of.ks.Past(key.Value)
+	if n.size != longKey { // a long one is a string of its own, which never changes
+		name := m.of.copy(n.key())
+		key.Name = unsafe.String(unsafe.SliceData(name), len(name))
+	}
+	key.Value.e = m.of.copyEntry(&n.Val)
+	m.of.Copied++
+	m.of.copies = append(m.of.copies, key)
+	m.of.bytes += captureOverhead + len(key.Name) + key.Value.e.size()
+}
+
+// copyEntry copies the value of e. A large collection is copied at once, block by block.
+func (c *Capture) copyEntry(e *entry) entry {
+	switch {
+	case e.enc == encTable || e.typ == TypeStream:
+		return e.cloneValue()
+	case e.enc == encRaw && e.cap() >= lendAt:
+		e.enc = encLent
+	}
+	copied := *e
+	copied.timed = 0
+	if e.enc == encInt || e.enc == encLent || e.ref == nil {
+		return copied
+	}
+	b := e.bytes()
+	copied.setBytes(c.copy(b[:cap(b)])[:len(b)]) // a pack knows its form by the size of its block
+	return copied
+}
+
+// copy copies the bytes of a name or a small value.
+func (c *Capture) copy(b []byte) []byte {
+	if len(b) > cap(c.room)-len(c.room) {
+		if len(b) > captureRoom/8 {
+			return append(make([]byte, 0, len(b)), b...)[:len(b):len(b)]
+		}
+		c.room = make([]byte, 0, captureRoom)
+	}
+	from := len(c.room)
+	c.room = append(c.room, b...)
+	return c.room[from:len(c.room):len(c.room)]
+}
