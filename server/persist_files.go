@@ -154,7 +154,7 @@ func (p *persistence) write() error {
 		version = d.Version
 	}
 	return rdb.Save(p.disk, p.path(), &rdb.Saving{
-		Keys: p.s.ks, Libraries: p.s.ex.Scripts.Code().Libraries,
+		Keys: p.s.ks, Now: p.s.ks.Now, Libraries: p.s.ex.Scripts.Code().Libraries,
 		Compress: p.s.cfg.RDBCompression, Checksum: p.s.cfg.RDBChecksum,
 		Format: max(rdb.FormatRedis, d.DumpVersion), Version: version, UsedMemory: p.s.figures.usedMemory(),
 	})

@@ -2,8 +2,8 @@
 // which Redis saves its data (rdb.c). A Sink writes the pieces of such a file, and a Source reads them.
 //
 // Like package store, it belongs to the goroutine that executes commands, because it takes values
-// apart and makes them. It knows no files and no sockets. What a whole file consists of, package
-// persist/rdb knows.
+// apart and makes them. A Sink of copies that nobody changes may be another goroutine's. It knows no
+// files and no sockets. What a whole file consists of, package persist/rdb knows.
 //
 // # A payload
 //

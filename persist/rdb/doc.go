@@ -1,8 +1,8 @@
 // Package rdb saves a keyspace in the file that Redis 7.2 writes, and loads the files of all Redis versions up to it
 // (rdb.c). Package internal/rdb has the values in such a file; DUMP and RESTORE use them too.
 //
-// Like package store, it belongs to the goroutine that executes commands. It knows no clock and no sockets. Its files
-// are on a disk.FS.
+// Like package store, it belongs to the goroutine that executes commands. Only a Writer may be another goroutine's: its
+// values are copies then. The package knows no clock and no sockets. Its files are on a disk.FS.
 //
 //	Save   keyspace ──> Sink ──> temp-PID.rdb ── fsync, rename, fsync of the folder ──> dump.rdb
 //	Load   dump.rdb ──> Source ──> keyspace

@@ -139,7 +139,8 @@ func content(v store.Value) string {
 
 func saving(ks *store.Keyspace) *rdb.Saving {
 	return &rdb.Saving{
-		Keys: ks, Compress: true, Checksum: true, Format: rdb.FormatRedis, Version: "7.2.6", UsedMemory: 1 << 20,
+		Keys: ks, Now: ks.Now, Compress: true, Checksum: true, Format: rdb.FormatRedis, Version: "7.2.6",
+		UsedMemory: 1 << 20,
 	}
 }
 

@@ -16,8 +16,9 @@ import (
 
 // Saving is what a file gets.
 type Saving struct {
-	Keys      *store.Keyspace
-	Libraries []string // of functions
+	Keys      *store.Keyspace // nil if a Writer gets the keys
+	Libraries []string        // of functions
+	Now       int64           // unix ms
 
 	Compress, Checksum bool   // rdbcompression, rdbchecksum
 	Format             int    // FormatRedis or FormatValkey
@@ -25,8 +26,12 @@ type Saving struct {
 	UsedMemory         int    // bytes
 }
 
-// Save writes a file under another name in the same folder, and then gives it its name (rdb.c: rdbSave).
-func Save(on disk.FS, path string, s *Saving) error {
+// Save writes a file with all keys of a keyspace.
+func Save(on disk.FS, path string, s *Saving) error { return SaveBy(on, path, s.Write) }
+
+// SaveBy writes a file under another name in the same folder, and then gives it its name (rdb.c: rdbSave). fill
+// writes the content.
+func SaveBy(on disk.FS, path string, fill func(to io.Writer) error) error {
 	dir := filepath.Dir(path)
 	temporary := filepath.Join(dir, fmt.Sprintf("temp-%d.rdb", os.Getpid()))
 	// What is left of a process with this number that was killed, or a link that somebody has put there.
@@ -37,7 +42,7 @@ func Save(on disk.FS, path string, s *Saving) error {
 	if err != nil {
 		return fmt.Errorf("Failed opening the temp RDB file for saving: %w", err)
 	}
-	if err := s.fill(f); err != nil {
+	if err := complete(f, fill); err != nil {
 		_ = on.Remove(temporary)
 		return fmt.Errorf("Write error while saving DB to the disk: %w", err)
 	}
@@ -51,9 +56,9 @@ func Save(on disk.FS, path string, s *Saving) error {
 	return nil
 }
 
-// fill writes and closes a file.
-func (s *Saving) fill(f disk.File) error {
-	err := s.Write(f)
+// complete fills, fsyncs and closes a file.
+func complete(f disk.File, fill func(to io.Writer) error) error {
+	err := fill(f)
 	if err == nil {
 		err = f.Sync()
 	}
@@ -63,8 +68,32 @@ func (s *Saving) fill(f disk.File) error {
 	return err
 }
 
-// Write writes the content of a file (rdb.c: rdbSaveRio).
+// Write writes the content of a file with all keys of a keyspace (rdb.c: rdbSaveRio).
 func (s *Saving) Write(to io.Writer) error {
+	w := s.Begin(to)
+	for _, db := range s.Keys.DBs {
+		if db.Len() == 0 {
+			continue
+		}
+		w.Select(db.ID)
+		w.Size(db.Len(), db.Expires())
+		for name, v := range db.Values() {
+			if err := w.Key(name, v, s.Keys.Past(v)); err != nil {
+				return err
+			}
+		}
+	}
+	return w.End()
+}
+
+// Writer writes the content of a file key by key.
+type Writer struct {
+	out    *values.Sink
+	format int
+}
+
+// Begin writes what stands before the keys.
+func (s *Saving) Begin(to io.Writer) *Writer {
 	out := values.NewSink(to, s.Format, s.Compress, s.Checksum)
 	head, version := fmt.Appendf(nil, "%s%0*d", signature, versionDigits, s.Format), "redis-ver"
 	if s.Format == FormatValkey {
@@ -72,7 +101,7 @@ func (s *Saving) Write(to io.Writer) error {
 	}
 	out.Bytes(head...)
 	for _, field := range [...][2]string{
-		{version, s.Version}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(s.Keys.Now/1000, 10)},
+		{version, s.Version}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(s.Now/1000, 10)},
 		{"used-mem", strconv.Itoa(s.UsedMemory)}, {"aof-base", "0"},
 	} {
 		out.Bytes(opAux)
@@ -83,46 +112,49 @@ func (s *Saving) Write(to io.Writer) error {
 		out.Bytes(values.OpcodeLibrary)
 		out.Text([]byte(code))
 	}
-	for _, db := range s.Keys.DBs {
-		if db.Len() == 0 {
-			continue
-		}
-		if err := s.database(out, db); err != nil {
-			return err
-		}
-	}
-	out.Bytes(opEOF)
-	if err := out.Flush(); err != nil {
-		return err
-	}
-	out.Fixed(out.Checksum())
-	return out.Flush()
+	return &Writer{out, s.Format}
 }
 
-// database writes the keys of a database. A hash whose fields expire cannot be kept in the format of Redis.
-func (s *Saving) database(out *values.Sink, db *store.DB) error {
-	out.Bytes(opSelectDB)
-	out.Number(uint64(db.ID))
-	out.Bytes(opResizeDB)
-	out.Number(uint64(db.Len()))
-	out.Number(uint64(db.Expires()))
-	for name, v := range db.Values() {
-		if !values.CanDump(v, s.Format) {
-			return fmt.Errorf("fields of the hash '%s' expire, and version %d of the format has no place for that",
-				name, s.Format)
-		}
-		if at := v.Expire(); at != 0 {
-			out.Bytes(opExpireMs)
-			out.Fixed(uint64(at))
-		}
-		switch past := s.Keys.Past(v); past.By {
-		case store.EvictLRU:
-			out.Bytes(opIdle)
-			out.Number(uint64(past.Idle))
-		case store.EvictLFU:
-			out.Bytes(opFreq, past.Freq)
-		}
-		out.Value([]byte(name), v)
+// Select says in which database the next keys are.
+func (w *Writer) Select(db int) {
+	w.out.Bytes(opSelectDB)
+	w.out.Number(uint64(db))
+}
+
+// Size says how many keys the database has, so that its reader grows its tables at once.
+func (w *Writer) Size(keys, expires int) {
+	w.out.Bytes(opResizeDB)
+	w.out.Number(uint64(keys))
+	w.out.Number(uint64(expires))
+}
+
+// Key writes a key. A hash whose fields expire cannot be kept in the format of Redis.
+func (w *Writer) Key(name string, v store.Value, past store.Past) error {
+	if !values.CanDump(v, w.format) {
+		return fmt.Errorf("fields of the hash '%s' expire, and version %d of the format has no place for that",
+			name, w.format)
 	}
+	if at := v.Expire(); at != 0 {
+		w.out.Bytes(opExpireMs)
+		w.out.Fixed(uint64(at))
+	}
+	switch past.By {
+	case store.EvictLRU:
+		w.out.Bytes(opIdle)
+		w.out.Number(uint64(past.Idle))
+	case store.EvictLFU:
+		w.out.Bytes(opFreq, past.Freq)
+	}
+	w.out.Value([]byte(name), v)
 	return nil
+}
+
+// End writes what stands behind the keys.
+func (w *Writer) End() error {
+	w.out.Bytes(opEOF)
+	if err := w.out.Flush(); err != nil {
+		return err
+	}
+	w.out.Fixed(w.out.Checksum())
+	return w.out.Flush()
 }
