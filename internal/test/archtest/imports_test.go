@@ -80,6 +80,8 @@ func arrows() map[string][]string {
 		"persist/aof":     {"internal/ascii", "persist/disk", "resp"},
 		"internal/config": {"internal/ascii", "internal/dialect"},
 
+		"persist/snapshot": {"persist/disk", "persist/rdb", "store"},
+
 		// Text as Redis reads it. Even the leaves use it: its copies in five packages differed in
 		// what they accepted.
 		"internal/ascii": {},

@@ -1,0 +1,100 @@
+package snapshot
+
+import (
+	"io"
+
+	"github.com/miniredisd/miniredisd/persist/disk"
+	"github.com/miniredisd/miniredisd/persist/rdb"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// Snapshot is a file that is being written.
+type Snapshot struct {
+	capture *store.Capture
+	queue   queue
+	more    bool // keys are still to be copied
+	err     chan error
+}
+
+// Begin begins a snapshot of what the keyspace is now. The writer calls wake when Advance can go on, and ended when it
+// has ended, both on its own goroutine.
+func Begin(ks *store.Keyspace, on disk.FS, path string, saving *rdb.Saving, wake, ended func()) *Snapshot {
+	s := &Snapshot{capture: ks.Capture(), more: true, err: make(chan error, 1)}
+	s.queue.changed.L, s.queue.wake = &s.queue.mu, wake
+	sizes := s.capture.Databases
+	go func() {
+		s.err <- rdb.SaveBy(on, path, func(to io.Writer) error { return s.queue.write(saving.Begin(to), sizes) })
+		ended()
+	}()
+	return s
+}
+
+// write writes all that comes through the queue.
+func (q *queue) write(w *rdb.Writer, sizes []store.CapturedDB) error {
+	for _, db := range sizes {
+		w.Select(db.ID)
+		w.Size(db.Keys, db.Expires)
+	}
+	selected := -1
+	for {
+		copies, err := q.take()
+		if err != nil {
+			return err
+		}
+		if copies == nil {
+			return w.End()
+		}
+		for i := range copies {
+			k := &copies[i]
+			if k.DB != selected {
+				selected = k.DB
+				w.Select(selected)
+			}
+			if err := w.Key(k.Name, k.Value, k.Past); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+const (
+	stepKeys  = 32       // keys between two looks at the clock
+	takeBytes = 64 << 10 // the writer gets so much at once
+)
+
+// Advance copies keys until the time end by a clock, and hands the writer what was copied since the last call. It
+// copies nothing while too much waits for the disk.
+func (s *Snapshot) Advance(clock func() int64, end int64) {
+	if !s.more {
+		return
+	}
+	for s.more && clock() < end && !s.queue.isFull() {
+		s.more = s.capture.Step(stepKeys)
+		s.queue.put(s.capture.Take(takeBytes))
+	}
+	s.queue.put(s.capture.Take(0))
+	if !s.more {
+		s.queue.end(false)
+	}
+}
+
+// CanAdvance reports whether keys are still to be copied, and the disk is fast enough for them.
+func (s *Snapshot) CanAdvance() bool { return s.more && !s.queue.isFull() }
+
+// Keys returns how many keys there are in the snapshot, and how many of them are copied.
+func (s *Snapshot) Keys() (all, copied int) { return s.capture.Keys, s.capture.Copied }
+
+// Abort stops the writer, which leaves the old file. It may be too late.
+func (s *Snapshot) Abort() {
+	s.more = false
+	s.capture.End()
+	s.queue.end(true)
+}
+
+// Wait waits until the writer has ended, and returns why the file was not written, or nil. The snapshot is over.
+func (s *Snapshot) Wait() error {
+	err := <-s.err
+	s.more = false
+	s.capture.End()
+	return err
+}
