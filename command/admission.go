@@ -48,6 +48,8 @@ func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
 	switch {
 	case ex.KS.MaxMemory > 0 && !busy && ex.Eviction.before() && ex.needsMemory(s, cmd, args): // reads evict, too
 		return errOOM
+	case ex.SaveFailed && ex.stopsWrites(ex.flagsOf(s, cmd, args)|cmd.pings()):
+		return ex.misconf()
 	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
 		return errSubscriber(cmd)
 	case busy && cmd.Flags&AllowBusy == 0:
@@ -77,6 +79,8 @@ func (ex *Executor) admitCall(cmd *Command, args [][]byte) error {
 	switch {
 	case run.readOnly && cmd.Flags&(Write|MayReplicate) != 0:
 		return errScriptWrites
+	case ex.SaveFailed && !run.wrote && ex.stopsWrites(cmd.Flags):
+		return ex.misconf()
 	case cmd.Flags&DenyOOM != 0 && !run.wrote && !run.allowOOM && ex.Eviction.lacking():
 		return errOOM
 	}

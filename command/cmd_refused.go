@@ -13,15 +13,10 @@ func refusedRows() []Row {
 	const (
 		file  = Admin | NoScript | NoAsyncLoading
 		link  = file | NoMulti
-		later = "Always refused: there is no saving in the background."
 		log   = "Always refused: there is no append only file."
 		alone = "Always refused: this server does not replicate."
 	)
 	return []Row{
-		{"bgsave", "[SCHEDULE@3.2.2]",
-			-1, file, nil, "server", "1.0.0",
-			"O(1)",
-			later, refuseFile},
 		{"bgrewriteaof", "",
 			1, file, nil, "server", "1.0.0",
 			"O(1)",
@@ -46,9 +41,8 @@ func refusedRows() []Row {
 }
 
 // BGREWRITEAOF (aof.c: bgrewriteaofCommand)
-// BGSAVE [SCHEDULE] (rdb.c: bgsaveCommand)
 func refuseFile(c *Call) error {
-	return errorf("ERR %s is not supported: this server saves by SAVE and at its end", strings.ToUpper(c.Cmd.Name))
+	return errorf("ERR %s is not supported: there is no append only file", strings.ToUpper(c.Cmd.Name))
 }
 
 // PSYNC replicationid offset (replication.c: syncCommand)

@@ -130,6 +130,7 @@ func flushAll(c *Call) error {
 		return err
 	}
 	c.flushed(c.Ex.flushAll(), async)
+	c.Ex.Host.Flushed()
 	c.OK()
 	return nil
 }

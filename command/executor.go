@@ -51,6 +51,9 @@ type Executor struct {
 	events      events
 	messages    messages
 
+	// SaveFailed says that the last save in the background has failed (server.h: lastbgsave_status).
+	SaveFailed bool
+
 	// Depth counts the running commands that run other commands: EXEC and scripts. Inside them no
 	// command may block, and the time stands still (server.h: execution_nesting).
 	Depth int

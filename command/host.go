@@ -41,6 +41,9 @@ type Host interface {
 	// EvictLater asks for a call of Eviction.Continue at the end of this pass.
 	EvictLater()
 
+	// Flushed is called after FLUSHALL has deleted everything (db.c: flushAllDataAndResetRDB).
+	Flushed()
+
 	// Transfer sends the RESTORE requests of MIGRATE to another server and waits for the replies.
 	// It calls restored with the position of each key that the other server has acknowledged.
 	Transfer(t *Transfer, restored func(key int)) error

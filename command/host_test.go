@@ -9,5 +9,6 @@ type testHost struct {
 
 func (h *testHost) Deliver(to *Session, message []byte)     { h.deliver(to, message) }
 func (h *testHost) Describe(*Session) string                { return "" }
+func (h *testHost) Flushed()                                {}
 func (h *testHost) Log(level byte, format string, _ ...any) {}
 func (h *testHost) ProcessEventsWhileBlocked() (stop bool)  { return h.block() }

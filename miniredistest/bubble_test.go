@@ -158,3 +158,19 @@ func TestAClientInABubbleReachesAServerOutside(t *testing.T) {
 		require.Equal(t, "+PONG\r\n", string(answer[:]))
 	})
 }
+
+func TestInABubbleAServerSavesWhileCommandsGoOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := dialIn(t, miniredistest.Run(t))
+		c.Do("SET", "k", "v")
+		require.Equal(t, "Background saving started", c.Do("BGSAVE").Str)
+		time.Sleep(time.Minute)
+		require.Contains(t, c.Do("INFO", "persistence").Str, "rdb_changes_since_last_save:0\r\nrdb_bgsave_in_progress:0")
+		require.Equal(t, "OK", c.Do("CONFIG", "SET", "save", "100 1").Str)
+		c.Do("SET", "k", "w")
+		time.Sleep(30 * time.Second)
+		require.Contains(t, c.Do("INFO", "persistence").Str, "rdb_saves:1\r\n")
+		time.Sleep(time.Minute)
+		require.Contains(t, c.Do("INFO", "persistence").Str, "rdb_saves:2\r\n")
+	})
+}

@@ -34,6 +34,8 @@ func (h host) CloseIfOverLimit(sess *command.Session) bool {
 
 func (h host) EvictLater() { h.s.evicting = true }
 
+func (h host) Flushed() { h.s.persist.flushed() }
+
 func (h host) Transfer(t *command.Transfer, restored func(key int)) error {
 	return h.s.transfer(t, restored)
 }

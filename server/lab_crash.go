@@ -152,6 +152,8 @@ func (l *labState) crash() {
 
 // startAgain makes the state that New makes, except for listeners and clients.
 func (l *labState) startAgain(keep bool) {
+	l.persist.abortBackground()
+	l.persist.background = background{took: -1}
 	var code command.Code
 	if keep {
 		code.Libraries = l.ex.Scripts.Code().Libraries

@@ -54,6 +54,7 @@ func (s *Server) executePhase() {
 	s.executeResumed()
 	s.runDeferred()
 	s.evictMore()
+	s.persist.advance()
 	s.endExecution()
 }
 
@@ -314,11 +315,14 @@ func (s *Server) sleep() time.Duration {
 	if s.evicting {
 		return 0
 	}
-	at, ok := s.nextDeadline()
-	if !ok {
-		return -1
+	left := time.Duration(-1)
+	if at, ok := s.nextDeadline(); ok {
+		left = s.ex.Clock.Until(s.asleep, at)
 	}
-	return s.ex.Clock.Until(s.asleep, at)
+	if s.persist.isUrgent() && (left < 0 || left > paceWait) {
+		return paceWait
+	}
+	return left
 }
 
 // nextDeadline returns, by Clock.Timeline, when the next timer or key is due.

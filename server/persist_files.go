@@ -13,7 +13,7 @@ import (
 )
 
 // persistence keeps the data beyond the end of the process, in a file. It belongs to the goroutine that executes
-// commands: a save stops the loop, as SAVE does in Redis.
+// commands. SAVE stops the loop, BGSAVE does not: persist_bgsave.go.
 type persistence struct {
 	s    *Server
 	disk disk.FS
@@ -22,13 +22,15 @@ type persistence struct {
 	release  func()
 
 	saved           int64 // unix seconds of the last save, 0 for none
-	saves           int64 // SAVE was called so often
+	saves           int64 // SAVE was called so often, or a save in the background began
 	loaded, expired int64 // keys, when a file was loaded last
+
+	background background
 }
 
 // newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
 func newPersistence(s *Server) persistence {
-	p := persistence{s: s, disk: disk.System{}, release: func() {}}
+	p := persistence{s: s, disk: disk.System{}, release: func() {}, background: background{took: -1}}
 	if !s.cfg.SystemFiles {
 		p.disk = disk.NewSim(s.cfg.Seed)
 	}
@@ -64,8 +66,9 @@ func (p *persistence) reserve() error {
 	return nil
 }
 
-// end lets other servers use the folder.
+// end aborts a save in the background, and lets other servers use the folder.
 func (p *persistence) end() {
+	p.abortBackground()
 	p.release()
 	p.reserved, p.release = "", func() {}
 }
@@ -128,36 +131,47 @@ func (p *persistence) save() error {
 	}
 	p.s.log('*', "DB saved on disk")
 	p.s.ks.Stats.Dirty = 0
-	p.saved = p.s.ks.Now / 1000
+	p.saved = p.unix()
+	p.s.ex.SaveFailed = false
 	return nil
 }
 
 func (p *persistence) write() error {
+	saving, err := p.prepare()
+	if err != nil {
+		return err
+	}
+	saving.Keys = p.s.ks
+	return rdb.Save(p.disk, p.path(), saving)
+}
+
+// prepare makes sure that there is a folder for the file, and returns what the file gets besides the keys.
+func (p *persistence) prepare() (*rdb.Saving, error) {
 	if p.s.cfg.DBFilename == "" {
-		return errors.New("Failed opening the temp RDB file for saving: dbfilename is empty")
+		return nil, errors.New("Failed opening the temp RDB file for saving: dbfilename is empty")
 	}
 	dir := p.folder()
 	if p.s.masters > 1 {
 		if err := p.disk.Mkdir(dir); err != nil {
-			return err
+			return nil, err
 		}
 		if err := p.disk.SyncDir(filepath.Dir(dir)); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if err := p.reserve(); err != nil {
-		return err
+		return nil, err
 	}
 	d := p.s.ex.Table.Dialect
 	version := d.RedisVersion
 	if d.DumpVersion >= rdb.FormatValkey {
 		version = d.Version
 	}
-	return rdb.Save(p.disk, p.path(), &rdb.Saving{
-		Keys: p.s.ks, Now: p.s.ks.Now, Libraries: p.s.ex.Scripts.Code().Libraries,
+	return &rdb.Saving{
+		Now: p.s.ks.Now, Libraries: p.s.ex.Scripts.Code().Libraries,
 		Compress: p.s.cfg.RDBCompression, Checksum: p.s.cfg.RDBChecksum,
 		Format: max(rdb.FormatRedis, d.DumpVersion), Version: version, UsedMemory: p.s.figures.usedMemory(),
-	})
+	}, nil
 }
 
 // lastSave is in unix seconds: of the last save, or of the start.
@@ -170,6 +184,10 @@ func persistRows() []command.Row {
 			1, admin|command.NoAsyncLoading|command.NoMulti, "server", "1.0.0",
 			"O(N) where N is the total number of keys in all databases",
 			"Saves all keys and functions to dbfilename, and serves nobody meanwhile.", (*Server).saveCommand),
+		row("bgsave", "[SCHEDULE@3.2.2]",
+			-1, admin|command.NoAsyncLoading, "server", "1.0.0",
+			"O(1)",
+			"Saves all keys and functions to dbfilename while commands go on.", (*Server).bgsave),
 		row("lastsave", "",
 			1, command.Loading|command.Stale|command.Fast|command.InAdmin|command.NondeterministicOutput,
 			"server", "1.0.0",
@@ -184,6 +202,9 @@ func persistRows() []command.Row {
 
 // SAVE (rdb.c: saveCommand)
 func (s *Server) saveCommand(c *command.Call) error {
+	if s.persist.background.snapshot != nil {
+		return errSaving
+	}
 	s.persist.saves++
 	if s.persist.save() != nil {
 		return errPlain

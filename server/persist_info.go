@@ -1,12 +1,27 @@
 package server
 
+import "fmt"
+
 func (r *report) infoPersistence() {
 	p := &r.s.persist
+	b := &p.background
+	isSaving, current, percent, status := 0, int64(-1), 0.0, "ok"
+	all, copied := 0, 0
+	if b.snapshot != nil {
+		isSaving, current = 1, p.unix()-b.began
+		if all, copied = b.snapshot.Keys(); all > 0 {
+			percent = 100 * float64(copied) / float64(all)
+		}
+	}
+	if r.s.ex.SaveFailed {
+		status = "err"
+	}
 	r.fields("loading", 0, "async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
-		"current_fork_perc", "0.00", "current_save_keys_processed", 0, "current_save_keys_total", 0,
-		"rdb_changes_since_last_save", r.s.ks.Stats.Dirty, "rdb_bgsave_in_progress", 0,
+		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
+		"current_save_keys_total", all,
+		"rdb_changes_since_last_save", r.s.ks.Stats.Dirty, "rdb_bgsave_in_progress", isSaving,
 		"rdb_last_save_time", p.lastSave(),
-		"rdb_last_bgsave_status", "ok", "rdb_last_bgsave_time_sec", -1, "rdb_current_bgsave_time_sec", -1,
+		"rdb_last_bgsave_status", status, "rdb_last_bgsave_time_sec", b.took, "rdb_current_bgsave_time_sec", current,
 		"rdb_saves", p.saves, "rdb_last_cow_size", 0,
 		"rdb_last_load_keys_expired", p.expired, "rdb_last_load_keys_loaded", p.loaded,
 		"aof_enabled", 0, "aof_rewrite_in_progress", 0, "aof_rewrite_scheduled", 0, "aof_last_rewrite_time_sec", -1,

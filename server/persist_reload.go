@@ -29,6 +29,7 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 			return errReloadOption
 		}
 	}
+	p.abortBackground() // Redis lets it go on, and then its file replaces the newer one
 	if save && p.save() != nil {
 		return errPlain
 	}

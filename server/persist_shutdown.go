@@ -62,6 +62,10 @@ func (s *Server) shutdown(c *command.Call) error {
 // server goes on, unless force.
 func (s *Server) finish(how shutdownWords) bool {
 	s.log('*', "User requested shutdown...")
+	if s.persist.background.snapshot != nil {
+		s.log('#', "A save in the background is in progress. Aborting it!")
+		s.persist.abortBackground()
+	}
 	if how.save || s.cfg.Save != "" && !how.nosave {
 		s.log('*', "Saving the final RDB snapshot before exiting.")
 		err := s.persist.save()

@@ -12,16 +12,14 @@ import (
 func TestCommandsThatNeedFilesOrOtherServersAreRefusedByName(t *testing.T) {
 	c := redistest.Dial(t, start(t, nil))
 	const (
-		disk  = " is not supported: this server saves by SAVE and at its end"
+		log   = " is not supported: there is no append only file"
 		alone = " is not supported: this server does not replicate"
 	)
 	for _, r := range []struct {
 		why     string
 		command []string
 	}{
-		{"ERR BGSAVE" + disk, []string{"BGSAVE"}},
-		{"ERR BGSAVE" + disk, []string{"BGSAVE", "SCHEDULE"}},
-		{"ERR BGREWRITEAOF" + disk, []string{"BGREWRITEAOF"}},
+		{"ERR BGREWRITEAOF" + log, []string{"BGREWRITEAOF"}},
 		{"ERR SYNC" + alone, []string{"SYNC"}},
 		{"ERR PSYNC" + alone, []string{"PSYNC", "?", "-1"}},
 		{"ERR REPLCONF" + alone, []string{"REPLCONF", "listening-port", "1"}},
@@ -30,10 +28,10 @@ func TestCommandsThatNeedFilesOrOtherServersAreRefusedByName(t *testing.T) {
 	}
 
 	c.Do("MULTI")
-	require.Equal(t, "QUEUED", c.Do("BGSAVE").Str)
+	require.Equal(t, "QUEUED", c.Do("BGREWRITEAOF").Str)
 	require.Equal(t, "QUEUED", c.Do("INCR", "n").Str)
 	replies := c.Do("EXEC").Elems
-	require.Equal(t, "ERR BGSAVE"+disk, replies[0].Str)
+	require.Equal(t, "ERR BGREWRITEAOF"+log, replies[0].Str)
 	require.Equal(t, int64(1), replies[1].Int)
 }
 

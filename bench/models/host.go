@@ -19,6 +19,7 @@ func (host) Log(byte, string, ...any)                        {}
 func (host) ProcessEventsWhileBlocked() (stop bool)          { return false }
 func (host) CloseIfOverLimit(*command.Session) bool          { return false }
 func (host) EvictLater()                                     {}
+func (host) Flushed()                                        {}
 func (host) Transfer(*command.Transfer, func(key int)) error { return errNoTransfer }
 func (host) FeedMonitors(*command.Session, [][]byte)         {}
 

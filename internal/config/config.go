@@ -141,6 +141,8 @@ type Config struct {
 	Supervised     string
 	AlwaysShowLogo bool
 
+	StopWritesOnBgsaveError bool
+
 	OOMScoreAdj       string // no, yes (relative to the score at the start), absolute
 	OOMScoreAdjValues [3]int // for a master, a replica, and a child that saves
 

@@ -8,19 +8,14 @@ import (
 // Unsaved returns, for the log, which directives ask for more than this server saves. With names, it looks at these
 // directives only.
 func (c *Config) Unsaved(names ...string) (lines []string) {
-	for name, why := range map[string]string{
-		"save":       "saves the data when the server ends, and not before: SAVE saves them at once",
-		"appendonly": "has no effect: there is no append only file",
-	} {
-		if len(names) > 0 && !slices.Contains(names, name) {
-			continue
-		}
-		r, _ := lookup(name)
-		if value := c.given(r); value != r.def {
-			lines = append(lines, "'"+name+" "+value+"' "+why)
-		}
+	const name = "appendonly"
+	if len(names) > 0 && !slices.Contains(names, name) {
+		return nil
 	}
-	slices.Sort(lines)
+	r, _ := lookup(name)
+	if value := c.given(r); value != r.def {
+		lines = append(lines, "'"+name+" "+value+"' has no effect: there is no append only file")
+	}
 	return lines
 }
 

@@ -1,0 +1,180 @@
+package server
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// background is a save while commands go on (rdb.c: rdbSaveBackground). Package snapshot has a goroutine that writes
+// the file. The disk belongs to that goroutine until it has ended.
+type background struct {
+	snapshot *snapshots.Snapshot // nil for none
+	dirty    int64               // changes before it began
+	began    int64               // unix seconds
+	took     int64               // seconds that the last one took, -1 for none
+	tried    int64               // unix seconds when the last one began
+	isWanted bool                // BGSAVE inside EXEC asked for one
+	pace     savePace
+}
+
+const (
+	errSaving  store.Error = "ERR Background save already in progress"
+	retryDelay             = 5 // seconds from a failed save to the next one (server.h: CONFIG_BGSAVE_RETRY_DELAY)
+)
+
+// BGSAVE [SCHEDULE] (rdb.c: bgsaveCommand)
+// In Redis, SCHEDULE waits for the end of an AOF rewrite. Here nothing but EXEC is in the way of a save.
+func (s *Server) bgsave(c *command.Call) error {
+	p := &s.persist
+	switch {
+	case len(c.Args) > 2 || len(c.Args) == 2 && !is(c.Args[1], "schedule"):
+		return errSyntax
+	case p.background.snapshot != nil:
+		return errSaving
+	case c.Ex.Depth > 0:
+		p.background.isWanted = true
+		c.Status("Background saving scheduled")
+		return nil
+	case p.beginBackground() != nil:
+		return errPlain
+	}
+	c.Status("Background saving started")
+	return nil
+}
+
+// beginBackground begins a save of what the keyspace is now. The log has the reason if it cannot.
+func (p *persistence) beginBackground() error {
+	b := &p.background
+	p.saves++
+	b.dirty, b.tried = p.s.ks.Stats.Dirty, p.unix()
+	saving, err := p.prepare()
+	if err != nil {
+		p.s.log('#', "Can't save in background: %v", err)
+		p.s.ex.SaveFailed = true
+		return err
+	}
+	var begun *snapshots.Snapshot
+	begun = snapshots.Begin(p.s.ks, p.disk, p.path(), saving, func() { p.s.loop.Post(func() {}) }, func() {
+		p.s.loop.Post(func() {
+			if b.snapshot == begun {
+				p.endBackground()
+			}
+		})
+	})
+	p.s.log('*', "Background saving started")
+	b.snapshot, b.began, b.pace = begun, p.unix(), savePace{last: p.s.ex.Clock.Mono()}
+	return nil
+}
+
+// endBackground waits for the end of the save and notes how it went (rdb.c: backgroundSaveDoneHandlerDisk).
+func (p *persistence) endBackground() {
+	b := &p.background
+	err := b.snapshot.Wait()
+	switch {
+	case err == nil:
+		p.s.log('*', "Background saving terminated with success")
+		p.s.ks.Stats.Dirty -= b.dirty
+		p.saved = p.unix()
+		p.s.ex.SaveFailed = false
+	case errors.Is(err, snapshots.ErrAborted):
+		p.s.log('#', "Background saving aborted")
+	default:
+		p.s.log('#', "%v", err)
+		p.s.log('#', "Background saving error")
+		p.s.ex.SaveFailed = true
+	}
+	b.snapshot, b.took = nil, p.unix()-b.began
+}
+
+// abortBackground ends the save, if there is one. The old file stays.
+func (p *persistence) abortBackground() {
+	if p.background.snapshot != nil {
+		p.background.snapshot.Abort()
+		p.endBackground()
+	}
+}
+
+// flushed aborts a save of what FLUSHALL has deleted. With save points the empty keyspace is saved at once (db.c:
+// flushAllDataAndResetRDB).
+func (p *persistence) flushed() {
+	if p.background.snapshot != nil {
+		p.background.snapshot.Abort()
+	}
+	if p.s.cfg.Save != "" {
+		p.abortBackground()
+		_ = p.save() // the log has the reason
+	}
+}
+
+// advance gives the save its part of this pass. All commands of the pass are executed.
+func (p *persistence) advance() {
+	if b := &p.background; b.snapshot != nil {
+		clock := p.s.ex.Clock.Mono
+		now := clock()
+		b.snapshot.Advance(clock, now+b.pace.allow(now))
+		b.pace.took(now, clock())
+	}
+}
+
+// isUrgent reports whether the save has work for another pass, soon.
+func (p *persistence) isUrgent() bool {
+	return p.background.snapshot != nil && p.background.snapshot.CanAdvance()
+}
+
+// savePace gives a save a quarter of the loop's time, in small parts. It is the same part while the loop is idle: a
+// loop that never sleeps is put off by the kernel when other programs need the processor, and clients wait for that.
+type savePace struct {
+	credit int64 // ns that the save may take now; negative after a large collection
+	last   int64 // monotonic ns, when it had the loop last
+}
+
+const (
+	paceMost = 500_000          // ns at once
+	paceWait = time.Millisecond // between two passes of an idle loop
+)
+
+// allow returns how long the save may run now, in ns.
+func (p *savePace) allow(now int64) int64 {
+	p.credit = min(p.credit+(now-p.last)/3, paceMost)
+	return p.credit
+}
+
+// took notes how long it ran.
+func (p *savePace) took(from, to int64) {
+	p.credit -= to - from
+	p.last = to
+}
+
+// cron begins a save if it is time for one (server.c: serverCron).
+func (p *persistence) cron() {
+	b, now := &p.background, p.unix()
+	if b.snapshot != nil || p.s.ex.SaveFailed && now-b.tried <= retryDelay {
+		return
+	}
+	for points := strings.Fields(p.s.cfg.Save); len(points) > 1; points = points[2:] {
+		seconds, _ := strconv.ParseInt(points[0], 10, 64)
+		changes, _ := strconv.ParseInt(points[1], 10, 64)
+		if p.s.ks.Stats.Dirty >= changes && now-p.lastSave() > seconds {
+			p.s.log('*', "%d changes in %d seconds. Saving...", changes, seconds)
+			_ = p.beginBackground() // the log has the reason
+			return
+		}
+	}
+	if b.isWanted && p.beginBackground() == nil {
+		b.isWanted = false
+	}
+}
+
+// waits reports whether cron may have to begin a save.
+func (p *persistence) waits() bool {
+	return p.background.isWanted || p.s.cfg.Save != "" && p.s.ks.Stats.Dirty > 0
+}
+
+// unix is the time in unix seconds.
+func (p *persistence) unix() int64 { return p.s.ks.Now / 1000 }
