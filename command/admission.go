@@ -50,6 +50,8 @@ func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
 		return errOOM
 	case ex.SaveFailed && ex.stopsWrites(ex.flagsOf(s, cmd, args)|cmd.pings()):
 		return ex.misconf()
+	case ex.DiskError != nil && (cmd.Name == "ping" || ex.flagsOf(s, cmd, args)&Write != 0):
+		return ex.DiskError
 	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
 		return errSubscriber(cmd)
 	case busy && cmd.Flags&AllowBusy == 0:
@@ -81,6 +83,8 @@ func (ex *Executor) admitCall(cmd *Command, args [][]byte) error {
 		return errScriptWrites
 	case ex.SaveFailed && !run.wrote && ex.stopsWrites(cmd.Flags):
 		return ex.misconf()
+	case ex.DiskError != nil && cmd.Flags&Write != 0 && !run.wrote:
+		return ex.DiskError
 	case cmd.Flags&DenyOOM != 0 && !run.wrote && !run.allowOOM && ex.Eviction.lacking():
 		return errOOM
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"math"
+	"slices"
 
 	"github.com/miniredisd/miniredisd/internal/rdb"
 	"github.com/miniredisd/miniredisd/store"
@@ -128,14 +129,20 @@ func restore(c *Call) error {
 		at += c.Now // an overflow yields a time in the past
 	}
 	c.OK()
-	if at != 0 && at <= c.Now {
+	if at != 0 && c.past(at) {
 		if found.Exists() {
 			found.Delete()
 			c.Changed(ClassGeneric, "del", key)
+			c.Propagate([]byte("DEL"), key)
 		}
 		return nil
 	}
 	found.Put(key, v, at, o.past)
 	c.Changed(ClassGeneric, "restore", key)
+	if at != 0 && !o.absTTL && c.Propagates() {
+		args := append(slices.Clone(c.Args), []byte("ABSTTL"))
+		args[2] = decimal(at)
+		c.Propagate(args...)
+	}
 	return nil
 }

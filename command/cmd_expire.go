@@ -118,12 +118,16 @@ func expireGeneric(c *Call, unit, base int64) error {
 		c.Int(0)
 		return nil
 	}
-	if at <= c.Now {
+	if c.past(at) {
 		found.Delete()
 		c.Changed(ClassGeneric, "del", key)
+		c.Propagate([]byte("DEL"), key)
 	} else {
 		found.SetExpire(at)
 		c.Changed(ClassGeneric, "expire", key)
+		if c.Propagates() && (base != 0 || unit != 1) {
+			c.Propagate(append([][]byte{[]byte("PEXPIREAT"), key, decimal(at)}, c.Args[3:]...)...)
+		}
 	}
 	c.Int(1)
 	return nil

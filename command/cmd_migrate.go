@@ -111,12 +111,17 @@ func migrate(c *Call) error {
 	if len(o.auth) > 0 {
 		t.Auth = resp.AppendRequest(nil, append([][]byte{[]byte("AUTH")}, o.auth...)...)
 	}
+	gone := [][]byte{[]byte("DEL")}
 	err = c.Ex.Host.Transfer(&t, func(i int) {
 		if !o.copies {
 			c.DB.Delete(here[i])
 			c.Changed(ClassGeneric, "del", here[i]) // a key that is named twice is counted twice, as in Redis
+			gone = append(gone, here[i])
 		}
 	})
+	if len(gone) > 1 {
+		c.Propagate(gone...)
+	}
 	if err != nil {
 		return err
 	}

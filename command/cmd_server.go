@@ -101,9 +101,10 @@ func flushMode(c *Call) (async bool, err error) {
 	return false, errSyntax
 }
 
-// flushed counts the deleted keys.
+// flushed counts the deleted keys. The command propagates even if there were none, as in Redis.
 func (c *Call) flushed(n int, async bool) {
 	c.Count(n)
+	c.Propagate(c.Args...)
 	if async {
 		c.KS.Stats.LazyFreed += int64(n)
 	}

@@ -38,6 +38,7 @@ type Executor struct {
 	Pause         Pause         // of CLIENT PAUSE; only the server sets it
 	AllInScripts  bool          // DEBUG SET-DISABLE-DENY-SCRIPTS
 	AnyChecksum   bool          // DEBUG SET-SKIP-CHECKSUM-VALIDATION
+	DiskError     error         // why no command may change anything now, or nil: the text of MISCONF
 
 	// The parts of the executor. Each has a file of its own.
 	Waiters     Waiters  // clients that wait for keys
@@ -50,6 +51,7 @@ type Executor struct {
 	permissions permissions
 	events      events
 	messages    messages
+	Propagation Propagation
 
 	// SaveFailed says that the last save in the background has failed (server.h: lastbgsave_status).
 	SaveFailed bool
@@ -92,7 +94,7 @@ func New(cfg *config.Config, ks *store.Keyspace, clock *clock.Clock, host Host, 
 	ex.Waiters = Waiters{ex: ex, dbs: make([]map[string]*queue, len(ks.DBs))}
 	ex.Tracking = newTracking(ex)
 	ex.Scripts = Scripts{ex: ex, functions: luaeval.NewLibraries()}
-	ex.Eviction.ex, ex.permissions.ex, ex.messages.ex = ex, ex, ex
+	ex.Eviction.ex, ex.permissions.ex, ex.messages.ex, ex.Propagation.ex = ex, ex, ex, ex
 	ex.events = newEvents(ex)
 	ks.OnExpired, ks.OnEvicted, ks.OnFieldsExpired = ex.keyExpired, ex.keyEvicted, ex.fieldsExpired
 	ks.FieldsInPacks = commands.Dialect.Has(packedFields)
@@ -177,9 +179,16 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	if cmd.ahead == severalKeys && len(args) > 1+fewKeys {
 		ex.prefetchMany(c)
 	}
+	propagates, dirty := c.Propagates(), ex.KS.Stats.Dirty
+	if propagates {
+		ex.Propagation.begin()
+	}
 	if err := cmd.Do(c); err != nil {
 		ex.Table.Calls(cmd).Failed++
 		ex.fail(w, mark, err)
+	}
+	if propagates {
+		ex.Propagation.ran(c, dirty)
 	}
 	if len(ex.Tracking.clients) > 0 && cmd.Flags&ReadOnly != 0 {
 		ex.Tracking.remember(cmd, args)
@@ -248,6 +257,7 @@ func (ex *Executor) Abandon() *Session {
 	ex.running, ex.executing, ex.messages.behind, ex.Tracking.pending = nil, false, nil, nil
 	if run := &ex.Scripts.run; run.on || !run.busy { // otherwise a slow script goes on
 		ex.Depth, *run, ex.interrupted = 0, scriptRun{}, nil
+		ex.Propagation.abandon()
 	}
 	return s
 }

@@ -101,6 +101,9 @@ func (sc *Scripts) begin(c *Call, name string, flags luaeval.Flags) error {
 		if sc.ex.Eviction.lacking() && !allowOOM {
 			return errScriptOOM
 		}
+		if sc.ex.DiskError != nil {
+			return sc.ex.DiskError
+		}
 	}
 	sc.run = scriptRun{
 		on: true, by: c.Sess, db: c.Sess.DB, name: name, args: c.Args, started: sc.ex.Now.Mono,

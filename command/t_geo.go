@@ -144,7 +144,13 @@ options:
 		}
 		pairs = append(pairs, strconv.AppendUint(nil, geo.Encode(p), 10), args[2])
 	}
-	return zaddGeneric(c, pairs, flags, ch)
+	dirty := c.KS.Stats.Dirty
+	if err := zaddGeneric(c, pairs, flags, ch); err != nil || !c.Propagates() || c.KS.Stats.Dirty == dirty {
+		return err
+	}
+	options := c.Args[1 : len(c.Args)-len(pairs)/2*3]
+	c.Propagate(append(append([][]byte{[]byte("zadd")}, options...), pairs...)...)
+	return nil
 }
 
 // GEODIST key member1 member2 [M | KM | FT | MI] (geo.c: geodistCommand)

@@ -325,6 +325,13 @@ func hincrbyfloat(c *Call) error {
 	text := appendLongDouble(room[:0], sum)
 	h.SetKeepTTL(c.Args[2], text)
 	c.Changed(ClassHash, "hincrbyfloat", c.Args[1])
+	if c.Propagates() {
+		c.Propagate([]byte("HSET"), c.Args[1], c.Args[2], text)
+		if at, _ := h.Expire(c.Args[2]); at != 0 { // HSET takes it away
+			done := fieldChange{at: at, propagate: c.Args[2:3]}
+			done.propagateTimes(c, false)
+		}
+	}
 	c.Bulk(text)
 	return nil
 }

@@ -100,7 +100,7 @@ func hexpireGeneric(c *Call, unit ttlUnit) error {
 			c.Int(-2)
 		case !o.allow(old, at):
 			c.Int(0)
-		case at <= c.Now:
+		case c.past(at):
 			done.set(c, &h, field)
 			c.Int(2)
 		default:
@@ -118,16 +118,21 @@ type fieldChange struct {
 	timed, persisted int   // fields that got it, and that lost theirs
 	written          int   // fields with a new value
 	deleted          int   // fields that the client deletes
+
+	propagate [][]byte // the timed fields, if somebody listens
 }
 
 // set gives a field, which exists, the expiry. If the time is in the past, the field goes.
 func (done *fieldChange) set(c *Call, h *store.Fields, field []byte) {
-	if done.at <= c.Now {
+	if c.past(done.at) {
 		h.Delete(field)
 	} else {
 		h.SetExpire(field, done.at)
 	}
 	done.timed++
+	if c.Propagates() {
+		done.propagate = append(done.propagate, field)
+	}
 }
 
 func (done *fieldChange) persist(h *store.Fields, field []byte) bool {
@@ -154,7 +159,8 @@ func (done *fieldChange) report(c *Call, h *store.Fields) {
 	}
 	c.Touched(key)
 	c.Count(n - 1)
-	past := done.timed > 0 && done.at <= c.Now
+	past := done.timed > 0 && c.past(done.at)
+	done.propagateTimes(c, past)
 	expires := c.Cmd.dialect.Has(pastExpires)
 	if done.written > 0 {
 		c.Notify(ClassHash, "hset", key)
@@ -173,6 +179,19 @@ func (done *fieldChange) report(c *Call, h *store.Fields) {
 	}
 	if left == 0 {
 		c.Notify(ClassGeneric, "del", key)
+	}
+}
+
+// propagateTimes propagates the moment at which fields expire, or that they are gone because it has passed. HSETEX
+// does its own for fields that it has written.
+func (done *fieldChange) propagateTimes(c *Call, past bool) {
+	switch {
+	case len(done.propagate) == 0:
+	case past:
+		c.Propagate(append([][]byte{[]byte("HDEL"), c.Args[1]}, done.propagate...)...)
+	default:
+		c.Propagate(append([][]byte{[]byte("HPEXPIREAT"), c.Args[1], decimal(done.at), []byte("FIELDS"),
+			decimal(int64(len(done.propagate)))}, done.propagate...)...)
 	}
 }
 

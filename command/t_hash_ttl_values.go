@@ -69,13 +69,17 @@ func hsetex(c *Call) error {
 		return nil
 	}
 	done := fieldChange{at: o.expireAt}
-	if o.unit != ttlNone && o.expireAt <= c.Now {
-		done.setLate(&h, o.fields)
+	if o.unit != ttlNone && c.past(o.expireAt) {
+		done.setLate(c, &h, o.fields)
 	} else {
 		if missing {
 			h.Create(c.Args[1])
 		}
 		done.write(&h, &o)
+		if c.Propagates() && o.unit != ttlNone {
+			c.Propagate(append([][]byte{[]byte("HSETEX"), c.Args[1], []byte("PXAT"), decimal(o.expireAt), []byte("FIELDS"),
+				decimal(int64(len(o.fields) / 2))}, o.fields...)...)
+		}
 	}
 	done.report(c, &h)
 	c.Int(1)
@@ -99,8 +103,11 @@ func (done *fieldChange) write(h *store.Fields, o *hashOptions) {
 }
 
 // setLate is write for a time in the past: fields that exist go, and the others do not come.
-func (done *fieldChange) setLate(h *store.Fields, fields [][]byte) {
+func (done *fieldChange) setLate(c *Call, h *store.Fields, fields [][]byte) {
 	for i := 0; i < len(fields); i += 2 {
+		if c.Propagates() {
+			done.propagate = append(done.propagate, fields[i])
+		}
 		if h.Hash != nil {
 			h.Delete(fields[i])
 		}

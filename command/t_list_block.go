@@ -1,6 +1,11 @@
 package command
 
-import "github.com/miniredisd/miniredisd/store"
+import (
+	"bytes"
+	"slices"
+
+	"github.com/miniredisd/miniredisd/store"
+)
 
 func listBlockRows() []Row {
 	return []Row{
@@ -39,7 +44,16 @@ func popOrBlock(c *Call, head bool) error {
 		c.Bulk(key)
 		c.Bulk(popOne(l, head))
 		popped(c, l, key, head, 1)
+		c.Propagate(popName(head), key)
 	})
+}
+
+// popName is the command that pops from an end of a list.
+func popName(head bool) []byte {
+	if head {
+		return []byte("LPOP")
+	}
+	return []byte("RPOP")
 }
 
 // BLMOVE source destination (LEFT | RIGHT) (LEFT | RIGHT) timeout (t_list.c: blmoveCommand)
@@ -64,7 +78,14 @@ func moveOrBlock(c *Call, fromHead, toHead bool, timeout []byte) error {
 	case err != nil:
 		return err
 	case from != nil:
-		return moveOne(c, from, fromHead, toHead)
+		if err := moveOne(c, from, fromHead, toHead); err != nil {
+			return err
+		}
+		if c.Propagates() {
+			args := slices.Clone(c.Args[:len(c.Args)-1])
+			args[0] = bytes.ToUpper(args[0])[1:] // without the B
+			c.Propagate(args...)
+		}
 	case c.mayBlock():
 		c.blockOn(store.TypeList, c.Args[1:2], ms, false)
 	default:

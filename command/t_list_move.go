@@ -101,7 +101,11 @@ func lmpopFirst(c *Call, o *mpopOptions) (done bool, err error) {
 	}
 	c.Array(2)
 	c.Bulk(key)
-	popMany(c, l, key, o.first, o.count)
+	count := min(o.count, l.Len())
+	popMany(c, l, key, o.first, count)
+	if c.Propagates() {
+		c.Propagate(popName(o.first), key, decimal(int64(count)))
+	}
 	return true, nil
 }
 

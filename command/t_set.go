@@ -1,6 +1,8 @@
 package command
 
 import (
+	"bytes"
+
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -186,15 +188,44 @@ func spop(c *Call) error {
 		c.Null()
 		return nil
 	}
-	popRandom(c, s)
+	gone := removals{c: c}
+	popRandom(c, s, &gone)
+	gone.propagate()
 	c.elementsRemoved(ClassSet, "spop", c.Args[1], 1, s.Len())
 	return nil
 }
 
-func popRandom(c *Call, s *store.Set) {
+func popRandom(c *Call, s *store.Set, gone *removals) {
 	m := s.Random(c.KS.Rand)
 	c.Bulk(m)
+	gone.add(m)
 	s.Remove(m)
+}
+
+// removals propagate what SPOP has chosen.
+type removals struct {
+	c       *Call
+	members [][]byte
+}
+
+// removalsAtOnce is the most members of one SREM (t_set.c: spopWithCountCommand).
+const removalsAtOnce = 1024
+
+func (r *removals) add(member []byte) {
+	if !r.c.Propagates() {
+		return
+	}
+	if len(r.members) == removalsAtOnce {
+		r.propagate()
+	}
+	r.members = append(r.members, bytes.Clone(member))
+}
+
+func (r *removals) propagate() {
+	if len(r.members) > 0 {
+		r.c.Propagate(append([][]byte{[]byte("SREM"), r.c.Args[1]}, r.members...)...)
+		r.members = r.members[:0]
+	}
 }
 
 func spopMany(c *Call) error {
@@ -216,16 +247,19 @@ func spopMany(c *Call) error {
 		count = s.Len()
 		c.replySet(s)
 		c.elementsRemoved(ClassSet, "spop", c.Args[1], count, 0)
+		c.Propagate([]byte("DEL"), c.Args[1])
 		return nil
 	}
 	c.Set(count)
+	gone := removals{c: c}
 	if (s.Len()-count)*popMostFactor <= count {
-		popMost(c, s, count)
+		popMost(c, s, count, &gone)
 	} else {
 		for range count {
-			popRandom(c, s)
+			popRandom(c, s, &gone)
 		}
 	}
+	gone.propagate()
 	c.elementsRemoved(ClassSet, "spop", c.Args[1], count, s.Len())
 	return nil
 }
@@ -236,7 +270,7 @@ const popMostFactor = 5
 
 // popMost pops all but a few members. Those that stay become a new set, whose encoding shows that (t_set.c:
 // spopWithCountCommand).
-func popMost(c *Call, s *store.Set, count int) {
+func popMost(c *Call, s *store.Set, count int, gone *removals) {
 	rest := store.NewSet(c.KS)
 	if s.Encoding() != "intset" {
 		rest.Expect(nil, 0)
@@ -245,6 +279,7 @@ func popMost(c *Call, s *store.Set, count int) {
 	for m := range s.All() {
 		if !rest.Has(m) {
 			c.Bulk(m)
+			gone.add(m)
 		}
 	}
 	s.Become(rest)

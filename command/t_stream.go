@@ -2,6 +2,7 @@ package command
 
 import (
 	"math"
+	"slices"
 
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -107,8 +108,33 @@ func xadd(c *Call) error {
 	if o.trims && s.Trim(o.trim) > 0 {
 		c.Notify(ClassStream, "xtrim", key)
 	}
+	if c.Propagates() && (o.form != idGiven || o.trim.Approx) {
+		args := o.exactly(c, s)
+		args[o.next-1] = id.Append(nil)
+		c.Propagate(args...)
+	}
 	bulkID(c, id)
 	return nil
+}
+
+// exactly returns the arguments of XADD or XTRIM with what the trimming has left over, if it was approximate
+// (t_stream.c: streamRewriteTrimArgument).
+func (o *trimOptions) exactly(c *Call, s *store.Stream) [][]byte {
+	args := slices.Clone(c.Args)
+	if !o.trim.Approx {
+		return args
+	}
+	args[o.at-1] = []byte("=")
+	if o.trim.ByID {
+		first := store.MaxStreamID()
+		if it := s.Range(store.StreamID{}, first, false); it.Next() {
+			first = it.ID
+		}
+		args[o.at] = first.Append(nil)
+	} else {
+		args[o.at] = decimal(int64(s.Len()))
+	}
+	return args
 }
 
 // resolve returns the ID of the new entry.
@@ -149,6 +175,9 @@ func xtrim(c *Call) error {
 	if n > 0 {
 		c.Changed(ClassStream, "xtrim", c.Args[1])
 		c.Count(n - 1)
+		if c.Propagates() && o.trim.Approx {
+			c.Propagate(o.exactly(c, s)...)
+		}
 	}
 	c.Int(int64(n))
 	return nil

@@ -25,6 +25,7 @@ type trimOptions struct {
 	form     idForm
 	id       store.StreamID
 	next     int // the argument after the ID
+	at       int // the argument with the threshold
 }
 
 const (
@@ -85,6 +86,7 @@ func (o *trimOptions) parseStrategy(args [][]byte, i int) (int, error) {
 		o.trim.Approx = args[i][0] == '~'
 		i++
 	}
+	o.at = i
 	var err error
 	if o.trim.ByID {
 		o.trim.MinID, err = parseStreamID(args[i], 0)
@@ -102,6 +104,8 @@ func (o *trimOptions) settleLimit(c *Call, xadd, limited bool) error {
 		return errLimitAlone
 	case !xadd && !o.trims:
 		return errNoStrategy
+	case c.KS.Loading: // the threshold is what a limit has left over
+		o.trim.Limit = 0
 	case limited && !o.trim.Approx:
 		return errLimitExact
 	case !limited && o.trim.Approx:

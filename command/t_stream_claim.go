@@ -42,6 +42,7 @@ func (o *claimOptions) claim(c *Call, g *store.StreamGroup, consumer *store.Stre
 		writeEntry(c, entry)
 	}
 	c.Count(1)
+	c.propagateClaim(c.Args[1], c.Args[2], g, entry.ID)
 }
 
 // parseClaim parses the arguments of XCLAIM. next is the first one after the IDs.
@@ -106,26 +107,35 @@ func xclaim(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if g.LastID.Less(o.lastID) {
+	c.NotAsItCame()
+	moved := g.LastID.Less(o.lastID)
+	if moved {
 		g.LastID = o.lastID
 	}
-	consumer := c.consumer(g, c.Args[3], c.Args[1])
+	consumer := c.consumer(g, c.Args[2], c.Args[3], c.Args[1])
 	array, n := c.Defer(), 0
 	for _, arg := range c.Args[5:next] {
 		id, _ := parseStreamID(arg, 0)
 		entry := s.Range(id, id, false)
 		if !entry.Next() { // a deleted entry cannot be processed
+			c.propagateClaim(c.Args[1], c.Args[2], g, id)
 			if g.Acknowledge(id) {
 				c.Count(1)
+				moved = false // XCLAIM has LASTID
 			}
 			continue
 		}
 		if o.wants(g.Delivery(id), c.Now) {
 			o.claim(c, g, consumer, &entry)
 			n++
+			moved = false
 		}
 	}
 	c.EndArray(array, n)
+	if moved {
+		c.Count(1)
+		c.propagateGroupID(c.Args[1], c.Args[2], g)
+	}
 	return nil
 }
 
@@ -180,7 +190,8 @@ func xautoclaim(c *Call) error {
 	if err != nil {
 		return err
 	}
-	consumer := c.consumer(g, c.Args[3], c.Args[1])
+	c.NotAsItCame()
+	consumer := c.consumer(g, c.Args[2], c.Args[3], c.Args[1])
 	var claimed, gone []store.StreamID
 	end := store.StreamID{}
 	it := g.Pending(nil, o.from)
@@ -191,6 +202,7 @@ func xautoclaim(c *Call) error {
 		}
 		if entry := s.Range(it.ID, it.ID, false); !entry.Next() {
 			gone = append(gone, it.ID)
+			c.propagateClaim(c.Args[1], c.Args[2], g, it.ID)
 			g.Acknowledge(it.ID)
 			it = g.Pending(nil, it.ID)
 			c.Count(1)

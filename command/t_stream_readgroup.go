@@ -62,12 +62,33 @@ func parseGroupReadID(arg []byte) (store.StreamID, error) {
 	return parseStreamID(arg, 0)
 }
 
+// propagateClaim propagates that an entry is pending, or was until now. JUSTID spares the look at the entry
+// (t_stream.c: streamPropagateXCLAIM).
+func (c *Call) propagateClaim(key, group []byte, g *store.StreamGroup, id store.StreamID) {
+	d := g.Delivery(id)
+	if !c.Propagates() || d == nil {
+		return
+	}
+	c.Propagate([]byte("XCLAIM"), key, group, []byte(d.To.Name), []byte("0"), id.Append(nil),
+		[]byte("TIME"), decimal(d.At), []byte("RETRYCOUNT"), decimal(d.Count),
+		[]byte("FORCE"), []byte("JUSTID"), []byte("LASTID"), g.LastID.Append(nil))
+}
+
+// propagateGroupID propagates the last ID of a group (t_stream.c: streamPropagateGroupID).
+func (c *Call) propagateGroupID(key, group []byte, g *store.StreamGroup) {
+	if c.Propagates() {
+		c.Propagate([]byte("XGROUP"), []byte("SETID"), key, group, g.LastID.Append(nil),
+			[]byte("ENTRIESREAD"), decimal(g.EntriesRead))
+	}
+}
+
 // readAsConsumer writes the entries of one stream. It reports whether there were any.
 func readAsConsumer(c *Call, o *readOptions, i int) bool {
 	key, arg := o.stream(c, i)
 	s, _ := store.ReadToChange[*store.Stream](c.DB, key) // a second hit, as in Redis
 	g := s.Group(o.group)
-	consumer := c.consumer(g, o.consumer, key)
+	c.NotAsItCame()
+	consumer := c.consumer(g, o.group, o.consumer, key)
 	after, _ := parseGroupReadID(arg)
 	if after != store.MaxStreamID() {
 		c.beginStream(key)
@@ -85,18 +106,25 @@ func readAsConsumer(c *Call, o *readOptions, i int) bool {
 		s.Deliver(g, consumer, it.ID, c.Now, o.noAck)
 		writeEntry(c, &it)
 		n++
+		if !o.noAck {
+			c.propagateClaim(key, o.group, g, it.ID)
+		}
 	}
 	c.EndArray(array, n)
+	if o.noAck {
+		c.propagateGroupID(key, o.group, g)
+	}
 	c.Count(1)
 	return true
 }
 
 // consumer returns the consumer that runs a command, and creates it if needed. Its seen time is
 // updated even if the command finds nothing.
-func (c *Call) consumer(g *store.StreamGroup, name, key []byte) *store.StreamConsumer {
+func (c *Call) consumer(g *store.StreamGroup, group, name, key []byte) *store.StreamConsumer {
 	consumer, created := g.CreateConsumer(name, c.Now)
 	if created {
 		c.changedGroup("xgroup-createconsumer", key)
+		c.Propagate([]byte("XGROUP"), []byte("CREATECONSUMER"), key, group, name)
 	}
 	consumer.Seen = c.Now
 	return consumer

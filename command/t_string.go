@@ -149,6 +149,7 @@ func getdel(c *Call) error {
 	}
 	if c.DB.Delete(c.Args[1]) {
 		c.Changed(ClassGeneric, "del", c.Args[1])
+		c.Propagate([]byte("DEL"), c.Args[1])
 	}
 	return nil
 }

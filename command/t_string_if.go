@@ -185,6 +185,7 @@ func deleteIf(c *Call, found store.Key, when condition, operand []byte) error {
 	}
 	found.Delete()
 	c.Changed(ClassGeneric, "del", c.Args[1])
+	c.Propagate([]byte("DEL"), c.Args[1])
 	c.Int(1)
 	return nil
 }

@@ -68,6 +68,9 @@ func incrbyfloat(c *Call) error {
 	text := appendLongDouble(room[:0], sum)
 	found.SetText(key, text)
 	c.Changed(ClassString, "incrbyfloat", key)
+	if c.Propagates() {
+		c.Propagate([]byte("SET"), key, text, []byte("KEEPTTL"))
+	}
 	c.Bulk(text)
 	return nil
 }

@@ -2,6 +2,7 @@ package command
 
 import (
 	"math"
+	"slices"
 
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/store"
@@ -65,8 +66,17 @@ func set(c *Call) error {
 	putStr(c, key, found, c.Args[2], &o)
 	if !o.get {
 		c.OK()
+	} else if c.Propagates() && o.unit == ttlNone {
+		c.Propagate(without(c.Args, 3, "get")...)
 	}
 	return nil
+}
+
+// without returns args without a word, wherever it stands from a place on.
+func without(args [][]byte, from int, word string) [][]byte {
+	return append(slices.Clone(args[:from]), slices.DeleteFunc(slices.Clone(args[from:]), func(arg []byte) bool {
+		return is(arg, word)
+	})...)
 }
 
 // putStr stores a string for every form of SET (t_string.c: setGenericCommand).
@@ -87,6 +97,9 @@ func putStr(c *Call, key []byte, found store.Key, val []byte, o *setOptions) {
 	c.Changed(ClassString, "set", key)
 	if expires {
 		c.Notify(ClassGeneric, "expire", key)
+	}
+	if expires && o.unit != ttlPXAT && c.Propagates() {
+		c.Propagate([]byte("SET"), key, val, []byte("PXAT"), decimal(o.expireAt))
 	}
 }
 
@@ -193,6 +206,7 @@ func getset(c *Call) error {
 		return err
 	}
 	putStr(c, c.Args[1], c.DB.Lookup(c.Args[1], store.LookupWrite), c.Args[2], &setOptions{})
+	c.Propagate([]byte("SET"), c.Args[1], c.Args[2])
 	return nil
 }
 
@@ -258,14 +272,19 @@ func getex(c *Call) error {
 	}
 	c.BulkStr(found, val)
 	switch {
-	case o.unit != ttlNone && o.expireAt <= c.Now:
+	case o.unit != ttlNone && c.past(o.expireAt):
 		found.Delete()
 		c.Changed(ClassGeneric, "del", key)
+		c.Propagate([]byte("DEL"), key)
 	case o.unit != ttlNone:
 		found.SetExpire(o.expireAt)
 		c.Changed(ClassGeneric, "expire", key)
+		if c.Propagates() {
+			c.Propagate([]byte("PEXPIREAT"), key, decimal(o.expireAt))
+		}
 	case o.persist && found.Persist():
 		c.Changed(ClassGeneric, "persist", key)
+		c.Propagate([]byte("PERSIST"), key)
 	}
 	return nil
 }

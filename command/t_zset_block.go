@@ -32,7 +32,16 @@ func zpopOrBlock(c *Call, highest bool) error {
 		c.Array(3)
 		c.Bulk(key)
 		zpopMembers(c, z, key, highest, 1, false)
+		c.Propagate(zpopName(highest), key)
 	})
+}
+
+// zpopName is the command that pops from an end of a sorted set.
+func zpopName(highest bool) []byte {
+	if highest {
+		return []byte("ZPOPMAX")
+	}
+	return []byte("ZPOPMIN")
 }
 
 // BZMPOP timeout numkeys key ... (MIN | MAX) [COUNT count] (t_zset.c: bzmpopCommand)

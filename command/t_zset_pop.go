@@ -77,7 +77,11 @@ func zmpopFirst(c *Call, o *mpopOptions) (done bool, err error) {
 	}
 	c.Array(2)
 	c.Bulk(key)
-	zpop(c, z, key, !o.first, o.count, true)
+	count := min(o.count, z.Len())
+	zpop(c, z, key, !o.first, count, true)
+	if c.Propagates() {
+		c.Propagate(zpopName(!o.first), key, decimal(int64(count)))
+	}
 	return true, nil
 }
 

@@ -69,7 +69,7 @@ func (db *DB) untime(i uint32) {
 
 // expire deletes what is late of node i: the key, or fields of its hash. It reports whether the key is gone.
 func (db *DB) expire(i uint32) (gone bool) {
-	if db.keys.at(i).Val.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.Now {
+	if db.keys.at(i).Val.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.passed() {
 		db.expireKey(i)
 		return true
 	}
@@ -146,15 +146,15 @@ func (db *DB) RandomKey() (key string, ok bool) {
 // key lives through the whole of that millisecond, so that no lock loses a part of its lease.
 func (db *DB) due(i uint32) bool {
 	e := &db.keys.at(i).Val
-	return e.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.Now ||
-		e.timed&timedFields != 0 && e.timedHash().spent(db.ks.Now)
+	return e.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.passed() ||
+		e.timed&timedFields != 0 && e.timedHash().spent(db.ks.passed())
 }
 
 // late reports whether the last millisecond of a key has passed, or that of any field of its hash.
 func (db *DB) late(i uint32) bool {
 	e := &db.keys.at(i).Val
-	return e.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.Now ||
-		e.timed&timedFields != 0 && e.timedHash().late(db.ks.Now)
+	return e.timed&timedKey != 0 && db.wheel.at(i).expire < db.ks.passed() ||
+		e.timed&timedFields != 0 && e.timedHash().late(db.ks.passed())
 }
 
 // Scan is Table.Scan over the keys. wants selects keys by name, and emit gets the selected keys.

@@ -33,7 +33,7 @@ func (v Value) Expire() int64 { return v.expire }
 
 // DropLate deletes the fields of a hash whose time has come, from a value that no key holds yet. It
 // reports whether none is left.
-func (v *Value) DropLate() (empty bool) { return v.ks != nil && v.e.dropLate(v.ks.Now) }
+func (v *Value) DropLate() (empty bool) { return v.ks != nil && v.e.dropLate(v.ks.passed()) }
 
 // Address is the address of the value, for DEBUG OBJECT.
 func (v Value) Address() unsafe.Pointer { return v.e.ref }

@@ -186,10 +186,13 @@ func (t *timedHash) swap(a, b uint32) {
 	*t.place(t.queue[a].node), *t.place(t.queue[b].node) = a+1, b+1
 }
 
-// expireLate deletes up to most late fields and returns their number.
-func (t *timedHash) expireLate(now int64, most int) (n int) {
+// expireLate deletes up to most late fields and returns their number. gone, unless it is nil, is told of each.
+func (t *timedHash) expireLate(now int64, most int, gone func(field []byte)) (n int) {
 	for ; n < most && t.late(now); n++ {
 		node := t.queue[0].node
+		if gone != nil {
+			gone(t.at(node).key())
+		}
 		t.take(0)
 		t.drop(node)
 	}
@@ -203,7 +206,7 @@ func (e *entry) dropLate(now int64) (empty bool) {
 		return false
 	}
 	t := e.timedHash()
-	t.expireLate(now, t.Len())
+	t.expireLate(now, t.Len(), nil)
 	return t.Len() == 0
 }
 
@@ -215,10 +218,14 @@ func (db *DB) expireFields(i uint32, most int) (n int, gone bool) {
 	db.keep(i)
 	db.ks.track(&node.Val)
 	t := node.Val.timedHash()
-	if gone = t.spent(db.ks.Now); gone {
+	var tell func(field []byte)
+	if fn := db.ks.OnFieldLate; fn != nil {
+		tell = func(field []byte) { fn(db, key, field) }
+	}
+	if gone = t.spent(db.ks.passed()); gone {
 		n = 1 // to drop the whole table takes no time
 	} else {
-		n = t.expireLate(db.ks.Now, most)
+		n = t.expireLate(db.ks.passed(), most, tell)
 	}
 	if gone {
 		db.remove(i)

@@ -89,7 +89,7 @@ func (k Key) entry() *entry { return &k.db.keys.at(k.node).Val }
 // shown is entry as a command may see it: without late fields that are kept for now.
 func (k Key) shown() *entry {
 	e := k.entry()
-	if e.timed&timedFields == 0 || !e.timedHash().late(k.db.ks.Now) {
+	if e.timed&timedFields == 0 || !e.timedHash().late(k.db.ks.passed()) {
 		return e
 	}
 	copied := e.cloneValue()

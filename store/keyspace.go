@@ -65,6 +65,9 @@ type Keyspace struct {
 	// field. It may be nil.
 	OnFieldsExpired func(db *DB, key string, gone bool)
 
+	// OnFieldLate is called before a field expires, unless the hash goes with it. It may be nil.
+	OnFieldLate func(db *DB, key string, field []byte)
+
 	// FieldsInPacks makes OBJECT ENCODING say listpackex of small hashes with fields that have a deadline,
 	// as Redis does. Valkey keeps all of them in a table.
 	FieldsInPacks bool
@@ -91,6 +94,10 @@ type Keyspace struct {
 
 	// KeepDue keeps overdue keys until they are overwritten. No command finds them (CLIENT PAUSE).
 	KeepDue bool
+
+	// Loading makes overdue keys and fields live on: a log of commands, which is executed again, says when they
+	// have gone (db.c: keyIsExpired).
+	Loading bool
 
 	// NoTouch keeps look-ups from noting an access (CLIENT NO-TOUCH).
 	NoTouch bool
@@ -254,6 +261,14 @@ func (ks *Keyspace) advance(w *wheel, budget int, fire func(i uint32) int) (done
 	ks.Stats.WheelSlots += int64(w.slots)
 	ks.Stats.WheelTimers += int64(w.moved)
 	return done
+}
+
+// passed is the unix time in ms before which deadlines have passed.
+func (ks *Keyspace) passed() int64 {
+	if ks.Loading {
+		return 0
+	}
+	return ks.Now
 }
 
 // FlushAll empties every database and returns the number of keys.
