@@ -1,10 +1,12 @@
-// Package aof reads append only files: the commands that changed the data, in their order (aof.c). It reads the folder
-// of Redis 7 and the single file of older versions.
+// Package aof reads and writes append only files: the commands that changed the data, in their order (aof.c). It reads
+// the folder of Redis 7 and the single file of older versions, and writes the folder.
 //
 // It runs in the goroutine of its caller, and knows no clock, no sockets and no keys. Its files are on a disk.FS.
 //
 //	ReadManifest   appendonly.aof.manifest ──> which parts there are
 //	Loading        parts, in order ──> Base, Command, Stamp
+//	Folder         a new base and a new part, and the manifest that names them
+//	Writer         commands ──> the new part, and when they are on the disk
 //
 // # A folder
 //
@@ -31,8 +33,8 @@
 // else is damage, with file, offset and reason. So is a tail of any part but the last: what follows it was executed
 // after commands that are lost.
 //
-// No length is believed before the file has the bytes. The memory for a command is at most fifteen times its length in
-// the file, and so much only if its arguments have one byte or none.
+// No file makes a reader take more memory than a small multiple of its own length. No length is believed before the
+// file has the bytes.
 //
 // Redis's loader looks at less than its redis-check-aof: it takes any two bytes for the end of an argument, and a
 // line of any form for a number. This package judges as redis-check-aof does, with three exceptions. A command without
@@ -41,28 +43,12 @@
 //
 // # Writing
 //
-// Nothing here writes yet. These are the steps of Redis, in their order. A crash after any of them leaves a folder
-// that loads.
+// A new part is created and fsynced before the manifest names it. The manifest is replaced as a whole: temporary name,
+// fsync, rename, fsync of the folder. In the same manifest the old parts become history. They are removed after that.
+// So a crash leaves the old manifest with all its parts, or the new one.
 //
-//   - The manifest is replaced as a whole: temporary name, fsync, rename, fsync of the folder (writeAofManifestFile).
-//   - A file exists before the manifest names it, and the manifest names it before anything is appended to it
-//     (openNewIncrAofForAppend). A crash between the two leaves a file without a name in the manifest. The next start
-//     takes the same number again, and has to remove that file: disk.FS.Create does not replace it.
-//   - A rewrite begins with a new incr, at the moment of the snapshot. The base is written under a temporary name,
-//     fsynced and renamed. Then one new manifest names it, and calls the old base and the older incrs history
-//     (backgroundRewriteDoneHandler). Then history is removed, and a third manifest forgets it (aofDelHistoryFiles).
-//   - A rewrite that fails removes its base. The incr that it began with stays: both are loaded (Manifest.Incr).
-//   - appendonly yes at run time has no base yet. Commands go to a temporary incr, which gets its name together with
-//     the base (startAppendOnly).
-//   - A file appendonly.aof beside the folder becomes the base: first the manifest names it, then it moves into the
-//     folder. A start finds either half of that (loadAppendOnlyFiles, aofUpgradePrepare).
+// A server begins a new part at each start, and never appends to an old one. So no part has a torn tail in its middle.
 //
-// # Loading into a server
-//
-//   - Commands behind MULTI are queued. What is queued when Load returns is dropped.
-//   - If Load reports a truncated tail and aof-load-truncated allows it, the file is cut at DamageError.Whole before
-//     anything is appended. disk.FS has no operation for that yet, and none to open a file for appending.
-//   - Keys of an RDB base are loaded even if their time is over, because later commands may use them. A Loading of
-//     persist/rdb leaves them out (rdb.c: RDBFLAGS_AOF_PREAMBLE).
-//   - The parts of a manifest may all be empty. Then there is nothing to load, and no error.
+// Keys of an RDB base are loaded even if their time is over. A later command may rename them or make them persist
+// (rdb.c: RDBFLAGS_AOF_PREAMBLE).
 package aof

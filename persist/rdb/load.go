@@ -54,8 +54,12 @@ func (l *Loading) Load(from disk.FS, path string) error {
 }
 
 // Read reads the content of a file. size is the number of bytes that it may read.
-func (l *Loading) Read(from io.Reader, size int64, path string) (err error) {
+func (l *Loading) Read(from io.Reader, size int64, path string) error {
 	r := reader{Loading: l, src: values.NewSource(from, size, l.Keys), db: l.Keys.DBs[0]}
+	return l.read(&r, path)
+}
+
+func (l *Loading) read(r *reader, path string) (err error) {
 	l.Keys.Quietly(func() { err = r.file() })
 	if err == nil {
 		return nil
@@ -64,6 +68,17 @@ func (l *Loading) Read(from io.Reader, size int64, path string) (err error) {
 		err = damage(broken, err)
 	}
 	return &DamageError{path, r.record, err.Error()}
+}
+
+// ReadBase is Read for the beginning of an append only file. It returns how many bytes the RDB file has, and a reader
+// of what is behind it. Keys whose time is over are loaded too: a later command may have made them persist (rdb.c:
+// RDBFLAGS_AOF_PREAMBLE).
+func (l *Loading) ReadBase(from io.Reader, size int64, path string) (bytes int64, rest io.Reader, err error) {
+	r := reader{Loading: l, src: values.NewSource(from, size, l.Keys), db: l.Keys.DBs[0]}
+	if err := l.read(&r, path); err != nil {
+		return 0, nil, err
+	}
+	return r.src.Offset(), r.src.Rest(), nil
 }
 
 // damage adds to what was being read why it could not be read.
@@ -236,7 +251,7 @@ func (r *reader) key(kind byte) error {
 			r.Log('*', "rdbLoadObject skipping empty key: %s", name)
 		}
 		return nil
-	case next.has && next.expire < r.Keys.Now, v.DropLate():
+	case next.has && next.expire < r.Keys.Now && !r.Keys.Loading, v.DropLate():
 		r.Expired++
 		return nil
 	}

@@ -1,0 +1,250 @@
+package aof
+
+import "github.com/miniredisd/miniredisd/persist/disk"
+
+// Policy says when commands are fsynced (appendfsync).
+type Policy uint8
+
+const (
+	EverySec Policy = iota // once a second, elsewhere, while commands go on
+	Always                 // before anybody hears of them
+	No                     // when the system does it by itself
+)
+
+// PolicyOf returns the policy that a value of appendfsync means.
+func PolicyOf(word string) Policy {
+	switch word {
+	case "always":
+		return Always
+	case "no":
+		return No
+	}
+	return EverySec
+}
+
+// Times in ms of a monotonic clock.
+const (
+	syncPeriod   = 1000   // from one fsync of EverySec to the next
+	postponeMost = 2000   // how long a write waits for an fsync under way
+	errorPeriod  = 30_000 // from one line about write errors to the next (aof.c: AOF_WRITE_LOG_ERROR_RATE)
+)
+
+// Writer appends commands to the last part (aof.c: flushAppendOnlyFile).
+//
+//	Append ──> buffer ── Flush ──> write ──> fsync, as Policy says
+//
+// Flush comes at the end of a pass, before the replies are written. So one fsync is enough for all commands of the
+// pass, and with Always none of them is acknowledged before it.
+//
+// With EverySec the fsync runs elsewhere. A write during an fsync would wait for it, so Flush postpones the write for
+// up to two seconds.
+//
+// After a failed fsync the page cache is clean and the bytes may be lost: nobody can try again. With Always that is
+// the end. With EverySec the Writer writes nothing more, and Err says so.
+//
+// A Writer belongs to the goroutine that executes commands. Elsewhere, only the file is used.
+type Writer struct {
+	Policy Policy
+	Log    func(level byte, format string, args ...any)
+
+	// Elsewhere calls job in another goroutine, for an fsync of EverySec. Wake is called there when it is over: Flush
+	// has to come again. Without Elsewhere, Flush does the work itself.
+	Elsewhere func(job func())
+	Wake      func()
+
+	file    disk.File
+	buffer  []byte
+	written int64 // bytes of the part
+	synced  int64 // of them, fsynced
+
+	results   chan error // of an fsync elsewhere
+	syncing   bool       // one is under way
+	reaches   int64      // what it makes synced
+	lastSync  int64      // when the last one began
+	postponed int64      // since when a write waits for it, 0 for not at all
+	delayed   int64      // writes that did not wait any longer
+
+	failed error // the last write, until one succeeds
+	logged int64 // when that was logged, 0 for never
+	broken error // nothing can be trusted any more
+}
+
+// NewWriter returns a Writer for a part of size bytes, all of them fsynced.
+func NewWriter(part disk.File, size int64) *Writer {
+	return &Writer{
+		file: part, written: size, synced: size, results: make(chan error, 1), lastSync: -syncPeriod,
+		Log: func(byte, string, ...any) {},
+	}
+}
+
+// Append adds whole commands to the buffer. They are copied.
+func (w *Writer) Append(commands []byte) {
+	if w.broken == nil {
+		w.buffer = append(w.buffer, commands...)
+	}
+}
+
+// Flush writes the buffer and fsyncs, as Policy says. now is a monotonic time in ms. An error is the end: no command
+// whose reply is not written yet may be acknowledged.
+func (w *Writer) Flush(now int64) error {
+	w.settle(w.Policy == Always) // else an fsync of EverySec could fail unseen
+	if w.Policy == Always {
+		return w.flushNow()
+	}
+	if w.broken != nil {
+		return nil
+	}
+	if len(w.buffer) > 0 && !w.postpones(now) {
+		w.write(now)
+	}
+	if w.Policy == EverySec && !w.syncing && w.synced < w.written && now-w.lastSync >= syncPeriod {
+		w.startSync(now)
+	}
+	return nil
+}
+
+// flushNow is Flush for Always.
+func (w *Writer) flushNow() error {
+	if w.broken == nil && len(w.buffer) > 0 && !w.write(0) {
+		w.broken = w.failed
+	}
+	if w.broken == nil && w.synced < w.written {
+		w.reaches = w.written
+		w.ended(w.file.Sync())
+	}
+	return w.broken
+}
+
+// postpones reports whether a write waits for an fsync under way.
+func (w *Writer) postpones(now int64) bool {
+	switch {
+	case w.Policy != EverySec || !w.syncing:
+		return false
+	case w.postponed == 0:
+		w.postponed = now
+		return true
+	case now-w.postponed < postponeMost:
+		return true
+	}
+	w.delayed++
+	w.Log('*', "Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for "+
+		"fsync to complete, this may slow down Redis.")
+	return false
+}
+
+// keepBuffer is the size up to which the memory of the buffer is used again.
+const keepBuffer = 1 << 20
+
+// write writes the buffer. What could not be written stays there. The part may end in the middle of a command until
+// the next write.
+func (w *Writer) write(now int64) bool {
+	n, err := w.file.Write(w.buffer)
+	w.written += int64(n)
+	w.postponed = 0
+	if err != nil {
+		w.buffer = append(w.buffer[:0], w.buffer[n:]...)
+		w.failed = err
+		if w.logged == 0 || now-w.logged > errorPeriod {
+			w.logged = now
+			w.Log('#', "Error writing to the AOF file: %v", err)
+		}
+		return false
+	}
+	if w.buffer = w.buffer[:0]; cap(w.buffer) > keepBuffer {
+		w.buffer = nil
+	}
+	if w.failed != nil {
+		w.failed, w.logged = nil, 0
+		w.Log('*', "AOF write error looks solved. The server can write again.")
+	}
+	return true
+}
+
+// startSync begins an fsync of all that was written.
+func (w *Writer) startSync(now int64) {
+	w.lastSync, w.reaches = now, w.written
+	if w.Elsewhere == nil {
+		w.ended(w.file.Sync())
+		return
+	}
+	w.syncing = true
+	file := w.file
+	w.Elsewhere(func() {
+		w.results <- file.Sync()
+		w.Wake()
+	})
+}
+
+// settle takes the result of an fsync elsewhere, if it has one. With wait it gets one.
+func (w *Writer) settle(wait bool) {
+	if !w.syncing {
+		return
+	}
+	var err error
+	if wait {
+		err = <-w.results
+	} else {
+		select {
+		case err = <-w.results:
+		default:
+			return
+		}
+	}
+	w.syncing = false
+	w.ended(err)
+}
+
+// ended is told of the end of an fsync.
+func (w *Writer) ended(err error) {
+	if err == nil {
+		w.synced = w.reaches
+		return
+	}
+	w.Log('#', "Fail to fsync the AOF file: %v", err)
+	w.broken, w.buffer = err, nil
+}
+
+// Next returns when Flush has to come again although nothing happens, and whether it has to. It is for an fsync that
+// is due, for a write that was postponed, and for one that has failed.
+func (w *Writer) Next(now int64) (at int64, ok bool) {
+	switch {
+	case w.broken != nil || w.Policy == Always:
+		return 0, false
+	case w.postponed != 0:
+		return w.postponed + postponeMost, true
+	case w.failed != nil:
+		return now + syncPeriod, true
+	case w.Policy == EverySec && !w.syncing && w.synced < w.written:
+		return w.lastSync + syncPeriod, true
+	}
+	return 0, false
+}
+
+// Close writes and fsyncs what is left, whatever the policy.
+func (w *Writer) Close() error {
+	w.settle(true)
+	err := w.flushNow()
+	if closed := w.file.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
+// Err says why no command may change anything now, nil if all is well (server.c: writeCommandsDeniedByDiskError).
+func (w *Writer) Err() error {
+	if w.broken != nil {
+		return w.broken
+	}
+	return w.failed
+}
+
+// State is what INFO shows of a Writer.
+type State struct {
+	Size     int64 // of the part, in bytes
+	Buffered int   // bytes that are not written yet
+	Syncing  bool  // an fsync is under way
+	Delayed  int64 // writes that did not wait for it any longer
+}
+
+// State returns it.
+func (w *Writer) State() State { return State{w.written, len(w.buffer), w.syncing, w.delayed} }
