@@ -13,7 +13,7 @@ func refusedRows() []Row {
 	const (
 		file  = Admin | NoScript | NoAsyncLoading
 		link  = file | NoMulti
-		log   = "Always refused: there is no append only file."
+		log   = "Always refused: the append only file is written anew at each start."
 		alone = "Always refused: this server does not replicate."
 	)
 	return []Row{

@@ -21,6 +21,7 @@ func waitRows() []Row {
 
 const (
 	errNumLocal store.Error = "ERR value is out of range, must be between 0 and 1"
+	errLateSync store.Error = "ERR WAITAOF with numlocal is not supported by miniredisd unless appendfsync is always"
 	errNoAOF    store.Error = "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."
 )
 
@@ -62,13 +63,19 @@ func waitAOF(c *Call) error {
 	if err != nil {
 		return err
 	}
-	if local > 0 {
+	reply := nothingSynced
+	switch always := c.Cfg.AppendFsync == "always"; {
+	case c.Cfg.AppendOnly && always:
+		reply = allSynced
+	case c.Cfg.AppendOnly && local > 0:
+		return errLateSync
+	case local > 0:
 		return errNoAOF
 	}
 	if n == 0 || !c.mayBlock() {
-		nothingSynced(c.Writer)
+		reply(c.Writer)
 	} else {
-		c.block(ms, nothingSynced)
+		c.block(ms, reply)
 	}
 	return nil
 }
@@ -76,5 +83,12 @@ func waitAOF(c *Call) error {
 func nothingSynced(w *resp.Writer) {
 	w.Array(2)
 	w.Int(0)
+	w.Int(0)
+}
+
+// allSynced is true with appendfsync always: no reply is written before the fsync.
+func allSynced(w *resp.Writer) {
+	w.Array(2)
+	w.Int(1)
 	w.Int(0)
 }

@@ -17,7 +17,10 @@ func (s *Server) processEventsWhileBlocked() (stop bool) {
 		s.pool.Alone = false
 	}()
 	s.running = nil
-	s.unqueue(script) // executeClient queues it again when the script is over
+	s.unqueue(script)       // executeClient queues it again when the script is over
+	if !s.persist.flush() { // a full socket may take replies to what this pass has executed
+		return true
+	}
 	fresh := len(s.pendingReads)
 	if err := s.loop.HandleReady(); err != nil {
 		s.log('#', "Looking for other clients during a script: %v", err)
@@ -28,7 +31,9 @@ func (s *Server) processEventsWhileBlocked() (stop bool) {
 	s.executeReads()
 	s.executeResumed()
 	s.trace.Lower(floor)
-	s.write()
+	if s.persist.flush() {
+		s.write()
+	}
 	s.freeClosed()
 	s.inbox.answer()
 	if s.loop.Stopped() {

@@ -37,14 +37,8 @@ func (s *Server) configSet(c *command.Call) error {
 	for _, a := range c.Args[2:] {
 		pairs = append(pairs, string(a))
 	}
-	changed, err := s.cfg.Set(pairs, c.Sess.Local, s.apply)
-	if err != nil {
+	if _, err := s.cfg.Set(pairs, c.Sess.Local, s.apply); err != nil {
 		return err
-	}
-	if len(changed) > 0 {
-		for _, line := range s.cfg.Unsaved(changed...) {
-			s.log('#', "WARNING: %s", line)
-		}
 	}
 	for _, name := range s.cfg.Inert() {
 		s.log('#', "The directive '%s' is accepted but has no effect here", name)
@@ -111,6 +105,8 @@ func (s *Server) apply(name string) error {
 		s.lab.warnOfOpen()
 	case "protected-mode":
 		s.lab.warnOfOpen()
+	case "appendfsync":
+		s.persist.aof.follow(s.cfg)
 	case "latency-tracking":
 		if !s.cfg.LatencyTracking {
 			s.ex.Table.ForgetLatencies()

@@ -35,6 +35,9 @@ func (s *Server) beforeSleep() time.Duration {
 	s.read(s.pendingReads)
 	s.execute()
 	s.ex.Tracking.Broadcast()
+	if !s.persist.flush() {
+		return 0 // nobody may hear of what is not on disk
+	}
 	s.write()
 	s.clients.evict()
 	s.freeClosed()

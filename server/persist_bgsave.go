@@ -12,7 +12,7 @@ import (
 )
 
 // background is a save while commands go on (rdb.c: rdbSaveBackground). Package snapshot has a goroutine that writes
-// the file. The disk belongs to that goroutine until it has ended.
+// the file.
 type background struct {
 	snapshot *snapshots.Snapshot // nil for none
 	dirty    int64               // changes before it began
@@ -53,14 +53,13 @@ func (p *persistence) beginBackground() error {
 	b := &p.background
 	p.saves++
 	b.dirty, b.tried = p.s.ks.Stats.Dirty, p.unix()
-	saving, err := p.prepare()
-	if err != nil {
+	if err := p.prepare(); err != nil {
 		p.s.log('#', "Can't save in background: %v", err)
 		p.s.ex.SaveFailed = true
 		return err
 	}
 	var begun *snapshots.Snapshot
-	begun = snapshots.Begin(p.s.ks, p.disk, p.path(), saving, func() { p.s.loop.Post(func() {}) }, func() {
+	begun = snapshots.Begin(p.s.ks, p.disk, p.path(), p.saving(), func() { p.s.loop.Post(func() {}) }, func() {
 		p.s.loop.Post(func() {
 			if b.snapshot == begun {
 				p.endBackground()

@@ -26,6 +26,8 @@ type persistence struct {
 	loaded, expired int64 // keys, when a file was loaded last
 
 	background background
+	aof        appendOnly
+	fatal      error // why Run ends: what was executed cannot be kept
 }
 
 // newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
@@ -66,9 +68,10 @@ func (p *persistence) reserve() error {
 	return nil
 }
 
-// end aborts a save in the background, and lets other servers use the folder.
+// end aborts a save in the background, ends the append only file, and lets other servers use the folder.
 func (p *persistence) end() {
 	p.abortBackground()
+	p.aof.end()
 	p.release()
 	p.reserved, p.release = "", func() {}
 }
@@ -91,29 +94,34 @@ func (p *persistence) exists() (bool, error) {
 // start loads the file, if there is one, before the server listens (server.c: loadDataFromDisk). A master whose port
 // the system chooses has no folder yet, so it starts empty.
 func (p *persistence) start() error {
+	if p.s.cfg.AppendOnly {
+		return p.startAOF()
+	}
 	if p.s.masters > 1 && p.s.Port() == 0 {
 		return nil
 	}
-	found, err := p.exists()
-	if err == nil && found {
-		if err = p.reserve(); err == nil {
-			err = p.load(false)
-		}
-	}
-	if err != nil {
+	if err := p.loadRDB(); err != nil {
 		p.end()
 		return fmt.Errorf("Fatal error loading the DB: %w. Nothing was changed. Exiting", err)
 	}
 	return nil
 }
 
+// loadRDB loads the file, if there is one.
+func (p *persistence) loadRDB() error {
+	found, err := p.exists()
+	if err == nil && found {
+		if err = p.reserve(); err == nil {
+			err = p.load(false)
+		}
+	}
+	return err
+}
+
 // load loads the file. With merge, keys and libraries of the file replace those that exist.
 func (p *persistence) load(merge bool) error {
 	begin := p.s.ex.Clock.Mono()
-	l := rdb.Loading{
-		Keys: p.s.ks, Merge: merge, Checksum: p.s.cfg.RDBChecksum && !p.s.ex.AnyChecksum, Log: p.s.log,
-		Library: func(code []byte) error { return p.s.ex.Scripts.LoadLibrary(code, merge) },
-	}
+	l := p.rdbLoading(merge)
 	err := l.Load(p.disk, p.path())
 	p.loaded, p.expired = l.Loaded, l.Expired
 	if err == nil {
@@ -137,31 +145,44 @@ func (p *persistence) save() error {
 }
 
 func (p *persistence) write() error {
-	saving, err := p.prepare()
-	if err != nil {
+	if err := p.prepare(); err != nil {
 		return err
 	}
-	saving.Keys = p.s.ks
-	return rdb.Save(p.disk, p.path(), saving)
+	return p.writeTo(p.path())
 }
 
-// prepare makes sure that there is a folder for the file, and returns what the file gets besides the keys.
-func (p *persistence) prepare() (*rdb.Saving, error) {
+// prepare makes sure that there is a folder for the file, and that it belongs to this server.
+func (p *persistence) prepare() error {
 	if p.s.cfg.DBFilename == "" {
-		return nil, errors.New("Failed opening the temp RDB file for saving: dbfilename is empty")
+		return errors.New("Failed opening the temp RDB file for saving: dbfilename is empty")
+	}
+	if err := p.makeFolder(); err != nil {
+		return err
+	}
+	return p.reserve()
+}
+
+// makeFolder makes the folder of one of several masters.
+func (p *persistence) makeFolder() error {
+	if p.s.masters == 1 {
+		return nil
 	}
 	dir := p.folder()
-	if p.s.masters > 1 {
-		if err := p.disk.Mkdir(dir); err != nil {
-			return nil, err
-		}
-		if err := p.disk.SyncDir(filepath.Dir(dir)); err != nil {
-			return nil, err
-		}
+	if err := p.disk.Mkdir(dir); err != nil {
+		return err
 	}
-	if err := p.reserve(); err != nil {
-		return nil, err
-	}
+	return p.disk.SyncDir(filepath.Dir(dir))
+}
+
+// writeTo writes all keys and functions to a file.
+func (p *persistence) writeTo(path string) error {
+	saving := p.saving()
+	saving.Keys = p.s.ks
+	return rdb.Save(p.disk, path, saving)
+}
+
+// saving returns what a file gets besides the keys.
+func (p *persistence) saving() *rdb.Saving {
 	d := p.s.ex.Table.Dialect
 	version := d.RedisVersion
 	if d.DumpVersion >= rdb.FormatValkey {
@@ -170,9 +191,12 @@ func (p *persistence) prepare() (*rdb.Saving, error) {
 	return &rdb.Saving{
 		Now: p.s.ks.Now, Libraries: p.s.ex.Scripts.Code().Libraries,
 		Compress: p.s.cfg.RDBCompression, Checksum: p.s.cfg.RDBChecksum,
-		Format: max(rdb.FormatRedis, d.DumpVersion), Version: version, UsedMemory: p.s.figures.usedMemory(),
-	}, nil
+		Format: p.format(), Version: version, UsedMemory: p.s.figures.usedMemory(),
+	}
 }
+
+// format is the version of the RDB format that this dialect writes.
+func (p *persistence) format() int { return max(rdb.FormatRedis, p.s.ex.Table.Dialect.DumpVersion) }
 
 // lastSave is in unix seconds: of the last save, or of the start.
 func (p *persistence) lastSave() int64 { return max(p.saved, p.s.figures.started/1000) }

@@ -24,8 +24,31 @@ func (r *report) infoPersistence() {
 		"rdb_last_bgsave_status", status, "rdb_last_bgsave_time_sec", b.took, "rdb_current_bgsave_time_sec", current,
 		"rdb_saves", p.saves, "rdb_last_cow_size", 0,
 		"rdb_last_load_keys_expired", p.expired, "rdb_last_load_keys_loaded", p.loaded,
-		"aof_enabled", 0, "aof_rewrite_in_progress", 0, "aof_rewrite_scheduled", 0, "aof_last_rewrite_time_sec", -1,
-		"aof_current_rewrite_time_sec", -1, "aof_last_bgrewrite_status", "ok", "aof_rewrites", 0,
+		"aof_enabled", p.aof.enabled(), "aof_rewrite_in_progress", 0, "aof_rewrite_scheduled", 0,
+		"aof_last_rewrite_time_sec", -1, "aof_current_rewrite_time_sec", -1,
+		"aof_last_bgrewrite_status", "ok", "aof_rewrites", 0,
 		"aof_rewrites_consecutive_failures", 0,
-		"aof_last_write_status", "ok", "aof_last_cow_size", 0, "module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
+		"aof_last_write_status", p.aof.writeStatus(), "aof_last_cow_size", 0,
+		"module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
+	if w := p.aof.writer; w != nil {
+		st := w.State()
+		r.fields("aof_current_size", p.aof.base+st.Size, "aof_base_size", p.aof.base, "aof_pending_rewrite", 0,
+			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", oneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
+	}
+}
+
+func (a *appendOnly) enabled() int { return oneIf(a.writer != nil) }
+
+func (a *appendOnly) writeStatus() string {
+	if a.writer != nil && a.writer.Err() != nil {
+		return "err"
+	}
+	return "ok"
+}
+
+func oneIf(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }

@@ -16,6 +16,9 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 	if c.Ex.Scripts.Running() { // reloading would delete the running function
 		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
 	}
+	if p.s.cfg.AppendOnly { // the append only file would not know of what expires here
+		return store.Error("ERR DEBUG RELOAD is not supported by miniredisd with appendonly yes")
+	}
 	save, flush, merge := true, true, false
 	for _, option := range options {
 		switch {

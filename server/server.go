@@ -14,6 +14,7 @@
 //	   execute          all complete commands, in order           (never in a thread)
 //	   expire           keys that are due
 //	   execute          clients whose wait is over                hold.go
+//	   append           changes, to the append only file          persist_aof.go
 //	   write            all waiting replies                       (I/O threads may do that)
 //	   close            clients that have ended                   client.go
 //
@@ -299,7 +300,7 @@ func (s *Server) Run() error {
 	if err != nil {
 		return fmt.Errorf("event loop: %w", err)
 	}
-	return nil
+	return s.persist.fatal
 }
 
 // Dedicated tells the server that its process does nothing else. Call it before Run. With io-threads, the

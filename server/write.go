@@ -90,7 +90,7 @@ func (s *Server) wrote(c *client) {
 // replyHandler goes on writing when the socket of a client with much output has room
 // (networking.c: sendReplyToClient).
 func (s *Server) replyHandler(c *client) {
-	if c.protected {
+	if c.protected || s.persist.fatal != nil {
 		return
 	}
 	s.trace.Mark()

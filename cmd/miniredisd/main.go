@@ -283,11 +283,8 @@ func greet(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) {
 	for _, name := range cfg.Inert() {
 		log.Log(level, "The directive '%s' is accepted but has no effect here", name)
 	}
-	for _, line := range cfg.Unsaved() {
-		log.Log('#', "WARNING: %s", line)
-	}
 	for _, path := range cfg.Unread() {
-		log.Log('#', "WARNING: %s is not loaded: there is no append only file.", path)
+		log.Log('#', "WARNING: %s is not loaded: appendonly is no.", path)
 	}
 }
 

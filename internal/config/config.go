@@ -16,7 +16,7 @@
 //   - refused: any value but the default is an error. Otherwise users would rely on a feature that does
 //     not exist, such as cluster mode or replication.
 //   - withheld: CONFIG SET refuses it. A file may set it without effect, because many files do
-//     (appendonly). files.go finds directives that ask for files.
+//     (activedefrag). files.go finds directives that ask for files.
 //
 // The server reads fields: cfg.MaxClients, cfg.Timeout. A row finds its field by a function. An inert
 // directive has no field; the Config keeps its text. A program may assign a field directly, and CONFIG
@@ -133,6 +133,13 @@ type Config struct {
 	DBFilename     string // of the RDB file in Dir; "" means none
 	RDBCompression bool
 	RDBChecksum    bool
+
+	AppendOnly       bool   // what changes the data goes to an append only file
+	AppendFsync      string // when that is fsynced: always, everysec, no
+	AppendFilename   string // what the names of its parts begin with
+	AppendDirname    string // their folder, in Dir
+	AOFLoadTruncated bool   // half a command at its end is cut off
+
 	Save           string // save points: pairs of seconds and changes, separated by spaces; "" means none
 	LogLevel       string
 	LogFile        string

@@ -90,7 +90,7 @@ func other(r *row) string {
 func TestEveryDirectiveSurvivesSetRewriteAndParse(t *testing.T) {
 	for i := range table {
 		r := &table[i]
-		if r.flags&(refused|withheld) != 0 || r.name == "logfile" {
+		if r.flags&(refused|withheld|fixed) != 0 || r.name == "logfile" {
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
@@ -143,51 +143,36 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 }
 
 func TestInertDirectivesAreReportedOnce(t *testing.T) {
-	c, err := Parse([]string{"--rdb-del-sync-files", "yes", "--appendfsync", "no", "--maxclients", "5", "--hz", "20"}, nil)
+	c, err := Parse([]string{"--rdb-del-sync-files", "yes", "--aof-timestamp-enabled", "yes", "--maxclients", "5",
+		"--hz", "20"}, nil)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"rdb-del-sync-files", "appendfsync"}, c.Inert())
+	require.ElementsMatch(t, []string{"rdb-del-sync-files", "aof-timestamp-enabled"}, c.Inert())
 	require.Empty(t, c.Inert())
 	_, err = c.Set([]string{"rdb-del-sync-files", "no", "rdbchecksum", "yes"}, false, nil)
 	require.ErrorContains(t, err, "immutable")
-	_, err = c.Set([]string{"rdb-del-sync-files", "no", "appendfsync", "always", "aof-load-truncated", "no"}, false, nil)
+	_, err = c.Set([]string{"rdb-del-sync-files", "no", "appendfsync", "always", "aof-rewrite-incremental-fsync", "no"},
+		false, nil)
 	require.NoError(t, err)
-	require.Equal(t, []string{"aof-load-truncated"}, c.Inert())
+	require.Equal(t, []string{"aof-rewrite-incremental-fsync"}, c.Inert())
 }
 
-func TestDirectivesThatAskForFilesAreNamed(t *testing.T) {
-	require.Empty(t, Default().Unsaved())
-	c, err := Parse([]string{"--appendonly", "yes", "--save", "60", "1", "--shutdown-on-sigterm", "save now",
-		"--shutdown-on-sigint", "nosave"}, nil)
-	require.NoError(t, err)
-	const aof = "'appendonly yes' has no effect: there is no append only file"
-	require.Equal(t, []string{aof}, c.Unsaved())
-	require.Equal(t, []string{aof}, c.Unsaved("appendonly", "timeout"))
-	require.Empty(t, c.Unsaved("timeout"))
-}
-
-func TestAppendonlyStaysNoWhenAFileSetsIt(t *testing.T) {
+func TestOnlyAFileAndTheCommandLineChangeAppendonly(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "redis.conf")
 	const line = "appendonly yes\n"
 	require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
 	c, err := Parse([]string{file}, nil)
 	require.NoError(t, err)
-	require.Equal(t, []string{"appendonly", "no"}, c.Get([]string{"appendonly"}, glob))
+	require.Equal(t, []string{"appendonly", "yes"}, c.Get([]string{"appendonly"}, glob))
+	_, err = c.Set([]string{"appendonly", "no"}, true, nil)
+	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'appendonly') - miniredisd "+
+		"begins and ends an append only file only when it starts")
+	require.True(t, c.AppendOnly)
+	_, err = c.Set([]string{"appendonly", "yes"}, true, nil)
+	require.NoError(t, err, "it says what is the case")
 	require.NoError(t, c.Rewrite(nil))
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
-	require.Equal(t, line, string(text), "nobody has set it to no")
-
-	_, err = c.Set([]string{"appendonly", "yes"}, true, nil)
-	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'appendonly') - append-only "+
-		"files are not supported by miniredisd: SAVE writes an RDB file")
-	require.Len(t, c.Unsaved(), 1)
-	_, err = c.Set([]string{"appendonly", "no"}, true, nil)
-	require.NoError(t, err)
-	require.Empty(t, c.Unsaved())
-	require.NoError(t, c.Rewrite(nil))
-	text, err = os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, "appendonly no\n", string(text))
+	require.Equal(t, line, string(text))
 }
 
 func TestActivedefragIsRefusedAtRunTimeAndNamedAtTheStart(t *testing.T) {
@@ -206,6 +191,8 @@ func TestDataOfAnotherServerIsFound(t *testing.T) {
 	require.Empty(t, c.Unread())
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "appendonlydir"), 0o700))
 	require.Equal(t, []string{filepath.Join(dir, "appendonlydir")}, c.Unread())
+	c.AppendOnly = true
+	require.Empty(t, c.Unread())
 }
 
 func TestOurOwnDirectivesAreAnsweredByNameOnly(t *testing.T) {

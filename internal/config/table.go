@@ -38,6 +38,7 @@ const (
 	inert          // it has no effect: see the package comment, also for the next two
 	refused        // any value but the default is an error
 	withheld       // CONFIG SET refuses it, a file may set it, and CONFIG GET shows the default
+	fixed          // it has an effect, but CONFIG SET does not change it, and says why
 	own            // Redis does not have it: CONFIG GET wants its exact name, and REWRITE adds no line; see help
 )
 
@@ -96,7 +97,7 @@ func refusal(name string) string {
 	case "activedefrag":
 		return "active defragmentation is not supported by miniredisd: Go does not move allocated memory"
 	case "appendonly":
-		return "append-only files are not supported by miniredisd: SAVE writes an RDB file"
+		return "miniredisd begins and ends an append only file only when it starts"
 	case "cluster-enabled":
 		return "cluster mode is not supported by miniredisd: connect a client for a single server, " +
 			"or several to --masters N"

@@ -8,7 +8,7 @@
 // crash leaves the old file or the new one. Both implementations make each of these steps an operation that can
 // fail by itself.
 //
-// An FS and its files belong to one goroutine at a time.
+// Any goroutine may use an FS. An open file belongs to one at a time.
 package disk
 
 import "io"

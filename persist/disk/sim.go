@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sync"
 	"syscall"
 )
 
@@ -22,6 +23,7 @@ const ErrPower Error = "the power is cut"
 //
 // Folders are there without Mkdir. What Mkdir makes can be lost, with all that is in it.
 type Sim struct {
+	mu      sync.Mutex
 	rand    *rand.Rand
 	names   map[string]*inode // the page cache: every name there is
 	durable map[string]*inode // the names that a crash leaves
@@ -77,10 +79,18 @@ func NewSim(seed uint64) *Sim {
 }
 
 // Ops returns how many operations there were.
-func (d *Sim) Ops() int { return d.ops }
+func (d *Sim) Ops() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.ops
+}
 
 // Fail makes the nth operation from now on fail, counted from 0.
-func (d *Sim) Fail(nth int, is Fault) { d.faults = append(d.faults, simFault{d.ops + nth, is}) }
+func (d *Sim) Fail(nth int, is Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.faults = append(d.faults, simFault{d.ops + nth, is})
+}
 
 // step counts an operation. It returns how the operation fails, if it does. half is whether it nevertheless does
 // a half of its work.
@@ -110,6 +120,8 @@ func (d *Sim) step() (half bool, err error) {
 }
 
 func (d *Sim) Open(name string) (File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if _, err := d.step(); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
@@ -124,6 +136,8 @@ func (d *Sim) Open(name string) (File, error) {
 }
 
 func (d *Sim) Create(name string) (File, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	half, err := d.step()
 	if err != nil && !(half && d.cut) {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
@@ -140,6 +154,8 @@ func (d *Sim) Create(name string) (File, error) {
 }
 
 func (d *Sim) Rename(from, to string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	half, err := d.step()
 	if err != nil && !(half && d.cut) {
 		return &fs.PathError{Op: "rename", Path: from, Err: err}
@@ -153,6 +169,8 @@ func (d *Sim) Rename(from, to string) error {
 }
 
 func (d *Sim) Remove(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	half, err := d.step()
 	if err != nil && !(half && d.cut) {
 		return &fs.PathError{Op: "remove", Path: name, Err: err}
@@ -165,6 +183,8 @@ func (d *Sim) Remove(name string) error {
 }
 
 func (d *Sim) Mkdir(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	if _, err := d.step(); err != nil {
 		return &fs.PathError{Op: "mkdir", Path: name, Err: err}
 	}
@@ -195,6 +215,8 @@ func (c change) in(dir string) bool {
 }
 
 func (d *Sim) SyncDir(name string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	half, err := d.step()
 	if err != nil && !(half && d.cut) {
 		return &fs.PathError{Op: "sync", Path: name, Err: err}
@@ -212,6 +234,8 @@ func (d *Sim) SyncDir(name string) error {
 }
 
 func (d *Sim) Lock(dir string) (unlock func(), err error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	dir = filepath.Clean(dir)
 	if d.locks[dir] {
 		return nil, &fs.PathError{Op: "lock", Path: dir, Err: ErrLocked}
@@ -219,6 +243,8 @@ func (d *Sim) Lock(dir string) (unlock func(), err error) {
 	d.locks[dir] = true
 	start := d.starts
 	return func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
 		if start == d.starts {
 			delete(d.locks, dir)
 		}
@@ -242,6 +268,8 @@ func (f *simFile) step() (half bool, err error) {
 }
 
 func (f *simFile) Read(b []byte) (int, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
 	if _, err := f.step(); err != nil {
 		return 0, err
 	}
@@ -254,6 +282,8 @@ func (f *simFile) Read(b []byte) (int, error) {
 }
 
 func (f *simFile) Write(b []byte) (int, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
 	half, err := f.step()
 	if half {
 		b = b[:len(b)/2]
@@ -267,6 +297,8 @@ func (f *simFile) Write(b []byte) (int, error) {
 }
 
 func (f *simFile) Size() (int64, error) {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
 	if _, err := f.step(); err != nil {
 		return 0, err
 	}
@@ -274,6 +306,8 @@ func (f *simFile) Size() (int64, error) {
 }
 
 func (f *simFile) Sync() error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
 	half, err := f.step()
 	n := f.node
 	switch {
@@ -288,6 +322,8 @@ func (f *simFile) Sync() error {
 }
 
 func (f *simFile) Close() error {
+	f.d.mu.Lock()
+	defer f.d.mu.Unlock()
 	_, err := f.step()
 	return err
 }
@@ -295,6 +331,8 @@ func (f *simFile) Close() error {
 // Crash cuts the power and brings it back. Of each write that no Sync covers, all, a part or nothing is there, whatever
 // is there of later ones. So it is with names: each change that no SyncDir covers has happened or not.
 func (d *Sim) Crash() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	for _, c := range d.changes {
 		if d.rand.IntN(2) == 0 {
 			c.apply(d.durable)

@@ -10,8 +10,8 @@
 //	                                                   fsync, rename, fsync of the folder
 //	Wait, or what Begin got as ended  <─────────────── the end
 //
-// The methods of a Snapshot belong to the first goroutine. It does not touch the disk.FS until the writer has ended,
-// and the writer does not touch the keyspace: it reads copies that nobody changes.
+// The methods of a Snapshot belong to the first goroutine. The writer does not touch the keyspace: it reads copies
+// that nobody changes.
 //
 // What Redis does differently: its child shares the pages of memory with the server, and the kernel copies those that
 // change. So a BGSAVE there begins with a pause for the page tables, and can double the memory. Here it takes the

@@ -49,7 +49,7 @@ func arrows() map[string][]string {
 		"server": {"internal/acl", "internal/ascii", "internal/clock", "command", "internal/config", "internal/dialect",
 			"ioworkers", "lab",
 			"lab/doctor", "lab/labtls", "lab/verdict", "internal/pubsub", "reactor", "resp", "store", "internal/version",
-			"internal/rdb", "persist/disk", "persist/rdb", "persist/snapshot", "glass", "internal/trace",
+			"internal/rdb", "persist/aof", "persist/disk", "persist/rdb", "persist/snapshot", "glass", "internal/trace",
 			"golang.org/x/sys/unix"},
 		"command": {"internal/acl", "internal/ascii", "internal/clock", "internal/config", "internal/dialect",
 			"internal/double", "internal/geo", "internal/hll", "luaeval", "internal/pubsub", "internal/rdb",

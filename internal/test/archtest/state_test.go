@@ -160,6 +160,7 @@ func starters() map[string]string {
 		"server.Run":             "one for each master behind the first",
 		"server.start":           "the executor of --exec queue",
 		"server.apart":           "finds a verdict or writes a log, which may take a second",
+		"server.elsewhere":       "fsyncs an append only file, at most one at a time",
 		"persist/snapshot.Begin": "writes a file while commands go on",
 
 		"server.giveTurns": "one for each handshake of TLS, until it is over",

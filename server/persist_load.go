@@ -1,0 +1,35 @@
+package server
+
+import (
+	"io"
+
+	"github.com/miniredisd/miniredisd/persist/aof"
+	"github.com/miniredisd/miniredisd/persist/rdb"
+)
+
+// loading returns where the content of an append only file goes: keys of a base to the keyspace, and commands to do.
+func (a *appendOnly) loading(do func(args [][]byte) error) *aof.Loading {
+	p := a.p
+	return &aof.Loading{
+		Command: do,
+		Stamp:   func(int64) {},
+		Part: func(part aof.Part, size int64) {
+			p.s.log('*', "Loading %s: %d bytes", part.Name, size)
+		},
+		Base: func(from io.Reader, size int64, path string) (int64, io.Reader, error) {
+			p.s.log('*', "Reading RDB base file on AOF loading...")
+			l := p.rdbLoading(false)
+			n, rest, err := l.ReadBase(from, size, path)
+			p.loaded, p.expired = l.Loaded, l.Expired
+			return n, rest, err
+		},
+	}
+}
+
+// rdbLoading returns where the content of an RDB file goes.
+func (p *persistence) rdbLoading(merge bool) *rdb.Loading {
+	return &rdb.Loading{
+		Keys: p.s.ks, Merge: merge, Checksum: p.s.cfg.RDBChecksum && !p.s.ex.AnyChecksum, Log: p.s.log,
+		Library: func(code []byte) error { return p.s.ex.Scripts.LoadLibrary(code, merge) },
+	}
+}
