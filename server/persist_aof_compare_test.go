@@ -93,6 +93,34 @@ func TestRandomCommandsAreAppendedAsByRedis(t *testing.T) {
 	require.Equal(t, digest, born(t, ours, args...).dial().Do("DEBUG", "DIGEST").Str)
 }
 
+// The keys of each sequence are what its commands have made, whatever they were.
+func TestWhatRandomCommandsLeaveIsThereAfterARestart(t *testing.T) {
+	for _, kind := range []struct {
+		oracle  *redistest.Server
+		options func(seed uint64) differential.Options
+		args    []string
+	}{
+		{redistest.Start(t), func(seed uint64) differential.Options {
+			return differential.Options{Seed: seed, Count: 130}
+		}, nil},
+		{redistest.StartValkey(t), func(seed uint64) differential.Options {
+			return differential.FieldTTLs(seed, 130)
+		}, []string{"--dialect", "valkey-9.1"}},
+	} {
+		args := append(append(differential.Args(), "--appendonly", "yes", "--appendfsync", "no"), kind.args...)
+		for seed := range uint64(20) {
+			dir := t.TempDir()
+			l := born(t, dir, args...)
+			differential.Run(t, l.addr, kind.oracle, kind.options(seed))
+			digest := l.dial().Do("DEBUG", "DIGEST").Str
+			l.kill()
+			l = born(t, dir, args...)
+			require.Equal(t, digest, l.dial().Do("DEBUG", "DIGEST").Str, "seed %d", seed)
+			l.kill()
+		}
+	}
+}
+
 // Results of chance are left out: each SPOP takes the only member, or all.
 func TestEachCommandIsAppendedAsByRedis(t *testing.T) {
 	ours, theirs := t.TempDir(), t.TempDir()
