@@ -181,7 +181,7 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	}
 	propagates, dirty := c.Propagates(), ex.KS.Stats.Dirty
 	if propagates {
-		ex.Propagation.begin()
+		ex.Propagation.begin(c)
 	}
 	if err := cmd.Do(c); err != nil {
 		ex.Table.Calls(cmd).Failed++

@@ -1,7 +1,9 @@
 package command
 
 import (
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
@@ -58,8 +60,16 @@ func (c *Call) past(at int64) bool { return at <= c.Now && !c.KS.Loading }
 // decimal is a number as an argument.
 func decimal(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
-// begin begins a command. One that has panicked may have left told.
-func (p *Propagation) begin() { p.open, p.told = true, false }
+// begin begins a command. One that has panicked may have left told. A command that was renamed propagates under its own
+// name: a name that only this configuration knows would make an append only file useless.
+func (p *Propagation) begin(c *Call) {
+	p.open, p.told = true, false
+	if p.ex.Table.renamed {
+		name, _, _ := strings.Cut(c.Cmd.Name, "|")
+		c.Args = slices.Clone(c.Args)
+		c.Args[0] = []byte(name)
+	}
+}
 
 // ran ends a command that has run. dirty is what Stats.Dirty was before.
 func (p *Propagation) ran(c *Call, dirty int64) {

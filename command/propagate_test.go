@@ -156,6 +156,31 @@ func TestAPanicEndsTheUnit(t *testing.T) {
 	require.Equal(t, "SET k v", l.run("SET k v"))
 }
 
+func TestARenamedCommandPropagatesUnderItsOwnName(t *testing.T) {
+	l := newListener(dialect.Default)
+	for from, to := range map[string]string{"set": "put", "del": "", "blmove": "x", "xgroup": "groups", "xadd": "log"} {
+		require.NoError(t, l.ex.Table.Rename(from, to))
+	}
+	l.requireEach(t, `
+		PUT k v                                 => SELECT 0 set k v
+		PUT k v EX 100                          => SET k v PXAT T
+		EXPIRE k 0                              => DEL k
+		LPUSH l a                               => lpush l a
+		X l l LEFT RIGHT 0                      => LMOVE l l LEFT RIGHT
+		LOG s 1-1 f v                           => xadd s 1-1 f v
+		GROUPS CREATE s g 0                     => xgroup CREATE s g 0
+	`)
+	r := l.ex.StartReplay()
+	for _, line := range []string{"SET k v", "DEL k", "XGROUP DESTROY s g", "PUT k w"} {
+		require.NoError(t, r.Do(words(line)), line)
+	}
+	require.ErrorContains(t, r.Do(words("NONE")), "Unknown command")
+	r.End()
+	require.Zero(t, r.Failed)
+	require.Empty(t, l.run("GET k"))
+	require.Contains(t, string(l.w.Buf), "w")
+}
+
 func TestNobodyIsToldOnceNobodyListens(t *testing.T) {
 	l := newListener(dialect.Default)
 	l.ex.Propagation.Listen(nil)

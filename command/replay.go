@@ -26,7 +26,10 @@ func (ex *Executor) StartReplay() *Replay {
 // Do executes a command, or queues it behind MULTI. The error says that this server cannot.
 func (r *Replay) Do(args [][]byte) error {
 	ex, s := r.ex, &r.s
-	cmd := ex.Table.Lookup(args)
+	cmd := ex.Table.LookupOwn(args)
+	if cmd == nil {
+		cmd = ex.Table.Lookup(args) // Redis appends the names of rename-command
+	}
 	switch {
 	case cmd == nil || cmd.lacksSubcommand(args):
 		return fmt.Errorf("Unknown command '%s' reading the append only file", args[0])

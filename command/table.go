@@ -42,6 +42,8 @@ type Table struct {
 
 	lacking map[string]bool     // that of Commands
 	byName  map[string]*Command // that of Commands, or a copy once a command was renamed
+	own     map[string]*Command // that of Commands
+	renamed bool                // a command was
 	acl     []*acl.Command      // every command, renamed or not
 	calls   []Calls             // by Command.ACL.ID
 	recent  recent              // table_recent.go
@@ -111,7 +113,7 @@ func CommandsOf(d dialect.Dialect, extra ...[]Row) *Commands {
 
 func newTable(of *Commands) *Table {
 	return &Table{
-		Dialect: of.Dialect, Manners: of.Manners, lacking: of.lacking, byName: of.byName, acl: of.acl,
+		Dialect: of.Dialect, Manners: of.Manners, lacking: of.lacking, byName: of.byName, own: of.byName, acl: of.acl,
 		calls: make([]Calls, len(of.acl)),
 	}
 }
@@ -164,7 +166,7 @@ func (t *Table) Rename(from, to string) error {
 	case len(to) > longestName:
 		return errors.New("Target command name is too long")
 	}
-	t.byName = maps.Clone(t.byName)
+	t.byName, t.renamed = maps.Clone(t.byName), true
 	delete(t.byName, from)
 	t.recent, t.described = recent{}, [2][]byte{}
 	if to != "" {
@@ -179,7 +181,17 @@ func (t *Table) Rename(from, to string) error {
 // (server.c: lookupCommandLogic). For an
 // unknown subcommand it returns the container, whose Do is nil. For an unknown command it returns nil.
 func (t *Table) Lookup(args [][]byte) *Command {
-	cmd := t.lookup(args[0])
+	return t.lookup(args[0]).sub(args)
+}
+
+// LookupOwn is Lookup by the names that commands have without rename-command.
+func (t *Table) LookupOwn(args [][]byte) *Command {
+	var buf [longestName]byte
+	return t.own[string(lowerName(&buf, args[0]))].sub(args)
+}
+
+// sub returns the subcommand that args name, or the command itself.
+func (cmd *Command) sub(args [][]byte) *Command {
 	if cmd == nil || cmd.Subs == nil || len(args) < 2 {
 		return cmd
 	}
