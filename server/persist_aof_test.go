@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -264,6 +265,15 @@ func TestTwoServersDoNotAppendToOneFolder(t *testing.T) {
 	require.Equal(t, "v", born(t, image(t, dir), appending()...).dial().Do("GET", "k").Str)
 	first.kill()
 	require.Equal(t, "v", born(t, dir, appending()...).dial().Do("GET", "k").Str)
+}
+
+func TestAStartThatFailsLeavesTheFolderToOthers(t *testing.T) {
+	busy, dir := born(t, t.TempDir()), t.TempDir()
+	_, port, err := net.SplitHostPort(busy.addr)
+	require.NoError(t, err)
+	_, err = server.New(configOf(t, dir, appending("--port", port)...), func(byte, string, ...any) {})
+	require.Error(t, err)
+	require.Equal(t, "OK", born(t, dir, appending()...).dial().Do("SET", "k", "v").Str)
 }
 
 func TestWhatAnAppendOnlyFileCannotDoIsRefusedByName(t *testing.T) {

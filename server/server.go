@@ -198,6 +198,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	s.clients.setMemoryLimits()
 	s.figures.peakMem = s.figures.usedMemory()
 	if !s.clients.fit() {
+		s.persist.end()
 		loop.Close()
 		return nil, errors.New("too few open files allowed")
 	}
@@ -211,6 +212,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	if err != nil {
 		s.listeners.close()
+		s.persist.end()
 		loop.Close()
 		return nil, err
 	}
