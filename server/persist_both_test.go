@@ -1,0 +1,34 @@
+package server_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// FLUSHALL with save points saves at once, and a save sets the number of changes to 0. The append only file must have
+// the FLUSHALL all the same: otherwise the keys come back.
+func TestSavesLeaveTheAppendOnlyFileComplete(t *testing.T) {
+	dir := t.TempDir()
+	l := born(t, dir, appending("--save", "3600", "1")...)
+	c := l.dial()
+	storeAll(c, 5, 1000)
+	require.Equal(t, "Background saving started", c.Do("BGSAVE").Str)
+	c.Do("SET", "during", "a save")
+	saved(t, c)
+	c.Do("INCR", "n")
+	require.Equal(t, "OK", c.Do("SAVE").Str)
+	c.Do("INCR", "n")
+	digest := c.Do("DEBUG", "DIGEST").Str
+	after := born(t, image(t, dir), appending()...)
+	require.Equal(t, digest, after.dial().Do("DEBUG", "DIGEST").Str)
+
+	c.Do("SET", "gone", "1")
+	require.Equal(t, "Background saving started", c.Do("BGSAVE").Str)
+	replies := send(t, c, "MULTI", "SET late 1", "FLUSHALL", "INCR kept", "EXEC")
+	require.Len(t, replies, 5)
+	digest = c.Do("DEBUG", "DIGEST").Str
+	after = born(t, image(t, dir), appending()...)
+	require.Equal(t, digest, after.dial().Do("DEBUG", "DIGEST").Str)
+	require.Equal(t, int64(1), after.dial().Do("DBSIZE").Int)
+}
