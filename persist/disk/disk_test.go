@@ -262,3 +262,59 @@ func TestAfterAFailedSyncTheNextOneSavesNothing(t *testing.T) {
 	d.Crash()
 	require.Empty(t, read(t, d, "/a"))
 }
+
+func TestLoseLosesAllThatIsNotDurable(t *testing.T) {
+	for _, torn := range []int{0, 3, 100} {
+		d := disk.NewSim(1)
+		write(t, d, "/a", "saved")
+		f, err := d.Create("/b")
+		require.NoError(t, err)
+		require.NoError(t, d.SyncDir("/"))
+		_, err = io.WriteString(f, "lost")
+		require.NoError(t, err)
+		write(t, d, "/unnamed", "text")
+		require.Equal(t, []disk.Listed{
+			{Name: "a", Size: 5, Synced: 5, Named: true}, {Name: "b", Size: 4, Named: true},
+			{Name: "unnamed", Size: 4, Synced: 4},
+		}, d.Files("/"))
+		d.Lose(torn)
+		require.Equal(t, "saved", read(t, d, "/a"))
+		require.Equal(t, "lost"[:min(torn, 4)], read(t, d, "/b"))
+		require.Len(t, d.Files("/"), 2)
+		d.Wipe()
+		require.Empty(t, d.Files("/"))
+	}
+}
+
+func TestARuleFailsOneKindOfOperation(t *testing.T) {
+	d := disk.NewSim(1)
+	f, err := d.Create("/a")
+	require.NoError(t, err)
+	d.Refuse(disk.Rule{On: disk.OpWrite, Nth: 2, Why: syscall.ENOSPC, Short: 3})
+	d.Refuse(disk.Rule{On: disk.OpFsync, Why: syscall.EIO})
+	n, err := io.WriteString(f, "one")
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+	n, err = io.WriteString(f, "other")
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.Equal(t, 3, n)
+	_, err = io.WriteString(f, "!")
+	require.NoError(t, err, "only the second write fails")
+	for range 2 {
+		require.ErrorIs(t, f.Sync(), syscall.EIO)
+		require.ErrorIs(t, d.SyncDir("/"), syscall.EIO)
+		d.Lose(0) // the disk stays broken
+		f, err = d.Create("/a")
+		require.NoError(t, err)
+	}
+	require.Equal(t, "FSYNC EIO", d.Rules()[0].String())
+	d.Heal()
+	require.NoError(t, f.Sync())
+	d.Slow(disk.OpFsync, 20)
+	require.NoError(t, f.Sync())
+	require.Equal(t, int64(20), d.Slept())
+	require.Zero(t, d.Slept())
+	require.NoError(t, d.Rename("/a", "/b"))
+	require.ErrorContains(t, d.Rot("/b", 0), "no such byte")
+	require.ErrorIs(t, d.Rot("/c", 0), fs.ErrNotExist)
+}

@@ -32,6 +32,10 @@ type Sim struct {
 
 	ops    int        // operations so far
 	faults []simFault // to come
+	rules  []Rule     // that no Crash ends
+	slow   map[Op]int64
+	short  int   // what the Write that a rule has just refused writes all the same
+	slept  int64 // ms that slow operations took, since Slept was called
 	cut    bool
 	starts int // a file of an earlier start is closed
 }
@@ -74,7 +78,7 @@ type simFault struct {
 func NewSim(seed uint64) *Sim {
 	return &Sim{
 		rand: rand.New(rand.NewPCG(seed, 0)), names: map[string]*inode{}, durable: map[string]*inode{},
-		locks: map[string]bool{},
+		locks: map[string]bool{}, slow: map[Op]int64{},
 	}
 }
 
@@ -94,12 +98,16 @@ func (d *Sim) Fail(nth int, is Fault) {
 
 // step counts an operation. It returns how the operation fails, if it does. half is whether it nevertheless does
 // a half of its work.
-func (d *Sim) step() (half bool, err error) {
+func (d *Sim) step(does Op) (half bool, err error) {
 	if d.cut {
 		return false, ErrPower
 	}
 	op := d.ops
 	d.ops++
+	d.slept += d.slow[does]
+	if d.short, err = d.refused(does); err != nil {
+		return false, err
+	}
 	for _, f := range d.faults {
 		if f.op != op {
 			continue
@@ -122,7 +130,7 @@ func (d *Sim) step() (half bool, err error) {
 func (d *Sim) Open(name string) (File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, err := d.step(); err != nil {
+	if _, err := d.step(OpOpen); err != nil {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: err}
 	}
 	node := d.names[filepath.Clean(name)]
@@ -138,7 +146,7 @@ func (d *Sim) Open(name string) (File, error) {
 func (d *Sim) Create(name string) (File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	half, err := d.step()
+	half, err := d.step(OpOpen)
 	if err != nil && !(half && d.cut) {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 	}
@@ -156,7 +164,7 @@ func (d *Sim) Create(name string) (File, error) {
 func (d *Sim) Rename(from, to string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	half, err := d.step()
+	half, err := d.step(OpRename)
 	if err != nil && !(half && d.cut) {
 		return &fs.PathError{Op: "rename", Path: from, Err: err}
 	}
@@ -171,7 +179,7 @@ func (d *Sim) Rename(from, to string) error {
 func (d *Sim) Remove(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	half, err := d.step()
+	half, err := d.step(opOther)
 	if err != nil && !(half && d.cut) {
 		return &fs.PathError{Op: "remove", Path: name, Err: err}
 	}
@@ -185,7 +193,7 @@ func (d *Sim) Remove(name string) error {
 func (d *Sim) Mkdir(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if _, err := d.step(); err != nil {
+	if _, err := d.step(opOther); err != nil {
 		return &fs.PathError{Op: "mkdir", Path: name, Err: err}
 	}
 	if name = filepath.Clean(name); d.names[name] == nil {
@@ -217,7 +225,7 @@ func (c change) in(dir string) bool {
 func (d *Sim) SyncDir(name string) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	half, err := d.step()
+	half, err := d.step(OpFsync)
 	if err != nil && !(half && d.cut) {
 		return &fs.PathError{Op: "sync", Path: name, Err: err}
 	}
@@ -260,17 +268,17 @@ type simFile struct {
 }
 
 // step is the disk's. A file does not survive a crash.
-func (f *simFile) step() (half bool, err error) {
+func (f *simFile) step(does Op) (half bool, err error) {
 	if f.start != f.d.starts {
 		return false, ErrPower
 	}
-	return f.d.step()
+	return f.d.step(does)
 }
 
 func (f *simFile) Read(b []byte) (int, error) {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
-	if _, err := f.step(); err != nil {
+	if _, err := f.step(opOther); err != nil {
 		return 0, err
 	}
 	n := copy(b, f.node.data[f.read:])
@@ -284,10 +292,15 @@ func (f *simFile) Read(b []byte) (int, error) {
 func (f *simFile) Write(b []byte) (int, error) {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
-	half, err := f.step()
-	if half {
+	f.d.short = 0
+	half, err := f.step(OpWrite)
+	switch {
+	case half:
 		b = b[:len(b)/2]
-	} else if err != nil {
+	case err != nil:
+		b = b[:min(f.d.short, len(b))]
+	}
+	if err != nil && len(b) == 0 {
 		return 0, err
 	}
 	from := len(f.node.data)
@@ -299,7 +312,7 @@ func (f *simFile) Write(b []byte) (int, error) {
 func (f *simFile) Size() (int64, error) {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
-	if _, err := f.step(); err != nil {
+	if _, err := f.step(opOther); err != nil {
 		return 0, err
 	}
 	return int64(len(f.node.data)), nil
@@ -308,7 +321,7 @@ func (f *simFile) Size() (int64, error) {
 func (f *simFile) Sync() error {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
-	half, err := f.step()
+	half, err := f.step(OpFsync)
 	n := f.node
 	switch {
 	case err == nil, half && f.d.cut:
@@ -324,7 +337,7 @@ func (f *simFile) Sync() error {
 func (f *simFile) Close() error {
 	f.d.mu.Lock()
 	defer f.d.mu.Unlock()
-	_, err := f.step()
+	_, err := f.step(opOther)
 	return err
 }
 
@@ -338,22 +351,20 @@ func (d *Sim) Crash() {
 			c.apply(d.durable)
 		}
 	}
-	for name, node := range d.names {
-		if node.folder && d.durable[name] == nil {
-			d.sink(name)
-		}
-	}
+	d.sinkLost()
 	for _, name := range slices.Sorted(maps.Keys(d.durable)) {
 		d.durable[name].crash(d.rand)
 	}
-	d.names, d.changes = maps.Clone(d.durable), nil
-	d.locks, d.faults, d.cut = map[string]bool{}, nil, false
-	d.starts++
+	d.restart()
 }
 
-// sink drops all that is in a folder which a crash has lost.
-func (d *Sim) sink(folder string) {
-	maps.DeleteFunc(d.durable, func(name string, _ *inode) bool { return filepath.Dir(name) == folder })
+// sinkLost drops all that is in a folder which a crash has lost.
+func (d *Sim) sinkLost() {
+	for folder, node := range d.names {
+		if node.folder && d.durable[folder] == nil {
+			maps.DeleteFunc(d.durable, func(name string, _ *inode) bool { return filepath.Dir(name) == folder })
+		}
+	}
 }
 
 // crash leaves zeros where bytes are lost before others that are not.

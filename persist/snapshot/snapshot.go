@@ -78,6 +78,18 @@ func (s *Snapshot) Advance(clock func() int64, end int64) {
 	}
 }
 
+// Finish copies all keys that are left and waits for the end of the writer. Nothing else uses the disk meanwhile, so
+// the order of its operations is always the same.
+func (s *Snapshot) Finish() error {
+	for s.more {
+		s.more = s.capture.Step(stepKeys)
+		s.queue.put(s.capture.Take(takeBytes))
+	}
+	s.queue.put(s.capture.Take(0))
+	s.queue.end(false)
+	return s.Wait()
+}
+
 // CanAdvance reports whether keys are still to be copied, and the disk is fast enough for them.
 func (s *Snapshot) CanAdvance() bool { return s.more && !s.queue.isFull() }
 
