@@ -20,6 +20,18 @@ type History struct {
 // KeysKept is the reply of an EventCrash that lost no keys.
 const KeysKept = "keys kept"
 
+// KeysOnDisk is the reply of an EventCrash after which the server loads what its simulated disk has. An EventDisk
+// follows for each key that is not what it was.
+const KeysOnDisk = "keys on disk"
+
+// The replies of an EventDisk.
+const (
+	NeverOnDisk  = "it was never on disk"
+	OlderOnDisk  = "only an older value was on disk"
+	ExpiryOnDisk = "only another expiry was on disk"
+	BackFromDisk = "it is back: its deletion was never on disk"
+)
+
 // Export returns the log, and takes the same time for every length. The log never changes the entries, so
 // any goroutine may read them.
 func (l *Log) Export(master, masters int) History {

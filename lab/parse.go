@@ -17,6 +17,7 @@ const (
 	EventClock   = "clock"
 	EventCrash   = "crash"
 	EventRestore = "restore" // LAB SNAPSHOT RESTORE replaced all keys
+	EventDisk    = "disk"    // a restart has found a key otherwise on the disk than it was in memory
 )
 
 // ParseRule reads the words after LAB FAULT ADD. The error names the word that is wrong.
@@ -60,7 +61,7 @@ func (p *parser) parse(words [][]byte) error {
 // checkName refuses a name that would be unreadable or ambiguous in the log.
 func checkName(name string) error {
 	switch name {
-	case EventCommand, EventExpired, EventClock, EventCrash, EventRestore:
+	case EventCommand, EventExpired, EventClock, EventCrash, EventRestore, EventDisk:
 		return fmt.Errorf("the name %s is reserved for an event of the log", quote(name))
 	case "":
 		return fmt.Errorf("the name is empty")

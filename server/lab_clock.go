@@ -131,7 +131,9 @@ func (l *labState) advance(m *move) {
 		m.after()
 	}
 	l.ex.Tracking.Broadcast()
-	l.write() // the reply comes after everything that happened on the way
+	if l.persist.flush() {
+		l.write() // the reply comes after everything that happened on the way
+	}
 	c := l.clients.withID(m.id)
 	if c != nil && !c.closed && c.sess.Hold == command.Blocked && c.sess.Commands == m.request {
 		l.ex.Unblock(&c.sess, nil)
@@ -149,6 +151,8 @@ func (l *labState) move(m *move) {
 	clock.Held = true
 	if to >= now {
 		l.step(to)
+	} else {
+		l.persist.clockBack(now - to)
 	}
 	l.set(to)
 	clock.Held = false
@@ -188,6 +192,7 @@ func (l *labState) step(to int64) {
 		l.timers.Run(l.ex.Now.Wall)
 		l.serveReady()
 		l.executeResumed()
+		l.persist.flush()
 	}
 }
 
@@ -211,5 +216,6 @@ func (l *labState) executeAndRead(c *client) {
 // beginPass is afterSleep. First it notes the time at which the last pass ended.
 func (l *labState) beginPass() {
 	l.seen = l.ex.Now.Wall
+	l.diskTook()
 	l.afterSleep()
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -21,6 +22,7 @@ import (
 //	lab_clock.go     LAB CLOCK                          the server's time
 //	lab_net.go       LAB LISTEN, BLACKHOLE, PARTITION   connections that fail
 //	lab_crash.go     LAB CRASH                          the end of the process
+//	lab_disk.go      LAB DISK                           files that a crash loses; lab_restart.go loads the rest
 //	lab_snapshot.go  LAB SNAPSHOT                       the keyspace, saved and restored
 //	lab_fault.go     LAB FAULT                          rules for requests and messages;
 //	                                                    lab_request.go and lab_push.go apply them
@@ -50,6 +52,12 @@ type labState struct {
 	partitions []string    // globs of client names
 	lingering  []lingering // sockets of clients that were closed while muted, oldest first
 
+	disk    *disk.Sim       // of the server's files, nil without lab-disk
+	outage  outage          // what LAB DISK has said of the next crash
+	syncing func()          // ends a slow fsync, nil for none
+	took    int64           // ms for which the loop stood still, for a slow disk
+	stored  *store.Keyspace // until a server that has crashed loads its files: the keys that it had
+
 	config    *config.Config // as it was at the start
 	crashing  *crash         // a LAB CRASH of this pass, nil for none
 	down      *reactor.Timer // until the server listens again, nil while it is up
@@ -71,6 +79,9 @@ func (s *Server) newLab(clock *clock.Clock) *labState {
 		clock:  clock.Lab, seen: clock.Lab.Now(clock.Mono()),
 		plan: lab.NewPlan(s.cfg.Seed, store.MatchPattern), history: lab.NewLog(store.MatchPattern),
 	}
+	if s.cfg.LabDisk {
+		l.disk, _ = s.persist.disk.(*disk.Sim)
+	}
 	l.doctor = doctor.New(l.logFinding, nil, 0)
 	return l
 }
@@ -90,7 +101,7 @@ func labRows() []command.Row {
 		"Lists the subcommands.", nil)
 	help.Do = command.Help
 	return append([]command.Row{container, help}, slices.Concat(clockRows(), faultRows(), holdRows(), logRows(),
-		netRows(), crashRows(), snapshotRows(), mastersRows(), doctorRows(), verdictRows(),
+		netRows(), crashRows(), diskRows(), snapshotRows(), mastersRows(), doctorRows(), verdictRows(),
 		resetRows(), stepRows(), pushRows())...)
 }
 

@@ -15,12 +15,21 @@ import (
 type crash struct {
 	by   []*client // get a reply
 	down time.Duration
-	keep bool // LOSE NOTHING: the keyspace and the functions stay
+	lose loss
 }
+
+// loss is what LAB CRASH loses, the least first.
+type loss int
+
+const (
+	loseNothing  loss = iota // the keyspace and the functions stay
+	loseUnsynced             // with lab-disk: what was not fsynced
+	loseAll
+)
 
 func crashRows() []command.Row {
 	return []command.Row{
-		labRow("crash", "[DOWN milliseconds] [LOSE (ALL | NOTHING)]",
+		labRow("crash", "[DOWN milliseconds] [LOSE (UNSYNCED | ALL | NOTHING)]",
 			-2, 0,
 			"O(N) where N is the number of keys and connections",
 			"Restarts the server as if its process had been killed.", (*labState).crashCommand),
@@ -29,7 +38,10 @@ func crashRows() []command.Row {
 
 // crashCommand replies. The connection that it came over closes after that.
 func (l *labState) crashCommand(c *command.Call) error {
-	var end crash
+	end := crash{lose: loseAll}
+	if l.disk != nil {
+		end.lose = loseUnsynced
+	}
 	seen := map[string]bool{}
 	for args := c.Args[2:]; len(args) > 0; args = args[2:] {
 		word := labVerb(args[0])
@@ -42,7 +54,7 @@ func (l *labState) crashCommand(c *command.Call) error {
 			return labError("crash", "%s expects an argument", word)
 		}
 		seen[word] = true
-		if err := end.option(word, args[1], clock.LabEnd-c.Now); err != nil {
+		if err := end.option(word, args[1], clock.LabEnd-c.Now, l.disk != nil); err != nil {
 			return err
 		}
 	}
@@ -55,7 +67,7 @@ func (l *labState) crashCommand(c *command.Call) error {
 			"refused: no connection could reach the lab afterwards (LISTEN is OFF or BLACKHOLE is ON)")
 	}
 	if first := l.crashing; first != nil { // the second crash of this pass
-		end.by, end.keep = first.by, end.keep && first.keep
+		end.by, end.lose = first.by, max(end.lose, first.lose)
 	}
 	if by := l.caller(); by != nil {
 		end.by = append(end.by, by)
@@ -81,7 +93,7 @@ func (l *labState) locksOut() bool {
 	return l.running.internal != nil && l.running.internal.toAll
 }
 
-func (end *crash) option(word string, arg []byte, longest int64) error {
+func (end *crash) option(word string, arg []byte, longest int64, onDisk bool) error {
 	if word == "DOWN" {
 		ms, ok := ascii.ParseInt(arg)
 		if !ok || ms < 0 || ms > longest {
@@ -90,11 +102,15 @@ func (end *crash) option(word string, arg []byte, longest int64) error {
 		end.down = time.Duration(ms) * time.Millisecond
 		return nil
 	}
-	switch labVerb(arg) {
-	case "ALL":
-		end.keep = false
-	case "NOTHING":
-		end.keep = true
+	switch lose := labVerb(arg); {
+	case lose == "ALL":
+		end.lose = loseAll
+	case lose == "NOTHING":
+		end.lose = loseNothing
+	case lose == "UNSYNCED" && onDisk:
+		end.lose = loseUnsynced
+	case onDisk:
+		return labError("crash", "LOSE expects UNSYNCED, ALL or NOTHING, not '%s'", arg)
 	default:
 		return labError("crash", "LOSE expects ALL or NOTHING, not '%s'", arg)
 	}
@@ -111,6 +127,9 @@ func (l *labState) crash() {
 		return
 	}
 	l.ex.Tracking.Broadcast()
+	if !l.persist.flush() { // a caller gets the replies of this pass
+		return
+	}
 	end := l.crashing
 	l.crashing = nil
 	l.handshakes.drop()
@@ -124,22 +143,21 @@ func (l *labState) crash() {
 	l.pausing.end()
 	clear(l.resumed)
 	l.resumed = l.resumed[:0]
-	l.startAgain(end.keep)
+	l.startAgain(end.lose)
 	l.listeners.refuse()
 	if l.down != nil { // a new DOWN replaces the old one
 		l.timers.Cancel(l.down)
 		l.down = nil
 	}
+	l.logEvent(lab.EventCrash, [...]string{lab.KeysKept, lab.KeysOnDisk, ""}[end.lose])
 	if end.down > 0 {
 		l.down = l.after(end.down, l.comeUp)
 	} else {
 		l.comeUp()
 	}
-	kept := ""
-	if end.keep {
-		kept = lab.KeysKept
+	if l.persist.fatal != nil {
+		return
 	}
-	l.logEvent(lab.EventCrash, kept)
 	l.log('*', "LAB CRASH: all connections are reset, and the server has started again")
 	l.write()
 	for _, c := range end.by {
@@ -151,16 +169,26 @@ func (l *labState) crash() {
 }
 
 // startAgain makes the state that New makes, except for listeners and clients.
-func (l *labState) startAgain(keep bool) {
+func (l *labState) startAgain(lose loss) {
 	l.persist.abortBackground()
 	l.persist.background = background{took: -1}
 	var code command.Code
-	if keep {
+	switch {
+	case l.disk != nil && (lose != loseNothing || l.cfg.AppendOnly):
+		if l.stored == nil {
+			l.stored = l.ks
+		}
+		l.ks = newKeyspace(l.cfg)
+		l.doctor.Restarted()
+	case lose == loseNothing:
 		code.Libraries = l.ex.Scripts.Code().Libraries
 		l.ks.Stats = store.Stats{}
-	} else {
+	default:
 		l.ks = newKeyspace(l.cfg)
 		l.doctorLost()
+	}
+	if l.disk != nil {
+		l.loseFiles(lose)
 	}
 	l.migrate.closeFirst(len(l.migrate))
 	l.restoreConfig()
@@ -181,6 +209,9 @@ func (l *labState) startAgain(keep bool) {
 // comeUp tries again later.
 func (l *labState) comeUp() {
 	l.down = nil
+	if l.loadFiles(); l.persist.fatal != nil {
+		return
+	}
 	if err := l.openOrClose(); err != nil {
 		l.log('#', "Listening again after LAB CRASH: %v", err)
 		l.loop.After(100*time.Millisecond, func() time.Duration {

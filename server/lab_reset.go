@@ -66,6 +66,7 @@ func (l *labState) endFailures() error {
 	l.liftAll()
 	l.history.UnwatchAll()
 	l.partitions = nil
+	l.heal()
 	err := l.setBlackhole(false)
 	if e := l.setDeaf(false); e != nil {
 		err = labError("reset", "no client can connect: %v", e)

@@ -43,6 +43,9 @@ func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
 	if saved == nil {
 		return errNoSnapshot("restore", args[0])
 	}
+	if l.cfg.AppendOnly {
+		return labError("snapshot restore", "not with appendonly yes: the append only file would not know of it")
+	}
 	l.ex.ReplaceKeys(saved.keys)
 	l.ex.Scripts.LoadCode(saved.code)
 	l.doctorLost()

@@ -48,9 +48,9 @@ func (p *persistence) startAOF() error {
 // refused says what an append only file cannot do here.
 func (a *appendOnly) refused() error {
 	switch s := a.p.s; {
-	case s.cfg.Lab:
-		return errors.New("appendonly yes is not supported with a lab, which changes the data behind it")
-	case s.masters > 1 && s.Port() == 0:
+	case s.cfg.Lab && !s.cfg.LabDisk:
+		return errors.New("appendonly yes with a lab needs --lab-disk yes: a crash of the lab has to lose files, too")
+	case a.p.shares() && s.Port() == 0:
 		return errors.New("appendonly yes needs a port: each of several masters has a folder named after it")
 	}
 	return nil
@@ -179,7 +179,10 @@ func (a *appendOnly) listen(part disk.File, f *aof.Folder, m *aof.Manifest) erro
 	s := a.p.s
 	a.writer = aof.NewWriter(part, size)
 	a.writer.Log, a.writer.Policy = s.log, aof.PolicyOf(s.cfg.AppendFsync)
-	if s.cfg.SystemFiles { // a disk in memory has nothing to wait for
+	a.writer.Begin(a.p.now())
+	if s.lab.hasDisk() {
+		s.lab.pace(a.writer)
+	} else if s.cfg.SystemFiles { // a disk in memory has nothing to wait for
 		a.writer.Elsewhere = elsewhere
 		a.writer.Wake = func() { s.loop.Post(func() {}) }
 	}
@@ -212,7 +215,7 @@ func (p *persistence) flush() (ok bool) {
 	if a.writer == nil {
 		return true
 	}
-	now := p.s.ex.Now.Mono / 1e6
+	now := p.now()
 	err := a.writer.Flush(now)
 	if err != nil {
 		if p.fatal == nil {
@@ -227,9 +230,9 @@ func (p *persistence) flush() (ok bool) {
 		p.s.ex.DiskError = store.Error("MISCONF Errors writing to the AOF file: " + why.Error())
 	}
 	if at, due := a.writer.Next(now); due && a.timer == nil {
-		a.timer = p.s.loop.After(max(time.Duration(at-now), 1)*time.Millisecond, func() time.Duration {
-			a.timer = nil // this pass flushes
-			return 0
+		a.timer = p.s.after(max(time.Duration(at-now), 1)*time.Millisecond, func() {
+			a.timer = nil
+			p.flush() // at this time: the clock of a lab may go on in the same pass
 		})
 	}
 	return true
@@ -237,6 +240,7 @@ func (p *persistence) flush() (ok bool) {
 
 // follow takes appendfsync from the configuration. What was executed under always is fsynced before.
 func (a *appendOnly) follow(cfg *config.Config) {
+	a.p.s.lab.endSync() // Flush would wait for it
 	if a.writer != nil && a.p.flush() {
 		a.writer.Policy = aof.PolicyOf(cfg.AppendFsync)
 	}
@@ -244,6 +248,9 @@ func (a *appendOnly) follow(cfg *config.Config) {
 
 // end writes and fsyncs the rest.
 func (a *appendOnly) end() {
+	if a.p != nil {
+		a.p.s.lab.endSync() // Close would wait for it
+	}
 	if a.writer != nil && a.p.fatal == nil {
 		a.p.s.log('*', "Calling fsync() on the AOF file.")
 		if err := a.writer.Close(); err != nil {

@@ -68,13 +68,17 @@ func (p *persistence) beginBackground() error {
 	})
 	p.s.log('*', "Background saving started")
 	b.snapshot, b.began, b.pace = begun, p.unix(), savePace{last: p.s.ex.Clock.Mono()}
+	if p.s.lab.hasDisk() {
+		p.s.lab.beside(func() { p.ended(begun.Finish()) })
+	}
 	return nil
 }
 
 // endBackground waits for the end of the save and notes how it went (rdb.c: backgroundSaveDoneHandlerDisk).
-func (p *persistence) endBackground() {
+func (p *persistence) endBackground() { p.ended(p.background.snapshot.Wait()) }
+
+func (p *persistence) ended(err error) {
 	b := &p.background
-	err := b.snapshot.Wait()
 	switch {
 	case err == nil:
 		p.s.log('*', "Background saving terminated with success")
@@ -113,6 +117,9 @@ func (p *persistence) flushed() {
 
 // advance gives the save its part of this pass. All commands of the pass are executed.
 func (p *persistence) advance() {
+	if p.s.lab.hasDisk() {
+		p.cron() // each move of the clock may reach a save point
+	}
 	if b := &p.background; b.snapshot != nil {
 		clock := p.s.ex.Clock.Mono
 		now := clock()
@@ -123,7 +130,7 @@ func (p *persistence) advance() {
 
 // isUrgent reports whether the save has work for another pass, soon.
 func (p *persistence) isUrgent() bool {
-	return p.background.snapshot != nil && p.background.snapshot.CanAdvance()
+	return p.background.snapshot != nil && p.background.snapshot.CanAdvance() || p.s.lab.isBehind()
 }
 
 // savePace gives a save a quarter of the loop's time, in small parts. It is the same part while the loop is idle: a

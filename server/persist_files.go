@@ -17,6 +17,7 @@ import (
 type persistence struct {
 	s    *Server
 	disk disk.FS
+	back int64 // ms that a lab has taken back from the clock
 
 	reserved string // the folder that no other server uses, "" for none
 	release  func()
@@ -33,7 +34,7 @@ type persistence struct {
 // newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
 func newPersistence(s *Server) persistence {
 	p := persistence{s: s, disk: disk.System{}, release: func() {}, background: background{took: -1}}
-	if !s.cfg.SystemFiles {
+	if !s.cfg.SystemFiles || s.cfg.LabDisk {
 		p.disk = disk.NewSim(s.cfg.Seed)
 	}
 	return p
@@ -42,11 +43,18 @@ func newPersistence(s *Server) persistence {
 // folder is where the file is. Each of several masters has a folder of its own.
 func (p *persistence) folder() string {
 	dir := p.s.cfg.Relative("")
-	if p.s.masters > 1 {
+	if p.shares() {
 		return filepath.Join(dir, strconv.Itoa(p.s.Port()))
 	}
 	return dir
 }
+
+// shares reports whether other masters of the process use the same disk.
+func (p *persistence) shares() bool { return p.s.masters > 1 && !p.s.cfg.LabDisk }
+
+// now is the time in ms by which the append only file is fsynced. In a lab that is the lab's time, and it never goes
+// back.
+func (p *persistence) now() int64 { return p.s.ex.Clock.Timeline(p.s.ex.Now.Mono)/1e6 + p.back }
 
 func (p *persistence) path() string { return filepath.Join(p.folder(), p.s.cfg.DBFilename) }
 
@@ -94,10 +102,13 @@ func (p *persistence) exists() (bool, error) {
 // start loads the file, if there is one, before the server listens (server.c: loadDataFromDisk). A master whose port
 // the system chooses has no folder yet, so it starts empty.
 func (p *persistence) start() error {
+	if p.s.cfg.LabDisk && !p.s.cfg.Lab {
+		return errors.New("lab-disk needs --lab yes")
+	}
 	if p.s.cfg.AppendOnly {
 		return p.startAOF()
 	}
-	if p.s.masters > 1 && p.s.Port() == 0 {
+	if p.shares() && p.s.Port() == 0 {
 		return nil
 	}
 	if err := p.loadRDB(); err != nil {
@@ -164,7 +175,7 @@ func (p *persistence) prepare() error {
 
 // makeFolder makes the folder of one of several masters.
 func (p *persistence) makeFolder() error {
-	if p.s.masters == 1 {
+	if !p.shares() {
 		return nil
 	}
 	dir := p.folder()

@@ -115,6 +115,7 @@ type Config struct {
 	Databases        int
 	Lab              bool   // the LAB command works
 	LabOpen          bool   // other machines may reach the lab without a password
+	LabDisk          bool   // the files are on a simulated disk
 	LabHTTP          string // the address of LAB over HTTP, with its port; "" means none
 	LabHTTPFile      string
 	LabToken         string // that requests over HTTP have to show; "" means none

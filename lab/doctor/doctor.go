@@ -274,6 +274,28 @@ func (d *Doctor) Lost(time int64) {
 	d.Restarted()
 }
 
+// Differs reports that a server has started again without a key, or with an older value of it. why says what was on
+// disk. time is unix ms.
+func (d *Doctor) Differs(db int, key string, time int64, why string) {
+	k := lockKey{db, key}
+	if h := d.holds.m[k]; h != nil {
+		h.ended = Step{Time: time, Command: RestartedWithout + why}
+		d.drop(k, h, EndLost, time)
+	}
+}
+
+// Expires reports that a server has started again with another expiry of a key, in unix ms; 0 means never. Its holder
+// does not know of that. why says what was on disk.
+func (d *Doctor) Expires(db int, key string, until int64, why string) {
+	k := lockKey{db, key}
+	if h := d.holds.m[k]; h != nil {
+		h.until, h.ended = until, Step{Command: RestartedWithout + why}
+		if d.ledger != nil {
+			d.ledger.apart(d.master, k, h.order)
+		}
+	}
+}
+
 // Restarted reports that the server has started again, with its keys or without them.
 func (d *Doctor) Restarted() {
 	d.epoch++

@@ -196,7 +196,7 @@ func (d *Doctor) extend(o op, k lockKey, h *hold, found []author, until int64) {
 	if h == nil {
 		return
 	}
-	h.until, h.lease = until, leaseOf(o.time, until)
+	h.until, h.lease, h.ended = until, leaseOf(o.time, until), Step{}
 	if _, is := whose(found, h); !is && d.ledger != nil {
 		d.ledger.apart(d.master, k, h.order)
 	}

@@ -266,6 +266,14 @@ func (o Overlap) Finding() Finding {
 	return f
 }
 
+const (
+	waitLease = "keep a server that lost its keys away for longer than the longest lease; " +
+		"check a fencing token where the data is"
+
+	// RestartedWithout begins the step in which a server has started again and its disk does not have a lock.
+	RestartedWithout = "the server started again with what was on disk: "
+)
+
 // howTwo says how the second holder got the lock.
 func howTwo(first, second Term, several bool) (why, fix string) {
 	ends := map[End]bool{}
@@ -276,13 +284,26 @@ func howTwo(first, second Term, several bool) (why, fix string) {
 	case ends[EndStolen] || ends[EndOverwritten]:
 		return "a command of another client took the lock from its first holder, and a second client got it: " +
 			"both believe that they hold it", compareAndDelete
+	case forgotten(first, second) != "":
+		return forgotten(first, second), "make appendfsync always, or " + waitLease
 	case ends[EndLost] && !several:
 		return "the server lost the lock before the first holder's lease was over, and granted it again: " +
 				"both clients believe that they hold it",
-			"keep a server that lost its keys away for longer than the longest lease; " +
-				"check a fencing token where the data is"
+			waitLease
 	}
 	return advice(TwoHolders)
+}
+
+// forgotten says how a restart has lost the grant to the first holder, "" if none has.
+func forgotten(first, second Term) string {
+	for _, v := range first.Votes {
+		why, is := strings.CutPrefix(v.EndedBy.Command, RestartedWithout)
+		if is && v.EndOrder != 0 && v.EndOrder <= second.From {
+			return fmt.Sprintf("a restart made the lock of the first holder end %d ms after its grant: %s; then it was granted "+
+				"again: both clients believe that they hold it", v.Ended-v.Granted.Time, why)
+		}
+	}
+	return ""
 }
 
 func (v Vote) step() Step {
@@ -296,7 +317,7 @@ func (v Vote) fate() Step {
 	s := v.EndedBy
 	switch v.End {
 	case EndExpired:
-		s.Command = "the lease ended by this master's clock"
+		s.Command = cmp.Or(s.Command, "the lease ended by this master's clock")
 	case EndLost:
 		s.Command = cmp.Or(s.Command, "this master lost its keys")
 	case EndOverwritten:

@@ -18,7 +18,7 @@ func (s *sketch) mark(column, index int) {
 	switch {
 	case e.Event == lab.EventClock:
 		m.Kind, m.Label = picture.Clock, "clock "+signed(e.To-e.From)
-	case e.Event == lab.EventCrash && e.Reply == lab.KeysKept:
+	case e.Event == lab.EventCrash && e.Reply != "":
 		m.Kind, m.Label = picture.Crash, "restart"
 	case e.Event == lab.EventCrash:
 		m.Kind, m.Label = picture.Crash, "crash"

@@ -120,7 +120,9 @@ func show(d *doctor.Doctor, e entry, number int64) {
 	switch {
 	case e.Event == lab.EventExpired:
 		d.Expired(e.DB, e.Key, e.Time)
-	case e.Event == lab.EventCrash && e.Reply != lab.KeysKept, e.Event == lab.EventRestore:
+	case e.Event == lab.EventDisk:
+		showDisk(d, e)
+	case e.Event == lab.EventCrash && e.Reply == "", e.Event == lab.EventRestore:
 		d.Lost(e.Time)
 	case e.Event == lab.EventCrash:
 		d.Restarted()
@@ -139,6 +141,16 @@ func show(d *doctor.Doctor, e entry, number int64) {
 			Time: e.Time, Mono: number, Client: e.Client, Name: e.Name, DB: e.DB,
 			Command: name, Args: args, By: e.By, Reply: e.encoded(), Lost: e.unanswered(), Held: e.waits(),
 		})
+	}
+}
+
+// showDisk reports a key that a restart has found otherwise on the disk.
+func showDisk(d *doctor.Doctor, e entry) {
+	switch e.Reply {
+	case lab.ExpiryOnDisk:
+		d.Expires(e.DB, e.Key, e.To, e.Reply)
+	case lab.NeverOnDisk, lab.OlderOnDisk:
+		d.Differs(e.DB, e.Key, e.Time, e.Reply)
 	}
 }
 

@@ -77,6 +77,9 @@ func NewWriter(part disk.File, size int64) *Writer {
 	}
 }
 
+// Begin says that the time is now. The first fsync of EverySec comes a second later.
+func (w *Writer) Begin(now int64) { w.lastSync = now }
+
 // Append adds whole commands to the buffer. They are copied.
 func (w *Writer) Append(commands []byte) {
 	if w.broken == nil {

@@ -35,6 +35,7 @@ func translated() []page {
 		{"docs/instructors.md", "docs/zh/instructors.md"},
 		{"docs/lab/README.md", "docs/zh/lab/README.md"},
 		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},
+		{"docs/lab/crash.md", "docs/zh/lab/crash.md"},
 		{"docs/lab/step.md", "docs/zh/lab/step.md"},
 		{"docs/lab/stories.md", "docs/zh/lab/stories.md"},
 	}

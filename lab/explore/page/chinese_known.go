@@ -39,12 +39,22 @@ type pattern struct {
 }
 
 func patterns() []pattern {
+	const (
+		begin = `^a restart made the lock of the first holder end (\d+) ms after its grant: `
+		end   = `; then it was granted again: both clients believe that they hold it$`
+	)
 	return []pattern{
 		{regexp.MustCompile(`^it is the same as (.*): the request changes nothing$`), "和“$1”一样：这个请求什么也没有改变"},
 		{regexp.MustCompile(`^(.*) is free again when its lease ends$`), "租约到期以后，$1 又可以拿到"},
 		{regexp.MustCompile(`^it breaks by itself, (\d+) of (\d+)$`), "不加故障也会坏，$2 次里坏了 $1 次"},
 		{regexp.MustCompile(`^it happened in (\d+) of (\d+) runs with the fault, and in none without: (.*)$`),
 			"加故障的 $2 次运行里出现了 $1 次，不加故障一次也没有：$3"},
+		{regexp.MustCompile(begin + `it was never on disk` + end),
+			"第一个持有者拿到锁 $1 毫秒后，服务器重启，锁没有写到磁盘上，又被给了别人：两个客户端都以为自己持有锁"},
+		{regexp.MustCompile(begin + `only an older value was on disk` + end),
+			"第一个持有者拿到锁 $1 毫秒后，服务器重启，磁盘上只有更旧的值，锁又被给了别人：两个客户端都以为自己持有锁"},
+		{regexp.MustCompile(begin + `only another expiry was on disk` + end),
+			"服务器重启后，磁盘上只有另一个过期时间，第一个持有者的锁在拿到后 $1 毫秒就结束了，又被给了别人：两个客户端都以为自己持有锁"},
 		{regexp.MustCompile(`^exit status (\d+)$`), "程序以退出码 $1 结束"},
 	}
 }
@@ -182,6 +192,11 @@ func chineseOf() map[string]string {
 			"keep a server that lost its keys away for longer than the longest lease; check a fencing token where" +
 				" the data is",
 			"丢了键的服务器，要等到最长的租约过去以后再上线；在存数据的地方检查隔离令牌",
+		},
+		{
+			"make appendfsync always, or keep a server that lost its keys away for longer than the longest lease; check a " +
+				"fencing token where the data is",
+			"把 appendfsync 设为 always，或者让丢了键的服务器等到最长的租约过去以后再上线；在存数据的地方检查隔离令牌",
 		},
 		// The verdict.
 		{"no order of the operations makes each of them legal", "这些操作怎样排序都不合法"},

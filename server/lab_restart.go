@@ -1,0 +1,206 @@
+package server
+
+import (
+	"bytes"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/persist/aof"
+	"github.com/miniredisd/miniredisd/persist/disk"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// With lab-disk, LAB CRASH kills more than the keys in memory: the files lose what was not fsynced. The server that
+// starts again loads what is left.
+//
+//	LAB CRASH ──> loseFiles ── DOWN ──> loadFiles ──> compare: which keys are not what they were?
+//
+// The log and the doctor are told of those keys only. A lock that is as it was has the same holder.
+
+// outage is what the next LAB CRASH does to bytes that were not fsynced, besides losing them.
+type outage struct {
+	torn    int  // so many of each file stay
+	reorder bool // the seed chooses which writes stay, whole or a half
+}
+
+func (l *labState) hasDisk() bool { return l != nil && l.disk != nil }
+
+// loseFiles is the end of the process and of its disk's cache. The server has no files until loadFiles.
+func (l *labState) loseFiles(lose loss) {
+	switch {
+	case lose == loseNothing:
+		l.persist.aof.end() // what has arrived in the file stays
+		l.disk.Keep()
+	case lose == loseAll:
+		l.disk.Wipe()
+	case l.outage.reorder:
+		l.disk.Crash()
+	default:
+		l.disk.Lose(l.outage.torn)
+	}
+	l.outage, l.syncing = outage{}, nil
+	if l.persist.aof.timer != nil {
+		l.timers.Cancel(l.persist.aof.timer)
+	}
+	back := l.persist.back
+	l.persist = newPersistence(l.Server)
+	l.persist.disk, l.persist.back = l.disk, back
+}
+
+// loadFiles loads what the disk has, and compares it with what the server had. A server that cannot load its files
+// ends, as in Redis.
+func (l *labState) loadFiles() {
+	had := l.stored
+	if had == nil {
+		return
+	}
+	l.stored = nil
+	for _, db := range l.ks.DBs { // the program around may have used a server that is down
+		db.Flush()
+	}
+	if err := l.persist.start(); err != nil {
+		l.log('#', "Starting again after LAB CRASH: %v", err)
+		l.persist.fatal = err
+		l.loop.Stop()
+		return
+	}
+	l.figures.started = l.ks.Now
+	for i, db := range had.DBs {
+		l.compare(db, l.ks.DBs[i])
+		expireOverdue(l.ks.DBs[i])
+	}
+}
+
+// expireOverdue deletes the keys of an append only file whose time has come while the server was down. Elsewhere that
+// happens as the time goes on, but the clock of a lab may stand still.
+func expireOverdue(db *store.DB) {
+	var overdue []string
+	for key := range db.Values() {
+		if k := db.Peek([]byte(key)); k.Overdue() {
+			overdue = append(overdue, strings.Clone(key))
+		}
+	}
+	for _, key := range overdue {
+		db.Lookup([]byte(key), store.LookupNoNotify|store.LookupNoStats)
+	}
+}
+
+// compare tells the log and the doctor of the keys that are not as they were.
+func (l *labState) compare(had, has *store.DB) {
+	now := maps.Collect(has.Values())
+	for key, v := range had.Values() {
+		found, is := now[key]
+		delete(now, key)
+		switch {
+		case !is && v.Expire() != 0 && v.Expire() <= l.ks.Now:
+			l.Expired(has, key) // while the server was down
+		case !is:
+			l.doctor.Differs(has.ID, key, l.ks.Now, lab.NeverOnDisk)
+			l.logDisk(has, key, lab.NeverOnDisk, 0)
+		case !same(v, found):
+			l.doctor.Differs(has.ID, key, l.ks.Now, lab.OlderOnDisk)
+			l.logDisk(has, key, lab.OlderOnDisk, found.Expire())
+		case v.Expire() != found.Expire():
+			l.doctor.Expires(has.ID, key, found.Expire(), lab.ExpiryOnDisk)
+			l.logDisk(has, key, lab.ExpiryOnDisk, found.Expire())
+		}
+	}
+	for key, v := range now {
+		l.logDisk(has, key, lab.BackFromDisk, v.Expire())
+	}
+}
+
+// logDisk logs a key that is not as it was. until is when the key of the disk expires.
+func (l *labState) logDisk(db *store.DB, key, why string, until int64) {
+	if l.history.Watched([][]byte{[]byte(key)}) != nil {
+		e := l.newEntry(nil, lab.EventDisk)
+		e.Key, e.DB, e.Outcome, e.Reply, e.To = lab.Printable(key), db.ID, lab.Executed, why, until
+		l.history.Add(e)
+	}
+}
+
+// same compares what locks are made of, strings and hashes. Of other values it compares the type.
+func same(a, b store.Value) bool {
+	switch {
+	case a.Type() != b.Type():
+		return false
+	case a.Type() == store.TypeString:
+		return bytes.Equal(a.Text(), b.Text())
+	case a.Type() == store.TypeHash:
+		return maps.Equal(fields(a), fields(b))
+	}
+	return true
+}
+
+func fields(v store.Value) map[string]string {
+	all := map[string]string{}
+	for field, value := range store.As[*store.Hash](v).All() {
+		all[string(field)] = string(value)
+	}
+	return all
+}
+
+// pace makes the fsync of everysec take as long as LAB DISK SLOW says.
+func (l *labState) pace(w *aof.Writer) {
+	w.Elsewhere, w.Wake = nil, func() { l.persist.flush() }
+	if l.disk.SlowBy(disk.OpFsync) > 0 {
+		w.Elsewhere = l.syncLater
+	}
+}
+
+// syncLater ends an fsync by the lab's clock.
+func (l *labState) syncLater(job func()) {
+	l.syncing = job
+	l.after(time.Duration(l.disk.SlowBy(disk.OpFsync))*time.Millisecond, func() { l.endSync() })
+}
+
+// endSync ends the slow fsync that is under way, if there is one. Somebody may wait for it on this goroutine.
+func (l *labState) endSync() {
+	if l == nil || l.syncing == nil {
+		return
+	}
+	job := l.syncing
+	l.syncing = nil
+	l.beside(job)
+}
+
+// beside calls fn, which uses the disk in the background: the loop does not stand still meanwhile.
+func (l *labState) beside(fn func()) {
+	l.took += l.disk.Slept()
+	fn()
+	l.disk.Slept()
+}
+
+// isBehind reports whether the loop stood still for a slow disk, and the clock has not moved yet.
+func (l *labState) isBehind() bool {
+	if !l.hasDisk() {
+		return false
+	}
+	l.took += l.disk.Slept()
+	return l.took > 0
+}
+
+// diskTook moves the clock by the time for which the loop stood still.
+func (l *labState) diskTook() {
+	if !l.isBehind() {
+		return
+	}
+	mono := l.ex.Clock.Mono()
+	now := l.clock.Now(mono)
+	l.logMoved(now/1e6, now/1e6+l.took, false)
+	l.clock.Set(mono, now+l.took*1e6)
+	l.took = 0
+}
+
+// clockBack keeps the time of the append only file going forward when the clock goes back by ns.
+func (p *persistence) clockBack(ns int64) {
+	p.back += ns / 1e6
+	to := (p.s.ex.Now.Wall - ns) / 1e6
+	p.saved, p.s.figures.started = min(p.saved, to/1000), min(p.s.figures.started, to) // a save is not in the future
+	if p.aof.timer != nil {
+		p.s.timers.Cancel(p.aof.timer)
+		p.aof.timer = nil // flush sets a new one
+	}
+}
