@@ -1,7 +1,7 @@
 #!/bin/bash
 # 5. One of five masters crashes and loses its keys. Two clients have a majority.
 . "$(dirname "$0")/redlock.sh"
-start --masters 5
+start --masters 5 --lab-disk yes # on which these masters save nothing
 
 # Client a gets three masters. It cannot reach the other two.
 lab MASTER 4 LISTEN OFF

@@ -25,7 +25,7 @@ import (
 // twoHolders lists the stories in which the log shows two holders of one lock. In other stories, too, a
 // client believes in a lock that it has lost. But its lease was over, so it could have known, or the lock
 // was on one of two unconnected servers.
-var twoHolders = []string{"02", "04", "05", "06", "09"}
+var twoHolders = []string{"02", "04", "05", "06", "09", "29", "30"}
 
 // undecided lists the stories whose log cannot tell whether there were two holders. In story 24, worker-1
 // takes the lock twice with one token, and its first lease ends without a release.
@@ -36,7 +36,7 @@ var undecided = []string{"24"}
 func TestStoriesEndAsTheySayTwice(t *testing.T) {
 	server := build(t)
 	stories := scripts(t)
-	require.Len(t, stories, 30)
+	require.Len(t, stories, 35)
 	for _, story := range stories {
 		t.Run(strings.TrimSuffix(story, ".sh"), func(t *testing.T) {
 			t.Parallel()
@@ -195,7 +195,8 @@ func TestTheChaptersNameEveryActionEventStoryAndFinding(t *testing.T) {
 	require.True(t, found, err)
 	names := strings.Split(actions, ", ")
 	require.Contains(t, names, "DROP-REPLY")
-	names = append(names, lab.EventCommand, lab.EventExpired, lab.EventClock, lab.EventCrash, lab.EventRestore)
+	names = append(names, lab.EventCommand, lab.EventExpired, lab.EventClock, lab.EventCrash, lab.EventRestore,
+		lab.EventDisk)
 	for _, story := range scripts(t) {
 		names = append(names, "../../clients/examples/lab/"+story)
 	}
