@@ -19,9 +19,6 @@ type client struct {
 	ecosystem string
 }
 
-// ecosystems are folders beside this one.
-func ecosystems() []string { return []string{"go", "java", "node", "python", "rust"} }
-
 var errPrepare = errors.New("prepare failed")
 
 const prepareLimit = 30 * time.Minute // a cold cache and two cores that others use too
@@ -29,12 +26,9 @@ const prepareLimit = 30 * time.Minute // a cold cache and two cores that others 
 // folder is that of an ecosystem. The working directory is the project's.
 func folder(ecosystem string) string { return filepath.Join("clients", "interop", ecosystem) }
 
-// clientsOf returns the clients of an ecosystem, none if it has no program explore.
+// clientsOf returns the clients of an ecosystem.
 func clientsOf(ctx context.Context, ecosystem string) (all []client, err error) {
 	dir := folder(ecosystem)
-	if _, err := os.Stat(filepath.Join(dir, "explore")); err != nil {
-		return nil, nil
-	}
 	ctx, cancel := context.WithTimeout(ctx, prepareLimit)
 	defer cancel()
 	if why, err := exec.CommandContext(ctx, filepath.Join(dir, "prepare")).CombinedOutput(); err != nil {

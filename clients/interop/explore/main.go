@@ -25,6 +25,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/miniredisd/miniredisd/clients/interop/folders"
 )
 
 const (
@@ -91,10 +93,11 @@ func run(ctx context.Context, o options) error {
 
 // find returns the clients to explore.
 func (o options) find(ctx context.Context) (all []client, err error) {
-	for _, name := range ecosystems() {
-		if len(o.only) > 0 && !slices.Contains(o.only, name) {
-			continue
-		}
+	ecosystems, err := folders.With("explore", "clients/interop", o.only)
+	if err != nil {
+		return nil, err
+	}
+	for _, name := range ecosystems {
 		found, err := clientsOf(ctx, name)
 		switch {
 		case errors.Is(err, errPrepare) && !o.strict:

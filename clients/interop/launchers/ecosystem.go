@@ -38,27 +38,6 @@ type result struct {
 	broken    map[string]error // it did not run to its end with this server
 }
 
-// ecosystems lists the folders with a run script.
-func ecosystems(dir string, only []string) (names []string, err error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	for _, e := range entries {
-		if _, err := os.Stat(filepath.Join(dir, e.Name(), "run")); e.IsDir() && err == nil {
-			if len(only) == 0 || slices.Contains(only, e.Name()) {
-				names = append(names, e.Name())
-			}
-		}
-	}
-	for _, name := range only {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("there is no ecosystem %q in %s", name, dir)
-		}
-	}
-	return names, nil
-}
-
 // collect prepares the ecosystem in dir and runs it with all programs side by side. The first is ours.
 func collect(ctx context.Context, name, dir string, programs []program) result {
 	r := result{ecosystem: name, rows: map[string][]row{}, broken: map[string]error{}}

@@ -35,6 +35,8 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+
+	"github.com/miniredisd/miniredisd/clients/interop/folders"
 )
 
 const (
@@ -72,7 +74,7 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 		return true, err
 	}
 	defer os.RemoveAll(work)
-	names, err := ecosystems(folder, o.only)
+	names, err := folders.With("run", folder, o.only)
 	if err != nil {
 		return true, err
 	}

@@ -80,24 +80,6 @@ func TestALineThatIsNoCompleteRowIsRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyFoldersWithARunScriptAreEcosystems(t *testing.T) {
-	dir := t.TempDir()
-	for _, name := range []string{"java", "node", "build"} {
-		require.NoError(t, os.Mkdir(filepath.Join(dir, name), 0o755))
-	}
-	for _, name := range []string{"java", "node"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name, "run"), nil, 0o755))
-	}
-	names, err := ecosystems(dir, nil)
-	require.NoError(t, err)
-	require.Equal(t, []string{"java", "node"}, names)
-	names, err = ecosystems(dir, []string{"node"})
-	require.NoError(t, err)
-	require.Equal(t, []string{"node"}, names)
-	_, err = ecosystems(dir, []string{"build"})
-	require.ErrorContains(t, err, `no ecosystem "build"`)
-}
-
 // Here a program that sleeps stands in for the server.
 func TestAServerThatIsLeftBehindIsEndedAndFailsTheRun(t *testing.T) {
 	if _, err := os.Stat("/proc/self/exe"); err != nil {

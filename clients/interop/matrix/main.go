@@ -25,9 +25,10 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/miniredisd/miniredisd/clients/interop/folders"
 )
 
 // The two kinds of servers, as -servers names them.
@@ -93,7 +94,7 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	}
 	defer os.RemoveAll(work)
 
-	names, err := ecosystems("clients/interop", o.only)
+	names, err := folders.With("prepare", "clients/interop", o.only)
 	if err != nil {
 		return true, err
 	}
@@ -133,26 +134,4 @@ func run(ctx context.Context, o options) (failed bool, err error) {
 	v := judge(results, running, o)
 	v.print(os.Stdout)
 	return v.failed(), nil
-}
-
-// ecosystems lists the folders that can be prepared. clients/interop/launchers has a run script of another kind.
-func ecosystems(dir string, only []string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, e := range entries {
-		if _, err := os.Stat(filepath.Join(dir, e.Name(), "prepare")); e.IsDir() && err == nil {
-			if len(only) == 0 || slices.Contains(only, e.Name()) {
-				names = append(names, e.Name())
-			}
-		}
-	}
-	for _, name := range only {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("there is no ecosystem %q in %s/", name, dir)
-		}
-	}
-	return names, nil
 }

@@ -149,9 +149,3 @@ func TestTheTableShowsEachClientAndOnlyColumnsInUse(t *testing.T) {
 		"",
 	}, "\n"), text)
 }
-
-func TestOnlyFoldersOfClientsAreEcosystems(t *testing.T) {
-	names, err := ecosystems("..", nil)
-	require.NoError(t, err)
-	require.Equal(t, []string{"go", "java", "node", "python", "rust"}, names)
-}

@@ -27,12 +27,12 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"syscall"
 	"time"
 
+	"github.com/miniredisd/miniredisd/clients/interop/folders"
 	"github.com/miniredisd/miniredisd/clients/interop/labserver"
 )
 
@@ -83,7 +83,7 @@ func run(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
-	names, err := ecosystems(o.only)
+	names, err := folders.With("holders", "clients/interop", o.only)
 	if err != nil {
 		return err
 	}
@@ -102,26 +102,6 @@ func run(ctx context.Context, o options) error {
 	}
 	fmt.Printf("Histories and pictures are in %s; go run ./cmd/miniredisd verdict FILE.json judges one again.\n", o.folder)
 	return nil
-}
-
-// ecosystems are the folders whose clients can hold a RedLock.
-func ecosystems(only []string) ([]string, error) {
-	paths, err := filepath.Glob("clients/interop/*/holders")
-	if err != nil {
-		return nil, err
-	}
-	var names []string
-	for _, path := range paths {
-		if name := filepath.Base(filepath.Dir(path)); len(only) == 0 || slices.Contains(only, name) {
-			names = append(names, name)
-		}
-	}
-	for _, name := range only {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("there is no RedLock in clients/interop/%s", name)
-		}
-	}
-	return names, nil
 }
 
 // tally counts scenes, and the ecosystems that were skipped.

@@ -23,10 +23,10 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
+	"github.com/miniredisd/miniredisd/clients/interop/folders"
 	"github.com/miniredisd/miniredisd/clients/interop/labserver"
 )
 
@@ -55,6 +55,10 @@ func main() {
 }
 
 func run(ctx context.Context, o options) error {
+	names, err := folders.With("resend", "clients/interop", o.only)
+	if err != nil {
+		return err
+	}
 	work, err := os.MkdirTemp("", "resend")
 	if err != nil {
 		return err
@@ -71,10 +75,7 @@ func run(ctx context.Context, o options) error {
 	defer started.Stop()
 	s := server{started}
 	var t table
-	for _, name := range []string{"go", "java", "node", "python", "rust"} {
-		if len(o.only) > 0 && !slices.Contains(o.only, name) {
-			continue
-		}
+	for _, name := range names {
 		dir := filepath.Join("clients", "interop", name)
 		if why, err := exec.CommandContext(ctx, filepath.Join(dir, "prepare")).CombinedOutput(); err != nil {
 			if o.strict {

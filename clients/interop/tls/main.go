@@ -27,6 +27,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/miniredisd/miniredisd/clients/interop/folders"
 	"github.com/miniredisd/miniredisd/clients/interop/labserver"
 	"github.com/miniredisd/miniredisd/internal/freeport"
 )
@@ -52,6 +53,10 @@ func main() {
 
 // run prints the table. In strict mode an ecosystem without its toolchain is a failure.
 func run(ctx context.Context, only []string, strict bool) error {
+	names, err := folders.With("tls", "clients/interop", only)
+	if err != nil {
+		return err
+	}
 	work, err := os.MkdirTemp("", "tls")
 	if err != nil {
 		return err
@@ -65,10 +70,7 @@ func run(ctx context.Context, only []string, strict bool) error {
 		return err
 	}
 	failed := 0
-	for _, name := range []string{"go", "java", "node", "python", "rust"} {
-		if len(only) > 0 && !slices.Contains(only, name) {
-			continue
-		}
+	for _, name := range names {
 		dir := filepath.Join("clients", "interop", name)
 		if why, err := exec.CommandContext(ctx, filepath.Join(dir, "prepare")).CombinedOutput(); err != nil {
 			if strict {

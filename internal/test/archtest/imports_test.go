@@ -119,14 +119,15 @@ func arrows() map[string][]string {
 		"internal/test/redistest":    {"internal/freeport", "internal/respclient", "resp"},
 		"internal/test/transcript":   {"internal/test/redistest", "resp"},
 		"internal/test/differential": {"internal/test/redistest", "resp"},
-		"clients/interop/matrix":     {"internal/freeport", "internal/respclient", "resp"},
+		"clients/interop/folders":    {},
+		"clients/interop/matrix":     {"clients/interop/folders", "internal/freeport", "internal/respclient", "resp"},
 		"clients/interop/labserver":  {},
-		"clients/interop/redlock":    {"clients/interop/labserver", "lab/doctor", "lab/verdict"},
-		"clients/interop/launchers":  {},
-		"clients/interop/resend":     {"clients/interop/labserver"},
-		"clients/interop/explore":    {"course/stage", "lab/explore", "lab/explore/trials"},
+		"clients/interop/redlock":    {"clients/interop/folders", "clients/interop/labserver", "lab/doctor", "lab/verdict"},
+		"clients/interop/launchers":  {"clients/interop/folders"},
+		"clients/interop/resend":     {"clients/interop/folders", "clients/interop/labserver"},
+		"clients/interop/explore":    {"clients/interop/folders", "course/stage", "lab/explore", "lab/explore/trials"},
 		"clients/interop/suite":      {},
-		"clients/interop/tls":        {"clients/interop/labserver", "internal/freeport"},
+		"clients/interop/tls":        {"clients/interop/folders", "clients/interop/labserver", "internal/freeport"},
 	}
 }
 
