@@ -25,6 +25,7 @@ func excuses() []excuse {
 	return []excuse{
 		{"script-in-full", ":redisson-3", "it sends EVAL for every lock unless useScriptCache is set; Redisson 4 " +
 			"does so by itself"},
+		{"script-in-full", ":Laravel ", "it sends EVAL for every release"},
 		{"late-unlock", ":stranger:", onPurpose},
 		{"polling", ":jedis-", recipe},
 		{"polling", ":lettuce-", recipe},
