@@ -12,8 +12,8 @@ class Recipe
   EXTEND = "if redis.call('get', KEYS[1]) == ARGV[1] then return redis.call('pexpire', KEYS[1], ARGV[2]) " \
            "else return 0 end"
 
-  def initialize(key, lease)
-    @redis = connect(masters.first)
+  def initialize(redis, key, lease)
+    @redis = redis
     @key = key
     @lease = (1000 * lease).round
     @token = SecureRandom.hex(16)

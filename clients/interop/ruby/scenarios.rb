@@ -28,8 +28,12 @@ class Scenarios
   private
 
   def owners(lease)
-    @a = Recipe.new(@key, lease)
-    @b = Recipe.new(@key, lease)
+    @a = lock(lease)
+    @b = lock(lease)
+  end
+
+  def lock(lease)
+    Recipe.new(connect(masters.first), @key, lease)
   end
 
   def take
@@ -64,14 +68,14 @@ class Scenarios
 
   def work
     Thread.current.report_on_exception = false # join raises it again
-    lock = Recipe.new(@key, LONG)
+    mine = lock(LONG)
     server = Server.new(masters.first)
     ROUNDS.times do
-      check(lock.acquire(LONG), "the lock was not got in time")
+      check(mine.acquire(LONG), "the lock was not got in time")
       server.increment(@counter)
-      lock.release
+      mine.release
     end
-    lock.close
+    mine.close
     server.redis.close
   end
 
