@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/verdict"
+	"github.com/miniredisd/miniredisd/lab/words"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -25,7 +26,7 @@ import (
 
 func verdictRows() []command.Row {
 	return []command.Row{
-		labRow("verdict", "[SVG | PAGE] [pattern:string]",
+		labRow("verdict", "[SVG | PAGE [LANG language:string]] [pattern:string]",
 			-2, command.AllowBusy,
 			"O(N) where N is the number of entries in all logs, and at most some millions of steps",
 			"Judges the locks in the logs of all masters: did two clients hold one lock?", (*labState).verdict),
@@ -43,8 +44,15 @@ const (
 
 func (l *labState) verdict(c *command.Call) error {
 	form, pattern, args := verdictWords, "*", c.Args[2:]
+	var in words.Language
 	if len(args) > 0 && (is(args[0], "svg") || is(args[0], "page")) {
 		form, args = verdictForm(labVerb(args[0])), args[1:]
+		if len(args) > 1 && is(args[0], "lang") {
+			in, args = words.Language(args[1]), args[2:]
+			if !in.Known() {
+				return labError("verdict", "the language is en or zh, not '%s'", printable([]byte(in)))
+			}
+		}
 	}
 	if len(args) > 0 {
 		pattern, args = string(args[0]), args[1:]
@@ -58,7 +66,7 @@ func (l *labState) verdict(c *command.Call) error {
 		l.apart(r, func(w *resp.Writer) {
 			l.judging.Lock()
 			defer l.judging.Unlock()
-			if err := writeVerdict(w, form, pattern, logs); err != nil {
+			if err := writeVerdict(w, form, in, pattern, logs); err != nil {
 				w.Buf = errorReply(errorf("ERR LAB VERDICT: %v", err))
 			}
 		})
@@ -101,7 +109,7 @@ func (r *relay) handOver(reply []byte) {
 
 // writeVerdict judges the logs of the masters and writes the reply of LAB VERDICT. A master that has ended
 // has no log.
-func writeVerdict(w *resp.Writer, form verdictForm, pattern string, logs []lab.History) error {
+func writeVerdict(w *resp.Writer, form verdictForm, in words.Language, pattern string, logs []lab.History) error {
 	histories := slices.DeleteFunc(logs, func(h lab.History) bool { return h.Master == 0 })
 	if len(histories) == 0 {
 		return errors.New("no master has a log")
@@ -112,6 +120,7 @@ func writeVerdict(w *resp.Writer, form verdictForm, pattern string, logs []lab.H
 	if err != nil {
 		return err
 	}
+	v.Language = in
 	var picture bytes.Buffer
 	switch form {
 	case verdictSVG:

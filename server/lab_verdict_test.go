@@ -148,15 +148,21 @@ func TestThePictureOfAVerdictIsAnSVG(t *testing.T) {
 	require.Contains(t, svg, "TWO HOLDERS of lock:a")
 	require.Contains(t, svg, ">alice</text>")
 	require.NotContains(t, admin.Do("LAB", "VERDICT", "SVG", "mutex:*").Str, "alice")
+	require.Contains(t, admin.Do("LAB", "VERDICT", "SVG", "lang", "en", "lock:*").Str, "TWO HOLDERS of lock:a")
+	require.Contains(t, admin.Do("LAB", "VERDICT", "SVG", "LANG", "zh", "lock:*").Str, "两个持有者：lock:a")
+	require.Contains(t, admin.Do("LAB", "VERDICT", "PAGE", "LANG", "zh").Str, "加锁 lock:a")
+	require.Contains(t, admin.Do("LAB", "VERDICT", "SVG", "LANG").Str, "Nobody took a lock", "a pattern")
 }
 
 func TestVerdictNamesWhatIsWrongWithItsArguments(t *testing.T) {
 	_, admin := judgedMasters(t, 2)
 	for args, want := range map[string]string{
-		"VERDICT a b":        "ERR LAB VERDICT: 'b' is one argument too many",
-		"VERDICT PAGE a b":   "ERR LAB VERDICT: 'b' is one argument too many",
-		"ALL VERDICT":        "ERR LAB ALL: expects a verb for a single master, not 'VERDICT'",
-		"MASTER 1 VERDICT x": "ERR LAB MASTER: expects a verb for a single master, not 'VERDICT'",
+		"VERDICT a b":         "ERR LAB VERDICT: 'b' is one argument too many",
+		"VERDICT PAGE a b":    "ERR LAB VERDICT: 'b' is one argument too many",
+		"VERDICT SVG LANG fr": "ERR LAB VERDICT: the language is en or zh, not 'fr'",
+		"VERDICT LANG zh":     "ERR LAB VERDICT: 'zh' is one argument too many",
+		"ALL VERDICT":         "ERR LAB ALL: expects a verb for a single master, not 'VERDICT'",
+		"MASTER 1 VERDICT x":  "ERR LAB MASTER: expects a verb for a single master, not 'VERDICT'",
 	} {
 		require.Equal(t, want, admin.Do(append([]string{"LAB"}, strings.Fields(args)...)...).Str)
 	}

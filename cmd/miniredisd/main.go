@@ -139,7 +139,8 @@ func subcommands() []subcommand {
 			"A URL begins with redis:// or rediss://. Exit codes: 0 it answers, 1 it does not.\n", health},
 		{"help", "[SUBCOMMAND]", "explain the program, or a subcommand", "", help},
 		{"verdict", "HISTORY...", "judge the locks in a history, and draw those that are broken",
-			"A HISTORY of - is the standard input. -o FILE.svg before it names the picture.\n" +
+			"A HISTORY of - is the standard input. -o FILE.svg before it names the picture,\n" +
+				"and --lang zh makes it Chinese.\n" +
 				"Exit codes: 0 safe, 1 broken, 2 no history or wrong arguments, 3 nothing is proved.\n", verdictFile},
 		{"version", "", "print the version", "", printVersion},
 		{"watch", "FILE.loop.gz", "show a recording of the loop in a browser",

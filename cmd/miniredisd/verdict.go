@@ -12,6 +12,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/verdict"
+	"github.com/miniredisd/miniredisd/lab/words"
 )
 
 // The exit codes of the subcommands that read a history.
@@ -27,19 +28,27 @@ func verdictFile(args []string, out, errs io.Writer) int {
 	flags := flag.NewFlagSet("verdict", flag.ContinueOnError)
 	flags.SetOutput(errs)
 	picture := flags.String("o", "", "write the picture to `FILE.svg`, even of a history that is safe")
+	lang := flags.String("lang", "en", "the language of the picture: `en` or zh")
 	flags.Usage = func() {
-		fmt.Fprintln(errs, "usage: miniredisd verdict [-o FILE.svg] HISTORY.json ...   (- is the standard input)")
+		fmt.Fprintln(errs, "usage: miniredisd verdict [--lang en|zh] [-o FILE.svg] HISTORY.json ...   "+
+			"(- is the standard input)")
 		flags.PrintDefaults()
 	}
 	histories, code := historiesOf(flags, args, errs)
 	if histories == nil {
 		return code
 	}
+	in := words.Language(*lang)
+	if !in.Known() {
+		fmt.Fprintf(errs, "verdict: --lang is en or zh, not '%s'\n", in)
+		return exitNoInput
+	}
 	v, err := verdict.Judge(histories)
 	if err != nil {
 		fmt.Fprintln(errs, "verdict:", err)
 		return exitNoInput
 	}
+	v.Language = in
 	v.Print(out)
 	result := v.Result()
 	if *picture == "" && result != verdict.Safe {

@@ -33,5 +33,8 @@ func TestWhatTheServerSaysIsChineseOnAChinesePage(t *testing.T) {
 	for _, word := range []string{"过期 lock:a", "已扣住", "时钟"} {
 		require.Contains(t, log, word)
 	}
+	var views []string
+	p.Eval(`[...document.querySelectorAll(".lk-verdict a")].map(a => a.getAttribute("href"))`, &views)
+	require.Equal(t, []string{"/lab/verdict.svg?lang=zh", "/lab/verdict.html?lang=zh"}, views)
 	require.Empty(t, p.Problems())
 }

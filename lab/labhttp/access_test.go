@@ -123,6 +123,8 @@ func TestTheVerdictIsShownInABrowser(t *testing.T) {
 	svg := show(http.MethodGet, "/lab/verdict.svg?glob=lock:*", echo)
 	require.Equal(t, "0: LAB|VERDICT|SVG|lock:*", svg.Body.String())
 	require.Equal(t, "image/svg+xml", svg.Header().Get("Content-Type"))
+	svg = show(http.MethodGet, "/lab/verdict.svg?glob=lock:*&lang=zh", echo)
+	require.Equal(t, "0: LAB|VERDICT|SVG|LANG|zh|lock:*", svg.Body.String())
 	page := show(http.MethodGet, "/lab/verdict.html", echo)
 	require.Equal(t, "0: LAB|VERDICT|PAGE", page.Body.String())
 	require.True(t, strings.HasPrefix(page.Header().Get("Content-Security-Policy"), "sandbox allow-scripts;"))

@@ -23,15 +23,20 @@ func documents() map[string]document {
 	}
 }
 
-// show answers GET /lab/verdict.svg?glob=lock:* with the picture, and .html with the page.
+// show answers GET /lab/verdict.svg?glob=lock:*&lang=zh with the picture, and .html with the page.
 func (d document) show(w http.ResponseWriter, r *http.Request, ask Ask) {
 	words := []string{"LAB", "VERDICT", d.form}
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	for name, values := range query {
-		if name != "glob" || len(values) > 1 {
-			err = bad("the query may only have one glob, not '%s'", r.URL.RawQuery)
+		if name != "glob" && name != "lang" || len(values) > 1 {
+			err = bad("the query may only have one glob and one lang, not '%s'", r.URL.RawQuery)
 		}
-		words = append(words, values[0])
+	}
+	if query.Has("lang") {
+		words = append(words, "LANG", query.Get("lang"))
+	}
+	if query.Has("glob") {
+		words = append(words, query.Get("glob"))
 	}
 	var v resp.Value
 	if err == nil {

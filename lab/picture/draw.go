@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/words"
 )
 
 // Sizes in pixels.
@@ -37,13 +39,14 @@ type drawing struct {
 	cell  int // width of a column of the lock that is drawn
 	right int // where its plot ends
 	used  map[Kind]bool
+	words words.Language
 
 	belief, both bool // some bar has such a part
 }
 
 // Draw writes p as SVG.
 func Draw(w io.Writer, p Picture) error {
-	d := &drawing{y: margin, width: 2*margin + gutter + plotWidth, used: map[Kind]bool{}}
+	d := &drawing{y: margin, width: 2*margin + gutter + plotWidth, used: map[Kind]bool{}, words: p.Language}
 	for _, l := range p.Locks {
 		d.width = max(d.width, 2*margin+gutter+l.Columns*cellOf(l))
 	}

@@ -1,6 +1,10 @@
 package picture
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/miniredisd/miniredisd/lab/words"
+)
 
 // marks draws marks at y. The label is on the right, or below if there is room for it. A label that
 // would cover another one is left out.
@@ -57,12 +61,12 @@ func glyph(k Kind, x, y int) string {
 }
 
 // words says what a kind of mark means.
-func (k Kind) words() string {
-	return [...]string{
+func (k Kind) words(l words.Language) string {
+	return l.Say([...]string{
 		Command: "command", Refused: "refused", Released: "released by its holder", Expired: "lease ended",
 		Stranger: "taken away by another client", Held: "held back", Lost: "reply or message lost",
 		Error: "dropped, or error", Clock: "clock moved", Crash: "keys lost or replaced",
-	}[k]
+	}[k])
 }
 
 // legend explains the bars, and the marks that the picture has.
@@ -84,16 +88,16 @@ func (d *drawing) legend() {
 			return fmt.Sprintf(`<rect class="%s" x="%d" y="%d" width="18" height="12"/>`, class, x, d.y-6)
 		}
 	}
-	entry("lease on the server", sample("bar"))
+	entry(d.words.Say("lease on the server"), sample("bar"))
 	if d.belief {
-		entry("ended there, and the client does not know", sample("belief"))
+		entry(d.words.Say("ended there, and the client does not know"), sample("belief"))
 	}
 	if d.both {
-		entry("two clients hold the lock", sample("red"))
+		entry(d.words.Say("two clients hold the lock"), sample("red"))
 	}
 	for k := Command; k <= Crash; k++ {
 		if d.used[k] {
-			entry(k.words(), func(x int) string { return glyph(k, x+9, d.y) })
+			entry(k.words(d.words), func(x int) string { return glyph(k, x+9, d.y) })
 		}
 	}
 }

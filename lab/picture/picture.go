@@ -20,11 +20,14 @@
 // viewer, and no fact is shown by colour alone.
 package picture
 
+import "github.com/miniredisd/miniredisd/lab/words"
+
 // Picture is a drawing of several locks.
 type Picture struct {
-	Title string
-	Text  []string // lines below the title
-	Locks []Lock
+	Language words.Language // of what the drawing itself says
+	Title    string
+	Text     []string // lines below the title
+	Locks    []Lock
 }
 
 // Lock is the part of a picture about one lock.

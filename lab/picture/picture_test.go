@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab/words"
 )
 
 var update = flag.Bool("update", false, "write the pictures of testdata again: look at them")
@@ -22,7 +24,8 @@ func all() Picture {
 		{Span: Span{0, 4}, Belief: 8, Label: "30 s, token-1", Both: []Span{{6, 8}}, Title: "worker-1 took the lock."},
 	}, Waits: []Span{{2, 5}}}
 	for k := Command; k <= Error; k++ {
-		row.Marks = append(row.Marks, Mark{At: int(k), Kind: k, Label: k.words(), Title: "1 s: " + k.words()})
+		label := k.words(words.English)
+		row.Marks = append(row.Marks, Mark{At: int(k), Kind: k, Label: label, Title: "1 s: " + label})
 	}
 	return Picture{
 		Title: "Two clients held one lock at the same time", Text: []string{"1 lock."},
@@ -68,7 +71,7 @@ func TestAPictureSaysInWordsWhatItShows(t *testing.T) {
 	require.Contains(t, svg, `<title id="title">Two clients held one lock at the same time</title>`)
 	require.Contains(t, svg, "master 1: worker-1 took the lock. Another client held the lock at the same time.")
 	for k := Command; k <= Crash; k++ {
-		require.Contains(t, svg, ">"+k.words()+"</text>", "the legend")
+		require.Contains(t, svg, ">"+k.words(words.English)+"</text>", "the legend")
 	}
 }
 
@@ -103,5 +106,6 @@ func TestLongTextsAreShortenedAndWrapped(t *testing.T) {
 	require.Equal(t, "abcd…", shorten("abcdefg", 5))
 	require.Equal(t, "abcde", shorten("abcde", 5))
 	require.Equal(t, "锁锁…", shorten("锁锁锁锁", 5))
+	require.Equal(t, []string{"锁锁", "  锁锁", "  锁锁锁"}, wrap("锁锁锁锁锁锁锁", 8), "a sentence without spaces")
 	require.Equal(t, []string{"one two", "  three", "  abcdef…"}, wrap("one two three abcdefghij", 9)[:3])
 }

@@ -1,8 +1,11 @@
 package picture
 
 import (
-	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/miniredisd/miniredisd/lab/words"
 )
 
 // mostSentences bounds the description, which a screen reader reads from the beginning to the end.
@@ -18,24 +21,24 @@ func Describe(p Picture) []string {
 		for _, g := range l.Groups {
 			for _, r := range g.Rows {
 				for _, b := range r.Bars {
-					all = append(all, sentence(g, b))
+					all = append(all, sentence(p.Language, g, b))
 				}
 			}
 		}
 	}
 	if len(all) > mostSentences {
-		all = append(all[:mostSentences], fmt.Sprintf("%d more sentences are left out.", len(all)-mostSentences))
+		all = append(all[:mostSentences], p.Language.Say("%d more sentences are left out.", len(all)-mostSentences))
 	}
 	return all
 }
 
-func sentence(g Group, b Bar) string {
+func sentence(l words.Language, g Group, b Bar) string {
 	s := b.Title
 	if g.Name != "" {
-		s = g.Name + ": " + s
+		s = l.Say("%s: %s", g.Name, s)
 	}
 	if len(b.Both) > 0 {
-		s += " Another client held the lock at the same time."
+		s += l.Say(" Another client held the lock at the same time.")
 	}
 	return s
 }
@@ -75,10 +78,18 @@ func wide(r rune) int {
 // widthOf returns about how many pixels s takes.
 func widthOf(s string, char float64) int { return int(float64(columns(s)) * char) }
 
-// wrap breaks a line at spaces into parts of at most n columns. A longer word is shortened.
+// wrap breaks a line at spaces into parts of at most n columns. A longer word is shortened, but a sentence of
+// wide characters has no spaces, and is broken anywhere.
 func wrap(line string, n int) (parts []string) {
 	part := ""
-	for _, word := range strings.Fields(line) {
+	all := strings.Fields(line)
+	for i := 0; i < len(all); i++ {
+		word := all[i]
+		begin := strings.TrimSuffix(shorten(word, n-2), "…")
+		if begin != word && utf8.RuneCountInString(word) < columns(word) {
+			all = slices.Insert(all, i+1, word[len(begin):])
+			word = begin
+		}
 		word = shorten(word, n-2)
 		if part != "" && columns(part)+1+columns(word) > n {
 			parts = append(parts, part)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
+	"github.com/miniredisd/miniredisd/lab/words"
 )
 
 // action is what an operation does to the lock.
@@ -27,6 +28,8 @@ type input struct {
 	do     action
 	holder string
 	shared bool // of a read lock
+
+	stranger string // the client that released a lock of somebody else; then it is the holder, too
 }
 
 // operation is an input, its result, and the entries between which it happened.
@@ -49,7 +52,7 @@ func (r *replay) operations(tables [][]doctor.Holding, broken bool) []operation 
 		}
 		last := t.Votes[len(t.Votes)-1]
 		taken := operation{
-			input: input{key, acquire, t.Holder, t.Shared}, ok: t.Majority,
+			input: input{Lock: key, do: acquire, holder: t.Holder, shared: t.Shared}, ok: t.Majority,
 			from: r.at[t.Votes[0].Order], to: r.at[last.Order],
 		}
 		if slices.ContainsFunc(t.Votes, func(v doctor.Vote) bool { return v.Unknown }) {
@@ -62,7 +65,9 @@ func (r *replay) operations(tables [][]doctor.Holding, broken bool) []operation 
 		if v := t.Votes[0]; len(tables) == 1 && v.End == doctor.EndStolen && (broken || v.Thief) {
 			thief := cmp.Or(v.EndedBy.Name, fmt.Sprintf("id=%d", v.EndedBy.Client))
 			at := r.at[v.EndOrder]
-			all = append(all, operation{input: input{key, release, "client " + thief, false}, ok: true, from: at, to: at})
+			all = append(all, operation{
+				input: input{Lock: key, do: release, holder: "client " + thief, stranger: thief}, ok: true, from: at, to: at,
+			})
 		}
 	}
 	if len(tables) == 1 {
@@ -79,13 +84,19 @@ func (r *replay) endOf(t doctor.Term) []operation {
 		return nil
 	case t.RanOut:
 		at := r.at[t.To]
-		return []operation{{input: input{key, runOut, t.Holder, t.Shared}, ok: true, from: at, to: at}}
+		return []operation{{
+			input: input{Lock: key, do: runOut, holder: t.Holder, shared: t.Shared},
+			ok:    true, from: at, to: at,
+		}}
 	}
 	last := t.To
 	for _, v := range t.Votes {
 		last = max(last, v.GaveUp)
 	}
-	return []operation{{input: input{key, release, t.Holder, t.Shared}, ok: true, from: r.at[t.To], to: r.at[last]}}
+	return []operation{{
+		input: input{Lock: key, do: release, holder: t.Holder, shared: t.Shared},
+		ok:    true, from: r.at[t.To], to: r.at[last],
+	}}
 }
 
 // refusals returns the refused attempts on a lock of one master.
@@ -101,33 +112,33 @@ func (r *replay) refusals(key Lock) []operation {
 		name := strings.ToLower(e.Cmd[0])
 		nx := slices.ContainsFunc(e.Cmd[3:], func(word string) bool { return strings.EqualFold(word, "nx") })
 		if name == "setnx" || name == "set" && nx {
-			all = append(all, operation{input: input{key, acquire, e.Cmd[2], false}, from: i, to: i})
+			all = append(all, operation{input: input{Lock: key, do: acquire, holder: e.Cmd[2]}, from: i, to: i})
 		}
 	}
 	return all
 }
 
 // annotations returns the events of the masters for the picture.
-func (r *replay) annotations() []porcupine.Annotation {
+func (r *replay) annotations(in words.Language) []porcupine.Annotation {
 	var all []porcupine.Annotation
 	for i, e := range r.entries {
 		what := ""
 		switch e.Event {
 		case lab.EventClock:
-			what = fmt.Sprintf("clock moved by %d ms", e.To-e.From)
+			what = in.Say("clock moved by %d ms", e.To-e.From)
 		case lab.EventCrash:
-			what = cmp.Or(e.Reply, "lost its keys")
+			what = in.Say(cmp.Or(e.Reply, "lost its keys"))
 		case lab.EventRestore:
-			what = "keys replaced by LAB SNAPSHOT RESTORE"
+			what = in.Say("keys replaced by LAB SNAPSHOT RESTORE")
 		case lab.EventExpired:
-			what = "expired " + Lock{e.DB, e.Key}.String()
+			what = in.Say("expired %s", Lock{e.DB, e.Key})
 		case lab.EventCommand:
 			continue
 		default:
-			what = e.Event + ": " + string(e.Outcome)
+			what = in.Say("%s: %s", e.Event, in.Say(string(e.Outcome)))
 		}
 		all = append(all, porcupine.Annotation{
-			Tag: fmt.Sprintf("master %d", e.master+1), Start: int64(i), End: int64(i),
+			Tag: in.Say("master %d", e.master+1), Start: int64(i), End: int64(i),
 			Description: what, Details: lab.Line(e.Cmd),
 		})
 	}

@@ -17,15 +17,15 @@ func (s *sketch) mark(column, index int) {
 	ended, over := s.ended[index]
 	switch {
 	case e.Event == lab.EventClock:
-		m.Kind, m.Label = picture.Clock, "clock "+signed(e.To-e.From)
+		m.Kind, m.Label = picture.Clock, s.words.Say("clock %s", s.signed(e.To-e.From))
 	case e.Event == lab.EventCrash && e.Reply != "":
-		m.Kind, m.Label = picture.Crash, "restart"
+		m.Kind, m.Label = picture.Crash, s.words.Say("restart")
 	case e.Event == lab.EventCrash:
-		m.Kind, m.Label = picture.Crash, "crash"
+		m.Kind, m.Label = picture.Crash, s.words.Say("crash")
 	case e.Event == lab.EventRestore:
-		m.Kind, m.Label = picture.Crash, "restored"
+		m.Kind, m.Label = picture.Crash, s.words.Say("restored")
 	case e.Event == lab.EventExpired && over:
-		m.Kind, m.Label = picture.Expired, "expired"
+		m.Kind, m.Label = picture.Expired, s.words.Say("expired")
 		r := s.row(1+e.master, s.nameOf(ended))
 		r.Marks = append(r.Marks, m)
 		return
@@ -49,22 +49,22 @@ func (s *sketch) kindOf(e entry, ended doctor.Vote, over bool) (picture.Kind, st
 	name := strings.ToUpper(e.Cmd[0])
 	switch e.Outcome {
 	case lab.Held, lab.Delayed:
-		return picture.Held, name + " held"
+		return picture.Held, s.words.Say("%s held", name)
 	case lab.ReplyLate:
-		return picture.Held, name + " reply late"
+		return picture.Held, s.words.Say("%s reply late", name)
 	case lab.PushLate:
-		return picture.Held, "message late"
+		return picture.Held, s.words.Say("message late")
 	case lab.ReplyLost, lab.ReplyCut:
-		return picture.Lost, name + " reply lost"
+		return picture.Lost, s.words.Say("%s reply lost", name)
 	case lab.PushSkipped:
-		return picture.Lost, "message lost"
+		return picture.Lost, s.words.Say("message lost")
 	case lab.NotExecuted:
 		if e.Reply == "" {
-			return picture.Error, name + " dropped"
+			return picture.Error, s.words.Say("%s dropped", name)
 		}
-		return picture.Error, name + " error"
+		return picture.Error, s.words.Say("%s error", name)
 	case lab.Failed:
-		return picture.Error, name + " error"
+		return picture.Error, s.words.Say("%s error", name)
 	}
 	switch {
 	case over && ended.End == doctor.EndReleased:
@@ -102,23 +102,23 @@ func (s *sketch) describe(e entry) string {
 	if len(e.Cmd) > 0 {
 		line += ": " + lab.Line(e.Cmd)
 	} else {
-		line += ": " + strings.TrimSpace(e.Event+" "+e.Key)
+		line += ": " + strings.TrimSpace(s.words.Say(e.Event)+" "+e.Key)
 	}
 	if e.Reply != "" {
 		line += " -> " + e.Reply
 	}
 	if e.Outcome != lab.Executed {
-		line += " (" + string(e.Outcome) + ")"
+		line += " (" + s.words.Say(string(e.Outcome)) + ")"
 	}
 	return line
 }
 
 // signed returns a number of ms as seconds, with its sign.
-func signed(ms int64) string {
+func (s *sketch) signed(ms int64) string {
 	if ms < 0 {
-		return "-" + seconds(-ms)
+		return "-" + s.seconds(-ms)
 	}
-	return "+" + seconds(ms)
+	return "+" + s.seconds(ms)
 }
 
 // clocks adds the times of each master, where they change.

@@ -1,7 +1,6 @@
 package verdict
 
 import (
-	"fmt"
 	"io"
 	"runtime"
 	"slices"
@@ -78,13 +77,12 @@ func (v *Verdict) search(r *replay, all []operation, most int) {
 			v.NotLinearizable = append(v.NotLinearizable, name)
 		}
 	}
-	v.picture = func(w io.Writer) error {
-		info.AddAnnotations(r.annotations())
-		return porcupine.Visualize(model(nil), info, w) // repeats the steps
-	}
+	v.picture = func(w io.Writer) error { return v.page(w, r, info) }
 }
 
 const (
+	whyNoOrder = "no order of the operations makes each of them legal"
+
 	whyLong = "too many operations were open at once to try all their orders. A lost reply leaves one open"
 	fixLong = "watch fewer keys, or use LAB LOG RESET between parts of a test"
 )
@@ -107,19 +105,6 @@ func model(efforts map[Lock]*effort) porcupine.Model {
 			i := in.(input)
 			legal, holder := i.on(state.(string), out.(bool))
 			return efforts[i.Lock].allows(legal), holder
-		},
-		DescribeOperation: func(in, out any) string {
-			i := in.(input)
-			if i.do == acquire && !out.(bool) {
-				return fmt.Sprintf("%s %s: refused", i.do, i.Lock)
-			}
-			return fmt.Sprintf("%s %s by %s", i.do, i.Lock, i.holder)
-		},
-		DescribeState: func(state any) string {
-			if state == "" {
-				return "free"
-			}
-			return "held by " + strings.ReplaceAll(strings.TrimPrefix(state.(string), readers), readers, " and ")
 		},
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/picture"
+	"github.com/miniredisd/miniredisd/lab/words"
 )
 
 // sketch is the part of a picture about one lock, while it is made.
@@ -22,6 +23,7 @@ type sketch struct {
 	groups  []sketchGroup       // the majority, then the masters
 	holders map[connection]string
 	begin   int64
+	words   words.Language
 }
 
 // sketchGroup is a group while it is made. Its rows do not move.
@@ -44,9 +46,9 @@ type connection struct {
 	client int64
 }
 
-func sketchOf(r *replay, h holdings) picture.Lock {
+func sketchOf(r *replay, h holdings, in words.Language) picture.Lock {
 	s := &sketch{
-		replay: r, holdings: h, terms: doctor.Terms(h.tables), begin: r.start(),
+		replay: r, holdings: h, terms: doctor.Terms(h.tables), begin: r.start(), words: in,
 		ended: map[int]doctor.Vote{}, granted: map[int]bool{}, holders: map[connection]string{},
 		groups: make([]sketchGroup, 1+r.masters),
 	}
@@ -120,7 +122,7 @@ func (s *sketch) choose() (text []string) {
 			from = min(max(from-mostColumns/4, 0), all-mostColumns)
 		}
 		s.entries = s.entries[from : from+mostColumns]
-		text = append(text, fmt.Sprintf("Only the events %d to %d of %d are drawn.", from+1, from+mostColumns, all))
+		text = append(text, s.words.Say("Only the events %d to %d of %d are drawn.", from+1, from+mostColumns, all))
 	}
 	return text
 }
@@ -147,7 +149,7 @@ func (s *sketch) bars(t doctor.Term) place {
 		b := s.lease(v)
 		if end := s.after(t.To); v.EndOrder != 0 && v.End != doctor.EndReleased && end > b.To {
 			b.Belief = end
-			b.Title += fmt.Sprintf(" The client believes in it until %s.", s.when(t.To))
+			b.Title += s.words.Say(" The client believes in it until %s.", s.when(t.To))
 		}
 		return s.addBar(s.home(), v, b)
 	}
@@ -160,9 +162,9 @@ func (s *sketch) bars(t doctor.Term) place {
 	last := t.Votes[len(t.Votes)-1]
 	b := picture.Bar{
 		Span:  picture.Span{From: s.after(t.From), To: s.after(t.To)},
-		Label: fmt.Sprintf("%d of %d masters", len(t.Votes), s.masters),
+		Label: s.words.Say("%d of %d masters", len(t.Votes), s.masters),
 	}
-	b.Title = fmt.Sprintf("%s held the lock on %s, and could believe in it until %s.",
+	b.Title = s.words.Say("%s held the lock on %s, and could believe in it until %s.",
 		s.nameOf(last), b.Label, s.when(t.To))
 	return s.addBar(0, last, b)
 }
@@ -171,20 +173,20 @@ func (s *sketch) bars(t doctor.Term) place {
 func (s *sketch) lease(v doctor.Vote) picture.Bar {
 	b := picture.Bar{
 		Span:  picture.Span{From: s.column(int(v.Event)), To: s.after(v.EndOrder)},
-		Label: seconds(v.Lease),
+		Label: s.seconds(v.Lease),
 	}
 	if v.Lease == 0 {
-		b.Label = "no TTL"
+		b.Label = s.words.Say("no TTL")
 	}
 	if s.shows(v.Token) {
 		b.Label += ", " + v.Token
 	}
-	how := map[doctor.End]string{
+	how := s.words.Say(map[doctor.End]string{
 		"": "not over", doctor.EndReleased: "released", doctor.EndExpired: "ended by the clock",
 		doctor.EndStolen: "taken away by another client", doctor.EndOverwritten: "overwritten",
 		doctor.EndLost: "lost with all keys", doctor.EndUnclear: "deleted, by whom is unclear",
-	}[v.End]
-	b.Title = fmt.Sprintf("%s took the lock at %s (lease %s): %s.", s.nameOf(v), s.when(v.Order), b.Label, how)
+	}[v.End])
+	b.Title = s.words.Say("%s took the lock at %s (lease %s): %s.", s.nameOf(v), s.when(v.Order), b.Label, how)
 	return b
 }
 
@@ -233,23 +235,23 @@ func (s *sketch) nameBy(e entry) string {
 	case s.masters > 1 && len(e.Cmd) > 3 && strings.EqualFold(e.Cmd[0], "set"):
 		return e.Cmd[2]
 	}
-	return fmt.Sprintf("client %d", e.Client)
+	return s.words.Say("client %d", e.Client)
 }
 
 // when returns the time of an order by the clock of its master.
 func (s *sketch) when(order int64) string {
 	if order == 0 {
-		return "the end of the history"
+		return s.words.Say("the end of the history")
 	}
 	return s.clock(s.replay.entries[s.at[order]].Time)
 }
 
-func (s *sketch) clock(unixMS int64) string { return seconds(unixMS - s.begin) }
+func (s *sketch) clock(unixMS int64) string { return s.seconds(unixMS - s.begin) }
 
 // seconds returns a number of ms as seconds.
-func seconds(ms int64) string {
+func (s *sketch) seconds(ms int64) string {
 	text := fmt.Sprintf("%d.%03d", ms/1000, max(ms%1000, -(ms%1000)))
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".") + " s"
+	return s.words.Say("%s s", strings.TrimSuffix(strings.TrimRight(text, "0"), "."))
 }
 
 // lock returns what is drawn. The rows of all groups have the same order: by the first event.
@@ -282,11 +284,11 @@ func (s *sketch) lock(text []string) picture.Lock {
 		}
 		switch {
 		case i == 0:
-			g.Name = "majority"
+			g.Name = s.words.Say("majority")
 		case s.masters > 1:
-			g.Name = fmt.Sprintf("master %d", i)
+			g.Name = s.words.Say("master %d", i)
 		default:
-			g.Name = "server"
+			g.Name = s.words.Say("server")
 		}
 		l.Groups = append(l.Groups, g.Group)
 	}

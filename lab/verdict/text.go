@@ -49,7 +49,7 @@ func (v *Verdict) Violations() []Violation {
 		}
 		all = append(all, Violation{Finding: doctor.Finding{
 			Key: l.Key, DB: l.DB,
-			Why: "no order of the operations makes each of them legal",
+			Why: whyNoOrder,
 			Fix: "look at the picture for the first operation that fits nowhere: " +
 				"it often releases a lock that its client does not hold",
 		}})

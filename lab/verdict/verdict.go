@@ -45,6 +45,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/picture"
+	"github.com/miniredisd/miniredisd/lab/words"
 )
 
 // Verdict is the judgement of a history.
@@ -56,6 +57,8 @@ type Verdict struct {
 	TwoHolders      []Violation
 	NotLinearizable []Lock            // their operations have no legal order
 	Undecided       []doctor.Question // locks that may have been broken: the log or the search cannot tell
+
+	Language words.Language // of SVG and Picture
 
 	Blind []string // commands that may have taken a lock without NX, for people
 

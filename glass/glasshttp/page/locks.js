@@ -303,7 +303,7 @@ async function replace(name, ...words) {
 }
 
 // view is a link to a view of LAB VERDICT, which judges all masters and all watched keys.
-const view = (kind) => el('a', { href: `/lab/verdict.${kind}`, target: '_blank', rel: 'noopener' }, t(`locks.view.${kind}`));
+const view = (kind) => el('a', { href: `/lab/verdict.${kind}?lang=${lang}`, target: '_blank', rel: 'noopener' }, t(`locks.view.${kind}`));
 
 function verdict(found) {
   const both = found.overlaps[0];

@@ -29,7 +29,7 @@ func arrows() map[string][]string {
 		"miniredistest/miniredis": {"internal/respclient", "miniredistest", "resp"},
 
 		"cmd/miniredisd": {"internal/config", "internal/dialect", "internal/collector", "lab", "lab/labhttp",
-			"lab/verdict", "resp", "internal/rlog", "server", "course/claims", "course/grade", "course/labs",
+			"lab/verdict", "lab/words", "resp", "internal/rlog", "server", "course/claims", "course/grade", "course/labs",
 			"internal/version", "glass", "glass/glasshttp", "lab/explore", "lab/explore/page", "lab/explore/trials",
 			"persist/aof", "persist/disk", "persist/rdb", "golang.org/x/sys/unix"},
 		"lab/explore/trials": {"course/stage", "internal/orphans", "lab", "lab/explore"},
@@ -42,13 +42,14 @@ func arrows() map[string][]string {
 		"internal/freeport": {},
 		"internal/orphans":  {"golang.org/x/sys/unix"},
 		"lab/explore":       {"lab", "lab/doctor", "lab/verdict", "store"},
-		"lab/explore/page":  {"internal/ascii", "internal/config", "lab", "lab/explore"},
+		"lab/explore/page":  {"internal/ascii", "internal/config", "lab", "lab/explore", "lab/words"},
 		"miniredistest": {"internal/config", "internal/dialect", "lab", "lab/explore", "lab/explore/page",
 			"lab/verdict", "resp", "server", "store", "glass", "golang.org/x/sys/unix"},
 		"course/claims": {"course/stage", "internal/respclient", "resp", "glass", "internal/trace"},
 		"server": {"internal/acl", "internal/ascii", "internal/clock", "command", "internal/config", "internal/dialect",
 			"ioworkers", "lab",
-			"lab/doctor", "lab/labtls", "lab/verdict", "internal/pubsub", "reactor", "resp", "store", "internal/version",
+			"lab/doctor", "lab/labtls", "lab/verdict", "lab/words", "internal/pubsub",
+			"reactor", "resp", "store", "internal/version",
 			"internal/rdb", "persist/aof", "persist/disk", "persist/rdb", "persist/snapshot", "glass", "internal/trace",
 			"golang.org/x/sys/unix"},
 		"command": {"internal/acl", "internal/ascii", "internal/clock", "internal/config", "internal/dialect",
@@ -63,8 +64,9 @@ func arrows() map[string][]string {
 		"internal/trace":  {},
 		"lab":             {},
 		"lab/doctor":      {},
-		"lab/picture":     {},
-		"lab/verdict":     {"lab", "lab/doctor", "lab/picture", "github.com/anishathalye/porcupine"},
+		"lab/picture":     {"lab/words"},
+		"lab/verdict":     {"lab", "lab/doctor", "lab/picture", "lab/words", "github.com/anishathalye/porcupine"},
+		"lab/words":       {},
 		"lab/labtls":      {},
 		"internal/hll":    {},
 		"internal/geo":    {},
@@ -238,7 +240,7 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
 	for _, leaf := range []string{"reactor", "resp", "store", "internal/pubsub", "internal/clock", "internal/config",
-		"internal/trace", "lab", "lab/doctor", "lab/picture"} {
+		"internal/trace", "lab", "lab/doctor", "lab/words"} {
 		for _, name := range found[leaf] {
 			table := name == "internal/ascii" || name == "internal/double" || name == "internal/dialect"
 			require.True(t, isForeign(name) || table, "%s imports %s", leaf, name)

@@ -3,6 +3,8 @@ package page
 import (
 	"regexp"
 	"strings"
+
+	"github.com/miniredisd/miniredisd/lab/words"
 )
 
 // name is what a failure is called.
@@ -65,7 +67,7 @@ const compareAndDelete = `if redis.call("get",KEYS[1])==ARGV[1] then return redi
 func chineseOf() map[string]string {
 	const byScript = "release with a script that compares and deletes in one step: " + compareAndDelete
 	const byScriptZH = "用一个脚本在一步里完成比对和删除：" + compareAndDelete
-	all := map[string]string{}
+	all := words.Reasons() // why a lock is broken
 	for _, pair := range [][2]string{
 		// The doctor: what is wrong, and what helps.
 		{
@@ -168,26 +170,11 @@ func chineseOf() map[string]string {
 			"续期时写上租约：SET key token IFEQ token PX 毫秒数；没有 IFEQ 就用脚本，先比对令牌，再 PEXPIRE",
 		},
 		{
-			"a majority of the masters granted the lock to a second client before the first client's lease was " +
-				"over: both clients believe that they hold it",
-			"第一个客户端的租约还没有到期，多数派的主节点就把锁给了第二个客户端：两个客户端都以为自己持有锁",
-		},
-		{
 			"let no clock of a master jump (slew, do not step), keep a master that lost its keys away for longer " +
 				"than the longest lease, and check a fencing token where the data is",
 			"不要让主节点的时钟跳跃（慢慢调，不要一下子改）；丢了键的主节点，要等到最长的租约过去以后再上线；在存数据的地方检查隔离令牌",
 		},
-		{
-			"a command of another client took the lock from its first holder, and a second client got it: both " +
-				"believe that they hold it",
-			"别的客户端的一条命令夺走了第一个持有者的锁，第二个客户端又拿到了它：两者都以为自己持有锁",
-		},
 		{byScript, byScriptZH},
-		{
-			"the server lost the lock before the first holder's lease was over, and granted it again: both " +
-				"clients believe that they hold it",
-			"第一个持有者的租约还没有到期，服务器就丢了锁，又把它给了别人：两个客户端都以为自己持有锁",
-		},
 		{
 			"keep a server that lost its keys away for longer than the longest lease; check a fencing token where" +
 				" the data is",
@@ -199,17 +186,10 @@ func chineseOf() map[string]string {
 			"把 appendfsync 设为 always，或者让丢了键的服务器等到最长的租约过去以后再上线；在存数据的地方检查隔离令牌",
 		},
 		// The verdict.
-		{"no order of the operations makes each of them legal", "这些操作怎样排序都不合法"},
 		{
 			"look at the picture for the first operation that fits nowhere: it often releases a lock that its " +
 				"client does not hold",
 			"在图上找第一个放在哪里都不对的操作：它往往是在释放一把自己并不持有的锁",
-		},
-		{"the reply was lost, so the client may not know what the command did", "回复丢失了，客户端可能不知道这条命令的结果"},
-		{"the command failed, so its client may know that it lost the lock", "命令失败了，客户端可能知道自己已经失去了锁"},
-		{
-			"too many operations were open at once to try all their orders. A lost reply leaves one open",
-			"同时未完成的操作太多，无法试遍所有顺序。丢失的回复会让一个操作一直未完成",
 		},
 		// Why a cell has its mark.
 		{"a message is not a request", "消息不是请求"},

@@ -1,0 +1,132 @@
+package words
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/lab"
+)
+
+// parse calls visit with all nodes of the Go files of a folder beside this one.
+func parse(t *testing.T, folder string, visit func(n ast.Node) bool) {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join("..", folder, "*.go"))
+	require.NoError(t, err)
+	require.NotEmpty(t, paths)
+	for _, path := range paths {
+		if !strings.HasSuffix(path, "_test.go") {
+			f, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			require.NoError(t, err)
+			ast.Inspect(f, visit)
+		}
+	}
+}
+
+// said returns the texts that the code of a folder passes to Say and Many.
+func said(t *testing.T, folder string) (all []string) {
+	parse(t, folder, func(n ast.Node) bool {
+		call, ok := n.(*ast.CallExpr)
+		if !ok {
+			return true
+		}
+		f, ok := call.Fun.(*ast.SelectorExpr)
+		if !ok || f.Sel.Name != "Say" && f.Sel.Name != "Many" {
+			return true
+		}
+		from := 0
+		if f.Sel.Name == "Many" {
+			from = 2
+		}
+		ast.Inspect(call.Args[from], func(n ast.Node) bool {
+			if s, ok := n.(*ast.BasicLit); ok && s.Kind == token.STRING {
+				text, err := strconv.Unquote(s.Value)
+				require.NoError(t, err)
+				all = append(all, text)
+			}
+			return true
+		})
+		return true
+	})
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+func TestEveryTextOfAPictureIsThereInBothLanguages(t *testing.T) {
+	all := append(said(t, "picture"), said(t, "verdict")...)
+	for _, o := range []lab.Outcome{
+		lab.Executed, lab.Failed, lab.NotExecuted, lab.ReplyLost, lab.ReplyLate, lab.ReplyCut, lab.Held, lab.Delayed,
+		lab.PushSkipped, lab.PushLate,
+	} {
+		all = append(all, string(o))
+	}
+	all = append(all, lab.EventExpired, lab.EventClock, lab.EventCrash, lab.EventRestore, lab.KeysKept, lab.KeysOnDisk)
+	all = append(all, lab.EventDisk, lab.NeverOnDisk, lab.OlderOnDisk, lab.ExpiryOnDisk, lab.BackFromDisk)
+	slices.Sort(all)
+	all = slices.Compact(all)
+	require.Equal(t, all, slices.Sorted(maps.Keys(texts())))
+}
+
+func TestATextHasTheSameArgumentsInBothLanguages(t *testing.T) {
+	verbs := func(s string) []string {
+		all := regexp.MustCompile(`%(\[\d+\])?[a-z]`).FindAllString(s, -1)
+		for i := range all {
+			all[i] = all[i][len(all[i])-1:]
+		}
+		slices.Sort(all)
+		return all
+	}
+	han := regexp.MustCompile(`\p{Han}`)
+	for english, chinese := range texts() {
+		require.Equal(t, verbs(english), verbs(chinese), english)
+		require.True(t, han.MatchString(chinese) || english == "%s: %s", english)
+	}
+	require.Equal(t, "a 加锁 lock:x", Chinese.Say("acquire %s by %s", "lock:x", "a"))
+}
+
+// The reasons are the constants of the doctor and the verdict whose names begin with why, and what the doctor says
+// about two holders: the tests of lab/explore/page look for those.
+func TestEveryReasonIsThereInBothLanguages(t *testing.T) {
+	found := 0
+	for _, folder := range []string{"doctor", "verdict"} {
+		parse(t, folder, func(n ast.Node) bool {
+			v, ok := n.(*ast.ValueSpec)
+			if !ok || !strings.HasPrefix(v.Names[0].Name, "why") {
+				return true
+			}
+			var text strings.Builder
+			ast.Inspect(v.Values[0], func(n ast.Node) bool {
+				if s, ok := n.(*ast.BasicLit); ok {
+					part, err := strconv.Unquote(s.Value)
+					require.NoError(t, err)
+					text.WriteString(part)
+				}
+				return true
+			})
+			require.NotEqual(t, text.String(), Chinese.Reason(text.String()), v.Names[0].Name)
+			found++
+			return false
+		})
+	}
+	require.Len(t, Reasons(), found+3, "and three ways to two holders")
+}
+
+func TestEnglishIsWhatTheCodeSays(t *testing.T) {
+	for _, l := range []Language{"", English} {
+		require.Equal(t, "clock +1 s", l.Say("clock %s", "+1 s"))
+		require.Equal(t, "1 lock", l.Many(1, "1 lock", "%d locks"))
+		require.Equal(t, "2 locks", l.Many(2, "1 lock", "%d locks"))
+		require.Equal(t, "a reason", l.Reason("a reason"))
+	}
+	require.Equal(t, "1 把锁", Chinese.Many(1, "1 lock", "%d locks"))
+	require.Equal(t, "100%", Chinese.Say("100%"), "a name is no format")
+	require.False(t, Language("fr").Known())
+}
