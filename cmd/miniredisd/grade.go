@@ -88,7 +88,7 @@ func gradeWords(args []string, out, errs io.Writer) (int, error) {
 	case err != nil:
 		return gradeWrong, err
 	case f.template != "":
-		return gradeFull, writeTemplate(lab, f.template, flags.Args(), out)
+		return gradeFull, writeTemplate(lab, f, flags.Args(), out)
 	case flags.NArg() > 0:
 		return gradeWrong, fmt.Errorf("'%s' is unexpected: the command of your program follows --", flags.Arg(0))
 	case len(command) == 0:
@@ -130,12 +130,16 @@ func (f *gradeFlags) setSeed(lab string, given map[string]bool) error {
 
 // listLabs prints one line for each lab.
 func listLabs(out io.Writer, lang string) error {
+	form := "%s  %3s min  %s  %s: %s\n"
+	if lang == "zh" {
+		form = "%s  %3s 分钟  %s  %s：%s\n"
+	}
 	for _, l := range grade.List() {
 		text, err := l.Text(lang)
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "%s  %3s min  %s  %s: %s\n", l.ID, text.Minutes, stars(text.Level), text.Title, text.Idea)
+		fmt.Fprintf(out, form, l.ID, text.Minutes, stars(text.Level), text.Title, text.Idea)
 	}
 	return nil
 }
@@ -168,7 +172,8 @@ func showLab(l *grade.Lab, f gradeFlags, out io.Writer) error {
 	return nil
 }
 
-func writeTemplate(l *grade.Lab, language string, rest []string, out io.Writer) error {
+func writeTemplate(l *grade.Lab, f gradeFlags, rest []string, out io.Writer) error {
+	language := f.template
 	if len(rest) != 1 {
 		return errors.New("--template expects a language and a folder")
 	}
@@ -180,7 +185,11 @@ func writeTemplate(l *grade.Lab, language string, rest []string, out io.Writer) 
 		fmt.Fprintln(out, filepath.Join(rest[0], name))
 	}
 	if err == nil {
-		fmt.Fprintf(out, "then: %s\n", howToGrade(l.ID, language, rest[0]))
+		then := "then: %s\n"
+		if f.lang == "zh" {
+			then = "接下来：%s\n"
+		}
+		fmt.Fprintf(out, then, howToGrade(l.ID, language, rest[0]))
 	}
 	return err
 }

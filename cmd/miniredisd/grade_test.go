@@ -20,6 +20,10 @@ func TestGradeShowsLabsHintsAndTemplates(t *testing.T) {
 	p := start(t, "miniredisd", "", "grade", "list")
 	require.Equal(t, 0, p.exit())
 	require.Contains(t, p.out.String(), "L07   30 min  **...  Release only your own lock: ")
+	p = start(t, "miniredisd", "", "grade", "list", "--lang", "zh")
+	require.Equal(t, 0, p.exit())
+	require.Regexp(t, `L07   30 分钟  \*\*\.\.\.  只释放自己的锁：`, p.out.String())
+	require.NotRegexp(t, ` min |: `, p.out.String())
 	p = start(t, "miniredisd", "", "grade", "L7", "--lang", "zh")
 	require.Equal(t, 0, p.exit())
 	require.Contains(t, p.out.String(), "L07 只释放自己的锁\n")
@@ -33,6 +37,9 @@ func TestGradeShowsLabsHintsAndTemplates(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, "Main.java"))
 	require.Contains(t, p.out.String(),
 		"then: cd "+dir+" && javac -d out *.java && miniredisd grade L07 -- java -cp out Main\n")
+	p = start(t, "miniredisd", "", "grade", "L7", "--lang", "zh", "--template", "go", filepath.Join(dir, "go"))
+	require.Equal(t, 0, p.exit(), p.errs.String())
+	require.Contains(t, p.out.String(), "接下来：cd "+dir)
 }
 
 func TestTheSkeletonInJavaScriptHasTwoNames(t *testing.T) {
