@@ -6,11 +6,13 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -59,50 +61,31 @@ func playPartialRead(s *story) {
 	b.do("GET", "lock:a")
 }
 
-// playFullSocket: A has asked for a large value and does not read. B is served, then A reads. The kernel
-// takes megabytes before a socket is full, so the recording begins when it is. A client that ends again
-// measures how many.
+// playFullSocket: A asks for more than its socket takes and does not read. B is served, then A reads. The kernel
+// would take megabytes, in many turns, so its buffers are small here.
 func playFullSocket(s *story) {
-	probe, a, b := s.client("probe"), s.client("A"), s.client("B")
-	b.do("SETRANGE", "large", "20000000", "x")
-	room := s.fill(probe, b, "large")
-	b.do("CLIENT", "KILL", "ID", strconv.FormatInt(probe.id, 10))
-	b.do("SETRANGE", "value", strconv.FormatInt(room+500_000, 10), "x")
-	s.fill(a, b, "value")
-	s.begin()
-	b.do("PING")
+	a, b := s.client("A"), s.client("B")
+	s.narrow(a)
+	b.do("SET", "value", strings.Repeat("x", 100_000))
+	s.during(a, func() { a.send("GET", "value") }, func() { b.send("PING") })
+	b.reply()
 	a.reply()
 }
 
-// fill lets a client get a value without reading it, and waits until its socket is full. It returns the
-// bytes written. A pass that writes to the other client only proves that there is no room.
-func (s *story) fill(c, other *client, key string) (written int64) {
-	w := s.servers.Glass(1)
-	stops := w.Subscribe(0)
-	defer stops.Close()
-	s.check(w.Break(glass.Breakpoint{Name: "write", At: trace.Written}))
-	c.send("GET", key)
-	asked, full := 0, false
-	for room := true; !full && s.err == nil; {
-		e, err := waitForStop(stops, "write")
-		s.check(err)
-		if full = e.Client == other.id && !room; full {
-			break
-		}
-		room = e.Client == c.id
-		if room {
-			written += e.A
-		}
-		if !room || asked == 0 {
-			other.send("PING")
-			asked++
-		}
-		w.Continue()
+// narrow gives the socket of a client small buffers, on both ends. The server runs in this process.
+func (s *story) narrow(c *client) {
+	const small = 8 << 10
+	line := c.do("CLIENT", "LIST", "ID", strconv.FormatInt(c.id, 10)).Str
+	_, fd, found := strings.Cut(line, " fd=")
+	s.wants(found, "a client has no descriptor: %s", line)
+	if s.err != nil {
+		return
 	}
-	s.check(w.BreakDel("write"))
-	w.Continue()
-	other.replies(asked)
-	return written
+	fd, _, _ = strings.Cut(fd, " ")
+	n, err := strconv.Atoi(fd)
+	s.check(err)
+	s.check(syscall.SetsockoptInt(n, syscall.SOL_SOCKET, syscall.SO_SNDBUF, small))
+	s.check(c.conn.Net.(*net.TCPConn).SetReadBuffer(small))
 }
 
 // during calls next while the server reads what first has sent, so next's request is in the next pass.
