@@ -84,6 +84,9 @@ func (out *writer) row(client int64, name string) {
 }
 
 func (out *writer) span(e *placed) {
+	if (e.kind == Reading || e.kind == Writing) && e.n == 1 && e.bind == 0 {
+		return // the spans of its only client say as much
+	}
 	name := e.kind.String()
 	if e.kind == Execute {
 		name = shownName(e.name)
@@ -106,7 +109,7 @@ func (out *writer) facts(e *placed) {
 	switch e.kind {
 	case Sleep:
 		if e.name != "" {
-			out.num("ready", int64(e.n)).num("pass", e.seq)
+			out.unless("ready", int64(e.n), 1).num("pass", e.seq)
 		}
 		if e.name != NoDeadline {
 			out.text("until", e.name)

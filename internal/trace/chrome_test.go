@@ -141,7 +141,7 @@ func TestSpansSayWhatTheyFound(t *testing.T) {
 		args["X read"])
 	require.Equal(t, []any{object{"requests": 2.0, "last": 5.0, "unfinished": 1.0}, object{"client": 1.0}},
 		args["X parse"])
-	require.Equal(t, []any{nil}, args["X read phase"])
+	require.NotContains(t, args, "X read phase", "of one client")
 	require.Equal(t, []any{object{"reads": 1.0, "writes": 0.0}}, args["C pending"])
 	require.Equal(t, []any{
 		object{"client": 1.0, "seq": 4.0, "key": "lock:order:42"}, object{"client": 1.0, "key": "a key with more than twe"},
@@ -186,7 +186,7 @@ func TestARequestThatIsReadBeforeTheReplyToTheLastOneBeginsAtItsEnd(t *testing.T
 
 // What follows from the lines before is left out, so a request takes few bytes.
 func TestARequestTakesFewBytes(t *testing.T) {
-	for _, test := range []struct{ clients, pipeline, most int }{{1, 1, 660}, {8, 1, 480}, {8, 16, 220}} {
+	for _, test := range []struct{ clients, pipeline, most int }{{1, 1, 520}, {8, 1, 480}, {8, 16, 220}} {
 		tr := tracing(ticking())
 		main := tr.Thread("main")
 		size, seq := 0, int64(0)
