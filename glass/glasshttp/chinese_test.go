@@ -1,6 +1,7 @@
 package glasshttp
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,6 +34,18 @@ func TestWhatTheServerSaysIsChineseOnAChinesePage(t *testing.T) {
 	for _, word := range []string{"过期 lock:a", "已扣住", "时钟"} {
 		require.Contains(t, log, word)
 	}
+	var buttons string
+	s.open(p, "replay", "zh")
+	p.Wait(`document.querySelector(".drop .choose").textContent`)
+	p.Eval(`document.querySelector(".drop").innerText +
+		getComputedStyle(document.querySelector(".drop input")).opacity`, &buttons)
+	require.Contains(t, buttons, "选择文件")
+	require.True(t, strings.HasSuffix(buttons, "0"), "the browser's button has the browser's language")
+	s.open(p, "claims", "zh")
+	s.fill(p, "claims")
+	require.Contains(t, p.Text(`document.body.innerText`), "命令 = 1")
+	s.open(p, "locks", "zh")
+	p.Wait(`document.querySelector(".lk-verdict a")`)
 	var views []string
 	p.Eval(`[...document.querySelectorAll(".lk-verdict a")].map(a => a.getAttribute("href"))`, &views)
 	require.Equal(t, []string{"/lab/verdict.svg?lang=zh", "/lab/verdict.html?lang=zh"}, views)

@@ -26,7 +26,7 @@ export function mount(root) {
   const file = el('input', { type: 'file', accept: '.gz,.loop,.ndjson,.json', 'data-label': 'rp.file', change: () => read(file.files[0]) });
   ui = { picture: picture(), slider, marks: s('svg', { class: 'marks', viewBox: '0 0 1000 12', preserveAspectRatio: 'none' }), facts: el('p', { class: 'dim' }), list: el('ul', { class: 'recordings' }), save: el('div', { class: 'save' }) };
   const side = el('aside', { class: 'source' }, el('h3', { 'data-t': 'rp.title' }), ui.facts, ui.list,
-    el('label', { class: 'drop' }, el('span', { 'data-t': 'rp.drop' }), file), ui.save);
+    el('label', { class: 'drop' }, el('span', { 'data-t': 'rp.drop' }), el('span', { class: 'choose', 'data-t': 'rp.choose' }), file), ui.save);
   root.classList.add('loop');
   root.append(ui.picture.root, side, el('section', { class: 'below' }, ui.marks, slider, el('div', { class: 'dim', 'data-t': 'rp.slide' })));
   root.addEventListener('dragover', (e) => e.preventDefault());

@@ -1,7 +1,7 @@
 // rows.js writes events of a recording as rows of a list: number, point, client, thread, and what happened.
 
 import { event, newName } from './fold.js';
-import { add, t } from './i18n.js';
+import { add, has, t } from './i18n.js';
 import { el } from './svg.js';
 import texts from './text/loop.js';
 
@@ -50,11 +50,11 @@ function row(e, names, call) {
 function what(e, call) {
   switch (e.point) {
     case 'w': return `${call} = ${e.a}`;
-    case 'h': return `[${e.a}] ${e.text}`;
+    case 'h': return `[${e.a}] ${has(`box.${e.text}`) ? t(`box.${e.text}`) : e.text}`;
     case 'r': return `read = ${e.a}`;
-    case 'p': return `commands = ${e.a}${e.text ? ' + ' + e.text : ''}`;
+    case 'p': return t('row.commands', { n: e.a }) + (e.text ? ` + ${e.text}` : '');
     case 'y': return `→ ${e.text.replace(/(\\r\\n)+$/, '').replaceAll('\\r\\n', ' ')}`;
-    case 'o': return `write = ${e.a}${e.b ? `, ${e.b} left` : ''}`;
+    case 'o': return `write = ${e.a}` + (e.b ? t('row.left', { n: e.b }) : '');
     default: return e.text || String(e.a);
   }
 }

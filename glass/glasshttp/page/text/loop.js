@@ -2,7 +2,7 @@
 export default {
   en: {
     'box.clients': 'clients', 'box.places': 'places in the picture', 'box.sockets': 'kernel: sockets', 'box.array': 'fired events', 'box.dispatcher': 'dispatcher',
-    'box.accept': 'accept handler', 'box.read': 'read handler', 'box.reply': 'reply handler', 'box.reading': 'read', 'box.parse': 'parser',
+    'row.commands': 'commands = {n}', 'row.left': ', {n} left', 'box.wake': 'eventfd', 'box.accept': 'accept handler', 'box.read': 'read handler', 'box.reply': 'reply handler', 'box.reading': 'read', 'box.parse': 'parser',
     'box.execute': 'executor', 'box.keys': 'keys', 'box.output': 'output buffers', 'box.write': 'write', 'box.expire': 'expire', 'box.close': 'close',
     'box.others': 'others', 'box.more': '+ {n} more', 'box.source': 'source', 'box.pass': 'This pass',
     'now.asleep': 'asleep', 'now.upto': 'at most {ms} ms', 'now.ever': 'until an event', 'now.woke': 'woke: {n}', 'now.timer': 'woke: timer', 'now.awake': 'waits here',
@@ -27,7 +27,7 @@ export default {
   },
   zh: {
     'box.clients': '客户端', 'box.places': '图中的位置', 'box.sockets': '内核：套接字', 'box.array': '就绪事件数组', 'box.dispatcher': '文件事件分派器',
-    'box.accept': '连接应答处理器', 'box.read': '命令请求处理器', 'box.reply': '命令回复处理器', 'box.reading': '读取', 'box.parse': '解析器',
+    'row.commands': '命令 = {n}', 'row.left': '，剩 {n}', 'box.wake': 'eventfd', 'box.accept': '连接应答处理器', 'box.read': '命令请求处理器', 'box.reply': '命令回复处理器', 'box.reading': '读取', 'box.parse': '解析器',
     'box.execute': '命令执行器', 'box.keys': '键空间', 'box.output': '输出缓冲区', 'box.write': '写回', 'box.expire': '过期', 'box.close': '关闭',
     'box.others': '其他', 'box.more': '还有 {n} 个', 'box.source': '源代码', 'box.pass': '本轮循环',
     'now.asleep': '休眠中', 'now.upto': '最多 {ms} ms', 'now.ever': '直到有事件', 'now.woke': '就绪 {n} 个', 'now.timer': '定时器到期', 'now.awake': '在此等待',
