@@ -205,6 +205,7 @@ func TestACaptureIsTheKeyspaceAtOneMoment(t *testing.T) {
 			if !maps.Equal(want, got) {
 				require.Equal(t, want, got, "seed %d", seed)
 			}
+			capture.Return()
 		}
 	}
 }

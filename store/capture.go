@@ -23,6 +23,7 @@ type Capture struct {
 	images   []*image  // of the databases that Step has not finished
 	copies   []Captured
 	bytes    int    // of copies
+	loan     *loan  // of large collections
 	room     []byte // the next small values are copied to it
 }
 
@@ -56,7 +57,7 @@ const (
 // Capture begins a capture. The one before must have ended.
 func (ks *Keyspace) Capture() *Capture {
 	c := &Capture{ks: ks, settings: &Keyspace{Seed: ks.Seed, Now: ks.Now, PackedThreshold: ks.PackedThreshold,
-		Limits: ks.Limits, FieldsInPacks: ks.FieldsInPacks}}
+		Limits: ks.Limits, FieldsInPacks: ks.FieldsInPacks}, loan: &loan{}}
 	for _, db := range ks.DBs {
 		if db.Len() == 0 {
 			continue
@@ -98,6 +99,9 @@ func (c *Capture) End() {
 	}
 	c.images = nil
 }
+
+// Return says that nobody reads the copies any more.
+func (c *Capture) Return() { c.loan.isOver = true }
 
 // Take returns the copies that it has not returned yet, and about how many bytes they have. It returns nothing if
 // these are fewer bytes than least.
@@ -151,11 +155,11 @@ func (m *image) keep(i uint32) {
 	m.of.bytes += captureOverhead + len(key.Name) + key.Value.e.size()
 }
 
-// copyEntry copies the value of e. A large collection is copied at once, block by block.
+// copyEntry copies the value of e. Large collections and long strings are lent.
 func (c *Capture) copyEntry(e *entry) entry {
 	switch {
 	case e.enc == encTable || e.typ == TypeStream:
-		return e.cloneValue()
+		return e.lend(c.loan)
 	case e.enc == encRaw && e.cap() >= lendAt:
 		e.enc = encLent
 	}

@@ -73,6 +73,12 @@ func (t *timedHash) clone() *timedHash {
 	}
 }
 
+func (t *timedHash) lend(to *loan) *timedHash {
+	return &timedHash{
+		hashTable: *t.hashTable.lend(to), packed: t.packed, queue: slices.Clone(t.queue), places: slices.Clone(t.places),
+	}
+}
+
 // bind says which key holds the hash.
 func (t *timedHash) bind(db *DB, node uint32) {
 	t.db, t.node = db, node
@@ -296,6 +302,16 @@ func (t *timedHash) deadline(node uint32) int64 {
 		return t.queue[place].at
 	}
 	return 0
+}
+
+// AllTimed is All with the deadlines of the fields, 0 for none. A field of the hash has one.
+func (h *Hash) AllTimed(yield func(field, value []byte, at int64) bool) {
+	t := h.e.timedHash()
+	for i := t.nextLive(0); i != 0; i = t.nextLive(i + 1) {
+		if n := t.at(i); !yield(n.key(), n.Val.bytes(), t.deadline(i)) {
+			return
+		}
+	}
 }
 
 // Timed is the number of fields with a deadline.

@@ -11,11 +11,8 @@ import (
 // back (t_hash.c: hashTypeTryConversion).
 type Hash struct{ handle }
 
-// hashTable is the large form.
-type hashTable struct {
-	Table[text]
-	valueBytes int // memory of the values
-}
+// hashTable is the large form. The memory of the values counts as that of the nodes.
+type hashTable struct{ Table[text] }
 
 // packSafeSize bounds a pack in bytes, whatever the configuration allows (listpack.c:
 // LISTPACK_MAX_SAFETY_LIMIT).
@@ -44,16 +41,16 @@ func (h *Hash) Len() int {
 // Encoding is the reply of OBJECT ENCODING.
 func (h *Hash) Encoding() string { return h.e.encoding() }
 
-func (t *hashTable) size() int { return int(unsafe.Sizeof(*t)) + t.Mem() + t.valueBytes }
-
 func (t *hashTable) clone() *hashTable {
-	c := &hashTable{*t.Table.clone(), t.valueBytes}
+	c := &hashTable{*t.Table.clone()}
 	var room []byte
 	for n := range c.All() {
 		n.Val, room = n.Val.clone(room)
 	}
 	return c
 }
+
+func (t *hashTable) lend(to *loan) *hashTable { return &hashTable{*t.Table.lend(to)} }
 
 func newHashTable(seed *Seed) *hashTable { return &hashTable{Table: Table[text]{seed: seed}} }
 
@@ -102,10 +99,14 @@ func (h *Hash) Set(field, value []byte) (added bool) {
 }
 
 func (t *hashTable) set(field, value []byte) (added bool) {
-	n, added := t.Insert(field)
-	t.valueBytes -= n.Val.mem()
+	i, added := t.insert(field)
+	n := t.own(i)
+	t.bytes -= n.Val.mem()
+	if t.loan.isOpen() { // copies of the node may be lent, and have the same block
+		n.Val = text{}
+	}
 	n.Val.set(value)
-	t.valueBytes += n.Val.mem()
+	t.bytes += n.Val.mem()
 	return added
 }
 
@@ -157,7 +158,7 @@ func (h *Hash) Delete(field []byte) bool {
 
 // drop deletes node i.
 func (t *hashTable) drop(i uint32) {
-	t.valueBytes -= t.at(i).Val.mem()
+	t.bytes -= t.at(i).Val.mem()
 	t.remove(i)
 }
 

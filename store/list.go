@@ -152,6 +152,7 @@ func (l *List) keep(q *quicklist) {
 	case q.n == 0:
 		l.e.ref, l.e.n, l.e.enc, l.e.lp = nil, 0, encPack, 0
 	default:
+		q.own(q.head)
 		l.keepPack(&q.head.Pack, q.head.lp)
 	}
 	if q == &l.ks.edited {

@@ -51,9 +51,10 @@ const (
 type nodes[V any] struct {
 	chunks []chunk
 	live   int // nodes in use
-	bytes  int // of nodes in use, with their keys
+	bytes  int // of nodes in use, with their keys; a hash adds those of its values
 	spare  uint32
 	open   [classes]uint32 // the first chunk of each class with free slots, 0 for none
+	loan   *loan           // of the chunks that are lent
 }
 
 // chunk describes the slots of one allocation.
@@ -65,6 +66,7 @@ type chunk struct {
 	live       uint8  // slots in use
 	free       uint8  // 1 + the first freed slot, 0 for none; Node.next goes on
 	class      uint8  // of the keys
+	isLent     bool   // somebody may read the slots until nodes.loan is over
 	prev, next uint32 // chunks of the class with free slots; next also links spare numbers
 }
 
@@ -119,6 +121,9 @@ func (t *nodes[V]) alloc(key []byte, hash uint32) uint32 {
 		at = t.addChunk(class)
 	}
 	c := &t.chunks[at]
+	if c.isLent {
+		t.unlend(c)
+	}
 	i := at << chunkBits
 	if c.free != 0 {
 		i |= uint32(c.free - 1)
@@ -150,7 +155,7 @@ func (t *nodes[V]) release(i uint32) {
 	t.live--
 	t.bytes -= t.mem(i)
 	at := i >> chunkBits
-	c, n := &t.chunks[at], t.at(i)
+	c, n := &t.chunks[at], t.own(i)
 	if c.class == longClass {
 		*n.long() = ""
 	}
@@ -208,11 +213,37 @@ func (t *nodes[V]) addChunk(class int) uint32 {
 	return at
 }
 
+// own returns node i for a change of its value or key. Its links change without that.
+func (t *nodes[V]) own(i uint32) *Node[V] {
+	if c := &t.chunks[i>>chunkBits]; c.isLent {
+		t.unlend(c)
+	}
+	return t.at(i)
+}
+
+// unlend gives a lent chunk slots of its own.
+func (t *nodes[V]) unlend(c *chunk) {
+	c.isLent = false
+	if t.loan.isOpen() {
+		c.base, _, _ = newSlots[V](int(c.class), int(c.slots), c.base)
+	}
+}
+
+// lendChunks gives t the chunks of from, which are lent.
+func (t *nodes[V]) lendChunks(from *nodes[V], to *loan) {
+	from.loan = to
+	for i := range from.chunks {
+		from.chunks[i].isLent = true
+	}
+	t.chunks = slices.Clone(from.chunks)
+}
+
 // cloneChunks gives t copies of its chunks. What it had belongs to the table that t was copied from.
 func (t *nodes[V]) cloneChunks() {
-	t.chunks = slices.Clone(t.chunks)
+	t.chunks, t.loan = slices.Clone(t.chunks), nil
 	for i := range t.chunks {
-		if c := &t.chunks[i]; c.base != nil {
+		c := &t.chunks[i]
+		if c.isLent = false; c.base != nil {
 			c.base, _, _ = newSlots[V](int(c.class), int(c.slots), c.base)
 		}
 	}

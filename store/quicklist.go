@@ -21,6 +21,7 @@ type quicklist struct {
 	ks         *Keyspace
 	quick      bool     // it is a quicklist to clients
 	fill       int      // list-max-listpack-size when it became one
+	loan       *loan    // of the nodes that were not made for it; nil for none
 	first      listNode // most lists need no other
 }
 
@@ -30,7 +31,8 @@ type listNode struct {
 	Pack
 	// lp is the size of the entries in Redis's listpack, which stores numbers in binary. The
 	// limits, and so OBJECT ENCODING, depend on that size.
-	lp int
+	lp    int
+	since *loan // the loan during which its block was made: it is not lent
 }
 
 const (
@@ -65,6 +67,28 @@ func (l *quicklist) clone() *quicklist {
 	return c
 }
 
+// lend is a list whose nodes have the same blocks.
+func (l *quicklist) lend(to *loan) *quicklist {
+	l.loan = to
+	c := &quicklist{ks: l.ks, quick: l.quick, fill: l.fill, n: l.n, mem: l.mem}
+	for nd := l.head; nd != nil; nd = nd.next {
+		twin := c.link(c.tail)
+		twin.Pack, twin.lp = nd.Pack, nd.lp
+	}
+	return c
+}
+
+// isLent reports whether somebody may read the block of nd.
+func (l *quicklist) isLent(nd *listNode) bool { return l.loan.isOpen() && nd.since != l.loan }
+
+// own gives nd a block of its own before the block changes. What it leaves is read, and never used again.
+func (l *quicklist) own(nd *listNode) {
+	if l.loan != nil && l.isLent(nd) {
+		nd.since = l.loan
+		nd.b = append(make([]byte, 0, cap(nd.b)), nd.b...)
+	}
+}
+
 // pack makes a quicklist a listpack again if it is one node of at most the limit divided by parts. A list
 // that shrinks has to fit in half a node, so a list at the limit does not change its form with every
 // command (t_list.c: listTypeTryConvertQuicklist).
@@ -96,6 +120,7 @@ func (l *quicklist) pushHead(v []byte) {
 		nd = l.link(nil)
 		l.furnish(nd, len(v), true)
 	}
+	l.own(nd)
 	before := cap(nd.b)
 	nd.Prepend(v)
 	l.mem += cap(nd.b) - before
@@ -115,6 +140,7 @@ func (l *quicklist) pushTail(v []byte) {
 
 // appendTo adds v at the end of nd.
 func (l *quicklist) appendTo(nd *listNode, v []byte) {
+	l.own(nd)
 	before := cap(nd.b)
 	nd.Append(v)
 	l.added(nd, before, v)
@@ -151,10 +177,13 @@ func (l *quicklist) pop(nd *listNode, p Pos) []byte {
 func (l *quicklist) delete(nd *listNode, p Pos) Pos {
 	nd.lp -= listpackString(nd.Get(p))
 	l.n--
-	if p = nd.Delete(p); nd.n == 0 {
+	if nd.n == 1 {
+		nd.n = 0
 		l.unlink(nd)
+		return -1
 	}
-	return p
+	l.own(nd)
+	return nd.Delete(p)
 }
 
 // link makes a node after prev, or at the head if prev is nil.
@@ -166,6 +195,7 @@ func (l *quicklist) link(prev *listNode) *listNode {
 		nd = &listNode{}
 		l.mem += listNodeMem
 	}
+	nd.since = l.loan
 	next := l.head
 	if prev != nil {
 		next = prev.next
@@ -193,7 +223,7 @@ func (l *quicklist) join(a, b *listNode) {
 func (l *quicklist) unlink(nd *listNode) {
 	l.join(nd.prev, nd.next)
 	l.mem -= cap(nd.b)
-	l.putAside(nd.b)
+	l.putAside(nd)
 	nd.b, nd.prev, nd.next = nil, nil, nil // the first node stays reachable
 	if nd != &l.first {
 		l.mem -= listNodeMem
@@ -219,9 +249,9 @@ func (l *quicklist) furnish(nd *listNode, n int, front bool) {
 }
 
 // putAside keeps the memory of a node for the next node.
-func (l *quicklist) putAside(b []byte) {
-	if 4096 <= cap(b) && cap(b) <= 2*listSafetyLimit {
-		l.ks.spareNode = b
+func (l *quicklist) putAside(nd *listNode) {
+	if 4096 <= cap(nd.b) && cap(nd.b) <= 2*listSafetyLimit && !l.isLent(nd) {
+		l.ks.spareNode = nd.b
 	}
 }
 
@@ -250,7 +280,7 @@ func (l *quicklist) tidy(nd *listNode) {
 	live := nd.Bytes()
 	l.mem -= cap(nd.b)
 	b := block(nd.b[nd.head:], live/4)
-	l.putAside(nd.b)
+	l.putAside(nd)
 	nd.settle(b)
 	l.mem += cap(nd.b)
 }

@@ -65,6 +65,7 @@ const largestNode = 4 << 20
 func (l *quicklist) replace(nd *listNode, p Pos, v []byte) {
 	before := cap(nd.b)
 	nd.lp += listpackString(v) - listpackString(nd.Get(p))
+	l.own(nd)
 	p = nd.Replace(p, v)
 	l.mem += cap(nd.b) - before
 	if !l.quick || nd.lp <= largestNode {
@@ -95,6 +96,7 @@ func (l *quicklist) insert(nd *listNode, p Pos, v []byte, after bool) {
 		l.insertFull(nd, p, v, after)
 		return
 	}
+	l.own(nd)
 	before := cap(nd.b)
 	if after {
 		nd.InsertAfter(p, v)
@@ -135,6 +137,7 @@ func (l *quicklist) insertFull(nd *listNode, p Pos, v []byte, after bool) {
 		}
 		beside = l.link(prev)
 	}
+	l.own(beside)
 	before := cap(beside.b)
 	if after {
 		beside.Prepend(v)
@@ -194,6 +197,7 @@ func (l *quicklist) merge(a, b *listNode) bool {
 	if l.ks.plain(&a.Pack) || l.ks.plain(&b.Pack) || a.lp+b.lp+listpackFrame > maxBytes || a.Len()+b.Len() > maxEntries {
 		return false
 	}
+	l.own(a)
 	before := cap(a.b)
 	at := a.open(len(a.b), b.Bytes())
 	copy(a.b[at:], b.b[b.head:])
@@ -292,7 +296,7 @@ func (l *quicklist) drop(n int, head bool) {
 		for i, q := 0, p; i < n; i, q = i+1, nd.Next(q) {
 			nd.lp -= listpackString(nd.Get(q))
 		}
-		nd.DeleteN(p, n)
+		nd.DeleteN(p, n) // at an end of the node: no byte moves, so it may be lent
 		l.n -= n
 		l.tidy(nd)
 		return

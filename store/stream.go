@@ -21,6 +21,8 @@ type Stream struct {
 
 	Groups     Named[StreamGroup]
 	groupBytes *int // of all groups; nil until there is a group
+
+	loan *loan // of the nodes that were not made for it; nil for none
 }
 
 // StreamNodeLimits are the sizes at which a node is full. Zero means no limit.
@@ -56,6 +58,7 @@ func (s *Stream) size() int {
 
 func (s *Stream) clone() *Stream {
 	c := *s
+	c.loan = nil
 	c.nodes = make([]*streamNode, len(s.nodes))
 	c.bytes = 0
 	for i, n := range s.nodes {
@@ -66,6 +69,28 @@ func (s *Stream) clone() *Stream {
 	}
 	c.Groups, c.groupBytes = Named[StreamGroup]{}, nil
 	s.copyGroups(&c)
+	return &c
+}
+
+// lend is a stream that has the same nodes.
+func (s *Stream) lend(to *loan) *Stream {
+	s.loan = to
+	c := *s
+	c.nodes = slices.Clone(s.nodes)
+	c.Groups, c.groupBytes = Named[StreamGroup]{}, nil
+	s.copyGroups(&c)
+	return &c
+}
+
+// own returns node i for a change. It puts a copy of a lent node in its place.
+func (s *Stream) own(i int) *streamNode {
+	n := s.nodes[i]
+	if s.loan == nil || n.since == s.loan || s.loan.isOver {
+		return n
+	}
+	c := *n
+	c.b, c.since = append(make([]byte, 0, cap(n.b)), n.b...), s.loan
+	s.nodes[i] = &c
 	return &c
 }
 
@@ -94,6 +119,7 @@ func (s *Stream) Add(id StreamID, args [][]byte, lim StreamNodeLimits) error {
 	n, free := s.tail(total, lim)
 	if n == nil {
 		n = newStreamNode(id, args, free)
+		n.since = s.loan
 		s.nodes = append(s.nodes, n)
 	} else {
 		s.bytes -= cap(n.b)
@@ -115,7 +141,7 @@ func (s *Stream) tail(total int, lim StreamNodeLimits) (n *streamNode, free []by
 	if len(s.nodes) == 0 {
 		return nil, nil
 	}
-	n = s.nodes[len(s.nodes)-1]
+	n = s.own(len(s.nodes) - 1)
 	if lim.Bytes == 0 || lim.Bytes > streamMaxEntry {
 		lim.Bytes = streamMaxEntry
 	}
@@ -137,7 +163,7 @@ func (s *Stream) Delete(id StreamID) bool {
 	if it.n.live == 1 {
 		s.dropNode(it.ni)
 	} else {
-		it.n.kill(it.off)
+		s.own(it.ni).kill(it.off)
 	}
 	s.length--
 	if s.MaxDeletedID.Less(id) {

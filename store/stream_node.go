@@ -23,7 +23,8 @@ type streamNode struct {
 	b           []byte
 	body        int // offset of the first entry
 	live, dead  int
-	packed      int // size of the same node in Redis, which decides when the node is full
+	packed      int   // size of the same node in Redis, which decides when the node is full
+	since       *loan // the loan during which it was made: it is not lent
 }
 
 const (

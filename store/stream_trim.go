@@ -14,14 +14,14 @@ type StreamTrim struct {
 // Trim returns the number of entries it dropped.
 func (s *Stream) Trim(t StreamTrim) int {
 	before, nodes := s.length, 0
-	for _, n := range s.nodes {
+	for i, n := range s.nodes {
 		dropped := before - s.length
 		if !t.ByID && int64(s.length) <= t.MaxLen || t.Limit > 0 && int64(dropped+n.live) > t.Limit {
 			break
 		}
 		if t.ByID && !n.last.Less(t.MinID) || !t.ByID && int64(s.length-n.live) < t.MaxLen {
 			if !t.Approx {
-				s.trimNode(n, t)
+				s.trimNode(s.own(i), t)
 			}
 			break
 		}

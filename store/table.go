@@ -43,6 +43,14 @@ func (t *Table[V]) clone() *Table[V] {
 	return &c
 }
 
+// lend is a table that shares the nodes. It can only be read from one end to the other, and finds no key.
+func (t *Table[V]) lend(to *loan) *Table[V] {
+	c := *t
+	c.buckets = [2][]uint32{}
+	c.lendChunks(&t.nodes, to)
+	return &c
+}
+
 // Find returns the node of key, or nil.
 func (t *Table[V]) Find(key []byte) *Node[V] {
 	if i := t.find(key); i != 0 {

@@ -76,6 +76,11 @@ func (x *zsetIndex) clone() *zsetIndex {
 	return &zsetIndex{members, x.tree.clone(members)}
 }
 
+func (x *zsetIndex) lend(to *loan) *zsetIndex {
+	members := x.table.lend(to)
+	return &zsetIndex{members, x.tree.lend(members, to)}
+}
+
 func newZSetIndex(t *Table[float64]) *zsetIndex { return &zsetIndex{t, newZSetTree(t)} }
 
 // Expect prepares the set for a command that adds n members, of which first is the first. If a pack may
@@ -116,12 +121,11 @@ func (z *ZSet) Add(member []byte, score float64, flags ZFlags) (ZResult, float64
 		x.add(member, score)
 		return ZAdded, score
 	}
-	n := x.table.at(id)
-	old := n.Val
+	old := x.table.at(id).Val
 	res, score := flags.decide(old, score)
 	if res == ZUpdated {
 		x.tree.move(old, score, id)
-		n.Val = score
+		x.table.at(id).Val = score // also in a lent table: its readers take the scores of the leaves
 	}
 	return res, score
 }

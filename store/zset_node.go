@@ -8,8 +8,8 @@ import "strings"
 
 // splitLeaf splits child i in two. The second gets the members from at on.
 func (t *zsetTree) splitLeaf(in *zsetInner, i, at int) {
-	l := in.leaf[i]
-	r := &zsetLeaf{prev: l, next: l.next}
+	l := t.own(in, i)
+	r := &zsetLeaf{prev: l, next: l.next, since: t.loan}
 	t.leaves++
 	r.take(l, at)
 	l.next = r
@@ -39,6 +39,7 @@ func (t *zsetTree) refillLeaf(in *zsetInner, i int) {
 	if l.n > 0 && r.n > 0 && l.n+r.n > zsetLeafCap*3/4 {
 		return
 	}
+	l, r = t.own(in, i), t.own(in, i+1)
 	l.take(r, 0)
 	l.next = r.next
 	if l.next != nil {

@@ -113,6 +113,33 @@ func (z *ZSet) Range(from, to int, rev bool) ZIter {
 	return it
 }
 
+// Descending ranges over the members of a set that has the large form, the greatest first. Unlike Range it does not
+// follow the links between leaves, so it can read a set that is lent.
+func (z *ZSet) Descending() iter.Seq2[[]byte, float64] {
+	return func(yield func(member []byte, score float64) bool) {
+		t := z.index().tree
+		t.descending(t.root, yield)
+	}
+}
+
+func (t *zsetTree) descending(in *zsetInner, yield func(member []byte, score float64) bool) bool {
+	for i := in.n - 1; i >= 0; i-- {
+		if kid := in.kid[i]; kid != nil {
+			if !t.descending(kid, yield) {
+				return false
+			}
+			continue
+		}
+		l := in.leaf[i]
+		for j := l.n - 1; j >= 0; j-- {
+			if !yield(t.members.at(l.id[j]).key(), l.score[j]) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 // Next moves to the next member, or to the first one. It returns false at the end.
 func (it *ZIter) Next() bool {
 	if it.left <= 0 {

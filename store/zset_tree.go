@@ -26,6 +26,7 @@ type zsetTree struct {
 	inners  int
 	leaves  int
 	path    []*int32 // the sizes that descend changed
+	loan    *loan    // of the leaves that were not made for it; nil for none
 }
 
 type zsetLeaf struct {
@@ -33,6 +34,7 @@ type zsetLeaf struct {
 	score      [zsetLeafCap]float64
 	id         [zsetLeafCap]uint32
 	n          int
+	since      *loan // the loan during which it was made: it is not lent
 }
 
 // zsetInner has its children in leaf on the lowest level, else in kid. Child i holds the members
@@ -58,6 +60,48 @@ func (t *zsetTree) clone(members *Table[float64]) *zsetTree {
 	return &zsetTree{members: members, root: t.root.clone(&end), inners: t.inners, leaves: t.leaves}
 }
 
+// lend is a tree that shares the leaves. Their links change.
+func (t *zsetTree) lend(members *Table[float64], to *loan) *zsetTree {
+	t.loan = to
+	return &zsetTree{members: members, root: t.root.lend(), inners: t.inners, leaves: t.leaves}
+}
+
+func (in *zsetInner) lend() *zsetInner {
+	c := *in
+	for i, kid := range in.kid[:in.n] {
+		if kid != nil {
+			c.kid[i] = kid.lend()
+		}
+	}
+	return &c
+}
+
+// own returns child i of in, a leaf, for a change of its members.
+func (t *zsetTree) own(in *zsetInner, i int) *zsetLeaf {
+	if l := in.leaf[i]; t.loan == nil || l.since == t.loan {
+		return l
+	}
+	return t.unlend(in, i)
+}
+
+// unlend puts a copy of a lent leaf in its place.
+func (t *zsetTree) unlend(in *zsetInner, i int) *zsetLeaf {
+	if t.loan.isOver {
+		t.loan = nil
+		return in.leaf[i]
+	}
+	l := *in.leaf[i]
+	l.since = t.loan
+	if l.prev != nil {
+		l.prev.next = &l
+	}
+	if l.next != nil {
+		l.next.prev = &l
+	}
+	in.leaf[i] = &l
+	return &l
+}
+
 // clone copies what is below in. end is the last leaf of the copy so far.
 func (in *zsetInner) clone(end **zsetLeaf) *zsetInner {
 	c := *in
@@ -67,6 +111,7 @@ func (in *zsetInner) clone(end **zsetLeaf) *zsetInner {
 			continue
 		}
 		leaf := *in.leaf[i]
+		leaf.since = nil
 		if leaf.prev, leaf.next = *end, nil; leaf.prev != nil {
 			leaf.prev.next = &leaf
 		}
@@ -142,7 +187,7 @@ func (t *zsetTree) insert(score float64, id uint32) {
 			i = in.child(score, key)
 		}
 		in.size[i]++
-		l := in.leaf[i]
+		l := t.own(in, i)
 		l.insertAt(t.search(l, score, key), score, id)
 		return
 	}
@@ -167,7 +212,7 @@ func (t *zsetTree) move(old, score float64, id uint32) {
 	in, i, at := t.descend(old, id)
 	l, key := in.leaf[i], t.key(id)
 	if at > 0 && at < l.n-1 && t.less(l, at-1, score, key) && !t.less(l, at+1, score, key) {
-		l.score[at] = score
+		t.own(in, i).score[at] = score
 		for _, size := range t.path {
 			*size++
 		}
@@ -224,7 +269,7 @@ func (l *zsetLeaf) find(score float64, id uint32) int {
 
 // takeOut removes the member at a place that descend found.
 func (t *zsetTree) takeOut(in *zsetInner, i, at int) {
-	l := in.leaf[i]
+	l := t.own(in, i)
 	copy(l.score[at:], l.score[at+1:l.n])
 	copy(l.id[at:], l.id[at+1:l.n])
 	l.n--

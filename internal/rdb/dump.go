@@ -123,13 +123,13 @@ const never = -1
 
 func appendTimedHash(b []byte, h *store.Hash, f *form) []byte {
 	b = appendNumber(f.begin(b, typeHashTimed), uint64(h.Len()))
-	for field, value := range h.All() {
-		at, _ := h.Expire(field)
+	h.AllTimed(func(field, value []byte, at int64) bool {
 		if at == 0 {
 			at = never
 		}
 		b = binary.LittleEndian.AppendUint64(f.text(f.text(b, field), value), uint64(at))
-	}
+		return true
+	})
 	return b
 }
 
@@ -145,8 +145,8 @@ func appendZSet(b []byte, z *store.ZSet, f *form) []byte {
 		return w.done()
 	}
 	b = appendNumber(f.begin(b, typeZSet2), uint64(z.Len()))
-	for it := z.Range(0, z.Len(), true); it.Next(); {
-		b = binary.LittleEndian.AppendUint64(f.text(b, it.Member), math.Float64bits(it.Score))
+	for member, score := range z.Descending() {
+		b = binary.LittleEndian.AppendUint64(f.text(b, member), math.Float64bits(score))
 	}
 	return b
 }

@@ -108,5 +108,6 @@ func (s *Snapshot) Wait() error {
 	err := <-s.err
 	s.more = false
 	s.capture.End()
+	s.capture.Return()
 	return err
 }

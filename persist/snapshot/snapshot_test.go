@@ -238,3 +238,57 @@ func TestAHashWhoseFieldsExpireHasNoPlaceInTheFormatOfRedis(t *testing.T) {
 	ks.Settle()
 	require.ErrorContains(t, save(ks, d, still), "fields of the hash 'h' expire")
 }
+
+func write[T any](v T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return v
+}
+
+// changeLarge changes a large collection of each type. The same n changes the same elements.
+func changeLarge(ks *store.Keyspace, n int, text string) {
+	db, member, value := ks.DBs[0], fmt.Appendf(nil, "member:%d", n), []byte(text)
+	l := write(store.WriteOrNew[*store.List](db, []byte("list")))
+	l.Expect(1, len(value))
+	l.PushTail(value)
+	l.Set(n%l.Len(), value)
+	s := write(store.WriteOrNew[*store.Set](db, []byte("set")))
+	if !s.Add(member) && n%2 == 0 {
+		s.Remove(member)
+	}
+	write(store.WriteOrNew[*store.ZSet](db, []byte("zset"))).Add(member, float64(len(text)*n), 0)
+	write(store.WriteOrNew[*store.Hash](db, []byte("hash"))).Set(member, value)
+	x := write(store.WriteOrNew[*store.Stream](db, []byte("stream")))
+	id := store.StreamID{Ms: x.LastID.Ms + 1}
+	if err := x.Add(id, [][]byte{member, value}, store.StreamNodeLimits{Bytes: 4096, Entries: 100}); err != nil {
+		panic(err)
+	}
+	x.Delete(store.StreamID{Ms: id.Ms / 2})
+	ks.Settle()
+}
+
+// The writer reads large collections, which are lent, while commands change them.
+func TestTheWriterReadsLargeCollectionsWhileTheyChange(t *testing.T) {
+	ks, d := keyspace("", 0), disk.NewSim(1)
+	for n := range 5000 {
+		changeLarge(ks, n, "first")
+	}
+	for range 2 {
+		want := picture(ks)
+		s, news := begin(ks, d)
+		s.Advance(func() int64 { return 0 }, 1)
+		for n := range 5000 {
+			changeLarge(ks, n, "later")
+		}
+		require.Equal(t, "ended", <-news)
+		require.NoError(t, s.Wait())
+		got, err := loaded(d)
+		require.NoError(t, err)
+		for name := range want {
+			require.True(t, want[name] == got[name], name)
+		}
+		require.Len(t, got, len(want))
+		changeLarge(ks, 1, "after the end")
+	}
+}
