@@ -277,6 +277,8 @@ func phaseOf(p trace.Point) byte {
 		return 'r'
 	case trace.Executes, trace.Replied, trace.Expired, trace.Messaged, trace.Struck:
 		return 'x'
+	case trace.Appended:
+		return 'd'
 	case trace.Written:
 		return 'o'
 	case trace.Asleep, trace.Closed:

@@ -14,6 +14,7 @@ type Hello struct {
 	Masters     int                    `json:"masters"`
 	State       State                  `json:"state"`
 	Points      map[string]trace.Place `json:"points"`
+	Appends     bool                   `json:"appends,omitempty"` // to an append only file
 }
 
 // State says whether the loop runs, and where it stopped.
@@ -43,6 +44,7 @@ type Snapshot struct {
 	Keys     []Key          `json:"keys"`
 	KeysMore int            `json:"keysMore"`
 	Counters *Counters      `json:"counters,omitempty"`
+	File     *File          `json:"file,omitempty"`
 }
 
 // The most clients and keys in a Snapshot.
@@ -62,6 +64,12 @@ type Ready struct {
 	FD     int    `json:"fd"`
 	Mask   string `json:"mask"` // of r, w and h
 	Client int64  `json:"client"`
+}
+
+// File is the append only file.
+type File struct {
+	Policy   string `json:"policy"`   // appendfsync
+	Unsynced int64  `json:"unsynced"` // bytes that the disk does not have yet
 }
 
 // Lists are the lists that a pass works through, as ids of clients.

@@ -11,6 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/persist/aof"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -136,6 +137,26 @@ func (v *glassState) closed(c *client) {
 	v.trace.Event(trace.Event{Point: trace.Closed, Client: c.sess.ID, A: int64(c.FD), Text: why}, nil)
 }
 
+// looks reports whether main shows its events in this pass.
+func (v *glassState) looks() bool { return v != nil && v.trace.Detailed() }
+
+// appended shows what a pass has done to the append only file since began, if it has.
+func (v *glassState) appended(before, after aof.State, failed error, began int64) {
+	e := trace.Event{
+		Point: trace.Appended, A: after.Size - before.Size, B: trace.AppendedOnly, Text: v.cfg.AppendFsync,
+		Dur: v.trace.Mark() - began,
+	}
+	switch {
+	case failed != nil && before.Buffered > 0:
+		e.B, e.Text = trace.AppendedFailed, e.Text+" "+failed.Error()
+	case after.Synced == after.Size && after.Synced > before.Synced:
+		e.B = trace.AppendedSynced
+	case e.A == 0:
+		return
+	}
+	v.trace.Event(e, nil)
+}
+
 func (v *glassState) noteExpired(key string) { v.due = append(v.due, strings.Clone(key)) }
 
 // expired shows the keys that have expired. The store must not be in the middle of a change: a snapshot
@@ -197,7 +218,7 @@ func (v *glassState) wasHeld(by *command.Session) bool {
 
 // serveOthersShown is serveOthers, with the points again and back around what the slow script lets others do.
 func (v *glassState) serveOthersShown() (stop bool) {
-	if !v.trace.Detailed() {
+	if !v.looks() {
 		return v.others()
 	}
 	fired, at, taken, outer := v.fired, v.at, v.ex.Show.Taken, v.slow
@@ -212,7 +233,7 @@ func (v *glassState) serveOthersShown() (stop bool) {
 
 // foundMore shows what a second look at the sockets has found in the middle of a pass.
 func (v *glassState) foundMore() {
-	if !v.trace.Detailed() {
+	if !v.looks() {
 		return
 	}
 	why, list := v.ready()
@@ -229,7 +250,7 @@ func (v *glassState) foundMore() {
 // struck shows that a rule of the lab does something. what is the request, the reply or the message that it
 // strikes.
 func (v *glassState) struck(client int64, r *lab.Rule, what string) {
-	if v == nil || !v.trace.Detailed() {
+	if !v.looks() {
 		return
 	}
 	v.trace.Event(trace.Event{
@@ -239,7 +260,7 @@ func (v *glassState) struck(client int64, r *lab.Rule, what string) {
 
 // message shows bytes for a client that the server has put into its output, and not the executor.
 func (v *glassState) message(c *client, bytes []byte) {
-	if v != nil && v.trace.Detailed() {
+	if v.looks() {
 		v.trace.Event(trace.Event{
 			Point: trace.Messaged, Client: c.sess.ID, A: int64(len(bytes)), B: trace.MessageNow, Text: trace.Shown(bytes),
 		}, nil)

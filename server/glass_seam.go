@@ -73,7 +73,7 @@ func (s *Server) newGlass(clock *clock.Clock) error {
 	v.view = glass.New(s.recorder.rows, glass.Options{
 		Hello: glass.Hello{
 			Version: version.Version, Seed: s.cfg.Seed, Exec: s.cfg.Exec, Multiplexer: s.cfg.Multiplexer,
-			Master: s.number, Masters: s.masters,
+			Master: s.number, Masters: s.masters, Appends: s.cfg.AppendOnly,
 		},
 		Snapshot: v.snapshot, Summary: v.summary, Stood: v.stood,
 		Keys: v.keysOf, Name: v.nameOf, Match: store.MatchPattern,

@@ -29,6 +29,10 @@ func (v *glassState) snapshot(e *trace.Event) *glass.Snapshot {
 	}
 	s.Clients, s.More = v.shownClients()
 	s.Keys, s.KeysMore = v.shownKeys()
+	if w := v.persist.aof.writer; w != nil {
+		state := w.State()
+		s.File = &glass.File{Policy: v.cfg.AppendFsync, Unsynced: state.Size + int64(state.Buffered) - state.Synced}
+	}
 	s.Threads = []glass.ThreadClient{{Name: "main", Clients: []int64{}}}
 	for i, ids := range v.pool.Lent() {
 		s.Threads = append(s.Threads, glass.ThreadClient{Name: trace.IOThread(i + 1), Clients: ids})

@@ -216,7 +216,7 @@ func (p *persistence) flush() (ok bool) {
 		return true
 	}
 	now := p.now()
-	err := a.writer.Flush(now)
+	err := a.flush(now)
 	if err != nil {
 		if p.fatal == nil {
 			p.fatal = fmt.Errorf("the append only file cannot be written, and appendfsync is always: %w", err)
@@ -236,6 +236,18 @@ func (p *persistence) flush() (ok bool) {
 		})
 	}
 	return true
+}
+
+// flush writes what the pass has changed, and shows it.
+func (a *appendOnly) flush(now int64) error {
+	v := a.p.s.glass
+	if !v.looks() {
+		return a.writer.Flush(now)
+	}
+	before, began := a.writer.State(), a.p.s.trace.Mark()
+	err := a.writer.Flush(now)
+	v.appended(before, a.writer.State(), a.writer.Err(), began)
+	return err
 }
 
 // follow takes appendfsync from the configuration. What was executed under always is fsynced before.

@@ -1,6 +1,8 @@
 package glasshttp
 
 import (
+	"slices"
+
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/internal/trace"
@@ -9,7 +11,7 @@ import (
 // situations are what the sentences of the page have to be true of: commands of each family, alone and inside of
 // something, and every way in which a client, a script or the lab leaves the plain path.
 func situations() []situation {
-	return append(append(plainSituations(), nestedSituations()...), strangeSituations()...)
+	return slices.Concat(plainSituations(), nestedSituations(), strangeSituations(), fileSituations())
 }
 
 // each makes a play of commands of client 1, one after another.

@@ -23,6 +23,7 @@ const (
 	Executes Point = 'x' // A number of the request, B one of ByClient and its like
 	Replied  Point = 'y' // A bytes appended, B one of ReplyOK and its like
 	Expired  Point = 'e' // A keys
+	Appended Point = 'd' // A bytes written, B one of AppendedOnly and its like; Text is appendfsync, and the error
 	Written  Point = 'o' // A bytes or a negative errno, B bytes left; Text is "limit" if one call may send no more
 	Closed   Point = 'c' // A descriptor
 	Asleep   Point = 's' // A timeout in ms or -1, B requests of this pass
@@ -44,6 +45,13 @@ const (
 const (
 	MessageNow    = iota // to the end of the output
 	MessageBehind        // behind the reply to the client's own command, which is not complete yet
+)
+
+// What became of the append only file: B of Appended.
+const (
+	AppendedOnly   = iota // the system has the bytes, the disk has not
+	AppendedSynced        // all bytes are on the disk
+	AppendedFailed
 )
 
 // Who asks for a command: B of Executes.
@@ -171,6 +179,7 @@ func Points() map[string]Place {
 		"x": {"execute", "command.Executor.Do", "command/executor.go", "server.c: processCommand"},
 		"y": {"replied", "command.Executor.finish", "command/reply.go", "server.c: call"},
 		"e": {"expired", "server.Server.expire", "server/pass.go", "expire.c: activeExpireCycle"},
+		"d": {"append", "server.appendOnly.flush", "server/persist_aof.go", "aof.c: flushAppendOnlyFile"},
 		"o": {"written", "ioworkers.Conn.Write", "ioworkers/output.go", "networking.c: writeToClient"},
 		"c": {"closed", "server.Server.free", "server/client.go", "networking.c: freeClient"},
 		"s": {"asleep", "server.Server.sleep", "server/pass.go", "server.c: beforeSleep"},

@@ -244,10 +244,11 @@ func (w *Writer) Err() error {
 // State is what INFO shows of a Writer.
 type State struct {
 	Size     int64 // of the part, in bytes
+	Synced   int64 // of them, on the disk
 	Buffered int   // bytes that are not written yet
 	Syncing  bool  // an fsync is under way
 	Delayed  int64 // writes that did not wait for it any longer
 }
 
 // State returns it.
-func (w *Writer) State() State { return State{w.written, len(w.buffer), w.syncing, w.delayed} }
+func (w *Writer) State() State { return State{w.written, w.synced, len(w.buffer), w.syncing, w.delayed} }

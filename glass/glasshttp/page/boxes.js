@@ -26,6 +26,7 @@ export function draw(scene, frame, state, how) {
   part('execute', [clients, state.exec, state.stack], () => executor(boxes.execute, state));
   part('keys', [state.keys, state.keysMore, state.known], () => keys(scene, boxes.keys, state));
   part('output', [clients], () => output(boxes.output, state));
+  part('file', [fileOf(state)], () => file(boxes.file, fileOf(state)));
   part('write', [lists.pendingWrites, lent], () => writing(boxes.write, state));
   part('sockets', [clients, state.more, ...how.terminals], () => sockets(scene, state, how), scene.sockets);
 }
@@ -229,6 +230,16 @@ function writing(b, state) {
   if ((hello?.threads?.length ?? 1) > 1) out.push(...lanes(b, b.y + 53, state, 'write', 64));
   else out.push(text(b.x + 10, b.y + 70, t('now.onewrite'), { cls: 'dim', max: b.w - 20 }));
   return out;
+}
+
+// fileOf returns what is known of the append only file, null if there is none.
+const NEW_FILE = { policy: '', unsynced: 0 };
+export const fileOf = (state) => state.file ?? (hello?.appends ? NEW_FILE : null);
+
+function file(b, f) {
+  if (!f) return [];
+  const words = f.unsynced ? t('now.unsynced', { n: bytesText(f.unsynced) }) : t('now.ondisk');
+  return [text(b.x + 7, b.y + 40, f.policy, { mono: true, cls: 'dim', max: b.w - 12 }), text(b.x + 7, b.y + 62, words, { cls: f.unsynced ? 'strong' : 'dim', max: b.w - 12 })];
 }
 
 // sockets: one for each terminal, and small ones for the others.

@@ -4,7 +4,7 @@
 const EMPTY = {
   clock: 0, still: false, pass: 0, clients: [], more: 0, fired: { list: [], at: -1 },
   lists: { pendingReads: [], nextRead: 0, resumed: [], pendingWrites: [], deferred: 0, closing: [] },
-  threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {}, known: false, stack: [],
+  threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {}, known: false, stack: [], file: null,
 };
 
 export const empty = () => EMPTY;
@@ -165,6 +165,10 @@ const points = {
   e(st, e) {
     const gone = e.text.split(' ');
     return { ...st, keys: st.keys.filter((k) => !gone.includes(k.k)) };
+  },
+  d(st, e) {
+    const unsynced = e.b === 1 ? 0 : (st.file?.unsynced ?? 0) + Math.max(0, e.a);
+    return { ...st, file: { policy: e.text.split(' ')[0], unsynced } };
   },
   o(st, e) {
     st = put(st, e.client, (c) => ({

@@ -13,7 +13,7 @@ add(sentences);
 // KIND gives the colour of each point, and STATION its place on the road.
 export const KIND = {
   w: 'sleep', h: 'wait', a: 'accept', g: 'wait', t: 'wait', j: 'wait', r: 'read', p: 'parse', x: 'execute',
-  y: 'execute', e: 'expire', o: 'write', c: 'accept', s: 'sleep', l: 'wait', b: 'execute', m: 'execute', f: 'expire',
+  y: 'execute', e: 'expire', o: 'write', c: 'accept', s: 'sleep', l: 'wait', b: 'execute', m: 'execute', f: 'expire', d: 'write',
 };
 
 // SOURCE gives the source whose text stands beside the picture.
@@ -134,6 +134,11 @@ const say = {
     return [`say.f.${RULES[action] ?? 'before'}`, { rule: code(rule), what: code(shown(what, 48)), ms: number(e.a) }];
   },
   e: (e) => ['say.e', { n: e.a, keys: code(shown(e.text)) }],
+  d(e) {
+    const [policy, why] = e.text.split(/ (.*)/), vars = { n: e.a, policy: code(policy), why: code(why ?? '') };
+    if (e.b === 2) return [policy === 'always' ? 'say.d.end' : 'say.d.failed', vars];
+    return [e.b === 0 ? 'say.d.written' : policy === 'always' ? 'say.d.always' : 'say.d.everysec', vars];
+  },
   o(e) {
     if (e.a === -11) return ['say.o.again', { left: e.b }];
     if (e.a < 0) return ['say.o.error', { name: errno(e.a) }];
@@ -173,6 +178,6 @@ const code = (text) => `\u0003${text}\u0004`;
 export function short(e) {
   const name = t('point.' + e.point);
   const whose = e.client ? ' ' + client(e.client).name : '';
-  const what = { x: e.text, y: shown(e.text, 30), r: e.a > 0 ? `${e.a} B` : '', o: e.a > 0 ? `${e.a} B` : '', p: e.text, h: e.text, m: elements(e.text).join(' '), f: e.text }[e.point];
+  const what = { x: e.text, y: shown(e.text, 30), r: e.a > 0 ? `${e.a} B` : '', o: e.a > 0 ? `${e.a} B` : '', d: `${e.a} B`, p: e.text, h: e.text, m: elements(e.text).join(' '), f: e.text }[e.point];
   return `${name}${whose}${what ? ' · ' + shown(what, 60) : ''}`;
 }

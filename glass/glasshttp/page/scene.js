@@ -5,7 +5,7 @@ import { s, text, title as heading, width } from './svg.js';
 import { t } from './i18n.js';
 import { kindOf, phaseOf } from './narrate.js';
 import { breaks, mode, who } from './store.js';
-import { draw } from './boxes.js';
+import { draw, fileOf } from './boxes.js';
 
 export const W = 928, H = 582;
 export const ROWS = [22, 152, 282]; // tops of the terminals and their sockets
@@ -28,6 +28,7 @@ export const BOXES = {
   expire: [628, 462, 82, 32, 'expire', 'box.expire'],
   write: [446, 462, 170, 118, 'write', 'box.write'],
   close: [378, 462, 56, 32, 'accept', 'box.close'],
+  file: [628, 504, 82, 76, 'write', 'box.file'],
   epoll: [372, 238, 80, 116, 'sleep', null],
 };
 
@@ -36,23 +37,26 @@ const INNER = 'M424 295 V186 A24 24 0 0 1 448 162 H660 A24 24 0 0 1 684 186 V404
 
 const STATION = {
   epoll: [412, 295], array: [446, 150], dispatcher: [544, 150], handler: [654, 150], read: [688.4, 157.6], parse: [696, 225],
-  execute: [696, 346], output: [688.4, 432.4], expire: [664, 440], write: [540, 440], close: [440, 440],
+  execute: [696, 346], output: [688.4, 432.4], expire: [664, 440], file: [622, 440], write: [540, 440], close: [440, 440],
 };
 const KINDS = {
   epoll: 'sleep', array: 'wait', dispatcher: 'wait', handler: 'wait', read: 'read', parse: 'parse', execute: 'execute', output: 'execute',
-  expire: 'expire', write: 'write', close: 'accept',
+  expire: 'expire', file: 'write', write: 'write', close: 'accept',
 };
 const LINKS = ['M688.4 157.6 H724', 'M696 225 H724', 'M696 346 H724', 'M688.4 432.4 L724 446', 'M664 440 V462', 'M540 440 V462', 'M440 440 L424 462',
   'M446 150 V130', 'M544 150 V130', 'M654 150 V130'];
-const ARROWS = ['M490 78 H500', 'M586 78 H596', 'M710 78 H722', 'M826 170 V180', 'M826 268 V278', 'M826 414 V424', 'M724 540 H618'];
+const ARROWS = ['M490 78 H500', 'M586 78 H596', 'M710 78 H722', 'M826 170 V180', 'M826 268 V278', 'M826 414 V424'];
+
+// The replies leave the output buffers for write, with an append only file behind the fsync.
+const LEAVE = { without: ['M724 540 H618'], with: ['M724 540 H712', 'M628 540 H618'] };
 
 // BREAK is the point at which a click on a box stops the server.
-const BREAK = { array: 'w', accept: 'a', readHandler: 'h', read: 'r', parse: 'p', execute: 'x', output: 'y', expire: 'e', write: 'o', close: 'c', epoll: 's' };
+const BREAK = { array: 'w', accept: 'a', readHandler: 'h', read: 'r', parse: 'p', execute: 'x', output: 'y', expire: 'e', file: 'd', write: 'o', close: 'c', epoll: 's' };
 
-const AT = { w: 'array', h: 'handler', a: 'handler', g: 'read', r: 'read', p: 'parse', x: 'execute', y: 'output', e: 'expire', o: 'write', c: 'close', s: 'epoll', l: 'array', b: 'execute', m: 'output', f: 'execute' };
+const AT = { w: 'array', h: 'handler', a: 'handler', g: 'read', r: 'read', p: 'parse', x: 'execute', y: 'output', e: 'expire', d: 'file', o: 'write', c: 'close', s: 'epoll', l: 'array', b: 'execute', m: 'output', f: 'execute' };
 const ACTIVE = {
   w: ['epoll', 'array'], h: ['array', 'dispatcher'], a: ['accept'], g: ['read'], r: ['read'], p: ['parse'], x: ['execute', 'keys'], y: ['output', 'execute'],
-  e: ['expire', 'keys'], o: ['write'], c: ['close'], s: ['epoll'], l: ['epoll', 'array'], b: ['execute'], m: ['output'], f: ['execute'],
+  e: ['expire', 'keys'], d: ['file'], o: ['write'], c: ['close'], s: ['epoll'], l: ['epoll', 'array'], b: ['execute'], m: ['output'], f: ['execute'],
 };
 const HANDLER = { accept: 'accept', read: 'readHandler', reply: 'reply' };
 
@@ -61,7 +65,7 @@ export function create(onpoint) {
   const svg = s('svg', { viewBox: `0 0 ${W} ${H}`, class: 'scene', role: 'group', 'aria-labelledby': 'now' });
   const scene = { svg, boxes: {}, titles: {}, breakable: {}, onpoint, dynamic: s('g'), sockets: s('g'), top: s('g'), inner: s('g', { class: 'inner' }) };
   svg.append(defs(), kernel(scene), road(), scene.inner, s('g', { class: 'links' }, LINKS.map((d) => s('path', { d }))),
-    s('g', { class: 'arrows' }, ARROWS.map((d) => s('path', { d, 'marker-end': 'url(#tip)' }))), lines());
+    s('g', { class: 'arrows' }, ARROWS.map(arrow)), leaving(scene), lines());
   for (const [name, spec] of Object.entries(BOXES)) svg.append(box(scene, name, spec));
   svg.append(keyLink(scene), scene.sockets, stations(scene), cursor(scene), scene.top);
   scene.render = (frame, how) => render(scene, frame, how);
@@ -78,6 +82,21 @@ function kernel(scene) {
   scene.titles['box.sockets'] = text(306, 15, '', { cls: 'heading', bold: true, anchor: 'middle' });
   scene.titles['box.clients'] = text(2, 15, '', { cls: 'heading', bold: true });
   return s('g', {}, s('rect', { x: 238, y: 1, width: 136, height: H - 2, rx: 12, class: 'kernel' }), scene.titles['box.sockets'], scene.titles['box.clients']);
+}
+
+const arrow = (d) => s('path', { d, 'marker-end': 'url(#tip)' });
+
+// leaving has the two ways from the output buffers to write. Only one of them is shown.
+function leaving(scene) {
+  scene.leave = Object.fromEntries(Object.entries(LEAVE).map(([name, paths]) => [name, s('g', { class: 'arrows' }, paths.map(arrow))]));
+  scene.fileLink = s('g', { class: 'links' }, s('path', { d: 'M622 440 V520 H628' }));
+  return s('g', {}, scene.fileLink, ...Object.values(scene.leave));
+}
+
+// appends shows the append only file, or hides it.
+function appends(scene, file) {
+  for (const g of [scene.boxes.file.g, scene.stations.file, scene.fileLink, scene.leave.with]) g.classList.toggle('absent', !file);
+  scene.leave.without.classList.toggle('absent', Boolean(file));
 }
 
 // road is the way of the thread: a wide band with a line of small arrows in it.
@@ -191,6 +210,7 @@ function render(scene, frame, how) {
   for (const [name, c] of Object.entries(scene.stations)) c.classList.toggle('active', name === station);
   scene.keyLink.classList.toggle('active', active.has('keys') && e?.point === 'x');
   inner(scene, state, how);
+  appends(scene, fileOf(state));
   draw(scene, frame, state, how);
   const client = e?.client && !how.asleep && e.thread <= 0 ? who(e.client) : null;
   scene.thread.setAttribute('class', `thread ${client ? 'c' + client.hue : ''} ${e && !how.asleep ? kindOf(e) : 'sleep'}`);
