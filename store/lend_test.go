@@ -182,7 +182,8 @@ func (l *largeKey) append() {
 	if l.r.IntN(5) == 0 {
 		args = append(args, l.text(), l.text())
 	}
-	if err := l.stream().Add(store.StreamID{Ms: l.next}, args, store.StreamNodeLimits{Bytes: 4096, Entries: 100}); err != nil {
+	limits := store.StreamNodeLimits{Bytes: 4096, Entries: 100}
+	if err := l.stream().Add(store.StreamID{Ms: l.next}, args, limits); err != nil {
 		panic(err)
 	}
 }

@@ -17,7 +17,7 @@ import (
 // descriptors and times differ from run to run.
 func at(p *browser.Page) string {
 	text := "== " + p.Text(`document.getElementById("now").textContent`) + "\n"
-	text += p.Text(`[...document.querySelectorAll("[data-box]")].map(box => {
+	text += p.Text(`[...document.querySelectorAll("[data-box]:not(.absent)")].map(box => {
 		const words = text => [...text.childNodes].filter(n => n.nodeName !== "title").map(n => n.textContent).join(" ")
 		const texts = [...box.querySelectorAll("text")].map(words)
 		return box.dataset.box + ": " + texts.filter(x => x.trim()).join(" | ")
