@@ -34,6 +34,7 @@ export const STEPS = [
   { id: 'reply', screen: 'loop', right: 'b', presses: [
     pause, pick('A'),
     { say: 'send', light: '[data-way=whole]', keeps: true, done: wakes },
+    { say: 'events', light: '#event', keeps: true, done: (mark) => stops(mark, 'p') },
     { say: 'command', light: '#command', keeps: true, done: (mark) => stops(mark, 'x') },
     { say: 'event', light: '#event', done: (mark) => stops(mark, 'y') },
   ] },
