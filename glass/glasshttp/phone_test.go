@@ -10,9 +10,13 @@ import (
 )
 
 // cramped returns what a phone cannot show: an element that is wider than the window or beside it, a control that
-// nobody can press since something covers it, and a text of a drawing that is too small to read.
+// nobody can press since something covers it, and a text of a drawing that is too small to read. It waits until the
+// strip has its new width.
 const cramped = `(async () => {
-	for (let i = 0; i < 2; i++) await new Promise(requestAnimationFrame)
+	const strip = document.querySelector("svg.strip"), box = strip?.viewBox.baseVal
+	const drawn = () => !strip?.clientHeight || !box.width ||
+		Math.abs(strip.clientWidth / strip.clientHeight - box.width / box.height) < 0.1
+	for (let i = 0; i < 2 || (!drawn() && i < 100); i++) await new Promise(requestAnimationFrame)
 	const found = []
 	const words = e => JSON.stringify(e.textContent.trim().slice(0, 30))
 	const name = e => e.tagName + "." + (e.className.baseVal ?? e.className) + " " + words(e)
