@@ -183,9 +183,12 @@ func (l *labState) diskHeal(c *command.Call, _ [][]byte) error {
 	return nil
 }
 
-// heal ends what LAB DISK has begun, except what is lost.
+// heal ends what LAB DISK has begun, except what is lost. The end of the pass sets a new timer for the next fsync:
+// LAB RESET fires every timer that there is.
 func (l *labState) heal() {
 	if l.disk != nil {
+		l.endSync()
+		l.persist.stopTimer()
 		l.disk.Heal()
 		l.outage = outage{}
 		l.repace()

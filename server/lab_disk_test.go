@@ -188,3 +188,22 @@ func TestOneFaultOfTheDisk(t *testing.T) {
 	require.Equal(t, "v", c.Do("GET", "k").Str, "reads serve what is not on disk")
 	require.Empty(t, c.Do("LAB", "DISK", "STATUS").Elems[13].Elems)
 }
+
+func TestLabResetHealsTheDiskAndKeepsItsFiles(t *testing.T) {
+	addr, c := startDisk(t)
+	ok(t, c, "LAB", "DISK", "FAIL", "WRITE", "NTH", "9", "EIO")
+	ok(t, c, "LAB", "DISK", "SLOW", "FSYNC", "5000")
+	ok(t, c, "SET", "a", "v")
+	advance(t, c, 1000)
+	ok(t, c, "SET", "b", "v")
+	ok(t, c, "LAB", "RESET")
+	require.Empty(t, c.Do("LAB", "DISK", "STATUS").Elems[13].Elems)
+	ok(t, c, "LAB", "CLOCK", "FREEZE")
+	ok(t, c, "SET", "c", "v")
+	advance(t, c, 2000)
+	ok(t, c, "LAB", "RESET", "AT", "1000")
+	ok(t, c, "SET", "d", "v")
+	advance(t, c, 1000)
+	c = crashes(t, addr, c)
+	require.Equal(t, int64(4), c.Do("DBSIZE").Int)
+}

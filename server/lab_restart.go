@@ -41,9 +41,7 @@ func (l *labState) loseFiles(lose loss) {
 		l.disk.Lose(l.outage.torn)
 	}
 	l.outage, l.syncing = outage{}, nil
-	if l.persist.aof.timer != nil {
-		l.timers.Cancel(l.persist.aof.timer)
-	}
+	l.persist.stopTimer()
 	back := l.persist.back
 	l.persist = newPersistence(l.Server)
 	l.persist.disk, l.persist.back = l.disk, back
@@ -199,8 +197,13 @@ func (p *persistence) clockBack(ns int64) {
 	p.back += ns / 1e6
 	to := (p.s.ex.Now.Wall - ns) / 1e6
 	p.saved, p.s.figures.started = min(p.saved, to/1000), min(p.s.figures.started, to) // a save is not in the future
+	p.stopTimer()
+}
+
+// stopTimer takes back the time of the next fsync. The next flush sets it anew.
+func (p *persistence) stopTimer() {
 	if p.aof.timer != nil {
 		p.s.timers.Cancel(p.aof.timer)
-		p.aof.timer = nil // flush sets a new one
+		p.aof.timer = nil
 	}
 }

@@ -26,6 +26,7 @@ type appendOnly struct {
 	base   int64       // bytes of the base
 	offset int64       // of the stream of changes
 	timer  *reactor.Timer
+	due    int64  // when it runs
 	unlock func() // lets other servers use the folder
 }
 
@@ -229,7 +230,9 @@ func (p *persistence) flush() (ok bool) {
 	if why := a.writer.Err(); why != nil {
 		p.s.ex.DiskError = store.Error("MISCONF Errors writing to the AOF file: " + why.Error())
 	}
-	if at, due := a.writer.Next(now); due && a.timer == nil {
+	if at, due := a.writer.Next(now); due && (a.timer == nil || at < a.due) {
+		p.stopTimer()
+		a.due = at
 		a.timer = p.s.after(max(time.Duration(at-now), 1)*time.Millisecond, func() {
 			a.timer = nil
 			p.flush() // at this time: the clock of a lab may go on in the same pass
