@@ -32,6 +32,7 @@
 //	Addr(), Host(), Port()            Addr, URL
 //	Restart()                         Crash(0, KeepKeys)
 //	(nothing)                         Crash(d, LoseKeys), Listen, Blackhole, Partition
+//	(nothing)                         Disk(), Crash(d, LoseUnsynced), Disk().Fail, Slow, Torn
 //	FastForward(d)                    Clock().Advance(d): also moves TIME and timeouts
 //	SetTime(t)                        Clock().Set(t): also moves TTLs, because there is one clock
 //	(nothing)                         Clock().Freeze, Run, Rate

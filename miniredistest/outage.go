@@ -10,13 +10,14 @@ import (
 )
 
 // Loss says what a crash loses: all keys, scripts and functions, or only scripts, as with perfect
-// persistence.
+// persistence. With Disk it can also be what was not fsynced.
 type Loss string
 
 // The losses of Crash.
 const (
-	LoseKeys Loss = "ALL"
-	KeepKeys Loss = "NOTHING"
+	LoseKeys     Loss = "ALL"
+	KeepKeys     Loss = "NOTHING"
+	LoseUnsynced Loss = "UNSYNCED" // needs Disk
 )
 
 // Crash ends every connection by a reset and starts the server again on the same port. Connections
