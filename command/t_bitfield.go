@@ -161,7 +161,11 @@ func readFields(c *Call, ops []fieldOp) error {
 }
 
 func changeFields(c *Call, ops []fieldOp, last int64) error {
-	b, grown, err := bitsToChange(c, c.Args[1], last)
+	first := last
+	for i := range ops {
+		first = min(first, ops[i].offset)
+	}
+	b, grown, err := bitsToChange(c, c.Args[1], first, last)
 	if err != nil {
 		return err
 	}

@@ -77,7 +77,7 @@ func setbit(c *Call) error {
 	if err != nil || on&^1 != 0 {
 		return errBitValue
 	}
-	b, grown, err := bitsToChange(c, key, offset)
+	b, grown, err := bitsToChange(c, key, offset, offset)
 	if err != nil {
 		return err
 	}
@@ -92,9 +92,9 @@ func setbit(c *Call) error {
 	return nil
 }
 
-// bitsToChange returns the string at key for writing, grown so that bit last exists. grown reports
-// whether the string was too short before.
-func bitsToChange(c *Call, key []byte, last int64) (b []byte, grown bool, err error) {
+// bitsToChange returns the string at key for writing the bits first to last, grown so that bit last exists. grown
+// reports whether the string was too short before.
+func bitsToChange(c *Call, key []byte, first, last int64) (b []byte, grown bool, err error) {
 	found := c.DB.Lookup(key, store.LookupWrite)
 	b, err = found.Str()
 	if err != nil {
@@ -102,7 +102,7 @@ func bitsToChange(c *Call, key []byte, last int64) (b []byte, grown bool, err er
 	}
 	size := int(last>>3) + 1
 	grown = len(b) < size
-	b, err = found.MutStr(key, size)
+	b, err = found.MutStr(key, int(first>>3), size)
 	return b, grown, err
 }
 
@@ -298,7 +298,7 @@ func bitopSources(c *Call, keys [][]byte) (longest int, sources [][]byte, err er
 // that a repeated BITOP makes no garbage.
 func bitopRoom(found store.Key, dst []byte, n int) []byte {
 	if old, err := found.Str(); err == nil && len(old) == n && cap(old) <= n+n/4 {
-		old, _ = found.MutStr(dst, n) // the key holds a string
+		old, _ = found.MutStr(dst, 0, n) // the key holds a string
 		return old
 	}
 	return make([]byte, n)

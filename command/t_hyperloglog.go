@@ -55,7 +55,7 @@ func sketchToChange(found store.Key, key []byte) (hll.Sketch, error) {
 	if s == nil {
 		return nil, err
 	}
-	return found.MutStr(key, len(s))
+	return found.MutStr(key, 0, len(s))
 }
 
 // PFADD key [element ...] (hyperloglog.c: pfaddCommand)
@@ -106,7 +106,7 @@ func pfcount(c *Call) error {
 		c.Int(0)
 		return nil
 	}
-	if s, err = found.MutStr(c.Args[1], len(s)); err != nil {
+	if s, err = found.MutStr(c.Args[1], 0, len(s)); err != nil {
 		return err
 	}
 	count, fresh := s.Cached()

@@ -219,7 +219,7 @@ func setrange(c *Call) error {
 	if offset > limit || int64(len(part)) > limit-offset {
 		return errStringLimit
 	}
-	val, err = found.MutStr(key, int(offset)+len(part))
+	val, err = found.MutStr(key, int(offset), int(offset)+len(part))
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ type image struct {
 const (
 	captureRoom     = 64 << 10 // bytes that copies of small values share
 	captureOverhead = int(unsafe.Sizeof(Captured{}))
-	lendAt          = 16 << 10 // a string of so many bytes is not copied, but lent
+	lendAt          = 16 << 10 // a string of so many bytes is not copied, but lent: see also pagedAt
 )
 
 // Capture begins a capture. The one before must have ended.
@@ -101,7 +101,7 @@ func (c *Capture) End() {
 }
 
 // Return says that nobody reads the copies any more.
-func (c *Capture) Return() { c.loan.isOver = true }
+func (c *Capture) Return() { c.loan.isOver, c.ks.lentTexts = true, nil }
 
 // Take returns the copies that it has not returned yet, and about how many bytes they have. It returns nothing if
 // these are fewer bytes than least.
@@ -160,6 +160,8 @@ func (c *Capture) copyEntry(e *entry) entry {
 	switch {
 	case e.enc == encTable || e.typ == TypeStream:
 		return e.lend(c.loan)
+	case e.enc == encRaw && e.cap() >= pagedAt:
+		return c.lendText(e)
 	case e.enc == encRaw && e.cap() >= lendAt:
 		e.enc = encLent
 	}

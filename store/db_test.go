@@ -140,7 +140,7 @@ func TestStringsTakeTheEncodingRedisGives(t *testing.T) {
 		b, _, _ := db.Str(key)
 		require.Equal(t, val, string(b))
 	}
-	_, err := db.Lookup(key, LookupWrite).MutStr(key, 3)
+	_, err := db.Lookup(key, LookupWrite).MutStr(key, 0, 3)
 	require.NoError(t, err)
 	got := db.Peek(key).Encoding()
 	require.Equal(t, "raw", got)

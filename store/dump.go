@@ -46,8 +46,11 @@ func (v Value) Type() Type { return v.e.typ }
 
 // Text is the bytes of a string.
 func (v Value) Text() []byte {
-	if v.e.enc == encInt {
+	switch v.e.enc {
+	case encInt:
 		return v.e.appendString(nil)
+	case encPaged:
+		return (*lentText)(v.e.ref).bytes()
 	}
 	return v.e.bytes()
 }

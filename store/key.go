@@ -201,6 +201,9 @@ func (k Key) replace(name []byte, keepTTL bool) uint32 {
 	}
 	k.db.keep(k.node)
 	e := k.entry()
+	if k.db.ks.lentTexts != nil && k.db.ks.lentTexts[e.ref] != nil {
+		e.enc = encLent // the memory is not used again
+	}
 	k.db.lose(e, name)
 	if e.timed&timedFields != 0 {
 		e.timedHash().unbind()

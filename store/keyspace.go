@@ -3,6 +3,7 @@ package store
 import (
 	"math/rand/v2"
 	"slices"
+	"unsafe"
 )
 
 // Limits are the sizes up to which a collection keeps its compact encoding (redis.conf:
@@ -110,9 +111,10 @@ type Keyspace struct {
 	handles    [16]handle
 	opened     int // handles in use since the last Settle
 	scratch    [20]byte
-	edited     quicklist // the small list that a command edits
-	spareNode  []byte    // memory of the latest list node that became empty, for the next one
-	prefetched byte      // the sum of what Prefetch has read, which keeps the reads alive
+	edited     quicklist                    // the small list that a command edits
+	spareNode  []byte                       // memory of the latest list node that became empty, for the next one
+	lentTexts  map[unsafe.Pointer]*lentText // by the memory of the strings; nil if a capture lends none
+	prefetched byte                         // the sum of what Prefetch has read, which keeps the reads alive
 }
 
 // Stats are the counters of the keyspace in INFO.

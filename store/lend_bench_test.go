@@ -56,9 +56,9 @@ func BenchmarkFirstWrite(b *testing.B) {
 		}, func(db *DB) { s := must(Write[*Stream](db, key)); s.Group(key).Acknowledge(StreamID{500, 0}) }},
 		{"string of 500 MB", func(db *DB, i int) {
 			if i == 0 {
-				_, _ = db.Lookup(key, LookupWrite).MutStr(key, 500<<20)
+				_, _ = db.Lookup(key, LookupWrite).MutStr(key, 0, 500<<20)
 			}
-		}, func(db *DB) { _, _ = db.Lookup(key, LookupWrite).MutStr(key, 9) }},
+		}, func(db *DB) { _, _ = db.Lookup(key, LookupWrite).MutStr(key, 300<<20, 300<<20+9) }},
 	} {
 		b.Run(kind.name, func(b *testing.B) {
 			ks := NewKeyspace(Options{Seed: 1})

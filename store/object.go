@@ -39,6 +39,7 @@ const (
 	encEmbstr                 // strings of at most embstrLimit bytes, not changed in place
 	encRaw                    // strings that are longer, or were changed in place
 	encLent                   // raw, and the bytes must not change, because a reply may refer to them
+	encPaged                  // raw, in a capture: ref points to a *lentText
 	encInts16                 // sets: ref points to the block of an intset
 	encInts32
 	encInts64

@@ -157,10 +157,10 @@ func (k Key) Append(name, val []byte, limit int) (int, error) {
 	return len(b), nil
 }
 
-// MutStr returns the string as bytes that may be changed in place, at least n of them. It
-// adds zeros where the string is shorter, makes the encoding raw and keeps the TTL. A
-// missing key is stored.
-func (k Key) MutStr(name []byte, n int) ([]byte, error) {
+// MutStr returns the string as bytes, of which those from from to n may be changed in place. It adds
+// zeros where the string is shorter than n, makes the encoding raw and keeps the TTL. A missing key
+// is stored.
+func (k Key) MutStr(name []byte, from, n int) ([]byte, error) {
 	e, ks := (*entry)(nil), k.db.ks
 	if k.node == 0 {
 		e = &k.db.keys.at(k.add(name)).Val
@@ -177,6 +177,9 @@ func (k Key) MutStr(name []byte, n int) ([]byte, error) {
 	b := e.bytes()
 	if e.enc == encLent {
 		b = append(make([]byte, 0, max(n, len(b))), b...)
+	}
+	if ks.lentTexts != nil {
+		ks.changeText(e, from, n)
 	}
 	if short := n - len(b); short > 0 {
 		b = append(b, make([]byte, short)...)

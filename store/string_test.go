@@ -39,7 +39,7 @@ func TestStringsChangedInAnyWayAreWhatAMapHoldsAndAccountedFor(t *testing.T) {
 			require.Equal(t, len(want), n)
 			model[string(key)] = want
 		case 4:
-			b, err := db.Lookup(key, LookupWrite).MutStr(key, len(val))
+			b, err := db.Lookup(key, LookupWrite).MutStr(key, 0, len(val))
 			require.NoError(t, err)
 			copy(b, val)
 			want := append(bytes.Clone(old), make([]byte, max(0, len(val)-len(old)))...)
@@ -64,14 +64,14 @@ func TestALentStringStaysAsItIs(t *testing.T) {
 	for name, change := range map[string]func(*DB){
 		"overwritten": func(db *DB) { db.SetStr(key, bytes.Repeat([]byte("y"), 100), false) },
 		"changed in place": func(db *DB) {
-			b, err := db.Lookup(key, LookupWrite).MutStr(key, 100)
+			b, err := db.Lookup(key, LookupWrite).MutStr(key, 0, 100)
 			require.NoError(t, err)
 			b[0] = 'y'
 		},
 		"grown": func(db *DB) {
 			_, err := db.Lookup(key, LookupWrite).Append(key, []byte("y"), 1000)
 			require.NoError(t, err)
-			b, err := db.Lookup(key, LookupWrite).MutStr(key, 200)
+			b, err := db.Lookup(key, LookupWrite).MutStr(key, 0, 200)
 			require.NoError(t, err)
 			clear(b)
 		},
@@ -101,9 +101,9 @@ func TestAStringIsCopiedOnceForALoan(t *testing.T) {
 	db := NewKeyspace(Options{}).DBs[0]
 	db.SetStr(key, bytes.Repeat([]byte("x"), 100), false)
 	db.Lookup(key, LookupNone).Lend()
-	first, err := db.Lookup(key, LookupWrite).MutStr(key, 100)
+	first, err := db.Lookup(key, LookupWrite).MutStr(key, 0, 100)
 	require.NoError(t, err)
-	second, err := db.Lookup(key, LookupWrite).MutStr(key, 100)
+	second, err := db.Lookup(key, LookupWrite).MutStr(key, 0, 100)
 	require.NoError(t, err)
 	require.Same(t, &first[0], &second[0])
 }
