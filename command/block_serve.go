@@ -87,7 +87,7 @@ func (ex *Executor) Unblock(s *Session, err error) {
 	} else {
 		w.timeoutReply(r.w)
 	}
-	ex.account(w.cmd, s, w.args, w.took)
+	ex.account(w.cmd, s, w.args, w.took, r.w, 0)
 	ex.finish(&r)
 }
 

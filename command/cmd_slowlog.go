@@ -1,10 +1,5 @@
 package command
 
-import (
-	"github.com/miniredisd/miniredisd/internal/ascii"
-	"github.com/miniredisd/miniredisd/store"
-)
-
 func slowlogRows() []Row {
 	return []Row{
 		{"slowlog", "",
@@ -33,36 +28,17 @@ func slowlogRows() []Row {
 
 // SLOWLOG GET [count] (slowlog.c: slowlogCommand)
 func slowlogGet(c *Call) error {
-	count := 10
-	entries := c.Ex.slowlog.entries
+	count := int64(10)
 	switch {
 	case len(c.Args) > 3:
 		return c.SubcommandSyntax()
 	case len(c.Args) == 3:
-		n, ok := ascii.ParseInt(c.Args[2])
-		if !ok || n < -1 {
-			return store.Error("ERR count should be greater than or equal to -1")
-		}
-		count = len(entries)
-		if n >= 0 {
-			count = int(min(n, int64(count)))
+		var err error
+		if count, err = entryCount(c.Args[2]); err != nil {
+			return err
 		}
 	}
-	count = min(count, len(entries))
-	c.Array(count)
-	for i := range count {
-		e := &entries[len(entries)-1-i]
-		c.Array(6)
-		c.Int(e.id)
-		c.Int(e.unix)
-		c.Int(e.micros)
-		c.Array(len(e.args))
-		for _, a := range e.args {
-			c.BulkString(a)
-		}
-		c.BulkString(e.addr)
-		c.BulkString(e.name)
-	}
+	c.entries(&c.Ex.slowlog, count)
 	return nil
 }
 
@@ -74,7 +50,7 @@ func slowlogLen(c *Call) error {
 
 // SLOWLOG RESET (slowlog.c: slowlogCommand)
 func slowlogReset(c *Call) error {
-	c.Ex.slowlog.entries, c.Ex.slowlog.bytes = nil, 0
+	c.Ex.slowlog.reset()
 	c.OK()
 	return nil
 }

@@ -23,6 +23,7 @@ func (ex *Executor) Configure() {
 		ex.slow = min(ex.slow, ms*1e6)
 	}
 	ex.slowlog.trim(cfg.SlowlogMaxLen)
+	ex.sizes.configure(ex, ex.Table.byName["commandlog"] != nil)
 	ex.events.wanted = parseClasses(cfg.NotifyEvents)
 	ex.events.listen()
 	ex.Users.PubSubDefault = cfg.ACLPubSubDefault == "allchannels"

@@ -23,7 +23,7 @@ const missing = `
 8.8.0,: arnext arop arring arscan arseek arset xidmprecord xnack
 8.10.0,: backup blmovem himport lmovem sdiffcard sunioncard
 ,8.0.0: script|show
-,8.1.0: client|import-source commandlog
+,8.1.0: client|import-source
 ,9.0.0: cluster|cancelslotmigrations cluster|flushslot cluster|getslotmigrations cluster|migrateslots
 ,9.0.0: cluster|syncslots
 ,9.1.0: clusterscan

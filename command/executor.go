@@ -47,6 +47,7 @@ type Executor struct {
 	Eviction    Eviction
 	Latency     Latency
 	slowlog     Slowlog
+	sizes       sizeLogs
 	watchers    watchers
 	permissions permissions
 	events      events
@@ -205,7 +206,7 @@ func (ex *Executor) run(cmd *Command, s *Session, args [][]byte, w *resp.Writer,
 	if s.Hold == Blocked {
 		s.Wait.took += end - start
 	} else {
-		ex.account(cmd, s, args, end-start)
+		ex.account(cmd, s, args, end-start, w, mark)
 	}
 	if ex.Monitored && cmd.Flags&(SkipMonitor|Admin) == 0 && ex.retrying == nil {
 		ex.Host.FeedMonitors(s, redact(cmd, args))

@@ -50,5 +50,6 @@ func (ex *Executor) Kept() int {
 	_, scripts, interpreter := ex.Scripts.Memory()
 	_, _, functions, forFunctions := ex.Scripts.FunctionMemory()
 	return scripts + interpreter + functions + forFunctions + ex.Subs.Mem() + ex.Waiters.bytes +
-		ex.Tracking.mem() + ex.Users.Mem() + ex.ACLLog.Mem() + ex.slowlog.bytes + memError*len(ex.Errors)
+		ex.Tracking.mem() + ex.Users.Mem() + ex.ACLLog.Mem() + memError*len(ex.Errors) +
+		ex.slowlog.bytes + ex.sizes.requests.bytes + ex.sizes.replies.bytes
 }

@@ -2,7 +2,7 @@ package command
 
 import "fmt"
 
-// Slowlog holds the latest slow commands (slowlog.c). The newest entry is the last.
+// Slowlog holds the latest slow commands (slowlog.c), or large ones: see sizeLogs. The newest entry is the last.
 type Slowlog struct {
 	entries []slowEntry
 	nextID  int64
@@ -10,9 +10,10 @@ type Slowlog struct {
 }
 
 type slowEntry struct {
-	id, unix, micros int64
-	args             []string
-	addr, name       string
+	id, unix   int64
+	value      int64 // microseconds, or bytes
+	args       []string
+	addr, name string
 }
 
 // Limits of what an entry keeps of a command (slowlog.h: SLOWLOG_ENTRY_MAX_ARGC, _STRING).
@@ -28,6 +29,8 @@ func (l *Slowlog) add(e slowEntry, maxLen int) {
 	l.bytes += e.mem()
 	l.trim(maxLen)
 }
+
+func (l *Slowlog) reset() { l.entries, l.bytes = nil, 0 }
 
 // trim drops the oldest entries until there are at most maxLen.
 func (l *Slowlog) trim(maxLen int) {
@@ -47,6 +50,16 @@ func (e *slowEntry) mem() int {
 		n += 16 + len(arg)
 	}
 	return n
+}
+
+// slowEntry makes an entry. A command of a script comes from a client without an address. Valkey names the client of
+// the script.
+func (ex *Executor) slowEntry(cmd *Command, s *Session, args [][]byte, value int64) slowEntry {
+	e := slowEntry{unix: ex.KS.Now / 1000, value: value, args: slowlogCopy(redact(cmd, args)), addr: s.Addr, name: s.Name}
+	if ex.Scripts.run.on && !ex.Table.Manners.logsCaller {
+		e.addr, e.name = "", ""
+	}
+	return e
 }
 
 // slowlogCopy copies arguments and shortens what exceeds the limits (slowlog.c: slowlogCreateEntry).

@@ -3,6 +3,7 @@ package command
 import (
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/clock"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -61,8 +62,8 @@ func (ex *Executor) ResetStats() {
 	clear(ex.Table.calls)
 }
 
-// account counts a command that has ended (server.c: call).
-func (ex *Executor) account(cmd *Command, s *Session, args [][]byte, took int64) {
+// account counts a command that has ended (server.c: call). Its reply begins at mark.
+func (ex *Executor) account(cmd *Command, s *Session, args [][]byte, took int64, w *resp.Writer, mark int) {
 	ex.Stats.Commands++
 	s.Executed++
 	calls := ex.Table.Calls(cmd)
@@ -74,19 +75,16 @@ func (ex *Executor) account(cmd *Command, s *Session, args [][]byte, took int64)
 	if took >= ex.slow {
 		ex.noteSlow(cmd, s, args, took)
 	}
+	if ex.sizes.on {
+		ex.noteSizes(cmd, s, args, w, mark)
+	}
 }
 
 // noteSlow notes a slow command in SLOWLOG and LATENCY (slowlog.c: slowlogPushEntryIfNeeded;
 // latency.h: latencyAddSampleIfNeeded).
 func (ex *Executor) noteSlow(cmd *Command, s *Session, args [][]byte, took int64) {
 	if limit := ex.Cfg.SlowlogSlowerThan; limit >= 0 && took/1e3 >= limit && cmd.Flags&SkipSlowlog == 0 {
-		e := slowEntry{
-			unix: ex.KS.Now / 1000, micros: took / 1e3, args: slowlogCopy(redact(cmd, args)), addr: s.Addr, name: s.Name,
-		}
-		if ex.Scripts.run.on {
-			e.addr, e.name = "?:0", "" // the script's own client, which has no connection
-		}
-		ex.slowlog.add(e, ex.Cfg.SlowlogMaxLen)
+		ex.slowlog.add(ex.slowEntry(cmd, s, args, took/1e3), ex.Cfg.SlowlogMaxLen)
 	}
 	event := "command"
 	if cmd.Flags&Fast != 0 {

@@ -58,7 +58,7 @@ func groups() [][]Row {
 		clientRows(),
 		trackingRows(),
 		serverRows(),
-		slowlogRows(),
+		slowlogRows(), commandlogRows(),
 		latencyRows(),
 		memoryRows(),
 		clusterRows(),

@@ -25,6 +25,15 @@ func (w *Writer) BulkRef(v []byte) {
 	w.Buf = append(w.Buf, '\r', '\n')
 }
 
+// LenFrom returns the bytes of the output that were appended since len(Buf) was mark.
+func (w *Writer) LenFrom(mark int) int {
+	n := len(w.Buf) - mark
+	for i := len(w.Refs) - 1; i >= 0 && w.Refs[i].At > mark; i-- {
+		n += len(w.Refs[i].Bytes)
+	}
+	return n
+}
+
 // Truncate removes everything that was appended since len(Buf) was mark.
 func (w *Writer) Truncate(mark int) {
 	w.Buf = w.Buf[:mark]

@@ -1,6 +1,7 @@
 package resp
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 	"testing"
@@ -42,4 +43,13 @@ func TestARequestAllocatesNothingIfThereIsRoom(t *testing.T) {
 	room, text, raw := make([]byte, 0, 1000), []string{"SET", "k", "v"}, [][]byte{[]byte("SET"), []byte("k")}
 	require.Zero(t, testing.AllocsPerRun(100, func() { room = AppendRequest(room[:0], text...) }))
 	require.Zero(t, testing.AllocsPerRun(100, func() { room = AppendRequest(room[:0], raw...) }))
+}
+
+func TestTheLengthOfARequestIsThatOfItsBytes(t *testing.T) {
+	var many [][]byte
+	for n := range 110 {
+		many = append(many, bytes.Repeat([]byte{'x'}, 10*n))
+		require.Equal(t, len(AppendRequest(nil, many...)), RequestLen(many))
+	}
+	require.Zero(t, RequestLen(nil))
 }

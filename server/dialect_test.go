@@ -142,7 +142,7 @@ func TestACommandThatOnlyThePlayedServerHasIsRefusedByName(t *testing.T) {
 		{"valkey-9.2", "JSON.SET k $ 1", "unknown command"},
 		{"valkey-9.2", "LMOVEM a b", "unknown command"},
 		{"valkey-8.0", "COMMANDLOG LEN", "unknown command"},
-		{"valkey-8.1", "COMMANDLOG LEN", "ERR COMMANDLOG is not supported by this server"},
+		{"valkey-8.1", "CLIENT IMPORT-SOURCE ON", "ERR CLIENT IMPORT-SOURCE is not supported by this server"},
 		{"valkey-7.2", "SCRIPT SHOW x", "unknown subcommand 'SHOW'"},
 		{"valkey-8.0", "SCRIPT SHOW x", "ERR SCRIPT SHOW is not supported by this server"},
 		{"valkey-9.1", "CLIENT NONSENSE", "unknown subcommand 'NONSENSE'"},

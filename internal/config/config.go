@@ -172,9 +172,16 @@ type Config struct {
 	OutputLimits     [3]OutputLimit
 	ProtoMaxBulkLen  int64
 
-	BusyReplyThreshold      int64 // milliseconds
-	SlowlogSlowerThan       int64 // microseconds, -1 means off
-	SlowlogMaxLen           int   // entries
+	BusyReplyThreshold int64 // milliseconds
+	SlowlogSlowerThan  int64 // microseconds, -1 means off
+	SlowlogMaxLen      int   // entries
+
+	// Of Valkey alone: its logs of large requests and replies.
+	CommandlogRequestLargerThan  int64 // bytes, -1 means off
+	CommandlogLargeRequestMaxLen int   // entries
+	CommandlogReplyLargerThan    int64 // bytes, -1 means off
+	CommandlogLargeReplyMaxLen   int   // entries
+
 	LatencyMonitorThreshold int64 // milliseconds, 0 means off
 	LatencyTracking         bool
 	LatencyPercentiles      []float64
@@ -210,6 +217,9 @@ func Default() *Config {
 		if r := &table[i]; r.field != nil {
 			c.store(r, r.def)
 		}
+	}
+	for _, r := range working() {
+		c.store(&r.row, r.def)
 	}
 	return c
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/miniredisd/miniredisd/internal/dialect"
 )
 
-// newer lists the directives of servers newer than Redis 7.2: since when, and their names with their defaults. A
-// server whose dialect has one accepts it, with a warning. None has an effect here.
+// newer lists directives of servers newer than Redis 7.2: since when, and their names with their defaults. A server
+// whose dialect has one accepts it, with a warning. None has an effect here: working has those that do.
 const newer = `
 8.6.0,9.1.0: tls-auth-clients-user=off
 8.8.0,: slowlog-entry-max-argc=32 slowlog-entry-max-string-len=128
@@ -22,20 +22,44 @@ const newer = `
 ,8.1.0: log-format=legacy log-timestamp-format=legacy
 ,9.1.0: active-defrag-cycle-us=500 cluster-announce-client-port=0 cluster-announce-client-tls-port=0
 ,9.1.0: cluster-config-save-behavior=sync cluster-databases=1 cluster-manual-failover-timeout=5000
-,9.1.0: cluster-slot-migration-log-max-len=1000 commandlog-execution-slower-than=10000
-,9.1.0: commandlog-large-reply-max-len=128 commandlog-large-request-max-len=128
-,9.1.0: commandlog-reply-larger-than=1048576 commandlog-request-larger-than=1048576
-,9.1.0: commandlog-slow-execution-max-len=128 hash-seed= import-mode=no mptcp=no rdb-version-check=strict
+,9.1.0: cluster-slot-migration-log-max-len=1000
+,9.1.0: hash-seed= import-mode=no mptcp=no rdb-version-check=strict
 ,9.1.0: rdma-bind= rdma-completion-vector=-1 rdma-port=0 rdma-rx-size=1048576 repl-mptcp=no
 ,9.1.0: slot-migration-max-failover-repl-bytes=0 tls-auto-reload-interval=0
 ,9.2.0: bgsave-default-method= forkless-infrastructure-enabled= maxclients-reserved= maxmemory-scripts=
 ,9.2.0: priority-subnets= repl-throttling-enabled=
 `
 
-// Newer returns the names of all directives of newer servers that a dialect has, sorted.
+// newRow is a directive of newer servers that has an effect.
+type newRow struct {
+	since dialect.Since
+	row
+}
+
+// working are the directives of newer servers that have an effect. Two are other names of directives of the slow log.
+func working() []newRow {
+	return []newRow{
+		{",8.1.0", row{name: "commandlog-execution-slower-than", kind: integer, def: "10000", min: -1, max: maxLong,
+			field: func(c *Config) any { return &c.SlowlogSlowerThan }}},
+		{",8.1.0", row{name: "commandlog-slow-execution-max-len", kind: integer, def: "128", max: maxLong,
+			field: func(c *Config) any { return &c.SlowlogMaxLen }}},
+		{",8.1.0", row{name: "commandlog-request-larger-than", kind: integer, def: "1048576", min: -1, max: maxLong,
+			field: func(c *Config) any { return &c.CommandlogRequestLargerThan }}},
+		{",8.1.0", row{name: "commandlog-large-request-max-len", kind: integer, def: "128", max: maxLong,
+			field: func(c *Config) any { return &c.CommandlogLargeRequestMaxLen }}},
+		{",8.1.0", row{name: "commandlog-reply-larger-than", kind: integer, def: "1048576", min: -1, max: maxLong,
+			field: func(c *Config) any { return &c.CommandlogReplyLargerThan }}},
+		{",8.1.0", row{name: "commandlog-large-reply-max-len", kind: integer, def: "128", max: maxLong,
+			field: func(c *Config) any { return &c.CommandlogLargeReplyMaxLen }}},
+	}
+}
+
+// Newer returns the names of the directives of newer servers that a dialect has and that have no effect, sorted.
 func Newer(d dialect.Dialect) (names []string) {
 	for _, r := range (&Config{Dialect: d.Name}).newerRows() {
-		names = append(names, r.name)
+		if r.flags&inert != 0 {
+			names = append(names, r.name)
+		}
 	}
 	slices.Sort(names)
 	return names
@@ -61,6 +85,11 @@ func (c *Config) newerRows() (rows []*row) {
 				r.flags |= hidden
 			}
 			rows = append(rows, r)
+		}
+	}
+	for _, r := range working() {
+		if c.plays(r.since) {
+			rows = append(rows, &r.row)
 		}
 	}
 	return rows

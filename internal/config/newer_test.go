@@ -12,7 +12,7 @@ func TestADirectiveOfThePlayedServerIsAcceptedWithAWarning(t *testing.T) {
 	for _, x := range []struct{ name, has, lacks string }{
 		{"prefetch-batch-max-size", "valkey-8.0", "redis-8.10"},
 		{"log-format", "valkey-8.1", "valkey-8.0"},
-		{"commandlog-large-reply-max-len", "valkey-9.1", "valkey-8.1"},
+		{"rdma-port", "valkey-9.1", "valkey-8.1"},
 		{"priority-subnets", "valkey-9.2", "valkey-9.1"},
 		{"slowlog-entry-max-argc", "redis-8.8", "redis-8.6"},
 		{"tls-auth-clients-user", "redis-8.6", "valkey-8.1"},
@@ -40,6 +40,22 @@ func TestADirectiveOfThePlayedServerIsAcceptedWithAWarning(t *testing.T) {
 	c, err := Parse([]string{"--masters", "2", "--dialect", "redis-7.2,valkey-9.1", "--mptcp", "yes"}, nil)
 	require.NoError(t, err, "one of the masters has it")
 	require.Equal(t, []string{"mptcp"}, c.Inert())
+}
+
+func TestTheLogsOfCommandsHaveDirectivesAsValkey(t *testing.T) {
+	for _, name := range []string{"redis-8.10", "valkey-8.0", dialect.Default} {
+		_, err := Parse([]string{"--dialect", name, "--commandlog-reply-larger-than", "7"}, nil)
+		require.ErrorContains(t, err, "Bad directive or wrong number of arguments", name)
+	}
+	c, err := Parse([]string{"--commandlog-reply-larger-than", "7", "--dialect", "valkey-8.1"}, nil)
+	require.NoError(t, err)
+	require.Empty(t, c.Inert())
+	require.Equal(t, int64(7), c.CommandlogReplyLargerThan)
+	require.Equal(t, int64(1<<20), c.CommandlogRequestLargerThan)
+	_, err = c.Set([]string{"commandlog-slow-execution-max-len", "9"}, true, nil)
+	require.NoError(t, err)
+	require.Equal(t, []string{"slowlog-max-len", "9"}, c.Get([]string{"slowlog-max-len"}, glob))
+	require.NotContains(t, Newer(dialect.Named("valkey-9.1")), "commandlog-reply-larger-than")
 }
 
 func TestADirectiveIsNewerForOneReason(t *testing.T) {
