@@ -297,7 +297,8 @@ func objectRefcount(c *Call) error {
 		c.Null()
 		return nil
 	}
-	if key.Encoding() == "int" && !key.Private() && !c.KS.KeepsAge() {
+	shares := !c.Ex.Table.Manners.noSharing && !c.KS.KeepsAge()
+	if shares && key.Encoding() == "int" && !key.Private() {
 		if v, _ := key.Int(); v >= 0 && v < sharedIntegers {
 			c.Int(math.MaxInt32)
 			return nil

@@ -12,7 +12,7 @@ type Manners struct {
 	authFirst                             bool
 	bitArguments, openBitcount            bool
 	expiryFirst                           bool
-	logsCaller                            bool
+	noSharing, logsCaller, longMembers    bool
 	plainScripts, engineModule            bool
 	ClientWatch, ClientCapa, ClientThread bool // fields of CLIENT LIST
 	ClientTotals                          bool
@@ -38,6 +38,8 @@ func mannerRows(m *Manners) []Manner {
 		{"7.4.0,8.0.0", "`BITCOUNT` and `BITPOS` check their arguments before the key", &m.bitArguments},
 		{",8.0.0", "`BITCOUNT` needs no end", &m.openBitcount},
 		{",9.1.0", "`GETEX` checks its expiry before the key", &m.expiryFirst},
+		{",8.1.0", "small integers are not shared, as `OBJECT REFCOUNT` shows", &m.noSharing},
+		{",9.0.0", "`ZADD` chooses the encoding by all its members, even those that it does not add", &m.longMembers},
 		{",8.1.0", "the logs of commands name the client that runs a script", &m.logsCaller},
 		{",8.0.0", "scripts hear `Unknown command`, not `Unknown Redis command`", &m.plainScripts},
 		{",9.1.0", "`HELLO` lists Lua as a module, and scripts hear the usual error for an unknown subcommand",

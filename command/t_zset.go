@@ -88,6 +88,9 @@ func zaddGeneric(c *Call, pairs [][]byte, flags store.ZFlags, ch bool) error {
 		return nil
 	}
 	z.Expect(pairs[1], len(scores))
+	if c.Ex.Table.Manners.longMembers {
+		z.ExpectLong(pairs)
+	}
 	z.Reserve(scores, pairs)
 	z.Prefetch(pairs[1:], 2)
 	var added, updated int

@@ -44,7 +44,10 @@ func chineseDialects() map[string]string {
 		"`BITCOUNT` and `BITPOS` check their arguments before the key": "`BITCOUNT` 和 `BITPOS` 先检查参数，再看键",
 		"`BITCOUNT` needs no end":                                      "`BITCOUNT` 可以不写终点",
 		"`GETEX` checks its expiry before the key":                     "`GETEX` 先检查过期时间，再看键",
-		"the logs of commands name the client that runs a script":      "命令日志写出运行脚本的客户端",
+		"small integers are not shared, as `OBJECT REFCOUNT` shows":    "小整数不共享，`OBJECT REFCOUNT` 看得出来",
+		"`ZADD` chooses the encoding by all its members, even those that it does not add": "" +
+			"`ZADD` 按它的全部成员选编码，没有加进去的成员也算",
+		"the logs of commands name the client that runs a script": "命令日志写出运行脚本的客户端",
 		"scripts hear `Unknown command`, not `Unknown Redis command`": "" +
 			"脚本得到的是 `Unknown command`，而不是 `Unknown Redis command`",
 		"`HELLO` lists Lua as a module, and scripts hear the usual error for an unknown subcommand": "" +

@@ -10,10 +10,11 @@ import (
 )
 
 var (
-	seed       = flag.Uint64("differential.seed", 1, "what the random commands follow from")
-	count      = flag.Int("differential.count", 80000, "how many commands are compared")
-	fieldCount = flag.Int("differential.fields", 20000, "how many commands of fields that expire are compared")
-	groups     = flag.String("differential.groups", "", "only these groups of commands, comma-separated")
+	seed        = flag.Uint64("differential.seed", 1, "what the random commands follow from")
+	count       = flag.Int("differential.count", 80000, "how many commands are compared")
+	newerCount  = flag.Int("differential.newer", 20000, "how many commands that Redis 7.2 lacks are compared")
+	valkeyCount = flag.Int("differential.valkey", 40000, "how many commands of Valkey are compared")
+	groups      = flag.String("differential.groups", "", "only these groups of commands, comma-separated")
 )
 
 func TestDifferential(t *testing.T) {
@@ -25,12 +26,23 @@ func TestDifferential(t *testing.T) {
 	differential.Run(t, start(t, differential.Args()), oracle, o)
 }
 
-// Hash fields that expire are compared with a valkey-server, because no redis-server of the tests has them.
-func TestDifferentialOfFieldsThatExpire(t *testing.T) {
-	oracle := redistest.StartValkey(t)
+// What Redis 7.2 lacks is compared with a valkey-server.
+func TestDifferentialOfNewerCommands(t *testing.T) {
+	addr, oracle := besideValkey(t)
+	differential.Run(t, addr, oracle, differential.Newer(*seed, *newerCount))
+}
+
+func TestDifferentialOfValkey(t *testing.T) {
+	addr, oracle := besideValkey(t)
+	differential.Run(t, addr, oracle, differential.AllOfValkey(*seed, *valkeyCount))
+}
+
+// besideValkey starts a server that plays Valkey, and the real one.
+func besideValkey(t *testing.T) (addr string, oracle *redistest.Server) {
+	t.Helper()
+	oracle = redistest.StartValkey(t)
 	if redistest.Older(oracle.Version, "9.1") {
 		t.Skipf("valkey-server is %s, and 9.1 is compared", oracle.Version)
 	}
-	addr := start(t, append(differential.Args(), "--dialect", "valkey-9.1"))
-	differential.Run(t, addr, oracle, differential.FieldTTLs(*seed, *fieldCount))
+	return start(t, append(differential.Args(), "--dialect", "valkey-9.1")), oracle
 }

@@ -93,6 +93,15 @@ func (z *ZSet) Expect(first []byte, n int) {
 	}
 }
 
+// ExpectLong makes the set large if a pack may not hold one of the members in pairs: any, member, any, member.
+func (z *ZSet) ExpectLong(pairs [][]byte) {
+	for i := 1; i < len(pairs) && z.e.enc == encPack; i += 2 {
+		if len(pairs[i]) > z.ks.Limits.ZSetMaxListpackValue {
+			z.enlarge()
+		}
+	}
+}
+
 // Reserve gives an empty set, which Expect has prepared, the memory for scores and the members in pairs:
 // any, member, any, member.
 func (z *ZSet) Reserve(scores []float64, pairs [][]byte) {

@@ -24,7 +24,8 @@ func (d *duel) agree(c command, want, got, before resp.Value) bool {
 	default:
 		ok = canonical(want, c.mode) == canonical(got, c.mode)
 	}
-	return ok || otherWords(want, got) || collated(c, want, got) || d.older && knownDifference(c, want, got)
+	return ok || otherWords(want, got) || collated(c, want, got) || d.older && knownDifference(c, want, got) ||
+		d.valkey && differsFromValkey(c, want, got)
 }
 
 // otherWords reports whether both servers refuse to compile a script, each with its parser's own text.

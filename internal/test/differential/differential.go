@@ -32,6 +32,7 @@ type Options struct {
 	Seed   uint64
 	Count  int
 	Groups []string
+	Valkey bool // the oracle is a valkey-server, and miniredisd plays one
 }
 
 const sequenceLength = 300
@@ -45,17 +46,29 @@ func Args() []string {
 	return args
 }
 
-// FieldTTLs are the options for the commands of hash fields that expire, which Redis 7.2 lacks.
-func FieldTTLs(seed uint64, count int) Options { return Options{seed, count, []string{newerGroup}} }
+// Newer are the options for the commands that Redis 7.2 lacks.
+func Newer(seed uint64, count int) Options {
+	return Options{Seed: seed, Count: count, Groups: []string{newerHashes, newerStrings}, Valkey: true}
+}
+
+// AllOfValkey are the options for the commands of Redis 7.2 and those that it lacks.
+func AllOfValkey(seed uint64, count int) Options {
+	o := Options{Seed: seed, Count: count, Valkey: true}
+	for _, t := range table() {
+		o.Groups = append(o.Groups, t.group)
+	}
+	return o
+}
 
 // Run compares o.Count commands, in sequences that each begin with empty servers.
-func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
+func Run(t testing.TB, addr string, other *redistest.Server, o Options) {
 	t.Helper()
 	d := &duel{
 		t:      t,
-		oracle: side{redistest.Dial(t, oracle.Addr), redistest.Dial(t, oracle.Addr)},
+		oracle: side{redistest.Dial(t, other.Addr), redistest.Dial(t, other.Addr)},
 		ours:   side{redistest.Dial(t, addr), redistest.Dial(t, addr)},
-		older:  redistest.Older(oracle.Version, "7.2"),
+		older:  redistest.Older(other.Version, "7.2"),
+		valkey: o.Valkey,
 	}
 	for _, s := range []side{d.oracle, d.ours} {
 		s[1].Do("HELLO", "3")
@@ -66,7 +79,7 @@ func Run(t testing.TB, addr string, oracle *redistest.Server, o Options) {
 			t.Fatalf("CONFIG SET %s: %s", name, r)
 		}
 	}
-	g, err := newGenerator(o.Groups, d.older, oracle.Lacks(d.ours[0]))
+	g, err := newGenerator(o.Groups, oracle{d.older, d.valkey, other.Lacks(d.ours[0])})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,6 +126,7 @@ type duel struct {
 	t            testing.TB
 	oracle, ours side
 	older        bool
+	valkey       bool
 }
 
 // difference is the first command of a sequence on which the servers disagree.

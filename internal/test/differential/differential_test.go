@@ -46,9 +46,9 @@ func TestShortenKeepsWhatIsNeeded(t *testing.T) {
 }
 
 func TestSeedFixesTheCommands(t *testing.T) {
-	a, err := newGenerator(nil, false, nil)
+	a, err := newGenerator(nil, oracle{})
 	require.NoError(t, err)
-	b, err := newGenerator(nil, false, nil)
+	b, err := newGenerator(nil, oracle{})
 	require.NoError(t, err)
 	a.reset(rand.New(rand.NewPCG(7, 0)))
 	b.reset(rand.New(rand.NewPCG(7, 0)))
@@ -59,7 +59,7 @@ func TestSeedFixesTheCommands(t *testing.T) {
 
 func TestCommandsThatTheOracleLacksAreNotSent(t *testing.T) {
 	count := func(unknown map[string]bool) (sent int) {
-		g, err := newGenerator([]string{"zset"}, false, unknown)
+		g, err := newGenerator([]string{"zset"}, oracle{unknown: unknown})
 		require.NoError(t, err)
 		g.reset(rand.New(rand.NewPCG(7, 0)))
 		for range 1000 {
@@ -75,7 +75,7 @@ func TestCommandsThatTheOracleLacksAreNotSent(t *testing.T) {
 
 func TestOnlyNewOraclesGetChangingBounds(t *testing.T) {
 	count := func(older bool) (changes int) {
-		g, err := newGenerator(nil, older, nil)
+		g, err := newGenerator(nil, oracle{older: older})
 		require.NoError(t, err)
 		for n := range uint64(20) {
 			g.reset(rand.New(rand.NewPCG(7, n)))

@@ -16,12 +16,16 @@ type generator struct {
 	focus   group
 	numeric bool // only numbers as elements, so that integer encodings last
 	older   bool // the oracle is older than Redis 7.2
+	valkey  bool // the oracle is a Valkey
 	bounds  group
 	shifts  bool // the bounds change within the sequence
 }
 
-// newerGroup is a group of commands that Redis 7.2 lacks. Only who names it gets it.
-const newerGroup = "hashttl"
+// The groups of commands that Redis 7.2 lacks. Only who names them gets them.
+const (
+	newerHashes  = "hashttl"
+	newerStrings = "stringif"
+)
 
 type group struct {
 	name  string
@@ -33,31 +37,47 @@ type line struct {
 	syntax []node
 }
 
-// newGenerator makes a generator of the commands in the named groups, or in all. It leaves out the
-// commands in unknown, which the oracle is too old to know.
-func newGenerator(names []string, older bool, unknown map[string]bool) (*generator, error) {
-	g := &generator{older: older}
+// oracle is what the generator knows of the other server.
+type oracle struct {
+	older   bool            // than Redis 7.2
+	valkey  bool            // or it is a Valkey
+	unknown map[string]bool // the commands that it lacks
+}
+
+// leavesOut reports whether a line of the table is not for this oracle. It returns the line without the marks that
+// say so.
+func (o oracle) leavesOut(line string) (rest string, out bool) {
+	if rest, marked := strings.CutPrefix(line, "! "); marked {
+		line, out = rest, o.older
+	}
+	if rest, marked := strings.CutPrefix(line, "V "); marked {
+		line, out = rest, out || o.valkey
+	}
+	return line, out
+}
+
+// newGenerator makes a generator of the commands in the named groups, or in all.
+func newGenerator(names []string, o oracle) (*generator, error) {
+	g := &generator{older: o.older, valkey: o.valkey}
 	all := makers()
 	for _, t := range table() {
 		if len(names) > 0 && !slices.Contains(names, t.group) && t.group != "bounds" {
 			continue
 		}
-		if len(names) == 0 && t.group == newerGroup {
+		if len(names) == 0 && (t.group == newerHashes || t.group == newerStrings) {
 			continue
 		}
 		gr := group{name: t.group}
 		for _, text := range t.lines {
 			l := line{mode: ' '}
-			if rest, newer := strings.CutPrefix(text, "! "); newer {
-				if older {
-					continue
-				}
-				text = rest
+			text, left := o.leavesOut(text)
+			if left {
+				continue
 			}
 			if strings.IndexByte("~%@?#", text[0]) >= 0 {
 				l.mode, text = text[0], text[2:]
 			}
-			if name, _, _ := strings.Cut(text, " "); unknown[strings.ToLower(name)] {
+			if name, _, _ := strings.Cut(text, " "); o.unknown[strings.ToLower(name)] {
 				continue
 			}
 			var err error
@@ -82,7 +102,7 @@ func (g *generator) reset(r *rand.Rand) {
 	g.Rand = r
 	g.focus = g.groups[r.IntN(len(g.groups))]
 	g.numeric = r.IntN(4) == 0
-	g.shifts = !g.older && r.IntN(2) == 0
+	g.shifts = !g.older && !g.valkey && r.IntN(2) == 0
 }
 
 func (g *generator) command() command {
@@ -122,9 +142,24 @@ func (g *generator) addFault(c *command) {
 	case 4:
 		c.args[1], c.args[i] = c.args[i], c.args[1]
 	}
-	if len(c.args) > 1 && strings.EqualFold(c.args[1], "FIELDS") { // Valkey takes such a key for the word
+	switch {
+	case len(c.args) > 1 && strings.EqualFold(c.args[1], "FIELDS"): // Valkey takes such a key for the word
+		c.args = sound
+	case len(c.args) > 1 && c.args[1] != "x" && strings.HasPrefix(c.args[1], "x"): // its members keep their score
+		c.args = sound
+	case g.valkey && c.args[0][0] == 'Z' && beginsBefore(c.args): // see first
 		c.args = sound
 	}
+}
+
+// beginsBefore reports whether a range has a LIMIT with a negative offset.
+func beginsBefore(args []string) bool {
+	for i := range len(args) - 1 {
+		if strings.EqualFold(args[i], "LIMIT") && strings.HasPrefix(args[i+1], "-") {
+			return true
+		}
+	}
+	return false
 }
 
 func (g *generator) expand(args []string, nodes []node) []string {

@@ -43,6 +43,7 @@ func makers() map[string]maker {
 		"scored":   func(g *generator) string { return g.pick("z1", "z2", "x1", "t1", "z3") },
 		"sortable": func(g *generator) string { return g.pick("l1", "l2", "t1", "z1") },
 		"index":    func(g *generator) string { return strconv.Itoa(g.IntN(15) - 6) },
+		"first":    first,
 		"small":    func(g *generator) string { return strconv.Itoa(g.IntN(8) - g.IntN(2)) },
 		"offset":   func(g *generator) string { return strconv.Itoa(g.IntN(70) - g.IntN(2)) },
 		"bit":      oneOf("0 1 0 1 0 1 0 1 2"),
@@ -140,6 +141,14 @@ func anyKey(g *generator) string {
 	}
 }
 
+// first is an offset of LIMIT in a range. Where Valkey begins with a negative one depends on the encoding.
+func first(g *generator) string {
+	if g.valkey {
+		return strconv.Itoa(g.IntN(9))
+	}
+	return strconv.Itoa(g.IntN(15) - 6)
+}
+
 func value(g *generator) string {
 	switch g.IntN(10) {
 	case 0:
@@ -174,6 +183,14 @@ func float(g *generator) string {
 }
 
 func score(g *generator) string {
+	made := anyScore(g)
+	if g.valkey && made == "0x10" { // it refuses such a score
+		return "16"
+	}
+	return made
+}
+
+func anyScore(g *generator) string {
 	if !g.older && g.IntN(3) == 0 {
 		return wideScore(g)
 	}
