@@ -97,8 +97,19 @@ func (l *labState) doctorSees(
 	}
 	l.doctor.Command(doctor.Event{
 		Time: l.ks.Now, Mono: l.ex.Now.Mono, Client: sess.ID, Name: sess.Name, DB: sess.DB,
-		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost,
+		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost, Other: l.findsOther(sess, cmd, args, reply),
 	})
+}
+
+// findsOther reports whether a SET NX or SETNX was refused because the key has a value of another type.
+func (l *labState) findsOther(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte) bool {
+	refused := cmd.Name == "set" && (string(reply) == "$-1\r\n" || string(reply) == "_\r\n") ||
+		cmd.Name == "setnx" && string(reply) == ":0\r\n"
+	if !refused || len(args) < 2 {
+		return false
+	}
+	key := l.ks.DBs[sess.DB].Lookup(args[1], store.LookupNoEffects)
+	return key.Exists() && key.Type() != store.TypeString
 }
 
 func (l *labState) doctorExpired(db *store.DB, key string) {

@@ -202,6 +202,22 @@ func TestTheDoctorsOfSeveralMastersFindTwoHoldersOfAMajority(t *testing.T) {
 	require.Regexp(t, `^master 3: \d+: the lease ended by this master's clock$`, f["commands"].Elems[3].Str)
 }
 
+func TestTheDoctorsOfSeveralMastersFindValuesOfAnotherType(t *testing.T) {
+	m := startMasters(t, 3)
+	for n := 1; n <= 2; n++ {
+		c := dialMaster(t, m, n)
+		c.Do("SADD", "lock:x", "a")
+		require.True(t, c.Do("SET", "lock:x", "token-1", "NX", "PX", "10000").Null)
+		c.Do("HELLO", "3")
+		require.Equal(t, int64(0), c.Do("SETNX", "lock:x", "token-2").Int)
+	}
+	require.Empty(t, findings(dialMaster(t, m, 1)))
+	require.Equal(t, []string{"no-quorum lock:x "}, findings(dialMaster(t, m, 2)))
+	f := finding(dialMaster(t, m, 2).Do("LAB", "DOCTOR").Elems[0])
+	require.Contains(t, f["why"].Str, "a value of another type")
+	require.Len(t, f["commands"].Elems, 2)
+}
+
 // The export of several masters' logs leads to a verdict.
 func TestWhatLabLogExportsIsJudged(t *testing.T) {
 	for what, jumps := range map[string]bool{"one clock jumps": true, "none does": false} {

@@ -77,6 +77,7 @@ type Event struct {
 	Reply   []byte // in RESP2 or RESP3
 	Lost    bool   // the client does not get the reply
 	Held    bool   // the server has not executed it, or not yet
+	Other   bool   // a SET NX or SETNX that found a value of another type than a string
 }
 
 // Exec is Event.By for the commands of a transaction.

@@ -19,6 +19,7 @@ const (
 
 	TokenNotUnique  Pattern = "token-not-unique"
 	RenewalDropsTTL Pattern = "renewal-drops-ttl"
+	NoQuorum        Pattern = "no-quorum" // see noQuorum
 )
 
 // Finding is one mistake, at the place where it was first made.
@@ -119,9 +120,13 @@ func (d *Doctor) report(p Pattern, k lockKey, culprit op, steps ...Step) *Findin
 	return d.add(f)
 }
 
-// add keeps f, unless there is a finding of its kind already. It returns the finding that is kept.
+// add keeps f, unless there is a finding of its kind already. It returns the finding that is kept. Each reason for no
+// quorum is a kind.
 func (d *Doctor) add(f *Finding) *Finding {
 	id := string(f.Pattern) + "\x00" + class(f.Key) + "\x00" + class(f.Name)
+	if f.Pattern == NoQuorum {
+		id += "\x00" + f.Why
+	}
 	if first := d.found.m[id]; first != nil {
 		first.Count++
 		return first

@@ -243,13 +243,18 @@ func (d *Doctor) drop(k lockKey, h *hold, how End, time int64) {
 		if how != EndReleased && how != EndExpired {
 			d.taken.put(k, true)
 		}
-		d.ledger.ended(d.master, k, h, how, time)
+		if f := d.ledger.ended(d.master, k, h, how, time); f != nil && d.isLock(k, h) {
+			d.add(f)
+		}
 	}
 }
 
 // waits records an attempt to take a lock that another client holds.
 func (d *Doctor) waits(o op, k lockKey, token string) {
 	h := d.holds.m[k]
+	if d.ledger != nil && (o.other || h != nil && token != h.value && d.isLock(k, h)) {
+		d.notGranted(o, k, token, h)
+	}
 	if h == nil || token == h.value && isToken(token) {
 		return
 	}

@@ -54,6 +54,8 @@ type Holding struct {
 	Unknown              bool
 	Doubts               []Doubt
 
+	refused Step // the first other token that was refused because of it
+
 	renews int64 // the order of the grant that it certainly renews
 	since  mark  // the begin of the lease
 	least  struct {
@@ -72,6 +74,8 @@ type Ledger struct {
 	keys    *bounded[lockKey, [][]Holding] // by master
 	open    [][]openLease                  // by master
 	times   times
+
+	refusals *bounded[attempt, []refusal] // by master
 }
 
 // openLease is a holding whose lease may end at another time than its key.
@@ -89,10 +93,12 @@ func NewLedger(masters, keep int) *Ledger {
 	return &Ledger{
 		masters: masters, keep: keep, open: make([][]openLease, masters),
 		keys: newBounded[lockKey, [][]Holding](max(maxHolds, keep)), times: newTimes(masters),
+		refusals: newBounded[attempt, []refusal](maxHolds),
 	}
 }
 
-// granted records that a master granted a lock. It returns a finding if that made a second holder.
+// granted records that a master granted a lock. It returns a finding if that made a second holder, or if the grant came
+// too late for a majority.
 func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -132,7 +138,8 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 			return &f
 		}
 	}
-	return nil
+	l.accepted(master, k, h.value)
+	return l.tooLate(k, h.order)
 }
 
 // lasts gives a holding a lease: the longest that its holder may believe in, the shortest, or both.
@@ -195,13 +202,15 @@ func (l *Ledger) apart(master int, k lockKey, order int64) {
 	l.watch(master, openLease{k, order})
 }
 
-func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) {
+// ended records that a master does not keep a lock any more. It returns a finding if the lock was a vote that somebody
+// had to give back.
+func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) *Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.passed(master, time)
 	t := l.find(master, k, h.order)
 	if t == nil {
-		return
+		return nil
 	}
 	l.order++
 	t.End, t.Ended, t.EndedBy, t.EndOrder, t.Thief = how, time, h.ended, l.order, h.thief
@@ -214,6 +223,10 @@ func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) {
 	default:
 		l.watch(master, openLease{k, t.Order})
 	}
+	if how == EndExpired {
+		return l.leftBehind(master, k, t)
+	}
+	return nil
 }
 
 // isOver reports whether a lease of a lock has been over for at least by ms, by its holder's clock.
@@ -329,43 +342,6 @@ func (l *Ledger) Order() int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.order
-}
-
-// Passed reports the time on a master, in unix ms.
-func (l *Ledger) Passed(master int, time int64) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.passed(master, time)
-}
-
-// passed ends the leases that are over although their keys have not ended at that time.
-func (l *Ledger) passed(master int, time int64) {
-	if !l.times.sees(master, time) {
-		l.endLeases(master)
-		return
-	}
-	for i := range l.open {
-		l.endLeases(i)
-	}
-}
-
-func (l *Ledger) endLeases(master int) {
-	l.open[master] = slices.DeleteFunc(l.open[master], func(o openLease) bool {
-		t := l.find(master, o.key, o.order)
-		if t == nil || t.RanOut != 0 || t.GaveUp != 0 {
-			return true
-		}
-		if t.MayRunOut == 0 && l.isOver(master, o.key, t.least.lease, t.least.since, 1) {
-			l.order++
-			t.MayRunOut = l.order
-		}
-		if !l.isOver(master, o.key, t.Lease, t.since, 1) {
-			return false
-		}
-		l.order++
-		t.RanOut = l.order
-		return true
-	})
 }
 
 // forget drops everything about a master.

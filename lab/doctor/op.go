@@ -24,6 +24,7 @@ type op struct {
 	by         string
 	reply      reply
 	lost       bool     // the client does not get the reply
+	other      bool     // see Event
 	demands    []demand // of the EXEC around it
 	meaning
 }
@@ -34,7 +35,8 @@ const maxArg = 128
 func newOp(e Event, m meaning) op {
 	o := op{
 		time: e.Time, mono: e.Mono, client: e.Client, owner: e.Name, db: e.DB, name: e.Command, by: e.By,
-		args: make([]string, len(e.Args)), reply: parseReply(e.Reply), lost: e.Lost, meaning: m,
+		args: make([]string, len(e.Args)), reply: parseReply(e.Reply), lost: e.Lost, other: e.Other,
+		meaning: m,
 	}
 	text := -1 // the argument that is a script's text
 	switch {

@@ -60,6 +60,12 @@ func reasons(p Pattern) []string {
 	why, _ := advice(p)
 	all := []string{why}
 	switch p {
+	case NoQuorum:
+		all = nil
+		for _, r := range []reason{otherType, clockBack, leftVote, shortLease} {
+			why, _ = noQuorum(r)
+			all = append(all, why)
+		}
 	case Polling:
 		why, _ = busyLoop()
 		all = append(all, why)

@@ -137,3 +137,40 @@ func (t *times) since(m mark, master int, byItself bool) int64 {
 	}
 	return ran + t.together - m.together + max(all, 0)
 }
+
+// Passed reports the time on a master, in unix ms.
+func (l *Ledger) Passed(master int, time int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passed(master, time)
+}
+
+// passed ends the leases that are over although their keys have not ended at that time.
+func (l *Ledger) passed(master int, time int64) {
+	if !l.times.sees(master, time) {
+		l.endLeases(master)
+		return
+	}
+	for i := range l.open {
+		l.endLeases(i)
+	}
+}
+
+func (l *Ledger) endLeases(master int) {
+	l.open[master] = slices.DeleteFunc(l.open[master], func(o openLease) bool {
+		t := l.find(master, o.key, o.order)
+		if t == nil || t.RanOut != 0 || t.GaveUp != 0 {
+			return true
+		}
+		if t.MayRunOut == 0 && l.isOver(master, o.key, t.least.lease, t.least.since, 1) {
+			l.order++
+			t.MayRunOut = l.order
+		}
+		if !l.isOver(master, o.key, t.Lease, t.since, 1) {
+			return false
+		}
+		l.order++
+		t.RanOut = l.order
+		return true
+	})
+}
