@@ -152,3 +152,70 @@ func TestOurFileIsLoadedByRedisAndValkey(t *testing.T) {
 		l.kill()
 	}
 }
+
+// storeTimed stores hashes of which some fields expire, each at a time of its own.
+func storeTimed(c *redistest.Conn, seed uint64) {
+	r := rand.New(rand.NewPCG(seed, 4))
+	for n := range 300 {
+		key, fields := fmt.Sprint("timed:", n), 1+r.IntN(5)
+		args := []string{"HSETEX", key, "PXAT", fmt.Sprint(4_000_000_000_000 + n), "FIELDS", fmt.Sprint(fields)}
+		for i := range fields {
+			args = append(args, fmt.Sprint("f", i), randomText(r))
+		}
+		c.Do(args...)
+		if n%2 == 0 {
+			c.Do("HSET", key, "stays", randomText(r))
+		}
+		if n%3 == 0 {
+			c.Do("HPEXPIREAT", key, fmt.Sprint(5_000_000_000_000+r.IntN(1e6)), "FIELDS", "1", "f0")
+		}
+	}
+}
+
+// sameTimed compares hashes on two servers, with the expiry of each field. The names begin with prefix.
+func sameTimed(t *testing.T, a, b *redistest.Conn, prefix string) {
+	t.Helper()
+	require.Equal(t, a.Do("DEBUG", "DIGEST").Str, b.Do("DEBUG", "DIGEST").Str)
+	for n := range 300 {
+		key := fmt.Sprint(prefix, "timed:", n)
+		args := []string{"HPEXPIRETIME", key, "FIELDS", "6", "stays", "f0", "f1", "f2", "f3", "f4"}
+		require.NotZero(t, a.Do("HLEN", key).Int, key)
+		require.Equal(t, a.Do(args...).String(), b.Do(args...).String(), key)
+	}
+}
+
+func TestFieldsThatExpireGoToValkeyAndBackInAFile(t *testing.T) {
+	for _, compress := range []string{"yes", "no"} {
+		ourDir, theirDir := t.TempDir(), t.TempDir()
+		l := born(t, ourDir, "--dialect", "valkey-9.1", "--rdbcompression", compress)
+		ours := l.dial()
+		storeTimed(ours, 7)
+		require.Equal(t, "OK", ours.Do("SAVE").Str)
+		sameTimed(t, ours, redistest.Dial(t, redistest.StartValkey(t, "--dir", ourDir).Addr), "")
+		l.kill()
+
+		theirs := redistest.Dial(t, redistest.StartValkey(t, "--dir", theirDir, "--rdbcompression", compress).Addr)
+		storeTimed(theirs, 8)
+		require.Equal(t, "OK", theirs.Do("SAVE").Str)
+		again := born(t, theirDir, "--dialect", "valkey-9.1")
+		sameTimed(t, theirs, again.dial(), "")
+		again.kill()
+	}
+}
+
+func TestFieldsThatExpireGoToValkeyAndBackByDump(t *testing.T) {
+	theirs := redistest.Dial(t, redistest.StartValkey(t, "--rdbcompression", "no").Addr)
+	ours := dialTo(t, "valkey-9.1")
+	storeTimed(ours, 9)
+	storeTimed(theirs, 9)
+	for n := range 300 {
+		key := fmt.Sprint("timed:", n)
+		mine, other := ours.Do("DUMP", key).Str, theirs.Do("DUMP", key).Str
+		require.Len(t, mine, len(other), key)
+		require.Equal(t, mine[0], other[0], key)
+		require.Equal(t, "OK", ours.Do("RESTORE", "from:"+key, "0", other).Str)
+		require.Equal(t, "OK", theirs.Do("RESTORE", "from:"+key, "0", mine).Str)
+	}
+	sameTimed(t, ours, theirs, "")
+	sameTimed(t, ours, theirs, "from:")
+}
