@@ -73,7 +73,7 @@ func (ex *Executor) admitCall(cmd *Command, args [][]byte) error {
 	case !cmd.takes(len(args)):
 		return ex.Table.Manners.callError(errScriptArity, errCallArity)
 	case cmd.Flags&NoScript != 0 && !ex.liftsNoScript(cmd):
-		return errNotFromScript
+		return ex.Table.Manners.inWords(errNotFromScript, errNotFromScriptOwn)
 	}
 	if err := ex.permissions.check(run.by, cmd, args, fromScript); err != nil {
 		return err

@@ -63,16 +63,18 @@ func scriptRows() []Row {
 
 const (
 	errNoScript    store.Error = "NOSCRIPT No matching script. Please use EVAL."
+	errNoScriptOwn store.Error = "NOSCRIPT No matching script."
 	errFlushOption store.Error = "ERR SCRIPT FLUSH only support SYNC|ASYNC option"
 	errDebugOption store.Error = "ERR Use SCRIPT DEBUG YES/SYNC/NO"
 	errScriptDebug store.Error = "ERR the script debugger is not supported by this server"
 	errWriteFlag   store.Error = "ERR Can not execute a script with write flag using *_ro command."
 	errScriptOOM   store.Error = "OOM allow-oom flag is not set on the script, " +
 		"can not run it when used memory > 'maxmemory'"
-	errScriptUnknown store.Error = "ERR Unknown Redis command called from script"
-	errScriptArity   store.Error = "ERR Wrong number of args calling Redis command from script"
-	errNotFromScript store.Error = "ERR This Redis command is not allowed from script"
-	errScriptWrites  store.Error = "ERR Write commands are not allowed from read-only scripts."
+	errScriptUnknown    store.Error = "ERR Unknown Redis command called from script"
+	errScriptArity      store.Error = "ERR Wrong number of args calling Redis command from script"
+	errNotFromScript    store.Error = "ERR This Redis command is not allowed from script"
+	errNotFromScriptOwn store.Error = "ERR This Valkey command is not allowed from script"
+	errScriptWrites     store.Error = "ERR Write commands are not allowed from read-only scripts."
 )
 
 // EVAL script numkeys [key ...] [arg ...] (eval.c: evalCommand)
@@ -95,7 +97,7 @@ func eval(c *Call) error {
 func evalSHA(c *Call) error {
 	c.showScript()
 	if len(c.Args[1]) != 40 {
-		return errNoScript
+		return c.Ex.Table.Manners.inWords(errNoScript, errNoScriptOwn)
 	}
 	n, err := numKeys(c.Args)
 	if err != nil {
@@ -103,7 +105,7 @@ func evalSHA(c *Call) error {
 	}
 	script := c.Ex.Scripts.lua().Find(c.Args[1])
 	if script == nil {
-		return errNoScript
+		return c.Ex.Table.Manners.inWords(errNoScript, errNoScriptOwn)
 	}
 	return runScript(c, script, n)
 }

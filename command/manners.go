@@ -13,7 +13,8 @@ type Manners struct {
 	bitArguments, openBitcount            bool
 	expiryFirst                           bool
 	noSharing, logsCaller, longMembers    bool
-	plainScripts, engineModule            bool
+	plainScripts, ownWords, anonymous     bool
+	engineModule                          bool
 	ClientWatch, ClientCapa, ClientThread bool // fields of CLIENT LIST
 	ClientTotals                          bool
 	InfoZone, InfoStage, InfoHz           bool // fields of INFO server
@@ -42,6 +43,8 @@ func mannerRows(m *Manners) []Manner {
 		{",9.0.0", "`ZADD` chooses the encoding by all its members, even those that it does not add", &m.longMembers},
 		{",8.1.0", "the logs of commands name the client that runs a script", &m.logsCaller},
 		{",8.0.0", "scripts hear `Unknown command`, not `Unknown Redis command`", &m.plainScripts},
+		{",9.0.0", "errors of scripts say `Valkey` and `server.log()`, not `Redis` and `redis.log()`", &m.ownWords},
+		{",9.1.0", "errors of scripts do not name the script", &m.anonymous},
 		{",9.1.0", "`HELLO` lists Lua as a module, and scripts hear the usual error for an unknown subcommand",
 			&m.engineModule},
 		{"7.4.0,8.0.0", "`watch` in `CLIENT LIST`", &m.ClientWatch},
@@ -96,6 +99,14 @@ const (
 	errCallUnknown store.Error = "ERR Unknown command called from script"
 	errCallArity   store.Error = "ERR Wrong number of args calling command from script"
 )
+
+// inWords returns one of two errors: in the words of Redis, or in the server's own.
+func (m *Manners) inWords(redis, own error) error {
+	if m.ownWords {
+		return own
+	}
+	return redis
+}
 
 // callError returns the error for a call of a script whose name or number of arguments is wrong.
 func (m *Manners) callError(redis, plain error) error {

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/luaeval"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -62,15 +61,18 @@ func (sc *Scripts) options() luaeval.Options {
 		Held:     func() int64 { return int64(ex.KS.Bytes()) },
 		MaxBulk:  ex.Cfg.ProtoMaxBulkLen,
 		Version:  ex.Table.Dialect.RedisVersion, VersionNum: versionNumber(ex.Table.Dialect.RedisVersion),
-		Server: serverOf(ex.Table.Dialect),
+		Server: ex.Table.server(),
 		Seed:   uint32(ex.Cfg.Seed),
 	}
 }
 
-// serverOf returns what scripts see of a server that is no Redis.
-func serverOf(d dialect.Dialect) (played luaeval.Server) {
-	if d.ServerName != "" {
-		played = luaeval.Server{Name: d.ServerName, Version: d.Version, VersionNum: versionNumber(d.Version)}
+// server returns what scripts see of a server that is no Redis.
+func (t *Table) server() (played luaeval.Server) {
+	if d := t.Dialect; d.ServerName != "" {
+		played = luaeval.Server{
+			Name: d.ServerName, Version: d.Version, VersionNum: versionNumber(d.Version),
+			OwnWords: t.Manners.ownWords, Anonymous: t.Manners.anonymous,
+		}
 	}
 	return played
 }

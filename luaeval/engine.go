@@ -4,6 +4,7 @@ import (
 	"container/list"
 	"crypto/sha1"
 	"encoding/hex"
+	"strings"
 	"time"
 
 	lua "github.com/yuin/gopher-lua"
@@ -51,6 +52,18 @@ type Server struct {
 	Name       string // redis.SERVER_NAME, "valkey"; "" for Redis
 	Version    string // redis.VALKEY_VERSION
 	VersionNum int    // redis.VALKEY_VERSION_NUM
+
+	OwnWords  bool // errors name the server, and its library, in place of Redis
+	Anonymous bool // errors do not name the script
+}
+
+// inWords returns the text of an error in the words of the server.
+func (s *Server) inWords(text string) string {
+	if !s.OwnWords {
+		return text
+	}
+	return strings.NewReplacer(" redis.", " server.", "this redis lib call", "this call",
+		"Lua redis lib command", "Command", "Invalid debug level", "Invalid log level").Replace(text)
 }
 
 // Engine is a Lua state and the scripts compiled for it.

@@ -117,7 +117,7 @@ func (e *Engine) takeArgs(l *lua.LState) string {
 // giveError raises an error table with this text, or returns it.
 func (e *Engine) giveError(l *lua.LState, text string, raises bool) int {
 	t := l.CreateTable(0, 1)
-	t.RawSetString("err", lua.LString(text))
+	t.RawSetString("err", lua.LString(e.o.Server.inWords(text)))
 	if raises {
 		l.Error(t, 0)
 	}

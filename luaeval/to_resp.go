@@ -171,7 +171,11 @@ func (e *Engine) writeFailure(w *resp.Writer, err error) {
 		f.place(text)
 	}
 	if f.source != "" {
-		text += " script: " + e.run.name + ", on " + f.source + ":" + strconv.Itoa(f.line) + "."
+		name := e.run.name + ", "
+		if e.o.Server.Anonymous {
+			name = ""
+		}
+		text += " script: " + name + "on " + f.source + ":" + strconv.Itoa(f.line) + "."
 	}
 	w.Error(text)
 	if e.o.Failed != nil {

@@ -48,6 +48,9 @@ func chineseDialects() map[string]string {
 		"`ZADD` chooses the encoding by all its members, even those that it does not add": "" +
 			"`ZADD` 按它的全部成员选编码，没有加进去的成员也算",
 		"the logs of commands name the client that runs a script": "命令日志写出运行脚本的客户端",
+		"errors of scripts say `Valkey` and `server.log()`, not `Redis` and `redis.log()`": "" +
+			"脚本的错误写 `Valkey` 和 `server.log()`，而不是 `Redis` 和 `redis.log()`",
+		"errors of scripts do not name the script": "脚本的错误不写脚本的名字",
 		"scripts hear `Unknown command`, not `Unknown Redis command`": "" +
 			"脚本得到的是 `Unknown command`，而不是 `Unknown Redis command`",
 		"`HELLO` lists Lua as a module, and scripts hear the usual error for an unknown subcommand": "" +

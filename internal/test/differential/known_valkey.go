@@ -20,7 +20,7 @@ func differsFromValkey(c command, want, got resp.Value) bool {
 	case c.isSubcommand("XINFO", "GROUPS"):
 		return canonical(withoutLag(want), ' ') == canonical(withoutLag(got), ' ')
 	}
-	return inWordsOfValkey(want.String()) == inWordsOfValkey(got.String())
+	return inWordsOfRedis(want.String()) == got.String()
 }
 
 // encodings returns the pairs of Valkey's encoding and ours. Its limit of embstr depends on the length of the key.
@@ -38,14 +38,9 @@ func withoutLag(v resp.Value) resp.Value {
 	return v
 }
 
-var nameOfScript = regexp.MustCompile(` script: ([0-9a-f]{40}, )?on @`)
-
 var missingMember = regexp.MustCompile(`member .* does not exist`)
 
-// inWordsOfValkey returns a reply with the texts of Valkey.
-func inWordsOfValkey(reply string) string {
-	reply = nameOfScript.ReplaceAllString(reply, "")
-	reply = missingMember.ReplaceAllString(reply, "could not decode requested zset member")
-	return strings.NewReplacer("this redis lib call", "this call", "This Redis command", "This Valkey command",
-		"Lua redis lib command", "Command").Replace(reply)
+// inWordsOfRedis returns a reply of Valkey with the text that Redis has.
+func inWordsOfRedis(reply string) string {
+	return missingMember.ReplaceAllString(reply, "could not decode requested zset member")
 }
