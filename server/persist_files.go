@@ -203,6 +203,7 @@ func (p *persistence) saving() *rdb.Saving {
 		Now: p.s.ks.Now, Libraries: p.s.ex.Scripts.Code().Libraries,
 		Compress: p.s.cfg.RDBCompression, Checksum: p.s.cfg.RDBChecksum,
 		Format: p.format(), Version: version, UsedMemory: p.s.figures.usedMemory(),
+		Delay: p.s.cfg.RDBKeySaveDelay,
 	}
 }
 

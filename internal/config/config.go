@@ -129,11 +129,12 @@ type Config struct {
 
 	// SystemFiles says that the data are kept in Dir. Otherwise the files of the server are in its memory, and a Go
 	// program that runs one finds nothing new in its folder. cmd/miniredisd sets it.
-	SystemFiles    bool
-	Dir            string // absolute; "" means the working directory of the process
-	DBFilename     string // of the RDB file in Dir; "" means none
-	RDBCompression bool
-	RDBChecksum    bool
+	SystemFiles     bool
+	Dir             string // absolute; "" means the working directory of the process
+	DBFilename      string // of the RDB file in Dir; "" means none
+	RDBCompression  bool
+	RDBChecksum     bool
+	RDBKeySaveDelay int // microseconds
 
 	AppendOnly       bool   // what changes the data goes to an append only file
 	AppendFsync      string // when that is fsynced: always, everysec, no

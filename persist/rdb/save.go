@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	values "github.com/miniredisd/miniredisd/internal/rdb"
 	"github.com/miniredisd/miniredisd/persist/disk"
@@ -24,6 +25,9 @@ type Saving struct {
 	Format             int    // FormatRedis or FormatValkey
 	Version            string // of the Redis or Valkey that this server is
 	UsedMemory         int    // bytes
+
+	Delay int             // see Writer.wait
+	Stop  <-chan struct{} // closed when nobody wants the file any more; may be nil
 }
 
 // Save writes a file with all keys of a keyspace.
@@ -90,6 +94,9 @@ func (s *Saving) Write(to io.Writer) error {
 type Writer struct {
 	out    *values.Sink
 	format int
+	delay  int
+	stop   <-chan struct{}
+	keys   int // written
 }
 
 // Begin writes what stands before the keys.
@@ -112,7 +119,7 @@ func (s *Saving) Begin(to io.Writer) *Writer {
 		out.Bytes(values.OpcodeLibrary)
 		out.Text([]byte(code))
 	}
-	return &Writer{out, s.Format}
+	return &Writer{out: out, format: s.Format, delay: s.Delay, stop: s.Stop}
 }
 
 // Select says in which database the next keys are.
@@ -146,7 +153,25 @@ func (w *Writer) Key(name string, v store.Value, past store.Past) error {
 		w.out.Bytes(opFreq, past.Freq)
 	}
 	w.out.Value([]byte(name), v)
+	w.wait()
 	return nil
+}
+
+// wait makes each key last delay microseconds, for tests (debug.c: debugDelay). A delay of -n makes each nth key last
+// one microsecond, where Redis draws a number.
+func (w *Writer) wait() {
+	w.keys++
+	us := w.delay
+	if us < 0 && w.keys%-us == 0 {
+		us = 1
+	}
+	if us <= 0 {
+		return
+	}
+	select {
+	case <-time.After(time.Duration(us) * time.Microsecond):
+	case <-w.stop:
+	}
 }
 
 // End writes what stands behind the keys.

@@ -23,6 +23,7 @@ type queue struct {
 	full    bool  // Advance has found that too much waits
 	ended   bool  // nothing more will come
 	aborted bool
+	stop    chan struct{} // closed when it is aborted
 
 	wake func() // full has become false
 }
@@ -50,7 +51,11 @@ func (q *queue) isFull() bool {
 func (q *queue) end(aborted bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.ended, q.aborted = true, q.aborted || aborted
+	q.ended = true
+	if aborted && !q.aborted {
+		q.aborted = true
+		close(q.stop)
+	}
 	q.changed.Signal()
 }
 

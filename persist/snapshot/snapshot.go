@@ -20,7 +20,8 @@ type Snapshot struct {
 // has ended, both on its own goroutine.
 func Begin(ks *store.Keyspace, on disk.FS, path string, saving *rdb.Saving, wake, ended func()) *Snapshot {
 	s := &Snapshot{capture: ks.Capture(), more: true, err: make(chan error, 1)}
-	s.queue.changed.L, s.queue.wake = &s.queue.mu, wake
+	s.queue.changed.L, s.queue.wake, s.queue.stop = &s.queue.mu, wake, make(chan struct{})
+	saving.Stop = s.queue.stop
 	sizes := s.capture.Databases
 	go func() {
 		s.err <- rdb.SaveBy(on, path, func(to io.Writer) error { return s.queue.write(saving.Begin(to), sizes) })

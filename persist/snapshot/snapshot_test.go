@@ -8,6 +8,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -196,6 +197,26 @@ func TestAnAbortedSnapshotLeavesTheOldFile(t *testing.T) {
 		set(ks, 1, "a change after the end") // no capture is under way
 		require.NoError(t, save(ks, d, still))
 	}
+}
+
+// rdb-key-save-delay makes a save last. To abort one takes no longer than without.
+func TestASaveWithADelayIsAborted(t *testing.T) {
+	ks, d := keyspace("v", 10), disk.NewSim(1)
+	slow, news := saving(ks), make(chan string, 100)
+	slow.Delay = int(time.Hour / time.Microsecond)
+	s := snapshot.Begin(ks, d, path, slow, func() {}, func() { news <- "ended" })
+	s.Advance(func() int64 { return 0 }, 1)
+	require.False(t, s.CanAdvance())
+	require.Empty(t, news)
+	s.Abort()
+	s.Abort()
+	require.Equal(t, "ended", <-news)
+	require.ErrorIs(t, s.Wait(), snapshot.ErrAborted)
+	slow.Delay = -3
+	s = snapshot.Begin(ks, d, path, slow, func() {}, func() { news <- "ended" })
+	s.Advance(func() int64 { return 0 }, 1)
+	require.Equal(t, "ended", <-news)
+	require.NoError(t, s.Wait())
 }
 
 // While the disk is slow, the copies that wait take a bounded memory, and no change is lost.
