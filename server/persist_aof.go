@@ -41,7 +41,7 @@ func (p *persistence) startAOF() error {
 	}
 	if err != nil {
 		p.end()
-		return fmt.Errorf("Fatal error loading the DB: %w. Exiting", err)
+		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Exiting", err)}
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (p *persistence) start() error {
 	}
 	if err := p.loadRDB(); err != nil {
 		p.end()
-		return fmt.Errorf("Fatal error loading the DB: %w. Nothing was changed. Exiting", err)
+		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Nothing was changed. Exiting", err)}
 	}
 	return nil
 }
@@ -128,6 +128,12 @@ func (p *persistence) loadRDB() error {
 	}
 	return err
 }
+
+// LoadError says why a server did not start: its data cannot be loaded.
+type LoadError struct{ error }
+
+// Unwrap returns the reason.
+func (e *LoadError) Unwrap() error { return e.error }
 
 // load loads the file. With merge, keys and libraries of the file replace those that exist.
 func (p *persistence) load(merge bool) error {
