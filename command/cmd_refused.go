@@ -6,21 +6,15 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// refusedRows are commands of Redis that need files or other servers. With a row, COMMAND, ACL and
+// refusedRows are commands of Redis that need other servers. With a row, COMMAND, ACL and
 // MULTI know them, and the error gives the reason: "unknown command" would look like a typing
 // error.
 func refusedRows() []Row {
 	const (
-		file  = Admin | NoScript | NoAsyncLoading
-		link  = file | NoMulti
-		log   = "Always refused: the append only file is written anew at each start."
+		link  = Admin | NoScript | NoAsyncLoading | NoMulti
 		alone = "Always refused: this server does not replicate."
 	)
 	return []Row{
-		{"bgrewriteaof", "",
-			1, file, nil, "server", "1.0.0",
-			"O(1)",
-			log, refuseFile},
 		{"sync", "",
 			1, link, nil, "server", "1.0.0",
 			"O(1)",
@@ -38,11 +32,6 @@ func refusedRows() []Row {
 			"O(1)",
 			"Always refused: this server has no replicas.", failover},
 	}
-}
-
-// BGREWRITEAOF (aof.c: bgrewriteaofCommand)
-func refuseFile(c *Call) error {
-	return errorf("ERR %s is not supported: there is no append only file", strings.ToUpper(c.Cmd.Name))
 }
 
 // PSYNC replicationid offset (replication.c: syncCommand)

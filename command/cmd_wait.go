@@ -21,7 +21,6 @@ func waitRows() []Row {
 
 const (
 	errNumLocal store.Error = "ERR value is out of range, must be between 0 and 1"
-	errLateSync store.Error = "ERR WAITAOF with numlocal is not supported by miniredisd unless appendfsync is always"
 	errNoAOF    store.Error = "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."
 )
 
@@ -46,7 +45,31 @@ func wait(c *Call) error {
 
 func noReplicas(w *resp.Writer) { w.Int(0) }
 
+// LocalAOF is what WAITAOF knows of the append only file of this server, which sets it.
+type LocalAOF struct {
+	Appended int64 // bytes so far
+	Synced   int64 // of them, on the disk
+	Now      bool  // what a command appends is on the disk before its reply
+
+	waiting []fsyncWait
+}
+
+// fsyncWait is a client that waits until so many bytes are on the disk.
+type fsyncWait struct {
+	s       *Session
+	command int64 // Session.Commands: another one means that the wait is over
+	local   bool  // it needs an append only file
+	until   int64
+}
+
+// has reports whether so many bytes are on the disk before a reply of now.
+func (l *LocalAOF) has(bytes int64) bool { return l.Now || l.Synced >= bytes }
+
+// Waiting reports whether clients wait.
+func (l *LocalAOF) Waiting() bool { return len(l.waiting) > 0 }
+
 // WAITAOF numlocal numreplicas timeout (replication.c: waitaofCommand)
+// It waits for all changes so far. Redis leaves out those of others since the client's last command.
 func waitAOF(c *Call) error {
 	local, err := parseInt(c.Args[1])
 	if err != nil {
@@ -63,32 +86,46 @@ func waitAOF(c *Call) error {
 	if err != nil {
 		return err
 	}
-	reply := nothingSynced
-	switch always := c.Cfg.AppendFsync == "always"; {
-	case c.Cfg.AppendOnly && always:
-		reply = allSynced
-	case c.Cfg.AppendOnly && local > 0:
-		return errLateSync
-	case local > 0:
+	if local > 0 && !c.Cfg.AppendOnly {
 		return errNoAOF
 	}
-	if n == 0 || !c.mayBlock() {
+	l, s, until := &c.Ex.AOF, c.Sess, c.Ex.AOF.Appended
+	reply := func(w *resp.Writer) {
+		acked := int64(0)
+		if c.Cfg.AppendOnly && l.has(until) {
+			acked = 1
+		}
+		w.Array(2)
+		w.Int(acked)
+		w.Int(0)
+	}
+	if (local == 0 || l.has(until)) && n == 0 || !c.mayBlock() {
 		reply(c.Writer)
-	} else {
-		c.block(ms, reply)
+		return nil
+	}
+	c.block(ms, reply)
+	if n == 0 {
+		l.waiting = append(l.waiting, fsyncWait{s, s.Commands, local > 0, until})
 	}
 	return nil
 }
 
-func nothingSynced(w *resp.Writer) {
-	w.Array(2)
-	w.Int(0)
-	w.Int(0)
-}
-
-// allSynced is true with appendfsync always: no reply is written before the fsync.
-func allSynced(w *resp.Writer) {
-	w.Array(2)
-	w.Int(1)
-	w.Int(0)
+// ServeFsynced answers the clients in WAITAOF whose changes are on the disk (replication.c:
+// processClientsWaitingReplicas).
+func (ex *Executor) ServeFsynced() {
+	l := &ex.AOF
+	waiting := l.waiting
+	l.waiting = l.waiting[:0]
+	for _, f := range waiting {
+		switch {
+		case f.s.Hold != Blocked || f.s.Commands != f.command: // its time is over, or its connection
+		case f.local && !ex.Cfg.AppendOnly:
+			ex.Unblock(f.s, errNoAOF)
+		case l.has(f.until):
+			ex.Unblock(f.s, nil)
+		default:
+			l.waiting = append(l.waiting, f)
+		}
+	}
+	clear(waiting[len(l.waiting):])
 }

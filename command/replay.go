@@ -14,13 +14,19 @@ type Replay struct {
 	s  Session
 	w  resp.Writer
 
+	during  Call     // of the command that replays, of DEBUG LOADAOF
+	running *Session // its client, nil at the start of the server
+
 	Failed int64 // commands that answered with an error
 }
 
 // StartReplay begins a replay. Until End, nobody else may execute anything.
 func (ex *Executor) StartReplay() *Replay {
 	ex.KS.Loading, ex.slow = true, math.MaxInt64
-	return &Replay{ex: ex, s: Session{Authenticated: true, Proto: 2}, w: resp.Writer{Proto: 2}}
+	return &Replay{
+		ex: ex, s: Session{Authenticated: true, Proto: 2}, w: resp.Writer{Proto: 2},
+		during: ex.calls[0], running: ex.running,
+	}
 }
 
 // Do executes a command, or queues it behind MULTI. The error says that this server cannot.
@@ -64,6 +70,9 @@ func (r *Replay) End() {
 	ex := r.ex
 	ex.Leave(&r.s)
 	ex.KS.Loading = false
-	ex.ResetStats()
+	ex.calls[0], ex.running, ex.executing = r.during, r.running, r.running != nil
+	if r.running == nil {
+		ex.ResetStats()
+	}
 	ex.Configure()
 }

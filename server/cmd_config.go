@@ -105,6 +105,12 @@ func (s *Server) apply(name string) error {
 		s.lab.warnOfOpen()
 	case "protected-mode":
 		s.lab.warnOfOpen()
+	case "appendonly":
+		if err := s.persist.aof.setAppendOnly(); err != nil {
+			return err
+		}
+	case "aof-disable-auto-gc":
+		s.persist.aof.clean()
 	case "appendfsync":
 		s.persist.aof.follow(s.cfg)
 	case "latency-tracking":

@@ -37,6 +37,8 @@ func (d *debugging) commands() []debugCommand {
 			"Describes the hash table of a value.", 1, 2, debugTableOfKey},
 		{"jmap", "",
 			"Does nothing.", 0, 0, debugOK},
+		{"loadaof", "",
+			"Deletes all keys and loads the append only file again.", 0, 0, d.s.persist.aof.loadAgain},
 		{"log", "<text>",
 			"Writes a line to the log.", 1, 1, d.log},
 		{"object", "<key>",
@@ -106,8 +108,8 @@ func (s *Server) debug(c *command.Call) error {
 // name.
 func debugRefusal(name []byte) string {
 	switch ascii.ToLower(string(name)) {
-	case "loadaof", "aof-flush-sleep":
-		return "there is no append only file"
+	case "aof-flush-sleep":
+		return "a slow disk is not played here"
 	case "replicate":
 		return "there is no replication"
 	case "drop-cluster-packet-filter", "clusterlink":

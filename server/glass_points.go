@@ -149,7 +149,7 @@ func (v *glassState) appended(before, after aof.State, failed error, began int64
 	switch {
 	case failed != nil && before.Buffered > 0:
 		e.B, e.Text = trace.AppendedFailed, e.Text+" "+failed.Error()
-	case after.Synced == after.Size && after.Synced > before.Synced:
+	case after.Unsynced == 0 && after.Synced > before.Synced:
 		e.B = trace.AppendedSynced
 	case e.A == 0:
 		return

@@ -31,7 +31,7 @@ func (v *glassState) snapshot(e *trace.Event) *glass.Snapshot {
 	s.Keys, s.KeysMore = v.shownKeys()
 	if w := v.persist.aof.writer; w != nil {
 		state := w.State()
-		s.File = &glass.File{Policy: v.cfg.AppendFsync, Unsynced: state.Size + int64(state.Buffered) - state.Synced}
+		s.File = &glass.File{Policy: v.cfg.AppendFsync, Unsynced: state.Unsynced + int64(state.Buffered)}
 	}
 	s.Threads = []glass.ThreadClient{{Name: "main", Clients: []int64{}}}
 	for i, ids := range v.pool.Lent() {

@@ -132,6 +132,9 @@ func (p *pausing) end() {
 func (s *Server) serveReady() {
 	defer s.recoverCommand(nil)
 	s.ex.Waiters.ServeReady()
+	if s.ex.AOF.Waiting() {
+		s.ex.ServeFsynced()
+	}
 }
 
 // after calls fn when d has passed of the time by which timeouts are counted (Clock.Timeline).

@@ -8,33 +8,38 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/internal/config"
-	"github.com/miniredisd/miniredisd/internal/rdb"
 	"github.com/miniredisd/miniredisd/persist/aof"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// appendOnly is the append only file (aof.c). It begins when the server starts: what was there is loaded, all keys are
-// written as a new base, and from then on each pass appends what it has changed.
+// appendOnly is the append only file (aof.c). When the server starts, what is there is loaded. From then on each pass
+// appends what it has changed. CONFIG SET appendonly begins and ends it while the server runs: persist_switch.go.
 //
 //	executePhase ── Propagation ──> Writer.Append
 //	beforeSleep ───── flush ──────> Writer.Flush ──> then write, for the replies
 type appendOnly struct {
-	p      *persistence
-	writer *aof.Writer // nil without one
-	base   int64       // bytes of the base
-	offset int64       // of the stream of changes
-	timer  *reactor.Timer
-	due    int64  // when it runs
-	unlock func() // lets other servers use the folder
+	p        *persistence
+	folder   aof.Folder
+	manifest *aof.Manifest // in force; nil as long as nobody has asked for it
+	writer   *aof.Writer   // nil without one
+	waits    bool          // for the first base: until then nothing counts (server.h: AOF_WAIT_REWRITE)
+	rewrite  rewriting
+
+	before  int64 // bytes of the parts before the one that is appended to
+	base    int64 // bytes when the last rewrite ended
+	stamped int64 // unix seconds of the last annotation
+	began   int64 // ex.AOF.Appended when the Writer began
+	timer   *reactor.Timer
+	due     int64  // when it runs
+	unlock  func() // lets other servers use the folder
 }
 
 // startAOF loads the append only file and begins a new part. If there is none yet, it begins with what an older
 // server has left: the single file of versions before 7.0, or an RDB file.
 func (p *persistence) startAOF() error {
 	a := &p.aof
-	a.p = p
 	err := a.refused()
 	if err == nil {
 		err = a.begin()
@@ -58,60 +63,106 @@ func (a *appendOnly) refused() error {
 }
 
 func (a *appendOnly) begin() error {
-	p := a.p
-	f := aof.Folder{On: p.disk, Path: filepath.Join(p.folder(), p.s.cfg.AppendDirname), Name: p.s.cfg.AppendFilename}
-	if err := a.open(&f); err != nil {
+	if err := a.open(); err != nil {
 		return err
 	}
-	manifest, err := aof.ReadManifest(p.disk, f.ManifestPath())
-	whole := int64(-1)
+	f := &a.folder
+	manifest, err := aof.ReadManifest(f.On, f.ManifestPath())
 	switch {
-	case err == nil:
-		whole, err = a.load(func(l *aof.Loading) error { return l.Load(p.disk, f.Path, manifest) })
 	case errors.Is(err, fs.ErrNotExist):
-		whole, err = a.upgrade(&f)
+		return a.upgrade()
+	case err == nil:
+		err = a.finishMove(manifest)
 	}
 	if err != nil {
 		return err
 	}
-	part, manifest, err := a.newPart(&f, manifest, whole)
+	whole, err := a.load(func(l *aof.Loading) error { return l.Load(f.On, f.Path, manifest) })
 	if err != nil {
-		return fmt.Errorf("can't begin a new append only file: %w", err)
+		return err
 	}
-	return a.listen(part, &f, manifest)
+	switch {
+	case whole < 0:
+		err = a.listen(f.Resume(manifest))
+	case len(manifest.Incr) == 0:
+		err = a.listen(f.Begin(manifest, a.p.writeBase))
+	default:
+		err = a.listen(f.Cut(manifest, whole))
+	}
+	a.clean()
+	return err
 }
 
 // open makes the folder and reserves it.
-func (a *appendOnly) open(f *aof.Folder) error {
+func (a *appendOnly) open() error {
 	p := a.p
+	a.folder = aof.Folder{
+		On: p.disk, Path: filepath.Join(p.folder(), p.s.cfg.AppendDirname), Name: p.s.cfg.AppendFilename,
+	}
+	if a.unlock != nil {
+		return nil
+	}
 	if err := p.makeFolder(); err != nil {
 		return err
 	}
-	if err := p.disk.Mkdir(f.Path); err != nil {
+	if err := p.disk.Mkdir(a.folder.Path); err != nil {
 		return err
 	}
-	if err := p.disk.SyncDir(filepath.Dir(f.Path)); err != nil {
+	if err := p.disk.SyncDir(filepath.Dir(a.folder.Path)); err != nil {
 		return err
 	}
-	unlock, err := p.disk.Lock(f.Path)
+	unlock, err := p.disk.Lock(a.folder.Path)
 	if errors.Is(err, disk.ErrLocked) {
-		return fmt.Errorf("another server appends to %s: give this one another dir", f.Path)
+		return fmt.Errorf("another server appends to %s: give this one another dir", a.folder.Path)
 	}
 	a.unlock = unlock
 	return err
 }
 
-// upgrade loads what is there without a manifest. Redis starts empty if that is an RDB file, and so loses it.
-func (a *appendOnly) upgrade(f *aof.Folder) (whole int64, err error) {
-	single := filepath.Join(a.p.folder(), f.Name)
-	whole, err = a.load(func(l *aof.Loading) error { return l.LoadFile(a.p.disk, single) })
+// single is the path of the file of versions before 7.0.
+func (a *appendOnly) single() string { return filepath.Join(a.p.folder(), a.folder.Name) }
+
+// finishMove moves that file to the folder, if a crash has kept a former start from it.
+func (a *appendOnly) finishMove(m *aof.Manifest) error {
+	f := &a.folder
+	if m.Base == nil || m.Base.Name != f.Name || len(m.Incr) > 0 {
+		return nil
+	}
+	if _, _, err := f.Sizes(m); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	err := f.On.Rename(a.single(), filepath.Join(f.Path, f.Name))
 	if errors.Is(err, fs.ErrNotExist) {
-		return -1, a.p.loadRDB()
+		return nil // the loader says what is missing
 	}
 	if err == nil {
-		a.p.s.log('*', "From now on the data are in %s, and %s is not used any more", f.Path, single)
+		err = f.On.SyncDir(f.Path)
 	}
-	return whole, err
+	return err
+}
+
+// upgrade loads what is there without a manifest. Redis starts empty if that is an RDB file, and so loses it.
+func (a *appendOnly) upgrade() error {
+	f := &a.folder
+	whole, err := a.load(func(l *aof.Loading) error { return l.LoadFile(f.On, a.single()) })
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if err := a.p.loadRDB(); err != nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case whole < 0:
+		if err := a.listen(f.Adopt(a.single())); err != nil {
+			return err
+		}
+		a.p.s.log('*', "Successfully migrated an old-style AOF file (%s) into the AOF directory (%s).", f.Name,
+			a.p.s.cfg.AppendDirname)
+		return nil
+	default:
+		a.p.s.log('*', "From now on the data are in %s, and %s is not used any more", f.Path, a.single())
+	}
+	return a.listen(f.Begin(nil, a.p.writeBase))
 }
 
 // load executes the commands of an append only file again. whole is where the last part has to be cut off, -1 if it
@@ -139,44 +190,26 @@ func (a *appendOnly) load(from func(l *aof.Loading) error) (whole int64, err err
 	return whole, nil
 }
 
-// newPart makes the part to append to, and a base of all keys before it. A base has no place for fields of hashes
-// that expire, under a dialect of Redis. Then the old parts stay.
-func (a *appendOnly) newPart(f *aof.Folder, old *aof.Manifest, whole int64) (disk.File, *aof.Manifest, error) {
-	if a.fitsBase() {
-		return f.Begin(old, a.p.writeTo)
+// listen appends from now on, to a part that is in the manifest.
+func (a *appendOnly) listen(part disk.File, m *aof.Manifest, err error) error {
+	if err != nil {
+		return fmt.Errorf("can't begin to append: %w", err)
 	}
-	if old == nil || whole >= 0 && len(old.Incr) == 0 {
-		return nil, nil, errors.New("fields of a hash expire, and the format of a base has no place for that")
-	}
-	a.p.s.log('#', "The old append only file stays, and a new part follows: fields of a hash expire, and the format of a "+
-		"base has no place for that")
-	return f.Continue(old, whole)
-}
-
-// fitsBase reports whether each value has a place in an RDB file.
-func (a *appendOnly) fitsBase() bool {
-	format := a.p.format()
-	for _, db := range a.p.s.ks.DBs {
-		for _, v := range db.Values() {
-			if !rdb.CanDump(v, format) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// listen appends from now on.
-func (a *appendOnly) listen(part disk.File, f *aof.Folder, m *aof.Manifest) error {
 	size, err := part.Size()
 	if err != nil {
 		return err
 	}
-	if m.Base != nil {
-		if a.base, err = fileSize(f.On, filepath.Join(f.Path, m.Base.Name)); err != nil {
-			return err
-		}
+	base, all, err := a.folder.Sizes(m)
+	if err != nil {
+		return err
 	}
+	a.manifest, a.base, a.before = m, base, all-size
+	a.write(part, size)
+	return nil
+}
+
+// write makes a Writer for a part of this size.
+func (a *appendOnly) write(part disk.File, size int64) {
 	s := a.p.s
 	a.writer = aof.NewWriter(part, size)
 	a.writer.Log, a.writer.Policy = s.log, aof.PolicyOf(s.cfg.AppendFsync)
@@ -187,27 +220,28 @@ func (a *appendOnly) listen(part disk.File, f *aof.Folder, m *aof.Manifest) erro
 		a.writer.Elsewhere = elsewhere
 		a.writer.Wake = func() { s.loop.Post(func() {}) }
 	}
-	s.ex.Propagation.Listen(func(unit []byte) {
-		a.offset += int64(len(unit))
-		a.writer.Append(unit)
+	a.began = s.ex.AOF.Appended
+	a.feed()
+}
+
+// feed appends what changes from now on. The first command is SELECT.
+func (a *appendOnly) feed() {
+	a.p.s.ex.Propagation.Listen(func(unit []byte) {
+		if now := a.p.unix(); a.p.s.cfg.AOFTimestampEnabled && now > a.stamped {
+			a.stamped = now
+			a.append(aof.Annotation(now))
+		}
+		a.append(unit)
 	})
-	return nil
+}
+
+func (a *appendOnly) append(bytes []byte) {
+	a.p.s.ex.AOF.Appended += int64(len(bytes))
+	a.writer.Append(bytes)
 }
 
 // elsewhere runs an fsync beside the loop.
 func elsewhere(job func()) { go job() }
-
-func fileSize(on disk.FS, path string) (int64, error) {
-	f, err := on.Open(path)
-	if err != nil {
-		return 0, err
-	}
-	size, err := f.Size()
-	if closed := f.Close(); err == nil {
-		err = closed
-	}
-	return size, err
-}
 
 // flush is what a pass does between its last command and its first reply (aof.c: flushAppendOnlyFile). If the changes
 // must be on disk now, and cannot, it ends the server: no reply may be written then.
@@ -217,6 +251,7 @@ func (p *persistence) flush() (ok bool) {
 		return true
 	}
 	now := p.now()
+	a.writer.NoSync = p.s.cfg.NoAppendFsyncOnRewrite && p.underWay() != nil
 	err := a.flush(now)
 	if err != nil {
 		if p.fatal == nil {
@@ -229,6 +264,8 @@ func (p *persistence) flush() (ok bool) {
 	p.s.ex.DiskError = nil
 	if why := a.writer.Err(); why != nil {
 		p.s.ex.DiskError = store.Error("MISCONF Errors writing to the AOF file: " + why.Error())
+	} else if !a.waits {
+		a.synced()
 	}
 	if at, due := a.writer.Next(now); due && (a.timer == nil || at < a.due) {
 		p.stopTimer()
@@ -251,6 +288,18 @@ func (a *appendOnly) flush(now int64) error {
 	err := a.writer.Flush(now)
 	v.appended(before, a.writer.State(), a.writer.Err(), began)
 	return err
+}
+
+// synced notes how much is on the disk, for clients that wait for it.
+func (a *appendOnly) synced() {
+	ex := a.p.s.ex
+	ex.AOF.Now = a.writer.Policy == aof.Always && !a.writer.NoSync
+	if synced := a.began + a.writer.State().Synced; synced != ex.AOF.Synced {
+		ex.AOF.Synced = synced
+		if ex.AOF.Waiting() {
+			a.p.s.loop.Post(func() {}) // the next pass answers them
+		}
+	}
 }
 
 // follow takes appendfsync from the configuration. What was executed under always is fsynced before.

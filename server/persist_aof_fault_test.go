@@ -29,6 +29,7 @@ type onSim struct {
 func startOnSim(t *testing.T, policy string) *onSim {
 	cfg := config.Default()
 	cfg.Port, cfg.Bind, cfg.AppendOnly, cfg.AppendFsync = 0, []string{"127.0.0.1"}, true, policy
+	cfg.EnableDebugCommand = "yes"
 	o := &onSim{t: t, ended: make(chan error, 1)}
 	var err error
 	o.Server, err = New(cfg, func(_ byte, format string, args ...any) {
@@ -83,9 +84,11 @@ func TestWithAlwaysAFailureEndsTheServerBeforeTheReply(t *testing.T) {
 	}
 }
 
+// A rewrite makes the file whole again. Here it waits until cron goes on.
 func TestAfterAFailedFsyncEverythingButWritingGoesOn(t *testing.T) {
 	o := startOnSim(t, "everysec")
 	c := o.dial()
+	require.Equal(t, "OK", c.Do("DEBUG", "PAUSE-CRON", "1").Str)
 	o.fail(disk.Failure, 1)
 	require.Equal(t, "OK", c.Do("SET", "k", "v").Str)
 	const misconf = "MISCONF Errors writing to the AOF file: input/output error"
@@ -102,6 +105,12 @@ func TestAfterAFailedFsyncEverythingButWritingGoesOn(t *testing.T) {
 	require.Contains(t, c.Do("SET", "k", "w").Str, misconf, "another policy does not bring the bytes back")
 	require.Contains(t, c.Do("INFO", "persistence").Str, "aof_last_write_status:err\r\n")
 	require.Contains(t, o.logged(), "Fail to fsync the AOF file: input/output error")
+
+	require.Equal(t, "OK", c.Do("DEBUG", "PAUSE-CRON", "0").Str)
+	redistest.Until(t, func() bool { return c.Do("SET", "k", "w").Str == "OK" })
+	require.Contains(t, c.Do("INFO", "persistence").Str, "aof_last_write_status:ok\r\n")
+	require.Equal(t, "OK", c.Do("DEBUG", "LOADAOF").Str)
+	require.Equal(t, "w", c.Do("GET", "k").Str)
 }
 
 func TestAfterAFailedWriteTheServerTriesAgain(t *testing.T) {

@@ -19,17 +19,18 @@ type background struct {
 	began    int64               // unix seconds
 	took     int64               // seconds that the last one took, -1 for none
 	tried    int64               // unix seconds when the last one began
-	isWanted bool                // BGSAVE inside EXEC asked for one
-	pace     savePace
+	isWanted bool                // BGSAVE asked for one while it could not begin
 }
 
 const (
-	errSaving  store.Error = "ERR Background save already in progress"
-	retryDelay             = 5 // seconds from a failed save to the next one (server.h: CONFIG_BGSAVE_RETRY_DELAY)
+	errSaving store.Error = "ERR Background save already in progress"
+	errBusy   store.Error = "ERR Another child process is active (AOF?): can't BGSAVE right now. Use BGSAVE SCHEDULE in " +
+		"order to schedule a BGSAVE whenever possible."
+	retryDelay = 5 // seconds from a failed save to the next one (server.h: CONFIG_BGSAVE_RETRY_DELAY)
 )
 
 // BGSAVE [SCHEDULE] (rdb.c: bgsaveCommand)
-// In Redis, SCHEDULE waits for the end of an AOF rewrite. Here nothing but EXEC is in the way of a save.
+// SCHEDULE waits for the end of an AOF rewrite.
 func (s *Server) bgsave(c *command.Call) error {
 	p := &s.persist
 	switch {
@@ -37,7 +38,9 @@ func (s *Server) bgsave(c *command.Call) error {
 		return errSyntax
 	case p.background.snapshot != nil:
 		return errSaving
-	case c.Ex.Depth > 0:
+	case p.underWay() != nil && c.Ex.Depth == 0 && len(c.Args) == 1:
+		return errBusy
+	case p.underWay() != nil || c.Ex.Depth > 0:
 		p.background.isWanted = true
 		c.Status("Background saving scheduled")
 		return nil
@@ -67,7 +70,7 @@ func (p *persistence) beginBackground() error {
 		})
 	})
 	p.s.log('*', "Background saving started")
-	b.snapshot, b.began, b.pace = begun, p.unix(), savePace{last: p.s.ex.Clock.Mono()}
+	b.snapshot, b.began, p.pace = begun, p.unix(), savePace{last: p.s.ex.Clock.Mono()}
 	if p.s.lab.hasDisk() {
 		p.s.lab.beside(func() { p.ended(begun.Finish()) })
 	}
@@ -115,22 +118,31 @@ func (p *persistence) flushed() {
 	}
 }
 
-// advance gives the save its part of this pass. All commands of the pass are executed.
+// underWay is the snapshot of a save or of a rewrite of the append only file. There is at most one.
+func (p *persistence) underWay() *snapshots.Snapshot {
+	if p.background.snapshot != nil {
+		return p.background.snapshot
+	}
+	return p.aof.rewrite.snapshot
+}
+
+// advance gives the snapshot its part of this pass. All commands of the pass are executed.
 func (p *persistence) advance() {
 	if p.s.lab.hasDisk() {
 		p.cron() // each move of the clock may reach a save point
 	}
-	if b := &p.background; b.snapshot != nil {
+	if snapshot := p.underWay(); snapshot != nil {
 		clock := p.s.ex.Clock.Mono
 		now := clock()
-		b.snapshot.Advance(clock, now+b.pace.allow(now))
-		b.pace.took(now, clock())
+		snapshot.Advance(clock, now+p.pace.allow(now))
+		p.pace.took(now, clock())
 	}
 }
 
-// isUrgent reports whether the save has work for another pass, soon.
+// isUrgent reports whether the snapshot has work for another pass, soon.
 func (p *persistence) isUrgent() bool {
-	return p.background.snapshot != nil && p.background.snapshot.CanAdvance() || p.s.lab.isBehind()
+	snapshot := p.underWay()
+	return snapshot != nil && snapshot.CanAdvance() || p.s.lab.isBehind()
 }
 
 // savePace gives a save a quarter of the loop's time, in small parts. It is the same part while the loop is idle: a
@@ -157,10 +169,31 @@ func (p *savePace) took(from, to int64) {
 	p.last = to
 }
 
-// cron begins a save if it is time for one (server.c: serverCron).
+// cron begins a save or a rewrite if it is time for one (server.c: serverCron).
 func (p *persistence) cron() {
-	b, now := &p.background, p.unix()
-	if b.snapshot != nil || p.s.ex.SaveFailed && now-b.tried <= retryDelay {
+	b := &p.background
+	if p.underWay() == nil {
+		p.aof.beginWanted()
+	}
+	if p.underWay() == nil {
+		p.savePoints()
+	}
+	if p.underWay() == nil {
+		p.aof.beginDue()
+	}
+	if p.underWay() == nil && b.isWanted && !p.failedLately() && p.beginBackground() == nil {
+		b.isWanted = false
+	}
+}
+
+// failedLately reports whether it is too early for another save.
+func (p *persistence) failedLately() bool {
+	return p.s.ex.SaveFailed && p.unix()-p.background.tried <= retryDelay
+}
+
+func (p *persistence) savePoints() {
+	now := p.unix()
+	if p.failedLately() {
 		return
 	}
 	for points := strings.Fields(p.s.cfg.Save); len(points) > 1; points = points[2:] {
@@ -172,14 +205,11 @@ func (p *persistence) cron() {
 			return
 		}
 	}
-	if b.isWanted && p.beginBackground() == nil {
-		b.isWanted = false
-	}
 }
 
-// waits reports whether cron may have to begin a save.
+// waits reports whether cron may have to begin a save or a rewrite.
 func (p *persistence) waits() bool {
-	return p.background.isWanted || p.s.cfg.Save != "" && p.s.ks.Stats.Dirty > 0
+	return p.background.isWanted || p.aof.rewrite.isWanted || p.s.cfg.Save != "" && p.s.ks.Stats.Dirty > 0
 }
 
 // unix is the time in unix seconds.

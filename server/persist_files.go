@@ -28,7 +28,8 @@ type persistence struct {
 
 	background background
 	aof        appendOnly
-	fatal      error // why Run ends: what was executed cannot be kept
+	pace       savePace // of what is under way
+	fatal      error    // why Run ends: what was executed cannot be kept
 }
 
 // newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
@@ -37,6 +38,7 @@ func newPersistence(s *Server) persistence {
 	if !s.cfg.SystemFiles || s.cfg.LabDisk {
 		p.disk = disk.NewSim(s.cfg.Seed)
 	}
+	p.aof.p, p.aof.rewrite.took = &s.persist, -1
 	return p
 }
 
@@ -76,9 +78,10 @@ func (p *persistence) reserve() error {
 	return nil
 }
 
-// end aborts a save in the background, ends the append only file, and lets other servers use the folder.
+// end aborts what is under way in the background, ends the append only file, and lets other servers use the folder.
 func (p *persistence) end() {
 	p.abortBackground()
+	p.aof.abortRewrite()
 	p.aof.end()
 	p.release()
 	p.reserved, p.release = "", func() {}
@@ -198,6 +201,13 @@ func (p *persistence) writeTo(path string) error {
 	return rdb.Save(p.disk, path, saving)
 }
 
+// writeBase is writeTo for the base of an append only file.
+func (p *persistence) writeBase(path string) error {
+	saving := p.saving()
+	saving.Keys, saving.Base = p.s.ks, true
+	return rdb.Save(p.disk, path, saving)
+}
+
 // saving returns what a file gets besides the keys.
 func (p *persistence) saving() *rdb.Saving {
 	d := p.s.ex.Table.Dialect
@@ -230,6 +240,10 @@ func persistRows() []command.Row {
 			-1, admin|command.NoAsyncLoading, "server", "1.0.0",
 			"O(1)",
 			"Saves all keys and functions to dbfilename while commands go on.", (*Server).bgsave),
+		row("bgrewriteaof", "",
+			1, admin|command.NoAsyncLoading, "server", "1.0.0",
+			"O(1)",
+			"Writes the append only file anew while commands go on, as short as it can be.", (*Server).bgrewriteaof),
 		row("lastsave", "",
 			1, command.Loading|command.Stale|command.Fast|command.InAdmin|command.NondeterministicOutput,
 			"server", "1.0.0",

@@ -1,6 +1,10 @@
 package server
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/miniredisd/miniredisd/persist/aof"
+)
 
 func (r *report) infoPersistence() {
 	p := &r.s.persist
@@ -9,12 +13,22 @@ func (r *report) infoPersistence() {
 	all, copied := 0, 0
 	if b.snapshot != nil {
 		isSaving, current = 1, p.unix()-b.began
-		if all, copied = b.snapshot.Keys(); all > 0 {
+	}
+	if snapshot := p.underWay(); snapshot != nil {
+		if all, copied = snapshot.Keys(); all > 0 {
 			percent = 100 * float64(copied) / float64(all)
 		}
 	}
 	if r.s.ex.SaveFailed {
 		status = "err"
+	}
+	a := &p.aof
+	isRewriting, currentRewrite, rewriteStatus := 0, int64(-1), "ok"
+	if a.rewrite.snapshot != nil {
+		isRewriting, currentRewrite = 1, p.unix()-a.rewrite.began
+	}
+	if a.rewrite.failed {
+		rewriteStatus = "err"
 	}
 	r.fields("loading", 0, "async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
@@ -24,20 +38,21 @@ func (r *report) infoPersistence() {
 		"rdb_last_bgsave_status", status, "rdb_last_bgsave_time_sec", b.took, "rdb_current_bgsave_time_sec", current,
 		"rdb_saves", p.saves, "rdb_last_cow_size", 0,
 		"rdb_last_load_keys_expired", p.expired, "rdb_last_load_keys_loaded", p.loaded,
-		"aof_enabled", p.aof.enabled(), "aof_rewrite_in_progress", 0, "aof_rewrite_scheduled", 0,
-		"aof_last_rewrite_time_sec", -1, "aof_current_rewrite_time_sec", -1,
-		"aof_last_bgrewrite_status", "ok", "aof_rewrites", 0,
-		"aof_rewrites_consecutive_failures", 0,
-		"aof_last_write_status", p.aof.writeStatus(), "aof_last_cow_size", 0,
+		"aof_enabled", oneIf(a.isOn()), "aof_rewrite_in_progress", isRewriting,
+		"aof_rewrite_scheduled", oneIf(a.rewrite.isWanted), "aof_last_rewrite_time_sec", a.rewrite.took,
+		"aof_current_rewrite_time_sec", currentRewrite, "aof_last_bgrewrite_status", rewriteStatus,
+		"aof_rewrites", a.rewrite.count, "aof_rewrites_consecutive_failures", a.rewrite.failures,
+		"aof_last_write_status", a.writeStatus(), "aof_last_cow_size", 0,
 		"module_fork_in_progress", 0, "module_fork_last_cow_size", 0)
-	if w := p.aof.writer; w != nil {
-		st := w.State()
-		r.fields("aof_current_size", p.aof.base+st.Size, "aof_base_size", p.aof.base, "aof_pending_rewrite", 0,
+	if a.isOn() {
+		var st aof.State
+		if a.writer != nil {
+			st = a.writer.State()
+		}
+		r.fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", oneIf(a.rewrite.isWanted),
 			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", oneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
 	}
 }
-
-func (a *appendOnly) enabled() int { return oneIf(a.writer != nil) }
 
 func (a *appendOnly) writeStatus() string {
 	if a.writer != nil && a.writer.Err() != nil {

@@ -16,9 +16,6 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 	if c.Ex.Scripts.Running() { // reloading would delete the running function
 		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
 	}
-	if p.s.cfg.AppendOnly { // the append only file would not know of what expires here
-		return store.Error("ERR DEBUG RELOAD is not supported by miniredisd with appendonly yes")
-	}
 	save, flush, merge := true, true, false
 	for _, option := range options {
 		switch {
@@ -31,6 +28,12 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 		default:
 			return errReloadOption
 		}
+	}
+	if p.aof.isOn() && (!save || !flush || merge) { // the append only file would not know of what the RDB file has
+		return store.Error("ERR DEBUG RELOAD with options is not supported by miniredisd with appendonly yes")
+	}
+	c.NotAsItCame()
+	for p.aof.isOn() && !p.s.ks.ExpireDue() { // it would not know of what expires while loading
 	}
 	p.abortBackground() // Redis lets it go on, and then its file replaces the newer one
 	if save && p.save() != nil {

@@ -66,6 +66,10 @@ func (s *Server) finish(how shutdownWords) bool {
 		s.log('#', "A save in the background is in progress. Aborting it!")
 		s.persist.abortBackground()
 	}
+	if !s.persist.aof.mayEnd(how.force) {
+		s.log('#', "Errors trying to shut down the server. Check the logs for more information.")
+		return false
+	}
 	if how.save || s.cfg.Save != "" && !how.nosave {
 		s.log('*', "Saving the final RDB snapshot before exiting.")
 		err := s.persist.save()

@@ -142,6 +142,12 @@ type Config struct {
 	AppendDirname    string // their folder, in Dir
 	AOFLoadTruncated bool   // half a command at its end is cut off
 
+	AOFTimestampEnabled      bool  // it has the time of what was appended
+	NoAppendFsyncOnRewrite   bool  // nothing is fsynced while keys are saved or the file is written anew
+	AOFDisableAutoGC         bool  // parts that are not needed stay
+	AutoAOFRewritePercentage int   // growth since the last rewrite that begins one; 0 for none
+	AutoAOFRewriteMinSize    int64 // bytes from which on it does
+
 	Save           string // save points: pairs of seconds and changes, separated by spaces; "" means none
 	LogLevel       string
 	LogFile        string

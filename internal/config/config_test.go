@@ -90,7 +90,7 @@ func other(r *row) string {
 func TestEveryDirectiveSurvivesSetRewriteAndParse(t *testing.T) {
 	for i := range table {
 		r := &table[i]
-		if r.flags&(refused|withheld|fixed) != 0 || r.name == "logfile" {
+		if r.flags&(refused|withheld) != 0 || r.name == "logfile" {
 			continue
 		}
 		t.Run(r.name, func(t *testing.T) {
@@ -143,10 +143,10 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 }
 
 func TestInertDirectivesAreReportedOnce(t *testing.T) {
-	c, err := Parse([]string{"--rdb-del-sync-files", "yes", "--aof-timestamp-enabled", "yes", "--maxclients", "5",
+	c, err := Parse([]string{"--rdb-del-sync-files", "yes", "--aof-use-rdb-preamble", "no", "--maxclients", "5",
 		"--hz", "20"}, nil)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"rdb-del-sync-files", "aof-timestamp-enabled"}, c.Inert())
+	require.ElementsMatch(t, []string{"rdb-del-sync-files", "aof-use-rdb-preamble"}, c.Inert())
 	require.Empty(t, c.Inert())
 	_, err = c.Set([]string{"rdb-del-sync-files", "no", "rdbchecksum", "yes"}, false, nil)
 	require.ErrorContains(t, err, "immutable")
@@ -154,25 +154,6 @@ func TestInertDirectivesAreReportedOnce(t *testing.T) {
 		false, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"aof-rewrite-incremental-fsync"}, c.Inert())
-}
-
-func TestOnlyAFileAndTheCommandLineChangeAppendonly(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "redis.conf")
-	const line = "appendonly yes\n"
-	require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
-	c, err := Parse([]string{file}, nil)
-	require.NoError(t, err)
-	require.Equal(t, []string{"appendonly", "yes"}, c.Get([]string{"appendonly"}, glob))
-	_, err = c.Set([]string{"appendonly", "no"}, true, nil)
-	require.EqualError(t, err, "ERR CONFIG SET failed (possibly related to argument 'appendonly') - miniredisd "+
-		"begins and ends an append only file only when it starts")
-	require.True(t, c.AppendOnly)
-	_, err = c.Set([]string{"appendonly", "yes"}, true, nil)
-	require.NoError(t, err, "it says what is the case")
-	require.NoError(t, c.Rewrite(nil))
-	text, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, line, string(text))
 }
 
 func TestActivedefragIsRefusedAtRunTimeAndNamedAtTheStart(t *testing.T) {

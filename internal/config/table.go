@@ -38,7 +38,6 @@ const (
 	inert          // it has no effect: see the package comment, also for the next two
 	refused        // any value but the default is an error
 	withheld       // CONFIG SET refuses it, a file may set it, and CONFIG GET shows the default
-	fixed          // it has an effect, but CONFIG SET does not change it, and says why
 	own            // Redis does not have it: CONFIG GET wants its exact name, and REWRITE adds no line; see help
 )
 
@@ -96,8 +95,6 @@ func refusal(name string) string {
 	switch name {
 	case "activedefrag":
 		return "active defragmentation is not supported by miniredisd: Go does not move allocated memory"
-	case "appendonly":
-		return "miniredisd begins and ends an append only file only when it starts"
 	case "cluster-enabled":
 		return "cluster mode is not supported by miniredisd: connect a client for a single server, " +
 			"or several to --masters N"

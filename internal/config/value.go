@@ -36,9 +36,6 @@ func (c *Config) parse(r *row, args []string, inFile bool) (value, why string) {
 	if why == "" && value != r.def && (r.flags&refused != 0 || r.flags&withheld != 0 && !inFile) {
 		return "", refusal(r.name)
 	}
-	if why == "" && r.flags&fixed != 0 && !inFile && value != c.given(r) {
-		return "", refusal(r.name)
-	}
 	return value, why
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/miniredisd/miniredisd/resp"
 )
 
-var crashSeeds = flag.Uint64("crash.seeds", 1000, "under how many seeds the power goes")
+var crashSeeds = flag.Uint64("crash.seeds", 50, "under how many seeds the power goes")
 
 // keeper appends the numbers 1, 2, 3 ... and knows which of them somebody was told of. It stands for a server.
 type keeper struct {
@@ -30,6 +30,11 @@ type keeper struct {
 	now    int64  // ms
 	slow   func() // an fsync under way
 	slowTo int64  // when it ends
+
+	manifest *aof.Manifest
+	rewrites int // begun
+	turning  bool
+	ended    bool // the server
 
 	last int   // the last number
 	told []int // by time: the last number that somebody was told of before
@@ -92,13 +97,16 @@ func (k *keeper) start() error {
 	if err := errors.Join(k.disk.Mkdir("/d/aof"), k.disk.SyncDir("/d")); err != nil {
 		return err
 	}
-	k.last, k.slow, k.told = last, nil, nil
+	k.last, k.slow, k.told, k.ended = last, nil, nil, false
 	f := k.folder()
 	var part disk.File
-	if m != nil && k.rand.IntN(3) == 0 {
-		part, _, err = f.Continue(m, whole)
-	} else {
-		part, _, err = f.Begin(m, k.base)
+	switch {
+	case m == nil || k.rand.IntN(4) == 0 || whole >= 0 && len(m.Incr) == 0:
+		part, k.manifest, err = f.Begin(m, k.base)
+	case whole >= 0:
+		part, k.manifest, err = f.Cut(m, whole)
+	default:
+		part, k.manifest, err = f.Resume(m)
 	}
 	if err != nil {
 		return err
@@ -117,20 +125,33 @@ func (k *keeper) start() error {
 }
 
 // base writes all numbers.
-func (k *keeper) base(path string) error {
-	_ = k.disk.Remove(path)
-	f, err := k.disk.Create(path)
+func (k *keeper) base(path string) error { return k.save(path, k.last) }
+
+// save writes the numbers up to last as rdb.SaveBy writes a file, with passes meanwhile.
+func (k *keeper) save(path string, last int) error {
+	on := meanwhile{k.disk, k}
+	_ = on.Remove("/d/aof/temp")
+	f, err := on.Create("/d/aof/temp")
 	if err != nil {
 		return err
 	}
 	var text []byte
-	for n := 1; n <= k.last; n++ {
+	for n := 1; n <= last; n++ {
 		text = append(text, number(n)...)
 	}
-	if _, err := f.Write(text); err != nil {
+	for _, half := range [][]byte{text[:len(text)/2], text[len(text)/2:]} {
+		if _, err := f.Write(half); err != nil {
+			return err
+		}
+		on.pause()
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close(), k.disk.SyncDir("/d/aof"))
+	if err := on.Rename("/d/aof/temp", path); err != nil {
+		return err
+	}
+	return on.SyncDir("/d/aof")
 }
 
 // pass appends some numbers, and tells somebody of them. It reports whether the server goes on.
@@ -155,6 +176,63 @@ func (k *keeper) pass() bool {
 	}
 	return k.writer.Err() == nil
 }
+
+// onAndOn runs passes and rewrites until the server ends.
+func (k *keeper) onAndOn() {
+	for i := 0; i < 100 && !k.ended; i++ {
+		if k.ended = !k.pass(); !k.ended && k.rand.IntN(30) == 0 {
+			k.rewrite()
+		}
+	}
+}
+
+// rewrite puts a new base in force. Between its operations, passes go on.
+func (k *keeper) rewrite() {
+	if k.slow != nil { // Drain would wait for it
+		k.slow()
+		k.slow = nil
+	}
+	if k.writer.Drain(k.now) != nil || k.writer.Err() != nil {
+		k.ended = true
+		return
+	}
+	f := k.folder()
+	f.On = meanwhile{k.disk, k}
+	r, part, err := f.Rewrite(k.manifest, aof.Chained)
+	if err != nil {
+		return
+	}
+	k.rewrites++
+	k.manifest = r.Manifest
+	k.writer.Turn(part)
+	last := k.last
+	k.turning = true
+	err = r.Write(func(path string) error { return k.save(path, last) }, false)
+	k.turning = false
+	if k.manifest = r.Manifest; err == nil {
+		k.writer.Trust()
+	}
+}
+
+// meanwhile lets passes run before the operations of a rewrite.
+type meanwhile struct {
+	disk.FS
+	k *keeper
+}
+
+func (m meanwhile) pause() {
+	for m.k.turning && !m.k.ended && m.k.rand.IntN(2) == 0 {
+		m.k.ended = !m.k.pass()
+	}
+}
+
+func (m meanwhile) Create(name string) (disk.File, error) { m.pause(); return m.FS.Create(name) }
+
+func (m meanwhile) Rename(from, to string) error { m.pause(); return m.FS.Rename(from, to) }
+
+func (m meanwhile) Remove(name string) error { m.pause(); return m.FS.Remove(name) }
+
+func (m meanwhile) SyncDir(name string) error { m.pause(); return m.FS.SyncDir(name) }
 
 func (k *keeper) tell() {
 	for int64(len(k.told)) <= k.now {
@@ -185,15 +263,14 @@ func crash(seed uint64, policy aof.Policy, eager bool, fault disk.Fault) error {
 	k := &keeper{disk: disk.NewSim(seed), rand: rand.New(rand.NewPCG(seed, 1)), policy: policy, eager: eager}
 	kept := 0
 	for range 3 {
-		ops := 120
+		ops := 180
 		if policy == aof.Always {
-			ops = 60
+			ops = 120
 		}
 		k.disk.Fail(k.rand.IntN(ops), fault)
 		if k.start() == nil {
 			kept = max(kept, k.last)
-			for i := 0; i < 100 && k.pass(); i++ {
-			}
+			k.onAndOn()
 		}
 		kept = max(kept, k.promised())
 		k.disk.Crash()

@@ -5,7 +5,8 @@
 //
 //	ReadManifest   appendonly.aof.manifest ──> which parts there are
 //	Loading        parts, in order ──> Base, Command, Stamp
-//	Folder         a new base and a new part, and the manifest that names them
+//	Folder         parts, and the manifest that names them
+//	Rewrite        a new base in place of all parts, while commands go on
 //	Writer         commands ──> the new part, and when they are on the disk
 //
 // # A folder
@@ -47,7 +48,8 @@
 // fsync, rename, fsync of the folder. In the same manifest the old parts become history. They are removed after that.
 // So a crash leaves the old manifest with all its parts, or the new one.
 //
-// A server begins a new part at each start, and never appends to an old one. So no part has a torn tail in its middle.
+// A start appends to the last part, without its torn tail. A rewrite begins a new part, and nothing is written there
+// before the old one is fsynced. So only the last part can have a torn tail, and what a crash loses is the end.
 //
 // Keys of an RDB base are loaded even if their time is over. A later command may rename them or make them persist
 // (rdb.c: RDBFLAGS_AOF_PREAMBLE).

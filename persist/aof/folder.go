@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/persist/disk"
@@ -21,62 +22,130 @@ type Folder struct {
 // ManifestPath is the path of the manifest.
 func (f *Folder) ManifestPath() string { return filepath.Join(f.Path, f.Name+".manifest") }
 
-// Begin makes a new base and an empty part for the commands after it. Then a new manifest names them, in place of
-// the parts of the old one, which is nil for none. It removes what the old one named. writeBase makes the base, and
-// returns when it is durable (aof.c: backgroundRewriteDoneHandler).
+// Begin makes a base and an empty part for the commands after it. Then a manifest names them, in place of the parts of
+// the old one, which is nil for none. It removes what the old one named. writeBase makes the base, and returns when it
+// is durable.
 //
 // A crash leaves the old manifest with all its parts, or the new one. So does an error.
 func (f *Folder) Begin(old *Manifest, writeBase func(path string) error) (part disk.File, now *Manifest, err error) {
 	if old == nil {
 		old = &Manifest{}
 	}
-	n := old.last() + 1
-	base := Part{fmt.Sprintf("%s.%d.base.rdb", f.Name, n), n, Base}
+	base := f.nextBase(old)
 	if err := writeBase(filepath.Join(f.Path, base.Name)); err != nil {
 		return nil, nil, err
 	}
-	part, incr, err := f.create(n)
+	part, incr, err := f.create(old)
 	if err != nil {
 		return nil, nil, err
 	}
-	now = &Manifest{Base: &base, Incr: []Part{incr}, History: old.all()}
-	if err := f.write(now); err != nil {
+	now = &Manifest{Base: &base, Incr: []Part{incr}, History: old.past(0)}
+	if _, err := f.write(now); err != nil {
 		return nil, nil, err
 	}
 	return part, now, f.forget(now)
 }
 
-// Continue is Begin without a new base: the new part follows the parts of the old manifest. The last of these may end
-// in the middle of a command. Then only its first bytes count, as many as whole says, and the new part begins with a
-// copy of them. whole is -1 if it ends well.
-func (f *Folder) Continue(old *Manifest, whole int64) (part disk.File, now *Manifest, err error) {
-	part, incr, err := f.create(old.last() + 1)
+// Resume opens the last part of a manifest to append to it. Without an incr it makes one.
+func (f *Folder) Resume(m *Manifest) (part disk.File, now *Manifest, err error) {
+	if len(m.Incr) == 0 {
+		return f.follow(m)
+	}
+	part, err = f.On.Append(filepath.Join(f.Path, m.Incr[len(m.Incr)-1].Name))
+	if err == nil {
+		err = part.Sync() // the process that wrote it may have been killed before
+	}
+	return part, m, err
+}
+
+// Cut opens the last part to append to it, without what comes after its first bytes: half a command, as a crash leaves
+// it. A copy takes its name, so a crash leaves the whole part or the one that was cut.
+func (f *Folder) Cut(m *Manifest, whole int64) (part disk.File, now *Manifest, err error) {
+	last := m.Incr[len(m.Incr)-1]
+	part, err = f.fresh(f.TemporaryPart())
+	if err == nil {
+		err = f.copyTo(part, last, whole)
+	}
+	if err == nil {
+		err = f.On.Rename(filepath.Join(f.Path, f.TemporaryPart()), filepath.Join(f.Path, last.Name))
+	}
+	if err == nil {
+		err = f.On.SyncDir(f.Path)
+	}
+	return part, m, err
+}
+
+// Adopt makes the single file of versions before 7.0 the base of a new manifest, and a part to append to (aof.c:
+// aofUpgradePrepare). The manifest comes first: a crash before the file has moved leaves both, and the next start goes
+// on from there.
+func (f *Folder) Adopt(single string) (part disk.File, now *Manifest, err error) {
+	m := &Manifest{Base: &Part{f.Name, 1, Base}}
+	if _, err := f.write(m); err != nil {
+		return nil, nil, err
+	}
+	if err := f.On.Rename(single, filepath.Join(f.Path, f.Name)); err != nil {
+		return nil, nil, err
+	}
+	if err := f.On.SyncDir(f.Path); err != nil {
+		return nil, nil, err
+	}
+	if err := f.On.SyncDir(filepath.Dir(single)); err != nil {
+		return nil, nil, err
+	}
+	return f.follow(m)
+}
+
+// follow makes an empty part behind those of a manifest (aof.c: openNewIncrAofForAppend). An error leaves the manifest.
+func (f *Folder) follow(old *Manifest) (part disk.File, now *Manifest, err error) {
+	part, incr, err := f.create(old)
 	if err != nil {
 		return nil, nil, err
 	}
-	now = &Manifest{Base: old.Base, Incr: old.Incr, History: old.History}
-	if whole >= 0 {
-		cut := old.Incr[len(old.Incr)-1]
-		if err := f.copyTo(part, cut, whole); err != nil {
+	now = &Manifest{Base: old.Base, Incr: append(old.Incr[:len(old.Incr):len(old.Incr)], incr), History: old.History}
+	replaced, err := f.write(now)
+	if err == nil {
+		return part, now, nil
+	}
+	_ = part.Close()
+	if replaced { // and perhaps not for good: then the last part would be another one after a crash
+		if _, again := f.write(old); again != nil {
 			return nil, nil, err
 		}
-		now.Incr, now.History = old.Incr[:len(old.Incr)-1:len(old.Incr)-1], append(now.History, history(cut))
 	}
-	now.Incr = append(now.Incr[:len(now.Incr):len(now.Incr)], incr)
-	if err := f.write(now); err != nil {
-		return nil, nil, err
-	}
-	return part, now, f.forget(now)
+	_ = f.On.Remove(filepath.Join(f.Path, incr.Name))
+	return nil, nil, err
 }
 
-// create makes an empty part. Its name is free: what has it is left of a start that failed.
-func (f *Folder) create(n int64) (disk.File, Part, error) {
-	p := Part{fmt.Sprintf("%s.%d.incr.aof", f.Name, n), n, Incr}
+// create makes an empty part. What has its name is left of an attempt that failed.
+func (f *Folder) create(m *Manifest) (disk.File, Part, error) {
+	p := f.nextIncr(m)
 	file, err := f.fresh(p.Name)
 	if err == nil {
 		err = f.On.SyncDir(f.Path)
 	}
 	return file, p, err
+}
+
+// nextBase and nextIncr have the numbers after those of the manifest, as in Redis. So a number can come again, but not
+// while the manifest has its file as history.
+func (f *Folder) nextBase(m *Manifest) Part {
+	n := int64(1)
+	if m.Base != nil {
+		n = m.Base.Seq + 1
+	}
+	return f.unused(m, "%s.%d.base.rdb", n, Base)
+}
+
+func (f *Folder) nextIncr(m *Manifest) Part {
+	return f.unused(m, "%s.%d.incr.aof", m.lastSeq()+1, Incr)
+}
+
+func (f *Folder) unused(m *Manifest, form string, n int64, kind byte) Part {
+	p := Part{fmt.Sprintf(form, f.Name, n), n, kind}
+	if slices.ContainsFunc(m.past(0), func(old Part) bool { return old.Name == p.Name }) {
+		return f.unused(m, form, n+1, kind)
+	}
+	return p
 }
 
 // fresh makes a file, over one that no manifest names.
@@ -101,12 +170,13 @@ func (f *Folder) copyTo(to disk.File, p Part, bytes int64) error {
 	return to.Sync()
 }
 
-// write replaces the manifest (aof.c: writeAofManifestFile).
-func (f *Folder) write(m *Manifest) error {
+// write replaces the manifest (aof.c: writeAofManifestFile). If only the last step fails, the fsync of the folder, then
+// it is replaced already, and a crash leaves the old one or the new one.
+func (f *Folder) write(m *Manifest) (replaced bool, err error) {
 	temporary := "temp-" + f.Name + ".manifest"
 	file, err := f.fresh(temporary)
 	if err != nil {
-		return err
+		return false, err
 	}
 	_, err = io.WriteString(file, m.String())
 	if err == nil {
@@ -119,9 +189,9 @@ func (f *Folder) write(m *Manifest) error {
 		err = f.On.Rename(filepath.Join(f.Path, temporary), f.ManifestPath())
 	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	return f.On.SyncDir(f.Path)
+	return true, f.On.SyncDir(f.Path)
 }
 
 // forget removes the history, first the files and then their names in the manifest (aof.c: aofDelHistoryFiles).
@@ -135,23 +205,19 @@ func (f *Folder) forget(m *Manifest) error {
 		}
 	}
 	m.History = nil
-	return f.write(m)
+	_, err := f.write(m)
+	return err
 }
 
-// last is the highest number of any part.
-func (m *Manifest) last() (n int64) {
-	for _, p := range m.all() {
-		n = max(n, p.Seq)
+// past returns the parts of a manifest as history, the newest first. The last few incrs, as many as kept, stay.
+func (m *Manifest) past(kept int) (past []Part) {
+	for _, p := range slices.Backward(m.Incr[:len(m.Incr)-kept]) {
+		past = append(past, history(p))
 	}
-	return n
-}
-
-// all returns every part, as history.
-func (m *Manifest) all() (all []Part) {
-	for _, p := range m.Parts() {
-		all = append(all, history(p))
+	if m.Base != nil {
+		past = append(past, history(*m.Base))
 	}
-	return append(all, m.History...)
+	return append(past, m.History...)
 }
 
 func history(p Part) Part { return Part{p.Name, p.Seq, History} }

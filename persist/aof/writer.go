@@ -1,6 +1,10 @@
 package aof
 
-import "github.com/miniredisd/miniredisd/persist/disk"
+import (
+	"fmt"
+
+	"github.com/miniredisd/miniredisd/persist/disk"
+)
 
 // Policy says when commands are fsynced (appendfsync).
 type Policy uint8
@@ -40,11 +44,15 @@ const (
 // up to two seconds.
 //
 // After a failed fsync the page cache is clean and the bytes may be lost: nobody can try again. With Always that is
-// the end. With EverySec the Writer writes nothing more, and Err says so.
+// the end. With EverySec the Writer writes nothing more, and Err says so, until Turn and Trust.
+//
+// Turn goes on in another part. Nothing is written there before the old one is fsynced: what a crash loses is always
+// the end. A write waits for that fsync for up to two seconds, and Flush waits after that.
 //
 // A Writer belongs to the goroutine that executes commands. Elsewhere, only the file is used.
 type Writer struct {
 	Policy Policy
+	NoSync bool // for now, nothing is fsynced (no-appendfsync-on-rewrite)
 	Log    func(level byte, format string, args ...any)
 
 	// Elsewhere calls job in another goroutine, for an fsync of EverySec. Wake is called there when it is over: Flush
@@ -52,10 +60,19 @@ type Writer struct {
 	Elsewhere func(job func())
 	Wake      func()
 
-	file    disk.File
-	buffer  []byte
-	written int64 // bytes of the part
-	synced  int64 // of them, fsynced
+	// Hurry ends an fsync elsewhere, for somebody who waits for it on this goroutine. It is for an Elsewhere without a
+	// goroutine of its own.
+	Hurry func()
+
+	file     disk.File
+	buffer   []byte
+	size     int64 // of the part
+	appended int64 // bytes since the Writer began, for all parts
+	written  int64 // of them
+	synced   int64 // of them
+
+	former disk.File // the part before, until it is fsynced; nil for none
+	turned int64     // what was written before the part
 
 	results   chan error // of an fsync elsewhere
 	syncing   bool       // one is under way
@@ -66,13 +83,14 @@ type Writer struct {
 
 	failed error // the last write, until one succeeds
 	logged int64 // when that was logged, 0 for never
-	broken error // nothing can be trusted any more
+	broken error // the part cannot be trusted any more
+	lost   error // nor can one before it
 }
 
 // NewWriter returns a Writer for a part of size bytes, all of them fsynced.
 func NewWriter(part disk.File, size int64) *Writer {
 	return &Writer{
-		file: part, written: size, synced: size, results: make(chan error, 1), lastSync: -syncPeriod,
+		file: part, size: size, results: make(chan error, 1), lastSync: -syncPeriod,
 		Log: func(byte, string, ...any) {},
 	}
 }
@@ -80,8 +98,12 @@ func NewWriter(part disk.File, size int64) *Writer {
 // Begin says that the time is now. The first fsync of EverySec comes a second later.
 func (w *Writer) Begin(now int64) { w.lastSync = now }
 
+// Annotation is the line that says when what follows it was appended (aof-timestamp-enabled).
+func Annotation(unix int64) []byte { return fmt.Appendf(nil, "#TS:%d\r\n", unix) }
+
 // Append adds whole commands to the buffer. They are copied.
 func (w *Writer) Append(commands []byte) {
+	w.appended += int64(len(commands))
 	if w.broken == nil {
 		w.buffer = append(w.buffer, commands...)
 	}
@@ -97,10 +119,13 @@ func (w *Writer) Flush(now int64) error {
 	if w.broken != nil {
 		return nil
 	}
+	if w.former != nil && !w.syncing {
+		w.startSync(now)
+	}
 	if len(w.buffer) > 0 && !w.postpones(now) {
 		w.write(now)
 	}
-	if w.Policy == EverySec && !w.syncing && w.synced < w.written && now-w.lastSync >= syncPeriod {
+	if w.Policy == EverySec && !w.NoSync && !w.syncing && w.synced < w.written && now-w.lastSync >= syncPeriod {
 		w.startSync(now)
 	}
 	return nil
@@ -108,10 +133,14 @@ func (w *Writer) Flush(now int64) error {
 
 // flushNow is Flush for Always.
 func (w *Writer) flushNow() error {
+	if w.broken == nil && w.former != nil {
+		w.release()
+		w.broken = w.lost
+	}
 	if w.broken == nil && len(w.buffer) > 0 && !w.write(0) {
 		w.broken = w.failed
 	}
-	if w.broken == nil && w.synced < w.written {
+	if w.broken == nil && w.synced < w.written && !w.NoSync {
 		w.reaches = w.written
 		w.ended(w.file.Sync())
 	}
@@ -121,13 +150,15 @@ func (w *Writer) flushNow() error {
 // postpones reports whether a write waits for an fsync under way.
 func (w *Writer) postpones(now int64) bool {
 	switch {
-	case w.Policy != EverySec || !w.syncing:
+	case w.Policy != EverySec && w.former == nil || !w.syncing:
 		return false
 	case w.postponed == 0:
 		w.postponed = now
 		return true
 	case now-w.postponed < postponeMost:
 		return true
+	case w.former != nil: // a write now could outlive what comes before it
+		w.release()
 	}
 	w.delayed++
 	w.Log('*', "Asynchronous AOF fsync is taking too long (disk is busy?). Writing the AOF buffer without waiting for "+
@@ -143,6 +174,7 @@ const keepBuffer = 1 << 20
 func (w *Writer) write(now int64) bool {
 	n, err := w.file.Write(w.buffer)
 	w.written += int64(n)
+	w.size += int64(n)
 	w.postponed = 0
 	if err != nil {
 		w.buffer = append(w.buffer[:0], w.buffer[n:]...)
@@ -163,15 +195,18 @@ func (w *Writer) write(now int64) bool {
 	return true
 }
 
-// startSync begins an fsync of all that was written.
+// startSync begins an fsync of all that was written, or of the former part.
 func (w *Writer) startSync(now int64) {
+	file := w.file
 	w.lastSync, w.reaches = now, w.written
+	if w.former != nil {
+		file, w.reaches = w.former, w.turned
+	}
 	if w.Elsewhere == nil {
-		w.ended(w.file.Sync())
+		w.ended(file.Sync())
 		return
 	}
 	w.syncing = true
-	file := w.file
 	w.Elsewhere(func() {
 		w.results <- file.Sync()
 		w.Wake()
@@ -184,6 +219,11 @@ func (w *Writer) settle(wait bool) {
 		return
 	}
 	var err error
+	if wait && w.Hurry != nil {
+		if w.Hurry(); !w.syncing {
+			return
+		}
+	}
 	if wait {
 		err = <-w.results
 	} else {
@@ -201,10 +241,71 @@ func (w *Writer) settle(wait bool) {
 func (w *Writer) ended(err error) {
 	if err == nil {
 		w.synced = w.reaches
-		return
+	} else {
+		w.Log('#', "Fail to fsync the AOF file: %v", err)
 	}
-	w.Log('#', "Fail to fsync the AOF file: %v", err)
-	w.broken, w.buffer = err, nil
+	switch {
+	case w.former != nil && (err != nil || w.synced == w.turned):
+		_ = w.former.Close()
+		w.former = nil
+		if err != nil {
+			w.lost = err
+		}
+	case err != nil:
+		w.broken, w.buffer = err, nil
+	}
+}
+
+// release waits until the part before is fsynced.
+func (w *Writer) release() {
+	w.settle(true)
+	if w.former != nil {
+		w.reaches = w.turned
+		w.ended(w.former.Sync())
+	}
+}
+
+// Drain writes the buffer. Turn may follow if it could.
+func (w *Writer) Drain(now int64) error {
+	w.settle(w.Policy == Always)
+	if w.former != nil {
+		w.release()
+	}
+	if w.Policy == Always {
+		return w.flushNow()
+	}
+	if w.broken == nil && len(w.buffer) > 0 {
+		w.write(now)
+	}
+	return w.failed
+}
+
+// Turn goes on in a new part, after Drain. If the old one cannot be trusted, Err says so until Trust.
+func (w *Writer) Turn(to disk.File) {
+	switch {
+	case w.broken != nil:
+		w.settle(true)
+		w.lost, w.broken = w.broken, nil
+		w.written = w.appended
+		w.synced = w.written
+		_ = w.file.Close()
+	case w.syncing || w.synced < w.written:
+		w.former, w.turned = w.file, w.written
+	default:
+		_ = w.file.Close()
+	}
+	w.file, w.size = to, 0
+}
+
+// Trust says that a new base has replaced the parts before this one.
+func (w *Writer) Trust() { w.lost = nil }
+
+// Drop gives up the part, without a word to the disk.
+func (w *Writer) Drop() {
+	w.release()
+	w.settle(true)
+	_ = w.file.Close()
+	w.broken, w.lost, w.failed, w.buffer = w.lost, nil, nil, nil
 }
 
 // Next returns when Flush has to come again although nothing happens, and whether it has to. It is for an fsync that
@@ -226,6 +327,7 @@ func (w *Writer) Next(now int64) (at int64, ok bool) {
 // Close writes and fsyncs what is left, whatever the policy.
 func (w *Writer) Close() error {
 	w.settle(true)
+	w.NoSync = false
 	err := w.flushNow()
 	if closed := w.file.Close(); err == nil {
 		err = closed
@@ -235,20 +337,29 @@ func (w *Writer) Close() error {
 
 // Err says why no command may change anything now, nil if all is well (server.c: writeCommandsDeniedByDiskError).
 func (w *Writer) Err() error {
-	if w.broken != nil {
+	switch {
+	case w.broken != nil:
 		return w.broken
+	case w.lost != nil:
+		return w.lost
 	}
 	return w.failed
 }
 
+// Broken reports whether the part cannot be trusted, so that a rewrite must not follow it.
+func (w *Writer) Broken() bool { return w.broken != nil || w.lost != nil }
+
 // State is what INFO shows of a Writer.
 type State struct {
 	Size     int64 // of the part, in bytes
-	Synced   int64 // of them, on the disk
+	Synced   int64 // bytes that are fsynced, since the Writer began
+	Unsynced int64 // bytes that are written, and not fsynced
 	Buffered int   // bytes that are not written yet
 	Syncing  bool  // an fsync is under way
 	Delayed  int64 // writes that did not wait for it any longer
 }
 
 // State returns it.
-func (w *Writer) State() State { return State{w.written, w.synced, len(w.buffer), w.syncing, w.delayed} }
+func (w *Writer) State() State {
+	return State{w.size, w.synced, w.written - w.synced, len(w.buffer), w.syncing, w.delayed}
+}

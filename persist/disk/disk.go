@@ -21,6 +21,9 @@ type FS interface {
 	// Create makes a new file that only its owner may read. It fails if the name is taken, by a link too.
 	Create(name string) (File, error)
 
+	// Append opens a regular file to write at its end. No link is followed.
+	Append(name string) (File, error)
+
 	// Rename gives a file another name, over what has that name. If that is a link, the link goes away.
 	Rename(from, to string) error
 
@@ -38,7 +41,7 @@ type FS interface {
 	Lock(dir string) (unlock func(), err error)
 }
 
-// File is an open file. One that Open returned is read, one that Create returned is written.
+// File is an open file. One that Open returned is read, one that Create or Append returned is written.
 type File interface {
 	io.ReadWriteCloser
 

@@ -143,6 +143,9 @@ func (d *Sim) Open(name string) (File, error) {
 	return &simFile{d: d, node: node, start: d.starts}, nil
 }
 
+// Append opens a file as Open does: a Write always goes to the end.
+func (d *Sim) Append(name string) (File, error) { return d.Open(name) }
+
 func (d *Sim) Create(name string) (File, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

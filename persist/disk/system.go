@@ -15,8 +15,15 @@ type System struct{}
 type systemFile struct{ *os.File }
 
 // Open follows links: the folder of a container often has nothing else.
-func (System) Open(name string) (File, error) {
-	f, err := os.OpenFile(name, os.O_RDONLY|unix.O_NONBLOCK, 0)
+func (System) Open(name string) (File, error) { return regular(name, os.O_RDONLY) }
+
+func (System) Append(name string) (File, error) {
+	return regular(name, os.O_WRONLY|os.O_APPEND|unix.O_NOFOLLOW)
+}
+
+// regular opens a file, and waits for nothing.
+func regular(name string, flags int) (File, error) {
+	f, err := os.OpenFile(name, flags|unix.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err
 	}

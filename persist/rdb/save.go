@@ -25,6 +25,7 @@ type Saving struct {
 	Format             int    // FormatRedis or FormatValkey
 	Version            string // of the Redis or Valkey that this server is
 	UsedMemory         int    // bytes
+	Base               bool   // of an append only file
 
 	Delay int             // see Writer.wait
 	Stop  <-chan struct{} // closed when nobody wants the file any more; may be nil
@@ -107,9 +108,13 @@ func (s *Saving) Begin(to io.Writer) *Writer {
 		head, version = fmt.Appendf(nil, "%s%0*d", signatureValkey, versionDigits-1, s.Format), "valkey-ver"
 	}
 	out.Bytes(head...)
+	base := "0"
+	if s.Base {
+		base = "1"
+	}
 	for _, field := range [...][2]string{
 		{version, s.Version}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(s.Now/1000, 10)},
-		{"used-mem", strconv.Itoa(s.UsedMemory)}, {"aof-base", "0"},
+		{"used-mem", strconv.Itoa(s.UsedMemory)}, {"aof-base", base},
 	} {
 		out.Bytes(opAux)
 		out.Text([]byte(field[0]))

@@ -19,12 +19,20 @@ type Snapshot struct {
 // Begin begins a snapshot of what the keyspace is now. The writer calls wake when Advance can go on, and ended when it
 // has ended, both on its own goroutine.
 func Begin(ks *store.Keyspace, on disk.FS, path string, saving *rdb.Saving, wake, ended func()) *Snapshot {
+	write := func(fill func(to io.Writer) error) error { return rdb.SaveBy(on, path, fill) }
+	return BeginBy(ks, write, saving, wake, ended)
+}
+
+// BeginBy is Begin for a writer that does more than to save a file. It calls fill to get the content of one.
+func BeginBy(
+	ks *store.Keyspace, write func(fill func(to io.Writer) error) error, saving *rdb.Saving, wake, ended func(),
+) *Snapshot {
 	s := &Snapshot{capture: ks.Capture(), more: true, err: make(chan error, 1)}
 	s.queue.changed.L, s.queue.wake, s.queue.stop = &s.queue.mu, wake, make(chan struct{})
 	saving.Stop = s.queue.stop
 	sizes := s.capture.Databases
 	go func() {
-		s.err <- rdb.SaveBy(on, path, func(to io.Writer) error { return s.queue.write(saving.Begin(to), sizes) })
+		s.err <- write(func(to io.Writer) error { return s.queue.write(saving.Begin(to), sizes) })
 		ended()
 	}()
 	return s

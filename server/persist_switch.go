@@ -1,0 +1,102 @@
+package server
+
+import (
+	"errors"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/persist/aof"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// setAppendOnly follows CONFIG SET appendonly (config.c: updateAppendonly).
+func (a *appendOnly) setAppendOnly() error {
+	switch on := a.p.s.cfg.AppendOnly; {
+	case on && !a.isOn():
+		return a.switchOn()
+	case !on && a.isOn():
+		a.switchOff()
+	}
+	return nil
+}
+
+// isOn reports whether there is an append only file, or will be one with the first base.
+func (a *appendOnly) isOn() bool { return a.writer != nil || a.waits }
+
+// switchOn begins with a base of what the keyspace is now. Until it is complete, nothing of the file counts (aof.c:
+// startAppendOnly).
+func (a *appendOnly) switchOn() error {
+	p := a.p
+	if err := a.ready(); err != nil {
+		p.s.log('#', "The append only file cannot begin: %v", err)
+		return errors.New("Unable to turn on AOF. Check server logs.")
+	}
+	a.waits = true
+	switch {
+	case p.background.snapshot != nil:
+		a.rewrite.isWanted = true
+		p.s.log('*', "AOF was enabled but there is already another background operation. An AOF background was scheduled to "+
+			"start when possible.")
+		return nil
+	case p.s.ex.Depth > 0:
+		a.rewrite.isWanted = true
+		p.s.log('*', "AOF was enabled during a transaction. An AOF background was scheduled to start when possible.")
+		return nil
+	}
+	a.abortRewrite() // it has no part for the commands from now on
+	if a.beginRewrite() != nil {
+		a.waits = false
+		return errors.New("Unable to turn on AOF. Check server logs.")
+	}
+	return nil
+}
+
+// switchOff leaves the file as it is (aof.c: stopAppendOnly).
+func (a *appendOnly) switchOff() {
+	a.abortRewrite()
+	a.waits, a.rewrite.isWanted = false, false
+	if a.writer != nil {
+		if err := a.writer.Close(); err != nil {
+			a.p.s.log('#', "Fail to fsync the AOF file: %v", err)
+		}
+	}
+	a.unlisten()
+}
+
+// loadAgain deletes all keys and loads the append only file (debug.c: DEBUG LOADAOF).
+func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
+	if c.Ex.Scripts.Running() || c.Ex.Depth > 0 { // loading would end what runs
+		return store.Error("ERR DEBUG LOADAOF is not allowed from scripts and transactions")
+	}
+	c.NotAsItCame()
+	err := a.ready()
+	if err == nil && a.writer != nil && !a.writer.Broken() {
+		err = a.writer.Drain(a.p.now())
+	}
+	var m *aof.Manifest
+	if err == nil {
+		m, err = aof.ReadManifest(a.folder.On, a.folder.ManifestPath())
+	}
+	if err == nil {
+		_, err = a.loadInPlace(m)
+	}
+	if err != nil {
+		a.p.s.log('#', "DEBUG LOADAOF: %v", err)
+		return store.Error("ERR Error trying to load the AOF files, check server logs.")
+	}
+	a.p.s.ks.Stats.Dirty = 0
+	a.p.s.log('*', "Append Only File loaded by DEBUG LOADAOF")
+	c.OK()
+	return nil
+}
+
+// loadInPlace loads without appending what it executes.
+func (a *appendOnly) loadInPlace(m *aof.Manifest) (whole int64, err error) {
+	ex := a.p.s.ex
+	ex.Propagation.Listen(nil)
+	ex.Empty()
+	whole, err = a.load(func(l *aof.Loading) error { return l.Load(a.folder.On, a.folder.Path, m) })
+	if a.writer != nil {
+		a.feed()
+	}
+	return whole, err
+}
