@@ -64,7 +64,12 @@ func start(t *testing.T, name, stdin string, args ...string) *process {
 
 func startIn(t *testing.T, dir, name, stdin string, args ...string) *process {
 	t.Helper()
-	p := &process{t: t, cmd: exec.Command(filepath.Join(bin, name), args...)}
+	return startProgram(t, dir, filepath.Join(bin, name), stdin, args...)
+}
+
+func startProgram(t *testing.T, dir, path, stdin string, args ...string) *process {
+	t.Helper()
+	p := &process{t: t, cmd: exec.Command(path, args...)}
 	p.cmd.Dir = dir
 	p.cmd.Stdin = strings.NewReader(stdin)
 	p.cmd.Stderr = &p.errs
