@@ -92,6 +92,7 @@ func TestAfterAFailedFsyncEverythingButWritingGoesOn(t *testing.T) {
 	o.fail(disk.Failure, 1)
 	require.Equal(t, "OK", c.Do("SET", "k", "v").Str)
 	const misconf = "MISCONF Errors writing to the AOF file: input/output error"
+	redistest.Until(t, func() bool { return strings.HasPrefix(c.Do("PING").Str, misconf) }) // the fsync is due
 	for _, line := range []string{
 		"SET k w", "PING", "DEL k", "BLPOP q 0", "EVAL return(redis.call('set','k','w')) 0",
 	} {
@@ -111,6 +112,20 @@ func TestAfterAFailedFsyncEverythingButWritingGoesOn(t *testing.T) {
 	require.Contains(t, c.Do("INFO", "persistence").Str, "aof_last_write_status:ok\r\n")
 	require.Equal(t, "OK", c.Do("DEBUG", "LOADAOF").Str)
 	require.Equal(t, "w", c.Do("GET", "k").Str)
+}
+
+// A rewrite leaves the part that could not be written, but not its client with a reply.
+func TestWithAlwaysARewriteDoesNotHideAFailure(t *testing.T) {
+	for _, operation := range []int{0, 1} {
+		o := startOnSim(t, "always")
+		c := o.dial()
+		require.Equal(t, "OK", c.Do("SET", "k", "kept").Str)
+		o.fail(disk.Failure, operation)
+		require.NoError(t, c.Send([]byte("SET k lost\r\nBGREWRITEAOF\r\n")))
+		_, err := c.TryRead()
+		require.ErrorIs(t, err, io.EOF)
+		require.ErrorContains(t, <-o.ended, "the append only file cannot be written, and appendfsync is always")
+	}
 }
 
 func TestAfterAFailedWriteTheServerTriesAgain(t *testing.T) {

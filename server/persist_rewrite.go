@@ -96,10 +96,12 @@ func (a *appendOnly) turn() (err error) {
 	switch {
 	case a.writer != nil:
 		kind = aof.Chained
-		if err := a.writer.Drain(a.p.now()); a.writer.Broken() {
-			kind = aof.Apart
-		} else if err != nil {
+		err := a.writer.Drain(a.p.now())
+		if err != nil { // with always the server ends before its next reply
 			return err
+		}
+		if a.writer.Broken() {
+			kind = aof.Apart
 		}
 	case a.waits:
 		kind = aof.Apart

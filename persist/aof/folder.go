@@ -250,7 +250,10 @@ func quoted(name string) string {
 			plain = false
 		case c <= ' ' || c >= 0x7f || c == '\'':
 			plain = false
-			if c == ' ' || c == '\'' {
+			if i := strings.IndexByte("\n\r\t\a\b", c); i >= 0 {
+				q.WriteByte('\\')
+				q.WriteByte("nrtab"[i])
+			} else if c == ' ' || c == '\'' {
 				q.WriteByte(c)
 			} else {
 				fmt.Fprintf(&q, `\x%02x`, c)

@@ -198,9 +198,10 @@ func (w *Writer) write(now int64) bool {
 // startSync begins an fsync of all that was written, or of the former part.
 func (w *Writer) startSync(now int64) {
 	file := w.file
-	w.lastSync, w.reaches = now, w.written
-	if w.former != nil {
+	if w.former != nil { // what waits for it must not wait for a second more
 		file, w.reaches = w.former, w.turned
+	} else {
+		w.lastSync, w.reaches = now, w.written
 	}
 	if w.Elsewhere == nil {
 		w.ended(file.Sync())
