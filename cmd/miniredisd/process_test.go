@@ -164,6 +164,16 @@ func TestWrappersSeeTheServerIsReady(t *testing.T) {
 	}
 }
 
+// Redis's test suite waits for a server that refuses its file until the log has its process id.
+func TestAServerThatCannotLoadWasInitialized(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "dump.rdb"), []byte("REDIS0011 and no more"), 0o600))
+	p := start(t, "redis-server", "", "--port", "0", "--dir", dir, "--always-show-logo", "yes")
+	require.Equal(t, 1, p.exit())
+	require.Regexp(t, fmt.Sprintf(`(?s) PID: %d.*Server initialized.*Fatal error loading the DB`, p.cmd.Process.Pid),
+		p.out.String())
+}
+
 func TestUnderRedisNameNothingElseIsPrinted(t *testing.T) {
 	p := start(t, "redis-server", "", "--port", "0", "--rdb-del-sync-files", "yes")
 	p.port()
