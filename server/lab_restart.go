@@ -142,6 +142,7 @@ func fields(v store.Value) map[string]string {
 
 // pace makes the fsync of everysec take as long as LAB DISK SLOW says.
 func (l *labState) pace(w *aof.Writer) {
+	w.Begin(l.persist.now())
 	w.Elsewhere, w.Wake, w.Hurry = nil, func() { l.persist.flush() }, l.endSync
 	if l.disk.SlowBy(disk.OpFsync) > 0 {
 		w.Elsewhere = l.syncLater

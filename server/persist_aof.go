@@ -213,7 +213,6 @@ func (a *appendOnly) write(part disk.File, size int64) {
 	s := a.p.s
 	a.writer = aof.NewWriter(part, size)
 	a.writer.Log, a.writer.Policy = s.log, aof.PolicyOf(s.cfg.AppendFsync)
-	a.writer.Begin(a.p.now())
 	if s.lab.hasDisk() {
 		s.lab.pace(a.writer)
 	} else if s.cfg.SystemFiles { // a disk in memory has nothing to wait for

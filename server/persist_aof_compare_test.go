@@ -104,7 +104,7 @@ func TestWhatRandomCommandsLeaveIsThereAfterARestart(t *testing.T) {
 			return differential.Options{Seed: seed, Count: 130}
 		}, nil},
 		{redistest.StartValkey(t), func(seed uint64) differential.Options {
-			return differential.AllOfValkey(seed, 130)
+			return differential.Newer(seed, 130)
 		}, []string{"--dialect", "valkey-9.1"}},
 	} {
 		args := append(append(differential.Args(), "--appendonly", "yes", "--appendfsync", "no"), kind.args...)
