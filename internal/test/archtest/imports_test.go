@@ -85,6 +85,8 @@ func arrows() map[string][]string {
 
 		"persist/snapshot": {"persist/disk", "persist/rdb", "store"},
 
+		"replication": {},
+
 		// Text as Redis reads it. Even the leaves use it: its copies in five packages differed in
 		// what they accepted.
 		"internal/ascii": {},
