@@ -52,6 +52,8 @@ func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
 		return ex.misconf()
 	case ex.DiskError != nil && (cmd.Name == "ping" || ex.flagsOf(s, cmd, args)&Write != 0):
 		return ex.DiskError
+	case ex.LacksReplicas && ex.flagsOf(s, cmd, args)&Write != 0:
+		return errLacksReplicas
 	case s.Subscriber && s.Proto < 3 && cmd.Flags&WhileSubscribed == 0:
 		return errSubscriber(cmd)
 	case busy && cmd.Flags&AllowBusy == 0:
@@ -85,6 +87,8 @@ func (ex *Executor) admitCall(cmd *Command, args [][]byte) error {
 		return ex.misconf()
 	case ex.DiskError != nil && cmd.Flags&Write != 0 && !run.wrote:
 		return ex.DiskError
+	case ex.LacksReplicas && cmd.Flags&Write != 0 && !run.wrote:
+		return errLacksReplicas
 	case cmd.Flags&DenyOOM != 0 && !run.wrote && !run.allowOOM && ex.Eviction.lacking():
 		return errOOM
 	}

@@ -79,6 +79,9 @@ func (c *Call) blockOn(typ store.Type, keys [][]byte, ms int64, orGone bool) *Wa
 // then timeoutReply writes the reply.
 func (c *Call) Await(timeoutReply func(*resp.Writer)) { c.block(0, timeoutReply) }
 
+// AwaitFor is Await that ends after ms milliseconds, unless ms is 0.
+func (c *Call) AwaitFor(ms int64, timeoutReply func(*resp.Writer)) { c.block(ms, timeoutReply) }
+
 // mayBlock reports whether the command may block. Inside EXEC and scripts a wait ends at once, as if
 // its timeout had passed.
 func (c *Call) mayBlock() bool { return c.Ex.Depth == 0 }

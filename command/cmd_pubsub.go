@@ -142,12 +142,14 @@ func (c *Call) confirm(kind pubsub.Kind, event string, name []byte) {
 // PUBLISH channel message (pubsub.c: publishCommand)
 func publish(c *Call) error {
 	c.Int(int64(c.Ex.messages.publish(c.Args[1], c.Args[2])))
+	c.propagateMessage()
 	return nil
 }
 
 // SPUBLISH shardchannel message (pubsub.c: spublishCommand)
 func spublish(c *Call) error {
 	c.Int(int64(c.Ex.messages.publishTo(pubsub.Shard, "smessage", c.Args[1], c.Args[2])))
+	c.propagateMessage()
 	return nil
 }
 

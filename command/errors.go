@@ -37,6 +37,8 @@ const (
 	errTimeoutRange    store.Error = "ERR timeout is out of range"
 	errTimeoutNegative store.Error = "ERR timeout is negative"
 
+	errLacksReplicas store.Error = "NOREPLICAS Not enough good replicas to write."
+
 	errOOM          store.Error = "OOM command not allowed when used memory > 'maxmemory'."
 	errDebugRefused store.Error = "ERR DEBUG command not allowed. " +
 		"If the enable-debug-command option is set to \"local\", you can run it from a local connection, " +

@@ -41,6 +41,8 @@ type Executor struct {
 	AOF           LocalAOF      // what WAITAOF knows
 	DiskError     error         // why no command may change anything now, or nil: the text of MISCONF
 
+	LacksReplicas bool // too few replicas are near, for min-replicas-to-write
+
 	// The parts of the executor. Each has a file of its own.
 	Waiters     Waiters  // clients that wait for keys
 	Tracking    Tracking // clients that cache keys

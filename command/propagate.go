@@ -20,26 +20,48 @@ import (
 // A command that has changed something propagates as it came. If that is not enough, its function calls
 // Call.Propagate, and then only that counts. All commands of one execution unit (a request, with what it did
 // inside EXEC or a script) are one MULTI ... EXEC. Redis feeds its file and its replicas in this way.
+//
+// A file and replicas can listen, and each has a unit of its own: each must be told the database, and only replicas
+// hear of messages.
 type Propagation struct {
-	ex   *Executor
-	feed func(unit []byte) // nil while nobody listens
+	ex       *Executor
+	file     feed
+	replicas feed
+	isOn     bool // somebody listens
 
-	unit []byte // the requests of the current unit
-	ops  int    // their number, without SELECT
-	db   int    // the database that the last request has selected, -1 for none
-	open bool   // a command runs, so the unit is not over
-	told bool   // the running command has called Propagate
+	open bool // a command runs, so the unit is not over
+	told bool // the running command has called Propagate
+
+	// Offset is the end of the stream that replicas get. The server moves it.
+	Offset int64
 }
 
-// Listen calls feed at the end of each execution unit that has changed something, until it is called with nil. The
-// bytes are whole requests, valid until feed returns. The first one is SELECT.
-func (p *Propagation) Listen(feed func(unit []byte)) {
-	p.feed, p.db = feed, -1
+// feed is what one listener gets.
+type feed struct {
+	to   func(unit []byte) // nil while nobody listens
+	unit []byte            // the requests of the current unit
+	ops  int               // their number, without SELECT
+	db   int               // the database that the last request has selected, -1 for none
+}
+
+// Listen calls fn at the end of each execution unit that has changed something, until it is called with nil. The
+// bytes are whole requests, valid until fn returns. The first one is SELECT.
+func (p *Propagation) Listen(fn func(unit []byte)) { p.listen(&p.file, fn) }
+
+// Replicate is Listen for the stream of replicas.
+func (p *Propagation) Replicate(fn func(unit []byte)) { p.listen(&p.replicas, fn) }
+
+func (p *Propagation) listen(f *feed, fn func(unit []byte)) {
+	f.to, f.db = fn, -1
+	p.isOn = p.file.to != nil || p.replicas.to != nil
 	p.ex.KS.OnFieldLate = nil
-	if feed != nil {
+	if p.isOn {
 		p.ex.KS.OnFieldLate = p.fieldGone
 	}
 }
+
+// Reselect makes the next unit for replicas begin with SELECT: one of them does not know what was selected.
+func (p *Propagation) Reselect() { p.replicas.db = -1 }
 
 // Propagate propagates a request in place of the running command, or one more.
 func (c *Call) Propagate(args ...[]byte) {
@@ -51,7 +73,7 @@ func (c *Call) Propagate(args ...[]byte) {
 func (c *Call) NotAsItCame() { c.Ex.Propagation.told = true }
 
 // Propagates reports whether anybody listens. A command asks it before it works for Propagate alone.
-func (c *Call) Propagates() bool { return c.Ex.Propagation.feed != nil }
+func (c *Call) Propagates() bool { return c.Ex.Propagation.isOn }
 
 // past reports whether an expiry at a time in ms deletes the key or field at once. While a log of commands is
 // executed again, none does: a later command may have changed it (expire.c: checkAlreadyExpired).
@@ -61,9 +83,10 @@ func (c *Call) past(at int64) bool { return at <= c.Now && !c.KS.Loading }
 func decimal(n int64) []byte { return strconv.AppendInt(nil, n, 10) }
 
 // begin begins a command. One that has panicked may have left told. A command that was renamed propagates under its own
-// name: a name that only this configuration knows would make an append only file useless.
+// name: a name that only this configuration knows would make an append only file useless. What SCAN and RANDOMKEY find
+// expired is no unit, because nobody has named these keys (server.h: CMD_TOUCHES_ARBITRARY_KEYS).
 func (p *Propagation) begin(c *Call) {
-	p.open, p.told = true, false
+	p.open, p.told = p.ex.Depth > 0 || c.Cmd.Flags&TouchesAny == 0, false
 	if p.ex.Table.renamed {
 		name, _, _ := strings.Cut(c.Cmd.Name, "|")
 		c.Args = slices.Clone(c.Args)
@@ -80,12 +103,16 @@ func (p *Propagation) ran(c *Call, dirty int64) {
 	if p.ex.Depth == 0 {
 		p.open = false
 		p.end()
+		c.Sess.Offset = p.Offset
 	}
 }
 
+// propagateMessage propagates PUBLISH or SPUBLISH to replicas, for their subscribers.
+func (c *Call) propagateMessage() { c.Ex.Propagation.replicas.add(c.DB.ID, c.Args...) }
+
 // keyGone propagates that a key has expired or was evicted (db.c: propagateDeletion).
 func (p *Propagation) keyGone(db *store.DB, key string) {
-	if p.feed != nil {
+	if p.isOn {
 		p.add(db.ID, []byte("DEL"), []byte(key))
 		p.alone()
 	}
@@ -104,36 +131,47 @@ func (p *Propagation) alone() {
 	}
 }
 
-// add adds a request to the unit (aof.c: feedAppendOnlyFile).
+// add adds a request to the units (aof.c: feedAppendOnlyFile; replication.c: replicationFeedSlaves).
 func (p *Propagation) add(db int, args ...[]byte) {
-	if p.feed == nil {
+	p.file.add(db, args...)
+	p.replicas.add(db, args...)
+}
+
+func (f *feed) add(db int, args ...[]byte) {
+	if f.to == nil {
 		return
 	}
-	if p.ops == 0 {
-		p.unit = append(p.unit[:0], multiRequest...)
+	if f.ops == 0 {
+		f.unit = append(f.unit[:0], multiRequest...)
 	}
-	p.ops++
-	if db != p.db {
-		p.db = db
-		p.unit = resp.AppendRequest(p.unit, []byte("SELECT"), decimal(int64(db)))
+	f.ops++
+	if db != f.db {
+		f.db = db
+		f.unit = resp.AppendRequest(f.unit, []byte("SELECT"), decimal(int64(db)))
 	}
-	p.unit = resp.AppendRequest(p.unit, args...)
+	f.unit = resp.AppendRequest(f.unit, args...)
+}
+
+// end hands the units over.
+func (p *Propagation) end() {
+	p.file.end()
+	p.replicas.end()
 }
 
 // end hands the unit over. Only several requests need the MULTI in front (server.c: propagatePendingCommands).
-func (p *Propagation) end() {
-	switch p.ops {
+func (f *feed) end() {
+	switch f.ops {
 	case 0:
 		return
 	case 1:
-		p.feed(p.unit[len(multiRequest):])
+		f.to(f.unit[len(multiRequest):])
 	default:
-		p.unit = append(p.unit, execRequest...)
-		p.feed(p.unit)
+		f.unit = append(f.unit, execRequest...)
+		f.to(f.unit)
 	}
-	p.ops = 0
-	if cap(p.unit) > keepUnit {
-		p.unit = nil
+	f.ops = 0
+	if cap(f.unit) > keepUnit {
+		f.unit = nil
 	}
 }
 

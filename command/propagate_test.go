@@ -214,3 +214,37 @@ func TestASelectOfAMissingDatabaseEndsAReplay(t *testing.T) {
 	r := newDriver().ex.StartReplay()
 	require.ErrorContains(t, r.Do(words("SELECT 99")), "DB index is out of range")
 }
+
+// Nobody has named the keys that these commands find expired, so each is a unit of its own.
+func TestKeysThatAScanFindsExpiredAreNoTransaction(t *testing.T) {
+	l := newListener("redis-7.2")
+	for _, lines := range []struct{ command, want string }{
+		{"SCAN 0", `DEL [ab]; DEL [ab]`},
+		{"RANDOMKEY", `DEL [ab]; DEL [ab]`},
+		{"EVAL return(redis.call('SCAN',0)) 0", `MULTI DEL [ab] DEL [ab] EXEC`},
+	} {
+		l.run("MSET a 1 b 2")
+		l.run("PEXPIRE a 1")
+		l.run("PEXPIRE b 1")
+		for due := l.ex.KS.Now + 2; l.ex.KS.Now < due; {
+			l.ex.Tick()
+		}
+		require.Regexp(t, "^"+lines.want+"$", l.run(lines.command))
+	}
+}
+
+func TestOnlyReplicasHearOfMessages(t *testing.T) {
+	l := newListener("redis-7.2")
+	var replicas string
+	l.ex.Propagation.Replicate(func(unit []byte) { replicas += string(unit) })
+	require.Equal(t, "SELECT 0 SET k v", l.run("SET k v"))
+	require.Empty(t, l.run("PUBLISH c m"))
+	l.ex.Propagation.Reselect()
+	require.Equal(t, "SET k w", l.run("SET k w"))
+	l.ex.Propagation.Replicate(nil)
+	require.Equal(t, "SET k x", l.run("SET k x"))
+	const selected = "*2\r\n$6\r\nSELECT\r\n$1\r\n0\r\n"
+	require.Equal(t, selected+"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n"+
+		"*3\r\n$7\r\nPUBLISH\r\n$1\r\nc\r\n$1\r\nm\r\n"+
+		selected+"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nw\r\n", replicas)
+}

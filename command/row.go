@@ -101,6 +101,7 @@ const (
 	RunsQueue       // EXEC: has the flags of the commands that it runs
 	EndsMulti       // ends a transaction, so that it needs no memory for the queue
 	AllKeys         // changes keys that no argument names
+	TouchesAny      // reads keys that no argument names, and so finds expired ones
 	AnswersByPush   // replies with messages, which CLIENT REPLY does not suppress
 	NeverPaused     // allowed during CLIENT PAUSE
 	KeepsCaching    // does not use up a CLIENT CACHING before it

@@ -43,6 +43,8 @@ type Session struct {
 
 	Last *Command // command of the last request, even if refused (CLIENT LIST: cmd)
 
+	Offset int64 // of the stream of replicas after the last command (server.h: woff)
+
 	Commands int64 // requests so far
 	Executed int64 // commands that have run, with those of EXEC and of scripts (CLIENT LIST: tot-cmds)
 }
