@@ -34,6 +34,12 @@ func (w *Writer) LenFrom(mark int) int {
 	return n
 }
 
+// Refer appends bytes that are no reply of their own, as a reference: a stream of requests to a replica.
+func (w *Writer) Refer(b []byte) {
+	w.Refs = append(w.Refs, Ref{len(w.Buf), b})
+	w.RefLen += len(b)
+}
+
 // Truncate removes everything that was appended since len(Buf) was mark.
 func (w *Writer) Truncate(mark int) {
 	w.Buf = w.Buf[:mark]

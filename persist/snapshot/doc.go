@@ -10,6 +10,9 @@
 //	                                                   fsync, rename, fsync of the folder
 //	Wait, or what Begin got as ended  <─────────────── the end
 //
+// With Stream there is no file: the bytes come back to the first goroutine through a pipe of bounded size, which hands
+// them to the replicas that ask for all keys (rdb.c: rdbSaveToSlavesSockets).
+//
 // The methods of a Snapshot belong to the first goroutine. The writer does not touch the keyspace: it reads copies
 // that nobody changes.
 //

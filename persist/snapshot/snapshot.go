@@ -8,11 +8,12 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Snapshot is a file that is being written.
+// Snapshot is a file that is being written, or bytes for replicas.
 type Snapshot struct {
 	capture *store.Capture
 	queue   queue
-	more    bool // keys are still to be copied
+	back    *pipe // nil for a file
+	more    bool  // keys are still to be copied
 	err     chan error
 }
 
@@ -27,16 +28,38 @@ func Begin(ks *store.Keyspace, on disk.FS, path string, saving *rdb.Saving, wake
 func BeginBy(
 	ks *store.Keyspace, write func(fill func(to io.Writer) error) error, saving *rdb.Saving, wake, ended func(),
 ) *Snapshot {
+	s := capture(ks, wake)
+	s.write(saving, ended, write)
+	return s
+}
+
+// Stream is Begin without a file: Take returns what the writer has written. The writer also calls wake when there is
+// something to take.
+func Stream(ks *store.Keyspace, saving *rdb.Saving, wake, ended func()) *Snapshot {
+	s := capture(ks, wake)
+	s.back = newPipe(wake)
+	s.write(saving, ended, func(fill func(to io.Writer) error) error { return fill(s.back) })
+	return s
+}
+
+func capture(ks *store.Keyspace, wake func()) *Snapshot {
 	s := &Snapshot{capture: ks.Capture(), more: true, err: make(chan error, 1)}
 	s.queue.changed.L, s.queue.wake, s.queue.stop = &s.queue.mu, wake, make(chan struct{})
+	return s
+}
+
+// write starts the writer. save calls fill with what gets the bytes.
+func (s *Snapshot) write(saving *rdb.Saving, ended func(), save func(fill func(to io.Writer) error) error) {
 	saving.Stop = s.queue.stop
 	sizes := s.capture.Databases
 	go func() {
-		s.err <- write(func(to io.Writer) error { return s.queue.write(saving.Begin(to), sizes) })
+		s.err <- save(func(to io.Writer) error { return s.queue.write(saving.Begin(to), sizes) })
 		ended()
 	}()
-	return s
 }
+
+// Take returns the next bytes of a Stream, nil while there are none. They belong to the caller.
+func (s *Snapshot) Take() []byte { return s.back.take() }
 
 // write writes all that comes through the queue.
 func (q *queue) write(w *rdb.Writer, sizes []store.CapturedDB) error {
@@ -110,6 +133,9 @@ func (s *Snapshot) Abort() {
 	s.more = false
 	s.capture.End()
 	s.queue.end(true)
+	if s.back != nil {
+		s.back.close()
+	}
 }
 
 // Wait waits until the writer has ended, and returns why the file was not written, or nil. The snapshot is over.

@@ -313,3 +313,43 @@ func TestTheWriterReadsLargeCollectionsWhileTheyChange(t *testing.T) {
 		changeLarge(ks, 1, "after the end")
 	}
 }
+
+// A stream has the bytes of the file, in pieces. Its writer waits while nobody takes them.
+func TestAStreamHasTheBytesOfTheFile(t *testing.T) {
+	ks, d := keyspace(strings.Repeat("long", 500), 3000), disk.NewSim(1)
+	want := picture(ks)
+	news := make(chan string, 10_000)
+	s := snapshot.Stream(ks, saving(ks), func() { news <- "wake" }, func() { news <- "ended" })
+	never := func() int64 { return 0 }
+	var all []byte
+	for said := "wake"; said != "ended"; said = <-news {
+		s.Advance(never, 1)
+		for b := s.Take(); b != nil; b = s.Take() {
+			all = append(all, b...)
+		}
+	}
+	require.NoError(t, s.Wait())
+	for b := s.Take(); b != nil; b = s.Take() {
+		all = append(all, b...)
+	}
+	f, err := d.Create(path)
+	require.NoError(t, err)
+	_, err = f.Write(all)
+	require.NoError(t, err)
+	require.NoError(t, f.Close())
+	got, err := loaded(d)
+	require.NoError(t, err)
+	require.True(t, maps.Equal(want, got))
+}
+
+func TestAnAbortedStreamEndsAWriterThatWaits(t *testing.T) {
+	ks, news := keyspace(strings.Repeat("long", 2000), 3000), make(chan string, 10_000)
+	s := snapshot.Stream(ks, saving(ks), func() { news <- "wake" }, func() { news <- "ended" })
+	s.Advance(func() int64 { return 0 }, 1)
+	require.Equal(t, "wake", <-news, "there are bytes, which nobody takes")
+	s.Abort()
+	for said := <-news; said != "ended"; said = <-news {
+		require.Equal(t, "wake", said)
+	}
+	require.ErrorIs(t, s.Wait(), snapshot.ErrAborted)
+}

@@ -157,11 +157,11 @@ func starters() map[string]string {
 		"internal/orphans.Adopt":                "reaps what a program leaves behind",
 		"miniredistest/miniredis.NewSubscriber": "reads messages until Close",
 
-		"server.Run":               "one for each master behind the first",
-		"server.start":             "the executor of --exec queue",
-		"server.apart":             "finds a verdict or writes a log, which may take a second",
-		"server.elsewhere":         "fsyncs an append only file, at most one at a time",
-		"persist/snapshot.BeginBy": "writes a file while commands go on",
+		"server.Run":             "one for each master behind the first",
+		"server.start":           "the executor of --exec queue",
+		"server.apart":           "finds a verdict or writes a log, which may take a second",
+		"server.elsewhere":       "fsyncs an append only file, at most one at a time",
+		"persist/snapshot.write": "writes a file, or to replicas, while commands go on",
 
 		"server.giveTurns": "one for each handshake of TLS, until it is over",
 		"ioworkers.Start":  "one for each I/O thread",
