@@ -15,6 +15,7 @@ import (
 // the file.
 type background struct {
 	snapshot *snapshots.Snapshot // nil for none
+	done     func(err error)     // gets how it ended
 	dirty    int64               // changes before it began
 	began    int64               // unix seconds
 	took     int64               // seconds that the last one took, -1 for none
@@ -52,7 +53,9 @@ func (s *Server) bgsave(c *command.Call) error {
 }
 
 // beginBackground begins a save of what the keyspace is now. The log has the reason if it cannot.
-func (p *persistence) beginBackground() error {
+func (p *persistence) beginBackground() error { return p.beginSave(p.savedInBackground) }
+
+func (p *persistence) beginSave(done func(err error)) error {
 	b := &p.background
 	p.saves++
 	b.dirty, b.tried = p.s.ks.Stats.Dirty, p.unix()
@@ -61,26 +64,41 @@ func (p *persistence) beginBackground() error {
 		p.s.ex.SaveFailed = true
 		return err
 	}
+	p.s.log('*', "Background saving started")
+	p.launch(done, func(wake, ended func()) *snapshots.Snapshot {
+		return snapshots.Begin(p.s.ks, p.disk, p.path(), p.saving(), wake, ended)
+	})
+	return nil
+}
+
+// launch begins the snapshot of a save, or of what replicas get. There is one at a time. done gets how it ended.
+func (p *persistence) launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
+	b := &p.background
 	var begun *snapshots.Snapshot
-	begun = snapshots.Begin(p.s.ks, p.disk, p.path(), p.saving(), func() { p.s.loop.Post(func() {}) }, func() {
+	begun = begin(func() { p.s.loop.Post(func() {}) }, func() {
 		p.s.loop.Post(func() {
 			if b.snapshot == begun {
 				p.endBackground()
 			}
 		})
 	})
-	p.s.log('*', "Background saving started")
-	b.snapshot, b.began, p.pace = begun, p.unix(), savePace{last: p.s.ex.Clock.Mono()}
+	b.snapshot, b.done, b.began, p.pace = begun, done, p.unix(), savePace{last: p.s.ex.Clock.Mono()}
 	if p.s.lab.hasDisk() {
 		p.s.lab.beside(func() { p.ended(begun.Finish()) })
 	}
-	return nil
 }
 
-// endBackground waits for the end of the save and notes how it went (rdb.c: backgroundSaveDoneHandlerDisk).
+// endBackground waits for the end of the snapshot.
 func (p *persistence) endBackground() { p.ended(p.background.snapshot.Wait()) }
 
 func (p *persistence) ended(err error) {
+	b := &p.background
+	b.snapshot, b.took = nil, p.unix()-b.began
+	b.done(err)
+}
+
+// savedInBackground notes how a save went (rdb.c: backgroundSaveDoneHandlerDisk).
+func (p *persistence) savedInBackground(err error) {
 	b := &p.background
 	switch {
 	case err == nil:
@@ -95,7 +113,6 @@ func (p *persistence) ended(err error) {
 		p.s.log('#', "Background saving error")
 		p.s.ex.SaveFailed = true
 	}
-	b.snapshot, b.took = nil, p.unix()-b.began
 }
 
 // abortBackground ends the save, if there is one. The old file stays.
