@@ -44,10 +44,6 @@ func serverRows() []Row {
 			-1, ReadOnly | Fast, nil, "server", "5.0.0",
 			"O(1)",
 			"Draws a picture and returns the version.", lolwut},
-		{"role", "",
-			1, NoScript | Loading | Stale | Fast | Dangerous | InAdmin, nil, "server", "2.8.12",
-			"O(1)",
-			"Returns the replication role of this server: master.", role},
 		{"replicaof", "(args: (host-port: host port:integer) | (no-one: NO ONE))",
 			3, Admin | NoScript | Stale | NoAsyncLoading, nil, "server", "5.0.0",
 			"O(1)",
@@ -197,15 +193,6 @@ func lolwut(c *Call) error {
 	fmt.Fprintf(&art, "\nWaclaw Sierpinski, 1915, in Pascal's numbers modulo two. %s ver. %s\n",
 		c.Ex.Table.Dialect.Family, c.Ex.Table.Dialect.Version)
 	c.Verbatim("txt", art.String())
-	return nil
-}
-
-// ROLE (replication.c: roleCommand)
-func role(c *Call) error {
-	c.Array(3)
-	c.BulkString("master")
-	c.Int(0)
-	c.Array(0)
 	return nil
 }
 

@@ -8,10 +8,6 @@ import (
 
 func waitRows() []Row {
 	return []Row{
-		{"wait", "numreplicas:integer timeout:integer",
-			3, NotKeyspace | InConnection | RequestAllShards | ResponseMin, nil, "generic", "3.0.0",
-			"O(1)",
-			"Waits until replicas have received this connection's writes.", wait},
 		{"waitaof", "numlocal:integer numreplicas:integer timeout:integer",
 			4, NoScript | NotKeyspace | InConnection | RequestAllShards | ResponseMin, nil, "generic", "7.2.0",
 			"O(1)",
@@ -23,27 +19,6 @@ const (
 	errNumLocal store.Error = "ERR value is out of range, must be between 0 and 1"
 	errNoAOF    store.Error = "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."
 )
-
-// WAIT numreplicas timeout (replication.c: waitCommand)
-// There are no replicas, so only the timeout ends the wait.
-func wait(c *Call) error {
-	n, err := parseInt(c.Args[1])
-	if err != nil {
-		return err
-	}
-	ms, err := ParseMillis(c, c.Args[2])
-	if err != nil {
-		return err
-	}
-	if n <= 0 || !c.mayBlock() {
-		noReplicas(c.Writer)
-	} else {
-		c.block(ms, noReplicas)
-	}
-	return nil
-}
-
-func noReplicas(w *resp.Writer) { w.Int(0) }
 
 // LocalAOF is what WAITAOF knows of the append only file of this server, which sets it.
 type LocalAOF struct {

@@ -88,7 +88,6 @@ func groups() [][]Row {
 		scriptRows(),
 		functionRows(),
 		aclRows(),
-		refusedRows(),
 	}
 }
 

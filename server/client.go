@@ -53,6 +53,7 @@ type client struct {
 	timer    *reactor.Timer   // ends the wait of a blocked client; nil for no timeout
 	ending   ending           // how its socket is closed
 	internal *internalRequest // set if this is a request without a connection
+	replica  *replica         // set if it replicates, or prepares for that
 	lab      labClient        // what the lab knows of it
 
 	pendingRead  bool
@@ -71,7 +72,12 @@ type delayed struct{ messages, bytes int }
 
 // outputMem returns the bytes of output that the limits count
 // (networking.c: getClientOutputBufferMemoryUsage).
-func (c *client) outputMem() int { return c.Unsent() + c.delayed.bytes }
+func (c *client) outputMem() int {
+	if c.replica != nil {
+		return c.replica.outputMem(c)
+	}
+	return c.Unsent() + c.delayed.bytes
+}
 
 // ending is how a socket is closed.
 type ending uint8
@@ -176,6 +182,7 @@ func (s *Server) free(c *client) {
 	if c.sess.Monitor {
 		s.monitors.leave(c)
 	}
+	s.replicas.left(c)
 	last := s.clients.order[len(s.clients.order)-1]
 	last.sess.Index = c.sess.Index
 	s.clients.order[c.sess.Index] = last

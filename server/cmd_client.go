@@ -56,6 +56,9 @@ func clientRows() []command.Row {
 // RESET (networking.c: resetCommand)
 func (s *Server) reset(c *command.Call) error {
 	sess := c.Sess
+	if s.running.replicates() {
+		return store.Error("ERR can only reset normal client connections")
+	}
 	if sess.Monitor {
 		s.monitors.leave(s.running)
 	}

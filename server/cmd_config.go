@@ -113,6 +113,8 @@ func (s *Server) apply(name string) error {
 		s.persist.aof.clean()
 	case "appendfsync":
 		s.persist.aof.follow(s.cfg)
+	case "repl-backlog-size":
+		s.cfg.ReplBacklogSize = max(s.cfg.ReplBacklogSize, smallestBacklog)
 	case "latency-tracking":
 		if !s.cfg.LatencyTracking {
 			s.ex.Table.ForgetLatencies()
@@ -120,6 +122,7 @@ func (s *Server) apply(name string) error {
 	}
 	s.clients.setOutputTrigger()
 	s.clients.setMemoryLimits()
+	s.replicas.configured()
 	s.ex.Configure()
 	if s.Reconfigured != nil {
 		s.Reconfigured(s.cfg, name)
@@ -187,6 +190,7 @@ func (s *Server) rewrite(c *command.Call, write func(users []string) error) erro
 func (s *Server) configResetStat(c *command.Call) error {
 	s.ex.ResetStats()
 	s.stats = Stats{}
+	s.replicas.resetStats()
 	s.figures.rates = rates{}
 	s.figures.sample() // rates count from now on
 	c.OK()

@@ -205,7 +205,8 @@ func (r *report) infoClients() {
 	}
 	keys, orGone := r.s.ex.Waiters.Keys()
 	tracking, _, _, _ := r.s.ex.Tracking.Stats()
-	r.fields("connected_clients", len(r.s.clients.order), "cluster_connections", 0, "maxclients", r.s.cfg.MaxClients,
+	r.fields("connected_clients", len(r.s.clients.order)-len(r.s.replicas.all), "cluster_connections", 0,
+		"maxclients", r.s.cfg.MaxClients,
 		"client_recent_max_input_buffer", in, "client_recent_max_output_buffer", out,
 		"blocked_clients", r.s.held, "tracking_clients", tracking, "clients_in_timeout_table", timed,
 		"total_blocking_keys", keys, "total_blocking_keys_on_nokey", orGone)
@@ -223,11 +224,12 @@ func (r *report) infoStats() {
 	r.fields("total_connections_received", r.s.stats.Connections, "total_commands_processed", r.s.ex.Stats.Commands,
 		"instantaneous_ops_per_sec", int64(r.s.figures.rates.mean(rateCommands)), "total_net_input_bytes", in,
 		"total_net_output_bytes", out,
-		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", 0)
+		"total_net_repl_input_bytes", 0, "total_net_repl_output_bytes", r.s.replicas.netOut)
 	r.decimal("instantaneous_input_kbps", r.s.figures.rates.mean(rateIn)/1024, 2, "")
 	r.decimal("instantaneous_output_kbps", r.s.figures.rates.mean(rateOut)/1024, 2, "")
 	r.fields("instantaneous_input_repl_kbps", "0.00", "instantaneous_output_repl_kbps", "0.00",
-		"rejected_connections", r.s.stats.Rejected, "sync_full", 0, "sync_partial_ok", 0, "sync_partial_err", 0,
+		"rejected_connections", r.s.stats.Rejected, "sync_full", r.s.replicas.full,
+		"sync_partial_ok", r.s.replicas.partial, "sync_partial_err", r.s.replicas.refused,
 		"expired_keys", r.s.ks.Stats.Expired, "expired_stale_perc", "0.00", "expired_time_cap_reached_count", 0,
 		"expire_cycle_cpu_milliseconds", 0,
 		"evicted_keys", r.s.ks.Stats.Evicted, "evicted_clients", r.s.stats.EvictedClients,
@@ -257,13 +259,6 @@ func (r *report) infoStats() {
 		r.fields("io_threaded_freed_objects", 0, "io_threaded_poll_processed", 0,
 			"io_threaded_total_prefetch_batches", 0, "io_threaded_total_prefetch_entries", 0)
 	}
-}
-
-func (r *report) infoReplication() {
-	r.fields("role", "master", "connected_slaves", 0, "master_failover_state", "no-failover",
-		"master_replid", r.s.figures.runID,
-		"master_replid2", strings.Repeat("0", 40), "master_repl_offset", 0, "second_repl_offset", -1,
-		"repl_backlog_active", 0, "repl_backlog_size", 1<<20, "repl_backlog_first_byte_offset", 0, "repl_backlog_histlen", 0)
 }
 
 // infoCPU reports the CPU time of the process also for the main thread. Go moves goroutines between

@@ -37,7 +37,8 @@ func (f *figures) weighedMemory() int {
 
 // overhead returns the bytes used for anything but keys and values.
 func (f *figures) overhead() int {
-	return startupMemory + f.s.clients.mem + f.s.ex.Kept() + f.s.lab.mem()
+	stream, behind := f.s.replicas.memory()
+	return startupMemory + f.s.clients.mem + f.s.ex.Kept() + f.s.lab.mem() + stream - behind
 }
 
 // process is what INFO says about the process and its machine. It does not change.
@@ -134,8 +135,9 @@ func (r *report) infoMemory() {
 	ratio("allocator_rss_ratio", "allocator_rss_bytes", resident, total)
 	ratio("rss_overhead_ratio", "rss_overhead_bytes", resident, resident)
 	ratio("mem_fragmentation_ratio", "mem_fragmentation_bytes", resident, used)
-	r.fields("mem_not_counted_for_evict", 0, "mem_replication_backlog", 0, "mem_total_replication_buffers", 0,
-		"mem_clients_slaves", 0,
+	stream, behind := r.s.replicas.memory()
+	r.fields("mem_not_counted_for_evict", behind, "mem_replication_backlog", stream-behind,
+		"mem_total_replication_buffers", stream, "mem_clients_slaves", behind,
 		"mem_clients_normal", r.s.figures.clientMemory(), "mem_cluster_links", 0, "mem_aof_buffer", 0, "mem_allocator", "go",
 		"active_defrag_running", 0, "lazyfree_pending_objects", 0, "lazyfreed_objects", r.s.ks.Stats.LazyFreed)
 }

@@ -107,7 +107,7 @@ func (cs *clients) setOutputTrigger() {
 // the output is above a limit (networking.c: closeClientOnOutputBufferLimitReached).
 func (cs *clients) overOutputLimit(c *client) bool {
 	unsent := int64(c.outputMem())
-	limit := cs.s.cfg.OutputLimits[c.class()]
+	limit := cs.outputLimit(c)
 	soft := limit.Soft > 0 && unsent >= limit.Soft
 	switch {
 	case !soft:
@@ -140,7 +140,10 @@ func (cs *clients) belowSoftLimit(c *client) {
 
 // class returns the class of c in client-output-buffer-limit.
 func (c *client) class() int {
-	if c.sess.Subscriber {
+	switch {
+	case c.replicates():
+		return config.ClassReplica
+	case c.sess.Subscriber:
 		return config.ClassPubSub
 	}
 	return config.ClassNormal
@@ -190,9 +193,9 @@ func (cs *clients) check() {
 }
 
 // idleTooLong reports whether c has been silent for longer than timeout allows, in seconds. It
-// does not count for clients that wait, monitor or subscribe.
+// does not count for clients that wait, monitor, subscribe or replicate.
 func (c *client) idleTooLong(now int64, timeout int) bool {
-	if timeout == 0 || c.sess.Monitor || c.sess.Subscriber {
+	if timeout == 0 || c.sess.Monitor || c.sess.Subscriber || c.replicates() {
 		return false
 	}
 	asks := c.sess.Hold == command.NotHeld || c.sess.Hold == command.Postponed

@@ -38,6 +38,7 @@ func (s *Server) beforeSleep() time.Duration {
 	if !s.persist.flush() {
 		return 0 // nobody may hear of what is not on disk
 	}
+	s.replicas.handOver()
 	s.write()
 	s.clients.evict()
 	s.freeClosed()
@@ -315,7 +316,7 @@ func (s *Server) expires() bool { return !s.debugging.noExpire && s.ex.Pause == 
 // sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:
 // usUntilEarliestTimer).
 func (s *Server) sleep() time.Duration {
-	if s.evicting {
+	if s.evicting || s.replicas.isUrgent() {
 		return 0
 	}
 	left := time.Duration(-1)

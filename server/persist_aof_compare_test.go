@@ -127,43 +127,49 @@ func TestEachCommandIsAppendedAsByRedis(t *testing.T) {
 	oracle := of7_2(t, "--appendonly", "yes", "--appendfsync", "no", "--dir", theirs)
 	l := born(t, ours, "--appendonly", "yes", "--appendfsync", "no")
 	for _, addr := range []string{l.addr, oracle.Addr} {
-		c := redistest.Dial(t, addr)
-		for _, line := range strings.Split(strings.TrimSpace(appendedLines), "\n") {
-			c.Do(strings.Fields(line)...)
-		}
-		blocked := redistest.Dial(t, addr)
-		for _, line := range []string{
-			"BLPOP q 0", "BRPOP q 0", "BLMOVE q r LEFT RIGHT 0", "BRPOPLPUSH q r 0", "BLMPOP 0 2 p q LEFT COUNT 3",
-		} {
-			require.NoError(t, blocked.Send([]byte(line+"\r\n")))
-			waitUntilBlocked(t, c)
-			c.Do("RPUSH", "q", "a", "b")
-			blocked.Read()
-			c.Do("DEL", "q")
-		}
-		for _, line := range []string{"BZPOPMIN z 0", "BZPOPMAX z 0", "BZMPOP 0 1 z MAX COUNT 9"} {
-			require.NoError(t, blocked.Send([]byte(line+"\r\n")))
-			waitUntilBlocked(t, c)
-			c.Do("ZADD", "z", "1", "a", "2", "b")
-			blocked.Read()
-			c.Do("DEL", "z")
-		}
-		c.Do("EVAL", "redis.call('set', 'a', '1') redis.call('incr', 'a') return redis.call('get', 'a')", "0")
-		c.Do("EVAL", "redis.call('select', '5') redis.call('set', 'a', '1') return redis.pcall('lpush', 'a', 'x')", "0")
-		c.Do("FUNCTION", "LOAD", "#!lua name=lib\n"+
-			"redis.register_function('f', function(k) return redis.call('set', k[1], 1) end)")
-		c.Do("FCALL", "f", "1", "key")
-		c.Do("FUNCTION", "FLUSH")
-		const dump = "\x00\xc0\x01\n\x00&x\xe7\xb6\xd1\x01\x11\xfc" // of 1
-		c.Do("RESTORE", "new", "0", dump)
-		c.Do("RESTORE", "new", "100000", dump, "REPLACE")
-		c.Do("RESTORE", "new", "1", dump, "REPLACE", "ABSTTL")
-		c.Do("DEBUG", "SET-ACTIVE-EXPIRE", "0")
-		c.Do("SET", "late", "v", "PX", "1")
-		redistest.Until(t, func() bool { return c.Do("GET", "late").Kind == '$' && c.Do("EXISTS", "late").Int == 0 })
-		c.Do("SET", "end", "v")
+		sendEachCommand(t, addr)
 	}
 	requireAppendedAlike(t, ours, theirs)
+}
+
+// sendEachCommand sends each command that propagates.
+func sendEachCommand(t *testing.T, addr string) {
+	t.Helper()
+	c := redistest.Dial(t, addr)
+	for _, line := range strings.Split(strings.TrimSpace(appendedLines), "\n") {
+		c.Do(strings.Fields(line)...)
+	}
+	blocked := redistest.Dial(t, addr)
+	for _, line := range []string{
+		"BLPOP q 0", "BRPOP q 0", "BLMOVE q r LEFT RIGHT 0", "BRPOPLPUSH q r 0", "BLMPOP 0 2 p q LEFT COUNT 3",
+	} {
+		require.NoError(t, blocked.Send([]byte(line+"\r\n")))
+		waitUntilBlocked(t, c)
+		c.Do("RPUSH", "q", "a", "b")
+		blocked.Read()
+		c.Do("DEL", "q")
+	}
+	for _, line := range []string{"BZPOPMIN z 0", "BZPOPMAX z 0", "BZMPOP 0 1 z MAX COUNT 9"} {
+		require.NoError(t, blocked.Send([]byte(line+"\r\n")))
+		waitUntilBlocked(t, c)
+		c.Do("ZADD", "z", "1", "a", "2", "b")
+		blocked.Read()
+		c.Do("DEL", "z")
+	}
+	c.Do("EVAL", "redis.call('set', 'a', '1') redis.call('incr', 'a') return redis.call('get', 'a')", "0")
+	c.Do("EVAL", "redis.call('select', '5') redis.call('set', 'a', '1') return redis.pcall('lpush', 'a', 'x')", "0")
+	c.Do("FUNCTION", "LOAD", "#!lua name=lib\n"+
+		"redis.register_function('f', function(k) return redis.call('set', k[1], 1) end)")
+	c.Do("FCALL", "f", "1", "key")
+	c.Do("FUNCTION", "FLUSH")
+	const dump = "\x00\xc0\x01\n\x00&x\xe7\xb6\xd1\x01\x11\xfc" // of 1
+	c.Do("RESTORE", "new", "0", dump)
+	c.Do("RESTORE", "new", "100000", dump, "REPLACE")
+	c.Do("RESTORE", "new", "1", dump, "REPLACE", "ABSTTL")
+	c.Do("DEBUG", "SET-ACTIVE-EXPIRE", "0")
+	c.Do("SET", "late", "v", "PX", "1")
+	redistest.Until(t, func() bool { return c.Do("GET", "late").Kind == '$' && c.Do("EXISTS", "late").Int == 0 })
+	c.Do("SET", "end", "v")
 }
 
 // waitUntilBlocked waits until a client blocks.

@@ -88,6 +88,9 @@ func (s *Server) countPass() {
 func (s *Server) countTraffic(c *client) {
 	s.stats.NetIn += c.NetIn
 	s.stats.NetOut += c.NetOut
+	if c.replicates() {
+		s.replicas.netOut += c.NetOut
+	}
 	c.netIn += c.NetIn
 	c.netOut += c.NetOut
 	c.NetIn, c.NetOut = 0, 0

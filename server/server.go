@@ -29,9 +29,10 @@
 // Several servers can live in one process, as Masters. Each has its own goroutine. Other masters and the
 // program around send internal requests, which come over no connection (internal_request.go).
 //
-// The files named persist_*.go keep the data in a file, those named lab_*.go make failures happen, for tests, and
-// those named glass_*.go show and stop the pass, point by point. No other file needs them to be understood.
-// The files named cmd_*.go are commands that see clients or the server itself.
+// The files named persist_*.go keep the data in a file, those named repl_master*.go feed replicas, those named
+// lab_*.go make failures happen, for tests, and those named glass_*.go show and stop the pass, point by point. No
+// other file needs them to be understood. The files named cmd_*.go are commands that see clients or the server
+// itself.
 //
 // Redis has the same phases (server.c: beforeSleep). Without I/O threads, Redis reads and executes a
 // query at once, in the read handler (networking.c: readQueryFromClient). Here these are always two
@@ -83,6 +84,7 @@ type Server struct {
 	debugging  debugging // what DEBUG has set: cmd_debug.go
 	migrate    migrateSockets
 	persist    persistence // persist_*.go
+	replicas   replicas    // repl_master*.go
 	oomScore   oomScore
 
 	// What a plain server does not have.
@@ -134,7 +136,7 @@ type Stats struct {
 var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect) *command.Commands {
-	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), aclRows(), labRows())
+	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), replicaRows(), aclRows(), labRows())
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -196,6 +198,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	s.clients.setOutputTrigger()
 	s.clients.setMemoryLimits()
+	s.replicas.configured()
 	s.figures.peakMem = s.figures.usedMemory()
 	if !s.clients.fit() {
 		s.persist.end()
@@ -231,6 +234,7 @@ func (s *Server) makeParts(clock *clock.Clock) {
 	s.clients = clients{s: s, byID: map[int64]*client{}}
 	s.listeners.s, s.pausing.s, s.monitors.s, s.recorder.s, s.debugging.s = s, s, s, s, s
 	s.persist = newPersistence(s)
+	s.replicas = newReplicas(s)
 	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
 	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
 	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
@@ -290,6 +294,7 @@ func (s *Server) Run() error {
 	s.recorder.save()
 	s.listeners.close()
 	s.handshakes.end()
+	s.replicas.flush()
 	for _, c := range s.clients.byID {
 		s.free(c)
 	}

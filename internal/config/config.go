@@ -158,6 +158,17 @@ type Config struct {
 
 	StopWritesOnBgsaveError bool
 
+	MinReplicas        int   // that a write needs
+	MinReplicasMaxLag  int   // seconds
+	ReplBacklogSize    int64 // bytes
+	ReplBacklogTTL     int   // seconds, 0 means that it stays
+	ReplDisableNoDelay bool
+	ReplDisklessSync   bool // a replica gets the keys through its socket, not from a file
+	ReplDisklessDelay  int  // seconds
+	ReplDisklessMax    int  // replicas that wait, 0 for no limit
+	ReplPingPeriod     int  // seconds
+	ReplTimeout        int  // seconds
+
 	OOMScoreAdj       string // no, yes (relative to the score at the start), absolute
 	OOMScoreAdjValues [3]int // for a master, a replica, and a child that saves
 

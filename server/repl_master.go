@@ -1,0 +1,278 @@
+package server
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/replication"
+)
+
+// replicas are the clients that follow this server's data (replication.c, the part MASTER).
+//
+//	executePhase ── Propagation ──> feed ──> stream: blocks of bytes, in memory once
+//	beforeSleep ─── handOver: each replica's output refers to the bytes that it lacks ──> write
+//
+// What a pass has changed is in the output of the replicas before the replies are. So whoever has a reply knows that
+// the change is on its way, as in Redis. Nothing says that it has arrived: WAIT does.
+type replicas struct {
+	s      *Server
+	stream replication.Stream
+	all    []*client // in the order in which they asked
+	sync   *fullSync // under way, or nil
+
+	waits    []ackWait // of WAIT
+	asksAcks bool      // this pass asks the replicas for their offsets
+	good     int       // replicas that lag no more than min-replicas-max-lag
+
+	timer  *reactor.Timer // of everySecond, nil while there is nothing to do
+	pinged int64          // ns, by Clock.Timeline
+	alone  int64          // ns, by Clock.Timeline: since when there is no replica
+
+	full, partial, refused int64 // synchronizations
+	netOut                 int64 // bytes written
+}
+
+// The requests that only a server sends to its replicas.
+const (
+	pingRequest   = "*1\r\n$4\r\nPING\r\n"
+	getAckRequest = "*3\r\n$8\r\nREPLCONF\r\n$6\r\nGETACK\r\n$1\r\n*\r\n"
+)
+
+// handMost is how many bytes the output of a replica gets at once. A reader that is slow has its place in the stream
+// instead of a long output.
+const handMost = 256 << 10
+
+func newReplicas(s *Server) replicas {
+	return replicas{s: s, stream: replication.New(newRunID())}
+}
+
+// now is the time by which replicas are late, in ns.
+func (r *replicas) now() int64 { return r.s.ex.Clock.Timeline(r.s.ex.Now.Mono) }
+
+// begin makes the backlog for the first replica.
+func (r *replicas) begin() {
+	r.stream.Begin(newRunID())
+	r.listen()
+	r.s.log('*', "Replication backlog created, my new replication IDs are '%s' and '%s'", r.stream.ID, r.stream.ID2)
+}
+
+// listen makes the stream get what commands change.
+func (r *replicas) listen() {
+	r.s.ex.Propagation.Replicate(r.feed)
+	r.s.ex.Propagation.Offset = r.stream.Offset
+	r.pinged = r.now()
+	if r.timer == nil {
+		r.timer = r.s.after(time.Second, r.everySecond)
+	}
+}
+
+// end forgets the backlog, because no replica has come for long.
+func (r *replicas) end() {
+	r.s.ex.Propagation.Replicate(nil)
+	r.stream.End(newRunID())
+	r.s.log('*', "Replication backlog freed after %d seconds without connected replicas.", r.s.cfg.ReplBacklogTTL)
+}
+
+// feed adds bytes to the stream.
+func (r *replicas) feed(b []byte) {
+	grown := r.stream.Append(b)
+	r.s.ex.Propagation.Offset = r.stream.Offset
+	if grown {
+		r.limit()
+		r.trim()
+	}
+}
+
+// limit closes the replicas whose output is over client-output-buffer-limit (networking.c:
+// closeClientOnOutputBufferLimitReached).
+func (r *replicas) limit() {
+	for _, c := range r.all {
+		if c.outputMem() > r.s.ex.OutputTrigger {
+			r.s.clients.overOutputLimit(c)
+		}
+	}
+}
+
+// trim drops what neither the backlog nor a replica needs.
+func (r *replicas) trim() {
+	keep := r.stream.Offset + 1
+	for _, c := range r.all {
+		if rep := c.replica; !c.closed && rep.follows {
+			keep = min(keep, rep.cursor.From()-int64(c.Out.RefLen))
+		}
+	}
+	r.stream.Trim(keep)
+}
+
+// handOver gives each replica what the pass has added for it. All commands of the pass are executed.
+func (r *replicas) handOver() {
+	if r.asksAcks && r.s.ex.Pause == command.PauseNone {
+		r.asksAcks = false
+		if r.stream.Active {
+			r.feed([]byte(getAckRequest))
+		}
+	}
+	if len(r.all) == 0 {
+		return
+	}
+	r.passOn()
+	for _, c := range r.all {
+		if !c.closed {
+			r.handTo(c)
+		}
+	}
+}
+
+func (r *replicas) handTo(c *client) {
+	rep := c.replica
+	if len(c.Out.Buf) > 0 { // a replica gets no replies, so it must not send what has one
+		r.s.log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.sess.Last.Name,
+			r.s.clients.describe(c))
+		r.s.close(c)
+		return
+	}
+	switch {
+	case rep.state == getsFile:
+		r.handFile(c)
+	case rep.state == online && !rep.onAck:
+		rep.more = false
+		for b := r.next(c); b != nil; b = r.next(c) {
+			r.refer(c, b)
+		}
+	}
+	r.s.wantWrite(c)
+}
+
+// next returns the bytes of the stream that follow for c, nil if it has enough to write.
+func (r *replicas) next(c *client) []byte {
+	rep := c.replica
+	if c.Out.RefLen >= handMost {
+		rep.more = rep.cursor.From() <= r.stream.Offset
+		return nil
+	}
+	return rep.cursor.Next()
+}
+
+// refer adds bytes to the output of c. They are not copied, so nobody may change them.
+func (r *replicas) refer(c *client, b []byte) {
+	r.s.pool.LendOutput(&c.Conn)
+	if c.Out.Buf == nil {
+		c.Out.Buf = []byte{} // nobody lends it a buffer, with other references, while it has these
+	}
+	c.Out.Refer(b)
+}
+
+// tell sends a line that is no part of the stream.
+func (r *replicas) tell(c *client, format string, args ...any) {
+	r.refer(c, fmt.Appendf(nil, format, args...))
+	r.s.wantWrite(c)
+}
+
+// isUrgent reports whether a replica has room for more that waits for it.
+func (r *replicas) isUrgent() bool {
+	for _, c := range r.all {
+		if c.replica.more && !c.full && !c.closed {
+			return true
+		}
+	}
+	return false
+}
+
+// everySecond does what is due without a request (replication.c: replicationCron).
+func (r *replicas) everySecond() {
+	r.timer = nil
+	if len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.cfg.ReplPingPeriod)*1e9 {
+		r.pinged = r.now()
+		r.feed([]byte(pingRequest))
+	}
+	for _, c := range r.all {
+		switch {
+		case c.closed:
+		case r.isLate(c):
+			r.s.close(c)
+		case c.replica.state == waitsForStart || c.replica.state == waitsForEnd && !r.sync.isStreamed():
+			r.tell(c, "\n") // the replica sees that its master is there
+		}
+	}
+	if ttl := int64(r.s.cfg.ReplBacklogTTL) * 1e9; len(r.all) == 0 && ttl > 0 && r.now()-r.alone > ttl {
+		r.end()
+		return
+	}
+	r.startWaiting()
+	r.countGood()
+	if r.stream.Active {
+		r.timer = r.s.after(time.Second, r.everySecond)
+	}
+}
+
+// isLate reports whether a replica has been silent for longer than repl-timeout, or takes no byte of its keys.
+func (r *replicas) isLate(c *client) bool {
+	rep, timeout := c.replica, int64(r.s.cfg.ReplTimeout)*1e9
+	switch {
+	case rep.state == online && !rep.old && r.now()-rep.heard > timeout:
+		r.s.log('#', "Disconnecting timedout replica (streaming sync): %s", r.name(c))
+		return true
+	case rep.state == waitsForEnd && r.sync.isStreamed():
+		if got := c.netOut + c.NetOut; got != rep.got || c.Unsent() == 0 {
+			rep.got, rep.heard = got, r.now()
+		}
+		if r.now()-rep.heard > timeout {
+			r.s.log('#', "Disconnecting timedout replica (full sync): %s", r.name(c))
+			return true
+		}
+	}
+	return false
+}
+
+// countGood counts the replicas that min-replicas-to-write counts (replication.c: refreshGoodSlavesCount).
+func (r *replicas) countGood() {
+	r.good = 0
+	for _, c := range r.all {
+		if !c.closed && c.replica.state == online && r.lag(c) <= int64(r.s.cfg.MinReplicasMaxLag) {
+			r.good++
+		}
+	}
+	r.s.ex.LacksReplicas = r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 && r.good < r.s.cfg.MinReplicas
+}
+
+// lag is how many seconds ago a replica has told its offset.
+func (r *replicas) lag(c *client) int64 { return (r.now() - c.replica.heard) / 1e9 }
+
+// configured follows the configuration.
+func (r *replicas) configured() {
+	r.stream.Size = max(r.s.cfg.ReplBacklogSize, smallestBacklog)
+	r.trim()
+	r.countGood()
+}
+
+// smallestBacklog is in bytes (server.h: CONFIG_REPL_BACKLOG_MIN_SIZE).
+const smallestBacklog = 16 << 10
+
+func (r *replicas) resetStats() { r.full, r.partial, r.refused, r.netOut = 0, 0, 0, 0 }
+
+// left forgets a replica whose connection has ended.
+func (r *replicas) left(c *client) {
+	rep := c.replica
+	if rep == nil || rep.state == noReplica {
+		return
+	}
+	r.s.log('*', "Connection with replica %s lost.", r.name(c))
+	r.forget(c)
+}
+
+// flush writes as much as the sockets take, when the server ends (replication.c: flushSlavesOutputBuffers).
+func (r *replicas) flush() {
+	r.handOver()
+	for _, c := range r.all {
+		for c.replica.state == online && !c.replica.onAck && c.Unsent() > 0 && !c.Lost && !c.closed {
+			before := c.Unsent()
+			c.Write(r.s.trace)
+			if c.Unsent() == before {
+				break
+			}
+			r.handTo(c)
+		}
+	}
+}

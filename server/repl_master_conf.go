@@ -1,0 +1,139 @@
+package server
+
+import (
+	"strings"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/dialect"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+func replicaRows() []command.Row {
+	const link = command.Admin | command.NoScript | command.NoAsyncLoading | command.NoMulti
+	return []command.Row{
+		row("sync", "",
+			1, link, "server", "1.0.0",
+			"O(1)",
+			"Makes this connection a replica: it gets all keys, then the stream of changes.", (*Server).syncCommand),
+		row("psync", "replicationid offset:integer",
+			-3, link, "server", "2.8.0",
+			"O(1)",
+			"Makes this connection a replica that goes on where it was, or gets all keys first.", (*Server).psync),
+		row("replconf", "",
+			-1, command.Admin|command.NoScript|command.Loading|command.Stale|command.AllowBusy, "server", "3.0.0",
+			"O(1)",
+			"Says what a replica can do and how far it is.", (*Server).replconf),
+		row("wait", "numreplicas:integer timeout:integer",
+			3, command.NotKeyspace|command.InConnection|command.RequestAllShards|command.ResponseMin, "generic", "3.0.0",
+			"O(1)",
+			"Waits until replicas have received this connection's writes.", (*Server).wait),
+		row("role", "",
+			1, command.NoScript|command.Loading|command.Stale|command.Fast|command.Dangerous|command.InAdmin,
+			"server", "2.8.12",
+			"O(1)",
+			"Returns the replication role of this server, its offset and its replicas.", (*Server).role),
+		row("failover", "[target: TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds]",
+			-1, command.Admin|command.NoScript|command.Stale, "server", "6.2.0",
+			"O(1)",
+			"Always refused: this server does not hand over to a replica.", (*Server).failover),
+	}
+}
+
+const errLabReplicates store.Error = "ERR replication is not supported with a lab, which changes the data behind it"
+
+// REPLCONF [option value ...] (replication.c: replconfCommand)
+func (s *Server) replconf(c *command.Call) error {
+	me := s.running
+	if me.internal != nil || len(c.Args)%2 == 0 {
+		return errSyntax
+	}
+	if s.lab != nil {
+		return errLabReplicates
+	}
+	if me.replica == nil {
+		me.replica = &replica{stream: &s.replicas.stream}
+	}
+	for i := 1; i < len(c.Args); i += 2 {
+		switch name := c.Args[i]; {
+		case is(name, "ack"):
+			s.replicas.heard(me, c.Args[i+1:])
+			return nil
+		case is(name, "getack"): // it asks a replica
+			return nil
+		default:
+			if err := me.replica.set(s, name, c.Args[i+1]); err != nil {
+				return err
+			}
+		}
+	}
+	c.OK()
+	return nil
+}
+
+// hostMax is the length of the longest name of a host (server.h: NET_HOST_STR_LEN).
+const hostMax = 255
+
+// set takes an option of REPLCONF.
+func (rep *replica) set(s *Server, name, value []byte) error {
+	switch {
+	case is(name, "listening-port"):
+		port, ok := ascii.ParseInt(value)
+		if !ok {
+			return store.ErrNotInt
+		}
+		rep.port = port
+	case is(name, "ip-address"):
+		if len(value) > hostMax {
+			return errorf("ERR REPLCONF ip-address provided by replica instance is too long: %d bytes", len(value))
+		}
+		rep.addr = string(value)
+	case is(name, "capa"):
+		rep.takesEOF = rep.takesEOF || is(value, "eof")
+		rep.takesNewID = rep.takesNewID || is(value, "psync2")
+	case is(name, "version") && s.ex.Table.Dialect.Family == dialect.Valkey:
+	case is(name, "rdb-only"):
+		n, ok := ascii.ParseInt(value)
+		if !ok {
+			return store.ErrNotInt
+		}
+		if n != 0 && n != 1 {
+			return store.Error("ERR value is out of range, value must between 0 and 1")
+		}
+		rep.rdbOnly = n == 1
+	case is(name, "rdb-filter-only"):
+		rep.filtered, rep.wantsLibrary = true, false
+		for _, what := range strings.Fields(string(value)) {
+			if !is([]byte(what), "functions") {
+				return errorf("ERR Unsupported rdb-filter-only option: %s", what)
+			}
+			rep.wantsLibrary = true
+		}
+	default:
+		return errorf("ERR Unrecognized REPLCONF option: %s", name)
+	}
+	return nil
+}
+
+// heard takes the offset that a replica has executed: ACK offset [FACK offset].
+func (r *replicas) heard(c *client, args [][]byte) {
+	if !c.replicates() {
+		return
+	}
+	rep := c.replica
+	acked, ok := ascii.ParseInt(args[0])
+	if !ok {
+		return
+	}
+	rep.acked = max(rep.acked, acked)
+	if len(args) > 2 && is(args[1], "fack") {
+		if synced, ok := ascii.ParseInt(args[2]); ok {
+			rep.synced = max(rep.synced, synced)
+		}
+	}
+	rep.heard = r.now()
+	if rep.state == online {
+		rep.onAck = false
+	}
+	r.answerWaits()
+}

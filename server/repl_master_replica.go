@@ -1,0 +1,193 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/persist/disk"
+	"github.com/miniredisd/miniredisd/replication"
+)
+
+// replica is what the server knows of a client that replicates, or has said by REPLCONF that it will.
+type replica struct {
+	state  replicaState
+	stream *replication.Stream // of this server
+
+	// What it has said of itself.
+	port                   int64 // that it listens on, 0 for unknown
+	addr                   string
+	takesEOF, takesNewID   bool // capa eof, capa psync2
+	rdbOnly                bool
+	filtered, wantsLibrary bool // rdb-filter-only
+	old                    bool // it asked by SYNC, so it sends no offsets
+
+	acked  int64 // the offset that it has executed
+	synced int64 // the offset that is in its append only file
+	heard  int64 // ns, by Clock.Timeline, of the last offset
+	asked  int64 // ns, by Clock.Timeline, when it asked for all keys
+
+	follows bool               // cursor is its place
+	cursor  replication.Cursor // the bytes before it are in the output, or sent
+	onAck   bool               // it gets the stream when it has told its offset
+	more    bool               // there is more for it than the output has
+
+	file disk.File // that it gets, or nil
+	left int64     // bytes of file
+	got  int64     // bytes that were written when they were last looked at
+}
+
+// replicaState is how far a replica is (server.h: SLAVE_STATE_*).
+type replicaState uint8
+
+const (
+	noReplica     replicaState = iota
+	waitsForStart              // of a snapshot
+	waitsForEnd                // of a snapshot; it gets the stream from its beginning on
+	getsFile
+	online
+	gotRDB // it wanted no more, and is closed
+)
+
+// String is the state as INFO has it.
+func (st replicaState) String() string {
+	switch st {
+	case waitsForStart, waitsForEnd:
+		return "wait_bgsave"
+	case getsFile:
+		return "send_bulk"
+	case online:
+		return "online"
+	}
+	return ""
+}
+
+// replicates reports whether c is a replica.
+func (c *client) replicates() bool { return c.replica != nil && c.replica.state != noReplica }
+
+// outputMem is client.outputMem for a replica: what it has not got of the stream. The keys do not count, because the
+// output has only a few of them at a time.
+func (rep *replica) outputMem(c *client) int {
+	waiting := 0
+	if rep.follows {
+		waiting = int(rep.stream.Offset + 1 - rep.cursor.From())
+	}
+	if rep.state == noReplica || rep.state == online {
+		waiting += c.Unsent()
+	}
+	return waiting
+}
+
+// host is the address of a replica.
+func (rep *replica) host(c *client) string {
+	if rep.addr != "" {
+		return rep.addr
+	}
+	host, _, err := net.SplitHostPort(c.sess.Addr)
+	if err != nil {
+		return c.sess.Addr
+	}
+	return host
+}
+
+// name is how the log calls a replica (replication.c: replicationGetSlaveName).
+func (r *replicas) name(c *client) string {
+	host := c.replica.host(c)
+	if c.replica.port == 0 {
+		return host + ":<unknown-replica-port>"
+	}
+	if strings.Contains(host, ":") {
+		host = "[" + host + "]"
+	}
+	return host + ":" + strconv.FormatInt(c.replica.port, 10)
+}
+
+// add makes c a replica.
+func (r *replicas) add(c *client, state replicaState) {
+	c.replica.state, c.replica.asked = state, r.now()
+	r.all = append(r.all, c)
+	r.s.clients.weigh(c)
+	if r.s.cfg.ReplDisableNoDelay && !c.unix {
+		_ = unix.SetsockoptInt(c.FD, unix.IPPROTO_TCP, unix.TCP_NODELAY, 0) // it only sends smaller packets
+	}
+}
+
+// forget makes c no replica.
+func (r *replicas) forget(c *client) {
+	rep := c.replica
+	if rep.file != nil {
+		_ = rep.file.Close() // it was only read
+		rep.file = nil
+	}
+	rep.state, rep.follows = noReplica, false
+	r.all = slices.DeleteFunc(r.all, func(other *client) bool { return other == c })
+	if r.sync != nil {
+		r.sync.leave(c)
+	}
+	if len(r.all) == 0 {
+		r.alone = r.now()
+	}
+	r.countGood()
+}
+
+// putOnline notes that a replica has all keys. The stream follows (replication.c: replicaPutOnline).
+func (r *replicas) putOnline(c *client) {
+	rep := c.replica
+	if rep.rdbOnly {
+		r.s.log('*', "RDB transfer completed, rdb only replica (%s) should be disconnected asap", r.name(c))
+		rep.state, c.sess.CloseAfterReply = gotRDB, true
+		r.s.wantWrite(c)
+		return
+	}
+	rep.state, rep.heard = online, r.now()
+	r.countGood()
+	r.s.log('*', "Synchronization with replica %s succeeded", r.name(c))
+}
+
+const filePiece = 64 << 10
+
+// handFile hands over the next pieces of the file that a replica gets (replication.c: sendBulkToSlave).
+func (r *replicas) handFile(c *client) {
+	rep := c.replica
+	for rep.left > 0 && c.Out.RefLen < handMost {
+		piece := make([]byte, min(filePiece, rep.left))
+		n, err := io.ReadFull(rep.file, piece)
+		if err != nil {
+			if errors.Is(err, io.ErrUnexpectedEOF) {
+				err = errors.New("premature EOF")
+			}
+			r.s.log('#', "Read error sending DB to replica: %v", err)
+			r.s.close(c)
+			return
+		}
+		rep.left -= int64(n)
+		r.refer(c, piece)
+	}
+	rep.more = rep.left > 0
+	if rep.left == 0 && c.Unsent() == 0 {
+		_ = rep.file.Close() // it was only read
+		rep.file = nil
+		r.putOnline(c)
+		if rep.state == online {
+			r.handTo(c)
+		}
+		return
+	}
+	rep.more = true // at the end, too: then it goes online
+}
+
+// outputLimit is the limit of c in client-output-buffer-limit. For a replica it is no less than the backlog: what a
+// replica may ask for must fit (networking.c: checkClientOutputBufferLimits).
+func (cs *clients) outputLimit(c *client) config.OutputLimit {
+	limit := cs.s.cfg.OutputLimits[c.class()]
+	if c.replicates() && limit.Hard > 0 {
+		limit.Hard = max(limit.Hard, cs.s.replicas.stream.Size)
+	}
+	return limit
+}

@@ -1,0 +1,374 @@
+package server
+
+import (
+	"bytes"
+	"slices"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
+	"github.com/miniredisd/miniredisd/replication"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// fullSync gives all keys to replicas that have asked for them. All of them get the same snapshot.
+//
+//	repl-diskless-sync yes    "$EOF:<mark>" keys <mark>   the writer's bytes, while it writes
+//	repl-diskless-sync no     "$<length>" keys            the file dbfilename, once it is written
+//
+// The stream follows from the offset that the keyspace had at the moment of the snapshot.
+type fullSync struct {
+	members  []*client
+	offset   int64
+	mark     string              // behind the keys; "" if they come from a file
+	snapshot *snapshots.Snapshot // of a stream
+	ended    bool                // the writer has written everything
+}
+
+const (
+	errPendingOutput store.Error = "ERR SYNC and PSYNC are invalid with pending output"
+	errFilterEOF     store.Error = "ERR Filtered replica requires EOF capability"
+	errSyncFailed    store.Error = "ERR BGSAVE failed, replication can't continue"
+	errNotMaster     store.Error = "ERR PSYNC FAILOVER can't be sent to a master."
+)
+
+func (y *fullSync) isStreamed() bool { return y != nil && y.mark != "" }
+
+// PSYNC replicationid offset (replication.c: syncCommand)
+func (s *Server) psync(c *command.Call) error {
+	r, me := &s.replicas, s.running
+	from, isNumber := ascii.ParseInt(c.Args[2])
+	switch {
+	case me.replicates() || c.Sess.Monitor:
+		return nil
+	case s.lab != nil:
+		return errLabReplicates
+	case len(c.Args) > 3 && is(c.Args[3], "failover"):
+		return errNotMaster
+	}
+	if err := r.ask(me); err != nil {
+		return err
+	}
+	if !isNumber {
+		s.log('#', "Replica %s asks for synchronization but with a wrong offset", r.name(me))
+		return store.ErrNotInt
+	}
+	id := string(c.Args[1])
+	if r.mayContinue(me, id, from) {
+		r.partial++
+		r.goOn(me, from)
+		return nil
+	}
+	if id[:min(len(id), 1)] != "?" {
+		r.refused++
+	}
+	r.fullSync(me)
+	return nil
+}
+
+// SYNC (replication.c: syncCommand)
+func (s *Server) syncCommand(c *command.Call) error {
+	me := s.running
+	switch {
+	case me.replicates() || c.Sess.Monitor:
+		return nil
+	case s.lab != nil:
+		return errLabReplicates
+	}
+	if err := s.replicas.ask(me); err != nil {
+		return err
+	}
+	me.replica.old = true
+	s.replicas.fullSync(me)
+	return nil
+}
+
+// ask checks whether a client may become a replica now.
+func (r *replicas) ask(c *client) error {
+	if c.replica == nil {
+		c.replica = &replica{stream: &r.stream}
+	}
+	switch {
+	case c.Unsent() > 0:
+		return errPendingOutput
+	case c.replica.filtered && !c.replica.takesEOF:
+		return errFilterEOF
+	}
+	r.s.log('*', "Replica %s asks for synchronization", r.name(c))
+	return nil
+}
+
+// mayContinue says whether a replica gets only what it has not got yet, and logs why not.
+func (r *replicas) mayContinue(c *client, id string, from int64) bool {
+	switch r.stream.Continue(id, from) {
+	case replication.Accepted:
+		return true
+	case replication.BeyondID2:
+		r.s.log('*', "Partial resynchronization not accepted: Requested offset for second ID was %d, but I can reply "+
+			"up to %d", from, r.stream.Second)
+	case replication.NotKept:
+		r.s.log('*', "Unable to partial resync with replica %s for lack of backlog (Replica request was: %d).",
+			r.name(c), from)
+		if from > r.stream.Offset {
+			r.s.log('#', "Warning: replica %s tried to PSYNC with an offset that is greater than the master replication "+
+				"offset.", r.name(c))
+		}
+	default:
+		if id[:min(len(id), 1)] == "?" {
+			r.s.log('*', "Full resync requested by replica %s", r.name(c))
+			break
+		}
+		r.s.log('*', "Partial resynchronization not accepted: Replication ID mismatch (Replica asked for '%s', "+
+			"my replication IDs are '%s' and '%s')", id, r.stream.ID, r.stream.ID2)
+	}
+	return false
+}
+
+// goOn gives a replica the stream from a byte on.
+func (r *replicas) goOn(c *client, from int64) {
+	r.add(c, online)
+	rep := c.replica
+	rep.heard, rep.follows, rep.cursor = r.now(), true, r.stream.Reader(from)
+	if rep.takesNewID {
+		r.tell(c, "+CONTINUE %s\r\n", r.stream.ID)
+	} else {
+		r.tell(c, "+CONTINUE\r\n")
+	}
+	r.s.log('*', "Partial resynchronization request from %s accepted. Sending %d bytes of backlog starting from "+
+		"offset %d.", r.name(c), r.stream.Offset+1-from, from)
+	r.countGood()
+}
+
+// fullSync gives a replica all keys, as soon as there is a snapshot for it.
+func (r *replicas) fullSync(c *client) {
+	r.full++
+	r.add(c, waitsForStart)
+	if !r.stream.Active {
+		r.begin()
+	}
+	y := r.sync
+	switch {
+	case c.replica.filtered:
+		r.sendFiltered(c)
+	case y != nil && !y.isStreamed() && y.takes(c):
+		r.s.log('*', "Waiting for end of BGSAVE for SYNC")
+		r.join(y, c)
+	case y.isStreamed():
+		r.s.log('*', "Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC")
+	case y != nil || r.s.persist.background.snapshot != nil:
+		r.s.log('*', "Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC")
+	case r.s.cfg.ReplDisklessSync && c.replica.takesEOF && r.s.cfg.ReplDisklessDelay > 0:
+		r.s.log('*', "Delay next BGSAVE for diskless SYNC")
+	default:
+		r.start()
+	}
+}
+
+// takes reports whether another replica may have the file that is being written. One of the members must have kept
+// the stream since its beginning.
+func (y *fullSync) takes(c *client) bool {
+	return c.replica.rdbOnly || slices.ContainsFunc(y.members, func(m *client) bool { return m.replica.follows })
+}
+
+// startWaiting begins a snapshot for the replicas that wait, if it is time (replication.c:
+// shouldStartChildReplication).
+func (r *replicas) startWaiting() {
+	waiting, oldest := 0, r.now()
+	for _, c := range r.all {
+		if c.replica.state == waitsForStart && !c.closed {
+			waiting++
+			oldest = min(oldest, c.replica.asked)
+		}
+	}
+	cfg := r.s.cfg
+	enough := cfg.ReplDisklessMax > 0 && waiting >= cfg.ReplDisklessMax
+	late := (r.now()-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
+	if waiting > 0 && r.sync == nil && r.s.persist.background.snapshot == nil &&
+		(!cfg.ReplDisklessSync || enough || late) {
+		r.start()
+	}
+}
+
+// start begins a snapshot for all replicas that wait (replication.c: startBgsaveForReplication).
+func (r *replicas) start() {
+	y := &fullSync{offset: r.stream.Offset}
+	streamed, target := r.s.cfg.ReplDisklessSync, "disk"
+	var waiting []*client
+	for _, c := range r.all {
+		if c.replica.state == waitsForStart && !c.closed {
+			waiting = append(waiting, c)
+			streamed = streamed && c.replica.takesEOF
+		}
+	}
+	if streamed {
+		target, y.mark = "replicas sockets", newRunID()
+	}
+	r.s.log('*', "Starting BGSAVE for SYNC with target: %s", target)
+	if err := r.beginSnapshot(y); err != nil {
+		r.s.log('#', "BGSAVE for replication failed")
+		for _, c := range waiting {
+			r.refuse(c)
+		}
+		return
+	}
+	r.sync = y
+	for _, c := range waiting {
+		r.join(y, c)
+	}
+}
+
+// beginSnapshot begins to write the keys.
+func (r *replicas) beginSnapshot(y *fullSync) error {
+	p := &r.s.persist
+	if !y.isStreamed() {
+		return p.beginSave(func(err error) {
+			p.savedInBackground(err)
+			r.fileEnded(y, err)
+		})
+	}
+	p.launch(func(err error) { r.streamEnded(y, err) }, func(wake, ended func()) *snapshots.Snapshot {
+		y.snapshot = snapshots.Stream(r.s.ks, p.saving(), wake, ended)
+		return y.snapshot
+	})
+	return nil
+}
+
+// refuse says to a replica that it gets no keys.
+func (r *replicas) refuse(c *client) {
+	r.forget(c)
+	r.s.send(c, errorReply(errSyncFailed))
+	c.sess.CloseAfterReply = true
+}
+
+// join makes a replica get the snapshot, and the stream from its moment on (replication.c:
+// replicationSetupSlaveForFullResync).
+func (r *replicas) join(y *fullSync, c *client) {
+	rep := c.replica
+	y.members = append(y.members, c)
+	rep.state, rep.heard = waitsForEnd, r.now()
+	if !rep.rdbOnly {
+		rep.follows, rep.cursor = true, r.stream.Reader(y.offset+1)
+	}
+	r.s.ex.Propagation.Reselect()
+	if !rep.old {
+		r.tell(c, "+FULLRESYNC %s %d\r\n", r.stream.ID, y.offset)
+	}
+	if y.mark != "" {
+		r.tell(c, "$EOF:%s\r\n", y.mark)
+	}
+}
+
+// leave forgets a member that has gone. Nobody needs a stream without members.
+func (y *fullSync) leave(c *client) {
+	y.members = slices.DeleteFunc(y.members, func(m *client) bool { return m == c })
+	if len(y.members) == 0 && y.snapshot != nil && !y.ended {
+		y.snapshot.Abort()
+	}
+}
+
+// passOn hands what the writer has written to all members. The slowest decides how fast.
+func (r *replicas) passOn() {
+	y := r.sync
+	if !y.isStreamed() {
+		return
+	}
+	for {
+		room := true
+		for _, c := range y.members {
+			c.replica.more = !c.closed && c.Out.RefLen >= handMost
+			room = room && !c.replica.more
+		}
+		if !room {
+			return
+		}
+		b := y.snapshot.Take()
+		if b == nil {
+			break
+		}
+		for _, c := range y.members {
+			r.refer(c, b)
+		}
+	}
+	if y.ended {
+		r.endStream(y)
+	}
+}
+
+// streamEnded notes that the writer has ended. Some of its bytes may still wait.
+func (r *replicas) streamEnded(y *fullSync, err error) {
+	y.ended = true
+	if err == nil && len(y.members) > 0 {
+		return
+	}
+	r.sync = nil
+	r.fail(y, err)
+}
+
+// fail closes the members of a snapshot that has failed. They will come again.
+func (r *replicas) fail(y *fullSync, err error) {
+	for _, c := range y.members {
+		r.s.log('#', "SYNC failed. BGSAVE child returned an error: %v", err)
+		r.s.close(c)
+	}
+}
+
+// endStream puts the members online, once they have all keys. A replica looks for the mark at the end of what it has
+// read, so nothing may follow it at once: the stream waits until the replica tells its offset (replication.c:
+// updateSlavesWaitingBgsave).
+func (r *replicas) endStream(y *fullSync) {
+	r.sync = nil
+	for _, c := range y.members {
+		if c.closed {
+			continue
+		}
+		r.refer(c, []byte(y.mark))
+		r.streamed(c)
+	}
+}
+
+func (r *replicas) streamed(c *client) {
+	r.s.log('*', "Streamed RDB transfer with replica %s succeeded (socket). Waiting for REPLCONF ACK from replica to "+
+		"enable streaming", r.name(c))
+	c.replica.onAck = true
+	r.putOnline(c)
+}
+
+// sendFiltered sends what a replica wants that wants no keys: libraries of functions, or nothing.
+func (r *replicas) sendFiltered(c *client) {
+	y := &fullSync{offset: r.stream.Offset, mark: newRunID()}
+	r.join(y, c)
+	saving := r.s.persist.saving()
+	if !c.replica.wantsLibrary {
+		saving.Libraries = nil
+	}
+	var all bytes.Buffer
+	_ = saving.Begin(&all).End() // a buffer takes everything
+	all.WriteString(y.mark)
+	r.refer(c, all.Bytes())
+	r.streamed(c)
+}
+
+// fileEnded makes the members get the file (replication.c: updateSlavesWaitingBgsave).
+func (r *replicas) fileEnded(y *fullSync, err error) {
+	r.sync = nil
+	if err != nil {
+		r.fail(y, err)
+		return
+	}
+	for _, c := range y.members {
+		if c.closed {
+			continue
+		}
+		f, err := r.s.persist.disk.Open(r.s.persist.path())
+		if err == nil {
+			c.replica.left, err = f.Size()
+		}
+		if err != nil {
+			r.s.log('#', "SYNC failed. Can't open/stat DB after BGSAVE: %v", err)
+			r.s.close(c)
+			continue
+		}
+		c.replica.file, c.replica.state = f, getsFile
+		r.tell(c, "$%d\r\n", c.replica.left)
+	}
+}
