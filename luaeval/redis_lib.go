@@ -213,7 +213,7 @@ func (e *Engine) setResp(l *lua.LState) int {
 	return 0
 }
 
-// setRepl is redis.set_repl. It only checks its argument: there is no replication.
+// setRepl is redis.set_repl. It only checks its argument: what a script changes always propagates.
 func (e *Engine) setRepl(l *lua.LState) int {
 	if l.GetTop() != 1 {
 		return e.giveError(l, "ERR redis.set_repl() requires one argument.", true)
