@@ -155,7 +155,7 @@ func (r *replicas) fullSync(c *client) {
 		r.join(y, c)
 	case y.isStreamed():
 		r.s.log('*', "Current BGSAVE has socket target. Waiting for next BGSAVE for SYNC")
-	case y != nil || r.s.persist.background.snapshot != nil:
+	case y != nil || r.s.persist.underWay() != nil:
 		r.s.log('*', "Can't attach the replica to the current BGSAVE. Waiting for next BGSAVE for SYNC")
 	case r.s.cfg.ReplDisklessSync && c.replica.takesEOF && r.s.cfg.ReplDisklessDelay > 0:
 		r.s.log('*', "Delay next BGSAVE for diskless SYNC")
@@ -183,7 +183,7 @@ func (r *replicas) startWaiting() {
 	cfg := r.s.cfg
 	enough := cfg.ReplDisklessMax > 0 && waiting >= cfg.ReplDisklessMax
 	late := (r.now()-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
-	if waiting > 0 && r.sync == nil && r.s.persist.background.snapshot == nil &&
+	if waiting > 0 && r.sync == nil && r.s.persist.underWay() == nil &&
 		(!cfg.ReplDisklessSync || enough || late) {
 		r.start()
 	}
