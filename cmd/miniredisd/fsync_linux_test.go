@@ -74,8 +74,8 @@ func (o *fsyncOrder) line(text string) error {
 	return nil
 }
 
-// With appendfsync always, every reply to a write comes after the fsync that covers it: kill -9 cannot show that, because
-// the page cache survives it.
+// With appendfsync always, every reply to a write comes after the fsync that covers it. kill -9 cannot show that,
+// because the page cache survives it.
 func TestEachReplyComesAfterTheFsyncThatCoversIt(t *testing.T) {
 	mayTrace(t)
 	for _, more := range []string{
