@@ -86,7 +86,8 @@ func arrows() map[string][]string {
 
 		"persist/snapshot": {"persist/disk", "persist/rdb", "store"},
 
-		"replication": {},
+		"replication":        {},
+		"replication/follow": {"internal/ascii", "resp"},
 
 		// Text as Redis reads it. Even the leaves use it: its copies in five packages differed in
 		// what they accepted.
