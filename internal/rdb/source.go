@@ -3,6 +3,7 @@ package rdb
 import (
 	"bytes"
 	"io"
+	"slices"
 
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -17,6 +18,7 @@ type Source struct {
 	crc   uint64 // of what came before held
 	held  []byte // what was in p.b when crc was computed
 	short bool   // there was less than a length said
+	open  bool   // nobody knows yet where in ends
 	err   error  // of in
 }
 
@@ -30,10 +32,24 @@ func NewSource(in io.Reader, size int64, ks *store.Keyspace) *Source {
 	return s
 }
 
+// endless is more than any connection brings.
+const endless = 1 << 62
+
+// NewStream is NewSource for bytes that arrive, until in ends. No length makes it take more memory than twice the
+// bytes that have come.
+func NewStream(in io.Reader, ks *store.Keyspace) *Source {
+	s := NewSource(in, endless, ks)
+	s.open = true
+	return s
+}
+
 // fill reads until there are n bytes. What earlier strings refer to stays as it is.
 func (s *Source) fill(n uint64) bool {
 	if s == nil || s.err != nil {
 		return false
+	}
+	if s.open {
+		return s.arrive(n)
 	}
 	have := uint64(len(s.p.b))
 	if n > have+s.ahead {
@@ -50,6 +66,31 @@ func (s *Source) fill(n uint64) bool {
 	s.ahead -= uint64(len(next)) - have
 	s.p.b, s.held = next, next
 	return true
+}
+
+// arrive is fill for a Source that NewStream has made.
+func (s *Source) arrive(n uint64) bool {
+	s.sum()
+	next := append(make([]byte, 0, max(2*len(s.p.b), chunk)), s.p.b...)
+	for uint64(len(next)) < n {
+		if len(next) == cap(next) {
+			next = slices.Grow(next, len(next))
+		}
+		got, err := s.in.Read(next[len(next):cap(next)])
+		next = next[:len(next)+got]
+		s.ahead -= uint64(got)
+		switch {
+		case err == io.EOF:
+			s.short = uint64(len(next)) < n
+		case err != nil:
+			s.err = err
+		}
+		if err != nil {
+			break
+		}
+	}
+	s.p.b, s.held = next, next
+	return uint64(len(next)) >= n
 }
 
 // sum adds what was read to the checksum.

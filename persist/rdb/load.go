@@ -18,10 +18,15 @@ type Loading struct {
 	Keys    *store.Keyspace
 	Library func(code []byte) error // loads a library of functions
 
+	DBs []*store.DB // that get the keys; nil for those of Keys
+
 	Merge    bool // a key of the file replaces one that exists; else it ends the loading
 	Checksum bool // rdbchecksum: compare the checksum
 
 	Log func(level byte, format string, args ...any)
+
+	// StreamDB is the database that the stream behind the file goes on in (rdb.c: rdbSaveInfo).
+	StreamDB int
 
 	// Load counts these keys. Expired ones and empty ones were left out.
 	Loaded, Expired, Empty int64
@@ -55,8 +60,27 @@ func (l *Loading) Load(from disk.FS, path string) error {
 
 // Read reads the content of a file. size is the number of bytes that it may read.
 func (l *Loading) Read(from io.Reader, size int64, path string) error {
-	r := reader{Loading: l, src: values.NewSource(from, size, l.Keys), db: l.Keys.DBs[0]}
-	return l.read(&r, path)
+	return l.read(l.reader(values.NewSource(from, size, l.Keys)), path)
+}
+
+// ReadStream is Read for a file that arrives, and that nothing may follow. name is for errors.
+func (l *Loading) ReadStream(from io.Reader, name string) error {
+	r := l.reader(values.NewStream(from, l.Keys))
+	if err := l.read(r, name); err != nil {
+		return err
+	}
+	at := r.src.Offset()
+	if n, _ := io.ReadFull(r.src.Rest(), make([]byte, 1)); n > 0 {
+		return &DamageError{name, at, "there are bytes behind the end of the file"}
+	}
+	return nil
+}
+
+func (l *Loading) reader(src *values.Source) *reader {
+	if l.DBs == nil {
+		l.DBs = l.Keys.DBs
+	}
+	return &reader{Loading: l, src: src, db: l.DBs[0]}
 }
 
 func (l *Loading) read(r *reader, path string) (err error) {
@@ -74,8 +98,8 @@ func (l *Loading) read(r *reader, path string) (err error) {
 // of what is behind it. Keys whose time is over are loaded too: a later command may have made them persist (rdb.c:
 // RDBFLAGS_AOF_PREAMBLE).
 func (l *Loading) ReadBase(from io.Reader, size int64, path string) (bytes int64, rest io.Reader, err error) {
-	r := reader{Loading: l, src: values.NewSource(from, size, l.Keys), db: l.Keys.DBs[0]}
-	if err := l.read(&r, path); err != nil {
+	r := l.reader(values.NewSource(from, size, l.Keys))
+	if err := l.read(r, path); err != nil {
 		return 0, nil, err
 	}
 	return r.src.Offset(), r.src.Rest(), nil
@@ -164,10 +188,10 @@ func (r *reader) one(kind byte) error {
 		r.next.past = store.Past{By: store.EvictLRU, Idle: int64(min(r.src.Number(), lruRange))}
 	case opSelectDB:
 		n := r.src.Number()
-		if r.src.Err() == nil && n >= uint64(len(r.Keys.DBs)) {
-			return fmt.Errorf("database %d: the directive databases says that there are %d", n, len(r.Keys.DBs))
+		if r.src.Err() == nil && n >= uint64(len(r.DBs)) {
+			return fmt.Errorf("database %d: the directive databases says that there are %d", n, len(r.DBs))
 		}
-		r.db = r.Keys.DBs[min(n, uint64(len(r.Keys.DBs)-1))]
+		r.db = r.DBs[min(n, uint64(len(r.DBs)-1))]
 	case opResizeDB: // a table here grows without it, so a file cannot claim memory
 		r.src.Number()
 		r.src.Number()
@@ -202,6 +226,8 @@ func (r *reader) aux(name, value string) {
 		r.Log('*', "Loading RDB produced by version %s", value)
 	case name == "ctime":
 		r.Log('*', "RDB age %d seconds", max(r.Keys.Now/1000-n, 0))
+	case name == "repl-stream-db":
+		r.StreamDB = int(min(max(n, 0), int64(len(r.DBs)-1)))
 	case name == "used-mem":
 		r.Log('*', "RDB memory usage when created %.2f Mb", float64(n)/(1<<20))
 	}
