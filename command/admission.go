@@ -44,13 +44,18 @@ func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
 	if err := ex.permissions.check(s, cmd, args, fromClient); err != nil {
 		return err
 	}
+	if ex.Following != nil {
+		if err := ex.Following.refusal(ex, s, cmd, args); err != nil {
+			return err
+		}
+	}
 	busy := ex.Scripts.run.busy
 	switch {
 	case ex.KS.MaxMemory > 0 && !busy && ex.Eviction.before() && ex.needsMemory(s, cmd, args): // reads evict, too
 		return errOOM
-	case ex.SaveFailed && ex.stopsWrites(ex.flagsOf(s, cmd, args)|cmd.pings()):
+	case ex.SaveFailed && !s.Master && ex.stopsWrites(ex.flagsOf(s, cmd, args)|cmd.pings()):
 		return ex.misconf()
-	case ex.DiskError != nil && (cmd.Name == "ping" || ex.flagsOf(s, cmd, args)&Write != 0):
+	case ex.DiskError != nil && !s.Master && (cmd.Name == "ping" || ex.flagsOf(s, cmd, args)&Write != 0):
 		return ex.DiskError
 	case ex.LacksReplicas && ex.flagsOf(s, cmd, args)&Write != 0:
 		return errLacksReplicas
@@ -79,6 +84,11 @@ func (ex *Executor) admitCall(cmd *Command, args [][]byte) error {
 	}
 	if err := ex.permissions.check(run.by, cmd, args, fromScript); err != nil {
 		return err
+	}
+	if ex.Following != nil {
+		if err := ex.Following.scriptRefusal(run.by, cmd); err != nil {
+			return err
+		}
 	}
 	switch {
 	case run.readOnly && cmd.Flags&(Write|MayReplicate) != 0:

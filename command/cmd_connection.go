@@ -172,7 +172,11 @@ func introduce(c *Call) {
 	c.IntField("proto", int64(c.Sess.Proto))
 	c.IntField("id", c.Sess.ID)
 	c.TextField("mode", "standalone")
-	c.TextField("role", "master")
+	role := "master"
+	if c.Ex.Following != nil {
+		role = "replica"
+	}
+	c.TextField("role", role)
 	c.BulkString("modules")
 	if !c.Ex.Table.Manners.engineModule {
 		c.Array(0)

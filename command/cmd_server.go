@@ -44,14 +44,6 @@ func serverRows() []Row {
 			-1, ReadOnly | Fast, nil, "server", "5.0.0",
 			"O(1)",
 			"Draws a picture and returns the version.", lolwut},
-		{"replicaof", "(args: (host-port: host port:integer) | (no-one: NO ONE))",
-			3, Admin | NoScript | Stale | NoAsyncLoading, nil, "server", "5.0.0",
-			"O(1)",
-			"Accepts NO ONE only: this server does not replicate.", replicaOf},
-		{"slaveof", "(args: (host-port: host port:integer) | (no-one: NO ONE))",
-			3, Admin | NoScript | Stale | NoAsyncLoading, nil, "server", "1.0.0",
-			"O(1)",
-			"Does the same as REPLICAOF, under its old name.", replicaOf},
 		{"module", "",
 			-2, 0, nil, "server", "4.0.0",
 			"See the subcommands.",
@@ -193,16 +185,6 @@ func lolwut(c *Call) error {
 	fmt.Fprintf(&art, "\nWaclaw Sierpinski, 1915, in Pascal's numbers modulo two. %s ver. %s\n",
 		c.Ex.Table.Dialect.Family, c.Ex.Table.Dialect.Version)
 	c.Verbatim("txt", art.String())
-	return nil
-}
-
-// REPLICAOF host port (replication.c: replicaofCommand)
-// SLAVEOF host port (replication.c: replicaofCommand)
-func replicaOf(c *Call) error {
-	if !is(c.Args[1], "no") || !is(c.Args[2], "one") {
-		return store.Error("ERR replication is not supported by this server")
-	}
-	c.OK()
 	return nil
 }
 

@@ -61,6 +61,9 @@ func waitAOF(c *Call) error {
 	if err != nil {
 		return err
 	}
+	if c.Ex.Following != nil {
+		return errWaitAOFReplica
+	}
 	if local > 0 && !c.Cfg.AppendOnly {
 		return errNoAOF
 	}

@@ -12,6 +12,9 @@ import (
 func (ex *Executor) Configure() {
 	cfg, ks := ex.Cfg, ex.KS
 	ks.MaxMemory = cfg.MaxMemory
+	if ex.Following != nil && cfg.ReplicaIgnoreMaxMemory {
+		ks.MaxMemory = 0
+	}
 	ks.Policy = store.ParsePolicy(cfg.MaxMemoryPolicy)
 	ks.LFU = strings.HasSuffix(cfg.MaxMemoryPolicy, "-lfu")
 	ks.LFULogFactor, ks.LFUDecayTime = cfg.LFULogFactor, cfg.LFUDecayTime

@@ -24,10 +24,14 @@ func (ex *Executor) flushAll() (keys int) {
 	return keys
 }
 
-// ReplaceKeys puts the keys of a snapshot in place of all keys. Watchers and tracking clients are
-// notified as by FLUSHALL. Clients that wait for a key that exists now are served.
+// ReplaceKeys puts the keys of a snapshot in place of all keys.
 func (ex *Executor) ReplaceKeys(s store.Snapshot) {
-	fresh := ex.KS.Databases(s)
+	ex.ReplaceDatabases(ex.KS.Databases(s))
+}
+
+// ReplaceDatabases puts databases in place of all others. Watchers and tracking clients are notified as by FLUSHALL.
+// Clients that wait for a key that exists now are served.
+func (ex *Executor) ReplaceDatabases(fresh []*store.DB) {
 	for i, db := range ex.KS.DBs {
 		ex.watchers.replaced(db, fresh[i])
 	}

@@ -56,6 +56,7 @@ type Executor struct {
 	events      events
 	messages    messages
 	Propagation Propagation
+	Following   *Following // nil on a master
 
 	// SaveFailed says that the last save in the background has failed (server.h: lastbgsave_status).
 	SaveFailed bool
@@ -72,6 +73,7 @@ type Executor struct {
 	executing bool        // the command was admitted: messages to its client follow the reply
 	retrying  *Wait       // set while a blocked command runs again
 	late      resp.Writer // for replies to blocked commands
+	obeyed    resp.Writer // for replies that no master gets
 	slow      int64       // ns from which on a command is noted as slow
 
 	interrupted *interrupted // the slow script, while the server serves other clients, else nil

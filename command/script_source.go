@@ -14,20 +14,8 @@ import (
 // the command's flags by those that it declares
 // (eval.c: evalGetCommandFlags; script.c: scriptFlagsToCmdFlags).
 func (sc *Scripts) flags(cmd *Command, args [][]byte) Flag {
-	declared := luaeval.Compat
-	switch cmd.Script {
-	case scriptText:
-		declared = luaeval.Declared(args[1])
-	case scriptSHA:
-		if script := sc.lua().Find(args[1]); script != nil {
-			declared = script.Header.Flags
-		}
-	case functionName:
-		if f := sc.functions.Find(args[1]); f != nil {
-			declared = f.Flags
-		}
-	}
-	if declared&luaeval.Compat != 0 {
+	declared, found := sc.declared(cmd, args)
+	if !found || declared&luaeval.Compat != 0 {
 		return cmd.Flags
 	}
 	flags := cmd.Flags &^ (Stale | DenyOOM | Write | MayReplicate)
@@ -41,6 +29,30 @@ func (sc *Scripts) flags(cmd *Command, args [][]byte) Flag {
 		flags |= Stale
 	}
 	return flags
+}
+
+// declared returns the flags in the shebang of the script that a request runs.
+func (sc *Scripts) declared(cmd *Command, args [][]byte) (flags luaeval.Flags, found bool) {
+	switch cmd.Script {
+	case scriptText:
+		return luaeval.Declared(args[1]), true
+	case scriptSHA:
+		if script := sc.lua().Find(args[1]); script != nil {
+			return script.Header.Flags, true
+		}
+	case functionName:
+		if f := sc.functions.Find(args[1]); f != nil {
+			return f.Flags, true
+		}
+	}
+	return 0, false
+}
+
+// isOld reports whether a request runs a script without a shebang. It runs nowhere without its master (script.c:
+// scriptPrepareForRun).
+func (sc *Scripts) isOld(cmd *Command, args [][]byte) bool {
+	declared, found := sc.declared(cmd, args)
+	return found && declared&luaeval.Compat != 0
 }
 
 // Source returns the script that a request would run: its SHA1 and text, or the function's name and

@@ -21,6 +21,7 @@ type Session struct {
 	NoEvict       bool // CLIENT NO-EVICT
 	NoTouch       bool // CLIENT NO-TOUCH
 	Monitor       bool
+	Master        bool // this server replicates what comes over the connection
 	Subscriber    bool // has subscribed to a channel or pattern
 
 	Replies ReplyMode // CLIENT REPLY

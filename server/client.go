@@ -183,6 +183,9 @@ func (s *Server) free(c *client) {
 		s.monitors.leave(c)
 	}
 	s.replicas.left(c)
+	if c.sess.Master {
+		s.follow.lost(c)
+	}
 	last := s.clients.order[len(s.clients.order)-1]
 	last.sess.Index = c.sess.Index
 	s.clients.order[c.sess.Index] = last

@@ -81,7 +81,7 @@ func (cs *clients) weigh(c *client) {
 		return
 	}
 	var b *bucket
-	if !c.closed && !c.sess.NoEvict && !c.replicates() {
+	if !c.closed && !c.sess.NoEvict && !c.replicates() && !c.sess.Master {
 		b = cs.buckets.of(now)
 	}
 	if b != c.place.in {

@@ -79,7 +79,11 @@ func (cs *clients) append(b []byte, c *client) []byte {
 		cmd = sess.Last.Name
 	}
 	str(" cmd=", cmd)
-	str(" user=", sess.User.Name)
+	user := "(superuser)" // of the master
+	if sess.User != nil {
+		user = sess.User.Name
+	}
+	str(" user=", user)
 	num(" redir=", sess.RedirectsTo())
 	num(" resp=", int64(sess.Proto))
 	str(" lib-name=", sess.LibName)
@@ -121,8 +125,8 @@ func flags(c *client) string {
 		on   bool
 		flag byte
 	}{
-		{c.replicates(), 'S'},
-		{c.sess.Monitor, 'O'}, {c.sess.Subscriber, 'P'}, {c.sess.InMulti(), 'x'}, {c.sess.Hold != command.NotHeld, 'b'},
+		{c.replicates(), 'S'}, {c.sess.Monitor, 'O'}, {c.sess.Master, 'M'},
+		{c.sess.Subscriber, 'P'}, {c.sess.InMulti(), 'x'}, {c.sess.Hold != command.NotHeld, 'b'},
 		{c.sess.Tracks(), 't'}, {c.sess.Tracks() && c.sess.Tracker.Broken, 'R'},
 		{c.sess.Tracks() && c.sess.Tracker.Bcast, 'B'},
 		{c.sess.Tx != nil && c.sess.Tx.Dirty, 'd'}, {c.sess.CloseAfterReply, 'c'}, {c.closed, 'A'},
@@ -173,5 +177,5 @@ func parseClass(name []byte) (class int, err error) {
 	return 0, errorf("ERR Unknown client type '%s'", name)
 }
 
-// classMaster is the class of a replica's connection to its master. No client here has it.
+// classMaster is the class of a replica's connection to its master.
 const classMaster = -1

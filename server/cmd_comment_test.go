@@ -70,7 +70,7 @@ func serverFunctions(t *testing.T) map[string]string {
 	functions := map[string]string{}
 	files, err := filepath.Glob("cmd_*.go")
 	require.NoError(t, err)
-	files = append(files, "persist_files.go", "repl_master_conf.go")
+	files = append(files, "persist_files.go", "repl_master_conf.go", "repl_follow.go")
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)

@@ -123,6 +123,7 @@ func (s *Server) apply(name string) error {
 	s.clients.setOutputTrigger()
 	s.clients.setMemoryLimits()
 	s.replicas.configured()
+	s.follow.configure()
 	s.ex.Configure()
 	if s.Reconfigured != nil {
 		s.Reconfigured(s.cfg, name)

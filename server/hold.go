@@ -114,7 +114,7 @@ func (p *pausing) end() {
 	}
 	p.timer, p.until = nil, 0
 	p.s.ex.Pause = command.PauseNone
-	p.s.ks.KeepDue = false
+	p.s.ks.KeepDue = p.s.ex.Following != nil
 	for _, c := range p.postponed {
 		if c.sess.Hold == command.Postponed {
 			p.s.release(c)

@@ -170,6 +170,7 @@ func (l *labState) crash() {
 
 // startAgain makes the state that New makes, except for listeners and clients.
 func (l *labState) startAgain(lose loss) {
+	l.follow.stop()
 	l.persist.abortBackground()
 	l.persist.background = background{took: -1}
 	var code command.Code
@@ -220,6 +221,9 @@ func (l *labState) comeUp() {
 			}
 			return 0
 		})
+	}
+	if err := l.follow.start(); err != nil {
+		l.log('#', "Starting again after LAB CRASH: %v", err)
 	}
 }
 

@@ -48,6 +48,7 @@ func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
 	}
 	l.ex.ReplaceKeys(saved.keys)
 	l.ex.Scripts.LoadCode(saved.code)
+	l.follow.diverge()
 	l.doctorLost()
 	l.logEvent(lab.EventRestore, "")
 	c.OK()

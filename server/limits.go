@@ -143,6 +143,8 @@ func (c *client) class() int {
 	switch {
 	case c.replicates():
 		return config.ClassReplica
+	case c.sess.Master:
+		return classMaster
 	case c.sess.Subscriber:
 		return config.ClassPubSub
 	}
@@ -195,7 +197,7 @@ func (cs *clients) check() {
 // idleTooLong reports whether c has been silent for longer than timeout allows, in seconds. It
 // does not count for clients that wait, monitor, subscribe or replicate.
 func (c *client) idleTooLong(now int64, timeout int) bool {
-	if timeout == 0 || c.sess.Monitor || c.sess.Subscriber || c.replicates() {
+	if timeout == 0 || c.sess.Monitor || c.sess.Subscriber || c.replicates() || c.sess.Master {
 		return false
 	}
 	asks := c.sess.Hold == command.NotHeld || c.sess.Hold == command.Postponed

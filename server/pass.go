@@ -59,6 +59,9 @@ func (s *Server) executePhase() {
 	s.runDeferred()
 	s.evictMore()
 	s.persist.advance()
+	if s.follow.host != "" {
+		s.follow.advance()
+	}
 	s.endExecution()
 }
 
@@ -311,12 +314,14 @@ func (s *Server) expire() {
 	}
 }
 
-func (s *Server) expires() bool { return !s.debugging.noExpire && s.ex.Pause == command.PauseNone }
+func (s *Server) expires() bool {
+	return !s.debugging.noExpire && s.ex.Pause == command.PauseNone && s.ex.Following == nil
+}
 
 // sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:
 // usUntilEarliestTimer).
 func (s *Server) sleep() time.Duration {
-	if s.evicting || s.replicas.isUrgent() {
+	if s.evicting || s.replicas.isUrgent() || s.follow.isUrgent() {
 		return 0
 	}
 	left := time.Duration(-1)

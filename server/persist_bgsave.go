@@ -188,6 +188,9 @@ func (p *savePace) took(from, to int64) {
 
 // cron begins a save or a rewrite if it is time for one (server.c: serverCron).
 func (p *persistence) cron() {
+	if p.s.follow.rules.Loading {
+		return
+	}
 	b := &p.background
 	if p.underWay() == nil {
 		p.aof.beginWanted()

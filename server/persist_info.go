@@ -30,7 +30,8 @@ func (r *report) infoPersistence() {
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	r.fields("loading", 0, "async_loading", 0, "current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
+	r.fields("loading", number(r.s.follow.rules.Loading), "async_loading", number(r.s.follow.rules.Beside),
+		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,
 		"rdb_changes_since_last_save", r.s.ks.Stats.Dirty, "rdb_bgsave_in_progress", isSaving,

@@ -62,6 +62,15 @@ func (a *appendOnly) switchOff() {
 	a.unlisten()
 }
 
+// restart begins anew with all keys, which a master has sent (replication.c: restartAOFAfterSYNC).
+func (a *appendOnly) restart() error {
+	if !a.isOn() {
+		return nil
+	}
+	a.switchOff()
+	return a.switchOn()
+}
+
 // loadAgain deletes all keys and loads the append only file (debug.c: DEBUG LOADAOF).
 func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
 	if c.Ex.Scripts.Running() || c.Ex.Depth > 0 { // loading would end what runs

@@ -75,6 +75,30 @@ func (r *replicas) end() {
 	r.s.log('*', "Replication backlog freed after %d seconds without connected replicas.", r.s.cfg.ReplBacklogTTL)
 }
 
+// takeOver begins the backlog of a replica that becomes a master. Whoever has the same data can go on here.
+func (r *replicas) takeOver(h history) {
+	st := &r.stream
+	st.ID, st.ID2, st.Second, st.Offset = h.ID, h.id2, h.second, h.Offset
+	st.Resume()
+	r.alone = r.now()
+	r.listen()
+}
+
+// leave ends all replicas and the backlog of a master that becomes a replica. It returns what the data are: the new
+// master may know them, and then sends only what is missing (replication.c: replicationCacheMasterUsingMyself).
+func (r *replicas) leave() (h history) {
+	if r.stream.Active {
+		h.ID, h.Offset = r.stream.ID, r.stream.Offset
+	}
+	for _, c := range r.all {
+		r.s.close(c)
+	}
+	r.s.ex.Propagation.Replicate(nil)
+	r.stream.End(newRunID())
+	r.countGood()
+	return h
+}
+
 // feed adds bytes to the stream.
 func (r *replicas) feed(b []byte) {
 	grown := r.stream.Append(b)
@@ -183,6 +207,9 @@ func (r *replicas) isUrgent() bool {
 // everySecond does what is due without a request (replication.c: replicationCron).
 func (r *replicas) everySecond() {
 	r.timer = nil
+	if !r.stream.Active {
+		return
+	}
 	if len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.cfg.ReplPingPeriod)*1e9 {
 		r.pinged = r.now()
 		r.feed([]byte(pingRequest))
@@ -234,7 +261,7 @@ func (r *replicas) countGood() {
 			r.good++
 		}
 	}
-	r.s.ex.LacksReplicas = r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 && r.good < r.s.cfg.MinReplicas
+	r.s.ex.LacksReplicas = r.s.follow.host == "" && r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 && r.good < r.s.cfg.MinReplicas
 }
 
 // lag is how many seconds ago a replica has told its offset.

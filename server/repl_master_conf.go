@@ -40,7 +40,10 @@ func replicaRows() []command.Row {
 	}
 }
 
-const errLabReplicates store.Error = "ERR replication is not supported with a lab, which changes the data behind it"
+const (
+	errLabReplicates store.Error = "ERR replication is not supported with a lab, which changes the data behind it"
+	errChain         store.Error = "ERR miniredisd has no replicas while it is a replica itself: follow its master"
+)
 
 // REPLCONF [option value ...] (replication.c: replconfCommand)
 func (s *Server) replconf(c *command.Call) error {

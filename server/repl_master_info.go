@@ -7,6 +7,12 @@ import (
 )
 
 func (r *report) infoReplication() {
+	if r.s.follow.host != "" {
+		r.fields("role", "slave")
+		r.infoReplica()
+		r.infoHistory()
+		return
+	}
 	rs := &r.s.replicas
 	r.fields("role", "master", "connected_slaves", len(rs.all))
 	if r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 {
@@ -34,6 +40,10 @@ func (r *report) infoReplication() {
 
 // ROLE (replication.c: roleCommand)
 func (s *Server) role(c *command.Call) error {
+	if s.follow.host != "" {
+		s.follow.role(c)
+		return nil
+	}
 	r := &s.replicas
 	c.Array(3)
 	c.BulkString("master")
@@ -64,6 +74,7 @@ const (
 	errNoFailover      store.Error = "ERR No failover in progress."
 	errFailoverTimeout store.Error = "ERR FAILOVER timeout must be greater than 0"
 	errNoReplicas      store.Error = "ERR FAILOVER requires connected replicas."
+	errFailoverReplica store.Error = "ERR FAILOVER is not valid when server is a replica."
 	errFailover        store.Error = "ERR FAILOVER is not supported by miniredisd: " +
 		"promote the replica by REPLICAOF NO ONE, and turn this server to it"
 )
@@ -98,6 +109,9 @@ func (s *Server) failover(c *command.Call) error {
 		default:
 			return errSyntax
 		}
+	}
+	if s.follow.host != "" {
+		return errFailoverReplica
 	}
 	if len(s.replicas.all) == 0 {
 		return errNoReplicas

@@ -43,6 +43,8 @@ func (s *Server) psync(c *command.Call) error {
 		return nil
 	case s.lab != nil:
 		return errLabReplicates
+	case s.follow.host != "":
+		return errChain
 	case len(c.Args) > 3 && is(c.Args[3], "failover"):
 		return errNotMaster
 	}
@@ -74,6 +76,8 @@ func (s *Server) syncCommand(c *command.Call) error {
 		return nil
 	case s.lab != nil:
 		return errLabReplicates
+	case s.follow.host != "":
+		return errChain
 	}
 	if err := s.replicas.ask(me); err != nil {
 		return err

@@ -17,6 +17,9 @@ type ackWait struct {
 
 // WAIT numreplicas timeout (replication.c: waitCommand)
 func (s *Server) wait(c *command.Call) error {
+	if s.follow.host != "" {
+		return command.ErrWaitReplica
+	}
 	r := &s.replicas
 	n, ok := ascii.ParseInt(c.Args[1])
 	if !ok {

@@ -30,9 +30,9 @@
 // program around send internal requests, which come over no connection (internal_request.go).
 //
 // The files named persist_*.go keep the data in a file, those named repl_master*.go feed replicas, those named
-// lab_*.go make failures happen, for tests, and those named glass_*.go show and stop the pass, point by point. No
-// other file needs them to be understood. The files named cmd_*.go are commands that see clients or the server
-// itself.
+// repl_follow*.go make this server a replica, those named lab_*.go make failures happen, for tests, and those named
+// glass_*.go show and stop the pass, point by point. No other file needs them to be understood. The files named
+// cmd_*.go are commands that see clients or the server itself.
 //
 // Redis has the same phases (server.c: beforeSleep). Without I/O threads, Redis reads and executes a
 // query at once, in the read handler (networking.c: readQueryFromClient). Here these are always two
@@ -85,6 +85,7 @@ type Server struct {
 	migrate    migrateSockets
 	persist    persistence // persist_*.go
 	replicas   replicas    // repl_master*.go
+	follow     following   // repl_follow*.go
 	oomScore   oomScore
 
 	// What a plain server does not have.
@@ -136,7 +137,8 @@ type Stats struct {
 var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect) *command.Commands {
-	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), replicaRows(), aclRows(), labRows())
+	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), replicaRows(), followRows(), aclRows(),
+		labRows())
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -213,6 +215,9 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	if err == nil {
 		err = s.lab.refuseOpen()
 	}
+	if err == nil {
+		err = s.follow.start()
+	}
 	if err != nil {
 		s.listeners.close()
 		s.persist.end()
@@ -235,6 +240,7 @@ func (s *Server) makeParts(clock *clock.Clock) {
 	s.listeners.s, s.pausing.s, s.monitors.s, s.recorder.s, s.debugging.s = s, s, s, s, s
 	s.persist = newPersistence(s)
 	s.replicas = newReplicas(s)
+	s.follow.s = s
 	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
 	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
 	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}
@@ -295,6 +301,7 @@ func (s *Server) Run() error {
 	s.listeners.close()
 	s.handshakes.end()
 	s.replicas.flush()
+	s.follow.end()
 	for _, c := range s.clients.byID {
 		s.free(c)
 	}

@@ -64,6 +64,14 @@ func (ks *Keyspace) Quietly(load func()) {
 	ks.OnNew = report
 }
 
+// EmptyDatabases makes databases for Replace, one for each that there is.
+func (ks *Keyspace) EmptyDatabases() (dbs []*DB) {
+	for i := range ks.DBs {
+		dbs = append(dbs, newDB(ks, i))
+	}
+	return dbs
+}
+
 // Replace replaces all databases by dbs.
 func (ks *Keyspace) Replace(dbs []*DB) {
 	ks.FlushAll()

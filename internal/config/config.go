@@ -158,16 +158,27 @@ type Config struct {
 
 	StopWritesOnBgsaveError bool
 
-	MinReplicas        int   // that a write needs
-	MinReplicasMaxLag  int   // seconds
-	ReplBacklogSize    int64 // bytes
-	ReplBacklogTTL     int   // seconds, 0 means that it stays
-	ReplDisableNoDelay bool
-	ReplDisklessSync   bool // a replica gets the keys through its socket, not from a file
-	ReplDisklessDelay  int  // seconds
-	ReplDisklessMax    int  // replicas that wait, 0 for no limit
-	ReplPingPeriod     int  // seconds
-	ReplTimeout        int  // seconds
+	MinReplicas            int   // that a write needs
+	MinReplicasMaxLag      int   // seconds
+	ReplBacklogSize        int64 // bytes
+	ReplBacklogTTL         int   // seconds, 0 means that it stays
+	ReplDisableNoDelay     bool
+	ReplDisklessSync       bool   // a replica gets the keys through its socket, not from a file
+	ReplDisklessDelay      int    // seconds
+	ReplDisklessMax        int    // replicas that wait, 0 for no limit
+	ReplPingPeriod         int    // seconds
+	ReplicaOf              string // the master's host and port, separated by a space; "" for a master
+	MasterAuth             string // the password at the master
+	MasterUser             string
+	ReplDisklessLoad       string // disabled, on-empty-db, swapdb
+	ReplTimeout            int    // seconds
+	ReplicaAnnounceIP      string // "" for the address of the connection
+	ReplicaAnnouncePort    int    // 0 for Port
+	ReplicaAnnounced       bool
+	ReplicaIgnoreMaxMemory bool
+	ReplicaPriority        int
+	ReplicaReadOnly        bool
+	ReplicaServeStaleData  bool
 
 	OOMScoreAdj       string // no, yes (relative to the score at the start), absolute
 	OOMScoreAdjValues [3]int // for a master, a replica, and a child that saves

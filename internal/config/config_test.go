@@ -71,6 +71,8 @@ func other(r *row) string {
 		return "x"
 	case bind:
 		return "10.0.0.1 -::1"
+	case replicaOf:
+		return "10.0.0.1 6380"
 	case save:
 		return "60 1 7 3"
 	case outputLimit:
@@ -128,8 +130,7 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 	for line, why := range map[string]string{
 		"cluster-enabled yes": "cluster mode is not supported by miniredisd: connect a client for a single server, " +
 			"or several to --masters N",
-		"replicaof 127.0.0.1 1":  "replication is not supported by miniredisd",
-		"tls-replication yes":    "replication is not supported by miniredisd",
+		"tls-replication yes":    "replication over TLS is not supported by miniredisd",
 		"tls-cluster yes":        "cluster mode is not supported by miniredisd",
 		"tls-key-file-pass x":    "encrypted private keys are not supported by miniredisd: crypto/tls does not read them",
 		"loadmodule a.so":        "modules are not supported by miniredisd",

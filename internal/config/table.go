@@ -98,12 +98,10 @@ func refusal(name string) string {
 	case "cluster-enabled":
 		return "cluster mode is not supported by miniredisd: connect a client for a single server, " +
 			"or several to --masters N"
-	case "replicaof":
-		return "replication is not supported by miniredisd"
 	case "tls-cluster":
 		return "cluster mode is not supported by miniredisd"
 	case "tls-replication":
-		return "replication is not supported by miniredisd"
+		return "replication over TLS is not supported by miniredisd"
 	case "tls-key-file-pass":
 		return "encrypted private keys are not supported by miniredisd: crypto/tls does not read them"
 	case "loadmodule":

@@ -1,0 +1,250 @@
+package server
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/replication/follow"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// following is what makes a server a replica. Its files are repl_follow*.go. Package follow has the conversation with
+// the master, this one has its socket, the keys and the clock:
+//
+//	handlers      the socket is readable, or connected: noted       repl_follow_link.go
+//	timer         a second has passed: noted
+//	executePhase  advance: read, execute, load, acknowledge         repl_follow_stream.go, repl_follow_sync.go
+//
+// So everything that a master causes happens where commands are executed, between those of clients.
+type following struct {
+	s     *Server
+	host  string // of the master, "" if this server is a master
+	port  int
+	rules command.Following
+
+	history            // what is executed
+	db        int      // that the stream has selected
+	link      *link    // nil between two connections
+	sync      *syncing // a full synchronization under way, or nil
+	timer     *reactor.Timer
+	ticked    bool  // the timer has fired
+	downSince int64 // unix seconds, 0 if there was no link yet
+}
+
+// history names the data: the stream that they come from, and how much of it.
+type history struct {
+	follow.Position        // ID is "" if nobody could continue
+	id2             string // the stream before, "" for none
+	second          int64  // the first byte that is not of id2
+}
+
+// replPeriod is how often a replica acknowledges, and looks at its link (replication.c: replicationCron).
+const replPeriod = time.Second
+
+func followRows() []command.Row {
+	const flags = command.Admin | command.NoScript | command.Stale | command.NoAsyncLoading
+	const syntax = "(args: (host-port: host port:integer) | (no-one: NO ONE))"
+	return []command.Row{
+		row("replicaof", syntax,
+			3, flags, "server", "5.0.0",
+			"O(1)",
+			"Makes this server a replica of another one, or a master.", (*Server).replicaOf),
+		row("slaveof", syntax,
+			3, flags, "server", "1.0.0",
+			"O(1)",
+			"Does the same as REPLICAOF, under its old name.", (*Server).replicaOf),
+	}
+}
+
+const (
+	errMasterPort  store.Error = "ERR Invalid master port"
+	errOwnMaster   store.Error = "ERR REPLICAOF refused: this is the server itself"
+	errBubbleLink  store.Error = "ERR REPLICAOF is not supported in a bubble of testing/synctest"
+	alreadyFollows             = "OK Already connected to specified master"
+)
+
+// REPLICAOF host port | NO ONE (replication.c: replicaofCommand)
+// SLAVEOF host port | NO ONE (replication.c: replicaofCommand)
+func (s *Server) replicaOf(c *command.Call) error {
+	f := &s.follow
+	by := s.clients.describe(s.clients.of(c.Sess))
+	if is(c.Args[1], "no") && is(c.Args[2], "one") {
+		if f.host != "" {
+			f.promote()
+			s.log('*', "MASTER MODE enabled (user request from '%s')", by)
+		}
+		c.OK()
+		return nil
+	}
+	port, ok := ascii.ParseInt(c.Args[2])
+	host := string(c.Args[1])
+	switch {
+	case !ok || port < 0 || port > maxPort:
+		return errMasterPort
+	case s.bubble != nil:
+		return errBubbleLink
+	case f.host != "" && strings.EqualFold(f.host, host) && f.port == int(port):
+		s.log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
+			"No operation performed.")
+		c.Status(alreadyFollows)
+		return nil
+	case s.isSelf(host, int(port)):
+		return errOwnMaster
+	}
+	f.follow(host, int(port))
+	s.log('*', "REPLICAOF %s:%d enabled (user request from '%s')", host, port, by)
+	c.OK()
+	return nil
+}
+
+// start obeys the directive replicaof.
+func (f *following) start() error {
+	host, port, ok := strings.Cut(f.s.cfg.ReplicaOf, " ")
+	n, err := strconv.Atoi(port)
+	switch {
+	case !ok || err != nil || f.host != "":
+		return nil
+	case f.s.bubble != nil:
+		return errBubbleLink
+	case f.s.isSelf(host, n):
+		return errOwnMaster
+	}
+	f.follow(host, n)
+	return nil
+}
+
+// follow makes the server a replica (replication.c: replicationSetMaster).
+func (f *following) follow(host string, port int) {
+	f.leave()
+	if f.host == "" {
+		f.timer = f.s.loop.After(replPeriod, f.tick)
+		f.history = f.s.replicas.leave()
+		f.s.endWaits()
+	}
+	f.host, f.port, f.downSince = host, port, 0
+	f.s.cfg.ReplicaOf = host + " " + strconv.Itoa(port)
+	f.configure()
+	f.s.log('*', "Connecting to MASTER %s:%d", host, port)
+	f.connect()
+}
+
+// promote makes the server a master. Its data go on with a new ID. The old one counts up to here (replication.c:
+// replicationUnsetMaster).
+func (f *following) promote() {
+	f.leave()
+	f.s.loop.Cancel(f.timer)
+	f.host, f.s.cfg.ReplicaOf = "", ""
+	if f.ID != "" {
+		f.id2, f.second = f.ID, f.Offset+1
+		f.ID = newRunID()
+		f.s.log('*', "Setting secondary replication ID to %s, valid up to offset: %d. New replication ID is %s", f.id2,
+			f.second, f.ID)
+		f.s.replicas.takeOver(f.history)
+	}
+	f.history = history{}
+	f.configure()
+	f.s.replicas.countGood()
+}
+
+// leave ends the link for good. What came of a full synchronization is thrown away.
+func (f *following) leave() {
+	f.abortSync()
+	if f.link != nil {
+		f.hangUp()
+	}
+}
+
+// stop makes the server what it was before start, for LAB CRASH.
+func (f *following) stop() {
+	if f.host == "" {
+		return
+	}
+	f.leave()
+	f.s.loop.Cancel(f.timer)
+	f.host, f.history, f.db = "", history{}, 0
+	f.configure()
+}
+
+// diverge makes the link begin anew: a lab has put other keys in place of those of the master.
+func (f *following) diverge() {
+	f.forget()
+	if f.host != "" {
+		f.leave()
+	}
+}
+
+// forget makes the next synchronization a full one: the data are not those of the stream any more.
+func (f *following) forget() { f.history = history{} }
+
+// configure tells the executor what a replica may do.
+func (f *following) configure() {
+	cfg := f.s.cfg
+	if f.host == "" {
+		f.s.ex.Follow(nil)
+		return
+	}
+	f.rules.ReadOnly = cfg.ReplicaReadOnly
+	f.rules.Cut = !cfg.ReplicaServeStaleData && !f.isUp()
+	f.s.ex.Follow(&f.rules)
+}
+
+// isUp reports whether the stream comes in (server.h: REPL_STATE_CONNECTED).
+func (f *following) isUp() bool { return f.link != nil && f.link.client != nil }
+
+// tick notes that a second has passed. It is a timer.
+func (f *following) tick() (again time.Duration) {
+	f.ticked = true
+	return replPeriod
+}
+
+// end is leave when the server has ended. A client frees the socket that it has.
+func (f *following) end() {
+	f.abortSync()
+	if f.link != nil && f.link.client == nil {
+		f.hangUp()
+	}
+	f.link = nil
+}
+
+// endWaits ends the waits of all blocked clients, and closes them after the reply.
+func (s *Server) endWaits() {
+	for _, c := range s.clients.byAge() {
+		if c.sess.Hold == command.Blocked {
+			s.ex.Unblock(&c.sess, command.ErrRoleChanged)
+			c.sess.CloseAfterReply = true
+		}
+	}
+}
+
+// role is what ROLE says of a replica.
+func (f *following) role(c *command.Call) {
+	c.Array(5)
+	c.BulkString("slave")
+	c.BulkString(f.host)
+	c.Int(int64(f.port))
+	c.BulkString(f.state())
+	if f.isUp() {
+		c.Int(f.Offset)
+	} else {
+		c.Int(-1)
+	}
+}
+
+// state is the name of what the link does.
+func (f *following) state() string {
+	switch {
+	case f.link == nil && f.sync == nil:
+		return "connect"
+	case f.sync != nil:
+		return "sync"
+	case f.link.client != nil:
+		return "connected"
+	case f.link.talk == nil:
+		return "connecting"
+	}
+	return "handshake"
+}

@@ -1,0 +1,227 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"slices"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/replication/follow"
+)
+
+// link is a connection to the master. Until the stream begins it has its socket for itself. Then the socket is also
+// that of a client, so that CLIENT LIST shows it and CLIENT KILL ends it.
+type link struct {
+	fd      int
+	addr    string
+	talk    *follow.Link // nil until it is connected
+	client  *client      // nil until the stream begins
+	chunk   []byte       // room for a read
+	unsent  []byte
+	ready   bool  // the socket has something to read, or is connected
+	stopped bool  // it is not watched for input
+	behind  bool  // talk has events that had to wait
+	heard   int64 // monotonic ns, when something has come
+}
+
+const (
+	linkChunk   = 64 << 10         // bytes of a read
+	linkBudget  = int64(5_000_000) // ns in a pass
+	resolveMost = 2 * time.Second
+)
+
+// connect begins to connect. It may fail at once, or later (replication.c: connectWithMaster). To resolve a name takes
+// its time, as in Redis.
+func (f *following) connect() {
+	l, err := f.dial()
+	if err != nil {
+		f.s.log('#', "Unable to connect to MASTER: %v", err)
+		return
+	}
+	f.link = l
+	f.s.log('*', "MASTER <-> REPLICA sync started")
+}
+
+func (f *following) dial() (*link, error) {
+	addrs, err := resolveMaster(f.host)
+	if err != nil {
+		return nil, err
+	}
+	addr := addrs[0].Unmap()
+	family := unix.AF_INET6
+	var to unix.Sockaddr = &unix.SockaddrInet6{Port: f.port, Addr: addr.As16()}
+	if addr.Is4() {
+		family, to = unix.AF_INET, &unix.SockaddrInet4{Port: f.port, Addr: addr.As4()}
+	}
+	fd, err := unix.Socket(family, unix.SOCK_STREAM, 0)
+	if err != nil {
+		return nil, err
+	}
+	unix.CloseOnExec(fd)
+	_ = unix.SetNonblock(fd, true)
+	_ = unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_NODELAY, 1)
+	l := &link{fd: fd, addr: addrString(to), heard: f.s.now, chunk: make([]byte, linkChunk)}
+	err = unix.Connect(fd, to)
+	if err == nil || errors.Is(err, unix.EINPROGRESS) {
+		err = f.s.loop.Watch(fd, reactor.Writable, func() { l.ready = true })
+	}
+	if err != nil {
+		_ = unix.Close(fd)
+		return nil, err
+	}
+	return l, nil
+}
+
+// resolveMaster returns the addresses of a host, those of IPv4 first.
+func resolveMaster(host string) ([]netip.Addr, error) {
+	if addr, err := netip.ParseAddr(host); err == nil {
+		return []netip.Addr{addr}, nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), resolveMost)
+	defer cancel()
+	addrs, err := net.DefaultResolver.LookupNetIP(ctx, "ip", host)
+	slices.SortStableFunc(addrs, func(a, b netip.Addr) int { return a.Unmap().BitLen() - b.Unmap().BitLen() })
+	return addrs, err
+}
+
+// isSelf reports whether a host and a port are those of this server.
+func (s *Server) isSelf(host string, port int) bool {
+	if port != s.cfg.Port {
+		return false
+	}
+	addrs, _ := resolveMaster(host) // the link says later what is wrong with the name
+	own, _ := net.InterfaceAddrs()
+	return slices.ContainsFunc(addrs, func(a netip.Addr) bool {
+		return a.IsLoopback() || a.IsUnspecified() || slices.ContainsFunc(own, func(o net.Addr) bool {
+			prefix, err := netip.ParsePrefix(o.String())
+			return err == nil && prefix.Addr() == a.Unmap()
+		})
+	})
+}
+
+// connected begins the conversation.
+func (f *following) connected(l *link) {
+	l.ready = false
+	f.s.loop.Unwatch(l.fd, reactor.Writable)
+	if n, err := unix.GetsockoptInt(l.fd, unix.SOL_SOCKET, unix.SO_ERROR); err != nil || n != 0 {
+		f.fail('#', "Error condition on socket for SYNC: "+config.ErrorText(errors.Join(err, unix.Errno(n))))
+		return
+	}
+	f.s.log('*', "Non blocking connect for SYNC fired the event.")
+	l.talk = follow.New(f.options())
+	l.stopped = true
+	f.watch(l, true)
+	f.flush(l)
+}
+
+func (f *following) options() follow.Options {
+	cfg := f.s.cfg
+	o := follow.Options{
+		User: cfg.MasterUser, Password: cfg.MasterAuth, Port: cfg.ReplicaAnnouncePort, AnnounceIP: cfg.ReplicaAnnounceIP,
+		From: f.Position, MaxRequest: int(cfg.QueryBufferLimit), Log: f.s.log,
+	}
+	if o.Port == 0 {
+		o.Port = f.s.Port()
+	}
+	return o
+}
+
+// watch lets the loop say when bytes have come, or not.
+func (f *following) watch(l *link, on bool) {
+	if on != l.stopped {
+		return
+	}
+	l.stopped = !on
+	if !on {
+		f.s.loop.Unwatch(l.fd, reactor.Readable)
+		return
+	}
+	if err := f.s.loop.Watch(l.fd, reactor.Readable, func() { l.ready = true }); err != nil {
+		f.fail('#', err.Error())
+	}
+}
+
+// flush sends what there is to send. A socket without room gets it a second later.
+func (f *following) flush(l *link) {
+	l.unsent = append(l.unsent, l.talk.Output()...)
+	for len(l.unsent) > 0 {
+		n, err := unix.Write(l.fd, l.unsent)
+		if n > 0 {
+			l.unsent = l.unsent[n:]
+			f.s.stats.NetOut += int64(n)
+		}
+		switch {
+		case err == nil || err == unix.EINTR:
+		case err == unix.EAGAIN:
+			return
+		default:
+			f.fail('#', "Sending command to master in replication handshake: "+err.Error())
+			return
+		}
+	}
+}
+
+// fail ends the link with a line in the log. The next one comes with the next second.
+func (f *following) fail(level byte, why string) {
+	f.s.log(level, "%s", why)
+	f.abortSync()
+	if f.link != nil {
+		f.hangUp()
+	}
+}
+
+// hangUp ends the link. The next one goes on where this one has ended.
+func (f *following) hangUp() {
+	l := f.link
+	f.link = nil
+	if l.client == nil {
+		f.s.loop.Unwatch(l.fd, reactor.Readable|reactor.Writable)
+		_ = unix.Close(l.fd)
+		return
+	}
+	f.s.log('*', "Connection with master lost.")
+	f.db = l.client.sess.DB
+	f.s.ex.Drop(&l.client.sess)
+	f.s.close(l.client)
+	f.downSince = f.s.persist.unix()
+	f.configure()
+}
+
+// lost is called when the client of the link is freed: CLIENT KILL has ended it.
+func (f *following) lost(c *client) {
+	if f.link != nil && f.link.client == c {
+		f.hangUp()
+		f.again()
+	}
+}
+
+// again connects at once, because the master forgets what it has sent.
+func (f *following) again() {
+	f.s.log('*', "Reconnecting to MASTER %s:%d", f.host, f.port)
+	f.connect()
+}
+
+// begin makes a client of the link, for the stream.
+func (f *following) begin(l *link) {
+	local, _ := unix.Getsockname(l.fd)
+	f.watch(l, false)
+	c := f.s.adopt(l.fd, l.addr, addrString(local), false)
+	if c == nil {
+		l.fd = -1 // adopt has closed it
+		f.link = nil
+		return
+	}
+	c.sess.Master, c.sess.Authenticated, c.sess.User, c.sess.Name, c.sess.DB = true, true, nil, "", f.db
+	c.readable = func() { l.ready = true }
+	l.client, l.stopped, l.ready = c, true, true
+	f.s.loop.Unwatch(l.fd, reactor.Readable)
+	f.watch(l, true)
+	f.downSince = 0
+	f.configure()
+}
