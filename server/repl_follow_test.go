@@ -6,6 +6,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,6 +23,7 @@ func TestAReplicaAnswersAsRedisDoes(t *testing.T) {
 	master := redistest.Dial(t, theirs.Addr)
 	master.Do("SET", "key", "value")
 	master.Do("SET", "dying", "value", "PX", "1")
+	redistest.Until(t, func() bool { return master.Do("EXISTS", "dying").Int == 0 })
 	master.Do("FUNCTION", "LOAD", exchangeLibrary)
 	ours, _ := replicaOf(t, theirs.Addr)
 	oracle := redistest.Start(t)
@@ -187,9 +189,12 @@ func TestTheAppendOnlyFileOfAReplicaHasWhatItsMasterHas(t *testing.T) {
 	redistest.Until(t, func() bool { return infoText(replica, "replication", "master_link_status") == "up" })
 	churn(master, rand.New(rand.NewPCG(1, 1)), 500)
 	settle(master)
+	overdue := regexp.MustCompile(`expires=[1-9]`)
+	redistest.Until(t, func() bool { return !overdue.MatchString(master.Do("INFO", "keyspace").Str) })
 	caughtUp(t, master, replica)
 	want := master.Do("DEBUG", "DIGEST").Str
 	require.Equal(t, want, replica.Do("DEBUG", "DIGEST").Str)
+	redistest.Until(t, func() bool { return infoText(replica, "persistence", "aof_rewrite_in_progress") == "0" })
 	l.kill()
 	require.Equal(t, want, born(t, dir, "--appendonly", "yes").dial().Do("DEBUG", "DIGEST").Str)
 }

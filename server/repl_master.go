@@ -261,7 +261,9 @@ func (r *replicas) countGood() {
 			r.good++
 		}
 	}
-	r.s.ex.LacksReplicas = r.s.follow.host == "" && r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 && r.good < r.s.cfg.MinReplicas
+	isMaster := r.s.follow.host == ""
+	r.s.ex.LacksReplicas = isMaster && r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 &&
+		r.good < r.s.cfg.MinReplicas
 }
 
 // lag is how many seconds ago a replica has told its offset.

@@ -81,8 +81,8 @@ func requireSameData(t *testing.T, master, replica *redistest.Conn) {
 	require.Equal(t, master.Do("DEBUG", "DIGEST").Str, replica.Do("DEBUG", "DIGEST").Str)
 }
 
-// churn changes keys of all types, by chance, in scripts and transactions.
-func churn(c *redistest.Conn, seed uint64) {
+// changeAll changes keys of all types, by chance, in scripts and transactions.
+func changeAll(c *redistest.Conn, seed uint64) {
 	storeAll(c, seed, 400)
 	for i := range 20 {
 		key := fmt.Sprint("churn:", seed, ":", i)
@@ -123,13 +123,13 @@ func TestARealReplicaGetsTheSameData(t *testing.T) {
 			t.Parallel()
 			addr := start(t, append(kind.ours, "--enable-debug-command", "yes"))
 			c := redistest.Dial(t, addr)
-			churn(c, 1)
+			changeAll(c, 1)
 			c.Do("FUNCTION", "LOAD", "#!lua name=lib\nredis.register_function('one', function() return 1 end)")
 			replica := replicate(t, addr, kind.start(t, kind.replica...))
 			for seed := range uint64(4) {
-				churn(c, 2+seed)
+				changeAll(c, 2+seed)
 				require.Equal(t, int64(1), c.Do("CLIENT", "KILL", "TYPE", "replica").Int)
-				churn(c, 100+seed)
+				changeAll(c, 100+seed)
 				waitForField(replica, "master_link_status", "up")
 			}
 			c.Do("SET", "k", "v")
