@@ -1,0 +1,90 @@
+package server_test
+
+import (
+	"net"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+)
+
+// node is a server that changes its role.
+type node struct {
+	name, addr string
+	conn       *redistest.Conn
+}
+
+func (n node) follows(t *testing.T, master node) {
+	t.Helper()
+	host, port, err := net.SplitHostPort(master.addr)
+	require.NoError(t, err)
+	require.Equal(t, "OK", n.conn.Do("REPLICAOF", host, port).Str)
+	caughtUp(t, master.conn, n.conn)
+}
+
+// Two servers change their roles, again and again. Each knows what the other has, so only the first synchronization is
+// a full one.
+func TestAChangeOfRolesNeedsNoFullSynchronization(t *testing.T) {
+	ours := func(name string) node {
+		addr := startWithLog(t, []string{"--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0"}, (&lines{}).add)
+		return node{name, addr, redistest.Dial(t, addr)}
+	}
+	valkey := redistest.StartValkey(t, "--repl-diskless-sync-delay", "0", "--enable-debug-command", "yes")
+	for _, other := range []node{ours("second"), {"valkey", valkey.Addr, redistest.Dial(t, valkey.Addr)}} {
+		t.Run(other.name, func(t *testing.T) {
+			master, replica := ours("first"), other
+			replica.conn.Do("FLUSHALL")
+			replica.follows(t, master)
+			full := infoField(master.conn, "sync_full")
+			for seed := range uint64(4) {
+				changeAll(master.conn, seed)
+				caughtUp(t, master.conn, replica.conn)
+				require.Equal(t, master.conn.Do("DEBUG", "DIGEST").Str, replica.conn.Do("DEBUG", "DIGEST").Str)
+				require.Equal(t, "OK", replica.conn.Do("REPLICAOF", "NO", "ONE").Str)
+				was := infoField(replica.conn, "sync_partial_ok")
+				master.follows(t, replica)
+				require.NotEqual(t, was, infoField(replica.conn, "sync_partial_ok"), "round %d", seed)
+				master, replica = replica, master
+			}
+			first, second := master.conn, replica.conn
+			if master.name != "first" {
+				first, second = second, first
+			}
+			require.Equal(t, full, infoField(first, "sync_full"))
+			require.Equal(t, "0", infoField(second, "sync_full"))
+		})
+	}
+}
+
+// What a master has executed alone is lost when it follows another one: that needs a full synchronization.
+func TestAMasterThatWasAloneGetsAllDataAgain(t *testing.T) {
+	start := func() node {
+		addr := startWithLog(t, []string{"--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0"}, (&lines{}).add)
+		return node{"", addr, redistest.Dial(t, addr)}
+	}
+	old, fresh := start(), start()
+	fresh.follows(t, old)
+	require.Equal(t, "OK", fresh.conn.Do("REPLICAOF", "NO", "ONE").Str)
+	old.conn.Do("SET", "lock", "held")
+	require.Equal(t, "OK", fresh.conn.Do("SET", "lock", "taken again").Str)
+	old.follows(t, fresh)
+	require.Equal(t, "taken again", old.conn.Do("GET", "lock").Str)
+	require.Equal(t, "1", infoField(fresh.conn, "sync_full"))
+}
+
+// A replica has no replicas, and says so.
+func TestAReplicaOfAReplicaIsRefused(t *testing.T) {
+	addr := startWithLog(t, []string{"--repl-diskless-sync-delay", "0"}, (&lines{}).add)
+	first := redistest.Dial(t, addr)
+	host, port, err := net.SplitHostPort(addr)
+	require.NoError(t, err)
+	between := redistest.Dial(t, startWithLog(t, []string{"--replicaof", host + " " + port}, (&lines{}).add))
+	caughtUp(t, first, between)
+	for _, words := range [][]string{{"PSYNC", "?", "-1"}, {"SYNC"}} {
+		require.Regexp(t, "^ERR miniredisd has no replicas while it is a replica itself", between.Do(words...).Str)
+	}
+	require.Equal(t, "ERR FAILOVER is not valid when server is a replica.", between.Do("FAILOVER").Str)
+	require.Equal(t, "slave", between.Do("ROLE").Elems[0].Str)
+	require.Equal(t, "master", first.Do("ROLE").Elems[0].Str)
+}
