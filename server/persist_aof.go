@@ -32,8 +32,11 @@ type appendOnly struct {
 	stamped int64 // unix seconds of the last annotation
 	began   int64 // ex.AOF.Appended when the Writer began
 	timer   *reactor.Timer
-	due     int64  // when it runs
-	unlock  func() // lets other servers use the folder
+	due     int64 // when it runs
+
+	brokenSince int64 // ms of persistence.now, when an fsync failed
+
+	unlock func() // lets other servers use the folder
 }
 
 // startAOF loads the append only file and begins a new part. If there is none yet, it begins with what an older
@@ -251,6 +254,9 @@ func (p *persistence) flush() (ok bool) {
 	}
 	now := p.now()
 	a.writer.NoSync = p.s.cfg.NoAppendFsyncOnRewrite && p.underWay() != nil
+	if !a.isBroken() {
+		a.brokenSince = now
+	}
 	err := a.flush(now)
 	if err != nil {
 		if p.fatal == nil {

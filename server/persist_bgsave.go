@@ -229,7 +229,8 @@ func (p *persistence) savePoints() {
 
 // waits reports whether cron may have to begin a save or a rewrite.
 func (p *persistence) waits() bool {
-	return p.background.isWanted || p.aof.rewrite.isWanted || p.s.cfg.Save != "" && p.s.ks.Stats.Dirty > 0
+	return p.background.isWanted || p.aof.rewrite.isWanted || p.aof.isBroken() ||
+		p.s.cfg.Save != "" && p.s.ks.Stats.Dirty > 0
 }
 
 // unix is the time in unix seconds.

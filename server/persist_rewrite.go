@@ -198,10 +198,15 @@ func (a *appendOnly) abortRewrite() {
 
 // beginWanted begins a rewrite that had to wait, or that makes the file whole after a failed fsync.
 func (a *appendOnly) beginWanted() {
-	if (a.rewrite.isWanted || a.writer != nil && a.writer.Broken()) && !a.limited() {
+	if (a.rewrite.isWanted || a.mendsNow()) && !a.limited() {
 		_ = a.beginRewrite() // the log has the reason
 	}
 }
+
+// mendsNow reports whether the file is to be made whole: a second after a failed fsync.
+func (a *appendOnly) mendsNow() bool { return a.isBroken() && a.p.now()-a.brokenSince >= 1000 }
+
+func (a *appendOnly) isBroken() bool { return a.writer != nil && a.writer.Broken() }
 
 // beginDue begins a rewrite if the file has grown enough since the last one.
 func (a *appendOnly) beginDue() {
