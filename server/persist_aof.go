@@ -80,17 +80,17 @@ func (a *appendOnly) begin() error {
 	if err != nil {
 		return err
 	}
-	whole, err := a.load(func(l *aof.Loading) error { return l.Load(f.On, f.Path, manifest) })
+	tail, err := a.load(func(l *aof.Loading) error { return l.Load(f.On, f.Path, manifest) })
 	if err != nil {
 		return err
 	}
 	switch {
-	case whole < 0:
+	case tail == nil:
 		err = a.listen(f.Resume(manifest))
-	case len(manifest.Incr) == 0:
+	case tail.Torn || len(manifest.Incr) == 0:
 		err = a.listen(f.Begin(manifest, a.p.writeBase))
 	default:
-		err = a.listen(f.Cut(manifest, whole))
+		err = a.listen(f.Cut(manifest, tail.Whole))
 	}
 	a.clean()
 	return err
@@ -147,7 +147,7 @@ func (a *appendOnly) finishMove(m *aof.Manifest) error {
 // upgrade loads what is there without a manifest. Redis starts empty if that is an RDB file, and so loses it.
 func (a *appendOnly) upgrade() error {
 	f := &a.folder
-	whole, err := a.load(func(l *aof.Loading) error { return l.LoadFile(f.On, a.single()) })
+	tail, err := a.load(func(l *aof.Loading) error { return l.LoadFile(f.On, a.single()) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := a.p.loadRDB(); err != nil {
@@ -155,7 +155,7 @@ func (a *appendOnly) upgrade() error {
 		}
 	case err != nil:
 		return err
-	case whole < 0:
+	case tail == nil:
 		if err := a.listen(f.Adopt(a.single())); err != nil {
 			return err
 		}
@@ -168,29 +168,26 @@ func (a *appendOnly) upgrade() error {
 	return a.listen(f.Begin(nil, a.p.writeBase))
 }
 
-// load executes the commands of an append only file again. whole is where the last part has to be cut off, -1 if it
-// ends well.
-func (a *appendOnly) load(from func(l *aof.Loading) error) (whole int64, err error) {
+// load executes the commands of an append only file again. tail says where its end has to be cut off, nil if it ends
+// well.
+func (a *appendOnly) load(from func(l *aof.Loading) error) (tail *aof.DamageError, err error) {
 	s := a.p.s
 	begin := s.ex.Clock.Mono()
 	replay := s.ex.StartReplay()
 	s.ks.Quietly(func() { err = from(a.loading(replay.Do)) })
 	replay.End()
-	var damage *aof.DamageError
 	switch {
 	case err == nil:
-		whole = -1
-	case !errors.As(err, &damage) || !damage.Truncated:
-		return 0, err
+	case !errors.As(err, &tail) || !tail.Truncated && !tail.Torn:
+		return nil, err
 	case !s.cfg.AOFLoadTruncated:
-		return 0, fmt.Errorf("%w. aof-load-truncated is no, so it is not cut off at byte %d", err, damage.Whole)
+		return nil, fmt.Errorf("%w. aof-load-truncated is no, so it is not cut off at byte %d", err, tail.Whole)
 	default:
-		whole = damage.Whole
-		s.log('#', "!!! Warning: short read while loading the AOF file %s!!!", filepath.Base(damage.File))
-		s.log('#', "AOF %s loaded anyway because aof-load-truncated is enabled: it is cut off at byte %d", damage.File, whole)
+		s.log('#', "!!! Warning: short read while loading the AOF file %s!!!", filepath.Base(tail.File))
+		s.log('#', "AOF %s loaded anyway because aof-load-truncated is enabled: it is cut off at byte %d", tail.File, tail.Whole)
 	}
 	s.log('*', "DB loaded from append only file: %.3f seconds", float64(s.ex.Clock.Mono()-begin)/1e9)
-	return whole, nil
+	return tail, nil
 }
 
 // listen appends from now on, to a part that is in the manifest.

@@ -198,6 +198,35 @@ func TestATruncatedTailIsCutOffUnlessAofLoadTruncatedIsNo(t *testing.T) {
 	}
 }
 
+// A power cut that comes when a rewrite has just begun tears the old part, and the new one is empty. Redis does not
+// load that.
+func TestATornPartBeforeAnEmptyOneIsTheEnd(t *testing.T) {
+	dir := t.TempDir()
+	l := born(t, dir, appending()...)
+	c := l.dial()
+	c.Do("SET", "whole", "v")
+	c.Do("SET", "torn", "v")
+	l.kill()
+	text, err := os.ReadFile(incr(t, dir))
+	require.NoError(t, err)
+	require.NoError(t, os.Truncate(incr(t, dir), int64(len(text)-3)))
+	folder := filepath.Join(dir, "appendonlydir")
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "appendonly.aof.2.incr.aof"), nil, 0o600))
+	manifest, err := os.OpenFile(filepath.Join(folder, "appendonly.aof.manifest"), os.O_APPEND|os.O_WRONLY, 0)
+	require.NoError(t, err)
+	_, err = manifest.WriteString("file appendonly.aof.2.incr.aof seq 2 type i\n")
+	require.NoError(t, err)
+	require.NoError(t, manifest.Close())
+	for range 2 { // the second start finds nothing wrong any more
+		l = born(t, dir, appending()...)
+		c = l.dial()
+		require.Equal(t, "v", c.Do("GET", "whole").Str)
+		require.Equal(t, int64(0), c.Do("EXISTS", "torn").Int)
+		l.kill()
+	}
+	require.NotContains(t, l.logged(), "cut off")
+}
+
 func TestADamagedAppendOnlyFileIsRefusedAndStaysAsItIs(t *testing.T) {
 	dir := t.TempDir()
 	l := born(t, dir, appending()...)

@@ -86,7 +86,7 @@ func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
 		m, err = aof.ReadManifest(a.folder.On, a.folder.ManifestPath())
 	}
 	if err == nil {
-		_, err = a.loadInPlace(m)
+		err = a.loadInPlace(m)
 	}
 	if err != nil {
 		a.p.s.log('#', "DEBUG LOADAOF: %v", err)
@@ -99,13 +99,13 @@ func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
 }
 
 // loadInPlace loads without appending what it executes.
-func (a *appendOnly) loadInPlace(m *aof.Manifest) (whole int64, err error) {
+func (a *appendOnly) loadInPlace(m *aof.Manifest) error {
 	ex := a.p.s.ex
 	ex.Propagation.Listen(nil)
 	ex.Empty()
-	whole, err = a.load(func(l *aof.Loading) error { return l.Load(a.folder.On, a.folder.Path, m) })
+	_, err := a.load(func(l *aof.Loading) error { return l.Load(a.folder.On, a.folder.Path, m) })
 	if a.writer != nil {
 		a.feed()
 	}
-	return whole, err
+	return err
 }

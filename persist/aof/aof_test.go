@@ -165,6 +165,26 @@ func TestPartsAreLoadedInTheirOrder(t *testing.T) {
 		p.steps)
 }
 
+// A power cut that comes when a rewrite has just begun tears the old part, and the new one is empty.
+func TestATornPartBeforeEmptyOnesIsTheEnd(t *testing.T) {
+	for behind, torn := range map[string]bool{"": true, request("PING"): false} {
+		on := disk.NewSim(1)
+		put(t, on, "/d/a.manifest", "file a.1.incr.aof seq 1 type i\nfile a.2.incr.aof seq 2 type i\n"+
+			"file a.3.incr.aof seq 3 type i\n")
+		put(t, on, "/d/a.1.incr.aof", request("PING")+"*1\r\n$4\r\nPI")
+		put(t, on, "/d/a.2.incr.aof", "")
+		put(t, on, "/d/a.3.incr.aof", behind)
+		m, err := aof.ReadManifest(on, "/d/a.manifest")
+		require.NoError(t, err)
+		var p replay
+		var damage *aof.DamageError
+		require.ErrorAs(t, p.loading().Load(on, "/d", m), &damage)
+		require.Equal(t, torn, damage.Torn)
+		require.False(t, damage.Truncated)
+		require.Equal(t, int64(14), damage.Whole)
+	}
+}
+
 func TestOnlyTheLastPartMayBeTruncated(t *testing.T) {
 	for cut, why := range []string{
 		"/d/a.1.incr.aof: byte 14: the file ends in the middle of a command, and it is not the last file",

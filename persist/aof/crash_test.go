@@ -34,6 +34,7 @@ type keeper struct {
 	manifest *aof.Manifest
 	rewrites int // begun
 	turning  bool
+	torn     bool // a part is damaged that is not the last one
 	ended    bool // the server
 
 	last int   // the last number
@@ -53,6 +54,7 @@ func number(n int) []byte {
 
 // load returns the last number on the disk. Whatever a crash has left, the numbers begin with 1 and none is missing.
 func (k *keeper) load() (last int, m *aof.Manifest, whole int64, err error) {
+	k.torn = false
 	m, err = aof.ReadManifest(k.disk, k.folder().ManifestPath())
 	if errors.Is(err, fs.ErrNotExist) {
 		return 0, nil, -1, nil
@@ -82,7 +84,9 @@ func (k *keeper) load() (last int, m *aof.Manifest, whole int64, err error) {
 	err = l.Load(k.disk, k.folder().Path, m)
 	var damage *aof.DamageError
 	hole := errors.As(err, &damage) && k.policy != aof.Always && !strings.Contains(damage.Why, "no space left")
-	if hole || damage != nil && damage.Truncated {
+	if hole || damage != nil && (damage.Truncated || damage.Torn) {
+		parts := m.Parts()
+		k.torn = !strings.HasSuffix(damage.File, "/"+parts[len(parts)-1].Name)
 		return last, m, damage.Whole, nil // redis-check-aof --fix cuts a hole off like this
 	}
 	return last, m, -1, err
@@ -101,7 +105,7 @@ func (k *keeper) start() error {
 	f := k.folder()
 	var part disk.File
 	switch {
-	case m == nil || k.rand.IntN(4) == 0 || whole >= 0 && len(m.Incr) == 0:
+	case m == nil || k.rand.IntN(4) == 0 || whole >= 0 && len(m.Incr) == 0 || k.torn:
 		part, k.manifest, err = f.Begin(m, k.base)
 	case whole >= 0:
 		part, k.manifest, err = f.Cut(m, whole)
@@ -119,7 +123,7 @@ func (k *keeper) start() error {
 	k.writer.Policy = k.policy
 	k.writer.Wake = func() {}
 	if k.policy == aof.EverySec {
-		k.writer.Elsewhere = func(job func()) { k.slow, k.slowTo = job, k.now+k.rand.Int64N(700) }
+		k.writer.Elsewhere = func(job func()) { k.slow, k.slowTo = job, k.now+k.rand.Int64N(500) }
 	}
 	return nil
 }

@@ -37,6 +37,10 @@ type DamageError struct {
 	// Truncated says that the file ends in the middle of a command or a transaction, that it is the last one, and that
 	// nothing else is wrong with it. A server may cut it off at Whole (aof-load-truncated).
 	Truncated bool
+
+	// Torn says that the file ends like this, and that all files behind it are empty: what a power cut leaves when a
+	// rewrite has just begun. Redis does not load that. Nothing is lost that a file cut off at Whole does not lose.
+	Torn bool
 }
 
 func (e *DamageError) Error() string {
@@ -50,7 +54,7 @@ func (l *Loading) Load(from disk.FS, dir string, m *Manifest) error {
 		err := l.file(from, filepath.Join(dir, p.Name), p)
 		var damage *DamageError
 		if errors.As(err, &damage) && damage.Truncated && i < len(parts)-1 {
-			damage.Truncated = false
+			damage.Truncated, damage.Torn = false, areEmpty(from, dir, parts[i+1:])
 			damage.Why += ", and it is not the last file"
 		}
 		if errors.Is(err, fs.ErrNotExist) {
@@ -61,6 +65,16 @@ func (l *Loading) Load(from disk.FS, dir string, m *Manifest) error {
 		}
 	}
 	return nil
+}
+
+func areEmpty(from disk.FS, dir string, parts []Part) bool {
+	f := Folder{On: from, Path: dir}
+	for _, p := range parts {
+		if size, err := f.size(p.Name); err != nil || size > 0 {
+			return false
+		}
+	}
+	return true
 }
 
 // LoadFile loads the single file of versions before 7.0, or one part. The error is fs.ErrNotExist if there is none.
