@@ -133,14 +133,14 @@ func TestASlowFsyncPostponesWritesAndLosesMore(t *testing.T) {
 }
 
 func TestDownLoadsTheFilesWhenTheServerIsUpAgain(t *testing.T) {
-	addrs := startMasters(t, 2, "--lab-disk", "yes", "--appendonly", "yes", "--appendfsync", "always").Addrs()
-	admin, c := redistest.Dial(t, addrs[1]), redistest.Dial(t, addrs[0])
+	m := startMasters(t, 2, "--lab-disk", "yes", "--appendonly", "yes", "--appendfsync", "always")
+	admin, c := dialMaster(t, m, 2), dialMaster(t, m, 1)
 	admin.Do("LAB", "ALL", "CLOCK", "FREEZE")
 	ok(t, c, "SET", "short", "v", "PX", "1000")
 	ok(t, c, "SET", "long", "v", "PX", "3000")
 	ok(t, admin, "LAB", "MASTER", "1", "CRASH", "DOWN", "2000")
 	admin.Do("LAB", "ALL", "CLOCK", "ADVANCE", "2000")
-	c = redistest.Dial(t, addrs[0])
+	c = dialMaster(t, m, 1)
 	require.Equal(t, int64(1), c.Do("DBSIZE").Int)
 	require.Equal(t, int64(1000), c.Do("PTTL", "long").Int)
 }

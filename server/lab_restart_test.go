@@ -114,17 +114,14 @@ func TestTheVerdictKnowsWhatARestartHasForgotten(t *testing.T) {
 
 // On one of three masters a restart forgets its vote, and that makes a second majority.
 func TestTheVerdictKnowsWhatOneOfThreeMastersHasForgotten(t *testing.T) {
-	addrs := startMasters(t, 3, "--lab-disk", "yes", "--appendonly", "yes").Addrs()
-	var on []*redistest.Conn
-	for _, addr := range addrs {
-		on = append(on, redistest.Dial(t, addr))
-	}
+	m := startMasters(t, 3, "--lab-disk", "yes", "--appendonly", "yes")
+	on := []*redistest.Conn{dialMaster(t, m, 1), dialMaster(t, m, 2), dialMaster(t, m, 3)}
 	on[0].Do("LAB", "ALL", "CLOCK", "FREEZE")
 	on[0].Do("LAB", "ALL", "LOG", "WATCH", "*")
 	ok(t, on[0], "SET", "lock", "a", "NX", "PX", "30000")
 	ok(t, on[1], "SET", "lock", "a", "NX", "PX", "30000")
 	ok(t, on[0], "LAB", "MASTER", "2", "CRASH")
-	on[1] = redistest.Dial(t, addrs[1])
+	on[1] = dialMaster(t, m, 2)
 	ok(t, on[1], "SET", "lock", "b", "NX", "PX", "30000")
 	ok(t, on[2], "SET", "lock", "b", "NX", "PX", "30000")
 	v := on[0].Do("LAB", "VERDICT")
