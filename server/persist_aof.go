@@ -184,7 +184,8 @@ func (a *appendOnly) load(from func(l *aof.Loading) error) (tail *aof.DamageErro
 		return nil, fmt.Errorf("%w. aof-load-truncated is no, so it is not cut off at byte %d", err, tail.Whole)
 	default:
 		s.log('#', "!!! Warning: short read while loading the AOF file %s!!!", filepath.Base(tail.File))
-		s.log('#', "AOF %s loaded anyway because aof-load-truncated is enabled: it is cut off at byte %d", tail.File, tail.Whole)
+		s.log('#', "AOF %s loaded anyway because aof-load-truncated is enabled: it is cut off at byte %d",
+			tail.File, tail.Whole)
 	}
 	s.log('*', "DB loaded from append only file: %.3f seconds", float64(s.ex.Clock.Mono()-begin)/1e9)
 	return tail, nil
