@@ -53,6 +53,9 @@ func (p *Propagation) Replicate(fn func(unit []byte)) { p.listen(&p.replicas, fn
 
 func (p *Propagation) listen(f *feed, fn func(unit []byte)) {
 	f.to, f.db = fn, -1
+	if fn == nil {
+		f.ops = 0 // an EXEC has ended it, behind changes of its own
+	}
 	p.isOn = p.file.to != nil || p.replicas.to != nil
 	p.ex.KS.OnFieldLate = nil
 	if p.isOn {

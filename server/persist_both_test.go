@@ -32,3 +32,13 @@ func TestSavesLeaveTheAppendOnlyFileComplete(t *testing.T) {
 	require.Equal(t, digest, after.dial().Do("DEBUG", "DIGEST").Str)
 	require.Equal(t, int64(1), after.dial().Do("DBSIZE").Int)
 }
+
+// EXEC may end the append only file behind a change that it has made.
+func TestExecMaySwitchTheAppendOnlyFileOff(t *testing.T) {
+	dir := t.TempDir()
+	l := born(t, dir, appending()...)
+	c := l.dial()
+	require.Len(t, send(t, c, "MULTI", "SET k v", "INCR n", "CONFIG SET appendonly no", "SET k w", "EXEC"), 6)
+	require.Equal(t, "w", c.Do("GET", "k").Str)
+	require.Equal(t, "0", infoField(c, "aof_enabled"))
+}
