@@ -139,10 +139,6 @@ func (f *following) promote() {
 	f.s.loop.Cancel(f.timer)
 	f.host, f.s.cfg.ReplicaOf = "", ""
 	if f.ID != "" {
-		f.id2, f.second = f.ID, f.Offset+1
-		f.ID = newRunID()
-		f.s.log('*', "Setting secondary replication ID to %s, valid up to offset: %d. New replication ID is %s", f.id2,
-			f.second, f.ID)
 		f.s.replicas.takeOver(f.history)
 	}
 	f.history = history{}

@@ -75,11 +75,15 @@ func (r *replicas) end() {
 	r.s.log('*', "Replication backlog freed after %d seconds without connected replicas.", r.s.cfg.ReplBacklogTTL)
 }
 
-// takeOver begins the backlog of a replica that becomes a master. Whoever has the same data can go on here.
+// takeOver begins the backlog of a replica that becomes a master. Whoever has the same data can go on here. The data
+// go on with a new ID, and the old one counts up to here (replication.c: shiftReplicationId).
 func (r *replicas) takeOver(h history) {
 	st := &r.stream
-	st.ID, st.ID2, st.Second, st.Offset = h.ID, h.id2, h.second, h.Offset
+	st.ID, st.Offset = h.ID, h.Offset
+	st.Shift(newRunID())
 	st.Resume()
+	r.s.log('*', "Setting secondary replication ID to %s, valid up to offset: %d. New replication ID is %s", st.ID2,
+		st.Second, st.ID)
 	r.alone = r.now()
 	r.listen()
 }

@@ -56,9 +56,6 @@ func (f *Folder) Rewrite(m *Manifest, kind Kind) (r *Rewrite, part disk.File, er
 // TemporaryPart is the name of the new part of a Rewrite of kind Apart (aof.c: getTempIncrAofName).
 func (f *Folder) TemporaryPart() string { return "temp-" + f.Name + ".incr" }
 
-// BaseName and PartName are the names of the new files.
-func (r *Rewrite) BaseName() string { return r.base.Name }
-
 // PartName is the name that commands go to now, "" for none.
 func (r *Rewrite) PartName() string {
 	switch r.kind {

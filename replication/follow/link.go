@@ -158,9 +158,6 @@ func (l *Link) KeepAlive() { l.out = append(l.out, '\n') }
 // Streams reports whether the handshake and the file are over.
 func (l *Link) Streams() bool { return l.state == stream }
 
-// Syncs reports whether the file is what the link waits for, or has.
-func (l *Link) Syncs() bool { return l.state == opening || l.state == file }
-
 // Feed takes bytes of the master.
 func (l *Link) Feed(b []byte) {
 	if l.next == len(l.in) && cap(l.in) > keepRoom {
