@@ -10,21 +10,22 @@ import (
 )
 
 // newer lists directives of servers newer than Redis 7.2: since when, and their names with their defaults. A server
-// whose dialect has one accepts it, with a warning. None has an effect here: working has those that do.
+// whose dialect has one accepts it, with a warning. None has an effect here: working has those that do. CONFIG SET
+// refuses those with an exclamation mark.
 const newer = `
 8.6.0,9.1.0: tls-auth-clients-user=off
 8.8.0,: slowlog-entry-max-argc=32 slowlog-entry-max-string-len=128
-,8.0.0: aof-rewrite-cpulist= availability-zone= bgsave-cpulist= bio-cpulist= server-cpulist= unixsocketgroup=
+,8.0.0: aof-rewrite-cpulist!= availability-zone= bgsave-cpulist!= bio-cpulist!= server-cpulist!= unixsocketgroup!=
 ,8.0.0: cluster-announce-client-ipv4= cluster-announce-client-ipv6= cluster-blacklist-ttl=60
 ,8.0.0: cluster-slot-stats-enabled=no dual-channel-replication-enabled=no events-per-io-thread=2
 ,8.0.0: extended-redis-compatibility=no hide-user-data-from-log=yes prefetch-batch-max-size=16
 ,8.0.0: max-new-connections-per-cycle=10 max-new-tls-connections-per-cycle=1 primaryauth= primaryuser=
 ,8.1.0: log-format=legacy log-timestamp-format=legacy
 ,9.1.0: active-defrag-cycle-us=500 cluster-announce-client-port=0 cluster-announce-client-tls-port=0
-,9.1.0: cluster-config-save-behavior=sync cluster-databases=1 cluster-manual-failover-timeout=5000
+,9.1.0: cluster-config-save-behavior=sync cluster-databases!=1 cluster-manual-failover-timeout=5000
 ,9.1.0: cluster-slot-migration-log-max-len=1000
-,9.1.0: hash-seed= import-mode=no mptcp=no rdb-version-check=strict
-,9.1.0: rdma-bind= rdma-completion-vector=-1 rdma-port=0 rdma-rx-size=1048576 repl-mptcp=no
+,9.1.0: hash-seed!= import-mode=no mptcp!=no rdb-version-check=strict
+,9.1.0: rdma-bind= rdma-completion-vector!=-1 rdma-port=0 rdma-rx-size!=1048576 repl-mptcp!=no
 ,9.1.0: slot-migration-max-failover-repl-bytes=0 tls-auto-reload-interval=0
 ,9.2.0: bgsave-default-method= forkless-infrastructure-enabled= maxclients-reserved= maxmemory-scripts=
 ,9.2.0: priority-subnets= repl-throttling-enabled=
@@ -80,7 +81,11 @@ func (c *Config) newerRows() (rows []*row) {
 		}
 		for _, directive := range strings.Fields(directives) {
 			name, def, _ := strings.Cut(directive, "=")
+			name, fixed := strings.CutSuffix(name, "!")
 			r := &row{name: name, kind: text, flags: inert, def: def}
+			if fixed {
+				r.flags |= immutable
+			}
 			if slices.Contains(hiddenNewer(), name) {
 				r.flags |= hidden
 			}

@@ -67,3 +67,12 @@ func TestADirectiveIsNewerForOneReason(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatIsFixedInTheNewerServerIsFixedHere(t *testing.T) {
+	c, err := Parse([]string{"--dialect", "valkey-9.1", "--mptcp", "yes"}, nil)
+	require.NoError(t, err)
+	_, err = c.Set([]string{"mptcp", "no"}, true, nil)
+	require.ErrorContains(t, err, "can't set immutable config")
+	_, err = c.Set([]string{"import-mode", "yes"}, true, nil)
+	require.NoError(t, err)
+}
