@@ -23,10 +23,17 @@ func differsFromValkey(c command, want, got resp.Value) bool {
 	return inWordsOfRedis(want.String()) == got.String()
 }
 
+// partsFromValkey reports whether the data differ from this reply on. Valkey refuses a HyperLogLog that has registers
+// behind its last one, and Redis 7.2 reads it.
+func partsFromValkey(want, got resp.Value) bool {
+	return strings.HasPrefix(want.Str, "INVALIDOBJ") && got.Kind != '-'
+}
+
 // encodings returns the pairs of Valkey's encoding and ours. Its limit of embstr depends on the length of the key.
-// What a script stores stays text. Some lists that have become short stay large.
+// What a script stores stays text. A list that has become short may be of the other kind, because the nodes were
+// divided in another way.
 func encodings() [][2]string {
-	return [][2]string{{"embstr", "raw"}, {"embstr", "int"}, {"quicklist", "listpack"}}
+	return [][2]string{{"embstr", "raw"}, {"embstr", "int"}, {"quicklist", "listpack"}, {"listpack", "quicklist"}}
 }
 
 // withoutLag returns a reply of XINFO GROUPS without its last fields, entries-read and lag.
