@@ -3,7 +3,7 @@ export default {
   en: {
     'claims.title': 'Claims',
     'claims.lead': 'Sentences that many articles repeat. Predict first. Then a private server plays the story, and its events decide.',
-    'claims.claim': 'The claim',
+    'claims.claim': 'Claim',
     'claims.predict': 'Predict first',
     'claims.run': 'Run the experiment',
     'claims.again': 'Run again',
