@@ -141,8 +141,7 @@ func writeHistory(
 	for (count <= 0 || int64(n) < count) && pending.Next() {
 		n++
 		if it := s.Range(pending.ID, pending.ID, false); it.Next() {
-			pending.At = c.Now
-			pending.Count++
+			pending.Redeliver(c.Now)
 			writeEntry(c, &it)
 			continue
 		}

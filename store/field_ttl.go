@@ -1,7 +1,6 @@
 package store
 
 import (
-	"slices"
 	"strings"
 	"unsafe"
 )
@@ -14,10 +13,10 @@ import (
 //	                 │                                     ^       ^
 //	                 └── timedHash.queue: | 12:00:01 ──────┘ | 12:00:09 ┘ |
 type timedHash struct {
-	hashTable                 // the first field: what knows of no deadlines sees the table
-	queue     []fieldDeadline // a binary heap
-	places    []uint32        // by node: 1 + its place in queue, 0 if it has no deadline; see place
-	packed    bool            // Redis would keep the hash in a listpack
+	hashTable                      // the first field: what knows of no deadlines sees the table
+	queue     pages[fieldDeadline] // a binary heap
+	places    pages[uint32]        // by node: 1 + its place in queue, 0 if it has no deadline
+	packed    bool                 // Redis would keep the hash in a listpack
 
 	// The key that holds the hash, for DB.fields. db is nil if no key does.
 	db    *DB
@@ -34,32 +33,30 @@ type fieldDeadline struct {
 func (e *entry) timedHash() *timedHash { return (*timedHash)(e.ref) }
 
 func (t *timedHash) size() int {
-	return int(unsafe.Sizeof(*t)-unsafe.Sizeof(t.hashTable)) + t.hashTable.size() +
-		cap(t.queue)*int(unsafe.Sizeof(fieldDeadline{})) + cap(t.places)*4
+	own := int(unsafe.Sizeof(*t) - unsafe.Sizeof(t.hashTable))
+	return own + t.hashTable.size() + t.queue.bytes() + t.places.bytes()
 }
 
-// place is where places has a node. Nodes begin with chunk 1, and a small hash has no other.
-func (t *timedHash) place(node uint32) *uint32 { return &t.places[node-chunkLen] }
-
-// queued returns the place of a node in queue, and whether it has one.
+// queued returns the place of a node in queue, and whether it has one. Nodes begin with chunk 1, and a small hash has
+// no other.
 func (t *timedHash) queued(node uint32) (place uint32, ok bool) {
-	if node < chunkLen || int(node-chunkLen) >= len(t.places) {
+	if node < chunkLen || int(node-chunkLen) >= t.places.len() {
 		return 0, false
 	}
-	place = *t.place(node)
+	place = t.places.at(node - chunkLen)
 	return place - 1, place != 0
 }
 
 // late reports whether the last millisecond of a field has passed.
-func (t *timedHash) late(now int64) bool { return len(t.queue) > 0 && t.queue[0].at < now }
+func (t *timedHash) late(now int64) bool { return t.queue.len() > 0 && t.queue.at(0).at < now }
 
 // spent reports whether the last millisecond of every field has passed.
 func (t *timedHash) spent(now int64) bool {
-	if !t.late(now) || len(t.queue) < t.Len() {
+	if !t.late(now) || t.queue.len() < t.Len() {
 		return false
 	}
-	for _, d := range t.queue {
-		if d.at >= now {
+	for i := range uint32(t.queue.len()) {
+		if t.queue.at(i).at >= now {
 			return false
 		}
 	}
@@ -69,13 +66,13 @@ func (t *timedHash) spent(now int64) bool {
 // clone is a deep copy that no key holds.
 func (t *timedHash) clone() *timedHash {
 	return &timedHash{
-		hashTable: *t.hashTable.clone(), packed: t.packed, queue: slices.Clone(t.queue), places: slices.Clone(t.places),
+		hashTable: *t.hashTable.clone(), packed: t.packed, queue: t.queue.clone(), places: t.places.clone(),
 	}
 }
 
 func (t *timedHash) lend(to *loan) *timedHash {
 	return &timedHash{
-		hashTable: *t.hashTable.lend(to), packed: t.packed, queue: slices.Clone(t.queue), places: slices.Clone(t.places),
+		hashTable: *t.hashTable.lend(to), packed: t.packed, queue: t.queue.lend(to), places: t.places.lend(to),
 	}
 }
 
@@ -96,8 +93,8 @@ func (t *timedHash) unbind() {
 // file keeps DB.fields up to date: it knows the earliest deadline.
 func (t *timedHash) file() {
 	first := int64(0)
-	if len(t.queue) > 0 {
-		first = t.queue[0].at
+	if t.queue.len() > 0 {
+		first = t.queue.at(0).at
 	}
 	if t.db == nil || first == t.filed {
 		return
@@ -120,14 +117,11 @@ func (t *timedHash) put(node uint32, at int64) {
 	at = max(at, 1) // 0 means never; both are long past
 	place, known := t.queued(node)
 	if !known {
-		place = uint32(len(t.queue))
-		t.queue = append(t.queue, fieldDeadline{})
-		if need := int(node-chunkLen) + 1 - len(t.places); need > 0 {
-			t.places = append(t.places, make([]uint32, need)...)
-		}
+		place = uint32(t.queue.len())
+		t.queue.grow(int(place) + 1)
+		t.places.grow(int(node-chunkLen) + 1)
 	}
-	t.queue[place] = fieldDeadline{at, node}
-	*t.place(node) = place + 1
+	t.settle(place, fieldDeadline{at, node})
 	t.down(t.up(place))
 	t.file()
 }
@@ -142,15 +136,20 @@ func (t *timedHash) forget(node uint32) bool {
 	return known
 }
 
+// settle puts a deadline at a place of queue.
+func (t *timedHash) settle(place uint32, d fieldDeadline) {
+	t.queue.set(place, d)
+	t.places.set(d.node-chunkLen, place+1)
+}
+
 // take removes the element at a place from queue.
 func (t *timedHash) take(place uint32) {
-	*t.place(t.queue[place].node) = 0
-	last := uint32(len(t.queue) - 1)
-	moved := t.queue[last]
-	t.queue = t.queue[:last]
+	t.places.set(t.queue.at(place).node-chunkLen, 0)
+	last := uint32(t.queue.len() - 1)
+	moved := t.queue.at(last)
+	t.queue.drop()
 	if place != last {
-		t.queue[place] = moved
-		*t.place(moved.node) = place + 1
+		t.settle(place, moved)
 		t.down(t.up(place))
 	}
 }
@@ -159,7 +158,7 @@ func (t *timedHash) take(place uint32) {
 func (t *timedHash) up(place uint32) uint32 {
 	for place > 0 {
 		above := (place - 1) / 2
-		if t.queue[above].at <= t.queue[place].at {
+		if t.queue.at(above).at <= t.queue.at(place).at {
 			break
 		}
 		t.swap(place, above)
@@ -170,16 +169,16 @@ func (t *timedHash) up(place uint32) uint32 {
 
 // down moves the element at a place away from the front, before all later ones.
 func (t *timedHash) down(place uint32) {
-	n := uint32(len(t.queue))
+	n := uint32(t.queue.len())
 	for {
 		below := 2*place + 1
 		if below >= n {
 			return
 		}
-		if below+1 < n && t.queue[below+1].at < t.queue[below].at {
+		if below+1 < n && t.queue.at(below+1).at < t.queue.at(below).at {
 			below++
 		}
-		if t.queue[place].at <= t.queue[below].at {
+		if t.queue.at(place).at <= t.queue.at(below).at {
 			return
 		}
 		t.swap(place, below)
@@ -188,14 +187,15 @@ func (t *timedHash) down(place uint32) {
 }
 
 func (t *timedHash) swap(a, b uint32) {
-	t.queue[a], t.queue[b] = t.queue[b], t.queue[a]
-	*t.place(t.queue[a].node), *t.place(t.queue[b].node) = a+1, b+1
+	da, db := t.queue.at(a), t.queue.at(b)
+	t.settle(a, db)
+	t.settle(b, da)
 }
 
 // expireLate deletes up to most late fields and returns their number. gone, unless it is nil, is told of each.
 func (t *timedHash) expireLate(now int64, most int, gone func(field []byte)) (n int) {
 	for ; n < most && t.late(now); n++ {
-		node := t.queue[0].node
+		node := t.queue.at(0).node
 		if gone != nil {
 			gone(t.at(node).key())
 		}
@@ -299,7 +299,7 @@ func (h *Hash) Expire(field []byte) (at int64, ok bool) {
 // deadline is that of a node, 0 for none.
 func (t *timedHash) deadline(node uint32) int64 {
 	if place, known := t.queued(node); known {
-		return t.queue[place].at
+		return t.queue.at(place).at
 	}
 	return 0
 }
@@ -319,7 +319,7 @@ func (h *Hash) Timed() int {
 	if h.e.timed&timedFields == 0 {
 		return 0
 	}
-	return len(h.e.timedHash().queue)
+	return h.e.timedHash().queue.len()
 }
 
 // SetExpire makes a field expire at the unix time at, in ms. The field exists, and no key holds the hash:

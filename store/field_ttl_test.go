@@ -59,25 +59,26 @@ func requireAccounts(t *testing.T, ks *Keyspace) {
 			}
 			h := e.timedHash()
 			placed := 0
-			for _, place := range h.places {
-				if place != 0 {
+			for i := range uint32(h.places.len()) {
+				if h.places.at(i) != 0 {
 					placed++
 				}
 			}
-			require.Len(t, h.queue, placed)
+			require.Equal(t, placed, h.queue.len())
 			require.Same(t, db, h.db)
 			require.Equal(t, i, h.node)
-			if len(h.queue) == 0 {
+			if h.queue.len() == 0 {
 				require.Zero(t, h.filed)
 				continue
 			}
 			filed++
 			first := int64(math.MaxInt64)
-			for place, d := range h.queue {
+			for place := range uint32(h.queue.len()) {
+				d := h.queue.at(place)
 				first = min(first, d.at)
-				require.EqualValues(t, place+1, *h.place(d.node))
+				require.Equal(t, place+1, h.places.at(d.node-chunkLen))
 			}
-			require.Equal(t, first, h.queue[0].at)
+			require.Equal(t, first, h.queue.at(0).at)
 			require.Equal(t, first, h.filed)
 			require.Equal(t, first, db.fields.at(i).expire)
 		}

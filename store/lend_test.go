@@ -217,6 +217,7 @@ func largeValues() []largeValue {
 		{"hash", func(l *largeKey) { l.hash().Set(l.member(), l.text()) }, (*largeKey).changeHash},
 		{"hash whose fields expire", func(l *largeKey) { l.fields().Set(l.member(), l.text()) }, (*largeKey).changeFields},
 		{"stream", (*largeKey).append, (*largeKey).changeStream},
+		{"stream with pending entries", (*largeKey).appendPending, (*largeKey).changePending},
 	}
 }
 
@@ -310,6 +311,26 @@ func TestSeldomChangesOfWhatIsLent(t *testing.T) {
 				l.zset().Add(fmt.Append(nil, i), float64(i), 0)
 			}
 		}, func(l *largeKey) { l.zset().Add([]byte("x"), 36.5, 0) }},
+		{"a deadline that takes the place of the last one", func(l *largeKey) {
+			for i := range 100 {
+				name := fmt.Append(nil, "f", i)
+				l.fields().Set(name, k)
+				f := l.fields()
+				f.SetExpire(name, int64(1_000_000+i))
+			}
+		}, func(l *largeKey) {
+			f := l.fields()
+			f.Persist([]byte("f99"))
+			f.SetExpire([]byte("f99"), 2_000_000)
+		}},
+		{"pending entries of two blocks that fit into one", func(l *largeKey) {
+			l.deliver(192)
+			l.acknowledge(5, 64, 192)
+		}, func(l *largeKey) { l.acknowledge(5, 0, 64) }},
+		{"pending entries of a block that fit into the one before", func(l *largeKey) {
+			l.deliver(192)
+			l.acknowledge(5, 0, 64)
+		}, func(l *largeKey) { l.acknowledge(5, 64, 128) }},
 	} {
 		l := &largeKey{ks: store.NewKeyspace(store.Options{Seed: 1}), r: rand.New(rand.NewPCG(1, 2))}
 		v.prepare(l)

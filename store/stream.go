@@ -78,14 +78,14 @@ func (s *Stream) lend(to *loan) *Stream {
 	c := *s
 	c.nodes = slices.Clone(s.nodes)
 	c.Groups, c.groupBytes = Named[StreamGroup]{}, nil
-	s.copyGroups(&c)
+	s.lendGroups(&c, to)
 	return &c
 }
 
 // own returns node i for a change. It puts a copy of a lent node in its place.
 func (s *Stream) own(i int) *streamNode {
 	n := s.nodes[i]
-	if s.loan == nil || n.since == s.loan || s.loan.isOver {
+	if !s.loan.isOpen() || n.since == s.loan {
 		return n
 	}
 	c := *n

@@ -146,7 +146,7 @@ func (s *Stream) Deliver(g *StreamGroup, c *StreamConsumer, id StreamID, now int
 	c.Active = now
 }
 
-// Delivery returns the delivery of a pending entry, or nil. It is valid until the next change.
+// Delivery returns the delivery of a pending entry for reading, or nil. It is valid until the next change.
 func (g *StreamGroup) Delivery(id StreamID) *Delivery { return g.pending.get(id) }
 
 // Assign makes an entry pending for c, even if another consumer has it. After XGROUP SETID, entries
@@ -196,7 +196,7 @@ func (g *StreamGroup) Pending(c *StreamConsumer, from StreamID) PendingIter {
 	return PendingIter{g: g, of: c.pending.from(from), own: true}
 }
 
-// Next moves to the next entry. It returns false at the end.
+// Next moves to the next entry, for reading. It returns false at the end.
 func (it *PendingIter) Next() bool {
 	if !it.own {
 		it.ID, it.Delivery = it.all.next()
@@ -208,6 +208,27 @@ func (it *PendingIter) Next() bool {
 	}
 	it.Delivery = it.g.pending.get(it.ID)
 	return true
+}
+
+// Redeliver notes that the consumer reads the entry again.
+func (it *PendingIter) Redeliver(now int64) {
+	it.Delivery, _ = it.g.pending.add(it.ID)
+	it.At = now
+	it.Count++
+}
+
+// lendGroups gives a stream without groups those of s, with the same blocks.
+func (s *Stream) lendGroups(to *Stream, under *loan) {
+	for g := range s.Groups.All() {
+		twin := &StreamGroup{
+			Name: g.Name, LastID: g.LastID, EntriesRead: g.EntriesRead, pending: g.pending.lend(under),
+		}
+		to.Groups.insert(twin, view(g.Name), (*StreamGroup).compare)
+		for c := range g.Consumers.All() {
+			d := &StreamConsumer{Name: c.Name, Seen: c.Seen, Active: c.Active, pending: c.pending.lend(under)}
+			twin.Consumers.insert(d, view(c.Name), (*StreamConsumer).compare)
+		}
+	}
 }
 
 // copyGroups copies the groups of s to a stream without groups.

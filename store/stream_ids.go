@@ -15,12 +15,14 @@ import (
 type idMap[V any] struct {
 	blocks []*idBlock[V]
 	n      int
-	held   *int // memory of all maps of a stream
+	held   *int  // memory of all maps of a stream
+	loan   *loan // the latest that has got the blocks, or nil
 }
 
 type idBlock[V any] struct {
-	ids  []StreamID
-	vals []V
+	ids   []StreamID
+	vals  []V
+	since *loan // that was the latest when the block was made
 }
 
 const idBlockCap = 64
@@ -41,7 +43,29 @@ func (m *idMap[V]) locate(id StreamID) (b, i int, found bool) {
 	return b, i, found
 }
 
-// get returns the value of id, or nil. It is valid until the next change.
+// lend is a map that has the same blocks.
+func (m *idMap[V]) lend(to *loan) idMap[V] {
+	m.loan = to
+	c := *m
+	c.blocks = slices.Clone(m.blocks)
+	return c
+}
+
+// own returns block b for a change. It puts a copy of a lent block in its place.
+func (m *idMap[V]) own(b int) *idBlock[V] {
+	block := m.blocks[b]
+	if !m.loan.isOpen() || block.since == m.loan {
+		return block
+	}
+	m.blocks[b] = &idBlock[V]{
+		ids:   append(make([]StreamID, 0, cap(block.ids)), block.ids...),
+		vals:  append(make([]V, 0, cap(block.vals)), block.vals...),
+		since: m.loan,
+	}
+	return m.blocks[b]
+}
+
+// get returns the value of id for reading, or nil. It is valid until the next change.
 func (m *idMap[V]) get(id StreamID) *V {
 	if b, i, found := m.locate(id); found {
 		return &m.blocks[b].vals[i]
@@ -49,11 +73,11 @@ func (m *idMap[V]) get(id StreamID) *V {
 	return nil
 }
 
-// add returns the value of id. If id is missing, add adds it with a zero value.
+// add returns the value of id for a change. If id is missing, add adds it with a zero value.
 func (m *idMap[V]) add(id StreamID) (val *V, added bool) {
 	b, i, found := m.locate(id)
 	if found {
-		return &m.blocks[b].vals[i], false
+		return &m.own(b).vals[i], false
 	}
 	switch {
 	case m.n == 0:
@@ -65,7 +89,7 @@ func (m *idMap[V]) add(id StreamID) (val *V, added bool) {
 	default:
 		b, i = m.split(b, i)
 	}
-	block := m.blocks[b]
+	block := m.own(b)
 	before := block.bytes()
 	var zero V
 	block.ids = slices.Insert(block.ids, i, id)
@@ -79,7 +103,7 @@ func (m *idMap[V]) add(id StreamID) (val *V, added bool) {
 func (m *idMap[V]) split(b, i int) (int, int) {
 	const half = idBlockCap / 2
 	m.open(b + 1)
-	left, right := m.blocks[b], m.blocks[b+1]
+	left, right := m.own(b), m.blocks[b+1]
 	before := right.bytes()
 	right.take(left, half)
 	*m.held += right.bytes() - before
@@ -95,7 +119,7 @@ func (m *idMap[V]) remove(id StreamID) bool {
 	if !found {
 		return false
 	}
-	block := m.blocks[b]
+	block := m.own(b)
 	block.ids = slices.Delete(block.ids, i, i+1)
 	block.vals = slices.Delete(block.vals, i, i+1)
 	m.n--
@@ -114,9 +138,9 @@ func (m *idMap[V]) join(b int) {
 	if b < 0 || b+1 >= len(m.blocks) || len(m.blocks[b].ids)+len(m.blocks[b+1].ids) > idBlockCap*3/4 {
 		return
 	}
-	left := m.blocks[b]
+	left := m.own(b)
 	before := left.bytes()
-	left.take(m.blocks[b+1], 0)
+	left.take(m.own(b+1), 0)
 	*m.held += left.bytes() - before
 	m.close(b + 1)
 }
@@ -130,7 +154,7 @@ func (b *idBlock[V]) take(other *idBlock[V], i int) {
 }
 
 func (m *idMap[V]) open(b int) {
-	m.blocks = slices.Insert(m.blocks, b, &idBlock[V]{})
+	m.blocks = slices.Insert(m.blocks, b, &idBlock[V]{since: m.loan})
 	*m.held += m.blocks[b].bytes()
 }
 
