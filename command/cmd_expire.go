@@ -119,9 +119,7 @@ func expireGeneric(c *Call, unit, base int64) error {
 		return nil
 	}
 	if c.past(at) {
-		found.Delete()
-		c.Changed(ClassGeneric, "del", key)
-		c.Propagate([]byte("DEL"), key)
+		c.deletePast(found, key)
 	} else {
 		found.SetExpire(at)
 		c.Changed(ClassGeneric, "expire", key)
@@ -131,6 +129,18 @@ func expireGeneric(c *Call, unit, base int64) error {
 	}
 	c.Int(1)
 	return nil
+}
+
+// deletePast deletes a key that has got a time in the past.
+func (c *Call) deletePast(found store.Key, key []byte) {
+	found.Delete()
+	class, event := ClassGeneric, "del"
+	if c.Ex.Table.Manners.pastExpires {
+		class, event = ClassExpired, "expired"
+		c.KS.Stats.Expired++
+	}
+	c.Changed(class, event, key)
+	c.Propagate([]byte("DEL"), key)
 }
 
 // TTL key (expire.c: ttlCommand)

@@ -11,7 +11,7 @@ type Manners struct {
 	strictMulti, multiNames, strictReply  bool
 	authFirst                             bool
 	bitArguments, openBitcount            bool
-	expiryFirst                           bool
+	expiryFirst, pastSet, pastExpires     bool
 	noSharing, logsCaller, longMembers    bool
 	plainScripts, ownWords, anonymous     bool
 	engineModule                          bool
@@ -39,6 +39,9 @@ func mannerRows(m *Manners) []Manner {
 		{"7.4.0,8.0.0", "`BITCOUNT` and `BITPOS` check their arguments before the key", &m.bitArguments},
 		{",8.0.0", "`BITCOUNT` needs no end", &m.openBitcount},
 		{",9.1.0", "`GETEX` checks its expiry before the key", &m.expiryFirst},
+		{",8.1.0", "`SET` with a time in the past stores nothing, and deletes the old value", &m.pastSet},
+		{",8.1.0", "a key that gets a time in the past has expired: the event is `expired`, and `expired_keys` counts it",
+			&m.pastExpires},
 		{",8.1.0", "small integers are not shared, as `OBJECT REFCOUNT` shows", &m.noSharing},
 		{",9.0.0", "`ZADD` chooses the encoding by all its members, even those that it does not add", &m.longMembers},
 		{",8.1.0", "the logs of commands name the client that runs a script", &m.logsCaller},

@@ -63,7 +63,13 @@ func set(c *Call) error {
 		}
 		return nil
 	}
-	putStr(c, key, found, c.Args[2], &o)
+	if o.unit != ttlNone && c.Ex.Table.Manners.pastSet && c.past(o.expireAt) {
+		if found.Exists() {
+			c.deletePast(found, key)
+		}
+	} else {
+		putStr(c, key, found, c.Args[2], &o)
+	}
 	if !o.get {
 		c.OK()
 	} else if c.Propagates() && o.unit == ttlNone {
@@ -273,9 +279,7 @@ func getex(c *Call) error {
 	c.BulkStr(found, val)
 	switch {
 	case o.unit != ttlNone && c.past(o.expireAt):
-		found.Delete()
-		c.Changed(ClassGeneric, "del", key)
-		c.Propagate([]byte("DEL"), key)
+		c.deletePast(found, key)
 	case o.unit != ttlNone:
 		found.SetExpire(o.expireAt)
 		c.Changed(ClassGeneric, "expire", key)

@@ -44,7 +44,11 @@ func chineseDialects() map[string]string {
 		"`BITCOUNT` and `BITPOS` check their arguments before the key": "`BITCOUNT` 和 `BITPOS` 先检查参数，再看键",
 		"`BITCOUNT` needs no end":                                      "`BITCOUNT` 可以不写终点",
 		"`GETEX` checks its expiry before the key":                     "`GETEX` 先检查过期时间，再看键",
-		"small integers are not shared, as `OBJECT REFCOUNT` shows":    "小整数不共享，`OBJECT REFCOUNT` 看得出来",
+		"`SET` with a time in the past stores nothing, and deletes the old value": "" +
+			"`SET` 的过期时间已过时，什么也不存，只删掉旧值",
+		"a key that gets a time in the past has expired: the event is `expired`, and `expired_keys` counts it": "" +
+			"键得到已过的时间，就算过期：事件是 `expired`，`expired_keys` 也计数",
+		"small integers are not shared, as `OBJECT REFCOUNT` shows": "小整数不共享，`OBJECT REFCOUNT` 看得出来",
 		"`ZADD` chooses the encoding by all its members, even those that it does not add": "" +
 			"`ZADD` 按它的全部成员选编码，没有加进去的成员也算",
 		"the logs of commands name the client that runs a script": "命令日志写出运行脚本的客户端",
