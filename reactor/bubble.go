@@ -17,9 +17,14 @@ import (
 //	epoll_wait, for 0 ms                       v
 //
 // Sockets of the Unix domain fit: bytes that one side has written are there for the other side at once.
+//
+// A socket may also connect two loops of the bubble. Each then asks the kernel again after every pass of the other
+// one. A loop that finds nothing has made no pass, so this ends.
 type Bubble struct {
 	multiplexer
-	bell chan struct{} // has a place for one ring
+	bell       chan struct{} // has a place for one ring
+	nudged     chan struct{} // likewise: a neighbour has made a pass
+	neighbours []*Bubble
 
 	mu     sync.Mutex
 	passed chan struct{}
@@ -28,18 +33,25 @@ type Bubble struct {
 
 // EnterBubble makes the loop wait as a bubble demands. Call it before Run, in the bubble.
 func (l *Loop) EnterBubble() *Bubble {
-	l.bubble = &Bubble{multiplexer: l.api, bell: make(chan struct{}, 1), passed: make(chan struct{})}
+	l.bubble = &Bubble{
+		multiplexer: l.api, bell: make(chan struct{}, 1), nudged: make(chan struct{}, 1), passed: make(chan struct{}),
+	}
 	l.api = l.bubble
 	return l.bubble
 }
 
 // Ring ends the loop's wait: a descriptor may be ready. Any goroutine may call it.
-func (b *Bubble) Ring() {
+func (b *Bubble) Ring() { fill(b.bell) }
+
+func fill(bell chan struct{}) {
 	select {
-	case b.bell <- struct{}{}:
+	case bell <- struct{}{}:
 	default: // it rings already
 	}
 }
+
+// Neighbours says which other loops of the bubble a socket may lead to. Call it before Run.
+func (b *Bubble) Neighbours(others []*Bubble) { b.neighbours = others }
 
 // Passed is closed once the loop has done what there was to do. A client that calls Passed and then finds
 // its socket empty misses nothing if it waits for the channel. Any goroutine may call it.
@@ -64,6 +76,9 @@ func (b *Bubble) tell(ended bool) {
 
 func (b *Bubble) wait(found []ready, ms int, hidden bool) ([]ready, error) {
 	b.tell(false)
+	for _, other := range b.neighbours {
+		fill(other.nudged)
+	}
 	found, err := b.multiplexer.wait(found, 0, hidden)
 	if len(found) > 0 || ms == 0 || err != nil {
 		return found, err
@@ -74,11 +89,17 @@ func (b *Bubble) wait(found []ready, ms int, hidden bool) ([]ready, error) {
 		defer timer.Stop()
 		timeout = timer.C
 	}
-	select {
-	case <-b.bell:
-	case <-timeout:
+	for waits := true; waits && len(found) == 0 && err == nil; {
+		select {
+		case <-b.bell:
+			waits = false
+		case <-timeout:
+			waits = false
+		case <-b.nudged:
+		}
+		found, err = b.multiplexer.wait(found, 0, hidden)
 	}
-	return b.multiplexer.wait(found, 0, hidden)
+	return found, err
 }
 
 func (b *Bubble) close() {
