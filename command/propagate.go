@@ -66,6 +66,15 @@ func (p *Propagation) listen(f *feed, fn func(unit []byte)) {
 // Reselect makes the next unit for replicas begin with SELECT: one of them does not know what was selected.
 func (p *Propagation) Reselect() { p.replicas.db = -1 }
 
+// Effect is the offset from which on a replica has what was changed last: the end of the stream, or the first byte of a
+// unit that is not over. Replicas execute units as a whole.
+func (p *Propagation) Effect() int64 {
+	if p.replicas.ops > 0 {
+		return p.Offset + 1
+	}
+	return p.Offset
+}
+
 // Propagate propagates a request in place of the running command, or one more.
 func (c *Call) Propagate(args ...[]byte) {
 	c.NotAsItCame()

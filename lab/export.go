@@ -12,10 +12,30 @@ const Format = "miniredisd-history/1"
 // History is the log of one master, as LAB LOG EXPORT returns it.
 type History struct {
 	Format  string  `json:"format"`
-	Master  int     `json:"master"` // from 1
+	Master  int     `json:"master"` // from 1; a replica has the number of the master that it had at the start
 	Masters int     `json:"masters"`
+	*Node           // nil in a process without replicas
 	Entries []Entry `json:"entries"`
 }
+
+// Node says which of the nodes of a process has written a log: a master or a replica.
+type Node struct {
+	Node   int    `json:"node"`  // from 1: the masters, then the replicas
+	Nodes  int    `json:"nodes"` // of the process
+	Port   int    `json:"port"`
+	Role   string `json:"role"` // when the log was exported: master or replica
+	ReplID string `json:"replid"`
+	Offset int64  `json:"offset"`
+}
+
+// The replies of an EventSynced.
+const (
+	SyncedFull    = "full"    // all keys were replaced by those of the master
+	SyncedPartial = "partial" // what was missing has come
+)
+
+// LinkDown is the reply of an EventLink of a replica that has lost its master.
+const LinkDown = "down"
 
 // KeysKept is the reply of an EventCrash that lost no keys.
 const KeysKept = "keys kept"

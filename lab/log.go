@@ -45,6 +45,12 @@ type Entry struct {
 	From    int64    `json:"from,omitempty"` // of EventClock: unix ms
 	To      int64    `json:"to,omitempty"`
 
+	// Offset is a place in the stream of changes. A replica whose offset is at least this has the effect of the
+	// entry, and one whose offset is less has not.
+	Offset int64  `json:"offset,omitempty"`
+	Peer   int    `json:"peer,omitempty"`   // of a change of roles or of a link: the number of the other node
+	ReplID string `json:"replid,omitempty"` // likewise: the history that the data belong to, or belonged to
+
 	Together bool `json:"together,omitempty"` // of EventClock: one LAB ALL moved the clocks of all masters
 }
 

@@ -18,6 +18,11 @@ const (
 	EventCrash   = "crash"
 	EventRestore = "restore" // LAB SNAPSHOT RESTORE replaced all keys
 	EventDisk    = "disk"    // a restart has found a key otherwise on the disk than it was in memory
+
+	EventPromoted = "promoted" // a replica has become a master
+	EventDemoted  = "demoted"  // a master has become a replica
+	EventSynced   = "synced"   // the link of a replica is up, and its data are those of its master
+	EventLink     = "link"     // the link of a replica is down, or LAB REPLICATION has told a stream what to do
 )
 
 // ParseRule reads the words after LAB FAULT ADD. The error names the word that is wrong.
@@ -61,7 +66,8 @@ func (p *parser) parse(words [][]byte) error {
 // checkName refuses a name that would be unreadable or ambiguous in the log.
 func checkName(name string) error {
 	switch name {
-	case EventCommand, EventExpired, EventClock, EventCrash, EventRestore, EventDisk:
+	case EventCommand, EventExpired, EventClock, EventCrash, EventRestore, EventDisk,
+		EventPromoted, EventDemoted, EventSynced, EventLink:
 		return fmt.Errorf("the name %s is reserved for an event of the log", quote(name))
 	case "":
 		return fmt.Errorf("the name is empty")

@@ -143,17 +143,19 @@ func (s *Stream) Reader(from int64) Cursor {
 	return Cursor{b, int(from - b.from)}
 }
 
-// Next returns bytes that follow, and moves behind them. It returns nil at the end. Nobody changes these bytes.
-func (c *Cursor) Next() []byte {
+// Next returns bytes that follow, and moves behind them. None has a number above last. It returns nil at the end.
+// Nobody changes these bytes.
+func (c *Cursor) Next(last int64) []byte {
 	for c.at.next != nil && c.pos == len(c.at.buf) {
 		c.at, c.pos = c.at.next, 0
 	}
 	from := c.pos
-	c.pos = len(c.at.buf)
-	if from == c.pos {
+	to := int(min(int64(len(c.at.buf)), last+1-c.at.from))
+	if from >= to {
 		return nil
 	}
-	return c.at.buf[from:c.pos:c.pos]
+	c.pos = to
+	return c.at.buf[from:to:to]
 }
 
 // From is the number of the next byte to read.

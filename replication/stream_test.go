@@ -2,6 +2,7 @@ package replication_test
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ var ids = [4]string{strings.Repeat("a", 40), strings.Repeat("b", 40), strings.Re
 
 func read(c *replication.Cursor) string {
 	var all []byte
-	for b := c.Next(); b != nil; b = c.Next() {
+	for b := c.Next(math.MaxInt64); b != nil; b = c.Next(math.MaxInt64) {
 		all = append(all, b...)
 	}
 	return string(all)

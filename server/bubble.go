@@ -30,6 +30,9 @@ func (s *Server) enterBubble() {
 	s.cfg.UnixSocket = filepath.Join(os.TempDir(), "miniredisd-"+s.figures.runID[:16])
 }
 
+// bubblePort and its number make the name of a server in a bubble, where there are no ports.
+const bubblePort = 7000
+
 // InBubble reports whether the server lives in a bubble.
 func (s *Server) InBubble() bool { return s.bubble != nil }
 

@@ -23,14 +23,15 @@ import (
 //	                                     │ at once, or after a wait
 //	done(reply) <────────────────────────┘
 type internalRequest struct {
-	client                      // without a socket
-	at       *Server            // that executes it
-	args     [][]byte           // of the request
-	done     func(reply []byte) // called once, by this server's goroutine or by sendTo
-	own      *relay             // set if a client of this same server waits for the relay it is part of
-	together bool               // all masters get the same request
-	toAll    bool               // the same, and it came by LAB ALL of a connection
-	history  *lab.History       // where LAB LOG EXPORT puts the log, instead of a text in the reply; or nil
+	client                            // without a socket
+	at       *Server                  // that executes it
+	args     [][]byte                 // of the request
+	errand   func(v *internalRequest) // instead of a request: what another server does here. It calls end
+	done     func(reply []byte)       // called once, by this server's goroutine or by sendTo
+	own      *relay                   // set if a client of this same server waits for the relay it is part of
+	together bool                     // all masters get the same request
+	toAll    bool                     // the same, and it came by LAB ALL of a connection
+	history  *lab.History             // where LAB LOG EXPORT puts the log, instead of a text in the reply; or nil
 }
 
 // inbox is where internal requests arrive. What stands behind mu belongs to no goroutine.
@@ -84,6 +85,10 @@ func errorReply(err error) []byte {
 // serve executes an internal request.
 func (v *internalRequest) serve() {
 	if v.closed {
+		return
+	}
+	if v.errand != nil {
+		v.errand(v)
 		return
 	}
 	if err := v.refusal(); err != nil {

@@ -115,11 +115,18 @@ func (l *labState) clockSet(c *command.Call, args [][]byte) error {
 
 // moveClock moves the clock once the commands of this pass are executed.
 func (l *labState) moveClock(c *command.Call, to func(now int64) int64) *move {
-	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
-	m.together = l.running != nil && l.running.internal != nil && l.running.internal.together
-	l.deferred = append(l.deferred, func() { l.advance(m) })
+	m := l.newMove(c, to)
+	l.moveLater(m)
 	return m
 }
+
+func (l *labState) newMove(c *command.Call, to func(now int64) int64) *move {
+	m := &move{to: to, id: c.Sess.ID, request: c.Sess.Commands}
+	m.together = l.running != nil && l.running.internal != nil && l.running.internal.together
+	return m
+}
+
+func (l *labState) moveLater(m *move) { l.deferred = append(l.deferred, func() { l.advance(m) }) }
 
 // advance moves the clock and replies to the client that asked for it.
 func (l *labState) advance(m *move) {
@@ -158,6 +165,7 @@ func (l *labState) move(m *move) {
 	clock.Held = false
 	l.expire() // if the clock was set back, the store sorts its deadlines anew
 	m.expired = l.ks.Stats.Expired - expired
+	l.replicas.look()
 }
 
 // catchUp runs everything that became due since the last pass, each at its own time.
@@ -188,6 +196,7 @@ func (l *labState) step(to int64) {
 		}
 		mono := l.ex.Clock.Mono()
 		l.set(max(at, l.clock.Now(mono)))
+		l.hearLinks()
 		l.expire()
 		l.timers.Run(l.ex.Now.Wall)
 		l.serveReady()

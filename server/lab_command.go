@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
@@ -31,6 +32,9 @@ import (
 //	lab_push_own.go  LAB PUSH                           messages that a test has made up
 //	lab_reset.go     LAB RESET                          everything back to the start
 //	lab_masters.go   LAB ALL, LAB MASTER                other masters of the process
+//	lab_nodes.go     LAB TOPOLOGY                       replicas of the process, and their links
+//	lab_replication.go  LAB REPLICATION                 streams that stand still or come late
+//	lab_failover.go  LAB FAILOVER                       another master
 //	lab_doctor.go    LAB DOCTOR                         mistakes of lock clients
 //	lab_verdict.go   LAB VERDICT                        did two clients hold one lock?
 //	glass_step.go    LAB STEP, LAB RECORD               the loop, stopped and recorded
@@ -50,6 +54,7 @@ type labState struct {
 	deaf       bool        // LAB LISTEN OFF
 	blackhole  bool        // LAB BLACKHOLE ON
 	partitions []string    // globs of client names
+	linkCut    atomic.Bool // these, or the black hole, hold up the link to the master; the master asks
 	lingering  []lingering // sockets of clients that were closed while muted, oldest first
 
 	disk    *disk.Sim       // of the server's files, nil without lab-disk
@@ -62,6 +67,9 @@ type labState struct {
 	crashing  *crash         // a LAB CRASH of this pass, nil for none
 	down      *reactor.Timer // until the server listens again, nil while it is up
 	snapshots map[string]*snapshot
+
+	brakes brakes  // LAB REPLICATION
+	turns  *Server // that this node has to follow, once other nodes reach it; nil for none
 
 	plan     *lab.Plan
 	history  *lab.Log
@@ -102,7 +110,7 @@ func labRows() []command.Row {
 	help.Do = command.Help
 	return append([]command.Row{container, help}, slices.Concat(clockRows(), faultRows(), holdRows(), logRows(),
 		netRows(), crashRows(), diskRows(), snapshotRows(), mastersRows(), doctorRows(), verdictRows(),
-		resetRows(), stepRows(), pushRows())...)
+		resetRows(), stepRows(), pushRows(), replicationRows(), topologyRows())...)
 }
 
 const (

@@ -172,6 +172,7 @@ func (l *labState) crash() {
 func (l *labState) startAgain(lose loss) {
 	l.follow.stop()
 	l.persist.abortBackground()
+	l.replicas.startAgain()
 	l.persist.background = background{took: -1}
 	var code command.Code
 	switch {
@@ -204,6 +205,7 @@ func (l *labState) startAgain(lose loss) {
 	l.figures.start, l.figures.started, l.figures.peakMem = l.now, l.ks.Now, l.figures.usedMemory()
 	l.clients.setOutputTrigger()
 	l.clients.setMemoryLimits()
+	l.replicas.configured()
 }
 
 // comeUp listens again where the server listened before. If another process has taken the port,
@@ -225,6 +227,7 @@ func (l *labState) comeUp() {
 	if err := l.follow.start(); err != nil {
 		l.log('#', "Starting again after LAB CRASH: %v", err)
 	}
+	l.turnIfReached()
 }
 
 // restoreConfig undoes what CONFIG SET has changed.

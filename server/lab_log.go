@@ -36,7 +36,8 @@ func (l *labState) logNewest(c *command.Call, _ [][]byte) error {
 
 // logExport writes a long log in a goroutine of its own, and the client waits.
 func (l *labState) logExport(c *command.Call, _ [][]byte) error {
-	history, by := l.history.Export(l.number, l.masters), l.running
+	history, by := l.history.Export(l.group, l.cfg.Masters), l.running
+	history.Node = l.node()
 	switch {
 	case by.internal != nil && by.internal.history != nil:
 		*by.internal.history = history

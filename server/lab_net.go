@@ -179,6 +179,8 @@ func (l *labState) setAllMuted() {
 		socket.end.close(socket.fd)
 		return true
 	})
+	l.linkCut.Store(l.cutsLink(l.follow.port))
+	l.turnIfReached()
 }
 
 // lingering is the socket of a client that was closed while muted. The other side must not notice
@@ -251,7 +253,7 @@ func (l *labState) setMuted(c *client) {
 	}
 	l.watchInput(c)
 	c.full = false
-	if c == l.running || c.protected { // it continues without help
+	if c == l.running || c.protected || c.sess.Master { // it continues without help
 		return
 	}
 	l.wantWrite(c)

@@ -17,6 +17,9 @@ import (
 func (l *labState) Answered(
 	sess *command.Session, cmd *command.Command, args [][]byte, w *resp.Writer, mark int, ran bool,
 ) {
+	if sess.Master { // the log of the master has it
+		return
+	}
 	if !l.armed && cmd != nil && !l.doctor.Concerns(cmd.Name, sess.DB, args, "") {
 		return // the usual case while no test uses the lab
 	}
@@ -51,7 +54,7 @@ func (l *labState) logFired(c *client, cmd *command.Command, args [][]byte, w *r
 
 // Called shows the doctor and the log a command that EXEC or a script has run.
 func (l *labState) Called(sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string) {
-	if sess.Index < 0 || cmd.Group == labGroup {
+	if sess.Index < 0 || cmd.Group == labGroup || sess.Master {
 		return
 	}
 	l.doctorSees(sess, cmd, args, reply, by, false)
@@ -150,7 +153,7 @@ func outcome(r *lab.Rule, reply []byte, ran bool) lab.Outcome {
 
 // newEntry makes an entry with the time and the client.
 func (l *labState) newEntry(by *command.Session, event string) lab.Entry {
-	e := lab.Entry{Time: l.ex.Now.Wall / 1e6, Mono: monotonic(), Event: event}
+	e := lab.Entry{Time: l.ex.Now.Wall / 1e6, Mono: monotonic(), Event: event, Offset: l.effect()}
 	if by != nil {
 		e.Client, e.Name, e.DB = by.ID, lab.Printable(by.Name), by.DB
 	}

@@ -54,7 +54,7 @@ func (l *labState) beforeRequest(c *client, args [][]byte) bool {
 		}
 		f.rule = nil
 	}
-	if !l.plan.OnRequests() {
+	if !l.plan.OnRequests() || c.replica != nil || c.lab.link != nil {
 		return true
 	}
 	q := l.ruleRequest(c, args)

@@ -10,7 +10,8 @@ import (
 )
 
 // LAB RESET is for the setUp of a test. It brings the lab back to what it was when the server started,
-// so that the order of tests does not matter. Keys and snapshots stay: other verbs remove them.
+// so that the order of tests does not matter. Masters and replicas of the process are what they were. Keys and
+// snapshots stay: other verbs remove them.
 //
 // Nothing keeps waiting for state that RESET removes. Held clients continue. Every pending timer fires
 // now: delayed requests and replies, blocked commands, pauses, a server that is down. Otherwise a
@@ -44,7 +45,7 @@ func (l *labState) resetAt(c *command.Call, args [][]byte) error {
 
 // resetLater resets once the commands of this pass are executed, like a move of the clock.
 func (l *labState) resetLater(c *command.Call, to func(int64) int64, frozen bool) {
-	m := l.moveClock(c, to)
+	m := l.newMove(c, to)
 	var failed error
 	m.before = func() {
 		failed = l.endFailures()
@@ -59,11 +60,13 @@ func (l *labState) resetLater(c *command.Call, to func(int64) int64, frozen bool
 		}
 		w.OK()
 	})
+	l.firstRoles(func() { l.moveLater(m) })
 }
 
 // endFailures ends all failures. Clients that wait because of one continue.
 func (l *labState) endFailures() error {
 	l.liftAll()
+	l.brakes = brakes{}
 	l.history.UnwatchAll()
 	l.partitions = nil
 	l.heal()

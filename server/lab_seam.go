@@ -57,9 +57,11 @@ func (l *labState) mem() int {
 
 // labClient is what the lab knows of a client.
 type labClient struct {
-	fault   *fault // what rules do to it; nil before the first one fires
-	relay   *relay // masters whose replies it waits for, nil for none
-	control bool   // it has used LAB: what happens to other clients must not keep it from undoing that
+	fault   *fault  // what rules do to it; nil before the first one fires
+	relay   *relay  // masters whose replies it waits for, nil for none
+	link    *Server // the replica of this process that it is, or nil
+	gate    int64   // the last byte of the stream that it gets, with LAB REPLICATION HOLD
+	control bool    // it has used LAB: what happens to other clients must not keep it from undoing that
 }
 
 // fault is what rules do to one client.

@@ -49,6 +49,7 @@ func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
 	l.ex.ReplaceKeys(saved.keys)
 	l.ex.Scripts.LoadCode(saved.code)
 	l.follow.diverge()
+	l.replicas.leave()
 	l.doctorLost()
 	l.logEvent(lab.EventRestore, "")
 	c.OK()

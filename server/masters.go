@@ -10,9 +10,10 @@ import (
 )
 
 // Masters are independent servers in one process, as Redlock needs them. Each has its own loop,
-// goroutine, keyspace and configuration. They do not replicate. Only the lab reaches from one to another:
-// it posts to the other's loop (internal_request.go), and its doctors share one ledger of locks, which
-// has a mutex.
+// goroutine, keyspace and configuration. With the directive replicas, each master has replicas, which stand behind
+// the masters. They follow it by the protocol of replication (masters_replicas.go). Otherwise only the lab reaches
+// from one to another: it posts to the other's loop (internal_request.go), and its doctors share one ledger of
+// locks, which has a mutex.
 //
 //	--masters 3 --port 7001
 //
@@ -23,11 +24,11 @@ import (
 // SHUTDOWN ends the master that gets it. Run returns when all have ended.
 type Masters []*Server
 
-// NewMasters makes as many servers as cfg asks for. All of them listen, or none does. Each gets the next
-// port and the next seed. With port 0 each finds a free port, and cfg gets the first one's. log returns
+// NewMasters makes as many servers as cfg asks for: the masters, the replicas of the first, and so on. All of them
+// listen, or none does. Each gets the next port and the next seed. With port 0 each finds a free port, and cfg gets the first one's. log returns
 // the log of a master, counted from 1.
 func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
-	if cfg.Masters <= 1 {
+	if cfg.Nodes() <= 1 {
 		s, err := New(cfg, log(1))
 		return Masters{s}, err
 	}
@@ -41,8 +42,11 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 		cfg.Seed = newSeed()
 	}
 	var all Masters
-	for n := 1; n <= cfg.Masters; n++ {
+	for n := 1; n <= cfg.Nodes(); n++ {
 		own := cfg.Clone()
+		if cfg.Replicas > 0 {
+			prepareToReplicate(own, n)
+		}
 		own.Seed += uint64(n - 1)
 		if cfg.Port > 0 {
 			own.Port += n - 1
@@ -50,7 +54,7 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 		if cfg.TLSPort > 0 {
 			own.TLSPort += n - 1
 		}
-		s, err := newServer(own, log(n), n, cfg.Masters)
+		s, err := newServer(own, log(n), n, cfg.Nodes())
 		if err != nil {
 			all.discard()
 			return nil, err
@@ -63,6 +67,11 @@ func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 	}
 	cfg.Port, cfg.TLSPort = all[0].cfg.Port, all[0].cfg.TLSPort
 	all.shareLedger()
+	all.becomeNeighbours()
+	if err := all.follow(); err != nil {
+		all.discard()
+		return nil, err
+	}
 	return all, nil
 }
 
@@ -71,18 +80,27 @@ func newSeed() uint64 { return 1 + random.Uint64N(1<<53) }
 
 // checkMasters refuses what several masters cannot share.
 func checkMasters(cfg *config.Config) error {
-	switch n := cfg.Masters; {
+	n, what := cfg.Nodes(), "masters"
+	if cfg.Replicas > 0 {
+		what = "servers"
+	}
+	switch {
 	case cfg.UnixSocket != "":
-		return fmt.Errorf("unixsocket is one socket and cannot be shared by %d masters", n)
+		return fmt.Errorf("unixsocket is one socket and cannot be shared by %d %s", n, what)
 	case cfg.Trace != "":
-		return fmt.Errorf("trace records one server, not %d masters: use DEBUG TRACE on the one to look at", n)
+		return fmt.Errorf("trace records one server, not %d %s: use DEBUG TRACE on the one to look at", n, what)
 	case max(cfg.Port, cfg.TLSPort)+n-1 > maxPort:
-		return fmt.Errorf("%d masters from port %d on would need ports above %d", n, max(cfg.Port, cfg.TLSPort), maxPort)
+		return fmt.Errorf("%d %s from port %d on would need ports above %d", n, what, max(cfg.Port, cfg.TLSPort), maxPort)
+	case n > mostNodes:
+		return fmt.Errorf("%d masters with %d replicas each are more than %d servers", cfg.Masters, cfg.Replicas, mostNodes)
 	}
 	return nil
 }
 
-const maxPort = 65535
+const (
+	maxPort   = 65535
+	mostNodes = 1000 // servers of a process
+)
 
 // discard closes servers that were never run.
 func (m Masters) discard() {
@@ -151,10 +169,17 @@ func (m Masters) TLSAddrs() []string {
 	return addrs
 }
 
-// Port returns the TCP port of s: without one, the tls-port, or 0. Call it before Run.
+// MasterOf returns the place of the master to which a server belonged at the start. That of a master is its own.
+func (m Masters) MasterOf(i int) int { return m[i].group - 1 }
+
+// Port returns the TCP port of s: without one, the tls-port, or 0. In a bubble it is a port in name only. Call it before
+// Run.
 func (s *Server) Port() int {
 	if s.cfg.Port > 0 {
 		return s.cfg.Port
+	}
+	if s.bubble != nil {
+		return bubblePort + s.number
 	}
 	return max(s.cfg.TLSPort, 0)
 }

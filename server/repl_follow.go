@@ -61,10 +61,11 @@ func followRows() []command.Row {
 }
 
 const (
-	errMasterPort  store.Error = "ERR Invalid master port"
-	errOwnMaster   store.Error = "ERR REPLICAOF refused: this is the server itself"
-	errBubbleLink  store.Error = "ERR REPLICAOF is not supported in a bubble of testing/synctest"
-	alreadyFollows             = "OK Already connected to specified master"
+	errMasterPort store.Error = "ERR Invalid master port"
+	errOwnMaster  store.Error = "ERR REPLICAOF refused: this is the server itself"
+	errBubbleLink store.Error = "ERR REPLICAOF leads out of the bubble of testing/synctest: only servers that were " +
+		"started together reach each other there"
+	alreadyFollows = "OK Already connected to specified master"
 )
 
 // REPLICAOF host port | NO ONE (replication.c: replicaofCommand)
@@ -85,7 +86,7 @@ func (s *Server) replicaOf(c *command.Call) error {
 	switch {
 	case !ok || port < 0 || port > maxPort:
 		return errMasterPort
-	case s.bubble != nil:
+	case s.bubble != nil && !s.isSelf(host, int(port)) && s.peerAt(host, int(port)) == nil:
 		return errBubbleLink
 	case f.host != "" && strings.EqualFold(f.host, host) && f.port == int(port):
 		s.log('*', "REPLICAOF would result into synchronization with the master we are already connected with. "+
@@ -108,10 +109,10 @@ func (f *following) start() error {
 	switch {
 	case !ok || err != nil || f.host != "":
 		return nil
-	case f.s.bubble != nil:
-		return errBubbleLink
 	case f.s.isSelf(host, n):
 		return errOwnMaster
+	case f.s.bubble != nil && f.s.peerAt(host, n) == nil:
+		return errBubbleLink
 	}
 	f.follow(host, n)
 	return nil
@@ -121,6 +122,7 @@ func (f *following) start() error {
 func (f *following) follow(host string, port int) {
 	f.leave()
 	if f.host == "" {
+		f.s.lab.noteDemoted(port)
 		f.timer = f.s.loop.After(replPeriod, f.tick)
 		f.history = f.s.replicas.leave()
 		f.s.endWaits()
@@ -137,6 +139,7 @@ func (f *following) follow(host string, port int) {
 func (f *following) promote() {
 	f.leave()
 	f.s.loop.Cancel(f.timer)
+	f.s.lab.notePromoted()
 	f.host, f.s.cfg.ReplicaOf = "", ""
 	if f.ID != "" {
 		f.s.replicas.takeOver(f.history)
@@ -206,10 +209,10 @@ func (f *following) end() {
 	f.link = nil
 }
 
-// endWaits ends the waits of all blocked clients, and closes them after the reply.
+// endWaits ends the waits of all blocked clients, and closes them after the reply. Who waits for a lab waits on.
 func (s *Server) endWaits() {
 	for _, c := range s.clients.byAge() {
-		if c.sess.Hold == command.Blocked {
+		if c.sess.Hold == command.Blocked && !c.awaitsLab() {
 			s.ex.Unblock(&c.sess, command.ErrRoleChanged)
 			c.sess.CloseAfterReply = true
 		}

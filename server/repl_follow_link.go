@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/replication/follow"
 )
@@ -49,6 +50,9 @@ func (f *following) connect() {
 }
 
 func (f *following) dial() (*link, error) {
+	if peer := f.s.peerAt(f.host, f.port); peer != nil {
+		return f.dialPeer(peer)
+	}
 	addrs, err := resolveMaster(f.host)
 	if err != nil {
 		return nil, err
@@ -92,7 +96,10 @@ func resolveMaster(host string) ([]netip.Addr, error) {
 
 // isSelf reports whether a host and a port are those of this server.
 func (s *Server) isSelf(host string, port int) bool {
-	if port != s.cfg.Port {
+	switch {
+	case s.bubble != nil:
+		return port == s.port
+	case port != s.cfg.Port:
 		return false
 	}
 	addrs, _ := resolveMaster(host) // the link says later what is wrong with the name
@@ -186,6 +193,7 @@ func (f *following) hangUp() {
 		return
 	}
 	f.s.log('*', "Connection with master lost.")
+	f.s.lab.noteLink(lab.LinkDown, f.port)
 	f.db = l.client.sess.DB
 	f.s.ex.Drop(&l.client.sess)
 	f.s.close(l.client)
@@ -217,11 +225,13 @@ func (f *following) begin(l *link) {
 		f.link = nil
 		return
 	}
-	c.sess.Master, c.sess.Authenticated, c.sess.User, c.sess.Name, c.sess.DB = true, true, nil, "", f.db
+	c.sess.Master, c.sess.Authenticated, c.sess.User, c.sess.DB = true, true, nil, f.db
+	c.sess.Name = f.s.lab.linkName("master", f.port)
 	c.readable = func() { l.ready = true }
 	l.client, l.stopped, l.ready = c, true, true
 	f.s.loop.Unwatch(l.fd, reactor.Readable)
 	f.watch(l, true)
 	f.downSince = 0
 	f.configure()
+	f.s.lab.muteNew(c)
 }

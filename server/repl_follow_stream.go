@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/replication/follow"
 )
 
@@ -22,13 +23,29 @@ func (f *following) advance() {
 	switch {
 	case l == nil:
 	case l.talk == nil:
-		if l.ready {
+		if l.ready && !f.s.lab.cutsLink(f.port) {
 			f.connected(l)
 		}
 	case f.mustWait():
 		f.watch(l, false)
+	case f.s.lab.cutsLink(f.port):
+		if l.client == nil { // else LAB stops a client
+			f.watch(l, false)
+		}
 	default:
 		f.receive(l)
+	}
+}
+
+// drain executes all that has come of the stream, for LAB FAILOVER: whoever promotes a replica wants to know what that
+// has.
+func (f *following) drain() {
+	l := f.link
+	for l != nil && f.link == l && l.client != nil && !f.mustWait() {
+		l.ready = true
+		if f.receive(l); !l.ready {
+			return
+		}
 	}
 }
 
@@ -131,6 +148,7 @@ func (f *following) goOn(l *link, at follow.Position) {
 	}
 	f.begin(l)
 	f.s.log('*', "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
+	f.s.lab.noteSynced(lab.SyncedPartial)
 }
 
 // obey executes a request of the stream (networking.c: commandProcessed). The offset moves behind a transaction as a
@@ -182,6 +200,7 @@ func (f *following) everySecond() {
 			"parameter in redis.conf to a larger value.")
 	case silent:
 		f.fail('#', "Timeout connecting to the MASTER...")
+	case f.s.lab.cutsLink(f.port):
 	case l.client != nil:
 		l.talk.Ack(f.Offset)
 		f.flush(l)

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"path/filepath"
 
+	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
 	"github.com/miniredisd/miniredisd/replication/follow"
@@ -193,6 +194,7 @@ func (f *following) loaded() {
 	l := f.link
 	f.begin(l)
 	f.s.log('*', "MASTER <-> REPLICA sync: Finished with success")
+	f.s.lab.noteSynced(lab.SyncedFull)
 	if f.link == l {
 		l.talk.Ack(f.Offset)
 		f.flush(l)

@@ -64,8 +64,20 @@ func (r *replicas) listen() {
 	r.s.ex.Propagation.Offset = r.stream.Offset
 	r.pinged = r.now()
 	if r.timer == nil {
-		r.timer = r.s.after(time.Second, r.everySecond)
+		r.schedule()
 	}
+}
+
+// schedule calls everySecond in a second. The clock of a lab may leap over years, so there it is a real second.
+func (r *replicas) schedule() {
+	if r.s.lab == nil {
+		r.timer = r.s.after(time.Second, r.everySecond)
+		return
+	}
+	r.timer = r.s.loop.After(time.Second, func() time.Duration {
+		r.s.inbox.posted = append(r.s.inbox.posted, r.everySecond) // where commands are executed
+		return 0
+	})
 }
 
 // end forgets the backlog, because no replica has come for long.
@@ -101,6 +113,15 @@ func (r *replicas) leave() (h history) {
 	r.stream.End(newRunID())
 	r.countGood()
 	return h
+}
+
+// startAgain makes the state that newReplicas makes, for LAB CRASH. The clients have gone.
+func (r *replicas) startAgain() {
+	if r.timer != nil {
+		r.s.loop.Cancel(r.timer)
+	}
+	s := r.s
+	*r = newReplicas(s)
 }
 
 // feed adds bytes to the stream.
@@ -145,6 +166,7 @@ func (r *replicas) handOver() {
 	if len(r.all) == 0 {
 		return
 	}
+	r.s.lab.mark()
 	r.passOn()
 	for _, c := range r.all {
 		if !c.closed {
@@ -175,12 +197,12 @@ func (r *replicas) handTo(c *client) {
 
 // next returns the bytes of the stream that follow for c, nil if it has enough to write.
 func (r *replicas) next(c *client) []byte {
-	rep := c.replica
+	rep, last := c.replica, r.s.lab.streamEnd(c)
 	if c.Out.RefLen >= handMost {
-		rep.more = rep.cursor.From() <= r.stream.Offset
+		rep.more = rep.cursor.From() <= min(r.stream.Offset, last)
 		return nil
 	}
-	return rep.cursor.Next()
+	return rep.cursor.Next(last)
 }
 
 // refer adds bytes to the output of c. They are not copied, so nobody may change them.
@@ -201,7 +223,7 @@ func (r *replicas) tell(c *client, format string, args ...any) {
 // isUrgent reports whether a replica has room for more that waits for it.
 func (r *replicas) isUrgent() bool {
 	for _, c := range r.all {
-		if c.replica.more && !c.full && !c.closed {
+		if c.replica.more && !c.full && !c.closed && !c.muted {
 			return true
 		}
 	}
@@ -211,9 +233,17 @@ func (r *replicas) isUrgent() bool {
 // everySecond does what is due without a request (replication.c: replicationCron).
 func (r *replicas) everySecond() {
 	r.timer = nil
+	if r.look(); r.stream.Active {
+		r.schedule()
+	}
+}
+
+// look does what the time demands.
+func (r *replicas) look() {
 	if !r.stream.Active {
 		return
 	}
+	r.s.lab.hearLinks()
 	if len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.cfg.ReplPingPeriod)*1e9 {
 		r.pinged = r.now()
 		r.feed([]byte(pingRequest))
@@ -233,9 +263,6 @@ func (r *replicas) everySecond() {
 	}
 	r.startWaiting()
 	r.countGood()
-	if r.stream.Active {
-		r.timer = r.s.after(time.Second, r.everySecond)
-	}
 }
 
 // isLate reports whether a replica has been silent for longer than repl-timeout, or takes no byte of its keys.

@@ -41,8 +41,7 @@ func replicaRows() []command.Row {
 }
 
 const (
-	errLabReplicates store.Error = "ERR replication is not supported with a lab, which changes the data behind it"
-	errChain         store.Error = "ERR miniredisd has no replicas while it is a replica itself: follow its master"
+	errChain store.Error = "ERR miniredisd has no replicas while it is a replica itself: follow its master"
 )
 
 // REPLCONF [option value ...] (replication.c: replconfCommand)
@@ -50,9 +49,6 @@ func (s *Server) replconf(c *command.Call) error {
 	me := s.running
 	if me.internal != nil || len(c.Args)%2 == 0 {
 		return errSyntax
-	}
-	if s.lab != nil {
-		return errLabReplicates
 	}
 	if me.replica == nil {
 		me.replica = &replica{stream: &s.replicas.stream}
@@ -128,6 +124,12 @@ func (r *replicas) heard(c *client, args [][]byte) {
 	if !ok {
 		return
 	}
+	if rep.state == online {
+		rep.onAck = false
+	}
+	if r.s.lab.holdsStream(c) {
+		return
+	}
 	rep.acked = max(rep.acked, acked)
 	if len(args) > 2 && is(args[1], "fack") {
 		if synced, ok := ascii.ParseInt(args[2]); ok {
@@ -135,8 +137,5 @@ func (r *replicas) heard(c *client, args [][]byte) {
 		}
 	}
 	rep.heard = r.now()
-	if rep.state == online {
-		rep.onAck = false
-	}
 	r.answerWaits()
 }

@@ -31,7 +31,7 @@ type replica struct {
 	acked  int64 // the offset that it has executed
 	synced int64 // the offset that is in its append only file
 	heard  int64 // ns, by Clock.Timeline, of the last offset
-	asked  int64 // ns, by Clock.Timeline, when it asked for all keys
+	asked  int64 // monotonic ns, when it asked for all keys: the clock of a lab may stand still
 
 	follows bool               // cursor is its place
 	cursor  replication.Cursor // the bytes before it are in the output, or sent
@@ -110,7 +110,7 @@ func (r *replicas) name(c *client) string {
 
 // add makes c a replica.
 func (r *replicas) add(c *client, state replicaState) {
-	c.replica.state, c.replica.asked = state, r.now()
+	c.replica.state, c.replica.asked = state, r.s.ex.Now.Mono
 	r.all = append(r.all, c)
 	r.s.clients.weigh(c)
 	if r.s.cfg.ReplDisableNoDelay && !c.unix {

@@ -41,8 +41,6 @@ func (s *Server) psync(c *command.Call) error {
 	switch {
 	case me.replicates() || c.Sess.Monitor:
 		return nil
-	case s.lab != nil:
-		return errLabReplicates
 	case s.follow.host != "":
 		return errChain
 	case len(c.Args) > 3 && is(c.Args[3], "failover"):
@@ -74,8 +72,6 @@ func (s *Server) syncCommand(c *command.Call) error {
 	switch {
 	case me.replicates() || c.Sess.Monitor:
 		return nil
-	case s.lab != nil:
-		return errLabReplicates
 	case s.follow.host != "":
 		return errChain
 	}
@@ -97,6 +93,8 @@ func (r *replicas) ask(c *client) error {
 		return errPendingOutput
 	case c.replica.filtered && !c.replica.takesEOF:
 		return errFilterEOF
+	case r.s.lab.holdsStream(c):
+		return errHeld
 	}
 	r.s.log('*', "Replica %s asks for synchronization", r.name(c))
 	return nil
@@ -177,7 +175,8 @@ func (y *fullSync) takes(c *client) bool {
 // startWaiting begins a snapshot for the replicas that wait, if it is time (replication.c:
 // shouldStartChildReplication).
 func (r *replicas) startWaiting() {
-	waiting, oldest := 0, r.now()
+	now := r.s.ex.Now.Mono
+	waiting, oldest := 0, now
 	for _, c := range r.all {
 		if c.replica.state == waitsForStart && !c.closed {
 			waiting++
@@ -186,7 +185,7 @@ func (r *replicas) startWaiting() {
 	}
 	cfg := r.s.cfg
 	enough := cfg.ReplDisklessMax > 0 && waiting >= cfg.ReplDisklessMax
-	late := (r.now()-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
+	late := (now-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
 	if waiting > 0 && r.sync == nil && r.s.persist.underWay() == nil &&
 		(!cfg.ReplDisklessSync || enough || late) {
 		r.start()

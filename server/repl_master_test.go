@@ -247,10 +247,3 @@ func TestTheBacklogIsFreedWithoutReplicas(t *testing.T) {
 	c.Do("SET", "k", "v")
 	require.Contains(t, f.until("v\r\n"), "SELECT")
 }
-
-func TestALabDoesNotReplicate(t *testing.T) {
-	c := redistest.Dial(t, start(t, []string{"--lab", "yes"}))
-	for _, args := range [][]string{{"SYNC"}, {"PSYNC", "?", "-1"}, {"REPLCONF", "listening-port", "1"}} {
-		require.Equal(t, "ERR replication is not supported with a lab, which changes the data behind it", c.Do(args...).Str)
-	}
-}

@@ -98,8 +98,10 @@ type Server struct {
 
 	trace *trace.Thread // main's row, nil while nothing is recorded
 
-	masters int     // how many this process has
+	masters int     // how many this process has, replicas included
 	number  int     // the number of this one, from 1
+	group   int     // the number of its master at the start: its own, or that of the one it follows
+	port    int     // at the start
 	peers   Masters // all of them, with this one
 	names   names   // of connections to come
 
@@ -159,7 +161,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	if cfg.Seed == 0 {
 		cfg.Seed = newSeed()
 	}
-	cfg.Dialect = dialect.OfMaster(cfg.Dialect, number)
+	cfg.Dialect = dialect.OfMaster(cfg.Dialect, cfg.MasterOf(number))
 	clock := clock.New()
 	loop, err := reactor.New(cfg.Multiplexer, clock.Mono)
 	if err != nil {
@@ -167,7 +169,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	s := &Server{
 		cfg: cfg, log: log, loop: loop, number: number, masters: masters, commands: commands,
-		ks: newKeyspace(cfg),
+		ks: newKeyspace(cfg), group: cfg.MasterOf(number),
 	}
 	if cfg.Dialect != dialect.Default {
 		s.commands = newCommands(dialect.Named(cfg.Dialect))
@@ -229,6 +231,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 			s.log('#', "%v", err) // redis-server starts all the same
 		}
 	}
+	s.port = s.Port()
 	s.lab.keepConfig()
 	s.lab.warnOfOpen()
 	return s, nil

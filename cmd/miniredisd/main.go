@@ -205,7 +205,7 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	signal.Notify(signals, append(crashSignals(), syscall.SIGTERM, syscall.SIGINT, syscall.SIGUSR1)...)
 	go obeySignals(signals, masters, log)
 
-	remove, err := announce(cfg, log, masters.Addrs(), masters.TLSAddrs())
+	remove, err := announce(cfg, log, masters)
 	if err != nil {
 		log.Log('#', "%v", err)
 		return 1
@@ -242,14 +242,19 @@ func refuse(cfg *config.Config, log *rlog.Logger, err error) int {
 	return 1
 }
 
-// logsOf returns one log for each master. With several masters, each line names its master.
+// logsOf returns one log for each server. With several of them, each line names its server: a replica has the number by
+// which LAB MASTER calls it.
 func logsOf(cfg *config.Config, log *rlog.Logger) []*rlog.Logger {
-	if cfg.Masters == 1 {
+	if cfg.Nodes() == 1 {
 		return []*rlog.Logger{log}
 	}
 	var logs []*rlog.Logger
-	for n := 1; n <= cfg.Masters; n++ {
-		logs = append(logs, log.Named(fmt.Sprintf("master %d", n)))
+	for n := 1; n <= cfg.Nodes(); n++ {
+		role := "master"
+		if n > cfg.Masters {
+			role = "replica"
+		}
+		logs = append(logs, log.Named(fmt.Sprintf("%s %d", role, n)))
 	}
 	return logs
 }

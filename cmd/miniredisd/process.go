@@ -15,12 +15,12 @@ import (
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/rlog"
+	"github.com/miniredisd/miniredisd/server"
 )
 
 // announce tells other processes that the server listens. remove deletes the files that it wrote.
-// addrs has the addresses of TCP, tlsAddrs those of TLS. The port file has the ports of TLS only if there are
-// no others.
-func announce(cfg *config.Config, log *rlog.Logger, addrs, tlsAddrs []string) (remove func(), err error) {
+// The port file has the ports of TLS only if there are no others.
+func announce(cfg *config.Config, log *rlog.Logger, masters server.Masters) (remove func(), err error) {
 	pidFile := cfg.PIDFile
 	if pidFile == "" && isDaemon() {
 		pidFile = "/var/run/redis.pid"
@@ -36,14 +36,16 @@ func announce(cfg *config.Config, log *rlog.Logger, addrs, tlsAddrs []string) (r
 	if cfg.LabTLS != "" {
 		tlsPorts = filepath.Join(cfg.Relative(cfg.LabTLS), "port")
 	}
+	type ports map[string]func(*server.Server) []string
+	plain := (*server.Server).Addrs
 	if cfg.Port <= 0 {
-		addrs = tlsAddrs
+		plain = (*server.Server).TLSAddrs
 	}
-	for path, addrs := range map[string][]string{cfg.PortFile: addrs, tlsPorts: tlsAddrs} {
+	for path, addrs := range (ports{cfg.PortFile: plain, tlsPorts: (*server.Server).TLSAddrs}) {
 		if path == "" {
 			continue
 		}
-		if err := writePortFile(path, addrs); err != nil {
+		if err := writeWhole(path, portLines(cfg, masters, addrs)); err != nil {
 			return nil, fmt.Errorf("writing the port file: %w", err)
 		}
 	}
@@ -67,9 +69,23 @@ func announce(cfg *config.Config, log *rlog.Logger, addrs, tlsAddrs []string) (r
 	}, nil
 }
 
-// writePortFile writes the TCP ports, one a line.
-func writePortFile(path string, addrs []string) error {
-	var ports []string
+// portLines has the port of each server on a line. That of a replica also names its master, as "7002 replica of 7001".
+func portLines(cfg *config.Config, masters server.Masters, addrs func(*server.Server) []string) string {
+	var lines strings.Builder
+	for i, s := range masters {
+		for _, port := range portsOf(addrs(s)) {
+			lines.WriteString(port)
+			if of := cfg.MasterOf(i + 1); of != i+1 {
+				lines.WriteString(" replica of " + portsOf(addrs(masters[of-1]))[0])
+			}
+			lines.WriteString("\n")
+		}
+	}
+	return lines.String()
+}
+
+// portsOf returns the ports of addresses, each once.
+func portsOf(addrs []string) (ports []string) {
 	for _, addr := range addrs {
 		ap, err := netip.ParseAddrPort(addr)
 		if err != nil {
@@ -79,7 +95,7 @@ func writePortFile(path string, addrs []string) error {
 			ports = append(ports, port)
 		}
 	}
-	return writeWhole(path, strings.Join(append(ports, ""), "\n"))
+	return ports
 }
 
 // writeWhole writes a file. A reader sees all of the text or no file.

@@ -77,7 +77,8 @@ type Config struct {
 	Bind           []string // a leading "-" marks an address that the machine may lack
 	Port           int      // 0 chooses a free port, -1 means no TCP
 	PortFile       string
-	Masters        int    // the number of servers in this process, on the ports from Port on
+	Masters        int    // the number of masters in this process, on the ports from Port on
+	Replicas       int    // the number of replicas that each of them has in this process, on the ports behind them
 	Dialect        string // the name of the server that this one plays, or a list for the masters: see package dialect
 	Trace          string // the file of the recording; "" means none
 	UnixSocket     string

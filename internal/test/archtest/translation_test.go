@@ -38,6 +38,7 @@ func translated() []page {
 		{"docs/lab/README.md", "docs/zh/lab/README.md"},
 		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},
 		{"docs/lab/crash.md", "docs/zh/lab/crash.md"},
+		{"docs/lab/replicas.md", "docs/zh/lab/replicas.md"},
 		{"docs/lab/step.md", "docs/zh/lab/step.md"},
 		{"docs/lab/stories.md", "docs/zh/lab/stories.md"},
 	}

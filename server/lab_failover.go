@@ -1,0 +1,229 @@
+package server
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// LAB FAILOVER does what Sentinel does, and decides by itself when:
+//
+//	home                    the nodes of the master
+//	askNodes ─────────────> who is up, and how far?         a replica executes what has arrived of the stream
+//	promote ──────────────> the replica with the best offset becomes a master
+//	turn ─────────────────> the other replicas follow it
+//	turn ─────────────────> and the old master, if other nodes reach it
+//	the reply
+//
+// A node that others do not reach (LAB CRASH DOWN, BLACKHOLE, PARTITION of its links) is told when they do. Until then
+// an old master is a master that does not know. A node with a slow script is told when the script is over.
+
+// failing is a LAB FAILOVER that waits for the nodes.
+type failing struct {
+	*labState
+	by      *client
+	request int64
+	to      int64 // the port, 0 for the best
+	leaves  bool  // the old master as it is
+}
+
+func (l *labState) failover(c *command.Call) error {
+	f := &failing{labState: l, by: l.running, request: c.Sess.Commands}
+	for args := c.Args[2:]; len(args) > 0; {
+		switch word := labVerb(args[0]); {
+		case word == "TO" && f.to == 0 && len(args) > 1:
+			port, ok := ascii.ParseInt(args[1])
+			if !ok || port < 1 || port > maxPort {
+				return labError("failover", "TO expects a port, not '%s'", printable(args[1]))
+			}
+			f.to, args = port, args[2:]
+		case word == "TO" && f.to == 0:
+			return labError("failover", "port is missing behind TO")
+		case word == "LEAVE" && !f.leaves:
+			f.leaves, args = true, args[1:]
+		default:
+			return labError("failover", "expects TO port or LEAVE, not '%s'", printable(args[0]))
+		}
+	}
+	if len(l.nodes()) == 1 {
+		return labError("failover", "this server has no replicas in its process: start it with --replicas 1")
+	}
+	l.askNodes(f.decide)
+	c.Await((*resp.Writer).NullArray)
+	return nil
+}
+
+// answer replies to the client, if it still waits.
+func (f *failing) answer(write func(w *resp.Writer)) {
+	if f.by.sess.Hold == command.Blocked && f.by.sess.Commands == f.request && !f.by.closed {
+		f.ex.Answer(&f.by.sess, write)
+	}
+}
+
+// decide chooses the new master.
+func (f *failing) decide(all []nodeState) {
+	group := slices.DeleteFunc(all, func(n nodeState) bool { return n.s.group != f.group })
+	chosen, err := f.choose(group)
+	if err != nil {
+		f.answer(func(w *resp.Writer) { w.Error(err.Error()) })
+		return
+	}
+	f.eachNode(Masters{chosen.s}, func(_ int, at *labState, end func()) {
+		at.afterScript(func() {
+			at.promote()
+			end()
+		})
+	}, func() { f.turnOthers(chosen.s, group) })
+}
+
+func (f *failing) choose(group []nodeState) (*nodeState, error) {
+	var fit []*nodeState
+	var whyNot string
+	for i := range group {
+		n := &group[i]
+		why := n.unfit()
+		switch {
+		case f.to != 0 && int64(n.s.port) == f.to && why != "":
+			return nil, labError("failover", "%d cannot become the master: %s", f.to, why)
+		case f.to != 0 && int64(n.s.port) == f.to:
+			return n, nil
+		case why == "" && n.priority > 0:
+			fit = append(fit, n)
+		case !n.isMaster || n.ended:
+			if why == "" {
+				why = "its replica-priority is 0"
+			}
+			whyNot += fmt.Sprintf(", %d: %s", n.s.port, why)
+		}
+	}
+	if f.to != 0 {
+		return nil, labError("failover", "no node of this master listens on port %d", f.to)
+	}
+	if len(fit) == 0 {
+		return nil, labError("failover", "no replica can become the master%s", whyNot)
+	}
+	return slices.MinFunc(fit, func(a, b *nodeState) int {
+		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(b.offset, a.offset),
+			cmp.Compare(a.s.number, b.s.number))
+	}), nil
+}
+
+// unfit is why a node cannot become the master, "" if it can.
+func (n *nodeState) unfit() string {
+	switch {
+	case n.ended:
+		return "it has ended"
+	case n.isMaster:
+		return "it is a master"
+	case !n.isUp:
+		return "it is down"
+	case n.isCut:
+		return "it is in a black hole"
+	case n.isBusy:
+		return "it runs a slow script"
+	case !n.hasData:
+		return "it has not all keys of its master"
+	}
+	return ""
+}
+
+// turnOthers makes the other nodes follow the new master: first the replicas, so that none of them goes back to the old
+// master meanwhile.
+func (f *failing) turnOthers(to *Server, group []nodeState) {
+	var replicas, masters, later Masters
+	for _, n := range group {
+		switch {
+		case n.s == to || n.ended || n.isMaster && f.leaves:
+		case n.isMaster:
+			masters = append(masters, n.s)
+		case n.isBusy:
+			later = append(later, n.s)
+		default:
+			replicas = append(replicas, n.s)
+		}
+	}
+	turn := func(_ int, at *labState, end func()) {
+		at.turn(to)
+		end()
+	}
+	f.eachNode(replicas, turn, func() {
+		f.eachNode(append(masters, later...), turn, func() {
+			f.answer(func(w *resp.Writer) { w.Int(int64(to.port)) })
+		})
+	})
+}
+
+// promote makes this replica a master, as Sentinel does: a restart does not undo it.
+func (l *labState) promote() {
+	l.turns = nil
+	if l.follow.host != "" {
+		l.follow.promote()
+		l.log('*', "MASTER MODE enabled (LAB FAILOVER)")
+	}
+	l.cfg.ReplicaOf, l.config.ReplicaOf = "", ""
+}
+
+// turn makes this node follow another one, now or once it can be told.
+func (l *labState) turn(to *Server) {
+	l.turns = to
+	l.turnIfReached()
+}
+
+// turnIfReached is called when something has ended that may have kept other nodes from this one. A slow script ends
+// first.
+func (l *labState) turnIfReached() {
+	to := l.turns
+	switch {
+	case to == nil || l.down != nil || l.cutsOff(to):
+		return
+	case l.ex.Scripts.Busy() != nil:
+		l.deferred = append(l.deferred, l.turnIfReached)
+		return
+	}
+	l.turns = nil
+	if l.follow.host != peerHost || l.follow.port != to.port {
+		l.follow.follow(peerHost, to.port)
+	}
+	l.config.ReplicaOf = l.cfg.ReplicaOf
+}
+
+// firstRole gives this node the role that it had at the start. The first master gives the others theirs when it is one
+// again.
+func (l *labState) firstRole() {
+	l.turns, l.brakes = nil, brakes{}
+	first := l.peers[l.group-1]
+	if first != l.Server {
+		l.turn(first)
+		return
+	}
+	l.afterScript(func() {
+		l.promote()
+		l.eachNode(l.nodes()[1:], func(_ int, at *labState, end func()) {
+			at.firstRole()
+			end()
+		}, func() {})
+	})
+}
+
+// firstRoles gives all nodes of this one's master the roles that they had at the start, and then calls fn here.
+func (l *labState) firstRoles(fn func()) {
+	first := l.peers[l.group-1]
+	if first == l.Server || l.cfg.Replicas == 0 {
+		if l.cfg.Replicas > 0 {
+			l.firstRole()
+		}
+		fn()
+		return
+	}
+	l.eachNode(Masters{first}, func(_ int, at *labState, end func()) {
+		at.firstRole()
+		end()
+	}, func() {
+		l.firstRole()
+		fn()
+	})
+}

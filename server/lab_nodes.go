@@ -1,0 +1,129 @@
+package server
+
+import (
+	"fmt"
+
+	"github.com/miniredisd/miniredisd/lab"
+)
+
+// What the lab knows of the nodes of a process: masters, their replicas, and the links between them. A link is a client
+// of the master with the name replica-PORT, and one of the replica with the name master-PORT. So LAB PARTITION can cut
+// it. Without a lab, the methods that the rest of the server calls do nothing: linkName, cutsLink, noteLink,
+// noteSynced, notePromoted, noteDemoted, hearLinks, and those of lab_replication.go.
+
+// awaitsLab reports whether c waits for a verb that does not end with the role of its server.
+func (c *client) awaitsLab() bool {
+	last := c.sess.Last
+	return c.lab.control && last != nil && last.Group == labGroup && last.Name != "lab|replication"
+}
+
+// linkName is the name of a link on one of its sides. to says what is on the other side.
+func (l *labState) linkName(to string, port int) string {
+	if l == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s-%d", to, port)
+}
+
+// cutsLink reports whether the network holds up the link of this replica to its master.
+func (l *labState) cutsLink(port int) bool {
+	return l != nil && (l.blackhole || len(l.partitions) > 0 && l.hides(l.linkName("master", port)))
+}
+
+// cutsOff reports whether the network keeps this node from another one.
+func (l *labState) cutsOff(other *Server) bool {
+	return l.blackhole || l.hides(l.linkName("master", other.port)) || l.hides(l.linkName("replica", other.port))
+}
+
+// nodes returns all nodes that began with the same master, which is the first.
+func (l *labState) nodes() (all Masters) {
+	for _, s := range l.peers {
+		if s.group == l.group {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// hearLinks is called when the time has moved. A link of the process that works is heard of all the time: a clock that
+// leaps leaves no time for the acknowledgements.
+func (l *labState) hearLinks() {
+	if l == nil {
+		return
+	}
+	heard := false
+	for _, c := range l.replicas.all {
+		if from := c.lab.link; from != nil && !c.muted && !l.holdsStream(c) && !from.lab.linkCut.Load() {
+			c.replica.heard, heard = l.replicas.now(), true
+		}
+	}
+	if heard {
+		l.replicas.countGood()
+	}
+}
+
+// effect is the place in the stream behind what was done last: see lab.Entry.
+func (l *labState) effect() int64 {
+	if l.follow.host != "" {
+		return l.follow.Offset
+	}
+	return l.ex.Propagation.Effect()
+}
+
+// numberAt returns the number of the node with a port, 0 if it is none of this process.
+func (l *labState) numberAt(port int) int {
+	if peer := l.peerAt(peerHost, port); peer != nil {
+		return peer.number
+	}
+	return 0
+}
+
+// noteRole adds an entry about the role of this node, or about its link.
+func (l *labState) noteRole(event, what string, port int, id string) {
+	e := l.newEntry(nil, event)
+	e.Outcome, e.Reply, e.Peer, e.ReplID = lab.Executed, what, l.numberAt(port), id
+	l.history.Add(e)
+}
+
+func (l *labState) noteLink(what string, port int) {
+	if l != nil {
+		l.noteRole(lab.EventLink, what, port, "")
+	}
+}
+
+// noteSynced is called when the link to the master is up.
+func (l *labState) noteSynced(how string) {
+	if l != nil {
+		l.linkCut.Store(l.cutsLink(l.follow.port))
+		l.noteRole(lab.EventSynced, how, l.follow.port, l.follow.ID)
+	}
+}
+
+// notePromoted is called before a replica becomes a master.
+func (l *labState) notePromoted() {
+	if l != nil {
+		l.noteRole(lab.EventPromoted, "", l.follow.port, l.follow.ID)
+	}
+}
+
+// noteDemoted is called before a master becomes a replica of the node with a port. A server that starts as a replica was
+// no master.
+func (l *labState) noteDemoted(port int) {
+	if l != nil && l.cfg.ReplicaOf == "" {
+		l.noteRole(lab.EventDemoted, "", port, l.replicas.stream.ID)
+		l.brakes = brakes{}
+	}
+}
+
+// node describes this node for an exported log.
+func (l *labState) node() *lab.Node {
+	if l.cfg.Replicas == 0 {
+		return nil
+	}
+	n := &lab.Node{Node: l.number, Nodes: l.masters, Port: l.port, Role: "master",
+		ReplID: l.replicas.stream.ID, Offset: l.replicas.stream.Offset}
+	if l.follow.host != "" {
+		n.Role, n.ReplID, n.Offset = "replica", l.follow.ID, l.follow.Offset
+	}
+	return n
+}

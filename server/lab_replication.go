@@ -1,0 +1,326 @@
+package server
+
+import (
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/resp"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// LAB REPLICATION stops the stream to replicas, or makes it late. The master does that: it hands over only a part of
+// the stream, and does not hear what such a replica acknowledges.
+//
+//	stream   ├──────── handed over ────────┤ . . . . . . . . . . . ┤
+//	                                 streamEnd                   Offset
+//	HOLD     where the stream ended at the verb. Keys are not sent either: a replica that asks for them is refused
+//	LAG ms   where the stream ended so many ms ago, by the clock of this master
+//
+// A replica that gets the verb passes it on to its master. The master knows replicas by their ports, so a replica that
+// comes back is still on hold.
+
+func replicationRows() []command.Row {
+	return []command.Row{
+		wordsRow("replication", "(HOLD [port:integer]) | (RELEASE [port:integer]) | "+
+			"(LAG milliseconds [port:integer]) | (STATUS [port:integer]) | (WAIT [timeout-milliseconds])",
+			-2, "O(N) where N is the number of replicas",
+			"Stops the stream to replicas, makes it late, lets it go on, or shows it.",
+			labWord{"HOLD", 0, 1, command.AllowBusy, (*labState).replicationHold},
+			labWord{"RELEASE", 0, 1, command.AllowBusy, (*labState).replicationRelease},
+			labWord{"LAG", 1, 2, command.AllowBusy, (*labState).replicationLag},
+			labWord{"STATUS", 0, 1, command.AllowBusy, (*labState).replicationStatus},
+			labWord{"WAIT", 0, 1, 0, (*labState).replicationWait}),
+	}
+}
+
+// brake is what LAB REPLICATION has said of the stream to a replica.
+type brake struct {
+	held bool
+	late time.Duration // 0 for on time
+}
+
+// String is the brake as STATUS and the log have it.
+func (b brake) String() string {
+	switch {
+	case b.held:
+		return "held"
+	case b.late > 0:
+		return "late " + strconv.FormatInt(b.late.Milliseconds(), 10) + " ms"
+	}
+	return "released"
+}
+
+// brakes are those of all replicas. The zero brakes let every stream go.
+type brakes struct {
+	all   brake
+	of    map[int64]brake // by port, instead of all
+	marks []mark          // of the stream while one is late, the oldest first
+	due   int64           // what came before the marks: everybody gets that
+}
+
+// mark says where the stream ended at a time.
+type mark struct{ at, end int64 } // at in ns, by Clock.Timeline
+
+const errHeld store.Error = "NOMASTERLINK LAB REPLICATION HOLD has stopped the stream to this replica"
+
+func (l *labState) replicationHold(c *command.Call, args [][]byte) error {
+	return l.brake(c, args, brake{held: true})
+}
+
+func (l *labState) replicationRelease(c *command.Call, args [][]byte) error {
+	return l.brake(c, args, brake{})
+}
+
+func (l *labState) replicationLag(c *command.Call, args [][]byte) error {
+	ms, err := labNumber("replication lag", "milliseconds", args, 0, 0)
+	if err != nil {
+		return err
+	}
+	return l.brake(c, args[1:], brake{late: time.Duration(ms) * time.Millisecond})
+}
+
+// brake sets the brake of one replica or of all.
+func (l *labState) brake(c *command.Call, args [][]byte, b brake) error {
+	port, relayed, err := l.streamPort(c, args)
+	if err != nil || relayed {
+		return err
+	}
+	for _, other := range l.replicas.all {
+		if port == 0 || other.portOf() == port {
+			other.lab.gate = min(l.replicas.stream.Offset, l.streamEnd(other))
+		}
+	}
+	if l.brakes.marks == nil {
+		l.brakes.due = l.replicas.stream.Offset
+	}
+	if port == 0 {
+		l.brakes.all, l.brakes.of = b, nil
+	} else {
+		if l.brakes.of == nil {
+			l.brakes.of = map[int64]brake{}
+		}
+		l.brakes.of[port] = b
+	}
+	for _, other := range l.replicas.all {
+		if l.holdsStream(other) && other.replica.state != online {
+			l.close(other) // it gets keys: it comes again, and is refused
+		}
+	}
+	l.noteLink(b.String(), int(port))
+	c.OK()
+	return nil
+}
+
+// streamPort reads the port of a replica, 0 for all. A replica that is not told whom to stop passes the verb on to its
+// master: then relayed is true.
+func (l *labState) streamPort(c *command.Call, args [][]byte) (port int64, relayed bool, err error) {
+	if len(args) > 0 {
+		port, ok := ascii.ParseInt(args[0])
+		if !ok || port < 1 || port > maxPort {
+			return 0, false, labError("replication", "port expects the port of a replica, not '%s'", printable(args[0]))
+		}
+		if !l.knowsReplica(port) {
+			return 0, false, labError("replication", "no replica of this server listens on port %d", port)
+		}
+		return port, false, nil
+	}
+	if l.follow.host == "" {
+		return 0, false, nil
+	}
+	master := l.peerAt(l.follow.host, l.follow.port)
+	if master == nil {
+		return 0, false, labError("replication", "the master %s:%d is none of this process: send this to it",
+			l.follow.host, l.follow.port)
+	}
+	request := [][]byte{[]byte("LAB"), []byte("REPLICATION")}
+	for _, arg := range c.Args[2:] {
+		request = append(request, append([]byte(nil), arg...))
+	}
+	request = append(request, strconv.AppendInt(nil, int64(l.port), 10))
+	r := &relay{home: l.Server, by: l.running}
+	r.finish = func() { r.answerReplies(false) }
+	r.send(c, Masters{master}, func() *internalRequest {
+		v := &internalRequest{args: request}
+		v.sess.Proto = c.Sess.Proto
+		return v
+	})
+	return 0, true, nil
+}
+
+// knowsReplica reports whether a replica with this port is here, or belongs to the process.
+func (l *labState) knowsReplica(port int64) bool {
+	for _, c := range l.replicas.all {
+		if c.portOf() == port {
+			return true
+		}
+	}
+	for _, s := range l.nodes() {
+		if int64(s.port) == port && s != l.Server {
+			return true
+		}
+	}
+	return false
+}
+
+// portOf is the port by which LAB REPLICATION knows a replica.
+func (c *client) portOf() int64 {
+	if c.lab.link != nil {
+		return int64(c.lab.link.port)
+	}
+	return c.replica.port
+}
+
+func (l *labState) brakeOf(c *client) brake {
+	if b, own := l.brakes.of[c.portOf()]; own {
+		return b
+	}
+	return l.brakes.all
+}
+
+// holdsStream reports whether nothing goes to a replica, and nothing of it is heard.
+func (l *labState) holdsStream(c *client) bool { return l != nil && l.brakeOf(c).held }
+
+// streamEnd is the last byte of the stream that a replica gets now.
+func (l *labState) streamEnd(c *client) int64 {
+	if l == nil {
+		return math.MaxInt64
+	}
+	b := l.brakeOf(c)
+	switch {
+	case b.held:
+		return c.lab.gate
+	case b.late == 0:
+		return math.MaxInt64
+	}
+	end, until := l.brakes.due, l.replicas.now()-int64(b.late)
+	for _, m := range l.brakes.marks {
+		if m.at > until {
+			break
+		}
+		end = m.end
+	}
+	return end
+}
+
+// longest is the longest lag of a replica.
+func (b *brakes) longest() (late time.Duration) {
+	late = b.all.late
+	for _, one := range b.of {
+		late = max(late, one.late)
+	}
+	return late
+}
+
+// mark notes where the stream ends at the end of this pass, while a stream is late. A mark stands for a millisecond.
+func (l *labState) mark() {
+	if l == nil || l.brakes.marks == nil && l.brakes.longest() == 0 {
+		return
+	}
+	b, late := &l.brakes, l.brakes.longest()
+	now := (l.replicas.now() + 999_999) / 1e6 * 1e6
+	old := 0
+	for old < len(b.marks) && b.marks[old].at+int64(late) < now {
+		b.due = b.marks[old].end
+		old++
+	}
+	b.marks = b.marks[old:]
+	last := b.due
+	if len(b.marks) > 0 {
+		last = b.marks[len(b.marks)-1].end
+	}
+	switch end := l.replicas.stream.Offset; {
+	case late == 0:
+		b.marks = nil
+	case end == last:
+	case len(b.marks) > 0 && b.marks[len(b.marks)-1].at == now:
+		b.marks[len(b.marks)-1].end = end
+	default:
+		b.marks = append(b.marks, mark{now, end})
+		l.wakeFor(now)
+	}
+}
+
+// wakeFor makes a pass when the bytes of a mark are due.
+func (l *labState) wakeFor(at int64) {
+	wake := func() {}
+	l.at(at+int64(l.brakes.all.late), wake)
+	for _, b := range l.brakes.of {
+		if b.late > 0 {
+			l.at(at+int64(b.late), wake)
+		}
+	}
+}
+
+// replicationStatus shows each stream: what was handed over, and what is acknowledged.
+func (l *labState) replicationStatus(c *command.Call, args [][]byte) error {
+	port, relayed, err := l.streamPort(c, args)
+	if err != nil || relayed {
+		return err
+	}
+	var shown []*client
+	for _, other := range l.replicas.all {
+		if port == 0 || other.portOf() == port {
+			shown = append(shown, other)
+		}
+	}
+	c.Array(len(shown))
+	for _, other := range shown {
+		sent := int64(0)
+		if other.replica.follows {
+			sent = other.replica.cursor.From() - 1
+		}
+		c.Map(6)
+		c.IntField("port", other.portOf())
+		c.TextField("state", other.replica.state.String())
+		c.TextField("stream", l.brakeOf(other).String())
+		c.IntField("offset", l.replicas.stream.Offset)
+		c.IntField("sent", sent)
+		c.IntField("acked", other.replica.acked)
+	}
+	return nil
+}
+
+// replicationWait replies when all replicas of the process that follow this server have what it has executed, with
+// their number. It asks the nodes who follows.
+func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
+	const verb = "replication wait"
+	ms, err := labNumber(verb, "timeout-milliseconds", args, 0, 0)
+	if err != nil {
+		return err
+	}
+	if l.follow.host != "" {
+		return labError(verb, "this server is a replica: send it to its master")
+	}
+	rs, offset := &l.replicas, l.replicas.stream.Offset
+	w := ackWait{by: l.running, request: c.Sess.Commands, offset: offset}
+	l.askNodes(func(all []nodeState) {
+		for _, n := range all {
+			if n.follows == l.Server && n.isUp {
+				w.replicas++
+			}
+		}
+		if !w.isOn() {
+			return
+		}
+		if got := rs.acknowledged(offset); got >= w.replicas {
+			l.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Int(got) })
+			return
+		}
+		rs.waits = append(rs.waits, w)
+		rs.asksAcks = true
+	})
+	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(offset)) }
+	c.Await(soFar)
+	if ms > 0 { // in real time: the lab's clock may stand still
+		l.loop.After(time.Duration(ms)*time.Millisecond, func() time.Duration {
+			if w.isOn() {
+				l.ex.Answer(&w.by.sess, soFar)
+			}
+			return 0
+		})
+	}
+	return nil
+}

@@ -1,0 +1,158 @@
+package server
+
+import (
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// LAB TOPOLOGY shows the nodes of the process. Each node says of itself what it believes, in a pass of its own:
+//
+//	home                              each node
+//	askNodes ── errand ─────────────> nothing: what its last pass has executed is written then
+//	   │<── post ─────────────────────┘
+//	   ├─────── errand ─────────────> state
+//	   then(all) <── post ────────────┘
+
+func topologyRows() []command.Row {
+	return []command.Row{
+		labRow("topology", "",
+			2, command.AllowBusy,
+			"O(N) where N is the number of servers of the process",
+			"Shows the masters and replicas of the process, their roles, offsets and links.", (*labState).topology),
+		labRow("failover", "[TO port:integer] [LEAVE]",
+			-2, 0,
+			"O(N) where N is the number of nodes",
+			"Makes a replica of the process the master of the other nodes.", (*labState).failover),
+	}
+}
+
+// nodeState is what a node says of itself.
+type nodeState struct {
+	s        *Server
+	ended    bool // after SHUTDOWN: nothing else is known
+	isUp     bool // it was not ended by LAB CRASH DOWN
+	isBusy   bool // a slow script runs
+	isCut    bool // it is in a black hole
+	isMaster bool
+	follows  *Server // nil for none, or for one that is not in the process
+	host     string  // likewise
+	port     int
+	link     string // what ROLE says of it
+	hasData  bool   // of its master
+	offset   int64
+	priority int
+}
+
+// eachNode calls errand at each of the nodes, and when all errands have ended then at home. An errand runs between
+// commands, or between parts of a slow script. A node that has ended is left out.
+func (l *labState) eachNode(nodes Masters, errand func(i int, at *labState, end func()), then func()) {
+	missing := len(nodes)
+	if missing == 0 {
+		then()
+	}
+	for i, s := range nodes {
+		v := &internalRequest{}
+		v.errand = func(v *internalRequest) {
+			errand(i, s.lab, func() { v.end(nil) })
+		}
+		v.done = func([]byte) {
+			l.inbox.post(func() {
+				if missing--; missing == 0 {
+					then()
+				}
+			})
+		}
+		v.sendTo(s)
+	}
+}
+
+// askNodes asks all nodes of the process.
+func (l *labState) askNodes(then func(all []nodeState)) {
+	all := make([]nodeState, len(l.peers))
+	for i, s := range l.peers {
+		all[i] = nodeState{s: s, ended: true}
+	}
+	l.eachNode(l.peers, func(_ int, _ *labState, end func()) { end() }, func() {
+		l.eachNode(l.peers, func(i int, at *labState, end func()) {
+			all[i] = at.state()
+			end()
+		}, func() { then(all) })
+	})
+}
+
+// afterScript calls fn between commands: now, or when the slow script that runs is over.
+func (l *labState) afterScript(fn func()) {
+	if l.ex.Scripts.Busy() != nil {
+		l.deferred = append(l.deferred, fn)
+		return
+	}
+	fn()
+}
+
+// state is called where commands are executed. What has arrived of the stream counts: it is executed now.
+func (l *labState) state() nodeState {
+	f := &l.follow
+	n := nodeState{
+		s: l.Server, isUp: l.down == nil, isBusy: l.ex.Scripts.Busy() != nil, isCut: l.blackhole,
+		isMaster: f.host == "", priority: l.cfg.ReplicaPriority,
+	}
+	if n.isMaster {
+		n.offset = l.replicas.stream.Offset
+		return n
+	}
+	if !n.isBusy && !l.cutsLink(f.port) {
+		f.drain()
+	}
+	n.host, n.port, n.follows = f.host, f.port, l.peerAt(f.host, f.port)
+	n.link, n.hasData, n.offset = f.state(), f.ID != "" && f.sync == nil, f.Offset
+	return n
+}
+
+// name is how replies call a node.
+func (n *nodeState) name() string {
+	switch {
+	case n.ended:
+		return "ended"
+	case !n.isUp:
+		return "down"
+	case n.isCut:
+		return "blackhole"
+	}
+	return "up"
+}
+
+func (l *labState) topology(c *command.Call) error {
+	by, request := l.running, c.Sess.Commands
+	l.askNodes(func(all []nodeState) {
+		if by.sess.Hold != command.Blocked || by.sess.Commands != request || by.closed {
+			return
+		}
+		l.ex.Answer(&by.sess, func(w *resp.Writer) {
+			w.Array(len(all))
+			for _, n := range all {
+				n.write(w)
+			}
+		})
+	})
+	c.Await((*resp.Writer).NullArray)
+	return nil
+}
+
+func (n *nodeState) write(w *resp.Writer) {
+	role := "replica"
+	if n.isMaster {
+		role = "master"
+	}
+	if n.ended {
+		role = ""
+	}
+	w.Map(8)
+	w.IntField("node", int64(n.s.number))
+	w.IntField("port", int64(n.s.port))
+	w.IntField("master", int64(n.s.group))
+	w.TextField("state", n.name())
+	w.TextField("role", role)
+	w.IntField("follows", int64(n.port))
+	w.TextField("link", n.link)
+	w.IntField("offset", n.offset)
+}
