@@ -96,6 +96,7 @@ type Server struct {
 	in     *process
 	name   string // a prefix for messages, "" if there is only one server
 	addr   string
+	port   int
 	secure bool   // addr is a port with TLS
 	plain  string // addr, but without TLS
 	db     int    // where Do and its like execute commands
@@ -106,8 +107,10 @@ type Masters []*Server
 
 // process is shared by the servers that were started together.
 type process struct {
-	masters server.Masters
+	masters server.Masters // and their replicas
+	nodes   Masters        // the same
 	ended   chan error
+	names   []string // of the nodes, as prefixes
 	stop    sync.Once
 	rules   []*Rule // that the test has begun
 	log     lines
@@ -179,7 +182,7 @@ func runOptions(t testing.TB, n int, opts []Option) Masters {
 		t.Fatalf("miniredistest: %s is an option of Explore, not of a server", o.exploreOnly)
 	}
 	all := run(t, n, o)
-	t.Cleanup(all.end)
+	t.Cleanup(all[0].in.nodes.end)
 	return all
 }
 
@@ -191,23 +194,23 @@ func apply(opts []Option) options {
 	return o
 }
 
+// run starts n masters, and the replicas that the options ask for. It returns the masters.
 func run(t testing.TB, n int, o options) Masters {
 	t.Helper()
-	masters, in := start(t, n, o)
+	in := start(t, n, o)
 	var all Masters
-	for i, m := range masters {
-		s := &Server{t: t, s: m, in: in}
+	for i, m := range in.masters {
+		s := &Server{t: t, s: m, in: in, name: in.names[i], port: m.Port()}
 		if addrs := m.Addrs(); len(addrs) > 0 {
 			s.addr, s.plain = addrs[0], addrs[0]
 		}
 		if addrs := m.TLSAddrs(); len(addrs) > 0 {
 			s.addr, s.secure = addrs[0], true
 		}
-		if n > 1 {
-			s.name = fmt.Sprintf("master %d: ", i+1)
-		}
 		all = append(all, s)
 	}
+	in.nodes = all
+	in.awaitReplicas()
 	for _, s := range all {
 		for _, glob := range o.watched {
 			s.lab("LOG", "WATCH", glob)
@@ -222,12 +225,12 @@ func run(t testing.TB, n int, o options) Masters {
 			s.ResetLog() // the history begins with the test
 		}
 	}
-	return all
+	return all[:n]
 }
 
 // start starts the servers. They accept fewer clients than by default, so that many can run side by
 // side.
-func start(t testing.TB, n int, o options) (server.Masters, *process) {
+func start(t testing.TB, n int, o options) *process {
 	t.Helper()
 	cfg := config.Default()
 	cfg.Port, cfg.Bind, cfg.Masters, cfg.MaxClients = 0, []string{"127.0.0.1"}, n, 1000
@@ -246,15 +249,15 @@ func start(t testing.TB, n int, o options) (server.Masters, *process) {
 	if o.tls != nil {
 		cfg.Port = max(cfg.Port, 0) // for Dial
 	}
-	in := &process{ended: make(chan error, 1)}
-	in.masters, err = server.NewMasters(cfg, func(master int) server.Log {
-		return func(level byte, format string, args ...any) { in.log.add(n, master, level, format, args) }
+	in := &process{ended: make(chan error, 1), names: namesOf(cfg)}
+	in.masters, err = server.NewMasters(cfg, func(node int) server.Log {
+		return func(level byte, format string, args ...any) { in.log.add(in.names[node-1], level, format, args) }
 	})
 	if err != nil {
 		t.Fatalf("miniredistest: %v", err)
 	}
 	go func() { in.ended <- in.masters.Run() }()
-	return in.masters, in
+	return in
 }
 
 // end runs when the test ends: it prints the histories of a failed test and stops the servers.
@@ -368,14 +371,11 @@ type lines struct {
 
 const keptLines = 200
 
-func (l *lines) add(masters, master int, level byte, format string, args []any) {
+func (l *lines) add(name string, level byte, format string, args []any) {
 	if level == '.' || level == '-' {
 		return
 	}
-	line := fmt.Sprintf("%c "+format, append([]any{level}, args...)...)
-	if masters > 1 {
-		line = fmt.Sprintf("master %d: %s", master, line)
-	}
+	line := name + fmt.Sprintf("%c "+format, append([]any{level}, args...)...)
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.kept = append(l.kept, line); len(l.kept) > keptLines {

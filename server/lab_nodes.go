@@ -106,8 +106,8 @@ func (l *labState) notePromoted() {
 	}
 }
 
-// noteDemoted is called before a master becomes a replica of the node with a port. A server that starts as a replica was
-// no master.
+// noteDemoted is called before a master becomes a replica of the node with a port. A server that starts as a replica
+// was no master.
 func (l *labState) noteDemoted(port int) {
 	if l != nil && l.cfg.ReplicaOf == "" {
 		l.noteRole(lab.EventDemoted, "", port, l.replicas.stream.ID)

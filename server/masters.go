@@ -25,8 +25,8 @@ import (
 type Masters []*Server
 
 // NewMasters makes as many servers as cfg asks for: the masters, the replicas of the first, and so on. All of them
-// listen, or none does. Each gets the next port and the next seed. With port 0 each finds a free port, and cfg gets the first one's. log returns
-// the log of a master, counted from 1.
+// listen, or none does. Each gets the next port and the next seed. With port 0 each finds a free port, and cfg gets the
+// first one's. log returns the log of a server, counted from 1.
 func NewMasters(cfg *config.Config, log func(master int) Log) (Masters, error) {
 	if cfg.Nodes() <= 1 {
 		s, err := New(cfg, log(1))
@@ -172,8 +172,8 @@ func (m Masters) TLSAddrs() []string {
 // MasterOf returns the place of the master to which a server belonged at the start. That of a master is its own.
 func (m Masters) MasterOf(i int) int { return m[i].group - 1 }
 
-// Port returns the TCP port of s: without one, the tls-port, or 0. In a bubble it is a port in name only. Call it before
-// Run.
+// Port returns the TCP port of s: without one, the tls-port, or 0. In a bubble it is a port in name only. Call it
+// before Run.
 func (s *Server) Port() int {
 	if s.cfg.Port > 0 {
 		return s.cfg.Port

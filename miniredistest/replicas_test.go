@@ -1,0 +1,49 @@
+package miniredistest_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/miniredistest"
+)
+
+// lockLostInAFailover is the failure that articles on locks warn of: the master fails before its replica has the lock.
+// It returns the logs of all nodes.
+func lockLostInAFailover(t *testing.T) string {
+	srv := miniredistest.Run(t, miniredistest.Replicas(2))
+	begin := time.Now()
+	a, b := dialIn(t, srv), dialIn(t, srv.Replica(1))
+	srv.Hold()
+	require.Equal(t, "OK", a.Do("SET", "lock:order", "a", "NX", "PX", "30000").Str)
+	require.Equal(t, int64(0), a.Do("WAIT", "1", "100").Int)
+	time.Sleep(time.Second)
+	promoted := srv.Failover()
+	require.Equal(t, srv.Replica(1), promoted)
+	require.Equal(t, "OK", b.Do("SET", "lock:order", "b", "NX", "PX", "30000").Str)
+	require.Equal(t, "READONLY You can't write against a read only replica.", a.Do("DEL", "lock:order").Str)
+	promoted.Synced()
+	require.Equal(t, "b", a.Do("GET", "lock:order").Str)
+	require.Less(t, time.Since(begin), 1110*time.Millisecond, "of the time of the bubble")
+	var logs strings.Builder
+	for _, node := range srv.Nodes() {
+		for _, e := range node.Log() {
+			e.Mono, e.ReplID = 0, ""
+			fmt.Fprintf(&logs, "%d: %+v\n", node.Port(), e)
+		}
+	}
+	return logs.String()
+}
+
+func TestALockIsGrantedTwiceAcrossAFailover(t *testing.T) {
+	var logs [2]string
+	for i := range logs {
+		synctest.Test(t, func(t *testing.T) { logs[i] = lockLostInAFailover(t) })
+	}
+	require.Contains(t, logs[0], "promoted")
+	require.Equal(t, logs[0], logs[1])
+}
