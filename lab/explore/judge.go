@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/lab/verdict"
+	languages "github.com/miniredisd/miniredisd/lab/words"
 )
 
 // ruling is what a trial has shown.
@@ -80,9 +81,11 @@ func (j *judgement) broken(mark Mark, harm Harm, lock string, clients ...string)
 	f.Reason, f.Fix = advice(f.History, lock)
 	f.Commands = j.e.commands(j.t, j.o.Histories)
 	if j.v != nil && j.v.Grants > 0 {
-		var picture bytes.Buffer
-		if j.v.SVG(&picture) == nil {
-			f.SVG = picture.Bytes()
+		f.SVG = map[string][]byte{}
+		for _, j.v.Language = range []languages.Language{languages.Chinese, languages.English} {
+			var picture bytes.Buffer
+			_ = j.v.SVG(&picture) // a Buffer takes everything
+			f.SVG[string(j.v.Language)] = picture.Bytes()
 		}
 	}
 	f.Sentence = j.e.sentence(f)

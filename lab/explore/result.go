@@ -79,8 +79,8 @@ type Finding struct {
 
 	Commands []string // LAB commands, a line each, that make the failure again; or OthersGoOn, or a comment
 	History  []lab.History
-	SVG      []byte // the verdict's picture, nil if there is none
-	Loop     []byte // the recording for the glass loop, nil if there is none
+	SVG      map[string][]byte // the verdict's picture in each language, en and zh; nil if there is none
+	Loop     []byte            // the recording for the glass loop, nil if there is none
 
 	With, Without, Of int // how often it broke with and without the fault, in so many runs each
 }

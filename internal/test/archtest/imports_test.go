@@ -41,7 +41,7 @@ func arrows() map[string][]string {
 			"resp", "internal/orphans", "lab/explore", "lab/explore/page", "lab/explore/trials"},
 		"internal/freeport": {},
 		"internal/orphans":  {"golang.org/x/sys/unix"},
-		"lab/explore":       {"lab", "lab/doctor", "lab/verdict", "store"},
+		"lab/explore":       {"lab", "lab/doctor", "lab/verdict", "lab/words", "store"},
 		"lab/explore/page":  {"internal/ascii", "internal/config", "lab", "lab/explore", "lab/words"},
 		"miniredistest": {"internal/config", "internal/dialect", "lab", "lab/explore", "lab/explore/page",
 			"lab/verdict", "resp", "server", "store", "glass", "golang.org/x/sys/unix"},

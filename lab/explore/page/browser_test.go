@@ -54,8 +54,13 @@ func TestTheLanguageAndTheThemeSwitch(t *testing.T) {
 	require.Equal(t, "zh", p.Text(`document.documentElement.lang`))
 	require.Equal(t, "有 4 个故障会弄坏锁", p.Text(`document.querySelector("h1").textContent`))
 	require.Contains(t, p.Text(`document.querySelector(".remarks li [lang=en]").textContent`), "The log cannot tell")
+	svg := `decodeURIComponent(escape(atob(document.querySelector("figure img").src.split(",")[1])))`
+	require.Contains(t, p.Text(svg), "服务器上的租约")
+	require.Contains(t, p.Text(`document.querySelector("figure img").alt`), "任何时刻都只有一个持有者")
+	require.Equal(t, "true", p.Text(`document.querySelector("figure a").href === document.querySelector("figure img").src`))
 	p.Click("#language")
 	require.Equal(t, before, p.Text(`document.body.innerText`))
+	require.Contains(t, p.Text(svg), "lease on the server")
 	light := p.Text(`getComputedStyle(document.body).backgroundColor`)
 	p.Click("#theme")
 	require.NotEqual(t, light, p.Text(`getComputedStyle(document.body).backgroundColor`))

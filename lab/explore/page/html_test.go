@@ -78,9 +78,10 @@ func TestStrangersCannotWriteIntoThePage(t *testing.T) {
 func TestALargeReportIsBounded(t *testing.T) {
 	r := sample(t)
 	picture, loop := bytes.Repeat([]byte("x"), 900_000), bytes.Repeat([]byte("y"), 3_000_000)
+	pictures := map[string][]byte{"en": picture, "zh": picture}
 	for len(r.Points) < 2000 {
 		f := *r.Cells[0][1].Finding
-		f.SVG, f.Loop = picture, loop
+		f.SVG, f.Loop = pictures, loop
 		r.Points = append(r.Points, r.Points[0])
 		row := append([]explore.Cell{}, r.Cells[3]...)
 		row[2] = explore.Cell{Mark: explore.Broken, Finding: &f}

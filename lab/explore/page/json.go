@@ -217,7 +217,7 @@ func evidenceOf(f *explore.Finding, budget *int) jsonEvidence {
 		*budget -= len(b)
 		return b
 	}
-	e.SVG = string(take("svg", f.SVG, mostPicture))
+	e.SVG = string(take("svg", f.SVG["en"], mostPicture))
 	e.Loop = take("loop", f.Loop, mostLoop)
 	return e
 }

@@ -46,7 +46,7 @@ func TestTheJSONSaysWhatItLeavesOut(t *testing.T) {
 	r := sample(t)
 	f := facts(r)[0]
 	f.History = []lab.History{{Entries: make([]lab.Entry, mostHistories+1)}}
-	f.SVG, f.Loop = make([]byte, mostPicture+1), make([]byte, mostLoop+1)
+	f.SVG, f.Loop = map[string][]byte{"en": make([]byte, mostPicture+1)}, make([]byte, mostLoop+1)
 	_, d := jsonOf(t, r)
 	require.Equal(t, []string{"history", "svg", "loop"}, d.Run.Evidence[0].LeftOut)
 	require.Empty(t, d.Run.Evidence[0].Loop)

@@ -12,10 +12,11 @@ import (
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/lab/explore"
 	"github.com/miniredisd/miniredisd/lab/verdict"
+	"github.com/miniredisd/miniredisd/lab/words"
 )
 
-// evidence returns a history of lab/verdict, and its picture.
-func evidence(t testing.TB, name string) ([]lab.History, []byte) {
+// evidence returns a history of lab/verdict, and its picture in each language.
+func evidence(t testing.TB, name string) ([]lab.History, map[string][]byte) {
 	t.Helper()
 	text, err := os.Open(filepath.Join("..", "..", "verdict", "testdata", name))
 	require.NoError(t, err)
@@ -24,9 +25,13 @@ func evidence(t testing.TB, name string) ([]lab.History, []byte) {
 	require.NoError(t, err)
 	v, err := verdict.Judge(histories)
 	require.NoError(t, err)
-	var svg bytes.Buffer
-	require.NoError(t, v.SVG(&svg))
-	return histories, svg.Bytes()
+	pictures := map[string][]byte{}
+	for _, v.Language = range []words.Language{words.English, words.Chinese} {
+		var svg bytes.Buffer
+		require.NoError(t, v.SVG(&svg))
+		pictures[string(v.Language)] = svg.Bytes()
+	}
+	return histories, pictures
 }
 
 func sampleFaults() []explore.Fault {

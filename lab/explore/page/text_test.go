@@ -100,7 +100,10 @@ func hostile() *explore.Report {
 		Strikes: []explore.Strike{{Point: 0, Fault: 0}, {Point: 99, Fault: -1}}, Harm: explore.TwoHolders, Lock: evil,
 		Clients: []string{evil, big, evil}, Sentence: big, Reason: evil, Fix: evil, Output: big + "\n" + evil,
 		Commands: []string{"LAB FAULT ADD x KEY " + quotePython(evil) + " ACTION DROP-REPLY", big, evil, `AUTH "pw`},
-		SVG:      []byte("<svg><script>alert(1)</script>"), Loop: []byte(big), With: 1, Of: 1,
+		Loop:     []byte(big), With: 1, Of: 1,
+		SVG: map[string][]byte{
+			"en": []byte("<svg><script>alert(1)</script>"), "zh": []byte("<svg><script>alert(2)</script>"),
+		},
 	}
 	return &explore.Report{
 		Program: []string{evil, big, "redis://u:secret@h/"}, Masters: 3,

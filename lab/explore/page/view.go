@@ -65,21 +65,21 @@ type viewMark struct {
 }
 
 type viewFinding struct {
-	Number                        int
-	Mark                          string
-	Word, Sentence, Strikes, With both
-	Reason, Fix                   both
-	Picture, Loop                 template.URL
-	Alt, File                     string
-	NoPicture, NoLoop, LoopHow    both
-	Commands                      string
-	CommandsLeft                  both
-	Tests                         []viewTest
-	NoTest                        both
-	Masters                       bool
-	History                       []viewEntry
-	HistoryLeft, OutputLeft       both
-	Output                        string
+	Number                          int
+	Mark                            string
+	Word, Sentence, Strikes, With   both
+	Reason, Fix                     both
+	Picture, OtherPicture, Loop     template.URL
+	File                            string
+	Alt, NoPicture, NoLoop, LoopHow both
+	Commands                        string
+	CommandsLeft                    both
+	Tests                           []viewTest
+	NoTest                          both
+	Masters                         bool
+	History                         []viewEntry
+	HistoryLeft, OutputLeft         both
+	Output                          string
 }
 
 type viewTest struct{ Name, File, Code string }

@@ -49,25 +49,27 @@ func (p *writer) finding(n int, f fact) viewFinding {
 
 // attach puts the picture and the recording into the page, as long as there is room.
 func (p *writer) attach(v *viewFinding, f *explore.Finding) {
-	tooBig := func(b []byte, most int) both {
-		if len(b) <= min(most, p.budget) {
-			p.budget -= len(b)
+	tooBig := func(bytes, most int) both {
+		if bytes <= min(most, p.budget) {
+			p.budget -= bytes
 			return both{}
 		}
-		size := fmt.Sprintf("%.1f", float64(len(b))/(1<<20))
+		size := fmt.Sprintf("%.1f", float64(bytes)/(1<<20))
 		return p.both(func(l language) string { return l.say("too-big", "size", size) })
 	}
-	switch v.NoPicture = tooBig(f.SVG, mostPicture); {
-	case len(f.SVG) == 0:
+	svg := func(l language) []byte { return f.SVG[l.code] }
+	here, there := svg(p.here), svg(p.there)
+	switch v.NoPicture = tooBig(len(here)+len(there), 2*mostPicture); {
+	case len(here) == 0:
 		v.NoPicture = p.say("picture.none")
 	case v.NoPicture.Here == "":
-		v.Picture = dataURL("image/svg+xml", f.SVG)
-		v.Alt = p.here.say("picture.alt", "text", description(f.SVG))
+		v.Picture, v.OtherPicture = dataURL("image/svg+xml", here), dataURL("image/svg+xml", there)
+		v.Alt = p.both(func(l language) string { return l.say("picture.alt", "text", description(svg(l))) })
 	}
 	if len(f.Loop) == 0 {
 		return
 	}
-	if v.NoLoop = tooBig(f.Loop, mostLoop); v.NoLoop.Here == "" {
+	if v.NoLoop = tooBig(len(f.Loop), mostLoop); v.NoLoop.Here == "" {
 		v.Loop = dataURL("application/gzip", f.Loop)
 		v.LoopHow = p.both(func(l language) string { return l.say("loop.how", "file", v.File+".loop.gz") })
 	}

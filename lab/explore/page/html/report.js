@@ -8,6 +8,11 @@
   document.getElementById("language").addEventListener("click", () => {
     for (const e of all("[data-x]")) [e.textContent, e.dataset.x] = [e.dataset.x, e.textContent];
     for (const e of all("[data-x-copied]")) [e.dataset.copied, e.dataset.xCopied] = [e.dataset.xCopied, e.dataset.copied];
+    for (const image of all("img[data-x-src]")) {
+      [image.src, image.dataset.xSrc] = [image.dataset.xSrc, image.src];
+      [image.alt, image.dataset.xAlt] = [image.dataset.xAlt, image.alt];
+      image.closest("figure").querySelector("a").href = image.src;
+    }
     const button = document.getElementById("language");
     const label = button.getAttribute("aria-label");
     button.setAttribute("aria-label", button.dataset.xLabel);
