@@ -102,6 +102,15 @@ func List() []Claim {
 		{N: 23, Name: "compare and delete needs a script", judge: judgeCompare, shown: 1, acts: []act{
 			playing("redis-7.2", playScriptOnly), playing("redis-8.4", releasing("DELEX", "lock:a", "IFEQ", "token-A")),
 			playing("valkey-9.1", releasing("DELIFEQ", "lock:a", "token-A"))}},
+		{N: 24, Name: "always loses nothing", judge: judgeAlways, acts: []act{
+			onDisk("appendfsync always", "always", playPowerCut), onDisk("appendfsync everysec", "everysec", playPowerCut),
+			onDisk("a bit of the file changes", "always", playFlippedBit)}},
+		{N: 25, Name: "everysec loses a second", judge: judgeEverySec, shown: 1, acts: []act{
+			onDisk("LAB DISK SLOW FSYNC 0", "everysec", playLastSeconds(0, 999)),
+			onDisk("LAB DISK SLOW FSYNC 1000", "everysec", playLastSeconds(1000, 1999)),
+			onDisk("LAB DISK SLOW FSYNC 3000", "everysec", playLastSeconds(3000, 2999))}},
+		{N: 26, Name: "a released lock stays released", judge: judgeBack, acts: []act{
+			onDisk("appendfsync everysec", "everysec", playLockBack), onDisk("appendfsync always", "always", playLockBack)}},
 	}
 }
 

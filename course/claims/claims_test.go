@@ -41,6 +41,11 @@ func expected() map[int]Finding {
 			"waiting_select": 2, "looked_epoll": 16}},
 		23: {Verdict: False, Facts: facts{"old": "-ERR unknown command 'DELEX'", "old_script": 1, "scripts": 0,
 			"holders_redis": 1, "holders_valkey": 1}},
+		24: {Verdict: Partly, Facts: facts{"fsync_first": true, "kept_always": 1, "kept_everysec": 0,
+			"released_after_flip": 0}},
+		25: {Verdict: False, Facts: facts{"lost_ms_quick": int64(999), "lost_ms_second": int64(1999),
+			"lost_ms_three": int64(2999)}},
+		26: {Verdict: False, Facts: facts{"back_everysec": 1, "back_always": 0, "left_ms": 28500}},
 	}
 }
 

@@ -93,6 +93,19 @@ func mutations() map[int]func(acts []*Record) {
 				r.change(same(r.reply(r.command("B", command, 0))), func(e *Event) { e.Text = `:0\r\n` })
 			}
 		},
+		24: func(acts []*Record) { // the server sees that a bit has changed, and mends it
+			r := acts[2]
+			r.change(same(r.reply(r.command("A2", "EVAL", 0))), func(e *Event) { e.Text = `:1\r\n` })
+		},
+		25: func(acts []*Record) { // the disk has what is older than a second
+			for _, r := range acts[1:] {
+				r.change(same(r.reply(r.command("B", "SET", 0))), func(e *Event) { e.Text = `$-1\r\n` })
+			}
+		},
+		26: func(acts []*Record) { // the disk has the release
+			r := acts[0]
+			r.change(same(r.reply(r.command("B", "SET", 0))), func(e *Event) { e.Text = `+OK\r\n` })
+		},
 	}
 }
 

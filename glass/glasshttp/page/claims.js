@@ -15,7 +15,7 @@ add(texts);
 // The right answer to each question.
 const ANSWERS = {
   1: 'b', 2: 'b', 3: 'a', 4: 'b', 5: 'a', 6: 'b', 7: 'b', 8: 'a', 9: 'b', 10: 'b', 11: 'b', 12: 'b', 13: 'b', 14: 'b',
-  15: 'b', 16: 'b', 17: 'b', 18: 'b', 19: 'b', 20: 'b', 21: 'b', 22: 'b', 23: 'b',
+  15: 'b', 16: 'b', 17: 'b', 18: 'b', 19: 'b', 20: 'b', 21: 'b', 22: 'b', 23: 'b', 24: 'b', 25: 'b', 26: 'b',
 };
 const SHOWN = 14; // rows of evidence
 

@@ -57,7 +57,8 @@ func TestTheLanguageAndTheThemeSwitch(t *testing.T) {
 	svg := `decodeURIComponent(escape(atob(document.querySelector("figure img").src.split(",")[1])))`
 	require.Contains(t, p.Text(svg), "服务器上的租约")
 	require.Contains(t, p.Text(`document.querySelector("figure img").alt`), "任何时刻都只有一个持有者")
-	require.Equal(t, "true", p.Text(`document.querySelector("figure a").href === document.querySelector("figure img").src`))
+	require.Equal(t, "true", p.Text(`document.querySelector("figure a").href ===
+		document.querySelector("figure img").src`))
 	p.Click("#language")
 	require.Equal(t, before, p.Text(`document.body.innerText`))
 	require.Contains(t, p.Text(svg), "lease on the server")
