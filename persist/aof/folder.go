@@ -17,6 +17,8 @@ type Folder struct {
 	On   disk.FS
 	Path string
 	Name string // appendfilename: what the names of all files begin with
+
+	Commands bool // the next base is made of commands, not an RDB file: its name says so
 }
 
 // ManifestPath is the path of the manifest.
@@ -133,7 +135,11 @@ func (f *Folder) nextBase(m *Manifest) Part {
 	if m.Base != nil {
 		n = m.Base.Seq + 1
 	}
-	return f.unused(m, "%s.%d.base.rdb", n, Base)
+	form := "%s.%d.base.rdb"
+	if f.Commands {
+		form = "%s.%d.base.aof"
+	}
+	return f.unused(m, form, n, Base)
 }
 
 func (f *Folder) nextIncr(m *Manifest) Part {

@@ -26,9 +26,21 @@ type Saving struct {
 	Version            string // of the Redis or Valkey that this server is
 	UsedMemory         int    // bytes
 	Base               bool   // of an append only file
+	Stamp              int64  // unix seconds, for the beginning of commands; 0 for none
 
-	Delay int             // see Writer.wait
+	Delay int             // see Pace
 	Stop  <-chan struct{} // closed when nobody wants the file any more; may be nil
+
+	// As begins the content in another form than RDB; nil for RDB.
+	As func(to io.Writer, s *Saving) Target
+}
+
+// Target gets keys, one after another.
+type Target interface {
+	Select(db int)                                         // in which the next keys are
+	Size(keys, expires int)                                // of that database
+	Key(name string, v store.Value, past store.Past) error // an error ends it all
+	End() error                                            // behind the last key
 }
 
 // Save writes a file with all keys of a keyspace.
@@ -95,13 +107,14 @@ func (s *Saving) Write(to io.Writer) error {
 type Writer struct {
 	out    *values.Sink
 	format int
-	delay  int
-	stop   <-chan struct{}
-	keys   int // written
+	pace   Pace
 }
 
 // Begin writes what stands before the keys.
-func (s *Saving) Begin(to io.Writer) *Writer {
+func (s *Saving) Begin(to io.Writer) Target {
+	if s.As != nil {
+		return s.As(to, s)
+	}
 	out := values.NewSink(to, s.Format, s.Compress, s.Checksum)
 	head, version := fmt.Appendf(nil, "%s%0*d", signature, versionDigits, s.Format), "redis-ver"
 	if s.Format == FormatValkey {
@@ -124,7 +137,7 @@ func (s *Saving) Begin(to io.Writer) *Writer {
 		out.Bytes(values.OpcodeLibrary)
 		out.Text([]byte(code))
 	}
-	return &Writer{out: out, format: s.Format, delay: s.Delay, stop: s.Stop}
+	return &Writer{out: out, format: s.Format, pace: s.Pace()}
 }
 
 // Select says in which database the next keys are.
@@ -158,16 +171,26 @@ func (w *Writer) Key(name string, v store.Value, past store.Past) error {
 		w.out.Bytes(opFreq, past.Freq)
 	}
 	w.out.Value([]byte(name), v)
-	w.wait()
+	w.pace.Wait()
 	return nil
 }
 
-// wait makes each key last delay microseconds, for tests (debug.c: debugDelay). A delay of -n makes each nth key last
+// Pace makes each key last Delay microseconds, for tests (debug.c: debugDelay). A delay of -n makes each nth key last
 // one microsecond, where Redis draws a number.
-func (w *Writer) wait() {
-	w.keys++
-	us := w.delay
-	if us < 0 && w.keys%-us == 0 {
+type Pace struct {
+	delay int
+	stop  <-chan struct{}
+	keys  int
+}
+
+// Pace is that of the file.
+func (s *Saving) Pace() Pace { return Pace{delay: s.Delay, stop: s.Stop} }
+
+// Wait comes behind each key.
+func (p *Pace) Wait() {
+	p.keys++
+	us := p.delay
+	if us < 0 && p.keys%-us == 0 {
 		us = 1
 	}
 	if us <= 0 {
@@ -175,7 +198,7 @@ func (w *Writer) wait() {
 	}
 	select {
 	case <-time.After(time.Duration(us) * time.Microsecond):
-	case <-w.stop:
+	case <-p.stop:
 	}
 }
 

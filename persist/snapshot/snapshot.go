@@ -62,7 +62,7 @@ func (s *Snapshot) write(saving *rdb.Saving, ended func(), save func(fill func(t
 func (s *Snapshot) Take() []byte { return s.back.take() }
 
 // write writes all that comes through the queue.
-func (q *queue) write(w *rdb.Writer, sizes []store.CapturedDB) error {
+func (q *queue) write(w rdb.Target, sizes []store.CapturedDB) error {
 	for _, db := range sizes {
 		w.Select(db.ID)
 		w.Size(db.Keys, db.Expires)

@@ -84,6 +84,7 @@ func arrows() map[string][]string {
 		"persist/aof":     {"internal/ascii", "persist/disk", "resp"},
 		"internal/config": {"internal/ascii", "internal/dialect"},
 
+		"persist/rewrite":  {"internal/rdb", "persist/rdb", "store"},
 		"persist/snapshot": {"persist/disk", "persist/rdb", "store"},
 
 		"replication":        {},
