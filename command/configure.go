@@ -12,7 +12,7 @@ import (
 func (ex *Executor) Configure() {
 	cfg, ks := ex.Cfg, ex.KS
 	ks.MaxMemory = cfg.MaxMemory
-	if ex.Following != nil && cfg.ReplicaIgnoreMaxMemory {
+	if f := ex.Following; f != nil && (cfg.ReplicaIgnoreMaxMemory || f.Loading) {
 		ks.MaxMemory = 0
 	}
 	ks.Policy = store.ParsePolicy(cfg.MaxMemoryPolicy)

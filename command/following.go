@@ -5,11 +5,13 @@ import (
 )
 
 // Following is what a replica may execute (server.c: processCommand). It changes nothing but what its master sends,
-// and what its clients write if they may. Keys expire when the master says so. The server sets it.
+// and what its clients write if they may. Keys expire when the master says so. The server sets it. A master has one
+// while it loads its own file.
 type Following struct {
+	Alone    bool // no replica
 	ReadOnly bool // clients may not write (replica-read-only)
 	Cut      bool // the link is down, and clients may not read either (replica-serve-stale-data no)
-	Loading  bool // the keys of the master are being loaded
+	Loading  bool // keys are being loaded: those of the master, or those of the server's own file
 	Beside   bool // the same, and the old keys serve until then (repl-diskless-load swapdb)
 }
 
@@ -47,9 +49,14 @@ func (f *Following) refusal(ex *Executor, s *Session, cmd *Command, args [][]byt
 	case f.Cut && (ex.lacks(s, cmd, args, Stale) || ex.Scripts.isOld(cmd, args)):
 		return errMasterDown
 	case f.Loading && ex.lacks(s, cmd, args, Loading), f.Beside && ex.flagsOf(s, cmd, args)&NoAsyncLoading != 0:
-		return errorf("LOADING %s is loading the dataset in memory", ex.Table.Dialect.Family)
+		return ex.ErrLoading()
 	}
 	return nil
+}
+
+// ErrLoading refuses a command while keys are being loaded.
+func (ex *Executor) ErrLoading() error {
+	return errorf("LOADING %s is loading the dataset in memory", ex.Table.Dialect.Family)
 }
 
 // lacks reports whether a request has no right to run in a state that flag is about. An EXEC needs it for all of its

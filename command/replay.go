@@ -14,19 +14,13 @@ type Replay struct {
 	s  Session
 	w  resp.Writer
 
-	during  Call     // of the command that replays, of DEBUG LOADAOF
-	running *Session // its client, nil at the start of the server
-
 	Failed int64 // commands that answered with an error
 }
 
-// StartReplay begins a replay. Until End, nobody else may execute anything.
+// StartReplay begins a replay. No command may be running. Until End, no client may change anything.
 func (ex *Executor) StartReplay() *Replay {
-	ex.KS.Loading, ex.slow = true, math.MaxInt64
-	return &Replay{
-		ex: ex, s: Session{Authenticated: true, Proto: 2}, w: resp.Writer{Proto: 2},
-		during: ex.calls[0], running: ex.running,
-	}
+	ex.KS.Loading = true
+	return &Replay{ex: ex, s: Session{Authenticated: true, Proto: 2}, w: resp.Writer{Proto: 2}}
 }
 
 // Do executes a command, or queues it behind MULTI. The error says that this server cannot.
@@ -46,9 +40,10 @@ func (r *Replay) Do(args [][]byte) error {
 		return nil
 	}
 	r.w.Buf = r.w.Buf[:0]
-	ex.running, ex.executing = s, true
+	slow := ex.slow
+	ex.running, ex.executing, ex.slow = s, true, math.MaxInt64
 	ex.run(cmd, s, args, &r.w, 0, ex.Now.Mono)
-	ex.running, ex.executing = nil, false
+	ex.running, ex.executing, ex.slow = nil, false, slow
 	if s.Hold == Blocked { // a command that Redis would not have written like this
 		ex.Waiters.Remove(s)
 		s.Hold = NotHeld
@@ -70,9 +65,4 @@ func (r *Replay) End() {
 	ex := r.ex
 	ex.Leave(&r.s)
 	ex.KS.Loading = false
-	ex.calls[0], ex.running, ex.executing = r.during, r.running, r.running != nil
-	if r.running == nil {
-		ex.ResetStats()
-	}
-	ex.Configure()
 }

@@ -63,6 +63,7 @@ type Loop struct {
 	beforeSleep func() time.Duration
 	afterSleep  func()
 	foundMore   func()                     // see FoundMore
+	atEnd       func()                     // see AtEnd
 	observer    func(i, fd int, mask Mask) // see Observe; nil for none
 	clock       func() int64               // monotonic ns
 	busy        bool                       // the last pass had events
@@ -95,6 +96,7 @@ func New(multiplexer string, clock func() int64) (*Loop, error) {
 		beforeSleep: func() time.Duration { return -1 },
 		afterSleep:  func() {},
 		foundMore:   func() {},
+		atEnd:       func() {},
 	}
 	if err := l.Watch(wake.in, Readable, l.drainWake); err != nil {
 		l.Close()
@@ -135,6 +137,9 @@ func (l *Loop) AfterSleep(fn func()) { l.afterSleep = fn }
 
 // FoundMore sets the function that runs when HandleReady has asked the kernel, before the handlers.
 func (l *Loop) FoundMore(fn func()) { l.foundMore = fn }
+
+// AtEnd sets the function that runs when the last pass is over, on the thread of the passes.
+func (l *Loop) AtEnd(fn func()) { l.atEnd = fn }
 
 // Watch calls handler whenever fd is ready for mask (ae.c: aeCreateFileEvent). mask is one of
 // Readable, Writable and HangUp.
@@ -240,6 +245,7 @@ func (l *Loop) Run() error {
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
+	defer l.atEnd()
 	for !l.stopped {
 		if err := l.pass(); err != nil {
 			return err

@@ -37,6 +37,13 @@ func (s *Server) configSet(c *command.Call) error {
 	for _, a := range c.Args[2:] {
 		pairs = append(pairs, string(a))
 	}
+	if s.isLoading() {
+		for i := 0; i < len(pairs); i += 2 {
+			if config.Settled(pairs[i]) {
+				return s.ex.ErrLoading()
+			}
+		}
+	}
 	if _, err := s.cfg.Set(pairs, c.Sess.Local, s.apply); err != nil {
 		return err
 	}

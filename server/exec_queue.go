@@ -114,6 +114,7 @@ func (q *execQueue) run() {
 		q.inside = false
 		q.executed <- struct{}{}
 	}
+	q.endLoading()
 }
 
 // takeReads executes the commands of all clients in the queue. A slow script calls it as well

@@ -171,6 +171,10 @@ func (l *labState) crash() {
 // startAgain makes the state that New makes, except for listeners and clients.
 func (l *labState) startAgain(lose loss) {
 	l.follow.stop()
+	if l.persist.loads() {
+		l.persist.endLoading()
+		l.loaded()
+	}
 	l.persist.abortBackground()
 	l.replicas.startAgain()
 	l.persist.background = background{took: -1}

@@ -30,6 +30,9 @@ func snapshotRows() []command.Row {
 }
 
 func (l *labState) snapshotSave(c *command.Call, args [][]byte) error {
+	if l.isLoading() {
+		return c.Ex.ErrLoading()
+	}
 	if l.snapshots == nil {
 		l.snapshots = map[string]*snapshot{}
 	}
@@ -39,6 +42,9 @@ func (l *labState) snapshotSave(c *command.Call, args [][]byte) error {
 }
 
 func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
+	if l.isLoading() {
+		return c.Ex.ErrLoading()
+	}
 	saved := l.snapshots[string(args[0])]
 	if saved == nil {
 		return errNoSnapshot("restore", args[0])

@@ -59,7 +59,7 @@ func (s *Server) executePhase() {
 	s.runDeferred()
 	s.evictMore()
 	s.persist.advance()
-	if s.follow.host != "" {
+	if s.follow.host != "" && !s.persist.loads() {
 		s.follow.advance()
 	}
 	s.endExecution()
@@ -321,7 +321,7 @@ func (s *Server) expires() bool {
 // sleep returns the time until a key expires or a timer is due; negative if neither will happen (ae.c:
 // usUntilEarliestTimer).
 func (s *Server) sleep() time.Duration {
-	if s.evicting || s.replicas.isUrgent() || s.follow.isUrgent() {
+	if s.evicting || s.persist.loads() || s.replicas.isUrgent() || s.follow.isUrgent() {
 		return 0
 	}
 	left := time.Duration(-1)

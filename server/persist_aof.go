@@ -42,16 +42,10 @@ type appendOnly struct {
 // startAOF loads the append only file and begins a new part. If there is none yet, it begins with what an older
 // server has left: the single file of versions before 7.0, or an RDB file.
 func (p *persistence) startAOF() error {
-	a := &p.aof
-	err := a.refused()
-	if err == nil {
-		err = a.begin()
+	if err := p.aof.refused(); err != nil {
+		return err
 	}
-	if err != nil {
-		p.end()
-		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Exiting", err)}
-	}
-	return nil
+	return p.aof.begin()
 }
 
 // refused says what an append only file cannot do here.
@@ -80,7 +74,7 @@ func (a *appendOnly) begin() error {
 	if err != nil {
 		return err
 	}
-	tail, err := a.load(func(l *aof.Loading) error { return l.Load(f.On, f.Path, manifest) })
+	tail, err := a.load(func(l *aof.Loading) error { return a.loadParts(l, manifest) })
 	if err != nil {
 		return err
 	}
@@ -101,6 +95,7 @@ func (a *appendOnly) open() error {
 	p := a.p
 	a.folder = aof.Folder{
 		On: p.disk, Path: filepath.Join(p.folder(), p.s.cfg.AppendDirname), Name: p.s.cfg.AppendFilename,
+		Commands: !p.s.cfg.AOFUseRDBPreamble,
 	}
 	if a.unlock != nil {
 		return nil
@@ -147,7 +142,7 @@ func (a *appendOnly) finishMove(m *aof.Manifest) error {
 // upgrade loads what is there without a manifest. Redis starts empty if that is an RDB file, and so loses it.
 func (a *appendOnly) upgrade() error {
 	f := &a.folder
-	tail, err := a.load(func(l *aof.Loading) error { return l.LoadFile(f.On, a.single()) })
+	tail, err := a.load(func(l *aof.Loading) error { return l.LoadFile(a.p.from(), a.single()) })
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if err := a.p.loadRDB(); err != nil {
@@ -166,6 +161,12 @@ func (a *appendOnly) upgrade() error {
 		a.p.s.log('*', "From now on the data are in %s, and %s is not used any more", f.Path, a.single())
 	}
 	return a.listen(f.Begin(nil, a.p.writeBase))
+}
+
+// loadParts loads the parts of a manifest.
+func (a *appendOnly) loadParts(l *aof.Loading, m *aof.Manifest) error {
+	_, a.p.progress.total, _ = a.folder.Sizes(m) // the loader says what is missing
+	return l.Load(a.p.from(), a.folder.Path, m)
 }
 
 // load executes the commands of an append only file again. tail says where its end has to be cut off, nil if it ends

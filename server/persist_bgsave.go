@@ -145,6 +145,10 @@ func (p *persistence) underWay() *snapshots.Snapshot {
 
 // advance gives the snapshot its part of this pass. All commands of the pass are executed.
 func (p *persistence) advance() {
+	if p.loads() {
+		p.loadOn()
+		return
+	}
 	if p.s.lab.hasDisk() {
 		p.cron() // each move of the clock may reach a save point
 	}
@@ -188,7 +192,7 @@ func (p *savePace) took(from, to int64) {
 
 // cron begins a save or a rewrite if it is time for one (server.c: serverCron).
 func (p *persistence) cron() {
-	if p.s.follow.rules.Loading {
+	if p.s.isLoading() {
 		return
 	}
 	b := &p.background

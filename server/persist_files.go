@@ -10,6 +10,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/persist/rdb"
+	"github.com/miniredisd/miniredisd/persist/rewrite"
 )
 
 // persistence keeps the data beyond the end of the process, in a file. It belongs to the goroutine that executes
@@ -21,6 +22,9 @@ type persistence struct {
 
 	reserved string // the folder that no other server uses, "" for none
 	release  func()
+
+	loading  *loading // of these files, nil for none under way
+	progress progress // of the last loading
 
 	saved           int64 // unix seconds of the last save, 0 for none
 	saves           int64 // SAVE was called so often, or a save in the background began
@@ -99,26 +103,62 @@ func (p *persistence) exists() (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("can't open the RDB file: %w", err)
 	}
+	p.progress.total, _ = f.Size()
 	return true, f.Close()
 }
 
-// start loads the file, if there is one, before the server listens (server.c: loadDataFromDisk). A master whose port
-// the system chooses has no folder yet, so it starts empty.
+// start loads what there is. With the system's files, Run does that in its first passes: the server listens already. A
+// disk in memory has nothing to wait for.
 func (p *persistence) start() error {
 	if p.s.cfg.LabDisk && !p.s.cfg.Lab {
 		return errors.New("lab-disk needs --lab yes")
 	}
-	if p.s.cfg.AppendOnly {
-		return p.startAOF()
+	if err := p.aof.refused(); err != nil && p.s.cfg.AppendOnly {
+		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Exiting", err)}
 	}
-	if p.shares() && p.s.Port() == 0 {
+	if p.loadsInRun() {
+		p.s.inbox.posted = append(p.s.inbox.posted, func() { p.loadBeside(p.loadAll, p.started) })
 		return nil
 	}
-	if err := p.loadRDB(); err != nil {
+	err := p.loadAll()
+	if err != nil {
 		p.end()
-		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. Nothing was changed. Exiting", err)}
 	}
+	return err
+}
+
+func (p *persistence) loadsInRun() bool { return p.s.cfg.SystemFiles && !p.s.cfg.LabDisk }
+
+// loadAll loads the append only file or the RDB file, if there is one (server.c: loadDataFromDisk). A master whose port
+// the system chooses has no folder yet, so it starts empty.
+func (p *persistence) loadAll() error {
+	var err error
+	what := "Nothing was changed. Exiting"
+	switch {
+	case p.s.cfg.AppendOnly:
+		err, what = p.startAOF(), "Exiting"
+	case p.shares() && p.s.Port() == 0:
+	default:
+		err = p.loadRDB()
+	}
+	if err != nil {
+		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. %s", err, what)}
+	}
+	p.s.ex.ResetStats() // no client has sent these commands
 	return nil
+}
+
+// started goes on with the start of the server behind the loading in Run, or ends it.
+func (p *persistence) started(err error) {
+	if err == nil {
+		err = p.s.follow.start()
+	}
+	if err != nil {
+		p.fatal = err
+		p.s.loop.Stop()
+		return
+	}
+	p.s.loaded()
 }
 
 // loadRDB loads the file, if there is one.
@@ -142,7 +182,7 @@ func (e *LoadError) Unwrap() error { return e.error }
 func (p *persistence) load(merge bool) error {
 	begin := p.s.ex.Clock.Mono()
 	l := p.rdbLoading(merge)
-	err := l.Load(p.disk, p.path())
+	err := l.Load(p.from(), p.path())
 	p.loaded, p.expired = l.Loaded, l.Expired
 	if err == nil {
 		p.s.log('*', "DB loaded from disk: %.3f seconds", float64(p.s.ex.Clock.Mono()-begin)/1e9)
@@ -203,9 +243,23 @@ func (p *persistence) writeTo(path string) error {
 
 // writeBase is writeTo for the base of an append only file.
 func (p *persistence) writeBase(path string) error {
-	saving := p.saving()
-	saving.Keys, saving.Base = p.s.ks, true
+	saving := p.savingBase()
+	saving.Keys = p.s.ks
 	return rdb.Save(p.disk, path, saving)
+}
+
+// savingBase is saving for the base of an append only file (aof.c: rewriteAppendOnlyFile).
+func (p *persistence) savingBase() *rdb.Saving {
+	saving := p.saving()
+	saving.Base = true
+	if p.s.cfg.AOFUseRDBPreamble {
+		return saving
+	}
+	saving.As = rewrite.Begin
+	if p.s.cfg.AOFTimestampEnabled {
+		saving.Stamp = p.unix()
+	}
+	return saving
 }
 
 // saving returns what a file gets besides the keys.

@@ -30,7 +30,7 @@ func (r *report) infoPersistence() {
 	if a.rewrite.failed {
 		rewriteStatus = "err"
 	}
-	r.fields("loading", number(r.s.follow.rules.Loading), "async_loading", number(r.s.follow.rules.Beside),
+	r.fields("loading", number(r.s.isLoading()), "async_loading", number(r.s.follow.rules.Beside),
 		"current_cow_peak", 0, "current_cow_size", 0, "current_cow_size_age", 0,
 		"current_fork_perc", fmt.Sprintf("%.2f", percent), "current_save_keys_processed", copied,
 		"current_save_keys_total", all,
@@ -53,6 +53,31 @@ func (r *report) infoPersistence() {
 		r.fields("aof_current_size", a.size(), "aof_base_size", a.base, "aof_pending_rewrite", oneIf(a.rewrite.isWanted),
 			"aof_buffer_length", st.Buffered, "aof_pending_bio_fsync", oneIf(st.Syncing), "aof_delayed_fsync", st.Delayed)
 	}
+	if r.s.isLoading() {
+		r.infoLoading()
+	}
+}
+
+// infoLoading says how far a loading is, and how long it may still last.
+func (r *report) infoLoading() {
+	w := &r.s.persist.progress
+	usedMemory := int64(0)
+	if w.rdb != nil {
+		usedMemory = w.rdb.UsedMemory
+	}
+	percent, left := 0.0, int64(1)
+	switch {
+	case w.total > 0:
+		percent, left = 100*float64(w.read)/float64(w.total), w.total-w.read
+	case usedMemory > 0: // a bad guess of the length of a stream
+		percent, left = min(100*float64(w.read)/float64(usedMemory), 99.99), max(usedMemory-w.read, 1)
+	}
+	eta := int64(1)
+	if elapsed := r.s.persist.unix() - w.began; elapsed > 0 {
+		eta = elapsed * left / (w.read + 1)
+	}
+	r.fields("loading_start_time", w.began, "loading_total_bytes", w.total, "loading_rdb_used_mem", usedMemory,
+		"loading_loaded_bytes", w.read, "loading_loaded_perc", fmt.Sprintf("%.2f", percent), "loading_eta_seconds", eta)
 }
 
 func (a *appendOnly) writeStatus() string {

@@ -11,10 +11,16 @@ import (
 func (a *appendOnly) loading(do func(args [][]byte) error) *aof.Loading {
 	p := a.p
 	return &aof.Loading{
-		Command: do,
-		Stamp:   func(int64) {},
+		Command: func(args [][]byte) error {
+			if err := do(args); err != nil {
+				return err
+			}
+			return p.loadedCommand()
+		},
+		Stamp: func(int64) {},
 		Part: func(part aof.Part, size int64) {
 			p.s.log('*', "Loading %s: %d bytes", part.Name, size)
+			p.progress.total = max(p.progress.total, size)
 		},
 		Base: func(from io.Reader, size int64, path string) (int64, io.Reader, error) {
 			p.s.log('*', "Reading RDB base file on AOF loading...")
@@ -28,8 +34,10 @@ func (a *appendOnly) loading(do func(args [][]byte) error) *aof.Loading {
 
 // rdbLoading returns where the content of an RDB file goes.
 func (p *persistence) rdbLoading(merge bool) *rdb.Loading {
-	return &rdb.Loading{
-		Keys: p.s.ks, Merge: merge, Checksum: p.s.cfg.RDBChecksum && !p.s.ex.AnyChecksum, Log: p.s.log,
+	l := &rdb.Loading{
+		Keys: p.s.ks, Merge: merge, Checksum: p.s.cfg.RDBChecksum && !p.s.ex.AnyChecksum, Log: p.s.log, Each: p.loadedKey,
 		Library: func(code []byte) error { return p.s.ex.Scripts.LoadLibrary(code, merge) },
 	}
+	p.progress.rdb = l
+	return l
 }

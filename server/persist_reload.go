@@ -2,6 +2,7 @@ package server
 
 import (
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -11,10 +12,14 @@ const (
 	errPlain        store.Error = "ERR"
 )
 
-// reload saves the data, deletes them and loads them again (debug.c: debugCommand). NOSAVE loads what is there.
+// reload saves the data, deletes them and loads them again (debug.c: debugCommand). NOSAVE loads what is there. Other
+// clients are served meanwhile, unless DEBUG RELOAD is in a transaction.
 func (p *persistence) reload(c *command.Call, options [][]byte) error {
 	if c.Ex.Scripts.Running() { // reloading would delete the running function
 		return store.Error("ERR DEBUG RELOAD is not allowed from scripts")
+	}
+	if p.s.isLoading() { // the file would get a part of the keys
+		return c.Ex.ErrLoading()
 	}
 	save, flush, merge := true, true, false
 	for _, option := range options {
@@ -33,6 +38,19 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 		return store.Error("ERR DEBUG RELOAD with options is not supported by miniredisd with appendonly yes")
 	}
 	c.NotAsItCame()
+	load := func() error { return p.saveAndLoad(save, flush, merge) }
+	if c.Ex.Depth == 0 {
+		p.loadFor(c, load)
+		return nil
+	}
+	if err := load(); err != nil {
+		return err
+	}
+	c.OK()
+	return nil
+}
+
+func (p *persistence) saveAndLoad(save, flush, merge bool) error {
 	for p.aof.isOn() && !p.s.ks.ExpireDue() { // it would not know of what expires while loading
 	}
 	p.abortBackground() // Redis lets it go on, and then its file replaces the newer one
@@ -44,13 +62,40 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 		return errReload
 	}
 	if flush {
-		c.Ex.Empty()
+		p.s.ex.Empty()
 	}
 	if err := p.load(merge); err != nil {
 		p.s.log('#', "DEBUG RELOAD: %v", err)
 		return errReload
 	}
 	p.s.log('*', "DB reloaded by DEBUG RELOAD")
-	c.OK()
 	return nil
+}
+
+// loadFor makes the client of a command wait for load, which begins when the commands of the pass are executed.
+func (p *persistence) loadFor(c *command.Call, load func() error) {
+	by, request := p.s.running, c.Sess.Commands
+	c.Await(func(w *resp.Writer) { w.Error(errGivenUp.Error()) })
+	answer := func(err error) {
+		if by.closed || by.sess.Hold != command.Blocked || by.sess.Commands != request {
+			return
+		}
+		p.s.ex.Answer(&by.sess, func(w *resp.Writer) {
+			if err != nil {
+				w.Error(err.Error())
+				return
+			}
+			w.Status("OK")
+		})
+	}
+	p.s.deferred = append(p.s.deferred, func() {
+		switch {
+		case p.loads():
+			answer(p.s.ex.ErrLoading())
+		case p.loadsInRun():
+			p.loadBeside(load, answer)
+		default:
+			answer(load())
+		}
+	})
 }

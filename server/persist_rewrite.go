@@ -65,8 +65,7 @@ func (a *appendOnly) beginRewrite() error {
 		return err
 	}
 	r.count++
-	saving, job, keep := p.saving(), r.job, p.s.cfg.AOFDisableAutoGC
-	saving.Base = true
+	saving, job, keep := p.savingBase(), r.job, p.s.cfg.AOFDisableAutoGC
 	write := func(fill func(to io.Writer) error) error {
 		return job.Write(func(path string) error { return rdb.SaveBy(p.disk, path, fill) }, keep)
 	}
@@ -106,6 +105,7 @@ func (a *appendOnly) turn() (err error) {
 	case a.waits:
 		kind = aof.Apart
 	}
+	a.folder.Commands = !a.p.s.cfg.AOFUseRDBPreamble
 	job, part, err := a.folder.Rewrite(a.manifest, kind)
 	if err != nil {
 		return err

@@ -70,7 +70,7 @@ func (s *Server) finish(how shutdownWords) bool {
 		s.log('#', "Errors trying to shut down the server. Check the logs for more information.")
 		return false
 	}
-	if (how.save || s.cfg.Save != "" && !how.nosave) && !s.follow.rules.Loading {
+	if (how.save || s.cfg.Save != "" && !how.nosave) && !s.isLoading() {
 		s.log('*', "Saving the final RDB snapshot before exiting.")
 		err := s.persist.save()
 		switch {

@@ -71,12 +71,21 @@ func (a *appendOnly) restart() error {
 	return a.switchOn()
 }
 
-// loadAgain deletes all keys and loads the append only file (debug.c: DEBUG LOADAOF).
+// loadAgain deletes all keys and loads the append only file (debug.c: DEBUG LOADAOF). Other clients are served
+// meanwhile.
 func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
 	if c.Ex.Scripts.Running() || c.Ex.Depth > 0 { // loading would end what runs
 		return store.Error("ERR DEBUG LOADAOF is not allowed from scripts and transactions")
 	}
+	if a.p.s.isLoading() {
+		return c.Ex.ErrLoading()
+	}
 	c.NotAsItCame()
+	a.p.loadFor(c, a.drainAndLoad)
+	return nil
+}
+
+func (a *appendOnly) drainAndLoad() error {
 	err := a.ready()
 	if err == nil && a.writer != nil && !a.writer.Broken() {
 		err = a.writer.Drain(a.p.now())
@@ -94,7 +103,6 @@ func (a *appendOnly) loadAgain(c *command.Call, _ [][]byte) error {
 	}
 	a.p.s.ks.Stats.Dirty = 0
 	a.p.s.log('*', "Append Only File loaded by DEBUG LOADAOF")
-	c.OK()
 	return nil
 }
 
@@ -103,7 +111,7 @@ func (a *appendOnly) loadInPlace(m *aof.Manifest) error {
 	ex := a.p.s.ex
 	ex.Propagation.Listen(nil)
 	ex.Empty()
-	_, err := a.load(func(l *aof.Loading) error { return l.Load(a.folder.On, a.folder.Path, m) })
+	_, err := a.load(func(l *aof.Loading) error { return a.loadParts(l, m) })
 	if a.writer != nil {
 		a.feed()
 	}

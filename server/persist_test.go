@@ -23,6 +23,7 @@ type life struct {
 	masters server.Masters
 	addr    string
 	ended   chan error
+	loaded  chan bool // gets a value from each master
 
 	mu  sync.Mutex
 	log strings.Builder
@@ -37,14 +38,30 @@ func configOf(t *testing.T, dir string, args ...string) *config.Config {
 	return cfg
 }
 
-// born starts a server that keeps its data in dir.
+// born starts a server that keeps its data in dir, and waits until these are loaded.
 func born(t *testing.T, dir string, args ...string) *life {
+	t.Helper()
+	l := bornLoading(t, dir, args...)
+	for range l.masters {
+		select {
+		case <-l.loaded:
+		case err := <-l.ended:
+			require.NoError(t, err)
+		}
+	}
+	return l
+}
+
+func bornLoading(t *testing.T, dir string, args ...string) *life {
 	t.Helper()
 	l := &life{t: t, ended: make(chan error, 1)}
 	var err error
 	l.masters, err = server.NewMasters(configOf(t, dir, args...), func(int) server.Log { return l.note })
 	require.NoError(t, err)
-	l.addr = l.masters.Addrs()[0]
+	l.addr, l.loaded = l.masters.Addrs()[0], make(chan bool, len(l.masters))
+	for _, s := range l.masters {
+		s.Loaded = func() { l.loaded <- true }
+	}
 	go func() { l.ended <- l.masters.Run() }()
 	t.Cleanup(l.kill)
 	return l
@@ -247,7 +264,7 @@ func TestADamagedFileEndsTheStartAndStaysAsItIs(t *testing.T) {
 	file := filepath.Join(dir, "dump.rdb")
 	const text = "REDIS0011\x00\x01k\x05v"
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
-	_, err := server.New(configOf(t, dir), func(byte, string, ...any) {})
+	err := startError(t, configOf(t, dir))
 	require.EqualError(t, err, "Fatal error loading the DB: "+file+": byte 9: the key 'k', of type 0: "+
 		"the file ends too early, or a length is wrong. Nothing was changed. Exiting")
 	kept, err := os.ReadFile(file)
@@ -256,8 +273,7 @@ func TestADamagedFileEndsTheStartAndStaysAsItIs(t *testing.T) {
 
 	require.NoError(t, os.Remove(file))
 	require.NoError(t, os.Mkdir(file, 0o700))
-	_, err = server.New(configOf(t, dir), func(byte, string, ...any) {})
-	require.ErrorContains(t, err, "not a regular file")
+	require.ErrorContains(t, startError(t, configOf(t, dir)), "not a regular file")
 }
 
 func TestTwoServersDoNotKeepTheirDataInOneFolder(t *testing.T) {
@@ -268,8 +284,8 @@ func TestTwoServersDoNotKeepTheirDataInOneFolder(t *testing.T) {
 	require.Equal(t, "ERR", second.dial().Do("SAVE").Str)
 	sentence := "another server keeps its data in " + dir + ": give this one another dir"
 	require.Contains(t, second.logged(), sentence)
-	_, err := server.New(configOf(t, dir), func(byte, string, ...any) {})
-	require.EqualError(t, err, "Fatal error loading the DB: "+sentence+". Nothing was changed. Exiting")
+	require.EqualError(t, startError(t, configOf(t, dir)),
+		"Fatal error loading the DB: "+sentence+". Nothing was changed. Exiting")
 
 	other := t.TempDir()
 	require.Equal(t, "OK", first.dial().Do("CONFIG", "SET", "dir", other).Str)

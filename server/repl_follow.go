@@ -32,6 +32,7 @@ type following struct {
 	sync      *syncing // a full synchronization under way, or nil
 	timer     *reactor.Timer
 	ticked    bool  // the timer has fired
+	loads     bool  // the keys of the master are being loaded
 	downSince int64 // unix seconds, 0 if there was no link yet
 }
 
@@ -182,12 +183,14 @@ func (f *following) forget() { f.history = history{} }
 // configure tells the executor what a replica may do.
 func (f *following) configure() {
 	cfg := f.s.cfg
-	if f.host == "" {
+	f.rules.Alone = f.host == ""
+	f.rules.Loading = f.loads || f.s.persist.loads()
+	if f.rules.Alone && !f.rules.Loading {
 		f.s.ex.Follow(nil)
 		return
 	}
-	f.rules.ReadOnly = cfg.ReplicaReadOnly
-	f.rules.Cut = !cfg.ReplicaServeStaleData && !f.isUp()
+	f.rules.ReadOnly = cfg.ReplicaReadOnly && !f.rules.Alone
+	f.rules.Cut = !cfg.ReplicaServeStaleData && !f.isUp() && !f.rules.Alone
 	f.s.ex.Follow(&f.rules)
 }
 

@@ -84,6 +84,7 @@ func (f *following) takeFile(b []byte) {
 	y := f.sync
 	y.read += int64(len(b))
 	if y.direct {
+		f.s.persist.progress.read += int64(len(b))
 		if y.loader.feed(b); y.loader.over {
 			f.loaded()
 		}
@@ -142,9 +143,10 @@ func (f *following) beginLoading(beside bool) {
 		f.s.ex.Empty()
 	}
 	f.rules.Beside = beside && y.at.ID == f.ID // the old keys are an older state of the same data
-	f.rules.Loading = !f.rules.Beside
+	f.loads = !f.rules.Beside
 	f.configure()
 	f.s.log('*', "MASTER <-> REPLICA sync: Loading DB in memory")
+	p.progress = progress{began: p.unix(), total: max(y.size, 0), rdb: y.loading}
 	y.loader = f.s.newLoader(y.loading)
 }
 
@@ -154,6 +156,7 @@ func (f *following) loadMore() {
 	chunk := make([]byte, linkChunk)
 	for !y.loader.over && f.s.ex.Clock.Mono() < until {
 		n, err := y.file.Read(chunk)
+		f.s.persist.progress.read += int64(n)
 		y.loader.feed(chunk[:n])
 		if err != nil {
 			y.loader.fail(err)
@@ -256,7 +259,7 @@ func (f *following) closeSync() {
 	if y.file != nil {
 		_ = y.file.Close()
 	}
-	f.rules.Loading, f.rules.Beside = false, false
+	f.loads, f.rules.Beside = false, false
 	f.configure()
 }
 

@@ -115,6 +115,9 @@ type Server struct {
 	// number of bytes in use.
 	Idle func(used int)
 
+	// Loaded, if set, is called by Run's goroutine when the data are loaded. From then on commands are executed.
+	Loaded func()
+
 	// Reconfigured, if set, is called for every directive that CONFIG SET has changed.
 	Reconfigured func(cfg *config.Config, name string)
 }
@@ -191,6 +194,9 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	}
 	loop.AfterSleep(s.afterSleep)
 	loop.BeforeSleep(s.beforeSleep)
+	if s.queue == nil {
+		loop.AtEnd(s.endLoading)
+	}
 	if err := s.newExecutor(clock); err != nil {
 		loop.Close()
 		return nil, err
@@ -217,7 +223,7 @@ func newServer(cfg *config.Config, log Log, number, masters int) (*Server, error
 	if err == nil {
 		err = s.lab.refuseOpen()
 	}
-	if err == nil {
+	if err == nil && !s.persist.loadsInRun() {
 		err = s.follow.start()
 	}
 	if err != nil {
@@ -293,6 +299,9 @@ func (ls *listeners) addrs(withTLS bool) (addrs []string) {
 // Run serves until Stop. The calling goroutine becomes the one that executes
 // every command.
 func (s *Server) Run() error {
+	if !s.persist.loadsInRun() {
+		s.loaded()
+	}
 	s.pool.Start(s.cfg.IOThreads, s.cfg.IOThreadsDoReads)
 	s.pool.Record(s.recorder.rows)
 	s.queue.start()
@@ -318,6 +327,20 @@ func (s *Server) Run() error {
 		return fmt.Errorf("event loop: %w", err)
 	}
 	return s.persist.fatal
+}
+
+// loaded tells who has asked that the data are loaded.
+func (s *Server) loaded() {
+	if tell := s.Loaded; tell != nil {
+		s.Loaded = nil
+		tell()
+	}
+}
+
+// endLoading ends the coroutines that load.
+func (s *Server) endLoading() {
+	s.persist.endLoading()
+	s.follow.abortSync()
 }
 
 // Dedicated tells the server that its process does nothing else. Call it before Run. With io-threads, the

@@ -46,6 +46,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/miniredisd/miniredisd/internal/collector"
@@ -214,7 +215,20 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 	defer endLab()
 	endWatch := serveWatch(page, cfg, masters, log)
 	defer endWatch()
-	ready(cfg, log, logs, masters)
+	for i, s := range masters {
+		if !cfg.AlwaysShowLogo || len(masters) > 1 {
+			logs[i].Log('*', "Running mode=standalone, port=%d.", s.Port())
+		}
+	}
+	initialized(cfg, log)
+	loading := int32(len(masters))
+	for _, s := range masters {
+		s.Loaded = func() {
+			if atomic.AddInt32(&loading, -1) == 0 {
+				ready(cfg, log)
+			}
+		}
+	}
 	err = masters.Run()
 	if err != nil {
 		log.Log('#', "%v", err)
@@ -233,10 +247,6 @@ func refuse(cfg *config.Config, log *rlog.Logger, err error) int {
 	if errors.As(err, &line) {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
-	}
-	var unloaded *server.LoadError
-	if errors.As(err, &unloaded) { // Redis is initialized before it loads, and its test suite waits for these lines
-		initialized(cfg, log)
 	}
 	log.Log('#', "%v", err)
 	return 1
@@ -311,14 +321,8 @@ func initialized(cfg *config.Config, log *rlog.Logger) {
 	log.Log('*', "Server initialized")
 }
 
-// ready writes the lines that other programs wait for. The server is already listening.
-func ready(cfg *config.Config, log *rlog.Logger, logs []*rlog.Logger, masters server.Masters) {
-	for i, s := range masters {
-		if !cfg.AlwaysShowLogo || len(masters) > 1 {
-			logs[i].Log('*', "Running mode=standalone, port=%d.", s.Port())
-		}
-	}
-	initialized(cfg, log)
+// ready writes the lines that other programs wait for, when the data are loaded.
+func ready(cfg *config.Config, log *rlog.Logger) {
 	if cfg.Port > 0 {
 		log.Log('*', "Ready to accept connections tcp")
 	}
@@ -331,6 +335,7 @@ func ready(cfg *config.Config, log *rlog.Logger, logs []*rlog.Logger, masters se
 	if cfg.TLSPort > 0 {
 		log.Log('*', "Ready to accept connections tls")
 	}
+	notify(cfg, log, "READY=1\nSTATUS=Ready to accept connections\n")
 }
 
 // obeySignals ends all masters on the first SIGTERM or SIGINT, and the process on a second SIGINT.

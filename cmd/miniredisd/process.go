@@ -54,7 +54,6 @@ func announce(cfg *config.Config, log *rlog.Logger, masters server.Masters) (rem
 			return nil, fmt.Errorf("writing lab-http-file: %w", err)
 		}
 	}
-	notify(cfg, log, "READY=1\nSTATUS=Ready to accept connections\n")
 	return func() {
 		notify(cfg, log, "STOPPING=1\n")
 		if pidFile != "" {

@@ -136,12 +136,15 @@ type Config struct {
 	RDBCompression  bool
 	RDBChecksum     bool
 	RDBKeySaveDelay int // microseconds
+	KeyLoadDelay    int // microseconds
+	LoadingInterval int // bytes of a file, after which a server that loads it looks after clients
 
-	AppendOnly       bool   // what changes the data goes to an append only file
-	AppendFsync      string // when that is fsynced: always, everysec, no
-	AppendFilename   string // what the names of its parts begin with
-	AppendDirname    string // their folder, in Dir
-	AOFLoadTruncated bool   // half a command at its end is cut off
+	AppendOnly        bool   // what changes the data goes to an append only file
+	AppendFsync       string // when that is fsynced: always, everysec, no
+	AppendFilename    string // what the names of its parts begin with
+	AppendDirname     string // their folder, in Dir
+	AOFUseRDBPreamble bool   // the base is an RDB file, not commands
+	AOFLoadTruncated  bool   // half a command at its end is cut off
 
 	AOFTimestampEnabled      bool  // it has the time of what was appended
 	NoAppendFsyncOnRewrite   bool  // nothing is fsynced while keys are saved or the file is written anew
@@ -280,6 +283,12 @@ func (c *Config) Inert() []string {
 func Sensitive(name string) bool {
 	r, _ := lookup(name)
 	return r != nil && r.flags&sensitive != 0
+}
+
+// Settled reports whether CONFIG SET must not change a directive while data are loaded.
+func Settled(name string) bool {
+	r, _ := lookup(name)
+	return r != nil && r.flags&settled != 0
 }
 
 const (

@@ -144,10 +144,10 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 }
 
 func TestInertDirectivesAreReportedOnce(t *testing.T) {
-	c, err := Parse([]string{"--rdb-del-sync-files", "yes", "--aof-use-rdb-preamble", "no", "--maxclients", "5",
+	c, err := Parse([]string{"--rdb-del-sync-files", "yes", "--disable-thp", "no", "--maxclients", "5",
 		"--hz", "20"}, nil)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"rdb-del-sync-files", "aof-use-rdb-preamble"}, c.Inert())
+	require.ElementsMatch(t, []string{"rdb-del-sync-files", "disable-thp"}, c.Inert())
 	require.Empty(t, c.Inert())
 	_, err = c.Set([]string{"rdb-del-sync-files", "no", "rdbchecksum", "yes"}, false, nil)
 	require.ErrorContains(t, err, "immutable")

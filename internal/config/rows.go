@@ -68,7 +68,7 @@ var table = [...]row{
 	{name: "supervised", kind: word, flags: immutable, def: "no",
 		words: []string{"upstart", "systemd", "auto", "no"}, field: func(c *Config) any { return &c.Supervised }},
 	{name: "pidfile", kind: text, flags: immutable | unset, field: func(c *Config) any { return &c.PIDFile }},
-	{name: "dir", kind: directory, flags: protected, field: func(c *Config) any { return &c.Dir }},
+	{name: "dir", kind: directory, flags: protected | settled, field: func(c *Config) any { return &c.Dir }},
 	{name: "loglevel", kind: word, def: "notice",
 		words: []string{"debug", "verbose", "notice", "warning", "nothing"},
 		field: func(c *Config) any { return &c.LogLevel }},
@@ -212,7 +212,7 @@ var table = [...]row{
 
 	// Persistence.
 	{name: "save", kind: save, field: func(c *Config) any { return &c.Save }},
-	{name: "appendonly", kind: boolean, def: "no", field: func(c *Config) any { return &c.AppendOnly }},
+	{name: "appendonly", kind: boolean, flags: settled, def: "no", field: func(c *Config) any { return &c.AppendOnly }},
 	{name: "appendfsync", kind: word, def: "everysec", words: []string{"everysec", "always", "no"},
 		field: func(c *Config) any { return &c.AppendFsync }},
 	{name: "appendfilename", kind: text, flags: immutable, def: "appendonly.aof",
@@ -223,7 +223,8 @@ var table = [...]row{
 		field: func(c *Config) any { return &c.DBFilename }},
 	{name: "aof-load-truncated", kind: boolean, def: "yes",
 		field: func(c *Config) any { return &c.AOFLoadTruncated }},
-	{name: "aof-use-rdb-preamble", kind: boolean, flags: inert, def: "yes"},
+	{name: "aof-use-rdb-preamble", kind: boolean, def: "yes",
+		field: func(c *Config) any { return &c.AOFUseRDBPreamble }},
 	{name: "aof-timestamp-enabled", kind: boolean, def: "no",
 		field: func(c *Config) any { return &c.AOFTimestampEnabled }},
 	{name: "aof-rewrite-incremental-fsync", kind: boolean, flags: inert, def: "yes"},
@@ -246,10 +247,10 @@ var table = [...]row{
 	{name: "sanitize-dump-payload", kind: word, flags: inert, def: "no", words: []string{"no", "yes", "clients"}},
 	{name: "rdb-key-save-delay", kind: integer, flags: hidden, def: "0", min: minInt, max: maxInt,
 		field: func(c *Config) any { return &c.RDBKeySaveDelay }},
-	{name: "key-load-delay", kind: integer, flags: inert | hidden, def: "0", min: minInt, max: maxInt},
-	{name: "loading-process-events-interval-bytes", kind: integer,
-		flags: inert | hidden, def: "2097152", min: 1024, max: maxInt,
-	},
+	{name: "key-load-delay", kind: integer, flags: hidden, def: "0", min: minInt, max: maxInt,
+		field: func(c *Config) any { return &c.KeyLoadDelay }},
+	{name: "loading-process-events-interval-bytes", kind: integer, flags: hidden, def: "2097152", min: 1024, max: maxInt,
+		field: func(c *Config) any { return &c.LoadingInterval }},
 
 	// Replication.
 	{name: "replicaof", alias: "slaveof", kind: replicaOf, flags: immutable,

@@ -34,6 +34,7 @@ const (
 	sensitive      // a password: its value must not reach a log
 	volatile       // the name of a file: CONFIG SET reads it again even if the name stays the same
 	protected      // CONFIG SET needs enable-protected-configs
+	settled        // CONFIG SET refuses it while data are loaded
 	unset          // the empty string means that the directive is absent
 	inert          // it has no effect: see the package comment, also for the next two
 	refused        // any value but the default is an error

@@ -25,6 +25,12 @@ type Loading struct {
 
 	Log func(level byte, format string, args ...any)
 
+	// Each, unless nil, is called behind each key, with the number of bytes so far. Its error ends the loading.
+	Each func(end int64) error
+
+	// UsedMemory is what the server that has written the file said of its memory, in bytes.
+	UsedMemory int64
+
 	// StreamDB is the database that the stream behind the file goes on in (rdb.c: rdbSaveInfo).
 	StreamDB int
 
@@ -204,7 +210,11 @@ func (r *reader) one(kind byte) error {
 	case values.OpcodeLibrary:
 		return r.library(r.src.Text())
 	default:
-		return r.key(kind)
+		err := r.key(kind)
+		if err == nil && r.Each != nil {
+			err = r.Each(r.src.Offset())
+		}
+		return err
 	}
 	if r.src.Err() != nil {
 		return fmt.Errorf("record %d", kind)
@@ -229,6 +239,7 @@ func (r *reader) aux(name, value string) {
 	case name == "repl-stream-db":
 		r.StreamDB = int(min(max(n, 0), int64(len(r.DBs)-1)))
 	case name == "used-mem":
+		r.UsedMemory = n
 		r.Log('*', "RDB memory usage when created %.2f Mb", float64(n)/(1<<20))
 	}
 }

@@ -50,7 +50,7 @@ func arrows() map[string][]string {
 			"ioworkers", "lab",
 			"lab/doctor", "lab/labtls", "lab/verdict", "lab/words", "internal/pubsub",
 			"reactor", "resp", "store", "internal/version",
-			"internal/rdb", "persist/aof", "persist/disk", "persist/rdb", "persist/snapshot",
+			"internal/rdb", "persist/aof", "persist/disk", "persist/rdb", "persist/rewrite", "persist/snapshot",
 			"replication", "replication/follow", "glass", "internal/trace",
 			"golang.org/x/sys/unix"},
 		"command": {"internal/acl", "internal/ascii", "internal/clock", "internal/config", "internal/dialect",

@@ -1,0 +1,195 @@
+package server
+
+import (
+	"iter"
+	"time"
+
+	"github.com/miniredisd/miniredisd/persist/disk"
+	"github.com/miniredisd/miniredisd/persist/rdb"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// loading is the loading of the server's own files while it serves clients. Most of their commands get the error
+// LOADING. The code that loads is a coroutine: it runs only inside loadOn, and goes back to its caller after some keys.
+// Redis serves clients from inside the loader (rdb.c: rdbLoadProgressCallback, aof.c: loadSingleAppendOnlyFile).
+//
+//	executePhase ── loadOn ──> load ──> keys, commands ──> rest
+//	     ^                                                   │ loading-process-events-interval-bytes, or 1024 commands
+//	     └───────────────────────────────────────────────────┘
+//
+// The goroutine that executes commands makes the coroutine, resumes it and ends it: Go refuses another thread.
+type loading struct {
+	p      *persistence
+	next   func() (struct{}, bool)
+	stop   func()
+	pause  func(struct{}) bool
+	replay bool        // store.Keyspace.Loading, while the coroutine runs
+	over   bool        // load has returned
+	gone   bool        // nobody wants the keys any more
+	done   func(error) // gets what load returns
+	err    error
+
+	mark     int64 // bytes of a file: behind them comes the next rest
+	reads    int64 // bytes that were read since the last rest
+	commands int   // since the last rest
+}
+
+const (
+	restCommands = 1024    // aof.c: loadSingleAppendOnlyFile
+	restBytes    = 2 << 20 // inside a value; between two keys the directive counts
+
+	errGivenUp store.Error = "ERR The loading was given up"
+)
+
+// progress is what INFO says of a loading.
+type progress struct {
+	began int64        // unix seconds
+	total int64        // bytes of all files
+	read  int64        // of them
+	rdb   *rdb.Loading // of the RDB file; nil for none yet
+
+	keys int // so many were delayed, or not
+	debt int // microseconds that keys are still to be delayed
+}
+
+// loads reports whether the server's own files are being loaded.
+func (p *persistence) loads() bool { return p.loading != nil }
+
+// isLoading reports whether the keyspace has a part of what it will have: of the server's files, or of the master's.
+func (s *Server) isLoading() bool { return s.follow.rules.Loading }
+
+// loadBeside calls load as a coroutine, and done when it is over.
+func (p *persistence) loadBeside(load func() error, done func(err error)) {
+	l := &loading{p: p, done: done, mark: int64(p.s.cfg.LoadingInterval)}
+	l.next, l.stop = iter.Pull(func(yield func(struct{}) bool) {
+		l.pause = yield
+		l.err = load()
+		l.over = true
+	})
+	p.loading, p.progress = l, progress{began: p.unix()}
+	p.s.follow.configure()
+	p.loadOn()
+}
+
+// loadOn gives the coroutine its part of a pass.
+func (p *persistence) loadOn() {
+	l := p.loading
+	l.run(func() { l.next() })
+	if l.over {
+		p.loading = nil
+		p.s.follow.configure()
+		l.done(l.err)
+	}
+}
+
+// run calls what resumes the coroutine.
+func (l *loading) run(resume func()) {
+	ks := l.p.s.ks
+	ks.Loading = l.replay
+	ks.Quietly(resume)
+	l.replay, ks.Loading = ks.Loading, false
+}
+
+// endLoading ends the coroutine, if there is one. The keys so far stay.
+func (p *persistence) endLoading() {
+	l := p.loading
+	if l == nil {
+		return
+	}
+	p.loading = nil
+	l.gone = true
+	l.run(l.stop)
+	p.s.follow.configure()
+}
+
+// rest goes back to the loop. An error means that it shall load no more.
+func (l *loading) rest() error {
+	l.reads, l.commands = 0, 0
+	if l.gone || !l.pause(struct{}{}) {
+		return errGivenUp
+	}
+	return nil
+}
+
+// loadedKey is called behind each key of an RDB file, which ends at a byte of it.
+func (p *persistence) loadedKey(end int64) error {
+	slept, l := p.delay(), p.loading
+	if l == nil || end < l.mark && !slept {
+		return nil
+	}
+	l.mark = end + int64(p.s.cfg.LoadingInterval)
+	return l.rest()
+}
+
+// loadedCommand is called behind each command of an append only file.
+func (p *persistence) loadedCommand() error {
+	slept, l := p.delay(), p.loading
+	if l == nil {
+		return nil
+	}
+	if l.commands++; l.commands < restCommands && !slept {
+		return nil
+	}
+	return l.rest()
+}
+
+// delay makes each key last key-load-delay microseconds, for tests. The loop stands still meanwhile, for a millisecond
+// or more at once. A delay of -n makes each nth key last one microsecond, where Redis draws a number (debug.c:
+// debugDelay).
+func (p *persistence) delay() (slept bool) {
+	us, w := p.s.cfg.KeyLoadDelay, &p.progress
+	if us == 0 {
+		return false
+	}
+	if w.keys++; us < 0 {
+		if w.keys%-us != 0 {
+			return false
+		}
+		us = 1
+	}
+	if w.debt += us; w.debt < 1000 {
+		return false
+	}
+	time.Sleep(time.Duration(w.debt) * time.Microsecond)
+	w.debt = 0
+	return true
+}
+
+// from is the disk to load from.
+func (p *persistence) from() disk.FS {
+	if p.loading == nil {
+		return p.disk
+	}
+	return pacedDisk{p.disk, p.loading}
+}
+
+// pacedDisk is a disk for the coroutine: its files count what is read, and take a rest inside large values.
+type pacedDisk struct {
+	disk.FS
+	l *loading
+}
+
+// Open opens a file to read it.
+func (d pacedDisk) Open(name string) (disk.File, error) {
+	f, err := d.FS.Open(name)
+	return pacedFile{f, d.l}, err
+}
+
+type pacedFile struct {
+	disk.File
+	l *loading
+}
+
+// Read reads at most what may come between two rests.
+func (f pacedFile) Read(b []byte) (int, error) {
+	l := f.l
+	if l.gone {
+		return 0, errGivenUp
+	}
+	n, err := f.File.Read(b[:min(len(b), restBytes)])
+	l.p.progress.read += int64(n)
+	if l.reads += int64(n); l.reads >= restBytes && err == nil {
+		err = l.rest()
+	}
+	return n, err
+}
