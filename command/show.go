@@ -73,15 +73,19 @@ func (ex *Executor) showCall(c *Call, within bool) {
 		by = trace.ByExec
 	case ex.retrying != nil || ex.Show.Again:
 		by = trace.AfterWait
+	case c.Sess.Master:
+		by = trace.ByMaster
+	case c.Sess.ID == 0:
+		by = trace.ByFile
 	case c.Sess.ID < 0:
 		by = trace.Internally
 	}
 	switch by {
-	case trace.ByClient, trace.Internally:
+	case trace.ByClient, trace.Internally, trace.ByMaster:
 		ex.Show.Taken++
 	case trace.AfterWait:
 		ex.Show.Waited++
-	default:
+	case trace.ByExec, trace.ByScript:
 		ex.Show.Inside++
 	}
 	ex.Trace.Event(trace.Event{
@@ -118,6 +122,8 @@ func (ex *Executor) showReply(r *reply) {
 		e.Dur = ex.Clock.Mono() - ex.Show.Began
 	}
 	switch {
+	case r.to.Master:
+		e.A, e.B = 0, trace.ReplyToMaster
 	case r.to.Hold == Blocked:
 		e.B = trace.ReplyBlocked
 	case r.over:

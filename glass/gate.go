@@ -275,10 +275,12 @@ func phaseOf(p trace.Point) byte {
 		return 'w'
 	case trace.Gathered, trace.ReadDone, trace.Parsed:
 		return 'r'
-	case trace.Executes, trace.Replied, trace.Expired, trace.Messaged, trace.Struck:
+	case trace.Executes, trace.Replied, trace.Expired, trace.Messaged, trace.Struck, trace.LinkRead, trace.LinkTold:
 		return 'x'
 	case trace.Appended:
 		return 'd'
+	case trace.Replicated, trace.Fed:
+		return 'k'
 	case trace.Written:
 		return 'o'
 	case trace.Asleep, trace.Closed:

@@ -63,7 +63,7 @@ func TestAWrongRecordingIsRefusedByItsLine(t *testing.T) {
 		head + "{}":                         "line 2: neither an event nor a stop",
 		head + "[1,2]":                      "line 2: not an event",
 		head + `[0,1,"w",0,0,0,0,0,0,""]`:   "line 2: not an event: a number is out of range",
-		head + `[1,1,"q",0,0,0,0,0,0,""]`:   `line 2: not an event: "q" is not a point`,
+		head + `[1,1,"z",0,0,0,0,0,0,""]`:   `line 2: not an event: "z" is not a point`,
 		head + `[1,1,"w",0,0,0,0,0,0,"",1]`: "line 2: not an event: it has 11 fields instead of 10",
 		head + strings.Repeat(`[1,1,"w",0,0,0,0,0,0,""]`+"\n", 2): "line 3: event 1 comes after event 1",
 	} {

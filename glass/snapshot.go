@@ -11,7 +11,8 @@ type Hello struct {
 	Exec        string                 `json:"exec"`
 	Multiplexer string                 `json:"multiplexer"`
 	Master      int                    `json:"master"`
-	Masters     int                    `json:"masters"`
+	Masters     int                    `json:"masters"`            // all servers of the process
+	Replicas    int                    `json:"replicas,omitempty"` // of each master, behind the masters
 	State       State                  `json:"state"`
 	Points      map[string]trace.Place `json:"points"`
 	Appends     bool                   `json:"appends,omitempty"` // to an append only file
@@ -45,6 +46,7 @@ type Snapshot struct {
 	KeysMore int            `json:"keysMore"`
 	Counters *Counters      `json:"counters,omitempty"`
 	File     *File          `json:"file,omitempty"`
+	Stream   *Stream        `json:"stream,omitempty"`
 }
 
 // The most clients and keys in a Snapshot.
@@ -70,6 +72,16 @@ type Ready struct {
 type File struct {
 	Policy   string `json:"policy"`   // appendfsync
 	Unsynced int64  `json:"unsynced"` // bytes that the disk does not have yet
+}
+
+// Stream is the replication stream of a master or a replica.
+type Stream struct {
+	Role     string `json:"role"` // master or replica
+	Offset   int64  `json:"offset"`
+	Kept     int64  `json:"kept"`     // bytes in the backlog
+	Replicas int    `json:"replicas"` // that get the stream
+	Acked    int64  `json:"acked"`    // the least offset that one of them has told, -1 without one
+	Link     string `json:"link"`     // of a replica: connect, connecting, handshake, sync or connected
 }
 
 // Lists are the lists that a pass works through, as ids of clients.

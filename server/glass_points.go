@@ -25,7 +25,7 @@ func (v *glassState) woke(slept int64) {
 	if looked := v.loop.Looked(); looked != len(v.fired) {
 		list += " looked=" + strconv.Itoa(looked)
 	}
-	v.finished = v.pace()
+	v.finished, v.streamed = v.pace(), v.replicas.stream.Offset
 	v.trace.Event(trace.Event{
 		Point: trace.Woke, A: int64(len(v.fired)), B: max(v.now-slept, 0) / 1000, Text: why + list,
 	}, nil)
@@ -64,6 +64,9 @@ func letters(mask reactor.Mask) string {
 
 // handlerOf returns the client that a descriptor belongs to, if any, and the name of its handler.
 func (v *glassState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
+	if l := v.follow.link; l != nil && l.fd == fd {
+		return l.client, "link"
+	}
 	if c := v.clientOf(fd); c != nil {
 		if mask&reactor.Writable != 0 && mask&(reactor.Readable|reactor.HangUp) == 0 {
 			return c, "reply"
@@ -294,6 +297,9 @@ func (v *glassState) pace() pace {
 // sleeps shows the end of a pass.
 func (v *glassState) sleeps(d time.Duration) {
 	was, is := v.finished, v.pace()
+	if is.reads < was.reads { // a crash of the lab has counted anew
+		was = pace{}
+	}
 	calls := v.loop.Calls()
 	timeout := int64(-1)
 	if d >= 0 {

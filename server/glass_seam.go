@@ -21,15 +21,18 @@ import (
 //	epoll_wait is over   beginPass              woke
 //	the loop             handles                handler
 //	do, doInternal       doShown                expired; the executor shows execute, replied, message
+//	obey                 obeyShown              the same, for what the master of a replica has sent
 //	serveOthers          serveOthersShown       back
 //	HandleReady          foundMore              again
 //	before epoll_wait    endPass                asleep
 //
 // The lab calls struck where a rule strikes. The other points stand where those of the trace stand: in adopt,
-// free and expire, in ioworkers and in Executor.run. Each is one comparison while there is no View.
+// free and expire, in ioworkers, in Executor.run, and in replicas and following. Each is one comparison while there is
+// no View.
 //
 //	glass_seam.go      this picture, and the begin and end of a pass
 //	glass_points.go    the events of main
+//	glass_repl.go      the events of replication
 //	glass_snapshot.go  what there is while the server is stopped
 //	glass_step.go      LAB STEP and LAB RECORD
 //	glass_names.go     names of connections that the page opens
@@ -48,6 +51,8 @@ type glassState struct {
 	finished pace          // counters at the begin of the pass
 	calls    int64         // of the loop's multiplexer, until the end of the last pass that was shown
 	request  uses          // under way
+	streamed int64         // the offset of the replication stream, as far as it is shown
+	nowhere  resp.Writer   // what doShown looks at while the master's requests are executed
 
 	others func() (stop bool) // the serveOthers that serveOthersShown calls
 	slow   int64              // the client whose slow script looks for others, 0 for none
@@ -73,7 +78,7 @@ func (s *Server) newGlass(clock *clock.Clock) error {
 	v.view = glass.New(s.recorder.rows, glass.Options{
 		Hello: glass.Hello{
 			Version: version.Version, Seed: s.cfg.Seed, Exec: s.cfg.Exec, Multiplexer: s.cfg.Multiplexer,
-			Master: s.number, Masters: s.masters, Appends: s.cfg.AppendOnly,
+			Master: s.number, Masters: s.masters, Replicas: s.cfg.Replicas, Appends: s.cfg.AppendOnly,
 		},
 		Snapshot: v.snapshot, Summary: v.summary, Stood: v.stood,
 		Keys: v.keysOf, Name: v.nameOf, Match: store.MatchPattern,
@@ -103,6 +108,7 @@ func (v *glassState) install() {
 	v.hooks.doInternal = func(by *command.Session, args [][]byte, w *resp.Writer) {
 		v.doShown(v.doInternal, by, args, w)
 	}
+	v.hooks.obey = v.obeyShown
 	v.others, v.hooks.serveOthers = v.hooks.serveOthers, v.serveOthersShown
 	v.ex.Trace, v.ex.Show = v.trace, command.Show{Hides: onlyLooks, Settle: v.settle}
 	v.loop.CountCalls()

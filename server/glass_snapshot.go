@@ -33,6 +33,7 @@ func (v *glassState) snapshot(e *trace.Event) *glass.Snapshot {
 		state := w.State()
 		s.File = &glass.File{Policy: v.cfg.AppendFsync, Unsynced: state.Unsynced + int64(state.Buffered)}
 	}
+	s.Stream = v.stream()
 	s.Threads = []glass.ThreadClient{{Name: "main", Clients: []int64{}}}
 	for i, ids := range v.pool.Lent() {
 		s.Threads = append(s.Threads, glass.ThreadClient{Name: trace.IOThread(i + 1), Clients: ids})
@@ -89,6 +90,7 @@ func (v *glassState) shown(c *client) trace.Client {
 	s := c.Show()
 	s.Name, s.Addr, s.DB = c.sess.Name, c.sess.Addr, c.sess.DB
 	s.State, s.On = v.stateOf(c)
+	s.Role = v.roleOf(c)
 	if t := c.sess.Tx; t != nil {
 		s.Watch = t.Watching()
 		if t.Open {

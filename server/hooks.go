@@ -14,6 +14,7 @@ type hooks struct {
 	runTimers    func()
 	do           func(by *command.Session, args [][]byte, w *resp.Writer)
 	doInternal   func(by *command.Session, args [][]byte, w *resp.Writer)
+	obey         func(master *command.Session, args [][]byte) (reply []byte)
 	goOn         func(c *client)
 	resume       func(c *client, reply []byte)
 	serveOthers  func() (stop bool)
@@ -54,6 +55,14 @@ func (s *Server) doInternal(by *command.Session, args [][]byte, w *resp.Writer) 
 		return
 	}
 	s.ex.Do(by, args, w)
+}
+
+// obey executes a request that the master of this replica has sent.
+func (s *Server) obey(master *command.Session, args [][]byte) (reply []byte) {
+	if fn := s.hooks.obey; fn != nil {
+		return fn(master, args)
+	}
+	return s.ex.Obey(master, args)
 }
 
 // goOn executes what a client sent before its wait, which is over.

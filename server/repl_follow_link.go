@@ -160,6 +160,9 @@ func (f *following) flush(l *link) {
 	for len(l.unsent) > 0 {
 		n, err := unix.Write(l.fd, l.unsent)
 		if n > 0 {
+			if v := f.s.glass; v.looks() {
+				v.linkTold(l.unsent[:n])
+			}
 			l.unsent = l.unsent[n:]
 			f.s.stats.NetOut += int64(n)
 		}

@@ -81,6 +81,9 @@ func (f *following) receive(l *link) {
 		}
 		l.heard = f.s.now
 		f.s.stats.NetIn += int64(n)
+		if v := f.s.glass; v.looks() {
+			v.linkRead(l.chunk[:n])
+		}
 		l.talk.Feed(l.chunk[:n])
 		if !f.digest(l) {
 			return
@@ -164,7 +167,7 @@ func (f *following) obey(c *client, e follow.Event) {
 	default:
 		c.active = f.s.now
 		f.s.running = c
-		reply := f.s.ex.Obey(&c.sess, e.Args)
+		reply := f.s.obey(&c.sess, e.Args)
 		f.s.running = nil
 		if len(reply) > 0 && reply[0] == '-' {
 			f.s.log('#', "== CRITICAL == This replica is sending an error to its master: '%s' after processing the command '%s'",

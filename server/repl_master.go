@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/replication"
 )
@@ -163,6 +164,9 @@ func (r *replicas) handOver() {
 			r.feed([]byte(getAckRequest))
 		}
 	}
+	if v := r.s.glass; v.looks() {
+		v.replicated()
+	}
 	if len(r.all) == 0 {
 		return
 	}
@@ -189,7 +193,7 @@ func (r *replicas) handTo(c *client) {
 	case rep.state == online && !rep.onAck:
 		rep.more = false
 		for b := r.next(c); b != nil; b = r.next(c) {
-			r.refer(c, b)
+			r.refer(c, trace.FedStream, b)
 		}
 	}
 	r.s.wantWrite(c)
@@ -205,8 +209,12 @@ func (r *replicas) next(c *client) []byte {
 	return rep.cursor.Next(last)
 }
 
-// refer adds bytes to the output of c. They are not copied, so nobody may change them.
-func (r *replicas) refer(c *client, b []byte) {
+// refer adds bytes to the output of c. They are not copied, so nobody may change them. what is one of trace.FedStream
+// and its like.
+func (r *replicas) refer(c *client, what int64, b []byte) {
+	if v := r.s.glass; v.looks() {
+		v.fed(c, what, b)
+	}
 	r.s.pool.LendOutput(&c.Conn)
 	if c.Out.Buf == nil {
 		c.Out.Buf = []byte{} // nobody lends it a buffer, with other references, while it has these
@@ -216,7 +224,7 @@ func (r *replicas) refer(c *client, b []byte) {
 
 // tell sends a line that is no part of the stream.
 func (r *replicas) tell(c *client, format string, args ...any) {
-	r.refer(c, fmt.Appendf(nil, format, args...))
+	r.refer(c, trace.FedAnswer, fmt.Appendf(nil, format, args...))
 	r.s.wantWrite(c)
 }
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/persist/disk"
 	"github.com/miniredisd/miniredisd/replication"
 )
@@ -167,7 +168,7 @@ func (r *replicas) handFile(c *client) {
 			return
 		}
 		rep.left -= int64(n)
-		r.refer(c, piece)
+		r.refer(c, trace.FedKeys, piece)
 	}
 	rep.more = rep.left > 0
 	if rep.left == 0 && c.Unsent() == 0 {

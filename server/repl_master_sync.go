@@ -6,6 +6,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/trace"
 	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
 	"github.com/miniredisd/miniredisd/replication"
 	"github.com/miniredisd/miniredisd/store"
@@ -289,7 +290,7 @@ func (r *replicas) passOn() {
 			break
 		}
 		for _, c := range y.members {
-			r.refer(c, b)
+			r.refer(c, trace.FedKeys, b)
 		}
 	}
 	if y.ended {
@@ -324,7 +325,7 @@ func (r *replicas) endStream(y *fullSync) {
 		if c.closed {
 			continue
 		}
-		r.refer(c, []byte(y.mark))
+		r.refer(c, trace.FedKeys, []byte(y.mark))
 		r.streamed(c)
 	}
 }
@@ -347,7 +348,7 @@ func (r *replicas) sendFiltered(c *client) {
 	var all bytes.Buffer
 	_ = saving.Begin(&all).End() // a buffer takes everything
 	all.WriteString(y.mark)
-	r.refer(c, all.Bytes())
+	r.refer(c, trace.FedKeys, all.Bytes())
 	r.streamed(c)
 }
 

@@ -37,6 +37,9 @@ type situation struct {
 type player struct {
 	*site
 	conns []*redistest.Conn
+	far   *redistest.Conn // to the server at the other end of a replication link
+
+	linked bool // there is such a link
 }
 
 func (p *player) view() *glass.View { return p.masters[0].Glass() }
@@ -173,7 +176,10 @@ func words(command string) (all []string) {
 // record plays a situation and returns the lines of its recording.
 func (s *situation) record(t *testing.T) string {
 	t.Helper()
-	p := &player{site: start(t, s.args...)}
+	p := &player{site: start(t, s.args...), linked: slices.Contains(s.args, "--replicas")}
+	if p.linked {
+		p.lab("REPLICATION WAIT") // their links come before the clients
+	}
 	for range s.clients {
 		p.conns = append(p.conns, redistest.Dial(t, p.masters.Addrs()[0]))
 		p.conns[len(p.conns)-1].Do("PING")
@@ -189,6 +195,9 @@ func (s *situation) record(t *testing.T) string {
 	r := p.view().Recording()
 	// The event of a stop has a line of its own before. Here the events have to suffice, without snapshots.
 	r.Lines = slices.DeleteFunc(r.Lines, func(m glass.Message) bool { return m.Kind == glass.KindStop })
+	if p.linked {
+		r.Lines = withoutAcks(r.Lines)
+	}
 	var b bytes.Buffer
 	require.NoError(t, r.WriteLines(&b))
 	return b.String()
@@ -327,6 +336,8 @@ func steady(words string) string {
 		{`最多 \d[\d,]* ms|但立即返回：.*做完`, "最多 N ms"}, {`\[\+\d+\.\d+ \[`, "[+TIME ["},
 		{`unix-ms\\r\\n:\d+`, "unix-ms\\r\\n:TIME"}, {`thread, io_\d,`, "thread, io_N,"},
 		{`最后一个线程 io_\d`, "最后一个线程 io_N"}, {`looked at \d+`, "looked at N"}, {`all \d+ numbers`, "all N numbers"},
+		{`replica \d+`, "replica PORT"}, {`从节点 \d+`, "从节点 PORT"}, {`byte \d[\d,]*`, "byte N"},
+		{`第 \d[\d,]* 个字节`, "第 N 个字节"}, {`REPLCONF ACK \d+`, "REPLCONF ACK N"},
 		{`看了 \d+ 个`, "看了 N 个"}, {`的 \d+ 个编号`, "的 N 个编号"},
 	} {
 		words = regexp.MustCompile(c[0]).ReplaceAllString(words, c[1])

@@ -14,6 +14,11 @@ func fileSituations() []situation {
 			p.lab("CLOCK ADVANCE 1001")
 		}},
 		{name: "append only file, no", clients: 1, args: on("no"), play: each("SET k v")},
+		{name: "append only file, crash", clients: 1, args: on("always"), play: func(p *player) {
+			p.do(1, "SET k v")
+			p.lab("CRASH")
+			p.gone(1)
+		}},
 		{name: "append only file, disk full", clients: 1, args: on("everysec"), play: func(p *player) {
 			p.lab("DISK FAIL WRITE ENOSPC")
 			p.do(1, "SET k v")

@@ -11,7 +11,8 @@ import (
 // situations are what the sentences of the page have to be true of: commands of each family, alone and inside of
 // something, and every way in which a client, a script or the lab leaves the plain path.
 func situations() []situation {
-	return slices.Concat(plainSituations(), nestedSituations(), strangeSituations(), fileSituations())
+	return slices.Concat(plainSituations(), nestedSituations(), strangeSituations(), fileSituations(),
+		replicaSituations())
 }
 
 // each makes a play of commands of client 1, one after another.

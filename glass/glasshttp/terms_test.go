@@ -31,7 +31,7 @@ func TestAClickExplainsAWord(t *testing.T) {
 	p.Press("?")
 	p.Wait(`document.querySelector("dialog[open]")`)
 	words := p.Text(`[...document.querySelectorAll(".glossary dt")].map(e => e.textContent).join(" ")`)
-	require.Equal(t, "epoll_wait eventfd EAGAIN Recv-Q Send-Q barrier fd", words)
+	require.Equal(t, "epoll_wait eventfd EAGAIN Recv-Q Send-Q barrier backlog fd", words)
 	require.Empty(t, p.Problems())
 }
 
@@ -44,7 +44,7 @@ func TestWordsOfASentenceAreButtons(t *testing.T) {
 	p.Eval(`import("/terms.js").then(({marked}) => import("/text/say.js").then(({default: say}) =>
 		[...new Set(["en", "zh"].flatMap(l => Object.values(say[l])).flatMap(marked).filter(x => x.dataset)
 			.map(x => x.dataset.term))].sort()))`, &marks)
-	require.Equal(t, []string{"EAGAIN", "barrier", "eventfd", "fd"}, marks, "epoll_wait is a variable there")
+	require.Equal(t, []string{"EAGAIN", "backlog", "barrier", "eventfd", "fd"}, marks, "epoll_wait is a variable there")
 	p.Eval(`import("/terms.js").then(({marked}) => marked("fd 7: a descriptor, and epoll_wait, epoll_wait; 描述符")
 		.map(x => x.dataset ? "[" + x.textContent + "]" : x))`, &marks)
 	require.Equal(t, []string{"[fd]", " 7: a ", "descriptor", ", and ", "[epoll_wait]", ", ", "epoll_wait", "; ", "描述符"},

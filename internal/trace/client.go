@@ -20,4 +20,5 @@ type Client struct {
 	Next     []string `json:"next"` // the commands that wait, at most 4
 	Out      string   `json:"out"`  // the first bytes of the output
 	Thread   int      `json:"thread"`
+	Role     string   `json:"role,omitempty"` // replica, or master for the link of a replica
 }

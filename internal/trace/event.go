@@ -33,6 +33,19 @@ const (
 	Back       Point = 'b' // A requests taken since LooksAgain; Client has the script, which goes on
 	Messaged   Point = 'm' // A bytes, B one of MessageNow and its like; Client gets them
 	Struck     Point = 'f' // a rule of the lab: Text has its name, its action, and what it strikes
+
+	// Points of replication. A replica is a client of its master, and the link is a client of the replica.
+	Replicated Point = 'k' // A bytes that the pass added to the stream, B replicas that get them; Text is its offset
+	Fed        Point = 'v' // A bytes for a replica, B one of FedStream and its like; Client is the replica
+	LinkRead   Point = 'i' // A bytes from the master, B one of FedStream and its like; Client is the link, 0 at first
+	LinkTold   Point = 'q' // A bytes for the master, B the offset that they acknowledge, or -1
+)
+
+// What a replica gets: B of Fed and of LinkRead.
+const (
+	FedStream = iota // changes, as requests
+	FedKeys          // a part of all keys
+	FedAnswer        // to a request of the handshake
 )
 
 // Why the loop asks the kernel again in the middle of a pass: B of LooksAgain.
@@ -63,6 +76,8 @@ const (
 	AfterWait  // a command that was blocked or held runs now
 	ToQueue    // a client's command does not run: MULTI queues it
 	Refused    // a client's command does not run: its reply is an error
+	ByMaster   // a replica executes what its master has sent
+	ByFile     // a server that starts again executes its append only file
 )
 
 // What a reply is: B of Replied.
@@ -75,6 +90,7 @@ const (
 	ReplyNil
 	ReplyNone
 	ReplyUnblocked // it ends a wait, and no command runs for it
+	ReplyToMaster  // nobody gets it: a replica does not reply to its master
 )
 
 // ReplyKind says what a reply is that stands in the output at once.
@@ -188,5 +204,9 @@ func Points() map[string]Place {
 			"networking.c: processEventsWhileBlocked"},
 		"m": {"message", "command.messages.post", "command/messages.go", "pubsub.c: pubsubPublishMessageInternal"},
 		"f": {"rule", "server.labState.beforeRequest", "server/lab_request.go", ""},
+		"k": {"replicate", "server.replicas.handOver", "server/repl_master.go", "replication.c: replicationFeedSlaves"},
+		"v": {"feed", "server.replicas.refer", "server/repl_master.go", "replication.c: feedReplicationBuffer"},
+		"i": {"link", "server.following.receive", "server/repl_follow_stream.go", "networking.c: readQueryFromClient"},
+		"q": {"acknowledge", "server.following.flush", "server/repl_follow_link.go", "replication.c: replicationSendAck"},
 	}
 }

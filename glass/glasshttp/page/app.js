@@ -257,10 +257,11 @@ function render() {
 }
 
 function masters() {
-  const n = store.hello?.masters ?? 1, select = $('masters');
+  const n = store.hello?.masters ?? 1, replicas = store.hello?.replicas ?? 0, first = n / (1 + replicas), select = $('masters');
   select.hidden = n < 2;
   if (select.options.length === n) return;
-  select.replaceChildren(...Array.from({ length: n }, (_, i) => el('option', { value: i + 1 }, `M${i + 1}`)));
+  const name = (i) => (i < first ? `M${i + 1}` : `M${1 + Math.floor((i - first) / replicas)} R${1 + (i - first) % replicas}`);
+  select.replaceChildren(...Array.from({ length: n }, (_, i) => el('option', { value: i + 1 }, name(i))));
   select.value = String(store.currentMaster());
 }
 

@@ -27,6 +27,7 @@ export function draw(scene, frame, state, how) {
   part('keys', [state.keys, state.keysMore, state.known], () => keys(scene, boxes.keys, state));
   part('output', [clients], () => output(boxes.output, state));
   part('file', [fileOf(state)], () => file(boxes.file, fileOf(state)));
+  part('stream', [state.stream], () => stream(boxes.stream, state.stream));
   part('write', [lists.pendingWrites, lent], () => writing(boxes.write, state));
   part('sockets', [clients, state.more, ...how.terminals], () => sockets(scene, state, how), scene.sockets);
 }
@@ -239,7 +240,20 @@ export const fileOf = (state) => state.file ?? (hello?.appends ? NEW_FILE : null
 function file(b, f) {
   if (!f) return [];
   const words = f.unsynced ? t('now.unsynced', { n: bytesText(f.unsynced) }) : t('now.ondisk');
+  if (b.h < 40) return [text(b.x + 7, b.y + 31, words, { cls: f.unsynced ? 'strong' : 'dim', max: b.w - 12 })];
   return [text(b.x + 7, b.y + 40, f.policy, { mono: true, cls: 'dim', max: b.w - 12 }), text(b.x + 7, b.y + 62, words, { cls: f.unsynced ? 'strong' : 'dim', max: b.w - 12 })];
+}
+
+// stream is the replication stream: how long it is, and what the slowest replica has not acknowledged.
+function stream(b, st) {
+  if (!st) return [];
+  const left = st.offset - st.acked;
+  const words = st.role === 'replica' ? t('now.link', { state: st.link || '–' }) : st.replicas < 1 || st.acked < 0 ? t('now.kept', { n: bytesText(st.kept) })
+    : left > 0 ? t('now.unacked', { n: bytesText(left) }) : t('now.acked');
+  const strong = st.role === 'master' && st.acked >= 0 && left > 0;
+  const line = (y, string, cls) => text(b.x + 7, b.y + y, string, { cls, max: b.w - 12 });
+  if (b.h < 40) return [line(31, words, strong ? 'strong' : 'dim')];
+  return [line(40, t('now.offset', { n: number(st.offset) }), 'strong'), line(62, words, strong ? 'strong' : 'dim')];
 }
 
 // sockets: one for each terminal, and small ones for the others.

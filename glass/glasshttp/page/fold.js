@@ -4,7 +4,7 @@
 const EMPTY = {
   clock: 0, still: false, pass: 0, clients: [], more: 0, fired: { list: [], at: -1 },
   lists: { pendingReads: [], nextRead: 0, resumed: [], pendingWrites: [], deferred: 0, closing: [] },
-  threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {}, known: false, stack: [], file: null,
+  threads: [], keys: [], keysMore: 0, counters: {}, exec: null, lent: null, woke: null, logs: {}, known: false, stack: [], file: null, stream: null,
 };
 
 export const empty = () => EMPTY;
@@ -44,6 +44,10 @@ function log(state, id, change) {
   return { ...state, logs: { ...state.logs, [id]: change(state.logs[id] ?? []).slice(-6) } };
 }
 
+// stream returns a state with changed fields of the replication stream.
+const NO_STREAM = { role: 'master', offset: 0, kept: 0, replicas: 0, acked: -1, link: '' };
+const stream = (st, change) => ({ ...st, stream: { ...(st.stream ?? NO_STREAM), ...change } });
+
 // fired reads the array of ready descriptors: "event 7r 9rw".
 function fired(st, text) {
   return [...text.matchAll(/ (\d+)([rwh]*)(?= |$)/g)].map(([, fd, mask]) => ({
@@ -66,8 +70,9 @@ function ends(st) {
 export const isHeld = (c) => c.state === 'held' || c.state === 'paused';
 const taken = (c) => ({ commands: Math.max(0, c.commands - 1), next: c.next.slice(1) });
 
-const WAITS = 3, HELD = 4, OVER = 7; // b of a reply: see trace.ReplyOK and its like
+const WAITS = 3, HELD = 4, OVER = 7, TO_MASTER = 8; // b of a reply: see trace.ReplyOK and its like
 const isInside = (by) => by === 1 || by === 2;
+const BY_MASTER = 7, BY_FILE = 8; // b of a command
 
 // request puts a command into the log of its client. One that has waited is there already.
 function request(st, e) {
@@ -119,18 +124,23 @@ const points = {
   })),
   p: (st, e) => put(st, e.client, (c) => ({ commands: c.commands + e.a, buffered: e.b, partial: e.text })),
   x(st, e) {
+    if (e.b === BY_FILE) return { ...st, exec: { client: 0, argv: e.text, by: e.b, done: true } };
     const first = e.b === 0 || e.b === 5 || e.b === 6;
     st = put(st, e.client, (c) => ({ state: 'executing', on: '', name: newName(e) || c.name, ...(first || (e.b === 4 && isHeld(c)) ? taken(c) : {}) }));
     const exec = { client: e.client, argv: e.text, by: e.b, done: false };
     st = push({ ...st, exec }, exec);
-    if (!isInside(e.b)) st = request(st, e);
+    const ack = /^replconf ack (\d+)/i.exec(e.text);
+    if (ack && st.stream?.replicas === 1) st = stream(st, { acked: Number(ack[1]) });
+    if (e.b === BY_MASTER) st = put(st, e.client, () => ({ role: 'master' }));
+    else if (!isInside(e.b)) st = request(st, e);
     return lists(st, { pendingReads: without(st.lists.pendingReads, e.client) });
   },
   y(st, e) {
     if (e.b !== HELD && e.b !== OVER) st = ends(st);
     if (isInside(st.exec?.by) && e.b !== HELD && e.b !== OVER) return st;
+    if (e.b === TO_MASTER) return put(st, e.client, () => ({ state: 'idle' }));
     st = put(st, e.client, (c) => ({
-      output: c.output + e.a, out: e.b === HELD ? c.out : (c.out + e.text).slice(0, 256), state: e.b === WAITS ? 'blocked' : e.b === HELD ? 'held' : 'idle', on: '',
+      output: c.output + (c.role === 'replica' ? 0 : e.a), out: e.b === HELD ? c.out : (c.out + e.text).slice(0, 256), state: e.b === WAITS ? 'blocked' : e.b === HELD ? 'held' : 'idle', on: '',
     }));
     st = answer(st, e);
     return e.a > 0 && e.client > 0 ? lists(st, { pendingWrites: withOne(st.lists.pendingWrites, e.client) }) : st;
@@ -170,6 +180,13 @@ const points = {
     const unsynced = e.b === 1 ? 0 : (st.file?.unsynced ?? 0) + Math.max(0, e.a);
     return { ...st, file: { policy: e.text.split(' ')[0], unsynced } };
   },
+  k: (st, e) => stream(st, { role: st.stream?.role ?? 'master', offset: Number(e.text), replicas: e.b, kept: (st.stream?.kept ?? 0) + e.a }),
+  v(st, e) {
+    st = put(st, e.client, (c) => ({ role: 'replica', output: c.output + e.a, out: (c.out + e.text).slice(0, 256) }));
+    return lists(st, { pendingWrites: withOne(st.lists.pendingWrites, e.client) });
+  },
+  i: (st, e) => stream(put(st, e.client, () => ({ role: 'master', state: 'reading', input: e.text })), { role: 'replica' }),
+  q: (st, e) => stream(st, e.b < 0 ? { role: 'replica' } : { role: 'replica', offset: e.b }),
   o(st, e) {
     st = put(st, e.client, (c) => ({
       output: e.b, sendq: -1, out: e.b === 0 ? '' : c.out, thread: e.thread, state: e.b > 0 ? 'full' : c.state === 'full' ? 'idle' : c.state,

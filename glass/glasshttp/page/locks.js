@@ -42,7 +42,7 @@ export function mount(at) {
   render();
 }
 
-const masters = () => store.hello?.masters ?? 1;
+const masters = () => (store.hello?.masters ?? 1) / (1 + (store.hello?.replicas ?? 0)); // replicas get no requests here
 const live = () => store.mode === 'live';
 const stopped = () => ['stopped'].includes(store.state.state);
 

@@ -13,14 +13,15 @@ add(sentences);
 // KIND gives the colour of each point, and STATION its place on the road.
 export const KIND = {
   w: 'sleep', h: 'wait', a: 'accept', g: 'wait', t: 'wait', j: 'wait', r: 'read', p: 'parse', x: 'execute',
-  y: 'execute', e: 'expire', o: 'write', c: 'accept', s: 'sleep', l: 'wait', b: 'execute', m: 'execute', f: 'expire', d: 'write',
+  y: 'execute', e: 'expire', o: 'write', c: 'accept', s: 'sleep', l: 'wait', b: 'execute', m: 'execute', f: 'expire', d: 'write', k: 'write',
+  v: 'write', i: 'read', q: 'write',
 };
 
 // SOURCE gives the source whose text stands beside the picture.
 export const phaseOf = (e) => (e.point === 't' || e.point === 'j' ? (e.text.startsWith('write') ? 'o' : 'r') : e.point);
 
 export function kindOf(e) {
-  if (e.point === 'h') return { accept: 'accept', read: 'read', reply: 'write' }[e.text] ?? 'wait';
+  if (e.point === 'h') return { accept: 'accept', read: 'read', link: 'read', reply: 'write' }[e.text] ?? 'wait';
   return KIND[e.point] ?? 'wait';
 }
 
@@ -63,17 +64,21 @@ const ERRORS = { 32: 'EPIPE', 54: 'ECONNRESET', 60: 'ETIMEDOUT', 104: 'ECONNRESE
 const errno = (n) => ERRORS[-n] ?? `errno ${-n}`;
 
 // BY has the name of a text for each kind of a command: see trace.ByClient and its like.
-const BY = ['client', 'exec', 'script', 'internal', 'after', 'toqueue', 'refused'];
-const ANSWER = ['ok', 'error', 'queued', 'blocked', 'held', 'nil', 'none', 'unblocked'];
+const BY = ['client', 'exec', 'script', 'internal', 'after', 'toqueue', 'refused', 'master', 'file'];
+const ANSWER = ['ok', 'error', 'queued', 'blocked', 'held', 'nil', 'none', 'unblocked', 'master'];
 
 // request chooses the text for a client's command that runs.
 function request(e, state) {
-  const verb = e.text.split(' ')[0].toLowerCase();
+  const [verb, word] = e.text.toLowerCase().split(' ');
+  if (verb === 'replconf' && word === 'ack') return 'ack';
   if (state.stack.some((s) => s.look)) return 'beside';
   if (/^(eval|fcall)/.test(verb)) return 'eval';
   if (e.thread < 0) return 'queue';
   return { exec: 'run', multi: 'multi' }[verb] ?? 'client';
 }
+
+// FED names what a replica gets: see trace.FedStream and its like.
+const FED = ['stream', 'keys', 'answer'];
 
 // RULES names the text for each action of the lab.
 const RULES = {
@@ -89,7 +94,7 @@ const say = {
   },
   h(e, state) {
     const of = state.fired.list.length;
-    return [`say.h.${['accept', 'read', 'reply'].includes(e.text) ? e.text : 'wake'}`, { i: e.a + 1, of: Math.max(of, e.a + 1) }];
+    return [`say.h.${['accept', 'read', 'link', 'reply'].includes(e.text) ? e.text : 'wake'}`, { i: e.a + 1, of: Math.max(of, e.a + 1) }];
   },
   a: (e) => ['say.a', { fd: e.a, addr: e.text }],
   l: (e) => [e.b === 1 ? 'say.l.script' : 'say.l.gather', { n: e.a }],
@@ -117,8 +122,9 @@ const say = {
   y(e, state) {
     const kind = ANSWER[e.b] ?? 'ok', by = state.exec?.by, vars = { n: e.a, reply: code(shown(e.text)) };
     if (e.client < 0 && !(by === 1 || by === 2)) return [kind === 'blocked' || kind === 'held' ? 'say.y.waits' : 'say.y.internal', vars];
-    if (kind === 'blocked' || kind === 'held' || kind === 'unblocked') return [`say.y.${kind}`, vars];
+    if (kind === 'master' || kind === 'blocked' || kind === 'held' || kind === 'unblocked') return [`say.y.${kind}`, vars];
     if (by === 1 || by === 2) return [`say.y.${by === 1 ? 'exec' : 'script'}${kind === 'error' ? 'error' : ''}`, vars];
+    if (kind === 'none' && /^p?sync\b/i.test(state.exec?.argv ?? '')) return ['say.y.sync', vars];
     return [by === 4 && kind !== 'none' ? 'say.y.late' : `say.y.${kind}`, vars];
   },
   m(e) {
@@ -133,6 +139,10 @@ const say = {
     const [rule, action] = e.text.split(' ', 2), what = e.text.slice(rule.length + action.length + 2);
     return [`say.f.${RULES[action] ?? 'before'}`, { rule: code(rule), what: code(shown(what, 48)), ms: number(e.a) }];
   },
+  k: (e) => [e.b ? 'say.k' : 'say.k.alone', { n: e.a, k: e.b, offset: number(Number(e.text)) }],
+  v: (e) => [`say.v.${e.b === 2 && e.text === '\\n' ? 'alive' : FED[e.b]}`, { n: e.a, words: code(shown(e.text)) }],
+  i: (e) => [`say.i.${FED[e.b]}`, { n: e.a, words: code(shown(e.text)) }],
+  q: (e) => [e.b >= 0 ? 'say.q.ack' : e.text === '\\n' ? 'say.q.alive' : 'say.q.ask', { n: e.a, offset: number(e.b), words: code(shown(elements(e.text).join(' ') || e.text)) }],
   e: (e) => ['say.e', { n: e.a, keys: code(shown(e.text)) }],
   d(e) {
     const [policy, why] = e.text.split(/ (.*)/), vars = { n: e.a, policy: code(policy), why: code(why ?? '') };
@@ -178,6 +188,6 @@ const code = (text) => `\u0003${text}\u0004`;
 export function short(e) {
   const name = t('point.' + e.point);
   const whose = e.client ? ' ' + client(e.client).name : '';
-  const what = { x: e.text, y: shown(e.text, 30), r: e.a > 0 ? `${e.a} B` : '', o: e.a > 0 ? `${e.a} B` : '', d: `${e.a} B`, p: e.text, h: e.text, m: elements(e.text).join(' '), f: e.text }[e.point];
+  const what = { x: e.text, y: shown(e.text, 30), r: e.a > 0 ? `${e.a} B` : '', o: e.a > 0 ? `${e.a} B` : '', d: `${e.a} B`, k: `${e.a} B`, v: `${e.a} B`, i: `${e.a} B`, q: `${e.a} B`, p: e.text, h: e.text, m: elements(e.text).join(' '), f: e.text }[e.point];
   return `${name}${whose}${what ? ' · ' + shown(what, 60) : ''}`;
 }

@@ -10,7 +10,8 @@ add(texts);
 // KINDS has the colour of each point, as in style.css.
 export const KINDS = {
   w: 'sleep', h: 'accept', a: 'accept', g: 'wait', t: 'wait', j: 'wait', r: 'read', p: 'parse', x: 'execute', y: 'execute',
-  e: 'expire', o: 'write', c: 'accept', s: 'sleep', l: 'wait', b: 'execute', m: 'execute', f: 'expire', d: 'write',
+  e: 'expire', o: 'write', c: 'accept', s: 'sleep', l: 'wait', b: 'execute', m: 'execute', f: 'expire', d: 'write', k: 'write',
+  v: 'write', i: 'read', q: 'write',
 };
 
 // eventRows returns the rows of the numbered events, and how many events the recording has.

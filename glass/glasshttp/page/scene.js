@@ -29,6 +29,7 @@ export const BOXES = {
   write: [446, 462, 170, 118, 'write', 'box.write'],
   close: [378, 462, 56, 32, 'accept', 'box.close'],
   file: [628, 504, 82, 76, 'write', 'box.file'],
+  stream: [628, 504, 82, 76, 'write', 'box.stream'],
   epoll: [372, 238, 80, 116, 'sleep', null],
 };
 
@@ -37,28 +38,28 @@ const INNER = 'M424 295 V186 A24 24 0 0 1 448 162 H660 A24 24 0 0 1 684 186 V404
 
 const STATION = {
   epoll: [412, 295], array: [446, 150], dispatcher: [544, 150], handler: [654, 150], read: [688.4, 157.6], parse: [696, 225],
-  execute: [696, 346], output: [688.4, 432.4], expire: [664, 440], file: [622, 440], write: [540, 440], close: [440, 440],
+  execute: [696, 346], output: [688.4, 432.4], expire: [664, 440], file: [622, 440], stream: [584, 440], write: [540, 440], close: [440, 440],
 };
 const KINDS = {
   epoll: 'sleep', array: 'wait', dispatcher: 'wait', handler: 'wait', read: 'read', parse: 'parse', execute: 'execute', output: 'execute',
-  expire: 'expire', file: 'write', write: 'write', close: 'accept',
+  expire: 'expire', file: 'write', stream: 'write', write: 'write', close: 'accept',
 };
 const LINKS = ['M688.4 157.6 H724', 'M696 225 H724', 'M696 346 H724', 'M688.4 432.4 L724 446', 'M664 440 V462', 'M540 440 V462', 'M440 440 L424 462',
   'M446 150 V130', 'M544 150 V130', 'M654 150 V130'];
 const ARROWS = ['M490 78 H500', 'M586 78 H596', 'M710 78 H722', 'M826 170 V180', 'M826 268 V278', 'M826 414 V424'];
 
-// The replies leave the output buffers for write, with an append only file behind the fsync.
+// The replies leave the output buffers for write: behind the fsync of an append only file, and behind the backlog.
 const LEAVE = { without: ['M724 540 H618'], with: ['M724 540 H712', 'M628 540 H618'] };
 
 // BREAK is the point at which a click on a box stops the server.
-const BREAK = { array: 'w', accept: 'a', readHandler: 'h', read: 'r', parse: 'p', execute: 'x', output: 'y', expire: 'e', file: 'd', write: 'o', close: 'c', epoll: 's' };
+const BREAK = { array: 'w', accept: 'a', readHandler: 'h', read: 'r', parse: 'p', execute: 'x', output: 'y', expire: 'e', file: 'd', stream: 'k', write: 'o', close: 'c', epoll: 's' };
 
-const AT = { w: 'array', h: 'handler', a: 'handler', g: 'read', r: 'read', p: 'parse', x: 'execute', y: 'output', e: 'expire', d: 'file', o: 'write', c: 'close', s: 'epoll', l: 'array', b: 'execute', m: 'output', f: 'execute' };
+const AT = { w: 'array', h: 'handler', a: 'handler', g: 'read', r: 'read', p: 'parse', x: 'execute', y: 'output', e: 'expire', d: 'file', k: 'stream', v: 'output', i: 'read', q: 'write', o: 'write', c: 'close', s: 'epoll', l: 'array', b: 'execute', m: 'output', f: 'execute' };
 const ACTIVE = {
   w: ['epoll', 'array'], h: ['array', 'dispatcher'], a: ['accept'], g: ['read'], r: ['read'], p: ['parse'], x: ['execute', 'keys'], y: ['output', 'execute'],
-  e: ['expire', 'keys'], d: ['file'], o: ['write'], c: ['close'], s: ['epoll'], l: ['epoll', 'array'], b: ['execute'], m: ['output'], f: ['execute'],
+  e: ['expire', 'keys'], d: ['file'], k: ['stream'], v: ['output', 'stream'], i: ['read'], q: ['write'], o: ['write'], c: ['close'], s: ['epoll'], l: ['epoll', 'array'], b: ['execute'], m: ['output'], f: ['execute'],
 };
-const HANDLER = { accept: 'accept', read: 'readHandler', reply: 'reply' };
+const HANDLER = { accept: 'accept', read: 'readHandler', link: 'readHandler', reply: 'reply' };
 
 // create builds the picture once and returns {svg, render(frame, how)}.
 export function create(onpoint) {
@@ -89,14 +90,28 @@ const arrow = (d) => s('path', { d, 'marker-end': 'url(#tip)' });
 // leaving has the two ways from the output buffers to write. Only one of them is shown.
 function leaving(scene) {
   scene.leave = Object.fromEntries(Object.entries(LEAVE).map(([name, paths]) => [name, s('g', { class: 'arrows' }, paths.map(arrow))]));
-  scene.fileLink = s('g', { class: 'links' }, s('path', { d: 'M622 440 V520 H628' }));
-  return s('g', {}, scene.fileLink, ...Object.values(scene.leave));
+  scene.slotLinks = { file: s('path'), stream: s('path') };
+  return s('g', {}, s('g', { class: 'links' }, Object.values(scene.slotLinks)), ...Object.values(scene.leave));
 }
 
-// appends shows the append only file, or hides it.
-function appends(scene, file) {
-  for (const g of [scene.boxes.file.g, scene.stations.file, scene.fileLink, scene.leave.with]) g.classList.toggle('absent', !file);
-  scene.leave.without.classList.toggle('absent', Boolean(file));
+// slots shows the append only file and the replication stream, or hides them. Both share the room of one.
+function slots(scene, has) {
+  const key = `${Boolean(has.file)}${Boolean(has.stream)}`, both = has.file && has.stream;
+  if (scene.slots === key) return;
+  scene.slots = key;
+  for (const [name, from] of [['file', 'M622 440'], ['stream', 'M584 440 V453 H622']]) {
+    const b = scene.boxes[name], [, top, , full] = BOXES[name], frame = b.g.querySelector('.frame');
+    Object.assign(b, { h: both ? 36 : full, y: top + (both && name === 'stream' ? 40 : 0) });
+    frame.setAttribute('y', b.y);
+    frame.setAttribute('height', b.h);
+    scene.titles[`box.${name}`].setAttribute('y', b.y + (both ? 15 : 19));
+    b.g.querySelector('.stop').setAttribute('cy', b.y + 1);
+    scene.slotLinks[name].setAttribute('d', `${from} V${b.y + 16} H628`);
+    for (const g of [b.g, scene.stations[name], scene.slotLinks[name]]) g.classList.toggle('absent', !has[name]);
+    delete scene.drawn?.[name];
+  }
+  scene.leave.with.classList.toggle('absent', !has.file && !has.stream);
+  scene.leave.without.classList.toggle('absent', Boolean(has.file || has.stream));
 }
 
 // road is the way of the thread: a wide band with a line of small arrows in it.
@@ -210,7 +225,7 @@ function render(scene, frame, how) {
   for (const [name, c] of Object.entries(scene.stations)) c.classList.toggle('active', name === station);
   scene.keyLink.classList.toggle('active', active.has('keys') && e?.point === 'x');
   inner(scene, state, how);
-  appends(scene, fileOf(state));
+  slots(scene, { file: fileOf(state), stream: state.stream });
   draw(scene, frame, state, how);
   const client = e?.client && !how.asleep && e.thread <= 0 ? who(e.client) : null;
   scene.thread.setAttribute('class', `thread ${client ? 'c' + client.hue : ''} ${e && !how.asleep ? kindOf(e) : 'sleep'}`);
@@ -273,10 +288,10 @@ function packet(scene, e, state, how) {
   const y = e.client ? rowOf(scene, e.client) : 500;
   const way = {
     r: e.a > 0 && inbound(y - 12), o: e.a > 0 && outbound(y + 34), p: e.a > 0 && [[826, 150], [826, 200]], x: [[826, 240], [826, 310]],
-    y: e.a > 0 && [[826, 390], [826, 446]], m: e.a > 0 && e.b === 0 && [[826, 390], [826, 446]], a: [[560, 12], [654, 12], [654, 40]], h: e.text === 'read' && [[654, 78], [740, 70]],
+    y: e.a > 0 && [[826, 390], [826, 446]], m: e.a > 0 && e.b === 0 && [[826, 390], [826, 446]], v: [[712, 520], [744, 520]], i: e.client > 0 && inbound(y - 12), q: e.client > 0 && outbound(y + 34), a: [[560, 12], [654, 12], [654, 40]], h: e.text === 'read' && [[654, 78], [740, 70]],
   }[e.point];
   if (!way) return;
-  const label = { r: `${e.a} B`, o: `${e.a} B`, y: `${e.a} B`, m: `${e.a} B` }[e.point] ?? '';
+  const label = { r: `${e.a} B`, o: `${e.a} B`, y: `${e.a} B`, m: `${e.a} B`, v: `${e.a} B`, i: `${e.a} B`, q: `${e.a} B` }[e.point] ?? '';
   const c = who(e.client);
   const g = s('g', { class: 'packet' }, s('rect', { x: -9 - 3.6 * label.length, y: -10, width: 18 + 7.2 * label.length, height: 20, rx: 5, class: `c${c.hue}` }),
     text(0, 4.5, label || c.mark, { bold: true, anchor: 'middle', cls: 'on' }));

@@ -2,7 +2,7 @@
 // with a cursor. The server's loop never goes back. The cursor does.
 
 import { empty, event, fold, merge, rested, settled } from './fold.js';
-import { calls } from './i18n.js';
+import { calls, t } from './i18n.js';
 
 export let frames = []; // {e: event with names, ev: wire event, state, stop: why or ''}
 export let cursor = -1;
@@ -20,6 +20,7 @@ const MOST = 20000;
 let newest = 0; // the highest number of an event so far
 const listeners = new Set();
 const names = new Map(); // id -> name
+const roles = new Map(); // id -> replica, or master for the link of a replica
 export let naming = 0; // grows when a client gets a name
 const addresses = new Map(); // address -> name of a client of this page
 export const breaks = new Set(); // points where the server shall stop
@@ -108,6 +109,7 @@ function learn(st) {
   for (const c of st.clients) {
     const known = c.name || addresses.get(c.addr);
     if (known && names.get(c.id) !== known) { names.set(c.id, known); naming++; }
+    if (c.role && roles.get(c.id) !== c.role) { roles.set(c.id, c.role); naming++; }
   }
 }
 
@@ -122,6 +124,8 @@ export function called(addr, name) {
 export function who(id) {
   if (id < 0) return { id, name: 'LAB', mark: 'LAB', hue: 6, page: false };
   const full = (names.get(id) ?? '').replace(/^page:/, '').replace(/-\d+$/, '');
+  const link = /^(replica|master)-(\d+)$/.exec(names.get(id) ?? ''), role = link?.[1] ?? (full ? '' : roles.get(id)); // the lab names links by a port
+  if (role) return { id, name: t(`role.${role}`, { id: link?.[2] ?? `#${id}` }), mark: role === 'master' ? 'M' : `R${(link?.[2] ?? id) % 100}`, hue: 3 + (id % 5), page: false };
   const page = /^[A-P]$/.test(full);
   if (page) return { id, name: full, mark: full, hue: (full.charCodeAt(0) - 65) % 8, page };
   return { id, name: full || `#${id}`, mark: full && full.length < 4 ? full : String(id % 1000), hue: 3 + (id % 5), page };
@@ -206,7 +210,7 @@ function trim(st, data) {
 
 function clear() {
   frames = []; cursor = -1; live = true; sum = null; sample = null; lost = 0; name = ''; newest = 0; hello = null; sums = []; rest = null;
-  names.clear(); replies.clear();
+  names.clear(); roles.clear(); replies.clear();
 }
 
 // connect follows the stream of a master. A broken stream is opened again.

@@ -8,7 +8,7 @@ add(texts);
 
 // WORDS are the terms, and how the texts of both languages write them.
 export const WORDS = {
-  epoll_wait: 'epoll_wait', eventfd: 'eventfd', EAGAIN: 'EAGAIN', 'Recv-Q': 'Recv-Q', 'Send-Q': 'Send-Q', barrier: 'barrier|屏障', fd: '\\bfd\\b|descriptors?\\b|描述符',
+  epoll_wait: 'epoll_wait', eventfd: 'eventfd', EAGAIN: 'EAGAIN', 'Recv-Q': 'Recv-Q', 'Send-Q': 'Send-Q', barrier: 'barrier|屏障', backlog: 'backlog|积压缓冲区', fd: '\\bfd\\b|descriptors?\\b|描述符',
 };
 const ANY = new RegExp(`(${Object.values(WORDS).join('|')})`);
 

@@ -8,6 +8,7 @@ export default {
     'term.Send-Q': 'Bytes that the program has written, and that the other side has not confirmed yet. They are in the kernel.',
     'term.EAGAIN': 'What read(2) and write(2) return instead of waiting: nothing to read now, or no room to write. The loop tries again when the socket is ready.',
     'term.eventfd': 'A descriptor of Linux with a counter in it. Another thread adds to the counter, the descriptor becomes readable, and so a loop that sleeps wakes up.',
+    'term.backlog': 'The last part of the replication stream, in memory. A replica that was away for a moment asks for the bytes that it lacks. If the backlog has them, it needs no full copy of all keys.',
     'term.barrier': 'A place where main waits until the last thread is done with its share of the work. Only then it goes on.',
   },
   zh: {
@@ -18,6 +19,7 @@ export default {
     'term.Send-Q': '程序已经写出、对方还没有确认的字节，留在内核里。',
     'term.EAGAIN': 'read(2) 和 write(2) 不愿等待时的返回值：现在没有可读的，或者没有空位可写。等套接字就绪，循环会再试一次。',
     'term.eventfd': 'Linux 上带一个计数器的描述符。别的线程给计数器加数，描述符就变得可读，于是唤醒正在休眠的循环。',
+    'term.backlog': '复制积压缓冲区：复制流最近的一段，放在内存里。从节点断开一会儿再连上来，只要它缺的字节还在这里，就不用重新复制全部的键。',
     'term.barrier': '屏障：主线程在这里等最后一个线程做完它那一份，然后才继续。',
   },
 };

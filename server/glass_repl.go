@@ -1,0 +1,113 @@
+package server
+
+import (
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/glass"
+	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// What main shows of replication, on both sides of a link.
+
+// replicated shows what the pass has added to the stream.
+func (v *glassState) replicated() {
+	st := &v.replicas.stream
+	added := st.Offset - v.streamed
+	v.streamed = st.Offset
+	if !st.Active || added <= 0 {
+		return
+	}
+	getters := 0
+	for _, c := range v.replicas.all {
+		if v.gets(c) && !v.lab.holdsStream(c) {
+			getters++
+		}
+	}
+	v.trace.Event(trace.Event{
+		Point: trace.Replicated, A: added, B: int64(getters), Text: strconv.FormatInt(st.Offset, 10),
+	}, nil)
+}
+
+// getters returns how many replicas get the stream, and the least offset that one of them has acknowledged.
+func (v *glassState) getters() (n int, acked int64) {
+	acked = -1
+	for _, c := range v.replicas.all {
+		if v.gets(c) {
+			if n++; n == 1 || c.replica.acked < acked {
+				acked = c.replica.acked
+			}
+		}
+	}
+	return n, acked
+}
+
+// gets reports whether a replica gets what is new in the stream.
+func (v *glassState) gets(c *client) bool {
+	return !c.closed && c.replica.state == online && !c.replica.onAck
+}
+
+// fed shows bytes for a replica.
+func (v *glassState) fed(c *client, what int64, b []byte) {
+	e := trace.Event{Point: trace.Fed, Client: c.sess.ID, A: int64(len(b)), B: what}
+	if what != trace.FedKeys {
+		e.Text = trace.Shown(b)
+	}
+	v.trace.Event(e, nil)
+}
+
+// linkRead shows bytes that the master has sent.
+func (v *glassState) linkRead(b []byte) {
+	e := trace.Event{Point: trace.LinkRead, A: int64(len(b)), B: trace.FedAnswer}
+	switch c := v.follow.link.client; {
+	case c != nil:
+		e.Client, e.B = c.sess.ID, trace.FedStream
+	case v.follow.sync != nil:
+		e.B = trace.FedKeys
+	}
+	if e.B != trace.FedKeys {
+		e.Text = trace.Shown(b)
+	}
+	v.trace.Event(e, nil)
+}
+
+// linkTold shows bytes that this replica has sent to its master.
+func (v *glassState) linkTold(b []byte) {
+	e := trace.Event{Point: trace.LinkTold, A: int64(len(b)), B: -1, Text: trace.Shown(b)}
+	if c := v.follow.link.client; c != nil {
+		e.Client, e.B = c.sess.ID, v.follow.Offset
+	}
+	v.trace.Event(e, nil)
+}
+
+// obeyShown is doShown for what the master has sent.
+func (v *glassState) obeyShown(master *command.Session, args [][]byte) (reply []byte) {
+	v.doShown(func(by *command.Session, args [][]byte, _ *resp.Writer) { reply = v.ex.Obey(by, args) }, master, args,
+		&v.nowhere)
+	return reply
+}
+
+// stream is the replication stream in a snapshot, nil if there is none.
+func (v *glassState) stream() *glass.Stream {
+	st, f := &v.replicas.stream, &v.follow
+	s := &glass.Stream{Role: "master", Offset: st.Offset, Kept: st.Kept()}
+	s.Replicas, s.Acked = v.getters()
+	switch {
+	case f.host != "":
+		s.Role, s.Offset, s.Link = "replica", f.Offset, f.state()
+	case !st.Active:
+		return nil
+	}
+	return s
+}
+
+func (v *glassState) roleOf(c *client) string {
+	switch {
+	case c.replicates():
+		return "replica"
+	case c.sess.Master:
+		return "master"
+	}
+	return ""
+}
