@@ -117,10 +117,10 @@ func (n *nodeState) unfit() string {
 	switch {
 	case n.ended:
 		return "it has ended"
-	case n.isMaster:
-		return "it is a master"
 	case !n.isUp:
 		return "it is down"
+	case n.isMaster:
+		return "it is a master"
 	case n.isCut:
 		return "it is in a black hole"
 	case n.isBusy:

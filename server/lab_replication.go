@@ -2,6 +2,7 @@ package server
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"time"
 
@@ -266,6 +267,7 @@ func (l *labState) replicationStatus(c *command.Call, args [][]byte) error {
 			shown = append(shown, other)
 		}
 	}
+	slices.SortFunc(shown, func(a, b *client) int { return int(a.portOf() - b.portOf()) })
 	c.Array(len(shown))
 	for _, other := range shown {
 		sent := int64(0)

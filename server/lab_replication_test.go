@@ -215,3 +215,77 @@ func TestTheOldMasterHasGrantedWhatTheNewOneDoesNotKnow(t *testing.T) {
 	require.Equal(t, []string{"synced full", "link down", "promoted"}, n.events(1))
 	require.Equal(t, []string{"synced full", "link down", "synced partial"}, n.events(2))
 }
+
+// A stream that stands still for ever costs no more than the limit of the replica's output.
+func TestAStreamOnHoldForEver(t *testing.T) {
+	n := startNodes(t, 1, 1, "--repl-backlog-size", "16kb", "--client-output-buffer-limit", "replica 256kb 0 0")
+	ok(t, n.c[0], "LAB", "REPLICATION", "HOLD")
+	for i := range 200 {
+		ok(t, n.c[0], "SET", fmt.Sprint("key:", i), strings.Repeat("x", 10_000))
+	}
+	redistest.Until(t, func() bool { return infoField(n.c[0], "connected_slaves") == "0" })
+	used, err := strconv.Atoi(infoField(n.c[0], "mem_total_replication_buffers"))
+	require.NoError(t, err)
+	require.Less(t, used, 300<<10)
+	require.Equal(t, int64(0), n.c[1].Do("DBSIZE").Int)
+	ok(t, n.c[0], "LAB", "REPLICATION", "RELEASE")
+	n.same(0)
+	require.Equal(t, "synced full", n.events(1)[len(n.events(1))-1])
+}
+
+// min-replicas-to-write stops a master whose stream stands still, after min-replicas-max-lag seconds of its clock.
+func TestAMasterGrantsUntilItsReplicasLagTooMuch(t *testing.T) {
+	n := startNodes(t, 1, 1, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "10")
+	ok(t, n.c[0], "LAB", "CLOCK", "FREEZE")
+	n.c[0].Do("LAB", "CLOCK", "ADVANCE", "3600000")
+	ok(t, n.c[0], "SET", "lock", "a")
+	for _, cut := range [][2]string{
+		{"LAB REPLICATION HOLD", "LAB REPLICATION RELEASE"},
+		{"LAB MASTER 2 BLACKHOLE ON", "LAB MASTER 2 BLACKHOLE OFF"},
+		{"LAB MASTER 2 PARTITION CLIENT master-* ON", "LAB MASTER 2 PARTITION CLIENT master-* OFF"},
+		{"LAB PARTITION CLIENT replica-* ON", "LAB PARTITION CLIENT replica-* OFF"},
+	} {
+		ok(t, n.c[0], strings.Fields(cut[0])...)
+		n.c[0].Do("LAB", "CLOCK", "ADVANCE", "10000")
+		ok(t, n.c[0], "SET", "lock", cut[0])
+		n.c[0].Do("LAB", "CLOCK", "ADVANCE", "1000")
+		require.Equal(t, "NOREPLICAS Not enough good replicas to write.", n.c[0].Do("SET", "lock", "b").Str, cut[0])
+		ok(t, n.c[0], strings.Fields(cut[1])...)
+		redistest.Until(t, func() bool { return n.c[0].Do("SET", "lock", "c").Str == "OK" })
+		n.same(0)
+	}
+}
+
+// Files on the disk of the lab, and a crash that loses what was not fsynced.
+func TestNodesHaveDisksOfTheirOwn(t *testing.T) {
+	n := startNodes(t, 1, 2, "--lab-disk", "yes", "--appendonly", "yes", "--appendfsync", "everysec")
+	ok(t, n.c[0], "LAB", "CLOCK", "FREEZE")
+	ok(t, n.c[0], "SET", "old", "v")
+	n.c[0].Do("LAB", "CLOCK", "ADVANCE", "2000")
+	ok(t, n.c[0], "SET", "new", "v") // and an fsync, because the last one is long ago
+	ok(t, n.c[0], "SET", "newest", "v")
+	n.same(0)
+	crash(t, n.c[0])
+	n.redial(0)
+	require.Equal(t, int64(2), n.c[0].Do("DBSIZE").Int)
+	n.same(0)
+	n.failover(0)
+	ok(t, n.c[1], "SET", "third", "v")
+	n.same(1)
+	crash(t, n.c[2], "LOSE", "NOTHING")
+	n.redial(2)
+	n.same(1)
+}
+
+// A crash forgets what CONFIG SET has said, but not who is the master.
+func TestACrashedNodeComesBackInItsRole(t *testing.T) {
+	n := startNodes(t, 1, 2)
+	n.failover(0)
+	for _, at := range []int{0, 1, 2} {
+		crash(t, n.c[at])
+		n.redial(at)
+		require.Equal(t, map[bool]string{true: "master", false: "slave"}[at == 1], infoField(n.c[at], "role"))
+		ok(t, n.c[1], "SET", "after", fmt.Sprint(at))
+		n.same(1)
+	}
+}

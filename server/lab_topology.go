@@ -94,10 +94,13 @@ func (l *labState) state() nodeState {
 	f := &l.follow
 	n := nodeState{
 		s: l.Server, isUp: l.down == nil, isBusy: l.ex.Scripts.Busy() != nil, isCut: l.blackhole,
-		isMaster: f.host == "", priority: l.cfg.ReplicaPriority,
+		isMaster: l.cfg.ReplicaOf == "", priority: l.cfg.ReplicaPriority,
 	}
-	if n.isMaster {
+	switch {
+	case n.isMaster:
 		n.offset = l.replicas.stream.Offset
+		return n
+	case f.host == "": // it is down, and comes back as a replica
 		return n
 	}
 	if !n.isBusy && !l.cutsLink(f.port) {

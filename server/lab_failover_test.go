@@ -1,0 +1,207 @@
+package server_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// role waits until a node has a role, and is linked if it is a replica.
+func (n *nodes) role(at int, role string) {
+	n.t.Helper()
+	redistest.Until(n.t, func() bool {
+		node := n.c[at]
+		return infoField(node, "role") == role && (role == "master" || infoField(node, "master_link_status") == "up")
+	})
+}
+
+// same waits until all nodes have the data of one, which is their master.
+func (n *nodes) same(master int) {
+	n.t.Helper()
+	require.Equal(n.t, int64(len(n.c)-1), n.c[master].Do("LAB", "REPLICATION", "WAIT", "20000").Int)
+	for _, c := range n.c {
+		require.Equal(n.t, n.c[master].Do("DEBUG", "DIGEST").Str, c.Do("DEBUG", "DIGEST").Str)
+	}
+}
+
+func (n *nodes) failover(at int, args ...string) (port string) {
+	n.t.Helper()
+	v := n.c[at].Do(append([]string{"LAB", "FAILOVER"}, args...)...)
+	require.Equal(n.t, byte(':'), v.Kind, "%v", v)
+	return fmt.Sprint(v.Int)
+}
+
+func TestFailoverNamesTheNodeThatCannotBeTheMaster(t *testing.T) {
+	n := startNodes(t, 2, 2)
+	refused := func(why string, args ...string) {
+		t.Helper()
+		require.Equal(t, "ERR LAB FAILOVER: "+why, n.c[0].Do(append([]string{"LAB", "FAILOVER"}, args...)...).Str)
+	}
+	refused("expects TO port or LEAVE, not 'now'", "now")
+	refused("port is missing behind TO", "TO")
+	refused("TO expects a port, not 'x'", "TO", "x")
+	refused("no node of this master listens on port 1", "TO", "1")
+	refused("no node of this master listens on port "+n.port(4), "TO", n.port(4))
+	refused(n.port(0)+" cannot become the master: it is a master", "TO", n.port(0))
+	ok(t, n.c[2], "LAB", "BLACKHOLE", "ON")
+	refused(n.port(2)+" cannot become the master: it is in a black hole", "TO", n.port(2))
+	ok(t, n.c[0], "LAB", "MASTER", "4", "CRASH", "DOWN", "100000")
+	refused(n.port(3)+" cannot become the master: it is down", "TO", n.port(3))
+	refused("no replica can become the master, " + n.port(2) + ": it is in a black hole, " + n.port(3) + ": it is down")
+	require.Equal(t, "master", infoField(n.c[0], "role"))
+	n.c[0].Do("LAB", "MASTER", "3", "BLACKHOLE", "OFF")
+	ok(t, n.c[2], "CONFIG", "SET", "replica-priority", "0")
+	refused("no replica can become the master, " + n.port(2) + ": its replica-priority is 0, " + n.port(3) +
+		": it is down")
+	n.failover(0, "TO", n.port(2))
+	ok(t, n.c[0], "LAB", "MASTER", "4", "RESET")
+	n.redial(3)
+	n.role(3, "slave")
+	require.Equal(t, "ERR LAB MASTER: there is no master 7, only 1 to 6", n.c[0].Do("LAB", "MASTER", "7", "FAILOVER").Str)
+	require.Equal(t, "master", infoField(n.c[1], "role"), "the other master has seen nothing")
+}
+
+// One after the other becomes the master, and the data stay.
+func TestFailoverAgainAndAgain(t *testing.T) {
+	n := startNodes(t, 1, 2)
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i, master := 0, 0; i < 12; i++ {
+		churn(n.c[master], rng, 50)
+		settle(n.c[master])
+		if i%3 == 0 {
+			n.same(master)
+		}
+		asked := rng.IntN(3)
+		to := (master + 1 + rng.IntN(2)) % 3
+		require.Equal(t, n.port(to), n.failover(asked, "TO", n.port(to)))
+		master = to
+		ok(t, n.c[master], "SET", "turn", fmt.Sprint(i))
+		n.same(master)
+	}
+}
+
+func TestWhatWasAcknowledgedByOneReplicaIsLostWithTheOther(t *testing.T) {
+	n := startNodes(t, 1, 2)
+	ok(t, n.c[2], "LAB", "REPLICATION", "HOLD")
+	ok(t, n.c[0], "SET", "lock", "a", "NX", "PX", "30000")
+	require.Equal(t, int64(1), n.c[0].Do("WAIT", "1", "0").Int)
+	require.Equal(t, n.port(2), n.failover(0, "TO", n.port(2)))
+	ok(t, n.c[2], "SET", "lock", "b", "NX", "PX", "30000")
+	n.same(2)
+}
+
+// By default the node with the most data is the next master.
+func TestFailoverPrefersTheMostData(t *testing.T) {
+	n := startNodes(t, 1, 2)
+	ok(t, n.c[1], "LAB", "REPLICATION", "HOLD")
+	ok(t, n.c[0], "SET", "lock", "a", "NX", "PX", "30000")
+	require.Equal(t, n.port(2), n.failover(0))
+	require.Equal(t, "a", n.c[2].Do("GET", "lock").Str)
+	n.same(2)
+}
+
+// An old master that is down, in a black hole or cut off from the others does not know of the failover. It is told when
+// others reach it.
+func TestAnOldMasterThatNobodyReachesIsToldLater(t *testing.T) {
+	for name, test := range map[string]struct {
+		cut, heal []string
+		grants    bool
+	}{
+		"down":      {[]string{"CRASH", "DOWN", "1000000"}, []string{"RESET"}, false},
+		"blackhole": {[]string{"BLACKHOLE", "ON"}, []string{"BLACKHOLE", "OFF"}, false},
+		"partition": {[]string{"PARTITION", "CLIENT", "replica-*", "ON"},
+			[]string{"PARTITION", "CLIENT", "replica-*", "OFF"}, true},
+		"left": {[]string{"CLOCK"}, []string{"CLOCK"}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			n := startNodes(t, 1, 2)
+			at := func(node int, verb ...string) {
+				n.c[1].Do(append([]string{"LAB", "MASTER", fmt.Sprint(node)}, verb...)...)
+			}
+			at(1, test.cut...)
+			args := []string{"TO", n.port(1)}
+			if name == "left" {
+				args = append(args, "LEAVE")
+			}
+			n.failover(1, args...)
+			ok(t, n.c[1], "SET", "lock", "b", "NX", "PX", "3000000")
+			if test.grants {
+				ok(t, n.c[0], "SET", "lock", "a", "NX", "PX", "30000")
+				require.Equal(t, "master", infoField(n.c[0], "role"))
+			}
+			if test.heal[0] == "RESET" { // it would give the old roles back, so the time has to come
+				at(1, "CLOCK", "ADVANCE", "1000001")
+			} else {
+				at(1, test.heal...)
+			}
+			if name == "left" {
+				require.Equal(t, "master", infoField(n.c[0], "role"))
+				n.c[0].Do("REPLICAOF", "127.0.0.1", n.port(1))
+			}
+			n.redial(0)
+			n.role(0, "slave")
+			n.same(1)
+			require.Equal(t, "b", n.c[0].Do("GET", "lock").Str)
+		})
+	}
+}
+
+// LAB RESET brings the roles back, whichever node gets it.
+func TestResetBringsTheFirstRolesBack(t *testing.T) {
+	for _, asked := range []int{0, 1, 2} {
+		n := startNodes(t, 1, 2)
+		n.failover(0, "TO", n.port(2))
+		n.failover(0, "TO", n.port(1))
+		ok(t, n.c[1], "LAB", "REPLICATION", "HOLD")
+		ok(t, n.c[asked], "LAB", "RESET")
+		require.Equal(t, "master", infoField(n.c[0], "role"))
+		require.Equal(t, map[bool]string{true: "master", false: "slave"}[asked == 0], infoField(n.c[asked], "role"))
+		ok(t, n.c[0], "SET", "k", "v")
+		n.same(0)
+	}
+}
+
+// Clients see what a demotion does in Redis.
+func TestClientsOfAnOldMaster(t *testing.T) {
+	n := startNodes(t, 1, 1)
+	dial := func() *redistest.Conn { return dialMaster(t, n.Masters, 1) }
+	blocked, multi, sub, waits := dial(), dial(), dial(), dial()
+	sendPending(t, n.c[0], blocked, "BLPOP", "q", "0")
+	sendPending(t, n.c[0], waits, "WAIT", "5", "0")
+	ok(t, multi, "MULTI")
+	multi.Do("SET", "k", "v")
+	sub.Do("SUBSCRIBE", "unlock")
+	n.failover(0)
+	require.Contains(t, blocked.Read().Str, "UNBLOCKED")
+	require.Contains(t, waits.Read().Str, "UNBLOCKED")
+	require.Contains(t, multi.Do("EXEC").Str, "READONLY")
+	require.Equal(t, int64(0), n.c[1].Do("PUBLISH", "unlock", "x").Int)
+	require.Equal(t, "x", sub.Read().Elems[2].Str, "the stream has the message, and the old master passes it on")
+	require.Contains(t, n.c[0].Do("EVAL", "return redis.call('DEL', 'lock')", "0").Str, "READONLY")
+}
+
+// A slow script keeps the old master from being told, but not the others from going on.
+func TestFailoverDuringASlowScript(t *testing.T) {
+	n := startNodes(t, 1, 2, "--busy-reply-threshold", "1")
+	script := dialMaster(t, n.Masters, 1)
+	require.NoError(t, script.Send(resp.AppendRequest(nil, "EVAL", "redis.call('SET','k','v') while true do end", "0")))
+	redistest.Until(t, func() bool { return strings.HasPrefix(n.c[0].Do("PING").Str, "BUSY") })
+	require.Contains(t, n.c[0].Do("LAB", "FAILOVER").Str, "BUSY")
+	require.Equal(t, n.port(1), n.failover(1))
+	ok(t, n.c[1], "SET", "k", "w")
+	require.Contains(t, n.c[0].Do("SCRIPT", "KILL").Str, "UNKILLABLE")
+
+	slow := dialMaster(t, n.Masters, 3)
+	require.NoError(t, slow.Send(resp.AppendRequest(nil, "EVAL", "while true do end", "0")))
+	redistest.Until(t, func() bool { return strings.HasPrefix(n.c[2].Do("PING").Str, "BUSY") })
+	require.Contains(t, n.c[1].Do("LAB", "FAILOVER", "TO", n.port(2)).Str, "it runs a slow script")
+	ok(t, n.c[2], "SCRIPT", "KILL")
+	n.role(2, "slave")
+	require.Equal(t, n.port(1), infoField(n.c[2], "master_port"))
+}
