@@ -33,7 +33,7 @@ type following struct {
 	timer     *reactor.Timer
 	ticked    bool  // the timer has fired
 	loads     bool  // the keys of the master are being loaded
-	downSince int64 // unix seconds, 0 if there was no link yet
+	downSince int64 // unix seconds, 0 if there was no link since it became a replica
 }
 
 // history names the data: the stream that they come from, and how much of it.
@@ -128,7 +128,7 @@ func (f *following) follow(host string, port int) {
 		f.history = f.s.replicas.leave()
 		f.s.endWaits()
 	}
-	f.host, f.port, f.downSince = host, port, 0
+	f.host, f.port = host, port
 	f.s.cfg.ReplicaOf = host + " " + strconv.Itoa(port)
 	f.configure()
 	f.s.log('*', "Connecting to MASTER %s:%d", host, port)
@@ -141,7 +141,7 @@ func (f *following) promote() {
 	f.leave()
 	f.s.loop.Cancel(f.timer)
 	f.s.lab.notePromoted()
-	f.host, f.s.cfg.ReplicaOf = "", ""
+	f.host, f.s.cfg.ReplicaOf, f.downSince = "", "", 0
 	if f.ID != "" {
 		f.s.replicas.takeOver(f.history)
 	}
@@ -165,7 +165,7 @@ func (f *following) stop() {
 	}
 	f.leave()
 	f.s.loop.Cancel(f.timer)
-	f.host, f.history, f.db = "", history{}, 0
+	f.host, f.history, f.db, f.downSince = "", history{}, 0, 0
 	f.configure()
 }
 

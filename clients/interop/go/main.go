@@ -21,6 +21,7 @@
 //	compare.go      locks in commands that compare the token themselves
 //	explore.go      one client again and again, for clients/interop/explore
 //	explored.go     the clients that it runs
+//	sentinel.go     clients that find their master through Sentinel, for clients/interop/sentinel
 package main
 
 import (
@@ -56,6 +57,13 @@ func main() {
 	}
 	if len(os.Args) == 2 && os.Args[1] == tlsArg {
 		if err := overTLS(); err != nil {
+			fmt.Fprintln(os.Stderr, "clients/interop/go:", err)
+			os.Exit(1)
+		}
+		return
+	}
+	if len(os.Args) > 1 && os.Args[1] == sentinelArg {
+		if err := throughSentinel(os.Args[2:]); err != nil {
 			fmt.Fprintln(os.Stderr, "clients/interop/go:", err)
 			os.Exit(1)
 		}

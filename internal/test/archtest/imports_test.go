@@ -133,8 +133,10 @@ func arrows() map[string][]string {
 		"clients/interop/launchers":  {"clients/interop/folders"},
 		"clients/interop/resend":     {"clients/interop/folders", "clients/interop/labserver"},
 		"clients/interop/explore":    {"clients/interop/folders", "course/stage", "lab/explore", "lab/explore/trials"},
-		"clients/interop/suite":      {},
-		"clients/interop/tls":        {"clients/interop/folders", "clients/interop/labserver", "internal/freeport"},
+		"clients/interop/sentinel": {"clients/interop/folders", "clients/interop/labserver", "internal/freeport",
+			"internal/respclient", "resp"},
+		"clients/interop/suite": {},
+		"clients/interop/tls":   {"clients/interop/folders", "clients/interop/labserver", "internal/freeport"},
 	}
 }
 

@@ -41,7 +41,7 @@ func constants() map[string]string {
 func isTool(pkg string) bool {
 	return pkg == "bench" || strings.HasPrefix(pkg, "bench/") || pkg == "clients/interop/matrix" ||
 		pkg == "clients/interop/redlock" || pkg == "clients/interop/tls" || pkg == "clients/interop/suite" ||
-		pkg == "clients/interop/explore" ||
+		pkg == "clients/interop/explore" || pkg == "clients/interop/sentinel" ||
 		pkg == "internal/test/transcript" || pkg == "internal/test/differential" || pkg == "internal/test/redistest" ||
 		pkg == "internal/test/browser"
 }
@@ -178,6 +178,10 @@ func starters() map[string]string {
 		"clients/interop/explore.each":       "a client is explored beside others",
 		"clients/interop/explore.start":      "reads the answers of the process of a client",
 		"clients/interop/matrix.startServer": "waits for the end of a server",
+		"clients/interop/sentinel.start":     "waits for the end of a server or a sentinel",
+		"clients/interop/sentinel.newProxy":  "accepts the connections to a server that can be cut off",
+		"clients/interop/sentinel.accept":    "one for each connection to it",
+		"clients/interop/sentinel.startRun":  "reads what the program of a client prints",
 		"bench/attack.startOnce":             "watches a server's memory, and waits for its end",
 		"bench/attack.startPinger":           "pings beside the attack",
 		"bench/attack.subscribe":             "writes while the attacker reads",

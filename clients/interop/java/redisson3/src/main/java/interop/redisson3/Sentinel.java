@@ -1,0 +1,13 @@
+package interop.redisson3;
+
+import interop.redisson.ThroughSentinel;
+
+/** A lock through Sentinel. */
+public final class Sentinel {
+    private Sentinel() {
+    }
+
+    public static void main(String[] args) throws Exception {
+        ThroughSentinel.run();
+    }
+}
