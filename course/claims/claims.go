@@ -111,6 +111,13 @@ func List() []Claim {
 			onDisk("LAB DISK SLOW FSYNC 3000", "everysec", playLastSeconds(3000, 2999))}},
 		{N: 26, Name: "a released lock stays released", judge: judgeBack, acts: []act{
 			onDisk("appendfsync everysec", "everysec", playLockBack), onDisk("appendfsync always", "always", playLockBack)}},
+		{N: 27, Name: "WAIT makes it safe", judge: judgeWait, acts: []act{
+			withReplicas("the master", 1, playWait), withReplicas("the new master", 3, playWait),
+			withReplicas("the new master, after WAIT 2", 3, playWaitForAll)}},
+		{N: 28, Name: "an old master stops at once", judge: judgeOldMaster, acts: []act{
+			oldMaster("the old master", 1), oldMaster("the new master", 2)}},
+		{N: 29, Name: "a replica's read is as good", judge: judgeStaleRead, acts: []act{
+			withReplicas("the replica", 2, playStaleRead), withReplicas("the master", 1, playStaleRead)}},
 	}
 }
 

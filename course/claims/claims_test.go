@@ -46,6 +46,11 @@ func expected() map[int]Finding {
 		25: {Verdict: False, Facts: facts{"lost_ms_quick": int64(999), "lost_ms_second": int64(1999),
 			"lost_ms_three": int64(2999)}},
 		26: {Verdict: False, Facts: facts{"back_everysec": 1, "back_always": 0, "left_ms": 28500}},
+		27: {Verdict: False, Facts: facts{"waited": 1, "granted_again": true, "waited_all_again": false, "waited_late": 0,
+			"kept_late": true}},
+		28: {Verdict: False, Facts: facts{"granted_after_s": int64(5), "refused_after_s": int64(11),
+			"refused_with": "-NOREPLICAS"}},
+		29: {Verdict: False, Facts: facts{"master_replied": "+OK", "replica_before": "nil", "replica_after": "$7 token-A"}},
 	}
 }
 

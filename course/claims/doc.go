@@ -4,7 +4,7 @@
 // over TCP, the lab breaks things, and package glass records every event. The judge looks at the events
 // and says whether the claim is true, half true or false, and which events decide.
 //
-//	Run ──> story: a server, or five ──> Record ──> judge ──> Result
+//	Run ──> story: a server, or more ──> Record ──> judge ──> Result
 //	           │      ^                  events     verdict, facts, evidence
 //	        act: TCP clients, LAB,       (and the recording, for the page)
 //	        breakpoints

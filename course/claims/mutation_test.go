@@ -106,6 +106,18 @@ func mutations() map[int]func(acts []*Record) {
 			r := acts[0]
 			r.change(same(r.reply(r.command("B", "SET", 0))), func(e *Event) { e.Text = `+OK\r\n` })
 		},
+		27: func(acts []*Record) { // the new master knows what WAIT has counted
+			r := acts[1]
+			r.change(same(r.reply(r.command("B", "SET", 0))), func(e *Event) { e.Text = `$-1\r\n` })
+		},
+		28: func(acts []*Record) { // the old master refuses
+			r := acts[0]
+			r.change(same(r.reply(r.command("A", "SET lock:a", 0))), func(e *Event) { e.Text = `-NOREPLICAS\r\n` })
+		},
+		29: func(acts []*Record) { // the replica has the lock
+			r := acts[0]
+			r.change(same(r.reply(r.command("C", "GET", 0))), func(e *Event) { e.Text = `$7\r\ntoken-A\r\n` })
+		},
 	}
 }
 
