@@ -122,6 +122,9 @@ func restore(c *Call) error {
 		return errTTL
 	}
 	v, err := rdb.Restore(c.KS, c.Ex.payload(c.Args[3]), c.Ex.Table.Dialect.DumpVersion)
+	if err == rdb.ErrFormat {
+		c.Ex.Host.Log('#', "RESTORE of a damaged payload: %s integrity check failed", rdb.Form(c.Args[3][0]))
+	}
 	if err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ const manyArguments = 1 << 30
 
 func (d *debugging) commands() []debugCommand {
 	return []debugCommand{
+		{"aof-flush-sleep", "<microseconds>",
+			"Makes the server sleep before each write to the append only file.", 1, 1, d.slowFlush},
 		{"change-repl-id", "",
 			"Does nothing: there is no replication.", 0, 0, debugOK},
 		{"config-rewrite-force-all", "",
@@ -77,6 +79,7 @@ type debugging struct {
 	terminating bool // a signal wants the server to end once cron is no longer paused
 	interrupted bool // it was SIGINT
 	noExpire    bool // DEBUG SET-ACTIVE-EXPIRE 0
+	flushSleep  time.Duration
 }
 
 // DEBUG subcommand [argument ...] (debug.c: debugCommand)
@@ -108,8 +111,6 @@ func (s *Server) debug(c *command.Call) error {
 // name.
 func debugRefusal(name []byte) string {
 	switch ascii.ToLower(string(name)) {
-	case "aof-flush-sleep":
-		return "a slow disk is not played here"
 	case "replicate":
 		return "there is no replication"
 	case "drop-cluster-packet-filter", "clusterlink":
@@ -164,6 +165,16 @@ func (d *debugging) pauseCron(c *command.Call, args [][]byte) error {
 	if d.terminating && !d.cronPaused {
 		d.s.finishBySignal(d.interrupted)
 	}
+	c.OK()
+	return nil
+}
+
+func (d *debugging) slowFlush(c *command.Call, args [][]byte) error {
+	us, ok := ascii.ParseInt(args[0])
+	if !ok || us < 0 || us > int64(time.Hour/time.Microsecond) {
+		return store.ErrNotInt
+	}
+	d.flushSleep = time.Duration(us) * time.Microsecond
 	c.OK()
 	return nil
 }

@@ -11,7 +11,6 @@ import (
 func TestDebugRefusesUnsupportedSubcommandsByName(t *testing.T) {
 	c := redistest.Dial(t, start(t, []string{"--enable-debug-command", "yes"}))
 	for _, step := range []struct{ sub, want string }{
-		{"AOF-FLUSH-SLEEP", "ERR DEBUG AOF-FLUSH-SLEEP is not supported: a slow disk is not played here"},
 		{"SEGFAULT", "ERR DEBUG SEGFAULT is not supported: the server does not crash on demand"},
 		{"CLUSTERLINK", "ERR DEBUG CLUSTERLINK is not supported: there is no cluster"},
 	} {

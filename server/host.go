@@ -25,7 +25,12 @@ func (h host) Describe(sess *command.Session) string {
 
 func (h host) Log(level byte, format string, args ...any) { h.s.log(level, format, args...) }
 
-func (h host) ProcessEventsWhileBlocked() (stop bool) { return h.s.serveOthers() }
+func (h host) ProcessEventsWhileBlocked() (stop bool) {
+	if h.s.running == nil { // a script of an append only file
+		return h.s.persist.restInScript()
+	}
+	return h.s.serveOthers()
+}
 
 func (h host) CloseIfOverLimit(sess *command.Session) bool {
 	c := h.s.clients.of(sess)

@@ -206,6 +206,7 @@ func (l *labState) startAgain(lose loss) {
 	l.recorder.into(l.trace)
 	l.stats, l.figures.rates, l.figures.runID = Stats{}, rates{}, newRunID()
 	l.debugging.noExpire, l.debugging.cronPaused, l.attack = false, false, 0
+	l.debugging.flushSleep = 0
 	l.figures.start, l.figures.started, l.figures.peakMem = l.now, l.ks.Now, l.figures.usedMemory()
 	l.clients.setOutputTrigger()
 	l.clients.setMemoryLimits()

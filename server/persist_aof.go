@@ -179,10 +179,13 @@ func (a *appendOnly) load(from func(l *aof.Loading) error) (tail *aof.DamageErro
 	replay.End()
 	switch {
 	case err == nil:
-	case !errors.As(err, &tail) || !tail.Truncated && !tail.Torn:
+	case !errors.As(err, &tail):
 		return nil, err
+	case !tail.Truncated && !tail.Torn:
+		return nil, fmt.Errorf("Bad file format reading the append only file %w", err)
 	case !s.cfg.AOFLoadTruncated:
-		return nil, fmt.Errorf("%w. aof-load-truncated is no, so it is not cut off at byte %d", err, tail.Whole)
+		return nil, fmt.Errorf("Unexpected end of file reading the append only file %w. aof-load-truncated is no, so it is "+
+			"not cut off at byte %d", err, tail.Whole)
 	default:
 		s.log('#', "!!! Warning: short read while loading the AOF file %s!!!", filepath.Base(tail.File))
 		s.log('#', "AOF %s loaded anyway because aof-load-truncated is enabled: it is cut off at byte %d",
@@ -285,6 +288,9 @@ func (p *persistence) flush() (ok bool) {
 // flush writes what the pass has changed, and shows it.
 func (a *appendOnly) flush(now int64) error {
 	v := a.p.s.glass
+	if sleep := a.p.s.debugging.flushSleep; sleep > 0 && a.writer.State().Buffered > 0 {
+		time.Sleep(sleep)
+	}
 	if !v.looks() {
 		return a.writer.Flush(now)
 	}

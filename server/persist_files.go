@@ -141,6 +141,9 @@ func (p *persistence) loadAll() error {
 	default:
 		err = p.loadRDB()
 	}
+	if errors.As(err, new(*rdb.DamageError)) {
+		what = "Nothing was changed. Terminating server after rdb file reading failure."
+	}
 	if err != nil {
 		return &LoadError{fmt.Errorf("Fatal error loading the DB: %w. %s", err, what)}
 	}

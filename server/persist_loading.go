@@ -133,6 +133,9 @@ func (p *persistence) loadedCommand() error {
 	return l.rest()
 }
 
+// restInScript is rest in the middle of a slow script, which is executed again.
+func (p *persistence) restInScript() (stop bool) { return p.loading != nil && p.loading.rest() != nil }
+
 // delay makes each key last key-load-delay microseconds, for tests. The loop stands still meanwhile, for a millisecond
 // or more at once. A delay of -n makes each nth key last one microsecond, where Redis draws a number (debug.c:
 // debugDelay).

@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
 
@@ -136,7 +138,7 @@ func TestADamagedFileEndsAServerThatServesAlready(t *testing.T) {
 		require.Equal(t, "OK", c.Do("CONFIG", "SET", "key-load-delay", "0").Str)
 		err = <-l.ended
 		require.ErrorAs(t, err, new(*server.LoadError))
-		require.ErrorContains(t, err, "Fatal error loading the DB: "+path+": byte ")
+		require.ErrorContains(t, err, path+": byte ")
 		l.ended <- nil
 		after, err := os.ReadFile(path)
 		require.NoError(t, err)
@@ -189,4 +191,44 @@ func TestAReloadGoesOnWithoutItsClient(t *testing.T) {
 	require.NoError(t, l.dial().Send([]byte("DEBUG RELOAD NOSAVE\r\n")))
 	redistest.Until(t, func() bool { return other.Do("PING").Str == isLoading })
 	l.kill()
+}
+
+// Redis 6 and older append scripts as they came. A slow one serves other clients while it is executed again.
+func TestASlowScriptOfAnOldFileIsExecutedAgain(t *testing.T) {
+	for _, more := range [][]string{nil, {"--exec", "queue"}} {
+		dir := t.TempDir()
+		const script = "redis.call('set', KEYS[1], 'y') while redis.call('incr', 'n') < 300000 do end"
+		text := resp.AppendRequest(resp.AppendRequest(nil, "EVAL", script, "1", "x"), "SET", "after", "v")
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "appendonly.aof"), text, 0o600))
+		l := born(t, dir, appending(append(more, "--busy-reply-threshold", "1")...)...)
+		require.Contains(t, l.logged(), "Slow script detected")
+		c := l.dial()
+		require.Equal(t, "y", c.Do("GET", "x").Str)
+		require.Equal(t, "v", c.Do("GET", "after").Str)
+		require.Equal(t, "300000", c.Do("GET", "n").Str)
+		require.NoError(t, c.Send([]byte("DEBUG LOADAOF\r\n")))
+		other := l.dial()
+		redistest.Until(t, func() bool {
+			reply := other.Do("PING").Str
+			require.Contains(t, []string{"PONG", isLoading}, reply)
+			return reply == isLoading
+		})
+		require.Equal(t, "OK", c.Read().Str)
+		l.kill()
+	}
+}
+
+func TestDebugAOFFlushSleepComesBeforeTheWrite(t *testing.T) {
+	dir := t.TempDir()
+	c := born(t, dir, appending()...).dial()
+	require.Equal(t, "OK", c.Do("DEBUG", "AOF-FLUSH-SLEEP", "20000").Str)
+	text, err := os.ReadFile(incr(t, dir))
+	require.NoError(t, err)
+	begin := time.Now()
+	require.Equal(t, "OK", c.Do("SET", "k", "v").Str)
+	require.GreaterOrEqual(t, time.Since(begin), 20*time.Millisecond)
+	after, err := os.ReadFile(incr(t, dir))
+	require.NoError(t, err)
+	require.Greater(t, len(after), len(text))
+	require.Contains(t, c.Do("DEBUG", "AOF-FLUSH-SLEEP", "-1").Str, "ERR")
 }

@@ -72,7 +72,10 @@ func (s *Server) finish(how shutdownWords) bool {
 	}
 	if (how.save || s.cfg.Save != "" && !how.nosave) && !s.isLoading() {
 		s.log('*', "Saving the final RDB snapshot before exiting.")
+		delay := s.cfg.RDBKeySaveDelay
+		s.cfg.RDBKeySaveDelay = 0 // a test that has failed in the middle must not wait for its end
 		err := s.persist.save()
+		s.cfg.RDBKeySaveDelay = delay
 		switch {
 		case err != nil && how.force:
 			s.log('#', "Error trying to save the DB. Exit anyway.")

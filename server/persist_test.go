@@ -266,7 +266,8 @@ func TestADamagedFileEndsTheStartAndStaysAsItIs(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	err := startError(t, configOf(t, dir))
 	require.EqualError(t, err, "Fatal error loading the DB: "+file+": byte 9: the key 'k', of type 0: "+
-		"the file ends too early, or a length is wrong. Nothing was changed. Exiting")
+		"the file ends too early, or a length is wrong. Nothing was changed. "+
+		"Terminating server after rdb file reading failure.")
 	kept, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.Equal(t, text, string(kept))

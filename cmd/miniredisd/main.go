@@ -230,11 +230,9 @@ func serve(cfg *config.Config, log *rlog.Logger, argv []string, strict bool) int
 		}
 	}
 	err = masters.Run()
-	if err != nil {
-		log.Log('#', "%v", err)
-	}
 	remove()
 	if err != nil {
+		log.Log('#', "%v", err)
 		return 1
 	}
 	log.Log('#', "Redis is now ready to exit, bye bye...")

@@ -29,3 +29,36 @@ const (
 	nodePlain  = 1
 	nodePacked = 2
 )
+
+// Form names the type and form of a value that begins with a byte, for the log.
+func Form(kind byte) string {
+	switch kind {
+	case typeString:
+		return "String"
+	case typeList, typeSet, typeZSet, typeZSet2, typeHash, typeHashTimed:
+		return "Collection"
+	case typeHashZipmap:
+		return "Zipmap"
+	case typeListZiplist:
+		return "List ziplist"
+	case typeZSetZiplist:
+		return "Zset ziplist"
+	case typeHashZiplist:
+		return "Hash ziplist"
+	case typeListQuicklist:
+		return "Quicklist ziplist"
+	case typeListQuicklist2:
+		return "Quicklist listpack"
+	case typeSetIntset:
+		return "Intset"
+	case typeSetListpack:
+		return "Set listpack"
+	case typeZSetListpack:
+		return "Zset listpack"
+	case typeHashListpack:
+		return "Hash listpack"
+	case typeStream, typeStream2, typeStream3:
+		return "Stream listpack"
+	}
+	return "Unknown type"
+}
