@@ -14,7 +14,7 @@ import (
 const (
 	numberLine     = 126      // the most bytes in the line of a number (redis-check-aof.c: readLong)
 	annotationLine = 1023     // the most bytes in an annotation (server.h: AOF_ANNOTATION_LINE_MAX_LEN)
-	chunk          = 64 << 10 // the number of bytes that a reader asks for at once
+	chunk          = 64 << 10 // the most bytes that a reader asks for at once
 )
 
 // The ways to end too early.
@@ -36,7 +36,12 @@ type reader struct {
 }
 
 func newReader(l *Loading, in io.Reader, size int64, path string) *reader {
-	return &reader{Loading: l, in: bufio.NewReaderSize(in, chunk), path: path, size: size}
+	return &reader{Loading: l, in: buffered(in, size), path: path, size: size}
+}
+
+// buffered reads size bytes through a buffer that has room for every line.
+func buffered(in io.Reader, size int64) *bufio.Reader {
+	return bufio.NewReaderSize(in, int(min(max(size, annotationLine), chunk)))
 }
 
 // beginsWithRDB reports whether the part begins with an RDB file (aof.c: loadSingleAppendOnlyFile).
@@ -54,7 +59,7 @@ func (r *reader) base() error {
 	if err != nil {
 		return err
 	}
-	r.in, r.at, r.whole = bufio.NewReaderSize(rest, chunk), n, n
+	r.in, r.at, r.whole = buffered(rest, r.size-n), n, n
 	return nil
 }
 
