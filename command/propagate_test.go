@@ -67,12 +67,19 @@ func TestNewerCommandsPropagateWhatTheyDid(t *testing.T) {
 		HGETEX h FIELDS 1 b                     =>
 		HSETEX h FXX EX 100 FIELDS 1 c 4        => HSETEX h PXAT T FIELDS 1 c 4
 		HSETEX h FNX FIELDS 1 c 4               =>
-		HSETEX h PXAT 1 FIELDS 1 c 4            => HDEL h c
+		HSETEX h PXAT 1 FIELDS 2 c 4 none 5     => HDEL h c
+		HSETEX h PXAT 1 FIELDS 1 none 5         =>
 		HPEXPIRE h 0 FIELDS 1 b                 => HDEL h b
 		HGETDEL h FIELDS 1 a                    => HGETDEL h FIELDS 1 a
 		SET k v                                 => SET k v
 		SET k w IFEQ x                          =>
 		SET k w IFEQ v EX 100                   => SET k w PXAT T
+		SET k get IFEQ w GET                    => SET k get
+		SET k x ifeq get get KEEPTTL            => SET k x KEEPTTL
+		SET k y IFNE w PXAT 9999999999999       => SET k y PXAT 9999999999999
+		SET k w PXAT 9999999999999 GET IFEQ y   => SET k w PXAT 9999999999999
+		SET k x IFEQ w PXAT 1                   => SET k x PXAT 1
+		SET k w                                 => MULTI DEL k SET k w EXEC
 		DELEX k IFEQ x                          =>
 		DELEX k IFEQ w                          => DEL k
 		MSETEX 2 k v l w                        => MSETEX 2 k v l w
@@ -83,6 +90,9 @@ func TestNewerCommandsPropagateWhatTheyDid(t *testing.T) {
 		SET k v         => SELECT 0 SET k v
 		DELIFEQ k x     =>
 		DELIFEQ k v     => DEL k
+		SET k v         => SET k v
+		SET k w IFEQ v PXAT 1 => DEL k
+		SET k w IFEQ v  =>
 	`)
 }
 

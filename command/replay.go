@@ -51,12 +51,16 @@ func (r *Replay) Do(args [][]byte) error {
 	if len(r.w.Buf) == 0 || r.w.Buf[0] != '-' {
 		return nil
 	}
-	if cmd.Name == "select" { // what follows belongs to a database that is not here
-		return fmt.Errorf("%s", r.w.Buf[1:len(r.w.Buf)-2])
+	answer := string(r.w.Buf[1 : len(r.w.Buf)-2])
+	switch {
+	case cmd.Name == "select": // what follows belongs to a database that is not here
+		return fmt.Errorf("%s", answer)
+	case answer == string(errSyntax): // an option of a newer server: without it, a write would be lost
+		return fmt.Errorf("'%s' has an option that this dialect lacks: %s", args[0], answer)
 	}
 	r.Failed++
 	ex.Host.Log('#', "== CRITICAL == This server is sending an error to the AOF-loading-client: '%s' after processing "+
-		"the command '%s'", r.w.Buf[1:len(r.w.Buf)-2], cmd.Name)
+		"the command '%s'", answer, cmd.Name)
 	return nil
 }
 

@@ -118,6 +118,7 @@ type fieldChange struct {
 	timed, persisted int   // fields that got it, and that lost theirs
 	written          int   // fields with a new value
 	deleted          int   // fields that the client deletes
+	idle             bool  // HSETEX has set a time in the past for fields that were not there
 
 	propagate [][]byte // the timed fields, if somebody listens
 }
@@ -157,8 +158,10 @@ func (done *fieldChange) report(c *Call, h *store.Fields) {
 	if left == 0 {
 		c.DB.Delete(key)
 	}
-	c.Touched(key)
-	c.Count(n - 1)
+	if !done.idle {
+		c.Touched(key)
+		c.Count(n - 1)
+	}
 	past := done.timed > 0 && c.past(done.at)
 	done.propagateTimes(c, past)
 	expires := c.Cmd.dialect.Has(pastExpires)

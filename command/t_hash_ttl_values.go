@@ -104,12 +104,13 @@ func (done *fieldChange) write(h *store.Fields, o *hashOptions) {
 
 // setLate is write for a time in the past: fields that exist go, and the others do not come.
 func (done *fieldChange) setLate(c *Call, h *store.Fields, fields [][]byte) {
+	done.idle = true
 	for i := 0; i < len(fields); i += 2 {
-		if c.Propagates() {
-			done.propagate = append(done.propagate, fields[i])
-		}
-		if h.Hash != nil {
-			h.Delete(fields[i])
+		if h.Hash != nil && h.Delete(fields[i]) {
+			done.idle = false
+			if c.Propagates() {
+				done.propagate = append(done.propagate, fields[i])
+			}
 		}
 		done.written++
 		done.timed++

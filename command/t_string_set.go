@@ -72,10 +72,29 @@ func set(c *Call) error {
 	}
 	if !o.get {
 		c.OK()
-	} else if c.Propagates() && o.unit == ttlNone {
+	}
+	switch {
+	case !c.Propagates() || o.unit != ttlNone && o.unit != ttlPXAT: // putStr has propagated it
+	case o.when != noCondition:
+		c.propagateSet(&o)
+	case o.get && o.unit == ttlNone:
 		c.Propagate(without(c.Args, 3, "get")...)
 	}
 	return nil
+}
+
+// propagateSet propagates a SET whose condition holds. Others may not know the condition.
+func (c *Call) propagateSet(o *setOptions) {
+	words := [][]byte{[]byte("SET"), c.Args[1], c.Args[2]}
+	switch {
+	case o.unit == ttlPXAT && c.Ex.Table.Manners.pastSet && c.past(o.expireAt):
+		return // deletePast has propagated it
+	case o.unit == ttlPXAT:
+		words = append(words, []byte("PXAT"), decimal(o.expireAt))
+	case o.keepTTL:
+		words = append(words, []byte("KEEPTTL"))
+	}
+	c.Propagate(words...)
 }
 
 // without returns args without a word, wherever it stands from a place on.

@@ -237,6 +237,7 @@ func TestADamagedAppendOnlyFileIsRefusedAndStaysAsItIs(t *testing.T) {
 		func(text []byte) []byte { return append([]byte("x"), text...) },
 		func(text []byte) []byte { return bytes.Replace(text, []byte("SET"), []byte("XXX"), 1) },
 		func(text []byte) []byte { return bytes.Replace(text, []byte("$1\r\n0"), []byte("$3\r\n999"), 1) },
+		func(text []byte) []byte { return resp.AppendRequest(text, "SET", "k", "x", "IFEQ", "w") }, // of Valkey
 	} {
 		hurt := image(t, dir)
 		text, err := os.ReadFile(incr(t, hurt))
