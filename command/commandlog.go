@@ -15,8 +15,9 @@ type sizeLogs struct {
 func (l *sizeLogs) configure(ex *Executor, has bool) {
 	cfg := ex.Cfg
 	l.on = has && (cfg.CommandlogRequestLargerThan >= 0 || cfg.CommandlogReplyLargerThan >= 0)
-	l.requests.trim(cfg.CommandlogLargeRequestMaxLen)
-	l.replies.trim(cfg.CommandlogLargeReplyMaxLen)
+	l.requests.keeps, l.replies.keeps = true, true
+	l.requests.configure(cfg.CommandlogRequestLargerThan, cfg.CommandlogLargeRequestMaxLen)
+	l.replies.configure(cfg.CommandlogReplyLargerThan, cfg.CommandlogLargeReplyMaxLen)
 }
 
 // noteSizes notes a large request or reply (commandlog.c: commandlogPushCurrentCommand). The reply begins at mark.

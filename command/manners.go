@@ -13,8 +13,9 @@ type Manners struct {
 	bitArguments, openBitcount            bool
 	expiryFirst, pastSet, pastExpires     bool
 	noSharing, logsCaller, longMembers    bool
+	keepsLog, osClock                     bool
 	plainScripts, ownWords, anonymous     bool
-	engineModule                          bool
+	engineModule, lateNames               bool
 	ClientWatch, ClientCapa, ClientThread bool // fields of CLIENT LIST
 	ClientTotals                          bool
 	InfoZone, InfoStage, InfoHz           bool // fields of INFO server
@@ -45,8 +46,11 @@ func mannerRows(m *Manners) []Manner {
 		{",8.1.0", "small integers are not shared, as `OBJECT REFCOUNT` shows", &m.noSharing},
 		{",9.0.0", "`ZADD` chooses the encoding by all its members, even those that it does not add", &m.longMembers},
 		{",8.1.0", "the logs of commands name the client that runs a script", &m.logsCaller},
+		{",8.1.0", "a log of commands with a length of 0 is off, and keeps its entries", &m.keepsLog},
 		{",8.0.0", "scripts hear `Unknown command`, not `Unknown Redis command`", &m.plainScripts},
+		{"7.4.0,8.0.0", "scripts have `os.clock`", &m.osClock},
 		{",9.0.0", "errors of scripts say `Valkey` and `server.log()`, not `Redis` and `redis.log()`", &m.ownWords},
+		{",8.1.0", "`FUNCTION LOAD` checks the names of functions when the text of the library has run", &m.lateNames},
 		{",9.1.0", "errors of scripts do not name the script", &m.anonymous},
 		{",9.1.0", "`HELLO` lists Lua as a module, and scripts hear the usual error for an unknown subcommand",
 			&m.engineModule},

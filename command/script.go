@@ -62,7 +62,7 @@ func (sc *Scripts) options() luaeval.Options {
 		MaxBulk:  ex.Cfg.ProtoMaxBulkLen,
 		Version:  ex.Table.Dialect.RedisVersion, VersionNum: versionNumber(ex.Table.Dialect.RedisVersion),
 		Server: ex.Table.server(),
-		Seed:   uint32(ex.Cfg.Seed),
+		Seed:   uint32(ex.Cfg.Seed), OSClock: ex.Table.Manners.osClock,
 	}
 }
 
@@ -71,7 +71,7 @@ func (t *Table) server() (played luaeval.Server) {
 	if d := t.Dialect; d.ServerName != "" {
 		played = luaeval.Server{
 			Name: d.ServerName, Version: d.Version, VersionNum: versionNumber(d.Version),
-			OwnWords: t.Manners.ownWords, Anonymous: t.Manners.anonymous,
+			OwnWords: t.Manners.ownWords, Anonymous: t.Manners.anonymous, LateNames: t.Manners.lateNames,
 		}
 	}
 	return played

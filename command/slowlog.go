@@ -6,7 +6,8 @@ import "fmt"
 type Slowlog struct {
 	entries []slowEntry
 	nextID  int64
-	bytes   int // memory of the entries
+	bytes   int  // memory of the entries
+	keeps   bool // with a length of 0 the log is off, and keeps what it has
 }
 
 type slowEntry struct {
@@ -23,6 +24,9 @@ const (
 )
 
 func (l *Slowlog) add(e slowEntry, maxLen int) {
+	if l.keeps && maxLen == 0 {
+		return
+	}
 	e.id = l.nextID
 	l.nextID++
 	l.entries = append(l.entries, e)
@@ -31,6 +35,13 @@ func (l *Slowlog) add(e slowEntry, maxLen int) {
 }
 
 func (l *Slowlog) reset() { l.entries, l.bytes = nil, 0 }
+
+// configure follows the directives. A log that is off stays as it is (slowlog.c: slowlogPushEntryIfNeeded).
+func (l *Slowlog) configure(threshold int64, maxLen int) {
+	if threshold >= 0 && !(l.keeps && maxLen == 0) {
+		l.trim(maxLen)
+	}
+}
 
 // trim drops the oldest entries until there are at most maxLen.
 func (l *Slowlog) trim(maxLen int) {

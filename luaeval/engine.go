@@ -44,6 +44,7 @@ type Options struct {
 	Budget   int64  // bytes a script may hold; 0 for 256 MB
 	MaxBulk  int64  // bytes of the longest string a script may build; 0 for 512 MB
 	Seed     uint32 // of math.random
+	OSClock  bool   // scripts have os.clock, and nothing else of os
 	MaxSteps int64  // steps of pattern matching in one script; 0 for 2^28
 }
 
@@ -55,6 +56,7 @@ type Server struct {
 
 	OwnWords  bool // errors name the server, and its library, in place of Redis
 	Anonymous bool // errors do not name the script
+	LateNames bool // the names of functions are checked when the text of their library has run
 }
 
 // inWords returns the text of an error in the words of the server.

@@ -33,6 +33,9 @@ func (e *Engine) openLibs() {
 	for name, t := range e.lib.Tables(&e.json.scripts) {
 		e.known[name] = e.lib.Show(t)
 	}
+	if e.o.OSClock {
+		e.known["os"] = e.lib.Show(e.lib.Functions(map[string]lua.LGFunction{"clock": e.osClock}))
+	}
 	e.known["redis"] = e.lib.Show(e.redisLib())
 	if e.o.Server.Name != "" {
 		e.known[secondName] = e.known["redis"]
@@ -46,6 +49,12 @@ func (e *Engine) openLibs() {
 	e.globals.Metatable = e.undefined
 	e.scriptScope = scope{chunk: chunkName, source: chunkName, known: e.known, env: e.gproxy}
 	e.scriptScope.words = []string{"KEYS", "ARGV"}
+}
+
+// osClock is os.clock. Lua counts the time of the processor, which the engine does not know.
+func (e *Engine) osClock(l *lua.LState) int {
+	l.Push(lua.LNumber(float64(e.o.Clock()) / 1e9))
+	return 1
 }
 
 // newUndefined returns the metatable of globals. It refuses names that are not there.

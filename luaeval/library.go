@@ -137,6 +137,8 @@ func isName(name string) bool {
 	return name != ""
 }
 
-// errName is the error for names of libraries and of functions.
-const errName = "Library names can only contain letters, numbers, or underscores(_) " +
+// errName is the error for names of libraries, and in Redis of functions.
+const errName = "Library" + errLetters
+
+const errLetters = " names can only contain letters, numbers, or underscores(_) " +
 	"and must be at least one character long"

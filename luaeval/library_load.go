@@ -37,6 +37,9 @@ func (e *Engine) LoadLibrary(ls *Libraries, code []byte, replace bool) (*Library
 	if err := e.runLibrary(lib, chunk); err != nil {
 		return nil, err
 	}
+	if err := lib.checkNames(); err != nil {
+		return nil, err
+	}
 	if len(lib.Functions) == 0 {
 		return nil, errors.New("ERR No functions registered")
 	}
@@ -116,17 +119,33 @@ func (e *Engine) registerFunction(l *lua.LState) int {
 	f := &Function{}
 	problem := f.fromArguments(l)
 	switch {
-	case problem != "":
+	case problem != "", e.o.Server.LateNames:
 	case !isName(f.Name):
 		problem = errName
 	case e.loading.has(f.Name):
-		problem = "Function already exists in the library"
+		problem = errTwice
 	}
 	if problem != "" {
 		return e.giveError(l, "ERR "+problem, true)
 	}
 	e.loading.Functions = append(e.loading.Functions, f)
 	return 0
+}
+
+// errTwice is the error for a second function of one name.
+const errTwice = "Function already exists in the library"
+
+// checkNames is for a server that checks names late. Others find nothing wrong any more.
+func (lib *Library) checkNames() error {
+	for i, f := range lib.Functions {
+		switch before := (&Library{Functions: lib.Functions[:i]}); {
+		case !isName(f.Name):
+			return errors.New("ERR Function" + errLetters)
+		case before.has(f.Name):
+			return errors.New("ERR " + errTwice)
+		}
+	}
+	return nil
 }
 
 func (lib *Library) has(name string) bool {

@@ -51,9 +51,13 @@ func chineseDialects() map[string]string {
 		"small integers are not shared, as `OBJECT REFCOUNT` shows": "小整数不共享，`OBJECT REFCOUNT` 看得出来",
 		"`ZADD` chooses the encoding by all its members, even those that it does not add": "" +
 			"`ZADD` 按它的全部成员选编码，没有加进去的成员也算",
-		"the logs of commands name the client that runs a script": "命令日志写出运行脚本的客户端",
+		"a log of commands with a length of 0 is off, and keeps its entries": "命令日志的长度为 0 就是关闭，已有的条目保留",
+		"the logs of commands name the client that runs a script":            "命令日志写出运行脚本的客户端",
+		"scripts have `os.clock`":                                            "脚本有 `os.clock`",
 		"errors of scripts say `Valkey` and `server.log()`, not `Redis` and `redis.log()`": "" +
 			"脚本的错误写 `Valkey` 和 `server.log()`，而不是 `Redis` 和 `redis.log()`",
+		"`FUNCTION LOAD` checks the names of functions when the text of the library has run": "" +
+			"`FUNCTION LOAD` 等库的代码运行完才检查函数的名字",
 		"errors of scripts do not name the script": "脚本的错误不写脚本的名字",
 		"scripts hear `Unknown command`, not `Unknown Redis command`": "" +
 			"脚本得到的是 `Unknown command`，而不是 `Unknown Redis command`",

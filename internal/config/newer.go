@@ -2,6 +2,7 @@ package config
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"strings"
 
@@ -12,21 +13,27 @@ import (
 // newer lists directives of servers newer than Redis 7.2: since when, and their names with their defaults. A server
 // whose dialect has one accepts it, with a warning. None has an effect here: working has those that do. CONFIG SET
 // refuses those with an exclamation mark.
+//
+//	a=yes         yes or no
+//	a=x|y         one of these words; the first one is the default
+//	a=1:0..9      an integer from 0 to 9; without the numbers any integer
+//	a=text        any text
 const newer = `
 8.6.0,9.1.0: tls-auth-clients-user=off
 8.8.0,: slowlog-entry-max-argc=32 slowlog-entry-max-string-len=128
 ,8.0.0: aof-rewrite-cpulist!= availability-zone= bgsave-cpulist!= bio-cpulist!= server-cpulist!= unixsocketgroup!=
-,8.0.0: cluster-announce-client-ipv4= cluster-announce-client-ipv6= cluster-blacklist-ttl=60
-,8.0.0: cluster-slot-stats-enabled=no dual-channel-replication-enabled=no events-per-io-thread=2
-,8.0.0: extended-redis-compatibility=no hide-user-data-from-log=yes prefetch-batch-max-size=16
-,8.0.0: max-new-connections-per-cycle=10 max-new-tls-connections-per-cycle=1 primaryauth= primaryuser=
-,8.1.0: log-format=legacy log-timestamp-format=legacy
-,9.1.0: active-defrag-cycle-us=500 cluster-announce-client-port=0 cluster-announce-client-tls-port=0
-,9.1.0: cluster-config-save-behavior=sync cluster-databases!=1 cluster-manual-failover-timeout=5000
-,9.1.0: cluster-slot-migration-log-max-len=1000
-,9.1.0: hash-seed!= import-mode=no mptcp!=no rdb-version-check=strict
-,9.1.0: rdma-bind= rdma-completion-vector!=-1 rdma-port=0 rdma-rx-size!=1048576 repl-mptcp!=no
-,9.1.0: slot-migration-max-failover-repl-bytes=0 tls-auto-reload-interval=0
+,8.0.0: cluster-announce-client-ipv4= cluster-announce-client-ipv6= cluster-blacklist-ttl=60:
+,8.0.0: cluster-slot-stats-enabled=no dual-channel-replication-enabled=no events-per-io-thread=2:0..2147483647
+,8.0.0: extended-redis-compatibility=no hide-user-data-from-log=yes prefetch-batch-max-size=16:0..128
+,8.0.0: max-new-connections-per-cycle=10:1..1000 max-new-tls-connections-per-cycle=1:1..1000 primaryauth= primaryuser=
+,8.1.0: log-format=legacy|logfmt|json log-timestamp-format=legacy|iso8601|milliseconds
+,9.1.0: active-defrag-cycle-us=500:0..100000 cluster-announce-client-port=0:0..65535
+,9.1.0: cluster-announce-client-tls-port=0:0..65535 cluster-config-save-behavior=sync|best-effort
+,9.1.0: cluster-databases!=1 cluster-manual-failover-timeout=5000:1..2147483647
+,9.1.0: cluster-slot-migration-log-max-len=1000:0..9223372036854775807
+,9.1.0: hash-seed!= import-mode=no mptcp!=no rdb-version-check=strict|relaxed
+,9.1.0: rdma-bind= rdma-completion-vector!=-1 rdma-port=0:0..65535 rdma-rx-size!=1048576 repl-mptcp!=no
+,9.1.0: slot-migration-max-failover-repl-bytes=0 tls-auto-reload-interval=0:0..2147483647
 ,9.2.0: bgsave-default-method= forkless-infrastructure-enabled= maxclients-reserved= maxmemory-scripts=
 ,9.2.0: priority-subnets= repl-throttling-enabled=
 `
@@ -80,16 +87,7 @@ func (c *Config) newerRows() (rows []*row) {
 			continue
 		}
 		for _, directive := range strings.Fields(directives) {
-			name, def, _ := strings.Cut(directive, "=")
-			name, fixed := strings.CutSuffix(name, "!")
-			r := &row{name: name, kind: text, flags: inert, def: def}
-			if fixed {
-				r.flags |= immutable
-			}
-			if slices.Contains(hiddenNewer(), name) {
-				r.flags |= hidden
-			}
-			rows = append(rows, r)
+			rows = append(rows, newerRow(directive))
 		}
 	}
 	for _, r := range working() {
@@ -98,6 +96,32 @@ func (c *Config) newerRows() (rows []*row) {
 		}
 	}
 	return rows
+}
+
+// newerRow reads a directive of newer.
+func newerRow(directive string) *row {
+	name, form, _ := strings.Cut(directive, "=")
+	name, fixed := strings.CutSuffix(name, "!")
+	def, limits, ranged := strings.Cut(form, ":")
+	r := &row{name: name, kind: text, flags: inert, def: def}
+	switch words := strings.Split(form, "|"); {
+	case def == "yes" || def == "no":
+		r.kind = boolean
+	case len(words) > 1:
+		r.kind, r.words, r.def = word, words, words[0]
+	case ranged:
+		r.kind, r.min, r.max = integer, math.MinInt64, maxLong
+		if least, most, bounded := strings.Cut(limits, ".."); bounded {
+			r.min, r.max = number(integer, least), number(integer, most)
+		}
+	}
+	if fixed {
+		r.flags |= immutable
+	}
+	if slices.Contains(hiddenNewer(), name) {
+		r.flags |= hidden
+	}
+	return r
 }
 
 // plays reports whether one of the masters plays a server that has something.

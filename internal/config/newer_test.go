@@ -11,7 +11,7 @@ import (
 func TestADirectiveOfThePlayedServerIsAcceptedWithAWarning(t *testing.T) {
 	for _, x := range []struct{ name, has, lacks string }{
 		{"prefetch-batch-max-size", "valkey-8.0", "redis-8.10"},
-		{"log-format", "valkey-8.1", "valkey-8.0"},
+		{"primaryuser", "valkey-8.0", "redis-8.10"},
 		{"rdma-port", "valkey-9.1", "valkey-8.1"},
 		{"priority-subnets", "valkey-9.2", "valkey-9.1"},
 		{"slowlog-entry-max-argc", "redis-8.8", "redis-8.6"},
@@ -66,6 +66,28 @@ func TestADirectiveIsNewerForOneReason(t *testing.T) {
 			seen[r.name] = true
 		}
 	}
+}
+
+func TestADirectiveOfANewerServerTakesItsValuesOnly(t *testing.T) {
+	c, err := Parse([]string{"--dialect", "valkey-9.1"}, nil)
+	require.NoError(t, err)
+	for _, x := range []struct{ name, value, why string }{
+		{"import-mode", "banana", "argument must be 'yes' or 'no'"},
+		{"log-format", "banana", "argument(s) must be one of the following: legacy, logfmt, json"},
+		{"prefetch-batch-max-size", "129", "argument must be between 0 and 128 inclusive"},
+		{"prefetch-batch-max-size", "banana", "argument couldn't be parsed into an integer"},
+		{"cluster-blacklist-ttl", "", "argument couldn't be parsed into an integer"},
+		{"import-mode", "YES", ""}, {"log-format", "LOGFMT", ""}, {"prefetch-batch-max-size", "128", ""},
+		{"cluster-blacklist-ttl", "-1", ""}, {"rdma-port", "65535", ""}, {"primaryauth", "any text", ""},
+	} {
+		_, err := c.Set([]string{x.name, x.value}, true, nil)
+		if x.why == "" {
+			require.NoError(t, err, x.name)
+			continue
+		}
+		require.ErrorContains(t, err, x.why, x.name)
+	}
+	require.Equal(t, []string{"import-mode", "yes"}, c.Get([]string{"import-mode"}, glob))
 }
 
 func TestWhatIsFixedInTheNewerServerIsFixedHere(t *testing.T) {
