@@ -16,6 +16,8 @@ func (d *duel) agree(c command, want, got, before resp.Value) bool {
 		ok = sameTime(c.args[0], want, got)
 	case '#':
 		ok = samePending(want, got)
+	case '&':
+		ok = sameLog(c, want, got)
 	case '?':
 		ok = want.Kind == got.Kind && want.Null == got.Null && len(want.Elems) == len(got.Elems) &&
 			(want.Kind != '-' || want.Str == got.Str)
@@ -26,6 +28,19 @@ func (d *duel) agree(c command, want, got, before resp.Value) bool {
 	}
 	return ok || otherWords(want, got) || collated(c, want, got) || d.older && knownDifference(c, want, got) ||
 		d.valkey && differsFromValkey(c, want, got)
+}
+
+// agreeOnAll is agree for a command, or for EXEC and what it runs.
+func (d *duel) agreeOnAll(c command, queued []command, want, got, before resp.Value) bool {
+	if c.args[0] != "EXEC" || len(want.Elems) != len(queued) || len(got.Elems) != len(queued) || len(queued) == 0 {
+		return d.agree(c, want, got, before)
+	}
+	for i, c := range queued {
+		if !d.agree(c, want.Elems[i], got.Elems[i], resp.Value{}) {
+			return false
+		}
+	}
+	return true
 }
 
 // otherWords reports whether both servers refuse to compile a script, each with its parser's own text.
@@ -96,6 +111,45 @@ func samePending(want, got resp.Value) bool {
 		}
 	}
 	return len(want.Elems) > 0 || want.String() == got.String()
+}
+
+// sameLog compares two logs of commands. The ID of an entry, its times and the address of the client may be any. The
+// value of a slow command is a time. The size of a reply in a transaction counts those before it, and some errors have
+// other words.
+func sameLog(c command, want, got resp.Value) bool {
+	tolerance := map[string]int64{"LARGE-REQUEST": 0, "LARGE-REPLY": 100}
+	wanted, a := logged(want)
+	found, b := logged(got)
+	most, sizes := tolerance[strings.ToUpper(c.args[len(c.args)-1])]
+	for i := range min(len(a), len(b)) {
+		if sizes && max(a[i]-b[i], b[i]-a[i]) > most {
+			return false
+		}
+	}
+	return wanted == found
+}
+
+// unsized are words of commands whose replies have no certain size: a log has IDs, and a pick may be any.
+var unsized = []string{"LOG\"", "XINFO", "OBJECT", "RAND"}
+
+// logged returns a log as text and the sizes, without such commands.
+func logged(log resp.Value) (entries string, sizes []int64) {
+	var text strings.Builder
+	for _, e := range log.Elems {
+		if len(e.Elems) != 6 || len(e.Elems[3].Elems) == 0 {
+			return log.String(), nil
+		}
+		words := strings.ToUpper(e.Elems[3].String())
+		if slices.ContainsFunc(unsized, func(word string) bool { return strings.Contains(words, word) }) {
+			continue
+		}
+		text.WriteString(e.Elems[3].String() + e.Elems[5].String() + "\n")
+		sizes = append(sizes, e.Elems[2].Int)
+	}
+	if len(log.Elems) == 0 {
+		return log.String(), nil
+	}
+	return text.String(), sizes
 }
 
 // sameTime compares two times and allows for the time between the two requests. Different times in the

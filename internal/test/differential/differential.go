@@ -11,8 +11,8 @@
 // An oracle of 7.2 or later gets more: scores with many digits, bounds of encodings that change within a
 // sequence, the counts of OBJECT REFCOUNT, and DEBUG DIGEST after each sequence. Older ones differ there.
 //
-// Not covered are commands that block and results that depend on the clock, except times to live. Random
-// picks are compared in their type only, and the picked element must exist.
+// In a transaction only the replies are compared. Not covered are commands that block and results that depend on
+// the clock, except times to live. Random picks are compared in their type only, and the picked element must exist.
 package differential
 
 import (
@@ -106,6 +106,13 @@ var thresholds = map[string]string{
 	"list-max-listpack-size": "4", "stream-node-max-entries": "4", "hll-sparse-max-bytes": "150",
 }
 
+// usualLogs are the directives of COMMANDLOG. Nothing is logged.
+var usualLogs = map[string]string{
+	"commandlog-execution-slower-than": "-1", "commandlog-slow-execution-max-len": "128",
+	"commandlog-request-larger-than": "-1", "commandlog-large-request-max-len": "128",
+	"commandlog-reply-larger-than": "-1", "commandlog-large-reply-max-len": "5000",
+}
+
 type sequence struct {
 	proto    int
 	commands []command
@@ -113,7 +120,7 @@ type sequence struct {
 
 type command struct {
 	mode byte // how replies are compared: ' ' exactly, '~' in any order, '%' pairs in any order, '@' times,
-	// '#' what is pending, '?' picks, '^' the collection of the pick before
+	// '#' what is pending, '&' a log of commands, '?' picks, '^' the collection of the pick before
 	args []string
 }
 
@@ -147,13 +154,16 @@ func (d *duel) play(s sequence) *difference {
 			owner = append(owner, i)
 		}
 	}
-	add(0, command{' ', []string{"FLUSHALL"}})
-	if !d.older {
-		add(0, usualBounds())
-	}
+	add(0, d.beginning()...)
+	multi := false
 	for i, c := range s.commands {
 		add(i, c)
-		add(i, d.aftermath(c)...)
+		if multi = c.inMulti(multi); !multi {
+			add(i, d.aftermath(c)...)
+		}
+	}
+	if multi {
+		add(len(s.commands), command{' ', []string{"DISCARD"}})
 	}
 	add(len(s.commands), everything()...)
 	if !d.older {
@@ -171,23 +181,57 @@ func (d *duel) play(s sequence) *difference {
 	}
 	var first *difference
 	var before resp.Value
+	var queued []command
 	parted := false // the data differ from here on, as docs/differences.md says
 	for i, p := range probes {
 		want, got := theirs.Read(), mine.Read()
 		parted = parted || d.valkey && partsFromValkey(want, got)
-		if first == nil && !parted && !d.agree(p, want, got, before) {
+		if first == nil && !parted && !d.agreeOnAll(p, queued, want, got, before) {
 			first = &difference{owner[i], p, want, got}
 		}
-		before = got
+		if before = got; got.Str == "QUEUED" {
+			queued = append(queued, p)
+		} else if !p.inMulti(true) {
+			queued = nil
+		}
 	}
 	return first
 }
 
-// usualBounds sets the thresholds again, which the sequence before may have changed.
-func usualBounds() command {
+// beginning returns the commands that make a server empty, with the usual configuration.
+func (d *duel) beginning() []command {
+	var all []command
+	for _, line := range []string{"UNWATCH", "FLUSHALL", "FUNCTION FLUSH", "SCRIPT FLUSH"} {
+		all = append(all, command{' ', strings.Fields(line)})
+	}
+	if !d.older {
+		all = append(all, configuration(thresholds))
+	}
+	if d.valkey {
+		all = append(all, configuration(usualLogs))
+		for _, kind := range []string{"slow", "large-request", "large-reply"} {
+			all = append(all, command{' ', []string{"COMMANDLOG", "RESET", kind}})
+		}
+	}
+	return all
+}
+
+// inMulti reports whether a transaction is open after c. A wrong EXEC ends it as well.
+func (c command) inMulti(before bool) bool {
+	switch {
+	case c.args[0] == "EXEC", c.args[0] == "DISCARD" && len(c.args) == 1:
+		return false
+	case c.args[0] == "MULTI" && len(c.args) == 1:
+		return true
+	}
+	return before
+}
+
+// configuration sets directives again, which the sequence before may have changed.
+func configuration(directives map[string]string) command {
 	args := []string{"CONFIG", "SET"}
-	for _, name := range slices.Sorted(maps.Keys(thresholds)) {
-		args = append(args, name, thresholds[name])
+	for _, name := range slices.Sorted(maps.Keys(directives)) {
+		args = append(args, name, directives[name])
 	}
 	return command{' ', args}
 }

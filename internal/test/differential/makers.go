@@ -88,7 +88,13 @@ func makers() map[string]maker {
 		"unit":    oneOf("m km mi ft KM m km mi ft lightyears"),
 		"metres":  metres,
 		"passon":  passOn,
-		"partial": func(g *generator) string { return strconv.Itoa(g.IntN(40)) + "-*" },
+		"failing": failing,
+		"library": library,
+		"sha": func(g *generator) string {
+			return g.pick("0000000000000000000000000000000000000000", "short", sha(failing(g)), sha(failing(g)), sha(passOn(g)))
+		},
+		"function": func(g *generator) string { return g.rare("nosuch", "", g.pick("fa", "fb", "fc")) },
+		"partial":  func(g *generator) string { return strconv.Itoa(g.IntN(40)) + "-*" },
 	}
 	for _, k := range keysOf {
 		m[k.maker] = func(g *generator) string {

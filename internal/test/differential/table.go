@@ -8,6 +8,7 @@ package differential
 //	%   pairs in any order
 //	@   a time, with a tolerance
 //	#   the list of XPENDING, with its times
+//	&   a log of commands, with its times
 //	?   a random pick: compared by type, and looked up in the collection
 //	!   not for an oracle that is older than 7.2: its reply or its data differ
 //	V   not for Valkey: its data differ
@@ -210,6 +211,40 @@ func table() []struct {
 			"EVAL passon 0 XADD stream id field value", "EVAL passon 0 XRANGE stream xmin xmax COUNT small",
 			"EVAL_RO passon 0 (GET|INCR|STRLEN) key", "EVAL_RO passon 0 SET str value", "EVAL passon small GET str",
 			"EVAL passon 0 (GET|WATCH|'nosuch|CONFIG) [str] [value]", "EVAL passon 0",
+		}},
+		// Scripts that fail, and functions. Some of them change the tables that all scripts of Redis 7.2 share.
+		{failingScripts, []string{
+			"EVAL failing 0 [value]", "EVAL failing 1 key [value]", "EVAL failing small [key] [value]",
+			"SCRIPT LOAD failing", "EVAL_RO failing 1 key value", "EVALSHA sha 0 [value]", "EVALSHA sha small [key]",
+			"EVALSHA_RO sha 1 key", "SCRIPT EXISTS sha+", "SCRIPT KILL",
+			"SCRIPT ('nosuch|LOAD|EXISTS) [value] [value]",
+			"FUNCTION LOAD [REPLACE] library", "FUNCTION LOAD REPLACE library", "FUNCTION LOAD library",
+			"FUNCTION LOAD [REPLACE|'x] (failing|value|library)",
+			"FCALL function 0 [value]", "FCALL function 1 key value", "FCALL function 1 key value", "FCALL function small",
+			"FCALL_RO function 1 key value", "FUNCTION DELETE ('la|'lb|'lc)", "FUNCTION KILL",
+			"~ FUNCTION LIST [LIBRARYNAME pattern] [WITHCODE]", "FUNCTION STATS",
+			"FUNCTION RESTORE value [FLUSH|APPEND|REPLACE|'x]", "FUNCTION ('nosuch|DELETE|LOAD) [value] [value]",
+			"SET str value", "RPUSH list value+", "MULTI",
+		}},
+		{"multi", []string{
+			"MULTI", "MULTI", "MULTI", "EXEC", "DISCARD", "WATCH key+", "WATCH key", "UNWATCH", "WATCH", "SWAPDB 0 1",
+			"SET str value", "INCR str", "RPUSH list value+", "HSET hash (field value)+", "DEL key", "EXPIRE key ttl",
+			"GET key", "'nosuch value", "GET", "LPOP list [small]", "EVAL passon 0 SET str value", "CLIENT REPLY ON",
+			"EXEC (IFEQ|NX|'x) [key] [value]", "CLIENT GETNAME",
+		}},
+		{newerLogs, []string{
+			"CONFIG SET 'commandlog-execution-slower-than (-1|0|1000000000|'x)", "CONFIG SET 'slowlog-log-slower-than 0",
+			"CONFIG SET 'commandlog-execution-slower-than 0", "CONFIG SET 'commandlog-slow-execution-max-len small",
+			"CONFIG SET 'commandlog-request-larger-than (-1|0|60|'x)", "CONFIG SET 'commandlog-request-larger-than 60",
+			"CONFIG SET 'commandlog-large-request-max-len small", "CONFIG SET 'slowlog-max-len small",
+			"CONFIG SET 'commandlog-reply-larger-than (-1|0)", "CONFIG SET 'commandlog-reply-larger-than 0",
+			"~ CONFIG GET 'commandlog-*", "CONFIG GET 'slowlog-*",
+			"& COMMANDLOG GET (-1|small|128) (SLOW|LARGE-REQUEST|LARGE-REPLY)", "& COMMANDLOG GET -1 (SLOW|LARGE-REQUEST)",
+			"& COMMANDLOG GET -1 LARGE-REPLY", "COMMANDLOG LEN (SLOW|LARGE-REQUEST|'x)",
+			"COMMANDLOG (RESET|LEN|'nosuch) (SLOW|LARGE-REQUEST|'x)", "COMMANDLOG RESET (SLOW|LARGE-REQUEST|LARGE-REPLY)",
+			"& SLOWLOG GET [index]", "SLOWLOG LEN", "SLOWLOG (RESET|'nosuch)",
+			"SET str value", "EVAL passon 0 SET str value", "EVAL passon 0 LRANGE list 0 -1", "RPUSH list value+",
+			"LRANGE list 0 -1", "EVAL failing 1 key value", "MULTI", "EXEC", "GETRANGE str index index",
 		}},
 		{"keys", []string{
 			"DEL key+", "UNLINK key+", "EXISTS key+", "TOUCH key+", "TYPE key", "RENAME key key", "RENAMENX key key",
