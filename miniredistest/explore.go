@@ -2,12 +2,14 @@ package miniredistest
 
 import (
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
@@ -58,7 +60,7 @@ func explored(t *testing.T, test func(*Trial), opts []Option) (*explore.Report, 
 	o.explore.masters = max(o.explore.masters, 1)
 	d := &driver{stage: &stage{t: t, test: test, o: o}, slow: true}
 	d.e = explore.New(explore.Options{
-		Program: []string{t.Name()}, InTest: true, Seed: o.seed, Masters: o.explore.masters,
+		Program: []string{t.Name()}, InTest: true, Seed: o.seed, Masters: o.explore.masters, Disk: o.disk(t),
 		Keys: o.explore.locks, Limits: o.explore.limits, Patience: patience(real),
 		Strict: o.explore.strict, Pairs: o.explore.pairs, Exact: !real,
 	})
@@ -77,6 +79,19 @@ func explored(t *testing.T, test func(*Trial), opts []Option) (*explore.Report, 
 		r.Took = 0 // the time of a bubble is nobody's time
 	}
 	return r, d
+}
+
+// disk returns the appendfsync of servers that have an append only file on a simulated disk, "" for others.
+func (o *options) disk(t *testing.T) string {
+	t.Helper()
+	cfg, err := config.Parse(append(strings.Fields(os.Getenv("MINIREDISD_ARGS")), o.args...), strings.NewReader(""))
+	if err != nil {
+		t.Fatalf("miniredistest: %v", err)
+	}
+	if !cfg.LabDisk || !cfg.AppendOnly {
+		return ""
+	}
+	return cfg.AppendFsync
 }
 
 // patience is by how much a trial may take longer than one without a failure.

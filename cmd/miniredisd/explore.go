@@ -33,6 +33,8 @@ failure at one request. It finds the server by REDIS_URL, REDIS_HOST and REDIS_P
 --fault NAME        try only this failure, such as reply-lost; several may be named
 --pairs             also try two failures at once
 --masters N         start N servers, as RedLock needs them: REDIS_URLS has all of them
+--lab-disk WHEN     the servers have an append only file on a disk in memory, with appendfsync WHEN (always, everysec
+                    or no), and failures of that disk are tried
 --port N            the port of the first server; a free one without it
 --dialect NAME      the server that they play, such as valkey-9.1; redis-7.2 without it
 --invariant COMMAND runs in a shell after each trial that ended, with REDIS_URL: a lock is broken if it does not exit
@@ -113,6 +115,7 @@ func (f *exploreFlags) flags(errs io.Writer) *flag.FlagSet {
 	flags.DurationVar(&f.Budget, "budget", 5*time.Minute, "")
 	flags.BoolVar(&f.Pairs, "pairs", false, "")
 	flags.IntVar(&f.Masters, "masters", 1, "")
+	flags.StringVar(&f.Disk, "lab-disk", "", "")
 	flags.IntVar(&f.Port, "port", 0, "")
 	flags.StringVar(&f.Dialect, "dialect", os.Getenv(dialect.Variable), "")
 	flags.StringVar(&f.Invariant, "invariant", "", "")
@@ -163,6 +166,8 @@ func (f *exploreFlags) check() error {
 		return fmt.Errorf("--lang is en or zh, not '%s'", f.lang)
 	case f.Masters < 1 || f.Masters > 99:
 		return fmt.Errorf("--masters is from 1 to 99, not %d", f.Masters)
+	case f.Disk != "" && !slices.Contains(explore.Fsyncs(), f.Disk):
+		return fmt.Errorf("--lab-disk expects %s, not '%s'", strings.Join(explore.Fsyncs(), ", "), f.Disk)
 	case f.Port < 0 || f.Port+f.Masters > 65536:
 		return fmt.Errorf("--port is from 1 to 65535, not %d", f.Port)
 	case f.Jobs < 1 || f.Jobs > 64:
@@ -173,6 +178,11 @@ func (f *exploreFlags) check() error {
 		return errors.New("--budget and --patience are times above 0, such as 60s")
 	case slices.Contains(f.Keys, ""):
 		return errors.New("--key expects a glob")
+	}
+	for _, name := range f.Only {
+		if lacks := f.Lacks(name); lacks != "" {
+			return fmt.Errorf("--fault %s needs %s", name, lacks)
+		}
 	}
 	return nil
 }

@@ -47,10 +47,11 @@ func New(opt Options) *Explorer {
 	opt.Masters = max(opt.Masters, 1)
 	e := &Explorer{opt: opt, faults: faults(), running: map[int]Trial{}, tries: map[Strike]int{},
 		halves: map[int]int{}, alone: map[int]bool{}, passed: map[heldAt]int64{}}
-	e.report = Report{Program: opt.Program, InTest: opt.InTest, Seed: opt.Seed, Masters: opt.Masters}
-	if len(opt.Only) > 0 {
-		e.faults = slices.DeleteFunc(e.faults, func(f fault) bool { return !slices.Contains(opt.Only, f.Name) })
-	}
+	e.report = Report{Program: opt.Program, InTest: opt.InTest, Seed: opt.Seed, Masters: opt.Masters,
+		Server: opt.Server()}
+	e.faults = slices.DeleteFunc(e.faults, func(f fault) bool {
+		return f.disk && opt.Disk == "" || len(opt.Only) > 0 && !slices.Contains(opt.Only, f.Name)
+	})
 	for _, f := range e.faults {
 		e.report.Faults = append(e.report.Faults, f.Fault)
 	}
@@ -65,6 +66,16 @@ func FaultNames() (names []string) {
 		names = append(names, f.Name)
 	}
 	return names
+}
+
+// Lacks returns what a fault needs and the options do not give, "" if there is nothing.
+func (o *Options) Lacks(name string) string {
+	for _, f := range faults() {
+		if f.Name == name && f.disk && o.Disk == "" {
+			return o.option("--lab-disk", "Disk")
+		}
+	}
+	return ""
 }
 
 // Next returns the next trial. Without one it returns false: then all is tried, or the trials that run

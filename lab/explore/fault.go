@@ -11,6 +11,9 @@ const (
 	forget                // restart the server, without its keys
 	jump                  // move the clock of the master past every lease
 	gone                  // stop the master for the rest of the trial
+	powerCut              // restart the server with what its disk has
+	badFsync              // let one fsync fail
+	diskFull              // let the disk be full for the rest of the trial
 )
 
 // fault is a row of the table: a Fault, and how a trial plays it.
@@ -29,6 +32,9 @@ type fault struct {
 	alone   bool   // no client of a lone server can stand it: tried with several masters, or if strict
 	several bool   // it needs several masters
 	stuck   bool   // a client without a timeout hangs, and its lock is then no wonder
+	disk    bool   // it needs a disk
+	ends    bool   // with appendfsync always it ends the server
+	fsyncs  bool   // it needs a server that calls fsync
 }
 
 // faults is the table of all faults. A matrix has a column for each.
@@ -54,6 +60,15 @@ func faults() []fault {
 			deed: jump, action: hold, cause: "the clock of the server jumps before %s", alone: true},
 		{Fault: Fault{"master-gone", "master gone", "The master is down from this request on."},
 			deed: gone, action: hold, cause: "the master goes down before %s", several: true},
+		{Fault: Fault{"power-cut", "power cut", "The server crashes before it executes the request, " +
+			"and starts again with what was fsynced."},
+			deed: powerCut, action: hold, cause: "the power of the server is cut before %s", disk: true},
+		{Fault: Fault{"fsync-fails", "fsync fails", "The next fsync from this request on fails, " +
+			"and the server refuses writes until its file is whole again."},
+			deed: badFsync, action: hold, cause: "the fsync after %s fails", disk: true, ends: true, fsyncs: true},
+		{Fault: Fault{"disk-full", "disk full", "The disk is full from this request on: " +
+			"the server refuses writes after it."},
+			deed: diskFull, action: hold, cause: "the disk is full from %s on", disk: true, ends: true},
 		{Fault: Fault{"message-lost", "message lost", "The message never reaches its receiver."},
 			action: []string{"SKIP-PUSH"}, cause: "%s is lost", message: true},
 		{Fault: Fault{"message-late", "message late", "The message comes half a second late."},
@@ -111,6 +126,10 @@ func (e *Explorer) excuse(f *fault, p *point) string {
 		return "it needs several masters"
 	case f.alone && e.opt.Masters == 1 && !e.opt.Strict:
 		return "no client of a single server can stand it; --strict tries it"
+	case f.ends && e.opt.Disk == "always":
+		return "with appendfsync always the server ends when its file fails"
+	case f.fsyncs && e.opt.Disk == "no":
+		return "with appendfsync no the server leaves the fsync to the system"
 	case f.bySHA && p.Command != "EVALSHA" && p.Command != "EVALSHA_RO":
 		return "only EVALSHA gets this error"
 	case f.writes && p.reads:

@@ -87,6 +87,12 @@ func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
 		return Act{First: order("CRASH LOSE ALL")}
 	case gone:
 		return Act{First: order("CRASH DOWN 3600000 LOSE NOTHING")}
+	case powerCut:
+		return Act{First: order("CRASH LOSE UNSYNCED")}
+	case badFsync:
+		return Act{First: append(order("DISK FAIL FSYNC NTH 1 EIO"), letGo...)}
+	case diskFull:
+		return Act{First: append(order("DISK FAIL WRITE ENOSPC"), letGo...)}
 	case jump:
 		if ms := e.longest(s, p.Master); ms > 0 {
 			return Act{First: append(order(fmt.Sprintf("CLOCK ADVANCE %d", ms+1)), letGo...)}
@@ -186,21 +192,26 @@ func belongs(g doctor.Vote, by entry) bool {
 		len(g.Token) >= 8 && slices.Contains(by.Cmd, g.Token)
 }
 
-// Overdue returns the orders for a program that is not over in time: all leases end. A program that only waited
-// for that is over soon.
-func (e *Explorer) Overdue(s Scene) []Order {
+// Overdue returns the orders for a program that is not over in time: the disks are whole again, and all leases end. A
+// program that only waited for that is over soon.
+func (e *Explorer) Overdue(s Scene) (orders []Order) {
 	var ms int64
+	if e.opt.Disk != "" {
+		for master := range e.opt.Masters {
+			orders = append(orders, Order{master + 1, words("DISK HEAL")})
+		}
+	}
 	for master := range e.opt.Masters {
 		ms = max(ms, e.longest(s, master+1))
 	}
 	move := fmt.Sprintf("CLOCK ADVANCE %d", ms+1)
 	switch {
 	case ms <= 0:
-		return nil
+		return orders
 	case e.opt.Masters > 1:
 		move = "ALL " + move
 	}
-	return []Order{{1, words(move)}}
+	return append(orders, Order{1, words(move)})
 }
 
 // AskTTL returns the command that asks for the TTL of a key, over a connection to database 0.

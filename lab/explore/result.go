@@ -101,6 +101,7 @@ type Report struct {
 	InTest    bool     // Program is the name of a test
 	Seed      uint64
 	Masters   int
+	Server    []string // more words of the servers' command line
 	Points    []Point
 	Faults    []Fault
 	Cells     [][]Cell // a row for each point, in it one cell for each fault

@@ -105,6 +105,9 @@ func (e *Explorer) commands(t Trial, histories []lab.History) (lines []string) {
 		}
 		return lab.Line(o.Words)
 	}
+	if words := e.opt.Server(); len(words) > 0 {
+		lines = append(lines, "# The server has "+strings.Join(words, " ")+".")
+	}
 	for _, glob := range e.locks {
 		for master := range e.opt.Masters {
 			lines = append(lines, at(Order{master + 1, words("LOG WATCH", glob)}))
@@ -139,6 +142,13 @@ func (e *Explorer) heldCommands(t Trial, i int, at func(Order) string, histories
 	case gone:
 		send("CRASH DOWN 3600000 LOSE NOTHING")
 		return lines
+	case powerCut:
+		send("CRASH LOSE UNSYNCED")
+		return lines
+	case badFsync:
+		send("DISK FAIL FSYNC NTH 1 EIO")
+	case diskFull:
+		send("DISK FAIL WRITE ENOSPC")
 	}
 	if ms := e.passed[heldAt{t.ID, i}]; e.opt.Exact && ms > 0 {
 		move := fmt.Sprintf("CLOCK ADVANCE %d", (ms+999)/1000*1000)

@@ -12,6 +12,7 @@ type Options struct {
 	InTest  bool     // Program is the name of a test
 	Seed    uint64   // decides the order of the pairs
 	Masters int      // at least 1
+	Disk    string   // appendfsync of an append only file on a simulated disk; "" for no files
 
 	Keys   []string       // globs of keys that are locks whatever they look like
 	Limits map[string]int // permits of a semaphore, by its key
@@ -23,6 +24,17 @@ type Options struct {
 	Strict bool // what no client can avoid counts as broken, and the faults that no client can stand are tried
 	Pairs  bool // two faults at once, after all single ones
 	Exact  bool // the program lives in the servers' time: it is the driver who lets time pass, instead of CLOCK ADVANCE
+}
+
+// Fsyncs returns the values of Options.Disk, but for "".
+func Fsyncs() []string { return []string{"always", "everysec", "no"} }
+
+// Server returns the words of the command line that the servers of trials need.
+func (o *Options) Server() []string {
+	if o.Disk == "" {
+		return nil
+	}
+	return []string{"--lab-disk", "yes", "--appendonly", "yes", "--appendfsync", o.Disk}
 }
 
 // explored names what is explored.

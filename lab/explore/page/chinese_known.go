@@ -22,6 +22,9 @@ func faultsOf() map[string]name {
 		"keys-lost":    {"键全部丢失", "服务器在执行请求之前重启，键全部丢失。"},
 		"clock-jump":   {"时钟跳跃", "请求之前，服务器的时钟跳到所有租约都到期之后。"},
 		"master-gone":  {"主节点停机", "从这个请求起，主节点停机。"},
+		"power-cut":    {"断电", "服务器在执行请求之前崩溃，重启之后只有已经 fsync 的数据。"},
+		"fsync-fails":  {"fsync 失败", "从这个请求起，下一次 fsync 失败，服务器拒绝写命令，直到文件重新完整。"},
+		"disk-full":    {"磁盘写满", "从这个请求起磁盘写满：在它之后，服务器拒绝写命令。"},
 		"message-lost": {"消息丢失", "消息没有送到接收者。"},
 		"message-late": {"消息迟到", "消息晚到半秒。"},
 		"reset-before": {"执行前重置", "服务器执行请求之前，连接被重置。"},
@@ -41,24 +44,18 @@ type pattern struct {
 }
 
 func patterns() []pattern {
-	const (
-		begin = `^a restart made the lock of the first holder end (\d+) ms after its grant: `
-		end   = `; then it was granted again: both clients believe that they hold it$`
-	)
-	return []pattern{
+	all := []pattern{
 		{regexp.MustCompile(`^it is the same as (.*): the request changes nothing$`), "和“$1”一样：这个请求什么也没有改变"},
 		{regexp.MustCompile(`^(.*) is free again when its lease ends$`), "租约到期以后，$1 又可以拿到"},
 		{regexp.MustCompile(`^it breaks by itself, (\d+) of (\d+)$`), "不加故障也会坏，$2 次里坏了 $1 次"},
 		{regexp.MustCompile(`^it happened in (\d+) of (\d+) runs with the fault, and in none without: (.*)$`),
 			"加故障的 $2 次运行里出现了 $1 次，不加故障一次也没有：$3"},
-		{regexp.MustCompile(begin + `it was never on disk` + end),
-			"第一个持有者拿到锁 $1 毫秒后，服务器重启，锁没有写到磁盘上，又被给了别人：两个客户端都以为自己持有锁"},
-		{regexp.MustCompile(begin + `only an older value was on disk` + end),
-			"第一个持有者拿到锁 $1 毫秒后，服务器重启，磁盘上只有更旧的值，锁又被给了别人：两个客户端都以为自己持有锁"},
-		{regexp.MustCompile(begin + `only another expiry was on disk` + end),
-			"服务器重启后，磁盘上只有另一个过期时间，第一个持有者的锁在拿到后 $1 毫秒就结束了，又被给了别人：两个客户端都以为自己持有锁"},
 		{regexp.MustCompile(`^exit status (\d+)$`), "程序以退出码 $1 结束"},
 	}
+	for _, p := range words.Patterns() {
+		all = append(all, pattern{p.English, p.Chinese})
+	}
+	return all
 }
 
 const compareAndDelete = `if redis.call("get",KEYS[1])==ARGV[1] then return redis.call("del",KEYS[1]) else return 0 end`
@@ -185,6 +182,11 @@ func chineseOf() map[string]string {
 				"fencing token where the data is",
 			"把 appendfsync 设为 always，或者让丢了键的服务器等到最长的租约过去以后再上线；在存数据的地方检查隔离令牌",
 		},
+		{
+			"after the grant WAIT for the replicas, and give the lock back if too few answer; or take it on a majority of " +
+				"independent masters; check a fencing token where the data is",
+			"加锁之后用 WAIT 等待副本，应答的太少就把锁还回去；或者在多数派的独立主节点上加锁；在存数据的地方检查隔离令牌",
+		},
 		// The verdict.
 		{
 			"look at the picture for the first operation that fits nowhere: it often releases a lock that its " +
@@ -198,6 +200,8 @@ func chineseOf() map[string]string {
 		{"no client of a single server can stand it; --strict tries it", "只有一台服务器时，没有客户端受得了它；加上 --strict 才会试"},
 		{"only EVALSHA gets this error", "只有 EVALSHA 会收到这个错误"},
 		{"servers refuse only writes with this error", "服务器只会用这个错误拒绝写命令"},
+		{"with appendfsync always the server ends when its file fails", "appendfsync 为 always 时，文件一出故障服务器就会结束"},
+		{"with appendfsync no the server leaves the fsync to the system", "appendfsync 为 no 时，服务器把 fsync 交给操作系统"},
 		{"nobody asked for it", "没有人要求试它"},
 		{"the program breaks without a fault", "不加故障，程序也会坏"},
 		{"the request did not come: the program did something else", "这个请求没有出现：程序做了别的事"},

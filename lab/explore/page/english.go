@@ -152,14 +152,11 @@ func english() map[string]string {
 		"verdict.some.text": "Each of them is one failure at one place, or two together. How often each of " +
 			"them broke the lock is said below.",
 		"verdict.by-itself.text": "It breaks without a failure, too: the program has a race of its own. Mend that " +
-			"first.It breaks without a failure, too: the program has a race of its own. Mend " +
-			"that first.",
+			"first.",
 		"verdict.hangs.text": "No lock is broken. But a client that waits without a timeout keeps everybody " +
-			"waiting who needs it.No lock is broken. But a client that waits without a " +
-			"timeout keeps everybody waiting who needs it.",
+			"waiting who needs it.",
 		"verdict.undecided.text": "The log of these runs cannot tell whether the lock was safe. The reasons are " +
-			"below.The log of these runs cannot tell whether the lock was safe. The reasons " +
-			"are below.",
+			"below.",
 		"verdict.out-of-time.text":    "Nothing broke so far. Give it more time, for example --budget 5m.",
 		"verdict.nothing-tried.text":  "The program sent no request about a lock, or it could not run.",
 		"verdict.nothing-broken.text": "Every failure was tried at every place that the program reached.",

@@ -28,6 +28,7 @@ type jsonReport struct {
 	InTest    bool           `json:"in_test"` // program is the name of a test
 	Seed      uint64         `json:"seed,string"`
 	Masters   int            `json:"masters"`
+	Server    []string       `json:"server,omitempty"` // more words of the servers' command line
 	Baselines int            `json:"baselines"`
 	Trials    int            `json:"trials"`
 	Confirms  int            `json:"confirms"`
@@ -133,7 +134,7 @@ func reportOf(r *explore.Report) jsonReport {
 	all := facts(r)
 	j := jsonReport{
 		Verdict: verdictOf(r), Program: cleanAll(hideProgram(r.Program)), InTest: r.InTest, Seed: r.Seed,
-		Masters: r.Masters, Baselines: r.Baselines, Trials: r.Trials, Confirms: r.Confirms, Untried: r.Untried,
+		Masters: r.Masters, Server: r.Server, Baselines: r.Baselines, Trials: r.Trials, Confirms: r.Confirms, Untried: r.Untried,
 		OutOfTime: r.OutOfTime, Counts: map[string]int{}, Points: []jsonPoint{}, Faults: []jsonFault{},
 		Cells: [][]jsonCell{}, Pairs: []jsonPair{}, Findings: []jsonFinding{},
 	}

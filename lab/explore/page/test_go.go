@@ -126,10 +126,14 @@ func harmedGo(d *dialect, t *draft) string {
 
 func frameGo(d *dialect, t *draft) string {
 	imports := []string{"testing", "time"}
-	start := `srv := miniredistest.Run(t, miniredistest.Frozen())`
+	options := "miniredistest.Frozen()"
+	if len(t.report.Server) > 0 {
+		options += ",\n\t\tminiredistest.Config(" + d.quoted(t.report.Server) + ")"
+	}
+	start := "srv := miniredistest.Run(t, " + options + ")"
 	first, urls, kind := "srv", "srv.URL()", "*miniredistest.Server"
 	if t.masters > 1 {
-		start = fmt.Sprintf("masters := miniredistest.RunMasters(t, %d, miniredistest.Frozen())", t.masters)
+		start = fmt.Sprintf("masters := miniredistest.RunMasters(t, %d, %s)", t.masters, options)
 		first, urls, kind = "masters[0]", `"redis://"+strings.Join(masters.Addrs(), ",redis://")`, "miniredistest.Masters"
 	}
 	trial := ""

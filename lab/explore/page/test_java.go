@@ -115,8 +115,15 @@ func harmedJava(d *dialect, t *draft) string {
 
 func frameJava(d *dialect, t *draft) string {
 	redis := "MiniRedisd.create()"
-	if t.masters > 1 {
-		redis = fmt.Sprintf("MiniRedisd.builder().masters(%d).build()", t.masters)
+	if t.masters > 1 || len(t.report.Server) > 0 {
+		redis = "MiniRedisd.builder()"
+		if t.masters > 1 {
+			redis += fmt.Sprintf(".masters(%d)", t.masters)
+		}
+		for words := t.report.Server; len(words) > 1; words = words[2:] {
+			redis += ".option(" + d.quoted(words[:2]) + ")"
+		}
+		redis += ".build()"
 	}
 	trial, run := "", `        ProcessBuilder builder = new ProcessBuilder(<program>).inheritIO();
         Map<String, String> env = builder.environment();

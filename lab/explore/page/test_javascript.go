@@ -100,10 +100,14 @@ func harmedJavaScript(d *dialect, t *draft) string {
 }
 
 func frameJavaScript(d *dialect, t *draft) string {
-	options := "{ runner }"
+	options := "{ runner"
 	if t.masters > 1 {
-		options = fmt.Sprintf("{ runner, masters: %d }", t.masters)
+		options += fmt.Sprintf(", masters: %d", t.masters)
 	}
+	if len(t.report.Server) > 0 {
+		options += ", args: [" + d.quoted(t.report.Server) + "]"
+	}
+	options += " }"
 	imports := `import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { useMiniRedisd } from "miniredisd";

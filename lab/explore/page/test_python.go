@@ -114,6 +114,9 @@ func framePython(d *dialect, t *draft) string {
 	if t.masters > 1 {
 		note = fmt.Sprintf("# The configuration of pytest says: miniredisd_masters = %d\n", t.masters)
 	}
+	if len(t.report.Server) > 0 {
+		note += "# The configuration of pytest says: miniredisd_options = " + strings.Join(t.report.Server, " ") + "\n"
+	}
 	trial, body := "", `    env = {**os.environ, "REDIS_URL": <server>.url, "REDIS_URLS": ",".join(<server>.urls)}
     env.update(REDIS_HOST=<server>.host, REDIS_PORT=str(<server>.port), MINIREDISD_PORT=str(<server>.port))
     program = subprocess.Popen([<program>], env=env)

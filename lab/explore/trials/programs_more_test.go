@@ -77,3 +77,11 @@ func majority(right bool) {
 		}
 	})
 }
+
+// slowly is right, and works for much longer than the other owner takes to come back.
+func slowly(c *client, token string, working func()) {
+	lookAgain(c, token, func() {
+		working()
+		time.Sleep(30 * work)
+	})
+}

@@ -58,6 +58,7 @@ func programs() map[string]func() {
 			}
 		},
 		"no-lock":  func() { _, _ = (&client{}).do("SET", "k", "v") },
+		"slow":     func() { owners(slowly) },
 		"no-redis": func() {},
 		"fails":    func() { fmt.Println("assertion failed"); os.Exit(3) },
 		"never":    func() { _, _ = (&client{}).do("SETNX", "lock:o", "x"); time.Sleep(time.Hour) },

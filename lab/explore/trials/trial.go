@@ -29,7 +29,7 @@ type trial struct {
 
 // play runs a trial on servers of its own.
 func (d *driver) play(ctx context.Context, t explore.Trial) error {
-	args := []string{"--masters", strconv.Itoa(max(d.Masters, 1))}
+	args := append([]string{"--masters", strconv.Itoa(max(d.Masters, 1))}, d.Server()...)
 	if d.Port > 0 {
 		args = append(args, "--port", strconv.Itoa(d.Port))
 	}

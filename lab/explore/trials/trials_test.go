@@ -167,3 +167,21 @@ func TestARunEndsWithItsContext(t *testing.T) {
 	_, err := Run(ctx, o)
 	require.ErrorIs(t, err, context.Canceled)
 }
+
+func TestAPowerCutLosesALockUnlessItsFileIsFsyncedAlways(t *testing.T) {
+	for fsync, broken := range map[string]bool{"everysec": true, "always": false} {
+		o := options(t, "slow", "power-cut")
+		o.Disk = fsync
+		o.Cells = func(p explore.Point, _ explore.Fault) bool { return p.N == 1 }
+		r := play(t, o)
+		require.Equal(t, broken, len(sentences(r, explore.Broken)) > 0, "%s: %v", fsync, sentences(r, explore.Broken))
+		require.Greater(t, r.Trials, 1)
+		for _, row := range r.Cells {
+			if f := row[0].Finding; f != nil {
+				require.Contains(t, f.Commands, "# The server has --lab-disk yes --appendonly yes --appendfsync everysec.")
+				require.Contains(t, f.Commands, "LAB CRASH LOSE UNSYNCED")
+				require.Contains(t, f.Reason, "it was never on disk")
+			}
+		}
+	}
+}
