@@ -31,7 +31,8 @@ func TestExploreFindsALockThatTrustsEverysec(t *testing.T) {
 	r := miniredistest.Explored(t, race(plain), onDisk("everysec")...)
 	require.Nil(t, r.Itself)
 	found := brokenBy(r, "power-cut")
-	require.Contains(t, found, "If the power of the server is cut before a's first SET, b and a both hold lock:order from +0.7 s.")
+	require.Contains(t, found,
+		"If the power of the server is cut before a's first SET, b and a both hold lock:order from +0.7 s.")
 	require.Empty(t, brokenBy(r, "fsync-fails"), "the client hears of it")
 	require.Empty(t, brokenBy(r, "disk-full"), "the client hears of it")
 }

@@ -179,6 +179,7 @@ func (l *labState) startAgain(lose loss) {
 	l.replicas.startAgain()
 	l.persist.background = background{took: -1}
 	var code command.Code
+	l.doctor.Restreams()
 	switch {
 	case l.disk != nil && (lose != loseNothing || l.cfg.AppendOnly):
 		if l.stored == nil {

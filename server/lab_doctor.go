@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/command"
@@ -64,7 +65,10 @@ func replyFinding(c *command.Call, f doctor.Finding) {
 // describeStep writes a step as one line.
 func describeStep(step doctor.Step) string {
 	var b strings.Builder
-	if step.Master > 0 {
+	switch {
+	case step.Node != "":
+		b.WriteString(step.Node + ": ")
+	case step.Master > 0:
 		fmt.Fprintf(&b, "master %d: ", step.Master)
 	}
 	fmt.Fprintf(&b, "%d", step.Time)
@@ -95,6 +99,7 @@ func (l *labState) doctorSees(
 	if sess.Index < 0 || cmd == nil || !l.doctor.Concerns(cmd.Name, sess.DB, args, by) {
 		return
 	}
+	l.doctor.At(l.effect())
 	l.doctor.Command(doctor.Event{
 		Time: l.ks.Now, Mono: l.ex.Now.Mono, Client: sess.ID, Name: sess.Name, DB: sess.DB,
 		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost, Other: l.findsOther(sess, cmd, args, reply),
@@ -113,6 +118,7 @@ func (l *labState) findsOther(sess *command.Session, cmd *command.Command, args 
 }
 
 func (l *labState) doctorExpired(db *store.DB, key string) {
+	l.doctor.At(l.effect())
 	l.doctor.Expired(db.ID, key, l.ks.Now)
 }
 
@@ -123,10 +129,27 @@ func (l *labState) doctorLost() {
 
 // shareLedger lets the doctors of several masters look at their locks as one.
 func (m Masters) shareLedger() {
-	ledger := doctor.NewLedger(len(m), doctor.KeepOnline)
+	cfg := m[0].cfg
+	ledger := doctor.NewLedger(cfg.Masters, doctor.KeepOnline)
+	if cfg.Replicas > 0 {
+		var groups []int
+		var names []string
+		for i, s := range m {
+			groups, names = append(groups, cfg.MasterOf(i+1)-1), append(names, strconv.Itoa(s.port))
+		}
+		ledger.Replicated(groups, names)
+	}
 	for i, s := range m {
-		if s.lab != nil {
-			s.lab.doctor = doctor.New(s.lab.logFinding, ledger, i)
+		if s.lab == nil {
+			continue
+		}
+		s.lab.doctor = doctor.New(s.lab.logFinding, ledger, i)
+		switch {
+		case cfg.Replicas == 0:
+		case cfg.MasterOf(i+1) == i+1:
+			s.lab.doctor.Leads()
+		default:
+			s.lab.doctor.Follows()
 		}
 	}
 }

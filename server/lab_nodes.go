@@ -96,6 +96,10 @@ func (l *labState) noteSynced(how string) {
 	if l != nil {
 		l.linkCut.Store(l.cutsLink(l.follow.port))
 		l.noteRole(lab.EventSynced, how, l.follow.port, l.follow.ID)
+		if l.cfg.Replicas > 0 {
+			full := how == lab.SyncedFull
+			l.doctor.Synced(l.numberAt(l.follow.port)-1, l.follow.ID, l.ks.Now, full)
+		}
 	}
 }
 
@@ -103,6 +107,9 @@ func (l *labState) noteSynced(how string) {
 func (l *labState) notePromoted() {
 	if l != nil {
 		l.noteRole(lab.EventPromoted, "", l.follow.port, l.follow.ID)
+		if l.cfg.Replicas > 0 {
+			l.doctor.Promoted(l.numberAt(l.follow.port)-1, l.follow.Offset, l.ks.Now)
+		}
 	}
 }
 
@@ -111,6 +118,9 @@ func (l *labState) notePromoted() {
 func (l *labState) noteDemoted(port int) {
 	if l != nil && l.cfg.ReplicaOf == "" {
 		l.noteRole(lab.EventDemoted, "", port, l.replicas.stream.ID)
+		if l.cfg.Replicas > 0 {
+			l.doctor.Demoted()
+		}
 		l.brakes = brakes{}
 	}
 }

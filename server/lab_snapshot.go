@@ -56,6 +56,7 @@ func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
 	l.ex.Scripts.LoadCode(saved.code)
 	l.follow.diverge()
 	l.replicas.leave()
+	l.doctor.Restreams()
 	l.doctorLost()
 	l.logEvent(lab.EventRestore, "")
 	c.OK()

@@ -108,6 +108,12 @@ type Doctor struct {
 
 	run []op // the commands of the running script so far
 	tx  []op // the commands of the running EXEC so far
+
+	replica bool    // the node follows another one
+	stream  *stream // of a master that may have replicas
+	follows *stream // of a replica; nil if it has been one since its history began
+	offset  int64   // of the events that follow
+	again   *told   // the event that the doctor is told once more
 }
 
 // lockKey is a key in a database.
@@ -149,7 +155,19 @@ func (d *Doctor) most(n int) int { return max(n, d.least) }
 
 // Reset drops all findings and all memory.
 func (d *Doctor) Reset() {
-	d.coming, d.seen = map[lockKey]coming{}, map[lockKey]bool{}
+	d.coming = map[lockKey]coming{}
+	d.forgetLocks()
+	d.forgetStream()
+	d.found = newBounded[string, *Finding](maxFindings)
+	d.logged = map[Pattern]bool{}
+	if d.ledger != nil {
+		d.ledger.forget(d.master)
+	}
+}
+
+// forgetLocks drops all memory but the findings.
+func (d *Doctor) forgetLocks() {
+	d.seen = map[lockKey]bool{}
 	d.holds = newBounded[lockKey, *hold](d.most(maxHolds))
 	d.grants = newBounded[lockKey, []*hold](d.most(maxHolds))
 	d.uses = newBounded[lockKey, *uses](d.most(maxHolds))
@@ -158,20 +176,29 @@ func (d *Doctor) Reset() {
 	d.scripts = newBounded[string, *script](d.most(maxScripts))
 	d.locks = newBounded[string, bool](maxClasses)
 	d.taken = newBounded[lockKey, bool](d.most(maxHolds))
-	d.found = newBounded[string, *Finding](maxFindings)
-	d.logged = map[Pattern]bool{}
 	d.run, d.tx = nil, nil
-	if d.ledger != nil {
-		d.ledger.forget(d.master)
-	}
 }
 
 // Command reports a command that has run. The commands of a script or a transaction come first,
 // then the script or EXEC itself.
 func (d *Doctor) Command(e Event) {
-	if !d.Concerns(e.Command, e.DB, e.Args, e.By) && !d.awaits(e) {
+	if !d.Concerns(e.Command, e.DB, e.Args, e.By) && !d.awaits(e) || d.replica && !e.grants(d.means[e.Command]) {
 		return
 	}
+	if !d.keeps() {
+		d.command(e)
+		return
+	}
+	kept := e.keep()
+	d.tell(func(d *Doctor) { d.command(kept) })
+}
+
+// grants reports whether a command on a replica that takes writes may take a lock.
+func (e Event) grants(m meaning) bool {
+	return e.By != "" || m.does.has(takes|runs) && len(e.Reply) > 0 && e.Reply[0] != '-'
+}
+
+func (d *Doctor) command(e Event) {
 	o := newOp(e, d.means[e.Command])
 	if e.Held {
 		d.sent(o)
@@ -253,6 +280,15 @@ func (d *Doctor) Disconnected(id, time int64) {
 
 // Expired reports that a key has expired. time is unix ms.
 func (d *Doctor) Expired(db int, key string, time int64) {
+	switch {
+	case d.keeps():
+		d.tell(func(d *Doctor) { d.expired(db, key, time) })
+	case !d.replica:
+		d.expired(db, key, time)
+	}
+}
+
+func (d *Doctor) expired(db int, key string, time int64) {
 	k := lockKey{db, key}
 	h := d.holds.m[k]
 	if h == nil {
@@ -269,15 +305,33 @@ func (d *Doctor) Expired(db int, key string, time int64) {
 
 // Lost reports that all keys are gone without a command, as after a crash. time is unix ms.
 func (d *Doctor) Lost(time int64) {
+	switch {
+	case d.keeps():
+		d.tell(func(d *Doctor) { d.lost(time) })
+	case !d.replica:
+		d.lost(time)
+	}
+}
+
+func (d *Doctor) lost(time int64) {
 	for k, h := range d.holds.all() {
 		d.drop(k, h, EndLost, time)
 	}
-	d.Restarted()
+	d.restarted()
 }
 
 // Differs reports that a server has started again without a key, or with an older value of it. why says what was on
 // disk. time is unix ms.
 func (d *Doctor) Differs(db int, key string, time int64, why string) {
+	switch {
+	case d.keeps():
+		d.tell(func(d *Doctor) { d.differs(db, key, time, why) })
+	case !d.replica:
+		d.differs(db, key, time, why)
+	}
+}
+
+func (d *Doctor) differs(db int, key string, time int64, why string) {
 	k := lockKey{db, key}
 	if h := d.holds.m[k]; h != nil {
 		h.ended = Step{Time: time, Command: RestartedWithout + why}
@@ -288,6 +342,15 @@ func (d *Doctor) Differs(db int, key string, time int64, why string) {
 // Expires reports that a server has started again with another expiry of a key, in unix ms; 0 means never. Its holder
 // does not know of that. why says what was on disk.
 func (d *Doctor) Expires(db int, key string, until int64, why string) {
+	switch {
+	case d.keeps():
+		d.tell(func(d *Doctor) { d.expires(db, key, until, why) })
+	case !d.replica:
+		d.expires(db, key, until, why)
+	}
+}
+
+func (d *Doctor) expires(db int, key string, until int64, why string) {
 	k := lockKey{db, key}
 	if h := d.holds.m[k]; h != nil {
 		h.until, h.ended = until, Step{Command: RestartedWithout + why}
@@ -299,6 +362,15 @@ func (d *Doctor) Expires(db int, key string, until int64, why string) {
 
 // Restarted reports that the server has started again, with its keys or without them.
 func (d *Doctor) Restarted() {
+	switch {
+	case d.keeps():
+		d.tell((*Doctor).restarted)
+	case !d.replica:
+		d.restarted()
+	}
+}
+
+func (d *Doctor) restarted() {
 	d.epoch++
 	d.clients = newBounded[int64, *client](d.most(maxClients))
 }

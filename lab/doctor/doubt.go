@@ -39,6 +39,8 @@ const (
 	whySeveral = "several clients write their own field into the hash of the lock: it may have several holders by design"
 	whyLeases  = "a field of the lock's hash has a lease of its own, or is deleted by a command for such fields: " +
 		"it may have several holders, and the key does not tell until when"
+	whyClocks = "the log does not show how much time passed between the events of two nodes: " +
+		"the lease may have been over"
 	whyNoNames = "connections without names use one token on several masters: that may be one client, or several"
 )
 
@@ -67,11 +69,11 @@ func alike(a, b Vote, several bool) (likeness, string) {
 		return different, ""
 	case a.Name == "" && several:
 		return unclear, whyNoNames
-	case a.Name == "" && a.Client == b.Client:
+	case a.Name == "" && a.Client == b.Client && a.Node == b.Node:
 		return unclear, whyNoName
 	case a.Name == "":
 		return different, ""
-	case several && a.Master == b.Master && a.Client == b.Client:
+	case several && a.Master == b.Master && a.Client == b.Client && a.Node == b.Node:
 		return equal, ""
 	case a.Master == b.Master:
 		return unclear, whyOneName

@@ -38,8 +38,9 @@ type Finding struct {
 
 // Step is a command of a finding, or another event: then Client is 0.
 type Step struct {
-	Master  int   // from 1 with a ledger of several masters, else 0
-	Time    int64 // unix ms
+	Master  int    // from 1 with a ledger of several masters, else 0
+	Node    string // with replicas: the node
+	Time    int64  // unix ms
 	Client  int64
 	Name    string
 	Command string
@@ -126,6 +127,9 @@ func (d *Doctor) add(f *Finding) *Finding {
 	id := string(f.Pattern) + "\x00" + class(f.Key) + "\x00" + class(f.Name)
 	if f.Pattern == NoQuorum {
 		id += "\x00" + f.Why
+	}
+	if d.again != nil {
+		return f
 	}
 	if first := d.found.m[id]; first != nil {
 		first.Count++

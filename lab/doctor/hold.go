@@ -18,14 +18,15 @@ type hold struct {
 	until  int64 // unix ms of the key's end; 0 means never
 	ends   int64 // unix ms of the end that the holder asked for; 0 means never
 
-	unknown bool   // its client did not get the reply to the grant
-	gone    bool   // its holder gave it up
-	vain    bool   // by a command without a token that found nothing
-	thief   bool   // a client that competes for the lock deleted it
-	doubt   string // why its client may not believe in it
-	renews  int64  // the order of the grant whose holder certainly renewed it, 0 for none
-	forced  bool   // it was taken from another holder, or without NX
-	loose   bool   // it is not the present hold of the key: the clock alone ends it
+	unknown  bool   // its client did not get the reply to the grant
+	gone     bool   // its holder gave it up
+	vain     bool   // by a command without a token that found nothing
+	thief    bool   // a client that competes for the lock deleted it
+	doubt    string // why its client may not believe in it
+	renews   int64  // the order of the grant whose holder certainly renewed it, 0 for none
+	forced   bool   // it was taken from another holder, or without NX
+	readonly bool   // a replica that takes writes granted it
+	loose    bool   // it is not the present hold of the key: the clock alone ends it
 
 	hash    bool   // the key is a hash, and value is one of its fields
 	shared  bool   // it has several owners at once
@@ -134,8 +135,14 @@ func (d *Doctor) believe(o op, k lockKey, h *hold) {
 	d.used(o, k, h.value, true)
 	d.regrets(o, k, h)
 	d.remember(k, h, o.time)
-	if d.ledger != nil {
-		if f := d.ledger.granted(d.master, k, h, o); f != nil {
+	switch {
+	case d.again != nil:
+		h.order = d.orderAgain(k, h.value)
+	case d.ledger != nil:
+		h.readonly = d.replica
+		f := d.ledger.granted(d.master, k, h, o)
+		d.noted(k, h, false)
+		if f != nil {
 			d.add(f)
 		}
 	}
@@ -216,6 +223,7 @@ func (d *Doctor) prolong(o op, k lockKey, a author, until int64) {
 		a.unknown, a.ends = false, until
 	}
 	if d.ledger != nil {
+		d.noted(k, a.hold, true)
 		d.ledger.extended(d.master, k, a.hold, o.time, until, a.sure, Doubt{Why: a.why, Step: o.step()})
 	}
 }
@@ -239,10 +247,10 @@ func (d *Doctor) revive(o op, k lockKey, a author, until int64) {
 // drop ends a hold.
 func (d *Doctor) drop(k lockKey, h *hold, how End, time int64) {
 	d.holds.delete(k)
+	if (d.ledger != nil || d.again != nil) && how != EndReleased && how != EndExpired {
+		d.taken.put(k, true)
+	}
 	if d.ledger != nil {
-		if how != EndReleased && how != EndExpired {
-			d.taken.put(k, true)
-		}
 		if f := d.ledger.ended(d.master, k, h, how, time); f != nil && d.isLock(k, h) {
 			d.add(f)
 		}

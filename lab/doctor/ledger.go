@@ -26,6 +26,7 @@ type Holding struct {
 	Key     string
 	Holder  string // see Terms
 	Token   string
+	Node    string // the node that granted it, for people; "" without replicas
 	Client  int64
 	Name    string // of the client
 	Hash    bool   // the key is a hash, and Token is one of its fields
@@ -43,6 +44,12 @@ type Holding struct {
 	Ended    int64
 	EndedBy  Step // the event that took it from its holder
 	EndOrder int64
+
+	Start    int64     // unix ms: where the times of a finding begin
+	Lost     *Failover // how the node that is the master now came to lack it, or its renewal
+	Deposed  *Failover // the promotion of another node, of which the node that granted it did not know
+	Readonly bool      // the node that granted it was a replica
+	EndedAt  string    // the node on which it ended, "" without replicas
 
 	GaveUp int64 // order at which the holder released it, or tried to
 	RanOut int64 // order at which the lease was over by the holder's clock, as this master shows it
@@ -69,11 +76,20 @@ type Holding struct {
 type Ledger struct {
 	mu      sync.Mutex
 	masters int
-	keep    int
-	order   int64
-	keys    *bounded[lockKey, [][]Holding] // by master
-	open    [][]openLease                  // by master
-	times   times
+	groups  []int    // of the nodes, with replicas: the master that each belongs to
+	names   []string // of the nodes, with replicas
+	start   int64    // unix ms of the begin of the history, or of the first grant
+
+	granters map[lockKey][]int  // with replicas: the nodes that have granted a lock
+	deposed  map[int]*Failover  // with replicas: the masters that another node has replaced
+	streams  map[string]*stream // by replication ID
+	first    map[int]*stream    // of the nodes, when their histories began
+	current  map[int]*stream    // of the nodes, their own or that of their master
+	keep     int
+	order    int64
+	keys     *bounded[lockKey, [][]Holding] // by master
+	open     [][]openLease                  // by master; with replicas by its group
+	times    times
 
 	refusals *bounded[attempt, []refusal] // by master
 }
@@ -110,14 +126,20 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 		tables = make([][]Holding, l.masters)
 		l.keys.put(k, tables)
 	}
-	if len(tables[master]) >= l.keep {
-		tables[master] = tables[master][1:]
+	if l.start == 0 {
+		l.start = o.time
 	}
-	tables[master] = append(tables[master], Holding{
+	group := l.group(master)
+	if len(tables[group]) >= l.keep {
+		tables[group] = tables[group][1:]
+	}
+	tables[group] = append(tables[group], Holding{
 		DB: k.db, Key: k.name, Token: h.value, Client: h.client, Name: h.name, Hash: h.hash, Shared: h.shared,
 		Granted: h.taken, Event: o.mono, Order: h.order, Lease: h.lease, Until: h.until, Unknown: h.unknown, renews: h.renews,
+		Node: l.name(master), Start: l.start, Deposed: l.deposed[master], Readonly: h.readonly,
 	})
-	t := &tables[master][len(tables[master])-1]
+	l.grants(k, master)
+	t := &tables[group][len(tables[group])-1]
 	t.lasts(h.lease, l.times.mark(master), true, true)
 	if h.unknown {
 		t.doubt(Doubt{h.order, whyLost, h.taken})
@@ -129,16 +151,19 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	if h.loose {
 		l.watch(master, openLease{k, h.order})
 	}
-	if l.masters < 2 {
+	if l.masters < 2 && l.groups == nil {
 		return nil
 	}
 	for _, both := range Overlaps(tables) {
-		if both.completedBy(master, h.order) {
+		if both.completedBy(group, h.order) {
 			f := both.Finding()
 			return &f
 		}
 	}
-	l.accepted(master, k, h.value)
+	if l.masters < 2 {
+		return nil
+	}
+	l.accepted(group, k, h.value)
 	return l.tooLate(k, h.order)
 }
 
@@ -154,12 +179,12 @@ func (h *Holding) lasts(lease int64, since mark, longest, shortest bool) {
 
 // find returns the holding with this order, or nil if it is no longer kept.
 func (l *Ledger) find(master int, k lockKey, order int64) *Holding {
-	tables := l.keys.m[k]
+	tables, group := l.keys.m[k], l.group(master)
 	if tables == nil {
 		return nil
 	}
-	for i := len(tables[master]) - 1; i >= 0; i-- {
-		if t := &tables[master][i]; t.Order == order {
+	for i := len(tables[group]) - 1; i >= 0; i-- {
+		if t := &tables[group][i]; t.Order == order {
 			return t
 		}
 	}
@@ -213,38 +238,44 @@ func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) *Fin
 		return nil
 	}
 	l.order++
-	t.End, t.Ended, t.EndedBy, t.EndOrder, t.Thief = how, time, h.ended, l.order, h.thief
+	if t.End == "" || l.groups == nil { // else it has ended on another node
+		t.End, t.Ended, t.EndedBy, t.EndOrder, t.Thief = how, time, h.ended, l.order, h.thief
+		t.EndedAt = l.name(master)
+	}
+	over, _ := l.isOver(master, k, t.Lease, t.since, 0)
 	switch {
 	case how == EndReleased:
 		t.GaveUp = first(t.GaveUp, l.order)
 	case t.RanOut != 0:
-	case how == EndExpired && l.isOver(master, k, t.Lease, t.since, 0):
+	case how == EndExpired && over:
 		t.RanOut = l.order
 	default:
 		l.watch(master, openLease{k, t.Order})
 	}
-	if how == EndExpired {
-		return l.leftBehind(master, k, t)
+	if how == EndExpired && l.masters > 1 {
+		return l.leftBehind(l.group(master), k, t)
 	}
 	return nil
 }
 
-// isOver reports whether a lease of a lock has been over for at least by ms, by its holder's clock.
-func (l *Ledger) isOver(master int, k lockKey, lease int64, since mark, by int64) bool {
-	granting := 0
-	for _, table := range l.keys.m[k] {
-		granting += min(len(table), 1)
+// isOver reports whether a lease of a lock has been over for at least by ms, by its holder's clock as a node shows it.
+// perhaps means that it may have been.
+func (l *Ledger) isOver(node int, k lockKey, lease int64, since mark, by int64) (certainly, perhaps bool) {
+	if lease <= 0 {
+		return false, false
 	}
-	return lease > 0 && l.times.since(since, master, granting < 2) >= lease+by
+	least, most := l.times.since(since, node, l.granting(k) < 2 && since.node == node)
+	return least >= lease+by, most >= lease+by
 }
 
 // watch adds a lease to those that passed ends by the clock.
 func (l *Ledger) watch(master int, o openLease) {
-	if slices.Contains(l.open[master], o) {
+	group := l.group(master)
+	if slices.Contains(l.open[group], o) {
 		return
 	}
-	all := append(l.open[master], o)
-	l.open[master] = all[max(0, len(all)-maxHolds):]
+	all := append(l.open[group], o)
+	l.open[group] = all[max(0, len(all)-maxHolds):]
 }
 
 // Moved reports that a test moves the clock of a master, from and to in unix ms. together means
@@ -258,7 +289,7 @@ func (l *Ledger) Moved(master int, from, to int64, together bool) {
 		return
 	}
 	for k, tables := range l.keys.all() { // their keys will outlive their leases
-		for _, t := range tables[master] {
+		for _, t := range tables[l.group(master)] {
 			if t.End == "" {
 				l.watch(master, openLease{k, t.Order})
 			}
@@ -348,10 +379,12 @@ func (l *Ledger) Order() int64 {
 func (l *Ledger) forget(master int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.open[master] = nil
+	group := l.group(master)
+	l.open[group] = nil
 	for _, tables := range l.keys.m {
-		tables[master] = nil
+		tables[group] = nil
 	}
+	clear(l.granters)
 }
 
 // Table returns the holdings of a master, key by key, the oldest first within a key.

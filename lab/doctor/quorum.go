@@ -63,7 +63,8 @@ func (l *Ledger) refused(master int, k lockKey, token string, h *hold, o op) *Fi
 	}
 	l.passed(master, o.time)
 	r := refusal{step: o.step(), why: otherType}
-	r.step.Master = master + 1
+	group := l.group(master)
+	r.step.Master = group + 1
 	if h != nil {
 		r.why = held
 		if t := l.find(master, k, h.order); t != nil {
@@ -81,7 +82,7 @@ func (l *Ledger) refused(master int, k lockKey, token string, h *hold, o op) *Fi
 		l.refusals.put(attempt{k, token}, all)
 	}
 	before := countOf(all, r.why)
-	all[master] = r
+	all[group] = r
 	if r.why == held || before == l.blocking() || countOf(all, r.why) != l.blocking() {
 		return nil
 	}

@@ -75,6 +75,9 @@ func (h *Holding) holder(several bool) string {
 	case several || looksRandom(h.Token):
 		return h.Token
 	}
+	if h.Node != "" { // each node numbers its connections
+		return fmt.Sprintf("id=%d of %s (%s)", h.Client, h.Node, h.Token)
+	}
 	return fmt.Sprintf("id=%d (%s)", h.Client, h.Token)
 }
 
@@ -284,6 +287,8 @@ func howTwo(first, second Term, several bool) (why, fix string) {
 	case ends[EndStolen] || ends[EndOverwritten]:
 		return "a command of another client took the lock from its first holder, and a second client got it: " +
 			"both believe that they hold it", compareAndDelete
+	case failedOver(first, second) != "":
+		return failedOver(first, second), waitReplicas
 	case forgotten(first, second) != "":
 		return forgotten(first, second), "make appendfsync always, or " + waitLease
 	case ends[EndLost] && !several:
@@ -308,7 +313,7 @@ func forgotten(first, second Term) string {
 
 func (v Vote) step() Step {
 	s := v.Granted
-	s.Master = v.Master + 1
+	s.Master, s.Node = v.Master+1, v.Node
 	return s
 }
 
@@ -323,6 +328,6 @@ func (v Vote) fate() Step {
 	case EndOverwritten:
 		s.Command = cmp.Or(s.Command, "the lock was gone by now, and no command explains it")
 	}
-	s.Master, s.Time = v.Master+1, v.Ended
+	s.Master, s.Node, s.Time = v.Master+1, v.EndedAt, v.Ended
 	return s
 }

@@ -24,6 +24,15 @@ type clock struct {
 	together int64  // sum of the moves forwards with all masters
 	alone    []step // the moves forwards without the others
 	absent   bool   // the ledger gets no events of this master
+
+	last, first sighting // the newest event, and the oldest
+}
+
+// sighting is a moment at which an event showed a clock.
+type sighting struct {
+	base int64 // its time without all moves
+	real int64 // us of a clock that no test moves
+	seen bool
 }
 
 // step is the sum of the moves of a clock up to a tick.
@@ -44,16 +53,23 @@ func (c *clock) aloneAt(tick int64) int64 {
 	return 0
 }
 
-// mark is a moment on a master, for since.
+// mark is a moment on a node, for since.
 type mark struct {
+	node                        int
 	now, moved, ahead, together int64
 	tick                        int64
+	real                        int64
+	others                      []sighting // with replicas: the newest ones of all nodes
 }
 
 // times holds the clocks of the masters. At most one of them is being moved.
 type times struct {
-	clocks   []clock
-	tick     int64
+	clocks []clock
+	tick   int64
+
+	replicated bool // a lease may be over by the clock of another node than the one that granted it
+
+	real     int64 // us of a clock that no test moves, at the event under way
 	together int64 // the largest clock.together
 
 	way struct { // the move that has begun, step by step through its deadlines
@@ -79,7 +95,12 @@ func (t *times) sees(master int, now int64) (moved bool) {
 		t.add(w.left - left)
 		w.left = left
 	}
-	t.clocks[master].now = now
+	c := &t.clocks[master]
+	c.now = now
+	c.last = sighting{now - c.moved, t.real, true}
+	if !c.first.seen {
+		c.first = c.last
+	}
 	return moved
 }
 
@@ -116,16 +137,22 @@ func (t *times) moves(master int, from, to int64, together bool) {
 
 func (t *times) mark(master int) mark {
 	c := &t.clocks[master]
-	return mark{c.now, c.moved, c.ahead, t.together, t.tick}
+	m := mark{node: master, now: c.now, moved: c.moved, ahead: c.ahead, together: t.together, tick: t.tick, real: t.real}
+	if t.replicated {
+		for i := range t.clocks {
+			m.others = append(m.others, t.clocks[i].last)
+		}
+	}
+	return m
 }
 
-// since returns the ms that have passed for a holder since m, as a master shows it. With byItself
-// only the clock of that master counts.
-func (t *times) since(m mark, master int, byItself bool) int64 {
-	c := &t.clocks[master]
-	ran := max(c.now-m.now-(c.moved-m.moved), 0)
+// since returns the ms that have passed for a holder since m, as a node shows it: at least, and at most. With byItself
+// only the clock of that node counts.
+func (t *times) since(m mark, node int, byItself bool) (least, most int64) {
+	c := &t.clocks[node]
+	least, most = t.ran(m, node)
 	if byItself {
-		return ran + c.ahead - m.ahead
+		return least + c.ahead - m.ahead, most + c.ahead - m.ahead
 	}
 	all := int64(-1)
 	for i := range t.clocks {
@@ -135,7 +162,36 @@ func (t *times) since(m mark, master int, byItself bool) int64 {
 			}
 		}
 	}
-	return ran + t.together - m.together + max(all, 0)
+	moved := t.together - m.together + max(all, 0)
+	return least + moved, most + moved
+}
+
+// ran returns for how long the clocks have run by themselves since m, as a node shows it: at least, and at most. The
+// mark is a moment on one node. On another node only the events around it are known.
+func (t *times) ran(m mark, node int) (least, most int64) {
+	c := &t.clocks[node]
+	base, real := c.now-c.moved, (t.real-m.real)/1000
+	if node == m.node {
+		ran := max(base-(m.now-m.moved), 0)
+		return ran, ran
+	}
+	const close = 2 // ms
+	if apart := base - (m.now - m.moved) - real; -close <= apart && apart <= close {
+		return max(real, 0), max(real, 0) // both clocks have run with the real time
+	}
+	before := m.others[node]
+	if !before.seen {
+		return max(base-c.first.base, 0), max(real, 0)
+	}
+	ran := base - before.base
+	return max(ran-(m.real-before.real)/1000, 0), max(min(ran, real), 0)
+}
+
+// At tells the real time, in us, of the events that follow.
+func (l *Ledger) At(real int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.times.real = real
 }
 
 // Passed reports the time on a master, in unix ms.
@@ -151,22 +207,29 @@ func (l *Ledger) passed(master int, time int64) {
 		l.endLeases(master)
 		return
 	}
-	for i := range l.open {
+	for i := range l.times.clocks {
 		l.endLeases(i)
 	}
 }
 
+// endLeases ends the leases of a node's group that are over as its clock shows it.
 func (l *Ledger) endLeases(master int) {
-	l.open[master] = slices.DeleteFunc(l.open[master], func(o openLease) bool {
+	group := l.group(master)
+	l.open[group] = slices.DeleteFunc(l.open[group], func(o openLease) bool {
 		t := l.find(master, o.key, o.order)
 		if t == nil || t.RanOut != 0 || t.GaveUp != 0 {
 			return true
 		}
-		if t.MayRunOut == 0 && l.isOver(master, o.key, t.least.lease, t.least.since, 1) {
+		_, perhaps := l.isOver(master, o.key, t.least.lease, t.least.since, 1)
+		over, longest := l.isOver(master, o.key, t.Lease, t.since, 1)
+		if t.MayRunOut == 0 && (perhaps || longest && !over) {
 			l.order++
 			t.MayRunOut = l.order
+			if !over && longest && t.since.node != master {
+				t.doubt(Doubt{Order: l.order, Why: whyClocks})
+			}
 		}
-		if !l.isOver(master, o.key, t.Lease, t.since, 1) {
+		if !over {
 			return false
 		}
 		l.order++

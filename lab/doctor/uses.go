@@ -133,7 +133,7 @@ func (d *Doctor) awaits(e Event) bool {
 
 // firstSight handles the first command of a history on each of its locks.
 func (d *Doctor) firstSight(o op) {
-	if len(d.coming) == len(d.seen) || o.reply.failed() {
+	if len(d.coming) == len(d.seen) || o.reply.failed() || d.replica {
 		return
 	}
 	for i, k := range o.keys() {
@@ -148,7 +148,7 @@ func (d *Doctor) firstSight(o op) {
 
 // heldBefore records that an unknown client holds a lock from before the history.
 func (d *Doctor) heldBefore(o op, k lockKey) {
-	if d.coming[k] == nil || d.seen[k] {
+	if d.coming[k] == nil || d.seen[k] || d.replica {
 		return
 	}
 	d.seen[k] = true

@@ -117,7 +117,7 @@ func (d *drawing) group(g Group) {
 			d.x(s.From), d.y, d.x(s.To)-d.x(s.From), bottom-d.y)
 	}
 	for _, m := range g.Marks {
-		if m.Kind == Crash || m.Kind == Clock {
+		if m.Kind == Crash || m.Kind == Clock || m.Kind == Role {
 			fmt.Fprintf(&d.b, "<line class=\"cut\" x1=\"%d\" y1=\"%d\" x2=\"%d\" y2=\"%d\"/>\n",
 				d.x(m.At), top+lineHeight, d.x(m.At), bottom)
 		}

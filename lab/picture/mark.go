@@ -56,6 +56,9 @@ func glyph(k Kind, x, y int) string {
 	case Crash: // a flash
 		return fmt.Sprintf(`<path class="flash" d="M%d %dl%d %dh%dl%d %dl%d %dh%dz"/>`,
 			x+2, y-s-2, -s-2, s+3, 4, -2, s+1, s+2, -s-3, -4)
+	case Role: // a flag
+		return fmt.Sprintf(`<path class="fault" d="M%d %dv%dh%dl%d %dl%d %dh%d"/>`,
+			x-s+1, y+s+1, -2*s-1, 2*s-1, -3, s-2, 3, s-2, -2*s+1)
 	}
 	return fmt.Sprintf(`<circle class="solid" cx="%d" cy="%d" r="3"/>`, x, y)
 }
@@ -66,6 +69,7 @@ func (k Kind) words(l words.Language) string {
 		Command: "command", Refused: "refused", Released: "released by its holder", Expired: "lease ended",
 		Stranger: "taken away by another client", Held: "held back", Lost: "reply or message lost",
 		Error: "dropped, or error", Clock: "clock moved", Crash: "keys lost or replaced",
+		Role: "another role, or its link",
 	}[k])
 }
 
@@ -95,7 +99,7 @@ func (d *drawing) legend() {
 	if d.both {
 		entry(d.words.Say("two clients hold the lock"), sample("red"))
 	}
-	for k := Command; k <= Crash; k++ {
+	for k := Command; k <= Role; k++ {
 		if d.used[k] {
 			entry(k.words(d.words), func(x int) string { return glyph(k, x+9, d.y) })
 		}

@@ -109,4 +109,5 @@ const (
 	Error                // a request was dropped or got an error
 	Clock                // a clock was moved
 	Crash                // a master lost its keys, or got other ones
+	Role                 // a node has another role, or its link to its master changed
 )

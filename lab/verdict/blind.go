@@ -127,7 +127,9 @@ func (r *replay) questions(l holdings) []doctor.Question {
 }
 
 // masterOf returns the only master that granted a lock.
-func (r *replay) masterOf(l holdings) int { return r.entries[l.tables[0][0].Event].master }
+func (r *replay) masterOf(l holdings) int {
+	return r.nodes[r.entries[l.tables[0][0].Event].master].master
+}
 
 // cutShort asks about all locks if the log has shortened a command that may change any key.
 func (r *replay) cutShort(locks []holdings) []doctor.Question {

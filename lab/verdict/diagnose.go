@@ -13,7 +13,7 @@ func Diagnose(histories []lab.History) (all []doctor.Finding, err error) {
 	if err != nil {
 		return nil, err
 	}
-	last := make([]int64, r.masters)
+	last := make([]int64, len(r.nodes))
 	for _, e := range r.entries {
 		last[e.master] = e.Time
 	}
@@ -21,7 +21,10 @@ func Diagnose(histories []lab.History) (all []doctor.Finding, err error) {
 		for _, f := range d.Findings(last[i]) {
 			for j := range f.Steps {
 				if r.masters > 1 && f.Steps[j].Master == 0 {
-					f.Steps[j].Master = i + 1
+					f.Steps[j].Master = r.nodes[i].master + 1
+				}
+				if r.replicated() && f.Steps[j].Node == "" {
+					f.Steps[j].Node = r.nodes[i].name
 				}
 			}
 			all = append(all, f)

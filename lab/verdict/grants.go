@@ -17,7 +17,7 @@ func Grants(histories []lab.History) ([]doctor.Vote, error) {
 	var all []doctor.Vote
 	for master := range r.masters {
 		for _, h := range r.ledger.Table(master) {
-			all = append(all, doctor.Vote{Holding: h, Master: master})
+			all = append(all, doctor.Vote{Holding: h, Master: r.entries[h.Event].master})
 		}
 	}
 	slices.SortFunc(all, func(a, b doctor.Vote) int { return int(a.Order - b.Order) })

@@ -132,15 +132,25 @@ func (r *replay) annotations(in words.Language) []porcupine.Annotation {
 			what = in.Say("keys replaced by LAB SNAPSHOT RESTORE")
 		case lab.EventExpired:
 			what = in.Say("expired %s", Lock{e.DB, e.Key})
+		case lab.EventPromoted, lab.EventDemoted, lab.EventSynced, lab.EventLink:
+			what = in.Say("%s: %s", in.Say(e.Event), in.Say(cmp.Or(e.Reply, string(e.Outcome))))
 		case lab.EventCommand:
 			continue
 		default:
 			what = in.Say("%s: %s", e.Event, in.Say(string(e.Outcome)))
 		}
 		all = append(all, porcupine.Annotation{
-			Tag: in.Say("master %d", e.master+1), Start: int64(i), End: int64(i),
+			Tag: r.tagOf(e, in), Start: int64(i), End: int64(i),
 			Description: what, Details: lab.Line(e.Cmd),
 		})
 	}
 	return all
+}
+
+// tagOf names the row of an entry: its node, or its master.
+func (r *replay) tagOf(e entry, in words.Language) string {
+	if r.replicated() {
+		return in.Say("node %s", r.nodes[e.master].name)
+	}
+	return in.Say("master %d", e.master+1)
 }

@@ -24,6 +24,8 @@ func (s *sketch) mark(column, index int) {
 		m.Kind, m.Label = picture.Crash, s.words.Say("crash")
 	case e.Event == lab.EventRestore:
 		m.Kind, m.Label = picture.Crash, s.words.Say("restored")
+	case e.isRole():
+		m.Kind, m.Label = picture.Role, s.roleOf(e)
 	case e.Event == lab.EventExpired && over:
 		m.Kind, m.Label = picture.Expired, s.words.Say("expired")
 		r := s.row(1+e.master, s.nameOf(ended))
@@ -42,6 +44,40 @@ func (s *sketch) mark(column, index int) {
 		return
 	}
 	g.Marks = append(g.Marks, m)
+}
+
+// roleOf returns the label of an event about roles and links.
+func (s *sketch) roleOf(e entry) string {
+	late, isLate := strings.CutPrefix(e.Reply, "late ")
+	switch {
+	case e.Event == lab.EventPromoted:
+		return s.words.Say("promoted")
+	case e.Event == lab.EventDemoted:
+		return s.words.Say("replica of %s", s.peer(e))
+	case e.Event == lab.EventSynced && e.Reply == lab.SyncedFull:
+		return s.words.Say("all keys from %s", s.peer(e))
+	case e.Event == lab.EventSynced:
+		return s.words.Say("follows %s", s.peer(e))
+	case isLate:
+		return s.words.Say("link late by %s", late)
+	}
+	switch e.Reply {
+	case "held":
+		return s.words.Say("link held")
+	case "released":
+		return s.words.Say("link released")
+	case lab.LinkDown:
+		return s.words.Say("link down")
+	}
+	return s.words.Say("link up")
+}
+
+// peer names the other node of an event.
+func (s *sketch) peer(e entry) string {
+	if e.Peer < 1 || e.Peer > len(s.nodes) {
+		return s.words.Say("another server")
+	}
+	return s.nodes[e.Peer-1].name
 }
 
 // kindOf returns the kind of mark for a command, and its label.

@@ -32,7 +32,7 @@ const (
 // reader reads histories from a text.
 type reader struct {
 	all    []lab.History
-	seen   map[int]bool // masters
+	seen   map[int]bool // nodes
 	budget budget
 }
 
@@ -104,10 +104,10 @@ func (r *reader) history(in *source) error {
 		return err
 	}
 	in.unread(rest)
-	if r.seen[h.Master] {
-		return fmt.Errorf("there are two histories of master %d", h.Master)
+	if r.seen[nodeOf(h)] {
+		return fmt.Errorf("there are two histories of %s", nameOf(h))
 	}
-	r.seen[h.Master] = true
+	r.seen[nodeOf(h)] = true
 	r.all = append(r.all, h)
 	r.budget.renew()
 	return check(h)
@@ -130,6 +130,11 @@ func (r *reader) fields(values *json.Decoder) (h lab.History, err error) {
 			err = values.Decode(&h.Master)
 		case "masters":
 			err = values.Decode(&h.Masters)
+		case "node", "nodes", "port", "role", "replid", "offset":
+			if h.Node == nil {
+				h.Node = &lab.Node{}
+			}
+			err = values.Decode(fieldOf(h.Node, strings.ToLower(name.(string))))
 		case "entries":
 			if h.Entries != nil {
 				return h, errors.New("is not a history: it has entries twice")
@@ -144,6 +149,23 @@ func (r *reader) fields(values *json.Decoder) (h lab.History, err error) {
 	}
 	_, err = values.Token()
 	return h, err
+}
+
+// fieldOf returns where a field of a node goes.
+func fieldOf(n *lab.Node, name string) any {
+	switch name {
+	case "node":
+		return &n.Node
+	case "nodes":
+		return &n.Nodes
+	case "port":
+		return &n.Port
+	case "role":
+		return &n.Role
+	case "replid":
+		return &n.ReplID
+	}
+	return &n.Offset
 }
 
 // entries reads an array of entries, or null.
@@ -194,6 +216,10 @@ func check(h lab.History) error {
 		return fmt.Errorf("masters is %d, not 1 to %d", h.Masters, maxMasters)
 	case h.Master < 1 || h.Master > h.Masters:
 		return fmt.Errorf("master is %d, not 1 to %d", h.Master, h.Masters)
+	case h.Node != nil && (h.Nodes < h.Masters || h.Nodes > maxMasters):
+		return fmt.Errorf("nodes is %d, not %d to %d", h.Nodes, h.Masters, maxMasters)
+	case h.Node != nil && (h.Node.Node < 1 || h.Node.Node > h.Nodes):
+		return fmt.Errorf("node is %d, not 1 to %d", h.Node.Node, h.Nodes)
 	}
 	for i := 1; i < len(h.Entries); i++ {
 		last, e := h.Entries[i-1], h.Entries[i]

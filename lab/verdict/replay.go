@@ -14,57 +14,68 @@ import (
 // entry is an entry of a master's log.
 type entry struct {
 	lab.Entry
-	master int // from 0
+	master int // from 0; with replicas the node
 }
 
 // replay merges the histories and shows them to a doctor for each master.
 type replay struct {
 	masters int
+	nodes   []node  // with replicas they are more than the masters
 	entries []entry // of all masters, in the order in which they happened
 	ledger  *doctor.Ledger
-	doctors []*doctor.Doctor // of the masters
+	doctors []*doctor.Doctor // of the nodes
 	at      []int            // the index in entries of each order of the ledger
 }
 
 // play shows the histories to doctors. Their ledger then has all holdings.
 func play(histories []lab.History) (*replay, error) {
 	r := &replay{}
-	seen := map[int]bool{}
+	if err := r.findNodes(histories); err != nil {
+		return nil, err
+	}
 	for _, h := range histories {
 		r.entries = slices.Grow(r.entries, len(h.Entries))
-		r.masters = max(r.masters, h.Masters)
-		if seen[h.Master] {
-			return nil, fmt.Errorf("there are two histories of master %d", h.Master)
-		}
-		seen[h.Master] = true
 		for _, e := range h.Entries {
-			r.entries = append(r.entries, entry{e, h.Master - 1})
+			r.entries = append(r.entries, entry{e, nodeOf(h)})
 		}
 	}
 	slices.SortStableFunc(r.entries, func(a, b entry) int {
 		return cmp.Or(cmp.Compare(a.Mono, b.Mono), cmp.Compare(a.master, b.master), cmp.Compare(a.Seq, b.Seq))
 	})
 	r.ledger = doctor.NewLedger(r.masters, len(r.entries)+1)
-	r.doctors = make([]*doctor.Doctor, r.masters)
-	for i := range r.doctors {
-		if !seen[i+1] {
+	r.replicate()
+	if len(r.entries) > 0 {
+		r.ledger.Begin(r.start())
+	}
+	r.doctors = make([]*doctor.Doctor, len(r.nodes))
+	for i, n := range r.nodes {
+		if !n.seen {
 			r.ledger.Absent(i)
 		}
 		r.doctors[i] = doctor.Over(len(r.entries), r.ledger, i)
 	}
 	for _, e := range r.entries {
 		if token := e.takesWith(); token != "" {
-			r.doctors[e.master].Comes(e.DB, e.Key, token)
+			for i, n := range r.nodes {
+				if n.master == r.nodes[e.master].master {
+					r.doctors[i].Comes(e.DB, e.Key, token)
+				}
+			}
 		}
 	}
+	r.roles()
 	for i, e := range r.entries {
 		letOthersIn(i)
+		r.ledger.At(e.Mono)
+		r.doctors[e.master].At(e.Offset)
 		if e.Event == lab.EventClock {
 			r.ledger.Moved(e.master, e.From, e.To, e.Together)
 		} else {
 			r.ledger.Passed(e.master, e.Time)
 		}
-		show(r.doctors[e.master], e, int64(i))
+		if !r.showRole(e) {
+			show(r.doctors[e.master], e, int64(i))
+		}
 		if around := r.around(i); around != nil {
 			r.doctors[e.master].Command(doctor.Event{
 				Time: e.Time, Mono: int64(i), Client: e.Client, Name: e.Name, DB: e.DB,

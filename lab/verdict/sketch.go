@@ -20,7 +20,7 @@ type sketch struct {
 	entries []int               // the indices of the entries that are columns
 	ended   map[int]doctor.Vote // by the entry that ended them
 	granted map[int]bool        // the entries that granted the lock
-	groups  []sketchGroup       // the majority, then the masters
+	groups  []sketchGroup       // the majority, then the masters, or all nodes
 	holders map[connection]string
 	begin   int64
 	words   words.Language
@@ -50,7 +50,7 @@ func sketchOf(r *replay, h holdings, in words.Language) picture.Lock {
 	s := &sketch{
 		replay: r, holdings: h, terms: doctor.Terms(h.tables), begin: r.start(), words: in,
 		ended: map[int]doctor.Vote{}, granted: map[int]bool{}, holders: map[connection]string{},
-		groups: make([]sketchGroup, 1+r.masters),
+		groups: make([]sketchGroup, 1+len(r.nodes)),
 	}
 	text := s.choose()
 	places := map[int64]place{} // by the order of the first vote
@@ -64,9 +64,10 @@ func sketchOf(r *replay, h holdings, in words.Language) picture.Lock {
 	s.waits()
 	for _, o := range s.overlaps {
 		both := picture.Span{From: s.after(o.Second.From), To: min(s.after(o.First.To), s.after(o.Second.To))}
-		g := &s.groups[s.home()]
-		g.Both = append(g.Both, both)
-		for _, t := range []doctor.Term{o.First, o.Second} {
+		for i, t := range []doctor.Term{o.First, o.Second} {
+			if g := &s.groups[s.home(t)]; i == 0 || s.home(o.First) != s.home(t) {
+				g.Both = append(g.Both, both)
+			}
 			b := places[t.Votes[0].Order].bar()
 			b.Both = append(b.Both, both)
 		}
@@ -74,13 +75,16 @@ func sketchOf(r *replay, h holdings, in words.Language) picture.Lock {
 	return s.lock(text)
 }
 
-// home is the group of the terms: the majority, or the only master that granted the lock.
-func (s *sketch) home() int {
+// home is the group of a term: the majority, or the node that granted the lock if its master alone did.
+func (s *sketch) home(t doctor.Term) int {
 	if len(s.tables) > 1 {
 		return 0
 	}
-	return 1 + s.replay.entries[s.terms[0].Votes[0].Event].master
+	return s.granter(t.Votes[0])
 }
+
+// granter is the group of the node that granted a vote.
+func (s *sketch) granter(v doctor.Vote) int { return 1 + s.replay.entries[v.Event].master }
 
 // choose selects the entries that are columns. It returns a line if there are too many.
 func (s *sketch) choose() (text []string) {
@@ -93,7 +97,8 @@ func (s *sketch) choose() (text []string) {
 		}
 		for _, v := range t.Votes {
 			e := &s.replay.entries[v.Event]
-			chosen[int(v.Event)], s.granted[int(v.Event)], masters[e.master] = true, true, true
+			chosen[int(v.Event)], s.granted[int(v.Event)] = true, true
+			masters[s.replay.nodes[e.master].master] = true
 			s.holders[connection{e.master, e.Client}] = v.Holder
 			if v.EndOrder != 0 {
 				s.ended[s.at[v.EndOrder]] = v
@@ -103,8 +108,8 @@ func (s *sketch) choose() (text []string) {
 	}
 	for i, e := range s.replay.entries {
 		switch {
-		case e.Event == lab.EventClock, e.Event == lab.EventCrash, e.Event == lab.EventRestore:
-			if masters[e.master] {
+		case e.Event == lab.EventClock, e.Event == lab.EventCrash, e.Event == lab.EventRestore, e.isRole():
+			if masters[s.replay.nodes[e.master].master] {
 				chosen[i] = true
 			}
 		case e.Key == s.Key && e.DB == s.DB && e.By == "" && len(e.Cmd) > 0:
@@ -151,10 +156,10 @@ func (s *sketch) bars(t doctor.Term) place {
 			b.Belief = end
 			b.Title += s.words.Say(" The client believes in it until %s.", s.when(t.To))
 		}
-		return s.addBar(s.home(), v, b)
+		return s.addBar(s.home(t), v, b)
 	}
 	for _, v := range t.Votes {
-		s.addBar(1+v.Master, v, s.lease(v))
+		s.addBar(s.granter(v), v, s.lease(v))
 	}
 	if !t.Majority {
 		return place{} // its client never held the lock
@@ -186,6 +191,9 @@ func (s *sketch) lease(v doctor.Vote) picture.Bar {
 		doctor.EndStolen: "taken away by another client", doctor.EndOverwritten: "overwritten",
 		doctor.EndLost: "lost with all keys", doctor.EndUnclear: "deleted, by whom is unclear",
 	}[v.End])
+	if v.Lost != nil && v.End == doctor.EndLost {
+		how = s.words.Say("lost in a failover")
+	}
 	b.Title = s.words.Say("%s took the lock at %s (lease %s): %s.", s.nameOf(v), s.when(v.Order), b.Label, how)
 	return b
 }
@@ -230,9 +238,9 @@ func (s *sketch) nameBy(e entry) string {
 	switch {
 	case e.Name != "":
 		return e.Name
-	case s.masters > 1 && s.holders[connection{e.master, e.Client}] != "":
+	case len(s.nodes) > 1 && s.holders[connection{e.master, e.Client}] != "":
 		return s.holders[connection{e.master, e.Client}]
-	case s.masters > 1 && len(e.Cmd) > 3 && strings.EqualFold(e.Cmd[0], "set"):
+	case len(s.nodes) > 1 && len(e.Cmd) > 3 && strings.EqualFold(e.Cmd[0], "set"):
 		return e.Cmd[2]
 	}
 	return s.words.Say("client %d", e.Client)
@@ -285,6 +293,8 @@ func (s *sketch) lock(text []string) picture.Lock {
 		switch {
 		case i == 0:
 			g.Name = s.words.Say("majority")
+		case s.replicated():
+			g.Name = s.words.Say("node %s", s.nodes[i-1].name)
 		case s.masters > 1:
 			g.Name = s.words.Say("master %d", i)
 		default:

@@ -107,7 +107,10 @@ func (v *Verdict) noLocks() string {
 // Line returns a step of a violation as one line.
 func Line(s doctor.Step) string {
 	line := fmt.Sprint(s.Time)
-	if s.Master > 0 {
+	switch {
+	case s.Node != "":
+		line = fmt.Sprintf("%s, %d", s.Node, s.Time)
+	case s.Master > 0:
 		line = fmt.Sprintf("master %d, %d", s.Master, s.Time)
 	}
 	if s.Client != 0 {

@@ -112,7 +112,7 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 			f := both.Finding()
 			for i := range f.Steps {
 				if len(l.tables) == 1 { // a table of any master
-					f.Steps[i].Master = r.entries[both.First.Votes[0].Event].master + 1
+					f.Steps[i].Master = r.masterOf(l) + 1
 				}
 			}
 			v.TwoHolders = append(v.TwoHolders, Violation{f, r.fencing(both)})

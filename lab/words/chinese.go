@@ -26,7 +26,11 @@ func texts() map[string]string {
 
 		// The rows and the bars.
 		"majority": "多数派", "master %d": "主节点 %d", "server": "服务器", "client %d": "客户端 %d",
-		"%d of %d masters": "%[2]d 个主节点里的 %[1]d 个", "%s s": "%s 秒", "no TTL": "没有过期时间",
+		"node %s": "节点 %s", "promoted": "升为主节点", "replica of %s": "成为 %s 的副本", "all keys from %s": "从 %s 得到全部键",
+		"follows %s": "跟随 %s", "link late by %s": "链路延迟 %s", "link held": "链路停住", "link released": "链路放行",
+		"link down": "链路断开", "link up": "链路连上", "another server": "另一台服务器", "lost in a failover": "在故障切换中丢失",
+		"another role, or its link": "角色变化，或者链路变化",
+		"%d of %d masters":          "%[2]d 个主节点里的 %[1]d 个", "%s s": "%s 秒", "no TTL": "没有过期时间",
 		"%s held the lock on %s, and could believe in it until %s.": "%s 持有%s的锁，到 %s 为止可以认为自己持有它。",
 		"%s took the lock at %s (lease %s): %s.":                    "%s 在 %s 加锁（租约 %s）：%s。",
 		" The client believes in it until %s.":                      "到 %s 为止，客户端都认为自己持有它。",
@@ -54,6 +58,7 @@ func texts() map[string]string {
 		"two clients hold the lock":                 "两个客户端同时持有锁",
 
 		// The log, as a pointer shows it.
+		"demoted": "降为副本", "synced": "已同步", "link": "链路", "full": "全量", "partial": "部分",
 		"clock": "时钟", "restore": "恢复", "keys kept": "键都还在", "keys on disk": "只剩磁盘上的", "disk": "磁盘",
 		"it was never on disk": "没有写到过磁盘", "only an older value was on disk": "磁盘上只有更旧的值",
 		"only another expiry was on disk": "磁盘上只有另一个过期时间", "it is back: its deletion was never on disk": "它回来了：删除没有写到磁盘",
@@ -98,6 +103,8 @@ func Reasons() map[string]string {
 		"a field of the lock's hash has a lease of its own, or is deleted by a command for such fields: " +
 			"it may have several holders, and the key does not " +
 			"tell until when": "锁的哈希里有个字段带着自己的租约，或者被针对这种字段的命令删除：锁可能有多个持有者，从键上看不出各自到什么时候",
+		"the log does not show how much time passed between the events of two nodes: " +
+			"the lease may have been over": "从日志里看不出两个节点的事件之间过了多久：租约可能已经到期",
 		"connections without names use one token on several masters: that may " +
 			"be one client, or several": "几个没有名字的连接在多个主节点上用同一个令牌：这可能是一个客户端，也可能是几个",
 

@@ -43,8 +43,16 @@ func (l Language) Many(n int, one, many string) string {
 
 // Reason returns a sentence of lab/doctor or lab/verdict: why a lock is broken, or why that is undecided.
 func (l Language) Reason(sentence string) string {
-	if chinese, found := Reasons()[sentence]; found && l == Chinese {
+	if l != Chinese {
+		return sentence
+	}
+	if chinese, found := Reasons()[sentence]; found {
 		return chinese
+	}
+	for _, p := range Patterns() {
+		if p.English.MatchString(sentence) {
+			return p.English.ReplaceAllString(sentence, p.Chinese)
+		}
 	}
 	return sentence
 }

@@ -69,6 +69,8 @@ func TestEveryTextOfAPictureIsThereInBothLanguages(t *testing.T) {
 		all = append(all, string(o))
 	}
 	all = append(all, lab.EventExpired, lab.EventClock, lab.EventCrash, lab.EventRestore, lab.KeysKept, lab.KeysOnDisk)
+	all = append(all, lab.EventPromoted, lab.EventDemoted, lab.EventSynced, lab.EventLink)
+	all = append(all, lab.SyncedFull, lab.SyncedPartial)
 	all = append(all, lab.EventDisk, lab.NeverOnDisk, lab.OlderOnDisk, lab.ExpiryOnDisk, lab.BackFromDisk)
 	slices.Sort(all)
 	all = slices.Compact(all)

@@ -134,7 +134,8 @@ func reportOf(r *explore.Report) jsonReport {
 	all := facts(r)
 	j := jsonReport{
 		Verdict: verdictOf(r), Program: cleanAll(hideProgram(r.Program)), InTest: r.InTest, Seed: r.Seed,
-		Masters: r.Masters, Server: r.Server, Baselines: r.Baselines, Trials: r.Trials, Confirms: r.Confirms, Untried: r.Untried,
+		Masters: r.Masters, Server: r.Server, Baselines: r.Baselines, Trials: r.Trials, Confirms: r.Confirms,
+		Untried:   r.Untried,
 		OutOfTime: r.OutOfTime, Counts: map[string]int{}, Points: []jsonPoint{}, Faults: []jsonFault{},
 		Cells: [][]jsonCell{}, Pairs: []jsonPair{}, Findings: []jsonFinding{},
 	}

@@ -1,0 +1,53 @@
+package doctor
+
+import "slices"
+
+// A master and its replicas are one voter. The ledger has a table for each voter, and a clock for each node.
+
+// Replicated says that the masters have replicas. groups says for each node which master it belongs to, from 0, and
+// names has the names of the nodes for people.
+func (l *Ledger) Replicated(groups []int, names []string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.groups, l.names, l.times = groups, names, newTimes(len(groups))
+	l.times.replicated = true
+	l.granters, l.deposed = map[lockKey][]int{}, map[int]*Failover{}
+	l.streams, l.first, l.current = map[string]*stream{}, map[int]*stream{}, map[int]*stream{}
+}
+
+// Begin says when the history begins, in unix ms.
+func (l *Ledger) Begin(time int64) { l.start = time }
+
+// group returns the master that a node belongs to.
+func (l *Ledger) group(node int) int {
+	if l.groups == nil {
+		return node
+	}
+	return l.groups[node]
+}
+
+// name returns the name of a node, "" without replicas.
+func (l *Ledger) name(node int) string {
+	if l.names == nil {
+		return ""
+	}
+	return l.names[node]
+}
+
+// granting counts the nodes that have granted a lock.
+func (l *Ledger) granting(k lockKey) (n int) {
+	if l.groups != nil {
+		return len(l.granters[k])
+	}
+	for _, table := range l.keys.m[k] {
+		n += min(len(table), 1)
+	}
+	return n
+}
+
+// grants notes that a node has granted a lock.
+func (l *Ledger) grants(k lockKey, node int) {
+	if l.groups != nil && !slices.Contains(l.granters[k], node) {
+		l.granters[k] = append(l.granters[k], node)
+	}
+}

@@ -1,0 +1,142 @@
+package verdict
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/miniredisd/miniredisd/lab"
+)
+
+// A process with replicas has several nodes for each master. They vote as one: a lock is granted by whichever of them
+// is the master then. What a replica has when it is promoted is what its master did up to an offset.
+
+// node is a server of the process.
+type node struct {
+	master int // that it belongs to, from 0
+	name   string
+	role   string // at the end of its history
+	seen   bool   // it has a history
+}
+
+// nodeOf returns the number of the node that a history is of, from 0.
+func nodeOf(h lab.History) int {
+	if h.Node != nil {
+		return h.Node.Node - 1
+	}
+	return h.Master - 1
+}
+
+// findNodes finds the nodes of the histories.
+func (r *replay) findNodes(histories []lab.History) error {
+	for _, h := range histories {
+		r.masters = max(r.masters, h.Masters)
+		all := h.Masters
+		if h.Node != nil {
+			all = max(all, h.Nodes)
+		}
+		for len(r.nodes) < all {
+			r.nodes = append(r.nodes, node{master: len(r.nodes)})
+		}
+	}
+	for i := range r.nodes {
+		r.nodes[i].master %= r.masters // of nodes without a history
+	}
+	for _, h := range histories {
+		n := &r.nodes[nodeOf(h)]
+		if n.seen {
+			return fmt.Errorf("there are two histories of %s", nameOf(h))
+		}
+		*n = node{master: h.Master - 1, seen: true}
+		if h.Node != nil {
+			n.name, n.role = strconv.Itoa(h.Port), h.Role
+		}
+	}
+	return nil
+}
+
+func nameOf(h lab.History) string {
+	if h.Node != nil {
+		return fmt.Sprintf("node %d", h.Node.Node)
+	}
+	return fmt.Sprintf("master %d", h.Master)
+}
+
+// replicated reports whether the masters have replicas.
+func (r *replay) replicated() bool { return len(r.nodes) > r.masters }
+
+// replicate tells the ledger of the nodes.
+func (r *replay) replicate() {
+	if !r.replicated() {
+		return
+	}
+	var groups []int
+	var names []string
+	for i, n := range r.nodes {
+		if !n.seen {
+			n.name = fmt.Sprintf("node %d", i+1)
+		}
+		groups, names = append(groups, n.master), append(names, n.name)
+	}
+	r.ledger.Replicated(groups, names)
+}
+
+// roles gives the doctors the roles that the nodes have when the histories begin.
+func (r *replay) roles() {
+	if !r.replicated() {
+		return
+	}
+	first := make([]string, len(r.nodes)) // the first event of each node that shows its role
+	for _, e := range r.entries {
+		switch e.Event {
+		case lab.EventPromoted, lab.EventDemoted, lab.EventSynced:
+			if first[e.master] == "" {
+				first[e.master] = e.Event
+			}
+		}
+	}
+	for i, d := range r.doctors {
+		role := r.nodes[i].role
+		switch first[i] {
+		case lab.EventPromoted, lab.EventSynced:
+			role = replica
+		case lab.EventDemoted:
+			role = ""
+		}
+		if role == replica {
+			d.Follows()
+		} else {
+			d.Leads()
+		}
+	}
+}
+
+const replica = "replica" // lab.History.Role
+
+// isRole reports whether e says something about the role of its node, or about its link.
+func (e entry) isRole() bool {
+	switch e.Event {
+	case lab.EventPromoted, lab.EventDemoted, lab.EventSynced, lab.EventLink:
+		return true
+	}
+	return false
+}
+
+// showRole tells a doctor what an entry says about the role of its node. It returns false for other entries.
+func (r *replay) showRole(e entry) bool {
+	d := r.doctors[e.master]
+	switch e.Event {
+	case lab.EventPromoted:
+		d.Promoted(e.Peer-1, e.Offset, e.Time)
+	case lab.EventDemoted:
+		d.Demoted()
+	case lab.EventSynced:
+		d.Synced(e.Peer-1, e.ReplID, e.Time, e.Reply == lab.SyncedFull)
+	case lab.EventLink:
+	case lab.EventCrash, lab.EventRestore:
+		d.Restreams()
+		return false
+	default:
+		return false
+	}
+	return true
+}
