@@ -7,6 +7,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/replication/follow"
 )
 
@@ -23,7 +24,10 @@ func (f *following) advance() {
 	switch {
 	case l == nil:
 	case l.talk == nil:
-		if l.ready && !f.s.lab.cutsLink(f.port) {
+		switch {
+		case l.ready && f.s.lab.cutsLink(f.port):
+			f.s.loop.Unwatch(l.fd, reactor.Writable) // it stays connected
+		case l.ready:
 			f.connected(l)
 		}
 	case f.mustWait():
