@@ -34,6 +34,7 @@ func translated() []page {
 		{"docs/persistence.md", "docs/zh/persistence.md"},
 		{"docs/replication.md", "docs/zh/replication.md"},
 		{"docs/replica.md", "docs/zh/replica.md"},
+		{"docs/way-out.md", "docs/zh/way-out.md"},
 		{"docs/instructors.md", "docs/zh/instructors.md"},
 		{"docs/lab/README.md", "docs/zh/lab/README.md"},
 		{"docs/lab/first-test.md", "docs/zh/lab/first-test.md"},
