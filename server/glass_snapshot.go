@@ -90,7 +90,9 @@ func (v *glassState) shown(c *client) trace.Client {
 	s := c.Show()
 	s.Name, s.Addr, s.DB = c.sess.Name, c.sess.Addr, c.sess.DB
 	s.State, s.On = v.stateOf(c)
-	s.Role = v.roleOf(c)
+	if s.Role = v.roleOf(c); s.Role == "replica" && len(c.Out.Refs) > 0 && s.Output == c.Out.RefLen {
+		s.Out = trace.Shown(c.Out.Refs[0].Bytes)
+	}
 	if t := c.sess.Tx; t != nil {
 		s.Watch = t.Watching()
 		if t.Open {

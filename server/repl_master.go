@@ -212,14 +212,14 @@ func (r *replicas) next(c *client) []byte {
 // refer adds bytes to the output of c. They are not copied, so nobody may change them. what is one of trace.FedStream
 // and its like.
 func (r *replicas) refer(c *client, what int64, b []byte) {
-	if v := r.s.glass; v.looks() {
-		v.fed(c, what, b)
-	}
 	r.s.pool.LendOutput(&c.Conn)
 	if c.Out.Buf == nil {
 		c.Out.Buf = []byte{} // nobody lends it a buffer, with other references, while it has these
 	}
 	c.Out.Refer(b)
+	if v := r.s.glass; v.looks() {
+		v.fed(c, what, b)
+	}
 }
 
 // tell sends a line that is no part of the stream.

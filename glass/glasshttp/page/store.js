@@ -125,7 +125,7 @@ export function who(id) {
   if (id < 0) return { id, name: 'LAB', mark: 'LAB', hue: 6, page: false };
   const full = (names.get(id) ?? '').replace(/^page:/, '').replace(/-\d+$/, '');
   const link = /^(replica|master)-(\d+)$/.exec(names.get(id) ?? ''), role = link?.[1] ?? (full ? '' : roles.get(id)); // the lab names links by a port
-  if (role) return { id, name: t(`role.${role}`, { id: link?.[2] ?? `#${id}` }), mark: role === 'master' ? 'M' : `R${(link?.[2] ?? id) % 100}`, hue: 3 + (id % 5), page: false };
+  if (role) return { id, name: t(`role.${role}`, { id: link?.[2] ?? `#${id}` }), mark: role === 'master' ? 'M' : `R${(link?.[2] ?? id) % 10}`, hue: 3 + (id % 5), page: false };
   const page = /^[A-P]$/.test(full);
   if (page) return { id, name: full, mark: full, hue: (full.charCodeAt(0) - 65) % 8, page };
   return { id, name: full || `#${id}`, mark: full && full.length < 4 ? full : String(id % 1000), hue: 3 + (id % 5), page };

@@ -3,8 +3,8 @@ export default {
   en: {
     'box.clients': 'clients', 'box.places': 'places in the picture', 'box.sockets': 'kernel: sockets', 'box.array': 'fired events', 'box.dispatcher': 'dispatcher',
     'row.commands': 'commands = {n}', 'row.left': ', {n} left', 'box.wake': 'eventfd', 'box.accept': 'accept handler', 'box.read': 'read handler', 'box.reply': 'reply handler', 'box.reading': 'read', 'box.parse': 'parser',
-    'box.execute': 'executor', 'box.keys': 'keys', 'box.output': 'output buffers', 'box.write': 'write', 'box.expire': 'expire', 'box.close': 'close', 'box.file': 'AOF', 'box.stream': 'backlog',
-    'role.replica': 'replica {id}', 'role.master': 'the master', 'now.offset': 'at {n}', 'now.kept': 'keeps {n}', 'now.acked': 'all acked', 'now.unacked': '{n} not acked', 'now.link': 'link: {state}',
+    'box.execute': 'executor', 'box.keys': 'keys', 'box.output': 'output buffers', 'box.write': 'write', 'box.expire': 'expire', 'box.close': 'close', 'box.file': 'AOF', 'box.stream': 'stream',
+    'role.replica': 'replica {id}', 'role.master': 'the master', 'now.offset': 'at {n}', 'now.kept': 'keeps {n}', 'now.acked': 'all acked', 'now.unacked': '{n} to ack', 'now.link': '{state}',
     'box.others': 'others', 'box.more': '+ {n} more', 'box.source': 'source', 'box.pass': 'This pass',
     'now.asleep': 'asleep', 'now.upto': 'at most {ms} ms', 'now.ever': 'until an event', 'now.woke': 'woke: {n}', 'now.timer': 'woke: timer', 'now.awake': 'waits here',
     'now.of': '{i} of {n}', 'now.none': 'empty', 'now.pending': 'pending', 'now.ready': '{n} {n|command|commands} ready', 'now.partial': 'incomplete command',
@@ -29,8 +29,8 @@ export default {
   zh: {
     'box.clients': '客户端', 'box.places': '图中的位置', 'box.sockets': '内核：套接字', 'box.array': '就绪事件数组', 'box.dispatcher': '文件事件分派器',
     'row.commands': '命令 = {n}', 'row.left': '，剩 {n}', 'box.wake': 'eventfd', 'box.accept': '连接应答处理器', 'box.read': '命令请求处理器', 'box.reply': '命令回复处理器', 'box.reading': '读取', 'box.parse': '解析器',
-    'box.execute': '命令执行器', 'box.keys': '键空间', 'box.output': '输出缓冲区', 'box.write': '写回', 'box.expire': '过期', 'box.close': '关闭', 'box.file': 'AOF', 'box.stream': '积压缓冲',
-    'role.replica': '从节点 {id}', 'role.master': '主节点', 'now.offset': '到 {n}', 'now.kept': '留有 {n}', 'now.acked': '已全部确认', 'now.unacked': '{n} 未确认', 'now.link': '连接：{state}',
+    'box.execute': '命令执行器', 'box.keys': '键空间', 'box.output': '输出缓冲区', 'box.write': '写回', 'box.expire': '过期', 'box.close': '关闭', 'box.file': 'AOF', 'box.stream': '复制流',
+    'role.replica': '从节点 {id}', 'role.master': '主节点', 'now.offset': '到 {n}', 'now.kept': '留有 {n}', 'now.acked': '已全部确认', 'now.unacked': '{n} 未确认', 'now.link': '{state}',
     'box.others': '其他', 'box.more': '还有 {n} 个', 'box.source': '源代码', 'box.pass': '本轮循环',
     'now.asleep': '休眠中', 'now.upto': '最多 {ms} ms', 'now.ever': '直到有事件', 'now.woke': '就绪 {n} 个', 'now.timer': '定时器到期', 'now.awake': '在此等待',
     'now.of': '第 {i} / {n} 个', 'now.none': '空', 'now.pending': '待读', 'now.ready': '{n} 条命令就绪', 'now.partial': '不完整的命令',
