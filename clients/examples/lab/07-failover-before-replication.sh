@@ -1,10 +1,10 @@
 #!/bin/bash
-# 7. The master dies before its replica has the lock, and the replica takes over. This server has no
-# replication: two independent masters look to clients like a master and a replica without data.
+# 7. The master dies before its replica has the lock, and the replica takes over.
 . "$(dirname "$0")/lab.sh"
-start --masters 2
+start --replicas 1
 via=2
 client worker-1
+lab MASTER 1 REPLICATION HOLD
 
 worker-1 SET lock:order token-1 NX PX 30000
 worker-1 gets OK
@@ -16,8 +16,11 @@ worker-1 gets 0
 
 lab MASTER 1 CRASH DOWN 60000
 worker-1 gets '(reset)'
+linked 0
 
-# The failover: clients now use the second master.
+# The failover: clients now use the second node.
+lab FAILOVER
+lab gets "${ports[1]}"
 client worker-2 2
 worker-2 SET lock:order token-2 NX PX 30000
 worker-2 gets OK

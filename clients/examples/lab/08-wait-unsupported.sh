@@ -1,8 +1,7 @@
 #!/bin/bash
-# 8. A client wants its lock on replicas. It meets a server without WAIT, or a server whose replicas
-# do not answer. The lab cannot make WAIT count replicas: there are none here.
+# 8. A client wants its lock on a replica. It meets a server without WAIT, or a replica that does not answer.
 . "$(dirname "$0")/lab.sh"
-start
+start --replicas 1
 client worker-1
 client worker-2
 
@@ -16,14 +15,23 @@ worker-1 gets "ERR unknown command 'WAIT', with args beginning with: '1' '1000' 
 worker-1 EVAL "$unlock" 1 lock:order token-1
 worker-1 gets 1
 
+# The replica does not get the next lock.
+lab REPLICATION HOLD
 worker-2 SET lock:order token-2 NX PX 30000
 worker-2 gets OK
 worker-2 WAIT 1 1000
-lab CLOCK ADVANCE 999
+lab ALL CLOCK ADVANCE 999
 worker-2 waits
-lab CLOCK ADVANCE 1
+lab ALL CLOCK ADVANCE 1
 worker-2 gets 0
 worker-2 EVAL "$unlock" 1 lock:order token-2
 worker-2 gets 1
+
+# With a replica that follows, WAIT has its answer at once.
+lab REPLICATION RELEASE
+worker-1 SET lock:order token-3 NX PX 30000
+worker-1 gets OK
+worker-1 WAIT 1 1000
+worker-1 gets 1
 
 the_end

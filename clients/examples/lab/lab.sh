@@ -1,6 +1,7 @@
 # The words of the stories in this folder:
 #
-#   start [OPTION ...]     Starts a server, or several with --masters N. Their clocks stand still.
+#   start [OPTION ...]     Starts a server, or several with --masters N and --replicas N. Their clocks
+#                          stand still. The replicas count on from the masters.
 #   lab VERB ...           Sends LAB VERB ... by redis-cli. An error ends the story.
 #   lab gets REPLY         Checks the reply of the last LAB.
 #   client NAME [MASTER]   Connects a client, and names it by CLIENT SETNAME. For a.3, the
@@ -10,6 +11,7 @@
 #   NAME hears             reads the next reply;
 #   NAME waits             checks that there is no reply yet;
 #   NAME leaves            closes the connection.
+#   linked N               Waits until N replicas have a link, and all that their master has executed.
 #   logged N REGEX         Checks that N lines of LAB LOG match, over all masters.
 #   the_end                Prints LAB LOG.
 #   $unlock, $renew        The two scripts of a lock. Both compare the token first.
@@ -49,29 +51,37 @@ start() {
 		read -r line <&$says || { echo "the server ended: $line" && exit 1; }
 	done
 	cat <&$says >/dev/null &
-	mapfile -t ports <"$work/ports"
-	labcli ALL CLOCK FREEZE >/dev/null
-	labcli ALL CLOCK SET 1700000000000 >/dev/null
-	labcli ALL LOG WATCH '*' >/dev/null
-	labcli ALL LOG RESET >/dev/null
 	local port fd
+	mapfile -t ports < <(cut -d" " -f1 "$work/ports")
 	for port in "${ports[@]}"; do
 		exec {fd}<>"/dev/tcp/127.0.0.1/$port"
 		barriers+=("$fd")
 	done
+	linked "$(grep -c replica "$work/ports" || true)"
+	labcli ALL CLOCK FREEZE >/dev/null
+	labcli ALL CLOCK SET 1700000000000 >/dev/null
+	labcli ALL LOG WATCH '*' >/dev/null
+	labcli ALL LOG RESET >/dev/null
 }
 
 labcli() { redis-cli -p "${ports[via - 1]}" LAB "$@"; }
 
 lab() {
 	if [ "$1" != gets ]; then
-		echo "lab> $*"
+		echo "lab> $(nodes "$*")"
 		reply=$(labcli "$@")
 		case $reply in ERR* | NOPERM* | Error*) wrong "no error" ;; esac
 		return
 	fi
-	echo "  lab: $reply"
+	echo "  lab: $(nodes "$reply")"
 	[ "$reply" = "$2" ] || wrong "$2"
+}
+
+# nodes TEXT prints a text with the numbers of nodes instead of their ports.
+nodes() {
+	local text=$1 n
+	for n in "${!ports[@]}"; do text=${text//"${ports[n]}"/node-$((n + 1))}; done
+	echo "$text"
 }
 
 client() {
@@ -169,6 +179,16 @@ receive() {
 }
 
 entries() { redis-cli -p "${ports[via - 1]}" --json LAB "$@" | sed 's/},{/},\n{/g; s/\],\[/],\n[/g'; }
+
+linked() {
+	local reply
+	until
+		send "${barriers[via - 1]}" LAB TOPOLOGY
+		receive "${barriers[via - 1]}"
+		[ "$(grep -o 'link connected' <<<"$reply" | wc -l)" = "$1" ] &&
+			{ [ "$1" = 0 ] || [ "$(grep -o 'offset [0-9]*' <<<"$reply" | sort -u | wc -l)" = 1 ]; }
+	do :; done
+}
 
 logged() {
 	reply=$(entries ALL LOG | grep -cE -- "$2" || true)
