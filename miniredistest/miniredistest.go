@@ -33,6 +33,7 @@
 //	Restart()                         Crash(0, KeepKeys)
 //	(nothing)                         Crash(d, LoseKeys), Listen, Blackhole, Partition
 //	(nothing)                         Disk(), Crash(d, LoseUnsynced), Disk().Fail, Slow, Torn
+//	(nothing)                         Replicas(2), Hold, Lag, Release, Failover
 //	FastForward(d)                    Clock().Advance(d): also moves TIME and timeouts
 //	SetTime(t)                        Clock().Set(t): also moves TTLs, because there is one clock
 //	(nothing)                         Clock().Freeze, Run, Rate

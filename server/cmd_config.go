@@ -179,7 +179,11 @@ func (s *Server) configRewrite(c *command.Call) error { return s.rewrite(c, s.cf
 
 func (s *Server) rewrite(c *command.Call, write func(users []string) error) error {
 	if s.masters > 1 {
-		return errorf("ERR %d masters share the configuration file, so none of them can rewrite it", s.masters)
+		what := "masters"
+		if s.cfg.Replicas > 0 {
+			what = "servers"
+		}
+		return errorf("ERR %d %s share the configuration file, so none of them can rewrite it", s.masters, what)
 	}
 	var users []string
 	if s.cfg.ACLFile == "" {

@@ -73,7 +73,7 @@ func (v *internalRequest) sendTo(s *Server) {
 
 // lastAnswer is the reply of a server that has ended.
 func (in *inbox) lastAnswer() []byte {
-	return errorReply(errorf("ERR LAB: master %d has ended", in.s.number))
+	return errorReply(errorf("ERR LAB: %s %d has ended", in.s.kind(), in.s.number))
 }
 
 func errorReply(err error) []byte {

@@ -162,6 +162,7 @@ func (l *labState) move(m *move) {
 		l.persist.clockBack(now - to)
 	}
 	l.set(to)
+	l.hearLinks()
 	clock.Held = false
 	l.expire() // if the clock was set back, the store sorts its deadlines anew
 	m.expired = l.ks.Stats.Expired - expired
@@ -196,7 +197,6 @@ func (l *labState) step(to int64) {
 		}
 		mono := l.ex.Clock.Mono()
 		l.set(max(at, l.clock.Now(mono)))
-		l.hearLinks()
 		l.expire()
 		l.timers.Run(l.ex.Now.Wall)
 		l.serveReady()

@@ -9,7 +9,7 @@ import (
 // What the lab knows of the nodes of a process: masters, their replicas, and the links between them. A link is a client
 // of the master with the name replica-PORT, and one of the replica with the name master-PORT. So LAB PARTITION can cut
 // it. Without a lab, the methods that the rest of the server calls do nothing: linkName, cutsLink, noteLink,
-// noteSynced, notePromoted, noteDemoted, hearLinks, and those of lab_replication.go.
+// noteSynced, notePromoted, noteDemoted, and those of lab_replication.go.
 
 // awaitsLab reports whether c waits for a verb that does not end with the role of its server.
 func (c *client) awaitsLab() bool {
@@ -45,22 +45,20 @@ func (l *labState) nodes() (all Masters) {
 	return all
 }
 
-// hearLinks is called when the time has moved. A link of the process that works is heard of all the time: a clock that
-// leaps leaves no time for the acknowledgements.
+// hearLinks is called when the clock has leapt. It leaves no time for acknowledgements, so a link of the process that
+// works in real time counts as heard.
 func (l *labState) hearLinks() {
-	if l == nil {
-		return
-	}
-	heard := false
 	for _, c := range l.replicas.all {
-		if from := c.lab.link; from != nil && !c.muted && !l.holdsStream(c) && !from.lab.linkCut.Load() {
-			c.replica.heard, heard = l.replicas.now(), true
+		from, rep := c.lab.link, c.replica
+		if from != nil && l.ex.Now.Mono-rep.told < linkSilence && !c.muted && !l.holdsStream(c) &&
+			!from.lab.linkCut.Load() {
+			rep.heard = l.replicas.now()
 		}
 	}
-	if heard {
-		l.replicas.countGood()
-	}
 }
+
+// linkSilence is how long nothing may come over a link that works, in real ns. An acknowledgement comes each second.
+const linkSilence = 5_000_000_000
 
 // effect is the place in the stream behind what was done last: see lab.Entry.
 func (l *labState) effect() int64 {

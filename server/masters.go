@@ -122,7 +122,7 @@ func (m Masters) Run() error {
 		if errs[i] = m[i].Run(); errs[i] != nil {
 			m.Stop()
 		}
-		m[i].log('*', "This master has ended")
+		m[i].log('*', "This %s has ended", m[i].kind())
 	}
 	var others sync.WaitGroup
 	for i := 1; i < len(m); i++ {

@@ -66,6 +66,14 @@ func (m Masters) follow() error {
 	return nil
 }
 
+// kind is what s was at the start.
+func (s *Server) kind() string {
+	if s.group != s.number {
+		return "replica"
+	}
+	return "master"
+}
+
 // peerHost is the host of all servers of the process.
 const peerHost = "127.0.0.1"
 

@@ -251,7 +251,9 @@ func (r *replicas) look() {
 	if !r.stream.Active {
 		return
 	}
-	r.s.lab.hearLinks()
+	if l := r.s.lab; l != nil && l.clock.Rate != 1 {
+		l.hearLinks()
+	}
 	if len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.cfg.ReplPingPeriod)*1e9 {
 		r.pinged = r.now()
 		r.feed([]byte(pingRequest))

@@ -136,6 +136,6 @@ func (r *replicas) heard(c *client, args [][]byte) {
 			rep.synced = max(rep.synced, synced)
 		}
 	}
-	rep.heard = r.now()
+	rep.heard, rep.told = r.now(), r.s.ex.Now.Mono
 	r.answerWaits()
 }

@@ -32,6 +32,7 @@ type replica struct {
 	acked  int64 // the offset that it has executed
 	synced int64 // the offset that is in its append only file
 	heard  int64 // ns, by Clock.Timeline, of the last offset
+	told   int64 // likewise, monotonic ns
 	asked  int64 // monotonic ns, when it asked for all keys: the clock of a lab may stand still
 
 	follows bool               // cursor is its place
