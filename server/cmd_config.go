@@ -201,7 +201,7 @@ func (s *Server) rewrite(c *command.Call, write func(users []string) error) erro
 // CONFIG RESETSTAT (config.c: configResetStatCommand)
 func (s *Server) configResetStat(c *command.Call) error {
 	s.ex.ResetStats()
-	s.stats = Stats{}
+	s.stats, s.persist.forks = Stats{}, 0
 	s.replicas.resetStats()
 	s.figures.rates = rates{}
 	s.figures.sample() // rates count from now on

@@ -74,6 +74,7 @@ func (p *persistence) beginSave(done func(err error)) error {
 // launch begins the snapshot of a save, or of what replicas get. There is one at a time. done gets how it ended.
 func (p *persistence) launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
 	b := &p.background
+	p.forks++
 	var begun *snapshots.Snapshot
 	begun = begin(func() { p.s.loop.Post(func() {}) }, func() {
 		p.s.loop.Post(func() {

@@ -28,6 +28,7 @@ type persistence struct {
 
 	saved           int64 // unix seconds of the last save, 0 for none
 	saves           int64 // SAVE was called so often, or a save in the background began
+	forks           int64 // saves and rewrites in the background, for which Redis forks
 	loaded, expired int64 // keys, when a file was loaded last
 
 	background background

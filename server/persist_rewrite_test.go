@@ -94,6 +94,9 @@ func TestARewriteAndASaveTakeTurns(t *testing.T) {
 	redistest.Until(t, func() bool { return infoField(c, "aof_rewrites") == "3" })
 	rewritten(t, c)
 	require.Contains(t, l.logged(), "Background AOF rewrite finished successfully")
+	require.Equal(t, "5", infoField(c, "total_forks"))
+	require.Equal(t, "OK", c.Do("CONFIG", "RESETSTAT").Str)
+	require.Equal(t, "0", infoField(c, "total_forks"))
 }
 
 func TestTheFileIsRewrittenWhenItHasGrown(t *testing.T) {

@@ -127,7 +127,7 @@ The first 14 of 15 bytes are whole commands and transactions.
 	require.NoError(t, os.Remove(filepath.Join(dir, "a.2")))
 	code, out, _ = checking(filepath.Join(dir, "a.aof.manifest"), "--fix")
 	require.Equal(t, exitDamaged, code)
-	require.Contains(t, out, "a.2: byte 0: the manifest names this file, and it is missing\n"+onlyLast)
+	require.Contains(t, out, "a.2: byte 0: the manifest names a.2 and there is none: No such file or directory\n"+onlyLast)
 	put("a.2", pingInFile)
 	code, _, _ = checking(dir)
 	require.Equal(t, exitWhole, code)

@@ -215,7 +215,8 @@ func TestAPartThatIsMissingIsDamage(t *testing.T) {
 	m, err := aof.ReadManifest(on, "/d/a.manifest")
 	require.NoError(t, err)
 	err = new(replay).loading().Load(on, "/d", m)
-	require.EqualError(t, err, filepath.Join("/d", "gone")+": byte 0: the manifest names this file, and it is missing")
+	require.EqualError(t, err, filepath.Join("/d", "gone")+": byte 0: the manifest names gone and there is none: "+
+		"No such file or directory")
 	require.NotErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorIs(t, new(replay).loading().LoadFile(on, "/d/gone"), fs.ErrNotExist)
 	_, err = aof.ReadManifest(on, "/d/no.manifest")

@@ -58,7 +58,8 @@ func (l *Loading) Load(from disk.FS, dir string, m *Manifest) error {
 			damage.Why += ", and it is not the last file"
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			err = &DamageError{File: filepath.Join(dir, p.Name), Why: "the manifest names this file, and it is missing"}
+			why := fmt.Sprintf("the manifest names %s and there is none: No such file or directory", p.Name)
+			err = &DamageError{File: filepath.Join(dir, p.Name), Why: why}
 		}
 		if err != nil {
 			return err
