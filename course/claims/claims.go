@@ -192,11 +192,11 @@ func (c Claim) run(ctx context.Context, more ...string) (*Result, error) {
 	return result, nil
 }
 
-// beside returns the header and the lines of the numbered events.
+// beside returns the header and the lines of the numbered events, and of those that name a client.
 func (r *Record) beside(act string, numbers []int64) Beside {
 	b := Beside{Act: act, Evidence: numbers, Recording: slices.Clone(r.Lines[:1])}
 	for i, e := range r.Events {
-		if slices.Contains(numbers, e.Seq) {
+		if slices.Contains(numbers, e.Seq) || e.is("x") && strings.HasPrefix(e.Text, "CLIENT SETNAME") {
 			b.Recording = append(b.Recording, r.Lines[i+1])
 		}
 	}

@@ -17,7 +17,8 @@ func judgeWait(acts []*Record) Finding {
 			"waited": number(waited.Text), "granted_again": granted(again), "waited_all_again": granted(after),
 			"waited_late": number(late.Text), "kept_late": strings.Contains(kept.Text, "token-A"),
 		},
-		Evidence: seqs(took, master.reply(took), master.command("A", "WAIT", 0), waited, late, kept),
+		Evidence: seqs(took, master.reply(took), master.command("A", "WAIT", 0), waited, master.command("A", "WAIT", 1),
+			late, master.command("A", "GET", 0), kept),
 		others: map[int][]int64{
 			1: seqs(promoted.command("B", "SET", 0), again), 2: seqs(all.command("B", "SET", 0), after),
 		},

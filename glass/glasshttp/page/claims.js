@@ -249,9 +249,9 @@ function proof(n, evidence, lines) {
 
 // besides lists the events of another act.
 function besides({ act, evidence, recording }) {
-  const { rows } = eventRows(recording, evidence);
+  const { rows } = eventRows(recording, evidence), key = `claims.act.${act}`;
   return el('div', { class: 'cl-evidence', 'data-act': act },
-    el('p', { class: 'cl-label' }, t('claims.beside', { act })),
+    el('p', { class: 'cl-label' }, t('claims.beside', { act: key in texts[lang] ? t(key) : act })),
     el('ol', {}, rows.slice(0, SHOWN)));
 }
 
