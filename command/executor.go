@@ -38,7 +38,6 @@ type Executor struct {
 	Pause         Pause         // of CLIENT PAUSE; only the server sets it
 	AllInScripts  bool          // DEBUG SET-DISABLE-DENY-SCRIPTS
 	AnyChecksum   bool          // DEBUG SET-SKIP-CHECKSUM-VALIDATION
-	AOF           LocalAOF      // what WAITAOF knows
 	DiskError     error         // why no command may change anything now, or nil: the text of MISCONF
 
 	LacksReplicas bool // too few replicas are near, for min-replicas-to-write

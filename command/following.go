@@ -24,7 +24,8 @@ const (
 	ErrWaitReplica store.Error = "ERR WAIT cannot be used with replica instances. Please also note that since Redis 4.0 " +
 		"if a replica is configured to be writable (which is not the default) writes to replicas are just local and are " +
 		"not propagated."
-	errWaitAOFReplica store.Error = "ERR WAITAOF cannot be used with replica instances. Please also note that writes to " +
+	// ErrWaitAOFReplica refuses WAITAOF.
+	ErrWaitAOFReplica store.Error = "ERR WAITAOF cannot be used with replica instances. Please also note that writes to " +
 		"replicas are just local and are not propagated."
 
 	// ErrRoleChanged ends the wait of clients when a master becomes a replica (blocked.c: disconnectAllBlockedClients).

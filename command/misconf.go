@@ -6,6 +6,11 @@ func (ex *Executor) stopsWrites(flags Flag) bool {
 	return flags&Write != 0 && ex.Cfg.StopWritesOnBgsaveError && ex.Cfg.Save != ""
 }
 
+// CannotKeep reports whether writes are refused because the disk fails. Those of the master are executed all the same.
+func (ex *Executor) CannotKeep() bool {
+	return ex.DiskError != nil || ex.SaveFailed && ex.stopsWrites(Write)
+}
+
 // pings is the flag Write for PING, which is refused like a command that writes: so a program that watches the server
 // hears of it (server.c: processCommand).
 func (cmd *Command) pings() Flag {

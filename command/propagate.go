@@ -27,7 +27,8 @@ type Propagation struct {
 	ex       *Executor
 	file     feed
 	replicas feed
-	isOn     bool // somebody listens
+	others   func(c *Call) // see Watch
+	isOn     bool          // somebody listens
 
 	open bool // a command runs, so the unit is not over
 	told bool // the running command has called Propagate
@@ -48,15 +49,30 @@ type feed struct {
 // bytes are whole requests, valid until fn returns. The first one is SELECT.
 func (p *Propagation) Listen(fn func(unit []byte)) { p.listen(&p.file, fn) }
 
-// Replicate is Listen for the stream of replicas.
-func (p *Propagation) Replicate(fn func(unit []byte)) { p.listen(&p.replicas, fn) }
+// Replicate is Listen for the stream of replicas. Who listened before gets what an EXEC has changed so far.
+func (p *Propagation) Replicate(fn func(unit []byte)) {
+	if p.replicas.to != nil {
+		p.replicas.end()
+	}
+	p.listen(&p.replicas, fn)
+}
+
+// Watch calls fn after each command that has changed something and is not the master's, until it is called with nil.
+func (p *Propagation) Watch(fn func(c *Call)) {
+	p.others = fn
+	p.listens()
+}
 
 func (p *Propagation) listen(f *feed, fn func(unit []byte)) {
 	f.to, f.db = fn, -1
 	if fn == nil {
 		f.ops = 0 // an EXEC has ended it, behind changes of its own
 	}
-	p.isOn = p.file.to != nil || p.replicas.to != nil
+	p.listens()
+}
+
+func (p *Propagation) listens() {
+	p.isOn = p.file.to != nil || p.replicas.to != nil || p.others != nil
 	p.ex.KS.OnFieldLate = nil
 	if p.isOn {
 		p.ex.KS.OnFieldLate = p.fieldGone
@@ -83,6 +99,9 @@ func (c *Call) Propagate(args ...[]byte) {
 
 // NotAsItCame keeps the running command from propagating as it came (server.c: preventCommandPropagation).
 func (c *Call) NotAsItCame() { c.Ex.Propagation.told = true }
+
+// IsOn reports whether anybody listens.
+func (p *Propagation) IsOn() bool { return p.isOn }
 
 // Propagates reports whether anybody listens. A command asks it before it works for Propagate alone.
 func (c *Call) Propagates() bool { return c.Ex.Propagation.isOn }
@@ -113,6 +132,9 @@ func (p *Propagation) ran(c *Call, dirty int64) {
 		p.add(c.Sess.DB, c.Args...) // SWAPDB has given c.DB another ID
 	}
 	p.told = false
+	if p.others != nil && c.KS.Stats.Dirty > dirty && !c.Sess.Master {
+		p.others(c)
+	}
 	if p.ex.Depth == 0 {
 		p.open = false
 		p.end()
@@ -123,8 +145,14 @@ func (p *Propagation) ran(c *Call, dirty int64) {
 // propagateMessage propagates PUBLISH or SPUBLISH to replicas, for their subscribers.
 func (c *Call) propagateMessage() { c.Ex.Propagation.replicas.add(c.DB.ID, c.Args...) }
 
-// keyGone propagates that a key has expired or was evicted (db.c: propagateDeletion).
-func (p *Propagation) keyGone(db *store.DB, key string) {
+// Selected is the database in which the stream of replicas goes on. whole is false inside of a transaction that has
+// changed something: then the keys are not those of any place in the stream.
+func (p *Propagation) Selected() (db int, whole bool) {
+	return max(p.replicas.db, 0), p.replicas.ops == 0
+}
+
+// KeyGone propagates that a key has expired or was evicted (db.c: propagateDeletion).
+func (p *Propagation) KeyGone(db *store.DB, key string) {
 	if p.isOn {
 		p.add(db.ID, []byte("DEL"), []byte(key))
 		p.alone()

@@ -70,7 +70,6 @@ func groups() [][]Row {
 		keyRows(),
 		dumpRows(),
 		migrateRows(),
-		waitRows(),
 		listRows(),
 		listBlockRows(),
 		streamRows(),

@@ -88,6 +88,12 @@ func (t *TLS) read(in *input, needs int) (n int, errno unix.Errno) {
 		err = t.readRecord(in)
 	}
 	n, in.buf = len(in.buf)-before, in.buf[:before]
+	return t.outcome(n, err)
+}
+
+// outcome is what read(2) would return after n bytes and an error.
+func (t *TLS) outcome(n int, err error) (int, unix.Errno) {
+	errno := unix.Errno(0)
 	switch {
 	case errors.Is(err, os.ErrDeadlineExceeded) && n == 0:
 		return 0, unix.EAGAIN
@@ -103,6 +109,22 @@ func (t *TLS) read(in *input, needs int) (n int, errno unix.Errno) {
 	}
 	return 0, unix.EPROTO // bytes that are no TLS: the client has got an alert
 }
+
+// Receive is read(2) for a connection that is no Conn. p must have room for several records.
+func (t *TLS) Receive(p []byte) (int, unix.Errno) {
+	t.socket.begin(len(p) - 2*record) // with a part of a record that came before, all fits
+	n := 0
+	var err error
+	for err == nil {
+		var got int
+		got, err = t.layer.Read(p[n:])
+		n += got
+	}
+	return t.outcome(n, err)
+}
+
+// Send is write(2) for a connection that is no Conn. What it has not taken must come again.
+func (t *TLS) Send(p []byte) (int, unix.Errno) { return t.write(p) }
 
 // readRecord appends the bytes of one record to the buffer, or a part of them. The buffer grows only for a
 // byte that is already there.

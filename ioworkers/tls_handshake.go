@@ -18,6 +18,13 @@ func NewTLS(fd int, config *tls.Config) *TLS {
 	return t
 }
 
+// NewClientTLS is NewTLS for the client's side.
+func NewClientTLS(fd int, config *tls.Config) *TLS {
+	t := &TLS{socket: socket{fd: fd}}
+	t.layer = tls.Client(&carrier{}, config)
+	return t
+}
+
 // Handshake agrees on keys with the client. It runs in a goroutine of its own. Where it needs the client, it
 // calls wait, which returns once the socket has bytes to read, or room if room is set. If wait returns false,
 // Handshake fails, and uses the socket no more.

@@ -45,6 +45,12 @@ func (s *Stream) Resume() {
 	s.last, s.kept, s.room, s.Active = s.first, 0, blockMin, true
 }
 
+// Adopt makes the history that of a master, at an offset. It begins an empty backlog.
+func (s *Stream) Adopt(id string, offset int64) {
+	s.ID, s.ID2, s.Second, s.Offset = id, NoID, -1, offset
+	s.Resume()
+}
+
 // End forgets the backlog. What comes later has no numbers, so it belongs to a new history (replication.c:
 // freeReplicationBacklog).
 func (s *Stream) End(id string) {
@@ -52,7 +58,7 @@ func (s *Stream) End(id string) {
 	s.first, s.last, s.kept, s.room, s.Active = nil, nil, 0, 0, false
 }
 
-// Shift begins a new history that continues the old one (replication.c: shiftReplicationId).
+// Shift gives the history a new name from here on (replication.c: shiftReplicationId).
 func (s *Stream) Shift(id string) { s.ID, s.ID2, s.Second = id, s.ID, s.Offset+1 }
 
 func newBlock(from int64, size int) *block { return &block{from: from, buf: make([]byte, 0, size)} }

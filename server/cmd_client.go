@@ -225,14 +225,14 @@ func (s *Server) clientPause(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	s.pausing.begin(kind, time.Duration(ms)*time.Millisecond)
+	s.pausing.begin(byClient, kind, c.Ex.Clock.Timeline(c.Ex.Now.Mono)+ms*int64(time.Millisecond))
 	c.OK()
 	return nil
 }
 
 // CLIENT UNPAUSE (networking.c: clientCommand)
 func (s *Server) clientUnpause(c *command.Call) error {
-	s.pausing.end()
+	s.pausing.end(byClient)
 	c.OK()
 	return nil
 }

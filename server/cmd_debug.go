@@ -24,7 +24,7 @@ func (d *debugging) commands() []debugCommand {
 		{"aof-flush-sleep", "<microseconds>",
 			"Makes the server sleep before each write to the append only file.", 1, 1, d.slowFlush},
 		{"change-repl-id", "",
-			"Does nothing: there is no replication.", 0, 0, debugOK},
+			"Gives the history a new ID, so that no replica can go on.", 0, 0, d.changeID},
 		{"config-rewrite-force-all", "",
 			"Rewrites the configuration file with all directives, including defaults.", 0, 0, d.rewrite},
 		{"digest", "",
@@ -57,6 +57,8 @@ func (d *debugging) commands() []debugCommand {
 			"Saves all keys and functions to the RDB file, deletes them and loads them again.", 0, 3, d.s.persist.reload},
 		{"replybuffer", "<PEAK-RESET-TIME <NEVER|RESET|milliseconds>|RESIZING <0|1>>",
 			"Does nothing: idle clients have no reply buffer.", 2, 2, debugReplyBuffer},
+		{"replicate", "<argument> [<argument> ...]",
+			"Sends a request to the replicas, as it is.", 1, manyArguments, d.replicate},
 		{"set-active-expire", "<0|1>",
 			"Stops or continues the deletion of expired keys that no command accesses.", 1, 1, d.activeExpire},
 		{"set-disable-deny-scripts", "<0|1>",
@@ -111,8 +113,6 @@ func (s *Server) debug(c *command.Call) error {
 // name.
 func debugRefusal(name []byte) string {
 	switch ascii.ToLower(string(name)) {
-	case "replicate":
-		return "there is no replication"
 	case "drop-cluster-packet-filter", "clusterlink":
 		return "there is no cluster"
 	case "segfault", "panic", "assert", "oom", "leak":

@@ -238,7 +238,7 @@ func (r *report) infoStats() {
 		"pubsub_channels", r.s.ex.Subs.Len(pubsub.Channel), "pubsub_patterns", r.s.ex.Subs.Len(pubsub.Pattern),
 		"pubsubshard_channels", r.s.ex.Subs.Len(pubsub.Shard),
 		"latest_fork_usec", 0, "total_forks", r.s.persist.forks,
-		"migrate_cached_sockets", len(r.s.migrate), "slave_expires_tracked_keys", 0,
+		"migrate_cached_sockets", len(r.s.migrate), "slave_expires_tracked_keys", len(r.s.follow.own.all),
 		"active_defrag_hits", 0, "active_defrag_misses", 0, "active_defrag_key_hits", 0, "active_defrag_key_misses", 0,
 		"total_active_defrag_time", 0, "current_active_defrag_time", 0,
 		"tracking_total_keys", keys, "tracking_total_items", items, "tracking_total_prefixes", prefixes,

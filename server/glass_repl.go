@@ -76,7 +76,7 @@ func (v *glassState) linkRead(b []byte) {
 func (v *glassState) linkTold(b []byte) {
 	e := trace.Event{Point: trace.LinkTold, A: int64(len(b)), B: -1, Text: trace.Shown(b)}
 	if c := v.follow.link.client; c != nil {
-		e.Client, e.B = c.sess.ID, v.follow.Offset
+		e.Client, e.B = c.sess.ID, v.replicas.stream.Offset
 	}
 	v.trace.Event(e, nil)
 }
@@ -95,7 +95,7 @@ func (v *glassState) stream() *glass.Stream {
 	s.Replicas, s.Acked = v.getters()
 	switch {
 	case f.host != "":
-		s.Role, s.Offset, s.Link = "replica", f.Offset, f.state()
+		s.Role, s.Link = "replica", f.state()
 	case !st.Active:
 		return nil
 	}

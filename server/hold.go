@@ -1,6 +1,7 @@
 package server
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -88,33 +89,87 @@ func (s *Server) resumeBlocked(c *client, reply []byte) {
 	s.release(c)
 }
 
-// pausing is CLIENT PAUSE.
+// pausing holds commands back: CLIENT PAUSE, and what else needs it. Each has an end of its own (networking.c:
+// pauseActions).
 type pausing struct {
 	s         *Server
+	by        [pausers]pause
 	postponed []*client // their command waits for the end of the pause
 	timer     *reactor.Timer
-	until     int64 // ns, by Clock.Timeline
 }
 
-// begin holds commands back for d (CLIENT PAUSE). It never makes a pause shorter or weaker that is
-// already on.
-func (p *pausing) begin(kind command.Pause, d time.Duration) {
-	p.s.ex.Pause = max(p.s.ex.Pause, kind)
-	p.s.ks.KeepDue = true
-	p.until = max(p.until, p.s.ex.Clock.Timeline(p.s.ex.Now.Mono)+int64(d))
-	if p.timer != nil {
-		p.s.timers.Cancel(p.timer)
-	}
-	p.timer = p.s.at(p.until, p.end)
+type pause struct {
+	kind  command.Pause
+	until int64 // ns, by Clock.Timeline; forever for one that somebody ends
 }
 
-func (p *pausing) end() {
-	if p.timer != nil {
-		p.s.timers.Cancel(p.timer)
+// pauser is who holds commands back (server.h: pause_purpose).
+type pauser int
+
+const (
+	byClient   pauser = iota // CLIENT PAUSE
+	byFailover               // FAILOVER
+	pausers
+)
+
+const forever = math.MaxInt64
+
+// begin holds commands back until a time. It never makes a pause shorter or weaker that is already on.
+func (p *pausing) begin(by pauser, kind command.Pause, until int64) {
+	on := &p.by[by]
+	on.kind, on.until = max(on.kind, kind), max(on.until, until)
+	p.apply()
+}
+
+func (p *pausing) end(by pauser) {
+	if p.by[by].kind != command.PauseNone {
+		p.by[by] = pause{}
+		p.apply()
 	}
-	p.timer, p.until = nil, 0
+}
+
+func (p *pausing) endAll() {
+	p.by = [pausers]pause{}
+	p.apply()
+}
+
+// due ends the pauses whose time is over.
+func (p *pausing) due() {
+	p.timer = nil
+	now := p.s.ex.Clock.Timeline(p.s.ex.Now.Mono)
+	for i := range p.by {
+		if p.by[i].until <= now {
+			p.by[i] = pause{}
+		}
+	}
+	p.apply()
+}
+
+// apply makes the strongest pause count, and lets go what no pause holds.
+func (p *pausing) apply() {
+	was, next := p.s.ex.Pause, int64(forever)
 	p.s.ex.Pause = command.PauseNone
-	p.s.ks.KeepDue = p.s.ex.Following != nil
+	for _, on := range p.by {
+		p.s.ex.Pause = max(p.s.ex.Pause, on.kind)
+		if on.kind != command.PauseNone {
+			next = min(next, on.until)
+		}
+	}
+	p.s.ks.KeepDue = p.s.ex.Following != nil || p.s.ex.Pause != command.PauseNone
+	if p.timer != nil {
+		p.s.timers.Cancel(p.timer)
+		p.timer = nil
+	}
+	if next != forever {
+		p.timer = p.s.at(next, p.due)
+	}
+	if p.s.ex.Pause < was {
+		p.resume()
+	}
+}
+
+// resume executes what was held back. What another pause holds waits again.
+func (p *pausing) resume() {
 	for _, c := range p.postponed {
 		if c.sess.Hold == command.Postponed {
 			p.s.release(c)
@@ -132,8 +187,9 @@ func (p *pausing) end() {
 func (s *Server) serveReady() {
 	defer s.recoverCommand(nil)
 	s.ex.Waiters.ServeReady()
-	if s.ex.AOF.Waiting() {
-		s.ex.ServeFsynced()
+	if s.persist.aof.fsynced {
+		s.persist.aof.fsynced = false
+		s.replicas.answerWaits()
 	}
 }
 

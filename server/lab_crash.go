@@ -140,7 +140,7 @@ func (l *labState) crash() {
 			l.resetConn(c)
 		}
 	}
-	l.pausing.end()
+	l.pausing.endAll()
 	clear(l.resumed)
 	l.resumed = l.resumed[:0]
 	l.startAgain(end.lose)
@@ -171,6 +171,7 @@ func (l *labState) crash() {
 // startAgain makes the state that New makes, except for listeners and clients.
 func (l *labState) startAgain(lose loss) {
 	l.follow.stop()
+	l.Server.failover = failover{s: l.Server}
 	if l.persist.loads() {
 		l.persist.endLoading()
 		l.loaded()

@@ -63,7 +63,7 @@ const linkSilence = 5_000_000_000
 // effect is the place in the stream behind what was done last: see lab.Entry.
 func (l *labState) effect() int64 {
 	if l.follow.host != "" {
-		return l.follow.Offset
+		return l.replicas.stream.Offset
 	}
 	return l.ex.Propagation.Effect()
 }
@@ -93,10 +93,10 @@ func (l *labState) noteLink(what string, port int) {
 func (l *labState) noteSynced(how string) {
 	if l != nil {
 		l.linkCut.Store(l.cutsLink(l.follow.port))
-		l.noteRole(lab.EventSynced, how, l.follow.port, l.follow.ID)
+		l.noteRole(lab.EventSynced, how, l.follow.port, l.replicas.stream.ID)
 		if l.cfg.Replicas > 0 {
 			full := how == lab.SyncedFull
-			l.doctor.Synced(l.numberAt(l.follow.port)-1, l.follow.ID, l.ks.Now, full)
+			l.doctor.Synced(l.numberAt(l.follow.port)-1, l.replicas.stream.ID, l.ks.Now, full)
 		}
 	}
 }
@@ -104,9 +104,9 @@ func (l *labState) noteSynced(how string) {
 // notePromoted is called before a replica becomes a master.
 func (l *labState) notePromoted() {
 	if l != nil {
-		l.noteRole(lab.EventPromoted, "", l.follow.port, l.follow.ID)
+		l.noteRole(lab.EventPromoted, "", l.follow.port, l.replicas.stream.ID)
 		if l.cfg.Replicas > 0 {
-			l.doctor.Promoted(l.numberAt(l.follow.port)-1, l.follow.Offset, l.ks.Now)
+			l.doctor.Promoted(l.numberAt(l.follow.port)-1, l.replicas.stream.Offset, l.ks.Now)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func (l *labState) node() *lab.Node {
 	n := &lab.Node{Node: l.number, Nodes: l.masters, Port: l.port, Role: "master",
 		ReplID: l.replicas.stream.ID, Offset: l.replicas.stream.Offset}
 	if l.follow.host != "" {
-		n.Role, n.ReplID, n.Offset = "replica", l.follow.ID, l.follow.Offset
+		n.Role, n.ReplID, n.Offset = "replica", l.replicas.stream.ID, l.replicas.stream.Offset
 	}
 	return n
 }

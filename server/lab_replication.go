@@ -307,14 +307,14 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 		if !w.isOn() {
 			return
 		}
-		if got := rs.acknowledged(offset); got >= w.replicas {
+		if got := rs.acknowledged(&w); got >= w.replicas {
 			l.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Int(got) })
 			return
 		}
 		rs.waits = append(rs.waits, w)
 		rs.asksAcks = true
 	})
-	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(offset)) }
+	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(&w)) }
 	c.Await(soFar)
 	if ms > 0 { // in real time: the lab's clock may stand still
 		l.loop.After(time.Duration(ms)*time.Millisecond, func() time.Duration {

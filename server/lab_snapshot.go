@@ -55,7 +55,6 @@ func (l *labState) snapshotRestore(c *command.Call, args [][]byte) error {
 	l.ex.ReplaceKeys(saved.keys)
 	l.ex.Scripts.LoadCode(saved.code)
 	l.follow.diverge()
-	l.replicas.leave()
 	l.doctor.Restreams()
 	l.doctorLost()
 	l.logEvent(lab.EventRestore, "")

@@ -107,7 +107,7 @@ func (l *labState) state() nodeState {
 		f.drain()
 	}
 	n.host, n.port, n.follows = f.host, f.port, l.peerAt(f.host, f.port)
-	n.link, n.hasData, n.offset = f.state(), f.ID != "" && f.sync == nil, f.Offset
+	n.link, n.hasData, n.offset = f.state(), f.known && f.sync == nil, l.replicas.stream.Offset
 	return n
 }
 

@@ -59,6 +59,7 @@ func (s *Server) executePhase() {
 	s.runDeferred()
 	s.evictMore()
 	s.persist.advance()
+	s.failover.advance()
 	if s.follow.host != "" && !s.persist.loads() {
 		s.follow.advance()
 	}

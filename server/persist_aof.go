@@ -30,7 +30,9 @@ type appendOnly struct {
 	before  int64 // bytes of the parts before the one that is appended to
 	base    int64 // bytes when the last rewrite ended
 	stamped int64 // unix seconds of the last annotation
-	began   int64 // ex.AOF.Appended when the Writer began
+	began   int64 // at.appended when the Writer began
+	at      appended
+	fsynced bool // clients wait, and more is on the disk since the last pass
 	timer   *reactor.Timer
 	due     int64 // when it runs
 
@@ -224,7 +226,7 @@ func (a *appendOnly) write(part disk.File, size int64) {
 		a.writer.Elsewhere = elsewhere
 		a.writer.Wake = func() { s.loop.Post(func() {}) }
 	}
-	a.began = s.ex.AOF.Appended
+	a.began = a.at.appended
 	a.feed()
 }
 
@@ -240,7 +242,7 @@ func (a *appendOnly) feed() {
 }
 
 func (a *appendOnly) append(bytes []byte) {
-	a.p.s.ex.AOF.Appended += int64(len(bytes))
+	a.at.appended += int64(len(bytes))
 	a.writer.Append(bytes)
 }
 
@@ -302,13 +304,42 @@ func (a *appendOnly) flush(now int64) error {
 
 // synced notes how much is on the disk, for clients that wait for it.
 func (a *appendOnly) synced() {
-	ex := a.p.s.ex
-	ex.AOF.Now = a.writer.Policy == aof.Always && !a.writer.NoSync
-	if synced := a.began + a.writer.State().Synced; synced != ex.AOF.Synced {
-		ex.AOF.Synced = synced
-		if ex.AOF.Waiting() {
+	st := a.writer.State()
+	a.at.now = a.writer.Policy == aof.Always && !a.writer.NoSync
+	if synced := a.began + st.Synced; synced != a.at.synced {
+		a.at.synced = synced
+		if len(a.p.s.replicas.waits) > 0 {
+			a.fsynced = true
 			a.p.s.loop.Post(func() {}) // the next pass answers them
 		}
+	}
+	a.at.follow(a.p.s.replicas.stream.Offset, st.Syncing)
+}
+
+// appended is how far the append only file is, since the server began.
+type appended struct {
+	appended int64 // bytes
+	synced   int64 // of them, on the disk
+	now      bool  // what a command appends is on the disk before its reply
+
+	// offset is how much of the stream of replication is on the disk (server.h: fsynced_reploff).
+	offset  int64
+	pending struct{ appended, offset int64 } // what the fsync under way reaches
+}
+
+// has reports whether so many bytes are on the disk before a reply of now.
+func (a *appended) has(bytes int64) bool { return a.now || a.synced >= bytes }
+
+// follow moves offset, after a flush. now is the offset of what was executed.
+func (a *appended) follow(now int64, syncing bool) {
+	if a.pending.appended <= a.synced {
+		a.offset = max(a.offset, a.pending.offset)
+		if syncing {
+			a.pending.appended, a.pending.offset = a.appended, now
+		}
+	}
+	if a.synced >= a.appended {
+		a.offset = now
 	}
 }
 

@@ -170,10 +170,31 @@ func (p *persistence) loadRDB() error {
 	found, err := p.exists()
 	if err == nil && found {
 		if err = p.reserve(); err == nil {
-			err = p.load(false)
+			err = p.loadAtStart()
 		}
 	}
 	return err
+}
+
+// loadAtStart loads the file of an earlier run. Replicas and the master may know the history that it names. What has
+// expired meanwhile, replicas still have (server.c: loadDataFromDisk).
+func (p *persistence) loadAtStart() error {
+	type key struct {
+		db   int
+		name string
+	}
+	var late []key
+	l := p.rdbLoading(false)
+	l.Late = func(db int, name []byte) { late = append(late, key{db, string(name)}) }
+	if err := p.loadBy(l); err != nil {
+		return err
+	}
+	if p.s.replicas.restore(l.Stream) {
+		for _, k := range late {
+			p.s.ex.Propagation.KeyGone(p.s.ks.DBs[k.db], k.name)
+		}
+	}
+	return nil
 }
 
 // LoadError says why a server did not start: its data cannot be loaded.
@@ -183,10 +204,14 @@ type LoadError struct{ error }
 func (e *LoadError) Unwrap() error { return e.error }
 
 // load loads the file. With merge, keys and libraries of the file replace those that exist.
-func (p *persistence) load(merge bool) error {
+func (p *persistence) load(merge bool) error { return p.loadBy(p.rdbLoading(merge)) }
+
+// loadBy loads the file. On a replica nothing has expired: the master says when.
+func (p *persistence) loadBy(l *rdb.Loading) error {
 	begin := p.s.ex.Clock.Mono()
-	l := p.rdbLoading(merge)
+	p.s.ks.Loading = p.s.cfg.ReplicaOf != ""
 	err := l.Load(p.from(), p.path())
+	p.s.ks.Loading = false
 	p.loaded, p.expired = l.Loaded, l.Expired
 	if err == nil {
 		p.s.log('*', "DB loaded from disk: %.3f seconds", float64(p.s.ex.Clock.Mono()-begin)/1e9)
@@ -277,7 +302,7 @@ func (p *persistence) saving() *rdb.Saving {
 		Now: p.s.ks.Now, Libraries: p.s.ex.Scripts.Code().Libraries,
 		Compress: p.s.cfg.RDBCompression, Checksum: p.s.cfg.RDBChecksum,
 		Format: p.format(), Version: version, UsedMemory: p.s.figures.usedMemory(),
-		Delay: p.s.cfg.RDBKeySaveDelay,
+		Delay: p.s.cfg.RDBKeySaveDelay, Stream: p.s.replicas.place(),
 	}
 }
 

@@ -51,7 +51,8 @@ func (p *persistence) reload(c *command.Call, options [][]byte) error {
 }
 
 func (p *persistence) saveAndLoad(save, flush, merge bool) error {
-	for p.aof.isOn() && !p.s.ks.ExpireDue() { // it would not know of what expires while loading
+	listens := p.s.ex.Propagation.IsOn() && p.s.follow.host == ""
+	for listens && !p.s.ks.ExpireDue() { // nobody would hear of what expires while loading
 	}
 	p.abortBackground() // Redis lets it go on, and then its file replaces the newer one
 	if save && p.save() != nil {

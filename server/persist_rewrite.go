@@ -186,7 +186,9 @@ func (a *appendOnly) rewritten(err error) {
 func (a *appendOnly) unlisten() {
 	ex := a.p.s.ex
 	ex.Propagation.Listen(nil)
-	a.writer, ex.DiskError, ex.AOF.Now = nil, nil, false
+	a.writer, ex.DiskError = nil, nil
+	a.at = appended{appended: a.at.appended, synced: a.at.synced}
+	a.fsynced = true // whoever waits gets an error
 }
 
 // abortRewrite ends the rewrite, if there is one.

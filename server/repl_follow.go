@@ -3,12 +3,12 @@ package server
 import (
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
 	"github.com/miniredisd/miniredisd/reactor"
-	"github.com/miniredisd/miniredisd/replication/follow"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -26,21 +26,21 @@ type following struct {
 	port  int
 	rules command.Following
 
-	history            // what is executed
-	db        int      // that the stream has selected
+	// What is executed is the history of replicas.stream: its ID, and its offset.
+	known   bool   // the master may go on behind it (server.h: cached_master)
+	db      int    // that the stream has selected
+	partial []byte // of the stream: a transaction whose end has not come
+
+	own ownKeys
+
 	link      *link    // nil between two connections
 	sync      *syncing // a full synchronization under way, or nil
 	timer     *reactor.Timer
-	ticked    bool  // the timer has fired
-	loads     bool  // the keys of the master are being loaded
-	downSince int64 // unix seconds, 0 if there was no link since it became a replica
-}
-
-// history names the data: the stream that they come from, and how much of it.
-type history struct {
-	follow.Position        // ID is "" if nobody could continue
-	id2             string // the stream before, "" for none
-	second          int64  // the first byte that is not of id2
+	computing sync.WaitGroup // for the handshakes of TLS
+	ticked    bool           // the timer has fired
+	loads     bool           // the keys of the master are being loaded
+	downSince int64          // unix seconds, 0 if there was no link since it became a replica
+	warned    int64          // monotonic ns, when the log was told of writes that are not on the disk
 }
 
 // replPeriod is how often a replica acknowledges, and looks at its link (replication.c: replicationCron).
@@ -74,6 +74,9 @@ const (
 func (s *Server) replicaOf(c *command.Call) error {
 	f := &s.follow
 	by := s.clients.describe(s.clients.of(c.Sess))
+	if s.failover.state != noFailover {
+		return errFailingOver
+	}
 	if is(c.Args[1], "no") && is(c.Args[2], "one") {
 		if f.host != "" {
 			f.promote()
@@ -115,22 +118,27 @@ func (f *following) start() error {
 	case f.s.bubble != nil && f.s.peerAt(host, n) == nil:
 		return errBubbleLink
 	}
+	known, db := f.known, f.db // from the file
 	f.follow(host, n)
+	f.known, f.db = known, db
 	return nil
 }
 
-// follow makes the server a replica (replication.c: replicationSetMaster).
+// follow makes the server a replica. Replicas of its own stay: they go on if this server can (replication.c:
+// replicationSetMaster).
 func (f *following) follow(host string, port int) {
 	f.leave()
 	if f.host == "" {
 		f.s.lab.noteDemoted(port)
 		f.timer = f.s.loop.After(replPeriod, f.tick)
-		f.history = f.s.replicas.leave()
-		f.s.endWaits()
+		f.s.replicas.demote()
+		f.known, f.db = true, 0 // the new master begins with SELECT
 	}
+	f.s.endWaits()
 	f.host, f.port = host, port
 	f.s.cfg.ReplicaOf = host + " " + strconv.Itoa(port)
 	f.configure()
+	f.s.replicas.countGood()
 	f.s.log('*', "Connecting to MASTER %s:%d", host, port)
 	f.connect()
 }
@@ -141,11 +149,8 @@ func (f *following) promote() {
 	f.leave()
 	f.s.loop.Cancel(f.timer)
 	f.s.lab.notePromoted()
-	f.host, f.s.cfg.ReplicaOf, f.downSince = "", "", 0
-	if f.ID != "" {
-		f.s.replicas.takeOver(f.history)
-	}
-	f.history = history{}
+	f.host, f.s.cfg.ReplicaOf, f.known, f.downSince = "", "", false, 0
+	f.s.replicas.takeOver()
 	f.configure()
 	f.s.replicas.countGood()
 }
@@ -165,7 +170,7 @@ func (f *following) stop() {
 	}
 	f.leave()
 	f.s.loop.Cancel(f.timer)
-	f.host, f.history, f.db, f.downSince = "", history{}, 0, 0
+	f.host, f.known, f.db, f.downSince = "", false, 0, 0
 	f.configure()
 }
 
@@ -177,14 +182,26 @@ func (f *following) diverge() {
 	}
 }
 
-// forget makes the next synchronization a full one: the data are not those of the stream any more.
-func (f *following) forget() { f.history = history{} }
+// forget makes the next synchronization a full one, of this server and of its replicas: the data are not those of the
+// stream any more (replication.c: replicationAttachToNewMaster).
+func (f *following) forget() {
+	f.known = false
+	f.s.replicas.reset()
+}
 
 // configure tells the executor what a replica may do.
 func (f *following) configure() {
 	cfg := f.s.cfg
 	f.rules.Alone = f.host == ""
 	f.rules.Loading = f.loads || f.s.persist.loads()
+	if f.rules.Alone || cfg.ReplicaReadOnly {
+		f.s.ex.Propagation.Watch(nil)
+	} else {
+		f.s.ex.Propagation.Watch(f.remember)
+	}
+	if f.rules.Alone {
+		f.forgetOwn()
+	}
 	if f.rules.Alone && !f.rules.Loading {
 		f.s.ex.Follow(nil)
 		return
@@ -210,6 +227,7 @@ func (f *following) end() {
 		f.hangUp()
 	}
 	f.link = nil
+	f.computing.Wait()
 }
 
 // endWaits ends the waits of all blocked clients, and closes them after the reply. Who waits for a lab waits on.
@@ -230,7 +248,7 @@ func (f *following) role(c *command.Call) {
 	c.Int(int64(f.port))
 	c.BulkString(f.state())
 	if f.isUp() {
-		c.Int(f.Offset)
+		c.Int(f.s.replicas.stream.Offset)
 	} else {
 		c.Int(-1)
 	}

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
 	"github.com/miniredisd/miniredisd/replication/follow"
@@ -21,9 +22,11 @@ import (
 type link struct {
 	fd      int
 	addr    string
-	talk    *follow.Link // nil until it is connected
-	client  *client      // nil until the stream begins
-	chunk   []byte       // room for a read
+	tls     *ioworkers.TLS // nil without tls-replication
+	shaking *shaking       // its handshake, nil if that is over
+	talk    *follow.Link   // nil until it is connected
+	client  *client        // nil until the stream begins
+	chunk   []byte         // room for a read
 	unsent  []byte
 	ready   bool  // the socket has something to read, or is connected
 	stopped bool  // it is not watched for input
@@ -112,7 +115,7 @@ func (s *Server) isSelf(host string, port int) bool {
 	})
 }
 
-// connected begins the conversation.
+// connected goes on once there is a connection.
 func (f *following) connected(l *link) {
 	l.ready = false
 	f.s.loop.Unwatch(l.fd, reactor.Writable)
@@ -121,6 +124,15 @@ func (f *following) connected(l *link) {
 		return
 	}
 	f.s.log('*', "Non blocking connect for SYNC fired the event.")
+	if f.s.cfg.TLSReplication {
+		f.shakeHands(l)
+		return
+	}
+	f.greet(l)
+}
+
+// greet begins the conversation.
+func (f *following) greet(l *link) {
 	l.talk = follow.New(f.options())
 	l.stopped = true
 	f.watch(l, true)
@@ -131,10 +143,16 @@ func (f *following) options() follow.Options {
 	cfg := f.s.cfg
 	o := follow.Options{
 		User: cfg.MasterUser, Password: cfg.MasterAuth, Port: cfg.ReplicaAnnouncePort, AnnounceIP: cfg.ReplicaAnnounceIP,
-		From: f.Position, MaxRequest: int(cfg.QueryBufferLimit), Log: f.s.log,
+		Failover: f.s.failover.state == handsOver, MaxRequest: int(cfg.QueryBufferLimit), Log: f.s.log,
+	}
+	if st := &f.s.replicas.stream; f.known {
+		o.From = follow.Position{ID: st.ID, Offset: st.Offset}
 	}
 	if o.Port == 0 {
 		o.Port = f.s.Port()
+		if f.s.cfg.TLSReplication && f.s.cfg.TLSPort > 0 {
+			o.Port = f.s.cfg.TLSPort
+		}
 	}
 	return o
 }
@@ -158,7 +176,7 @@ func (f *following) watch(l *link, on bool) {
 func (f *following) flush(l *link) {
 	l.unsent = append(l.unsent, l.talk.Output()...)
 	for len(l.unsent) > 0 {
-		n, err := unix.Write(l.fd, l.unsent)
+		n, err := l.write(l.unsent)
 		if n > 0 {
 			if v := f.s.glass; v.looks() {
 				v.linkTold(l.unsent[:n])
@@ -192,12 +210,15 @@ func (f *following) hangUp() {
 	f.link = nil
 	if l.client == nil {
 		f.s.loop.Unwatch(l.fd, reactor.Readable|reactor.Writable)
-		_ = unix.Close(l.fd)
+		if !l.stopShaking() {
+			_ = unix.Close(l.fd)
+			l.fd = -1
+		}
 		return
 	}
 	f.s.log('*', "Connection with master lost.")
 	f.s.lab.noteLink(lab.LinkDown, f.port)
-	f.db = l.client.sess.DB
+	f.db, f.partial = l.client.sess.DB, nil
 	f.s.ex.Drop(&l.client.sess)
 	f.s.close(l.client)
 	f.downSince = f.s.persist.unix()
@@ -230,6 +251,7 @@ func (f *following) begin(l *link) {
 	}
 	c.sess.Master, c.sess.Authenticated, c.sess.User, c.sess.DB = true, true, nil, f.db
 	c.sess.Name = f.s.lab.linkName("master", f.port)
+	c.TLS = l.tls
 	c.readable = func() { l.ready = true }
 	l.client, l.stopped, l.ready = c, true, true
 	f.s.loop.Unwatch(l.fd, reactor.Readable)

@@ -23,6 +23,8 @@ func (f *following) advance() {
 	l := f.link
 	switch {
 	case l == nil:
+	case l.shaking != nil:
+		f.shakeOn(l)
 	case l.talk == nil:
 		switch {
 		case l.ready && f.s.lab.cutsLink(f.port):
@@ -53,9 +55,13 @@ func (f *following) drain() {
 	}
 }
 
-// mustWait reports whether nothing of the master may be executed: a file is loaded, or CLIENT PAUSE keeps writes.
+// mustWait reports whether nothing of the master may be executed: a file is loaded, or a pause holds writes back. The
+// handshake goes on: the one of FAILOVER ends the pause.
 func (f *following) mustWait() bool {
-	return f.sync != nil && f.sync.loads || f.s.ex.Pause != command.PauseNone
+	if f.sync != nil {
+		return f.sync.loads || f.s.ex.Pause != command.PauseNone
+	}
+	return f.isUp() && f.s.ex.Pause != command.PauseNone
 }
 
 // isUrgent reports whether there is work for the next pass.
@@ -69,7 +75,7 @@ func (f *following) receive(l *link) {
 	}
 	until := f.s.ex.Clock.Mono() + linkBudget
 	for l.ready {
-		n, err := unix.Read(l.fd, l.chunk)
+		n, err := l.read(l.chunk)
 		switch {
 		case err == unix.EINTR:
 			continue
@@ -123,16 +129,17 @@ func (f *following) digest(l *link) bool {
 			var failure *follow.Failure
 			errors.As(err, &failure)
 			f.fail(failure.Level, failure.Text)
+			if failure.Refused {
+				f.s.failover.refused()
+			}
 			return false
 		}
 		switch e.Kind {
 		case follow.None:
 			f.flush(l)
 			return f.link == l
-		case follow.FullSync:
-			f.sync = &syncing{at: e.At}
-		case follow.Continues:
-			f.goOn(l, e.At)
+		case follow.FullSync, follow.Continues:
+			f.accepted(l, e)
 		case follow.FileBegin:
 			f.beginFile(e.Size)
 		case follow.FileData:
@@ -140,47 +147,98 @@ func (f *following) digest(l *link) bool {
 		case follow.FileEnd:
 			f.endFile()
 		case follow.Request:
-			f.obey(l.client, e)
+			f.obey(l, e)
 		}
 	}
 	l.behind = true
 	return false
 }
 
+// accepted begins what the master has agreed to.
+func (f *following) accepted(l *link, e follow.Event) {
+	switch {
+	case f.s.replicas.isOwn(e.At.ID):
+		f.fail('#', "The data of the MASTER come from this server: refusing a circle of replicas")
+		f.s.failover.refused()
+		return
+	case e.Kind == follow.FullSync:
+		f.sync = &syncing{at: e.At}
+	default:
+		f.goOn(l, e.At)
+	}
+	f.s.failover.done()
+}
+
 // goOn begins the stream behind what is executed.
 func (f *following) goOn(l *link, at follow.Position) {
-	if at.ID != f.ID {
-		f.id2, f.second = f.ID, f.Offset+1
-		f.Position = at
-	}
+	f.s.replicas.goOnAs(at.ID)
 	f.begin(l)
 	f.s.log('*', "MASTER <-> REPLICA sync: Master accepted a Partial Resynchronization.")
 	f.s.lab.noteSynced(lab.SyncedPartial)
 }
 
-// obey executes a request of the stream (networking.c: commandProcessed). The offset moves behind a transaction as a
-// whole: after a cut link the master sends all of it again.
-func (f *following) obey(c *client, e follow.Event) {
+// obey executes a request of the stream, and passes its bytes on. A transaction counts as a whole: after a cut link the
+// master sends all of it again (networking.c: commandProcessed).
+func (f *following) obey(l *link, e follow.Event) {
+	f.execute(l, e.Args)
+	switch {
+	case f.host == "": // the request has made this server a master
+	case l.client.sess.InMulti():
+		f.partial = append(f.partial, e.Data...)
+	default:
+		if len(f.partial) > 0 {
+			f.s.replicas.relay(f.partial)
+			f.partial = f.partial[:0]
+		}
+		f.s.replicas.relay(e.Data)
+	}
+}
+
+func (f *following) execute(l *link, args [][]byte) {
+	c := l.client
 	defer f.s.recoverCommand(c)
 	switch {
-	case len(e.Args) == 0:
-	case is(e.Args[0], "replconf"):
-		if len(e.Args) > 1 && is(e.Args[1], "getack") {
-			f.link.talk.Ack(f.Offset)
+	case len(args) == 0:
+	case is(args[0], "replconf"):
+		if len(args) > 1 && is(args[1], "getack") {
+			f.acknowledge(l)
 		}
 	default:
 		c.active = f.s.now
 		f.s.running = c
-		reply := f.s.obey(&c.sess, e.Args)
+		dirty := f.s.ks.Stats.Dirty
+		reply := f.s.obey(&c.sess, args)
 		f.s.running = nil
+		if f.s.ex.CannotKeep() && f.s.ks.Stats.Dirty > dirty {
+			f.cannotKeep()
+		}
 		if len(reply) > 0 && reply[0] == '-' {
 			f.s.log('#', "== CRITICAL == This replica is sending an error to its master: '%s' after processing the command '%s'",
-				reply[1:len(reply)-2], e.Args[0])
+				reply[1:len(reply)-2], args[0])
 		}
 	}
-	if !c.sess.InMulti() {
-		f.Position = e.At
+}
+
+// cannotKeep is called for a change of the master that cannot be written to the disk (server.c: processCommand).
+func (f *following) cannotKeep() {
+	const period = 10e9 // ns from one line of the log to the next
+	switch {
+	case !f.s.cfg.ReplicaIgnoreDiskErrors:
+		f.s.persist.fatal = errors.New("Replica was unable to write command to disk.")
+		f.s.loop.Stop()
+	case f.warned == 0 || f.s.now-f.warned > period:
+		f.warned = f.s.now
+		f.s.log('#', "Replica is applying a command it is unable to write to disk.")
 	}
+}
+
+// acknowledge tells the master how far this replica is.
+func (f *following) acknowledge(l *link) {
+	synced := int64(-1)
+	if a := &f.s.persist.aof; a.isOn() {
+		synced = a.at.offset
+	}
+	l.talk.Ack(f.s.replicas.stream.Offset, synced)
 }
 
 // everySecond is what happens each second (replication.c: replicationCron).
@@ -209,7 +267,7 @@ func (f *following) everySecond() {
 		f.fail('#', "Timeout connecting to the MASTER...")
 	case f.s.lab.cutsLink(f.port):
 	case l.client != nil:
-		l.talk.Ack(f.Offset)
+		f.acknowledge(l)
 		f.flush(l)
 	case f.sync != nil:
 		l.talk.KeepAlive()

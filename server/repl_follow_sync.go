@@ -142,7 +142,7 @@ func (f *following) beginLoading(beside bool) {
 		f.forget()
 		f.s.ex.Empty()
 	}
-	f.rules.Beside = beside && y.at.ID == f.ID // the old keys are an older state of the same data
+	f.rules.Beside = beside && y.at.ID == f.s.replicas.stream.ID // the old keys are an older state of the same data
 	f.loads = !f.rules.Beside
 	f.configure()
 	f.s.log('*', "MASTER <-> REPLICA sync: Loading DB in memory")
@@ -193,13 +193,14 @@ func (f *following) loaded() {
 	p.loaded, p.expired = y.loading.Loaded, y.loading.Expired
 	f.s.ks.Stats.Dirty++
 	f.closeSync()
-	f.history, f.db = history{Position: y.at}, y.loading.StreamDB
+	f.known, f.db = y.at.ID != "", y.loading.Stream.DB
+	f.s.replicas.adopt(y.at)
 	l := f.link
 	f.begin(l)
 	f.s.log('*', "MASTER <-> REPLICA sync: Finished with success")
 	f.s.lab.noteSynced(lab.SyncedFull)
 	if f.link == l {
-		l.talk.Ack(f.Offset)
+		f.acknowledge(l)
 		f.flush(l)
 	}
 }
@@ -207,6 +208,7 @@ func (f *following) loaded() {
 // swap puts what was loaded in place of the old keys and libraries.
 func (f *following) swap() {
 	y := f.sync
+	f.forget()
 	f.s.persist.abortBackground() // it saves the old ones
 	f.s.ex.Empty()
 	f.s.ex.ReplaceDatabases(y.beside)
@@ -227,8 +229,15 @@ func (p *persistence) adoptFile(path string) error {
 		return err
 	}
 	p.saved = p.unix()
+	if p.s.cfg.RDBDelSyncFiles && p.isOff() {
+		p.s.log('*', "Removing the RDB file obtained from the master. This replica has persistence disabled")
+		return p.disk.Remove(p.path())
+	}
 	return p.disk.SyncDir(p.folder())
 }
+
+// isOff reports whether no file is written without a command that asks for it (server.c: allPersistenceDisabled).
+func (p *persistence) isOff() bool { return p.s.cfg.Save == "" && !p.s.cfg.AppendOnly }
 
 // abortSync throws away what has come of a full synchronization. Keys that are loaded in part go, too.
 func (f *following) abortSync() {

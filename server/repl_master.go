@@ -20,6 +20,7 @@ import (
 type replicas struct {
 	s      *Server
 	stream replication.Stream
+	made   string    // the last ID that this server has made for a history
 	all    []*client // in the order in which they asked
 	sync   *fullSync // under way, or nil
 
@@ -30,6 +31,8 @@ type replicas struct {
 	timer  *reactor.Timer // of everySecond, nil while there is nothing to do
 	pinged int64          // ns, by Clock.Timeline
 	alone  int64          // ns, by Clock.Timeline: since when there is no replica
+
+	leftFile bool // a file was written for replicas, and nothing else needs it
 
 	full, partial, refused int64 // synchronizations
 	netOut                 int64 // bytes written
@@ -46,7 +49,9 @@ const (
 const handMost = 256 << 10
 
 func newReplicas(s *Server) replicas {
-	return replicas{s: s, stream: replication.New(newRunID())}
+	r := replicas{s: s}
+	r.stream = replication.New(r.newID())
+	return r
 }
 
 // now is the time by which replicas are late, in ns.
@@ -54,7 +59,7 @@ func (r *replicas) now() int64 { return r.s.ex.Clock.Timeline(r.s.ex.Now.Mono) }
 
 // begin makes the backlog for the first replica.
 func (r *replicas) begin() {
-	r.stream.Begin(newRunID())
+	r.stream.Begin(r.newID())
 	r.listen()
 	r.s.log('*', "Replication backlog created, my new replication IDs are '%s' and '%s'", r.stream.ID, r.stream.ID2)
 }
@@ -64,6 +69,11 @@ func (r *replicas) listen() {
 	r.s.ex.Propagation.Replicate(r.feed)
 	r.s.ex.Propagation.Offset = r.stream.Offset
 	r.pinged = r.now()
+	r.watch()
+}
+
+// watch makes everySecond run, as long as there is a backlog.
+func (r *replicas) watch() {
 	if r.timer == nil {
 		r.schedule()
 	}
@@ -84,36 +94,8 @@ func (r *replicas) schedule() {
 // end forgets the backlog, because no replica has come for long.
 func (r *replicas) end() {
 	r.s.ex.Propagation.Replicate(nil)
-	r.stream.End(newRunID())
+	r.stream.End(r.newID())
 	r.s.log('*', "Replication backlog freed after %d seconds without connected replicas.", r.s.cfg.ReplBacklogTTL)
-}
-
-// takeOver begins the backlog of a replica that becomes a master. Whoever has the same data can go on here. The data
-// go on with a new ID, and the old one counts up to here (replication.c: shiftReplicationId).
-func (r *replicas) takeOver(h history) {
-	st := &r.stream
-	st.ID, st.Offset = h.ID, h.Offset
-	st.Shift(newRunID())
-	st.Resume()
-	r.s.log('*', "Setting secondary replication ID to %s, valid up to offset: %d. New replication ID is %s", st.ID2,
-		st.Second, st.ID)
-	r.alone = r.now()
-	r.listen()
-}
-
-// leave ends all replicas and the backlog of a master that becomes a replica. It returns what the data are: the new
-// master may know them, and then sends only what is missing (replication.c: replicationCacheMasterUsingMyself).
-func (r *replicas) leave() (h history) {
-	if r.stream.Active {
-		h.ID, h.Offset = r.stream.ID, r.stream.Offset
-	}
-	for _, c := range r.all {
-		r.s.close(c)
-	}
-	r.s.ex.Propagation.Replicate(nil)
-	r.stream.End(newRunID())
-	r.countGood()
-	return h
 }
 
 // startAgain makes the state that newReplicas makes, for LAB CRASH. The clients have gone.
@@ -160,7 +142,7 @@ func (r *replicas) trim() {
 func (r *replicas) handOver() {
 	if r.asksAcks && r.s.ex.Pause == command.PauseNone {
 		r.asksAcks = false
-		if r.stream.Active {
+		if r.stream.Active && r.isTop() {
 			r.feed([]byte(getAckRequest))
 		}
 	}
@@ -254,7 +236,7 @@ func (r *replicas) look() {
 	if l := r.s.lab; l != nil && l.clock.Rate != 1 {
 		l.hearLinks()
 	}
-	if len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.cfg.ReplPingPeriod)*1e9 {
+	if r.pings() && len(r.all) > 0 && r.now()-r.pinged >= int64(r.s.cfg.ReplPingPeriod)*1e9 {
 		r.pinged = r.now()
 		r.feed([]byte(pingRequest))
 	}
@@ -267,11 +249,12 @@ func (r *replicas) look() {
 			r.tell(c, "\n") // the replica sees that its master is there
 		}
 	}
-	if ttl := int64(r.s.cfg.ReplBacklogTTL) * 1e9; len(r.all) == 0 && ttl > 0 && r.now()-r.alone > ttl {
+	if ttl := int64(r.s.cfg.ReplBacklogTTL) * 1e9; r.isTop() && len(r.all) == 0 && ttl > 0 && r.now()-r.alone > ttl {
 		r.end()
 		return
 	}
 	r.startWaiting()
+	r.removeFile()
 	r.countGood()
 }
 
@@ -302,8 +285,7 @@ func (r *replicas) countGood() {
 			r.good++
 		}
 	}
-	isMaster := r.s.follow.host == ""
-	r.s.ex.LacksReplicas = isMaster && r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 &&
+	r.s.ex.LacksReplicas = r.isTop() && r.s.cfg.MinReplicas > 0 && r.s.cfg.MinReplicasMaxLag > 0 &&
 		r.good < r.s.cfg.MinReplicas
 }
 

@@ -24,10 +24,6 @@ func replicaRows() []command.Row {
 			-1, command.Admin|command.NoScript|command.Loading|command.Stale|command.AllowBusy, "server", "3.0.0",
 			"O(1)",
 			"Says what a replica can do and how far it is.", (*Server).replconf),
-		row("wait", "numreplicas:integer timeout:integer",
-			3, command.NotKeyspace|command.InConnection|command.RequestAllShards|command.ResponseMin, "generic", "3.0.0",
-			"O(1)",
-			"Waits until replicas have received this connection's writes.", (*Server).wait),
 		row("role", "",
 			1, command.NoScript|command.Loading|command.Stale|command.Fast|command.Dangerous|command.InAdmin,
 			"server", "2.8.12",
@@ -36,13 +32,9 @@ func replicaRows() []command.Row {
 		row("failover", "[target: TO host port:integer [FORCE]] [ABORT] [TIMEOUT milliseconds]",
 			-1, command.Admin|command.NoScript|command.Stale, "server", "6.2.0",
 			"O(1)",
-			"Always refused: this server does not hand over to a replica.", (*Server).failover),
+			"Hands the role of the master over to a replica that has everything.", (*Server).failoverCommand),
 	}
 }
-
-const (
-	errChain store.Error = "ERR miniredisd has no replicas while it is a replica itself: follow its master"
-)
 
 // REPLCONF [option value ...] (replication.c: replconfCommand)
 func (s *Server) replconf(c *command.Call) error {

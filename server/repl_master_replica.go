@@ -184,6 +184,28 @@ func (r *replicas) handFile(c *client) {
 	rep.more = true // at the end, too: then it goes online
 }
 
+// removeFile removes the file of a full synchronization, with rdb-del-sync-files (replication.c:
+// removeRDBUsedToSyncReplicas).
+func (r *replicas) removeFile() {
+	p := &r.s.persist
+	if !r.s.cfg.RDBDelSyncFiles {
+		r.leftFile = false
+	}
+	if !r.leftFile || !p.isOff() || r.sync != nil {
+		return
+	}
+	for _, c := range r.all {
+		if c.replica.state == waitsForStart || c.replica.state == getsFile {
+			return
+		}
+	}
+	r.leftFile = false
+	r.s.log('*', "Removing the RDB file used to feed replicas in a persistence-less instance")
+	if err := p.disk.Remove(p.path()); err != nil {
+		r.s.log('#', "Can't remove %s: %v", p.path(), err)
+	}
+}
+
 // outputLimit is the limit of c in client-output-buffer-limit. For a replica it is no less than the backlog: what a
 // replica may ask for must fit (networking.c: checkClientOutputBufferLimits).
 func (cs *clients) outputLimit(c *client) config.OutputLimit {

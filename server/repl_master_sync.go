@@ -30,7 +30,8 @@ const (
 	errPendingOutput store.Error = "ERR SYNC and PSYNC are invalid with pending output"
 	errFilterEOF     store.Error = "ERR Filtered replica requires EOF capability"
 	errSyncFailed    store.Error = "ERR BGSAVE failed, replication can't continue"
-	errNotMaster     store.Error = "ERR PSYNC FAILOVER can't be sent to a master."
+	errNoLink        store.Error = "NOMASTERLINK Can't SYNC while not connected with my master"
+	errCircle        store.Error = "NOMASTERLINK Can't SYNC: you are my master"
 )
 
 func (y *fullSync) isStreamed() bool { return y != nil && y.mark != "" }
@@ -42,10 +43,10 @@ func (s *Server) psync(c *command.Call) error {
 	switch {
 	case me.replicates() || c.Sess.Monitor:
 		return nil
-	case s.follow.host != "":
-		return errChain
 	case len(c.Args) > 3 && is(c.Args[3], "failover"):
-		return errNotMaster
+		if err := s.failover.takeOver(c); err != nil {
+			return err
+		}
 	}
 	if err := r.ask(me); err != nil {
 		return err
@@ -73,8 +74,6 @@ func (s *Server) syncCommand(c *command.Call) error {
 	switch {
 	case me.replicates() || c.Sess.Monitor:
 		return nil
-	case s.follow.host != "":
-		return errChain
 	}
 	if err := s.replicas.ask(me); err != nil {
 		return err
@@ -90,6 +89,13 @@ func (r *replicas) ask(c *client) error {
 		c.replica = &replica{stream: &r.stream}
 	}
 	switch {
+	case r.s.failover.state != noFailover:
+		return errNoSync
+	case !r.isTop() && r.isMyMaster(c):
+		r.s.log('#', "Replica %s is the master of this server: it gets nothing from here", r.name(c))
+		return errCircle
+	case !r.isTop() && !r.s.follow.isUp():
+		return errNoLink
 	case c.Unsent() > 0:
 		return errPendingOutput
 	case c.replica.filtered && !c.replica.takesEOF:
@@ -225,6 +231,7 @@ func (r *replicas) start() {
 func (r *replicas) beginSnapshot(y *fullSync) error {
 	p := &r.s.persist
 	if !y.isStreamed() {
+		r.leftFile = r.s.cfg.RDBDelSyncFiles
 		return p.beginSave(func(err error) {
 			p.savedInBackground(err)
 			r.fileEnded(y, err)

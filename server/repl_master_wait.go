@@ -7,20 +7,43 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// ackWait is a client in WAIT.
+// ackWait is a client in WAIT or WAITAOF.
 type ackWait struct {
 	by       *client
 	request  int64 // Session.Commands then: the client waits for nothing else
-	offset   int64
-	replicas int64
+	offset   int64 // that replicas have to reach
+	replicas int64 // how many
+
+	disk  bool  // on their disks: WAITAOF
+	local bool  // and on the disk of this server
+	bytes int64 // of its append only file
 }
+
+func waitRows() []command.Row {
+	const flags = command.NotKeyspace | command.InConnection | command.RequestAllShards | command.ResponseMin
+	return []command.Row{
+		row("wait", "numreplicas:integer timeout:integer",
+			3, flags, "generic", "3.0.0",
+			"O(1)",
+			"Waits until replicas have received this connection's writes.", (*Server).wait),
+		row("waitaof", "numlocal:integer numreplicas:integer timeout:integer",
+			4, command.NoScript|flags, "generic", "7.2.0",
+			"O(1)",
+			"Waits until this connection's writes are in append-only files.", (*Server).waitAOF),
+	}
+}
+
+const (
+	errNumLocal    store.Error = "ERR value is out of range, must be between 0 and 1"
+	errNumReplicas store.Error = "ERR value is out of range, must be positive"
+	errNoAOF       store.Error = "ERR WAITAOF cannot be used when numlocal is set but appendonly is disabled."
+)
 
 // WAIT numreplicas timeout (replication.c: waitCommand)
 func (s *Server) wait(c *command.Call) error {
 	if s.follow.host != "" {
 		return command.ErrWaitReplica
 	}
-	r := &s.replicas
 	n, ok := ascii.ParseInt(c.Args[1])
 	if !ok {
 		return store.ErrNotInt
@@ -29,22 +52,81 @@ func (s *Server) wait(c *command.Call) error {
 	if err != nil {
 		return err
 	}
-	offset := c.Sess.Offset
-	if got := r.acknowledged(offset); got >= n || c.Ex.Depth > 0 {
-		c.Int(got)
-		return nil
-	}
-	c.AwaitFor(ms, func(w *resp.Writer) { w.Int(r.acknowledged(offset)) })
-	r.keepWaits()
-	r.waits = append(r.waits, ackWait{s.running, c.Sess.Commands, offset, n})
-	r.asksAcks = true
+	s.replicas.await(c, ms, ackWait{offset: c.Sess.Offset, replicas: n})
 	return nil
 }
 
-// acknowledged counts the replicas that have executed the stream up to an offset.
-func (r *replicas) acknowledged(offset int64) (n int64) {
+// WAITAOF numlocal numreplicas timeout (replication.c: waitaofCommand)
+// For this server it waits for all changes so far. Redis leaves out those of others since the client's last command.
+func (s *Server) waitAOF(c *command.Call) error {
+	local, ok := ascii.ParseInt(c.Args[1])
+	if !ok {
+		return store.ErrNotInt
+	}
+	if local < 0 || local > 1 {
+		return errNumLocal
+	}
+	n, ok := ascii.ParseInt(c.Args[2])
+	if !ok || n < 0 {
+		return errNumReplicas
+	}
+	ms, err := command.ParseMillis(c, c.Args[3])
+	switch {
+	case err != nil:
+		return err
+	case s.follow.host != "":
+		return command.ErrWaitAOFReplica
+	case local > 0 && !s.cfg.AppendOnly:
+		return errNoAOF
+	}
+	s.replicas.await(c, ms, ackWait{
+		offset: c.Sess.Offset, replicas: n, disk: true, local: local > 0, bytes: s.persist.aof.at.appended,
+	})
+	return nil
+}
+
+// await answers now if there is nothing to wait for, and else as soon as it can.
+func (r *replicas) await(c *command.Call, ms int64, w ackWait) {
+	if r.isDone(&w) || c.Ex.Depth > 0 {
+		r.answer(&w, c.Writer)
+		return
+	}
+	w.by, w.request = r.s.running, c.Sess.Commands
+	c.AwaitFor(ms, func(out *resp.Writer) { r.answer(&w, out) })
+	r.keepWaits()
+	r.waits = append(r.waits, w)
+	r.asksAcks = true
+}
+
+func (r *replicas) answer(w *ackWait, out *resp.Writer) {
+	if !w.disk {
+		out.Int(r.acknowledged(w))
+		return
+	}
+	out.Array(2)
+	out.Int(int64(oneIf(r.isLocal(w))))
+	out.Int(r.acknowledged(w))
+}
+
+// isDone reports whether enough servers have what the client waits for.
+func (r *replicas) isDone(w *ackWait) bool {
+	return r.acknowledged(w) >= w.replicas && (!w.local || r.isLocal(w))
+}
+
+// isLocal reports whether the changes are on the disk of this server.
+func (r *replicas) isLocal(w *ackWait) bool {
+	return r.s.cfg.AppendOnly && r.s.persist.aof.at.has(w.bytes)
+}
+
+// acknowledged counts the replicas that have what a client waits for (replication.c: replicationCountAcksByOffset,
+// replicationCountAOFAcksByOffset).
+func (r *replicas) acknowledged(w *ackWait) (n int64) {
 	for _, c := range r.all {
-		if c.replica.state == online && c.replica.acked >= offset && !c.closed {
+		has := c.replica.acked
+		if w.disk {
+			has = c.replica.synced
+		}
+		if c.replica.state == online && has >= w.offset && !c.closed {
 			n++
 		}
 	}
@@ -71,19 +153,20 @@ func (r *replicas) keepWaits() {
 	r.waits = kept
 }
 
-// answerWaits answers the clients whose writes enough replicas have (replication.c: processClientsWaitingReplicas).
+// answerWaits answers the clients whose writes are where they have to be (replication.c:
+// processClientsWaitingReplicas).
 func (r *replicas) answerWaits() {
 	kept := r.waits[:0]
 	for _, w := range r.waits {
-		if !w.isOn() {
-			continue
-		}
-		got := r.acknowledged(w.offset)
-		if got < w.replicas {
+		switch {
+		case !w.isOn():
+		case w.local && !r.s.cfg.AppendOnly:
+			r.s.ex.Unblock(&w.by.sess, errNoAOF)
+		case r.isDone(&w):
+			r.s.ex.Answer(&w.by.sess, func(out *resp.Writer) { r.answer(&w, out) })
+		default:
 			kept = append(kept, w)
-			continue
 		}
-		r.s.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Int(got) })
 	}
 	clear(r.waits[len(kept):])
 	r.waits = kept

@@ -74,19 +74,3 @@ func TestAMasterThatWasAloneGetsAllDataAgain(t *testing.T) {
 	require.Equal(t, "taken again", old.conn.Do("GET", "lock").Str)
 	require.Equal(t, "1", infoField(fresh.conn, "sync_full"))
 }
-
-// A replica has no replicas, and says so.
-func TestAReplicaOfAReplicaIsRefused(t *testing.T) {
-	addr := startWithLog(t, []string{"--repl-diskless-sync-delay", "0"}, (&lines{}).add)
-	first := redistest.Dial(t, addr)
-	host, port, err := net.SplitHostPort(addr)
-	require.NoError(t, err)
-	between := redistest.Dial(t, startWithLog(t, []string{"--replicaof", host + " " + port}, (&lines{}).add))
-	caughtUp(t, first, between)
-	for _, words := range [][]string{{"PSYNC", "?", "-1"}, {"SYNC"}} {
-		require.Regexp(t, "^ERR miniredisd has no replicas while it is a replica itself", between.Do(words...).Str)
-	}
-	require.Equal(t, "ERR FAILOVER is not valid when server is a replica.", between.Do("FAILOVER").Str)
-	require.Equal(t, "slave", between.Do("ROLE").Elems[0].Str)
-	require.Equal(t, "master", first.Do("ROLE").Elems[0].Str)
-}

@@ -86,6 +86,7 @@ type Server struct {
 	persist    persistence // persist_*.go
 	replicas   replicas    // repl_master*.go
 	follow     following   // repl_follow*.go
+	failover   failover    // repl_failover.go
 	oomScore   oomScore
 
 	// What a plain server does not have.
@@ -142,8 +143,8 @@ type Stats struct {
 var commands = newCommands(dialect.Named(dialect.Default))
 
 func newCommands(d dialect.Dialect) *command.Commands {
-	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), replicaRows(), followRows(), aclRows(),
-		labRows())
+	return command.CommandsOf(d, clientRows(), serverRows(), persistRows(), replicaRows(), waitRows(), followRows(),
+		aclRows(), labRows())
 }
 
 // New makes a server that listens. It answers nothing before Run.
@@ -249,7 +250,7 @@ func (s *Server) makeParts(clock *clock.Clock) {
 	s.listeners.s, s.pausing.s, s.monitors.s, s.recorder.s, s.debugging.s = s, s, s, s, s
 	s.persist = newPersistence(s)
 	s.replicas = newReplicas(s)
-	s.follow.s = s
+	s.follow.s, s.failover.s = s, s
 	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
 	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
 	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}

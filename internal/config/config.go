@@ -101,6 +101,10 @@ type Config struct {
 	TLSProtocols      string // TLSv1 to TLSv1.3, separated by spaces; "" means TLSv1.2 TLSv1.3
 	TLSCiphers        string // for TLSv1.2 and older: names separated by colons; "" means the usual ones
 	TLSSessionCaching bool   // clients may resume a session
+	RDBDelSyncFiles   bool   // no file of a full synchronization stays
+	TLSReplication    bool   // the link to the master is one of TLS
+	TLSClientCertFile string // of this server for its master; "" means TLSCertFile
+	TLSClientKeyFile  string
 	LabTLS            string // a folder for the files of a new CA, which the server uses; "" means none
 
 	// TLS, if set, is used instead of the files. Only a Go program can set it.
@@ -162,27 +166,28 @@ type Config struct {
 
 	StopWritesOnBgsaveError bool
 
-	MinReplicas            int   // that a write needs
-	MinReplicasMaxLag      int   // seconds
-	ReplBacklogSize        int64 // bytes
-	ReplBacklogTTL         int   // seconds, 0 means that it stays
-	ReplDisableNoDelay     bool
-	ReplDisklessSync       bool   // a replica gets the keys through its socket, not from a file
-	ReplDisklessDelay      int    // seconds
-	ReplDisklessMax        int    // replicas that wait, 0 for no limit
-	ReplPingPeriod         int    // seconds
-	ReplicaOf              string // the master's host and port, separated by a space; "" for a master
-	MasterAuth             string // the password at the master
-	MasterUser             string
-	ReplDisklessLoad       string // disabled, on-empty-db, swapdb
-	ReplTimeout            int    // seconds
-	ReplicaAnnounceIP      string // "" for the address of the connection
-	ReplicaAnnouncePort    int    // 0 for Port
-	ReplicaAnnounced       bool
-	ReplicaIgnoreMaxMemory bool
-	ReplicaPriority        int
-	ReplicaReadOnly        bool
-	ReplicaServeStaleData  bool
+	MinReplicas             int   // that a write needs
+	MinReplicasMaxLag       int   // seconds
+	ReplBacklogSize         int64 // bytes
+	ReplBacklogTTL          int   // seconds, 0 means that it stays
+	ReplDisableNoDelay      bool
+	ReplDisklessSync        bool   // a replica gets the keys through its socket, not from a file
+	ReplDisklessDelay       int    // seconds
+	ReplDisklessMax         int    // replicas that wait, 0 for no limit
+	ReplPingPeriod          int    // seconds
+	ReplicaOf               string // the master's host and port, separated by a space; "" for a master
+	MasterAuth              string // the password at the master
+	MasterUser              string
+	ReplDisklessLoad        string // disabled, on-empty-db, swapdb
+	ReplTimeout             int    // seconds
+	ReplicaAnnounceIP       string // "" for the address of the connection
+	ReplicaAnnouncePort     int    // 0 for Port
+	ReplicaAnnounced        bool
+	ReplicaIgnoreDiskErrors bool // go on although changes of the master are not on the disk
+	ReplicaIgnoreMaxMemory  bool
+	ReplicaPriority         int
+	ReplicaReadOnly         bool
+	ReplicaServeStaleData   bool
 
 	OOMScoreAdj       string // no, yes (relative to the score at the start), absolute
 	OOMScoreAdjValues [3]int // for a master, a replica, and a child that saves

@@ -130,7 +130,6 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 	for line, why := range map[string]string{
 		"cluster-enabled yes": "cluster mode is not supported by miniredisd: connect a client for a single server, " +
 			"or several to --masters N",
-		"tls-replication yes":    "replication over TLS is not supported by miniredisd",
 		"tls-cluster yes":        "cluster mode is not supported by miniredisd",
 		"tls-key-file-pass x":    "encrypted private keys are not supported by miniredisd: crypto/tls does not read them",
 		"loadmodule a.so":        "modules are not supported by miniredisd",
@@ -144,15 +143,15 @@ func TestRefusedDirectivesSayWhy(t *testing.T) {
 }
 
 func TestInertDirectivesAreReportedOnce(t *testing.T) {
-	c, err := Parse([]string{"--rdb-del-sync-files", "yes", "--disable-thp", "no", "--maxclients", "5",
+	c, err := Parse([]string{"--replica-lazy-flush", "yes", "--disable-thp", "no", "--maxclients", "5",
 		"--hz", "20"}, nil)
 	require.NoError(t, err)
-	require.ElementsMatch(t, []string{"rdb-del-sync-files", "disable-thp"}, c.Inert())
+	require.ElementsMatch(t, []string{"replica-lazy-flush", "disable-thp"}, c.Inert())
 	require.Empty(t, c.Inert())
-	_, err = c.Set([]string{"rdb-del-sync-files", "no", "rdbchecksum", "yes"}, false, nil)
+	_, err = c.Set([]string{"replica-lazy-flush", "no", "rdbchecksum", "yes"}, false, nil)
 	require.ErrorContains(t, err, "immutable")
-	_, err = c.Set([]string{"rdb-del-sync-files", "no", "appendfsync", "always", "aof-rewrite-incremental-fsync", "no"},
-		false, nil)
+	_, err = c.Set([]string{"replica-lazy-flush", "no", "appendfsync", "always",
+		"aof-rewrite-incremental-fsync", "no"}, false, nil)
 	require.NoError(t, err)
 	require.Equal(t, []string{"aof-rewrite-incremental-fsync"}, c.Inert())
 }

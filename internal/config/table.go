@@ -101,9 +101,7 @@ func refusal(name string) string {
 			"or several to --masters N"
 	case "tls-cluster":
 		return "cluster mode is not supported by miniredisd"
-	case "tls-replication":
-		return "replication over TLS is not supported by miniredisd"
-	case "tls-key-file-pass":
+	case "tls-key-file-pass", "tls-client-key-file-pass":
 		return "encrypted private keys are not supported by miniredisd: crypto/tls does not read them"
 	case "loadmodule":
 		return "modules are not supported by miniredisd"

@@ -2,6 +2,7 @@ package rdb
 
 import (
 	"encoding/binary"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -31,8 +32,11 @@ type Loading struct {
 	// UsedMemory is what the server that has written the file said of its memory, in bytes.
 	UsedMemory int64
 
-	// StreamDB is the database that the stream behind the file goes on in (rdb.c: rdbSaveInfo).
-	StreamDB int
+	// Late gets each key that is left out because its time is over; it may be nil.
+	Late func(db int, key []byte)
+
+	// Stream is what the file says of its place in a history. The ID is "" if it says nothing.
+	Stream Replication
 
 	// Load counts these keys. Expired ones and empty ones were left out.
 	Loaded, Expired, Empty int64
@@ -237,11 +241,21 @@ func (r *reader) aux(name, value string) {
 	case name == "ctime":
 		r.Log('*', "RDB age %d seconds", max(r.Keys.Now/1000-n, 0))
 	case name == "repl-stream-db":
-		r.StreamDB = int(min(max(n, 0), int64(len(r.DBs)-1)))
+		r.Stream.DB = int(min(max(n, 0), int64(len(r.DBs)-1)))
+	case name == "repl-id" && isID(value):
+		r.Stream.ID = value
+	case name == "repl-offset":
+		r.Stream.Offset = max(n, 0)
 	case name == "used-mem":
 		r.UsedMemory = n
 		r.Log('*', "RDB memory usage when created %.2f Mb", float64(n)/(1<<20))
 	}
+}
+
+// isID reports whether a text is the ID of a history. INFO shows it.
+func isID(text string) bool {
+	raw, err := hex.DecodeString(text)
+	return err == nil && len(raw) == 20
 }
 
 // moduleName is the name in the number of a module's type (module.c: moduleTypeNameByID).
@@ -290,6 +304,9 @@ func (r *reader) key(kind byte) error {
 		return nil
 	case next.has && next.expire < r.Keys.Now && !r.Keys.Loading, v.DropLate():
 		r.Expired++
+		if r.Late != nil {
+			r.Late(r.db.ID, name)
+		}
 		return nil
 	}
 	found := r.db.Peek(name)

@@ -15,18 +15,26 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
+// Replication is the place that the keys of a file have in a history of replication (server.h: rdbSaveInfo).
+type Replication struct {
+	ID     string // 40 hexadecimal digits
+	Offset int64
+	DB     int // that the stream has selected there
+}
+
 // Saving is what a file gets.
 type Saving struct {
 	Keys      *store.Keyspace // nil if a Writer gets the keys
 	Libraries []string        // of functions
 	Now       int64           // unix ms
 
-	Compress, Checksum bool   // rdbcompression, rdbchecksum
-	Format             int    // FormatRedis or FormatValkey
-	Version            string // of the Redis or Valkey that this server is
-	UsedMemory         int    // bytes
-	Base               bool   // of an append only file
-	Stamp              int64  // unix seconds, for the beginning of commands; 0 for none
+	Compress, Checksum bool         // rdbcompression, rdbchecksum
+	Format             int          // FormatRedis or FormatValkey
+	Version            string       // of the Redis or Valkey that this server is
+	UsedMemory         int          // bytes
+	Base               bool         // of an append only file
+	Stamp              int64        // unix seconds, for the beginning of commands; 0 for none
+	Stream             *Replication // nil for none; a base never gets one
 
 	Delay int             // see Pace
 	Stop  <-chan struct{} // closed when nobody wants the file any more; may be nil
@@ -125,10 +133,15 @@ func (s *Saving) Begin(to io.Writer) Target {
 	if s.Base {
 		base = "1"
 	}
-	for _, field := range [...][2]string{
+	fields := [][2]string{
 		{version, s.Version}, {"redis-bits", "64"}, {"ctime", strconv.FormatInt(s.Now/1000, 10)},
-		{"used-mem", strconv.Itoa(s.UsedMemory)}, {"aof-base", base},
-	} {
+		{"used-mem", strconv.Itoa(s.UsedMemory)},
+	}
+	if st := s.Stream; st != nil && !s.Base {
+		fields = append(fields, [2]string{"repl-stream-db", strconv.Itoa(st.DB)}, [2]string{"repl-id", st.ID},
+			[2]string{"repl-offset", strconv.FormatInt(st.Offset, 10)})
+	}
+	for _, field := range append(fields, [2]string{"aof-base", base}) {
 		out.Bytes(opAux)
 		out.Text([]byte(field[0]))
 		out.Text([]byte(field[1]))

@@ -21,6 +21,7 @@
 //	                                  <──  +FULLRESYNC id offset    an RDB file comes first:
 //	                                  <──  $1234\r\n                its length, or
 //	                                  <──  $EOF:mark\r\n            40 bytes that come again behind it
+//	SYNC                              ──>  after any other reply: an old master, which knows no offsets
 //	REPLCONF ACK offset               ──>
 //	                                  <──  *3\r\n$3\r\nSET\r\n...   the stream: requests, for ever
 //
@@ -33,7 +34,7 @@
 // Options.MaxRequest. So what a link holds is bounded, whatever the other side sends.
 //
 // Redis waits for each line of the handshake inside its event handler (syncio.c: syncReadLine). Here a line that has
-// arrived in part stays in the buffer. Redis falls back to SYNC for masters before 2.8, this package does not.
+// arrived in part stays in the buffer.
 package follow
 
 import (
@@ -63,7 +64,8 @@ type Options struct {
 	Port           int    // where clients reach this replica
 	AnnounceIP     string // "" for the address that the master sees
 	From           Position
-	MaxRequest     int // bytes
+	Failover       bool // the other side shall become the master, and this one its replica
+	MaxRequest     int  // bytes
 
 	// Log gets what is worth a line of the log. The level is that of package server.
 	Log func(level byte, format string, args ...any)
@@ -87,12 +89,12 @@ type Kind uint8
 // The kinds of events.
 const (
 	None      Kind = iota // nothing before more bytes come
-	FullSync              // the master sends everything: At is where the stream goes on behind the file
+	FullSync              // the master sends everything: At is where the stream goes on behind the file, if it knows
 	Continues             // the stream goes on behind At, whose ID may be new
 	FileBegin             // Size is the number of bytes of the file, -1 if only its end will tell
 	FileData              // Data is a piece of the file
 	FileEnd               // the file is complete
-	Request               // Args is a request of the stream, none for an empty line. At is behind it
+	Request               // Args is a request of the stream, none for an empty line. Data is its bytes. At is behind it
 )
 
 // Event is something that the server has to do. Data and Args are valid until the next call of Next or Feed.
@@ -106,15 +108,16 @@ type Event struct {
 
 // Failure is why a link has to end. Its level is that of the line in the log.
 type Failure struct {
-	Level byte
-	Text  string
+	Level   byte
+	Text    string
+	Refused bool // the master refuses PSYNC
 }
 
 func (f *Failure) Error() string { return f.Text }
 
-func fail(format string, args ...any) error { return &Failure{'#', fmt.Sprintf(format, args...)} }
-
-func later(format string, args ...any) error { return &Failure{'*', fmt.Sprintf(format, args...)} }
+func fail(format string, args ...any) error {
+	return &Failure{Level: '#', Text: fmt.Sprintf(format, args...)}
+}
 
 // Link is one connection to a master. New begins the conversation.
 type Link struct {
@@ -128,6 +131,7 @@ type Link struct {
 	left   int64    // bytes of the file to come
 	mark   []byte   // behind the file, nil if left says how long it is
 	ended  bool     // the file is complete, and FileEnd was not returned yet
+	old    bool     // the master knows no offsets
 	latest request  // that is arriving
 	argv   [][]byte // of the request that was returned
 }
@@ -148,8 +152,18 @@ func (l *Link) Output() []byte {
 	return out
 }
 
-// Ack tells the master how much of the stream is executed (replication.c: replicationSendAck).
-func (l *Link) Ack(offset int64) { l.send("REPLCONF", "ACK", strconv.FormatInt(offset, 10)) }
+// Ack tells the master how much of the stream is executed, and how much of it is in the append only file on the disk,
+// -1 without one (replication.c: replicationSendAck).
+func (l *Link) Ack(offset, synced int64) {
+	if l.old {
+		return
+	}
+	if synced < 0 {
+		l.send("REPLCONF", "ACK", strconv.FormatInt(offset, 10))
+		return
+	}
+	l.send("REPLCONF", "ACK", strconv.FormatInt(offset, 10), "FACK", strconv.FormatInt(synced, 10))
+}
 
 // KeepAlive keeps the master from ending a link on which nothing else is sent, because a file is loaded
 // (replication.c: replicationSendNewlineToMaster).
@@ -272,6 +286,10 @@ func (l *Link) psync() {
 	}
 	next := strconv.FormatInt(l.From.Offset+1, 10)
 	l.Log('*', "Trying a partial resynchronization (request %s:%s).", l.From.ID, next)
+	if l.Failover {
+		l.send("PSYNC", l.From.ID, next, "FAILOVER")
+		return
+	}
 	l.send("PSYNC", l.From.ID, next)
 }
 
@@ -285,11 +303,27 @@ func (l *Link) decide(line string) (Event, error) {
 	case word == "+CONTINUE" && l.From.ID != "":
 		return l.goOn(rest)
 	case word == "-NOMASTERLINK", word == "-LOADING":
-		return Event{}, later("Master is currently unable to PSYNC but should be in the future: %s", printable(line))
+		return Event{}, refused('*', "Master is currently unable to PSYNC but should be in the future: %s", line)
+	case l.Failover:
+		return Event{}, refused('#', "Unexpected reply to PSYNC from master: %s", line)
 	case word == "-ERR":
-		return Event{}, later("Master does not support PSYNC or is in error state (reply: %s)", printable(line))
+		l.Log('*', "Master does not support PSYNC or is in error state (reply: %s)", printable(line))
+	default:
+		l.Log('#', "Unexpected reply to PSYNC from master: %s", printable(line))
 	}
-	return Event{}, fail("Unexpected reply to PSYNC from master: %s", printable(line))
+	return l.sync(), nil
+}
+
+// sync asks for all data, and for a stream without offsets: the master is older than Redis 2.8.
+func (l *Link) sync() Event {
+	l.Log('*', "Retrying with SYNC...")
+	l.out = append(l.out, "SYNC\r\n"...)
+	l.at, l.old, l.state = Position{}, true, opening
+	return Event{Kind: FullSync}
+}
+
+func refused(level byte, format, line string) error {
+	return &Failure{level, fmt.Sprintf(format, printable(line)), true}
 }
 
 func (l *Link) fullSync(rest string) (Event, error) {

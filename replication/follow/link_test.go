@@ -20,6 +20,7 @@ type replica struct {
 	log  []string
 	said []string
 	sent string
+	raw  []byte // the same
 	file string
 	err  error
 }
@@ -75,7 +76,8 @@ func (r *replica) hears(b string) {
 			r.say("%s at %d", joined(e.Args), e.At.Offset)
 		}
 	}
-	r.sent = words(r.Output())
+	r.raw = r.Output()
+	r.sent = words(r.raw)
 }
 
 func (r *replica) say(format string, args ...any) {
@@ -170,11 +172,39 @@ func TestAPartialSyncContinuesBehindTheLastByte(t *testing.T) {
 
 func TestAcknowledgementsAndSignsOfLifeAreSent(t *testing.T) {
 	r := shaken(Position{})
-	r.Ack(77)
+	r.Ack(77, -1)
 	require.Equal(t, "REPLCONF ACK 77", words(r.Output()))
+	r.Ack(77, 55)
+	require.Equal(t, "REPLCONF ACK 77 FACK 55", words(r.Output()))
 	r.KeepAlive()
 	require.Equal(t, "\n", string(r.Output()))
 	require.Empty(t, r.Output())
+}
+
+// A master of before Redis 2.8 does not know PSYNC. It sends all data, and a stream that nobody acknowledges.
+func TestAnOldMasterIsAskedForSync(t *testing.T) {
+	r := begin(Options{From: Position{idA, 99}})
+	r.hears("+PONG\r\n-ERR unknown\r\n-ERR unknown\r\n-ERR unknown command 'PSYNC'\r\n")
+	require.NoError(t, r.err)
+	require.True(t, strings.HasSuffix(string(r.raw), "\r\nSYNC\r\n"), "%q", r.raw)
+	r.hears("\n$3\r\nabcPING\r\n")
+	require.NoError(t, r.err)
+	require.Equal(t, []string{"full sync :0", "file of 3", "end of file", "PING at 6"}, r.said)
+	r.Ack(77, -1)
+	require.Empty(t, r.Output())
+}
+
+// What refuses a failover is not asked for anything else.
+func TestATargetThatRefusesAFailoverIsLeft(t *testing.T) {
+	for _, reply := range []string{"-ERR PSYNC FAILOVER replid must match my replid.", "-NOMASTERLINK", "+WHAT"} {
+		r := begin(Options{From: Position{idA, 99}, Failover: true})
+		r.hears("+PONG\r\n+OK\r\n+OK\r\n")
+		require.True(t, strings.HasSuffix(r.sent, "\nPSYNC "+idA+" 100 FAILOVER"), r.sent)
+		r.hears(reply + "\r\n")
+		var failure *Failure
+		require.ErrorAs(t, r.err, &failure)
+		require.True(t, failure.Refused)
+	}
 }
 
 // Each of these ends the link, with a line for the log.
@@ -187,14 +217,14 @@ func TestAMasterThatIsNoneEndsTheLink(t *testing.T) {
 		"-ERR unknown command\r\n":                      "Error reply to PING",
 		strings.Repeat("x", 2000):                       "a line has no end",
 		"\x16\x03\x01\x02\n":                            `Error reply to PING from master: '\x16\x03\x01\x02'`,
-		handshake + "+WHAT\r\n":                         "Unexpected reply to PSYNC from master: +WHAT",
-		handshake + "+CONTINUE\r\n":                     "Unexpected reply to PSYNC from master: +CONTINUE",
+		handshake + "+WHAT\r\n+WHAT\r\n":                "the first byte is not '$' (we received '+WHAT')",
+		handshake + "+CONTINUE\r\n+OK\r\n":              "the first byte is not '$' (we received '+OK')",
 		handshake + "+FULLRESYNC x 1\r\n":               "wrong +FULLRESYNC syntax",
 		handshake + "+FULLRESYNC " + idA + " -1\r\n":    "wrong +FULLRESYNC syntax",
 		handshake + "+FULLRESYNC " + idA + "\r\n":       "wrong +FULLRESYNC syntax",
 		handshake + "-NOMASTERLINK Can't SYNC\r\n":      "Master is currently unable to PSYNC",
 		handshake + "-LOADING x\r\n":                    "Master is currently unable to PSYNC",
-		handshake + "-ERR unknown command 'PSYNC'\r\n":  "Master does not support PSYNC",
+		handshake + "-ERR no PSYNC\r\n-ERR no SYNC\r\n": "MASTER aborted replication with an error: ERR no SYNC",
 		full + "-ERR disk full\r\n":                     "MASTER aborted replication with an error: ERR disk full",
 		full + "hello\r\n":                              "the first byte is not '$' (we received 'hello')",
 		full + "$-5\r\n":                                "the length of the file is '-5'",

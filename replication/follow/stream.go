@@ -39,7 +39,7 @@ func (l *Link) request() (Event, error) {
 	for _, a := range r.args {
 		l.argv = append(l.argv, rest[a[0]:a[1]:a[1]])
 	}
-	e := Event{Kind: Request, Args: l.argv, At: l.count(r.at)}
+	e := Event{Kind: Request, Args: l.argv, Data: rest[:r.at], At: l.count(r.at)}
 	*r = request{args: r.args[:0]}
 	return e, nil
 }
@@ -60,7 +60,7 @@ func (l *Link) inline(rest []byte) (Event, error) {
 	if end < 0 {
 		return Event{}, nil
 	}
-	return Event{Kind: Request, Args: bytes.Fields(rest[:end]), At: l.count(end + 1)}, nil
+	return Event{Kind: Request, Args: bytes.Fields(rest[:end]), Data: rest[:end+1], At: l.count(end + 1)}, nil
 }
 
 // read goes on with a request. It reports whether the request is complete.

@@ -163,8 +163,9 @@ func starters() map[string]string {
 		"server.elsewhere":       "fsyncs an append only file, at most one at a time",
 		"persist/snapshot.write": "writes a file, or to replicas, while commands go on",
 
-		"server.giveTurns": "one for each handshake of TLS, until it is over",
-		"ioworkers.Start":  "one for each I/O thread",
+		"server.shakeHands": "the handshake of TLS with a master, until it is over",
+		"server.giveTurns":  "one for each handshake of TLS, until it is over",
+		"ioworkers.Start":   "one for each I/O thread",
 
 		"glass/glasshttp.events":  "waits for what one page gets",
 		"glass/glasshttp.connect": "reads for one client of the page",

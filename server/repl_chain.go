@@ -1,0 +1,170 @@
+package server
+
+import (
+	"net"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/persist/rdb"
+	"github.com/miniredisd/miniredisd/replication"
+	"github.com/miniredisd/miniredisd/replication/follow"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// A replica may have replicas of its own. It passes on the bytes of its master's stream as they came, so all servers of
+// a chain count with the same offsets and the same ID (replication.c: replicationFeedStreamFromMasterStream).
+//
+//	master ── stream ──> replica ── the same bytes ──> its replicas
+//	 "ID a"               "ID a"                        "ID a"
+//
+// So each of them can take the place of another one. A server that becomes a master gives the history a new ID, and
+// remembers the old one with its end. Its replicas come again, hear of the new ID, and go on.
+
+// isTop reports whether this server is a master, so that the stream is its own.
+func (r *replicas) isTop() bool { return r.s.follow.host == "" }
+
+// relay adds bytes of the master's stream, which were executed.
+func (r *replicas) relay(b []byte) {
+	if r.stream.Active {
+		r.feed(b)
+	}
+}
+
+// demote ends the stream of a master that becomes a replica. Its history stays: the new master may know it, and then
+// sends only what is missing (replication.c: replicationCacheMasterUsingMyself).
+func (r *replicas) demote() {
+	r.asksAcks = false
+	r.s.ex.Propagation.Replicate(nil)
+}
+
+// adopt makes the data those of a master, after a full synchronization. Replicas have to come again. A master of before
+// Redis 2.8 has no name for its history.
+func (r *replicas) adopt(at follow.Position) {
+	r.closeAll()
+	if at.ID == "" {
+		at = follow.Position{ID: r.newID()}
+	}
+	r.stream.Adopt(at.ID, at.Offset)
+	r.watch()
+}
+
+// goOnAs notes that the master goes on with the history, and how it is called from here on (replication.c:
+// slaveTryPartialResynchronization).
+func (r *replicas) goOnAs(id string) {
+	if id != r.stream.ID {
+		r.stream.Shift(id)
+		r.closeAll() // they come again for the new ID
+	}
+	if !r.stream.Active {
+		r.stream.Resume()
+	}
+	r.watch()
+}
+
+// takeOver makes the stream that of this server, which becomes a master. Whoever has the same data can go on here
+// (replication.c: replicationUnsetMaster).
+func (r *replicas) takeOver() {
+	st := &r.stream
+	st.Shift(r.newID())
+	r.s.log('*', "Setting secondary replication ID to %s, valid up to offset: %d. New replication ID is %s", st.ID2,
+		st.Second, st.ID)
+	r.closeAll()
+	r.alone = r.now()
+	if st.Active {
+		r.listen()
+	}
+}
+
+// reset forgets the history: nobody can go on with it.
+func (r *replicas) reset() {
+	r.closeAll()
+	r.s.ex.Propagation.Replicate(nil)
+	r.stream.End(r.newID())
+}
+
+// closeAll closes all replicas (replication.c: disconnectSlaves).
+func (r *replicas) closeAll() {
+	for _, c := range r.all {
+		r.s.close(c)
+	}
+}
+
+// Servers that follow each other in a circle would all wait for changes, and refuse those of clients. A circle shows in
+// two ways: who asks is the master of this server, or the data that a master offers are those of this server itself.
+// Each promotion makes a new ID, so a history whose ID this server has made has no other master.
+
+// isMyMaster reports whether a client is the server that this one follows, as far as it has told where it listens.
+func (r *replicas) isMyMaster(c *client) bool {
+	f := &r.s.follow
+	if f.link == nil {
+		return false
+	}
+	host, _, err := net.SplitHostPort(f.link.addr)
+	return err == nil && c.replica.port == int64(f.port) && c.replica.host(c) == host
+}
+
+// isOwn reports whether a history began at this server.
+func (r *replicas) isOwn(id string) bool { return id == r.made }
+
+// newID returns a name for a history that begins here.
+func (r *replicas) newID() string {
+	r.made = newRunID()
+	return r.made
+}
+
+// place is what a file says of its keys' place in the history (rdb.c: rdbPopulateSaveInfo).
+func (r *replicas) place() *rdb.Replication {
+	st, f := &r.stream, &r.s.follow
+	db, whole := 0, true
+	switch {
+	case r.isTop() && st.Active:
+		db, whole = r.s.ex.Propagation.Selected()
+	case f.isUp():
+		db = f.link.client.sess.DB
+	case f.known:
+		db = f.db
+	default:
+		return nil
+	}
+	if !whole {
+		return nil
+	}
+	return &rdb.Replication{ID: st.ID, Offset: st.Offset, DB: db}
+}
+
+// restore takes the place of the keys of a file that was loaded at the start. A replica goes on from there. A master
+// begins a new history with it, so its replicas can go on (server.c: loadDataFromDisk).
+func (r *replicas) restore(from rdb.Replication) (goesOn bool) {
+	if from.ID == "" {
+		return false
+	}
+	st := &r.stream
+	st.ID, st.Offset = from.ID, from.Offset
+	if r.s.cfg.ReplicaOf != "" {
+		r.s.follow.known, r.s.follow.db = true, from.DB
+		return false
+	}
+	st.Shift(r.newID())
+	st.Resume()
+	r.alone = r.now()
+	r.listen()
+	return true
+}
+
+// changeID is DEBUG CHANGE-REPL-ID (replication.c: changeReplicationId).
+func (d *debugging) changeID(c *command.Call, _ [][]byte) error {
+	r := &d.s.replicas
+	d.s.log('*', "Changing replication IDs after receiving change-repl-id")
+	r.stream.ID, r.stream.ID2, r.stream.Second = r.newID(), replication.NoID, -1
+	d.s.follow.known = false
+	c.OK()
+	return nil
+}
+
+// replicate is DEBUG REPLICATE.
+func (d *debugging) replicate(c *command.Call, args [][]byte) error {
+	if r := &d.s.replicas; r.isTop() && r.stream.Active {
+		r.feed(resp.AppendRequest(nil, args...))
+	}
+	c.OK()
+	return nil
+}

@@ -1,0 +1,237 @@
+package server
+
+import (
+	"strings"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// failover is FAILOVER: a master hands its role over to a replica, and nothing is lost (replication.c:
+// failoverCommand).
+//
+//	waitsForSync   writes are held back, until a replica has told that it has everything
+//	handsOver      this server follows the replica, and asks it by PSYNC ID offset FAILOVER to be the master
+//
+// The pause ends with the reply to PSYNC. Then the writes that were held back get READONLY.
+type failover struct {
+	s     *Server
+	state failoverState
+	host  string // of the replica, "" for any
+	port  int64
+	force bool  // hand over even if the replica lacks something, when the time is over
+	until int64 // ns, by Clock.Timeline; 0 for no limit
+	timer *reactor.Timer
+}
+
+// failoverState is how far a failover is, as INFO has it.
+type failoverState uint8
+
+const (
+	noFailover failoverState = iota
+	waitsForSync
+	handsOver
+)
+
+// String is the state as INFO has it (replication.c: getFailoverStateString).
+func (st failoverState) String() string {
+	return [...]string{"no-failover", "waiting-for-sync", "failover-in-progress"}[st]
+}
+
+const (
+	errNoFailover       store.Error = "ERR No failover in progress."
+	errFailoverTimeout  store.Error = "ERR FAILOVER timeout must be greater than 0"
+	errFailoverTwice    store.Error = "ERR FAILOVER already in progress."
+	errFailoverReplica  store.Error = "ERR FAILOVER is not valid when server is a replica."
+	errFailoverAlone    store.Error = "ERR FAILOVER requires connected replicas."
+	errFailoverForce    store.Error = "ERR FAILOVER with force option requires both a timeout and target HOST and IP."
+	errFailoverNoTarget store.Error = "ERR FAILOVER target HOST and PORT is not a replica."
+	errFailoverOffline  store.Error = "ERR FAILOVER target replica is not online."
+	errFailingOver      store.Error = "ERR REPLICAOF not allowed while failing over."
+	errNoSync           store.Error = "NOMASTERLINK Can't SYNC while failing over"
+	errNotMaster        store.Error = "ERR PSYNC FAILOVER can't be sent to a master."
+	errOtherHistory     store.Error = "ERR PSYNC FAILOVER replid must match my replid."
+)
+
+// FAILOVER [TO host port [FORCE]] [ABORT] [TIMEOUT milliseconds] (replication.c: failoverCommand)
+func (s *Server) failoverCommand(c *command.Call) error {
+	v := &s.failover
+	if len(c.Args) == 2 && is(c.Args[1], "abort") {
+		if v.state == noFailover {
+			return errNoFailover
+		}
+		v.abort("Failover manually aborted")
+		c.OK()
+		return nil
+	}
+	want, ms, err := parseFailover(c.Args[1:])
+	if err != nil {
+		return err
+	}
+	if err := v.check(&want, ms); err != nil {
+		return err
+	}
+	v.host, v.port, v.force, v.state = want.host, want.port, want.force, waitsForSync
+	if v.host != "" {
+		s.log('*', "FAILOVER requested to %s:%d.", v.host, v.port)
+	} else {
+		s.log('*', "FAILOVER requested to any replica.")
+	}
+	if ms > 0 {
+		v.until = s.replicas.now() + ms*int64(time.Millisecond)
+		v.timer = s.at(v.until, func() { v.timer = nil }) // advance looks at the time
+	}
+	s.pausing.begin(byFailover, command.PauseWrites, forever)
+	c.OK()
+	return nil
+}
+
+// parseFailover reads what FAILOVER asks for.
+func parseFailover(args [][]byte) (want failover, ms int64, err error) {
+	for ; len(args) > 0; args = args[1:] {
+		var ok bool
+		switch {
+		case is(args[0], "timeout") && len(args) > 1 && ms == 0:
+			if ms, ok = ascii.ParseInt(args[1]); !ok {
+				return want, 0, store.ErrNotInt
+			}
+			if ms <= 0 {
+				return want, 0, errFailoverTimeout
+			}
+			args = args[1:]
+		case is(args[0], "to") && len(args) > 2 && want.host == "":
+			if want.port, ok = ascii.ParseInt(args[2]); !ok {
+				return want, 0, store.ErrNotInt
+			}
+			want.host = string(args[1])
+			args = args[2:]
+		case is(args[0], "force") && !want.force:
+			want.force = true
+		default:
+			return want, 0, errSyntax
+		}
+	}
+	return want, ms, nil
+}
+
+// check says why a failover cannot begin.
+func (v *failover) check(want *failover, ms int64) error {
+	r := &v.s.replicas
+	switch {
+	case v.state != noFailover:
+		return errFailoverTwice
+	case !r.isTop():
+		return errFailoverReplica
+	case len(r.all) == 0:
+		return errFailoverAlone
+	case want.force && (ms == 0 || want.host == ""):
+		return errFailoverForce
+	case want.host == "":
+		return nil
+	}
+	switch target := r.find(want.host, want.port); {
+	case target == nil:
+		return errFailoverNoTarget
+	case target.replica.state != online:
+		return errFailoverOffline
+	}
+	return nil
+}
+
+// find returns the replica with an address (replication.c: findReplica).
+func (r *replicas) find(host string, port int64) *client {
+	for _, c := range r.all {
+		if !c.closed && c.replica.port == port && strings.EqualFold(c.replica.host(c), host) {
+			return c
+		}
+	}
+	return nil
+}
+
+// advance begins to hand over when a replica has everything, or when the time is over. All commands of the pass are
+// executed (replication.c: updateFailoverStatus).
+func (v *failover) advance() {
+	if v.state != waitsForSync {
+		return
+	}
+	if v.until != 0 && v.s.replicas.now() >= v.until {
+		if !v.force {
+			v.abort("Replica never caught up before timeout")
+			return
+		}
+		v.s.log('*', "FAILOVER to %s:%d time out exceeded, failing over.", v.host, v.port)
+		v.handOver()
+		return
+	}
+	for _, c := range v.s.replicas.all {
+		rep := c.replica
+		if c.closed || rep.state != online || rep.acked != v.s.replicas.stream.Offset {
+			continue
+		}
+		if v.host == "" || c == v.s.replicas.find(v.host, v.port) {
+			v.host, v.port = rep.host(c), rep.port
+			v.s.log('*', "Failover target %s:%d is synced, failing over.", v.host, v.port)
+			v.handOver()
+			return
+		}
+	}
+}
+
+// handOver makes this server a replica of the target.
+func (v *failover) handOver() {
+	v.state = handsOver
+	v.s.follow.follow(v.host, int(v.port))
+}
+
+// done ends the failover: the target has become the master.
+func (v *failover) done() {
+	if v.state == noFailover {
+		return
+	}
+	if v.timer != nil {
+		v.s.timers.Cancel(v.timer)
+	}
+	*v = failover{s: v.s}
+	v.s.pausing.end(byFailover)
+}
+
+// refused ends the failover, because the target does not become the master.
+func (v *failover) refused() {
+	if v.state == handsOver {
+		v.abort("Failover target rejected psync request")
+	}
+}
+
+// abort ends the failover, and this server stays the master (replication.c: abortFailover).
+func (v *failover) abort(why string) {
+	if v.host != "" {
+		v.s.log('*', "FAILOVER to %s:%d aborted: %s", v.host, v.port, why)
+	} else {
+		v.s.log('*', "FAILOVER to any replica aborted: %s", why)
+	}
+	if v.state == handsOver {
+		v.s.follow.promote()
+	}
+	v.done()
+}
+
+// takeOver makes this server the master, because its master asks for that by PSYNC ID offset FAILOVER.
+func (v *failover) takeOver(c *command.Call) error {
+	s := v.s
+	s.log('*', "Failover request received for replid %s.", c.Args[1])
+	switch {
+	case s.replicas.isTop():
+		return errNotMaster
+	case !strings.EqualFold(string(c.Args[1]), s.replicas.stream.ID):
+		return errOtherHistory
+	}
+	s.follow.promote()
+	s.log('*', "MASTER MODE enabled (failover request from '%s')", s.clients.describe(s.clients.of(c.Sess)))
+	return nil
+}
+
+// pings reports whether the stream gets its PING. During a failover with a time limit the offset has to stand still.
+func (r *replicas) pings() bool { return r.isTop() && r.s.failover.until == 0 }

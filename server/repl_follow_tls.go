@@ -1,0 +1,157 @@
+package server
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"net/netip"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/miniredisd/miniredisd/ioworkers"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/store"
+)
+
+// shaking is the handshake of TLS on the link to the master, for tls-replication. As with those of clients, a goroutine
+// computes, and uses the socket only while it has a turn (tls.go).
+//
+//	shakeHands ─> a turn ─> waits for the socket ─> shakeOn ─> a turn ─> ... ─> over: greet
+type shaking struct {
+	goOn  chan bool    // ends a wait of the goroutine: true gives it a turn, false ends it
+	turn  bool         // the goroutine may use the socket
+	needs reactor.Mask // what the socket must have before the next turn
+	over  bool         // the goroutine has ended
+	err   error        // how
+	gone  bool         // given up: the end of the turn closes the socket
+}
+
+// shakeHands begins the handshake.
+func (f *following) shakeHands(l *link) {
+	made := f.s.handshakes.clientConfig(f.host)
+	if made == nil {
+		f.fail('#', "Error condition on socket for SYNC: "+errTLSConfig)
+		return
+	}
+	sh := &shaking{goOn: make(chan bool, 2), turn: true} // room for a turn and for the end
+	l.tls, l.shaking = ioworkers.NewClientTLS(l.fd, made), sh
+	f.computing.Add(1)
+	go func() {
+		defer f.computing.Done()
+		err := l.tls.Handshake(func(room bool) bool {
+			needs := reactor.Readable
+			if room {
+				needs = reactor.Writable
+			}
+			f.s.loop.Post(func() { l.endTurn(needs, false, nil) })
+			return <-sh.goOn
+		})
+		f.s.loop.Post(func() { l.endTurn(0, true, err) })
+	}()
+}
+
+// endTurn notes what the goroutine needs. Nobody else has closed the socket meanwhile.
+func (l *link) endTurn(needs reactor.Mask, over bool, err error) {
+	sh := l.shaking
+	sh.turn, sh.needs, sh.over, sh.err = false, needs, over, err
+	if sh.gone && l.fd >= 0 {
+		_ = unix.Close(l.fd)
+		l.fd = -1
+	}
+}
+
+// shakeOn goes on with the handshake, if the goroutine has no turn.
+func (f *following) shakeOn(l *link) {
+	sh := l.shaking
+	switch {
+	case sh.turn:
+	case sh.over && sh.err != nil:
+		f.fail('#', "Error condition on socket for SYNC: "+reason(sh.err))
+	case sh.over:
+		l.shaking = nil
+		f.greet(l)
+	case sh.needs != 0:
+		event := sh.needs
+		sh.needs = 0
+		err := f.s.loop.Watch(l.fd, event, func() {
+			f.s.loop.Unwatch(l.fd, event)
+			sh.turn = true
+			sh.goOn <- true
+		})
+		if err != nil {
+			f.fail('#', "Error condition on socket for SYNC: "+err.Error())
+		}
+	}
+}
+
+// stopShaking gives the handshake up. It reports whether the goroutine closes the socket, at the end of its turn.
+func (l *link) stopShaking() (later bool) {
+	sh := l.shaking
+	if sh == nil || sh.over {
+		return false
+	}
+	sh.gone = true
+	sh.goOn <- false
+	return sh.turn
+}
+
+// read is read(2), or what it means with TLS.
+func (l *link) read(p []byte) (int, error) {
+	if l.tls == nil {
+		return unix.Read(l.fd, p)
+	}
+	if n, errno := l.tls.Receive(p); errno != 0 {
+		return n, errno
+	} else {
+		return n, nil
+	}
+}
+
+// write is write(2), or what it means with TLS.
+func (l *link) write(p []byte) (int, error) {
+	if l.tls == nil {
+		return unix.Write(l.fd, p)
+	}
+	if n, errno := l.tls.Send(p); errno != 0 {
+		return n, errno
+	} else {
+		return n, nil
+	}
+}
+
+// clientConfig makes the configuration for the link to a master, nil if the log has the reason why it cannot. As in
+// Redis the master's certificate must come from a CA that this server knows, and its name does not matter.
+func (hs *handshakes) clientConfig(host string) *tls.Config {
+	if !hs.configure(false) {
+		return nil
+	}
+	made := hs.config.Clone()
+	roots := made.RootCAs
+	if roots == nil {
+		roots = made.ClientCAs
+	}
+	if cert, key := hs.s.cfg.TLSClientCertFile, hs.s.cfg.TLSClientKeyFile; cert != "" && key != "" && hs.s.cfg.TLS == nil {
+		pair, ok := hs.certificate(hs.s.cfg.Relative(cert), hs.s.cfg.Relative(key))
+		if !ok {
+			return nil
+		}
+		made.Certificates = []tls.Certificate{pair}
+	}
+	if _, err := netip.ParseAddr(host); err != nil {
+		made.ServerName = host
+	}
+	made.InsecureSkipVerify = true // VerifyConnection does it
+	made.VerifyConnection = func(state tls.ConnectionState) error {
+		if len(state.PeerCertificates) == 0 {
+			return errNoCertificate
+		}
+		between := x509.NewCertPool()
+		for _, cert := range state.PeerCertificates[1:] {
+			between.AddCert(cert)
+		}
+		_, err := state.PeerCertificates[0].Verify(x509.VerifyOptions{Roots: roots, Intermediates: between})
+		return err
+	}
+	return made
+}
+
+const errNoCertificate store.Error = "the master has no certificate"
