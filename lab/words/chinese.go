@@ -26,7 +26,7 @@ func texts() map[string]string {
 
 		// The rows and the bars.
 		"majority": "多数派", "master %d": "主节点 %d", "server": "服务器", "client %d": "客户端 %d",
-		"node %s": "节点 %s", "promoted": "升为主节点", "replica of %s": "成为 %s 的副本", "all keys from %s": "从 %s 得到全部键",
+		"node %s": "节点 %s", "promoted": "升为主节点", "replica of %s": "成为 %s 的从节点", "all keys from %s": "从 %s 得到全部键",
 		"follows %s": "跟随 %s", "link late by %s": "链路延迟 %s", "link held": "链路停住", "link released": "链路放行",
 		"link down": "链路断开", "link up": "链路连上", "another server": "另一台服务器", "lost in a failover": "在故障切换中丢失",
 		"another role, or its link": "角色变化，或者链路变化",
@@ -58,7 +58,7 @@ func texts() map[string]string {
 		"two clients hold the lock":                 "两个客户端同时持有锁",
 
 		// The log, as a pointer shows it.
-		"demoted": "降为副本", "synced": "已同步", "link": "链路", "full": "全量", "partial": "部分",
+		"demoted": "降为从节点", "synced": "已同步", "link": "链路", "full": "全量", "partial": "部分",
 		"clock": "时钟", "restore": "恢复", "keys kept": "键都还在", "keys on disk": "只剩磁盘上的", "disk": "磁盘",
 		"it was never on disk": "没有写到过磁盘", "only an older value was on disk": "磁盘上只有更旧的值",
 		"only another expiry was on disk": "磁盘上只有另一个过期时间", "it is back: its deletion was never on disk": "它回来了：删除没有写到磁盘",

@@ -38,13 +38,13 @@ func Patterns() []Pattern {
 	add(by+`, never replicated; NODE was promoted at AT, and NODE granted it again at AT`,
 		"$1 在 $2 给出锁，从来没有复制出去；$3 在 $4 升为主节点，$5 又在 $6 把锁给了别人")
 	add(by+`, never replicated; NODE became a replica of NODE at AT, and NODE granted it again at AT`,
-		"$1 在 $2 给出锁，从来没有复制出去；$3 在 $5 成为 $4 的副本，$6 又在 $7 把锁给了别人")
+		"$1 在 $2 给出锁，从来没有复制出去；$3 在 $5 成为 $4 的从节点，$6 又在 $7 把锁给了别人")
 	add(by+`, and a renewal never replicated; NODE was promoted at AT and granted it again at AT`,
 		"$1 在 $2 给出锁，后来的续期从来没有复制出去；$3 在 $4 升为主节点，又在 $5 把锁给了别人")
 	add(by+`, and a renewal never replicated; NODE was promoted at AT, and NODE granted it again at AT`,
 		"$1 在 $2 给出锁，后来的续期从来没有复制出去；$3 在 $4 升为主节点，$5 又在 $6 把锁给了别人")
 	add(by+`; NODE is a replica that takes writes, and granted it again at AT`,
-		"$1 在 $2 给出锁；$3 是可写的副本，又在 $4 把锁给了别人")
+		"$1 在 $2 给出锁；$3 是可写的从节点，又在 $4 把锁给了别人")
 	add(by+`; NODE did not know that NODE had been promoted at AT, and granted it again at AT`,
 		"$1 在 $2 给出锁；$3 不知道 $4 已经在 $5 升为主节点，又在 $6 把锁给了别人")
 	add(by+`, which did not know that NODE had been promoted at AT; NODE granted it again at AT`,

@@ -185,7 +185,7 @@ func chineseOf() map[string]string {
 		{
 			"after the grant WAIT for the replicas, and give the lock back if too few answer; or take it on a majority of " +
 				"independent masters; check a fencing token where the data is",
-			"加锁之后用 WAIT 等待副本，应答的太少就把锁还回去；或者在多数派的独立主节点上加锁；在存数据的地方检查隔离令牌",
+			"加锁之后用 WAIT 等待从节点，应答的太少就把锁还回去；或者在多数派的独立主节点上加锁；在存数据的地方检查隔离令牌",
 		},
 		// The verdict.
 		{
