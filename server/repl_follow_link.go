@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/ioworkers"
 	"github.com/miniredisd/miniredisd/lab"
 	"github.com/miniredisd/miniredisd/reactor"
@@ -139,6 +140,9 @@ func (f *following) greet(l *link) {
 	f.flush(l)
 }
 
+// saysVersion says since when a replica tells its version. The master chooses the format of the file by it.
+const saysVersion dialect.Since = ",8.0.0"
+
 func (f *following) options() follow.Options {
 	cfg := f.s.cfg
 	o := follow.Options{
@@ -153,6 +157,9 @@ func (f *following) options() follow.Options {
 		if f.s.cfg.TLSReplication && f.s.cfg.TLSPort > 0 {
 			o.Port = f.s.cfg.TLSPort
 		}
+	}
+	if d := f.s.ex.Table.Dialect; d.Has(saysVersion) {
+		o.Version = d.Version
 	}
 	return o
 }

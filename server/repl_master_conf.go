@@ -83,6 +83,7 @@ func (rep *replica) set(s *Server, name, value []byte) error {
 		rep.takesEOF = rep.takesEOF || is(value, "eof")
 		rep.takesNewID = rep.takesNewID || is(value, "psync2")
 	case is(name, "version") && s.ex.Table.Dialect.Family == dialect.Valkey:
+		rep.version = string(value)
 	case is(name, "rdb-only"):
 		n, ok := ascii.ParseInt(value)
 		if !ok {

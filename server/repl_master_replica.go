@@ -24,7 +24,8 @@ type replica struct {
 	// What it has said of itself.
 	port                   int64 // that it listens on, 0 for unknown
 	addr                   string
-	takesEOF, takesNewID   bool // capa eof, capa psync2
+	takesEOF, takesNewID   bool   // capa eof, capa psync2
+	version                string // of Valkey, "" for others and for old ones
 	rdbOnly                bool
 	filtered, wantsLibrary bool // rdb-filter-only
 	old                    bool // it asked by SYNC, so it sends no offsets

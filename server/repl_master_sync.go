@@ -6,7 +6,9 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/persist/rdb"
 	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
 	"github.com/miniredisd/miniredisd/replication"
 	"github.com/miniredisd/miniredisd/store"
@@ -214,7 +216,7 @@ func (r *replicas) start() {
 		target, y.mark = "replicas sockets", newRunID()
 	}
 	r.s.log('*', "Starting BGSAVE for SYNC with target: %s", target)
-	if err := r.beginSnapshot(y); err != nil {
+	if err := r.beginSnapshot(y, waiting); err != nil {
 		r.s.log('#', "BGSAVE for replication failed")
 		for _, c := range waiting {
 			r.refuse(c)
@@ -228,7 +230,7 @@ func (r *replicas) start() {
 }
 
 // beginSnapshot begins to write the keys.
-func (r *replicas) beginSnapshot(y *fullSync) error {
+func (r *replicas) beginSnapshot(y *fullSync, waiting []*client) error {
 	p := &r.s.persist
 	if !y.isStreamed() {
 		r.leftFile = r.s.cfg.RDBDelSyncFiles
@@ -238,10 +240,22 @@ func (r *replicas) beginSnapshot(y *fullSync) error {
 		})
 	}
 	p.launch(func(err error) { r.streamEnded(y, err) }, func(wake, ended func()) *snapshots.Snapshot {
-		y.snapshot = snapshots.Stream(r.s.ks, p.saving(), wake, ended)
+		y.snapshot = snapshots.Stream(r.s.ks, r.savingFor(waiting), wake, ended)
 		return y.snapshot
 	})
 	return nil
+}
+
+// savingFor returns what a file gets for some replicas: the format that all of them read.
+// Those of Redis, and of Valkey before 9, read none of Valkey 9.
+func (r *replicas) savingFor(waiting []*client) *rdb.Saving {
+	saving := r.s.persist.saving()
+	for _, c := range waiting {
+		if saving.Format == rdb.FormatValkey && dialect.Compare(c.replica.version, "9.0.0") < 0 {
+			saving.Format, saving.Version = rdb.FormatRedis, r.s.ex.Table.Dialect.RedisVersion
+		}
+	}
+	return saving
 }
 
 // refuse says to a replica that it gets no keys.
@@ -348,7 +362,7 @@ func (r *replicas) streamed(c *client) {
 func (r *replicas) sendFiltered(c *client) {
 	y := &fullSync{offset: r.stream.Offset, mark: newRunID()}
 	r.join(y, c)
-	saving := r.s.persist.saving()
+	saving := r.savingFor([]*client{c})
 	if !c.replica.wantsLibrary {
 		saving.Libraries = nil
 	}

@@ -100,6 +100,24 @@ func TestWhatAReplicaAsksForIsSent(t *testing.T) {
 	}
 }
 
+func TestAReplicaGetsAFormatThatItReads(t *testing.T) {
+	addr, oracle := besideValkey(t)
+	for _, master := range []string{addr, oracle.Addr} {
+		redistest.Dial(t, master).Do("CONFIG", "SET", "repl-diskless-sync-delay", "0")
+		for version, head := range map[string]string{"": "REDIS0011", "8.1.0": "REDIS0011", "9.1.2": "VALKEY080"} {
+			f := newFollower(t, master)
+			require.Equal(t, "+OK", f.ask("REPLCONF", "rdb-only", "1", "capa", "eof"))
+			if version != "" {
+				require.Equal(t, "+OK", f.ask("REPLCONF", "version", version))
+			}
+			f.send("SYNC")
+			file := f.keys()
+			require.True(t, strings.HasPrefix(file, head), "%s: %.9s for %q", master, file, version)
+			f.ended()
+		}
+	}
+}
+
 // All replicas that wait get one snapshot.
 func TestReplicasThatWaitShareASnapshot(t *testing.T) {
 	for _, args := range []string{

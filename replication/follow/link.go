@@ -15,6 +15,7 @@
 //	REPLCONF listening-port 6380      ──>
 //	REPLCONF ip-address 10.0.0.5      ──>
 //	REPLCONF capa eof capa psync2     ──>
+//	REPLCONF version 9.1.2            ──>             only as Valkey: which RDB format it reads
 //	                                  <──  a line for each
 //	PSYNC id offset                   ──>
 //	                                  <──  +CONTINUE [id]           the stream goes on behind the offset
@@ -63,6 +64,7 @@ type Options struct {
 	User, Password string // masteruser and masterauth, "" for none
 	Port           int    // where clients reach this replica
 	AnnounceIP     string // "" for the address that the master sees
+	Version        string // of Valkey from 8.0 on, "" for all others
 	From           Position
 	Failover       bool // the other side shall become the master, and this one its replica
 	MaxRequest     int  // bytes
@@ -251,6 +253,9 @@ func (l *Link) introduce(line string) error {
 		l.ask("ip-address", "REPLCONF", "ip-address", l.AnnounceIP)
 	}
 	l.ask("capa", "REPLCONF", "capa", "eof", "capa", "psync2")
+	if l.Version != "" {
+		l.ask("version", "REPLCONF", "version", l.Version)
+	}
 	l.state = welcomes
 	return nil
 }

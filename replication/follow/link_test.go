@@ -105,6 +105,8 @@ func TestTheHandshakeSaysWhoTheReplicaIs(t *testing.T) {
 		{Options{Port: 1, User: "u", Password: "p", AnnounceIP: "10.0.0.5", From: Position{idA, 99}},
 			"AUTH u p\nREPLCONF listening-port 1\nREPLCONF ip-address 10.0.0.5\nREPLCONF capa eof capa psync2", 4,
 			"PSYNC " + idA + " 100"},
+		{Options{Port: 6380, Version: "9.1.2"},
+			"REPLCONF listening-port 6380\nREPLCONF capa eof capa psync2\nREPLCONF version 9.1.2", 3, "PSYNC ? -1"},
 		{Options{Port: 1, User: "u"}, "REPLCONF listening-port 1\nREPLCONF capa eof capa psync2", 2, "PSYNC ? -1"},
 	} {
 		r := begin(test.options)
