@@ -124,7 +124,7 @@ function block(b, y) {
   return g;
 }
 
-const SHOWN = ['reactor', 'queue', 'io-threads-4', 'goroutines', 'redis-server', 'redis-server-io-4'];
+const SHOWN = ['reactor', 'queue', 'io-threads-4', 'owners', 'rings', 'goroutines', 'redis-server', 'redis-server-io-4'];
 const MOST = 60; // us: a longer bar is cut
 
 // side has the measured figures of one load.
@@ -155,18 +155,18 @@ function named(name) {
 const us = (n) => `${n >= 100 ? Math.round(n) : n.toFixed(1)} µs`;
 
 function chart(f) {
-  const width = 400, row = 46, room = 300;
+  const width = 400, row = 35, room = 300;
   const longest = Math.min(MOST, Math.max(...SHOWN.map((m) => f.rows[m][1])));
   const svg = s('svg', { viewBox: `0 0 ${width} ${row * SHOWN.length}`, class: 'md-chart', role: 'img', 'aria-label': t('models.measured') });
   SHOWN.forEach((name, i) => {
     const [rate, cpu, executing] = f.rows[name], y = row * i;
     const cut = cpu > longest, scale = room / (cut ? cpu : longest); // the parts of a bar that is cut keep their shares
     const long = (us) => us * scale;
-    svg.append(text(0, y + 14, t(`models.bar.${name}`), { max: width }),
-      s('rect', { x: 0, y: y + 20, width: long(cpu), height: 15, rx: 3, class: 'solid read' }),
-      s('rect', { x: 0, y: y + 20, width: Math.max(long(executing), 2), height: 15, rx: 3, class: 'solid execute' }));
-    if (cut) svg.append(s('path', { d: `M${room - 22} ${y + 38}l6 -22m5 0l-6 22`, class: 'md-cut' }), text(6, y + 32, us(executing), { cls: 'on', max: long(executing) - 8 }));
-    svg.append(text(long(cpu) + 8, y + 32.5, us(cpu), { bold: true, max: width - long(cpu) - 10 }), s('title', {}, `${rate} req/s`));
+    svg.append(text(0, y + 12, t(`models.bar.${name}`), { max: width }),
+      s('rect', { x: 0, y: y + 17, width: long(cpu), height: 13, rx: 3, class: 'solid read' }),
+      s('rect', { x: 0, y: y + 17, width: Math.max(long(executing), 2), height: 13, rx: 3, class: 'solid execute' }));
+    if (cut) svg.append(s('path', { d: `M${room - 22} ${y + 33}l6 -20m5 0l-6 20`, class: 'md-cut' }), text(6, y + 28, us(executing), { cls: 'on', max: long(executing) - 8 }));
+    svg.append(text(long(cpu) + 8, y + 28.5, us(cpu), { bold: true, max: width - long(cpu) - 10 }), s('title', {}, `${rate} req/s`));
   });
   return svg;
 }
