@@ -57,12 +57,18 @@ func explored(t *testing.T, test func(*Trial), opts []Option) (*explore.Report, 
 	case o.tls != nil && !real:
 		t.Fatal("miniredistest: there is no TLS in a bubble. Explore needs RealTime for it")
 	}
+	for _, name := range o.explore.faults {
+		if !slices.Contains(explore.FaultNames(), name) {
+			t.Fatalf("miniredistest: there is no failure %q, only %s", name, strings.Join(explore.FaultNames(), ", "))
+		}
+	}
 	o.explore.masters = max(o.explore.masters, 1)
 	d := &driver{stage: &stage{t: t, test: test, o: o}, slow: true}
 	d.e = explore.New(explore.Options{
-		Program: []string{t.Name()}, InTest: true, Seed: o.seed, Masters: o.explore.masters, Disk: o.disk(t),
+		Program: []string{t.Name()}, InTest: true, Seed: o.seed, Masters: o.explore.masters,
+		Disk: o.disk(t), Replica: o.replica(t),
 		Keys: o.explore.locks, Limits: o.explore.limits, Patience: patience(real),
-		Strict: o.explore.strict, Pairs: o.explore.pairs, Exact: !real,
+		Only: o.explore.faults, Strict: o.explore.strict, Pairs: o.explore.pairs, Exact: !real,
 	})
 	d.drive()
 	if d.strays > 0 {
@@ -84,14 +90,30 @@ func explored(t *testing.T, test func(*Trial), opts []Option) (*explore.Report, 
 // disk returns the appendfsync of servers that have an append only file on a simulated disk, "" for others.
 func (o *options) disk(t *testing.T) string {
 	t.Helper()
-	cfg, err := config.Parse(append(strings.Fields(os.Getenv("MINIREDISD_ARGS")), o.args...), strings.NewReader(""))
-	if err != nil {
-		t.Fatalf("miniredistest: %v", err)
-	}
+	cfg := o.config(t)
 	if !cfg.LabDisk || !cfg.AppendOnly {
 		return ""
 	}
 	return cfg.AppendFsync
+}
+
+// replica reports whether each server has a replica.
+func (o *options) replica(t *testing.T) bool {
+	t.Helper()
+	n := o.config(t).Replicas
+	if n > 1 {
+		t.Fatalf("miniredistest: Explore plays failovers with Replicas(1), not with %d", n)
+	}
+	return n == 1
+}
+
+func (o *options) config(t *testing.T) *config.Config {
+	t.Helper()
+	cfg, err := config.Parse(append(strings.Fields(os.Getenv("MINIREDISD_ARGS")), o.args...), strings.NewReader(""))
+	if err != nil {
+		t.Fatalf("miniredistest: %v", err)
+	}
+	return cfg
 }
 
 // patience is by how much a trial may take longer than one without a failure.
@@ -266,11 +288,12 @@ func advances(o explore.Order) bool {
 // send gives orders to masters. What a master refuses shows in its history.
 func send(m Masters, orders []explore.Order) {
 	for _, o := range orders {
-		_, _ = m[o.Master-1].Try(o.Words...)
+		_, _ = m[0].in.nodes[o.Master-1].Try(o.Words...)
 	}
 }
 
 func sceneOf(m Masters) explore.Scene {
+	m = m[0].in.nodes
 	return explore.Scene{Histories: exports(m), TTL: func(master, db int, key string) int64 {
 		v, err := m[master-1].DB(db).Try("PTTL", key)
 		if err != nil {

@@ -11,7 +11,8 @@ import (
 
 // onDisk is a disk with this appendfsync.
 func onDisk(fsync string) []miniredistest.Option {
-	return []miniredistest.Option{miniredistest.Disk(), miniredistest.Config("--appendfsync", fsync)}
+	return []miniredistest.Option{miniredistest.Disk(), miniredistest.Config("--appendfsync", fsync),
+		miniredistest.Faults("power-cut", "fsync-fails", "disk-full")}
 }
 
 // brokenBy returns the sentences of what a failure has broken.

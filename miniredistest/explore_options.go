@@ -9,6 +9,7 @@ type exploring struct {
 	pairs    bool
 	strict   bool
 	realTime bool
+	faults   []string       // names
 	locks    []string       // globs
 	limits   map[string]int // permits of a semaphore, by key
 }
@@ -33,6 +34,11 @@ func Pairs() Option { return exploreOption("Pairs", func(e *exploring) { e.pairs
 
 // Strict makes a lock that stays taken until its lease ends a broken one.
 func Strict() Option { return exploreOption("Strict", func(e *exploring) { e.strict = true }) }
+
+// Faults tries these failures only, such as "reply-lost".
+func Faults(names ...string) Option {
+	return exploreOption("Faults", func(e *exploring) { e.faults = append(e.faults, names...) })
+}
 
 // RealTime plays the trials outside of a bubble, for clients that need a port.
 func RealTime() Option { return exploreOption("RealTime", func(e *exploring) { e.realTime = true }) }

@@ -167,10 +167,11 @@ func (s *stage) watch(t *Trial, p play) *played {
 	if t.masters[0].InBubble() {
 		time.Sleep(time.Millisecond) // the server sees the connections that the test has closed just now
 	}
-	of.look(t.masters)
+	nodes := t.masters[0].in.nodes
+	of.look(nodes)
 	switch {
 	case !hung:
-		of.settle(t.masters)
+		of.settle(nodes)
 	default:
 		p.late(t.masters)
 		select {

@@ -35,6 +35,7 @@ failure at one request. It finds the server by REDIS_URL, REDIS_HOST and REDIS_P
 --masters N         start N servers, as RedLock needs them: REDIS_URLS has all of them
 --lab-disk WHEN     the servers have an append only file on a disk in memory, with appendfsync WHEN (always, everysec
                     or no), and failures of that disk are tried
+--replica           each master has a replica that is half a second behind, and failovers are tried
 --port N            the port of the first server; a free one without it
 --dialect NAME      the server that they play, such as valkey-9.1; redis-7.2 without it
 --invariant COMMAND runs in a shell after each trial that ended, with REDIS_URL: a lock is broken if it does not exit
@@ -116,6 +117,7 @@ func (f *exploreFlags) flags(errs io.Writer) *flag.FlagSet {
 	flags.BoolVar(&f.Pairs, "pairs", false, "")
 	flags.IntVar(&f.Masters, "masters", 1, "")
 	flags.StringVar(&f.Disk, "lab-disk", "", "")
+	flags.BoolVar(&f.Replica, "replica", false, "")
 	flags.IntVar(&f.Port, "port", 0, "")
 	flags.StringVar(&f.Dialect, "dialect", os.Getenv(dialect.Variable), "")
 	flags.StringVar(&f.Invariant, "invariant", "", "")

@@ -50,7 +50,8 @@ func New(opt Options) *Explorer {
 	e.report = Report{Program: opt.Program, InTest: opt.InTest, Seed: opt.Seed, Masters: opt.Masters,
 		Server: opt.Server()}
 	e.faults = slices.DeleteFunc(e.faults, func(f fault) bool {
-		return f.disk && opt.Disk == "" || len(opt.Only) > 0 && !slices.Contains(opt.Only, f.Name)
+		lacks := f.disk && opt.Disk == "" || f.replica && !opt.Replica
+		return lacks || len(opt.Only) > 0 && !slices.Contains(opt.Only, f.Name)
 	})
 	for _, f := range e.faults {
 		e.report.Faults = append(e.report.Faults, f.Fault)
@@ -71,8 +72,11 @@ func FaultNames() (names []string) {
 // Lacks returns what a fault needs and the options do not give, "" if there is nothing.
 func (o *Options) Lacks(name string) string {
 	for _, f := range faults() {
-		if f.Name == name && f.disk && o.Disk == "" {
+		switch {
+		case f.Name == name && f.disk && o.Disk == "":
 			return o.option("--lab-disk", "Disk")
+		case f.Name == name && f.replica && !o.Replica:
+			return o.option("--replica", "Replicas(1)")
 		}
 	}
 	return ""

@@ -13,6 +13,7 @@ const (
 	gone                  // stop the master for the rest of the trial
 	powerCut              // restart the server with what its disk has
 	badFsync              // let one fsync fail
+	failover              // let the replica take over, without what it lacks
 	diskFull              // let the disk be full for the rest of the trial
 )
 
@@ -33,6 +34,7 @@ type fault struct {
 	several bool   // it needs several masters
 	stuck   bool   // a client without a timeout hangs, and its lock is then no wonder
 	disk    bool   // it needs a disk
+	replica bool   // it needs replicas
 	ends    bool   // with appendfsync always it ends the server
 	fsyncs  bool   // it needs a server that calls fsync
 }
@@ -69,6 +71,9 @@ func faults() []fault {
 		{Fault: Fault{"disk-full", "disk full", "The disk is full from this request on: " +
 			"the server refuses writes after it."},
 			deed: diskFull, action: hold, cause: "the disk is full from %s on", disk: true, ends: true},
+		{Fault: Fault{"failover", "failover", "Before the request a replica takes over, and hands its data back. " +
+			"What the master has done in the last half second is lost."},
+			deed: failover, action: hold, cause: "a failover before %s loses the last half second", replica: true},
 		{Fault: Fault{"message-lost", "message lost", "The message never reaches its receiver."},
 			action: []string{"SKIP-PUSH"}, cause: "%s is lost", message: true},
 		{Fault: Fault{"message-late", "message late", "The message comes half a second late."},

@@ -23,6 +23,9 @@ const holdsAll = "explore-all"
 func (e *Explorer) orders(strikes []Strike) (orders []Order, holds []Hold) {
 	for master := range e.opt.Masters {
 		orders = append(orders, Order{master + 1, []string{"LAB", "LOG", "WATCH", "*"}})
+		if e.opt.Replica {
+			orders = append(orders, Order{master + 1, words("REPLICATION WAIT")}, Order{master + 1, words(replicaLags)})
+		}
 	}
 	for i, s := range strikes {
 		orders = append(orders, e.strike(i, s))
@@ -34,6 +37,16 @@ func (e *Explorer) orders(strikes []Strike) (orders []Order, holds []Hold) {
 		orders = append(orders, Order{master + 1, words("FAULT ADD " + noted + " ACTION NOTE-PUSH")})
 	}
 	return orders, holds
+}
+
+// replicaLags makes the stream to a replica come late.
+const replicaLags = "REPLICATION LAG 500"
+
+// takeOver returns what lets the replica of a master take over, and then the master again: its address stays the same.
+func (e *Explorer) takeOver(master int) []Order {
+	replica := e.opt.Masters + master
+	return []Order{{master, words("FAILOVER")}, {replica, words("REPLICATION WAIT")}, {replica, words("FAILOVER")},
+		{master, words("REPLICATION WAIT")}, {master, words(replicaLags)}}
 }
 
 func words(line string, more ...string) []string {
@@ -93,6 +106,8 @@ func (e *Explorer) Held(t Trial, rule string, s Scene) Act {
 		return Act{First: append(order("DISK FAIL FSYNC NTH 1 EIO"), letGo...)}
 	case diskFull:
 		return Act{First: append(order("DISK FAIL WRITE ENOSPC"), letGo...)}
+	case failover:
+		return Act{First: append(e.takeOver(p.Master), letGo...)}
 	case jump:
 		if ms := e.longest(s, p.Master); ms > 0 {
 			return Act{First: append(order(fmt.Sprintf("CLOCK ADVANCE %d", ms+1)), letGo...)}

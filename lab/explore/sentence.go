@@ -100,7 +100,7 @@ func ordinal(n int) string {
 // commands returns the LAB commands that make a trial again. What a person has to do between them is a comment.
 func (e *Explorer) commands(t Trial, histories []lab.History) (lines []string) {
 	at := func(o Order) string {
-		if e.opt.Masters > 1 && strings.ToUpper(o.Words[1]) != "ALL" {
+		if (e.opt.Masters > 1 || o.Master > 1) && strings.ToUpper(o.Words[1]) != "ALL" {
 			return lab.Line(append([]string{"LAB", "MASTER", strconv.Itoa(o.Master)}, o.Words[1:]...))
 		}
 		return lab.Line(o.Words)
@@ -111,6 +111,11 @@ func (e *Explorer) commands(t Trial, histories []lab.History) (lines []string) {
 	for _, glob := range e.locks {
 		for master := range e.opt.Masters {
 			lines = append(lines, at(Order{master + 1, words("LOG WATCH", glob)}))
+		}
+	}
+	for master := range e.opt.Masters {
+		if e.opt.Replica {
+			lines = append(lines, at(Order{master + 1, words(replicaLags)}))
 		}
 	}
 	for i, s := range t.Strikes {
@@ -145,6 +150,10 @@ func (e *Explorer) heldCommands(t Trial, i int, at func(Order) string, histories
 	case powerCut:
 		send("CRASH LOSE UNSYNCED")
 		return lines
+	case failover:
+		for _, o := range e.takeOver(p.Master) {
+			lines = append(lines, at(o))
+		}
 	case badFsync:
 		send("DISK FAIL FSYNC NTH 1 EIO")
 	case diskFull:

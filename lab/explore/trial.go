@@ -12,6 +12,7 @@ type Options struct {
 	InTest  bool     // Program is the name of a test
 	Seed    uint64   // decides the order of the pairs
 	Masters int      // at least 1
+	Replica bool     // each master has a replica, which is half a second behind
 	Disk    string   // appendfsync of an append only file on a simulated disk; "" for no files
 
 	Keys   []string       // globs of keys that are locks whatever they look like
@@ -31,10 +32,14 @@ func Fsyncs() []string { return []string{"always", "everysec", "no"} }
 
 // Server returns the words of the command line that the servers of trials need.
 func (o *Options) Server() []string {
-	if o.Disk == "" {
-		return nil
+	var all []string
+	if o.Disk != "" {
+		all = append(all, "--lab-disk", "yes", "--appendonly", "yes", "--appendfsync", o.Disk)
 	}
-	return []string{"--lab-disk", "yes", "--appendonly", "yes", "--appendfsync", o.Disk}
+	if o.Replica {
+		all = append(all, "--replicas", "1")
+	}
+	return all
 }
 
 // explored names what is explored.

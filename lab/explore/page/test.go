@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab/explore"
@@ -100,9 +101,10 @@ func (d *dialect) escape(s string) string { return strings.ReplaceAll(s, `\`, `\
 func (d *dialect) lines(t *draft, all []step, variables map[string]string) string {
 	var b bytes.Buffer
 	for _, s := range all {
-		if s.master > t.masters {
-			s.master = t.masters
+		if s.master > t.masters && s.verb == sendWords { // a replica
+			s.words, s.master = append([]string{"MASTER", strconv.Itoa(s.master)}, s.words...), 1
 		}
+		s.master = min(s.master, t.masters)
 		server := d.server(t.masters, s.master)
 		line := ""
 		switch s.verb {

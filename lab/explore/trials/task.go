@@ -37,7 +37,7 @@ func (t *trial) ask() *program {
 	p.giveUp = cancel
 	go func() {
 		defer close(p.over)
-		a, err := t.Play(ctx, Task{t.ID, t.Kind, title, t.servers.Addrs, t.limit(), t.pauses})
+		a, err := t.Play(ctx, Task{t.ID, t.Kind, title, t.addrs(), t.limit(), t.pauses})
 		p.failed, p.unsafe, p.err = a.Failed, a.Unsafe, err
 		_, _ = p.output.Write([]byte(a.Output)) // it has no error
 	}()

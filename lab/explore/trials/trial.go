@@ -101,8 +101,11 @@ func (t *trial) begin() (*program, error) {
 	if t.Play != nil {
 		return t.ask(), nil
 	}
-	return t.start(t.driver.Program, environment(t.servers.Addrs))
+	return t.start(t.driver.Program, environment(t.addrs()))
 }
+
+// addrs returns the addresses of the masters. Replicas come behind them.
+func (t *trial) addrs() []string { return t.servers.Addrs[:max(t.Masters, 1)] }
 
 // limit is how long the program may take.
 func (t *trial) limit() time.Duration {
@@ -339,7 +342,7 @@ func (t *trial) check(o *explore.Outcome) error {
 			return err
 		}
 	}
-	p, err := t.start([]string{"/bin/sh", "-c", t.Invariant}, environment(t.servers.Addrs))
+	p, err := t.start([]string{"/bin/sh", "-c", t.Invariant}, environment(t.addrs()))
 	if err != nil {
 		return err
 	}
