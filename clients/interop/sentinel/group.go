@@ -231,18 +231,22 @@ func (g *group) bringBack(old *node, how string) (err error) {
 
 // caughtUp returns when all servers have the same data. Nobody writes any more.
 func (g *group) caughtUp() error {
-	return until(returnLimit, "all servers have the same data", func() bool {
-		digests := map[string]bool{}
-		offsets := map[string]bool{}
+	var seen []string
+	err := until(returnLimit, "all servers have the same data", func() bool {
+		seen = nil
 		for _, n := range g.servers {
 			v, err := n.ask("DEBUG", "DIGEST")
 			if err != nil {
 				return false
 			}
-			digests[v.Str], offsets[n.info("master_repl_offset")] = true, true
+			seen = append(seen, v.Str+" at "+n.info("master_repl_offset"))
 		}
-		return len(digests) == 1 && len(offsets) == 1
+		return len(slices.Compact(slices.Clone(seen))) == 1
 	})
+	if err != nil {
+		err = fmt.Errorf("%w: %q", err, seen)
+	}
+	return err
 }
 
 // logs is what the nodes have logged last, as an error.
