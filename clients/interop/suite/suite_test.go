@@ -1,6 +1,8 @@
 package main
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -73,4 +75,14 @@ func TestAnUpdateKeepsReasonsAndAsksForNewOnes(t *testing.T) {
 	require.Equal(t, map[string]*redTest{"twice": {1, "replication"}, "new": {1, unknown}}, d.files["unit/a"].red)
 	require.Equal(t, 1, d.files["unit/a"].here)
 	require.Equal(t, 3, d.files["unit/a"].there)
+}
+
+func TestABlockIsLeftOutOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f.tcl")
+	require.NoError(t, os.WriteFile(path, []byte("before\n"+debuggerBlock+"after\n"), 0o600))
+	require.NoError(t, leaveOut(path, debuggerBlock))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "before\nafter\n", string(text))
+	require.ErrorContains(t, leaveOut(path, debuggerBlock), "is not that of Redis 7.2.6")
 }
