@@ -348,6 +348,7 @@ func (a *appendOnly) follow(cfg *config.Config) {
 	a.p.s.lab.endSync() // Flush would wait for it
 	if a.writer != nil && a.p.flush() {
 		a.writer.Policy = aof.PolicyOf(cfg.AppendFsync)
+		a.at.now = false // the next flush knows
 	}
 }
 

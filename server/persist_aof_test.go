@@ -361,3 +361,18 @@ func TestEvictedKeysStayAway(t *testing.T) {
 	l.kill()
 	require.Equal(t, digest, born(t, dir, appending()...).dial().Do("DEBUG", "DIGEST").Str)
 }
+
+// With always, WAITAOF may answer before the fsync: its reply waits for that. That is over in the middle of a pass when
+// the policy changes, or when a rewrite begins and no-appendfsync-on-rewrite is yes.
+func TestWaitAOFDoesNotTrustAPolicyThatHasJustChanged(t *testing.T) {
+	for _, change := range []string{"CONFIG SET appendfsync everysec", "BGREWRITEAOF", "BGSAVE"} {
+		c := born(t, t.TempDir(), appending("--no-appendfsync-on-rewrite", "yes")...).dial()
+		for i, before := range []string{"PING", change} {
+			require.NoError(t, c.Send([]byte(before+"\r\nSET k v\r\nMULTI\r\nWAITAOF 1 0 0\r\nEXEC\r\n")))
+			for range 4 {
+				require.NotContains(t, c.Read().Str, "ERR", before)
+			}
+			require.Equal(t, int64(1-i), c.Read().Elems[0].Elems[0].Int, "after %s", before)
+		}
+	}
+}

@@ -75,6 +75,7 @@ func (p *persistence) beginSave(done func(err error)) error {
 func (p *persistence) launch(done func(err error), begin func(wake, ended func()) *snapshots.Snapshot) {
 	b := &p.background
 	p.forks++
+	p.aof.at.now = false // with no-appendfsync-on-rewrite nothing is fsynced meanwhile: the next flush knows
 	var begun *snapshots.Snapshot
 	begun = begin(func() { p.s.loop.Post(func() {}) }, func() {
 		p.s.loop.Post(func() {

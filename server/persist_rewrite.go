@@ -66,6 +66,7 @@ func (a *appendOnly) beginRewrite() error {
 	}
 	r.count++
 	p.forks++
+	a.at.now = false
 	saving, job, keep := p.savingBase(), r.job, p.s.cfg.AOFDisableAutoGC
 	write := func(fill func(to io.Writer) error) error {
 		return job.Write(func(path string) error { return rdb.SaveBy(p.disk, path, fill) }, keep)
