@@ -63,8 +63,8 @@ func (t *tree) fill(ctx context.Context, from, server string) error {
 	return nil
 }
 
-// debuggerBlock is no test. It starts the Lua debugger, which is not supported here, and an error outside of a test ends
-// the file. The tests of the debugger stay, and are red.
+// debuggerBlock is no test. It starts the Lua debugger, which is not supported here, and an error outside of a test
+// ends the file. The tests of the debugger stay, and are red.
 const debuggerBlock = `start_server {tags {"scripting external:skip"}} {
     r script debug sync
     r eval {return 'hello'} 0
