@@ -57,7 +57,7 @@ const maxGrants = 64
 // pending returns the grants of a lock that their holders have not given up, the oldest first. A client
 // that never got the reply to its grant gives nothing up after its lease.
 func (d *Doctor) pending(k lockKey, now int64) []*hold {
-	return slices.DeleteFunc(slices.Clone(d.grants.m[k]), func(g *hold) bool {
+	return slices.DeleteFunc(d.given(k), func(g *hold) bool {
 		return g.gone || g.unknown && g.ends > 0 && now > g.ends
 	})
 }
@@ -65,7 +65,7 @@ func (d *Doctor) pending(k lockKey, now int64) []*hold {
 // authors returns the holders of a lock that o may come from. words are those that may be the
 // holder's token; compared means that o is in a script that has read the lock.
 func (d *Doctor) authors(o op, k lockKey, words []string, compared bool) []author {
-	for _, g := range slices.Backward(d.grants.m[k]) {
+	for _, g := range slices.Backward(d.given(k)) {
 		if slices.Contains(words, g.value) {
 			found := d.byToken(o, k, g.value)
 			if d.coming[k].other(g.value, words) {

@@ -193,7 +193,7 @@ func (d *Doctor) deleted(o op, k lockKey, h *hold, mine []author, in *run) {
 
 // granted reports whether a lock was ever granted with a token, as far as the doctor remembers.
 func (d *Doctor) granted(k lockKey, token string) bool {
-	return slices.ContainsFunc(d.grants.m[k], func(g *hold) bool { return g.value == token })
+	return slices.ContainsFunc(d.given(k), func(g *hold) bool { return g.value == token })
 }
 
 // renew handles a command that changes the TTL of a lock.

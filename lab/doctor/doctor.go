@@ -248,12 +248,17 @@ func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool
 	return tries || d.knows(command, m, db, args)
 }
 
-func (d *Doctor) knowsNone() bool { return len(d.grants.m)+len(d.past.m)+len(d.taken.m) == 0 }
+func (d *Doctor) knowsNone() bool {
+	return d.stream == nil && len(d.grants.m)+len(d.past.m)+len(d.taken.m) == 0
+}
 
 // knows reports whether a key of the command is a lock or was one until its holder lost it.
 func (d *Doctor) knows(command string, m meaning, db int, args [][]byte) bool {
-	if d.knowsNone() {
+	switch {
+	case d.knowsNone():
 		return false
+	case d.stream != nil: // a lock of another node is one here, too
+		return true
 	}
 	for _, i := range m.keysOf(command, len(args), func(i int) string { return string(args[i]) }) {
 		k := lockKey{db, string(args[i])}

@@ -142,6 +142,7 @@ func (d *Doctor) believe(o op, k lockKey, h *hold) {
 		h.readonly = d.replica
 		f := d.ledger.granted(d.master, k, h, o)
 		d.noted(k, h, false)
+		d.ledger.gives(d.master, k, *h)
 		if f != nil {
 			d.add(f)
 		}

@@ -83,6 +83,7 @@ type Ledger struct {
 	granters map[lockKey][]int  // with replicas: the nodes that have granted a lock
 	deposed  map[int]*Failover  // with replicas: the masters that another node has replaced
 	streams  map[string]*stream // by replication ID
+	given    map[place][]hold   // with replicas: the newest grants
 	first    map[int]*stream    // of the nodes, when their histories began
 	current  map[int]*stream    // of the nodes, their own or that of their master
 	keep     int

@@ -11,12 +11,53 @@ func (l *Ledger) Replicated(groups []int, names []string) {
 	defer l.mu.Unlock()
 	l.groups, l.names, l.times = groups, names, newTimes(len(groups))
 	l.times.replicated = true
+	l.given = map[place][]hold{}
 	l.granters, l.deposed = map[lockKey][]int{}, map[int]*Failover{}
 	l.streams, l.first, l.current = map[string]*stream{}, map[int]*stream{}, map[int]*stream{}
 }
 
 // Begin says when the history begins, in unix ms.
 func (l *Ledger) Begin(time int64) { l.start = time }
+
+// gives notes a grant of a node with replicas, for the doctors of the other nodes.
+func (l *Ledger) gives(node int, k lockKey, h hold) {
+	if l.groups == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	h.epoch, h.waiters, h.in = -1, nil, nil // its connection is none of another node
+	at := place{l.group(node), k}
+	all := append(l.given[at], h)
+	l.given[at] = all[max(0, len(all)-maxGrants):]
+}
+
+// place is a lock of a master.
+type place struct {
+	group int
+	lockKey
+}
+
+// given returns the grants of a lock that their holders may give up: those that the doctor knows, and those of the
+// other nodes. A client that has lost its lock in a failover tries to release it at the new master.
+func (d *Doctor) given(k lockKey) []*hold {
+	own := slices.Clone(d.grants.m[k])
+	l := d.ledger
+	if l == nil || l.groups == nil {
+		return own
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var all []*hold
+	for _, h := range l.given[place{l.group(d.master), k}] {
+		t := l.find(d.master, k, h.order)
+		known := slices.ContainsFunc(own, func(o *hold) bool { return o.order == h.order })
+		if t != nil && t.GaveUp == 0 && !known {
+			all = append(all, &h)
+		}
+	}
+	return append(all, own...)
+}
 
 // group returns the master that a node belongs to.
 func (l *Ledger) group(node int) int {
