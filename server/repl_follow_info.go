@@ -16,7 +16,7 @@ func (r *report) infoReplica() {
 	}
 	r.fields("master_host", f.host, "master_port", f.port, "master_link_status", status,
 		"master_last_io_seconds_ago", heard, "master_sync_in_progress", number(f.sync != nil),
-		"slave_read_repl_offset", offset+int64(len(f.partial)), "slave_repl_offset", offset)
+		"slave_read_repl_offset", offset+f.readOnly(), "slave_repl_offset", offset)
 	if y := f.sync; y != nil {
 		percent, silent := 0.0, int64(0)
 		if y.size > 0 {
@@ -39,4 +39,12 @@ func (r *report) infoReplica() {
 	}
 	r.fields("slave_priority", cfg.ReplicaPriority, "slave_read_only", number(cfg.ReplicaReadOnly),
 		"replica_announced", number(cfg.ReplicaAnnounced))
+}
+
+// readOnly is how many bytes of the stream were read and are not executed.
+func (f *following) readOnly() (n int64) {
+	if f.isUp() {
+		n = int64(len(f.partial) + f.link.talk.Unread())
+	}
+	return n
 }

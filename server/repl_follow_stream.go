@@ -33,7 +33,7 @@ func (f *following) advance() {
 			f.connected(l)
 		}
 	case f.mustWait():
-		f.watch(l, false)
+		f.readAhead(l)
 	case f.s.lab.cutsLink(f.port):
 		if l.client == nil { // else LAB stops a client
 			f.watch(l, false)
@@ -62,6 +62,30 @@ func (f *following) mustWait() bool {
 		return f.sync.loads || f.s.ex.Pause != command.PauseNone
 	}
 	return f.isUp() && f.s.ex.Pause != command.PauseNone
+}
+
+// readAhead takes bytes of the stream that a pause keeps from being executed. It takes no more than a read or two: the
+// rest stays in the kernel. What ends the connection is seen behind the pause.
+func (f *following) readAhead(l *link) {
+	if f.sync != nil || l.talk.Unread() >= linkChunk {
+		f.watch(l, false)
+		return
+	}
+	f.watch(l, true)
+	if !l.ready {
+		return
+	}
+	n, err := l.read(l.chunk)
+	switch {
+	case n > 0:
+		f.s.stats.NetIn += int64(n)
+		l.talk.Feed(l.chunk[:n])
+		l.behind = true
+	case err == unix.EAGAIN:
+		l.ready = false
+	default:
+		f.watch(l, false)
+	}
 }
 
 // isUrgent reports whether there is work for the next pass.

@@ -137,3 +137,18 @@ func TestKeysOfClientsExpireOnAWritableReplica(t *testing.T) {
 	require.Equal(t, "2", replica.info("expired_keys"))
 	require.Equal(t, "0", replica.info("slave_expires_tracked_keys"))
 }
+
+// A pause on a replica keeps changes of the master from being executed. They are read, as INFO shows.
+func TestAPausedReplicaReadsAhead(t *testing.T) {
+	master, replica := newNode(t, "a"), newNode(t, "b")
+	replica.follows(t, master)
+	before := replica.info("slave_repl_offset")
+	require.Equal(t, "OK", replica.conn.Do("CLIENT", "PAUSE", "3600000", "WRITE").Str)
+	master.conn.Do("SET", "k", "v")
+	waitForField(replica.conn, "slave_read_repl_offset", master.info("master_repl_offset"))
+	require.Equal(t, before, replica.info("slave_repl_offset"))
+	require.True(t, replica.conn.Do("GET", "k").Null)
+	storeAll(master.conn, 1, 2000) // more than is read
+	require.Equal(t, "OK", replica.conn.Do("CLIENT", "UNPAUSE").Str)
+	requireOneHistory(t, master, replica)
+}

@@ -171,6 +171,9 @@ func (l *Link) Ack(offset, synced int64) {
 // (replication.c: replicationSendNewlineToMaster).
 func (l *Link) KeepAlive() { l.out = append(l.out, '\n') }
 
+// Unread is how many bytes wait for Next.
+func (l *Link) Unread() int { return len(l.in) - l.next }
+
 // Streams reports whether the handshake and the file are over.
 func (l *Link) Streams() bool { return l.state == stream }
 
