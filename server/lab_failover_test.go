@@ -205,3 +205,32 @@ func TestFailoverDuringASlowScript(t *testing.T) {
 	n.role(2, "slave")
 	require.Equal(t, n.port(1), infoField(n.c[2], "master_port"))
 }
+
+// A replica that has only a part of the keys is never the next master.
+func TestFailoverDuringAFullSync(t *testing.T) {
+	n := startNodes(t, 1, 2)
+	const keys = 20_000
+	n.c[0].Do("EVAL", "for i = 1, ARGV[1] do redis.call('SET', 'key:' .. i, string.rep('x', 500)) end", "0", fmt.Sprint(keys))
+	n.same(0)
+	refused := 0
+	for i := range 8 {
+		crash(t, n.c[1])
+		n.redial(1)
+		if i%2 == 1 {
+			ok(t, n.c[0], "LAB", "REPLICATION", "HOLD", n.port(1))
+			ok(t, n.c[0], "LAB", "REPLICATION", "RELEASE")
+		}
+		v := n.c[0].Do("LAB", "FAILOVER", "TO", n.port(1))
+		if v.Kind == '-' {
+			require.Contains(t, v.Str, "it has not all keys of its master")
+			refused++
+			n.same(0)
+			continue
+		}
+		require.Equal(t, int64(keys), n.c[1].Do("DBSIZE").Int)
+		n.failover(0, "TO", n.port(0))
+		n.same(0)
+	}
+	require.Positive(t, refused)
+	require.Equal(t, int64(keys), n.c[0].Do("DBSIZE").Int)
+}
