@@ -24,9 +24,12 @@ func lockLostInAFailover(t *testing.T) string {
 	time.Sleep(time.Second)
 	promoted := srv.Failover()
 	require.Equal(t, srv.Replica(1), promoted)
+	synctest.Wait() // each server has a goroutine of its own: the links are made while the next command comes
 	require.Equal(t, "OK", b.Do("SET", "lock:order", "b", "NX", "PX", "30000").Str)
 	require.Equal(t, "READONLY You can't write against a read only replica.", a.Do("DEL", "lock:order").Str)
+	synctest.Wait()
 	promoted.Synced()
+	synctest.Wait()
 	require.Equal(t, "b", a.Do("GET", "lock:order").Str)
 	require.Less(t, time.Since(begin), 1110*time.Millisecond, "of the time of the bubble")
 	var logs strings.Builder

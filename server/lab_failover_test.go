@@ -210,7 +210,8 @@ func TestFailoverDuringASlowScript(t *testing.T) {
 func TestFailoverDuringAFullSync(t *testing.T) {
 	n := startNodes(t, 1, 2)
 	const keys = 20_000
-	n.c[0].Do("EVAL", "for i = 1, ARGV[1] do redis.call('SET', 'key:' .. i, string.rep('x', 500)) end", "0", fmt.Sprint(keys))
+	const fill = "for i = 1, ARGV[1] do redis.call('SET', 'key:' .. i, string.rep('x', 500)) end"
+	n.c[0].Do("EVAL", fill, "0", fmt.Sprint(keys))
 	n.same(0)
 	refused := 0
 	for i := range 8 {

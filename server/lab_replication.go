@@ -312,7 +312,7 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 			return
 		}
 		rs.waits = append(rs.waits, w)
-		rs.asksAcks = true
+		rs.asksAcks = rs.asksAcks || offset > 0 // a replica that has just come tells its offset by itself
 	})
 	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(&w)) }
 	c.Await(soFar)
