@@ -37,7 +37,7 @@ func (s *Server) configSet(c *command.Call) error {
 	for _, a := range c.Args[2:] {
 		pairs = append(pairs, string(a))
 	}
-	if s.isLoading() {
+	if s.isLoading() || s.follow.rules.Beside {
 		for i := 0; i < len(pairs); i += 2 {
 			if config.Settled(pairs[i]) {
 				return s.ex.ErrLoading()

@@ -315,6 +315,28 @@ func TestAnEndlessFileHoldsNobodyUp(t *testing.T) {
 	redistest.Until(t, func() bool { return replica.Do("GET", "old").Str == "value" })
 }
 
+// While other databases are filled beside the old ones, what belongs to the files stands still.
+func TestLoadingBesideTheOldKeysKeepsTheFiles(t *testing.T) {
+	empty := "REDIS0011\xff\x00\x00\x00\x00\x00\x00\x00\x00"
+	first, end := true, make(chan struct{})
+	host, port, _ := net.SplitHostPort(impostor(t, func(c net.Conn) {
+		if first {
+			first = false
+			greet(c, "$18\r\n"+empty)
+			return
+		}
+		greet(c, "$100\r\nREDIS0011")
+		<-end
+	}))
+	replica := redistest.Dial(t, start(t, []string{"--repl-diskless-load", "swapdb", "--replicaof", host + " " + port}))
+	defer close(end)
+	redistest.Until(t, func() bool { return infoField(replica, "async_loading") == "1" })
+	for _, request := range []string{"CONFIG SET appendonly no", "CONFIG SET dir /tmp", "REPLICAOF NO ONE"} {
+		require.Regexp(t, "^LOADING", replica.Do(strings.Fields(request)...).Str, request)
+	}
+	require.Equal(t, "OK", replica.Do("CONFIG", "SET", "maxmemory", "0").Str)
+}
+
 // A replica that keeps its data on the disk leaves no part of a file there.
 func TestAFileThatDoesNotComeLeavesNothingOnTheDisk(t *testing.T) {
 	dir := t.TempDir()
