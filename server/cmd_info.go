@@ -171,6 +171,9 @@ func (r *report) infoServer() {
 		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", r.s.cfg.Hz, "configured_hz", r.s.cfg.Hz,
 		"lru_clock", r.s.ks.Now/1000&0xffffff, "executable", r.s.figures.process.executable, "config_file", r.s.cfg.File,
 		"io_threads_active", active)
+	if r.s.stopping.on {
+		r.fields("shutdown_in_milliseconds", (r.s.stopping.until-r.s.now)/1e6)
+	}
 	if manners.InfoHz {
 		r.fields("clients_hz", r.s.cfg.Hz)
 	}

@@ -109,6 +109,7 @@ type pauser int
 const (
 	byClient   pauser = iota // CLIENT PAUSE
 	byFailover               // FAILOVER
+	byShutdown               // a SHUTDOWN that waits for replicas
 	pausers
 )
 

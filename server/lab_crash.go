@@ -172,6 +172,9 @@ func (l *labState) crash() {
 func (l *labState) startAgain(lose loss) {
 	l.follow.stop()
 	l.Server.failover = failover{s: l.Server}
+	if l.stopping.on {
+		l.stopping.cancel()
+	}
 	if l.persist.loads() {
 		l.persist.endLoading()
 		l.loaded()

@@ -60,6 +60,7 @@ func (s *Server) executePhase() {
 	s.evictMore()
 	s.persist.advance()
 	s.failover.advance()
+	s.stopping.advance()
 	if s.follow.host != "" && !s.persist.loads() {
 		s.follow.advance()
 	}

@@ -15,7 +15,7 @@ type shutdownWords struct{ save, nosave, now, force bool }
 
 // SHUTDOWN [NOSAVE | SAVE] [NOW] [FORCE] [ABORT] (db.c: shutdownCommand)
 // The event loop stops, unless the data cannot be saved. No other command of this pass is executed. ABORT is possible
-// while a shutdown waits because cron is paused.
+// while a shutdown waits, for replicas or because cron is paused.
 func (s *Server) shutdown(c *command.Call) error {
 	var how shutdownWords
 	abort := false
@@ -38,17 +38,17 @@ func (s *Server) shutdown(c *command.Call) error {
 	if how.save && how.nosave || abort && how != (shutdownWords{}) {
 		return errSyntax
 	}
-	if abort && s.debugging.terminating {
-		s.debugging.terminating = false
-		s.log('*', "Shutdown manually aborted.")
-		c.OK()
-		return nil
-	}
 	if abort {
-		return store.Error("ERR No shutdown in progress.")
+		return s.abortShutdown(c)
 	}
-	if busy := c.Ex.Scripts.Busy(); busy != nil && !how.nosave {
+	busy := c.Ex.Scripts.Busy()
+	if busy != nil && !how.nosave {
 		return busy // a script must not be cut in the middle
+	}
+	how.now = how.now || busy != nil // an endless script would hold up the end
+	if s.stopping.begin(how) {
+		s.stopping.await(c)
+		return nil
 	}
 	if !s.finish(how) {
 		return errShutdown
@@ -58,10 +58,25 @@ func (s *Server) shutdown(c *command.Call) error {
 	return nil
 }
 
+// abortShutdown is SHUTDOWN ABORT (server.c: abortShutdown).
+func (s *Server) abortShutdown(c *command.Call) error {
+	switch {
+	case s.stopping.on:
+		s.stopping.cancel()
+	case s.debugging.terminating:
+		s.debugging.terminating = false
+	default:
+		return store.Error("ERR No shutdown in progress.")
+	}
+	s.log('*', "Shutdown manually aborted.")
+	c.OK()
+	return nil
+}
+
 // finish saves what has to be saved and stops the loop (server.c: finishShutdown). If the data cannot be saved, the
 // server goes on, unless force.
 func (s *Server) finish(how shutdownWords) bool {
-	s.log('*', "User requested shutdown...")
+	s.replicas.logLag()
 	if s.persist.background.snapshot != nil {
 		s.log('#', "A save in the background is in progress. Aborting it!")
 		s.persist.abortBackground()
@@ -96,7 +111,11 @@ func (s *Server) finishBySignal(interrupt bool) {
 		words = strings.Fields(s.cfg.ShutdownOnSigint)
 	}
 	has := func(word string) bool { return slices.Contains(words, word) }
-	if !s.finish(shutdownWords{save: has("save"), nosave: has("nosave"), force: has("force")}) {
+	how := shutdownWords{save: has("save"), nosave: has("nosave"), force: has("force"), now: has("now")}
+	if s.stopping.begin(how) {
+		return
+	}
+	if !s.finish(how) {
 		s.log('#', "SIGTERM received but errors trying to shut down the server, check the logs for more information")
 	}
 }

@@ -87,6 +87,7 @@ type Server struct {
 	replicas   replicas    // repl_master*.go
 	follow     following   // repl_follow*.go
 	failover   failover    // repl_failover.go
+	stopping   stopping    // repl_shutdown.go
 	oomScore   oomScore
 
 	// What a plain server does not have.
@@ -250,7 +251,7 @@ func (s *Server) makeParts(clock *clock.Clock) {
 	s.listeners.s, s.pausing.s, s.monitors.s, s.recorder.s, s.debugging.s = s, s, s, s, s
 	s.persist = newPersistence(s)
 	s.replicas = newReplicas(s)
-	s.follow.s, s.failover.s = s, s
+	s.follow.s, s.failover.s, s.stopping.s = s, s, s
 	s.handshakes = handshakes{s: s, turns: map[*handshake]bool{}}
 	s.inbox.s, s.inbox.waiting, s.inbox.ended = s, map[int64]*internalRequest{}, make(chan struct{})
 	s.figures = figures{s: s, start: clock.Mono(), runID: newRunID(), process: newProcess()}

@@ -81,7 +81,7 @@ var table = [...]row{
 		words: []string{"user", "local0", "local1", "local2", "local3", "local4", "local5", "local6", "local7"}},
 	{name: "set-proc-title", kind: boolean, flags: immutable | inert, def: "yes"},
 	{name: "proc-title-template", kind: text, flags: inert, def: "{title} {listen-addr} {server-mode}"},
-	{name: "shutdown-timeout", kind: integer, flags: inert, def: "10", max: maxInt,
+	{name: "shutdown-timeout", kind: integer, def: "10", max: maxInt,
 		field: func(c *Config) any { return &c.ShutdownTimeout }},
 	{name: "shutdown-on-sigint", kind: words, def: "default",
 		words: []string{"default", "save", "nosave", "now", "force"},

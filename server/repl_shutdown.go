@@ -1,0 +1,113 @@
+package server
+
+import (
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/reactor"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// stopping is a shutdown that waits for replicas that lag behind, so that they get everything (server.c:
+// prepareForShutdown). Writes are held back meanwhile.
+//
+//	SHUTDOWN, SIGTERM ── begin ──> replicas are asked for their offsets
+//	executePhase ── advance ──> each replica has everything, or shutdown-timeout is over ──> Server.finish
+//
+// The timeout is one of real seconds: a server with a lab whose clock stands still must end, too.
+type stopping struct {
+	s     *Server
+	on    bool
+	how   shutdownWords
+	until int64 // ns, by Server.now
+	over  bool  // the timeout
+	timer *reactor.Timer
+	waits []ackWait // clients in SHUTDOWN
+}
+
+// begin reports whether the server has to wait before it ends.
+func (e *stopping) begin(how shutdownWords) bool {
+	if e.on {
+		return true
+	}
+	s := e.s
+	s.log('*', "User requested shutdown...")
+	timeout := time.Duration(s.cfg.ShutdownTimeout) * time.Second
+	if how.now || timeout == 0 || s.replicas.haveAll() {
+		return false
+	}
+	e.on, e.how, e.until = true, how, s.now+int64(timeout)
+	e.timer = s.loop.After(timeout, func() time.Duration {
+		s.inbox.posted = append(s.inbox.posted, func() { e.over = true }) // where commands are executed
+		return 0
+	})
+	if s.ex.Pause == command.PauseNone {
+		s.deferred = append(s.deferred, func() { s.replicas.feed([]byte(getAckRequest)) })
+	}
+	s.pausing.begin(byShutdown, command.PauseWrites, forever)
+	s.log('*', "Waiting for replicas before shutting down.")
+	return true
+}
+
+// await makes the client of a SHUTDOWN wait for its end.
+func (e *stopping) await(c *command.Call) {
+	e.waits = append(e.waits, ackWait{by: e.s.running, request: c.Sess.Commands})
+	c.Await(func(out *resp.Writer) { out.Error(string(errShutdown)) })
+}
+
+// advance ends the server once it has not to wait any more. All commands of the pass are executed.
+func (e *stopping) advance() {
+	if !e.on || !e.over && !e.s.replicas.haveAll() {
+		return
+	}
+	if !e.s.finish(e.how) {
+		e.cancel()
+		return
+	}
+	e.s.listeners.close() // a client that loses its connection must not get a new one
+}
+
+// cancel makes the server go on (server.c: cancelShutdown).
+func (e *stopping) cancel() {
+	if e.timer != nil {
+		e.s.loop.Cancel(e.timer)
+	}
+	for _, w := range e.waits {
+		if w.isOn() {
+			e.s.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(string(errShutdown)) })
+		}
+	}
+	*e = stopping{s: e.s}
+	e.s.pausing.end(byShutdown)
+}
+
+// haveAll reports whether each replica has told that it has everything (server.c: isReadyToShutdown).
+func (r *replicas) haveAll() bool {
+	for _, c := range r.all {
+		if !c.closed && c.replica.acked != r.stream.Offset {
+			return false
+		}
+	}
+	return true
+}
+
+// logLag says at the end of the server which replicas lack something (server.c: finishShutdown).
+func (r *replicas) logLag() {
+	lagging := 0
+	for _, c := range r.all {
+		rep := c.replica
+		if rep.acked == r.stream.Offset {
+			continue
+		}
+		lagging++
+		seconds := int64(0)
+		if rep.state == online {
+			seconds = r.lag(c)
+		}
+		r.s.log('*', "Lagging replica %s reported offset %d behind master, lag=%d, state=%s.", r.name(c),
+			r.stream.Offset-rep.acked, seconds, rep.state)
+	}
+	if len(r.all) > 0 {
+		r.s.log('*', "%d of %d replicas are in sync when shutting down.", len(r.all)-lagging, len(r.all))
+	}
+}
