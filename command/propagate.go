@@ -30,8 +30,9 @@ type Propagation struct {
 	others   func(c *Call) // see Watch
 	isOn     bool          // somebody listens
 
-	open bool // a command runs, so the unit is not over
-	told bool // the running command has called Propagate
+	open  bool // a command runs, so the unit is not over
+	told  bool // the running command has called Propagate
+	again bool // it comes from a file, so replicas have had it
 
 	// Offset is the end of the stream that replicas get. The server moves it.
 	Offset int64
@@ -143,7 +144,11 @@ func (p *Propagation) ran(c *Call, dirty int64) {
 }
 
 // propagateMessage propagates PUBLISH or SPUBLISH to replicas, for their subscribers.
-func (c *Call) propagateMessage() { c.Ex.Propagation.replicas.add(c.DB.ID, c.Args...) }
+func (c *Call) propagateMessage() {
+	if p := &c.Ex.Propagation; !p.again {
+		p.replicas.add(c.DB.ID, c.Args...)
+	}
+}
 
 // Selected is the database in which the stream of replicas goes on. whole is false inside of a transaction that has
 // changed something: then the keys are not those of any place in the stream.
@@ -175,7 +180,9 @@ func (p *Propagation) alone() {
 // add adds a request to the units (aof.c: feedAppendOnlyFile; replication.c: replicationFeedSlaves).
 func (p *Propagation) add(db int, args ...[]byte) {
 	p.file.add(db, args...)
-	p.replicas.add(db, args...)
+	if !p.again {
+		p.replicas.add(db, args...)
+	}
 }
 
 func (f *feed) add(db int, args ...[]byte) {

@@ -40,6 +40,8 @@ func (r *Replay) Do(args [][]byte) error {
 		return nil
 	}
 	r.w.Buf = r.w.Buf[:0]
+	ex.Propagation.again = true
+	defer func() { ex.Propagation.again = false }()
 	slow := ex.slow
 	ex.running, ex.executing, ex.slow = s, true, math.MaxInt64
 	ex.run(cmd, s, args, &r.w, 0, ex.Now.Mono)

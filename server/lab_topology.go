@@ -103,7 +103,7 @@ func (l *labState) state() nodeState {
 	case f.host == "": // it is down, and comes back as a replica
 		return n
 	}
-	if !n.isBusy && !l.cutsLink(f.port) {
+	if !n.isBusy && !l.isLoading() && !l.cutsLink(f.port) {
 		f.drain()
 	}
 	n.host, n.port, n.follows = f.host, f.port, l.peerAt(f.host, f.port)

@@ -170,6 +170,43 @@ func TestOthersAreServedDuringDebugReloadAndLoadAOF(t *testing.T) {
 	}
 }
 
+// A replica that waits for all keys does not get those of a half-loaded file.
+func TestAReplicaWaitsForTheEndOfAReload(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	digest := saveMany(t, dir)
+	l := born(t, dir, "--repl-diskless-sync-delay", "1", "--save", "")
+	c, other := l.dial(), l.dial()
+	require.Equal(t, "OK", other.Do("CONFIG", "SET", "key-load-delay", "20000").Str)
+	f := newFollower(t, l.addr)
+	require.Equal(t, "+OK", f.ask("REPLCONF", "capa", "eof"))
+	f.send("PSYNC", "?", "-1")
+	redistest.Until(t, func() bool { return infoField(other, "connected_slaves") == "1" })
+	require.NoError(t, c.Send([]byte("DEBUG RELOAD NOSAVE\r\n")))
+	redistest.Until(t, func() bool { return other.Do("PING").Str == isLoading })
+	require.Equal(t, "\n\n", f.bytes(2), "a second each")
+	require.Equal(t, isLoading, other.Do("PING").Str)
+	require.Equal(t, "OK", other.Do("CONFIG", "SET", "key-load-delay", "0").Str)
+	require.Regexp(t, `^\+FULLRESYNC `, f.line())
+	copied := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(copied, "dump.rdb"), []byte(f.keys()), 0o600))
+	require.Equal(t, digest, born(t, copied).dial().Do("DEBUG", "DIGEST").Str)
+}
+
+// The commands of the file are not new, so replicas do not get them again.
+func TestDebugLoadAOFTellsReplicasNothing(t *testing.T) {
+	top, replica := newNode(t, "a", "--appendonly", "yes", "--aof-use-rdb-preamble", "no"), newNode(t, "b")
+	replica.follows(t, top)
+	for range 3 {
+		top.conn.Do("INCR", "n")
+		top.conn.Do("EVAL", "redis.call('incr', 'm') redis.call('rpush', 'l', 'x')", "0")
+	}
+	require.Equal(t, "OK", top.conn.Do("DEBUG", "LOADAOF").Str)
+	top.conn.Do("INCR", "n")
+	requireOneHistory(t, top, replica)
+	require.Equal(t, "4", replica.conn.Do("GET", "n").Str)
+}
+
 // Who has asked for a reload may leave before its end, and so may the server.
 func TestAReloadGoesOnWithoutItsClient(t *testing.T) {
 	dir := t.TempDir()

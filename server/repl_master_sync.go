@@ -182,7 +182,7 @@ func (y *fullSync) takes(c *client) bool {
 }
 
 // startWaiting begins a snapshot for the replicas that wait, if it is time (replication.c:
-// shouldStartChildReplication).
+// shouldStartChildReplication). While DEBUG RELOAD loads, it would be one of half the keys.
 func (r *replicas) startWaiting() {
 	now := r.s.ex.Now.Mono
 	waiting, oldest := 0, now
@@ -195,7 +195,7 @@ func (r *replicas) startWaiting() {
 	cfg := r.s.cfg
 	enough := cfg.ReplDisklessMax > 0 && waiting >= cfg.ReplDisklessMax
 	late := (now-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
-	if waiting > 0 && r.sync == nil && r.s.persist.underWay() == nil &&
+	if waiting > 0 && r.sync == nil && r.s.persist.underWay() == nil && !r.s.isLoading() &&
 		(!cfg.ReplDisklessSync || enough || late) {
 		r.start()
 	}
