@@ -160,11 +160,19 @@ func (f *failing) turnOthers(to *Server, group []nodeState) {
 // promote makes this replica a master, as Sentinel does: a restart does not undo it.
 func (l *labState) promote() {
 	l.turns = nil
+	l.endFailover()
 	if l.follow.host != "" {
 		l.follow.promote()
 		l.log('*', "MASTER MODE enabled (LAB FAILOVER)")
 	}
 	l.cfg.ReplicaOf, l.config.ReplicaOf = "", ""
+}
+
+// endFailover ends a FAILOVER of this node, and its pause: the lab gives the roles now.
+func (l *labState) endFailover() {
+	if v := &l.Server.failover; v.state != noFailover {
+		v.abort("LAB gives this server a role")
+	}
 }
 
 // turn makes this node follow another one, now or once it can be told.
@@ -185,6 +193,7 @@ func (l *labState) turnIfReached() {
 		return
 	}
 	l.turns = nil
+	l.endFailover()
 	if l.follow.host != peerHost || l.follow.port != to.port {
 		l.follow.follow(peerHost, to.port)
 	}

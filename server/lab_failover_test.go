@@ -96,6 +96,45 @@ func TestWhatWasAcknowledgedByOneReplicaIsLostWithTheOther(t *testing.T) {
 	n.same(2)
 }
 
+// The lab gives the roles, also during a FAILOVER. The pause of FAILOVER ends.
+func TestTheLabEndsAFailoverOfRedis(t *testing.T) {
+	n := startNodes(t, 1, 2)
+	begin := func(at int, args ...string) {
+		t.Helper()
+		ok(t, n.c[at], "LAB", "REPLICATION", "HOLD")
+		ok(t, n.c[at], "SET", "k", "v")
+		ok(t, n.c[at], append([]string{"FAILOVER"}, args...)...)
+		require.Equal(t, "waiting-for-sync", infoField(n.c[at], "master_failover_state"))
+	}
+	over := func(at int) {
+		t.Helper()
+		require.Equal(t, "no-failover", infoField(n.c[at], "master_failover_state"))
+	}
+	begin(0)
+	require.Equal(t, n.port(2), n.failover(0, "TO", n.port(2)))
+	over(0)
+	require.Regexp(t, "^READONLY", n.c[0].Do("SET", "k", "w").Str)
+	ok(t, n.c[2], "SET", "k", "x")
+	n.same(2)
+
+	begin(2)
+	ok(t, n.c[2], "LAB", "RESET")
+	over(2)
+	n.role(0, "master")
+	n.role(2, "slave")
+	ok(t, n.c[0], "SET", "k", "y")
+	n.same(0)
+
+	ok(t, n.c[1], "LAB", "BLACKHOLE", "ON")
+	begin(0, "TO", "127.0.0.1", n.port(1), "TIMEOUT", "1", "FORCE")
+	n.c[0].Do("LAB", "CLOCK", "ADVANCE", "10")
+	redistest.Until(t, func() bool { return infoField(n.c[0], "master_failover_state") == "failover-in-progress" })
+	require.Equal(t, n.port(2), n.failover(0, "TO", n.port(2)))
+	over(0)
+	n.role(0, "slave")
+	ok(t, n.c[2], "SET", "k", "z")
+}
+
 // By default the node with the most data is the next master.
 func TestFailoverPrefersTheMostData(t *testing.T) {
 	n := startNodes(t, 1, 2)

@@ -67,6 +67,7 @@ func (l *labState) resetLater(c *command.Call, to func(int64) int64, frozen bool
 func (l *labState) endFailures() error {
 	l.liftAll()
 	l.brakes = brakes{}
+	l.endFailover()
 	l.history.UnwatchAll()
 	l.partitions = nil
 	l.heal()
