@@ -55,6 +55,25 @@ func TestALinkOverTLSNeedsTheRightMaster(t *testing.T) {
 	}
 }
 
+// A replica that has told nothing is not counted, whatever was written before it came.
+func TestWhatWasWrittenBeforeAReplicaCameIsNotAcknowledged(t *testing.T) {
+	for _, n := range []node{newNode(t, "ours", "--appendonly", "yes"), redisNode(t)} {
+		require.Equal(t, "OK", n.conn.Do("CONFIG", "SET", "appendonly", "yes").Str)
+		require.Equal(t, "OK", n.conn.Do("SET", "k", "v").Str)
+		f := newFollower(t, n.addr)
+		require.Equal(t, "+OK", f.ask("REPLCONF", "capa", "eof"))
+		f.ask("PSYNC", "?", "-1")
+		f.keys()
+		redistest.Until(t, func() bool { return strings.Contains(n.info("slave0"), "state=online") })
+		require.Equal(t, int64(0), n.conn.Do("WAIT", "1", "10").Int, n.name)
+		f.send("REPLCONF", "ACK", "1000")
+		require.Equal(t, int64(1), n.conn.Do("WAIT", "1", "20000").Int, n.name)
+		require.Equal(t, int64(0), n.conn.Do("WAITAOF", "0", "1", "10").Elems[1].Int, n.name+": it has no file")
+		f.send("REPLCONF", "ACK", "1000", "FACK", "1000") // the GETACK of WAIT counts, too
+		require.Equal(t, int64(1), n.conn.Do("WAITAOF", "0", "1", "20000").Elems[1].Int, n.name)
+	}
+}
+
 // WAITAOF counts the replicas whose append only file has the write on the disk.
 func TestWAITAOFCountsReplicas(t *testing.T) {
 	for name, start := range map[string]func(t *testing.T) (master, replica node){

@@ -126,7 +126,7 @@ func (r *replicas) heard(c *client, args [][]byte) {
 	rep.acked = max(rep.acked, acked)
 	if len(args) > 2 && is(args[1], "fack") {
 		if synced, ok := ascii.ParseInt(args[2]); ok {
-			rep.synced = max(rep.synced, synced)
+			rep.synced, rep.hasFile = max(rep.synced, synced), true
 		}
 	}
 	rep.heard, rep.told = r.now(), r.s.ex.Now.Mono

@@ -30,11 +30,12 @@ type replica struct {
 	filtered, wantsLibrary bool // rdb-filter-only
 	old                    bool // it asked by SYNC, so it sends no offsets
 
-	acked  int64 // the offset that it has executed
-	synced int64 // the offset that is in its append only file
-	heard  int64 // ns, by Clock.Timeline, of the last offset
-	told   int64 // likewise, monotonic ns
-	asked  int64 // monotonic ns, when it asked for all keys: the clock of a lab may stand still
+	acked   int64 // the offset that it has executed
+	synced  int64 // the offset that is in its append only file
+	hasFile bool  // it has told that
+	heard   int64 // ns, by Clock.Timeline, of the last offset
+	told    int64 // likewise, monotonic ns; 0 for never
+	asked   int64 // monotonic ns, when it asked for all keys: the clock of a lab may stand still
 
 	follows bool               // cursor is its place
 	cursor  replication.Cursor // the bytes before it are in the output, or sent

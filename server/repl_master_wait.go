@@ -118,15 +118,17 @@ func (r *replicas) isLocal(w *ackWait) bool {
 	return r.s.cfg.AppendOnly && r.s.persist.aof.at.has(w.bytes)
 }
 
-// acknowledged counts the replicas that have what a client waits for (replication.c: replicationCountAcksByOffset,
-// replicationCountAOFAcksByOffset).
+// acknowledged counts the replicas that have told that they have what a client waits for. What was written before the
+// first replica came has offset 0, as a replica has that has told nothing (replication.c:
+// replicationCountAcksByOffset, replicationCountAOFAcksByOffset).
 func (r *replicas) acknowledged(w *ackWait) (n int64) {
 	for _, c := range r.all {
-		has := c.replica.acked
+		rep := c.replica
+		has, told := rep.acked, rep.told != 0
 		if w.disk {
-			has = c.replica.synced
+			has, told = rep.synced, rep.hasFile
 		}
-		if c.replica.state == online && has >= w.offset && !c.closed {
+		if rep.state == online && told && has >= w.offset && !c.closed {
 			n++
 		}
 	}
