@@ -135,6 +135,20 @@ func TestTheLabEndsAFailoverOfRedis(t *testing.T) {
 	ok(t, n.c[2], "SET", "k", "z")
 }
 
+// LAB RESET and a leap of the clock end, although a replica looks at its own keys again and again.
+func TestTheClockLeapsOverAReplicasOwnKeys(t *testing.T) {
+	n := startNodes(t, 1, 1)
+	replica := n.c[1]
+	ok(t, replica, "CONFIG", "SET", "replica-read-only", "no")
+	ok(t, replica, "SET", "own", "v", "EX", "31536000")
+	ok(t, replica, "LAB", "RESET")
+	ok(t, replica, "CLIENT", "PAUSE", "3600000", "WRITE")
+	ok(t, replica, "LAB", "RESET")
+	ok(t, replica, "SET", "own", "w", "KEEPTTL")
+	replica.Do("LAB", "CLOCK", "ADVANCE", "31536000001")
+	redistest.Until(t, func() bool { return replica.Do("DBSIZE").Int == 0 })
+}
+
 // By default the node with the most data is the next master.
 func TestFailoverPrefersTheMostData(t *testing.T) {
 	n := startNodes(t, 1, 2)

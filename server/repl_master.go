@@ -79,16 +79,27 @@ func (r *replicas) watch() {
 	}
 }
 
-// schedule calls everySecond in a second. The clock of a lab may leap over years, so there it is a real second.
-func (r *replicas) schedule() {
-	if r.s.lab == nil {
-		r.timer = r.s.after(time.Second, r.everySecond)
-		return
+// schedule calls everySecond in a second.
+func (r *replicas) schedule() { r.timer = r.s.later(time.Second, r.everySecond) }
+
+// later is after for what begins again each time. The clock of a lab may leap over years, so there d is real time.
+func (s *Server) later(d time.Duration, fn func()) *reactor.Timer {
+	if s.lab == nil {
+		return s.after(d, fn)
 	}
-	r.timer = r.s.loop.After(time.Second, func() time.Duration {
-		r.s.inbox.posted = append(r.s.inbox.posted, r.everySecond) // where commands are executed
+	return s.loop.After(d, func() time.Duration {
+		s.inbox.posted = append(s.inbox.posted, fn) // where commands are executed
 		return 0
 	})
+}
+
+// cancelLater is for a timer of later.
+func (s *Server) cancelLater(t *reactor.Timer) {
+	if s.lab == nil {
+		s.timers.Cancel(t)
+		return
+	}
+	s.loop.Cancel(t)
 }
 
 // end forgets the backlog, because no replica has come for long.
@@ -101,7 +112,7 @@ func (r *replicas) end() {
 // startAgain makes the state that newReplicas makes, for LAB CRASH. The clients have gone.
 func (r *replicas) startAgain() {
 	if r.timer != nil {
-		r.s.loop.Cancel(r.timer)
+		r.s.cancelLater(r.timer)
 	}
 	s := r.s
 	*r = newReplicas(s)
