@@ -81,7 +81,7 @@ func (l *labState) endFailures() error {
 			c.lab.fault.rule = nil // otherwise a blocked command could lose its reply
 		}
 	}
-	l.pausing.endAll()
+	l.pausing.end(byClient)
 	l.ex.Tick()
 	l.timers.Run(math.MaxInt64)
 	l.arm()

@@ -153,9 +153,7 @@ func (r *replicas) trim() {
 func (r *replicas) handOver() {
 	if r.asksAcks && r.s.ex.Pause == command.PauseNone {
 		r.asksAcks = false
-		if r.stream.Active && r.isTop() {
-			r.feed([]byte(getAckRequest))
-		}
+		r.askNow()
 	}
 	if v := r.s.glass; v.looks() {
 		v.replicated()

@@ -42,11 +42,18 @@ func (e *stopping) begin(how shutdownWords) bool {
 		return 0
 	})
 	if s.ex.Pause == command.PauseNone {
-		s.deferred = append(s.deferred, func() { s.replicas.feed([]byte(getAckRequest)) })
+		s.deferred = append(s.deferred, s.replicas.askNow)
 	}
 	s.pausing.begin(byShutdown, command.PauseWrites, forever)
 	s.log('*', "Waiting for replicas before shutting down.")
 	return true
+}
+
+// askNow asks the replicas for their offsets, also during a pause. The stream of a replica is that of its master.
+func (r *replicas) askNow() {
+	if r.stream.Active && r.isTop() {
+		r.feed([]byte(getAckRequest))
+	}
 }
 
 // await makes the client of a SHUTDOWN wait for its end.

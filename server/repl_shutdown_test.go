@@ -87,3 +87,17 @@ func TestAShutdownThatWaitsForNobody(t *testing.T) {
 		require.Error(t, err)
 	}
 }
+
+// A replica that is asked to end, and has a replica that lags, adds nothing to the stream of its master.
+func TestAShutdownOfAReplicaLeavesTheStreamAsItIs(t *testing.T) {
+	top, middle := newNode(t, "a"), newNode(t, "b")
+	middle.follows(t, top)
+	newFollower(t, middle.addr).sync() // it acknowledges nothing more
+	top.conn.Do("SET", "k", "v")
+	requireOneHistory(t, top, middle)
+	require.NoError(t, redistest.Dial(t, middle.addr).Send([]byte("SHUTDOWN NOSAVE\r\n")))
+	redistest.Until(t, func() bool { return middle.info("shutdown_in_milliseconds") != "" })
+	require.Equal(t, "OK", middle.conn.Do("SHUTDOWN", "ABORT").Str)
+	top.conn.Do("SET", "k", "w")
+	requireOneHistory(t, top, middle)
+}
