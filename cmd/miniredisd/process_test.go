@@ -175,15 +175,15 @@ func TestAServerThatCannotLoadWasInitialized(t *testing.T) {
 }
 
 func TestUnderRedisNameNothingElseIsPrinted(t *testing.T) {
-	p := start(t, "redis-server", "", "--port", "0", "--rdb-del-sync-files", "yes")
+	p := start(t, "redis-server", "", "--port", "0", "--crash-log-enabled", "no")
 	p.port()
 	require.NoError(t, p.cmd.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 0, p.exit())
 	require.NotContains(t, p.out.String(), "miniredisd")
-	require.NotContains(t, p.out.String(), "rdb-del-sync-files")
-	own := start(t, "miniredisd", "", "--port", "0", "--rdb-del-sync-files", "yes")
+	require.NotContains(t, p.out.String(), "crash-log-enabled")
+	own := start(t, "miniredisd", "", "--port", "0", "--crash-log-enabled", "no")
 	own.waitFor("miniredisd version=")
-	own.waitFor("The directive 'rdb-del-sync-files' is accepted but has no effect here")
+	own.waitFor("The directive 'crash-log-enabled' is accepted but has no effect here")
 }
 
 func TestTheLogSaysWhatIsNotSaved(t *testing.T) {
