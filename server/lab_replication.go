@@ -296,8 +296,10 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 	if l.follow.host != "" {
 		return labError(verb, "this server is a replica: send it to its master")
 	}
-	rs, offset := &l.replicas, l.replicas.stream.Offset
-	w := ackWait{by: l.running, request: c.Sess.Commands, offset: offset}
+	// A stream without a byte gets one, the request for offsets. What a replica tells by itself comes up to a second
+	// later, and it depends on the loops who is first.
+	rs, offset := &l.replicas, max(l.replicas.stream.Offset, 1)
+	w := ackWait{by: l.running, request: c.Sess.Commands, offset: offset, asks: true}
 	l.askNodes(func(all []nodeState) {
 		for _, n := range all {
 			if n.follows == l.Server && n.isUp {
@@ -312,7 +314,7 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 			return
 		}
 		rs.waits = append(rs.waits, w)
-		rs.asksAcks = rs.asksAcks || offset > 0 // a replica that has just come tells its offset by itself
+		rs.asksAcks = true
 	})
 	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(&w)) }
 	c.Await(soFar)

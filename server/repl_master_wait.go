@@ -13,6 +13,7 @@ type ackWait struct {
 	request  int64 // Session.Commands then: the client waits for nothing else
 	offset   int64 // that replicas have to reach
 	replicas int64 // how many
+	asks     bool  // a replica that tells the offset 0 is asked again: LAB REPLICATION WAIT
 
 	disk  bool  // on their disks: WAITAOF
 	local bool  // and on the disk of this server
