@@ -65,9 +65,27 @@ func (l *labState) logWatch(c *command.Call, args [][]byte) error {
 	if len(args[0]) == 0 {
 		return labError("log watch", "pattern is empty, and no key is")
 	}
-	l.history.Watch(string(args[0]))
-	l.arm()
-	c.OK()
+	glob, nodes := string(args[0]), l.nodes()
+	watch := func(at *labState) {
+		at.history.Watch(glob)
+		at.arm()
+	}
+	if len(nodes) == 1 {
+		watch(l)
+		c.OK()
+		return nil
+	}
+	// Each of the nodes may become the master, and a log that lacks its grants would make the verdict blind.
+	w := ackWait{by: l.running, request: c.Sess.Commands}
+	l.eachNode(nodes, func(_ int, at *labState, end func()) {
+		watch(at)
+		end()
+	}, func() {
+		if w.isOn() {
+			l.ex.Answer(&w.by.sess, (*resp.Writer).OK)
+		}
+	})
+	c.Await((*resp.Writer).OK)
 	return nil
 }
 
