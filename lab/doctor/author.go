@@ -45,6 +45,8 @@ const (
 		"it may have come from another worker on the connection"
 	whyBefore = "the log begins while somebody holds the lock: it does not show who, and for how long"
 	whyMore   = "another client changed the count of the re-entrant lock"
+	whyEntry  = "the holder had entered the re-entrant lock again, and that was never replicated: " +
+		"it may believe that it still holds the lock"
 )
 
 // noToken is the token of a client that may have taken a lock in an unknown way. No command carries it.

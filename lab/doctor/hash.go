@@ -29,13 +29,15 @@ func (d *Doctor) hashWrite(o op, in *run) {
 		h.mode = o.args[3]
 	case in == nil || !in.script || !slices.Contains(in.args, field): // nobody enters
 		if _, mine := whose(d.authors(o, k, []string{field}, false), h); field == h.value && !mine {
-			h.marred = true
+			h.marred = whyMore
 		}
 	case o.leaves():
 	case h.mode != "":
 		d.entersMode(o, k, h, field, in)
 	case field == h.value:
-		if _, mine := whose(d.authors(o, k, []string{field}, false), h); !mine {
+		if _, mine := whose(d.authors(o, k, []string{field}, false), h); mine {
+			d.noted(k, h, entered)
+		} else {
 			d.enters(o, k, h, field, in)
 		}
 	case h.counted && o.name == "hincrby":

@@ -32,7 +32,7 @@ type hold struct {
 	shared  bool   // it has several owners at once
 	counted bool   // the field is a count that grows when its owner enters again
 	mode    string // of a read-write lock: read or write
-	marred  bool   // another client changed the count in the hash
+	marred  string // why the count in the hash is not the one that its holder knows
 	in      *run   // the script or transaction that took it, or nil
 	wanted  bool   // another client tries for it again and again
 	dropped bool   // its holder removed its TTL by a renewal, and that is reported
@@ -141,7 +141,7 @@ func (d *Doctor) believe(o op, k lockKey, h *hold) {
 	case d.ledger != nil:
 		h.readonly = d.replica
 		f := d.ledger.granted(d.master, k, h, o)
-		d.noted(k, h, false)
+		d.noted(k, h, granted)
 		d.ledger.gives(d.master, k, *h)
 		if f != nil {
 			d.add(f)
@@ -224,7 +224,7 @@ func (d *Doctor) prolong(o op, k lockKey, a author, until int64) {
 		a.unknown, a.ends = false, until
 	}
 	if d.ledger != nil {
-		d.noted(k, a.hold, true)
+		d.noted(k, a.hold, renewed)
 		d.ledger.extended(d.master, k, a.hold, o.time, until, a.sure, Doubt{Why: a.why, Step: o.step()})
 	}
 }

@@ -1,9 +1,6 @@
 package doctor
 
-import (
-	"slices"
-	"sync"
-)
+import "sync"
 
 // End says how a holding ended on its master.
 type End string
@@ -63,6 +60,11 @@ type Holding struct {
 
 	refused Step // the first other token that was refused because of it
 
+	// With replicas, the moves of one node's clock are time only as long as no other node has granted the lock.
+	alone    bool  // RanOut is such an end
+	mayAlone bool  // MayRunOut is
+	together int64 // order at which the lease was over without these moves
+
 	renews int64 // the order of the grant that it certainly renews
 	since  mark  // the begin of the lease
 	least  struct {
@@ -120,6 +122,7 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.passed(master, o.time)
+	l.takesBack(master, k)
 	l.order++
 	h.order = l.order
 	tables := l.keys.m[k]
@@ -249,7 +252,9 @@ func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) *Fin
 		t.GaveUp = first(t.GaveUp, l.order)
 	case t.RanOut != 0:
 	case how == EndExpired && over:
-		t.RanOut = l.order
+		if l.ranOut(master, t) {
+			l.watch(master, openLease{k, t.Order})
+		}
 	default:
 		l.watch(master, openLease{k, t.Order})
 	}
@@ -258,48 +263,6 @@ func (l *Ledger) ended(master int, k lockKey, h *hold, how End, time int64) *Fin
 	}
 	return nil
 }
-
-// isOver reports whether a lease of a lock has been over for at least by ms, by its holder's clock as a node shows it.
-// perhaps means that it may have been.
-func (l *Ledger) isOver(node int, k lockKey, lease int64, since mark, by int64) (certainly, perhaps bool) {
-	if lease <= 0 {
-		return false, false
-	}
-	least, most := l.times.since(since, node, l.granting(k) < 2 && since.node == node)
-	return least >= lease+by, most >= lease+by
-}
-
-// watch adds a lease to those that passed ends by the clock.
-func (l *Ledger) watch(master int, o openLease) {
-	group := l.group(master)
-	if slices.Contains(l.open[group], o) {
-		return
-	}
-	all := append(l.open[group], o)
-	l.open[group] = all[max(0, len(all)-maxHolds):]
-}
-
-// Moved reports that a test moves the clock of a master, from and to in unix ms. together means
-// that one request moves the clocks of all masters.
-func (l *Ledger) Moved(master int, from, to int64, together bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.passed(master, from)
-	l.times.moves(master, from, to, together)
-	if to >= from {
-		return
-	}
-	for k, tables := range l.keys.all() { // their keys will outlive their leases
-		for _, t := range tables[l.group(master)] {
-			if t.End == "" {
-				l.watch(master, openLease{k, t.Order})
-			}
-		}
-	}
-}
-
-// Absent says that the ledger gets no events of a master.
-func (l *Ledger) Absent(master int) { l.times.clocks[master].absent = true }
 
 // gaveUp records that a holder released its lock, or tried to. If that is not sure, it may have.
 func (l *Ledger) gaveUp(master int, k lockKey, order int64, sure bool, why Doubt) {

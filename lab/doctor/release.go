@@ -92,9 +92,9 @@ func (d *Doctor) free(o op, k lockKey, h *hold, mine []author, in *run) {
 		how = EndReleased
 	} else if a, is := whose(mine, h); is {
 		how = EndUnclear
-		if h.marred && a.sure {
+		if h.marred != "" && a.sure {
 			for i := range mine {
-				mine[i].sure, mine[i].why = false, whyMore
+				mine[i].sure, mine[i].why = false, h.marred
 			}
 		} else if a.sure {
 			how = EndReleased

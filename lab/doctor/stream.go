@@ -29,6 +29,7 @@ type told struct {
 	again  func(d *Doctor)
 	grants []gave // that the event made
 	renews []gave // that it renewed
+	enters []gave // that their holder entered again
 }
 
 // gave is a grant of the ledger.
@@ -59,8 +60,17 @@ func (d *Doctor) tell(again func(d *Doctor)) {
 	again(d)
 }
 
+// note says what an event did with a grant.
+type note int
+
+const (
+	granted note = iota
+	renewed
+	entered
+)
+
 // noted adds a grant to the event that the doctor is being told.
-func (d *Doctor) noted(k lockKey, h *hold, renewed bool) {
+func (d *Doctor) noted(k lockKey, h *hold, what note) {
 	if !d.keeps() {
 		return
 	}
@@ -70,10 +80,13 @@ func (d *Doctor) noted(k lockKey, h *hold, renewed bool) {
 		return
 	}
 	last, g := &d.stream.events[len(d.stream.events)-1], gave{k, h.value, h.order}
-	if renewed {
-		last.renews = append(last.renews, g)
-	} else {
+	switch what {
+	case granted:
 		last.grants = append(last.grants, g)
+	case renewed:
+		last.renews = append(last.renews, g)
+	case entered:
+		last.enters = append(last.enters, g)
 	}
 }
 
@@ -214,7 +227,7 @@ func (s *stream) lacksOf(other *stream) []told {
 }
 
 func (l *Ledger) nameOf(node int) string {
-	if node < 0 {
+	if node < 0 || node >= len(l.names) {
 		return ""
 	}
 	return l.name(node)
@@ -250,6 +263,11 @@ func (l *Ledger) lacks(d *Doctor, all []told, how Failover) {
 			}
 			if h := d.holds.m[g.key]; h != nil && h.order == g.order {
 				l.renewalLost(d.master, g, &what)
+			}
+		}
+		for _, g := range e.enters {
+			if h := d.holds.m[g.key]; h != nil && h.order == g.order {
+				h.marred = whyEntry
 			}
 		}
 	}

@@ -217,14 +217,19 @@ func (l *Ledger) endLeases(master int) {
 	group := l.group(master)
 	l.open[group] = slices.DeleteFunc(l.open[group], func(o openLease) bool {
 		t := l.find(master, o.key, o.order)
-		if t == nil || t.RanOut != 0 || t.GaveUp != 0 {
+		switch {
+		case t == nil || t.GaveUp != 0 || t.RanOut != 0 && !t.alone:
 			return true
+		case t.RanOut != 0:
+			return l.overTogether(master, t)
 		}
 		_, perhaps := l.isOver(master, o.key, t.least.lease, t.least.since, 1)
 		over, longest := l.isOver(master, o.key, t.Lease, t.since, 1)
 		if t.MayRunOut == 0 && (perhaps || longest && !over) {
 			l.order++
 			t.MayRunOut = l.order
+			least, _ := l.times.since(t.least.since, master, false)
+			t.mayAlone = l.groups != nil && least < t.least.lease
 			if !over && longest && t.since.node != master {
 				t.doubt(Doubt{Order: l.order, Why: whyClocks})
 			}
@@ -233,7 +238,86 @@ func (l *Ledger) endLeases(master int) {
 			return false
 		}
 		l.order++
-		t.RanOut = l.order
-		return true
+		return !l.ranOut(master, t)
 	})
 }
+
+// ranOut notes that a lease is over. It returns true if only the moves of one node's clock say so: then the lease
+// has to be watched.
+func (l *Ledger) ranOut(node int, t *Holding) (watch bool) {
+	t.RanOut = l.order
+	t.alone = l.groups != nil
+	return t.alone && !l.overTogether(node, t)
+}
+
+// overTogether notes that a lease is over without the moves of one node's clock, if it is.
+func (l *Ledger) overTogether(node int, t *Holding) bool {
+	if t.together == 0 {
+		if least, _ := l.times.since(t.since, node, false); least >= t.Lease {
+			l.order++
+			t.together = l.order
+		}
+	}
+	return t.together != 0
+}
+
+// takesBack opens the leases again that the clock of one node alone has ended, if a second node is about to grant the
+// lock: its move was a clock that jumped.
+func (l *Ledger) takesBack(node int, k lockKey) {
+	if l.groups == nil || len(l.granters[k]) != 1 || l.granters[k][0] == node {
+		return
+	}
+	for _, table := range l.keys.m[k] {
+		for i := range table {
+			t := &table[i]
+			if t.alone {
+				t.RanOut, t.alone = t.together, false
+			}
+			if t.mayAlone {
+				t.MayRunOut, t.mayAlone = t.together, false
+			}
+		}
+	}
+}
+
+// isOver reports whether a lease of a lock has been over for at least by ms, by its holder's clock as a node shows it.
+// perhaps means that it may have been.
+func (l *Ledger) isOver(node int, k lockKey, lease int64, since mark, by int64) (certainly, perhaps bool) {
+	if lease <= 0 {
+		return false, false
+	}
+	least, most := l.times.since(since, node, l.granting(k) < 2 && since.node == node)
+	return least >= lease+by, most >= lease+by
+}
+
+// watch adds a lease to those that passed ends by the clock.
+func (l *Ledger) watch(master int, o openLease) {
+	group := l.group(master)
+	if slices.Contains(l.open[group], o) {
+		return
+	}
+	all := append(l.open[group], o)
+	l.open[group] = all[max(0, len(all)-maxHolds):]
+}
+
+// Moved reports that a test moves the clock of a master, from and to in unix ms. together means
+// that one request moves the clocks of all masters.
+func (l *Ledger) Moved(master int, from, to int64, together bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.passed(master, from)
+	l.times.moves(master, from, to, together)
+	if to >= from {
+		return
+	}
+	for k, tables := range l.keys.all() { // their keys will outlive their leases
+		for _, t := range tables[l.group(master)] {
+			if t.End == "" {
+				l.watch(master, openLease{k, t.Order})
+			}
+		}
+	}
+}
+
+// Absent says that the ledger gets no events of a master.
+func (l *Ledger) Absent(master int) { l.times.clocks[master].absent = true }

@@ -35,13 +35,18 @@ func nodes(t *testing.T, text string) []lab.History {
 			Node: &lab.Node{Node: i + 1, Nodes: last, Port: 7001 + i, Role: replica}}
 	}
 	all[0].Role = "master"
-	mono, moved := int64(0), make([]int64, last)
+	mono, run, moved := int64(0), int64(1), make([]int64, last)
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		fields := strings.Fields(line)
 		h, e := &all[fields[0][0]-'1'], nodeEntry(t, fields[1:])
 		mono = max(mono+1, (e.Time-moved[h.Node.Node-1])*1000)
 		moved[h.Node.Node-1] += e.To - e.From
 		e.Mono, e.Seq = mono, int64(len(h.Entries)+1)
+		if e.By != "" {
+			e.Run = run
+		} else if e.Event == lab.EventCommand {
+			run++ // a script stands behind its commands
+		}
 		h.Entries = append(h.Entries, e)
 	}
 	return all

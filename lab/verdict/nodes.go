@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/doctor"
 )
 
 // A process with replicas has several nodes for each master. They vote as one: a lock is granted by whichever of them
@@ -113,17 +114,22 @@ func (r *replay) roles() {
 const replica = "replica" // lab.History.Role
 
 // isRole reports whether e says something about the role of its node, or about its link.
-func (e entry) isRole() bool {
-	switch e.Event {
-	case lab.EventPromoted, lab.EventDemoted, lab.EventSynced, lab.EventLink:
-		return true
-	}
-	return false
+func (e entry) isRole() bool { return e.changesRole() || e.Event == lab.EventLink }
+
+// changesRole reports whether the node of e has another role or another master from now on.
+func (e entry) changesRole() bool {
+	return e.Event == lab.EventPromoted || e.Event == lab.EventDemoted || e.Event == lab.EventSynced
 }
 
 // showRole tells a doctor what an entry says about the role of its node. It returns false for other entries.
 func (r *replay) showRole(e entry) bool {
 	d := r.doctors[e.master]
+	if !r.replicated() {
+		if e.Event == lab.EventSynced && e.Reply == lab.SyncedFull {
+			d.Lost(e.Time) // its keys are those of a server outside of the process
+		}
+		return e.isRole()
+	}
 	switch e.Event {
 	case lab.EventPromoted:
 		d.Promoted(e.Peer-1, e.Offset, e.Time)
@@ -139,4 +145,51 @@ func (r *replay) showRole(e entry) bool {
 		return false
 	}
 	return true
+}
+
+const (
+	whyNoLog = "a server of this lock has no history here, and may have granted the lock, too"
+	fixNoLog = "export the logs of all servers: LAB ALL LOG EXPORT"
+
+	whyOutside = "a server of this lock was a replica of a server outside of the process, " +
+		"which may have granted the lock, too"
+	fixOutside = "let all servers that grant a lock run in one process: --replicas"
+)
+
+// unseen asks about the locks that a server without a history may have granted: a node of the process, or a server that
+// one of the nodes followed.
+func (r *replay) unseen(locks []holdings) []doctor.Question {
+	missing, outside := make([]bool, r.masters), make([]bool, r.masters)
+	for _, n := range r.nodes {
+		missing[n.master] = missing[n.master] || r.replicated() && !n.seen
+	}
+	for _, e := range r.entries {
+		if e.changesRole() && (e.Peer < 1 || e.Peer > len(r.nodes)) {
+			outside[r.nodes[e.master].master] = true
+		}
+	}
+	var all []doctor.Question
+	for _, l := range locks {
+		q := doctor.Question{DB: l.DB, Key: l.Key}
+		switch {
+		case r.grantedBy(l, missing):
+			q.Why, q.Fix = whyNoLog, fixNoLog
+		case r.grantedBy(l, outside):
+			q.Why, q.Fix = whyOutside, fixOutside
+		default:
+			continue
+		}
+		all = append(all, q)
+	}
+	return all
+}
+
+// grantedBy reports whether one of these masters granted a lock.
+func (r *replay) grantedBy(l holdings, masters []bool) bool {
+	for _, table := range l.tables {
+		if len(table) > 0 && masters[r.nodes[r.entries[table[0].Event].master].master] {
+			return true
+		}
+	}
+	return false
 }

@@ -121,6 +121,7 @@ func judge(histories []lab.History, among func(key string) bool, effort int) (*V
 		all = append(all, r.operations(l.tables, len(l.overlaps) > 0)...)
 	}
 	v.Undecided = append(v.Undecided, r.cutShort(locks)...)
+	v.Undecided = append(v.Undecided, r.unseen(locks)...)
 	if v.Grants > 0 {
 		v.Undecided = append(v.Undecided, r.unguarded(among, locks)...)
 	}

@@ -89,6 +89,12 @@ func Reasons() map[string]string {
 			"reply leaves one open": "同时未完成的操作太多，无法试遍所有顺序。丢失的回复会让一个操作一直未完成",
 		"the log shortens a command of more than 32 words, so it does not show " +
 			"all its keys": "日志会截短超过 32 个词的命令，所以看不到它的全部键",
+		"a server of this lock has no history here, and may have granted the lock, " +
+			"too": "这里没有这把锁的某台服务器的日志，它可能也授予过这把锁",
+		"a server of this lock was a replica of a server outside of the process, which may have granted the lock, " +
+			"too": "这把锁的某台服务器做过进程之外的服务器的从节点，对方可能也授予过这把锁",
+		"the holder had entered the re-entrant lock again, and that was never replicated: " +
+			"it may believe that it still holds the lock": "持有者又进入了一次可重入锁，而这一次没有复制过去：它可能以为自己仍然持有锁",
 		"clients found the key absent and set it without NX: if they believe that they hold a lock now, " +
 			"nothing keeps two of them apart": "客户端发现键不存在，就不带 NX 写入它：如果它们以为自己加了锁，那么没有什么能阻止两个客户端同时这样做",
 
