@@ -178,7 +178,8 @@ func (r *replicas) fullSync(c *client) {
 // takes reports whether another replica may have the file that is being written. One of the members must have kept
 // the stream since its beginning.
 func (y *fullSync) takes(c *client) bool {
-	return c.replica.rdbOnly || slices.ContainsFunc(y.members, func(m *client) bool { return m.replica.follows })
+	keeps := func(m *client) bool { return !m.closed && m.replica.follows }
+	return c.replica.rdbOnly || slices.ContainsFunc(y.members, keeps)
 }
 
 // startWaiting begins a snapshot for the replicas that wait, if it is time (replication.c:
