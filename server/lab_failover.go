@@ -25,14 +25,13 @@ import (
 // failing is a LAB FAILOVER that waits for the nodes.
 type failing struct {
 	*labState
-	by      *client
-	request int64
-	to      int64 // the port, 0 for the best
-	leaves  bool  // the old master as it is
+	waiter
+	to     int64 // the port, 0 for the best
+	leaves bool  // the old master as it is
 }
 
 func (l *labState) failover(c *command.Call) error {
-	f := &failing{labState: l, by: l.running, request: c.Sess.Commands}
+	f := &failing{labState: l, waiter: waiter{l.running, c.Sess.Commands}}
 	for args := c.Args[2:]; len(args) > 0; {
 		switch word := labVerb(args[0]); {
 		case word == "TO" && f.to == 0 && len(args) > 1:
@@ -59,7 +58,7 @@ func (l *labState) failover(c *command.Call) error {
 
 // answer replies to the client, if it still waits.
 func (f *failing) answer(write func(w *resp.Writer)) {
-	if f.by.sess.Hold == command.Blocked && f.by.sess.Commands == f.request && !f.by.closed {
+	if f.isOn() {
 		f.ex.Answer(&f.by.sess, write)
 	}
 }

@@ -76,7 +76,7 @@ func (l *labState) logWatch(c *command.Call, args [][]byte) error {
 		return nil
 	}
 	// Each of the nodes may become the master, and a log that lacks its grants would make the verdict blind.
-	w := ackWait{by: l.running, request: c.Sess.Commands}
+	w := waiter{l.running, c.Sess.Commands}
 	l.eachNode(nodes, func(_ int, at *labState, end func()) {
 		watch(at)
 		end()

@@ -299,7 +299,7 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 	// A stream without a byte gets one, the request for offsets. What a replica tells by itself comes up to a second
 	// later, and it depends on the loops who is first.
 	rs, offset := &l.replicas, max(l.replicas.stream.Offset, 1)
-	w := ackWait{by: l.running, request: c.Sess.Commands, offset: offset, asks: true}
+	w := ackWait{waiter: waiter{l.running, c.Sess.Commands}, offset: offset, asks: true}
 	l.askNodes(func(all []nodeState) {
 		for _, n := range all {
 			if n.follows == l.Server && n.isUp {

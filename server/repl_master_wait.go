@@ -7,10 +7,15 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// ackWait is a client in WAIT or WAITAOF.
+// waiter is a client that waits for the reply to a request.
+type waiter struct {
+	by      *client
+	request int64 // Session.Commands then: the client waits for nothing else
+}
+
+// ackWait is a client in WAIT, WAITAOF or LAB REPLICATION WAIT.
 type ackWait struct {
-	by       *client
-	request  int64 // Session.Commands then: the client waits for nothing else
+	waiter
 	offset   int64 // that replicas have to reach
 	replicas int64 // how many
 	asks     bool  // a replica that tells the offset 0 is asked again: LAB REPLICATION WAIT
@@ -92,7 +97,7 @@ func (r *replicas) await(c *command.Call, ms int64, w ackWait) {
 		r.answer(&w, c.Writer)
 		return
 	}
-	w.by, w.request = r.s.running, c.Sess.Commands
+	w.waiter = waiter{r.s.running, c.Sess.Commands}
 	c.AwaitFor(ms, func(out *resp.Writer) { r.answer(&w, out) })
 	r.keepWaits()
 	r.waits = append(r.waits, w)
@@ -137,7 +142,7 @@ func (r *replicas) acknowledged(w *ackWait) (n int64) {
 }
 
 // isOn reports whether the client still waits.
-func (w *ackWait) isOn() bool {
+func (w waiter) isOn() bool {
 	return w.by.sess.Hold == command.Blocked && w.by.sess.Commands == w.request && !w.by.closed
 }
 

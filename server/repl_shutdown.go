@@ -22,7 +22,7 @@ type stopping struct {
 	until int64 // ns, by Server.now
 	over  bool  // the timeout
 	timer *reactor.Timer
-	waits []ackWait // clients in SHUTDOWN
+	waits []waiter // clients in SHUTDOWN
 }
 
 // begin reports whether the server has to wait before it ends.
@@ -58,7 +58,7 @@ func (r *replicas) askNow() {
 
 // await makes the client of a SHUTDOWN wait for its end.
 func (e *stopping) await(c *command.Call) {
-	e.waits = append(e.waits, ackWait{by: e.s.running, request: c.Sess.Commands})
+	e.waits = append(e.waits, waiter{e.s.running, c.Sess.Commands})
 	c.Await(func(out *resp.Writer) { out.Error(string(errShutdown)) })
 }
 
