@@ -4,6 +4,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"go/types"
 	"path/filepath"
 	"reflect"
 	"regexp"
@@ -57,7 +58,7 @@ func readComments(t *testing.T, docs map[string]string, pkg, pattern string) {
 			}
 			name := pkg + "." + f.Name.Name
 			if f.Recv != nil {
-				name = pkg + ".(*Server)." + f.Name.Name
+				name = pkg + ".(" + types.ExprString(f.Recv.List[0].Type) + ")." + f.Name.Name
 			}
 			docs[name] = f.Doc.Text()
 		}
@@ -68,9 +69,8 @@ func readComments(t *testing.T, docs map[string]string, pkg, pattern string) {
 // each in a function of its own, so they are read from the source.
 func serverFunctions(t *testing.T) map[string]string {
 	functions := map[string]string{}
-	files, err := filepath.Glob("cmd_*.go")
+	files, err := filepath.Glob("*.go")
 	require.NoError(t, err)
-	files = append(files, "persist_files.go", "repl_master_conf.go", "repl_follow.go")
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		require.NoError(t, err)
@@ -79,10 +79,17 @@ func serverFunctions(t *testing.T) map[string]string {
 			if !ok {
 				return true
 			}
-			if fn, ok := call.Fun.(*ast.Ident); ok && fn.Name == "row" {
-				name, err := strconv.Unquote(call.Args[0].(*ast.BasicLit).Value)
+			fn, isName := call.Fun.(*ast.Ident)
+			if !isName || fn.Name != "row" {
+				return true
+			}
+			// LAB's rows have other arguments.
+			literal, hasName := call.Args[0].(*ast.BasicLit)
+			method, hasMethod := call.Args[len(call.Args)-1].(*ast.SelectorExpr)
+			if hasName && hasMethod {
+				name, err := strconv.Unquote(literal.Value)
 				require.NoError(t, err)
-				functions[name] = "server.(*Server)." + call.Args[len(call.Args)-1].(*ast.SelectorExpr).Sel.Name
+				functions[name] = "server.(*Server)." + method.Sel.Name
 			}
 			return true
 		})

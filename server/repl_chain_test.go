@@ -50,9 +50,9 @@ func requireOneHistory(t *testing.T, nodes ...node) {
 	for _, n := range nodes[1:] {
 		redistest.Until(t, func() bool { return n.info("master_link_status") == "up" })
 		requireSameData(t, nodes[0].conn, n.conn)
-		for _, name := range []string{"master_replid", "master_repl_offset"} {
-			require.Equal(t, nodes[0].info(name), n.info(name), "%s of %s", name, n.name)
-		}
+		require.Equal(t, nodes[0].info("master_replid"), n.info("master_replid"), "of %s", n.name)
+		// The master expires keys all the time, so its stream moves between two questions.
+		redistest.Until(t, func() bool { return nodes[0].info("master_repl_offset") == n.info("master_repl_offset") })
 	}
 }
 
