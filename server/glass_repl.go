@@ -21,7 +21,7 @@ func (v *glassState) replicated() {
 	}
 	getters := 0
 	for _, c := range v.replicas.all {
-		if v.gets(c) && !v.lab.holdsStream(c) {
+		if getsStream(c) && !v.lab.holdsStream(c) {
 			getters++
 		}
 	}
@@ -34,18 +34,13 @@ func (v *glassState) replicated() {
 func (v *glassState) getters() (n int, acked int64) {
 	acked = -1
 	for _, c := range v.replicas.all {
-		if v.gets(c) {
+		if getsStream(c) {
 			if n++; n == 1 || c.replica.acked < acked {
 				acked = c.replica.acked
 			}
 		}
 	}
 	return n, acked
-}
-
-// gets reports whether a replica gets what is new in the stream.
-func (v *glassState) gets(c *client) bool {
-	return !c.closed && c.replica.state == online && !c.replica.onAck
 }
 
 // fed shows bytes for a replica.

@@ -296,10 +296,8 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 	if l.follow.host != "" {
 		return labError(verb, "this server is a replica: send it to its master")
 	}
-	// A stream without a byte gets one, the request for offsets. What a replica tells by itself comes up to a second
-	// later, and it depends on the loops who is first.
-	rs, offset := &l.replicas, max(l.replicas.stream.Offset, 1)
-	w := ackWait{waiter: waiter{l.running, c.Sess.Commands}, offset: offset, asks: true}
+	rs := &l.replicas
+	w := ackWait{waiter: waiter{l.running, c.Sess.Commands}, offset: rs.stream.Offset, asks: true}
 	l.askNodes(func(all []nodeState) {
 		for _, n := range all {
 			if n.follows == l.Server && n.isUp {
@@ -309,12 +307,8 @@ func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
 		if !w.isOn() {
 			return
 		}
-		if got := rs.acknowledged(&w); got >= w.replicas {
-			l.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Int(got) })
-			return
-		}
 		rs.waits = append(rs.waits, w)
-		rs.asksAcks = true
+		rs.answerWaits()
 	})
 	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(&w)) }
 	c.Await(soFar)

@@ -151,6 +151,7 @@ func (r *replicas) trim() {
 
 // handOver gives each replica what the pass has added for it. All commands of the pass are executed.
 func (r *replicas) handOver() {
+	r.askOnce()
 	if r.asksAcks && r.s.ex.Pause == command.PauseNone {
 		r.asksAcks = false
 		r.askNow()
@@ -168,6 +169,11 @@ func (r *replicas) handOver() {
 			r.handTo(c)
 		}
 	}
+}
+
+// getsStream reports whether a replica gets what is new in the stream.
+func getsStream(c *client) bool {
+	return !c.closed && c.replica.state == online && !c.replica.onAck
 }
 
 func (r *replicas) handTo(c *client) {
@@ -327,7 +333,7 @@ func (r *replicas) left(c *client) {
 func (r *replicas) flush() {
 	r.handOver()
 	for _, c := range r.all {
-		for c.replica.state == online && !c.replica.onAck && c.Unsent() > 0 && !c.Lost && !c.closed {
+		for getsStream(c) && c.Unsent() > 0 && !c.Lost {
 			before := c.Unsent()
 			c.Write(r.s.trace)
 			if c.Unsent() == before {

@@ -131,7 +131,4 @@ func (r *replicas) heard(c *client, args [][]byte) {
 	}
 	rep.heard, rep.told = r.now(), r.s.ex.Now.Mono
 	r.answerWaits()
-	for i := range r.waits {
-		r.asksAcks = r.asksAcks || r.waits[i].asks && rep.acked == 0
-	}
 }

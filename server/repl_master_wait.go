@@ -18,7 +18,7 @@ type ackWait struct {
 	waiter
 	offset   int64 // that replicas have to reach
 	replicas int64 // how many
-	asks     bool  // a replica that tells the offset 0 is asked again: LAB REPLICATION WAIT
+	asks     bool  // once all of them get the stream: LAB REPLICATION WAIT
 
 	disk  bool  // on their disks: WAITAOF
 	local bool  // and on the disk of this server
@@ -139,6 +139,20 @@ func (r *replicas) acknowledged(w *ackWait) (n int64) {
 		}
 	}
 	return n
+}
+
+// askOnce asks the replicas for their offsets, once for each LAB REPLICATION WAIT, when the last of them gets the stream.
+// So the bytes of the stream do not depend on the order in which replicas come.
+func (r *replicas) askOnce() {
+	for i := range r.waits {
+		w, n := &r.waits[i], int64(0)
+		for _, c := range r.all {
+			n += int64(oneIf(w.asks && getsStream(c)))
+		}
+		if w.asks && n >= w.replicas {
+			w.asks, r.asksAcks = false, true
+		}
+	}
 }
 
 // isOn reports whether the client still waits.
