@@ -113,11 +113,16 @@ func standing() string {
 func placeOf(calls string) string {
 	for line := range strings.Lines(calls) {
 		at, _, is := strings.Cut(strings.TrimSpace(line), " +0x")
-		if is && !strings.Contains(at, "/src/runtime/") && !strings.Contains(at, "/sync/") {
+		if is && !isOfGo(at, "runtime") && !isOfGo(at, "sync") && !isOfGo(at, "internal/sync") {
 			return at
 		}
 	}
 	return "an unknown place"
+}
+
+// isOfGo reports whether a place of a stack is in a package of Go's own. With -trimpath places have no /src/.
+func isOfGo(place, pkg string) bool {
+	return strings.HasPrefix(place, pkg+"/") || strings.Contains(place, "/src/"+pkg+"/")
 }
 
 // inside plays a trial where the caller is: in a bubble or outside.

@@ -219,7 +219,7 @@ func stack() []byte {
 	lines := strings.Split(string(text[:runtime.Stack(text[:], false)]), "\n")
 	var calls strings.Builder
 	for _, line := range lines[1:] {
-		if place, _, is := strings.Cut(line, " +0x"); is && !strings.Contains(place, "/src/runtime/") {
+		if place, _, is := strings.Cut(line, " +0x"); is && !isOfGo(strings.TrimSpace(place), "runtime") {
 			calls.WriteString(strings.TrimSpace(place) + "\n")
 		}
 	}
