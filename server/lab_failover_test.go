@@ -38,6 +38,7 @@ func (n *nodes) failover(at int, args ...string) (port string) {
 }
 
 func TestFailoverNamesTheNodeThatCannotBeTheMaster(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 2, 2)
 	refused := func(why string, args ...string) {
 		t.Helper()
@@ -87,6 +88,7 @@ func TestFailoverAgainAndAgain(t *testing.T) {
 }
 
 func TestWhatWasAcknowledgedByOneReplicaIsLostWithTheOther(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2)
 	ok(t, n.c[2], "LAB", "REPLICATION", "HOLD")
 	ok(t, n.c[0], "SET", "lock", "a", "NX", "PX", "30000")
@@ -98,6 +100,7 @@ func TestWhatWasAcknowledgedByOneReplicaIsLostWithTheOther(t *testing.T) {
 
 // The lab gives the roles, also during a FAILOVER. The pause of FAILOVER ends.
 func TestTheLabEndsAFailoverOfRedis(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2)
 	begin := func(at int, args ...string) {
 		t.Helper()
@@ -151,6 +154,7 @@ func TestTheClockLeapsOverAReplicasOwnKeys(t *testing.T) {
 
 // By default the node with the most data is the next master.
 func TestFailoverPrefersTheMostData(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2)
 	ok(t, n.c[1], "LAB", "REPLICATION", "HOLD")
 	ok(t, n.c[0], "SET", "lock", "a", "NX", "PX", "30000")
@@ -162,6 +166,7 @@ func TestFailoverPrefersTheMostData(t *testing.T) {
 // An old master that is down, in a black hole or cut off from the others does not know of the failover. It is told when
 // others reach it.
 func TestAnOldMasterThatNobodyReachesIsToldLater(t *testing.T) {
+	t.Parallel()
 	for name, test := range map[string]struct {
 		cut, heal []string
 		grants    bool
@@ -207,6 +212,7 @@ func TestAnOldMasterThatNobodyReachesIsToldLater(t *testing.T) {
 
 // LAB RESET brings the roles back, whichever node gets it.
 func TestResetBringsTheFirstRolesBack(t *testing.T) {
+	t.Parallel()
 	for _, asked := range []int{0, 1, 2} {
 		n := startNodes(t, 1, 2)
 		n.failover(0, "TO", n.port(2))
@@ -261,6 +267,7 @@ func TestFailoverDuringASlowScript(t *testing.T) {
 
 // A replica that has only a part of the keys is never the next master.
 func TestFailoverDuringAFullSync(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2)
 	const keys = 20_000
 	const fill = "for i = 1, ARGV[1] do redis.call('SET', 'key:' .. i, string.rep('x', 500)) end"

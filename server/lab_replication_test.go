@@ -55,7 +55,8 @@ func (n *nodes) events(at int) (all []string) {
 
 // A replica of a master with a lab has the master's data, whatever the lab does to them.
 func TestAReplicaHasWhatTheLabMakesOfTheData(t *testing.T) {
-	addr, admin := startLab(t)
+	t.Parallel()
+	addr, admin := startLab(t, "--repl-diskless-sync-delay", "0")
 	replica := redistest.Dial(t, start(t, []string{"--replicaof", strings.Replace(addr, ":", " ", 1)}))
 	same := func(what string) {
 		t.Helper()
@@ -166,6 +167,7 @@ func TestAHeldStreamStandsStill(t *testing.T) {
 
 // A replica that comes back while its stream is on hold gets nothing either.
 func TestAHeldStreamSendsNoKeys(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 1)
 	ok(t, n.c[0], "LAB", "REPLICATION", "HOLD")
 	ok(t, n.c[0], "SET", "after", "v")
@@ -222,6 +224,7 @@ func TestTheOldMasterHasGrantedWhatTheNewOneDoesNotKnow(t *testing.T) {
 
 // A stream that stands still for ever costs no more than the limit of the replica's output.
 func TestAStreamOnHoldForEver(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 1, "--repl-backlog-size", "16kb", "--client-output-buffer-limit", "replica 256kb 0 0")
 	ok(t, n.c[0], "LAB", "REPLICATION", "HOLD")
 	for i := range 200 {
@@ -239,6 +242,7 @@ func TestAStreamOnHoldForEver(t *testing.T) {
 
 // min-replicas-to-write stops a master whose stream stands still, after min-replicas-max-lag seconds of its clock.
 func TestAMasterGrantsUntilItsReplicasLagTooMuch(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 1, "--min-replicas-to-write", "1", "--min-replicas-max-lag", "10")
 	ok(t, n.c[0], "LAB", "CLOCK", "FREEZE")
 	n.c[0].Do("LAB", "CLOCK", "ADVANCE", "3600000")
@@ -283,6 +287,7 @@ func TestNodesHaveDisksOfTheirOwn(t *testing.T) {
 
 // A crash forgets what CONFIG SET has said, but not who is the master.
 func TestACrashedNodeComesBackInItsRole(t *testing.T) {
+	t.Parallel()
 	n := startNodes(t, 1, 2)
 	n.failover(0)
 	for _, at := range []int{0, 1, 2} {

@@ -60,6 +60,7 @@ func TestAClientThatNeverReadsIsClosedAtTheHardLimit(t *testing.T) {
 }
 
 func TestAClientAboveTheSoftLimitForTooLongIsClosed(t *testing.T) {
+	t.Parallel()
 	addr := start(t, []string{"--client-output-buffer-limit", "normal", "0", "1kb", "1"})
 	other, silent := redistest.Dial(t, addr), redistest.Dial(t, addr)
 	other.Do("SET", "big", strings.Repeat("x", 1_000_000))

@@ -86,6 +86,7 @@ func TestWithAlwaysAFailureEndsTheServerBeforeTheReply(t *testing.T) {
 
 // A rewrite makes the file whole again. Here it waits until cron goes on.
 func TestAfterAFailedFsyncEverythingButWritingGoesOn(t *testing.T) {
+	t.Parallel()
 	o := startOnSim(t, "everysec")
 	c := o.dial()
 	require.Equal(t, "OK", c.Do("DEBUG", "PAUSE-CRON", "1").Str)

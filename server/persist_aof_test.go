@@ -40,6 +40,7 @@ func incr(t *testing.T, dir string) string {
 }
 
 func TestEveryAcknowledgedWriteIsInTheAppendOnlyFile(t *testing.T) {
+	t.Parallel()
 	for _, more := range [][]string{nil, {"--exec", "queue"}, {"--io-threads", "3", "--io-threads-do-reads", "yes"}} {
 		t.Run(fmt.Sprint(more), func(t *testing.T) {
 			dir := t.TempDir()

@@ -109,6 +109,7 @@ func TestTheFormOfTheBaseIsADirective(t *testing.T) {
 
 // An RDB file of Redis has no place for fields that expire, but commands have.
 func TestABaseOfCommandsHasFieldsThatExpire(t *testing.T) {
+	t.Parallel()
 	for _, dialect := range []string{"redis-8.0", "valkey-9.1"} {
 		dir := t.TempDir()
 		l := born(t, dir, commands("--dialect", dialect)...)

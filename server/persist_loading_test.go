@@ -47,6 +47,7 @@ func saveMany(t *testing.T, dir string, args ...string) (digest string) {
 }
 
 func TestClientsAreServedWhileTheFileIsLoaded(t *testing.T) {
+	t.Parallel()
 	for name, how := range map[string]struct{ files, more []string }{
 		"rdb":      {nil, nil},
 		"aof":      {appending(), nil},
@@ -147,6 +148,7 @@ func TestADamagedFileEndsAServerThatServesAlready(t *testing.T) {
 }
 
 func TestOthersAreServedDuringDebugReloadAndLoadAOF(t *testing.T) {
+	t.Parallel()
 	for _, more := range [][]string{nil, {"--exec", "queue"}} {
 		dir := t.TempDir()
 		digest := saveMany(t, dir, appending()...)

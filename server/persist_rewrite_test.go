@@ -32,6 +32,7 @@ func manifest(t *testing.T, dir string) string {
 
 // What clients change during a rewrite is in the new part, and what they changed before in the new base.
 func TestARewriteLosesNothing(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []string{"always", "everysec", "no"} {
 		dir := t.TempDir()
 		l := born(t, dir, "--appendonly", "yes", "--appendfsync", policy)
@@ -145,6 +146,7 @@ func TestAFailedRewriteLeavesWhatThereIs(t *testing.T) {
 
 // Redis waits a minute after three failures, then two, and so on. BGREWRITEAOF does not wait.
 func TestAfterThreeFailuresARewriteByItselfWaits(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	l := born(t, dir, appending("--auto-aof-rewrite-min-size", "1")...)
 	c := l.dial()
@@ -242,6 +244,7 @@ func TestWhatIsAppendedHasItsTime(t *testing.T) {
 }
 
 func TestWaitAOFWaitsForTheFsync(t *testing.T) {
+	t.Parallel()
 	l := born(t, t.TempDir(), appending()...)
 	c := l.dial()
 	acked := func(args ...string) int64 {

@@ -181,6 +181,7 @@ func TestAReplicaWithoutItsMasterServesNoReplica(t *testing.T) {
 
 // Two servers that follow each other would both wait for changes, and refuse those of clients.
 func TestACircleOfReplicasIsRefused(t *testing.T) {
+	t.Parallel()
 	for name, start := range map[string]func(t *testing.T) node{
 		"ours": func(t *testing.T) node { return newNode(t, "b") }, "valkey": valkeyNode,
 	} {

@@ -39,6 +39,7 @@ func regexpOfAddr(addr string) string { return "laddr=" + strings.ReplaceAll(add
 
 // A master without a certificate of a known CA is left, and so is one that does not speak TLS.
 func TestALinkOverTLSNeedsTheRightMaster(t *testing.T) {
+	t.Parallel()
 	own, other := startTLS(t, chained...), startTLS(t, chained...)
 	file := func(name string) string { return filepath.Join(own.dir, name) }
 	args := []string{"--tls-replication", "yes", "--tls-ca-cert-file", file("ca.crt"), "--tls-cert-file",

@@ -146,6 +146,7 @@ func TestARealReplicaGetsTheSameData(t *testing.T) {
 
 // The tools of Redis that behave as replicas.
 func TestRedisCliAsAReplica(t *testing.T) {
+	t.Parallel()
 	redistest.Need(t, "redis-cli")
 	addr := start(t, []string{"--repl-diskless-sync-delay", "0"})
 	c := redistest.Dial(t, addr)

@@ -13,6 +13,7 @@ import (
 
 // A connection that breaks while keys are sent, or a replica that stays behind, gets what it lacks.
 func TestWhoGetsOnlyWhatItLacks(t *testing.T) {
+	t.Parallel()
 	addr := start(t, []string{"--repl-diskless-sync-delay", "0", "--repl-backlog-size", "16kb"})
 	c := redistest.Dial(t, addr)
 	f := newFollower(t, addr)
@@ -120,6 +121,7 @@ func TestAReplicaGetsAFormatThatItReads(t *testing.T) {
 
 // All replicas that wait get one snapshot.
 func TestReplicasThatWaitShareASnapshot(t *testing.T) {
+	t.Parallel()
 	for _, args := range []string{
 		"--repl-diskless-sync-delay 1000 --repl-diskless-sync-max-replicas 5", "--repl-diskless-sync-delay 1",
 	} {
@@ -152,6 +154,7 @@ func TestReplicasThatWaitShareASnapshot(t *testing.T) {
 
 // A replica that reads nothing loses its connection, and the memory is given back.
 func TestAReplicaThatNeverReadsIsClosedAtItsLimit(t *testing.T) {
+	t.Parallel()
 	for _, limit := range []string{"replica 4mb 0 0", "replica 0 2mb 1"} {
 		args := append([]string{"--repl-diskless-sync-delay", "0", "--client-output-buffer-limit"}, strings.Fields(limit)...)
 		addr := start(t, args)
@@ -223,6 +226,7 @@ func TestWritesNeedAsManyReplicasAsConfigured(t *testing.T) {
 
 // A client that replicates is of its own kind.
 func TestAReplicaIsAKindOfClient(t *testing.T) {
+	t.Parallel()
 	addr := start(t, []string{"--repl-diskless-sync-delay", "0"})
 	c := redistest.Dial(t, addr)
 	f := newFollower(t, addr)
@@ -252,6 +256,7 @@ func TestAReplicaIsAKindOfClient(t *testing.T) {
 }
 
 func TestTheBacklogIsFreedWithoutReplicas(t *testing.T) {
+	t.Parallel()
 	addr := start(t, []string{"--repl-diskless-sync-delay", "0", "--repl-backlog-ttl", "1"})
 	c := redistest.Dial(t, addr)
 	f := newFollower(t, addr)

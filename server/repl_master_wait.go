@@ -141,7 +141,7 @@ func (r *replicas) acknowledged(w *ackWait) (n int64) {
 	return n
 }
 
-// askOnce asks the replicas for their offsets, once for each LAB REPLICATION WAIT, when the last of them gets the stream.
+// askOnce asks the replicas for their offsets, once for each LAB REPLICATION WAIT, when all of them get the stream.
 // So the bytes of the stream do not depend on the order in which replicas come.
 func (r *replicas) askOnce() {
 	for i := range r.waits {

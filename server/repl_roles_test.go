@@ -26,6 +26,7 @@ func (n node) follows(t *testing.T, master node) {
 // Two servers change their roles, again and again. Each knows what the other has, so only the first synchronization is
 // a full one.
 func TestAChangeOfRolesNeedsNoFullSynchronization(t *testing.T) {
+	t.Parallel()
 	ours := func(name string) node {
 		addr := startWithLog(t, []string{"--enable-debug-command", "yes", "--repl-diskless-sync-delay", "0",
 			"--repl-ping-replica-period", "3600"}, (&lines{}).add)

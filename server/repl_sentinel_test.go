@@ -12,6 +12,7 @@ import (
 // Sentinel does not promote a replica whose link has been down for too long. So INFO must say since when it is down:
 // -1 if there was no link, and no field while the link is up. Ours and a real replica say the same.
 func TestAReplicaSaysSinceWhenItsLinkIsDown(t *testing.T) {
+	t.Parallel()
 	const field = "master_link_down_since_seconds"
 	master := startWithLog(t, []string{"--repl-diskless-sync-delay", "0"}, (&lines{}).add)
 	host, port, err := net.SplitHostPort(master)
