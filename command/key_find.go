@@ -55,12 +55,13 @@ func (c *Command) AppendKeys(found []FoundKey, args [][]byte) []FoundKey {
 // appendLoosely appends the keys of a request whose numkeys is not a number, as Redis did before 7.0
 // (db.c: genericGetKeys). It reads numkeys as C's atoi does, and adds the keys at fixed places. The
 // command will refuse the request. But a client without permission for a key must hear about the
-// permission, not about numkeys. A number that exceeds the arguments finds no keys.
+// permission, not about numkeys. A number that exceeds the arguments finds no keys. MSETEX, whose keys
+// have a step, is newer and has no such way.
 func (c *Command) appendLoosely(found []FoundKey, args [][]byte) []FoundKey {
 	none := len(found)
 	for i := range c.Keys {
 		k := &c.Keys[i]
-		if !k.NumKeys || k.Index >= len(args) {
+		if !k.NumKeys || k.Step > 1 || k.Index >= len(args) {
 			continue
 		}
 		first, n := k.Index+k.First, atoi(args[k.Index])
