@@ -91,7 +91,10 @@ func TestConfigSetAgreesWithRedis(t *testing.T) {
 		`proc-title-template "{title} {port}"`, `proc-title-template "{foo}"`, `cluster-announce-hostname "a b"`,
 		`cluster-announce-hostname a.b-c`,
 		`proto-max-bulk-len 1024`, `proto-max-bulk-len 2mb`, `active-defrag-cycle-min 100`,
-		`stream-node-max-bytes -1`, `requirepass ""`, `acl-pubsub-default x`, `tracking-table-max-keys 1kb`,
+		`proto-max-bulk-len 9223372036854775807`, `proto-max-bulk-len 9223372036854775808`,
+		`client-query-buffer-limit 8589934592gb`, `repl-backlog-size 18446744073709551615`,
+		`stream-node-max-bytes 99999999999999999999999`, `stream-node-max-bytes -1`, `requirepass ""`,
+		`acl-pubsub-default x`, `tracking-table-max-keys 1kb`,
 	} {
 		args, ok := SplitArgs(line)
 		require.True(t, ok, line)

@@ -13,6 +13,7 @@ import (
 const (
 	errArgs   = "wrong number of arguments"
 	errNotInt = "argument couldn't be parsed into an integer"
+	tooLarge  = "a size above all bounds" // which the error names instead
 )
 
 // parse checks the arguments of a directive. It returns the value as CONFIG GET shows it, or an error
@@ -50,6 +51,8 @@ func parseBool(s string) (value, why string) {
 func parseNumber(r *row, s string) (value, why string) {
 	n, why := readNumber(r.kind, s)
 	switch {
+	case why == tooLarge:
+		return "", fmt.Sprintf("argument must be between %d and %d inclusive", r.min, r.max)
 	case why != "":
 		return "", why
 	case r.kind == percent && n < 0:
@@ -82,10 +85,13 @@ func readNumber(k kind, s string) (n int64, why string) {
 		}
 		return n, ""
 	}
-	if n, ok := parseMemory(s); ok {
+	n, ok := parseMemory(s)
+	switch {
+	case ok:
 		return n, ""
-	}
-	if k == memory {
+	case n > 0:
+		return 0, tooLarge
+	case k == memory:
 		return 0, "argument must be a memory value"
 	}
 	if digits, is := strings.CutSuffix(s, "%"); is {
@@ -100,7 +106,7 @@ func readNumber(k kind, s string) (n int64, why string) {
 func ParseMemory(s string) (n int64, ok bool) { return parseMemory(s) }
 
 // parseMemory parses "100", "100b", "1k" (1000), "1kb" (1024) and so on up to gb. The empty string is 0,
-// as in Redis (util.c: memtoull).
+// as in Redis (util.c: memtoull). A size that is too large is not ok, and n is the largest one.
 func parseMemory(s string) (int64, bool) {
 	digits := len(s) - len(strings.TrimLeft(s, "0123456789"))
 	var unit int64
@@ -126,7 +132,10 @@ func parseMemory(s string) (int64, bool) {
 		return 0, true
 	}
 	n, err := strconv.ParseInt(s[:digits], 10, 64)
-	return n * unit, err == nil && n <= math.MaxInt64/unit
+	if err != nil || n > math.MaxInt64/unit {
+		return math.MaxInt64, false
+	}
+	return n * unit, true
 }
 
 func parseWords(r *row, args []string) (value, why string) {
