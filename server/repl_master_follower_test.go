@@ -76,6 +76,16 @@ func (f *follower) keys() string {
 	return f.bytes(n)
 }
 
+// keysFor says a version, asks for all keys and reads them.
+func (f *follower) keysFor(version string) string {
+	f.t.Helper()
+	if version != "" {
+		require.Equal(f.t, "+OK", f.ask("REPLCONF", "version", version))
+	}
+	f.send("SYNC")
+	return f.keys()
+}
+
 // until reads up to the end of a text.
 func (f *follower) until(end string) string {
 	f.t.Helper()

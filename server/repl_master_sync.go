@@ -6,9 +6,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
-	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/internal/trace"
-	"github.com/miniredisd/miniredisd/persist/rdb"
 	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
 	"github.com/miniredisd/miniredisd/replication"
 	"github.com/miniredisd/miniredisd/store"
@@ -19,6 +17,7 @@ import (
 //	repl-diskless-sync yes    "$EOF:<mark>" keys <mark>   the writer's bytes, while it writes
 //	repl-diskless-sync no     "$<length>" keys            the file dbfilename, once it is written
 //
+// The file has the server's own format. So a replica that reads an older one gets a stream, if it can.
 // The stream follows from the offset that the keyspace had at the moment of the snapshot.
 type fullSync struct {
 	members  []*client
@@ -161,7 +160,7 @@ func (r *replicas) fullSync(c *client) {
 	switch {
 	case c.replica.filtered:
 		r.sendFiltered(c)
-	case y != nil && !y.isStreamed() && y.takes(c):
+	case y != nil && !y.isStreamed() && y.takes(c) && !r.needsOlder(c):
 		r.s.log('*', "Waiting for end of BGSAVE for SYNC")
 		r.join(y, c)
 	case y.isStreamed():
@@ -180,83 +179,6 @@ func (r *replicas) fullSync(c *client) {
 func (y *fullSync) takes(c *client) bool {
 	keeps := func(m *client) bool { return !m.closed && m.replica.follows }
 	return c.replica.rdbOnly || slices.ContainsFunc(y.members, keeps)
-}
-
-// startWaiting begins a snapshot for the replicas that wait, if it is time (replication.c:
-// shouldStartChildReplication). While DEBUG RELOAD loads, it would be one of half the keys.
-func (r *replicas) startWaiting() {
-	now := r.s.ex.Now.Mono
-	waiting, oldest := 0, now
-	for _, c := range r.all {
-		if c.replica.state == waitsForStart && !c.closed {
-			waiting++
-			oldest = min(oldest, c.replica.asked)
-		}
-	}
-	cfg := r.s.cfg
-	enough := cfg.ReplDisklessMax > 0 && waiting >= cfg.ReplDisklessMax
-	late := (now-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
-	if waiting > 0 && r.sync == nil && r.s.persist.underWay() == nil && !r.s.isLoading() &&
-		(!cfg.ReplDisklessSync || enough || late) {
-		r.start()
-	}
-}
-
-// start begins a snapshot for all replicas that wait (replication.c: startBgsaveForReplication).
-func (r *replicas) start() {
-	y := &fullSync{offset: r.stream.Offset}
-	streamed, target := r.s.cfg.ReplDisklessSync, "disk"
-	var waiting []*client
-	for _, c := range r.all {
-		if c.replica.state == waitsForStart && !c.closed {
-			waiting = append(waiting, c)
-			streamed = streamed && c.replica.takesEOF
-		}
-	}
-	if streamed {
-		target, y.mark = "replicas sockets", newRunID()
-	}
-	r.s.log('*', "Starting BGSAVE for SYNC with target: %s", target)
-	if err := r.beginSnapshot(y, waiting); err != nil {
-		r.s.log('#', "BGSAVE for replication failed")
-		for _, c := range waiting {
-			r.refuse(c)
-		}
-		return
-	}
-	r.sync = y
-	for _, c := range waiting {
-		r.join(y, c)
-	}
-}
-
-// beginSnapshot begins to write the keys.
-func (r *replicas) beginSnapshot(y *fullSync, waiting []*client) error {
-	p := &r.s.persist
-	if !y.isStreamed() {
-		r.leftFile = r.s.cfg.RDBDelSyncFiles
-		return p.beginSave(func(err error) {
-			p.savedInBackground(err)
-			r.fileEnded(y, err)
-		})
-	}
-	p.launch(func(err error) { r.streamEnded(y, err) }, func(wake, ended func()) *snapshots.Snapshot {
-		y.snapshot = snapshots.Stream(r.s.ks, r.savingFor(waiting), wake, ended)
-		return y.snapshot
-	})
-	return nil
-}
-
-// savingFor returns what a file gets for some replicas: the format that all of them read.
-// Those of Redis, and of Valkey before 9, read none of Valkey 9.
-func (r *replicas) savingFor(waiting []*client) *rdb.Saving {
-	saving := r.s.persist.saving()
-	for _, c := range waiting {
-		if saving.Format == rdb.FormatValkey && dialect.Compare(c.replica.version, "9.0.0") < 0 {
-			saving.Format, saving.Version = rdb.FormatRedis, r.s.ex.Table.Dialect.RedisVersion
-		}
-	}
-	return saving
 }
 
 // refuse says to a replica that it gets no keys.

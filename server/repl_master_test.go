@@ -101,20 +101,45 @@ func TestWhatAReplicaAsksForIsSent(t *testing.T) {
 	}
 }
 
+// Who takes no stream gets the file, which has the server's own format.
 func TestAReplicaGetsAFormatThatItReads(t *testing.T) {
 	addr, oracle := besideValkey(t)
 	for _, master := range []string{addr, oracle.Addr} {
-		redistest.Dial(t, master).Do("CONFIG", "SET", "repl-diskless-sync-delay", "0")
-		for version, head := range map[string]string{"": "REDIS0011", "8.1.0": "REDIS0011", "9.1.2": "VALKEY080"} {
-			f := newFollower(t, master)
-			require.Equal(t, "+OK", f.ask("REPLCONF", "rdb-only", "1", "capa", "eof"))
-			if version != "" {
-				require.Equal(t, "+OK", f.ask("REPLCONF", "version", version))
+		c := redistest.Dial(t, master)
+		c.Do("CONFIG", "SET", "repl-diskless-sync-delay", "0")
+		for _, streams := range []string{"yes", "no"} {
+			c.Do("CONFIG", "SET", "repl-diskless-sync", streams)
+			for version, head := range map[string]string{"": "REDIS0011", "8.1.0": "REDIS0011", "9.1.2": "VALKEY080"} {
+				f := newFollower(t, master)
+				require.Equal(t, "+OK", f.ask("REPLCONF", "rdb-only", "1", "capa", "eof"))
+				require.True(t, strings.HasPrefix(f.keysFor(version), head), "%s %s %q", master, streams, version)
+				f.ended()
+				f = newFollower(t, master)
+				require.Equal(t, "+OK", f.ask("REPLCONF", "rdb-only", "1"))
+				require.True(t, strings.HasPrefix(f.keysFor(version), "VALKEY080"), "%s %s %q", master, streams, version)
+				f.ended()
 			}
-			f.send("SYNC")
-			file := f.keys()
-			require.True(t, strings.HasPrefix(file, head), "%s: %.9s for %q", master, file, version)
-			f.ended()
+		}
+	}
+}
+
+// Two that need different formats get one after the other.
+func TestReplicasOfTwoFormatsWaitForEachOther(t *testing.T) {
+	heads := map[string]string{"8.1.0": "REDIS0011", "9.1.2": "VALKEY080"}
+	for _, versions := range [][]string{{"8.1.0", "9.1.2"}, {"9.1.2", "8.1.0"}} {
+		addr := start(t, []string{"--dialect", "valkey-9.1", "--repl-diskless-sync", "no", "--rdb-key-save-delay", "100000"})
+		redistest.Dial(t, addr).Do("SET", "k", "v")
+		var all []*follower
+		for _, version := range versions {
+			f := newFollower(t, addr)
+			require.Equal(t, "+OK", f.ask("REPLCONF", "capa", "eof", "version", version))
+			f.send("PSYNC", "?", "-1")
+			all = append(all, f)
+		}
+		for i, f := range all {
+			require.Regexp(t, `^\+FULLRESYNC \w{40} \d+$`, f.line())
+			require.True(t, strings.HasPrefix(f.keys(), heads[versions[i]]), versions)
+			f.ack(0)
 		}
 	}
 }

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"github.com/miniredisd/miniredisd/internal/dialect"
+	"github.com/miniredisd/miniredisd/persist/rdb"
+	snapshots "github.com/miniredisd/miniredisd/persist/snapshot"
+)
+
+// startWaiting begins a snapshot for the replicas that wait, if it is time (replication.c:
+// shouldStartChildReplication). While DEBUG RELOAD loads, it would be one of half the keys.
+func (r *replicas) startWaiting() {
+	now := r.s.ex.Now.Mono
+	waiting, oldest := 0, now
+	for _, c := range r.all {
+		if c.replica.state == waitsForStart && !c.closed {
+			waiting++
+			oldest = min(oldest, c.replica.asked)
+		}
+	}
+	cfg := r.s.cfg
+	enough := cfg.ReplDisklessMax > 0 && waiting >= cfg.ReplDisklessMax
+	late := (now-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
+	if waiting > 0 && r.sync == nil && r.s.persist.underWay() == nil && !r.s.isLoading() &&
+		(!cfg.ReplDisklessSync || enough || late) {
+		r.start()
+	}
+}
+
+// start begins a snapshot for all replicas that wait (replication.c: startBgsaveForReplication). Those that need
+// another format than the first one go on waiting.
+func (r *replicas) start() {
+	y := &fullSync{offset: r.stream.Offset}
+	streamed, older, target := r.s.cfg.ReplDisklessSync, false, "disk"
+	var waiting []*client
+	for _, c := range r.all {
+		if c.replica.state != waitsForStart || c.closed {
+			continue
+		}
+		switch mine := r.needsOlder(c); {
+		case len(waiting) == 0:
+			older = mine
+		case mine != older:
+			continue
+		}
+		waiting = append(waiting, c)
+		streamed = streamed && c.replica.takesEOF
+	}
+	if streamed || older {
+		target, y.mark = "replicas sockets", newRunID()
+	}
+	r.s.log('*', "Starting BGSAVE for SYNC with target: %s", target)
+	if err := r.beginSnapshot(y, waiting); err != nil {
+		r.s.log('#', "BGSAVE for replication failed")
+		for _, c := range waiting {
+			r.refuse(c)
+		}
+		return
+	}
+	r.sync = y
+	for _, c := range waiting {
+		r.join(y, c)
+	}
+}
+
+// beginSnapshot begins to write the keys.
+func (r *replicas) beginSnapshot(y *fullSync, waiting []*client) error {
+	p := &r.s.persist
+	if !y.isStreamed() {
+		r.leftFile = r.s.cfg.RDBDelSyncFiles
+		return p.beginSave(func(err error) {
+			p.savedInBackground(err)
+			r.fileEnded(y, err)
+		})
+	}
+	p.launch(func(err error) { r.streamEnded(y, err) }, func(wake, ended func()) *snapshots.Snapshot {
+		y.snapshot = snapshots.Stream(r.s.ks, r.savingFor(waiting), wake, ended)
+		return y.snapshot
+	})
+	return nil
+}
+
+// savingFor returns what a stream has for some replicas that need the same format.
+func (r *replicas) savingFor(waiting []*client) *rdb.Saving {
+	saving := r.s.persist.saving()
+	if len(waiting) > 0 && r.needsOlder(waiting[0]) {
+		saving.Format, saving.Version = rdb.FormatRedis, r.s.ex.Table.Dialect.RedisVersion
+	}
+	return saving
+}
+
+// needsOlder reports whether a replica gets a stream in the format of Redis from a server that plays Valkey 9. Redis,
+// and Valkey before 9, read no other. Who takes no stream gets the file as it is.
+func (r *replicas) needsOlder(c *client) bool {
+	return c.replica.takesEOF && r.s.persist.format() == rdb.FormatValkey &&
+		dialect.Compare(c.replica.version, "9.0.0") < 0
+}
