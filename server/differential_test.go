@@ -14,12 +14,13 @@ var (
 	count       = flag.Int("differential.count", 80000, "how many commands are compared")
 	newerCount  = flag.Int("differential.newer", 20000, "how many commands that Redis 7.2 lacks are compared")
 	valkeyCount = flag.Int("differential.valkey", 40000, "how many commands of Valkey are compared")
+	duration    = flag.Duration("differential.for", 0, "how long, instead of how many; differences do not end the test")
 	groups      = flag.String("differential.groups", "", "only these groups of commands, comma-separated")
 )
 
 func TestDifferential(t *testing.T) {
 	oracle := redistest.Start(t)
-	o := differential.Options{Seed: *seed, Count: *count}
+	o := differential.Options{Seed: *seed, Count: *count, For: *duration}
 	if *groups != "" {
 		o.Groups = strings.Split(*groups, ",")
 	}
@@ -29,12 +30,16 @@ func TestDifferential(t *testing.T) {
 // What Redis 7.2 lacks is compared with a valkey-server.
 func TestDifferentialOfNewerCommands(t *testing.T) {
 	addr, oracle := besideValkey(t)
-	differential.Run(t, addr, oracle, differential.Newer(*seed, *newerCount))
+	o := differential.Newer(*seed, *newerCount)
+	o.For = *duration
+	differential.Run(t, addr, oracle, o)
 }
 
 func TestDifferentialOfValkey(t *testing.T) {
 	addr, oracle := besideValkey(t)
-	differential.Run(t, addr, oracle, differential.AllOfValkey(*seed, *valkeyCount))
+	o := differential.AllOfValkey(*seed, *valkeyCount)
+	o.For = *duration
+	differential.Run(t, addr, oracle, o)
 }
 
 // besideValkey starts a server that plays Valkey, and the real one.

@@ -22,6 +22,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
 	"github.com/miniredisd/miniredisd/resp"
@@ -31,8 +32,17 @@ import (
 type Options struct {
 	Seed   uint64
 	Count  int
+	For    time.Duration // how long instead of how many; a difference is reported then, and the run goes on
 	Groups []string
 	Valkey bool // the oracle is a valkey-server, and miniredisd plays one
+}
+
+// ends reports whether a run that began at this time has compared enough.
+func (o Options) ends(began time.Time, compared int) bool {
+	if o.For > 0 {
+		return time.Since(began) >= o.For
+	}
+	return compared >= o.Count
 }
 
 const sequenceLength = 300
@@ -83,19 +93,44 @@ func Run(t testing.TB, addr string, other *redistest.Server, o Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for n := 0; n < o.Count; n += sequenceLength {
-		// Each sequence has its own seed, so that a longer run begins with the same sequences.
-		g.reset(rand.New(rand.NewPCG(o.Seed, uint64(n))))
-		seq := sequence{proto: 2 + n/sequenceLength%2}
-		for range min(sequenceLength, o.Count-n) {
-			seq.commands = append(seq.commands, g.command())
-		}
-		if d.differs(seq) {
-			short, diff := d.shorten(seq)
-			t.Fatalf("the servers disagree (seed %d, sequence %d, RESP%d)\n%s", o.Seed, n/sequenceLength, seq.proto,
-				d.describe(short, diff))
+	began, lasted := time.Now(), time.Now()
+	n := 0
+	for ; !o.ends(began, n); n += sequenceLength {
+		if !d.agreeOn(g, o, n) {
+			t.Logf("no difference for %s before this one", time.Since(lasted).Round(time.Second))
+			lasted = time.Now()
 		}
 	}
+	if o.For > 0 {
+		t.Logf("seed %d: %d commands in %s, without a difference in the last %s", o.Seed, n,
+			time.Since(began).Round(time.Second), time.Since(lasted).Round(time.Second))
+	}
+}
+
+// agreeOn compares one sequence, the one that begins with command n of the run.
+func (d *duel) agreeOn(g *generator, o Options, n int) bool {
+	d.t.Helper()
+	// Each sequence has its own seed, so that a longer run begins with the same sequences.
+	g.reset(rand.New(rand.NewPCG(o.Seed, uint64(n))))
+	length := sequenceLength
+	if o.For == 0 {
+		length = min(length, o.Count-n)
+	}
+	seq := sequence{proto: 2 + n/sequenceLength%2}
+	for range length {
+		seq.commands = append(seq.commands, g.command())
+	}
+	if !d.differs(seq) {
+		return true
+	}
+	short, diff := d.shorten(seq)
+	report := d.t.Fatalf
+	if o.For > 0 {
+		report = d.t.Errorf
+	}
+	report("the servers disagree (seed %d, sequence %d, RESP%d)\n%s", o.Seed, n/sequenceLength, seq.proto,
+		d.describe(short, diff))
+	return false
 }
 
 // thresholds are so small that collections change their encoding within a short sequence.
