@@ -133,10 +133,12 @@ func (n *nodeState) unfit() string {
 // turnOthers makes the other nodes follow the new master: first the replicas, so that none of them goes back to the old
 // master meanwhile.
 func (f *failing) turnOthers(to *Server, group []nodeState) {
-	var replicas, masters, later Masters
+	var replicas, masters, later, left Masters
 	for _, n := range group {
 		switch {
-		case n.s == to || n.ended || n.isMaster && f.leaves:
+		case n.s == to || n.ended:
+		case n.isMaster && f.leaves:
+			left = append(left, n.s)
 		case n.isMaster:
 			masters = append(masters, n.s)
 		case n.isBusy:
@@ -149,9 +151,15 @@ func (f *failing) turnOthers(to *Server, group []nodeState) {
 		at.turn(to)
 		end()
 	}
-	f.eachNode(replicas, turn, func() {
-		f.eachNode(append(masters, later...), turn, func() {
-			f.answer(func(w *resp.Writer) { w.Int(int64(to.port)) })
+	stay := func(_ int, at *labState, end func()) {
+		at.turns = nil // of a failover before, if nobody has reached it since
+		end()
+	}
+	f.eachNode(left, stay, func() {
+		f.eachNode(replicas, turn, func() {
+			f.eachNode(append(masters, later...), turn, func() {
+				f.answer(func(w *resp.Writer) { w.Int(int64(to.port)) })
+			})
 		})
 	})
 }
@@ -202,7 +210,8 @@ func (l *labState) turnIfReached() {
 // firstRole gives this node the role that it had at the start. The first master gives the others theirs when it is one
 // again.
 func (l *labState) firstRole() {
-	l.turns, l.brakes = nil, brakes{}
+	l.turns = nil
+	l.releaseAll()
 	first := l.peers[l.group-1]
 	if first != l.Server {
 		l.turn(first)

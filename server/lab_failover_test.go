@@ -210,6 +210,37 @@ func TestAnOldMasterThatNobodyReachesIsToldLater(t *testing.T) {
 	}
 }
 
+// A replica that would refuse the old master its stream does not become the master: then there would be two.
+func TestAFailoverToAReplicaThatRefusesLeavesOneMaster(t *testing.T) {
+	n := startNodes(t, 1, 2)
+	ok(t, n.c[1], "LAB", "REPLICATION", "HOLD", n.port(0))
+	ok(t, n.c[0], "FAILOVER", "TO", "127.0.0.1", n.port(1))
+	redistest.Until(t, func() bool { return infoField(n.c[0], "master_failover_state") == "no-failover" })
+	require.Equal(t, "master", infoField(n.c[0], "role"))
+	require.Equal(t, "slave", infoField(n.c[1], "role"))
+	ok(t, n.c[0], "SET", "k", "v")
+	ok(t, n.c[1], "LAB", "REPLICATION", "RELEASE", n.port(0))
+	ok(t, n.c[0], "FAILOVER", "TO", "127.0.0.1", n.port(1))
+	n.role(1, "master")
+	n.role(0, "slave")
+}
+
+// LEAVE leaves a master that nobody reaches what it is, also if an earlier failover would have turned it.
+func TestALeftMasterIsNotTurnedByAnEarlierFailover(t *testing.T) {
+	n := startNodes(t, 1, 2)
+	at := func(node int, verb ...string) {
+		n.c[1].Do(append([]string{"LAB", "MASTER", fmt.Sprint(node)}, verb...)...)
+	}
+	at(1, "PARTITION", "CLIENT", "replica-*", "ON")
+	n.failover(1, "TO", n.port(1))
+	n.failover(1, "TO", n.port(2), "LEAVE")
+	at(1, "PARTITION", "CLIENT", "replica-*", "OFF")
+	require.Len(t, n.c[0].Do("LAB", "TOPOLOGY").Elems, 3, "each has done what it had to do")
+	for _, c := range n.c {
+		require.Equal(t, "master", infoField(c, "role"))
+	}
+}
+
 // LAB RESET brings the roles back, whichever node gets it.
 func TestResetBringsTheFirstRolesBack(t *testing.T) {
 	t.Parallel()

@@ -119,7 +119,7 @@ func (l *labState) noteDemoted(port int) {
 		if l.cfg.Replicas > 0 {
 			l.doctor.Demoted()
 		}
-		l.brakes = brakes{}
+		l.releaseAll()
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
-	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
 
@@ -18,7 +17,7 @@ import (
 //	stream   ├──────── handed over ────────┤ . . . . . . . . . . . ┤
 //	                                 streamEnd                   Offset
 //	HOLD     where the stream ended at the verb. Keys are not sent either: a replica that asks for them is refused
-//	LAG ms   where the stream ended so many ms ago, by the clock of this master
+//	LAG ms   where the stream ended so many ms ago, by the clock of this master. Keys are sent so late, too
 //
 // A replica that gets the verb passes it on to its master. The master knows replicas by their ports, so a replica that
 // comes back is still on hold.
@@ -106,8 +105,13 @@ func (l *labState) brake(c *command.Call, args [][]byte, b brake) error {
 		l.brakes.of[port] = b
 	}
 	for _, other := range l.replicas.all {
-		if l.holdsStream(other) && other.replica.state != online {
-			l.close(other) // it gets keys: it comes again, and is refused
+		getsKeys := other.replica.state != online || other.lab.keysAt > 0
+		switch now := l.brakeOf(other); {
+		case port != 0 && other.portOf() != port || !getsKeys:
+		case now.held:
+			l.close(other) // it comes again, and is refused
+		case other.lab.keysAt > 0:
+			l.sendKeys(other, now.late)
 		}
 	}
 	l.noteLink(b.String(), int(port))
@@ -206,6 +210,42 @@ func (l *labState) streamEnd(c *client) int64 {
 	return end
 }
 
+// delayKeys makes a replica that asks for all keys get them as late as the stream.
+func (l *labState) delayKeys(c *client) {
+	if l == nil {
+		return
+	}
+	if late := l.brakeOf(c).late; late > 0 {
+		l.sendKeys(c, late)
+	}
+}
+
+// sendKeys lets the keys for a replica go after some time. They are those of the moment when it asked.
+func (l *labState) sendKeys(c *client, late time.Duration) {
+	if late == 0 {
+		c.lab.keysAt, c.replica.heard = 0, l.replicas.now()
+		l.wantWrite(c)
+		return
+	}
+	due := l.replicas.now() + int64(late)
+	c.lab.keysAt = due
+	l.at(due, func() {
+		if c.lab.keysAt == due && !c.closed {
+			l.sendKeys(c, 0)
+		}
+	})
+}
+
+// releaseAll lets every stream go.
+func (l *labState) releaseAll() {
+	l.brakes = brakes{}
+	for _, c := range l.replicas.all {
+		if c.lab.keysAt > 0 {
+			l.sendKeys(c, 0)
+		}
+	}
+}
+
 // longest is the longest lag of a replica.
 func (b *brakes) longest() (late time.Duration) {
 	late = b.all.late
@@ -281,44 +321,6 @@ func (l *labState) replicationStatus(c *command.Call, args [][]byte) error {
 		c.IntField("offset", l.replicas.stream.Offset)
 		c.IntField("sent", sent)
 		c.IntField("acked", other.replica.acked)
-	}
-	return nil
-}
-
-// replicationWait replies when all replicas of the process that follow this server have what it has executed, with
-// their number. It asks the nodes who follows.
-func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
-	const verb = "replication wait"
-	ms, err := labNumber(verb, "timeout-milliseconds", args, 0, 0)
-	if err != nil {
-		return err
-	}
-	if l.follow.host != "" {
-		return labError(verb, "this server is a replica: send it to its master")
-	}
-	rs := &l.replicas
-	w := ackWait{waiter: waiter{l.running, c.Sess.Commands}, offset: rs.stream.Offset, asks: true}
-	l.askNodes(func(all []nodeState) {
-		for _, n := range all {
-			if n.follows == l.Server && n.isUp {
-				w.replicas++
-			}
-		}
-		if !w.isOn() {
-			return
-		}
-		rs.waits = append(rs.waits, w)
-		rs.answerWaits()
-	})
-	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(&w)) }
-	c.Await(soFar)
-	if ms > 0 { // in real time: the lab's clock may stand still
-		l.loop.After(time.Duration(ms)*time.Millisecond, func() time.Duration {
-			if w.isOn() {
-				l.ex.Answer(&w.by.sess, soFar)
-			}
-			return 0
-		})
 	}
 	return nil
 }

@@ -202,6 +202,75 @@ func TestAStreamIsLateByTheClockOfTheLab(t *testing.T) {
 	require.Contains(t, n.events(0), "link late 500 ms")
 }
 
+// A replica that asks for all keys gets them as late as the stream.
+func TestKeysAreLateByTheClockOfTheLab(t *testing.T) {
+	for _, diskless := range []string{"yes", "no"} {
+		n := startNodes(t, 1, 2, "--repl-diskless-sync", diskless, "--repl-diskless-sync-delay", "0")
+		ok(t, n.c[0], "LAB", "CLOCK", "FREEZE")
+		ok(t, n.c[0], "LAB", "REPLICATION", "LAG", "500", n.port(1))
+		resync := func() {
+			n.c[1].Do("REPLICAOF", "NO", "ONE")
+			ok(t, n.c[1], "SET", "own", "v")
+			n.c[1].Do("REPLICAOF", "127.0.0.1", n.port(0))
+			redistest.Until(t, func() bool {
+				all := n.c[0].Do("LAB", "REPLICATION", "STATUS", n.port(1)).Elems
+				return len(all) == 1 && field(all[0], "acked").Int == 0
+			})
+		}
+		ok(t, n.c[0], "SET", "a", "v")
+		resync()
+		n.c[0].Do("LAB", "CLOCK", "ADVANCE", "499")
+		require.Equal(t, int64(1), n.c[0].Do("WAIT", "1", "0").Int, "the other one is not late")
+		require.Equal(t, int64(0), n.c[1].Do("EXISTS", "a").Int)
+		require.Equal(t, "down", infoField(n.c[1], "master_link_status"))
+		n.c[0].Do("LAB", "CLOCK", "ADVANCE", "1")
+		redistest.Until(t, func() bool { return n.c[1].Do("EXISTS", "a").Int == 1 })
+		require.Zero(t, n.c[1].Do("EXISTS", "own").Int)
+
+		resync()
+		ok(t, n.c[0], "LAB", "REPLICATION", "RELEASE")
+		n.same(0)
+		ok(t, n.c[0], "LAB", "REPLICATION", "LAG", "3600000")
+		resync()
+		ok(t, n.c[0], "LAB", "REPLICATION", "HOLD")
+		require.Equal(t, int64(0), n.c[0].Do("LAB", "REPLICATION", "WAIT", "50").Int)
+		ok(t, n.c[0], "LAB", "REPLICATION", "RELEASE")
+		n.same(0)
+		ok(t, n.c[0], "LAB", "REPLICATION", "LAG", "3600000")
+		resync()
+		ok(t, n.c[0], "LAB", "RESET")
+		n.same(0)
+	}
+}
+
+// A wait without a time limit for a replica that will never answer says which one that is.
+func TestAWaitForAReplicaThatIsGoneEnds(t *testing.T) {
+	for _, why := range []string{"is down", "is a master now", "follows another server now", "has ended"} {
+		t.Run(why, func(t *testing.T) {
+			n := startNodes(t, 1, 2)
+			ok(t, n.c[0], "LAB", "REPLICATION", "HOLD", n.port(1))
+			ok(t, n.c[0], "SET", "k", "v")
+			waits := dialMaster(t, n.Masters, 1)
+			require.NoError(t, waits.Send(resp.AppendRequest(nil, "LAB", "REPLICATION", "WAIT")))
+			redistest.Until(t, func() bool { return infoField(n.c[0], "blocked_clients") == "1" })
+			n.c[0].Do("LAB", "TOPOLOGY") // behind this, the verb knows for whom it waits
+			switch why {
+			case "is a master now":
+				n.c[1].Do("REPLICAOF", "NO", "ONE")
+			case "follows another server now":
+				n.c[1].Do("REPLICAOF", "127.0.0.1", n.port(2))
+			case "has ended":
+				require.NoError(t, n.c[1].Send(resp.AppendRequest(nil, "SHUTDOWN", "NOSAVE")))
+			default:
+				n.c[0].Do("LAB", "MASTER", "2", "CRASH", "DOWN", "1000000")
+			}
+			require.Equal(t, "ERR LAB REPLICATION WAIT: the replica "+n.port(1)+" "+why+
+				": it does not tell what it has", waits.Read().Str)
+			require.Equal(t, int64(1), n.c[0].Do("LAB", "REPLICATION", "WAIT").Int, "it asks who is there")
+		})
+	}
+}
+
 func TestTheOldMasterHasGrantedWhatTheNewOneDoesNotKnow(t *testing.T) {
 	n := startNodes(t, 1, 2)
 	ok(t, n.c[0], "SET", "kept", "v")

@@ -66,7 +66,7 @@ func (l *labState) resetLater(c *command.Call, to func(int64) int64, frozen bool
 // endFailures ends all failures. Clients that wait because of one continue.
 func (l *labState) endFailures() error {
 	l.liftAll()
-	l.brakes = brakes{}
+	l.releaseAll()
 	l.endFailover()
 	l.history.UnwatchAll()
 	l.partitions = nil

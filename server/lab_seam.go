@@ -61,6 +61,7 @@ type labClient struct {
 	relay   *relay  // masters whose replies it waits for, nil for none
 	link    *Server // the replica of this process that it is, or nil
 	gate    int64   // the last byte of the stream that it gets, with LAB REPLICATION HOLD
+	keysAt  int64   // ns, by Clock.Timeline: until then it gets no keys, with LAB REPLICATION LAG; 0 for now
 	control bool    // it has used LAB: what happens to other clients must not keep it from undoing that
 }
 

@@ -227,6 +227,8 @@ func (v *failover) takeOver(c *command.Call) error {
 		return errNotMaster
 	case !strings.EqualFold(string(c.Args[1]), s.replicas.stream.ID):
 		return errOtherHistory
+	case c.Sess.Index >= 0 && s.running.replica != nil && s.lab.holdsStream(s.running):
+		return errHeld // before the promotion: the refusal makes the other server a master again
 	}
 	s.follow.promote()
 	s.log('*', "MASTER MODE enabled (failover request from '%s')", s.clients.describe(s.clients.of(c.Sess)))

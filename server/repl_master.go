@@ -228,7 +228,7 @@ func (r *replicas) tell(c *client, format string, args ...any) {
 // isUrgent reports whether a replica has room for more that waits for it.
 func (r *replicas) isUrgent() bool {
 	for _, c := range r.all {
-		if c.replica.more && !c.full && !c.closed && !c.muted {
+		if c.replica.more && !c.full && !c.closed && !c.muted && c.lab.keysAt == 0 {
 			return true
 		}
 	}
@@ -257,7 +257,7 @@ func (r *replicas) look() {
 	}
 	for _, c := range r.all {
 		switch {
-		case c.closed:
+		case c.closed || c.lab.keysAt > 0:
 		case r.isLate(c):
 			r.s.close(c)
 		case c.replica.state == waitsForStart || c.replica.state == waitsForEnd && !r.sync.isStreamed():

@@ -116,6 +116,9 @@ func (r *replicas) name(c *client) string {
 func (r *replicas) add(c *client, state replicaState) {
 	c.replica.state, c.replica.asked = state, r.s.ex.Now.Mono
 	r.all = append(r.all, c)
+	if state == waitsForStart {
+		r.s.lab.delayKeys(c)
+	}
 	r.s.clients.weigh(c)
 	if r.s.cfg.ReplDisableNoDelay && !c.unix {
 		_ = unix.SetsockoptInt(c.FD, unix.IPPROTO_TCP, unix.TCP_NODELAY, 0) // it only sends smaller packets

@@ -15,7 +15,7 @@ import (
 // putClientInPendingWriteQueue). A full socket is left to the reply handler.
 func (s *Server) wantWrite(c *client) {
 	switch {
-	case c.closed || c.muted || c.protected:
+	case c.closed || c.muted || c.protected || c.lab.keysAt > 0:
 	case c.Sendable() > 0:
 		if !c.pendingWrite && !c.full {
 			c.pendingWrite = true

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"slices"
+	"time"
+
+	"github.com/miniredisd/miniredisd/command"
+	"github.com/miniredisd/miniredisd/resp"
+)
+
+// replicationWait replies when all replicas of the process that follow this server have what it has executed, with
+// their number. It asks the nodes who follows.
+func (l *labState) replicationWait(c *command.Call, args [][]byte) error {
+	const verb = "replication wait"
+	ms, err := labNumber(verb, "timeout-milliseconds", args, 0, 0)
+	if err != nil {
+		return err
+	}
+	if l.follow.host != "" {
+		return labError(verb, "this server is a replica: send it to its master")
+	}
+	rs := &l.replicas
+	w := ackWait{waiter: waiter{l.running, c.Sess.Commands}, offset: rs.stream.Offset, asks: true}
+	l.askNodes(func(all []nodeState) {
+		var of Masters
+		for _, n := range all {
+			if n.follows == l.Server && n.isUp {
+				of = append(of, n.s)
+			}
+		}
+		w.replicas = int64(len(of))
+		if !w.isOn() {
+			return
+		}
+		rs.waits = append(rs.waits, w)
+		rs.answerWaits()
+		if ms == 0 {
+			l.watchNodes(w.waiter, of)
+		}
+	})
+	soFar := func(out *resp.Writer) { out.Int(rs.acknowledged(&w)) }
+	c.Await(soFar)
+	if ms > 0 { // in real time: the lab's clock may stand still
+		l.loop.After(time.Duration(ms)*time.Millisecond, func() time.Duration {
+			if w.isOn() {
+				l.ex.Answer(&w.by.sess, soFar)
+			}
+			return 0
+		})
+	}
+	return nil
+}
+
+// watchNodes ends a wait that has no time limit if one of the replicas is gone: it would last for ever.
+func (l *labState) watchNodes(w waiter, of Masters) {
+	const often = 50 * time.Millisecond // in real time: the lab's clock may stand still
+	l.loop.After(often, func() time.Duration {
+		if !w.isOn() {
+			return 0
+		}
+		l.askNodes(func(all []nodeState) {
+			for _, n := range all {
+				why := n.gone(l.Server)
+				if why == "" || !slices.Contains(of, n.s) || !w.isOn() {
+					continue
+				}
+				err := labError("replication wait", "the replica %d %s: it does not tell what it has", n.s.port, why)
+				l.ex.Answer(&w.by.sess, func(out *resp.Writer) { out.Error(err.Error()) })
+			}
+			l.watchNodes(w, of)
+		})
+		return 0
+	})
+}
+
+// gone is why a node will not acknowledge what its master has, "" if it may.
+func (n *nodeState) gone(master *Server) string {
+	switch {
+	case n.ended:
+		return "has ended"
+	case !n.isUp:
+		return "is down"
+	case n.isMaster:
+		return "is a master now"
+	case n.follows != master:
+		return "follows another server now"
+	}
+	return ""
+}
