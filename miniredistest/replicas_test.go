@@ -42,6 +42,13 @@ func lockLostInAFailover(t *testing.T) string {
 	return logs.String()
 }
 
+// A request of the test itself has no connection.
+func TestATestMakesAReplicaAMaster(t *testing.T) {
+	srv := miniredistest.Run(t, miniredistest.Replicas(1))
+	require.Equal(t, "OK", srv.Replica(1).Do("REPLICAOF", "NO", "ONE").Str)
+	require.Equal(t, "master", srv.Replica(1).Do("ROLE").Elems[0].Str)
+}
+
 func TestALockIsGrantedTwiceAcrossAFailover(t *testing.T) {
 	var logs [2]string
 	for i := range logs {

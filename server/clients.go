@@ -143,8 +143,10 @@ func flags(c *client) string {
 }
 
 func (c *client) events(loop *reactor.Loop) string {
-	watched := loop.Watched(c.FD)
-	events := ""
+	if c.FD < 0 { // a request of the program around the server has no connection
+		return ""
+	}
+	watched, events := loop.Watched(c.FD), ""
 	if watched&(reactor.Readable|reactor.HangUp) != 0 { // Redis goes on reading a client that waits
 		events = "r"
 	}

@@ -90,11 +90,11 @@ func (l *labState) logFinding(f doctor.Finding) {
 		f.Pattern, f.Key, f.Client, f.Name, f.Why, f.Fix)
 }
 
-// doctorSees shows the doctor a command that has run. by is "", or the script or EXEC that ran it.
+// doctorSees shows the doctor a command that has run, or that was refused. by is "", or the script or EXEC that ran it.
 // Requests without a connection are the lab's own, so the doctor does not see them.
 // lost means that the client does not get the reply.
 func (l *labState) doctorSees(
-	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, lost bool,
+	sess *command.Session, cmd *command.Command, args [][]byte, reply []byte, by string, ran, lost bool,
 ) {
 	if sess.Index < 0 || cmd == nil || !l.doctor.Concerns(cmd.Name, sess.DB, args, by) {
 		return
@@ -102,7 +102,8 @@ func (l *labState) doctorSees(
 	l.doctor.At(l.effect())
 	l.doctor.Command(doctor.Event{
 		Time: l.ks.Now, Mono: l.ex.Now.Mono, Client: sess.ID, Name: sess.Name, DB: sess.DB,
-		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost, Other: l.findsOther(sess, cmd, args, reply),
+		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost, Held: !ran,
+		Other: l.findsOther(sess, cmd, args, reply),
 	})
 }
 

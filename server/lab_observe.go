@@ -26,15 +26,17 @@ func (l *labState) Answered(
 	if sess.Index < 0 || cmd != nil && cmd.Group == labGroup {
 		return
 	}
-	if ran {
-		l.doctorSees(sess, cmd, args, w.Buf[mark:], "", outcome(l.ruleOf(sess), w.Buf[mark:], ran).Unknown())
+	reply := w.Buf[mark:]
+	refused := !ran && len(reply) > 0 && reply[0] == '-'
+	if ran || refused {
+		l.doctorSees(sess, cmd, args, reply, "", ran, outcome(l.ruleOf(sess), reply, ran).Unknown())
 	}
 	c := l.clients.order[sess.Index]
 	switch {
 	case c.lab.fault != nil && c.lab.fault.rule != nil:
 		l.logFired(c, cmd, args, w, mark, ran)
-	case l.armed && cmd != nil && (ran || !sess.WouldQueue(cmd)):
-		l.logWatched(sess, cmd, args, w.Buf[mark:], "", ran)
+	case l.armed && cmd != nil && (ran || refused || !sess.WouldQueue(cmd)):
+		l.logWatched(sess, cmd, args, reply, "", ran)
 	}
 }
 
@@ -57,7 +59,7 @@ func (l *labState) Called(sess *command.Session, cmd *command.Command, args [][]
 	if sess.Index < 0 || cmd.Group == labGroup || sess.Master {
 		return
 	}
-	l.doctorSees(sess, cmd, args, reply, by, false)
+	l.doctorSees(sess, cmd, args, reply, by, true, false)
 	if l.armed {
 		l.logWatched(sess, cmd, args, reply, by, true)
 	}

@@ -35,8 +35,9 @@ const (
 	whyLost = "the reply was lost, so the client may not know what the command did"
 	whySent = "the server has not executed the release, or not yet: " +
 		"its client may believe that it has given the lock up"
-	whyFail = "the command failed, so its client may know that it lost the lock"
-	whySet  = "a command without NX replaced the lock's value: its client may be the holder, or may believe " +
+	whyRefused = "the server refused the release: its client may believe that it has given the lock up"
+	whyFail    = "the command failed, so its client may know that it lost the lock"
+	whySet     = "a command without NX replaced the lock's value: its client may be the holder, or may believe " +
 		"that it holds the lock now"
 	whyUnseen = "the key was created in a way that takes no lock as the verdict knows it: " +
 		"its client may believe that it holds the lock"

@@ -76,7 +76,7 @@ type Event struct {
 	By      string // "" if the client sent it, else Exec or the script's SHA1
 	Reply   []byte // in RESP2 or RESP3
 	Lost    bool   // the client does not get the reply
-	Held    bool   // the server has not executed it, or not yet
+	Held    bool   // the server has not executed it, or not yet; Reply is the error of one that it refused
 	Other   bool   // a SET NX or SETNX that found a value of another type than a string
 }
 
@@ -182,7 +182,7 @@ func (d *Doctor) forgetLocks() {
 // Command reports a command that has run. The commands of a script or a transaction come first,
 // then the script or EXEC itself.
 func (d *Doctor) Command(e Event) {
-	if !d.Concerns(e.Command, e.DB, e.Args, e.By) && !d.awaits(e) || d.replica && !e.grants(d.means[e.Command]) {
+	if !d.Concerns(e.Command, e.DB, e.Args, e.By) && !d.awaits(e) || d.replica && !e.concernsReplica(d.means[e.Command]) {
 		return
 	}
 	if !d.keeps() {
@@ -193,15 +193,15 @@ func (d *Doctor) Command(e Event) {
 	d.tell(func(d *Doctor) { d.command(kept) })
 }
 
-// grants reports whether a command on a replica that takes writes may take a lock.
-func (e Event) grants(m meaning) bool {
-	return e.By != "" || m.does.has(takes|runs) && len(e.Reply) > 0 && e.Reply[0] != '-'
-}
-
 func (d *Doctor) command(e Event) {
 	o := newOp(e, d.means[e.Command])
+	switch {
+	case o.wasRefused():
+		d.sent(o, whyRefused)
+	case e.Held:
+		d.sent(o, whySent)
+	}
 	if e.Held {
-		d.sent(o)
 		return
 	}
 	d.firstSight(o)
@@ -249,7 +249,7 @@ func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool
 }
 
 func (d *Doctor) knowsNone() bool {
-	return d.stream == nil && len(d.grants.m)+len(d.past.m)+len(d.taken.m) == 0
+	return d.stream == nil && !d.replica && len(d.grants.m)+len(d.past.m)+len(d.taken.m) == 0
 }
 
 // knows reports whether a key of the command is a lock or was one until its holder lost it.
@@ -257,7 +257,7 @@ func (d *Doctor) knows(command string, m meaning, db int, args [][]byte) bool {
 	switch {
 	case d.knowsNone():
 		return false
-	case d.stream != nil: // a lock of another node is one here, too
+	case d.stream != nil || d.replica: // a lock of another node is one here, too
 		return true
 	}
 	for _, i := range m.keysOf(command, len(args), func(i int) string { return string(args[i]) }) {

@@ -86,13 +86,17 @@ type Ledger struct {
 	deposed  map[int]*Failover  // with replicas: the masters that another node has replaced
 	streams  map[string]*stream // by replication ID
 	given    map[place][]hold   // with replicas: the newest grants
-	first    map[int]*stream    // of the nodes, when their histories began
-	current  map[int]*stream    // of the nodes, their own or that of their master
-	keep     int
-	order    int64
-	keys     *bounded[lockKey, [][]Holding] // by master
-	open     [][]openLease                  // by master; with replicas by its group
-	times    times
+
+	scripts *bounded[string, bool] // with replicas: those that a node has run, by SHA1, and whether they delete keys
+	leads   map[int]bool           // with replicas: the nodes that are masters
+
+	first   map[int]*stream // of the nodes, when their histories began
+	current map[int]*stream // of the nodes, their own or that of their master
+	keep    int
+	order   int64
+	keys    *bounded[lockKey, [][]Holding] // by master
+	open    [][]openLease                  // by master; with replicas by its group
+	times   times
 
 	refusals *bounded[attempt, []refusal] // by master
 }
@@ -146,11 +150,11 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	t := &tables[group][len(tables[group])-1]
 	t.lasts(h.lease, l.times.mark(master), true, true)
 	if h.unknown {
-		t.doubt(Doubt{h.order, whyLost, h.taken})
+		l.doubts(master, t, Doubt{Why: whyLost, Step: h.taken})
 	}
 	if h.doubt != "" {
 		t.Unknown = true
-		t.doubt(Doubt{h.order, h.doubt, h.taken})
+		l.doubts(master, t, Doubt{Why: h.doubt, Step: h.taken})
 	}
 	if h.loose {
 		l.watch(master, openLease{k, h.order})
@@ -215,8 +219,7 @@ func (l *Ledger) extended(master int, k lockKey, h *hold, time, until int64, sur
 		t.Unknown = h.doubt != ""
 	} else {
 		l.order++
-		why.Order = l.order
-		t.doubt(why)
+		l.doubts(master, t, why)
 	}
 	if !sure || t.End != "" {
 		l.watch(master, openLease{k, t.Order})
@@ -280,8 +283,7 @@ func (l *Ledger) gaveUp(master int, k lockKey, order int64, sure bool, why Doubt
 	if t.MayGiveUp == 0 {
 		t.MayGiveUp = l.order
 	}
-	why.Order = l.order
-	t.doubt(why)
+	l.doubts(master, t, why)
 }
 
 // mayKnow records that a holder may have learned that a master does not keep its lock any more.
@@ -296,7 +298,12 @@ func (l *Ledger) mayKnow(master int, k lockKey, order int64, why Doubt) {
 	if t.MayRunOut == 0 {
 		t.MayRunOut = l.order
 	}
-	why.Order = l.order
+	l.doubts(master, t, why)
+}
+
+// doubts adds what the log of a node cannot tell about a holding.
+func (l *Ledger) doubts(node int, t *Holding, why Doubt) {
+	why.Order, why.Step.Node = l.order, l.name(node)
 	t.doubt(why)
 }
 
@@ -305,7 +312,7 @@ func (l *Ledger) regret(master int, k lockKey, order int64, why Doubt) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if t := l.find(master, k, order); t != nil && t.GaveUp != 0 {
-		why.Order = t.GaveUp
+		why.Order, why.Step.Node = t.GaveUp, l.name(master)
 		t.MayGiveUp, t.GaveUp = t.GaveUp, 0
 		t.doubt(why)
 		l.watch(master, openLease{k, order})
@@ -327,8 +334,7 @@ func (l *Ledger) joined(master int, k lockKey, order int64, why Doubt) {
 	defer l.mu.Unlock()
 	if t := l.find(master, k, order); t != nil && !t.Joined {
 		t.Joined = true
-		why.Order = l.order
-		t.doubt(why)
+		l.doubts(master, t, why)
 	}
 }
 

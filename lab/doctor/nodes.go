@@ -11,8 +11,9 @@ func (l *Ledger) Replicated(groups []int, names []string) {
 	defer l.mu.Unlock()
 	l.groups, l.names, l.times = groups, names, newTimes(len(groups))
 	l.times.replicated = true
-	l.given = map[place][]hold{}
+	l.given, l.scripts = map[place][]hold{}, newBounded[string, bool](maxScripts)
 	l.granters, l.deposed = map[lockKey][]int{}, map[int]*Failover{}
+	l.leads = map[int]bool{}
 	l.streams, l.first, l.current = map[string]*stream{}, map[int]*stream{}, map[int]*stream{}
 }
 
@@ -30,6 +31,27 @@ func (l *Ledger) gives(node int, k lockKey, h hold) {
 	at := place{l.group(node), k}
 	all := append(l.given[at], h)
 	l.given[at] = all[max(0, len(all)-maxGrants):]
+}
+
+// knows reports whether a script that any node has run deletes keys, and whether one knows it.
+func (l *Ledger) knows(sha string) (deletes, known bool) {
+	if l == nil || l.groups == nil {
+		return false, false
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	deletes, known = l.scripts.m[sha]
+	return deletes, known
+}
+
+// hears remembers for the other nodes what a node knows of a script.
+func (l *Ledger) hears(sha string, s *script) {
+	if l == nil || l.groups == nil || !s.known && !s.deletes {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.scripts.put(sha, s.deletes || l.scripts.m[sha])
 }
 
 // place is a lock of a master.

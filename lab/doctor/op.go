@@ -19,6 +19,7 @@ type op struct {
 	args       []string // args[0] is the name as the client sent it; long arguments are cut
 	script     string   // the SHA1 of the script
 	size       int      // bytes of the script's text, if the client sent it
+	whole      bool     // the event has the script's whole text
 	deletes    bool     // the text may delete a key
 	writes     bool     // the text may write a key in another way
 	by         string
@@ -48,7 +49,10 @@ func newOp(e Event, m meaning) op {
 	for i, a := range e.Args {
 		if i == text {
 			sum := sha1.Sum(a)
-			o.script, o.size = hex.EncodeToString(sum[:]), len(a)
+			o.script, o.size, o.whole = hex.EncodeToString(sum[:]), len(a), true
+			if sha := shortenedSHA(a); sha != "" {
+				o.script, o.whole = sha, false
+			}
 			o.deletes = mentions(a, "del", "unlink", "delex", "delifeq")
 			o.writes = mentions(a, "set", "msetex", "hset", "hincrby", "expire", "pexpire", "pexpireat", "setex", "psetex",
 				"hsetex", "hexpire", "hpexpire")
@@ -60,6 +64,16 @@ func newOp(e Event, m meaning) op {
 		o.script = strings.ToLower(o.args[1])
 	}
 	return o
+}
+
+// shortenedSHA returns the SHA1 of a text that the log has shortened (lab.Words), "" of a whole one.
+func shortenedSHA(text []byte) string {
+	const end = ", sha1 "
+	i := bytes.LastIndex(text, []byte(end))
+	if i < 0 || len(text) != i+len(end)+2*sha1.Size+1 || !bytes.Contains(text[:i], []byte("...(")) {
+		return ""
+	}
+	return string(text[i+len(end) : len(text)-1])
 }
 
 // cut shortens an argument. Different arguments stay different.

@@ -3,6 +3,7 @@ package doctor
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // remove handles a command that deletes keys.
@@ -40,19 +41,55 @@ func (d *Doctor) remove(o op, in *run) {
 }
 
 // sent handles a release that its client has sent, and that the server has not executed: its client may believe
-// that it has given the lock up.
-func (d *Doctor) sent(o op) {
+// that it has given the lock up. why says why the server has not.
+func (d *Doctor) sent(o op, why string) {
 	switch keys, args := o.scriptArgs(); {
-	case o.does.has(runs) && (o.deletes || d.scriptOf(o.script).deletes):
+	case o.does.has(runs) && d.mayRelease(o):
 		for _, key := range keys {
 			k := lockKey{o.db, key}
-			d.gaveUp(o, k, unsure(d.authors(o, k, args, false), whySent), nil)
+			d.gaveUp(o, k, unsure(d.authors(o, k, args, false), why), nil)
 		}
 	case o.does.has(removes|uncounts) || o.does.has(renews) && o.until() > 0 && o.until() <= o.time:
 		for _, k := range o.keys() {
-			d.gaveUp(o, k, unsure(d.authors(o, k, o.args[1:], false), whySent), nil)
+			d.gaveUp(o, k, unsure(d.authors(o, k, o.args[1:], false), why), nil)
 		}
 	}
+}
+
+// concernsReplica reports whether a command on a replica means something: one that takes writes may grant a lock, and
+// any other refuses releases.
+func (e Event) concernsReplica(m meaning) bool {
+	return e.By != "" || e.Held || m.does.has(takes|runs) || len(e.Reply) > 0 && e.Reply[0] == '-'
+}
+
+// mayRelease reports whether a script that has not run may release locks. One whose text nobody knows may, if its keys
+// were locks: it was refused because it writes.
+func (d *Doctor) mayRelease(o op) bool {
+	s := d.scriptOf(o.script)
+	deletes, known := d.ledger.knows(o.script)
+	switch {
+	case o.deletes || s.deletes || deletes:
+		return true
+	case o.whole || s.known || known:
+		return false
+	}
+	return o.reply.failed()
+}
+
+// wasRefused reports whether the server has refused a command before it changed anything: a replica, or a master that
+// takes no writes now.
+func (o op) wasRefused() bool {
+	if !o.reply.failed() || o.by != "" {
+		return false
+	}
+	if !o.does.has(runs) {
+		return true
+	}
+	switch code, _, _ := strings.Cut(o.reply.text, " "); code { // or a script that has an error of its own
+	case "READONLY", "NOREPLICAS", "MASTERDOWN", "MISCONF", "OOM", "LOADING", "BUSY", "NOPERM", "NOAUTH":
+		return true
+	}
+	return false
 }
 
 // inVain records that the authors of a release that found nothing give up.

@@ -53,7 +53,7 @@ func (d *Doctor) request(o op) {
 		d.unwatch(o.client)
 	case "script|load":
 		s := d.scriptOf(o.script)
-		s.deletes, s.writes = o.deletes, o.writes
+		s.deletes, s.writes, s.known = o.deletes, o.writes, o.whole
 	case "script|flush":
 		for _, c := range d.clients.m { // every client must send its scripts again
 			clear(c.sent)

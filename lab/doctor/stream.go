@@ -124,7 +124,7 @@ func (s *stream) split(offset int64, most int) (has, lacks []told, at *stream, n
 // begins gives a master a stream.
 func (d *Doctor) begins(s *stream) {
 	d.stream, d.follows, d.replica = s, nil, false
-	d.ledger.current[d.master] = s
+	d.ledger.current[d.master], d.ledger.leads[d.master] = s, true
 	if d.ledger.first[d.master] == nil {
 		d.ledger.first[d.master] = s
 	}
@@ -150,6 +150,24 @@ func (d *Doctor) Restreams() {
 	d.begins(&stream{parent: d.stream, from: d.stream.dropped + len(d.stream.events), anew: true})
 }
 
+// began returns the stream that a node has followed since the history began: that of peer, or that of the master whose
+// replica peer was then.
+func (l *Ledger) began(node, peer int) *stream {
+	if s := l.first[peer]; s != nil {
+		return s
+	}
+	var top []int
+	for other := range l.first {
+		if l.group(other) == l.group(node) && l.first[other].parent == nil {
+			top = append(top, other)
+		}
+	}
+	if len(top) == 1 {
+		return l.first[top[0]]
+	}
+	return &stream{}
+}
+
 // Promoted says that a replica has become a master. Until then it followed the node peer, from 0 or -1 if it is not
 // known, and had its stream up to an offset. time is unix ms.
 func (d *Doctor) Promoted(peer int, offset, time int64) {
@@ -157,10 +175,7 @@ func (d *Doctor) Promoted(peer int, offset, time int64) {
 	l.mu.Lock()
 	from := d.follows
 	if from == nil {
-		from = l.first[peer]
-	}
-	if from == nil {
-		from = &stream{}
+		from = l.began(d.master, peer)
 	}
 	has, lacks, at, n := from.split(offset, math.MaxInt)
 	l.mu.Unlock()
@@ -172,8 +187,10 @@ func (d *Doctor) Promoted(peer int, offset, time int64) {
 	d.begins(&stream{parent: at, from: n})
 	delete(l.deposed, d.master)
 	how := Failover{From: l.nameOf(peer), To: l.name(d.master), Time: time}
-	if peer >= 0 {
-		l.deposed[peer] = &how
+	for other, leads := range l.leads { // the node that it followed may be a replica itself
+		if leads && other != d.master && l.group(other) == l.group(d.master) {
+			l.deposed[other] = &how
+		}
 	}
 	l.lacks(d, lacks, how)
 }
@@ -182,7 +199,7 @@ func (d *Doctor) Promoted(peer int, offset, time int64) {
 func (d *Doctor) Demoted() {
 	d.ledger.mu.Lock()
 	defer d.ledger.mu.Unlock()
-	d.replica = true
+	d.replica, d.ledger.leads[d.master] = true, false
 	delete(d.ledger.deposed, d.master)
 }
 
@@ -201,7 +218,7 @@ func (d *Doctor) Synced(peer int, id string, time int64, full bool) {
 	}
 	l.streams[id] = d.follows
 	own := d.follows.lacksOf(d.stream)
-	d.replica, d.stream = true, nil
+	d.replica, d.stream, l.leads[d.master] = true, nil, false
 	delete(l.deposed, d.master)
 	l.current[d.master] = d.follows // for its own replicas
 	d.forgetLocks()

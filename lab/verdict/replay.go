@@ -216,7 +216,7 @@ func (e entry) unanswered() bool { return e.Outcome.Unknown() }
 func (e entry) encoded() []byte {
 	_, err := strconv.ParseInt(e.Reply, 10, 64)
 	switch {
-	case e.Outcome == lab.Failed:
+	case e.Outcome == lab.Failed, e.Outcome == lab.NotExecuted && e.Reply != "":
 		return []byte("-" + e.Reply + "\r\n")
 	case e.Kind == "_":
 		return []byte("_\r\n")

@@ -15,6 +15,7 @@ import (
 //
 //	1 1000 a SET lock:x token-a NX PX 500 = OK    master 1, its time, the client's name, its command and the reply
 //	1 1000 a SET lock:x token-a NX PX 500 = OK lost    the client never got the reply
+//	1 1000 a DEL lock:x = -READONLY refused       an error, and the command was not executed; "-ERR" of one that was
 //	1 1000 a/3 GET lock:x = nil                   in database 3
 //	1 1000 a > GET lock:x = token-a               called by a script
 //	1 1501 expired lock:x                         "expired/3" in database 3
@@ -76,6 +77,12 @@ func storyEntry(t *testing.T, words []string) lab.Entry {
 	}
 	if reply, lost := strings.CutSuffix(e.Reply, " lost"); lost {
 		e.Reply, e.Outcome = reply, lab.ReplyLost
+	}
+	if text, is := strings.CutPrefix(e.Reply, "-"); is {
+		e.Reply, e.Outcome = text, lab.Failed
+		if text, is = strings.CutSuffix(text, " refused"); is {
+			e.Reply, e.Outcome = text, lab.NotExecuted
+		}
 	}
 	if e.Reply == "nil" {
 		e.Reply = "(nil)"

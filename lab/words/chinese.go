@@ -125,6 +125,8 @@ func Reasons() map[string]string {
 		"the reply was lost, so the client may not know what the command did": "回复丢失了，客户端可能不知道这条命令的结果",
 		"the server has not executed the release, or not yet: " +
 			"its client may believe that it has given the lock up": "服务器没有执行、或者还没有执行这次释放：客户端可能以为自己已经释放了锁",
+		"the server refused the release: its client may believe that it has given the lock up": "" +
+			"服务器拒绝了这次释放，客户端可能以为自己已经放弃了锁",
 		"the command failed, so its client may know that it lost the lock": "命令失败了，客户端可能知道自己已经失去了锁",
 		"a command without NX replaced the lock's value: its client may be the holder, or may believe " +
 			"that it holds the lock now": "一条不带 NX 的命令替换了锁的值：它的客户端可能就是持有者，也可能以为自己现在持有锁",
