@@ -136,7 +136,7 @@ func restore(c *Call) error {
 		if found.Exists() {
 			found.Delete()
 			c.Changed(ClassGeneric, "del", key)
-			c.Propagate([]byte("DEL"), key)
+			c.Propagate(deletes(c.Ex.Cfg.LazyServerDel), key)
 		}
 		return nil
 	}

@@ -140,7 +140,7 @@ func (c *Call) deletePast(found store.Key, key []byte) {
 		c.KS.Stats.Expired++
 	}
 	c.Changed(class, event, key)
-	c.Propagate([]byte("DEL"), key)
+	c.Propagate(deletes(c.Ex.Cfg.LazyExpire), key)
 }
 
 // TTL key (expire.c: ttlCommand)

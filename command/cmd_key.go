@@ -89,7 +89,12 @@ func keyRows() []Row {
 }
 
 // DEL key ... (db.c: delCommand)
-func del(c *Call) error { return c.deleteKeys(c.DB.Delete) }
+func del(c *Call) error {
+	if c.Ex.Cfg.LazyUserDel {
+		return unlink(c)
+	}
+	return c.deleteKeys(c.DB.Delete)
+}
 
 // UNLINK key ... (db.c: unlinkCommand)
 func unlink(c *Call) error { return c.deleteKeys(c.DB.Unlink) }

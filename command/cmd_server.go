@@ -81,7 +81,9 @@ func dbSize(c *Call) error {
 // collector frees the keys in the background.
 func flushMode(c *Call) (async bool, err error) {
 	switch {
-	case len(c.Args) == 1 || len(c.Args) == 2 && is(c.Args[1], "sync"):
+	case len(c.Args) == 1:
+		return c.Ex.Cfg.LazyUserFlush, nil
+	case len(c.Args) == 2 && is(c.Args[1], "sync"):
 		return false, nil
 	case len(c.Args) == 2 && is(c.Args[1], "async"):
 		return true, nil

@@ -121,7 +121,7 @@ func (ex *Executor) removed(db int, key string) {
 }
 
 func (ex *Executor) keyExpired(db *store.DB, key string) {
-	ex.Propagation.KeyGone(db, key)
+	ex.Propagation.KeyGone(db, key, ex.Cfg.LazyExpire)
 	ex.removed(db.ID, key)
 	if ex.events.wanted&ClassExpired != 0 {
 		ex.events.fire(db.ID, "expired", []byte(key))
@@ -135,7 +135,7 @@ func (ex *Executor) keyExpired(db *store.DB, key string) {
 // field. For Redis the event is one of hashes, for Valkey one of what expires.
 func (ex *Executor) fieldsExpired(db *store.DB, key string, gone bool) {
 	if gone {
-		ex.Propagation.KeyGone(db, key)
+		ex.Propagation.KeyGone(db, key, ex.Cfg.LazyExpire)
 		ex.removed(db.ID, key)
 	} else {
 		ex.modified(db.ID, []byte(key), nil)
@@ -159,7 +159,7 @@ func (ex *Executor) fieldsExpired(db *store.DB, key string, gone bool) {
 }
 
 func (ex *Executor) keyEvicted(db *store.DB, key string) {
-	ex.Propagation.KeyGone(db, key)
+	ex.Propagation.KeyGone(db, key, ex.Cfg.LazyEviction)
 	ex.removed(db.ID, key)
 	if ex.events.wanted&ClassEvicted != 0 {
 		ex.events.fire(db.ID, "evicted", []byte(key))

@@ -157,11 +157,19 @@ func (p *Propagation) Selected() (db int, whole bool) {
 }
 
 // KeyGone propagates that a key has expired or was evicted (db.c: propagateDeletion).
-func (p *Propagation) KeyGone(db *store.DB, key string) {
+func (p *Propagation) KeyGone(db *store.DB, key string, lazy bool) {
 	if p.isOn {
-		p.add(db.ID, []byte("DEL"), []byte(key))
+		p.add(db.ID, deletes(lazy), []byte(key))
 		p.alone()
 	}
+}
+
+// deletes is the command that deletes a key elsewhere. With lazy, a Redis there frees a large value in another thread.
+func deletes(lazy bool) []byte {
+	if lazy {
+		return []byte("UNLINK")
+	}
+	return []byte("DEL")
 }
 
 // fieldGone propagates that a field of a hash has expired.

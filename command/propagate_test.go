@@ -2,6 +2,7 @@ package command
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
+	"github.com/miniredisd/miniredisd/internal/rdb"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -136,6 +138,63 @@ func TestWhatExpiresOrIsEvictedPropagatesByItself(t *testing.T) {
 	l.ex.Configure()
 	l.run("SET other v")
 	require.ElementsMatch(t, []string{"DEL k", "DEL h"}, l.units, "the command itself is refused")
+}
+
+// One of the directives lazyfree-lazy-* decides about each deletion that is not a command.
+func TestTheDirectivesChooseBetweenDelAndUnlink(t *testing.T) {
+	for _, row := range []struct {
+		directive func(cfg *config.Config) *bool
+		delete    func(l *listener)
+	}{
+		{func(cfg *config.Config) *bool { return &cfg.LazyExpire }, func(l *listener) { l.run("PEXPIREAT k 1") }},
+		{func(cfg *config.Config) *bool { return &cfg.LazyExpire }, func(l *listener) { l.run("EXPIRE k -1") }},
+		{func(cfg *config.Config) *bool { return &cfg.LazyExpire }, func(l *listener) {
+			l.ex.KS.DBs[0].Peek([]byte("k")).SetExpire(1)
+			l.run("GET k")
+		}},
+		{func(cfg *config.Config) *bool { return &cfg.LazyServerDel }, func(l *listener) { l.run("SPOP k 2") }},
+		{func(cfg *config.Config) *bool { return &cfg.LazyServerDel }, func(l *listener) {
+			payload := rdb.Dump(nil, l.ex.KS.DBs[0].Peek([]byte("k")).Value(), rdb.VersionRead)
+			l.units = nil
+			l.ex.Do(&l.s, [][]byte{
+				[]byte("RESTORE"), []byte("k"), []byte("1"), payload, []byte("REPLACE"), []byte("ABSTTL"),
+			}, &l.w)
+		}},
+		{func(cfg *config.Config) *bool { return &cfg.LazyEviction }, func(l *listener) {
+			l.ex.Cfg.MaxMemory, l.ex.Cfg.MaxMemoryPolicy = 1, "allkeys-random"
+			l.ex.Configure()
+			l.run("SET other v")
+		}},
+	} {
+		for lazy, want := range map[bool]string{false: "DEL k", true: "UNLINK k"} {
+			l := newListener(dialect.Default)
+			l.run("SADD k a b")
+			cfg := l.ex.Cfg
+			cfg.LazyExpire, cfg.LazyServerDel, cfg.LazyEviction = !lazy, !lazy, !lazy
+			*row.directive(cfg) = lazy
+			row.delete(l)
+			require.Equal(t, []string{want}, l.units)
+		}
+	}
+}
+
+// DEL and FLUSHALL propagate as they came. INFO counts what Redis would free in another thread.
+func TestTheDirectivesOfUsersCountOnly(t *testing.T) {
+	l := newListener(dialect.Default)
+	l.ex.Cfg.LazyUserDel, l.ex.Cfg.LazyUserFlush = true, true
+	members := ""
+	for i := range 600 {
+		members += " m" + strconv.Itoa(i)
+	}
+	l.run("SADD k" + members)
+	require.Equal(t, "DEL k", l.run("DEL k"))
+	require.Equal(t, int64(1), l.ex.KS.Stats.LazyFreed)
+	l.run("SET a v")
+	require.Equal(t, "FLUSHALL", l.run("FLUSHALL"))
+	require.Equal(t, int64(2), l.ex.KS.Stats.LazyFreed)
+	l.run("SET a v")
+	require.Equal(t, "FLUSHALL SYNC", l.run("FLUSHALL SYNC"))
+	require.Equal(t, int64(2), l.ex.KS.Stats.LazyFreed)
 }
 
 func TestAKeyThatACommandFindsExpiredGoesFirst(t *testing.T) {

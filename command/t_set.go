@@ -247,7 +247,7 @@ func spopMany(c *Call) error {
 		count = s.Len()
 		c.replySet(s)
 		c.elementsRemoved(ClassSet, "spop", c.Args[1], count, 0)
-		c.Propagate([]byte("DEL"), c.Args[1])
+		c.Propagate(deletes(c.Ex.Cfg.LazyServerDel), c.Args[1])
 		return nil
 	}
 	c.Set(count)

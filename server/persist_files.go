@@ -191,7 +191,7 @@ func (p *persistence) loadAtStart() error {
 	}
 	if p.s.replicas.restore(l.Stream) {
 		for _, k := range late {
-			p.s.ex.Propagation.KeyGone(p.s.ks.DBs[k.db], k.name)
+			p.s.ex.Propagation.KeyGone(p.s.ks.DBs[k.db], k.name, p.s.cfg.LazyExpire)
 		}
 	}
 	return nil

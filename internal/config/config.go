@@ -205,6 +205,10 @@ type Config struct {
 	MaxMemoryEvictionTenacity int
 	LFULogFactor              int
 	LFUDecayTime              int
+	// Redis frees large values in another thread then. Here they choose between DEL and UNLINK in files and for replicas.
+	LazyEviction, LazyExpire, LazyServerDel bool
+	LazyUserDel, LazyUserFlush              bool // only INFO knows
+
 
 	QueryBufferLimit int64
 	OutputLimits     [3]OutputLimit
