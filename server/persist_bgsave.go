@@ -66,7 +66,7 @@ func (p *persistence) beginSave(done func(err error)) error {
 	}
 	p.s.log('*', "Background saving started")
 	p.launch(done, func(wake, ended func()) *snapshots.Snapshot {
-		return snapshots.Begin(p.s.ks, p.disk, p.path(), p.saving(), wake, ended)
+		return snapshots.Begin(p.s.ks, p.forRDB(), p.path(), p.saving(), wake, ended)
 	})
 	return nil
 }

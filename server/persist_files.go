@@ -267,14 +267,26 @@ func (p *persistence) makeFolder() error {
 func (p *persistence) writeTo(path string) error {
 	saving := p.saving()
 	saving.Keys = p.s.ks
-	return rdb.Save(p.disk, path, saving)
+	return rdb.Save(p.forRDB(), path, saving)
+}
+
+// forRDB and forBase are the disk for a file that is written at once, and perhaps in the background.
+func (p *persistence) forRDB() disk.FS { return p.spread(p.s.cfg.RDBSaveIncrementalFsync) }
+
+func (p *persistence) forBase() disk.FS { return p.spread(p.s.cfg.AOFRewriteIncrementalFsync) }
+
+func (p *persistence) spread(isOn bool) disk.FS {
+	if isOn {
+		return disk.Spread{FS: p.disk}
+	}
+	return p.disk
 }
 
 // writeBase is writeTo for the base of an append only file.
 func (p *persistence) writeBase(path string) error {
 	saving := p.savingBase()
 	saving.Keys = p.s.ks
-	return rdb.Save(p.disk, path, saving)
+	return rdb.Save(p.forBase(), path, saving)
 }
 
 // savingBase is saving for the base of an append only file (aof.c: rewriteAppendOnlyFile).

@@ -67,9 +67,9 @@ func (a *appendOnly) beginRewrite() error {
 	r.count++
 	p.forks++
 	a.at.now = false
-	saving, job, keep := p.savingBase(), r.job, p.s.cfg.AOFDisableAutoGC
+	saving, job, keep, on := p.savingBase(), r.job, p.s.cfg.AOFDisableAutoGC, p.forBase()
 	write := func(fill func(to io.Writer) error) error {
-		return job.Write(func(path string) error { return rdb.SaveBy(p.disk, path, fill) }, keep)
+		return job.Write(func(path string) error { return rdb.SaveBy(on, path, fill) }, keep)
 	}
 	var begun *snapshots.Snapshot
 	begun = snapshots.BeginBy(p.s.ks, write, saving, func() { p.s.loop.Post(func() {}) }, func() {

@@ -143,6 +143,9 @@ type Config struct {
 	KeyLoadDelay    int // microseconds
 	LoadingInterval int // bytes of a file, after which a server that loads it looks after clients
 
+	RDBSaveIncrementalFsync    bool // a file is written to the disk while it grows
+	AOFRewriteIncrementalFsync bool // so is a base of the append only file
+
 	AppendOnly        bool   // what changes the data goes to an append only file
 	AppendFsync       string // when that is fsynced: always, everysec, no
 	AppendFilename    string // what the names of its parts begin with
@@ -202,13 +205,14 @@ type Config struct {
 	MaxMemorySamples int
 	MaxMemoryClients int64 // negative: percent of MaxMemory
 
-	MaxMemoryEvictionTenacity int
-	LFULogFactor              int
-	LFUDecayTime              int
-	// Redis frees large values in another thread then. Here they choose between DEL and UNLINK in files and for replicas.
+	// Redis frees large values in another thread then. Here they choose between DEL and UNLINK in files and for
+	// replicas.
 	LazyEviction, LazyExpire, LazyServerDel bool
 	LazyUserDel, LazyUserFlush              bool // only INFO knows
 
+	MaxMemoryEvictionTenacity int
+	LFULogFactor              int
+	LFUDecayTime              int
 
 	QueryBufferLimit int64
 	OutputLimits     [3]OutputLimit

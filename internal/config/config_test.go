@@ -151,9 +151,9 @@ func TestInertDirectivesAreReportedOnce(t *testing.T) {
 	_, err = c.Set([]string{"replica-lazy-flush", "no", "rdbchecksum", "yes"}, false, nil)
 	require.ErrorContains(t, err, "immutable")
 	_, err = c.Set([]string{"replica-lazy-flush", "no", "appendfsync", "always",
-		"aof-rewrite-incremental-fsync", "no"}, false, nil)
+		"activerehashing", "no"}, false, nil)
 	require.NoError(t, err)
-	require.Equal(t, []string{"aof-rewrite-incremental-fsync"}, c.Inert())
+	require.Equal(t, []string{"activerehashing"}, c.Inert())
 }
 
 func TestActivedefragIsRefusedAtRunTimeAndNamedAtTheStart(t *testing.T) {
