@@ -7,8 +7,8 @@ import (
 	"github.com/miniredisd/miniredisd/store"
 )
 
-// Sink writes what a file is made of, in the order of its calls. It keeps the first error of out, and then writes no
-// more. It holds some 64 KB, and of a value no more than one string or one small collection.
+// Sink writes what a file is made of, in the order of its calls. After the first error of out it writes no more. It
+// holds some 64 KB, and of a value no more than one string or one small collection.
 type Sink struct {
 	f   form
 	out io.Writer
@@ -55,6 +55,9 @@ func (s *Sink) Value(name []byte, v store.Value) {
 	s.f.named, s.f.name = true, name
 	s.b = appendValue(s.b, v, &s.f)
 }
+
+// Err returns the first error there was. What is held back may bring one more.
+func (s *Sink) Err() error { return s.err }
 
 // Flush writes all that was held back. It returns the first error there was.
 func (s *Sink) Flush() error {

@@ -1,12 +1,14 @@
 package rdb_test
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
 	"io/fs"
 	"math/rand/v2"
 	"os"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -224,4 +226,35 @@ func TestAFileOnTheSystemsDisk(t *testing.T) {
 	err = rdb.Save(disk.System{}, dir+"/none/dump.rdb", saving(ks))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorContains(t, err, "Failed opening the temp RDB file for saving: ")
+}
+
+// full is a disk without space behind some bytes.
+type full struct{ left int }
+
+func (f *full) Write(b []byte) (int, error) {
+	n := min(len(b), f.left)
+	if f.left -= n; n < len(b) {
+		return n, syscall.ENOSPC
+	}
+	return n, nil
+}
+
+// While a save goes on for nothing, its half of a file would keep the disk full.
+func TestASaveEndsAtTheFirstErrorOfTheDisk(t *testing.T) {
+	ks := keyspace()
+	ks.DBs[0].Peek([]byte("k")).Put([]byte("k"), store.TextValue(bytes.Repeat([]byte("k"), 1000)), 0, store.Past{})
+	var v store.Value
+	for _, v = range ks.DBs[0].Values() {
+	}
+	s := saving(ks)
+	s.Compress = false
+	w := s.Begin(&full{100_000})
+	keys := 0
+	for ; keys < 10_000; keys++ {
+		if err := w.Key("k", v, store.Past{}); err != nil {
+			require.ErrorIs(t, err, syscall.ENOSPC)
+			break
+		}
+	}
+	require.Less(t, keys, 400, "a buffer of 64 KB, and the disk")
 }

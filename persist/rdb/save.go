@@ -185,7 +185,7 @@ func (w *Writer) Key(name string, v store.Value, past store.Past) error {
 	}
 	w.out.Value([]byte(name), v)
 	w.pace.Wait()
-	return nil
+	return w.out.Err() // at once: while the rest is copied for nothing, a full disk would stay full
 }
 
 // Pace makes each key last Delay microseconds, for tests (debug.c: debugDelay). A delay of -n makes each nth key last
