@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -236,4 +237,26 @@ func TestAnErrorOfTheDiskIsNoTruncatedTail(t *testing.T) {
 	short := request("PING")
 	err = new(replay).loading().Read(strings.NewReader(short[:6]), int64(len(short)), "f")
 	require.EqualError(t, err, "f: byte 0: the file became shorter while it was read")
+}
+
+// A torn tail is what a full disk has left.
+func TestATornTailIsCutOffOnAFullDisk(t *testing.T) {
+	d := disk.NewSim(1)
+	f := &aof.Folder{On: d, Path: "/d/aof", Name: "a"}
+	part, m, err := f.Begin(nil, func(path string) error {
+		_, err := d.Create(path)
+		return err
+	})
+	require.NoError(t, err)
+	_, err = io.WriteString(part, request("PING")+"*1\r\n$4")
+	require.NoError(t, err)
+	d.Refuse(disk.Rule{On: disk.OpWrite, Why: syscall.ENOSPC})
+	d.Refuse(disk.Rule{On: disk.OpOpen, Why: syscall.ENOSPC, Nth: 2}) // only the part is opened
+	part, _, err = f.Cut(m, int64(len(request("PING"))))
+	require.NoError(t, err)
+	size, err := part.Size()
+	require.NoError(t, err)
+	require.Equal(t, int64(len(request("PING"))), size)
+	_, _, err = f.Cut(&aof.Manifest{Incr: []aof.Part{{Name: "none", Seq: 1, Type: aof.Incr}}}, 0)
+	require.ErrorIs(t, err, fs.ErrNotExist)
 }

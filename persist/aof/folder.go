@@ -61,19 +61,13 @@ func (f *Folder) Resume(m *Manifest) (part disk.File, now *Manifest, err error) 
 }
 
 // Cut opens the last part to append to it, without what comes after its first bytes: half a command, as a crash leaves
-// it. A copy takes its name, so a crash leaves the whole part or the one that was cut.
+// it. What is cut off must be gone for good before anything takes its place, or a crash could mix the two.
 func (f *Folder) Cut(m *Manifest, whole int64) (part disk.File, now *Manifest, err error) {
-	last := m.Incr[len(m.Incr)-1]
-	part, err = f.fresh(f.TemporaryPart())
-	if err == nil {
-		err = f.copyTo(part, last, whole)
+	path := filepath.Join(f.Path, m.Incr[len(m.Incr)-1].Name)
+	if err := f.On.Truncate(path, whole); err != nil {
+		return nil, nil, err
 	}
-	if err == nil {
-		err = f.On.Rename(filepath.Join(f.Path, f.TemporaryPart()), filepath.Join(f.Path, last.Name))
-	}
-	if err == nil {
-		err = f.On.SyncDir(f.Path)
-	}
+	part, err = f.On.Append(path)
 	return part, m, err
 }
 
@@ -161,19 +155,6 @@ func (f *Folder) fresh(name string) (disk.File, error) {
 		return nil, err
 	}
 	return f.On.Create(path)
-}
-
-// copyTo copies the first bytes of a part, and makes them durable.
-func (f *Folder) copyTo(to disk.File, p Part, bytes int64) error {
-	from, err := f.On.Open(filepath.Join(f.Path, p.Name))
-	if err != nil {
-		return err
-	}
-	defer from.Close()
-	if _, err := io.CopyN(struct{ io.Writer }{to}, from, bytes); err != nil {
-		return err
-	}
-	return to.Sync()
 }
 
 // write replaces the manifest (aof.c: writeAofManifestFile). If only the last step fails, the fsync of the folder, then

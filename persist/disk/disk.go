@@ -24,6 +24,9 @@ type FS interface {
 	// Append opens a regular file to write at its end. No link is followed.
 	Append(name string) (File, error)
 
+	// Truncate makes a file shorter. It and what it leaves are durable then. No link is followed.
+	Truncate(name string, size int64) error
+
 	// Rename gives a file another name, over what has that name. If that is a link, the link goes away.
 	Rename(from, to string) error
 

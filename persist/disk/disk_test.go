@@ -68,6 +68,53 @@ func TestBothDisksKeepFilesUnderNames(t *testing.T) {
 	})
 }
 
+func TestATruncatedFileIsShorterForGood(t *testing.T) {
+	both(t, func(t *testing.T, on disk.FS, dir string) {
+		name := filepath.Join(dir, "a")
+		write(t, on, name, "onetwo")
+		f, err := on.Append(name)
+		require.NoError(t, err)
+		_, err = io.WriteString(f, "three")
+		require.NoError(t, err)
+		require.NoError(t, on.Truncate(name, 3))
+		require.Equal(t, "one", read(t, on, name))
+		_, err = io.WriteString(f, "four")
+		require.NoError(t, err)
+		require.Equal(t, "onefour", read(t, on, name))
+		require.ErrorIs(t, on.Truncate(filepath.Join(dir, "none"), 0), fs.ErrNotExist)
+	})
+}
+
+// What was cut off does not come back, and what was not synced before is durable.
+func TestACrashKeepsWhatATruncationLeaves(t *testing.T) {
+	seen := map[string]bool{}
+	for seed := range uint64(60) {
+		d := disk.NewSim(seed)
+		write(t, d, "/a", "one")
+		require.NoError(t, d.SyncDir("/"))
+		f, err := d.Append("/a")
+		require.NoError(t, err)
+		_, err = io.WriteString(f, "twothree")
+		require.NoError(t, err)
+		if seed%2 == 0 {
+			d.Fail(0, disk.Power)
+		}
+		err = d.Truncate("/a", 6)
+		if seed%2 == 1 {
+			require.NoError(t, err)
+			_, err = io.WriteString(f, "four")
+			require.NoError(t, err)
+		}
+		d.Crash()
+		text := read(t, d, "/a")
+		if seed%2 == 1 {
+			require.Contains(t, []string{"onetwo", "onetwofo", "onetwofour"}, text)
+		}
+		seen[text] = true
+	}
+	require.Greater(t, len(seen), 4, "the power went before, and behind")
+}
+
 func TestOneAtATimeLocksAFolder(t *testing.T) {
 	both(t, func(t *testing.T, on disk.FS, dir string) {
 		unlock, err := on.Lock(dir)
@@ -101,6 +148,7 @@ func TestNoLinkIsFollowedToWrite(t *testing.T) {
 	_, err := disk.System{}.Create(link)
 	require.ErrorIs(t, err, fs.ErrExist)
 	require.Equal(t, "kept", read(t, disk.System{}, link), "a link is followed to read")
+	require.Error(t, disk.System{}.Truncate(link, 0))
 	write(t, disk.System{}, other, "new")
 	require.NoError(t, disk.System{}.Rename(other, link))
 	require.Equal(t, "new", read(t, disk.System{}, link))

@@ -3,10 +3,8 @@ package disk
 import (
 	"io"
 	"io/fs"
-	"maps"
 	"math/rand/v2"
 	"path/filepath"
-	"slices"
 	"sync"
 	"syscall"
 )
@@ -40,7 +38,7 @@ type Sim struct {
 	starts int // a file of an earlier start is closed
 }
 
-// inode is a file or a folder without its name. Files only grow.
+// inode is a file or a folder without its name.
 type inode struct {
 	data    []byte
 	saved   int    // the bytes behind this one are not durable
@@ -162,6 +160,30 @@ func (d *Sim) Create(name string) (File, error) {
 		return nil, &fs.PathError{Op: "create", Path: name, Err: err}
 	}
 	return &simFile{d: d, node: node, start: d.starts}, nil
+}
+
+// Truncate is one operation: a crash leaves all of it or nothing.
+func (d *Sim) Truncate(name string, size int64) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	half, err := d.step(OpFsync)
+	if err != nil && !(half && d.cut) {
+		return &fs.PathError{Op: "truncate", Path: name, Err: err}
+	}
+	node := d.names[filepath.Clean(name)]
+	if node == nil || node.folder {
+		return &fs.PathError{Op: "truncate", Path: name, Err: fs.ErrNotExist}
+	}
+	node.truncate(int(size))
+	return err
+}
+
+func (n *inode) truncate(size int) {
+	n.data = n.data[:min(size, len(n.data))]
+	n.saved, n.unsaved = len(n.data), nil
+	for i, s := range n.lost {
+		n.lost[i] = span{min(s.from, n.saved), min(s.to, n.saved)}
+	}
 }
 
 func (d *Sim) Rename(from, to string) error {
@@ -342,46 +364,4 @@ func (f *simFile) Close() error {
 	defer f.d.mu.Unlock()
 	_, err := f.step(opOther)
 	return err
-}
-
-// Crash cuts the power and brings it back. Of each write that no Sync covers, all, a part or nothing is there, whatever
-// is there of later ones. So it is with names: each change that no SyncDir covers has happened or not.
-func (d *Sim) Crash() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for _, c := range d.changes {
-		if d.rand.IntN(2) == 0 {
-			c.apply(d.durable)
-		}
-	}
-	d.sinkLost()
-	for _, name := range slices.Sorted(maps.Keys(d.durable)) {
-		d.durable[name].crash(d.rand)
-	}
-	d.restart()
-}
-
-// sinkLost drops all that is in a folder which a crash has lost.
-func (d *Sim) sinkLost() {
-	for folder, node := range d.names {
-		if node.folder && d.durable[folder] == nil {
-			maps.DeleteFunc(d.durable, func(name string, _ *inode) bool { return filepath.Dir(name) == folder })
-		}
-	}
-}
-
-// crash leaves zeros where bytes are lost before others that are not.
-func (n *inode) crash(r *rand.Rand) {
-	end := n.saved
-	for _, s := range n.lost {
-		clear(n.data[s.from:s.to])
-	}
-	for _, s := range n.unsaved {
-		kept := s.from + r.IntN(3)*(s.to-s.from)/2
-		if kept > s.from {
-			end = max(end, kept)
-		}
-		clear(n.data[kept:s.to])
-	}
-	n.data, n.saved, n.unsaved, n.lost = n.data[:end], end, nil, nil
 }

@@ -47,6 +47,21 @@ func (System) Create(name string) (File, error) {
 	return systemFile{f}, nil
 }
 
+func (System) Truncate(name string, size int64) error {
+	f, err := os.OpenFile(name, os.O_WRONLY|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return err
+	}
+	err = f.Truncate(size)
+	if err == nil {
+		err = f.Sync()
+	}
+	if closed := f.Close(); err == nil {
+		err = closed
+	}
+	return err
+}
+
 func (f systemFile) Size() (int64, error) {
 	info, err := f.Stat()
 	if err != nil {
