@@ -99,9 +99,10 @@ func (a *appendOnly) open() error {
 		On: p.disk, Path: filepath.Join(p.folder(), p.s.cfg.AppendDirname), Name: p.s.cfg.AppendFilename,
 		Commands: !p.s.cfg.AOFUseRDBPreamble,
 	}
-	if a.unlock != nil {
+	if a.unlock != nil && !a.isRemoved() {
 		return nil
 	}
+	a.release()
 	if err := p.makeFolder(); err != nil {
 		return err
 	}
@@ -117,6 +118,26 @@ func (a *appendOnly) open() error {
 	}
 	a.unlock = unlock
 	return err
+}
+
+// isRemoved reports whether somebody has removed the folder of this server.
+func (a *appendOnly) isRemoved() bool {
+	if a.manifest == nil {
+		return false
+	}
+	f, err := a.folder.On.Open(a.folder.ManifestPath())
+	if err == nil {
+		_ = f.Close()
+	}
+	return errors.Is(err, fs.ErrNotExist)
+}
+
+// release lets other servers use the folder.
+func (a *appendOnly) release() {
+	if a.unlock != nil {
+		a.unlock()
+		a.unlock = nil
+	}
 }
 
 // single is the path of the file of versions before 7.0.
@@ -363,8 +384,5 @@ func (a *appendOnly) end() {
 			a.p.s.log('#', "Fail to fsync the AOF file: %v.", err)
 		}
 	}
-	if a.unlock != nil {
-		a.unlock()
-		a.unlock = nil
-	}
+	a.release()
 }
