@@ -16,8 +16,8 @@ type Loading struct {
 	// a reader of those behind it. Its errors name file and offset by themselves.
 	Base func(from io.Reader, size int64, path string) (bytes int64, rest io.Reader, err error)
 
-	// Command gets each command, and MULTI and EXEC as well. argv belongs to it. A transaction whose EXEC is missing
-	// has come up to its last whole command, so commands behind MULTI have to wait for EXEC.
+	// Command gets each command, and MULTI and EXEC as well. argv is valid until it returns. A transaction whose EXEC is
+	// missing has come up to its last whole command, so commands behind MULTI have to wait for EXEC.
 	Command func(argv [][]byte) error
 
 	// Stamp gets the time of each annotation of time, in unix seconds.

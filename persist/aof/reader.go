@@ -33,6 +33,7 @@ type reader struct {
 	at    int64 // bytes that were read
 	whole int64 // the bytes before this one are whole commands and transactions
 	multi bool  // MULTI has come, and EXEC has not
+	argv  [][]byte
 }
 
 func newReader(l *Loading, in io.Reader, size int64, path string) *reader {
@@ -144,25 +145,90 @@ func (r *reader) annotation() error {
 
 // command reads a command and calls Command.
 func (r *reader) command() error {
-	n, err := r.number('*')
+	argv, err := r.arguments()
 	if err != nil {
 		return err
-	}
-	if n < 1 {
-		return fmt.Errorf("a command of %d arguments", n)
-	}
-	var argv [][]byte
-	for range n {
-		arg, err := r.argument()
-		if err != nil {
-			return err
-		}
-		argv = append(argv, arg)
 	}
 	if err := r.bracket(argv[0]); err != nil {
 		return err
 	}
 	return r.Command(argv)
+}
+
+// arguments reads those of a command. Nearly all commands are whole in the buffer, and well formed.
+func (r *reader) arguments() ([][]byte, error) {
+	held, _ := r.in.Peek(r.in.Buffered())
+	argv, n := wholeCommand(held, r.argv[:0])
+	if n == 0 || int64(n) > r.size-r.at {
+		return r.argumentsOneByOne()
+	}
+	r.argv = argv
+	_, _ = r.in.Discard(n) // the bytes stay in the buffer until the next read
+	r.at += int64(n)
+	return argv, nil
+}
+
+// wholeCommand appends the arguments at the beginning of b to argv, without a copy, and returns how many bytes they
+// have. That is 0 for whatever is unusual.
+func wholeCommand(b []byte, argv [][]byte) (all [][]byte, bytes int) {
+	count, at := plainNumber(b, 0, '*')
+	if count == 0 || count > mostInBuffer {
+		return argv, 0
+	}
+	for range count {
+		n, from := plainNumber(b, at, '$')
+		end := from + n
+		if from == 0 || end+2 > len(b) || b[end] != '\r' || b[end+1] != '\n' {
+			return argv, 0
+		}
+		argv = append(argv, b[from:end:end])
+		at = end + 2
+	}
+	return argv, at
+}
+
+// mostInBuffer is the most arguments of a command that are kept for the next one.
+const mostInBuffer = 1 << 10
+
+// plainNumber reads the line of a number at a place of b, and returns where the next one begins. That is 0 unless the
+// line is whole and the number is one as servers write it.
+func plainNumber(b []byte, at int, mark byte) (n, next int) {
+	if at >= len(b) || b[at] != mark {
+		return 0, 0
+	}
+	first := at + 1
+	for i := first; i+1 < len(b) && i < first+8; i++ {
+		c := b[i] - '0'
+		switch {
+		case c <= 9 && (n > 0 || i == first):
+			n = 10*n + int(c)
+		case i > first && b[i] == '\r' && b[i+1] == '\n':
+			return n, i + 2
+		default:
+			return 0, 0
+		}
+	}
+	return 0, 0
+}
+
+// argumentsOneByOne reads arguments that are long, or says what is wrong with them.
+func (r *reader) argumentsOneByOne() ([][]byte, error) {
+	n, err := r.number('*')
+	if err != nil {
+		return nil, err
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("a command of %d arguments", n)
+	}
+	var argv [][]byte
+	for range n {
+		arg, err := r.argument()
+		if err != nil {
+			return nil, err
+		}
+		argv = append(argv, arg)
+	}
+	return argv, nil
 }
 
 // bracket notices MULTI and EXEC.
@@ -201,7 +267,7 @@ func (r *reader) number(mark byte) (int64, error) {
 	return n, nil
 }
 
-// argument reads a length and as many bytes. The memory is the caller's for ever.
+// argument reads a length and as many bytes.
 func (r *reader) argument() ([]byte, error) {
 	n, err := r.number('$')
 	if err != nil {
