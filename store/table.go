@@ -156,6 +156,18 @@ func (t *Table[V]) grow() {
 	}
 }
 
+// expect makes room for so many keys if there is none yet. So the table need not rehash while they come (dict.c:
+// dictExpand).
+func (t *Table[V]) expect(keys int) {
+	size := minSize
+	for size < keys {
+		size *= 2
+	}
+	if t.live == 0 && size > len(t.buckets[0]) && (t.fits == nil || t.fits(4*size)) {
+		t.buckets, t.rehash = [2][]uint32{make([]uint32, size)}, 0
+	}
+}
+
 // crowded reports whether look-ups would become slow if the table did not grow (server.h:
 // HASHTABLE_MAX_LOAD_FACTOR).
 func (t *Table[V]) crowded() bool { return float64(t.live) > 1.618*float64(len(t.buckets[0])) }

@@ -137,6 +137,26 @@ func TestAKeyOf15BytesTakes48BytesAndADeadline16More(t *testing.T) {
 	require.Equal(t, 48+4*minSize+16, ks.Bytes()-before)
 }
 
+func TestATableThatExpectsItsKeysDoesNotRehash(t *testing.T) {
+	table := NewTable[int](NewSeed(7))
+	for range 2 {
+		table.expect(1000)
+		for i := range 1000 {
+			table.Insert(fmt.Appendf(nil, "k%d", i))
+			require.Len(t, table.buckets[0], 1024)
+			require.Nil(t, table.buckets[1])
+		}
+		table.expect(100_000) // it is not empty
+		require.Len(t, table.buckets[0], 1024)
+		for i := range 1000 {
+			require.True(t, table.Delete(fmt.Appendf(nil, "k%d", i)))
+		}
+	}
+	table.fits = func(int) bool { return false }
+	table.expect(1000)
+	require.Less(t, len(table.buckets[0]), 1024)
+}
+
 func TestWalksFindWhatIsLeftOfALargeTable(t *testing.T) {
 	const size = 1000
 	key := func(i int) []byte { return fmt.Appendf(nil, "k%d", i) }

@@ -110,6 +110,14 @@ func (s *Source) behind() uint64 {
 // Offset returns how many bytes were read.
 func (s *Source) Offset() int64 { return int64(s.size - s.p.left()) }
 
+// Left returns how many bytes are still to be read, 0 if nobody knows.
+func (s *Source) Left() uint64 {
+	if s.open {
+		return 0
+	}
+	return s.p.left()
+}
+
 // Rest returns what is behind the bytes that were read.
 func (s *Source) Rest() io.Reader { return io.MultiReader(bytes.NewReader(s.p.b), s.in) }
 

@@ -54,6 +54,15 @@ func load(t testing.TB, b []byte) error {
 	return err
 }
 
+// The number of keys, too, is a number in a file.
+func TestTheNumberOfKeysClaimsNoMemory(t *testing.T) {
+	var b bytes.Buffer
+	require.NoError(t, saving(keyspace()).Write(&b))
+	head := b.Bytes()[:b.Len()-9] // without the end mark and the checksum
+	claim := append(head, 0xfb, 0x81, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x00)
+	require.NoError(t, load(t, append(claim, 0xff, 0, 0, 0, 0, 0, 0, 0, 0)))
+}
+
 func count(ks *store.Keyspace) (keys []int) {
 	for _, db := range ks.DBs {
 		keys = append(keys, db.Len())

@@ -202,9 +202,12 @@ func (r *reader) one(kind byte) error {
 			return fmt.Errorf("database %d: the directive databases says that there are %d", n, len(r.DBs))
 		}
 		r.db = r.DBs[min(n, uint64(len(r.DBs)-1))]
-	case opResizeDB: // a table here grows without it, so a file cannot claim memory
+	case opResizeDB: // a bucket has four bytes, and so has a key in a file: no file claims more memory than it has bytes
+		keys := r.src.Number()
 		r.src.Number()
-		r.src.Number()
+		if r.db != nil { // a survey keeps no keys
+			r.db.Expect(int(min(keys, r.src.Left()/4)))
+		}
 	case opAux:
 		r.aux(string(r.src.Text()), string(r.src.Text()))
 	case opModuleAux:
