@@ -1,6 +1,6 @@
 // Command suite runs Redis's own test suite with miniredisd instead of redis-server.
 //
-//	clients/interop/run suite [-tree DIR] [-timeout S] [-update [-control BINARY]] [FILE ...]
+//	clients/interop/run suite [-tree DIR] [-timeout S] [-port N] [-update [-control BINARY]] [FILE ...]
 //
 // The suite is not part of this project: -tree names the source tree of a Redis 7.2 release. The tools
 // redis-cli, redis-benchmark, redis-check-rdb and redis-check-aof come from its src folder when it was built, and
@@ -34,6 +34,7 @@ type options struct {
 	control string        // a redis-server, run as well with update
 	update  bool          // write the document
 	timeout time.Duration // without progress
+	port    int           // the first of the suite's servers
 	files   []string      // none means all that the document has
 }
 
@@ -55,6 +56,7 @@ func parseFlags() options {
 	flag.BoolVar(&o.update, "update", false, "write the tests that are not ok to "+documentPath)
 	flag.StringVar(&o.control, "control", "", "with -update: the `redis-server` that says which tests there are")
 	flag.DurationVar(&o.timeout, "timeout", time.Minute, "how long a test may take without progress")
+	flag.IntVar(&o.port, "port", 24111, "the first of 2,000 `ports` for servers; the suite takes one of the 32 before")
 	flag.Parse()
 	o.files = flag.Args()
 	return o
@@ -85,7 +87,7 @@ func run(ctx context.Context, o options) (ok bool, err error) {
 		return false, err
 	}
 	defer ours.remove()
-	s := suite{tclsh: tclsh, timeout: o.timeout}
+	s := suite{tclsh: tclsh, timeout: o.timeout, port: o.port}
 	if o.update {
 		return true, s.update(ctx, o, doc, ours)
 	}
@@ -131,6 +133,9 @@ func (s *suite) update(ctx context.Context, o options, doc *document, ours *tree
 		here := s.file(ctx, ours, name)
 		if ctx.Err() != nil {
 			return ctx.Err()
+		}
+		if theirs.end == noEnd {
+			return fmt.Errorf("the suite does not run: %s", theirs.tail())
 		}
 		doc.take(theirs, here)
 		fmt.Printf("%-28s %4d ok of %4d, %s\n", name, here.sum(here.ok), theirs.sum(theirs.ok), here.end)

@@ -17,6 +17,7 @@ import (
 type suite struct {
 	tclsh   string
 	timeout time.Duration
+	port    int
 }
 
 // results are the tests of one file. A test of one name may run several times.
@@ -30,8 +31,8 @@ type results struct {
 	output  string
 }
 
-// basePort is the first of the ports that the suite gives to its servers.
-const basePort = 24111
+// noEnd is how a file ends whose suite has said nothing of an end.
+const noEnd = "no end"
 
 // mostHangs bounds how often a file runs again without a test that hangs.
 const mostHangs = 3
@@ -61,7 +62,7 @@ func (s *suite) output(ctx context.Context, t *tree, name string, skip []string)
 	}
 	cmd := exec.CommandContext(ctx, s.tclsh, "tests/test_helper.tcl", "--single", name, "--clients", "1", "--durable",
 		"--tags", "-slow", "--timeout", strconv.Itoa(int(s.timeout.Seconds())),
-		"--baseport", strconv.Itoa(basePort), "--portcount", "2000", "--skipfile", skipFile)
+		"--baseport", strconv.Itoa(s.port), "--portcount", "2000", "--skipfile", skipFile)
 	cmd.Dir = t.dir
 	cmd.Env = append(cmd.Environ(), "TERM=dumb")
 	var out bytes.Buffer
@@ -79,7 +80,7 @@ func (s *suite) output(ctx context.Context, t *tree, name string, skip []string)
 
 // parseOutput reads what test_helper.tcl prints.
 func parseOutput(name, output string) *results {
-	r := &results{name: name, ok: map[string]int{}, red: map[string]int{}, end: "no end", output: output}
+	r := &results{name: name, ok: map[string]int{}, red: map[string]int{}, end: noEnd, output: output}
 	duration := regexp.MustCompile(` \(\d+ ms\)$`)
 	const underWay = "=> (IN PROGRESS) "
 	suffix := " in tests/" + name + ".tcl"
