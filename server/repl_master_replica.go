@@ -159,6 +159,35 @@ func (r *replicas) putOnline(c *client) {
 
 const filePiece = 64 << 10
 
+// fileEnded makes the members get the file (replication.c: updateSlavesWaitingBgsave).
+func (r *replicas) fileEnded(y *fullSync, err error) {
+	if !y.joined {
+		y.ended, y.err = true, err
+		return
+	}
+	r.sync = nil
+	if err != nil {
+		r.fail(y, err)
+		return
+	}
+	for _, c := range y.members {
+		if c.closed {
+			continue
+		}
+		f, err := r.s.persist.disk.Open(r.s.persist.path())
+		if err == nil {
+			c.replica.left, err = f.Size()
+		}
+		if err != nil {
+			r.s.log('#', "SYNC failed. Can't open/stat DB after BGSAVE: %v", err)
+			r.s.close(c)
+			continue
+		}
+		c.replica.file, c.replica.state = f, getsFile
+		r.tell(c, "$%d\r\n", c.replica.left)
+	}
+}
+
 // handFile hands over the next pieces of the file that a replica gets (replication.c: sendBulkToSlave).
 func (r *replicas) handFile(c *client) {
 	rep := c.replica

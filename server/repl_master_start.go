@@ -60,6 +60,10 @@ func (r *replicas) start() {
 	for _, c := range waiting {
 		r.join(y, c)
 	}
+	y.joined = true
+	if y.ended && !y.isStreamed() { // the file of a lab's disk
+		r.fileEnded(y, y.err)
+	}
 }
 
 // beginSnapshot begins to write the keys.

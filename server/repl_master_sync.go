@@ -25,6 +25,8 @@ type fullSync struct {
 	mark     string              // behind the keys; "" if they come from a file
 	snapshot *snapshots.Snapshot // of a stream
 	ended    bool                // the writer has written everything
+	err      error               // why it has not
+	joined   bool                // the members are known
 }
 
 const (
@@ -294,29 +296,4 @@ func (r *replicas) sendFiltered(c *client) {
 	all.WriteString(y.mark)
 	r.refer(c, trace.FedKeys, all.Bytes())
 	r.streamed(c)
-}
-
-// fileEnded makes the members get the file (replication.c: updateSlavesWaitingBgsave).
-func (r *replicas) fileEnded(y *fullSync, err error) {
-	r.sync = nil
-	if err != nil {
-		r.fail(y, err)
-		return
-	}
-	for _, c := range y.members {
-		if c.closed {
-			continue
-		}
-		f, err := r.s.persist.disk.Open(r.s.persist.path())
-		if err == nil {
-			c.replica.left, err = f.Size()
-		}
-		if err != nil {
-			r.s.log('#', "SYNC failed. Can't open/stat DB after BGSAVE: %v", err)
-			r.s.close(c)
-			continue
-		}
-		c.replica.file, c.replica.state = f, getsFile
-		r.tell(c, "$%d\r\n", c.replica.left)
-	}
 }

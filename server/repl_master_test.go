@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 	"testing"
@@ -174,6 +175,25 @@ func TestReplicasThatWaitShareASnapshot(t *testing.T) {
 			require.Contains(t, f.until("end\r\n$1\r\nv\r\n"), "SELECT")
 		}
 		require.Equal(t, "5", infoField(c, "sync_full"))
+	}
+}
+
+// A lab's disk has written a file as soon as the writing begins.
+func TestAFullSynchronizationFromADiskOfTheLab(t *testing.T) {
+	for _, diskless := range []string{"yes", "no"} {
+		addr := start(t, []string{"--lab", "yes", "--lab-disk", "yes", "--repl-diskless-sync", diskless,
+			"--repl-diskless-sync-delay", "0"})
+		c := redistest.Dial(t, addr)
+		c.Do("SET", "k", "v")
+		for range 2 {
+			newFollower(t, addr).sync()
+		}
+		c.Do("LAB", "DISK", "FAIL", "WRITE", "ENOSPC")
+		if f := newFollower(t, addr); diskless == "no" {
+			require.Regexp(t, "^.FULLRESYNC ", f.ask("PSYNC", "?", "-1"))
+			_, err := f.r.ReadByte()
+			require.ErrorIs(t, err, io.EOF)
+		}
 	}
 }
 
