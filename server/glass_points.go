@@ -65,6 +65,9 @@ func letters(mask reactor.Mask) string {
 // handlerOf returns the client that a descriptor belongs to, if any, and the name of its handler.
 func (v *glassState) handlerOf(fd int, mask reactor.Mask) (*client, string) {
 	if l := v.follow.link; l != nil && l.fd == fd {
+		if l.talk == nil && l.shaking == nil {
+			return nil, "connected"
+		}
 		return l.client, "link"
 	}
 	if c := v.clientOf(fd); c != nil {
@@ -116,9 +119,13 @@ func (v *glassState) showHandler(i, fd int, mask reactor.Mask) {
 }
 
 func (v *glassState) accepted(c *client) {
-	v.trace.Event(trace.Event{
+	e := trace.Event{
 		Point: trace.Accepted, Client: c.sess.ID, Dur: v.trace.Took(), A: int64(c.FD), Text: c.sess.Addr,
-	}, nil)
+	}
+	if l := v.follow.link; l != nil && l.fd == c.FD {
+		e.B = trace.AcceptedLink
+	}
+	v.trace.Event(e, nil)
 }
 
 func (v *glassState) closed(c *client) {
@@ -162,19 +169,25 @@ func (v *glassState) appended(before, after aof.State, failed error, began int64
 
 func (v *glassState) noteExpired(key string) { v.due = append(v.due, strings.Clone(key)) }
 
-// expired shows the keys that have expired. The store must not be in the middle of a change: a snapshot
+// expired shows the keys that have expired, or had to go. The store must not be in the middle of a change: a snapshot
 // looks at all keys.
 func (v *glassState) expired() {
-	if len(v.due) == 0 {
+	v.gone(&v.evicted, trace.GoneEvicted)
+	v.gone(&v.due, trace.GoneExpired)
+}
+
+// gone shows keys, and forgets them.
+func (v *glassState) gone(keys *[]string, why int64) {
+	if len(*keys) == 0 {
 		return
 	}
-	names := make([][]byte, len(v.due))
-	for i, key := range v.due {
+	names := make([][]byte, len(*keys))
+	for i, key := range *keys {
 		names[i] = []byte(key)
 	}
-	v.due = v.due[:0]
+	*keys = (*keys)[:0]
 	v.trace.Event(trace.Event{
-		Point: trace.Expired, A: int64(len(names)), Text: trace.Command(names), Args: names,
+		Point: trace.Expired, A: int64(len(names)), B: why, Text: trace.Command(names), Args: names,
 	}, nil)
 }
 

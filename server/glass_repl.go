@@ -61,7 +61,7 @@ func (v *glassState) linkRead(b []byte) {
 	case v.follow.sync != nil:
 		e.B = trace.FedKeys
 	}
-	if e.B != trace.FedKeys {
+	if e.B != trace.FedKeys || !v.follow.sync.begun {
 		e.Text = trace.Shown(b)
 	}
 	v.trace.Event(e, nil)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/miniredisd/miniredisd/command"
@@ -47,6 +48,7 @@ type glassState struct {
 	at       int           // the place in it of the running handler, -1 for none yet
 	later    []glass.Verb  // that may stop the loop: to be done when the pass is over
 	due      []string      // keys that have expired and are not shown yet
+	evicted  []string      // the same, of keys that were evicted
 	recent   []touched     // keys of the latest commands, the newest first
 	finished pace          // counters at the begin of the pass
 	calls    int64         // of the loop's multiplexer, until the end of the last pass that was shown
@@ -110,6 +112,13 @@ func (v *glassState) install() {
 	}
 	v.hooks.obey = v.obeyShown
 	v.others, v.hooks.serveOthers = v.hooks.serveOthers, v.serveOthersShown
+	evicted := v.ks.OnEvicted
+	v.ks.OnEvicted = func(db *store.DB, key string) {
+		evicted(db, key)
+		if v.trace.Detailed() {
+			v.evicted = append(v.evicted, strings.Clone(key))
+		}
+	}
 	v.ex.Trace, v.ex.Show = v.trace, command.Show{Hides: onlyLooks, Settle: v.settle}
 	v.loop.CountCalls()
 	v.loop.FoundMore(v.foundMore)

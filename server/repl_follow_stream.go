@@ -79,6 +79,9 @@ func (f *following) readAhead(l *link) {
 	switch {
 	case n > 0:
 		f.s.stats.NetIn += int64(n)
+		if v := f.s.glass; v.looks() {
+			v.linkRead(l.chunk[:n])
+		}
 		l.talk.Feed(l.chunk[:n])
 		l.behind = true
 	case err == unix.EAGAIN:

@@ -23,6 +23,7 @@ import (
 // Nothing waits for bytes or for the disk's end of a file: the loader goes on with each piece.
 type syncing struct {
 	at     follow.Position // of the stream behind the file
+	begun  bool            // the master has said where the file ends
 	size   int64           // -1 if only its end will tell
 	read   int64           // bytes that have come
 	direct bool            // into the loader
@@ -45,7 +46,7 @@ const (
 // beginFile prepares for the bytes of the file.
 func (f *following) beginFile(size int64) {
 	y, how := f.sync, f.s.cfg.ReplDisklessLoad
-	y.size = size
+	y.begun, y.size = true, size
 	y.direct = how == "swapdb" || how == "on-empty-db" && f.s.keys() == 0
 	to := "to disk"
 	if y.direct {

@@ -271,7 +271,7 @@ func (r *replicas) endStream(y *fullSync) {
 		if c.closed {
 			continue
 		}
-		r.refer(c, trace.FedKeys, []byte(y.mark))
+		r.refer(c, trace.FedMark, []byte(y.mark))
 		r.streamed(c)
 	}
 }

@@ -185,7 +185,9 @@ func (s *situation) record(t *testing.T) string {
 		p.conns[len(p.conns)-1].Do("PING")
 	}
 	if s.before != nil {
+		p.view().RecordStart(0) // so that it can wait for events
 		s.before(p)
+		p.view().RecordStop()
 	}
 	p.lab("CLOCK FREEZE")
 	p.view().RecordStart(0)
@@ -337,6 +339,8 @@ func steady(words string) string {
 		{`unix-ms\\r\\n:\d+`, "unix-ms\\r\\n:TIME"}, {`thread, io_\d,`, "thread, io_N,"},
 		{`最后一个线程 io_\d`, "最后一个线程 io_N"}, {`looked at \d+`, "looked at N"}, {`all \d+ numbers`, "all N numbers"},
 		{`replica \d+`, "replica PORT"}, {`从节点 \d+`, "从节点 PORT"}, {`byte \d[\d,]*`, "byte N"},
+		{`listening-port \d+`, "listening-port PORT"}, {`REPLICAOF 127.0.0.1 \d+`, "REPLICAOF ADDR"},
+		{`[0-9a-f]{12,40}`, "ID"}, {`\$EOF:\w+`, "$$EOF:MARK"},
 		{`第 \d[\d,]* 个字节`, "第 N 个字节"}, {`REPLCONF ACK \d+`, "REPLCONF ACK N"},
 		{`看了 \d+ 个`, "看了 N 个"}, {`的 \d+ 个编号`, "的 N 个编号"},
 	} {

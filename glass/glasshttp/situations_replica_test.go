@@ -90,7 +90,7 @@ func withoutAcks(lines []glass.Message) (kept []glass.Message) {
 	for _, m := range lines {
 		for _, e := range m.Events {
 			passes[e.Pass] = passes[e.Pass] || ofNews(e)
-			told[e.Pass] = told[e.Pass] || e.Point == trace.LinkTold || isAck(e)
+			told[e.Pass] = told[e.Pass] || isTold(e) || isAck(e)
 		}
 	}
 	for _, m := range lines {
@@ -101,6 +101,9 @@ func withoutAcks(lines []glass.Message) (kept []glass.Message) {
 	return kept
 }
 
+// isTold reports whether a replica tells its offset, or that it is there.
+func isTold(e trace.Event) bool { return e.Point == trace.LinkTold && (e.B >= 0 || e.Text == `\n`) }
+
 func isAck(e trace.Event) bool {
 	return e.Point == trace.Executes && strings.HasPrefix(e.Text, "REPLCONF ACK")
 }
@@ -110,7 +113,7 @@ func ofNews(e trace.Event) bool {
 	switch e.Point {
 	case trace.Executes:
 		return !isAck(e)
-	case trace.LinkRead, trace.Fed, trace.Accepted, trace.Closed, trace.Written, trace.Messaged:
+	case trace.LinkRead, trace.Fed, trace.Accepted, trace.Closed, trace.Written, trace.Messaged, trace.Expired:
 		return true
 	}
 	return false

@@ -12,7 +12,7 @@ import (
 // something, and every way in which a client, a script or the lab leaves the plain path.
 func situations() []situation {
 	return slices.Concat(plainSituations(), nestedSituations(), strangeSituations(), fileSituations(),
-		replicaSituations())
+		replicaSituations(), syncSituations(), oddSituations())
 }
 
 // each makes a play of commands of client 1, one after another.

@@ -14,7 +14,7 @@ type Point byte
 const (
 	Woke     Point = 'w' // A descriptors fired, B us slept
 	Handler  Point = 'h' // A index in the array, B descriptor
-	Accepted Point = 'a' // A descriptor
+	Accepted Point = 'a' // A descriptor, B one of AcceptedHere and AcceptedLink
 	Gathered Point = 'g' // A clients found, B us waited
 	Lent     Point = 't' // A clients
 	Joined   Point = 'j' // A clients
@@ -46,12 +46,25 @@ const (
 	FedStream = iota // changes, as requests
 	FedKeys          // a part of all keys
 	FedAnswer        // to a request of the handshake
+	FedMark          // behind the keys
 )
 
 // Why the loop asks the kernel again in the middle of a pass: B of LooksAgain.
 const (
 	ByGather     = iota // for more clients, so that the I/O threads pay
 	BySlowScript        // for somebody who ends the script
+)
+
+// Where a new client comes from: B of Accepted.
+const (
+	AcceptedHere = iota // from a listening socket
+	AcceptedLink        // it is the link to the master, which has all keys now
+)
+
+// Why keys are gone: B of Expired.
+const (
+	GoneExpired = iota
+	GoneEvicted // there was too little memory
 )
 
 // Where a message goes: B of Messaged.

@@ -110,7 +110,7 @@ const points = {
     st = put(st, e.client, () => ({ state: 'readable', fd: e.b }));
     return lists(st, { pendingReads: withOne(st.lists.pendingReads, e.client) });
   },
-  a: (st, e) => put(st, e.client, () => ({ fd: e.a, addr: e.text })),
+  a: (st, e) => put(st, e.client, () => ({ fd: e.a, addr: e.text, ...(e.b === 1 && { role: 'master' }) })),
   g: (st) => st,
   t(st, e) {
     const [phase, ...ids] = e.text.split(' ');

@@ -56,16 +56,20 @@ const CLIENT = {
   id: number, name: text, fd: number, addr: text, recvq: number, sendq: number, buffered: number, commands: number, output: number, state: one(...STATES), on: text,
   multi: number, watch: number, db: number, partial: text, next: list(text), out: text, thread: number,
 };
+const ROLE = one('replica', 'master');
+const orNull = (of) => (v) => (v === null ? null : of(v));
 const SNAPSHOT = {
-  clock: number, still: flag, pass: number, partOf: number, clients: list(shape(CLIENT, Object.keys(CLIENT))), more: number,
+  clock: number, still: flag, pass: number, partOf: number, clients: list(shape({ ...CLIENT, role: ROLE }, Object.keys(CLIENT))), more: number,
   fired: shape({ list: list(shape({ fd: number, mask: word, client: number }, ['fd'])), at: number }),
   lists: shape({ pendingReads: list(number), nextRead: number, resumed: list(number), pendingWrites: list(number), deferred: number, closing: list(number) }),
   threads: list(shape({ name: word, clients: list(number) })), keys: list(shape({ k: text, db: number, type: word, v: text, ttl: number, by: number }, ['k', 'type', 'ttl'])),
   keysMore: number, counters: shape({ passes: number, commands: number, connections: number }),
+  file: orNull(shape({ policy: word, unsynced: number })),
+  stream: orNull(shape({ role: ROLE, offset: number, kept: number, replicas: number, acked: number, link: word })),
 };
-const POINTS = [...'whagtjrpxyeocslbmf'];
+const POINTS = [...'whagtjrpxyeocslbmfdkviq'];
 const HEADER = shape({
-  v: one(1), version: word, seed: number, threads: list(word, 65), exec: one('inline', 'queue'), multiplexer: one('epoll', 'poll', 'select', 'kqueue', 'io_uring'),
+  v: one(1), version: word, seed: number, threads: list(word, 65), exec: one('inline', 'queue'), multiplexer: one('epoll', 'poll', 'select', 'kqueue', 'io_uring'), appends: flag,
 }, ['v', 'version', 'threads', 'exec', 'multiplexer']);
 const STOP = shape({ event, why: word, snapshot: shape(SNAPSHOT) }, ['event', 'snapshot']);
 

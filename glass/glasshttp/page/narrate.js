@@ -21,7 +21,7 @@ export const KIND = {
 export const phaseOf = (e) => (e.point === 't' || e.point === 'j' ? (e.text.startsWith('write') ? 'o' : 'r') : e.point);
 
 export function kindOf(e) {
-  if (e.point === 'h') return { accept: 'accept', read: 'read', link: 'read', reply: 'write' }[e.text] ?? 'wait';
+  if (e.point === 'h') return { accept: 'accept', read: 'read', connected: 'read', link: 'read', reply: 'write' }[e.text] ?? 'wait';
   return KIND[e.point] ?? 'wait';
 }
 
@@ -78,7 +78,18 @@ function request(e, state) {
 }
 
 // FED names what a replica gets: see trace.FedStream and its like.
-const FED = ['stream', 'keys', 'answer'];
+const FED = ['stream', 'keys', 'answer', 'mark'];
+
+// fed chooses the text for bytes that a master sends. In front of the keys it says where they end, and shows that it is there.
+function fed(e) {
+  const text = e.text ?? '';
+  if (e.b === 2 && /^\+FULLRESYNC .*\\r\\n\$/.test(text)) return 'both';
+  if (text === '\\n') return 'alive';
+  return e.b !== 0 && text.startsWith('$') ? 'begin' : FED[e.b];
+}
+
+// steps are the requests of a handshake that go out together.
+const steps = (text) => text.split(/(?=\*\d+\\r\\n)/).map((one) => elements(one).join(' ')).filter(Boolean).join(', ') || text;
 
 // RULES names the text for each action of the lab.
 const RULES = {
@@ -94,9 +105,9 @@ const say = {
   },
   h(e, state) {
     const of = state.fired.list.length;
-    return [`say.h.${['accept', 'read', 'link', 'reply'].includes(e.text) ? e.text : 'wake'}`, { i: e.a + 1, of: Math.max(of, e.a + 1) }];
+    return [`say.h.${['accept', 'read', 'connected', 'link', 'reply'].includes(e.text) ? e.text : 'wake'}`, { i: e.a + 1, of: Math.max(of, e.a + 1) }];
   },
-  a: (e) => ['say.a', { fd: e.a, addr: e.text }],
+  a: (e) => [e.b === 1 ? 'say.a.link' : 'say.a', { fd: e.a, addr: e.text }],
   l: (e) => [e.b === 1 ? 'say.l.script' : 'say.l.gather', { n: e.a }],
   b: (e) => ['say.b', { n: e.a }],
   g: (e) => ['say.g', { n: e.a, waited: span(e.b) }],
@@ -140,10 +151,13 @@ const say = {
     return [`say.f.${RULES[action] ?? 'before'}`, { rule: code(rule), what: code(shown(what, 48)), ms: number(e.a) }];
   },
   k: (e) => [e.b ? 'say.k' : 'say.k.alone', { n: e.a, k: e.b, offset: number(Number(e.text)) }],
-  v: (e) => [`say.v.${e.b === 2 && e.text === '\\n' ? 'alive' : FED[e.b]}`, { n: e.a, words: code(shown(e.text)) }],
-  i: (e) => [`say.i.${FED[e.b]}`, { n: e.a, words: code(shown(e.text)) }],
-  q: (e) => [e.b >= 0 ? 'say.q.ack' : e.text === '\\n' ? 'say.q.alive' : 'say.q.ask', { n: e.a, offset: number(e.b), words: code(shown(elements(e.text).join(' ') || e.text)) }],
-  e: (e) => ['say.e', { n: e.a, keys: code(shown(e.text)) }],
+  v: (e) => [`say.v.${fed(e)}`, { n: e.a, words: code(shown(e.text)) }],
+  i(e) {
+    const key = fed(e), words = key === 'answer' ? e.text : e.text.split('\\r\\n')[0];
+    return [`say.i.${key}`, { n: e.a, words: code(shown(words)) }];
+  },
+  q: (e) => [e.b >= 0 ? 'say.q.ack' : e.text === '\\n' ? 'say.q.alive' : 'say.q.ask', { n: e.a, offset: number(e.b), words: code(shown(steps(e.text), 80)) }],
+  e: (e) => [e.b === 1 ? 'say.e.evicted' : 'say.e', { n: e.a, keys: code(shown(e.text)) }],
   d(e) {
     const [policy, why] = e.text.split(/ (.*)/), vars = { n: e.a, policy: code(policy), why: code(why ?? '') };
     if (e.b === 2) return [policy === 'always' ? 'say.d.end' : 'say.d.failed', vars];
