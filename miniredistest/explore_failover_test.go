@@ -25,6 +25,62 @@ func TestExploreFindsALockThatAFailoverLoses(t *testing.T) {
 	}
 }
 
+// confirmed is a right client that believes in its lock when a replica has it, and gives it back otherwise.
+func confirmed(w *miniredistest.Worker, r *room) error {
+	h := newHolder(w)
+	defer h.close()
+	take := func() (bool, error) {
+		if got, err := h.take(); !got {
+			return false, err
+		}
+		v, err := h.do("WAIT", "1", "900")
+		if err == nil && v.Int >= 1 {
+			return true, nil
+		}
+		_ = h.release()
+		return false, err
+	}
+	if err := retry(take); err != nil {
+		return err
+	}
+	r.work(w, nil)
+	return h.release()
+}
+
+// deafToWait is one that asks, and does not listen.
+func deafToWait(w *miniredistest.Worker, r *room) error {
+	h := newHolder(w)
+	defer h.close()
+	if err := retry(h.take); err != nil {
+		return err
+	}
+	_, _ = h.do("WAIT", "1", "900")
+	r.work(w, nil)
+	return h.release()
+}
+
+func TestALockThatAReplicaHasStandsAFailover(t *testing.T) {
+	r := miniredistest.Explored(t, race(confirmed), miniredistest.Replicas(1), miniredistest.Faults("failover"))
+	require.Nil(t, r.Itself)
+	tried := 0
+	for i, row := range r.Cells {
+		for j, c := range row {
+			if r.Faults[j].Name != "failover" || c.Mark == explore.NotTried {
+				continue
+			}
+			tried++
+			require.NotEqual(t, explore.Broken, c.Mark, "%v: %s", r.Points[i], c.Why)
+			if c.Mark == explore.Undecided {
+				require.Contains(t, c.Why, "did not tell of enough replicas")
+			}
+		}
+	}
+	require.Greater(t, tried, 3)
+
+	r = miniredistest.Explored(t, race(deafToWait), miniredistest.Replicas(1), miniredistest.Faults("failover"))
+	require.NotEmpty(t, brokenBy(r, "failover"), "it works without the lock, and the test sees that")
+}
+
 func TestALockOnAMajorityStandsAFailover(t *testing.T) {
 	r := miniredistest.Explored(t, queue(redlock, aMoment), miniredistest.OnMasters(3), miniredistest.Replicas(1),
 		miniredistest.Faults("failover"))

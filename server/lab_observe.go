@@ -73,7 +73,8 @@ func (l *labState) logWatched(
 		return
 	}
 	key := l.history.Watched(cmd.AppendSubjects(nil, args))
-	if key == nil && cmd.Flags&command.AllKeys == 0 {
+	waits := l.cfg.Replicas > 0 && by == "" && (cmd.Name == "wait" || cmd.Name == "waitaof")
+	if key == nil && cmd.Flags&command.AllKeys == 0 && !waits {
 		return
 	}
 	e := l.newEntry(sess, lab.EventCommand)

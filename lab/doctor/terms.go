@@ -98,7 +98,7 @@ func termsOf(k lockKey, votes []Vote, majority int) []Term {
 	for i := range terms {
 		t := &terms[i]
 		t.Majority = len(t.Votes) >= majority
-		t.From = t.Votes[min(majority, len(t.Votes))-1].Order
+		t.From = t.begins(majority)
 		t.To, t.RanOut = t.over(majority, false)
 		t.Earliest, _ = t.over(majority, true)
 		t.Sure = t.known() >= majority

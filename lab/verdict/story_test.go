@@ -88,7 +88,12 @@ func storyEntry(t *testing.T, words []string) lab.Entry {
 		e.Reply = "(nil)"
 	}
 	e.Cmd = words
-	if len(words) > 1 {
+	switch {
+	case strings.HasPrefix(words[0], "WAIT"):
+		if e.Kind = ":"; strings.HasPrefix(e.Reply, "[") {
+			e.Kind = "*"
+		}
+	case len(words) > 1:
 		e.Key = words[1]
 	}
 	return e

@@ -1,0 +1,45 @@
+package doctor
+
+// Concerns reports whether Command would look at a command. It is fast, and most commands have
+// nothing to do with a lock.
+func (d *Doctor) Concerns(command string, db int, args [][]byte, by string) bool {
+	if len(command) == 3 && len(args) <= 3 && by == "" && d.knowsNone() { // GET, SET, DEL, TTL: most commands
+		return false
+	}
+	m := d.means[command]
+	switch {
+	case m.does == 0:
+		return false
+	case command == "setnx" || m.does.has(runs|steers|clears):
+		return true
+	case m.does.has(publishes):
+		return by != ""
+	case by == Exec && m.does.has(reads|looks|counts|uncounts):
+		return d.knows(command, m, db, args)
+	case by != "" && !m.does.has(damages|moves):
+		return true
+	}
+	tries := (command == "set" || command == "msetex") && len(args) > 3 && hasOption(args, "nx")
+	return tries || d.knows(command, m, db, args)
+}
+
+func (d *Doctor) knowsNone() bool {
+	return d.stream == nil && !d.replica && len(d.grants.m)+len(d.past.m)+len(d.taken.m) == 0
+}
+
+// knows reports whether a key of the command is a lock or was one until its holder lost it.
+func (d *Doctor) knows(command string, m meaning, db int, args [][]byte) bool {
+	switch {
+	case d.knowsNone():
+		return false
+	case d.stream != nil || d.replica: // a lock of another node is one here, too
+		return true
+	}
+	for _, i := range m.keysOf(command, len(args), func(i int) string { return string(args[i]) }) {
+		k := lockKey{db, string(args[i])}
+		if d.grants.m[k] != nil || d.past.m[k] != nil || d.taken.m[k] {
+			return true
+		}
+	}
+	return false
+}

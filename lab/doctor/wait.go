@@ -1,0 +1,92 @@
+package doctor
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// WAIT and WAITAOF right behind a grant: the client asks whether replicas have its lock. Until the reply it does not
+// believe in the lock. If too few replicas have it, a right client gives it up, and no log shows that.
+
+const whyTooFew = "WAIT behind the grant did not tell of enough replicas: " +
+	"its client must take the lock for not acquired, and the log does not show whether it does"
+
+// asker is a connection to a node.
+type asker struct {
+	node   int
+	client int64
+}
+
+// waits reports whether o is a WAIT or WAITAOF.
+func (o op) waits() bool { return o.name == "wait" || o.name == "waitaof" }
+
+// confirmed reports whether the client has the reply of o, and whether it says that enough servers have the writes.
+// reply is the reply in RESP, or *[1 0] from the log.
+func (o op) confirmed(reply []byte) bool {
+	if o.lost || len(reply) == 0 || reply[0] == '-' {
+		return false
+	}
+	digits := func(r rune) bool { return r < '0' || r > '9' }
+	told := strings.FieldsFunc(strings.TrimPrefix(string(reply), "*2\r\n"), digits)
+	asked := o.args[1:max(len(o.args)-1, 1)] // the last one is the timeout
+	if len(told) != len(asked) {
+		return false
+	}
+	for i := range asked {
+		want, err := strconv.Atoi(asked[i])
+		got, bad := strconv.Atoi(told[i])
+		if err != nil || bad != nil || got < want {
+			return false
+		}
+	}
+	return true
+}
+
+// awaited handles a WAIT of a client.
+func (d *Doctor) awaited(o op, reply []byte, held bool) {
+	l := d.ledger
+	if l == nil || l.groups == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	from := asker{d.master, o.client}
+	all := l.newest.m[from]
+	l.newest.delete(from)
+	enough := !held && o.confirmed(reply)
+	for _, g := range all {
+		t := l.find(d.master, g.key, g.order)
+		if t == nil || t.GaveUp != 0 {
+			continue
+		}
+		l.order++
+		t.Awaited = l.order
+		if !enough {
+			t.Unknown, t.Unconfirmed = true, true
+			step := o.step()
+			step.Node = l.name(d.master)
+			t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, whyTooFew, step})
+		}
+	}
+}
+
+// goesOn notes that a connection sends something else than WAIT: it believes in what it was granted.
+func (l *Ledger) goesOn(node int, client int64) {
+	if l == nil || l.groups == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.newest.delete(asker{node, client})
+}
+
+// begins returns the order at which the holder begins to believe in a majority.
+func (t *Term) begins(majority int) int64 {
+	all := make([]int64, 0, len(t.Votes))
+	for _, v := range t.Votes {
+		all = append(all, max(v.Order, v.Awaited))
+	}
+	slices.Sort(all)
+	return all[min(majority, len(all))-1]
+}

@@ -1,0 +1,58 @@
+package verdict
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A client that calls WAIT behind its grant believes in its lock when enough replicas have it.
+func TestLocksThatAreConfirmedByWaitAreJudged(t *testing.T) {
+	const (
+		takes    = "\n1 1000 a SET lock:x token-a NX PX 30000 = OK @30"
+		promoted = "\n2 1500 promoted 1 A @0"
+		next     = "\n2 2000 b SET lock:x token-b NX PX 30000 = OK @60"
+		undoes   = "\n1 1200 a DEL lock:x = 1 @60"
+	)
+	for name, c := range map[string]struct{ text, result, shows string }{
+		"confirmed, and the promoted replica has it": {takes + "\n1 1100 a WAIT 1 100 = 1" + `
+			2 1500 promoted 1 A @30
+			2 2000 b SET lock:x token-b NX PX 30000 = nil @30
+			2 3000 a DEL lock:x = 1 @60
+			2 3100 b SET lock:x token-b NX PX 30000 = OK @90`, "safe", ""},
+		"confirmed by another replica than the promoted one": {
+			takes + "\n1 1100 a WAIT 1 100 = 1" + promoted + next, "two-holders", "never replicated"},
+		"not confirmed": {
+			takes + "\n1 1100 a WAIT 1 100 = 0" + promoted + next, "undecided", "did not tell of enough replicas"},
+		"not confirmed, and given back": {
+			takes + "\n1 1100 a WAIT 1 100 = 0" + undoes + promoted + next, "safe", ""},
+		"given back after the next one has it": {
+			takes + promoted + next + "\n1 2100 a WAIT 1 100 = 0\n1 2200 a DEL lock:x = 1 @60", "undecided", "WAIT 1 100"},
+		"the promotion ends the wait": {
+			takes + promoted + next + "\n1 2100 a WAIT 1 100 = -UNBLOCKED x", "undecided", "did not tell of enough replicas"},
+		"the reply to WAIT is lost": {
+			takes + "\n1 1100 a WAIT 1 100 = 1 lost" + promoted + next, "undecided", "did not tell of enough replicas"},
+		"it asks for no replica": {
+			takes + "\n1 1100 a WAIT 0 100 = 0" + promoted + next, "two-holders", "never replicated"},
+		"another connection waits": {
+			takes + "\n1 1100 m WAIT 1 100 = 0" + promoted + next, "two-holders", "never replicated"},
+		"it has used the lock before it waits": {
+			takes + "\n1 1050 a PEXPIRE lock:x 30000 = 1 @60\n1 1100 a WAIT 1 100 = 0" + promoted + next, "two-holders",
+			"never replicated"},
+		"and then it renews all the same": {
+			takes + "\n1 1100 a WAIT 1 100 = 0\n1 1200 a PEXPIRE lock:x 30000 = 1 @60" + promoted + next, "two-holders",
+			"never replicated"},
+		"it is confirmed when the new master has granted it": {
+			takes + promoted + next + "\n1 2100 a WAIT 1 100 = 1", "two-holders", ""},
+		"WAITAOF tells of one replica": {
+			takes + "\n1 1100 a WAITAOF 0 1 100 = [0 1]" + promoted + next, "two-holders", "never replicated"},
+		"WAITAOF tells of no replica": {
+			takes + "\n1 1100 a WAITAOF 0 1 100 = [1 0]" + promoted + next, "undecided", "did not tell of enough replicas"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v, text := judgedNodes(t, c.text)
+			require.Equal(t, c.result, string(v.Result()), text)
+			require.Contains(t, text, c.shows)
+		})
+	}
+}
