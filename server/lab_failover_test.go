@@ -129,8 +129,8 @@ func TestTheLabEndsAFailoverOfRedis(t *testing.T) {
 	n.same(0)
 
 	ok(t, n.c[1], "LAB", "BLACKHOLE", "ON")
-	begin(0, "TO", "127.0.0.1", n.port(1), "TIMEOUT", "1", "FORCE")
-	n.c[0].Do("LAB", "CLOCK", "ADVANCE", "10")
+	begin(0, "TO", "127.0.0.1", n.port(1), "TIMEOUT", "20000", "FORCE")
+	n.c[0].Do("LAB", "CLOCK", "ADVANCE", "20001")
 	redistest.Until(t, func() bool { return infoField(n.c[0], "master_failover_state") == "failover-in-progress" })
 	require.Equal(t, n.port(2), n.failover(0, "TO", n.port(2)))
 	over(0)
