@@ -42,8 +42,8 @@ func words(b []byte) string {
 	for _, line := range strings.Split(strings.TrimSuffix(string(b), "\r\n"), "\r\n") {
 		switch {
 		case line == "" || line[0] == '$':
-		case line[0] == '*':
-			lines = append(lines, "")
+		case line[0] == '*', len(lines) == 0: // SYNC has no count of words
+			lines = append(lines, strings.TrimLeft(line, "*0123456789"))
 		default:
 			lines[len(lines)-1] = strings.TrimSpace(lines[len(lines)-1] + " " + line)
 		}
