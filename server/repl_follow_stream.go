@@ -55,9 +55,12 @@ func (f *following) drain() {
 	}
 }
 
-// mustWait reports whether nothing of the master may be executed: a file is loaded, or a pause holds writes back. The
-// handshake goes on: the one of FAILOVER ends the pause.
+// mustWait reports whether nothing of the master may be executed: a file is loaded, a pause holds writes back, or the
+// link has been closed in this pass. The handshake goes on: the one of FAILOVER ends the pause.
 func (f *following) mustWait() bool {
+	if f.isUp() && f.link.client.closed {
+		return true // its transaction is forgotten, and the next link gets all of it again
+	}
 	if f.sync != nil {
 		return f.sync.loads || f.s.ex.Pause != command.PauseNone
 	}
@@ -67,7 +70,7 @@ func (f *following) mustWait() bool {
 // readAhead takes bytes of the stream that a pause keeps from being executed. It takes no more than a read or two: the
 // rest stays in the kernel. What ends the connection is seen behind the pause.
 func (f *following) readAhead(l *link) {
-	if f.sync != nil || l.talk.Unread() >= linkChunk {
+	if f.sync != nil || l.talk.Unread() >= linkChunk || l.client.closed {
 		f.watch(l, false)
 		return
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/miniredisd/miniredisd/internal/test/redistest"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // With tls-replication the link is one of TLS, also behind a cut, and for a chain.
@@ -113,9 +114,10 @@ func TestWAITAOFCountsReplicas(t *testing.T) {
 	}
 }
 
+const emptyFile = "REDIS0011\xff\x00\x00\x00\x00\x00\x00\x00\x00"
+
 // A master of before Redis 2.8 sends all data, and a stream without offsets.
 func TestAMasterThatKnowsOnlySYNC(t *testing.T) {
-	empty := "REDIS0011\xff\x00\x00\x00\x00\x00\x00\x00\x00"
 	old := impostor(t, func(c net.Conn) {
 		in := bufio.NewReader(c)
 		for {
@@ -129,7 +131,7 @@ func TestAMasterThatKnowsOnlySYNC(t *testing.T) {
 				strings.HasPrefix(line, "PSYNC"):
 				fmt.Fprint(c, "-ERR unknown command\r\n")
 			case strings.HasPrefix(line, "SYNC"):
-				fmt.Fprint(c, "$"+strconv.Itoa(len(empty))+"\r\n"+empty+"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n")
+				fmt.Fprint(c, "$"+strconv.Itoa(len(emptyFile))+"\r\n"+emptyFile+"*3\r\n$3\r\nSET\r\n$1\r\nk\r\n$1\r\nv\r\n")
 				_, _ = io.Copy(io.Discard, in)
 				return
 			}
@@ -140,6 +142,54 @@ func TestAMasterThatKnowsOnlySYNC(t *testing.T) {
 	redistest.Until(t, func() bool { return replica.conn.Do("GET", "k").Str == "v" })
 	last.follows(t, replica)
 	require.Equal(t, "v", last.conn.Do("GET", "k").Str)
+}
+
+// A link that is closed in the middle of a transaction executes nothing more, also if the rest has come already. The
+// next one asks for the whole transaction.
+func TestAClosedLinkExecutesNoRestOfATransaction(t *testing.T) {
+	requests := func(lines ...string) (all string) {
+		for _, line := range lines {
+			all += string(resp.AppendRequest(nil, strings.Fields(line)...))
+		}
+		return all
+	}
+	before, head, rest := requests("SET a 1"), requests("MULTI", "SET b 1"), requests("SET c 1", "EXEC", "SET d 1")
+	more, asked := make(chan string, 1), make(chan string, 9)
+	defer close(more)
+	master := impostor(t, func(c net.Conn) {
+		in := bufio.NewReader(c)
+		for {
+			line, err := in.ReadString('\n')
+			switch {
+			case err != nil:
+				return
+			case strings.HasPrefix(line, "PING"):
+				fmt.Fprint(c, "+PONG\r\n")
+			case strings.HasPrefix(line, "listening-port"), strings.HasPrefix(line, "psync2"):
+				fmt.Fprint(c, "+OK\r\n")
+			case strings.HasPrefix(line, "PSYNC"):
+				for range 4 { // "$40", ID, "$2", offset
+					line, _ = in.ReadString('\n')
+				}
+				if asked <- strings.TrimSpace(line); len(asked) == 1 {
+					fmt.Fprintf(c, "+FULLRESYNC %040d 0\r\n$%d\r\n%s%s", 1, len(emptyFile), emptyFile, before+head)
+					fmt.Fprint(c, <-more)
+				}
+			}
+		}
+	})
+	replica := newNode(t, "b")
+	replica.orders(t, node{addr: master})
+	waitForField(replica.conn, "slave_read_repl_offset", strconv.Itoa(len(before+head)))
+	require.Equal(t, "OK", replica.conn.Do("CLIENT", "PAUSE", "3600000", "WRITE").Str)
+	more <- rest
+	waitForField(replica.conn, "slave_read_repl_offset", strconv.Itoa(len(before+head+rest)))
+	require.NoError(t, replica.conn.Send([]byte("CLIENT UNPAUSE\r\nCLIENT KILL TYPE master\r\n")))
+	require.Equal(t, "OK", replica.conn.Read().Str)
+	require.Equal(t, int64(1), replica.conn.Read().Int)
+	<-asked
+	require.Equal(t, strconv.Itoa(len(before)+1), <-asked)
+	require.Equal(t, int64(1), replica.conn.Do("EXISTS", "a", "b", "c", "d").Int)
 }
 
 // A writable replica deletes the keys to which its clients have given a time. Those of the master wait for it.
