@@ -15,6 +15,7 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -28,7 +29,12 @@ type Server struct {
 	Addr string
 	// Version is redis_version in INFO, such as "7.0.15".
 	Version string
+
+	out *readyWriter
 }
+
+// Log returns the end of the server's log.
+func (s *Server) Log() string { return s.out.String() }
 
 // Installed reports whether redis-server is in PATH.
 func Installed() bool {
@@ -69,32 +75,38 @@ func StartValkey(t testing.TB, args ...string) *Server {
 	return start(t, "valkey-server", "valkey_version:", args)
 }
 
+// StartProgram is Start for a server that was built for the test.
+func StartProgram(t testing.TB, path string, args ...string) *Server {
+	t.Helper()
+	return start(t, path, "redis_version:", args)
+}
+
 // start starts a program. field is that of INFO with its version.
 func start(t testing.TB, program, field string, args []string) *Server {
 	t.Helper()
 	// Another program may take the free port before redis-server binds it.
 	for range 5 {
 		port := freePort(t)
-		log, ready := run(t, program, port, args)
+		out, ready := run(t, program, port, args)
 		if ready {
-			s := &Server{Addr: net.JoinHostPort("127.0.0.1", port)}
+			s := &Server{Addr: net.JoinHostPort("127.0.0.1", port), out: out}
 			s.Version = version(t, s.Addr, field)
 			return s
 		}
-		if !strings.Contains(log, "Address already in use") {
-			t.Fatalf("%s %v did not get ready:\n%s", program, args, log)
+		if !strings.Contains(out.String(), "Address already in use") {
+			t.Fatalf("%s %v did not get ready:\n%s", program, args, out)
 		}
 	}
 	t.Fatalf("%s found no free port in 5 attempts", program)
 	return nil
 }
 
-func run(t testing.TB, program, port string, args []string) (log string, ready bool) {
+func run(t testing.TB, program, port string, args []string) (out *readyWriter, ready bool) {
 	t.Helper()
 	all := []string{"--port", port, "--bind", "127.0.0.1", "--save", "", "--dir", t.TempDir(),
 		"--enable-debug-command", "yes"}
 	cmd := exec.Command(program, append(all, args...)...)
-	out := &readyWriter{ready: make(chan struct{})}
+	out = &readyWriter{ready: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = out, out
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -110,17 +122,18 @@ func run(t testing.TB, program, port string, args []string) (log string, ready b
 	})
 	select {
 	case <-out.ready:
-		return "", true
+		return out, true
 	case <-exited:
 	case <-time.After(Limit):
 	}
-	return out.String(), false
+	return out, false
 }
 
-// readyWriter collects the server's log. It closes ready when the log says that the server listens.
+// readyWriter collects the server's log. It closes ready when the log says that the server listens. Later it keeps
+// only the end.
 type readyWriter struct {
 	mu    sync.Mutex
-	log   bytes.Buffer
+	log   []byte
 	seen  bool
 	ready chan struct{}
 }
@@ -128,13 +141,13 @@ type readyWriter struct {
 func (w *readyWriter) Write(p []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.seen {
-		return len(p), nil
-	}
-	w.log.Write(p)
-	if bytes.Contains(w.log.Bytes(), []byte("Ready to accept connections")) {
+	w.log = append(w.log, p...)
+	if !w.seen && bytes.Contains(w.log, []byte("Ready to accept connections")) {
 		w.seen = true
 		close(w.ready)
+	}
+	if most := 1 << 19; w.seen && len(w.log) > most {
+		w.log = slices.Clone(w.log[most/2:])
 	}
 	return len(p), nil
 }
@@ -142,7 +155,7 @@ func (w *readyWriter) Write(p []byte) (int, error) {
 func (w *readyWriter) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.log.String()
+	return string(w.log)
 }
 
 func freePort(t testing.TB) string {
