@@ -118,7 +118,7 @@ func (s *suite) check(ctx context.Context, doc *document, ours *tree, files []st
 	return ok
 }
 
-// update runs the files on the control and here, and writes what the difference is.
+// update runs the files on the control and here, and writes what the difference is, after each file: a run takes long.
 func (s *suite) update(ctx context.Context, o options, doc *document, ours *tree) error {
 	if o.control == "" {
 		return errors.New("-update needs -control: a redis-server 7.2")
@@ -138,7 +138,10 @@ func (s *suite) update(ctx context.Context, o options, doc *document, ours *tree
 			return fmt.Errorf("the suite does not run: %s", theirs.tail())
 		}
 		doc.take(theirs, here)
+		if err := os.WriteFile(documentPath, []byte(doc.String()), 0o644); err != nil {
+			return err
+		}
 		fmt.Printf("%-28s %4d ok of %4d, %s\n", name, here.sum(here.ok), theirs.sum(theirs.ok), here.end)
 	}
-	return os.WriteFile(documentPath, []byte(doc.String()), 0o644)
+	return nil
 }
