@@ -187,7 +187,7 @@ func (r *replicas) handTo(c *client) {
 	switch {
 	case rep.state == getsFile:
 		r.handFile(c)
-	case rep.state == online && !rep.onAck:
+	case getsStream(c):
 		rep.more = false
 		for b := r.next(c); b != nil; b = r.next(c) {
 			r.refer(c, trace.FedStream, b)

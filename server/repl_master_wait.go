@@ -146,10 +146,13 @@ func (r *replicas) acknowledged(w *ackWait) (n int64) {
 func (r *replicas) askOnce() {
 	for i := range r.waits {
 		w, n := &r.waits[i], int64(0)
-		for _, c := range r.all {
-			n += int64(oneIf(w.asks && getsStream(c)))
+		if !w.asks || !w.isOn() {
+			continue
 		}
-		if w.asks && n >= w.replicas {
+		for _, c := range r.all {
+			n += int64(oneIf(getsStream(c)))
+		}
+		if n >= w.replicas {
 			w.asks, r.asksAcks = false, true
 		}
 	}

@@ -133,6 +133,18 @@ type reader struct {
 	record int64 // where the record begins that is being read
 	db     *store.DB
 	next   attributes
+	rooms  uint64 // for how many keys tables were made
+}
+
+// expect makes room for the keys that a file announces. A key has at least four bytes in a file, and so has a bucket of
+// a table: the tables of all databases together are at most twice as large as the file.
+func (r *reader) expect(keys uint64) {
+	if r.db == nil { // a survey keeps no keys
+		return
+	}
+	keys = min(keys, max(r.src.Left()/4, r.rooms)-r.rooms)
+	r.rooms += keys
+	r.db.Expect(int(keys))
 }
 
 // attributes are what stands before a key.
@@ -202,12 +214,10 @@ func (r *reader) one(kind byte) error {
 			return fmt.Errorf("database %d: the directive databases says that there are %d", n, len(r.DBs))
 		}
 		r.db = r.DBs[min(n, uint64(len(r.DBs)-1))]
-	case opResizeDB: // a bucket has four bytes, and so has a key in a file: no file claims more memory than it has bytes
+	case opResizeDB:
 		keys := r.src.Number()
 		r.src.Number()
-		if r.db != nil { // a survey keeps no keys
-			r.db.Expect(int(min(keys, r.src.Left()/4)))
-		}
+		r.expect(keys)
 	case opAux:
 		r.aux(string(r.src.Text()), string(r.src.Text()))
 	case opModuleAux:

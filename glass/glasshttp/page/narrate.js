@@ -84,7 +84,7 @@ const FED = ['stream', 'keys', 'answer', 'mark'];
 function fed(e) {
   const text = e.text ?? '';
   if (e.b === 2 && /^\+FULLRESYNC .*\\r\\n\$/.test(text)) return 'both';
-  if (text === '\\n') return 'alive';
+  if (e.b !== 0 && text === '\\n') return 'alive';
   return e.b !== 0 && text.startsWith('$') ? 'begin' : FED[e.b];
 }
 
