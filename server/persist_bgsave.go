@@ -85,7 +85,7 @@ func (p *persistence) launch(done func(err error), begin func(wake, ended func()
 		})
 	})
 	b.snapshot, b.done, b.began, p.pace = begun, done, p.unix(), savePace{last: p.s.ex.Clock.Mono()}
-	if p.s.lab.hasDisk() {
+	if p.s.lab.hasDisk() && !begun.IsStream() {
 		p.s.lab.beside(func() { p.ended(begun.Finish()) })
 	}
 }

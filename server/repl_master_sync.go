@@ -25,8 +25,8 @@ type fullSync struct {
 	mark     string              // behind the keys; "" if they come from a file
 	snapshot *snapshots.Snapshot // of a stream
 	ended    bool                // the writer has written everything
-	err      error               // why it has not
-	joined   bool                // the members are known
+	err      error               // why it has not; only of a file
+	joined   bool                // the members are known; only a file can end before
 }
 
 const (

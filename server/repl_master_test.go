@@ -3,6 +3,7 @@ package server_test
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"strconv"
 	"strings"
 	"testing"
@@ -178,13 +179,15 @@ func TestReplicasThatWaitShareASnapshot(t *testing.T) {
 	}
 }
 
-// A lab's disk has written a file as soon as the writing begins.
+// A lab's disk has written a file as soon as the writing begins. A stream does not use it, and waits for replicas.
 func TestAFullSynchronizationFromADiskOfTheLab(t *testing.T) {
 	for _, diskless := range []string{"yes", "no"} {
 		addr := start(t, []string{"--lab", "yes", "--lab-disk", "yes", "--repl-diskless-sync", diskless,
 			"--repl-diskless-sync-delay", "0"})
 		c := redistest.Dial(t, addr)
-		c.Do("SET", "k", "v")
+		noise := make([]byte, 2<<20) // more than a stream keeps for who does not read
+		rand.NewChaCha8([32]byte{}).Read(noise)
+		require.Equal(t, "OK", c.Do("SET", "k", string(noise)).Str)
 		for range 2 {
 			newFollower(t, addr).sync()
 		}

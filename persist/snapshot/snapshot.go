@@ -58,6 +58,9 @@ func (s *Snapshot) write(saving *rdb.Saving, ended func(), save func(fill func(t
 	}()
 }
 
+// IsStream reports whether the writer waits for Take, and uses no disk.
+func (s *Snapshot) IsStream() bool { return s.back != nil }
+
 // Take returns the next bytes of a Stream, nil while there are none. They belong to the caller.
 func (s *Snapshot) Take() []byte { return s.back.take() }
 
@@ -110,8 +113,8 @@ func (s *Snapshot) Advance(clock func() int64, end int64) {
 	}
 }
 
-// Finish copies all keys that are left and waits for the end of the writer. Nothing else uses the disk meanwhile, so
-// the order of its operations is always the same.
+// Finish copies all keys that are left and waits for the end of the writer of a file. Nothing else uses the disk
+// meanwhile, so the order of its operations is always the same.
 func (s *Snapshot) Finish() error {
 	for s.more {
 		s.more = s.capture.Step(stepKeys)
