@@ -48,7 +48,7 @@ func syncSituations() []situation {
 			p.send(3, "PSYNC "+id+" 1")
 			p.reads(3, "CONTINUE")
 		}},
-		{name: "replica, handshake and full sync", clients: 1, play: func(p *player) {
+		{name: "replica, handshake and full sync", clients: 1, args: now, play: func(p *player) {
 			m := p.byHand()
 			m.handshake()
 			m.says("+FULLRESYNC " + strings.Repeat("a", 40) + " 0\r\n")
