@@ -28,13 +28,14 @@ func (o Outcome) Unknown() bool { return o == ReplyLost || o == ReplyCut }
 // Entry is one line of the log. Reply is the server's reply, even if the client never got it.
 type Entry struct {
 	Seq     int64    `json:"seq"`
-	Time    int64    `json:"time"`   // unix ms of the lab's clock
-	Mono    int64    `json:"mono"`   // real us (CLOCK_MONOTONIC, shared by the masters); in exports only
-	Client  int64    `json:"client"` // 0 if no client caused it
-	Name    string   `json:"name"`   // of the client
-	Event   string   `json:"event"`  // the rule that fired, or an Event constant
-	Cmd     []string `json:"cmd"`    // the words, shortened
-	Key     string   `json:"key"`    // the first watched key, else the first key
+	Time    int64    `json:"time"`              // unix ms of the lab's clock
+	Mono    int64    `json:"mono"`              // real us (CLOCK_MONOTONIC, shared by the masters); in exports only
+	Client  int64    `json:"client"`            // 0 if no client caused it
+	Request int64    `json:"request,omitempty"` // with replicas: its number on the connection, from 1
+	Name    string   `json:"name"`              // of the client
+	Event   string   `json:"event"`             // the rule that fired, or an Event constant
+	Cmd     []string `json:"cmd"`               // the words, shortened
+	Key     string   `json:"key"`               // the first watched key, else the first key
 	DB      int      `json:"db,omitempty"`
 	By      string   `json:"by"`            // "exec" or the script's SHA1, for a command inside
 	Run     int64    `json:"run,omitempty"` // the number of that EXEC or script

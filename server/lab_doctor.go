@@ -101,7 +101,7 @@ func (l *labState) doctorSees(
 	}
 	l.doctor.At(l.effect())
 	l.doctor.Command(doctor.Event{
-		Time: l.ks.Now, Mono: l.ex.Now.Mono, Client: sess.ID, Name: sess.Name, DB: sess.DB,
+		Time: l.ks.Now, Mono: l.ex.Now.Mono, Client: sess.ID, Request: sess.Commands, Name: sess.Name, DB: sess.DB,
 		Command: cmd.Name, Args: args, By: by, Reply: reply, Lost: lost, Held: !ran,
 		Other: l.findsOther(sess, cmd, args, reply),
 	})

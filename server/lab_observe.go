@@ -73,17 +73,37 @@ func (l *labState) logWatched(
 		return
 	}
 	key := l.history.Watched(cmd.AppendSubjects(nil, args))
-	waits := l.cfg.Replicas > 0 && by == "" && (cmd.Name == "wait" || cmd.Name == "waitaof")
+	waits := by == "" && l.waits(cmd) && l.clients.order[sess.Index].lab.logged >= sess.Commands-1
 	if key == nil && cmd.Flags&command.AllKeys == 0 && !waits {
 		return
 	}
 	e := l.newEntry(sess, lab.EventCommand)
 	e.Key, e.By, e.Outcome = printable(key), by, outcome(nil, reply, ran)
+	if sess.Hold == command.Blocked {
+		e.Outcome = lab.Held
+	}
 	l.describe(&e, cmd, args, reply)
 	if by != "" {
 		e.Run = l.inside.number(by, sess.ID, l.ex.Now.Mono)
 	}
 	l.history.Add(e)
+}
+
+// waits reports whether a command asks replicas for what its client has written.
+func (l *labState) waits(cmd *command.Command) bool {
+	return l.cfg.Replicas > 0 && (cmd.Name == "wait" || cmd.Name == "waitaof")
+}
+
+// blocked shows the doctor and the log a WAIT that has no reply yet, and perhaps never gets one.
+func (l *labState) blocked(sess *command.Session, args [][]byte) {
+	cmd := sess.Last
+	if cmd == nil || !l.waits(cmd) {
+		return
+	}
+	l.doctorSees(sess, cmd, args, nil, "", false, false)
+	if l.armed {
+		l.logWatched(sess, cmd, args, nil, "", false)
+	}
 }
 
 // describe adds the command and its reply to an entry. cmd is nil if there is no such command.
@@ -159,13 +179,22 @@ func (l *labState) newEntry(by *command.Session, event string) lab.Entry {
 	e := lab.Entry{Time: l.ex.Now.Wall / 1e6, Mono: monotonic(), Event: event, Offset: l.effect()}
 	if by != nil {
 		e.Client, e.Name, e.DB = by.ID, lab.Printable(by.Name), by.DB
+		l.numbered(&e, by, by.Commands)
 	}
 	return e
+}
+
+// numbered gives an entry the number of its request.
+func (l *labState) numbered(e *lab.Entry, by *command.Session, request int64) {
+	if c := l.clients.of(by); c != nil && l.cfg.Replicas > 0 {
+		e.Request, c.lab.logged = request, request
+	}
 }
 
 // noteRule logs that a rule fired for a request of c that has not run.
 func (l *labState) noteRule(c *client, words []string, outcome lab.Outcome) {
 	e := l.newEntry(&c.sess, c.lab.fault.rule.Name)
+	l.numbered(&e, &c.sess, c.sess.Commands+1) // the executor has not counted it
 	e.Cmd, e.Key, e.Outcome = words, c.lab.fault.key, outcome
 	l.history.Add(e)
 }

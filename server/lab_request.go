@@ -38,6 +38,9 @@ func (l *labState) doWithFaults(by *command.Session, args [][]byte, w *resp.Writ
 	} else {
 		l.ex.Do(by, args, w)
 	}
+	if by.Hold == command.Blocked {
+		l.blocked(by, args)
+	}
 	if len(l.partitions) > 0 {
 		l.setMuted(c) // the request may have changed its name
 	}

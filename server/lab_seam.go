@@ -62,6 +62,7 @@ type labClient struct {
 	link    *Server // the replica of this process that it is, or nil
 	gate    int64   // the last byte of the stream that it gets, with LAB REPLICATION HOLD
 	keysAt  int64   // ns, by Clock.Timeline: until then it gets no keys, with LAB REPLICATION LAG; 0 for now
+	logged  int64   // its last request that has an entry in the log, with replicas
 	control bool    // it has used LAB: what happens to other clients must not keep it from undoing that
 }
 

@@ -69,6 +69,7 @@ type Event struct {
 	Time    int64 // unix ms of the server's clock, which a test may set
 	Mono    int64 // ns of a clock that no test moves, for measuring how much time has passed
 	Client  int64
+	Request int64  // the number of the client's request, from 1; 0 means unknown
 	Name    string // CLIENT SETNAME
 	DB      int
 	Command string // the name in lower case; for a subcommand script|load
@@ -195,14 +196,11 @@ func (d *Doctor) Command(e Event) {
 
 func (d *Doctor) command(e Event) {
 	o := newOp(e, d.means[e.Command])
-	switch {
-	case o.waits():
+	if o.waits() {
 		if o.by == "" {
 			d.awaited(o, e.Reply, e.Held)
 		}
 		return
-	case o.by == "":
-		d.ledger.goesOn(d.master, o.client)
 	}
 	switch {
 	case o.wasRefused():

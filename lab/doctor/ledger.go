@@ -66,7 +66,7 @@ type Holding struct {
 	together int64 // order at which the lease was over without these moves
 
 	Awaited     int64 // order of the reply to a WAIT right behind the grant, 0 for none
-	Unconfirmed bool  // that did not tell of enough replicas
+	Unconfirmed bool  // that has not told of enough replicas, or has not come
 
 	renews int64 // the order of the grant that it certainly renews
 	since  mark  // the begin of the lease
@@ -90,9 +90,9 @@ type Ledger struct {
 	streams  map[string]*stream // by replication ID
 	given    map[place][]hold   // with replicas: the newest grants
 
-	newest  *bounded[asker, []gave] // with replicas: what was granted to the last request of a connection
-	scripts *bounded[string, bool]  // with replicas: those that a node has run, by SHA1, and whether they delete keys
-	leads   map[int]bool            // with replicas: the nodes that are masters
+	newest  *bounded[asker, []asked] // with replicas: what was granted to the last request of a connection
+	scripts *bounded[string, bool]   // with replicas: those that a node has run, by SHA1, and whether they delete keys
+	leads   map[int]bool             // with replicas: the nodes that are masters
 
 	first   map[int]*stream // of the nodes, when their histories began
 	current map[int]*stream // of the nodes, their own or that of their master
@@ -152,8 +152,7 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	})
 	l.grants(k, master)
 	if l.groups != nil {
-		from := asker{master, h.client}
-		l.newest.put(from, append(l.newest.m[from], gave{k, h.value, h.order}))
+		l.asks(asker{master, h.client}, asked{gave: gave{k, h.value, h.order}, request: o.request})
 	}
 	t := &tables[group][len(tables[group])-1]
 	t.lasts(h.lease, l.times.mark(master), true, true)
@@ -224,7 +223,7 @@ func (l *Ledger) extended(master int, k lockKey, h *hold, time, until int64, sur
 	}
 	if sure {
 		t.Renewed++
-		t.Unknown = h.doubt != ""
+		t.Unknown, t.Unconfirmed = h.doubt != "", false
 	} else {
 		l.order++
 		l.doubts(master, t, why)

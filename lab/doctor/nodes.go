@@ -13,7 +13,7 @@ func (l *Ledger) Replicated(groups []int, names []string) {
 	l.times.replicated = true
 	l.given, l.scripts = map[place][]hold{}, newBounded[string, bool](maxScripts)
 	l.granters, l.deposed = map[lockKey][]int{}, map[int]*Failover{}
-	l.newest = newBounded[asker, []gave](maxClients)
+	l.newest = newBounded[asker, []asked](maxClients)
 	l.leads = map[int]bool{}
 	l.streams, l.first, l.current = map[string]*stream{}, map[int]*stream{}, map[int]*stream{}
 }

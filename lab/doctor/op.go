@@ -13,6 +13,7 @@ import (
 type op struct {
 	time, mono int64
 	client     int64
+	request    int64  // see Event
 	owner      string // the client's name
 	db         int
 	name       string
@@ -35,8 +36,8 @@ const maxArg = 128
 
 func newOp(e Event, m meaning) op {
 	o := op{
-		time: e.Time, mono: e.Mono, client: e.Client, owner: e.Name, db: e.DB, name: e.Command, by: e.By,
-		args: make([]string, len(e.Args)), reply: parseReply(e.Reply), lost: e.Lost, other: e.Other,
+		time: e.Time, mono: e.Mono, client: e.Client, request: e.Request, owner: e.Name, db: e.DB, name: e.Command,
+		by: e.By, args: make([]string, len(e.Args)), reply: parseReply(e.Reply), lost: e.Lost, other: e.Other,
 		meaning: m,
 	}
 	text := -1 // the argument that is a script's text

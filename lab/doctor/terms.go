@@ -125,10 +125,10 @@ func (t *Term) IsInside(write Term) bool {
 		write.From < t.From && (write.To == 0 || write.To > t.From)
 }
 
-// known counts the votes that the client knows of.
+// known counts the votes that the client knows of, and believes in.
 func (t *Term) known() (n int) {
 	for _, v := range t.Votes {
-		if !v.Unknown {
+		if !v.Unknown && !v.Unconfirmed {
 			n++
 		}
 	}

@@ -43,7 +43,25 @@ func (o op) confirmed(reply []byte) bool {
 	return true
 }
 
-// awaited handles a WAIT of a client.
+// asked is a grant, and the newest request of its connection that is the grant or a WAIT behind it.
+type asked struct {
+	gave
+	request int64 // 0 means unknown
+	first   int64 // the first such WAIT, 0 for none
+}
+
+// asks notes what a request of a connection was granted.
+func (l *Ledger) asks(from asker, a asked) {
+	same := slices.DeleteFunc(slices.Clone(l.newest.m[from]), func(b asked) bool { return b.request != a.request })
+	l.newest.put(from, append(same, a))
+}
+
+// isBefore reports whether no request stands between a and a WAIT. A WAIT that blocks is told twice.
+func (a asked) isBefore(wait int64) bool {
+	return a.request > 0 && (wait == a.request+1 || wait == a.request && a.first > 0)
+}
+
+// awaited handles a WAIT of a client. held means that it has no reply yet.
 func (d *Doctor) awaited(o op, reply []byte, held bool) {
 	l := d.ledger
 	if l == nil || l.groups == nil {
@@ -52,33 +70,33 @@ func (d *Doctor) awaited(o op, reply []byte, held bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	from := asker{d.master, o.client}
-	all := l.newest.m[from]
-	l.newest.delete(from)
 	enough := !held && o.confirmed(reply)
-	for _, g := range all {
-		t := l.find(d.master, g.key, g.order)
-		if t == nil || t.GaveUp != 0 {
+	var open []asked
+	for _, a := range l.newest.m[from] {
+		t := l.find(d.master, a.key, a.order)
+		if t == nil || t.GaveUp != 0 || t.Renewed > 0 || !a.isBefore(o.request) {
 			continue
 		}
 		l.order++
-		t.Awaited = l.order
-		if !enough {
-			t.Unknown, t.Unconfirmed = true, true
-			step := o.step()
-			step.Node = l.name(d.master)
-			t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, whyTooFew, step})
+		if t.Unconfirmed { // one reply too few, or none yet: the next one may tell of enough
+			t.Doubts = slices.DeleteFunc(t.Doubts, func(x Doubt) bool { return x.Why == whyTooFew })
 		}
+		a.request = o.request
+		if a.first == 0 {
+			a.first = o.request
+		}
+		if enough || a.first == o.request {
+			t.Awaited = l.order
+		}
+		if t.Unconfirmed = !enough; enough {
+			continue
+		}
+		step := o.step()
+		step.Node = l.name(d.master)
+		t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, whyTooFew, step})
+		open = append(open, a)
 	}
-}
-
-// goesOn notes that a connection sends something else than WAIT: it believes in what it was granted.
-func (l *Ledger) goesOn(node int, client int64) {
-	if l == nil || l.groups == nil {
-		return
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.newest.delete(asker{node, client})
+	l.newest.put(from, open)
 }
 
 // begins returns the order at which the holder begins to believe in a majority.

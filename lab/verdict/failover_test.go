@@ -19,6 +19,7 @@ import (
 //	1 1000 demoted 2 A @30                            node 1 is a replica of node 2 now; its stream A ended at 30
 //	1 1000 synced 2 B full @15                        its keys were replaced; "partial" if it only missed a part
 //	1 1000 link held
+//	1 1000 a unseen                                   a request without an entry in the log
 //	1 1000 crash / A2                                 with a new replication ID
 //
 // The real time passes as the times say, so that clocks run, but for those that are moved.
@@ -36,11 +37,20 @@ func nodes(t *testing.T, text string) []lab.History {
 	}
 	all[0].Role = "master"
 	mono, run, moved := int64(0), int64(1), make([]int64, last)
+	requests := map[string]int64{}
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		fields := strings.Fields(line)
+		who := fields[0] + fields[2]
+		if fields[len(fields)-1] == "unseen" {
+			requests[who]++
+			continue
+		}
 		h, e := &all[fields[0][0]-'1'], nodeEntry(t, fields[1:])
 		mono = max(mono+1, (e.Time-moved[h.Node.Node-1])*1000)
 		moved[h.Node.Node-1] += e.To - e.From
+		if e.Request = requests[who] + 1; e.By == "" {
+			requests[who]++ // a script stands behind its commands
+		}
 		e.Mono, e.Seq = mono, int64(len(h.Entries)+1)
 		if e.By != "" {
 			e.Run = run

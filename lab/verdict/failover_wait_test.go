@@ -1,6 +1,7 @@
 package verdict
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -44,6 +45,31 @@ func TestLocksThatAreConfirmedByWaitAreJudged(t *testing.T) {
 			"never replicated"},
 		"it is confirmed when the new master has granted it": {
 			takes + promoted + next + "\n1 2100 a WAIT 1 100 = 1", "two-holders", ""},
+		"it has used other keys before it waits": {takes + "\n1 1050 a unseen" + promoted + `
+			2 2000 b SET lock:x token-b NX PX 30000 = OK @60
+			2 2050 b DEL lock:x = 1 @90
+			1 2100 a WAIT 1 100 = 0
+			1 2200 a DEL lock:x = 1 @60`, "two-holders", "never replicated"},
+		"no reply comes": {takes + "\n1 1100 a WAIT 1 5000 held" + promoted + next, "undecided", "WAIT 1 5000"},
+		"no reply comes before the verdict, and then one does": {
+			takes + "\n1 1100 a WAIT 1 5000 held" + promoted + next + "\n1 2100 a WAIT 1 5000 = 1", "two-holders", ""},
+		"it asks twice": {takes + "\n1 1100 a WAIT 1 100 = 0\n1 1200 a WAIT 1 100 = 1" + promoted + next,
+			"two-holders", "never replicated"},
+		"it asks twice in vain": {takes + "\n1 1100 a WAIT 1 100 = 0\n1 1200 a WAIT 1 100 = 0" + promoted + next,
+			"undecided", "did not tell of enough replicas"},
+		"it has the lock, and asks again for more": {takes + `
+			1 1100 a WAIT 1 100 = 1` + promoted + `
+			2 2000 b SET lock:x token-b NX PX 30000 = OK @60
+			2 2050 b DEL lock:x = 1 @90
+			1 2100 a WAIT 2 100 = 1
+			1 2200 a DEL lock:x = 1 @60`, "two-holders", "never replicated"},
+		"not confirmed, and it reads the token before it gives back": {takes + promoted + next + `
+			1 2100 a WAIT 1 100 = 0
+			1 2150 a GET lock:x = token-a
+			1 2200 a DEL lock:x = 1 @60`, "undecided", "did not tell of enough replicas"},
+		"not confirmed, and another one is refused meanwhile": {takes + `
+			1 1050 c SET lock:x token-c NX PX 30000 = nil
+			1 1100 a WAIT 1 100 = 0` + undoes + promoted + next, "safe", ""},
 		"WAITAOF tells of one replica": {
 			takes + "\n1 1100 a WAITAOF 0 1 100 = [0 1]" + promoted + next, "two-holders", "never replicated"},
 		"WAITAOF tells of no replica": {
@@ -55,4 +81,24 @@ func TestLocksThatAreConfirmedByWaitAreJudged(t *testing.T) {
 			require.Contains(t, text, c.shows)
 		})
 	}
+}
+
+// Who renews over another connection of its pool believes in its lock already.
+func TestARenewalBeforeWaitShowsThatItsClientHoldsTheLock(t *testing.T) {
+	all := nodes(t, `
+		1 1000 a SET lock:x token-a NX PX 30000 = OK @30
+		1 1050 a SET lock:x token-a XX PX 30000 = OK @60
+		2 1500 promoted 1 A @0
+		2 2000 b SET lock:x token-b NX PX 30000 = OK @60
+		2 2050 b DEL lock:x = 1 @90
+		1 2100 a WAIT 1 100 = 0
+		1 2200 a DEL lock:x = 1 @60`)
+	first := all[0].Entries
+	first[1].Client, first[1].Request = 5, 1
+	first[2].Request--
+	v, err := Judge(all)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	v.Print(&out)
+	require.Equal(t, "two-holders", string(v.Result()), out.String())
 }

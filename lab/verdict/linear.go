@@ -50,7 +50,7 @@ func (r *replay) operations(tables [][]doctor.Holding, broken bool) []operation 
 		if slices.ContainsFunc(terms, t.IsInside) {
 			continue // the write lock stands for both
 		}
-		if t.Votes[0].Unconfirmed && t.Votes[0].Unknown {
+		if t.Votes[0].Unconfirmed {
 			continue // perhaps it was none
 		}
 		last := t.Votes[len(t.Votes)-1]
@@ -58,7 +58,7 @@ func (r *replay) operations(tables [][]doctor.Holding, broken bool) []operation 
 			input: input{Lock: key, do: acquire, holder: t.Holder, shared: t.Shared}, ok: t.Majority,
 			from: r.at[t.Votes[0].Order], to: r.at[max(last.Order, t.From)],
 		}
-		if slices.ContainsFunc(t.Votes, func(v doctor.Vote) bool { return v.Unknown }) {
+		if slices.ContainsFunc(t.Votes, func(v doctor.Vote) bool { return v.Unknown || v.Unconfirmed }) {
 			taken.to = len(r.entries)
 		}
 		all = append(all, taken)

@@ -78,7 +78,7 @@ func play(histories []lab.History) (*replay, error) {
 		}
 		if around := r.around(i); around != nil {
 			r.doctors[e.master].Command(doctor.Event{
-				Time: e.Time, Mono: int64(i), Client: e.Client, Name: e.Name, DB: e.DB,
+				Time: e.Time, Mono: int64(i), Client: e.Client, Request: e.Request, Name: e.Name, DB: e.DB,
 				Command: strings.ToLower(string(around[0])), Args: around,
 			})
 		}
@@ -149,7 +149,7 @@ func show(d *doctor.Doctor, e entry, number int64) {
 			}
 		}
 		d.Command(doctor.Event{
-			Time: e.Time, Mono: number, Client: e.Client, Name: e.Name, DB: e.DB,
+			Time: e.Time, Mono: number, Client: e.Client, Request: e.Request, Name: e.Name, DB: e.DB,
 			Command: name, Args: args, By: e.By, Reply: e.encoded(), Lost: e.unanswered(), Held: e.waits(),
 		})
 	}

@@ -87,6 +87,9 @@ func storyEntry(t *testing.T, words []string) lab.Entry {
 	if e.Reply == "nil" {
 		e.Reply = "(nil)"
 	}
+	if words[len(words)-1] == "held" {
+		words, e.Outcome = words[:len(words)-1], lab.Held
+	}
 	e.Cmd = words
 	switch {
 	case strings.HasPrefix(words[0], "WAIT"):
