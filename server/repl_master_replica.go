@@ -75,14 +75,14 @@ func (st replicaState) String() string {
 // replicates reports whether c is a replica.
 func (c *client) replicates() bool { return c.replica != nil && c.replica.state != noReplica }
 
-// outputMem is client.outputMem for a replica: what it has not got of the stream. The keys do not count, because the
-// output has only a few of them at a time.
+// outputMem is client.outputMem for a replica: what it has not got of the stream. The keys do not count: the output has
+// only a few of them at a time, or in a lab all of them until they are due.
 func (rep *replica) outputMem(c *client) int {
 	waiting := 0
 	if rep.follows {
 		waiting = int(rep.stream.Offset + 1 - rep.cursor.From())
 	}
-	if rep.state == noReplica || rep.state == online {
+	if rep.state == noReplica || rep.state == online && c.lab.keysAt == 0 {
 		waiting += c.Unsent()
 	}
 	return waiting

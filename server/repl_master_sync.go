@@ -216,7 +216,8 @@ func (y *fullSync) leave(c *client) {
 	}
 }
 
-// passOn hands what the writer has written to all members. The slowest decides how fast.
+// passOn hands what the writer has written to all members. The slowest decides how fast. Who gets its keys later, in a
+// lab, has all of them in its output: nobody else waits for that.
 func (r *replicas) passOn() {
 	y := r.sync
 	if !y.isStreamed() {
@@ -225,7 +226,7 @@ func (r *replicas) passOn() {
 	for {
 		room := true
 		for _, c := range y.members {
-			c.replica.more = !c.closed && c.Out.RefLen >= handMost
+			c.replica.more = !c.closed && c.Out.RefLen >= handMost && c.lab.keysAt == 0
 			room = room && !c.replica.more
 		}
 		if !room {

@@ -1,0 +1,38 @@
+package server_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
+)
+
+// Who gets its keys late keeps nobody else waiting: neither other replicas nor a save.
+func TestLateKeysKeepNobodyWaiting(t *testing.T) {
+	addr, c := startLab(t, "--lab-disk", "yes", "--repl-diskless-sync-delay", "0")
+	noise := make([]byte, 4<<20)
+	rand.NewChaCha8([32]byte{}).Read(noise)
+	ok(t, c, "SET", "k", string(noise))
+	f := newFollower(t, addr)
+	f.sync()
+	ok(t, c, "LAB", "REPLICATION", "LAG", "500", "7777")
+	f.Close()
+	waitForField(c, "connected_slaves", "0")
+	ok(t, c, "CONFIG", "SET", "repl-diskless-sync-delay", "1000", "repl-diskless-sync-max-replicas", "2")
+	var all []*follower
+	for _, port := range []string{"7777", "7002"} {
+		f := newFollower(t, addr)
+		require.Equal(t, "+OK", f.ask("REPLCONF", "listening-port", port, "capa", "eof"))
+		f.send("PSYNC", "?", "-1")
+		all = append(all, f)
+	}
+	require.Regexp(t, "^.FULLRESYNC ", all[1].line())
+	keys := all[1].keys()
+	require.Greater(t, len(keys), len(noise))
+	redistest.Until(t, func() bool { return c.Do("BGSAVE").Str == "Background saving started" })
+	c.Do("LAB", "CLOCK", "ADVANCE", "500")
+	require.Regexp(t, "^.FULLRESYNC ", all[0].line())
+	require.True(t, keys == all[0].keys())
+}
