@@ -36,3 +36,12 @@ func TestLateKeysKeepNobodyWaiting(t *testing.T) {
 	require.Regexp(t, "^.FULLRESYNC ", all[0].line())
 	require.True(t, keys == all[0].keys())
 }
+
+// A replica that gets no keys, and would have got them late, hears at once that it gets none.
+func TestAReplicaWithLateKeysIsRefusedAtOnce(t *testing.T) {
+	addr, c := startLab(t, "--dbfilename", "", "--repl-diskless-sync", "no")
+	ok(t, c, "LAB", "REPLICATION", "LAG", "500")
+	f := newFollower(t, addr)
+	require.Equal(t, "-ERR BGSAVE failed, replication can't continue", f.ask("PSYNC", "?", "-1"))
+	f.ended()
+}

@@ -133,6 +133,7 @@ func (r *replicas) forget(c *client) {
 		rep.file = nil
 	}
 	rep.state, rep.follows = noReplica, false
+	c.lab.keysAt = 0 // an error that follows is not late
 	r.all = slices.DeleteFunc(r.all, func(other *client) bool { return other == c })
 	if r.sync != nil {
 		r.sync.leave(c)
