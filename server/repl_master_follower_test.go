@@ -91,9 +91,9 @@ func (f *follower) until(end string) string {
 	f.t.Helper()
 	var all []byte
 	for !strings.HasSuffix(string(all[max(0, len(all)-len(end)):]), end) {
-		b, err := f.r.ReadByte()
+		more, err := f.r.ReadBytes(end[len(end)-1])
+		all = append(all, more...)
 		require.NoError(f.t, err, "%q", all)
-		all = append(all, b)
 	}
 	return string(all)
 }
