@@ -71,6 +71,21 @@ func (c *Conn) Write(t *trace.Thread) {
 	}
 }
 
+// Interject writes a few bytes ahead of an output of which nothing is written yet. They get lost if the socket is full.
+func (c *Conn) Interject(text string) {
+	n, errno := c.send([]byte(text))
+	switch {
+	case errno == unix.EAGAIN || errno == unix.EINTR:
+		if c.TLS != nil {
+			c.TLS.owed = 0 // they are no part of the output
+		}
+	case errno != 0:
+		c.Lost = true
+	default:
+		c.NetOut += int64(n)
+	}
+}
+
 // maxPieces is the number of pieces that one writev(2) gets.
 const maxPieces = 32
 

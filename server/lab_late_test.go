@@ -45,3 +45,21 @@ func TestAReplicaWithLateKeysIsRefusedAtOnce(t *testing.T) {
 	require.Equal(t, "-ERR BGSAVE failed, replication can't continue", f.ask("PSYNC", "?", "-1"))
 	f.ended()
 }
+
+// A replica whose keys are late hears that its master is there, so it does not give up.
+func TestAReplicaWithLateKeysHearsItsMaster(t *testing.T) {
+	for _, args := range [][]string{
+		{"--repl-diskless-sync", "no"}, {"--repl-diskless-sync-delay", "0"}, {"--repl-diskless-sync-delay", "1000"},
+	} {
+		addr, c := startLab(t, args...)
+		ok(t, c, "LAB", "REPLICATION", "LAG", "3600000")
+		f := newFollower(t, addr)
+		require.Equal(t, "+OK", f.ask("REPLCONF", "capa", "eof"))
+		f.send("PSYNC", "?", "-1")
+		require.Equal(t, "\n\n", f.bytes(2))
+		ok(t, c, "CONFIG", "SET", "repl-diskless-sync-delay", "0")
+		ok(t, c, "LAB", "REPLICATION", "RELEASE")
+		require.Regexp(t, "^.FULLRESYNC ", f.line())
+		require.Contains(t, f.keys(), "REDIS")
+	}
+}

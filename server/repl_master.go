@@ -257,7 +257,9 @@ func (r *replicas) look() {
 	}
 	for _, c := range r.all {
 		switch {
-		case c.closed || c.lab.keysAt > 0:
+		case c.closed:
+		case c.lab.keysAt > 0:
+			r.hearten(c)
 		case r.isLate(c):
 			r.s.close(c)
 		case c.replica.state == waitsForStart || c.replica.state == waitsForEnd && !r.sync.isStreamed():
@@ -271,6 +273,18 @@ func (r *replicas) look() {
 	r.startWaiting()
 	r.removeFile()
 	r.countGood()
+}
+
+// hearten tells a replica that its master is there, while its keys are late: real time may end its patience before.
+func (r *replicas) hearten(c *client) {
+	if c.muted || c.protected {
+		return
+	}
+	c.Interject("\n")
+	r.s.countTraffic(c)
+	if c.Lost {
+		r.s.close(c)
+	}
 }
 
 // isLate reports whether a replica has been silent for longer than repl-timeout, or takes no byte of its keys.
