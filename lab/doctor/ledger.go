@@ -362,6 +362,14 @@ func (l *Ledger) forget(master int) {
 		tables[group] = nil
 	}
 	clear(l.granters)
+	if l.groups != nil {
+		for from := range l.newest.all() {
+			if from.node == master {
+				l.newest.delete(from)
+			}
+		}
+		l.scripts = newBounded[string, bool](l.scripts.max)
+	}
 }
 
 // Table returns the holdings of a master, key by key, the oldest first within a key.

@@ -11,9 +11,9 @@ func (l *Ledger) Replicated(groups []int, names []string) {
 	defer l.mu.Unlock()
 	l.groups, l.names, l.times = groups, names, newTimes(len(groups))
 	l.times.replicated = true
-	l.given, l.scripts = map[place][]hold{}, newBounded[string, bool](maxScripts)
+	l.given, l.scripts = map[place][]hold{}, newBounded[string, bool](max(maxScripts, l.keep))
 	l.granters, l.deposed = map[lockKey][]int{}, map[int]*Failover{}
-	l.newest = newBounded[asker, []asked](maxClients)
+	l.newest = newBounded[asker, []asked](max(maxClients, l.keep))
 	l.leads = map[int]bool{}
 	l.streams, l.first, l.current = map[string]*stream{}, map[int]*stream{}, map[int]*stream{}
 }

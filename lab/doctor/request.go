@@ -54,6 +54,7 @@ func (d *Doctor) request(o op) {
 	case "script|load":
 		s := d.scriptOf(o.script)
 		s.deletes, s.writes, s.known = o.deletes, o.writes, o.whole
+		d.ledger.hears(o.script, s)
 	case "script|flush":
 		for _, c := range d.clients.m { // every client must send its scripts again
 			clear(c.sent)

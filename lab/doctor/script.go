@@ -7,7 +7,7 @@ import (
 
 // script is the doctor's memory of a script.
 type script struct {
-	known   bool // it ran without an error, or the event had its whole text
+	known   bool // its commands show what it does, or an event had its whole text
 	deletes bool // its text or its commands delete keys: it releases locks
 	writes  bool // its text or its commands write keys in another way
 	missed  int  // NOSCRIPT replies without an EVAL since
@@ -50,7 +50,7 @@ func (d *Doctor) script(o op, ops []op) {
 		d.apply(inner, in)
 	}
 	s.deletes, s.writes = s.deletes || o.deletes, s.writes || o.writes
-	s.known = s.known || o.whole || !o.reply.failed()
+	s.known = s.known || o.whole || !o.reply.failed() && (s.deletes || s.writes) // else it may have found another token
 	d.ledger.hears(o.script, s)
 	d.made(o, args, in)
 	d.sentInFull(o, s, c, keys, in)

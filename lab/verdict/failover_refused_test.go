@@ -101,3 +101,15 @@ func TestAStepOfAnOpenQuestionNamesItsNode(t *testing.T) {
 	require.Equal(t, Undecided, v.Result(), text)
 	require.NotContains(t, text, "master 1,")
 }
+
+// A script that found another token has shown nothing of what it does.
+func TestAScriptThatDidNothingMayReleaseLocks(t *testing.T) {
+	v, text := judgedNodes(t, `
+		1 0900 z EVALSHA c1b7 1 lock:x other = 0 @0
+		1 1000 a SET lock:x token-a NX PX 30000 = OK @30
+		2 1500 promoted 1 A @0
+		1 1550 demoted 2 A @60
+		1 1600 a EVALSHA c1b7 1 lock:x token-a = -READONLY x
+		2 2000 b SET lock:x token-b NX PX 30000 = OK @60`)
+	require.Equal(t, "undecided", string(v.Result()), text)
+}
