@@ -38,7 +38,7 @@ type appendOnly struct {
 
 	brokenSince int64 // ms of persistence.now, when an fsync failed
 
-	unlock func() // lets other servers use the folder
+	lock disk.Lock // of the folder
 }
 
 // startAOF loads the append only file and begins a new part. If there is none yet, it begins with what an older
@@ -99,7 +99,7 @@ func (a *appendOnly) open() error {
 		On: p.disk, Path: filepath.Join(p.folder(), p.s.cfg.AppendDirname), Name: p.s.cfg.AppendFilename,
 		Commands: !p.s.cfg.AOFUseRDBPreamble,
 	}
-	if a.unlock != nil && !a.isRemoved() {
+	if a.hasFolder() {
 		return nil
 	}
 	a.release()
@@ -112,31 +112,31 @@ func (a *appendOnly) open() error {
 	if err := p.disk.SyncDir(filepath.Dir(a.folder.Path)); err != nil {
 		return err
 	}
-	unlock, err := p.disk.Lock(a.folder.Path)
+	lock, err := p.disk.Lock(a.folder.Path)
 	if errors.Is(err, disk.ErrLocked) {
 		return fmt.Errorf("another server appends to %s: give this one another dir", a.folder.Path)
 	}
-	a.unlock = unlock
+	a.lock = lock
 	return err
 }
 
-// isRemoved reports whether somebody has removed the folder of this server.
-func (a *appendOnly) isRemoved() bool {
-	if a.manifest == nil {
-		return false
-	}
+// hasFolder reports whether the folder is reserved, and nobody has removed it since.
+func (a *appendOnly) hasFolder() bool { return a.lock.IsHere != nil && a.lock.IsHere() }
+
+// isOthers reports whether another server has begun an append only file in the folder.
+func (a *appendOnly) isOthers() bool {
 	f, err := a.folder.On.Open(a.folder.ManifestPath())
 	if err == nil {
 		_ = f.Close()
 	}
-	return errors.Is(err, fs.ErrNotExist)
+	return !errors.Is(err, fs.ErrNotExist)
 }
 
 // release lets other servers use the folder.
 func (a *appendOnly) release() {
-	if a.unlock != nil {
-		a.unlock()
-		a.unlock = nil
+	if a.lock.Release != nil {
+		a.lock.Release()
+		a.lock = disk.Lock{}
 	}
 }
 

@@ -71,7 +71,7 @@ func (p *persistence) reserve() error {
 	if p.reserved == dir {
 		return nil
 	}
-	release, err := p.disk.Lock(dir)
+	lock, err := p.disk.Lock(dir)
 	if errors.Is(err, disk.ErrLocked) {
 		return fmt.Errorf("another server keeps its data in %s: give this one another dir", dir)
 	}
@@ -79,7 +79,7 @@ func (p *persistence) reserve() error {
 		return err
 	}
 	p.release()
-	p.reserved, p.release = dir, release
+	p.reserved, p.release = dir, lock.Release
 	return nil
 }
 

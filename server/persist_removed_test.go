@@ -26,3 +26,19 @@ func TestARewriteMakesARemovedFolderAnew(t *testing.T) {
 	l.kill()
 	require.Equal(t, digest, born(t, dir, appending()...).dial().Do("DEBUG", "DIGEST").Str)
 }
+
+// Another server may have made the folder anew. Then it is that server's, also when that server has ended.
+func TestARewriteLeavesAFolderThatAnotherServerHasMade(t *testing.T) {
+	dir := t.TempDir()
+	c := born(t, dir, appending()...).dial()
+	c.Do("SET", "k", "first")
+	require.NoError(t, os.RemoveAll(filepath.Join(dir, "appendonlydir")))
+	other := born(t, dir, appending()...)
+	other.dial().Do("SET", "k", "second")
+	for range 2 {
+		require.Regexp(t, "^ERR ", c.Do("BGREWRITEAOF").Str)
+		require.Equal(t, "OK", c.Do("SET", "k", "third").Str)
+		other.kill()
+	}
+	require.Equal(t, "second", born(t, dir, appending()...).dial().Do("GET", "k").Str)
+}

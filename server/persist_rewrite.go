@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 
@@ -131,11 +132,16 @@ func (a *appendOnly) turn() (err error) {
 
 // ready makes sure of the folder, and knows its manifest.
 func (a *appendOnly) ready() error {
-	err := a.refused()
-	if err == nil {
-		err = a.open()
+	if err := a.refused(); err != nil {
+		return err
 	}
-	if err != nil || a.manifest != nil {
+	knew := a.hasFolder()
+	err := a.open()
+	switch {
+	case err == nil && !knew && a.manifest != nil && a.isOthers():
+		a.release()
+		return fmt.Errorf("another server has appended to %s: give this one another dir", a.folder.Path)
+	case err != nil || a.manifest != nil:
 		return err
 	}
 	a.manifest, err = aof.ReadManifest(a.folder.On, a.folder.ManifestPath())

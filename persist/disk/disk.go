@@ -39,9 +39,15 @@ type FS interface {
 	// SyncDir makes the names in a folder durable.
 	SyncDir(name string) error
 
-	// Lock reserves a folder for the caller until unlock. It fails with ErrLocked if another one has it. No
+	// Lock reserves a folder for the caller until Release. It fails with ErrLocked if another one has it. No
 	// other operation looks at locks.
-	Lock(dir string) (unlock func(), err error)
+	Lock(dir string) (Lock, error)
+}
+
+// Lock is a folder that its caller has for itself.
+type Lock struct {
+	Release func()
+	IsHere  func() bool // the folder at the path is still that folder: nobody has removed or renamed it
 }
 
 // File is an open file. One that Open returned is read, one that Create or Append returned is written.

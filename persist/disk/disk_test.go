@@ -117,16 +117,33 @@ func TestACrashKeepsWhatATruncationLeaves(t *testing.T) {
 
 func TestOneAtATimeLocksAFolder(t *testing.T) {
 	both(t, func(t *testing.T, on disk.FS, dir string) {
-		unlock, err := on.Lock(dir)
+		lock, err := on.Lock(dir)
 		require.NoError(t, err)
+		require.True(t, lock.IsHere())
 		_, err = on.Lock(dir)
 		require.ErrorIs(t, err, disk.ErrLocked)
 		require.ErrorContains(t, err, dir)
-		unlock()
-		unlock, err = on.Lock(dir)
+		lock.Release()
+		lock, err = on.Lock(dir)
 		require.NoError(t, err)
-		unlock()
+		lock.Release()
 	})
+}
+
+func TestALockIsThatOfItsFolderAndNotOfItsName(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	lock, err := disk.System{}.Lock(dir)
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(dir))
+	require.False(t, lock.IsHere())
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.False(t, lock.IsHere())
+	other, err := disk.System{}.Lock(dir)
+	require.NoError(t, err)
+	require.True(t, other.IsHere())
+	other.Release()
+	lock.Release()
 }
 
 func TestOnlyTheOwnerMayReadAFile(t *testing.T) {

@@ -266,22 +266,28 @@ func (d *Sim) SyncDir(name string) error {
 	return err
 }
 
-func (d *Sim) Lock(dir string) (unlock func(), err error) {
+func (d *Sim) Lock(dir string) (Lock, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	dir = filepath.Clean(dir)
 	if d.locks[dir] {
-		return nil, &fs.PathError{Op: "lock", Path: dir, Err: ErrLocked}
+		return Lock{}, &fs.PathError{Op: "lock", Path: dir, Err: ErrLocked}
 	}
 	d.locks[dir] = true
 	start := d.starts
-	return func() {
+	isHere := func() bool { // a crash ends all locks, and a folder is not removed
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return start == d.starts
+	}
+	release := func() {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if start == d.starts {
 			delete(d.locks, dir)
 		}
-	}, nil
+	}
+	return Lock{release, isHere}, nil
 }
 
 // simFile is an open file of a Sim.

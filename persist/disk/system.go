@@ -97,15 +97,23 @@ func (System) SyncDir(name string) error {
 
 // Lock locks the folder itself, so it leaves no file behind. The kernel unlocks it when the process ends. A file
 // system without locks for folders, as of another machine, keeps nobody out.
-func (System) Lock(dir string) (unlock func(), err error) {
+func (System) Lock(dir string) (Lock, error) {
 	f, err := os.Open(dir)
 	if err != nil {
-		return nil, err
+		return Lock{}, err
 	}
 	err = unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {
 		_ = f.Close()
-		return nil, &fs.PathError{Op: "lock", Path: dir, Err: ErrLocked}
+		return Lock{}, &fs.PathError{Op: "lock", Path: dir, Err: ErrLocked}
 	}
-	return func() { _ = f.Close() }, nil
+	isHere := func() bool {
+		locked, err := f.Stat()
+		if err != nil {
+			return false
+		}
+		there, err := os.Stat(dir)
+		return err == nil && os.SameFile(locked, there)
+	}
+	return Lock{func() { _ = f.Close() }, isHere}, nil
 }
