@@ -131,6 +131,8 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 	defer l.mu.Unlock()
 	l.passed(master, o.time)
 	l.takesBack(master, k)
+	l.grants(k, master)
+	l.watchAll(master, k)
 	l.order++
 	h.order = l.order
 	tables := l.keys.m[k]
@@ -150,7 +152,6 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 		Granted: h.taken, Event: o.mono, Order: h.order, Lease: h.lease, Until: h.until, Unknown: h.unknown, renews: h.renews,
 		Node: l.name(master), Start: l.start, Deposed: l.deposed[master], Readonly: h.readonly,
 	})
-	l.grants(k, master)
 	if l.groups != nil {
 		l.asks(asker{master, h.client}, asked{gave: gave{k, h.value, h.order}, request: o.request})
 	}
@@ -163,7 +164,7 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 		t.Unknown = true
 		l.doubts(master, t, Doubt{Why: h.doubt, Step: h.taken})
 	}
-	if h.loose {
+	if h.loose || l.several(k) {
 		l.watch(master, openLease{k, h.order})
 	}
 	if l.masters < 2 && l.groups == nil {

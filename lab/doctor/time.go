@@ -300,6 +300,23 @@ func (l *Ledger) watch(master int, o openLease) {
 	l.open[group] = all[max(0, len(all)-maxHolds):]
 }
 
+// several reports whether several nodes of one group have granted a lock. Each of them ends its own keys, so the lease
+// of a key may be over before its node shows that.
+func (l *Ledger) several(k lockKey) bool { return len(l.granters[k]) > 1 }
+
+// watchAll watches the leases of a lock that a second node is about to grant.
+func (l *Ledger) watchAll(node int, k lockKey) {
+	if !l.several(k) || l.keys.m[k] == nil {
+		return
+	}
+	for _, t := range l.keys.m[k][l.group(node)] {
+		if t.GaveUp == 0 && t.RanOut == 0 && t.Lease > 0 {
+			l.watch(node, openLease{k, t.Order})
+		}
+	}
+	l.endLeases(node)
+}
+
 // Moved reports that a test moves the clock of a master, from and to in unix ms. together means
 // that one request moves the clocks of all masters.
 func (l *Ledger) Moved(master int, from, to int64, together bool) {

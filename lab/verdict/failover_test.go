@@ -132,6 +132,11 @@ func TestFailoversAreJudged(t *testing.T) {
 			2 1000 clock 2000 together
 			2 2000 promoted 1 A @0
 			2 2000 b SET lock:x token-b NX PX 30000 = OK @60`, "safe", ""},
+		"the lease was over before, and its master has not shown that": {`
+			2 1000 promoted 1 A @0
+			1 1000 a SET lock:x token-a NX PX 500 = OK @30
+			2 1600 b SET lock:x token-b NX PX 30000 = OK @60
+			1 1700 expired lock:x @60`, "safe", ""},
 		"one clock alone was moved, which is no time": {`
 			1 1000 a SET lock:x token-a NX PX 500 = OK @30
 			2 1000 clock 2000
