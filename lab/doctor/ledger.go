@@ -65,8 +65,10 @@ type Holding struct {
 	mayAlone bool  // MayRunOut is
 	together int64 // order at which the lease was over without these moves
 
-	Awaited     int64 // order of the reply to a WAIT right behind the grant, 0 for none
-	Unconfirmed bool  // that has not told of enough replicas, or has not come
+	// Of a WAIT right behind the grant. Its client may believe in the lock from the order Asked on, and does so from the
+	// order Awaited on. 0 is the grant. Unconfirmed means that it has no reply, or one that tells of too few replicas.
+	Asked, Awaited int64
+	Unconfirmed    bool
 
 	renews int64 // the order of the grant that it certainly renews
 	since  mark  // the begin of the lease
@@ -224,7 +226,8 @@ func (l *Ledger) extended(master int, k lockKey, h *hold, time, until int64, sur
 	}
 	if sure {
 		t.Renewed++
-		t.Unknown, t.Unconfirmed = h.doubt != "", false
+		t.Unknown = h.doubt != ""
+		l.renewed(t)
 	} else {
 		l.order++
 		l.doubts(master, t, why)

@@ -18,6 +18,7 @@ type Term struct {
 	Sure     bool  // the client knows of the majority
 	Shared   bool  // a read lock: other readers may hold it, too
 	From     int64 // the vote that completed the majority, else the last vote
+	MayFrom  int64 // where it may have begun already
 	To       int64 // 0 if it is not over
 	RanOut   bool  // it ended because the lease ended
 	Earliest int64 // where it may have ended already, as far as the log can tell; 0 if it is not over
@@ -98,13 +99,17 @@ func termsOf(k lockKey, votes []Vote, majority int) []Term {
 	for i := range terms {
 		t := &terms[i]
 		t.Majority = len(t.Votes) >= majority
-		t.From = t.begins(majority)
+		t.From, t.MayFrom = t.begins(majority)
 		t.To, t.RanOut = t.over(majority, false)
 		t.Earliest, _ = t.over(majority, true)
 		t.Sure = t.known() >= majority
 		t.Shared = t.Votes[0].Shared
-		if t.To != 0 && t.To < t.From {
+		switch {
+		case t.To == 0 || t.To >= t.From:
+		case t.To < t.MayFrom:
 			t.Majority = false // the client gave up before it had a majority
+		default:
+			t.From, t.Sure = t.MayFrom, false
 		}
 	}
 	slices.SortStableFunc(terms, func(a, b Term) int { return cmp.Compare(a.From, b.From) })
@@ -198,7 +203,26 @@ const mostHeld = 256
 // overlaps finds the locks that had two holders, and those that may have had them.
 func overlaps(tables [][]Holding) (sure, perhaps []Overlap) {
 	terms := slices.DeleteFunc(Terms(tables), func(t Term) bool { return !t.Majority })
-	several := len(tables) > 1
+	sure, perhaps = overlapping(terms, len(tables) > 1)
+	if !slices.ContainsFunc(terms, func(t Term) bool { return t.MayFrom < t.From }) {
+		return sure, perhaps
+	}
+	for i := range terms {
+		terms[i].From = terms[i].MayFrom
+	}
+	slices.SortStableFunc(terms, func(a, b Term) int { return cmp.Compare(a.From, b.From) })
+	early, may := overlapping(terms, len(tables) > 1)
+	for _, o := range append(early, may...) {
+		known := func(other Overlap) bool { return other.First.DB == o.First.DB && other.First.Key == o.First.Key }
+		if !slices.ContainsFunc(sure, known) {
+			perhaps = append(perhaps, o)
+		}
+	}
+	return sure, perhaps
+}
+
+// overlapping compares terms, in the order in which they began.
+func overlapping(terms []Term, several bool) (sure, perhaps []Overlap) {
 	var held []int // the terms of the same lock that are not over
 	for i, second := range terms {
 		held = slices.DeleteFunc(held, func(j int) bool {

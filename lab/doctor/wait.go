@@ -43,17 +43,28 @@ func (o op) confirmed(reply []byte) bool {
 	return true
 }
 
-// asked is a grant, and the newest request of its connection that is the grant or a WAIT behind it.
+const whyChain = "the client took two locks before its WAIT: " +
+	"whether it believed in the first one before the reply, the log does not show"
+
+// asked is a grant, and the newest request of its connection that is a grant or a WAIT behind it.
 type asked struct {
 	gave
 	request int64 // 0 means unknown
 	first   int64 // the first such WAIT, 0 for none
+	chained bool  // the next request was a grant, too: they may be a pipeline with one WAIT at its end
 }
 
 // asks notes what a request of a connection was granted.
 func (l *Ledger) asks(from asker, a asked) {
-	same := slices.DeleteFunc(slices.Clone(l.newest.m[from]), func(b asked) bool { return b.request != a.request })
-	l.newest.put(from, append(same, a))
+	var all []asked
+	for _, b := range l.newest.m[from] {
+		next := b.request > 0 && b.first == 0 && a.request == b.request+1
+		if next || b.request == a.request {
+			b.request, b.chained = a.request, b.chained || next
+			all = append(all, b)
+		}
+	}
+	l.newest.put(from, append(all[max(0, len(all)-maxRun):], a))
 }
 
 // isBefore reports whether no request stands between a and a WAIT. A WAIT that blocks is told twice.
@@ -77,33 +88,61 @@ func (d *Doctor) awaited(o op, reply []byte, held bool) {
 		if t == nil || t.GaveUp != 0 || t.Renewed > 0 || !a.isBefore(o.request) {
 			continue
 		}
-		l.order++
-		if t.Unconfirmed { // one reply too few, or none yet: the next one may tell of enough
-			t.Doubts = slices.DeleteFunc(t.Doubts, func(x Doubt) bool { return x.Why == whyTooFew })
-		}
-		a.request = o.request
-		if a.first == 0 {
-			a.first = o.request
-		}
-		if enough || a.first == o.request {
-			t.Awaited = l.order
-		}
-		if t.Unconfirmed = !enough; enough {
+		if l.order++; l.replied(t, &a, o, enough) {
 			continue
 		}
-		step := o.step()
-		step.Node = l.name(d.master)
-		t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, whyTooFew, step})
 		open = append(open, a)
 	}
 	l.newest.put(from, open)
 }
 
-// begins returns the order at which the holder begins to believe in a majority.
-func (t *Term) begins(majority int) int64 {
+// replied notes the reply to a WAIT behind a grant, and reports whether it is enough.
+func (l *Ledger) replied(t *Holding, a *asked, o op, enough bool) bool {
+	again := a.first > 0 && a.first != o.request // the first reply told of too few
+	if a.first == 0 {
+		a.first = o.request
+	}
+	if enough || !again {
+		t.Awaited = l.order
+	}
+	if !again && !a.chained {
+		t.Asked = l.order
+	}
+	a.request = o.request
+	if t.Unconfirmed = !enough; enough && again {
+		return true
+	}
+	t.Doubts = slices.DeleteFunc(t.Doubts, func(x Doubt) bool { return x.Why == whyTooFew || x.Why == whyChain })
+	step := o.step()
+	step.Node = t.Node
+	switch {
+	case !enough:
+		t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, whyTooFew, step})
+	case a.chained:
+		t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, whyChain, step})
+	}
+	return enough
+}
+
+// renewed notes that a holder certainly believes in its lock, whatever WAIT has told it.
+func (l *Ledger) renewed(t *Holding) {
+	if t.Unconfirmed {
+		l.order++
+		t.Awaited, t.Unconfirmed = l.order, false
+	}
+}
+
+// begins returns the order at which the holder certainly believes in a majority, and the order at which it may believe
+// in it already.
+func (t *Term) begins(majority int) (certainly, perhaps int64) {
+	return t.nth(majority, func(v Vote) int64 { return v.Awaited }), t.nth(majority, func(v Vote) int64 { return v.Asked })
+}
+
+// nth returns the order at which the holder has so many votes. after is what it waits for behind a vote.
+func (t *Term) nth(majority int, after func(Vote) int64) int64 {
 	all := make([]int64, 0, len(t.Votes))
 	for _, v := range t.Votes {
-		all = append(all, max(v.Order, v.Awaited))
+		all = append(all, max(v.Order, after(v)))
 	}
 	slices.Sort(all)
 	return all[min(majority, len(all))-1]

@@ -37,7 +37,7 @@ func nodes(t *testing.T, text string) []lab.History {
 	}
 	all[0].Role = "master"
 	mono, run, moved := int64(0), int64(1), make([]int64, last)
-	requests := map[string]int64{}
+	requests, held := map[string]int64{}, map[string]string{}
 	for line := range strings.Lines(strings.TrimSpace(text)) {
 		fields := strings.Fields(line)
 		who := fields[0] + fields[2]
@@ -48,6 +48,13 @@ func nodes(t *testing.T, text string) []lab.History {
 		h, e := &all[fields[0][0]-'1'], nodeEntry(t, fields[1:])
 		mono = max(mono+1, (e.Time-moved[h.Node.Node-1])*1000)
 		moved[h.Node.Node-1] += e.To - e.From
+		if held[who] == strings.Join(e.Cmd, " ") && len(e.Cmd) > 0 {
+			requests[who]-- // the same request
+		}
+		delete(held, who)
+		if e.Outcome == lab.Held {
+			held[who] = strings.Join(e.Cmd, " ")
+		}
 		if e.Request = requests[who] + 1; e.By == "" {
 			requests[who]++ // a script stands behind its commands
 		}

@@ -70,6 +70,28 @@ func TestLocksThatAreConfirmedByWaitAreJudged(t *testing.T) {
 		"not confirmed, and another one is refused meanwhile": {takes + `
 			1 1050 c SET lock:x token-c NX PX 30000 = nil
 			1 1100 a WAIT 1 100 = 0` + undoes + promoted + next, "safe", ""},
+		"it asks twice, and another one has held the lock between the replies": {takes + `
+			1 1100 a WAIT 1 100 = 0` + promoted + next + `
+			2 2050 b DEL lock:x = 1 @90
+			1 2100 a WAIT 1 100 = 1`, "undecided", "did not tell of enough replicas"},
+		"it renews, and another one has held the lock before": {takes + `
+			1 1100 a WAIT 1 100 = 0` + promoted + next + `
+			2 2050 b DEL lock:x = 1 @90
+			1 2100 a PEXPIRE lock:x 30000 = 1 @60`, "undecided", "did not tell of enough replicas"},
+		"it asks for two locks, and too few have them": {takes + `
+			1 1050 a SET lock:y token-y NX PX 30000 = OK @60
+			1 1100 a WAIT 1 100 = 0` + promoted + next, "undecided", "did not tell of enough replicas"},
+		"it asks for two locks, and is told when another one has held the first": {takes + `
+			1 1050 a SET lock:y token-y NX PX 30000 = OK @60` + promoted + next + `
+			2 2050 b DEL lock:x = 1 @90
+			1 2100 a WAIT 1 100 = 1`, "undecided", "the client took two locks before its WAIT"},
+		"it asks for two locks, and has them": {takes + `
+			1 1050 a SET lock:y token-y NX PX 30000 = OK @60
+			1 1100 a WAIT 1 100 = 1` + promoted + next, "two-holders", "never replicated"},
+		"it took another lock before, which another one gets": {takes + `
+			1 1050 a SET lock:y token-y NX PX 30000 = OK @60
+			1 1060 a unseen
+			1 1100 a WAIT 1 100 = 0` + promoted + next, "two-holders", "never replicated"},
 		"WAITAOF tells of one replica": {
 			takes + "\n1 1100 a WAITAOF 0 1 100 = [0 1]" + promoted + next, "two-holders", "never replicated"},
 		"WAITAOF tells of no replica": {
