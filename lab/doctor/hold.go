@@ -261,6 +261,7 @@ func (d *Doctor) drop(k lockKey, h *hold, how End, time int64) {
 // waits records an attempt to take a lock that another client holds.
 func (d *Doctor) waits(o op, k lockKey, token string) {
 	h := d.holds.m[k]
+	d.ledger.vain(asker{d.master, o.client}, o.request)
 	if d.ledger != nil && (o.other || h != nil && token != h.value && d.isLock(k, h)) {
 		d.notGranted(o, k, token, h)
 	}

@@ -43,15 +43,15 @@ func (o op) confirmed(reply []byte) bool {
 	return true
 }
 
-const whyChain = "the client took two locks before its WAIT: " +
+const whyChain = "the client tried for two locks before its WAIT: " +
 	"whether it believed in the first one before the reply, the log does not show"
 
-// asked is a grant, and the newest request of its connection that is a grant or a WAIT behind it.
+// asked is a grant, and the newest request of its connection that tries for a lock or is a WAIT behind it.
 type asked struct {
 	gave
 	request int64 // 0 means unknown
 	first   int64 // the first such WAIT, 0 for none
-	chained bool  // the next request was a grant, too: they may be a pipeline with one WAIT at its end
+	chained bool  // the next request tried for a lock, too: they may be a pipeline with one WAIT at its end
 }
 
 // asks notes what a request of a connection was granted.
@@ -65,6 +65,20 @@ func (l *Ledger) asks(from asker, a asked) {
 		}
 	}
 	l.newest.put(from, append(all[max(0, len(all)-maxRun):], a))
+}
+
+// vain notes a request of a connection that was refused a lock: it may stand in a pipeline behind other grants.
+func (l *Ledger) vain(from asker, request int64) {
+	if l == nil || l.groups == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, b := range l.newest.m[from] {
+		if b.request > 0 && b.first == 0 && request == b.request+1 {
+			l.newest.m[from][i].request, l.newest.m[from][i].chained = request, true
+		}
+	}
 }
 
 // isBefore reports whether no request stands between a and a WAIT. A WAIT that blocks is told twice.

@@ -143,6 +143,18 @@ func (c *crew) takeOne(w *crewWorker, node int, key string) bool {
 	*w.lock(key) = crewHold{token, c.now + lease, false}
 	at := c.write(node, key, crewKey{token, c.now + lease})
 	w.at, w.mine = node, len(c.nodes[node].states)-1
+	if c.chance(15) {
+		c.say(node, "%s SET %s %s NX PX %d = OK lost @%d", w.name, key, token, lease, at)
+		if c.chance(2) { // else it believes in its lock
+			*w.lock(key) = crewHold{}
+		}
+		return w.lock(key).token != ""
+	}
+	if c.chance(4) {
+		c.say(node, "%s > SET %s %s NX PX %d = OK @%d", w.name, key, token, lease, at)
+		c.say(node, "%s EVALSHA 7a4e 1 %s %s %d = OK @%d", w.name, key, token, lease, at)
+		return true
+	}
 	c.say(node, "%s SET %s %s NX PX %d = OK @%d", w.name, key, token, lease, at)
 	return true
 }
@@ -159,12 +171,12 @@ func (c *crew) take(w *crewWorker, node int) {
 			c.believes(w, "lock:x")
 		}
 		switch both := c.takeOne(w, node, "lock:y"); {
+		case pipeline && both:
+			w.about = append(w.about, "lock:y")
+		case pipeline: // it asks for the first one
 		case !both:
-			c.believes(w, "lock:x")
 			w.asks = false
 			return
-		case pipeline:
-			w.about = append(w.about, "lock:y")
 		default:
 			w.about = []string{"lock:y"}
 		}
@@ -212,6 +224,11 @@ func (c *crew) ask(w *crewWorker) {
 	}
 	if !c.nodes[w.at].leads {
 		c.say(w.at, "%s %s = -ERR WAIT cannot be used with replica instances", w.name, words)
+		c.heard(w, false)
+		return
+	}
+	if w.blocked == "" && c.chance(10) {
+		c.say(w.at, "%s %s = -ERR by a rule refused", w.name, words)
 		c.heard(w, false)
 		return
 	}
@@ -317,7 +334,10 @@ func (c *crew) renew(w *crewWorker, node int, key string) {
 	}
 	lease := 505 + 10*c.dice.IntN(200)
 	mine.until = c.now + lease
-	c.say(node, "%s SET %s %s XX PX %d = OK @%d", w.name, key, mine.token, lease,
-		c.write(node, key, crewKey{mine.token, mine.until}))
+	line := fmt.Sprintf("SET %s %s XX PX %d = OK", key, mine.token, lease)
+	if c.chance(2) {
+		line = fmt.Sprintf("PEXPIRE %s %d = 1", key, lease)
+	}
+	c.say(node, "%s %s @%d", w.name, line, c.write(node, key, crewKey{mine.token, mine.until}))
 	c.believes(w, key)
 }

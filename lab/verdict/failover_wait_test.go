@@ -84,10 +84,14 @@ func TestLocksThatAreConfirmedByWaitAreJudged(t *testing.T) {
 		"it asks for two locks, and is told when another one has held the first": {takes + `
 			1 1050 a SET lock:y token-y NX PX 30000 = OK @60` + promoted + next + `
 			2 2050 b DEL lock:x = 1 @90
-			1 2100 a WAIT 1 100 = 1`, "undecided", "the client took two locks before its WAIT"},
+			1 2100 a WAIT 1 100 = 1`, "undecided", "the client tried for two locks before its WAIT"},
 		"it asks for two locks, and has them": {takes + `
 			1 1050 a SET lock:y token-y NX PX 30000 = OK @60
 			1 1100 a WAIT 1 100 = 1` + promoted + next, "two-holders", "never replicated"},
+		"it asks for two locks, and one of them is refused": {takes + `
+			1 1020 c SET lock:y token-c NX PX 30000 = OK @60
+			1 1050 a SET lock:y token-y NX PX 30000 = nil @60
+			1 1100 a WAIT 1 100 = 0` + promoted + next, "undecided", "did not tell of enough replicas"},
 		"it took another lock before, which another one gets": {takes + `
 			1 1050 a SET lock:y token-y NX PX 30000 = OK @60
 			1 1060 a unseen

@@ -127,8 +127,8 @@ func Reasons() map[string]string {
 			"its client may believe that it has given the lock up": "服务器没有执行、或者还没有执行这次释放：客户端可能以为自己已经释放了锁",
 		"the server refused the release: its client may believe that it has given the lock up": "" +
 			"服务器拒绝了这次释放，客户端可能以为自己已经放弃了锁",
-		"the client took two locks before its WAIT: " +
-			"whether it believed in the first one before the reply, the log does not show": "客户端在 WAIT 之前取得了两把锁：" +
+		"the client tried for two locks before its WAIT: " +
+			"whether it believed in the first one before the reply, the log does not show": "客户端在 WAIT 之前尝试取得两把锁：" +
 			"在收到回复之前它是否已经相信自己持有第一把，日志看不出来",
 		"WAIT behind the grant did not tell of enough replicas: its client must take the lock for not acquired, " +
 			"and the log does not show whether it does": "加锁之后的 WAIT 没有说出足够多的从节点：客户端必须当作没有拿到锁，从日志里看不出它是不是这样做的",
