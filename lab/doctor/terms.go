@@ -102,7 +102,7 @@ func termsOf(k lockKey, votes []Vote, majority int) []Term {
 		t.From, t.MayFrom = t.begins(majority)
 		t.To, t.RanOut = t.over(majority, false)
 		t.Earliest, _ = t.over(majority, true)
-		t.Sure = t.known() >= majority
+		t.Sure = t.known() >= majority && (t.Earliest == 0 || t.Earliest >= t.From)
 		t.Shared = t.Votes[0].Shared
 		switch {
 		case t.To == 0 || t.To >= t.From:

@@ -102,6 +102,8 @@ func (d *Doctor) awaited(o op, reply []byte, held bool) {
 		if t == nil || t.GaveUp != 0 || t.Renewed > 0 || !a.isBefore(o.request) {
 			continue
 		}
+		l.watch(d.master, openLease{a.key, a.order}) // it may be over although the key has not ended
+		l.endLeases(d.master)
 		if l.order++; l.replied(t, &a, o, enough) {
 			continue
 		}

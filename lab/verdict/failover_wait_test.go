@@ -78,6 +78,16 @@ func TestLocksThatAreConfirmedByWaitAreJudged(t *testing.T) {
 			1 1100 a WAIT 1 100 = 0` + promoted + next + `
 			2 2050 b DEL lock:x = 1 @90
 			1 2100 a PEXPIRE lock:x 30000 = 1 @60`, "undecided", "did not tell of enough replicas"},
+		"it may have given the lock up before the reply": {takes + `
+			1 1050 a SET lock:y token-y NX PX 30000 = nil @30
+			2 1060 a DEL lock:x = -READONLY x refused` + promoted + next + `
+			1 2100 a WAIT 0 100 = 0`, "undecided", ""},
+		"the lease is over before the reply": {`
+			1 1000 a SET lock:x token-a NX PX 30000 = OK @30
+			1 1100 crash / B @0
+			2 1150 synced 1 B full @0
+			1 1200 b SET lock:x token-b NX PX 500 = OK @30
+			1 1800 b WAIT 0 100 = 0`, "safe", ""},
 		"it asks for two locks, and too few have them": {takes + `
 			1 1050 a SET lock:y token-y NX PX 30000 = OK @60
 			1 1100 a WAIT 1 100 = 0` + promoted + next, "undecided", "did not tell of enough replicas"},

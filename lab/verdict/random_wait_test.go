@@ -61,6 +61,42 @@ func (c *crew) progress() {
 	}
 }
 
+// crash ends a master and its connections. It starts again with its keys or without them.
+func (c *crew) crash(node int) {
+	n := c.nodes[node]
+	asks := func(w *crewWorker) bool { return w.asks && w.blocked == "" && w.at == node }
+	if !n.leads || slices.ContainsFunc(c.workers, asks) { // a WAIT that is never sent is in no log
+		return
+	}
+	n.stream = string(rune('A' + c.streams))
+	c.streams++
+	if c.chance(2) {
+		n.states = []crewState{{}}
+		c.say(node, "crash / %s @0", n.stream)
+	} else {
+		n.states = n.states[len(n.states)-1:]
+		c.say(node, "crash kept / %s @%d", n.stream, c.offset(node))
+	}
+	for i, r := range c.nodes {
+		if !r.leads && r.follows == node {
+			c.follow(i, node)
+		}
+	}
+	for _, w := range c.workers {
+		if w.at != node {
+			continue
+		}
+		if w.mine = 0; w.blocked != "" {
+			w.blocked, w.asks = "", false
+			if c.chance(2) {
+				c.believesAll(w)
+			} else {
+				c.forgets(w)
+			}
+		}
+	}
+}
+
 func (c *crew) step() {
 	w := c.workers[c.dice.IntN(len(c.workers))]
 	node := c.dice.IntN(len(c.nodes))
@@ -72,6 +108,8 @@ func (c *crew) step() {
 		c.progress()
 	case dice == 4 && c.chance(2):
 		c.promote()
+	case dice == 4 && c.chance(2):
+		c.crash(node)
 	case w.asks:
 		c.ask(w)
 	case dice < 9 && !w.busy(c.now):
