@@ -77,6 +77,7 @@ type Event struct {
 	By      string // "" if the client sent it, else Exec or the script's SHA1
 	Reply   []byte // in RESP2 or RESP3
 	Lost    bool   // the client does not get the reply
+	Late    bool   // the client gets the reply later, and nothing shows when
 	Held    bool   // the server has not executed it, or not yet; Reply is the error of one that it refused
 	Other   bool   // a SET NX or SETNX that found a value of another type than a string
 }

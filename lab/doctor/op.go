@@ -25,7 +25,7 @@ type op struct {
 	writes     bool     // the text may write a key in another way
 	by         string
 	reply      reply
-	lost       bool     // the client does not get the reply
+	lost, late bool     // the client does not get the reply, or not yet
 	other      bool     // see Event
 	demands    []demand // of the EXEC around it
 	meaning
@@ -37,7 +37,7 @@ const maxArg = 128
 func newOp(e Event, m meaning) op {
 	o := op{
 		time: e.Time, mono: e.Mono, client: e.Client, request: e.Request, owner: e.Name, db: e.DB, name: e.Command,
-		by: e.By, args: make([]string, len(e.Args)), reply: parseReply(e.Reply), lost: e.Lost, other: e.Other,
+		by: e.By, args: make([]string, len(e.Args)), reply: parseReply(e.Reply), lost: e.Lost, late: e.Late, other: e.Other,
 		meaning: m,
 	}
 	text := -1 // the argument that is a script's text

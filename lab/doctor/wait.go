@@ -46,6 +46,9 @@ func (o op) confirmed(reply []byte) bool {
 const whyChain = "the client tried for two locks before its WAIT: " +
 	"whether it believed in the first one before the reply, the log does not show"
 
+const whyLate = "the reply to WAIT behind the grant was late: from when on its client believes in the lock, " +
+	"the log does not show"
+
 // asked is a grant, and the newest request of its connection that tries for a lock or is a WAIT behind it.
 type asked struct {
 	gave
@@ -115,6 +118,10 @@ func (d *Doctor) awaited(o op, reply []byte, held bool) {
 // replied notes the reply to a WAIT behind a grant, and reports whether it is enough.
 func (l *Ledger) replied(t *Holding, a *asked, o op, enough bool) bool {
 	again := a.first > 0 && a.first != o.request // the first reply told of too few
+	why := whyTooFew
+	if enough && o.late {
+		why, enough = whyLate, false
+	}
 	if a.first == 0 {
 		a.first = o.request
 	}
@@ -128,12 +135,14 @@ func (l *Ledger) replied(t *Holding, a *asked, o op, enough bool) bool {
 	if t.Unconfirmed = !enough; enough && again {
 		return true
 	}
-	t.Doubts = slices.DeleteFunc(t.Doubts, func(x Doubt) bool { return x.Why == whyTooFew || x.Why == whyChain })
+	t.Doubts = slices.DeleteFunc(t.Doubts, func(x Doubt) bool {
+		return slices.Contains([]string{whyTooFew, whyLate, whyChain}, x.Why)
+	})
 	step := o.step()
 	step.Node = t.Node
 	switch {
 	case !enough:
-		t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, whyTooFew, step})
+		t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, why, step})
 	case a.chained:
 		t.Doubts = slices.Insert(t.Doubts, 0, Doubt{t.Order, whyChain, step})
 	}

@@ -48,7 +48,8 @@ type crewWorker struct {
 	asks    bool     // its next request is a WAIT
 	about   []string // the locks that it asks for
 	blocked string
-	mine    int // the state that has its newest write
+	late    func() // what it does when it gets a late reply
+	mine    int    // the state that has its newest write
 }
 
 // crewHold is a lock that a worker was granted, and whether it believes in it.
@@ -242,9 +243,13 @@ func (c *crew) ask(w *crewWorker) {
 	if c.chance(8) {
 		lost = " lost"
 	}
+	if lost == "" && c.chance(8) {
+		lost, w.late = " late", func() { c.heard(w, told >= asked) }
+	}
 	c.say(w.at, "%s %s = %s%s", w.name, words, reply, lost)
-	w.blocked = ""
-	c.heard(w, told >= asked && lost == "")
+	if w.blocked = ""; w.late == nil {
+		c.heard(w, told >= asked && lost == "")
+	}
 }
 
 // heard is what a worker does when WAIT has told it of enough replicas, or of too few.

@@ -78,6 +78,13 @@ func TestLocksThatAreConfirmedByWaitAreJudged(t *testing.T) {
 			1 1100 a WAIT 1 100 = 0` + promoted + next + `
 			2 2050 b DEL lock:x = 1 @90
 			1 2100 a PEXPIRE lock:x 30000 = 1 @60`, "undecided", "did not tell of enough replicas"},
+		"the reply is late, and another one has held the lock meanwhile": {takes + `
+			1 1100 a WAIT 1 100 = 1 late` + promoted + next + `
+			2 2050 b DEL lock:x = 1 @90
+			1 2100 a DEL lock:x = 1 @60`, "undecided", "the reply to WAIT behind the grant was late"},
+		"the reply is late, and its client goes on": {takes + `
+			1 1100 a WAIT 1 100 = 1 late
+			1 1200 a PEXPIRE lock:x 30000 = 1 @60` + promoted + next, "two-holders", "never replicated"},
 		"it may have given the lock up before the reply": {takes + `
 			1 1050 a SET lock:y token-y NX PX 30000 = nil @30
 			2 1060 a DEL lock:x = -READONLY x refused` + promoted + next + `

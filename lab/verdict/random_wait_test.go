@@ -64,7 +64,7 @@ func (c *crew) progress() {
 // crash ends a master and its connections. It starts again with its keys or without them.
 func (c *crew) crash(node int) {
 	n := c.nodes[node]
-	asks := func(w *crewWorker) bool { return w.asks && w.blocked == "" && w.at == node }
+	asks := func(w *crewWorker) bool { return (w.asks && w.blocked == "" || w.late != nil) && w.at == node }
 	if !n.leads || slices.ContainsFunc(c.workers, asks) { // a WAIT that is never sent is in no log
 		return
 	}
@@ -101,6 +101,11 @@ func (c *crew) step() {
 	w := c.workers[c.dice.IntN(len(c.workers))]
 	node := c.dice.IntN(len(c.nodes))
 	key := []string{"lock:x", "lock:x", "lock:y"}[c.dice.IntN(3)]
+	if hear := w.late; hear != nil && c.chance(2) {
+		w.late = nil
+		hear()
+		return
+	}
 	switch dice := c.dice.IntN(14); {
 	case dice < 2:
 		c.now += 10 * (1 + c.dice.IntN(60))
@@ -110,6 +115,7 @@ func (c *crew) step() {
 		c.promote()
 	case dice == 4 && c.chance(2):
 		c.crash(node)
+	case w.late != nil:
 	case w.asks:
 		c.ask(w)
 	case dice < 9 && !w.busy(c.now):
@@ -143,7 +149,7 @@ func TestTheVerdictOfRandomWaits(t *testing.T) {
 			c.step()
 		}
 		for _, w := range c.workers {
-			if w.asks {
+			if w.asks && w.late == nil {
 				c.ask(w)
 			}
 		}

@@ -151,6 +151,7 @@ func show(d *doctor.Doctor, e entry, number int64) {
 		d.Command(doctor.Event{
 			Time: e.Time, Mono: number, Client: e.Client, Request: e.Request, Name: e.Name, DB: e.DB,
 			Command: name, Args: args, By: e.By, Reply: e.encoded(), Lost: e.unanswered(), Held: e.waits(),
+			Late: e.Outcome == lab.ReplyLate,
 		})
 	}
 }

@@ -14,7 +14,7 @@ import (
 // story makes the histories of masters from lines in their order of time:
 //
 //	1 1000 a SET lock:x token-a NX PX 500 = OK    master 1, its time, the client's name, its command and the reply
-//	1 1000 a SET lock:x token-a NX PX 500 = OK lost    the client never got the reply
+//	1 1000 a SET lock:x token-a NX PX 500 = OK lost    the client never got the reply; "late": later
 //	1 1000 a DEL lock:x = -READONLY refused       an error, and the command was not executed; "-ERR" of one that was
 //	1 1000 a/3 GET lock:x = nil                   in database 3
 //	1 1000 a > GET lock:x = token-a               called by a script
@@ -77,6 +77,9 @@ func storyEntry(t *testing.T, words []string) lab.Entry {
 	}
 	if reply, lost := strings.CutSuffix(e.Reply, " lost"); lost {
 		e.Reply, e.Outcome = reply, lab.ReplyLost
+	}
+	if reply, late := strings.CutSuffix(e.Reply, " late"); late {
+		e.Reply, e.Outcome = reply, lab.ReplyLate
 	}
 	if text, is := strings.CutPrefix(e.Reply, "-"); is {
 		e.Reply, e.Outcome = text, lab.Failed

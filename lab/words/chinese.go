@@ -130,6 +130,8 @@ func Reasons() map[string]string {
 		"the client tried for two locks before its WAIT: " +
 			"whether it believed in the first one before the reply, the log does not show": "客户端在 WAIT 之前尝试取得两把锁：" +
 			"在收到回复之前它是否已经相信自己持有第一把，日志看不出来",
+		"the reply to WAIT behind the grant was late: from when on its client believes in the lock, " +
+			"the log does not show": "加锁之后的 WAIT 的回复晚到了：客户端从何时起相信自己持有锁，日志看不出来",
 		"WAIT behind the grant did not tell of enough replicas: its client must take the lock for not acquired, " +
 			"and the log does not show whether it does": "加锁之后的 WAIT 没有说出足够多的从节点：客户端必须当作没有拿到锁，从日志里看不出它是不是这样做的",
 		"the command failed, so its client may know that it lost the lock": "命令失败了，客户端可能知道自己已经失去了锁",
