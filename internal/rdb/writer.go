@@ -65,8 +65,7 @@ func (f *form) raw(b, text []byte) []byte {
 	if f.packer != nil && len(text) > shortest {
 		if packed := f.packer.pack(text); packed != nil {
 			b = appendNumber(append(b, 0xc0|formLZF), uint64(len(packed)))
-			text = append(appendNumber(nil, uint64(len(text))), packed...)
-			return append(b, text...)
+			return append(appendNumber(b, uint64(len(text))), packed...)
 		}
 	}
 	b = appendNumber(b, uint64(len(text)))

@@ -115,6 +115,7 @@ func (s *Saving) Write(to io.Writer) error {
 type Writer struct {
 	out    *values.Sink
 	format int
+	name   []byte // of the key
 	pace   Pace
 }
 
@@ -183,7 +184,8 @@ func (w *Writer) Key(name string, v store.Value, past store.Past) error {
 	case store.EvictLFU:
 		w.out.Bytes(opFreq, past.Freq)
 	}
-	w.out.Value([]byte(name), v)
+	w.name = append(w.name[:0], name...)
+	w.out.Value(w.name, v)
 	w.pace.Wait()
 	return w.out.Err() // at once: while the rest is copied for nothing, a full disk would stay full
 }
