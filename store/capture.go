@@ -12,7 +12,8 @@ import "unsafe"
 // DB.keep first, which copies the old value unless Step has done it. One bit for each node says that it was
 // copied, or that its key is newer than the moment. A database without an image pays one comparison for that.
 //
-// Take returns the copies. Nobody changes them, so another goroutine may read them.
+// Take returns the copies. Nobody changes them, so another goroutine may read them. Their memory is used again when
+// Reuse gets it, so that a capture makes no garbage.
 type Capture struct {
 	Databases []CapturedDB
 	Keys      int // at the moment
@@ -21,10 +22,16 @@ type Capture struct {
 	ks       *Keyspace
 	settings *Keyspace // those of the moment: values read them in the other goroutine
 	images   []*image  // of the databases that Step has not finished
-	copies   []Captured
-	bytes    int    // of copies
-	loan     *loan  // of large collections
-	room     []byte // the next small values are copied to it
+	batch    *Batch    // that Take has not returned yet
+	spare    []*Batch  // nobody reads them any more
+	loan     *loan     // of large collections
+}
+
+// Batch is some copies and their memory.
+type Batch struct {
+	Keys  []Captured
+	Bytes int    // about how many bytes the copies have
+	room  []byte // of small names and values
 }
 
 // CapturedDB is a database that was not empty.
@@ -49,7 +56,7 @@ type image struct {
 }
 
 const (
-	captureRoom     = 64 << 10 // bytes that copies of small values share
+	captureRoom     = 64 << 10 // bytes that copies of small values in a batch share
 	captureOverhead = int(unsafe.Sizeof(Captured{}))
 	lendAt          = 16 << 10 // a string of so many bytes is not copied, but lent: see also pagedAt
 )
@@ -57,7 +64,7 @@ const (
 // Capture begins a capture. The one before must have ended.
 func (ks *Keyspace) Capture() *Capture {
 	c := &Capture{ks: ks, settings: &Keyspace{Seed: ks.Seed, Now: ks.Now, PackedThreshold: ks.PackedThreshold,
-		Limits: ks.Limits, FieldsInPacks: ks.FieldsInPacks}, loan: &loan{}}
+		Limits: ks.Limits, FieldsInPacks: ks.FieldsInPacks}, batch: &Batch{}, loan: &loan{}}
 	for _, db := range ks.DBs {
 		if db.Len() == 0 {
 			continue
@@ -103,15 +110,24 @@ func (c *Capture) End() {
 // Return says that nobody reads the copies any more.
 func (c *Capture) Return() { c.loan.isOver, c.ks.lentTexts = true, nil }
 
-// Take returns the copies that it has not returned yet, and about how many bytes they have. It returns nothing if
-// these are fewer bytes than least.
-func (c *Capture) Take(least int) (copies []Captured, bytes int) {
-	if c.bytes < least {
-		return nil, 0
+// Take returns the copies that it has not returned yet, nil if these are fewer bytes than least, or none.
+func (c *Capture) Take(least int) *Batch {
+	b := c.batch
+	if len(b.Keys) == 0 || b.Bytes < least {
+		return nil
 	}
-	copies, bytes = c.copies, c.bytes
-	c.copies, c.bytes = nil, 0
-	return copies, bytes
+	c.batch = &Batch{}
+	if last := len(c.spare) - 1; last >= 0 {
+		c.batch, c.spare = c.spare[last], c.spare[:last]
+	}
+	return b
+}
+
+// Reuse takes back a batch that Take has returned. Nobody may read it any more.
+func (c *Capture) Reuse(b *Batch) {
+	clear(b.Keys)
+	b.Keys, b.Bytes, b.room = b.Keys[:0], 0, b.room[:0]
+	c.spare = append(c.spare, b)
 }
 
 // keep copies node i, which is about to change, for the capture that is under way.
@@ -146,13 +162,14 @@ func (m *image) keep(i uint32) {
 	key := Captured{DB: m.id, Name: n.Key(), Value: Value{n.Val, m.db.deadline(i), m.of.settings}}
 	key.Past = m.of.ks.Past(key.Value)
 	if n.size != longKey { // a long one is a string of its own, which never changes
-		name := m.of.copy(n.key())
+		name := m.of.batch.copy(n.key())
 		key.Name = unsafe.String(unsafe.SliceData(name), len(name))
 	}
 	key.Value.e = m.of.copyEntry(&n.Val)
 	m.of.Copied++
-	m.of.copies = append(m.of.copies, key)
-	m.of.bytes += captureOverhead + len(key.Name) + key.Value.e.size()
+	b := m.of.batch
+	b.Keys = append(b.Keys, key)
+	b.Bytes += captureOverhead + len(key.Name) + key.Value.e.size()
 }
 
 // copyEntry copies the value of e. Large collections and long strings are lent.
@@ -171,19 +188,19 @@ func (c *Capture) copyEntry(e *entry) entry {
 		return copied
 	}
 	b := e.bytes()
-	copied.setBytes(c.copy(b[:cap(b)])[:len(b)]) // a pack knows its form by the size of its block
+	copied.setBytes(c.batch.copy(b[:cap(b)])[:len(b)]) // a pack knows its form by the size of its block
 	return copied
 }
 
 // copy copies the bytes of a name or a small value.
-func (c *Capture) copy(b []byte) []byte {
-	if len(b) > cap(c.room)-len(c.room) {
-		if len(b) > captureRoom/8 {
-			return append(make([]byte, 0, len(b)), b...)[:len(b):len(b)]
+func (b *Batch) copy(from []byte) []byte {
+	if len(from) > cap(b.room)-len(b.room) {
+		if len(from) > captureRoom/8 {
+			return append(make([]byte, 0, len(from)), from...)[:len(from):len(from)]
 		}
-		c.room = make([]byte, 0, captureRoom)
+		b.room = make([]byte, 0, captureRoom)
 	}
-	from := len(c.room)
-	c.room = append(c.room, b...)
-	return c.room[from:len(c.room):len(c.room)]
+	at := len(b.room)
+	b.room = append(b.room, from...)
+	return b.room[at:len(b.room):len(b.room)]
 }

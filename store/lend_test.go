@@ -254,7 +254,7 @@ func TestWhatIsLentStaysAsItWas(t *testing.T) {
 				for range 3 {
 					want, capture := lent.picture(), lent.ks.Capture()
 					require.False(t, capture.Step(2))
-					copies, _ := capture.Take(0)
+					copies := capture.Take(0).Keys
 					for range 4 {
 						v.changes(lent, 60)
 						v.changes(free, 60)
@@ -337,7 +337,7 @@ func TestSeldomChangesOfWhatIsLent(t *testing.T) {
 		l.ks.Settle()
 		want, capture := l.picture(), l.ks.Capture()
 		require.False(t, capture.Step(2))
-		copies, _ := capture.Take(0)
+		copies := capture.Take(0).Keys
 		v.then(l)
 		require.True(t, want == string(rdb.Dump(nil, copies[0].Value, rdb.VersionTimed)), v.name)
 		require.True(t, want != l.picture(), v.name)

@@ -18,5 +18,6 @@
 //
 // What Redis does differently: its child shares the pages of memory with the server, and the kernel copies those that
 // change. So a BGSAVE there begins with a pause for the page tables, and can double the memory. Here it takes the
-// memory of the copies that wait for the disk: Advance stops while they are 32 MB.
+// memory of the copies that wait for the disk: Advance stops while they are 8 MB. The memory of
+// copies that are written is used for the next ones, because garbage would make the heap grow.
 package snapshot

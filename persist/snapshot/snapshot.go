@@ -70,17 +70,18 @@ func (q *queue) write(w rdb.Target, sizes []store.CapturedDB) error {
 		w.Select(db.ID)
 		w.Size(db.Keys, db.Expires)
 	}
+	var batch *store.Batch
 	selected := -1
 	for {
-		copies, err := q.take()
-		if err != nil {
+		var err error
+		if batch, err = q.take(batch); err != nil {
 			return err
 		}
-		if copies == nil {
+		if batch == nil {
 			return w.End()
 		}
-		for i := range copies {
-			k := &copies[i]
+		for i := range batch.Keys {
+			k := &batch.Keys[i]
 			if k.DB != selected {
 				selected = k.DB
 				w.Select(selected)
@@ -105,11 +106,18 @@ func (s *Snapshot) Advance(clock func() int64, end int64) {
 	}
 	for s.more && clock() < end && !s.queue.isFull() {
 		s.more = s.capture.Step(stepKeys)
-		s.queue.put(s.capture.Take(takeBytes))
+		s.hand(takeBytes)
 	}
-	s.queue.put(s.capture.Take(0))
+	s.hand(0)
 	if !s.more {
 		s.queue.end(false)
+	}
+}
+
+// hand hands the writer what was copied, if it is so many bytes.
+func (s *Snapshot) hand(least int) {
+	if written := s.queue.put(s.capture.Take(least)); written != nil {
+		s.capture.Reuse(written)
 	}
 }
 
@@ -118,9 +126,9 @@ func (s *Snapshot) Advance(clock func() int64, end int64) {
 func (s *Snapshot) Finish() error {
 	for s.more {
 		s.more = s.capture.Step(stepKeys)
-		s.queue.put(s.capture.Take(takeBytes))
+		s.hand(takeBytes)
 	}
-	s.queue.put(s.capture.Take(0))
+	s.hand(0)
 	s.queue.end(false)
 	return s.Wait()
 }
