@@ -12,6 +12,8 @@ type Stream struct {
 	Active  bool   // there is a backlog
 
 	first, last *block
+	spare       *block // of blockMin bytes each, for what comes next
+	spares      int
 	kept        int64 // bytes in all blocks
 	room        int64 // bytes that all blocks take
 }
@@ -26,8 +28,10 @@ type block struct {
 // NoID is a second ID that is not there.
 const NoID = "0000000000000000000000000000000000000000"
 
-// blockMin is the size of a block. A block is at most a 16th of the backlog, so that little too much is kept.
-const blockMin = 16 << 10
+const (
+	blockMin  = 16 << 10 // the size of a block; it is at most a 16th of the backlog, so that little too much is kept
+	sparesMax = 16
+)
 
 // New returns a stream without a backlog. id is 40 hexadecimal digits.
 func New(id string) Stream { return Stream{ID: id, ID2: NoID, Second: -1} }
@@ -55,7 +59,7 @@ func (s *Stream) Adopt(id string, offset int64) {
 // freeReplicationBacklog).
 func (s *Stream) End(id string) {
 	s.ID, s.ID2, s.Second = id, NoID, -1
-	s.first, s.last, s.kept, s.room, s.Active = nil, nil, 0, 0, false
+	s.first, s.last, s.spare, s.spares, s.kept, s.room, s.Active = nil, nil, nil, 0, 0, 0, false
 }
 
 // Shift gives the history a new name from here on (replication.c: shiftReplicationId).
@@ -71,10 +75,8 @@ func (s *Stream) Append(p []byte) (grown bool) {
 	for len(p) > 0 {
 		b := s.last
 		if len(b.buf) == cap(b.buf) {
-			size := min(max(len(p), blockMin), max(int(s.Size/16), blockMin))
-			b.next = newBlock(b.end(), size)
+			b.next = s.block(min(max(len(p), blockMin), max(int(s.Size/16), blockMin)))
 			b, s.last, grown = b.next, b.next, true
-			s.room += int64(size)
 		}
 		n := min(len(p), cap(b.buf)-len(b.buf))
 		b.buf = append(b.buf, p[:n]...)
@@ -85,13 +87,34 @@ func (s *Stream) Append(p []byte) (grown bool) {
 	return grown
 }
 
+// block returns an empty block for the end of the stream.
+func (s *Stream) block(size int) *block {
+	from := s.Offset + 1
+	if size > blockMin || s.spare == nil {
+		s.room += int64(size)
+		return newBlock(from, size)
+	}
+	b := s.spare
+	s.spare, s.spares = b.next, s.spares-1
+	b.next, b.from, b.buf = nil, from, b.buf[:0]
+	return b
+}
+
 // Trim drops blocks that the backlog does not need. It keeps the bytes from a number on, for a slow reader
-// (replication.c: incrementalTrimReplicationBacklog).
-func (s *Stream) Trim(keep int64) {
+// (replication.c: incrementalTrimReplicationBacklog). With unread nobody refers to the bytes before that number, so
+// their memory is used again.
+func (s *Stream) Trim(keep int64, unread bool) {
 	for s.Active && s.first != s.last && s.first.end() <= keep && s.kept-int64(len(s.first.buf)) > s.Size {
-		s.kept -= int64(len(s.first.buf))
-		s.room -= int64(cap(s.first.buf))
-		s.first = s.first.next
+		b := s.first
+		s.first = b.next
+		s.kept -= int64(len(b.buf))
+		// A cursor may stand at the end of a block until it moves on.
+		if unread && b.end() < keep && cap(b.buf) == blockMin && s.spares < sparesMax {
+			b.next, s.spare = s.spare, b
+			s.spares++
+			continue
+		}
+		s.room -= int64(cap(b.buf))
 	}
 }
 

@@ -39,7 +39,7 @@ func TestEachReaderGetsTheStreamFromItsPlaceOn(t *testing.T) {
 		text := strings.Repeat(fmt.Sprint(i, ","), 1+r.IntN(40)*(i%97/96*200+1))
 		all.WriteString(text)
 		if s.Append([]byte(text)) {
-			s.Trim(s.Offset + 1)
+			s.Trim(s.Offset+1, false)
 		}
 		require.Equal(t, int64(all.Len()), s.Offset)
 		require.Equal(t, s.Offset-s.Kept()+1, s.First())
@@ -58,6 +58,51 @@ func TestEachReaderGetsTheStreamFromItsPlaceOn(t *testing.T) {
 	}
 }
 
+// The memory of what all readers have read is used again, whatever the order in which they read.
+func TestBlocksAreUsedAgainBehindTheSlowestReader(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 4))
+	s := replication.New(ids[0])
+	s.Size = 20_000
+	s.Begin(ids[1])
+	var all strings.Builder
+	readers, got := make([]replication.Cursor, 3), make([]string, 3)
+	for i := range readers {
+		readers[i] = s.Reader(1)
+	}
+	for i := range 5000 {
+		text := strings.Repeat(fmt.Sprint(i, ","), 1+r.IntN(40))
+		switch i % 50 {
+		case 0: // a block ends with this text
+			text = strings.Repeat("x", int(16<<10-s.Offset%(16<<10)))
+		case 1: // so all readers stand at its end, and then it is behind them
+			for i := range readers {
+				got[i] += read(&readers[i])
+			}
+			text = strings.Repeat("y", 50_000)
+		}
+		all.WriteString(text)
+		keep := s.Offset + 1
+		for _, rd := range readers {
+			keep = min(keep, rd.From())
+		}
+		if s.Append([]byte(text)) {
+			s.Trim(keep, true)
+		}
+		if one := r.IntN(10); one < len(readers) {
+			got[one] += read(&readers[one])
+		}
+	}
+	for i := range readers {
+		got[i] += read(&readers[i])
+		require.True(t, all.String() == got[i])
+	}
+	growth := testing.AllocsPerRun(100, func() {
+		s.Append(make([]byte, 16<<10))
+		s.Trim(s.Offset+1, true)
+	})
+	require.LessOrEqual(t, growth, 1.0, "the bytes that are appended are all that is allocated")
+}
+
 func TestTheBacklogKeepsItsSizeAndWhatASlowReaderNeeds(t *testing.T) {
 	s := replication.New(ids[0])
 	s.Size = 1 << 20
@@ -66,7 +111,7 @@ func TestTheBacklogKeepsItsSizeAndWhatASlowReaderNeeds(t *testing.T) {
 	fill := func(keep int64) {
 		for range 5000 {
 			if s.Append(kilobyte) {
-				s.Trim(keep)
+				s.Trim(keep, false)
 			}
 		}
 	}
@@ -77,7 +122,7 @@ func TestTheBacklogKeepsItsSizeAndWhatASlowReaderNeeds(t *testing.T) {
 	require.Greater(t, s.Kept(), s.Size)
 	require.Less(t, s.Mem(), s.Size+3*s.Size/16)
 	s.Size = 10
-	s.Trim(1 << 62)
+	s.Trim(1<<62, false)
 	require.Less(t, s.Mem(), int64(1<<17))
 }
 
@@ -88,7 +133,7 @@ func TestWhoMayContinue(t *testing.T) {
 	s.Begin(ids[1])
 	s.Append(make([]byte, 250_000))
 	s.Append(make([]byte, 250_000))
-	s.Trim(1 << 62)
+	s.Trim(1<<62, false)
 	first := s.First()
 	require.Greater(t, first, int64(1))
 	s.Shift(ids[2])

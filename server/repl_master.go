@@ -140,13 +140,16 @@ func (r *replicas) limit() {
 
 // trim drops what neither the backlog nor a replica needs.
 func (r *replicas) trim() {
-	keep := r.stream.Offset + 1
+	keep, unread := r.stream.Offset+1, true
 	for _, c := range r.all {
-		if rep := c.replica; !c.closed && rep.follows {
+		switch rep := c.replica; {
+		case c.closed:
+			unread = false // its output is dropped with it
+		case rep.follows:
 			keep = min(keep, rep.cursor.From()-int64(c.Out.RefLen))
 		}
 	}
-	r.stream.Trim(keep)
+	r.stream.Trim(keep, unread)
 }
 
 // handOver gives each replica what the pass has added for it. All commands of the pass are executed.

@@ -42,9 +42,10 @@ type replica struct {
 	onAck   bool               // it gets the stream when it has told its offset
 	more    bool               // there is more for it than the output has
 
-	file disk.File // that it gets, or nil
-	left int64     // bytes of file
-	got  int64     // bytes that were written when they were last looked at
+	file   disk.File // that it gets, or nil
+	left   int64     // bytes of file
+	handed handed    // of file
+	got    int64     // bytes that were written when they were last looked at
 }
 
 // replicaState is how far a replica is (server.h: SLAVE_STATE_*).
@@ -193,7 +194,11 @@ func (r *replicas) fileEnded(y *fullSync, err error) {
 func (r *replicas) handFile(c *client) {
 	rep := c.replica
 	for rep.left > 0 && c.Out.RefLen < handMost {
-		piece := make([]byte, min(filePiece, rep.left))
+		piece := rep.handed.written(c.Out.RefLen)
+		if piece == nil {
+			piece = make([]byte, filePiece)
+		}
+		piece = piece[:min(filePiece, rep.left)]
 		n, err := io.ReadFull(rep.file, piece)
 		if err != nil {
 			if errors.Is(err, io.ErrUnexpectedEOF) {
@@ -205,11 +210,12 @@ func (r *replicas) handFile(c *client) {
 		}
 		rep.left -= int64(n)
 		r.refer(c, trace.FedKeys, piece)
+		rep.handed.add(piece)
 	}
 	rep.more = rep.left > 0
 	if rep.left == 0 && c.Unsent() == 0 {
 		_ = rep.file.Close() // it was only read
-		rep.file = nil
+		rep.file, rep.handed = nil, handed{}
 		r.putOnline(c)
 		if rep.state == online {
 			r.handTo(c)

@@ -24,6 +24,7 @@ type fullSync struct {
 	offset   int64
 	mark     string              // behind the keys; "" if they come from a file
 	snapshot *snapshots.Snapshot // of a stream
+	handed   handed              // what the members get of it
 	ended    bool                // the writer has written everything
 	err      error               // why it has not; only of a file
 	joined   bool                // the members are known; only a file can end before
@@ -224,18 +225,23 @@ func (r *replicas) passOn() {
 		return
 	}
 	for {
-		room := true
+		room, unsent := true, 0
 		for _, c := range y.members {
+			unsent = max(unsent, c.Out.RefLen)
 			c.replica.more = !c.closed && c.Out.RefLen >= handMost && c.lab.keysAt == 0
 			room = room && !c.replica.more
 		}
 		if !room {
 			return
 		}
+		for b := y.handed.written(unsent); b != nil; b = y.handed.written(unsent) {
+			y.snapshot.Reuse(b)
+		}
 		b := y.snapshot.Take()
 		if b == nil {
 			break
 		}
+		y.handed.add(b)
 		for _, c := range y.members {
 			r.refer(c, trace.FedKeys, b)
 		}

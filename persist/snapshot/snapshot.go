@@ -61,8 +61,11 @@ func (s *Snapshot) write(saving *rdb.Saving, ended func(), save func(fill func(t
 // IsStream reports whether the writer waits for Take, and uses no disk.
 func (s *Snapshot) IsStream() bool { return s.back != nil }
 
-// Take returns the next bytes of a Stream, nil while there are none. They belong to the caller.
+// Take returns the next bytes of a Stream, nil while there are none. They belong to the caller, until Reuse.
 func (s *Snapshot) Take() []byte { return s.back.take() }
+
+// Reuse gives back what Take has returned. The writer fills it again.
+func (s *Snapshot) Reuse(piece []byte) { s.back.reuse(piece) }
 
 // write writes all that comes through the queue.
 func (q *queue) write(w rdb.Target, sizes []store.CapturedDB) error {

@@ -326,11 +326,13 @@ func TestAStreamHasTheBytesOfTheFile(t *testing.T) {
 		s.Advance(never, 1)
 		for b := s.Take(); b != nil; b = s.Take() {
 			all = append(all, b...)
+			s.Reuse(b)
 		}
 	}
 	require.NoError(t, s.Wait())
 	for b := s.Take(); b != nil; b = s.Take() {
 		all = append(all, b...)
+		s.Reuse(b)
 	}
 	f, err := d.Create(path)
 	require.NoError(t, err)
