@@ -116,6 +116,8 @@ func (s *Server) apply(name string) error {
 		if err := s.persist.aof.setAppendOnly(); err != nil {
 			return err
 		}
+	case "rdb-key-save-delay":
+		s.persist.saveDelay.Set(s.cfg.RDBKeySaveDelay)
 	case "aof-disable-auto-gc":
 		s.persist.aof.clean()
 	case "appendfsync":

@@ -33,13 +33,15 @@ type persistence struct {
 
 	background background
 	aof        appendOnly
-	pace       savePace // of what is under way
-	fatal      error    // why Run ends: what was executed cannot be kept
+	pace       savePace   // of what is under way
+	saveDelay  *rdb.Delay // of its keys
+	fatal      error      // why Run ends: what was executed cannot be kept
 }
 
 // newPersistence gives a server in a Go program a disk in memory, so that it leaves the program's folder alone.
 func newPersistence(s *Server) persistence {
-	p := persistence{s: s, disk: disk.System{}, release: func() {}, background: background{took: -1}}
+	p := persistence{s: s, disk: disk.System{}, release: func() {}, background: background{took: -1},
+		saveDelay: rdb.NewDelay(0)}
 	if !s.cfg.SystemFiles || s.cfg.LabDisk {
 		p.disk = disk.NewSim(s.cfg.Seed)
 	}
@@ -310,11 +312,12 @@ func (p *persistence) saving() *rdb.Saving {
 	if d.DumpVersion >= rdb.FormatValkey {
 		version = d.Version
 	}
+	p.saveDelay.Set(p.s.cfg.RDBKeySaveDelay)
 	return &rdb.Saving{
 		Now: p.s.ks.Now, Libraries: p.s.ex.Scripts.Code().Libraries,
 		Compress: p.s.cfg.RDBCompression, Checksum: p.s.cfg.RDBChecksum,
 		Format: p.format(), Version: version, UsedMemory: p.s.figures.usedMemory(),
-		Delay: p.s.cfg.RDBKeySaveDelay, Stream: p.s.replicas.place(),
+		Delay: p.saveDelay, Stream: p.s.replicas.place(),
 	}
 }
 

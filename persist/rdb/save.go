@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	values "github.com/miniredisd/miniredisd/internal/rdb"
 	"github.com/miniredisd/miniredisd/persist/disk"
@@ -36,7 +35,7 @@ type Saving struct {
 	Stamp              int64        // unix seconds, for the beginning of commands; 0 for none
 	Stream             *Replication // nil for none; a base never gets one
 
-	Delay int             // see Pace
+	Delay *Delay          // nil for none
 	Stop  <-chan struct{} // closed when nobody wants the file any more; may be nil
 
 	// As begins the content in another form than RDB; nil for RDB.
@@ -188,33 +187,6 @@ func (w *Writer) Key(name string, v store.Value, past store.Past) error {
 	w.out.Value(w.name, v)
 	w.pace.Wait()
 	return w.out.Err() // at once: while the rest is copied for nothing, a full disk would stay full
-}
-
-// Pace makes each key last Delay microseconds, for tests (debug.c: debugDelay). A delay of -n makes each nth key last
-// one microsecond, where Redis draws a number.
-type Pace struct {
-	delay int
-	stop  <-chan struct{}
-	keys  int
-}
-
-// Pace is that of the file.
-func (s *Saving) Pace() Pace { return Pace{delay: s.Delay, stop: s.Stop} }
-
-// Wait comes behind each key.
-func (p *Pace) Wait() {
-	p.keys++
-	us := p.delay
-	if us < 0 && p.keys%-us == 0 {
-		us = 1
-	}
-	if us <= 0 {
-		return
-	}
-	select {
-	case <-time.After(time.Duration(us) * time.Microsecond):
-	case <-p.stop:
-	}
 }
 
 // End writes what stands behind the keys.

@@ -203,7 +203,7 @@ func TestAnAbortedSnapshotLeavesTheOldFile(t *testing.T) {
 func TestASaveWithADelayIsAborted(t *testing.T) {
 	ks, d := keyspace("v", 10), disk.NewSim(1)
 	slow, news := saving(ks), make(chan string, 100)
-	slow.Delay = int(time.Hour / time.Microsecond)
+	slow.Delay = rdb.NewDelay(int(time.Hour / time.Microsecond))
 	s := snapshot.Begin(ks, d, path, slow, func() {}, func() { news <- "ended" })
 	s.Advance(func() int64 { return 0 }, 1)
 	require.False(t, s.CanAdvance())
@@ -212,11 +212,27 @@ func TestASaveWithADelayIsAborted(t *testing.T) {
 	s.Abort()
 	require.Equal(t, "ended", <-news)
 	require.ErrorIs(t, s.Wait(), snapshot.ErrAborted)
-	slow.Delay = -3
+	slow = saving(ks)
+	slow.Delay = rdb.NewDelay(-3)
 	s = snapshot.Begin(ks, d, path, slow, func() {}, func() { news <- "ended" })
 	s.Advance(func() int64 { return 0 }, 1)
 	require.Equal(t, "ended", <-news)
 	require.NoError(t, s.Wait())
+}
+
+func TestAnotherDelayHoldsForTheSaveUnderWay(t *testing.T) {
+	for _, us := range []int{0, -5, 1} {
+		ks, d := keyspace("v", 10), disk.NewSim(1)
+		slow, news := saving(ks), make(chan string, 100)
+		slow.Delay = rdb.NewDelay(int(time.Hour / time.Microsecond))
+		s := snapshot.Begin(ks, d, path, slow, func() {}, func() { news <- "ended" })
+		s.Advance(func() int64 { return 0 }, 1)
+		slow.Delay.Set(int(time.Minute / time.Microsecond))
+		require.Empty(t, news)
+		slow.Delay.Set(us)
+		require.Equal(t, "ended", <-news)
+		require.NoError(t, s.Wait())
+	}
 }
 
 // While the disk is slow, the copies that wait take a bounded memory, and no change is lost.
