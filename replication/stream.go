@@ -13,7 +13,7 @@ type Stream struct {
 
 	first, last *block
 	spare       *block // of blockMin bytes each, for what comes next
-	spares      int
+	spares      int64
 	kept        int64 // bytes in all blocks
 	room        int64 // bytes that all blocks take
 }
@@ -29,8 +29,8 @@ type block struct {
 const NoID = "0000000000000000000000000000000000000000"
 
 const (
-	blockMin  = 16 << 10 // the size of a block; it is at most a 16th of the backlog, so that little too much is kept
-	sparesMax = 16
+	blockMin   = 16 << 10 // the size of a block; it is at most a 16th of the backlog, so that little too much is kept
+	spareShare = 4        // of the backlog at most this part is spare blocks
 )
 
 // New returns a stream without a backlog. id is 40 hexadecimal digits.
@@ -109,7 +109,7 @@ func (s *Stream) Trim(keep int64, unread bool) {
 		s.first = b.next
 		s.kept -= int64(len(b.buf))
 		// A cursor may stand at the end of a block until it moves on.
-		if unread && b.end() < keep && cap(b.buf) == blockMin && s.spares < sparesMax {
+		if unread && b.end() < keep && cap(b.buf) == blockMin && (s.spares+1)*blockMin <= s.Size/spareShare {
 			b.next, s.spare = s.spare, b
 			s.spares++
 			continue
