@@ -226,8 +226,7 @@ func TestTheLabWorksWhileAScriptRuns(t *testing.T) {
 	script, worker := redistest.Dial(t, srv.Addr()), redistest.Dial(t, srv.Addr())
 	endless := "redis.call('get', KEYS[1]) while true do end"
 	require.NoError(t, script.Send(resp.AppendRequest(nil, "EVAL", endless, "1", "lock:a")))
-	for !strings.HasPrefix(worker.Do("PING").Str, "BUSY ") {
-	}
+	redistest.Until(t, func() bool { return strings.HasPrefix(worker.Do("PING").Str, "BUSY ") })
 	srv.AssertCalled(1, "GET", "lock:*")
 	pause := srv.Fault("pause").Cmd("SET").Hold()
 	require.NoError(t, worker.Send(resp.AppendRequest(nil, "SET", "lock:a", "v")))

@@ -21,8 +21,7 @@ func sendPending(t *testing.T, admin, c *redistest.Conn, args ...string) {
 	id := strconv.FormatInt(c.Do("CLIENT", "ID").Int, 10)
 	require.NoError(t, c.Send(resp.AppendRequest(nil, args...)))
 	seen := regexp.MustCompile(` flags=\w*b| cmd=` + strings.ToLower(args[0]) + ` `)
-	for !seen.MatchString(admin.Do("CLIENT", "LIST", "ID", id).Str) {
-	}
+	redistest.Until(t, func() bool { return seen.MatchString(admin.Do("CLIENT", "LIST", "ID", id).Str) })
 }
 
 func TestTheLongestWaitingClientIsServedFirst(t *testing.T) {

@@ -130,8 +130,7 @@ func TestAPartitionMayBeginAndEndDuringAScript(t *testing.T) {
 			script, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
 			other.Do("LAB", "CLOCK")
 			pipeline(t, script, "CLIENT SETNAME far", "ECHO before", "EVAL '"+endless+"' 0", "ECHO after")
-			for !strings.HasPrefix(other.Do("PING").Str, "BUSY ") {
-			}
+			redistest.Until(t, func() bool { return strings.HasPrefix(other.Do("PING").Str, "BUSY ") })
 			ok(t, admin, "LAB", "PARTITION", "CLIENT", "far", "ON")
 			for range 3 {
 				ok(t, admin, "LAB", "BLACKHOLE", "ON")

@@ -116,8 +116,7 @@ func TestACrashResetsEveryConnection(t *testing.T) {
 	ok(t, big, "CLIENT", "SETNAME", "big")
 	admin.Do("SET", "big", strings.Repeat("x", 8<<20))
 	require.NoError(t, big.Send(resp.AppendRequest(nil, "GET", "big")))
-	for listed(t, admin, idOfName(admin, "big"), "events") != "rw" {
-	}
+	redistest.Until(t, func() bool { return listed(t, admin, idOfName(admin, "big"), "events") == "rw" })
 	ok(t, monitor, "MONITOR")
 	paused := redistest.Dial(t, addr)
 	ok(t, admin, "CLIENT", "PAUSE", "100000", "WRITE")

@@ -234,8 +234,7 @@ func waitOnMaster2(t *testing.T, m server.Masters, c *redistest.Conn) (id string
 	id = fmt.Sprint(c.Do("CLIENT", "ID").Int)
 	require.NoError(t, c.Send(resp.AppendRequest(nil, "LAB", "MASTER", "2", "HOLD", "WAIT", "pause", "0")))
 	home := dialMaster(t, m, 1)
-	for infoField(home, "blocked_clients") != "1" {
-	}
+	redistest.Until(t, func() bool { return infoField(home, "blocked_clients") == "1" })
 	return id
 }
 
@@ -279,8 +278,7 @@ func TestAClientMayLeaveDuringAWaitForAnotherMaster(t *testing.T) {
 	waitOnMaster2(t, m, c)
 	c.Close()
 	home := dialMaster(t, m, 1)
-	for infoField(home, "blocked_clients") != "0" {
-	}
+	redistest.Until(t, func() bool { return infoField(home, "blocked_clients") == "0" })
 	far := dialMaster(t, m, 2)
 	require.NoError(t, far.Send(resp.AppendRequest(nil, "GET", "lock")))
 	require.Equal(t, "GET lock", dialMaster(t, m, 2).Do("LAB", "HOLD", "WAIT", "pause", "0").Elems[7].Str)
@@ -344,8 +342,7 @@ func TestAScriptWithoutAConnectionKeepsTheOthersServed(t *testing.T) {
 		done <- err
 	}()
 	c := dialMaster(t, m, 1)
-	for c.Do("PING").Kind != '-' {
-	}
+	redistest.Until(t, func() bool { return c.Do("PING").Kind == '-' })
 	_, err := m[0].Do(ctx, "GET", "k")
 	require.EqualError(t, err, isBusy)
 	far := dialMaster(t, m, 2).Do("LAB", "ALL", "CLOCK")

@@ -183,8 +183,7 @@ func TestLargeOutputIsCompleteAfterAPartition(t *testing.T) {
 	ok(t, c, "CLIENT", "SETNAME", "reader")
 	admin.Do("SET", "big", strings.Repeat("x", 8<<20))
 	require.NoError(t, c.Send(resp.AppendRequest(nil, "GET", "big")))
-	for listed(t, admin, idOfName(admin, "reader"), "events") != "rw" {
-	}
+	redistest.Until(t, func() bool { return listed(t, admin, idOfName(admin, "reader"), "events") == "rw" })
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "reader", "ON")
 	runPasses(admin)
 	ok(t, admin, "LAB", "PARTITION", "CLIENT", "reader", "OFF")
@@ -314,8 +313,7 @@ func TestNewClientsReplaceLingeringSockets(t *testing.T) {
 	for n := range 9 {
 		c := redistest.Dial(t, addr)
 		pipeline(t, c, "CLIENT SETNAME far")
-		for strings.Count(admin.Do("CLIENT", "LIST").Str, " name=far ") <= n {
-		}
+		redistest.Until(t, func() bool { return strings.Count(admin.Do("CLIENT", "LIST").Str, " name=far ") > n })
 		far = append(far, c)
 	}
 	require.Equal(t, int64(9), admin.Do("CLIENT", "KILL", "TYPE", "normal").Int)

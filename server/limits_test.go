@@ -24,11 +24,9 @@ func infoField(c *redistest.Conn, name string) string {
 	return ""
 }
 
-// waitForField asks until the field of INFO has the value. Otherwise the test runs into the time
-// limit of go test.
+// waitForField asks until the field of INFO has the value.
 func waitForField(c *redistest.Conn, name, want string) {
-	for infoField(c, name) != want {
-	}
+	c.Until(func() bool { return infoField(c, name) == want })
 }
 
 // requireClosed reads until the server closes the connection.

@@ -38,8 +38,7 @@ func TestAPanicOfABlockedCommandEndsItsClientOnly(t *testing.T) {
 
 	blocked, admin := redistest.Dial(t, s.Addrs()[0]), redistest.Dial(t, s.Addrs()[0])
 	require.NoError(t, blocked.Send([]byte("BLPOP q 0\r\n")))
-	for !strings.Contains(admin.Do("INFO", "clients").Str, "blocked_clients:1\r\n") {
-	}
+	redistest.Until(t, func() bool { return strings.Contains(admin.Do("INFO", "clients").Str, "blocked_clients:1\r\n") })
 	for _, request := range []string{"MULTI", "RPUSH q x", "CLIENT PAUSE 5 WRITE", "EXEC"} {
 		admin.Do(strings.Fields(request)...)
 	}

@@ -46,6 +46,7 @@ func born(t *testing.T, dir string, args ...string) *life {
 		select {
 		case <-l.loaded:
 		case err := <-l.ended:
+			l.ended <- nil // for kill
 			require.NoError(t, err)
 		}
 	}
@@ -89,8 +90,8 @@ func (l *life) kill() {
 
 func (l *life) wait() {
 	err := <-l.ended
-	require.NoError(l.t, err)
 	l.ended <- nil
+	require.NoError(l.t, err)
 }
 
 func filesIn(t *testing.T, dir string) (all []string) {

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/test/redistest"
 )
 
 // ask posts body to the lab at url and returns the answer.
@@ -76,8 +78,7 @@ func TestTheLabAnswersOverHTTPWhileAScriptRuns(t *testing.T) {
 	script, other := dialPort(t, ports[0]), dialPort(t, ports[0])
 	require.Equal(t, `{"ok":true,"result":"OK"}`, ask(t, url+"/log/watch/k", ""))
 	require.NoError(t, script.Send([]byte("EVAL 'while true do redis.call(\"get\", KEYS[1]) end' 1 k\r\n")))
-	for !strings.HasPrefix(other.Do("PING").Str, "BUSY ") {
-	}
+	redistest.Until(t, func() bool { return strings.HasPrefix(other.Do("PING").Str, "BUSY ") })
 	const busy = "BUSY Redis is busy running a script. You can only call SCRIPT KILL or SHUTDOWN NOSAVE."
 	require.Contains(t, ask(t, url+"/log/1", ""), `"cmd":"get k"`)
 	require.Equal(t, `{"ok":true,"result":["OK","OK"]}`, ask(t, url+"/log/reset?master=all", ""))

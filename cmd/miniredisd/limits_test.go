@@ -41,8 +41,7 @@ func TestTenThousandIdleConnectionsDoNotHoldUpOthers(t *testing.T) {
 			require.Equal(t, "PONG", busy.Do("PING").Str)
 		}
 	}
-	for clients(busy) != n+1 {
-	}
+	redistest.Until(t, func() bool { return clients(busy) == n+1 })
 	refused := p.dial()
 	require.Equal(t, "ERR max number of clients reached", refused.Read().Str)
 	_, err := refused.TryRead()
@@ -62,6 +61,5 @@ func TestTenThousandIdleConnectionsDoNotHoldUpOthers(t *testing.T) {
 	for _, c := range idle {
 		require.NoError(t, c.Close())
 	}
-	for clients(busy) != 1 {
-	}
+	redistest.Until(t, func() bool { return clients(busy) == 1 })
 }

@@ -26,8 +26,7 @@ func stopAt(t *testing.T, url string, c *redistest.Conn) {
 	t.Helper()
 	require.Contains(t, ask(t, url+"/lab/step/next/command", ""), `"ok":true`)
 	require.NoError(t, c.Send([]byte("SET k v\r\n")))
-	for !strings.Contains(ask(t, url+"/lab/step", ""), `"stopped"`) {
-	}
+	redistest.Until(t, func() bool { return strings.Contains(ask(t, url+"/lab/step", ""), `"stopped"`) })
 }
 
 func TestTheLoopIsWatchedOverHTTP(t *testing.T) {

@@ -61,8 +61,7 @@ func TestAClientThatDoesNotReadGetsEverythingLater(t *testing.T) {
 	c := redistest.Dial(t, s.masters.Addrs()[0])
 	c.Do("SET", "k", strings.Repeat("x", n))
 	s.order("send", "A", "GET k\r\nPING\r\n")
-	for !strings.Contains(c.Do("CLIENT", "LIST").Str, " name=page:A ") {
-	}
+	redistest.Until(t, func() bool { return strings.Contains(c.Do("CLIENT", "LIST").Str, " name=page:A ") })
 	s.must("/watch/clients", `{"do": "reading", "name": "A", "on": true}`)
 	f.until("A", `+PONG\r\n`)
 }
@@ -124,8 +123,7 @@ func TestALoadCanBeStopped(t *testing.T) {
 		result, _ := s.post("/watch/load", `{"clients": 2, "requests": 10000000}`)
 		done <- result
 	}()
-	for c.Do("DBSIZE").Int != 2 {
-	}
+	redistest.Until(t, func() bool { return c.Do("DBSIZE").Int == 2 })
 	_, fault := s.post("/watch/load", `{"clients": 2}`)
 	require.Equal(t, "ERR a load is running: stop it first", fault)
 	s.must("/watch/load", `{"stop": true}`)

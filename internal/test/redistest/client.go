@@ -14,13 +14,16 @@ import (
 // hanging it. On a busy machine a reply may take half of this time.
 const Limit = time.Minute
 
-// Until asks again and again until done reports true. The test fails if that takes longer than Limit.
+// Until asks again and again until done reports true. The test fails if that takes longer than Limit. Between two
+// questions it leaves the processor to what it waits for.
 func Until(t testing.TB, done func() bool) {
 	t.Helper()
-	for end := time.Now().Add(Limit); !done(); {
+	pause := 20 * time.Microsecond
+	for end := time.Now().Add(Limit); !done(); pause = min(2*pause, 2*time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the condition stays false")
 		}
+		time.Sleep(pause)
 	}
 }
 
@@ -41,6 +44,12 @@ func Dial(t testing.TB, addr string) *Conn {
 	t.Cleanup(c.Close)
 	c.t = t
 	return c
+}
+
+// Until is the function of that name, for the test of c.
+func (c *Conn) Until(done func() bool) {
+	c.t.Helper()
+	Until(c.t, done)
 }
 
 // DialTLS is Dial for the tls-port of a server.
