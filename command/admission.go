@@ -63,6 +63,8 @@ func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
 		return errSubscriber(cmd)
 	case busy && cmd.Flags&AllowBusy == 0:
 		return ex.Scripts.Busy()
+	case (s.Replica || s.Monitor) && ex.flagsOf(s, cmd, args)&(ReadOnly|Write|MayReplicate) != 0:
+		return errReplicaUsesKeys
 	case ex.Pause != PauseNone && ex.Pause.holds(ex.flagsOf(s, cmd, args)):
 		return errPostponed
 	}

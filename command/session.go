@@ -22,6 +22,7 @@ type Session struct {
 	NoTouch       bool // CLIENT NO-TOUCH
 	Monitor       bool
 	Master        bool // this server replicates what comes over the connection
+	Replica       bool // it gets the stream of this server, or waits for it
 	Subscriber    bool // has subscribed to a channel or pattern
 
 	Replies ReplyMode // CLIENT REPLY

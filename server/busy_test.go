@@ -54,20 +54,6 @@ func TestRequestsBehindASlowScriptWaitForIt(t *testing.T) {
 	require.Equal(t, "x", script.Read().Str)
 }
 
-// Messages to the script's client must not appear inside the reply to its script.
-func TestAMonitorMayRunASlowScript(t *testing.T) {
-	addr := start(t, []string{"--busy-reply-threshold", "10"})
-	script, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
-	require.Equal(t, "OK", script.Do("MONITOR").Str)
-	require.NoError(t, script.Send(resp.AppendRequest(nil, "EVAL", "while true do end", "0")))
-	for strings.HasPrefix(other.Do("SCRIPT", "KILL").Str, "NOTBUSY ") {
-	}
-	for line := script.Read().Str; !strings.HasPrefix(line, killed); line = script.Read().Str {
-		require.Contains(t, line, " [0 ") // MONITOR's own lines come first
-	}
-	require.Contains(t, script.Read().Str, `"SCRIPT" "KILL"`)
-}
-
 func TestTimeStandsStillWhileOthersAreServed(t *testing.T) {
 	addr := start(t, []string{"--busy-reply-threshold", "10"})
 	script, other := startBusyScript(t, addr, `

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"fmt"
 	"time"
 
@@ -182,6 +183,10 @@ func getsStream(c *client) bool {
 func (r *replicas) handTo(c *client) {
 	rep := c.replica
 	if len(c.Out.Buf) > 0 { // a replica gets no replies, so it must not send what has one
+		if line, _, _ := bytes.Cut(c.Out.Buf, []byte("\r\n")); line[0] == '-' {
+			r.s.log('#', "== CRITICAL == This master is sending an error to its replica: '%s' after processing the command "+
+				"'%s'", line[1:], c.sess.Last.Name)
+		}
 		r.s.log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.sess.Last.Name,
 			r.s.clients.describe(c))
 		r.s.close(c)
@@ -344,6 +349,7 @@ func (r *replicas) left(c *client) {
 	}
 	r.s.log('*', "Connection with replica %s lost.", r.name(c))
 	r.forget(c)
+	r.trim() // it may have been the slowest
 }
 
 // flush writes as much as the sockets take, when the server ends (replication.c: flushSlavesOutputBuffers).

@@ -115,7 +115,7 @@ func (r *replicas) name(c *client) string {
 
 // add makes c a replica.
 func (r *replicas) add(c *client, state replicaState) {
-	c.replica.state, c.replica.asked = state, r.s.ex.Now.Mono
+	c.replica.state, c.replica.asked, c.sess.Replica = state, r.s.ex.Now.Mono, true
 	r.all = append(r.all, c)
 	if state == waitsForStart {
 		r.s.lab.delayKeys(c)
@@ -133,11 +133,11 @@ func (r *replicas) forget(c *client) {
 		_ = rep.file.Close() // it was only read
 		rep.file = nil
 	}
-	rep.state, rep.follows = noReplica, false
+	rep.state, rep.follows, c.sess.Replica = noReplica, false, false
 	c.lab.keysAt = 0 // an error that follows is not late
 	r.all = slices.DeleteFunc(r.all, func(other *client) bool { return other == c })
 	if r.sync != nil {
-		r.sync.leave(c)
+		r.leave(r.sync, c)
 	}
 	if len(r.all) == 0 {
 		r.alone = r.now()

@@ -210,9 +210,10 @@ func (r *replicas) join(y *fullSync, c *client) {
 }
 
 // leave forgets a member that has gone. Nobody needs a stream without members.
-func (y *fullSync) leave(c *client) {
+func (r *replicas) leave(y *fullSync, c *client) {
 	y.members = slices.DeleteFunc(y.members, func(m *client) bool { return m == c })
 	if len(y.members) == 0 && y.snapshot != nil && !y.ended {
+		r.s.log('*', "Diskless rdb transfer, last replica dropped, killing fork child.")
 		y.snapshot.Abort()
 	}
 }
@@ -274,10 +275,9 @@ func (r *replicas) fail(y *fullSync, err error) {
 // updateSlavesWaitingBgsave).
 func (r *replicas) endStream(y *fullSync) {
 	r.sync = nil
-	for _, c := range y.members {
-		if c.closed {
-			continue
-		}
+	up := slices.DeleteFunc(y.members, func(c *client) bool { return c.closed })
+	r.s.log('*', "Diskless rdb transfer, done reading from pipe, %d replicas still up.", len(up))
+	for _, c := range up {
 		r.refer(c, trace.FedMark, []byte(y.mark))
 		r.streamed(c)
 	}
