@@ -182,27 +182,36 @@ func TestACaptureIsTheKeyspaceAtOneMoment(t *testing.T) {
 			for c.d.s.InMulti() {
 				c.change()
 			}
-			want, copies := c.all(), []store.Captured(nil)
+			want, got := c.all(), map[string]string{}
 			capture := c.d.ex.KS.Capture()
 			require.Equal(t, len(want), capture.Keys)
 			pace := 1 + c.r.IntN(3)
+			var waiting []*store.Batch
+			write := func() {
+				for _, k := range waiting[0].Keys {
+					name := fmt.Sprint(k.DB, " ", k.Name)
+					require.NotContains(t, got, name, "seed %d", seed)
+					got[name] = picture(k.Value)
+				}
+				capture.Reuse(waiting[0])
+				waiting = waiting[1:]
+			}
 			for more := true; more; {
 				c.change()
 				if c.r.IntN(2) == 0 {
 					more = capture.Step(pace)
 				}
-				latest := capture.Take(0)
-				if latest != nil {
-					copies = append(copies, latest.Keys...)
+				if b := capture.Take(0); b != nil {
+					waiting = append(waiting, b)
+				}
+				if len(waiting) > 0 && c.r.IntN(4) == 0 {
+					write()
 				}
 			}
 			c.change() // no copy changes any more
 			require.Equal(t, capture.Keys, capture.Copied)
-			got := map[string]string{}
-			for _, k := range copies {
-				name := fmt.Sprint(k.DB, " ", k.Name)
-				require.NotContains(t, got, name, "seed %d", seed)
-				got[name] = picture(k.Value)
+			for len(waiting) > 0 {
+				write()
 			}
 			if !maps.Equal(want, got) {
 				require.Equal(t, want, got, "seed %d", seed)
