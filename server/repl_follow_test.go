@@ -348,8 +348,12 @@ func TestLoadingBesideTheOldKeysKeepsTheFiles(t *testing.T) {
 // A replica that keeps its data on the disk leaves no part of a file there.
 func TestAFileThatDoesNotComeLeavesNothingOnTheDisk(t *testing.T) {
 	t.Parallel()
-	dir := t.TempDir()
-	host, port, _ := net.SplitHostPort(impostor(t, func(c net.Conn) { greet(c, "$100\r\nREDIS0011") }))
+	dir, end := t.TempDir(), make(chan struct{})
+	defer close(end)
+	host, port, _ := net.SplitHostPort(impostor(t, func(c net.Conn) {
+		greet(c, "$100\r\nREDIS0011")
+		<-end // the state that the test waits for must last
+	}))
 	l := born(t, dir, "--replicaof", host+" "+port)
 	replica := l.dial()
 	redistest.Until(t, func() bool { return infoText(replica, "replication", "master_sync_in_progress") == "1" })
