@@ -46,7 +46,7 @@ func (s *Stream) Begin(id string) {
 // Resume makes an empty backlog for the history that is already named: that of a master whose stream goes on here.
 func (s *Stream) Resume() {
 	s.first = newBlock(s.Offset+1, blockMin)
-	s.last, s.kept, s.room, s.Active = s.first, 0, blockMin, true
+	s.last, s.spare, s.spares, s.kept, s.room, s.Active = s.first, nil, 0, 0, blockMin, true
 }
 
 // Adopt makes the history that of a master, at an offset. It begins an empty backlog.

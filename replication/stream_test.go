@@ -101,6 +101,13 @@ func TestBlocksAreUsedAgainBehindTheSlowestReader(t *testing.T) {
 		s.Trim(s.Offset+1, true)
 	})
 	require.LessOrEqual(t, growth, 1.0, "the bytes that are appended are all that is allocated")
+	s.Resume()
+	require.Equal(t, int64(16<<10), s.Mem())
+	for range 100 {
+		s.Append(make([]byte, 10_000))
+		s.Trim(s.Offset+1, true)
+		require.GreaterOrEqual(t, s.Mem(), s.Kept())
+	}
 }
 
 func TestTheBacklogKeepsItsSizeAndWhatASlowReaderNeeds(t *testing.T) {
