@@ -63,8 +63,10 @@ func (ex *Executor) admitNow(s *Session, cmd *Command, args [][]byte) error {
 		return errSubscriber(cmd)
 	case busy && cmd.Flags&AllowBusy == 0:
 		return ex.Scripts.Busy()
-	case (s.Replica || s.Monitor) && ex.flagsOf(s, cmd, args)&(ReadOnly|Write|MayReplicate) != 0:
-		return errReplicaUsesKeys
+	case s.Replica || s.Monitor: // a client in MONITOR is a kind of replica in Redis
+		if ex.flagsOf(s, cmd, args)&(ReadOnly|Write|MayReplicate) != 0 {
+			return errReplicaUsesKeys
+		}
 	case ex.Pause != PauseNone && ex.Pause.holds(ex.flagsOf(s, cmd, args)):
 		return errPostponed
 	}

@@ -37,7 +37,7 @@ const (
 	errTimeoutRange    store.Error = "ERR timeout is out of range"
 	errTimeoutNegative store.Error = "ERR timeout is negative"
 
-	// No pause holds back a replica, nor a client in MONITOR, which is a kind of replica in Redis.
+	// No pause holds back a replica, so it must not use keys.
 	errReplicaUsesKeys store.Error = "ERR Replica can't interact with the keyspace"
 
 	errLacksReplicas store.Error = "NOREPLICAS Not enough good replicas to write."

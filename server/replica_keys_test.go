@@ -26,6 +26,12 @@ func TestAClientInMonitorDoesNotUseKeys(t *testing.T) {
 			}
 			require.Equal(t, refused, strings.Contains(got, "Replica can't interact with the keyspace"), "%s: %s", request, got)
 		}
+		c, other := redistest.Dial(t, addr), redistest.Dial(t, addr)
+		require.Equal(t, "OK", c.Do("MONITOR").Str)
+		require.Equal(t, "OK", other.Do("CLIENT", "PAUSE", "3600000", "ALL").Str)
+		require.NoError(t, c.Send([]byte("PING\r\n")))
+		for c.Read().Str != "PONG" {
+		}
 	}
 	t.Run("miniredisd", func(t *testing.T) { test(t, start(t, nil)) })
 	t.Run("redis-server", func(t *testing.T) { test(t, redistest.Start(t).Addr) })
