@@ -92,9 +92,10 @@ type Ledger struct {
 	streams  map[string]*stream // by replication ID
 	given    map[place][]hold   // with replicas: the newest grants
 
-	newest  *bounded[asker, []asked] // with replicas: what was granted to the last request of a connection
-	scripts *bounded[string, bool]   // with replicas: those that a node has run, by SHA1, and whether they delete keys
-	leads   map[int]bool             // with replicas: the nodes that are masters
+	newest   *bounded[asker, []asked] // with replicas: what was granted to the last request of a connection
+	scripts  *bounded[string, bool]   // with replicas: those that a node has run, by SHA1, and whether they delete keys
+	foreseen map[string]bool          // the scripts of a finished history, by SHA1, and whether they delete keys
+	leads    map[int]bool             // with replicas: the nodes that are masters
 
 	first   map[int]*stream // of the nodes, when their histories began
 	current map[int]*stream // of the nodes, their own or that of their master
@@ -122,7 +123,7 @@ func NewLedger(masters, keep int) *Ledger {
 	return &Ledger{
 		masters: masters, keep: keep, open: make([][]openLease, masters),
 		keys: newBounded[lockKey, [][]Holding](max(maxHolds, keep)), times: newTimes(masters),
-		refusals: newBounded[attempt, []refusal](maxHolds),
+		refusals: newBounded[attempt, []refusal](maxHolds), foreseen: map[string]bool{},
 	}
 }
 

@@ -34,10 +34,13 @@ func (l *Ledger) gives(node int, k lockKey, h hold) {
 	l.given[at] = all[max(0, len(all)-maxGrants):]
 }
 
-// knows reports whether a script that any node has run deletes keys, and whether one knows it.
+// knows reports whether a script deletes keys, and whether one knows it: any node has run it, or will.
 func (l *Ledger) knows(sha string) (deletes, known bool) {
-	if l == nil || l.groups == nil {
+	if l == nil {
 		return false, false
+	}
+	if deletes, known = l.foreseen[sha]; known || l.groups == nil {
+		return deletes, known
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()

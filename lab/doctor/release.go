@@ -62,8 +62,7 @@ func (e Event) concernsReplica(m meaning) bool {
 	return e.By != "" || e.Held || m.does.has(takes|runs) || len(e.Reply) > 0 && e.Reply[0] == '-'
 }
 
-// mayRelease reports whether a script that has not run may release locks. One whose text nobody knows may, if its keys
-// were locks: it was refused because it writes.
+// mayRelease reports whether a script that has not run may release locks. One that nobody knows may.
 func (d *Doctor) mayRelease(o op) bool {
 	s := d.scriptOf(o.script)
 	deletes, known := d.ledger.knows(o.script)
@@ -73,7 +72,7 @@ func (d *Doctor) mayRelease(o op) bool {
 	case o.whole || s.known || known:
 		return false
 	}
-	return o.reply.failed()
+	return true
 }
 
 // wasRefused reports whether the server has refused a command before it changed anything: a replica, or a master that
@@ -86,7 +85,8 @@ func (o op) wasRefused() bool {
 		return true
 	}
 	switch code, _, _ := strings.Cut(o.reply.text, " "); code { // or a script that has an error of its own
-	case "READONLY", "NOREPLICAS", "MASTERDOWN", "MISCONF", "OOM", "LOADING", "BUSY", "NOPERM", "NOAUTH":
+	case "READONLY", "NOREPLICAS", "MASTERDOWN", "MISCONF", "OOM", "LOADING", "BUSY", "NOPERM", "NOAUTH",
+		"NOSCRIPT":
 		return true
 	}
 	return false

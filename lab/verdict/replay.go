@@ -54,7 +54,10 @@ func play(histories []lab.History) (*replay, error) {
 		}
 		r.doctors[i] = doctor.Over(len(r.entries), r.ledger, i)
 	}
-	for _, e := range r.entries {
+	for i, e := range r.entries {
+		if e.shows() {
+			r.doctors[e.master].Foresees(e.command(int64(i)))
+		}
 		if token := e.takesWith(); token != "" {
 			for i, n := range r.nodes {
 				if n.master == r.nodes[e.master].master {
@@ -138,22 +141,36 @@ func show(d *doctor.Doctor, e entry, number int64) {
 	case e.Event == lab.EventCrash:
 		d.Restarted()
 	case e.ran(), e.waits():
-		name := strings.ToLower(e.Cmd[0])
-		if (name == "script" || name == "xgroup") && len(e.Cmd) > 1 {
-			name += "|" + strings.ToLower(e.Cmd[1])
-		}
-		args := make([][]byte, 0, len(e.Cmd)+len(e.Keys))
-		for _, words := range [][]string{e.Cmd, e.moreKeys()} {
-			for _, word := range words {
-				args = append(args, []byte(word))
-			}
-		}
-		d.Command(doctor.Event{
-			Time: e.Time, Mono: number, Client: e.Client, Request: e.Request, Name: e.Name, DB: e.DB,
-			Command: name, Args: args, By: e.By, Reply: e.encoded(), Lost: e.unanswered(), Held: e.waits(),
-			Late: e.Outcome == lab.ReplyLate,
-		})
+		d.Command(e.command(number))
 	}
+}
+
+// command returns an entry with a command as an event for a doctor.
+func (e entry) command(number int64) doctor.Event {
+	name := strings.ToLower(e.Cmd[0])
+	if (name == "script" || name == "xgroup") && len(e.Cmd) > 1 {
+		name += "|" + strings.ToLower(e.Cmd[1])
+	}
+	args := make([][]byte, 0, len(e.Cmd)+len(e.Keys))
+	for _, words := range [][]string{e.Cmd, e.moreKeys()} {
+		for _, word := range words {
+			args = append(args, []byte(word))
+		}
+	}
+	return doctor.Event{
+		Time: e.Time, Mono: number, Client: e.Client, Request: e.Request, Name: e.Name, DB: e.DB,
+		Command: name, Args: args, By: e.By, Reply: e.encoded(), Lost: e.unanswered(), Held: e.waits(),
+		Late: e.Outcome == lab.ReplyLate,
+	}
+}
+
+// shows reports whether an entry shows what a script does.
+func (e entry) shows() bool {
+	if len(e.Cmd) == 0 {
+		return false
+	}
+	name := strings.ToLower(e.Cmd[0])
+	return e.By != "" || name == "eval" || name == "script"
 }
 
 // showDisk reports a key that a restart has found otherwise on the disk.
