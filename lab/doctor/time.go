@@ -62,7 +62,8 @@ type mark struct {
 	others                      []sighting // with replicas: the newest ones of all nodes
 }
 
-// times holds the clocks of the masters. At most one of them is being moved.
+// times holds the clocks of the masters. Of those that are being moved, the newest goes step by step, and the others
+// have arrived.
 type times struct {
 	clocks []clock
 	tick   int64
@@ -96,6 +97,9 @@ func (t *times) sees(master int, now int64) (moved bool) {
 		w.left = left
 	}
 	c := &t.clocks[master]
+	if w.master != master || w.left == 0 {
+		now = max(now, c.now) // keys that expired on the way to where the clock is: several nodes move side by side
+	}
 	c.now = now
 	c.last = sighting{now - c.moved, t.real, true}
 	if !c.first.seen {

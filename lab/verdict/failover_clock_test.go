@@ -55,6 +55,43 @@ func TestAClockThatJumpsBeforeAFailoverEndsNoLease(t *testing.T) {
 	}
 }
 
+// LAB ALL CLOCK ADVANCE moves the nodes side by side, and keys expire on the way. These clocks stand still otherwise.
+func TestAKeyThatExpiresOnTheWayOfAClockIsNoTimeThatPasses(t *testing.T) {
+	for name, text := range map[string]string{
+		"while its node moves": `
+			1 1000 clock 2000 together
+			1 1594 expired lock:x @60
+			2 1000 clock 2000 together
+			2 1594 expired lock:x @60`,
+		"while another node moves": `
+			1 1000 clock 2000 together
+			2 1000 clock 2000 together
+			1 1594 expired lock:x @60
+			2 1594 expired lock:x @60`,
+		"when all nodes have moved": `
+			1 1000 clock 2000 together
+			2 1000 clock 2000 together
+			2 1594 expired lock:x @60
+			1 1594 expired lock:x @60`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			histories := nodes(t, `
+				1 1000 a SET lock:x token-a NX PX 594 = OK @30
+				2 1000 promoted 1 A @30`+text+`
+				2 2000 b SET lock:x token-b NX PX 318 = OK @90
+				1 2000 c SET lock:x token-c NX PX 491 = OK @90`)
+			for _, h := range histories {
+				for i := range h.Entries {
+					h.Entries[i].Mono *= 10_000
+				}
+			}
+			v, err := Judge(histories)
+			require.NoError(t, err)
+			require.Equal(t, "two-holders", string(v.Result()))
+		})
+	}
+}
+
 const (
 	takesHash = `
 		1 1000 a > EXISTS lock:x = 0 @0
