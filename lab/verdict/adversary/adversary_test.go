@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -77,13 +78,19 @@ func judgeHistories(t *testing.T, histories []history) (rows []row) {
 	}
 	stages := map[setup]miniredistest.Masters{}
 	for _, h := range histories {
-		if want := (setup{h.masters, h.dialect}); stages[want] == nil {
+		if want := (setup{h.masters, h.dialect}); stages[want] == nil && h.replicas == 0 {
 			stages[want] = miniredistest.RunMasters(brief{t}, h.masters, miniredistest.Watch(), miniredistest.Dialect(h.dialect))
 		}
 	}
 	for _, h := range histories {
 		t.Run(h.name, func(t *testing.T) {
-			r := judge(t, stages[setup{h.masters, h.dialect}], h)
+			nodes := stages[setup{h.masters, h.dialect}]
+			if h.replicas > 0 {
+				var end func()
+				nodes, end = newGroup(t, h)
+				defer end()
+			}
+			r := judge(t, nodes, h)
 			rows = append(rows, r)
 			if r.wrong != "" {
 				t.Errorf("%s: the truth is %s, the verdict is %s: %s\n%s", r.wrong, r.truth, r.verdict, h.about, r.why)
@@ -91,6 +98,13 @@ func judgeHistories(t *testing.T, histories []history) (rows []row) {
 		})
 	}
 	return rows
+}
+
+// newGroup starts a master and its replicas. They are for one history, because a failover changes them.
+func newGroup(t *testing.T, h history) (nodes miniredistest.Masters, end func()) {
+	srv := miniredistest.Run(brief{t}, miniredistest.Replicas(h.replicas), miniredistest.Dialect(h.dialect),
+		miniredistest.Watch(), miniredistest.FrozenAt(time.UnixMilli(start)))
+	return srv.Nodes(), srv.Stop
 }
 
 // summary prints the table and checks the counts that the suite promises.

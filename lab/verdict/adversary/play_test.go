@@ -46,17 +46,24 @@ const start = 1_700_000_000_000
 func newPlayer(t *testing.T, masters miniredistest.Masters, h history) *player {
 	p := &player{t: t, masters: masters, history: h, clients: map[string]*client{}}
 	p.lab("ALL", "RESET", "AT", strconv.Itoa(start))
-	for _, m := range masters {
-		p.do(m, "FLUSHALL")
-		p.do(m, "SCRIPT", "FLUSH")
+	if h.replicas == 0 { // else they are new
+		p.empty()
 	}
-	p.do(masters[0], "FUNCTION", "FLUSH")
-	p.do(masters[0], "CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
 	p.lab("ALL", "DOCTOR", "RESET")
 	p.lab("ALL", "LOG", "RESET")
 	p.lab("ALL", "LOG", "WATCH", cmp.Or(h.watched, "*"))
 	t.Cleanup(p.end)
 	return p
+}
+
+// empty makes servers that have played another history as good as new.
+func (p *player) empty() {
+	for _, m := range p.masters {
+		p.do(m, "FLUSHALL")
+		p.do(m, "SCRIPT", "FLUSH")
+	}
+	p.do(p.masters[0], "FUNCTION", "FLUSH")
+	p.do(p.masters[0], "CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
 }
 
 func (p *player) end() {
@@ -110,7 +117,7 @@ func (p *player) step(l line) {
 	case "jump": // the clock of one master: no time passes for a worker
 		p.lab("MASTER", words[0], "CLOCK", "SET", strconv.Itoa(p.clock(words[0])+p.number(words[1])))
 	case "lab":
-		p.lab(words...)
+		p.lab(p.scripts(words)...)
 	case "await":
 		p.await(words[0])
 	case "lose":

@@ -104,5 +104,8 @@ func (im *improviser) judged() (text, truth, verdict string) {
 	if im.history.masters > 1 {
 		head += fmt.Sprintf("masters: %d\n", im.history.masters)
 	}
+	if im.history.replicas > 0 {
+		head += fmt.Sprintf("replicas: %d\n", im.history.replicas)
+	}
 	return head + strings.TrimSpace(im.text.String()), truth, verdict
 }

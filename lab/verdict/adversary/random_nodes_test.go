@@ -5,192 +5,238 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/miniredisd/miniredisd/internal/respclient"
-	"github.com/miniredisd/miniredisd/internal/test/redistest"
-	"github.com/miniredisd/miniredisd/miniredistest"
 )
 
-// wilder steps of a group: requests at any node, whatever its role, and everything that a network and an operator do.
-
-const hashTake = `if redis.call('exists', KEYS[1]) == 0 or redis.call('hexists', KEYS[1], ARGV[2]) == 1 then ` +
-	`redis.call('hincrby', KEYS[1], ARGV[2], 1) redis.call('pexpire', KEYS[1], ARGV[1]) return nil end ` +
-	`return redis.call('pttl', KEYS[1])`
-
-const hashRelease = `if redis.call('hexists', KEYS[1], ARGV[2]) == 0 then return nil end ` +
-	`if redis.call('hincrby', KEYS[1], ARGV[2], -1) > 0 then redis.call('pexpire', KEYS[1], ARGV[1]) return 0 end ` +
-	`redis.call('del', KEYS[1]) return 1`
-
-// re-entrant lock of a worker, on lock:2
-type entered struct {
-	count int
-	until int64
+// group makes up histories of a master and its replicas. The workers use two locks: lock:1, and lock:2 that a worker
+// may enter several times.
+type group struct {
+	*improviser
+	tokens  map[string]string // of lock:1, by worker
+	entered map[string]int    // how often a worker has entered lock:2
+	wild    bool              // requests go to any node, and a network and an operator do everything
 }
 
-// wild is a group with a re-entrant lock, too.
-type wild struct {
-	*group
-	inside map[string]entered
+// Workers take a lock while streams stand still and replicas are promoted.
+func TestTheVerdictOfRandomFailovers(t *testing.T) {
+	t.Parallel()
+	judgeAll(t, chosen(t, 20), func(seed uint64) (text, truth, verdict string) {
+		return improviseNodes(t, seed, 1+int(seed%2), 40, false)
+	})
 }
 
-func (w *wild) any() int { return w.dice.IntN(len(w.nodes)) }
+// Workers take two locks while nodes fail in all ways.
+func TestTheVerdictOfWildFailovers(t *testing.T) {
+	t.Parallel()
+	judgeAll(t, chosen(t, 12), func(seed uint64) (text, truth, verdict string) {
+		return improviseNodes(t, seed, 1+int(seed%3), 50, true)
+	})
+}
 
-func (w *wild) step() {
-	worker := fmt.Sprintf("w%d", w.dice.IntN(3))
-	switch w.dice.IntN(12) {
-	case 0, 1:
-		w.enter(worker, w.any())
-	case 2, 3:
-		w.leave(worker, w.any())
-	case 4:
-		w.releaseAnywhere(worker, w.any())
-	case 5:
-		w.renewAnywhere(worker, w.any())
-	case 6:
-		w.operate()
-	default:
-		if len(w.masters()) > 0 { // else all nodes follow each other
-			w.group.step()
+func improviseNodes(t *testing.T, seed uint64, replicas, steps int, wild bool) (text, truth, verdict string) {
+	h := history{name: fmt.Sprintf("nodes-%d", seed), masters: 1, replicas: replicas, dialect: "redis-7.2"}
+	nodes, stop := newGroup(t, h)
+	defer stop()
+	g := &group{
+		improviser: &improviser{player: newPlayer(t, nodes, h), rand: rand.New(rand.NewPCG(seed, 7))},
+		tokens:     map[string]string{}, entered: map[string]int{}, wild: wild,
+	}
+	for range steps {
+		g.step()
+	}
+	return g.judged()
+}
+
+func (g *group) step() {
+	worker := g.one("a", "b", "c")
+	if g.wild && g.rand.IntN(12) < 7 {
+		at := 1 + g.rand.IntN(len(g.masters))
+		switch g.rand.IntN(7) {
+		case 0, 1:
+			g.enter(worker, at)
+		case 2, 3:
+			g.leave(worker, at)
+		case 4:
+			g.release(worker, at, g.one("DEL lock:1", ownRelease, ownRelease))
+		case 5:
+			g.renew(worker, at, g.one("SET lock:1 {token} XX PX {lease}", ownRenewal, "PEXPIRE lock:1 {lease}"))
+		case 6:
+			g.operate(at)
 		}
+		return
+	}
+	leaders := g.leaders()
+	if len(leaders) == 0 { // all nodes follow each other
+		return
+	}
+	at := leaders[g.rand.IntN(len(leaders))]
+	switch g.rand.IntN(12) {
+	case 0, 1, 2, 3:
+		g.take(worker, at)
+	case 4, 5:
+		g.release(worker, at, ownRelease)
+	case 6:
+		g.renew(worker, at, ownRenewal)
+	case 7, 8:
+		g.say(fmt.Sprintf("advance %d", 50+g.rand.IntN(600)))
+	case 9:
+		if g.rand.IntN(2) == 0 {
+			g.say(fmt.Sprintf("lab MASTER %d REPLICATION HOLD", at))
+		} else {
+			g.settle(at)
+		}
+	default:
+		if len(leaders) == 1 {
+			g.failover(at)
+		}
+	}
+}
+
+const (
+	ownRelease = "EVAL @compare-and-delete 1 lock:1 {token}"
+	ownRenewal = "EVAL @compare-and-pexpire 1 lock:1 {token} {lease}"
+)
+
+// leaders returns the nodes that are masters now, from 1.
+func (g *group) leaders() (all []int) {
+	for i, n := range g.masters {
+		if n.Do("ROLE").Elems[0].Str == "master" {
+			all = append(all, i+1)
+		}
+	}
+	return all
+}
+
+// holds reports whether a worker believes that it holds a lock.
+func (g *group) holds(worker, lock string) bool {
+	for _, b := range g.beliefs.held {
+		if b.worker == worker && b.key == "0/"+lock && b.holds(g.beliefs.now) {
+			return true
+		}
+	}
+	return false
+}
+
+// send lets a worker send a command to a node.
+func (g *group) send(worker string, at int, command, lease string) string {
+	command = strings.NewReplacer("{token}", g.tokens[worker], "{lease}", lease).Replace(command)
+	return g.ask(fmt.Sprintf("%s@%d", worker, at), command)
+}
+
+func (g *group) take(worker string, at int) {
+	if g.holds(worker, "lock:1") {
+		return
+	}
+	lease := fmt.Sprint(100 + g.rand.IntN(900))
+	g.tokens[worker] = fmt.Sprintf("token-%d", g.text.Len())
+	if g.send(worker, at, "SET lock:1 {token} NX PX {lease}", lease) == "OK" {
+		g.say(fmt.Sprintf("hold %s %s at=%d", worker, lease, at))
+	}
+}
+
+// release sends a release to a node that may refuse it. Then the worker believes in its lock, or does not.
+func (g *group) release(worker string, at int, command string) {
+	if !g.holds(worker, "lock:1") {
+		return
+	}
+	refused := strings.HasPrefix(g.send(worker, at, command, ""), "-")
+	if !refused || g.wild && g.rand.IntN(2) == 0 {
+		g.say("gone " + worker)
+	}
+}
+
+func (g *group) renew(worker string, at int, command string) {
+	if !g.holds(worker, "lock:1") {
+		return
+	}
+	lease := g.one("900", "1200", "1500")
+	if reply := g.send(worker, at, command, lease); reply == "OK" || reply == "1" {
+		g.say(fmt.Sprintf("hold %s %s at=%d", worker, lease, at))
 	}
 }
 
 // enter takes the re-entrant lock, or enters it again.
-func (w *wild) enter(worker string, at int) {
-	lease := 100 + w.dice.Int64N(900)
-	v := w.do(worker, at, "EVAL", hashTake, "1", "lock:2", fmt.Sprint(lease), "uuid-of-"+worker+":1")
-	if !v.Null {
-		return
+func (g *group) enter(worker string, at int) {
+	lease := fmt.Sprint(100 + g.rand.IntN(900))
+	if !g.holds(worker, "lock:2") {
+		g.entered[worker] = 0
 	}
-	for other, in := range w.inside {
-		w.two = w.two || other != worker && in.until >= w.now
+	if g.send(worker, at, "EVAL @hash-take 1 lock:2 {lease} uuid-of-"+worker+":1", lease) == "(nil)" {
+		g.entered[worker]++
+		g.say(fmt.Sprintf("hold %s lock:2 %s at=%d", worker, lease, at))
 	}
-	in := w.inside[worker]
-	if in.until < w.now {
-		in.count = 0
-	}
-	w.inside[worker] = entered{in.count + 1, w.now + lease}
 }
 
 // leave leaves the re-entrant lock once. A worker that learns that the lock is gone believes in it no more.
-func (w *wild) leave(worker string, at int) {
-	in, is := w.inside[worker]
-	if !is || in.until < w.now {
+func (g *group) leave(worker string, at int) {
+	if !g.holds(worker, "lock:2") {
 		return
 	}
-	v := w.do(worker, at, "EVAL", hashRelease, "1", "lock:2", "1000", "uuid-of-"+worker+":1")
+	reply := g.send(worker, at, "EVAL @hash-release 1 lock:2 1000 uuid-of-"+worker+":1", "")
+	refused := strings.HasPrefix(reply, "-")
 	switch {
-	case v.Kind == '-' && w.dice.IntN(2) == 0: // it goes on as if it held the lock
-	case v.Kind == '-' || v.Null || in.count == 1 || v.Int == 1 && w.dice.IntN(2) == 0:
-		delete(w.inside, worker)
-	case v.Int == 0:
-		w.inside[worker] = entered{in.count - 1, w.now + 1000}
+	case refused && g.rand.IntN(2) == 0: // it goes on as if it held the lock
+	case refused, reply == "(nil)", g.entered[worker] == 1, reply == "1" && g.rand.IntN(2) == 0:
+		g.say("gone " + worker + " lock:2")
+	case reply == "0":
+		g.entered[worker]--
+		g.say(fmt.Sprintf("hold %s lock:2 1000 at=%d", worker, at))
 	default:
-		w.inside[worker] = entered{in.count - 1, in.until}
+		g.entered[worker]--
 	}
 }
 
-// releaseAnywhere sends a release to a node that may refuse it. Then the worker believes in its lock, or does not.
-func (w *wild) releaseAnywhere(worker string, at int) {
-	mine, holds := w.held[worker]
-	if !holds || mine.until < w.now {
-		return
-	}
-	words := []string{"EVAL", compareAndDelete, "1", "lock:1", mine.token}
-	if w.dice.IntN(3) == 0 {
-		words = []string{"DEL", "lock:1"}
-	}
-	if w.do(worker, at, words...).Kind != '-' || w.dice.IntN(2) == 0 {
-		delete(w.held, worker)
-	}
-}
-
-func (w *wild) renewAnywhere(worker string, at int) {
-	mine, holds := w.held[worker]
-	if !holds || mine.until < w.now {
-		return
-	}
-	switch w.dice.IntN(3) {
+// operate does what an operator or a network does to a node.
+func (g *group) operate(at int) {
+	switch g.rand.IntN(5) {
 	case 0:
-		if w.do(worker, at, "SET", "lock:1", mine.token, "XX", "PX", "1200").Str == "OK" {
-			w.held[worker] = heldLock{mine.token, w.now + 1200}
-		}
+		g.ask(fmt.Sprintf("s@%d", at), "REPLICAOF NO ONE")
 	case 1:
-		if w.do(worker, at, "EVAL", renewOwn, "1", "lock:1", mine.token, "1500").Int == 1 {
-			w.held[worker] = heldLock{mine.token, w.now + 1500}
+		if of := 1 + g.rand.IntN(len(g.masters)); of != at {
+			g.say(fmt.Sprintf("port %d", of))
+			g.ask(fmt.Sprintf("s@%d", at), "REPLICAOF 127.0.0.1 {port}")
 		}
-	default:
-		if w.do(worker, at, "PEXPIRE", "lock:1", "900").Int == 1 {
-			w.held[worker] = heldLock{mine.token, w.now + 900}
-		}
-	}
-}
-
-// operate does what an operator or a network does to nodes.
-func (w *wild) operate() {
-	at := w.any()
-	switch w.dice.IntN(5) {
-	case 0:
-		_, err := w.nodes[at].Try("REPLICAOF", "NO", "ONE")
-		w.say("%d REPLICAOF NO ONE at %d: %v", w.now, at+1, err)
-	case 1:
-		to := w.any()
-		if to == at {
-			return
-		}
-		v, err := w.nodes[at].Try("REPLICAOF", "127.0.0.1", fmt.Sprint(w.nodes[to].Port()))
-		w.say("%d REPLICAOF %d at %d: %s %v", w.now, to+1, at+1, text(v), err)
 	case 2:
-		loss := []miniredistest.Loss{miniredistest.LoseKeys, miniredistest.KeepKeys}[w.dice.IntN(2)]
-		w.nodes[at].Crash(0, loss)
-		w.say("%d crash of %d, %v", w.now, at+1, loss)
-		for id, c := range w.conns {
-			if strings.HasSuffix(id, fmt.Sprint(at)) {
-				_ = c.Close()
-				delete(w.conns, id)
-			}
-		}
+		g.say(fmt.Sprintf("crash %d%s", at, g.one("", " keep")))
 	default:
-		w.settle()
+		for n := range g.masters {
+			g.say(fmt.Sprintf("lab MASTER %d REPLICATION RELEASE", n+1))
+		}
+		for _, n := range g.leaders() {
+			g.say(fmt.Sprintf("lab MASTER %d REPLICATION WAIT 300", n))
+		}
 	}
 }
 
-// settle lets every stream go and waits until the replicas have what their masters have, if they can.
-func (w *wild) settle() {
-	for _, n := range w.nodes {
-		n.Release()
+// settle lets the stream of a master go, and waits until its replicas have everything.
+func (g *group) settle(at int) {
+	g.say(fmt.Sprintf("lab MASTER %d REPLICATION RELEASE", at))
+	g.say(fmt.Sprintf("lab MASTER %d REPLICATION WAIT", at))
+}
+
+// failover promotes a replica, if one can be promoted.
+func (g *group) failover(at int) {
+	step := fmt.Sprintf("MASTER %d FAILOVER%s", at, g.one("", "", " LEAVE"))
+	if _, err := g.masters[0].Try(append([]string{"LAB"}, strings.Fields(step)...)...); err != nil {
+		return
 	}
-	for _, m := range w.masters() {
-		v := w.nodes[m].Do("LAB", "REPLICATION", "WAIT", "300")
-		w.say("%d %d replicas have what %d has", w.now, v.Int, m+1)
+	fmt.Fprintf(&g.text, "lab %s\n", step)
+	for _, n := range g.leaders() {
+		g.settle(n)
 	}
 }
 
-// Workers take two locks while nodes fail in all ways. The truth is what the workers believe.
-func TestTheVerdictOfWildFailovers(t *testing.T) {
+// Histories of nodes are played again as text: a step, its reply and its beliefs are all that there is.
+func TestAHistoryOfNodesIsTheSameAsText(t *testing.T) {
 	t.Parallel()
-	count := map[string]int{}
-	for seed := range chosen(t, 12) {
-		srv := miniredistest.Run(brief{t}, miniredistest.Replicas(1+seed%3), miniredistest.FrozenAt(time.UnixMilli(start)))
-		w := &wild{group: &group{t: t, nodes: srv.Nodes(), dice: rand.New(rand.NewPCG(uint64(seed), 11)),
-			conns: map[string]*respclient.Conn{}, held: map[string]heldLock{}}, inside: map[string]entered{}}
-		redistest.Until(t, func() bool { return srv.Do("LAB", "REPLICATION", "WAIT", "1000").Int == int64(1+seed%3) })
-		for range 50 {
-			w.step()
+	for seed := range uint64(4) {
+		written, truth, verdict := improviseNodes(t, seed, 2, 40, false)
+		h := readText(t, "written", written)[0]
+		nodes, end := newGroup(t, h)
+		r := judge(t, nodes, h)
+		end()
+		if r.truth != truth || r.verdict != verdict {
+			t.Errorf("seed %d: %s and %s were written, %s and %s were read\n%s",
+				seed, truth, verdict, r.truth, r.verdict, written)
 		}
-		v := srv.Do("LAB", "VERDICT", "lock:*")
-		said := field(v, "verdict").Str
-		violated := said == "two-holders" || said == "not-linearizable"
-		count[fmt.Sprint(w.two, " ", said)]++
-		wrong := w.two && said == "safe" || !w.two && violated
-		if wrong {
-			t.Errorf("two %v, seed %d\n%s\n%s", w.two, seed, strings.Join(w.story, "\n"), field(v, "text").Str)
-		}
-		for _, c := range w.conns {
-			_ = c.Close()
-		}
-		srv.Stop()
 	}
-	t.Log(count)
 }

@@ -23,6 +23,7 @@ type history struct {
 	accepts     string // another verdict that is right here, such as no-locks
 	finding     string // a pattern that the doctor must report
 	masters     int
+	replicas    int // of the one master
 	dialect     string
 	lines       []line
 
@@ -46,12 +47,17 @@ type line struct {
 }
 
 // readFile reads the histories of a file. testdata/README.md explains the format.
-func readFile(t *testing.T, file string) (all []history) {
+func readFile(t *testing.T, file string) []history {
 	t.Helper()
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
+	return readText(t, file, string(text))
+}
+
+func readText(t *testing.T, file, text string) (all []history) {
+	t.Helper()
 	var h *history
-	for n, raw := range strings.Split(string(text), "\n") {
+	for n, raw := range strings.Split(text, "\n") {
 		at := fmt.Sprintf("%s:%d", file, n+1)
 		raw = strings.TrimSpace(raw)
 		if raw == "" || strings.HasPrefix(raw, "#") {
@@ -74,6 +80,7 @@ func readFile(t *testing.T, file string) (all []history) {
 	for _, h := range all {
 		require.Contains(t, []string{"one", "two"}, h.truth, "%s of %s has no truth", h.name, file)
 		require.NotEmpty(t, h.lines, h.name)
+		require.True(t, h.replicas == 0 || h.masters == 1, "%s: replicas of one master only", h.name)
 	}
 	return all
 }
@@ -93,10 +100,14 @@ func (h *history) header(t *testing.T, at, key, value string) bool {
 		require.Equal(t, "yes", value, at)
 	case "dialect":
 		h.dialect = value
-	case "masters":
+	case "masters", "replicas":
 		n, err := strconv.Atoi(value)
 		require.NoError(t, err, at)
-		h.masters = n
+		if key == "replicas" {
+			h.replicas = n
+		} else {
+			h.masters = n
+		}
 	default:
 		return false
 	}

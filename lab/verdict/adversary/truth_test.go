@@ -37,7 +37,7 @@ func (p *player) believe(verb string, words []string) {
 	}
 	b := belief{worker: words[0], key: "lock:1", shared: verb == "share"}
 	db, at := 0, p.masters
-	if p.history.onOne {
+	if p.history.onOne || p.history.replicas > 0 {
 		at = at[:1]
 	}
 	words = words[1:]
