@@ -10,7 +10,7 @@ func (d *Doctor) Foresees(e Event) {
 	}
 	switch {
 	case sha == "" || sha == Exec:
-	case o.deletes, o.by != "" && o.does.has(removes):
+	case o.deletes, o.by != "" && (o.does.has(removes) || o.leaves()):
 		d.ledger.foreseen[sha] = true
 	case o.whole, o.by != "" && o.does.has(takes|sets|counts|renews):
 		d.ledger.foreseen[sha] = d.ledger.foreseen[sha]

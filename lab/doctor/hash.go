@@ -35,10 +35,14 @@ func (d *Doctor) hashWrite(o op, in *run) {
 	case h.mode != "":
 		d.entersMode(o, k, h, field, in)
 	case field == h.value:
-		if _, mine := whose(d.authors(o, k, []string{field}, false), h); mine {
-			d.noted(k, h, entered)
-		} else {
+		_, mine := whose(d.authors(o, k, []string{field}, false), h)
+		switch {
+		case !mine:
 			d.enters(o, k, h, field, in)
+		case d.isOver(k, h):
+			d.revive(o, k, author{h, true, ""}, h.until)
+		default:
+			d.noted(k, h, entered)
 		}
 	case h.counted && o.name == "hincrby":
 		d.enters(o, k, h, field, in)
@@ -48,8 +52,23 @@ func (d *Doctor) hashWrite(o op, in *run) {
 	}
 }
 
+// isOver reports whether the holder has given its lock up, or its lease is over, although the hash is there: another
+// node has shown that.
+func (d *Doctor) isOver(k lockKey, h *hold) bool {
+	switch {
+	case d.again != nil:
+		return slices.ContainsFunc(d.again.grants, func(g gave) bool { return g.key == k && g.token == h.value })
+	case d.ledger == nil:
+		return false
+	}
+	return d.ledger.hasEnded(d.master, k, h.order)
+}
+
 // leaves reports whether the command makes the count of a field smaller.
 func (o op) leaves() bool {
+	if len(o.args) < 4 {
+		return false
+	}
 	n, err := strconv.ParseInt(o.args[3], 10, 64)
 	return o.name == "hincrby" && err == nil && n <= 0
 }

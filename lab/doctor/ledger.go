@@ -93,8 +93,8 @@ type Ledger struct {
 	given    map[place][]hold   // with replicas: the newest grants
 
 	newest   *bounded[asker, []asked] // with replicas: what was granted to the last request of a connection
-	scripts  *bounded[string, bool]   // with replicas: those that a node has run, by SHA1, and whether they delete keys
-	foreseen map[string]bool          // the scripts of a finished history, by SHA1, and whether they delete keys
+	scripts  *bounded[string, bool]   // with replicas: those that a node has run, by SHA1, and whether they release locks
+	foreseen map[string]bool          // the scripts of a finished history, by SHA1, and whether they release locks
 	leads    map[int]bool             // with replicas: the nodes that are masters
 
 	first   map[int]*stream // of the nodes, when their histories began

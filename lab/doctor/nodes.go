@@ -34,28 +34,28 @@ func (l *Ledger) gives(node int, k lockKey, h hold) {
 	l.given[at] = all[max(0, len(all)-maxGrants):]
 }
 
-// knows reports whether a script deletes keys, and whether one knows it: any node has run it, or will.
-func (l *Ledger) knows(sha string) (deletes, known bool) {
+// knows reports whether a script releases locks, and whether one knows it: any node has run it, or will.
+func (l *Ledger) knows(sha string) (releases, known bool) {
 	if l == nil {
 		return false, false
 	}
-	if deletes, known = l.foreseen[sha]; known || l.groups == nil {
-		return deletes, known
+	if releases, known = l.foreseen[sha]; known || l.groups == nil {
+		return releases, known
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	deletes, known = l.scripts.m[sha]
-	return deletes, known
+	releases, known = l.scripts.m[sha]
+	return releases, known
 }
 
 // hears remembers for the other nodes what a node knows of a script.
 func (l *Ledger) hears(sha string, s *script) {
-	if l == nil || l.groups == nil || !s.known && !s.deletes {
+	if l == nil || l.groups == nil || !s.known && !s.releases() {
 		return
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.scripts.put(sha, s.deletes || l.scripts.m[sha])
+	l.scripts.put(sha, s.releases() || l.scripts.m[sha])
 }
 
 // place is a lock of a master.

@@ -65,9 +65,9 @@ func (e Event) concernsReplica(m meaning) bool {
 // mayRelease reports whether a script that has not run may release locks. One that nobody knows may.
 func (d *Doctor) mayRelease(o op) bool {
 	s := d.scriptOf(o.script)
-	deletes, known := d.ledger.knows(o.script)
+	releases, known := d.ledger.knows(o.script)
 	switch {
-	case o.deletes || s.deletes || deletes:
+	case o.deletes || s.releases() || releases:
 		return true
 	case o.whole || s.known || known:
 		return false

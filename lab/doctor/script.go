@@ -9,9 +9,13 @@ import (
 type script struct {
 	known   bool // its commands show what it does, or an event had its whole text
 	deletes bool // its text or its commands delete keys: it releases locks
+	leaves  bool // its commands make the count of a re-entrant lock smaller: it releases locks, too
 	writes  bool // its text or its commands write keys in another way
 	missed  int  // NOSCRIPT replies without an EVAL since
 }
+
+// releases reports whether the script releases locks.
+func (s *script) releases() bool { return s.deletes || s.leaves }
 
 const (
 	maxMissed   = 1024
@@ -45,7 +49,7 @@ func (d *Doctor) script(o op, ops []op) {
 	in := &run{script: true, args: args}
 	for _, inner := range ops {
 		inner.lost = o.lost || o.reply.failed()
-		s.deletes = s.deletes || inner.does.has(removes)
+		s.deletes, s.leaves = s.deletes || inner.does.has(removes), s.leaves || inner.leaves()
 		s.writes = s.writes || inner.does.has(takes|sets|counts|renews)
 		d.apply(inner, in)
 	}

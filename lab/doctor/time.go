@@ -294,6 +294,14 @@ func (l *Ledger) isOver(node int, k lockKey, lease int64, since mark, by int64) 
 	return least >= lease+by, most >= lease+by
 }
 
+// hasEnded reports whether a holder has given its lock up, or its lease is over.
+func (l *Ledger) hasEnded(node int, k lockKey, order int64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	t := l.find(node, k, order)
+	return t != nil && (t.GaveUp != 0 || t.RanOut != 0)
+}
+
 // watch adds a lease to those that passed ends by the clock.
 func (l *Ledger) watch(master int, o openLease) {
 	group := l.group(master)
