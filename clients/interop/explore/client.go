@@ -17,6 +17,7 @@ type client struct {
 	Version   string   `json:"version"`   // of the library, and of the one below it
 	Arguments []string `json:"arguments"` // as its program passes them
 	ecosystem string
+	company
 }
 
 var errPrepare = errors.New("prepare failed")
@@ -48,3 +49,6 @@ func clientsOf(ctx context.Context, ecosystem string) (all []client, err error) 
 	}
 	return all, nil
 }
+
+// String names the client and the company of its server.
+func (c client) String() string { return c.Name + c.title }

@@ -32,13 +32,23 @@ func write(document, dir string) error {
 	return os.WriteFile(document, []byte(filled(string(text), all)), 0o644)
 }
 
-// readAll returns all records, in the order of the document.
+// readAll returns a record of each client, in the order of the document. It has the marks of all companies.
 func readAll(dir string) (all []record, err error) {
-	paths, err := filepath.Glob(filepath.Join(dir, "*.json"))
+	paths, err := filepath.Glob(filepath.Join(dir, alone, "*.json"))
 	for _, path := range paths {
 		r, err := read(path)
 		if err != nil {
 			return nil, err
+		}
+		for _, c := range companies()[1:] {
+			other, err := read(filepath.Join(dir, c.name, filepath.Base(path)))
+			switch {
+			case os.IsNotExist(err):
+			case err != nil:
+				return nil, err
+			default:
+				r = r.with(other)
+			}
 		}
 		all = append(all, r)
 	}
@@ -74,21 +84,23 @@ func counted() []string {
 	return []string{broken, hangs, "undecided", "left behind", noticed, "fine", varies}
 }
 
-// overview is the table of all clients.
+// overview is the table of all clients. It counts the marks of a lone server, and what breaks in the other companies.
 func overview(all []record) []string {
-	lines := []string{
-		"| client | version | " + strings.Join(counted(), " | ") + " | trials | seconds |",
-		"|" + strings.Repeat("---|", len(counted())+4),
+	companies := companies()
+	head := slices.Concat([]string{"client", "version"}, counted())
+	for _, c := range companies[1:] {
+		head = append(head, broken+c.title)
 	}
+	head = append(head, "trials", "seconds")
+	lines := []string{"| " + strings.Join(head, " | ") + " |", "|" + strings.Repeat("---|", len(head))}
 	trials, seconds := 0, 0
 	for _, r := range all {
 		row := []string{fmt.Sprintf("[%s](#%s)", r.Name, r.Name), r.Version}
 		for _, mark := range counted() {
-			n := fmt.Sprint(r.count(mark))
-			if mark == broken && n != "0" {
-				n = "**" + n + "**"
-			}
-			row = append(row, n)
+			row = append(row, r.number(mark, companies[0]))
+		}
+		for _, c := range companies[1:] {
+			row = append(row, r.number(broken, c))
 		}
 		trials, seconds = trials+r.Trials, seconds+r.Seconds
 		lines = append(lines, "| "+strings.Join(row, " | ")+fmt.Sprintf(" | %d | %d |", r.Trials, r.Seconds))
@@ -97,10 +109,20 @@ func overview(all []record) []string {
 		plural(len(all), "client", "clients"), trials, plural((seconds+59)/60, "minute", "minutes")))
 }
 
-func (r record) count(mark string) (n int) {
+// number is how often a client has a mark in a company. It is bold if the lock breaks.
+func (r record) number(mark string, in company) string {
+	n := r.count(mark, in.has)
+	if mark == broken && n > 0 {
+		return fmt.Sprintf("**%d**", n)
+	}
+	return fmt.Sprint(n)
+}
+
+// count returns how often a client has a mark after one of these faults.
+func (r record) count(mark string, of func(fault string) bool) (n int) {
 	for _, p := range r.Points {
-		for _, m := range p.Marks {
-			if m == mark {
+		for fault, m := range p.Marks {
+			if m == mark && of(fault) {
 				n++
 			}
 		}

@@ -63,7 +63,7 @@ func TestTheDocumentHasTheRecordedTables(t *testing.T) {
 	require.Equal(t, filled(string(text), all), string(text), "with -update this test writes it")
 	for _, r := range all {
 		require.Contains(t, ecosystems, r.Ecosystem)
-		if r.count(broken) > 0 {
+		if r.count(broken, func(string) bool { return true }) > 0 {
 			_, after, _ := strings.Cut(string(text), "\n## "+r.Name+"\n")
 			section, _, _ := strings.Cut(after, "\n## ")
 			_, remark, _ := strings.Cut(section, closes)

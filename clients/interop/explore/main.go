@@ -1,12 +1,13 @@
 // Command explore finds which single failure breaks released lock clients, and shows that nothing has changed since.
 //
-//	clients/interop/run explore [-only ECO,...] [-client NAME,...] [-update [-join] | -replay]
+//	clients/interop/run explore [-only ECO,...] [-client NAME,...] [-beside COMPANY,...] [-update [-join] | -replay]
 //
 // Each client runs its scenario in one process that lives long: two workers, a and b, take and release one lock. Each
 // trial has a server of its own, with one failure at one request. The marks are compared with the recorded ones.
 //
 //	main.go      flags; the clients, several at a time
 //	client.go    the clients of an ecosystem
+//	company.go   what the server has beside it: nothing, a replica or a disk
 //	process.go   the process of a client: an address goes in, and how the scenario ended comes out
 //	measure.go   package lab/explore with a client in place of a program
 //	record.go    what is recorded of a client, and what varies between runs
@@ -37,6 +38,7 @@ const (
 type options struct {
 	only    []string // ecosystems; none means all
 	clients []string // none means all
+	beside  []string // companies; none means all
 	update  bool
 	join    bool
 	replay  bool
@@ -52,6 +54,7 @@ func main() {
 	o := options{strict: os.Getenv("CI") == "true"}
 	only := flag.String("only", "", "explore these `ecosystems` only (their folders' names, separated by commas)")
 	clients := flag.String("client", "", "explore these `clients` only (separated by commas)")
+	beside := flag.String("beside", "", "only with servers of these `companies`: "+strings.Join(companyNames(), ", "))
 	flag.BoolVar(&o.update, "update", false, "write what is found into "+document+" and "+records)
 	flag.BoolVar(&o.join, "join", false, "with -update: add to the runs that are recorded, in place of a new record")
 	flag.BoolVar(&o.replay, "replay", false, "try only cells that are broken or noticed, and a few others")
@@ -61,6 +64,7 @@ func main() {
 	flag.BoolVar(&o.verbose, "v", false, "print each trial")
 	flag.Parse()
 	o.only, o.clients = names(*only), names(*clients)
+	o.beside = names(*beside)
 	began := time.Now()
 	err := run(ctx, o)
 	stop()
@@ -76,6 +80,11 @@ func names(list string) []string {
 }
 
 func run(ctx context.Context, o options) error {
+	for _, name := range o.beside {
+		if !slices.Contains(companyNames(), name) {
+			return fmt.Errorf("-beside %s: there are %s", name, strings.Join(companyNames(), ", "))
+		}
+	}
 	all, err := o.find(ctx)
 	if err != nil {
 		return err
@@ -107,7 +116,7 @@ func (o options) find(ctx context.Context) (all []client, err error) {
 		}
 		for _, c := range found {
 			if len(o.clients) == 0 || slices.Contains(o.clients, c.Name) {
-				all = append(all, c)
+				all = append(all, c.in(o.beside)...)
 			}
 		}
 	}

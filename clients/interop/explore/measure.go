@@ -23,23 +23,22 @@ const (
 func (c client) measure(ctx context.Context, o options, wanted func(cell) bool) (*explore.Report, error) {
 	p := &process{command: []string{"./explore", c.Name}, dir: folder(c.ecosystem)}
 	defer p.end()
-	opt := trials.Options{Options: explore.Options{
-		Program: []string{c.Name}, Seed: o.seed, Patience: patience,
-	}, Quiet: quiet, Play: p.warmPlay}
+	opt := trials.Options{Options: c.options, Quiet: quiet, Play: p.warmPlay}
+	opt.Program, opt.Seed, opt.Patience = []string{c.Name}, o.seed, patience
 	if wanted != nil {
 		opt.Cells = func(at explore.Point, f explore.Fault) bool { return wanted(cell{pointOf(at), f.Name}) }
 	}
 	if o.verbose {
 		opt.Progress = func(now trials.Progress) {
-			fmt.Printf("%s: %d done, %d left, %.1f s: %s\n", c.Name, now.Done, now.Left, now.Passed.Seconds(), now.Trial)
+			fmt.Printf("%s: %d done, %d left, %.1f s: %s\n", c, now.Done, now.Left, now.Passed.Seconds(), now.Trial)
 		}
 	}
 	r, err := trials.Run(ctx, opt)
 	if err != nil {
-		return r, fmt.Errorf("%s: %w", c.Name, err)
+		return r, fmt.Errorf("%s: %w", c, err)
 	}
 	if r.Itself != nil {
-		return r, fmt.Errorf("%s: %s", c.Name, r.Itself.Sentence)
+		return r, fmt.Errorf("%s: %s", c, r.Itself.Sentence)
 	}
 	return r, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -13,7 +14,7 @@ import (
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
-// record is what is known of a client.
+// record is what is known of a client in a company.
 type record struct {
 	Ecosystem string `json:"ecosystem"`
 	client
@@ -150,6 +151,30 @@ func common(a, b map[string]string) map[string]string {
 	return all
 }
 
+// with returns a record that has the marks of another company, too. Points that only one company knows come last.
+func (r record) with(other record) record {
+	all := r
+	all.Points, all.Unsteady = nil, nil
+	for _, p := range r.Points {
+		marks := maps.Clone(p.Marks)
+		maps.Copy(marks, other.at(p.point))
+		all.Points = append(all.Points, pointRecord{p.point, marks})
+	}
+	for _, p := range other.Points {
+		if r.at(p.point) == nil {
+			all.Points = append(all.Points, p)
+		}
+	}
+	for _, p := range slices.Concat(r.Unsteady, other.Unsteady) {
+		if all.at(p) == nil && !slices.Contains(all.Unsteady, p) {
+			all.Unsteady = append(all.Unsteady, p)
+		}
+	}
+	all.Findings = slices.Concat(r.Findings, other.Findings)
+	all.Trials, all.Seconds = r.Trials+other.Trials, r.Seconds+other.Seconds
+	return all
+}
+
 // at returns the marks of a point, nil if there is no such point.
 func (r record) at(p point) map[string]string {
 	for _, q := range r.Points {
@@ -190,7 +215,7 @@ func (c client) update(ctx context.Context, o options) error {
 			return err
 		}
 		one := recordOf(c, r, time.Since(began))
-		fmt.Printf("%s: run %d: %d trials, %d s\n", c.Name, n+1, one.Trials, one.Seconds)
+		fmt.Printf("%s: run %d: %d trials, %d s\n", c, n+1, one.Trials, one.Seconds)
 		switch {
 		case n > 0:
 			all = joined(all, one)
@@ -207,10 +232,13 @@ func (c client) update(ctx context.Context, o options) error {
 	if err != nil {
 		return err
 	}
+	if err := os.MkdirAll(filepath.Dir(c.path()), 0o755); err != nil {
+		return err
+	}
 	return os.WriteFile(c.path(), append(text, '\n'), 0o644)
 }
 
-func (c client) path() string { return filepath.Join(records, c.Name+".json") }
+func (c client) path() string { return filepath.Join(records, c.company.name, c.Name+".json") }
 
 func read(path string) (r record, err error) {
 	text, err := os.ReadFile(path)

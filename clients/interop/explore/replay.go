@@ -22,8 +22,8 @@ type plan struct {
 	cells map[cell]string // the recorded marks
 }
 
-// plans chooses what to try: everything, or what a replay tries. A client without a record is an error, and so is one
-// of another version.
+// plans chooses what to try: everything, or what a replay tries. Beside a replica and on a disk many clients notice, so
+// there a replay tries what breaks. A client without a record is an error, and so is one of another version.
 func (o options) plans(all []client) (plans []plan, err error) {
 	type candidate struct {
 		plan int
@@ -37,12 +37,12 @@ func (o options) plans(all []client) (plans []plan, err error) {
 			return nil, fmt.Errorf("%w: -update makes it", err)
 		}
 		if r.Version != c.Version {
-			return nil, fmt.Errorf("%s is %s, and its record is of %s: -update makes another", c.Name, c.Version, r.Version)
+			return nil, fmt.Errorf("%s is %s, and its record is of %s: -update makes another", c, c.Version, r.Version)
 		}
 		p := plan{c, map[cell]string{}}
 		for _, at := range r.steady() {
 			switch {
-			case !o.replay || at.mark == broken || at.mark == noticed && at.fault != silent:
+			case !o.replay || at.mark == broken || at.mark == noticed && at.fault != silent && c.name == alone:
 				p.cells[at.cell] = at.mark
 			case at.mark != hangs && at.fault != silent: // these take long
 				more = append(more, candidate{i, at.cell, at.mark})
@@ -105,7 +105,7 @@ func (p plan) check(ctx context.Context, o options) error {
 		}
 		left = pick(left, now)
 	}
-	fmt.Printf("%s: %d cells, %d trials, %.1f s, %d changed\n", p.Name, len(p.cells), tried, time.Since(began).Seconds(),
+	fmt.Printf("%s: %d cells, %d trials, %.1f s, %d changed\n", p, len(p.cells), tried, time.Since(began).Seconds(),
 		len(left))
 	return p.changes(left, now)
 }
@@ -144,5 +144,5 @@ func (p plan) changes(before, now map[cell]string) error {
 		return nil
 	}
 	slices.Sort(lines)
-	return fmt.Errorf("%s %s has changed:\n%s", p.Name, p.Version, strings.Join(lines, "\n"))
+	return fmt.Errorf("%s %s has changed:\n%s", p, p.Version, strings.Join(lines, "\n"))
 }

@@ -119,12 +119,13 @@ func TestWhatDependsOnTimeLimitsChangesOnlyIfItBreaks(t *testing.T) {
 
 func TestAReplayTriesWhatIsBrokenOrNoticedAndAFewOthers(t *testing.T) {
 	t.Chdir(t.TempDir())
-	require.NoError(t, os.MkdirAll(records, 0o755))
+	require.NoError(t, os.MkdirAll(filepath.Join(records, alone), 0o755))
 	marks := map[string]string{"one": broken, "two": noticed, "three": hangs, "four": varies, silent: noticed}
 	for i := range 30 {
 		marks[fmt.Sprint("fine-", i)] = "fine"
 	}
 	r := recorded(pointRecord{setnx, marks})
+	r.client = r.in([]string{alone})[0]
 	text, err := json.Marshal(r)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(r.path(), text, 0o644))
@@ -138,6 +139,12 @@ func TestAReplayTriesWhatIsBrokenOrNoticedAndAFewOthers(t *testing.T) {
 		require.Equal(t, plans, again)
 		require.Equal(t, broken, plans[0].cells[cell{setnx, "one"}])
 	}
+	beside := r.in([]string{"disk"})[0]
+	require.NoError(t, os.MkdirAll(filepath.Dir(beside.path()), 0o755))
+	require.NoError(t, os.WriteFile(beside.path(), text, 0o644))
+	plans, err := options{replay: true, seed: 7}.plans([]client{beside})
+	require.NoError(t, err)
+	require.Len(t, plans[0].cells, 1+others, "beside a disk it does not try again what was noticed")
 	r.client.Version = "2.0"
 	_, err = options{}.plans([]client{r.client})
 	require.EqualError(t, err, "one is 2.0, and its record is of 1.0: -update makes another")
