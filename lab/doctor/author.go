@@ -46,7 +46,10 @@ const (
 		"it may have come from another worker on the connection"
 	whyBefore = "the log begins while somebody holds the lock: it does not show who, and for how long"
 	whyMore   = "another client changed the count of the re-entrant lock"
-	whyEntry  = "the holder had entered the re-entrant lock again, and that was never replicated: " +
+	whyOlder  = "the hash still had an older count of its holder: " +
+		"its client may believe that this release has given the lock up"
+	whyTwice = "its holder took the lock at another node, too: it may believe in that lease alone"
+	whyEntry = "the holder had entered the re-entrant lock again, and that was never replicated: " +
 		"it may believe that it still holds the lock"
 )
 

@@ -32,6 +32,9 @@ func (d *Doctor) hashWrite(o op, in *run) {
 			h.marred = whyMore
 		}
 	case o.leaves():
+		if h.marred == whyOlder || h.marred == whyMore {
+			d.gaveUp(o, k, unsure(d.authors(o, k, []string{field}, false), h.marred), nil)
+		}
 	case h.mode != "":
 		d.entersMode(o, k, h, field, in)
 	case field == h.value:
@@ -41,6 +44,7 @@ func (d *Doctor) hashWrite(o op, in *run) {
 			d.enters(o, k, h, field, in)
 		case d.isOver(k, h):
 			d.revive(o, k, author{h, true, ""}, h.until)
+			d.holds.m[k].marred = whyOlder
 		default:
 			d.noted(k, h, entered)
 		}

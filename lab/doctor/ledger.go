@@ -156,6 +156,7 @@ func (l *Ledger) granted(master int, k lockKey, h *hold, o op) *Finding {
 		Node: l.name(master), Start: l.start, Deposed: l.deposed[master], Readonly: h.readonly,
 	})
 	if l.groups != nil {
+		l.takenTwice(master, tables[group])
 		l.asks(asker{master, h.client}, asked{gave: gave{k, h.value, h.order}, request: o.request})
 	}
 	t := &tables[group][len(tables[group])-1]

@@ -118,3 +118,21 @@ func (l *Ledger) grants(k lockKey, node int) {
 		l.granters[k] = append(l.granters[k], node)
 	}
 }
+
+// takenTwice handles a holder that takes a lock at one node while it has the lock at another one. table ends with the
+// new grant. The holder may believe in its lease alone.
+func (l *Ledger) takenTwice(node int, table []Holding) {
+	last := len(table) - 1
+	again := &table[last]
+	for i := max(0, last-maxGrants); i < last; i++ {
+		t := &table[i]
+		same := t.Token == again.Token && t.Name == again.Name && (t.Name != "" || t.Client == again.Client)
+		if !same || t.GaveUp != 0 || t.RanOut != 0 || t.Order == again.renews {
+			continue
+		}
+		if t.MayGiveUp == 0 {
+			t.MayGiveUp = l.order
+		}
+		l.doubts(node, t, Doubt{Why: whyTwice, Step: again.Granted})
+	}
+}

@@ -93,6 +93,9 @@ func Reasons() map[string]string {
 			"too": "这里没有这把锁的某台服务器的日志，它可能也授予过这把锁",
 		"a server of this lock was a replica of a server outside of the process, which may have granted the lock, " +
 			"too": "这把锁的某台服务器做过进程之外的服务器的从节点，对方可能也授予过这把锁",
+		"the hash still had an older count of its holder: " +
+			"its client may believe that this release has given the lock up": "哈希里还有持有者以前的计数：它的客户端可能以为这次释放已经交出了锁",
+		"its holder took the lock at another node, too: it may believe in that lease alone": "持有者在另一个节点上也取得了这把锁：它可能只相信那一个租约",
 		"the holder had entered the re-entrant lock again, and that was never replicated: " +
 			"it may believe that it still holds the lock": "持有者又进入了一次可重入锁，而这一次没有复制过去：它可能以为自己仍然持有锁",
 		"clients found the key absent and set it without NX: if they believe that they hold a lock now, " +
