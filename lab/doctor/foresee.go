@@ -13,6 +13,6 @@ func (d *Doctor) Foresees(e Event) {
 	case o.deletes, o.by != "" && (o.does.has(removes) || o.leaves()):
 		d.ledger.foreseen[sha] = true
 	case o.whole, o.by != "" && o.does.has(takes|sets|counts|renews):
-		d.ledger.foreseen[sha] = d.ledger.foreseen[sha]
+		d.ledger.foreseen[sha] = d.ledger.foreseen[sha] // known, even if it releases nothing
 	}
 }
