@@ -50,7 +50,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
 	o := options{strict: os.Getenv("CI") == "true"}
 	only := flag.String("only", "", "explore these `ecosystems` only (their folders' names, separated by commas)")
 	clients := flag.String("client", "", "explore these `clients` only (separated by commas)")

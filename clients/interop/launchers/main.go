@@ -56,7 +56,7 @@ func main() {
 	flag.Parse()
 	o := options{update: *update, strict: os.Getenv("CI") == "true"}
 	o.only = strings.FieldsFunc(*only, func(r rune) bool { return r == ',' })
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
 	failed, err := run(ctx, o)
 	stop()
 	if err != nil {

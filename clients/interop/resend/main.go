@@ -39,7 +39,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
 	only := flag.String("only", "", "run these `ecosystems` only (their folders' names, separated by commas)")
 	update := flag.Bool("update", false, "write the table into "+document)
 	flag.Parse()

@@ -40,7 +40,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
 	only := flag.String("only", "", "run these `ecosystems` only (their folders' names, separated by commas)")
 	flag.Parse()
 	err := run(ctx, strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }), os.Getenv("CI") == "true")
