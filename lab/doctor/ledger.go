@@ -94,6 +94,7 @@ type Ledger struct {
 
 	newest   *bounded[asker, []asked] // with replicas: what was granted to the last request of a connection
 	scripts  *bounded[string, bool]   // with replicas: those that a node has run, by SHA1, and whether they release locks
+	finished bool                     // all of the history is known
 	foreseen map[string]bool          // the scripts of a finished history, by SHA1, and whether they release locks
 	leads    map[int]bool             // with replicas: the nodes that are masters
 

@@ -18,8 +18,11 @@ func (l *Ledger) Replicated(groups []int, names []string) {
 	l.streams, l.first, l.current = map[string]*stream{}, map[int]*stream{}, map[int]*stream{}
 }
 
-// Begin says when the history begins, in unix ms.
-func (l *Ledger) Begin(time int64) { l.start = time }
+// Begin says that a finished history is shown, and when it begins, in unix ms.
+func (l *Ledger) Begin(time int64) { l.start, l.finished = time, true }
+
+// isFinished reports whether the doctors see a history that is over.
+func (l *Ledger) isFinished() bool { return l != nil && l.finished }
 
 // gives notes a grant of a node with replicas, for the doctors of the other nodes.
 func (l *Ledger) gives(node int, k lockKey, h hold) {

@@ -62,7 +62,7 @@ func (e Event) concernsReplica(m meaning) bool {
 	return e.By != "" || e.Held || m.does.has(takes|runs) || len(e.Reply) > 0 && e.Reply[0] == '-'
 }
 
-// mayRelease reports whether a script that has not run may release locks. One that nobody knows may.
+// mayRelease reports whether a script that has not run may release locks. One that nobody will know may.
 func (d *Doctor) mayRelease(o op) bool {
 	s := d.scriptOf(o.script)
 	releases, known := d.ledger.knows(o.script)
@@ -72,7 +72,8 @@ func (d *Doctor) mayRelease(o op) bool {
 	case o.whole || s.known || known:
 		return false
 	}
-	return true
+	unknown := strings.HasPrefix(o.reply.text, "NOSCRIPT") // a live server is about to get its text
+	return d.ledger.isFinished() || o.reply.failed() && !unknown
 }
 
 // wasRefused reports whether the server has refused a command before it changed anything: a replica, or a master that
