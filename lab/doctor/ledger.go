@@ -94,8 +94,7 @@ type Ledger struct {
 
 	newest   *bounded[asker, []asked] // with replicas: what was granted to the last request of a connection
 	scripts  *bounded[string, bool]   // with replicas: those that a node has run, by SHA1, and whether they release locks
-	finished bool                     // all of the history is known
-	foreseen map[string]bool          // the scripts of a finished history, by SHA1, and whether they release locks
+	foreseen map[string]bool          // of a finished history: its scripts, by SHA1, and whether they release locks
 	leads    map[int]bool             // with replicas: the nodes that are masters
 
 	first   map[int]*stream // of the nodes, when their histories began
@@ -124,7 +123,7 @@ func NewLedger(masters, keep int) *Ledger {
 	return &Ledger{
 		masters: masters, keep: keep, open: make([][]openLease, masters),
 		keys: newBounded[lockKey, [][]Holding](max(maxHolds, keep)), times: newTimes(masters),
-		refusals: newBounded[attempt, []refusal](maxHolds), foreseen: map[string]bool{},
+		refusals: newBounded[attempt, []refusal](maxHolds),
 	}
 }
 

@@ -78,6 +78,18 @@ func (m *masters) release(client int64, on ...int) {
 	}
 }
 
+// unknownScript sends a script with the token that no master has run.
+func (m *masters) unknownScript(client int64, token string, on ...int) {
+	for _, master := range on {
+		e := m.event(master)
+		e.Client, e.Command, e.Reply = client, "evalsha", []byte("-NOSCRIPT No matching script. Please use EVAL.\r\n")
+		for _, a := range []string{"EVALSHA", "e0e1f9fabfc9d4800c877a703b823ac0578ff8db", "1", "lock", token} {
+			e.Args = append(e.Args, []byte(a))
+		}
+		m.doctors[master-1].Command(e)
+	}
+}
+
 func (m *masters) found() []string {
 	all := []string{}
 	for i, d := range m.doctors {
@@ -95,6 +107,12 @@ func TestTwoHoldersOfAMajorityAreFound(t *testing.T) {
 	}{
 		"the clock of one master jumps": {func(m *masters) {
 			m.take(1, "token-a", 1, 2, 3)
+			m.jump(3)
+			m.take(2, "token-b", 3, 4, 5)
+		}, []string{"5: two-holders lock 2"}},
+		"and the first holder's next script gets NOSCRIPT": {func(m *masters) {
+			m.take(1, "token-a", 1, 2, 3)
+			m.unknownScript(1, "token-a", 1, 2, 3)
 			m.jump(3)
 			m.take(2, "token-b", 3, 4, 5)
 		}, []string{"5: two-holders lock 2"}},

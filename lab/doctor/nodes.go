@@ -19,10 +19,10 @@ func (l *Ledger) Replicated(groups []int, names []string) {
 }
 
 // Begin says that a finished history is shown, and when it begins, in unix ms.
-func (l *Ledger) Begin(time int64) { l.start, l.finished = time, true }
+func (l *Ledger) Begin(time int64) { l.start, l.foreseen = time, map[string]bool{} }
 
 // isFinished reports whether the doctors see a history that is over.
-func (l *Ledger) isFinished() bool { return l != nil && l.finished }
+func (l *Ledger) isFinished() bool { return l != nil && l.foreseen != nil }
 
 // gives notes a grant of a node with replicas, for the doctors of the other nodes.
 func (l *Ledger) gives(node int, k lockKey, h hold) {
@@ -129,7 +129,7 @@ func (l *Ledger) takenTwice(node int, table []Holding) {
 	again := &table[last]
 	for i := max(0, last-maxGrants); i < last; i++ {
 		t := &table[i]
-		same := t.Token == again.Token && t.Name == again.Name && (t.Name != "" || t.Client == again.Client)
+		same := t.Token == again.Token && t.holder(false) == again.holder(false)
 		if !same || t.GaveUp != 0 || t.RanOut != 0 || t.Order == again.renews {
 			continue
 		}

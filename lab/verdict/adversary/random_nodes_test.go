@@ -106,16 +106,6 @@ func (g *group) leaders() (all []int) {
 	return all
 }
 
-// holds reports whether a worker believes that it holds a lock.
-func (g *group) holds(worker, lock string) bool {
-	for _, b := range g.beliefs.held {
-		if b.worker == worker && b.key == "0/"+lock && b.holds(g.beliefs.now) {
-			return true
-		}
-	}
-	return false
-}
-
 // send lets a worker send a command to a node.
 func (g *group) send(worker string, at int, command, lease string) string {
 	command = strings.NewReplacer("{token}", g.tokens[worker], "{lease}", lease).Replace(command)
@@ -123,7 +113,7 @@ func (g *group) send(worker string, at int, command, lease string) string {
 }
 
 func (g *group) take(worker string, at int) {
-	if g.holds(worker, "lock:1") {
+	if g.beliefs.holds(worker, "lock:1") {
 		return
 	}
 	lease := fmt.Sprint(100 + g.rand.IntN(900))
@@ -135,7 +125,7 @@ func (g *group) take(worker string, at int) {
 
 // release sends a release to a node that may refuse it. Then the worker believes in its lock, or does not.
 func (g *group) release(worker string, at int, command string) {
-	if !g.holds(worker, "lock:1") {
+	if !g.beliefs.holds(worker, "lock:1") {
 		return
 	}
 	refused := strings.HasPrefix(g.send(worker, at, command, ""), "-")
@@ -145,7 +135,7 @@ func (g *group) release(worker string, at int, command string) {
 }
 
 func (g *group) renew(worker string, at int, command string) {
-	if !g.holds(worker, "lock:1") {
+	if !g.beliefs.holds(worker, "lock:1") {
 		return
 	}
 	lease := g.one("900", "1200", "1500")
@@ -157,7 +147,7 @@ func (g *group) renew(worker string, at int, command string) {
 // enter takes the re-entrant lock, or enters it again.
 func (g *group) enter(worker string, at int) {
 	lease := fmt.Sprint(100 + g.rand.IntN(900))
-	if !g.holds(worker, "lock:2") {
+	if !g.beliefs.holds(worker, "lock:2") {
 		g.entered[worker] = 0
 	}
 	if g.send(worker, at, "EVAL @hash-take 1 lock:2 {lease} uuid-of-"+worker+":1", lease) == "(nil)" {
@@ -168,7 +158,7 @@ func (g *group) enter(worker string, at int) {
 
 // leave leaves the re-entrant lock once. A worker that learns that the lock is gone believes in it no more.
 func (g *group) leave(worker string, at int) {
-	if !g.holds(worker, "lock:2") {
+	if !g.beliefs.holds(worker, "lock:2") {
 		return
 	}
 	reply := g.send(worker, at, "EVAL @hash-release 1 lock:2 1000 uuid-of-"+worker+":1", "")

@@ -175,12 +175,7 @@ func (im *improviser) inExec(client, command string) string {
 }
 
 func (im *improviser) believes(w *worker) bool {
-	for _, b := range im.beliefs.held {
-		if b.worker == w.name && b.holds(im.beliefs.now) {
-			return true
-		}
-	}
-	return false
+	return im.beliefs.holds(w.name, "lock:1")
 }
 
 // has reports whether the lock has the token of a worker.

@@ -29,6 +29,13 @@ type belief struct {
 
 func (b belief) holds(now int64) bool { return !b.over && (b.until < 0 || now <= b.until) }
 
+// holds reports whether a worker believes now that it holds a lock of database 0.
+func (b beliefs) holds(worker, lock string) bool {
+	return slices.ContainsFunc(b.held, func(h belief) bool {
+		return h.worker == worker && h.key == "0/"+lock && h.holds(b.now)
+	})
+}
+
 // believe plays "hold a 30000", "share a lock:2 30000", "hold a forever", "gone a" and "nobody reason".
 func (p *player) believe(verb string, words []string) {
 	if verb == "nobody" { // a grant that no worker believes in
