@@ -77,8 +77,9 @@ func (p *persistence) launch(done func(err error), begin func(wake, ended func()
 	p.forks++
 	p.aof.at.now = false // with no-appendfsync-on-rewrite nothing is fsynced meanwhile: the next flush knows
 	var begun *snapshots.Snapshot
-	begun = begin(func() { p.s.loop.Post(func() {}) }, func() {
-		p.s.loop.Post(func() {
+	loop := p.s.loop // the writer calls these: it must not read p, which LAB CRASH replaces
+	begun = begin(func() { loop.Post(func() {}) }, func() {
+		loop.Post(func() {
 			if b.snapshot == begun {
 				p.endBackground()
 			}

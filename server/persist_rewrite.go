@@ -73,8 +73,9 @@ func (a *appendOnly) beginRewrite() error {
 		return job.Write(func(path string) error { return rdb.SaveBy(on, path, fill) }, keep)
 	}
 	var begun *snapshots.Snapshot
-	begun = snapshots.BeginBy(p.s.ks, write, saving, func() { p.s.loop.Post(func() {}) }, func() {
-		p.s.loop.Post(func() {
+	loop := p.s.loop // the writer calls these: it must not read p, which LAB CRASH replaces
+	begun = snapshots.BeginBy(p.s.ks, write, saving, func() { loop.Post(func() {}) }, func() {
+		loop.Post(func() {
 			if r.snapshot == begun {
 				a.endRewrite()
 			}

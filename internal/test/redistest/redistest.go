@@ -12,6 +12,8 @@ package redistest
 
 import (
 	"bytes"
+	"errors"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -167,11 +169,15 @@ func freePort(t testing.TB) string {
 	return port
 }
 
+// version leaves no connection: a test that counts clients finds none but its own.
 func version(t testing.TB, addr, field string) string {
 	t.Helper()
 	c := Dial(t, addr)
-	defer c.Close()
 	_, rest, _ := strings.Cut(c.Do("INFO", "server").Str, field)
 	v, _, _ := strings.Cut(rest, "\r\n")
+	c.Do("QUIT")
+	if _, err := c.TryRead(); !errors.Is(err, io.EOF) {
+		t.Fatalf("the server closes the connection after QUIT: %v", err)
+	}
 	return v
 }
