@@ -21,13 +21,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/miniredisd/miniredisd/clients/interop/folders"
+	"github.com/miniredisd/miniredisd/clients/interop/signals"
 )
 
 const (
@@ -50,7 +49,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signals.Context(os.Stdout)
 	o := options{strict: os.Getenv("CI") == "true"}
 	only := flag.String("only", "", "explore these `ecosystems` only (their folders' names, separated by commas)")
 	clients := flag.String("client", "", "explore these `clients` only (separated by commas)")

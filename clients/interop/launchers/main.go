@@ -30,13 +30,12 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 
 	"github.com/miniredisd/miniredisd/clients/interop/folders"
+	"github.com/miniredisd/miniredisd/clients/interop/signals"
 )
 
 const (
@@ -56,7 +55,7 @@ func main() {
 	flag.Parse()
 	o := options{update: *update, strict: os.Getenv("CI") == "true"}
 	o.only = strings.FieldsFunc(*only, func(r rune) bool { return r == ',' })
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signals.Context(os.Stdout)
 	failed, err := run(ctx, o)
 	stop()
 	if err != nil {

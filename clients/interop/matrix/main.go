@@ -23,12 +23,11 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/miniredisd/miniredisd/clients/interop/folders"
+	"github.com/miniredisd/miniredisd/clients/interop/signals"
 )
 
 // The two kinds of servers, as -servers names them.
@@ -48,7 +47,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signals.Context(os.Stdout)
 	failed, err := run(ctx, parseFlags())
 	stop()
 	if err != nil {

@@ -25,15 +25,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/miniredisd/miniredisd/clients/interop/folders"
 	"github.com/miniredisd/miniredisd/clients/interop/labserver"
+	"github.com/miniredisd/miniredisd/clients/interop/signals"
 )
 
 const masterCount = 5
@@ -49,7 +48,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signals.Context(os.Stdout)
 	err := run(ctx, parseFlags())
 	stop()
 	if err != nil {

@@ -21,13 +21,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 
 	"github.com/miniredisd/miniredisd/clients/interop/folders"
 	"github.com/miniredisd/miniredisd/clients/interop/labserver"
+	"github.com/miniredisd/miniredisd/clients/interop/signals"
 )
 
 const document = "docs/resend.md"
@@ -39,7 +38,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signals.Context(os.Stdout)
 	only := flag.String("only", "", "run these `ecosystems` only (their folders' names, separated by commas)")
 	update := flag.Bool("update", false, "write the table into "+document)
 	flag.Parse()

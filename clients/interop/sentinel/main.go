@@ -30,13 +30,12 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/miniredisd/miniredisd/clients/interop/labserver"
+	"github.com/miniredisd/miniredisd/clients/interop/signals"
 )
 
 const ours = "miniredisd"
@@ -51,7 +50,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signals.Context(os.Stdout)
 	err := start(ctx, parseFlags())
 	stop()
 	if err != nil {

@@ -22,9 +22,9 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"github.com/miniredisd/miniredisd/clients/interop/signals"
 )
 
 const documentPath = "docs/redis-suite.md"
@@ -39,7 +39,7 @@ type options struct {
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signals.Context(os.Stdout)
 	ok, err := run(ctx, parseFlags())
 	stop()
 	if err != nil {

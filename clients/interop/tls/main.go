@@ -19,7 +19,6 @@ import (
 	"maps"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -29,6 +28,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/clients/interop/folders"
 	"github.com/miniredisd/miniredisd/clients/interop/labserver"
+	"github.com/miniredisd/miniredisd/clients/interop/signals"
 	"github.com/miniredisd/miniredisd/internal/freeport"
 )
 
@@ -40,7 +40,7 @@ const (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGPIPE)
+	ctx, stop := signals.Context(os.Stdout)
 	only := flag.String("only", "", "run these `ecosystems` only (their folders' names, separated by commas)")
 	flag.Parse()
 	err := run(ctx, strings.FieldsFunc(*only, func(r rune) bool { return r == ',' }), os.Getenv("CI") == "true")

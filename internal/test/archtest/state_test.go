@@ -175,6 +175,7 @@ func starters() map[string]string {
 
 		"internal/test/browser.Start":        "reads what the browser writes",
 		"internal/test/redistest.run":        "waits for the end of a redis-server",
+		"clients/interop/signals.Context":    "waits for the signals that end a tool",
 		"clients/interop/tls.start":          "reads the rest of a server's log",
 		"clients/interop/explore.each":       "a client is explored beside others",
 		"clients/interop/explore.start":      "reads the answers of the process of a client",
