@@ -23,12 +23,12 @@ func basics() []string {
 	}
 }
 
-// objects are the scenarios of everything else that lock libraries build, their own test suites, and locks in
-// the commands of newer servers.
+// objects are the scenarios of everything else that lock libraries build, their own test suites, locks in the commands
+// of newer servers, and replicas that are no servers.
 func objects() []string {
 	return []string{
 		"fair", "read-write", "multi", "moved", "redlock", "semaphore", "permits", "latch", "fenced", "fencing", "spin",
-		"rate-limiter", "compare", "suite",
+		"rate-limiter", "compare", "suite", "full-sync", "stream", "partial-sync",
 	}
 }
 
