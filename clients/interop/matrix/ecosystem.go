@@ -31,7 +31,7 @@ type result struct {
 	again     []string // cells that were red on miniredisd, but not twice
 }
 
-// collect prepares the ecosystem in dir and runs it against each kind of server.
+// collect prepares the ecosystem in dir and runs it against all kinds of servers, side by side.
 func (r *result) collect(ctx context.Context, dir string, kinds []*kind, o options) {
 	r.took = map[string]time.Duration{}
 	began := time.Now()
@@ -40,29 +40,41 @@ func (r *result) collect(ctx context.Context, dir string, kinds []*kind, o optio
 		return
 	}
 	fmt.Fprintf(os.Stderr, "interop: %s: prepared in %.1f s\n", r.ecosystem, time.Since(began).Seconds())
-	for _, k := range kinds {
-		began := time.Now()
-		cells, err := runAgainst(ctx, dir, k, o.cell, o.dialect)
-		if err == nil && k.name == ours {
-			cells, r.again = secondChance(cells,
-				func(name string) ([]cell, error) { return runAgainst(ctx, dir, k, name, o.dialect) })
-		}
-		if err == nil {
-			err = k.dead()
-		}
-		if err != nil {
-			r.broken = errors.Join(r.broken, fmt.Errorf("on %s: %w", k.name, err))
-		}
-		if o.doctor && k.name == ours && err == nil {
-			if r.wrong, r.excused, err = k.consult(); err != nil {
-				r.broken = errors.Join(r.broken, err)
-			}
-		}
-		r.cells[k.name] = cells
-		r.took[k.name] = time.Since(began)
-		fmt.Fprintf(os.Stderr, "interop: %s: %d cells on %s in %.1f s\n", r.ecosystem, len(cells), k.name,
+	plays := make([]chan play, len(kinds))
+	for i, k := range kinds {
+		plays[i] = make(chan play, 1)
+		go func() { plays[i] <- runAgainst(ctx, dir, k, o.cell, o.dialect) }()
+	}
+	all := make([]play, len(kinds))
+	for i, k := range kinds {
+		all[i] = <-plays[i]
+		r.took[k.name] = all[i].took
+		fmt.Fprintf(os.Stderr, "interop: %s: %d cells on %s in %.1f s\n", r.ecosystem, len(all[i].cells), k.name,
 			r.took[k.name].Seconds())
 	}
+	for i, k := range kinds { // all have ended, so that what runs again is alone
+		r.note(k, all[i], o, func(name string) play { return runAgainst(ctx, dir, k, name, o.dialect) })
+	}
+}
+
+// note takes the cells of one kind of server. run runs the cells of a name again.
+func (r *result) note(k *kind, p play, o options, run func(name string) play) {
+	cells, err := p.cells, p.err
+	if err == nil && k.name == ours {
+		cells, r.again = secondChance(cells, run)
+	}
+	if err == nil {
+		err = k.dead()
+	}
+	if err != nil {
+		r.broken = errors.Join(r.broken, fmt.Errorf("on %s: %w", k.name, err))
+	}
+	if o.doctor && k.name == ours && err == nil {
+		if r.wrong, r.excused, err = k.consult(); err != nil {
+			r.broken = errors.Join(r.broken, err)
+		}
+	}
+	r.cells[k.name] = cells
 }
 
 // fewCells is the number of red cells that may be red by chance.
@@ -71,7 +83,7 @@ const fewCells = 3
 // secondChance runs red cells again, one at a time. Clients use the real time and renew leases of a
 // few hundred milliseconds. On a machine that stops for that long they fail with any server. A
 // fault of the server shows twice.
-func secondChance(cells []cell, run func(name string) ([]cell, error)) (judged []cell, again []string) {
+func secondChance(cells []cell, run func(name string) play) (judged []cell, again []string) {
 	red := 0
 	for _, c := range cells {
 		if c.Outcome != "pass" {
@@ -83,12 +95,12 @@ func secondChance(cells []cell, run func(name string) ([]cell, error)) (judged [
 	}
 	for _, c := range cells {
 		if c.Outcome != "pass" {
-			more, err := run(c.name())
-			i := slices.IndexFunc(more, func(m cell) bool { return m.name() == c.name() && m.Outcome == "pass" })
-			if err == nil && i >= 0 {
+			more := run(c.name())
+			i := slices.IndexFunc(more.cells, func(m cell) bool { return m.name() == c.name() && m.Outcome == "pass" })
+			if more.err == nil && i >= 0 {
 				again = append(again, fmt.Sprintf("%s passed when it ran again alone; at first, after %d ms: %s",
 					c.name(), c.MS, c.Detail))
-				c = more[i]
+				c = more.cells[i]
 			}
 		}
 		judged = append(judged, c)
@@ -104,27 +116,36 @@ func prepare(ctx context.Context, dir string) error {
 	return cmd.Run()
 }
 
-func runAgainst(ctx context.Context, dir string, k *kind, only, dialect string) ([]cell, error) {
+// play is one run of an ecosystem against one kind of server.
+type play struct {
+	cells []cell
+	took  time.Duration
+	err   error
+}
+
+func runAgainst(ctx context.Context, dir string, k *kind, only, dialect string) (p play) {
 	ctx, cancel := context.WithTimeout(ctx, runLimit)
 	defer cancel()
 	cmd := command(ctx, dir, "run")
 	cmd.Env = append(append(os.Environ(), k.env()...), "ONLY="+only, "DIALECT="+dialect)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return nil, err
+		return play{err: err}
 	}
+	began := time.Now()
 	if err := cmd.Start(); err != nil {
-		return nil, err
+		return play{err: err}
 	}
-	cells, err := readCells(out)
+	p.cells, p.err = readCells(out)
 	io.Copy(io.Discard, out) // or the program blocks on what is left after a bad line
 	if waited := cmd.Wait(); waited != nil {
-		err = errors.Join(err, fmt.Errorf("run: %w", waited))
+		p.err = errors.Join(p.err, fmt.Errorf("run: %w", waited))
 	}
 	if ctx.Err() != nil {
-		err = errors.Join(err, fmt.Errorf("run was ended after %v", runLimit))
+		p.err = errors.Join(p.err, fmt.Errorf("run was ended after %v", runLimit))
 	}
-	return cells, err
+	p.took = time.Since(began)
+	return p
 }
 
 func readCells(from io.Reader) (cells []cell, err error) {

@@ -44,15 +44,15 @@ func TestACellHasToBeGreenWhereTheControlIs(t *testing.T) {
 
 func TestARedCellHasToBeRedTwice(t *testing.T) {
 	var asked []string
-	run := func(name string) ([]cell, error) {
+	run := func(name string) play {
 		asked = append(asked, name)
 		switch name {
 		case "a/expiry":
-			return []cell{pass("a/expiry"), fail("aa/expiry")}, nil
+			return play{cells: []cell{pass("a/expiry"), fail("aa/expiry")}}
 		case "b/expiry":
-			return []cell{pass("b/expiry")}, errors.New("it broke down")
+			return play{cells: []cell{pass("b/expiry")}, err: errors.New("it broke down")}
 		}
-		return []cell{fail(name), pass("another/expiry")}, nil
+		return play{cells: []cell{fail(name), pass("another/expiry")}}
 	}
 	cells, again := secondChance([]cell{fail("a/expiry"), pass("x/expiry"), fail("b/expiry"), fail("c/expiry")}, run)
 	require.Equal(t, []cell{pass("a/expiry"), pass("x/expiry"), fail("b/expiry"), fail("c/expiry")}, cells)

@@ -179,6 +179,7 @@ func starters() map[string]string {
 		"clients/interop/tls.start":          "reads the rest of a server's log",
 		"clients/interop/explore.each":       "a client is explored beside others",
 		"clients/interop/explore.start":      "reads the answers of the process of a client",
+		"clients/interop/matrix.collect":     "runs an ecosystem against one kind of server",
 		"clients/interop/matrix.startServer": "waits for the end of a server",
 		"clients/interop/sentinel.start":     "waits for the end of a server or a sentinel",
 		"clients/interop/sentinel.newProxy":  "accepts the connections to a server that can be cut off",
