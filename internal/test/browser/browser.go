@@ -68,9 +68,12 @@ type message struct {
 }
 
 // Path returns the path of Chromium. It skips the test if there is none. With CI=true it fails the
-// test.
+// test. With -short it skips the test anyway.
 func Path(t testing.TB) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("-short leaves out what needs a browser")
+	}
 	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
 		if path, err := exec.LookPath(name); err == nil {
 			return path
