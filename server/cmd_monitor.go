@@ -18,8 +18,8 @@ type monitors struct {
 
 // MONITOR (server.c: monitorCommand)
 func (s *Server) monitor(c *command.Call) error {
-	if c.Sess.Monitor {
-		return nil // Redis does not reply to a second MONITOR either
+	if c.Sess.Monitor || s.running.replicates() {
+		return nil // Redis does not reply to a second MONITOR and to a replica's either
 	}
 	if c.Ex.Depth > 0 {
 		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")

@@ -189,6 +189,7 @@ func (r *replicas) handTo(c *client) {
 		}
 		r.s.log('#', "Replica generated a reply to command '%s', disconnecting it: %s", c.sess.Last.Name,
 			r.s.clients.describe(c))
+		c.Out.Buf = c.Out.Buf[:0]
 		r.s.close(c)
 		return
 	}

@@ -1,10 +1,9 @@
 package server
 
 import (
-	"strings"
-
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/ascii"
+	"github.com/miniredisd/miniredisd/internal/config"
 	"github.com/miniredisd/miniredisd/internal/dialect"
 	"github.com/miniredisd/miniredisd/store"
 )
@@ -94,8 +93,12 @@ func (rep *replica) set(s *Server, name, value []byte) error {
 		}
 		rep.rdbOnly = n == 1
 	case is(name, "rdb-filter-only"):
+		parts, ok := config.SplitArgs(string(value))
+		if !ok {
+			return store.Error("ERR Missing rdb-filter-only values")
+		}
 		rep.filtered, rep.wantsLibrary = true, false
-		for _, what := range strings.Fields(string(value)) {
+		for _, what := range parts {
 			if !is([]byte(what), "functions") {
 				return errorf("ERR Unsupported rdb-filter-only option: %s", what)
 			}

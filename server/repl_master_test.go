@@ -62,6 +62,7 @@ func TestReplconfAndPsyncAnswerLikeRedis(t *testing.T) {
 		{"REPLCONF", "rdb-only", "2"}, {"REPLCONF", "rdb-only", "x"}, {"REPLCONF", "rdb-only", "1"},
 		{"REPLCONF", "rdb-filter-only", "keys"}, {"REPLCONF", "rdb-filter-only", "functions"},
 		{"REPLCONF", "capa", "dual", "x", "y"}, {"PSYNC", "?", "x"}, {"PSYNC", "?", "-1", "FAILOVER"},
+		{"REPLCONF", "rdb-filter-only", "\""}, {"REPLCONF", "rdb-filter-only", "'functions' nosuch"},
 		{"REPLCONF", "rdb-filter-only", ""}, {"SYNC"}, {"PSYNC", "?", "-1"},
 	} {
 		var replies []string
