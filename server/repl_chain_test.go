@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"strings"
@@ -76,10 +77,12 @@ func TestAChainHasOneHistory(t *testing.T) {
 			middle.follows(t, top)
 			churn(top.conn, r, 300) // the stream selects a database before the last one comes
 			last.follows(t, middle)
-			for range 3 {
+			for cut := range 3 {
 				churn(top.conn, r, 300)
 				middle.conn.Do("CLIENT", "KILL", "TYPE", "replica")
 				churn(top.conn, r, 300)
+				back := fmt.Sprint(cut + 1) // or the next cut would find no replica
+				redistest.Until(t, func() bool { return middle.info("sync_partial_ok") == back })
 				middle.conn.Do("CLIENT", "KILL", "TYPE", "master")
 			}
 			settle(top.conn)
