@@ -158,6 +158,9 @@ func (f *following) digest(l *link) bool {
 		if err != nil {
 			var failure *follow.Failure
 			errors.As(err, &failure)
+			if l.talk.Streams() {
+				f.known = false // the place is not to be trusted: the next link gets everything
+			}
 			f.fail(failure.Level, failure.Text)
 			if failure.Refused {
 				f.s.failover.refused()

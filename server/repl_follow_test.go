@@ -261,6 +261,7 @@ func TestAMasterThatSendsNonsenseIsLeft(t *testing.T) {
 		"an error":            {"-ERR no space left\r\n", "MASTER aborted replication"},
 		"HTTP":                {"HTTP/1.1 200 OK\r\n", "the first byte is not '$'"},
 		"garbage in a stream": {"$18\r\n" + empty + "*9999999999\r\n", "invalid multibulk length"},
+		"words in a stream":   {"$18\r\n" + empty + "SET inline v\r\n", "Receiving inline protocol from master"},
 	} {
 		for _, how := range []string{"disabled", "on-empty-db", "swapdb"} {
 			t.Run(name+"/"+how, func(t *testing.T) {
@@ -273,7 +274,10 @@ func TestAMasterThatSendsNonsenseIsLeft(t *testing.T) {
 				require.Equal(t, "OK", replica.Do("REPLICAOF", host, port).Str)
 				redistest.Until(t, func() bool { return strings.Contains(log.String(), test.why) })
 				redistest.Until(t, func() bool { return replica.Do("GET", "old").Kind != '-' })
-				if how == "swapdb" && name != "garbage in a stream" {
+				if strings.Contains(name, "stream") {
+					redistest.Until(t, func() bool { return strings.Count(log.String(), "(no cached master)") > 1 })
+					require.Zero(t, replica.Do("EXISTS", "inline").Int)
+				} else if how == "swapdb" {
 					require.Equal(t, "value", replica.Do("GET", "old").Str)
 				}
 			})

@@ -166,9 +166,9 @@ func TestAFullSyncBringsAFileAndThenTheStream(t *testing.T) {
 func TestAPartialSyncContinuesBehindTheLastByte(t *testing.T) {
 	for reply, id := range map[string]string{"+CONTINUE\r\n": idA, "+CONTINUE " + idB + "\r\n": idB} {
 		r := shaken(Position{idA, 100})
-		r.hears(reply + "PING\r\n")
+		r.hears(reply + "*1\r\n$4\r\nPING\r\n")
 		require.NoError(t, r.err)
-		require.Equal(t, []string{"continues " + id + ":100", "PING at 106"}, r.said)
+		require.Equal(t, []string{"continues " + id + ":100", "PING at 114"}, r.said)
 	}
 }
 
@@ -189,9 +189,9 @@ func TestAnOldMasterIsAskedForSync(t *testing.T) {
 	r.hears("+PONG\r\n-ERR unknown\r\n-ERR unknown\r\n-ERR unknown command 'PSYNC'\r\n")
 	require.NoError(t, r.err)
 	require.True(t, strings.HasSuffix(string(r.raw), "\r\nSYNC\r\n"), "%q", r.raw)
-	r.hears("\n$3\r\nabcPING\r\n")
+	r.hears("\n$3\r\nabc*1\r\n$4\r\nPING\r\n")
 	require.NoError(t, r.err)
-	require.Equal(t, []string{"full sync :0", "file of 3", "end of file", "PING at 6"}, r.said)
+	require.Equal(t, []string{"full sync :0", "file of 3", "end of file", "PING at 14"}, r.said)
 	r.Ack(77, -1)
 	require.Empty(t, r.Output())
 }
@@ -240,6 +240,7 @@ func TestAMasterThatIsNoneEndsTheLink(t *testing.T) {
 		stream + "*x\r\n":                               "expected '*' and a number, got '*x'",
 		stream + "*" + strings.Repeat("1", 40) + "\r\n": "too big count string",
 		stream + strings.Repeat("y", 70000):             "too big inline request",
+		stream + "\r\n\nSET k v\r\n":                    "Receiving inline protocol from master",
 	} {
 		r := begin(Options{})
 		r.hears(what)

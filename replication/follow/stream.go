@@ -51,7 +51,8 @@ func (l *Link) count(n int) Position {
 	return l.at
 }
 
-// inline reads a request of one line.
+// inline reads an empty line. A line of words is no request: after a wrong resynchronization it would be the middle of
+// a value (networking.c: processInlineBuffer).
 func (l *Link) inline(rest []byte) (Event, error) {
 	end := bytes.IndexByte(rest[:min(len(rest), inlineMost)], '\n')
 	if end < 0 && len(rest) >= inlineMost {
@@ -60,7 +61,11 @@ func (l *Link) inline(rest []byte) (Event, error) {
 	if end < 0 {
 		return Event{}, nil
 	}
-	return Event{Kind: Request, Args: bytes.Fields(rest[:end]), Data: rest[:end+1], At: l.count(end + 1)}, nil
+	if len(bytes.Fields(rest[:end])) > 0 {
+		return Event{}, fail("WARNING: Receiving inline protocol from master, master stream corruption? Closing the " +
+			"master connection and discarding the cached master.")
+	}
+	return Event{Kind: Request, Data: rest[:end+1], At: l.count(end + 1)}, nil
 }
 
 // read goes on with a request. It reports whether the request is complete.
