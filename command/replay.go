@@ -36,6 +36,9 @@ func (r *Replay) Do(args [][]byte) error {
 		return fmt.Errorf("Unknown command '%s' reading the append only file", args[0])
 	case !cmd.takes(len(args)):
 		return fmt.Errorf("%s", errArity(cmd.Name))
+	case cmd.needsClient():
+		r.failed(cmd, "ERR an append only file has no connection for this command")
+		return nil
 	case s.WouldQueue(cmd):
 		s.Tx.add(cmd, args, cmd.Flags)
 		return nil
@@ -61,10 +64,25 @@ func (r *Replay) Do(args [][]byte) error {
 	case answer == string(errSyntax): // an option of a newer server: without it, a write would be lost
 		return fmt.Errorf("'%s' has an option that this dialect lacks: %s", args[0], answer)
 	}
-	r.Failed++
-	ex.Host.Log('#', "== CRITICAL == This server is sending an error to the AOF-loading-client: '%s' after processing "+
-		"the command '%s'", answer, cmd.Name)
+	r.failed(cmd, answer)
 	return nil
+}
+
+// failed notes that a command has not been executed.
+func (r *Replay) failed(cmd *Command, answer string) {
+	r.Failed++
+	r.ex.Host.Log('#', "== CRITICAL == This server is sending an error to the AOF-loading-client: '%s' after processing "+
+		"the command '%s'", answer, cmd.Name)
+}
+
+// needsClient reports whether a command acts on its connection, or on the server and not on keys. Redis appends none of
+// them.
+func (cmd *Command) needsClient() bool {
+	switch cmd.Name {
+	case "select", "ping", "echo":
+		return false
+	}
+	return cmd.Flags&Write == 0 && (cmd.Flags&Admin != 0 || cmd.Group == "connection")
 }
 
 // End ends the replay. A transaction without its EXEC has no effect.

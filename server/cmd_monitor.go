@@ -18,11 +18,11 @@ type monitors struct {
 
 // MONITOR (server.c: monitorCommand)
 func (s *Server) monitor(c *command.Call) error {
+	if c.Ex.Depth > 0 || s.running == nil { // nobody runs what is loaded from an append only file
+		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
+	}
 	if c.Sess.Monitor || s.running.replicates() {
 		return nil // Redis does not reply to a second MONITOR and to a replica's either
-	}
-	if c.Ex.Depth > 0 {
-		return store.Error("ERR MONITOR isn't allowed for DENY BLOCKING client")
 	}
 	c.Sess.Monitor = true
 	s.monitors.all = append(s.monitors.all, s.running)
