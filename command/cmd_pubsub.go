@@ -2,7 +2,7 @@ package command
 
 import (
 	"github.com/miniredisd/miniredisd/internal/acl"
-	"github.com/miniredisd/miniredisd/internal/pubsub"
+	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/store"
 )
 

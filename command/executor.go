@@ -6,9 +6,9 @@ import (
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/clock"
 	"github.com/miniredisd/miniredisd/internal/config"
-	"github.com/miniredisd/miniredisd/internal/pubsub"
 	"github.com/miniredisd/miniredisd/internal/trace"
 	"github.com/miniredisd/miniredisd/luaeval"
+	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/store"
 )

@@ -1,8 +1,8 @@
 package command
 
 import (
-	"github.com/miniredisd/miniredisd/internal/pubsub"
 	"github.com/miniredisd/miniredisd/internal/trace"
+	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/resp"
 )
 

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/miniredisd/miniredisd/internal/pubsub"
+	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/store"
 )
 

@@ -6,8 +6,8 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/config"
-	"github.com/miniredisd/miniredisd/internal/pubsub"
 	"github.com/miniredisd/miniredisd/ioworkers"
+	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/reactor"
 )
 

@@ -7,7 +7,7 @@ import (
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/acl"
 	"github.com/miniredisd/miniredisd/internal/config"
-	"github.com/miniredisd/miniredisd/internal/pubsub"
+	"github.com/miniredisd/miniredisd/pubsub"
 	"github.com/miniredisd/miniredisd/store"
 )
 

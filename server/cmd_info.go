@@ -13,8 +13,8 @@ import (
 
 	"github.com/miniredisd/miniredisd/command"
 	"github.com/miniredisd/miniredisd/internal/acl"
-	"github.com/miniredisd/miniredisd/internal/pubsub"
 	"github.com/miniredisd/miniredisd/internal/version"
+	"github.com/miniredisd/miniredisd/pubsub"
 )
 
 // report is the reply of INFO while it is written. Tools look for "name:" at the beginning of a

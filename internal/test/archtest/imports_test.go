@@ -48,29 +48,29 @@ func arrows() map[string][]string {
 		"course/claims": {"course/stage", "internal/respclient", "resp", "glass", "internal/trace"},
 		"server": {"internal/acl", "internal/ascii", "internal/clock", "command", "internal/config", "internal/dialect",
 			"ioworkers", "lab",
-			"lab/doctor", "lab/labtls", "lab/verdict", "lab/words", "internal/pubsub",
+			"lab/doctor", "lab/labtls", "lab/verdict", "lab/words", "pubsub",
 			"reactor", "resp", "store", "internal/version",
 			"internal/rdb", "persist/aof", "persist/disk", "persist/rdb", "persist/rewrite", "persist/snapshot",
 			"replication", "replication/follow", "glass", "internal/trace",
 			"golang.org/x/sys/unix"},
 		"command": {"internal/acl", "internal/ascii", "internal/clock", "internal/config", "internal/dialect",
-			"internal/double", "internal/geo", "internal/hll", "luaeval", "internal/pubsub", "internal/rdb",
+			"internal/double", "internal/geo", "internal/hll", "luaeval", "pubsub", "internal/rdb",
 			"resp", "store", "internal/trace",
 			"github.com/zeebo/xxh3"},
-		"ioworkers":       {"resp", "internal/trace", "golang.org/x/sys/unix"},
-		"reactor":         {"golang.org/x/sys/unix"},
-		"resp":            {"internal/ascii", "internal/double"},
-		"internal/pubsub": {},
-		"glass":           {"internal/trace"},
-		"internal/trace":  {},
-		"lab":             {},
-		"lab/doctor":      {},
-		"lab/picture":     {"lab/words"},
-		"lab/verdict":     {"lab", "lab/doctor", "lab/picture", "lab/words", "github.com/anishathalye/porcupine"},
-		"lab/words":       {},
-		"lab/labtls":      {},
-		"internal/hll":    {},
-		"internal/geo":    {},
+		"ioworkers":      {"resp", "internal/trace", "golang.org/x/sys/unix"},
+		"reactor":        {"golang.org/x/sys/unix"},
+		"resp":           {"internal/ascii", "internal/double"},
+		"pubsub":         {},
+		"glass":          {"internal/trace"},
+		"internal/trace": {},
+		"lab":            {},
+		"lab/doctor":     {},
+		"lab/picture":    {"lab/words"},
+		"lab/verdict":    {"lab", "lab/doctor", "lab/picture", "lab/words", "github.com/anishathalye/porcupine"},
+		"lab/words":      {},
+		"lab/labtls":     {},
+		"internal/hll":   {},
+		"internal/geo":   {},
 		"luaeval": {"resp", "luaeval/compile", "luaeval/limits", "luaeval/lualib",
 			"github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/parse"},
 		"luaeval/compile": {"luaeval/lualib", "github.com/yuin/gopher-lua", "github.com/yuin/gopher-lua/ast"},
@@ -241,7 +241,7 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 				todo = append(todo, found[pkg]...)
 			}
 		}
-		for _, far := range []string{"command", "store", "internal/pubsub", "luaeval", "server"} {
+		for _, far := range []string{"command", "store", "pubsub", "luaeval", "server"} {
 			require.NotContains(t, seen, far, "%s reaches it through %v", from, slices.Sorted(maps.Keys(seen)))
 		}
 	}
@@ -252,7 +252,7 @@ func TestTheIOSideCannotReachTheKeyspace(t *testing.T) {
 // internal/dialect, which is a table of versions.
 func TestTheLeavesImportNothingOfOurs(t *testing.T) {
 	found := imported(t)
-	for _, leaf := range []string{"reactor", "resp", "store", "internal/pubsub", "internal/clock", "internal/config",
+	for _, leaf := range []string{"reactor", "resp", "store", "pubsub", "internal/clock", "internal/config",
 		"internal/trace", "lab", "lab/doctor", "lab/words"} {
 		for _, name := range found[leaf] {
 			table := name == "internal/ascii" || name == "internal/double" || name == "internal/dialect"
