@@ -55,7 +55,7 @@ type Executor struct {
 	events      events
 	messages    messages
 	Propagation Propagation
-	Following   *Following // nil on a master
+	Following   *Following // nil on a master that has loaded its keys
 
 	// SaveFailed says that the last save in the background has failed (server.h: lastbgsave_status).
 	SaveFailed bool

@@ -19,8 +19,9 @@
 //
 //   - A handler is a C function and an argument (ae.h: aeFileEvent). Here it is a closure.
 //   - Timers are an unsorted list (ae.c: usUntilEarliestTimer). Here they are a heap.
-//   - AE_BARRIER lets a socket be written before it is read. Replies then wait until the
-//     append-only file is on disk. There is no such file here, so it is left out.
+//   - AE_BARRIER keeps a socket from being written in the pass that has read it, so that no reply
+//     leaves before the append only file is on disk. A read handler of the server executes nothing:
+//     BeforeSleep executes, syncs the file, and then writes. So no barrier is needed.
 //
 // Go's scheduler adds costs that a C program does not have. runtime_linux.go has what this package
 // does about them. Skip that file on a first reading.

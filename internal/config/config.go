@@ -14,9 +14,11 @@
 //   - inert: a file and CONFIG SET may set it, and CONFIG GET shows the value. It has no effect, which
 //     [Config.Inert] reports once for the log.
 //   - refused: any value but the default is an error. Otherwise users would rely on a feature that does
-//     not exist, such as cluster mode or replication.
+//     not exist, such as cluster mode.
 //   - withheld: CONFIG SET refuses it. A file may set it without effect, because many files do
-//     (activedefrag). files.go finds directives that ask for files.
+//     (activedefrag).
+//
+// files.go finds data that redis-server would load and this server does not.
 //
 // The server reads fields: cfg.MaxClients, cfg.Timeout. A row finds its field by a function. An inert
 // directive has no field; the Config keeps its text. A program may assign a field directly, and CONFIG

@@ -31,7 +31,7 @@ func TestEveryNumberIsThatOfItsCell(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 20_000 {
 		bits := r.Uint64()
-		require.Equal(t, bits, cellFrom(bits, steps).bits())
+		require.Equal(t, bits, cell{gather(bits >> 1), gather(bits), steps}.bits())
 		require.Equal(t, bits>>12, Encode(Decode(bits>>12)))
 	}
 }

@@ -66,8 +66,6 @@ func cellOf(p Place, steps int, maxLat float64) cell {
 	}
 }
 
-func cellFrom(bits uint64, steps int) cell { return cell{gather(bits >> 1), gather(bits), steps} }
-
 // bits interleaves the bits of column and row, column first.
 func (c cell) bits() uint64 { return spread(c.col)<<1 | spread(c.row) }
 

@@ -195,6 +195,3 @@ func (l *Limits) Longest() int64 { return min(l.o.MaxBulk, l.o.Budget) }
 
 // Weigh measures the heap before the script runs.
 func (l *Limits) Weigh() { l.base = l.heap() }
-
-// LookSoon makes the next instruction look at the clock.
-func (l *Limits) LookSoon() { l.left = 0 }
