@@ -1,0 +1,257 @@
+package archtest
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A figure is a number in the documents that the source decides. A pattern has N in place of the number, which
+// a page may write in words. An empty pattern means that no page in that language has it.
+//
+// Before the number, "about" allows five percent, and "fewer than" makes it a limit.
+type figure struct {
+	english, chinese string
+	count            func(t *testing.T) int
+}
+
+func (f figure) patterns() []string {
+	return slices.DeleteFunc([]string{f.english, f.chinese}, func(p string) bool { return p == "" })
+}
+
+// figures are checked on every page, and every one of them is on some page. Sizes of the files of a release are
+// measured where a release is made, and what bench counts is checked by the tests of bench.
+func figures() []figure {
+	return []figure{
+		{"N stories", "N 个故事", files("clients/examples/lab/[0-9]*.sh")},
+		{"The N take about 6 seconds", "", files("clients/examples/lab/[0-9]*.sh")},
+		{"N (?:such )?sentences", "N ?句(?:关于|这样|常见|话|。)", matches("docs/claims.md", `(?m)^## \d+\. `)},
+		{"takes N of them", "", matches("docs/claims.md", `(?m)^## \d+\. `)},
+		{"N labs", "N ?个实验", files("course/labs/L*")},
+		{"clients (?:of|run here, in) N (?:languages|ecosystems)", "N ?种语言里哪些已发布的客户端",
+			files("clients/interop/*/prepare")},
+		{"first tests of docs/lab, complete, in N languages", "", folders("clients/examples/first")},
+		{"Each file below is complete.*? CI runs all N, from", "N ?个文件都在 CI 里运行", folders("clients/examples/first")},
+		{"order for N weeks", "N ?周的顺序", matches("docs/instructors.md", `(?m)^\| \d+ \| `)},
+		{"## N weeks", "## N ?周", matches("docs/instructors.md", `(?m)^\| \d+ \| `)},
+		{"[Ss]keleton has N lines", "骨架N 行", longest("course/labs/L04-reactor/*/*")},
+		{"N clients, \\d+ trials", "", matches("docs/explored.md", `(?m)^\| \[[\w-]+\]\(#`)},
+		{"every N clients", "每 ?N ?个客户端", constant("ioworkers/threads.go", "perThread")},
+		{"fewer than N readable clients", "", constant("ioworkers/threads.go", "perThread")},
+	}
+}
+
+// uncounted are numbers before a noun of the figures that no figure counts.
+func uncounted() []string {
+	return []string{
+		"three stories of Redlock", "三个红锁的故事", // those that a screen tells at once
+		"If you have six weeks",
+		"Pages in two languages", "两种语言共用",
+		"of four languages find the new master", "四种语言的 已发布客户端", // those whose clients know Sentinel
+		"那两个故事需要 Sentinel", // those that have no number
+	}
+}
+
+// A page that says such a number in other words must not escape. So what no pattern matches must have no noun of the
+// figures behind a number.
+func TestTheFiguresInTheDocumentsAreThoseOfTheSource(t *testing.T) {
+	pages := prose(t)
+	for _, f := range figures() {
+		want := f.count(t)
+		for _, pattern := range f.patterns() {
+			found, phrase := false, withNumber(pattern)
+			for name, text := range pages {
+				for _, m := range phrase.FindAllStringSubmatch(text, -1) {
+					found = true
+					check(t, name, m[0], m[1], m[2], want)
+					pages[name] = strings.Replace(pages[name], m[0], "", 1)
+				}
+			}
+			require.True(t, found, "no page says %q", pattern)
+		}
+	}
+	nouns := withNumber(`N(?: ?[个种])? ?(?:[a-z-]+ ){0,2}(?:stories|sentences|labs|ecosystems|languages|weeks|故事|实验|语言)`)
+	for name, text := range pages {
+		require.Empty(t, nouns.FindString(text), "%s: this needs a row in figures or in uncounted", name)
+	}
+}
+
+// check compares a number that a page says with the one that the source has.
+func check(t *testing.T, name, phrase, prefix, digits string, want int) {
+	t.Helper()
+	said := integer(t, digits)
+	switch {
+	case slices.Contains([]string{"about ", "some ", "大约 ", "约 "}, prefix):
+		require.InEpsilon(t, want, said, 0.05, "%s: %q, and the source has %d", name, phrase, want)
+	case slices.Contains([]string{"fewer than ", "不到 "}, prefix):
+		require.Less(t, want, said, "%s: %q, and the source has %d", name, phrase, want)
+	default:
+		require.Equal(t, want, said, "%s: %q, and the source has %d", name, phrase, want)
+	}
+}
+
+func TestNumbersAreReadInWords(t *testing.T) {
+	for text, digits := range map[string]string{
+		"41 stories, 1,024 labs":             "41 stories, 1,024 labs",
+		"Thirteen labs, one often":           "13 labs, one often",
+		"twenty-nine, forty, seven, sixteen": "29, 40, 7, 16",
+		"second-one, one-shot, ten-twenty":   "second-one, one-shot, ten-twenty",
+		"二十九句、十三个、两台、四十、七、一个":                "29句、13个、2台、40、7、一个",
+	} {
+		require.Equal(t, digits, inDigits(text))
+	}
+}
+
+// withNumber compiles a pattern. Its first two groups are the words before the number, and the number in digits.
+func withNumber(pattern string) *regexp.Regexp {
+	n := `(about |some |fewer than |大约 |约 |不到 )?\b(\d[\d,]*\d|\d)`
+	return regexp.MustCompile(strings.Replace(pattern, "N", n, 1))
+}
+
+// inDigits writes the numbers from two to ninety-nine in digits. "One" and 一 are seldom numbers.
+func inDigits(text string) string {
+	english := englishNumbers()
+	text = regexp.MustCompile(`[A-Za-z]+(-[A-Za-z]+)*`).ReplaceAllStringFunc(text, func(word string) string {
+		if n, found := english[strings.ToLower(word)]; found {
+			return strconv.Itoa(n)
+		}
+		return word
+	})
+	return regexp.MustCompile("["+hanDigits+"]+").ReplaceAllStringFunc(text, func(word string) string {
+		n := 0
+		for _, digit := range word {
+			switch {
+			case digit == '十':
+				n = 10 * max(n, 1)
+			case digit == '两':
+				n += 2
+			default:
+				n += slices.Index([]rune(hanDigits), digit) + 1
+			}
+		}
+		if n == 1 {
+			return word
+		}
+		return strconv.Itoa(n)
+	})
+}
+
+func englishNumbers() map[string]int {
+	numbers := map[string]int{}
+	small := strings.Fields("one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen " +
+		"sixteen seventeen eighteen nineteen")
+	for i, word := range small[1:] {
+		numbers[word] = i + 2
+	}
+	for i, ten := range strings.Fields("twenty thirty forty fifty sixty seventy eighty ninety") {
+		numbers[ten] = 10 * (i + 2)
+		for k, one := range small[:9] {
+			numbers[ten+"-"+one] = 10*(i+2) + k + 1
+		}
+	}
+	return numbers
+}
+
+const hanDigits = "一二三四五六七八九十两"
+
+// prose returns the text of every page without code, comments and the marks of links, with single spaces and with
+// numbers in digits. What is uncounted is left out. The changelog says what was true when it was written.
+func prose(t *testing.T) map[string]string {
+	t.Helper()
+	pages, used := map[string]string{}, map[string]bool{}
+	err := filepath.WalkDir(top(), func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && path != top() && (strings.HasPrefix(d.Name(), ".") || slices.Contains(notOurs(), d.Name())):
+			return filepath.SkipDir
+		case filepath.Ext(path) != ".md" || d.Name() == "CHANGELOG.md":
+			return nil
+		}
+		name, err := filepath.Rel(top(), path)
+		if err != nil {
+			return err
+		}
+		text, _ := split(document(t, name))
+		text = regexp.MustCompile(`\]\([^)]*\)|\[|\*\*`).ReplaceAllString(text, "")
+		text = strings.Join(strings.Fields(text), " ")
+		for _, phrase := range uncounted() {
+			used[phrase] = used[phrase] || strings.Contains(text, phrase)
+			text = strings.ReplaceAll(text, phrase, "")
+		}
+		pages[filepath.ToSlash(name)] = inDigits(text)
+		return nil
+	})
+	require.NoError(t, err)
+	for _, phrase := range uncounted() {
+		require.True(t, used[phrase], "no page says %q any more", phrase)
+	}
+	return pages
+}
+
+// files counts what matches a pattern of paths.
+func files(pattern string) func(t *testing.T) int {
+	return func(t *testing.T) int {
+		paths, err := filepath.Glob(filepath.Join(top(), filepath.FromSlash(pattern)))
+		require.NoError(t, err)
+		return len(paths)
+	}
+}
+
+// folders counts the folders in a folder that are ours.
+func folders(name string) func(t *testing.T) int {
+	return func(t *testing.T) (n int) {
+		entries, err := os.ReadDir(filepath.Join(top(), filepath.FromSlash(name)))
+		require.NoError(t, err)
+		for _, e := range entries {
+			if e.IsDir() && !slices.Contains(notOurs(), e.Name()) {
+				n++
+			}
+		}
+		return n
+	}
+}
+
+// matches counts what matches a regular expression in a file.
+func matches(name, pattern string) func(t *testing.T) int {
+	return func(t *testing.T) int {
+		return len(regexp.MustCompile(pattern).FindAllString(document(t, name), -1))
+	}
+}
+
+// longest counts the lines of the longest file.
+func longest(pattern string) func(t *testing.T) int {
+	return func(t *testing.T) (most int) {
+		paths, err := filepath.Glob(filepath.Join(top(), filepath.FromSlash(pattern)))
+		require.NoError(t, err)
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			most = max(most, strings.Count(string(text), "\n"))
+		}
+		return most
+	}
+}
+
+// constant returns a number of the source.
+func constant(name, constant string) func(t *testing.T) int {
+	return func(t *testing.T) int {
+		found := regexp.MustCompile(`(?m)^(?:const |\t)` + constant + `\s+= (\d+)$`).FindStringSubmatch(document(t, name))
+		require.NotNil(t, found, "%s has no constant %s", name, constant)
+		return integer(t, found[1])
+	}
+}
+
+func integer(t *testing.T, digits string) int {
+	t.Helper()
+	n, err := strconv.Atoi(strings.ReplaceAll(digits, ",", ""))
+	require.NoError(t, err)
+	return n
+}
