@@ -97,9 +97,9 @@ func sorted(entries []entry) []entry {
 	return slices.SortedFunc(slices.Values(entries), func(a, b entry) int { return cmp.Compare(a.path, b.path) })
 }
 
-// archives packs each binary with README and licences.
+// archives packs each binary with the documents and licences.
 func (r *release) archives() ([]file, error) {
-	readme, err := r.read("README.md")
+	documents, err := r.documents("./miniredisd")
 	if err != nil {
 		return nil, err
 	}
@@ -110,13 +110,12 @@ func (r *release) archives() ([]file, error) {
 	var files []file
 	for _, b := range r.binaries {
 		name := fmt.Sprintf("miniredisd-%s-%s-%s", r.version, b.os, b.arch)
-		data, err := tarGz([]entry{
-			folder(name + "/"),
+		data, err := tarGz(append(under(name+"/", documents),
+			folder(name+"/"),
 			program(name+"/miniredisd", b.data),
-			plain(name+"/README.md", readme),
 			plain(name+"/LICENSE", licence),
 			plain(name+"/THIRD-PARTY-LICENSES", r.licences),
-		}, r.time)
+		), r.time)
 		if err != nil {
 			return nil, err
 		}

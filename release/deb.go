@@ -65,8 +65,8 @@ Homepage: %s
 Description: %s
  miniredisd speaks the protocol of Redis 7.2 and starts in milliseconds. Its lab
  loses replies, moves the clock and crashes the server on demand, so that tests
- of distributed locks can show what really happens then. It keeps data in memory
- only.
+ of distributed locks can show what really happens then. Data are in memory, and
+ in files if it is asked to save them.
 `, r.version, b.arch, maintainer, (size+1023)/1024, homepage, summary)
 	controls, err := tarGz([]entry{
 		folder("./"),
@@ -89,6 +89,10 @@ Description: %s
 
 // debFiles returns what the package installs, with the documents that Debian wants from each package.
 func (r *release) debFiles(b binary) ([]entry, error) {
+	documents, err := r.documents("miniredisd")
+	if err != nil {
+		return nil, err
+	}
 	man, err := gzipped(manPage)
 	if err != nil {
 		return nil, err
@@ -99,7 +103,7 @@ func (r *release) debFiles(b binary) ([]entry, error) {
 		return nil, err
 	}
 	const doc = "./usr/share/doc/miniredisd/"
-	return []entry{
+	return append(under(doc, documents),
 		folder("./"), folder("./usr/"), folder("./usr/bin/"), folder("./usr/share/"),
 		folder("./usr/share/doc/"), folder(doc), folder("./usr/share/man/"), folder("./usr/share/man/man1/"),
 		folder("./usr/share/lintian/"), folder("./usr/share/lintian/overrides/"),
@@ -108,7 +112,7 @@ func (r *release) debFiles(b binary) ([]entry, error) {
 		plain(doc+"changelog.gz", changes),
 		plain("./usr/share/man/man1/miniredisd.1.gz", man),
 		plain("./usr/share/lintian/overrides/miniredisd", lintianOverrides),
-	}, nil
+	), nil
 }
 
 // ar returns the files as a Unix archive, in the order given.

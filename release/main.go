@@ -11,6 +11,7 @@
 //	source.go    the commit, its clone, the licences
 //	build.go     the binaries
 //	archive.go   tar.gz and zip with nothing of this machine in them
+//	documents.go the documents in the archives and in Debian's packages
 //	sbom.go      the list of what is in the binaries
 //	deb.go       Debian's packages
 //	image.go     container images

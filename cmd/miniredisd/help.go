@@ -9,19 +9,15 @@ import (
 	"github.com/miniredisd/miniredisd/internal/config"
 )
 
-const (
-	// documents is where the documents are.
-	documents = "https://github.com/miniredisd/miniredisd"
-	// labHint says how to reach the lab.
-	labHint = "The lab is an option: start the server with --lab yes, and send LAB HELP.\n"
-)
+// labHint says how to reach the lab.
+const labHint = "The lab is an option: start the server with --lab yes, and send LAB HELP.\n"
 
-// labState is the line of the log that says whether the lab is on, and where to read about it.
+// labState is the line of the log that says whether the lab is on, and what explains it.
 func labState(cfg *config.Config) string {
 	if cfg.Lab {
-		return "The lab is on: clients can send LAB HELP. Documents: " + documents
+		return "The lab is on: clients can send LAB HELP."
 	}
-	return "The lab is off: miniredisd help explains --lab and --watch. Documents: " + documents
+	return "The lab is off: miniredisd help explains --lab and --watch."
 }
 
 // usage is the output of -h. Programs that stand in for redis-server have no subcommands.
@@ -48,7 +44,7 @@ Options that Redis does not have:
 	for _, c := range subcommands() {
 		fmt.Fprintf(&b, "       %s %-24s  %s\n", argv0, strings.TrimSpace(c.name+" "+c.args), c.summary)
 	}
-	fmt.Fprintf(&b, "Documents: %s\n", documents)
+	b.WriteString("Documents: README.md beside the program, or in /usr/share/doc/miniredisd\n")
 	return b.String()
 }
 

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// documents returns the pages for a reader without network and without the source: the README of a release, what
+// stands in docs, and the scripts and pictures that they show. A link leads to one of these files, or is plain text. A
+// command begins with program, such as ./miniredisd, where a page has `go run ./cmd/miniredisd`.
+//
+//	release/README.md ─┐
+//	README.md ─────────┴─> README.md, with the table of documents
+//	docs, CHANGELOG.md ──> the same path
+func (s *source) documents(program string) ([]entry, error) {
+	names, err := s.documentNames()
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	for _, name := range names {
+		text, err := s.document(name)
+		if err != nil {
+			return nil, err
+		}
+		e := plain(name, text)
+		switch path.Ext(name) {
+		case ".md":
+			e.data = packed(name, text, program, names)
+		case ".sh":
+			e.mode = 0o755
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// documentNames returns the paths of the documents, from the top of the source.
+func (s *source) documentNames() ([]string, error) {
+	names := []string{"README.md", "README.zh-CN.md", "CHANGELOG.md", "SECURITY.md"}
+	for _, pattern := range []string{
+		"docs/*.md", "docs/*/*.md", "docs/*/*/*.md", "docs/*.svg", "lab/verdict/testdata/pictures/clock-jump.svg",
+		"clients/examples/lab/*.sh", "clients/examples/way-out/*.sh", "clients/examples/first/java/pom.xml",
+	} {
+		found, err := fs.Glob(os.DirFS(s.dir), pattern)
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, found...)
+	}
+	return names, nil
+}
+
+// document reads a file. A README is that of the release, and gets the table of documents from the one at the top.
+func (s *source) document(name string) ([]byte, error) {
+	text, err := s.read(name)
+	if err != nil || !strings.HasPrefix(name, "README") {
+		return text, err
+	}
+	own, err := s.read(path.Join("release", name))
+	if err != nil {
+		return nil, err
+	}
+	table := text[bytes.LastIndex(text, []byte("\n## ")):]
+	return append(own, table...), nil
+}
+
+// packed returns a page as a release has it.
+func packed(name string, text []byte, program string, names []string) []byte {
+	ships := func(target string) bool {
+		file, _, _ := strings.Cut(target, "#")
+		return file == "" || strings.Contains(target, "://") || slices.Contains(names, path.Join(path.Dir(name), file))
+	}
+	text = regexp.MustCompile(`(?m)^<!--(?s:.*?)-->\n`).ReplaceAll(text, nil) // for CI
+	text = regexp.MustCompile(`(?m)^go build (-o miniredisd )?\./cmd/miniredisd\n`).ReplaceAll(text, nil)
+	text = regexp.MustCompile("(?m)^```sh\n```\n\n?").ReplaceAll(text, nil)
+	for _, command := range []string{
+		"go build ./cmd/miniredisd && ./miniredisd", "go run ./cmd/miniredisd", "./miniredisd",
+	} {
+		text = bytes.ReplaceAll(text, []byte(command), []byte(program))
+	}
+	row := regexp.MustCompile(`(?m)^\| \[[^\]]*\]\(([^)]*)\).*\n`) // of the table of documents
+	text = row.ReplaceAllFunc(text, func(line []byte) []byte {
+		if strings.HasPrefix(name, "README") && !ships(string(row.FindSubmatch(line)[1])) {
+			return nil
+		}
+		return line
+	})
+	return outsideCode(text, func(prose string) string { return unlink(prose, ships) })
+}
+
+// unlink makes plain text of the links that lead nowhere, and leaves out such pictures.
+func unlink(prose string, ships func(target string) bool) string {
+	link := regexp.MustCompile(`!?\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\(([^()\s]+)\)`)
+	return link.ReplaceAllStringFunc(prose, func(s string) string {
+		parts := link.FindStringSubmatch(s)
+		switch {
+		case ships(parts[2]):
+			return s
+		case s[0] == '!':
+			return ""
+		}
+		return parts[1]
+	})
+}
+
+// outsideCode changes what stands outside of blocks of code.
+func outsideCode(text []byte, change func(prose string) string) []byte {
+	parts := regexp.MustCompile("(?m)^```").Split(string(text), -1)
+	for i := 0; i < len(parts); i += 2 {
+		parts[i] = change(parts[i])
+	}
+	return []byte(strings.Join(parts, "```"))
+}
+
+// under returns the entries below a folder, whose name ends in a slash, with the folders on the way.
+func under(top string, entries []entry) []entry {
+	var all []entry
+	folders := map[string]bool{}
+	for _, e := range entries {
+		for dir := path.Dir(e.path); dir != "."; dir = path.Dir(dir) {
+			folders[dir] = true
+		}
+		e.path = top + e.path
+		all = append(all, e)
+	}
+	for dir := range folders {
+		all = append(all, folder(top+dir+"/"))
+	}
+	return all
+}
