@@ -1,7 +1,9 @@
 package main
 
 import (
+	"os"
 	"regexp"
+	"strconv"
 	"testing"
 	"time"
 
@@ -112,4 +114,14 @@ func TestRowsOfTheTable(t *testing.T) {
 		}
 	}
 	require.Greater(t, short, 200, "the short form has lost its rows")
+}
+
+func TestTheBenchmarksPageSaysHowManyAttacksThereAre(t *testing.T) {
+	page, err := os.ReadFile("../../docs/benchmarks.md")
+	require.NoError(t, err)
+	said := regexp.MustCompile(`runs some (\d+) attacks`).FindSubmatch(page)
+	require.NotNil(t, said)
+	n, err := strconv.Atoi(string(said[1]))
+	require.NoError(t, err)
+	require.InEpsilon(t, len(table()), n, 0.05)
 }

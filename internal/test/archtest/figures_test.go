@@ -1,6 +1,8 @@
 package archtest
 
 import (
+	"go/token"
+	"go/types"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,13 +15,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A figure is a number in the documents that the source decides. A pattern has N in place of the number, which
+// A figure is a number in the documents that the source decides. A pattern has %d in place of the number, which
 // a page may write in words. An empty pattern means that no page in that language has it.
 //
 // Before the number, "about" allows five percent, and "fewer than" makes it a limit.
 type figure struct {
 	english, chinese string
-	count            func(t *testing.T) int
+	source           func(t *testing.T) string
 }
 
 func (f figure) patterns() []string {
@@ -29,22 +31,38 @@ func (f figure) patterns() []string {
 // figures are checked on every page, and every one of them is on some page. Sizes of the files of a release are
 // measured where a release is made, and what bench counts is checked by the tests of bench.
 func figures() []figure {
+	const python, node = "clients/fixtures/python/pyproject.toml", "clients/fixtures/node/package.json"
+	const interop = "clients/interop/fixtures/"
 	return []figure{
-		{"N stories", "N 个故事", files("clients/examples/lab/[0-9]*.sh")},
-		{"The N take about 6 seconds", "", files("clients/examples/lab/[0-9]*.sh")},
-		{"N (?:such )?sentences", "N ?句(?:关于|这样|常见|话|。)", matches("docs/claims.md", `(?m)^## \d+\. `)},
-		{"takes N of them", "", matches("docs/claims.md", `(?m)^## \d+\. `)},
-		{"N labs", "N ?个实验", files("course/labs/L*")},
-		{"clients (?:of|run here, in) N (?:languages|ecosystems)", "N ?种语言里哪些已发布的客户端",
+		{"%d stories", "%d 个故事", files("clients/examples/lab/[0-9]*.sh")},
+		{"The %d take about 6 seconds", "", files("clients/examples/lab/[0-9]*.sh")},
+		{"%d (?:such )?sentences", "%d ?句(?:关于|这样|常见|话|。)", matches("docs/claims.md", `(?m)^## \d+\. `)},
+		{"takes %d of them", "", matches("docs/claims.md", `(?m)^## \d+\. `)},
+		{"%d labs", "%d ?个实验", files("course/labs/L*")},
+		{"Each lab has %d hints", "", matches("course/labs/L04-reactor/en.md", `(?m)^## Hint `)},
+		{"[Ss]keleton has %d lines", "骨架%d 行", longest("course/labs/L04-reactor/*/*")},
+		{"clients (?:of|run here, in) %d (?:languages|ecosystems)", "%d ?种语言里哪些已发布的客户端",
 			files("clients/interop/*/prepare")},
-		{"first tests of docs/lab, complete, in N languages", "", folders("clients/examples/first")},
-		{"Each file below is complete.*? CI runs all N, from", "N ?个文件都在 CI 里运行", folders("clients/examples/first")},
-		{"order for N weeks", "N ?周的顺序", matches("docs/instructors.md", `(?m)^\| \d+ \| `)},
-		{"## N weeks", "## N ?周", matches("docs/instructors.md", `(?m)^\| \d+ \| `)},
-		{"[Ss]keleton has N lines", "骨架N 行", longest("course/labs/L04-reactor/*/*")},
-		{"N clients, \\d+ trials", "", matches("docs/explored.md", `(?m)^\| \[[\w-]+\]\(#`)},
-		{"every N clients", "每 ?N ?个客户端", constant("ioworkers/threads.go", "perThread")},
-		{"fewer than N readable clients", "", constant("ioworkers/threads.go", "perThread")},
+		{"first tests of docs/lab, complete, in %d languages", "", folders("clients/examples/first")},
+		{"Each file below is complete.*? CI runs all %d, from", "%d ?个文件都在 CI 里运行", folders("clients/examples/first")},
+		{"have %d tests that go red", "", matches(interop+"java/tests/src/test/java/examples/*Red.java", `(?m)^\s+@Test`)},
+		{"has %d tests that go red", "", files(interop + "python/golden/*")},
+		{"order for %d weeks", "%d ?周的顺序", matches("docs/instructors.md", `(?m)^\| \d+ \| `)},
+		{"## %d weeks", "## %d ?周", matches("docs/instructors.md", `(?m)^\| \d+ \| `)},
+		{"%d clients, \\d+ trials", "", matches("docs/explored.md", `(?m)^\| \[[\w-]+\]\(#`)},
+		{"every %d clients", "每 ?%d ?个客户端", constant("ioworkers/threads.go", "perThread")},
+		{"fewer than %d readable clients", "", constant("ioworkers/threads.go", "perThread")},
+		{"newest %d events", "最新的 %d 个事件", constant("internal/trace/thread.go", "ringSize")},
+		{"newest %d entries", "", constant("lab/log.go", "KeepEntries")},
+		{"at most %d entries of a master", "", constant("lab/log.go", "KeepEntries")},
+		{"command of more than %d words", "", constant("lab/text.go", "mostArgs")},
+		{"A request has at most %d arguments", "", constant("resp/reader.go", "defaultMaxArgs")},
+		{"Go %d are enough", "Go %d 就够了", text("go.mod", `(?m)^go (\d+\.\d+)`)},
+		{"needs Python %d", "", text(python, `requires-python = ">=([\d.]+)"`)},
+		{"and pytest %d, and nothing", "", text(python, `"pytest>=(\d+)"`)},
+		{"needs Node %d", "", text(node, `"node": ">=(\d+)"`)},
+		{"needs Java %d", "", text("clients/fixtures/java/pom.xml", `<maven.compiler.release>(\d+)<`)},
+		{"needs Rust %d", "", text("clients/fixtures/rust/Cargo.toml", `rust-version = "([\d.]+)"`)},
 	}
 }
 
@@ -64,7 +82,7 @@ func uncounted() []string {
 func TestTheFiguresInTheDocumentsAreThoseOfTheSource(t *testing.T) {
 	pages := prose(t)
 	for _, f := range figures() {
-		want := f.count(t)
+		want := f.source(t)
 		for _, pattern := range f.patterns() {
 			found, phrase := false, withNumber(pattern)
 			for name, text := range pages {
@@ -77,23 +95,23 @@ func TestTheFiguresInTheDocumentsAreThoseOfTheSource(t *testing.T) {
 			require.True(t, found, "no page says %q", pattern)
 		}
 	}
-	nouns := withNumber(`N(?: ?[个种])? ?(?:[a-z-]+ ){0,2}(?:stories|sentences|labs|ecosystems|languages|weeks|故事|实验|语言)`)
+	nouns := withNumber(`%d(?: ?[个种])? ?(?:[a-z-]+ ){0,2}(?:stories|sentences|labs|ecosystems|languages|weeks|故事|实验|语言)`)
 	for name, text := range pages {
 		require.Empty(t, nouns.FindString(text), "%s: this needs a row in figures or in uncounted", name)
 	}
 }
 
 // check compares a number that a page says with the one that the source has.
-func check(t *testing.T, name, phrase, prefix, digits string, want int) {
+func check(t *testing.T, name, phrase, prefix, said, want string) {
 	t.Helper()
-	said := integer(t, digits)
+	said = strings.ReplaceAll(said, ",", "")
 	switch {
 	case slices.Contains([]string{"about ", "some ", "大约 ", "约 "}, prefix):
-		require.InEpsilon(t, want, said, 0.05, "%s: %q, and the source has %d", name, phrase, want)
+		require.InEpsilon(t, integer(t, want), integer(t, said), 0.05, "%s: %q, and the source has %s", name, phrase, want)
 	case slices.Contains([]string{"fewer than ", "不到 "}, prefix):
-		require.Less(t, want, said, "%s: %q, and the source has %d", name, phrase, want)
+		require.Less(t, integer(t, want), integer(t, said), "%s: %q, and the source has %s", name, phrase, want)
 	default:
-		require.Equal(t, want, said, "%s: %q, and the source has %d", name, phrase, want)
+		require.Equal(t, want, said, "%s: %q", name, phrase)
 	}
 }
 
@@ -111,8 +129,8 @@ func TestNumbersAreReadInWords(t *testing.T) {
 
 // withNumber compiles a pattern. Its first two groups are the words before the number, and the number in digits.
 func withNumber(pattern string) *regexp.Regexp {
-	n := `(about |some |fewer than |大约 |约 |不到 )?\b(\d[\d,]*\d|\d)`
-	return regexp.MustCompile(strings.Replace(pattern, "N", n, 1))
+	n := `(about |some |fewer than |大约 |约 |不到 )?\b(\d[\d,]*(?:\.\d+)?)`
+	return regexp.MustCompile(strings.Replace(pattern, "%d", n, 1))
 }
 
 // inDigits writes the numbers from two to ninety-nine in digits. "One" and 一 are seldom numbers.
@@ -197,61 +215,78 @@ func prose(t *testing.T) map[string]string {
 }
 
 // files counts what matches a pattern of paths.
-func files(pattern string) func(t *testing.T) int {
-	return func(t *testing.T) int {
+func files(pattern string) func(t *testing.T) string {
+	return func(t *testing.T) string {
 		paths, err := filepath.Glob(filepath.Join(top(), filepath.FromSlash(pattern)))
 		require.NoError(t, err)
-		return len(paths)
+		return strconv.Itoa(len(paths))
 	}
 }
 
 // folders counts the folders in a folder that are ours.
-func folders(name string) func(t *testing.T) int {
-	return func(t *testing.T) (n int) {
+func folders(name string) func(t *testing.T) string {
+	return func(t *testing.T) string {
 		entries, err := os.ReadDir(filepath.Join(top(), filepath.FromSlash(name)))
 		require.NoError(t, err)
-		for _, e := range entries {
-			if e.IsDir() && !slices.Contains(notOurs(), e.Name()) {
-				n++
-			}
-		}
-		return n
+		entries = slices.DeleteFunc(entries, func(e fs.DirEntry) bool {
+			return !e.IsDir() || slices.Contains(notOurs(), e.Name())
+		})
+		return strconv.Itoa(len(entries))
 	}
 }
 
-// matches counts what matches a regular expression in a file.
-func matches(name, pattern string) func(t *testing.T) int {
-	return func(t *testing.T) int {
-		return len(regexp.MustCompile(pattern).FindAllString(document(t, name), -1))
+// matches counts what matches a regular expression in the files of a pattern of paths.
+func matches(pattern, expression string) func(t *testing.T) string {
+	return func(t *testing.T) string {
+		paths, err := filepath.Glob(filepath.Join(top(), filepath.FromSlash(pattern)))
+		require.NoError(t, err)
+		n := 0
+		for _, path := range paths {
+			text, err := os.ReadFile(path)
+			require.NoError(t, err)
+			n += len(regexp.MustCompile(expression).FindAll(text, -1))
+		}
+		return strconv.Itoa(n)
 	}
 }
 
 // longest counts the lines of the longest file.
-func longest(pattern string) func(t *testing.T) int {
-	return func(t *testing.T) (most int) {
+func longest(pattern string) func(t *testing.T) string {
+	return func(t *testing.T) string {
 		paths, err := filepath.Glob(filepath.Join(top(), filepath.FromSlash(pattern)))
 		require.NoError(t, err)
+		most := 0
 		for _, path := range paths {
 			text, err := os.ReadFile(path)
 			require.NoError(t, err)
 			most = max(most, strings.Count(string(text), "\n"))
 		}
-		return most
+		return strconv.Itoa(most)
 	}
 }
 
-// constant returns a number of the source.
-func constant(name, constant string) func(t *testing.T) int {
-	return func(t *testing.T) int {
-		found := regexp.MustCompile(`(?m)^(?:const |\t)` + constant + `\s+= (\d+)$`).FindStringSubmatch(document(t, name))
-		require.NotNil(t, found, "%s has no constant %s", name, constant)
-		return integer(t, found[1])
+// constant returns the value of a constant of the source, which may be written as 1 << 16.
+func constant(path, name string) func(t *testing.T) string {
+	return func(t *testing.T) string {
+		value, err := types.Eval(token.NewFileSet(), nil, token.NoPos,
+			text(path, `(?m)^(?:const |\t)`+name+`\s+= ([^/\n]+)`)(t))
+		require.NoError(t, err)
+		return value.Value.ExactString()
+	}
+}
+
+// text returns the first group of a regular expression in a file.
+func text(name, expression string) func(t *testing.T) string {
+	return func(t *testing.T) string {
+		found := regexp.MustCompile(expression).FindStringSubmatch(document(t, name))
+		require.NotNil(t, found, "%s has no %s", name, expression)
+		return found[1]
 	}
 }
 
 func integer(t *testing.T, digits string) int {
 	t.Helper()
-	n, err := strconv.Atoi(strings.ReplaceAll(digits, ",", ""))
+	n, err := strconv.Atoi(digits)
 	require.NoError(t, err)
 	return n
 }
