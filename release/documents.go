@@ -79,11 +79,9 @@ func packed(name string, text []byte, program string, names []string) []byte {
 	text = regexp.MustCompile(`(?m)^<!--(?s:.*?)-->\n`).ReplaceAll(text, nil) // for CI
 	text = regexp.MustCompile(`(?m)^go build (-o miniredisd )?\./cmd/miniredisd\n`).ReplaceAll(text, nil)
 	text = regexp.MustCompile("(?m)^```sh\n```\n\n?").ReplaceAll(text, nil)
-	for _, command := range []string{
-		"go build ./cmd/miniredisd && ./miniredisd", "go run ./cmd/miniredisd", "./miniredisd",
-	} {
-		text = bytes.ReplaceAll(text, []byte(command), []byte(program))
-	}
+	text = bytes.ReplaceAll(text, []byte("go build ./cmd/miniredisd && "), nil)
+	text = bytes.ReplaceAll(text, []byte("go run ./cmd/miniredisd"), []byte(program))
+	text = bytes.ReplaceAll(text, []byte("./miniredisd"), []byte(program))
 	row := regexp.MustCompile(`(?m)^\| \[[^\]]*\]\(([^)]*)\).*\n`) // of the table of documents
 	text = row.ReplaceAllFunc(text, func(line []byte) []byte {
 		if strings.HasPrefix(name, "README") && !ships(string(row.FindSubmatch(line)[1])) {
