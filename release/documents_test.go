@@ -125,3 +125,34 @@ func TestSizesInTheDocumentsAreThoseOfTheFiles(t *testing.T) {
 	}
 	require.NotZero(t, measured, "docs/install.md names no file of the release")
 }
+
+// A reader copies these names.
+func TestFileNamesInTheDocumentsAreThoseOfTheRelease(t *testing.T) {
+	r := example(t)
+	some := r.binaries[0]
+	r.binaries = nil
+	for _, platform := range strings.Split(allPlatforms, ",") {
+		some.os, some.arch, _ = strings.Cut(platform, "/")
+		r.binaries = append(r.binaries, some)
+	}
+	names := []string{"miniredisd-junit-" + r.version + ".jar"} // it takes Maven to make it
+	for _, pack := range []func() ([]file, error){r.archives, r.debs, r.images, r.wheels, r.npms, r.crates, r.sbom} {
+		made, err := pack()
+		require.NoError(t, err)
+		for _, f := range made {
+			names = append(names, f.name)
+		}
+	}
+	said := 0
+	for _, page := range []string{"README.md", "README.zh-CN.md", "docs/install.md", "docs/lab/first-test.md",
+		"docs/zh/lab/first-test.md", "docs/fixtures/junit.md", "docs/fixtures/rust.md"} {
+		text, err := r.read(page)
+		require.NoError(t, err)
+		name := regexp.MustCompile(`[\w.-]*miniredisd[\w.-]*-0\.[\w.-]+\.(tar\.gz|deb|tar|whl|tgz|jar|crate|cdx\.json)\b`)
+		for _, n := range name.FindAllString(strings.ReplaceAll(string(text), "-OS-ARCH", "-linux-amd64"), -1) {
+			said++
+			require.Contains(t, names, n, page)
+		}
+	}
+	require.Greater(t, said, 20)
+}
