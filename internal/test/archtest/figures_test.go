@@ -61,6 +61,7 @@ func figures() []figure {
 		{"needs Python %d", "", text(python, `requires-python = ">=([\d.]+)"`)},
 		{"and pytest %d, and nothing", "", text(python, `"pytest>=(\d+)"`)},
 		{"needs Node %d", "", text(node, `"node": ">=(\d+)"`)},
+		{"(?:runs on all|release compiles all) %d", "", matches("release/main.go", `(?:linux|darwin)/(?:amd64|arm64)`)},
 		{"needs Java %d", "", text("clients/fixtures/java/pom.xml", `<maven.compiler.release>(\d+)<`)},
 		{"needs Rust %d", "", text("clients/fixtures/rust/Cargo.toml", `rust-version = "([\d.]+)"`)},
 	}
@@ -98,7 +99,19 @@ func TestTheFiguresInTheDocumentsAreThoseOfTheSource(t *testing.T) {
 	nouns := withNumber(`%d(?: ?[个种])? ?(?:[a-z-]+ ){0,2}(?:stories|sentences|labs|ecosystems|languages|weeks|故事|实验|语言)`)
 	for name, text := range pages {
 		require.Empty(t, nouns.FindString(text), "%s: this needs a row in figures or in uncounted", name)
+		if strings.HasPrefix(name, "README") {
+			text = elsewhere().ReplaceAllString(inlineCode().ReplaceAllString(text, ""), "")
+			require.NotRegexp(t, `[^ ]* ?\b\d[\d,.]*.{0,20}`, text, "%s: what counts this?", name)
+		}
 	}
+}
+
+// elsewhere matches the numbers of README that are no figures: versions of other programs, times, what a benchmark has
+// measured, and those of an example.
+func elsewhere() *regexp.Regexp {
+	return regexp.MustCompile(`(?:Redis|redis-server|Valkey|JUnit) \d+(?:\.\d+)?|Redis up to \d\.\d|端口 \d+|port \d+` +
+		`|\d+ ?(?:cores|seconds|minutes|MB|GiB|秒|分钟|个核)|N - 1` +
+		`|pipeline of 16|深度为 16|3 to 5 times|3到5倍|2 clients held|2个客户端同时持有|5 masters|5个主节点`)
 }
 
 // check compares a number that a page says with the one that the source has.
