@@ -4,7 +4,8 @@
 //	story ──┬── New ─────────────> server.Masters, with a seed, a lab and --watch
 //	        ├── Do, Lab ─────────> the servers, over no connection: no rule of the lab meets these requests
 //	        ├── Freeze, Advance ─> the clocks
-//	        └── Record ──────────> the events of one server
+//	        ├── Record ──────────> the events of one server
+//	        └── Refused ─────────> what clients sent that may not touch the stage: see NewForGuests
 //
 // Package claims plays experiments on it, package grade the tests of labs. They differ in what a failed step
 // does to a story, so every method here returns its error.
@@ -22,6 +23,7 @@ import (
 
 	"github.com/miniredisd/miniredisd/glass"
 	"github.com/miniredisd/miniredisd/internal/config"
+	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/resp"
 	"github.com/miniredisd/miniredisd/server"
 )
@@ -32,6 +34,8 @@ type Stage struct {
 
 	masters server.Masters
 	ended   chan error
+	secret  string           // of the stage's own connection, if clients are guests
+	own     *respclient.Conn // to the first master, or nil: see Enter
 }
 
 // New starts the servers. They listen on free ports of this machine, and save nothing. more are further words of
@@ -56,6 +60,9 @@ func New(seed uint64, more ...string) (*Stage, error) {
 
 // Close ends the servers. The error is that of a loop.
 func (s *Stage) Close() error {
+	if s.own != nil {
+		_ = s.own.Close() // the server may have closed it
+	}
 	s.masters.Stop()
 	return <-s.ended
 }
@@ -67,6 +74,12 @@ func (s *Stage) Do(ctx context.Context, master int, words ...string) (resp.Value
 		err = fmt.Errorf("%s: %w", strings.Join(words, " "), err)
 	}
 	return v, err
+}
+
+// Ask executes a command that needs a connection, over the one that Enter has made. limit is for the reply.
+func (s *Stage) Ask(limit time.Duration, words ...string) (resp.Value, error) {
+	s.own.Limit = limit
+	return s.own.Do(words...)
 }
 
 // Lab executes a verb of LAB on a master.

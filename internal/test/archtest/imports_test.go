@@ -36,7 +36,7 @@ func arrows() map[string][]string {
 		"lab/labhttp":        {"resp"},
 		"glass/glasshttp":    {"internal/ascii", "lab/labhttp", "course/labs", "resp", "glass"},
 		"course/labs":        {},
-		"course/stage":       {"internal/config", "resp", "server", "glass", "internal/trace"},
+		"course/stage":       {"internal/config", "internal/respclient", "resp", "server", "glass", "internal/trace"},
 		"course/grade": {"course/stage", "internal/freeport", "internal/respclient", "lab", "lab/doctor", "course/labs",
 			"resp", "internal/orphans", "lab/explore", "lab/explore/page", "lab/explore/trials"},
 		"internal/freeport": {},

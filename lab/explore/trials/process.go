@@ -31,6 +31,9 @@ type Options struct {
 	// lock, or when no client has sent anything for a while.
 	Tells bool
 
+	// Guests says that the clients may not change the servers that judge them: see stage.NewForGuests.
+	Guests bool
+
 	// Alone says that this process does nothing else. Then every new child of it is the program's.
 	Alone bool
 }

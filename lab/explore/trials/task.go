@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/miniredisd/miniredisd/course/stage"
 	"github.com/miniredisd/miniredisd/lab/explore"
 )
 
@@ -14,6 +15,8 @@ type Task struct {
 	Title string        // what is tried
 	Addrs []string      // of the servers, which end with the trial
 	Limit time.Duration // after that the trial is given up
+
+	Servers *stage.Stage // the same, for who runs the test and judges it
 
 	// Pauses has a function for each client that begins to pause, when its lease is over. The test lets the others
 	// go on, and calls the function. The client waits for that if Options.Tells.
@@ -37,7 +40,9 @@ func (t *trial) ask() *program {
 	p.giveUp = cancel
 	go func() {
 		defer close(p.over)
-		a, err := t.Play(ctx, Task{t.ID, t.Kind, title, t.addrs(), t.limit(), t.pauses})
+		a, err := t.Play(ctx, Task{
+			ID: t.ID, Kind: t.Kind, Title: title, Addrs: t.addrs(), Limit: t.limit(), Servers: t.servers, Pauses: t.pauses,
+		})
 		p.failed, p.unsafe, p.err = a.Failed, a.Unsafe, err
 		_, _ = p.output.Write([]byte(a.Output)) // it has no error
 	}()

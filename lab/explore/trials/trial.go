@@ -36,7 +36,11 @@ func (d *driver) play(ctx context.Context, t explore.Trial) error {
 	if d.Dialect != "" {
 		args = append(args, "--dialect", d.Dialect)
 	}
-	servers, err := stage.New(max(d.Seed, 1), args...)
+	begin := stage.New
+	if d.Guests {
+		begin = stage.NewForGuests
+	}
+	servers, err := begin(max(d.Seed, 1), args...)
 	if err != nil {
 		return failure(t, err)
 	}
