@@ -214,23 +214,28 @@ func gradeProgram(l *grade.Lab, f gradeFlags, command []string, out io.Writer) (
 	pipes := make(chan os.Signal, 1)
 	signal.Notify(pipes, syscall.SIGPIPE)
 	defer signal.Stop(pipes)
+	keep := func(*grade.Results) error { return nil }
+	if f.results != "" {
+		file, err := grade.Begin(f.results, f.lang)
+		if err != nil {
+			return gradeWrong, err
+		}
+		keep = file.Write
+	}
 	shown := &points{Writer: out, leave: leave}
 	r, err := grade.Run(ctx, grade.Options{
 		Lab: l, Command: command, Seed: f.seed, Student: f.student, Hidden: f.secret != "", Lang: f.lang,
 		Recordings: f.recordings, Opener: filepath.Base(os.Args[0]) + " watch", Out: shown, Alone: true,
 	})
+	if r != nil {
+		err = errors.Join(err, keep(r))
+	}
 	switch {
 	case shown.unread:
 		return gradeWrong, errors.New("nobody reads the points any more")
 	case err != nil:
 		return gradeWrong, err
-	}
-	if f.results != "" {
-		if err := r.Write(f.results); err != nil {
-			return gradeWrong, err
-		}
-	}
-	if !r.Full() {
+	case !r.Full():
 		return gradeLess, nil
 	}
 	return gradeFull, nil

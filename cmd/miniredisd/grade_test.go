@@ -192,3 +192,57 @@ func TestAGraderEndsEverythingThatItsProgramHasStarted(t *testing.T) {
 		require.Zero(t, n, script)
 	}
 }
+
+// The grader's last word is a new file, whatever the program has made of the old one. It ends the program's children
+// before that.
+func TestAProgramCannotWriteItsOwnResults(t *testing.T) {
+	forge := `echo '{"score": 100, "tests": []}' >results.json`
+	for name, script := range map[string]string{
+		"writes":           forge,
+		"removes":          "rm -f results.json",
+		"makes a folder":   "rm -f results.json; mkdir -p results.json/x",
+		"makes a link":     "echo mine >other; ln -sf other results.json",
+		"makes a FIFO":     "rm -f results.json; mkfifo results.json",
+		"makes it private": forge + "; chmod 000 results.json",
+		"writes for ever":  "(trap '' TERM HUP; while :; do " + forge + "; sleep 0.01; done) >/dev/null 2>&1 &",
+	} {
+		dir := t.TempDir()
+		p := startIn(t, dir, "miniredisd", "", "grade", "L7", "--results", "results.json", "--",
+			"sh", "-c", script+"; exit 1")
+		require.Equal(t, gradeLess, p.exit(), "%s: %s", name, p.errs.String())
+		text, err := os.ReadFile(filepath.Join(dir, "results.json"))
+		require.NoError(t, err, name)
+		require.Contains(t, string(text), `"score": 0,`, name)
+		require.Equal(t, 6, strings.Count(string(text), `"status": "failed"`), name)
+	}
+}
+
+// The program ends its grader: with a signal that it can catch, and with one that it cannot.
+func TestAProgramThatEndsItsGraderGetsNothing(t *testing.T) {
+	for signal, why := range map[string]string{
+		"TERM": "Not tried: the grader was stopped.", "KILL": "The grader has not come to its end",
+	} {
+		dir := t.TempDir()
+		p := startIn(t, dir, "miniredisd", "", "grade", "L7", "--results", "results.json", "--",
+			"sh", "-c", "kill -"+signal+" $PPID; exec sleep 20")
+		require.NotEqual(t, gradeFull, p.exit(), signal)
+		text, err := os.ReadFile(filepath.Join(dir, "results.json"))
+		require.NoError(t, err)
+		require.Contains(t, string(text), why, signal)
+		require.Contains(t, string(text), `"score": 0,`, signal)
+	}
+}
+
+func TestAFolderForResultsIsNamedBeforeAProgramBegins(t *testing.T) {
+	dir := t.TempDir()
+	for path, why := range map[string]string{dir: "is a directory", filepath.Join(dir, "x", "r.json"): ""} {
+		p := startIn(t, dir, "miniredisd", "", "grade", "L7", "--results", path, "--", "sh", "-c", "touch begun")
+		if why == "" {
+			require.Equal(t, gradeLess, p.exit(), p.errs.String())
+			continue
+		}
+		require.Equal(t, gradeWrong, p.exit())
+		require.Equal(t, "grade: write "+path+": "+why+"\n", p.errs.String())
+		require.NoFileExists(t, filepath.Join(dir, "begun"))
+	}
+}

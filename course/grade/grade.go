@@ -1,10 +1,12 @@
 package grade
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/miniredisd/miniredisd/course/labs"
@@ -44,7 +46,9 @@ const (
 // maxHangs is the number of tests in which a program may hang before the rest is not tried.
 const maxHangs = 3
 
-// Run plays every test of a lab with a program. The error is about the grader, never about the program.
+// Run plays every test of a lab with a program. The error is about the grader, never about the program. With an
+// error there are results all the same, unless no test could begin: a test that could not be judged has no points,
+// and says why.
 func Run(ctx context.Context, o Options) (*Results, error) {
 	if o.Lab == nil || len(o.Command) == 0 {
 		return nil, errors.New("a lab and a command are needed")
@@ -60,17 +64,22 @@ func Run(ctx context.Context, o Options) (*Results, error) {
 	r.headline(text.Title)
 	if o.Alone {
 		defer r.adopt()()
-	}
-	for i := range o.Lab.tests {
-		if err := r.test(whole, i+1, &o.Lab.tests[i]); err != nil {
-			return nil, fmt.Errorf("%s, test %d: %w", o.Lab.ID, i+1, err)
-		}
-		if err := ctx.Err(); err != nil {
+		if err := orphans.Seclude(); err != nil {
 			return nil, err
 		}
 	}
+	for i := range o.Lab.tests {
+		t := &o.Lab.tests[i]
+		if ctx.Err() != nil {
+			r.note(i+1, t, &failure{why: say{"Not tried: the grader was stopped.", "未测：评分程序被中止。"}}, "")
+			continue
+		}
+		if one := r.test(whole, i+1, t); one != nil {
+			err = errors.Join(err, fmt.Errorf("%s, test %d: %w", o.Lab.ID, i+1, one))
+		}
+	}
 	r.summary()
-	return r.results, nil
+	return r.results, cmp.Or(ctx.Err(), err)
 }
 
 func (o *Options) defaults() {
@@ -128,27 +137,37 @@ func (r *run) test(ctx context.Context, number int, t *test) error {
 		r.note(number, t, &failure{why: say{"Not tried: the time for all tests is over.", "未测：总时间已用完。"}}, "")
 		return nil
 	}
+	failed, path, err := r.play(ctx, number, t)
+	if err != nil {
+		first, _, _ := strings.Cut(err.Error(), "\n")
+		failed = &failure{args: []any{first}, why: say{"The grader could not judge this test: %s.", "评分程序无法评判这个测试：%s。"}}
+	}
+	r.note(number, t, failed, path)
+	r.judgeKind(failed)
+	return err
+}
+
+// play plays one test. path is that of the recording, if there is one.
+func (r *run) play(ctx context.Context, number int, t *test) (failed *failure, path string, err error) {
 	s, err := newStory(ctx, r, number, t)
 	if err != nil {
-		return err
+		return nil, "", err
 	}
-	failed, err := s.perform(func(s *story) {
+	perform := s.perform
+	if s.servers != nil {
+		perform = func(play func(*story)) (*failure, error) { return s.performOn(s.servers, play) }
+	}
+	failed, err = perform(func(s *story) {
 		t.play(s)
 		s.talked()
 	})
 	if failed == nil && err == nil && number == 1 {
 		s.suspect()
 	}
-	path := ""
 	if failed != nil && err == nil {
-		path, err = s.saveRecording()
+		path = s.saveRecording()
 	}
-	if err := errors.Join(err, s.close()); err != nil {
-		return err
-	}
-	r.note(number, t, failed, path)
-	r.judgeKind(failed)
-	return nil
+	return failed, path, errors.Join(err, s.close())
 }
 
 // judgeKind decides whether further tests make sense.

@@ -144,7 +144,7 @@ func TestAProgramThatCannotBeJudgedLosesTheTestAndTheReasonSaysWhy(t *testing.T)
 		"hang":         "no answer to the order `take a` within 4s",
 		"rubbish":      "answered \"now I take the lock\" to the order `take a`. Expected: held | refused.",
 		"endless":      "without the end of a line",
-		"dies-at-once": "Your program ended before it was ready (exit status 3).\nImportError: no module named luck",
+		"dies-at-once": "Your program ended before it was ready (exit status 3).\n| ImportError: no module named luck",
 		"silent":       "Its first line must be its name",
 	} {
 		r := first(t, program, nil)
@@ -207,7 +207,9 @@ func TestAFailedTestLeavesARecordingAndResultsHaveTheFormOfGradescope(t *testing
 	})
 	require.True(t, deleted, "the recording shows the mistake")
 
-	require.NoError(t, results.Write(filepath.Join(dir, "results.json")))
+	file, err := Begin(filepath.Join(dir, "results.json"), "en")
+	require.NoError(t, err)
+	require.NoError(t, file.Write(results))
 	text, err := os.ReadFile(filepath.Join(dir, "results.json"))
 	require.NoError(t, err)
 	var read struct {

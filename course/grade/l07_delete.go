@@ -108,11 +108,11 @@ func deleteGap(s *story) {
 	a, b := s.open(), s.open()
 	for request := 1; ; request++ {
 		a.takes("a", say{"The lock is free", "锁空闲时"})
-		s.lab("FAULT ADD gap CLIENT a NTH " + strconv.Itoa(request) + " ACTION HOLD")
+		done := s.strike("gap", "a", request, "HOLD", true)
 		a.send("release a")
 		if !s.heldBefore(a, "release a", "gap", a.answered) {
 			a.answer("release a")
-			s.want(request > 1, unnamed())
+			done()
 			return // the release has fewer requests
 		}
 		s.advance(lease + time.Millisecond)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/lab/explore"
 	"github.com/miniredisd/miniredisd/lab/explore/trials"
 )
@@ -47,7 +46,7 @@ type round struct {
 // play plays a trial. A program that hangs or ends has failed, whatever the failure was.
 func (d *duel) play(ctx context.Context, t trials.Task) (trials.Answer, error) {
 	r := &round{duel: d, Task: t, ctx: ctx, plain: t.Kind == explore.Baseline || t.Kind == explore.Without}
-	failed, err := d.s.perform(func(*story) { r.play() })
+	failed, err := d.s.performOn(t.Servers, func(*story) { r.play() })
 	if failed == nil {
 		return trials.Answer{Unsafe: r.unsafe}, err
 	}
@@ -165,11 +164,9 @@ func (r *round) believes(p, other *rival) {
 
 // talked wants the owners to have sent a request about a key.
 func (r *round) talked() {
-	server, err := respclient.Dial(r.Addrs[0])
-	r.s.check(err)
-	defer server.Close()
-	server.Limit = r.s.run.AnswerLimit
-	v, err := server.Do("LAB", "LOG", "1")
-	r.s.check(err)
-	r.s.want(len(v.Elems) > 0, silentAnswers())
+	r.s.within(func(ctx context.Context) error {
+		v, err := r.Servers.Lab(ctx, 1, "LOG", "1")
+		r.s.want(err != nil || len(v.Elems) > 0, silentAnswers())
+		return err
+	})
 }

@@ -53,10 +53,10 @@ func (s *story) survives(d *duel, faults ...string) {
 	d.begin()
 	r, err := trials.Run(s.ctx, trials.Options{
 		Options: explore.Options{
-			Program: s.run.Command, Seed: s.run.Seed, Keys: []string{s.lock}, Only: faults, Strict: d.strict,
+			Program: s.run.Command, Seed: serverSeed(s.run.Seed), Keys: []string{s.lock}, Only: faults, Strict: d.strict,
 			Patience: 3 * s.run.AnswerLimit, // so the limit of an answer comes first
 		},
-		Budget: exploreBudget, Play: d.play, Tells: true,
+		Budget: exploreBudget, Play: d.play, Tells: true, Guests: true,
 	})
 	switch {
 	case s.ctx.Err() != nil:

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/miniredisd/miniredisd/internal/respclient"
 	"github.com/miniredisd/miniredisd/lab/doctor"
 	"github.com/miniredisd/miniredisd/resp"
 )
@@ -52,6 +51,32 @@ func (p *program) releases(owner string, when say) {
 		"%s：`release %s` 的回答是 `%s`，应为 `released`。"}, when.in(p.s.run.Lang), owner, strings.TrimSpace(word+" "+why))
 }
 
+// strike adds a rule for the nth request of an owner that follows, just before an order. held says whether somebody
+// holds the lock until then: an order that is obeyed before it comes would not be struck. The function that strike
+// returns is for an order that the rule has not struck: it wants the owner's own connections to have done all of it.
+func (s *story) strike(rule, owner string, nth int, action string, held bool) (done func()) {
+	s.lab("FAULT ADD " + rule + " CLIENT " + owner + " NTH " + strconv.Itoa(nth) + " ACTION " + action)
+	last := int64(0)
+	for _, e := range s.commands("") {
+		last = e.Seq
+	}
+	s.want((s.token() != "") == held, say{
+		"The lock was taken or released before the order for it came.", "还没有收到命令，锁就已经被加上或释放了。"})
+	return func() {
+		own, others := 0, 0
+		for _, e := range s.commands("") {
+			switch {
+			case e.Seq <= last:
+			case e.Name == owner:
+				own++
+			default:
+				others++
+			}
+		}
+		s.want(nth > 1 && own > 0 && others == 0, unnamed(owner))
+	}
+}
+
 // noFinding wants the doctor not to have found a pattern.
 func (s *story) noFinding(pattern doctor.Pattern, why say) {
 	for _, f := range s.doctor() {
@@ -89,19 +114,17 @@ func (s *story) heldBefore(p *program, order, rule string, over func() bool) boo
 	return false
 }
 
-// ask executes a command that needs a connection, over a new one to the first master.
+// ask executes a command that needs a connection, over the grader's own one to the first master.
 func (s *story) ask(words ...string) resp.Value {
-	c, err := respclient.Dial(s.servers.Addrs[0])
-	s.check(err)
-	defer c.Close()
-	v, err := c.Do(words...)
+	v, err := s.servers.Ask(s.run.AnswerLimit, words...)
 	s.check(err)
 	return v
 }
 
 // unnamed is why a program loses whose connections do not have the names of their owners.
-func unnamed() say {
+func unnamed(owner string) say {
 	return say{
-		"No request came over a connection with the name a. Name each connection after its owner: CLIENT SETNAME a.",
-		"没有请求来自名为 a 的连接。请用 CLIENT SETNAME a 给连接命名。"}
+		"Not every request for " + owner + " came over a connection with the name " + owner +
+			". Name each connection after its owner: CLIENT SETNAME " + owner + ".",
+		"为 " + owner + " 发出的请求，并非都来自名为 " + owner + " 的连接。请用 CLIENT SETNAME " + owner + " 给连接命名。"}
 }

@@ -5,8 +5,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-
-	"github.com/miniredisd/miniredisd/internal/orphans"
 )
 
 // threads is what the kernel says about the threads of a program.
@@ -80,7 +78,7 @@ func efforts(pids []int) (all map[int]effort, ok bool) {
 // usesNetpoll reports whether so many sockets of the program are registered with an epoll as Go's runtime
 // does it: edge triggered, and for everything at once. Goroutines then wait for sockets, and no loop does.
 func (p *program) usesNetpoll(sockets int) bool {
-	for _, pid := range orphans.Marked(p.mark) {
+	for _, pid := range p.processes() {
 		infos, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/fdinfo/*")
 		for _, info := range infos {
 			text, err := os.ReadFile(info)

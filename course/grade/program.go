@@ -38,7 +38,7 @@ func (s *story) start(more ...string) *program {
 	p.cmd = exec.Command(s.run.Command[0], s.run.Command[1:]...)
 	p.mark = fmt.Sprintf("MINIREDISD_GRADE=%d.%p", os.Getpid(), p)
 	p.cmd.Env = slices.Concat(os.Environ(), s.run.Env, s.environment(), more, []string{p.mark})
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // a group of its own, and no way to the grader's terminal
 	p.cmd.Stderr = &p.errors
 	p.cmd.WaitDelay = time.Second
 	stdin, orders, err := os.Pipe()
@@ -224,7 +224,7 @@ func (p *program) end() (strays int) {
 	p.kill()
 	<-p.over
 	p.out.Close()
-	for left := p.processes(); len(left) > 0; left = p.processes() { // a process may be just being made
+	for left := orphans.Marked(p.mark); len(left) > 0; left = orphans.Marked(p.mark) { // one may be just being made
 		for _, pid := range left {
 			if group, err := syscall.Getpgid(pid); err == nil && group != p.cmd.Process.Pid {
 				strays++
@@ -238,8 +238,17 @@ func (p *program) end() (strays int) {
 // kill ends the process and its group. They may have ended.
 func (p *program) kill() { _ = syscall.Kill(-p.cmd.Process.Pid, syscall.SIGKILL) }
 
-// processes returns the ids of all processes with the program's mark.
-func (p *program) processes() []int { return orphans.Marked(p.mark) }
+// processes returns the ids of all processes of the program: those with its mark, and those that come from its first
+// one, which may have thrown the mark away.
+func (p *program) processes() []int {
+	all := orphans.Marked(p.mark)
+	for _, pid := range orphans.Below(p.cmd.Process.Pid) {
+		if !slices.Contains(all, pid) {
+			all = append(all, pid)
+		}
+	}
+	return all
+}
 
 // tail keeps the first and the last bytes that a program writes.
 type tail struct {
@@ -261,7 +270,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lines returns the last three lines that say something. Frames of stacks do not.
+// lines returns the last three lines that say something, each marked as the program's. Frames of stacks do not.
 func (t *tail) lines() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -269,7 +278,7 @@ func (t *tail) lines() string {
 	frame := regexp.MustCompile(`^(\s|goroutine |created by |[\w./*()-]+\(.*\)$)`)
 	for line := range strings.Lines(string(t.head) + string(t.text)) {
 		if line = strings.ToValidUTF8(strings.TrimRight(line, "\r\n"), "?"); line != "" && !frame.MatchString(line) {
-			said = append(said, cut(line))
+			said = append(said, "| "+cut(line))
 		}
 	}
 	return strings.Join(said[max(0, len(said)-3):], "\n")

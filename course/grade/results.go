@@ -1,13 +1,14 @@
 package grade
 
 import (
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/miniredisd/miniredisd/course/stage"
 )
@@ -33,15 +34,6 @@ type Result struct {
 // Full reports whether every test has all its points.
 func (r *Results) Full() bool { return r.Score == r.Max }
 
-// Write writes results.json.
-func (r *Results) Write(path string) error {
-	b, err := json.MarshalIndent(r, "", "  ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(path, append(b, '\n'), 0o644)
-}
-
 func (r *run) headline(title string) {
 	r.results.Output = r.Lab.ID + " " + title
 	if r.Student != "" {
@@ -62,7 +54,7 @@ func (r *run) note(number int, t *test, f *failure, recording string) {
 	if f == nil {
 		result.Score, result.Status, mark = t.points, "passed", "✓"
 	} else {
-		result.Output = f.text(r.Lang)
+		result.Output = visible(f.text(r.Lang))
 	}
 	if recording != "" {
 		opens := say{"See what the server did: %s %s", "看服务器做了什么：%s %s"}
@@ -77,12 +69,26 @@ func (r *run) note(number int, t *test, f *failure, recording string) {
 	r.results.Max += result.MaxScore
 }
 
+// visible replaces what a terminal would obey instead of showing it. A program has written a part of the text.
+func visible(text string) string {
+	return strings.Map(func(c rune) rune {
+		switch {
+		case c == '\n' || unicode.IsPrint(c):
+			return c
+		case c == '\t':
+			return ' '
+		}
+		return '?'
+	}, text)
+}
+
 func (r *run) summary() {
 	fmt.Fprintln(r.Out, say{"\n%d of %d points", "\n%d 分，满分 %d 分"}.in(r.Lang, r.results.Score, r.results.Max))
 }
 
-// saveRecording writes the recording of a failed test and returns its path, or "" if there is none.
-func (s *story) saveRecording() (path string, err error) {
+// saveRecording writes the recording of a failed test and returns its path, or "" if there is none. A recording that
+// cannot be written costs nobody the grade.
+func (s *story) saveRecording() string {
 	write := func(w io.Writer) error {
 		_, err := w.Write(s.recorded)
 		return err
@@ -90,7 +96,7 @@ func (s *story) saveRecording() (path string, err error) {
 	if s.servers != nil {
 		recording := s.servers.EndRecording(1)
 		if recording == nil || len(recording.Lines) == 0 {
-			return "", nil
+			return ""
 		}
 		recording.Lines = stage.Decisive(recording.Lines)
 		if len(recording.Lines) > mostLines {
@@ -99,21 +105,34 @@ func (s *story) saveRecording() (path string, err error) {
 		write = recording.Write
 	}
 	if s.run.Recordings == "" || s.servers == nil && s.recorded == nil {
-		return "", nil
+		return ""
 	}
-	if err := os.MkdirAll(s.run.Recordings, 0o755); err != nil {
-		return "", err
+	path := filepath.Join(s.run.Recordings, fmt.Sprintf("%s-%d.loop.gz", s.run.Lab.ID, s.number))
+	if err := saveIn(path, write); err != nil {
+		note := say{"   The recording cannot be written: %v.", "   无法写入录像：%v。"}
+		fmt.Fprintln(s.run.Out, note.in(s.run.Lang, err))
+		return ""
 	}
-	path = filepath.Join(s.run.Recordings, fmt.Sprintf("%s-%d.loop.gz", s.run.Lab.ID, s.number))
-	f, err := os.Create(path)
+	return path
+}
+
+// saveIn writes a new file, and its folder. Whatever had the name before is replaced, and not written to.
+func saveIn(path string, write func(io.Writer) error) error {
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+"-*")
 	if err != nil {
-		return "", err
+		return err
 	}
-	if err := write(f); err != nil {
-		f.Close()
-		return "", err
+	err = cmp.Or(write(f), f.Chmod(0o644), f.Close())
+	if err == nil {
+		err = os.Rename(f.Name(), path)
 	}
-	return path, f.Close()
+	if err != nil {
+		_, _ = f.Close(), os.Remove(f.Name()) // the first error counts
+	}
+	return err
 }
 
 // mostLines bounds a recording. A picture of more events helps nobody.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,10 +43,11 @@ func newStory(ctx context.Context, r *run, number int, t *test) (*story, error) 
 		return s, nil
 	}
 	var err error
-	if s.servers, err = stage.New(r.Seed, "--masters", strconv.Itoa(r.Lab.masters)); err != nil {
+	if s.servers, err = stage.NewForGuests(serverSeed(r.Seed), "--masters", strconv.Itoa(r.Lab.masters)); err != nil {
 		return nil, err
 	}
 	_, err = s.perform(func(s *story) {
+		s.check(s.servers.Enter())
 		s.within(s.servers.Freeze)
 		for n := range s.servers.Addrs {
 			s.labOf(n+1, "LOG", "WATCH", "*")
@@ -117,7 +119,8 @@ const (
 	wrong   kind = iota // the program does another thing than the lab asks for
 	noStart             // there is no program to judge
 	hang
-	mute // it has not answered one request so far, and waits for more
+	mute    // it has not answered one request so far, and waits for more
+	meddled // it has tried to change what judges it: this counts before every other reason
 )
 
 func (f *failure) text(lang string) string {
@@ -132,7 +135,8 @@ func (f *failure) text(lang string) string {
 type broken struct{ error }
 
 // perform calls play. A step of a story that goes wrong panics with a *failure, or with broken. Both end
-// here, so stories need no errors, as in encoding/json.
+// here, so stories need no errors, as in encoding/json. Any other panic is a mistake of the grader, and costs this
+// test only: the others have to be judged.
 func (s *story) perform(play func(*story)) (f *failure, err error) {
 	defer func() {
 		switch x := recover().(type) {
@@ -142,11 +146,22 @@ func (s *story) perform(play func(*story)) (f *failure, err error) {
 		case broken:
 			err = x.error
 		default:
-			panic(x)
+			err = fmt.Errorf("panic: %v\n%s", x, debug.Stack())
 		}
 	}()
 	play(s)
 	return nil, nil
+}
+
+// performOn is perform with guests on these servers. What they have sent that they may not counts before every other
+// reason.
+func (s *story) performOn(servers *stage.Stage, play func(*story)) (f *failure, err error) {
+	f, err = s.perform(play)
+	touched, more := s.perform(func(s *story) { s.untouched(servers) })
+	if touched != nil && (f == nil || touched.kind == meddled) {
+		f = touched
+	}
+	return f, errors.Join(err, more)
 }
 
 // fail ends the test without points. The words say what the program did, and what a right one does.
@@ -247,6 +262,22 @@ func (s *story) talked() {
 		}
 	}
 	s.fail(silentAnswers())
+}
+
+// untouched wants guests not to have sent what would change the servers that judge them.
+func (s *story) untouched(servers *stage.Stage) {
+	var names []string
+	s.within(func(ctx context.Context) (err error) {
+		names, err = servers.Refused(ctx)
+		return err
+	})
+	if len(names) == 0 {
+		return
+	}
+	panic(&failure{kind: meddled, args: []any{strings.Join(names, ", ")}, why: say{
+		"Your program sent %s to the server of the grader, and was refused. A program that is judged may not change " +
+			"the server, its lab or its users. So this test gives no points.",
+		"程序向评分程序的服务器发了 %s，被拒绝了。被评分的程序不能改变服务器、实验室和用户，所以这个测试不得分。"}})
 }
 
 func silentAnswers() say {

@@ -108,25 +108,39 @@ const moment = 2 * time.Millisecond
 
 // children returns the children of this process, also those that have ended and that nobody has waited
 // for.
-func children() (pids []int, err error) {
-	paths, _ := filepath.Glob("/proc/self/task/*/children") // the pattern is right
-	if len(paths) == 0 {
+func children() ([]int, error) {
+	pids, threads := childrenOf("self")
+	if threads == 0 {
 		return nil, fmt.Errorf("/proc/self/task/*/children: %w", os.ErrNotExist)
 	}
+	return pids, nil
+}
+
+// childrenOf returns the children of a process, and how many threads it has.
+func childrenOf(process string) (pids []int, threads int) {
+	paths, _ := filepath.Glob("/proc/" + process + "/task/*/children") // the pattern is right
 	for _, path := range paths {
 		text, err := os.ReadFile(path)
 		if err != nil {
 			continue // the thread has ended, and its children belong to another one
 		}
 		for _, word := range strings.Fields(string(text)) {
-			pid, err := strconv.Atoi(word)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", path, err)
+			if pid, err := strconv.Atoi(word); err == nil { // the kernel writes numbers
+				pids = append(pids, pid)
 			}
-			pids = append(pids, pid)
 		}
 	}
-	return pids, nil
+	return pids, len(paths)
+}
+
+// Below returns a process and all that come from it, as long as their parents live.
+func Below(pid int) []int {
+	all := []int{pid}
+	for i := 0; i < len(all); i++ {
+		pids, _ := childrenOf(strconv.Itoa(all[i]))
+		all = append(all, pids...)
+	}
+	return all
 }
 
 // Marked returns the processes that have mark, a variable with its value, in their environment.
@@ -143,3 +157,7 @@ func Marked(mark string) (pids []int) {
 	}
 	return pids
 }
+
+// Seclude keeps other processes of the same user away from the memory, the descriptors and the environment of this
+// one: /proc and ptrace(2) refuse them. It does not keep them from sending signals. Root gets everywhere.
+func Seclude() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }

@@ -1,0 +1,194 @@
+package grade
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/miniredisd/miniredisd/internal/respclient"
+)
+
+// A cheat is what a program does besides its lock. It is played each time that an order comes, before the lock is.
+type cheat func(addrs []string, order string)
+
+// sends sends requests over connections of its own, to all masters.
+func sends(requests ...string) cheat {
+	return func(addrs []string, _ string) {
+		for _, addr := range addrs {
+			c, err := respclient.Dial(addr)
+			if err != nil {
+				continue
+			}
+			c.Limit = time.Second
+			for _, r := range requests {
+				_, _ = c.Do(strings.Split(r, " ")...) // whatever comes of it
+			}
+			_ = c.Close() // the same
+		}
+	}
+}
+
+// mayNot are cheats that a guest of the server may not try.
+func mayNot() map[string]cheat {
+	replace := []string{"LAB FAULT CLEAR"}
+	for _, rule := range []string{"death", "gap", "lost", "next", "step", "explore-1"} {
+		replace = append(replace, "LAB FAULT ADD "+rule+" CMD ECHO ACTION DROP-REPLY")
+	}
+	return map[string]cheat{
+		"clear":    sends("LAB FAULT CLEAR"),
+		"replace":  sends(replace...),
+		"reset":    sends("LAB RESET"),
+		"log":      sends("LAB LOG OFF", "LAB LOG RESET"),
+		"clock":    sends("LAB CLOCK RUN", "LAB CLOCK ADVANCE 1"),
+		"shutdown": sends("SHUTDOWN NOSAVE"),
+		"debug":    sends("DEBUG SEGFAULT"),
+		"config":   sends("CONFIG SET maxclients 1", "CONFIG RESETSTAT"),
+		"acl":      sends("ACL SETUSER default +@all", "ACL LOG RESET", "LAB FAULT CLEAR", "ACL LOG RESET"),
+		"kill":     sends("CLIENT KILL TYPE normal"),
+		"pause":    sends("CLIENT PAUSE 100 WRITE"),
+		"monitor":  sends("MONITOR"),
+		"replica":  sends("REPLICAOF 127.0.0.1 1"),
+		"script":   sends("EVAL redis.call('SHUTDOWN') 0"),
+	}
+}
+
+// may are cheats with what a guest may do: they only have to be worth nothing.
+func may() map[string]cheat {
+	return map[string]cheat{
+		"flush":  sends("FLUSHALL"),
+		"login":  sends("AUTH judge x", "HELLO 3 AUTH judge judge", "LAB FAULT CLEAR"),
+		"crowd":  crowd,
+		"points": func([]string, string) { fmt.Fprint(os.Stderr, "\x1b[2J\r✓  1  100/100\n100 of 100 points\n") },
+		"seed":   sends("CONFIG GET *", "INFO everything"),
+	}
+}
+
+// crowd takes all connections that it gets.
+func crowd(addrs []string, order string) {
+	for range 2000 {
+		if !strings.HasPrefix(order, "open") {
+			return
+		}
+		if _, err := net.Dial("tcp", addrs[0]); err != nil {
+			return
+		}
+	}
+}
+
+// cheating is a program that plays a cheat before each order that it gets.
+func cheating(base func(), with cheat) func() {
+	return func() {
+		orders, forward, err := os.Pipe()
+		must(err)
+		in := bufio.NewScanner(os.Stdin)
+		os.Stdin = orders
+		go func() {
+			var addrs []string
+			for in.Scan() {
+				if words := strings.Fields(in.Text()); words[0] == "open" {
+					addrs = strings.Split(words[1], ",")
+				}
+				with(addrs, in.Text())
+				_, err := io.WriteString(forward, in.Text()+"\n")
+				must(err)
+			}
+			os.Exit(0)
+		}()
+		base()
+	}
+}
+
+// naive are the programs that cheat, by lab: each has a mistake that the lab is about.
+func naive() map[string]string {
+	return map[string]string{
+		"L05": "keys", "L06": "setnx-then-expire", "L07": "get-then-del", "L08": "again", "L09": "any-lock",
+		"L10": "poll", "L11": "left-over", "L13": "get-delete",
+	}
+}
+
+func cheats() map[string]func() {
+	all := map[string]func(){"L08/other-names": play("a lock in Go", underOtherNames)}
+	bases := map[string]func(){}
+	for _, some := range []map[string]func(){lab05Students(), lab06Students(), lab07Students(), lab08Students(),
+		lab09Students(), lab10Students(), lab11Students(), lab13Students()} {
+		for name, base := range some {
+			bases[name] = base
+		}
+	}
+	for id, base := range naive() {
+		for _, some := range []map[string]cheat{mayNot(), may()} {
+			for name, with := range some {
+				all[id+"/cheat-"+name] = cheating(bases[id+"/"+base], with)
+			}
+		}
+	}
+	return all
+}
+
+// decoy sends harmless requests under the name of its owner, for rules to strike. The lock works under another name.
+type decoy struct {
+	lock
+	named *link
+}
+
+func underOtherNames(o *owner) lock {
+	named := o.masters[0]
+	o.masters = []*link{{addr: named.addr, name: "x"}}
+	return decoy{&patient{owner: o, grab: setAgain, again: 1}, named}
+}
+
+func (d decoy) distract() { _, _ = d.named.do("GET", "decoy") } // a rule may strike it
+
+func (d decoy) take() (bool, error)    { d.distract(); return d.lock.take() }
+func (d decoy) release() (bool, error) { d.distract(); return d.lock.release() }
+
+// withoutCheat grades the program that a cheat is built on.
+func withoutCheat(t *testing.T, id string) *Results { return gradeOf(t, id, naive()[id], impatient) }
+
+func impatient(o *Options) { o.AnswerLimit = patience }
+
+func TestACheatIsWorthNothing(t *testing.T) {
+	t.Parallel()
+	labs, tried := []string{"L08"}, map[string]bool{"clear": true, "replace": true, "shutdown": true, "acl": true}
+	if os.Getenv("CI") == "true" {
+		labs, tried = []string{"L05", "L06", "L07", "L08", "L09", "L10", "L11", "L13"}, nil
+	}
+	for _, id := range labs {
+		t.Run(id, func(t *testing.T) {
+			t.Parallel()
+			before := withoutCheat(t, id)
+			for name := range mayNot() {
+				if tried != nil && !tried[name] {
+					continue
+				}
+				r := gradeOf(t, id, "cheat-"+name, impatient)
+				require.Zero(t, r.Score, name)
+				for i, test := range r.Tests {
+					if !strings.HasPrefix(test.Output, "Not tried") {
+						require.Contains(t, test.Output, "Your program sent ", "%s, %s, test %d", id, name, i+1)
+					}
+				}
+			}
+			for name := range may() {
+				if tried != nil {
+					break
+				}
+				r := gradeOf(t, id, "cheat-"+name, impatient)
+				require.LessOrEqual(t, r.Score, before.Score, name)
+				require.Len(t, r.Tests, len(before.Tests))
+			}
+		})
+	}
+}
+
+func TestALockUnderAnotherNameThanItsOwnersIsStruckAllTheSame(t *testing.T) {
+	t.Parallel()
+	loses(t, "L08", "other-names", map[int]string{3: "Not every request for a came over a connection with the name a."})
+}
