@@ -7,12 +7,15 @@ import (
 	"net"
 	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/miniredisd/miniredisd/course/stage"
 	"github.com/miniredisd/miniredisd/internal/respclient"
+	"github.com/miniredisd/miniredisd/resp"
 )
 
 // A cheat is what a program does besides its lock. It is played each time that an order comes, before the lock is.
@@ -129,6 +132,10 @@ func cheats() map[string]func() {
 			}
 		}
 	}
+	for _, id := range []string{"L01", "L02", "L03", "L04"} {
+		all[id+"/finished-server"] = finishedServer
+		all[id+"/proxy"] = proxy
+	}
 	return all
 }
 
@@ -148,6 +155,54 @@ func (d decoy) distract() { _, _ = d.named.do("GET", "decoy") } // a rule may st
 
 func (d decoy) take() (bool, error)    { d.distract(); return d.lock.take() }
 func (d decoy) release() (bool, error) { d.distract(); return d.lock.release() }
+
+// finishedServer is a finished server as the program of a lab about servers.
+func finishedServer() {
+	_, err := stage.New(1, "--port", os.Getenv("PORT"))
+	must(err)
+	waitForEver()
+}
+
+// proxy hands the requests that labs ask for on to a finished server, and refuses all others.
+func proxy() {
+	back, err := stage.New(1)
+	must(err)
+	serve(func(nc net.Conn) {
+		go func() {
+			c, err := respclient.Dial(back.Addrs[0])
+			must(err)
+			talk(nc, parseRequest, func(words []string, write func(string)) {
+				if strings.Contains(" PING ECHO SET GET DEL INCR SETNX MSET MGET DEBUG ", " "+strings.ToUpper(words[0])+" ") {
+					must(c.Send(resp.AppendRequest(nil, words...)))
+					v, err := c.Read()
+					must(err)
+					write(wire(v))
+					return
+				}
+				write("-ERR unknown command\r\n")
+			})
+		}()
+	})
+}
+
+// wire returns a reply in RESP2.
+func wire(v resp.Value) string {
+	switch {
+	case v.Null:
+		return "$-1\r\n"
+	case v.Kind == ':':
+		return fmt.Sprintf(":%d\r\n", v.Int)
+	case v.Kind == '$':
+		return bulk(v.Str)
+	case v.Kind == '*':
+		text := fmt.Sprintf("*%d\r\n", len(v.Elems))
+		for _, e := range v.Elems {
+			text += wire(e)
+		}
+		return text
+	}
+	return string(v.Kind) + v.Str + "\r\n"
+}
 
 // withoutCheat grades the program that a cheat is built on.
 func withoutCheat(t *testing.T, id string) *Results { return gradeOf(t, id, naive()[id], impatient) }
@@ -191,4 +246,24 @@ func TestACheatIsWorthNothing(t *testing.T) {
 func TestALockUnderAnotherNameThanItsOwnersIsStruckAllTheSame(t *testing.T) {
 	t.Parallel()
 	loses(t, "L08", "other-names", map[int]string{3: "Not every request for a came over a connection with the name a."})
+}
+
+func TestAFinishedServerAndAProxyToOneGetNothing(t *testing.T) {
+	t.Parallel()
+	labs := []string{"L03"}
+	if os.Getenv("CI") == "true" {
+		labs = []string{"L01", "L02", "L03", "L04"}
+	}
+	for _, id := range labs {
+		r := gradeOf(t, id, "finished-server", impatient)
+		require.Zero(t, r.Score, id)
+		require.Contains(t, r.Tests[0].Output, "Your program is a finished server")
+		require.True(t, r.Extra.Finished.Certain)
+		if _, shown := look([]int{syscall.Getpid()}); shown {
+			r = gradeOf(t, id, "proxy", impatient)
+			require.Zero(t, r.Score, id)
+			require.Contains(t, r.Tests[0].Output, "it hands requests on to another server")
+			require.True(t, r.Extra.Finished.Certain)
+		}
+	}
 }

@@ -17,7 +17,7 @@ import (
 // service is the student's program as a server.
 type service struct {
 	*program
-	addr string
+	addr, port string
 }
 
 // peer is a TCP client of a service. Each write is one write(2), and it reads only when the story says so.

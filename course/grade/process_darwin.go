@@ -17,3 +17,9 @@ func efforts([]int) (all map[int]effort, ok bool) { return nil, false }
 
 // usesNetpoll knows nothing here.
 func (p *program) usesNetpoll(sockets int) bool { return false }
+
+// listener knows nothing here.
+func (v *service) listener() (pid int, shown bool) { return 0, false }
+
+// elsewhere knows nothing here.
+func (v *service) elsewhere() string { return "" }

@@ -19,6 +19,20 @@ type Results struct {
 	Max    int      `json:"-"`
 	Output string   `json:"output"`
 	Tests  []Result `json:"tests"`
+	Extra  *Extra   `json:"extra_data,omitempty"` // Gradescope keeps it, and shows it to nobody
+}
+
+// Extra is what a teacher may want to look for in the results of a class.
+type Extra struct {
+	Finished *FinishedServer `json:"finished_server,omitempty"`
+}
+
+// more returns the extra data, for who adds to it.
+func (r *Results) more() *Extra {
+	if r.Extra == nil {
+		r.Extra = &Extra{}
+	}
+	return r.Extra
 }
 
 // Result is the grade of one test.

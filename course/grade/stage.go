@@ -309,12 +309,17 @@ func (s *story) serve(more ...string) *service {
 	port, err := freeport.Choose()
 	s.check(err)
 	addr := net.JoinHostPort("127.0.0.1", port)
-	v := &service{program: s.start(append(more, "PORT="+port)...), addr: addr}
+	v := &service{program: s.start(append(more, "PORT="+port)...), addr: addr, port: port}
 	for end := time.Now().Add(s.run.StartLimit); time.Now().Before(end) && s.ctx.Err() == nil; time.Sleep(moment) {
 		conn, err := net.Dial("tcp", addr)
 		if err == nil {
 			s.check(conn.Close())
 			s.served = v
+			pid, shown := v.listener()
+			s.want(pid > 0 || !shown, say{
+				"The process that listens on port %s is hidden from the grader. " +
+					"Let it be a child of your program, without rights of its own.",
+				"评分程序看不到监听端口 %s 的进程。它应是你的程序的子进程，并且没有自己的权限。"}, port)
 			return v
 		}
 		select {
