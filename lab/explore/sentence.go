@@ -168,9 +168,10 @@ func (e *Explorer) heldCommands(t Trial, i int, at func(Order) string, histories
 		histories = nil // time has passed without a word in the log
 	}
 	for _, en := range merged(histories) {
-		if ms := en.To - en.From; en.Event == lab.EventClock && ms > 0 {
-			// The lease that is left differs in each run by the time that the program took.
-			move := fmt.Sprintf("CLOCK ADVANCE %d", (ms+999)/1000*1000)
+		if en.Event == lab.EventClock && en.To > en.From {
+			// What is left of a lease differs in each run by the time that the program took: 0 ms and more.
+			left := max(en.To-en.From-1, 1) // leaseOf has added 1
+			move := fmt.Sprintf("CLOCK ADVANCE %d", (left+999)/1000*1000)
 			if en.Together {
 				move = "ALL " + move
 			}
