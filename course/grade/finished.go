@@ -50,6 +50,9 @@ func (s *story) isOwn() {
 	if s.served == nil {
 		return
 	}
+	if s.served.hides() {
+		s.suspected(hidden().in(s.run.Lang))
+	}
 	if port := s.served.elsewhere(); port != "" {
 		s.finished(say{
 			"Your server has a connection to port %s: it hands requests on to another server. " +
@@ -107,9 +110,6 @@ func (s *story) finished(why say, args ...any) {
 // mayBeFinished looks whether the program answers COMMAND and INFO, as finished servers do. It tells the reader, and
 // takes no points: somebody may have written both.
 func (s *story) mayBeFinished(c *respclient.Conn) {
-	if s.run.results.Extra != nil {
-		return // it is said once
-	}
 	count, err := c.Do("COMMAND", "COUNT")
 	if err != nil || count.Kind != ':' || count.Int <= 0 {
 		return
@@ -120,7 +120,31 @@ func (s *story) mayBeFinished(c *respclient.Conn) {
 	}
 	note := say{"Note: this program answers COMMAND COUNT (%d) and INFO. It may be a finished server, and not yours.",
 		"注意：这个程序会回答 COMMAND COUNT（%d）和 INFO。它可能是现成的服务器，而不是你写的。"}.in(s.run.Lang, count.Int)
+	s.suspected(note)
+}
+
+// suspected notes once what makes the program suspicious.
+func (s *story) suspected(note string) {
+	if s.run.results.Extra != nil {
+		return
+	}
 	s.run.results.more().Finished = &FinishedServer{false, note}
 	s.run.results.Output += "\n" + note
 	fmt.Fprintf(s.run.Out, "   %s\n", note)
 }
+
+// hides reports whether the process that listens is none that the grader can look at, although the system shows
+// processes.
+func (v *service) hides() bool {
+	pid, shown := v.listener()
+	return shown && pid == 0
+}
+
+// hidden is what is said about such a program: tests of threads then cannot be judged.
+func hidden() say {
+	return say{"The process that listens is hidden from the grader. It should be your program, or a child of it.",
+		"评分程序看不到在监听的进程。它应是你的程序，或者它的子进程。"}
+}
+
+// seen wants the grader to see the process that listens.
+func (v *service) seen() { v.s.want(!v.hides(), hidden()) }

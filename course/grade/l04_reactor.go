@@ -166,6 +166,7 @@ func reactorThread(s *story) {
 		"A client sent DEBUG SLEEP 0.2. Another client sent PING a moment later, and got its reply first. " +
 			"With one thread, nobody is served while a command runs.",
 		"一个客户端发了 DEBUG SLEEP 0.2，稍后另一个客户端发 PING，却先得到回复。单线程时，一条命令执行期间别人都要等。"})
+	v.seen()
 	before, ok := look(v.processes())
 	for _, c := range v.crowd(200) {
 		c.ping(say{"PING of one of 200 clients", "200 个客户端之一的 PING"})
@@ -213,6 +214,7 @@ func reactorIdle(s *story) {
 // sleeps wants a server to sleep that nobody needs. It has four chances, because a runtime may have work of
 // its own at first.
 func (s *story) sleeps(v *service) {
+	v.seen()
 	why := say{}
 	for range 4 {
 		if why = v.busy(); why.en == "" {

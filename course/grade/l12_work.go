@@ -98,6 +98,7 @@ func (v *service) watchPasses(m *measured) {
 	for _, c := range r.crowd {
 		c.ping(say{"PING of one of 64 clients", "64 个客户端之一的 PING"})
 	}
+	v.seen()
 	if _, m.known = efforts(v.processes()); !m.known {
 		return
 	}

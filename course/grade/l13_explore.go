@@ -63,6 +63,8 @@ func (s *story) survives(d *duel, faults ...string) {
 		s.fail(say{"The time for all tests is over.", "总时间已用完。"})
 	case d.failed != nil:
 		panic(d.failed)
+	case err != nil && r != nil:
+		s.fail(say{"Your lock cannot be judged: %v.", "无法评判你的锁：%v。"}, err)
 	case err != nil:
 		s.check(err)
 	}
