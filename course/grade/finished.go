@@ -50,14 +50,15 @@ func (s *story) isOwn() {
 	if s.served == nil {
 		return
 	}
-	if s.served.hides() {
+	around := s.served.around()
+	if around.hidden {
 		s.suspected(hidden().in(s.run.Lang))
 	}
-	if port := s.served.elsewhere(); port != "" {
+	if around.elsewhere != "" {
 		s.finished(say{
 			"Your server has a connection to port %s: it hands requests on to another server. " +
 				"Serve them yourself, so this test gives points.",
-			"你的服务器连着端口 %s：它把请求转交给了另一个服务器。自己处理请求，这个测试才得分。"}, port)
+			"你的服务器连着端口 %s：它把请求转交给了另一个服务器。自己处理请求，这个测试才得分。"}, around.elsewhere)
 	}
 	for _, c := range s.peers {
 		_ = c.conn.Close() // a server may serve one client at a time
@@ -133,13 +134,6 @@ func (s *story) suspected(note string) {
 	fmt.Fprintf(s.run.Out, "   %s\n", note)
 }
 
-// hides reports whether the process that listens is none that the grader can look at, although the system shows
-// processes.
-func (v *service) hides() bool {
-	pid, shown := v.listener()
-	return shown && pid == 0
-}
-
 // hidden is what is said about such a program: tests of threads then cannot be judged.
 func hidden() say {
 	return say{"The process that listens is hidden from the grader. It should be your program, or a child of it.",
@@ -147,4 +141,4 @@ func hidden() say {
 }
 
 // seen wants the grader to see the process that listens.
-func (v *service) seen() { v.s.want(!v.hides(), hidden()) }
+func (v *service) seen() { v.s.want(!v.around().hidden, hidden()) }

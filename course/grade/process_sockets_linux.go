@@ -17,7 +17,7 @@ type socket struct {
 // The states that matter here.
 const established, listens = "01", "0A"
 
-// sockets returns all TCP sockets of this machine.
+// sockets returns the TCP sockets of this machine that listen or are connected.
 func sockets() (all []socket) {
 	for _, table := range []string{"/proc/net/tcp", "/proc/net/tcp6"} {
 		text, _ := os.ReadFile(table) // a kernel may lack one
@@ -28,7 +28,7 @@ func sockets() (all []socket) {
 			}
 			_, localPort, found := strings.Cut(f[1], ":")
 			remote, remotePort, _ := strings.Cut(f[2], ":")
-			if found {
+			if found && (f[3] == established || f[3] == listens) {
 				all = append(all, socket{localPort, remote, remotePort, f[3], f[9]})
 			}
 		}
@@ -58,36 +58,33 @@ func holders(pids []int) map[string]int {
 	return all
 }
 
-// listener returns the process of the program that listens at the port. shown is false where the system does not say
-// who listens at all.
-func (v *service) listener() (pid int, shown bool) {
-	port := hexPort(v.port)
-	held := holders(v.processes())
-	for _, k := range sockets() {
-		if k.state == listens && k.localPort == port {
-			if shown = true; held[k.inode] > 0 {
-				return held[k.inode], true
-			}
-		}
-	}
-	return 0, shown
+// surroundings is what the kernel shows of the connections of a program that serves.
+type surroundings struct {
+	hidden    bool   // the process that listens is none that the grader can look at
+	elsewhere string // the port of another server to which the program is connected, or ""
 }
 
-// elsewhere returns the port of another server to which the program has a connection, or "".
-func (v *service) elsewhere() string {
-	pid, _ := v.listener()
-	held := holders(v.processes())
-	for _, k := range sockets() {
-		holder := held[k.inode]
-		if k.state != established || holder == 0 || k.localPort == hexPort(v.port) {
-			continue
-		}
-		if k.isLoopback() || holder == pid { // go run fetches modules before it starts the program
-			n, _ := strconv.ParseUint(k.remotePort, 16, 16) // the kernel writes numbers
-			return strconv.FormatUint(n, 10)
+// around looks once: the tables of the kernel may be long. Where the system does not say who listens, it says nothing.
+func (v *service) around() (found surroundings) {
+	port, all, held := hexPort(v.port), sockets(), holders(v.processes())
+	listener, shown := 0, false
+	for _, k := range all {
+		if k.state == listens && k.localPort == port {
+			listener, shown = max(listener, held[k.inode]), true
 		}
 	}
-	return ""
+	found.hidden = shown && listener == 0
+	for _, k := range all {
+		holder := held[k.inode]
+		if k.state != established || holder == 0 || k.localPort == port {
+			continue
+		}
+		if k.isLoopback() || holder == listener { // go run fetches modules before it starts the program
+			n, _ := strconv.ParseUint(k.remotePort, 16, 16) // the kernel writes numbers
+			found.elsewhere = strconv.FormatUint(n, 10)
+		}
+	}
+	return found
 }
 
 // hexPort returns a port as the kernel writes it.
