@@ -31,6 +31,9 @@
 //
 // # What is fair
 //
+// The program is a guest of the server: see stage.NewForGuests. The story asks in the process, or as another user. What
+// a guest tries and may not do costs the test.
+//
 // The same program and seed get the same grade. Each test begins with a new server and a new process. A
 // program that is missing, ends, hangs or prints nonsense loses the test, and the reason says which. At the
 // end of a test its process group is killed, and so is each process that carries its mark in the

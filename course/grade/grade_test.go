@@ -272,3 +272,31 @@ func TestTheDocumentsListEveryLab(t *testing.T) {
 		}
 	}
 }
+
+// A mistake of the grader costs one test. The others are judged, and there are results.
+func TestATestThatCannotBeJudgedHasNoPointsAndTheOthersAreJudged(t *testing.T) {
+	t.Parallel()
+	l, err := Find("L01")
+	require.NoError(t, err)
+	one := *l
+	one.tests = []test{
+		{name: say{"breaks", "breaks"}, points: 40, play: func(*story) { panic("out of luck") }},
+		{name: say{"passes", "passes"}, points: 60, play: func(*story) {}},
+	}
+	r, err := Run(t.Context(), Options{Lab: &one, Command: []string{"true"}})
+	require.ErrorContains(t, err, "L01, test 1: panic: out of luck\ngoroutine ")
+	require.Equal(t, "The grader could not judge this test: panic: out of luck.", r.Tests[0].Output)
+	require.Equal(t, 60, r.Score)
+}
+
+func TestATerminalDoesNotObeyWhatAProgramWrites(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"a\tb\nc":             "a b\nc",
+		"\x1b[2J\r100":        "?[2J?100",
+		"\u202e100\u009b\x00": "?100??",
+		"锁 🔒":                 "锁 🔒",
+	} {
+		require.Equal(t, want, visible(text))
+	}
+}
