@@ -246,3 +246,19 @@ func TestAFolderForResultsIsNamedBeforeAProgramBegins(t *testing.T) {
 		require.NoFileExists(t, filepath.Join(dir, "begun"))
 	}
 }
+
+// The server that answers has left its parent and its environment. What is left of the program only sleeps.
+func TestAServerThatHidesIsNotJudgedByAnotherProcess(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("needs Linux, which shows who listens")
+	}
+	if os.Getenv("CI") != "true" {
+		t.Skip("plays a whole lab with 1,000 clients")
+	}
+	server := "env -i " + filepath.Join(bin, "miniredisd") + " --port $PORT --save '' --enable-debug-command yes"
+	p := startIn(t, t.TempDir(), "miniredisd", "", "grade", "L4", "--",
+		"sh", "-c", "(setsid "+server+" >/dev/null 2>&1 &); exec sleep 1000")
+	require.Equal(t, gradeLess, p.exit(), p.errs.String())
+	require.Contains(t, p.out.String(), "The process that listens is hidden from the grader.")
+	require.Contains(t, p.out.String(), "0 of 100 points")
+}

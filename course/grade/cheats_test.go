@@ -59,7 +59,6 @@ func mayNot() map[string]cheat {
 		"pause":    sends("CLIENT PAUSE 100 WRITE"),
 		"monitor":  sends("MONITOR"),
 		"replica":  sends("REPLICAOF 127.0.0.1 1"),
-		"script":   sends("EVAL redis.call('SHUTDOWN') 0"),
 	}
 }
 
@@ -67,6 +66,7 @@ func mayNot() map[string]cheat {
 func may() map[string]cheat {
 	return map[string]cheat{
 		"flush":  sends("FLUSHALL"),
+		"script": sends("EVAL redis.call('SHUTDOWN') 0"), // no script may, whoever runs it
 		"login":  sends("AUTH judge x", "HELLO 3 AUTH judge judge", "LAB FAULT CLEAR"),
 		"crowd":  crowd,
 		"points": func([]string, string) { fmt.Fprint(os.Stderr, "\x1b[2J\r✓  1  100/100\n100 of 100 points\n") },
@@ -160,6 +160,17 @@ func underOtherNames() map[string]func() {
 			return decoy{naive(o), named}
 		})
 	}
+	all["L10/other-names"] = play("a lock in Go", func(o *owner) lock { // it polls behind a connection that waits
+		named := *o.masters[0]
+		o.masters[0].name = "x"
+		return &waiting{owner: o, pause: func(*waiting) error {
+			if named.conn == nil {
+				go func() { _, _ = named.do("BLPOP", "decoy", "0") }() // it ends with the program
+				time.Sleep(100 * time.Millisecond)                     // the server has it by then, mostly
+			}
+			return nil
+		}}
+	})
 	all["L13/other-names"] = play("a lock in Go", func(o *owner) lock {
 		o.masters[0].name = token()
 		return &simple{owner: o, drop: compareThenDelete}
@@ -273,6 +284,9 @@ func TestALockUnderAnotherNameThanItsOwnersIsStruckAllTheSame(t *testing.T) {
 	loses(t, "L06", "other-names", map[int]string{4: why})
 	loses(t, "L07", "other-names", map[int]string{6: why})
 	loses(t, "L08", "other-names", map[int]string{3: why})
+	polls := gradeOf(t, "L10", "other-names", func(o *Options) { impatient(o); onlyTest(o, 3) }).Tests[0]
+	require.Equal(t, "failed", polls.Status)
+	require.Contains(t, polls.Output, "SET after SET", "in one of two sentences")
 	loses(t, "L13", "other-names", map[int]string{3: "waits until the lease of its client is over, "})
 }
 

@@ -42,7 +42,7 @@ func crashGap(s *story) {
 		a.send("take a")
 		if !s.heldBefore(a, "take a", "death", a.answered) {
 			a.answer("take a")
-			done()
+			done(0)
 			return // the take has fewer requests
 		}
 		id := stage.Field(s.lab("HOLD WAIT death 1"), "client").Int

@@ -112,7 +112,7 @@ func deleteGap(s *story) {
 		a.send("release a")
 		if !s.heldBefore(a, "release a", "gap", a.answered) {
 			a.answer("release a")
-			done()
+			done(0)
 			return // the release has fewer requests
 		}
 		s.advance(lease + time.Millisecond)

@@ -34,7 +34,7 @@ func (s *story) losing(
 		fired := stage.Field(s.lab("FAULT LIST").Elems[0], "fired").Int // the rule is there: guests cannot remove it
 		s.lab("FAULT DEL lost")
 		if fired == 0 {
-			done()
+			done(0)
 		}
 		then(p, request, word)
 		p.end()
@@ -134,7 +134,7 @@ func (s *story) releasedMeanwhile(other *program) {
 		s.lab("FAULT DEL next")
 		p.answer("release a")
 		if !held {
-			done()
+			done(0)
 		}
 		s.lab("FAULT DEL lost")
 		if token != "" {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/miniredisd/miniredisd/lab"
+	"github.com/miniredisd/miniredisd/lab/verdict"
 )
 
 func number(order int) string { return "#" + strconv.Itoa(order) }
@@ -169,9 +170,8 @@ func (e *Explorer) heldCommands(t Trial, i int, at func(Order) string, histories
 	}
 	for _, en := range merged(histories) {
 		if en.Event == lab.EventClock && en.To > en.From {
-			// What is left of a lease differs in each run by the time that the program took: 0 ms and more.
-			left := max(en.To-en.From-1, 1) // leaseOf has added 1
-			move := fmt.Sprintf("CLOCK ADVANCE %d", (left+999)/1000*1000)
+			ms := wholeLease(histories, en.To-en.From-1) // leaseOf has added 1
+			move := fmt.Sprintf("CLOCK ADVANCE %d", (ms+999)/1000*1000)
 			if en.Together {
 				move = "ALL " + move
 			}
@@ -184,4 +184,17 @@ func (e *Explorer) heldCommands(t Trial, i int, at func(Order) string, histories
 	}
 	send("FAULT DEL " + ruleName(i))
 	return lines
+}
+
+// wholeLease returns the lease of which so much was left, in ms. What is left differs in each run by the time that the
+// program took, and the commands of a finding must not. It is the shortest lease that is as long. If all are shorter,
+// as after a renewal, it is what was left.
+func wholeLease(histories []lab.History, left int64) (lease int64) {
+	grants, _ := verdict.Grants(histories) // without grants, what was left has to do
+	for _, g := range grants {
+		if g.Lease >= left && (lease == 0 || g.Lease < lease) {
+			lease = g.Lease
+		}
+	}
+	return max(lease, left, 1)
 }
