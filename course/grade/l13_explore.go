@@ -68,11 +68,11 @@ func (s *story) survives(d *duel, faults ...string) {
 	case err != nil:
 		s.check(err)
 	}
-	s.want(!r.OutOfTime || r.Itself != nil, say{"There was no time for %d failures: your program is too slow.",
-		"有 %d 个故障来不及测：程序太慢。"}, r.Untried)
 	if f := firstFinding(r); f != nil {
 		s.breaks(r, f)
 	}
+	s.want(!r.OutOfTime, say{"There was no time for %d failures: your program is too slow.",
+		"有 %d 个故障来不及测：程序太慢。"}, r.Untried)
 }
 
 // firstFinding returns the finding of the first cell that is broken, or nil.
