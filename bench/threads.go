@@ -48,7 +48,7 @@ func (s *server) findExecutor() (executor, error) {
 		thread, err := strconv.Atoi(id)
 		return executor{thread: thread}, err
 	}
-	if info["go_version"] != "" {
+	if info["go"] != "" {
 		return executor{}, nil
 	}
 	return executor{thread: s.cmd.Process.Pid}, nil

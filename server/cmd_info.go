@@ -165,7 +165,7 @@ func (r *report) infoServer() {
 		"redis_git_sha1", "00000000", "redis_git_dirty", 0, "redis_build_id", "0", played.ModeField, "standalone",
 		"os", r.s.figures.process.system, "arch_bits", 64, "monotonic_clock", "POSIX clock_gettime",
 		"multiplexing_api", r.s.cfg.Multiplexer,
-		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0", "go_version", runtime.Version(),
+		"atomicvar_api", "sync/atomic", "gcc_version", "0.0.0",
 		"process_id", r.s.figures.process.id, "process_supervised", r.s.cfg.Supervised, "run_id", r.s.figures.runID,
 		"tcp_port", r.s.Port(), "server_time_usec", r.s.ex.Now.Wall/1e3,
 		"uptime_in_seconds", uptime, "uptime_in_days", uptime/86400, "hz", r.s.cfg.Hz, "configured_hz", r.s.cfg.Hz,
@@ -340,7 +340,7 @@ func (r *report) infoMiniredisd() {
 	if r.s.queue != nil {
 		loop = "two goroutines: read, write; execute"
 	}
-	r.fields("loop", loop, "clock", clock, "seed", r.s.cfg.Seed,
+	r.fields("go", runtime.Version(), "loop", loop, "clock", clock, "seed", r.s.cfg.Seed,
 		"passes", r.s.stats.Passes, "sockets_read", r.s.stats.Reads, "sockets_written", r.s.stats.Writes)
 	r.decimal("commands_per_pass", float64(r.s.ex.Stats.Commands)/float64(max(r.s.stats.Passes, 1)), 2, "")
 	r.decimal("epoll_wait_share", 1-math.Min(float64(r.s.stats.Busy)/float64(lifetime), 1), 4, "")

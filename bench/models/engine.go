@@ -45,7 +45,7 @@ func (e *engine) info(c *command.Call) error {
 	add := func(name string, v any) { r = fmt.Appendf(r, "%s:%v\r\n", name, v) }
 	add("redis_version", config.RedisVersion)
 	add("miniredisd_version", version.Version)
-	add("go_version", runtime.Version())
+	add("go", runtime.Version())
 	if e.busy != nil {
 		add("executor_busy_ns", e.busy())
 	} else {
