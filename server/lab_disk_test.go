@@ -176,7 +176,7 @@ func TestOneFaultOfTheDisk(t *testing.T) {
 	addr, c := startDisk(t)
 	ok(t, c, "LAB", "DISK", "FAIL", "WRITE", "ENOSPC")
 	ok(t, c, "SET", "lock", "v")
-	require.Regexp(t, "^MISCONF Errors writing to the AOF file: .*no space left", c.Do("DEL", "lock").Str)
+	require.Regexp(t, "^MISCONF Errors writing to the AOF file: No space left on device$", c.Do("DEL", "lock").Str)
 	require.Equal(t, "WRITE ENOSPC", c.Do("LAB", "DISK", "STATUS").Elems[13].Elems[0].Str)
 	ok(t, c, "LAB", "DISK", "HEAL")
 	advance(t, c, 1000)

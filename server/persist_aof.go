@@ -293,7 +293,7 @@ func (p *persistence) flush() (ok bool) {
 	}
 	p.s.ex.DiskError = nil
 	if why := a.writer.Err(); why != nil {
-		p.s.ex.DiskError = store.Error("MISCONF Errors writing to the AOF file: " + why.Error())
+		p.s.ex.DiskError = store.Error("MISCONF Errors writing to the AOF file: " + config.ErrorText(why))
 	} else if !a.waits {
 		a.synced()
 	}

@@ -92,7 +92,7 @@ func TestAfterAFailedFsyncEverythingButWritingGoesOn(t *testing.T) {
 	require.Equal(t, "OK", c.Do("DEBUG", "PAUSE-CRON", "1").Str)
 	o.fail(disk.Failure, 1)
 	require.Equal(t, "OK", c.Do("SET", "k", "v").Str)
-	const misconf = "MISCONF Errors writing to the AOF file: input/output error"
+	const misconf = "MISCONF Errors writing to the AOF file: Input/output error"
 	redistest.Until(t, func() bool { return strings.HasPrefix(c.Do("PING").Str, misconf) }) // the fsync is due
 	for _, line := range []string{
 		"SET k w", "PING", "DEL k", "BLPOP q 0", "EVAL return(redis.call('set','k','w')) 0",
@@ -135,7 +135,7 @@ func TestAfterAFailedWriteTheServerTriesAgain(t *testing.T) {
 	o.fail(disk.Short, 0)
 	o.fail(disk.NoSpace, 1, 2)
 	require.Equal(t, "OK", c.Do("SET", "k", "v").Str)
-	require.Contains(t, c.Do("SET", "k", "w").Str, "MISCONF Errors writing to the AOF file: no space left on device")
+	require.Contains(t, c.Do("SET", "k", "w").Str, "MISCONF Errors writing to the AOF file: No space left on device")
 	redistest.Until(t, func() bool { return c.Do("SET", "k", "w").Str == "OK" })
 	require.Contains(t, o.logged(), "AOF write error looks solved")
 	o.Stop()
