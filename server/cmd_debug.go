@@ -37,8 +37,6 @@ func (d *debugging) commands() []debugCommand {
 			"Describes the hash table for the keys of a database.", 1, 2, debugTable},
 		{"htstats-key", "<key> [full]",
 			"Describes the hash table of a value.", 1, 2, debugTableOfKey},
-		{"jmap", "",
-			"Does nothing.", 0, 0, debugOK},
 		{"loadaof", "",
 			"Deletes all keys and loads the append only file again.", 0, 0, d.s.persist.aof.loadAgain},
 		{"log", "<text>",
@@ -119,17 +117,14 @@ func debugRefusal(name []byte) string {
 		return "the server does not crash on demand"
 	case "restart", "crash-and-recover":
 		return "the server does not start itself again"
+	case "client-eviction":
+		return "clients are not in the buckets of Redis"
 	case "mallctl", "mallctl-str", "sdslen", "structsize", "listpack", "quicklist":
 		return "memory is not laid out as in Redis"
 	case "stringmatch-test":
 		return "the matcher is tested elsewhere"
 	}
 	return ""
-}
-
-func debugOK(c *command.Call, _ [][]byte) error {
-	c.OK()
-	return nil
 }
 
 // debugError lets clients test how they handle errors.
