@@ -67,11 +67,12 @@ func (s *Snapshot) Take() []byte { return s.back.take() }
 // Reuse gives back what Take has returned. The writer fills it again.
 func (s *Snapshot) Reuse(piece []byte) { s.back.reuse(piece) }
 
-// write writes all that comes through the queue.
+// write writes all that comes through the queue. The size of a database stands before its first key, as in a file of
+// SAVE. Commands that run meanwhile may make the keys of two databases alternate.
 func (q *queue) write(w rdb.Target, sizes []store.CapturedDB) error {
+	unsized := make(map[int]store.CapturedDB, len(sizes))
 	for _, db := range sizes {
-		w.Select(db.ID)
-		w.Size(db.Keys, db.Expires)
+		unsized[db.ID] = db
 	}
 	var batch *store.Batch
 	selected := -1
@@ -88,6 +89,10 @@ func (q *queue) write(w rdb.Target, sizes []store.CapturedDB) error {
 			if k.DB != selected {
 				selected = k.DB
 				w.Select(selected)
+				if db, ok := unsized[selected]; ok {
+					w.Size(db.Keys, db.Expires)
+					delete(unsized, selected)
+				}
 			}
 			if err := w.Key(k.Name, k.Value, k.Past); err != nil {
 				return err

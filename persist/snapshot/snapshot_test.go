@@ -1,6 +1,7 @@
 package snapshot_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,6 +49,23 @@ func set(ks *store.Keyspace, i int, text string) {
 		h.Set(fmt.Append(nil, k), []byte(text[:min(len(text), 9)]))
 	}
 	ks.Settle()
+}
+
+// A replica reads a database as it would read it from a file of SAVE: once, with its size before its first key.
+func TestAStreamHasTheBytesOfAFile(t *testing.T) {
+	ks := keyspace("text", 1000)
+	var file bytes.Buffer
+	require.NoError(t, (&rdb.Saving{Keys: ks, Now: now, Format: rdb.FormatRedis}).Write(&file))
+	s := snapshot.Stream(ks, &rdb.Saving{Now: now, Format: rdb.FormatRedis}, func() {}, func() {})
+	for s.CanAdvance() {
+		s.Advance(func() int64 { return 0 }, 1)
+	}
+	require.NoError(t, s.Wait())
+	var stream []byte
+	for b := s.Take(); b != nil; b = s.Take() {
+		stream = append(stream, b...)
+	}
+	require.Equal(t, file.Bytes(), stream)
 }
 
 func picture(ks *store.Keyspace) map[string]string {
