@@ -124,6 +124,52 @@ func TestAMillionKeysOfOneMillisecondLeaveInSlices(t *testing.T) {
 	require.Zero(t, db.Len())
 }
 
+// However many databases have something due, a pass of the loop must not wait for all of them.
+func TestAllDatabasesShareWhatOneCallDeletes(t *testing.T) {
+	ks := NewKeyspace(Options{Databases: 16})
+	ks.Now = 1
+	for _, db := range ks.DBs {
+		for i := range expireBudget {
+			key := fmt.Appendf(nil, "%d", i)
+			db.SetStr(key, []byte("v"), false)
+			db.Lookup(key, LookupWrite).SetExpire(1000 + int64(i%3))
+		}
+	}
+	ks.Now = 2000
+	left := func() (n int) {
+		for _, db := range ks.DBs {
+			n += db.Len()
+		}
+		return n
+	}
+	for done := false; !done; {
+		before := left()
+		done = ks.ExpireDue()
+		require.LessOrEqual(t, before-left(), expireBudget)
+	}
+	require.Zero(t, left())
+}
+
+func TestADatabaseWithMuchToDeleteKeepsNoOtherWaiting(t *testing.T) {
+	ks := NewKeyspace(Options{Databases: 2})
+	ks.Now = 1
+	due := func(db *DB, key string) {
+		db.SetStr([]byte(key), []byte("v"), false)
+		db.Lookup([]byte(key), LookupWrite).SetExpire(1000)
+	}
+	for i := range expireBudget + 1 {
+		due(ks.DBs[0], fmt.Sprint(i))
+	}
+	due(ks.DBs[1], "k")
+	ks.Now = 2000
+	require.False(t, ks.ExpireDue())
+	for i := range expireBudget {
+		due(ks.DBs[0], fmt.Sprint("late", i))
+	}
+	require.False(t, ks.ExpireDue())
+	require.Zero(t, ks.DBs[1].Len())
+}
+
 func TestStringsTakeTheEncodingRedisGives(t *testing.T) {
 	ks := NewKeyspace(Options{})
 	db := ks.DBs[0]

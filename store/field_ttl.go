@@ -244,8 +244,12 @@ func (db *DB) expireFields(i uint32, most int) (n int, gone bool) {
 
 // fireKey is what DB.wheel does when a deadline has come.
 func (db *DB) fireKey(i uint32) (work int) {
+	work = 1
+	if db.image != nil {
+		work = 4 // the key is also copied
+	}
 	db.expireKey(i)
-	return 1
+	return work
 }
 
 // fieldsAtOnce bounds the fields of one hash that the wheel deletes at once.

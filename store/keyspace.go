@@ -58,6 +58,8 @@ type Keyspace struct {
 	LFULogFactor int // lfu-log-factor
 	LFUDecayTime int // lfu-decay-time, minutes
 
+	expireFrom int // the database where the next ExpireDue begins
+
 	// OnExpired and OnEvicted are called after an expired or evicted key is deleted. Both may be nil.
 	OnExpired func(db *DB, key string)
 	OnEvicted func(db *DB, key string)
@@ -231,38 +233,40 @@ func (ks *Keyspace) NextDeadline() int64 {
 	return earliest
 }
 
-// expireBudget is the number of keys that one ExpireDue moves or deletes in a database: about a
-// millisecond of work.
-const expireBudget = 10_000
+// expireBudget is the number of keys and fields that one ExpireDue moves or deletes in all databases together: about
+// a tenth of a millisecond of work, if nobody has to hear of it.
+const expireBudget = 1000
 
-// ExpireDue deletes the keys and fields whose time has come at Now (expire.c: activeExpireCycle). It
-// returns false if more are due than fit between two passes of the loop.
-func (ks *Keyspace) ExpireDue() bool {
-	all := true
-	for _, db := range ks.DBs {
-		budget := expireBudget
-		if db.image != nil {
-			budget /= 4 // each key is also copied
+// ExpireDue deletes keys and fields whose time has come at Now (expire.c: activeExpireCycle). It returns false if more
+// are due. Each call begins behind the database where the one before has stopped, so that none waits for ever.
+func (ks *Keyspace) ExpireDue() (done bool) {
+	left := expireBudget
+	for range ks.DBs {
+		db := ks.DBs[ks.expireFrom]
+		ks.expireFrom = (ks.expireFrom + 1) % len(ks.DBs)
+		if left = ks.advance(&db.wheel, left, db.fireKey); left >= 0 {
+			left = ks.advance(&db.fields, left, db.fireFields)
 		}
-		all = ks.advance(&db.wheel, budget, db.fireKey) && all
-		all = ks.advance(&db.fields, budget, db.fireFields) && all
+		if left < 0 {
+			return false
+		}
 	}
-	return all
+	return true
 }
 
-// advance turns a wheel to Now. It reports whether all that is due has fired.
-func (ks *Keyspace) advance(w *wheel, budget int, fire func(i uint32) int) (done bool) {
+// advance turns a wheel to Now. It returns what is left of the budget, less than 0 if more is due.
+func (ks *Keyspace) advance(w *wheel, budget int, fire func(i uint32) int) (left int) {
 	if w.count == 0 {
 		w.now = ks.Now
-		return true
+		return budget
 	}
 	if ks.Now < w.now-1 {
 		w.rewind(ks.Now)
 	}
-	done = w.turn(ks.Now, budget, fire)
+	left = w.turn(ks.Now, budget, fire)
 	ks.Stats.WheelSlots += int64(w.slots)
 	ks.Stats.WheelTimers += int64(w.moved)
-	return done
+	return left
 }
 
 // passed is the unix time in ms before which deadlines have passed.

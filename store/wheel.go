@@ -175,8 +175,8 @@ func (w *wheel) next() (at int64, lv, slot int, ok bool) {
 // turn moves the wheel to the time to and calls fire for each node that is due, in the order of
 // the deadlines. fire must remove the node or give it another deadline, and returns how much work that
 // was. turn stops after budget entries or so much work, so that a million keys of one millisecond do not
-// delay the clients. It reports whether it reached the end.
-func (w *wheel) turn(to int64, budget int, fire func(i uint32) int) (done bool) {
+// delay the clients. It returns what is left of the budget, less than 0 if it has not reached the end.
+func (w *wheel) turn(to int64, budget int, fire func(i uint32) int) (left int) {
 	w.slots, w.moved = 0, 0
 	for w.count > 0 {
 		at, lv, slot, ok := w.next()
@@ -189,7 +189,7 @@ func (w *wheel) turn(to int64, budget int, fire func(i uint32) int) (done bool) 
 		w.slots++
 		for l.head[slot] != 0 {
 			if budget--; budget < 0 {
-				return false
+				return budget
 			}
 			w.moved++
 			i := l.head[slot]
@@ -203,7 +203,7 @@ func (w *wheel) turn(to int64, budget int, fire func(i uint32) int) (done bool) 
 		w.now = at
 	}
 	w.now = max(w.now, to)
-	return true
+	return max(budget, 0)
 }
 
 // rewind files all timers again as seen from an earlier time. Without it, a clock that was set
