@@ -9,46 +9,57 @@ import (
 // startWaiting begins a snapshot for the replicas that wait, if it is time (replication.c:
 // shouldStartChildReplication). While DEBUG RELOAD loads, it would be one of half the keys.
 func (r *replicas) startWaiting() {
-	now := r.s.ex.Now.Mono
-	waiting, oldest := 0, now
-	for _, c := range r.all {
-		if c.replica.state == waitsForStart && !c.closed {
-			waiting++
-			oldest = min(oldest, c.replica.asked)
-		}
+	waiting, oldest := r.waiting(), r.s.ex.Now.Mono
+	for _, c := range waiting {
+		oldest = min(oldest, c.replica.asked)
 	}
 	cfg := r.s.cfg
-	enough := cfg.ReplDisklessMax > 0 && waiting >= cfg.ReplDisklessMax
-	late := (now-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
-	if waiting > 0 && r.sync == nil && r.s.persist.underWay() == nil && !r.s.isLoading() &&
+	enough := cfg.ReplDisklessMax > 0 && len(waiting) >= cfg.ReplDisklessMax
+	late := (r.s.ex.Now.Mono-oldest)/1e9 >= int64(cfg.ReplDisklessDelay)
+	if len(waiting) > 0 && r.sync == nil && r.s.persist.underWay() == nil && !r.s.isLoading() &&
 		(!cfg.ReplDisklessSync || enough || late) {
 		r.start()
 	}
 }
 
-// start begins a snapshot for all replicas that wait (replication.c: startBgsaveForReplication). Those that need
-// another format than the first one go on waiting.
+// demand is what a replica wants to get. Replicas with the same demand get the same bytes (server.h: slave_req).
+type demand struct {
+	older             bool // see needsOlder
+	filtered, library bool // rdb-filter-only
+}
+
+func (r *replicas) demandOf(c *client) demand {
+	return demand{r.needsOlder(c), c.replica.filtered, c.replica.wantsLibrary}
+}
+
+// waiting returns the replicas that wait for a snapshot and demand the same as the first of them. The others go on
+// waiting.
+func (r *replicas) waiting() (same []*client) {
+	for _, c := range r.all {
+		if c.replica.state == waitsForStart && !c.closed && (len(same) == 0 || r.demandOf(c) == r.demandOf(same[0])) {
+			same = append(same, c)
+		}
+	}
+	return same
+}
+
+// start begins a snapshot for replicas that wait (replication.c: startBgsaveForReplication).
 func (r *replicas) start() {
 	y := &fullSync{offset: r.stream.Offset}
-	streamed, older, target := r.s.cfg.ReplDisklessSync, false, "disk"
-	var waiting []*client
-	for _, c := range r.all {
-		if c.replica.state != waitsForStart || c.closed {
-			continue
-		}
-		switch mine := r.needsOlder(c); {
-		case len(waiting) == 0:
-			older = mine
-		case mine != older:
-			continue
-		}
-		waiting = append(waiting, c)
+	waiting := r.waiting()
+	wants := r.demandOf(waiting[0])
+	streamed, target := r.s.cfg.ReplDisklessSync, "disk"
+	for _, c := range waiting {
 		streamed = streamed && c.replica.takesEOF
 	}
-	if streamed || older {
+	if streamed || wants.older || wants.filtered {
 		target, y.mark = "replicas sockets", newRunID()
 	}
 	r.s.log('*', "Starting BGSAVE for SYNC with target: %s", target)
+	if wants.filtered {
+		r.sendFiltered(y, waiting)
+		return
+	}
 	if err := r.beginSnapshot(y, waiting); err != nil {
 		r.s.log('#', "BGSAVE for replication failed")
 		for _, c := range waiting {

@@ -161,9 +161,7 @@ func (r *replicas) fullSync(c *client) {
 	}
 	y := r.sync
 	switch {
-	case c.replica.filtered:
-		r.sendFiltered(c)
-	case y != nil && !y.isStreamed() && y.takes(c) && !r.needsOlder(c):
+	case y != nil && !y.isStreamed() && y.takes(c) && r.demandOf(c) == demand{}:
 		r.s.log('*', "Waiting for end of BGSAVE for SYNC")
 		r.join(y, c)
 	case y.isStreamed():
@@ -290,17 +288,18 @@ func (r *replicas) streamed(c *client) {
 	r.putOnline(c)
 }
 
-// sendFiltered sends what a replica wants that wants no keys: libraries of functions, or nothing.
-func (r *replicas) sendFiltered(c *client) {
-	y := &fullSync{offset: r.stream.Offset, mark: newRunID()}
-	r.join(y, c)
-	saving := r.savingFor([]*client{c})
-	if !c.replica.wantsLibrary {
+// sendFiltered sends what replicas want that want no keys: libraries of functions, or nothing.
+func (r *replicas) sendFiltered(y *fullSync, waiting []*client) {
+	saving := r.savingFor(waiting)
+	if !waiting[0].replica.wantsLibrary {
 		saving.Libraries = nil
 	}
 	var all bytes.Buffer
 	_ = saving.Begin(&all).End() // a buffer takes everything
 	all.WriteString(y.mark)
-	r.refer(c, trace.FedKeys, all.Bytes())
-	r.streamed(c)
+	for _, c := range waiting {
+		r.join(y, c)
+		r.refer(c, trace.FedKeys, all.Bytes())
+		r.streamed(c)
+	}
 }

@@ -104,6 +104,31 @@ func TestWhatAReplicaAsksForIsSent(t *testing.T) {
 	}
 }
 
+// A replica that filters waits for others as long as one that does not.
+func TestAFilteredReplicaWaitsForOthers(t *testing.T) {
+	addrs := []string{start(t, []string{"--repl-diskless-sync-delay", "1000"})}
+	if redistest.Installed() {
+		addrs = append(addrs, redistest.Start(t, "--repl-diskless-sync-delay", "1000").Addr)
+	}
+	for _, addr := range addrs {
+		var waiting []*follower
+		for _, filter := range []string{"functions", "", "functions"} {
+			f := newFollower(t, addr)
+			require.Equal(t, "+OK", f.ask("REPLCONF", "rdb-only", "1", "rdb-filter-only", filter, "capa", "eof"))
+			f.send("SYNC")
+			waiting = append(waiting, f)
+		}
+		c := redistest.Dial(t, addr)
+		c.Do("FUNCTION", "LOAD", "#!lua name=late\nredis.register_function('f', function() end)")
+		redistest.Until(t, func() bool { return strings.Count(c.Do("INFO", "replication").Str, "state=wait_bgsave") == 3 })
+		ok(t, c, "CONFIG", "SET", "repl-diskless-sync-delay", "0")
+		for i, f := range waiting {
+			require.Equal(t, i != 1, strings.Contains(f.keys(), "name=late"), "it gets what there is when the delay ends")
+			f.ended()
+		}
+	}
+}
+
 // Who takes no stream gets the file, which has the server's own format.
 func TestAReplicaGetsAFormatThatItReads(t *testing.T) {
 	addr, oracle := besideValkey(t)
