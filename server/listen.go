@@ -100,29 +100,40 @@ func (ls *listeners) openTCP(port *int, withTLS bool) error {
 // chooses one.
 func (ls *listeners) bindAll(asked int) (all []*listener, err error) {
 	port := max(asked, 0)
-	for _, host := range ls.s.cfg.Bind {
-		l, err := bindTCP(strings.TrimPrefix(host, "-"), port, ls.s.cfg.TCPBacklog)
-		switch {
-		case err == nil:
+	for _, entry := range ls.s.cfg.Bind {
+		host, optional := strings.CutPrefix(entry, "-")
+		l, err := bindTCP(host, port, ls.s.cfg.TCPBacklog)
+		if err == nil {
 			all = append(all, l)
 			if ap, err := netip.ParseAddrPort(l.addr); err == nil {
 				port = int(ap.Port())
 			}
 			continue
-		case noProtocol(err) || strings.HasPrefix(host, "-") && errors.Is(err, unix.EADDRNOTAVAIL):
-			ls.s.log('-', "Not listening on %s:%d: %s", host, port, config.ErrorText(err))
-			continue
 		}
-		for _, l := range all {
-			_ = unix.Close(l.fd)
+		skipped := noProtocol(err) || optional && errors.Is(err, unix.EADDRNOTAVAIL)
+		if skipped || asked > 0 { // else the next port may do
+			ls.s.log('#', "Warning: Could not create server TCP listening socket %s:%d: %s", host, port, bindError(err))
 		}
-		if asked > 0 {
-			ls.s.log('#', "Warning: Could not create server TCP listening socket %s:%d: bind: %s",
-				host, port, config.ErrorText(err))
+		if !skipped {
+			for _, l := range all {
+				_ = unix.Close(l.fd)
+			}
+			return nil, err
 		}
-		return nil, err
 	}
 	return all, nil
+}
+
+// bindError is the reason in the words of anet.c: _anetTcpServer.
+func bindError(err error) string {
+	var errno unix.Errno
+	switch known := errors.As(err, &errno); {
+	case !known: // of the resolver
+		return "Name or service not known"
+	case noProtocol(err):
+		return fmt.Sprintf("unable to bind socket, errno: %d", int(errno))
+	}
+	return "bind: " + config.ErrorText(err)
 }
 
 // noProtocol reports whether err comes from a system without IPv6. redis-server ignores that
