@@ -2,6 +2,7 @@ package command
 
 import (
 	"fmt"
+	"math"
 	"runtime"
 	"runtime/debug"
 
@@ -37,19 +38,27 @@ func memoryRows() []Row {
 	}
 }
 
+// samplesDefault is how many elements of a collection MEMORY USAGE looks at (object.c:
+// OBJ_COMPUTE_SIZE_DEF_SAMPLES).
+const samplesDefault = 5
+
 // MEMORY USAGE key [SAMPLES count] (object.c: memoryCommand)
-// SAMPLES is parsed but not needed: collections know their size in bytes.
+// The reply is what Redis would reply. used_memory and maxmemory count what a key takes here.
 func memoryUsage(c *Call) error {
+	samples := samplesDefault
 	switch {
 	case len(c.Args) == 3:
 	case len(c.Args) == 5 && is(c.Args[3], "samples"):
 		n, err := parseInt(c.Args[4])
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if n < 0 {
+		case n < 0:
 			return errSyntax
+		case n == 0:
+			n = math.MaxInt
 		}
+		samples = int(n)
 	default:
 		return errSyntax
 	}
@@ -58,7 +67,7 @@ func memoryUsage(c *Call) error {
 		c.Null()
 		return nil
 	}
-	c.Int(int64(key.MemUsage()))
+	c.Int(int64(key.RedisUsage(samples)))
 	return nil
 }
 

@@ -119,15 +119,6 @@ func (k Key) Encoding() string { return k.entry().encoding() }
 // Value is the value. It aliases the keyspace, which must not change meanwhile.
 func (k Key) Value() Value { return k.db.value(k.node) }
 
-// MemUsage estimates the bytes that the key and its value take.
-func (k Key) MemUsage() int {
-	n := k.db.keys.mem(k.node) + 4 + k.entry().size()
-	if k.entry().timed&timedKey != 0 {
-		n += timerSize
-	}
-	return n
-}
-
 // Expire is the unix time in ms at which the key expires, 0 for never.
 func (k Key) Expire() int64 { return k.db.deadline(k.node) }
 

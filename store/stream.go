@@ -207,7 +207,11 @@ func (s *Stream) Nodes() int { return len(s.nodes) }
 // XINFO. IDs of 16 big-endian bytes form a tree with a node for each branch, for each leaf, and for
 // each run of bytes between them.
 func (s *Stream) RadixNodes() int {
-	if len(s.nodes) == 0 {
+	return radixNodes(len(s.nodes), func(i int) StreamID { return s.nodes[i].first })
+}
+
+func radixNodes(keys int, id func(i int) StreamID) int {
+	if keys == 0 {
 		return 1
 	}
 	total := 0
@@ -224,10 +228,10 @@ func (s *Stream) RadixNodes() int {
 		}
 		return path[len(path)-1]
 	}
-	for i := range s.nodes {
+	for i := range keys {
 		shared := -1
-		if i+1 < len(s.nodes) {
-			shared = s.nodes[i].first.sharedBytes(s.nodes[i+1].first)
+		if i+1 < keys {
+			shared = id(i).sharedBytes(id(i + 1))
 		}
 		for depth := 16; ; {
 			parent := max(top(), shared)
